@@ -1,0 +1,41 @@
+/*
+ * neardup.c
+ *		The module: its magic block and its settings.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/neardup.c
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "compat.h"
+#include "neardup.h"
+
+NEARDUP_MODULE_MAGIC;
+
+double		neardup_threshold = 0.8;	/* of the operators %, <% and %> */
+
+/* Zero lies in the range that a real setting can express, but not in ours. */
+static bool
+check_threshold(double *newval, void **extra, GucSource source)
+{
+	if (*newval > 0 && *newval <= 1)
+		return true;
+	GUC_check_errdetail("A threshold is greater than 0 and at most 1.");
+	return false;
+}
+
+void
+_PG_init(void)
+{
+	DefineCustomRealVariable("neardup.threshold",
+							 "Sets the similarity from which the operators %, <% and %> hold.",
+							 "Functions such as near_duplicate() take the threshold as an argument.",
+							 &neardup_threshold,
+							 0.8, 0.0, 1.0,
+							 PGC_USERSET, GUC_EXPLAIN,
+							 check_threshold, NULL, NULL);
+	MarkGUCPrefixReserved("neardup");
+}

@@ -1,0 +1,114 @@
+/*
+ * neardup.h
+ *		The signature datum, and what every file of neardup shares.
+ *
+ * A signature is what a document has been boiled down to: a header that says
+ * completely how it was made, then values.  Two signatures may be measured
+ * against each other only if they were made alike, that is, if their Making
+ * is the same byte for byte.  doc/storage.md has the bytes as a table.
+ *
+ * In memory and on disk numbers are in the machine's own order, as in every
+ * PostgreSQL datatype; whatever leaves the machine (send, bytea) or outlives
+ * it (hash, order) is computed in little-endian order.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/neardup.h
+ */
+#ifndef NEARDUP_H
+#define NEARDUP_H
+
+#include "fmgr.h"
+#include "lib/stringinfo.h"
+
+#define SIGNATURE_VERSION	1	/* first byte of every signature */
+
+/* How the values were computed; the numbers are stored and never change. */
+typedef enum Method
+{
+	METHOD_SHINGLES = 1,		/* the set of the document's shingles */
+	METHOD_FEATURES = 2,		/* a set of numbers that the user gave */
+}			Method;
+
+/* What a shingle is a run of; stored. */
+typedef enum Unit
+{
+	UNIT_WORD = 0,
+	UNIT_CHAR = 1,
+	UNIT_SENTENCE = 2,
+	UNIT_LINE = 3,
+	UNIT_NONE = 255,			/* the values are not shingles */
+}			Unit;
+
+/* How the order of the units inside a shingle counts; stored. */
+typedef enum Order
+{
+	ORDER_KEEP = 0,				/* as written */
+	ORDER_SORTED = 1,			/* sorted: any permutation is the same */
+	ORDER_XOR = 2,				/* xor of hashes: loses what occurs twice */
+	ORDER_SUM = 3,				/* sum of hashes: keeps it */
+}			Order;
+
+#define MAX_SHINGLE_SIZE	1000	/* largest k */
+
+/*
+ * Making.filters: what analysis leaves out, packed so that a header can be
+ * turned back into the analysis text that made it.
+ */
+#define FILTER_STOP			0x00000001	/* stop words are left out */
+#define FILTER_DIGITS		0x00000002	/* words with a digit are left out */
+#define FILTER_CONFIG		0x00000004	/* a text-search configuration made
+										 * the words */
+#define FILTER_MINLEN(f)	(((f) >> 8) & 0xff) /* shorter words are left
+												 * out; 0 = no limit */
+#define FILTER_MAXLEN(f)	(((f) >> 16) & 0xff)	/* longer ones; 0 = none */
+#define FILTER_RESERVED		0xff0000f8	/* always zero */
+
+/* How a signature was made.  No padding: compared with memcmp. */
+typedef struct Making
+{
+	uint8		version;		/* SIGNATURE_VERSION */
+	uint8		method;			/* Method */
+	uint8		unit;			/* Unit */
+	uint8		order;			/* Order */
+	uint8		language;		/* Language, see text/analysis.h */
+	uint8		width;			/* bits per value: 8, 16, 32 or 64 */
+	uint16		k;				/* shingle size; 0 where there is none */
+	uint32		analysis;		/* hash of the canonical analysis text */
+	uint32		filters;		/* FILTER_... */
+	uint32		param[2];		/* the method's own parameters, or 0 */
+}			Making;
+
+typedef struct Signature
+{
+	int32		vl_len_;		/* varlena header (do not touch directly!) */
+	Making		making;			/* how it was made */
+	uint32		nfeatures;		/* distinct features of the document */
+	uint64		values[FLEXIBLE_ARRAY_MEMBER];	/* of making.width bits each;
+												 * sets: rising, distinct */
+}			Signature;
+
+StaticAssertDecl(sizeof(Making) == 24, "Making has padding");
+StaticAssertDecl(offsetof(Signature, values) == 32, "Signature has padding");
+
+#define SIGNATURE_HEADER	offsetof(Signature, values)
+#define SIGNATURE_BYTES(s)	(VARSIZE(s) - SIGNATURE_HEADER)
+#define SIGNATURE_NVALUES(s) (SIGNATURE_BYTES(s) * 8 / (s)->making.width)
+
+/* The most 64-bit values that fit into one datum. */
+#define SIGNATURE_MAX_VALUES \
+	((MaxAllocSize - SIGNATURE_HEADER) / sizeof(uint64))
+
+#define DatumGetSignature(d)	((Signature *) PG_DETOAST_DATUM(d))
+#define PG_GETARG_SIGNATURE(n)	DatumGetSignature(PG_GETARG_DATUM(n))
+#define PG_RETURN_SIGNATURE(s)	PG_RETURN_POINTER(s)
+
+/* signature.c */
+extern Signature *signature_alloc(const Making *making, size_t nvalues);
+extern bool making_equal(const Making *a, const Making *b);
+extern void making_require_equal(const Making *a, const Making *b);
+
+/* neardup.c */
+extern double neardup_threshold;
+
+#endif							/* NEARDUP_H */

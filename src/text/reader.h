@@ -1,0 +1,46 @@
+/*
+ * reader.h
+ *		A document's units (words, characters, sentences, lines), one after
+ *		the other, as 64-bit hashes.
+ *
+ * A reader is made once per call site and used for document after document.
+ * It never holds more than a bounded block of the document in another form.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/text/reader.h
+ */
+#ifndef NEARDUP_READER_H
+#define NEARDUP_READER_H
+
+#include "text/analysis.h"
+
+typedef struct Reader Reader;
+
+/*
+ * Makes a reader in the current memory context, which frees, on error too,
+ * what ICU and libstemmer have allocated for it.
+ */
+extern Reader *reader_create(const Analysis *analysis);
+
+/*
+ * Begins a document: len bytes of valid UTF-8, which must stay in place until
+ * the last unit is read.
+ */
+extern void reader_begin(Reader *reader, const char *doc, size_t len);
+
+/*
+ * Reads the hashes of up to max further units (max >= 1) and returns how many
+ * there were; 0 at the end of the document.  Answers a cancel.
+ */
+extern size_t reader_read(Reader *reader, uint64 *hashes, size_t max);
+
+/*
+ * Reads one word as text (words only): its folded, stemmed bytes, valid until
+ * the next call, and its hash.  False at the end.  Not to be mixed with
+ * reader_read in one document.
+ */
+extern bool reader_read_word(Reader *reader, const char **word, size_t *len,
+							 uint64 *hash);
+
+#endif							/* NEARDUP_READER_H */
