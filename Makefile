@@ -12,6 +12,7 @@ OBJS = \
 	src/signature.o \
 	src/signature_ops.o
 
+# Named one by one: wildcards find nothing in an out-of-tree build.
 DATA = sql/neardup--1.0.sql
 DOCS = doc/neardup.md
 
@@ -22,8 +23,21 @@ SHLIB_LINK = -licuuc -licui18n -lstemmer -lm
 # Inputs live under test/; expected output in expected/, where pg_regress
 # looks first.  sql/ holds versioned install scripts only, because pg_regress
 # also looks there first for inputs.
-REGRESS = install signature
+#
+# One line per test, alphabetical
+REGRESS = \
+	install \
+	signature
 REGRESS_OPTS = --inputdir=$(srcdir)/test --load-extension=neardup
+ISOLATION =
+ISOLATION_OPTS = --inputdir=$(srcdir)/test --outputdir=. \
+	--load-extension=neardup
+TAP_TESTS = 1
+PROVE_TESTS ?= test/t/*.pl
+
+# "make test" and "make demo" need nothing but git and make: they install what
+# else there must be, and come here again with a pg_config of their own.
+ifneq ($(filter-out test demo,$(or $(MAKECMDGOALS),all)),)
 
 PG_CONFIG ?= pg_config
 PGXS := $(shell $(PG_CONFIG) --pgxs)
@@ -34,3 +48,20 @@ $(error neardup requires PostgreSQL 15 or later)
 endif
 
 $(OBJS): $(wildcard $(srcdir)/src/*.h $(srcdir)/src/*/*.h)
+
+# Out-of-tree build.  Phony, as make would find the directories via VPATH.
+ifdef VPATH
+.PHONY: vpath-dirs
+all $(OBJS) $(OBJS:.o=.bc): | vpath-dirs
+vpath-dirs:
+	@$(MKDIR_P) $(sort $(dir $(OBJS)))
+	@test -e expected || ln -s $(srcdir)/expected expected
+endif
+
+endif
+
+.PHONY: test demo
+test:
+	@PG_CONFIG='$(PG_CONFIG)' $(dir $(firstword $(MAKEFILE_LIST)))test/run test/run-suites
+demo:
+	@PG_CONFIG='$(PG_CONFIG)' $(dir $(firstword $(MAKEFILE_LIST)))test/run demo/run
