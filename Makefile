@@ -8,9 +8,15 @@ PGFILEDESC = "neardup - near-duplicate text detection"
 OBJS = \
 	$(WIN32RES) \
 	src/algebra.o \
+	src/index/gin.o \
+	src/index/query.o \
+	src/index/support.o \
+	src/measures.o \
+	src/methods/methods.o \
 	src/neardup.o \
 	src/signature.o \
-	src/signature_ops.o
+	src/signature_ops.o \
+	src/text/analysis_stub.o
 
 # Named one by one: wildcards find nothing in an out-of-tree build.
 DATA = sql/neardup--1.0.sql

@@ -5,13 +5,391 @@
 
 -- signature
 
+CREATE TYPE signature;
+COMMENT ON TYPE signature IS 'what a document is compared by: how it was made, and its values';
+
+CREATE FUNCTION signature_in(cstring) RETURNS signature
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION signature_in(cstring) IS 'text input of signature';
+
+CREATE FUNCTION signature_out(signature) RETURNS cstring
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION signature_out(signature) IS 'text output of signature';
+
+CREATE FUNCTION signature_recv(internal) RETURNS signature
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION signature_recv(internal) IS 'binary input of signature';
+
+CREATE FUNCTION signature_send(signature) RETURNS bytea
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION signature_send(signature) IS 'binary output of signature';
+
+CREATE TYPE signature (
+    INPUT = signature_in,
+    OUTPUT = signature_out,
+    RECEIVE = signature_recv,
+    SEND = signature_send,
+    ALIGNMENT = double,
+    STORAGE = external -- hashes do not compress
+);
+
+CREATE FUNCTION signature_from(features bigint[]) RETURNS signature
+    AS 'MODULE_PATHNAME', 'signature_from_array'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION signature_from(bigint[]) IS 'the exact set of given features';
+
+CREATE FUNCTION describe(signature) RETURNS text
+    AS 'MODULE_PATHNAME', 'signature_describe'
+    LANGUAGE C STABLE STRICT PARALLEL SAFE; -- stable: names configurations of this database
+COMMENT ON FUNCTION describe(signature) IS 'tells how a signature was made';
+
+CREATE FUNCTION signature_to_bytea(signature) RETURNS bytea
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION signature_to_bytea(signature) IS 'implementation of cast to bytea';
+
+CREATE FUNCTION signature_from_bytea(bytea) RETURNS signature
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION signature_from_bytea(bytea) IS 'implementation of cast from bytea';
+
+CREATE FUNCTION signature_to_array(signature) RETURNS bigint[]
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION signature_to_array(signature) IS 'implementation of cast to bigint[]: the values';
+
+CREATE CAST (signature AS bytea)
+    WITH FUNCTION signature_to_bytea(signature) AS ASSIGNMENT;
+COMMENT ON CAST (signature AS bytea) IS 'the portable bytes';
+
+CREATE CAST (bytea AS signature)
+    WITH FUNCTION signature_from_bytea(bytea) AS ASSIGNMENT;
+COMMENT ON CAST (bytea AS signature) IS 'from the portable bytes, checked';
+
+CREATE CAST (signature AS bigint[])
+    WITH FUNCTION signature_to_array(signature) AS ASSIGNMENT;
+COMMENT ON CAST (signature AS bigint[]) IS 'the values';
+
+CREATE CAST (bigint[] AS signature)
+    WITH FUNCTION signature_from(bigint[]) AS ASSIGNMENT;
+COMMENT ON CAST (bigint[] AS signature) IS 'the exact set of given features';
+
 -- signature: order
 
+CREATE FUNCTION signature_eq(signature, signature) RETURNS boolean
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION signature_eq(signature, signature) IS 'implementation of = operator';
+
+CREATE FUNCTION signature_ne(signature, signature) RETURNS boolean
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION signature_ne(signature, signature) IS 'implementation of <> operator';
+
+CREATE FUNCTION signature_lt(signature, signature) RETURNS boolean
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION signature_lt(signature, signature) IS 'implementation of < operator';
+
+CREATE FUNCTION signature_le(signature, signature) RETURNS boolean
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION signature_le(signature, signature) IS 'implementation of <= operator';
+
+CREATE FUNCTION signature_gt(signature, signature) RETURNS boolean
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION signature_gt(signature, signature) IS 'implementation of > operator';
+
+CREATE FUNCTION signature_ge(signature, signature) RETURNS boolean
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION signature_ge(signature, signature) IS 'implementation of >= operator';
+
+CREATE OPERATOR = (
+    LEFTARG = signature, RIGHTARG = signature, FUNCTION = signature_eq,
+    COMMUTATOR = =, NEGATOR = <>,
+    RESTRICT = eqsel, JOIN = eqjoinsel, HASHES, MERGES
+);
+COMMENT ON OPERATOR = (signature, signature) IS 'same making and values';
+
+CREATE OPERATOR <> (
+    LEFTARG = signature, RIGHTARG = signature, FUNCTION = signature_ne,
+    COMMUTATOR = <>, NEGATOR = =,
+    RESTRICT = neqsel, JOIN = neqjoinsel
+);
+COMMENT ON OPERATOR <> (signature, signature) IS 'different making or values';
+
+CREATE OPERATOR < (
+    LEFTARG = signature, RIGHTARG = signature, FUNCTION = signature_lt,
+    COMMUTATOR = >, NEGATOR = >=,
+    RESTRICT = scalarltsel, JOIN = scalarltjoinsel
+);
+COMMENT ON OPERATOR < (signature, signature) IS 'sorts before';
+
+CREATE OPERATOR <= (
+    LEFTARG = signature, RIGHTARG = signature, FUNCTION = signature_le,
+    COMMUTATOR = >=, NEGATOR = >,
+    RESTRICT = scalarlesel, JOIN = scalarlejoinsel
+);
+COMMENT ON OPERATOR <= (signature, signature) IS 'sorts before or with';
+
+CREATE OPERATOR > (
+    LEFTARG = signature, RIGHTARG = signature, FUNCTION = signature_gt,
+    COMMUTATOR = <, NEGATOR = <=,
+    RESTRICT = scalargtsel, JOIN = scalargtjoinsel
+);
+COMMENT ON OPERATOR > (signature, signature) IS 'sorts behind';
+
+CREATE OPERATOR >= (
+    LEFTARG = signature, RIGHTARG = signature, FUNCTION = signature_ge,
+    COMMUTATOR = <=, NEGATOR = <,
+    RESTRICT = scalargesel, JOIN = scalargejoinsel
+);
+COMMENT ON OPERATOR >= (signature, signature) IS 'sorts behind or with';
+
+CREATE FUNCTION signature_cmp(signature, signature) RETURNS integer
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION signature_cmp(signature, signature) IS 'btree comparison of signatures';
+
+CREATE FUNCTION signature_hash(signature) RETURNS integer
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION signature_hash(signature) IS 'hash of a signature';
+
+CREATE FUNCTION signature_hash_extended(signature, bigint) RETURNS bigint
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION signature_hash_extended(signature, bigint) IS 'hash of a signature with a seed';
+
+CREATE OPERATOR CLASS signature_ops DEFAULT FOR TYPE signature USING btree AS
+    OPERATOR 1 <,
+    OPERATOR 2 <=,
+    OPERATOR 3 =,
+    OPERATOR 4 >=,
+    OPERATOR 5 >,
+    FUNCTION 1 signature_cmp(signature, signature);
+COMMENT ON OPERATOR FAMILY signature_ops USING btree IS 'order of signatures';
+COMMENT ON OPERATOR CLASS signature_ops USING btree IS 'order of signatures';
+
+CREATE OPERATOR CLASS signature_ops DEFAULT FOR TYPE signature USING hash AS
+    OPERATOR 1 =,
+    FUNCTION 1 signature_hash(signature),
+    FUNCTION 2 signature_hash_extended(signature, bigint);
+COMMENT ON OPERATOR FAMILY signature_ops USING hash IS 'equality of signatures';
+COMMENT ON OPERATOR CLASS signature_ops USING hash IS 'equality of signatures';
+
 -- measures
+
+CREATE FUNCTION neardup_support(internal) RETURNS internal
+    AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION neardup_support(internal) IS 'planner support of near-duplicate conditions';
+
+CREATE FUNCTION neardup_sel(internal, oid, internal, integer) RETURNS double precision
+    AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION neardup_sel(internal, oid, internal, integer) IS 'restriction selectivity of near-duplicate operators';
+
+CREATE FUNCTION neardup_joinsel(internal, oid, internal, smallint, internal) RETURNS double precision
+    AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION neardup_joinsel(internal, oid, internal, smallint, internal) IS 'join selectivity of near-duplicate operators';
+
+CREATE FUNCTION similarity(a signature, b signature) RETURNS double precision
+    AS 'MODULE_PATHNAME', 'signature_similarity'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION similarity(signature, signature) IS 'resemblance of a and b: |a n b| / |a u b|';
+
+CREATE FUNCTION containment(a signature, b signature) RETURNS double precision
+    AS 'MODULE_PATHNAME', 'signature_containment'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION containment(signature, signature) IS 'share of a that is in b: |a n b| / |a|';
+
+CREATE FUNCTION overlap(a signature, b signature) RETURNS bigint
+    AS 'MODULE_PATHNAME', 'signature_overlap'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION overlap(signature, signature) IS 'number of features that a and b share: |a n b|';
+
+CREATE FUNCTION dice(a signature, b signature) RETURNS double precision
+    AS 'MODULE_PATHNAME', 'signature_dice'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION dice(signature, signature) IS 'Dice coefficient of a and b: 2 |a n b| / (|a| + |b|)';
+
+CREATE FUNCTION cosine(a signature, b signature) RETURNS double precision
+    AS 'MODULE_PATHNAME', 'signature_cosine'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION cosine(signature, signature) IS 'cosine of a and b: |a n b| / sqrt(|a| |b|)';
+
+CREATE FUNCTION hamming(a signature, b signature) RETURNS bigint
+    AS 'MODULE_PATHNAME', 'signature_hamming'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION hamming(signature, signature) IS 'Hamming distance of a and b: |a u b| - |a n b|';
+
+CREATE FUNCTION near_duplicate(a signature, b signature, threshold double precision,
+                               measure text DEFAULT 'jaccard') RETURNS boolean
+    AS 'MODULE_PATHNAME', 'signature_near_duplicate'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10
+    SUPPORT neardup_support;
+COMMENT ON FUNCTION near_duplicate(signature, signature, double precision, text) IS 'true if the measure of a and b is at least the threshold';
+
+CREATE FUNCTION contained_in(a signature, b signature, threshold double precision) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'signature_contained_in'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10
+    SUPPORT neardup_support;
+COMMENT ON FUNCTION contained_in(signature, signature, double precision) IS 'true if the share of a that is in b is at least the threshold';
+
+CREATE FUNCTION signature_near_duplicate_op(signature, signature) RETURNS boolean
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C STABLE STRICT PARALLEL SAFE COST 10
+    SUPPORT neardup_support; -- stable: depends on neardup.threshold
+COMMENT ON FUNCTION signature_near_duplicate_op(signature, signature) IS 'implementation of % operator';
+
+CREATE FUNCTION signature_contained_in_op(signature, signature) RETURNS boolean
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C STABLE STRICT PARALLEL SAFE COST 10
+    SUPPORT neardup_support; -- stable: depends on neardup.threshold
+COMMENT ON FUNCTION signature_contained_in_op(signature, signature) IS 'implementation of <% operator';
+
+CREATE FUNCTION signature_contains_op(signature, signature) RETURNS boolean
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C STABLE STRICT PARALLEL SAFE COST 10
+    SUPPORT neardup_support; -- stable: depends on neardup.threshold
+COMMENT ON FUNCTION signature_contains_op(signature, signature) IS 'implementation of %> operator';
+
+CREATE FUNCTION signature_distance(signature, signature) RETURNS double precision
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION signature_distance(signature, signature) IS 'implementation of <-> operator';
+
+CREATE OPERATOR % (
+    LEFTARG = signature, RIGHTARG = signature, FUNCTION = signature_near_duplicate_op,
+    COMMUTATOR = %, RESTRICT = neardup_sel, JOIN = neardup_joinsel
+);
+COMMENT ON OPERATOR % (signature, signature) IS 'near-duplicates: similarity is at least neardup.threshold';
+
+CREATE OPERATOR <% (
+    LEFTARG = signature, RIGHTARG = signature, FUNCTION = signature_contained_in_op,
+    COMMUTATOR = %>, RESTRICT = neardup_sel, JOIN = neardup_joinsel
+);
+COMMENT ON OPERATOR <% (signature, signature) IS 'left is contained in right: containment is at least neardup.threshold';
+
+CREATE OPERATOR %> (
+    LEFTARG = signature, RIGHTARG = signature, FUNCTION = signature_contains_op,
+    COMMUTATOR = <%, RESTRICT = neardup_sel, JOIN = neardup_joinsel
+);
+COMMENT ON OPERATOR %> (signature, signature) IS 'left contains right: containment of right in left is at least neardup.threshold';
+
+CREATE OPERATOR <-> (
+    LEFTARG = signature, RIGHTARG = signature, FUNCTION = signature_distance,
+    COMMUTATOR = <->
+);
+COMMENT ON OPERATOR <-> (signature, signature) IS 'distance: 1 - similarity';
 
 -- shingles
 
 -- gin
+
+CREATE TYPE signature_query;
+COMMENT ON TYPE signature_query IS 'a signature with a threshold and a measure: what an index is asked for';
+
+CREATE FUNCTION signature_query_in(cstring) RETURNS signature_query
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION signature_query_in(cstring) IS 'text input of signature_query';
+
+CREATE FUNCTION signature_query_out(signature_query) RETURNS cstring
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION signature_query_out(signature_query) IS 'text output of signature_query';
+
+CREATE FUNCTION signature_query_recv(internal) RETURNS signature_query
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION signature_query_recv(internal) IS 'binary input of signature_query';
+
+CREATE FUNCTION signature_query_send(signature_query) RETURNS bytea
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION signature_query_send(signature_query) IS 'binary output of signature_query';
+
+CREATE TYPE signature_query (
+    INPUT = signature_query_in,
+    OUTPUT = signature_query_out,
+    RECEIVE = signature_query_recv,
+    SEND = signature_query_send,
+    ALIGNMENT = double,
+    STORAGE = external
+);
+
+CREATE FUNCTION signature_query(signature, threshold double precision,
+                                measure text DEFAULT 'jaccard') RETURNS signature_query
+    AS 'MODULE_PATHNAME', 'signature_query_new'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+    SUPPORT neardup_support;
+COMMENT ON FUNCTION signature_query(signature, double precision, text) IS 'a signature with a threshold and a measure';
+
+CREATE FUNCTION signature_query_setting(signature, measure text) RETURNS signature_query
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C STABLE STRICT PARALLEL SAFE
+    SUPPORT neardup_support; -- stable: depends on neardup.threshold
+COMMENT ON FUNCTION signature_query_setting(signature, text) IS 'a signature with neardup.threshold and a measure';
+
+CREATE FUNCTION signature_matches(signature, signature_query) RETURNS boolean
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10
+    SUPPORT neardup_support;
+COMMENT ON FUNCTION signature_matches(signature, signature_query) IS 'implementation of %% operator';
+
+CREATE OPERATOR %% (
+    LEFTARG = signature, RIGHTARG = signature_query, FUNCTION = signature_matches,
+    RESTRICT = neardup_sel, JOIN = neardup_joinsel
+);
+COMMENT ON OPERATOR %% (signature, signature_query) IS 'what near-duplicate conditions are in an index scan';
+
+CREATE FUNCTION gin_signature_extract_value(signature, internal, internal) RETURNS internal
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION gin_signature_extract_value(signature, internal, internal) IS 'GIN support: keys of a row';
+
+CREATE FUNCTION gin_signature_extract_query(signature_query, internal, smallint, internal, internal, internal, internal) RETURNS internal
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION gin_signature_extract_query(signature_query, internal, smallint, internal, internal, internal, internal) IS 'GIN support: keys of a query';
+
+CREATE FUNCTION gin_signature_consistent(internal, smallint, signature_query, integer, internal, internal, internal, internal) RETURNS boolean
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION gin_signature_consistent(internal, smallint, signature_query, integer, internal, internal, internal, internal) IS 'GIN support: whether matching keys are enough';
+
+CREATE FUNCTION gin_signature_compare_partial(integer, integer, smallint, internal) RETURNS integer
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION gin_signature_compare_partial(integer, integer, smallint, internal) IS 'GIN support: finds the keys of other makings';
+
+CREATE FUNCTION gin_signature_triconsistent(internal, smallint, signature_query, integer, internal, internal, internal) RETURNS "char"
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION gin_signature_triconsistent(internal, smallint, signature_query, integer, internal, internal, internal) IS 'GIN support: whether matching keys can be enough';
+
+CREATE FUNCTION gin_signature_opclass_options(internal) RETURNS void
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION gin_signature_opclass_options(internal) IS 'GIN support: options of signature_gin_ops';
+
+CREATE OPERATOR CLASS signature_gin_ops DEFAULT FOR TYPE signature USING gin AS
+    OPERATOR 1 %% (signature, signature_query),
+    FUNCTION 2 gin_signature_extract_value(signature, internal, internal),
+    FUNCTION 3 gin_signature_extract_query(signature_query, internal, smallint, internal, internal, internal, internal),
+    FUNCTION 4 gin_signature_consistent(internal, smallint, signature_query, integer, internal, internal, internal, internal),
+    FUNCTION 5 gin_signature_compare_partial(integer, integer, smallint, internal),
+    FUNCTION 6 gin_signature_triconsistent(internal, smallint, signature_query, integer, internal, internal, internal),
+    FUNCTION 7 gin_signature_opclass_options(internal),
+    STORAGE integer;
+COMMENT ON OPERATOR FAMILY signature_gin_ops USING gin IS 'near-duplicates by extended prefix';
+COMMENT ON OPERATOR CLASS signature_gin_ops USING gin IS 'near-duplicates by extended prefix';
 
 -- guard
 

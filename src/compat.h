@@ -17,6 +17,11 @@
 #include "varatt.h"
 #endif
 
+/* 16: fmgr.h declares _PG_init */
+#if PG_VERSION_NUM < 160000
+extern PGDLLEXPORT void _PG_init(void);
+#endif
+
 /*
  * 16: input functions report errors softly.  Before, ereturn is ereport and
  * what follows it is never reached.

@@ -14,6 +14,8 @@
 #ifndef NEARDUP_ANALYSIS_H
 #define NEARDUP_ANALYSIS_H
 
+#include "nodes/nodes.h"
+
 #include "neardup.h"
 
 typedef struct Analysis
@@ -29,9 +31,10 @@ typedef struct Analysis
 /*
  * Parses an analysis text of len bytes.  The result is palloc'd in the
  * current context.  Raises INVALID_PARAMETER_VALUE, naming the word at fault
- * and what may stand in its place.
+ * and what may stand in its place; with an ErrorSaveContext as escontext
+ * (PostgreSQL 16 and later, ereturn() of compat.h) it returns NULL instead.
  */
-extern Analysis *analysis_parse(const char *text, size_t len);
+extern Analysis *analysis_parse(const char *text, size_t len, Node *escontext);
 
 /*
  * Sets k and computes anew what depends on it (the analysis hash).  Raises

@@ -1,0 +1,441 @@
+/*
+ * gin.c
+ *		The GIN operator class of signatures: the extended prefix.
+ *
+ * Let every set be sorted in one fixed order, here that of the hashes.  If
+ * two sets must share alpha elements to be near-duplicates, they share one
+ * among the first |x| - alpha + 1 of either: the prefix filter.  In hash
+ * order a prefix holds frequent shingles too ("this package contains"), and
+ * one of them in common says little.  So the prefix is extended by ell - 1
+ * further elements, and ell elements in common are asked for (Wang, Li &
+ * Feng, "Can we beat the prefix filtering?", SIGMOD 2012).
+ *
+ * Why no pair is lost.  A row x is indexed by its first
+ * |x| - a(x) + ell(|x|) elements, where a(x) is the least overlap that x has
+ * with any near-duplicate at the index's threshold.  Say that x and the query
+ * q share c_1 < ... < c_o, and o >= a(x).  From c_i on there are o - i + 1
+ * shared elements; if c_i is not in the indexed part, there are at most
+ * a(x) - ell(|x|) elements from it on, hence i > o - a(x) + ell(|x|) >=
+ * ell(|x|).  So c_1 ... c_min(ell(|x|), o) are in the index.  Likewise they
+ * are among the first |q| - a(q) + r elements of q for i <= r, where a(q) is
+ * the least overlap of q at the query's threshold.  With r = min(ell(least
+ * size of x), a(q)), and ell not falling with the size, c_1 ... c_r are in
+ * both: r matches can be asked for.
+ *
+ * Keys are 32 bits of the element, salted with the making.  Where two elements
+ * of the query fall on one key, the key stands in the query twice and counts
+ * twice; every hit is rechecked.  Counting is done in triconsistent, which says FALSE as soon as
+ * r is out of reach: GIN then skips the posting lists of frequent keys.
+ *
+ * A row of another making must not be missed in silence where a sequential
+ * scan would raise an error.  So each row has one more key, which stands for
+ * its making, in a range of its own; a query looks that range through with a
+ * partial match that skips its own making.  Usually it finds nothing there;
+ * a foreign row goes to recheck, which raises.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/index/gin.c
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "access/gin.h"
+#include "access/reloptions.h"
+#include "access/stratnum.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/memutils.h"
+
+#include "compat.h"
+#include "hash.h"
+#include "index/gin.h"
+#include "index/query.h"
+#include "methods/methods.h"
+
+#define DEFAULT_THRESHOLD	0.8
+#define DEFAULT_ELL			12
+#define DEFAULT_FRAC		0.15
+
+/*
+ * Keys from MAKING_KEYS on stand for makings, the others for elements.  The
+ * range is the last one in the order of int4, so that a scan of it ends with
+ * the index.
+ */
+#define MAKING_KEYS			0x7f000000
+#define IS_MAKING_KEY(key)	(((key) & 0xff000000) == MAKING_KEYS)
+
+/*
+ * A query of more keys than this has the whole index returned for recheck:
+ * GIN's own bookkeeping of so many scan keys would take longer.
+ */
+#define MAX_QUERY_KEYS		100000
+
+/* What extractQuery works out, for the consistent functions. */
+typedef struct QueryPlan
+{
+	int32		own_making;		/* key of the query's making */
+	uint32		need;			/* matches to ask for */
+}			QueryPlan;
+
+/* Options */
+
+GinSignatureOptions
+gin_signature_options(const bytea *given)
+{
+	GinSignatureOptions options = {
+		.threshold = DEFAULT_THRESHOLD, .ell = DEFAULT_ELL,
+		.frac = DEFAULT_FRAC, .measure = MEASURE_JACCARD
+	};
+
+	if (given != NULL)
+		options = *(const GinSignatureOptions *) given;
+	return options;
+}
+
+static relopt_enum_elt_def measure_values[] = {
+	{"jaccard", MEASURE_JACCARD},
+	{"containment", MEASURE_CONTAINMENT},
+	{NULL}
+};
+
+PG_FUNCTION_INFO_V1(gin_signature_opclass_options);
+Datum
+gin_signature_opclass_options(PG_FUNCTION_ARGS)
+{
+	local_relopts *relopts = (local_relopts *) PG_GETARG_POINTER(0);
+
+	init_local_reloptions(relopts, sizeof(GinSignatureOptions));
+	add_local_real_reloption(relopts, "threshold",
+							 "least resemblance the index can look up",
+							 DEFAULT_THRESHOLD, 0.01, 1.0,
+							 offsetof(GinSignatureOptions, threshold));
+	add_local_int_reloption(relopts, "ell",
+							"least number of features a prefix is extended by",
+							DEFAULT_ELL, 1, 1000,
+							offsetof(GinSignatureOptions, ell));
+	add_local_real_reloption(relopts, "frac",
+							 "share of the features a prefix is extended by",
+							 DEFAULT_FRAC, 0.0, 1.0,
+							 offsetof(GinSignatureOptions, frac));
+	add_local_enum_reloption(relopts, "measure",
+							 "what the index is for: jaccard, or containment, for which every feature is indexed",
+							 measure_values, MEASURE_JACCARD,
+							 "Valid values are \"jaccard\" and \"containment\".",
+							 offsetof(GinSignatureOptions, measure));
+	PG_RETURN_VOID();
+}
+
+/* By how many elements the prefix of a set of n is extended, plus one. */
+static uint64
+extension(const GinSignatureOptions *options, uint64 n)
+{
+	uint64		share = (uint64) ceil(options->frac * (double) n);
+
+	return Max((uint64) options->ell, share);
+}
+
+/*
+ * The resemblance of x with the query's overlap that the condition implies
+ * at the least, overlap / |x|; 0 if none.  A little less than the formula
+ * says, as that is rounded.
+ */
+static double
+implied_share(Measure measure, double threshold)
+{
+	const double rounding = 1 - 1e-9;
+
+	switch (measure)
+	{
+		case MEASURE_JACCARD:
+		case MEASURE_CONTAINMENT:
+			return threshold;
+		case MEASURE_DICE:
+			return threshold / (2 - threshold) * rounding;
+		case MEASURE_COSINE:
+			return threshold * threshold * rounding;
+		case MEASURE_CONTAINS:
+		case MEASURE_OVERLAP:
+			return 0;
+	}
+	pg_unreachable();
+}
+
+bool
+gin_signature_can_answer(const GinSignatureOptions *options,
+						 Measure measure, double threshold)
+{
+	return options->measure == MEASURE_CONTAINMENT ||
+		implied_share(measure, threshold) >= options->threshold;
+}
+
+/* Keys */
+
+/* An element as the order and the keys of the index see it. */
+static inline uint64
+mixed(const Making *making, uint64 element)
+{
+	/* shingles are hashes already; numbers of the user's need not be */
+	if (making->method == METHOD_SHINGLES)
+		return element;
+	return mix64(element);
+}
+
+static uint32
+making_salt(const Making *making)
+{
+	return (uint32) XXH3_64bits(making, sizeof(Making));
+}
+
+static inline int32
+element_key(uint64 mixed_element, uint32 salt)
+{
+	uint32		key = (uint32) mixed_element ^ salt;
+
+	/* the range of makings is folded onto its neighbour */
+	return (int32) (IS_MAKING_KEY(key) ? key ^ 0x01000000 : key);
+}
+
+static int32
+making_key(uint32 salt)
+{
+	return (int32) (MAKING_KEYS | (salt & 0x00ffffff));
+}
+
+static inline int
+compare_mixed(const uint64 *a, const uint64 *b)
+{
+	return (*a > *b) - (*a < *b);
+}
+
+#define ST_SORT sort_mixed
+#define ST_ELEMENT_TYPE uint64
+#define ST_COMPARE(a, b) compare_mixed(a, b)
+#define ST_SCOPE static
+#define ST_CHECK_FOR_INTERRUPTS
+#define ST_DEFINE
+#include "lib/sort_template.h"
+
+/*
+ * The elements in the order of the index.  Points into the signature where
+ * that is its own order, else to palloc'd memory.
+ */
+static const uint64 *
+in_index_order(const Signature *sig)
+{
+	uint64		n = SIGNATURE_NVALUES(sig);
+	uint64	   *order;
+
+	if (sig->making.method == METHOD_SHINGLES)
+		return sig->values;
+	order = palloc(Max(n, 1) * sizeof(uint64));
+	for (uint64 i = 0; i < n; i++)
+		order[i] = mixed(&sig->making, sig->values[i]);
+	sort_mixed(order, n);
+	return order;
+}
+
+/* How many of a row's elements are indexed. */
+static uint64
+indexed_length(const GinSignatureOptions *options, uint64 n)
+{
+	uint64		omitted;
+	uint64		ell;
+
+	if (n == 0 || options->measure == MEASURE_CONTAINMENT)
+		return n;
+	omitted = measure_least_overlap(MEASURE_JACCARD, n, options->threshold);
+	ell = extension(options, n);
+	return omitted > ell ? n - omitted + ell : n;
+}
+
+static GinSignatureOptions
+call_options(FunctionCallInfo fcinfo)
+{
+	return gin_signature_options(PG_HAS_OPCLASS_OPTIONS() ?
+								 (bytea *) PG_GET_OPCLASS_OPTIONS() : NULL);
+}
+
+PG_FUNCTION_INFO_V1(gin_signature_extract_value);
+Datum
+gin_signature_extract_value(PG_FUNCTION_ARGS)
+{
+	Signature  *sig = PG_GETARG_SIGNATURE(0);
+	int32	   *nkeys = (int32 *) PG_GETARG_POINTER(1);
+	GinSignatureOptions options = call_options(fcinfo);
+	uint64		n = indexed_length(&options, SIGNATURE_NVALUES(sig));
+	uint32		salt = making_salt(&sig->making);
+	const uint64 *order = in_index_order(sig);
+	Datum	   *keys;
+
+	if (!AllocSizeIsValid((n + 1) * sizeof(Datum)))
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("signature of %llu values is too large for an index",
+						(unsigned long long) SIGNATURE_NVALUES(sig))));
+	keys = palloc((n + 1) * sizeof(Datum));
+	keys[0] = Int32GetDatum(making_key(salt));
+	for (uint64 i = 0; i < n; i++)
+		keys[i + 1] = Int32GetDatum(element_key(order[i], salt));
+	*nkeys = n + 1;
+	PG_RETURN_POINTER(keys);
+}
+
+/* Queries */
+
+/* How many of the query's elements to look up, and how many must match. */
+static uint64
+query_length(const SignatureQuery *query, const GinSignatureOptions *options,
+			 uint32 *need)
+{
+	/* from the query's side: of it in a row */
+	Measure		measure = measure_commute(query->measure);
+	uint64		n = SIGNATURE_NVALUES(&query->signature);
+	uint64		overlap;
+	uint64		lo;
+	uint64		hi;
+	uint64		matches;
+
+	*need = 1;
+	if (n == 0)
+		return 0;
+	overlap = measure_least_overlap(measure, n, query->threshold);
+	measure_sizes(measure, n, query->threshold, &lo, &hi);
+	matches = Min(extension(options, lo), overlap);
+	*need = matches;
+	return n - overlap + matches;
+}
+
+/*
+ * The keys of a query: first the range of makings, as a partial match, then
+ * its elements.
+ */
+static Datum *
+query_keys(const SignatureQuery *query, uint64 n, int32 *nkeys, bool **pmatch)
+{
+	const Signature *sig = &query->signature;
+	uint32		salt = making_salt(&sig->making);
+	const uint64 *order = in_index_order(sig);
+	Datum	   *keys = palloc((n + 1) * sizeof(Datum));
+
+	*pmatch = palloc0((n + 1) * sizeof(bool));
+	(*pmatch)[0] = true;
+	keys[0] = Int32GetDatum(MAKING_KEYS);
+	for (uint64 i = 0; i < n; i++)
+		keys[i + 1] = Int32GetDatum(element_key(order[i], salt));
+	*nkeys = n + 1;
+	return keys;
+}
+
+/*
+ * Everything the consistent functions need, one pointer per key as GIN wants
+ * it.  That none is NULL also keeps GIN from comparing each key with every
+ * other one, which is quadratic.
+ */
+static Pointer *
+query_plan(const SignatureQuery *query, uint32 need, int32 nkeys)
+{
+	QueryPlan  *plan = palloc(sizeof(QueryPlan));
+	Pointer    *extra = palloc(nkeys * sizeof(Pointer));
+
+	plan->own_making = making_key(making_salt(&query->signature.making));
+	plan->need = need;
+	for (int32 i = 0; i < nkeys; i++)
+		extra[i] = (Pointer) plan;
+	return extra;
+}
+
+PG_FUNCTION_INFO_V1(gin_signature_extract_query);
+Datum
+gin_signature_extract_query(PG_FUNCTION_ARGS)
+{
+	SignatureQuery *query = PG_GETARG_SIGNATURE_QUERY(0);
+	int32	   *nkeys = (int32 *) PG_GETARG_POINTER(1);
+	bool	  **pmatch = (bool **) PG_GETARG_POINTER(3);
+	Pointer   **extra = (Pointer **) PG_GETARG_POINTER(4);
+	int32	   *mode = (int32 *) PG_GETARG_POINTER(6);
+	GinSignatureOptions options = call_options(fcinfo);
+	uint32		need;
+	uint64		n = query_length(query, &options, &need);
+	Datum	   *keys;
+
+	/*
+	 * What the index was not built for, or what would take too many keys,
+	 * gets every row for recheck: slow, but right.
+	 */
+	if (n > MAX_QUERY_KEYS ||
+		!gin_signature_can_answer(&options, query->measure, query->threshold))
+	{
+		*mode = GIN_SEARCH_MODE_ALL;
+		*nkeys = 0;
+		PG_RETURN_POINTER(NULL);
+	}
+	keys = query_keys(query, n, nkeys, pmatch);
+	*extra = query_plan(query, need, *nkeys);
+	PG_RETURN_POINTER(keys);
+}
+
+/* Partial match: all keys of makings but the query's own. */
+PG_FUNCTION_INFO_V1(gin_signature_compare_partial);
+Datum
+gin_signature_compare_partial(PG_FUNCTION_ARGS)
+{
+	int32		key = PG_GETARG_INT32(1);
+	const QueryPlan *plan = (const QueryPlan *) PG_GETARG_POINTER(3);
+
+	if (!IS_MAKING_KEY(key))
+		PG_RETURN_INT32(1);
+	PG_RETURN_INT32(key == plan->own_making ? -1 : 0);
+}
+
+/*
+ * Never true without recheck.  A key that may match counts as matching; the
+ * first key stands for a row of another making, which recheck is to refuse.
+ */
+static bool
+may_match(const GinTernaryValue *check, int32 nkeys, const Pointer *extra)
+{
+	uint32		need;
+	uint32		found = 0;
+
+	if (nkeys == 0 || check[0] != GIN_FALSE)
+		return true;
+	need = ((const QueryPlan *) extra[0])->need;
+	for (int32 i = 1; i < nkeys; i++)
+	{
+		found += (check[i] != GIN_FALSE);
+		if (found >= need)
+			return true;
+	}
+	return false;
+}
+
+PG_FUNCTION_INFO_V1(gin_signature_consistent);
+Datum
+gin_signature_consistent(PG_FUNCTION_ARGS)
+{
+	/* a bool is the ternary value of the same number */
+	const GinTernaryValue *check = (GinTernaryValue *) PG_GETARG_POINTER(0);
+	int32		nkeys = PG_GETARG_INT32(3);
+	const Pointer *extra = (Pointer *) PG_GETARG_POINTER(4);
+	bool	   *recheck = (bool *) PG_GETARG_POINTER(5);
+
+	StaticAssertStmt(GIN_FALSE == false && GIN_TRUE == true &&
+					 sizeof(GinTernaryValue) == sizeof(bool),
+					 "bool cannot be read as GinTernaryValue");
+	*recheck = true;
+	PG_RETURN_BOOL(may_match(check, nkeys, extra));
+}
+
+PG_FUNCTION_INFO_V1(gin_signature_triconsistent);
+Datum
+gin_signature_triconsistent(PG_FUNCTION_ARGS)
+{
+	const GinTernaryValue *check = (GinTernaryValue *) PG_GETARG_POINTER(0);
+	int32		nkeys = PG_GETARG_INT32(3);
+	const Pointer *extra = (Pointer *) PG_GETARG_POINTER(4);
+
+	PG_RETURN_GIN_TERNARY_VALUE(may_match(check, nkeys, extra) ?
+								GIN_MAYBE : GIN_FALSE);
+}

@@ -1,0 +1,42 @@
+/*
+ * gin.h
+ *		The GIN operator class of signatures, for the files that use it.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/index/gin.h
+ */
+#ifndef NEARDUP_GIN_H
+#define NEARDUP_GIN_H
+
+#include "algebra.h"
+#include "fmgr.h"
+#include "utils/rel.h"
+
+#define SIGNATURE_MATCH_STRATEGY	1	/* %%(signature, signature_query) */
+
+/* Options of the operator class, as reloptions lays them out. */
+typedef struct GinSignatureOptions
+{
+	int32		vl_len_;		/* varlena header (do not touch directly!) */
+	double		threshold;		/* resemblance the index is built for */
+	int			ell;			/* features a prefix is extended by, least */
+	double		frac;			/* and as a share of the set */
+	int			measure;		/* MEASURE_JACCARD, or MEASURE_CONTAINMENT:
+								 * every feature is indexed */
+}			GinSignatureOptions;
+
+/*
+ * The options in force: those given (as in rd_opcoptions or opclassoptions),
+ * or the defaults for NULL.
+ */
+extern GinSignatureOptions gin_signature_options(const bytea *given);
+
+/*
+ * True if an index with these options can answer, without losing a row, which
+ * rows reach the threshold on the measure (of the row in the query).
+ */
+extern bool gin_signature_can_answer(const GinSignatureOptions *options,
+									 Measure measure, double threshold);
+
+#endif							/* NEARDUP_GIN_H */

@@ -1,0 +1,46 @@
+/*
+ * query.h
+ *		signature_query: a signature with a measure and a threshold, as one
+ *		datum, which is what an index operator needs on its right side.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/index/query.h
+ */
+#ifndef NEARDUP_QUERY_H
+#define NEARDUP_QUERY_H
+
+#include "algebra.h"
+#include "neardup.h"
+
+typedef struct SignatureQuery
+{
+	int32		vl_len_;		/* varlena header (do not touch directly!) */
+	uint32		measure;		/* Measure: of the left operand in this one */
+	float8		threshold;		/* 0 < threshold <= 1 */
+	Signature	signature;		/* with a varlena header of its own */
+}			SignatureQuery;
+
+StaticAssertDecl(offsetof(SignatureQuery, signature) == 16,
+				 "SignatureQuery has padding");
+
+#define DatumGetSignatureQuery(d) ((SignatureQuery *) PG_DETOAST_DATUM(d))
+#define PG_GETARG_SIGNATURE_QUERY(n) \
+	DatumGetSignatureQuery(PG_GETARG_DATUM(n))
+
+/*
+ * A query that asks for rows whose measure with sig is at least the
+ * threshold, in the current memory context.  The threshold must be valid.
+ */
+extern SignatureQuery *signature_query_make(const Signature *sig,
+											double threshold,
+											Measure measure);
+
+/* The C function behind %%(signature, signature_query). */
+extern Datum signature_matches(PG_FUNCTION_ARGS);
+
+/* Those that make a query: with threshold and measure; with the setting's. */
+extern Datum signature_query_new(PG_FUNCTION_ARGS);
+extern Datum signature_query_setting(PG_FUNCTION_ARGS);
+
+#endif							/* NEARDUP_QUERY_H */

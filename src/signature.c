@@ -1,0 +1,562 @@
+/*
+ * signature.c
+ *		The datatype: text and binary form, and what makes bytes valid.
+ *
+ * The text form is the making, then the values in hexadecimal:
+ *
+ *		shingles[english stop k=3]{01d3f2b1c4a59687,9be3...}
+ *		features{0000000000000007,000000000000002a}
+ *
+ * A method with parameters has them in parentheses behind its name, and one
+ * that keeps less than the set has #, the number of the document's features,
+ * before the values.  What is read, in either form, is checked field by
+ * field: a signature is user input, and everything behind the input functions
+ * relies on it being well made.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/signature.c
+ */
+#include "postgres.h"
+
+#include "libpq/pqformat.h"
+#include "miscadmin.h"
+#include "port/pg_bswap.h"
+#include "utils/builtins.h"
+#include "utils/memutils.h"
+
+#include "compat.h"
+#include "methods/methods.h"
+#include "neardup.h"
+#include "signature.h"
+#include "text/analysis.h"
+
+/*
+ * A signature of nvalues values, all zero, in the current memory context.
+ * Raises PROGRAM_LIMIT_EXCEEDED where they do not fit into a datum.
+ */
+Signature *
+signature_alloc(const Making *making, size_t nvalues)
+{
+	Signature  *sig;
+	size_t		size;
+
+	if (nvalues > SIGNATURE_MAX_VALUES)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("signature of %zu values is too large", nvalues),
+				 errdetail("A signature holds at most %zu values.",
+						   (size_t) SIGNATURE_MAX_VALUES)));
+	size = SIGNATURE_HEADER + nvalues * making->width / 8;
+	sig = palloc0(size);
+	SET_VARSIZE(sig, size);
+	sig->making = *making;
+	return sig;
+}
+
+bool
+making_equal(const Making *a, const Making *b)
+{
+	return memcmp(a, b, sizeof(Making)) == 0;
+}
+
+/* Appends method, parameters and analysis, as the text form begins. */
+void
+making_append(const Making *making, StringInfo out)
+{
+	const MethodInfo *method = method_info(making->method);
+
+	appendStringInfoString(out, method->name);
+	for (int i = 0; i < method->nparams; i++)
+		appendStringInfo(out, "%c%u", i == 0 ? '(' : ',', making->param[i]);
+	if (method->nparams > 0)
+		appendStringInfoChar(out, ')');
+	if (method->analysed)
+	{
+		appendStringInfoChar(out, '[');
+		analysis_canonical(making, out);
+		appendStringInfoChar(out, ']');
+	}
+}
+
+/* Raises DATATYPE_MISMATCH, naming both, unless a and b are the same. */
+void
+making_require_equal(const Making *a, const Making *b)
+{
+	StringInfoData left;
+	StringInfoData right;
+
+	if (likely(making_equal(a, b)))
+		return;
+	initStringInfo(&left);
+	initStringInfo(&right);
+	making_append(a, &left);
+	making_append(b, &right);
+	ereport(ERROR,
+			(errcode(ERRCODE_DATATYPE_MISMATCH),
+			 errmsg("signatures of different making cannot be compared"),
+			 errdetail("One was made by %s, the other by %s.",
+					   left.data, right.data),
+			 errhint("Make both with the same function, analysis and parameters.")));
+}
+
+/*
+ * The checks.  Each returns NULL, or a sentence that tells the rule that the
+ * signature breaks.
+ */
+
+static const char *
+check_making(const Making *making)
+{
+	const MethodInfo *method = method_info(making->method);
+	uint32		hash;
+
+	if (making->version != SIGNATURE_VERSION)
+		return "Its format version is not known to this version of neardup.";
+	if (method == NULL)
+		return "Its method is not known to this version of neardup.";
+	if (making->width != method->width)
+		return "The width of its values is not that of its method.";
+	for (int i = method->nparams; i < lengthof(making->param); i++)
+		if (making->param[i] != 0)
+			return "It has a parameter that its method does not have.";
+	if (!method->analysed)
+	{
+		if (making->unit != UNIT_NONE || making->order != 0 ||
+			making->language != 0 || making->k != 0 ||
+			making->analysis != 0 || making->filters != 0)
+			return "It has an analysis, which its method does not have.";
+		return NULL;
+	}
+	if (making->k < 1 || making->k > MAX_SHINGLE_SIZE)
+		return "Its shingle size is out of range.";
+	if (making->filters & FILTER_RESERVED)
+		return "Reserved bits of its header are not zero.";
+	if (making->filters & FILTER_CONFIG)
+	{
+		if (making->filters != FILTER_CONFIG || making->language != 0 ||
+			making->unit != UNIT_WORD || making->order != ORDER_KEEP)
+			return "Its analysis contradicts itself.";
+	}
+	else if (!analysis_hash(making, &hash))
+		return "Its analysis contradicts itself.";
+	else if (hash != making->analysis)
+		return "The hash of its analysis is not that of the analysis in its header.";
+	return NULL;
+}
+
+static const char *
+check_values(const Signature *sig)
+{
+	const MethodInfo *method = method_info(sig->making.method);
+	uint64		n = SIGNATURE_NVALUES(sig);
+
+	if (!method->set)
+		return NULL;
+	if (sig->nfeatures != n)
+		return "The number of its features is not that of its values.";
+	for (uint64 i = 1; i < n; i++)
+	{
+		if (i % 65536 == 0)
+			CHECK_FOR_INTERRUPTS();
+		if (sig->values[i - 1] >= sig->values[i])
+			return "Its values do not rise.";
+	}
+	return NULL;
+}
+
+/*
+ * Raises the error, softly where the server can, that an input is no
+ * signature.  Returns false, for the caller to return.
+ */
+static bool
+bad_signature(Node *escontext, int code, const char *rule)
+{
+	ereturn(escontext, false,
+			(errcode(code),
+			 errmsg("input is not a valid signature"),
+			 errdetail("%s", rule)));
+}
+
+/* Reading the text form */
+
+typedef struct TextInput
+{
+	const char *at;				/* next character */
+	Node	   *escontext;		/* where errors go */
+}			TextInput;
+
+static bool
+bad_text(TextInput *in, const char *rule)
+{
+	return bad_signature(in->escontext, ERRCODE_INVALID_TEXT_REPRESENTATION,
+						 rule);
+}
+
+static void
+skip_space(TextInput *in)
+{
+	while (isspace((unsigned char) *in->at))
+		in->at++;
+}
+
+/* A character that must be there. */
+static bool
+read_char(TextInput *in, char c, const char *rule)
+{
+	skip_space(in);
+	if (*in->at != c)
+		return bad_text(in, rule);
+	in->at++;
+	return true;
+}
+
+/* A decimal number that fits into 32 bits. */
+static bool
+read_decimal(TextInput *in, uint32 *result)
+{
+	uint64		n = 0;
+
+	skip_space(in);
+	if (!isdigit((unsigned char) *in->at))
+		return bad_text(in, "A decimal number is missing.");
+	for (; isdigit((unsigned char) *in->at); in->at++)
+	{
+		n = n * 10 + (*in->at - '0');
+		if (n > PG_UINT32_MAX)
+			return bad_text(in, "A number is out of range.");
+	}
+	*result = n;
+	return true;
+}
+
+/* The method's name and its row in the table of methods. */
+static bool
+read_method(TextInput *in, const MethodInfo **method)
+{
+	const char *start;
+
+	skip_space(in);
+	start = in->at;
+	while (isalpha((unsigned char) *in->at))
+		in->at++;
+	*method = method_by_name(start, in->at - start);
+	if (*method == NULL)
+		return bad_text(in, "It does not begin with the name of a method.");
+	return true;
+}
+
+static bool
+read_params(TextInput *in, const MethodInfo *method, Making *making)
+{
+	for (int i = 0; i < method->nparams; i++)
+	{
+		if (!read_char(in, i == 0 ? '(' : ',',
+					   "The method's parameters are missing.") ||
+			!read_decimal(in, &making->param[i]))
+			return false;
+	}
+	return method->nparams == 0 ||
+		read_char(in, ')', "A closing parenthesis is missing.");
+}
+
+/* "config=1a2b3c4d k=3": a configuration, known by the hash of its name. */
+static bool
+read_config(TextInput *in, const char *analysis, Making *making)
+{
+	unsigned int hash;
+	unsigned int k;
+	int			end = 0;
+
+	if (sscanf(analysis, "config=%8x k=%5u%n", &hash, &k, &end) != 2 ||
+		analysis[end] != '\0' || k > MAX_SHINGLE_SIZE)
+		return bad_text(in, "The analysis does not read config=HASH k=NUMBER.");
+	making->filters = FILTER_CONFIG;
+	making->analysis = hash;
+	making->k = k;
+	making->unit = UNIT_WORD;
+	return true;
+}
+
+/* The analysis in brackets: from the canonical text to the header's fields. */
+static bool
+read_analysis(TextInput *in, Making *making)
+{
+	const char *end;
+	char	   *text;
+	Analysis   *analysis;
+
+	if (!read_char(in, '[', "The analysis, in brackets, is missing."))
+		return false;
+	end = strchr(in->at, ']');
+	if (end == NULL)
+		return bad_text(in, "A closing bracket is missing.");
+	text = pnstrdup(in->at, end - in->at);
+	in->at = end + 1;
+	if (strncmp(text, "config=", 7) == 0)
+		return read_config(in, text, making);
+	analysis = analysis_parse(text, strlen(text), in->escontext);
+	if (analysis == NULL)
+		return false;
+	making->unit = analysis->making.unit;
+	making->order = analysis->making.order;
+	making->language = analysis->making.language;
+	making->k = analysis->making.k;
+	making->analysis = analysis->making.analysis;
+	making->filters = analysis->making.filters;
+	return true;
+}
+
+static bool
+read_making(TextInput *in, Making *making)
+{
+	const MethodInfo *method;
+
+	memset(making, 0, sizeof(Making));
+	if (!read_method(in, &method))
+		return false;
+	making->version = SIGNATURE_VERSION;
+	making->method = method->method;
+	making->width = method->width;
+	making->unit = UNIT_NONE;
+	return read_params(in, method, making) &&
+		(!method->analysed || read_analysis(in, making));
+}
+
+/* One value: exactly width / 4 hexadecimal digits. */
+static bool
+read_value(TextInput *in, int width, uint64 *value)
+{
+	uint64		v = 0;
+
+	skip_space(in);
+	for (int i = 0; i < width / 4; i++, in->at++)
+	{
+		char		c = *in->at;
+
+		if (c >= '0' && c <= '9')
+			v = v << 4 | (c - '0');
+		else if (c >= 'a' && c <= 'f')
+			v = v << 4 | (c - 'a' + 10);
+		else if (c >= 'A' && c <= 'F')
+			v = v << 4 | (c - 'A' + 10);
+		else
+			return bad_text(in, "A value does not have as many hexadecimal digits as its method's values have.");
+	}
+	*value = v;
+	return true;
+}
+
+/* All values, in braces, to the end of the input. */
+static bool
+read_values(TextInput *in, Signature *sig, size_t capacity, size_t *n)
+{
+	uint64		value;
+
+	*n = 0;
+	if (!read_char(in, '{', "The values, in braces, are missing."))
+		return false;
+	skip_space(in);
+	while (*in->at != '}')
+	{
+		if (*n % 65536 == 65535)
+			CHECK_FOR_INTERRUPTS();
+		if (*n > 0 && !read_char(in, ',', "There is no comma between two values."))
+			return false;
+		if (!read_value(in, sig->making.width, &value))
+			return false;
+		Assert(*n < capacity);
+		signature_set_value(sig, (*n)++, value);
+		skip_space(in);
+	}
+	in->at++;
+	skip_space(in);
+	if (*in->at != '\0')
+		return bad_text(in, "There is something behind the closing brace.");
+	return true;
+}
+
+/*
+ * The signature of a text form, in the current memory context.  Raises
+ * INVALID_TEXT_REPRESENTATION, or with an ErrorSaveContext returns NULL.
+ */
+Signature *
+signature_parse(const char *text, Node *escontext)
+{
+	TextInput	in = {text, escontext};
+	Making		making;
+	Signature  *sig;
+	bool		set;
+	size_t		capacity;
+	size_t		n;
+	uint32		nfeatures = 0;
+	const char *rule;
+
+	if (!read_making(&in, &making))
+		return NULL;
+	set = method_info(making.method)->set;
+	if (!set &&
+		(!read_char(&in, '#', "The number of features, behind #, is missing.") ||
+		 !read_decimal(&in, &nfeatures)))
+		return NULL;
+
+	/* each value but the last takes its digits and a comma */
+	capacity = strlen(in.at) / (making.width / 4 + 1) + 1;
+	sig = signature_alloc(&making, capacity);
+	if (!read_values(&in, sig, capacity, &n))
+		return NULL;
+	SET_VARSIZE(sig, SIGNATURE_HEADER + n * making.width / 8);
+	sig->nfeatures = set ? n : nfeatures;
+
+	rule = check_making(&sig->making);
+	if (rule == NULL)
+		rule = check_values(sig);
+	if (rule != NULL && !bad_text(&in, rule))
+		return NULL;
+	return sig;
+}
+
+PG_FUNCTION_INFO_V1(signature_in);
+Datum
+signature_in(PG_FUNCTION_ARGS)
+{
+	Signature  *sig = signature_parse(PG_GETARG_CSTRING(0), fcinfo->context);
+
+	if (sig == NULL)
+		PG_RETURN_NULL();
+	PG_RETURN_SIGNATURE(sig);
+}
+
+/* Writing the text form */
+
+/* The text form, in the current memory context. */
+char *
+signature_to_text(const Signature *sig)
+{
+	static const char digits[] = "0123456789abcdef";
+	uint64		n = SIGNATURE_NVALUES(sig);
+	int			width = sig->making.width / 4;
+	StringInfoData out;
+
+	initStringInfo(&out);
+	making_append(&sig->making, &out);
+	if (!method_info(sig->making.method)->set)
+		appendStringInfo(&out, "#%u", sig->nfeatures);
+	appendStringInfoChar(&out, '{');
+	for (uint64 i = 0; i < n; i++)
+	{
+		uint64		value = signature_value(sig, i);
+
+		if (i % 65536 == 65535)
+			CHECK_FOR_INTERRUPTS();
+		if (i > 0)
+			appendStringInfoCharMacro(&out, ',');
+		for (int d = width - 1; d >= 0; d--)
+			appendStringInfoCharMacro(&out, digits[value >> (4 * d) & 15]);
+	}
+	appendStringInfoChar(&out, '}');
+	return out.data;
+}
+
+PG_FUNCTION_INFO_V1(signature_out);
+Datum
+signature_out(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_CSTRING(signature_to_text(PG_GETARG_SIGNATURE(0)));
+}
+
+/*
+ * The portable bytes, little-endian: what send, the cast to bytea, hashing
+ * and doc/storage.md mean by "the bytes of a signature".
+ */
+
+static void
+swap_header(Making *making, uint32 *nfeatures)
+{
+#ifdef WORDS_BIGENDIAN
+	making->k = pg_bswap16(making->k);
+	making->analysis = pg_bswap32(making->analysis);
+	making->filters = pg_bswap32(making->filters);
+	making->param[0] = pg_bswap32(making->param[0]);
+	making->param[1] = pg_bswap32(making->param[1]);
+	*nfeatures = pg_bswap32(*nfeatures);
+#endif
+}
+
+/* Exchanges the byte order of all values, in place, on big-endian machines. */
+static void
+swap_values(uint8 width, void *values, size_t bytes)
+{
+#ifdef WORDS_BIGENDIAN
+	if (width == 64)
+		for (size_t i = 0; i < bytes / 8; i++)
+			((uint64 *) values)[i] = pg_bswap64(((uint64 *) values)[i]);
+	else if (width == 32)
+		for (size_t i = 0; i < bytes / 4; i++)
+			((uint32 *) values)[i] = pg_bswap32(((uint32 *) values)[i]);
+	else if (width == 16)
+		for (size_t i = 0; i < bytes / 2; i++)
+			((uint16 *) values)[i] = pg_bswap16(((uint16 *) values)[i]);
+#endif
+}
+
+/* A bytea of the portable bytes, in the current memory context. */
+bytea *
+signature_to_bytes(const Signature *sig)
+{
+	Signature  *copy = palloc(VARSIZE(sig));
+
+	StaticAssertStmt(offsetof(Signature, making) == VARHDRSZ,
+					 "bytes begin behind the varlena header");
+	memcpy(copy, sig, VARSIZE(sig));
+	swap_values(copy->making.width, copy->values, SIGNATURE_BYTES(copy));
+	swap_header(&copy->making, &copy->nfeatures);
+	return (bytea *) copy;
+}
+
+/*
+ * The signature that the portable bytes are of, checked throughout.  Raises
+ * INVALID_BINARY_REPRESENTATION.
+ */
+Signature *
+signature_from_bytes(const char *bytes, size_t len)
+{
+	Signature  *sig;
+	const char *rule = NULL;
+
+	if (len < SIGNATURE_HEADER - VARHDRSZ)
+		(void) bad_signature(NULL, ERRCODE_INVALID_BINARY_REPRESENTATION,
+							 "It is shorter than a header.");
+	sig = palloc(len + VARHDRSZ);
+	SET_VARSIZE(sig, len + VARHDRSZ);
+	memcpy(&sig->making, bytes, len);
+	swap_header(&sig->making, &sig->nfeatures);
+	rule = check_making(&sig->making);
+	if (rule == NULL && SIGNATURE_BYTES(sig) % (sig->making.width / 8) != 0)
+		rule = "Its last value is cut off.";
+	if (rule == NULL)
+	{
+		swap_values(sig->making.width, sig->values, SIGNATURE_BYTES(sig));
+		rule = check_values(sig);
+	}
+	if (rule != NULL)
+		(void) bad_signature(NULL, ERRCODE_INVALID_BINARY_REPRESENTATION, rule);
+	return sig;
+}
+
+PG_FUNCTION_INFO_V1(signature_send);
+Datum
+signature_send(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BYTEA_P(signature_to_bytes(PG_GETARG_SIGNATURE(0)));
+}
+
+PG_FUNCTION_INFO_V1(signature_recv);
+Datum
+signature_recv(PG_FUNCTION_ARGS)
+{
+	StringInfo	buf = (StringInfo) PG_GETARG_POINTER(0);
+	size_t		len = buf->len - buf->cursor;
+
+	PG_RETURN_SIGNATURE(signature_from_bytes(pq_getmsgbytes(buf, len), len));
+}
