@@ -16,7 +16,9 @@ OBJS = \
 	src/neardup.o \
 	src/signature.o \
 	src/signature_ops.o \
-	src/text/analysis_stub.o
+	src/text/analysis.o \
+	src/text/languages.o \
+	src/text/stopwords.o
 
 # Named one by one: wildcards find nothing in an out-of-tree build.
 DATA = sql/neardup--1.0.sql

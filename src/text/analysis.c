@@ -1,0 +1,445 @@
+/*
+ * analysis.c
+ *		The `analysis` argument: parsing it, and telling it again.
+ *
+ * An analysis is a list of words, each of which fills one slot (language,
+ * stop, minlen and so on); a slot that is filled twice is an error, so that
+ * the order of the words never matters.  The canonical text names what
+ * differs from the default, in the order of the slots, and always k.  Its hash
+ * stands in every signature: two analyses with the same canonical text are the
+ * same making.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/text/analysis.c
+ */
+#include "postgres.h"
+
+#include "catalog/pg_ts_config.h"
+#include "mb/pg_wchar.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/syscache.h"
+
+#include "compat.h"
+#include "hash.h"
+#include "text/analysis.h"
+#include "text/languages.h"
+
+#define DEFAULT_K			3
+#define MAX_WORD_LIMIT		255 /* largest minlen and maxlen */
+#define SHOWN_WORD			64	/* bytes of a wrong word that a message shows */
+
+/* What can be said, each at most once. */
+typedef enum Slot
+{
+	SLOT_LANGUAGE,
+	SLOT_HTML,
+	SLOT_STOP,
+	SLOT_MINLEN,
+	SLOT_MAXLEN,
+	SLOT_DIGITS,
+	SLOT_UNIT,
+	SLOT_ORDER,
+	SLOT_K,
+}			Slot;
+
+#define NUM_SLOTS	(SLOT_K + 1)
+
+static const char *const units[] = {
+	[UNIT_WORD] = "word",
+	[UNIT_CHAR] = "char",
+	[UNIT_SENTENCE] = "sentence",
+	[UNIT_LINE] = "line",
+};
+
+static const char *const orders[] = {
+	[ORDER_KEEP] = "keep",
+	[ORDER_SORTED] = "sorted",
+	[ORDER_XOR] = "xor",
+	[ORDER_SUM] = "sum",
+};
+
+static const char *const digits[] = {"drop"};
+
+typedef struct Parser
+{
+	Analysis   *analysis;		/* the result */
+	const char *said[NUM_SLOTS];	/* the word that filled a slot, or NULL */
+	uint32		minlen;			/* 0 = not said */
+	uint32		maxlen;
+	Node	   *escontext;		/* for soft errors, or NULL */
+}			Parser;
+
+static void rehash(Analysis *analysis);
+
+/* A word as a message shows it: not longer than a line. */
+static char *
+shown(const char *word)
+{
+	size_t		len = strlen(word);
+
+	if (len <= SHOWN_WORD)
+		return pstrdup(word);
+	len = pg_mbcliplen(word, len, SHOWN_WORD);
+	return psprintf("%.*s...", (int) len, word);
+}
+
+/* Marks a slot as filled by word; false (a soft error) if it was before. */
+static bool
+fill_slot(Parser *parser, Slot slot, const char *word)
+{
+	const char *before = parser->said[slot];
+
+	parser->said[slot] = word;
+	if (before == NULL)
+		return true;
+	if (strcmp(before, word) == 0)
+		ereturn(parser->escontext, false,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("analysis says \"%s\" twice", shown(word)),
+				 errdetail("Each word of an analysis is said at most once.")));
+	ereturn(parser->escontext, false,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("analysis says both \"%s\" and \"%s\"",
+					shown(before), shown(word)),
+			 errdetail("The two contradict each other.")));
+}
+
+/* Finds value among n known ones; -1 (a soft error) if it is none of them. */
+static int
+parse_choice(Parser *parser, const char *name, const char *value,
+			 const char *const *known, int n)
+{
+	StringInfoData hint;
+
+	for (int i = 0; i < n; i++)
+	{
+		if (strcmp(value, known[i]) == 0)
+			return i;
+	}
+	initStringInfo(&hint);
+	for (int i = 0; i < n; i++)
+		appendStringInfo(&hint, "%s%s=%s", i == 0 ? "" : ", ", name, known[i]);
+	ereturn(parser->escontext, -1,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("unrecognized analysis word: \"%s=%s\"",
+					name, shown(value)),
+			 errhint("Known are %s.", hint.data)));
+}
+
+/* A whole number of 1 to max; 0 (a soft error) for anything else. */
+static uint32
+parse_number(Parser *parser, const char *name, const char *value, uint32 max)
+{
+	uint32		number = 0;
+	const char *p = value;
+
+	while (*p >= '0' && *p <= '9' && number <= max)
+		number = number * 10 + (*p++ - '0');
+	if (p > value && *p == '\0' && number >= 1 && number <= max)
+		return number;
+	ereturn(parser->escontext, 0,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("value of \"%s\" in analysis is out of range: \"%s\"",
+					name, shown(value)),
+			 errdetail("%s is a whole number from 1 to %u.", name, max)));
+}
+
+/* A word of the form name=value. */
+static bool
+parse_setting(Parser *parser, const char *name, const char *value,
+			  Slot slot)
+{
+	Analysis   *analysis = parser->analysis;
+	int			choice;
+
+	switch (slot)
+	{
+		case SLOT_MINLEN:
+			parser->minlen = parse_number(parser, name, value, MAX_WORD_LIMIT);
+			return parser->minlen != 0;
+		case SLOT_MAXLEN:
+			parser->maxlen = parse_number(parser, name, value, MAX_WORD_LIMIT);
+			return parser->maxlen != 0;
+		case SLOT_DIGITS:
+			choice = parse_choice(parser, name, value, digits, lengthof(digits));
+			analysis->making.filters |= FILTER_DIGITS;
+			return choice >= 0;
+		case SLOT_UNIT:
+			choice = parse_choice(parser, name, value, units, lengthof(units));
+			analysis->making.unit = choice;
+			return choice >= 0;
+		case SLOT_ORDER:
+			choice = parse_choice(parser, name, value, orders, lengthof(orders));
+			analysis->making.order = choice;
+			return choice >= 0;
+		case SLOT_K:
+			analysis->making.k = parse_number(parser, name, value,
+											  MAX_SHINGLE_SIZE);
+			analysis->has_k = true;
+			return analysis->making.k != 0;
+		default:
+			elog(ERROR, "unexpected analysis slot: %d", (int) slot);
+			return false;
+	}
+}
+
+/* The slot of a setting's name, or -1. */
+static int
+slot_by_name(const char *name, size_t len)
+{
+	static const char *const settings[NUM_SLOTS] = {
+		[SLOT_MINLEN] = "minlen",
+		[SLOT_MAXLEN] = "maxlen",
+		[SLOT_DIGITS] = "digits",
+		[SLOT_UNIT] = "unit",
+		[SLOT_ORDER] = "order",
+		[SLOT_K] = "k",
+	};
+
+	for (int i = 0; i < NUM_SLOTS; i++)
+	{
+		if (settings[i] != NULL && strlen(settings[i]) == len &&
+			memcmp(settings[i], name, len) == 0)
+			return i;
+	}
+	return -1;
+}
+
+static bool
+unrecognized(Parser *parser, const char *word)
+{
+	StringInfoData list;
+
+	initStringInfo(&list);
+	language_list(&list);
+	ereturn(parser->escontext, false,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("unrecognized analysis word: \"%s\"", shown(word)),
+			 errhint("Known are html, stop, minlen=N, maxlen=N, digits=drop, "
+					 "unit=word|char|sentence|line, "
+					 "order=keep|sorted|xor|sum, k=N and the languages %s.",
+					 list.data)));
+}
+
+/* One word, in lower case. */
+static bool
+parse_word(Parser *parser, const char *word)
+{
+	Analysis   *analysis = parser->analysis;
+	const char *equals = strchr(word, '=');
+	Language	language;
+	int			slot;
+
+	if (equals != NULL)
+	{
+		slot = slot_by_name(word, equals - word);
+		if (slot < 0)
+			return unrecognized(parser, word);
+		return fill_slot(parser, slot, word) &&
+			parse_setting(parser, pnstrdup(word, equals - word), equals + 1,
+						  slot);
+	}
+	if (strcmp(word, "html") == 0)
+	{
+		analysis->markup = true;
+		return fill_slot(parser, SLOT_HTML, word);
+	}
+	if (strcmp(word, "stop") == 0)
+	{
+		analysis->making.filters |= FILTER_STOP;
+		return fill_slot(parser, SLOT_STOP, word);
+	}
+	if (!language_by_name(word, strlen(word), &language))
+		return unrecognized(parser, word);
+	analysis->making.language = language;
+	return fill_slot(parser, SLOT_LANGUAGE, word);
+}
+
+/* What only the whole list can tell. */
+static bool
+check_together(Parser *parser)
+{
+	Making	   *making = &parser->analysis->making;
+	StringInfoData list;
+
+	if (parser->minlen > 0 && parser->maxlen > 0 &&
+		parser->minlen > parser->maxlen)
+		ereturn(parser->escontext, false,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("analysis says both \"%s\" and \"%s\"",
+						parser->said[SLOT_MINLEN], parser->said[SLOT_MAXLEN]),
+				 errdetail("No word is that long and that short.")));
+	if (!(making->filters & FILTER_STOP) ||
+		language_stop_words((Language) making->language) != NULL)
+		return true;
+	initStringInfo(&list);
+	for (int i = 0; i < NUM_LANGUAGES; i++)
+	{
+		if (language_stop_words((Language) i) != NULL &&
+			language_is_available((Language) i))
+			appendStringInfo(&list, "%s%s", list.len > 0 ? ", " : "",
+							 language_name(i));
+	}
+	ereturn(parser->escontext, false,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("there is no list of stop words for language \"%s\"",
+					language_name(making->language)),
+			 errhint("Languages with one are %s.", list.data)));
+}
+
+static bool
+is_space(char c)
+{
+	return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+Analysis *
+analysis_parse(const char *text, size_t len, Node *escontext)
+{
+	Parser		parser = {.analysis = palloc0(sizeof(Analysis)),
+	.escontext = escontext};
+	Making	   *making = &parser.analysis->making;
+	const char *end = text + len;
+
+	making->version = SIGNATURE_VERSION;
+	making->k = DEFAULT_K;
+	for (;;)
+	{
+		const char *start;
+		char	   *word;
+
+		while (text < end && is_space(*text))
+			text++;
+		if (text == end)
+			break;
+		for (start = text; text < end && !is_space(*text); text++)
+			continue;
+		word = pnstrdup(start, text - start);
+		for (char *c = word; *c != '\0'; c++)
+			*c = (*c >= 'A' && *c <= 'Z') ? *c + ('a' - 'A') : *c;
+		if (!parse_word(&parser, word))
+			return NULL;
+	}
+	if (!check_together(&parser))
+		return NULL;
+	if (parser.minlen > 1)		/* every word has one character */
+		making->filters |= parser.minlen << 8;
+	making->filters |= parser.maxlen << 16;
+	rehash(parser.analysis);
+	return parser.analysis;
+}
+
+void
+analysis_set_k(Analysis *analysis, int k)
+{
+	if (k < 1 || k > MAX_SHINGLE_SIZE)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("shingle size is out of range: %d", k),
+				 errdetail("The shingle size is a number from 1 to %d.",
+						   MAX_SHINGLE_SIZE)));
+	if (analysis->making.k == k)
+		return;
+	analysis->making.k = k;
+	rehash(analysis);
+}
+
+Analysis *
+analysis_of_config(Oid config)
+{
+	Analysis   *analysis = palloc0(sizeof(Analysis));
+
+	analysis->making.version = SIGNATURE_VERSION;
+	analysis->making.k = DEFAULT_K;
+	analysis->making.filters = FILTER_CONFIG;
+	analysis->config = config;
+	rehash(analysis);
+	return analysis;
+}
+
+void
+analysis_canonical(const Making *making, StringInfo out)
+{
+	if (making->unit == UNIT_NONE)
+		return;
+	if (making->filters & FILTER_CONFIG)
+		appendStringInfo(out, "config=%08x ", making->analysis);
+	if (making->language != LANGUAGE_SIMPLE)
+		appendStringInfo(out, "%s ", language_name(making->language));
+	if (making->filters & FILTER_STOP)
+		appendStringInfoString(out, "stop ");
+	if (FILTER_MINLEN(making->filters) != 0)
+		appendStringInfo(out, "minlen=%u ", FILTER_MINLEN(making->filters));
+	if (FILTER_MAXLEN(making->filters) != 0)
+		appendStringInfo(out, "maxlen=%u ", FILTER_MAXLEN(making->filters));
+	if (making->filters & FILTER_DIGITS)
+		appendStringInfoString(out, "digits=drop ");
+	if (making->unit != UNIT_WORD)
+		appendStringInfo(out, "unit=%s ", units[making->unit]);
+	if (making->order != ORDER_KEEP)
+		appendStringInfo(out, "order=%s ", orders[making->order]);
+	appendStringInfo(out, "k=%u", making->k);
+}
+
+bool
+analysis_hash(const Making *making, uint32 *hash)
+{
+	uint32		minlen = FILTER_MINLEN(making->filters);
+	uint32		maxlen = FILTER_MAXLEN(making->filters);
+	StringInfoData text;
+
+	if (making->unit >= lengthof(units) || making->order >= lengthof(orders) ||
+		making->language >= NUM_LANGUAGES ||
+		making->k < 1 || making->k > MAX_SHINGLE_SIZE ||
+		(making->filters & (FILTER_RESERVED | FILTER_CONFIG)) != 0 ||
+		minlen == 1 || (maxlen != 0 && minlen > maxlen))
+		return false;
+	if ((making->filters & FILTER_STOP) &&
+		language_stop_words((Language) making->language) == NULL)
+		return false;
+	initStringInfo(&text);
+	analysis_canonical(making, &text);
+	*hash = (uint32) XXH3_64bits(text.data, text.len);
+	pfree(text.data);
+	return true;
+}
+
+/*
+ * The hash of "config=<schema>.<name> k=<k>" in UTF-8.  Names are quoted as
+ * SQL does, so that no two configurations share a text.
+ */
+static uint32
+config_hash(Oid config, int k)
+{
+	HeapTuple	tuple = SearchSysCache1(TSCONFIGOID, ObjectIdGetDatum(config));
+	Form_pg_ts_config form;
+	char	   *schema;
+	char	   *text;
+
+	if (!HeapTupleIsValid(tuple))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errmsg("text search configuration with OID %u does not exist",
+						config)));
+	form = (Form_pg_ts_config) GETSTRUCT(tuple);
+	schema = get_namespace_name(form->cfgnamespace);
+	text = psprintf("config=%s k=%d",
+					quote_qualified_identifier(schema, NameStr(form->cfgname)),
+					k);
+	ReleaseSysCache(tuple);
+	text = pg_server_to_any(text, strlen(text), PG_UTF8);
+	return (uint32) XXH3_64bits(text, strlen(text));
+}
+
+static void
+rehash(Analysis *analysis)
+{
+	Making	   *making = &analysis->making;
+
+	if (making->filters & FILTER_CONFIG)
+		making->analysis = config_hash(analysis->config, making->k);
+	else if (!analysis_hash(making, &making->analysis))
+		elog(ERROR, "analysis contradicts itself");
+}

@@ -1,0 +1,124 @@
+/*
+ * languages.c
+ *		The table of languages.
+ *
+ * Which languages there are is decided here and not by libstemmer, because
+ * their numbers are stored: a signature made where libstemmer knows Estonian
+ * can be restored and compared where it does not.  Only making new ones there
+ * is an error.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/text/languages.c
+ */
+#include "postgres.h"
+
+#include <libstemmer.h>
+
+#include "lib/stringinfo.h"
+
+#include "text/analysis.h"
+#include "text/languages.h"
+
+static const char *const names[NUM_LANGUAGES] = {
+	[LANGUAGE_SIMPLE] = "simple",
+	[LANGUAGE_ARABIC] = "arabic",
+	[LANGUAGE_ARMENIAN] = "armenian",
+	[LANGUAGE_BASQUE] = "basque",
+	[LANGUAGE_CATALAN] = "catalan",
+	[LANGUAGE_DANISH] = "danish",
+	[LANGUAGE_DUTCH] = "dutch",
+	[LANGUAGE_ENGLISH] = "english",
+	[LANGUAGE_FINNISH] = "finnish",
+	[LANGUAGE_FRENCH] = "french",
+	[LANGUAGE_GERMAN] = "german",
+	[LANGUAGE_GREEK] = "greek",
+	[LANGUAGE_HINDI] = "hindi",
+	[LANGUAGE_HUNGARIAN] = "hungarian",
+	[LANGUAGE_INDONESIAN] = "indonesian",
+	[LANGUAGE_IRISH] = "irish",
+	[LANGUAGE_ITALIAN] = "italian",
+	[LANGUAGE_LITHUANIAN] = "lithuanian",
+	[LANGUAGE_NEPALI] = "nepali",
+	[LANGUAGE_NORWEGIAN] = "norwegian",
+	[LANGUAGE_PORTER] = "porter",
+	[LANGUAGE_PORTUGUESE] = "portuguese",
+	[LANGUAGE_ROMANIAN] = "romanian",
+	[LANGUAGE_RUSSIAN] = "russian",
+	[LANGUAGE_SERBIAN] = "serbian",
+	[LANGUAGE_SPANISH] = "spanish",
+	[LANGUAGE_SWEDISH] = "swedish",
+	[LANGUAGE_TAMIL] = "tamil",
+	[LANGUAGE_TURKISH] = "turkish",
+	[LANGUAGE_YIDDISH] = "yiddish",
+	[LANGUAGE_UKRAINIAN] = "ukrainian",
+	[LANGUAGE_PERSIAN] = "persian",
+	[LANGUAGE_ESTONIAN] = "estonian",
+	[LANGUAGE_ESPERANTO] = "esperanto",
+	[LANGUAGE_DUTCH_PORTER] = "dutch_porter",
+	[LANGUAGE_POLISH] = "polish",
+	[LANGUAGE_CZECH] = "czech",
+	[LANGUAGE_SESOTHO] = "sesotho",
+	[LANGUAGE_GERMAN2] = "german2",
+	[LANGUAGE_KRAAIJ_POHLMANN] = "kraaij_pohlmann",
+	[LANGUAGE_LOVINS] = "lovins",
+};
+
+const char *
+language_name(uint8 language)
+{
+	return language < NUM_LANGUAGES ? names[language] : NULL;
+}
+
+bool
+language_by_name(const char *name, size_t len, Language *language)
+{
+	for (int i = 0; i < NUM_LANGUAGES; i++)
+	{
+		if (strlen(names[i]) == len && memcmp(names[i], name, len) == 0)
+		{
+			*language = (Language) i;
+			return true;
+		}
+	}
+	return false;
+}
+
+bool
+language_has_stemmer(Language language)
+{
+	/*
+	 * Should libstemmer learn Ukrainian or Persian, the words that these two
+	 * names stand for must not change: the stemmer will need another name.
+	 */
+	return language != LANGUAGE_SIMPLE &&
+		language != LANGUAGE_UKRAINIAN &&
+		language != LANGUAGE_PERSIAN;
+}
+
+bool
+language_is_available(Language language)
+{
+	if (!language_has_stemmer(language))
+		return true;
+	for (const char **name = sb_stemmer_list(); *name != NULL; name++)
+	{
+		if (strcmp(*name, names[language]) == 0)
+			return true;
+	}
+	return false;
+}
+
+void
+language_list(StringInfo out)
+{
+	bool		first = true;
+
+	for (int i = 0; i < NUM_LANGUAGES; i++)
+	{
+		if (!language_is_available((Language) i))
+			continue;
+		appendStringInfo(out, "%s%s", first ? "" : ", ", names[i]);
+		first = false;
+	}
+}
