@@ -1,0 +1,57 @@
+--
+-- test/bench/common.sql
+--		What the benchmarks share: the corpus, and a stop-watch.
+--
+CREATE EXTENSION neardup;
+
+CREATE TABLE docs (id int PRIMARY KEY, release text, package text, md5 text,
+                   body text);
+
+-- What was measured: seconds of this backend's CPU, and of the clock
+CREATE TABLE taken (name text, run int, cpu float8, clock float8);
+
+CREATE FUNCTION cpu() RETURNS float8 LANGUAGE sql VOLATILE
+RETURN split_part(pg_read_file('/proc/self/schedstat'), ' ', 1)::float8 / 1e9;
+
+-- Runs a statement, writes down what it took.
+CREATE PROCEDURE measure(name text, run int, statement text)
+LANGUAGE plpgsql AS $$
+DECLARE
+  cpu_before float8 := cpu();
+  before timestamptz := clock_timestamp();
+BEGIN
+  EXECUTE statement;
+  INSERT INTO taken
+  VALUES (name, run, cpu() - cpu_before,
+          extract(epoch FROM clock_timestamp() - before));
+END $$;
+
+CREATE FUNCTION median_cpu(of text) RETURNS float8 LANGUAGE sql STABLE
+RETURN (SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY cpu)
+        FROM taken WHERE name = of);
+
+-- Runs a query for each signature that another gives, with one plan for all,
+-- and tells how many rows were found and how many candidates were false.
+CREATE FUNCTION candidates(signatures text, query text,
+                           OUT queries int, OUT found bigint,
+                           OUT rejected bigint)
+LANGUAGE plpgsql AS $$
+DECLARE
+  sig signature;
+  plan json;
+BEGIN
+  queries := 0; found := 0; rejected := 0;
+  FOR sig IN EXECUTE signatures LOOP
+    EXECUTE 'EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) ' || query
+    INTO plan USING sig;
+    plan := plan->0->'Plan';
+    IF plan->>'Node Type' <> 'Bitmap Heap Scan' THEN
+      RAISE EXCEPTION 'the index is not used: %', plan->>'Node Type';
+    END IF;
+    queries := queries + 1;
+    found := found + (plan->>'Actual Rows')::float8::bigint;
+    rejected := rejected
+      + coalesce((plan->>'Rows Removed by Index Recheck')::float8::bigint, 0)
+      + coalesce((plan->>'Rows Removed by Filter')::float8::bigint, 0);
+  END LOOP;
+END $$;

@@ -1,0 +1,65 @@
+--
+-- test/bench/long.sql
+--		10,000 documents of some 50 kB with shared boilerplate: index and
+--		look-ups keep their shape.
+--
+-- A document is three of 30 pieces of boilerplate (4 kB each: descriptions
+-- of one hash class) and a hundred descriptions of its own choice; every
+-- tenth is a copy of the one before it with two of the hundred exchanged.
+--
+\pset footer off
+
+CREATE TEMP TABLE numbered AS
+SELECT row_number() OVER (ORDER BY md5(id::text)) - 1 AS n, body
+FROM docs;
+CREATE UNIQUE INDEX ON numbered (n);
+ANALYZE numbered;
+CREATE TEMP TABLE boilerplate AS
+SELECT n % 30 AS n, string_agg(body, e'\n' ORDER BY n) AS body
+FROM numbered WHERE n < 300 GROUP BY n % 30;
+
+-- Own linear generator: the same documents everywhere
+CREATE FUNCTION pick(doc int, place int) RETURNS bigint LANGUAGE sql IMMUTABLE
+RETURN 300 + (('x' || substr(md5(doc || ' ' || place), 1, 8))::bit(32)::bigint
+       & 2147483647) % 340000;
+CREATE TABLE long AS
+SELECT d AS id,
+       (SELECT string_agg(body, e'\n' ORDER BY n) FROM boilerplate
+        WHERE n IN (d / 10 % 30, d / 10 * 7 % 30, d / 10 * 11 % 30))
+       || e'\n' ||
+       (SELECT string_agg(body, e'\n' ORDER BY place)
+        FROM generate_series(1, 100) AS place
+        JOIN numbered ON n = pick(CASE WHEN d % 10 = 9 AND place <> 7
+                                         AND place <> 57
+                                  THEN d - 1 ELSE d END, place)) AS body
+FROM generate_series(1, 10000) AS d;
+ALTER TABLE long ADD sig signature GENERATED ALWAYS AS (shingles(body)) STORED;
+VACUUM ANALYZE long;
+SELECT count(*) AS documents, round(avg(octet_length(body)) / 1000) AS "kB each",
+       round(avg(cardinality(sig::bigint[]))) AS "shingles each" FROM long;
+
+CALL measure('long', 1, 'CREATE INDEX long_sig ON long USING gin (sig) WITH (fastupdate = off)');
+CREATE TABLE long_arrays AS SELECT id, sig::bigint[] AS features FROM long;
+CALL measure('long array', 1, 'CREATE INDEX long_features ON long_arrays USING gin (features) WITH (fastupdate = off)');
+SELECT round(pg_relation_size('long_sig') / 1e6) AS "signature_gin_ops MB",
+       round(pg_relation_size('long_features') / 1e6) AS "int8[] MB",
+       round(pg_relation_size('long_sig')::numeric
+             / pg_relation_size('long_features'), 3) AS ratio,
+       round(median_cpu('long')::numeric, 1) AS "build s",
+       round(median_cpu('long array')::numeric, 1) AS "int8[] s",
+       round((median_cpu('long array') / median_cpu('long'))::numeric, 2) AS ratio;
+DROP TABLE long_arrays;
+
+CREATE TEMP TABLE asked_long AS SELECT sig FROM long WHERE id % 50 IN (8, 33);
+SET enable_seqscan = off;
+CALL measure('ask long', 1,
+  'SELECT sum(n) FROM asked_long AS asked,
+     LATERAL (SELECT count(*) AS n FROM long
+              WHERE near_duplicate(long.sig, asked.sig, 0.8) OFFSET 0) AS l');
+SELECT queries, round(found::numeric / queries, 2) AS "found each",
+       round(rejected::numeric / queries, 1) AS "false candidates (tens)",
+       round((median_cpu('ask long') / queries * 1000)::numeric, 2) AS "ms each"
+FROM candidates('SELECT sig FROM asked_long',
+                'SELECT id FROM long WHERE near_duplicate(sig, $1, 0.8)');
+RESET enable_seqscan;
+DROP TABLE long;
