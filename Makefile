@@ -34,7 +34,9 @@ SHLIB_LINK = -licuuc -licui18n -lstemmer -lm
 #
 # One line per test, alphabetical
 REGRESS = \
+	gin \
 	install \
+	measures \
 	signature
 REGRESS_OPTS = --inputdir=$(srcdir)/test --load-extension=neardup
 ISOLATION =

@@ -359,19 +359,21 @@ signature_describe(PG_FUNCTION_ARGS)
 {
 	Signature  *sig = PG_GETARG_SIGNATURE(0);
 	const Making *making = &sig->making;
+	const MethodInfo *method = method_info(making->method);
+	uint64		n = SIGNATURE_NVALUES(sig);
 	StringInfoData out;
 
 	initStringInfo(&out);
 	making_append(making, &out);
-	appendStringInfo(&out, ": %llu values of %d bits",
-					 (unsigned long long) SIGNATURE_NVALUES(sig),
-					 making->width);
-	if (method_info(making->method)->set)
-		appendStringInfo(&out, ", the exact set of the document's features");
+	if (!method->set)
+		appendStringInfo(&out, ": %llu values of %d bits for",
+						 (unsigned long long) n, making->width);
 	else
-		appendStringInfo(&out, " for %u features", sig->nfeatures);
-	if (method_info(making->method)->analysed)
-		appendStringInfo(&out, ", which are runs of %u %s%s", making->k,
+		appendStringInfoString(&out, ": exact set of");
+	appendStringInfo(&out, " %u feature%s", sig->nfeatures,
+					 sig->nfeatures == 1 ? "" : "s");
+	if (method->analysed)
+		appendStringInfo(&out, ", runs of %u %s%s", making->k,
 						 unit_name(making->unit), making->k == 1 ? "" : "s");
 	if (making->filters & FILTER_CONFIG)
 		append_config(making, &out);

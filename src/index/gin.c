@@ -22,9 +22,10 @@
  * size of x), a(q)), and ell not falling with the size, c_1 ... c_r are in
  * both: r matches can be asked for.
  *
- * Keys are 32 bits of the element, salted with the making.  Where two elements
- * of the query fall on one key, the key stands in the query twice and counts
- * twice; every hit is rechecked.  Counting is done in triconsistent, which says FALSE as soon as
+ * Keys are the upper 32 bits of the element, which keeps them in order within
+ * a row, as GIN wants to sort them.  Where two elements of the query fall on
+ * one key, the key stands in the query twice and counts twice; every hit is
+ * rechecked.  Counting is done in triconsistent, which says FALSE as soon as
  * r is out of reach: GIN then skips the posting lists of frequent keys.
  *
  * A row of another making must not be missed in silence where a sequential
@@ -55,8 +56,8 @@
 #include "methods/methods.h"
 
 #define DEFAULT_THRESHOLD	0.8
-#define DEFAULT_ELL			12
-#define DEFAULT_FRAC		0.15
+#define DEFAULT_ELL			14
+#define DEFAULT_FRAC		0.1
 
 /*
  * Keys from MAKING_KEYS on stand for makings, the others for elements.  The
@@ -182,25 +183,21 @@ mixed(const Making *making, uint64 element)
 	return mix64(element);
 }
 
-static uint32
-making_salt(const Making *making)
-{
-	return (uint32) XXH3_64bits(making, sizeof(Making));
-}
-
+/* As int4, whose order is signed, in the order of the elements. */
 static inline int32
-element_key(uint64 mixed_element, uint32 salt)
+element_key(uint64 mixed_element)
 {
-	uint32		key = (uint32) mixed_element ^ salt;
+	uint32		key = (uint32) (mixed_element >> 32) ^ 0x80000000;
 
 	/* the range of makings is folded onto its neighbour */
-	return (int32) (IS_MAKING_KEY(key) ? key ^ 0x01000000 : key);
+	return (int32) (IS_MAKING_KEY(key) ? key - 0x01000000 : key);
 }
 
 static int32
-making_key(uint32 salt)
+making_key(const Making *making)
 {
-	return (int32) (MAKING_KEYS | (salt & 0x00ffffff));
+	return (int32) (MAKING_KEYS |
+					((uint32) XXH3_64bits(making, sizeof(Making)) & 0x00ffffff));
 }
 
 static inline int
@@ -265,7 +262,6 @@ gin_signature_extract_value(PG_FUNCTION_ARGS)
 	int32	   *nkeys = (int32 *) PG_GETARG_POINTER(1);
 	GinSignatureOptions options = call_options(fcinfo);
 	uint64		n = indexed_length(&options, SIGNATURE_NVALUES(sig));
-	uint32		salt = making_salt(&sig->making);
 	const uint64 *order = in_index_order(sig);
 	Datum	   *keys;
 
@@ -275,9 +271,9 @@ gin_signature_extract_value(PG_FUNCTION_ARGS)
 				 errmsg("signature of %llu values is too large for an index",
 						(unsigned long long) SIGNATURE_NVALUES(sig))));
 	keys = palloc((n + 1) * sizeof(Datum));
-	keys[0] = Int32GetDatum(making_key(salt));
 	for (uint64 i = 0; i < n; i++)
-		keys[i + 1] = Int32GetDatum(element_key(order[i], salt));
+		keys[i] = Int32GetDatum(element_key(order[i]));
+	keys[n] = Int32GetDatum(making_key(&sig->making));
 	*nkeys = n + 1;
 	PG_RETURN_POINTER(keys);
 }
@@ -315,7 +311,6 @@ static Datum *
 query_keys(const SignatureQuery *query, uint64 n, int32 *nkeys, bool **pmatch)
 {
 	const Signature *sig = &query->signature;
-	uint32		salt = making_salt(&sig->making);
 	const uint64 *order = in_index_order(sig);
 	Datum	   *keys = palloc((n + 1) * sizeof(Datum));
 
@@ -323,7 +318,7 @@ query_keys(const SignatureQuery *query, uint64 n, int32 *nkeys, bool **pmatch)
 	(*pmatch)[0] = true;
 	keys[0] = Int32GetDatum(MAKING_KEYS);
 	for (uint64 i = 0; i < n; i++)
-		keys[i + 1] = Int32GetDatum(element_key(order[i], salt));
+		keys[i + 1] = Int32GetDatum(element_key(order[i]));
 	*nkeys = n + 1;
 	return keys;
 }
@@ -339,7 +334,7 @@ query_plan(const SignatureQuery *query, uint32 need, int32 nkeys)
 	QueryPlan  *plan = palloc(sizeof(QueryPlan));
 	Pointer    *extra = palloc(nkeys * sizeof(Pointer));
 
-	plan->own_making = making_key(making_salt(&query->signature.making));
+	plan->own_making = making_key(&query->signature.making);
 	plan->need = need;
 	for (int32 i = 0; i < nkeys; i++)
 		extra[i] = (Pointer) plan;

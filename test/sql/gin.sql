@@ -1,0 +1,179 @@
+--
+-- The GIN operator class: the same rows as a sequential scan, for every
+-- condition, threshold, measure and option
+--
+
+-- Families of near-duplicates: every row is its family's set with a few
+-- elements dropped and added; some are empty, tiny, equal or null
+CREATE TABLE docs (id int PRIMARY KEY, sig signature);
+INSERT INTO docs
+SELECT id, CASE WHEN id % 97 = 0 THEN NULL ELSE signature_from(array(
+           SELECT hashint8extended(family * 1000 + i, 0)
+           FROM generate_series(1, size) i
+           WHERE hashint8extended(i, id) & 15 > 0 OR id % 10 = 0
+           UNION
+           SELECT hashint8extended(i % 40, 1) FROM generate_series(1, id % 4) i)) END
+FROM (SELECT id, id / 6 AS family, (id / 6) * 7 % 90 AS size
+      FROM generate_series(1::bigint, 1800) id) s;
+SELECT count(sig), min(cardinality(sig::bigint[])), max(cardinality(sig::bigint[])),
+       count(DISTINCT sig) < count(sig) AS some_equal
+FROM docs;
+
+-- What is true, by sequential scan: queries q, thresholds t, measures m
+CREATE TABLE query AS SELECT id AS q, sig AS query FROM docs WHERE id % 36 = 23;
+CREATE TABLE threshold (t float8);
+INSERT INTO threshold VALUES (0.3), (0.5), (2.0/3), (0.8), (0.9), (1);
+CREATE TABLE measure AS
+SELECT unnest('{jaccard,containment,contains,dice,cosine,overlap}'::text[]) AS m;
+SET enable_indexscan = off;
+SET enable_bitmapscan = off;
+CREATE TABLE truth AS
+SELECT m, t, q, id FROM measure, threshold, query, docs
+WHERE near_duplicate(sig, query, t, m);
+RESET enable_indexscan;
+RESET enable_bitmapscan;
+SELECT m, count(*) > 1000 AS many, count(*) < 1000000 AS not_all
+FROM truth GROUP BY m ORDER BY m;
+
+-- By index: plpgsql, so that measure and threshold are constants when planned
+CREATE FUNCTION by_index(OUT differing bigint, OUT indexed bigint) LANGUAGE plpgsql
+SET enable_seqscan = off SET enable_indexonlyscan = off AS $$
+DECLARE
+    c record;
+    line text;
+BEGIN
+    CREATE TEMP TABLE found (m text, t float8, q bigint, id int);
+    indexed := 0;
+    FOR c IN SELECT m, t, format('near_duplicate(sig, query, %L, %L)', t, m) AS condition
+             FROM measure, threshold LOOP
+        EXECUTE format('INSERT INTO found SELECT %L, %L, q, id FROM query, docs WHERE %s',
+                       c.m, c.t, c.condition);
+        FOR line IN EXECUTE 'EXPLAIN SELECT q, id FROM query, docs WHERE ' || c.condition LOOP
+            indexed := indexed + (line LIKE '%Index Cond: (sig \%\%%')::int;
+        END LOOP;
+    END LOOP;
+    SELECT count(*) INTO differing
+    FROM found f FULL JOIN truth t ON (f.m, f.t, f.q, f.id) = (t.m, t.t, t.q, t.id)
+    WHERE f.id IS NULL OR t.id IS NULL;
+    DROP TABLE found;
+END $$;
+
+-- For each set of options: no row differs, and how many of the 36 conditions
+-- the index can answer
+CREATE INDEX docs_sig ON docs USING gin (sig) WITH (fastupdate = off);
+SELECT * FROM by_index();
+DROP INDEX docs_sig;
+CREATE INDEX docs_sig ON docs USING gin (sig signature_gin_ops (threshold = 0.3));
+SELECT * FROM by_index();
+DROP INDEX docs_sig;
+CREATE INDEX docs_sig ON docs USING gin
+    (sig signature_gin_ops (threshold = 0.5, ell = 1, frac = 0));
+SELECT * FROM by_index();
+DROP INDEX docs_sig;
+CREATE INDEX docs_sig ON docs USING gin
+    (sig signature_gin_ops (threshold = 0.9, ell = 3, frac = 0.5));
+SELECT * FROM by_index();
+DROP INDEX docs_sig;
+CREATE INDEX docs_sig ON docs USING gin (sig signature_gin_ops (measure = containment));
+SELECT * FROM by_index();
+DROP INDEX docs_sig;
+
+-- Options out of range
+CREATE INDEX ON docs USING gin (sig signature_gin_ops (threshold = 0));
+CREATE INDEX ON docs USING gin (sig signature_gin_ops (threshold = 1.1));
+CREATE INDEX ON docs USING gin (sig signature_gin_ops (ell = 0));
+CREATE INDEX ON docs USING gin (sig signature_gin_ops (frac = -1));
+CREATE INDEX ON docs USING gin (sig signature_gin_ops (measure = euclid));
+CREATE INDEX ON docs USING gin (sig signature_gin_ops (bands = 4));
+
+-- Every form leads to the index, with constants, parameters and join
+-- variables, whichever side the column is on
+CREATE INDEX docs_sig ON docs USING gin (sig) WITH (fastupdate = off);
+SET enable_seqscan = off;
+EXPLAIN (COSTS OFF)
+SELECT * FROM docs WHERE near_duplicate(sig, (SELECT signature_from('{1}')), 0.8);
+EXPLAIN (COSTS OFF)
+SELECT * FROM docs WHERE near_duplicate((SELECT signature_from('{1}')), sig, 0.9, 'dice');
+EXPLAIN (COSTS OFF)
+SELECT * FROM docs WHERE sig % (SELECT signature_from('{1}'));
+EXPLAIN (COSTS OFF)
+SELECT * FROM docs WHERE contained_in(sig, (SELECT signature_from('{1}')), 0.8);
+EXPLAIN (COSTS OFF)
+SELECT * FROM docs WHERE sig <% (SELECT signature_from('{1}'));
+EXPLAIN (COSTS OFF)
+SELECT * FROM docs WHERE (SELECT signature_from('{1}')) %> sig;
+EXPLAIN (COSTS OFF)
+SELECT q, id FROM query, docs WHERE query % sig;
+PREPARE near (signature, float8) AS SELECT id FROM docs WHERE near_duplicate(sig, $1, $2) ORDER BY id;
+SET plan_cache_mode = force_generic_plan;
+EXPLAIN (COSTS OFF) EXECUTE near('features{}', 0.8);
+-- a threshold that turns out to be below the index's: slow, but right
+SELECT sig AS sig23 FROM docs WHERE id = 23 \gset
+EXECUTE near(:'sig23', 0.3);
+EXECUTE near(:'sig23', 0.9);
+EXECUTE near(:'sig23', 2);
+EXECUTE near(NULL, 0.8);
+RESET plan_cache_mode;
+-- not where the index cannot answer, or a column sets the threshold
+EXPLAIN (COSTS OFF)
+SELECT * FROM docs WHERE near_duplicate(sig, (SELECT signature_from('{1}')), 0.79);
+EXPLAIN (COSTS OFF)
+SELECT * FROM docs WHERE contained_in((SELECT signature_from('{1}')), sig, 0.8);
+EXPLAIN (COSTS OFF)
+SELECT * FROM docs, threshold WHERE near_duplicate(sig, (SELECT signature_from('{1}')), t);
+-- the setting counts when the scan runs
+SET neardup.threshold = 0.9;
+PREPARE percent AS SELECT count(*) FROM docs, (SELECT sig AS s FROM docs WHERE id = 23) q WHERE sig % s;
+SET plan_cache_mode = force_generic_plan;
+EXPLAIN (COSTS OFF) EXECUTE percent;
+EXECUTE percent;
+SET neardup.threshold = 0.4;
+EXECUTE percent;
+RESET neardup.threshold;
+RESET plan_cache_mode;
+SELECT count(*) FROM docs WHERE near_duplicate(sig, (SELECT sig FROM docs WHERE id = 23), 0.9);
+SELECT count(*) FROM docs WHERE near_duplicate(sig, (SELECT sig FROM docs WHERE id = 23), 0.4);
+
+-- A query of very many features: with keys, and with more than there may be
+INSERT INTO docs SELECT 5000, signature_from(array_agg(i)) FROM generate_series(1::bigint, 200000) i;
+INSERT INTO docs SELECT 5001, signature_from(array_agg(i)) FROM generate_series(1::bigint, 600000) i;
+SELECT id FROM docs
+WHERE near_duplicate(sig, (SELECT signature_from(array_agg(i)) FROM generate_series(1::bigint, 190000) i), 0.8);
+SELECT id FROM docs
+WHERE near_duplicate(sig, (SELECT signature_from(array_agg(i)) FROM generate_series(1::bigint, 590000) i), 0.8);
+
+-- Signatures of another making: the same error by either plan, not silence
+INSERT INTO docs VALUES (6000, 'shingles[k=3]{0000000000000001}');
+SELECT count(*) FROM docs WHERE near_duplicate(sig, (SELECT signature_from('{1,2,3}')), 0.8);
+SELECT count(*) FROM docs WHERE near_duplicate(sig, (SELECT signature_from('{}')), 0.8);
+SELECT count(*) FROM docs WHERE near_duplicate(sig, (SELECT 'shingles[k=4]{}'::signature), 0.8);
+UPDATE docs SET sig = 'shingles[k=3]{}' WHERE id = 6000;
+SELECT count(*) FROM docs WHERE near_duplicate(sig, (SELECT signature_from('{1,2,3}')), 0.8);
+SET enable_seqscan = on;
+SET enable_bitmapscan = off;
+SELECT count(*) FROM docs WHERE near_duplicate(sig, (SELECT signature_from('{1,2,3}')), 0.8);
+RESET enable_bitmapscan;
+DELETE FROM docs WHERE id = 6000;
+SET enable_seqscan = off;
+VACUUM docs;
+SELECT count(*) FROM docs WHERE near_duplicate(sig, (SELECT signature_from('{1,2,3}')), 0.8);
+
+-- On an expression, and with other columns of other types
+CREATE TABLE arrays (id int, f bigint[]);
+INSERT INTO arrays SELECT id, sig::bigint[] FROM docs WHERE sig IS NOT NULL AND id < 2000;
+CREATE INDEX ON arrays USING gin (f, signature_from(f));
+EXPLAIN (COSTS OFF)
+SELECT b.id FROM arrays a JOIN arrays b ON near_duplicate(signature_from(a.f), signature_from(b.f), 0.8)
+WHERE a.id = 23 AND b.f @> '{1}';
+SELECT b.id FROM arrays a JOIN arrays b ON near_duplicate(signature_from(a.f), signature_from(b.f), 0.8)
+WHERE a.id = 23 ORDER BY 1;
+SELECT id FROM truth WHERE q = 23 AND t = 0.8 AND m = 'jaccard' ORDER BY 1;
+
+-- Parallel build and pages that turn lossy
+SET work_mem = '64kB';
+SELECT * FROM by_index();
+RESET work_mem;
+RESET enable_seqscan;
+
+DROP TABLE docs, query, threshold, measure, truth, arrays;
+DROP FUNCTION by_index;

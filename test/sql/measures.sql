@@ -1,0 +1,122 @@
+--
+-- Measures and conditions against arithmetic on arrays
+--
+
+SELECT similarity(a, b), containment(a, b), containment(b, a), overlap(a, b),
+       dice(a, b), cosine(a, b), hamming(a, b), a <-> b AS distance
+FROM (SELECT signature_from('{1,2,3,4}') AS a, signature_from('{3,4,5,6,7,8}') AS b) s;
+SELECT similarity(a, a), dice(a, a), cosine(a, a), hamming(a, a), a <-> a AS distance
+FROM (SELECT signature_from('{1,2,3}') AS a) s;
+
+-- The empty set is similar to nothing, not even to itself
+SELECT similarity(e, e), containment(e, a), containment(a, e), overlap(e, a),
+       dice(e, e), cosine(e, e), hamming(e, a), near_duplicate(e, e, 0.01),
+       contained_in(e, a, 0.01), e % e AS op
+FROM (SELECT signature_from('{}') AS e, signature_from('{1,2,3}') AS a) s;
+SELECT similarity(NULL, signature_from('{1}')), near_duplicate(signature_from('{1}'), NULL, 0.8),
+       near_duplicate(signature_from('{1}'), signature_from('{1}'), NULL);
+
+-- Thresholds are greater than 0 and at most 1; measures are known by name
+SELECT near_duplicate(signature_from('{1}'), signature_from('{1}'), 1);
+SELECT near_duplicate(signature_from('{1}'), signature_from('{1}'), 0);
+SELECT near_duplicate(signature_from('{1}'), signature_from('{1}'), 1.0001);
+SELECT near_duplicate(signature_from('{1}'), signature_from('{1}'), -0.5);
+SELECT near_duplicate(signature_from('{1}'), signature_from('{1}'), 'NaN');
+SELECT contained_in(signature_from('{1}'), signature_from('{1}'), 'Infinity');
+SELECT near_duplicate(signature_from('{1}'), signature_from('{1}'), 0.8, 'euclid');
+SELECT near_duplicate(signature_from('{1}'), signature_from('{1}'), 0.8, 'Dice');
+SET neardup.threshold = 0;
+SET neardup.threshold = 1.5;
+SET neardup.threshold = 'NaN';
+SET neardup.treshold = 0.5;
+SHOW neardup.threshold;
+
+-- Exact fractions: 4/5 of five elements is 0.8, and so on
+WITH fraction (o, n) AS (
+    SELECT o, n FROM generate_series(1, 60) n, generate_series(1, n) o)
+SELECT count(*),
+       count(*) FILTER (WHERE contained_in(a, b, o::float8 / n)) AS reached,
+       count(*) FILTER (WHERE near_duplicate(a, b, o::float8 / n)) AS jaccard,
+       count(*) FILTER (WHERE contained_in(a, b, o::float8 / n + 1e-15)) AS missed
+FROM fraction,
+     LATERAL (SELECT signature_from(array(SELECT generate_series(1, n))) AS a,
+                     signature_from(array(SELECT generate_series(1, o))) AS b) s
+WHERE o < n;
+
+-- Operators are the functions at neardup.threshold
+SELECT a % b AS near, b <% a AS contained, a %> b AS contains, a <% b AS not_contained
+FROM (SELECT signature_from('{1,2,3,4,5}') AS a, signature_from('{1,2,3,4}') AS b) s;
+SET neardup.threshold = 0.81;
+SELECT a % b AS near, b <% a AS contained, a %> b AS contains
+FROM (SELECT signature_from('{1,2,3,4,5}') AS a, signature_from('{1,2,3,4}') AS b) s;
+RESET neardup.threshold;
+
+-- Signatures of different making
+SELECT similarity(signature_from('{1}'), 'shingles[k=3]{0000000000000001}');
+SELECT near_duplicate('shingles[english k=3]{}', 'shingles[english stop k=3]{}', 0.8);
+SELECT signature_from('{1}') % 'shingles[k=3]{}'::signature;
+SELECT hamming('shingles[k=2]{}', 'shingles[k=3]{}');
+
+--
+-- Random pairs of sets, each measure and threshold, against arrays in SQL
+--
+CREATE FUNCTION random_set(seed bigint, universe int, size int) RETURNS bigint[]
+LANGUAGE sql IMMUTABLE AS $$
+    SELECT coalesce(array_agg(DISTINCT (hashint8extended(i, seed) & 2147483647) % universe), '{}')
+    FROM generate_series(1, size) i
+$$;
+CREATE TABLE pairs AS
+SELECT id, x, y, cardinality(x) AS nx, cardinality(y) AS ny,
+       (SELECT count(*) FROM unnest(x) e WHERE e = ANY (y)) AS o
+FROM (SELECT id,
+             random_set(id, 12 + id % 29, id % 31) AS x,
+             CASE WHEN id % 3 = 0 THEN random_set(id + 1, 12 + id % 29, id % 17)
+                  -- the same set with a few elements dropped and added
+                  ELSE array(SELECT e FROM unnest(random_set(id, 12 + id % 29, id % 31)) e
+                             WHERE hashint8extended(e, id + 7) & 7 > 0
+                             UNION SELECT 1000 + g FROM generate_series(1, id % 4) g) END AS y
+      FROM generate_series(1, 3000) id) s;
+-- the sets are of many sizes and overlaps
+SELECT count(*), min(nx), max(nx), min(ny), max(ny), max(o),
+       count(*) FILTER (WHERE o > 0 AND o * 5 >= 4 * (nx + ny - o)) > 100 AS many_near
+FROM pairs;
+
+CREATE TABLE thresholds (t float8);
+INSERT INTO thresholds VALUES (0.001), (0.5), (2.0/3), (0.75), (0.8), (0.9), (0.95), (1);
+INSERT INTO thresholds SELECT DISTINCT o::float8 / (nx + ny - o) FROM pairs
+WHERE o > 0 AND id % 100 = 1;
+
+SELECT measure, count(*) AS tests, count(*) FILTER (WHERE expected) > 1000 AS some_true,
+       count(*) FILTER (WHERE near_duplicate(sx, sy, t, measure) <> expected) AS wrong,
+       count(*) FILTER (WHERE near_duplicate(sy, sx, t, CASE measure
+           WHEN 'containment' THEN 'contains' WHEN 'contains' THEN 'containment'
+           ELSE measure END) <> expected) AS wrong_mirrored
+FROM (SELECT signature_from(x) AS sx, signature_from(y) AS sy, t, v.measure,
+             nx > 0 AND ny > 0 AND v.value >= t AS expected
+      FROM pairs, thresholds,
+           LATERAL (VALUES ('jaccard', o::float8 / nullif(nx + ny - o, 0)),
+                           ('containment', o::float8 / nullif(nx, 0)),
+                           ('contains', o::float8 / nullif(ny, 0)),
+                           ('dice', 2 * o::float8 / nullif(nx + ny, 0)),
+                           ('cosine', o::float8 / nullif(sqrt(nx::float8 * ny), 0)),
+                           ('overlap', o::float8 / nullif(least(nx, ny), 0)))
+                   v (measure, value)) s
+GROUP BY measure ORDER BY measure;
+
+SELECT count(*) FILTER (WHERE overlap(sx, sy) <> o) AS overlap,
+       count(*) FILTER (WHERE hamming(sx, sy) <> nx + ny - 2 * o) AS hamming,
+       count(*) FILTER (WHERE similarity(sx, sy) <> coalesce(o::float8 / nullif(nx + ny - o, 0), 0)) AS similarity,
+       count(*) FILTER (WHERE sx <-> sy <> 1 - similarity(sx, sy)) AS distance,
+       count(*) FILTER (WHERE dice(sx, sy) <> coalesce(2 * o::float8 / nullif(nx + ny, 0), 0)) AS dice
+FROM (SELECT *, signature_from(x) AS sx, signature_from(y) AS sy FROM pairs) s;
+
+-- Sets of 100,000, and a small one in a large one (searched, not merged)
+SELECT overlap(a, b), overlap(a, c), overlap(c, a), containment(c, a),
+       contained_in(c, a, 2.0 / 3), contained_in(c, a, 0.67),
+       near_duplicate(a, b, 0.6), near_duplicate(a, b, 0.601)
+FROM (SELECT signature_from(array_agg(i)) AS a, signature_from(array_agg(i + 25000)) AS b,
+             signature_from('{5, 99999, 100001}') AS c
+      FROM generate_series(1, 100000) i) s;
+
+DROP TABLE pairs, thresholds;
+DROP FUNCTION random_set;
