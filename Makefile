@@ -34,6 +34,7 @@ SHLIB_LINK = -licuuc -licui18n -lstemmer -lm
 #
 # One line per test, alphabetical
 REGRESS = \
+	fuzz \
 	gin \
 	install \
 	measures \
