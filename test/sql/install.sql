@@ -5,14 +5,16 @@
 DROP EXTENSION neardup;
 CREATE EXTENSION neardup;
 
--- Every member object, to be joined with the catalogue it is in
+-- Every member object, to be joined with the catalogue it is in.  Array types
+-- are members from PostgreSQL 17 on; nobody comments on them.
 CREATE TEMP VIEW member AS
 SELECT d.classid, d.objid, o.type, o.schema, o.identity
 FROM pg_depend d
 CROSS JOIN pg_identify_object(d.classid, d.objid, d.objsubid) o
 WHERE d.deptype = 'e' AND d.refclassid = 'pg_extension'::regclass
   AND d.refobjid =
-      (SELECT oid FROM pg_extension WHERE extname = 'neardup');
+      (SELECT oid FROM pg_extension WHERE extname = 'neardup')
+  AND o.identity NOT LIKE '%[]';
 CREATE TEMP VIEW member_function AS
 SELECT p.*, oid::regprocedure AS name
 FROM pg_proc p
