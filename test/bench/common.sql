@@ -33,14 +33,14 @@ RETURN (SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY cpu)
 -- Runs a query for each signature that another gives, with one plan for all,
 -- and tells how many rows were found and how many candidates were false.
 CREATE FUNCTION candidates(signatures text, query text,
-                           OUT queries int, OUT found bigint,
+                           OUT queries int, OUT hits bigint,
                            OUT rejected bigint)
 LANGUAGE plpgsql AS $$
 DECLARE
   sig signature;
   plan json;
 BEGIN
-  queries := 0; found := 0; rejected := 0;
+  queries := 0; hits := 0; rejected := 0;
   FOR sig IN EXECUTE signatures LOOP
     EXECUTE 'EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) ' || query
     INTO plan USING sig;
@@ -49,7 +49,7 @@ BEGIN
       RAISE EXCEPTION 'the index is not used: %', plan->>'Node Type';
     END IF;
     queries := queries + 1;
-    found := found + (plan->>'Actual Rows')::float8::bigint;
+    hits := hits + (plan->>'Actual Rows')::float8::bigint;
     rejected := rejected
       + coalesce((plan->>'Rows Removed by Index Recheck')::float8::bigint, 0)
       + coalesce((plan->>'Rows Removed by Filter')::float8::bigint, 0);

@@ -56,7 +56,7 @@ CALL measure('ask long', 1,
   'SELECT sum(n) FROM asked_long AS asked,
      LATERAL (SELECT count(*) AS n FROM long
               WHERE near_duplicate(long.sig, asked.sig, 0.8) OFFSET 0) AS l');
-SELECT queries, round(found::numeric / queries, 2) AS "found each",
+SELECT queries, round(hits::numeric / queries, 2) AS "found each",
        round(rejected::numeric / queries, 1) AS "false candidates (tens)",
        round((median_cpu('ask long') / queries * 1000)::numeric, 2) AS "ms each"
 FROM candidates('SELECT sig FROM asked_long',
