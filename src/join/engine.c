@@ -1,0 +1,594 @@
+/*
+ * engine.c
+ *		Drives the stages of a similarity join.
+ *
+ * Rows are added; then sets, one after another in order of size, probe the
+ * index of the sets before them (of either side, if the measure is
+ * symmetric) or of the other side's sets (if it is not).  What a probe finds
+ * is handed out as pairs of groups before the next one is made, so that no
+ * more than the partners of one set are ever held.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/join/engine.c
+ */
+#include "postgres.h"
+
+#include "join/internal.h"
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#define LEAST_MEMORY	((size_t) 64 * 1024)
+
+/* A share of the memory after which it is looked at again. */
+#define CHECK_SHARE		256
+
+/* See engine.h */
+SetJoin *
+setjoin_begin(const SetJoinParams *params)
+{
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
+												  "similarity join",
+												  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(context);
+	SetJoin    *join = palloc0(sizeof(SetJoin));
+	size_t		block;
+
+	join->params = *params;
+	join->params.memory = Max(params->memory, LEAST_MEMORY);
+	join->context = context;
+	join->stage = STAGE_ADD;
+	join->symmetric = measure_commute(params->measure) == params->measure;
+
+	/* the contained set's prefix is short, the containing one's is all of it */
+	join->indexed = params->measure == MEASURE_CONTAINS ? SIDE_INNER : SIDE_OUTER;
+	join->probing = join->indexed == SIDE_OUTER ? SIDE_INNER : SIDE_OUTER;
+	join->measure = join->indexed == SIDE_OUTER ? params->measure :
+		measure_commute(params->measure);
+
+	settable_create(&join->table);
+	block = Min(Max(join->params.memory / 128, 1024), 64 * 1024);
+	arena_init(&join->values, block);
+	arena_init(&join->rows[SIDE_OUTER], block);
+	arena_init(&join->rows[SIDE_INNER], block);
+	MemoryContextSwitchTo(old);
+	return join;
+}
+
+/* See engine.h */
+void
+setjoin_end(SetJoin *join)
+{
+	if (join->spill != NULL)
+		spill_end(join);
+	MemoryContextDelete(join->context);
+}
+
+/* See engine.h */
+const SetJoinStats *
+setjoin_stats(SetJoin *join)
+{
+	return &join->stats;
+}
+
+/* Notes that so many bytes are held. */
+void
+setjoin_account(SetJoin *join, size_t bytes)
+{
+	join->stats.memory = Max(join->stats.memory, bytes);
+}
+
+/* The answer's place in the cache, after `other` has been compared. */
+static inline uint32 *
+cache_place(SizeCache *cache, uint32 other, uint32 size, bool *found)
+{
+	uint32		slot = size % NEED_CACHE;
+
+	if (unlikely(cache->other != other))
+	{
+		memset(cache->size, 0, sizeof(cache->size));
+		cache->other = other;
+	}
+	*found = cache->size[slot] == size;
+	cache->size[slot] = size;
+	return &cache->answer[slot];
+}
+
+/* The least overlap with which sets of these sizes reach the threshold. */
+uint32
+setjoin_need(SetJoin *join, uint32 indexed, uint32 probing)
+{
+	bool		found;
+	uint32	   *need = cache_place(&join->need, probing, indexed, &found);
+
+	if (!found)
+		*need = measure_min_overlap(join->measure, indexed, probing,
+									join->params.threshold);
+	return *need;
+}
+
+/*
+ * How many of its rarest elements a set of that size has in the index.  With
+ * a symmetric measure the sets that will look for it are as large or larger,
+ * and the larger, the greater is the overlap that they need.
+ */
+uint32
+setjoin_indexed_prefix(SetJoin *join, uint32 size)
+{
+	double		t = join->params.threshold;
+	bool		found;
+	uint32	   *prefix = cache_place(&join->indexed_prefix, 0, size, &found);
+	uint64		need;
+
+	if (found)
+		return *prefix;
+	if (join->symmetric)
+		need = measure_min_overlap(join->measure, size, size, t);
+	else
+		need = measure_least_overlap(join->measure, size, t);
+	*prefix = need > size ? 0 : size - need + 1;
+	return *prefix;
+}
+
+/* How many of its rarest elements a set of that size looks for. */
+static uint32
+setjoin_probing_prefix(SetJoin *join, uint32 size)
+{
+	bool		found;
+	uint32	   *prefix = cache_place(&join->probing_prefix, 0, size, &found);
+
+	if (!found)
+	{
+		uint64		need;
+
+		need = measure_least_overlap(measure_commute(join->measure), size,
+									 join->params.threshold);
+		*prefix = need > size ? 0 : size - need + 1;
+	}
+	return *prefix;
+}
+
+/* Bytes held now and, if no more rows come, to be held by the join. */
+static size_t
+bytes_held(SetJoin *join)
+{
+	size_t		counters = Min(join->nfeatures * 2 * sizeof(uint16),
+							   join->params.memory / 8);
+
+	return join->values.bytes + join->rows[SIDE_OUTER].bytes +
+		join->rows[SIDE_INNER].bytes + settable_bytes(&join->table) +
+		prefix_index_bytes(join->table.nsets, join->npostings) + counters +
+		join->most_features * sizeof(uint64);
+}
+
+/* Goes over to disk if memory is about to run out. */
+static void
+check_memory(SetJoin *join, size_t added)
+{
+	bool		grows = join->table.nsets == join->table.maxsets;
+	size_t		bytes;
+
+	join->unchecked += added;
+	if (join->unchecked < join->params.memory / CHECK_SHARE && !grows)
+		return;
+	join->unchecked = 0;
+	bytes = bytes_held(join);
+	if (grows)
+		bytes += settable_bytes_next(&join->table) -
+			settable_bytes(&join->table);
+	if (bytes > join->params.memory)
+		spill_begin(join);
+	else
+		setjoin_account(join, bytes);
+}
+
+/* The distinct set of that key and those values, added if it is new. */
+static JoinSet *
+distinct_set(SetJoin *join, SetKey key, const uint64 *values, uint32 n)
+{
+	bool		found;
+	JoinSet    *set = settable_find(&join->table, key, values, n, &found);
+
+	if (found)
+		return set;
+	set->values = arena_alloc(&join->values, sizeof(uint64) * n);
+	memcpy(set->values, values, sizeof(uint64) * n);
+	join->nfeatures += n;
+	join->npostings += setjoin_indexed_prefix(join, n);
+	return set;
+}
+
+static void
+add_in_memory(SetJoin *join, JoinSide side, SetKey key, const uint64 *values,
+			  uint32 n, const void *row, uint32 len)
+{
+	Row		  **rows;
+
+	rows = n == 0 ? &join->empty :
+		&distinct_set(join, key, values, n)->rows[side];
+	*rows = row_make(&join->rows[side], *rows, row, join->nrows[side], len);
+	check_memory(join, len + sizeof(uint64) * n);
+}
+
+/* See engine.h */
+void
+setjoin_add(SetJoin *join, JoinSide side, const uint64 *values, uint32 n,
+			const void *row, uint32 len)
+{
+	MemoryContext old = MemoryContextSwitchTo(join->context);
+	SetKey		key = {0, 0};
+
+	Assert(join->stage == STAGE_ADD);
+	if (join->nrows[side] == PG_UINT32_MAX)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("too many rows in a similarity join"),
+				 errdetail("Each side can have at most %u rows.",
+						   PG_UINT32_MAX)));
+	if (n > 0)
+	{
+		key = set_key(&join->table, values, n);
+		join->most_features = Max(join->most_features, n);
+		join->stats.sets++;
+	}
+	if (n > 0 || (side == SIDE_OUTER && join->params.keep_empty))
+	{
+		if (join->spill != NULL)
+			spill_add(join, side, key, values, row, join->nrows[side], len);
+		else
+			add_in_memory(join, side, key, values, n, row, len);
+	}
+	join->nrows[side]++;
+	MemoryContextSwitchTo(old);
+}
+
+/* Adds a set to the index, or announces it; `keys` are all of its keys. */
+static void
+index_set(SetJoin *join, uint32 number, uint64 *keys, bool announce)
+{
+	const JoinSet *set = &join->sets[number];
+	uint32		prefix = setjoin_indexed_prefix(join, set->size);
+	uint32		dropped = set->size - set->nvalues;
+
+	if (prefix <= dropped ||
+		(!join->symmetric && set->rows[join->indexed] == NULL))
+		return;
+	prefix = Min(prefix - dropped, set->nvalues);
+	tokens_select(keys, set->nvalues, prefix, !announce);
+	if (announce)
+		prefix_index_count(&join->index, keys, prefix);
+	else
+		prefix_index_add(&join->index, number, keys, prefix, dropped);
+	join->stats.postings += announce ? prefix : 0;
+}
+
+/* Goes through the sets of the chunk, to announce or to add them. */
+static void
+index_sets(SetJoin *join, bool announce)
+{
+	for (uint32 i = 0; i < join->nsets; i++)
+	{
+		JoinSet    *set = &join->sets[i];
+
+		CHECK_FOR_INTERRUPTS();
+		set->nvalues = tokens_make(&join->counters, set->values,
+								   set->nvalues, join->keys);
+		index_set(join, i, join->keys, announce);
+	}
+}
+
+/* Makes the index of the chunk; sets that probe for each other add it later. */
+static void
+begin_chunk(SetJoin *join)
+{
+	uint64		npostings = 0;
+
+	for (uint32 i = 0; i < join->nsets; i++)
+		npostings += setjoin_indexed_prefix(join, join->sets[i].size);
+	prefix_index_free(&join->index);
+	prefix_index_create(&join->index, join->sets, join->nsets, npostings);
+	index_sets(join, true);
+	prefix_index_allot(&join->index);
+	if (!join->symmetric)
+		index_sets(join, false);
+	join->next = 0;
+	join->stage = STAGE_CHUNK;
+	join->stats.batches++;
+}
+
+/* Orders the sets and their features; all is in memory. */
+static void
+build_in_memory(SetJoin *join)
+{
+	SetTable   *table = &join->table;
+
+	join->stats.distinct = table->nsets;
+	pfree(table->slots);
+	table->slots = NULL;
+	settable_sort(table);
+	join->sets = table->sets;
+	join->nsets = table->nsets;
+	counters_create(&join->counters, join->nfeatures,
+					join->params.memory / 8);
+	for (uint32 i = 0; i < join->nsets; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		counters_add(&join->counters, join->sets[i].values,
+					 join->sets[i].size);
+	}
+}
+
+/* See engine.h */
+void
+setjoin_build(SetJoin *join)
+{
+	MemoryContext old = MemoryContextSwitchTo(join->context);
+
+	setjoin_account(join, bytes_held(join));
+	join->keys = MemoryContextAllocHuge(join->context,
+										sizeof(uint64) * Max(join->most_features, 1));
+	join->maxpairs = 64;
+	join->pairs = palloc(join->maxpairs * sizeof(GroupPair));
+	join->stage = STAGE_END;
+	if (join->spill == NULL)
+	{
+		build_in_memory(join);
+		begin_chunk(join);
+	}
+	else
+	{
+		spill_finish(join);
+		if (spill_next_chunk(join))
+			begin_chunk(join);
+	}
+	MemoryContextSwitchTo(old);
+}
+
+/* Adds a pair of groups to hand out, if there are rows in both. */
+static void
+add_pair(SetJoin *join, const JoinSet *outer, const JoinSet *inner)
+{
+	if (outer->rows[SIDE_OUTER] == NULL || inner->rows[SIDE_INNER] == NULL)
+		return;
+	if (join->npairs == join->maxpairs)
+	{
+		join->maxpairs *= 2;
+		join->pairs = repalloc_huge(join->pairs,
+									join->maxpairs * sizeof(GroupPair));
+	}
+	join->pairs[join->npairs].outer = outer->rows[SIDE_OUTER];
+	join->pairs[join->npairs++].inner = inner->rows[SIDE_INNER];
+}
+
+/* Hands out what a candidate and the probing set have to give. */
+static void
+add_match(SetJoin *join, const JoinSet *indexed, JoinSet *probing)
+{
+	join->stats.matches++;
+	if (join->stage == STAGE_STREAM)
+		spill_load_rows(join, probing);
+	if (join->symmetric || join->indexed == SIDE_OUTER)
+		add_pair(join, indexed, probing);
+	if (join->symmetric || join->indexed == SIDE_INNER)
+		add_pair(join, probing, indexed);
+}
+
+/*
+ * True if the sets have `need` elements in common.  A merge without branches
+ * on the data, in blocks; after each the rest is looked at.
+ */
+static bool
+sets_reach(const JoinSet *a, const JoinSet *b, uint32 need)
+{
+	const uint64 *x = a->values;
+	const uint64 *y = b->values;
+	uint32		i = 0;
+	uint32		j = 0;
+	uint32		overlap = 0;
+
+	for (uint32 round = 0;; round++)
+	{
+		uint32		steps = Min(a->nvalues - i, b->nvalues - j);
+
+		if (overlap >= need)
+			return true;
+		if (overlap + steps < need)
+			return false;
+		CHECK_EVERY(round);
+		for (steps = Min(steps, 16); steps > 0; steps--)
+		{
+			uint64		left = x[i];
+			uint64		right = y[j];
+
+			overlap += left == right;
+			i += left <= right;
+			j += right <= left;
+		}
+	}
+}
+
+/* Compares the candidates of the last probe with the set that probed. */
+static void
+verify_candidates(SetJoin *join, JoinSet *probing)
+{
+	for (uint32 i = 0; i < join->index.ncandidates; i++)
+	{
+		const JoinSet *set = &join->sets[join->index.candidates[i]];
+
+		CHECK_FOR_INTERRUPTS();
+
+		/* without order of arrival, a set meets itself: see probe_set() */
+		if (set->key.high == probing->key.high &&
+			set->key.low == probing->key.low)
+			continue;
+		join->stats.verified++;
+		if (sets_reach(set, probing,
+					   setjoin_need(join, set->size, probing->size)))
+			add_match(join, set, probing);
+	}
+}
+
+/* Looks for the partners of a set in the index; `keys` are all its keys. */
+static void
+probe_index(SetJoin *join, JoinSet *set, uint64 *keys)
+{
+	Probe		probe;
+	uint32		prefix = setjoin_probing_prefix(join, set->size);
+
+	probe.set = set;
+	probe.position = set->size - set->nvalues;
+	if (prefix <= probe.position)
+		return;
+	probe.nkeys = Min(prefix - probe.position, set->nvalues);
+	probe.keys = keys;
+	tokens_select(keys, set->nvalues, probe.nkeys, true);
+	probe.sides = 3;
+	if (join->symmetric)
+		probe.sides = ((SET_SIDES(set) & 1) << 1) | (SET_SIDES(set) >> 1);
+	measure_sizes(measure_commute(join->measure), set->size,
+				  join->params.threshold, &probe.least_size,
+				  &probe.most_size);
+	prefix_index_probe(join, &probe);
+	verify_candidates(join, set);
+}
+
+/*
+ * A set of the chunk looks for its partners, itself among them, and is then
+ * found by the next ones.
+ */
+static void
+probe_set(SetJoin *join, uint32 number)
+{
+	JoinSet    *set = &join->sets[number];
+	bool		probes = join->symmetric ||
+		(join->spill == NULL && set->rows[join->probing] != NULL);
+
+	if (setjoin_need(join, set->size, set->size) <= set->size)
+		add_pair(join, set, set);
+	if (!probes)
+		return;
+	set->nvalues = tokens_make(&join->counters, set->values, set->nvalues,
+							   join->keys);
+	probe_index(join, set, join->keys);
+	if (join->symmetric)
+		index_set(join, number, join->keys, false);
+}
+
+/* All sets of the chunk have probed: what is on disk comes next. */
+static void
+begin_stream(SetJoin *join)
+{
+	join->stage = STAGE_STREAM;
+	if (join->symmetric)
+		spill_probe_after_chunk(join);
+	else
+	{
+		uint64		least;
+		uint64		most;
+
+		measure_sizes(join->measure, join->sets[0].size,
+					  join->params.threshold, &least, &most);
+		spill_probe_from_size(join, least);
+	}
+}
+
+/* A set from disk probes; false if no more can find anything in the chunk. */
+static bool
+probe_stream(SetJoin *join)
+{
+	JoinSet    *set = spill_next_probe(join);
+	uint64		least;
+	uint64		most;
+
+	if (set == NULL)
+		return false;
+	measure_sizes(join->measure, join->sets[join->nsets - 1].size,
+				  join->params.threshold, &least, &most);
+	if (set->size > most)
+		return false;
+	if (!join->symmetric && set->rows[join->probing] == NULL)
+		return true;
+	set->nvalues = tokens_make(&join->counters, set->values, set->size,
+							   join->keys);
+	probe_index(join, set, join->keys);
+	return true;
+}
+
+/* Makes the next probe, or goes on to the next stage. */
+static void
+advance(SetJoin *join)
+{
+	CHECK_FOR_INTERRUPTS();
+	join->npairs = join->next_pair = 0;
+	if (join->stage == STAGE_CHUNK)
+	{
+		if (join->next < join->nsets)
+			probe_set(join, join->next++);
+		else if (join->spill == NULL)
+			join->stage = STAGE_END;
+		else
+			begin_stream(join);
+	}
+	else if (!probe_stream(join))
+	{
+		join->stage = STAGE_END;
+		prefix_index_free(&join->index);
+		if (spill_next_chunk(join))
+			begin_chunk(join);
+	}
+}
+
+/* See engine.h */
+bool
+setjoin_next(SetJoin *join, RowGroup *outer, RowGroup *inner)
+{
+	MemoryContext old;
+
+	if (join->next_pair == join->npairs)
+	{
+		old = MemoryContextSwitchTo(join->context);
+		while (join->next_pair == join->npairs && join->stage != STAGE_END)
+			advance(join);
+		MemoryContextSwitchTo(old);
+		if (join->next_pair == join->npairs)
+			return false;
+	}
+	*outer = join->pairs[join->next_pair].outer;
+	*inner = join->pairs[join->next_pair++].inner;
+	return true;
+}
+
+/* See engine.h */
+void
+setjoin_rows(SetJoin *join)
+{
+	if (join->spill != NULL)
+		spillreader_seek(&join->cursors[SIDE_OUTER].reader, 0);
+	join->next_row = join->empty;
+	join->next_set = 0;
+}
+
+/* See engine.h */
+const void *
+setjoin_rows_next(SetJoin *join, uint32 *rowno)
+{
+	const Row  *row;
+	uint32		len;
+
+	if (join->spill != NULL)
+	{
+		RowReader  *reader = &join->cursors[SIDE_OUTER];
+
+		if (spillreader_at_end(&reader->reader))
+			return NULL;
+		return row_read(reader, rowno, &len);
+	}
+	while (join->next_row == NULL && join->next_set < join->nsets)
+		join->next_row = join->sets[join->next_set++].rows[SIDE_OUTER];
+	row = join->next_row;
+	if (row == NULL)
+		return NULL;
+	join->next_row = row->next;
+	*rowno = row->rowno;
+	return row->data;
+}

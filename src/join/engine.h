@@ -1,0 +1,118 @@
+/*
+ * engine.h
+ *		The similarity join: all pairs of rows whose sets reach a threshold.
+ *
+ * Rows of two sides, outer and inner, are added with the set that each one
+ * carries.  Identical sets are collapsed, over both sides, and joined once;
+ * the engine then returns pairs of groups, a group being the rows of one
+ * side that carry one set.  What a row holds is nobody's business here: it
+ * is a string of bytes.
+ *
+ * Nothing in this folder but plan.c and exec.c knows of the planner, the
+ * executor or SQL types.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/join/engine.h
+ */
+#ifndef NEARDUP_JOIN_ENGINE_H
+#define NEARDUP_JOIN_ENGINE_H
+
+#include "algebra.h"
+
+typedef enum JoinSide
+{
+	SIDE_OUTER = 0,
+	SIDE_INNER = 1,
+}			JoinSide;
+
+typedef struct SetJoinParams
+{
+	Measure		measure;		/* of an outer set and an inner set */
+	double		threshold;		/* 0 < threshold <= 1 */
+	bool		keep_empty;		/* outer rows without features are kept, for
+								 * setjoin_rows() */
+	size_t		memory;			/* bytes to stay within */
+}			SetJoinParams;
+
+/* What EXPLAIN ANALYZE tells. */
+typedef struct SetJoinStats
+{
+	uint64		sets;			/* rows with a set that is not empty */
+	uint64		distinct;		/* distinct sets among them */
+	uint64		postings;		/* places in prefix indexes */
+	uint64		visited;		/* postings looked at */
+	uint64		candidates;		/* pairs of sets that shared a token of their
+								 * prefixes and passed all filters before
+								 * verification */
+	uint64		removed_size;	/* postings passed over by size */
+	uint64		removed_position;	/* pairs, by the positional filter */
+	uint64		removed_suffix; /* pairs, by the suffix filter */
+	uint64		removed_bitmap; /* pairs, by the bitmaps */
+	uint64		verified;		/* pairs compared element by element */
+	uint64		matches;		/* pairs of distinct sets that reach the
+								 * threshold, identical ones not counted */
+	uint64		memory;			/* most bytes held at once */
+	uint64		disk;			/* bytes written to temporary files */
+	uint64		batches;		/* parts in which the index was built */
+}			SetJoinStats;
+
+typedef struct SetJoin SetJoin;
+typedef struct Row Row;
+
+/* The rows of one side that carry one set; opaque, NULL if there is none. */
+typedef const Row *RowGroup;
+
+/* Reads the rows of a group one after another. */
+typedef struct RowCursor
+{
+	const Row  *next;			/* in memory */
+	struct RowReader *reader;	/* or in a file */
+	uint64		left;			/* rows left in the file's range */
+}			RowCursor;
+
+/*
+ * An engine and all that it holds live in a memory context of their own
+ * below the current one; setjoin_end() or the end of the current context
+ * frees it.
+ */
+extern SetJoin *setjoin_begin(const SetJoinParams *params);
+extern void setjoin_end(SetJoin *join);
+
+/*
+ * Adds a row of `side` with its set of n values, distinct and rising; row and
+ * values are copied.  Rows of a side are numbered from zero as they come.
+ */
+extern void setjoin_add(SetJoin *join, JoinSide side,
+						const uint64 *values, uint32 n,
+						const void *row, uint32 len);
+
+/* All rows have been added. */
+extern void setjoin_build(SetJoin *join);
+
+/*
+ * The next two groups, of an outer and an inner set that reach the
+ * threshold; false if there are no more.  The groups are valid until the next
+ * call.
+ */
+extern bool setjoin_next(SetJoin *join, RowGroup *outer, RowGroup *inner);
+
+/*
+ * Reads a group's rows.  row_next returns NULL at the end; what it returns is
+ * valid until the next row_next on the same side, or, in memory, until
+ * setjoin_next.
+ */
+extern void rows_begin(SetJoin *join, JoinSide side, RowGroup group,
+					   RowCursor *cursor);
+extern const void *rows_next(RowCursor *cursor, uint32 *rowno);
+
+/*
+ * Begins to read all rows of the outer side, empty sets' rows included,
+ * after setjoin_next() has returned false; setjoin_rows_next reads on.
+ */
+extern void setjoin_rows(SetJoin *join);
+extern const void *setjoin_rows_next(SetJoin *join, uint32 *rowno);
+
+extern const SetJoinStats *setjoin_stats(SetJoin *join);
+
+#endif							/* NEARDUP_JOIN_ENGINE_H */

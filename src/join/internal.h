@@ -1,0 +1,329 @@
+/*
+ * internal.h
+ *		What the files of the join engine share.
+ *
+ * The stages, one file each:
+ *
+ *	collapse.c	rows come in; identical sets become one JoinSet with two
+ *				groups of rows.
+ *	spill.c		when memory runs out, sets and rows go to disk, are sorted by
+ *				size, and come back in chunks.
+ *	tokens.c	features that occur once in the collection are dropped; the
+ *				others get a key that sorts by rising frequency.
+ *	ppjoin.c	a prefix index over a chunk of sets, and the probe of one set.
+ *	engine.c	drives them and hands out pairs of groups.
+ *	rows.c		reads the rows of a group.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/join/internal.h
+ */
+#ifndef NEARDUP_JOIN_INTERNAL_H
+#define NEARDUP_JOIN_INTERNAL_H
+
+#include "join/engine.h"
+#include "storage/buffile.h"
+#include "utils/tuplesort.h"
+
+/* Memory that is only ever freed all at once. */
+typedef struct Arena
+{
+	MemoryContext context;		/* of the blocks */
+	struct ArenaBlock *blocks;	/* newest first */
+	size_t		bytes;			/* in all blocks */
+	size_t		first_block;	/* size of the first block */
+	size_t		block_size;		/* of the next block */
+}			Arena;
+
+struct Row
+{
+	Row		   *next;			/* of the same set and side */
+	uint32		rowno;			/* on its side */
+	uint32		len;			/* of data, or ROWS_IN_FILE */
+	char		data[FLEXIBLE_ARRAY_MEMBER];
+};
+
+/* A Row that stands for rows in the side's file: data is a RowRange. */
+#define ROWS_IN_FILE	UINT32_MAX
+
+typedef struct RowRange
+{
+	uint64		offset;			/* in the side's file */
+	uint64		bytes;
+	uint64		nrows;
+}			RowRange;
+
+/* A row as it lies in a file: rowno, len, len bytes. */
+typedef struct FileRow
+{
+	uint32		rowno;
+	uint32		len;
+}			FileRow;
+
+/* Order and identity of a set: its size, then bits of its hash. */
+typedef struct SetKey
+{
+	int64		high;			/* size << 36 | 36 bits of hash */
+	int64		low;			/* 64 bits more */
+}			SetKey;
+
+#define SETKEY_HASH_BITS	36
+#define SETKEY_SIZE(key)	((uint32) ((key).high >> SETKEY_HASH_BITS))
+
+typedef struct JoinSet
+{
+	SetKey		key;
+	uint64	   *values;			/* rising */
+	uint32		size;			/* elements of the set */
+	uint32		nvalues;		/* of values: less than size once elements
+								 * that occur in no other set are dropped */
+	Row		   *rows[2];		/* by JoinSide */
+}			JoinSet;
+
+/* The sides on which a set has rows, as bits. */
+#define SET_SIDES(set) \
+	(((set)->rows[SIDE_OUTER] != NULL) | ((set)->rows[SIDE_INNER] != NULL) << 1)
+
+/* In a loop over the elements of a set, i from 0: about once in 0.1 ms. */
+#define CHECK_EVERY(i) \
+	do { if (((i) & 0xffff) == 0xffff) CHECK_FOR_INTERRUPTS(); } while (0)
+
+/* tokens.c */
+typedef struct TokenCounters
+{
+	uint16	   *count;
+	int			shift;			/* 64 - log2(number of counters) */
+	size_t		bytes;
+}			TokenCounters;
+
+extern void counters_create(TokenCounters *counters, uint64 nfeatures,
+							size_t max_bytes);
+extern void counters_free(TokenCounters *counters);
+extern void counters_add(TokenCounters *counters, const uint64 *values,
+						 uint32 n);
+extern uint32 tokens_make(const TokenCounters *counters, uint64 *values,
+						  uint32 n, uint64 *keys);
+extern void tokens_select(uint64 *keys, uint32 n, uint32 nfirst, bool sorted);
+
+/* collapse.c */
+typedef struct SetTable
+{
+	JoinSet    *sets;			/* in order of arrival */
+	uint32		nsets;
+	uint32		maxsets;		/* allocated */
+	uint32	   *slots;			/* open addressing: number of set + 1 */
+	uint32		nslots;			/* power of two */
+	char		secret[192];	/* of the hash, drawn for this join */
+}			SetTable;
+
+extern void settable_create(SetTable *table);
+extern void settable_free(SetTable *table);
+extern size_t settable_bytes(const SetTable *table);
+extern size_t settable_bytes_next(const SetTable *table);
+extern SetKey set_key(const SetTable *table, const uint64 *values, uint32 n);
+extern JoinSet *settable_find(SetTable *table, SetKey key,
+							  const uint64 *values, uint32 n, bool *found);
+extern void settable_sort(SetTable *table);
+
+/* ppjoin.c */
+typedef struct Posting
+{
+	uint32		set;			/* number in the chunk */
+	uint16		token;			/* bits of the token, besides the bucket's */
+	uint16		position;		/* in the set, at most UINT16_MAX */
+}			Posting;
+
+typedef struct Bucket
+{
+	uint32		start;			/* its first posting */
+	uint32		first;			/* first that is not too small, from start */
+	uint32		n;				/* postings so far, from start */
+}			Bucket;
+
+typedef struct Accumulator
+{
+	uint32		shared;			/* tokens that the prefixes share, or PRUNED */
+	uint32		need;			/* least overlap that reaches the threshold */
+}			Accumulator;
+
+typedef struct PrefixIndex
+{
+	Bucket	   *buckets;
+	int			shift;			/* 64 - log2(number of buckets) */
+	Posting    *postings;
+	uint64		npostings;		/* room for */
+	Accumulator *accumulators;	/* one a set */
+	uint32	   *sizes;			/* size << 2 | sides, one a set */
+	uint32	   *candidates;		/* of the current probe */
+	uint32		ncandidates;
+	size_t		bytes;
+}			PrefixIndex;
+
+/* A set that looks for its partners, and the tokens to look for them with. */
+typedef struct Probe
+{
+	const JoinSet *set;
+	const uint64 *keys;			/* of its prefix, rising */
+	uint32		nkeys;
+	uint32		position;		/* of keys[0] in the set */
+	uint32		sides;			/* that a partner must have one of */
+	uint64		least_size;		/* of a partner */
+	uint64		most_size;
+}			Probe;
+
+extern size_t prefix_index_bytes(uint32 nsets, uint64 npostings);
+extern void prefix_index_create(PrefixIndex *index, const JoinSet *sets,
+								uint32 nsets, uint64 npostings);
+extern void prefix_index_free(PrefixIndex *index);
+extern void prefix_index_count(PrefixIndex *index, const uint64 *keys,
+							   uint32 n);
+extern void prefix_index_allot(PrefixIndex *index);
+extern void prefix_index_add(PrefixIndex *index, uint32 set,
+							 const uint64 *keys, uint32 n, uint32 position);
+extern void prefix_index_probe(SetJoin *join, const Probe *probe);
+
+/* spillfile.c */
+typedef struct SpillFile
+{
+	BufFile    *file;
+	uint64		size;			/* bytes written */
+}			SpillFile;
+
+/* Reads a spill file forward from any place, through a buffer of its own. */
+typedef struct SpillReader
+{
+	SpillFile  *file;
+	char	   *buffer;
+	size_t		max;			/* size of buffer */
+	uint64		offset;			/* in the file, of the buffer's first byte */
+	size_t		filled;			/* bytes in buffer */
+	size_t		at;				/* next one to read */
+}			SpillReader;
+
+extern void spillfile_create(SpillFile *file);
+extern void spillfile_close(SpillFile *file);
+extern void spillfile_write(SpillFile *file, const void *data, size_t len);
+extern void spillreader_create(SpillReader *reader, SpillFile *file,
+							   size_t buffer);
+extern void spillreader_seek(SpillReader *reader, uint64 offset);
+extern uint64 spillreader_tell(const SpillReader *reader);
+extern bool spillreader_at_end(const SpillReader *reader);
+extern void spillreader_read(SpillReader *reader, void *data, size_t len);
+
+/* spill.c */
+typedef struct Spill Spill;
+
+extern void spill_begin(SetJoin *join);
+extern void spill_add(SetJoin *join, JoinSide side, SetKey key,
+					  const uint64 *values, const void *row, uint32 rowno,
+					  uint32 len);
+extern void spill_finish(SetJoin *join);
+extern bool spill_next_chunk(SetJoin *join);
+extern void spill_probe_after_chunk(SetJoin *join);
+extern void spill_probe_from_size(SetJoin *join, uint64 size);
+extern JoinSet *spill_next_probe(SetJoin *join);
+extern void spill_load_rows(SetJoin *join, JoinSet *set);
+extern void spill_end(SetJoin *join);
+
+/* rows.c */
+typedef struct RowReader
+{
+	SpillReader reader;
+	char	   *row;			/* the row that was read last */
+	uint32		max;			/* size of row */
+}			RowReader;
+
+extern Row *row_make(Arena *arena, Row *next, const void *data, uint32 rowno,
+					 uint32 len);
+extern Row *rows_in_file(Arena *arena, const RowRange *range);
+extern void row_reader_create(RowReader *reader, SpillFile *file,
+							  size_t buffer);
+extern const void *row_read(RowReader *reader, uint32 *rowno, uint32 *len);
+
+/* arena.c */
+extern void arena_init(Arena *arena, size_t block_size);
+extern void *arena_alloc(Arena *arena, size_t bytes);
+extern void arena_reset(Arena *arena);
+
+/* engine.c */
+#define NEED_CACHE	1024
+
+/* Prefix lengths and needed overlaps that were worked out lately, by size. */
+typedef struct SizeCache
+{
+	uint32		other;			/* what all answers depend on besides */
+	uint32		size[NEED_CACHE];
+	uint32		answer[NEED_CACHE];
+}			SizeCache;
+
+/* A pair of groups to return. */
+typedef struct GroupPair
+{
+	RowGroup	outer;
+	RowGroup	inner;
+}			GroupPair;
+
+typedef enum Stage
+{
+	STAGE_ADD,					/* rows come in */
+	STAGE_CHUNK,				/* the sets of the chunk probe */
+	STAGE_STREAM,				/* sets outside the chunk probe, from disk */
+	STAGE_END,					/* no more pairs */
+}			Stage;
+
+struct SetJoin
+{
+	SetJoinParams params;
+	SetJoinStats stats;
+	MemoryContext context;		/* of all that is here */
+	Stage		stage;
+
+	/*
+	 * With a symmetric measure each set probes for those before it, of either
+	 * side.  Otherwise the sets of one side are indexed and those of the
+	 * other probe.
+	 */
+	bool		symmetric;
+	JoinSide	indexed;
+	JoinSide	probing;
+	Measure		measure;		/* of an indexed set and a probing set */
+
+	/* while rows come in, and until the end if they fit into memory */
+	SetTable	table;
+	Arena		values;
+	Arena		rows[2];
+	Row		   *empty;			/* outer rows without features */
+	uint32		nrows[2];
+	uint32		most_features;	/* of a set */
+	uint64		nfeatures;		/* of the distinct sets */
+	uint64		npostings;		/* that they need */
+	size_t		unchecked;		/* bytes added since memory was looked at */
+	Spill	   *spill;			/* NULL as long as all fits into memory */
+
+	/* the chunk of sets that is joined now, in order of size */
+	JoinSet    *sets;
+	uint32		nsets;
+	uint32		next;			/* set to probe next */
+	TokenCounters counters;
+	PrefixIndex index;
+	uint64	   *keys;			/* room for those of the largest set */
+
+	SizeCache	indexed_prefix; /* length of prefixes by size */
+	SizeCache	probing_prefix;
+	SizeCache	need;			/* overlap by partner's size */
+
+	GroupPair  *pairs;			/* that the last probe found */
+	uint32		npairs;
+	uint32		maxpairs;		/* allocated */
+	uint32		next_pair;
+
+	RowReader	cursors[2];		/* of groups that are in a file */
+	const Row  *next_row;		/* of setjoin_rows */
+	uint32		next_set;
+};
+
+extern uint32 setjoin_need(SetJoin *join, uint32 indexed, uint32 probing);
+extern uint32 setjoin_indexed_prefix(SetJoin *join, uint32 size);
+extern void setjoin_account(SetJoin *join, size_t bytes);
+
+#endif							/* NEARDUP_JOIN_INTERNAL_H */

@@ -1,0 +1,640 @@
+/*
+ * spill.c
+ *		The join of sets that do not fit into memory.
+ *
+ * Rows and distinct sets are sorted by the size of the set, then by its
+ * hash, in three sorts: one of sets and one of the rows of each side.  Merged
+ * they make three files: the distinct sets in order of size, each with the
+ * ranges of its rows in the other two.
+ *
+ * The set file is then read in chunks that fit into memory.  A chunk is
+ * indexed; its partners are in itself and, with a symmetric measure, behind
+ * it, so that only sets that are behind it and not too large are read again
+ * to probe it.  The work is that of the join in memory; what is added is
+ * sorting once, and reading each set once for each chunk in whose range of
+ * sizes it lies.
+ *
+ * While rows come in, sets seen before are not written again as long as
+ * there is room for their keys; those that slip through meet in the sort.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/join/spill.c
+ */
+#include "postgres.h"
+
+#include "catalog/pg_operator_d.h"
+#include "catalog/pg_type_d.h"
+#include "executor/tuptable.h"
+#include "join/internal.h"
+#include "miscadmin.h"
+
+/* A distinct set in the set file; its values follow. */
+typedef struct SetRecord
+{
+	SetKey		key;
+	RowRange	rows[2];
+}			SetRecord;
+
+/* Where in the set file the sets of one size begin. */
+typedef struct SizeStart
+{
+	uint64		size;
+	uint64		offset;
+}			SizeStart;
+
+/* What comes out of one sort. */
+typedef struct SortedStream
+{
+	Tuplesortstate *sort;
+	TupleTableSlot *slot;
+	bool		valid;			/* there is a record; the rest is set */
+	SetKey		key;
+	const char *data;
+	size_t		len;
+}			SortedStream;
+
+struct Spill
+{
+	/* while rows come in */
+	TupleDesc	desc;			/* of sorted records: high, low, data */
+	TupleTableSlot *slot;		/* to put one */
+	bytea	   *record;			/* its data */
+	size_t		max_record;		/* bytes that fit there */
+	SortedStream sets;
+	SortedStream rows[2];
+	SetKey	   *known;			/* sets written: open addressing */
+	uint32		nknown;
+	uint32		known_slots;	/* power of two */
+
+	/* then */
+	SpillFile	set_file;
+	SpillFile	row_files[2];
+	SizeStart  *sizes;
+	uint32		nsizes;
+	uint32		max_sizes;		/* allocated */
+	SpillReader set_reader;
+	RowReader	row_readers[2];
+	size_t		largest_group;	/* bytes of rows that are loaded at once */
+	size_t		chunk_bytes;	/* that a chunk may take */
+	uint64		next_chunk;		/* where in the set file it begins */
+	Arena		chunk;			/* values and rows of the chunk */
+	uint32		max_sets;		/* room in join->sets */
+
+	/* the set that probes */
+	Arena		probe_rows;
+	uint64	   *probe_values;	/* room for the largest set */
+	JoinSet		probe;
+};
+
+/* Shares of the memory while rows come in, in percent. */
+#define SORT_SETS_SHARE		40
+#define SORT_ROWS_SHARE		20
+#define KNOWN_SHARE			12
+
+#define READERS		5			/* with a buffer each */
+
+static Tuplesortstate *
+begin_sort(TupleDesc desc, size_t bytes)
+{
+	AttrNumber	columns[] = {1, 2};
+	Oid			operators[] = {Int8LessOperator, Int8LessOperator};
+	Oid			collations[] = {InvalidOid, InvalidOid};
+	bool		nulls_first[] = {false, false};
+
+	return tuplesort_begin_heap(desc, 2, columns, operators, collations,
+								nulls_first, Max(bytes / 1024, 64), NULL,
+								TUPLESORT_NONE);
+}
+
+static void
+init_stream(Spill *spill, SortedStream *stream, size_t bytes)
+{
+	stream->sort = begin_sort(spill->desc, bytes);
+	stream->slot = MakeSingleTupleTableSlot(spill->desc, &TTSOpsMinimalTuple);
+	stream->valid = false;
+}
+
+/* Makes room for n bytes of data in the record to put. */
+static char *
+record_room(Spill *spill, size_t n)
+{
+	if (n > MaxAllocSize - VARHDRSZ)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("row of a similarity join is too large"),
+				 errdetail("It has %zu bytes.", n)));
+	if (n > spill->max_record)
+	{
+		if (spill->record)
+			pfree(spill->record);
+		spill->max_record = Min(Max(n, spill->max_record * 2),
+								MaxAllocSize - VARHDRSZ);
+		spill->record = palloc(VARHDRSZ + spill->max_record);
+	}
+	SET_VARSIZE(spill->record, VARHDRSZ + n);
+	return VARDATA(spill->record);
+}
+
+/* Puts the record into a sort. */
+static void
+put_record(Spill *spill, SortedStream *stream, SetKey key)
+{
+	TupleTableSlot *slot = spill->slot;
+
+	ExecClearTuple(slot);
+	slot->tts_values[0] = Int64GetDatum(key.high);
+	slot->tts_values[1] = Int64GetDatum(key.low);
+	slot->tts_values[2] = PointerGetDatum(spill->record);
+	memset(slot->tts_isnull, 0, 3 * sizeof(bool));
+	ExecStoreVirtualTuple(slot);
+	tuplesort_puttupleslot(stream->sort, slot);
+}
+
+/* True if the set has been written before; remembers it otherwise. */
+static bool
+is_known(Spill *spill, SetKey key)
+{
+	uint32		slot = (uint32) key.low & (spill->known_slots - 1);
+
+	while (spill->known[slot].high != 0)
+	{
+		if (spill->known[slot].high == key.high &&
+			spill->known[slot].low == key.low)
+			return true;
+		slot = (slot + 1) & (spill->known_slots - 1);
+	}
+	if (spill->nknown < spill->known_slots / 4 * 3)
+	{
+		spill->known[slot] = key;
+		spill->nknown++;
+	}
+	return false;
+}
+
+static void
+put_set(SetJoin *join, SetKey key, const uint64 *values)
+{
+	Spill	   *spill = join->spill;
+	size_t		bytes = sizeof(uint64) * SETKEY_SIZE(key);
+
+	if (is_known(spill, key))
+		return;
+	memcpy(record_room(spill, bytes), values, bytes);
+	put_record(spill, &spill->sets, key);
+	join->nfeatures += SETKEY_SIZE(key);
+}
+
+static void
+put_row(Spill *spill, JoinSide side, SetKey key, const void *row,
+		uint32 rowno, uint32 len)
+{
+	FileRow		head = {rowno, len};
+	char	   *data = record_room(spill, sizeof(FileRow) + (size_t) len);
+
+	memcpy(data, &head, sizeof(FileRow));
+	memcpy(data + sizeof(FileRow), row, len);
+	put_record(spill, &spill->rows[side], key);
+}
+
+static void
+put_rows(Spill *spill, JoinSide side, SetKey key, const Row *row)
+{
+	for (; row != NULL; row = row->next)
+		put_row(spill, side, key, row->data, row->rowno, row->len);
+}
+
+/* Writes what has come in so far, and frees it. */
+static void
+put_all(SetJoin *join)
+{
+	static const SetKey empty = {0, 0};
+	SetTable   *table = &join->table;
+
+	join->nfeatures = 0;
+	for (uint32 i = 0; i < table->nsets; i++)
+	{
+		JoinSet    *set = &table->sets[i];
+
+		CHECK_FOR_INTERRUPTS();
+		put_set(join, set->key, set->values);
+		put_rows(join->spill, SIDE_OUTER, set->key, set->rows[SIDE_OUTER]);
+		put_rows(join->spill, SIDE_INNER, set->key, set->rows[SIDE_INNER]);
+	}
+	put_rows(join->spill, SIDE_OUTER, empty, join->empty);
+	join->empty = NULL;
+	arena_reset(&join->values);
+	arena_reset(&join->rows[SIDE_OUTER]);
+	arena_reset(&join->rows[SIDE_INNER]);
+	settable_free(table);
+}
+
+/* Goes over to disk.  In join->context. */
+void
+spill_begin(SetJoin *join)
+{
+	Spill	   *spill = palloc0(sizeof(Spill));
+	size_t		memory = join->params.memory;
+
+	spill->desc = CreateTemplateTupleDesc(3);
+	TupleDescInitEntry(spill->desc, 1, "high", INT8OID, -1, 0);
+	TupleDescInitEntry(spill->desc, 2, "low", INT8OID, -1, 0);
+	TupleDescInitEntry(spill->desc, 3, "data", BYTEAOID, -1, 0);
+	spill->slot = MakeSingleTupleTableSlot(spill->desc, &TTSOpsVirtual);
+	init_stream(spill, &spill->sets, memory / 100 * SORT_SETS_SHARE);
+	init_stream(spill, &spill->rows[SIDE_OUTER],
+				memory / 100 * SORT_ROWS_SHARE);
+	init_stream(spill, &spill->rows[SIDE_INNER],
+				memory / 100 * SORT_ROWS_SHARE);
+	spill->known_slots = 64;
+	while (spill->known_slots * 2 * sizeof(SetKey) <= memory / 100 * KNOWN_SHARE)
+		spill->known_slots *= 2;
+	spill->known = MemoryContextAllocExtended(CurrentMemoryContext,
+											  spill->known_slots * sizeof(SetKey),
+											  MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	join->spill = spill;
+	put_all(join);
+	setjoin_account(join, memory / 100 *
+					(SORT_SETS_SHARE + 2 * SORT_ROWS_SHARE + KNOWN_SHARE));
+}
+
+/* Adds a row and its set; a row without features has the key zero. */
+void
+spill_add(SetJoin *join, JoinSide side, SetKey key, const uint64 *values,
+		  const void *row, uint32 rowno, uint32 len)
+{
+	if (SETKEY_SIZE(key) > 0)
+		put_set(join, key, values);
+	put_row(join->spill, side, key, row, rowno, len);
+}
+
+/* Reads the next record of a sort. */
+static void
+stream_next(SortedStream *stream)
+{
+	bool		isnull;
+	bytea	   *data;
+
+	CHECK_FOR_INTERRUPTS();
+	stream->valid = tuplesort_gettupleslot(stream->sort, true, false,
+										   stream->slot, NULL);
+	if (!stream->valid)
+		return;
+	stream->key.high = DatumGetInt64(slot_getattr(stream->slot, 1, &isnull));
+	stream->key.low = DatumGetInt64(slot_getattr(stream->slot, 2, &isnull));
+	data = (bytea *) DatumGetPointer(slot_getattr(stream->slot, 3, &isnull));
+	stream->data = VARDATA_ANY(data);
+	stream->len = VARSIZE_ANY_EXHDR(data);
+}
+
+static void
+stream_begin(SortedStream *stream)
+{
+	tuplesort_performsort(stream->sort);
+	stream_next(stream);
+}
+
+static void
+stream_end(SetJoin *join, SortedStream *stream)
+{
+	TuplesortInstrumentation stats;
+
+	tuplesort_get_stats(stream->sort, &stats);
+	if (stats.spaceType == SORT_SPACE_TYPE_DISK)
+		join->stats.disk += stats.spaceUsed * 1024;
+	ExecDropSingleTupleTableSlot(stream->slot);
+	tuplesort_end(stream->sort);
+}
+
+static bool
+keys_equal(SetKey a, SetKey b)
+{
+	return a.high == b.high && a.low == b.low;
+}
+
+/* Copies the rows with that key to the side's file. */
+static void
+copy_rows(Spill *spill, JoinSide side, SetKey key, RowRange *range)
+{
+	SortedStream *stream = &spill->rows[side];
+	SpillFile  *file = &spill->row_files[side];
+
+	range->offset = file->size;
+	range->nrows = 0;
+	while (stream->valid && keys_equal(stream->key, key))
+	{
+		spillfile_write(file, stream->data, stream->len);
+		range->nrows++;
+		stream_next(stream);
+	}
+	range->bytes = file->size - range->offset;
+}
+
+/* Notes where the sets of this size begin, if this is the first. */
+static void
+note_size(Spill *spill, uint64 size)
+{
+	if (spill->nsizes > 0 && spill->sizes[spill->nsizes - 1].size == size)
+		return;
+	if (spill->nsizes == spill->max_sizes)
+	{
+		spill->max_sizes = Max(256, spill->max_sizes * 2);
+		if (spill->sizes == NULL)
+			spill->sizes = palloc(spill->max_sizes * sizeof(SizeStart));
+		else
+			spill->sizes = repalloc_huge(spill->sizes,
+										 spill->max_sizes * sizeof(SizeStart));
+	}
+	spill->sizes[spill->nsizes].size = size;
+	spill->sizes[spill->nsizes++].offset = spill->set_file.size;
+}
+
+/* Writes the next distinct set, with its rows, and counts its features. */
+static void
+merge_set(SetJoin *join)
+{
+	Spill	   *spill = join->spill;
+	SortedStream *sets = &spill->sets;
+	SetRecord	record;
+	uint32		size = SETKEY_SIZE(sets->key);
+
+	record.key = sets->key;
+	copy_rows(spill, SIDE_OUTER, record.key, &record.rows[SIDE_OUTER]);
+	copy_rows(spill, SIDE_INNER, record.key, &record.rows[SIDE_INNER]);
+	note_size(spill, size);
+	spillfile_write(&spill->set_file, &record, sizeof(record));
+	spillfile_write(&spill->set_file, sets->data, sets->len);
+	memcpy(spill->probe_values, sets->data, sets->len);
+	counters_add(&join->counters, spill->probe_values, size);
+	join->stats.distinct++;
+	do
+		stream_next(sets);
+	while (sets->valid && keys_equal(sets->key, record.key));
+}
+
+/* Opens the readers and divides the memory for the second part. */
+static void
+prepare_chunks(SetJoin *join)
+{
+	Spill	   *spill = join->spill;
+	size_t		memory = join->params.memory;
+	size_t		buffer = Min(Max(memory / 64, BLCKSZ), 256 * 1024);
+	size_t		fixed = READERS * buffer + join->counters.bytes +
+		(size_t) join->most_features * 3 * sizeof(uint64) +
+		spill->max_sizes * sizeof(SizeStart);
+
+	spillreader_create(&spill->set_reader, &spill->set_file, buffer);
+	for (int side = SIDE_OUTER; side <= SIDE_INNER; side++)
+	{
+		row_reader_create(&spill->row_readers[side], &spill->row_files[side],
+						  buffer);
+		row_reader_create(&join->cursors[side], &spill->row_files[side],
+						  buffer);
+		join->stats.disk += spill->row_files[side].size;
+	}
+	join->stats.disk += spill->set_file.size;
+	spill->largest_group = memory / 16;
+	spill->chunk_bytes = memory - memory / 16 * 2 > fixed ?
+		memory - memory / 16 * 2 - fixed : 0;
+	spill->chunk_bytes = Max(spill->chunk_bytes, memory / 4);
+	arena_init(&spill->chunk, Min(Max(memory / 64, 1024), 64 * 1024));
+	arena_init(&spill->probe_rows, 1024);
+}
+
+/* All rows are there: sorts and merges them into the three files. */
+void
+spill_finish(SetJoin *join)
+{
+	static const SetKey empty = {0, 0};
+	Spill	   *spill = join->spill;
+	RowRange	range;
+
+	pfree(spill->known);
+	spill->known = NULL;
+	spill->probe_values = MemoryContextAllocHuge(CurrentMemoryContext,
+												 sizeof(uint64) * Max(join->most_features, 1));
+	counters_create(&join->counters, join->nfeatures,
+					join->params.memory / 8);
+	spillfile_create(&spill->set_file);
+	spillfile_create(&spill->row_files[SIDE_OUTER]);
+	spillfile_create(&spill->row_files[SIDE_INNER]);
+	stream_begin(&spill->sets);
+	stream_begin(&spill->rows[SIDE_OUTER]);
+	stream_begin(&spill->rows[SIDE_INNER]);
+	copy_rows(spill, SIDE_OUTER, empty, &range);
+	while (spill->sets.valid)
+		merge_set(join);
+	stream_end(join, &spill->sets);
+	stream_end(join, &spill->rows[SIDE_OUTER]);
+	stream_end(join, &spill->rows[SIDE_INNER]);
+	prepare_chunks(join);
+}
+
+/* Reads the rows of a range into a list. */
+static Row *
+load_rows(Spill *spill, Arena *arena, JoinSide side, const RowRange *range)
+{
+	RowReader  *reader = &spill->row_readers[side];
+	Row		   *first = NULL;
+	Row		  **last = &first;
+
+	if (range->nrows == 0)
+		return NULL;
+	spillreader_seek(&reader->reader, range->offset);
+	for (uint64 i = 0; i < range->nrows; i++)
+	{
+		uint32		rowno;
+		uint32		len;
+		const void *data = row_read(reader, &rowno, &len);
+
+		*last = row_make(arena, NULL, data, rowno, len);
+		last = &(*last)->next;
+	}
+	return first;
+}
+
+/* Loads the rows of a set that probes, where they are not too many. */
+void
+spill_load_rows(SetJoin *join, JoinSet *set)
+{
+	Spill	   *spill = join->spill;
+
+	for (int side = SIDE_OUTER; side <= SIDE_INNER; side++)
+	{
+		RowRange	range;
+
+		if (set->rows[side] == NULL || set->rows[side]->len != ROWS_IN_FILE)
+			continue;
+		memcpy(&range, set->rows[side]->data, sizeof(range));
+		if (range.bytes <= spill->largest_group)
+			set->rows[side] = load_rows(spill, &spill->probe_rows, side,
+										&range);
+	}
+}
+
+/* Reads a set's record; its values are to be read next. */
+static void
+read_record(Spill *spill, JoinSet *set, SetRecord *record)
+{
+	spillreader_read(&spill->set_reader, record, sizeof(SetRecord));
+	memset(set, 0, sizeof(JoinSet));
+	set->key = record->key;
+	set->size = set->nvalues = SETKEY_SIZE(record->key);
+}
+
+/* True if the set is wanted in a chunk. */
+static bool
+wanted_in_chunk(SetJoin *join, const SetRecord *record)
+{
+	return join->symmetric || record->rows[join->indexed].nrows > 0;
+}
+
+/* Reads what belongs to a set into the chunk. */
+static void
+load_set(SetJoin *join, JoinSet *set, const SetRecord *record)
+{
+	Spill	   *spill = join->spill;
+
+	spillreader_read(&spill->set_reader, spill->probe_values,
+					 sizeof(uint64) * set->size);
+	set->nvalues = tokens_make(&join->counters, spill->probe_values,
+							   set->size, join->keys);
+	set->values = arena_alloc(&spill->chunk, sizeof(uint64) * set->nvalues);
+	memcpy(set->values, spill->probe_values, sizeof(uint64) * set->nvalues);
+	for (int side = SIDE_OUTER; side <= SIDE_INNER; side++)
+	{
+		const RowRange *range = &record->rows[side];
+
+		if (range->bytes <= spill->largest_group)
+			set->rows[side] = load_rows(spill, &spill->chunk, side, range);
+		else
+			set->rows[side] = rows_in_file(&spill->chunk, range);
+	}
+}
+
+/* Bytes of a chunk of that many sets and postings, with what it holds. */
+static size_t
+chunk_bytes(const Spill *spill, uint32 nsets, uint64 npostings)
+{
+	return spill->chunk.bytes + spill->max_sets * sizeof(JoinSet) +
+		prefix_index_bytes(nsets, npostings);
+}
+
+static void
+chunk_room(SetJoin *join)
+{
+	Spill	   *spill = join->spill;
+
+	if (join->nsets < spill->max_sets)
+		return;
+	if (spill->max_sets == 0)
+	{
+		spill->max_sets = 64;
+		join->sets = palloc(spill->max_sets * sizeof(JoinSet));
+		return;
+	}
+	spill->max_sets += spill->max_sets / 2;
+	join->sets = repalloc_huge(join->sets, spill->max_sets * sizeof(JoinSet));
+}
+
+/*
+ * Loads the next chunk into join->sets; false if there is none.  A chunk has
+ * one set at least, however large.
+ */
+bool
+spill_next_chunk(SetJoin *join)
+{
+	Spill	   *spill = join->spill;
+	SpillReader *reader = &spill->set_reader;
+	uint64		npostings = 0;
+
+	arena_reset(&spill->chunk);
+	join->nsets = 0;
+	spillreader_seek(reader, spill->next_chunk);
+	while (!spillreader_at_end(reader))
+	{
+		SetRecord	record;
+		JoinSet    *set;
+
+		CHECK_FOR_INTERRUPTS();
+		chunk_room(join);
+		set = &join->sets[join->nsets];
+		read_record(spill, set, &record);
+		if (!wanted_in_chunk(join, &record))
+			spillreader_seek(reader, spillreader_tell(reader) +
+							 sizeof(uint64) * set->size);
+		else
+		{
+			load_set(join, set, &record);
+			join->nsets++;
+			npostings += setjoin_indexed_prefix(join, set->size);
+		}
+		if (chunk_bytes(spill, join->nsets, npostings) > spill->chunk_bytes)
+			break;
+	}
+	spill->next_chunk = spillreader_tell(reader);
+	setjoin_account(join, join->params.memory - spill->chunk_bytes +
+					chunk_bytes(spill, join->nsets, npostings));
+	return join->nsets > 0;
+}
+
+/* spill_next_probe() will read the sets behind the chunk. */
+void
+spill_probe_after_chunk(SetJoin *join)
+{
+	spillreader_seek(&join->spill->set_reader, join->spill->next_chunk);
+}
+
+/* spill_next_probe() will read the sets from that size on. */
+void
+spill_probe_from_size(SetJoin *join, uint64 size)
+{
+	Spill	   *spill = join->spill;
+	uint32		low = 0;
+	uint32		high = spill->nsizes;
+
+	while (low < high)
+	{
+		uint32		middle = low + (high - low) / 2;
+
+		if (spill->sizes[middle].size < size)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	spillreader_seek(&spill->set_reader,
+					 low < spill->nsizes ? spill->sizes[low].offset :
+					 spill->set_file.size);
+}
+
+/* The next set to probe the chunk, or NULL; valid until the next call. */
+JoinSet *
+spill_next_probe(SetJoin *join)
+{
+	Spill	   *spill = join->spill;
+	JoinSet    *set = &spill->probe;
+	SetRecord	record;
+
+	if (spillreader_at_end(&spill->set_reader))
+		return NULL;
+	arena_reset(&spill->probe_rows);
+	read_record(spill, set, &record);
+	spillreader_read(&spill->set_reader, spill->probe_values,
+					 sizeof(uint64) * set->size);
+	set->values = spill->probe_values;
+	for (int side = SIDE_OUTER; side <= SIDE_INNER; side++)
+		set->rows[side] = rows_in_file(&spill->probe_rows,
+									   &record.rows[side]);
+	return set;
+}
+
+/* Closes the files. */
+void
+spill_end(SetJoin *join)
+{
+	Spill	   *spill = join->spill;
+
+	spillfile_close(&spill->set_file);
+	spillfile_close(&spill->row_files[SIDE_OUTER]);
+	spillfile_close(&spill->row_files[SIDE_INNER]);
+}

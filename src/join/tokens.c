@@ -1,0 +1,206 @@
+/*
+ * tokens.c
+ *		The order of the features: rare ones first.
+ *
+ * A prefix filter looks for partners through the rarest elements of a set,
+ * so the elements of all sets need one order by rising frequency.  There is
+ * no dictionary of all features, whose making would take most of the time of
+ * the join: frequencies are counted in a table of fixed size, which features
+ * share when their hashes collide.  A feature's key is its counter, then
+ * bits of its hash; to compare two keys is to compare their features'
+ * places in the order.
+ *
+ * What may go wrong is harmless.  A counter is never less than the frequency
+ * of a feature that it counts, so a counter of one says for certain that the
+ * feature occurs in one set only: it cannot be shared, and is dropped before
+ * anything else is done, while the size of the set stays what it was.  Two
+ * features with one key are one token: the prefixes of two sets that share
+ * enough features share a token all the same, since a set of features with
+ * an overlap of n has an overlap of at least n as a multiset of tokens.  What
+ * is found that way is compared feature by feature.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/join/tokens.c
+ */
+#include "postgres.h"
+
+#include "join/internal.h"
+#include "miscadmin.h"
+#include "port/pg_bitutils.h"
+
+#define MIN_COUNTERS	1024
+
+/* How far ahead counters are fetched into the cache. */
+#define PREFETCH_AHEAD	16
+
+/* Odd multipliers that spread consecutive numbers over all bits. */
+#define COUNTER_MULTIPLIER	UINT64CONST(0x9E3779B97F4A7C15)
+#define KEY_MULTIPLIER		UINT64CONST(0xD6E8FEB86659FD93)
+
+/* Bits of a key below its counter. */
+#define KEY_HASH_BITS	48
+
+/* Sets of up to this many keys are sorted by insertion. */
+#define FEW_KEYS	16
+
+static inline uint64
+counter_of(const TokenCounters *counters, uint64 value)
+{
+	return (value * COUNTER_MULTIPLIER) >> counters->shift;
+}
+
+/*
+ * Counters for a collection of nfeatures features, occurrences counted, or
+ * as many as fit into max_bytes; all zero.
+ */
+void
+counters_create(TokenCounters *counters, uint64 nfeatures, size_t max_bytes)
+{
+	uint64		n = MIN_COUNTERS;
+
+	while (n < nfeatures && n * 2 * sizeof(uint16) <= max_bytes)
+		n *= 2;
+	counters->shift = 64 - pg_leftmost_one_pos64(n);
+	counters->bytes = n * sizeof(uint16);
+	counters->count = MemoryContextAllocExtended(CurrentMemoryContext,
+												 counters->bytes,
+												 MCXT_ALLOC_HUGE |
+												 MCXT_ALLOC_ZERO);
+}
+
+void
+counters_free(TokenCounters *counters)
+{
+	if (counters->count != NULL)
+		pfree(counters->count);
+	counters->count = NULL;
+	counters->bytes = 0;
+}
+
+/* Counts the n features of one distinct set. */
+void
+counters_add(TokenCounters *counters, const uint64 *values, uint32 n)
+{
+	for (uint32 i = 0; i < n; i++)
+	{
+		uint16	   *count = &counters->count[counter_of(counters, values[i])];
+
+		CHECK_EVERY(i);
+		if (i + PREFETCH_AHEAD < n)
+			__builtin_prefetch(&counters->count[counter_of(counters,
+														   values[i + PREFETCH_AHEAD])], 1);
+		if (*count < UINT16_MAX)
+			(*count)++;
+	}
+}
+
+/*
+ * Drops the features that occur in this set only from its n values, in
+ * place, and makes the keys of the others, in the order of the values.
+ * Returns how many are left.  May be called again on what is left.
+ */
+uint32
+tokens_make(const TokenCounters *counters, uint64 *values, uint32 n,
+			uint64 *keys)
+{
+	uint32		left = 0;
+
+	for (uint32 i = 0; i < n; i++)
+	{
+		uint64		value = values[i];
+		uint64		count = counters->count[counter_of(counters, value)];
+
+		CHECK_EVERY(i);
+		if (i + PREFETCH_AHEAD < n)
+			__builtin_prefetch(&counters->count[counter_of(counters,
+														   values[i + PREFETCH_AHEAD])]);
+		values[left] = value;
+		keys[left] = (count << KEY_HASH_BITS) |
+			(((value ^ (value >> 32)) * KEY_MULTIPLIER) >> (64 - KEY_HASH_BITS));
+		left += (count > 1);
+	}
+	return left;
+}
+
+static inline void
+swap_keys(uint64 *a, uint64 *b)
+{
+	uint64		t = *a;
+
+	*a = *b;
+	*b = t;
+}
+
+static void
+insertion_sort(uint64 *keys, int64 n)
+{
+	for (int64 i = 1; i < n; i++)
+	{
+		uint64		key = keys[i];
+		int64		j = i;
+
+		for (; j > 0 && keys[j - 1] > key; j--)
+			keys[j] = keys[j - 1];
+		keys[j] = key;
+	}
+}
+
+/* The middle one of the first, the middle and the last key. */
+static uint64
+pivot_of(const uint64 *keys, int64 n)
+{
+	uint64		a = keys[0];
+	uint64		b = keys[n / 2];
+	uint64		c = keys[n - 1];
+
+	if (a < b)
+		return b < c ? b : Max(a, c);
+	return a < c ? a : Max(b, c);
+}
+
+/*
+ * Brings the nfirst smallest of n keys to the front, in rising order if
+ * `sorted`.  Quicksort that leaves alone the parts of which nothing is
+ * wanted.
+ */
+void
+tokens_select(uint64 *keys, uint32 n, uint32 nfirst, bool sorted)
+{
+	int64		left = n;
+	int64		wanted = Min(nfirst, n);
+
+	while (wanted > 0 && left > FEW_KEYS)
+	{
+		uint64		pivot = pivot_of(keys, left);
+		int64		i = 0;
+		int64		j = left - 1;
+
+		while (i <= j)
+		{
+			while (keys[i] < pivot)
+				i++;
+			while (keys[j] > pivot)
+				j--;
+			if (i <= j)
+				swap_keys(&keys[i++], &keys[j--]);
+		}
+		CHECK_FOR_INTERRUPTS();
+
+		/* [0, j] <= pivot, [i, left) >= pivot, what is between equals it */
+		if (wanted <= j + 1)
+		{
+			left = j + 1;
+			if (wanted == left && !sorted)
+				return;
+			continue;
+		}
+		if (sorted)
+			tokens_select(keys, j + 1, j + 1, true);
+		keys += i;
+		left -= i;
+		wanted -= i;
+	}
+	if (wanted > 0)
+		insertion_sort(keys, left);
+}
