@@ -11,6 +11,17 @@ OBJS = \
 	src/index/gin.o \
 	src/index/query.o \
 	src/index/support.o \
+	src/join/arena.o \
+	src/join/collapse.o \
+	src/join/engine.o \
+	src/join/exec.o \
+	src/join/explain.o \
+	src/join/plan.o \
+	src/join/ppjoin.o \
+	src/join/rows.o \
+	src/join/spill.o \
+	src/join/spillfile.o \
+	src/join/tokens.o \
 	src/measures.o \
 	src/methods/methods.o \
 	src/neardup.o \

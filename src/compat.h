@@ -35,6 +35,24 @@ extern PGDLLEXPORT void _PG_init(void);
 #define SOFT_ERROR_OCCURRED_IN(context) false
 #endif
 
+/*
+ * 17: a custom path names the clauses of its join, so that core can gate it
+ * with the pseudoconstant ones.  Before, the join hook is not called if there
+ * are any.
+ */
+#if PG_VERSION_NUM >= 170000
+#define custom_path_set_restrictinfo(path, clauses) \
+	((path)->custom_restrictinfo = (clauses))
+#else
+#define custom_path_set_restrictinfo(path, clauses) ((void) 0)
+#endif
+
+/* 18: EXPLAIN's functions have headers of their own */
+#if PG_VERSION_NUM >= 180000
+#include "commands/explain_format.h"
+#include "commands/explain_state.h"
+#endif
+
 /* 18: the module tells its name and version */
 #if PG_VERSION_NUM >= 180000
 #define NEARDUP_MODULE_MAGIC \

@@ -11,6 +11,7 @@
 #include <math.h>
 
 #include "compat.h"
+#include "join/node.h"
 #include "neardup.h"
 
 NEARDUP_MODULE_MAGIC;
@@ -37,5 +38,6 @@ _PG_init(void)
 							 0.8, 0.0, 1.0,
 							 PGC_USERSET, GUC_EXPLAIN,
 							 check_threshold, NULL, NULL);
+	similarity_join_init();
 	MarkGUCPrefixReserved("neardup");
 }

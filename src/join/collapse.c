@@ -20,11 +20,10 @@
  */
 #include "postgres.h"
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
-#include "join/internal.h"
 #include "miscadmin.h"
+
+#include "hash.h"
+#include "join/internal.h"
 
 #define FIRST_SLOTS		1024
 

@@ -14,9 +14,10 @@
  */
 #include "postgres.h"
 
-#include "join/internal.h"
 #include "miscadmin.h"
 #include "utils/memutils.h"
+
+#include "join/internal.h"
 
 #define LEAST_MEMORY	((size_t) 64 * 1024)
 
@@ -242,6 +243,13 @@ setjoin_add(SetJoin *join, JoinSide side, const uint64 *values, uint32 n,
 	MemoryContextSwitchTo(old);
 }
 
+/* See engine.h */
+uint32
+setjoin_outer_rows(const SetJoin *join)
+{
+	return join->nrows[SIDE_OUTER];
+}
+
 /* Adds a set to the index, or announces it; `keys` are all of its keys. */
 static void
 index_set(SetJoin *join, uint32 number, uint64 *keys, bool announce)
@@ -254,12 +262,17 @@ index_set(SetJoin *join, uint32 number, uint64 *keys, bool announce)
 		(!join->symmetric && set->rows[join->indexed] == NULL))
 		return;
 	prefix = Min(prefix - dropped, set->nvalues);
-	tokens_select(keys, set->nvalues, prefix, !announce);
 	if (announce)
+	{
+		tokens_select(keys, set->nvalues, prefix, false);
 		prefix_index_count(&join->index, keys, prefix);
-	else
-		prefix_index_add(&join->index, number, keys, prefix, dropped);
-	join->stats.postings += announce ? prefix : 0;
+		join->stats.postings += prefix;
+		return;
+	}
+	/* one that has probed before has its keys in order */
+	if (!join->symmetric)
+		tokens_select(keys, set->nvalues, prefix, true);
+	prefix_index_add(&join->index, number, keys, prefix, dropped);
 }
 
 /* Goes through the sets of the chunk, to announce or to add them. */
@@ -373,40 +386,6 @@ add_match(SetJoin *join, const JoinSet *indexed, JoinSet *probing)
 		add_pair(join, probing, indexed);
 }
 
-/*
- * True if the sets have `need` elements in common.  A merge without branches
- * on the data, in blocks; after each the rest is looked at.
- */
-static bool
-sets_reach(const JoinSet *a, const JoinSet *b, uint32 need)
-{
-	const uint64 *x = a->values;
-	const uint64 *y = b->values;
-	uint32		i = 0;
-	uint32		j = 0;
-	uint32		overlap = 0;
-
-	for (uint32 round = 0;; round++)
-	{
-		uint32		steps = Min(a->nvalues - i, b->nvalues - j);
-
-		if (overlap >= need)
-			return true;
-		if (overlap + steps < need)
-			return false;
-		CHECK_EVERY(round);
-		for (steps = Min(steps, 16); steps > 0; steps--)
-		{
-			uint64		left = x[i];
-			uint64		right = y[j];
-
-			overlap += left == right;
-			i += left <= right;
-			j += right <= left;
-		}
-	}
-}
-
 /* Compares the candidates of the last probe with the set that probed. */
 static void
 verify_candidates(SetJoin *join, JoinSet *probing)
@@ -422,8 +401,9 @@ verify_candidates(SetJoin *join, JoinSet *probing)
 			set->key.low == probing->key.low)
 			continue;
 		join->stats.verified++;
-		if (sets_reach(set, probing,
-					   setjoin_need(join, set->size, probing->size)))
+		if (set_overlap_reaches(set->values, set->nvalues,
+								probing->values, probing->nvalues,
+								setjoin_need(join, set->size, probing->size)))
 			add_match(join, set, probing);
 	}
 }

@@ -87,6 +87,9 @@ extern void setjoin_add(SetJoin *join, JoinSide side,
 						const uint64 *values, uint32 n,
 						const void *row, uint32 len);
 
+/* Rows added on the outer side. */
+extern uint32 setjoin_outer_rows(const SetJoin *join);
+
 /* All rows have been added. */
 extern void setjoin_build(SetJoin *join);
 

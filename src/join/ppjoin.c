@@ -29,9 +29,10 @@
  */
 #include "postgres.h"
 
-#include "join/internal.h"
 #include "miscadmin.h"
 #include "port/pg_bitutils.h"
+
+#include "join/internal.h"
 
 #define BUCKET_MULTIPLIER	UINT64CONST(0xA24BAED4963EE407)
 

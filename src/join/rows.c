@@ -13,6 +13,8 @@
  */
 #include "postgres.h"
 
+#include "utils/memutils.h"
+
 #include "join/internal.h"
 
 /* A row in front of `next`, in the arena, with a copy of its data. */

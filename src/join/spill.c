@@ -26,8 +26,10 @@
 #include "catalog/pg_operator_d.h"
 #include "catalog/pg_type_d.h"
 #include "executor/tuptable.h"
-#include "join/internal.h"
 #include "miscadmin.h"
+#include "utils/memutils.h"
+
+#include "join/internal.h"
 
 /* A distinct set in the set file; its values follow. */
 typedef struct SetRecord

@@ -13,8 +13,9 @@
 #include "postgres.h"
 
 #include "commands/tablespace.h"
-#include "join/internal.h"
 #include "miscadmin.h"
+
+#include "join/internal.h"
 
 void
 spillfile_create(SpillFile *file)

@@ -25,9 +25,10 @@
  */
 #include "postgres.h"
 
-#include "join/internal.h"
 #include "miscadmin.h"
 #include "port/pg_bitutils.h"
+
+#include "join/internal.h"
 
 #define MIN_COUNTERS	1024
 

@@ -1,0 +1,569 @@
+/*
+ * exec.c
+ *		The similarity join in the executor.
+ *
+ * Both sides are read to their ends into the engine, the inner one first: of
+ * each row what is wanted above the join or by its other conditions, with the
+ * set of its signature.  The engine then yields pairs of groups of rows,
+ * which are multiplied out here; a semi-join leaves a row after its first
+ * partner.  One bit for each outer row tells that it has found one, for
+ * semi-, anti- and left joins; the last two go through all outer rows once
+ * more at the end.
+ *
+ * In the plan a column of the node is a column of its scan tuple, all outer
+ * columns and then all inner ones.  Here that would mean to copy columns for
+ * each pair; instead the expressions are changed to read from an outer and an
+ * inner row, as those of core's joins do.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/join/exec.c
+ */
+#include "postgres.h"
+
+#include "executor/executor.h"
+#include "miscadmin.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "utils/memutils.h"
+
+#include "compat.h"
+#include "index/support.h"
+#include "join/node.h"
+#include "measures.h"
+
+static CustomScan *
+join_plan(SimilarityJoinState *state)
+{
+	return (CustomScan *) state->css.ss.ps.plan;
+}
+
+static int
+join_private(SimilarityJoinState *state, enum JoinPrivate which)
+{
+	return intVal(list_nth(join_plan(state)->custom_private, which));
+}
+
+/* Expressions */
+
+/* Columns of the scan tuple become columns of an outer or an inner row. */
+static Node *
+to_side_columns(Node *node, void *context)
+{
+	int			outer_columns = *(int *) context;
+
+	if (node == NULL)
+		return NULL;
+	if (IsA(node, Var) && ((Var *) node)->varno == INDEX_VAR)
+	{
+		Var		   *var = copyObject((Var *) node);
+
+		var->varno = OUTER_VAR;
+		if (var->varattno > outer_columns)
+		{
+			var->varno = INNER_VAR;
+			var->varattno -= outer_columns;
+		}
+		return (Node *) var;
+	}
+	return expression_tree_mutator(node, to_side_columns, context);
+}
+
+static Node *
+side_columns(SimilarityJoinState *state, Node *expr)
+{
+	int			columns = join_private(state, JOIN_PRIVATE_COLUMNS);
+
+	return to_side_columns(expr, &columns);
+}
+
+/* Notes the columns that an expression reads of either side. */
+static bool
+find_columns(Node *node, void *context)
+{
+	SimilarityJoinState *state = context;
+
+	if (node == NULL)
+		return false;
+	if (IsA(node, Var))
+	{
+		Var		   *var = (Var *) node;
+		JoinSide	side = var->varno == OUTER_VAR ? SIDE_OUTER : SIDE_INNER;
+
+		if (IS_SPECIAL_VARNO(var->varno))
+			state->columns[side] = bms_add_member(state->columns[side],
+												  var->varattno - 1);
+		return false;
+	}
+	return expression_tree_walker(node, find_columns, context);
+}
+
+static PlanState *
+child(SimilarityJoinState *state, JoinSide side)
+{
+	return list_nth(state->css.custom_ps, side);
+}
+
+/* Rows of both sides are minimal tuples. */
+static void
+init_rows(SimilarityJoinState *state, EState *estate)
+{
+	TupleDesc	inner = ExecGetResultType(child(state, SIDE_INNER));
+
+	state->rows[SIDE_OUTER] =
+		ExecInitExtraTupleSlot(estate,
+							   ExecGetResultType(child(state, SIDE_OUTER)),
+							   &TTSOpsMinimalTuple);
+	state->rows[SIDE_INNER] =
+		ExecInitExtraTupleSlot(estate, inner, &TTSOpsMinimalTuple);
+	for (int side = SIDE_OUTER; side <= SIDE_INNER; side++)
+	{
+		int			n = state->rows[side]->tts_tupleDescriptor->natts;
+
+		state->values[side] = palloc0(sizeof(Datum) * Max(n, 1));
+		state->isnull[side] = palloc(sizeof(bool) * Max(n, 1));
+		memset(state->isnull[side], true, sizeof(bool) * n);
+	}
+	state->no_row = ExecInitNullTupleSlot(estate, inner, &TTSOpsMinimalTuple);
+}
+
+/*
+ * The signatures' expressions, which read the rows of the children, and the
+ * threshold.
+ */
+static void
+init_condition(SimilarityJoinState *state, Node *clause)
+{
+	PlanState  *ps = &state->css.ss.ps;
+	bool		left_is_inner = join_private(state, JOIN_PRIVATE_LEFT_IS_INNER);
+	NearCondition near;
+
+	if (!near_condition(clause, &near))
+		elog(ERROR, "not a near-duplicate condition");
+	state->keys[SIDE_OUTER] =
+		ExecInitExpr(left_is_inner ? near.right : near.left, ps);
+	state->keys[SIDE_INNER] =
+		ExecInitExpr(left_is_inner ? near.left : near.right, ps);
+	state->threshold = near.threshold ? ExecInitExpr(near.threshold, ps) : NULL;
+	state->measure = left_is_inner ? measure_commute(near.measure) :
+		near.measure;
+}
+
+/* What is worked out on pairs: other conditions and the output. */
+static void
+init_output(SimilarityJoinState *state, List *filter)
+{
+	PlanState  *ps = &state->css.ss.ps;
+	Node	   *qual = side_columns(state, (Node *) ps->plan->qual);
+	Node	   *tlist = side_columns(state, (Node *) ps->plan->targetlist);
+
+	find_columns(tlist, state);
+	find_columns(qual, state);
+	find_columns((Node *) filter, state);
+	state->filter = ExecInitQual(filter, ps);
+	state->qual = ExecInitQual((List *) qual, ps);
+	ps->ps_ProjInfo = ExecBuildProjectionInfo((List *) tlist,
+											  ps->ps_ExprContext,
+											  ps->ps_ResultTupleSlot, ps,
+											  NULL);
+}
+
+static Node *create_state(CustomScan *scan);
+
+const CustomScanMethods similarity_join_scan_methods = {
+	.CustomName = "SimilarityJoin",
+	.CreateCustomScanState = create_state,
+};
+
+/* CustomExecMethods.BeginCustomScan */
+static void
+begin(CustomScanState *node, EState *estate, int eflags)
+{
+	SimilarityJoinState *state = (SimilarityJoinState *) node;
+	CustomScan *scan = join_plan(state);
+	List	   *exprs = (List *) side_columns(state,
+											  (Node *) scan->custom_exprs);
+	ListCell   *lc;
+
+	foreach(lc, scan->custom_plans)
+		node->custom_ps = lappend(node->custom_ps,
+								  ExecInitNode(lfirst(lc), estate, eflags));
+	state->type = join_private(state, JOIN_PRIVATE_TYPE);
+	init_rows(state, estate);
+	init_condition(state, list_nth(exprs, JOIN_EXPR_CONDITION));
+	init_output(state, list_nth(exprs, JOIN_EXPR_FILTER));
+	state->context = AllocSetContextCreate(estate->es_query_cxt,
+										   "similarity join rows",
+										   ALLOCSET_DEFAULT_SIZES);
+	state->phase = JOIN_BUILD;
+}
+
+/* Reading the sides */
+
+/* True if outer rows come out of the join that have found no partner. */
+static bool
+keeps_unmatched(SimilarityJoinState *state)
+{
+	return state->type == JOIN_LEFT || state->type == JOIN_ANTI;
+}
+
+/* The makings of the signatures that have been read. */
+typedef struct Makings
+{
+	bool		known;			/* there is a first one */
+	bool		differ;			/* and another one */
+	Making		first;
+	Making		other;
+	bool		any[2];			/* by JoinSide: there is a signature */
+}			Makings;
+
+static void
+note_making(Makings *makings, JoinSide side, const Making *making)
+{
+	makings->any[side] = true;
+	if (!makings->known)
+	{
+		makings->known = true;
+		makings->first = *making;
+	}
+	else if (!making_equal(&makings->first, making))
+	{
+		makings->differ = true;
+		makings->other = *making;
+	}
+}
+
+/* Adds a row: of its columns those that are wanted again. */
+static void
+add_row(SimilarityJoinState *state, JoinSide side, TupleTableSlot *slot,
+		const Signature *sig)
+{
+	TupleDesc	desc = slot->tts_tupleDescriptor;
+	Datum	   *values = state->values[side];
+	bool	   *isnull = state->isnull[side];
+	uint32		n = sig ? SIGNATURE_NVALUES(sig) : 0;
+	MinimalTuple row;
+	int			column = -1;
+
+	if (n == 0 && (side == SIDE_INNER || !keeps_unmatched(state)))
+		return;
+	while ((column = bms_next_member(state->columns[side], column)) >= 0)
+		values[column] = slot_getattr(slot, column + 1, &isnull[column]);
+	row = heap_form_minimal_tuple(desc, values, isnull);
+	setjoin_add(state->engine, side, sig ? sig->values : NULL, n,
+				row, row->t_len);
+}
+
+/* The signature of the current row, or NULL. */
+static Signature *
+row_signature(SimilarityJoinState *state, JoinSide side)
+{
+	Datum		value;
+	bool		isnull;
+
+	value = ExecEvalExpr(state->keys[side], state->css.ss.ps.ps_ExprContext,
+						 &isnull);
+	return isnull ? NULL : DatumGetSignature(value);
+}
+
+/*
+ * Reads one side to its end.  Signatures do not matter if the threshold is
+ * null.
+ */
+static void
+read_side(SimilarityJoinState *state, JoinSide side, bool any_threshold,
+		  Makings *makings)
+{
+	ExprContext *econtext = state->css.ss.ps.ps_ExprContext;
+
+	for (;;)
+	{
+		TupleTableSlot *slot = ExecProcNode(child(state, side));
+		Signature  *sig = NULL;
+		MemoryContext old;
+
+		if (TupIsNull(slot))
+			break;
+		ResetExprContext(econtext);
+		old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
+		if (side == SIDE_OUTER)
+			econtext->ecxt_outertuple = slot;
+		else
+			econtext->ecxt_innertuple = slot;
+		if (any_threshold)
+			sig = row_signature(state, side);
+		if (sig != NULL)
+			note_making(makings, side, &sig->making);
+		add_row(state, side, slot, sig);
+		MemoryContextSwitchTo(old);
+	}
+	ResetExprContext(econtext);
+}
+
+/* The threshold; false if it is null. */
+static bool
+join_threshold(SimilarityJoinState *state, double *threshold)
+{
+	ExprContext *econtext = state->css.ss.ps.ps_ExprContext;
+	Datum		value;
+	bool		isnull;
+
+	*threshold = neardup_threshold;
+	if (state->threshold == NULL)
+		return true;
+	value = ExecEvalExprSwitchContext(state->threshold, econtext, &isnull);
+	if (isnull)
+		return false;
+	*threshold = DatumGetFloat8(value);
+	threshold_require_valid(*threshold);
+	return true;
+}
+
+/* Reads both sides. */
+static void
+build(SimilarityJoinState *state)
+{
+	SetJoinParams params = {0};
+	Makings		makings = {0};
+	MemoryContext old;
+	bool		any_threshold = join_threshold(state, &params.threshold);
+
+	params.measure = state->measure;
+	params.keep_empty = keeps_unmatched(state);
+	params.memory = get_hash_memory_limit();
+	old = MemoryContextSwitchTo(state->context);
+	state->engine = setjoin_begin(&params);
+	MemoryContextSwitchTo(old);
+
+	read_side(state, SIDE_INNER, any_threshold, &makings);
+	if (makings.any[SIDE_INNER] || keeps_unmatched(state))
+		read_side(state, SIDE_OUTER, any_threshold, &makings);
+	if (makings.differ && makings.any[SIDE_OUTER] && makings.any[SIDE_INNER])
+		making_require_equal(&makings.first, &makings.other);
+	setjoin_build(state->engine);
+	state->matched = MemoryContextAllocZero(state->context,
+											setjoin_outer_rows(state->engine) / 8 + 1);
+}
+
+/* Pairs of rows */
+
+static bool
+is_matched(SimilarityJoinState *state, uint32 rowno)
+{
+	return (state->matched[rowno / 8] & (1 << rowno % 8)) != 0;
+}
+
+/* Goes to the next outer row; false if there are no more pairs. */
+static bool
+next_outer_row(SimilarityJoinState *state)
+{
+	const void *row;
+
+	for (;;)
+	{
+		if (!state->in_pair)
+		{
+			RowGroup	outer;
+
+			if (!setjoin_next(state->engine, &outer, &state->inner_group))
+				return false;
+			rows_begin(state->engine, SIDE_OUTER, outer, &state->outer);
+			state->in_pair = true;
+		}
+		CHECK_FOR_INTERRUPTS();
+		row = rows_next(&state->outer, &state->rowno);
+		if (row == NULL)
+		{
+			state->in_pair = false;
+			continue;
+		}
+		if ((state->type == JOIN_SEMI || state->type == JOIN_ANTI) &&
+			is_matched(state, state->rowno))
+			continue;
+		ExecStoreMinimalTuple(unconstify(void *, row),
+							  state->rows[SIDE_OUTER], false);
+		rows_begin(state->engine, SIDE_INNER, state->inner_group,
+				   &state->inner);
+		return state->in_row = true;
+	}
+}
+
+/* Goes to the next pair of rows that the filter lets through. */
+static bool
+next_pair(SimilarityJoinState *state)
+{
+	ExprContext *econtext = state->css.ss.ps.ps_ExprContext;
+
+	for (;;)
+	{
+		const void *row;
+		uint32		rowno;
+
+		if (!state->in_row && !next_outer_row(state))
+			return false;
+		row = rows_next(&state->inner, &rowno);
+		if (row == NULL)
+		{
+			state->in_row = false;
+			continue;
+		}
+		ExecStoreMinimalTuple(unconstify(void *, row),
+							  state->rows[SIDE_INNER], false);
+		econtext->ecxt_outertuple = state->rows[SIDE_OUTER];
+		econtext->ecxt_innertuple = state->rows[SIDE_INNER];
+		ResetExprContext(econtext);
+		if (state->filter == NULL || ExecQual(state->filter, econtext))
+			return true;
+		state->nfiltered++;
+		CHECK_FOR_INTERRUPTS();
+	}
+}
+
+/* What comes out of the join where rows pair; NULL if there is no more. */
+static TupleTableSlot *
+next_matched(SimilarityJoinState *state)
+{
+	PlanState  *ps = &state->css.ss.ps;
+
+	while (next_pair(state))
+	{
+		if (state->type != JOIN_INNER)
+			state->matched[state->rowno / 8] |= 1 << state->rowno % 8;
+		if (state->type == JOIN_SEMI || state->type == JOIN_ANTI)
+			state->in_row = false;
+		if (state->type == JOIN_ANTI)
+			continue;
+		if (state->qual == NULL || ExecQual(state->qual, ps->ps_ExprContext))
+			return ExecProject(ps->ps_ProjInfo);
+		InstrCountFiltered1(ps, 1);
+	}
+	return NULL;
+}
+
+/* And where outer rows have found no partner. */
+static TupleTableSlot *
+next_unmatched(SimilarityJoinState *state)
+{
+	PlanState  *ps = &state->css.ss.ps;
+	const void *row;
+	uint32		rowno;
+
+	while ((row = setjoin_rows_next(state->engine, &rowno)) != NULL)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (is_matched(state, rowno))
+			continue;
+		ResetExprContext(ps->ps_ExprContext);
+		ExecStoreMinimalTuple(unconstify(void *, row),
+							  state->rows[SIDE_OUTER], false);
+		ps->ps_ExprContext->ecxt_outertuple = state->rows[SIDE_OUTER];
+		ps->ps_ExprContext->ecxt_innertuple = state->no_row;
+		if (state->qual == NULL || ExecQual(state->qual, ps->ps_ExprContext))
+			return ExecProject(ps->ps_ProjInfo);
+		InstrCountFiltered1(ps, 1);
+	}
+	return NULL;
+}
+
+/* CustomExecMethods.ExecCustomScan */
+static TupleTableSlot *
+exec(CustomScanState *node)
+{
+	SimilarityJoinState *state = (SimilarityJoinState *) node;
+	TupleTableSlot *slot = NULL;
+
+	if (state->phase == JOIN_BUILD)
+	{
+		build(state);
+		state->phase = JOIN_PAIRS;
+	}
+	if (state->phase == JOIN_PAIRS)
+	{
+		slot = next_matched(state);
+		if (slot != NULL)
+			return slot;
+		state->phase = JOIN_DONE;
+		if (keeps_unmatched(state))
+		{
+			setjoin_rows(state->engine);
+			state->phase = JOIN_UNMATCHED;
+		}
+	}
+	if (state->phase == JOIN_UNMATCHED)
+		slot = next_unmatched(state);
+	if (slot == NULL)
+	{
+		state->phase = JOIN_DONE;
+		return ExecClearTuple(node->ss.ps.ps_ResultTupleSlot);
+	}
+	return slot;
+}
+
+/* Gives back what the engine holds. */
+static void
+end_engine(SimilarityJoinState *state)
+{
+	if (state->engine != NULL)
+	{
+		state->stats = *setjoin_stats(state->engine);
+		setjoin_end(state->engine);
+	}
+	state->engine = NULL;
+	ExecClearTuple(state->rows[SIDE_OUTER]);
+	ExecClearTuple(state->rows[SIDE_INNER]);
+	MemoryContextReset(state->context);
+	state->in_pair = state->in_row = false;
+	state->phase = JOIN_BUILD;
+}
+
+/* CustomExecMethods.EndCustomScan */
+static void
+end(CustomScanState *node)
+{
+	ListCell   *lc;
+
+	end_engine((SimilarityJoinState *) node);
+	foreach(lc, node->custom_ps)
+		ExecEndNode(lfirst(lc));
+}
+
+/*
+ * CustomExecMethods.ReScanCustomScan.  Core passes changed parameters on to
+ * the usual children only, not to these.
+ */
+static void
+rescan(CustomScanState *node)
+{
+	ListCell   *lc;
+
+	end_engine((SimilarityJoinState *) node);
+	foreach(lc, node->custom_ps)
+	{
+		PlanState  *ps = lfirst(lc);
+
+		if (node->ss.ps.chgParam != NULL)
+			UpdateChangedParamSet(ps, node->ss.ps.chgParam);
+		if (ps->chgParam == NULL)
+			ExecReScan(ps);
+	}
+}
+
+static const CustomExecMethods exec_methods = {
+	.CustomName = "SimilarityJoin",
+	.BeginCustomScan = begin,
+	.ExecCustomScan = exec,
+	.EndCustomScan = end,
+	.ReScanCustomScan = rescan,
+	.ExplainCustomScan = similarity_join_explain,
+};
+
+/* CustomScanMethods.CreateCustomScanState */
+static Node *
+create_state(CustomScan *scan)
+{
+	SimilarityJoinState *state = palloc0(sizeof(SimilarityJoinState));
+
+	NodeSetTag(state, T_CustomScanState);
+	state->css.methods = &exec_methods;
+	return (Node *) state;
+}

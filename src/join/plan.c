@@ -1,0 +1,474 @@
+/*
+ * plan.c
+ *		The similarity join in the planner.
+ *
+ * For each pair of relations that a near-duplicate condition joins, a path is
+ * offered beside those of core.  Both sides are read once, in full and
+ * unparameterised; the condition is worked out by the engine, the other
+ * conditions of the join on the pairs that it finds.
+ *
+ * The hook is in place when it is needed, since planning a near-duplicate
+ * condition loads the library through the planner support function, long
+ * before joins are planned.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/join/plan.c
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "miscadmin.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/pathnode.h"
+#include "optimizer/paths.h"
+#include "optimizer/planmain.h"
+#include "optimizer/restrictinfo.h"
+#include "optimizer/tlist.h"
+#include "parser/parsetree.h"
+#include "utils/guc.h"
+#include "utils/lsyscache.h"
+
+#include "compat.h"
+#include "index/support.h"
+#include "join/node.h"
+#include "neardup.h"
+
+/* Features of a set where nothing is known. */
+#define DEFAULT_FEATURES	64
+
+/*
+ * What a row costs, in units of cpu_operator_cost: for its set to be read,
+ * hashed and looked up, and for each of its features to be ordered.
+ */
+#define ROW_OPERATIONS		50.0
+#define FEATURE_OPERATIONS	1.0
+
+/* Candidates for each pair of sets that is found, as a rule of thumb. */
+#define CANDIDATES_PER_PAIR	3.0
+
+bool		neardup_enable_join = true;
+
+static set_join_pathlist_hook_type previous_hook = NULL;
+
+/* CustomPath.custom_private */
+enum PathPrivate
+{
+	PATH_CONDITION,				/* RestrictInfo */
+	PATH_FILTER,				/* list of RestrictInfo */
+	PATH_QUAL,					/* list of RestrictInfo */
+	PATH_TYPE,					/* JoinType, as an Integer */
+	PATH_LEFT_IS_INNER,			/* as an Integer */
+	PATH_COUNT
+};
+
+/* A condition that the node can work out, among those of a join. */
+typedef struct JoinCondition
+{
+	RestrictInfo *rinfo;
+	NearCondition near;
+	bool		left_is_inner;
+}			JoinCondition;
+
+/* True if the expression is made of columns of that side only. */
+static bool
+belongs_to(PlannerInfo *root, Expr *expr, RelOptInfo *rel)
+{
+	Relids		relids = pull_varnos(root, (Node *) expr);
+
+	return !bms_is_empty(relids) && bms_is_subset(relids, rel->relids) &&
+		!contain_volatile_functions((Node *) expr);
+}
+
+/* True if a threshold has one value for the whole join. */
+static bool
+is_fixed(Expr *threshold)
+{
+	return threshold == NULL ||
+		(!contain_var_clause((Node *) threshold) &&
+		 !contain_volatile_functions((Node *) threshold));
+}
+
+/* Takes a clause apart, if it is a condition between these two sides. */
+static bool
+join_condition(PlannerInfo *root, RestrictInfo *rinfo, RelOptInfo *outerrel,
+			   RelOptInfo *innerrel, JoinCondition *condition)
+{
+	NearCondition *near = &condition->near;
+
+	if (rinfo->pseudoconstant || !near_condition((Node *) rinfo->clause, near) ||
+		!is_fixed(near->threshold))
+		return false;
+	condition->rinfo = rinfo;
+	condition->left_is_inner = false;
+	if (belongs_to(root, near->left, outerrel) &&
+		belongs_to(root, near->right, innerrel))
+		return true;
+	condition->left_is_inner = true;
+	return belongs_to(root, near->left, innerrel) &&
+		belongs_to(root, near->right, outerrel);
+}
+
+/*
+ * The first clause that can drive the join.  It is worked out before all
+ * others, so none of them may have a lower security level: that one must not
+ * be shown rows that a security barrier would have hidden from it.
+ */
+static bool
+find_condition(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
+			   RelOptInfo *innerrel, JoinType type, List *restrictlist,
+			   JoinCondition *condition)
+{
+	Index		least_level = PG_UINT32_MAX;
+	ListCell   *lc;
+
+	foreach(lc, restrictlist)
+		least_level = Min(least_level, lfirst_node(RestrictInfo, lc)->security_level);
+	foreach(lc, restrictlist)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+
+		if (IS_OUTER_JOIN(type) &&
+			RINFO_IS_PUSHED_DOWN(rinfo, joinrel->relids))
+			continue;
+		if (rinfo->security_level > least_level && !rinfo->leakproof)
+			continue;
+		if (join_condition(root, rinfo, outerrel, innerrel, condition))
+			return true;
+	}
+	return false;
+}
+
+/* Features of a set, going by the width of the column. */
+static double
+estimate_features(PlannerInfo *root, Expr *signature)
+{
+	Var		   *var = (Var *) signature;
+	int32		width = 0;
+
+	if (IsA(var, Var) && !IS_SPECIAL_VARNO(var->varno) && var->varattno > 0)
+	{
+		RangeTblEntry *rte = planner_rt_fetch(var->varno, root);
+
+		if (rte->rtekind == RTE_RELATION)
+			width = get_attavgwidth(rte->relid, var->varattno);
+	}
+	if (width <= (int32) SIGNATURE_HEADER)
+		return DEFAULT_FEATURES;
+	return (width - SIGNATURE_HEADER) / sizeof(uint64) + 1;
+}
+
+/* Adds the cost of reading one side. */
+static void
+cost_side(PlannerInfo *root, CustomPath *cpath, Path *side, Expr *key)
+{
+	Path	   *path = &cpath->path;
+	double		features = estimate_features(root, key);
+	QualCost	cost;
+
+	cost_qual_eval_node(&cost, (Node *) key, root);
+	path->startup_cost += side->total_cost + cost.startup +
+		side->rows * (cpu_tuple_cost + cost.per_tuple +
+					  (ROW_OPERATIONS + features * FEATURE_OPERATIONS) *
+					  cpu_operator_cost);
+}
+
+/* Adds the cost of going to disk, if the sets will not fit into memory. */
+static void
+cost_spill(PlannerInfo *root, CustomPath *cpath, Path *outer, Path *inner,
+		   double features)
+{
+	double		row = features * sizeof(uint64) + 64;
+	double		bytes = outer->rows * (row + outer->pathtarget->width) +
+		inner->rows * (row + inner->pathtarget->width);
+
+	if (bytes > get_hash_memory_limit())
+		cpath->path.startup_cost += 2 * seq_page_cost * bytes / BLCKSZ;
+}
+
+/*
+ * Cost of the join.  All pairs that the condition lets through are looked at
+ * by the other conditions; those that come out have their share of the cost
+ * of output.
+ */
+static void
+cost_join(PlannerInfo *root, CustomPath *cpath, JoinType type,
+		  JoinPathExtraData *extra, const JoinCondition *condition,
+		  List *filter)
+{
+	Path	   *path = &cpath->path;
+	Path	   *outer = linitial(cpath->custom_paths);
+	Path	   *inner = lsecond(cpath->custom_paths);
+	const NearCondition *near = &condition->near;
+	double		features = estimate_features(root, near->left);
+	double		pairs;
+	QualCost	cost;
+
+	path->rows = path->parent->rows;
+	path->startup_cost = 0;
+	cost_side(root, cpath, condition->left_is_inner ? inner : outer, near->left);
+	cost_side(root, cpath, condition->left_is_inner ? outer : inner, near->right);
+	cost_spill(root, cpath, outer, inner, features);
+	pairs = outer->rows * inner->rows *
+		clause_selectivity(root, (Node *) condition->rinfo, 0, JOIN_INNER,
+						   extra->sjinfo);
+	cost_qual_eval(&cost, filter, root);
+	path->total_cost = path->startup_cost + cost.startup +
+		pairs * (cpu_tuple_cost + cost.per_tuple) +
+		pairs * CANDIDATES_PER_PAIR * features * cpu_operator_cost +
+		path->rows * path->pathtarget->cost.per_tuple;
+	path->startup_cost += path->pathtarget->cost.startup;
+	path->total_cost += path->pathtarget->cost.startup;
+}
+
+/* The join's clauses but the condition: those of the join, those above it. */
+static void
+divide_clauses(RelOptInfo *joinrel, JoinType type, List *restrictlist,
+			   const RestrictInfo *condition, List **filter, List **qual)
+{
+	ListCell   *lc;
+
+	*filter = *qual = NIL;
+	foreach(lc, restrictlist)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+
+		if (rinfo == condition)
+			continue;
+		if (IS_OUTER_JOIN(type) &&
+			RINFO_IS_PUSHED_DOWN(rinfo, joinrel->relids))
+			*qual = lappend(*qual, rinfo);
+		else
+			*filter = lappend(*filter, rinfo);
+	}
+}
+
+static Plan *plan_join(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
+					   List *tlist, List *clauses, List *custom_plans);
+
+static const CustomPathMethods path_methods = {
+	.CustomName = "SimilarityJoin",
+	.PlanCustomPath = plan_join,
+};
+
+/* Offers the join of outerrel and innerrel by that condition. */
+static void
+add_join_path(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
+			  RelOptInfo *innerrel, JoinType type, JoinPathExtraData *extra,
+			  const JoinCondition *condition)
+{
+	Path	   *outer = outerrel->cheapest_total_path;
+	Path	   *inner = innerrel->cheapest_total_path;
+	CustomPath *path = makeNode(CustomPath);
+	List	   *filter;
+	List	   *qual;
+
+	divide_clauses(joinrel, type, extra->restrictlist, condition->rinfo,
+				   &filter, &qual);
+	path->path.pathtype = T_CustomScan;
+	path->path.parent = joinrel;
+	path->path.pathtarget = joinrel->reltarget;
+	path->path.parallel_safe = joinrel->consider_parallel &&
+		outer->parallel_safe && inner->parallel_safe;
+	path->flags = CUSTOMPATH_SUPPORT_PROJECTION;
+	path->custom_paths = list_make2(outer, inner);
+	custom_path_set_restrictinfo(path, extra->restrictlist);
+	path->custom_private = list_make5(condition->rinfo, filter, qual,
+									  makeInteger(type),
+									  makeInteger(condition->left_is_inner));
+	path->methods = &path_methods;
+	cost_join(root, path, type, extra, condition, filter);
+	add_path(joinrel, &path->path);
+}
+
+static bool
+is_usable(const Path *path)
+{
+	return path != NULL && path->param_info == NULL;
+}
+
+/* set_join_pathlist_hook */
+static void
+join_pathlist(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
+			  RelOptInfo *innerrel, JoinType type, JoinPathExtraData *extra)
+{
+	JoinCondition condition;
+
+	if (previous_hook)
+		previous_hook(root, joinrel, outerrel, innerrel, type, extra);
+	if (!neardup_enable_join)
+		return;
+	if (type != JOIN_INNER && type != JOIN_LEFT && type != JOIN_SEMI &&
+		type != JOIN_ANTI)
+		return;
+	if (!bms_is_empty(joinrel->lateral_relids) ||
+		!is_usable(outerrel->cheapest_total_path) ||
+		!is_usable(innerrel->cheapest_total_path))
+		return;
+	if (find_condition(root, joinrel, outerrel, innerrel, type,
+					   extra->restrictlist, &condition))
+		add_join_path(root, joinrel, outerrel, innerrel, type, extra,
+					  &condition);
+}
+
+/* Making the plan */
+
+/* Finds the same column or placeholder in a list of expressions. */
+static Node *
+find_same(Node *node, List *forms)
+{
+	ListCell   *lc;
+
+	foreach(lc, forms)
+	{
+		Node	   *form = lfirst(lc);
+
+		if (IsA(node, Var) && IsA(form, Var) &&
+			((Var *) node)->varno == ((Var *) form)->varno &&
+			((Var *) node)->varattno == ((Var *) form)->varattno &&
+			((Var *) node)->varlevelsup == ((Var *) form)->varlevelsup)
+			return form;
+		if (IsA(node, PlaceHolderVar) && IsA(form, PlaceHolderVar) &&
+			((PlaceHolderVar *) node)->phid == ((PlaceHolderVar *) form)->phid &&
+			((PlaceHolderVar *) node)->phlevelsup == ((PlaceHolderVar *) form)->phlevelsup)
+			return form;
+	}
+	return NULL;
+}
+
+/*
+ * Columns and placeholders in these expressions; then those within
+ * placeholders, which matter where a placeholder is made by this join.
+ */
+static List *
+output_forms(List *exprs)
+{
+	int			flags = PVC_RECURSE_AGGREGATES | PVC_RECURSE_WINDOWFUNCS;
+
+	return list_concat(pull_var_clause((Node *) exprs,
+									   flags | PVC_INCLUDE_PLACEHOLDERS),
+					   pull_var_clause((Node *) exprs,
+									   flags | PVC_RECURSE_PLACEHOLDERS));
+}
+
+/*
+ * Columns and placeholders as they look above the join.  From version 16 on
+ * they tell which outer joins may have made them null, and are told apart by
+ * it: what goes into the join without that mark comes out of it with one.
+ * All expressions of the node are matched with its custom_scan_tlist, so all
+ * must have one form.
+ */
+static Node *
+to_output_form(Node *node, List *forms)
+{
+	if (node == NULL)
+		return NULL;
+	if (IsA(node, Var) || IsA(node, PlaceHolderVar))
+	{
+		Node	   *form = find_same(node, forms);
+
+		return form ? copyObject(form) : copyObject(node);
+	}
+	return expression_tree_mutator(node, to_output_form, forms);
+}
+
+/* The children's columns side by side, in output form. */
+static List *
+child_columns(List *custom_plans, List *forms)
+{
+	List	   *columns = NIL;
+	ListCell   *lc;
+	ListCell   *lc2;
+
+	foreach(lc, custom_plans)
+	{
+		foreach(lc2, ((Plan *) lfirst(lc))->targetlist)
+		{
+			TargetEntry *entry = lfirst_node(TargetEntry, lc2);
+			Expr	   *expr = (Expr *) to_output_form((Node *) entry->expr,
+													   forms);
+
+			columns = lappend(columns,
+							  makeTargetEntry(expr, list_length(columns) + 1,
+											  NULL, false));
+		}
+	}
+	return columns;
+}
+
+/* By security level, then by cost, as core orders the clauses of a node. */
+static int
+compare_clauses(const ListCell *a, const ListCell *b)
+{
+	const RestrictInfo *x = lfirst(a);
+	const RestrictInfo *y = lfirst(b);
+
+	if (x->security_level != y->security_level)
+		return x->security_level < y->security_level ? -1 : 1;
+	if (x->eval_cost.per_tuple != y->eval_cost.per_tuple)
+		return x->eval_cost.per_tuple < y->eval_cost.per_tuple ? -1 : 1;
+	return 0;
+}
+
+/* The expressions of the clauses, in the order to be worked out. */
+static List *
+ordered_clauses(PlannerInfo *root, List *rinfos)
+{
+	QualCost	cost;
+
+	rinfos = list_copy(rinfos);
+	cost_qual_eval(&cost, rinfos, root);	/* fills eval_cost */
+	list_sort(rinfos, compare_clauses);
+	return extract_actual_clauses(rinfos, false);
+}
+
+/* CustomPathMethods.PlanCustomPath */
+static Plan *
+plan_join(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist,
+		  List *clauses, List *custom_plans)
+{
+	CustomScan *scan = makeNode(CustomScan);
+	List	   *private = path->custom_private;
+	RestrictInfo *condition = list_nth(private, PATH_CONDITION);
+	List	   *filter = ordered_clauses(root, list_nth(private, PATH_FILTER));
+	List	   *qual = ordered_clauses(root, list_nth(private, PATH_QUAL));
+	Plan	   *outer = linitial(custom_plans);
+	List	   *forms;
+
+	forms = output_forms(list_make2(tlist, qual));
+	scan->scan.plan.targetlist = tlist;
+	scan->scan.plan.qual = qual;
+	scan->scan.scanrelid = 0;
+	scan->flags = path->flags;
+	scan->custom_plans = custom_plans;
+	scan->custom_scan_tlist = child_columns(custom_plans, forms);
+	scan->custom_exprs = (List *)
+		to_output_form((Node *) list_make2(condition->clause, filter), forms);
+	Assert(list_length(scan->custom_exprs) == JOIN_EXPR_COUNT);
+	scan->custom_private = list_make3(list_nth(private, PATH_TYPE),
+									  makeInteger(list_length(outer->targetlist)),
+									  list_nth(private, PATH_LEFT_IS_INNER));
+	Assert(list_length(scan->custom_private) == JOIN_PRIVATE_COUNT);
+	scan->methods = &similarity_join_scan_methods;
+	return &scan->scan.plan;
+}
+
+/* Makes the setting known and puts the hook in place. */
+void
+similarity_join_init(void)
+{
+	DefineCustomBoolVariable("neardup.enable_join",
+							 "Enables the planner's use of similarity joins.",
+							 NULL,
+							 &neardup_enable_join,
+							 true,
+							 PGC_USERSET, GUC_EXPLAIN,
+							 NULL, NULL, NULL);
+	RegisterCustomScanMethods(&similarity_join_scan_methods);
+	previous_hook = set_join_pathlist_hook;
+	set_join_pathlist_hook = join_pathlist;
+}
