@@ -48,6 +48,8 @@ REGRESS = \
 	fuzz \
 	gin \
 	install \
+	join \
+	join_random \
 	measures \
 	signature
 REGRESS_OPTS = --inputdir=$(srcdir)/test --load-extension=neardup

@@ -151,17 +151,16 @@ init_condition(SimilarityJoinState *state, Node *clause)
 
 /* What is worked out on pairs: other conditions and the output. */
 static void
-init_output(SimilarityJoinState *state, List *filter)
+init_output(SimilarityJoinState *state, List *filter, List *qual)
 {
 	PlanState  *ps = &state->css.ss.ps;
-	Node	   *qual = side_columns(state, (Node *) ps->plan->qual);
 	Node	   *tlist = side_columns(state, (Node *) ps->plan->targetlist);
 
 	find_columns(tlist, state);
-	find_columns(qual, state);
+	find_columns((Node *) qual, state);
 	find_columns((Node *) filter, state);
 	state->filter = ExecInitQual(filter, ps);
-	state->qual = ExecInitQual((List *) qual, ps);
+	state->qual = ExecInitQual(qual, ps);
 	ps->ps_ProjInfo = ExecBuildProjectionInfo((List *) tlist,
 											  ps->ps_ExprContext,
 											  ps->ps_ResultTupleSlot, ps,
@@ -191,7 +190,8 @@ begin(CustomScanState *node, EState *estate, int eflags)
 	state->type = join_private(state, JOIN_PRIVATE_TYPE);
 	init_rows(state, estate);
 	init_condition(state, list_nth(exprs, JOIN_EXPR_CONDITION));
-	init_output(state, list_nth(exprs, JOIN_EXPR_FILTER));
+	init_output(state, list_nth(exprs, JOIN_EXPR_FILTER),
+				list_nth(exprs, JOIN_EXPR_QUAL));
 	state->context = AllocSetContextCreate(estate->es_query_cxt,
 										   "similarity join rows",
 										   ALLOCSET_DEFAULT_SIZES);
@@ -435,7 +435,7 @@ next_matched(SimilarityJoinState *state)
 			continue;
 		if (state->qual == NULL || ExecQual(state->qual, ps->ps_ExprContext))
 			return ExecProject(ps->ps_ProjInfo);
-		InstrCountFiltered1(ps, 1);
+		state->nremoved++;
 	}
 	return NULL;
 }
@@ -460,7 +460,7 @@ next_unmatched(SimilarityJoinState *state)
 		ps->ps_ExprContext->ecxt_innertuple = state->no_row;
 		if (state->qual == NULL || ExecQual(state->qual, ps->ps_ExprContext))
 			return ExecProject(ps->ps_ProjInfo);
-		InstrCountFiltered1(ps, 1);
+		state->nremoved++;
 	}
 	return NULL;
 }

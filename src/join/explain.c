@@ -69,6 +69,7 @@ explain_counters(const SimilarityJoinState *state, const SetJoinStats *stats,
 				 ExplainState *es)
 {
 	explain_removed("Rows Removed by Join Filter", state->nfiltered, es);
+	explain_removed("Rows Removed by Filter", state->nremoved, es);
 	explain_count("Sets", stats->sets, es);
 	explain_count("Distinct Sets", stats->distinct, es);
 	explain_count("Prefix Postings", stats->postings, es);
@@ -103,6 +104,8 @@ similarity_join_explain(CustomScanState *node, List *ancestors,
 					   list_nth(scan->custom_exprs, JOIN_EXPR_CONDITION));
 	explain_expression(node, ancestors, es, "Join Filter",
 					   list_nth(scan->custom_exprs, JOIN_EXPR_FILTER));
+	explain_expression(node, ancestors, es, "Filter",
+					   list_nth(scan->custom_exprs, JOIN_EXPR_QUAL));
 	if (es->analyze && node->ss.ps.instrument)
 		explain_counters(state, state->engine ? setjoin_stats(state->engine) :
 						 &state->stats, es);

@@ -20,6 +20,9 @@ enum JoinExprs
 {
 	JOIN_EXPR_CONDITION,		/* the near-duplicate condition */
 	JOIN_EXPR_FILTER,			/* other conditions of the join, a list */
+	JOIN_EXPR_QUAL,				/* conditions above an outer join, a list: not in
+								 * plan.qual, which EXPLAIN would show without
+								 * the names of the tables */
 	JOIN_EXPR_COUNT
 };
 
@@ -69,6 +72,7 @@ typedef struct SimilarityJoinState
 	bool		in_row;			/* there is a current outer row */
 
 	uint64		nfiltered;		/* pairs that the filter removed */
+	uint64		nremoved;		/* rows that the qual removed */
 	SetJoinStats stats;			/* of the last engine that was ended */
 }			SimilarityJoinState;
 

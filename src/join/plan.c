@@ -441,13 +441,13 @@ plan_join(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist,
 
 	forms = output_forms(list_make2(tlist, qual));
 	scan->scan.plan.targetlist = tlist;
-	scan->scan.plan.qual = qual;
 	scan->scan.scanrelid = 0;
 	scan->flags = path->flags;
 	scan->custom_plans = custom_plans;
 	scan->custom_scan_tlist = child_columns(custom_plans, forms);
 	scan->custom_exprs = (List *)
-		to_output_form((Node *) list_make2(condition->clause, filter), forms);
+		to_output_form((Node *) list_make3(condition->clause, filter, qual),
+					   forms);
 	Assert(list_length(scan->custom_exprs) == JOIN_EXPR_COUNT);
 	scan->custom_private = list_make3(list_nth(private, PATH_TYPE),
 									  makeInteger(list_length(outer->targetlist)),

@@ -1,0 +1,120 @@
+--
+-- The similarity join against the nested loop, on random sets
+--
+-- Sets of a small universe, so that many are equal, many are near and many
+-- are tiny; some are empty and some are null.
+
+CREATE TABLE numbers AS
+WITH RECURSIVE lcg(i, x) AS (
+    SELECT 0, 20260119::bigint
+    UNION ALL
+    SELECT i + 1, (x * 1103515245 + 12345) % 2147483648 FROM lcg WHERE i < 9000)
+SELECT i, x / 65536 AS x FROM lcg;
+
+-- Row i: up to 24 elements of 40, from a family of 30 sets, a few changed.
+CREATE TABLE sets AS
+SELECT r AS id, r % 7 AS kind,
+    CASE WHEN r % 41 = 0 THEN NULL
+         ELSE signature_from(ARRAY(
+            SELECT (CASE WHEN c.x % 9 = 0 THEN c.x % 40
+                         ELSE (f.x % 30 * 17 + e * e) % 40 END)::bigint
+            FROM generate_series(1, (f.x % 25)::int) e
+            JOIN numbers c ON c.i = (r * 31 + e * 7) % 9000))
+    END AS sig
+FROM generate_series(1, 300) r
+JOIN numbers f ON f.i = r % 120 + 300 * (r % 2);
+SELECT count(*), count(sig), count(DISTINCT sig),
+    count(*) FILTER (WHERE sig = signature_from('{}')) AS empty
+FROM sets;
+CREATE VIEW left_sets AS SELECT * FROM sets WHERE id % 3 < 2;
+CREATE VIEW right_sets AS SELECT * FROM sets WHERE id % 3 > 0;
+
+-- Rows of a query, as a number and a hash
+CREATE FUNCTION rows_of(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    answer text;
+BEGIN
+    EXECUTE format('SELECT count(*) || '' '' || md5(coalesce(string_agg(q::text, '','' ORDER BY q::text), '''')) FROM (%s) q',
+                   query) INTO answer;
+    RETURN answer;
+END $$;
+
+-- Whether the join and the nested loop have the same; raises if the plan is
+-- not what it shall be
+CREATE FUNCTION same_rows(query text) RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+    joined text;
+    looped text;
+    plan json;
+BEGIN
+    PERFORM set_config('enable_nestloop', 'off', true);
+    EXECUTE 'EXPLAIN (FORMAT json) ' || query INTO plan;
+    IF plan::text !~ 'SimilarityJoin' THEN
+        RAISE EXCEPTION 'no similarity join: %', query;
+    END IF;
+    joined := rows_of(query);
+    PERFORM set_config('neardup.enable_join', 'off', true);
+    PERFORM set_config('enable_nestloop', 'on', true);
+    EXECUTE 'EXPLAIN (FORMAT json) ' || query INTO plan;
+    IF plan::text ~ 'SimilarityJoin' THEN
+        RAISE EXCEPTION 'no nested loop: %', query;
+    END IF;
+    looped := rows_of(query);
+    PERFORM set_config('neardup.enable_join', 'on', true);
+    IF joined <> looped THEN
+        RAISE NOTICE '% instead of %: %', joined, looped, query;
+    END IF;
+    RETURN joined = looped;
+END $$;
+
+CREATE TEMP VIEW condition AS
+SELECT m AS measure, t AS threshold,
+    format('near_duplicate(a.sig, b.sig, %s, %L)', t, m) AS clause
+FROM unnest('{jaccard,containment,contains,dice,cosine,overlap}'::text[]) m,
+    unnest('{0.01,0.3333333333333333,0.5,0.6,0.8,0.95,1}'::text[]) t;
+CREATE TEMP VIEW query AS
+SELECT measure, threshold, name, format(text, clause) AS text
+FROM condition, (VALUES
+    ('inner', 'SELECT a.id, b.id AS b FROM left_sets a JOIN right_sets b ON %s'),
+    ('self', 'SELECT a.id, b.id AS b FROM sets a JOIN sets b ON %s AND a.id < b.id'),
+    ('left', 'SELECT a.id, b.id AS b FROM left_sets a LEFT JOIN right_sets b ON %s AND a.kind <> b.kind'),
+    ('semi', 'SELECT a.id FROM left_sets a WHERE EXISTS (SELECT FROM right_sets b WHERE %s)'),
+    ('semi filtered', 'SELECT a.id FROM left_sets a WHERE EXISTS (SELECT FROM right_sets b WHERE %s AND a.kind > b.kind)'),
+    ('anti', 'SELECT a.id FROM left_sets a WHERE NOT EXISTS (SELECT FROM right_sets b WHERE %s)'),
+    ('anti filtered', 'SELECT a.id FROM sets a WHERE NOT EXISTS (SELECT FROM sets b WHERE %s AND b.id < a.id)'))
+    q(name, text);
+
+-- In memory
+SELECT name, count(*), bool_and(same_rows(text)) FROM query
+GROUP BY name ORDER BY name;
+
+-- On disk: in several batches
+CREATE TABLE many AS
+SELECT id, kind, sig, repeat('x', id) AS text FROM sets
+UNION ALL
+SELECT id + 1000, kind, signature_from(ARRAY(SELECT id * 1000 + e FROM generate_series(1, 50) e)), '' FROM sets WHERE id <= 100
+UNION ALL
+SELECT id + 2000, kind, signature_from(ARRAY(SELECT id * 1000 + e FROM generate_series(3, 51) e)), '' FROM sets WHERE id <= 100;
+SET work_mem = '64kB';
+SET hash_mem_multiplier = 1;
+CREATE FUNCTION counter(name text, query text) RETURNS int LANGUAGE plpgsql AS $$
+DECLARE
+    plan text;
+BEGIN
+    PERFORM set_config('enable_nestloop', 'off', true);
+    EXECUTE 'EXPLAIN (ANALYZE, FORMAT json) ' || query INTO plan;
+    RETURN substring(plan FROM format('"%s": (\d+)', name));
+END $$;
+SELECT counter('Batches', 'SELECT FROM many a JOIN many b ON near_duplicate(a.sig, b.sig, 0.8)') > 5;
+SELECT name, count(*), bool_and(same_rows(regexp_replace(text, '(left_|right_)?sets', 'many', 'g')))
+FROM query WHERE threshold IN ('0.5', '0.8', '1')
+    AND (name IN ('self', 'left') OR threshold = '0.8')
+GROUP BY name ORDER BY name;
+
+-- A group of equal sets that is larger than memory
+CREATE TABLE equal AS
+SELECT i AS id, signature_from(ARRAY[i % 3, 10, 11]) AS sig, repeat('y', 500) AS text
+FROM generate_series(1, 600) i;
+SELECT counter('Disk Usage', 'SELECT a.text, b.text FROM equal a JOIN equal b ON near_duplicate(a.sig, b.sig, 0.4)') > 500;
+SELECT same_rows('SELECT a.id, b.id AS b, md5(a.text || b.text) FROM equal a JOIN equal b ON near_duplicate(a.sig, b.sig, 0.4) AND a.id < b.id');
+SELECT same_rows('SELECT a.id, b.id AS b, md5(a.text || b.text) FROM equal a LEFT JOIN equal b ON near_duplicate(a.sig, b.sig, 0.6) AND a.id = b.id + 3');
