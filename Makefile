@@ -8,6 +8,9 @@ PGFILEDESC = "neardup - near-duplicate text detection"
 OBJS = \
 	$(WIN32RES) \
 	src/algebra.o \
+	src/features/order.o \
+	src/features/shingle.o \
+	src/features/sort.o \
 	src/index/gin.o \
 	src/index/query.o \
 	src/index/support.o \
@@ -25,11 +28,22 @@ OBJS = \
 	src/measures.o \
 	src/methods/methods.o \
 	src/neardup.o \
+	src/shingles.o \
 	src/signature.o \
 	src/signature_ops.o \
 	src/text/analysis.o \
+	src/text/configured.o \
+	src/text/entities.o \
 	src/text/languages.o \
-	src/text/stopwords.o
+	src/text/letters.o \
+	src/text/reader.o \
+	src/text/segment.o \
+	src/text/sentences.o \
+	src/text/source.o \
+	src/text/stopwords.o \
+	src/text/terms.o \
+	src/text/words.o \
+	src/words.o
 
 # Named one by one: wildcards find nothing in an out-of-tree build.
 DATA = sql/neardup--1.0.sql

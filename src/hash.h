@@ -13,6 +13,8 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "port/pg_bswap.h"
+
 /*
  * A bijection of 64-bit numbers whose every output bit depends on every input
  * bit: the finalizer of SplitMix64 (Steele, Lea & Flood, OOPSLA 2014).
@@ -26,6 +28,29 @@ mix64(uint64 x)
 	x *= UINT64CONST(0x94d049bb133111eb);
 	x ^= x >> 31;
 	return x;
+}
+
+/*
+ * The hash of a sequence of numbers: XXH3 of their little-endian bytes, on
+ * every machine.
+ */
+static inline uint64
+hash_uint64s(const uint64 *values, size_t n)
+{
+#ifdef WORDS_BIGENDIAN
+	XXH3_state_t state;
+
+	XXH3_64bits_reset(&state);
+	for (size_t i = 0; i < n; i++)
+	{
+		uint64		value = pg_bswap64(values[i]);
+
+		XXH3_64bits_update(&state, &value, sizeof(value));
+	}
+	return XXH3_64bits_digest(&state);
+#else
+	return XXH3_64bits(values, n * sizeof(uint64));
+#endif
 }
 
 #endif							/* NEARDUP_HASH_H */

@@ -207,6 +207,21 @@ slot_by_name(const char *name, size_t len)
 	return -1;
 }
 
+bool
+analysis_knows_word(const char *word, size_t len)
+{
+	char	   *lower = pnstrdup(word, len);
+	const char *equals = strchr(lower, '=');
+	Language	language;
+
+	for (char *c = lower; *c != '\0'; c++)
+		*c = (*c >= 'A' && *c <= 'Z') ? *c + ('a' - 'A') : *c;
+	if (equals != NULL)
+		return slot_by_name(lower, equals - lower) >= 0;
+	return strcmp(lower, "html") == 0 || strcmp(lower, "stop") == 0 ||
+		language_by_name(lower, strlen(lower), &language);
+}
+
 static bool
 unrecognized(Parser *parser, const char *word)
 {

@@ -37,6 +37,12 @@ typedef struct Analysis
 extern Analysis *analysis_parse(const char *text, size_t len, Node *escontext);
 
 /*
+ * Whether an analysis may consist of this word; for a word with a value, such
+ * as "k=5", whether its name is known.
+ */
+extern bool analysis_knows_word(const char *word, size_t len);
+
+/*
  * Sets k and computes anew what depends on it (the analysis hash).  Raises
  * INVALID_PARAMETER_VALUE if k is out of 1 .. MAX_SHINGLE_SIZE.
  */

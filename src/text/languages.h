@@ -9,6 +9,8 @@
 #ifndef NEARDUP_LANGUAGES_H
 #define NEARDUP_LANGUAGES_H
 
+#include "lib/stringinfo.h"
+
 /* Stored in headers: a number, once given, belongs to its language for ever. */
 typedef enum Language
 {

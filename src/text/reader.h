@@ -43,4 +43,7 @@ extern size_t reader_read(Reader *reader, uint64 *hashes, size_t max);
 extern bool reader_read_word(Reader *reader, const char **word, size_t *len,
 							 uint64 *hash);
 
+/* For tests: ICU folds all words, without tables and short cuts. */
+extern void reader_use_icu_only(Reader *reader);
+
 #endif							/* NEARDUP_READER_H */

@@ -1,0 +1,133 @@
+/*
+ * shingle.c
+ *		Units to the set of shingles.
+ *
+ * Units are read in blocks; the last k - 1 of a block stand before the next
+ * one, so that no shingle is missed.  Shingles gather in a buffer.  When it
+ * is full it is sorted and freed of repetitions, and grows only if more than
+ * half of it is still filled: its size stays within twice that of the set.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/features/shingle.c
+ */
+#include "postgres.h"
+
+#include "utils/memutils.h"
+
+#include "features/order.h"
+#include "features/shingle.h"
+#include "features/sort.h"
+#include "hash.h"
+
+#define UNITS_BLOCK		1024	/* units read at a time */
+#define SET_SIZE		4096	/* shingles that there is room for at first */
+#define SET_KEEP		131072	/* a larger buffer is not kept */
+
+struct Shingler
+{
+	Reader	   *reader;
+	size_t		k;
+	Order		order;
+	MemoryContext context;		/* owns the set */
+	uint64	   *set;			/* shingles, sorted up to the last full buffer */
+	size_t		n;
+	size_t		size;			/* there is room for */
+	uint64	   *window;			/* k + 1 numbers, for order_shingles() */
+	uint64	   *units;			/* k - 1 of before and UNITS_BLOCK new ones */
+};
+
+Shingler *
+shingler_create(const Analysis *analysis)
+{
+	Shingler   *shingler = palloc0(sizeof(Shingler));
+
+	shingler->reader = reader_create(analysis);
+	shingler->k = analysis->making.k;
+	shingler->order = analysis->making.order;
+	shingler->context = CurrentMemoryContext;
+	shingler->size = SET_SIZE;
+	shingler->set = palloc(shingler->size * sizeof(uint64));
+	shingler->window = palloc((shingler->k + 1) * sizeof(uint64));
+	shingler->units = palloc((shingler->k + UNITS_BLOCK) * sizeof(uint64));
+	return shingler;
+}
+
+/* Another buffer of the given size, with the set in it. */
+static void
+resize(Shingler *shingler, size_t size)
+{
+	uint64	   *set = MemoryContextAllocHuge(shingler->context,
+											 size * sizeof(uint64));
+
+	memcpy(set, shingler->set, shingler->n * sizeof(uint64));
+	pfree(shingler->set);
+	shingler->set = set;
+	shingler->size = size;
+}
+
+/* Frees the set of repetitions. */
+static void
+make_distinct(Shingler *shingler)
+{
+	shingler->n = sort_distinct_hashes(shingler->set, shingler->n);
+	if (shingler->n > SIGNATURE_MAX_VALUES)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("document has too many shingles"),
+				 errdetail("A set holds at most %zu.",
+						   (size_t) SIGNATURE_MAX_VALUES),
+				 errhint("Cut the document into parts.")));
+}
+
+/* Makes room for n <= UNITS_BLOCK further shingles. */
+static void
+make_room(Shingler *shingler, size_t n)
+{
+	if (shingler->n + n <= shingler->size)
+		return;
+	make_distinct(shingler);
+	if (shingler->n + n > shingler->size / 2)
+		resize(shingler, 2 * shingler->size);
+}
+
+const uint64 *
+shingler_set(Shingler *shingler, const char *doc, size_t len, size_t *n)
+{
+	size_t		k = shingler->k;
+	size_t		have = 0;		/* units in the block */
+	bool		any = false;	/* there was a shingle */
+	size_t		got;
+
+	shingler->n = 0;
+	if (shingler->size > SET_KEEP)
+		resize(shingler, SET_SIZE);
+	reader_begin(shingler->reader, doc, len);
+	while ((got = reader_read(shingler->reader, shingler->units + have,
+							  UNITS_BLOCK)) > 0)
+	{
+		size_t		nshingles;
+
+		have += got;
+		if (have < k)
+			continue;
+		nshingles = have - k + 1;
+		make_room(shingler, nshingles);
+		order_shingles(shingler->order, shingler->units, have, k,
+					   shingler->window, shingler->set + shingler->n);
+		shingler->n += nshingles;
+		any = true;
+		memmove(shingler->units, shingler->units + nshingles,
+				(k - 1) * sizeof(uint64));
+		have = k - 1;
+	}
+	if (!any && have > 0)
+	{
+		order_shingles(shingler->order, shingler->units, have, have,
+					   shingler->window, shingler->set);
+		shingler->n = 1;
+	}
+	make_distinct(shingler);
+	*n = shingler->n;
+	return shingler->set;
+}

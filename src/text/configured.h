@@ -1,0 +1,25 @@
+/*
+ * configured.h
+ *		Words by a text-search configuration.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/text/configured.h
+ */
+#ifndef NEARDUP_CONFIGURED_H
+#define NEARDUP_CONFIGURED_H
+
+typedef struct Configured Configured;
+
+/* Makes a reader of words in the current memory context. */
+extern Configured *configured_create(Oid config);
+
+/* Begins a document of len bytes of UTF-8, which must stay in place. */
+extern void configured_begin(Configured *configured, const char *doc,
+							 size_t len);
+
+/* As reader_read(). */
+extern size_t configured_read(Configured *configured, uint64 *hashes,
+							  size_t max);
+
+#endif							/* NEARDUP_CONFIGURED_H */

@@ -1,0 +1,322 @@
+/*
+ * letters.c
+ *		What each code point is to analysis, and case folding.
+ *
+ * Words are runs of letters, marks and numbers of the text as it stands
+ * (general categories L, M and N: what Python's str.isalnum() takes, plus
+ * marks), folded by ICU's NFKC case folding, then changed by the letter rules
+ * below.  What decides about a code point is asked of ICU once and kept in a
+ * table.
+ *
+ * Most code points fold to one code point, no matter what stands before them.
+ * What stands after them can still change the result: a combining mark makes
+ * another letter of them.  A code point for which normalisation has no
+ * boundary before it is therefore never simple, and whoever uses the table
+ * must fold it together with all that precedes it from the last boundary on.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/text/letters.c
+ */
+#include "postgres.h"
+
+#include <unicode/uchar.h>
+#include <unicode/unorm2.h>
+#include <unicode/uscript.h>
+#include <unicode/ustring.h>
+#include <unicode/utf16.h>
+
+#include "utils/memutils.h"
+
+#include "text/letters.h"
+
+/* No single code point folds to more UTF-16 units than this (U+FDFA: 18). */
+#define MAX_FOLDING		32
+
+#define DOTLESS_I		0x0131
+#define DOT_ABOVE		0x0307
+
+Letter	   *letter_pages[NUM_RULES][LETTER_TABLE_END >> 8];
+int8		letter_ascii[NUM_RULES][256];
+
+static const UNormalizer2 *folding; /* owned by ICU, which never frees it */
+
+static void
+check_icu(UErrorCode status, const char *what)
+{
+	if (U_FAILURE(status))
+		ereport(ERROR,
+				(errcode(ERRCODE_EXTERNAL_ROUTINE_EXCEPTION),
+				 errmsg("ICU could not %s: %s", what, u_errorName(status))));
+}
+
+void
+letters_init(void)
+{
+	UErrorCode	status = U_ZERO_ERROR;
+
+	if (folding != NULL)
+		return;
+	for (int rules = 0; rules < NUM_RULES; rules++)
+	{
+		int8	   *table = letter_ascii[rules];
+
+		for (int c = 0; c < 256; c++)
+		{
+			if ((c >= '0' && c <= '9') || (c >= 'a' && c <= 'z'))
+				table[c] = c;
+			else if (c >= 'A' && c <= 'Z')
+				table[c] = c + ('a' - 'A');
+			else
+				table[c] = c < 128 ? 0 : -1;
+		}
+	}
+	letter_ascii[RULES_TURKISH]['I'] = -1;
+	folding = unorm2_getNFKCCasefoldInstance(&status);
+	if (U_FAILURE(status))
+		folding = NULL;
+	check_icu(status, "load its case folding");
+}
+
+bool
+letter_is_mark(UChar32 c)
+{
+	return (U_GET_GC_MASK(c) & U_GC_M_MASK) != 0;
+}
+
+bool
+letter_is_number(UChar32 c)
+{
+	return (U_GET_GC_MASK(c) & U_GC_N_MASK) != 0;
+}
+
+bool
+letter_is_word(UChar32 c)
+{
+	return (U_GET_GC_MASK(c) & (U_GC_L_MASK | U_GC_M_MASK | U_GC_N_MASK)) != 0;
+}
+
+/*
+ * What vanishes before folding: the default ignorables, and the commonest
+ * Arabic marks.  That the latter do not stand in the way of a composition,
+ * there or not, follows from their combining classes (27 to 35), which are
+ * lower than those of the marks that compose with Arabic letters (220, 230).
+ * A zero-width space does not vanish: Khmer and Thai writers end words by it.
+ */
+static bool
+vanishes(UChar32 c)
+{
+	return (c >= 0x064B && c <= 0x0652) || c == 0x0670 ||
+		(c != 0x200B &&
+		 u_hasBinaryProperty(c, UCHAR_DEFAULT_IGNORABLE_CODE_POINT));
+}
+
+/*
+ * Appends c to the n units of dest, as Turkish has it: I is the capital of
+ * dotless i, and capital dotted I, which may be written as I and a dot above,
+ * is that of i.
+ */
+static int32
+put_turkish(UChar32 c, UChar *dest, int32 n)
+{
+	if (c == 'I')
+		c = DOTLESS_I;
+	else if (c == 0x0130)
+		c = 'i';
+	else if (c == DOT_ABOVE && n > 0)
+	{
+		UChar32		before;
+		int32		i = n;
+
+		do
+			U16_PREV_UNSAFE(dest, i, before);
+		while (i > 0 && vanishes(before));
+		if (before == DOTLESS_I)
+		{
+			dest[i] = 'i';
+			return n;
+		}
+	}
+	U16_APPEND_UNSAFE(dest, n, c);
+	return n;
+}
+
+int32
+letters_fold(LetterRules rules, const UChar32 *source, int n,
+			 UChar *scratch, UChar *dest, int32 capacity)
+{
+	UErrorCode	status = U_ZERO_ERROR;
+	int32		length = 0;
+
+	for (int i = 0; i < n; i++)
+	{
+		if (rules == RULES_TURKISH)
+			length = put_turkish(source[i], scratch, length);
+		else
+			U16_APPEND_UNSAFE(scratch, length, source[i]);
+	}
+	length = unorm2_normalize(folding, scratch, length, dest, capacity,
+							  &status);
+	if (status != U_BUFFER_OVERFLOW_ERROR)
+		check_icu(status, "fold case");
+	return length;
+}
+
+/* Marks above and below Arabic letters, which are left out in most texts. */
+static bool
+is_arabic_mark(UChar32 c)
+{
+	return ((c >= 0x0600 && c <= 0x06FF) || (c >= 0x0870 && c <= 0x08FF) ||
+			(c >= 0x10EC0 && c <= 0x10EFF)) &&
+		letter_is_mark(c);
+}
+
+UChar32
+letter_after_folding(LetterRules rules, UChar32 c)
+{
+	switch (c)
+	{
+		case 0x0451:			/* Cyrillic io */
+			return 0x0435;
+		case 0x0640:			/* tatweel */
+			return 0;
+		case 0x0643:			/* Arabic kaf */
+			return rules == RULES_ARABIC ? c : 0x06A9;
+		case 0x06A9:			/* Persian keheh */
+			return rules == RULES_ARABIC ? 0x0643 : c;
+		case 0x0649:			/* alef maksura */
+		case 0x064A:			/* Arabic yeh */
+			return rules == RULES_ARABIC ? c : 0x06CC;
+		case 0x06CC:			/* Persian yeh */
+			return rules == RULES_ARABIC ? 0x064A : c;
+		default:
+			return is_arabic_mark(c) ? 0 : c;
+	}
+}
+
+/*
+ * U+02BC and U+02B9 are letters by category.  U+FF07 is the wide form of the
+ * plain one.
+ */
+static bool
+is_apostrophe(UChar32 c)
+{
+	switch (c)
+	{
+		case 0x0027:
+		case 0x0060:
+		case 0x00B4:
+		case 0x02B9:
+		case 0x02BC:
+		case 0x055A:
+		case 0x2018:
+		case 0x2019:
+		case 0x201B:
+		case 0x2032:
+		case 0xFF07:
+			return true;
+		default:
+			return false;
+	}
+}
+
+static LetterScript
+script_of(UChar32 c)
+{
+	UErrorCode	status = U_ZERO_ERROR;
+
+	switch (uscript_getScript(c, &status))
+	{
+		case USCRIPT_THAI:
+			return SCRIPT_THAI;
+		case USCRIPT_LAO:
+			return SCRIPT_LAO;
+		case USCRIPT_KHMER:
+			return SCRIPT_KHMER;
+		case USCRIPT_MYANMAR:
+			return SCRIPT_BURMESE;
+		default:
+			break;
+	}
+
+	/* by extension too: the sound mark of Katakana, for one, is common */
+	if (uscript_hasScript(c, USCRIPT_HAN) ||
+		uscript_hasScript(c, USCRIPT_HIRAGANA) ||
+		uscript_hasScript(c, USCRIPT_KATAKANA))
+		return SCRIPT_CJK;
+	return SCRIPT_SPACED;
+}
+
+static Letter
+pack(LetterClass class, UChar32 code, uint32 flags)
+{
+	return LETTER_IS_KNOWN | flags | ((uint32) class << 21) | (uint32) code;
+}
+
+/* A letter, mark or number that folds to the n units of folded. */
+static Letter
+classify_word(LetterRules rules, UChar32 c, const UChar *folded, int32 n)
+{
+	UErrorCode	status = U_ZERO_ERROR;
+	UChar32		code;
+	int32		i = 0;
+	uint32		flags = 0;
+
+	if (n == 0)
+		elog(ERROR, "code point %X folds to nothing", (unsigned int) c);
+
+	if (letter_is_mark(c))
+		flags |= LETTER_IS_MARK;
+	else
+	{
+		flags |= (uint32) script_of(c) << 27;
+		if (uscript_getScript(c, &status) == USCRIPT_CYRILLIC)
+			flags |= LETTER_IS_CYRILLIC;
+	}
+	if (!unorm2_hasBoundaryBefore(folding, c))
+		return pack(LETTER_HARD, 0, flags);
+	flags |= LETTER_IS_BOUNDARY;
+	if (c == THAI_AA || c == LAO_AA || c == THAI_AM || c == LAO_AM)
+		return pack(LETTER_AA, c, flags);
+	U16_NEXT_UNSAFE(folded, i, code);
+	if (i < n || !letter_is_word(code) ||
+		letter_is_mark(code) != letter_is_mark(c))
+		return pack(LETTER_HARD, 0, flags);
+	return pack(LETTER_SIMPLE, letter_after_folding(rules, code), flags);
+}
+
+Letter
+letter_classify(LetterRules rules, UChar32 c)
+{
+	UChar		scratch[2];
+	UChar		folded[MAX_FOLDING];
+	int32		n;
+
+	if (is_apostrophe(c))
+		return pack(LETTER_APOSTROPHE, c, 0);
+	if (U_IS_SURROGATE(c))
+		return pack(LETTER_SEPARATOR, 0, 0);
+	if (vanishes(c))
+		return pack(LETTER_NOTHING, 0, 0);
+	if (!letter_is_word(c))
+		return pack(LETTER_SEPARATOR, 0, 0);
+	n = letters_fold(rules, &c, 1, scratch, folded, MAX_FOLDING);
+	if (letter_is_number(c) && u_memchr(folded, 0x2044, n) != NULL)
+		return pack(LETTER_FRACTION, 0, 0);
+	return classify_word(rules, c, folded, n);
+}
+
+Letter
+letter_remember(LetterRules rules, UChar32 c)
+{
+	Letter	  **page;
+
+	if (c >= LETTER_TABLE_END)
+		return letter_classify(rules, c);
+	page = &letter_pages[rules][c >> 8];
+	if (*page == NULL)
+		*page = MemoryContextAllocZero(TopMemoryContext,
+									   256 * sizeof(Letter));
+	(*page)[c & 0xff] = letter_classify(rules, c);
+	return (*page)[c & 0xff];
+}

@@ -1,0 +1,123 @@
+/*
+ * letters.h
+ *		What each code point is to analysis, and case folding.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/text/letters.h
+ */
+#ifndef NEARDUP_LETTERS_H
+#define NEARDUP_LETTERS_H
+
+#include <unicode/utypes.h>
+
+/* Letter rules that differ between languages. */
+typedef enum LetterRules
+{
+	RULES_COMMON,				/* yeh and kaf in their Persian forms */
+	RULES_ARABIC,				/* in their Arabic forms, as its stemmer wants */
+	RULES_TURKISH,				/* I is folded to dotless i */
+}			LetterRules;
+
+#define NUM_RULES	3
+
+/* What becomes of a code point. */
+typedef enum LetterClass
+{
+	LETTER_SEPARATOR,			/* ends a word */
+	LETTER_NOTHING,				/* vanishes: what stands around it is joined */
+	LETTER_SIMPLE,				/* stands for one code point, whatever came
+								 * before it, or for none */
+	LETTER_AA,					/* Thai and Lao aa, which joins a preceding
+								 * nikhahit, and both joined (am) */
+	LETTER_HARD,				/* must be folded with its neighbours */
+	LETTER_FRACTION,			/* a run of its own: 1/2 */
+	LETTER_APOSTROPHE,			/* belongs to a word between two Cyrillic
+								 * letters only */
+}			LetterClass;
+
+/*
+ * Class, flags and the code point that a simple letter stands for (0 = none),
+ * in one number.
+ */
+typedef uint32 Letter;
+
+#define LETTER_CODE(l)		((l) & 0x1fffff)
+#define LETTER_CLASS(l)		((LetterClass) (((l) >> 21) & 7))
+#define LETTER_IS_MARK		0x01000000	/* cannot begin a word */
+#define LETTER_IS_CYRILLIC	0x02000000	/* a letter, not a mark */
+#define LETTER_IS_BOUNDARY	0x04000000	/* never combines with what precedes */
+#define LETTER_SCRIPT(l)	(((l) >> 27) & 7)	/* LetterScript */
+#define LETTER_IS_KNOWN		0x80000000	/* a filled table entry */
+
+/* Scripts without spaces between words, which ICU segments. */
+typedef enum LetterScript
+{
+	SCRIPT_SPACED,				/* all others */
+	SCRIPT_CJK,					/* Han, Hiragana, Katakana */
+	SCRIPT_THAI,
+	SCRIPT_LAO,
+	SCRIPT_KHMER,
+	SCRIPT_BURMESE,
+}			LetterScript;
+
+#define THAI_NIKHAHIT	0x0E4D
+#define THAI_AA			0x0E32
+#define THAI_AM			0x0E33
+#define LAO_NIGGAHITA	0x0ECD
+#define LAO_AA			0x0EB2
+#define LAO_AM			0x0EB3
+
+/* Code points from here on are looked up anew each time. */
+#define LETTER_TABLE_END	0x30000
+
+extern Letter *letter_pages[NUM_RULES][LETTER_TABLE_END >> 8];
+
+/*
+ * For each byte: its folded form if it is an ASCII letter or digit, 0 if it
+ * separates, -1 if letter_of() must decide.
+ */
+extern int8 letter_ascii[NUM_RULES][256];
+
+/* Makes ready what the other functions use.  Raises an error if ICU cannot. */
+extern void letters_init(void);
+
+/* Asks ICU what a code point is. */
+extern Letter letter_classify(LetterRules rules, UChar32 c);
+
+/* The same, and remembers it for the life of the backend. */
+extern Letter letter_remember(LetterRules rules, UChar32 c);
+
+static inline Letter
+letter_of(LetterRules rules, UChar32 c)
+{
+	if (c < LETTER_TABLE_END)
+	{
+		Letter	   *page = letter_pages[rules][c >> 8];
+
+		if (page != NULL && (page[c & 0xff] & LETTER_IS_KNOWN))
+			return page[c & 0xff];
+	}
+	return letter_remember(rules, c);
+}
+
+/*
+ * NFKC case folding of n code points into dest, which has room for capacity
+ * UTF-16 units.  scratch has room for 2 * n.  Returns the length of the
+ * result, which may be more than capacity: then dest is too small.
+ */
+extern int32 letters_fold(LetterRules rules, const UChar32 *source, int n,
+						  UChar *scratch, UChar *dest, int32 capacity);
+
+/*
+ * The letter rules that apply after folding: the code point that stands for
+ * c, or 0 if it vanishes.
+ */
+extern UChar32 letter_after_folding(LetterRules rules, UChar32 c);
+
+/* Whether a code point is a letter, a mark or a number. */
+extern bool letter_is_word(UChar32 c);
+extern bool letter_is_mark(UChar32 c);
+extern bool letter_is_number(UChar32 c);
+
+#endif							/* NEARDUP_LETTERS_H */

@@ -1,0 +1,168 @@
+/*
+ * segment.c
+ *		Words of Chinese, Japanese, Thai, Lao, Khmer and Burmese text.
+ *
+ * These scripts put no spaces between words; ICU finds the words with
+ * dictionaries.  A run is cut where such a script begins or ends, and each
+ * stretch of one script is given to ICU alone, so that what it finds does not
+ * depend on what stands around the stretch.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/text/segment.c
+ */
+#include "postgres.h"
+
+#include <unicode/ubrk.h>
+#include <unicode/utf16.h>
+#include <unicode/utf8.h>
+
+#include "text/words.h"
+
+struct Segmenter
+{
+	LetterRules rules;
+	UBreakIterator *breaks;		/* ICU's; freed with the memory context */
+	UChar	   *stretch;		/* the stretch, RUN_BYTES units */
+	MemoryContextCallback callback;
+};
+
+static void
+segmenter_free(void *arg)
+{
+	Segmenter  *segmenter = arg;
+
+	if (segmenter->breaks != NULL)
+		ubrk_close(segmenter->breaks);
+}
+
+Segmenter *
+segmenter_create(LetterRules rules)
+{
+	Segmenter  *segmenter = palloc0(sizeof(Segmenter));
+	UErrorCode	status = U_ZERO_ERROR;
+
+	segmenter->rules = rules;
+	segmenter->stretch = palloc(RUN_BYTES * sizeof(UChar));
+	segmenter->callback.func = segmenter_free;
+	segmenter->callback.arg = segmenter;
+	MemoryContextRegisterResetCallback(CurrentMemoryContext,
+									   &segmenter->callback);
+	/* the root locale: words do not depend on where the server runs */
+	segmenter->breaks = ubrk_open(UBRK_WORD, "", NULL, 0, &status);
+	if (U_FAILURE(status))
+	{
+		segmenter->breaks = NULL;
+		ereport(ERROR,
+				(errcode(ERRCODE_EXTERNAL_ROUTINE_EXCEPTION),
+				 errmsg("ICU could not load its word break rules: %s",
+						u_errorName(status))));
+	}
+	return segmenter;
+}
+
+/*
+ * The script of a folded code point that follows one of script before.  A
+ * mark is of the script of its letter.
+ */
+static LetterScript
+script_after(Segmenter *segmenter, UChar32 c, LetterScript before)
+{
+	Letter		letter;
+
+	if (c == ' ' || c == '\'')
+		return SCRIPT_SPACED;
+	letter = letter_of(segmenter->rules, c);
+	return (letter & LETTER_IS_MARK) ? before : LETTER_SCRIPT(letter);
+}
+
+/*
+ * The end of the stretch of one script that begins at byte start.  *script is
+ * set to it.
+ */
+static size_t
+find_stretch(Segmenter *segmenter, const char *run, size_t start, size_t len,
+			 LetterScript *script)
+{
+	size_t		i = start;
+	size_t		next = start;
+	UChar32		c;
+
+	U8_NEXT_UNSAFE(run, next, c);
+	*script = script_after(segmenter, c, SCRIPT_SPACED);
+	for (i = next; i < len; i = next)
+	{
+		U8_NEXT_UNSAFE(run, next, c);
+		if (script_after(segmenter, c, *script) != *script)
+			break;
+	}
+	return i;
+}
+
+/* Copies a stretch of one script, of len bytes, a space behind each word. */
+static size_t
+split_stretch(Segmenter *segmenter, const char *text, size_t len, char *dest)
+{
+	UErrorCode	status = U_ZERO_ERROR;
+	int32		n = 0;
+	int32		units = 0;
+	size_t		from = 0;
+	size_t		out = 0;
+
+	for (size_t i = 0; i < len;)
+	{
+		UChar32		c;
+
+		U8_NEXT_UNSAFE(text, i, c);
+		U16_APPEND_UNSAFE(segmenter->stretch, n, c);
+	}
+	ubrk_setText(segmenter->breaks, segmenter->stretch, n, &status);
+	if (U_FAILURE(status))
+		ereport(ERROR,
+				(errcode(ERRCODE_EXTERNAL_ROUTINE_EXCEPTION),
+				 errmsg("ICU could not break text into words: %s",
+						u_errorName(status))));
+	for (;;)
+	{
+		int32		stop = ubrk_next(segmenter->breaks);
+		size_t		to = from;
+
+		if (stop == UBRK_DONE)
+			break;
+		while (units < stop)
+		{
+			UChar32		c;
+
+			U8_NEXT_UNSAFE(text, to, c);
+			units += U16_LENGTH(c);
+		}
+		memcpy(dest + out, text + from, to - from);
+		out += to - from;
+		dest[out++] = ' ';
+		from = to;
+	}
+	return out;
+}
+
+size_t
+segmenter_split(Segmenter *segmenter, const char *run, size_t len, char *dest)
+{
+	size_t		out = 0;
+
+	for (size_t start = 0, stop; start < len; start = stop)
+	{
+		LetterScript script;
+
+		stop = find_stretch(segmenter, run, start, len, &script);
+		if (script != SCRIPT_SPACED)
+		{
+			out += split_stretch(segmenter, run + start, stop - start,
+								 dest + out);
+			continue;
+		}
+		memcpy(dest + out, run + start, stop - start);
+		out += stop - start;
+		dest[out++] = ' ';
+	}
+	return out;
+}

@@ -1,0 +1,375 @@
+/*
+ * source.c
+ *		A document as a sequence of blocks of plain text; HTML and XML markup
+ *		stripped where wanted.
+ *
+ * Without markup the blocks are the document, cut into pieces.  With markup
+ * they are the stretches between tags, and what entities stand for; nothing
+ * is copied but these.  A tag that only dresses characters (<b>, <a>, <span>)
+ * leaves no trace, so that a word may go on behind it; any other leaves an
+ * empty line, which ends word, line and sentence, and <br> a line end.
+ *
+ * The rules are those by which browsers read, cut down: < begins a tag only
+ * before a letter, /, ! or ?; a quoted attribute value may contain >; what is
+ * not closed extends to the end of the document.  Any input has a meaning,
+ * and is read in linear time.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/text/source.c
+ */
+#include "postgres.h"
+
+#include "mb/pg_wchar.h"
+#include "miscadmin.h"
+
+#include "text/source.h"
+
+#define TAG_NAME_MAX	15		/* longer names are of no tag we know */
+#define ENTITY_NAME_MAX 32		/* longer names are of no entity */
+
+static bool
+is_alpha(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+static bool
+is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static bool
+is_space(char c)
+{
+	return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+static char
+lower(char c)
+{
+	return (c >= 'A' && c <= 'Z') ? c + ('a' - 'A') : c;
+}
+
+const char *
+utf8_cut(const char *text, const char *limit)
+{
+	const char *cut = limit;
+
+	/* a character has at most three continuation bytes */
+	while (cut > text + 1 && limit - cut < 3 &&
+		   ((unsigned char) *cut & 0xC0) == 0x80)
+		cut--;
+	return cut;
+}
+
+void
+source_begin(TextSource *source, const char *doc, size_t len, bool markup)
+{
+	source->at = doc;
+	source->end = doc + len;
+	source->markup = markup;
+}
+
+/* Tags */
+
+/* Tags, in order of their names, that do not separate words. */
+static const char *const inline_tags[] = {
+	"a", "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "code", "data",
+	"del", "dfn", "em", "font", "i", "ins", "kbd", "label", "mark", "nobr",
+	"q", "s", "samp", "small", "span", "strike", "strong", "sub", "sup",
+	"time", "tt", "u", "var", "wbr",
+};
+
+static int
+compare_names(const void *a, const void *b)
+{
+	return strcmp((const char *) a, *(const char *const *) b);
+}
+
+/* What a tag leaves behind, or NULL for nothing. */
+static const char *
+trace_of_tag(const char *name)
+{
+	if (strcmp(name, "br") == 0)
+		return "\n";
+	if (bsearch(name, inline_tags, lengthof(inline_tags),
+				sizeof(inline_tags[0]), compare_names) != NULL)
+		return NULL;
+	return "\n\n";
+}
+
+/* Behind the next occurrence of c, or the end. */
+static const char *
+behind(const char *p, const char *end, char c)
+{
+	p = memchr(p, c, end - p);
+	return p == NULL ? end : p + 1;
+}
+
+/* Behind the comment that begins at p, with <!--. */
+static const char *
+skip_comment(const char *p, const char *end)
+{
+	/* from its first hyphens on, as <!--> is a whole comment, too */
+	for (p += 2; p < end; p++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		p = memchr(p, '>', end - p);
+		if (p == NULL)
+			return end;
+		if (p[-1] == '-' && p[-2] == '-')
+			return p + 1;
+	}
+	return end;
+}
+
+/*
+ * Behind the tag whose attributes begin at p.  A quote counts only where a
+ * value begins, behind an equals sign.
+ */
+static const char *
+skip_attributes(const char *p, const char *end)
+{
+	bool		value = false;	/* behind an equals sign and white space */
+
+	while (p < end)
+	{
+		char		c = *p++;
+
+		if (c == '>')
+			return p;
+		if (value && (c == '"' || c == '\''))
+		{
+			CHECK_FOR_INTERRUPTS();
+			p = behind(p, end, c);
+		}
+		value = c == '=' || (value && is_space(c));
+	}
+	return end;
+}
+
+/* The end tag </name that closes a script or style whose content is at p. */
+static const char *
+find_end_tag(const char *p, const char *end, const char *name)
+{
+	size_t		len = strlen(name);
+
+	for (; (p = memchr(p, '<', end - p)) != NULL; p++)
+	{
+		size_t		i = 0;
+
+		CHECK_FOR_INTERRUPTS();
+		if ((size_t) (end - p) < len + 2 || p[1] != '/')
+			continue;
+		while (i < len && lower(p[2 + i]) == name[i])
+			i++;
+		if (i == len && (p + 2 + len == end || !is_alpha(p[2 + len])))
+			return p;
+	}
+	return end;
+}
+
+/* The element or end tag at p, whose name begins at name. */
+static const char *
+skip_tag(const char *p, const char *name, const char *end, const char **trace)
+{
+	char		buf[TAG_NAME_MAX + 1];
+	size_t		len = 0;
+	const char *after;
+
+	while (name < end && !is_space(*name) && *name != '/' && *name != '>')
+	{
+		if (len < TAG_NAME_MAX)
+			buf[len] = lower(*name);
+		len++;
+		name++;
+	}
+	buf[Min(len, TAG_NAME_MAX)] = '\0';
+	*trace = trace_of_tag(buf);
+	after = skip_attributes(name, end);
+	if (p[1] != '/' && after[-2] != '/' &&
+		(strcmp(buf, "script") == 0 || strcmp(buf, "style") == 0))
+		after = find_end_tag(after, end, buf);
+	return after;
+}
+
+/*
+ * Behind the markup at p, which is a <, or NULL if that < is text.  *trace is
+ * what the markup leaves behind, or NULL.
+ */
+static const char *
+skip_markup(const char *p, const char *end, const char **trace)
+{
+	static const char cdata[] = "<![CDATA[";
+	size_t		left = end - p;
+
+	*trace = NULL;
+	if (left < 2)
+		return NULL;
+	if (is_alpha(p[1]))
+		return skip_tag(p, p + 1, end, trace);
+	if (p[1] == '/' && left > 2 && is_alpha(p[2]))
+		return skip_tag(p, p + 2, end, trace);
+	if (left >= 4 && memcmp(p, "<!--", 4) == 0)
+		return skip_comment(p, end);
+	if (left >= sizeof(cdata) - 1 && memcmp(p, cdata, sizeof(cdata) - 1) == 0)
+		return p + sizeof(cdata) - 1;	/* its content is text */
+	if (p[1] != '/' && p[1] != '!' && p[1] != '?')
+		return NULL;
+	*trace = "\n\n";
+	return behind(p + 2, end, '>');
+}
+
+/* Entities */
+
+/*
+ * What a numeric reference stands for: as HTML has it, those of 128 to 159
+ * are taken for the characters of Windows code page 1252.
+ */
+static uint32
+numeric_entity(uint32 code)
+{
+	static const uint16 cp1252[32] = {
+		0x20AC, 0x81, 0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021,
+		0x02C6, 0x2030, 0x0160, 0x2039, 0x0152, 0x8D, 0x017D, 0x8F,
+		0x90, 0x2018, 0x2019, 0x201C, 0x201D, 0x2022, 0x2013, 0x2014,
+		0x02DC, 0x2122, 0x0161, 0x203A, 0x0153, 0x9D, 0x017E, 0x0178,
+	};
+
+	if (code >= 0x80 && code <= 0x9F)
+		return cp1252[code - 0x80];
+	if (code == 0 || code > 0x10FFFF || (code >= 0xD800 && code <= 0xDFFF))
+		return 0xFFFD;
+	return code;
+}
+
+static int
+digit_value(char c, int base)
+{
+	if (is_digit(c))
+		return c - '0';
+	c = lower(c);
+	if (base == 16 && c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	return -1;
+}
+
+/* Behind the numeric reference at p, with &#, or NULL if it is none. */
+static const char *
+skip_numeric(const char *p, const char *end, uint32 *code)
+{
+	int			base = 10;
+	uint32		value = 0;
+	const char *digits;
+
+	p += 2;
+	if (p < end && lower(*p) == 'x')
+	{
+		base = 16;
+		p++;
+	}
+	for (digits = p; p < end && digit_value(*p, base) >= 0; p++)
+	{
+		/* once too large, it stays so */
+		if (value <= 0x10FFFF)
+			value = value * base + digit_value(*p, base);
+	}
+	if (p == digits)
+		return NULL;
+	*code = numeric_entity(value);
+	return (p < end && *p == ';') ? p + 1 : p;
+}
+
+/* Behind the entity at p, which is an &, or NULL if that & is text. */
+static const char *
+skip_entity(const char *p, const char *end, uint32 *code)
+{
+	const char *name = p + 1;
+	bool		bare;
+
+	if (end - p >= 2 && p[1] == '#')
+		return skip_numeric(p, end, code);
+	for (p = name; p < end && p - name < ENTITY_NAME_MAX &&
+		 (is_alpha(*p) || is_digit(*p)); p++)
+		continue;
+	bare = p == end || *p != ';';
+	*code = entity_by_name(name, p - name, bare);
+	if (*code == 0)
+		return NULL;
+	return bare ? p : p + 1;
+}
+
+/* Blocks */
+
+/* The next block of a document without markup. */
+static void
+plain_block(TextSource *source, const char **text, size_t *len)
+{
+	const char *start = source->at;
+	const char *stop = source->end;
+
+	if (stop - start > SOURCE_BLOCK)
+		stop = utf8_cut(start, start + SOURCE_BLOCK);
+	*text = start;
+	*len = stop - start;
+	source->at = stop;
+}
+
+/* Text up to the next < or &; what stands first has been found to be text. */
+static void
+span_block(TextSource *source, const char **text, size_t *len)
+{
+	const char *start = source->at;
+	const char *limit = source->end;
+	const char *p = start + 1;
+
+	if (limit - start > SOURCE_BLOCK)
+		limit = utf8_cut(start, start + SOURCE_BLOCK);
+	while (p < limit && *p != '<' && *p != '&')
+		p++;
+	*text = start;
+	*len = p - start;
+	source->at = p;
+}
+
+bool
+source_next(TextSource *source, const char **text, size_t *len)
+{
+	while (source->at < source->end)
+	{
+		const char *after;
+		const char *trace;
+		uint32		code;
+
+		CHECK_FOR_INTERRUPTS();
+		if (!source->markup)
+		{
+			plain_block(source, text, len);
+			return true;
+		}
+		if (*source->at == '<' &&
+			(after = skip_markup(source->at, source->end, &trace)) != NULL)
+		{
+			source->at = after;
+			if (trace == NULL)
+				continue;
+			*text = trace;
+			*len = strlen(trace);
+			return true;
+		}
+		if (*source->at == '&' &&
+			(after = skip_entity(source->at, source->end, &code)) != NULL)
+		{
+			source->at = after;
+			unicode_to_utf8(code, (unsigned char *) source->decoded);
+			*text = source->decoded;
+			*len = pg_utf_mblen((unsigned char *) source->decoded);
+			return true;
+		}
+		span_block(source, text, len);
+		return true;
+	}
+	return false;
+}

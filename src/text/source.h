@@ -1,0 +1,47 @@
+/*
+ * source.h
+ *		A document as a sequence of blocks of plain text.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/text/source.h
+ */
+#ifndef NEARDUP_SOURCE_H
+#define NEARDUP_SOURCE_H
+
+/* Longest block that a source hands out, in bytes. */
+#define SOURCE_BLOCK	65536
+
+typedef struct TextSource
+{
+	const char *at;				/* what is left of the document */
+	const char *end;
+	bool		markup;			/* tags and entities are to be resolved */
+	char		decoded[8];		/* an entity's character */
+}			TextSource;
+
+/* Begins a document of len bytes, which must stay in place. */
+extern void source_begin(TextSource *source, const char *doc, size_t len,
+						 bool markup);
+
+/*
+ * The next block of 1 to SOURCE_BLOCK bytes, in which no character is cut,
+ * valid until the next call; false at the end.  Answers a cancel.
+ */
+extern bool source_next(TextSource *source, const char **text, size_t *len);
+
+/*
+ * The last position in text at or before limit, but behind its start, that
+ * cuts no UTF-8 character.
+ */
+extern const char *utf8_cut(const char *text, const char *limit);
+
+/* entities.c */
+
+/*
+ * The code point of an HTML entity by name, or 0.  bare tells that the name
+ * is not followed by a semicolon, which only some of them allow.
+ */
+extern uint32 entity_by_name(const char *name, size_t len, bool bare);
+
+#endif							/* NEARDUP_SOURCE_H */

@@ -1,0 +1,270 @@
+/*
+ * terms.c
+ *		Folded words to terms: filtered and stemmed.
+ *
+ * Length limits, digits and stop words are looked at in the folded word, before
+ * it is stemmed.  A term's hash is that of its bytes.
+ *
+ * What becomes of a word is remembered under the word's hash in a small table
+ * in which a newer word displaces an older one: texts consist of few words,
+ * said often, and stemming one takes some ten times as long as finding it
+ * there.  Words with the same hash are taken for the same word, as everywhere.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/text/terms.c
+ */
+#include "postgres.h"
+
+#include <libstemmer.h>
+#include <unicode/utf8.h>
+
+#include "hash.h"
+#include "text/languages.h"
+#include "text/terms.h"
+#include "text/words.h"
+
+#define CACHE_SIZE		4096	/* words; a power of 2 */
+
+/*
+ * Longer words, in bytes, are not stemmed: no language has them, and some
+ * algorithms take their time over them.
+ */
+#define STEM_MAX		1000
+
+typedef struct CachedTerm
+{
+	uint64		word;			/* hash of a word */
+	uint64		term;			/* hash of its term */
+	bool		used;			/* the entry is filled */
+	bool		dropped;		/* the word is left out */
+}			CachedTerm;
+
+struct Terms
+{
+	uint32		filters;		/* FILTER_... */
+	struct sb_stemmer *stemmer; /* libstemmer's; NULL if not stemmed */
+	uint64	   *stops;			/* hashes of stop words by open addressing, 0
+								 * where there is none; NULL = no list */
+	uint32		stops_mask;
+	CachedTerm *cache;			/* NULL if there is nothing to remember */
+	MemoryContextCallback callback;
+};
+
+LetterRules
+rules_of_language(uint8 language)
+{
+	switch (language)
+	{
+		case LANGUAGE_ARABIC:
+			return RULES_ARABIC;
+		case LANGUAGE_TURKISH:
+			return RULES_TURKISH;
+		default:
+			return RULES_COMMON;
+	}
+}
+
+/* Stop words */
+
+/* The place of a hash: where it is, or the empty one where it would go. */
+static uint64 *
+find_stop(const Terms *terms, uint64 hash)
+{
+	uint32		i = (uint32) hash & terms->stops_mask;
+
+	while (terms->stops[i] != 0 && terms->stops[i] != hash)
+		i = (i + 1) & terms->stops_mask;
+	return &terms->stops[i];
+}
+
+typedef struct StopText
+{
+	const char *text;			/* not yet given, or NULL */
+}			StopText;
+
+static bool
+give_stop_words(void *arg, const char **text, size_t *len)
+{
+	StopText   *stop = arg;
+
+	if (stop->text == NULL)
+		return false;
+	*text = stop->text;
+	*len = strlen(stop->text);
+	stop->text = NULL;
+	return true;
+}
+
+/* Reads a list of stop words as any other text, so that it is folded alike. */
+static void
+load_stop_words(Terms *terms, uint8 language)
+{
+	StopText	stop = {language_stop_words((Language) language)};
+	WordScanner *scanner = words_create(rules_of_language(language), true);
+	const char *word;
+	size_t		len;
+	uint32		size = 64;
+
+	/* words of at least one letter and a space: at most half full */
+	while (size < strlen(stop.text))
+		size *= 2;
+	terms->stops = palloc0(size * sizeof(uint64));
+	terms->stops_mask = size - 1;
+	words_begin(scanner, give_stop_words, &stop);
+	while (words_next(scanner, &word, &len))
+	{
+		uint64		hash = XXH3_64bits(word, len);
+
+		*find_stop(terms, hash) = hash;
+	}
+	pfree(scanner);
+}
+
+/* Stemming */
+
+static void
+terms_free(void *arg)
+{
+	Terms	   *terms = arg;
+
+	sb_stemmer_delete(terms->stemmer);	/* NULL is allowed */
+}
+
+static struct sb_stemmer *
+load_stemmer(uint8 language)
+{
+	struct sb_stemmer *stemmer;
+	StringInfoData list;
+
+	if (language_is_available((Language) language))
+	{
+		stemmer = sb_stemmer_new(language_name(language), "UTF_8");
+		if (stemmer == NULL)
+			ereport(ERROR,
+					(errcode(ERRCODE_OUT_OF_MEMORY),
+					 errmsg("out of memory"),
+					 errdetail("libstemmer could not begin to stem language \"%s\".",
+							   language_name(language))));
+		return stemmer;
+	}
+	initStringInfo(&list);
+	language_list(&list);
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("libstemmer of this server cannot stem language \"%s\"",
+					language_name(language)),
+			 errhint("Languages that can be used are %s.", list.data)));
+	return NULL;
+}
+
+Terms *
+terms_create(const Making *making)
+{
+	Terms	   *terms = palloc0(sizeof(Terms));
+
+	terms->filters = making->filters;
+	terms->callback.func = terms_free;
+	terms->callback.arg = terms;
+	MemoryContextRegisterResetCallback(CurrentMemoryContext,
+									   &terms->callback);
+	if (language_has_stemmer((Language) making->language))
+		terms->stemmer = load_stemmer(making->language);
+	if (making->filters & FILTER_STOP)
+		load_stop_words(terms, making->language);
+	if (terms->stemmer != NULL)
+		terms->cache = palloc0(CACHE_SIZE * sizeof(CachedTerm));
+	return terms;
+}
+
+/* The stem of a word, valid until the next call. */
+static void
+stem(Terms *terms, const char **word, size_t *len)
+{
+	const sb_symbol *stemmed;
+
+	if (*len > STEM_MAX)
+		return;
+	stemmed = sb_stemmer_stem(terms->stemmer, (const sb_symbol *) *word,
+							  (int) *len);
+	if (stemmed == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_OUT_OF_MEMORY),
+				 errmsg("out of memory"),
+				 errdetail("libstemmer could not stem a word of %zu bytes.",
+						   *len)));
+	if (sb_stemmer_length(terms->stemmer) == 0)
+		return;					/* all of it was endings */
+	*word = (const char *) stemmed;
+	*len = sb_stemmer_length(terms->stemmer);
+}
+
+/* Filters */
+
+/* Whether a word, by its length or its digits, is left out. */
+static bool
+is_filtered(const Terms *terms, const char *word, size_t len)
+{
+	uint32		minlen = FILTER_MINLEN(terms->filters);
+	uint32		maxlen = FILTER_MAXLEN(terms->filters);
+	bool		digits = (terms->filters & FILTER_DIGITS) != 0;
+	uint32		nchars = 0;
+
+	for (size_t i = 0; i < len; nchars++)
+	{
+		UChar32		c;
+
+		U8_NEXT_UNSAFE(word, i, c);
+		if (digits && letter_is_number(c))
+			return true;
+	}
+	return nchars < minlen || (maxlen != 0 && nchars > maxlen);
+}
+
+#define FILTERS_BY_FORM	(FILTER_DIGITS | 0x00ffff00)
+
+/* What becomes of a word with this hash, asked for the first time. */
+static bool
+make_term(Terms *terms, const char **word, size_t *len, uint64 *hash)
+{
+	if (terms->stops != NULL && *find_stop(terms, *hash) != 0)
+		return false;
+	if (terms->stemmer == NULL)
+		return true;
+	stem(terms, word, len);
+	*hash = XXH3_64bits(*word, *len);
+	return true;
+}
+
+bool
+term_hash(Terms *terms, const char *word, size_t len, uint64 *hash)
+{
+	CachedTerm *cached;
+
+	if ((terms->filters & FILTERS_BY_FORM) && is_filtered(terms, word, len))
+		return false;
+	*hash = XXH3_64bits(word, len);
+	if (terms->cache == NULL)
+		return make_term(terms, &word, &len, hash);
+	cached = &terms->cache[*hash & (CACHE_SIZE - 1)];
+	if (!cached->used || cached->word != *hash)
+	{
+		cached->used = false;	/* in case of an error */
+		cached->word = *hash;
+		cached->dropped = !make_term(terms, &word, &len, hash);
+		cached->term = *hash;
+		cached->used = true;
+	}
+	*hash = cached->term;
+	return !cached->dropped;
+}
+
+bool
+term_text(Terms *terms, const char **word, size_t *len, uint64 *hash)
+{
+	if ((terms->filters & FILTERS_BY_FORM) &&
+		is_filtered(terms, *word, *len))
+		return false;
+	*hash = XXH3_64bits(*word, *len);
+	return make_term(terms, word, len, hash);
+}

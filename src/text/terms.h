@@ -1,0 +1,35 @@
+/*
+ * terms.h
+ *		Folded words to terms: filtered and stemmed.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/text/terms.h
+ */
+#ifndef NEARDUP_TERMS_H
+#define NEARDUP_TERMS_H
+
+#include "text/analysis.h"
+#include "text/letters.h"
+
+typedef struct Terms Terms;
+
+/* The letter rules of a language. */
+extern LetterRules rules_of_language(uint8 language);
+
+/*
+ * Makes what an analysis needs, in the current memory context, which frees
+ * libstemmer's part, too.  Raises FEATURE_NOT_SUPPORTED where libstemmer does
+ * not know the language.
+ */
+extern Terms *terms_create(const Making *making);
+
+/* The hash of a word's term; false if the word is left out. */
+extern bool term_hash(Terms *terms, const char *word, size_t len,
+					  uint64 *hash);
+
+/* The same with the term itself, valid until the next call. */
+extern bool term_text(Terms *terms, const char **word, size_t *len,
+					  uint64 *hash);
+
+#endif							/* NEARDUP_TERMS_H */

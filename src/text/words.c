@@ -1,0 +1,526 @@
+/*
+ * words.c
+ *		Plain text to words, folded.
+ *
+ * The text is read as runs: a run is what stands between two separators.  A
+ * run is folded and usually is one word.  It is several where folding yields
+ * separators (a ligature of two words) or where a script without spaces is
+ * in it, which segment.c cuts.
+ *
+ * A run of ASCII is folded byte by byte by a table.  Other text goes code
+ * point by code point: a simple one (see letters.c) is replaced from a table;
+ * all others are collected in a segment, from the last normalisation boundary
+ * to the next, which ICU folds as a whole.  The last simple code point stays
+ * remembered as a segment of one, as a mark may follow and change it.  That
+ * this gives the words that ICU gives for whole runs is what
+ * words_use_icu_only() is there to test.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/text/words.c
+ */
+#include "postgres.h"
+
+#include <unicode/utf16.h>
+#include <unicode/utf8.h>
+
+#include "text/words.h"
+
+/* Code points in a segment; for tests a whole run, with what vanishes. */
+#define SEGMENT_MAX		(2 * (WORD_MAX + WORD_SLACK))
+
+struct WordScanner
+{
+	const unsigned char *at;	/* what is left of the block */
+	const unsigned char *end;
+	MoreText	more;			/* gives the next block */
+	void	   *arg;
+	LetterRules rules;
+	bool		segment;		/* cut scripts without spaces */
+	bool		icu_only;		/* a test: no short cuts */
+
+	/* the run that is being read */
+	int			nletters;		/* code points in it, but those that vanish */
+	size_t		nbytes;			/* bytes of it folded so far */
+	size_t		word;			/* where its current word begins */
+	bool		split;			/* it holds separators */
+	bool		spaceless;		/* it holds a script without spaces */
+	bool		cyrillic;		/* its last letter is Cyrillic */
+	bool		apostrophe;		/* an apostrophe behind that is undecided */
+	bool		cut;			/* it was cut for its length */
+	bool		continues;		/* the one before it was */
+
+	/* the segment that may still change */
+	int			nsegment;		/* code points in it */
+	size_t		segment_at;		/* where its folded form begins */
+	bool		unfolded;		/* its folded form is not there yet */
+
+	/* words of a run that holds several */
+	const char *rest;
+	const char *rest_end;
+	char	   *pieces;			/* 2 * RUN_BYTES, when first needed */
+	Segmenter  *segmenter;		/* when first needed */
+
+	UChar	   *folded;			/* what ICU folds a segment to */
+	int32		folded_size;	/* in units */
+	MemoryContext context;		/* owns all that is allocated later */
+	UChar32		source[SEGMENT_MAX];	/* the segment's code points */
+	UChar		scratch[2 * SEGMENT_MAX];	/* the same in UTF-16 */
+	char		bytes[RUN_BYTES + 4];	/* the run, folded */
+};
+
+WordScanner *
+words_create(LetterRules rules, bool segment)
+{
+	WordScanner *scanner;
+
+	letters_init();
+	scanner = palloc(sizeof(WordScanner));
+	memset(scanner, 0, offsetof(WordScanner, source));
+	scanner->rules = rules;
+	scanner->segment = segment;
+	scanner->context = CurrentMemoryContext;
+	scanner->folded_size = 64;
+	scanner->folded = palloc(scanner->folded_size * sizeof(UChar));
+	return scanner;
+}
+
+void
+words_use_icu_only(WordScanner *scanner)
+{
+	scanner->icu_only = true;
+}
+
+void
+words_begin(WordScanner *scanner, MoreText more, void *arg)
+{
+	scanner->more = more;
+	scanner->arg = arg;
+	scanner->at = scanner->end = NULL;
+	scanner->rest = scanner->rest_end = NULL;
+	scanner->cut = false;
+	scanner->continues = false;
+}
+
+bool
+words_continues(const WordScanner *scanner)
+{
+	return scanner->continues;
+}
+
+/* Folded code points into the run */
+
+static inline void
+put_utf8(WordScanner *scanner, UChar32 c)
+{
+	size_t		n = scanner->nbytes;
+
+	U8_APPEND_UNSAFE(scanner->bytes, n, c);
+	scanner->nbytes = n;
+}
+
+/* Makes nikhahit and aa one letter again, as writers have it. */
+static bool
+join_aa(WordScanner *scanner, UChar32 c)
+{
+	UChar32		before = c == THAI_AA ? THAI_NIKHAHIT : LAO_NIGGAHITA;
+	UChar32		joined = c == THAI_AA ? THAI_AM : LAO_AM;
+	UChar32		last;
+	size_t		i = scanner->nbytes;
+
+	if (scanner->nbytes < scanner->word + 3)
+		return false;
+	U8_PREV_UNSAFE(scanner->bytes, i, last);
+	if (last != before)
+		return false;
+	scanner->nbytes = i;
+	put_utf8(scanner, joined);
+	return true;
+}
+
+/* Any code point that ICU has folded. */
+static void
+put_folded(WordScanner *scanner, UChar32 c)
+{
+	bool		first = scanner->nbytes == scanner->word;
+
+	c = letter_after_folding(scanner->rules, c);
+	if (c == 0 || (first && letter_is_mark(c)))
+		return;
+	if ((c == THAI_AA || c == LAO_AA) && join_aa(scanner, c))
+		return;
+	if (scanner->nbytes > RUN_BYTES)
+		elog(ERROR, "folded word is too long");
+
+	/* an apostrophe is here only where it belongs to the word */
+	if (c == '\'' || (letter_is_word(c) && c != 0x02BC))
+		put_utf8(scanner, c);
+	else if (!first)
+	{
+		scanner->bytes[scanner->nbytes++] = ' ';
+		scanner->word = scanner->nbytes;
+		scanner->split = true;
+	}
+}
+
+/* Has ICU fold the segment, if that is still to be done. */
+static void
+fold_segment(WordScanner *scanner)
+{
+	int32		n;
+
+	if (!scanner->unfolded)
+		return;
+	scanner->unfolded = false;
+	for (;;)
+	{
+		n = letters_fold(scanner->rules, scanner->source, scanner->nsegment,
+						 scanner->scratch, scanner->folded,
+						 scanner->folded_size);
+		if (n <= scanner->folded_size)
+			break;
+		pfree(scanner->folded);
+		scanner->folded = MemoryContextAlloc(scanner->context,
+											 n * sizeof(UChar));
+		scanner->folded_size = n;
+	}
+	for (int32 i = 0; i < n;)
+	{
+		UChar32		c;
+
+		U16_NEXT_UNSAFE(scanner->folded, i, c);
+		put_folded(scanner, c);
+	}
+}
+
+/* The run */
+
+static inline void
+begin_segment(WordScanner *scanner, UChar32 c)
+{
+	fold_segment(scanner);
+	scanner->source[0] = c;
+	scanner->nsegment = 1;
+	scanner->segment_at = scanner->nbytes;
+}
+
+/* Takes c into the segment, whose folded form is void with that. */
+static void
+extend_segment(WordScanner *scanner, UChar32 c)
+{
+	if (scanner->nsegment == 0)
+		begin_segment(scanner, c);
+	else if (scanner->nsegment < SEGMENT_MAX)
+		scanner->source[scanner->nsegment++] = c;
+	if (!scanner->unfolded)
+	{
+		scanner->nbytes = scanner->segment_at;
+		scanner->unfolded = true;
+	}
+}
+
+/* Takes a letter, mark or number into the run. */
+static inline void
+add_letter(WordScanner *scanner, UChar32 c, Letter letter)
+{
+	UChar32		code = LETTER_CODE(letter);
+	bool		simple = LETTER_CLASS(letter) == LETTER_SIMPLE;
+
+	scanner->nletters++;
+	if (LETTER_SCRIPT(letter) != SCRIPT_SPACED)
+		scanner->spaceless = true;
+	if (!(letter & LETTER_IS_MARK))
+		scanner->cyrillic = (letter & LETTER_IS_CYRILLIC) != 0;
+	if (scanner->icu_only)
+	{
+		extend_segment(scanner, c);
+		return;
+	}
+	if (letter & LETTER_IS_BOUNDARY)
+		begin_segment(scanner, c);
+	if (LETTER_CLASS(letter) == LETTER_AA)
+	{
+		/* simple but behind a nikhahit; and that cannot begin a word */
+		size_t		i = scanner->nbytes;
+		UChar32		last = 0;
+
+		if (i >= scanner->word + 3)
+			U8_PREV_UNSAFE(scanner->bytes, i, last);
+		simple = last != THAI_NIKHAHIT && last != LAO_NIGGAHITA;
+		if (scanner->nbytes == scanner->word &&
+			(c == THAI_AM || c == LAO_AM))
+			code = c == THAI_AM ? THAI_AA : LAO_AA;
+	}
+	if (simple)
+	{
+		if (code != 0 && (!(letter & LETTER_IS_MARK) ||
+						  scanner->nbytes > scanner->word))
+			put_utf8(scanner, code);
+	}
+	else if (letter & LETTER_IS_BOUNDARY)
+		scanner->unfolded = true;
+	else
+		extend_segment(scanner, c);
+}
+
+/* An apostrophe that turned out to belong to the word. */
+static void
+add_apostrophe(WordScanner *scanner)
+{
+	scanner->apostrophe = false;
+	if (scanner->icu_only)
+	{
+		extend_segment(scanner, '\'');
+		return;
+	}
+	begin_segment(scanner, '\'');
+	put_utf8(scanner, '\'');
+}
+
+/* Gets a further block; false at the end of the text. */
+static bool
+refill(WordScanner *scanner)
+{
+	const char *text;
+	size_t		len;
+
+	if (!scanner->more(scanner->arg, &text, &len))
+		return false;
+	scanner->at = (const unsigned char *) text;
+	scanner->end = scanner->at + len;
+	return true;
+}
+
+/*
+ * The next code point, which begins at scanner->at, without going past it;
+ * *next is set to what follows.  What is not UTF-8 is a separator.
+ */
+static inline UChar32
+peek(WordScanner *scanner, const unsigned char **next)
+{
+	const unsigned char *p = scanner->at;
+	UChar32		c;
+
+	if (p[0] < 0x80)
+	{
+		*next = p + 1;
+		return p[0];
+	}
+	if (p[0] >= 0xC2 && p[0] <= 0xDF && scanner->end - p >= 2 &&
+		(p[1] & 0xC0) == 0x80)
+	{
+		*next = p + 2;
+		return ((p[0] & 0x1F) << 6) | (p[1] & 0x3F);
+	}
+	else
+	{
+		int32		i = 0;
+		int32		n = Min(scanner->end - p, 4);
+
+		U8_NEXT(p, i, n, c);
+		*next = p + i;
+		return c >= 0 ? c : 0xFFFD;
+	}
+}
+
+/*
+ * Whether the run ends before this letter: at an apostrophe that is not part
+ * of it, or because of its length.
+ */
+static inline bool
+ends_before(WordScanner *scanner, Letter letter)
+{
+	if (scanner->apostrophe)
+	{
+		if (!(letter & LETTER_IS_CYRILLIC))
+			return true;
+		add_apostrophe(scanner);
+	}
+	if (scanner->nletters < WORD_MAX)
+		return false;
+	scanner->cut = (letter & LETTER_IS_BOUNDARY) != 0 ||
+		scanner->nletters >= WORD_MAX + WORD_SLACK;
+	return scanner->cut;
+}
+
+/* What read_run() does next. */
+typedef enum Step
+{
+	STEP_ON,					/* go on behind the code point */
+	STEP_END,					/* the run has ended before it */
+	STEP_LAST,					/* the run has ended with it */
+}			Step;
+
+/* One code point of a run. */
+static inline Step
+take(WordScanner *scanner, UChar32 c, Letter letter)
+{
+	switch (LETTER_CLASS(letter))
+	{
+		case LETTER_NOTHING:
+			if (scanner->icu_only && scanner->nletters > 0)
+				extend_segment(scanner, c);
+			return STEP_ON;
+		case LETTER_APOSTROPHE:
+			if (scanner->nletters > 0 && scanner->cyrillic &&
+				!scanner->apostrophe)
+			{
+				scanner->apostrophe = true;
+				return STEP_ON;
+			}
+			/* FALLTHROUGH */
+		case LETTER_SEPARATOR:
+			if (scanner->nletters > 0)
+				return STEP_LAST;
+			scanner->continues = false;
+			return STEP_ON;
+		case LETTER_FRACTION:
+			if (scanner->nletters > 0)
+				return STEP_END;
+			scanner->nletters++;
+			extend_segment(scanner, c);
+			return STEP_LAST;
+		default:
+			if (scanner->nletters == 0 && (letter & LETTER_IS_MARK))
+				return STEP_ON;
+			if (ends_before(scanner, letter))
+				return STEP_END;
+			add_letter(scanner, c, letter);
+			return STEP_ON;
+	}
+}
+
+/*
+ * Reads on to the end of the run, which may have begun.  False if the text
+ * ends before one begins.
+ */
+static bool
+read_run(WordScanner *scanner)
+{
+	Step		step = STEP_ON;
+
+	while (step == STEP_ON)
+	{
+		const unsigned char *next;
+		UChar32		c;
+		Letter		letter;
+
+		if (scanner->at == scanner->end && !refill(scanner))
+			break;
+		c = peek(scanner, &next);
+		letter = scanner->icu_only ? letter_classify(scanner->rules, c) :
+			letter_of(scanner->rules, c);
+		step = take(scanner, c, letter);
+		if (step != STEP_END)
+			scanner->at = next;
+	}
+	fold_segment(scanner);
+	return scanner->nletters > 0;
+}
+
+/*
+ * Reads as much of a run as is ASCII.  True if that is the whole run; if not,
+ * what there is of it has been begun.
+ */
+static bool
+read_ascii(WordScanner *scanner)
+{
+	const int8 *fold = letter_ascii[scanner->rules];
+	const unsigned char *p = scanner->at;
+	const unsigned char *end = scanner->end;
+	char	   *out = scanner->bytes;
+
+	while (p < end && fold[*p] == 0)
+		p++;
+	if (p > scanner->at)
+		scanner->continues = false;
+	scanner->at = p;
+	if (end - p > WORD_MAX)
+		end = p + WORD_MAX;
+	while (p < end && fold[*p] > 0)
+		*out++ = fold[*p++];
+	scanner->nbytes = out - scanner->bytes;
+	if (p == scanner->at)
+		return false;
+	scanner->at = p;
+	if (p < end && fold[*p] == 0)
+		return true;
+	scanner->nletters = scanner->nbytes;
+	scanner->source[0] = p[-1];
+	scanner->nsegment = 1;
+	scanner->segment_at = scanner->nbytes - 1;
+	return false;
+}
+
+/* The next run, folded; false at the end of the text. */
+static bool
+next_run(WordScanner *scanner)
+{
+	scanner->continues = scanner->cut;
+	scanner->cut = false;
+	scanner->nletters = 0;
+	scanner->nbytes = 0;
+	scanner->word = 0;
+	scanner->split = false;
+	scanner->spaceless = false;
+	scanner->cyrillic = false;
+	scanner->apostrophe = false;
+	scanner->nsegment = 0;
+	scanner->unfolded = false;
+	return (!scanner->icu_only && read_ascii(scanner)) || read_run(scanner);
+}
+
+/* Makes the words of a run that holds several ready to be handed out. */
+static void
+split_run(WordScanner *scanner)
+{
+	MemoryContext old;
+
+	scanner->rest = scanner->bytes;
+	scanner->rest_end = scanner->bytes + scanner->nbytes;
+	if (!scanner->spaceless || !scanner->segment)
+		return;
+	if (scanner->segmenter == NULL)
+	{
+		old = MemoryContextSwitchTo(scanner->context);
+		scanner->pieces = palloc(2 * RUN_BYTES);
+		scanner->segmenter = segmenter_create(scanner->rules);
+		MemoryContextSwitchTo(old);
+	}
+	scanner->rest = scanner->pieces;
+	scanner->rest_end = scanner->pieces +
+		segmenter_split(scanner->segmenter, scanner->bytes, scanner->nbytes,
+						scanner->pieces);
+}
+
+bool
+words_next(WordScanner *scanner, const char **word, size_t *len)
+{
+	for (;;)
+	{
+		const char *p = scanner->rest;
+
+		while (p < scanner->rest_end && *p == ' ')
+			p++;
+		if (p < scanner->rest_end)
+		{
+			*word = p;
+			while (p < scanner->rest_end && *p != ' ')
+				p++;
+			*len = p - *word;
+			scanner->rest = p;
+			return true;
+		}
+		scanner->rest = scanner->rest_end = NULL;
+		if (!next_run(scanner))
+			return false;
+		if (scanner->split || (scanner->spaceless && scanner->segment))
+			split_run(scanner);
+		else if (scanner->nbytes > 0)
+		{
+			*word = scanner->bytes;
+			*len = scanner->nbytes;
+			return true;
+		}
+	}
+}

@@ -1,0 +1,72 @@
+/*
+ * words.h
+ *		Plain text to words, folded.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/text/words.h
+ */
+#ifndef NEARDUP_WORDS_H
+#define NEARDUP_WORDS_H
+
+#include "text/letters.h"
+
+typedef struct WordScanner WordScanner;
+
+/*
+ * Gives a scanner the next block of UTF-8, in which no character is cut; the
+ * block stays in place until the next call.  False at the end.
+ */
+typedef bool (*MoreText) (void *arg, const char **text, size_t *len);
+
+/*
+ * Makes a scanner in the current memory context.  segment: words of scripts
+ * without spaces are found by ICU, otherwise a run of them is one word.
+ */
+extern WordScanner *words_create(LetterRules rules, bool segment);
+
+/* Begins a text. */
+extern void words_begin(WordScanner *scanner, MoreText more, void *arg);
+
+/*
+ * The next word, folded, in UTF-8, valid until the next call; false at the
+ * end.  A word has at least one letter or number.
+ */
+extern bool words_next(WordScanner *scanner, const char **word, size_t *len);
+
+/*
+ * Whether the word last read continues the one before it: a run of more than
+ * WORD_MAX characters is cut.
+ */
+extern bool words_continues(const WordScanner *scanner);
+
+/* For tests: no tables and no short cuts, ICU folds all. */
+extern void words_use_icu_only(WordScanner *scanner);
+
+#define WORD_MAX	1024		/* code points of the text, before folding */
+
+/*
+ * Code points that may follow the last of WORD_MAX because no boundary stands
+ * before them.
+ */
+#define WORD_SLACK	64
+
+/*
+ * Room for what a run folds to: a code point of 3 bytes may become 33
+ * (U+FDFA), no other grows by more.
+ */
+#define RUN_BYTES	((WORD_MAX + WORD_SLACK) * 33)
+
+/* segment.c */
+typedef struct Segmenter Segmenter;
+
+extern Segmenter *segmenter_create(LetterRules rules);
+
+/*
+ * Copies a folded run of len bytes to dest, a space between any two words
+ * that it holds; dest has room for 2 * len bytes.  Returns the length.
+ */
+extern size_t segmenter_split(Segmenter *segmenter, const char *run,
+							  size_t len, char *dest);
+
+#endif							/* NEARDUP_WORDS_H */
