@@ -32,6 +32,7 @@ OBJS = \
 	src/signature.o \
 	src/signature_ops.o \
 	src/text/analysis.o \
+	src/text/ascii.o \
 	src/text/configured.o \
 	src/text/entities.o \
 	src/text/languages.o \

@@ -37,7 +37,6 @@
 #define DOT_ABOVE		0x0307
 
 Letter	   *letter_pages[NUM_RULES][LETTER_TABLE_END >> 8];
-int8		letter_ascii[NUM_RULES][256];
 
 static const UNormalizer2 *folding; /* owned by ICU, which never frees it */
 
@@ -57,21 +56,6 @@ letters_init(void)
 
 	if (folding != NULL)
 		return;
-	for (int rules = 0; rules < NUM_RULES; rules++)
-	{
-		int8	   *table = letter_ascii[rules];
-
-		for (int c = 0; c < 256; c++)
-		{
-			if ((c >= '0' && c <= '9') || (c >= 'a' && c <= 'z'))
-				table[c] = c;
-			else if (c >= 'A' && c <= 'Z')
-				table[c] = c + ('a' - 'A');
-			else
-				table[c] = c < 128 ? 0 : -1;
-		}
-	}
-	letter_ascii[RULES_TURKISH]['I'] = -1;
 	folding = unorm2_getNFKCCasefoldInstance(&status);
 	if (U_FAILURE(status))
 		folding = NULL;

@@ -73,12 +73,6 @@ typedef enum LetterScript
 
 extern Letter *letter_pages[NUM_RULES][LETTER_TABLE_END >> 8];
 
-/*
- * For each byte: its folded form if it is an ASCII letter or digit, 0 if it
- * separates, -1 if letter_of() must decide.
- */
-extern int8 letter_ascii[NUM_RULES][256];
-
 /* Makes ready what the other functions use.  Raises an error if ICU cannot. */
 extern void letters_init(void);
 

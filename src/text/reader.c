@@ -122,13 +122,19 @@ reader_begin(Reader *reader, const char *doc, size_t len)
 static size_t
 read_words(Reader *reader, uint64 *hashes, size_t max)
 {
+	bool		plain = terms_are_words(reader->terms);
 	size_t		n = 0;
 	const char *word;
 	size_t		len;
 
-	while (n < max && words_next(reader->scanner, &word, &len))
+	for (;;)
+	{
+		if (plain)
+			n += words_hash_ascii(reader->scanner, hashes + n, max - n);
+		if (n == max || !words_next(reader->scanner, &word, &len))
+			return n;
 		n += term_hash(reader->terms, word, len, &hashes[n]);
-	return n;
+	}
 }
 
 bool

@@ -237,6 +237,13 @@ make_term(Terms *terms, const char **word, size_t *len, uint64 *hash)
 }
 
 bool
+terms_are_words(const Terms *terms)
+{
+	return terms->stemmer == NULL && terms->stops == NULL &&
+		!(terms->filters & FILTERS_BY_FORM);
+}
+
+bool
 term_hash(Terms *terms, const char *word, size_t len, uint64 *hash)
 {
 	CachedTerm *cached;

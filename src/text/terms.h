@@ -24,6 +24,9 @@ extern LetterRules rules_of_language(uint8 language);
  */
 extern Terms *terms_create(const Making *making);
 
+/* Whether all words are kept as they are. */
+extern bool terms_are_words(const Terms *terms);
+
 /* The hash of a word's term; false if the word is left out. */
 extern bool term_hash(Terms *terms, const char *word, size_t len,
 					  uint64 *hash);

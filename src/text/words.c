@@ -7,10 +7,10 @@
  * separators (a ligature of two words) or where a script without spaces is
  * in it, which segment.c cuts.
  *
- * A run of ASCII is folded byte by byte by a table.  Other text goes code
- * point by code point: a simple one (see letters.c) is replaced from a table;
- * all others are collected in a segment, from the last normalisation boundary
- * to the next, which ICU folds as a whole.  The last simple code point stays
+ * Where runs of ASCII are is found for many at once (ascii.c).  Other text goes
+ * code point by code point: a simple one (see letters.c) is replaced from a
+ * table; all others are collected in a segment, from the last normalisation
+ * boundary to the next, which ICU folds as a whole.  The last simple code point stays
  * remembered as a segment of one, as a mark may follow and change it.  That
  * this gives the words that ICU gives for whole runs is what
  * words_use_icu_only() is there to test.
@@ -24,6 +24,8 @@
 #include <unicode/utf16.h>
 #include <unicode/utf8.h>
 
+#include "hash.h"
+#include "text/ascii.h"
 #include "text/words.h"
 
 /* Code points in a segment; for tests a whole run, with what vanishes. */
@@ -38,6 +40,11 @@ struct WordScanner
 	LetterRules rules;
 	bool		segment;		/* cut scripts without spaces */
 	bool		icu_only;		/* a test: no short cuts */
+
+	/* a chunk of the block whose ASCII runs are known */
+	const unsigned char *chunk;
+	const unsigned char *chunk_end; /* NULL = there is none */
+	int			run;			/* the first run not known to be read */
 
 	/* the run that is being read */
 	int			nletters;		/* code points in it, but those that vanish */
@@ -66,6 +73,7 @@ struct WordScanner
 	MemoryContext context;		/* owns all that is allocated later */
 	UChar32		source[SEGMENT_MAX];	/* the segment's code points */
 	UChar		scratch[2 * SEGMENT_MAX];	/* the same in UTF-16 */
+	AsciiIndex	index;			/* of the chunk */
 	char		bytes[RUN_BYTES + 4];	/* the run, folded */
 };
 
@@ -97,6 +105,7 @@ words_begin(WordScanner *scanner, MoreText more, void *arg)
 	scanner->more = more;
 	scanner->arg = arg;
 	scanner->at = scanner->end = NULL;
+	scanner->chunk_end = NULL;
 	scanner->rest = scanner->rest_end = NULL;
 	scanner->cut = false;
 	scanner->continues = false;
@@ -288,6 +297,7 @@ refill(WordScanner *scanner)
 		return false;
 	scanner->at = (const unsigned char *) text;
 	scanner->end = scanner->at + len;
+	scanner->chunk_end = NULL;
 	return true;
 }
 
@@ -418,40 +428,6 @@ read_run(WordScanner *scanner)
 	return scanner->nletters > 0;
 }
 
-/*
- * Reads as much of a run as is ASCII.  True if that is the whole run; if not,
- * what there is of it has been begun.
- */
-static bool
-read_ascii(WordScanner *scanner)
-{
-	const int8 *fold = letter_ascii[scanner->rules];
-	const unsigned char *p = scanner->at;
-	const unsigned char *end = scanner->end;
-	char	   *out = scanner->bytes;
-
-	while (p < end && fold[*p] == 0)
-		p++;
-	if (p > scanner->at)
-		scanner->continues = false;
-	scanner->at = p;
-	if (end - p > WORD_MAX)
-		end = p + WORD_MAX;
-	while (p < end && fold[*p] > 0)
-		*out++ = fold[*p++];
-	scanner->nbytes = out - scanner->bytes;
-	if (p == scanner->at)
-		return false;
-	scanner->at = p;
-	if (p < end && fold[*p] == 0)
-		return true;
-	scanner->nletters = scanner->nbytes;
-	scanner->source[0] = p[-1];
-	scanner->nsegment = 1;
-	scanner->segment_at = scanner->nbytes - 1;
-	return false;
-}
-
 /* The next run, folded; false at the end of the text. */
 static bool
 next_run(WordScanner *scanner)
@@ -467,7 +443,7 @@ next_run(WordScanner *scanner)
 	scanner->apostrophe = false;
 	scanner->nsegment = 0;
 	scanner->unfolded = false;
-	return (!scanner->icu_only && read_ascii(scanner)) || read_run(scanner);
+	return read_run(scanner);
 }
 
 /* Makes the words of a run that holds several ready to be handed out. */
@@ -493,12 +469,89 @@ split_run(WordScanner *scanner)
 						scanner->pieces);
 }
 
+/* ASCII */
+
+/* Indexes the next chunk of the block, or of the next one; false at the end. */
+static bool
+next_chunk(WordScanner *scanner)
+{
+	if (scanner->at == scanner->end && !refill(scanner))
+		return false;
+	ascii_index(&scanner->index, scanner->at, scanner->end - scanner->at,
+				scanner->rules == RULES_TURKISH);
+	scanner->chunk = scanner->at;
+	scanner->chunk_end = scanner->at + scanner->index.length;
+	scanner->run = 0;
+	return true;
+}
+
+/*
+ * The next run, if it is of ASCII and ends in the chunk: its start and end in
+ * the chunk.  False if the next run, or the end of the text, is read_run()'s.
+ */
+static inline bool
+next_ascii(WordScanner *scanner, int *start, int *stop)
+{
+	const AsciiIndex *index = &scanner->index;
+
+	if (scanner->icu_only || scanner->cut)
+		return false;
+	for (;;)
+	{
+		int			at;
+
+		if (scanner->chunk_end == NULL || scanner->at >= scanner->chunk_end)
+		{
+			if (!next_chunk(scanner))
+				return false;
+		}
+		at = scanner->at - scanner->chunk;
+		while (scanner->run < index->nruns &&
+			   index->bounds[2 * scanner->run + 1] <= at)
+			scanner->run++;
+		if (scanner->run < index->nruns)
+			break;
+		scanner->at = scanner->chunk_end;
+	}
+	*start = Max(index->bounds[2 * scanner->run], scanner->at - scanner->chunk);
+	*stop = index->bounds[2 * scanner->run + 1];
+	scanner->at = scanner->chunk + *start;
+	if (*stop == index->length)
+	{
+		/* it may go on: in a chunk of its own, if that can help */
+		if (*start == 0 || scanner->chunk_end == scanner->end)
+			return false;
+		scanner->chunk_end = NULL;
+		return next_ascii(scanner, start, stop);
+	}
+	if (!ascii_only(index, *start, *stop))
+		return false;
+	scanner->at = scanner->chunk + *stop;
+	scanner->continues = false;
+	return true;
+}
+
+size_t
+words_hash_ascii(WordScanner *scanner, uint64 *hashes, size_t max)
+{
+	size_t		n = 0;
+	int			start;
+	int			stop;
+
+	while (n < max && scanner->rest == NULL &&
+		   next_ascii(scanner, &start, &stop))
+		hashes[n++] = XXH3_64bits(scanner->index.folded + start, stop - start);
+	return n;
+}
+
 bool
 words_next(WordScanner *scanner, const char **word, size_t *len)
 {
 	for (;;)
 	{
 		const char *p = scanner->rest;
+		int			start;
+		int			stop;
 
 		while (p < scanner->rest_end && *p == ' ')
 			p++;
@@ -512,6 +565,12 @@ words_next(WordScanner *scanner, const char **word, size_t *len)
 			return true;
 		}
 		scanner->rest = scanner->rest_end = NULL;
+		if (next_ascii(scanner, &start, &stop))
+		{
+			*word = scanner->index.folded + start;
+			*len = stop - start;
+			return true;
+		}
 		if (!next_run(scanner))
 			return false;
 		if (scanner->split || (scanner->spaceless && scanner->segment))

@@ -35,6 +35,13 @@ extern void words_begin(WordScanner *scanner, MoreText more, void *arg);
 extern bool words_next(WordScanner *scanner, const char **word, size_t *len);
 
 /*
+ * The hashes (XXH3) of up to max further words, as long as they are ASCII;
+ * returns how many there were.  At 0 words_next() must be asked.
+ */
+extern size_t words_hash_ascii(WordScanner *scanner, uint64 *hashes,
+							   size_t max);
+
+/*
  * Whether the word last read continues the one before it: a run of more than
  * WORD_MAX characters is cut.
  */

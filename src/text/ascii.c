@@ -1,0 +1,121 @@
+/*
+ * ascii.c
+ *		Where the words of ASCII text are.
+ *
+ * 64 bytes at a time are put into lower case and turned into two 64-bit maps:
+ * bytes that belong to words, and bytes that are not ASCII (of which others
+ * must decide).  Where the first map changes from one bit to the next, a run
+ * begins or ends, so that the time goes with the number of words and not of
+ * bytes.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/text/ascii.c
+ */
+#include "postgres.h"
+
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
+#include "port/pg_bitutils.h"
+
+#include "text/ascii.h"
+
+/*
+ * The maps of 64 bytes of text, whose lower case goes to folded: bytes of
+ * words, ASCII or not, bytes that are not ASCII, and bytes that are I.
+ */
+#ifdef __SSE2__
+
+static inline void
+map_bytes(const unsigned char *text, char *folded, uint64 *word,
+		  uint64 *other, uint64 *capital_i)
+{
+	*word = *other = *capital_i = 0;
+	for (int i = 0; i < 64; i += 16)
+	{
+		__m128i		bytes = _mm_loadu_si128((const __m128i *) (text + i));
+		__m128i		bit = _mm_set1_epi8(0x20);
+		__m128i		letter = _mm_sub_epi8(_mm_or_si128(bytes, bit),
+										  _mm_set1_epi8('a'));
+		__m128i		digit = _mm_sub_epi8(bytes, _mm_set1_epi8('0'));
+		__m128i		is_letter = _mm_cmpeq_epi8(letter, _mm_min_epu8(letter,
+																	_mm_set1_epi8(25)));
+		__m128i		is_digit = _mm_cmpeq_epi8(digit, _mm_min_epu8(digit,
+																  _mm_set1_epi8(9)));
+		__m128i		is_i = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('I'));
+		uint64		high = (uint16) _mm_movemask_epi8(bytes);
+
+		_mm_storeu_si128((__m128i *) (folded + i),
+						 _mm_or_si128(bytes, _mm_and_si128(is_letter, bit)));
+		*word |= (high | (uint16) _mm_movemask_epi8(_mm_or_si128(is_letter,
+																 is_digit))) << i;
+		*other |= high << i;
+		*capital_i |= (uint64) (uint16) _mm_movemask_epi8(is_i) << i;
+	}
+}
+
+#else
+
+static inline void
+map_bytes(const unsigned char *text, char *folded, uint64 *word,
+		  uint64 *other, uint64 *capital_i)
+{
+	*word = *other = *capital_i = 0;
+	for (int i = 0; i < 64; i++)
+	{
+		unsigned char c = text[i];
+		uint64		is_letter = (unsigned char) ((c | 0x20) - 'a') < 26;
+		uint64		is_digit = (unsigned char) (c - '0') < 10;
+		uint64		high = c >> 7;
+
+		folded[i] = c | (is_letter << 5);
+		*word |= (is_letter | is_digit | high) << i;
+		*other |= high << i;
+		*capital_i |= (uint64) (c == 'I') << i;
+	}
+}
+
+#endif
+
+void
+ascii_index(AsciiIndex *index, const unsigned char *text, size_t len,
+			bool dotless)
+{
+	uint64		any_other = 0;
+	uint64		before = 0;		/* 1 if the last byte belonged to a run */
+	int			nbounds = 0;
+
+	index->length = Min(len, ASCII_CHUNK);
+	for (int at = 0; at < index->length; at += 64)
+	{
+		unsigned char rest[64];
+		const unsigned char *bytes = text + at;
+		int			left = index->length - at;
+		uint64		word;
+		uint64		other;
+		uint64		capital_i;
+		uint64		changes;
+
+		if (left < 64)
+		{
+			memset(rest, 0, sizeof(rest));
+			memcpy(rest, bytes, left);
+			bytes = rest;
+		}
+		map_bytes(bytes, index->folded + at, &word, &other, &capital_i);
+		if (dotless)
+			other |= capital_i;
+		any_other |= other;
+		index->other[at / 64] = other;
+		changes = word ^ (word << 1 | before);
+		before = word >> 63;
+		for (; changes != 0; changes &= changes - 1)
+			index->bounds[nbounds++] = at + pg_rightmost_one_pos64(changes);
+	}
+	if (nbounds % 2 != 0)
+		index->bounds[nbounds++] = index->length;
+	index->nruns = nbounds / 2;
+	index->any_other = any_other != 0;
+}
