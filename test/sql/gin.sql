@@ -105,8 +105,10 @@ SELECT * FROM docs WHERE sig <% current_setting('test.sig')::signature;
 EXPLAIN (COSTS OFF)
 SELECT * FROM docs WHERE current_setting('test.sig')::signature %> sig;
 RESET enable_seqscan;
+SET neardup.enable_join = off;
 EXPLAIN (COSTS OFF)
 SELECT q, id FROM query, docs WHERE query % sig;
+RESET neardup.enable_join;
 SET enable_seqscan = off;
 PREPARE near (signature, float8) AS SELECT id FROM docs WHERE near_duplicate(sig, $1, $2) ORDER BY id;
 SET plan_cache_mode = force_generic_plan;

@@ -2,7 +2,9 @@
 -- The extension's objects, as the catalogues have them
 --
 
-DROP EXTENSION neardup;
+\set regression :DBNAME
+CREATE DATABASE neardup_install;
+\connect neardup_install
 CREATE EXTENSION neardup;
 
 -- Every member object, to be joined with the catalogue it is in.  Array types
@@ -85,4 +87,5 @@ DROP VIEW member_function, member;
 DROP EXTENSION neardup;
 SELECT count(*) FROM pg_proc WHERE probin LIKE '%neardup%';
 SELECT count(*) FROM pg_type WHERE typname LIKE '%signature%';
-CREATE EXTENSION neardup;
+\connect :regression
+DROP DATABASE neardup_install;
