@@ -37,7 +37,7 @@ FROM truth GROUP BY m ORDER BY m;
 
 -- By index: plpgsql, so that measure and threshold are constants when planned
 CREATE FUNCTION by_index(OUT differing bigint, OUT indexed bigint) LANGUAGE plpgsql
-SET enable_seqscan = off SET jit = off AS $$
+SET enable_seqscan = off SET neardup.enable_join = off SET jit = off AS $$
 DECLARE
     c record;
     line text;
