@@ -11,6 +11,12 @@ OBJS = \
 	src/features/order.o \
 	src/features/shingle.o \
 	src/features/sort.o \
+	src/guard.o \
+	src/guard_index.o \
+	src/guard_key.o \
+	src/guard_report.o \
+	src/guard_search.o \
+	src/guard_tables.o \
 	src/index/gin.o \
 	src/index/query.o \
 	src/index/support.o \

@@ -423,4 +423,11 @@ COMMENT ON OPERATOR CLASS signature_gin_ops USING gin IS 'near-duplicates by ext
 
 -- guard
 
+-- Arguments: a signature column or an index on an expression that makes one,
+-- the threshold, the mode (reject, skip, tag, warn), the column to tag.
+CREATE FUNCTION neardup_guard() RETURNS trigger
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C VOLATILE PARALLEL SAFE;
+COMMENT ON FUNCTION neardup_guard() IS 'trigger that keeps near-duplicates out of a table';
+
 -- join

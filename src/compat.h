@@ -10,6 +10,8 @@
 #ifndef NEARDUP_COMPAT_H
 #define NEARDUP_COMPAT_H
 
+#include "access/htup_details.h"
+#include "nodes/tidbitmap.h"
 #include "utils/guc.h"
 
 /* 16: varatt.h was split from postgres.h */
@@ -60,5 +62,65 @@ extern PGDLLEXPORT void _PG_init(void);
 #else
 #define NEARDUP_MODULE_MAGIC PG_MODULE_MAGIC
 #endif
+
+/* 18: a scan is told where to count */
+#if PG_VERSION_NUM >= 180000
+#define compat_beginscan_bitmap(index, snapshot, nkeys) \
+	index_beginscan_bitmap(index, snapshot, NULL, nkeys)
+#else
+#define compat_beginscan_bitmap(index, snapshot, nkeys) \
+	index_beginscan_bitmap(index, snapshot, nkeys)
+#endif
+
+/*
+ * The pages of a bitmap, one after the other.  18: the offsets of a page are
+ * taken out of it in a step of their own.
+ */
+typedef struct BitmapPages
+{
+	BlockNumber blockno;
+	int			noffsets;		/* -1: any row of the page may be meant */
+	OffsetNumber *offsets;
+#if PG_VERSION_NUM >= 180000
+	TBMPrivateIterator *iterator;
+	OffsetNumber space[MaxHeapTuplesPerPage];
+#else
+	TBMIterator *iterator;
+#endif
+}			BitmapPages;
+
+#if PG_VERSION_NUM >= 180000
+#define bitmap_pages_begin(pages, bitmap) \
+	((pages)->iterator = tbm_begin_private_iterate(bitmap))
+#define bitmap_pages_end(pages) tbm_end_private_iterate((pages)->iterator)
+#else
+#define bitmap_pages_begin(pages, bitmap) \
+	((pages)->iterator = tbm_begin_iterate(bitmap))
+#define bitmap_pages_end(pages) tbm_end_iterate((pages)->iterator)
+#endif
+
+static inline bool
+bitmap_pages_next(BitmapPages *pages)
+{
+#if PG_VERSION_NUM >= 180000
+	TBMIterateResult page;
+
+	if (!tbm_private_iterate(pages->iterator, &page))
+		return false;
+	pages->blockno = page.blockno;
+	pages->offsets = pages->space;
+	pages->noffsets = page.lossy ? -1 :
+		tbm_extract_page_tuple(&page, pages->space, MaxHeapTuplesPerPage);
+#else
+	TBMIterateResult *page = tbm_iterate(pages->iterator);
+
+	if (page == NULL)
+		return false;
+	pages->blockno = page->blockno;
+	pages->offsets = page->offsets;
+	pages->noffsets = page->ntuples;
+#endif
+	return true;
+}
 
 #endif							/* NEARDUP_COMPAT_H */

@@ -39,4 +39,7 @@ extern GinSignatureOptions gin_signature_options(const bytea *given);
 extern bool gin_signature_can_answer(const GinSignatureOptions *options,
 									 Measure measure, double threshold);
 
+/* By its address, an index column is known to be of the operator class. */
+extern Datum gin_signature_extract_value(PG_FUNCTION_ARGS);
+
 #endif							/* NEARDUP_GIN_H */
