@@ -17,6 +17,7 @@ OBJS = \
 	src/guard_report.o \
 	src/guard_search.o \
 	src/guard_tables.o \
+	src/index/frequent.o \
 	src/index/gin.o \
 	src/index/query.o \
 	src/index/support.o \

@@ -51,6 +51,7 @@
 
 #include "compat.h"
 #include "hash.h"
+#include "index/frequent.h"
 #include "index/gin.h"
 #include "index/query.h"
 #include "methods/methods.h"
@@ -273,6 +274,7 @@ gin_signature_extract_value(PG_FUNCTION_ARGS)
 	keys = palloc((n + 1) * sizeof(Datum));
 	for (uint64 i = 0; i < n; i++)
 		keys[i] = Int32GetDatum(element_key(order[i]));
+	frequent_note(keys, n);
 	keys[n] = Int32GetDatum(making_key(&sig->making));
 	*nkeys = n + 1;
 	PG_RETURN_POINTER(keys);
@@ -367,6 +369,7 @@ gin_signature_extract_query(PG_FUNCTION_ARGS)
 		PG_RETURN_POINTER(NULL);
 	}
 	keys = query_keys(query, n, nkeys, pmatch);
+	*nkeys = 1 + frequent_drop(keys + 1, n, &need);
 	*extra = query_plan(query, need, *nkeys);
 	PG_RETURN_POINTER(keys);
 }
