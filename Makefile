@@ -69,6 +69,10 @@ SHLIB_LINK = -licuuc -licui18n -lstemmer -lm
 REGRESS = \
 	fuzz \
 	gin \
+	guard \
+	guard_deferred \
+	guard_modes \
+	guard_tables \
 	install \
 	join \
 	join_random \

@@ -104,7 +104,7 @@ check_nargs(const Trigger *trigger)
 	if (trigger->tgnargs < 2 || trigger->tgnargs > 4)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("trigger \"%s\" calls neardup_guard with %d arguments",
+				 errmsg("neardup_guard takes 2 to 4 arguments, trigger \"%s\" gives %d",
 						trigger->tgname, trigger->tgnargs),
 				 errhint(USAGE_HINT)));
 	if (tag != (trigger->tgnargs == 4))

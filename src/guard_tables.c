@@ -182,6 +182,7 @@ partition_index(Relation rel, Oid parent)
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("partition \"%s\" has no index that is part of index \"%s\"",
 						RelationGetRelationName(rel), get_rel_name(parent)),
+				 errhint("Use CREATE INDEX on the partition, then ALTER INDEX ... ATTACH PARTITION."),
 				 errtable(rel)));
 	return found;
 }

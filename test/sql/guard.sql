@@ -1,0 +1,194 @@
+--
+-- The guard: a constraint trigger that rejects near-duplicates
+--
+
+-- The set of the numbers from a to b: of two such sets of 20 that are shifted
+-- by 2, 18 of 22 numbers are common, by 3, 17 of 23
+CREATE FUNCTION f(a int, b int) RETURNS signature LANGUAGE sql IMMUTABLE AS
+$$ SELECT signature_from(array(SELECT generate_series(a::bigint, b))) $$;
+SELECT similarity(f(1, 20), f(3, 22)), similarity(f(1, 20), f(4, 23));
+
+CREATE TABLE docs (
+    id int PRIMARY KEY,
+    a int, b int,
+    sig signature GENERATED ALWAYS AS (f(a, b)) STORED,
+    note text
+);
+CREATE INDEX docs_sig ON docs USING gin (sig) WITH (fastupdate = off);
+CREATE CONSTRAINT TRIGGER no_near_duplicates AFTER INSERT OR UPDATE ON docs
+    FOR EACH ROW EXECUTE FUNCTION neardup_guard('sig', '0.8');
+
+-- INSERT
+INSERT INTO docs VALUES (1, 1, 20);
+INSERT INTO docs VALUES (2, 3, 22);
+INSERT INTO docs VALUES (2, 4, 23);
+-- the same row twice in one statement
+INSERT INTO docs VALUES (3, 101, 120), (4, 201, 220), (5, 201, 220);
+INSERT INTO docs VALUES (3, 101, 120), (4, 201, 220);
+-- a row that was never committed is not in the way, nor is a deleted one
+BEGIN;
+INSERT INTO docs VALUES (6, 301, 320);
+ROLLBACK;
+INSERT INTO docs VALUES (7, 301, 320);
+DELETE FROM docs WHERE id = 7;
+INSERT INTO docs VALUES (8, 301, 320);
+BEGIN;
+SAVEPOINT s;
+INSERT INTO docs VALUES (9, 401, 420);
+ROLLBACK TO s;
+INSERT INTO docs VALUES (9, 402, 421);
+DELETE FROM docs WHERE id = 9;
+INSERT INTO docs VALUES (10, 401, 420);
+COMMIT;
+-- at the border: 4 of 5 numbers
+INSERT INTO docs VALUES (11, 501, 505);
+INSERT INTO docs VALUES (12, 501, 504);
+INSERT INTO docs VALUES (12, 501, 503);
+-- no signature, and empty ones, are near to nothing
+INSERT INTO docs VALUES (20, NULL, NULL), (21, 2, 1), (22, 2, 1);
+INSERT INTO docs VALUES (23, NULL, NULL), (24, 2, 1);
+SELECT id, a, b, note FROM docs ORDER BY id;
+
+-- What the error tells
+CREATE FUNCTION fields(statement text, OUT state text, OUT schema text,
+                       OUT tbl text, OUT col text, OUT con text)
+LANGUAGE plpgsql AS $$
+BEGIN
+    EXECUTE statement;
+EXCEPTION WHEN exclusion_violation THEN
+    GET STACKED DIAGNOSTICS state = RETURNED_SQLSTATE, schema = SCHEMA_NAME,
+        tbl = TABLE_NAME, col = COLUMN_NAME, con = CONSTRAINT_NAME;
+END $$;
+SELECT * FROM fields('INSERT INTO docs VALUES (5, 3, 22)');
+
+-- UPDATE
+UPDATE docs SET a = 3, b = 22 WHERE id = 3;
+UPDATE docs SET a = 7, b = 26 WHERE id = 3;
+-- a row is not in its own way
+UPDATE docs SET a = 8, b = 27 WHERE id = 3;
+-- one row makes way for another
+BEGIN;
+UPDATE docs SET a = 101, b = 120 WHERE id = 3;
+UPDATE docs SET a = 7, b = 26 WHERE id = 4;
+COMMIT;
+-- ... also in one statement, as the rows are looked at when it ends
+UPDATE docs SET a = 108 - a, b = 146 - b WHERE id IN (3, 4);
+SELECT id, a, b FROM docs WHERE id < 10 ORDER BY id;
+
+-- A signature whose bytes stay is not checked: here with two rows that were
+-- there before, as it were
+ALTER TABLE docs DISABLE TRIGGER no_near_duplicates;
+INSERT INTO docs VALUES (30, 601, 620), (31, 601, 620);
+ALTER TABLE docs ENABLE TRIGGER no_near_duplicates;
+UPDATE docs SET note = 'x' WHERE id IN (30, 31);
+UPDATE docs SET a = 601, b = 620 WHERE id = 31;
+UPDATE docs SET a = 602 WHERE id = 31;
+DELETE FROM docs WHERE id = 30;
+UPDATE docs SET a = 602 WHERE id = 31;
+
+-- COPY, ON CONFLICT, MERGE, INSERT ... SELECT
+COPY docs (id, a, b) FROM stdin;
+40	701	720
+41	801	820
+42	702	721
+\.
+COPY docs (id, a, b) FROM stdin;
+40	701	720
+41	801	820
+\.
+INSERT INTO docs VALUES (42, 702, 721) ON CONFLICT DO NOTHING;
+INSERT INTO docs VALUES (40, 702, 721) ON CONFLICT DO NOTHING;
+INSERT INTO docs VALUES (40, 1, 20)
+    ON CONFLICT (id) DO UPDATE SET a = 802, b = 821;
+INSERT INTO docs VALUES (40, 1, 20)
+    ON CONFLICT (id) DO UPDATE SET a = 702, b = 721;
+INSERT INTO docs SELECT id + 100, a + 1, b + 1 FROM docs WHERE id = 40;
+INSERT INTO docs SELECT id + 100, a + 1000, b + 1000 FROM docs WHERE id = 40;
+MERGE INTO docs USING (VALUES (40, 801, 820)) v (id, a, b) ON docs.id = v.id
+    WHEN MATCHED THEN UPDATE SET a = v.a, b = v.b;
+MERGE INTO docs USING (VALUES (43, 801, 821)) v (id, a, b) ON docs.id = v.id
+    WHEN NOT MATCHED THEN INSERT (id, a, b) VALUES (v.id, v.a, v.b);
+SELECT id, a, b FROM docs WHERE id >= 40 ORDER BY id;
+
+-- Rows of another making: an error, as a comparison is
+CREATE TABLE raw (id int, sig signature);
+CREATE INDEX ON raw USING gin (sig) WITH (fastupdate = off);
+CREATE CONSTRAINT TRIGGER raw_guard AFTER INSERT OR UPDATE ON raw
+    FOR EACH ROW EXECUTE FUNCTION neardup_guard('sig', '0.5');
+INSERT INTO raw VALUES (1, signature_from('{1,2,3}'));
+DROP INDEX raw_sig_idx;
+CREATE INDEX ON raw USING gin (sig signature_gin_ops (threshold = 0.3))
+    WITH (fastupdate = off);
+INSERT INTO raw VALUES (1, signature_from('{1,2,3}'));
+INSERT INTO raw VALUES (2, 'shingles[k=3]{0000000000000001}');
+-- no primary key to be named
+INSERT INTO raw VALUES (2, signature_from('{1,2,3,4,5,6}'));
+INSERT INTO raw VALUES (2, signature_from('{1,2,3,4,5,6,7}'));
+
+-- Candidates on so many pages that the bitmap forgets which rows they are:
+-- sets of 40 that have 24 in common
+CREATE TABLE wide (id int PRIMARY KEY, sig signature, filler text);
+CREATE FUNCTION g(i int) RETURNS signature LANGUAGE sql IMMUTABLE AS
+$$ SELECT signature_from(array(SELECT generate_series(1, 24)
+                         UNION SELECT i * 100 + generate_series(1, 16))) $$;
+INSERT INTO wide SELECT i, g(i), repeat('x', 1500) FROM generate_series(1, 6000) i;
+CREATE INDEX ON wide USING gin (sig signature_gin_ops (threshold = 0.5))
+    WITH (fastupdate = off);
+CREATE CONSTRAINT TRIGGER wide_guard AFTER INSERT OR UPDATE ON wide
+    FOR EACH ROW EXECUTE FUNCTION neardup_guard('sig', '0.5');
+UPDATE wide SET filler = 'moved' WHERE id % 10 = 0;
+DELETE FROM wide WHERE id % 10 = 1;
+SET work_mem = '64kB';
+CREATE FUNCTION is_lossy(query text) RETURNS boolean LANGUAGE plpgsql
+SET enable_seqscan = off AS $$
+DECLARE
+    line text;
+BEGIN
+    FOR line IN EXECUTE 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) ' || query LOOP
+        IF line ~ 'Heap Blocks:.* lossy=[1-9]' THEN
+            RETURN true;
+        END IF;
+    END LOOP;
+    RETURN false;
+END $$;
+SELECT is_lossy('SELECT FROM wide WHERE near_duplicate(sig, g(6001), 0.5)');
+INSERT INTO wide VALUES (6001, g(6001));
+INSERT INTO wide VALUES (6002, g(3990));
+INSERT INTO wide VALUES (6002, g(3991));
+RESET work_mem;
+
+-- One large set among small ones
+INSERT INTO docs VALUES (60, 100001, 150000);
+INSERT INTO docs VALUES (61, 100011, 150010);
+INSERT INTO docs VALUES (61, 120001, 170000);
+
+-- Rights: the inserter need not be able to read what is there, and is not
+-- told what it may not read
+CREATE ROLE guard_inserter;
+GRANT INSERT (id, a, b), UPDATE (note) ON docs TO guard_inserter;
+SET ROLE guard_inserter;
+INSERT INTO docs VALUES (70, 2, 21);
+INSERT INTO docs VALUES (70, 2001, 2020);
+RESET ROLE;
+GRANT SELECT (id) ON docs TO guard_inserter;
+SET ROLE guard_inserter;
+INSERT INTO docs VALUES (71, 2, 21);
+RESET ROLE;
+ALTER TABLE docs ENABLE ROW LEVEL SECURITY;
+CREATE POLICY all_in ON docs FOR INSERT TO guard_inserter WITH CHECK (true);
+CREATE POLICY none_out ON docs FOR SELECT TO guard_inserter USING (id > 70);
+SET ROLE guard_inserter;
+SELECT count(*) FROM docs;
+INSERT INTO docs VALUES (71, 2, 21);
+RESET ROLE;
+
+-- Replication and restore: as any trigger, it can be told to stay out
+SET session_replication_role = replica;
+INSERT INTO docs VALUES (80, 2, 21);
+ALTER TABLE docs ENABLE ALWAYS TRIGGER no_near_duplicates;
+INSERT INTO docs VALUES (81, 2, 21);
+RESET session_replication_role;
+
+DROP TABLE docs, raw, wide;
+DROP FUNCTION fields, is_lossy, g, f;
+DROP ROLE guard_inserter;
