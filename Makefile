@@ -77,6 +77,7 @@ REGRESS = \
 	join \
 	join_random \
 	measures \
+	security \
 	signature
 REGRESS_OPTS = --inputdir=$(srcdir)/test --load-extension=neardup
 ISOLATION =

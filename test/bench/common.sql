@@ -30,6 +30,10 @@ CREATE FUNCTION median_cpu(of text) RETURNS float8 LANGUAGE sql STABLE
 RETURN (SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY cpu)
         FROM taken WHERE name = of);
 
+CREATE FUNCTION median_clock(of text) RETURNS float8 LANGUAGE sql STABLE
+RETURN (SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY clock)
+        FROM taken WHERE name = of);
+
 -- Runs a query for each signature that another gives, with one plan for all,
 -- and tells how many rows were found and how many candidates were false.
 CREATE FUNCTION candidates(signatures text, query text,

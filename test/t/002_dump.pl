@@ -1,0 +1,93 @@
+
+# Copyright (c) 2026, the neardup developers
+
+# Dump and restore, and binary COPY: signatures, generated column, index and
+# guard come back as they were.
+
+use strict;
+use warnings;
+
+use File::Basename qw(dirname);
+use lib dirname(__FILE__);
+use Documents;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $node = PostgreSQL::Test::Cluster->new('main');
+$node->init;
+$node->start;
+$node->safe_psql('postgres', 'CREATE DATABASE old; CREATE DATABASE new');
+
+$node->safe_psql('old', 'CREATE EXTENSION neardup');
+make_docs($node, 'old', 0, 399);
+$node->safe_psql(
+	'old', q{
+	ALTER TABLE docs ADD kept signature;
+	UPDATE docs SET kept = shingles(body, 2, 'english');
+	CREATE INDEX docs_kept ON docs USING gin
+		(shingles(body, 5) signature_gin_ops (threshold = 0.6))
+		WITH (fastupdate = off);
+	CREATE CONSTRAINT TRIGGER no_near_duplicates
+		AFTER INSERT OR UPDATE ON docs
+		FOR EACH ROW EXECUTE FUNCTION neardup_guard('sig', '0.8')});
+
+my %definitions = (
+	'the rows' => q(
+		SELECT md5(string_agg(docs::text, e'\n' ORDER BY id)), count(*)
+		FROM docs),
+	'the indexes' => q(
+		SELECT pg_get_indexdef(indexrelid) FROM pg_index
+		WHERE indrelid = 'docs'::regclass ORDER BY 1),
+	'the triggers' => q(
+		SELECT pg_get_triggerdef(oid) FROM pg_trigger
+		WHERE tgrelid = 'docs'::regclass ORDER BY 1),
+	'the generated column' => q(
+		SELECT pg_get_expr(adbin, adrelid) FROM pg_attrdef
+		WHERE adrelid = 'docs'::regclass));
+
+foreach my $format ('plain', 'custom')
+{
+	my $file = "$PostgreSQL::Test::Utils::tmp_check/dump.$format";
+
+	$node->command_ok([ 'pg_dump', '-F', $format, '-f', $file, 'old' ],
+		"$format: dump");
+	$node->command_ok(
+		$format eq 'plain'
+		? [ 'psql', '-X', '-v', 'ON_ERROR_STOP=1', '-f', $file, 'new' ]
+		: [ 'pg_restore', '--exit-on-error', '-d', 'new', $file ],
+		"$format: restore");
+	foreach my $name (sort keys %definitions)
+	{
+		is( $node->safe_psql('new', $definitions{$name}),
+			$node->safe_psql('old', $definitions{$name}),
+			"$format: $name");
+	}
+	is(same_by_index_and_scan($node, 'new', $format),
+		1600, "$format: as many near-duplicates as made");
+	my ($status, $out, $err) = $node->psql(
+		'new', 'INSERT INTO docs (id, body) SELECT 1001, body FROM docs
+			WHERE id = 7', extra_params => [ '-v', 'VERBOSITY=verbose' ]);
+	like($err, qr/ERROR:  23P01:/, "$format: the guard works");
+	$node->safe_psql('postgres',
+		'DROP DATABASE new; CREATE DATABASE new TEMPLATE template0');
+}
+
+# Binary COPY writes what it has read.
+my $file = "$PostgreSQL::Test::Utils::tmp_check/copy.bin";
+$node->safe_psql(
+	'old', qq(
+	CREATE TABLE copied (id int, sig signature, kept signature);
+	COPY (SELECT id, sig, kept FROM docs) TO '$file' (FORMAT binary);
+	COPY copied FROM '$file' (FORMAT binary)));
+is( $node->safe_psql(
+		'old', q(
+		SELECT count(*) FROM docs d JOIN copied c USING (id)
+		WHERE d.sig = c.sig AND d.kept = c.kept
+			AND d.sig::text = c.sig::text AND d.kept::text = c.kept::text)),
+	400,
+	'binary COPY: the same signatures');
+
+$node->stop;
+
+done_testing();

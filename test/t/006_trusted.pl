@@ -1,0 +1,73 @@
+
+# Copyright (c) 2026, the neardup developers
+
+# Who is not superuser may create the extension where CREATE on the database
+# has been granted, and use all of it.
+
+use strict;
+use warnings;
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $node = PostgreSQL::Test::Cluster->new('main');
+$node->init;
+$node->start;
+$node->safe_psql(
+	'postgres', q(
+	CREATE ROLE alice LOGIN;
+	CREATE ROLE bob LOGIN;
+	CREATE DATABASE d;
+	GRANT CREATE ON DATABASE d TO alice));
+$node->safe_psql('d', 'GRANT CREATE ON SCHEMA public TO alice');
+
+my ($status, $out, $err) = $node->psql('d', 'CREATE EXTENSION neardup',
+	extra_params => [ '-U', 'bob' ]);
+like($err, qr/permission denied to create extension "neardup"/,
+	'without CREATE on the database: refused');
+
+($status, $out, $err) = $node->psql('d', 'CREATE EXTENSION neardup',
+	extra_params => [ '-U', 'alice' ]);
+is("$status$err", '0', 'with CREATE on the database: created');
+
+($status, $out, $err) = $node->psql(
+	'd', q{
+	CREATE TABLE docs (id int PRIMARY KEY, body text,
+		sig signature GENERATED ALWAYS AS (shingles(body)) STORED);
+	CREATE INDEX docs_sig ON docs USING gin (sig) WITH (fastupdate = off);
+	CREATE CONSTRAINT TRIGGER no_near_duplicates
+		AFTER INSERT OR UPDATE ON docs
+		FOR EACH ROW EXECUTE FUNCTION neardup_guard('sig', '0.8');
+	INSERT INTO docs VALUES (1, 'one two three four five');
+	SET neardup.threshold = 0.9;
+	SET enable_seqscan = off;
+	SELECT id FROM docs WHERE sig % shingles('One, two, three, four, five!');
+	GRANT SELECT, INSERT ON docs TO bob;
+	}, extra_params => [ '-U', 'alice' ], on_error_stop => 1);
+is("$status$err|$out", '0|1', 'its owner uses it');
+
+($status, $out, $err) = $node->psql(
+	'd', q{
+	INSERT INTO docs VALUES (2, 'six seven eight nine ten');
+	SELECT id FROM docs
+	WHERE near_duplicate(sig, shingles('six seven eight nine ten'), 0.8);
+	}, extra_params => [ '-U', 'bob' ], on_error_stop => 1);
+is("$status$err|$out", '0|2', 'another user uses it');
+
+($status, $out, $err) = $node->psql(
+	'd', q{INSERT INTO docs VALUES (3, 'one two three four five')},
+	extra_params => [ '-U', 'bob', '-v', 'VERBOSITY=verbose' ]);
+like($err, qr/ERROR:  23P01:/, 'the guard guards against another user');
+
+($status, $out, $err) = $node->psql('d', 'DROP EXTENSION neardup CASCADE',
+	extra_params => [ '-U', 'bob' ]);
+like($err, qr/must be owner of extension neardup/, 'only the owner drops it');
+($status, $out, $err) = $node->psql(
+	'd', 'SET client_min_messages = error; DROP EXTENSION neardup CASCADE',
+	extra_params => [ '-U', 'alice' ]);
+is("$status$err", '0', 'the owner drops it');
+
+$node->stop;
+
+done_testing();

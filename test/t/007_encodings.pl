@@ -1,0 +1,84 @@
+
+# Copyright (c) 2026, the neardup developers
+
+# A text has the same signature in a database of any encoding that can hold
+# it; bytes without a known encoding are an error where they are not ASCII
+# and not UTF-8.
+
+use strict;
+use warnings;
+use utf8;
+
+use Encode qw(encode);
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $node = PostgreSQL::Test::Cluster->new('main');
+$node->init(extra => [ '--encoding=UTF8', '--locale=C' ]);
+$node->start;
+
+my @encodings = qw(UTF8 LATIN1 LATIN2 WIN1251 EUC_JP SQL_ASCII);
+foreach my $encoding (@encodings)
+{
+	$node->safe_psql(
+		'postgres', qq(
+		CREATE DATABASE "db_$encoding" ENCODING $encoding LOCALE 'C'
+			TEMPLATE template0));
+	$node->safe_psql("db_$encoding", 'CREATE EXTENSION neardup');
+}
+
+# The signature of a text in a database of that encoding.
+sub signature
+{
+	my ($encoding, $text, $analysis) = @_;
+	local $ENV{PGCLIENTENCODING} = 'UTF8';
+
+	return $node->safe_psql("db_$encoding",
+		encode('UTF-8', "SELECT shingles('$text', '$analysis')"));
+}
+
+my @texts = (
+	[ 'plain ASCII text of six words', '', @encodings ],
+	[ 'The plain English words', 'english stop', @encodings ],
+	[ 'Crème brûlée, ÉTÉ à la Noël', '', 'UTF8', 'LATIN1' ],
+	[ 'Die Straße über den Fluß', 'german', 'UTF8', 'LATIN1' ],
+	[ 'Zażółć gęślą jaźń, ŁÓDŹ', '', 'UTF8', 'LATIN2' ],
+	[ 'Съешь ещё этих МЯГКИХ булок', 'russian', 'UTF8', 'WIN1251' ],
+	[ '日本語の文章を単語に分けます。', '', 'UTF8', 'EUC_JP' ]);
+foreach my $case (@texts)
+{
+	my ($text, $analysis, @where) = @$case;
+	my $expected = signature('UTF8', $text, $analysis);
+
+	foreach my $encoding (grep { $_ ne 'UTF8' } @where)
+	{
+		is(signature($encoding, $text, $analysis),
+			$expected, "$encoding: " . encode('UTF-8', $text));
+	}
+}
+
+# A signature made elsewhere is found by index.
+is( $node->safe_psql(
+		'db_LATIN1', encode('UTF-8', q{
+		SET client_encoding = UTF8;
+		CREATE TABLE t AS SELECT 'Crème brûlée à la Noël' AS body;
+		CREATE INDEX t_sig ON t USING gin (shingles(body));
+		SET enable_seqscan = off;
+		SELECT count(*) FROM t WHERE near_duplicate(shingles(body), }
+		. "'" . signature('UTF8', 'CRÈME brûlée à la Noël', '')
+		. q{', 0.8)})),
+	1,
+	'LATIN1: a signature made elsewhere');
+
+# SQL_ASCII: UTF-8 is taken as such, other bytes are an error.
+is(signature('SQL_ASCII', 'Crème brûlée à la Noël', ''),
+	signature('UTF8', 'Crème brûlée à la Noël', ''), 'SQL_ASCII: UTF-8');
+my ($status, $out, $err) = $node->psql('db_SQL_ASCII',
+	q(SELECT shingles(E'Cr\xe8me br\xfbl\xe9e')));
+like($err, qr/ERROR:  invalid byte sequence for encoding "UTF8": 0xe8/,
+	'SQL_ASCII: bytes that are not UTF-8');
+
+$node->stop;
+
+done_testing();
