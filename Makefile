@@ -8,6 +8,14 @@ PGFILEDESC = "neardup - near-duplicate text detection"
 OBJS = \
 	$(WIN32RES) \
 	src/algebra.o \
+	src/corpus/counts.o \
+	src/corpus/lexicon.o \
+	src/corpus/lexicon_agg.o \
+	src/corpus/lexicon_ops.o \
+	src/corpus/site.o \
+	src/corpus/view.o \
+	src/corpus/weights.o \
+	src/corpus/word_statistics.o \
 	src/features/order.o \
 	src/features/shingle.o \
 	src/features/sort.o \
@@ -76,6 +84,7 @@ REGRESS = \
 	install \
 	join \
 	join_random \
+	lexicon \
 	measures \
 	security \
 	signature
@@ -97,6 +106,9 @@ include $(PGXS)
 ifeq ($(shell test $(MAJORVERSION) -lt 15 && echo old),old)
 $(error neardup requires PostgreSQL 15 or later)
 endif
+
+# Weights must not depend on whether the processor can multiply and add at once
+src/corpus/weights.o: CFLAGS += -ffp-contract=off
 
 $(OBJS): $(wildcard $(srcdir)/src/*.h $(srcdir)/src/*/*.h)
 

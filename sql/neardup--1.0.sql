@@ -431,3 +431,277 @@ CREATE FUNCTION neardup_guard() RETURNS trigger
 COMMENT ON FUNCTION neardup_guard() IS 'trigger that keeps near-duplicates out of a table';
 
 -- join
+
+-- lexicon
+
+CREATE TYPE lexicon;
+COMMENT ON TYPE lexicon IS 'the statistics of a corpus: how often each word occurs, and in how many documents';
+
+CREATE FUNCTION lexicon_in(cstring) RETURNS lexicon
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION lexicon_in(cstring) IS 'text input of lexicon';
+
+CREATE FUNCTION lexicon_out(lexicon) RETURNS cstring
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION lexicon_out(lexicon) IS 'text output of lexicon';
+
+CREATE FUNCTION lexicon_recv(internal) RETURNS lexicon
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION lexicon_recv(internal) IS 'binary input of lexicon';
+
+CREATE FUNCTION lexicon_send(lexicon) RETURNS bytea
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION lexicon_send(lexicon) IS 'binary output of lexicon';
+
+CREATE TYPE lexicon (
+    INPUT = lexicon_in,
+    OUTPUT = lexicon_out,
+    RECEIVE = lexicon_recv,
+    SEND = lexicon_send,
+    ALIGNMENT = double,
+    STORAGE = external -- hashes do not compress
+);
+
+CREATE FUNCTION lexicon_to_bytea(lexicon) RETURNS bytea
+    AS 'MODULE_PATHNAME', 'lexicon_send'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION lexicon_to_bytea(lexicon) IS 'implementation of cast to bytea';
+
+CREATE FUNCTION lexicon_from_bytea(bytea) RETURNS lexicon
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION lexicon_from_bytea(bytea) IS 'implementation of cast from bytea';
+
+CREATE CAST (lexicon AS bytea)
+    WITH FUNCTION lexicon_to_bytea(lexicon) AS ASSIGNMENT;
+COMMENT ON CAST (lexicon AS bytea) IS 'the portable bytes';
+
+CREATE CAST (bytea AS lexicon)
+    WITH FUNCTION lexicon_from_bytea(bytea) AS ASSIGNMENT;
+COMMENT ON CAST (bytea AS lexicon) IS 'from the portable bytes, checked';
+
+CREATE FUNCTION lexicon_eq(lexicon, lexicon) RETURNS boolean
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION lexicon_eq(lexicon, lexicon) IS 'implementation of = operator';
+
+CREATE FUNCTION lexicon_ne(lexicon, lexicon) RETURNS boolean
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION lexicon_ne(lexicon, lexicon) IS 'implementation of <> operator';
+
+CREATE FUNCTION lexicon_plus(lexicon, lexicon) RETURNS lexicon
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION lexicon_plus(lexicon, lexicon) IS 'implementation of + operator';
+
+CREATE FUNCTION lexicon_minus(lexicon, lexicon) RETURNS lexicon
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION lexicon_minus(lexicon, lexicon) IS 'implementation of - operator';
+
+CREATE OPERATOR = (
+    LEFTARG = lexicon, RIGHTARG = lexicon, FUNCTION = lexicon_eq,
+    COMMUTATOR = =, NEGATOR = <>,
+    RESTRICT = eqsel, JOIN = eqjoinsel
+);
+COMMENT ON OPERATOR = (lexicon, lexicon) IS 'same analysis and counts';
+
+CREATE OPERATOR <> (
+    LEFTARG = lexicon, RIGHTARG = lexicon, FUNCTION = lexicon_ne,
+    COMMUTATOR = <>, NEGATOR = =,
+    RESTRICT = neqsel, JOIN = neqjoinsel
+);
+COMMENT ON OPERATOR <> (lexicon, lexicon) IS 'different analysis or counts';
+
+CREATE OPERATOR + (
+    LEFTARG = lexicon, RIGHTARG = lexicon, FUNCTION = lexicon_plus,
+    COMMUTATOR = +
+);
+COMMENT ON OPERATOR + (lexicon, lexicon) IS 'the statistics of the documents of both';
+
+-- no commutator: a - b is not b - a
+CREATE OPERATOR - (
+    LEFTARG = lexicon, RIGHTARG = lexicon, FUNCTION = lexicon_minus
+);
+COMMENT ON OPERATOR - (lexicon, lexicon) IS 'the statistics of the left side''s documents without those of the right side';
+
+-- lexicon: aggregates
+
+CREATE FUNCTION lexicon_agg_add(internal, text) RETURNS internal
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION lexicon_agg_add(internal, text) IS 'transition function of lexicon_agg';
+
+CREATE FUNCTION lexicon_agg_add(internal, text, text) RETURNS internal
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION lexicon_agg_add(internal, text, text) IS 'transition function of lexicon_agg';
+
+CREATE FUNCTION lexicon_agg_add(internal, text, text, int) RETURNS internal
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION lexicon_agg_add(internal, text, text, int) IS 'transition function of lexicon_agg';
+
+CREATE FUNCTION lexicon_agg_add_config(internal, regconfig, text) RETURNS internal
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION lexicon_agg_add_config(internal, regconfig, text) IS 'transition function of lexicon_agg';
+
+CREATE FUNCTION lexicon_agg_add_config(internal, regconfig, text, int) RETURNS internal
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION lexicon_agg_add_config(internal, regconfig, text, int) IS 'transition function of lexicon_agg';
+
+CREATE FUNCTION lexicon_agg_add_lexicon(internal, lexicon) RETURNS internal
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION lexicon_agg_add_lexicon(internal, lexicon) IS 'transition function of lexicon_agg';
+
+CREATE FUNCTION lexicon_agg_combine(internal, internal) RETURNS internal
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION lexicon_agg_combine(internal, internal) IS 'combine function of lexicon_agg';
+
+CREATE FUNCTION lexicon_agg_serialize(internal) RETURNS bytea
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION lexicon_agg_serialize(internal) IS 'serialization function of lexicon_agg';
+
+CREATE FUNCTION lexicon_agg_deserialize(bytea, internal) RETURNS internal
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION lexicon_agg_deserialize(bytea, internal) IS 'deserialization function of lexicon_agg';
+
+CREATE FUNCTION lexicon_agg_final(internal) RETURNS lexicon
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION lexicon_agg_final(internal) IS 'final function of lexicon_agg';
+
+CREATE AGGREGATE lexicon_agg(doc text) (
+    SFUNC = lexicon_agg_add, STYPE = internal, SSPACE = 65536,
+    FINALFUNC = lexicon_agg_final, FINALFUNC_MODIFY = READ_ONLY,
+    COMBINEFUNC = lexicon_agg_combine,
+    SERIALFUNC = lexicon_agg_serialize, DESERIALFUNC = lexicon_agg_deserialize,
+    PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE lexicon_agg(text) IS 'the statistics of the words of documents';
+
+CREATE AGGREGATE lexicon_agg(doc text, analysis text) (
+    SFUNC = lexicon_agg_add, STYPE = internal, SSPACE = 65536,
+    FINALFUNC = lexicon_agg_final, FINALFUNC_MODIFY = READ_ONLY,
+    COMBINEFUNC = lexicon_agg_combine,
+    SERIALFUNC = lexicon_agg_serialize, DESERIALFUNC = lexicon_agg_deserialize,
+    PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE lexicon_agg(text, text) IS 'the statistics of the words of documents';
+
+CREATE AGGREGATE lexicon_agg(doc text, analysis text, max_words int) (
+    SFUNC = lexicon_agg_add, STYPE = internal, SSPACE = 65536,
+    FINALFUNC = lexicon_agg_final, FINALFUNC_MODIFY = READ_ONLY,
+    COMBINEFUNC = lexicon_agg_combine,
+    SERIALFUNC = lexicon_agg_serialize, DESERIALFUNC = lexicon_agg_deserialize,
+    PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE lexicon_agg(text, text, int) IS 'the statistics of the most frequent words of documents';
+
+CREATE AGGREGATE lexicon_agg(config regconfig, doc text) (
+    SFUNC = lexicon_agg_add_config, STYPE = internal, SSPACE = 65536,
+    FINALFUNC = lexicon_agg_final, FINALFUNC_MODIFY = READ_ONLY,
+    COMBINEFUNC = lexicon_agg_combine,
+    SERIALFUNC = lexicon_agg_serialize, DESERIALFUNC = lexicon_agg_deserialize,
+    PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE lexicon_agg(regconfig, text) IS 'the statistics of the words of documents made by a text search configuration';
+
+CREATE AGGREGATE lexicon_agg(config regconfig, doc text, max_words int) (
+    SFUNC = lexicon_agg_add_config, STYPE = internal, SSPACE = 65536,
+    FINALFUNC = lexicon_agg_final, FINALFUNC_MODIFY = READ_ONLY,
+    COMBINEFUNC = lexicon_agg_combine,
+    SERIALFUNC = lexicon_agg_serialize, DESERIALFUNC = lexicon_agg_deserialize,
+    PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE lexicon_agg(regconfig, text, int) IS 'the statistics of the most frequent words of documents made by a text search configuration';
+
+CREATE AGGREGATE lexicon_agg(lexicon) (
+    SFUNC = lexicon_agg_add_lexicon, STYPE = internal, SSPACE = 65536,
+    FINALFUNC = lexicon_agg_final, FINALFUNC_MODIFY = READ_ONLY,
+    COMBINEFUNC = lexicon_agg_combine,
+    SERIALFUNC = lexicon_agg_serialize, DESERIALFUNC = lexicon_agg_deserialize,
+    PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE lexicon_agg(lexicon) IS 'the sum of lexicons';
+
+-- lexicon: reading
+
+CREATE FUNCTION lexicon_trim(lexicon, max_words int, min_df int = 1) RETURNS lexicon
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION lexicon_trim(lexicon, int, int) IS 'a lexicon without its rarest words';
+
+CREATE FUNCTION documents(lexicon) RETURNS bigint
+    AS 'MODULE_PATHNAME', 'lexicon_documents'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION documents(lexicon) IS 'number of documents: N';
+
+CREATE FUNCTION words(lexicon) RETURNS bigint
+    AS 'MODULE_PATHNAME', 'lexicon_nwords'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION words(lexicon) IS 'number of distinct words';
+
+CREATE FUNCTION length(lexicon) RETURNS bigint
+    AS 'MODULE_PATHNAME', 'lexicon_length'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION length(lexicon) IS 'number of words of all documents';
+
+CREATE FUNCTION df_error(lexicon) RETURNS bigint
+    AS 'MODULE_PATHNAME', 'lexicon_df_error'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION df_error(lexicon) IS 'what a df may be off by at most';
+
+CREATE FUNCTION cf_error(lexicon) RETURNS bigint
+    AS 'MODULE_PATHNAME', 'lexicon_cf_error'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION cf_error(lexicon) IS 'what a cf may be off by at most';
+
+CREATE FUNCTION df(lexicon, word text) RETURNS bigint
+    AS 'MODULE_PATHNAME', 'lexicon_df'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION df(lexicon, text) IS 'documents that have a word';
+
+CREATE FUNCTION cf(lexicon, word text) RETURNS bigint
+    AS 'MODULE_PATHNAME', 'lexicon_cf'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION cf(lexicon, text) IS 'occurrences of a word';
+
+CREATE FUNCTION idf(lexicon, word text) RETURNS double precision
+    AS 'MODULE_PATHNAME', 'lexicon_word_idf'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION idf(lexicon, text) IS 'inverse document frequency of a word: log(N / df)';
+
+CREATE FUNCTION ridf(lexicon, word text) RETURNS double precision
+    AS 'MODULE_PATHNAME', 'lexicon_word_ridf'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
+COMMENT ON FUNCTION ridf(lexicon, text) IS 'residual idf of a word: idf + log(1 - exp(-cf / N))';
+
+CREATE FUNCTION lexicon_describe(lexicon) RETURNS text
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION lexicon_describe(lexicon) IS 'tells what a lexicon was made of';
+
+CREATE FUNCTION lexicon_words(lexicon, OUT hash bigint, OUT df bigint, OUT cf bigint,
+                              OUT idf double precision, OUT ridf double precision) RETURNS SETOF record
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100 ROWS 10000;
+COMMENT ON FUNCTION lexicon_words(lexicon) IS 'the words of a lexicon, by hash';
+
+CREATE FUNCTION word_statistics(doc text, lexicon, analysis text = '',
+                                OUT word text, OUT tf int, OUT df bigint, OUT cf bigint,
+                                OUT idf double precision, OUT ridf double precision) RETURNS SETOF record
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100 ROWS 100;
+COMMENT ON FUNCTION word_statistics(text, lexicon, text) IS 'the words of a document with their statistics';

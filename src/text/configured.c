@@ -26,6 +26,7 @@
 
 #include "hash.h"
 #include "text/configured.h"
+#include "text/reader.h"
 #include "text/source.h"
 
 struct Configured
@@ -35,6 +36,7 @@ struct Configured
 	const char *end;
 	MemoryContext block;		/* the words of a block, until the next */
 	uint64	   *hashes;			/* one per word; in context block */
+	uint8	   *initials;		/* of each, as in reader_read_initials() */
 	size_t		nhashes;
 	size_t		next;			/* the first that has not been read */
 };
@@ -94,12 +96,13 @@ parse(Configured *configured, size_t len, ParsedText *parsed)
 	return parsed->pos < MAXENTRYPOS - 1;
 }
 
-/* The hash of a base form, in UTF-8. */
+/* The hash of a base form, in UTF-8, and its initial. */
 static uint64
-form_hash(const ParsedWord *form)
+form_hash(const ParsedWord *form, uint8 *initial)
 {
 	char	   *utf8 = pg_server_to_any(form->word, form->len, PG_UTF8);
 
+	*initial = form->len == 0 ? 0 : utf8_initial(utf8);
 	return XXH3_64bits(utf8, utf8 == form->word ? form->len : strlen(utf8));
 }
 
@@ -110,13 +113,18 @@ sum_forms(Configured *configured, const ParsedText *parsed)
 	int			last = 0;
 
 	configured->hashes = palloc(sizeof(uint64) * (parsed->curwords + 1));
+	configured->initials = palloc(parsed->curwords + 1);
 	for (int i = 0; i < parsed->curwords; i++)
 	{
 		const ParsedWord *form = &parsed->words[i];
-		uint64		hash = form_hash(form);
+		uint8		initial;
+		uint64		hash = form_hash(form, &initial);
 
 		if (i == 0 || form->pos.pos != last)
+		{
+			configured->initials[configured->nhashes] = initial;
 			configured->hashes[configured->nhashes++] = hash;
+		}
 		else
 			configured->hashes[configured->nhashes - 1] += hash;
 		last = form->pos.pos;
@@ -153,7 +161,8 @@ next_block(Configured *configured)
 }
 
 size_t
-configured_read(Configured *configured, uint64 *hashes, size_t max)
+configured_read(Configured *configured, uint64 *hashes, uint8 *initials,
+				size_t max)
 {
 	size_t		n;
 
@@ -164,6 +173,8 @@ configured_read(Configured *configured, uint64 *hashes, size_t max)
 	}
 	n = Min(max, configured->nhashes - configured->next);
 	memcpy(hashes, configured->hashes + configured->next, n * sizeof(uint64));
+	if (initials != NULL)
+		memcpy(initials, configured->initials + configured->next, n);
 	configured->next += n;
 	return n;
 }

@@ -18,8 +18,11 @@ extern Configured *configured_create(Oid config);
 extern void configured_begin(Configured *configured, const char *doc,
 							 size_t len);
 
-/* As reader_read(). */
+/*
+ * As reader_read_initials(), where a word's initial is that of its first base
+ * form; initials may be NULL.
+ */
 extern size_t configured_read(Configured *configured, uint64 *hashes,
-							  size_t max);
+							  uint8 *initials, size_t max);
 
 #endif							/* NEARDUP_CONFIGURED_H */

@@ -59,6 +59,11 @@ reader_create(const Analysis *analysis)
 	reader->unit = analysis->making.unit;
 	reader->order = analysis->making.order;
 	reader->markup = analysis->markup;
+	if (reader->unit == UNIT_SENTENCE || reader->unit == UNIT_LINE)
+	{
+		reader->sentences = sentences_create(reader->unit == UNIT_LINE);
+		reader->hashes = palloc(SENTENCE_MAX * sizeof(uint64));
+	}
 	if (OidIsValid(analysis->config))
 	{
 		reader->configured = configured_create(analysis->config);
@@ -75,11 +80,6 @@ reader_create(const Analysis *analysis)
 
 			reader->ascii[c] = XXH3_64bits(&byte, 1);
 		}
-	}
-	else if (reader->unit != UNIT_WORD)
-	{
-		reader->sentences = sentences_create(reader->unit == UNIT_LINE);
-		reader->hashes = palloc(SENTENCE_MAX * sizeof(uint64));
 	}
 	return reader;
 }
@@ -100,16 +100,16 @@ document_text(void *arg, const char **text, size_t *len)
 void
 reader_begin(Reader *reader, const char *doc, size_t len)
 {
-	if (reader->configured != NULL)
-	{
-		configured_begin(reader->configured, doc, len);
-		return;
-	}
 	source_begin(&reader->source, doc, len, reader->markup);
 	if (reader->sentences != NULL)
 	{
 		sentences_begin(reader->sentences, &reader->source);
 		reader->in_sentence = false;
+		return;
+	}
+	if (reader->configured != NULL)
+	{
+		configured_begin(reader->configured, doc, len);
 		return;
 	}
 	words_begin(reader->scanner, document_text, &reader->source);
@@ -135,6 +135,43 @@ read_words(Reader *reader, uint64 *hashes, size_t max)
 			return n;
 		n += term_hash(reader->terms, word, len, &hashes[n]);
 	}
+}
+
+/* A configuration reads what the scanner would read, block by block. */
+static size_t
+read_configured(Reader *reader, uint64 *hashes, uint8 *initials, size_t max)
+{
+	for (;;)
+	{
+		const char *text;
+		size_t		len;
+		size_t		n = configured_read(reader->configured, hashes, initials,
+										max);
+
+		if (n > 0 || reader->sentences == NULL ||
+			!sentence_text(reader->sentences, &text, &len))
+			return n;
+		configured_begin(reader->configured, text, len);
+	}
+}
+
+size_t
+reader_read_initials(Reader *reader, uint64 *hashes, uint8 *initials,
+					 size_t max)
+{
+	size_t		n = 0;
+	const char *word;
+	size_t		len;
+
+	CHECK_FOR_INTERRUPTS();
+	if (reader->configured != NULL)
+		return read_configured(reader, hashes, initials, max);
+	while (n < max && words_next(reader->scanner, &word, &len))
+	{
+		initials[n] = utf8_initial(word);
+		n += term_hash(reader->terms, word, len, &hashes[n]);
+	}
+	return n;
 }
 
 bool
@@ -190,6 +227,28 @@ read_chars(Reader *reader, uint64 *hashes, size_t max)
 
 /* Sentences and lines */
 
+bool
+reader_next_sentence(Reader *reader)
+{
+	CHECK_FOR_INTERRUPTS();
+	if (!sentences_next(reader->sentences))
+		return false;
+	if (reader->configured != NULL)
+		configured_begin(reader->configured, NULL, 0);
+	else
+		words_begin(reader->scanner, sentence_text, reader->sentences);
+	return true;
+}
+
+size_t
+reader_read_words(Reader *reader, uint64 *hashes, size_t max)
+{
+	CHECK_FOR_INTERRUPTS();
+	if (reader->configured != NULL)
+		return read_configured(reader, hashes, NULL, max);
+	return read_words(reader, hashes, max);
+}
+
 /* The next one that has words, or the next part of one; false at the end. */
 static bool
 read_sentence(Reader *reader, uint64 *hash)
@@ -198,14 +257,9 @@ read_sentence(Reader *reader, uint64 *hash)
 	{
 		size_t		n;
 
-		CHECK_FOR_INTERRUPTS();
-		if (!reader->in_sentence)
-		{
-			if (!sentences_next(reader->sentences))
-				return false;
-			words_begin(reader->scanner, sentence_text, reader->sentences);
-		}
-		n = read_words(reader, reader->hashes, SENTENCE_MAX);
+		if (!reader->in_sentence && !reader_next_sentence(reader))
+			return false;
+		n = reader_read_words(reader, reader->hashes, SENTENCE_MAX);
 		reader->in_sentence = n == SENTENCE_MAX;
 		if (n == 0)
 			continue;
@@ -220,12 +274,10 @@ reader_read(Reader *reader, uint64 *hashes, size_t max)
 	size_t		n = 0;
 
 	CHECK_FOR_INTERRUPTS();
-	if (reader->configured != NULL)
-		return configured_read(reader->configured, hashes, max);
 	switch (reader->unit)
 	{
 		case UNIT_WORD:
-			return read_words(reader, hashes, max);
+			return reader_read_words(reader, hashes, max);
 		case UNIT_CHAR:
 			return read_chars(reader, hashes, max);
 		default:

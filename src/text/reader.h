@@ -13,6 +13,8 @@
 #ifndef NEARDUP_READER_H
 #define NEARDUP_READER_H
 
+#include "mb/pg_wchar.h"
+
 #include "text/analysis.h"
 
 typedef struct Reader Reader;
@@ -34,6 +36,34 @@ extern void reader_begin(Reader *reader, const char *doc, size_t len);
  * there were; 0 at the end of the document.  Answers a cancel.
  */
 extern size_t reader_read(Reader *reader, uint64 *hashes, size_t max);
+
+/*
+ * The same for words, with the low bits of each word's first code point before
+ * it was stemmed: initials has room for max, too.
+ */
+#define INITIAL_BITS	5
+
+/* Of the first character of a text in UTF-8 of at least one. */
+static inline uint8
+utf8_initial(const char *text)
+{
+	const unsigned char *p = (const unsigned char *) text;
+
+	/* the last byte has the six lowest bits */
+	return p[pg_utf_mblen(p) - 1] & ((1 << INITIAL_BITS) - 1);
+}
+
+extern size_t reader_read_initials(Reader *reader, uint64 *hashes,
+								   uint8 *initials, size_t max);
+
+/*
+ * For a reader of sentences or lines whose words are wanted: goes on to the
+ * next one, false at the end.  The words that are read then, with
+ * reader_read_words() as hashes or with reader_read_word() as text (not with a
+ * configuration), are those of this sentence; it may have none.
+ */
+extern bool reader_next_sentence(Reader *reader);
+extern size_t reader_read_words(Reader *reader, uint64 *hashes, size_t max);
 
 /*
  * Reads one word as text (words only): its folded, stemmed bytes, valid until

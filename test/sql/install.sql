@@ -43,8 +43,9 @@ SELECT name, provolatile FROM member_function WHERE provolatile <> 'i'
 ORDER BY name::text COLLATE "C";
 -- All are in C, and in this library
 SELECT name FROM member_function
-WHERE prolang <> (SELECT oid FROM pg_language WHERE lanname = 'c')
-   OR probin <> '$libdir/neardup'
+WHERE prokind = 'f'
+  AND (prolang <> (SELECT oid FROM pg_language WHERE lanname = 'c')
+       OR probin <> '$libdir/neardup')
 ORDER BY name::text COLLATE "C";
 -- A condition on signatures that costs something is known to the planner
 SELECT name FROM member_function
@@ -62,7 +63,7 @@ FROM pg_operator JOIN member ON objid = oid
 WHERE classid = 'pg_operator'::regclass
   AND oprresult = 'boolean'::regtype AND (oprrest = 0 OR oprjoin = 0)
 ORDER BY identity COLLATE "C";
--- and those between two of a kind have a commutator
+-- and those between two of a kind have a commutator, but for the difference
 SELECT identity
 FROM pg_operator JOIN member ON objid = oid
 WHERE classid = 'pg_operator'::regclass

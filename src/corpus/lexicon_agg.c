@@ -1,0 +1,261 @@
+/*
+ * lexicon_agg.c
+ *		The aggregate that makes a lexicon of documents, and the one that adds
+ *		lexicons up.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/corpus/lexicon_agg.c
+ */
+#include "postgres.h"
+
+#include "fmgr.h"
+#include "utils/builtins.h"
+#include "utils/memutils.h"
+
+#include "compat.h"
+#include "corpus/counts.h"
+#include "corpus/site.h"
+#include "documents.h"
+
+PG_FUNCTION_INFO_V1(lexicon_agg_add);
+PG_FUNCTION_INFO_V1(lexicon_agg_add_config);
+PG_FUNCTION_INFO_V1(lexicon_agg_add_lexicon);
+PG_FUNCTION_INFO_V1(lexicon_agg_combine);
+PG_FUNCTION_INFO_V1(lexicon_agg_serialize);
+PG_FUNCTION_INFO_V1(lexicon_agg_deserialize);
+PG_FUNCTION_INFO_V1(lexicon_agg_final);
+
+#define DEFAULT_MAX_WORDS	1000000
+
+/* The state of the aggregates. */
+typedef struct LexiconState
+{
+	Counts	   *counts;
+	int64		max_words;
+	Making		making;			/* of the words */
+	bool		markup;
+}			LexiconState;
+
+static MemoryContext
+agg_context(FunctionCallInfo fcinfo)
+{
+	MemoryContext context;
+
+	if (!AggCheckCallContext(fcinfo, &context))
+		elog(ERROR, "aggregate function called in non-aggregate context");
+	return context;
+}
+
+static LexiconState *
+create_state(MemoryContext context, const Making *making, bool markup,
+			 int64 max_words)
+{
+	MemoryContext old = MemoryContextSwitchTo(context);
+	LexiconState *state = palloc(sizeof(LexiconState));
+
+	if (max_words < 1 || max_words > (int64) LEXICON_MAX_WORDS)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("max_words is out of range: %lld",
+						(long long) max_words),
+				 errdetail("A lexicon holds 1 to %zu words.",
+						   (size_t) LEXICON_MAX_WORDS)));
+	state->counts = counts_create(max_words);
+	state->max_words = max_words;
+	state->making = *making;
+	state->markup = markup;
+	MemoryContextSwitchTo(old);
+	return state;
+}
+
+/*
+ * The state that a document is to be added to.  Raises an error where the
+ * document's analysis or max_words is not that of the ones before.
+ */
+static LexiconState *
+state_for_document(FunctionCallInfo fcinfo, const Site *site,
+				   int64 max_words)
+{
+	MemoryContext context = agg_context(fcinfo);
+	LexiconState *state;
+
+	if (PG_ARGISNULL(0))
+		return create_state(context, &site->words, site->analysis->markup,
+							max_words);
+	state = (LexiconState *) PG_GETARG_POINTER(0);
+	if (!making_equal(&state->making, &site->words) ||
+		state->markup != site->analysis->markup ||
+		state->max_words != max_words)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("analysis and max_words must be the same for all documents of a lexicon")));
+	return state;
+}
+
+static void
+add_document(Site *site, LexiconState *state, const text *doc)
+{
+	size_t		len;
+	const char *utf8 = text_as_utf8(doc, &len);
+
+	counts_add_document(state->counts, site->reader, utf8, len);
+}
+
+/* What has been added so far, for a document that is NULL. */
+static Datum
+return_unchanged(FunctionCallInfo fcinfo)
+{
+	if (PG_ARGISNULL(0))
+		PG_RETURN_NULL();
+	PG_RETURN_POINTER(PG_GETARG_POINTER(0));
+}
+
+/* (state internal, doc text [, analysis text [, max_words int]]) */
+Datum
+lexicon_agg_add(PG_FUNCTION_ARGS)
+{
+	Site	   *site = site_get(fcinfo);
+	LexiconState *state;
+	int64		max_words = DEFAULT_MAX_WORDS;
+
+	if (PG_ARGISNULL(1))
+		return return_unchanged(fcinfo);
+	if ((PG_NARGS() > 2 && PG_ARGISNULL(2)) ||
+		(PG_NARGS() > 3 && PG_ARGISNULL(3)))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("analysis and max_words must not be null")));
+	site_use_analysis(site, PG_NARGS() > 2 ? PG_GETARG_TEXT_PP(2) :
+					  cstring_to_text(""), READS_WORDS);
+	if (PG_NARGS() > 3)
+		max_words = PG_GETARG_INT32(3);
+	state = state_for_document(fcinfo, site, max_words);
+	add_document(site, state, PG_GETARG_TEXT_PP(1));
+	PG_RETURN_POINTER(state);
+}
+
+/* (state internal, config regconfig, doc text [, max_words int]) */
+Datum
+lexicon_agg_add_config(PG_FUNCTION_ARGS)
+{
+	Site	   *site = site_get(fcinfo);
+	LexiconState *state;
+	int64		max_words = DEFAULT_MAX_WORDS;
+
+	if (PG_ARGISNULL(2))
+		return return_unchanged(fcinfo);
+	if (PG_ARGISNULL(1) || (PG_NARGS() > 3 && PG_ARGISNULL(3)))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("configuration and max_words must not be null")));
+	site_use_config(site, PG_GETARG_OID(1), READS_WORDS);
+	if (PG_NARGS() > 3)
+		max_words = PG_GETARG_INT32(3);
+	state = state_for_document(fcinfo, site, max_words);
+	add_document(site, state, PG_GETARG_TEXT_PP(2));
+	PG_RETURN_POINTER(state);
+}
+
+/* Adds lexicons up, without a bound but that of a datum. */
+Datum
+lexicon_agg_add_lexicon(PG_FUNCTION_ARGS)
+{
+	Lexicon    *lexicon;
+	LexiconState *state;
+	Making		making;
+	bool		markup;
+
+	if (PG_ARGISNULL(1))
+		return return_unchanged(fcinfo);
+	lexicon = PG_GETARG_LEXICON(1);
+	lexicon_making(lexicon, &making);
+	markup = (lexicon->flags & LEXICON_MARKUP) != 0;
+	if (PG_ARGISNULL(0))
+		state = create_state(agg_context(fcinfo), &making, markup,
+							 LEXICON_MAX_WORDS);
+	else
+		state = (LexiconState *) PG_GETARG_POINTER(0);
+	words_require_same(&state->making, &making);
+	state->markup |= markup;
+	counts_add_lexicon(state->counts, lexicon);
+	PG_RETURN_POINTER(state);
+}
+
+/* Combining the states of parallel workers */
+
+Datum
+lexicon_agg_combine(PG_FUNCTION_ARGS)
+{
+	MemoryContext context = agg_context(fcinfo);
+	LexiconState *state;
+	LexiconState *other;
+
+	if (PG_ARGISNULL(1))
+		return return_unchanged(fcinfo);
+	other = (LexiconState *) PG_GETARG_POINTER(1);
+	if (PG_ARGISNULL(0))
+		state = create_state(context, &other->making, other->markup,
+							 other->max_words);
+	else
+		state = (LexiconState *) PG_GETARG_POINTER(0);
+	words_require_same(&state->making, &other->making);
+	state->markup |= other->markup;
+	counts_add(state->counts, other->counts);
+	PG_RETURN_POINTER(state);
+}
+
+/* The state as a bytea: max_words, then a lexicon. */
+Datum
+lexicon_agg_serialize(PG_FUNCTION_ARGS)
+{
+	LexiconState *state = (LexiconState *) PG_GETARG_POINTER(0);
+	Lexicon    *lexicon = counts_lexicon(state->counts, &state->making,
+										 state->markup);
+	Size		size = VARHDRSZ + sizeof(int64) + VARSIZE(lexicon);
+	bytea	   *bytes;
+
+	if (!AllocSizeIsValid(size))
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("lexicon of %zu words is too large",
+						(size_t) LEXICON_NWORDS(lexicon))));
+	bytes = palloc(size);
+	SET_VARSIZE(bytes, size);
+	memcpy(VARDATA(bytes), &state->max_words, sizeof(int64));
+	memcpy(VARDATA(bytes) + sizeof(int64), lexicon, VARSIZE(lexicon));
+	pfree(lexicon);
+	PG_RETURN_BYTEA_P(bytes);
+}
+
+Datum
+lexicon_agg_deserialize(PG_FUNCTION_ARGS)
+{
+	bytea	   *bytes = PG_GETARG_BYTEA_PP(0);
+	size_t		size = VARSIZE_ANY_EXHDR(bytes) - sizeof(int64);
+	Lexicon    *lexicon = palloc(size);
+	LexiconState *state;
+	Making		making;
+	int64		max_words;
+
+	memcpy(&max_words, VARDATA_ANY(bytes), sizeof(int64));
+	memcpy(lexicon, VARDATA_ANY(bytes) + sizeof(int64), size);
+	lexicon_making(lexicon, &making);
+	state = create_state(CurrentMemoryContext, &making,
+						 (lexicon->flags & LEXICON_MARKUP) != 0, max_words);
+	counts_add_lexicon(state->counts, lexicon);
+	pfree(lexicon);
+	PG_RETURN_POINTER(state);
+}
+
+Datum
+lexicon_agg_final(PG_FUNCTION_ARGS)
+{
+	LexiconState *state;
+
+	if (PG_ARGISNULL(0))
+		PG_RETURN_NULL();
+	state = (LexiconState *) PG_GETARG_POINTER(0);
+	PG_RETURN_LEXICON(counts_lexicon(state->counts, &state->making,
+									 state->markup));
+}

@@ -1,0 +1,194 @@
+--
+-- The datatype lexicon: its aggregate, arithmetic, bounds and look-ups
+--
+
+CREATE TABLE rose (id int, body text);
+INSERT INTO rose VALUES (1, 'A rose is a rose is a rose'), (2, 'a flower'),
+    (3, ''), (4, NULL), (5, 'Roses are red');
+
+-- All documents count but NULL
+SELECT lexicon_agg(body) AS lexicon FROM rose;
+SELECT lexicon_describe(lexicon_agg(body)), documents(lexicon_agg(body)),
+       words(lexicon_agg(body)), length(lexicon_agg(body)),
+       df_error(lexicon_agg(body)), cf_error(lexicon_agg(body)) FROM rose;
+SELECT lexicon_describe(lexicon_agg(body, 'english stop html')) FROM rose;
+SELECT lexicon_describe(lexicon_agg('pg_catalog.english'::regconfig, body)) ~ '^lexicon\[config=[0-9a-f]{8}\]: 4 documents, 6 words, 3 of them distinct, exact$' AS configured FROM rose;
+SELECT lexicon_agg(body) IS NULL AS none FROM rose WHERE body IS NULL;
+
+-- df and cf of a word, idf = log(N/df), ridf = idf + log(1 - exp(-cf/N))
+SELECT * FROM word_statistics('A rose, a red rose: what is a rose?',
+                              (SELECT lexicon_agg(body) FROM rose));
+SELECT w.word, w.df, round((w.idf - ln(4.0 / w.df))::numeric, 15) AS idf_off,
+       round((w.ridf - ln(4.0 / w.df) - ln(1 - exp(-w.cf / 4.0)))::numeric, 15) AS ridf_off
+FROM word_statistics('a flower is a rose', (SELECT lexicon_agg(body) FROM rose)) w;
+SELECT df(lexicon, 'ROSE'), cf(lexicon, 'rose'), df(lexicon, 'tulip'), cf(lexicon, 'tulip'),
+       idf(lexicon, 'tulip'), ridf(lexicon, 'tulip'), df(lexicon, '?!')
+FROM (SELECT lexicon_agg(body) AS lexicon FROM rose) l;
+SELECT df(lexicon, 'rose'), df(lexicon, 'the')
+FROM (SELECT lexicon_agg(body, 'english stop') AS lexicon FROM rose) l;
+SELECT count(*), sum(w.df), sum(w.cf)
+FROM rose, lexicon_words((SELECT lexicon_agg(body) FROM rose)) w WHERE id = 1;
+
+-- What it counts is what plain SQL counts
+CREATE TABLE corpus AS
+SELECT id, string_agg('w' || ((id * 7919 + i * i * 104729) % 1009 % (i + 3)), ' ' ORDER BY i) AS body
+FROM generate_series(1, 500) id, generate_series(1, 1 + id % 40) i GROUP BY id;
+CREATE TABLE counted AS
+SELECT word, count(DISTINCT id) AS df, count(*) AS cf
+FROM corpus, unnest(neardup_words(body)) word GROUP BY word;
+CREATE TABLE stats AS SELECT lexicon_agg(body) AS lexicon FROM corpus;
+SELECT count(*) AS words,
+       count(*) FILTER (WHERE df(lexicon, word) <> df OR cf(lexicon, word) <> cf) AS wrong,
+       count(*) = min(words(lexicon)) AND sum(cf) = min(length(lexicon)) AS complete
+FROM counted, stats;
+
+-- Sums, in any order and any parts, are the same as counting all at once
+SELECT a.l + b.l = lexicon AS sum, b.l + a.l = lexicon AS commuted,
+       lexicon - a.l = b.l AS rest, lexicon <> a.l AS differ,
+       lexicon_describe(lexicon - lexicon)
+FROM stats, (SELECT lexicon_agg(body) l FROM corpus WHERE id % 3 = 0) a,
+     (SELECT lexicon_agg(body) l FROM corpus WHERE id % 3 <> 0) b;
+SELECT lexicon_agg(l) = (SELECT lexicon FROM stats) AS same
+FROM (SELECT lexicon_agg(body) l FROM corpus GROUP BY id % 7) parts;
+SELECT count(*) AS groups, sum(documents(l)) AS documents
+FROM (SELECT lexicon_agg(body) l FROM corpus GROUP BY id % 7) parts;
+
+-- ... and so are the parts of parallel workers
+BEGIN;
+SET LOCAL parallel_setup_cost = 0;
+SET LOCAL parallel_tuple_cost = 0;
+SET LOCAL min_parallel_table_scan_size = 0;
+EXPLAIN (COSTS OFF) SELECT lexicon_agg(body, '', 100) FROM corpus;
+SELECT lexicon_agg(body) = (SELECT lexicon FROM stats) AS same FROM corpus;
+SELECT lexicon_agg('simple'::regconfig, body, 2000) = lexicon_agg('simple'::regconfig, body) AS same FROM corpus;
+SELECT words(lexicon_agg(body, '', 20)) <= 20 AS bounded FROM corpus;
+COMMIT;
+
+-- The bound on the number of words: no count is off by more than is said
+SELECT max AS max_words, words(l) <= max AS bounded, df_error(l) > 0 AS lossy,
+       documents(l), length(l),
+       (SELECT count(*) FROM counted
+        WHERE df(l, word) NOT BETWEEN df - df_error(l) AND df
+           OR cf(l, word) NOT BETWEEN cf - cf_error(l) AND cf) AS wrong
+FROM (SELECT max, lexicon_agg(body, '', max) AS l
+      FROM corpus, unnest('{1, 2, 10, 30, 41, 42, 43, 1000}'::int[]) max GROUP BY max) s
+ORDER BY max;
+-- and the frequent words are there
+SELECT count(*) FROM counted
+WHERE df > (SELECT df_error(lexicon_agg(body, '', 20)) FROM corpus)
+  AND df((SELECT lexicon_agg(body, '', 20) FROM corpus), word) = 0;
+
+-- Trimming drops the rarest words
+SELECT max, min_df, words(l), lexicon_describe(l)
+FROM stats, (VALUES (20, 1), (0, 1), (1000, 1), (1000, 400), (10, 200)) v (max, min_df),
+     lexicon_trim(lexicon, max, min_df) l ORDER BY max, min_df;
+SELECT count(*) AS wrong FROM counted, stats, lexicon_trim(lexicon, 20) l
+WHERE df(l, word) = 0 AND df > df_error(l) OR df(l, word) NOT IN (0, df);
+-- lossy ones can be subtracted, within their error
+SELECT documents(d), df_error(d)
+FROM stats, lexicon_minus(lexicon, (SELECT lexicon_agg(body, '', 30) FROM corpus WHERE id < 100)) d;
+
+-- Text and binary form
+SELECT lexicon::text::lexicon = lexicon AS text, lexicon::bytea::lexicon = lexicon AS bytes FROM stats;
+SELECT lexicon::text::lexicon = lexicon AS text, lexicon::bytea::lexicon = lexicon AS bytes
+FROM (SELECT lexicon_agg(body, 'russian minlen=2 digits=drop html') AS lexicon FROM rose
+      UNION ALL SELECT lexicon_agg('simple'::regconfig, body) FROM rose) l;
+CREATE TABLE copied (lexicon lexicon);
+\getenv abs_builddir PG_ABS_BUILDDIR
+\set file :abs_builddir '/results/lexicon.bin'
+\set command '\\copy stats TO ' :'file' ' (FORMAT binary)'
+:command
+\set command '\\copy copied FROM ' :'file' ' (FORMAT binary)'
+:command
+SELECT c.lexicon = s.lexicon AS binary FROM copied c, stats s;
+
+\set VERBOSITY terse
+SELECT ''::lexicon;
+SELECT 'lexicon[klingon] documents=0'::lexicon;
+\set VERBOSITY default
+SELECT 'lexicon[simple'::lexicon;
+SELECT 'lexicon[simple] documents=1 length=x'::lexicon;
+CREATE FUNCTION made(documents text, length text, words text, initials text = '1' || repeat(',0', 31))
+RETURNS lexicon LANGUAGE sql AS $$
+    SELECT format('lexicon[simple] documents=%s length=%s df_error=0 cf_error=0 initials=%s {%s}',
+                  documents, length, initials, words)::lexicon
+$$;
+SELECT made('1', '2', '0000000000000001:1:2');
+SELECT made('1', '2', '0000000000000001:2:2');
+SELECT made('1', '2', '0000000000000001:0:2');
+SELECT made('2', '2', '0000000000000001:2:1');
+SELECT made('2', '2', '0000000000000001:1:3');
+SELECT made('2', '9', '0000000000000002:1:1,0000000000000001:1:1');
+SELECT made('2', '9', '0000000000000001:1:1 0000000000000002:1:1');
+SELECT made('2', '9', '000000000000001:1:1');
+SELECT made('2', '9', '0000000000000001:1:1', '1,2');
+SELECT made('2', '9', '0000000000000001:1:1', '10' || repeat(',0', 31));
+SELECT made('2', '18446744073709551616', '');
+SELECT made('2', '18446744073709551615', '0000000000000001:1:4294967296');
+SELECT lexicon_describe(made('2', '18446744073709551615', '0000000000000001:1:4294967295'));
+-- counts stop at what fits
+SELECT cf(l + l, 'a') FROM made('2', '18446744073709551', 'e6c632b61e964e1f:1:4294967295') l;
+
+-- Altered bytes are refused: every one counts
+SELECT substr(lexicon::bytea, 1, 420)::lexicon FROM stats;
+SELECT substr(lexicon::bytea, 1, 16)::lexicon FROM stats;
+SELECT (lexicon::bytea || '\x00')::lexicon FROM stats;
+SELECT set_byte(lexicon::bytea, 0, 2)::lexicon FROM stats;
+SELECT set_byte(lexicon::bytea, 1, 2)::lexicon FROM stats;
+SELECT set_byte(lexicon::bytea, 2, 7)::lexicon FROM stats;
+SELECT set_byte(lexicon::bytea, 2, 255)::lexicon FROM stats;
+SELECT set_byte(lexicon::bytea, 12, 1)::lexicon FROM stats;
+CREATE FUNCTION accepted(input bytea) RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN
+    RETURN input::lexicon IS NOT NULL;
+EXCEPTION WHEN invalid_binary_representation THEN
+    RETURN false;
+END $$;
+SELECT accepted(set_byte(bytes, place, get_byte(bytes, place) # 1)) AS accepted,
+       count(*) = max(length(bytes)) AS each
+FROM (SELECT lexicon_agg(body)::bytea AS bytes FROM rose) b,
+     generate_series(0, length(bytes) - 1) place GROUP BY 1;
+
+-- What cannot be combined
+SELECT a + b FROM (SELECT lexicon_agg(body) a, lexicon_agg(body, 'english') b FROM rose) l;
+SELECT a - b FROM (SELECT lexicon_agg(body, 'stop english') a, lexicon_agg(body) b FROM rose) l;
+SELECT a - b FROM (SELECT lexicon_agg(body) FILTER (WHERE id = 1) a,
+                          lexicon_agg(body) FILTER (WHERE id = 2) b FROM rose) l;
+SELECT a - b FROM (SELECT lexicon_agg(body) FILTER (WHERE id = 2) a,
+                          lexicon_agg(body) b FROM rose) l;
+SELECT lexicon_agg(l) FROM (SELECT lexicon_agg(body, CASE id % 2 WHEN 0 THEN 'english' ELSE '' END) l
+                            FROM rose GROUP BY id) s;
+SELECT lexicon_agg(body, CASE id % 2 WHEN 0 THEN 'english' ELSE '' END) FROM rose;
+SELECT lexicon_agg(body, '', id) FROM rose;
+SELECT lexicon_agg(body, '', 0) FROM rose;
+SELECT lexicon_agg(body, '', NULL) FROM rose;
+SELECT lexicon_agg(body, 'unit=char') FROM rose;
+\set VERBOSITY terse
+SELECT lexicon_agg(body, 'klingon') FROM rose;
+\set VERBOSITY default
+SELECT lexicon_agg(NULL::regconfig, body) FROM rose;
+SELECT df(lexicon_agg(body), 'red rose') FROM rose;
+SELECT df(lexicon_agg('simple'::regconfig, body), 'rose') FROM rose;
+SELECT word_statistics('a rose', lexicon_agg(body), 'english') FROM rose;
+SELECT lexicon_trim(lexicon, -1) FROM stats;
+SELECT lexicon_trim(lexicon, 10, 0) FROM stats;
+-- k, order and sentences do not matter to words
+SELECT lexicon_agg(body, 'english k=5 unit=sentence order=sum') = lexicon_agg(body, 'english') AS same FROM rose;
+
+-- A large one is fetched once per query, not once per row
+CREATE TABLE large AS
+SELECT lexicon_agg('x' || i) AS lexicon FROM generate_series(1, 20000) i;
+SELECT pg_column_size(lexicon) > 100000 AS stored_outside FROM large;
+CREATE FUNCTION toast_blocks() RETURNS bigint LANGUAGE sql STABLE AS $$
+    SELECT heap_blks_hit + heap_blks_read
+    FROM pg_statio_all_tables
+    WHERE relid = (SELECT reltoastrelid FROM pg_class WHERE oid = 'large'::regclass)
+$$;
+SELECT pg_stat_force_next_flush();
+SELECT toast_blocks() AS before \gset
+SELECT sum(df((SELECT lexicon FROM large), 'x' || i)) FROM generate_series(1, 1000) i;
+SELECT pg_stat_force_next_flush();
+SELECT toast_blocks() - :before BETWEEN 1 AND 2000 AS once;
+
+DROP TABLE rose, corpus, counted, stats, copied, large;
+DROP FUNCTION made, accepted, toast_blocks;
