@@ -89,7 +89,14 @@ REGRESS = \
 	security \
 	signature
 REGRESS_OPTS = --inputdir=$(srcdir)/test --load-extension=neardup
-ISOLATION =
+ISOLATION = \
+	guard_deferred_race \
+	guard_insert_race \
+	guard_moved_race \
+	guard_partition_race \
+	guard_skip_race \
+	guard_speculative_race \
+	guard_update_race
 ISOLATION_OPTS = --inputdir=$(srcdir)/test --outputdir=. \
 	--load-extension=neardup
 TAP_TESTS = 1
