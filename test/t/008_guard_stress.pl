@@ -1,0 +1,342 @@
+
+# Copyright (c) 2026, the neardup developers
+
+# Eight writers insert, update and delete documents that are full of
+# near-duplicates of each other's, at every isolation level, in a plain and in
+# a partitioned table, and while a backend or the postmaster is killed.
+# Afterwards there is no pair of near-duplicates, found by brute force; and
+# every row is as the client that wrote it was told.
+
+use strict;
+use warnings;
+
+use IPC::Run;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use Time::HiRes qw(usleep);
+
+my $writers = 8;
+
+# Numbers below n, the same on each run.
+my $state;
+
+sub number
+{
+	my $n = shift;
+
+	$state = ($state * 1103515245 + 12345) % 2147483648;
+	return ($state >> 8) % $n;
+}
+
+# A document of 60 words.  Of one family, those that differ in one or two
+# words are near-duplicates (49 + 3 of 58 + 6 shingles), most others are not.
+sub document
+{
+	my $family = shift;
+	my @words = map { "w$family.$_" } 1 .. 60;
+
+	$words[ number(60) ] = 'x' . number(9) for 0 .. number(4);
+	return join ' ', @words;
+}
+
+# The rows of one writer as it knows them: id => body, undef where it does not
+# know (the connection was lost while it committed).
+my %rows;
+
+# What a writer does in one transaction: statements, and what becomes of its
+# rows if they are committed.  All writers meet at the same families.
+sub transaction
+{
+	my ($table, $writer, $serial, $level) = @_;
+	my @levels = ('READ COMMITTED', 'REPEATABLE READ', 'SERIALIZABLE');
+	my @statements = ('BEGIN ISOLATION LEVEL ' . $levels[ $level // number(3) ]);
+	my @changes;
+	my @own = ($serial - 20 .. $serial - 1);
+
+	push @statements, 'SET CONSTRAINTS ALL DEFERRED' if number(4) == 0;
+	for my $i (0 .. number(3))
+	{
+		my $what = number(20);
+		my $id = "$writer" . sprintf '%06d', ($serial * 10 + $i);
+		my $old = "$writer" . sprintf '%06d', $own[ number(20) ] * 10;
+		my $body = document(int($serial / 4) + number(3));
+
+		if ($what < 12)
+		{
+			push @statements,
+			  "INSERT INTO $table VALUES ($id, '$body')"
+			  . ($what < 3 ? ' ON CONFLICT (id) DO NOTHING' : '');
+			push @changes, [ $id, 'insert', $body ];
+		}
+		elsif ($what < 15)
+		{
+			push @statements, "UPDATE $table SET body = '$body' WHERE id = $old";
+			push @changes, [ $old, 'update', $body ];
+		}
+		elsif ($what < 18)
+		{
+			push @statements,
+			  "UPDATE $table SET note = 'n$serial' WHERE id = $old";
+		}
+		else
+		{
+			push @statements, "DELETE FROM $table WHERE id = $old";
+			push @changes, [ $old, 'delete' ];
+		}
+	}
+	# so that transactions overlap
+	push @statements, 'SELECT pg_sleep(0.002)' if number(2) == 0;
+	push @statements, number(10) == 0 ? 'ROLLBACK' : 'COMMIT';
+	return (\@statements, \@changes);
+}
+
+sub apply
+{
+	my ($rows, $changes, $certain) = @_;
+
+	foreach my $change (@$changes)
+	{
+		my ($id, $what, $body) = @$change;
+
+		next if $what ne 'insert' && !exists $rows->{$id};
+		if (!$certain) { $rows->{$id} = undef; }
+		elsif ($what eq 'delete') { delete $rows->{$id}; }
+		else { $rows->{$id} = $body; }
+	}
+	return;
+}
+
+my $node = PostgreSQL::Test::Cluster->new('main');
+$node->init;
+$node->append_conf(
+	'postgresql.conf', q{
+restart_after_crash = on
+deadlock_timeout = 20ms
+max_connections = 30
+});
+$node->start;
+$node->safe_psql('postgres', 'CREATE EXTENSION neardup');
+
+# A guarded table; an index on the note keeps updates of it from being HOT.
+sub make_table
+{
+	my ($table, $partitions) = @_;
+
+	$node->safe_psql(
+		'postgres', "
+		CREATE TABLE $table (id int PRIMARY KEY, body text,
+			sig signature GENERATED ALWAYS AS (shingles(body)) STORED,
+			note text)" . ($partitions ? ' PARTITION BY HASH (id)' : ''));
+	$node->safe_psql(
+		'postgres', "
+		CREATE TABLE ${table}_$_ PARTITION OF $table
+			FOR VALUES WITH (MODULUS $partitions, REMAINDER $_)")
+	  for 0 .. $partitions - 1;
+	$node->safe_psql(
+		'postgres', "
+		CREATE INDEX ON $table USING gin (sig) WITH (fastupdate = off);
+		CREATE INDEX ON $table (note);
+		CREATE CONSTRAINT TRIGGER guard AFTER INSERT OR UPDATE ON $table
+			DEFERRABLE FOR EACH ROW
+			EXECUTE FUNCTION neardup_guard('sig', '0.8')");
+	return;
+}
+
+# Starts the writers; each is a hash of what it does and what it is told.
+sub start_writers
+{
+	my ($table, $name, $seed, $transactions, $level) = @_;
+	my @running;
+
+	$state = $seed;
+	for my $w (1 .. $writers)
+	{
+		my %writer = (out => '', err => '', changes => []);
+		my $file = "$PostgreSQL::Test::Utils::tmp_check/$name.$w.sql";
+
+		$rows{$table} //= {};
+		append_to_file($file, "\\set VERBOSITY sqlstate\n");
+		for my $serial (1 .. $transactions)
+		{
+			my ($statements, $changes) =
+			  transaction($table, $seed * 10 + $w, $serial + 20, $level);
+
+			push @{ $writer{changes} }, $changes;
+			append_to_file($file,
+				join('', map { "$_;\n" } @$statements) . "\\echo done\n");
+		}
+		$writer{run} = IPC::Run::start(
+			[
+				'psql', '-X', '-d', $node->connstr('postgres'), '-f', $file
+			],
+			'>', \$writer{out}, '2>', \$writer{err});
+		push @running, \%writer;
+	}
+	return @running;
+}
+
+# Waits for the writers, and takes note of what they were told.  Returns how
+# often each error came, and how many transactions were committed.
+sub finish_writers
+{
+	my ($table, @running) = @_;
+	my %errors;
+	my $committed = 0;
+
+	foreach my $writer (@running)
+	{
+		IPC::Run::finish($writer->{run});
+		my @told = split /^done\n/m, $writer->{out}, -1;
+		foreach my $i (0 .. $#{ $writer->{changes} })
+		{
+			my $tags = $told[$i];
+			my $changes = $writer->{changes}[$i];
+
+			if (defined $tags && $tags =~ /^COMMIT$/m)
+			{
+				apply($rows{$table}, $changes, 1);
+				$committed++;
+			}
+			# the last one, if the connection was lost
+			elsif ($i == $#told) { apply($rows{$table}, $changes, 0); }
+		}
+		$errors{$1}++ while $writer->{err} =~ /(?:ERROR|FATAL|PANIC):  (\S+)/g;
+		$errors{lost}++ if $writer->{err} =~ /connection/;
+	}
+	return (\%errors, $committed);
+}
+
+sub check
+{
+	my ($table, $name) = @_;
+	my %stored = map { split /\|/ } split /\n/,
+	  $node->safe_psql('postgres', "SELECT id, body FROM $table");
+	my $expected = $rows{$table};
+	my @wrong;
+
+	is( $node->safe_psql(
+			'postgres', "
+			SET enable_mergejoin = off; SET enable_hashjoin = off;
+			SELECT count(*) FROM $table a JOIN $table b
+			ON similarity(a.sig, b.sig) >= 0.8 AND a.id < b.id"),
+		0,
+		"$name: no pair of near-duplicates by brute force");
+
+	# forget what nobody knows: it is what is there
+	foreach my $id (grep { !defined $expected->{$_} } keys %$expected)
+	{
+		delete $expected->{$id};
+		$expected->{$id} = $stored{$id} if exists $stored{$id};
+	}
+	@wrong = grep { ($stored{$_} // '') ne $expected->{$_} } keys %$expected;
+	is("@wrong", '', "$name: every row is there as its writer was told");
+	@wrong = grep { !exists $expected->{$_} } keys %stored;
+	is("@wrong", '', "$name: and no other");
+	note("$name: " . keys(%stored) . ' rows');
+	return;
+}
+
+# Duplicates are rejected, deadlocks may be; nothing else goes wrong.
+sub check_errors
+{
+	my ($name, $errors, $committed, @allowed) = @_;
+	my %allowed = map { $_ => 1 } qw(23P01 25P02 40P01 40001), @allowed;
+	my @others = grep { !$allowed{$_} } keys %$errors;
+
+	note("$name: $committed committed, errors: "
+		  . join ', ', map { "$_ $errors->{$_}" } sort keys %$errors);
+	is("@others", '', "$name: no other errors");
+	cmp_ok($committed, '>', 50, "$name: many were committed");
+	cmp_ok($errors->{'23P01'} // 0, '>', 50, "$name: many were rejected");
+	return;
+}
+
+# Waits until the writers have come some way.
+sub wait_for_rows
+{
+	my ($table, $more) = @_;
+	my $there = $node->safe_psql('postgres', "SELECT count(*) FROM $table");
+
+	$node->poll_query_until('postgres',
+		"SELECT count(*) >= $there + $more FROM $table")
+	  or die 'the writers do not write';
+	return;
+}
+
+# Kills a backend that is writing.
+sub kill_backend
+{
+	my $table = shift;
+
+	for (1 .. 1000)
+	{
+		my $pid = $node->safe_psql('postgres',
+			"SELECT pid FROM pg_stat_activity WHERE pid <> pg_backend_pid()
+			 AND query LIKE 'INSERT INTO $table%' LIMIT 1");
+
+		return kill('KILL', $pid) if $pid;
+	}
+	return 0;
+}
+
+# Kills the postmaster and waits until nothing of it is left.  Where nobody
+# reaps it, the process number stays in use, and the lock file has to go.
+sub kill_postmaster
+{
+	my $pidfile = $node->data_dir . '/postmaster.pid';
+	my ($pid) = split /\n/, slurp_file($pidfile);
+
+	$node->kill9;
+	for (1 .. 100)
+	{
+		return if !kill('ZERO', $pid);
+		usleep(100_000);
+	}
+	unlink $pidfile;
+	return;
+}
+
+make_table('docs', 0);
+make_table('parts', 3);
+
+# Each isolation level, then all of them together
+my $seed = 1;
+foreach my $level (0 .. 2)
+{
+	my $name = ('read committed', 'repeatable read', 'serializable')[$level];
+	my ($errors, $committed) =
+	  finish_writers('docs', start_writers('docs', "level$level", $seed++, 120, $level));
+
+	check_errors($name, $errors, $committed);
+	check('docs', $name);
+}
+my ($errors, $committed) =
+  finish_writers('parts', start_writers('parts', 'parts', $seed++, 120));
+check_errors('partitions', $errors, $committed);
+check('parts', 'partitions');
+
+# A backend, then the postmaster are killed in the midst of it
+foreach my $table ('docs', 'parts')
+{
+	my @running = start_writers($table, "backend.$table", $seed++, 400);
+	wait_for_rows($table, 100);
+	ok(kill_backend($table), "backend of $table: killed");
+	($errors) = finish_writers($table, @running);
+	$node->poll_query_until('postgres', 'SELECT true')
+	  or die 'the server does not come back';
+	cmp_ok($errors->{lost}, '>', 0, "backend of $table: connections were lost");
+	check($table, "backend of $table");
+
+	@running = start_writers($table, "postmaster.$table", $seed++, 400);
+	wait_for_rows($table, 100);
+	kill_postmaster();
+	($errors) = finish_writers($table, @running);
+	$node->start;
+	cmp_ok($errors->{lost}, '>', 0, "postmaster of $table: connections were lost");
+	check($table, "postmaster of $table");
+}
+
+$node->stop;
+
+done_testing();
