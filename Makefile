@@ -117,6 +117,11 @@ endif
 # Weights must not depend on whether the processor can multiply and add at once
 src/corpus/weights.o: CFLAGS += -ffp-contract=off
 
+# Tests of what only later versions can do
+ifeq ($(shell test $(MAJORVERSION) -ge 16 && echo new),new)
+REGRESS += softerr
+endif
+
 $(OBJS): $(wildcard $(srcdir)/src/*.h $(srcdir)/src/*/*.h)
 
 # Out-of-tree build.  Phony, as make would find the directories via VPATH.

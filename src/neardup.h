@@ -21,6 +21,8 @@
 #include "fmgr.h"
 #include "lib/stringinfo.h"
 
+#include "compat.h"
+
 #define SIGNATURE_VERSION	1	/* first byte of every signature */
 
 /* How the values were computed; the numbers are stored and never change. */

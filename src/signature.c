@@ -361,6 +361,8 @@ read_values(TextInput *in, Signature *sig, size_t capacity, size_t *n)
 	{
 		if (*n % 65536 == 65535)
 			CHECK_FOR_INTERRUPTS();
+		if (*in->at == '\0')
+			return bad_text(in, "The closing brace is missing.");
 		if (*n > 0 && !read_char(in, ',', "There is no comma between two values."))
 			return false;
 		if (!read_value(in, sig->making.width, &value))
