@@ -41,11 +41,19 @@ OBJS = \
 	src/join/spillfile.o \
 	src/join/tokens.o \
 	src/measures.o \
+	src/methods/bottom.o \
+	src/methods/keys.o \
+	src/methods/lsh.o \
 	src/methods/methods.o \
+	src/methods/minhash.o \
+	src/methods/sample.o \
+	src/methods/simhash.o \
+	src/methods/supershingles.o \
 	src/neardup.o \
 	src/shingles.o \
 	src/signature.o \
 	src/signature_ops.o \
+	src/sketches.o \
 	src/text/analysis.o \
 	src/text/ascii.o \
 	src/text/configured.o \
@@ -75,6 +83,8 @@ SHLIB_LINK = -licuuc -licui18n -lstemmer -lm
 #
 # One line per test, alphabetical
 REGRESS = \
+	candidates \
+	estimates \
 	fuzz \
 	gin \
 	guard \
@@ -87,7 +97,8 @@ REGRESS = \
 	lexicon \
 	measures \
 	security \
-	signature
+	signature \
+	sketches
 REGRESS_OPTS = --inputdir=$(srcdir)/test --load-extension=neardup
 ISOLATION = \
 	guard_deferred_race \

@@ -421,6 +421,65 @@ CREATE OPERATOR CLASS signature_gin_ops DEFAULT FOR TYPE signature USING gin AS
 COMMENT ON OPERATOR FAMILY signature_gin_ops USING gin IS 'near-duplicates by extended prefix';
 COMMENT ON OPERATOR CLASS signature_gin_ops USING gin IS 'near-duplicates by extended prefix';
 
+-- sketches
+
+CREATE FUNCTION minhash(signature, size integer DEFAULT 128) RETURNS signature
+    AS 'MODULE_PATHNAME', 'minhash_of_set'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION minhash(signature, integer) IS 'min-hash sketch of a set';
+
+CREATE FUNCTION bottom(signature, s integer) RETURNS signature
+    AS 'MODULE_PATHNAME', 'bottom_of_set'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION bottom(signature, integer) IS 'the s smallest hashes of a set (MIN_s)';
+
+CREATE FUNCTION sample(signature, m integer) RETURNS signature
+    AS 'MODULE_PATHNAME', 'sample_of_set'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION sample(signature, integer) IS 'the hashes of a set that are divisible by m (MOD_m)';
+
+CREATE FUNCTION supershingles(signature, groups integer DEFAULT 6,
+                              size integer DEFAULT 14) RETURNS signature
+    AS 'MODULE_PATHNAME', 'supershingles_of_signature'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION supershingles(signature, integer, integer) IS 'hashes of groups of min-hash slots; two agree in near-duplicates';
+
+CREATE FUNCTION megashingles(signature, groups integer DEFAULT 6,
+                             size integer DEFAULT 14) RETURNS signature
+    AS 'MODULE_PATHNAME', 'megashingles_of_signature'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION megashingles(signature, integer, integer) IS 'hashes of pairs of supershingles; one agrees in near-duplicates';
+
+CREATE FUNCTION simhash(signature) RETURNS signature
+    AS 'MODULE_PATHNAME', 'simhash_of_set'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION simhash(signature) IS 'signs of 64 random projections of a set';
+
+CREATE FUNCTION near_duplicate_approx(a signature, b signature, threshold double precision,
+                                      recall double precision DEFAULT 0.99) RETURNS boolean
+    AS 'MODULE_PATHNAME', 'signature_near_duplicate_approx'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10
+    SUPPORT neardup_support;
+COMMENT ON FUNCTION near_duplicate_approx(signature, signature, double precision, double precision) IS 'near_duplicate() of pairs that share a band chosen for that recall';
+
+CREATE FUNCTION lsh_parameters(threshold double precision, recall double precision DEFAULT 0.99,
+                               size integer DEFAULT 128,
+                               OUT bands integer, OUT rows integer, OUT probability double precision)
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION lsh_parameters(double precision, double precision, integer) IS 'the bands that are chosen for a threshold and a recall';
+
+CREATE FUNCTION lsh_probability(similarity double precision, bands integer, rows integer) RETURNS double precision
+    AS 'MODULE_PATHNAME', 'lsh_probability_of_banding'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION lsh_probability(double precision, integer, integer) IS 'probability that documents of that resemblance agree in a band';
+
+CREATE FUNCTION supershingle_probability(similarity double precision, groups integer DEFAULT 6,
+                                         size integer DEFAULT 14, agree integer DEFAULT 2) RETURNS double precision
+    AS 'MODULE_PATHNAME', 'supershingle_probability_of_groups'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION supershingle_probability(double precision, integer, integer, integer) IS 'probability that so many supershingles agree in documents of that resemblance';
+
 -- guard
 
 -- Arguments: a signature column or an index on an expression that makes one,

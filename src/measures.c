@@ -19,7 +19,9 @@
 
 #include "compat.h"
 #include "measures.h"
+#include "methods/lsh.h"
 #include "methods/methods.h"
+#include "signature.h"
 
 void
 threshold_require_valid(double threshold)
@@ -46,32 +48,71 @@ measure_require(const text *name)
 	return measure;
 }
 
+/* Raises FEATURE_NOT_SUPPORTED: the method's values do not tell `what`. */
+static void
+refuse_measure(const Signature *sig, const char *what)
+{
+	StringInfoData making;
+
+	initStringInfo(&making);
+	making_append(&sig->making, &making);
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("%s cannot be told from %s", what, making.data),
+			 errdetail("What sketches tell is resemblance, the measure \"jaccard\"."),
+			 errhint("Use sets of shingles, or samples of them made by sample().")));
+}
+
+/* The method by which both were made; raises if they were made differently. */
+static const MethodInfo *
+common_method(const Signature *a, const Signature *b)
+{
+	making_require_equal(&a->making, &b->making);
+	return method_info(a->making.method);
+}
+
 /* Elements common to two sets of one making. */
 static uint64
 sets_overlap(const Signature *a, const Signature *b)
 {
-	making_require_equal(&a->making, &b->making);
 	return set_overlap(a->values, SIGNATURE_NVALUES(a),
 					   b->values, SIGNATURE_NVALUES(b));
+}
+
+/* How many features each element of a set stands for. */
+static uint64
+features_per_element(const Signature *sig)
+{
+	return sig->making.method == METHOD_SAMPLE ? sig->making.param[0] : 1;
 }
 
 double
 signatures_value(const Signature *a, const Signature *b, Measure measure)
 {
-	uint64		overlap = sets_overlap(a, b);
+	const MethodInfo *method = common_method(a, b);
 
-	return measure_value(measure, SIGNATURE_NVALUES(a), SIGNATURE_NVALUES(b),
-						 overlap);
+	if (method->similarity == NULL)
+		return measure_value(measure, SIGNATURE_NVALUES(a),
+							 SIGNATURE_NVALUES(b), sets_overlap(a, b));
+	if (measure != MEASURE_JACCARD)
+		refuse_measure(a, measure_name(measure));
+	return method->similarity(a, b);
 }
 
 bool
 signatures_near(const Signature *a, const Signature *b,
 				double threshold, Measure measure)
 {
+	const MethodInfo *method = common_method(a, b);
 	uint64		na;
 	uint64		nb;
 
-	making_require_equal(&a->making, &b->making);
+	if (unlikely(method->near != NULL))
+	{
+		if (measure != MEASURE_JACCARD)
+			refuse_measure(a, measure_name(measure));
+		return method->near(a, b, threshold);
+	}
 	na = SIGNATURE_NVALUES(a);
 	nb = SIGNATURE_NVALUES(b);
 	return set_overlap_reaches(a->values, na, b->values, nb,
@@ -126,24 +167,39 @@ signature_cosine(PG_FUNCTION_ARGS)
 									  MEASURE_COSINE));
 }
 
+/* Features in common: counted in exact sets, estimated from samples. */
 PG_FUNCTION_INFO_V1(signature_overlap);
 Datum
 signature_overlap(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_INT64(sets_overlap(PG_GETARG_SIGNATURE(0),
-								 PG_GETARG_SIGNATURE(1)));
+	Signature  *a = PG_GETARG_SIGNATURE(0);
+	Signature  *b = PG_GETARG_SIGNATURE(1);
+
+	if (common_method(a, b)->similarity != NULL)
+		refuse_measure(a, "overlap");
+	PG_RETURN_INT64(sets_overlap(a, b) * features_per_element(a));
 }
 
-/* Hamming distance of sets: |A u B| - |A n B|. */
+/*
+ * Hamming distance: of sets |A u B| - |A n B|, of vectors the number of
+ * places in which they differ.
+ */
 PG_FUNCTION_INFO_V1(signature_hamming);
 Datum
 signature_hamming(PG_FUNCTION_ARGS)
 {
 	Signature  *a = PG_GETARG_SIGNATURE(0);
 	Signature  *b = PG_GETARG_SIGNATURE(1);
-	uint64		overlap = sets_overlap(a, b);
+	const MethodInfo *method = common_method(a, b);
+	uint64		differ;
 
-	PG_RETURN_INT64(SIGNATURE_NVALUES(a) + SIGNATURE_NVALUES(b) - 2 * overlap);
+	if (method->hamming != NULL)
+		PG_RETURN_INT64(method->hamming(a, b));
+	if (method->similarity != NULL)
+		refuse_measure(a, "Hamming distance");
+	differ = SIGNATURE_NVALUES(a) + SIGNATURE_NVALUES(b) -
+		2 * sets_overlap(a, b);
+	PG_RETURN_INT64(differ * features_per_element(a));
 }
 
 /* Conditions */
@@ -159,6 +215,52 @@ signature_near_duplicate(PG_FUNCTION_ARGS)
 	PG_RETURN_BOOL(signatures_near(PG_GETARG_SIGNATURE(0),
 								   PG_GETARG_SIGNATURE(1),
 								   threshold, measure));
+}
+
+/* A call site's banding, and what it was chosen for. */
+typedef struct ApproxSite
+{
+	double		threshold;
+	double		recall;
+	Banding		banding;
+}			ApproxSite;
+
+static const Banding *
+approx_banding(FunctionCallInfo fcinfo, double threshold, double recall)
+{
+	ApproxSite *site = fcinfo->flinfo->fn_extra;
+
+	if (site != NULL && site->threshold == threshold && site->recall == recall)
+		return &site->banding;
+	if (site == NULL)
+		site = MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt,
+									  sizeof(ApproxSite));
+	site->banding = lsh_approx_banding(threshold, recall);
+	site->threshold = threshold;
+	site->recall = recall;
+	fcinfo->flinfo->fn_extra = site;
+	return &site->banding;
+}
+
+/* Exactly near, and found by the banding of that threshold and recall. */
+PG_FUNCTION_INFO_V1(signature_near_duplicate_approx);
+Datum
+signature_near_duplicate_approx(PG_FUNCTION_ARGS)
+{
+	Signature  *a = PG_GETARG_SIGNATURE(0);
+	Signature  *b = PG_GETARG_SIGNATURE(1);
+	double		threshold = PG_GETARG_FLOAT8(2);
+	const Banding *banding;
+
+	threshold_require_valid(threshold);
+	banding = approx_banding(fcinfo, threshold, PG_GETARG_FLOAT8(3));
+	if (!common_method(a, b)->exact)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("near_duplicate_approx() needs exact sets"),
+				 errhint("Compare sketches with near_duplicate().")));
+	PG_RETURN_BOOL(signatures_near(a, b, threshold, MEASURE_JACCARD) &&
+				   lsh_approx_meet(a, b, banding));
 }
 
 PG_FUNCTION_INFO_V1(signature_contained_in);

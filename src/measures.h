@@ -12,13 +12,17 @@
 #include "algebra.h"
 #include "neardup.h"
 
-/* The similarity of two signatures; raises if they were made differently. */
+/*
+ * The measure of two signatures, or an estimate of it; raises if they were
+ * made differently, or the measure cannot be told from such signatures.
+ */
 extern double signatures_value(const Signature *a, const Signature *b,
 							   Measure measure);
 
 /*
  * True if the measure of a and b is at least the threshold, 0 < threshold <=
- * 1; stops as soon as that is certain.  Raises if they were made differently.
+ * 1; stops as soon as that is certain.  Where the method has a rule of its
+ * own, that decides and the threshold does not.  Raises as above.
  */
 extern bool signatures_near(const Signature *a, const Signature *b,
 							double threshold, Measure measure);
@@ -34,6 +38,7 @@ extern Measure measure_require(const text *name);
  * recognises them.
  */
 extern Datum signature_near_duplicate(PG_FUNCTION_ARGS);
+extern Datum signature_near_duplicate_approx(PG_FUNCTION_ARGS);
 extern Datum signature_contained_in(PG_FUNCTION_ARGS);
 extern Datum signature_near_duplicate_op(PG_FUNCTION_ARGS);
 extern Datum signature_contained_in_op(PG_FUNCTION_ARGS);

@@ -30,6 +30,12 @@ typedef enum Method
 {
 	METHOD_SHINGLES = 1,		/* the set of the document's shingles */
 	METHOD_FEATURES = 2,		/* a set of numbers that the user gave */
+	METHOD_MINHASH = 3,			/* min-hash sketch, 8 bits per slot */
+	METHOD_BOTTOM = 4,			/* MIN_s: the smallest hashes */
+	METHOD_SAMPLE = 5,			/* MOD_m: the hashes divisible by m */
+	METHOD_SUPERSHINGLES = 6,	/* hashes of groups of min-hash slots */
+	METHOD_MEGASHINGLES = 7,	/* hashes of pairs of supershingles */
+	METHOD_SIMHASH = 8,			/* signs of 64 random projections */
 }			Method;
 
 /* What a shingle is a run of; stored. */

@@ -6,6 +6,7 @@
  *
  *		shingles[english stop k=3]{01d3f2b1c4a59687,9be3...}
  *		features{0000000000000007,000000000000002a}
+ *		minhash(128)[english stop k=3]#57{8e,01,d3...}
  *
  * A method with parameters has them in parentheses behind its name, and one
  * that keeps less than the set has #, the number of the document's features,
@@ -71,7 +72,7 @@ making_append(const Making *making, StringInfo out)
 		appendStringInfo(out, "%c%u", i == 0 ? '(' : ',', making->param[i]);
 	if (method->nparams > 0)
 		appendStringInfoChar(out, ')');
-	if (method->analysed)
+	if (making->unit != UNIT_NONE)
 	{
 		appendStringInfoChar(out, '[');
 		analysis_canonical(making, out);
@@ -120,14 +121,17 @@ check_making(const Making *making)
 	for (int i = method->nparams; i < lengthof(making->param); i++)
 		if (making->param[i] != 0)
 			return "It has a parameter that its method does not have.";
-	if (!method->analysed)
+	if (making->unit == UNIT_NONE)
 	{
-		if (making->unit != UNIT_NONE || making->order != 0 ||
-			making->language != 0 || making->k != 0 ||
+		if (method->analysed == ANALYSED_ALWAYS)
+			return "It has no analysis, which its method has.";
+		if (making->order != 0 || making->language != 0 || making->k != 0 ||
 			making->analysis != 0 || making->filters != 0)
-			return "It has an analysis, which its method does not have.";
+			return "It has an analysis, but no unit.";
 		return NULL;
 	}
+	if (method->analysed == ANALYSED_NEVER)
+		return "It has an analysis, which its method does not have.";
 	if (making->k < 1 || making->k > MAX_SHINGLE_SIZE)
 		return "Its shingle size is out of range.";
 	if (making->filters & FILTER_RESERVED)
@@ -151,18 +155,16 @@ check_values(const Signature *sig)
 	const MethodInfo *method = method_info(sig->making.method);
 	uint64		n = SIGNATURE_NVALUES(sig);
 
-	if (!method->set)
-		return NULL;
-	if (sig->nfeatures != n)
+	if (method->exact && sig->nfeatures != n)
 		return "The number of its features is not that of its values.";
-	for (uint64 i = 1; i < n; i++)
+	for (uint64 i = 1; i < n && method->set; i++)
 	{
 		if (i % 65536 == 0)
 			CHECK_FOR_INTERRUPTS();
 		if (sig->values[i - 1] >= sig->values[i])
 			return "Its values do not rise.";
 	}
-	return NULL;
+	return method->check ? method->check(sig) : NULL;
 }
 
 /*
@@ -319,8 +321,13 @@ read_making(TextInput *in, Making *making)
 	making->method = method->method;
 	making->width = method->width;
 	making->unit = UNIT_NONE;
-	return read_params(in, method, making) &&
-		(!method->analysed || read_analysis(in, making));
+	if (!read_params(in, method, making))
+		return false;
+	skip_space(in);
+	if (method->analysed == ANALYSED_NEVER ||
+		(method->analysed == ANALYSED_AS_SOURCE && *in->at != '['))
+		return true;
+	return read_analysis(in, making);
 }
 
 /* One value: exactly width / 4 hexadecimal digits. */
@@ -388,7 +395,7 @@ signature_parse(const char *text, Node *escontext)
 	TextInput	in = {text, escontext};
 	Making		making;
 	Signature  *sig;
-	bool		set;
+	bool		exact;
 	size_t		capacity;
 	size_t		n;
 	uint32		nfeatures = 0;
@@ -396,8 +403,8 @@ signature_parse(const char *text, Node *escontext)
 
 	if (!read_making(&in, &making))
 		return NULL;
-	set = method_info(making.method)->set;
-	if (!set &&
+	exact = method_info(making.method)->exact;
+	if (!exact &&
 		(!read_char(&in, '#', "The number of features, behind #, is missing.") ||
 		 !read_decimal(&in, &nfeatures)))
 		return NULL;
@@ -408,7 +415,7 @@ signature_parse(const char *text, Node *escontext)
 	if (!read_values(&in, sig, capacity, &n))
 		return NULL;
 	SET_VARSIZE(sig, SIGNATURE_HEADER + n * making.width / 8);
-	sig->nfeatures = set ? n : nfeatures;
+	sig->nfeatures = exact ? n : nfeatures;
 
 	rule = check_making(&sig->making);
 	if (rule == NULL)
@@ -442,7 +449,7 @@ signature_to_text(const Signature *sig)
 
 	initStringInfo(&out);
 	making_append(&sig->making, &out);
-	if (!method_info(sig->making.method)->set)
+	if (!method_info(sig->making.method)->exact)
 		appendStringInfo(&out, "#%u", sig->nfeatures);
 	appendStringInfoChar(&out, '{');
 	for (uint64 i = 0; i < n; i++)

@@ -59,4 +59,7 @@ extern Signature *signature_from_bytes(const char *bytes, size_t len);
 /* signature_ops.c */
 extern int	signature_compare(const Signature *a, const Signature *b);
 
+/* Sorts in place and drops repetitions; returns how many are left. */
+extern size_t values_sort_distinct(uint64 *values, size_t n);
+
 #endif							/* NEARDUP_SIGNATURE_H */

@@ -265,9 +265,8 @@ signature_to_array(PG_FUNCTION_ARGS)
 #define ST_DEFINE
 #include "lib/sort_template.h"
 
-/* Sorts in place and drops repetitions; returns how many are left. */
-static size_t
-sort_distinct(uint64 *values, size_t n)
+size_t
+values_sort_distinct(uint64 *values, size_t n)
 {
 	size_t		kept = 0;
 
@@ -301,7 +300,7 @@ signature_from_array(PG_FUNCTION_ARGS)
 	sig = signature_alloc(&making, n);
 	if (n > 0)
 		memcpy(sig->values, ARR_DATA_PTR(array), n * sizeof(uint64));
-	n = sort_distinct(sig->values, n);
+	n = values_sort_distinct(sig->values, n);
 	SET_VARSIZE(sig, SIGNATURE_HEADER + n * sizeof(uint64));
 	sig->nfeatures = n;
 	PG_RETURN_SIGNATURE(sig);
@@ -365,14 +364,14 @@ signature_describe(PG_FUNCTION_ARGS)
 
 	initStringInfo(&out);
 	making_append(making, &out);
-	if (!method->set)
+	if (!method->exact)
 		appendStringInfo(&out, ": %llu values of %d bits for",
 						 (unsigned long long) n, making->width);
 	else
 		appendStringInfoString(&out, ": exact set of");
 	appendStringInfo(&out, " %u feature%s", sig->nfeatures,
 					 sig->nfeatures == 1 ? "" : "s");
-	if (method->analysed)
+	if (making->unit != UNIT_NONE)
 		appendStringInfo(&out, ", runs of %u %s%s", making->k,
 						 unit_name(making->unit), making->k == 1 ? "" : "s");
 	if (making->filters & FILTER_CONFIG)

@@ -28,6 +28,9 @@
  * rechecked.  Counting is done in triconsistent, which says FALSE as soon as
  * r is out of reach: GIN then skips the posting lists of frequent keys.
  *
+ * Signatures that have candidate keys of their own (methods/keys.h) are
+ * indexed by the upper 32 bits of those, and looked up in the same way.
+ *
  * A row of another making must not be missed in silence where a sequential
  * scan would raise an error.  So each row has one more key, which stands for
  * its making, in a range of its own; a query looks that range through with a
@@ -67,12 +70,6 @@
  */
 #define MAKING_KEYS			0x7f000000
 #define IS_MAKING_KEY(key)	(((key) & 0xff000000) == MAKING_KEYS)
-
-/*
- * A query of more keys than this has the whole index returned for recheck:
- * GIN's own bookkeeping of so many scan keys would take longer.
- */
-#define MAX_QUERY_KEYS		100000
 
 /* What extractQuery works out, for the consistent functions. */
 typedef struct QueryPlan
@@ -174,21 +171,11 @@ gin_signature_can_answer(const GinSignatureOptions *options,
 
 /* Keys */
 
-/* An element as the order and the keys of the index see it. */
-static inline uint64
-mixed(const Making *making, uint64 element)
-{
-	/* shingles are hashes already; numbers of the user's need not be */
-	if (making->method == METHOD_SHINGLES)
-		return element;
-	return mix64(element);
-}
-
 /* As int4, whose order is signed, in the order of the elements. */
 static inline int32
-element_key(uint64 mixed_element)
+element_key(uint64 element)
 {
-	uint32		key = (uint32) (mixed_element >> 32) ^ 0x80000000;
+	uint32		key = (uint32) (element >> 32) ^ 0x80000000;
 
 	/* the range of makings is folded onto its neighbour */
 	return (int32) (IS_MAKING_KEY(key) ? key - 0x01000000 : key);
@@ -216,8 +203,8 @@ compare_mixed(const uint64 *a, const uint64 *b)
 #include "lib/sort_template.h"
 
 /*
- * The elements in the order of the index.  Points into the signature where
- * that is its own order, else to palloc'd memory.
+ * The elements of a set in the order of the index.  Points into the signature
+ * where that is its own order, else to palloc'd memory.
  */
 static const uint64 *
 in_index_order(const Signature *sig)
@@ -225,11 +212,11 @@ in_index_order(const Signature *sig)
 	uint64		n = SIGNATURE_NVALUES(sig);
 	uint64	   *order;
 
-	if (sig->making.method == METHOD_SHINGLES)
+	if (method_info(sig->making.method)->hashed)
 		return sig->values;
 	order = palloc(Max(n, 1) * sizeof(uint64));
 	for (uint64 i = 0; i < n; i++)
-		order[i] = mixed(&sig->making, sig->values[i]);
+		order[i] = mix64(sig->values[i]);
 	sort_mixed(order, n);
 	return order;
 }
@@ -255,6 +242,18 @@ call_options(FunctionCallInfo fcinfo)
 								 (bytea *) PG_GET_OPCLASS_OPTIONS() : NULL);
 }
 
+/* The keys of a row whose signature has candidate keys of its own. */
+static const uint64 *
+method_keys(const Signature *sig, const GinSignatureOptions *options, uint64 *n)
+{
+	KeyList		keys = {0};
+
+	signature_row_keys(sig, options->threshold, &keys);
+	sort_mixed(keys.keys, keys.n);
+	*n = keys.n;
+	return keys.keys;
+}
+
 PG_FUNCTION_INFO_V1(gin_signature_extract_value);
 Datum
 gin_signature_extract_value(PG_FUNCTION_ARGS)
@@ -262,10 +261,17 @@ gin_signature_extract_value(PG_FUNCTION_ARGS)
 	Signature  *sig = PG_GETARG_SIGNATURE(0);
 	int32	   *nkeys = (int32 *) PG_GETARG_POINTER(1);
 	GinSignatureOptions options = call_options(fcinfo);
-	uint64		n = indexed_length(&options, SIGNATURE_NVALUES(sig));
-	const uint64 *order = in_index_order(sig);
+	const uint64 *order;
+	uint64		n;
 	Datum	   *keys;
 
+	if (making_has_keys(&sig->making))
+		order = method_keys(sig, &options, &n);
+	else
+	{
+		n = indexed_length(&options, SIGNATURE_NVALUES(sig));
+		order = in_index_order(sig);
+	}
 	if (!AllocSizeIsValid((n + 1) * sizeof(Datum)))
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
@@ -282,7 +288,7 @@ gin_signature_extract_value(PG_FUNCTION_ARGS)
 
 /* Queries */
 
-/* How many of the query's elements to look up, and how many must match. */
+/* How many of a set's elements to look up, and how many must match. */
 static uint64
 query_length(const SignatureQuery *query, const GinSignatureOptions *options,
 			 uint32 *need)
@@ -306,21 +312,50 @@ query_length(const SignatureQuery *query, const GinSignatureOptions *options,
 }
 
 /*
- * The keys of a query: first the range of makings, as a partial match, then
- * its elements.
+ * What to look up, *n of it, and how many must match.  False if the index was
+ * not built for the query, or it would take too many keys.
  */
-static Datum *
-query_keys(const SignatureQuery *query, uint64 n, int32 *nkeys, bool **pmatch)
+static bool
+query_elements(const SignatureQuery *query, const GinSignatureOptions *options,
+			   const uint64 **elements, uint64 *n, uint32 *need)
 {
 	const Signature *sig = &query->signature;
-	const uint64 *order = in_index_order(sig);
+	KeyList		keys = {0};
+
+	/* a measure that cannot be told is refused when a row is rechecked */
+	if (method_info(sig->making.method)->similarity != NULL &&
+		query->measure != MEASURE_JACCARD)
+		return false;
+	if (making_has_keys(&sig->making))
+	{
+		if (!signature_query_keys(sig, options->threshold, query->threshold,
+								  &keys, need))
+			return false;
+		*elements = keys.keys;
+		*n = keys.n;
+		return true;
+	}
+	if (!gin_signature_can_answer(options, query->measure, query->threshold))
+		return false;
+	*n = query_length(query, options, need);
+	*elements = in_index_order(sig);
+	return *n <= MAX_QUERY_KEYS;
+}
+
+/*
+ * The keys of a query: first the range of makings, as a partial match, then
+ * those of its elements.
+ */
+static Datum *
+query_keys(const uint64 *elements, uint64 n, int32 *nkeys, bool **pmatch)
+{
 	Datum	   *keys = palloc((n + 1) * sizeof(Datum));
 
 	*pmatch = palloc0((n + 1) * sizeof(bool));
 	(*pmatch)[0] = true;
 	keys[0] = Int32GetDatum(MAKING_KEYS);
 	for (uint64 i = 0; i < n; i++)
-		keys[i + 1] = Int32GetDatum(element_key(order[i]));
+		keys[i + 1] = Int32GetDatum(element_key(elements[i]));
 	*nkeys = n + 1;
 	return keys;
 }
@@ -353,22 +388,22 @@ gin_signature_extract_query(PG_FUNCTION_ARGS)
 	Pointer   **extra = (Pointer **) PG_GETARG_POINTER(4);
 	int32	   *mode = (int32 *) PG_GETARG_POINTER(6);
 	GinSignatureOptions options = call_options(fcinfo);
+	const uint64 *elements;
+	uint64		n;
 	uint32		need;
-	uint64		n = query_length(query, &options, &need);
 	Datum	   *keys;
 
 	/*
 	 * What the index was not built for, or what would take too many keys,
 	 * gets every row for recheck: slow, but right.
 	 */
-	if (n > MAX_QUERY_KEYS ||
-		!gin_signature_can_answer(&options, query->measure, query->threshold))
+	if (!query_elements(query, &options, &elements, &n, &need))
 	{
 		*mode = GIN_SEARCH_MODE_ALL;
 		*nkeys = 0;
 		PG_RETURN_POINTER(NULL);
 	}
-	keys = query_keys(query, n, nkeys, pmatch);
+	keys = query_keys(elements, n, nkeys, pmatch);
 	*nkeys = 1 + frequent_drop(keys + 1, n, &need);
 	*extra = query_plan(query, need, *nkeys);
 	PG_RETURN_POINTER(keys);

@@ -150,6 +150,23 @@ near_condition(Node *clause, NearCondition *condition)
 	return true;
 }
 
+bool
+approx_condition(Node *clause, NearCondition *condition, Expr **recall)
+{
+	Oid			funcid;
+	List	   *args;
+
+	if (!clause_call(clause, &funcid, &args) || list_length(args) != 4 ||
+		function_address(funcid) != signature_near_duplicate_approx)
+		return false;
+	condition->left = linitial(args);
+	condition->right = lsecond(args);
+	condition->threshold = lthird(args);
+	condition->measure = MEASURE_JACCARD;
+	*recall = lfourth(args);
+	return true;
+}
+
 /* Leading a condition to the index */
 
 /* The family's operator and the type on its right. */
@@ -256,9 +273,12 @@ index_condition(SupportRequestIndexCondition *req)
 	Oid			operator;
 	Oid			querytype;
 	Oid			family = req->opfamily;
+	Expr	   *recall = NULL;
 
-	if (!near_condition(req->node, &condition) ||
-		!family_operator(family, &operator, &querytype))
+	if (!near_condition(req->node, &condition) &&
+		!approx_condition(req->node, &condition, &recall))
+		return NIL;
+	if (!family_operator(family, &operator, &querytype))
 		return NIL;
 	indexed = req->indexarg == 0 ? condition.left : condition.right;
 	other = req->indexarg == 0 ? condition.right : condition.left;
@@ -270,7 +290,8 @@ index_condition(SupportRequestIndexCondition *req)
 		!index_can_answer(req->index, req->indexcol, condition.measure,
 						  condition.threshold))
 		return NIL;
-	req->lossy = false;
+	/* the index finds what the exact test passes; the banding is checked */
+	req->lossy = (recall != NULL);
 	other = query_expression(req->root, operator, querytype, other,
 							 condition.threshold, condition.measure);
 	return list_make1(make_opclause(operator, BOOLOID, false, indexed, other,

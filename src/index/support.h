@@ -31,4 +31,11 @@ typedef struct NearCondition
  */
 extern bool near_condition(Node *clause, NearCondition *condition);
 
+/*
+ * Takes a clause apart, if it is near_duplicate_approx(): the condition that
+ * it implies, and its recall.
+ */
+extern bool approx_condition(Node *clause, NearCondition *condition,
+							 Expr **recall);
+
 #endif							/* NEARDUP_SUPPORT_H */

@@ -31,6 +31,7 @@
 #include "index/support.h"
 #include "join/node.h"
 #include "measures.h"
+#include "methods/methods.h"
 
 static CustomScan *
 join_plan(SimilarityJoinState *state)
@@ -221,6 +222,11 @@ static void
 note_making(Makings *makings, JoinSide side, const Making *making)
 {
 	makings->any[side] = true;
+	if (method_info(making->method)->near != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("similarity join of sketches is not supported"),
+				 errhint("Set neardup.enable_join to off.")));
 	if (!makings->known)
 	{
 		makings->known = true;

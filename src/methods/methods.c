@@ -10,33 +10,40 @@
 
 #include "methods/methods.h"
 
-static const MethodInfo methods[] =
-{
-	{
-		.name = "shingles", .method = METHOD_SHINGLES, .width = 64,
-		.analysed = true, .set = true, .nparams = 0
-	},
-	{
-		.name = "features", .method = METHOD_FEATURES, .width = 64,
-		.analysed = false, .set = true, .nparams = 0
-	},
+static const MethodInfo shingles_method = {
+	.name = "shingles", .method = METHOD_SHINGLES, .width = 64,
+	.analysed = ANALYSED_ALWAYS, .set = true, .exact = true, .hashed = true
+};
+
+static const MethodInfo features_method = {
+	.name = "features", .method = METHOD_FEATURES, .width = 64,
+	.analysed = ANALYSED_NEVER, .set = true, .exact = true
+};
+
+/* by stored number */
+static const MethodInfo *const methods[] = {
+	[METHOD_SHINGLES] = &shingles_method,
+	[METHOD_FEATURES] = &features_method,
+	[METHOD_MINHASH] = &minhash_method,
+	[METHOD_BOTTOM] = &bottom_method,
+	[METHOD_SAMPLE] = &sample_method,
+	[METHOD_SUPERSHINGLES] = &supershingles_method,
+	[METHOD_MEGASHINGLES] = &megashingles_method,
+	[METHOD_SIMHASH] = &simhash_method,
 };
 
 const MethodInfo *
 method_info(uint8 method)
 {
-	for (int i = 0; i < lengthof(methods); i++)
-		if (methods[i].method == method)
-			return &methods[i];
-	return NULL;
+	return method < lengthof(methods) ? methods[method] : NULL;
 }
 
 const MethodInfo *
 method_by_name(const char *name, size_t len)
 {
 	for (int i = 0; i < lengthof(methods); i++)
-		if (strlen(methods[i].name) == len &&
-			memcmp(methods[i].name, name, len) == 0)
-			return &methods[i];
+		if (methods[i] != NULL && strlen(methods[i]->name) == len &&
+			memcmp(methods[i]->name, name, len) == 0)
+			return methods[i];
 	return NULL;
 }

@@ -1,8 +1,11 @@
 /*
  * methods.h
- *		The table of methods: what a signature's values are.
+ *		The table of methods: what a signature's values are, and what can be
+ *		done with them.
  *
- * A new method is one file and one row here.
+ * A new method is one file, which defines one MethodInfo, and one row in the
+ * table of methods.c.  Everything else (input and output, measures,
+ * conditions, indexes, the join) asks the table.
  *
  * Portions Copyright (c) 2026, the neardup developers
  *
@@ -11,21 +14,83 @@
 #ifndef NEARDUP_METHODS_H
 #define NEARDUP_METHODS_H
 
+#include "methods/keys.h"
 #include "neardup.h"
 
+/* Whether a method's signatures have an analysis and a shingle size. */
+typedef enum Analysed
+{
+	ANALYSED_NEVER,				/* made from numbers */
+	ANALYSED_ALWAYS,			/* made from text */
+	ANALYSED_AS_SOURCE,			/* made from a set that has one or has not:
+								 * then the unit is UNIT_NONE */
+}			Analysed;
+
+/*
+ * A method.  Callbacks may be NULL, each for the reason given; they get
+ * signatures that are well made, and two of them only if they are made alike.
+ * Results are in the current memory context.
+ */
 typedef struct MethodInfo
 {
-	const char *name;			/* as in the text form */
+	const char *name;			/* as in the text form: letters */
 	Method		method;			/* as stored */
 	uint8		width;			/* bits per value */
-	bool		analysed;		/* made from text: has an analysis and a k */
-	bool		set;			/* values are distinct features, rising, and
-								 * all of the document's */
+	Analysed	analysed;
+	bool		set;			/* values are distinct features, rising; what
+								 * is measured is the overlap, unless there
+								 * is a similarity below */
+	bool		exact;			/* and they are all of the document's */
+	bool		hashed;			/* values of a set are uniform over 64 bits */
 	int			nparams;		/* parameters in use */
+
+	/*
+	 * The rule, as a sentence, that a signature's parameters or values break,
+	 * or NULL.  Width, order of a set and unused parameters have been checked
+	 * by the caller.  NULL: there are no further rules.
+	 */
+	const char *(*check) (const Signature *sig);
+
+	/*
+	 * A signature of this making, which is complete, from the n distinct,
+	 * rising features of a document; the caller sets nfeatures.  NULL: not
+	 * made from a set.
+	 */
+	Signature  *(*make) (const Making *making, const uint64 *features,
+						 size_t n);
+
+	/*
+	 * Estimate of the resemblance of the two documents, 0 to 1, and whether
+	 * it is at least the threshold, or whatever the method's rule is.  NULL:
+	 * the values are measured as sets.  Either both or none.
+	 */
+	double		(*similarity) (const Signature *a, const Signature *b);
+	bool		(*near) (const Signature *a, const Signature *b,
+						 double threshold);
+
+	/* Number of places in which the signatures differ.  NULL: none defined. */
+	uint64		(*hamming) (const Signature *a, const Signature *b);
+
+	/*
+	 * Candidate keys, see keys.h.  NULL: candidates are found by the prefixes
+	 * of sets.  Either both or none.
+	 */
+	void		(*row_keys) (const Signature *sig, double threshold,
+							 KeyList *keys);
+	bool		(*query_keys) (const Signature *sig, double built,
+							   double threshold, KeyList *keys, uint32 *need);
 }			MethodInfo;
 
 /* The row of a stored number, or of a name; NULL if there is none. */
 extern const MethodInfo *method_info(uint8 method);
 extern const MethodInfo *method_by_name(const char *name, size_t len);
+
+/* Methods, one per file */
+extern const MethodInfo bottom_method;
+extern const MethodInfo megashingles_method;
+extern const MethodInfo minhash_method;
+extern const MethodInfo sample_method;
+extern const MethodInfo simhash_method;
+extern const MethodInfo supershingles_method;
 
 #endif							/* NEARDUP_METHODS_H */

@@ -1,0 +1,143 @@
+--
+-- Sketches of sets: making, forms, measures, errors
+--
+
+-- What each one looks like
+CREATE TEMP TABLE example AS
+SELECT signature_from(array(SELECT generate_series(1, 60))) AS a,
+       signature_from(array(SELECT generate_series(4, 62))) AS b,
+       signature_from('{}') AS e;
+SELECT minhash(a, 16), bottom(a, 3), sample(a, 20), simhash(a) FROM example;
+SELECT supershingles(a, 2, 14), megashingles(a, 3, 14) FROM example;
+SELECT describe(minhash(a)), describe(bottom(a, 3)), describe(sample(a, 20)) FROM example;
+SELECT describe(supershingles(a)), describe(megashingles(a)), describe(simhash(a)) FROM example;
+
+-- A set of shingles hands its analysis on, and its values are hashes already
+CREATE TEMP TABLE shingled AS
+SELECT ('shingles[english k=2]{' || string_agg(h, ',' ORDER BY h COLLATE "C") || '}')::signature AS s
+FROM (SELECT lpad(to_hex(hashint8extended(i, 0)), 16, '0') AS h FROM generate_series(1, 40) i) x;
+SELECT minhash(s, 4), bottom(s, 2), simhash(s) FROM shingled;
+SELECT sample(s, 8) FROM shingled;
+SELECT (bottom(s, 2)::bigint[]) = (s::bigint[])[1:2] AS smallest,
+       bottom(s, 40)::bigint[] = s::bigint[] AS all_of_them,
+       sample(s, 1)::bigint[] = s::bigint[] AS all_are_divisible_by_1
+FROM shingled;
+
+-- Supershingles are those of a min-hash sketch, megashingles those of supershingles
+SELECT supershingles(a, 5, 7) = supershingles(minhash(a, 35), 5, 7) AS of_sketch,
+       megashingles(a, 5, 7) = megashingles(minhash(a, 35), 5, 7) AS mega_of_sketch,
+       megashingles(a, 5, 7) = megashingles(supershingles(a, 5, 7), 5, 7) AS mega_of_super,
+       cardinality(megashingles(a)::bigint[]) AS pairs
+FROM example;
+
+-- Text and binary forms read back
+CREATE TEMP TABLE made AS
+SELECT v.* FROM example, shingled,
+    LATERAL (VALUES (1, minhash(a)), (2, minhash(e)), (3, minhash(s, 1)), (4, minhash(a, 65536)),
+                    (5, bottom(a, 7)), (6, bottom(a, 1000)), (7, bottom(e, 1)), (8, bottom(s, 2147483647)),
+                    (9, sample(a, 3)), (10, sample(a, 2147483647)), (11, sample(e, 2)), (12, sample(s, 2)),
+                    (13, supershingles(a)), (14, supershingles(e)), (15, supershingles(s, 256, 256)),
+                    (16, megashingles(a)), (17, megashingles(e)), (18, megashingles(s, 2, 1)),
+                    (19, simhash(a)), (20, simhash(e)), (21, simhash(s))) v (id, sig);
+SELECT count(*), count(*) FILTER (WHERE sig::text::signature = sig) AS text,
+       count(*) FILTER (WHERE sig::bytea::signature = sig) AS binary,
+       count(DISTINCT sig) AS different
+FROM made;
+SELECT id, sig::text FROM made WHERE length(sig::text) < 40 ORDER BY id;
+
+-- A sketch estimates resemblance; a sample, which is a set, all measures
+SELECT v.name, round(similarity(x, y)::numeric, 4) AS similarity,
+       near_duplicate(x, y, 0.8) AS near, x % y AS op, similarity(x, x) AS self,
+       round((x <-> y)::numeric, 4) AS distance
+FROM example,
+    LATERAL (VALUES (1, 'minhash', minhash(a), minhash(b)), (2, 'bottom', bottom(a, 30), bottom(b, 30)),
+                    (3, 'bottom of all', bottom(a, 64), bottom(b, 64)),
+                    (4, 'sample', sample(a, 2), sample(b, 2)), (5, 'supershingles', supershingles(a), supershingles(b)),
+                    (6, 'megashingles', megashingles(a), megashingles(b)),
+                    (7, 'simhash', simhash(a), simhash(b)), (8, 'exact', a, b)) v (id, name, x, y)
+ORDER BY id;
+SELECT hamming(minhash(a), minhash(b)) AS minhash, hamming(simhash(a), simhash(b)) AS simhash,
+       hamming(supershingles(a), supershingles(b)) AS super,
+       hamming(megashingles(a), megashingles(b)) AS mega, hamming(sample(a, 2), sample(b, 2)) AS sample
+FROM example;
+SELECT containment(x, y), containment(y, x), overlap(x, y), round(dice(x, y)::numeric, 4) AS dice,
+       round(cosine(x, y)::numeric, 4) AS cosine, contained_in(y, x, 0.95), x %> y AS op,
+       near_duplicate(x, y, 0.9, 'overlap')
+FROM (SELECT sample(a, 4) AS x, sample(b, 4) AS y FROM example) s;
+SELECT containment(minhash(a), minhash(b)) FROM example;
+SELECT contained_in(bottom(a, 9), bottom(b, 9), 0.5) FROM example;
+SELECT near_duplicate(simhash(a), simhash(b), 0.5, 'cosine') FROM example;
+SELECT supershingles(a) <% supershingles(b) FROM example;
+SELECT overlap(megashingles(a), megashingles(b)) FROM example;
+SELECT hamming(bottom(a, 9), bottom(b, 9)) FROM example;
+
+-- The sketch of an empty set is similar to nothing, not even to itself
+SELECT v.name, similarity(x, x) AS self, similarity(x, y) AS other, x % x AS near, hamming(x, x) AS h
+FROM example,
+    LATERAL (VALUES (1, 'minhash', minhash(e), minhash(a)), (2, 'sample', sample(e, 2), sample(a, 2)),
+                    (3, 'supershingles', supershingles(e), supershingles(a)),
+                    (4, 'megashingles', megashingles(e), megashingles(a)),
+                    (5, 'simhash', simhash(e), simhash(a))) v (id, name, x, y)
+ORDER BY id;
+SELECT similarity(bottom(e, 2), bottom(e, 2)), similarity(bottom(e, 2), bottom(a, 2)) FROM example;
+
+-- Rules of agreement: two supershingles, one megashingle, whatever the
+-- threshold; one supershingle where there is one group only
+SELECT groups, agree, supers % other AS near, near_duplicate(supers, other, 1) AS near_at_1,
+       round(similarity(supers, other)::numeric, 4) AS similarity,
+       megas % mega_other AS mega_near, round(similarity(megas, mega_other)::numeric, 4) AS mega_similarity
+FROM (SELECT groups, agree, s AS supers, o AS other,
+             CASE WHEN groups > 1 THEN megashingles(s, groups, 14) END AS megas,
+             CASE WHEN groups > 1 THEN megashingles(o, groups, 14) END AS mega_other
+      FROM (VALUES (1, 0), (1, 1), (2, 1), (2, 2), (6, 1), (6, 2), (6, 3), (6, 6)) v (groups, agree),
+           LATERAL (SELECT format('supershingles(%s,14)#9{%s}', groups,
+                        (SELECT string_agg(lpad(to_hex(g), 16, '0'), ',' ORDER BY g)
+                         FROM generate_series(1, groups) g))::signature AS s,
+                    format('supershingles(%s,14)#9{%s}', groups,
+                        (SELECT string_agg(lpad(to_hex(CASE WHEN g > agree THEN 99 ELSE g END), 16, '0'), ',' ORDER BY g)
+                         FROM generate_series(1, groups) g))::signature AS o) l) x
+ORDER BY groups, agree;
+
+-- Another size is another making
+SELECT similarity(minhash(a, 64), minhash(a, 128)) FROM example;
+SELECT minhash(a) % minhash(s) FROM example, shingled;
+
+-- Parameters out of range
+SELECT minhash(a, 0) FROM example;
+SELECT minhash(a, 65537) FROM example;
+SELECT bottom(a, 0) FROM example;
+SELECT sample(a, 0) FROM example;
+SELECT sample(a, -3) FROM example;
+SELECT supershingles(a, 0, 14) FROM example;
+SELECT supershingles(a, 257, 1) FROM example;
+SELECT supershingles(a, 6, 0) FROM example;
+SELECT supershingles(a, 6, 10923) FROM example;
+SELECT megashingles(a, 1, 14) FROM example;
+SELECT supershingles(minhash(a, 128)) FROM example;
+SELECT megashingles(supershingles(a, 5, 14)) FROM example;
+SELECT minhash(sample(a, 2)) FROM example;
+SELECT simhash(minhash(a)) FROM example;
+SELECT minhash(NULL::signature), simhash(NULL::signature), bottom(a, NULL) FROM example;
+
+-- Input that is no sketch
+SELECT 'minhash(3)#5{01,02}'::signature;
+SELECT 'minhash(3)#0{01,02,03}'::signature;
+SELECT 'minhash(0)#5{}'::signature;
+SELECT 'minhash#5{01}'::signature;
+SELECT 'minhash(1){01}'::signature;
+SELECT 'minhash(1)#5{0001}'::signature;
+SELECT 'minhash(1)[k=0]#5{01}'::signature;
+SELECT 'bottom(2)#5{0000000000000001}'::signature;
+SELECT 'bottom(2)#5{0000000000000002,0000000000000001}'::signature;
+SELECT 'sample(2)#5{0000000000000002,0000000000000003}'::signature;
+SELECT 'sample(2)#1{0000000000000002,0000000000000004}'::signature;
+SELECT 'sample(0)#1{0000000000000002}'::signature;
+SELECT 'supershingles(2,14)#5{0000000000000002}'::signature;
+SELECT 'supershingles(2)#5{0000000000000002,0000000000000002}'::signature;
+SELECT 'supershingles(0,14)#0{}'::signature;
+SELECT 'megashingles(1,14)#5{}'::signature;
+SELECT 'megashingles(3,14)#5{0000000000000002}'::signature;
+SELECT 'simhash#5{0000000000000002,0000000000000003}'::signature;
+SELECT 'simhash#5{}'::signature;
+SELECT 'features[k=3]{}'::signature;
+SELECT 'shingles{}'::signature;
