@@ -54,6 +54,7 @@ BEGIN
     EXECUTE statement;
   END LOOP;
   ANALYZE target;
+  COMMIT; -- the rows there are another transaction's
   IF singly THEN
     before := cpu();
     FOR r IN SELECT * FROM new LOOP
