@@ -83,7 +83,9 @@ SHLIB_LINK = -licuuc -licui18n -lstemmer -lm
 #
 # One line per test, alphabetical
 REGRESS = \
+	analysis \
 	candidates \
+	configured \
 	estimates \
 	fuzz \
 	gin \
@@ -97,8 +99,10 @@ REGRESS = \
 	lexicon \
 	measures \
 	security \
+	shingles \
 	signature \
-	sketches
+	sketches \
+	words
 REGRESS_OPTS = --inputdir=$(srcdir)/test --load-extension=neardup
 ISOLATION = \
 	guard_deferred_race \
