@@ -91,11 +91,11 @@ SELECT bool_and(shingles(t) = single) AS same
 FROM (VALUES (repeat('x y z ', 30000), shingles(repeat('x y z ', 30000))), ('', shingles('')), ('a b', shingles('a b')), ('ё п''', shingles('ё п'''))) v (t, single);
 
 -- A generated column, an index on an expression, a prepared statement
-CREATE TABLE docs (id int PRIMARY KEY, body text, sig signature GENERATED ALWAYS AS (shingles(body, 'english stop')) STORED);
-INSERT INTO docs VALUES (1, 'The quick brown foxes'), (2, 'quick brown fox'), (3, NULL);
-SELECT id, sig FROM docs ORDER BY id;
-CREATE INDEX ON docs (shingles(body, 2, 'russian'));
-PREPARE find (text, text) AS SELECT id FROM docs WHERE shingles(body, $2) = shingles($1, $2) ORDER BY id;
+CREATE TABLE shingled (id int PRIMARY KEY, body text, sig signature GENERATED ALWAYS AS (shingles(body, 'english stop')) STORED);
+INSERT INTO shingled VALUES (1, 'The quick brown foxes'), (2, 'quick brown fox'), (3, NULL);
+SELECT id, sig FROM shingled ORDER BY id;
+CREATE INDEX ON shingled (shingles(body, 2, 'russian'));
+PREPARE find (text, text) AS SELECT id FROM shingled WHERE shingles(body, $2) = shingles($1, $2) ORDER BY id;
 EXECUTE find ('QUICK BROWN fox', 'k=1');
 EXECUTE find ('quick the brown fox', 'english stop');
-DROP TABLE docs;
+DROP TABLE shingled;
