@@ -8,13 +8,17 @@ PGFILEDESC = "neardup - near-duplicate text detection"
 OBJS = \
 	$(WIN32RES) \
 	src/algebra.o \
+	src/corpus/bag.o \
 	src/corpus/counts.o \
+	src/corpus/identity.o \
 	src/corpus/lexicon.o \
 	src/corpus/lexicon_agg.o \
 	src/corpus/lexicon_ops.o \
 	src/corpus/site.o \
 	src/corpus/view.o \
 	src/corpus/weights.o \
+	src/corpus/word_set.o \
+	src/corpus/word_set_agg.o \
 	src/corpus/word_statistics.o \
 	src/features/order.o \
 	src/features/shingle.o \
@@ -42,13 +46,24 @@ OBJS = \
 	src/join/tokens.o \
 	src/measures.o \
 	src/methods/bottom.o \
+	src/methods/coordinates.o \
+	src/methods/descriptive_words.o \
+	src/methods/fuzzy_fingerprint.o \
+	src/methods/heavy_sentences.o \
+	src/methods/imatch.o \
 	src/methods/keys.o \
+	src/methods/long_sentences.o \
 	src/methods/lsh.o \
 	src/methods/methods.o \
 	src/methods/minhash.o \
 	src/methods/sample.o \
+	src/methods/sentence_pairs.o \
+	src/methods/sentences.o \
 	src/methods/simhash.o \
 	src/methods/supershingles.o \
+	src/methods/text_hash.o \
+	src/methods/top_words.o \
+	src/methods/weighed.o \
 	src/neardup.o \
 	src/shingles.o \
 	src/signature.o \
@@ -83,9 +98,7 @@ SHLIB_LINK = -licuuc -licui18n -lstemmer -lm
 #
 # One line per test, alphabetical
 REGRESS = \
-	analysis \
 	candidates \
-	configured \
 	estimates \
 	fuzz \
 	gin \
@@ -96,13 +109,13 @@ REGRESS = \
 	install \
 	join \
 	join_random \
+	lexical \
 	lexicon \
 	measures \
 	security \
-	shingles \
+	sentence_pairs \
 	signature \
-	sketches \
-	words
+	sketches
 REGRESS_OPTS = --inputdir=$(srcdir)/test --load-extension=neardup
 ISOLATION = \
 	guard_deferred_race \
@@ -129,16 +142,13 @@ ifeq ($(shell test $(MAJORVERSION) -lt 15 && echo old),old)
 $(error neardup requires PostgreSQL 15 or later)
 endif
 
-# Weights must not depend on whether the processor can multiply and add at once
-src/corpus/weights.o: CFLAGS += -ffp-contract=off
+# Values must not depend on whether the processor can multiply and add at once
+src/corpus/weights.o src/methods/fuzzy_fingerprint.o: CFLAGS += -ffp-contract=off
 
 # Tests of what only later versions can do
 ifeq ($(shell test $(MAJORVERSION) -ge 16 && echo new),new)
 REGRESS += softerr
 endif
-
-# Loops over the units of a shingle, whose number the compiler mostly knows.
-src/features/order.o: CFLAGS += $(CFLAGS_UNROLL_LOOPS)
 
 $(OBJS): $(wildcard $(srcdir)/src/*.h $(srcdir)/src/*/*.h)
 

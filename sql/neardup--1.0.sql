@@ -764,3 +764,185 @@ CREATE FUNCTION word_statistics(doc text, lexicon, analysis text = '',
     AS 'MODULE_PATHNAME'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100 ROWS 100;
 COMMENT ON FUNCTION word_statistics(text, lexicon, text) IS 'the words of a document with their statistics';
+
+-- lexical
+
+CREATE FUNCTION text_hash(doc text, analysis text = '') RETURNS signature
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION text_hash(text, text) IS 'hash of all words of a document';
+
+CREATE FUNCTION text_hash(config regconfig, doc text) RETURNS signature
+    AS 'MODULE_PATHNAME', 'text_hash_with_config'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
+COMMENT ON FUNCTION text_hash(regconfig, text) IS 'hash of all words of a document, made by a text search configuration';
+
+CREATE FUNCTION sentence_pairs(doc text, analysis text = '') RETURNS signature
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION sentence_pairs(text, text) IS 'the set of sums of a document''s neighbouring sentences';
+
+CREATE FUNCTION sentence_pairs(config regconfig, doc text) RETURNS signature
+    AS 'MODULE_PATHNAME', 'sentence_pairs_with_config'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
+COMMENT ON FUNCTION sentence_pairs(regconfig, text) IS 'the set of sums of a document''s neighbouring sentences, their words made by a text search configuration';
+
+CREATE FUNCTION long_sentences(doc text, analysis text = '', n int = 2) RETURNS signature
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION long_sentences(text, text, int) IS 'hash of the n longest sentences of a document';
+
+CREATE FUNCTION long_sentences(config regconfig, doc text, n int = 2) RETURNS signature
+    AS 'MODULE_PATHNAME', 'long_sentences_with_config'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
+COMMENT ON FUNCTION long_sentences(regconfig, text, int) IS 'hash of the n longest sentences of a document, their words made by a text search configuration';
+
+CREATE FUNCTION heavy_sentences(doc text, lexicon, weight text = 'tf-idf',
+                                analysis text = '', n int = 2) RETURNS signature
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION heavy_sentences(text, lexicon, text, text, int) IS 'hash of the n sentences of a document whose words weigh most';
+
+CREATE FUNCTION heavy_sentences(config regconfig, doc text, lexicon,
+                                weight text = 'tf-idf', n int = 2) RETURNS signature
+    AS 'MODULE_PATHNAME', 'heavy_sentences_with_config'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
+COMMENT ON FUNCTION heavy_sentences(regconfig, text, lexicon, text, int) IS 'hash of the n sentences of a document whose words, made by a text search configuration, weigh most';
+
+CREATE FUNCTION top_words(doc text, n int = 6, analysis text = '') RETURNS signature
+    AS 'MODULE_PATHNAME', 'top_words_by_tf'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION top_words(text, int, text) IS 'hash of the n most frequent words of a document';
+
+CREATE FUNCTION top_words(config regconfig, doc text, n int = 6) RETURNS signature
+    AS 'MODULE_PATHNAME', 'top_words_by_tf_with_config'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
+COMMENT ON FUNCTION top_words(regconfig, text, int) IS 'hash of the n most frequent words of a document, made by a text search configuration';
+
+CREATE FUNCTION top_words(doc text, lexicon, n int = 6, weight text = 'tf-idf',
+                          analysis text = '') RETURNS signature
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION top_words(text, lexicon, int, text, text) IS 'hash of the n words of a document that weigh most';
+
+CREATE FUNCTION top_words(config regconfig, doc text, lexicon, n int = 6,
+                          weight text = 'tf-idf') RETURNS signature
+    AS 'MODULE_PATHNAME', 'top_words_with_config'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
+COMMENT ON FUNCTION top_words(regconfig, text, lexicon, int, text) IS 'hash of the n words of a document, made by a text search configuration, that weigh most';
+
+CREATE FUNCTION imatch(doc text, lexicon, lexicons int = 10, minimum int = 4,
+                       low double precision = 0.1, high double precision = 1.0,
+                       removed double precision = 0.33, seed bigint = 0,
+                       analysis text = '') RETURNS signature
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION imatch(text, lexicon, int, int, double precision, double precision, double precision, bigint, text) IS 'hashes of those words of a document that are of middling rarity';
+
+CREATE FUNCTION imatch(config regconfig, doc text, lexicon, lexicons int = 10, minimum int = 4,
+                       low double precision = 0.1, high double precision = 1.0,
+                       removed double precision = 0.33, seed bigint = 0) RETURNS signature
+    AS 'MODULE_PATHNAME', 'imatch_with_config'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
+COMMENT ON FUNCTION imatch(regconfig, text, lexicon, int, int, double precision, double precision, double precision, bigint) IS 'hashes of those words of a document, made by a text search configuration, that are of middling rarity';
+
+CREATE FUNCTION identity(a text, b text, lexicon, variant int = 5, analysis text = '') RETURNS double precision
+    AS 'MODULE_PATHNAME', 'identity_measure'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
+COMMENT ON FUNCTION identity(text, text, lexicon, int, text) IS 'identity measure of Hoad and Zobel: shared words, rare ones above all';
+
+CREATE FUNCTION identity(config regconfig, a text, b text, lexicon, variant int = 5) RETURNS double precision
+    AS 'MODULE_PATHNAME', 'identity_measure_with_config'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 400;
+COMMENT ON FUNCTION identity(regconfig, text, text, lexicon, int) IS 'identity measure of Hoad and Zobel of words made by a text search configuration';
+
+CREATE FUNCTION fuzzy_fingerprint(doc text, lexicon, schemes int = 3, analysis text = '') RETURNS signature
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION fuzzy_fingerprint(text, lexicon, int, text) IS 'which first letters a document uses more or less than the collection';
+
+CREATE FUNCTION fuzzy_fingerprint(config regconfig, doc text, lexicon, schemes int = 3) RETURNS signature
+    AS 'MODULE_PATHNAME', 'fuzzy_fingerprint_with_config'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
+COMMENT ON FUNCTION fuzzy_fingerprint(regconfig, text, lexicon, int) IS 'which first letters a document uses more or less than the collection, its words made by a text search configuration';
+
+CREATE TYPE word_set_round AS (words int, covered double precision, unstable double precision);
+COMMENT ON TYPE word_set_round IS 'what a round of building a word set has left';
+
+CREATE TYPE word_set AS (analysis text, words bigint[], thresholds real[], rounds word_set_round[]);
+COMMENT ON TYPE word_set IS 'descriptive words, and the share of a document from which on each counts';
+
+CREATE FUNCTION word_set_agg_add(internal, text) RETURNS internal
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION word_set_agg_add(internal, text) IS 'transition function of word_set_agg';
+
+CREATE FUNCTION word_set_agg_add(internal, text, text) RETURNS internal
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION word_set_agg_add(internal, text, text) IS 'transition function of word_set_agg';
+
+CREATE FUNCTION word_set_agg_add(internal, text, text, int) RETURNS internal
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION word_set_agg_add(internal, text, text, int) IS 'transition function of word_set_agg';
+
+CREATE FUNCTION word_set_agg_add_config(internal, regconfig, text) RETURNS internal
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION word_set_agg_add_config(internal, regconfig, text) IS 'transition function of word_set_agg';
+
+CREATE FUNCTION word_set_agg_add_config(internal, regconfig, text, int) RETURNS internal
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION word_set_agg_add_config(internal, regconfig, text, int) IS 'transition function of word_set_agg';
+
+CREATE FUNCTION word_set_agg_final(internal) RETURNS word_set
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION word_set_agg_final(internal) IS 'final function of word_set_agg';
+
+CREATE AGGREGATE word_set_agg(doc text) (
+    SFUNC = word_set_agg_add, STYPE = internal, SSPACE = 65536,
+    FINALFUNC = word_set_agg_final, FINALFUNC_MODIFY = READ_WRITE,
+    PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE word_set_agg(text) IS 'a set of descriptive words for documents';
+
+CREATE AGGREGATE word_set_agg(doc text, analysis text) (
+    SFUNC = word_set_agg_add, STYPE = internal, SSPACE = 65536,
+    FINALFUNC = word_set_agg_final, FINALFUNC_MODIFY = READ_WRITE,
+    PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE word_set_agg(text, text) IS 'a set of descriptive words for documents';
+
+CREATE AGGREGATE word_set_agg(doc text, analysis text, words int) (
+    SFUNC = word_set_agg_add, STYPE = internal, SSPACE = 65536,
+    FINALFUNC = word_set_agg_final, FINALFUNC_MODIFY = READ_WRITE,
+    PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE word_set_agg(text, text, int) IS 'a set of descriptive words for documents';
+
+CREATE AGGREGATE word_set_agg(config regconfig, doc text) (
+    SFUNC = word_set_agg_add_config, STYPE = internal, SSPACE = 65536,
+    FINALFUNC = word_set_agg_final, FINALFUNC_MODIFY = READ_WRITE,
+    PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE word_set_agg(regconfig, text) IS 'a set of descriptive words for documents';
+
+CREATE AGGREGATE word_set_agg(config regconfig, doc text, words int) (
+    SFUNC = word_set_agg_add_config, STYPE = internal, SSPACE = 65536,
+    FINALFUNC = word_set_agg_final, FINALFUNC_MODIFY = READ_WRITE,
+    PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE word_set_agg(regconfig, text, int) IS 'a set of descriptive words for documents';
+
+CREATE FUNCTION descriptive_words(doc text, words word_set) RETURNS signature
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION descriptive_words(text, word_set) IS 'which words of a set a document uses often';
+
+CREATE FUNCTION descriptive_words(config regconfig, doc text, words word_set) RETURNS signature
+    AS 'MODULE_PATHNAME', 'descriptive_words_with_config'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
+COMMENT ON FUNCTION descriptive_words(regconfig, text, word_set) IS 'which words of a set a document, its words made by a text search configuration, uses often';

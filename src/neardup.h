@@ -36,6 +36,14 @@ typedef enum Method
 	METHOD_SUPERSHINGLES = 6,	/* hashes of groups of min-hash slots */
 	METHOD_MEGASHINGLES = 7,	/* hashes of pairs of supershingles */
 	METHOD_SIMHASH = 8,			/* signs of 64 random projections */
+	METHOD_SENTENCE_PAIRS = 16, /* sums of neighbouring sentences, a set */
+	METHOD_TEXT_HASH = 17,		/* hash of all words */
+	METHOD_LONG_SENTENCES = 18, /* hash of the longest sentences */
+	METHOD_HEAVY_SENTENCES = 19,	/* hash of the weightiest sentences */
+	METHOD_TOP_WORDS = 20,		/* hash of the weightiest words */
+	METHOD_IMATCH = 21,			/* hashes of words of middling rarity */
+	METHOD_DESCRIPTIVE_WORDS = 22,	/* which words of a set are frequent */
+	METHOD_FUZZY_FINGERPRINT = 23,	/* which first letters are */
 }			Method;
 
 /* What a shingle is a run of; stored. */

@@ -139,7 +139,8 @@ check_making(const Making *making)
 	if (making->filters & FILTER_CONFIG)
 	{
 		if (making->filters != FILTER_CONFIG || making->language != 0 ||
-			making->unit != UNIT_WORD || making->order != ORDER_KEEP)
+			making->unit > UNIT_LINE || making->unit == UNIT_CHAR ||
+			making->order != ORDER_KEEP)
 			return "Its analysis contradicts itself.";
 	}
 	else if (!analysis_hash(making, &hash))
@@ -240,7 +241,7 @@ read_method(TextInput *in, const MethodInfo **method)
 
 	skip_space(in);
 	start = in->at;
-	while (isalpha((unsigned char) *in->at))
+	while (isalpha((unsigned char) *in->at) || *in->at == '_')
 		in->at++;
 	*method = method_by_name(start, in->at - start);
 	if (*method == NULL)
@@ -262,7 +263,10 @@ read_params(TextInput *in, const MethodInfo *method, Making *making)
 		read_char(in, ')', "A closing parenthesis is missing.");
 }
 
-/* "config=1a2b3c4d k=3": a configuration, known by the hash of its name. */
+/*
+ * "config=1a2b3c4d k=3": a configuration, known by the hash of its name; its
+ * words may stand in sentences or lines, "config=1a2b3c4d unit=line k=1".
+ */
 static bool
 read_config(TextInput *in, const char *analysis, Making *making)
 {
@@ -270,13 +274,23 @@ read_config(TextInput *in, const char *analysis, Making *making)
 	unsigned int k;
 	int			end = 0;
 
-	if (sscanf(analysis, "config=%8x k=%5u%n", &hash, &k, &end) != 2 ||
+	making->unit = UNIT_WORD;
+	if (sscanf(analysis, "config=%8x%n", &hash, &end) == 1)
+	{
+		analysis += end;
+		if (strncmp(analysis, " unit=sentence", 14) == 0)
+			making->unit = UNIT_SENTENCE;
+		else if (strncmp(analysis, " unit=line", 10) == 0)
+			making->unit = UNIT_LINE;
+		analysis += making->unit == UNIT_SENTENCE ? 14 :
+			making->unit == UNIT_LINE ? 10 : 0;
+	}
+	if (end == 0 || sscanf(analysis, " k=%5u%n", &k, &end) != 1 ||
 		analysis[end] != '\0' || k > MAX_SHINGLE_SIZE)
 		return bad_text(in, "The analysis does not read config=HASH k=NUMBER.");
 	making->filters = FILTER_CONFIG;
 	making->analysis = hash;
 	making->k = k;
-	making->unit = UNIT_WORD;
 	return true;
 }
 

@@ -23,6 +23,7 @@
  */
 #include "postgres.h"
 
+#include "access/detoast.h"
 #include "libpq/pqformat.h"
 #include "miscadmin.h"
 #include "port/pg_bswap.h"
@@ -147,24 +148,18 @@ words_require_same(const Making *a, const Making *b)
 					   words_name(a), words_name(b))));
 }
 
-const LexiconEntry *
-lexicon_entry(const Lexicon *lexicon, uint64 hash)
+const Lexicon *
+lexicon_header(Datum datum, size_t *nwords)
 {
-	size_t		low = 0;
-	size_t		high = LEXICON_NWORDS(lexicon);
+	Lexicon    *header = palloc(LEXICON_HEADER);
+	struct varlena *slice;
 
-	while (low < high)
-	{
-		size_t		middle = low + (high - low) / 2;
-
-		if (lexicon->entries[middle].hash < hash)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low < LEXICON_NWORDS(lexicon) && lexicon->entries[low].hash == hash)
-		return &lexicon->entries[low];
-	return NULL;
+	*nwords = (toast_raw_datum_size(datum) - LEXICON_HEADER) /
+		sizeof(LexiconEntry);
+	slice = PG_DETOAST_DATUM_SLICE(datum, 0, LEXICON_HEADER - VARHDRSZ);
+	memcpy(LEXICON_BYTES(header), VARDATA_ANY(slice),
+		   LEXICON_HEADER - VARHDRSZ);
+	return header;
 }
 
 /* The portable bytes: little-endian, from the version to the end. */

@@ -107,8 +107,11 @@ extern void words_require_same(const Making *a, const Making *b);
  */
 extern char *words_name(const Making *making);
 
-/* The entry of a word by binary search, or NULL. */
-extern const LexiconEntry *lexicon_entry(const Lexicon *lexicon, uint64 hash);
+/*
+ * The head of a lexicon, fetched alone: enough for all but the words, whose
+ * number is told.  In the current memory context; its varlena header is void.
+ */
+extern const Lexicon *lexicon_header(Datum datum, size_t *nwords);
 
 /* a + b, or the largest number if that is too small. */
 static inline uint32

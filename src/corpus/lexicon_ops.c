@@ -8,7 +8,6 @@
  */
 #include "postgres.h"
 
-#include "access/detoast.h"
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
@@ -311,31 +310,12 @@ lexicon_trim(PG_FUNCTION_ARGS)
 
 /* Reading */
 
-/*
- * The head of a lexicon, detoasted alone: enough for all but the words.  Its
- * size is that of the whole.
- */
-static const Lexicon *
-header_of(FunctionCallInfo fcinfo, size_t *nwords)
-{
-	Datum		datum = PG_GETARG_DATUM(0);
-	Lexicon    *header = palloc(LEXICON_HEADER);
-	struct varlena *slice;
-
-	*nwords = (toast_raw_datum_size(datum) - LEXICON_HEADER) /
-		sizeof(LexiconEntry);
-	slice = PG_DETOAST_DATUM_SLICE(datum, 0, LEXICON_HEADER - VARHDRSZ);
-	memcpy((char *) header + VARHDRSZ, VARDATA_ANY(slice),
-		   LEXICON_HEADER - VARHDRSZ);
-	return header;
-}
-
 Datum
 lexicon_documents(PG_FUNCTION_ARGS)
 {
 	size_t		n;
 
-	PG_RETURN_INT64((int64) header_of(fcinfo, &n)->documents);
+	PG_RETURN_INT64((int64) lexicon_header(PG_GETARG_DATUM(0), &n)->documents);
 }
 
 Datum
@@ -343,7 +323,7 @@ lexicon_nwords(PG_FUNCTION_ARGS)
 {
 	size_t		n;
 
-	(void) header_of(fcinfo, &n);
+	(void) lexicon_header(PG_GETARG_DATUM(0), &n);
 	PG_RETURN_INT64((int64) n);
 }
 
@@ -352,7 +332,7 @@ lexicon_length(PG_FUNCTION_ARGS)
 {
 	size_t		n;
 
-	PG_RETURN_INT64((int64) header_of(fcinfo, &n)->length);
+	PG_RETURN_INT64((int64) lexicon_header(PG_GETARG_DATUM(0), &n)->length);
 }
 
 Datum
@@ -360,7 +340,7 @@ lexicon_df_error(PG_FUNCTION_ARGS)
 {
 	size_t		n;
 
-	PG_RETURN_INT64((int64) header_of(fcinfo, &n)->df_error);
+	PG_RETURN_INT64((int64) lexicon_header(PG_GETARG_DATUM(0), &n)->df_error);
 }
 
 Datum
@@ -368,7 +348,7 @@ lexicon_cf_error(PG_FUNCTION_ARGS)
 {
 	size_t		n;
 
-	PG_RETURN_INT64((int64) header_of(fcinfo, &n)->cf_error);
+	PG_RETURN_INT64((int64) lexicon_header(PG_GETARG_DATUM(0), &n)->cf_error);
 }
 
 /* lexicon_describe(lexicon): what is in it, in words */
@@ -376,7 +356,7 @@ Datum
 lexicon_describe(PG_FUNCTION_ARGS)
 {
 	size_t		n;
-	const Lexicon *lexicon = header_of(fcinfo, &n);
+	const Lexicon *lexicon = lexicon_header(PG_GETARG_DATUM(0), &n);
 	Making		making;
 	StringInfoData out;
 

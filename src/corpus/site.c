@@ -68,6 +68,8 @@ make_reader(Site *site, Analysis *analysis, Reads reads)
 	{
 		if (making->unit != UNIT_LINE)
 			making->unit = UNIT_SENTENCE;
+		if (reads == READS_SENTENCES)
+			making->order = ORDER_KEEP;
 		if (!(making->filters & FILTER_CONFIG) &&
 			!analysis_hash(making, &making->analysis))
 			elog(ERROR, "analysis contradicts itself");

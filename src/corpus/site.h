@@ -22,7 +22,8 @@ typedef enum Reads
 {
 	READS_WORDS,				/* words, whatever unit the analysis says */
 	READS_SENTENCES,			/* words by sentences, or by lines if it says
-								 * unit=line */
+								 * unit=line; order= does not matter */
+	READS_ORDERED_SENTENCES,	/* the same where it does */
 }			Reads;
 
 typedef struct Site

@@ -116,7 +116,7 @@ weight_in_collection(const Weighting *weighting, const Lexicon *lexicon,
 	}
 }
 
-double
+static double
 weight_in_document(const Weighting *weighting, const Lexicon *lexicon,
 				   const DocumentStats *stats, uint32 tf)
 {
@@ -135,6 +135,13 @@ weight_in_document(const Weighting *weighting, const Lexicon *lexicon,
 		default:
 			return (double) tf / stats->length;
 	}
+}
+
+double
+weight_of(const Weighting *weighting, const Lexicon *lexicon,
+		  double in_collection, const DocumentStats *stats, uint32 tf)
+{
+	return in_collection * weight_in_document(weighting, lexicon, stats, tf);
 }
 
 /* Names */

@@ -50,12 +50,12 @@ extern double weight_in_collection(const Weighting *weighting,
 								   uint32 df, uint32 cf);
 
 /*
- * The part that depends on the document, too; both are multiplied.  lexicon
- * may be NULL for WEIGHT_TF.
+ * What a word weighs in a document: its weight in the collection times the
+ * part that depends on the document.  lexicon may be NULL for WEIGHT_TF.
  */
-extern double weight_in_document(const Weighting *weighting,
-								 const Lexicon *lexicon,
-								 const DocumentStats *stats, uint32 tf);
+extern double weight_of(const Weighting *weighting, const Lexicon *lexicon,
+						double in_collection, const DocumentStats *stats,
+						uint32 tf);
 
 /* log(N / df), and that less what a random word of the same cf has. */
 extern double lexicon_idf(const Lexicon *lexicon, uint32 df);

@@ -30,6 +30,14 @@ static const MethodInfo *const methods[] = {
 	[METHOD_SUPERSHINGLES] = &supershingles_method,
 	[METHOD_MEGASHINGLES] = &megashingles_method,
 	[METHOD_SIMHASH] = &simhash_method,
+	[METHOD_SENTENCE_PAIRS] = &sentence_pairs_method,
+	[METHOD_TEXT_HASH] = &text_hash_method,
+	[METHOD_LONG_SENTENCES] = &long_sentences_method,
+	[METHOD_HEAVY_SENTENCES] = &heavy_sentences_method,
+	[METHOD_TOP_WORDS] = &top_words_method,
+	[METHOD_IMATCH] = &imatch_method,
+	[METHOD_DESCRIPTIVE_WORDS] = &descriptive_words_method,
+	[METHOD_FUZZY_FINGERPRINT] = &fuzzy_fingerprint_method,
 };
 
 const MethodInfo *

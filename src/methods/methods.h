@@ -33,7 +33,7 @@ typedef enum Analysed
  */
 typedef struct MethodInfo
 {
-	const char *name;			/* as in the text form: letters */
+	const char *name;			/* as in the text form: letters and _ */
 	Method		method;			/* as stored */
 	uint8		width;			/* bits per value */
 	Analysed	analysed;
@@ -87,10 +87,18 @@ extern const MethodInfo *method_by_name(const char *name, size_t len);
 
 /* Methods, one per file */
 extern const MethodInfo bottom_method;
+extern const MethodInfo descriptive_words_method;
+extern const MethodInfo fuzzy_fingerprint_method;
+extern const MethodInfo heavy_sentences_method;
+extern const MethodInfo imatch_method;
+extern const MethodInfo long_sentences_method;
 extern const MethodInfo megashingles_method;
 extern const MethodInfo minhash_method;
 extern const MethodInfo sample_method;
+extern const MethodInfo sentence_pairs_method;
 extern const MethodInfo simhash_method;
 extern const MethodInfo supershingles_method;
+extern const MethodInfo text_hash_method;
+extern const MethodInfo top_words_method;
 
 #endif							/* NEARDUP_METHODS_H */

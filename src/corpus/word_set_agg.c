@@ -1,0 +1,359 @@
+/*
+ * word_set_agg.c
+ *		The aggregate that builds a set of descriptive words from documents.
+ *
+ * Building needs every word's share of every document, so it works on a
+ * sample: the documents of the smallest hashes, as many as fit.  The same
+ * documents are in it whatever order they come in.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/corpus/word_set_agg.c
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "catalog/pg_type.h"
+#include "fmgr.h"
+#include "funcapi.h"
+#include "lib/pairingheap.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/typcache.h"
+
+#include "compat.h"
+#include "corpus/site.h"
+#include "corpus/word_set.h"
+#include "documents.h"
+#include "hash.h"
+
+PG_FUNCTION_INFO_V1(word_set_agg_add);
+PG_FUNCTION_INFO_V1(word_set_agg_add_config);
+PG_FUNCTION_INFO_V1(word_set_agg_final);
+
+#define MAX_DOCUMENTS	50000	/* in the sample */
+#define MAX_OCCURRENCES	10000000	/* of words in documents, in the sample */
+#define DEFAULT_WORDS	3000	/* wanted */
+#define MAX_WORDS		65535
+
+/* A document of the sample: its words' shares. */
+typedef struct SampleDocument
+{
+	pairingheap_node node;		/* the one of the largest hash on top */
+	uint64		hash;			/* of its text */
+	uint64		length;			/* in words */
+	size_t		n;
+	struct
+	{
+		uint64		hash;
+		float		share;
+	}			words[FLEXIBLE_ARRAY_MEMBER];
+}			SampleDocument;
+
+typedef struct WordSetState
+{
+	MemoryContext context;
+	pairingheap *sample;
+	size_t		documents;		/* in the sample */
+	size_t		occurrences;	/* in the sample */
+	Making		making;			/* of the words */
+	bool		markup;
+	int			wanted;
+}			WordSetState;
+
+static int
+compare_hashes(const pairingheap_node *a, const pairingheap_node *b, void *arg)
+{
+	uint64		left = pairingheap_const_container(SampleDocument, node, a)->hash;
+	uint64		right = pairingheap_const_container(SampleDocument, node, b)->hash;
+
+	return left < right ? -1 : left > right;
+}
+
+/* The state, made if there is none, for documents of the site. */
+static WordSetState *
+state_for_document(FunctionCallInfo fcinfo, const Site *site, int wanted)
+{
+	MemoryContext context;
+	MemoryContext old;
+	WordSetState *state;
+
+	if (!AggCheckCallContext(fcinfo, &context))
+		elog(ERROR, "aggregate function called in non-aggregate context");
+	if (!PG_ARGISNULL(0))
+	{
+		state = (WordSetState *) PG_GETARG_POINTER(0);
+		if (!making_equal(&state->making, &site->words) ||
+			state->markup != site->analysis->markup ||
+			state->wanted != wanted)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("analysis and number of words must be the same for all documents of a word set")));
+		return state;
+	}
+	if (wanted < 1 || wanted > MAX_WORDS)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("number of words is out of range: %d", wanted),
+				 errdetail("It is a number from 1 to %d.", MAX_WORDS)));
+	old = MemoryContextSwitchTo(context);
+	state = palloc0(sizeof(WordSetState));
+	state->context = context;
+	state->sample = pairingheap_allocate(compare_hashes, NULL);
+	state->making = site->words;
+	state->markup = site->analysis->markup;
+	state->wanted = wanted;
+	MemoryContextSwitchTo(old);
+	return state;
+}
+
+/* Drops the document of the largest hash from the sample. */
+static void
+drop_document(WordSetState *state)
+{
+	SampleDocument *document =
+	pairingheap_container(SampleDocument, node,
+						  pairingheap_remove_first(state->sample));
+
+	state->documents--;
+	state->occurrences -= document->n;
+	pfree(document);
+}
+
+static bool
+is_full(const WordSetState *state)
+{
+	return state->documents >= MAX_DOCUMENTS ||
+		state->occurrences >= MAX_OCCURRENCES;
+}
+
+/* Takes a document of that hash into the sample. */
+static void
+take_document(WordSetState *state, const Bag *bag, uint64 hash)
+{
+	Size		size = offsetof(SampleDocument, words) +
+		bag->nwords * sizeof(((SampleDocument *) NULL)->words[0]);
+	SampleDocument *document = MemoryContextAllocHuge(state->context, size);
+
+	document->hash = hash;
+	document->length = bag->stats.length;
+	document->n = bag->nwords;
+	for (size_t i = 0; i < bag->nwords; i++)
+	{
+		document->words[i].hash = bag->words[i].hash;
+		document->words[i].share = (double) bag->words[i].tf /
+			bag->stats.length;
+	}
+	pairingheap_add(state->sample, &document->node);
+	state->documents++;
+	state->occurrences += document->n;
+	while (state->documents > 1 &&
+		   (state->documents > MAX_DOCUMENTS ||
+			state->occurrences > MAX_OCCURRENCES))
+		drop_document(state);
+}
+
+static void
+add_document(FunctionCallInfo fcinfo, Site *site, WordSetState *state,
+			 const text *doc)
+{
+	size_t		len;
+	const char *utf8 = text_as_utf8(doc, &len);
+	uint64		hash = XXH3_64bits(utf8, len);
+	MemoryContext old;
+
+	if (is_full(state) &&
+		hash >= pairingheap_container(SampleDocument, node,
+									  pairingheap_first(state->sample))->hash)
+		return;
+	if (site->extra == NULL)
+	{
+		old = MemoryContextSwitchTo(fcinfo->flinfo->fn_mcxt);
+		site->extra = bag_create();
+		MemoryContextSwitchTo(old);
+	}
+	reader_begin(site->reader, utf8, len);
+	bag_read(site->extra, site->reader);
+	take_document(state, site->extra, hash);
+}
+
+/* The state as it is, for a document that is NULL. */
+static Datum
+return_unchanged(FunctionCallInfo fcinfo)
+{
+	if (PG_ARGISNULL(0))
+		PG_RETURN_NULL();
+	PG_RETURN_POINTER(PG_GETARG_POINTER(0));
+}
+
+static void
+require_not_null(FunctionCallInfo fcinfo, int n)
+{
+	if (n < PG_NARGS() && PG_ARGISNULL(n))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("analysis and number of words must not be null")));
+}
+
+/* (state internal, doc text [, analysis text [, words int]]) */
+Datum
+word_set_agg_add(PG_FUNCTION_ARGS)
+{
+	Site	   *site = site_get(fcinfo);
+	WordSetState *state;
+
+	if (PG_ARGISNULL(1))
+		return return_unchanged(fcinfo);
+	require_not_null(fcinfo, 2);
+	require_not_null(fcinfo, 3);
+	site_use_analysis(site, PG_NARGS() > 2 ? PG_GETARG_TEXT_PP(2) :
+					  cstring_to_text(""), READS_WORDS);
+	state = state_for_document(fcinfo, site, PG_NARGS() > 3 ?
+							   PG_GETARG_INT32(3) : DEFAULT_WORDS);
+	add_document(fcinfo, site, state, PG_GETARG_TEXT_PP(1));
+	PG_RETURN_POINTER(state);
+}
+
+/* (state internal, config regconfig, doc text [, words int]) */
+Datum
+word_set_agg_add_config(PG_FUNCTION_ARGS)
+{
+	Site	   *site = site_get(fcinfo);
+	WordSetState *state;
+
+	if (PG_ARGISNULL(2))
+		return return_unchanged(fcinfo);
+	require_not_null(fcinfo, 1);
+	require_not_null(fcinfo, 3);
+	site_use_config(site, PG_GETARG_OID(1), READS_WORDS);
+	state = state_for_document(fcinfo, site, PG_NARGS() > 3 ?
+							   PG_GETARG_INT32(3) : DEFAULT_WORDS);
+	add_document(fcinfo, site, state, PG_GETARG_TEXT_PP(2));
+	PG_RETURN_POINTER(state);
+}
+
+/* Building */
+
+/*
+ * Empties the sample into an array of occurrences; returns the documents'
+ * mean length.
+ */
+static double
+empty_sample(WordSetState *state, Occurrence *occurrences)
+{
+	uint64		length = 0;
+	uint32		number = 0;
+	size_t		n = 0;
+
+	while (!pairingheap_is_empty(state->sample))
+	{
+		SampleDocument *document =
+		pairingheap_container(SampleDocument, node,
+							  pairingheap_remove_first(state->sample));
+
+		length += document->length;
+		for (size_t i = 0; i < document->n; i++)
+		{
+			occurrences[n].hash = document->words[i].hash;
+			occurrences[n].share = document->words[i].share;
+			occurrences[n++].document = number;
+		}
+		number++;
+		pfree(document);
+	}
+	Assert(n == state->occurrences && number == state->documents);
+	return number == 0 ? 0 : (double) length / number;
+}
+
+/* The words' hashes, or their thresholds, as an array. */
+static Datum
+words_as_array(const WordSet *set, bool thresholds)
+{
+	Datum	   *values = palloc(Max(set->n, 1) * sizeof(Datum));
+
+	for (size_t i = 0; i < set->n; i++)
+		values[i] = thresholds ? Float4GetDatum(set->words[i].threshold) :
+			Int64GetDatum((int64) set->words[i].hash);
+	if (thresholds)
+		return PointerGetDatum(construct_array(values, set->n, FLOAT4OID,
+											   sizeof(float4), true,
+											   TYPALIGN_INT));
+	return PointerGetDatum(construct_array(values, set->n, INT8OID,
+										   sizeof(int64), FLOAT8PASSBYVAL,
+										   TYPALIGN_DOUBLE));
+}
+
+/* The rounds as an array of the composite type that the result's has. */
+static Datum
+rounds_as_array(const WordSet *set, Oid arraytype)
+{
+	Oid			type = get_element_type(arraytype);
+	TupleDesc	desc = lookup_rowtype_tupdesc_copy(type, -1);
+	Datum		rounds[WORD_SET_ROUNDS + 1];
+	int16		typlen;
+	bool		typbyval;
+	char		typalign;
+
+	for (int i = 0; i < set->nrounds; i++)
+	{
+		Datum		values[3];
+		bool		nulls[3] = {0};
+
+		values[0] = Int32GetDatum((int32) set->rounds[i].words);
+		values[1] = Float8GetDatum(set->rounds[i].covered);
+		values[2] = Float8GetDatum(set->rounds[i].unstable);
+		rounds[i] = HeapTupleGetDatum(heap_form_tuple(desc, values, nulls));
+	}
+	get_typlenbyvalalign(type, &typlen, &typbyval, &typalign);
+	return PointerGetDatum(construct_array(rounds, set->nrounds, type, typlen,
+										   typbyval, typalign));
+}
+
+/* The canonical analysis text, or NULL for a configuration. */
+static Datum
+analysis_as_text(const WordSetState *state, bool *isnull)
+{
+	char	   *name;
+
+	*isnull = (state->making.filters & FILTER_CONFIG) != 0;
+	if (*isnull)
+		return (Datum) 0;
+	name = words_name(&state->making);
+	return CStringGetTextDatum(state->markup ? psprintf("%s html", name) :
+							   name);
+}
+
+/* The composite (analysis, words, thresholds, rounds). */
+Datum
+word_set_agg_final(PG_FUNCTION_ARGS)
+{
+	WordSetState *state;
+	Occurrence *occurrences;
+	TupleDesc	desc;
+	WordSet    *set;
+	size_t		n;
+	size_t		documents;
+	double		length;
+	Datum		values[4];
+	bool		nulls[4] = {0};
+
+	if (PG_ARGISNULL(0))
+		PG_RETURN_NULL();
+	state = (WordSetState *) PG_GETARG_POINTER(0);
+	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "return type must be a row type");
+	n = state->occurrences;
+	documents = state->documents;
+	occurrences = MemoryContextAllocHuge(CurrentMemoryContext,
+										 Max(n, 1) * sizeof(Occurrence));
+	length = empty_sample(state, occurrences);
+	set = word_set_build(occurrences, n, documents, length, state->wanted);
+	values[0] = analysis_as_text(state, &nulls[0]);
+	values[1] = words_as_array(set, false);
+	values[2] = words_as_array(set, true);
+	values[3] = rounds_as_array(set, TupleDescAttr(desc, 3)->atttypid);
+	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc),
+													  values, nulls)));
+}
