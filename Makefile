@@ -98,7 +98,9 @@ SHLIB_LINK = -licuuc -licui18n -lstemmer -lm
 #
 # One line per test, alphabetical
 REGRESS = \
+	analysis \
 	candidates \
+	configured \
 	estimates \
 	fuzz \
 	gin \
@@ -114,8 +116,10 @@ REGRESS = \
 	measures \
 	security \
 	sentence_pairs \
+	shingles \
 	signature \
-	sketches
+	sketches \
+	words
 REGRESS_OPTS = --inputdir=$(srcdir)/test --load-extension=neardup
 ISOLATION = \
 	guard_deferred_race \
@@ -149,6 +153,9 @@ src/corpus/weights.o src/methods/fuzzy_fingerprint.o: CFLAGS += -ffp-contract=of
 ifeq ($(shell test $(MAJORVERSION) -ge 16 && echo new),new)
 REGRESS += softerr
 endif
+
+# Loops over the units of a shingle, whose number the compiler mostly knows.
+src/features/order.o: CFLAGS += $(CFLAGS_UNROLL_LOOPS)
 
 $(OBJS): $(wildcard $(srcdir)/src/*.h $(srcdir)/src/*/*.h)
 

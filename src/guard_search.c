@@ -145,6 +145,9 @@ visit(Pass *pass, ItemPointerData tid)
 	bool		again = false;
 	bool		visible = false;
 
+	/* mostly the new row begins a chain of its own, and needs no visit */
+	if (pass->self && ItemPointerEquals(&tid, pass->self))
+		return NOTHING;
 	while (table_index_fetch_tuple(pass->fetch, &chain, &pass->dirty, slot,
 								   &again, NULL))
 	{

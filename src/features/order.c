@@ -50,7 +50,7 @@ shingles_kept(const uint64 *units, size_t n, size_t k, uint64 *shingles)
 		shingles[i] = hash_uint64s(units + i, k);
 }
 
-/* Two and three by comparison, for the usual k. */
+/* The default k: three are sorted faster than their ranks are kept. */
 static inline void
 shingles_sorted_3(const uint64 *units, size_t n, uint64 *shingles)
 {
@@ -68,52 +68,46 @@ shingles_sorted_3(const uint64 *units, size_t n, uint64 *shingles)
 	}
 }
 
-/* The position of the first of n rising values that is at least value. */
-static size_t
-lower_bound(const uint64 *values, size_t n, uint64 value)
-{
-	size_t		lo = 0;
-
-	while (n > 0)
-	{
-		size_t		half = n / 2;
-
-		if (values[lo + half] < value)
-		{
-			lo += half + 1;
-			n -= half + 1;
-		}
-		else
-			n = half;
-	}
-	return lo;
-}
-
-/* The window stays sorted: one unit leaves it and one comes in. */
-static void
-shingles_sorted(const uint64 *units, size_t n, size_t k, uint64 *window,
+/*
+ * Each unit of the window has its rank there, ties by position, and is put
+ * where its rank says.  From one window to the next a rank changes by what
+ * leaves and by what comes in, which takes no search and no branch: with
+ * random hashes hardly a branch would be foreseen.
+ *
+ * Inlined for the usual k, so that the compiler unrolls the inner loop.
+ */
+static inline void
+shingles_sorted(const uint64 *units, size_t n, size_t k, OrderWork *work,
 				uint64 *shingles)
 {
-	memcpy(window, units, k * sizeof(uint64));
-	sort_hashes(window, k);
-	shingles[0] = hash_uint64s(window, k);
+	uint32	   *ranks = work->ranks;
+	uint64	   *sorted = work->sorted;
+
+	for (size_t i = 0; i < k; i++)
+	{
+		ranks[i] = 0;
+		for (size_t j = 0; j < k; j++)
+			ranks[i] += units[j] < units[i] || (units[j] == units[i] && j < i);
+		sorted[ranks[i]] = units[i];
+	}
+	shingles[0] = hash_uint64s(sorted, k);
 	for (size_t i = 1; i + k <= n; i++)
 	{
-		size_t		out = lower_bound(window, k, units[i - 1]);
-		size_t		in = lower_bound(window, k, units[i + k - 1]);
+		uint64		out = units[i - 1];
+		uint64		in = units[i + k - 1];
+		uint32		larger = 0;
 
-		/* what stands between the two places moves by one */
-		if (in > out)
+		for (size_t j = i; j < i + k - 1; j++)
 		{
-			in--;
-			memmove(window + out, window + out + 1,
-					(in - out) * sizeof(uint64));
+			uint32		is_larger = units[j] > in;
+
+			larger += is_larger;
+			ranks[j] += is_larger - (units[j] >= out);
+			sorted[ranks[j]] = units[j];
 		}
-		else
-			memmove(window + in + 1, window + in,
-					(out - in) * sizeof(uint64));
-		window[in] = units[i + k - 1];
-		shingles[i] = hash_uint64s(window, k);
+		ranks[i + k - 1] = k - 1 - larger;
+		sorted[k - 1 - larger] = in;
+		shingles[i] = hash_uint64s(sorted, k);
 	}
 }
 
@@ -149,15 +143,31 @@ shingles_sum(const uint64 *units, size_t n, size_t k, uint64 *shingles)
 
 void
 order_shingles(Order order, const uint64 *units, size_t n, size_t k,
-			   uint64 *window, uint64 *shingles)
+			   OrderWork *work, uint64 *shingles)
 {
 	switch (order)
 	{
 		case ORDER_SORTED:
 			if (k == 3)
 				shingles_sorted_3(units, n, shingles);
+			else if (k == 2)
+				shingles_sorted(units, n, 2, work, shingles);
+			else if (k == 4)
+				shingles_sorted(units, n, 4, work, shingles);
+			else if (k == 5)
+				shingles_sorted(units, n, 5, work, shingles);
+			else if (k == 6)
+				shingles_sorted(units, n, 6, work, shingles);
+			else if (k == 7)
+				shingles_sorted(units, n, 7, work, shingles);
+			else if (k == 8)
+				shingles_sorted(units, n, 8, work, shingles);
+			else if (k == 9)
+				shingles_sorted(units, n, 9, work, shingles);
+			else if (k == 10)
+				shingles_sorted(units, n, 10, work, shingles);
 			else
-				shingles_sorted(units, n, k, window, shingles);
+				shingles_sorted(units, n, k, work, shingles);
 			break;
 		case ORDER_XOR:
 			shingles_xor(units, n, k, shingles);

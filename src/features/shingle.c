@@ -33,8 +33,8 @@ struct Shingler
 	uint64	   *set;			/* shingles, sorted up to the last full buffer */
 	size_t		n;
 	size_t		size;			/* there is room for */
-	uint64	   *window;			/* k + 1 numbers, for order_shingles() */
 	uint64	   *units;			/* k - 1 of before and UNITS_BLOCK new ones */
+	OrderWork	work;			/* for as many units */
 };
 
 Shingler *
@@ -48,8 +48,10 @@ shingler_create(const Analysis *analysis)
 	shingler->context = CurrentMemoryContext;
 	shingler->size = SET_SIZE;
 	shingler->set = palloc(shingler->size * sizeof(uint64));
-	shingler->window = palloc((shingler->k + 1) * sizeof(uint64));
 	shingler->units = palloc((shingler->k + UNITS_BLOCK) * sizeof(uint64));
+	shingler->work.ranks = palloc((shingler->k + UNITS_BLOCK) *
+								  sizeof(uint32));
+	shingler->work.sorted = palloc(shingler->k * sizeof(uint64));
 	return shingler;
 }
 
@@ -114,7 +116,7 @@ shingler_set(Shingler *shingler, const char *doc, size_t len, size_t *n)
 		nshingles = have - k + 1;
 		make_room(shingler, nshingles);
 		order_shingles(shingler->order, shingler->units, have, k,
-					   shingler->window, shingler->set + shingler->n);
+					   &shingler->work, shingler->set + shingler->n);
 		shingler->n += nshingles;
 		any = true;
 		memmove(shingler->units, shingler->units + nshingles,
@@ -124,7 +126,7 @@ shingler_set(Shingler *shingler, const char *doc, size_t len, size_t *n)
 	if (!any && have > 0)
 	{
 		order_shingles(shingler->order, shingler->units, have, have,
-					   shingler->window, shingler->set);
+					   &shingler->work, shingler->set);
 		shingler->n = 1;
 	}
 	make_distinct(shingler);

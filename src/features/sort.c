@@ -10,7 +10,8 @@
  *
  * Numbers that are not spread evenly cost time, but not more than in
  * proportion to their number: a bucket that gets too many is distributed
- * again by the bits that follow, of which there are 64 in all.
+ * again by the bits below those that all of it have in common, and there are
+ * 64 bits in all.
  *
  * Portions Copyright (c) 2026, the neardup developers
  *
@@ -42,6 +43,17 @@ insertion_sort(uint64 *values, size_t n)
 	}
 }
 
+/* How many of their lowest bits n numbers differ in; 0 if they are equal. */
+static int
+differing_bits(const uint64 *values, size_t n)
+{
+	uint64		difference = 0;
+
+	for (size_t i = 1; i < n; i++)
+		difference |= values[i] ^ values[0];
+	return difference == 0 ? 0 : pg_leftmost_one_pos64(difference) + 1;
+}
+
 /*
  * Sorts n <= DISTRIBUTE_MAX numbers that agree in all but their lowest `bits`
  * bits.
@@ -57,11 +69,11 @@ distribute(uint64 *values, size_t n, int bits)
 	uint64		mask;
 	uint16		most = 0;
 
-	if (n <= INSERTION_MAX || bits == 0)
+	if (bits == 0)
+		return;
+	if (n <= INSERTION_MAX)
 	{
-		/* with no bits left they are all the same */
-		if (bits > 0)
-			insertion_sort(values, n);
+		insertion_sort(values, n);
 		return;
 	}
 	bucket_bits = pg_leftmost_one_pos32(n - 1) + 1;
@@ -87,17 +99,24 @@ distribute(uint64 *values, size_t n, int bits)
 	}
 	/* each start has moved on to the start of the next bucket */
 	for (size_t b = 0, start = 0; b < nbuckets; start = starts[b++])
-		distribute(values + start, starts[b] - start, shift);
+	{
+		size_t		count = starts[b] - start;
+
+		distribute(values + start, count,
+				   differing_bits(values + start, count));
+	}
 }
 
-/* Sorts numbers that agree in all but their lowest `bits` bits, 8 or more. */
+/* Sorts n numbers that agree in all but their lowest `bits` bits. */
 static void
 split(uint64 *values, size_t n, int bits)
 {
 	size_t		ends[256] = {0};
 	size_t		next[256];
-	int			shift = bits - 8;
+	int			shift = Max(bits - 8, 0);
 
+	if (bits == 0)
+		return;
 	if (n <= DISTRIBUTE_MAX)
 	{
 		distribute(values, n, bits);
@@ -131,10 +150,13 @@ split(uint64 *values, size_t n, int bits)
 			values[next[b]++] = value;
 		}
 	}
-	if (shift == 0)
-		return;
 	for (size_t b = 0, start = 0; b < 256; start = ends[b++])
-		split(values + start, ends[b] - start, shift);
+	{
+		size_t		count = ends[b] - start;
+
+		/* where there were 8 bits or fewer, none is left */
+		split(values + start, count, differing_bits(values + start, count));
+	}
 }
 
 void

@@ -317,7 +317,21 @@ plain_block(TextSource *source, const char **text, size_t *len)
 	source->at = stop;
 }
 
-/* Text up to the next < or &; what stands first has been found to be text. */
+/* Whether the < or & at p, before end, may begin markup or an entity. */
+static bool
+may_begin(const char *p, const char *end)
+{
+	char		next = p + 1 < end ? p[1] : ' ';
+
+	if (*p == '<')
+		return is_alpha(next) || next == '/' || next == '!' || next == '?';
+	return is_alpha(next) || next == '#';
+}
+
+/*
+ * Text up to the next markup or entity.  What stands first has been found to
+ * be text.
+ */
 static void
 span_block(TextSource *source, const char **text, size_t *len)
 {
@@ -327,7 +341,8 @@ span_block(TextSource *source, const char **text, size_t *len)
 
 	if (limit - start > SOURCE_BLOCK)
 		limit = utf8_cut(start, start + SOURCE_BLOCK);
-	while (p < limit && *p != '<' && *p != '&')
+	while (p < limit &&
+		   ((*p != '<' && *p != '&') || !may_begin(p, source->end)))
 		p++;
 	*text = start;
 	*len = p - start;

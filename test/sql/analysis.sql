@@ -1,0 +1,104 @@
+--
+-- The analysis argument: what it may say, and how it is told again
+--
+
+-- The canonical text stands in the signature: fixed order, defaults left out
+SELECT shingles('', 'k=5 order=keep unit=word simple');
+SELECT shingles('', E'STOP\n\tEnglish  Order=SUM k=007 UNIT=Sentence digits=DROP maxlen=25 minlen=3 ');
+SELECT shingles('', 'unit=char k=5'), shingles('', 'unit=line');
+SELECT shingles('', 'minlen=1 maxlen=255'); -- every word has a character
+SELECT shingles('', 'order=sorted'), shingles('', 'order=xor');
+SELECT shingles(''), shingles('', ''), shingles('', 7), shingles('', 7, 'english');
+SELECT shingles('', 'ukrainian stop k=1'), shingles('', 'persian k=1000');
+
+-- Its hash: two ways to say the same are the same making, all else is not
+SELECT shingles('a b c', 'english stop') = shingles('a b c', 'stop English k=3') AS same,
+       shingles('a b c', 'english stop') = shingles('a b c', 'english') AS other;
+SELECT count(*) AS analyses, count(DISTINCT substr(shingles('', a)::bytea, 9, 4)) AS hashes
+FROM unnest(ARRAY['', 'k=4', 'k=5', 'english', 'russian', 'english stop', 'minlen=2', 'minlen=3', 'maxlen=3',
+                  'digits=drop', 'unit=char', 'unit=line', 'unit=sentence', 'order=sorted', 'order=xor',
+                  'order=sum', 'english k=4']) a;
+
+-- Markup is not part of it
+SELECT shingles('<b>a rose</b> is', 'html') = shingles('a rose is') AS same;
+
+-- Every language that there is says so itself
+SELECT name, shingles('', name)::text
+FROM unnest('{arabic,armenian,basque,catalan,danish,dutch,english,finnish,french,german,greek,hindi,hungarian,indonesian,irish,italian,lithuanian,nepali,norwegian,porter,portuguese,romanian,russian,serbian,spanish,swedish,tamil,turkish,ukrainian,yiddish,persian}'::text[]) name
+WHERE shingles('', name)::text <> format('shingles[%s k=3]{}', name);
+
+-- and every language with a list of stop words that it has it
+SELECT name
+FROM unnest('{danish,dutch,english,finnish,french,german,hungarian,italian,nepali,norwegian,portuguese,russian,spanish,swedish,turkish,ukrainian,persian,porter}'::text[]) name
+WHERE shingles('', name || ' stop')::text <> format('shingles[%s stop k=3]{}', name);
+
+-- Errors
+\set VERBOSITY terse
+SELECT shingles('', 'klingon'); -- the hint depends on libstemmer
+SELECT shingles('', 'english kk=3');
+SELECT shingles('', '=');
+SELECT shingles('', 'k=');
+SELECT shingles('', 'greek stop');
+SELECT shingles('', 'stop');
+SELECT shingles('', repeat('x', 300));
+\set VERBOSITY default
+SELECT shingles('', 'unit=paragraph');
+SELECT shingles('', 'order=');
+SELECT shingles('', 'digits=keep');
+SELECT shingles('', 'minlen=0');
+SELECT shingles('', 'maxlen=256');
+SELECT shingles('', 'minlen=-1');
+SELECT shingles('', 'k=0');
+SELECT shingles('', 'k=1001');
+SELECT shingles('', 'k=99999999999999999999');
+SELECT shingles('', 'k=3x');
+SELECT shingles('', 'minlen=5 maxlen=4');
+SELECT shingles('', 'english russian');
+SELECT shingles('', 'simple english');
+SELECT shingles('', 'html HTML');
+SELECT shingles('', 'k=3 k=4');
+SELECT shingles('', 'unit=char unit=char');
+SELECT shingles('', 0);
+SELECT shingles('', -1, 'english');
+SELECT shingles('', 1001);
+SELECT shingles('', 4, 'english k=5');
+SELECT shingles('', 5, 'english k=5'); -- the same is none
+
+-- The hints name what there is
+DO $$
+DECLARE
+    hint text;
+    analysis text;
+BEGIN
+    FOREACH analysis IN ARRAY '{klingon,stop}'::text[] LOOP
+        BEGIN
+            PERFORM shingles('', analysis);
+        EXCEPTION WHEN invalid_parameter_value THEN
+            GET STACKED DIAGNOSTICS hint = PG_EXCEPTION_HINT;
+            RAISE NOTICE '%: % % %', analysis, hint LIKE '%english%', hint LIKE '%russian%', hint LIKE '%persian%';
+        END;
+    END LOOP;
+END $$;
+
+-- Arguments as for to_tsvector()
+SELECT shingles('english', 'some text');
+SELECT shingles('simple', 'Some text');
+SELECT shingles('some text', 'english') = shingles('some text', 3, 'english') AS right_way;
+SELECT shingles('english', 'stop english k=1'); -- a document of one word
+
+-- Arguments by name
+SELECT shingles(doc => 'a b c', analysis => 'english') = shingles('a b c', 'english') AS same;
+SELECT shingles(doc => 'a b c', k => 2) = shingles('a b c', 2) AS same;
+
+-- NULL
+SELECT shingles(NULL) IS NULL AND shingles('a', NULL::int) IS NULL AND shingles('a', NULL::text) IS NULL AS strict;
+
+-- Not a constant: another analysis in every row
+SELECT a, shingles('The roses', a) FROM unnest(ARRAY['k=1', 'english k=1', 'k=1', 'english stop k=1', 'order=sum k=1', 'k=2']) WITH ORDINALITY u (a, n)
+ORDER BY n;
+
+-- A language that this libstemmer lacks can be read, but not made
+SELECT 'shingles[lovins k=3]{}'::signature;
+\set VERBOSITY terse
+SELECT shingles('', 'lovins');
+\set VERBOSITY default

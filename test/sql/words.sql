@@ -1,0 +1,127 @@
+--
+-- Words: letters, folding, scripts, stemming, filters, markup
+--
+
+-- Letters and digits of any script; the underscore separates
+SELECT neardup_words('Hello, World! snake_case x-ray 3.14 R2D2');
+SELECT neardup_words(''), neardup_words(' .,;!? '), neardup_words(E'\n\t');
+SELECT neardup_words(NULL) IS NULL AS strict;
+
+-- NFKC case folding
+SELECT neardup_words('STRASSE straße ﬁne ﬀ Å Å A' || U&'\030A' || ' ℌ x² ① Ⅷ ＡＢＣ１２ ΣΊΣΥΦΟΣ ǅ');
+-- fractions stand for themselves, symbols for nothing
+SELECT neardup_words('½ 2½ 1⁄2 Java™ 5 ㎏ €3 ☃ a+b');
+-- ignorable characters join, a zero-width space separates
+SELECT neardup_words(U&'in\00ADfor\2060ma\FEFFtion zero\200Bwidth x\FE0F');
+-- a mark belongs to the letter before it, and to nothing else
+SELECT neardup_words(U&'re\0301sume\0301 \0301x \0301 e\00AD\0301'), neardup_words(U&'re\0301sume\0301') = neardup_words('résumé') AS same;
+-- a ligature of words
+SELECT neardup_words('ﷺ');
+
+-- Cyrillic: yo is ie; an apostrophe belongs to a word between two letters
+SELECT neardup_words('Ёлка ёж ЕЩЁ ' || U&'\0435\0308\0436');
+SELECT neardup_words('п''ять п’ять пʼять п`ять П´ЯТЬ ''п''ять'' п''''ять п'' п''5 rock''n''roll д''Artagnan о''' || U&'\00AD' || 'к');
+SELECT neardup_words('Я їжджу щодня на роботу, а він — ні. Об’єкт, під’їзд, м''яч, Лук''янов і комп''ютер.', 'ukrainian');
+SELECT neardup_words('Съешь же ещё этих мягких французских булок, да выпей чаю. Книги, книга, книгой.', 'russian');
+
+-- Arabic script: one yeh and one kaf, no marks, no tatweel, joined by ZWNJ
+SELECT neardup_words(U&'\0643\062A\0627\0628 \06A9\062A\0627\0628 \064A\06A9 \06CC\0643 \0639\0644\0649 \0639\0644\06CC', 'persian');
+SELECT neardup_words(U&'\0639\064E\0644\064E\064A\0652\0643\064F\0645\0652 \0633\0640\0640\0644\0627\0645 \0640\0640 \0645\06CC\200C\062E\0648\0627\0647\0645', 'persian');
+-- what composes is one letter, composed or not
+SELECT neardup_words(U&'\0622\0628 \0627\0653\0628 \0627\064E\0653\0628 \0623\062D\0645\062F \0627\0654\062D\0645\062F');
+SELECT neardup_words('بنی‌آدم اعضای یکدیگرند، که در آفرینش ز یک گوهرند. كتاب‌هاي من كجاست؟', 'persian');
+-- Arabic keeps its own forms, for its stemmer
+SELECT neardup_words('كتاب الكتاب والكتاب کتاب', 'arabic');
+
+-- Turkish I
+SELECT neardup_words('IŞIK ışık İZ iz I' || U&'\0307' || 'Z', 'turkish');
+
+-- Scripts without spaces are segmented by ICU; its dictionaries get better from
+-- version to version, so only words are told that all of them know
+SELECT neardup_words('我们在北京学习中文。今天天气很好！') @> '{我们,在,北京,学习,中文,今天,天气}' AS chinese,
+       neardup_words('私は日本語を勉強しています。PostgreSQLのデータベース') @> '{私,は,日本語,を,勉強,postgresql,の,データベース}' AS japanese,
+       neardup_words('ภาษาไทยเป็นภาษาที่สวยงาม น้ำ ทำ') @> '{ภาษา,ไทย,เป็น,ที่,สวยงาม,น้ำ,ทำ}' AS thai;
+SELECT cardinality(neardup_words('ພາສາລາວເປັນພາສາ')) > 1 AS lao, cardinality(neardup_words('ភាសាខ្មែរជាភាសា')) > 1 AS khmer,
+       cardinality(neardup_words('မြန်မာဘာသာစကား')) > 1 AS burmese;
+SELECT neardup_words('2024年に'), neardup_words('abcภาษา123');
+SELECT neardup_words('ﾃﾞｰﾀﾍﾞｰｽ') = neardup_words('データベース') AS halfwidth,
+       neardup_words('น' || U&'\0E33') = neardup_words('น' || U&'\0E4D\0E32') AS am;
+SELECT neardup_words('안녕하세요 세계') = neardup_words(normalize('안녕하세요 세계', NFD)) AS hangul;
+
+-- Stemming; stop words, lengths and digits are looked at before it
+SELECT neardup_words('The quick brown foxes were jumping over the lazy dogs', 'english');
+SELECT neardup_words('The quick brown foxes were jumping over the lazy dogs', 'english stop');
+SELECT neardup_words('Don''t you know it''s his', 'english stop'), neardup_words('Daß die Männer müßten', 'german stop');
+SELECT neardup_words('Я и ты, не мы, а они и она', 'russian stop'), neardup_words('Я і ти, не ми, а вони й вона', 'ukrainian stop');
+SELECT neardup_words('این کتاب را می‌خواهم و آن را نمی‌خواهم', 'persian stop');
+SELECT neardup_words('a bb ccc dddd eeeee ж жж жжж жжжж', 'minlen=3 maxlen=4');
+SELECT neardup_words('one 2 three4 ٥ six² VII Ⅶ ⑧ nine', 'digits=drop');
+SELECT neardup_words('on and off', 'english minlen=3 stop');
+-- unit, order and k do not matter here
+SELECT neardup_words('to be or not to be', 'unit=char order=sorted k=9 english');
+
+-- Markup: inline tags join, others separate
+SELECT neardup_words('<p>One <b>bo</b>ld wo<i>rd</i><br/>next<td>cell</td>cell <H1 CLASS="a>b">Head</H1>line', 'html');
+SELECT neardup_words('<style>p {x}</style>a<script type="x">var b = "<b>";</script>c<!-- d <e> -- f -->g<!doctype h><?php i ?>j', 'html');
+SELECT neardup_words('caf&eacute; caf&#233; caf&#xE9; caf&eacute caf&#XE9 r&amp;b &Zcaron;&#142; &nbsp; x&nbsp;y &hearts; &zwnj;z&shy;z', 'html');
+SELECT neardup_words('&unknown; & &; &#; &#x; &#0; &#1114112; &#99999999999999999999; &ampersand &lt;b&gt;', 'html');
+SELECT neardup_words('a < b > c <3 d<e f', 'html'), neardup_words('x <!-- never closed', 'html'), neardup_words('x <a href="never closed>', 'html');
+SELECT neardup_words('<![CDATA[data]]> <x:y z = ''>''>t</x:y> </> </ b> <a href=foo">u</a>', 'html');
+SELECT neardup_words('<script/>a</script><SCRIPT>b</scripts>c</SCRIPT >d<script>e', 'html');
+SELECT neardup_words('п<b>''</b>ять e<i>' || U&'\0301' || '</i>', 'html'), neardup_words('<'), neardup_words('<', 'html'), neardup_words('&', 'html');
+SELECT neardup_words('<p>x</p>', '');
+
+-- Long words are cut
+SELECT length(w), left(w, 3) FROM unnest(neardup_words(repeat('ab', 1500))) w;
+SELECT length(w), left(w, 3) FROM unnest(neardup_words(repeat('яж', 1500))) w;
+SELECT length(w) FROM unnest(neardup_words(repeat('ﷺ', 3000))) w GROUP BY 1 ORDER BY 1;
+SELECT length(w) FROM unnest(neardup_words('a' || repeat(U&'\0301', 3000))) w;
+-- and blocks of text do not show
+SELECT count(*), count(DISTINCT w), min(w), max(w) FROM unnest(neardup_words(repeat('слово word ', 20000))) w;
+SELECT array_agg(DISTINCT w) FROM generate_series(65500, 65560) n, unnest(neardup_words(repeat(' ', n) || 'wordя словоw')) w;
+
+-- Tables and short cuts give the words that ICU gives for whole runs: random
+-- text of ASCII, Cyrillic, Arabic with marks, combining marks, Hangul, Thai,
+-- ligatures, letters beyond the BMP
+CREATE FUNCTION words_by_icu(doc text, analysis text) RETURNS text[]
+    AS '$libdir/neardup', 'neardup_words_by_icu' LANGUAGE C IMMUTABLE STRICT;
+CREATE FUNCTION random_text(seed bigint, n int) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    ranges int[] := ARRAY[
+        [32, 126], [32, 47], [97, 122], [97, 122], [65, 90], [192, 591], [768, 879], [880, 1023],
+        [1024, 1153], [1072, 1103], [1024, 1327], [39, 39], [8217, 8217], [1536, 1791], [1569, 1610], [1611, 1624],
+        [8203, 8207], [173, 173], [4352, 4607], [44032, 44100], [55203, 55203], [64256, 64433], [64336, 65023], [65136, 65276],
+        [65281, 65500], [3585, 3675], [3661, 3661], [3634, 3635], [3713, 3807], [2304, 2431], [7680, 8191], [8208, 8303],
+        [8448, 8585], [188, 190], [12353, 12543], [19968, 20100], [119808, 120831], [66560, 66639], [125184, 125258], [918000, 918050],
+        [6016, 6109], [4096, 4255], [127232, 127404], [768, 783], [304, 305], [73, 73], [775, 775], [131072, 131100]];
+    state bigint := seed;
+    range int;
+    result text := '';
+BEGIN
+    FOR i IN 1..n LOOP
+        -- stay with a range for some characters
+        IF i % 4 = 1 THEN
+            state := (state * 1103515245 + 12345) % 2147483648;
+            range := 1 + (state >> 12) % 48;
+        END IF;
+        state := (state * 1103515245 + 12345) % 2147483648;
+        result := result || chr(ranges[range][1] + ((state >> 12) % (ranges[range][2] - ranges[range][1] + 1))::int);
+    END LOOP;
+    RETURN result;
+END $$;
+CREATE TABLE random_texts AS SELECT n, random_text(n, 60) AS body FROM generate_series(1, 3000) n;
+SELECT analysis, count(*) AS texts, sum(cardinality(neardup_words(body, analysis))) > 20000 AS many_words,
+       count(*) FILTER (WHERE neardup_words(body, analysis) IS DISTINCT FROM words_by_icu(body, analysis)) AS different
+FROM random_texts, unnest('{simple,arabic,turkish}'::text[]) analysis GROUP BY 1 ORDER BY 1;
+-- long ones, over the borders of chunks and blocks
+SELECT count(*) AS texts, count(*) FILTER (WHERE neardup_words(body) IS DISTINCT FROM words_by_icu(body, '')) AS different
+FROM (SELECT string_agg(body || repeat(' ascii words', (n % 30)::int), ' ' ORDER BY n) AS body FROM random_texts GROUP BY n % 5) t;
+-- every code point by itself, before and behind a letter
+SELECT sum(n) AS characters, count(*) FILTER (WHERE neardup_words(body) IS DISTINCT FROM words_by_icu(body, '')) AS different
+FROM (SELECT count(*) AS n, string_agg(c || 'a' || c || 'и' || c || ' ' || c || ' ', '' ORDER BY n) AS body
+      FROM (SELECT n, chr(n) AS c FROM generate_series(1, 204800) n WHERE n NOT BETWEEN 55296 AND 57343) t GROUP BY n / 64) t;
+DROP TABLE random_texts;
+DROP FUNCTION random_text, words_by_icu;
+
+-- Versions
+SELECT component, version ~ '\d' AS told FROM neardup_versions();
