@@ -157,6 +157,23 @@ INSERT INTO wide VALUES (6002, g(3990));
 INSERT INTO wide VALUES (6002, g(3991));
 RESET work_mem;
 
+-- Sketches: their estimate, or their own rule, says what is near
+CREATE TABLE sketched (id int PRIMARY KEY, m signature, s signature);
+CREATE INDEX ON sketched USING gin (m, s) WITH (fastupdate = off);
+CREATE CONSTRAINT TRIGGER guard_m AFTER INSERT OR UPDATE ON sketched
+    FOR EACH ROW EXECUTE FUNCTION neardup_guard('m', '0.8');
+CREATE CONSTRAINT TRIGGER guard_s AFTER INSERT OR UPDATE ON sketched
+    FOR EACH ROW EXECUTE FUNCTION neardup_guard('s', '0.8');
+INSERT INTO sketched VALUES (1, minhash(f(1, 400)), supershingles(f(1, 400)));
+INSERT INTO sketched VALUES (2, minhash(f(11, 410)));
+INSERT INTO sketched VALUES (2, minhash(f(201, 600)));
+INSERT INTO sketched VALUES (3, NULL, supershingles(f(1, 400)));
+INSERT INTO sketched VALUES (3, NULL, supershingles(f(201, 600)));
+INSERT INTO sketched VALUES (4, minhash(f(2, 1)), supershingles(f(2, 1))),
+    (5, minhash(f(2, 1)), supershingles(f(2, 1)));
+SELECT id FROM sketched ORDER BY id;
+DROP TABLE sketched;
+
 -- One large set among small ones
 INSERT INTO docs VALUES (60, 100001, 150000);
 INSERT INTO docs VALUES (61, 100011, 150010);
