@@ -20,6 +20,7 @@ OBJS = \
 	src/corpus/word_set.o \
 	src/corpus/word_set_agg.o \
 	src/corpus/word_statistics.o \
+	src/documents.o \
 	src/features/order.o \
 	src/features/shingle.o \
 	src/features/sort.o \
@@ -156,6 +157,9 @@ endif
 
 # Loops over the units of a shingle, whose number the compiler mostly knows.
 src/features/order.o: CFLAGS += $(CFLAGS_UNROLL_LOOPS)
+
+# Its loops are written for vectors.
+src/methods/minhash.o: CFLAGS += $(CFLAGS_VECTORIZE)
 
 $(OBJS): $(wildcard $(srcdir)/src/*.h $(srcdir)/src/*/*.h)
 

@@ -11,6 +11,8 @@
 
 #include "mb/pg_wchar.h"
 
+#include "neardup.h"
+
 /*
  * A text in UTF-8, whatever the encoding of the database: in place or as a
  * copy.  Raises an error if the text is not valid or cannot be converted.
@@ -29,5 +31,31 @@ text_as_utf8(const text *t, size_t *len)
 		*len = strlen(utf8);
 	return utf8;
 }
+
+/* What a call site keeps from one document to the next. */
+typedef struct DocumentSite DocumentSite;
+
+/*
+ * The call site of a function, kept in fn_extra, ready for an analysis and a
+ * shingle size; k = 0 is that of the analysis.  Raises
+ * INVALID_PARAMETER_VALUE if the analysis is none, or has another k.  doc is
+ * looked at only where arguments seem to have been exchanged.
+ */
+extern DocumentSite *document_site(FunctionCallInfo fcinfo, text *doc,
+								   text *analysis, int k);
+
+/* Likewise for a text-search configuration. */
+extern DocumentSite *document_site_for_config(FunctionCallInfo fcinfo,
+											  Oid config, int k);
+
+/* The making of the sets of shingles that it makes. */
+extern const Making *document_making(const DocumentSite *site);
+
+/*
+ * The set of a document's shingles: *n distinct values, rising if that is
+ * asked for, valid until the site's next document.
+ */
+extern const uint64 *document_set(DocumentSite *site, const text *doc,
+								  bool rising, size_t *n);
 
 #endif							/* NEARDUP_DOCUMENTS_H */

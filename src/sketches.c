@@ -1,7 +1,7 @@
 /*
  * sketches.c
- *		SQL functions that make sketches of sets, and those that tell how
- *		likely sketches are to meet.
+ *		SQL functions that make sketches of sets and of documents, and those
+ *		that tell how likely sketches are to meet.
  *
  * A sketch can be made of a signature that is an exact set; of a sample or of
  * another sketch it would not be what its header says.  Supershingles are
@@ -18,6 +18,7 @@
 #include "funcapi.h"
 
 #include "compat.h"
+#include "documents.h"
 #include "measures.h"
 #include "methods/lsh.h"
 #include "methods/methods.h"
@@ -63,11 +64,21 @@ sketch_making(const Making *source, Method method, uint32 param0, uint32 param1)
 	return making;
 }
 
+/* A sketch of n distinct features, which rise if the method makes sets. */
+static Signature *
+make_sketch(const Making *source, const uint64 *features, size_t n,
+			Method method, uint32 param0, uint32 param1)
+{
+	Making		making = sketch_making(source, method, param0, param1);
+	Signature  *sketch = method_info(method)->make(&making, features, n);
+
+	sketch->nfeatures = n;
+	return sketch;
+}
+
 static Signature *
 sketch_of_set(const Signature *set, Method method, uint32 param0, uint32 param1)
 {
-	Making		making = sketch_making(&set->making, method, param0, param1);
-	Signature  *sketch;
 	StringInfoData source;
 
 	if (!method_info(set->making.method)->exact)
@@ -80,43 +91,102 @@ sketch_of_set(const Signature *set, Method method, uint32 param0, uint32 param1)
 						method_info(method)->name, source.data),
 				 errdetail("A sketch is made of an exact set, such as shingles() makes.")));
 	}
-	sketch = method_info(method)->make(&making, set->values,
-									   SIGNATURE_NVALUES(set));
-	sketch->nfeatures = set->nfeatures;
-	return sketch;
+	return make_sketch(&set->making, set->values, SIGNATURE_NVALUES(set),
+					   method, param0, param1);
+}
+
+/*
+ * A sketch of the document that is the first argument of a function; its
+ * shingle size, 0 for that of the analysis, is argument karg, and its
+ * analysis the next one.
+ */
+static Signature *
+sketch_of_text(FunctionCallInfo fcinfo, int karg,
+			   Method method, uint32 param0, uint32 param1)
+{
+	text	   *doc = PG_GETARG_TEXT_PP(0);
+	DocumentSite *site = document_site(fcinfo, doc,
+									   PG_GETARG_TEXT_PP(karg + 1),
+									   PG_GETARG_INT32(karg));
+	size_t		n;
+	const uint64 *set = document_set(site, doc, method_info(method)->set, &n);
+
+	return make_sketch(document_making(site), set, n, method, param0, param1);
+}
+
+static uint32
+minhash_size(int size)
+{
+	return checked_param("size of a sketch", size, 1, MINHASH_MAX_SIZE);
 }
 
 PG_FUNCTION_INFO_V1(minhash_of_set);
 Datum
 minhash_of_set(PG_FUNCTION_ARGS)
 {
-	uint32		size = checked_param("size of a sketch", PG_GETARG_INT32(1),
-									 1, MINHASH_MAX_SIZE);
+	uint32		size = minhash_size(PG_GETARG_INT32(1));
 
 	PG_RETURN_SIGNATURE(sketch_of_set(PG_GETARG_SIGNATURE(0), METHOD_MINHASH,
 									  size, 0));
+}
+
+PG_FUNCTION_INFO_V1(minhash_of_text);
+Datum
+minhash_of_text(PG_FUNCTION_ARGS)
+{
+	uint32		size = minhash_size(PG_GETARG_INT32(1));
+
+	PG_RETURN_SIGNATURE(sketch_of_text(fcinfo, 2, METHOD_MINHASH, size, 0));
+}
+
+static uint32
+bottom_size(int s)
+{
+	return checked_param("number of hashes to keep", s, 1, PG_INT32_MAX);
 }
 
 PG_FUNCTION_INFO_V1(bottom_of_set);
 Datum
 bottom_of_set(PG_FUNCTION_ARGS)
 {
-	uint32		s = checked_param("number of hashes to keep",
-								  PG_GETARG_INT32(1), 1, PG_INT32_MAX);
+	uint32		s = bottom_size(PG_GETARG_INT32(1));
 
 	PG_RETURN_SIGNATURE(sketch_of_set(PG_GETARG_SIGNATURE(0), METHOD_BOTTOM,
 									  s, 0));
+}
+
+PG_FUNCTION_INFO_V1(bottom_of_text);
+Datum
+bottom_of_text(PG_FUNCTION_ARGS)
+{
+	uint32		s = bottom_size(PG_GETARG_INT32(1));
+
+	PG_RETURN_SIGNATURE(sketch_of_text(fcinfo, 2, METHOD_BOTTOM, s, 0));
+}
+
+static uint32
+sample_modulus(int m)
+{
+	return checked_param("modulus", m, 1, PG_INT32_MAX);
 }
 
 PG_FUNCTION_INFO_V1(sample_of_set);
 Datum
 sample_of_set(PG_FUNCTION_ARGS)
 {
-	uint32		m = checked_param("modulus", PG_GETARG_INT32(1),
-								  1, PG_INT32_MAX);
+	uint32		m = sample_modulus(PG_GETARG_INT32(1));
 
 	PG_RETURN_SIGNATURE(sketch_of_set(PG_GETARG_SIGNATURE(0), METHOD_SAMPLE,
 									  m, 0));
+}
+
+PG_FUNCTION_INFO_V1(sample_of_text);
+Datum
+sample_of_text(PG_FUNCTION_ARGS)
+{
+	uint32		m = sample_modulus(PG_GETARG_INT32(1));
+
+	PG_RETURN_SIGNATURE(sketch_of_text(fcinfo, 2, METHOD_SAMPLE, m, 0));
 }
 
 PG_FUNCTION_INFO_V1(simhash_of_set);
@@ -125,6 +195,13 @@ simhash_of_set(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_SIGNATURE(sketch_of_set(PG_GETARG_SIGNATURE(0), METHOD_SIMHASH,
 									  0, 0));
+}
+
+PG_FUNCTION_INFO_V1(simhash_of_text);
+Datum
+simhash_of_text(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_SIGNATURE(sketch_of_text(fcinfo, 1, METHOD_SIMHASH, 0, 0));
 }
 
 /* Raises unless a sketch of nslots can be cut into the groups asked for. */
@@ -174,6 +251,18 @@ supershingles_of_signature(PG_FUNCTION_ARGS)
 	PG_RETURN_SIGNATURE(supershingles_of(PG_GETARG_SIGNATURE(0), groups, size));
 }
 
+PG_FUNCTION_INFO_V1(supershingles_of_text);
+Datum
+supershingles_of_text(PG_FUNCTION_ARGS)
+{
+	int			groups = PG_GETARG_INT32(1);
+	int			size = PG_GETARG_INT32(2);
+
+	check_groups(groups, size, 1);
+	PG_RETURN_SIGNATURE(sketch_of_text(fcinfo, 3, METHOD_SUPERSHINGLES,
+									   groups, size));
+}
+
 /* Megashingles of a set, of a min-hash sketch, or of supershingles. */
 PG_FUNCTION_INFO_V1(megashingles_of_signature);
 Datum
@@ -200,6 +289,18 @@ megashingles_of_signature(PG_FUNCTION_ARGS)
 	if (source->nfeatures > 0)
 		megashingles_of_supershingles(source->values, groups, result->values);
 	PG_RETURN_SIGNATURE(result);
+}
+
+PG_FUNCTION_INFO_V1(megashingles_of_text);
+Datum
+megashingles_of_text(PG_FUNCTION_ARGS)
+{
+	int			groups = PG_GETARG_INT32(1);
+	int			size = PG_GETARG_INT32(2);
+
+	check_groups(groups, size, 2);
+	PG_RETURN_SIGNATURE(sketch_of_text(fcinfo, 3, METHOD_MEGASHINGLES,
+									   groups, size));
 }
 
 /* Probabilities */

@@ -22,6 +22,8 @@
 
 #define UNITS_BLOCK		1024	/* units read at a time */
 #define SET_SIZE		4096	/* shingles that there is room for at first */
+#define TABLE_MAX		1024	/* shingles that are made distinct by a table;
+								 * a power of two */
 #define SET_KEEP		131072	/* a larger buffer is not kept */
 
 struct Shingler
@@ -93,8 +95,9 @@ make_room(Shingler *shingler, size_t n)
 		resize(shingler, 2 * shingler->size);
 }
 
-const uint64 *
-shingler_set(Shingler *shingler, const char *doc, size_t len, size_t *n)
+/* Gathers all shingles of a document, those that have not been sorted out. */
+static void
+gather(Shingler *shingler, const char *doc, size_t len)
 {
 	size_t		k = shingler->k;
 	size_t		have = 0;		/* units in the block */
@@ -129,7 +132,54 @@ shingler_set(Shingler *shingler, const char *doc, size_t len, size_t *n)
 					   &shingler->work, shingler->set);
 		shingler->n = 1;
 	}
+}
+
+const uint64 *
+shingler_set(Shingler *shingler, const char *doc, size_t len, size_t *n)
+{
+	gather(shingler, doc, len);
 	make_distinct(shingler);
+	*n = shingler->n;
+	return shingler->set;
+}
+
+/* Drops repetitions and leaves the rest as it is, by a table of what is in. */
+static void
+drop_repeated(Shingler *shingler)
+{
+	uint64		table[4 * TABLE_MAX];
+	uint64	   *set = shingler->set;
+	uint32		mask = 15;
+	size_t		kept = 0;
+	bool		zero = false;	/* which stands for a free place */
+
+	while (mask < 4 * shingler->n - 1)
+		mask = 2 * mask + 1;
+	memset(table, 0, (mask + 1) * sizeof(uint64));
+	for (size_t i = 0; i < shingler->n; i++)
+	{
+		uint64		hash = set[i];
+		uint32		place = hash & mask;
+
+		while (table[place] != 0 && table[place] != hash)
+			place = (place + 1) & mask;
+		if (table[place] == hash && (hash != 0 || zero))
+			continue;
+		zero |= (hash == 0);
+		table[place] = hash;
+		set[kept++] = hash;
+	}
+	shingler->n = kept;
+}
+
+const uint64 *
+shingler_distinct(Shingler *shingler, const char *doc, size_t len, size_t *n)
+{
+	gather(shingler, doc, len);
+	if (shingler->n > TABLE_MAX)
+		make_distinct(shingler);
+	else if (shingler->n > 0)
+		drop_repeated(shingler);
 	*n = shingler->n;
 	return shingler->set;
 }

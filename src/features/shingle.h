@@ -29,4 +29,8 @@ extern Shingler *shingler_create(const Analysis *analysis);
 extern const uint64 *shingler_set(Shingler *shingler, const char *doc,
 								  size_t len, size_t *n);
 
+/* The same set in any order, which is quicker. */
+extern const uint64 *shingler_distinct(Shingler *shingler, const char *doc,
+									   size_t len, size_t *n);
+
 #endif							/* NEARDUP_SHINGLE_H */

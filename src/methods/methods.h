@@ -52,9 +52,10 @@ typedef struct MethodInfo
 	const char *(*check) (const Signature *sig);
 
 	/*
-	 * A signature of this making, which is complete, from the n distinct,
-	 * rising features of a document; the caller sets nfeatures.  NULL: not
-	 * made from a set.
+	 * A signature of this making, which is complete, from the n distinct
+	 * features of a document; the caller sets nfeatures.  Features rise if
+	 * values are a set, too, else they may be in any order.  NULL: not made
+	 * from a set.
 	 */
 	Signature  *(*make) (const Making *making, const uint64 *features,
 						 size_t n);

@@ -119,6 +119,30 @@ SELECT minhash(sample(a, 2)) FROM example;
 SELECT simhash(minhash(a)) FROM example;
 SELECT minhash(NULL::signature), simhash(NULL::signature), bottom(a, NULL) FROM example;
 
+-- Straight from text: the same bytes as of the set of shingles
+CREATE TEMP TABLE document AS
+SELECT i AS id, (SELECT string_agg(substr(md5((i * 31 + w % (i % 13 * 400 + 2))::text), 1, 1 + w % 5), ' ' ORDER BY w)
+                 FROM generate_series(1, i * i) w) || E'.\nЖили-были дед и баба, и была у них курочка-ряба.' AS doc
+FROM generate_series(1, 60) i;
+INSERT INTO document VALUES (0, ''), (-1, '...'), (-2, 'one two'), (-3, repeat('a b c ', 3000));
+SELECT a AS analysis, count(*), max(cardinality(shingles(doc, a)::bigint[])) > 1024 AS large,
+       count(*) FILTER (WHERE minhash(doc, analysis => a) <> minhash(shingles(doc, a))
+           OR minhash(doc, 200, analysis => a) <> minhash(shingles(doc, a), 200)) AS minhash,
+       count(*) FILTER (WHERE bottom(doc, 9, analysis => a) <> bottom(shingles(doc, a), 9)) AS bottom,
+       count(*) FILTER (WHERE sample(doc, 3, analysis => a) <> sample(shingles(doc, a), 3)) AS sample,
+       count(*) FILTER (WHERE simhash(doc, analysis => a) <> simhash(shingles(doc, a))) AS simhash,
+       count(*) FILTER (WHERE supershingles(doc, analysis => a) <> supershingles(shingles(doc, a))) AS super,
+       count(*) FILTER (WHERE megashingles(doc, analysis => a) <> megashingles(shingles(doc, a))) AS mega
+FROM document, unnest('{"",russian k=2,k=1,unit=char k=7,order=sorted,html stop english unit=sentence k=1}'::text[]) a
+GROUP BY a ORDER BY a COLLATE "C";
+SELECT minhash('a b c d', 4), minhash('a b c d', 4, 2), simhash('a b c d', 2, 'english');
+SELECT minhash('a b c d', 4) = minhash('a b c d', 4, 3) AS k_is_3, minhash('a b c d', 4, 3, 'k=3') IS NOT NULL AS said_twice,
+       minhash('a b c d', 4, 0, 'k=2') = minhash('a b c d', 4, 2) AS of_the_analysis;
+SELECT minhash('a b c d', 4, 3, 'k=2');
+SELECT minhash('a b c d', 4, -1);
+SELECT minhash('a b c d', 0);
+SELECT bottom('a b c d', 5, 3, 'klingon');
+
 -- Input that is no sketch
 SELECT 'minhash(3)#5{01,02}'::signature;
 SELECT 'minhash(3)#0{01,02,03}'::signature;
