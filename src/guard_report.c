@@ -117,8 +117,10 @@ guard_report(const Guard *guard, Relation rel, const Trigger *trigger,
 			 errmsg("near-duplicate row for trigger \"%s\" of table \"%s\"",
 					trigger->tgname, RelationGetRelationName(rel)),
 			 errdetail("%s", describe_match(guard, rel, match)),
-			 errtableconstraint(rel, trigger->tgname),
-			 column != InvalidAttrNumber ? errtablecol(rel, column) : 0));
+	/* each field can be set once: errtableconstraint() sets the table, too */
+			 column != InvalidAttrNumber ?
+			 errtablecol(rel, column) : errtable(rel),
+			 err_generic_string(PG_DIAG_CONSTRAINT_NAME, trigger->tgname)));
 }
 
 /* Several values as the text of a row: (17,en). */
