@@ -6,11 +6,14 @@
  * entries are in the table before the search begins.  The search looks at
  * rows under a dirty snapshot, which shows what is committed and what other
  * transactions are in the middle of.  A near-duplicate that another
- * transaction is inserting or deleting is waited for, without a buffer or a
- * snapshot being held, and then everything is searched again.  Of two
+ * transaction is inserting or deleting is waited for, with no snapshot and no
+ * buffer of that row held, and then the table is searched again.  Of two
  * transactions that insert near-duplicates of each other, the one that begins
  * its search last finds the other's row, whatever the isolation level: a
  * dirty snapshot takes no part in it.
+ *
+ * In a table that was searched before the wait nothing can have been missed:
+ * whoever comes there later finds our row.
  *
  * One more thing has to be thought of.  An exclusion constraint checks each
  * new version of a row that is not on the old one's HOT chain; the guard does
@@ -28,6 +31,11 @@
  * A dirty snapshot does not keep a tuple identifier from being used for
  * another row between index scan and visit.  No harm is done: what counts is
  * the row that is there, and it is compared exactly.
+ *
+ * A signature stored out of line can vanish under our hands if its inserter
+ * rolls back and VACUUM comes by in that very moment.  PostgreSQL then raises
+ * an error about a missing chunk; exclusion constraints on long values have
+ * the same gap.
  *
  * Portions Copyright (c) 2026, the neardup developers
  *
@@ -122,7 +130,7 @@ deleted_since(Pass *pass, ItemPointerData tid)
 		TransactionId deleter = HeapTupleHeaderGetUpdateXid(tuple);
 
 		if (!(tuple->t_infomask & HEAP_XMAX_INVALID) &&
-			TransactionIdIsValid(deleter) &&
+			!HEAP_XMAX_IS_LOCKED_ONLY(tuple->t_infomask) &&
 			!TransactionIdIsCurrentTransactionId(deleter) &&
 			XidInMVCCSnapshot(deleter, pass->start))
 			return true;
