@@ -165,7 +165,9 @@ CREATE CONSTRAINT TRIGGER guard_m AFTER INSERT OR UPDATE ON sketched
 CREATE CONSTRAINT TRIGGER guard_s AFTER INSERT OR UPDATE ON sketched
     FOR EACH ROW EXECUTE FUNCTION neardup_guard('s', '0.8');
 INSERT INTO sketched VALUES (1, minhash(f(1, 400)), supershingles(f(1, 400)));
+\set VERBOSITY terse
 INSERT INTO sketched VALUES (2, minhash(f(11, 410)));
+\set VERBOSITY default
 INSERT INTO sketched VALUES (2, minhash(f(201, 600)));
 INSERT INTO sketched VALUES (3, NULL, supershingles(f(1, 400)));
 INSERT INTO sketched VALUES (3, NULL, supershingles(f(201, 600)));
