@@ -61,7 +61,7 @@
 
 #define DEFAULT_THRESHOLD	0.8
 #define DEFAULT_ELL			14
-#define DEFAULT_FRAC		0.1
+#define DEFAULT_FRAC		0.15
 
 /*
  * Keys from MAKING_KEYS on stand for makings, the others for elements.  The
