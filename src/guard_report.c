@@ -117,7 +117,7 @@ guard_report(const Guard *guard, Relation rel, const Trigger *trigger,
 			 errmsg("near-duplicate row for trigger \"%s\" of table \"%s\"",
 					trigger->tgname, RelationGetRelationName(rel)),
 			 errdetail("%s", describe_match(guard, rel, match)),
-	/* each field can be set once: errtableconstraint() sets the table, too */
+			 /* errtableconstraint() would set the table once more */
 			 column != InvalidAttrNumber ?
 			 errtablecol(rel, column) : errtable(rel),
 			 err_generic_string(PG_DIAG_CONSTRAINT_NAME, trigger->tgname)));
