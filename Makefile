@@ -87,7 +87,12 @@ OBJS = \
 
 # Named one by one: wildcards find nothing in an out-of-tree build.
 DATA = sql/neardup--1.0.sql
-DOCS = doc/lexicon.md doc/neardup.md doc/storage.md doc/tuning.md
+DOCS = \
+	doc/lexical.md \
+	doc/lexicon.md \
+	doc/neardup.md \
+	doc/storage.md \
+	doc/tuning.md
 
 DISTVERSION = $(shell sed -n 's/^   "version": *"\([^"]*\)".*/\1/p' $(srcdir)/META.json)
 PG_CPPFLAGS = -I$(srcdir)/src -DNEARDUP_VERSION='"$(DISTVERSION)"'

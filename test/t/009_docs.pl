@@ -20,6 +20,7 @@ $node->start;
 # What each file takes for granted
 my %prepare = (
 	'README.md' => '',
+	'doc/lexical.md' => '',
 	'doc/lexicon.md' => 'CREATE TABLE papers (body text, added date)',
 	'doc/neardup.md' =>
 	  'ALTER TABLE docs ADD sig signature GENERATED ALWAYS AS (shingles(body)) STORED',
