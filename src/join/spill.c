@@ -90,9 +90,9 @@ struct Spill
 };
 
 /* Shares of the memory while rows come in, in percent. */
-#define SORT_SETS_SHARE		40
-#define SORT_ROWS_SHARE		20
-#define KNOWN_SHARE			12
+#define SORT_SETS_SHARE		30
+#define SORT_ROWS_SHARE		15
+#define KNOWN_SHARE			10
 
 #define READERS		5			/* with a buffer each */
 
@@ -206,28 +206,41 @@ put_rows(Spill *spill, JoinSide side, SetKey key, const Row *row)
 		put_row(spill, side, key, row->data, row->rowno, row->len);
 }
 
-/* Writes what has come in so far, and frees it. */
+/* Writes the rows of one side that have come in so far, and frees them. */
 static void
-put_all(SetJoin *join)
+put_side(SetJoin *join, JoinSide side)
 {
 	static const SetKey empty = {0, 0};
 	SetTable   *table = &join->table;
 
-	join->nfeatures = 0;
 	for (uint32 i = 0; i < table->nsets; i++)
 	{
 		JoinSet    *set = &table->sets[i];
 
 		CHECK_FOR_INTERRUPTS();
-		put_set(join, set->key, set->values);
-		put_rows(join->spill, SIDE_OUTER, set->key, set->rows[SIDE_OUTER]);
-		put_rows(join->spill, SIDE_INNER, set->key, set->rows[SIDE_INNER]);
+		put_rows(join->spill, side, set->key, set->rows[side]);
 	}
-	put_rows(join->spill, SIDE_OUTER, empty, join->empty);
+	if (side == SIDE_OUTER)
+		put_rows(join->spill, side, empty, join->empty);
+	arena_reset(&join->rows[side]);
+}
+
+/* Writes what has come in so far, and frees it. */
+static void
+put_all(SetJoin *join)
+{
+	SetTable   *table = &join->table;
+
+	put_side(join, SIDE_OUTER);
+	put_side(join, SIDE_INNER);
 	join->empty = NULL;
+	join->nfeatures = 0;
+	for (uint32 i = 0; i < table->nsets; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		put_set(join, table->sets[i].key, table->sets[i].values);
+	}
 	arena_reset(&join->values);
-	arena_reset(&join->rows[SIDE_OUTER]);
-	arena_reset(&join->rows[SIDE_INNER]);
 	settable_free(table);
 }
 
