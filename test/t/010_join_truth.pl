@@ -1,0 +1,164 @@
+
+# Copyright (c) 2026, the neardup developers
+
+# The similarity join finds the pairs that are known to be all there are.
+#
+# Descriptions of test/data; and larger collections, where DATA names the
+# folder that has them.
+
+use strict;
+use warnings;
+
+use File::Basename qw(dirname);
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $data = dirname(__FILE__) . '/../data';
+my $more = $ENV{DATA} // '';
+
+my $node = PostgreSQL::Test::Cluster->new('main');
+$node->init;
+$node->append_conf('postgresql.conf', "jit = off\nenable_nestloop = off");
+$node->start;
+$node->safe_psql('postgres', 'CREATE EXTENSION neardup');
+
+# The measure of a pair as the definition has it, from sizes and overlap.
+my %value = (
+	jaccard => 'overlap::float8 / (size1 + size2 - overlap)',
+	dice => '2 * overlap::float8 / (size1 + size2)',
+	cosine => 'least(overlap / sqrt(size1::float8 * size2), 1)');
+
+# Where the collection of pairs of resemblance 0.5 has all pairs.
+my %thresholds = (
+	jaccard => [ 0.5, 0.55, 0.6, 2 / 3, 0.7, 0.75, 0.8, 0.9, 0.95, 1 ],
+	dice => [ 0.7, 0.8, 0.9 ],
+	cosine => [ 0.75, 0.8, 0.9 ]);
+
+# Pairs that are missing and pairs that are too many, and how many there are.
+sub compare
+{
+	my ($settings, $measure, $threshold) = @_;
+
+	return $node->safe_psql(
+		'postgres', "$settings;
+		CREATE TEMP TABLE found AS
+		SELECT a.id AS id1, b.id AS id2 FROM docs a JOIN docs b
+		ON near_duplicate(a.sig, b.sig, $threshold, '$measure')
+			AND a.id < b.id;
+		SELECT (SELECT count(*) FROM (SELECT id1, id2 FROM pairs
+				WHERE $value{$measure} >= $threshold
+				EXCEPT SELECT * FROM found) m),
+			(SELECT count(*) FROM (SELECT * FROM found EXCEPT
+				SELECT id1, id2 FROM pairs
+				WHERE $value{$measure} >= $threshold) n),
+			(SELECT count(*) > 0 FROM found)");
+}
+
+# Rows of a semi-, an anti- and a left join, less what they should be.
+sub compare_types
+{
+	my ($settings, $threshold) = @_;
+
+	return $node->safe_psql(
+		'postgres', "$settings;
+		CREATE TEMP TABLE near AS
+		SELECT id1 AS a, id2 AS b FROM pairs
+		WHERE $value{jaccard} >= $threshold
+		UNION ALL
+		SELECT id2, id1 FROM pairs WHERE $value{jaccard} >= $threshold;
+		SELECT
+		(SELECT count(*) FROM
+			(SELECT id FROM docs a WHERE EXISTS
+				(SELECT FROM docs b WHERE a.id <> b.id
+					AND near_duplicate(a.sig, b.sig, $threshold))) s
+			FULL JOIN (SELECT DISTINCT a FROM near) n ON id = a
+			WHERE id IS NULL OR a IS NULL),
+		(SELECT count(*) FROM
+			(SELECT id FROM docs a WHERE NOT EXISTS
+				(SELECT FROM docs b WHERE a.id <> b.id
+					AND near_duplicate(a.sig, b.sig, $threshold))) s
+			FULL JOIN (SELECT id AS a FROM docs EXCEPT SELECT a FROM near) n
+			ON id = a
+			WHERE id IS NULL OR a IS NULL),
+		(SELECT count(*) FROM
+			(SELECT a.id, b.id AS other FROM docs a LEFT JOIN docs b
+				ON near_duplicate(a.sig, b.sig, $threshold)
+					AND a.id <> b.id) s
+			FULL JOIN (SELECT id AS a, b FROM docs LEFT JOIN near ON id = a) n
+			ON id = a AND coalesce(other, 0) = coalesce(b, 0)
+			WHERE id IS NULL OR a IS NULL)");
+}
+
+# Loads a collection; $columns are those of the file of pairs.
+sub load
+{
+	my ($sets, $pairs, $columns) = @_;
+
+	$node->safe_psql(
+		'postgres', "
+		DROP TABLE IF EXISTS raw, docs, pairs;
+		CREATE TABLE raw (id int, features bigint[]);
+		\\copy raw from program 'xz -dc $sets'
+		CREATE TABLE docs AS
+		SELECT id, signature_from(features) AS sig FROM raw;
+		CREATE TABLE pairs ($columns);
+		\\copy pairs from program 'xz -dc $pairs'
+		ANALYZE docs");
+	like(
+		$node->safe_psql(
+			'postgres', 'EXPLAIN SELECT FROM docs a JOIN docs b
+			ON near_duplicate(a.sig, b.sig, 0.5)'),
+		qr/SimilarityJoin/,
+		'the join is a similarity join');
+	return;
+}
+
+sub check
+{
+	my ($name, @memory) = @_;
+
+	foreach my $measure (sort keys %thresholds)
+	{
+		foreach my $threshold (@{ $thresholds{$measure} })
+		{
+			is(compare('', $measure, $threshold),
+				"0|0|t", sprintf '%s, %s %.2f', $name, $measure, $threshold);
+		}
+	}
+	foreach my $memory (@memory)
+	{
+		is(compare("SET work_mem = '$memory'", 'jaccard', $_),
+			"0|0|t", "$name, jaccard $_, $memory")
+		  foreach (0.5, 0.8);
+		is(compare_types("SET work_mem = '$memory'", $_),
+			"0|0|0", "$name, other joins, jaccard $_, $memory")
+		  foreach (0.5, 0.8);
+	}
+	return;
+}
+
+my @columns =
+  ('id1 int, id2 int', 'overlap int, size1 int, size2 int');
+
+load(
+	"$data/descriptions_sets.tsv.xz",
+	"$data/descriptions_pairs.tsv.xz",
+	join(', ', @columns));
+check('descriptions', '64kB', '256kB', '1MB', '1GB');
+
+SKIP:
+{
+	my $dblp = "$more/ssj_dblp18k_words";
+	skip 'DATA has no ssj_dblp18k_words', 1
+	  unless -f "$dblp/sets.tsv.xz";
+
+	load("$dblp/sets.tsv.xz", "$dblp/pairs.tsv.xz",
+		join(', jaccard float8, ', @columns));
+	$thresholds{jaccard} = [ 0.5, 0.6, 0.7, 0.8, 0.9 ];
+	check('titles', '64kB', '1MB');
+}
+
+$node->stop;
+
+done_testing();
