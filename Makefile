@@ -35,6 +35,7 @@ OBJS = \
 	src/index/query.o \
 	src/index/support.o \
 	src/join/arena.o \
+	src/join/bitmap.o \
 	src/join/collapse.o \
 	src/join/engine.o \
 	src/join/exec.o \

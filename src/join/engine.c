@@ -50,6 +50,7 @@ setjoin_begin(const SetJoinParams *params)
 	settable_create(&join->table);
 	block = Min(Max(join->params.memory / 128, 1024), 64 * 1024);
 	arena_init(&join->values, block);
+	arena_init(&join->prefixes, block);
 	arena_init(&join->rows[SIDE_OUTER], block);
 	arena_init(&join->rows[SIDE_INNER], block);
 	MemoryContextSwitchTo(old);
@@ -159,7 +160,7 @@ bytes_held(SetJoin *join)
 	return join->values.bytes + join->rows[SIDE_OUTER].bytes +
 		join->rows[SIDE_INNER].bytes + settable_bytes(&join->table) +
 		prefix_index_bytes(join->table.nsets, join->npostings) + counters +
-		join->most_features * sizeof(uint64);
+		(join->nkeys + join->most_features) * sizeof(uint64);
 }
 
 /* Goes over to disk if memory is about to run out. */
@@ -192,10 +193,11 @@ distinct_set(SetJoin *join, SetKey key, const uint64 *values, uint32 n)
 
 	if (found)
 		return set;
-	set->values = arena_alloc(&join->values, sizeof(uint64) * n);
+	set->values = set_values(arena_alloc(&join->values, set_bytes(n)), n);
 	memcpy(set->values, values, sizeof(uint64) * n);
 	join->nfeatures += n;
 	join->npostings += setjoin_indexed_prefix(join, n);
+	join->nkeys += setjoin_probing_prefix(join, n);
 	return set;
 }
 
@@ -250,44 +252,51 @@ setjoin_outer_rows(const SetJoin *join)
 	return join->nrows[SIDE_OUTER];
 }
 
-/* Adds a set to the index, or announces it; `keys` are all of its keys. */
-static void
-index_set(SetJoin *join, uint32 number, uint64 *keys, bool announce)
+/*
+ * Drops what occurs in this set only, makes its bitmap and the keys of its
+ * prefix, which lie in join->keys until the next call.
+ */
+void
+setjoin_order(SetJoin *join, JoinSet *set, uint32 prefix)
 {
-	const JoinSet *set = &join->sets[number];
+	uint32		dropped;
+
+	set->nvalues = tokens_make(&join->counters, set->values, set->size,
+							   join->keys);
+	dropped = set->size - set->nvalues;
+	set->keys = join->keys;
+	set->nkeys = prefix <= dropped ? 0 : Min(prefix - dropped, set->nvalues);
+	tokens_select(set->keys, set->nvalues, set->nkeys, true);
+	if (set->nvalues > 0)
+		bitmap_make(set);
+}
+
+/* Length of the prefix that a set of the chunk needs. */
+uint32
+setjoin_prefix(SetJoin *join, const JoinSet *set)
+{
+	uint32		indexed = 0;
+	uint32		probing = 0;
+
+	if (join->symmetric || set->rows[join->indexed] != NULL)
+		indexed = setjoin_indexed_prefix(join, set->size);
+	if (join->symmetric ||
+		(join->spill == NULL && set->rows[join->probing] != NULL))
+		probing = setjoin_probing_prefix(join, set->size);
+	return Max(indexed, probing);
+}
+
+/* How many of its keys a set has in the index. */
+uint32
+setjoin_indexed_keys(SetJoin *join, const JoinSet *set)
+{
 	uint32		prefix = setjoin_indexed_prefix(join, set->size);
 	uint32		dropped = set->size - set->nvalues;
 
 	if (prefix <= dropped ||
 		(!join->symmetric && set->rows[join->indexed] == NULL))
-		return;
-	prefix = Min(prefix - dropped, set->nvalues);
-	if (announce)
-	{
-		tokens_select(keys, set->nvalues, prefix, false);
-		prefix_index_count(&join->index, keys, prefix);
-		join->stats.postings += prefix;
-		return;
-	}
-	/* one that has probed before has its keys in order */
-	if (!join->symmetric)
-		tokens_select(keys, set->nvalues, prefix, true);
-	prefix_index_add(&join->index, number, keys, prefix, dropped);
-}
-
-/* Goes through the sets of the chunk, to announce or to add them. */
-static void
-index_sets(SetJoin *join, bool announce)
-{
-	for (uint32 i = 0; i < join->nsets; i++)
-	{
-		JoinSet    *set = &join->sets[i];
-
-		CHECK_FOR_INTERRUPTS();
-		set->nvalues = tokens_make(&join->counters, set->values,
-								   set->nvalues, join->keys);
-		index_set(join, i, join->keys, announce);
-	}
+		return 0;
+	return Min(prefix - dropped, set->nkeys);
 }
 
 /* Makes the index of the chunk; sets that probe for each other add it later. */
@@ -297,16 +306,36 @@ begin_chunk(SetJoin *join)
 	uint64		npostings = 0;
 
 	for (uint32 i = 0; i < join->nsets; i++)
-		npostings += setjoin_indexed_prefix(join, join->sets[i].size);
+		npostings += setjoin_indexed_keys(join, &join->sets[i]);
 	prefix_index_free(&join->index);
 	prefix_index_create(&join->index, join->sets, join->nsets, npostings);
-	index_sets(join, true);
+	for (uint32 i = 0; i < join->nsets; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		prefix_index_count(&join->index, &join->sets[i],
+						   setjoin_indexed_keys(join, &join->sets[i]));
+	}
 	prefix_index_allot(&join->index);
 	if (!join->symmetric)
-		index_sets(join, false);
+		for (uint32 i = 0; i < join->nsets; i++)
+			prefix_index_add(&join->index, i, &join->sets[i],
+							 setjoin_indexed_keys(join, &join->sets[i]));
 	join->next = 0;
 	join->stage = STAGE_CHUNK;
+	join->stats.postings += npostings;
 	join->stats.batches++;
+}
+
+/* Gives the keys of a set a lasting place: where values were dropped, if so. */
+static void
+keep_keys(SetJoin *join, JoinSet *set)
+{
+	uint64	   *keys = set->values + set->nvalues;
+
+	if (set->size - set->nvalues < set->nkeys)
+		keys = arena_alloc(&join->prefixes, sizeof(uint64) * set->nkeys);
+	memcpy(keys, set->keys, sizeof(uint64) * set->nkeys);
+	set->keys = keys;
 }
 
 /* Orders the sets and their features; all is in memory. */
@@ -328,6 +357,14 @@ build_in_memory(SetJoin *join)
 		CHECK_FOR_INTERRUPTS();
 		counters_add(&join->counters, join->sets[i].values,
 					 join->sets[i].size);
+	}
+	counters_fold(&join->counters);
+	for (uint32 i = 0; i < join->nsets; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		setjoin_order(join, &join->sets[i],
+					  setjoin_prefix(join, &join->sets[i]));
+		keep_keys(join, &join->sets[i]);
 	}
 }
 
@@ -393,6 +430,7 @@ verify_candidates(SetJoin *join, JoinSet *probing)
 	for (uint32 i = 0; i < join->index.ncandidates; i++)
 	{
 		const JoinSet *set = &join->sets[join->index.candidates[i]];
+		uint32		need;
 
 		CHECK_FOR_INTERRUPTS();
 
@@ -400,28 +438,29 @@ verify_candidates(SetJoin *join, JoinSet *probing)
 		if (set->key.high == probing->key.high &&
 			set->key.low == probing->key.low)
 			continue;
+		need = setjoin_need(join, set->size, probing->size);
+		if (!bitmaps_allow(set, probing, need))
+		{
+			join->stats.removed_bitmap++;
+			continue;
+		}
 		join->stats.verified++;
 		if (set_overlap_reaches(set->values, set->nvalues,
-								probing->values, probing->nvalues,
-								setjoin_need(join, set->size, probing->size)))
+								probing->values, probing->nvalues, need))
 			add_match(join, set, probing);
 	}
 }
 
-/* Looks for the partners of a set in the index; `keys` are all its keys. */
+/* Looks for the partners of a set in the index, with all of its keys. */
 static void
-probe_index(SetJoin *join, JoinSet *set, uint64 *keys)
+probe_index(SetJoin *join, JoinSet *set)
 {
 	Probe		probe;
-	uint32		prefix = setjoin_probing_prefix(join, set->size);
 
+	if (set->nkeys == 0)
+		return;
 	probe.set = set;
 	probe.position = set->size - set->nvalues;
-	if (prefix <= probe.position)
-		return;
-	probe.nkeys = Min(prefix - probe.position, set->nvalues);
-	probe.keys = keys;
-	tokens_select(keys, set->nvalues, probe.nkeys, true);
 	probe.sides = 3;
 	if (join->symmetric)
 		probe.sides = ((SET_SIDES(set) & 1) << 1) | (SET_SIDES(set) >> 1);
@@ -440,18 +479,17 @@ static void
 probe_set(SetJoin *join, uint32 number)
 {
 	JoinSet    *set = &join->sets[number];
-	bool		probes = join->symmetric ||
-		(join->spill == NULL && set->rows[join->probing] != NULL);
 
 	if (setjoin_need(join, set->size, set->size) <= set->size)
 		add_pair(join, set, set);
-	if (!probes)
-		return;
-	set->nvalues = tokens_make(&join->counters, set->values, set->nvalues,
-							   join->keys);
-	probe_index(join, set, join->keys);
 	if (join->symmetric)
-		index_set(join, number, join->keys, false);
+	{
+		probe_index(join, set);
+		prefix_index_add(&join->index, number, set,
+						 setjoin_indexed_keys(join, set));
+	}
+	else if (join->spill == NULL && set->rows[join->probing] != NULL)
+		probe_index(join, set);
 }
 
 /* All sets of the chunk have probed: what is on disk comes next. */
@@ -488,9 +526,8 @@ probe_stream(SetJoin *join)
 		return false;
 	if (!join->symmetric && set->rows[join->probing] == NULL)
 		return true;
-	set->nvalues = tokens_make(&join->counters, set->values, set->size,
-							   join->keys);
-	probe_index(join, set, join->keys);
+	setjoin_order(join, set, setjoin_probing_prefix(join, set->size));
+	probe_index(join, set);
 	return true;
 }
 

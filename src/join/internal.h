@@ -73,10 +73,12 @@ typedef struct SetKey
 typedef struct JoinSet
 {
 	SetKey		key;
-	uint64	   *values;			/* rising */
+	uint64	   *values;			/* rising; behind the set's bitmap */
+	uint64	   *keys;			/* tokens of its prefix, in rising order */
 	uint32		size;			/* elements of the set */
 	uint32		nvalues;		/* of values: less than size once elements
 								 * that occur in no other set are dropped */
+	uint32		nkeys;			/* of keys: of the prefix less what is dropped */
 	Row		   *rows[2];		/* by JoinSide */
 }			JoinSet;
 
@@ -98,6 +100,7 @@ typedef struct TokenCounters
 
 extern void counters_create(TokenCounters *counters, uint64 nfeatures,
 							size_t max_bytes);
+extern void counters_fold(TokenCounters *counters);
 extern void counters_free(TokenCounters *counters);
 extern void counters_add(TokenCounters *counters, const uint64 *values,
 						 uint32 n);
@@ -128,9 +131,9 @@ extern void settable_sort(SetTable *table);
 /* ppjoin.c */
 typedef struct Posting
 {
+	uint64		key;			/* the token */
 	uint32		set;			/* number in the chunk */
-	uint16		token;			/* bits of the token, besides the bucket's */
-	uint16		position;		/* in the set, at most UINT16_MAX */
+	uint32		position;		/* in the set */
 }			Posting;
 
 typedef struct Bucket
@@ -163,9 +166,7 @@ typedef struct PrefixIndex
 typedef struct Probe
 {
 	const JoinSet *set;
-	const uint64 *keys;			/* of its prefix, rising */
-	uint32		nkeys;
-	uint32		position;		/* of keys[0] in the set */
+	uint32		position;		/* of its first key in the set */
 	uint32		sides;			/* that a partner must have one of */
 	uint64		least_size;		/* of a partner */
 	uint64		most_size;
@@ -175,12 +176,18 @@ extern size_t prefix_index_bytes(uint32 nsets, uint64 npostings);
 extern void prefix_index_create(PrefixIndex *index, const JoinSet *sets,
 								uint32 nsets, uint64 npostings);
 extern void prefix_index_free(PrefixIndex *index);
-extern void prefix_index_count(PrefixIndex *index, const uint64 *keys,
+extern void prefix_index_count(PrefixIndex *index, const JoinSet *set,
 							   uint32 n);
 extern void prefix_index_allot(PrefixIndex *index);
-extern void prefix_index_add(PrefixIndex *index, uint32 set,
-							 const uint64 *keys, uint32 n, uint32 position);
+extern void prefix_index_add(PrefixIndex *index, uint32 number,
+							 const JoinSet *set, uint32 n);
 extern void prefix_index_probe(SetJoin *join, const Probe *probe);
+
+/* bitmap.c */
+extern size_t set_bytes(uint32 size);
+extern uint64 *set_values(void *place, uint32 size);
+extern void bitmap_make(JoinSet *set);
+extern bool bitmaps_allow(const JoinSet *a, const JoinSet *b, uint32 need);
 
 /* spillfile.c */
 typedef struct SpillFile
@@ -297,6 +304,7 @@ struct SetJoin
 	uint32		most_features;	/* of a set */
 	uint64		nfeatures;		/* of the distinct sets */
 	uint64		npostings;		/* that they need */
+	uint64		nkeys;			/* of their prefixes */
 	size_t		unchecked;		/* bytes added since memory was looked at */
 	Spill	   *spill;			/* NULL as long as all fits into memory */
 
@@ -306,6 +314,7 @@ struct SetJoin
 	uint32		next;			/* set to probe next */
 	TokenCounters counters;
 	PrefixIndex index;
+	Arena		prefixes;		/* keys of sets that have no room of their own */
 	uint64	   *keys;			/* room for those of the largest set */
 
 	SizeCache	indexed_prefix; /* length of prefixes by size */
@@ -324,6 +333,9 @@ struct SetJoin
 
 extern uint32 setjoin_need(SetJoin *join, uint32 indexed, uint32 probing);
 extern uint32 setjoin_indexed_prefix(SetJoin *join, uint32 size);
+extern uint32 setjoin_prefix(SetJoin *join, const JoinSet *set);
+extern uint32 setjoin_indexed_keys(SetJoin *join, const JoinSet *set);
+extern void setjoin_order(SetJoin *join, JoinSet *set, uint32 prefix);
 extern void setjoin_account(SetJoin *join, size_t bytes);
 
 #endif							/* NEARDUP_JOIN_INTERNAL_H */

@@ -17,11 +17,13 @@
  * similarity joins for near duplicate detection", WWW 2008.
  *
  * The index is a hash table whose buckets are ranges of one array of
- * postings, 8 bytes each: the number of buckets and 16 bits in the posting
- * tell tokens apart, and two tokens that they do not tell apart are one more
- * candidate for verification at worst.  Postings of a bucket are in order of
- * size, and probes come in order of size, so what is too small for one probe
- * is too small for all that follow.
+ * postings.  A posting has the key of its token in full: the positional
+ * filter would not be sound on a match of two tokens with different places in
+ * the order.  (Two features with one key have one place, side by side; then
+ * each pair of them counts as a shared token, so that the count runs ahead of
+ * the positions and ubound stays an upper bound.)  Postings of a bucket are
+ * in order of size, and probes come in order of size, so what is too small
+ * for one probe is too small for all that follow.
  *
  * Portions Copyright (c) 2026, the neardup developers
  *
@@ -40,13 +42,13 @@
 
 #define FEWEST_BUCKETS	64
 
-/* Buckets for that many postings: a power of two, one or two for each. */
+/* Buckets for that many postings: a power of two, for one or two each. */
 static uint64
 buckets_for(uint64 npostings)
 {
 	uint64		n = FEWEST_BUCKETS;
 
-	while (n < npostings)
+	while (n < npostings / 2)
 		n *= 2;
 	return n;
 }
@@ -114,16 +116,12 @@ bucket_of(const PrefixIndex *index, uint64 key)
 	return (key * BUCKET_MULTIPLIER) >> index->shift;
 }
 
-static inline uint16
-token_of(const PrefixIndex *index, uint64 key)
-{
-	return (uint16) ((key * BUCKET_MULTIPLIER) >> (index->shift - 16));
-}
-
-/* Announces that a set will be added with these keys, in any order. */
+/* Announces that a set will be added with the first n of its keys. */
 void
-prefix_index_count(PrefixIndex *index, const uint64 *keys, uint32 n)
+prefix_index_count(PrefixIndex *index, const JoinSet *set, uint32 n)
 {
+	const uint64 *keys = set->keys;
+
 	for (uint32 i = 0; i < n; i++)
 		__builtin_prefetch(&index->buckets[bucket_of(index, keys[i])], 1);
 	for (uint32 i = 0; i < n; i++)
@@ -146,22 +144,19 @@ prefix_index_allot(PrefixIndex *index)
 	Assert(start <= index->npostings);
 }
 
-/*
- * Adds set number `set` with the n keys of its indexed prefix, in rising
- * order, the first of which stands at `position` in the set.
- */
+/* Adds a set of that number in the chunk, with the first n of its keys. */
 void
-prefix_index_add(PrefixIndex *index, uint32 set, const uint64 *keys,
-				 uint32 n, uint32 position)
+prefix_index_add(PrefixIndex *index, uint32 number, const JoinSet *set,
+				 uint32 n)
 {
 	for (uint32 i = 0; i < n; i++)
 	{
-		Bucket	   *bucket = &index->buckets[bucket_of(index, keys[i])];
+		Bucket	   *bucket = &index->buckets[bucket_of(index, set->keys[i])];
 		Posting    *posting = &index->postings[bucket->start + bucket->n++];
 
-		posting->set = set;
-		posting->token = token_of(index, keys[i]);
-		posting->position = Min(position + i, UINT16_MAX);
+		posting->key = set->keys[i];
+		posting->set = number;
+		posting->position = set->size - set->nvalues + i;
 	}
 }
 
@@ -203,8 +198,8 @@ static void
 probe_token(SetJoin *join, const Probe *probe, uint32 i)
 {
 	PrefixIndex *index = &join->index;
-	Bucket	   *bucket = &index->buckets[bucket_of(index, probe->keys[i])];
-	uint16		token = token_of(index, probe->keys[i]);
+	uint64		key = probe->set->keys[i];
+	Bucket	   *bucket = &index->buckets[bucket_of(index, key)];
 	uint32		rest = probe->set->size - probe->position - i - 1;
 	const Posting *posting = &index->postings[bucket->start + bucket->first];
 	const Posting *end = &index->postings[bucket->start + bucket->n];
@@ -219,7 +214,7 @@ probe_token(SetJoin *join, const Probe *probe, uint32 i)
 	join->stats.visited += end - posting;
 	for (; posting < end; posting++)
 	{
-		if (posting->token != token)
+		if (posting->key != key)
 			continue;
 		if ((index->sizes[posting->set] >> 2) > probe->most_size)
 		{
@@ -239,24 +234,25 @@ void
 prefix_index_probe(SetJoin *join, const Probe *probe)
 {
 	PrefixIndex *index = &join->index;
+	const JoinSet *set = probe->set;
 	uint32		left = 0;
 
 	index->ncandidates = 0;
-	for (uint32 i = 0; i < probe->nkeys; i++)
-		__builtin_prefetch(&index->buckets[bucket_of(index, probe->keys[i])]);
-	for (uint32 i = 0; i < probe->nkeys; i++)
+	for (uint32 i = 0; i < set->nkeys; i++)
+		__builtin_prefetch(&index->buckets[bucket_of(index, set->keys[i])]);
+	for (uint32 i = 0; i < set->nkeys; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
 		probe_token(join, probe, i);
 	}
 	for (uint32 i = 0; i < index->ncandidates; i++)
 	{
-		uint32		set = index->candidates[i];
-		bool		pruned = index->accumulators[set].shared == PRUNED;
+		uint32		candidate = index->candidates[i];
+		Accumulator *accumulator = &index->accumulators[candidate];
 
-		memset(&index->accumulators[set], 0, sizeof(Accumulator));
-		if (!pruned)
-			index->candidates[left++] = set;
+		if (accumulator->shared != PRUNED)
+			index->candidates[left++] = candidate;
+		memset(accumulator, 0, sizeof(Accumulator));
 	}
 	index->ncandidates = left;
 	join->stats.candidates += left;

@@ -85,7 +85,8 @@ struct Spill
 
 	/* the set that probes */
 	Arena		probe_rows;
-	uint64	   *probe_values;	/* room for the largest set */
+	void	   *place;			/* of its bitmap and values: room for the
+								 * largest set */
 	JoinSet		probe;
 };
 
@@ -379,8 +380,8 @@ merge_set(SetJoin *join)
 	note_size(spill, size);
 	spillfile_write(&spill->set_file, &record, sizeof(record));
 	spillfile_write(&spill->set_file, sets->data, sets->len);
-	memcpy(spill->probe_values, sets->data, sets->len);
-	counters_add(&join->counters, spill->probe_values, size);
+	memcpy(spill->place, sets->data, sets->len);
+	counters_add(&join->counters, spill->place, size);
 	join->stats.distinct++;
 	do
 		stream_next(sets);
@@ -426,8 +427,8 @@ spill_finish(SetJoin *join)
 
 	pfree(spill->known);
 	spill->known = NULL;
-	spill->probe_values = MemoryContextAllocHuge(CurrentMemoryContext,
-												 sizeof(uint64) * Max(join->most_features, 1));
+	spill->place = MemoryContextAllocHuge(CurrentMemoryContext,
+										  set_bytes(join->most_features));
 	counters_create(&join->counters, join->nfeatures,
 					join->params.memory / 8);
 	spillfile_create(&spill->set_file);
@@ -439,6 +440,7 @@ spill_finish(SetJoin *join)
 	copy_rows(spill, SIDE_OUTER, empty, &range);
 	while (spill->sets.valid)
 		merge_set(join);
+	counters_fold(&join->counters);
 	stream_end(join, &spill->sets);
 	stream_end(join, &spill->rows[SIDE_OUTER]);
 	stream_end(join, &spill->rows[SIDE_INNER]);
@@ -504,18 +506,36 @@ wanted_in_chunk(SetJoin *join, const SetRecord *record)
 	return join->symmetric || record->rows[join->indexed].nrows > 0;
 }
 
+/* Reads the values of the set whose record has been read. */
+static void
+read_values(Spill *spill, JoinSet *set)
+{
+	set->values = set_values(spill->place, set->size);
+	spillreader_read(&spill->set_reader, set->values,
+					 sizeof(uint64) * set->size);
+}
+
+/* Moves what has been made of a set into the chunk: bitmap, values, keys. */
+static void
+keep_set(Spill *spill, JoinSet *set)
+{
+	size_t		head = (char *) set->values - (char *) spill->place;
+	size_t		body = head + sizeof(uint64) * set->nvalues;
+	char	   *place = arena_alloc(&spill->chunk,
+									body + sizeof(uint64) * set->nkeys);
+
+	memcpy(place, spill->place, body);
+	memcpy(place + body, set->keys, sizeof(uint64) * set->nkeys);
+	set->values = (uint64 *) (place + head);
+	set->keys = (uint64 *) (place + body);
+}
+
 /* Reads what belongs to a set into the chunk. */
 static void
 load_set(SetJoin *join, JoinSet *set, const SetRecord *record)
 {
 	Spill	   *spill = join->spill;
 
-	spillreader_read(&spill->set_reader, spill->probe_values,
-					 sizeof(uint64) * set->size);
-	set->nvalues = tokens_make(&join->counters, spill->probe_values,
-							   set->size, join->keys);
-	set->values = arena_alloc(&spill->chunk, sizeof(uint64) * set->nvalues);
-	memcpy(set->values, spill->probe_values, sizeof(uint64) * set->nvalues);
 	for (int side = SIDE_OUTER; side <= SIDE_INNER; side++)
 	{
 		const RowRange *range = &record->rows[side];
@@ -525,6 +545,9 @@ load_set(SetJoin *join, JoinSet *set, const SetRecord *record)
 		else
 			set->rows[side] = rows_in_file(&spill->chunk, range);
 	}
+	read_values(spill, set);
+	setjoin_order(join, set, setjoin_prefix(join, set));
+	keep_set(spill, set);
 }
 
 /* Bytes of a chunk of that many sets and postings, with what it holds. */
@@ -582,7 +605,7 @@ spill_next_chunk(SetJoin *join)
 		{
 			load_set(join, set, &record);
 			join->nsets++;
-			npostings += setjoin_indexed_prefix(join, set->size);
+			npostings += setjoin_indexed_keys(join, set);
 		}
 		if (chunk_bytes(spill, join->nsets, npostings) > spill->chunk_bytes)
 			break;
@@ -634,9 +657,7 @@ spill_next_probe(SetJoin *join)
 		return NULL;
 	arena_reset(&spill->probe_rows);
 	read_record(spill, set, &record);
-	spillreader_read(&spill->set_reader, spill->probe_values,
-					 sizeof(uint64) * set->size);
-	set->values = spill->probe_values;
+	read_values(spill, set);
 	for (int side = SIDE_OUTER; side <= SIDE_INNER; side++)
 		set->rows[side] = rows_in_file(&spill->probe_rows,
 									   &record.rows[side]);

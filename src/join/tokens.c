@@ -32,6 +32,9 @@
 
 #define MIN_COUNTERS	1024
 
+/* A table with fewer counters in use than one in so many is too large. */
+#define SPARSE	8
+
 /* How far ahead counters are fetched into the cache. */
 #define PREFETCH_AHEAD	16
 
@@ -96,6 +99,45 @@ counters_add(TokenCounters *counters, const uint64 *values, uint32 n)
 	}
 }
 
+/* Counters that are in use. */
+static uint64
+counters_used(const TokenCounters *counters)
+{
+	uint64		n = counters->bytes / sizeof(uint16);
+	uint64		used = 0;
+
+	for (uint64 i = 0; i < n; i++)
+		used += counters->count[i] != 0;
+	return used;
+}
+
+/*
+ * All has been counted.  Where the table turns out to be much too large, as
+ * few of the features are different, counters are added up in pairs until a
+ * sensible share is in use: the table is read at random places from now on.
+ */
+void
+counters_fold(TokenCounters *counters)
+{
+	uint64		n = counters->bytes / sizeof(uint16);
+	uint64		used = counters_used(counters);
+
+	while (n > MIN_COUNTERS && used < n / SPARSE)
+	{
+		CHECK_FOR_INTERRUPTS();
+		n /= 2;
+		for (uint64 i = 0; i < n; i++)
+			counters->count[i] = Min(counters->count[2 * i] +
+									 counters->count[2 * i + 1],
+									 UINT16_MAX);
+		counters->shift++;
+	}
+	if (n * sizeof(uint16) == counters->bytes)
+		return;
+	counters->bytes = n * sizeof(uint16);
+	counters->count = repalloc_huge(counters->count, counters->bytes);
+}
+
 /*
  * Drops the features that occur in this set only from its n values, in
  * place, and makes the keys of the others, in the order of the values.
@@ -122,15 +164,6 @@ tokens_make(const TokenCounters *counters, uint64 *values, uint32 n,
 		left += (count > 1);
 	}
 	return left;
-}
-
-static inline void
-swap_keys(uint64 *a, uint64 *b)
-{
-	uint64		t = *a;
-
-	*a = *b;
-	*b = t;
 }
 
 static void
@@ -161,6 +194,26 @@ pivot_of(const uint64 *keys, int64 n)
 }
 
 /*
+ * Brings the keys below the pivot to the front, and tells how many there are.
+ * No branch depends on a key: on random keys one in two would be mispredicted.
+ */
+static int64
+partition_below(uint64 *keys, int64 n, uint64 pivot)
+{
+	int64		below = 0;
+
+	for (int64 i = 0; i < n; i++)
+	{
+		uint64		key = keys[i];
+
+		keys[i] = keys[below];
+		keys[below] = key;
+		below += key < pivot;
+	}
+	return below;
+}
+
+/*
  * Brings the nfirst smallest of n keys to the front, in rising order if
  * `sorted`.  Quicksort that leaves alone the parts of which nothing is
  * wanted.
@@ -171,36 +224,29 @@ tokens_select(uint64 *keys, uint32 n, uint32 nfirst, bool sorted)
 	int64		left = n;
 	int64		wanted = Min(nfirst, n);
 
+	check_stack_depth();
 	while (wanted > 0 && left > FEW_KEYS)
 	{
 		uint64		pivot = pivot_of(keys, left);
-		int64		i = 0;
-		int64		j = left - 1;
+		int64		below = partition_below(keys, left, pivot);
 
-		while (i <= j)
-		{
-			while (keys[i] < pivot)
-				i++;
-			while (keys[j] > pivot)
-				j--;
-			if (i <= j)
-				swap_keys(&keys[i++], &keys[j--]);
-		}
 		CHECK_FOR_INTERRUPTS();
 
-		/* [0, j] <= pivot, [i, left) >= pivot, what is between equals it */
-		if (wanted <= j + 1)
+		/* the pivot is the smallest: take all that are equal to it */
+		if (below == 0)
+			below = partition_below(keys, left, pivot + 1);
+		else if (wanted <= below)
 		{
-			left = j + 1;
+			left = below;
 			if (wanted == left && !sorted)
 				return;
 			continue;
 		}
-		if (sorted)
-			tokens_select(keys, j + 1, j + 1, true);
-		keys += i;
-		left -= i;
-		wanted -= i;
+		else if (sorted)
+			tokens_select(keys, below, below, true);
+		keys += below;
+		left -= below;
+		wanted -= below;
 	}
 	if (wanted > 0)
 		insertion_sort(keys, left);
