@@ -32,6 +32,7 @@
 #include "parser/parsetree.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
+#include "utils/selfuncs.h"
 
 #include "compat.h"
 #include "index/support.h"
@@ -48,7 +49,10 @@
 #define ROW_OPERATIONS		50.0
 #define FEATURE_OPERATIONS	1.0
 
-/* Candidates for each pair of sets that is found, as a rule of thumb. */
+/* What is kept of a row besides its set, as a rule. */
+#define ROW_BYTES	64
+
+/* Candidates for each pair of distinct sets that is found, by experience. */
 #define CANDIDATES_PER_PAIR	3.0
 
 bool		neardup_enable_join = true;
@@ -177,49 +181,69 @@ cost_side(PlannerInfo *root, CustomPath *cpath, Path *side, Expr *key)
 					  cpu_operator_cost);
 }
 
+/* The share of rows that are left when identical sets are collapsed. */
+static double
+distinct_share(PlannerInfo *root, Path *side, Expr *key)
+{
+	double		rows = Max(side->rows, 1);
+
+	return Min(estimate_num_groups(root, list_make1(key), rows, NULL, NULL) / rows,
+			   1);
+}
+
+/* Bytes that the rows of a side and its distinct sets take. */
+static double
+side_bytes(PlannerInfo *root, Path *side, Expr *key)
+{
+	return side->rows * ROW_BYTES +
+		side->rows * distinct_share(root, side, key) *
+		estimate_features(root, key) * sizeof(uint64);
+}
+
 /* Adds the cost of going to disk, if the sets will not fit into memory. */
 static void
-cost_spill(PlannerInfo *root, CustomPath *cpath, Path *outer, Path *inner,
-		   double features)
+cost_spill(CustomPath *cpath, double bytes)
 {
-	double		row = features * sizeof(uint64) + 64;
-	double		bytes = outer->rows * (row + outer->pathtarget->width) +
-		inner->rows * (row + inner->pathtarget->width);
-
 	if (bytes > get_hash_memory_limit())
 		cpath->path.startup_cost += 2 * seq_page_cost * bytes / BLCKSZ;
 }
 
 /*
- * Cost of the join.  All pairs that the condition lets through are looked at
- * by the other conditions; those that come out have their share of the cost
- * of output.
+ * Cost of the join.  Candidates are pairs of distinct sets; all pairs of rows
+ * that the condition lets through are looked at by the other conditions, and
+ * those that come out have their share of the cost of output.
  */
 static void
-cost_join(PlannerInfo *root, CustomPath *cpath, JoinType type,
-		  JoinPathExtraData *extra, const JoinCondition *condition,
-		  List *filter)
+cost_join(PlannerInfo *root, CustomPath *cpath, JoinPathExtraData *extra,
+		  const JoinCondition *condition, List *filter)
 {
 	Path	   *path = &cpath->path;
 	Path	   *outer = linitial(cpath->custom_paths);
 	Path	   *inner = lsecond(cpath->custom_paths);
+	Path	   *left = condition->left_is_inner ? inner : outer;
+	Path	   *right = condition->left_is_inner ? outer : inner;
 	const NearCondition *near = &condition->near;
 	double		features = estimate_features(root, near->left);
 	double		pairs;
+	double		candidates;
 	QualCost	cost;
 
 	path->rows = path->parent->rows;
 	path->startup_cost = 0;
-	cost_side(root, cpath, condition->left_is_inner ? inner : outer, near->left);
-	cost_side(root, cpath, condition->left_is_inner ? outer : inner, near->right);
-	cost_spill(root, cpath, outer, inner, features);
+	cost_side(root, cpath, left, near->left);
+	cost_side(root, cpath, right, near->right);
+	cost_spill(cpath, side_bytes(root, left, near->left) +
+			   side_bytes(root, right, near->right));
 	pairs = outer->rows * inner->rows *
 		clause_selectivity(root, (Node *) condition->rinfo, 0, JOIN_INNER,
 						   extra->sjinfo);
+	candidates = pairs * CANDIDATES_PER_PAIR *
+		distinct_share(root, left, near->left) *
+		distinct_share(root, right, near->right);
 	cost_qual_eval(&cost, filter, root);
 	path->total_cost = path->startup_cost + cost.startup +
 		pairs * (cpu_tuple_cost + cost.per_tuple) +
-		pairs * CANDIDATES_PER_PAIR * features * cpu_operator_cost +
+		candidates * features * cpu_operator_cost +
 		path->rows * path->pathtarget->cost.per_tuple;
 	path->startup_cost += path->pathtarget->cost.startup;
 	path->total_cost += path->pathtarget->cost.startup;
@@ -281,7 +305,7 @@ add_join_path(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 									  makeInteger(type),
 									  makeInteger(condition->left_is_inner));
 	path->methods = &path_methods;
-	cost_join(root, path, type, extra, condition, filter);
+	cost_join(root, path, extra, condition, filter);
 	add_path(joinrel, &path->path);
 }
 
