@@ -40,9 +40,12 @@ OBJS = \
 	src/join/engine.o \
 	src/join/exec.o \
 	src/join/explain.o \
+	src/join/index.o \
+	src/join/keyed.o \
 	src/join/plan.o \
 	src/join/ppjoin.o \
 	src/join/rows.o \
+	src/join/sketches.o \
 	src/join/spill.o \
 	src/join/spillfile.o \
 	src/join/tokens.o \

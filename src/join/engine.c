@@ -40,6 +40,7 @@ setjoin_begin(const SetJoinParams *params)
 	join->context = context;
 	join->stage = STAGE_ADD;
 	join->symmetric = measure_commute(params->measure) == params->measure;
+	join->algorithm = &ppjoin;
 
 	/* the contained set's prefix is short, the containing one's is all of it */
 	join->indexed = params->measure == MEASURE_CONTAINS ? SIDE_INNER : SIDE_OUTER;
@@ -50,11 +51,20 @@ setjoin_begin(const SetJoinParams *params)
 	settable_create(&join->table);
 	block = Min(Max(join->params.memory / 128, 1024), 64 * 1024);
 	arena_init(&join->values, block);
-	arena_init(&join->prefixes, block);
+	arena_init(&join->keys, block);
 	arena_init(&join->rows[SIDE_OUTER], block);
 	arena_init(&join->rows[SIDE_INNER], block);
 	MemoryContextSwitchTo(old);
 	return join;
+}
+
+/* See engine.h */
+void
+setjoin_keyed(SetJoin *join, const KeyedSets *keyed_sets)
+{
+	join->symmetric = true;
+	join->algorithm = &keyed;
+	join->keyed_sets = keyed_sets;
 }
 
 /* See engine.h */
@@ -70,6 +80,7 @@ setjoin_end(SetJoin *join)
 const SetJoinStats *
 setjoin_stats(SetJoin *join)
 {
+	join->stats.algorithm = join->algorithm->name;
 	return &join->stats;
 }
 
@@ -133,7 +144,7 @@ setjoin_indexed_prefix(SetJoin *join, uint32 size)
 }
 
 /* How many of its rarest elements a set of that size looks for. */
-static uint32
+uint32
 setjoin_probing_prefix(SetJoin *join, uint32 size)
 {
 	bool		found;
@@ -154,12 +165,12 @@ setjoin_probing_prefix(SetJoin *join, uint32 size)
 static size_t
 bytes_held(SetJoin *join)
 {
-	size_t		counters = Min(join->nfeatures * 2 * sizeof(uint16),
-							   join->params.memory / 8);
+	size_t		counters = join->algorithm->ordered ?
+		Min(join->nfeatures * 2 * sizeof(uint16), join->params.memory / 8) : 0;
 
 	return join->values.bytes + join->rows[SIDE_OUTER].bytes +
 		join->rows[SIDE_INNER].bytes + settable_bytes(&join->table) +
-		prefix_index_bytes(join->table.nsets, join->npostings) + counters +
+		setindex_bytes(join->table.nsets, join->npostings) + counters +
 		(join->nkeys + join->most_features) * sizeof(uint64);
 }
 
@@ -196,8 +207,8 @@ distinct_set(SetJoin *join, SetKey key, const uint64 *values, uint32 n)
 	set->values = set_values(arena_alloc(&join->values, set_bytes(n)), n);
 	memcpy(set->values, values, sizeof(uint64) * n);
 	join->nfeatures += n;
-	join->npostings += setjoin_indexed_prefix(join, n);
-	join->nkeys += setjoin_probing_prefix(join, n);
+	join->npostings += join->algorithm->most_indexed(join, set);
+	join->nkeys += join->algorithm->most_keys(join, set);
 	return set;
 }
 
@@ -252,74 +263,60 @@ setjoin_outer_rows(const SetJoin *join)
 	return join->nrows[SIDE_OUTER];
 }
 
-/*
- * Drops what occurs in this set only, makes its bitmap and the keys of its
- * prefix, which lie in join->keys until the next call.
- */
+/* True if the set has rows that are looked for in the index. */
+static bool
+is_indexed(SetJoin *join, const JoinSet *set)
+{
+	return join->symmetric || set->rows[join->indexed] != NULL;
+}
+
+/* Makes the keys of a set of the chunk. */
 void
-setjoin_order(SetJoin *join, JoinSet *set, uint32 prefix)
+setjoin_prepare(SetJoin *join, JoinSet *set)
 {
-	uint32		dropped;
+	bool		probes = join->symmetric ||
+		(join->spill == NULL && set->rows[join->probing] != NULL);
 
-	set->nvalues = tokens_make(&join->counters, set->values, set->size,
-							   join->keys);
-	dropped = set->size - set->nvalues;
-	set->keys = join->keys;
-	set->nkeys = prefix <= dropped ? 0 : Min(prefix - dropped, set->nvalues);
-	tokens_select(set->keys, set->nvalues, set->nkeys, true);
-	if (set->nvalues > 0)
-		bitmap_make(set);
+	join->algorithm->prepare(join, set, is_indexed(join, set), probes);
 }
 
-/* Length of the prefix that a set of the chunk needs. */
-uint32
-setjoin_prefix(SetJoin *join, const JoinSet *set)
-{
-	uint32		indexed = 0;
-	uint32		probing = 0;
-
-	if (join->symmetric || set->rows[join->indexed] != NULL)
-		indexed = setjoin_indexed_prefix(join, set->size);
-	if (join->symmetric ||
-		(join->spill == NULL && set->rows[join->probing] != NULL))
-		probing = setjoin_probing_prefix(join, set->size);
-	return Max(indexed, probing);
-}
-
-/* How many of its keys a set has in the index. */
+/* How many of its keys a set of the chunk has in the index. */
 uint32
 setjoin_indexed_keys(SetJoin *join, const JoinSet *set)
 {
-	uint32		prefix = setjoin_indexed_prefix(join, set->size);
-	uint32		dropped = set->size - set->nvalues;
+	return is_indexed(join, set) ?
+		join->algorithm->indexed_keys(join, set) : 0;
+}
 
-	if (prefix <= dropped ||
-		(!join->symmetric && set->rows[join->indexed] == NULL))
-		return 0;
-	return Min(prefix - dropped, set->nkeys);
+/* Adds the next set of the chunk to the index. */
+static void
+index_next(SetJoin *join, const JoinSet *set)
+{
+	setindex_add(&join->index, set->keys, setjoin_indexed_keys(join, set),
+			  set->size - set->nvalues);
 }
 
 /* Makes the index of the chunk; sets that probe for each other add it later. */
 static void
 begin_chunk(SetJoin *join)
 {
+	InvertedIndex *index = &join->index;
 	uint64		npostings = 0;
 
 	for (uint32 i = 0; i < join->nsets; i++)
 		npostings += setjoin_indexed_keys(join, &join->sets[i]);
-	prefix_index_free(&join->index);
-	prefix_index_create(&join->index, join->sets, join->nsets, npostings);
+	setindex_free(index);
+	setindex_create(index, join->sets, join->nsets, npostings);
 	for (uint32 i = 0; i < join->nsets; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		prefix_index_count(&join->index, &join->sets[i],
-						   setjoin_indexed_keys(join, &join->sets[i]));
+		setindex_count(index, join->sets[i].keys,
+					setjoin_indexed_keys(join, &join->sets[i]));
 	}
-	prefix_index_allot(&join->index);
+	setindex_allot(index);
 	if (!join->symmetric)
 		for (uint32 i = 0; i < join->nsets; i++)
-			prefix_index_add(&join->index, i, &join->sets[i],
-							 setjoin_indexed_keys(join, &join->sets[i]));
+			index_next(join, &join->sets[i]);
 	join->next = 0;
 	join->stage = STAGE_CHUNK;
 	join->stats.postings += npostings;
@@ -333,9 +330,23 @@ keep_keys(SetJoin *join, JoinSet *set)
 	uint64	   *keys = set->values + set->nvalues;
 
 	if (set->size - set->nvalues < set->nkeys)
-		keys = arena_alloc(&join->prefixes, sizeof(uint64) * set->nkeys);
+		keys = arena_alloc(&join->keys, sizeof(uint64) * set->nkeys);
 	memcpy(keys, set->keys, sizeof(uint64) * set->nkeys);
 	set->keys = keys;
+}
+
+static void
+count_features(SetJoin *join)
+{
+	counters_create(&join->counters, join->nfeatures,
+					join->params.memory / 8);
+	for (uint32 i = 0; i < join->nsets; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		counters_add(&join->counters, join->sets[i].values,
+					 join->sets[i].size);
+	}
+	counters_fold(&join->counters);
 }
 
 /* Orders the sets and their features; all is in memory. */
@@ -350,20 +361,12 @@ build_in_memory(SetJoin *join)
 	settable_sort(table);
 	join->sets = table->sets;
 	join->nsets = table->nsets;
-	counters_create(&join->counters, join->nfeatures,
-					join->params.memory / 8);
+	if (join->algorithm->ordered)
+		count_features(join);
 	for (uint32 i = 0; i < join->nsets; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		counters_add(&join->counters, join->sets[i].values,
-					 join->sets[i].size);
-	}
-	counters_fold(&join->counters);
-	for (uint32 i = 0; i < join->nsets; i++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		setjoin_order(join, &join->sets[i],
-					  setjoin_prefix(join, &join->sets[i]));
+		setjoin_prepare(join, &join->sets[i]);
 		keep_keys(join, &join->sets[i]);
 	}
 }
@@ -375,7 +378,7 @@ setjoin_build(SetJoin *join)
 	MemoryContext old = MemoryContextSwitchTo(join->context);
 
 	setjoin_account(join, bytes_held(join));
-	join->keys = MemoryContextAllocHuge(join->context,
+	join->room = MemoryContextAllocHuge(join->context,
 										sizeof(uint64) * Max(join->most_features, 1));
 	join->maxpairs = 64;
 	join->pairs = palloc(join->maxpairs * sizeof(GroupPair));
@@ -430,7 +433,6 @@ verify_candidates(SetJoin *join, JoinSet *probing)
 	for (uint32 i = 0; i < join->index.ncandidates; i++)
 	{
 		const JoinSet *set = &join->sets[join->index.candidates[i]];
-		uint32		need;
 
 		CHECK_FOR_INTERRUPTS();
 
@@ -438,37 +440,33 @@ verify_candidates(SetJoin *join, JoinSet *probing)
 		if (set->key.high == probing->key.high &&
 			set->key.low == probing->key.low)
 			continue;
-		need = setjoin_need(join, set->size, probing->size);
-		if (!bitmaps_allow(set, probing, need))
-		{
-			join->stats.removed_bitmap++;
-			continue;
-		}
-		join->stats.verified++;
-		if (set_overlap_reaches(set->values, set->nvalues,
-								probing->values, probing->nvalues, need))
+		if (join->algorithm->verify(join, set, probing))
 			add_match(join, set, probing);
 	}
 }
 
-/* Looks for the partners of a set in the index, with all of its keys. */
+/* Looks for the partners of a set in the index. */
 static void
 probe_index(SetJoin *join, JoinSet *set)
 {
-	Probe		probe;
+	uint32		sides = 3;
 
-	if (set->nkeys == 0)
-		return;
-	probe.set = set;
-	probe.position = set->size - set->nvalues;
-	probe.sides = 3;
 	if (join->symmetric)
-		probe.sides = ((SET_SIDES(set) & 1) << 1) | (SET_SIDES(set) >> 1);
-	measure_sizes(measure_commute(join->measure), set->size,
-				  join->params.threshold, &probe.least_size,
-				  &probe.most_size);
-	prefix_index_probe(join, &probe);
+		sides = ((SET_SIDES(set) & 1) << 1) | (SET_SIDES(set) >> 1);
+	join->index.ncandidates = 0;
+	join->algorithm->probe(join, set, sides);
+	join->stats.candidates += join->index.ncandidates;
 	verify_candidates(join, set);
+}
+
+/* True if a set is near to itself, as it is unless it is a strange sketch. */
+static bool
+is_reflexive(SetJoin *join, const JoinSet *set)
+{
+	if (join->keyed_sets != NULL)
+		return join->keyed_sets->near(set->values, set->values,
+									  join->params.threshold);
+	return setjoin_need(join, set->size, set->size) <= set->size;
 }
 
 /*
@@ -480,13 +478,12 @@ probe_set(SetJoin *join, uint32 number)
 {
 	JoinSet    *set = &join->sets[number];
 
-	if (setjoin_need(join, set->size, set->size) <= set->size)
+	if (SET_SIDES(set) == 3 && is_reflexive(join, set))
 		add_pair(join, set, set);
 	if (join->symmetric)
 	{
 		probe_index(join, set);
-		prefix_index_add(&join->index, number, set,
-						 setjoin_indexed_keys(join, set));
+		index_next(join, set);
 	}
 	else if (join->spill == NULL && set->rows[join->probing] != NULL)
 		probe_index(join, set);
@@ -522,11 +519,11 @@ probe_stream(SetJoin *join)
 		return false;
 	measure_sizes(join->measure, join->sets[join->nsets - 1].size,
 				  join->params.threshold, &least, &most);
-	if (set->size > most)
+	if (set->size > most && join->keyed_sets == NULL)
 		return false;
 	if (!join->symmetric && set->rows[join->probing] == NULL)
 		return true;
-	setjoin_order(join, set, setjoin_probing_prefix(join, set->size));
+	join->algorithm->prepare(join, set, false, true);
 	probe_index(join, set);
 	return true;
 }
@@ -549,7 +546,7 @@ advance(SetJoin *join)
 	else if (!probe_stream(join))
 	{
 		join->stage = STAGE_END;
-		prefix_index_free(&join->index);
+		setindex_free(&join->index);
 		if (spill_next_chunk(join))
 			begin_chunk(join);
 	}

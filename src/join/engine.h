@@ -19,6 +19,7 @@
 #define NEARDUP_JOIN_ENGINE_H
 
 #include "algebra.h"
+#include "methods/keys.h"
 
 typedef enum JoinSide
 {
@@ -35,9 +36,25 @@ typedef struct SetJoinParams
 	size_t		memory;			/* bytes to stay within */
 }			SetJoinParams;
 
+/*
+ * Sets of a kind that only their maker understands, such as sketches: near
+ * ones are found by keys, see methods/keys.h, which these functions append
+ * to the list as signature_row_keys() and signature_query_keys() do.  The
+ * condition is symmetric.
+ */
+typedef struct KeyedSets
+{
+	void		(*row_keys) (const uint64 *values, double threshold,
+							 KeyList *keys);
+	bool		(*query_keys) (const uint64 *values, double threshold,
+							   KeyList *keys, uint32 *need);
+	bool		(*near) (const uint64 *a, const uint64 *b, double threshold);
+}			KeyedSets;
+
 /* What EXPLAIN ANALYZE tells. */
 typedef struct SetJoinStats
 {
+	const char *algorithm;		/* by which candidates are found */
 	uint64		sets;			/* rows with a set that is not empty */
 	uint64		distinct;		/* distinct sets among them */
 	uint64		postings;		/* places in prefix indexes */
@@ -78,6 +95,9 @@ typedef struct RowCursor
  */
 extern SetJoin *setjoin_begin(const SetJoinParams *params);
 extern void setjoin_end(SetJoin *join);
+
+/* Before the first row: the sets that will come are keyed ones. */
+extern void setjoin_keyed(SetJoin *join, const KeyedSets *keyed);
 
 /*
  * Adds a row of `side` with its set of n values, distinct and rising; row and

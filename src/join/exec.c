@@ -30,8 +30,8 @@
 #include "compat.h"
 #include "index/support.h"
 #include "join/node.h"
+#include "join/sketches.h"
 #include "measures.h"
-#include "methods/methods.h"
 
 static CustomScan *
 join_plan(SimilarityJoinState *state)
@@ -138,8 +138,9 @@ init_condition(SimilarityJoinState *state, Node *clause)
 	PlanState  *ps = &state->css.ss.ps;
 	bool		left_is_inner = join_private(state, JOIN_PRIVATE_LEFT_IS_INNER);
 	NearCondition near;
+	bool		implied;
 
-	if (!near_condition(clause, &near))
+	if (!similarity_join_clause(clause, &near, &implied))
 		elog(ERROR, "not a near-duplicate condition");
 	state->keys[SIDE_OUTER] =
 		ExecInitExpr(left_is_inner ? near.right : near.left, ps);
@@ -218,24 +219,28 @@ typedef struct Makings
 	bool		any[2];			/* by JoinSide: there is a signature */
 }			Makings;
 
+/* Notes how a signature was made; the first one tells the kind of join. */
 static void
-note_making(Makings *makings, JoinSide side, const Making *making)
+note_signature(SimilarityJoinState *state, Makings *makings, JoinSide side,
+			   const Signature *sig)
 {
 	makings->any[side] = true;
-	if (method_info(making->method)->near != NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("similarity join of sketches is not supported"),
-				 errhint("Set neardup.enable_join to off.")));
 	if (!makings->known)
 	{
 		makings->known = true;
-		makings->first = *making;
+		makings->first = sig->making;
+		if (signature_is_sketch(sig))
+		{
+			/* raises if the measure cannot be told from it */
+			if (state->measure != MEASURE_JACCARD)
+				signatures_near(sig, sig, 1, state->measure);
+			setjoin_keyed(state->engine, &sketch_sets);
+		}
 	}
-	else if (!making_equal(&makings->first, making))
+	else if (!making_equal(&makings->first, &sig->making))
 	{
 		makings->differ = true;
-		makings->other = *making;
+		makings->other = sig->making;
 	}
 }
 
@@ -247,17 +252,19 @@ add_row(SimilarityJoinState *state, JoinSide side, TupleTableSlot *slot,
 	TupleDesc	desc = slot->tts_tupleDescriptor;
 	Datum	   *values = state->values[side];
 	bool	   *isnull = state->isnull[side];
-	uint32		n = sig ? SIGNATURE_NVALUES(sig) : 0;
+	uint32		n = 0;
+	const uint64 *set = NULL;
 	MinimalTuple row;
 	int			column = -1;
 
+	if (sig != NULL)
+		set = signature_as_set(sig, &n);
 	if (n == 0 && (side == SIDE_INNER || !keeps_unmatched(state)))
 		return;
 	while ((column = bms_next_member(state->columns[side], column)) >= 0)
 		values[column] = slot_getattr(slot, column + 1, &isnull[column]);
 	row = heap_form_minimal_tuple(desc, values, isnull);
-	setjoin_add(state->engine, side, sig ? sig->values : NULL, n,
-				row, row->t_len);
+	setjoin_add(state->engine, side, set, n, row, row->t_len);
 }
 
 /* The signature of the current row, or NULL. */
@@ -299,7 +306,9 @@ read_side(SimilarityJoinState *state, JoinSide side, bool any_threshold,
 		if (any_threshold)
 			sig = row_signature(state, side);
 		if (sig != NULL)
-			note_making(makings, side, &sig->making);
+			note_signature(state, makings, side, sig);
+		if (makings->differ)
+			sig = NULL;			/* raises later, or there is no other side */
 		add_row(state, side, slot, sig);
 		MemoryContextSwitchTo(old);
 	}

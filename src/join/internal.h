@@ -10,7 +10,11 @@
  *				size, and come back in chunks.
  *	tokens.c	features that occur once in the collection are dropped; the
  *				others get a key that sorts by rising frequency.
- *	ppjoin.c	a prefix index over a chunk of sets, and the probe of one set.
+ *	index.c		an inverted index over the keys of a chunk of sets.
+ *	ppjoin.c, keyed.c
+ *				algorithms: the keys that a set has in the index, how it
+ *				probes, how a candidate is verified.
+ *	bitmap.c	turns most candidates away.
  *	engine.c	drives them and hands out pairs of groups.
  *	rows.c		reads the rows of a group.
  *
@@ -128,7 +132,7 @@ extern JoinSet *settable_find(SetTable *table, SetKey key,
 							  const uint64 *values, uint32 n, bool *found);
 extern void settable_sort(SetTable *table);
 
-/* ppjoin.c */
+/* index.c */
 typedef struct Posting
 {
 	uint64		key;			/* the token */
@@ -149,39 +153,83 @@ typedef struct Accumulator
 	uint32		need;			/* least overlap that reaches the threshold */
 }			Accumulator;
 
-typedef struct PrefixIndex
+#define PRUNED	UINT32_MAX		/* Accumulator.shared of a pruned candidate */
+
+typedef struct InvertedIndex
 {
 	Bucket	   *buckets;
 	int			shift;			/* 64 - log2(number of buckets) */
 	Posting    *postings;
 	uint64		npostings;		/* room for */
-	Accumulator *accumulators;	/* one a set */
+	uint32		nadded;			/* sets that have been added */
+	Accumulator *accumulators;	/* one a set, all zero between probes */
 	uint32	   *sizes;			/* size << 2 | sides, one a set */
 	uint32	   *candidates;		/* of the current probe */
 	uint32		ncandidates;
 	size_t		bytes;
-}			PrefixIndex;
+}			InvertedIndex;
 
-/* A set that looks for its partners, and the tokens to look for them with. */
-typedef struct Probe
+#define INDEXED_SIZE(index, set)	((index)->sizes[set] >> 2)
+#define INDEXED_SIDES(index, set)	((index)->sizes[set] & 3)
+
+extern size_t setindex_bytes(uint32 nsets, uint64 npostings);
+extern void setindex_create(InvertedIndex *index, const JoinSet *sets,
+						 uint32 nsets, uint64 npostings);
+extern void setindex_free(InvertedIndex *index);
+extern void setindex_count(InvertedIndex *index, const uint64 *keys, uint32 n);
+extern void setindex_allot(InvertedIndex *index);
+extern void setindex_add(InvertedIndex *index, const uint64 *keys, uint32 n,
+					  uint32 position);
+
+/* The bucket of a key. */
+static inline Bucket *
+setindex_bucket(const InvertedIndex *index, uint64 key)
 {
-	const JoinSet *set;
-	uint32		position;		/* of its first key in the set */
-	uint32		sides;			/* that a partner must have one of */
-	uint64		least_size;		/* of a partner */
-	uint64		most_size;
-}			Probe;
+	return &index->buckets[(key * UINT64CONST(0xA24BAED4963EE407)) >> index->shift];
+}
 
-extern size_t prefix_index_bytes(uint32 nsets, uint64 npostings);
-extern void prefix_index_create(PrefixIndex *index, const JoinSet *sets,
-								uint32 nsets, uint64 npostings);
-extern void prefix_index_free(PrefixIndex *index);
-extern void prefix_index_count(PrefixIndex *index, const JoinSet *set,
-							   uint32 n);
-extern void prefix_index_allot(PrefixIndex *index);
-extern void prefix_index_add(PrefixIndex *index, uint32 number,
-							 const JoinSet *set, uint32 n);
-extern void prefix_index_probe(SetJoin *join, const Probe *probe);
+/*
+ * How candidates are found and verified.  The sets of a chunk are prepared,
+ * announced to an index and added to it; a set that probes is prepared too.
+ */
+typedef struct Algorithm
+{
+	const char *name;
+	bool		ordered;		/* needs the order of the features */
+
+	/*
+	 * Most keys that a set will have in the index, and in all, to tell the
+	 * memory that it will take.
+	 */
+	uint32		(*most_indexed) (SetJoin *join, const JoinSet *set);
+	uint32		(*most_keys) (SetJoin *join, const JoinSet *set);
+
+	/*
+	 * Makes the keys of a set, to be indexed, to probe, or both, in a place
+	 * that is good until the next call.
+	 */
+	void		(*prepare) (SetJoin *join, JoinSet *set, bool indexed,
+							bool probing);
+
+	/* How many of its keys, from the first, a prepared set has in the index. */
+	uint32		(*indexed_keys) (SetJoin *join, const JoinSet *set);
+
+	/*
+	 * Leaves in the index the candidates for a set, all different, among sets
+	 * that have rows on one of those sides.
+	 */
+	void		(*probe) (SetJoin *join, const JoinSet *set, uint32 sides);
+
+	/* Decides. */
+	bool		(*verify) (SetJoin *join, const JoinSet *indexed,
+						   const JoinSet *probing);
+}			Algorithm;
+
+/* ppjoin.c */
+extern const Algorithm ppjoin;
+
+/* keyed.c */
+extern const Algorithm keyed;
 
 /* bitmap.c */
 extern size_t set_bytes(uint32 size);
@@ -284,6 +332,9 @@ struct SetJoin
 	SetJoinStats stats;
 	MemoryContext context;		/* of all that is here */
 	Stage		stage;
+	const Algorithm *algorithm;
+	const KeyedSets *keyed_sets;	/* NULL: sets of features */
+	KeyList		list;			/* of the set prepared or probing last */
 
 	/*
 	 * With a symmetric measure each set probes for those before it, of either
@@ -313,9 +364,9 @@ struct SetJoin
 	uint32		nsets;
 	uint32		next;			/* set to probe next */
 	TokenCounters counters;
-	PrefixIndex index;
-	Arena		prefixes;		/* keys of sets that have no room of their own */
-	uint64	   *keys;			/* room for those of the largest set */
+	InvertedIndex index;
+	Arena		keys;			/* of sets that have no room of their own */
+	uint64	   *room;			/* for the keys of the largest set */
 
 	SizeCache	indexed_prefix; /* length of prefixes by size */
 	SizeCache	probing_prefix;
@@ -333,9 +384,9 @@ struct SetJoin
 
 extern uint32 setjoin_need(SetJoin *join, uint32 indexed, uint32 probing);
 extern uint32 setjoin_indexed_prefix(SetJoin *join, uint32 size);
-extern uint32 setjoin_prefix(SetJoin *join, const JoinSet *set);
+extern uint32 setjoin_probing_prefix(SetJoin *join, uint32 size);
+extern void setjoin_prepare(SetJoin *join, JoinSet *set);
 extern uint32 setjoin_indexed_keys(SetJoin *join, const JoinSet *set);
-extern void setjoin_order(SetJoin *join, JoinSet *set, uint32 prefix);
 extern void setjoin_account(SetJoin *join, size_t bytes);
 
 #endif							/* NEARDUP_JOIN_INTERNAL_H */

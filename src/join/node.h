@@ -13,6 +13,7 @@
 #include "nodes/execnodes.h"
 #include "nodes/extensible.h"
 
+#include "index/support.h"
 #include "join/engine.h"
 
 /* CustomScan.custom_exprs, which core adjusts to the finished plan */
@@ -79,6 +80,13 @@ typedef struct SimilarityJoinState
 extern bool neardup_enable_join;
 
 /* plan.c */
+
+/*
+ * Takes a clause apart that can drive a join: a near-duplicate condition, or
+ * one that implies it, and has to be worked out besides.
+ */
+extern bool similarity_join_clause(Node *clause, NearCondition *near,
+								   bool *implied);
 extern void similarity_join_init(void);
 
 /* exec.c */

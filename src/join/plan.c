@@ -75,8 +75,21 @@ typedef struct JoinCondition
 {
 	RestrictInfo *rinfo;
 	NearCondition near;
+	bool		implied;		/* the clause is more than the condition */
 	bool		left_is_inner;
 }			JoinCondition;
+
+bool
+similarity_join_clause(Node *clause, NearCondition *near, bool *implied)
+{
+	Expr	   *recall;
+
+	*implied = false;
+	if (near_condition(clause, near))
+		return true;
+	*implied = true;
+	return approx_condition(clause, near, &recall);
+}
 
 /* True if the expression is made of columns of that side only. */
 static bool
@@ -104,7 +117,9 @@ join_condition(PlannerInfo *root, RestrictInfo *rinfo, RelOptInfo *outerrel,
 {
 	NearCondition *near = &condition->near;
 
-	if (rinfo->pseudoconstant || !near_condition((Node *) rinfo->clause, near) ||
+	if (rinfo->pseudoconstant ||
+		!similarity_join_clause((Node *) rinfo->clause, near,
+								&condition->implied) ||
 		!is_fixed(near->threshold))
 		return false;
 	condition->rinfo = rinfo;
@@ -249,10 +264,13 @@ cost_join(PlannerInfo *root, CustomPath *cpath, JoinPathExtraData *extra,
 	path->total_cost += path->pathtarget->cost.startup;
 }
 
-/* The join's clauses but the condition: those of the join, those above it. */
+/*
+ * The join's clauses but the condition, unless that is only implied: those of
+ * the join, those above it.
+ */
 static void
 divide_clauses(RelOptInfo *joinrel, JoinType type, List *restrictlist,
-			   const RestrictInfo *condition, List **filter, List **qual)
+			   const JoinCondition *condition, List **filter, List **qual)
 {
 	ListCell   *lc;
 
@@ -261,7 +279,7 @@ divide_clauses(RelOptInfo *joinrel, JoinType type, List *restrictlist,
 	{
 		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
 
-		if (rinfo == condition)
+		if (rinfo == condition->rinfo && !condition->implied)
 			continue;
 		if (IS_OUTER_JOIN(type) &&
 			RINFO_IS_PUSHED_DOWN(rinfo, joinrel->relids))
@@ -291,8 +309,8 @@ add_join_path(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 	List	   *filter;
 	List	   *qual;
 
-	divide_clauses(joinrel, type, extra->restrictlist, condition->rinfo,
-				   &filter, &qual);
+	divide_clauses(joinrel, type, extra->restrictlist, condition, &filter,
+				   &qual);
 	path->path.pathtype = T_CustomScan;
 	path->path.parent = joinrel;
 	path->path.pathtarget = joinrel->reltarget;

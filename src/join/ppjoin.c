@@ -1,6 +1,6 @@
 /*
  * ppjoin.c
- *		PPJoin: a prefix index over sets, and the probe of one set.
+ *		PPJoin: prefixes, and filters by size and position.
  *
  * Elements are ordered by rising frequency, sets by rising size.  Two sets
  * that share at least `need` elements share one in their prefixes, the first
@@ -16,14 +16,14 @@
  * as `need` is out of reach.  C. Xiao, W. Wang, X. Lin, J. X. Yu, "Efficient
  * similarity joins for near duplicate detection", WWW 2008.
  *
- * The index is a hash table whose buckets are ranges of one array of
- * postings.  A posting has the key of its token in full: the positional
- * filter would not be sound on a match of two tokens with different places in
- * the order.  (Two features with one key have one place, side by side; then
- * each pair of them counts as a shared token, so that the count runs ahead of
- * the positions and ubound stays an upper bound.)  Postings of a bucket are
- * in order of size, and probes come in order of size, so what is too small
- * for one probe is too small for all that follow.
+ * Tokens are compared by their keys in full: the positional filter would not
+ * be sound on a match of two tokens with different places in the order.  (Two
+ * features with one key have one place, side by side; then each pair of them
+ * counts as a shared token, so that the count runs ahead of the positions and
+ * ubound stays an upper bound.)
+ *
+ * Elements that occur in one set only are dropped beforehand, but keep their
+ * places: they would be the first of the prefix.
  *
  * Portions Copyright (c) 2026, the neardup developers
  *
@@ -32,155 +32,80 @@
 #include "postgres.h"
 
 #include "miscadmin.h"
-#include "port/pg_bitutils.h"
 
 #include "join/internal.h"
 
-#define BUCKET_MULTIPLIER	UINT64CONST(0xA24BAED4963EE407)
-
-#define PRUNED	UINT32_MAX		/* Accumulator.shared of a pruned candidate */
-
-#define FEWEST_BUCKETS	64
-
-/* Buckets for that many postings: a power of two, for one or two each. */
-static uint64
-buckets_for(uint64 npostings)
+/* A set that looks for its partners. */
+typedef struct Probe
 {
-	uint64		n = FEWEST_BUCKETS;
+	const JoinSet *set;
+	uint32		sides;			/* that a partner must have one of */
+	uint64		least_size;		/* of a partner */
+	uint64		most_size;
+}			Probe;
 
-	while (n < npostings / 2)
-		n *= 2;
-	return n;
+static uint32
+ppjoin_most_indexed(SetJoin *join, const JoinSet *set)
+{
+	return setjoin_indexed_prefix(join, set->size);
 }
 
-/* Bytes of an index with room for that much. */
-size_t
-prefix_index_bytes(uint32 nsets, uint64 npostings)
+static uint32
+ppjoin_most_keys(SetJoin *join, const JoinSet *set)
 {
-	return buckets_for(npostings) * sizeof(Bucket) +
-		npostings * sizeof(Posting) +
-		nsets * (sizeof(Accumulator) + 2 * sizeof(uint32));
+	return Max(setjoin_indexed_prefix(join, set->size),
+			   setjoin_probing_prefix(join, set->size));
 }
 
-static void *
-alloc_huge(size_t bytes, int flags)
+/* Keys of the longer of the prefixes; and the set's bitmap. */
+static void
+ppjoin_prepare(SetJoin *join, JoinSet *set, bool indexed, bool probing)
 {
-	return MemoryContextAllocExtended(CurrentMemoryContext, Max(bytes, 1),
-									  flags | MCXT_ALLOC_HUGE);
+	uint32		prefix = 0;
+	uint32		dropped;
+
+	if (indexed)
+		prefix = setjoin_indexed_prefix(join, set->size);
+	if (probing)
+		prefix = Max(prefix, setjoin_probing_prefix(join, set->size));
+	set->nvalues = tokens_make(&join->counters, set->values, set->size,
+							   join->room);
+	dropped = set->size - set->nvalues;
+	set->keys = join->room;
+	set->nkeys = prefix <= dropped ? 0 : Min(prefix - dropped, set->nvalues);
+	tokens_select(set->keys, set->nvalues, set->nkeys, true);
+	if (set->nvalues > 0)
+		bitmap_make(set);
 }
 
-/* An index over sets, in the order of their sizes; no postings as yet. */
-void
-prefix_index_create(PrefixIndex *index, const JoinSet *sets, uint32 nsets,
-					uint64 npostings)
+static uint32
+ppjoin_indexed_keys(SetJoin *join, const JoinSet *set)
 {
-	uint64		nbuckets = buckets_for(npostings);
+	uint32		prefix = setjoin_indexed_prefix(join, set->size);
+	uint32		dropped = set->size - set->nvalues;
 
-	if (npostings > PG_UINT32_MAX)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("prefix index of a similarity join would have " UINT64_FORMAT " postings",
-						npostings),
-				 errdetail("It can have at most %u.", PG_UINT32_MAX),
-				 errhint("Lower work_mem, so that the join is done in parts.")));
-	index->shift = 64 - pg_leftmost_one_pos64(nbuckets);
-	index->buckets = alloc_huge(nbuckets * sizeof(Bucket), MCXT_ALLOC_ZERO);
-	index->postings = alloc_huge(npostings * sizeof(Posting), 0);
-	index->npostings = npostings;
-	index->accumulators = alloc_huge(nsets * sizeof(Accumulator),
-									 MCXT_ALLOC_ZERO);
-	index->sizes = alloc_huge(nsets * sizeof(uint32), 0);
-	index->candidates = alloc_huge(nsets * sizeof(uint32), 0);
-	index->ncandidates = 0;
-	index->bytes = prefix_index_bytes(nsets, npostings);
-	for (uint32 i = 0; i < nsets; i++)
-		index->sizes[i] = sets[i].size << 2 | SET_SIDES(&sets[i]);
-}
-
-void
-prefix_index_free(PrefixIndex *index)
-{
-	if (index->buckets == NULL)
-		return;
-	pfree(index->buckets);
-	pfree(index->postings);
-	pfree(index->accumulators);
-	pfree(index->sizes);
-	pfree(index->candidates);
-	memset(index, 0, sizeof(PrefixIndex));
-}
-
-static inline uint64
-bucket_of(const PrefixIndex *index, uint64 key)
-{
-	return (key * BUCKET_MULTIPLIER) >> index->shift;
-}
-
-/* Announces that a set will be added with the first n of its keys. */
-void
-prefix_index_count(PrefixIndex *index, const JoinSet *set, uint32 n)
-{
-	const uint64 *keys = set->keys;
-
-	for (uint32 i = 0; i < n; i++)
-		__builtin_prefetch(&index->buckets[bucket_of(index, keys[i])], 1);
-	for (uint32 i = 0; i < n; i++)
-		index->buckets[bucket_of(index, keys[i])].n++;
-}
-
-/* All sets have been announced: gives each bucket its place. */
-void
-prefix_index_allot(PrefixIndex *index)
-{
-	uint64		nbuckets = UINT64CONST(1) << (64 - index->shift);
-	uint32		start = 0;
-
-	for (uint64 i = 0; i < nbuckets; i++)
-	{
-		index->buckets[i].start = start;
-		start += index->buckets[i].n;
-		index->buckets[i].n = 0;
-	}
-	Assert(start <= index->npostings);
-}
-
-/* Adds a set of that number in the chunk, with the first n of its keys. */
-void
-prefix_index_add(PrefixIndex *index, uint32 number, const JoinSet *set,
-				 uint32 n)
-{
-	for (uint32 i = 0; i < n; i++)
-	{
-		Bucket	   *bucket = &index->buckets[bucket_of(index, set->keys[i])];
-		Posting    *posting = &index->postings[bucket->start + bucket->n++];
-
-		posting->key = set->keys[i];
-		posting->set = number;
-		posting->position = set->size - set->nvalues + i;
-	}
+	return prefix <= dropped ? 0 : Min(prefix - dropped, set->nkeys);
 }
 
 /*
- * Counts one shared token, at `position` in the indexed set and with `rest`
- * elements behind it in the probing set.
+ * Counts one shared token, with `rest` elements behind it in the probing set.
  */
 static inline void
 accumulate(SetJoin *join, const Probe *probe, const Posting *posting,
 		   uint32 rest)
 {
-	PrefixIndex *index = &join->index;
+	InvertedIndex *index = &join->index;
 	Accumulator *accumulator = &index->accumulators[posting->set];
-	uint32		size = index->sizes[posting->set] >> 2;
+	uint32		size = INDEXED_SIZE(index, posting->set);
 	uint32		ubound;
 
 	if (accumulator->shared == PRUNED)
 		return;
-	if (accumulator->shared == 0)
+	if (accumulator->need == 0)
 	{
-		if ((index->sizes[posting->set] & probe->sides) == 0)
+		if ((INDEXED_SIDES(index, posting->set) & probe->sides) == 0)
 			return;
-		if (accumulator->need == 0)
-			index->candidates[index->ncandidates++] = posting->set;
+		index->candidates[index->ncandidates++] = posting->set;
 		accumulator->need = setjoin_need(join, size, probe->set->size);
 	}
 	ubound = 1 + Min(rest, size - posting->position - 1);
@@ -193,19 +118,23 @@ accumulate(SetJoin *join, const Probe *probe, const Posting *posting,
 	}
 }
 
-/* Looks through the posting list of the probe's token number i. */
+/*
+ * Looks through the posting list of the probe's token number i.  Probes come
+ * with rising least_size, so what is too small for one is too small for all
+ * that follow.
+ */
 static void
 probe_token(SetJoin *join, const Probe *probe, uint32 i)
 {
-	PrefixIndex *index = &join->index;
+	InvertedIndex *index = &join->index;
 	uint64		key = probe->set->keys[i];
-	Bucket	   *bucket = &index->buckets[bucket_of(index, key)];
-	uint32		rest = probe->set->size - probe->position - i - 1;
+	Bucket	   *bucket = setindex_bucket(index, key);
+	uint32		rest = probe->set->nvalues - i - 1;
 	const Posting *posting = &index->postings[bucket->start + bucket->first];
 	const Posting *end = &index->postings[bucket->start + bucket->n];
 
 	while (posting < end &&
-		   (index->sizes[posting->set] >> 2) < probe->least_size)
+		   INDEXED_SIZE(index, posting->set) < probe->least_size)
 	{
 		posting++;
 		bucket->first++;
@@ -216,7 +145,7 @@ probe_token(SetJoin *join, const Probe *probe, uint32 i)
 	{
 		if (posting->key != key)
 			continue;
-		if ((index->sizes[posting->set] >> 2) > probe->most_size)
+		if (INDEXED_SIZE(index, posting->set) > probe->most_size)
 		{
 			join->stats.removed_size += end - posting;
 			break;
@@ -225,26 +154,12 @@ probe_token(SetJoin *join, const Probe *probe, uint32 i)
 	}
 }
 
-/*
- * Collects the candidates for a probe in index->candidates: sets that share a
- * token of their prefixes with it and have passed the filters.  Probes must
- * come with rising least_size.
- */
-void
-prefix_index_probe(SetJoin *join, const Probe *probe)
+/* Forgets the candidates that have been pruned, and all that was counted. */
+static void
+gather_candidates(InvertedIndex *index)
 {
-	PrefixIndex *index = &join->index;
-	const JoinSet *set = probe->set;
 	uint32		left = 0;
 
-	index->ncandidates = 0;
-	for (uint32 i = 0; i < set->nkeys; i++)
-		__builtin_prefetch(&index->buckets[bucket_of(index, set->keys[i])]);
-	for (uint32 i = 0; i < set->nkeys; i++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		probe_token(join, probe, i);
-	}
 	for (uint32 i = 0; i < index->ncandidates; i++)
 	{
 		uint32		candidate = index->candidates[i];
@@ -255,5 +170,49 @@ prefix_index_probe(SetJoin *join, const Probe *probe)
 		memset(accumulator, 0, sizeof(Accumulator));
 	}
 	index->ncandidates = left;
-	join->stats.candidates += left;
 }
+
+static void
+ppjoin_probe(SetJoin *join, const JoinSet *set, uint32 sides)
+{
+	InvertedIndex *index = &join->index;
+	Probe		probe = {set, sides};
+
+	measure_sizes(measure_commute(join->measure), set->size,
+				  join->params.threshold, &probe.least_size,
+				  &probe.most_size);
+	for (uint32 i = 0; i < set->nkeys; i++)
+		__builtin_prefetch(setindex_bucket(index, set->keys[i]));
+	for (uint32 i = 0; i < set->nkeys; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		probe_token(join, &probe, i);
+	}
+	gather_candidates(index);
+}
+
+static bool
+ppjoin_verify(SetJoin *join, const JoinSet *indexed, const JoinSet *probing)
+{
+	uint32		need = setjoin_need(join, indexed->size, probing->size);
+
+	if (!bitmaps_allow(indexed, probing, need))
+	{
+		join->stats.removed_bitmap++;
+		return false;
+	}
+	join->stats.verified++;
+	return set_overlap_reaches(indexed->values, indexed->nvalues,
+							   probing->values, probing->nvalues, need);
+}
+
+const Algorithm ppjoin = {
+	.name = "ppjoin",
+	.ordered = true,
+	.most_indexed = ppjoin_most_indexed,
+	.most_keys = ppjoin_most_keys,
+	.prepare = ppjoin_prepare,
+	.indexed_keys = ppjoin_indexed_keys,
+	.probe = ppjoin_probe,
+	.verify = ppjoin_verify,
+};

@@ -380,8 +380,11 @@ merge_set(SetJoin *join)
 	note_size(spill, size);
 	spillfile_write(&spill->set_file, &record, sizeof(record));
 	spillfile_write(&spill->set_file, sets->data, sets->len);
-	memcpy(spill->place, sets->data, sets->len);
-	counters_add(&join->counters, spill->place, size);
+	if (join->algorithm->ordered)
+	{
+		memcpy(spill->place, sets->data, sets->len);
+		counters_add(&join->counters, spill->place, size);
+	}
 	join->stats.distinct++;
 	do
 		stream_next(sets);
@@ -429,8 +432,9 @@ spill_finish(SetJoin *join)
 	spill->known = NULL;
 	spill->place = MemoryContextAllocHuge(CurrentMemoryContext,
 										  set_bytes(join->most_features));
-	counters_create(&join->counters, join->nfeatures,
-					join->params.memory / 8);
+	if (join->algorithm->ordered)
+		counters_create(&join->counters, join->nfeatures,
+						join->params.memory / 8);
 	spillfile_create(&spill->set_file);
 	spillfile_create(&spill->row_files[SIDE_OUTER]);
 	spillfile_create(&spill->row_files[SIDE_INNER]);
@@ -440,7 +444,8 @@ spill_finish(SetJoin *join)
 	copy_rows(spill, SIDE_OUTER, empty, &range);
 	while (spill->sets.valid)
 		merge_set(join);
-	counters_fold(&join->counters);
+	if (join->algorithm->ordered)
+		counters_fold(&join->counters);
 	stream_end(join, &spill->sets);
 	stream_end(join, &spill->rows[SIDE_OUTER]);
 	stream_end(join, &spill->rows[SIDE_INNER]);
@@ -546,7 +551,7 @@ load_set(SetJoin *join, JoinSet *set, const SetRecord *record)
 			set->rows[side] = rows_in_file(&spill->chunk, range);
 	}
 	read_values(spill, set);
-	setjoin_order(join, set, setjoin_prefix(join, set));
+	setjoin_prepare(join, set);
 	keep_set(spill, set);
 }
 
@@ -555,7 +560,7 @@ static size_t
 chunk_bytes(const Spill *spill, uint32 nsets, uint64 npostings)
 {
 	return spill->chunk.bytes + spill->max_sets * sizeof(JoinSet) +
-		prefix_index_bytes(nsets, npostings);
+		setindex_bytes(nsets, npostings);
 }
 
 static void

@@ -2,6 +2,8 @@
 -- The similarity join as a node of plans: conditions, join types, parameters
 --
 
+CREATE SCHEMA join_test;
+SET search_path = join_test, public;
 -- Wherever the node can be used it shall be
 SET enable_nestloop = off;
 
@@ -96,6 +98,12 @@ JOIN docs b ON a.sig %% signature_query(b.sig, 0.8, 'dice') ORDER BY 1, 2;
 SELECT a.id, b.id FROM docs a
 JOIN docs b ON near_duplicate(b.sig, a.sig, 0.3, 'contains') ORDER BY 1, 2;
 
+-- One that implies it
+EXPLAIN (COSTS OFF)
+SELECT FROM docs a JOIN docs b ON near_duplicate_approx(a.sig, b.sig, 0.5);
+SELECT a.id, b.id FROM docs a
+JOIN docs b ON near_duplicate_approx(a.sig, b.sig, 0.5, 0.999999) ORDER BY 1, 2;
+
 -- Thresholds: a setting, a parameter, a subquery, a column, null, nonsense
 SET neardup.threshold = 0.5;
 SELECT count(*) FROM docs a JOIN docs b ON a.sig % b.sig;
@@ -141,6 +149,15 @@ EXPLAIN (COSTS OFF)
 SELECT FROM docs a JOIN docs b ON near_duplicate(a.sig, b.sig, 0.5);
 RESET neardup.enable_join;
 
+
+-- Signatures of different making do not compare, where there are any to
+SELECT count(*) FROM docs a
+JOIN (SELECT id, bottom(sig, 4) AS sig FROM docs) b ON near_duplicate(a.sig, b.sig, 0.5);
+SELECT count(*) FROM docs a
+LEFT JOIN (SELECT CASE WHEN id < 4 THEN bottom(sig, 4) ELSE sig END AS sig FROM docs) b
+ON near_duplicate(NULLIF(a.sig, a.sig), b.sig, 0.5);
+SELECT count(*) FROM docs a
+JOIN docs b ON near_duplicate(minhash(a.sig), minhash(b.sig), 0.5, 'cosine');
 
 -- Rows are changed through the join
 BEGIN;
@@ -225,6 +242,7 @@ END $$;
 ALTER TABLE docs ENABLE ROW LEVEL SECURITY;
 CREATE POLICY few ON docs USING (id <= 3);
 GRANT SELECT ON docs TO neardup_reader;
+GRANT USAGE ON SCHEMA join_test TO neardup_reader;
 SET ROLE neardup_reader;
 SELECT a.id, b.id FROM docs a
 JOIN docs b ON near_duplicate(a.sig, b.sig, 0.5) AND tell(a.id, b.id)
@@ -262,3 +280,5 @@ WHERE l ~ 'Join|Cond|Sets|Post|Cand|Veri|Batch|Usage';
 
 DROP OWNED BY neardup_reader;
 DROP ROLE neardup_reader;
+SET client_min_messages = warning;
+DROP SCHEMA join_test CASCADE;

@@ -4,6 +4,9 @@
 -- Sets of a small universe, so that many are equal, many are near and many
 -- are tiny; some are empty and some are null.
 
+CREATE SCHEMA join_random;
+SET search_path = join_random, public;
+
 CREATE TABLE numbers AS
 WITH RECURSIVE lcg(i, x) AS (
     SELECT 0, 20260119::bigint
@@ -88,6 +91,20 @@ FROM condition, (VALUES
 SELECT name, count(*), bool_and(same_rows(text)) FROM query
 GROUP BY name ORDER BY name;
 
+-- Sketches, made on the way
+CREATE TEMP VIEW sketch_query AS
+SELECT sketch, threshold, name, format(text,
+    format('near_duplicate(%1$s, %2$s, %3$s)', replace(sketch, 'sig', 'a.sig'),
+           replace(sketch, 'sig', 'b.sig'), threshold)) AS text
+FROM unnest('{"minhash(sig, 16)","minhash(sig, 64)","bottom(sig, 8)","sample(sig, 2)",supershingles(sig),megashingles(sig),simhash(sig)}'::text[]) sketch,
+    unnest('{0.4,0.8,1}'::text[]) threshold, (VALUES
+    ('inner', 'SELECT a.id, b.id AS b FROM left_sets a JOIN right_sets b ON %s AND a.kind <> b.kind'),
+    ('left', 'SELECT a.id, b.id AS b FROM left_sets a LEFT JOIN right_sets b ON %s'),
+    ('anti', 'SELECT a.id FROM left_sets a WHERE NOT EXISTS (SELECT FROM right_sets b WHERE %s)'))
+    q(name, text);
+SELECT sketch, count(*), bool_and(same_rows(text)) FROM sketch_query
+GROUP BY sketch ORDER BY sketch;
+
 -- On disk: in several batches
 CREATE TABLE many AS
 SELECT id, kind, sig, repeat('x', id) AS text FROM sets
@@ -111,6 +128,10 @@ FROM query WHERE threshold IN ('0.5', '0.8', '1')
     AND (name IN ('self', 'left') OR threshold = '0.8')
 GROUP BY name ORDER BY name;
 
+SELECT sketch, count(*), bool_and(same_rows(regexp_replace(text, '(left_|right_)?sets', 'many', 'g')))
+FROM sketch_query WHERE threshold = '0.8'
+GROUP BY sketch ORDER BY sketch;
+
 -- A group of equal sets that is larger than memory
 CREATE TABLE equal AS
 SELECT i AS id, signature_from(ARRAY[i % 3, 10, 11]) AS sig, repeat('y', 500) AS text
@@ -118,3 +139,6 @@ FROM generate_series(1, 600) i;
 SELECT counter('Disk Usage', 'SELECT a.text, b.text FROM equal a JOIN equal b ON near_duplicate(a.sig, b.sig, 0.4)') > 500;
 SELECT same_rows('SELECT a.id, b.id AS b, md5(a.text || b.text) FROM equal a JOIN equal b ON near_duplicate(a.sig, b.sig, 0.4) AND a.id < b.id');
 SELECT same_rows('SELECT a.id, b.id AS b, md5(a.text || b.text) FROM equal a LEFT JOIN equal b ON near_duplicate(a.sig, b.sig, 0.6) AND a.id = b.id + 3');
+
+SET client_min_messages = warning;
+DROP SCHEMA join_random CASCADE;

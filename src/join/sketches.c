@@ -1,0 +1,94 @@
+/*
+ * sketches.c
+ *		Signatures as the sets of a similarity join.
+ *
+ * What is measured as a set goes into the engine as the set of its values,
+ * whatever else is in the header.  A sketch goes as a whole, padded with
+ * zeros, and comes back to its method for keys and comparisons.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/join/sketches.c
+ */
+#include "postgres.h"
+
+#include "join/sketches.h"
+#include "measures.h"
+#include "methods/methods.h"
+#include "signature.h"
+
+bool
+signature_is_sketch(const Signature *sig)
+{
+	return method_info(sig->making.method)->near != NULL;
+}
+
+const uint64 *
+signature_as_set(const Signature *sig, uint32 *n)
+{
+	size_t		bytes = VARSIZE(sig);
+	uint64	   *copy;
+
+	*n = SIGNATURE_NVALUES(sig);
+	if (*n == 0 || !signature_is_sketch(sig))
+		return sig->values;
+	*n = (bytes + sizeof(uint64) - 1) / sizeof(uint64);
+	copy = palloc0(sizeof(uint64) * *n);
+	memcpy(copy, sig, bytes);
+	return copy;
+}
+
+/* Sketches that have no keys of their own are found by all their values. */
+static void
+all_values(const Signature *sig, KeyList *keys)
+{
+	uint64		n = SIGNATURE_NVALUES(sig);
+
+	for (uint64 i = 0; i < n; i++)
+		keys_add(keys, signature_value(sig, i));
+}
+
+static void
+sketch_row_keys(const uint64 *values, double threshold, KeyList *keys)
+{
+	const Signature *sig = (const Signature *) values;
+
+	if (making_has_keys(&sig->making))
+		signature_row_keys(sig, threshold, keys);
+	else
+		all_values(sig, keys);
+}
+
+/*
+ * A sketch without keys is a sample of a set (bottom.c): of the values that
+ * two have between them, at least as many as either has, the share that both
+ * have is the estimate.
+ */
+static bool
+sketch_query_keys(const uint64 *values, double threshold, KeyList *keys,
+				  uint32 *need)
+{
+	const Signature *sig = (const Signature *) values;
+
+	if (making_has_keys(&sig->making))
+		return signature_query_keys(sig, threshold, threshold, keys, need);
+	if (!method_info(sig->making.method)->set)
+		return false;
+	all_values(sig, keys);
+	*need = measure_least_overlap(MEASURE_CONTAINMENT, SIGNATURE_NVALUES(sig),
+								  threshold);
+	return true;
+}
+
+static bool
+sketch_near(const uint64 *a, const uint64 *b, double threshold)
+{
+	return signatures_near((const Signature *) a, (const Signature *) b,
+						   threshold, MEASURE_JACCARD);
+}
+
+const KeyedSets sketch_sets = {
+	.row_keys = sketch_row_keys,
+	.query_keys = sketch_query_keys,
+	.near = sketch_near,
+};

@@ -1,0 +1,27 @@
+/*
+ * sketches.h
+ *		Signatures as the sets of a similarity join.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/join/sketches.h
+ */
+#ifndef NEARDUP_JOIN_SKETCHES_H
+#define NEARDUP_JOIN_SKETCHES_H
+
+#include "join/engine.h"
+#include "neardup.h"
+
+/* For setjoin_keyed(). */
+extern const KeyedSets sketch_sets;
+
+/* True if its method has a rule of its own for what is near. */
+extern bool signature_is_sketch(const Signature *sig);
+
+/*
+ * What represents a signature in the engine, as n numbers: its values, or all
+ * of it, if it is a sketch, which is copied then.  None if it is empty.
+ */
+extern const uint64 *signature_as_set(const Signature *sig, uint32 *n);
+
+#endif							/* NEARDUP_JOIN_SKETCHES_H */
