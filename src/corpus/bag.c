@@ -16,7 +16,7 @@
 #include "corpus/bag.h"
 
 #define WORDS_BLOCK		1024	/* words read at a time */
-#define BAG_SIZE		1024	/* places of a new table; a power of 2 */
+#define BAG_SIZE		256	/* places of a new table; a power of 2 */
 #define BAG_KEEP		65536	/* a larger table is not kept */
 
 /* Gives the bag a table of the given size, twice the room for words. */

@@ -16,6 +16,32 @@
 #include "corpus/site.h"
 #include "documents.h"
 
+/*
+ * Releases a shared view when the site's memory goes.  A view of the site's own
+ * has gone before it.
+ */
+static void
+release_shared(void *arg)
+{
+	Site	   *site = arg;
+
+	if (site->shared != NULL)
+		view_release(site->shared);
+	site->shared = NULL;
+}
+
+/* Gives up the view that the site has. */
+static void
+drop_view(Site *site)
+{
+	if (site->shared != NULL)
+		release_shared(site);
+	else if (site->view != NULL)
+		MemoryContextDelete(site->view->context);
+	site->view = NULL;
+	site->stored = false;
+}
+
 Site *
 site_get(FunctionCallInfo fcinfo)
 {
@@ -26,6 +52,9 @@ site_get(FunctionCallInfo fcinfo)
 		Site	   *site = MemoryContextAllocZero(flinfo->fn_mcxt,
 												  sizeof(Site));
 
+		site->callback.func = release_shared;
+		site->callback.arg = site;
+		MemoryContextRegisterResetCallback(flinfo->fn_mcxt, &site->callback);
 		site->context = AllocSetContextCreate(flinfo->fn_mcxt,
 											  "neardup reader",
 											  ALLOCSET_DEFAULT_SIZES);
@@ -169,14 +198,10 @@ site_begin(Site *site, const text *doc)
 
 /* Lexicons */
 
-/* A context for another view in place of the site's. */
+/* A context for a view of the site's own. */
 static MemoryContext
-replace_view(Site *site)
+create_context(Site *site)
 {
-	if (site->view != NULL)
-		MemoryContextDelete(site->view->context);
-	site->view = NULL;
-	site->stored = false;
 	return AllocSetContextCreate(GetMemoryChunkContext(site),
 								 "neardup lexicon", ALLOCSET_DEFAULT_SIZES);
 }
@@ -185,33 +210,54 @@ replace_view(Site *site)
 static LexiconView *
 view_in_place(Site *site, const Lexicon *lexicon)
 {
-	if (site->view != NULL && view_is_of(site->view, lexicon))
+	if (site->view != NULL && site->shared == NULL &&
+		view_is_of(site->view, lexicon))
 		view_move(site->view, lexicon);
 	else
-		site->view = view_create(replace_view(site), lexicon);
+	{
+		drop_view(site);
+		site->view = view_create(create_context(site), lexicon);
+	}
 	site->stored = false;
 	return site->view;
 }
 
+/* Fetches a lexicon that is stored out of line and makes a view of it. */
+static LexiconView *
+fetch_view(Site *site, struct varlena *attr)
+{
+	MemoryContext context = create_context(site);
+	MemoryContext old = MemoryContextSwitchTo(context);
+	Lexicon    *lexicon = (Lexicon *) detoast_attr(attr);
+
+	MemoryContextSwitchTo(old);
+	return VARSIZE(lexicon) <= VIEW_KEEP ? view_share(context, lexicon) :
+		view_create(context, lexicon);
+}
+
 /*
  * The view of a lexicon that is stored out of line.  The same pointer stands
- * for the same value as long as the query runs.
+ * for the same value as long as the query runs; in another query, the head of
+ * the lexicon tells whether it is the one that is kept.
  */
 static LexiconView *
 view_of_stored(Site *site, struct varlena *attr)
 {
 	struct varatt_external pointer;
-	MemoryContext context;
-	MemoryContext old;
+	const Lexicon *header;
+	size_t		nwords;
 
 	VARATT_EXTERNAL_GET_POINTER(pointer, attr);
 	if (site->view != NULL && site->stored &&
 		memcmp(&site->pointer, &pointer, sizeof(pointer)) == 0)
 		return site->view;
-	context = replace_view(site);
-	old = MemoryContextSwitchTo(context);
-	site->view = view_create(context, (Lexicon *) detoast_attr(attr));
-	MemoryContextSwitchTo(old);
+	drop_view(site);
+	header = lexicon_header(PointerGetDatum(attr), &nwords);
+	site->view = view_shared(header->id, nwords);
+	if (site->view == NULL)
+		site->view = fetch_view(site, attr);
+	if (site->view->shared)
+		site->shared = site->view;
 	site->pointer = pointer;
 	site->stored = true;
 	return site->view;

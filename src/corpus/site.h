@@ -42,6 +42,8 @@ typedef struct Site
 	LexiconView *view;			/* of the lexicon, or NULL */
 	bool		stored;			/* it was fetched from where this points to */
 	struct varatt_external pointer;
+	LexiconView *shared;		/* the view, if it is shared */
+	MemoryContextCallback callback; /* releases that */
 	void	   *extra;			/* the function's own, of fn_mcxt */
 }			Site;
 

@@ -59,6 +59,43 @@ view_create(MemoryContext context, const Lexicon *lexicon)
 	return view;
 }
 
+/* The view that is kept, or NULL. */
+static LexiconView *kept = NULL;
+
+/* A user less; what nobody uses and nobody can find is freed. */
+void
+view_release(LexiconView *view)
+{
+	Assert(view->shared && view->users > 0);
+	view->users--;
+	if (view->users == 0 && view != kept)
+		MemoryContextDelete(view->context);
+}
+
+LexiconView *
+view_share(MemoryContext context, const Lexicon *lexicon)
+{
+	LexiconView *view = view_create(context, lexicon);
+	LexiconView *before = kept;
+
+	MemoryContextSetParent(context, CacheMemoryContext);
+	view->shared = true;
+	view->users = 1;
+	kept = view;
+	if (before != NULL && before->users == 0)
+		MemoryContextDelete(before->context);
+	return view;
+}
+
+LexiconView *
+view_shared(uint64 id, size_t nwords)
+{
+	if (kept == NULL || kept->id != id || kept->nwords != nwords)
+		return NULL;
+	kept->users++;
+	return kept;
+}
+
 double
 view_weight(LexiconView *view, const Weighting *weighting,
 			const LexiconEntry *entry)

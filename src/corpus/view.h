@@ -9,12 +9,15 @@
 #ifndef NEARDUP_VIEW_H
 #define NEARDUP_VIEW_H
 
+#include "corpus/bag.h"
 #include "corpus/lexicon.h"
 #include "corpus/weights.h"
 
 typedef struct LexiconView
 {
 	MemoryContext context;		/* owns all of it */
+	bool		shared;			/* kept for later queries */
+	int			users;			/* sites that use a shared one */
 	const Lexicon *lexicon;
 	uint64		id;				/* its id and number of words */
 	size_t		nwords;
@@ -32,6 +35,19 @@ typedef struct LexiconView
  */
 extern LexiconView *view_create(MemoryContext context, const Lexicon *lexicon);
 
+/*
+ * Views of large lexicons are kept from query to query: one at a time, and none
+ * of more than VIEW_KEEP bytes.  view_share() makes a view of a lexicon of that
+ * context the one that is kept, view_shared() finds the one that is, by the
+ * lexicon's id and number of words; both count the caller as a user, until
+ * view_release().
+ */
+#define VIEW_KEEP	(64 * 1024 * 1024)
+
+extern LexiconView *view_share(MemoryContext context, const Lexicon *lexicon);
+extern LexiconView *view_shared(uint64 id, size_t nwords);
+extern void view_release(LexiconView *view);
+
 /* The same lexicon is now here. */
 static inline void
 view_move(LexiconView *view, const Lexicon *lexicon)
@@ -45,6 +61,23 @@ view_is_of(const LexiconView *view, const Lexicon *lexicon)
 {
 	return view->id == lexicon->id &&
 		view->nwords == LEXICON_NWORDS(lexicon);
+}
+
+/*
+ * Tells the processor that words of a bag are going to be looked up, all of
+ * them one after the other: to be called before word i is.
+ */
+static inline void
+view_expect(const LexiconView *view, const Bag *bag, size_t i)
+{
+#if defined(__GNUC__) || defined(__clang__)
+	const BagWord *words = bag->words + i;
+
+	if (i + 8 < bag->nwords)
+		__builtin_prefetch(&view->starts[words[8].hash >> view->shift]);
+	if (i + 4 < bag->nwords)
+		__builtin_prefetch(&view->lexicon->entries[view->starts[words[4].hash >> view->shift]]);
+#endif
 }
 
 /* The entry of a word, or NULL. */

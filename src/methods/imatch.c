@@ -235,8 +235,10 @@ make_signature(FunctionCallInfo fcinfo, Site *site, const LexiconView *view,
 	bag_read(imatch->bag, site->reader);
 	for (size_t i = 0; i < bag->nwords; i++)
 	{
-		const LexiconEntry *entry = view_find(view, bag->words[i].hash);
+		const LexiconEntry *entry;
 
+		view_expect(view, bag, i);
+		entry = view_find(view, bag->words[i].hash);
 		if (entry != NULL && entry->df >= imatch->least_df &&
 			entry->df <= imatch->largest_df)
 			add_word(imatch, entry->hash, sums, counts);

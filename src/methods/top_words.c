@@ -82,6 +82,8 @@ choose_words(const Weighed *weighed, LexiconView *view, uint64 *hashes,
 	{
 		TopWord		word = {.hash = weighed->bag->words[i].hash};
 
+		if (view != NULL)
+			view_expect(view, weighed->bag, i);
 		if (weighed_word(weighed, view, &weighed->bag->words[i],
 						 &word.weight))
 			insert_word(top, &have, n, word);
