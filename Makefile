@@ -24,6 +24,7 @@ OBJS = \
 	src/features/order.o \
 	src/features/shingle.o \
 	src/features/sort.o \
+	src/fill.o \
 	src/guard.o \
 	src/guard_index.o \
 	src/guard_key.o \
@@ -112,6 +113,7 @@ REGRESS = \
 	candidates \
 	configured \
 	estimates \
+	fill \
 	fuzz \
 	gin \
 	guard \

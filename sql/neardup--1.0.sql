@@ -984,3 +984,10 @@ CREATE FUNCTION descriptive_words(config regconfig, doc text, words word_set) RE
     AS 'MODULE_PATHNAME', 'descriptive_words_with_config'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
 COMMENT ON FUNCTION descriptive_words(regconfig, text, word_set) IS 'which words of a set a document, its words made by a text search configuration, uses often';
+
+-- fill
+
+CREATE FUNCTION neardup_fill() RETURNS trigger
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C VOLATILE PARALLEL SAFE;
+COMMENT ON FUNCTION neardup_fill() IS 'trigger function that computes a column where a generated column cannot';
