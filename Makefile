@@ -21,7 +21,10 @@ OBJS = \
 	src/corpus/word_set_agg.o \
 	src/corpus/word_statistics.o \
 	src/documents.o \
+	src/features/consonants.o \
 	src/features/order.o \
+	src/features/select.o \
+	src/features/sequence.o \
 	src/features/shingle.o \
 	src/features/sort.o \
 	src/fill.o \
@@ -63,6 +66,7 @@ OBJS = \
 	src/methods/methods.o \
 	src/methods/minhash.o \
 	src/methods/sample.o \
+	src/methods/selections.o \
 	src/methods/sentence_pairs.o \
 	src/methods/sentences.o \
 	src/methods/simhash.o \
@@ -71,6 +75,7 @@ OBJS = \
 	src/methods/top_words.o \
 	src/methods/weighed.o \
 	src/neardup.o \
+	src/selections.o \
 	src/shingles.o \
 	src/signature.o \
 	src/signature_ops.o \
@@ -127,6 +132,7 @@ REGRESS = \
 	lexicon \
 	measures \
 	security \
+	selections \
 	sentence_pairs \
 	shingles \
 	signature \

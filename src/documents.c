@@ -26,13 +26,21 @@
 /* A call site's shingler, and the arguments that it was made for. */
 struct DocumentSite
 {
-	MemoryContext context;		/* owns shingler and analysis */
-	Shingler   *shingler;		/* NULL if there is none yet */
+	MemoryContext context;		/* owns all that is below */
+	Analysis   *analysis;		/* NULL if there is none yet */
 	Making		making;			/* of the sets that it makes */
-	char	   *analysis;		/* NULL if a configuration was given */
-	size_t		analysis_len;
+
+	/* what it was made for */
+	char	   *said;			/* NULL if a configuration was given */
+	size_t		said_len;
 	int			k;				/* 0 if it was not given */
 	Oid			config;
+
+	/* what reads documents, each made when it is first needed */
+	Shingler   *shingler;
+	SequenceReader *sequence;
+	Reader	   *words;
+	void	   *extra;			/* the function's own */
 };
 
 static DocumentSite *
@@ -53,14 +61,27 @@ get_site(FunctionCallInfo fcinfo)
 	return flinfo->fn_extra;
 }
 
-/* Makes the site's shingler, in the site's context. */
-static void
-set_shingler(DocumentSite *site, const Analysis *analysis)
+/* Forgets all, and makes the site's context the current one. */
+static MemoryContext
+reset_site(DocumentSite *site)
 {
+	MemoryContext context = site->context;
+
+	MemoryContextReset(context);
+	memset(site, 0, sizeof(DocumentSite));
+	site->context = context;
+	return MemoryContextSwitchTo(context);
+}
+
+/* Sets the analysis, which makes the site ready. */
+static void
+set_analysis(DocumentSite *site, Analysis *analysis, int k)
+{
+	site->k = k;
 	site->making = analysis->making;
 	site->making.method = METHOD_SHINGLES;
 	site->making.width = 64;
-	site->shingler = shingler_create(analysis);
+	site->analysis = analysis;
 }
 
 /*
@@ -108,30 +129,43 @@ apply_k(Analysis *analysis, int k)
 	analysis_set_k(analysis, k);
 }
 
+/* Ready for an analysis, of characters whatever it says if `chars`. */
+static DocumentSite *
+ready_site(FunctionCallInfo fcinfo, text *doc, text *said, int k, bool chars)
+{
+	DocumentSite *site = get_site(fcinfo);
+	const char *bytes = VARDATA_ANY(said);
+	size_t		len = VARSIZE_ANY_EXHDR(said);
+	MemoryContext old;
+	Analysis   *analysis;
+
+	if (site->analysis != NULL && site->k == k &&
+		site->said_len == len && memcmp(site->said, bytes, len) == 0)
+		return site;
+	refuse_swapped(doc, said);
+	old = reset_site(site);
+	analysis = analysis_parse(bytes, len, NULL);
+	if (chars)
+		analysis->making.unit = UNIT_CHAR;
+	apply_k(analysis, k);
+	site->said = pnstrdup(bytes, len);
+	site->said_len = len;
+	set_analysis(site, analysis, k);
+	MemoryContextSwitchTo(old);
+	return site;
+}
+
 DocumentSite *
 document_site(FunctionCallInfo fcinfo, text *doc, text *analysis, int k)
 {
-	DocumentSite *site = get_site(fcinfo);
-	const char *bytes = VARDATA_ANY(analysis);
-	size_t		len = VARSIZE_ANY_EXHDR(analysis);
-	MemoryContext old;
-	Analysis   *parsed;
+	return ready_site(fcinfo, doc, analysis, k, false);
+}
 
-	if (site->shingler != NULL && site->k == k &&
-		site->analysis_len == len && memcmp(site->analysis, bytes, len) == 0)
-		return site;
-	refuse_swapped(doc, analysis);
-	site->shingler = NULL;
-	MemoryContextReset(site->context);
-	old = MemoryContextSwitchTo(site->context);
-	parsed = analysis_parse(bytes, len, NULL);
-	apply_k(parsed, k);
-	site->k = k;
-	site->analysis = pnstrdup(bytes, len);
-	site->analysis_len = len;
-	set_shingler(site, parsed);
-	MemoryContextSwitchTo(old);
-	return site;
+DocumentSite *
+document_site_of_chars(FunctionCallInfo fcinfo, text *doc, text *analysis,
+					   int k)
+{
+	return ready_site(fcinfo, doc, analysis, k, true);
 }
 
 DocumentSite *
@@ -141,16 +175,13 @@ document_site_for_config(FunctionCallInfo fcinfo, Oid config, int k)
 	MemoryContext old;
 	Analysis   *analysis;
 
-	if (site->shingler != NULL && site->k == k && site->config == config)
+	if (site->analysis != NULL && site->k == k && site->config == config)
 		return site;
-	site->shingler = NULL;
-	MemoryContextReset(site->context);
-	old = MemoryContextSwitchTo(site->context);
+	old = reset_site(site);
 	analysis = analysis_of_config(config);
 	analysis_set_k(analysis, k);
-	site->k = k;
 	site->config = config;
-	set_shingler(site, analysis);
+	set_analysis(site, analysis, k);
 	MemoryContextSwitchTo(old);
 	return site;
 }
@@ -161,13 +192,62 @@ document_making(const DocumentSite *site)
 	return &site->making;
 }
 
+void **
+document_extra(DocumentSite *site, MemoryContext *context)
+{
+	*context = site->context;
+	return &site->extra;
+}
+
 const uint64 *
 document_set(DocumentSite *site, const text *doc, bool rising, size_t *n)
 {
 	size_t		len;
 	const char *utf8 = text_as_utf8(doc, &len);
 
+	if (site->shingler == NULL)
+	{
+		MemoryContext old = MemoryContextSwitchTo(site->context);
+
+		site->shingler = shingler_create(site->analysis);
+		MemoryContextSwitchTo(old);
+	}
 	if (rising)
 		return shingler_set(site->shingler, utf8, len, n);
 	return shingler_distinct(site->shingler, utf8, len, n);
+}
+
+Sequence
+document_sequence(DocumentSite *site, const text *doc)
+{
+	size_t		len;
+	const char *utf8 = text_as_utf8(doc, &len);
+
+	if (site->sequence == NULL)
+	{
+		MemoryContext old = MemoryContextSwitchTo(site->context);
+
+		site->sequence = sequence_create(site->analysis);
+		MemoryContextSwitchTo(old);
+	}
+	return sequence_read(site->sequence, utf8, len);
+}
+
+Reader *
+document_words(DocumentSite *site, const text *doc)
+{
+	size_t		len;
+	const char *utf8 = text_as_utf8(doc, &len);
+
+	if (site->words == NULL)
+	{
+		MemoryContext old = MemoryContextSwitchTo(site->context);
+		Analysis	analysis = *site->analysis;
+
+		analysis.making.unit = UNIT_WORD;
+		site->words = reader_create(&analysis);
+		MemoryContextSwitchTo(old);
+	}
+	reader_begin(site->words, utf8, len);
+	return site->words;
 }

@@ -11,6 +11,7 @@
 
 #include "mb/pg_wchar.h"
 
+#include "features/sequence.h"
 #include "neardup.h"
 
 /*
@@ -44,6 +45,10 @@ typedef struct DocumentSite DocumentSite;
 extern DocumentSite *document_site(FunctionCallInfo fcinfo, text *doc,
 								   text *analysis, int k);
 
+/* Likewise for its characters, whatever units the analysis says. */
+extern DocumentSite *document_site_of_chars(FunctionCallInfo fcinfo, text *doc,
+											text *analysis, int k);
+
 /* Likewise for a text-search configuration. */
 extern DocumentSite *document_site_for_config(FunctionCallInfo fcinfo,
 											  Oid config, int k);
@@ -57,5 +62,17 @@ extern const Making *document_making(const DocumentSite *site);
  */
 extern const uint64 *document_set(DocumentSite *site, const text *doc,
 								  bool rising, size_t *n);
+
+/* All units and shingles of a document, valid until the site's next one. */
+extern Sequence document_sequence(DocumentSite *site, const text *doc);
+
+/* A reader of the document's words, whatever its units, that has been begun. */
+extern Reader *document_words(DocumentSite *site, const text *doc);
+
+/*
+ * Where the function may keep something of its own, NULL whenever the site
+ * has been made ready for other arguments, and the context that lives as long.
+ */
+extern void **document_extra(DocumentSite *site, MemoryContext *context);
 
 #endif							/* NEARDUP_DOCUMENTS_H */

@@ -36,6 +36,12 @@ typedef enum Method
 	METHOD_SUPERSHINGLES = 6,	/* hashes of groups of min-hash slots */
 	METHOD_MEGASHINGLES = 7,	/* hashes of pairs of supershingles */
 	METHOD_SIMHASH = 8,			/* signs of 64 random projections */
+	METHOD_WINNOW = 9,			/* shingles least in a window, a set */
+	METHOD_EVERY_NTH = 10,		/* every m-th shingle, a set */
+	METHOD_ANCHORED = 11,		/* shingles that begin with an anchor */
+	METHOD_SIF = 12,			/* substrings that follow an anchor */
+	METHOD_KOALA = 13,			/* substrings of consonants, rare ones */
+	METHOD_LEAVE_OUT = 14,		/* a set without common features */
 	METHOD_SENTENCE_PAIRS = 16, /* sums of neighbouring sentences, a set */
 	METHOD_TEXT_HASH = 17,		/* hash of all words */
 	METHOD_LONG_SENTENCES = 18, /* hash of the longest sentences */

@@ -3,8 +3,8 @@
  *		SQL functions that make sketches of sets and of documents, and those
  *		that tell how likely sketches are to meet.
  *
- * A sketch can be made of a signature that is an exact set; of a sample or of
- * another sketch it would not be what its header says.  Supershingles are
+ * A sketch can be made of a set of shingles or of given features; of another
+ * method's signature it would not be what its header says.  Supershingles are
  * those of a min-hash sketch of the same size, so they can be made of one,
  * and megashingles of supershingles.
  *
@@ -81,7 +81,8 @@ sketch_of_set(const Signature *set, Method method, uint32 param0, uint32 param1)
 {
 	StringInfoData source;
 
-	if (!method_info(set->making.method)->exact)
+	if (set->making.method != METHOD_SHINGLES &&
+		set->making.method != METHOD_FEATURES)
 	{
 		initStringInfo(&source);
 		making_append(&set->making, &source);
@@ -89,7 +90,7 @@ sketch_of_set(const Signature *set, Method method, uint32 param0, uint32 param1)
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("%s cannot be made of %s",
 						method_info(method)->name, source.data),
-				 errdetail("A sketch is made of an exact set, such as shingles() makes.")));
+				 errdetail("A sketch is made of a set of shingles, or of given features.")));
 	}
 	return make_sketch(&set->making, set->values, SIGNATURE_NVALUES(set),
 					   method, param0, param1);

@@ -86,20 +86,26 @@ typedef struct MethodInfo
 extern const MethodInfo *method_info(uint8 method);
 extern const MethodInfo *method_by_name(const char *name, size_t len);
 
-/* Methods, one per file */
+/* Methods, by name */
+extern const MethodInfo anchored_method;
 extern const MethodInfo bottom_method;
 extern const MethodInfo descriptive_words_method;
+extern const MethodInfo every_nth_method;
 extern const MethodInfo fuzzy_fingerprint_method;
 extern const MethodInfo heavy_sentences_method;
 extern const MethodInfo imatch_method;
+extern const MethodInfo koala_method;
+extern const MethodInfo leave_out_method;
 extern const MethodInfo long_sentences_method;
 extern const MethodInfo megashingles_method;
 extern const MethodInfo minhash_method;
 extern const MethodInfo sample_method;
 extern const MethodInfo sentence_pairs_method;
+extern const MethodInfo sif_method;
 extern const MethodInfo simhash_method;
 extern const MethodInfo supershingles_method;
 extern const MethodInfo text_hash_method;
 extern const MethodInfo top_words_method;
+extern const MethodInfo winnow_method;
 
 #endif							/* NEARDUP_METHODS_H */
