@@ -11,6 +11,7 @@
 
 #include "mb/pg_wchar.h"
 
+#include "compat.h"
 #include "features/sequence.h"
 #include "neardup.h"
 
