@@ -80,6 +80,7 @@ OBJS = \
 	src/signature.o \
 	src/signature_ops.o \
 	src/sketches.o \
+	src/statistics.o \
 	src/text/analysis.o \
 	src/text/ascii.o \
 	src/text/configured.o \
@@ -137,6 +138,7 @@ REGRESS = \
 	shingles \
 	signature \
 	sketches \
+	statistics \
 	words
 REGRESS_OPTS = --inputdir=$(srcdir)/test --load-extension=neardup
 ISOLATION = \

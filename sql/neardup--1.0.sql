@@ -28,11 +28,17 @@ CREATE FUNCTION signature_send(signature) RETURNS bytea
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION signature_send(signature) IS 'binary output of signature';
 
+CREATE FUNCTION signature_typanalyze(internal) RETURNS boolean
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C STABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION signature_typanalyze(internal) IS 'gathers statistics of signature columns';
+
 CREATE TYPE signature (
     INPUT = signature_in,
     OUTPUT = signature_out,
     RECEIVE = signature_recv,
     SEND = signature_send,
+    ANALYZE = signature_typanalyze,
     ALIGNMENT = double,
     STORAGE = external -- hashes do not compress
 );

@@ -55,6 +55,13 @@ extern PGDLLEXPORT void _PG_init(void);
 #include "commands/explain_state.h"
 #endif
 
+/* 18: vacuum_delay_point is told whether it is called by ANALYZE */
+#if PG_VERSION_NUM >= 180000
+#define vacuum_delay_point_compat() vacuum_delay_point(true)
+#else
+#define vacuum_delay_point_compat() vacuum_delay_point()
+#endif
+
 /* 18: the module tells its name and version */
 #if PG_VERSION_NUM >= 180000
 #define NEARDUP_MODULE_MAGIC \

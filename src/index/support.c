@@ -37,13 +37,7 @@
 #include "index/query.h"
 #include "index/support.h"
 #include "measures.h"
-
-/*
- * The share of all pairs that are near-duplicates where nothing is known: in
- * package descriptions, articles and the like it is of this order from 10,000
- * to 340,000 rows.
- */
-#define DEFAULT_NEAR_SELECTIVITY	5e-5
+#include "statistics.h"
 
 /* Taking a condition apart */
 
@@ -308,25 +302,48 @@ neardup_support(PG_FUNCTION_ARGS)
 		PG_RETURN_POINTER(index_condition((SupportRequestIndexCondition *) request));
 	if (IsA(request, SupportRequestSelectivity))
 	{
-		((SupportRequestSelectivity *) request)->selectivity =
-			DEFAULT_NEAR_SELECTIVITY;
-		PG_RETURN_POINTER(request);
+		SupportRequestSelectivity *req = (SupportRequestSelectivity *) request;
+		Expr	   *clause = (Expr *) makeFuncExpr(req->funcid, BOOLOID,
+												   req->args, InvalidOid,
+												   req->inputcollid,
+												   COERCE_EXPLICIT_CALL);
+
+		req->selectivity = near_selectivity(req->root, (Node *) clause,
+											req->jointype,
+											req->is_join ? req->sjinfo : NULL);
+		PG_RETURN_POINTER(req);
 	}
 	PG_RETURN_POINTER(NULL);
 }
 
 /* Selectivity of the operators */
 
+/* The condition that an estimator is asked about. */
+static Node *
+estimated_clause(FunctionCallInfo fcinfo)
+{
+	List	   *args = (List *) PG_GETARG_POINTER(2);
+
+	return (Node *) make_opclause(PG_GETARG_OID(1), BOOLOID, false,
+								  linitial(args), lsecond(args),
+								  InvalidOid, PG_GET_COLLATION());
+}
+
 PG_FUNCTION_INFO_V1(neardup_sel);
 Datum
 neardup_sel(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_FLOAT8(DEFAULT_NEAR_SELECTIVITY);
+	PG_RETURN_FLOAT8(near_selectivity((PlannerInfo *) PG_GETARG_POINTER(0),
+									  estimated_clause(fcinfo), JOIN_INNER,
+									  NULL));
 }
 
 PG_FUNCTION_INFO_V1(neardup_joinsel);
 Datum
 neardup_joinsel(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_FLOAT8(DEFAULT_NEAR_SELECTIVITY);
+	PG_RETURN_FLOAT8(near_selectivity((PlannerInfo *) PG_GETARG_POINTER(0),
+									  estimated_clause(fcinfo),
+									  (JoinType) PG_GETARG_INT16(3),
+									  (SpecialJoinInfo *) PG_GETARG_POINTER(4)));
 }

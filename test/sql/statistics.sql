@@ -1,0 +1,82 @@
+--
+-- Statistics of signature columns, and estimates made of them
+--
+CREATE SCHEMA statistics_test;
+SET search_path = statistics_test, public;
+
+-- Families of ten rows, two of each set; from one set to the next three of
+-- thirty elements change
+CREATE TABLE docs AS
+SELECT id, CASE WHEN id % 50 <> 0 THEN signature_from(ARRAY(
+        SELECT family * 1000 + e + 3 * (id % 10 / 2)
+        FROM generate_series(1, 30) e)) END AS sig
+FROM (SELECT id, id / 10 AS family FROM generate_series(1, 2000) id) s;
+
+-- Estimated and actual rows of a query
+CREATE FUNCTION estimate(query text, OUT estimated float8, OUT actual float8)
+LANGUAGE plpgsql AS $$
+DECLARE
+    plan json;
+BEGIN
+    EXECUTE 'EXPLAIN (ANALYZE, TIMING OFF, FORMAT json) ' || query INTO plan;
+    plan := plan->0->'Plan';
+    estimated := plan->>'Plan Rows';
+    actual := plan->>'Actual Rows';
+END $$;
+
+-- Nothing is known as yet: one constant for all
+SELECT count(DISTINCT estimated)
+FROM unnest('{0.5,0.8,1}'::float8[]) t,
+    estimate(format('SELECT FROM docs a JOIN docs b ON near_duplicate(a.sig, b.sig, %s)', t));
+ANALYZE docs;
+SELECT t, actual, estimated / actual BETWEEN 0.8 AND 1.25 AS near
+FROM unnest('{0.4,0.5,0.6,0.7,0.8,0.9,0.95,1}'::float8[]) t,
+    estimate(format('SELECT FROM docs a JOIN docs b ON near_duplicate(a.sig, b.sig, %s)', t))
+ORDER BY t;
+SELECT m, actual, estimated / actual BETWEEN 0.25 AND 4 AS near
+FROM unnest('{containment,contains,dice,cosine,overlap}'::text[]) m,
+    estimate(format('SELECT FROM docs a JOIN docs b ON near_duplicate(a.sig, b.sig, 0.8, %L)', m))
+ORDER BY m;
+-- Operators and a look-up
+SELECT actual, estimated / actual BETWEEN 0.25 AND 4 AS near
+FROM estimate('SELECT FROM docs a JOIN docs b ON a.sig % b.sig');
+SELECT actual, estimated / actual BETWEEN 0.25 AND 4 AS near
+FROM estimate('SELECT FROM docs a JOIN docs b ON a.sig <% b.sig');
+SELECT actual, estimated / actual BETWEEN 0.2 AND 4 AS near
+FROM estimate('SELECT FROM docs WHERE sig % (SELECT sig FROM docs WHERE id = 7)');
+-- Semi-join: no more than there are rows
+SELECT actual, estimated / actual BETWEEN 0.5 AND 1.25 AS near
+FROM estimate('SELECT FROM docs a WHERE EXISTS (SELECT FROM docs b WHERE near_duplicate(a.sig, b.sig, 0.8))');
+-- A threshold that is not known, and one that is none
+SELECT estimated > 0 FROM estimate('SELECT FROM docs a JOIN docs b ON near_duplicate(a.sig, b.sig, (SELECT 0.8))');
+EXPLAIN (COSTS OFF) SELECT FROM docs a JOIN docs b ON near_duplicate(a.sig, b.sig, 7);
+
+-- An expression has statistics if it is indexed, or in CREATE STATISTICS
+CREATE TABLE arrays AS SELECT id, sig::bigint[] AS features FROM docs;
+ANALYZE arrays;
+SELECT estimated < actual / 4 AS far
+FROM estimate('SELECT FROM arrays a JOIN arrays b ON near_duplicate(signature_from(a.features), signature_from(b.features), 0.8)');
+CREATE STATISTICS made ON (signature_from(features)) FROM arrays;
+ANALYZE arrays;
+SELECT estimated / actual BETWEEN 0.8 AND 1.25 AS near
+FROM estimate('SELECT FROM arrays a JOIN arrays b ON near_duplicate(signature_from(a.features), signature_from(b.features), 0.8)');
+
+-- No signature, one, none that is not empty, different makings, sketches
+CREATE TABLE odd (sig signature, sketch signature);
+ANALYZE odd;
+INSERT INTO odd VALUES (NULL, NULL);
+ANALYZE odd;
+INSERT INTO odd VALUES (signature_from('{}'), minhash(signature_from('{}'))),
+    (signature_from('{}'), minhash(signature_from('{}')));
+ANALYZE odd;
+INSERT INTO odd SELECT signature_from('{1,2}'), minhash(signature_from('{1,2}'))
+FROM generate_series(1, 20);
+ANALYZE odd;
+SELECT actual, estimated / actual BETWEEN 0.8 AND 1.25 AS near
+FROM estimate('SELECT FROM odd a JOIN odd b ON near_duplicate(a.sig, b.sig, 0.8)');
+SELECT actual FROM estimate('SELECT FROM odd a JOIN odd b ON near_duplicate(a.sketch, b.sketch, 0.8)');
+INSERT INTO odd VALUES (sample(signature_from('{1,2}'), 1), NULL);
+ANALYZE odd;
+
+SET client_min_messages = warning;
+DROP SCHEMA statistics_test CASCADE;
