@@ -21,6 +21,8 @@ OBJS = \
 	src/corpus/word_set_agg.o \
 	src/corpus/word_statistics.o \
 	src/documents.o \
+	src/evaluate.o \
+	src/evaluate_methods.o \
 	src/features/consonants.o \
 	src/features/order.o \
 	src/features/select.o \
@@ -119,6 +121,7 @@ REGRESS = \
 	candidates \
 	configured \
 	estimates \
+	evaluate \
 	fill \
 	fuzz \
 	gin \
