@@ -918,7 +918,7 @@ CREATE FUNCTION top_words(config regconfig, doc text, lexicon, n int = 6,
 COMMENT ON FUNCTION top_words(regconfig, text, lexicon, int, text) IS 'hash of the n words of a document, made by a text search configuration, that weigh most';
 
 CREATE FUNCTION imatch(doc text, lexicon, lexicons int = 10, minimum int = 4,
-                       low double precision = 0.1, high double precision = 1.0,
+                       low double precision = 0.2, high double precision = 0.8,
                        removed double precision = 0.33, seed bigint = 0,
                        analysis text = '') RETURNS signature
     AS 'MODULE_PATHNAME'
@@ -926,7 +926,7 @@ CREATE FUNCTION imatch(doc text, lexicon, lexicons int = 10, minimum int = 4,
 COMMENT ON FUNCTION imatch(text, lexicon, int, int, double precision, double precision, double precision, bigint, text) IS 'hashes of those words of a document that are of middling rarity';
 
 CREATE FUNCTION imatch(config regconfig, doc text, lexicon, lexicons int = 10, minimum int = 4,
-                       low double precision = 0.1, high double precision = 1.0,
+                       low double precision = 0.2, high double precision = 0.8,
                        removed double precision = 0.33, seed bigint = 0) RETURNS signature
     AS 'MODULE_PATHNAME', 'imatch_with_config'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;

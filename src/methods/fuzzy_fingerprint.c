@@ -37,13 +37,13 @@ PG_FUNCTION_INFO_V1(fuzzy_fingerprint_with_config);
 #endif
 
 #define WORDS_BLOCK		1024	/* words read at a time */
-#define MAX_SCHEMES		16
+#define MAX_SCHEMES		8
 #define NUM_TERMS		3		/* r */
 
 /* The border between the terms in scheme s, in standard deviations. */
 #define BORDER(s)		(FIRST_BORDER + (s) * BORDER_STEP)
-#define FIRST_BORDER	1.0
-#define BORDER_STEP		0.25
+#define FIRST_BORDER	1.2
+#define BORDER_STEP		(-0.15)
 
 static const char *fuzzy_check(const Signature *sig);
 
