@@ -543,8 +543,9 @@ lexicon_out(PG_FUNCTION_ARGS)
 
 		if (i % 4096 == 0)
 			CHECK_FOR_INTERRUPTS();
-		appendStringInfo(&out, "%s%016" INT64_MODIFIER "x:%u:%u",
-						 i == 0 ? "" : ",", entry->hash, entry->df, entry->cf);
+		appendStringInfo(&out, "%s%08x%08x:%u:%u", i == 0 ? "" : ",",
+						 (uint32) (entry->hash >> 32), (uint32) entry->hash,
+						 entry->df, entry->cf);
 	}
 	appendStringInfoChar(&out, '}');
 	PG_RETURN_CSTRING(out.data);
