@@ -84,12 +84,8 @@ set_analysis(DocumentSite *site, Analysis *analysis, int k)
 	site->analysis = analysis;
 }
 
-/*
- * Refuses shingles('english', 'some text') and the like: the arguments stand as for
- * to_tsvector(), but without a type the first one is the document.
- */
-static void
-refuse_swapped(text *doc, text *analysis)
+void
+document_refuse_swapped(const text *doc, const text *analysis)
 {
 	char	   *first = text_to_cstring(analysis);
 	char	   *name;
@@ -142,7 +138,7 @@ ready_site(FunctionCallInfo fcinfo, text *doc, text *said, int k, bool chars)
 	if (site->analysis != NULL && site->k == k &&
 		site->said_len == len && memcmp(site->said, bytes, len) == 0)
 		return site;
-	refuse_swapped(doc, said);
+	document_refuse_swapped(doc, said);
 	old = reset_site(site);
 	analysis = analysis_parse(bytes, len, NULL);
 	if (chars)

@@ -34,6 +34,13 @@ text_as_utf8(const text *t, size_t *len)
 	return utf8;
 }
 
+/*
+ * Refuses f('english', 'some text'), where f(document, analysis) is meant: the
+ * arguments stand as for to_tsvector(), but without a type the first one is
+ * the document.  To be called where an analysis is parsed.
+ */
+extern void document_refuse_swapped(const text *doc, const text *analysis);
+
 /* What a call site keeps from one document to the next. */
 typedef struct DocumentSite DocumentSite;
 

@@ -164,8 +164,8 @@ identity_measure(PG_FUNCTION_ARGS)
 	Site	   *site = site_get(fcinfo);
 	LexiconView *view = site_lexicon(site, fcinfo, 2);
 
-	site_use_lexicon_or(site, view->lexicon, PG_GETARG_TEXT_PP(4),
-						READS_WORDS);
+	site_use_lexicon_or(site, view->lexicon, PG_GETARG_TEXT_PP(0),
+						PG_GETARG_TEXT_PP(4), READS_WORDS);
 	return measure_texts(fcinfo, site, view, 0, PG_GETARG_INT32(3));
 }
 

@@ -117,6 +117,7 @@ lexicon_agg_add(PG_FUNCTION_ARGS)
 {
 	Site	   *site = site_get(fcinfo);
 	LexiconState *state;
+	text	   *doc;
 	int64		max_words = DEFAULT_MAX_WORDS;
 
 	if (PG_ARGISNULL(1))
@@ -126,12 +127,13 @@ lexicon_agg_add(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("analysis and max_words must not be null")));
-	site_use_analysis(site, PG_NARGS() > 2 ? PG_GETARG_TEXT_PP(2) :
+	doc = PG_GETARG_TEXT_PP(1);
+	site_use_analysis(site, doc, PG_NARGS() > 2 ? PG_GETARG_TEXT_PP(2) :
 					  cstring_to_text(""), READS_WORDS);
 	if (PG_NARGS() > 3)
 		max_words = PG_GETARG_INT32(3);
 	state = state_for_document(fcinfo, site, max_words);
-	add_document(site, state, PG_GETARG_TEXT_PP(1));
+	add_document(site, state, doc);
 	PG_RETURN_POINTER(state);
 }
 

@@ -108,7 +108,8 @@ make_reader(Site *site, Analysis *analysis, Reads reads)
 }
 
 void
-site_use_analysis(Site *site, const text *analysis, Reads reads)
+site_use_analysis(Site *site, const text *doc, const text *analysis,
+				  Reads reads)
 {
 	const char *bytes = VARDATA_ANY(analysis);
 	size_t		len = VARSIZE_ANY_EXHDR(analysis);
@@ -117,6 +118,7 @@ site_use_analysis(Site *site, const text *analysis, Reads reads)
 	if (site->reader != NULL && site->said != NULL &&
 		site->said_len == len && memcmp(site->said, bytes, len) == 0)
 		return;
+	document_refuse_swapped(doc, analysis);
 	reset_site(site);
 	old = MemoryContextSwitchTo(site->context);
 	make_reader(site, analysis_parse(bytes, len, NULL), reads);
@@ -167,15 +169,15 @@ site_use_lexicon(Site *site, const Lexicon *lexicon, Reads reads)
 }
 
 void
-site_use_lexicon_or(Site *site, const Lexicon *lexicon, const text *analysis,
-					Reads reads)
+site_use_lexicon_or(Site *site, const Lexicon *lexicon, const text *doc,
+					const text *analysis, Reads reads)
 {
 	if (VARSIZE_ANY_EXHDR(analysis) == 0)
 	{
 		site_use_lexicon(site, lexicon, reads);
 		return;
 	}
-	site_use_analysis(site, analysis, reads);
+	site_use_analysis(site, doc, analysis, reads);
 	lexicon_require_making(lexicon, &site->words);
 }
 

@@ -53,9 +53,11 @@ extern Site *site_get(FunctionCallInfo fcinfo);
 /*
  * Makes the site ready for an analysis, a configuration or, where nothing is
  * said, for what a lexicon was made with.  Raises what analysis_parse() does,
- * and INVALID_PARAMETER_VALUE for an analysis in characters.
+ * and INVALID_PARAMETER_VALUE for an analysis in characters; doc is looked at
+ * only to tell whether it and the analysis have been exchanged.
  */
-extern void site_use_analysis(Site *site, const text *analysis, Reads reads);
+extern void site_use_analysis(Site *site, const text *doc,
+							  const text *analysis, Reads reads);
 extern void site_use_config(Site *site, Oid config, Reads reads);
 extern void site_use_lexicon(Site *site, const Lexicon *lexicon, Reads reads);
 
@@ -65,7 +67,8 @@ extern void site_use_lexicon(Site *site, const Lexicon *lexicon, Reads reads);
  * of the two are not the same.
  */
 extern void site_use_lexicon_or(Site *site, const Lexicon *lexicon,
-								const text *analysis, Reads reads);
+								const text *doc, const text *analysis,
+								Reads reads);
 extern void site_use_lexicon_config(Site *site, const Lexicon *lexicon,
 									Oid config, Reads reads);
 

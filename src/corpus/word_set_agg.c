@@ -203,16 +203,18 @@ word_set_agg_add(PG_FUNCTION_ARGS)
 {
 	Site	   *site = site_get(fcinfo);
 	WordSetState *state;
+	text	   *doc;
 
 	if (PG_ARGISNULL(1))
 		return return_unchanged(fcinfo);
 	require_not_null(fcinfo, 2);
 	require_not_null(fcinfo, 3);
-	site_use_analysis(site, PG_NARGS() > 2 ? PG_GETARG_TEXT_PP(2) :
+	doc = PG_GETARG_TEXT_PP(1);
+	site_use_analysis(site, doc, PG_NARGS() > 2 ? PG_GETARG_TEXT_PP(2) :
 					  cstring_to_text(""), READS_WORDS);
 	state = state_for_document(fcinfo, site, PG_NARGS() > 3 ?
 							   PG_GETARG_INT32(3) : DEFAULT_WORDS);
-	add_document(fcinfo, site, state, PG_GETARG_TEXT_PP(1));
+	add_document(fcinfo, site, state, doc);
 	PG_RETURN_POINTER(state);
 }
 

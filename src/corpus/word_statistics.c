@@ -205,7 +205,8 @@ word_statistics(PG_FUNCTION_ARGS)
 	rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
 	site = site_get(fcinfo);
 	view = site_lexicon(site, fcinfo, 1);
-	site_use_lexicon_or(site, view->lexicon, analysis, READS_WORDS);
+	site_use_lexicon_or(site, view->lexicon, PG_GETARG_TEXT_PP(0),
+						analysis, READS_WORDS);
 	site_begin(site, PG_GETARG_TEXT_PP(0));
 	words = read_words(site->reader, &n);
 	for (size_t i = 0; i < n; i++)

@@ -316,7 +316,7 @@ descriptive_words(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("word set has no analysis"),
 				 errhint("Give the text search configuration that it was made with as first argument.")));
-	site_use_analysis(site, table->analysis, READS_WORDS);
+	site_use_analysis(site, PG_GETARG_TEXT_PP(0), table->analysis, READS_WORDS);
 	return make_signature(fcinfo, site, table, PG_GETARG_TEXT_PP(0));
 }
 

@@ -162,7 +162,8 @@ fuzzy_fingerprint(PG_FUNCTION_ARGS)
 	size_t		nwords;
 	const Lexicon *lexicon = lexicon_header(PG_GETARG_DATUM(1), &nwords);
 
-	site_use_lexicon_or(site, lexicon, PG_GETARG_TEXT_PP(3), READS_WORDS);
+	site_use_lexicon_or(site, lexicon, PG_GETARG_TEXT_PP(0),
+						PG_GETARG_TEXT_PP(3), READS_WORDS);
 	return make_signature(fcinfo, site, lexicon, PG_GETARG_TEXT_PP(0),
 						  PG_GETARG_INT32(2));
 }

@@ -113,8 +113,8 @@ heavy_sentences(PG_FUNCTION_ARGS)
 	Site	   *site = site_get(fcinfo);
 	LexiconView *view = site_lexicon(site, fcinfo, 1);
 
-	site_use_lexicon_or(site, view->lexicon, PG_GETARG_TEXT_PP(3),
-						READS_ORDERED_SENTENCES);
+	site_use_lexicon_or(site, view->lexicon, PG_GETARG_TEXT_PP(0),
+						PG_GETARG_TEXT_PP(3), READS_ORDERED_SENTENCES);
 	return make_signature(fcinfo, site, view, PG_GETARG_TEXT_PP(0),
 						  PG_GETARG_TEXT_PP(2), PG_GETARG_INT32(4));
 }

@@ -264,8 +264,8 @@ imatch(PG_FUNCTION_ARGS)
 	Site	   *site = site_get(fcinfo);
 	LexiconView *view = site_lexicon(site, fcinfo, 1);
 
-	site_use_lexicon_or(site, view->lexicon, PG_GETARG_TEXT_PP(8),
-						READS_WORDS);
+	site_use_lexicon_or(site, view->lexicon, PG_GETARG_TEXT_PP(0),
+						PG_GETARG_TEXT_PP(8), READS_WORDS);
 	return make_signature(fcinfo, site, view, PG_GETARG_TEXT_PP(0),
 						  get_arguments(fcinfo, 2));
 }

@@ -58,7 +58,8 @@ long_sentences(PG_FUNCTION_ARGS)
 {
 	Site	   *site = site_get(fcinfo);
 
-	site_use_analysis(site, PG_GETARG_TEXT_PP(1), READS_ORDERED_SENTENCES);
+	site_use_analysis(site, PG_GETARG_TEXT_PP(0), PG_GETARG_TEXT_PP(1),
+					  READS_ORDERED_SENTENCES);
 	return make_signature(fcinfo, site, PG_GETARG_TEXT_PP(0),
 						  PG_GETARG_INT32(2));
 }

@@ -147,7 +147,8 @@ sentence_pairs(PG_FUNCTION_ARGS)
 {
 	Site	   *site = site_get(fcinfo);
 
-	site_use_analysis(site, PG_GETARG_TEXT_PP(1), READS_SENTENCES);
+	site_use_analysis(site, PG_GETARG_TEXT_PP(0), PG_GETARG_TEXT_PP(1),
+					  READS_SENTENCES);
 	PG_RETURN_SIGNATURE(make_signature(site, PG_GETARG_TEXT_PP(0)));
 }
 

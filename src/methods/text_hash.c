@@ -81,7 +81,8 @@ text_hash(PG_FUNCTION_ARGS)
 {
 	Site	   *site = site_get(fcinfo);
 
-	site_use_analysis(site, PG_GETARG_TEXT_PP(1), READS_WORDS);
+	site_use_analysis(site, PG_GETARG_TEXT_PP(0), PG_GETARG_TEXT_PP(1),
+					  READS_WORDS);
 	return make_signature(fcinfo, site, PG_GETARG_TEXT_PP(0));
 }
 

@@ -139,8 +139,8 @@ top_words(PG_FUNCTION_ARGS)
 	Site	   *site = site_get(fcinfo);
 	LexiconView *view = site_lexicon(site, fcinfo, 1);
 
-	site_use_lexicon_or(site, view->lexicon, PG_GETARG_TEXT_PP(4),
-						READS_WORDS);
+	site_use_lexicon_or(site, view->lexicon, PG_GETARG_TEXT_PP(0),
+						PG_GETARG_TEXT_PP(4), READS_WORDS);
 	return return_signature(fcinfo,
 							make_signature(site, view, PG_GETARG_TEXT_PP(0),
 										   PG_GETARG_INT32(2),
@@ -168,7 +168,8 @@ top_words_by_tf(PG_FUNCTION_ARGS)
 {
 	Site	   *site = site_get(fcinfo);
 
-	site_use_analysis(site, PG_GETARG_TEXT_PP(2), READS_WORDS);
+	site_use_analysis(site, PG_GETARG_TEXT_PP(0), PG_GETARG_TEXT_PP(2),
+					  READS_WORDS);
 	return return_signature(fcinfo,
 							make_signature(site, NULL, PG_GETARG_TEXT_PP(0),
 										   PG_GETARG_INT32(1),

@@ -231,6 +231,8 @@ SELECT imatch('a', lexicon, low => 'nan') FROM stats;
 SELECT imatch('a', lexicon, removed => 1) FROM stats;
 SELECT fuzzy_fingerprint('a', lexicon, 17) FROM stats;
 SELECT text_hash('a', 'unit=char');
+SELECT long_sentences('english', 'The document.');
+SELECT lexicon_agg('english', body) FROM corpus WHERE id = 1;
 SELECT word_set_agg(body, '', 0) FROM corpus;
 SELECT word_set_agg(body, '', id) FROM corpus;
 SELECT descriptive_words('a', ROW('', '{1}', '{}', NULL)::word_set);
