@@ -50,7 +50,8 @@ SELECT round(pg_relation_size('long_sig') / 1e6) AS "signature_gin_ops MB",
        round((median_cpu('long array') / median_cpu('long'))::numeric, 2) AS ratio;
 DROP TABLE long_arrays;
 
-CREATE TEMP TABLE asked_long AS SELECT sig FROM long WHERE id % 50 IN (8, 33);
+CREATE TABLE asked_long AS SELECT sig FROM long WHERE id % 50 IN (8, 33);
+\connect
 SET enable_seqscan = off;
 CALL measure('ask long', 1,
   'SELECT sum(n) FROM asked_long AS asked,
@@ -62,4 +63,4 @@ SELECT queries, round(hits::numeric / queries, 2) AS "found each",
 FROM candidates('SELECT sig FROM asked_long',
                 'SELECT id FROM long WHERE near_duplicate(sig, $1, 0.8)');
 RESET enable_seqscan;
-DROP TABLE long;
+DROP TABLE long, asked_long;

@@ -27,9 +27,11 @@ SELECT round(pg_relation_size('stored_sig') / 1e6) AS "signature_gin_ops MB",
        round(median_cpu('array')::numeric, 1) AS "int8[] s",
        round((median_cpu('array') / median_cpu('gin'))::numeric, 2) AS "ratio (3)";
 
-CREATE TEMP TABLE asked AS
+CREATE TABLE asked AS
 SELECT id, sig FROM stored WHERE id % 341 = 7;
 ANALYZE asked;
+-- a session that has not built the index: one that has knows frequent keys
+\connect
 
 -- All in one statement, then one by one with a prepared plan
 CREATE PROCEDURE ask(run int) LANGUAGE plpgsql AS $$
@@ -131,4 +133,4 @@ RESET enable_seqscan;
 RESET enable_indexonlyscan;
 \endif
 DROP TABLE arrays;
-DROP TABLE stored;
+DROP TABLE stored, asked;
