@@ -32,7 +32,7 @@ struct Shingler
 	size_t		k;
 	Order		order;
 	MemoryContext context;		/* owns the set */
-	uint64	   *set;			/* shingles, sorted up to the last full buffer */
+	uint64	   *set;			/* shingles, the first of them sorted */
 	size_t		n;
 	size_t		size;			/* there is room for */
 	uint64	   *units;			/* k - 1 of before and UNITS_BLOCK new ones */

@@ -163,7 +163,8 @@ parse_setting(Parser *parser, const char *name, const char *value,
 			parser->maxlen = parse_number(parser, name, value, MAX_WORD_LIMIT);
 			return parser->maxlen != 0;
 		case SLOT_DIGITS:
-			choice = parse_choice(parser, name, value, digits, lengthof(digits));
+			choice = parse_choice(parser, name, value, digits,
+								  lengthof(digits));
 			analysis->making.filters |= FILTER_DIGITS;
 			return choice >= 0;
 		case SLOT_UNIT:
@@ -171,7 +172,8 @@ parse_setting(Parser *parser, const char *name, const char *value,
 			analysis->making.unit = choice;
 			return choice >= 0;
 		case SLOT_ORDER:
-			choice = parse_choice(parser, name, value, orders, lengthof(orders));
+			choice = parse_choice(parser, name, value, orders,
+								  lengthof(orders));
 			analysis->making.order = choice;
 			return choice >= 0;
 		case SLOT_K:

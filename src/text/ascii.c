@@ -28,31 +28,43 @@
  */
 #ifdef __SSE2__
 
+/* 255 for the bytes that are at least from and less than from + count. */
+static inline __m128i
+in_range(__m128i bytes, char from, char count)
+{
+	__m128i		above = _mm_sub_epi8(bytes, _mm_set1_epi8(from));
+
+	return _mm_cmpeq_epi8(above, _mm_min_epu8(above,
+											  _mm_set1_epi8(count - 1)));
+}
+
+static inline uint64
+bits_of(__m128i bytes)
+{
+	return (uint16) _mm_movemask_epi8(bytes);
+}
+
 static inline void
 map_bytes(const unsigned char *text, char *folded, uint64 *word,
 		  uint64 *other, uint64 *capital_i)
 {
+	const __m128i case_bit = _mm_set1_epi8(0x20);
+
 	*word = *other = *capital_i = 0;
 	for (int i = 0; i < 64; i += 16)
 	{
 		__m128i		bytes = _mm_loadu_si128((const __m128i *) (text + i));
-		__m128i		bit = _mm_set1_epi8(0x20);
-		__m128i		letter = _mm_sub_epi8(_mm_or_si128(bytes, bit),
-										  _mm_set1_epi8('a'));
-		__m128i		digit = _mm_sub_epi8(bytes, _mm_set1_epi8('0'));
-		__m128i		is_letter = _mm_cmpeq_epi8(letter, _mm_min_epu8(letter,
-																	_mm_set1_epi8(25)));
-		__m128i		is_digit = _mm_cmpeq_epi8(digit, _mm_min_epu8(digit,
-																  _mm_set1_epi8(9)));
+		__m128i		letters = in_range(_mm_or_si128(bytes, case_bit), 'a', 26);
+		__m128i		digits = in_range(bytes, '0', 10);
 		__m128i		is_i = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('I'));
-		uint64		high = (uint16) _mm_movemask_epi8(bytes);
+		uint64		high = bits_of(bytes);
 
 		_mm_storeu_si128((__m128i *) (folded + i),
-						 _mm_or_si128(bytes, _mm_and_si128(is_letter, bit)));
-		*word |= (high | (uint16) _mm_movemask_epi8(_mm_or_si128(is_letter,
-																 is_digit))) << i;
+						 _mm_or_si128(bytes,
+									  _mm_and_si128(letters, case_bit)));
+		*word |= (high | bits_of(_mm_or_si128(letters, digits))) << i;
 		*other |= high << i;
-		*capital_i |= (uint64) (uint16) _mm_movemask_epi8(is_i) << i;
+		*capital_i |= bits_of(is_i) << i;
 	}
 }
 

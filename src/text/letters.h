@@ -15,7 +15,7 @@
 typedef enum LetterRules
 {
 	RULES_COMMON,				/* yeh and kaf in their Persian forms */
-	RULES_ARABIC,				/* in their Arabic forms, as its stemmer wants */
+	RULES_ARABIC,				/* in their Arabic forms, for its stemmer */
 	RULES_TURKISH,				/* I is folded to dotless i */
 }			LetterRules;
 

@@ -144,7 +144,7 @@ load_stemmer(uint8 language)
 			ereport(ERROR,
 					(errcode(ERRCODE_OUT_OF_MEMORY),
 					 errmsg("out of memory"),
-					 errdetail("libstemmer could not begin to stem language \"%s\".",
+					 errdetail("libstemmer has none for language \"%s\".",
 							   language_name(language))));
 		return stemmer;
 	}

@@ -10,9 +10,9 @@
  * Where runs of ASCII are is found for many at once (ascii.c).  Other text goes
  * code point by code point: a simple one (see letters.c) is replaced from a
  * table; all others are collected in a segment, from the last normalisation
- * boundary to the next, which ICU folds as a whole.  The last simple code point stays
- * remembered as a segment of one, as a mark may follow and change it.  That
- * this gives the words that ICU gives for whole runs is what
+ * boundary to the next, which ICU folds as a whole.  The last simple code
+ * point stays remembered as a segment of one, as a mark may follow and change
+ * it.  That this gives the words that ICU gives for whole runs is what
  * words_use_icu_only() is there to test.
  *
  * Portions Copyright (c) 2026, the neardup developers

@@ -74,6 +74,7 @@ SELECT cardinality(shingles(repeat('a b c ', 100000) || '. End.', 'unit=sentence
 SELECT cardinality(shingles(E'a b\n\n  \nc d\r\na b\n.', 'unit=line k=1')::bigint[]) AS two,
        shingles(E'a b\nc', 'unit=line k=2') = shingles(E'\na b\r\n\r\nc', 'unit=line k=2') AS same,
        shingles('a b<p>c</p>d<br>e', 'html unit=line k=1') = shingles(E'a b\nc\nd\ne', 'unit=line k=1') AS html;
+SELECT cardinality(shingles('<h1>Title</h1><p>One <b>word</b>. Two</p>three', 'html unit=sentence k=1')::bigint[]) AS html_sentences;
 SELECT cardinality(shingles(string_agg(repeat('word ', n), E'\n'), 'unit=line k=1')::bigint[]) AS lines FROM generate_series(1, 300) n;
 
 -- Large and repetitive documents
