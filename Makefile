@@ -40,6 +40,8 @@ OBJS = \
 	src/index/gin.o \
 	src/index/query.o \
 	src/index/support.o \
+	src/join/allkeys.o \
+	src/join/allpairs.o \
 	src/join/arena.o \
 	src/join/bitmap.o \
 	src/join/collapse.o \
@@ -48,13 +50,17 @@ OBJS = \
 	src/join/explain.o \
 	src/join/index.o \
 	src/join/keyed.o \
+	src/join/paircount.o \
 	src/join/plan.o \
 	src/join/ppjoin.o \
+	src/join/probecount.o \
 	src/join/rows.o \
 	src/join/sketches.o \
 	src/join/spill.o \
 	src/join/spillfile.o \
+	src/join/suffix.o \
 	src/join/tokens.o \
+	src/join/wordgroups.o \
 	src/measures.o \
 	src/methods/bottom.o \
 	src/methods/coordinates.o \

@@ -24,6 +24,27 @@
 /* A share of the memory after which it is looked at again. */
 #define CHECK_SHARE		256
 
+static const Algorithm *const algorithms[] = {
+	[ALGORITHM_AUTO] = &ppjoin,
+	[ALGORITHM_PPJOIN] = &ppjoin,
+	[ALGORITHM_PPJOIN_PLUS] = &ppjoin_plus,
+	[ALGORITHM_PROBE_COUNT] = &probe_count,
+	[ALGORITHM_PAIR_COUNT] = &pair_count,
+	[ALGORITHM_PROBE_STOPWORDS] = &probe_stopwords,
+	[ALGORITHM_PROBE_OPTMERGE] = &probe_optmerge,
+	[ALGORITHM_ALL_PAIRS_0] = &all_pairs_0,
+	[ALGORITHM_ALL_PAIRS_1] = &all_pairs_1,
+	[ALGORITHM_ALL_PAIRS_2] = &all_pairs_2,
+	[ALGORITHM_WORD_GROUPS] = &word_groups,
+};
+
+/* See engine.h */
+const char *
+setjoin_algorithm_name(JoinAlgorithm algorithm)
+{
+	return algorithms[algorithm]->name;
+}
+
 /* See engine.h */
 SetJoin *
 setjoin_begin(const SetJoinParams *params)
@@ -40,7 +61,7 @@ setjoin_begin(const SetJoinParams *params)
 	join->context = context;
 	join->stage = STAGE_ADD;
 	join->symmetric = measure_commute(params->measure) == params->measure;
-	join->algorithm = &ppjoin;
+	join->algorithm = algorithms[params->algorithm];
 
 	/* the contained set's prefix is short, the containing one's is all of it */
 	join->indexed = params->measure == MEASURE_CONTAINS ? SIDE_INNER : SIDE_OUTER;
@@ -263,6 +284,25 @@ setjoin_outer_rows(const SetJoin *join)
 	return join->nrows[SIDE_OUTER];
 }
 
+/*
+ * Drops what occurs in this set only, makes its bitmap, and the keys of a
+ * prefix of that length, which are good until the next call.
+ */
+void
+setjoin_order(SetJoin *join, JoinSet *set, uint32 prefix)
+{
+	uint32		dropped;
+
+	set->nvalues = tokens_make(&join->counters, set->values, set->size,
+							   join->room);
+	dropped = set->size - set->nvalues;
+	set->keys = join->room;
+	set->nkeys = prefix <= dropped ? 0 : Min(prefix - dropped, set->nvalues);
+	tokens_select(set->keys, set->nvalues, set->nkeys, true);
+	if (set->nvalues > 0)
+		bitmap_make(set);
+}
+
 /* True if the set has rows that are looked for in the index. */
 static bool
 is_indexed(SetJoin *join, const JoinSet *set)
@@ -296,6 +336,21 @@ index_next(SetJoin *join, const JoinSet *set)
 			  set->size - set->nvalues);
 }
 
+/* True if all sets are in the index before the first one probes. */
+static bool
+indexed_at_once(SetJoin *join)
+{
+	return !join->symmetric || join->algorithm->at_once;
+}
+
+static void
+end_chunk(SetJoin *join)
+{
+	if (join->algorithm->end_chunk != NULL)
+		join->algorithm->end_chunk(join);
+	setindex_free(&join->index);
+}
+
 /* Makes the index of the chunk; sets that probe for each other add it later. */
 static void
 begin_chunk(SetJoin *join)
@@ -305,7 +360,7 @@ begin_chunk(SetJoin *join)
 
 	for (uint32 i = 0; i < join->nsets; i++)
 		npostings += setjoin_indexed_keys(join, &join->sets[i]);
-	setindex_free(index);
+	end_chunk(join);
 	setindex_create(index, join->sets, join->nsets, npostings);
 	for (uint32 i = 0; i < join->nsets; i++)
 	{
@@ -314,10 +369,11 @@ begin_chunk(SetJoin *join)
 					setjoin_indexed_keys(join, &join->sets[i]));
 	}
 	setindex_allot(index);
-	if (!join->symmetric)
+	if (indexed_at_once(join))
 		for (uint32 i = 0; i < join->nsets; i++)
 			index_next(join, &join->sets[i]);
 	join->next = 0;
+	index->limit = join->nsets;
 	join->stage = STAGE_CHUNK;
 	join->stats.postings += npostings;
 	join->stats.batches++;
@@ -482,8 +538,10 @@ probe_set(SetJoin *join, uint32 number)
 		add_pair(join, set, set);
 	if (join->symmetric)
 	{
+		join->index.limit = number;
 		probe_index(join, set);
-		index_next(join, set);
+		if (!indexed_at_once(join))
+			index_next(join, set);
 	}
 	else if (join->spill == NULL && set->rows[join->probing] != NULL)
 		probe_index(join, set);
@@ -494,6 +552,7 @@ static void
 begin_stream(SetJoin *join)
 {
 	join->stage = STAGE_STREAM;
+	join->index.limit = join->nsets;
 	if (join->symmetric)
 		spill_probe_after_chunk(join);
 	else
@@ -546,7 +605,7 @@ advance(SetJoin *join)
 	else if (!probe_stream(join))
 	{
 		join->stage = STAGE_END;
-		setindex_free(&join->index);
+		end_chunk(join);
 		if (spill_next_chunk(join))
 			begin_chunk(join);
 	}

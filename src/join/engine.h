@@ -27,8 +27,25 @@ typedef enum JoinSide
 	SIDE_INNER = 1,
 }			JoinSide;
 
+/* How candidates are found; all find the same pairs. */
+typedef enum JoinAlgorithm
+{
+	ALGORITHM_AUTO,				/* PPJoin, which has always been the fastest */
+	ALGORITHM_PPJOIN,
+	ALGORITHM_PPJOIN_PLUS,
+	ALGORITHM_PROBE_COUNT,
+	ALGORITHM_PAIR_COUNT,
+	ALGORITHM_PROBE_STOPWORDS,
+	ALGORITHM_PROBE_OPTMERGE,
+	ALGORITHM_ALL_PAIRS_0,
+	ALGORITHM_ALL_PAIRS_1,
+	ALGORITHM_ALL_PAIRS_2,
+	ALGORITHM_WORD_GROUPS,
+}			JoinAlgorithm;
+
 typedef struct SetJoinParams
 {
+	JoinAlgorithm algorithm;
 	Measure		measure;		/* of an outer set and an inner set */
 	double		threshold;		/* 0 < threshold <= 1 */
 	bool		keep_empty;		/* outer rows without features are kept, for
@@ -137,5 +154,8 @@ extern void setjoin_rows(SetJoin *join);
 extern const void *setjoin_rows_next(SetJoin *join, uint32 *rowno);
 
 extern const SetJoinStats *setjoin_stats(SetJoin *join);
+
+/* The algorithm's name, as in the setting; what AUTO stands for. */
+extern const char *setjoin_algorithm_name(JoinAlgorithm algorithm);
 
 #endif							/* NEARDUP_JOIN_ENGINE_H */

@@ -343,6 +343,7 @@ build(SimilarityJoinState *state)
 	MemoryContext old;
 	bool		any_threshold = join_threshold(state, &params.threshold);
 
+	params.algorithm = neardup_join_algorithm;
 	params.measure = state->measure;
 	params.keep_empty = keeps_unmatched(state);
 	params.memory = get_hash_memory_limit();

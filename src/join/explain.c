@@ -91,6 +91,17 @@ explain_counters(const SimilarityJoinState *state, const SetJoinStats *stats,
 								(stats->disk + 1023) / 1024, es);
 }
 
+/* The algorithm that was run, or would be: sketches have their own. */
+static const char *
+algorithm_name(SimilarityJoinState *state)
+{
+	if (state->engine != NULL)
+		return setjoin_stats(state->engine)->algorithm;
+	if (state->stats.algorithm != NULL)
+		return state->stats.algorithm;
+	return setjoin_algorithm_name(neardup_join_algorithm);
+}
+
 /* CustomExecMethods.ExplainCustomScan */
 void
 similarity_join_explain(CustomScanState *node, List *ancestors,
@@ -106,6 +117,7 @@ similarity_join_explain(CustomScanState *node, List *ancestors,
 					   list_nth(scan->custom_exprs, JOIN_EXPR_FILTER));
 	explain_expression(node, ancestors, es, "Filter",
 					   list_nth(scan->custom_exprs, JOIN_EXPR_QUAL));
+	ExplainPropertyText("Algorithm", algorithm_name(state), es);
 	if (es->analyze && node->ss.ps.instrument)
 		explain_counters(state, state->engine ? setjoin_stats(state->engine) :
 						 &state->stats, es);

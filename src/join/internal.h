@@ -11,7 +11,7 @@
  *	tokens.c	features that occur once in the collection are dropped; the
  *				others get a key that sorts by rising frequency.
  *	index.c		an inverted index over the keys of a chunk of sets.
- *	ppjoin.c, keyed.c
+ *	ppjoin.c, probecount.c, paircount.c, allpairs.c, wordgroups.c, keyed.c
  *				algorithms: the keys that a set has in the index, how it
  *				probes, how a candidate is verified.
  *	bitmap.c	turns most candidates away.
@@ -162,6 +162,7 @@ typedef struct InvertedIndex
 	Posting    *postings;
 	uint64		npostings;		/* room for */
 	uint32		nadded;			/* sets that have been added */
+	uint32		limit;			/* only sets before this one are partners */
 	Accumulator *accumulators;	/* one a set, all zero between probes */
 	uint32	   *sizes;			/* size << 2 | sides, one a set */
 	uint32	   *candidates;		/* of the current probe */
@@ -196,6 +197,8 @@ typedef struct Algorithm
 {
 	const char *name;
 	bool		ordered;		/* needs the order of the features */
+	bool		at_once;		/* all sets of a chunk are in the index before
+								 * the first one probes */
 
 	/*
 	 * Most keys that a set will have in the index, and in all, to tell the
@@ -220,6 +223,9 @@ typedef struct Algorithm
 	 */
 	void		(*probe) (SetJoin *join, const JoinSet *set, uint32 sides);
 
+	/* Forgets what it holds of a chunk.  NULL: nothing. */
+	void		(*end_chunk) (SetJoin *join);
+
 	/* Decides. */
 	bool		(*verify) (SetJoin *join, const JoinSet *indexed,
 						   const JoinSet *probing);
@@ -227,9 +233,39 @@ typedef struct Algorithm
 
 /* ppjoin.c */
 extern const Algorithm ppjoin;
+extern const Algorithm ppjoin_plus;
+extern bool sets_verify(SetJoin *join, const JoinSet *indexed,
+						const JoinSet *probing);
+
+/* suffix.c */
+extern bool suffixes_allow(const uint64 *x, int64 nx, const uint64 *y,
+						   int64 ny, int64 most);
+
+/* probecount.c */
+extern const Algorithm probe_count;
+extern const Algorithm probe_stopwords;
+extern const Algorithm probe_optmerge;
+
+/* paircount.c */
+extern const Algorithm pair_count;
+
+/* allpairs.c */
+extern const Algorithm all_pairs_0;
+extern const Algorithm all_pairs_1;
+extern const Algorithm all_pairs_2;
+
+/* wordgroups.c */
+extern const Algorithm word_groups;
 
 /* keyed.c */
 extern const Algorithm keyed;
+
+/* allkeys.c: for algorithms that use all elements of a set */
+extern uint32 all_keys_most(SetJoin *join, const JoinSet *set);
+extern void all_keys_prepare(SetJoin *join, JoinSet *set, bool indexed,
+							 bool probing);
+extern uint32 all_keys_indexed(SetJoin *join, const JoinSet *set);
+extern void all_keys_scan(SetJoin *join, const JoinSet *set, uint32 sides);
 
 /* bitmap.c */
 extern size_t set_bytes(uint32 size);
@@ -333,6 +369,7 @@ struct SetJoin
 	MemoryContext context;		/* of all that is here */
 	Stage		stage;
 	const Algorithm *algorithm;
+	void	   *algorithm_state;	/* of the chunk, or NULL */
 	const KeyedSets *keyed_sets;	/* NULL: sets of features */
 	KeyList		list;			/* of the set prepared or probing last */
 
@@ -385,6 +422,7 @@ struct SetJoin
 extern uint32 setjoin_need(SetJoin *join, uint32 indexed, uint32 probing);
 extern uint32 setjoin_indexed_prefix(SetJoin *join, uint32 size);
 extern uint32 setjoin_probing_prefix(SetJoin *join, uint32 size);
+extern void setjoin_order(SetJoin *join, JoinSet *set, uint32 prefix);
 extern void setjoin_prepare(SetJoin *join, JoinSet *set);
 extern uint32 setjoin_indexed_keys(SetJoin *join, const JoinSet *set);
 extern void setjoin_account(SetJoin *join, size_t bytes);

@@ -78,6 +78,7 @@ typedef struct SimilarityJoinState
 }			SimilarityJoinState;
 
 extern bool neardup_enable_join;
+extern int	neardup_join_algorithm; /* JoinAlgorithm */
 
 /* plan.c */
 

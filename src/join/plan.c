@@ -57,6 +57,23 @@
 
 bool		neardup_enable_join = true;
 
+int			neardup_join_algorithm = ALGORITHM_AUTO;
+
+static const struct config_enum_entry algorithm_options[] = {
+	{"auto", ALGORITHM_AUTO, false},
+	{"ppjoin", ALGORITHM_PPJOIN, false},
+	{"ppjoin+", ALGORITHM_PPJOIN_PLUS, false},
+	{"probe-count", ALGORITHM_PROBE_COUNT, false},
+	{"pair-count", ALGORITHM_PAIR_COUNT, false},
+	{"probe-stopwords", ALGORITHM_PROBE_STOPWORDS, false},
+	{"probe-optmerge", ALGORITHM_PROBE_OPTMERGE, false},
+	{"all-pairs-0", ALGORITHM_ALL_PAIRS_0, false},
+	{"all-pairs-1", ALGORITHM_ALL_PAIRS_1, false},
+	{"all-pairs-2", ALGORITHM_ALL_PAIRS_2, false},
+	{"word-groups", ALGORITHM_WORD_GROUPS, false},
+	{NULL, 0, false}
+};
+
 static set_join_pathlist_hook_type previous_hook = NULL;
 
 /* CustomPath.custom_private */
@@ -508,6 +525,13 @@ similarity_join_init(void)
 							 NULL,
 							 &neardup_enable_join,
 							 true,
+							 PGC_USERSET, GUC_EXPLAIN,
+							 NULL, NULL, NULL);
+	DefineCustomEnumVariable("neardup.join_algorithm",
+							 "Sets how similarity joins find candidates.",
+							 "All algorithms find the same pairs; \"auto\" is the fastest.",
+							 &neardup_join_algorithm,
+							 ALGORITHM_AUTO, algorithm_options,
 							 PGC_USERSET, GUC_EXPLAIN,
 							 NULL, NULL, NULL);
 	RegisterCustomScanMethods(&similarity_join_scan_methods);

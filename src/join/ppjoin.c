@@ -22,6 +22,9 @@
  * counts as a shared token, so that the count runs ahead of the positions and
  * ubound stays an upper bound.)
  *
+ * PPJoin+ adds the suffix filter, see suffix.c.  It costs more than it saves
+ * once candidates are turned away by bitmaps.
+ *
  * Elements that occur in one set only are dropped beforehand, but keep their
  * places: they would be the first of the prefix.
  *
@@ -39,7 +42,9 @@
 typedef struct Probe
 {
 	const JoinSet *set;
+	uint32		nkeys;			/* of its prefix */
 	uint32		sides;			/* that a partner must have one of */
+	bool		suffixes;		/* PPJoin+ */
 	uint64		least_size;		/* of a partner */
 	uint64		most_size;
 }			Probe;
@@ -62,20 +67,12 @@ static void
 ppjoin_prepare(SetJoin *join, JoinSet *set, bool indexed, bool probing)
 {
 	uint32		prefix = 0;
-	uint32		dropped;
 
 	if (indexed)
 		prefix = setjoin_indexed_prefix(join, set->size);
 	if (probing)
 		prefix = Max(prefix, setjoin_probing_prefix(join, set->size));
-	set->nvalues = tokens_make(&join->counters, set->values, set->size,
-							   join->room);
-	dropped = set->size - set->nvalues;
-	set->keys = join->room;
-	set->nkeys = prefix <= dropped ? 0 : Min(prefix - dropped, set->nvalues);
-	tokens_select(set->keys, set->nvalues, set->nkeys, true);
-	if (set->nvalues > 0)
-		bitmap_make(set);
+	setjoin_order(join, set, prefix);
 }
 
 static uint32
@@ -88,11 +85,29 @@ ppjoin_indexed_keys(SetJoin *join, const JoinSet *set)
 }
 
 /*
+ * PPJoin+: false if the elements behind the first shared token, number i of
+ * the probing set, are too different.  Both sets have all of their keys.
+ */
+static bool
+suffixes_pass(SetJoin *join, const Probe *probe, const Posting *posting,
+			  uint32 i, uint32 need)
+{
+	const JoinSet *x = probe->set;
+	const JoinSet *y = &join->sets[posting->set];
+	uint32		j = posting->position - (y->size - y->nvalues);
+	int64		nx = x->nvalues - i - 1;
+	int64		ny = y->nvalues - j - 1;
+
+	return suffixes_allow(x->keys + i + 1, nx, y->keys + j + 1, ny,
+						  nx + ny - 2 * ((int64) need - 1));
+}
+
+/*
  * Counts one shared token, with `rest` elements behind it in the probing set.
  */
 static inline void
 accumulate(SetJoin *join, const Probe *probe, const Posting *posting,
-		   uint32 rest)
+		   uint32 i, uint32 rest)
 {
 	InvertedIndex *index = &join->index;
 	Accumulator *accumulator = &index->accumulators[posting->set];
@@ -109,13 +124,19 @@ accumulate(SetJoin *join, const Probe *probe, const Posting *posting,
 		accumulator->need = setjoin_need(join, size, probe->set->size);
 	}
 	ubound = 1 + Min(rest, size - posting->position - 1);
-	if (accumulator->shared + ubound >= accumulator->need)
-		accumulator->shared++;
-	else
+	if (accumulator->shared + ubound < accumulator->need)
 	{
 		accumulator->shared = PRUNED;
 		join->stats.removed_position++;
 	}
+	else if (probe->suffixes && accumulator->shared == 0 &&
+			 !suffixes_pass(join, probe, posting, i, accumulator->need))
+	{
+		accumulator->shared = PRUNED;
+		join->stats.removed_suffix++;
+	}
+	else
+		accumulator->shared++;
 }
 
 /*
@@ -150,7 +171,7 @@ probe_token(SetJoin *join, const Probe *probe, uint32 i)
 			join->stats.removed_size += end - posting;
 			break;
 		}
-		accumulate(join, probe, posting, rest);
+		accumulate(join, probe, posting, i, rest);
 	}
 }
 
@@ -176,14 +197,18 @@ static void
 ppjoin_probe(SetJoin *join, const JoinSet *set, uint32 sides)
 {
 	InvertedIndex *index = &join->index;
-	Probe		probe = {set, sides};
+	uint32		prefix = setjoin_probing_prefix(join, set->size);
+	uint32		dropped = set->size - set->nvalues;
+	Probe		probe = {.set = set,.sides = sides};
 
+	probe.nkeys = prefix <= dropped ? 0 : Min(prefix - dropped, set->nkeys);
+	probe.suffixes = join->algorithm == &ppjoin_plus;
 	measure_sizes(measure_commute(join->measure), set->size,
 				  join->params.threshold, &probe.least_size,
 				  &probe.most_size);
-	for (uint32 i = 0; i < set->nkeys; i++)
+	for (uint32 i = 0; i < probe.nkeys; i++)
 		__builtin_prefetch(setindex_bucket(index, set->keys[i]));
-	for (uint32 i = 0; i < set->nkeys; i++)
+	for (uint32 i = 0; i < probe.nkeys; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
 		probe_token(join, &probe, i);
@@ -191,8 +216,9 @@ ppjoin_probe(SetJoin *join, const JoinSet *set, uint32 sides)
 	gather_candidates(index);
 }
 
-static bool
-ppjoin_verify(SetJoin *join, const JoinSet *indexed, const JoinSet *probing)
+/* The bitmaps first, then element by element. */
+bool
+sets_verify(SetJoin *join, const JoinSet *indexed, const JoinSet *probing)
 {
 	uint32		need = setjoin_need(join, indexed->size, probing->size);
 
@@ -214,5 +240,16 @@ const Algorithm ppjoin = {
 	.prepare = ppjoin_prepare,
 	.indexed_keys = ppjoin_indexed_keys,
 	.probe = ppjoin_probe,
-	.verify = ppjoin_verify,
+	.verify = sets_verify,
+};
+
+const Algorithm ppjoin_plus = {
+	.name = "ppjoin+",
+	.ordered = true,
+	.most_indexed = ppjoin_most_indexed,
+	.most_keys = all_keys_most,
+	.prepare = all_keys_prepare,
+	.indexed_keys = ppjoin_indexed_keys,
+	.probe = ppjoin_probe,
+	.verify = sets_verify,
 };

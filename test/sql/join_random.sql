@@ -91,6 +91,20 @@ FROM condition, (VALUES
 SELECT name, count(*), bool_and(same_rows(text)) FROM query
 GROUP BY name ORDER BY name;
 
+-- Every algorithm
+CREATE TEMP VIEW algorithm AS
+SELECT unnest('{ppjoin,ppjoin+,probe-count,pair-count,probe-stopwords,probe-optmerge,all-pairs-0,all-pairs-1,all-pairs-2,word-groups}'::text[]) AS name;
+CREATE FUNCTION same_rows(algorithm text, query text) RETURNS boolean
+LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM set_config('neardup.join_algorithm', algorithm, true);
+    RETURN same_rows(query);
+END $$;
+SELECT a.name, count(*), bool_and(same_rows(a.name, text))
+FROM algorithm a, query q
+WHERE q.name IN ('self', 'left') AND threshold IN ('0.3333333333333333', '0.6', '0.8')
+GROUP BY a.name ORDER BY a.name;
+
 -- Sketches, made on the way
 CREATE TEMP VIEW sketch_query AS
 SELECT sketch, threshold, name, format(text,
@@ -131,6 +145,10 @@ GROUP BY name ORDER BY name;
 SELECT sketch, count(*), bool_and(same_rows(regexp_replace(text, '(left_|right_)?sets', 'many', 'g')))
 FROM sketch_query WHERE threshold = '0.8' AND name = 'anti'
 GROUP BY sketch ORDER BY sketch;
+
+SELECT a.name, count(*), bool_and(same_rows(a.name, regexp_replace(text, '(left_|right_)?sets', 'many', 'g')))
+FROM algorithm a, query q WHERE threshold = '0.6' AND q.name = 'left'
+GROUP BY a.name ORDER BY a.name;
 
 -- A group of equal sets that is larger than memory
 CREATE TABLE equal AS

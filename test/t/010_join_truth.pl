@@ -141,11 +141,36 @@ sub check
 my @columns =
   ('id1 int, id2 int', 'overlap int, size1 int, size2 int');
 
+# All algorithms find the same.
+sub check_algorithms
+{
+	my ($name, $memory) = @_;
+
+	my @algorithms = split /\n/,
+	  $node->safe_psql('postgres', q{LOAD 'neardup';
+		SELECT unnest(enumvals) FROM pg_settings
+		WHERE name = 'neardup.join_algorithm'});
+	cmp_ok(scalar @algorithms, '>=', 11, 'there are some algorithms');
+	foreach my $algorithm (@algorithms)
+	{
+		is( compare(
+				"SET work_mem = '$memory';
+				SET neardup.join_algorithm = '$algorithm'",
+				'jaccard', $_),
+			"0|0|t",
+			"$name, jaccard $_, $memory, $algorithm")
+		  foreach (0.5, 0.8);
+	}
+	return;
+}
+
 load(
 	"$data/descriptions_sets.tsv.xz",
 	"$data/descriptions_pairs.tsv.xz",
 	join(', ', @columns));
 check('descriptions', '64kB', '256kB', '1MB', '1GB');
+check_algorithms('descriptions', '256kB');
+check_algorithms('descriptions', '64MB');
 
 SKIP:
 {
@@ -157,6 +182,7 @@ SKIP:
 		join(', jaccard float8, ', @columns));
 	$thresholds{jaccard} = [ 0.5, 0.6, 0.7, 0.8, 0.9 ];
 	check('titles', '64kB', '1MB');
+	check_algorithms('titles', '64MB');
 }
 
 $node->stop;

@@ -1,0 +1,159 @@
+/*
+ * allpairs.c
+ *		All-Pairs: one counter for each indexed set, and ever fewer postings.
+ *
+ * All-Pairs-0 indexes all elements of a set and adds up what each of the
+ * others shares with the one that probes.
+ *
+ * All-Pairs-1 indexes only the rare elements of a set: the frequent ones,
+ * first in the order of the paper, are left out as long as they alone could
+ * not reach the threshold.  Whoever shares an indexed element is a candidate;
+ * what is shared of the rest is counted when it is verified.
+ *
+ * All-Pairs-2 passes over sets that are too small, takes up no new candidate
+ * once what is left of the probing set cannot be enough (remscore), and drops
+ * a candidate whose counter and unindexed elements do not add up to what is
+ * needed.
+ *
+ * R. J. Bayardo, Y. Ma, R. Srikant, "Scaling up all pairs similarity search",
+ * WWW 2007; elements of a set have equal weights.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/join/allpairs.c
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+
+#include "join/internal.h"
+
+static uint32
+indexed_prefix_most(SetJoin *join, const JoinSet *set)
+{
+	return setjoin_indexed_prefix(join, set->size);
+}
+
+static uint32
+indexed_prefix_keys(SetJoin *join, const JoinSet *set)
+{
+	uint32		prefix = setjoin_indexed_prefix(join, set->size);
+	uint32		dropped = set->size - set->nvalues;
+
+	return prefix <= dropped ? 0 : Min(prefix - dropped, set->nkeys);
+}
+
+/* Sets that share an indexed element with this one, counting how many. */
+static void
+count_shared(SetJoin *join, const JoinSet *set, uint32 sides,
+			 uint64 least_size, uint32 nfresh)
+{
+	InvertedIndex *index = &join->index;
+
+	for (uint32 i = 0; i < set->nkeys; i++)
+	{
+		Bucket	   *bucket = setindex_bucket(index, set->keys[i]);
+		const Posting *posting;
+		const Posting *end = &index->postings[bucket->start + bucket->n];
+
+		CHECK_FOR_INTERRUPTS();
+		posting = &index->postings[bucket->start + bucket->first];
+		for (; posting < end &&
+			 INDEXED_SIZE(index, posting->set) < least_size; posting++)
+		{
+			bucket->first++;
+			join->stats.removed_size++;
+		}
+		for (; posting < end; posting++)
+		{
+			Accumulator *accumulator = &index->accumulators[posting->set];
+
+			join->stats.visited++;
+			if (posting->key != set->keys[i] ||
+				(INDEXED_SIDES(index, posting->set) & sides) == 0 ||
+				(accumulator->shared == 0 && i >= nfresh))
+				continue;
+			if (accumulator->shared++ == 0)
+				index->candidates[index->ncandidates++] = posting->set;
+		}
+	}
+}
+
+/* Forgets the counters. */
+static void
+clear_counters(InvertedIndex *index)
+{
+	for (uint32 i = 0; i < index->ncandidates; i++)
+		index->accumulators[index->candidates[i]].shared = 0;
+}
+
+static void
+all_pairs_1_probe(SetJoin *join, const JoinSet *set, uint32 sides)
+{
+	count_shared(join, set, sides, 0, set->nkeys);
+	clear_counters(&join->index);
+}
+
+static void
+all_pairs_2_probe(SetJoin *join, const JoinSet *set, uint32 sides)
+{
+	InvertedIndex *index = &join->index;
+	uint32		prefix = setjoin_probing_prefix(join, set->size);
+	uint32		dropped = set->size - set->nvalues;
+	uint64		least;
+	uint64		most;
+	uint32		left = 0;
+
+	measure_sizes(measure_commute(join->measure), set->size,
+				  join->params.threshold, &least, &most);
+	count_shared(join, set, sides, least,
+				 prefix <= dropped ? 0 : prefix - dropped);
+	for (uint32 i = 0; i < index->ncandidates; i++)
+	{
+		uint32		candidate = index->candidates[i];
+		uint32		size = INDEXED_SIZE(index, candidate);
+		uint32		unindexed = size - setjoin_indexed_prefix(join, size);
+		uint32		need = setjoin_need(join, size, set->size);
+		uint32		shared = index->accumulators[candidate].shared;
+
+		index->accumulators[candidate].shared = 0;
+		if (shared + Min(unindexed, set->size) >= need)
+			index->candidates[left++] = candidate;
+		else
+			join->stats.removed_position++;
+	}
+	index->ncandidates = left;
+}
+
+const Algorithm all_pairs_0 = {
+	.name = "all-pairs-0",
+	.ordered = true,
+	.most_indexed = all_keys_most,
+	.most_keys = all_keys_most,
+	.prepare = all_keys_prepare,
+	.indexed_keys = all_keys_indexed,
+	.probe = all_keys_scan,
+	.verify = sets_verify,
+};
+
+const Algorithm all_pairs_1 = {
+	.name = "all-pairs-1",
+	.ordered = true,
+	.most_indexed = indexed_prefix_most,
+	.most_keys = all_keys_most,
+	.prepare = all_keys_prepare,
+	.indexed_keys = indexed_prefix_keys,
+	.probe = all_pairs_1_probe,
+	.verify = sets_verify,
+};
+
+const Algorithm all_pairs_2 = {
+	.name = "all-pairs-2",
+	.ordered = true,
+	.most_indexed = indexed_prefix_most,
+	.most_keys = all_keys_most,
+	.prepare = all_keys_prepare,
+	.indexed_keys = indexed_prefix_keys,
+	.probe = all_pairs_2_probe,
+	.verify = sets_verify,
+};

@@ -1,0 +1,216 @@
+/*
+ * paircount.c
+ *		Pair-Count: every posting list yields all of its pairs.
+ *
+ * The pairs of sets in each posting list are counted in a hash table; a pair
+ * that has been counted often enough is a candidate.  The table is bounded:
+ * it holds the pairs of a range of probing sets at a time, as many as fit,
+ * and the lists are gone through once for each range.
+ *
+ * A set that is not in the index itself (it comes from disk, or the measure is
+ * not symmetric) has its own counters for the others.
+ *
+ * S. Sarawagi, A. Kirpal, "Efficient set joins on similarity predicates",
+ * SIGMOD 2004.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/join/paircount.c
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+
+#include "join/internal.h"
+
+/* The share of the memory that the table may take. */
+#define TABLE_SHARE		8
+
+typedef struct PairCount
+{
+	uint32		low;			/* number of the set that is in the index */
+	uint32		high;			/* number of the set that probes */
+	uint32		count;			/* shared elements; 0: a free slot */
+}			PairCount;
+
+typedef struct PairTable
+{
+	PairCount  *pairs;			/* open addressing, then sorted by high */
+	uint64		slots;			/* power of two */
+	uint64		npairs;
+	uint64		next;			/* pair to hand out */
+	uint32		begin;			/* probing sets of the range */
+	uint32		end;
+}			PairTable;
+
+/* Pairs that a set makes with those before it, equal ones counted again. */
+static uint64
+pairs_of(SetJoin *join, uint32 number)
+{
+	const JoinSet *set = &join->sets[number];
+	uint64		n = 0;
+
+	for (uint32 i = 0; i < set->nkeys; i++)
+	{
+		const Bucket *bucket = setindex_bucket(&join->index, set->keys[i]);
+
+		/* from the beginning of the bucket to this set's own posting */
+		for (uint32 j = 0; j < bucket->n; j++)
+		{
+			if (join->index.postings[bucket->start + j].set >= number)
+				break;
+			n++;
+		}
+	}
+	return n;
+}
+
+/* Counts one pair. */
+static void
+count_pair(PairTable *table, uint32 low, uint32 high)
+{
+	uint64		hash = ((uint64) high << 32 | low) *
+		UINT64CONST(0x9E3779B97F4A7C15);
+	uint64		slot = (hash >> 20) & (table->slots - 1);
+	PairCount  *pair = &table->pairs[slot];
+
+	while (pair->count != 0 && (pair->low != low || pair->high != high))
+	{
+		slot = (slot + 1) & (table->slots - 1);
+		pair = &table->pairs[slot];
+	}
+	pair->low = low;
+	pair->high = high;
+	pair->count++;
+}
+
+/* Counts the pairs of one bucket whose probing set is in the range. */
+static void
+count_bucket(SetJoin *join, PairTable *table, const Bucket *bucket)
+{
+	const Posting *postings = &join->index.postings[bucket->start];
+
+	for (uint32 i = 0; i < bucket->n; i++)
+	{
+		const Posting *high = &postings[i];
+
+		if (high->set < table->begin || high->set >= table->end)
+			continue;
+		CHECK_FOR_INTERRUPTS();
+		for (uint32 j = 0; j < i; j++)
+			if (postings[j].key == high->key && postings[j].set != high->set)
+				count_pair(table, postings[j].set, high->set);
+		join->stats.visited += i;
+	}
+}
+
+static int
+compare_pairs(const void *a, const void *b)
+{
+	const PairCount *x = a;
+	const PairCount *y = b;
+
+	if (x->high != y->high)
+		return x->high < y->high ? -1 : 1;
+	return (x->low > y->low) - (x->low < y->low);
+}
+
+/* Keeps the pairs that share enough, in the order of the probing sets. */
+static void
+keep_near(SetJoin *join, PairTable *table)
+{
+	table->npairs = table->next = 0;
+	for (uint64 i = 0; i < table->slots; i++)
+	{
+		PairCount	pair = table->pairs[i];
+
+		CHECK_EVERY(i);
+		if (pair.count != 0 &&
+			pair.count >= setjoin_need(join,
+									   INDEXED_SIZE(&join->index, pair.low),
+									   INDEXED_SIZE(&join->index, pair.high)))
+			table->pairs[table->npairs++] = pair;
+	}
+	qsort(table->pairs, table->npairs, sizeof(PairCount), compare_pairs);
+}
+
+/* Counts the pairs of the next range of sets, from `begin` on. */
+static void
+count_range(SetJoin *join, PairTable *table, uint32 begin)
+{
+	uint64		nbuckets = UINT64CONST(1) << (64 - join->index.shift);
+	uint64		most = join->params.memory / TABLE_SHARE /
+		(2 * sizeof(PairCount));
+	uint64		n = 0;
+
+	table->begin = table->end = begin;
+	do
+	{
+		CHECK_FOR_INTERRUPTS();
+		n += pairs_of(join, table->end++);
+	} while (table->end < join->nsets && n < most);
+	table->slots = 64;
+	while (table->slots < 2 * n)
+		table->slots *= 2;
+	if (table->pairs != NULL)
+		pfree(table->pairs);
+	table->pairs = MemoryContextAllocExtended(join->context,
+											  table->slots * sizeof(PairCount),
+											  MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	for (uint64 i = 0; i < nbuckets; i++)
+		count_bucket(join, table, &join->index.buckets[i]);
+	keep_near(join, table);
+}
+
+static void
+pair_count_probe(SetJoin *join, const JoinSet *set, uint32 sides)
+{
+	InvertedIndex *index = &join->index;
+	PairTable  *table = join->algorithm_state;
+	uint32		number = index->limit;
+
+	if (!join->symmetric || number == join->nsets)
+	{
+		all_keys_scan(join, set, sides);
+		return;
+	}
+	if (table == NULL)
+		table = join->algorithm_state = palloc0(sizeof(PairTable));
+	if (number >= table->end)
+		count_range(join, table, number);
+	for (; table->next < table->npairs; table->next++)
+	{
+		const PairCount *pair = &table->pairs[table->next];
+
+		if (pair->high != number)
+			break;
+		if ((INDEXED_SIDES(index, pair->low) & sides) != 0)
+			index->candidates[index->ncandidates++] = pair->low;
+	}
+}
+
+static void
+pair_count_end(SetJoin *join)
+{
+	PairTable  *table = join->algorithm_state;
+
+	if (table == NULL)
+		return;
+	if (table->pairs != NULL)
+		pfree(table->pairs);
+	pfree(table);
+	join->algorithm_state = NULL;
+}
+
+const Algorithm pair_count = {
+	.name = "pair-count",
+	.ordered = true,
+	.at_once = true,
+	.most_indexed = all_keys_most,
+	.most_keys = all_keys_most,
+	.prepare = all_keys_prepare,
+	.indexed_keys = all_keys_indexed,
+	.probe = pair_count_probe,
+	.end_chunk = pair_count_end,
+	.verify = sets_verify,
+};
