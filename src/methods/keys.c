@@ -35,14 +35,6 @@ keys_add(KeyList *keys, uint64 key)
 	keys->keys[keys->n++] = key;
 }
 
-void
-keys_free(KeyList *keys)
-{
-	if (keys->keys != NULL)
-		pfree(keys->keys);
-	memset(keys, 0, sizeof(KeyList));
-}
-
 /* Bands of different layouts never have a key in common but by accident. */
 static inline uint64
 place_seed(uint32 place, uint32 places)

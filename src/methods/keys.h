@@ -51,9 +51,6 @@ extern bool signature_query_keys(const Signature *sig, double built,
 								 double threshold, KeyList *keys,
 								 uint32 *need);
 
-/* Frees what the list holds and empties it. */
-extern void keys_free(KeyList *keys);
-
 /* For methods: makes room for n further keys; appends one. */
 extern void keys_reserve(KeyList *keys, size_t n);
 extern void keys_add(KeyList *keys, uint64 key);

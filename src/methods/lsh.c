@@ -113,20 +113,12 @@ lsh_approx_keys(const Signature *set, const Banding *banding, KeyList *keys)
 }
 
 bool
-lsh_approx_meet(const Signature *a, const Signature *b,
-				const Banding *banding)
+lsh_meet(const KeyList *a, const KeyList *b)
 {
-	KeyList		x = {0};
-	KeyList		y = {0};
-	bool		meet = false;
-
-	lsh_approx_keys(a, banding, &x);
-	lsh_approx_keys(b, banding, &y);
-	for (size_t i = 0; i < Min(x.n, y.n) && !meet; i++)
-		meet = (x.keys[i] == y.keys[i]);
-	keys_free(&x);
-	keys_free(&y);
-	return meet;
+	for (size_t i = 0; i < Min(a->n, b->n); i++)
+		if (a->keys[i] == b->keys[i])
+			return true;
+	return false;
 }
 
 double

@@ -45,9 +45,8 @@ extern Banding lsh_approx_banding(double threshold, double recall);
 extern void lsh_approx_keys(const Signature *set, const Banding *banding,
 							KeyList *keys);
 
-/* True if a and b agree in a band. */
-extern bool lsh_approx_meet(const Signature *a, const Signature *b,
-							const Banding *banding);
+/* True if sets with these keys, of one banding, agree in a band. */
+extern bool lsh_meet(const KeyList *a, const KeyList *b);
 
 /*
  * The probability that at least `agree` of `groups` supershingles of `size`
