@@ -37,10 +37,11 @@
 #define BLOCK_BITS		(BITS / BLOCKS)
 
 /*
- * The most keys of a query.  That many, of 2^18 there are, bring up a sixth of
- * all rows: then it is better to look at every row.
+ * The most keys of a query, enough for 13 bits of difference.  What an index
+ * does is in proportion to the number of keys times the rows that they bring
+ * up: with more of them it is better to look at every row.
  */
-#define MAX_BLOCK_KEYS	12000
+#define MAX_BLOCK_KEYS	2000
 
 /* Planes of a vertical counter; sets have fewer than 2^27 elements. */
 #define PLANES			28
