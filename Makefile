@@ -102,6 +102,7 @@ OBJS = \
 	src/text/stopwords.o \
 	src/text/terms.o \
 	src/text/words.o \
+	src/weighted.o \
 	src/words.o
 
 # Named one by one: wildcards find nothing in an out-of-tree build.

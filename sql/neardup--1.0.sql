@@ -48,6 +48,11 @@ CREATE FUNCTION signature_from(features bigint[]) RETURNS signature
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
 COMMENT ON FUNCTION signature_from(bigint[]) IS 'the exact set of given features';
 
+CREATE FUNCTION signature_from(features bigint[], weights integer[]) RETURNS signature
+    AS 'MODULE_PATHNAME', 'signature_from_weighted'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION signature_from(bigint[], integer[]) IS 'the set in which each feature stands as often as its weight says';
+
 CREATE FUNCTION describe(signature) RETURNS text
     AS 'MODULE_PATHNAME', 'signature_describe'
     LANGUAGE C STABLE STRICT PARALLEL SAFE; -- stable: names configurations of this database

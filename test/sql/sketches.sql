@@ -143,6 +143,23 @@ SELECT minhash('a b c d', 4, -1);
 SELECT minhash('a b c d', 0);
 SELECT bottom('a b c d', 5, 3, 'klingon');
 
+-- Weighted sets: an element of weight w counts w times
+SELECT similarity(a, b) AS nine_of_14, containment(b, a), overlap(a, b), signature_from('{1,2}', '{1,1}') = signature_from('{1,2}') AS plain,
+       signature_from('{1,2,1}', '{2,1,3}') = signature_from('{2,1}', '{1,5}') AS added, signature_from('{1,2}', '{0,1}') AS without
+FROM (SELECT signature_from('{1,2,3}', '{10,1,1}') AS a, signature_from('{1,2,4}', '{8,2,1}') AS b) s;
+SELECT count(*) AS pairs, count(*) FILTER (WHERE abs(similarity(x, y) - t) > 1e-12) AS wrong,
+       abs(avg(similarity(minhash(x), minhash(y)) - t)) < 3.5 * 0.5 / sqrt(128 * 200) AS unbiased
+FROM (SELECT signature_from(array_agg(f), array_agg(v)) AS x, signature_from(array_agg(f), array_agg(w)) AS y,
+             sum(least(v, w))::float8 / sum(greatest(v, w)) AS t
+      FROM (SELECT i, i * 1000 + f AS f, (hashint8extended(f, i) & 15)::int AS v, (hashint8extended(f, i + f % 2) & 15)::int AS w
+            FROM generate_series(1, 200) i, generate_series(1, 20) f) s
+      GROUP BY i) s;
+SELECT signature_from('{}', '{}'), signature_from('{1}', '{0}');
+SELECT signature_from('{1,2}', '{1}');
+SELECT signature_from('{1}', '{-1}');
+SELECT signature_from('{1}', '{NULL}');
+SELECT signature_from('{1,2}', '{2147483647,1}');
+
 -- Input that is no sketch
 SELECT 'minhash(3)#5{01,02}'::signature;
 SELECT 'minhash(3)#0{01,02,03}'::signature;
