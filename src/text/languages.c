@@ -88,8 +88,9 @@ bool
 language_has_stemmer(Language language)
 {
 	/*
-	 * Should libstemmer learn Ukrainian or Persian, the words that these two
-	 * names stand for must not change: the stemmer will need another name.
+	 * Newer versions of libstemmer know Persian, and may learn Ukrainian.
+	 * The words that these two names stand for must not change with that: a
+	 * stemmer of theirs will need another name.
 	 */
 	return language != LANGUAGE_SIMPLE &&
 		language != LANGUAGE_UKRAINIAN &&
