@@ -91,7 +91,7 @@ UPDATE expr SET body = body || '{7,6}' WHERE id = 7 RETURNING id;
 SELECT id, body, note FROM expr ORDER BY id;
 -- an expression over the whole row
 CREATE FUNCTION whole(expr) RETURNS signature LANGUAGE plpgsql IMMUTABLE AS
-$$ BEGIN RETURN signature_from(($1).twice::bigint[]); END $$;
+$$ BEGIN RETURN public.signature_from(($1).twice::bigint[]); END $$;
 CREATE INDEX expr_whole ON expr USING gin (whole(expr)) WITH (fastupdate = off);
 DROP TRIGGER guard ON expr;
 DROP TRIGGER skip ON expr;
