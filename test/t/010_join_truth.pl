@@ -35,13 +35,13 @@ my %thresholds = (
 	dice => [ 0.7, 0.8, 0.9 ],
 	cosine => [ 0.75, 0.8, 0.9 ]);
 
-# Pairs that are missing and pairs that are too many, and how many there are.
-sub compare
+# A query for the pairs that are missing, those that are too many, and
+# whether there are any.
+sub pairs_query
 {
-	my ($settings, $measure, $threshold) = @_;
+	my ($measure, $threshold) = @_;
 
-	return $node->safe_psql(
-		'postgres', "$settings;
+	return "
 		CREATE TEMP TABLE found AS
 		SELECT a.id AS id1, b.id AS id2 FROM docs a JOIN docs b
 		ON near_duplicate(a.sig, b.sig, $threshold, '$measure')
@@ -52,16 +52,17 @@ sub compare
 			(SELECT count(*) FROM (SELECT * FROM found EXCEPT
 				SELECT id1, id2 FROM pairs
 				WHERE $value{$measure} >= $threshold) n),
-			(SELECT count(*) > 0 FROM found)");
+			(SELECT count(*) > 0 FROM found);
+		DROP TABLE found;\n";
 }
 
-# Rows of a semi-, an anti- and a left join, less what they should be.
-sub compare_types
+# A query for the rows of a semi-, an anti- and a left join that are missing
+# or too many.
+sub types_query
 {
-	my ($settings, $threshold) = @_;
+	my ($threshold) = @_;
 
-	return $node->safe_psql(
-		'postgres', "$settings;
+	return "
 		CREATE TEMP TABLE near AS
 		SELECT id1 AS a, id2 AS b FROM pairs
 		WHERE $value{jaccard} >= $threshold
@@ -87,7 +88,19 @@ sub compare_types
 					AND a.id <> b.id) s
 			FULL JOIN (SELECT id AS a, b FROM docs LEFT JOIN near ON id = a) n
 			ON id = a AND coalesce(other, 0) = coalesce(b, 0)
-			WHERE id IS NULL OR a IS NULL)");
+			WHERE id IS NULL OR a IS NULL);
+		DROP TABLE near;\n";
+}
+
+# Runs queries, each [name, query, answer], in one session.
+sub check_queries
+{
+	my @queries = @_;
+	my @answers = split /\n/,
+	  $node->safe_psql('postgres', join('', map { $_->[1] } @queries));
+
+	is(shift(@answers), $_->[2], $_->[0]) foreach @queries;
+	return;
 }
 
 # Loads a collection; $columns are those of the file of pairs.
@@ -114,55 +127,63 @@ sub load
 	return;
 }
 
+# Every measure and threshold; some of them, and other joins, with every
+# size of memory.
 sub check
 {
 	my ($name, @memory) = @_;
+	my @queries;
 
 	foreach my $measure (sort keys %thresholds)
 	{
-		foreach my $threshold (@{ $thresholds{$measure} })
-		{
-			is(compare('', $measure, $threshold),
-				"0|0|t", sprintf '%s, %s %.2f', $name, $measure, $threshold);
-		}
+		push @queries,
+		  [ sprintf('%s, %s %.2f', $name, $measure, $_),
+			pairs_query($measure, $_), '0|0|t' ]
+		  foreach @{ $thresholds{$measure} };
 	}
 	foreach my $memory (@memory)
 	{
-		is(compare("SET work_mem = '$memory'", 'jaccard', $_),
-			"0|0|t", "$name, jaccard $_, $memory")
-		  foreach (0.5, 0.8);
-		is(compare_types("SET work_mem = '$memory'", $_),
-			"0|0|0", "$name, other joins, jaccard $_, $memory")
-		  foreach (0.5, 0.8);
+		foreach my $t (0.5, 0.8)
+		{
+			my $set = "SET work_mem = '$memory';";
+
+			push @queries,
+			  [ "$name, jaccard $t, $memory",
+				$set . pairs_query('jaccard', $t), '0|0|t' ],
+			  [ "$name, other joins, jaccard $t, $memory",
+				$set . types_query($t), '0|0|0' ];
+		}
 	}
+	check_queries(@queries);
 	return;
 }
-
-my @columns =
-  ('id1 int, id2 int', 'overlap int, size1 int, size2 int');
 
 # All algorithms find the same.
 sub check_algorithms
 {
 	my ($name, $memory, @thresholds) = @_;
-
+	my @queries;
 	my @algorithms = split /\n/,
 	  $node->safe_psql('postgres', q{LOAD 'neardup';
 		SELECT unnest(enumvals) FROM pg_settings
 		WHERE name = 'neardup.join_algorithm'});
+
 	cmp_ok(scalar @algorithms, '>=', 11, 'there are some algorithms');
 	foreach my $algorithm (@algorithms)
 	{
-		is( compare(
-				"SET work_mem = '$memory';
-				SET neardup.join_algorithm = '$algorithm'",
-				'jaccard', $_),
-			"0|0|t",
-			"$name, jaccard $_, $memory, $algorithm")
+		push @queries,
+		  [ "$name, jaccard $_, $memory, $algorithm",
+			"SET work_mem = '$memory';
+			SET neardup.join_algorithm = '$algorithm';"
+			  . pairs_query('jaccard', $_), '0|0|t' ]
 		  foreach @thresholds;
 	}
+	check_queries(@queries);
 	return;
 }
+
+my @columns =
+  ('id1 int, id2 int', 'overlap int, size1 int, size2 int');
 
 load(
 	"$data/descriptions_sets.tsv.xz",
@@ -181,7 +202,7 @@ SKIP:
 	load("$dblp/sets.tsv.xz", "$dblp/pairs.tsv.xz",
 		join(', jaccard float8, ', @columns));
 	$thresholds{jaccard} = [ 0.5, 0.6, 0.7, 0.8, 0.9 ];
-	check('titles', '64kB', '1MB');
+	check('titles', '256kB', '1MB');
 	check_algorithms('titles', '64MB', 0.8);
 }
 
