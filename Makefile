@@ -108,9 +108,13 @@ OBJS = \
 # Named one by one: wildcards find nothing in an out-of-tree build.
 DATA = sql/neardup--1.0.sql
 DOCS = \
+	doc/analysis.md \
+	doc/join.md \
 	doc/lexical.md \
 	doc/lexicon.md \
+	doc/methods.md \
 	doc/neardup.md \
+	doc/sketches.md \
 	doc/storage.md \
 	doc/tuning.md
 

@@ -20,9 +20,15 @@ $node->start;
 # What each file takes for granted
 my %prepare = (
 	'README.md' => '',
+	'doc/analysis.md' => '',
+	'doc/join.md' =>
+	  'ALTER TABLE docs ADD sig signature GENERATED ALWAYS AS (shingles(body)) STORED',
 	'doc/lexical.md' => '',
 	'doc/lexicon.md' => 'CREATE TABLE papers (body text, added date)',
+	'doc/methods.md' => '',
 	'doc/neardup.md' =>
+	  'ALTER TABLE docs ADD sig signature GENERATED ALWAYS AS (shingles(body)) STORED',
+	'doc/sketches.md' =>
 	  'ALTER TABLE docs ADD sig signature GENERATED ALWAYS AS (shingles(body)) STORED',
 	'doc/tuning.md' =>
 	  'ALTER TABLE docs ADD sig signature GENERATED ALWAYS AS (shingles(body)) STORED');
