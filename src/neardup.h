@@ -81,10 +81,12 @@ typedef enum Order
 #define FILTER_DIGITS		0x00000002	/* words with a digit are left out */
 #define FILTER_CONFIG		0x00000004	/* a text-search configuration made
 										 * the words */
+#define FILTER_REPEATS		0x00000008	/* not a filter: repeated shingles
+										 * are numbered, not dropped */
 #define FILTER_MINLEN(f)	(((f) >> 8) & 0xff) /* shorter words are left
 												 * out; 0 = no limit */
 #define FILTER_MAXLEN(f)	(((f) >> 16) & 0xff)	/* longer ones; 0 = none */
-#define FILTER_RESERVED		0xff0000f8	/* always zero */
+#define FILTER_RESERVED		0xff0000f0	/* always zero */
 
 /* How a signature was made.  No padding: compared with memcmp. */
 typedef struct Making

@@ -7,6 +7,11 @@
  * is full it is sorted and freed of repetitions, and grows only if more than
  * half of it is still filled: its size stays within twice that of the set.
  *
+ * With repeats=number the shingles are a multiset (Broder's labelled
+ * shingles): the second, third, ... of the same shingle is a feature of its
+ * own, its hash that of the first and its number.  The overlap of two such
+ * sets is the sum of the lesser counts.  Then nothing is dropped on the way.
+ *
  * Portions Copyright (c) 2026, the neardup developers
  *
  * src/features/shingle.c
@@ -31,6 +36,7 @@ struct Shingler
 	Reader	   *reader;
 	size_t		k;
 	Order		order;
+	bool		numbered;		/* repeated shingles are numbered */
 	MemoryContext context;		/* owns the set */
 	uint64	   *set;			/* shingles, the first of them sorted */
 	size_t		n;
@@ -47,6 +53,7 @@ shingler_create(const Analysis *analysis)
 	shingler->reader = reader_create(analysis);
 	shingler->k = analysis->making.k;
 	shingler->order = analysis->making.order;
+	shingler->numbered = (analysis->making.filters & FILTER_REPEATS) != 0;
 	shingler->context = CurrentMemoryContext;
 	shingler->size = SET_SIZE;
 	shingler->set = palloc(shingler->size * sizeof(uint64));
@@ -70,11 +77,30 @@ resize(Shingler *shingler, size_t size)
 	shingler->size = size;
 }
 
-/* Frees the set of repetitions. */
+/* Gives each repetition of a shingle a hash of its own. */
 static void
-make_distinct(Shingler *shingler)
+number_repeats(uint64 *set, size_t n)
 {
-	shingler->n = sort_distinct_hashes(shingler->set, shingler->n);
+	uint64		hash = 0;
+	uint64		number = 0;
+
+	sort_hashes(set, n);
+	for (size_t i = 0; i < n; i++)
+	{
+		if (i > 0 && set[i] == hash)
+		{
+			number++;
+			set[i] = mix64(hash + number * UINT64CONST(0x9e3779b97f4a7c15));
+			continue;
+		}
+		hash = set[i];
+		number = 0;
+	}
+}
+
+static void
+require_fit(const Shingler *shingler)
+{
 	if (shingler->n > SIGNATURE_MAX_VALUES)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
@@ -84,13 +110,24 @@ make_distinct(Shingler *shingler)
 				 errhint("Cut the document into parts.")));
 }
 
+/* Sorts the set and frees it of repetitions. */
+static void
+make_distinct(Shingler *shingler)
+{
+	shingler->n = sort_distinct_hashes(shingler->set, shingler->n);
+	require_fit(shingler);
+}
+
 /* Makes room for n <= UNITS_BLOCK further shingles. */
 static void
 make_room(Shingler *shingler, size_t n)
 {
 	if (shingler->n + n <= shingler->size)
 		return;
-	make_distinct(shingler);
+	if (shingler->numbered)
+		require_fit(shingler);
+	else
+		make_distinct(shingler);
 	if (shingler->n + n > shingler->size / 2)
 		resize(shingler, 2 * shingler->size);
 }
@@ -132,6 +169,8 @@ gather(Shingler *shingler, const char *doc, size_t len)
 					   &shingler->work, shingler->set);
 		shingler->n = 1;
 	}
+	if (shingler->numbered)
+		number_repeats(shingler->set, shingler->n);
 }
 
 const uint64 *

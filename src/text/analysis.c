@@ -39,6 +39,7 @@ typedef enum Slot
 	SLOT_MINLEN,
 	SLOT_MAXLEN,
 	SLOT_DIGITS,
+	SLOT_REPEATS,
 	SLOT_UNIT,
 	SLOT_ORDER,
 	SLOT_K,
@@ -61,6 +62,7 @@ static const char *const orders[] = {
 };
 
 static const char *const digits[] = {"drop"};
+static const char *const repeats[] = {"number"};
 
 typedef struct Parser
 {
@@ -167,6 +169,11 @@ parse_setting(Parser *parser, const char *name, const char *value,
 								  lengthof(digits));
 			analysis->making.filters |= FILTER_DIGITS;
 			return choice >= 0;
+		case SLOT_REPEATS:
+			choice = parse_choice(parser, name, value, repeats,
+								  lengthof(repeats));
+			analysis->making.filters |= FILTER_REPEATS;
+			return choice >= 0;
 		case SLOT_UNIT:
 			choice = parse_choice(parser, name, value, units, lengthof(units));
 			analysis->making.unit = choice;
@@ -195,6 +202,7 @@ slot_by_name(const char *name, size_t len)
 		[SLOT_MINLEN] = "minlen",
 		[SLOT_MAXLEN] = "maxlen",
 		[SLOT_DIGITS] = "digits",
+		[SLOT_REPEATS] = "repeats",
 		[SLOT_UNIT] = "unit",
 		[SLOT_ORDER] = "order",
 		[SLOT_K] = "k",
@@ -235,7 +243,7 @@ unrecognized(Parser *parser, const char *word)
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("unrecognized analysis word: \"%s\"", shown(word)),
 			 errhint("Known are html, stop, minlen=N, maxlen=N, digits=drop, "
-					 "unit=word|char|sentence|line, "
+					 "repeats=number, unit=word|char|sentence|line, "
 					 "order=keep|sorted|xor|sum, k=N and the languages %s.",
 					 list.data)));
 }
@@ -393,6 +401,8 @@ analysis_canonical(const Making *making, StringInfo out)
 		appendStringInfo(out, "maxlen=%u ", FILTER_MAXLEN(making->filters));
 	if (making->filters & FILTER_DIGITS)
 		appendStringInfoString(out, "digits=drop ");
+	if (making->filters & FILTER_REPEATS)
+		appendStringInfoString(out, "repeats=number ");
 	if (making->unit != UNIT_WORD)
 		appendStringInfo(out, "unit=%s ", units[making->unit]);
 	if (making->order != ORDER_KEEP)

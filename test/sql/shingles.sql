@@ -11,6 +11,17 @@ FROM generate_series(1, 3) k,
      LATERAL (SELECT shingles('a rose is a rose is a rose', k), shingles('a rose is a flower which is a rose', k)) s (a, b)
 ORDER BY k;
 
+-- Broder's labelled shingles: a multiset, as its overlap is the sum of the
+-- lesser counts; what occurs once is as it is in a set
+SELECT cardinality(shingles('a rose is a rose is a rose', 'k=4 repeats=number')::bigint[]) AS all_five;
+SELECT overlap(shingles('a a a b', 'k=1 repeats=number'), shingles('a a c a a', 'k=1 repeats=number')) AS three,
+       shingles('x y z', 'k=1 repeats=number')::bigint[] = shingles('x y z', 'k=1')::bigint[] AS same_values;
+SELECT overlap(shingles(repeat('a b ', 5000), 'k=1 repeats=number'),
+               shingles(repeat('b c b ', 4000), 'k=1 repeats=number')) AS five_thousand;
+SELECT minhash(shingles('a b a b a b c', 'k=1 repeats=number'), 64)
+       = minhash('a b a b a b c', 64, 1, 'repeats=number') AS same_bytes;
+SELECT similarity(shingles('a b', 'repeats=number'), shingles('a b'));
+
 -- A document shorter than k is one shingle; one without words the empty set
 SELECT shingles('one two') = shingles('one two', 3) AS k, shingles('one two'), shingles('one'), shingles(''), shingles(' ... ');
 SELECT shingles('one two')::bigint[] = shingles('one two', 2)::bigint[] AS as_if_two;
