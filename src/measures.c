@@ -83,7 +83,7 @@ sets_overlap(const Signature *a, const Signature *b)
 static uint64
 features_per_element(const Signature *sig)
 {
-	return sig->making.method == METHOD_SAMPLE ? sig->making.param[0] : 1;
+	return method_info(sig->making.method)->sampled ? sig->making.param[0] : 1;
 }
 
 double

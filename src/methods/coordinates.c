@@ -16,9 +16,8 @@
 
 #include "methods/coordinates.h"
 
-/* How many coordinates are there in both and equal. */
-static uint64
-equal_coordinates(const Signature *a, const Signature *b)
+uint64
+coordinates_equal(const Signature *a, const Signature *b)
 {
 	uint64		n = Min(SIGNATURE_NVALUES(a), SIGNATURE_NVALUES(b));
 	uint64		equal = 0;
@@ -34,20 +33,20 @@ coordinates_similarity(const Signature *a, const Signature *b)
 {
 	uint64		n = Max(SIGNATURE_NVALUES(a), SIGNATURE_NVALUES(b));
 
-	return n == 0 ? 0 : (double) equal_coordinates(a, b) / n;
+	return n == 0 ? 0 : (double) coordinates_equal(a, b) / n;
 }
 
 bool
 coordinates_near(const Signature *a, const Signature *b, double threshold)
 {
-	return equal_coordinates(a, b) > 0;
+	return coordinates_equal(a, b) > 0;
 }
 
 uint64
 coordinates_hamming(const Signature *a, const Signature *b)
 {
 	return Max(SIGNATURE_NVALUES(a), SIGNATURE_NVALUES(b)) -
-		equal_coordinates(a, b);
+		coordinates_equal(a, b);
 }
 
 void

@@ -15,6 +15,9 @@
 /* A coordinate that a document does not have; equal to nothing. */
 #define NO_COORDINATE	UINT64CONST(0)
 
+/* How many coordinates are there in both and equal. */
+extern uint64 coordinates_equal(const Signature *a, const Signature *b);
+
 /* Callbacks of MethodInfo: near-duplicates if any coordinate is equal. */
 extern double coordinates_similarity(const Signature *a, const Signature *b);
 extern bool coordinates_near(const Signature *a, const Signature *b,

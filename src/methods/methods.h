@@ -42,6 +42,7 @@ typedef struct MethodInfo
 								 * is a similarity below */
 	bool		exact;			/* and they are all of the document's */
 	bool		hashed;			/* values of a set are uniform over 64 bits */
+	bool		sampled;		/* a set of one in param[0] of the features */
 	int			nparams;		/* parameters in use */
 
 	/*

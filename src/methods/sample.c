@@ -86,6 +86,7 @@ sample_make(const Making *making, const uint64 *features, size_t n)
 
 const MethodInfo sample_method = {
 	.name = "sample", .method = METHOD_SAMPLE, .width = 64,
-	.analysed = ANALYSED_AS_SOURCE, .set = true, .hashed = true, .nparams = 1,
+	.analysed = ANALYSED_AS_SOURCE, .set = true, .hashed = true, .sampled = true,
+	.nparams = 1,
 	.check = sample_check, .make = sample_make
 };

@@ -27,7 +27,7 @@
 #include <math.h>
 
 #include "hash.h"
-#include "methods/methods.h"
+#include "methods/coordinates.h"
 #include "methods/minhash.h"
 #include "methods/supershingles.h"
 
@@ -136,25 +136,6 @@ megashingles_make(const Making *making, const uint64 *features, size_t n)
 	return sig;
 }
 
-/* How many coordinates of two vectors are equal; none if one is empty. */
-static uint64
-equal_coordinates(const Signature *a, const Signature *b)
-{
-	uint64		n = Min(SIGNATURE_NVALUES(a), SIGNATURE_NVALUES(b));
-	uint64		equal = 0;
-
-	for (uint64 i = 0; i < n; i++)
-		equal += (a->values[i] == b->values[i]);
-	return equal;
-}
-
-static uint64
-coordinates_hamming(const Signature *a, const Signature *b)
-{
-	return Max(SIGNATURE_NVALUES(a), SIGNATURE_NVALUES(b)) -
-		equal_coordinates(a, b);
-}
-
 /* Resemblance, if r of k supershingles agree. */
 static double
 estimate(double r, uint32 k, uint32 size)
@@ -165,14 +146,14 @@ estimate(double r, uint32 k, uint32 size)
 static double
 supershingles_similarity(const Signature *a, const Signature *b)
 {
-	return estimate(equal_coordinates(a, b), GROUPS(a), GROUP_SIZE(a));
+	return estimate(coordinates_equal(a, b), GROUPS(a), GROUP_SIZE(a));
 }
 
 /* Of r equal supershingles there are r (r - 1) / 2 equal pairs. */
 static double
 megashingles_similarity(const Signature *a, const Signature *b)
 {
-	uint64		pairs = equal_coordinates(a, b);
+	uint64		pairs = coordinates_equal(a, b);
 
 	if (pairs == 0)
 		return 0;
@@ -189,40 +170,15 @@ agreement(const Signature *sig)
 static bool
 supershingles_near(const Signature *a, const Signature *b, double threshold)
 {
-	return equal_coordinates(a, b) >= agreement(a);
-}
-
-static bool
-megashingles_near(const Signature *a, const Signature *b, double threshold)
-{
-	return equal_coordinates(a, b) > 0;
-}
-
-static void
-coordinate_keys(const Signature *sig, double threshold, KeyList *keys)
-{
-	uint64		n = SIGNATURE_NVALUES(sig);
-
-	keys_reserve(keys, n);
-	for (uint64 i = 0; i < n; i++)
-		keys_add(keys, key_of_value(sig->values[i], i, n));
+	return coordinates_equal(a, b) >= agreement(a);
 }
 
 static bool
 supershingles_query_keys(const Signature *sig, double built, double threshold,
 						 KeyList *keys, uint32 *need)
 {
-	coordinate_keys(sig, threshold, keys);
+	coordinates_row_keys(sig, threshold, keys);
 	*need = agreement(sig);
-	return true;
-}
-
-static bool
-megashingles_query_keys(const Signature *sig, double built, double threshold,
-						KeyList *keys, uint32 *need)
-{
-	coordinate_keys(sig, threshold, keys);
-	*need = 1;
 	return true;
 }
 
@@ -232,14 +188,15 @@ const MethodInfo supershingles_method = {
 	.check = supershingles_check, .make = supershingles_make,
 	.similarity = supershingles_similarity, .near = supershingles_near,
 	.hamming = coordinates_hamming,
-	.row_keys = coordinate_keys, .query_keys = supershingles_query_keys
+	.row_keys = coordinates_row_keys,
+	.query_keys = supershingles_query_keys
 };
 
 const MethodInfo megashingles_method = {
 	.name = "megashingles", .method = METHOD_MEGASHINGLES, .width = 64,
 	.analysed = ANALYSED_AS_SOURCE, .nparams = 2,
 	.check = megashingles_check, .make = megashingles_make,
-	.similarity = megashingles_similarity, .near = megashingles_near,
+	.similarity = megashingles_similarity, .near = coordinates_near,
 	.hamming = coordinates_hamming,
-	.row_keys = coordinate_keys, .query_keys = megashingles_query_keys
+	.row_keys = coordinates_row_keys, .query_keys = coordinates_query_keys
 };

@@ -36,7 +36,9 @@ CREATE TYPE outcome AS ENUM ('refused', 'accepted', 'not the same again');
 CREATE FUNCTION try_bytes(input bytea) RETURNS outcome LANGUAGE plpgsql AS $$
 BEGIN
     IF input::signature::bytea = input
-       AND input::signature::text::signature = input::signature THEN
+       AND input::signature::text::signature = input::signature
+       AND similarity(input::signature, input::signature) BETWEEN 0 AND 1
+       AND describe(input::signature) IS NOT NULL THEN
         RETURN 'accepted';
     END IF;
     RETURN 'not the same again';
@@ -63,10 +65,36 @@ INSERT INTO good VALUES
     (signature_from('{}')), (signature_from('{1,2,3}')),
     ('shingles[k=3]{0000000000000001,7fffffffffffffff,ffffffffffffffff}'),
     ('shingles[russian stop minlen=3 unit=sentence order=sum k=2]{0123456789abcdef}'),
-    ('shingles[config=1a2b3c4d k=3]{0000000000000001,0000000000000002}');
+    ('shingles[config=1a2b3c4d k=3]{0000000000000001,0000000000000002}'),
+    (minhash('a b c', 10)), (minhash(signature_from('{1,2}'), 9)), (bottom('a b c d e f', 2)),
+    (sample(signature_from('{1,2,3,4,5,6}'), 2)), (supershingles('a b c d', 2, 3)),
+    (megashingles('a b c d', 3, 2)), (simhash('a b c d')), (winnow('a b c d e f g', 2, 2)),
+    (koala('some letters', 3, 4)), (anchored('a b c d a d', '{a}', 2));
 
 SELECT try_bytes(altered(sig::bytea, i)) AS outcome, count(*) > 100 AS many
 FROM good, generate_series(1, 4000) i GROUP BY 1 ORDER BY 1;
+-- what is accepted can be indexed, asked for and compared
+CREATE TABLE accepted (id serial, sig signature);
+INSERT INTO accepted (sig) SELECT altered(sig::bytea, i)::signature
+FROM good, generate_series(1, 4000) i WHERE try_bytes(altered(sig::bytea, i)) = 'accepted';
+CREATE INDEX accepted_sig ON accepted USING gin (sig);
+DO $$
+DECLARE
+    a record;
+    n bigint := 0;
+BEGIN
+    SET LOCAL enable_seqscan = off;
+    FOR a IN SELECT DISTINCT ON (left(sig::text, 20)) * FROM accepted ORDER BY left(sig::text, 20), id LOOP
+        BEGIN
+            PERFORM FROM accepted WHERE near_duplicate(sig, a.sig, 0.9);
+        EXCEPTION WHEN datatype_mismatch THEN
+            n := n + 1;
+        END;
+    END LOOP;
+    RAISE NOTICE 'makings differ: %', n > 100;
+END $$;
+SELECT count(DISTINCT sig) > 1000 AS many FROM accepted;
+DROP TABLE accepted;
 -- letters that an encoding does not have cannot get in as text
 SELECT try_text(translate(encode(altered(convert_to(sig::text, 'UTF8'), i), 'escape'), '\', '/')) AS outcome,
        count(*) > 100 AS many
