@@ -55,6 +55,15 @@ extern PGDLLEXPORT void _PG_init(void);
 #include "commands/explain_state.h"
 #endif
 
+/* 18: a minimal tuple can be made with room in front of it */
+#if PG_VERSION_NUM >= 180000
+#define form_minimal_tuple(desc, values, isnull) \
+	heap_form_minimal_tuple(desc, values, isnull, 0)
+#else
+#define form_minimal_tuple(desc, values, isnull) \
+	heap_form_minimal_tuple(desc, values, isnull)
+#endif
+
 /* 18: vacuum_delay_point is told whether it is called by ANALYZE */
 #if PG_VERSION_NUM >= 180000
 #define vacuum_delay_point_compat() vacuum_delay_point(true)

@@ -263,7 +263,7 @@ add_row(SimilarityJoinState *state, JoinSide side, TupleTableSlot *slot,
 		return;
 	while ((column = bms_next_member(state->columns[side], column)) >= 0)
 		values[column] = slot_getattr(slot, column + 1, &isnull[column]);
-	row = heap_form_minimal_tuple(desc, values, isnull);
+	row = form_minimal_tuple(desc, values, isnull);
 	setjoin_add(state->engine, side, set, n, row, row->t_len);
 }
 

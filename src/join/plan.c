@@ -498,7 +498,8 @@ plan_join(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist,
 	Plan	   *outer = linitial(custom_plans);
 	List	   *forms;
 
-	forms = output_forms(list_make2(tlist, qual));
+	/* core may have kept the real tlist to itself: then this one is empty */
+	forms = output_forms(list_make2(rel->reltarget->exprs, qual));
 	scan->scan.plan.targetlist = tlist;
 	scan->scan.scanrelid = 0;
 	scan->flags = path->flags;

@@ -123,6 +123,7 @@ SELECT count(*) FROM docs a
 JOIN docs b ON near_duplicate(a.sig, b.sig, (SELECT 0.2 + min(id) * 0.3 FROM docs));
 SELECT count(*) FROM docs a
 LEFT JOIN docs b ON near_duplicate(a.sig, b.sig, NULL) WHERE b.id IS NULL;
+SET enable_nestloop = on;
 EXPLAIN (COSTS OFF)
 SELECT FROM docs a JOIN docs b ON near_duplicate(a.sig, b.sig, a.id * 0.1);
 EXPLAIN (COSTS OFF)
@@ -132,6 +133,7 @@ EXPLAIN (COSTS OFF)
 SELECT FROM docs a JOIN docs b ON near_duplicate(a.sig, b.sig, 0.5) OR a.id = 1;
 EXPLAIN (COSTS OFF)
 SELECT FROM docs a CROSS JOIN docs b WHERE near_duplicate(a.sig, a.sig, 0.5);
+SET enable_nestloop = off;
 -- ... and this is, of three
 EXPLAIN (COSTS OFF)
 SELECT FROM docs a, docs b, docs c
@@ -145,8 +147,10 @@ WHERE near_duplicate(a.sig, b.sig, 0.5) AND contained_in(a.sig, b.sig, 1)
 ORDER BY 1, 2;
 
 SET neardup.enable_join = off;
+SET enable_nestloop = on;
 EXPLAIN (COSTS OFF)
 SELECT FROM docs a JOIN docs b ON near_duplicate(a.sig, b.sig, 0.5);
+SET enable_nestloop = off;
 RESET neardup.enable_join;
 
 
