@@ -213,6 +213,17 @@ document_set(DocumentSite *site, const text *doc, bool rising, size_t *n)
 	return shingler_distinct(site->shingler, utf8, len, n);
 }
 
+/* A few of the shingles, chosen as they stand, cannot be numbered. */
+static void
+refuse_numbered(const DocumentSite *site)
+{
+	if (site->making.filters & FILTER_REPEATS)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("analysis says \"repeats=number\" where shingles are selected"),
+				 errhint("Leave it out.")));
+}
+
 Sequence
 document_sequence(DocumentSite *site, const text *doc)
 {
@@ -223,6 +234,7 @@ document_sequence(DocumentSite *site, const text *doc)
 	{
 		MemoryContext old = MemoryContextSwitchTo(site->context);
 
+		refuse_numbered(site);
 		site->sequence = sequence_create(site->analysis);
 		MemoryContextSwitchTo(old);
 	}
@@ -240,6 +252,7 @@ document_words(DocumentSite *site, const text *doc)
 		MemoryContext old = MemoryContextSwitchTo(site->context);
 		Analysis	analysis = *site->analysis;
 
+		refuse_numbered(site);
 		analysis.making.unit = UNIT_WORD;
 		site->words = reader_create(&analysis);
 		MemoryContextSwitchTo(old);

@@ -69,6 +69,9 @@ FROM (SELECT i, 2 + i % 11 AS w, 1 + i % 4 AS k, extra, (SELECT string_agg('s' |
 SELECT extra, count(*), count(*) FILTER (WHERE overlap(winnow(x, w, k), winnow(y, w, k)) > 0) = count(*) AS all_share
 FROM shared WHERE i > 0 AND i % 23 > 0 GROUP BY extra ORDER BY extra;
 
+SELECT winnow('a b c', 2, 0, 'repeats=number');
+SELECT koala('a b c', 2, 3, 'repeats=number');
+
 -- Selections are measured as sets
 SELECT round(similarity(winnow(a.doc, 4), winnow(b.doc, 4))::numeric, 3) AS similarity,
        round(containment(every_nth(a.doc, 2), every_nth(b.doc, 2))::numeric, 3) AS containment,
