@@ -49,6 +49,14 @@ extern PGDLLEXPORT void _PG_init(void);
 #define custom_path_set_restrictinfo(path, clauses) ((void) 0)
 #endif
 
+/* 18: a path counts the nodes below it that are disabled by a setting */
+#if PG_VERSION_NUM >= 180000
+#define path_set_disabled_nodes(path, outer, inner) \
+	((path)->disabled_nodes = (outer)->disabled_nodes + (inner)->disabled_nodes)
+#else
+#define path_set_disabled_nodes(path, outer, inner) ((void) 0)
+#endif
+
 /* 18: EXPLAIN's functions have headers of their own */
 #if PG_VERSION_NUM >= 180000
 #include "commands/explain_format.h"

@@ -336,6 +336,7 @@ add_join_path(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 	path->flags = CUSTOMPATH_SUPPORT_PROJECTION;
 	path->custom_paths = list_make2(outer, inner);
 	custom_path_set_restrictinfo(path, extra->restrictlist);
+	path_set_disabled_nodes(&path->path, outer, inner);
 	path->custom_private = list_make5(condition->rinfo, filter, qual,
 									  makeInteger(type),
 									  makeInteger(condition->left_is_inner));

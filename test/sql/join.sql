@@ -267,10 +267,11 @@ DECLARE
     line text;
 BEGIN
     FOR line IN EXECUTE
-        format('EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF, FORMAT %s) %s',
+        format('EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF, BUFFERS OFF, FORMAT %s) %s',
                format, query)
     LOOP
-        RETURN QUERY SELECT regexp_replace(l, '(Memory Usage|Disk Usage)(.*?)[1-9]\d*', '\1\2N')
+        RETURN QUERY SELECT regexp_replace(replace(l, '.00 loops', ' loops'),
+                '(Memory Usage|Disk Usage)(.*?)[1-9]\d*', '\1\2N')
             FROM regexp_split_to_table(line, '\n') l;
     END LOOP;
 END $$;
