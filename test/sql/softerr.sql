@@ -2,8 +2,11 @@
 -- Soft errors of the input functions (PostgreSQL 16 and later)
 --
 
+-- without the hints, which list what this libstemmer knows
 SELECT input, type, pg_input_is_valid(input, type) AS valid,
-       (pg_input_error_info(input, type)).*
+       (pg_input_error_info(input, type)).message,
+       (pg_input_error_info(input, type)).detail,
+       (pg_input_error_info(input, type)).sql_error_code
 FROM (VALUES ('features{}', 'signature'),
              ('features', 'signature'),
              ('shoes{}', 'signature'),
