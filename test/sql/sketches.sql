@@ -141,7 +141,9 @@ SELECT minhash('a b c d', 4) = minhash('a b c d', 4, 3) AS k_is_3, minhash('a b 
 SELECT minhash('a b c d', 4, 3, 'k=2');
 SELECT minhash('a b c d', 4, -1);
 SELECT minhash('a b c d', 0);
-SELECT bottom('a b c d', 5, 3, 'klingon');
+\set VERBOSITY terse
+SELECT bottom('a b c d', 5, 3, 'klingon'); -- the hint depends on libstemmer
+\set VERBOSITY default
 
 -- Weighted sets: an element of weight w counts w times
 SELECT similarity(a, b) AS nine_of_14, containment(b, a), overlap(a, b), signature_from('{1,2}', '{1,1}') = signature_from('{1,2}') AS plain,
