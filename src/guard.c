@@ -89,6 +89,7 @@ parse_tag(Relation rel, const char *column)
 				(errcode(ERRCODE_UNDEFINED_COLUMN),
 				 errmsg("table \"%s\" has no column \"%s\" to tag rows in",
 						RelationGetRelationName(rel), column),
+				 errhint("The fourth argument of neardup_guard is a column for the other row's primary key."),
 				 errtable(rel)));
 	guard_check_tag(rel, attno);
 	return attno;
@@ -132,7 +133,7 @@ check_timing(const Trigger *trigger, GuardMode mode)
 		TRIGGER_FOR_DELETE(type) || TRIGGER_FOR_TRUNCATE(type))
 		ereport(ERROR,
 				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
-				 errmsg("trigger \"%s\" must be fired for each row by INSERT or UPDATE only",
+				 errmsg("trigger \"%s\" must be fired BEFORE or AFTER, for each row, by INSERT or UPDATE only",
 						trigger->tgname),
 				 errhint("Use CREATE CONSTRAINT TRIGGER ... AFTER INSERT OR UPDATE ON ... FOR EACH ROW EXECUTE FUNCTION neardup_guard(...).")));
 	if (mode == GUARD_REJECT && before)

@@ -238,7 +238,9 @@ raise_no_index(Relation rel, AttrNumber attno, double threshold)
 			 errmsg("column \"%s\" of table \"%s\" has no index that neardup_guard could use",
 					NameStr(att->attname), RelationGetRelationName(rel)),
 			 errdetail("It looks for near-duplicates in a GIN index of class signature_gin_ops."),
-			 errhint("Use %s.",
+			 errhint(rel->rd_rel->relispartition ?
+					 "Use %s, or the same on the partitioned table, for all its partitions." :
+					 "Use %s.",
 					 create_index_command(rel, column, att->atttypid,
 										  threshold)),
 			 errtablecol(rel, attno)));
@@ -328,7 +330,8 @@ signature_key(Relation index)
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("index \"%s\" is not one that neardup_guard could use",
 						RelationGetRelationName(index)),
-				 errdetail("It looks for near-duplicates in a GIN index of class signature_gin_ops.")));
+				 errdetail("It looks for near-duplicates in a GIN index of class signature_gin_ops."),
+				 errhint("Give neardup_guard a column of type signature, or an index such as CREATE INDEX ... USING gin (shingles(...)) WITH (fastupdate = off) makes.")));
 	return keyno;
 }
 

@@ -181,6 +181,7 @@ guard_check_tag(Relation rel, AttrNumber tag)
 				(errcode(ERRCODE_GENERATED_ALWAYS),
 				 errmsg("tag column \"%s\" of table \"%s\" is a generated column",
 						NameStr(att->attname), RelationGetRelationName(rel)),
+				 errhint("The fourth argument of neardup_guard is a column that can be written to."),
 				 errtablecol(rel, tag)));
 	key = open_primary_key(rel);
 	require_tag_fits(rel, key, att->atttypid);

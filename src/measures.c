@@ -31,7 +31,9 @@ threshold_require_valid(double threshold)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("threshold %g is out of range", threshold),
-				 errdetail("A threshold is greater than 0 and at most 1.")));
+				 errdetail("A threshold is greater than 0 and at most 1."),
+				 threshold >= 10 && threshold <= 100 ?
+				 errhint("%g percent are %g.", threshold, threshold / 100) : 0));
 }
 
 Measure

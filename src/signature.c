@@ -21,6 +21,7 @@
 #include "postgres.h"
 
 #include "libpq/pqformat.h"
+#include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "port/pg_bswap.h"
 #include "utils/builtins.h"
@@ -31,6 +32,8 @@
 #include "neardup.h"
 #include "signature.h"
 #include "text/analysis.h"
+
+#define SHOWN_TEXT	64			/* bytes of an input that a message shows */
 
 /*
  * A signature of nvalues values, all zero, in the current memory context.
@@ -233,6 +236,24 @@ read_decimal(TextInput *in, uint32 *result)
 	return true;
 }
 
+/*
+ * What does not begin with the name of a method is most likely a text, given
+ * where its signature is wanted.
+ */
+static bool
+no_method(TextInput *in)
+{
+	int			len = strlen(in->at);
+	int			shown = pg_mbcliplen(in->at, len, SHOWN_TEXT);
+
+	ereturn(in->escontext, false,
+			(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
+			 errmsg("input is not a valid signature: \"%.*s%s\"",
+					shown, in->at, shown < len ? "..." : ""),
+			 errdetail("It does not begin with the name of a method."),
+			 errhint("The signature of a text is made by a function: shingles(...).")));
+}
+
 /* The method's name and its row in the table of methods. */
 static bool
 read_method(TextInput *in, const MethodInfo **method)
@@ -245,7 +266,10 @@ read_method(TextInput *in, const MethodInfo **method)
 		in->at++;
 	*method = method_by_name(start, in->at - start);
 	if (*method == NULL)
-		return bad_text(in, "It does not begin with the name of a method.");
+	{
+		in->at = start;
+		return no_method(in);
+	}
 	return true;
 }
 

@@ -242,6 +242,7 @@ unrecognized(Parser *parser, const char *word)
 	ereturn(parser->escontext, false,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("unrecognized analysis word: \"%s\"", shown(word)),
+			 errdetail("An analysis is a list of words separated by white space."),
 			 errhint("Known are html, stop, minlen=N, maxlen=N, digits=drop, "
 					 "repeats=number, unit=word|char|sentence|line, "
 					 "order=keep|sorted|xor|sum, k=N and the languages %s.",

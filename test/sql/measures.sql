@@ -20,6 +20,9 @@ SELECT similarity(NULL, signature_from('{1}')), near_duplicate(signature_from('{
 SELECT near_duplicate(signature_from('{1}'), signature_from('{1}'), 1);
 SELECT near_duplicate(signature_from('{1}'), signature_from('{1}'), 0);
 SELECT near_duplicate(signature_from('{1}'), signature_from('{1}'), 1.0001);
+SELECT near_duplicate(signature_from('{1}'), signature_from('{1}'), 80);
+-- a text where its signature is wanted
+SELECT similarity(signature_from('{1}'), 'A text that somebody has taken for a signature, and which is long: о нём');
 SELECT near_duplicate(signature_from('{1}'), signature_from('{1}'), -0.5);
 SELECT near_duplicate(signature_from('{1}'), signature_from('{1}'), 'NaN');
 SELECT contained_in(signature_from('{1}'), signature_from('{1}'), 'Infinity');
