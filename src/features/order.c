@@ -50,7 +50,7 @@ shingles_kept(const uint64 *units, size_t n, size_t k, uint64 *shingles)
 		shingles[i] = hash_uint64s(units + i, k);
 }
 
-/* The default k: three are sorted faster than their ranks are kept. */
+/* The default k: three are sorted anew faster than they are kept so. */
 static inline void
 shingles_sorted_3(const uint64 *units, size_t n, uint64 *shingles)
 {
@@ -69,44 +69,42 @@ shingles_sorted_3(const uint64 *units, size_t n, uint64 *shingles)
 }
 
 /*
- * Each unit of the window has its rank there, ties by position, and is put
- * where its rank says.  From one window to the next a rank changes by what
- * leaves and by what comes in, which takes no search and no branch: with
- * random hashes hardly a branch would be foreseen.
+ * Takes `out` out of k sorted numbers and puts `in` in: what is greater than
+ * out moves one place down, and what comes in is carried up to where it
+ * belongs.  That takes no search and no branch: with random hashes hardly a
+ * branch would be foreseen.
+ */
+static inline void
+replace_sorted(uint64 *sorted, size_t k, uint64 out, uint64 in)
+{
+	for (size_t j = 0; j < k - 1; j++)
+	{
+		uint64		here = sorted[j];	/* both read, or it is a branch */
+		uint64		next = sorted[j + 1];
+		uint64		kept = here < out ? here : next;
+
+		sorted[j] = Min(kept, in);
+		in = Max(kept, in);
+	}
+	sorted[k - 1] = in;
+}
+
+/*
+ * The window is kept sorted, and is k zeros at first.
  *
  * Inlined for the usual k, so that the compiler unrolls the inner loop.
  */
 static inline void
-shingles_sorted(const uint64 *units, size_t n, size_t k, OrderWork *work,
+shingles_sorted(const uint64 *units, size_t n, size_t k, uint64 *sorted,
 				uint64 *shingles)
 {
-	uint32	   *ranks = work->ranks;
-	uint64	   *sorted = work->sorted;
-
+	memset(sorted, 0, k * sizeof(uint64));
 	for (size_t i = 0; i < k; i++)
-	{
-		ranks[i] = 0;
-		for (size_t j = 0; j < k; j++)
-			ranks[i] += units[j] < units[i] || (units[j] == units[i] && j < i);
-		sorted[ranks[i]] = units[i];
-	}
+		replace_sorted(sorted, k, 0, units[i]);
 	shingles[0] = hash_uint64s(sorted, k);
 	for (size_t i = 1; i + k <= n; i++)
 	{
-		uint64		out = units[i - 1];
-		uint64		in = units[i + k - 1];
-		uint32		larger = 0;
-
-		for (size_t j = i; j < i + k - 1; j++)
-		{
-			uint32		is_larger = units[j] > in;
-
-			larger += is_larger;
-			ranks[j] += is_larger - (units[j] >= out);
-			sorted[ranks[j]] = units[j];
-		}
-		ranks[i + k - 1] = k - 1 - larger;
-		sorted[k - 1 - larger] = in;
+		replace_sorted(sorted, k, units[i - 1], units[i + k - 1]);
 		shingles[i] = hash_uint64s(sorted, k);
 	}
 }
@@ -143,7 +141,7 @@ shingles_sum(const uint64 *units, size_t n, size_t k, uint64 *shingles)
 
 void
 order_shingles(Order order, const uint64 *units, size_t n, size_t k,
-			   OrderWork *work, uint64 *shingles)
+			   uint64 *sorted, uint64 *shingles)
 {
 	switch (order)
 	{
@@ -151,23 +149,23 @@ order_shingles(Order order, const uint64 *units, size_t n, size_t k,
 			if (k == 3)
 				shingles_sorted_3(units, n, shingles);
 			else if (k == 2)
-				shingles_sorted(units, n, 2, work, shingles);
+				shingles_sorted(units, n, 2, sorted, shingles);
 			else if (k == 4)
-				shingles_sorted(units, n, 4, work, shingles);
+				shingles_sorted(units, n, 4, sorted, shingles);
 			else if (k == 5)
-				shingles_sorted(units, n, 5, work, shingles);
+				shingles_sorted(units, n, 5, sorted, shingles);
 			else if (k == 6)
-				shingles_sorted(units, n, 6, work, shingles);
+				shingles_sorted(units, n, 6, sorted, shingles);
 			else if (k == 7)
-				shingles_sorted(units, n, 7, work, shingles);
+				shingles_sorted(units, n, 7, sorted, shingles);
 			else if (k == 8)
-				shingles_sorted(units, n, 8, work, shingles);
+				shingles_sorted(units, n, 8, sorted, shingles);
 			else if (k == 9)
-				shingles_sorted(units, n, 9, work, shingles);
+				shingles_sorted(units, n, 9, sorted, shingles);
 			else if (k == 10)
-				shingles_sorted(units, n, 10, work, shingles);
+				shingles_sorted(units, n, 10, sorted, shingles);
 			else
-				shingles_sorted(units, n, k, work, shingles);
+				shingles_sorted(units, n, k, sorted, shingles);
 			break;
 		case ORDER_XOR:
 			shingles_xor(units, n, k, shingles);

@@ -18,18 +18,11 @@
  */
 extern uint64 order_combine(Order order, uint64 *hashes, size_t n);
 
-/* Room for order_shingles() to work in. */
-typedef struct OrderWork
-{
-	uint32	   *ranks;			/* one per unit */
-	uint64	   *sorted;			/* k */
-}			OrderWork;
-
 /*
  * The hashes of the n - k + 1 shingles of k of n units, 1 <= k <= n, into
- * shingles.
+ * shingles.  There is room for k numbers in sorted.
  */
 extern void order_shingles(Order order, const uint64 *units, size_t n,
-						   size_t k, OrderWork *work, uint64 *shingles);
+						   size_t k, uint64 *sorted, uint64 *shingles);
 
 #endif							/* NEARDUP_ORDER_H */

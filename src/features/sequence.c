@@ -28,7 +28,7 @@ struct SequenceReader
 	uint64	   *shingles;
 	size_t		nunits;
 	size_t		size;			/* units that there is room for */
-	OrderWork	work;			/* for k + UNITS_BLOCK units */
+	uint64	   *sorted;			/* room for k */
 };
 
 SequenceReader *
@@ -40,8 +40,7 @@ sequence_create(const Analysis *analysis)
 	reader->k = analysis->making.k;
 	reader->order = analysis->making.order;
 	reader->context = CurrentMemoryContext;
-	reader->work.ranks = palloc((reader->k + UNITS_BLOCK) * sizeof(uint32));
-	reader->work.sorted = palloc(reader->k * sizeof(uint64));
+	reader->sorted = palloc(reader->k * sizeof(uint64));
 	return reader;
 }
 
@@ -97,7 +96,7 @@ make_shingles(SequenceReader *reader)
 		CHECK_FOR_INTERRUPTS();
 		order_shingles(reader->order, reader->units + at,
 					   Min(UNITS_BLOCK, nshingles - at) + k - 1, k,
-					   &reader->work, reader->shingles + at);
+					   reader->sorted, reader->shingles + at);
 	}
 	return nshingles;
 }

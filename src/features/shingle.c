@@ -42,7 +42,7 @@ struct Shingler
 	size_t		n;
 	size_t		size;			/* there is room for */
 	uint64	   *units;			/* k - 1 of before and UNITS_BLOCK new ones */
-	OrderWork	work;			/* for as many units */
+	uint64	   *sorted;			/* room for k */
 };
 
 Shingler *
@@ -58,9 +58,7 @@ shingler_create(const Analysis *analysis)
 	shingler->size = SET_SIZE;
 	shingler->set = palloc(shingler->size * sizeof(uint64));
 	shingler->units = palloc((shingler->k + UNITS_BLOCK) * sizeof(uint64));
-	shingler->work.ranks = palloc((shingler->k + UNITS_BLOCK) *
-								  sizeof(uint32));
-	shingler->work.sorted = palloc(shingler->k * sizeof(uint64));
+	shingler->sorted = palloc(shingler->k * sizeof(uint64));
 	return shingler;
 }
 
@@ -156,7 +154,7 @@ gather(Shingler *shingler, const char *doc, size_t len)
 		nshingles = have - k + 1;
 		make_room(shingler, nshingles);
 		order_shingles(shingler->order, shingler->units, have, k,
-					   &shingler->work, shingler->set + shingler->n);
+					   shingler->sorted, shingler->set + shingler->n);
 		shingler->n += nshingles;
 		any = true;
 		memmove(shingler->units, shingler->units + nshingles,
@@ -166,7 +164,7 @@ gather(Shingler *shingler, const char *doc, size_t len)
 	if (!any && have > 0)
 	{
 		order_shingles(shingler->order, shingler->units, have, have,
-					   &shingler->work, shingler->set);
+					   shingler->sorted, shingler->set);
 		shingler->n = 1;
 	}
 	if (shingler->numbered)
