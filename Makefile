@@ -81,7 +81,9 @@ OBJS = \
 	src/methods/supershingles.o \
 	src/methods/text_hash.o \
 	src/methods/top_words.o \
+	src/methods/vectors.o \
 	src/methods/weighed.o \
+	src/methods/weighted_words.o \
 	src/neardup.o \
 	src/selections.o \
 	src/shingles.o \
@@ -102,6 +104,7 @@ OBJS = \
 	src/text/stopwords.o \
 	src/text/terms.o \
 	src/text/words.o \
+	src/vectors.o \
 	src/weighted.o \
 	src/words.o
 
@@ -153,6 +156,8 @@ REGRESS = \
 	signature \
 	sketches \
 	statistics \
+	weighted \
+	weighted_search \
 	words
 REGRESS_OPTS = --inputdir=$(srcdir)/test --load-extension=neardup
 ISOLATION = \

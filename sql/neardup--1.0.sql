@@ -53,6 +53,11 @@ CREATE FUNCTION signature_from(features bigint[], weights integer[]) RETURNS sig
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
 COMMENT ON FUNCTION signature_from(bigint[], integer[]) IS 'the set in which each feature stands as often as its weight says';
 
+CREATE FUNCTION signature_weighted(features bigint[], weights real[]) RETURNS signature
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION signature_weighted(bigint[], real[]) IS 'the vector of given features and their weights';
+
 CREATE FUNCTION describe(signature) RETURNS text
     AS 'MODULE_PATHNAME', 'signature_describe'
     LANGUAGE C STABLE STRICT PARALLEL SAFE; -- stable: names configurations of this database
@@ -921,6 +926,28 @@ CREATE FUNCTION top_words(config regconfig, doc text, lexicon, n int = 6,
     AS 'MODULE_PATHNAME', 'top_words_with_config'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
 COMMENT ON FUNCTION top_words(regconfig, text, lexicon, int, text) IS 'hash of the n words of a document, made by a text search configuration, that weigh most';
+
+CREATE FUNCTION weighted_words(doc text, analysis text = '') RETURNS signature
+    AS 'MODULE_PATHNAME', 'weighted_words_by_tf'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION weighted_words(text, text) IS 'the vector of a document: each word by its share of all words';
+
+CREATE FUNCTION weighted_words(config regconfig, doc text) RETURNS signature
+    AS 'MODULE_PATHNAME', 'weighted_words_by_tf_with_config'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
+COMMENT ON FUNCTION weighted_words(regconfig, text) IS 'the vector of a document, its words made by a text search configuration: each by its share of all words';
+
+CREATE FUNCTION weighted_words(doc text, lexicon, weight text = 'tf-idf',
+                               analysis text = '') RETURNS signature
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION weighted_words(text, lexicon, text, text) IS 'the vector of a document: each word and what it weighs';
+
+CREATE FUNCTION weighted_words(config regconfig, doc text, lexicon,
+                               weight text = 'tf-idf') RETURNS signature
+    AS 'MODULE_PATHNAME', 'weighted_words_with_config'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
+COMMENT ON FUNCTION weighted_words(regconfig, text, lexicon, text) IS 'the vector of a document, its words made by a text search configuration, and what each weighs';
 
 CREATE FUNCTION imatch(doc text, lexicon, lexicons int = 10, minimum int = 4,
                        low double precision = 0.2, high double precision = 0.8,

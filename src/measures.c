@@ -61,7 +61,9 @@ refuse_measure(const Signature *sig, const char *what)
 	ereport(ERROR,
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 			 errmsg("%s cannot be told from %s", what, making.data),
-			 errdetail("What sketches tell is resemblance, the measure \"jaccard\"."),
+			 method_info(sig->making.method)->cosine == NULL ?
+			 errdetail("What sketches tell is resemblance, the measure \"jaccard\".") :
+			 errdetail("What weighted features tell is the measures \"jaccard\" and \"cosine\"."),
 			 errhint("Use sets of shingles, or samples of them made by sample().")));
 }
 
@@ -96,6 +98,8 @@ signatures_value(const Signature *a, const Signature *b, Measure measure)
 	if (method->similarity == NULL)
 		return measure_value(measure, SIGNATURE_NVALUES(a),
 							 SIGNATURE_NVALUES(b), sets_overlap(a, b));
+	if (measure == MEASURE_COSINE && method->cosine != NULL)
+		return method->cosine(a, b);
 	if (measure != MEASURE_JACCARD)
 		refuse_measure(a, measure_name(measure));
 	return method->similarity(a, b);
@@ -111,6 +115,8 @@ signatures_near(const Signature *a, const Signature *b,
 
 	if (unlikely(method->near != NULL))
 	{
+		if (measure == MEASURE_COSINE && method->cosine != NULL)
+			return method->cosine(a, b) >= threshold;
 		if (measure != MEASURE_JACCARD)
 			refuse_measure(a, measure_name(measure));
 		return method->near(a, b, threshold);
@@ -294,11 +300,13 @@ signature_near_duplicate_approx(PG_FUNCTION_ARGS)
 	Signature  *a = PG_GETARG_SIGNATURE(0);
 	Signature  *b = PG_GETARG_SIGNATURE(1);
 	double		threshold = PG_GETARG_FLOAT8(2);
+	const MethodInfo *method;
 	ApproxSite *site;
 
 	threshold_require_valid(threshold);
 	site = approx_site(fcinfo, threshold, PG_GETARG_FLOAT8(3));
-	if (!common_method(a, b)->exact)
+	method = common_method(a, b);
+	if (!method->exact || method->weighted)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("near_duplicate_approx() needs exact sets"),

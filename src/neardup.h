@@ -50,6 +50,8 @@ typedef enum Method
 	METHOD_IMATCH = 21,			/* hashes of words of middling rarity */
 	METHOD_DESCRIPTIVE_WORDS = 22,	/* which words of a set are frequent */
 	METHOD_FUZZY_FINGERPRINT = 23,	/* which first letters are */
+	METHOD_WEIGHTED = 24,		/* a vector of numbers that the user gave */
+	METHOD_WEIGHTED_WORDS = 25, /* words with their weights, a vector */
 }			Method;
 
 /* What a shingle is a run of; stored. */
@@ -96,7 +98,8 @@ typedef struct Making
 	uint8		unit;			/* Unit */
 	uint8		order;			/* Order */
 	uint8		language;		/* Language, see text/analysis.h */
-	uint8		width;			/* bits per value: 8, 16, 32 or 64 */
+	uint8		width;			/* bits per value: 8, 16, 32 or 64; 96 in a
+								 * vector: a feature and its weight */
 	uint16		k;				/* shingle size; 0 where there is none */
 	uint32		analysis;		/* hash of the canonical analysis text */
 	uint32		filters;		/* FILTER_... */
@@ -109,7 +112,9 @@ typedef struct Signature
 	Making		making;			/* how it was made */
 	uint32		nfeatures;		/* distinct features of the document */
 	uint64		values[FLEXIBLE_ARRAY_MEMBER];	/* of making.width bits each;
-												 * sets: rising, distinct */
+												 * sets: rising, distinct;
+												 * vectors: likewise, then
+												 * a float4 for each */
 }			Signature;
 
 StaticAssertDecl(sizeof(Making) == 24, "Making has padding");

@@ -7,12 +7,14 @@
  *		shingles[english stop k=3]{01d3f2b1c4a59687,9be3...}
  *		features{0000000000000007,000000000000002a}
  *		minhash(128)[english stop k=3]#57{8e,01,d3...}
+ *		weighted{0000000000000007:0.5,000000000000002a:2}
  *
  * A method with parameters has them in parentheses behind its name, and one
  * that keeps less than the set has #, the number of the document's features,
- * before the values.  What is read, in either form, is checked field by
- * field: a signature is user input, and everything behind the input functions
- * relies on it being well made.
+ * before the values.  The weights of a vector are decimal numbers, the
+ * shortest ones that read back as the same.  What is read, in either form, is
+ * checked field by field: a signature is user input, and everything behind the
+ * input functions relies on it being well made.
  *
  * Portions Copyright (c) 2026, the neardup developers
  *
@@ -20,6 +22,7 @@
  */
 #include "postgres.h"
 
+#include "common/shortest_dec.h"
 #include "libpq/pqformat.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
@@ -42,15 +45,16 @@
 Signature *
 signature_alloc(const Making *making, size_t nvalues)
 {
+	size_t		most = (MaxAllocSize - SIGNATURE_HEADER) /
+		(Max(making->width, 64) / 8);
 	Signature  *sig;
 	size_t		size;
 
-	if (nvalues > SIGNATURE_MAX_VALUES)
+	if (nvalues > most)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("signature of %zu values is too large", nvalues),
-				 errdetail("A signature holds at most %zu values.",
-						   (size_t) SIGNATURE_MAX_VALUES)));
+				 errdetail("A signature holds at most %zu values.", most)));
 	size = SIGNATURE_HEADER + nvalues * making->width / 8;
 	sig = palloc0(size);
 	SET_VARSIZE(sig, size);
@@ -368,6 +372,21 @@ read_making(TextInput *in, Making *making)
 	return read_analysis(in, making);
 }
 
+/* The weight that stands behind a feature; that it is valid is checked later. */
+static bool
+read_weight(TextInput *in, float4 *weight)
+{
+	char	   *end;
+
+	if (!read_char(in, ':', "There is no colon between a feature and its weight."))
+		return false;
+	*weight = strtof(in->at, &end);
+	if (end == in->at)
+		return bad_text(in, "A weight is no number.");
+	in->at = end;
+	return true;
+}
+
 /* One value: exactly width / 4 hexadecimal digits. */
 static bool
 read_value(TextInput *in, int width, uint64 *value)
@@ -392,10 +411,16 @@ read_value(TextInput *in, int width, uint64 *value)
 	return true;
 }
 
-/* All values, in braces, to the end of the input. */
+/*
+ * All values, in braces, to the end of the input.  Weights stand behind room
+ * for `capacity` features at first.
+ */
 static bool
 read_values(TextInput *in, Signature *sig, size_t capacity, size_t *n)
 {
+	bool		weighted = method_info(sig->making.method)->weighted;
+	int			width = weighted ? 64 : sig->making.width;
+	float4	   *weights = (float4 *) (sig->values + capacity);
 	uint64		value;
 
 	*n = 0;
@@ -410,12 +435,15 @@ read_values(TextInput *in, Signature *sig, size_t capacity, size_t *n)
 			return bad_text(in, "The closing brace is missing.");
 		if (*n > 0 && !read_char(in, ',', "There is no comma between two values."))
 			return false;
-		if (!read_value(in, sig->making.width, &value))
-			return false;
 		Assert(*n < capacity);
+		if (!read_value(in, width, &value) ||
+			(weighted && !read_weight(in, &weights[*n])))
+			return false;
 		signature_set_value(sig, (*n)++, value);
 		skip_space(in);
 	}
+	if (weighted)
+		memmove(sig->values + *n, weights, *n * sizeof(float4));
 	in->at++;
 	skip_space(in);
 	if (*in->at != '\0')
@@ -447,8 +475,8 @@ signature_parse(const char *text, Node *escontext)
 		 !read_decimal(&in, &nfeatures)))
 		return NULL;
 
-	/* each value but the last takes its digits and a comma */
-	capacity = strlen(in.at) / (making.width / 4 + 1) + 1;
+	/* each value but the last takes its digits and a comma, at least */
+	capacity = strlen(in.at) / (Min(making.width, 64) / 4 + 1) + 1;
 	sig = signature_alloc(&making, capacity);
 	if (!read_values(&in, sig, capacity, &n))
 		return NULL;
@@ -476,13 +504,25 @@ signature_in(PG_FUNCTION_ARGS)
 
 /* Writing the text form */
 
+/* A weight as it stands behind its feature: whatever the settings. */
+static void
+append_weight(float4 weight, StringInfo out)
+{
+	char		number[FLOAT_SHORTEST_DECIMAL_LEN];
+
+	float_to_shortest_decimal_buf(weight, number);
+	appendStringInfo(out, ":%s", number);
+}
+
 /* The text form, in the current memory context. */
 char *
 signature_to_text(const Signature *sig)
 {
 	static const char digits[] = "0123456789abcdef";
 	uint64		n = SIGNATURE_NVALUES(sig);
-	int			width = sig->making.width / 4;
+	const float4 *weights = method_info(sig->making.method)->weighted ?
+		signature_weights(sig) : NULL;
+	int			digits_of_value = weights ? 16 : sig->making.width / 4;
 	StringInfoData out;
 
 	initStringInfo(&out);
@@ -498,8 +538,10 @@ signature_to_text(const Signature *sig)
 			CHECK_FOR_INTERRUPTS();
 		if (i > 0)
 			appendStringInfoCharMacro(&out, ',');
-		for (int d = width - 1; d >= 0; d--)
+		for (int d = digits_of_value - 1; d >= 0; d--)
 			appendStringInfoCharMacro(&out, digits[value >> (4 * d) & 15]);
+		if (weights != NULL)
+			append_weight(weights[i], &out);
 	}
 	appendStringInfoChar(&out, '}');
 	return out.data;
@@ -535,7 +577,14 @@ static void
 swap_values(uint8 width, void *values, size_t bytes)
 {
 #ifdef WORDS_BIGENDIAN
-	if (width == 64)
+	if (width == 96)
+	{
+		size_t		n = bytes / 12;
+
+		swap_values(64, values, n * 8);
+		swap_values(32, (uint64 *) values + n, n * 4);
+	}
+	else if (width == 64)
 		for (size_t i = 0; i < bytes / 8; i++)
 			((uint64 *) values)[i] = pg_bswap64(((uint64 *) values)[i]);
 	else if (width == 32)

@@ -13,7 +13,18 @@
 
 #include "neardup.h"
 
-/* Value i, whatever its width. */
+/*
+ * The weights of a vector, in the order of its features: positive, finite.
+ * They stand behind the features.
+ */
+static inline float4 *
+signature_weights(const Signature *sig)
+{
+	return (float4 *) unconstify(uint64 *,
+								 &sig->values[SIGNATURE_NVALUES(sig)]);
+}
+
+/* Value i, whatever its width; of a vector its feature. */
 static inline uint64
 signature_value(const Signature *sig, uint64 i)
 {

@@ -60,6 +60,23 @@ compare_making(const Making *a, const Making *b)
 	return 0;
 }
 
+/* Vectors of the same n features by their weights, the first that differ. */
+static int
+compare_weights(const Signature *a, const Signature *b, uint64 n)
+{
+	const float4 *x = signature_weights(a);
+	const float4 *y = signature_weights(b);
+
+	for (uint64 i = 0; i < n; i++)
+	{
+		if (x[i] != y[i])
+			return x[i] < y[i] ? -1 : 1;
+		if (i % 65536 == 65535)
+			CHECK_FOR_INTERRUPTS();
+	}
+	return 0;
+}
+
 /* Negative, 0 or positive as a sorts before, with or behind b. */
 int
 signature_compare(const Signature *a, const Signature *b)
@@ -84,6 +101,8 @@ signature_compare(const Signature *a, const Signature *b)
 	}
 	if (na != nb)
 		return compare_uint64(na, nb);
+	if (method_info(a->making.method)->weighted)
+		return compare_weights(a, b, na);
 	return compare_uint64(a->nfeatures, b->nfeatures);
 }
 
@@ -368,7 +387,8 @@ signature_describe(PG_FUNCTION_ARGS)
 		appendStringInfo(&out, ": %llu values of %d bits for",
 						 (unsigned long long) n, making->width);
 	else
-		appendStringInfoString(&out, ": exact set of");
+		appendStringInfo(&out, ": %s of",
+						 method->weighted ? "vector" : "exact set");
 	appendStringInfo(&out, " %u feature%s", sig->nfeatures,
 					 sig->nfeatures == 1 ? "" : "s");
 	if (making->unit != UNIT_NONE)

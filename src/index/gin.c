@@ -320,15 +320,18 @@ query_elements(const SignatureQuery *query, const GinSignatureOptions *options,
 			   const uint64 **elements, uint64 *n, uint32 *need)
 {
 	const Signature *sig = &query->signature;
+	const MethodInfo *method = method_info(sig->making.method);
 	KeyList		keys = {0};
 
 	/* a measure that cannot be told is refused when a row is rechecked */
-	if (method_info(sig->making.method)->similarity != NULL &&
-		query->measure != MEASURE_JACCARD)
+	if (method->similarity != NULL && query->measure != MEASURE_JACCARD &&
+		(query->measure != MEASURE_COSINE || method->cosine == NULL))
 		return false;
 	if (making_has_keys(&sig->making))
 	{
-		if (!signature_query_keys(sig, options->threshold, query->threshold,
+		if (!signature_query_keys(sig, options->threshold,
+								  implied_share(query->measure,
+												query->threshold),
 								  &keys, need))
 			return false;
 		*elements = keys.keys;

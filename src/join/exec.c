@@ -230,12 +230,8 @@ note_signature(SimilarityJoinState *state, Makings *makings, JoinSide side,
 		makings->known = true;
 		makings->first = sig->making;
 		if (signature_is_sketch(sig))
-		{
-			/* raises if the measure cannot be told from it */
-			if (state->measure != MEASURE_JACCARD)
-				signatures_near(sig, sig, 1, state->measure);
-			setjoin_keyed(state->engine, &sketch_sets);
-		}
+			setjoin_keyed(state->engine,
+						  sketch_sets_for(sig, state->measure));
 	}
 	else if (!making_equal(&makings->first, &sig->making))
 	{

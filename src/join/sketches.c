@@ -87,8 +87,55 @@ sketch_near(const uint64 *a, const uint64 *b, double threshold)
 						   threshold, MEASURE_JACCARD);
 }
 
-const KeyedSets sketch_sets = {
+static const KeyedSets sketch_sets = {
 	.row_keys = sketch_row_keys,
 	.query_keys = sketch_query_keys,
 	.near = sketch_near,
 };
+
+/*
+ * Vectors by their cosine: the keys for a resemblance of t serve a cosine of
+ * sqrt(t), see methods/vectors.c.  A little less than the square, which is
+ * rounded.
+ */
+static double
+resemblance_for_cosine(double threshold)
+{
+	return threshold * threshold * (1 - 1e-9);
+}
+
+static void
+cosine_row_keys(const uint64 *values, double threshold, KeyList *keys)
+{
+	sketch_row_keys(values, resemblance_for_cosine(threshold), keys);
+}
+
+static bool
+cosine_query_keys(const uint64 *values, double threshold, KeyList *keys,
+				  uint32 *need)
+{
+	return sketch_query_keys(values, resemblance_for_cosine(threshold), keys,
+							 need);
+}
+
+static bool
+cosine_near(const uint64 *a, const uint64 *b, double threshold)
+{
+	return signatures_near((const Signature *) a, (const Signature *) b,
+						   threshold, MEASURE_COSINE);
+}
+
+static const KeyedSets cosine_sets = {
+	.row_keys = cosine_row_keys,
+	.query_keys = cosine_query_keys,
+	.near = cosine_near,
+};
+
+const KeyedSets *
+sketch_sets_for(const Signature *sig, Measure measure)
+{
+	/* raises if the measure cannot be told from it */
+	if (measure != MEASURE_JACCARD)
+		signatures_near(sig, sig, 1, measure);
+	return measure == MEASURE_COSINE ? &cosine_sets : &sketch_sets;
+}

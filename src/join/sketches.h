@@ -12,8 +12,11 @@
 #include "join/engine.h"
 #include "neardup.h"
 
-/* For setjoin_keyed(). */
-extern const KeyedSets sketch_sets;
+/*
+ * For setjoin_keyed(): what joins sketches like this one.  Raises
+ * FEATURE_NOT_SUPPORTED if the measure cannot be told from it.
+ */
+extern const KeyedSets *sketch_sets_for(const Signature *sig, Measure measure);
 
 /* True if its method has a rule of its own for what is near. */
 extern bool signature_is_sketch(const Signature *sig);

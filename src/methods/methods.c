@@ -44,6 +44,8 @@ static const MethodInfo *const methods[] = {
 	[METHOD_IMATCH] = &imatch_method,
 	[METHOD_DESCRIPTIVE_WORDS] = &descriptive_words_method,
 	[METHOD_FUZZY_FINGERPRINT] = &fuzzy_fingerprint_method,
+	[METHOD_WEIGHTED] = &weighted_method,
+	[METHOD_WEIGHTED_WORDS] = &weighted_words_method,
 };
 
 const MethodInfo *

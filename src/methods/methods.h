@@ -43,6 +43,8 @@ typedef struct MethodInfo
 	bool		exact;			/* and they are all of the document's */
 	bool		hashed;			/* values of a set are uniform over 64 bits */
 	bool		sampled;		/* a set of one in param[0] of the features */
+	bool		weighted;		/* a set, too, each feature with a weight: see
+								 * signature_weights() */
 	int			nparams;		/* parameters in use */
 
 	/*
@@ -69,6 +71,9 @@ typedef struct MethodInfo
 	double		(*similarity) (const Signature *a, const Signature *b);
 	bool		(*near) (const Signature *a, const Signature *b,
 						 double threshold);
+
+	/* The cosine, beside such a similarity.  NULL: it cannot be told. */
+	double		(*cosine) (const Signature *a, const Signature *b);
 
 	/* Number of places in which the signatures differ.  NULL: none defined. */
 	uint64		(*hamming) (const Signature *a, const Signature *b);
@@ -107,6 +112,8 @@ extern const MethodInfo simhash_method;
 extern const MethodInfo supershingles_method;
 extern const MethodInfo text_hash_method;
 extern const MethodInfo top_words_method;
+extern const MethodInfo weighted_method;
+extern const MethodInfo weighted_words_method;
 extern const MethodInfo winnow_method;
 
 #endif							/* NEARDUP_METHODS_H */

@@ -69,7 +69,8 @@ INSERT INTO good VALUES
     (minhash('a b c', 10)), (minhash(signature_from('{1,2}'), 9)), (bottom('a b c d e f', 2)),
     (sample(signature_from('{1,2,3,4,5,6}'), 2)), (supershingles('a b c d', 2, 3)),
     (megashingles('a b c d', 3, 2)), (simhash('a b c d')), (winnow('a b c d e f g', 2, 2)),
-    (koala('some letters', 3, 4)), (anchored('a b c d a d', '{a}', 2));
+    (koala('some letters', 3, 4)), (anchored('a b c d a d', '{a}', 2)),
+    (signature_weighted('{1,2,3}', '{0.5,1e20,1e-40}')), (weighted_words('a b a c'));
 
 SELECT try_bytes(altered(sig::bytea, i)) AS outcome, count(*) > 100 AS many
 FROM good, generate_series(1, 4000) i GROUP BY 1 ORDER BY 1;
