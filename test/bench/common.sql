@@ -26,6 +26,20 @@ BEGIN
           extract(epoch FROM clock_timestamp() - before));
 END $$;
 
+-- What was counted
+CREATE TABLE found (name text, run int, n bigint);
+
+-- Runs a query that counts, writes down what it took and what it counted.
+CREATE PROCEDURE measure_count(name text, run int, query text)
+LANGUAGE plpgsql AS $$
+BEGIN
+  CALL measure(name, run, format('INSERT INTO found SELECT %L, %s, (%s)',
+                                 name, run, query));
+END $$;
+
+CREATE FUNCTION found(of text) RETURNS bigint LANGUAGE sql STABLE
+RETURN (SELECT max(n) FROM found WHERE name = of);
+
 CREATE FUNCTION median_cpu(of text) RETURNS float8 LANGUAGE sql STABLE
 RETURN (SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY cpu)
         FROM taken WHERE name = of);
