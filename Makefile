@@ -98,6 +98,7 @@ OBJS = \
 	src/text/languages.o \
 	src/text/letters.o \
 	src/text/reader.o \
+	src/text/scripts.o \
 	src/text/segment.o \
 	src/text/sentences.o \
 	src/text/source.o \

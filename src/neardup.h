@@ -85,10 +85,14 @@ typedef enum Order
 										 * the words */
 #define FILTER_REPEATS		0x00000008	/* not a filter: repeated shingles
 										 * are numbered, not dropped */
+#define FILTER_ACCENTS		0x00000010	/* not a filter: letters lose their
+										 * accents */
 #define FILTER_MINLEN(f)	(((f) >> 8) & 0xff) /* shorter words are left
 												 * out; 0 = no limit */
 #define FILTER_MAXLEN(f)	(((f) >> 16) & 0xff)	/* longer ones; 0 = none */
-#define FILTER_RESERVED		0xff0000f0	/* always zero */
+#define FILTER_SCRIPT(f)	(((f) >> 24) & 0xff)	/* words of other scripts
+													 * are; 0 = none */
+#define FILTER_RESERVED		0x000000e0	/* always zero */
 
 /* How a signature was made.  No padding: compared with memcmp. */
 typedef struct Making

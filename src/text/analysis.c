@@ -25,6 +25,7 @@
 #include "hash.h"
 #include "text/analysis.h"
 #include "text/languages.h"
+#include "text/scripts.h"
 
 #define DEFAULT_K			3
 #define MAX_WORD_LIMIT		255 /* largest minlen and maxlen */
@@ -39,6 +40,8 @@ typedef enum Slot
 	SLOT_MINLEN,
 	SLOT_MAXLEN,
 	SLOT_DIGITS,
+	SLOT_ACCENTS,
+	SLOT_SCRIPT,
 	SLOT_REPEATS,
 	SLOT_UNIT,
 	SLOT_ORDER,
@@ -62,6 +65,7 @@ static const char *const orders[] = {
 };
 
 static const char *const digits[] = {"drop"};
+static const char *const accents[] = {"fold"};
 static const char *const repeats[] = {"number"};
 
 typedef struct Parser
@@ -169,6 +173,17 @@ parse_setting(Parser *parser, const char *name, const char *value,
 								  lengthof(digits));
 			analysis->making.filters |= FILTER_DIGITS;
 			return choice >= 0;
+		case SLOT_ACCENTS:
+			choice = parse_choice(parser, name, value, accents,
+								  lengthof(accents));
+			analysis->making.filters |= FILTER_ACCENTS;
+			return choice >= 0;
+		case SLOT_SCRIPT:
+			/* WORDS_ANY has no name */
+			choice = parse_choice(parser, name, value, word_script_names + 1,
+								  NUM_WORD_SCRIPTS - 1);
+			analysis->making.filters |= (uint32) (choice + 1) << 24;
+			return choice >= 0;
 		case SLOT_REPEATS:
 			choice = parse_choice(parser, name, value, repeats,
 								  lengthof(repeats));
@@ -202,6 +217,8 @@ slot_by_name(const char *name, size_t len)
 		[SLOT_MINLEN] = "minlen",
 		[SLOT_MAXLEN] = "maxlen",
 		[SLOT_DIGITS] = "digits",
+		[SLOT_ACCENTS] = "accents",
+		[SLOT_SCRIPT] = "script",
 		[SLOT_REPEATS] = "repeats",
 		[SLOT_UNIT] = "unit",
 		[SLOT_ORDER] = "order",
@@ -244,7 +261,7 @@ unrecognized(Parser *parser, const char *word)
 			 errmsg("unrecognized analysis word: \"%s\"", shown(word)),
 			 errdetail("An analysis is a list of words separated by white space."),
 			 errhint("Known are html, stop, minlen=N, maxlen=N, digits=drop, "
-					 "repeats=number, unit=word|char|sentence|line, "
+					 "accents=fold, script=NAME, repeats=number, unit=word|char|sentence|line, "
 					 "order=keep|sorted|xor|sum, k=N and the languages %s.",
 					 list.data)));
 }
@@ -402,6 +419,11 @@ analysis_canonical(const Making *making, StringInfo out)
 		appendStringInfo(out, "maxlen=%u ", FILTER_MAXLEN(making->filters));
 	if (making->filters & FILTER_DIGITS)
 		appendStringInfoString(out, "digits=drop ");
+	if (making->filters & FILTER_ACCENTS)
+		appendStringInfoString(out, "accents=fold ");
+	if (FILTER_SCRIPT(making->filters) != WORDS_ANY)
+		appendStringInfo(out, "script=%s ",
+						 word_script_names[FILTER_SCRIPT(making->filters)]);
 	if (making->filters & FILTER_REPEATS)
 		appendStringInfoString(out, "repeats=number ");
 	if (making->unit != UNIT_WORD)
@@ -422,6 +444,7 @@ analysis_hash(const Making *making, uint32 *hash)
 		making->language >= NUM_LANGUAGES ||
 		making->k < 1 || making->k > MAX_SHINGLE_SIZE ||
 		(making->filters & (FILTER_RESERVED | FILTER_CONFIG)) != 0 ||
+		FILTER_SCRIPT(making->filters) >= NUM_WORD_SCRIPTS ||
 		minlen == 1 || (maxlen != 0 && minlen > maxlen))
 		return false;
 	if ((making->filters & FILTER_STOP) &&

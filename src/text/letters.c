@@ -38,7 +38,9 @@
 
 Letter	   *letter_pages[NUM_RULES][LETTER_TABLE_END >> 8];
 
-static const UNormalizer2 *folding; /* owned by ICU, which never frees it */
+/* owned by ICU, which never frees them */
+static const UNormalizer2 *folding;
+static const UNormalizer2 *composition;
 
 static void
 check_icu(UErrorCode status, const char *what)
@@ -56,6 +58,7 @@ letters_init(void)
 
 	if (folding != NULL)
 		return;
+	composition = unorm2_getNFCInstance(&status);
 	folding = unorm2_getNFKCCasefoldInstance(&status);
 	if (U_FAILURE(status))
 		folding = NULL;
@@ -134,7 +137,7 @@ letters_fold(LetterRules rules, const UChar32 *source, int n,
 
 	for (int i = 0; i < n; i++)
 	{
-		if (rules == RULES_TURKISH)
+		if (RULES_LANGUAGE(rules) == RULES_TURKISH)
 			length = put_turkish(source[i], scratch, length);
 		else
 			U16_APPEND_UNSAFE(scratch, length, source[i]);
@@ -155,9 +158,90 @@ is_arabic_mark(UChar32 c)
 		letter_is_mark(c);
 }
 
+/*
+ * Marks that letters of any script can carry.  The marks of one script, such
+ * as vowel signs or the sound marks of Kana, are more than accents.
+ */
+static bool
+is_accent(UChar32 c)
+{
+	switch (ublock_getCode(c))
+	{
+		case UBLOCK_COMBINING_DIACRITICAL_MARKS:
+		case UBLOCK_COMBINING_DIACRITICAL_MARKS_EXTENDED:
+		case UBLOCK_COMBINING_DIACRITICAL_MARKS_SUPPLEMENT:
+		case UBLOCK_COMBINING_HALF_MARKS:
+			return letter_is_mark(c);
+		default:
+			return false;
+	}
+}
+
+/* Letters with a stroke, which Unicode does not decompose. */
+static UChar32
+without_stroke(UChar32 c)
+{
+	switch (c)
+	{
+		case 0x00F8:
+			return 'o';
+		case 0x0111:
+			return 'd';
+		case 0x0127:
+			return 'h';
+		case 0x0142:
+			return 'l';
+		case 0x0167:
+			return 't';
+		default:
+			return c;
+	}
+}
+
+/*
+ * The letter below the accents of a composed one; 0 for an accent by itself.
+ * Cyrillic letters that are composed (short i, yi, short u, gje, kje) are
+ * letters of their alphabets and stay: what vanishes there is stress marks.
+ */
+static UChar32
+without_accents(UChar32 c)
+{
+	UErrorCode	status = U_ZERO_ERROR;
+	UChar		parts[8];
+	UChar32		base;
+	UChar32		mark;
+	int32		n;
+
+	if (c < 0x80)
+		return c;
+	if (is_accent(c))
+		return 0;
+	if (uscript_getScript(c, &status) == USCRIPT_CYRILLIC)
+		return c;
+	while ((n = unorm2_getRawDecomposition(composition, c, parts,
+										   lengthof(parts), &status)) > 0)
+	{
+		int32		i = 0;
+
+		check_icu(status, "take a letter apart");
+		U16_NEXT_UNSAFE(parts, i, base);
+		if (i == n)
+			break;
+		U16_NEXT_UNSAFE(parts, i, mark);
+		if (!is_accent(mark))
+			break;
+		c = base;
+	}
+	return without_stroke(c);
+}
+
 UChar32
 letter_after_folding(LetterRules rules, UChar32 c)
 {
+	bool		arabic = RULES_LANGUAGE(rules) == RULES_ARABIC;
+
+	if (rules & RULES_PLAIN)
+		c = without_accents(c);
 	switch (c)
 	{
 		case 0x0451:			/* Cyrillic io */
@@ -165,14 +249,14 @@ letter_after_folding(LetterRules rules, UChar32 c)
 		case 0x0640:			/* tatweel */
 			return 0;
 		case 0x0643:			/* Arabic kaf */
-			return rules == RULES_ARABIC ? c : 0x06A9;
+			return arabic ? c : 0x06A9;
 		case 0x06A9:			/* Persian keheh */
-			return rules == RULES_ARABIC ? 0x0643 : c;
+			return arabic ? 0x0643 : c;
 		case 0x0649:			/* alef maksura */
 		case 0x064A:			/* Arabic yeh */
-			return rules == RULES_ARABIC ? c : 0x06CC;
+			return arabic ? c : 0x06CC;
 		case 0x06CC:			/* Persian yeh */
-			return rules == RULES_ARABIC ? 0x064A : c;
+			return arabic ? 0x064A : c;
 		default:
 			return is_arabic_mark(c) ? 0 : c;
 	}

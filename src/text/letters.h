@@ -11,15 +11,20 @@
 
 #include <unicode/utypes.h>
 
-/* Letter rules that differ between languages. */
+/*
+ * Letter rules that differ between languages, and a flag that goes with any of
+ * them.
+ */
 typedef enum LetterRules
 {
-	RULES_COMMON,				/* yeh and kaf in their Persian forms */
-	RULES_ARABIC,				/* in their Arabic forms, for its stemmer */
-	RULES_TURKISH,				/* I is folded to dotless i */
+	RULES_COMMON = 0,			/* yeh and kaf in their Persian forms */
+	RULES_ARABIC = 1,			/* in their Arabic forms, for its stemmer */
+	RULES_TURKISH = 2,			/* I is folded to dotless i */
+	RULES_PLAIN = 4,			/* flag: letters lose their accents */
 }			LetterRules;
 
-#define NUM_RULES	3
+#define RULES_LANGUAGE(r)	((r) & 3)
+#define NUM_RULES	8
 
 /* What becomes of a code point. */
 typedef enum LetterClass

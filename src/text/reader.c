@@ -69,7 +69,7 @@ reader_create(const Analysis *analysis)
 		reader->configured = configured_create(analysis->config);
 		return reader;
 	}
-	reader->scanner = words_create(rules_of_language(analysis->making.language),
+	reader->scanner = words_create(rules_of_making(&analysis->making),
 								   reader->unit != UNIT_CHAR);
 	reader->terms = terms_create(&analysis->making);
 	if (reader->unit == UNIT_CHAR)

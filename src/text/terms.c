@@ -2,8 +2,8 @@
  * terms.c
  *		Folded words to terms: filtered and stemmed.
  *
- * Length limits, digits and stop words are looked at in the folded word, before
- * it is stemmed.  A term's hash is that of its bytes.
+ * Length limits, digits, script and stop words are looked at in the folded
+ * word, before it is stemmed.  A term's hash is that of its bytes.
  *
  * What becomes of a word is remembered under the word's hash in a small table
  * in which a newer word displaces an older one: texts consist of few words,
@@ -21,6 +21,7 @@
 
 #include "hash.h"
 #include "text/languages.h"
+#include "text/scripts.h"
 #include "text/terms.h"
 #include "text/words.h"
 
@@ -52,16 +53,18 @@ struct Terms
 };
 
 LetterRules
-rules_of_language(uint8 language)
+rules_of_making(const Making *making)
 {
-	switch (language)
+	LetterRules plain = (making->filters & FILTER_ACCENTS) ? RULES_PLAIN : 0;
+
+	switch (making->language)
 	{
 		case LANGUAGE_ARABIC:
-			return RULES_ARABIC;
+			return RULES_ARABIC | plain;
 		case LANGUAGE_TURKISH:
-			return RULES_TURKISH;
+			return RULES_TURKISH | plain;
 		default:
-			return RULES_COMMON;
+			return RULES_COMMON | plain;
 	}
 }
 
@@ -98,10 +101,10 @@ give_stop_words(void *arg, const char **text, size_t *len)
 
 /* Reads a list of stop words as any other text, so that it is folded alike. */
 static void
-load_stop_words(Terms *terms, uint8 language)
+load_stop_words(Terms *terms, const Making *making)
 {
-	StopText	stop = {language_stop_words((Language) language)};
-	WordScanner *scanner = words_create(rules_of_language(language), true);
+	StopText	stop = {language_stop_words((Language) making->language)};
+	WordScanner *scanner = words_create(rules_of_making(making), true);
 	const char *word;
 	size_t		len;
 	uint32		size = 64;
@@ -171,7 +174,7 @@ terms_create(const Making *making)
 	if (language_has_stemmer((Language) making->language))
 		terms->stemmer = load_stemmer(making->language);
 	if (making->filters & FILTER_STOP)
-		load_stop_words(terms, making->language);
+		load_stop_words(terms, making);
 	if (terms->stemmer != NULL)
 		terms->cache = palloc0(CACHE_SIZE * sizeof(CachedTerm));
 	return terms;
@@ -201,12 +204,13 @@ stem(Terms *terms, const char **word, size_t *len)
 
 /* Filters */
 
-/* Whether a word, by its length or its digits, is left out. */
+/* Whether a word, by its length, its digits or its script, is left out. */
 static bool
 is_filtered(const Terms *terms, const char *word, size_t len)
 {
 	uint32		minlen = FILTER_MINLEN(terms->filters);
 	uint32		maxlen = FILTER_MAXLEN(terms->filters);
+	uint32		script = FILTER_SCRIPT(terms->filters);
 	bool		digits = (terms->filters & FILTER_DIGITS) != 0;
 	uint32		nchars = 0;
 
@@ -218,10 +222,13 @@ is_filtered(const Terms *terms, const char *word, size_t len)
 		if (digits && letter_is_number(c))
 			return true;
 	}
-	return nchars < minlen || (maxlen != 0 && nchars > maxlen);
+	if (nchars < minlen || (maxlen != 0 && nchars > maxlen))
+		return true;
+	return script != WORDS_ANY &&
+		!word_is_of_script((WordScript) script, word, len);
 }
 
-#define FILTERS_BY_FORM	(FILTER_DIGITS | 0x00ffff00)
+#define FILTERS_BY_FORM	(FILTER_DIGITS | 0xffffff00)
 
 /* What becomes of a word with this hash, asked for the first time. */
 static bool

@@ -14,8 +14,8 @@
 
 typedef struct Terms Terms;
 
-/* The letter rules of a language. */
-extern LetterRules rules_of_language(uint8 language);
+/* The letter rules of an analysis. */
+extern LetterRules rules_of_making(const Making *making);
 
 /*
  * Makes what an analysis needs, in the current memory context, which frees

@@ -478,7 +478,7 @@ next_chunk(WordScanner *scanner)
 	if (scanner->at == scanner->end && !refill(scanner))
 		return false;
 	ascii_index(&scanner->index, scanner->at, scanner->end - scanner->at,
-				scanner->rules == RULES_TURKISH);
+				RULES_LANGUAGE(scanner->rules) == RULES_TURKISH);
 	scanner->chunk = scanner->at;
 	scanner->chunk_end = scanner->at + scanner->index.length;
 	scanner->run = 0;

@@ -6,6 +6,9 @@
 SELECT shingles('', 'k=5 order=keep unit=word simple');
 SELECT shingles('', E'STOP\n\tEnglish  Order=SUM k=007 UNIT=Sentence digits=DROP maxlen=25 minlen=3 ');
 SELECT shingles('', 'unit=char k=5'), shingles('', 'unit=line');
+SELECT shingles('', 'repeats=number script=CJK accents=Fold digits=drop russian');
+SELECT sig::text::signature = sig AS same, describe(sig)
+FROM (SELECT shingles('Café', 'script=latin accents=fold k=1')) s (sig);
 SELECT shingles('', 'minlen=1 maxlen=255'); -- every word has a character
 SELECT shingles('', 'order=sorted'), shingles('', 'order=xor');
 SELECT shingles(''), shingles('', ''), shingles('', 7), shingles('', 7, 'english');
@@ -16,7 +19,7 @@ SELECT shingles('a b c', 'english stop') = shingles('a b c', 'stop English k=3')
        shingles('a b c', 'english stop') = shingles('a b c', 'english') AS other;
 SELECT count(*) AS analyses, count(DISTINCT substr(shingles('', a)::bytea, 9, 4)) AS hashes
 FROM unnest(ARRAY['', 'k=4', 'k=5', 'english', 'russian', 'english stop', 'minlen=2', 'minlen=3', 'maxlen=3',
-                  'digits=drop', 'unit=char', 'unit=line', 'unit=sentence', 'order=sorted', 'order=xor',
+                  'digits=drop', 'accents=fold', 'script=latin', 'script=greek', 'unit=char', 'unit=line', 'unit=sentence', 'order=sorted', 'order=xor',
                   'order=sum', 'english k=4']) a;
 
 -- Markup is not part of it
@@ -45,6 +48,9 @@ SELECT shingles('', repeat('x', 300));
 SELECT shingles('', 'unit=paragraph');
 SELECT shingles('', 'order=');
 SELECT shingles('', 'digits=keep');
+SELECT shingles('', 'accents=keep');
+SELECT shingles('', 'script=roman');
+SELECT shingles('', 'script=latin script=greek');
 SELECT shingles('', 'minlen=0');
 SELECT shingles('', 'maxlen=256');
 SELECT shingles('', 'minlen=-1');

@@ -57,6 +57,30 @@ SELECT neardup_words('این کتاب را می‌خواهم و آن را نمی
 SELECT neardup_words('a bb ccc dddd eeeee ж жж жжж жжжж', 'minlen=3 maxlen=4');
 SELECT neardup_words('one 2 three4 ٥ six² VII Ⅶ ⑧ nine', 'digits=drop');
 SELECT neardup_words('on and off', 'english minlen=3 stop');
+-- Accents: marks that letters of any script can carry, and strokes
+SELECT neardup_words('Café crème ÜBER Łódź đà Việt Nam ảnh ớ ñandú Smørrebrød Ǿ Ħ ŧ ﬁancé', 'accents=fold'), neardup_words('ἀρχῇ Ἑλλάς ΐ', 'accents=fold');
+-- Cyrillic letters are letters, composed or not; stress marks vanish
+SELECT neardup_words(U&'мой мо\0438\0306 \0439\0301 їжак \0456\0308 ў ѓ ёж за\0301мок', 'accents=fold');
+-- marks of one script are more than accents
+SELECT neardup_words(U&'\304B\3099 \304C', 'accents=fold') = neardup_words('が が') AS kana, neardup_words('की हिन्दी أحمد', 'accents=fold') = neardup_words('की हिन्दी أحمد') AS others,
+       neardup_words('안녕', 'accents=fold') = neardup_words('안녕') AS hangul;
+SELECT neardup_words('I ı İ i Şeker', 'turkish accents=fold');
+-- stop words and stems are those of the word without
+SELECT neardup_words('Über für die Männer', 'german stop accents=fold') = neardup_words('Uber fur die Manner', 'german stop accents=fold') AS same,
+       neardup_words('für die Männer', 'german stop accents=fold');
+-- a Latin or Greek letter is what its decomposition is without the marks, but for strokes
+SELECT count(*) AS letters, string_agg(c, ' ' ORDER BY n) FILTER (WHERE neardup_words('x' || c, 'accents=fold') <> neardup_words(regexp_replace(normalize('x' || c, NFKD), U&'[\0300-\0344\0346-\036F]', '', 'g'))) AS strokes
+FROM (SELECT n, chr(n) AS c FROM generate_series(192, 1023) n UNION ALL SELECT n, chr(n) FROM generate_series(7680, 8188) n) t
+WHERE n NOT BETWEEN 688 AND 890 AND neardup_words(c) <> '{}';
+
+-- Scripts: that of the first letter; numbers are of any
+SELECT neardup_words('Слово word 2nd 2й wordово R2D2 123 日本 データ ½', 'script=latin'), neardup_words('Слово word 2nd 2й wordово R2D2 123 日本 データ ½', 'script=cyrillic'),
+       neardup_words('word 日本 データ の 한국 123', 'script=cjk digits=drop');
+SELECT script FROM unnest('{latin,cyrillic,greek,arabic,hebrew,armenian,georgian,devanagari,bengali,gurmukhi,gujarati,oriya,tamil,telugu,kannada,malayalam,sinhala,ethiopic,thai,lao,khmer,burmese,hangul,cjk}'::text[]) WITH ORDINALITY s (script, n),
+     LATERAL (SELECT array_to_string(neardup_words('w ж σ ک ש ա ა क ক ਕ ક କ க క ಕ ക ක ሀ ก ກ ក က 가 木', 'script=' || script), '') AS words) w
+WHERE words IS DISTINCT FROM substr('wжσکשաაकকਕકକகకಕകකሀกກកက가木', n::int, 1);
+SELECT neardup_words('the word слово и the слова', 'russian stop script=cyrillic');
+
 -- unit, order and k do not matter here
 SELECT neardup_words('to be or not to be', 'unit=char order=sorted k=9 english');
 
@@ -112,7 +136,7 @@ END $$;
 CREATE TABLE random_texts AS SELECT n, random_text(n, 60) AS body FROM generate_series(1, 3000) n;
 SELECT analysis, count(*) AS texts, sum(cardinality(neardup_words(body, analysis))) > 20000 AS many_words,
        count(*) FILTER (WHERE neardup_words(body, analysis) IS DISTINCT FROM words_by_icu(body, analysis)) AS different
-FROM random_texts, unnest('{simple,arabic,turkish}'::text[]) analysis GROUP BY 1 ORDER BY 1;
+FROM random_texts, unnest('{simple,arabic,turkish,accents=fold,turkish accents=fold}'::text[]) analysis GROUP BY 1 ORDER BY analysis COLLATE "C";
 -- long ones, over the borders of chunks and blocks
 SELECT count(*) AS texts, count(*) FILTER (WHERE neardup_words(body) IS DISTINCT FROM words_by_icu(body, '')) AS different
 FROM (SELECT string_agg(body || repeat(' ascii words', (n % 30)::int), ' ' ORDER BY n) AS body FROM random_texts GROUP BY n % 5) t;
