@@ -23,7 +23,7 @@ typedef enum Measure
 	MEASURE_COSINE = 4,			/* |A n B| / sqrt(|A| |B|) */
 	MEASURE_OVERLAP = 5,		/* |A n B| / min(|A|, |B|) */
 	MEASURE_CONTAINS = 6,		/* |A n B| / |B|: of b in a */
-}			Measure;
+} Measure;
 
 /* Value of the measure for sizes na, nb and their overlap; 0 if one is empty. */
 extern double measure_value(Measure measure, uint64 na, uint64 nb,

@@ -111,7 +111,7 @@ typedef struct BitmapPages
 #else
 	TBMIterator *iterator;
 #endif
-}			BitmapPages;
+} BitmapPages;
 
 #if PG_VERSION_NUM >= 180000
 #define bitmap_pages_begin(pages, bitmap) \

@@ -100,7 +100,7 @@ typedef struct PairState
 	int64		correct;		/* both */
 	double		highest_false;	/* NaN: no false pair has a similarity */
 	double		lowest_true;	/* NaN: no true pair that was found has one */
-}			PairState;
+} PairState;
 
 static PairState *
 create_pair_state(MemoryContext context)
@@ -219,7 +219,7 @@ typedef struct LabelledItem
 {
 	uint64		found;
 	uint64		truth;
-}			LabelledItem;
+} LabelledItem;
 
 typedef struct ClusterState
 {
@@ -228,7 +228,7 @@ typedef struct ClusterState
 	size_t		n;
 	size_t		size;
 	uint64		singletons;		/* clusters of items that have none */
-}			ClusterState;
+} ClusterState;
 
 /* sort_items(array, n): by found, then by true cluster */
 #define ST_SORT sort_items
@@ -245,7 +245,7 @@ typedef struct ClusterState
 typedef struct LabelTypes
 {
 	TypeCacheEntry *type[2];
-}			LabelTypes;
+} LabelTypes;
 
 static LabelTypes *
 get_types(FunctionCallInfo fcinfo)
@@ -328,7 +328,7 @@ typedef struct Contingency
 	double		both_pairs;		/* ... in the same of both */
 	double		precision;		/* sum over items */
 	double		recall;			/* sum over items */
-}			Contingency;
+} Contingency;
 
 static double
 pairs_of(double n)

@@ -33,7 +33,7 @@ typedef struct Evaluation
 	ReturnSetInfo *rsinfo;
 	const char *schema;			/* of the extension, quoted */
 	const char *condition;		/* on two documents a and b */
-}			Evaluation;
+} Evaluation;
 
 /* Runs a statement; returns the milliseconds that it took. */
 static double

@@ -49,7 +49,7 @@ typedef struct Fill
 	char	   *path;			/* search_path for that */
 	SPIPlanPtr	plan;			/* NULL: none yet */
 	MemoryContextCallback callback; /* frees it */
-}			Fill;
+} Fill;
 
 static void
 usage_error(const char *message, const char *hint)

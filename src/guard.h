@@ -28,7 +28,7 @@ typedef enum GuardMode
 	GUARD_SKIP,					/* BEFORE: drop the row */
 	GUARD_TAG,					/* BEFORE: note the other row's key */
 	GUARD_WARN,					/* either: raise a warning */
-}			GuardMode;
+} GuardMode;
 
 /* Where a row's signature comes from. */
 typedef struct GuardKey
@@ -36,7 +36,7 @@ typedef struct GuardKey
 	AttrNumber	attno;			/* the column that holds it, or 0 */
 	ExprState  *expr;			/* the expression that makes it, if not */
 	Bitmapset  *inputs;			/* columns that it depends on */
-}			GuardKey;
+} GuardKey;
 
 /* A table to search, and the index to search it with. */
 typedef struct GuardTable
@@ -46,7 +46,7 @@ typedef struct GuardTable
 	AttrNumber	keyno;			/* key column of the index, from 1 */
 	GuardKey	key;			/* signature of a stored row */
 	TupleTableSlot *slot;		/* the row that was fetched last */
-}			GuardTable;
+} GuardTable;
 
 /*
  * What a call site keeps from row to row, in memory of its own: no reference
@@ -75,14 +75,14 @@ typedef struct Guard
 	List	   *parents;		/* partitioned tables whose changes count */
 	dlist_node	node;			/* in the list of such guards */
 	MemoryContextCallback unwatch;	/* takes it out of that list */
-}			Guard;
+} Guard;
 
 /* A row that is near the new one. */
 typedef struct GuardMatch
 {
 	GuardTable *table;			/* where it is; its slot holds the row */
 	double		similarity;
-}			GuardMatch;
+} GuardMatch;
 
 /* guard_tables.c */
 extern void guard_list_tables(Guard *guard, Relation rel,

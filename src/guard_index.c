@@ -44,7 +44,7 @@ typedef enum Fault
 	FAULT_INVALID,
 	FAULT_PARTIAL,
 	FAULT_NO_INDEX,
-}			Fault;
+} Fault;
 
 /* True if a key column is of our operator class, whatever its name. */
 static bool

@@ -69,7 +69,7 @@ typedef enum Outcome
 	FOUND,						/* one that is there to stay */
 	IN_PROGRESS,				/* one that another transaction is busy with */
 	MOVED,						/* one may have been stored anew meanwhile */
-}			Outcome;
+} Outcome;
 
 /* One pass through one table. */
 typedef struct Pass
@@ -83,7 +83,7 @@ typedef struct Pass
 	SnapshotData dirty;			/* tells who is busy with a row */
 	Snapshot	start;			/* who was running when the pass began */
 	double		similarity;		/* of what was found */
-}			Pass;
+} Pass;
 
 /* True if the row in the table's slot is near the new one. */
 static bool

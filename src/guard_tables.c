@@ -53,7 +53,7 @@ typedef struct Source
 	const char *column;			/* name of the column, or NULL: then */
 	Oid			index;			/* the index on the table that the trigger was
 								 * created on */
-}			Source;
+} Source;
 
 /* Following the list of partitions */
 

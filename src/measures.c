@@ -230,7 +230,7 @@ typedef struct ApproxSide
 {
 	Signature  *set;			/* a copy, or NULL */
 	KeyList		keys;
-}			ApproxSide;
+} ApproxSide;
 
 /* What a call site keeps of near_duplicate_approx(). */
 typedef struct ApproxSite
@@ -239,7 +239,7 @@ typedef struct ApproxSite
 	double		recall;
 	Banding		banding;
 	ApproxSide	sides[2];
-}			ApproxSite;
+} ApproxSite;
 
 static void
 forget_side(ApproxSide *side)

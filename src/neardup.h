@@ -52,7 +52,7 @@ typedef enum Method
 	METHOD_FUZZY_FINGERPRINT = 23,	/* which first letters are */
 	METHOD_WEIGHTED = 24,		/* a vector of numbers that the user gave */
 	METHOD_WEIGHTED_WORDS = 25, /* words with their weights, a vector */
-}			Method;
+} Method;
 
 /* What a shingle is a run of; stored. */
 typedef enum Unit
@@ -62,7 +62,7 @@ typedef enum Unit
 	UNIT_SENTENCE = 2,
 	UNIT_LINE = 3,
 	UNIT_NONE = 255,			/* the values are not shingles */
-}			Unit;
+} Unit;
 
 /* How the order of the units inside a shingle counts; stored. */
 typedef enum Order
@@ -71,7 +71,7 @@ typedef enum Order
 	ORDER_SORTED = 1,			/* sorted: any permutation is the same */
 	ORDER_XOR = 2,				/* xor of hashes: loses what occurs twice */
 	ORDER_SUM = 3,				/* sum of hashes: keeps it */
-}			Order;
+} Order;
 
 #define MAX_SHINGLE_SIZE	1000	/* largest k */
 
@@ -108,7 +108,7 @@ typedef struct Making
 	uint32		analysis;		/* hash of the canonical analysis text */
 	uint32		filters;		/* FILTER_... */
 	uint32		param[2];		/* the method's own parameters, or 0 */
-}			Making;
+} Making;
 
 typedef struct Signature
 {
@@ -119,7 +119,7 @@ typedef struct Signature
 												 * sets: rising, distinct;
 												 * vectors: likewise, then
 												 * a float4 for each */
-}			Signature;
+} Signature;
 
 StaticAssertDecl(sizeof(Making) == 24, "Making has padding");
 StaticAssertDecl(offsetof(Signature, values) == 32, "Signature has padding");

@@ -139,7 +139,7 @@ typedef struct AnchorSite
 	ArrayType  *array;
 	Anchors    *anchors;
 	uint64		hash;
-}			AnchorSite;
+} AnchorSite;
 
 /* Adds one anchor, read as a document is. */
 static void

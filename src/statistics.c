@@ -65,7 +65,7 @@ typedef struct StandardAnalysis
 {
 	AnalyzeAttrComputeStatsFunc compute_stats;
 	void	   *extra_data;
-}			StandardAnalysis;
+} StandardAnalysis;
 
 /* Signatures of the sample that are joined. */
 typedef struct Sample
@@ -73,7 +73,7 @@ typedef struct Sample
 	Signature **signatures;
 	uint32		n;				/* of signatures */
 	double		nrows;			/* rows that they were taken from */
-}			Sample;
+} Sample;
 
 /*
  * The sample's sets, as many as are worth while: one row in `step`, not at
@@ -302,7 +302,7 @@ typedef struct SideStatistics
 	double		tuples;			/* rows of the table */
 	Oid			relid;			/* whose statistics they are: a column */
 	AttrNumber	attnum;
-}			SideStatistics;
+} SideStatistics;
 
 static void
 side_statistics(PlannerInfo *root, Expr *signature, double t,

@@ -24,7 +24,7 @@ typedef struct Vector
 	const uint64 *features;
 	const float4 *weights;
 	uint64		n;
-}			Vector;
+} Vector;
 
 /* Sum of the squares of the weights. */
 extern double vector_square(const Vector *v);

@@ -33,7 +33,7 @@ typedef struct Weighted
 {
 	uint64		feature;
 	uint64		weight;
-}			Weighted;
+} Weighted;
 
 static int
 compare_weighted(const void *a, const void *b)
@@ -145,7 +145,7 @@ typedef struct Component
 {
 	uint64		feature;
 	double		weight;
-}			Component;
+} Component;
 
 /* By weight, too, so that the order in the array does not matter to a sum. */
 static inline int

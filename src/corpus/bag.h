@@ -16,7 +16,7 @@ typedef struct BagWord
 {
 	uint64		hash;
 	uint32		tf;				/* occurrences, at least 1 */
-}			BagWord;
+} BagWord;
 
 typedef struct Bag
 {
@@ -27,7 +27,7 @@ typedef struct Bag
 	uint32	   *places;			/* hash table: index into words + 1, or 0 */
 	size_t		mask;			/* its size - 1 */
 	DocumentStats stats;
-}			Bag;
+} Bag;
 
 /* Makes an empty bag in the current memory context. */
 extern Bag *bag_create(void);

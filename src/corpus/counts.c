@@ -37,7 +37,7 @@ typedef struct Count
 	uint32		df;
 	uint32		cf;				/* 0: nothing is here */
 	uint32		document;		/* the last one that had it */
-}			Count;
+} Count;
 
 struct Counts
 {

@@ -47,7 +47,7 @@ typedef struct Identity
 {
 	Bag		   *a;
 	Bag		   *b;
-}			Identity;
+} Identity;
 
 static Identity *
 get_identity(Site *site)

@@ -298,7 +298,7 @@ typedef struct TextInput
 {
 	const char *at;				/* next character */
 	Node	   *escontext;		/* where errors go */
-}			TextInput;
+} TextInput;
 
 static bool
 bad_text(TextInput *in, const char *rule)

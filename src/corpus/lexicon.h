@@ -32,7 +32,7 @@ typedef struct LexiconEntry
 	uint64		hash;			/* of the word */
 	uint32		df;				/* documents that have it, >= 1 */
 	uint32		cf;				/* its occurrences, >= df */
-}			LexiconEntry;
+} LexiconEntry;
 
 typedef struct Lexicon
 {
@@ -51,7 +51,7 @@ typedef struct Lexicon
 	uint64		cf_error;		/* the same for cf */
 	uint64		initials[LEXICON_CLASSES];	/* words by class of first letter */
 	LexiconEntry entries[FLEXIBLE_ARRAY_MEMBER];	/* by rising hash */
-}			Lexicon;
+} Lexicon;
 
 StaticAssertDecl(sizeof(LexiconEntry) == 16, "LexiconEntry has padding");
 StaticAssertDecl(offsetof(Lexicon, entries) == 56 + 8 * LEXICON_CLASSES,

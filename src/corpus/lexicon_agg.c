@@ -35,7 +35,7 @@ typedef struct LexiconState
 	int64		max_words;
 	Making		making;			/* of the words */
 	bool		markup;
-}			LexiconState;
+} LexiconState;
 
 static MemoryContext
 agg_context(FunctionCallInfo fcinfo)

@@ -64,7 +64,7 @@ typedef struct Merge
 	const LexiconEntry *b;
 	const LexiconEntry *b_end;
 	uint64		steps;			/* taken so far */
-}			Merge;
+} Merge;
 
 static void
 merge_begin(Merge *merge, const Lexicon *a, const Lexicon *b)

@@ -24,7 +24,7 @@ typedef enum Reads
 	READS_SENTENCES,			/* words by sentences, or by lines if it says
 								 * unit=line; order= does not matter */
 	READS_ORDERED_SENTENCES,	/* the same where it does */
-}			Reads;
+} Reads;
 
 typedef struct Site
 {
@@ -45,7 +45,7 @@ typedef struct Site
 	LexiconView *shared;		/* the view, if it is shared */
 	MemoryContextCallback callback; /* releases that */
 	void	   *extra;			/* the function's own, of fn_mcxt */
-}			Site;
+} Site;
 
 /* The call site's, made if there is none yet. */
 extern Site *site_get(FunctionCallInfo fcinfo);

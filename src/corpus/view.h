@@ -26,7 +26,7 @@ typedef struct LexiconView
 	Weighting	weighting;		/* that weights are of */
 	double	   *weights;		/* collection weights of entries, NaN where not
 								 * yet computed; NULL = none */
-}			LexiconView;
+} LexiconView;
 
 /*
  * Makes a view, to which the context belongs from now on.  The lexicon must

@@ -20,7 +20,7 @@ typedef enum WeightKind
 	WEIGHT_NTF_IDF = 3,			/* (0.5 + 0.5 tf / tf_max) * log(N / df) */
 	WEIGHT_BM25 = 4,
 	WEIGHT_TF_RIDF = 5,			/* (0.5 + 0.5 tf / tf_max) * RIDF */
-}			WeightKind;
+} WeightKind;
 
 /* A kind with its parameters.  Compared with memcmp. */
 typedef struct Weighting
@@ -29,14 +29,14 @@ typedef struct Weighting
 	double		k1;				/* BM25 only, otherwise 0 */
 	double		b;
 	double		floor;			/* least IDF */
-}			Weighting;
+} Weighting;
 
 /* What there is to know of a document. */
 typedef struct DocumentStats
 {
 	uint64		length;			/* dl: words */
 	uint32		tf_max;			/* of its most frequent word */
-}			DocumentStats;
+} DocumentStats;
 
 /*
  * The weighting of a name such as 'tf-idf' or 'bm25 k1=1.2 b=0.75 floor=0'.

@@ -76,7 +76,7 @@ typedef struct Builder
 	double		near;			/* what a small change amounts to */
 	uint32	   *covers;			/* words that a document has, each */
 	WordSet    *set;
-}			Builder;
+} Builder;
 
 /* Choosing thresholds */
 

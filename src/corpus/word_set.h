@@ -17,7 +17,7 @@ typedef struct Occurrence
 	uint64		hash;			/* of the word */
 	float		share;			/* tf / length of the document */
 	uint32		document;		/* its number */
-}			Occurrence;
+} Occurrence;
 
 /* A word with the share from which on a document has it. */
 typedef struct DescriptiveWord
@@ -29,7 +29,7 @@ typedef struct DescriptiveWord
 	size_t		first;			/* its occurrences, by falling share */
 	size_t		n;
 	size_t		above;			/* how many are above the threshold */
-}			DescriptiveWord;
+} DescriptiveWord;
 
 /* What a round has left. */
 typedef struct WordSetRound
@@ -37,7 +37,7 @@ typedef struct WordSetRound
 	size_t		words;
 	double		covered;		/* share of documents that have some word */
 	double		unstable;		/* mean of the words' */
-}			WordSetRound;
+} WordSetRound;
 
 #define WORD_SET_ROUNDS		8
 
@@ -47,7 +47,7 @@ typedef struct WordSet
 	size_t		n;
 	WordSetRound rounds[WORD_SET_ROUNDS + 1];	/* the first is before any */
 	int			nrounds;
-}			WordSet;
+} WordSet;
 
 /*
  * Builds a set of at most `wanted` words from the n occurrences of words in

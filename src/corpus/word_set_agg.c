@@ -50,7 +50,7 @@ typedef struct SampleDocument
 		uint64		hash;
 		float		share;
 	}			words[FLEXIBLE_ARRAY_MEMBER];
-}			SampleDocument;
+} SampleDocument;
 
 typedef struct WordSetState
 {
@@ -61,7 +61,7 @@ typedef struct WordSetState
 	Making		making;			/* of the words */
 	bool		markup;
 	int			wanted;
-}			WordSetState;
+} WordSetState;
 
 static int
 compare_hashes(const pairingheap_node *a, const pairingheap_node *b, void *arg)

@@ -109,7 +109,7 @@ typedef struct DocumentWord
 	char	   *word;			/* its text there, in UTF-8 */
 	size_t		len;
 	uint32		tf;
-}			DocumentWord;
+} DocumentWord;
 
 /* sort_by_hash(array, n), then by place; and sort_by_place(array, n) */
 #define ST_SORT sort_by_hash

@@ -85,7 +85,7 @@ typedef struct Anchor
 	uint64		first;			/* its first unit */
 	size_t		begin;
 	size_t		length;
-}			Anchor;
+} Anchor;
 
 struct Anchors
 {
@@ -242,7 +242,7 @@ typedef struct Begun
 {
 	uint64		frequency;		/* of its begin */
 	uint64		hash;
-}			Begun;
+} Begun;
 
 static int
 compare_begun(const void *a, const void *b)

@@ -20,7 +20,7 @@ typedef struct Sequence
 	uint64	   *shingles;		/* shingle i begins with unit i; may be
 								 * changed by who reads it */
 	size_t		nshingles;
-}			Sequence;
+} Sequence;
 
 /*
  * Makes a reader of sequences in the current memory context, which keeps its

@@ -76,7 +76,7 @@ typedef struct QueryPlan
 {
 	int32		own_making;		/* key of the query's making */
 	uint32		need;			/* matches to ask for */
-}			QueryPlan;
+} QueryPlan;
 
 /* Options */
 

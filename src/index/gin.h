@@ -24,7 +24,7 @@ typedef struct GinSignatureOptions
 	double		frac;			/* and as a share of the set */
 	int			measure;		/* MEASURE_JACCARD, or MEASURE_CONTAINMENT:
 								 * every feature is indexed */
-}			GinSignatureOptions;
+} GinSignatureOptions;
 
 /*
  * The options in force: those given (as in rd_opcoptions or opclassoptions),

@@ -19,7 +19,7 @@ typedef struct SignatureQuery
 	uint32		measure;		/* Measure: of the left operand in this one */
 	float8		threshold;		/* 0 < threshold <= 1 */
 	Signature	signature;		/* with a varlena header of its own */
-}			SignatureQuery;
+} SignatureQuery;
 
 StaticAssertDecl(offsetof(SignatureQuery, signature) == 16,
 				 "SignatureQuery has padding");

@@ -22,7 +22,7 @@ typedef struct NearCondition
 	Expr	   *right;			/* signature */
 	Expr	   *threshold;		/* float8, or NULL: neardup.threshold */
 	Measure		measure;		/* of left in right */
-}			NearCondition;
+} NearCondition;
 
 /*
  * Takes a clause apart, if it is near_duplicate, contained_in, %, <%, %>, or

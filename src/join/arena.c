@@ -23,7 +23,7 @@ typedef struct ArenaBlock
 	size_t		size;			/* of data */
 	size_t		used;			/* of data */
 	char		data[FLEXIBLE_ARRAY_MEMBER];
-}			ArenaBlock;
+} ArenaBlock;
 
 /*
  * An empty arena in the current memory context, whose first block has

@@ -25,7 +25,7 @@ typedef enum JoinSide
 {
 	SIDE_OUTER = 0,
 	SIDE_INNER = 1,
-}			JoinSide;
+} JoinSide;
 
 /* How candidates are found; all find the same pairs. */
 typedef enum JoinAlgorithm
@@ -41,7 +41,7 @@ typedef enum JoinAlgorithm
 	ALGORITHM_ALL_PAIRS_1,
 	ALGORITHM_ALL_PAIRS_2,
 	ALGORITHM_WORD_GROUPS,
-}			JoinAlgorithm;
+} JoinAlgorithm;
 
 typedef struct SetJoinParams
 {
@@ -51,7 +51,7 @@ typedef struct SetJoinParams
 	bool		keep_empty;		/* outer rows without features are kept, for
 								 * setjoin_rows() */
 	size_t		memory;			/* bytes to stay within */
-}			SetJoinParams;
+} SetJoinParams;
 
 /*
  * Sets of a kind that only their maker understands, such as sketches: near
@@ -66,7 +66,7 @@ typedef struct KeyedSets
 	bool		(*query_keys) (const uint64 *values, double threshold,
 							   KeyList *keys, uint32 *need);
 	bool		(*near) (const uint64 *a, const uint64 *b, double threshold);
-}			KeyedSets;
+} KeyedSets;
 
 /* What EXPLAIN ANALYZE tells. */
 typedef struct SetJoinStats
@@ -89,7 +89,7 @@ typedef struct SetJoinStats
 	uint64		memory;			/* most bytes held at once */
 	uint64		disk;			/* bytes written to temporary files */
 	uint64		batches;		/* parts in which the index was built */
-}			SetJoinStats;
+} SetJoinStats;
 
 typedef struct SetJoin SetJoin;
 typedef struct Row Row;
@@ -103,7 +103,7 @@ typedef struct RowCursor
 	const Row  *next;			/* in memory */
 	struct RowReader *reader;	/* or in a file */
 	uint64		left;			/* rows left in the file's range */
-}			RowCursor;
+} RowCursor;
 
 /*
  * An engine and all that it holds live in a memory context of their own

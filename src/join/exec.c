@@ -217,7 +217,7 @@ typedef struct Makings
 	Making		first;
 	Making		other;
 	bool		any[2];			/* by JoinSide: there is a signature */
-}			Makings;
+} Makings;
 
 /* Notes how a signature was made; the first one tells the kind of join. */
 static void

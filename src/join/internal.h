@@ -37,7 +37,7 @@ typedef struct Arena
 	size_t		bytes;			/* in all blocks */
 	size_t		first_block;	/* size of the first block */
 	size_t		block_size;		/* of the next block */
-}			Arena;
+} Arena;
 
 struct Row
 {
@@ -55,21 +55,21 @@ typedef struct RowRange
 	uint64		offset;			/* in the side's file */
 	uint64		bytes;
 	uint64		nrows;
-}			RowRange;
+} RowRange;
 
 /* A row as it lies in a file: rowno, len, len bytes. */
 typedef struct FileRow
 {
 	uint32		rowno;
 	uint32		len;
-}			FileRow;
+} FileRow;
 
 /* Order and identity of a set: its size, then bits of its hash. */
 typedef struct SetKey
 {
 	int64		high;			/* size << 36 | 36 bits of hash */
 	int64		low;			/* 64 bits more */
-}			SetKey;
+} SetKey;
 
 #define SETKEY_HASH_BITS	36
 #define SETKEY_SIZE(key)	((uint32) ((key).high >> SETKEY_HASH_BITS))
@@ -84,7 +84,7 @@ typedef struct JoinSet
 								 * that occur in no other set are dropped */
 	uint32		nkeys;			/* of keys: of the prefix less what is dropped */
 	Row		   *rows[2];		/* by JoinSide */
-}			JoinSet;
+} JoinSet;
 
 /* The sides on which a set has rows, as bits. */
 #define SET_SIDES(set) \
@@ -100,7 +100,7 @@ typedef struct TokenCounters
 	uint16	   *count;
 	int			shift;			/* 64 - log2(number of counters) */
 	size_t		bytes;
-}			TokenCounters;
+} TokenCounters;
 
 extern void counters_create(TokenCounters *counters, uint64 nfeatures,
 							size_t max_bytes);
@@ -121,7 +121,7 @@ typedef struct SetTable
 	uint32	   *slots;			/* open addressing: number of set + 1 */
 	uint32		nslots;			/* power of two */
 	char		secret[192];	/* of the hash, drawn for this join */
-}			SetTable;
+} SetTable;
 
 extern void settable_create(SetTable *table);
 extern void settable_free(SetTable *table);
@@ -138,20 +138,20 @@ typedef struct Posting
 	uint64		key;			/* the token */
 	uint32		set;			/* number in the chunk */
 	uint32		position;		/* in the set */
-}			Posting;
+} Posting;
 
 typedef struct Bucket
 {
 	uint32		start;			/* its first posting */
 	uint32		first;			/* first that is not too small, from start */
 	uint32		n;				/* postings so far, from start */
-}			Bucket;
+} Bucket;
 
 typedef struct Accumulator
 {
 	uint32		shared;			/* tokens that the prefixes share, or PRUNED */
 	uint32		need;			/* least overlap that reaches the threshold */
-}			Accumulator;
+} Accumulator;
 
 #define PRUNED	UINT32_MAX		/* Accumulator.shared of a pruned candidate */
 
@@ -168,7 +168,7 @@ typedef struct InvertedIndex
 	uint32	   *candidates;		/* of the current probe */
 	uint32		ncandidates;
 	size_t		bytes;
-}			InvertedIndex;
+} InvertedIndex;
 
 #define INDEXED_SIZE(index, set)	((index)->sizes[set] >> 2)
 #define INDEXED_SIDES(index, set)	((index)->sizes[set] & 3)
@@ -229,7 +229,7 @@ typedef struct Algorithm
 	/* Decides. */
 	bool		(*verify) (SetJoin *join, const JoinSet *indexed,
 						   const JoinSet *probing);
-}			Algorithm;
+} Algorithm;
 
 /* ppjoin.c */
 extern const Algorithm ppjoin;
@@ -278,7 +278,7 @@ typedef struct SpillFile
 {
 	BufFile    *file;
 	uint64		size;			/* bytes written */
-}			SpillFile;
+} SpillFile;
 
 /* Reads a spill file forward from any place, through a buffer of its own. */
 typedef struct SpillReader
@@ -289,7 +289,7 @@ typedef struct SpillReader
 	uint64		offset;			/* in the file, of the buffer's first byte */
 	size_t		filled;			/* bytes in buffer */
 	size_t		at;				/* next one to read */
-}			SpillReader;
+} SpillReader;
 
 extern void spillfile_create(SpillFile *file);
 extern void spillfile_close(SpillFile *file);
@@ -322,7 +322,7 @@ typedef struct RowReader
 	SpillReader reader;
 	char	   *row;			/* the row that was read last */
 	uint32		max;			/* size of row */
-}			RowReader;
+} RowReader;
 
 extern Row *row_make(Arena *arena, Row *next, const void *data, uint32 rowno,
 					 uint32 len);
@@ -345,14 +345,14 @@ typedef struct SizeCache
 	uint32		other;			/* what all answers depend on besides */
 	uint32		size[NEED_CACHE];
 	uint32		answer[NEED_CACHE];
-}			SizeCache;
+} SizeCache;
 
 /* A pair of groups to return. */
 typedef struct GroupPair
 {
 	RowGroup	outer;
 	RowGroup	inner;
-}			GroupPair;
+} GroupPair;
 
 typedef enum Stage
 {
@@ -360,7 +360,7 @@ typedef enum Stage
 	STAGE_CHUNK,				/* the sets of the chunk probe */
 	STAGE_STREAM,				/* sets outside the chunk probe, from disk */
 	STAGE_END,					/* no more pairs */
-}			Stage;
+} Stage;
 
 struct SetJoin
 {

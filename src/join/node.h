@@ -42,7 +42,7 @@ typedef enum JoinPhase
 	JOIN_PAIRS,
 	JOIN_UNMATCHED,				/* outer rows that found no partner */
 	JOIN_DONE,
-}			JoinPhase;
+} JoinPhase;
 
 typedef struct SimilarityJoinState
 {
@@ -75,7 +75,7 @@ typedef struct SimilarityJoinState
 	uint64		nfiltered;		/* pairs that the filter removed */
 	uint64		nremoved;		/* rows that the qual removed */
 	SetJoinStats stats;			/* of the last engine that was ended */
-}			SimilarityJoinState;
+} SimilarityJoinState;
 
 extern bool neardup_enable_join;
 extern int	neardup_join_algorithm; /* JoinAlgorithm */

@@ -31,7 +31,7 @@ typedef struct PairCount
 	uint32		low;			/* number of the set that is in the index */
 	uint32		high;			/* number of the set that probes */
 	uint32		count;			/* shared elements; 0: a free slot */
-}			PairCount;
+} PairCount;
 
 typedef struct PairTable
 {
@@ -41,7 +41,7 @@ typedef struct PairTable
 	uint64		next;			/* pair to hand out */
 	uint32		begin;			/* probing sets of the range */
 	uint32		end;
-}			PairTable;
+} PairTable;
 
 /* Pairs that a set makes with those before it, equal ones counted again. */
 static uint64

@@ -94,7 +94,7 @@ typedef struct JoinCondition
 	NearCondition near;
 	bool		implied;		/* the clause is more than the condition */
 	bool		left_is_inner;
-}			JoinCondition;
+} JoinCondition;
 
 bool
 similarity_join_clause(Node *clause, NearCondition *near, bool *implied)

@@ -47,7 +47,7 @@ typedef struct Probe
 	bool		suffixes;		/* PPJoin+ */
 	uint64		least_size;		/* of a partner */
 	uint64		most_size;
-}			Probe;
+} Probe;
 
 static uint32
 ppjoin_most_indexed(SetJoin *join, const JoinSet *set)

@@ -41,7 +41,7 @@ typedef struct PostingList
 	const Posting *at;
 	const Posting *end;
 	uint32		n;				/* postings of the bucket: its length, about */
-}			PostingList;
+} PostingList;
 
 /* Passes over postings of other tokens and of sets that cannot be partners. */
 static void

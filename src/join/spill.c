@@ -36,14 +36,14 @@ typedef struct SetRecord
 {
 	SetKey		key;
 	RowRange	rows[2];
-}			SetRecord;
+} SetRecord;
 
 /* Where in the set file the sets of one size begin. */
 typedef struct SizeStart
 {
 	uint64		size;
 	uint64		offset;
-}			SizeStart;
+} SizeStart;
 
 /* What comes out of one sort. */
 typedef struct SortedStream
@@ -54,7 +54,7 @@ typedef struct SortedStream
 	SetKey		key;
 	const char *data;
 	size_t		len;
-}			SortedStream;
+} SortedStream;
 
 struct Spill
 {

@@ -35,7 +35,7 @@ typedef struct Members
 {
 	uint32	   *sets;
 	uint32		n;
-}			Members;
+} Members;
 
 typedef struct Groups
 {
@@ -44,7 +44,7 @@ typedef struct Groups
 	uint32		nkeys;			/* of its prefix */
 	uint32		sides;			/* that partners must have one of */
 	Members		members[GROUP_SIZE];	/* by size of the group - 1 */
-}			Groups;
+} Groups;
 
 static uint32
 word_groups_prefix(uint32 prefix, uint32 size)

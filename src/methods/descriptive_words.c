@@ -125,7 +125,7 @@ typedef struct WordThreshold
 	uint64		hash;
 	float		threshold;
 	bool		used;			/* there is a word here */
-}			WordThreshold;
+} WordThreshold;
 
 typedef struct WordTable
 {
@@ -137,7 +137,7 @@ typedef struct WordTable
 	text	   *analysis;		/* NULL if there is none */
 	uint32		param;			/* stands for words and thresholds */
 	Bag		   *bag;			/* of the document; of the context above */
-}			WordTable;
+} WordTable;
 
 static void
 bad_word_set(const char *rule)

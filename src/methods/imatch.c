@@ -64,7 +64,7 @@ typedef struct Arguments
 	double		high;
 	double		removed;		/* share that further lexicons lack */
 	int64		seed;
-}			Arguments;
+} Arguments;
 
 /* Kept by a call site. */
 typedef struct IMatch
@@ -77,7 +77,7 @@ typedef struct IMatch
 	uint64		seeds[MAX_LEXICONS];	/* of the further lexicons */
 	uint64		keep;			/* a word is in one if its number is below */
 	Bag		   *bag;			/* of the document */
-}			IMatch;
+} IMatch;
 
 static const char *
 imatch_check(const Signature *sig)

@@ -26,7 +26,7 @@ typedef struct KeyList
 	uint64	   *keys;			/* palloc'd, or NULL */
 	size_t		n;
 	size_t		size;			/* room */
-}			KeyList;
+} KeyList;
 
 /* The most keys that a query is given; one that takes more has none. */
 #define MAX_QUERY_KEYS		100000

@@ -17,7 +17,7 @@ typedef struct Banding
 {
 	uint32		bands;
 	uint32		rows;
-}			Banding;
+} Banding;
 
 /* The probability that sets of resemblance s agree in a band at least. */
 extern double lsh_probability(double s, uint32 bands, uint32 rows);

@@ -24,7 +24,7 @@ typedef enum Analysed
 	ANALYSED_ALWAYS,			/* made from text */
 	ANALYSED_AS_SOURCE,			/* made from a set that has one or has not:
 								 * then the unit is UNIT_NONE */
-}			Analysed;
+} Analysed;
 
 /*
  * A method.  Callbacks may be NULL, each for the reason given; they get
@@ -86,7 +86,7 @@ typedef struct MethodInfo
 							 KeyList *keys);
 	bool		(*query_keys) (const Signature *sig, double built,
 							   double threshold, KeyList *keys, uint32 *need);
-}			MethodInfo;
+} MethodInfo;
 
 /* The row of a stored number, or of a name; NULL if there is none. */
 extern const MethodInfo *method_info(uint8 method);

@@ -198,7 +198,7 @@ typedef struct Hashes
 	size_t		at;				/* features hashed */
 	size_t		length;			/* of the block */
 	uint64		block[BLOCK];
-}			Hashes;
+} Hashes;
 
 /* The next block; false at the end.  A set of one block is hashed once. */
 static bool

@@ -44,7 +44,7 @@ typedef struct Values
 	uint64	   *values;			/* palloc'd */
 	size_t		n;
 	size_t		size;
-}			Values;
+} Values;
 
 static void
 append_value(Values *list, uint64 value)

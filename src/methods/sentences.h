@@ -26,7 +26,7 @@ typedef struct Sentence
 								 * they are not wanted or not to be had */
 	uint64	   *words;			/* their hashes */
 	size_t		nwords;
-}			Sentence;
+} Sentence;
 
 /* The best sentences that have been met, and the one being read. */
 typedef struct ChosenSentences
@@ -37,7 +37,7 @@ typedef struct ChosenSentences
 	Sentence	chosen[MAX_SENTENCES];
 	Sentence	current;
 	bool		in_sentence;	/* the current one goes on, cut for its length */
-}			ChosenSentences;
+} ChosenSentences;
 
 /*
  * Begins a choice of `wanted` sentences in the current memory context.  Raises

@@ -45,7 +45,7 @@ typedef struct TopWord
 {
 	double		weight;
 	uint64		hash;
-}			TopWord;
+} TopWord;
 
 /* Whether a comes before b. */
 static inline bool

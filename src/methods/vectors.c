@@ -103,7 +103,7 @@ typedef struct HeavyFeature
 {
 	uint64		hash;
 	float4		weight;
-}			HeavyFeature;
+} HeavyFeature;
 
 /* Heaviest first. */
 static inline int

@@ -19,7 +19,7 @@ typedef struct Weighed
 	size_t		name_len;
 	Weighting	weighting;
 	Bag		   *bag;			/* of the document */
-}			Weighed;
+} Weighed;
 
 /* The site's, for an argument such as 'tf-ridf'; raises weighting_parse()'s. */
 extern Weighed *weighed_get(Site *site, const text *name);

@@ -33,7 +33,7 @@ typedef struct WeighedWord
 {
 	uint64		hash;
 	float4		weight;
-}			WeighedWord;
+} WeighedWord;
 
 #define ST_SORT sort_words
 #define ST_ELEMENT_TYPE WeighedWord

@@ -46,7 +46,7 @@ typedef enum Slot
 	SLOT_UNIT,
 	SLOT_ORDER,
 	SLOT_K,
-}			Slot;
+} Slot;
 
 #define NUM_SLOTS	(SLOT_K + 1)
 
@@ -75,7 +75,7 @@ typedef struct Parser
 	uint32		minlen;			/* 0 = not said */
 	uint32		maxlen;
 	Node	   *escontext;		/* for soft errors, or NULL */
-}			Parser;
+} Parser;
 
 static void rehash(Analysis *analysis);
 

@@ -26,7 +26,7 @@ typedef struct Analysis
 	bool		markup;			/* strip tags, decode entities */
 	bool		has_k;			/* k= was said, not assumed */
 	Oid			config;			/* text-search configuration, or InvalidOid */
-}			Analysis;
+} Analysis;
 
 /*
  * Parses an analysis text of len bytes.  The result is palloc'd in the

@@ -21,7 +21,7 @@ typedef struct AsciiIndex
 											 * up to bounds[2i + 1] */
 	uint64		other[ASCII_CHUNK / 64];	/* a bit per byte: not ASCII */
 	char		folded[ASCII_CHUNK];	/* the chunk in lower case */
-}			AsciiIndex;
+} AsciiIndex;
 
 /*
  * Indexes a text, or the first ASCII_CHUNK bytes of it.  With dotless, I is

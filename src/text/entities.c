@@ -20,7 +20,7 @@ typedef struct Entity
 {
 	const char *name;
 	uint32		code;			/* code point, with BARE */
-}			Entity;
+} Entity;
 
 static const Entity entities[] = {
 	{"AElig", 0xC6 | BARE}, {"AMP", 0x26 | BARE}, {"Aacute", 0xC1 | BARE},

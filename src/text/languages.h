@@ -56,7 +56,7 @@ typedef enum Language
 	LANGUAGE_GERMAN2 = 38,
 	LANGUAGE_KRAAIJ_POHLMANN = 39,
 	LANGUAGE_LOVINS = 40,
-}			Language;
+} Language;
 
 #define NUM_LANGUAGES	41
 

@@ -21,7 +21,7 @@ typedef enum LetterRules
 	RULES_ARABIC = 1,			/* in their Arabic forms, for its stemmer */
 	RULES_TURKISH = 2,			/* I is folded to dotless i */
 	RULES_PLAIN = 4,			/* flag: letters lose their accents */
-}			LetterRules;
+} LetterRules;
 
 #define RULES_LANGUAGE(r)	((r) & 3)
 #define NUM_RULES	8
@@ -39,7 +39,7 @@ typedef enum LetterClass
 	LETTER_FRACTION,			/* a run of its own: 1/2 */
 	LETTER_APOSTROPHE,			/* belongs to a word between two Cyrillic
 								 * letters only */
-}			LetterClass;
+} LetterClass;
 
 /*
  * Class, flags and the code point that a simple letter stands for (0 = none),
@@ -64,7 +64,7 @@ typedef enum LetterScript
 	SCRIPT_LAO,
 	SCRIPT_KHMER,
 	SCRIPT_BURMESE,
-}			LetterScript;
+} LetterScript;
 
 #define THAI_NIKHAHIT	0x0E4D
 #define THAI_AA			0x0E32

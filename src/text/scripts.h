@@ -37,7 +37,7 @@ typedef enum WordScript
 	WORDS_BURMESE = 22,
 	WORDS_HANGUL = 23,
 	WORDS_CJK = 24,	/* Han, Hiragana, Katakana */
-}			WordScript;
+} WordScript;
 
 #define NUM_WORD_SCRIPTS	25
 

@@ -18,7 +18,7 @@ typedef struct TextSource
 	const char *end;
 	bool		markup;			/* tags and entities are to be resolved */
 	char		decoded[8];		/* an entity's character */
-}			TextSource;
+} TextSource;
 
 /* Begins a document of len bytes, which must stay in place. */
 extern void source_begin(TextSource *source, const char *doc, size_t len,

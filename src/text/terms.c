@@ -39,7 +39,7 @@ typedef struct CachedTerm
 	uint64		term;			/* hash of its term */
 	bool		used;			/* the entry is filled */
 	bool		dropped;		/* the word is left out */
-}			CachedTerm;
+} CachedTerm;
 
 struct Terms
 {
@@ -84,7 +84,7 @@ find_stop(const Terms *terms, uint64 hash)
 typedef struct StopText
 {
 	const char *text;			/* not yet given, or NULL */
-}			StopText;
+} StopText;
 
 static bool
 give_stop_words(void *arg, const char **text, size_t *len)

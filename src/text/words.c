@@ -359,7 +359,7 @@ typedef enum Step
 	STEP_ON,					/* go on behind the code point */
 	STEP_END,					/* the run has ended before it */
 	STEP_LAST,					/* the run has ended with it */
-}			Step;
+} Step;
 
 /* One code point of a run. */
 static inline Step
