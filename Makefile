@@ -55,6 +55,7 @@ OBJS = \
 	src/join/ppjoin.o \
 	src/join/probecount.o \
 	src/join/rows.o \
+	src/join/seen.o \
 	src/join/sketches.o \
 	src/join/spill.o \
 	src/join/spillfile.o \

@@ -7,12 +7,9 @@
  * distinct set, with the rows of either side that carry it; the join is done
  * on distinct sets and its pairs are multiplied out.
  *
- * A set is known by its size and 100 bits of its hash.  As long as the sets
- * are in memory they are compared element by element as well.  Sets that
- * have gone to disk are compared by those bits alone, as reading them again
- * for each row would take longer than the join.  The hash is keyed with a
- * secret that is drawn anew for each join: no input can be made to collide,
- * and two of 2^40 different sets do so by chance with a probability of 2^-21.
+ * Sets are looked up by size and hash and compared element by element.  The
+ * hash is keyed with a secret that is drawn anew for each join, so that no
+ * input can be made to crowd the table.
  *
  * Portions Copyright (c) 2026, the neardup developers
  *

@@ -239,7 +239,7 @@ add_in_memory(SetJoin *join, JoinSide side, SetKey key, const uint64 *values,
 {
 	Row		  **rows;
 
-	rows = n == 0 ? &join->empty :
+	rows = n == 0 ? &join->empty[side] :
 		&distinct_set(join, key, values, n)->rows[side];
 	*rows = row_make(&join->rows[side], *rows, row, join->nrows[side], len);
 	check_memory(join, len + sizeof(uint64) * n);
@@ -493,8 +493,7 @@ verify_candidates(SetJoin *join, JoinSet *probing)
 		CHECK_FOR_INTERRUPTS();
 
 		/* without order of arrival, a set meets itself: see probe_set() */
-		if (set->key.high == probing->key.high &&
-			set->key.low == probing->key.low)
+		if (set->key.low == probing->key.low)
 			continue;
 		if (join->algorithm->verify(join, set, probing))
 			add_match(join, set, probing);
@@ -637,7 +636,7 @@ setjoin_rows(SetJoin *join)
 {
 	if (join->spill != NULL)
 		spillreader_seek(&join->cursors[SIDE_OUTER].reader, 0);
-	join->next_row = join->empty;
+	join->next_row = join->empty[SIDE_OUTER];
 	join->next_set = 0;
 }
 

@@ -8,6 +8,7 @@
  *				groups of rows.
  *	spill.c		when memory runs out, sets and rows go to disk, are sorted by
  *				size, and come back in chunks.
+ *	seen.c		tells whether a set has gone to disk before.
  *	tokens.c	features that occur once in the collection are dropped; the
  *				others get a key that sorts by rising frequency.
  *	index.c		an inverted index over the keys of a chunk of sets.
@@ -64,7 +65,11 @@ typedef struct FileRow
 	uint32		len;
 } FileRow;
 
-/* Order and identity of a set: its size, then bits of its hash. */
+/*
+ * Order of a set: its size, then bits of its hash.  On disk the last 32 bits
+ * give way to the number of the set, so that sets with one hash are told
+ * apart; and once identical sets have been collapsed, `low` is a number.
+ */
 typedef struct SetKey
 {
 	int64		high;			/* size << 36 | 36 bits of hash */
@@ -294,12 +299,38 @@ typedef struct SpillReader
 extern void spillfile_create(SpillFile *file);
 extern void spillfile_close(SpillFile *file);
 extern void spillfile_write(SpillFile *file, const void *data, size_t len);
+extern void spillfile_append(SpillFile *file, const void *block);
+extern void spillfile_read(SpillFile *file, uint64 offset, void *data,
+						   size_t len);
 extern void spillreader_create(SpillReader *reader, SpillFile *file,
 							   size_t buffer);
 extern void spillreader_seek(SpillReader *reader, uint64 offset);
 extern uint64 spillreader_tell(const SpillReader *reader);
 extern bool spillreader_at_end(const SpillReader *reader);
 extern void spillreader_read(SpillReader *reader, void *data, size_t len);
+
+/* seen.c */
+typedef struct SeenSets
+{
+	uint64	   *slots;			/* open addressing: of hash and place */
+	uint64		nslots;			/* power of two */
+	uint64		nsets;
+	SpillFile	file;			/* whole blocks */
+	uint64		bytes;			/* in the file and the tail */
+	char	   *tail;			/* the block that is not full */
+	char	   *blocks;			/* that were read lately, by number modulo
+								 * nblocks; NULL: none as yet */
+	uint64	   *numbers;		/* of the blocks, from 1; 0: none */
+	uint64		nblocks;
+}			SeenSets;
+
+extern void seen_create(SeenSets *seen, size_t table_bytes,
+						size_t cache_bytes);
+extern void seen_free(SeenSets *seen);
+extern bool seen_find(SeenSets *seen, SetKey key, const uint64 *values,
+					  uint32 *serial);
+extern void seen_add(SeenSets *seen, SetKey key, const uint64 *values,
+					 uint32 serial);
 
 /* spill.c */
 typedef struct Spill Spill;
@@ -387,7 +418,7 @@ struct SetJoin
 	SetTable	table;
 	Arena		values;
 	Arena		rows[2];
-	Row		   *empty;			/* outer rows without features */
+	Row		   *empty[2];		/* rows without features */
 	uint32		nrows[2];
 	uint32		most_features;	/* of a set */
 	uint64		nfeatures;		/* of the distinct sets */

@@ -14,8 +14,11 @@
  * sorting once, and reading each set once for each chunk in whose range of
  * sizes it lies.
  *
- * While rows come in, sets seen before are not written again as long as
- * there is room for their keys; those that slip through meet in the sort.
+ * While rows come in, sets seen before are not written again, as far as
+ * seen.c can tell; those that slip through meet in the sort.  Each set that
+ * is written has a number, in its own record and in those of its rows.  A hash
+ * only brings records of identical sets together: whether two are identical
+ * is seen by comparing them.
  *
  * Portions Copyright (c) 2026, the neardup developers
  *
@@ -65,9 +68,8 @@ struct Spill
 	size_t		max_record;		/* bytes that fit there */
 	SortedStream sets;
 	SortedStream rows[2];
-	SetKey	   *known;			/* sets written: open addressing */
-	uint32		nknown;
-	uint32		known_slots;	/* power of two */
+	SeenSets	seen;
+	uint32		nwritten;		/* sets */
 
 	/* then */
 	SpillFile	set_file;
@@ -91,9 +93,10 @@ struct Spill
 };
 
 /* Shares of the memory while rows come in, in percent. */
-#define SORT_SETS_SHARE		30
-#define SORT_ROWS_SHARE		15
-#define KNOWN_SHARE			10
+#define SORT_SETS_SHARE		25
+#define SORT_ROWS_SHARE		12
+#define SEEN_SHARE			25
+#define SEEN_CACHE_SHARE	15
 
 #define READERS		5			/* with a buffer each */
 
@@ -154,38 +157,38 @@ put_record(Spill *spill, SortedStream *stream, SetKey key)
 	tuplesort_puttupleslot(stream->sort, slot);
 }
 
-/* True if the set has been written before; remembers it otherwise. */
-static bool
-is_known(Spill *spill, SetKey key)
+/* The key with the number of a set in place of some of its hash. */
+static SetKey
+numbered_key(SetKey key, uint32 number)
 {
-	uint32		slot = (uint32) key.low & (spill->known_slots - 1);
-
-	while (spill->known[slot].high != 0)
-	{
-		if (spill->known[slot].high == key.high &&
-			spill->known[slot].low == key.low)
-			return true;
-		slot = (slot + 1) & (spill->known_slots - 1);
-	}
-	if (spill->nknown < spill->known_slots / 4 * 3)
-	{
-		spill->known[slot] = key;
-		spill->nknown++;
-	}
-	return false;
+	key.low = (int64) (((uint64) key.low & ~(uint64) PG_UINT32_MAX) | number);
+	return key;
 }
 
-static void
+/* True if two keys differ in the number at most. */
+static bool
+same_hash(SetKey a, SetKey b)
+{
+	return a.high == b.high && (a.low ^ b.low) >> 32 == 0;
+}
+
+/* Writes a set that has not been seen before, and gives it a number. */
+static uint32
 put_set(SetJoin *join, SetKey key, const uint64 *values)
 {
 	Spill	   *spill = join->spill;
 	size_t		bytes = sizeof(uint64) * SETKEY_SIZE(key);
 
-	if (is_known(spill, key))
-		return;
+	if (spill->nwritten == PG_UINT32_MAX)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("too many sets in a similarity join"),
+				 errhint("Raise work_mem.")));
 	memcpy(record_room(spill, bytes), values, bytes);
-	put_record(spill, &spill->sets, key);
+	put_record(spill, &spill->sets, numbered_key(key, spill->nwritten));
+	seen_add(&spill->seen, key, values, spill->nwritten);
 	join->nfeatures += SETKEY_SIZE(key);
+	return spill->nwritten++;
 }
 
 static void
@@ -204,10 +207,16 @@ static void
 put_rows(Spill *spill, JoinSide side, SetKey key, const Row *row)
 {
 	for (; row != NULL; row = row->next)
+	{
+		CHECK_FOR_INTERRUPTS();
 		put_row(spill, side, key, row->data, row->rowno, row->len);
+	}
 }
 
-/* Writes the rows of one side that have come in so far, and frees them. */
+/*
+ * Writes the rows of one side that have come in so far, and frees them.  Their
+ * sets will be numbered in the order in which they came.
+ */
 static void
 put_side(SetJoin *join, JoinSide side)
 {
@@ -215,14 +224,10 @@ put_side(SetJoin *join, JoinSide side)
 	SetTable   *table = &join->table;
 
 	for (uint32 i = 0; i < table->nsets; i++)
-	{
-		JoinSet    *set = &table->sets[i];
-
-		CHECK_FOR_INTERRUPTS();
-		put_rows(join->spill, side, set->key, set->rows[side]);
-	}
-	if (side == SIDE_OUTER)
-		put_rows(join->spill, side, empty, join->empty);
+		put_rows(join->spill, side, numbered_key(table->sets[i].key, i),
+				 table->sets[i].rows[side]);
+	put_rows(join->spill, side, empty, join->empty[side]);
+	join->empty[side] = NULL;
 	arena_reset(&join->rows[side]);
 }
 
@@ -234,7 +239,6 @@ put_all(SetJoin *join)
 
 	put_side(join, SIDE_OUTER);
 	put_side(join, SIDE_INNER);
-	join->empty = NULL;
 	join->nfeatures = 0;
 	for (uint32 i = 0; i < table->nsets; i++)
 	{
@@ -262,16 +266,13 @@ spill_begin(SetJoin *join)
 				memory / 100 * SORT_ROWS_SHARE);
 	init_stream(spill, &spill->rows[SIDE_INNER],
 				memory / 100 * SORT_ROWS_SHARE);
-	spill->known_slots = 64;
-	while (spill->known_slots * 2 * sizeof(SetKey) <= memory / 100 * KNOWN_SHARE)
-		spill->known_slots *= 2;
-	spill->known = MemoryContextAllocExtended(CurrentMemoryContext,
-											  spill->known_slots * sizeof(SetKey),
-											  MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	seen_create(&spill->seen, memory / 100 * SEEN_SHARE,
+				memory / 100 * SEEN_CACHE_SHARE);
 	join->spill = spill;
 	put_all(join);
 	setjoin_account(join, memory / 100 *
-					(SORT_SETS_SHARE + 2 * SORT_ROWS_SHARE + KNOWN_SHARE));
+					(SORT_SETS_SHARE + 2 * SORT_ROWS_SHARE + SEEN_SHARE +
+					 SEEN_CACHE_SHARE));
 }
 
 /* Adds a row and its set; a row without features has the key zero. */
@@ -279,9 +280,12 @@ void
 spill_add(SetJoin *join, JoinSide side, SetKey key, const uint64 *values,
 		  const void *row, uint32 rowno, uint32 len)
 {
-	if (SETKEY_SIZE(key) > 0)
-		put_set(join, key, values);
-	put_row(join->spill, side, key, row, rowno, len);
+	uint32		number = 0;
+
+	if (SETKEY_SIZE(key) > 0 &&
+		!seen_find(&join->spill->seen, key, values, &number))
+		number = put_set(join, key, values);
+	put_row(join->spill, side, numbered_key(key, number), row, rowno, len);
 }
 
 /* Reads the next record of a sort. */
@@ -322,22 +326,17 @@ stream_end(SetJoin *join, SortedStream *stream)
 	tuplesort_end(stream->sort);
 }
 
-static bool
-keys_equal(SetKey a, SetKey b)
-{
-	return a.high == b.high && a.low == b.low;
-}
-
-/* Copies the rows with that key to the side's file. */
+/* Copies the rows up to that key to the side's file. */
 static void
-copy_rows(Spill *spill, JoinSide side, SetKey key, RowRange *range)
+copy_rows(Spill *spill, JoinSide side, SetKey last, RowRange *range)
 {
 	SortedStream *stream = &spill->rows[side];
 	SpillFile  *file = &spill->row_files[side];
 
 	range->offset = file->size;
 	range->nrows = 0;
-	while (stream->valid && keys_equal(stream->key, key))
+	while (stream->valid && stream->key.high == last.high &&
+		   stream->key.low <= last.low)
 	{
 		spillfile_write(file, stream->data, stream->len);
 		range->nrows++;
@@ -365,30 +364,47 @@ note_size(Spill *spill, uint64 size)
 	spill->sizes[spill->nsizes++].offset = spill->set_file.size;
 }
 
+/*
+ * Takes the next set and those behind it that are identical to it.  Returns
+ * the key of the last one.
+ *
+ * If ever two different sets had one hash, and copies of them came in turn,
+ * these would stay different sets; they join like any others.
+ */
+static SetKey
+next_distinct(Spill *spill)
+{
+	SortedStream *sets = &spill->sets;
+	SetKey		key;
+
+	memcpy(spill->place, sets->data, sets->len);
+	do
+	{
+		key = sets->key;
+		stream_next(sets);
+	} while (sets->valid && same_hash(sets->key, key) &&
+			 memcmp(sets->data, spill->place, sets->len) == 0);
+	return key;
+}
+
 /* Writes the next distinct set, with its rows, and counts its features. */
 static void
 merge_set(SetJoin *join)
 {
 	Spill	   *spill = join->spill;
-	SortedStream *sets = &spill->sets;
+	SetKey		last = next_distinct(spill);
+	uint32		size = SETKEY_SIZE(last);
 	SetRecord	record;
-	uint32		size = SETKEY_SIZE(sets->key);
 
-	record.key = sets->key;
-	copy_rows(spill, SIDE_OUTER, record.key, &record.rows[SIDE_OUTER]);
-	copy_rows(spill, SIDE_INNER, record.key, &record.rows[SIDE_INNER]);
+	copy_rows(spill, SIDE_OUTER, last, &record.rows[SIDE_OUTER]);
+	copy_rows(spill, SIDE_INNER, last, &record.rows[SIDE_INNER]);
 	note_size(spill, size);
+	record.key.high = last.high;
+	record.key.low = join->stats.distinct++;
 	spillfile_write(&spill->set_file, &record, sizeof(record));
-	spillfile_write(&spill->set_file, sets->data, sets->len);
+	spillfile_write(&spill->set_file, spill->place, sizeof(uint64) * size);
 	if (join->algorithm->ordered)
-	{
-		memcpy(spill->place, sets->data, sets->len);
 		counters_add(&join->counters, spill->place, size);
-	}
-	join->stats.distinct++;
-	do
-		stream_next(sets);
-	while (sets->valid && keys_equal(sets->key, record.key));
 }
 
 /* Opens the readers and divides the memory for the second part. */
@@ -428,8 +444,8 @@ spill_finish(SetJoin *join)
 	Spill	   *spill = join->spill;
 	RowRange	range;
 
-	pfree(spill->known);
-	spill->known = NULL;
+	join->stats.disk += spill->seen.bytes;
+	seen_free(&spill->seen);
 	spill->place = MemoryContextAllocHuge(CurrentMemoryContext,
 										  set_bytes(join->most_features));
 	if (join->algorithm->ordered)
@@ -442,6 +458,7 @@ spill_finish(SetJoin *join)
 	stream_begin(&spill->rows[SIDE_OUTER]);
 	stream_begin(&spill->rows[SIDE_INNER]);
 	copy_rows(spill, SIDE_OUTER, empty, &range);
+	copy_rows(spill, SIDE_INNER, empty, &range);
 	while (spill->sets.valid)
 		merge_set(join);
 	if (join->algorithm->ordered)
@@ -675,6 +692,7 @@ spill_end(SetJoin *join)
 {
 	Spill	   *spill = join->spill;
 
+	seen_free(&spill->seen);
 	spillfile_close(&spill->set_file);
 	spillfile_close(&spill->row_files[SIDE_OUTER]);
 	spillfile_close(&spill->row_files[SIDE_INNER]);

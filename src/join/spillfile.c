@@ -17,6 +17,14 @@
 
 #include "join/internal.h"
 
+static void
+spillfile_failed(void)
+{
+	ereport(ERROR,
+			(errcode_for_file_access(),
+			 errmsg("could not read temporary file of a similarity join")));
+}
+
 void
 spillfile_create(SpillFile *file)
 {
@@ -33,13 +41,33 @@ spillfile_close(SpillFile *file)
 	file->file = NULL;
 }
 
-/* Appends len bytes. */
+/* Appends len bytes to a file that has not been read yet. */
 void
 spillfile_write(SpillFile *file, const void *data, size_t len)
 {
 	/* the parameter of BufFileWrite is not const before version 16 */
 	BufFileWrite(file->file, unconstify(void *, data), len);
 	file->size += len;
+}
+
+/* Appends a block to a file of whole blocks, which may have been read. */
+void
+spillfile_append(SpillFile *file, const void *block)
+{
+	if (BufFileSeekBlock(file->file, file->size / BLCKSZ) != 0)
+		spillfile_failed();
+	spillfile_write(file, block, BLCKSZ);
+}
+
+/* Reads len bytes, which must be there. */
+void
+spillfile_read(SpillFile *file, uint64 offset, void *data, size_t len)
+{
+	CHECK_FOR_INTERRUPTS();
+	if (BufFileSeekBlock(file->file, offset / BLCKSZ) != 0 ||
+		BufFileSeek(file->file, 0, offset % BLCKSZ, SEEK_CUR) != 0 ||
+		BufFileRead(file->file, data, len) != len)
+		spillfile_failed();
 }
 
 /* A reader at the file's begin, with a buffer of that many bytes. */
@@ -84,15 +112,8 @@ spillreader_fill(SpillReader *reader)
 {
 	uint64		offset = reader->offset + reader->filled;
 	size_t		want = Min(reader->max, reader->file->size - offset);
-	BufFile    *file = reader->file->file;
 
-	CHECK_FOR_INTERRUPTS();
-	if (BufFileSeekBlock(file, offset / BLCKSZ) != 0 ||
-		BufFileSeek(file, 0, offset % BLCKSZ, SEEK_CUR) != 0 ||
-		BufFileRead(file, reader->buffer, want) != want)
-		ereport(ERROR,
-				(errcode_for_file_access(),
-				 errmsg("could not read temporary file of a similarity join")));
+	spillfile_read(reader->file, offset, reader->buffer, want);
 	reader->offset = offset;
 	reader->filled = want;
 	reader->at = 0;
