@@ -1015,6 +1015,21 @@ CREATE FUNCTION word_set_agg_add_config(internal, regconfig, text, int) RETURNS 
     LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION word_set_agg_add_config(internal, regconfig, text, int) IS 'transition function of word_set_agg';
 
+CREATE FUNCTION word_set_agg_combine(internal, internal) RETURNS internal
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION word_set_agg_combine(internal, internal) IS 'combine function of word_set_agg';
+
+CREATE FUNCTION word_set_agg_serialize(internal) RETURNS bytea
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION word_set_agg_serialize(internal) IS 'serialization function of word_set_agg';
+
+CREATE FUNCTION word_set_agg_deserialize(bytea, internal) RETURNS internal
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION word_set_agg_deserialize(bytea, internal) IS 'deserialization function of word_set_agg';
+
 CREATE FUNCTION word_set_agg_final(internal) RETURNS word_set
     AS 'MODULE_PATHNAME'
     LANGUAGE C IMMUTABLE PARALLEL SAFE;
@@ -1023,6 +1038,8 @@ COMMENT ON FUNCTION word_set_agg_final(internal) IS 'final function of word_set_
 CREATE AGGREGATE word_set_agg(doc text) (
     SFUNC = word_set_agg_add, STYPE = internal, SSPACE = 65536,
     FINALFUNC = word_set_agg_final, FINALFUNC_MODIFY = READ_WRITE,
+    COMBINEFUNC = word_set_agg_combine,
+    SERIALFUNC = word_set_agg_serialize, DESERIALFUNC = word_set_agg_deserialize,
     PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE word_set_agg(text) IS 'a set of descriptive words for documents';
@@ -1030,6 +1047,8 @@ COMMENT ON AGGREGATE word_set_agg(text) IS 'a set of descriptive words for docum
 CREATE AGGREGATE word_set_agg(doc text, analysis text) (
     SFUNC = word_set_agg_add, STYPE = internal, SSPACE = 65536,
     FINALFUNC = word_set_agg_final, FINALFUNC_MODIFY = READ_WRITE,
+    COMBINEFUNC = word_set_agg_combine,
+    SERIALFUNC = word_set_agg_serialize, DESERIALFUNC = word_set_agg_deserialize,
     PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE word_set_agg(text, text) IS 'a set of descriptive words for documents';
@@ -1037,6 +1056,8 @@ COMMENT ON AGGREGATE word_set_agg(text, text) IS 'a set of descriptive words for
 CREATE AGGREGATE word_set_agg(doc text, analysis text, words int) (
     SFUNC = word_set_agg_add, STYPE = internal, SSPACE = 65536,
     FINALFUNC = word_set_agg_final, FINALFUNC_MODIFY = READ_WRITE,
+    COMBINEFUNC = word_set_agg_combine,
+    SERIALFUNC = word_set_agg_serialize, DESERIALFUNC = word_set_agg_deserialize,
     PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE word_set_agg(text, text, int) IS 'a set of descriptive words for documents';
@@ -1044,6 +1065,8 @@ COMMENT ON AGGREGATE word_set_agg(text, text, int) IS 'a set of descriptive word
 CREATE AGGREGATE word_set_agg(config regconfig, doc text) (
     SFUNC = word_set_agg_add_config, STYPE = internal, SSPACE = 65536,
     FINALFUNC = word_set_agg_final, FINALFUNC_MODIFY = READ_WRITE,
+    COMBINEFUNC = word_set_agg_combine,
+    SERIALFUNC = word_set_agg_serialize, DESERIALFUNC = word_set_agg_deserialize,
     PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE word_set_agg(regconfig, text) IS 'a set of descriptive words for documents';
@@ -1051,6 +1074,8 @@ COMMENT ON AGGREGATE word_set_agg(regconfig, text) IS 'a set of descriptive word
 CREATE AGGREGATE word_set_agg(config regconfig, doc text, words int) (
     SFUNC = word_set_agg_add_config, STYPE = internal, SSPACE = 65536,
     FINALFUNC = word_set_agg_final, FINALFUNC_MODIFY = READ_WRITE,
+    COMBINEFUNC = word_set_agg_combine,
+    SERIALFUNC = word_set_agg_serialize, DESERIALFUNC = word_set_agg_deserialize,
     PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE word_set_agg(regconfig, text, int) IS 'a set of descriptive words for documents';
@@ -1135,6 +1160,21 @@ CREATE FUNCTION cluster_evaluation_add(internal, "any", "any") RETURNS internal
     LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION cluster_evaluation_add(internal, "any", "any") IS 'transition function of cluster_evaluation';
 
+CREATE FUNCTION cluster_evaluation_combine(internal, internal) RETURNS internal
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION cluster_evaluation_combine(internal, internal) IS 'combine function of cluster_evaluation';
+
+CREATE FUNCTION cluster_evaluation_serialize(internal) RETURNS bytea
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION cluster_evaluation_serialize(internal) IS 'serialization function of cluster_evaluation';
+
+CREATE FUNCTION cluster_evaluation_deserialize(bytea, internal) RETURNS internal
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION cluster_evaluation_deserialize(bytea, internal) IS 'deserialization function of cluster_evaluation';
+
 CREATE FUNCTION cluster_evaluation_final(internal) RETURNS cluster_figures
     AS 'MODULE_PATHNAME'
     LANGUAGE C IMMUTABLE PARALLEL SAFE;
@@ -1143,6 +1183,8 @@ COMMENT ON FUNCTION cluster_evaluation_final(internal) IS 'final function of clu
 CREATE AGGREGATE cluster_evaluation(found "any", truth "any") (
     SFUNC = cluster_evaluation_add, STYPE = internal,
     FINALFUNC = cluster_evaluation_final, FINALFUNC_MODIFY = READ_WRITE,
+    COMBINEFUNC = cluster_evaluation_combine,
+    SERIALFUNC = cluster_evaluation_serialize, DESERIALFUNC = cluster_evaluation_deserialize,
     PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE cluster_evaluation("any", "any") IS 'adjusted Rand index and B-cubed of clusters';

@@ -40,6 +40,9 @@ PG_FUNCTION_INFO_V1(pair_evaluation_serialize);
 PG_FUNCTION_INFO_V1(pair_evaluation_deserialize);
 PG_FUNCTION_INFO_V1(pair_evaluation_final);
 PG_FUNCTION_INFO_V1(cluster_evaluation_add);
+PG_FUNCTION_INFO_V1(cluster_evaluation_combine);
+PG_FUNCTION_INFO_V1(cluster_evaluation_serialize);
+PG_FUNCTION_INFO_V1(cluster_evaluation_deserialize);
 PG_FUNCTION_INFO_V1(cluster_evaluation_final);
 
 static MemoryContext
@@ -224,11 +227,35 @@ typedef struct LabelledItem
 typedef struct ClusterState
 {
 	MemoryContext context;
-	LabelledItem	   *items;
+	LabelledItem *items;
 	size_t		n;
 	size_t		size;
-	uint64		singletons;		/* clusters of items that have none */
+	uint64		singletons;		/* clusters of items that have none: the even
+								 * numbers up to twice this */
 } ClusterState;
+
+static ClusterState *
+create_cluster_state(MemoryContext context)
+{
+	ClusterState *state = MemoryContextAllocZero(context, sizeof(ClusterState));
+
+	state->context = context;
+	state->size = 1024;
+	state->items = MemoryContextAlloc(context,
+									  state->size * sizeof(LabelledItem));
+	return state;
+}
+
+/* Makes room for n further items. */
+static void
+reserve_items(ClusterState *state, size_t n)
+{
+	if (state->n + n <= state->size)
+		return;
+	state->size = Max(2 * state->size, state->n + n);
+	state->items = repalloc_huge(state->items,
+								 state->size * sizeof(LabelledItem));
+}
 
 /* sort_items(array, n): by found, then by true cluster */
 #define ST_SORT sort_items
@@ -292,28 +319,84 @@ label_hash(FunctionCallInfo fcinfo, ClusterState *state, int n)
 Datum
 cluster_evaluation_add(PG_FUNCTION_ARGS)
 {
-	ClusterState *state;
-	LabelledItem		item;
+	ClusterState *state = PG_ARGISNULL(0) ?
+	create_cluster_state(agg_context(fcinfo)) :
+	(ClusterState *) PG_GETARG_POINTER(0);
+	LabelledItem item;
 
-	if (PG_ARGISNULL(0))
-	{
-		MemoryContext context = agg_context(fcinfo);
-
-		state = MemoryContextAllocZero(context, sizeof(ClusterState));
-		state->context = context;
-		state->size = 1024;
-		state->items = MemoryContextAlloc(context, state->size * sizeof(LabelledItem));
-	}
-	else
-		state = (ClusterState *) PG_GETARG_POINTER(0);
 	item.found = label_hash(fcinfo, state, 1);
 	item.truth = label_hash(fcinfo, state, 2);
-	if (state->n == state->size)
-	{
-		state->size *= 2;
-		state->items = repalloc_huge(state->items, state->size * sizeof(LabelledItem));
-	}
+	reserve_items(state, 1);
 	state->items[state->n++] = item;
+	PG_RETURN_POINTER(state);
+}
+
+/* A cluster of another state, as a number of one that has so many singletons. */
+static uint64
+renumber(uint64 cluster, uint64 singletons)
+{
+	return cluster % 2 == 0 ? cluster + 2 * singletons : cluster;
+}
+
+Datum
+cluster_evaluation_combine(PG_FUNCTION_ARGS)
+{
+	ClusterState *state = PG_ARGISNULL(0) ?
+	create_cluster_state(agg_context(fcinfo)) :
+	(ClusterState *) PG_GETARG_POINTER(0);
+	ClusterState *other;
+
+	if (PG_ARGISNULL(1))
+		PG_RETURN_POINTER(state);
+	other = (ClusterState *) PG_GETARG_POINTER(1);
+	reserve_items(state, other->n);
+	for (size_t i = 0; i < other->n; i++)
+	{
+		LabelledItem *item = &state->items[state->n++];
+
+		if (i % 65536 == 0)
+			CHECK_FOR_INTERRUPTS();
+		item->found = renumber(other->items[i].found, state->singletons);
+		item->truth = renumber(other->items[i].truth, state->singletons);
+	}
+	state->singletons += other->singletons;
+	PG_RETURN_POINTER(state);
+}
+
+/* The state as a bytea: the number of singletons, then the items. */
+Datum
+cluster_evaluation_serialize(PG_FUNCTION_ARGS)
+{
+	ClusterState *state = (ClusterState *) PG_GETARG_POINTER(0);
+	Size		size = VARHDRSZ + sizeof(uint64) +
+		state->n * sizeof(LabelledItem);
+	bytea	   *bytes;
+
+	if (!AllocSizeIsValid(size))
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("%zu items are too many for a parallel worker",
+						state->n),
+				 errhint("Set \"max_parallel_workers_per_gather\" to 0.")));
+	bytes = palloc(size);
+	SET_VARSIZE(bytes, size);
+	memcpy(VARDATA(bytes), &state->singletons, sizeof(uint64));
+	memcpy(VARDATA(bytes) + sizeof(uint64), state->items,
+		   state->n * sizeof(LabelledItem));
+	PG_RETURN_BYTEA_P(bytes);
+}
+
+Datum
+cluster_evaluation_deserialize(PG_FUNCTION_ARGS)
+{
+	bytea	   *bytes = PG_GETARG_BYTEA_PP(0);
+	size_t		size = VARSIZE_ANY_EXHDR(bytes) - sizeof(uint64);
+	ClusterState *state = create_cluster_state(CurrentMemoryContext);
+
+	memcpy(&state->singletons, VARDATA_ANY(bytes), sizeof(uint64));
+	reserve_items(state, size / sizeof(LabelledItem));
+	memcpy(state->items, VARDATA_ANY(bytes) + sizeof(uint64), size);
+	state->n = size / sizeof(LabelledItem);
 	PG_RETURN_POINTER(state);
 }
 

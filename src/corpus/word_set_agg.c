@@ -3,8 +3,9 @@
  *		The aggregate that builds a set of descriptive words from documents.
  *
  * Building needs every word's share of every document, so it works on a
- * sample: the documents of the smallest hashes, as many as fit.  The same
- * documents are in it whatever order they come in.
+ * sample: the documents of the smallest hashes, as many as fit.  Once one does
+ * not fit, none of a greater hash is taken, so that the same documents are in
+ * it whatever order they come in, and however many workers gather them.
  *
  * Portions Copyright (c) 2026, the neardup developers
  *
@@ -17,6 +18,7 @@
 #include "fmgr.h"
 #include "funcapi.h"
 #include "lib/pairingheap.h"
+#include "miscadmin.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -31,12 +33,21 @@
 
 PG_FUNCTION_INFO_V1(word_set_agg_add);
 PG_FUNCTION_INFO_V1(word_set_agg_add_config);
+PG_FUNCTION_INFO_V1(word_set_agg_combine);
+PG_FUNCTION_INFO_V1(word_set_agg_serialize);
+PG_FUNCTION_INFO_V1(word_set_agg_deserialize);
 PG_FUNCTION_INFO_V1(word_set_agg_final);
 
 #define MAX_DOCUMENTS	50000	/* in the sample */
 #define MAX_OCCURRENCES	10000000	/* of words in documents, in the sample */
 #define DEFAULT_WORDS	3000	/* wanted */
 #define MAX_WORDS		65535
+
+typedef struct SampleWord
+{
+	uint64		hash;
+	float		share;
+} SampleWord;
 
 /* A document of the sample: its words' shares. */
 typedef struct SampleDocument
@@ -45,22 +56,30 @@ typedef struct SampleDocument
 	uint64		hash;			/* of its text */
 	uint64		length;			/* in words */
 	size_t		n;
-	struct
-	{
-		uint64		hash;
-		float		share;
-	}			words[FLEXIBLE_ARRAY_MEMBER];
+	SampleWord	words[FLEXIBLE_ARRAY_MEMBER];
 } SampleDocument;
+
+/* What goes from a worker to the leader is what is behind the node. */
+#define DOCUMENT_SIZE(n) \
+	(offsetof(SampleDocument, words) + (n) * sizeof(SampleWord))
+#define SENT_FROM			offsetof(SampleDocument, hash)
+
+/* What a sample is, but for its documents. */
+typedef struct SampleInfo
+{
+	size_t		documents;		/* in the sample */
+	size_t		occurrences;	/* in the sample */
+	uint64		limit;			/* the least hash that did not fit */
+	Making		making;			/* of the words */
+	bool		markup;
+	int			wanted;
+} SampleInfo;
 
 typedef struct WordSetState
 {
 	MemoryContext context;
 	pairingheap *sample;
-	size_t		documents;		/* in the sample */
-	size_t		occurrences;	/* in the sample */
-	Making		making;			/* of the words */
-	bool		markup;
-	int			wanted;
+	SampleInfo	info;
 } WordSetState;
 
 static int
@@ -72,25 +91,57 @@ compare_hashes(const pairingheap_node *a, const pairingheap_node *b, void *arg)
 	return left < right ? -1 : left > right;
 }
 
+static WordSetState *
+create_state(MemoryContext context, const SampleInfo *info)
+{
+	MemoryContext old = MemoryContextSwitchTo(context);
+	WordSetState *state = palloc0(sizeof(WordSetState));
+
+	state->context = context;
+	state->sample = pairingheap_allocate(compare_hashes, NULL);
+	state->info = *info;
+	state->info.documents = state->info.occurrences = 0;
+	MemoryContextSwitchTo(old);
+	return state;
+}
+
+static MemoryContext
+agg_context(FunctionCallInfo fcinfo)
+{
+	MemoryContext context;
+
+	if (!AggCheckCallContext(fcinfo, &context))
+		elog(ERROR, "aggregate function called in non-aggregate context");
+	return context;
+}
+
+/* Raises an error unless two samples are for the same word set. */
+static void
+require_same(const SampleInfo *a, const SampleInfo *b)
+{
+	if (making_equal(&a->making, &b->making) && a->markup == b->markup &&
+		a->wanted == b->wanted)
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("analysis and number of words must be the same for all documents of a word set")));
+}
+
 /* The state, made if there is none, for documents of the site. */
 static WordSetState *
 state_for_document(FunctionCallInfo fcinfo, const Site *site, int wanted)
 {
-	MemoryContext context;
-	MemoryContext old;
+	MemoryContext context = agg_context(fcinfo);
 	WordSetState *state;
+	SampleInfo	info = {
+		.limit = PG_UINT64_MAX, .making = site->words,
+		.markup = site->analysis->markup, .wanted = wanted
+	};
 
-	if (!AggCheckCallContext(fcinfo, &context))
-		elog(ERROR, "aggregate function called in non-aggregate context");
 	if (!PG_ARGISNULL(0))
 	{
 		state = (WordSetState *) PG_GETARG_POINTER(0);
-		if (!making_equal(&state->making, &site->words) ||
-			state->markup != site->analysis->markup ||
-			state->wanted != wanted)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("analysis and number of words must be the same for all documents of a word set")));
+		require_same(&state->info, &info);
 		return state;
 	}
 	if (wanted < 1 || wanted > MAX_WORDS)
@@ -98,44 +149,63 @@ state_for_document(FunctionCallInfo fcinfo, const Site *site, int wanted)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("number of words is out of range: %d", wanted),
 				 errdetail("It is a number from 1 to %d.", MAX_WORDS)));
-	old = MemoryContextSwitchTo(context);
-	state = palloc0(sizeof(WordSetState));
-	state->context = context;
-	state->sample = pairingheap_allocate(compare_hashes, NULL);
-	state->making = site->words;
-	state->markup = site->analysis->markup;
-	state->wanted = wanted;
-	MemoryContextSwitchTo(old);
-	return state;
+	return create_state(context, &info);
 }
 
-/* Drops the document of the largest hash from the sample. */
-static void
-drop_document(WordSetState *state)
+static uint64
+largest_hash(const WordSetState *state)
+{
+	return pairingheap_container(SampleDocument, node,
+								 pairingheap_first(state->sample))->hash;
+}
+
+/* Takes the document of the largest hash out of the sample. */
+static SampleDocument *
+pop_document(WordSetState *state)
 {
 	SampleDocument *document =
 	pairingheap_container(SampleDocument, node,
 						  pairingheap_remove_first(state->sample));
 
-	state->documents--;
-	state->occurrences -= document->n;
-	pfree(document);
+	state->info.documents--;
+	state->info.occurrences -= document->n;
+	return document;
 }
 
-static bool
-is_full(const WordSetState *state)
-{
-	return state->documents >= MAX_DOCUMENTS ||
-		state->occurrences >= MAX_OCCURRENCES;
-}
-
-/* Takes a document of that hash into the sample. */
+/*
+ * Drops the documents of the largest hashes until the rest fits.  A document
+ * alone always does.
+ */
 static void
-take_document(WordSetState *state, const Bag *bag, uint64 hash)
+fit_sample(WordSetState *state)
 {
-	Size		size = offsetof(SampleDocument, words) +
-		bag->nwords * sizeof(((SampleDocument *) NULL)->words[0]);
-	SampleDocument *document = MemoryContextAllocHuge(state->context, size);
+	while (state->info.documents > 1 &&
+		   (state->info.documents > MAX_DOCUMENTS ||
+			state->info.occurrences > MAX_OCCURRENCES))
+	{
+		SampleDocument *document = pop_document(state);
+
+		state->info.limit = document->hash;
+		pfree(document);
+	}
+}
+
+/* Takes a document, which is in the state's context, into the sample. */
+static void
+push_document(WordSetState *state, SampleDocument *document)
+{
+	pairingheap_add(state->sample, &document->node);
+	state->info.documents++;
+	state->info.occurrences += document->n;
+	fit_sample(state);
+}
+
+/* A document of what is in the bag. */
+static SampleDocument *
+create_document(MemoryContext context, const Bag *bag, uint64 hash)
+{
+	SampleDocument *document =
+	MemoryContextAllocHuge(context, DOCUMENT_SIZE(bag->nwords));
 
 	document->hash = hash;
 	document->length = bag->stats.length;
@@ -146,13 +216,7 @@ take_document(WordSetState *state, const Bag *bag, uint64 hash)
 		document->words[i].share = (double) bag->words[i].tf /
 			bag->stats.length;
 	}
-	pairingheap_add(state->sample, &document->node);
-	state->documents++;
-	state->occurrences += document->n;
-	while (state->documents > 1 &&
-		   (state->documents > MAX_DOCUMENTS ||
-			state->occurrences > MAX_OCCURRENCES))
-		drop_document(state);
+	return document;
 }
 
 static void
@@ -164,9 +228,7 @@ add_document(FunctionCallInfo fcinfo, Site *site, WordSetState *state,
 	uint64		hash = XXH3_64bits(utf8, len);
 	MemoryContext old;
 
-	if (is_full(state) &&
-		hash >= pairingheap_container(SampleDocument, node,
-									  pairingheap_first(state->sample))->hash)
+	if (hash > state->info.limit)
 		return;
 	if (site->extra == NULL)
 	{
@@ -176,7 +238,7 @@ add_document(FunctionCallInfo fcinfo, Site *site, WordSetState *state,
 	}
 	reader_begin(site->reader, utf8, len);
 	bag_read(site->extra, site->reader);
-	take_document(state, site->extra, hash);
+	push_document(state, create_document(state->context, site->extra, hash));
 }
 
 /* The state as it is, for a document that is NULL. */
@@ -236,6 +298,108 @@ word_set_agg_add_config(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(state);
 }
 
+/* Combining the states of parallel workers */
+
+Datum
+word_set_agg_combine(PG_FUNCTION_ARGS)
+{
+	MemoryContext context = agg_context(fcinfo);
+	WordSetState *state;
+	WordSetState *other;
+
+	if (PG_ARGISNULL(1))
+		return return_unchanged(fcinfo);
+	other = (WordSetState *) PG_GETARG_POINTER(1);
+	if (PG_ARGISNULL(0))
+		state = create_state(context, &other->info);
+	else
+		state = (WordSetState *) PG_GETARG_POINTER(0);
+	require_same(&state->info, &other->info);
+	while (other->info.documents > 0)
+	{
+		SampleDocument *document = pop_document(other);
+		SampleDocument *copy;
+
+		CHECK_FOR_INTERRUPTS();
+		if (document->hash <= state->info.limit)
+		{
+			copy = MemoryContextAllocHuge(state->context,
+										  DOCUMENT_SIZE(document->n));
+			memcpy(copy, document, DOCUMENT_SIZE(document->n));
+			push_document(state, copy);
+		}
+		pfree(document);
+	}
+	/* what did not fit with fewer documents does not fit with more */
+	state->info.limit = Min(state->info.limit, other->info.limit);
+	while (state->info.documents > 0 &&
+		   largest_hash(state) > state->info.limit)
+		pfree(pop_document(state));
+	PG_RETURN_POINTER(state);
+}
+
+/* The state as a bytea: SampleInfo, then the documents.  Empties the sample. */
+Datum
+word_set_agg_serialize(PG_FUNCTION_ARGS)
+{
+	WordSetState *state = (WordSetState *) PG_GETARG_POINTER(0);
+	Size		size = VARHDRSZ + sizeof(SampleInfo) +
+		state->info.documents * (DOCUMENT_SIZE(0) - SENT_FROM) +
+		state->info.occurrences * sizeof(SampleWord);
+	bytea	   *bytes;
+	char	   *at;
+
+	if (!AllocSizeIsValid(size))
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("sample of %zu words is too large",
+						state->info.occurrences),
+				 errhint("Set \"max_parallel_workers_per_gather\" to 0.")));
+	bytes = palloc(size);
+	SET_VARSIZE(bytes, size);
+	at = VARDATA(bytes);
+	memcpy(at, &state->info, sizeof(SampleInfo));
+	at += sizeof(SampleInfo);
+	while (state->info.documents > 0)
+	{
+		SampleDocument *document = pop_document(state);
+		Size		sent = DOCUMENT_SIZE(document->n) - SENT_FROM;
+
+		memcpy(at, (char *) document + SENT_FROM, sent);
+		at += sent;
+		pfree(document);
+	}
+	Assert(at == (char *) bytes + size);
+	PG_RETURN_BYTEA_P(bytes);
+}
+
+Datum
+word_set_agg_deserialize(PG_FUNCTION_ARGS)
+{
+	bytea	   *bytes = PG_GETARG_BYTEA_PP(0);
+	const char *at = VARDATA_ANY(bytes);
+	SampleInfo	info;
+	WordSetState *state;
+
+	memcpy(&info, at, sizeof(SampleInfo));
+	at += sizeof(SampleInfo);
+	state = create_state(CurrentMemoryContext, &info);
+	while (state->info.documents < info.documents)
+	{
+		SampleDocument head;
+		SampleDocument *document;
+		Size		sent;
+
+		memcpy(&head.hash, at, DOCUMENT_SIZE(0) - SENT_FROM);
+		sent = DOCUMENT_SIZE(head.n) - SENT_FROM;
+		document = MemoryContextAllocHuge(state->context, SENT_FROM + sent);
+		memcpy((char *) document + SENT_FROM, at, sent);
+		at += sent;
+		push_document(state, document);
+	}
+	PG_RETURN_POINTER(state);
+}
+
 /* Building */
 
 /*
@@ -249,11 +413,9 @@ empty_sample(WordSetState *state, Occurrence *occurrences)
 	uint32		number = 0;
 	size_t		n = 0;
 
-	while (!pairingheap_is_empty(state->sample))
+	while (state->info.documents > 0)
 	{
-		SampleDocument *document =
-		pairingheap_container(SampleDocument, node,
-							  pairingheap_remove_first(state->sample));
+		SampleDocument *document = pop_document(state);
 
 		length += document->length;
 		for (size_t i = 0; i < document->n; i++)
@@ -265,7 +427,6 @@ empty_sample(WordSetState *state, Occurrence *occurrences)
 		number++;
 		pfree(document);
 	}
-	Assert(n == state->occurrences && number == state->documents);
 	return number == 0 ? 0 : (double) length / number;
 }
 
@@ -319,11 +480,11 @@ analysis_as_text(const WordSetState *state, bool *isnull)
 {
 	char	   *name;
 
-	*isnull = (state->making.filters & FILTER_CONFIG) != 0;
+	*isnull = (state->info.making.filters & FILTER_CONFIG) != 0;
 	if (*isnull)
 		return (Datum) 0;
-	name = words_name(&state->making);
-	return CStringGetTextDatum(state->markup ? psprintf("%s html", name) :
+	name = words_name(&state->info.making);
+	return CStringGetTextDatum(state->info.markup ? psprintf("%s html", name) :
 							   name);
 }
 
@@ -346,12 +507,13 @@ word_set_agg_final(PG_FUNCTION_ARGS)
 	state = (WordSetState *) PG_GETARG_POINTER(0);
 	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
-	n = state->occurrences;
-	documents = state->documents;
+	n = state->info.occurrences;
+	documents = state->info.documents;
 	occurrences = MemoryContextAllocHuge(CurrentMemoryContext,
 										 Max(n, 1) * sizeof(Occurrence));
 	length = empty_sample(state, occurrences);
-	set = word_set_build(occurrences, n, documents, length, state->wanted);
+	set = word_set_build(occurrences, n, documents, length,
+						 state->info.wanted);
 	values[0] = analysis_as_text(state, &nulls[0]);
 	values[1] = words_as_array(set, false);
 	values[2] = words_as_array(set, true);

@@ -61,6 +61,26 @@ FROM (VALUES ('same', 1, 5), ('same', 2, 6), ('same', 1, 5), ('one', 1, 1), ('on
              ('opposite', 1, 1), ('opposite', 1, 2), ('no label', NULL, 1), ('no label', NULL, 2), ('no label', 1, 3), ('no label', 1, 3), ('alone', 1, 1)) v (name, found, truth)
 GROUP BY name ORDER BY name;
 SELECT cluster_evaluation(1, 2) IS NULL AS none WHERE false;
+-- of parts, of partitions or of parallel workers: they share the clusters' names, and the unnamed stay apart
+BEGIN;
+CREATE TABLE items (i int, found int, truth text) PARTITION BY RANGE (i);
+CREATE TABLE items_1 PARTITION OF items FOR VALUES FROM (MINVALUE) TO (10000);
+CREATE TABLE items_2 PARTITION OF items FOR VALUES FROM (10000) TO (MAXVALUE);
+INSERT INTO items SELECT i, nullif(i * 7919 % 1009, 0) % 700, (i * 7919 % 1009) % 650 || CASE WHEN i % 31 > 0 THEN '' END FROM generate_series(1, 30000) i;
+ANALYZE items;
+CREATE TEMP TABLE alone AS SELECT (cluster_evaluation(found, truth)).* FROM items;
+SET LOCAL enable_partitionwise_aggregate = on;
+EXPLAIN (COSTS OFF) SELECT cluster_evaluation(found, truth) FROM items;
+SELECT cluster_evaluation(found, truth)::text = (SELECT alone::text FROM alone) AS same FROM items;
+SET LOCAL enable_partitionwise_aggregate = off;
+SET LOCAL parallel_setup_cost = 0;
+SET LOCAL parallel_tuple_cost = 0;
+SET LOCAL min_parallel_table_scan_size = 0;
+EXPLAIN (COSTS OFF) SELECT cluster_evaluation(found, truth) FROM items;
+SELECT (cluster_evaluation(found, truth)).items = 30000 AS items, cluster_evaluation(found, truth)::text = (SELECT alone::text FROM alone) AS same FROM items;
+SELECT count(found) AS found, count(DISTINCT found) + count(*) - count(found) = (SELECT found_clusters FROM alone) AS found_clusters,
+       count(truth) AS truth, count(DISTINCT truth) + count(*) - count(truth) = (SELECT true_clusters FROM alone) AS true_clusters FROM items;
+ROLLBACK;
 SELECT cluster_evaluation(box '(0,0),(1,1)', 1);
 
 -- Methods

@@ -148,6 +148,26 @@ SELECT bool_and(words <= previous) AS fewer, min(covered) > 0.5 AS covered,
 FROM (SELECT r.*, lag(r.words) OVER (ORDER BY i) AS previous
       FROM word_sets, unnest((word_sets.words).rounds) WITH ORDINALITY r (words, covered, unstable, i)) r;
 SELECT (SELECT word_set_agg(body, '' , 40 ORDER BY id DESC) FROM corpus) = words AS any_order FROM word_sets;
+-- of parts, too, of partitions or of parallel workers, and where not all documents are in the sample: 50,000 are
+CREATE TABLE many (id int, body text) PARTITION BY RANGE (id);
+CREATE TABLE many_1 PARTITION OF many FOR VALUES FROM (MINVALUE) TO (10000);
+CREATE TABLE many_2 PARTITION OF many FOR VALUES FROM (10000) TO (MAXVALUE);
+INSERT INTO many SELECT i, 'w' || i % 7 || ' w' || i % 11 || ' x' || i % 5003 FROM generate_series(1, 70000) i;
+ANALYZE many;
+CREATE TEMP TABLE alone AS SELECT word_set_agg(body) AS words, word_set_agg(body ORDER BY id DESC) AS descending, word_set_agg(body) FILTER (WHERE id <= 50000) AS others FROM many;
+SELECT cardinality((words).words) AS words, words = descending AS any_order, words <> others AS sampled FROM alone;
+BEGIN;
+SET LOCAL enable_partitionwise_aggregate = on;
+EXPLAIN (COSTS OFF) SELECT word_set_agg(body) FROM many;
+SELECT word_set_agg(body) = (SELECT words FROM alone) AS same FROM many;
+SET LOCAL enable_partitionwise_aggregate = off;
+SET LOCAL parallel_setup_cost = 0;
+SET LOCAL parallel_tuple_cost = 0;
+SET LOCAL min_parallel_table_scan_size = 0;
+EXPLAIN (COSTS OFF) SELECT word_set_agg(body) FROM many;
+SELECT word_set_agg(body) = (SELECT words FROM alone) AS same FROM many;
+ROLLBACK;
+DROP TABLE many;
 -- the ones are those that plain SQL finds; a sentence of one word is its hash
 CREATE FUNCTION word_hash(word text) RETURNS bigint LANGUAGE sql AS $$ SELECT (sentence_pairs(word)::bigint[])[1] $$;
 SELECT count(*) AS documents, count(*) FILTER (WHERE ones IS DISTINCT FROM bits) AS wrong
