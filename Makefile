@@ -61,6 +61,7 @@ OBJS = \
 	src/join/spillfile.o \
 	src/join/suffix.o \
 	src/join/tokens.o \
+	src/join/vectors.o \
 	src/join/wordgroups.o \
 	src/measures.o \
 	src/methods/bottom.o \

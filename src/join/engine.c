@@ -90,6 +90,16 @@ setjoin_keyed(SetJoin *join, const KeyedSets *keyed_sets)
 
 /* See engine.h */
 void
+setjoin_vectors(SetJoin *join)
+{
+	Assert(join->params.measure == MEASURE_COSINE);
+	join->algorithm = vector_algorithm(join->params.algorithm);
+	join->vectors = true;
+	join->counters.weighted = true;
+}
+
+/* See engine.h */
+void
 setjoin_end(SetJoin *join)
 {
 	if (join->spill != NULL)
@@ -187,7 +197,9 @@ static size_t
 bytes_held(SetJoin *join)
 {
 	size_t		counters = join->algorithm->ordered ?
-		Min(join->nfeatures * 2 * sizeof(uint16), join->params.memory / 8) : 0;
+		Min(join->nfeatures * 2 *
+			(join->vectors ? sizeof(uint16) + sizeof(float) : sizeof(uint16)),
+			join->params.memory / 8) : 0;
 
 	return join->values.bytes + join->rows[SIDE_OUTER].bytes +
 		join->rows[SIDE_INNER].bytes + settable_bytes(&join->table) +
@@ -310,6 +322,16 @@ is_indexed(SetJoin *join, const JoinSet *set)
 	return join->symmetric || set->rows[join->indexed] != NULL;
 }
 
+/* Takes note of a distinct set before any is prepared. */
+void
+setjoin_count(SetJoin *join, const uint64 *values, uint32 n)
+{
+	if (join->algorithm->count != NULL)
+		join->algorithm->count(join, values, n);
+	else if (join->algorithm->ordered)
+		counters_add(&join->counters, values, n);
+}
+
 /* Makes the keys of a set of the chunk. */
 void
 setjoin_prepare(SetJoin *join, JoinSet *set)
@@ -332,7 +354,10 @@ setjoin_indexed_keys(SetJoin *join, const JoinSet *set)
 static void
 index_next(SetJoin *join, const JoinSet *set)
 {
-	setindex_add(&join->index, set->keys, setjoin_indexed_keys(join, set),
+	if (join->algorithm->add != NULL)
+		join->algorithm->add(join, set);
+	else
+		setindex_add(&join->index, set->keys, setjoin_indexed_keys(join, set),
 			  set->size - set->nvalues);
 }
 
@@ -399,8 +424,7 @@ count_features(SetJoin *join)
 	for (uint32 i = 0; i < join->nsets; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		counters_add(&join->counters, join->sets[i].values,
-					 join->sets[i].size);
+		setjoin_count(join, join->sets[i].values, join->sets[i].size);
 	}
 	counters_fold(&join->counters);
 }
@@ -518,6 +542,8 @@ probe_index(SetJoin *join, JoinSet *set)
 static bool
 is_reflexive(SetJoin *join, const JoinSet *set)
 {
+	if (join->vectors)
+		return true;
 	if (join->keyed_sets != NULL)
 		return join->keyed_sets->near(set->values, set->values,
 									  join->params.threshold);
@@ -565,19 +591,28 @@ begin_stream(SetJoin *join)
 	}
 }
 
+/* True if a set of that size, and larger ones, find nothing in the chunk. */
+static bool
+too_large(SetJoin *join, uint32 size)
+{
+	uint64		least;
+	uint64		most;
+
+	/* of sketches and vectors the size tells nothing */
+	if (join->keyed_sets != NULL || join->vectors)
+		return false;
+	measure_sizes(join->measure, join->sets[join->nsets - 1].size,
+				  join->params.threshold, &least, &most);
+	return size > most;
+}
+
 /* A set from disk probes; false if no more can find anything in the chunk. */
 static bool
 probe_stream(SetJoin *join)
 {
 	JoinSet    *set = spill_next_probe(join);
-	uint64		least;
-	uint64		most;
 
-	if (set == NULL)
-		return false;
-	measure_sizes(join->measure, join->sets[join->nsets - 1].size,
-				  join->params.threshold, &least, &most);
-	if (set->size > most && join->keyed_sets == NULL)
+	if (set == NULL || too_large(join, set->size))
 		return false;
 	if (!join->symmetric && set->rows[join->probing] == NULL)
 		return true;

@@ -68,6 +68,13 @@ typedef struct KeyedSets
 	bool		(*near) (const uint64 *a, const uint64 *b, double threshold);
 } KeyedSets;
 
+/*
+ * Vectors are joined by their cosine.  The values of one with n features are
+ * VECTOR_VALUES(n) numbers: the bits of its square as a double, the features,
+ * rising, and the weights as floats, two in a number.
+ */
+#define VECTOR_VALUES(n)	(1 + (n) + ((n) + 1) / 2)
+
 /* What EXPLAIN ANALYZE tells. */
 typedef struct SetJoinStats
 {
@@ -115,6 +122,9 @@ extern void setjoin_end(SetJoin *join);
 
 /* Before the first row: the sets that will come are keyed ones. */
 extern void setjoin_keyed(SetJoin *join, const KeyedSets *keyed);
+
+/* Likewise: vectors, and the measure is their cosine. */
+extern void setjoin_vectors(SetJoin *join);
 
 /*
  * Adds a row of `side` with its set of n values, distinct and rising; row and

@@ -230,8 +230,7 @@ note_signature(SimilarityJoinState *state, Makings *makings, JoinSide side,
 		makings->known = true;
 		makings->first = sig->making;
 		if (signature_is_sketch(sig))
-			setjoin_keyed(state->engine,
-						  sketch_sets_for(sig, state->measure));
+			sketches_begin(state->engine, sig, state->measure);
 	}
 	else if (!making_equal(&makings->first, &sig->making))
 	{
@@ -254,7 +253,7 @@ add_row(SimilarityJoinState *state, JoinSide side, TupleTableSlot *slot,
 	int			column = -1;
 
 	if (sig != NULL)
-		set = signature_as_set(sig, &n);
+		set = signature_as_set(sig, state->measure, &n);
 	if (n == 0 && (side == SIDE_INNER || !keeps_unmatched(state)))
 		return;
 	while ((column = bms_next_member(state->columns[side], column)) >= 0)

@@ -12,7 +12,8 @@
  *	tokens.c	features that occur once in the collection are dropped; the
  *				others get a key that sorts by rising frequency.
  *	index.c		an inverted index over the keys of a chunk of sets.
- *	ppjoin.c, probecount.c, paircount.c, allpairs.c, wordgroups.c, keyed.c
+ *	ppjoin.c, probecount.c, paircount.c, allpairs.c, wordgroups.c, keyed.c,
+ *	vectors.c
  *				algorithms: the keys that a set has in the index, how it
  *				probes, how a candidate is verified.
  *	bitmap.c	turns most candidates away.
@@ -103,9 +104,20 @@ typedef struct JoinSet
 typedef struct TokenCounters
 {
 	uint16	   *count;
+	float	   *most;			/* greatest weight of the features that a
+								 * counter counts */
+	bool		weighted;		/* there are such; set beforehand */
 	int			shift;			/* 64 - log2(number of counters) */
 	size_t		bytes;
 } TokenCounters;
+
+/* A feature of a vector, with a key that sorts by rising frequency. */
+typedef struct WeightedToken
+{
+	uint64		key;
+	float		weight;			/* in a vector of length 1 */
+	float		most;			/* greatest weight that it has anywhere */
+} WeightedToken;
 
 extern void counters_create(TokenCounters *counters, uint64 nfeatures,
 							size_t max_bytes);
@@ -116,6 +128,13 @@ extern void counters_add(TokenCounters *counters, const uint64 *values,
 extern uint32 tokens_make(const TokenCounters *counters, uint64 *values,
 						  uint32 n, uint64 *keys);
 extern void tokens_select(uint64 *keys, uint32 n, uint32 nfirst, bool sorted);
+extern void counters_add_weights(TokenCounters *counters,
+								 const uint64 *features, const float *weights,
+								 uint32 n, double factor);
+extern uint32 weighted_tokens_make(const TokenCounters *counters,
+								   const uint64 *features,
+								   const float *weights, uint32 n,
+								   double factor, WeightedToken *tokens);
 
 /* collapse.c */
 typedef struct SetTable
@@ -142,7 +161,7 @@ typedef struct Posting
 {
 	uint64		key;			/* the token */
 	uint32		set;			/* number in the chunk */
-	uint32		position;		/* in the set */
+	uint32		position;		/* in the set; of a vector, its weight */
 } Posting;
 
 typedef struct Bucket
@@ -213,6 +232,12 @@ typedef struct Algorithm
 	uint32		(*most_keys) (SetJoin *join, const JoinSet *set);
 
 	/*
+	 * Takes note of a distinct set; all of them, before any is prepared.
+	 * NULL: its values are features, to be counted if they are ordered.
+	 */
+	void		(*count) (SetJoin *join, const uint64 *values, uint32 n);
+
+	/*
 	 * Makes the keys of a set, to be indexed, to probe, or both, in a place
 	 * that is good until the next call.
 	 */
@@ -221,6 +246,9 @@ typedef struct Algorithm
 
 	/* How many of its keys, from the first, a prepared set has in the index. */
 	uint32		(*indexed_keys) (SetJoin *join, const JoinSet *set);
+
+	/* Adds the next set to the index.  NULL: its keys are all there is. */
+	void		(*add) (SetJoin *join, const JoinSet *set);
 
 	/*
 	 * Leaves in the index the candidates for a set, all different, among sets
@@ -264,6 +292,11 @@ extern const Algorithm word_groups;
 
 /* keyed.c */
 extern const Algorithm keyed;
+
+/* vectors.c */
+typedef struct VectorJoin VectorJoin;
+
+extern const Algorithm *vector_algorithm(JoinAlgorithm algorithm);
 
 /* allkeys.c: for algorithms that use all elements of a set */
 extern uint32 all_keys_most(SetJoin *join, const JoinSet *set);
@@ -322,7 +355,7 @@ typedef struct SeenSets
 								 * nblocks; NULL: none as yet */
 	uint64	   *numbers;		/* of the blocks, from 1; 0: none */
 	uint64		nblocks;
-}			SeenSets;
+} SeenSets;
 
 extern void seen_create(SeenSets *seen, size_t table_bytes,
 						size_t cache_bytes);
@@ -401,7 +434,9 @@ struct SetJoin
 	Stage		stage;
 	const Algorithm *algorithm;
 	void	   *algorithm_state;	/* of the chunk, or NULL */
-	const KeyedSets *keyed_sets;	/* NULL: sets of features */
+	const KeyedSets *keyed_sets;	/* NULL: sets of features, or vectors */
+	bool		vectors;		/* vectors */
+	VectorJoin *vector_join;	/* what is known of all of them, or NULL */
 	KeyList		list;			/* of the set prepared or probing last */
 
 	/*
@@ -454,6 +489,7 @@ extern uint32 setjoin_need(SetJoin *join, uint32 indexed, uint32 probing);
 extern uint32 setjoin_indexed_prefix(SetJoin *join, uint32 size);
 extern uint32 setjoin_probing_prefix(SetJoin *join, uint32 size);
 extern void setjoin_order(SetJoin *join, JoinSet *set, uint32 prefix);
+extern void setjoin_count(SetJoin *join, const uint64 *values, uint32 n);
 extern void setjoin_prepare(SetJoin *join, JoinSet *set);
 extern uint32 setjoin_indexed_keys(SetJoin *join, const JoinSet *set);
 extern void setjoin_account(SetJoin *join, size_t bytes);

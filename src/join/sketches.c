@@ -4,7 +4,9 @@
  *
  * What is measured as a set goes into the engine as the set of its values,
  * whatever else is in the header.  A sketch goes as a whole, padded with
- * zeros, and comes back to its method for keys and comparisons.
+ * zeros, and comes back to its method for keys and comparisons.  So does a
+ * vector where its resemblance is asked for; where it is the cosine, the
+ * engine knows what to do with its features and weights.
  *
  * Portions Copyright (c) 2026, the neardup developers
  *
@@ -16,26 +18,12 @@
 #include "measures.h"
 #include "methods/methods.h"
 #include "signature.h"
+#include "vectors.h"
 
 bool
 signature_is_sketch(const Signature *sig)
 {
 	return method_info(sig->making.method)->near != NULL;
-}
-
-const uint64 *
-signature_as_set(const Signature *sig, uint32 *n)
-{
-	size_t		bytes = VARSIZE(sig);
-	uint64	   *copy;
-
-	*n = SIGNATURE_NVALUES(sig);
-	if (*n == 0 || !signature_is_sketch(sig))
-		return sig->values;
-	*n = (bytes + sizeof(uint64) - 1) / sizeof(uint64);
-	copy = palloc0(sizeof(uint64) * *n);
-	memcpy(copy, sig, bytes);
-	return copy;
 }
 
 /* Sketches that have no keys of their own are found by all their values. */
@@ -93,49 +81,58 @@ static const KeyedSets sketch_sets = {
 	.near = sketch_near,
 };
 
-/*
- * Vectors by their cosine: the keys for a resemblance of t serve a cosine of
- * sqrt(t), see methods/vectors.c.  A little less than the square, which is
- * rounded.
- */
-static double
-resemblance_for_cosine(double threshold)
-{
-	return threshold * threshold * (1 - 1e-9);
-}
-
-static void
-cosine_row_keys(const uint64 *values, double threshold, KeyList *keys)
-{
-	sketch_row_keys(values, resemblance_for_cosine(threshold), keys);
-}
-
+/* True if the join is one of vectors by their cosine. */
 static bool
-cosine_query_keys(const uint64 *values, double threshold, KeyList *keys,
-				  uint32 *need)
+joins_vectors(const Signature *sig, Measure measure)
 {
-	return sketch_query_keys(values, resemblance_for_cosine(threshold), keys,
-							 need);
+	return measure == MEASURE_COSINE &&
+		method_info(sig->making.method)->weighted;
 }
 
-static bool
-cosine_near(const uint64 *a, const uint64 *b, double threshold)
-{
-	return signatures_near((const Signature *) a, (const Signature *) b,
-						   threshold, MEASURE_COSINE);
-}
-
-static const KeyedSets cosine_sets = {
-	.row_keys = cosine_row_keys,
-	.query_keys = cosine_query_keys,
-	.near = cosine_near,
-};
-
-const KeyedSets *
-sketch_sets_for(const Signature *sig, Measure measure)
+void
+sketches_begin(SetJoin *join, const Signature *sig, Measure measure)
 {
 	/* raises if the measure cannot be told from it */
 	if (measure != MEASURE_JACCARD)
 		signatures_near(sig, sig, 1, measure);
-	return measure == MEASURE_COSINE ? &cosine_sets : &sketch_sets;
+	if (joins_vectors(sig, measure))
+		setjoin_vectors(join);
+	else
+		setjoin_keyed(join, &sketch_sets);
+}
+
+/* A vector as the engine has it, see engine.h. */
+static const uint64 *
+vector_as_set(const Signature *sig, uint32 *n)
+{
+	Vector		vector = {
+		.features = sig->values, .weights = signature_weights(sig),
+		.n = *n
+	};
+	double		square = vector_square(&vector);
+	uint64	   *values;
+
+	*n = VECTOR_VALUES(vector.n);
+	values = palloc0(sizeof(uint64) * *n);
+	memcpy(values, &square, sizeof(double));
+	memcpy(values + 1, vector.features, sizeof(uint64) * vector.n);
+	memcpy(values + 1 + vector.n, vector.weights, sizeof(float4) * vector.n);
+	return values;
+}
+
+const uint64 *
+signature_as_set(const Signature *sig, Measure measure, uint32 *n)
+{
+	size_t		bytes = VARSIZE(sig);
+	uint64	   *copy;
+
+	*n = SIGNATURE_NVALUES(sig);
+	if (*n == 0 || !signature_is_sketch(sig))
+		return sig->values;
+	if (joins_vectors(sig, measure))
+		return vector_as_set(sig, n);
+	*n = (bytes + sizeof(uint64) - 1) / sizeof(uint64);
+	copy = palloc0(sizeof(uint64) * *n);
+	memcpy(copy, sig, bytes);
+	return copy;
 }

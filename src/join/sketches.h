@@ -13,10 +13,11 @@
 #include "neardup.h"
 
 /*
- * For setjoin_keyed(): what joins sketches like this one.  Raises
- * FEATURE_NOT_SUPPORTED if the measure cannot be told from it.
+ * Tells the engine what kind of sets come, going by the first, a sketch.
+ * Raises FEATURE_NOT_SUPPORTED if the measure cannot be told from it.
  */
-extern const KeyedSets *sketch_sets_for(const Signature *sig, Measure measure);
+extern void sketches_begin(SetJoin *join, const Signature *sig,
+						   Measure measure);
 
 /* True if its method has a rule of its own for what is near. */
 extern bool signature_is_sketch(const Signature *sig);
@@ -25,6 +26,7 @@ extern bool signature_is_sketch(const Signature *sig);
  * What represents a signature in the engine, as n numbers: its values, or all
  * of it, if it is a sketch, which is copied then.  None if it is empty.
  */
-extern const uint64 *signature_as_set(const Signature *sig, uint32 *n);
+extern const uint64 *signature_as_set(const Signature *sig, Measure measure,
+									  uint32 *n);
 
 #endif							/* NEARDUP_JOIN_SKETCHES_H */

@@ -404,7 +404,7 @@ merge_set(SetJoin *join)
 	spillfile_write(&spill->set_file, &record, sizeof(record));
 	spillfile_write(&spill->set_file, spill->place, sizeof(uint64) * size);
 	if (join->algorithm->ordered)
-		counters_add(&join->counters, spill->place, size);
+		setjoin_count(join, spill->place, size);
 }
 
 /* Opens the readers and divides the memory for the second part. */

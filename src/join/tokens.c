@@ -25,6 +25,8 @@
  */
 #include "postgres.h"
 
+#include <float.h>
+
 #include "miscadmin.h"
 #include "port/pg_bitutils.h"
 
@@ -42,6 +44,8 @@
 #define COUNTER_MULTIPLIER	UINT64CONST(0x9E3779B97F4A7C15)
 #define KEY_MULTIPLIER		UINT64CONST(0xD6E8FEB86659FD93)
 
+#define NCOUNTERS(counters)	(UINT64CONST(1) << (64 - (counters)->shift))
+
 /* Bits of a key below its counter. */
 #define KEY_HASH_BITS	48
 
@@ -54,6 +58,13 @@ counter_of(const TokenCounters *counters, uint64 value)
 	return (value * COUNTER_MULTIPLIER) >> counters->shift;
 }
 
+/* Bytes that a counter takes. */
+static size_t
+counter_bytes(const TokenCounters *counters)
+{
+	return sizeof(uint16) + (counters->weighted ? sizeof(float) : 0);
+}
+
 /*
  * Counters for a collection of nfeatures features, occurrences counted, or
  * as many as fit into max_bytes; all zero.
@@ -63,14 +74,19 @@ counters_create(TokenCounters *counters, uint64 nfeatures, size_t max_bytes)
 {
 	uint64		n = MIN_COUNTERS;
 
-	while (n < nfeatures && n * 2 * sizeof(uint16) <= max_bytes)
+	while (n < nfeatures && n * 2 * counter_bytes(counters) <= max_bytes)
 		n *= 2;
 	counters->shift = 64 - pg_leftmost_one_pos64(n);
-	counters->bytes = n * sizeof(uint16);
+	counters->bytes = n * counter_bytes(counters);
 	counters->count = MemoryContextAllocExtended(CurrentMemoryContext,
-												 counters->bytes,
+												 n * sizeof(uint16),
 												 MCXT_ALLOC_HUGE |
 												 MCXT_ALLOC_ZERO);
+	if (counters->weighted)
+		counters->most = MemoryContextAllocExtended(CurrentMemoryContext,
+													n * sizeof(float),
+													MCXT_ALLOC_HUGE |
+													MCXT_ALLOC_ZERO);
 }
 
 void
@@ -78,7 +94,10 @@ counters_free(TokenCounters *counters)
 {
 	if (counters->count != NULL)
 		pfree(counters->count);
+	if (counters->most != NULL)
+		pfree(counters->most);
 	counters->count = NULL;
+	counters->most = NULL;
 	counters->bytes = 0;
 }
 
@@ -103,7 +122,7 @@ counters_add(TokenCounters *counters, const uint64 *values, uint32 n)
 static uint64
 counters_used(const TokenCounters *counters)
 {
-	uint64		n = counters->bytes / sizeof(uint16);
+	uint64		n = NCOUNTERS(counters);
 	uint64		used = 0;
 
 	for (uint64 i = 0; i < n; i++)
@@ -119,7 +138,7 @@ counters_used(const TokenCounters *counters)
 void
 counters_fold(TokenCounters *counters)
 {
-	uint64		n = counters->bytes / sizeof(uint16);
+	uint64		n = NCOUNTERS(counters);
 	uint64		used = counters_used(counters);
 
 	while (n > MIN_COUNTERS && used < n / SPARSE)
@@ -130,12 +149,25 @@ counters_fold(TokenCounters *counters)
 			counters->count[i] = Min(counters->count[2 * i] +
 									 counters->count[2 * i + 1],
 									 UINT16_MAX);
+		for (uint64 i = 0; i < n && counters->weighted; i++)
+			counters->most[i] = Max(counters->most[2 * i],
+									counters->most[2 * i + 1]);
 		counters->shift++;
 	}
-	if (n * sizeof(uint16) == counters->bytes)
+	if (n * counter_bytes(counters) == counters->bytes)
 		return;
-	counters->bytes = n * sizeof(uint16);
-	counters->count = repalloc_huge(counters->count, counters->bytes);
+	counters->bytes = n * counter_bytes(counters);
+	counters->count = repalloc_huge(counters->count, n * sizeof(uint16));
+	if (counters->weighted)
+		counters->most = repalloc_huge(counters->most, n * sizeof(float));
+}
+
+/* The key of a feature whose counter that is. */
+static inline uint64
+token_key(uint64 value, uint64 count)
+{
+	return (count << KEY_HASH_BITS) |
+		(((value ^ (value >> 32)) * KEY_MULTIPLIER) >> (64 - KEY_HASH_BITS));
 }
 
 /*
@@ -159,8 +191,7 @@ tokens_make(const TokenCounters *counters, uint64 *values, uint32 n,
 			__builtin_prefetch(&counters->count[counter_of(counters,
 														   values[i + PREFETCH_AHEAD])]);
 		values[left] = value;
-		keys[left] = (count << KEY_HASH_BITS) |
-			(((value ^ (value >> 32)) * KEY_MULTIPLIER) >> (64 - KEY_HASH_BITS));
+		keys[left] = token_key(value, count);
 		left += (count > 1);
 	}
 	return left;
@@ -250,4 +281,54 @@ tokens_select(uint64 *keys, uint32 n, uint32 nfirst, bool sorted)
 	}
 	if (wanted > 0)
 		insertion_sort(keys, left);
+}
+
+/*
+ * The weight in a vector of length 1, which is `factor` times the one that is
+ * scaled.  Never zero: what is too small for a float becomes its smallest.
+ */
+static inline float
+scaled_weight(float weight, double factor)
+{
+	return Max((float) (weight * factor), FLT_MIN);
+}
+
+/* Counts the n features of one distinct vector, and notes their weights. */
+void
+counters_add_weights(TokenCounters *counters, const uint64 *features,
+					 const float *weights, uint32 n, double factor)
+{
+	counters_add(counters, features, n);
+	for (uint32 i = 0; i < n; i++)
+	{
+		float	   *most = &counters->most[counter_of(counters, features[i])];
+
+		CHECK_EVERY(i);
+		*most = Max(*most, scaled_weight(weights[i], factor));
+	}
+}
+
+/*
+ * The tokens of a vector's n features, but for those that occur in no other;
+ * not in order.  Returns how many they are.
+ */
+uint32
+weighted_tokens_make(const TokenCounters *counters, const uint64 *features,
+					 const float *weights, uint32 n, double factor,
+					 WeightedToken *tokens)
+{
+	uint32		left = 0;
+
+	for (uint32 i = 0; i < n; i++)
+	{
+		uint64		counter = counter_of(counters, features[i]);
+		uint64		count = counters->count[counter];
+
+		CHECK_EVERY(i);
+		tokens[left].key = token_key(features[i], count);
+		tokens[left].weight = scaled_weight(weights[i], factor);
+		tokens[left].most = counters->most[counter];
+		left += (count > 1);
+	}
+	return left;
 }

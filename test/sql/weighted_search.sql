@@ -40,19 +40,21 @@ UNION SELECT * FROM (SELECT similarity FROM truth WHERE similarity BETWEEN 0.3 A
 SELECT count(*), count(*) FILTER (WHERE EXISTS (SELECT FROM truth WHERE cosine = t)) AS reached_by_cosine,
        count(*) FILTER (WHERE EXISTS (SELECT FROM truth WHERE similarity = t)) AS reached_by_similarity FROM thresholds;
 
--- The pairs of a join, against the truth; raises unless it is done as said
-CREATE FUNCTION joined(algorithm text, measure text, t float8, OUT pairs bigint, OUT wrong bigint) LANGUAGE plpgsql AS $$
+-- The pairs of a join, against the truth, and how candidates were found;
+-- raises unless it is a similarity join
+CREATE FUNCTION joined(algorithm text, measure text, t float8, OUT done text, OUT spilled bool, OUT pairs bigint, OUT wrong bigint) LANGUAGE plpgsql AS $$
 DECLARE
-    query text := format('SELECT a.id, b.id FROM left_vectors a JOIN right_vectors b ON near_duplicate(a.v, b.v, %L, %L)', t, measure);
+    query text := format('SELECT a.id AS a, b.id AS b FROM left_vectors a JOIN right_vectors b ON near_duplicate(a.v, b.v, %L, %L)', t, measure);
     plan json;
 BEGIN
     PERFORM set_config('neardup.join_algorithm', algorithm, true);
     SET LOCAL enable_nestloop = off;
-    EXECUTE 'EXPLAIN (FORMAT json) ' || query INTO plan;
-    IF plan::text !~ 'SimilarityJoin' THEN
+    EXECUTE format('EXPLAIN (ANALYZE, TIMING off, FORMAT json) CREATE TEMP TABLE found ON COMMIT DROP AS %s', query) INTO plan;
+    IF plan -> 0 -> 'Plan' ->> 'Custom Plan Provider' IS DISTINCT FROM 'SimilarityJoin' THEN
         RAISE EXCEPTION 'no similarity join: %', query;
     END IF;
-    EXECUTE format('CREATE TEMP TABLE found ON COMMIT DROP AS %s', replace(query, 'a.id, b.id', 'a.id AS a, b.id AS b'));
+    done := plan -> 0 -> 'Plan' ->> 'Algorithm';
+    spilled := (plan -> 0 -> 'Plan' ->> 'Disk Usage')::int > 0;
     SET LOCAL enable_nestloop = on;
     EXECUTE format('SELECT (SELECT count(*) FROM found),
                     (SELECT count(*) FROM (SELECT a, b FROM truth WHERE %1$I >= %2$L) x FULL JOIN found USING (a, b) WHERE x IS NULL OR found IS NULL)
@@ -61,12 +63,57 @@ BEGIN
 END $$;
 
 -- Each algorithm, and whatever is set where there is no other
-CREATE TABLE algorithms AS SELECT unnest('{auto,all-pairs-0,all-pairs-1,all-pairs-2,ppjoin+,probe-count}'::text[]) AS algorithm;
-SELECT measure, count(*) AS joins, count(DISTINCT pairs) AS answers, min(pairs) AS least, max(pairs) AS most, sum(wrong) AS wrong
-FROM algorithms, unnest('{cosine,jaccard}'::text[]) measure, thresholds,
-     LATERAL joined(algorithm, measure, t)
-WHERE measure = 'cosine' OR algorithm IN ('auto', 'all-pairs-2')
-GROUP BY measure ORDER BY measure;
+CREATE TABLE algorithms AS SELECT unnest('{auto,all-pairs-0,all-pairs-1,all-pairs-2,ppjoin+}'::text[]) AS algorithm;
+SELECT measure, algorithm, done, count(*) AS joins, bool_or(spilled) AS spilled, count(DISTINCT pairs) AS answers,
+       min(pairs) AS least, max(pairs) AS most, sum(wrong) AS wrong
+FROM algorithms, unnest('{cosine,jaccard}'::text[]) measure, thresholds, LATERAL joined(algorithm, measure, t)
+WHERE measure = 'cosine' OR algorithm = 'auto'
+GROUP BY measure, algorithm, done ORDER BY measure, algorithm COLLATE "C";
+-- and by way of the disk, in parts
+SET work_mem = '64kB';
+SET hash_mem_multiplier = 1;
+SELECT measure, algorithm, done, count(*) AS joins, bool_and(spilled) AS spilled, count(DISTINCT pairs) AS answers,
+       min(pairs) AS least, max(pairs) AS most, sum(wrong) AS wrong
+FROM algorithms, unnest('{cosine,jaccard}'::text[]) measure, thresholds, LATERAL joined(algorithm, measure, t)
+WHERE (measure = 'cosine' AND algorithm <> 'ppjoin+') OR algorithm = 'auto'
+GROUP BY measure, algorithm, done ORDER BY measure, algorithm COLLATE "C";
+RESET work_mem;
+RESET hash_mem_multiplier;
+-- What the filters are good for: fewer postings, candidates, comparisons
+CREATE FUNCTION counters(algorithm text, OUT postings bigint, OUT candidates bigint, OUT verified bigint, OUT matches bigint) LANGUAGE plpgsql AS $$
+DECLARE
+    plan json;
+BEGIN
+    PERFORM set_config('neardup.join_algorithm', algorithm, true);
+    SET LOCAL enable_nestloop = off;
+    EXPLAIN (ANALYZE, TIMING off, FORMAT json) SELECT FROM vectors a JOIN vectors b ON near_duplicate(a.v, b.v, 0.8, 'cosine') INTO plan;
+    plan := plan -> 0 -> 'Plan';
+    postings := plan ->> 'Prefix Postings';
+    candidates := plan ->> 'Candidates';
+    verified := plan ->> 'Verified';
+    matches := plan ->> 'Matching Sets';
+END $$;
+SELECT c1.postings < c0.postings AS fewer_postings, c2.postings <= c1.postings AS no_more, c0.candidates < c1.candidates AS by_sum,
+       c2.candidates < c1.candidates AS by_bound, c2.verified = c2.candidates AS verified,
+       c0.matches = c1.matches AND c1.matches = c2.matches AS same, c0.candidates - c0.matches AS in_vain
+FROM counters('all-pairs-0') c0, counters('all-pairs-1') c1, counters('all-pairs-2') c2;
+-- other joins than inner ones, and further conditions
+SET enable_nestloop = off;
+EXPLAIN (COSTS OFF) SELECT a.id, b.id FROM left_vectors a LEFT JOIN right_vectors b ON near_duplicate(a.v, b.v, 0.8, 'cosine') AND a.id < b.id;
+SELECT count(*) - (SELECT count(*) FILTER (WHERE cosine >= 0.8 AND a < b) FROM truth)
+       - (SELECT count(*) FROM left_vectors l WHERE NOT EXISTS (SELECT FROM truth WHERE a = l.id AND a < b AND cosine >= 0.8)) AS "left"
+FROM left_vectors a LEFT JOIN right_vectors b ON near_duplicate(a.v, b.v, 0.8, 'cosine') AND a.id < b.id;
+SELECT count(*) - (SELECT count(DISTINCT a) FROM truth WHERE a <> b AND cosine >= 0.8) AS semi
+FROM left_vectors a WHERE EXISTS (SELECT FROM right_vectors b WHERE near_duplicate(b.v, a.v, 0.8, 'cosine') AND a.id <> b.id);
+SELECT count(*) - (SELECT count(*) FROM left_vectors) + (SELECT count(DISTINCT a) FROM truth WHERE a <> b AND cosine >= 0.8) AS anti
+FROM left_vectors a WHERE NOT EXISTS (SELECT FROM right_vectors b WHERE near_duplicate(b.v, a.v, 0.8, 'cosine') AND a.id <> b.id);
+-- identical vectors are joined once
+CREATE TABLE copies AS SELECT id, v FROM vectors, generate_series(1, 3) WHERE id % 5 = 0;
+SELECT count(*) = 9 * (SELECT count(*) FROM vectors a, vectors b WHERE a.id % 5 = 0 AND b.id % 5 = 0 AND cosine(a.v, b.v) >= 0.7) AS right
+FROM copies a JOIN copies b ON near_duplicate(a.v, b.v, 0.7, 'cosine');
+-- signatures of another making are refused
+SELECT FROM vectors a JOIN (VALUES (signature_from('{1}'))) b (v) ON near_duplicate(a.v, b.v, 0.8, 'cosine');
+RESET enable_nestloop;
 
 -- By the index: each vector is looked up
 CREATE FUNCTION looked_up(measure text, t float8, OUT pairs bigint, OUT wrong bigint) LANGUAGE plpgsql AS $$
@@ -113,8 +160,10 @@ WHERE t >= least GROUP BY measure ORDER BY measure;
 SET enable_seqscan = off;
 SELECT count(*) FROM vectors WHERE near_duplicate(v, 'weighted{0000000000000001:1}', 0.99, 'dice');
 RESET enable_seqscan;
+SET enable_nestloop = off;
 SELECT FROM left_vectors a JOIN right_vectors b ON near_duplicate(a.v, b.v, 0.8, 'overlap');
 SELECT FROM left_vectors a JOIN right_vectors b ON a.v <% b.v;
+RESET enable_nestloop;
 DROP INDEX vectors_v;
 
 SET client_min_messages = warning;

@@ -1,0 +1,563 @@
+/*
+ * vectors.c
+ *		All-Pairs for weighted vectors: those whose cosine reaches a threshold.
+ *
+ * Vectors are taken as of length 1, so that the cosine is the sum of the
+ * products of weights.  A probing vector adds up what it shares with each of
+ * those that are indexed.
+ *
+ * All-Pairs-0 indexes all features; a vector whose sum reaches the threshold
+ * is a candidate.
+ *
+ * All-Pairs-1 leaves the most frequent features of a vector out of the index
+ * as long as these cannot reach the threshold by themselves, with whatever
+ * other vector: the sum of their weights, each times the greatest weight that
+ * the feature has anywhere, stays below.  Whoever shares an indexed feature is
+ * a candidate.
+ *
+ * All-Pairs-2 knows more of the vectors that are still to come and will probe:
+ * none has a weight above a certain one, so that fewer features need be
+ * indexed.  It passes over vectors that have too few features for such
+ * weights.  It takes up no new candidate once what is left of the probing
+ * vector cannot be enough (remscore).  And it drops a candidate whose sum is
+ * too small, even if as many features as are not indexed have the greatest
+ * weights that those of either vector have.
+ *
+ * Where one word of a document can outweigh all others those bounds are weak.
+ * So each of them has a companion, and the lesser one counts: two vectors have
+ * no more in common than the product of their lengths (Cauchy and Schwarz),
+ * of which the whole one's is 1.  This holds of the features that are not
+ * indexed, of those that are left of the probing vector, and of both.
+ *
+ * In the paper vectors come by falling greatest weight, so that the present
+ * one's bounds those to come.  Here they come by rising number of features,
+ * as all sets do in this engine; the greatest weight of all that have as many
+ * features or more, which has been noted, serves as well.  In text the two
+ * orders are much the same, and with equal weights they are the same.  A
+ * vector x probing finds no more in y than the greatest weight of x times the
+ * sum of weights of y, and that sum is at most the root of the number of y's
+ * features: hence the least number of features, which rises from probe to
+ * probe.
+ *
+ * All bounds give way by more than floating-point sums may be wrong, so no pair
+ * is lost; candidates are verified with all features, in double, by the very
+ * expression that cosine() has.
+ *
+ * R. J. Bayardo, Y. Ma, R. Srikant, "Scaling up all pairs similarity search",
+ * WWW 2007; D. C. Anastasiu, G. Karypis, "L2AP: fast cosine similarity search
+ * with prefix L-2 norm bounds", ICDE 2014.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/join/vectors.c
+ */
+#include "postgres.h"
+
+#include <float.h>
+
+#include "miscadmin.h"
+#include "port/pg_bitutils.h"
+
+#include "join/internal.h"
+#include "vectors.h"
+
+/*
+ * Weights are rounded to float twice over, by 2^-24 each time, and sums of up
+ * to 10^8 products by less than 10^-8 of them.
+ */
+#define ROUNDING		(1 - 1e-6)
+
+/* Numbers of features fall into classes, of one number up to 255. */
+#define CLASS_BITS		7
+#define NCLASSES		((32 - CLASS_BITS + 1) << CLASS_BITS)
+
+struct VectorJoin
+{
+	/* By class: the greatest weight of vectors of that class and, once all
+	 * have been counted, of all classes above. */
+	float		most[NCLASSES];
+	bool		counted;
+
+	WeightedToken *tokens;		/* of the vector prepared last */
+	uint64	   *keys;			/* its keys, see PreparedVector */
+};
+
+/*
+ * What is made of a vector in JoinSet.keys, in nkeys numbers: n keys in rising
+ * order, one number for `indexed` and `fresh`, then n weights, in the order of
+ * the keys, `rest` and `length`, two in a number.
+ */
+typedef struct PreparedVector
+{
+	uint32		n;				/* features that others have, too */
+	uint32		indexed;		/* so many, from the first, are in the index */
+	uint32		fresh;			/* so many look for new candidates */
+	float		rest;			/* greatest weight of those not indexed */
+	float		length;			/* of the part that is not indexed */
+	const float *weights;
+} PreparedVector;
+
+#define PREPARED_KEYS(n)	((n) + 1 + ((n) + 3) / 2)
+
+/* Vectors */
+
+/* Features of a vector that has so many values. */
+static inline uint32
+nfeatures(uint32 size)
+{
+	return (uint32) (((uint64) size - 1) * 2 / 3);
+}
+
+static inline Vector
+vector_of(const uint64 *values, uint32 size)
+{
+	Vector		v = {.features = values + 1, .n = nfeatures(size)};
+
+	v.weights = (const float4 *) (values + 1 + v.n);
+	return v;
+}
+
+static inline double
+square_of(const uint64 *values)
+{
+	double		square;
+
+	memcpy(&square, values, sizeof(double));
+	return square;
+}
+
+/* Rises with the number of features. */
+static inline uint32
+class_of(uint32 n)
+{
+	int			shift = Max(pg_leftmost_one_pos32(n) - CLASS_BITS, 0);
+
+	return ((uint32) shift << CLASS_BITS) + (n >> shift);
+}
+
+static VectorJoin *
+vector_join(SetJoin *join)
+{
+	if (join->vector_join == NULL)
+		join->vector_join = MemoryContextAllocZero(join->context,
+												   sizeof(VectorJoin));
+	return join->vector_join;
+}
+
+/* Algorithm.count */
+static void
+vector_count(SetJoin *join, const uint64 *values, uint32 size)
+{
+	Vector		v = vector_of(values, size);
+	double		factor = 1 / sqrt(square_of(values));
+	float	   *most = &vector_join(join)->most[class_of(v.n)];
+
+	counters_add_weights(&join->counters, v.features, v.weights, v.n, factor);
+	for (uint32 i = 0; i < v.n; i++)
+	{
+		CHECK_EVERY(i);
+		*most = Max(*most, (float) (v.weights[i] * factor));
+	}
+}
+
+/* The greatest weight of vectors with so many features or more. */
+static float
+greatest_to_come(SetJoin *join, uint32 n)
+{
+	VectorJoin *all = vector_join(join);
+
+	if (!all->counted)
+	{
+		for (int i = NCLASSES - 2; i >= 0; i--)
+			all->most[i] = Max(all->most[i], all->most[i + 1]);
+		all->counted = true;
+	}
+	return all->most[class_of(n)];
+}
+
+/* Preparing */
+
+static PreparedVector
+prepared_vector(const JoinSet *set)
+{
+	PreparedVector prepared;
+	const uint32 *counts;
+
+	prepared.n = (uint32) (((uint64) set->nkeys - 2) * 2 / 3);
+	counts = (const uint32 *) (set->keys + prepared.n);
+	prepared.indexed = counts[0];
+	prepared.fresh = counts[1];
+	prepared.weights = (const float *) (counts + 2);
+	prepared.rest = prepared.weights[prepared.n];
+	prepared.length = prepared.weights[prepared.n + 1];
+	return prepared;
+}
+
+#define ST_SORT sort_tokens
+#define ST_ELEMENT_TYPE WeightedToken
+#define ST_COMPARE(a, b) (((a)->key > (b)->key) - ((a)->key < (b)->key))
+#define ST_SCOPE static
+#define ST_CHECK_FOR_INTERRUPTS
+#define ST_DEFINE
+#include "lib/sort_template.h"
+
+/*
+ * The tokens of a vector without as many, from the last, as cannot reach the
+ * threshold by themselves with a vector that has no weight above `most`, or,
+ * if `by_length` is true, are too short to.
+ */
+static uint32
+needed_tokens(SetJoin *join, const WeightedToken *tokens, uint32 n, float most,
+			  bool by_length)
+{
+	double		need = join->params.threshold * ROUNDING;
+	double		sum = 0;
+	double		square = 0;
+
+	for (; n > 0; n--)
+	{
+		const WeightedToken *token = &tokens[n - 1];
+
+		CHECK_EVERY(n);
+		sum += (double) token->weight * Min(token->most, most);
+		square += (double) token->weight * token->weight;
+		if (sum >= need && (!by_length || sqrt(square) >= need))
+			break;
+	}
+	return n;
+}
+
+/* Room for the largest vector. */
+static void
+make_room(SetJoin *join, VectorJoin *all)
+{
+	uint32		n = nfeatures(join->most_features);
+
+	if (all->tokens != NULL)
+		return;
+	all->tokens = MemoryContextAllocHuge(join->context,
+										 sizeof(WeightedToken) * Max(n, 1));
+	all->keys = MemoryContextAllocHuge(join->context,
+									   sizeof(uint64) * PREPARED_KEYS((size_t) n));
+}
+
+/* Makes the keys of a vector: `indexed` of them will be in the index. */
+static void
+prepare_tokens(JoinSet *set, VectorJoin *all, uint32 n, uint32 indexed,
+			   uint32 fresh)
+{
+	uint32	   *counts = (uint32 *) (all->keys + n);
+	float	   *weights = (float *) (counts + 2);
+	float		rest = 0;
+	double		square = 0;
+
+	for (uint32 i = 0; i < n; i++)
+	{
+		CHECK_EVERY(i);
+		all->keys[i] = all->tokens[i].key;
+		weights[i] = all->tokens[i].weight;
+		if (i < indexed)
+			continue;
+		rest = Max(rest, weights[i]);
+		square += (double) weights[i] * weights[i];
+	}
+	counts[0] = indexed;
+	counts[1] = fresh;
+	weights[n] = rest;
+	weights[n + 1] = sqrt(square);
+	set->keys = all->keys;
+	set->nkeys = PREPARED_KEYS(n);
+}
+
+/* The tokens of a vector, in order; returns how many. */
+static uint32
+order_tokens(SetJoin *join, const JoinSet *set)
+{
+	VectorJoin *all = vector_join(join);
+	Vector		v = vector_of(set->values, set->size);
+	uint32		n;
+
+	make_room(join, all);
+	n = weighted_tokens_make(&join->counters, v.features, v.weights, v.n,
+							 1 / sqrt(square_of(set->values)), all->tokens);
+	sort_tokens(all->tokens, n);
+	return n;
+}
+
+/* Algorithm.prepare */
+static void
+prepare_0(SetJoin *join, JoinSet *set, bool indexed, bool probing)
+{
+	uint32		n = order_tokens(join, set);
+
+	prepare_tokens(set, join->vector_join, n, n, n);
+}
+
+static void
+prepare_1(SetJoin *join, JoinSet *set, bool indexed, bool probing)
+{
+	uint32		n = order_tokens(join, set);
+	VectorJoin *all = join->vector_join;
+
+	prepare_tokens(set, all, n, needed_tokens(join, all->tokens, n, FLT_MAX,
+											   false), n);
+}
+
+static void
+prepare_2(SetJoin *join, JoinSet *set, bool indexed, bool probing)
+{
+	uint32		n = order_tokens(join, set);
+	VectorJoin *all = join->vector_join;
+	float		most = greatest_to_come(join, nfeatures(set->size));
+
+	prepare_tokens(set, all, n, needed_tokens(join, all->tokens, n, most,
+											   true),
+				   needed_tokens(join, all->tokens, n, FLT_MAX, true));
+}
+
+/* Algorithm.most_indexed, most_keys, indexed_keys */
+
+static uint32
+most_indexed(SetJoin *join, const JoinSet *set)
+{
+	return nfeatures(set->size);
+}
+
+static uint32
+most_keys(SetJoin *join, const JoinSet *set)
+{
+	return PREPARED_KEYS(nfeatures(set->size));
+}
+
+static uint32
+indexed_keys(SetJoin *join, const JoinSet *set)
+{
+	return prepared_vector(set).indexed;
+}
+
+/* The index */
+
+/* Algorithm.add: postings have the weight in place of the position. */
+static void
+add_to_index(SetJoin *join, const JoinSet *set)
+{
+	PreparedVector prepared = prepared_vector(set);
+	InvertedIndex *index = &join->index;
+
+	StaticAssertStmt(sizeof(float) == sizeof(uint32),
+					 "a weight does not fit into a posting");
+	for (uint32 i = 0; i < prepared.indexed; i++)
+	{
+		Bucket	   *bucket = setindex_bucket(index, set->keys[i]);
+		Posting    *posting = &index->postings[bucket->start + bucket->n++];
+
+		CHECK_EVERY(i);
+		posting->key = set->keys[i];
+		posting->set = index->nadded;
+		memcpy(&posting->position, &prepared.weights[i], sizeof(float));
+	}
+	index->nadded++;
+}
+
+/* Sums stand in the place of the accumulators, as zero while not in use. */
+static inline double *
+sum_of(InvertedIndex *index, uint32 set)
+{
+	StaticAssertStmt(sizeof(double) == sizeof(Accumulator),
+					 "a sum does not fit into an accumulator");
+	return (double *) &index->accumulators[set];
+}
+
+/*
+ * Adds up what indexed vectors share with this one, those that have fewer
+ * values than least_size left out; only the first `fresh` of its features
+ * find new ones.
+ */
+static void
+add_shared(SetJoin *join, const JoinSet *set, uint32 sides, uint32 least_size,
+		   uint32 fresh)
+{
+	PreparedVector prepared = prepared_vector(set);
+	InvertedIndex *index = &join->index;
+
+	for (uint32 i = 0; i < prepared.n; i++)
+	{
+		Bucket	   *bucket = setindex_bucket(index, set->keys[i]);
+		const Posting *posting = &index->postings[bucket->start + bucket->first];
+		const Posting *end = &index->postings[bucket->start + bucket->n];
+
+		CHECK_FOR_INTERRUPTS();
+		for (; posting < end &&
+			 INDEXED_SIZE(index, posting->set) < least_size; posting++)
+		{
+			bucket->first++;
+			join->stats.removed_size++;
+		}
+		join->stats.visited += end - posting;
+		for (; posting < end; posting++)
+		{
+			double	   *sum = sum_of(index, posting->set);
+			float		weight;
+
+			if (posting->key != set->keys[i] ||
+				(INDEXED_SIDES(index, posting->set) & sides) == 0 ||
+				(*sum == 0 && i >= fresh))
+				continue;
+			if (*sum == 0)
+				index->candidates[index->ncandidates++] = posting->set;
+			memcpy(&weight, &posting->position, sizeof(float));
+			*sum += (double) prepared.weights[i] * weight;
+		}
+	}
+}
+
+/* Algorithm.probe */
+static void
+probe_0(SetJoin *join, const JoinSet *set, uint32 sides)
+{
+	InvertedIndex *index = &join->index;
+	uint32		left = 0;
+
+	add_shared(join, set, sides, 0, PG_UINT32_MAX);
+	for (uint32 i = 0; i < index->ncandidates; i++)
+	{
+		uint32		candidate = index->candidates[i];
+		double	   *sum = sum_of(index, candidate);
+
+		if (*sum >= join->params.threshold * ROUNDING)
+			index->candidates[left++] = candidate;
+		*sum = 0;
+	}
+	index->ncandidates = left;
+}
+
+static void
+probe_1(SetJoin *join, const JoinSet *set, uint32 sides)
+{
+	InvertedIndex *index = &join->index;
+
+	add_shared(join, set, sides, 0, PG_UINT32_MAX);
+	for (uint32 i = 0; i < index->ncandidates; i++)
+		*sum_of(index, index->candidates[i]) = 0;
+}
+
+/* The fewest values that a partner of this vector, or of a later one, has. */
+static uint32
+least_partner(SetJoin *join, const JoinSet *set)
+{
+	double		root = join->params.threshold * ROUNDING /
+		greatest_to_come(join, nfeatures(set->size));
+	double		n = floor(root * root * ROUNDING);
+
+	return n < 1 ? 0 : VECTOR_VALUES((uint32) Min(n, nfeatures(set->size)));
+}
+
+/* The greatest weight of a vector, and its length, that of its tokens. */
+static void
+measure_tokens(const PreparedVector *prepared, double *most, double *length)
+{
+	double		square = 0;
+
+	*most = 0;
+	for (uint32 i = 0; i < prepared->n; i++)
+	{
+		*most = Max(*most, prepared->weights[i]);
+		square += (double) prepared->weights[i] * prepared->weights[i];
+	}
+	*length = sqrt(square);
+}
+
+static void
+probe_2(SetJoin *join, const JoinSet *set, uint32 sides)
+{
+	InvertedIndex *index = &join->index;
+	PreparedVector prepared = prepared_vector(set);
+	double		most;
+	double		length;
+	uint32		left = 0;
+
+	measure_tokens(&prepared, &most, &length);
+	add_shared(join, set, sides, least_partner(join, set), prepared.fresh);
+	for (uint32 i = 0; i < index->ncandidates; i++)
+	{
+		uint32		candidate = index->candidates[i];
+		PreparedVector other = prepared_vector(&join->sets[candidate]);
+		double	   *sum = sum_of(index, candidate);
+		double		unindexed = Min(other.n - other.indexed, prepared.n);
+
+		if (*sum + Min(unindexed * most * other.rest, length * other.length) >=
+			join->params.threshold * ROUNDING)
+			index->candidates[left++] = candidate;
+		else
+			join->stats.removed_position++;
+		*sum = 0;
+	}
+	index->ncandidates = left;
+}
+
+/* Algorithm.verify: by all features, as cosine() does */
+static bool
+verify(SetJoin *join, const JoinSet *indexed, const JoinSet *probing)
+{
+	Vector		v = vector_of(indexed->values, indexed->size);
+	Vector		w = vector_of(probing->values, probing->size);
+
+	join->stats.verified++;
+	return vectors_cosine(vectors_dot(&v, &w), square_of(indexed->values),
+						  square_of(probing->values)) >=
+		join->params.threshold;
+}
+
+static const Algorithm vector_all_pairs_0 = {
+	.name = "all-pairs-0",
+	.ordered = true,
+	.most_indexed = most_indexed,
+	.most_keys = most_keys,
+	.count = vector_count,
+	.prepare = prepare_0,
+	.indexed_keys = indexed_keys,
+	.add = add_to_index,
+	.probe = probe_0,
+	.verify = verify,
+};
+
+static const Algorithm vector_all_pairs_1 = {
+	.name = "all-pairs-1",
+	.ordered = true,
+	.most_indexed = most_indexed,
+	.most_keys = most_keys,
+	.count = vector_count,
+	.prepare = prepare_1,
+	.indexed_keys = indexed_keys,
+	.add = add_to_index,
+	.probe = probe_1,
+	.verify = verify,
+};
+
+static const Algorithm vector_all_pairs_2 = {
+	.name = "all-pairs-2",
+	.ordered = true,
+	.most_indexed = most_indexed,
+	.most_keys = most_keys,
+	.count = vector_count,
+	.prepare = prepare_2,
+	.indexed_keys = indexed_keys,
+	.add = add_to_index,
+	.probe = probe_2,
+	.verify = verify,
+};
+
+/* The one of these that a setting stands for; All-Pairs-2 for all others. */
+const Algorithm *
+vector_algorithm(JoinAlgorithm algorithm)
+{
+	switch (algorithm)
+	{
+		case ALGORITHM_ALL_PAIRS_0:
+			return &vector_all_pairs_0;
+		case ALGORITHM_ALL_PAIRS_1:
+			return &vector_all_pairs_1;
+		default:
+			return &vector_all_pairs_2;
+	}
+}
