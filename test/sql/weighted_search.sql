@@ -42,7 +42,7 @@ SELECT count(*), count(*) FILTER (WHERE EXISTS (SELECT FROM truth WHERE cosine =
 
 -- The pairs of a join, against the truth, and how candidates were found;
 -- raises unless it is a similarity join
-CREATE FUNCTION joined(algorithm text, measure text, t float8, OUT done text, OUT spilled bool, OUT pairs bigint, OUT wrong bigint) LANGUAGE plpgsql AS $$
+CREATE FUNCTION joined(algorithm text, measure text, t float8, OUT done text, OUT batches int, OUT pairs bigint, OUT wrong bigint) LANGUAGE plpgsql AS $$
 DECLARE
     query text := format('SELECT a.id AS a, b.id AS b FROM left_vectors a JOIN right_vectors b ON near_duplicate(a.v, b.v, %L, %L)', t, measure);
     plan json;
@@ -54,7 +54,7 @@ BEGIN
         RAISE EXCEPTION 'no similarity join: %', query;
     END IF;
     done := plan -> 0 -> 'Plan' ->> 'Algorithm';
-    spilled := (plan -> 0 -> 'Plan' ->> 'Disk Usage')::int > 0;
+    batches := plan -> 0 -> 'Plan' ->> 'Batches';
     SET LOCAL enable_nestloop = on;
     EXECUTE format('SELECT (SELECT count(*) FROM found),
                     (SELECT count(*) FROM (SELECT a, b FROM truth WHERE %1$I >= %2$L) x FULL JOIN found USING (a, b) WHERE x IS NULL OR found IS NULL)
@@ -64,7 +64,7 @@ END $$;
 
 -- Each algorithm, and whatever is set where there is no other
 CREATE TABLE algorithms AS SELECT unnest('{auto,all-pairs-0,all-pairs-1,all-pairs-2,ppjoin+}'::text[]) AS algorithm;
-SELECT measure, algorithm, done, count(*) AS joins, bool_or(spilled) AS spilled, count(DISTINCT pairs) AS answers,
+SELECT measure, algorithm, done, count(*) AS joins, max(batches) = 1 AS at_once, count(DISTINCT pairs) AS answers,
        min(pairs) AS least, max(pairs) AS most, sum(wrong) AS wrong
 FROM algorithms, unnest('{cosine,jaccard}'::text[]) measure, thresholds, LATERAL joined(algorithm, measure, t)
 WHERE measure = 'cosine' OR algorithm = 'auto'
@@ -72,7 +72,7 @@ GROUP BY measure, algorithm, done ORDER BY measure, algorithm COLLATE "C";
 -- and by way of the disk, in parts
 SET work_mem = '64kB';
 SET hash_mem_multiplier = 1;
-SELECT measure, algorithm, done, count(*) AS joins, bool_and(spilled) AS spilled, count(DISTINCT pairs) AS answers,
+SELECT measure, algorithm, done, count(*) AS joins, min(batches) > 1 AS in_parts, count(DISTINCT pairs) AS answers,
        min(pairs) AS least, max(pairs) AS most, sum(wrong) AS wrong
 FROM algorithms, unnest('{cosine,jaccard}'::text[]) measure, thresholds, LATERAL joined(algorithm, measure, t)
 WHERE (measure = 'cosine' AND algorithm <> 'ppjoin+') OR algorithm = 'auto'
