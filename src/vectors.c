@@ -32,18 +32,20 @@ vector_square(const Vector *v)
 double
 vectors_dot(const Vector *a, const Vector *b)
 {
+	const Vector v = *a;		/* stays in registers */
+	const Vector w = *b;
 	uint64		i = 0;
 	uint64		j = 0;
 	double		sum = 0;
 
-	while (i < a->n && j < b->n)
+	while (i < v.n && j < w.n)
 	{
-		uint64		x = a->features[i];
-		uint64		y = b->features[j];
+		uint64		x = v.features[i];
+		uint64		y = w.features[j];
 
 		CHECK_EVERY(i + j);
 		if (x == y)
-			sum += (double) a->weights[i] * b->weights[j];
+			sum += (double) v.weights[i] * w.weights[j];
 		i += (x <= y);
 		j += (y <= x);
 	}

@@ -80,6 +80,7 @@ struct VectorJoin
 
 	WeightedToken *tokens;		/* of the vector prepared last */
 	uint64	   *keys;			/* its keys, see PreparedVector */
+	double	   *tails;			/* of the one that probes */
 };
 
 /*
@@ -239,6 +240,8 @@ make_room(SetJoin *join, VectorJoin *all)
 										 sizeof(WeightedToken) * Max(n, 1));
 	all->keys = MemoryContextAllocHuge(join->context,
 									   sizeof(uint64) * PREPARED_KEYS((size_t) n));
+	all->tails = MemoryContextAllocHuge(join->context,
+										sizeof(double) * ((size_t) n + 1));
 }
 
 /* Makes the keys of a vector: `indexed` of them will be in the index. */
@@ -452,19 +455,66 @@ least_partner(SetJoin *join, const JoinSet *set)
 	return n < 1 ? 0 : VECTOR_VALUES((uint32) Min(n, nfeatures(set->size)));
 }
 
-/* The greatest weight of a vector, and its length, that of its tokens. */
+static float
+greatest_weight(const PreparedVector *prepared)
+{
+	float		most = 0;
+
+	for (uint32 i = 0; i < prepared->n; i++)
+		most = Max(most, prepared->weights[i]);
+	return most;
+}
+
+/* The lengths of what a vector has from each of its tokens on, and of nothing. */
 static void
-measure_tokens(const PreparedVector *prepared, double *most, double *length)
+measure_tails(VectorJoin *all, const PreparedVector *prepared)
 {
 	double		square = 0;
 
-	*most = 0;
-	for (uint32 i = 0; i < prepared->n; i++)
+	all->tails[prepared->n] = 0;
+	for (uint32 i = prepared->n; i-- > 0;)
 	{
-		*most = Max(*most, prepared->weights[i]);
 		square += (double) prepared->weights[i] * prepared->weights[i];
+		all->tails[i] = sqrt(square);
 	}
-	*length = sqrt(square);
+}
+
+/* The first of n rising keys that is not less than `key`; n if there is none. */
+static uint32
+first_from(const uint64 *keys, uint32 n, uint64 key)
+{
+	uint32		low = 0;
+
+	while (low < n)
+	{
+		uint32		middle = low + (n - low) / 2;
+
+		if (keys[middle] < key)
+			low = middle + 1;
+		else
+			n = middle;
+	}
+	return low;
+}
+
+/*
+ * At the most, what the probing vector shares with the part of another one
+ * that is not indexed.
+ */
+static double
+most_unindexed(const VectorJoin *all, const JoinSet *set,
+			   const PreparedVector *prepared, double most,
+			   const JoinSet *indexed)
+{
+	PreparedVector other = prepared_vector(indexed);
+	double		by_weight;
+	uint32		from;
+
+	if (other.indexed == other.n)
+		return 0;
+	by_weight = Min(other.n - other.indexed, prepared->n) * most * other.rest;
+	from = first_from(set->keys, prepared->n, indexed->keys[other.indexed]);
+	return Min(by_weight, all->tails[from] * other.length);
 }
 
 static void
@@ -472,20 +522,18 @@ probe_2(SetJoin *join, const JoinSet *set, uint32 sides)
 {
 	InvertedIndex *index = &join->index;
 	PreparedVector prepared = prepared_vector(set);
-	double		most;
-	double		length;
+	double		most = greatest_weight(&prepared);
 	uint32		left = 0;
 
-	measure_tokens(&prepared, &most, &length);
+	measure_tails(join->vector_join, &prepared);
 	add_shared(join, set, sides, least_partner(join, set), prepared.fresh);
 	for (uint32 i = 0; i < index->ncandidates; i++)
 	{
 		uint32		candidate = index->candidates[i];
-		PreparedVector other = prepared_vector(&join->sets[candidate]);
 		double	   *sum = sum_of(index, candidate);
-		double		unindexed = Min(other.n - other.indexed, prepared.n);
 
-		if (*sum + Min(unindexed * most * other.rest, length * other.length) >=
+		if (*sum + most_unindexed(join->vector_join, set, &prepared, most,
+								  &join->sets[candidate]) >=
 			join->params.threshold * ROUNDING)
 			index->candidates[left++] = candidate;
 		else
