@@ -55,7 +55,7 @@ static const struct
 bool
 measure_by_name(const char *name, size_t len, Measure *measure)
 {
-	for (int i = 0; i < lengthof(measure_names); i++)
+	for (size_t i = 0; i < lengthof(measure_names); i++)
 	{
 		if (strlen(measure_names[i].name) == len &&
 			pg_strncasecmp(measure_names[i].name, name, len) == 0)
@@ -70,7 +70,7 @@ measure_by_name(const char *name, size_t len, Measure *measure)
 const char *
 measure_name(Measure measure)
 {
-	for (int i = 0; i < lengthof(measure_names); i++)
+	for (size_t i = 0; i < lengthof(measure_names); i++)
 		if (measure_names[i].measure == measure)
 			return measure_names[i].name;
 	return NULL;

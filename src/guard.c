@@ -69,7 +69,7 @@ parse_mode(const char *text)
 		{"tag", GUARD_TAG}, {"warn", GUARD_WARN}
 	};
 
-	for (int i = 0; i < lengthof(modes); i++)
+	for (size_t i = 0; i < lengthof(modes); i++)
 		if (strcmp(text, modes[i].name) == 0)
 			return modes[i].mode;
 	ereport(ERROR,

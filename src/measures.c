@@ -264,7 +264,7 @@ approx_site(FunctionCallInfo fcinfo, double threshold, double recall)
 	site->banding = lsh_approx_banding(threshold, recall);
 	site->threshold = threshold;
 	site->recall = recall;
-	for (int i = 0; i < lengthof(site->sides); i++)
+	for (size_t i = 0; i < lengthof(site->sides); i++)
 		forget_side(&site->sides[i]);
 	return site;
 }

@@ -125,7 +125,7 @@ check_making(const Making *making)
 		return "Its method is not known to this version of neardup.";
 	if (making->width != method->width)
 		return "The width of its values is not that of its method.";
-	for (int i = method->nparams; i < lengthof(making->param); i++)
+	for (size_t i = method->nparams; i < lengthof(making->param); i++)
 		if (making->param[i] != 0)
 			return "It has a parameter that its method does not have.";
 	if (making->unit == UNIT_NONE)

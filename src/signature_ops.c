@@ -54,7 +54,7 @@ compare_making(const Making *a, const Making *b)
 		b->language, b->width, b->k, b->analysis, b->filters,
 	b->param[0], b->param[1]};
 
-	for (int i = 0; i < lengthof(left); i++)
+	for (size_t i = 0; i < lengthof(left); i++)
 		if (left[i] != right[i])
 			return compare_uint64(left[i], right[i]);
 	return 0;

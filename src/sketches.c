@@ -281,7 +281,8 @@ megashingles_of_signature(PG_FUNCTION_ARGS)
 	if (source->making.method != METHOD_SUPERSHINGLES)
 		PG_RETURN_SIGNATURE(sketch_of_set(source, METHOD_MEGASHINGLES,
 										  groups, size));
-	if (source->making.param[0] != groups || source->making.param[1] != size)
+	if (source->making.param[0] != (uint32) groups ||
+		source->making.param[1] != (uint32) size)
 		require_slots(source, 0, groups, size);
 	making = sketch_making(&source->making, METHOD_MEGASHINGLES, groups, size);
 	result = signature_alloc(&making, source->nfeatures > 0 ?

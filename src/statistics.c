@@ -46,7 +46,7 @@
 /* Resemblances at which the share of pairs is noted. */
 static const double share_thresholds[] = {0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1};
 
-#define NSHARES		lengthof(share_thresholds)
+#define NSHARES		((int) lengthof(share_thresholds))
 
 /* The most features that ANALYZE takes into its join: about a second. */
 #define SAMPLE_FEATURES		3000000

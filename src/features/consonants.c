@@ -65,7 +65,7 @@ is_consonant(UChar32 letter)
 	if (letter == SHORT_I || letter == SHORT_U)
 		return true;
 	base = letter < 128 ? letter : without_marks(letter);
-	for (int i = 0; i < lengthof(vowels); i++)
+	for (size_t i = 0; i < lengthof(vowels); i++)
 		if (base == vowels[i])
 			return false;
 	return true;

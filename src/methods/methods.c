@@ -57,7 +57,7 @@ method_info(uint8 method)
 const MethodInfo *
 method_by_name(const char *name, size_t len)
 {
-	for (int i = 0; i < lengthof(methods); i++)
+	for (size_t i = 0; i < lengthof(methods); i++)
 		if (methods[i] != NULL && strlen(methods[i]->name) == len &&
 			memcmp(methods[i]->name, name, len) == 0)
 			return methods[i];
