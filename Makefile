@@ -163,6 +163,9 @@ REGRESS = \
 	weighted_search \
 	words
 REGRESS_OPTS = --inputdir=$(srcdir)/test --load-extension=neardup
+# Whatever the server's locale and encoding are
+ENCODING = UTF8
+NO_LOCALE = 1
 ISOLATION = \
 	guard_deferred_race \
 	guard_insert_race \
