@@ -50,6 +50,7 @@ OBJS = \
 	src/join/explain.o \
 	src/join/index.o \
 	src/join/keyed.o \
+	src/join/makings.o \
 	src/join/paircount.o \
 	src/join/plan.o \
 	src/join/ppjoin.o \
@@ -148,6 +149,7 @@ REGRESS = \
 	guard_tables \
 	install \
 	join \
+	join_makings \
 	join_random \
 	lexical \
 	lexicon \

@@ -115,6 +115,27 @@ setjoin_stats(SetJoin *join)
 	return &join->stats;
 }
 
+/* See engine.h */
+void
+setjoin_stats_add(SetJoinStats *sum, const SetJoinStats *stats)
+{
+	sum->algorithm = stats->algorithm;
+	sum->sets += stats->sets;
+	sum->distinct += stats->distinct;
+	sum->postings += stats->postings;
+	sum->visited += stats->visited;
+	sum->candidates += stats->candidates;
+	sum->removed_size += stats->removed_size;
+	sum->removed_position += stats->removed_position;
+	sum->removed_suffix += stats->removed_suffix;
+	sum->removed_bitmap += stats->removed_bitmap;
+	sum->verified += stats->verified;
+	sum->matches += stats->matches;
+	sum->memory += stats->memory;
+	sum->disk += stats->disk;
+	sum->batches += stats->batches;
+}
+
 /* Notes that so many bytes are held. */
 void
 setjoin_account(SetJoin *join, size_t bytes)
@@ -278,7 +299,7 @@ setjoin_add(SetJoin *join, JoinSide side, const uint64 *values, uint32 n,
 		join->most_features = Max(join->most_features, n);
 		join->stats.sets++;
 	}
-	if (n > 0 || (side == SIDE_OUTER && join->params.keep_empty))
+	if (n > 0 || join->params.keep_empty[side])
 	{
 		if (join->spill != NULL)
 			spill_add(join, side, key, values, row, join->nrows[side], len);
@@ -667,35 +688,39 @@ setjoin_next(SetJoin *join, RowGroup *outer, RowGroup *inner)
 
 /* See engine.h */
 void
-setjoin_rows(SetJoin *join)
+setjoin_rows(SetJoin *join, JoinSide side)
 {
 	if (join->spill != NULL)
-		spillreader_seek(&join->cursors[SIDE_OUTER].reader, 0);
-	join->next_row = join->empty[SIDE_OUTER];
-	join->next_set = 0;
+		spillreader_seek(&join->cursors[side].reader, 0);
+	join->next_row[side] = join->empty[side];
+	join->next_set[side] = 0;
 }
 
 /* See engine.h */
 const void *
-setjoin_rows_next(SetJoin *join, uint32 *rowno)
+setjoin_rows_next(SetJoin *join, JoinSide side, uint32 *rowno)
 {
-	const Row  *row;
+	const Row **row = &join->next_row[side];
+	const Row  *found;
 	uint32		len;
 
 	if (join->spill != NULL)
 	{
-		RowReader  *reader = &join->cursors[SIDE_OUTER];
+		RowReader  *reader = &join->cursors[side];
 
 		if (spillreader_at_end(&reader->reader))
 			return NULL;
 		return row_read(reader, rowno, &len);
 	}
-	while (join->next_row == NULL && join->next_set < join->nsets)
-		join->next_row = join->sets[join->next_set++].rows[SIDE_OUTER];
-	row = join->next_row;
-	if (row == NULL)
+	while (*row == NULL && join->next_set[side] < join->nsets)
+	{
+		CHECK_FOR_INTERRUPTS();
+		*row = join->sets[join->next_set[side]++].rows[side];
+	}
+	found = *row;
+	if (found == NULL)
 		return NULL;
-	join->next_row = row->next;
-	*rowno = row->rowno;
-	return row->data;
+	*row = found->next;
+	*rowno = found->rowno;
+	return found->data;
 }

@@ -8,8 +8,8 @@
  * side that carry one set.  What a row holds is nobody's business here: it
  * is a string of bytes.
  *
- * Nothing in this folder but plan.c and exec.c knows of the planner, the
- * executor or SQL types.
+ * Nothing in this folder but plan.c, exec.c, makings.c and explain.c knows of
+ * the planner, the executor or SQL types.
  *
  * Portions Copyright (c) 2026, the neardup developers
  *
@@ -48,8 +48,8 @@ typedef struct SetJoinParams
 	JoinAlgorithm algorithm;
 	Measure		measure;		/* of an outer set and an inner set */
 	double		threshold;		/* 0 < threshold <= 1 */
-	bool		keep_empty;		/* outer rows without features are kept, for
-								 * setjoin_rows() */
+	bool		keep_empty[2];	/* by JoinSide: rows without features are kept,
+								 * for setjoin_rows() */
 	size_t		memory;			/* bytes to stay within */
 } SetJoinParams;
 
@@ -157,13 +157,16 @@ extern void rows_begin(SetJoin *join, JoinSide side, RowGroup group,
 extern const void *rows_next(RowCursor *cursor, uint32 *rowno);
 
 /*
- * Begins to read all rows of the outer side, empty sets' rows included,
- * after setjoin_next() has returned false; setjoin_rows_next reads on.
+ * Begins to read all rows of a side, empty sets' rows included as far as they
+ * were kept, before the first setjoin_next() or after the last one;
+ * setjoin_rows_next reads on.
  */
-extern void setjoin_rows(SetJoin *join);
-extern const void *setjoin_rows_next(SetJoin *join, uint32 *rowno);
+extern void setjoin_rows(SetJoin *join, JoinSide side);
+extern const void *setjoin_rows_next(SetJoin *join, JoinSide side,
+									 uint32 *rowno);
 
 extern const SetJoinStats *setjoin_stats(SetJoin *join);
+extern void setjoin_stats_add(SetJoinStats *sum, const SetJoinStats *stats);
 
 /* The algorithm's name, as in the setting; what AUTO stands for. */
 extern const char *setjoin_algorithm_name(JoinAlgorithm algorithm);

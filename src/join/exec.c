@@ -33,6 +33,9 @@
 #include "join/sketches.h"
 #include "measures.h"
 
+/* Memory of an engine that is not the first: one part in so many. */
+#define OTHERS_SHARE	8
+
 static CustomScan *
 join_plan(SimilarityJoinState *state)
 {
@@ -142,6 +145,7 @@ init_condition(SimilarityJoinState *state, Node *clause)
 
 	if (!similarity_join_clause(clause, &near, &implied))
 		elog(ERROR, "not a near-duplicate condition");
+	state->left = left_is_inner ? SIDE_INNER : SIDE_OUTER;
 	state->keys[SIDE_OUTER] =
 		ExecInitExpr(left_is_inner ? near.right : near.left, ps);
 	state->keys[SIDE_INNER] =
@@ -162,6 +166,8 @@ init_output(SimilarityJoinState *state, List *filter, List *qual)
 	find_columns((Node *) qual, state);
 	find_columns((Node *) filter, state);
 	state->filter = ExecInitQual(filter, ps);
+	makings_init(state, list_copy_head(filter,
+									   join_private(state, JOIN_PRIVATE_BEFORE)));
 	state->qual = ExecInitQual(qual, ps);
 	ps->ps_ProjInfo = ExecBuildProjectionInfo((List *) tlist,
 											  ps->ps_ExprContext,
@@ -209,34 +215,45 @@ keeps_unmatched(SimilarityJoinState *state)
 	return state->type == JOIN_LEFT || state->type == JOIN_ANTI;
 }
 
-/* The makings of the signatures that have been read. */
-typedef struct Makings
+/*
+ * Adds an engine.  The first has all of the memory; others, where signatures
+ * of several kinds come together, a share.
+ */
+static SetJoin *
+add_engine(SimilarityJoinState *state)
 {
-	bool		known;			/* there is a first one */
-	bool		differ;			/* and another one */
-	Making		first;
-	Making		other;
-	bool		any[2];			/* by JoinSide: there is a signature */
-} Makings;
+	MemoryContext old = MemoryContextSwitchTo(state->context);
+	size_t		memory = get_hash_memory_limit();
+	bool		keep_signed = state->before != NULL;	/* see makings.c */
+	SetJoinParams params = {
+		.algorithm = neardup_join_algorithm,
+		.measure = state->measure,
+		.threshold = state->threshold_value,
+		.keep_empty[SIDE_OUTER] = keeps_unmatched(state) || keep_signed,
+		.keep_empty[SIDE_INNER] = keep_signed,
+		.memory = state->nengines == 0 ? memory : memory / OTHERS_SHARE
+	};
+	SetJoin    *engine = setjoin_begin(&params);
 
-/* Notes how a signature was made; the first one tells the kind of join. */
-static void
-note_signature(SimilarityJoinState *state, Makings *makings, JoinSide side,
-			   const Signature *sig)
+	state->engines[state->nengines++] = engine;
+	MemoryContextSwitchTo(old);
+	return engine;
+}
+
+/* The engine for a kind; the first signature tells what the first one is for. */
+static SetJoin *
+engine_for(SimilarityJoinState *state, SignatureKind kind)
 {
-	makings->any[side] = true;
-	if (!makings->known)
-	{
-		makings->known = true;
-		makings->first = sig->making;
-		if (signature_is_sketch(sig))
-			sketches_begin(state->engine, sig, state->measure);
-	}
-	else if (!making_equal(&makings->first, &sig->making))
-	{
-		makings->differ = true;
-		makings->other = sig->making;
-	}
+	SetJoin    *engine = state->engines[0];
+
+	for (int i = 0; i < state->nkinds; i++)
+		if (state->kinds[i] == kind)
+			return state->engines[i];
+	if (state->nkinds > 0)
+		engine = add_engine(state);
+	state->kinds[state->nkinds++] = kind;
+	signatures_begin(engine, kind);
+	return engine;
 }
 
 /* Adds a row: of its columns those that are wanted again. */
@@ -247,19 +264,27 @@ add_row(SimilarityJoinState *state, JoinSide side, TupleTableSlot *slot,
 	TupleDesc	desc = slot->tts_tupleDescriptor;
 	Datum	   *values = state->values[side];
 	bool	   *isnull = state->isnull[side];
+	SetJoin    *engine = state->engines[0];
+	uint32		making = 0;
 	uint32		n = 0;
 	const uint64 *set = NULL;
 	MinimalTuple row;
 	int			column = -1;
 
 	if (sig != NULL)
-		set = signature_as_set(sig, state->measure, &n);
-	if (n == 0 && (side == SIDE_INNER || !keeps_unmatched(state)))
+	{
+		making = makings_note(state->makings, side, sig, state->measure);
+		engine = engine_for(state, makings_last_kind(state->makings));
+		set = signature_as_set(sig, makings_last_kind(state->makings), &n);
+	}
+	if (n == 0 && !(making != 0 && state->before != NULL) &&
+		!(side == SIDE_OUTER && keeps_unmatched(state)))
 		return;
 	while ((column = bms_next_member(state->columns[side], column)) >= 0)
 		values[column] = slot_getattr(slot, column + 1, &isnull[column]);
 	row = form_minimal_tuple(desc, values, isnull);
-	setjoin_add(state->engine, side, set, n, row, row->t_len);
+	row_set_making(row, making);
+	setjoin_add(engine, side, set, n, row, row->t_len);
 }
 
 /* The signature of the current row, or NULL. */
@@ -279,8 +304,7 @@ row_signature(SimilarityJoinState *state, JoinSide side)
  * null.
  */
 static void
-read_side(SimilarityJoinState *state, JoinSide side, bool any_threshold,
-		  Makings *makings)
+read_side(SimilarityJoinState *state, JoinSide side, bool any_threshold)
 {
 	ExprContext *econtext = state->css.ss.ps.ps_ExprContext;
 
@@ -300,10 +324,6 @@ read_side(SimilarityJoinState *state, JoinSide side, bool any_threshold,
 			econtext->ecxt_innertuple = slot;
 		if (any_threshold)
 			sig = row_signature(state, side);
-		if (sig != NULL)
-			note_signature(state, makings, side, sig);
-		if (makings->differ)
-			sig = NULL;			/* raises later, or there is no other side */
 		add_row(state, side, slot, sig);
 		MemoryContextSwitchTo(old);
 	}
@@ -329,31 +349,36 @@ join_threshold(SimilarityJoinState *state, double *threshold)
 	return true;
 }
 
+/* All rows have been read: goes to the first engine's pairs. */
+static void
+build_engines(SimilarityJoinState *state)
+{
+	for (int i = 0; i < state->nengines; i++)
+	{
+		setjoin_build(state->engines[i]);
+		state->matched[i] =
+			MemoryContextAllocZero(state->context,
+								   setjoin_outer_rows(state->engines[i]) / 8 + 1);
+	}
+	state->current = 0;
+}
+
 /* Reads both sides. */
 static void
 build(SimilarityJoinState *state)
 {
-	SetJoinParams params = {0};
-	Makings		makings = {0};
-	MemoryContext old;
-	bool		any_threshold = join_threshold(state, &params.threshold);
+	bool		any_threshold = join_threshold(state,
+											   &state->threshold_value);
+	MemoryContext old = MemoryContextSwitchTo(state->context);
 
-	params.algorithm = neardup_join_algorithm;
-	params.measure = state->measure;
-	params.keep_empty = keeps_unmatched(state);
-	params.memory = get_hash_memory_limit();
-	old = MemoryContextSwitchTo(state->context);
-	state->engine = setjoin_begin(&params);
+	state->makings = makings_begin();
 	MemoryContextSwitchTo(old);
-
-	read_side(state, SIDE_INNER, any_threshold, &makings);
-	if (makings.any[SIDE_INNER] || keeps_unmatched(state))
-		read_side(state, SIDE_OUTER, any_threshold, &makings);
-	if (makings.differ && makings.any[SIDE_OUTER] && makings.any[SIDE_INNER])
-		making_require_equal(&makings.first, &makings.other);
-	setjoin_build(state->engine);
-	state->matched = MemoryContextAllocZero(state->context,
-											setjoin_outer_rows(state->engine) / 8 + 1);
+	add_engine(state);
+	read_side(state, SIDE_INNER, any_threshold);
+	if (makings_on_side(state->makings, SIDE_INNER) || keeps_unmatched(state))
+		read_side(state, SIDE_OUTER, any_threshold);
+	build_engines(state);
+	makings_check(state);
 }
 
 /* Pairs of rows */
@@ -361,7 +386,32 @@ build(SimilarityJoinState *state)
 static bool
 is_matched(SimilarityJoinState *state, uint32 rowno)
 {
-	return (state->matched[rowno / 8] & (1 << rowno % 8)) != 0;
+	return (state->matched[state->current][rowno / 8] & 1 << rowno % 8) != 0;
+}
+
+/* Goes to the next engine; false if there is none. */
+static bool
+next_engine(SimilarityJoinState *state)
+{
+	if (state->current == state->nengines - 1)
+		return false;
+	state->current++;
+	return true;
+}
+
+/* Goes to the next pair of groups; false if there are no more. */
+static bool
+next_groups(SimilarityJoinState *state)
+{
+	RowGroup	outer;
+
+	while (!setjoin_next(state->engines[state->current], &outer,
+						 &state->inner_group))
+		if (!next_engine(state))
+			return false;
+	rows_begin(state->engines[state->current], SIDE_OUTER, outer,
+			   &state->outer);
+	return state->in_pair = true;
 }
 
 /* Goes to the next outer row; false if there are no more pairs. */
@@ -372,15 +422,8 @@ next_outer_row(SimilarityJoinState *state)
 
 	for (;;)
 	{
-		if (!state->in_pair)
-		{
-			RowGroup	outer;
-
-			if (!setjoin_next(state->engine, &outer, &state->inner_group))
-				return false;
-			rows_begin(state->engine, SIDE_OUTER, outer, &state->outer);
-			state->in_pair = true;
-		}
+		if (!state->in_pair && !next_groups(state))
+			return false;
 		CHECK_FOR_INTERRUPTS();
 		row = rows_next(&state->outer, &state->rowno);
 		if (row == NULL)
@@ -391,10 +434,11 @@ next_outer_row(SimilarityJoinState *state)
 		if ((state->type == JOIN_SEMI || state->type == JOIN_ANTI) &&
 			is_matched(state, state->rowno))
 			continue;
+		state->making = row_making(row);
 		ExecStoreMinimalTuple(unconstify(void *, row),
 							  state->rows[SIDE_OUTER], false);
-		rows_begin(state->engine, SIDE_INNER, state->inner_group,
-				   &state->inner);
+		rows_begin(state->engines[state->current], SIDE_INNER,
+				   state->inner_group, &state->inner);
 		return state->in_row = true;
 	}
 }
@@ -418,6 +462,11 @@ next_pair(SimilarityJoinState *state)
 			state->in_row = false;
 			continue;
 		}
+		if (row_making(row) != state->making)
+		{
+			CHECK_FOR_INTERRUPTS();
+			continue;
+		}
 		ExecStoreMinimalTuple(unconstify(void *, row),
 							  state->rows[SIDE_INNER], false);
 		econtext->ecxt_outertuple = state->rows[SIDE_OUTER];
@@ -439,7 +488,8 @@ next_matched(SimilarityJoinState *state)
 	while (next_pair(state))
 	{
 		if (state->type != JOIN_INNER)
-			state->matched[state->rowno / 8] |= 1 << state->rowno % 8;
+			state->matched[state->current][state->rowno / 8] |=
+				1 << state->rowno % 8;
 		if (state->type == JOIN_SEMI || state->type == JOIN_ANTI)
 			state->in_row = false;
 		if (state->type == JOIN_ANTI)
@@ -451,6 +501,22 @@ next_matched(SimilarityJoinState *state)
 	return NULL;
 }
 
+/* The next outer row, of either engine; NULL if there is no more. */
+static const void *
+next_row(SimilarityJoinState *state, uint32 *rowno)
+{
+	const void *row;
+
+	while ((row = setjoin_rows_next(state->engines[state->current], SIDE_OUTER,
+									rowno)) == NULL)
+	{
+		if (!next_engine(state))
+			return NULL;
+		setjoin_rows(state->engines[state->current], SIDE_OUTER);
+	}
+	return row;
+}
+
 /* And where outer rows have found no partner. */
 static TupleTableSlot *
 next_unmatched(SimilarityJoinState *state)
@@ -459,7 +525,7 @@ next_unmatched(SimilarityJoinState *state)
 	const void *row;
 	uint32		rowno;
 
-	while ((row = setjoin_rows_next(state->engine, &rowno)) != NULL)
+	while ((row = next_row(state, &rowno)) != NULL)
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (is_matched(state, rowno))
@@ -496,7 +562,8 @@ exec(CustomScanState *node)
 		state->phase = JOIN_DONE;
 		if (keeps_unmatched(state))
 		{
-			setjoin_rows(state->engine);
+			state->current = 0;
+			setjoin_rows(state->engines[0], SIDE_OUTER);
 			state->phase = JOIN_UNMATCHED;
 		}
 	}
@@ -510,16 +577,26 @@ exec(CustomScanState *node)
 	return slot;
 }
 
-/* Gives back what the engine holds. */
+/* See node.h */
+const SetJoinStats *
+similarity_join_stats(SimilarityJoinState *state)
+{
+	if (state->nengines > 0)
+		memset(&state->stats, 0, sizeof(SetJoinStats));
+	for (int i = 0; i < state->nengines; i++)
+		setjoin_stats_add(&state->stats, setjoin_stats(state->engines[i]));
+	return &state->stats;
+}
+
+/* Gives back what the engines hold. */
 static void
 end_engine(SimilarityJoinState *state)
 {
-	if (state->engine != NULL)
-	{
-		state->stats = *setjoin_stats(state->engine);
-		setjoin_end(state->engine);
-	}
-	state->engine = NULL;
+	similarity_join_stats(state);
+	for (int i = 0; i < state->nengines; i++)
+		setjoin_end(state->engines[i]);
+	state->nengines = state->nkinds = 0;
+	state->makings = NULL;
 	ExecClearTuple(state->rows[SIDE_OUTER]);
 	ExecClearTuple(state->rows[SIDE_INNER]);
 	MemoryContextReset(state->context);

@@ -95,10 +95,10 @@ explain_counters(const SimilarityJoinState *state, const SetJoinStats *stats,
 static const char *
 algorithm_name(SimilarityJoinState *state)
 {
-	if (state->engine != NULL)
-		return setjoin_stats(state->engine)->algorithm;
-	if (state->stats.algorithm != NULL)
-		return state->stats.algorithm;
+	const SetJoinStats *stats = similarity_join_stats(state);
+
+	if (stats->algorithm != NULL)
+		return stats->algorithm;
 	return setjoin_algorithm_name(neardup_join_algorithm);
 }
 
@@ -119,6 +119,5 @@ similarity_join_explain(CustomScanState *node, List *ancestors,
 					   list_nth(scan->custom_exprs, JOIN_EXPR_QUAL));
 	ExplainPropertyText("Algorithm", algorithm_name(state), es);
 	if (es->analyze && node->ss.ps.instrument)
-		explain_counters(state, state->engine ? setjoin_stats(state->engine) :
-						 &state->stats, es);
+		explain_counters(state, similarity_join_stats(state), es);
 }

@@ -481,8 +481,8 @@ struct SetJoin
 	uint32		next_pair;
 
 	RowReader	cursors[2];		/* of groups that are in a file */
-	const Row  *next_row;		/* of setjoin_rows */
-	uint32		next_set;
+	const Row  *next_row[2];	/* of setjoin_rows, by JoinSide */
+	uint32		next_set[2];
 };
 
 extern uint32 setjoin_need(SetJoin *join, uint32 indexed, uint32 probing);

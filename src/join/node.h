@@ -15,6 +15,8 @@
 
 #include "index/support.h"
 #include "join/engine.h"
+#include "join/sketches.h"
+#include "neardup.h"
 
 /* CustomScan.custom_exprs, which core adjusts to the finished plan */
 enum JoinExprs
@@ -33,6 +35,8 @@ enum JoinPrivate
 	JOIN_PRIVATE_TYPE,			/* JoinType, as an Integer */
 	JOIN_PRIVATE_COLUMNS,		/* columns of the outer side, as an Integer */
 	JOIN_PRIVATE_LEFT_IS_INNER, /* the condition's left side, as an Integer */
+	JOIN_PRIVATE_BEFORE,		/* conditions of the filter that would be
+								 * worked out before it, as an Integer */
 	JOIN_PRIVATE_COUNT
 };
 
@@ -44,6 +48,8 @@ typedef enum JoinPhase
 	JOIN_DONE,
 } JoinPhase;
 
+typedef struct Makings Makings;
+
 typedef struct SimilarityJoinState
 {
 	CustomScanState css;
@@ -52,14 +58,25 @@ typedef struct SimilarityJoinState
 
 	ExprState  *keys[2];		/* signature of a row, by JoinSide */
 	ExprState  *threshold;		/* NULL: neardup.threshold */
+	JoinSide	left;			/* side of the condition's left signature */
 	Measure		measure;		/* of an outer in an inner signature */
 	ExprState  *filter;			/* other conditions of the join */
+	ExprState  *before;			/* those of them that a nested loop works out
+								 * before the near-duplicate condition */
+	List	   *equalities;		/* of SideEquality, among those */
 	ExprState  *qual;			/* conditions above an outer join */
 	Bitmapset  *columns[2];		/* of a side's rows that are needed, from 0 */
 
 	MemoryContext context;		/* of the engine; reset by a rescan */
-	SetJoin    *engine;
-	uint8	   *matched;		/* one bit an outer row */
+	Makings    *makings;		/* of the signatures that were read */
+	SetJoin    *engines[SIGNATURE_KINDS];	/* in the order in which their
+											 * kinds came */
+	int			nengines;
+	SignatureKind kinds[SIGNATURE_KINDS];
+	int			nkinds;			/* none until the first signature comes */
+	uint8	   *matched[SIGNATURE_KINDS];	/* one bit an outer row */
+	int			current;		/* the engine that is at work */
+	double		threshold_value;
 	TupleTableSlot *rows[2];	/* the current rows */
 	Datum	   *values[2];		/* to make a row of, by JoinSide; what is not */
 	bool	   *isnull[2];		/* needed is null */
@@ -69,12 +86,13 @@ typedef struct SimilarityJoinState
 	RowCursor	inner;
 	RowGroup	inner_group;
 	uint32		rowno;			/* of the current outer row */
+	uint32		making;			/* number of its making */
 	bool		in_pair;		/* there is a current pair */
 	bool		in_row;			/* there is a current outer row */
 
 	uint64		nfiltered;		/* pairs that the filter removed */
 	uint64		nremoved;		/* rows that the qual removed */
-	SetJoinStats stats;			/* of the last engine that was ended */
+	SetJoinStats stats;			/* of the engines, or of those ended last */
 } SimilarityJoinState;
 
 extern bool neardup_enable_join;
@@ -92,6 +110,22 @@ extern void similarity_join_init(void);
 
 /* exec.c */
 extern const CustomScanMethods similarity_join_scan_methods;
+
+/* What the engines have to tell so far. */
+extern const SetJoinStats *similarity_join_stats(SimilarityJoinState *state);
+
+/* makings.c */
+extern void makings_init(SimilarityJoinState *state, List *before);
+extern Makings *makings_begin(void);
+extern uint32 makings_note(Makings *makings, JoinSide side,
+						   const Signature *sig, Measure measure);
+extern SignatureKind makings_last_kind(const Makings *makings);
+extern bool makings_on_side(const Makings *makings, JoinSide side);
+extern bool makings_differ(const Makings *makings);
+extern void makings_check(SimilarityJoinState *state);
+
+extern void row_set_making(MinimalTuple row, uint32 making);
+extern uint32 row_making(const void *row);
 
 /* explain.c */
 extern void similarity_join_explain(CustomScanState *node, List *ancestors,

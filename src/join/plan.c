@@ -80,10 +80,12 @@ static set_join_pathlist_hook_type previous_hook = NULL;
 enum PathPrivate
 {
 	PATH_CONDITION,				/* RestrictInfo */
-	PATH_FILTER,				/* list of RestrictInfo */
+	PATH_CLAUSES,				/* of the join, that one among them: list of
+								 * RestrictInfo */
 	PATH_QUAL,					/* list of RestrictInfo */
 	PATH_TYPE,					/* JoinType, as an Integer */
 	PATH_LEFT_IS_INNER,			/* as an Integer */
+	PATH_IMPLIED,				/* clause is more than the condition, likewise */
 	PATH_COUNT
 };
 
@@ -281,29 +283,32 @@ cost_join(PlannerInfo *root, CustomPath *cpath, JoinPathExtraData *extra,
 	path->total_cost += path->pathtarget->cost.startup;
 }
 
-/*
- * The join's clauses but the condition, unless that is only implied: those of
- * the join, those above it.
- */
+/* Divides the clauses into those of the join and those above it. */
 static void
 divide_clauses(RelOptInfo *joinrel, JoinType type, List *restrictlist,
-			   const JoinCondition *condition, List **filter, List **qual)
+			   List **clauses, List **qual)
 {
 	ListCell   *lc;
 
-	*filter = *qual = NIL;
+	*clauses = *qual = NIL;
 	foreach(lc, restrictlist)
 	{
 		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
 
-		if (rinfo == condition->rinfo && !condition->implied)
-			continue;
 		if (IS_OUTER_JOIN(type) &&
 			RINFO_IS_PUSHED_DOWN(rinfo, joinrel->relids))
 			*qual = lappend(*qual, rinfo);
 		else
-			*filter = lappend(*filter, rinfo);
+			*clauses = lappend(*clauses, rinfo);
 	}
+}
+
+/* The clauses that the engine does not work out. */
+static List *
+remaining_clauses(List *clauses, RestrictInfo *condition, bool implied)
+{
+	return implied ? clauses :
+		list_delete_ptr(list_copy(clauses), condition);
 }
 
 static Plan *plan_join(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
@@ -323,11 +328,10 @@ add_join_path(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 	Path	   *outer = outerrel->cheapest_total_path;
 	Path	   *inner = innerrel->cheapest_total_path;
 	CustomPath *path = makeNode(CustomPath);
-	List	   *filter;
+	List	   *clauses;
 	List	   *qual;
 
-	divide_clauses(joinrel, type, extra->restrictlist, condition, &filter,
-				   &qual);
+	divide_clauses(joinrel, type, extra->restrictlist, &clauses, &qual);
 	path->path.pathtype = T_CustomScan;
 	path->path.parent = joinrel;
 	path->path.pathtarget = joinrel->reltarget;
@@ -337,11 +341,16 @@ add_join_path(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 	path->custom_paths = list_make2(outer, inner);
 	custom_path_set_restrictinfo(path, extra->restrictlist);
 	path_set_disabled_nodes(&path->path, outer, inner);
-	path->custom_private = list_make5(condition->rinfo, filter, qual,
+	path->custom_private = list_make5(condition->rinfo, clauses, qual,
 									  makeInteger(type),
 									  makeInteger(condition->left_is_inner));
+	path->custom_private = lappend(path->custom_private,
+								   makeInteger(condition->implied));
+	Assert(list_length(path->custom_private) == PATH_COUNT);
 	path->methods = &path_methods;
-	cost_join(root, path, extra, condition, filter);
+	cost_join(root, path, extra, condition,
+			  remaining_clauses(clauses, condition->rinfo,
+								condition->implied));
 	add_path(joinrel, &path->path);
 }
 
@@ -462,11 +471,8 @@ child_columns(List *custom_plans, List *forms)
 
 /* By security level, then by cost, as core orders the clauses of a node. */
 static int
-compare_clauses(const ListCell *a, const ListCell *b)
+compare_clauses(const RestrictInfo *x, const RestrictInfo *y)
 {
-	const RestrictInfo *x = lfirst(a);
-	const RestrictInfo *y = lfirst(b);
-
 	if (x->security_level != y->security_level)
 		return x->security_level < y->security_level ? -1 : 1;
 	if (x->eval_cost.per_tuple != y->eval_cost.per_tuple)
@@ -474,16 +480,38 @@ compare_clauses(const ListCell *a, const ListCell *b)
 	return 0;
 }
 
-/* The expressions of the clauses, in the order to be worked out. */
+/* The clauses in the order to be worked out; stable, as core's order is. */
 static List *
 ordered_clauses(PlannerInfo *root, List *rinfos)
 {
+	List	   *ordered = NIL;
 	QualCost	cost;
+	ListCell   *lc;
 
-	rinfos = list_copy(rinfos);
 	cost_qual_eval(&cost, rinfos, root);	/* fills eval_cost */
-	list_sort(rinfos, compare_clauses);
-	return extract_actual_clauses(rinfos, false);
+	foreach(lc, rinfos)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+		int			place = list_length(ordered);
+
+		while (place > 0 &&
+			   compare_clauses(rinfo, list_nth(ordered, place - 1)) < 0)
+			place--;
+		ordered = list_insert_nth(ordered, place, rinfo);
+	}
+	return ordered;
+}
+
+/* How many of the clauses, which are in order, come before the condition. */
+static int
+clauses_before(List *clauses, RestrictInfo *condition)
+{
+	int			n = 0;
+
+	while (list_nth(clauses, n) != condition)
+		n++;
+	return list_length(extract_actual_clauses(list_copy_head(clauses, n),
+											  false));
 }
 
 /* CustomPathMethods.PlanCustomPath */
@@ -494,10 +522,18 @@ plan_join(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist,
 	CustomScan *scan = makeNode(CustomScan);
 	List	   *private = path->custom_private;
 	RestrictInfo *condition = list_nth(private, PATH_CONDITION);
-	List	   *filter = ordered_clauses(root, list_nth(private, PATH_FILTER));
-	List	   *qual = ordered_clauses(root, list_nth(private, PATH_QUAL));
+	List	   *in_order =
+		ordered_clauses(root, list_nth(private, PATH_CLAUSES));
+	List	   *filter;
+	List	   *qual;
 	Plan	   *outer = linitial(custom_plans);
 	List	   *forms;
+
+	filter = remaining_clauses(in_order, condition,
+							   intVal(list_nth(private, PATH_IMPLIED)));
+	filter = extract_actual_clauses(filter, false);
+	qual = ordered_clauses(root, list_nth(private, PATH_QUAL));
+	qual = extract_actual_clauses(qual, false);
 
 	/* core may have kept the real tlist to itself: then this one is empty */
 	forms = output_forms(list_make2(rel->reltarget->exprs, qual));
@@ -510,9 +546,11 @@ plan_join(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist,
 		to_output_form((Node *) list_make3(condition->clause, filter, qual),
 					   forms);
 	Assert(list_length(scan->custom_exprs) == JOIN_EXPR_COUNT);
-	scan->custom_private = list_make3(list_nth(private, PATH_TYPE),
+	scan->custom_private = list_make4(list_nth(private, PATH_TYPE),
 									  makeInteger(list_length(outer->targetlist)),
-									  list_nth(private, PATH_LEFT_IS_INNER));
+									  list_nth(private, PATH_LEFT_IS_INNER),
+									  makeInteger(clauses_before(in_order,
+																 condition)));
 	Assert(list_length(scan->custom_private) == JOIN_PRIVATE_COUNT);
 	scan->methods = &similarity_join_scan_methods;
 	return &scan->scan.plan;

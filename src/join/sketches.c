@@ -26,6 +26,19 @@ signature_is_sketch(const Signature *sig)
 	return method_info(sig->making.method)->near != NULL;
 }
 
+SignatureKind
+signature_kind(const Signature *sig, Measure measure)
+{
+	if (!signature_is_sketch(sig))
+		return KIND_SETS;
+	/* raises if the measure cannot be told from it */
+	if (measure != MEASURE_JACCARD)
+		signatures_near(sig, sig, 1, measure);
+	return measure == MEASURE_COSINE &&
+		method_info(sig->making.method)->weighted ?
+		KIND_VECTORS : KIND_SKETCHES;
+}
+
 /* Sketches that have no keys of their own are found by all their values. */
 static void
 all_values(const Signature *sig, KeyList *keys)
@@ -68,11 +81,15 @@ sketch_query_keys(const uint64 *values, double threshold, KeyList *keys,
 	return true;
 }
 
+/* Sketches of two makings may be in one engine: see makings.c. */
 static bool
 sketch_near(const uint64 *a, const uint64 *b, double threshold)
 {
-	return signatures_near((const Signature *) a, (const Signature *) b,
-						   threshold, MEASURE_JACCARD);
+	const Signature *x = (const Signature *) a;
+	const Signature *y = (const Signature *) b;
+
+	return making_equal(&x->making, &y->making) &&
+		signatures_near(x, y, threshold, MEASURE_JACCARD);
 }
 
 static const KeyedSets sketch_sets = {
@@ -81,23 +98,12 @@ static const KeyedSets sketch_sets = {
 	.near = sketch_near,
 };
 
-/* True if the join is one of vectors by their cosine. */
-static bool
-joins_vectors(const Signature *sig, Measure measure)
-{
-	return measure == MEASURE_COSINE &&
-		method_info(sig->making.method)->weighted;
-}
-
 void
-sketches_begin(SetJoin *join, const Signature *sig, Measure measure)
+signatures_begin(SetJoin *join, SignatureKind kind)
 {
-	/* raises if the measure cannot be told from it */
-	if (measure != MEASURE_JACCARD)
-		signatures_near(sig, sig, 1, measure);
-	if (joins_vectors(sig, measure))
+	if (kind == KIND_VECTORS)
 		setjoin_vectors(join);
-	else
+	else if (kind == KIND_SKETCHES)
 		setjoin_keyed(join, &sketch_sets);
 }
 
@@ -121,15 +127,15 @@ vector_as_set(const Signature *sig, uint32 *n)
 }
 
 const uint64 *
-signature_as_set(const Signature *sig, Measure measure, uint32 *n)
+signature_as_set(const Signature *sig, SignatureKind kind, uint32 *n)
 {
 	size_t		bytes = VARSIZE(sig);
 	uint64	   *copy;
 
 	*n = SIGNATURE_NVALUES(sig);
-	if (*n == 0 || !signature_is_sketch(sig))
+	if (*n == 0 || kind == KIND_SETS)
 		return sig->values;
-	if (joins_vectors(sig, measure))
+	if (kind == KIND_VECTORS)
 		return vector_as_set(sig, n);
 	*n = (bytes + sizeof(uint64) - 1) / sizeof(uint64);
 	copy = palloc0(sizeof(uint64) * *n);

@@ -12,21 +12,29 @@
 #include "join/engine.h"
 #include "neardup.h"
 
-/*
- * Tells the engine what kind of sets come, going by the first, a sketch.
- * Raises FEATURE_NOT_SUPPORTED if the measure cannot be told from it.
- */
-extern void sketches_begin(SetJoin *join, const Signature *sig,
-						   Measure measure);
+/* What a signature is to the join.  Each kind has an engine of its own. */
+typedef enum SignatureKind
+{
+	KIND_SETS,
+	KIND_SKETCHES,				/* its method has a rule for what is near */
+	KIND_VECTORS,				/* by their cosine */
+	SIGNATURE_KINDS
+} SignatureKind;
 
 /* True if its method has a rule of its own for what is near. */
 extern bool signature_is_sketch(const Signature *sig);
+
+/* Raises FEATURE_NOT_SUPPORTED if the measure cannot be told from it. */
+extern SignatureKind signature_kind(const Signature *sig, Measure measure);
+
+/* Tells an engine, before the first row, what kind comes. */
+extern void signatures_begin(SetJoin *join, SignatureKind kind);
 
 /*
  * What represents a signature in the engine, as n numbers: its values, or all
  * of it, if it is a sketch, which is copied then.  None if it is empty.
  */
-extern const uint64 *signature_as_set(const Signature *sig, Measure measure,
-									  uint32 *n);
+extern const uint64 *signature_as_set(const Signature *sig,
+									  SignatureKind kind, uint32 *n);
 
 #endif							/* NEARDUP_JOIN_SKETCHES_H */

@@ -1,0 +1,132 @@
+--
+-- The similarity join where signatures of several makings come together
+--
+-- They cannot be compared; but other conditions may keep them apart, and then
+-- the join has what a nested loop has, or fails as it does.
+
+CREATE SCHEMA join_makings;
+SET search_path = join_makings, public;
+SET enable_hashjoin = off;
+SET enable_mergejoin = off;
+
+-- Rows of eight kinds; the first two have empty sets, too
+CREATE TABLE features AS
+SELECT i AS id, i % 10 AS kind,
+    signature_from(ARRAY(SELECT (i / 10 % 7 * 5 + e * (1 + i % 2))::bigint
+                         FROM generate_series(1, 10 + i % 3) e)) AS sig
+FROM generate_series(1, 300) i;
+CREATE TABLE docs AS
+SELECT id, CASE kind WHEN 9 THEN 7 ELSE kind % 7 END AS kind, CASE kind
+        WHEN 0 THEN sig
+        WHEN 1 THEN sample(sig, 1)
+        WHEN 2 THEN minhash(sig, 16)
+        WHEN 3 THEN minhash(sig, 64)
+        WHEN 4 THEN bottom(sig, 8)
+        WHEN 5 THEN shingles('word number ' || id % 5, 1)
+        WHEN 6 THEN NULL
+        WHEN 7 THEN signature_from('{}')
+        WHEN 8 THEN sample(signature_from('{}'), 1)
+        WHEN 9 THEN signature_weighted(sig::bigint[],
+            ARRAY(SELECT (1 + f % 3)::real FROM unnest(sig::bigint[]) f))
+    END AS sig, repeat('x', 40) AS text
+FROM features;
+CREATE VIEW empty_docs AS SELECT * FROM docs WHERE sig::text ~ '{}';
+CREATE VIEW cosine_docs AS SELECT * FROM docs WHERE kind IN (0, 5, 7);
+SELECT kind, count(*), count(DISTINCT sig) FROM docs GROUP BY kind ORDER BY kind;
+
+CREATE FUNCTION costly_equal(int, int) RETURNS boolean IMMUTABLE COST 1000
+LANGUAGE plpgsql AS 'BEGIN RETURN $1 = $2; END';
+CREATE FUNCTION cheap_equal(int, int) RETURNS boolean IMMUTABLE COST 1
+LANGUAGE plpgsql AS 'BEGIN RETURN $1 = $2; END';
+
+-- The rows of a query, as a number and a hash, or its error; as the join or
+-- the nested loop has it
+CREATE FUNCTION outcome(query text, joined boolean) RETURNS text
+LANGUAGE plpgsql AS $$
+DECLARE
+    plan text;
+    answer text;
+BEGIN
+    PERFORM set_config('neardup.enable_join', joined::text, true);
+    PERFORM set_config('enable_nestloop', (NOT joined)::text, true);
+    EXECUTE 'EXPLAIN (FORMAT json) ' || query INTO plan;
+    IF plan ~ 'SimilarityJoin' <> joined THEN
+        RAISE EXCEPTION 'another plan: %', query;
+    END IF;
+    EXECUTE format('SELECT count(*) || '' '' || md5(coalesce(string_agg(q::text, '','' ORDER BY q::text), '''')) FROM (%s) q',
+                   query) INTO answer;
+    RETURN answer;
+EXCEPTION WHEN datatype_mismatch THEN
+    RETURN SQLERRM;
+END $$;
+
+CREATE TABLE query AS
+SELECT c.name AS conditions, j.name AS type, format(j.text, c.text) AS text
+FROM (VALUES
+    ('none', 'true'),
+    ('equal kinds', 'a.kind = b.kind'),
+    ('equal kinds, other types', 'b.kind::bigint = a.kind + 0'),
+    ('kinds, and ids', 'a.kind = b.kind AND a.id < b.id'),
+    ('no equality', 'abs(a.kind - b.kind) < 1'),
+    ('a cheap function', 'cheap_equal(a.kind, b.kind)'),
+    ('a costly function', 'costly_equal(a.kind, b.kind)'),
+    ('kinds, too coarse', 'a.kind % 3 = b.kind % 3'),
+    ('ids', 'a.id < b.id'),
+    ('two kinds, by id', 'a.kind IN (2, 3) AND b.kind IN (2, 3) AND a.id % 10 = b.id % 10'),
+    ('a set and a sketch', 'a.kind = 0 AND b.kind = 3 AND a.id > b.id'),
+    ('one kind', 'a.kind = 4 AND b.kind = 4')) c(name, text),
+    (VALUES
+    ('inner', 'SELECT a.id, b.id AS b FROM docs a JOIN docs b ON near_duplicate(a.sig, b.sig, 0.7) AND %s'),
+    ('left', 'SELECT a.id, b.id AS b FROM docs a LEFT JOIN docs b ON near_duplicate(a.sig, b.sig, 0.7) AND b.id <> 19 AND %s'),
+    ('semi', 'SELECT id FROM docs a WHERE EXISTS (SELECT FROM docs b WHERE near_duplicate(a.sig, b.sig, 0.7) AND %s)'),
+    ('anti', 'SELECT id FROM docs a WHERE NOT EXISTS (SELECT FROM docs b WHERE near_duplicate(a.sig, b.sig, 0.7) AND b.id <> a.id AND %s)'),
+    ('approximate', 'SELECT a.id, b.id AS b FROM docs a JOIN docs b ON near_duplicate_approx(a.sig, b.sig, 0.7) AND a.kind IN (0, 5) AND b.kind IN (0, 5) AND %s'),
+    ('cosine', 'SELECT a.id, b.id AS b FROM cosine_docs a LEFT JOIN cosine_docs b ON near_duplicate(a.sig, b.sig, 0.8, ''cosine'') AND %s'),
+    ('empty', 'SELECT a.id, b.id AS b FROM empty_docs a LEFT JOIN docs b ON near_duplicate(a.sig, b.sig, 0.7) AND %s'),
+    ('with empty', 'SELECT a.id, b.id AS b FROM docs a JOIN empty_docs b ON near_duplicate(a.sig, b.sig, 0.7) AND %s'))
+    j(name, text);
+
+SELECT conditions, type,
+    CASE WHEN joined = looped THEN 'same' ELSE 'DIFFERENT: ' || looped END,
+    CASE WHEN joined ~ '^[a-z]' THEN joined
+         ELSE split_part(joined, ' ', 1) END AS rows
+FROM (SELECT *, outcome(text, true) AS joined, outcome(text, false) AS looped
+      FROM query) q
+ORDER BY conditions, type;
+
+-- On disk
+CREATE TABLE many AS
+SELECT d.id * 100 + i AS id, d.kind, d.sig, d.text
+FROM docs d, generate_series(1, 4) i
+UNION ALL
+SELECT id * 100, kind, CASE WHEN kind < 2 THEN s ELSE minhash(s, 64) END, ''
+FROM (SELECT *, signature_from(ARRAY(SELECT id * 1000 + e FROM generate_series(1, 50) e)) AS s
+      FROM docs WHERE kind IN (0, 3)) d;
+SET work_mem = '64kB';
+SET hash_mem_multiplier = 1;
+SET neardup.enable_join = on;
+SET enable_nestloop = off;
+EXPLAIN (COSTS OFF)
+SELECT a.id, b.id AS b FROM many a LEFT JOIN many b
+ON near_duplicate(a.sig, b.sig, 0.8) AND a.kind = b.kind AND a.id < b.id;
+CREATE FUNCTION batches(query text) RETURNS int LANGUAGE plpgsql AS $$
+DECLARE
+    plan text;
+BEGIN
+    EXECUTE 'EXPLAIN (ANALYZE, FORMAT json) ' || query INTO plan;
+    RETURN substring(plan FROM '"Batches": (\d+)');
+END $$;
+SELECT batches('SELECT a.id, b.id AS b FROM many a LEFT JOIN many b
+ON near_duplicate(a.sig, b.sig, 0.8) AND a.kind = b.kind AND a.id < b.id') > 2;
+SELECT conditions, type,
+    CASE WHEN joined = looped THEN 'same' ELSE 'DIFFERENT: ' || looped END,
+    CASE WHEN joined ~ '^[a-z]' THEN joined
+         ELSE split_part(joined, ' ', 1) END AS rows
+FROM (SELECT *, outcome(text, true) AS joined, outcome(text, false) AS looped
+      FROM (SELECT conditions, type, replace(text, 'docs', 'many') AS text
+            FROM query WHERE type IN ('inner', 'left', 'anti')
+                AND conditions IN ('equal kinds', 'kinds, and ids', 'no equality', 'ids')) q) q
+ORDER BY conditions, type;
+
+SET client_min_messages = warning;
+DROP SCHEMA join_makings CASCADE;
