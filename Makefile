@@ -40,6 +40,7 @@ OBJS = \
 	src/index/gin.o \
 	src/index/query.o \
 	src/index/support.o \
+	src/input.o \
 	src/join/allkeys.o \
 	src/join/allpairs.o \
 	src/join/arena.o \

@@ -31,6 +31,7 @@
 #include "utils/memutils.h"
 
 #include "compat.h"
+#include "input.h"
 #include "methods/methods.h"
 #include "neardup.h"
 #include "signature.h"
@@ -175,77 +176,14 @@ check_values(const Signature *sig)
 	return method->check ? method->check(sig) : NULL;
 }
 
-/*
- * Raises the error, softly where the server can, that an input is no
- * signature.  Returns false, for the caller to return.
- */
-static bool
-bad_signature(Node *escontext, int code, const char *rule)
-{
-	ereturn(escontext, false,
-			(errcode(code),
-			 errmsg("input is not a valid signature"),
-			 errdetail("%s", rule)));
-}
-
 /* Reading the text form */
-
-typedef struct TextInput
-{
-	const char *at;				/* next character */
-	Node	   *escontext;		/* where errors go */
-} TextInput;
-
-static bool
-bad_text(TextInput *in, const char *rule)
-{
-	return bad_signature(in->escontext, ERRCODE_INVALID_TEXT_REPRESENTATION,
-						 rule);
-}
-
-static void
-skip_space(TextInput *in)
-{
-	while (isspace((unsigned char) *in->at))
-		in->at++;
-}
-
-/* A character that must be there. */
-static bool
-read_char(TextInput *in, char c, const char *rule)
-{
-	skip_space(in);
-	if (*in->at != c)
-		return bad_text(in, rule);
-	in->at++;
-	return true;
-}
-
-/* A decimal number that fits into 32 bits. */
-static bool
-read_decimal(TextInput *in, uint32 *result)
-{
-	uint64		n = 0;
-
-	skip_space(in);
-	if (!isdigit((unsigned char) *in->at))
-		return bad_text(in, "A decimal number is missing.");
-	for (; isdigit((unsigned char) *in->at); in->at++)
-	{
-		n = n * 10 + (*in->at - '0');
-		if (n > PG_UINT32_MAX)
-			return bad_text(in, "A number is out of range.");
-	}
-	*result = n;
-	return true;
-}
 
 /*
  * What does not begin with the name of a method is most likely a text, given
  * where its signature is wanted.
  */
 static bool
-no_method(TextInput *in)
+no_method(Input *in)
 {
 	int			len = strlen(in->at);
 	int			shown = pg_mbcliplen(in->at, len, SHOWN_TEXT);
@@ -260,11 +198,11 @@ no_method(TextInput *in)
 
 /* The method's name and its row in the table of methods. */
 static bool
-read_method(TextInput *in, const MethodInfo **method)
+read_method(Input *in, const MethodInfo **method)
 {
 	const char *start;
 
-	skip_space(in);
+	input_skip_space(in);
 	start = in->at;
 	while (isalpha((unsigned char) *in->at) || *in->at == '_')
 		in->at++;
@@ -278,17 +216,20 @@ read_method(TextInput *in, const MethodInfo **method)
 }
 
 static bool
-read_params(TextInput *in, const MethodInfo *method, Making *making)
+read_params(Input *in, const MethodInfo *method, Making *making)
 {
+	uint64		param;
+
 	for (int i = 0; i < method->nparams; i++)
 	{
-		if (!read_char(in, i == 0 ? '(' : ',',
-					   "The method's parameters are missing.") ||
-			!read_decimal(in, &making->param[i]))
+		if (!input_char(in, i == 0 ? '(' : ',',
+						"The method's parameters are missing.") ||
+			!input_number(in, PG_UINT32_MAX, &param))
 			return false;
+		making->param[i] = param;
 	}
 	return method->nparams == 0 ||
-		read_char(in, ')', "A closing parenthesis is missing.");
+		input_char(in, ')', "A closing parenthesis is missing.");
 }
 
 /*
@@ -296,7 +237,7 @@ read_params(TextInput *in, const MethodInfo *method, Making *making)
  * words may stand in sentences or lines, "config=1a2b3c4d unit=line k=1".
  */
 static bool
-read_config(TextInput *in, const char *analysis, Making *making)
+read_config(Input *in, const char *analysis, Making *making)
 {
 	unsigned int hash;
 	unsigned int k;
@@ -315,7 +256,7 @@ read_config(TextInput *in, const char *analysis, Making *making)
 	}
 	if (end == 0 || sscanf(analysis, " k=%5u%n", &k, &end) != 1 ||
 		analysis[end] != '\0' || k > MAX_SHINGLE_SIZE)
-		return bad_text(in, "The analysis does not read config=HASH k=NUMBER.");
+		return input_bad(in, "The analysis does not read config=HASH k=NUMBER.");
 	making->filters = FILTER_CONFIG;
 	making->analysis = hash;
 	making->k = k;
@@ -324,19 +265,14 @@ read_config(TextInput *in, const char *analysis, Making *making)
 
 /* The analysis in brackets: from the canonical text to the header's fields. */
 static bool
-read_analysis(TextInput *in, Making *making)
+read_analysis(Input *in, Making *making)
 {
-	const char *end;
 	char	   *text;
 	Analysis   *analysis;
 
-	if (!read_char(in, '[', "The analysis, in brackets, is missing."))
+	if (!input_char(in, '[', "The analysis, in brackets, is missing.") ||
+		!input_until_bracket(in, &text))
 		return false;
-	end = strchr(in->at, ']');
-	if (end == NULL)
-		return bad_text(in, "A closing bracket is missing.");
-	text = pnstrdup(in->at, end - in->at);
-	in->at = end + 1;
 	if (strncmp(text, "config=", 7) == 0)
 		return read_config(in, text, making);
 	analysis = analysis_parse(text, strlen(text), in->escontext);
@@ -352,7 +288,7 @@ read_analysis(TextInput *in, Making *making)
 }
 
 static bool
-read_making(TextInput *in, Making *making)
+read_making(Input *in, Making *making)
 {
 	const MethodInfo *method;
 
@@ -365,7 +301,7 @@ read_making(TextInput *in, Making *making)
 	making->unit = UNIT_NONE;
 	if (!read_params(in, method, making))
 		return false;
-	skip_space(in);
+	input_skip_space(in);
 	if (method->analysed == ANALYSED_NEVER ||
 		(method->analysed == ANALYSED_AS_SOURCE && *in->at != '['))
 		return true;
@@ -374,40 +310,16 @@ read_making(TextInput *in, Making *making)
 
 /* The weight that stands behind a feature; that it is valid is checked later. */
 static bool
-read_weight(TextInput *in, float4 *weight)
+read_weight(Input *in, float4 *weight)
 {
 	char	   *end;
 
-	if (!read_char(in, ':', "There is no colon between a feature and its weight."))
+	if (!input_char(in, ':', "There is no colon between a feature and its weight."))
 		return false;
 	*weight = strtof(in->at, &end);
 	if (end == in->at)
-		return bad_text(in, "A weight is no number.");
+		return input_bad(in, "A weight is no number.");
 	in->at = end;
-	return true;
-}
-
-/* One value: exactly width / 4 hexadecimal digits. */
-static bool
-read_value(TextInput *in, int width, uint64 *value)
-{
-	uint64		v = 0;
-
-	skip_space(in);
-	for (int i = 0; i < width / 4; i++, in->at++)
-	{
-		char		c = *in->at;
-
-		if (c >= '0' && c <= '9')
-			v = v << 4 | (c - '0');
-		else if (c >= 'a' && c <= 'f')
-			v = v << 4 | (c - 'a' + 10);
-		else if (c >= 'A' && c <= 'F')
-			v = v << 4 | (c - 'A' + 10);
-		else
-			return bad_text(in, "A value does not have as many hexadecimal digits as its method's values have.");
-	}
-	*value = v;
 	return true;
 }
 
@@ -416,7 +328,7 @@ read_value(TextInput *in, int width, uint64 *value)
  * for `capacity` features at first.
  */
 static bool
-read_values(TextInput *in, Signature *sig, size_t capacity, size_t *n)
+read_values(Input *in, Signature *sig, size_t capacity, size_t *n)
 {
 	bool		weighted = method_info(sig->making.method)->weighted;
 	int			width = weighted ? 64 : sig->making.width;
@@ -424,31 +336,29 @@ read_values(TextInput *in, Signature *sig, size_t capacity, size_t *n)
 	uint64		value;
 
 	*n = 0;
-	if (!read_char(in, '{', "The values, in braces, are missing."))
+	if (!input_char(in, '{', "The values, in braces, are missing."))
 		return false;
-	skip_space(in);
+	input_skip_space(in);
 	while (*in->at != '}')
 	{
 		if (*n % 65536 == 65535)
 			CHECK_FOR_INTERRUPTS();
 		if (*in->at == '\0')
-			return bad_text(in, "The closing brace is missing.");
-		if (*n > 0 && !read_char(in, ',', "There is no comma between two values."))
+			return input_bad(in, "The closing brace is missing.");
+		if (*n > 0 && !input_char(in, ',', "There is no comma between two values."))
 			return false;
 		Assert(*n < capacity);
-		if (!read_value(in, width, &value) ||
+		if (!input_hex(in, width / 4, "A value does not have as many hexadecimal digits as its method's values have.",
+					   &value) ||
 			(weighted && !read_weight(in, &weights[*n])))
 			return false;
 		signature_set_value(sig, (*n)++, value);
-		skip_space(in);
+		input_skip_space(in);
 	}
 	if (weighted)
 		memmove(sig->values + *n, weights, *n * sizeof(float4));
 	in->at++;
-	skip_space(in);
-	if (*in->at != '\0')
-		return bad_text(in, "There is something behind the closing brace.");
-	return true;
+	return input_end(in);
 }
 
 /*
@@ -458,21 +368,21 @@ read_values(TextInput *in, Signature *sig, size_t capacity, size_t *n)
 Signature *
 signature_parse(const char *text, Node *escontext)
 {
-	TextInput	in = {text, escontext};
+	Input	in = {text, "signature", escontext};
 	Making		making;
 	Signature  *sig;
 	bool		exact;
 	size_t		capacity;
 	size_t		n;
-	uint32		nfeatures = 0;
+	uint64		nfeatures = 0;
 	const char *rule;
 
 	if (!read_making(&in, &making))
 		return NULL;
 	exact = method_info(making.method)->exact;
 	if (!exact &&
-		(!read_char(&in, '#', "The number of features, behind #, is missing.") ||
-		 !read_decimal(&in, &nfeatures)))
+		(!input_char(&in, '#', "The number of features, behind #, is missing.") ||
+		 !input_number(&in, PG_UINT32_MAX, &nfeatures)))
 		return NULL;
 
 	/* each value but the last takes its digits and a comma, at least */
@@ -486,7 +396,7 @@ signature_parse(const char *text, Node *escontext)
 	rule = check_making(&sig->making);
 	if (rule == NULL)
 		rule = check_values(sig);
-	if (rule != NULL && !bad_text(&in, rule))
+	if (rule != NULL && !input_bad(&in, rule))
 		return NULL;
 	return sig;
 }
@@ -621,8 +531,7 @@ signature_from_bytes(const char *bytes, size_t len)
 	const char *rule = NULL;
 
 	if (len < SIGNATURE_HEADER - VARHDRSZ)
-		(void) bad_signature(NULL, ERRCODE_INVALID_BINARY_REPRESENTATION,
-							 "It is shorter than a header.");
+		input_bad_bytes("signature", "It is shorter than a header.");
 	sig = palloc(len + VARHDRSZ);
 	SET_VARSIZE(sig, len + VARHDRSZ);
 	memcpy(&sig->making, bytes, len);
@@ -636,7 +545,7 @@ signature_from_bytes(const char *bytes, size_t len)
 		rule = check_values(sig);
 	}
 	if (rule != NULL)
-		(void) bad_signature(NULL, ERRCODE_INVALID_BINARY_REPRESENTATION, rule);
+		input_bad_bytes("signature", rule);
 	return sig;
 }
 

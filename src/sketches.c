@@ -115,79 +115,73 @@ sketch_of_text(FunctionCallInfo fcinfo, int karg,
 	return make_sketch(document_making(site), set, n, method, param0, param1);
 }
 
-static uint32
-minhash_size(int size)
+/*
+ * The functions with one parameter, the second argument, from 1 to `most`;
+ * `what` names it in errors.
+ */
+static Datum
+sketch_of_set_arg(FunctionCallInfo fcinfo, Method method, const char *what,
+				  int most)
 {
-	return checked_param("size of a sketch", size, 1, MINHASH_MAX_SIZE);
+	uint32		param = checked_param(what, PG_GETARG_INT32(1), 1, most);
+
+	PG_RETURN_SIGNATURE(sketch_of_set(PG_GETARG_SIGNATURE(0), method,
+									  param, 0));
 }
+
+static Datum
+sketch_of_text_arg(FunctionCallInfo fcinfo, Method method, const char *what,
+				   int most)
+{
+	uint32		param = checked_param(what, PG_GETARG_INT32(1), 1, most);
+
+	PG_RETURN_SIGNATURE(sketch_of_text(fcinfo, 2, method, param, 0));
+}
+
+#define MINHASH_PARAM	METHOD_MINHASH, "size of a sketch", MINHASH_MAX_SIZE
+#define BOTTOM_PARAM	METHOD_BOTTOM, "number of hashes to keep", PG_INT32_MAX
+#define SAMPLE_PARAM	METHOD_SAMPLE, "modulus", PG_INT32_MAX
 
 PG_FUNCTION_INFO_V1(minhash_of_set);
 Datum
 minhash_of_set(PG_FUNCTION_ARGS)
 {
-	uint32		size = minhash_size(PG_GETARG_INT32(1));
-
-	PG_RETURN_SIGNATURE(sketch_of_set(PG_GETARG_SIGNATURE(0), METHOD_MINHASH,
-									  size, 0));
+	return sketch_of_set_arg(fcinfo, MINHASH_PARAM);
 }
 
 PG_FUNCTION_INFO_V1(minhash_of_text);
 Datum
 minhash_of_text(PG_FUNCTION_ARGS)
 {
-	uint32		size = minhash_size(PG_GETARG_INT32(1));
-
-	PG_RETURN_SIGNATURE(sketch_of_text(fcinfo, 2, METHOD_MINHASH, size, 0));
-}
-
-static uint32
-bottom_size(int s)
-{
-	return checked_param("number of hashes to keep", s, 1, PG_INT32_MAX);
+	return sketch_of_text_arg(fcinfo, MINHASH_PARAM);
 }
 
 PG_FUNCTION_INFO_V1(bottom_of_set);
 Datum
 bottom_of_set(PG_FUNCTION_ARGS)
 {
-	uint32		s = bottom_size(PG_GETARG_INT32(1));
-
-	PG_RETURN_SIGNATURE(sketch_of_set(PG_GETARG_SIGNATURE(0), METHOD_BOTTOM,
-									  s, 0));
+	return sketch_of_set_arg(fcinfo, BOTTOM_PARAM);
 }
 
 PG_FUNCTION_INFO_V1(bottom_of_text);
 Datum
 bottom_of_text(PG_FUNCTION_ARGS)
 {
-	uint32		s = bottom_size(PG_GETARG_INT32(1));
-
-	PG_RETURN_SIGNATURE(sketch_of_text(fcinfo, 2, METHOD_BOTTOM, s, 0));
-}
-
-static uint32
-sample_modulus(int m)
-{
-	return checked_param("modulus", m, 1, PG_INT32_MAX);
+	return sketch_of_text_arg(fcinfo, BOTTOM_PARAM);
 }
 
 PG_FUNCTION_INFO_V1(sample_of_set);
 Datum
 sample_of_set(PG_FUNCTION_ARGS)
 {
-	uint32		m = sample_modulus(PG_GETARG_INT32(1));
-
-	PG_RETURN_SIGNATURE(sketch_of_set(PG_GETARG_SIGNATURE(0), METHOD_SAMPLE,
-									  m, 0));
+	return sketch_of_set_arg(fcinfo, SAMPLE_PARAM);
 }
 
 PG_FUNCTION_INFO_V1(sample_of_text);
 Datum
 sample_of_text(PG_FUNCTION_ARGS)
 {
-	uint32		m = sample_modulus(PG_GETARG_INT32(1));
-
-	PG_RETURN_SIGNATURE(sketch_of_text(fcinfo, 2, METHOD_SAMPLE, m, 0));
+	return sketch_of_text_arg(fcinfo, SAMPLE_PARAM);
 }
 
 PG_FUNCTION_INFO_V1(simhash_of_set);

@@ -33,6 +33,7 @@
 #include "compat.h"
 #include "corpus/lexicon.h"
 #include "hash.h"
+#include "input.h"
 #include "text/analysis.h"
 
 PG_FUNCTION_INFO_V1(lexicon_in);
@@ -282,79 +283,35 @@ check_entries(const Lexicon *lexicon)
 	return NULL;
 }
 
-/* The error that an input is no lexicon, soft where the server can. */
-static bool
-bad_lexicon(Node *escontext, int code, const char *rule)
-{
-	ereturn(escontext, false,
-			(errcode(code),
-			 errmsg("input is not a valid lexicon"),
-			 errdetail("%s", rule)));
-}
-
 /* Reading the text form */
-
-typedef struct TextInput
-{
-	const char *at;				/* next character */
-	Node	   *escontext;		/* where errors go */
-} TextInput;
-
-static bool
-bad_text(TextInput *in, const char *rule)
-{
-	return bad_lexicon(in->escontext, ERRCODE_INVALID_TEXT_REPRESENTATION,
-					   rule);
-}
 
 /* A word or a sign that must be there, behind any white space. */
 static bool
-read_literal(TextInput *in, const char *literal)
+read_literal(Input *in, const char *literal)
 {
-	while (isspace((unsigned char) *in->at))
-		in->at++;
+	input_skip_space(in);
 	if (strncmp(in->at, literal, strlen(literal)) != 0)
-		return bad_text(in, psprintf("\"%s\" is missing.", literal));
+		return input_bad(in, psprintf("\"%s\" is missing.", literal));
 	in->at += strlen(literal);
 	return true;
 }
 
-/* A decimal number of at most max. */
 static bool
-read_number(TextInput *in, uint64 max, uint64 *result)
+read_named(Input *in, const char *name, uint64 *result)
 {
-	uint64		n = 0;
-
-	if (!isdigit((unsigned char) *in->at))
-		return bad_text(in, "A decimal number is missing.");
-	for (; isdigit((unsigned char) *in->at); in->at++)
-	{
-		uint64		digit = *in->at - '0';
-
-		if (n > (max - digit) / 10)
-			return bad_text(in, "A number is out of range.");
-		n = n * 10 + digit;
-	}
-	*result = n;
-	return true;
-}
-
-static bool
-read_named(TextInput *in, const char *name, uint64 *result)
-{
-	return read_literal(in, name) && read_number(in, PG_UINT64_MAX, result);
+	return read_literal(in, name) && input_number(in, PG_UINT64_MAX, result);
 }
 
 /* "config=1a2b3c4d": a configuration, known by the hash of its name. */
 static bool
-read_config(TextInput *in, const char *analysis, Lexicon *header)
+read_config(Input *in, const char *analysis, Lexicon *header)
 {
 	unsigned int hash;
 	int			end = 0;
 
 	if (sscanf(analysis, "config=%8x%n", &hash, &end) != 1 ||
 		analysis[end] != '\0')
-		return bad_text(in, "The analysis does not read config=HASH.");
+		return input_bad(in, "The analysis does not read config=HASH.");
 	header->filters = FILTER_CONFIG;
 	header->analysis = hash;
 	return true;
@@ -362,19 +319,14 @@ read_config(TextInput *in, const char *analysis, Lexicon *header)
 
 /* The analysis in brackets. */
 static bool
-read_analysis(TextInput *in, Lexicon *header)
+read_analysis(Input *in, Lexicon *header)
 {
-	const char *end;
 	char	   *text;
 	Analysis   *analysis;
 
-	if (!read_literal(in, "lexicon") || !read_literal(in, "["))
+	if (!read_literal(in, "lexicon") || !read_literal(in, "[") ||
+		!input_until_bracket(in, &text))
 		return false;
-	end = strchr(in->at, ']');
-	if (end == NULL)
-		return bad_text(in, "A closing bracket is missing.");
-	text = pnstrdup(in->at, end - in->at);
-	in->at = end + 1;
 	if (strncmp(text, "config=", 7) == 0)
 		return read_config(in, text, header);
 	analysis = analysis_parse(text, strlen(text), in->escontext);
@@ -389,7 +341,7 @@ read_analysis(TextInput *in, Lexicon *header)
 }
 
 static bool
-read_initials(TextInput *in, uint64 *initials)
+read_initials(Input *in, uint64 *initials)
 {
 	for (int i = 0; i < LEXICON_CLASSES; i++)
 	{
@@ -401,29 +353,16 @@ read_initials(TextInput *in, uint64 *initials)
 
 /* One word: 16 hexadecimal digits, df and cf, with colons between them. */
 static bool
-read_entry(TextInput *in, LexiconEntry *entry)
+read_entry(Input *in, LexiconEntry *entry)
 {
-	uint64		hash = 0;
 	uint64		df;
 	uint64		cf;
 
-	while (isspace((unsigned char) *in->at))
-		in->at++;
-	for (int i = 0; i < 16; i++, in->at++)
-	{
-		char		c = *in->at;
-
-		if (c >= '0' && c <= '9')
-			hash = hash << 4 | (c - '0');
-		else if (c >= 'a' && c <= 'f')
-			hash = hash << 4 | (c - 'a' + 10);
-		else
-			return bad_text(in, "The hash of a word is not of 16 hexadecimal digits.");
-	}
-	if (!read_literal(in, ":") || !read_number(in, PG_UINT32_MAX, &df) ||
-		!read_literal(in, ":") || !read_number(in, PG_UINT32_MAX, &cf))
+	if (!input_hex(in, 16, "The hash of a word is not of 16 hexadecimal digits.",
+				   &entry->hash) ||
+		!read_literal(in, ":") || !input_number(in, PG_UINT32_MAX, &df) ||
+		!read_literal(in, ":") || !input_number(in, PG_UINT32_MAX, &cf))
 		return false;
-	entry->hash = hash;
 	entry->df = df;
 	entry->cf = cf;
 	return true;
@@ -431,14 +370,13 @@ read_entry(TextInput *in, LexiconEntry *entry)
 
 /* All words, in braces, to the end of the input. */
 static bool
-read_entries(TextInput *in, Lexicon *lexicon)
+read_entries(Input *in, Lexicon *lexicon)
 {
 	size_t		n = 0;
 
 	if (!read_literal(in, "{"))
 		return false;
-	while (isspace((unsigned char) *in->at))
-		in->at++;
+	input_skip_space(in);
 	while (*in->at != '}')
 	{
 		if (n % 65536 == 65535)
@@ -447,14 +385,11 @@ read_entries(TextInput *in, Lexicon *lexicon)
 			return false;
 		if (!read_entry(in, &lexicon->entries[n++]))
 			return false;
-		while (isspace((unsigned char) *in->at))
-			in->at++;
+		input_skip_space(in);
 	}
 	in->at++;
-	while (isspace((unsigned char) *in->at))
-		in->at++;
-	if (*in->at != '\0')
-		return bad_text(in, "There is something behind the closing brace.");
+	if (!input_end(in))
+		return false;
 	SET_VARSIZE(lexicon, LEXICON_HEADER + n * sizeof(LexiconEntry));
 	return true;
 }
@@ -466,7 +401,7 @@ read_entries(TextInput *in, Lexicon *lexicon)
 static Lexicon *
 parse_lexicon(const char *text, Node *escontext)
 {
-	TextInput	in = {text, escontext};
+	Input	in = {text, "lexicon", escontext};
 	Lexicon		header = {.version = LEXICON_VERSION};
 	Making		making;
 	Lexicon    *lexicon;
@@ -489,7 +424,7 @@ parse_lexicon(const char *text, Node *escontext)
 	rule = check_header(lexicon);
 	if (rule == NULL)
 		rule = check_entries(lexicon);
-	if (rule != NULL && !bad_text(&in, rule))
+	if (rule != NULL && !input_bad(&in, rule))
 		return NULL;
 	lexicon_seal(lexicon);
 	return lexicon;
@@ -575,11 +510,9 @@ lexicon_from_bytes(const char *bytes, size_t len)
 	const char *rule;
 
 	if (len < LEXICON_HEADER - VARHDRSZ)
-		(void) bad_lexicon(NULL, ERRCODE_INVALID_BINARY_REPRESENTATION,
-						   "It is shorter than a header.");
+		input_bad_bytes("lexicon", "It is shorter than a header.");
 	if ((len + VARHDRSZ - LEXICON_HEADER) % sizeof(LexiconEntry) != 0)
-		(void) bad_lexicon(NULL, ERRCODE_INVALID_BINARY_REPRESENTATION,
-						   "Its last word is cut off.");
+		input_bad_bytes("lexicon", "Its last word is cut off.");
 	lexicon = palloc(len + VARHDRSZ);
 	SET_VARSIZE(lexicon, len + VARHDRSZ);
 	memcpy(LEXICON_BYTES(lexicon), bytes, len);
@@ -590,7 +523,7 @@ lexicon_from_bytes(const char *bytes, size_t len)
 	if (rule == NULL && lexicon->id != make_id(lexicon))
 		rule = "Its checksum is not that of its content.";
 	if (rule != NULL)
-		(void) bad_lexicon(NULL, ERRCODE_INVALID_BINARY_REPRESENTATION, rule);
+		input_bad_bytes("lexicon", rule);
 	return lexicon;
 }
 

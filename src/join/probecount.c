@@ -134,12 +134,17 @@ lists_of(SetJoin *join, const uint64 *keys, uint32 n, uint32 sides)
 
 /* Probe-Count */
 
+/*
+ * Merges the lists of the first n keys of a set.  Of the others, `spare` may
+ * be shared, too.
+ */
 static void
-probe_count_probe(SetJoin *join, const JoinSet *set, uint32 sides)
+merge_lists(SetJoin *join, const JoinSet *set, uint32 sides, uint32 n,
+			uint32 spare)
 {
 	InvertedIndex *index = &join->index;
-	PostingList *lists = lists_of(join, set->keys, set->nkeys, sides);
-	binaryheap *heap = heap_of(lists, set->nkeys);
+	PostingList *lists = lists_of(join, set->keys, n, sides);
+	binaryheap *heap = heap_of(lists, n);
 
 	while (!binaryheap_empty(heap))
 	{
@@ -147,12 +152,18 @@ probe_count_probe(SetJoin *join, const JoinSet *set, uint32 sides)
 		uint32		found = next_set(join, heap, sides, &count);
 
 		CHECK_FOR_INTERRUPTS();
-		if (count >= setjoin_need(join, INDEXED_SIZE(index, found),
-								  set->size))
+		if (count + spare >= setjoin_need(join, INDEXED_SIZE(index, found),
+										  set->size))
 			add_candidate(index, found);
 	}
 	binaryheap_free(heap);
 	pfree(lists);
+}
+
+static void
+probe_count_probe(SetJoin *join, const JoinSet *set, uint32 sides)
+{
+	merge_lists(join, set, sides, set->nkeys, 0);
 }
 
 const Algorithm probe_count = {
@@ -294,25 +305,8 @@ probe_stopwords_indexed(SetJoin *join, const JoinSet *set)
 static void
 probe_stopwords_probe(SetJoin *join, const JoinSet *set, uint32 sides)
 {
-	InvertedIndex *index = &join->index;
-	uint32		stopwords = count_stopwords(join, set);
-	uint32		n = probe_stopwords_indexed(join, set);
-	PostingList *lists = lists_of(join, set->keys, n, sides);
-	binaryheap *heap = heap_of(lists, n);
-
-	while (!binaryheap_empty(heap))
-	{
-		uint32		count;
-		uint32		found = next_set(join, heap, sides, &count);
-		uint32		need = setjoin_need(join, INDEXED_SIZE(index, found),
-										set->size);
-
-		CHECK_FOR_INTERRUPTS();
-		if (count + stopwords >= need)
-			add_candidate(index, found);
-	}
-	binaryheap_free(heap);
-	pfree(lists);
+	merge_lists(join, set, sides, probe_stopwords_indexed(join, set),
+				count_stopwords(join, set));
 }
 
 const Algorithm probe_stopwords = {
