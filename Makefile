@@ -176,7 +176,8 @@ ISOLATION = \
 	guard_partition_race \
 	guard_skip_race \
 	guard_speculative_race \
-	guard_update_race
+	guard_update_race \
+	join_recheck
 ISOLATION_OPTS = --inputdir=$(srcdir)/test --outputdir=. \
 	--load-extension=neardup
 TAP_TESTS = 1
