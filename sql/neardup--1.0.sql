@@ -1192,6 +1192,7 @@ COMMENT ON AGGREGATE cluster_evaluation("any", "any") IS 'adjusted Rand index an
 -- unsafe in parallel: makes temporary tables
 CREATE FUNCTION evaluate_methods(documents text, truth text, methods text[],
                                  thresholds double precision[] = '{0.8}', condition text = 'true',
+                                 measures text[] = '{jaccard}',
                                  OUT method text, OUT threshold double precision,
                                  OUT signatures bigint, OUT bytes double precision,
                                  OUT found bigint, OUT correct bigint,
@@ -1202,4 +1203,4 @@ CREATE FUNCTION evaluate_methods(documents text, truth text, methods text[],
                                  OUT make_ms double precision, OUT find_ms double precision) RETURNS SETOF record
     AS 'MODULE_PATHNAME'
     LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE COST 100000 ROWS 10;
-COMMENT ON FUNCTION evaluate_methods(text, text, text[], double precision[], text) IS 'recall, precision, F and time of methods on documents whose near-duplicates are known';
+COMMENT ON FUNCTION evaluate_methods(text, text, text[], double precision[], text, text[]) IS 'recall, precision, F and time of methods on documents whose near-duplicates are known';

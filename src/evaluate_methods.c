@@ -23,6 +23,7 @@
 #include "utils/tuplestore.h"
 
 #include "compat.h"
+#include "measures.h"
 
 PG_FUNCTION_INFO_V1(evaluate_methods);
 
@@ -68,10 +69,37 @@ prepare(const Evaluation *evaluation, const char *documents, const char *truth)
 				 truth, evaluation->condition));
 }
 
+/* A measure of the signatures x and y as an expression. */
+static char *
+measure_expression(const Evaluation *evaluation, Measure measure,
+				   const char *x, const char *y)
+{
+	const char *function = measure_name(measure);
+
+	switch (measure)
+	{
+		case MEASURE_JACCARD:
+			function = "similarity";
+			break;
+		case MEASURE_CONTAINS:
+			return measure_expression(evaluation, MEASURE_CONTAINMENT, y, x);
+		case MEASURE_OVERLAP:
+			return psprintf("GREATEST(%s, %s)",
+							measure_expression(evaluation,
+											   MEASURE_CONTAINMENT, x, y),
+							measure_expression(evaluation,
+											   MEASURE_CONTAINS, x, y));
+		default:
+			break;
+	}
+	return psprintf("%s.%s(%s, %s)", evaluation->schema, function, x, y);
+}
+
 /* Makes the signatures of a method and finds the pairs. */
 static void
 find_pairs(const Evaluation *evaluation, const char *method,
-		   double threshold, double *make_ms, double *find_ms)
+		   double threshold, Measure measure,
+		   double *make_ms, double *find_ms)
 {
 	*make_ms = run(psprintf("CREATE TEMP TABLE neardup_signatures AS "
 							"SELECT *, (%s)::%s.signature AS neardup_signature "
@@ -80,12 +108,15 @@ find_pairs(const Evaluation *evaluation, const char *method,
 	run("ANALYZE pg_temp.neardup_signatures");
 	*find_ms = run(psprintf("CREATE TEMP TABLE neardup_found AS "
 							"SELECT a.id AS id1, b.id AS id2, "
-							"%s.similarity(a.neardup_signature, b.neardup_signature) AS similarity "
+							"%s AS similarity "
 							"FROM pg_temp.neardup_signatures a JOIN pg_temp.neardup_signatures b "
-							"ON %s.near_duplicate(a.neardup_signature, b.neardup_signature, %.17g) "
+							"ON %s.near_duplicate(a.neardup_signature, b.neardup_signature, %.17g, '%s') "
 							"AND a.id < b.id AND (%s)",
-							evaluation->schema, evaluation->schema, threshold,
-							evaluation->condition));
+							measure_expression(evaluation, measure,
+											   "a.neardup_signature",
+											   "b.neardup_signature"),
+							evaluation->schema, threshold,
+							measure_name(measure), evaluation->condition));
 }
 
 /* Appends a method's row to the result. */
@@ -117,70 +148,103 @@ put_row(const Evaluation *evaluation, const char *method, double threshold,
 						 evaluation->rsinfo->setDesc, values, nulls);
 }
 
-/* The threshold of method i: its own, or the only one. */
-static double
-threshold_of(ArrayType *thresholds, int nthresholds, int i)
+/* Raises an error unless there are n of `what`, or one for all. */
+static void
+require_as_many(ArrayType *array, int n, const char *what)
 {
-	return ((const float8 *) ARR_DATA_PTR(thresholds))[nthresholds == 1 ? 0 : i];
-}
+	int			given = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
 
-/* Raises an error unless there is a threshold for each method, or one. */
-static int
-check_arrays(ArrayType *methods, ArrayType *thresholds, int *nthresholds)
-{
-	int			n = ArrayGetNItems(ARR_NDIM(methods), ARR_DIMS(methods));
-
-	*nthresholds = ArrayGetNItems(ARR_NDIM(thresholds), ARR_DIMS(thresholds));
-	if (array_contains_nulls(methods) || array_contains_nulls(thresholds))
+	if (array_contains_nulls(array))
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("methods and thresholds must not be null")));
-	if (*nthresholds != 1 && *nthresholds != n)
+				 errmsg("methods, thresholds and measures must not be null")));
+	if (given != 1 && given != n)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("there are %d thresholds for %d methods",
-						*nthresholds, n),
+				 errmsg("there are %d %s for %d methods", given, what, n),
 				 errhint("Give one for each method, or one for all.")));
-	return n;
+}
+
+/* An array's texts. */
+static Datum *
+texts_of(ArrayType *array, int *n)
+{
+	Datum	   *texts;
+
+	deconstruct_array(array, TEXTOID, -1, false, TYPALIGN_INT, &texts, NULL,
+					  n);
+	return texts;
+}
+
+/* What is to be compared. */
+typedef struct Methods
+{
+	int			n;
+	Datum	   *expressions;
+	int			nthresholds;	/* n, or one for all */
+	const float8 *thresholds;
+	int			nmeasures;		/* n, or one for all */
+	Datum	   *measures;		/* by name */
+} Methods;
+
+static Methods
+check_methods(ArrayType *expressions, ArrayType *thresholds,
+			  ArrayType *measures)
+{
+	Methods		methods;
+
+	methods.n = ArrayGetNItems(ARR_NDIM(expressions), ARR_DIMS(expressions));
+	require_as_many(expressions, methods.n, "methods");
+	require_as_many(thresholds, methods.n, "thresholds");
+	require_as_many(measures, methods.n, "measures");
+	methods.expressions = texts_of(expressions, &methods.n);
+	methods.nthresholds = ArrayGetNItems(ARR_NDIM(thresholds),
+										 ARR_DIMS(thresholds));
+	methods.thresholds = (const float8 *) ARR_DATA_PTR(thresholds);
+	methods.measures = texts_of(measures, &methods.nmeasures);
+	return methods;
+}
+
+/* Evaluates method i and appends its row to the result. */
+static void
+evaluate_method(const Evaluation *evaluation, const Methods *methods, int i)
+{
+	char	   *method = TextDatumGetCString(methods->expressions[i]);
+	double		threshold =
+	methods->thresholds[methods->nthresholds == 1 ? 0 : i];
+	Datum		measure = methods->measures[methods->nmeasures == 1 ? 0 : i];
+	double		make_ms;
+	double		find_ms;
+
+	find_pairs(evaluation, method, threshold,
+			   measure_require(DatumGetTextPP(measure)), &make_ms, &find_ms);
+	put_row(evaluation, method, threshold, make_ms, find_ms);
+	run("DROP TABLE pg_temp.neardup_signatures, pg_temp.neardup_found");
 }
 
 /*
  * evaluate_methods(documents text, truth text, methods text[],
- * thresholds float8[], condition text)
+ * thresholds float8[], condition text, measures text[])
  */
 Datum
 evaluate_methods(PG_FUNCTION_ARGS)
 {
 	char	   *documents = text_to_cstring(PG_GETARG_TEXT_PP(0));
 	char	   *truth = text_to_cstring(PG_GETARG_TEXT_PP(1));
-	ArrayType  *methods = PG_GETARG_ARRAYTYPE_P(2);
-	ArrayType  *thresholds = PG_GETARG_ARRAYTYPE_P(3);
+	Methods		methods = check_methods(PG_GETARG_ARRAYTYPE_P(2),
+										PG_GETARG_ARRAYTYPE_P(3),
+										PG_GETARG_ARRAYTYPE_P(5));
 	Evaluation	evaluation;
-	Datum	   *names;
-	int			nmethods;
-	int			nthresholds;
 
-	nmethods = check_arrays(methods, thresholds, &nthresholds);
 	InitMaterializedSRF(fcinfo, 0);
 	evaluation.rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
 	evaluation.schema = quote_identifier(get_namespace_name(get_func_namespace(fcinfo->flinfo->fn_oid)));
 	evaluation.condition = text_to_cstring(PG_GETARG_TEXT_PP(4));
-	deconstruct_array(methods, TEXTOID, -1, false, TYPALIGN_INT, &names, NULL,
-					  &nmethods);
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
 	prepare(&evaluation, documents, truth);
-	for (int i = 0; i < nmethods; i++)
-	{
-		char	   *method = TextDatumGetCString(names[i]);
-		double		threshold = threshold_of(thresholds, nthresholds, i);
-		double		make_ms;
-		double		find_ms;
-
-		find_pairs(&evaluation, method, threshold, &make_ms, &find_ms);
-		put_row(&evaluation, method, threshold, make_ms, find_ms);
-		run("DROP TABLE pg_temp.neardup_signatures, pg_temp.neardup_found");
-	}
+	for (int i = 0; i < methods.n; i++)
+		evaluate_method(&evaluation, &methods, i);
 	run("DROP TABLE pg_temp.neardup_documents, pg_temp.neardup_truth");
 	if (SPI_finish() != SPI_OK_FINISH)
 		elog(ERROR, "SPI_finish failed");

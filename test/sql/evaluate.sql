@@ -102,6 +102,18 @@ FROM evaluate_methods('SELECT * FROM texts', $$SELECT * FROM (VALUES (1, 2), (3,
 SELECT method, found, correct, true_pairs
 FROM evaluate_methods('SELECT id, body, source FROM texts', 'SELECT 1 AS id1, 2 AS id2 UNION SELECT 1, 3 UNION SELECT 2, 3',
     '{text_hash(body), shingles(body)}', '{0.5}', 'a.source <> b.source');
+-- by other measures, of the document of the lesser id first
+SELECT measure, found, correct, round(highest_false_match::numeric, 4) AS hfm, round(separation::numeric, 4) AS separation, values
+FROM (VALUES (1, 'jaccard'), (2, 'dice'), (3, 'cosine'), (4, 'overlap'), (5, 'containment'), (6, 'contains')) v (n, measure),
+     evaluate_methods($$SELECT id, body FROM texts UNION ALL SELECT 6, 'The quick brown fox jumps over the lazy dog near the river.'$$,
+                      'SELECT 3 AS id1, 6 AS id2', '{shingles(body)}', '{0.55}', 'true', ARRAY[measure]) e,
+     (SELECT round(similarity(a, b)::numeric, 4) || ' ' || round(dice(a, b)::numeric, 4) || ' ' || round(cosine(a, b)::numeric, 4) || ' ' ||
+             round(containment(a, b)::numeric, 4) || ' ' || round(containment(b, a)::numeric, 4) AS values
+      FROM texts, shingles(body) a, shingles('The quick brown fox jumps over the lazy dog near the river.') b WHERE id = 3) x ORDER BY n;
+SELECT method, round(highest_false_match::numeric, 4) AS hfm
+FROM evaluate_methods('SELECT * FROM texts', 'SELECT 1 AS id1, 3 AS id2', '{shingles(body), weighted_words(body), weighted_words(body)}', '{0.1}', 'true', '{containment, cosine, jaccard}');
+SELECT * FROM evaluate_methods('SELECT * FROM texts', 'SELECT 1 AS id1, 1 AS id2', '{shingles(body)}', measures => '{euclid}');
+SELECT * FROM evaluate_methods('SELECT * FROM texts', 'SELECT 1 AS id1, 1 AS id2', '{shingles(body)}', measures => '{dice,cosine}');
 SELECT relname FROM pg_class WHERE relname LIKE 'neardup\_%' AND relpersistence = 't';
 SELECT * FROM evaluate_methods('SELECT 1 AS id', 'SELECT 1 AS id1, 1 AS id2', '{}', '{}');
 SELECT * FROM evaluate_methods('SELECT * FROM texts', 'SELECT 1 AS id1, 1 AS id2', '{shingles(body), text_hash(body)}', '{0.8, 0.8, 0.8}');
