@@ -3,38 +3,12 @@
 --		10,000 documents of some 50 kB with shared boilerplate: index and
 --		look-ups keep their shape.
 --
--- A document is three of 30 pieces of boilerplate (4 kB each: descriptions
--- of one hash class) and a hundred descriptions of its own choice; every
--- tenth is a copy of the one before it with two of the hundred exchanged.
---
 \pset footer off
 
-CREATE TEMP TABLE numbered AS
-SELECT row_number() OVER (ORDER BY md5(id::text)) - 1 AS n, body
-FROM docs;
-CREATE UNIQUE INDEX ON numbered (n);
-ANALYZE numbered;
-CREATE TEMP TABLE boilerplate AS
-SELECT n % 30 AS n, string_agg(body, e'\n' ORDER BY n) AS body
-FROM numbered WHERE n < 300 GROUP BY n % 30;
-
--- Own linear generator: the same documents everywhere
-CREATE FUNCTION pick(doc int, place int) RETURNS bigint LANGUAGE sql IMMUTABLE
-RETURN 300 + (('x' || substr(md5(doc || ' ' || place), 1, 8))::bit(32)::bigint
-       & 2147483647) % 340000;
-CREATE TABLE long AS
-SELECT d AS id,
-       (SELECT string_agg(body, e'\n' ORDER BY n) FROM boilerplate
-        WHERE n IN (d / 10 % 30, d / 10 * 7 % 30, d / 10 * 11 % 30))
-       || e'\n' ||
-       (SELECT string_agg(body, e'\n' ORDER BY place)
-        FROM generate_series(1, 100) AS place
-        JOIN numbered ON n = pick(CASE WHEN d % 10 = 9 AND place <> 7
-                                         AND place <> 57
-                                  THEN d - 1 ELSE d END, place)) AS body
-FROM generate_series(1, 10000) AS d;
-ALTER TABLE long ADD sig signature GENERATED ALWAYS AS (shingles(body)) STORED;
-VACUUM ANALYZE long;
+\set source docs
+\set documents 10000
+\set pieces 100
+\ir long_documents.sql
 SELECT count(*) AS documents, round(avg(octet_length(body)) / 1000) AS "kB each",
        round(avg(cardinality(sig::bigint[]))) AS "shingles each" FROM long;
 
