@@ -40,22 +40,22 @@ VACUUM ANALYZE sets.titles;
 CREATE TABLE compared (figure int, collection text, sets int, measure text,
                        algorithms text[], thresholds float8[]);
 INSERT INTO compared VALUES
-  (2, 'words', 4000, 'jaccard',
+  (2, 'words', 3000, 'jaccard',
    '{pair-count,probe-count,probe-stopwords,probe-optmerge}',
    '{0.5,0.6,0.7,0.8,0.9}'),
   (2, 'shingles', 10000, 'jaccard',
    '{pair-count,probe-count,probe-stopwords,probe-optmerge}',
    '{0.5,0.6,0.7,0.8,0.9}'),
-  (6, 'words', 4000, 'cosine',
+  (6, 'words', 3000, 'cosine',
    '{probe-count,probe-optmerge,all-pairs-0,all-pairs-1,all-pairs-2}',
    '{0.5,0.6,0.7,0.8,0.9}'),
   (6, 'vectors', 10000, 'cosine', '{all-pairs-0,all-pairs-1,all-pairs-2}',
    '{0.5,0.6,0.7,0.8,0.9}'),
-  (10, 'shingles', 1000000, 'jaccard', '{all-pairs-2,ppjoin,ppjoin+}',
+  (10, 'shingles', 1000000, 'jaccard', '{all-pairs-1,all-pairs-2,ppjoin,ppjoin+}',
    '{0.5,0.6,0.7,0.8,0.85,0.9,0.95}'),
-  (10, 'words', 30000, 'jaccard', '{all-pairs-2,ppjoin,ppjoin+}',
+  (10, 'words', 30000, 'jaccard', '{all-pairs-1,all-pairs-2,ppjoin,ppjoin+}',
    '{0.5,0.6,0.7,0.8,0.85,0.9,0.95}'),
-  (10, 'titles', 1000000, 'jaccard', '{all-pairs-2,ppjoin,ppjoin+}',
+  (10, 'titles', 1000000, 'jaccard', '{all-pairs-1,all-pairs-2,ppjoin,ppjoin+}',
    '{0.5,0.6,0.7,0.8,0.85,0.9,0.95}');
 
 CREATE TABLE points (figure int, collection text, sets bigint, algorithm text,
