@@ -10,7 +10,10 @@
  *	- the size filter passes over partners that are too small or too large;
  *	- the positional filter prunes a candidate once the tokens shared so far
  *	  and what is left of the two sets behind this token,
- *	  ubound = 1 + min(|x| - i, |y| - j), do not add up to `need`.
+ *	  ubound = 1 + min(|x| - i, |y| - j), do not add up to `need`;
+ *
+ * and at their end a candidate is dropped if what its prefix shares and what
+ * is left behind the prefixes do not add up.
  *
  * What is left is verified on the sets themselves, a merge that stops as soon
  * as `need` is out of reach.  C. Xiao, W. Wang, X. Lin, J. X. Yu, "Efficient
@@ -20,7 +23,7 @@
  * be sound on a match of two tokens with different places in the order.  (Two
  * features with one key have one place, side by side; then each pair of them
  * counts as a shared token, so that the count runs ahead of the positions and
- * ubound stays an upper bound.)
+ * both bounds stay upper bounds, also where prefixes end between the two.)
  *
  * PPJoin+ adds the suffix filter, see suffix.c.  It costs more than it saves
  * once candidates are turned away by bitmaps.
@@ -175,10 +178,33 @@ probe_token(SetJoin *join, const Probe *probe, uint32 i)
 	}
 }
 
+/*
+ * False if what a candidate shares with the probe's prefix is not enough,
+ * whatever follows.  Of the two prefixes, that which ends with the smaller
+ * token has been counted in full: further shared elements are behind it.
+ */
+static bool
+rest_is_enough(SetJoin *join, const Probe *probe, uint32 candidate)
+{
+	const Accumulator *accumulator = &join->index.accumulators[candidate];
+	const JoinSet *x = probe->set;
+	const JoinSet *y = &join->sets[candidate];
+	uint32		ny = ppjoin_indexed_keys(join, y);
+	uint32		rest;
+
+	/* it has a posting and a token of the probe, so neither prefix is empty */
+	if (x->keys[probe->nkeys - 1] < y->keys[ny - 1])
+		rest = x->nvalues - probe->nkeys;
+	else
+		rest = y->nvalues - ny;
+	return accumulator->shared + rest >= accumulator->need;
+}
+
 /* Forgets the candidates that have been pruned, and all that was counted. */
 static void
-gather_candidates(InvertedIndex *index)
+gather_candidates(SetJoin *join, const Probe *probe)
 {
+	InvertedIndex *index = &join->index;
 	uint32		left = 0;
 
 	for (uint32 i = 0; i < index->ncandidates; i++)
@@ -186,8 +212,12 @@ gather_candidates(InvertedIndex *index)
 		uint32		candidate = index->candidates[i];
 		Accumulator *accumulator = &index->accumulators[candidate];
 
-		if (accumulator->shared != PRUNED)
+		if (accumulator->shared == PRUNED)
+			 /* has been counted */ ;
+		else if (rest_is_enough(join, probe, candidate))
 			index->candidates[left++] = candidate;
+		else
+			join->stats.removed_position++;
 		memset(accumulator, 0, sizeof(Accumulator));
 	}
 	index->ncandidates = left;
@@ -196,7 +226,6 @@ gather_candidates(InvertedIndex *index)
 static void
 ppjoin_probe(SetJoin *join, const JoinSet *set, uint32 sides)
 {
-	InvertedIndex *index = &join->index;
 	uint32		prefix = setjoin_probing_prefix(join, set->size);
 	uint32		dropped = set->size - set->nvalues;
 	Probe		probe = {.set = set,.sides = sides};
@@ -207,13 +236,13 @@ ppjoin_probe(SetJoin *join, const JoinSet *set, uint32 sides)
 				  join->params.threshold, &probe.least_size,
 				  &probe.most_size);
 	for (uint32 i = 0; i < probe.nkeys; i++)
-		__builtin_prefetch(setindex_bucket(index, set->keys[i]));
+		__builtin_prefetch(setindex_bucket(&join->index, set->keys[i]));
 	for (uint32 i = 0; i < probe.nkeys; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
 		probe_token(join, &probe, i);
 	}
-	gather_candidates(index);
+	gather_candidates(join, &probe);
 }
 
 /* The bitmaps first, then element by element. */
