@@ -45,15 +45,16 @@ SET rum.array_similarity_threshold = 0.8;
 SET pg_trgm.similarity_threshold = 0.8;
 SET work_mem = '1GB';
 
--- One after the other, each with a table and an index of its own.  (A null
--- condition on the index makes no statement: the node has none.)
+-- One after the other, each with a table and an index of its own
 SELECT format('DROP TABLE IF EXISTS fewer') AS dropping,
        format('CREATE TABLE fewer AS SELECT id, %s FROM shuffled WHERE n <= %s ORDER BY n',
               CASE WHEN condition LIKE '%features%' THEN 'sig::bigint[] AS features'
                    WHEN condition LIKE '%body%' THEN 'body' ELSE 'sig' END, size) AS making,
        'VACUUM ANALYZE fewer' AS vacuuming,
-       format('CALL measure(%L, 1, %L)', way || size || ' build',
-              'CREATE INDEX fewer_index ON fewer USING ' || using_index) AS building,
+       CASE WHEN using_index IS NOT NULL THEN
+         format('CALL measure(%L, 1, %L)', way || size || ' build',
+                'CREATE INDEX fewer_index ON fewer USING ' || using_index)
+       END AS building,
        format('SET enable_seqscan = %s; SET neardup.enable_join = %1$s;
                SET enable_indexonlyscan = off', using_index IS NULL) AS choosing,
        format('SET statement_timeout = %s', :patience * 1000) AS limiting,
