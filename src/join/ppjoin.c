@@ -212,12 +212,13 @@ gather_candidates(SetJoin *join, const Probe *probe)
 		uint32		candidate = index->candidates[i];
 		Accumulator *accumulator = &index->accumulators[candidate];
 
-		if (accumulator->shared == PRUNED)
-			 /* has been counted */ ;
-		else if (rest_is_enough(join, probe, candidate))
-			index->candidates[left++] = candidate;
-		else
-			join->stats.removed_position++;
+		if (accumulator->shared != PRUNED)
+		{
+			if (rest_is_enough(join, probe, candidate))
+				index->candidates[left++] = candidate;
+			else
+				join->stats.removed_position++;
+		}
 		memset(accumulator, 0, sizeof(Accumulator));
 	}
 	index->ncandidates = left;
