@@ -54,7 +54,7 @@ INSERT INTO known.collections VALUES
 -- The methods.  What is in braces is of the collection.  No thresholds: the
 -- method has a rule of its own.
 CREATE TABLE known.methods (place serial, name text, call text,
-    thresholds float8[]);
+    thresholds float8[], measure text DEFAULT 'jaccard');
 INSERT INTO known.methods (name, call) VALUES
 ('hash of the text', 'text_hash(body, {analysis})'),
 ('Long Sent', 'long_sentences(body, {analysis})'),
@@ -94,6 +94,13 @@ FROM (VALUES
 ('sif', 'sif(body, {anchors})'),
 ('Koala', 'koala(body)'),
 ('sentence pairs', 'sentence_pairs(body, {analysis})')) m (name, call);
+-- by other measures; nearly all documents have a cosine of 0.1
+INSERT INTO known.methods (name, call, measure, thresholds) VALUES
+('shingles, by overlap', '{set}', 'overlap', '{0.1,0.2,0.3,0.5,0.7,0.8,0.9}'),
+('sentence pairs, by overlap', 'sentence_pairs(body, {analysis})', 'overlap', '{0.1,0.2,0.3,0.5,0.7,0.8,0.9}'),
+('vector of tf, by cosine', 'weighted_words(body, {analysis})', 'cosine', '{0.7,0.8,0.9}'),
+('vector of tf-idf, by cosine', 'weighted_words(body, {lexicon})', 'cosine', '{0.3,0.5,0.7,0.8,0.9}'),
+('vector of tf-ridf, by cosine', 'weighted_words(body, {lexicon}, ''tf-ridf'')', 'cosine', '{0.3,0.5,0.7,0.8,0.9}');
 
 CREATE TABLE known.results (sweep bool, collection text, method int,
     threshold float8, bytes float8, recall float8, "precision" float8,
@@ -134,7 +141,10 @@ BEGIN
         ARRAY(SELECT known.expression(m, c)
               FROM unnest(places) WITH ORDINALITY p (place, n)
               JOIN known.methods m USING (place) ORDER BY n),
-        thresholds, c.condition) WITH ORDINALITY e;
+        thresholds, c.condition,
+        ARRAY(SELECT m.measure FROM unnest(places) WITH ORDINALITY p (place, n)
+              JOIN known.methods m USING (place) ORDER BY n))
+        WITH ORDINALITY e;
 END $$;
 
 -- First each method at each of its thresholds, then at its best
@@ -198,7 +208,8 @@ SELECT concat_ws(' | ', '| ' || m.name, known.short(r.threshold),
          string_agg(r.rpf, ' | ' ORDER BY c.place)) || ' |'
 FROM known.methods m JOIN known.medians r ON r.method = m.place
 JOIN known.collections c ON c.name = r.collection
-WHERE r.sweep AND m.name IN ('simhash', 'min-hash', 'shingles', 'words', 'sentence pairs')
+WHERE r.sweep AND m.name IN ('simhash', 'min-hash', 'shingles', 'words', 'sentence pairs',
+  'shingles, by overlap', 'vector of tf-idf, by cosine')
 GROUP BY m.place, m.name, r.threshold ORDER BY m.place, r.threshold;
 \pset tuples_only off
 \pset format aligned
