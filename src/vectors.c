@@ -16,6 +16,24 @@
 #define CHECK_EVERY(i) \
 	do { if (((i) & 0xffff) == 0xffff) CHECK_FOR_INTERRUPTS(); } while (0)
 
+/* Adds the weights from the i-th on to a sum. */
+static double
+add_rest(const Vector *v, uint64 i, double sum)
+{
+	for (; i < v->n; i++)
+	{
+		CHECK_EVERY(i);
+		sum += v->weights[i];
+	}
+	return sum;
+}
+
+double
+vector_sum(const Vector *v)
+{
+	return add_rest(v, 0, 0);
+}
+
 double
 vector_square(const Vector *v)
 {
@@ -48,18 +66,6 @@ vectors_dot(const Vector *a, const Vector *b)
 			sum += (double) v.weights[i] * w.weights[j];
 		i += (x <= y);
 		j += (y <= x);
-	}
-	return sum;
-}
-
-/* Adds the weights from the i-th on to a sum. */
-static double
-add_rest(const Vector *v, uint64 i, double sum)
-{
-	for (; i < v->n; i++)
-	{
-		CHECK_EVERY(i);
-		sum += v->weights[i];
 	}
 	return sum;
 }

@@ -26,7 +26,8 @@ typedef struct Vector
 	uint64		n;
 } Vector;
 
-/* Sum of the squares of the weights. */
+/* Sum of the weights, and of their squares. */
+extern double vector_sum(const Vector *v);
 extern double vector_square(const Vector *v);
 
 /* Sum of the products of the weights of what both have. */

@@ -92,10 +92,12 @@ setjoin_keyed(SetJoin *join, const KeyedSets *keyed_sets)
 void
 setjoin_vectors(SetJoin *join)
 {
-	Assert(join->params.measure == MEASURE_COSINE);
-	join->algorithm = vector_algorithm(join->params.algorithm);
+	Assert(join->params.measure == MEASURE_COSINE ||
+		   join->params.measure == MEASURE_JACCARD);
+	join->algorithm = vector_algorithm(join->params.algorithm,
+									   join->params.measure);
 	join->vectors = true;
-	join->counters.weighted = true;
+	join->counters.weighted = join->params.measure == MEASURE_COSINE;
 }
 
 /* See engine.h */
@@ -219,7 +221,8 @@ bytes_held(SetJoin *join)
 {
 	size_t		counters = join->algorithm->ordered ?
 		Min(join->nfeatures * 2 *
-			(join->vectors ? sizeof(uint16) + sizeof(float) : sizeof(uint16)),
+			(join->counters.weighted ? sizeof(uint16) + sizeof(float) :
+			 sizeof(uint16)),
 			join->params.memory / 8) : 0;
 
 	return join->values.bytes + join->rows[SIDE_OUTER].bytes +

@@ -69,9 +69,11 @@ typedef struct KeyedSets
 } KeyedSets;
 
 /*
- * Vectors are joined by their cosine.  The values of one with n features are
- * VECTOR_VALUES(n) numbers: the bits of its square as a double, the features,
- * rising, and the weights as floats, two in a number.
+ * Vectors are joined by their cosine or, the measure being that of Jaccard, by
+ * their weighted resemblance.  The values of one with n features are
+ * VECTOR_VALUES(n) numbers: as a double, the sum of the squares of its weights
+ * for the cosine, of the weights themselves for the resemblance; the features,
+ * rising; and the weights as floats, two in a number.
  */
 #define VECTOR_VALUES(n)	(1 + (n) + ((n) + 1) / 2)
 
@@ -123,7 +125,7 @@ extern void setjoin_end(SetJoin *join);
 /* Before the first row: the sets that will come are keyed ones. */
 extern void setjoin_keyed(SetJoin *join, const KeyedSets *keyed);
 
-/* Likewise: vectors, and the measure is their cosine. */
+/* Likewise: vectors. */
 extern void setjoin_vectors(SetJoin *join);
 
 /*

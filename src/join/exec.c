@@ -275,7 +275,8 @@ add_row(SimilarityJoinState *state, JoinSide side, TupleTableSlot *slot,
 	{
 		making = makings_note(state->makings, side, sig, state->measure);
 		engine = engine_for(state, makings_last_kind(state->makings));
-		set = signature_as_set(sig, makings_last_kind(state->makings), &n);
+		set = signature_as_set(sig, makings_last_kind(state->makings),
+							   state->measure, &n);
 	}
 	if (n == 0 && !(making != 0 && state->before != NULL) &&
 		!(side == SIDE_OUTER && keeps_unmatched(state)))

@@ -296,7 +296,8 @@ extern const Algorithm keyed;
 /* vectors.c */
 typedef struct VectorJoin VectorJoin;
 
-extern const Algorithm *vector_algorithm(JoinAlgorithm algorithm);
+extern const Algorithm *vector_algorithm(JoinAlgorithm algorithm,
+										 Measure measure);
 
 /* allkeys.c: for algorithms that use all elements of a set */
 extern uint32 all_keys_most(SetJoin *join, const JoinSet *set);

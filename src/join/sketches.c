@@ -4,9 +4,8 @@
  *
  * What is measured as a set goes into the engine as the set of its values,
  * whatever else is in the header.  A sketch goes as a whole, padded with
- * zeros, and comes back to its method for keys and comparisons.  So does a
- * vector where its resemblance is asked for; where it is the cosine, the
- * engine knows what to do with its features and weights.
+ * zeros, and comes back to its method for keys and comparisons.  What to do
+ * with the features and weights of a vector, the engine knows by itself.
  *
  * Portions Copyright (c) 2026, the neardup developers
  *
@@ -34,9 +33,8 @@ signature_kind(const Signature *sig, Measure measure)
 	/* raises if the measure cannot be told from it */
 	if (measure != MEASURE_JACCARD)
 		signatures_near(sig, sig, 1, measure);
-	return measure == MEASURE_COSINE &&
-		method_info(sig->making.method)->weighted ?
-		KIND_VECTORS : KIND_SKETCHES;
+	return method_info(sig->making.method)->weighted ? KIND_VECTORS :
+		KIND_SKETCHES;
 }
 
 /* Sketches that have no keys of their own are found by all their values. */
@@ -109,25 +107,27 @@ signatures_begin(SetJoin *join, SignatureKind kind)
 
 /* A vector as the engine has it, see engine.h. */
 static const uint64 *
-vector_as_set(const Signature *sig, uint32 *n)
+vector_as_set(const Signature *sig, Measure measure, uint32 *n)
 {
 	Vector		vector = {
 		.features = sig->values, .weights = signature_weights(sig),
 		.n = *n
 	};
-	double		square = vector_square(&vector);
+	double		norm = measure == MEASURE_COSINE ? vector_square(&vector) :
+		vector_sum(&vector);
 	uint64	   *values;
 
 	*n = VECTOR_VALUES(vector.n);
 	values = palloc0(sizeof(uint64) * *n);
-	memcpy(values, &square, sizeof(double));
+	memcpy(values, &norm, sizeof(double));
 	memcpy(values + 1, vector.features, sizeof(uint64) * vector.n);
 	memcpy(values + 1 + vector.n, vector.weights, sizeof(float4) * vector.n);
 	return values;
 }
 
 const uint64 *
-signature_as_set(const Signature *sig, SignatureKind kind, uint32 *n)
+signature_as_set(const Signature *sig, SignatureKind kind, Measure measure,
+				 uint32 *n)
 {
 	size_t		bytes = VARSIZE(sig);
 	uint64	   *copy;
@@ -136,7 +136,7 @@ signature_as_set(const Signature *sig, SignatureKind kind, uint32 *n)
 	if (*n == 0 || kind == KIND_SETS)
 		return sig->values;
 	if (kind == KIND_VECTORS)
-		return vector_as_set(sig, n);
+		return vector_as_set(sig, measure, n);
 	*n = (bytes + sizeof(uint64) - 1) / sizeof(uint64);
 	copy = palloc0(sizeof(uint64) * *n);
 	memcpy(copy, sig, bytes);

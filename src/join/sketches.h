@@ -17,7 +17,7 @@ typedef enum SignatureKind
 {
 	KIND_SETS,
 	KIND_SKETCHES,				/* its method has a rule for what is near */
-	KIND_VECTORS,				/* by their cosine */
+	KIND_VECTORS,				/* weighted features */
 	SIGNATURE_KINDS
 } SignatureKind;
 
@@ -35,6 +35,7 @@ extern void signatures_begin(SetJoin *join, SignatureKind kind);
  * of it, if it is a sketch, which is copied then.  None if it is empty.
  */
 extern const uint64 *signature_as_set(const Signature *sig,
-									  SignatureKind kind, uint32 *n);
+									  SignatureKind kind, Measure measure,
+									  uint32 *n);
 
 #endif							/* NEARDUP_JOIN_SKETCHES_H */

@@ -327,7 +327,7 @@ weighted_tokens_make(const TokenCounters *counters, const uint64 *features,
 		CHECK_EVERY(i);
 		tokens[left].key = token_key(features[i], count);
 		tokens[left].weight = scaled_weight(weights[i], factor);
-		tokens[left].most = counters->most[counter];
+		tokens[left].most = counters->weighted ? counters->most[counter] : 0;
 		left += (count > 1);
 	}
 	return left;

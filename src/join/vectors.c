@@ -1,8 +1,9 @@
 /*
  * vectors.c
- *		All-Pairs for weighted vectors: those whose cosine reaches a threshold.
+ *		Weighted vectors: All-Pairs, for those whose cosine reaches a
+ *		threshold, and weighted prefixes, for those whose resemblance does.
  *
- * Vectors are taken as of length 1, so that the cosine is the sum of the
+ * By their cosine, vectors are taken as of length 1, so that the cosine is the sum of the
  * products of weights.  A probing vector adds up what it shares with each of
  * those that are indexed.
  *
@@ -39,9 +40,18 @@
  * features: hence the least number of features, which rises from probe to
  * probe.
  *
+ * By their resemblance, the sum of the smaller weights by that of the greater
+ * ones, sums of weights take the place of lengths.  It is at least t only if
+ * what two vectors share is at least t of the sum of either: so each is indexed,
+ * and looks for new candidates, by its rarest features, as many as leave less
+ * than that to the others.  Of a candidate, too, the part is known that is
+ * indexed; what the others may add is at most the sum of either's tail; and
+ * both together must be t / (1 + t) of the sums of both vectors.  These are the
+ * prefixes and positions of PPJoin with weights.
+ *
  * All bounds give way by more than floating-point sums may be wrong, so no pair
  * is lost; candidates are verified with all features, in double, by the very
- * expression that cosine() has.
+ * expressions that cosine() and similarity() have.
  *
  * R. J. Bayardo, Y. Ma, R. Srikant, "Scaling up all pairs similarity search",
  * WWW 2007; D. C. Anastasiu, G. Karypis, "L2AP: fast cosine similarity search
@@ -94,7 +104,8 @@ typedef struct PreparedVector
 	uint32		indexed;		/* so many, from the first, are in the index */
 	uint32		fresh;			/* so many look for new candidates */
 	float		rest;			/* greatest weight of those not indexed */
-	float		length;			/* of the part that is not indexed */
+	float		length;			/* of the part that is not indexed, or its sum
+								 * where it is resemblance that counts */
 	const float *weights;
 } PreparedVector;
 
@@ -118,13 +129,27 @@ vector_of(const uint64 *values, uint32 size)
 	return v;
 }
 
+/* The square of a vector, or the sum of its weights, as engine.h has it. */
 static inline double
-square_of(const uint64 *values)
+norm_of(const uint64 *values)
 {
-	double		square;
+	double		norm;
 
-	memcpy(&square, values, sizeof(double));
-	return square;
+	memcpy(&norm, values, sizeof(double));
+	return norm;
+}
+
+static inline bool
+by_resemblance(const SetJoin *join)
+{
+	return join->params.measure == MEASURE_JACCARD;
+}
+
+/* What the weights of a vector are multiplied with: its length becomes 1. */
+static inline double
+scale_of(SetJoin *join, const uint64 *values)
+{
+	return by_resemblance(join) ? 1 : 1 / sqrt(norm_of(values));
 }
 
 /* Rises with the number of features. */
@@ -147,10 +172,18 @@ vector_join(SetJoin *join)
 
 /* Algorithm.count */
 static void
-vector_count(SetJoin *join, const uint64 *values, uint32 size)
+count_features(SetJoin *join, const uint64 *values, uint32 size)
 {
 	Vector		v = vector_of(values, size);
-	double		factor = 1 / sqrt(square_of(values));
+
+	counters_add(&join->counters, v.features, v.n);
+}
+
+static void
+count_weights(SetJoin *join, const uint64 *values, uint32 size)
+{
+	Vector		v = vector_of(values, size);
+	double		factor = scale_of(join, values);
 	float	   *most = &vector_join(join)->most[class_of(v.n)];
 
 	counters_add_weights(&join->counters, v.features, v.weights, v.n, factor);
@@ -244,15 +277,34 @@ make_room(SetJoin *join, VectorJoin *all)
 										sizeof(double) * ((size_t) n + 1));
 }
 
+/*
+ * What a weight adds to the norm of a part of a vector, and the length that
+ * belongs to it: the root of squares, or the sum of weights.
+ */
+static inline double
+norm_with(const SetJoin *join, double weight)
+{
+	return by_resemblance(join) ? weight : weight * weight;
+}
+
+static inline double
+length_of(const SetJoin *join, double norm)
+{
+	if (!by_resemblance(join))
+		return sqrt(norm);
+	/* it is stored as a float */
+	return norm <= FLT_MAX ? norm : INFINITY;
+}
+
 /* Makes the keys of a vector: `indexed` of them will be in the index. */
 static void
-prepare_tokens(JoinSet *set, VectorJoin *all, uint32 n, uint32 indexed,
+prepare_tokens(SetJoin *join, JoinSet *set, VectorJoin *all, uint32 n, uint32 indexed,
 			   uint32 fresh)
 {
 	uint32	   *counts = (uint32 *) (all->keys + n);
 	float	   *weights = (float *) (counts + 2);
 	float		rest = 0;
-	double		square = 0;
+	double		norm = 0;
 
 	for (uint32 i = 0; i < n; i++)
 	{
@@ -262,12 +314,12 @@ prepare_tokens(JoinSet *set, VectorJoin *all, uint32 n, uint32 indexed,
 		if (i < indexed)
 			continue;
 		rest = Max(rest, weights[i]);
-		square += (double) weights[i] * weights[i];
+		norm += norm_with(join, weights[i]);
 	}
 	counts[0] = indexed;
 	counts[1] = fresh;
 	weights[n] = rest;
-	weights[n + 1] = sqrt(square);
+	weights[n + 1] = length_of(join, norm);
 	set->keys = all->keys;
 	set->nkeys = PREPARED_KEYS(n);
 }
@@ -282,7 +334,7 @@ order_tokens(SetJoin *join, const JoinSet *set)
 
 	make_room(join, all);
 	n = weighted_tokens_make(&join->counters, v.features, v.weights, v.n,
-							 1 / sqrt(square_of(set->values)), all->tokens);
+							 scale_of(join, set->values), all->tokens);
 	sort_tokens(all->tokens, n);
 	return n;
 }
@@ -293,7 +345,7 @@ prepare_0(SetJoin *join, JoinSet *set, bool indexed, bool probing)
 {
 	uint32		n = order_tokens(join, set);
 
-	prepare_tokens(set, join->vector_join, n, n, n);
+	prepare_tokens(join, set, join->vector_join, n, n, n);
 }
 
 static void
@@ -302,7 +354,7 @@ prepare_1(SetJoin *join, JoinSet *set, bool indexed, bool probing)
 	uint32		n = order_tokens(join, set);
 	VectorJoin *all = join->vector_join;
 
-	prepare_tokens(set, all, n, needed_tokens(join, all->tokens, n, FLT_MAX,
+	prepare_tokens(join, set, all, n, needed_tokens(join, all->tokens, n, FLT_MAX,
 											   false), n);
 }
 
@@ -313,9 +365,28 @@ prepare_2(SetJoin *join, JoinSet *set, bool indexed, bool probing)
 	VectorJoin *all = join->vector_join;
 	float		most = greatest_to_come(join, nfeatures(set->size));
 
-	prepare_tokens(set, all, n, needed_tokens(join, all->tokens, n, most,
+	prepare_tokens(join, set, all, n, needed_tokens(join, all->tokens, n, most,
 											   true),
 				   needed_tokens(join, all->tokens, n, FLT_MAX, true));
+}
+
+static void
+prepare_prefix(SetJoin *join, JoinSet *set, bool indexed, bool probing)
+{
+	uint32		n = order_tokens(join, set);
+	VectorJoin *all = join->vector_join;
+	double		need = join->params.threshold * norm_of(set->values) * ROUNDING;
+	uint32		prefix = n;
+	double		sum = 0;
+
+	for (; prefix > 0; prefix--)
+	{
+		CHECK_EVERY(prefix);
+		sum += all->tokens[prefix - 1].weight;
+		if (sum >= need)
+			break;
+	}
+	prepare_tokens(join, set, all, n, prefix, prefix);
 }
 
 /* Algorithm.most_indexed, most_keys, indexed_keys */
@@ -376,9 +447,9 @@ sum_of(InvertedIndex *index, uint32 set)
  * values than least_size left out; only the first `fresh` of its features
  * find new ones.
  */
-static void
+static inline void
 add_shared(SetJoin *join, const JoinSet *set, uint32 sides, uint32 least_size,
-		   uint32 fresh)
+		   uint32 fresh, bool smaller)
 {
 	PreparedVector prepared = prepared_vector(set);
 	InvertedIndex *index = &join->index;
@@ -409,7 +480,10 @@ add_shared(SetJoin *join, const JoinSet *set, uint32 sides, uint32 least_size,
 			if (*sum == 0)
 				index->candidates[index->ncandidates++] = posting->set;
 			memcpy(&weight, &posting->position, sizeof(float));
-			*sum += (double) prepared.weights[i] * weight;
+			if (smaller)
+				*sum += Min(prepared.weights[i], weight);
+			else
+				*sum += (double) prepared.weights[i] * weight;
 		}
 	}
 }
@@ -421,7 +495,7 @@ probe_0(SetJoin *join, const JoinSet *set, uint32 sides)
 	InvertedIndex *index = &join->index;
 	uint32		left = 0;
 
-	add_shared(join, set, sides, 0, PG_UINT32_MAX);
+	add_shared(join, set, sides, 0, PG_UINT32_MAX, false);
 	for (uint32 i = 0; i < index->ncandidates; i++)
 	{
 		uint32		candidate = index->candidates[i];
@@ -439,7 +513,7 @@ probe_1(SetJoin *join, const JoinSet *set, uint32 sides)
 {
 	InvertedIndex *index = &join->index;
 
-	add_shared(join, set, sides, 0, PG_UINT32_MAX);
+	add_shared(join, set, sides, 0, PG_UINT32_MAX, false);
 	for (uint32 i = 0; i < index->ncandidates; i++)
 		*sum_of(index, index->candidates[i]) = 0;
 }
@@ -467,15 +541,16 @@ greatest_weight(const PreparedVector *prepared)
 
 /* The lengths of what a vector has from each of its tokens on, and of nothing. */
 static void
-measure_tails(VectorJoin *all, const PreparedVector *prepared)
+measure_tails(SetJoin *join, const PreparedVector *prepared)
 {
-	double		square = 0;
+	VectorJoin *all = join->vector_join;
+	double		norm = 0;
 
 	all->tails[prepared->n] = 0;
 	for (uint32 i = prepared->n; i-- > 0;)
 	{
-		square += (double) prepared->weights[i] * prepared->weights[i];
-		all->tails[i] = sqrt(square);
+		norm += norm_with(join, prepared->weights[i]);
+		all->tails[i] = length_of(join, norm);
 	}
 }
 
@@ -498,6 +573,19 @@ first_from(const uint64 *keys, uint32 n, uint64 key)
 }
 
 /*
+ * The length of what the probing vector has from the first token on that is
+ * not indexed of another one.
+ */
+static double
+tail_behind(const VectorJoin *all, const JoinSet *set, uint32 n,
+			const JoinSet *indexed, const PreparedVector *other)
+{
+	if (other->indexed == other->n)
+		return 0;
+	return all->tails[first_from(set->keys, n, indexed->keys[other->indexed])];
+}
+
+/*
  * At the most, what the probing vector shares with the part of another one
  * that is not indexed.
  */
@@ -507,14 +595,10 @@ most_unindexed(const VectorJoin *all, const JoinSet *set,
 			   const JoinSet *indexed)
 {
 	PreparedVector other = prepared_vector(indexed);
-	double		by_weight;
-	uint32		from;
+	uint32		n = Min(other.n - other.indexed, prepared->n);
 
-	if (other.indexed == other.n)
-		return 0;
-	by_weight = Min(other.n - other.indexed, prepared->n) * most * other.rest;
-	from = first_from(set->keys, prepared->n, indexed->keys[other.indexed]);
-	return Min(by_weight, all->tails[from] * other.length);
+	return Min(n * most * other.rest, other.length *
+			   tail_behind(all, set, prepared->n, indexed, &other));
 }
 
 static void
@@ -525,8 +609,9 @@ probe_2(SetJoin *join, const JoinSet *set, uint32 sides)
 	double		most = greatest_weight(&prepared);
 	uint32		left = 0;
 
-	measure_tails(join->vector_join, &prepared);
-	add_shared(join, set, sides, least_partner(join, set), prepared.fresh);
+	measure_tails(join, &prepared);
+	add_shared(join, set, sides, least_partner(join, set), prepared.fresh,
+			   false);
 	for (uint32 i = 0; i < index->ncandidates; i++)
 	{
 		uint32		candidate = index->candidates[i];
@@ -543,6 +628,42 @@ probe_2(SetJoin *join, const JoinSet *set, uint32 sides)
 	index->ncandidates = left;
 }
 
+/* True if what vectors share of the indexed part of one may be enough. */
+static bool
+may_resemble(SetJoin *join, const JoinSet *set, uint32 n,
+			 const JoinSet *indexed, double shared)
+{
+	PreparedVector other = prepared_vector(indexed);
+	double		t = join->params.threshold;
+	double		sums = norm_of(set->values) + norm_of(indexed->values);
+	double		tail = tail_behind(join->vector_join, set, n, indexed, &other);
+
+	return shared + Min(tail, other.length) >= t / (1 + t) * sums * ROUNDING;
+}
+
+static void
+probe_prefix(SetJoin *join, const JoinSet *set, uint32 sides)
+{
+	InvertedIndex *index = &join->index;
+	PreparedVector prepared = prepared_vector(set);
+	uint32		left = 0;
+
+	measure_tails(join, &prepared);
+	add_shared(join, set, sides, 0, prepared.fresh, true);
+	for (uint32 i = 0; i < index->ncandidates; i++)
+	{
+		uint32		candidate = index->candidates[i];
+		double	   *sum = sum_of(index, candidate);
+
+		if (may_resemble(join, set, prepared.n, &join->sets[candidate], *sum))
+			index->candidates[left++] = candidate;
+		else
+			join->stats.removed_position++;
+		*sum = 0;
+	}
+	index->ncandidates = left;
+}
+
 /* Algorithm.verify: by all features, as cosine() does */
 static bool
 verify(SetJoin *join, const JoinSet *indexed, const JoinSet *probing)
@@ -551,9 +672,21 @@ verify(SetJoin *join, const JoinSet *indexed, const JoinSet *probing)
 	Vector		w = vector_of(probing->values, probing->size);
 
 	join->stats.verified++;
-	return vectors_cosine(vectors_dot(&v, &w), square_of(indexed->values),
-						  square_of(probing->values)) >=
+	return vectors_cosine(vectors_dot(&v, &w), norm_of(indexed->values),
+						  norm_of(probing->values)) >=
 		join->params.threshold;
+}
+
+/* And as similarity() does. */
+static bool
+verify_resemblance(SetJoin *join, const JoinSet *indexed,
+				   const JoinSet *probing)
+{
+	Vector		v = vector_of(indexed->values, indexed->size);
+	Vector		w = vector_of(probing->values, probing->size);
+
+	join->stats.verified++;
+	return vectors_jaccard(&v, &w) >= join->params.threshold;
 }
 
 static const Algorithm vector_all_pairs_0 = {
@@ -561,7 +694,7 @@ static const Algorithm vector_all_pairs_0 = {
 	.ordered = true,
 	.most_indexed = most_indexed,
 	.most_keys = most_keys,
-	.count = vector_count,
+	.count = count_weights,
 	.prepare = prepare_0,
 	.indexed_keys = indexed_keys,
 	.add = add_to_index,
@@ -574,7 +707,7 @@ static const Algorithm vector_all_pairs_1 = {
 	.ordered = true,
 	.most_indexed = most_indexed,
 	.most_keys = most_keys,
-	.count = vector_count,
+	.count = count_weights,
 	.prepare = prepare_1,
 	.indexed_keys = indexed_keys,
 	.add = add_to_index,
@@ -587,7 +720,7 @@ static const Algorithm vector_all_pairs_2 = {
 	.ordered = true,
 	.most_indexed = most_indexed,
 	.most_keys = most_keys,
-	.count = vector_count,
+	.count = count_weights,
 	.prepare = prepare_2,
 	.indexed_keys = indexed_keys,
 	.add = add_to_index,
@@ -595,10 +728,28 @@ static const Algorithm vector_all_pairs_2 = {
 	.verify = verify,
 };
 
-/* The one of these that a setting stands for; All-Pairs-2 for all others. */
+static const Algorithm weighted_prefixes = {
+	.name = "weighted prefixes",
+	.ordered = true,
+	.most_indexed = most_indexed,
+	.most_keys = most_keys,
+	.count = count_features,
+	.prepare = prepare_prefix,
+	.indexed_keys = indexed_keys,
+	.add = add_to_index,
+	.probe = probe_prefix,
+	.verify = verify_resemblance,
+};
+
+/*
+ * The one that a setting stands for: for the cosine All-Pairs-2 if it is none
+ * of the three, for the resemblance there is but one.
+ */
 const Algorithm *
-vector_algorithm(JoinAlgorithm algorithm)
+vector_algorithm(JoinAlgorithm algorithm, Measure measure)
 {
+	if (measure == MEASURE_JACCARD)
+		return &weighted_prefixes;
 	switch (algorithm)
 	{
 		case ALGORITHM_ALL_PAIRS_0:
