@@ -195,8 +195,12 @@ ifeq ($(shell test $(MAJORVERSION) -lt 15 && echo old),old)
 $(error neardup requires PostgreSQL 15 or later)
 endif
 
-# Values must not depend on whether the processor can multiply and add at once
-src/corpus/weights.o src/methods/fuzzy_fingerprint.o: CFLAGS += -ffp-contract=off
+# Values must not depend on whether the processor can multiply and add at once,
+# nor on the precision of the registers that 32-bit x86 has without SSE.
+override CFLAGS += -ffp-contract=off
+ifneq ($(filter i%86,$(host_cpu)),)
+override CFLAGS += -msse2 -mfpmath=sse
+endif
 
 # Tests of what only later versions can do
 ifeq ($(shell test $(MAJORVERSION) -ge 16 && echo new),new)

@@ -138,24 +138,39 @@ makings_differ(const Makings *makings)
 
 /*
  * Rows carry the number of their making, or 0 if they have no signature, in
- * bytes of a minimal tuple that nobody else uses.
+ * bytes of a minimal tuple that nobody else uses.  Where pointers have 32
+ * bits, these are two.
  */
+#if MAXIMUM_ALIGNOF >= 8
+typedef uint32 RowMaking;
+#else
+typedef uint16 RowMaking;
+#endif
+
 void
 row_set_making(MinimalTuple row, uint32 making)
 {
-	StaticAssertStmt(sizeof(row->mt_padding) >= sizeof(making),
+	RowMaking	number = making;
+
+	StaticAssertStmt(sizeof(row->mt_padding) >= sizeof(number),
 					 "a minimal tuple has room for a number");
-	memcpy(row->mt_padding, &making, sizeof(making));
+	if (number != making)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("signatures of a join are of more than %d makings",
+						PG_UINT16_MAX),
+				 errhint("Use SET neardup.enable_join = off.")));
+	memcpy(row->mt_padding, &number, sizeof(number));
 }
 
 uint32
 row_making(const void *row)
 {
-	uint32		making;
+	RowMaking	number;
 
-	memcpy(&making, ((const MinimalTupleData *) row)->mt_padding,
-		   sizeof(making));
-	return making;
+	memcpy(&number, ((const MinimalTupleData *) row)->mt_padding,
+		   sizeof(number));
+	return number;
 }
 
 /* Conditions that come before the near-duplicate condition */

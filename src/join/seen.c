@@ -32,7 +32,7 @@ typedef struct SeenHead
 {
 	uint32		size;			/* of the set */
 	uint32		serial;
-}			SeenHead;
+} SeenHead;
 
 StaticAssertDecl(sizeof(SeenHead) == PLACE_UNIT && BLCKSZ % PLACE_UNIT == 0,
 				 "a head must not cross a block boundary");
