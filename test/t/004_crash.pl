@@ -114,8 +114,9 @@ foreach my $round (1 .. 2)
 	my $pid = $node->safe_psql(
 		'postgres', q(
 		SELECT pid FROM pg_stat_activity
-		WHERE query LIKE 'INSERT INTO docs%' LIMIT 1));
-	is(kill('KILL', $pid), 1, "backend $round: killed") if $pid;
+		WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()
+		ORDER BY state, pid LIMIT 1));
+	is(kill('KILL', $pid), 1, "backend $round: killed");
 	IPC::Run::finish($_) for @running;
 	$node->poll_query_until('postgres', undef, '')
 	  or die 'the server does not come back';
