@@ -18,7 +18,9 @@
  * or one of the others in at most r - 1: else there were (a + 1)(r + 1) +
  * (3 - a) r = 4 r + a + 1 differences.  So a query looks up its own blocks
  * with up to so many bits turned.  For h <= 3 that is r = 0, a = 3: four
- * exact look-ups, Manku's tables.
+ * exact look-ups, Manku's tables.  With three blocks or with five to seven,
+ * which were measured (doc/sketches.md), some thresholds gain and others lose
+ * more.
  *
  * Portions Copyright (c) 2026, the neardup developers
  *
