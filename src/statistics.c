@@ -76,7 +76,7 @@ typedef struct Sample
 } Sample;
 
 /*
- * The sample's sets, as many as are worth while: one row in `step`, not at
+ * The sample's sets and vectors, as many as are worth while: one row in `step`, not at
  * even distances, as what lies side by side may be alike.
  */
 static void
@@ -101,7 +101,8 @@ take_sample(VacAttrStats *stats, AnalyzeAttrFetchFunc fetchfunc, int nrows,
 		if (isnull)
 			continue;
 		sig = DatumGetSignature(value);
-		if (signature_is_sketch(sig) || SIGNATURE_NVALUES(sig) == 0)
+		if (signature_kind(sig, MEASURE_JACCARD) == KIND_SKETCHES ||
+			SIGNATURE_NVALUES(sig) == 0)
 			continue;
 		nfeatures += SIGNATURE_NVALUES(sig);
 		sample->signatures[sample->n++] = sig;
@@ -169,19 +170,25 @@ static void
 join_sample(const Sample *sample, double *pairs)
 {
 	SetJoinParams params = {0};
+	SignatureKind kind = signature_kind(sample->signatures[0],
+										MEASURE_JACCARD);
 	SetJoin    *join;
 
 	params.measure = MEASURE_JACCARD;
 	params.threshold = share_thresholds[0];
 	params.memory = (size_t) maintenance_work_mem * 1024;
 	join = setjoin_begin(&params);
+	signatures_begin(join, kind);
 	for (int side = SIDE_OUTER; side <= SIDE_INNER; side++)
 		for (uint32 i = 0; i < sample->n; i++)
 		{
-			const Signature *sig = sample->signatures[i];
+			uint32		n;
+			const uint64 *set = signature_as_set(sample->signatures[i], kind,
+												 MEASURE_JACCARD, &n);
 
-			setjoin_add(join, side, sig->values, SIGNATURE_NVALUES(sig),
-						"", 0);
+			setjoin_add(join, side, set, n, "", 0);
+			if (kind != KIND_SETS)
+				pfree(unconstify(uint64 *, set));
 		}
 	setjoin_build(join);
 	count_pairs(join, sample, pairs);

@@ -19,16 +19,10 @@
 #include "signature.h"
 #include "vectors.h"
 
-bool
-signature_is_sketch(const Signature *sig)
-{
-	return method_info(sig->making.method)->near != NULL;
-}
-
 SignatureKind
 signature_kind(const Signature *sig, Measure measure)
 {
-	if (!signature_is_sketch(sig))
+	if (method_info(sig->making.method)->near == NULL)
 		return KIND_SETS;
 	/* raises if the measure cannot be told from it */
 	if (measure != MEASURE_JACCARD)

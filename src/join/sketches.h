@@ -21,9 +21,6 @@ typedef enum SignatureKind
 	SIGNATURE_KINDS
 } SignatureKind;
 
-/* True if its method has a rule of its own for what is near. */
-extern bool signature_is_sketch(const Signature *sig);
-
 /* Raises FEATURE_NOT_SUPPORTED if the measure cannot be told from it. */
 extern SignatureKind signature_kind(const Signature *sig, Measure measure);
 

@@ -51,6 +51,17 @@ FROM estimate('SELECT FROM docs a WHERE EXISTS (SELECT FROM docs b WHERE near_du
 SELECT estimated > 0 FROM estimate('SELECT FROM docs a JOIN docs b ON near_duplicate(a.sig, b.sig, (SELECT 0.8))');
 EXPLAIN (COSTS OFF) SELECT FROM docs a JOIN docs b ON near_duplicate(a.sig, b.sig, 7);
 
+-- Vectors: as of one resemblance, their cosine is about that of sets
+CREATE TABLE vectors AS
+SELECT id, signature_weighted(sig::bigint[], ARRAY(SELECT (1 + f % 3)::real FROM unnest(sig::bigint[]) f)) AS v FROM docs;
+ANALYZE vectors;
+SELECT t, actual, estimated / actual BETWEEN 0.8 AND 1.25 AS near
+FROM unnest('{0.5,0.7,0.8,0.9,1}'::float8[]) t,
+    estimate(format('SELECT FROM vectors a JOIN vectors b ON near_duplicate(a.v, b.v, %s)', t))
+ORDER BY t;
+SELECT actual, estimated / actual BETWEEN 0.25 AND 4 AS near
+FROM estimate('SELECT FROM vectors a JOIN vectors b ON near_duplicate(a.v, b.v, 0.8, ''cosine'')');
+
 -- An expression has statistics if it is indexed, or in CREATE STATISTICS
 CREATE TABLE arrays AS SELECT id, sig::bigint[] AS features FROM docs;
 ANALYZE arrays;
