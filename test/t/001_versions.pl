@@ -40,6 +40,11 @@ is( $node->safe_psql(
 		SELECT extversion FROM pg_extension WHERE extname = $$neardup$$'),
 	$control,
 	'what CREATE EXTENSION makes is of that version');
+is( $node->safe_psql(
+		'postgres',
+		'SELECT version FROM neardup_versions() WHERE component = $$neardup$$'),
+	$distribution,
+	'the module tells the version of META.json');
 
 $node->stop;
 
