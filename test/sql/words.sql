@@ -72,6 +72,11 @@ SELECT neardup_words('Über für die Männer', 'german stop accents=fold') = nea
 SELECT count(*) AS letters, string_agg(c, ' ' ORDER BY n) FILTER (WHERE neardup_words('x' || c, 'accents=fold') <> neardup_words(regexp_replace(normalize('x' || c, NFKD), U&'[\0300-\0344\0346-\036F]', '', 'g'))) AS strokes
 FROM (SELECT n, chr(n) AS c FROM generate_series(192, 1023) n UNION ALL SELECT n, chr(n) FROM generate_series(7680, 8188) n) t
 WHERE n NOT BETWEEN 688 AND 890 AND neardup_words(c) <> '{}';
+-- whatever the unit, and where the analysis is that of a lexicon
+SELECT shingles('Café au lait', 'unit=char k=4 accents=fold') = shingles('cafe au lait', 'unit=char k=4 accents=fold') AS chars,
+       shingles('Été là. Où?', 'unit=sentence accents=fold k=1') = shingles('Ete la. Ou?', 'unit=sentence accents=fold k=1') AS sentences,
+       df(l, 'café') = 2 AND df(l, 'cafe') = 2 AND words(l) = 3 AS lexicon, top_words('Café слово', l) = top_words('cafe', l) AS of_lexicon
+FROM (SELECT lexicon_agg(d, 'accents=fold script=latin') FROM unnest('{café crème слово,cafe noir}'::text[]) d) s (l);
 
 -- Scripts: that of the first letter; numbers are of any
 SELECT neardup_words('Слово word 2nd 2й wordово R2D2 123 日本 データ ½', 'script=latin'), neardup_words('Слово word 2nd 2й wordово R2D2 123 日本 データ ½', 'script=cyrillic'),
