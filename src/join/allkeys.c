@@ -49,6 +49,7 @@ all_keys_scan(SetJoin *join, const JoinSet *set, uint32 sides)
 		CHECK_FOR_INTERRUPTS();
 		for (; posting < end && posting->set < index->limit; posting++)
 		{
+			CHECK_EVERY(end - posting);
 			join->stats.visited++;
 			if (posting->key != set->keys[i] ||
 				(INDEXED_SIDES(index, posting->set) & sides) == 0)
@@ -61,6 +62,7 @@ all_keys_scan(SetJoin *join, const JoinSet *set, uint32 sides)
 	{
 		uint32		candidate = index->candidates[i];
 
+		CHECK_EVERY(i);
 		if (index->accumulators[candidate].shared >=
 			setjoin_need(join, INDEXED_SIZE(index, candidate), set->size))
 			index->candidates[left++] = candidate;

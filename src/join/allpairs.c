@@ -61,6 +61,7 @@ count_shared(SetJoin *join, const JoinSet *set, uint32 sides,
 		for (; posting < end &&
 			 INDEXED_SIZE(index, posting->set) < least_size; posting++)
 		{
+			CHECK_EVERY(end - posting);
 			bucket->first++;
 			join->stats.removed_size++;
 		}
@@ -68,6 +69,7 @@ count_shared(SetJoin *join, const JoinSet *set, uint32 sides,
 		{
 			Accumulator *accumulator = &index->accumulators[posting->set];
 
+			CHECK_EVERY(end - posting);
 			join->stats.visited++;
 			if (posting->key != set->keys[i] ||
 				(INDEXED_SIDES(index, posting->set) & sides) == 0 ||
@@ -84,7 +86,10 @@ static void
 clear_counters(InvertedIndex *index)
 {
 	for (uint32 i = 0; i < index->ncandidates; i++)
+	{
+		CHECK_EVERY(i);
 		index->accumulators[index->candidates[i]].shared = 0;
+	}
 }
 
 static void
@@ -116,6 +121,7 @@ all_pairs_2_probe(SetJoin *join, const JoinSet *set, uint32 sides)
 		uint32		need = setjoin_need(join, size, set->size);
 		uint32		shared = index->accumulators[candidate].shared;
 
+		CHECK_EVERY(i);
 		index->accumulators[candidate].shared = 0;
 		if (shared + Min(unindexed, set->size) >= need)
 			index->candidates[left++] = candidate;

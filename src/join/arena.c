@@ -13,7 +13,13 @@
  */
 #include "postgres.h"
 
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
 #include "join/internal.h"
+
+/* Bytes that are cleared between two looks at interrupts. */
+#define CLEAR_AT_ONCE	((size_t) 4 * 1024 * 1024)
 
 #define MAX_BLOCK_SIZE	((size_t) 1024 * 1024)
 
@@ -90,16 +96,32 @@ arena_alloc(Arena *arena, size_t bytes)
 void
 arena_reset(Arena *arena)
 {
-	ArenaBlock *block = arena->blocks;
-
-	while (block != NULL)
+	while (arena->blocks != NULL)
 	{
-		ArenaBlock *next = block->next;
+		ArenaBlock *block = arena->blocks;
 
+		CHECK_FOR_INTERRUPTS();
+		arena->blocks = block->next;
 		pfree(block);
-		block = next;
 	}
-	arena->blocks = NULL;
 	arena->bytes = 0;
 	arena->block_size = arena->first_block;
+}
+
+/*
+ * `bytes` zeros in the current context, to be freed with pfree().  Of
+ * gigabytes it takes longer to clear them than an interrupt may wait.
+ */
+void *
+alloc_zeros(size_t bytes)
+{
+	char	   *place = MemoryContextAllocHuge(CurrentMemoryContext,
+											   Max(bytes, 1));
+
+	for (size_t done = 0; done < bytes; done += CLEAR_AT_ONCE)
+	{
+		CHECK_FOR_INTERRUPTS();
+		memset(place + done, 0, Min(bytes - done, CLEAR_AT_ONCE));
+	}
+	return place;
 }

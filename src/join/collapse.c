@@ -104,10 +104,8 @@ settable_grow(SetTable *table)
 						   table->maxsets),
 				 errhint("Lower work_mem.")));
 	pfree(table->slots);
-	table->slots = MemoryContextAllocExtended(CurrentMemoryContext,
-											  nslots * sizeof(uint32),
-											  MCXT_ALLOC_HUGE |
-											  MCXT_ALLOC_ZERO);
+	table->slots = NULL;
+	table->slots = alloc_zeros(nslots * sizeof(uint32));
 	table->nslots = nslots;
 	table->maxsets = nslots / 2;
 	table->sets = repalloc_huge(table->sets,
@@ -116,6 +114,7 @@ settable_grow(SetTable *table)
 	{
 		uint32		slot = (uint32) table->sets[i].key.low & (nslots - 1);
 
+		CHECK_EVERY(i);
 		while (table->slots[slot] != 0)
 			slot = (slot + 1) & (nslots - 1);
 		table->slots[slot] = i + 1;
@@ -183,6 +182,9 @@ void
 settable_sort(SetTable *table)
 {
 	for (uint32 i = 0; i < table->nsets; i++)
+	{
+		CHECK_EVERY(i);
 		table->sets[i].key.low = i;
+	}
 	sort_join_sets(table->sets, table->nsets);
 }

@@ -408,7 +408,10 @@ begin_chunk(SetJoin *join)
 	uint64		npostings = 0;
 
 	for (uint32 i = 0; i < join->nsets; i++)
+	{
+		CHECK_EVERY(i);
 		npostings += setjoin_indexed_keys(join, &join->sets[i]);
+	}
 	end_chunk(join);
 	setindex_create(index, join->sets, join->nsets, npostings);
 	for (uint32 i = 0; i < join->nsets; i++)
@@ -420,7 +423,10 @@ begin_chunk(SetJoin *join)
 	setindex_allot(index);
 	if (indexed_at_once(join))
 		for (uint32 i = 0; i < join->nsets; i++)
+		{
+			CHECK_FOR_INTERRUPTS();
 			index_next(join, &join->sets[i]);
+		}
 	join->next = 0;
 	index->limit = join->nsets;
 	join->stage = STAGE_CHUNK;

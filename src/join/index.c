@@ -42,10 +42,9 @@ setindex_bytes(uint32 nsets, uint64 npostings)
 }
 
 static void *
-alloc_huge(size_t bytes, int flags)
+alloc_huge(size_t bytes)
 {
-	return MemoryContextAllocExtended(CurrentMemoryContext, Max(bytes, 1),
-									  flags | MCXT_ALLOC_HUGE);
+	return MemoryContextAllocHuge(CurrentMemoryContext, Max(bytes, 1));
 }
 
 /* An index over sets, in the order of their sizes; no postings as yet. */
@@ -63,18 +62,20 @@ setindex_create(InvertedIndex *index, const JoinSet *sets, uint32 nsets,
 				 errdetail("It can have at most %u.", PG_UINT32_MAX),
 				 errhint("Lower work_mem, so that the join is done in parts.")));
 	index->shift = 64 - pg_leftmost_one_pos64(nbuckets);
-	index->buckets = alloc_huge(nbuckets * sizeof(Bucket), MCXT_ALLOC_ZERO);
-	index->postings = alloc_huge(npostings * sizeof(Posting), 0);
+	index->buckets = alloc_zeros(nbuckets * sizeof(Bucket));
+	index->postings = alloc_huge(npostings * sizeof(Posting));
 	index->npostings = npostings;
-	index->accumulators = alloc_huge(nsets * sizeof(Accumulator),
-									 MCXT_ALLOC_ZERO);
-	index->sizes = alloc_huge(nsets * sizeof(uint32), 0);
-	index->candidates = alloc_huge(nsets * sizeof(uint32), 0);
+	index->accumulators = alloc_zeros(nsets * sizeof(Accumulator));
+	index->sizes = alloc_huge(nsets * sizeof(uint32));
+	index->candidates = alloc_huge(nsets * sizeof(uint32));
 	index->ncandidates = 0;
 	index->nadded = 0;
 	index->bytes = setindex_bytes(nsets, npostings);
 	for (uint32 i = 0; i < nsets; i++)
+	{
+		CHECK_EVERY(i);
 		index->sizes[i] = sets[i].size << 2 | SET_SIDES(&sets[i]);
+	}
 }
 
 void
@@ -112,6 +113,7 @@ setindex_allot(InvertedIndex *index)
 
 	for (uint64 i = 0; i < nbuckets; i++)
 	{
+		CHECK_EVERY(i);
 		index->buckets[i].start = start;
 		start += index->buckets[i].n;
 		index->buckets[i].n = 0;

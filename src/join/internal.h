@@ -400,6 +400,7 @@ extern const void *row_read(RowReader *reader, uint32 *rowno, uint32 *len);
 extern void arena_init(Arena *arena, size_t block_size);
 extern void *arena_alloc(Arena *arena, size_t bytes);
 extern void arena_reset(Arena *arena);
+extern void *alloc_zeros(size_t bytes);
 
 /* engine.c */
 #define NEED_CACHE	1024

@@ -68,6 +68,7 @@ count_key(SetJoin *join, uint64 key, uint32 sides)
 	join->stats.visited += bucket->n;
 	for (; posting < end; posting++)
 	{
+		CHECK_EVERY(end - posting);
 		if (posting->key != key ||
 			(INDEXED_SIDES(index, posting->set) & sides) == 0)
 			continue;
@@ -89,8 +90,11 @@ keyed_probe(SetJoin *join, const JoinSet *set, uint32 sides)
 									  list, &need))
 	{
 		for (uint32 i = 0; i < index->nadded; i++)
+		{
+			CHECK_EVERY(i);
 			if ((INDEXED_SIDES(index, i) & sides) != 0)
 				index->candidates[index->ncandidates++] = i;
+		}
 		return;
 	}
 	for (size_t i = 0; i < list->n; i++)
@@ -102,6 +106,7 @@ keyed_probe(SetJoin *join, const JoinSet *set, uint32 sides)
 	{
 		uint32		candidate = index->candidates[i];
 
+		CHECK_EVERY(i);
 		if (index->accumulators[candidate].shared >= need)
 			index->candidates[left++] = candidate;
 		index->accumulators[candidate].shared = 0;

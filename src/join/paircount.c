@@ -54,9 +54,11 @@ pairs_of(SetJoin *join, uint32 number)
 	{
 		const Bucket *bucket = setindex_bucket(&join->index, set->keys[i]);
 
+		CHECK_EVERY(i);
 		/* from the beginning of the bucket to this set's own posting */
 		for (uint32 j = 0; j < bucket->n; j++)
 		{
+			CHECK_EVERY(j);
 			if (join->index.postings[bucket->start + j].set >= number)
 				break;
 			n++;
@@ -98,22 +100,30 @@ count_bucket(SetJoin *join, PairTable *table, const Bucket *bucket)
 			continue;
 		CHECK_FOR_INTERRUPTS();
 		for (uint32 j = 0; j < i; j++)
+		{
+			CHECK_EVERY(j);
 			if (postings[j].key == high->key && postings[j].set != high->set)
 				count_pair(table, postings[j].set, high->set);
+		}
 		join->stats.visited += i;
 	}
 }
 
 static int
-compare_pairs(const void *a, const void *b)
+compare_pairs(const PairCount *x, const PairCount *y)
 {
-	const PairCount *x = a;
-	const PairCount *y = b;
-
 	if (x->high != y->high)
 		return x->high < y->high ? -1 : 1;
 	return (x->low > y->low) - (x->low < y->low);
 }
+
+#define ST_SORT sort_pairs
+#define ST_ELEMENT_TYPE PairCount
+#define ST_COMPARE(a, b) compare_pairs(a, b)
+#define ST_SCOPE static
+#define ST_CHECK_FOR_INTERRUPTS
+#define ST_DEFINE
+#include "lib/sort_template.h"
 
 /* Keeps the pairs that share enough, in the order of the probing sets. */
 static void
@@ -131,7 +141,7 @@ keep_near(SetJoin *join, PairTable *table)
 									   INDEXED_SIZE(&join->index, pair.high)))
 			table->pairs[table->npairs++] = pair;
 	}
-	qsort(table->pairs, table->npairs, sizeof(PairCount), compare_pairs);
+	sort_pairs(table->pairs, table->npairs);
 }
 
 /* Counts the pairs of the next range of sets, from `begin` on. */
@@ -154,9 +164,8 @@ count_range(SetJoin *join, PairTable *table, uint32 begin)
 		table->slots *= 2;
 	if (table->pairs != NULL)
 		pfree(table->pairs);
-	table->pairs = MemoryContextAllocExtended(join->context,
-											  table->slots * sizeof(PairCount),
-											  MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	table->pairs = NULL;
+	table->pairs = alloc_zeros(table->slots * sizeof(PairCount));
 	for (uint64 i = 0; i < nbuckets; i++)
 		count_bucket(join, table, &join->index.buckets[i]);
 	keep_near(join, table);

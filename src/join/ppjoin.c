@@ -160,6 +160,7 @@ probe_token(SetJoin *join, const Probe *probe, uint32 i)
 	while (posting < end &&
 		   INDEXED_SIZE(index, posting->set) < probe->least_size)
 	{
+		CHECK_EVERY(end - posting);
 		posting++;
 		bucket->first++;
 		join->stats.removed_size++;
@@ -167,6 +168,7 @@ probe_token(SetJoin *join, const Probe *probe, uint32 i)
 	join->stats.visited += end - posting;
 	for (; posting < end; posting++)
 	{
+		CHECK_EVERY(end - posting);
 		if (posting->key != key)
 			continue;
 		if (INDEXED_SIZE(index, posting->set) > probe->most_size)
@@ -212,6 +214,7 @@ gather_candidates(SetJoin *join, const Probe *probe)
 		uint32		candidate = index->candidates[i];
 		Accumulator *accumulator = &index->accumulators[candidate];
 
+		CHECK_EVERY(i);
 		if (accumulator->shared != PRUNED)
 		{
 			if (rest_is_enough(join, probe, candidate))

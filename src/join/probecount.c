@@ -50,7 +50,10 @@ skip_others(const InvertedIndex *index, PostingList *list, uint32 sides)
 	while (list->at < list->end &&
 		   (list->at->key != list->key ||
 			(INDEXED_SIDES(index, list->at->set) & sides) == 0))
+	{
+		CHECK_EVERY(list->end - list->at);
 		list->at++;
+	}
 }
 
 static PostingList
@@ -128,7 +131,10 @@ lists_of(SetJoin *join, const uint64 *keys, uint32 n, uint32 sides)
 												sizeof(PostingList) * Max(n, 1));
 
 	for (uint32 i = 0; i < n; i++)
+	{
+		CHECK_EVERY(i);
 		lists[i] = posting_list(&join->index, keys[i], sides);
+	}
 	return lists;
 }
 
@@ -210,14 +216,13 @@ search_list(PostingList *list, uint32 set)
 	return false;
 }
 
-static int
-compare_lengths(const void *a, const void *b)
-{
-	const PostingList *x = a;
-	const PostingList *y = b;
-
-	return (x->n > y->n) - (x->n < y->n);
-}
+#define ST_SORT sort_by_length
+#define ST_ELEMENT_TYPE PostingList
+#define ST_COMPARE(a, b) (((a)->n > (b)->n) - ((a)->n < (b)->n))
+#define ST_SCOPE static
+#define ST_CHECK_FOR_INTERRUPTS
+#define ST_DEFINE
+#include "lib/sort_template.h"
 
 static void
 probe_optmerge_probe(SetJoin *join, const JoinSet *set, uint32 sides)
@@ -229,7 +234,7 @@ probe_optmerge_probe(SetJoin *join, const JoinSet *set, uint32 sides)
 	binaryheap *heap;
 
 	/* the shortest lists are merged, the others searched in that order */
-	qsort(lists, set->nkeys, sizeof(PostingList), compare_lengths);
+	sort_by_length(lists, set->nkeys);
 	heap = heap_of(lists, merged);
 	while (!binaryheap_empty(heap))
 	{

@@ -50,10 +50,7 @@ seen_create(SeenSets *seen, size_t table_bytes, size_t cache_bytes)
 	seen->nslots = FEWEST_SLOTS;
 	while (seen->nslots * 2 * sizeof(uint64) <= table_bytes)
 		seen->nslots *= 2;
-	seen->slots = MemoryContextAllocExtended(CurrentMemoryContext,
-											 seen->nslots * sizeof(uint64),
-											 MCXT_ALLOC_HUGE |
-											 MCXT_ALLOC_ZERO);
+	seen->slots = alloc_zeros(seen->nslots * sizeof(uint64));
 	seen->nsets = 0;
 	seen->nblocks = Max(cache_bytes / BLCKSZ, FEWEST_BLOCKS);
 	seen->blocks = NULL;

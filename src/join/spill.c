@@ -486,6 +486,7 @@ load_rows(Spill *spill, Arena *arena, JoinSide side, const RowRange *range)
 		uint32		len;
 		const void *data = row_read(reader, &rowno, &len);
 
+		CHECK_FOR_INTERRUPTS();
 		*last = row_make(arena, NULL, data, rowno, len);
 		last = &(*last)->next;
 	}

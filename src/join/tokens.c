@@ -78,15 +78,9 @@ counters_create(TokenCounters *counters, uint64 nfeatures, size_t max_bytes)
 		n *= 2;
 	counters->shift = 64 - pg_leftmost_one_pos64(n);
 	counters->bytes = n * counter_bytes(counters);
-	counters->count = MemoryContextAllocExtended(CurrentMemoryContext,
-												 n * sizeof(uint16),
-												 MCXT_ALLOC_HUGE |
-												 MCXT_ALLOC_ZERO);
+	counters->count = alloc_zeros(n * sizeof(uint16));
 	if (counters->weighted)
-		counters->most = MemoryContextAllocExtended(CurrentMemoryContext,
-													n * sizeof(float),
-													MCXT_ALLOC_HUGE |
-													MCXT_ALLOC_ZERO);
+		counters->most = alloc_zeros(n * sizeof(float));
 }
 
 void
@@ -126,7 +120,10 @@ counters_used(const TokenCounters *counters)
 	uint64		used = 0;
 
 	for (uint64 i = 0; i < n; i++)
+	{
+		CHECK_EVERY(i);
 		used += counters->count[i] != 0;
+	}
 	return used;
 }
 
@@ -143,15 +140,17 @@ counters_fold(TokenCounters *counters)
 
 	while (n > MIN_COUNTERS && used < n / SPARSE)
 	{
-		CHECK_FOR_INTERRUPTS();
 		n /= 2;
 		for (uint64 i = 0; i < n; i++)
+		{
+			CHECK_EVERY(i);
 			counters->count[i] = Min(counters->count[2 * i] +
 									 counters->count[2 * i + 1],
 									 UINT16_MAX);
-		for (uint64 i = 0; i < n && counters->weighted; i++)
-			counters->most[i] = Max(counters->most[2 * i],
-									counters->most[2 * i + 1]);
+			if (counters->weighted)
+				counters->most[i] = Max(counters->most[2 * i],
+										counters->most[2 * i + 1]);
+		}
 		counters->shift++;
 	}
 	if (n * counter_bytes(counters) == counters->bytes)
@@ -237,6 +236,7 @@ partition_below(uint64 *keys, int64 n, uint64 pivot)
 	{
 		uint64		key = keys[i];
 
+		CHECK_EVERY(i);
 		keys[i] = keys[below];
 		keys[below] = key;
 		below += key < pivot;

@@ -464,6 +464,7 @@ add_shared(SetJoin *join, const JoinSet *set, uint32 sides, uint32 least_size,
 		for (; posting < end &&
 			 INDEXED_SIZE(index, posting->set) < least_size; posting++)
 		{
+			CHECK_EVERY(end - posting);
 			bucket->first++;
 			join->stats.removed_size++;
 		}
@@ -473,6 +474,7 @@ add_shared(SetJoin *join, const JoinSet *set, uint32 sides, uint32 least_size,
 			double	   *sum = sum_of(index, posting->set);
 			float		weight;
 
+			CHECK_EVERY(end - posting);
 			if (posting->key != set->keys[i] ||
 				(INDEXED_SIDES(index, posting->set) & sides) == 0 ||
 				(*sum == 0 && i >= fresh))
@@ -501,6 +503,7 @@ probe_0(SetJoin *join, const JoinSet *set, uint32 sides)
 		uint32		candidate = index->candidates[i];
 		double	   *sum = sum_of(index, candidate);
 
+		CHECK_EVERY(i);
 		if (*sum >= join->params.threshold * ROUNDING)
 			index->candidates[left++] = candidate;
 		*sum = 0;
@@ -617,6 +620,7 @@ probe_2(SetJoin *join, const JoinSet *set, uint32 sides)
 		uint32		candidate = index->candidates[i];
 		double	   *sum = sum_of(index, candidate);
 
+		CHECK_EVERY(i);
 		if (*sum + most_unindexed(join->vector_join, set, &prepared, most,
 								  &join->sets[candidate]) >=
 			join->params.threshold * ROUNDING)

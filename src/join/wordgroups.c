@@ -109,6 +109,7 @@ find_members(Groups *groups, uint64 key, const Members *among,
 	members->n = 0;
 	for (; posting < end; posting++)
 	{
+		CHECK_EVERY(end - posting);
 		groups->join->stats.visited++;
 		if (posting->key != key ||
 			(INDEXED_SIDES(index, posting->set) & groups->sides) == 0 ||
@@ -144,6 +145,7 @@ extend_group(Groups *groups, uint32 size, uint32 last)
 	{
 		uint32		set = members->sets[i];
 
+		CHECK_EVERY(i);
 		if (few || setjoin_need(join, INDEXED_SIZE(&join->index, set),
 								groups->set->size) <= size)
 			add_candidate(&join->index, set);
@@ -178,7 +180,10 @@ word_groups_probe(SetJoin *join, const JoinSet *set, uint32 sides)
 	for (int i = 0; i < GROUP_SIZE; i++)
 		pfree(groups.members[i].sets);
 	for (uint32 i = 0; i < index->ncandidates; i++)
+	{
+		CHECK_EVERY(i);
 		index->accumulators[index->candidates[i]].shared = 0;
+	}
 }
 
 const Algorithm word_groups = {

@@ -1,0 +1,218 @@
+
+# Copyright (c) 2026, the neardup developers
+
+# A similarity join can be canceled in each of its phases: the server stops
+# within 100 ms, of the time that it computes, so that it does not matter
+# what else the machine does.
+
+use strict;
+use warnings;
+
+use IPC::Run;
+use List::Util qw(max min);
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use Time::HiRes qw(sleep time);
+
+plan skip_all => 'no /proc/self/schedstat' unless -r '/proc/self/schedstat';
+
+# Seconds: what a cancel may take, and the latest moment that one is sent.
+# With later and more moments this takes minutes.
+my $limit = 0.1;
+my $latest = $ENV{CANCEL_LATEST} // 0.6;
+my $moments = $ENV{CANCEL_MOMENTS} // 2;
+my $seed = $ENV{CANCEL_SEED} // 20260611;
+
+my $node = PostgreSQL::Test::Cluster->new('main');
+$node->init;
+$node->append_conf('postgresql.conf',
+	"jit = off\nenable_nestloop = off\nmax_parallel_workers_per_gather = 0");
+$node->start;
+$node->safe_psql(
+	'postgres', q{
+	CREATE EXTENSION neardup;
+	-- near ones, equal ones
+	CREATE TABLE docs AS
+	SELECT i AS id, signature_from(ARRAY(
+		SELECT (i / 4 * 1000 + e * (1 + i / 8 % 3))::bigint
+		FROM generate_series(i % 4, 40) e)) AS sig
+	FROM generate_series(1, 20000) i;
+	-- a few very long ones
+	CREATE TABLE long AS
+	SELECT i AS id, signature_from(ARRAY(
+		SELECT (e * 7 + i * (e % 10 / 9))::bigint
+		FROM generate_series(1, 200000) e)) AS sig
+	FROM generate_series(1, 25) i;
+	INSERT INTO long
+	SELECT 100 + i, signature_from(ARRAY(
+		SELECT (e + i)::bigint FROM generate_series(1, 1500000) e))
+	FROM generate_series(1, 3) i;
+	-- all equal
+	CREATE TABLE equal AS
+	SELECT i AS id, signature_from('{1,2,3}') AS sig
+	FROM generate_series(1, 100000) i;
+	-- one feature in all, another one in two of them
+	CREATE TABLE common AS
+	SELECT i AS id, i % 2 AS kind, signature_from(ARRAY[0, 1 + i / 2]) AS sig
+	FROM generate_series(1, 100000) i;
+	ANALYZE});
+
+# The session whose queries are canceled.
+my ($in, $out, $err) = ('', '', '');
+my $psql = IPC::Run::start(
+	[ 'psql', '-XAtq', '-d', $node->connstr('postgres') ],
+	'<', \$in, '>', \$out, '2>', \$err,
+	IPC::Run::timeout(600));
+
+# Sends a command; returns at once.
+sub put
+{
+	$out = $err = '';
+	$in = "$_[0];\n\\echo done\n";
+	$psql->pump_nb;
+	return;
+}
+
+# Waits for the answer.
+sub get
+{
+	$psql->pump until $out =~ /^done$/m;
+	return $out;
+}
+
+put('SELECT pg_backend_pid()');
+my ($pid) = get() =~ /^(\d+)$/m;
+
+# Seconds that the server process has computed.
+sub computed
+{
+	my ($nanoseconds) = split ' ', slurp_file("/proc/$pid/schedstat");
+	return $nanoseconds / 1e9;
+}
+
+# Lets a query run, to its end or the latest moment; returns the seconds.
+sub duration
+{
+	my ($query) = @_;
+	my $begin = time;
+
+	put("SET statement_timeout = '${latest}s'; $query");
+	get();
+	die "$query: $err" if $err =~ /ERROR/ && $err !~ /statement timeout/;
+	put('SET statement_timeout = 0');
+	get();
+	return min(time - $begin, $latest);
+}
+
+# Cancels a query some seconds after it has begun; returns the seconds that
+# it computes on, or nothing if it was at its end.
+sub cancel
+{
+	my ($query, $moment) = @_;
+	my $begin;
+
+	put($query);
+	sleep($moment);
+	$begin = computed();
+	kill 'INT', $pid;
+	get();
+	return $err =~ /canceling statement due to user request/
+	  ? computed() - $begin
+	  : ();
+}
+
+# Cancels a query at several moments.
+sub check
+{
+	my ($name, $query, @settings) = @_;
+	my @answers;
+	my $seconds;
+
+	put(join('; ', 'RESET ALL', map { "SET $_" } @settings));
+	get();
+	die "$name: $err" if $err;
+	put("EXPLAIN $query");
+	like(get(), qr/SimilarityJoin/, "$name: a similarity join");
+	$seconds = duration($query);
+	push @answers, cancel($query, rand($seconds)) for 1 .. $moments;
+	diag sprintf('%s: of %.2f s, canceled in %s ms', $name, $seconds,
+		join(' ', map { int($_ * 1000) } @answers)) if $ENV{CANCEL_VERBOSE};
+	ok(max(0, @answers) <= $limit,
+		sprintf('%s: canceled in %d ms at most', $name,
+			1000 * max(0, @answers)));
+	return scalar @answers;
+}
+
+srand($seed);
+note "seed $seed";
+
+my $pairs = 'SELECT count(*) FROM %1$s a JOIN %1$s b ON near_duplicate(a.sig, b.sig, %2$s)';
+my $canceled = 0;
+
+sub pairs { return sprintf($pairs, @_); }
+
+# What comes in, all sorts of it, with much memory and little
+foreach my $work_mem ('1GB', '1MB', '64kB')
+{
+	$canceled += check("$_->[0], $work_mem", pairs(@$_),
+		"work_mem = '$work_mem'")
+	  foreach [ 'docs', 0.6 ], [ 'long', 0.6 ], [ 'equal', 0.9 ],
+	  [ 'common', 0.3 ];
+}
+
+# Each algorithm
+foreach my $algorithm (
+	'ppjoin+', 'probe-count', 'pair-count', 'probe-stopwords',
+	'probe-optmerge', 'all-pairs-0', 'all-pairs-1', 'all-pairs-2',
+	'word-groups')
+{
+	$canceled += check("$_->[0], $algorithm", pairs(@$_),
+		"neardup.join_algorithm = '$algorithm'", "work_mem = '256MB'")
+	  foreach [ 'long', 0.6 ], [ 'common', 0.3 ];
+}
+
+# Other joins
+$canceled += check('semi-join',
+	'SELECT count(*) FROM common a WHERE EXISTS (SELECT FROM common b
+		WHERE near_duplicate(a.sig, b.sig, 0.3) AND b.id < a.id)');
+$canceled += check('anti-join',
+	'SELECT count(*) FROM equal a WHERE NOT EXISTS (SELECT FROM equal b
+		WHERE near_duplicate(a.sig, b.sig, 0.3) AND b.id + a.id < 0)');
+$canceled += check('left join',
+	'SELECT count(*) FROM docs a LEFT JOIN docs b
+		ON contained_in(a.sig, b.sig, 0.5)', "work_mem = '1MB'");
+
+# Sketches and vectors
+$canceled += check("sketches, $_", "SELECT count(*) FROM docs a JOIN docs b
+		ON near_duplicate($_(a.sig, 64), $_(b.sig, 64), 0.6)")
+  foreach 'minhash', 'bottom';
+$canceled += check('sketches, simhash', 'SELECT count(*)
+	FROM docs a JOIN docs b
+	ON near_duplicate(simhash(a.sig), simhash(b.sig), 0.6)');
+$canceled += check('vectors',
+	"SELECT count(*) FROM v a JOIN v b
+		ON near_duplicate(a.sig, b.sig, 0.6, 'cosine')")
+  if $node->safe_psql('postgres', q{
+	CREATE TABLE v AS
+	SELECT id, signature_weighted(sig::bigint[],
+		ARRAY[1, 0.5]::real[]) AS sig FROM common;
+	SELECT count(*) FROM v});
+
+# Two makings, kept apart by what has to be tried pair by pair
+$canceled += check('makings',
+	'SELECT count(*) FROM m a JOIN m b
+		ON near_duplicate(a.sig, b.sig, 0.6) AND abs(a.kind - b.kind) < 1')
+  if $node->safe_psql('postgres', q{
+	CREATE TABLE m AS
+	SELECT id, kind, CASE kind WHEN 0 THEN sig ELSE minhash(sig, 8) END AS sig
+	FROM common;
+	SELECT count(*) FROM m});
+
+cmp_ok($canceled, '>=', 50, 'most queries were canceled on their way');
+
+$in = "\\q\n";
+$psql->finish;
+$node->stop;
+
+done_testing();
