@@ -3,9 +3,9 @@
  *		Weighted features: as sets in which an element of weight w stands w
  *		times, and as vectors.
  *
- * With weights that are whole numbers a set will do.  The copies of an element are numbered (Broder's labelled shingles): the
- * first is the element itself, so that a set whose weights are all 1 is the
- * plain one.  Two such sets share min(v, w) copies of an element of weights v
+ * With weights that are whole numbers a set will do.  The copies of an element
+ * are numbered (Broder's labelled shingles): the first is the element itself,
+ * so that a set whose weights are all 1 is the plain one.  Two such sets share min(v, w) copies of an element of weights v
  * and w, and their union has max(v, w): all measures of sets become those of
  * weighted sets, and all sketches of sets those of weighted ones.
  *

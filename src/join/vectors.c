@@ -3,9 +3,9 @@
  *		Weighted vectors: All-Pairs, for those whose cosine reaches a
  *		threshold, and weighted prefixes, for those whose resemblance does.
  *
- * By their cosine, vectors are taken as of length 1, so that the cosine is the sum of the
- * products of weights.  A probing vector adds up what it shares with each of
- * those that are indexed.
+ * By their cosine, vectors are taken as of length 1, so that the cosine is the
+ * sum of the products of weights.  A probing vector adds up what it shares with
+ * each of those that are indexed.
  *
  * All-Pairs-0 indexes all features; a vector whose sum reaches the threshold
  * is a candidate.
@@ -28,23 +28,23 @@
  * So each of them has a companion, and the lesser one counts: two vectors have
  * no more in common than the product of their lengths (Cauchy and Schwarz),
  * of which the whole one's is 1.  This holds of the features that are not
- * indexed, of those that are left of the probing vector, and of both.
+ * indexed; of those that are left of the probing vector; and of a candidate's
+ * that are not indexed and the probing vector's from the first of them on.
  *
  * In the paper vectors come by falling greatest weight, so that the present
  * one's bounds those to come.  Here they come by rising number of features,
  * as all sets do in this engine; the greatest weight of all that have as many
- * features or more, which has been noted, serves as well.  In text the two
- * orders are much the same, and with equal weights they are the same.  A
- * vector x probing finds no more in y than the greatest weight of x times the
- * sum of weights of y, and that sum is at most the root of the number of y's
- * features: hence the least number of features, which rises from probe to
- * probe.
+ * features or more, which has been noted, serves as well.  With equal weights
+ * the two orders are the same.  A vector x probing finds no more in y than the
+ * greatest weight of x times the sum of weights of y, and that sum is at most
+ * the root of the number of y's features: hence the least number of features,
+ * which rises from probe to probe.
  *
  * By their resemblance, the sum of the smaller weights by that of the greater
  * ones, sums of weights take the place of lengths.  It is at least t only if
- * what two vectors share is at least t of the sum of either: so each is indexed,
- * and looks for new candidates, by its rarest features, as many as leave less
- * than that to the others.  Of a candidate, too, the part is known that is
+ * what two vectors share is at least t of the sum of either: so each is
+ * indexed, and looks for new candidates, by its rarest features, as many as
+ * leave less than that to the others.  Of a candidate, too, the part is known that is
  * indexed; what the others may add is at most the sum of either's tail; and
  * both together must be t / (1 + t) of the sums of both vectors.  These are the
  * prefixes and positions of PPJoin with weights.
@@ -298,8 +298,8 @@ length_of(const SetJoin *join, double norm)
 
 /* Makes the keys of a vector: `indexed` of them will be in the index. */
 static void
-prepare_tokens(SetJoin *join, JoinSet *set, VectorJoin *all, uint32 n, uint32 indexed,
-			   uint32 fresh)
+prepare_tokens(SetJoin *join, JoinSet *set, VectorJoin *all, uint32 n,
+			   uint32 indexed, uint32 fresh)
 {
 	uint32	   *counts = (uint32 *) (all->keys + n);
 	float	   *weights = (float *) (counts + 2);
@@ -542,7 +542,7 @@ greatest_weight(const PreparedVector *prepared)
 	return most;
 }
 
-/* The lengths of what a vector has from each of its tokens on, and of nothing. */
+/* The length of what a vector has from each of its tokens on. */
 static void
 measure_tails(SetJoin *join, const PreparedVector *prepared)
 {
@@ -557,7 +557,7 @@ measure_tails(SetJoin *join, const PreparedVector *prepared)
 	}
 }
 
-/* The first of n rising keys that is not less than `key`; n if there is none. */
+/* The first of n rising keys that is not less than `key`, or n. */
 static uint32
 first_from(const uint64 *keys, uint32 n, uint64 key)
 {
