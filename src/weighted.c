@@ -5,9 +5,10 @@
  *
  * With weights that are whole numbers a set will do.  The copies of an element
  * are numbered (Broder's labelled shingles): the first is the element itself,
- * so that a set whose weights are all 1 is the plain one.  Two such sets share min(v, w) copies of an element of weights v
- * and w, and their union has max(v, w): all measures of sets become those of
- * weighted sets, and all sketches of sets those of weighted ones.
+ * so that a set whose weights are all 1 is the plain one.  Two such sets share
+ * min(v, w) copies of an element of weights v and w, and their union has
+ * max(v, w): all measures of sets become those of weighted sets, and all
+ * sketches of sets those of weighted ones.
  *
  * With any weights it takes a vector, which holds them and has measures of
  * its own: see methods/vectors.c.

@@ -44,10 +44,10 @@
  * ones, sums of weights take the place of lengths.  It is at least t only if
  * what two vectors share is at least t of the sum of either: so each is
  * indexed, and looks for new candidates, by its rarest features, as many as
- * leave less than that to the others.  Of a candidate, too, the part is known that is
- * indexed; what the others may add is at most the sum of either's tail; and
- * both together must be t / (1 + t) of the sums of both vectors.  These are the
- * prefixes and positions of PPJoin with weights.
+ * leave less than that to the others.  Of a candidate, too, the part is known
+ * that is indexed; what the others may add is at most the sum of either's tail;
+ * and both together must be t / (1 + t) of the sums of both vectors.  These are
+ * the prefixes and positions of PPJoin with weights.
  *
  * All bounds give way by more than floating-point sums may be wrong, so no pair
  * is lost; candidates are verified with all features, in double, by the very

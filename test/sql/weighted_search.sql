@@ -166,5 +166,15 @@ SELECT FROM left_vectors a JOIN right_vectors b ON a.v <% b.v;
 RESET enable_nestloop;
 DROP INDEX vectors_v;
 
+-- The guard: 6.5 / 7 is near, 6 / 8 is not
+CREATE TABLE guarded (id int PRIMARY KEY, v signature);
+CREATE INDEX ON guarded USING gin (v) WITH (fastupdate = off);
+CREATE CONSTRAINT TRIGGER guard AFTER INSERT OR UPDATE ON guarded
+    FOR EACH ROW EXECUTE FUNCTION neardup_guard('v', '0.8');
+INSERT INTO guarded VALUES (1, signature_weighted('{1,2,3}', '{5,1,1}'));
+INSERT INTO guarded VALUES (2, signature_weighted('{1,2,4}', '{5,1,1}'));
+INSERT INTO guarded VALUES (3, signature_weighted('{1,2,3}', '{5,1,0.5}'));
+SELECT id FROM guarded ORDER BY id;
+
 SET client_min_messages = warning;
 DROP SCHEMA weighted_search CASCADE;
