@@ -152,6 +152,7 @@ REGRESS = \
 	join \
 	join_makings \
 	join_random \
+	join_runs \
 	lexical \
 	lexicon \
 	measures \
