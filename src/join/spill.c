@@ -93,10 +93,10 @@ struct Spill
 };
 
 /* Shares of the memory while rows come in, in percent. */
-#define SORT_SETS_SHARE		25
-#define SORT_ROWS_SHARE		12
+#define SORT_SETS_SHARE		22
+#define SORT_ROWS_SHARE		10
 #define SEEN_SHARE			25
-#define SEEN_CACHE_SHARE	15
+#define SEEN_CACHE_SHARE	12
 
 #define READERS		5			/* with a buffer each */
 
