@@ -37,6 +37,13 @@ BEGIN
                                  name, run, query));
 END $$;
 
+-- The query that counts near-duplicates in a table (or a subquery), for these
+CREATE FUNCTION pairs(threshold float8, source text = 'stored')
+RETURNS text LANGUAGE sql IMMUTABLE
+RETURN format('SELECT count(*) FROM %1$s a JOIN %1$s b
+               ON near_duplicate(a.sig, b.sig, %2$s) AND a.id < b.id',
+              source, threshold);
+
 CREATE FUNCTION found(of text) RETURNS bigint LANGUAGE sql STABLE
 RETURN (SELECT max(n) FROM found WHERE name = of);
 

@@ -79,8 +79,8 @@ SET work_mem = '4MB';
 SET max_parallel_workers_per_gather = 2;
 SET jit = on;
 \echo What is chosen, what is expected
-SELECT (SELECT reltuples FROM pg_class WHERE oid = asked::regclass) || ' x 340720'
-         AS rows, threshold, node AS "planned", rows AS expected, found,
+SELECT (SELECT reltuples FROM pg_class WHERE oid = asked::regclass) || ' x '
+         || (SELECT reltuples FROM pg_class WHERE oid = 'stored'::regclass) AS rows, threshold, node AS "planned", rows AS expected, found,
        round((CASE WHEN rows > found THEN rows / greatest(found, 1)
               ELSE found / rows END)::numeric, 1) AS "apart (4)",
        round((median_cpu(name || ' node') * 1000)::numeric) AS "node ms",

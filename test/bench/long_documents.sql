@@ -37,3 +37,4 @@ FROM generate_series(1, :documents) AS id,
      LATERAL (VALUES (id - (id % 10 = 9)::int)) AS original (d);
 ALTER TABLE long ADD sig signature GENERATED ALWAYS AS (shingles(body)) STORED;
 VACUUM ANALYZE long;
+DROP FUNCTION pick;

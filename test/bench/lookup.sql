@@ -107,8 +107,8 @@ DROP EXTENSION pg_trgm;
 SELECT count(*) > 0 AS rum FROM pg_available_extensions WHERE name = 'rum'
 \gset
 \if :rum
-CREATE SCHEMA rumx;
-CREATE EXTENSION rum SCHEMA rumx;
+CREATE SCHEMA IF NOT EXISTS rumx;
+CREATE EXTENSION IF NOT EXISTS rum SCHEMA rumx;
 CREATE TABLE fewer AS SELECT * FROM arrays WHERE id % 10 = 7;
 VACUUM ANALYZE fewer;
 CALL measure('rum', 1, 'CREATE INDEX fewer_rum ON fewer USING rum (features rumx.rum_anyarray_ops)');
