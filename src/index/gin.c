@@ -60,7 +60,7 @@
 #include "methods/methods.h"
 
 #define DEFAULT_THRESHOLD	0.8
-#define DEFAULT_ELL			11
+#define DEFAULT_ELL			13
 #define DEFAULT_FRAC		0.15
 
 /*
