@@ -8,6 +8,7 @@ PGFILEDESC = "neardup - near-duplicate text detection"
 OBJS = \
 	$(WIN32RES) \
 	src/algebra.o \
+	src/call.o \
 	src/corpus/bag.o \
 	src/corpus/counts.o \
 	src/corpus/identity.o \

@@ -20,10 +20,8 @@
 
 #include <math.h>
 
-#include "access/htup_details.h"
 #include "catalog/pg_type.h"
 #include "fmgr.h"
-#include "funcapi.h"
 #include "miscadmin.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
@@ -31,6 +29,7 @@
 #include "utils/memutils.h"
 #include "utils/typcache.h"
 
+#include "call.h"
 #include "compat.h"
 
 PG_FUNCTION_INFO_V1(f_measure);
@@ -44,16 +43,6 @@ PG_FUNCTION_INFO_V1(cluster_evaluation_combine);
 PG_FUNCTION_INFO_V1(cluster_evaluation_serialize);
 PG_FUNCTION_INFO_V1(cluster_evaluation_deserialize);
 PG_FUNCTION_INFO_V1(cluster_evaluation_final);
-
-static MemoryContext
-agg_context(FunctionCallInfo fcinfo)
-{
-	MemoryContext context;
-
-	if (!AggCheckCallContext(fcinfo, &context))
-		elog(ERROR, "aggregate function called in non-aggregate context");
-	return context;
-}
 
 /* A ratio, or NULL where there is nothing to divide by. */
 static Datum
@@ -128,7 +117,7 @@ Datum
 pair_evaluation_add(PG_FUNCTION_ARGS)
 {
 	PairState  *state = PG_ARGISNULL(0) ?
-	create_pair_state(agg_context(fcinfo)) :
+	create_pair_state(call_aggregate_context(fcinfo)) :
 	(PairState *) PG_GETARG_POINTER(0);
 	bool		found = !PG_ARGISNULL(1) && PG_GETARG_BOOL(1);
 	bool		correct = !PG_ARGISNULL(2) && PG_GETARG_BOOL(2);
@@ -148,7 +137,7 @@ Datum
 pair_evaluation_combine(PG_FUNCTION_ARGS)
 {
 	PairState  *state = PG_ARGISNULL(0) ?
-	create_pair_state(agg_context(fcinfo)) :
+	create_pair_state(call_aggregate_context(fcinfo)) :
 	(PairState *) PG_GETARG_POINTER(0);
 	PairState  *other;
 
@@ -187,7 +176,7 @@ Datum
 pair_evaluation_final(PG_FUNCTION_ARGS)
 {
 	PairState  *state;
-	TupleDesc	desc;
+	TupleDesc	desc = call_row_type(fcinfo);
 	Datum		values[9];
 	bool		nulls[9] = {0};
 
@@ -195,8 +184,6 @@ pair_evaluation_final(PG_FUNCTION_ARGS)
 		state = create_pair_state(CurrentMemoryContext);
 	else
 		state = (PairState *) PG_GETARG_POINTER(0);
-	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
-		elog(ERROR, "return type must be a row type");
 	values[0] = Int64GetDatum(state->found);
 	values[1] = Int64GetDatum(state->true_pairs);
 	values[2] = Int64GetDatum(state->correct);
@@ -211,8 +198,7 @@ pair_evaluation_final(PG_FUNCTION_ARGS)
 	nulls[7] = isnan(state->lowest_true);
 	values[8] = Float8GetDatum(state->lowest_true - state->highest_false);
 	nulls[8] = nulls[6] || nulls[7];
-	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc),
-													  values, nulls)));
+	PG_RETURN_DATUM(call_row(desc, values, nulls));
 }
 
 /* Clusters */
@@ -320,7 +306,7 @@ Datum
 cluster_evaluation_add(PG_FUNCTION_ARGS)
 {
 	ClusterState *state = PG_ARGISNULL(0) ?
-	create_cluster_state(agg_context(fcinfo)) :
+	create_cluster_state(call_aggregate_context(fcinfo)) :
 	(ClusterState *) PG_GETARG_POINTER(0);
 	LabelledItem item;
 
@@ -342,7 +328,7 @@ Datum
 cluster_evaluation_combine(PG_FUNCTION_ARGS)
 {
 	ClusterState *state = PG_ARGISNULL(0) ?
-	create_cluster_state(agg_context(fcinfo)) :
+	create_cluster_state(call_aggregate_context(fcinfo)) :
 	(ClusterState *) PG_GETARG_POINTER(0);
 	ClusterState *other;
 
@@ -497,15 +483,13 @@ cluster_evaluation_final(PG_FUNCTION_ARGS)
 {
 	ClusterState *state;
 	Contingency table;
-	TupleDesc	desc;
+	TupleDesc	desc = call_row_type(fcinfo);
 	Datum		values[7];
 	bool		nulls[7] = {0};
 
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
 	state = (ClusterState *) PG_GETARG_POINTER(0);
-	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
-		elog(ERROR, "return type must be a row type");
 	table = make_contingency(state->items, state->n);
 	values[0] = Int64GetDatum((int64) table.items);
 	values[1] = Int64GetDatum((int64) table.found_clusters);
@@ -515,6 +499,5 @@ cluster_evaluation_final(PG_FUNCTION_ARGS)
 	values[5] = Float8GetDatum(table.recall / table.items);
 	values[6] = Float8GetDatum(f_of(table.precision / table.items,
 									table.recall / table.items, 1));
-	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc),
-													  values, nulls)));
+	PG_RETURN_DATUM(call_row(desc, values, nulls));
 }

@@ -14,9 +14,8 @@
  */
 #include "postgres.h"
 
-#include "access/htup_details.h"
-#include "funcapi.h"
 
+#include "call.h"
 #include "compat.h"
 #include "documents.h"
 #include "measures.h"
@@ -367,7 +366,7 @@ lsh_parameters(PG_FUNCTION_ARGS)
 	int			size = checked_param("size of a sketch", PG_GETARG_INT32(2),
 									 1, MINHASH_MAX_SIZE);
 	Banding		banding;
-	TupleDesc	desc;
+	TupleDesc	desc = call_row_type(fcinfo);
 	Datum		values[3];
 	bool		nulls[3] = {false};
 
@@ -377,8 +376,6 @@ lsh_parameters(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("recall %g is out of range", recall),
 				 errdetail("A recall is greater than 0 and at most 1.")));
-	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
-		elog(ERROR, "return type must be a row type");
 	if (recall == 1)
 	{
 		banding.bands = minhash_lossless_bands(size, threshold);
@@ -391,6 +388,5 @@ lsh_parameters(PG_FUNCTION_ARGS)
 	values[2] = Float8GetDatum(recall == 1 ? 1 :
 							   lsh_probability(threshold, banding.bands,
 											   banding.rows));
-	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc),
-													  values, nulls)));
+	PG_RETURN_DATUM(call_row(desc, values, nulls));
 }

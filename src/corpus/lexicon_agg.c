@@ -13,6 +13,7 @@
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 
+#include "call.h"
 #include "compat.h"
 #include "corpus/counts.h"
 #include "corpus/site.h"
@@ -36,16 +37,6 @@ typedef struct LexiconState
 	Making		making;			/* of the words */
 	bool		markup;
 } LexiconState;
-
-static MemoryContext
-agg_context(FunctionCallInfo fcinfo)
-{
-	MemoryContext context;
-
-	if (!AggCheckCallContext(fcinfo, &context))
-		elog(ERROR, "aggregate function called in non-aggregate context");
-	return context;
-}
 
 static LexiconState *
 create_state(MemoryContext context, const Making *making, bool markup,
@@ -77,7 +68,7 @@ static LexiconState *
 state_for_document(FunctionCallInfo fcinfo, const Site *site,
 				   int64 max_words)
 {
-	MemoryContext context = agg_context(fcinfo);
+	MemoryContext context = call_aggregate_context(fcinfo);
 	LexiconState *state;
 
 	if (PG_ARGISNULL(0))
@@ -174,7 +165,7 @@ lexicon_agg_add_lexicon(PG_FUNCTION_ARGS)
 	lexicon_making(lexicon, &making);
 	markup = (lexicon->flags & LEXICON_MARKUP) != 0;
 	if (PG_ARGISNULL(0))
-		state = create_state(agg_context(fcinfo), &making, markup,
+		state = create_state(call_aggregate_context(fcinfo), &making, markup,
 							 LEXICON_MAX_WORDS);
 	else
 		state = (LexiconState *) PG_GETARG_POINTER(0);
@@ -189,7 +180,7 @@ lexicon_agg_add_lexicon(PG_FUNCTION_ARGS)
 Datum
 lexicon_agg_combine(PG_FUNCTION_ARGS)
 {
-	MemoryContext context = agg_context(fcinfo);
+	MemoryContext context = call_aggregate_context(fcinfo);
 	LexiconState *state;
 	LexiconState *other;
 

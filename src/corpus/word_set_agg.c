@@ -25,6 +25,7 @@
 #include "utils/memutils.h"
 #include "utils/typcache.h"
 
+#include "call.h"
 #include "compat.h"
 #include "corpus/site.h"
 #include "corpus/word_set.h"
@@ -105,16 +106,6 @@ create_state(MemoryContext context, const SampleInfo *info)
 	return state;
 }
 
-static MemoryContext
-agg_context(FunctionCallInfo fcinfo)
-{
-	MemoryContext context;
-
-	if (!AggCheckCallContext(fcinfo, &context))
-		elog(ERROR, "aggregate function called in non-aggregate context");
-	return context;
-}
-
 /* Raises an error unless two samples are for the same word set. */
 static void
 require_same(const SampleInfo *a, const SampleInfo *b)
@@ -131,7 +122,7 @@ require_same(const SampleInfo *a, const SampleInfo *b)
 static WordSetState *
 state_for_document(FunctionCallInfo fcinfo, const Site *site, int wanted)
 {
-	MemoryContext context = agg_context(fcinfo);
+	MemoryContext context = call_aggregate_context(fcinfo);
 	WordSetState *state;
 	SampleInfo	info = {
 		.limit = PG_UINT64_MAX, .making = site->words,
@@ -303,7 +294,7 @@ word_set_agg_add_config(PG_FUNCTION_ARGS)
 Datum
 word_set_agg_combine(PG_FUNCTION_ARGS)
 {
-	MemoryContext context = agg_context(fcinfo);
+	MemoryContext context = call_aggregate_context(fcinfo);
 	WordSetState *state;
 	WordSetState *other;
 
@@ -494,7 +485,7 @@ word_set_agg_final(PG_FUNCTION_ARGS)
 {
 	WordSetState *state;
 	Occurrence *occurrences;
-	TupleDesc	desc;
+	TupleDesc	desc = call_row_type(fcinfo);
 	WordSet    *set;
 	size_t		n;
 	size_t		documents;
@@ -505,8 +496,6 @@ word_set_agg_final(PG_FUNCTION_ARGS)
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
 	state = (WordSetState *) PG_GETARG_POINTER(0);
-	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
-		elog(ERROR, "return type must be a row type");
 	n = state->info.occurrences;
 	documents = state->info.documents;
 	occurrences = MemoryContextAllocHuge(CurrentMemoryContext,
@@ -518,6 +507,5 @@ word_set_agg_final(PG_FUNCTION_ARGS)
 	values[1] = words_as_array(set, false);
 	values[2] = words_as_array(set, true);
 	values[3] = rounds_as_array(set, TupleDescAttr(desc, 3)->atttypid);
-	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc),
-													  values, nulls)));
+	PG_RETURN_DATUM(call_row(desc, values, nulls));
 }

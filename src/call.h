@@ -1,0 +1,24 @@
+/*
+ * call.h
+ *		What a call of an SQL function asks of the server.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/call.h
+ */
+#ifndef NEARDUP_CALL_H
+#define NEARDUP_CALL_H
+
+#include "access/tupdesc.h"
+#include "fmgr.h"
+
+/* Where an aggregate's function keeps its state. */
+extern MemoryContext call_aggregate_context(FunctionCallInfo fcinfo);
+
+/* The row type that the function is declared to return, palloc'd. */
+extern TupleDesc call_row_type(FunctionCallInfo fcinfo);
+
+/* A row of that type, palloc'd, for the function to return. */
+extern Datum call_row(TupleDesc desc, Datum *values, bool *nulls);
+
+#endif							/* NEARDUP_CALL_H */
