@@ -30,6 +30,7 @@ BEGIN;
 SET LOCAL parallel_setup_cost = 0;
 SET LOCAL parallel_tuple_cost = 0;
 SET LOCAL min_parallel_table_scan_size = 0;
+SET LOCAL max_parallel_workers_per_gather = 2;
 CREATE TABLE many AS SELECT i % 3 = 0 AS found, i % 5 = 0 AS correct, (i * 7919 % 1000) / 1000.0 AS similarity FROM generate_series(1, 30000) i;
 EXPLAIN (COSTS OFF) SELECT pair_evaluation(found, correct, similarity) FROM many;
 SELECT (pair_evaluation(found, correct, similarity)).* FROM many;
@@ -76,6 +77,7 @@ SET LOCAL enable_partitionwise_aggregate = off;
 SET LOCAL parallel_setup_cost = 0;
 SET LOCAL parallel_tuple_cost = 0;
 SET LOCAL min_parallel_table_scan_size = 0;
+SET LOCAL max_parallel_workers_per_gather = 2;
 EXPLAIN (COSTS OFF) SELECT cluster_evaluation(found, truth) FROM items;
 SELECT (cluster_evaluation(found, truth)).items = 30000 AS items, cluster_evaluation(found, truth)::text = (SELECT alone::text FROM alone) AS same FROM items;
 SELECT count(found) AS found, count(DISTINCT found) + count(*) - count(found) = (SELECT found_clusters FROM alone) AS found_clusters,

@@ -164,6 +164,7 @@ SET LOCAL enable_partitionwise_aggregate = off;
 SET LOCAL parallel_setup_cost = 0;
 SET LOCAL parallel_tuple_cost = 0;
 SET LOCAL min_parallel_table_scan_size = 0;
+SET LOCAL max_parallel_workers_per_gather = 2;
 EXPLAIN (COSTS OFF) SELECT word_set_agg(body) FROM many;
 SELECT word_set_agg(body) = (SELECT words FROM alone) AS same FROM many;
 ROLLBACK;

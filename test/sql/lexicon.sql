@@ -58,6 +58,7 @@ BEGIN;
 SET LOCAL parallel_setup_cost = 0;
 SET LOCAL parallel_tuple_cost = 0;
 SET LOCAL min_parallel_table_scan_size = 0;
+SET LOCAL max_parallel_workers_per_gather = 2;
 EXPLAIN (COSTS OFF) SELECT lexicon_agg(body, '', 100) FROM corpus;
 SELECT lexicon_agg(body) = (SELECT lexicon FROM stats) AS same FROM corpus;
 SELECT lexicon_agg('simple'::regconfig, body, 2000) = lexicon_agg('simple'::regconfig, body) AS same FROM corpus;
