@@ -37,7 +37,9 @@ OBJS = \
 	src/guard_report.o \
 	src/guard_search.o \
 	src/guard_tables.o \
+	src/index/feature_order.o \
 	src/index/frequent.o \
+	src/index/frequent_features.o \
 	src/index/gin.o \
 	src/index/query.o \
 	src/index/support.o \
@@ -143,6 +145,7 @@ REGRESS = \
 	estimates \
 	evaluate \
 	fill \
+	frequent_features \
 	fuzz \
 	gin \
 	guard \

@@ -2,13 +2,14 @@
  * gin.c
  *		The GIN operator class of signatures: the extended prefix.
  *
- * Let every set be sorted in one fixed order, here that of the hashes.  If
- * two sets must share alpha elements to be near-duplicates, they share one
- * among the first |x| - alpha + 1 of either: the prefix filter.  In hash
- * order a prefix holds frequent shingles too ("this package contains"), and
- * one of them in common says little.  So the prefix is extended by ell - 1
- * further elements, and ell elements in common are asked for (Wang, Li &
- * Feng, "Can we beat the prefix filtering?", SIGMOD 2012).
+ * Let every set be sorted in one fixed order, here that of the hashes, or that
+ * of feature_order.c, which has the most frequent features last.  If two sets
+ * must share alpha elements to be near-duplicates, they share one among the
+ * first |x| - alpha + 1 of either: the prefix filter.  In hash order a prefix
+ * holds frequent shingles too ("this package contains"), and one of them in
+ * common says little.  So the prefix is extended by ell - 1 further elements,
+ * and ell elements in common are asked for (Wang, Li & Feng, "Can we beat the
+ * prefix filtering?", SIGMOD 2012); fewer where frequent ones come last.
  *
  * Why no pair is lost.  A row x is indexed by its first
  * |x| - a(x) + ell(|x|) elements, where a(x) is the least overlap that x has
@@ -22,11 +23,12 @@
  * size of x), a(q)), and ell not falling with the size, c_1 ... c_r are in
  * both: r matches can be asked for.
  *
- * Keys are the upper 32 bits of the element, which keeps them in order within
- * a row, as GIN wants to sort them.  Where two elements of the query fall on
- * one key, the key stands in the query twice and counts twice; every hit is
- * rechecked.  Counting is done in triconsistent, which says FALSE as soon as
- * r is out of reach: GIN then skips the posting lists of frequent keys.
+ * Keys are the upper 32 bits of the element, which keeps elements in hash order
+ * in order within a row, as GIN wants to sort them.  Where two elements of the
+ * query fall on one key, the key stands in the query twice and counts twice;
+ * every hit is rechecked.  Counting is done in triconsistent, which says FALSE
+ * as soon as r is out of reach: GIN then skips the posting lists of frequent
+ * keys.
  *
  * Signatures that have candidate keys of their own (methods/keys.h) are
  * indexed by the upper 32 bits of those, and looked up in the same way.
@@ -54,14 +56,22 @@
 
 #include "compat.h"
 #include "hash.h"
+#include "index/feature_order.h"
 #include "index/frequent.h"
 #include "index/gin.h"
 #include "index/query.h"
 #include "methods/methods.h"
 
 #define DEFAULT_THRESHOLD	0.8
+
+/* In hash order, and where frequent features come last */
 #define DEFAULT_ELL			13
 #define DEFAULT_FRAC		0.15
+#define FREQUENT_ELL		5
+#define FREQUENT_FRAC		0.05
+
+/* Which of them depends on another option. */
+#define UNSET				(-1)
 
 /*
  * Keys from MAKING_KEYS on stand for makings, the others for elements.  The
@@ -80,17 +90,42 @@ typedef struct QueryPlan
 
 /* Options */
 
+/* The options as reloptions lays them out, behind them the list. */
+typedef struct GivenOptions
+{
+	int32		vl_len_;		/* varlena header (do not touch directly!) */
+	double		threshold;
+	int			ell;			/* or UNSET */
+	double		frac;			/* or UNSET */
+	int			measure;
+	int			frequent;		/* offset of the list, or 0 */
+} GivenOptions;
+
 GinSignatureOptions
 gin_signature_options(const bytea *given)
 {
-	GinSignatureOptions options = {
+	const GivenOptions *options = (const GivenOptions *) given;
+	GinSignatureOptions defaults = {
 		.threshold = DEFAULT_THRESHOLD, .ell = DEFAULT_ELL,
 		.frac = DEFAULT_FRAC, .measure = MEASURE_JACCARD
 	};
+	GinSignatureOptions result = defaults;
 
-	if (given != NULL)
-		options = *(const GinSignatureOptions *) given;
-	return options;
+	if (options == NULL)
+		return defaults;
+	result.threshold = options->threshold;
+	result.measure = options->measure;
+	result.frequent = (FrequentFeatures) GET_STRING_RELOPTION(options, frequent);
+	if (result.frequent != NULL)
+	{
+		result.ell = FREQUENT_ELL;
+		result.frac = FREQUENT_FRAC;
+	}
+	if (options->ell != UNSET)
+		result.ell = options->ell;
+	if (options->frac != UNSET)
+		result.frac = options->frac;
+	return result;
 }
 
 static relopt_enum_elt_def measure_values[] = {
@@ -105,24 +140,29 @@ gin_signature_opclass_options(PG_FUNCTION_ARGS)
 {
 	local_relopts *relopts = (local_relopts *) PG_GETARG_POINTER(0);
 
-	init_local_reloptions(relopts, sizeof(GinSignatureOptions));
+	init_local_reloptions(relopts, sizeof(GivenOptions));
 	add_local_real_reloption(relopts, "threshold",
 							 "least resemblance the index can look up",
 							 DEFAULT_THRESHOLD, 0.01, 1.0,
-							 offsetof(GinSignatureOptions, threshold));
+							 offsetof(GivenOptions, threshold));
 	add_local_int_reloption(relopts, "ell",
 							"least number of features a prefix is extended by",
-							DEFAULT_ELL, 1, 1000,
-							offsetof(GinSignatureOptions, ell));
+							UNSET, 1, 1000,
+							offsetof(GivenOptions, ell));
 	add_local_real_reloption(relopts, "frac",
 							 "share of the features a prefix is extended by",
-							 DEFAULT_FRAC, 0.0, 1.0,
-							 offsetof(GinSignatureOptions, frac));
+							 UNSET, 0.0, 1.0,
+							 offsetof(GivenOptions, frac));
 	add_local_enum_reloption(relopts, "measure",
 							 "what the index is for: jaccard, or containment, for which every feature is indexed",
 							 measure_values, MEASURE_JACCARD,
 							 "Valid values are \"jaccard\" and \"containment\".",
-							 offsetof(GinSignatureOptions, measure));
+							 offsetof(GivenOptions, measure));
+	add_local_string_reloption(relopts, "frequent",
+							   "hash prefixes of features to take last, as frequent_features() gives them",
+							   NULL, feature_order_check_list,
+							   feature_order_fill_list,
+							   offsetof(GivenOptions, frequent));
 	PG_RETURN_VOID();
 }
 
@@ -188,39 +228,6 @@ making_key(const Making *making)
 					((uint32) XXH3_64bits(making, sizeof(Making)) & 0x00ffffff));
 }
 
-static inline int
-compare_mixed(const uint64 *a, const uint64 *b)
-{
-	return (*a > *b) - (*a < *b);
-}
-
-#define ST_SORT sort_mixed
-#define ST_ELEMENT_TYPE uint64
-#define ST_COMPARE(a, b) compare_mixed(a, b)
-#define ST_SCOPE static
-#define ST_CHECK_FOR_INTERRUPTS
-#define ST_DEFINE
-#include "lib/sort_template.h"
-
-/*
- * The elements of a set in the order of the index.  Points into the signature
- * where that is its own order, else to palloc'd memory.
- */
-static const uint64 *
-in_index_order(const Signature *sig)
-{
-	uint64		n = SIGNATURE_NVALUES(sig);
-	uint64	   *order;
-
-	if (method_info(sig->making.method)->hashed)
-		return sig->values;
-	order = palloc(Max(n, 1) * sizeof(uint64));
-	for (uint64 i = 0; i < n; i++)
-		order[i] = mix64(sig->values[i]);
-	sort_mixed(order, n);
-	return order;
-}
-
 /* How many of a row's elements are indexed. */
 static uint64
 indexed_length(const GinSignatureOptions *options, uint64 n)
@@ -249,7 +256,7 @@ method_keys(const Signature *sig, const GinSignatureOptions *options, uint64 *n)
 	KeyList		keys = {0};
 
 	signature_row_keys(sig, options->threshold, &keys);
-	sort_mixed(keys.keys, keys.n);
+	feature_order_sort(keys.keys, keys.n);
 	*n = keys.n;
 	return keys.keys;
 }
@@ -270,7 +277,7 @@ gin_signature_extract_value(PG_FUNCTION_ARGS)
 	else
 	{
 		n = indexed_length(&options, SIGNATURE_NVALUES(sig));
-		order = in_index_order(sig);
+		order = feature_order_first(sig, n, options.frequent);
 	}
 	if (!AllocSizeIsValid((n + 1) * sizeof(Datum)))
 		ereport(ERROR,
@@ -341,8 +348,10 @@ query_elements(const SignatureQuery *query, const GinSignatureOptions *options,
 	if (!gin_signature_can_answer(options, query->measure, query->threshold))
 		return false;
 	*n = query_length(query, options, need);
-	*elements = in_index_order(sig);
-	return *n <= MAX_QUERY_KEYS;
+	if (*n > MAX_QUERY_KEYS)
+		return false;
+	*elements = feature_order_first(sig, *n, options->frequent);
+	return true;
 }
 
 /*

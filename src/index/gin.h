@@ -11,24 +11,25 @@
 
 #include "algebra.h"
 #include "fmgr.h"
+#include "index/feature_order.h"
 #include "utils/rel.h"
 
 #define SIGNATURE_MATCH_STRATEGY	1	/* %%(signature, signature_query) */
 
-/* Options of the operator class, as reloptions lays them out. */
+/* The options of the operator class that are in force for an index. */
 typedef struct GinSignatureOptions
 {
-	int32		vl_len_;		/* varlena header (do not touch directly!) */
 	double		threshold;		/* resemblance the index is built for */
 	int			ell;			/* features a prefix is extended by, least */
 	double		frac;			/* and as a share of the set */
 	int			measure;		/* MEASURE_JACCARD, or MEASURE_CONTAINMENT:
 								 * every feature is indexed */
+	FrequentFeatures frequent;	/* features that come last, or NULL */
 } GinSignatureOptions;
 
 /*
- * The options in force: those given (as in rd_opcoptions or opclassoptions),
- * or the defaults for NULL.
+ * Those given (as in rd_opcoptions or opclassoptions), which the result points
+ * into, or the defaults for NULL.
  */
 extern GinSignatureOptions gin_signature_options(const bytea *given);
 
