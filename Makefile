@@ -61,6 +61,7 @@ OBJS = \
 	src/join/probecount.o \
 	src/join/rows.o \
 	src/join/seen.o \
+	src/join/selfjoin.o \
 	src/join/sketches.o \
 	src/join/spill.o \
 	src/join/spillfile.o \
@@ -162,6 +163,7 @@ REGRESS = \
 	measures \
 	security \
 	selections \
+	selfjoin \
 	sentence_pairs \
 	shingles \
 	signature \

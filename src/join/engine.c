@@ -273,11 +273,13 @@ static void
 add_in_memory(SetJoin *join, JoinSide side, SetKey key, const uint64 *values,
 			  uint32 n, const void *row, uint32 len)
 {
-	Row		  **rows;
+	Row		  **rows = n == 0 ? join->empty :
+		distinct_set(join, key, values, n)->rows;
 
-	rows = n == 0 ? &join->empty[side] :
-		&distinct_set(join, key, values, n)->rows[side];
-	*rows = row_make(&join->rows[side], *rows, row, join->nrows[side], len);
+	rows[side] = row_make(&join->rows[side], rows[side], row,
+						  join->nrows[side], len);
+	if (join->params.self_join)
+		rows[SIDE_INNER] = rows[SIDE_OUTER];
 	check_memory(join, len + sizeof(uint64) * n);
 }
 

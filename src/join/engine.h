@@ -8,8 +8,8 @@
  * side that carry one set.  What a row holds is nobody's business here: it
  * is a string of bytes.
  *
- * Nothing in this folder but plan.c, exec.c, makings.c and explain.c knows of
- * the planner, the executor or SQL types.
+ * Nothing in this folder but plan.c, selfjoin.c, exec.c, makings.c and
+ * explain.c knows of the planner, the executor or SQL types.
  *
  * Portions Copyright (c) 2026, the neardup developers
  *
@@ -48,6 +48,8 @@ typedef struct SetJoinParams
 	JoinAlgorithm algorithm;
 	Measure		measure;		/* of an outer set and an inner set */
 	double		threshold;		/* 0 < threshold <= 1 */
+	bool		self_join;		/* both sides have the same rows, which are
+								 * added on the outer side only */
 	bool		keep_empty[2];	/* by JoinSide: rows without features are kept,
 								 * for setjoin_rows() */
 	size_t		memory;			/* bytes to stay within */

@@ -4,7 +4,8 @@
  *
  * Both sides are read to their ends into the engine, the inner one first: of
  * each row what is wanted above the join or by its other conditions, with the
- * set of its signature.  The engine then yields pairs of groups of rows,
+ * set of its signature.  If the sides are one table that is joined with itself,
+ * it is read once.  The engine then yields pairs of groups of rows,
  * which are multiplied out here; a semi-join leaves a row after its first
  * partner.  One bit for each outer row tells that it has found one, for
  * semi-, anti- and left joins; the last two go through all outer rows once
@@ -165,6 +166,9 @@ init_output(SimilarityJoinState *state, List *filter, List *qual)
 	find_columns(tlist, state);
 	find_columns((Node *) qual, state);
 	find_columns((Node *) filter, state);
+	if (state->self_join)
+		state->columns[SIDE_OUTER] = bms_union(state->columns[SIDE_OUTER],
+											   state->columns[SIDE_INNER]);
 	state->filter = ExecInitQual(filter, ps);
 	makings_init(state, list_copy_head(filter,
 									   join_private(state, JOIN_PRIVATE_BEFORE)));
@@ -196,6 +200,10 @@ begin(CustomScanState *node, EState *estate, int eflags)
 		node->custom_ps = lappend(node->custom_ps,
 								  ExecInitNode(lfirst(lc), estate, eflags));
 	state->type = join_private(state, JOIN_PRIVATE_TYPE);
+
+	/* a recheck (EvalPlanQual) has one row of each side, which may differ */
+	state->self_join = join_private(state, JOIN_PRIVATE_SELF) &&
+		estate->es_epq_active == NULL;
 	init_rows(state, estate);
 	init_condition(state, list_nth(exprs, JOIN_EXPR_CONDITION));
 	init_output(state, list_nth(exprs, JOIN_EXPR_FILTER),
@@ -229,6 +237,7 @@ add_engine(SimilarityJoinState *state)
 		.algorithm = neardup_join_algorithm,
 		.measure = state->measure,
 		.threshold = state->threshold_value,
+		.self_join = state->self_join,
 		.keep_empty[SIDE_OUTER] = keeps_unmatched(state) || keep_signed,
 		.keep_empty[SIDE_INNER] = keep_signed,
 		.memory = state->nengines == 0 ? memory : memory / OTHERS_SHARE
@@ -364,7 +373,22 @@ build_engines(SimilarityJoinState *state)
 	state->current = 0;
 }
 
-/* Reads both sides. */
+/* Reads both sides, the outer one only if it matters. */
+static void
+read_sides(SimilarityJoinState *state, bool any_threshold)
+{
+	if (state->self_join)
+	{
+		read_side(state, SIDE_OUTER, any_threshold);
+		makings_mirror(state->makings);
+		return;
+	}
+	read_side(state, SIDE_INNER, any_threshold);
+	if (makings_on_side(state->makings, SIDE_INNER) || keeps_unmatched(state))
+		read_side(state, SIDE_OUTER, any_threshold);
+}
+
+/* Makes ready for the first pair. */
 static void
 build(SimilarityJoinState *state)
 {
@@ -375,9 +399,7 @@ build(SimilarityJoinState *state)
 	state->makings = makings_begin();
 	MemoryContextSwitchTo(old);
 	add_engine(state);
-	read_side(state, SIDE_INNER, any_threshold);
-	if (makings_on_side(state->makings, SIDE_INNER) || keeps_unmatched(state))
-		read_side(state, SIDE_OUTER, any_threshold);
+	read_sides(state, any_threshold);
 	build_engines(state);
 	makings_check(state);
 }

@@ -117,6 +117,8 @@ similarity_join_explain(CustomScanState *node, List *ancestors,
 					   list_nth(scan->custom_exprs, JOIN_EXPR_FILTER));
 	explain_expression(node, ancestors, es, "Filter",
 					   list_nth(scan->custom_exprs, JOIN_EXPR_QUAL));
+	if (state->self_join || es->format != EXPLAIN_FORMAT_TEXT)
+		ExplainPropertyBool("Self-Join", state->self_join, es);
 	ExplainPropertyText("Algorithm", algorithm_name(state), es);
 	if (es->analyze && node->ss.ps.instrument)
 		explain_counters(state, similarity_join_stats(state), es);

@@ -96,6 +96,10 @@ typedef struct JoinSet
 #define SET_SIDES(set) \
 	(((set)->rows[SIDE_OUTER] != NULL) | ((set)->rows[SIDE_INNER] != NULL) << 1)
 
+/* The last side, by JoinSide, of those whose rows are stored. */
+#define LAST_SIDE(join) \
+	((join)->params.self_join ? SIDE_OUTER : SIDE_INNER)
+
 /* In a loop over the elements of a set, i from 0: about once in 0.1 ms. */
 #define CHECK_EVERY(i) \
 	do { if (((i) & 0xffff) == 0xffff) CHECK_FOR_INTERRUPTS(); } while (0)

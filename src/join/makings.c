@@ -129,6 +129,13 @@ makings_on_side(const Makings *makings, JoinSide side)
 	return makings->first[side] != NO_MAKING;
 }
 
+/* The rows of the outer side, which were noted, are those of the inner. */
+void
+makings_mirror(Makings *makings)
+{
+	makings->first[SIDE_INNER] = makings->first[SIDE_OUTER];
+}
+
 /* True if there are several, so that not all rows can be compared. */
 bool
 makings_differ(const Makings *makings)

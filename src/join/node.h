@@ -12,6 +12,7 @@
 
 #include "nodes/execnodes.h"
 #include "nodes/extensible.h"
+#include "nodes/pathnodes.h"
 
 #include "index/support.h"
 #include "join/engine.h"
@@ -37,6 +38,8 @@ enum JoinPrivate
 	JOIN_PRIVATE_LEFT_IS_INNER, /* the condition's left side, as an Integer */
 	JOIN_PRIVATE_BEFORE,		/* conditions of the filter that would be
 								 * worked out before it, as an Integer */
+	JOIN_PRIVATE_SELF,			/* both children have the same rows, as an
+								 * Integer */
 	JOIN_PRIVATE_COUNT
 };
 
@@ -55,6 +58,8 @@ typedef struct SimilarityJoinState
 	CustomScanState css;
 	JoinType	type;
 	JoinPhase	phase;
+	bool		self_join;		/* both children have the same rows: the outer
+								 * one is read for both */
 
 	ExprState  *keys[2];		/* signature of a row, by JoinSide */
 	ExprState  *threshold;		/* NULL: neardup.threshold */
@@ -108,6 +113,11 @@ extern bool similarity_join_clause(Node *clause, NearCondition *near,
 								   bool *implied);
 extern void similarity_join_init(void);
 
+/* selfjoin.c */
+extern bool selfjoin_paths(PlannerInfo *root, Path *outer, Path *inner,
+						   Expr *outer_signature, Expr *inner_signature);
+extern bool selfjoin_unite_columns(Plan *outer, Plan *inner);
+
 /* exec.c */
 extern const CustomScanMethods similarity_join_scan_methods;
 
@@ -122,6 +132,7 @@ extern uint32 makings_note(Makings *makings, JoinSide side,
 extern SignatureKind makings_last_kind(const Makings *makings);
 extern bool makings_on_side(const Makings *makings, JoinSide side);
 extern bool makings_differ(const Makings *makings);
+extern void makings_mirror(Makings *makings);
 extern void makings_check(SimilarityJoinState *state);
 
 extern void row_set_making(MinimalTuple row, uint32 making);

@@ -4,7 +4,7 @@
  *
  * For each pair of relations that a near-duplicate condition joins, a path is
  * offered beside those of core.  Both sides are read once, in full and
- * unparameterised; the condition is worked out by the engine, the other
+ * unparameterised, and as one if they have the same rows (selfjoin.c); the condition is worked out by the engine, the other
  * conditions of the join on the pairs that it finds.
  *
  * The hook is in place when it is needed, since planning a near-duplicate
@@ -86,8 +86,15 @@ enum PathPrivate
 	PATH_TYPE,					/* JoinType, as an Integer */
 	PATH_LEFT_IS_INNER,			/* as an Integer */
 	PATH_IMPLIED,				/* clause is more than the condition, likewise */
+	PATH_SELF,					/* both sides have the same rows, likewise */
 	PATH_COUNT
 };
+
+static int
+path_private(CustomPath *path, enum PathPrivate which)
+{
+	return intVal(list_nth(path->custom_private, which));
+}
 
 /* A condition that the node can work out, among those of a join. */
 typedef struct JoinCondition
@@ -258,6 +265,7 @@ cost_join(PlannerInfo *root, CustomPath *cpath, JoinPathExtraData *extra,
 	Path	   *right = condition->left_is_inner ? outer : inner;
 	const NearCondition *near = &condition->near;
 	double		features = estimate_features(root, near->left);
+	double		bytes;
 	double		pairs;
 	double		candidates;
 	QualCost	cost;
@@ -265,9 +273,13 @@ cost_join(PlannerInfo *root, CustomPath *cpath, JoinPathExtraData *extra,
 	path->rows = path->parent->rows;
 	path->startup_cost = 0;
 	cost_side(root, cpath, left, near->left);
-	cost_side(root, cpath, right, near->right);
-	cost_spill(cpath, side_bytes(root, left, near->left) +
-			   side_bytes(root, right, near->right));
+	bytes = side_bytes(root, left, near->left);
+	if (!path_private(cpath, PATH_SELF))
+	{
+		cost_side(root, cpath, right, near->right);
+		bytes += side_bytes(root, right, near->right);
+	}
+	cost_spill(cpath, bytes);
 	pairs = outer->rows * inner->rows *
 		clause_selectivity(root, (Node *) condition->rinfo, 0, JOIN_INNER,
 						   extra->sjinfo);
@@ -327,9 +339,11 @@ add_join_path(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 {
 	Path	   *outer = outerrel->cheapest_total_path;
 	Path	   *inner = innerrel->cheapest_total_path;
+	const NearCondition *near = &condition->near;
 	CustomPath *path = makeNode(CustomPath);
 	List	   *clauses;
 	List	   *qual;
+	bool		self_join;
 
 	divide_clauses(joinrel, type, extra->restrictlist, &clauses, &qual);
 	path->path.pathtype = T_CustomScan;
@@ -346,6 +360,11 @@ add_join_path(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 									  makeInteger(condition->left_is_inner));
 	path->custom_private = lappend(path->custom_private,
 								   makeInteger(condition->implied));
+	self_join = selfjoin_paths(root, outer, inner,
+							   condition->left_is_inner ? near->right : near->left,
+							   condition->left_is_inner ? near->left : near->right);
+	path->custom_private = lappend(path->custom_private,
+								   makeInteger(self_join));
 	Assert(list_length(path->custom_private) == PATH_COUNT);
 	path->methods = &path_methods;
 	cost_join(root, path, extra, condition,
@@ -527,10 +546,12 @@ plan_join(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist,
 	List	   *filter;
 	List	   *qual;
 	Plan	   *outer = linitial(custom_plans);
+	bool		self_join = path_private(path, PATH_SELF) &&
+		selfjoin_unite_columns(outer, lsecond(custom_plans));
 	List	   *forms;
 
 	filter = remaining_clauses(in_order, condition,
-							   intVal(list_nth(private, PATH_IMPLIED)));
+							   path_private(path, PATH_IMPLIED));
 	filter = extract_actual_clauses(filter, false);
 	qual = ordered_clauses(root, list_nth(private, PATH_QUAL));
 	qual = extract_actual_clauses(qual, false);
@@ -546,11 +567,12 @@ plan_join(PlannerInfo *root, RelOptInfo *rel, CustomPath *path, List *tlist,
 		to_output_form((Node *) list_make3(condition->clause, filter, qual),
 					   forms);
 	Assert(list_length(scan->custom_exprs) == JOIN_EXPR_COUNT);
-	scan->custom_private = list_make4(list_nth(private, PATH_TYPE),
+	scan->custom_private = list_make5(list_nth(private, PATH_TYPE),
 									  makeInteger(list_length(outer->targetlist)),
 									  list_nth(private, PATH_LEFT_IS_INNER),
 									  makeInteger(clauses_before(in_order,
-																 condition)));
+																 condition)),
+									  makeInteger(self_join));
 	Assert(list_length(scan->custom_private) == JOIN_PRIVATE_COUNT);
 	scan->methods = &similarity_join_scan_methods;
 	return &scan->scan.plan;

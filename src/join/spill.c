@@ -94,7 +94,7 @@ struct Spill
 
 /* Shares of the memory while rows come in, in percent. */
 #define SORT_SETS_SHARE		22
-#define SORT_ROWS_SHARE		10
+#define SORT_ROWS_SHARE		20	/* both sides */
 #define SEEN_SHARE			25
 #define SEEN_CACHE_SHARE	12
 
@@ -237,8 +237,8 @@ put_all(SetJoin *join)
 {
 	SetTable   *table = &join->table;
 
-	put_side(join, SIDE_OUTER);
-	put_side(join, SIDE_INNER);
+	for (int side = SIDE_OUTER; side <= LAST_SIDE(join); side++)
+		put_side(join, side);
 	join->nfeatures = 0;
 	for (uint32 i = 0; i < table->nsets; i++)
 	{
@@ -262,16 +262,15 @@ spill_begin(SetJoin *join)
 	TupleDescInitEntry(spill->desc, 3, "data", BYTEAOID, -1, 0);
 	spill->slot = MakeSingleTupleTableSlot(spill->desc, &TTSOpsVirtual);
 	init_stream(spill, &spill->sets, memory / 100 * SORT_SETS_SHARE);
-	init_stream(spill, &spill->rows[SIDE_OUTER],
-				memory / 100 * SORT_ROWS_SHARE);
-	init_stream(spill, &spill->rows[SIDE_INNER],
-				memory / 100 * SORT_ROWS_SHARE);
+	for (int side = SIDE_OUTER; side <= LAST_SIDE(join); side++)
+		init_stream(spill, &spill->rows[side],
+					memory / 100 * SORT_ROWS_SHARE / (LAST_SIDE(join) + 1));
 	seen_create(&spill->seen, memory / 100 * SEEN_SHARE,
 				memory / 100 * SEEN_CACHE_SHARE);
 	join->spill = spill;
 	put_all(join);
 	setjoin_account(join, memory / 100 *
-					(SORT_SETS_SHARE + 2 * SORT_ROWS_SHARE + SEEN_SHARE +
+					(SORT_SETS_SHARE + SORT_ROWS_SHARE + SEEN_SHARE +
 					 SEEN_CACHE_SHARE));
 }
 
@@ -396,8 +395,10 @@ merge_set(SetJoin *join)
 	uint32		size = SETKEY_SIZE(last);
 	SetRecord	record;
 
-	copy_rows(spill, SIDE_OUTER, last, &record.rows[SIDE_OUTER]);
-	copy_rows(spill, SIDE_INNER, last, &record.rows[SIDE_INNER]);
+	for (int side = SIDE_OUTER; side <= LAST_SIDE(join); side++)
+		copy_rows(spill, side, last, &record.rows[side]);
+	if (join->params.self_join)
+		record.rows[SIDE_INNER] = record.rows[SIDE_OUTER];
 	note_size(spill, size);
 	record.key.high = last.high;
 	record.key.low = join->stats.distinct++;
@@ -421,10 +422,10 @@ prepare_chunks(SetJoin *join)
 	spillreader_create(&spill->set_reader, &spill->set_file, buffer);
 	for (int side = SIDE_OUTER; side <= SIDE_INNER; side++)
 	{
-		row_reader_create(&spill->row_readers[side], &spill->row_files[side],
-						  buffer);
-		row_reader_create(&join->cursors[side], &spill->row_files[side],
-						  buffer);
+		SpillFile  *file = &spill->row_files[Min(side, LAST_SIDE(join))];
+
+		row_reader_create(&spill->row_readers[side], file, buffer);
+		row_reader_create(&join->cursors[side], file, buffer);
 		join->stats.disk += spill->row_files[side].size;
 	}
 	join->stats.disk += spill->set_file.size;
@@ -452,20 +453,20 @@ spill_finish(SetJoin *join)
 		counters_create(&join->counters, join->nfeatures,
 						join->params.memory / 8);
 	spillfile_create(&spill->set_file);
-	spillfile_create(&spill->row_files[SIDE_OUTER]);
-	spillfile_create(&spill->row_files[SIDE_INNER]);
 	stream_begin(&spill->sets);
-	stream_begin(&spill->rows[SIDE_OUTER]);
-	stream_begin(&spill->rows[SIDE_INNER]);
-	copy_rows(spill, SIDE_OUTER, empty, &range);
-	copy_rows(spill, SIDE_INNER, empty, &range);
+	for (int side = SIDE_OUTER; side <= LAST_SIDE(join); side++)
+	{
+		spillfile_create(&spill->row_files[side]);
+		stream_begin(&spill->rows[side]);
+		copy_rows(spill, side, empty, &range);
+	}
 	while (spill->sets.valid)
 		merge_set(join);
 	if (join->algorithm->ordered)
 		counters_fold(&join->counters);
 	stream_end(join, &spill->sets);
-	stream_end(join, &spill->rows[SIDE_OUTER]);
-	stream_end(join, &spill->rows[SIDE_INNER]);
+	for (int side = SIDE_OUTER; side <= LAST_SIDE(join); side++)
+		stream_end(join, &spill->rows[side]);
 	prepare_chunks(join);
 }
 
@@ -493,13 +494,21 @@ load_rows(Spill *spill, Arena *arena, JoinSide side, const RowRange *range)
 	return first;
 }
 
+/* Where both sides have the same rows, gives the inner side those. */
+static void
+mirror_rows(SetJoin *join, JoinSet *set)
+{
+	if (join->params.self_join)
+		set->rows[SIDE_INNER] = set->rows[SIDE_OUTER];
+}
+
 /* Loads the rows of a set that probes, where they are not too many. */
 void
 spill_load_rows(SetJoin *join, JoinSet *set)
 {
 	Spill	   *spill = join->spill;
 
-	for (int side = SIDE_OUTER; side <= SIDE_INNER; side++)
+	for (int side = SIDE_OUTER; side <= LAST_SIDE(join); side++)
 	{
 		RowRange	range;
 
@@ -510,6 +519,7 @@ spill_load_rows(SetJoin *join, JoinSet *set)
 			set->rows[side] = load_rows(spill, &spill->probe_rows, side,
 										&range);
 	}
+	mirror_rows(join, set);
 }
 
 /* Reads a set's record; its values are to be read next. */
@@ -559,7 +569,7 @@ load_set(SetJoin *join, JoinSet *set, const SetRecord *record)
 {
 	Spill	   *spill = join->spill;
 
-	for (int side = SIDE_OUTER; side <= SIDE_INNER; side++)
+	for (int side = SIDE_OUTER; side <= LAST_SIDE(join); side++)
 	{
 		const RowRange *range = &record->rows[side];
 
@@ -568,6 +578,7 @@ load_set(SetJoin *join, JoinSet *set, const SetRecord *record)
 		else
 			set->rows[side] = rows_in_file(&spill->chunk, range);
 	}
+	mirror_rows(join, set);
 	read_values(spill, set);
 	setjoin_prepare(join, set);
 	keep_set(spill, set);
@@ -681,9 +692,10 @@ spill_next_probe(SetJoin *join)
 	arena_reset(&spill->probe_rows);
 	read_record(spill, set, &record);
 	read_values(spill, set);
-	for (int side = SIDE_OUTER; side <= SIDE_INNER; side++)
+	for (int side = SIDE_OUTER; side <= LAST_SIDE(join); side++)
 		set->rows[side] = rows_in_file(&spill->probe_rows,
 									   &record.rows[side]);
+	mirror_rows(join, set);
 	return set;
 }
 

@@ -39,11 +39,11 @@ my %thresholds = (
 # whether there are any.
 sub pairs_query
 {
-	my ($measure, $threshold) = @_;
+	my ($measure, $threshold, $other) = @_;
 
 	return "
 		CREATE TEMP TABLE found AS
-		SELECT a.id AS id1, b.id AS id2 FROM docs a JOIN docs b
+		SELECT a.id AS id1, b.id AS id2 FROM docs a JOIN $other b
 		ON near_duplicate(a.sig, b.sig, $threshold, '$measure')
 			AND a.id < b.id;
 		SELECT (SELECT count(*) FROM (SELECT id1, id2 FROM pairs
@@ -60,7 +60,7 @@ sub pairs_query
 # or too many.
 sub types_query
 {
-	my ($threshold) = @_;
+	my ($threshold, $other) = @_;
 
 	return "
 		CREATE TEMP TABLE near AS
@@ -71,19 +71,19 @@ sub types_query
 		SELECT
 		(SELECT count(*) FROM
 			(SELECT id FROM docs a WHERE EXISTS
-				(SELECT FROM docs b WHERE a.id <> b.id
+				(SELECT FROM $other b WHERE a.id <> b.id
 					AND near_duplicate(a.sig, b.sig, $threshold))) s
 			FULL JOIN (SELECT DISTINCT a FROM near) n ON id = a
 			WHERE id IS NULL OR a IS NULL),
 		(SELECT count(*) FROM
 			(SELECT id FROM docs a WHERE NOT EXISTS
-				(SELECT FROM docs b WHERE a.id <> b.id
+				(SELECT FROM $other b WHERE a.id <> b.id
 					AND near_duplicate(a.sig, b.sig, $threshold))) s
 			FULL JOIN (SELECT id AS a FROM docs EXCEPT SELECT a FROM near) n
 			ON id = a
 			WHERE id IS NULL OR a IS NULL),
 		(SELECT count(*) FROM
-			(SELECT a.id, b.id AS other FROM docs a LEFT JOIN docs b
+			(SELECT a.id, b.id AS other FROM docs a LEFT JOIN $other b
 				ON near_duplicate(a.sig, b.sig, $threshold)
 					AND a.id <> b.id) s
 			FULL JOIN (SELECT id AS a, b FROM docs LEFT JOIN near ON id = a) n
@@ -103,27 +103,35 @@ sub check_queries
 	return;
 }
 
-# Loads a collection; $columns are those of the file of pairs.
+# Loads a collection; $columns are those of the file of pairs.  The join reads
+# docs once where it joins it with itself, but not docs and others.
 sub load
 {
 	my ($sets, $pairs, $columns) = @_;
 
 	$node->safe_psql(
 		'postgres', "
-		DROP TABLE IF EXISTS raw, docs, pairs;
+		DROP TABLE IF EXISTS raw, docs, pairs CASCADE;
 		CREATE TABLE raw (id int, features bigint[]);
 		\\copy raw from program 'xz -dc $sets'
 		CREATE TABLE docs AS
 		SELECT id, signature_from(features) AS sig FROM raw;
+		CREATE VIEW others AS SELECT * FROM docs WHERE id IS NOT NULL;
 		CREATE TABLE pairs ($columns);
 		\\copy pairs from program 'xz -dc $pairs'
 		ANALYZE docs");
-	like(
-		$node->safe_psql(
-			'postgres', 'EXPLAIN SELECT FROM docs a JOIN docs b
-			ON near_duplicate(a.sig, b.sig, 0.5)'),
-		qr/SimilarityJoin/,
-		'the join is a similarity join');
+	foreach ([ 'docs', 'true' ], [ 'others', 'false' ])
+	{
+		my ($other, $self) = @$_;
+
+		like(
+			$node->safe_psql(
+				'postgres', "EXPLAIN (FORMAT yaml)
+				SELECT FROM docs a JOIN $other b
+				ON near_duplicate(a.sig, b.sig, 0.5)"),
+			qr/SimilarityJoin.*Self-Join: $self/s,
+			"the join with $other is a similarity join");
+	}
 	return;
 }
 
@@ -138,7 +146,7 @@ sub check
 	{
 		push @queries,
 		  [ sprintf('%s, %s %.2f', $name, $measure, $_),
-			pairs_query($measure, $_), '0|0|t' ]
+			pairs_query($measure, $_, 'docs'), '0|0|t' ]
 		  foreach @{ $thresholds{$measure} };
 	}
 	foreach my $memory (@memory)
@@ -148,10 +156,11 @@ sub check
 			my $set = "SET work_mem = '$memory';";
 
 			push @queries,
-			  [ "$name, jaccard $t, $memory",
-				$set . pairs_query('jaccard', $t), '0|0|t' ],
-			  [ "$name, other joins, jaccard $t, $memory",
-				$set . types_query($t), '0|0|0' ];
+			  [ "$name, jaccard $t, $memory, $_",
+				$set . pairs_query('jaccard', $t, $_), '0|0|t' ],
+			  [ "$name, other joins, jaccard $t, $memory, $_",
+				$set . types_query($t, $_), '0|0|0' ]
+			  foreach 'docs', 'others';
 		}
 	}
 	check_queries(@queries);
@@ -175,7 +184,7 @@ sub check_algorithms
 		  [ "$name, jaccard $_, $memory, $algorithm",
 			"SET work_mem = '$memory';
 			SET neardup.join_algorithm = '$algorithm';"
-			  . pairs_query('jaccard', $_), '0|0|t' ]
+			  . pairs_query('jaccard', $_, 'docs'), '0|0|t' ]
 		  foreach @thresholds;
 	}
 	check_queries(@queries);
