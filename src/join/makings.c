@@ -143,17 +143,7 @@ makings_differ(const Makings *makings)
 	return makings->n > 1;
 }
 
-/*
- * Rows carry the number of their making, or 0 if they have no signature, in
- * bytes of a minimal tuple that nobody else uses.  Where pointers have 32
- * bits, these are two.
- */
-#if MAXIMUM_ALIGNOF >= 8
-typedef uint32 RowMaking;
-#else
-typedef uint16 RowMaking;
-#endif
-
+/* Notes the number in the row, where row_making() finds it. */
 void
 row_set_making(MinimalTuple row, uint32 making)
 {
@@ -168,16 +158,6 @@ row_set_making(MinimalTuple row, uint32 making)
 						PG_UINT16_MAX),
 				 errhint("Use SET neardup.enable_join = off.")));
 	memcpy(row->mt_padding, &number, sizeof(number));
-}
-
-uint32
-row_making(const void *row)
-{
-	RowMaking	number;
-
-	memcpy(&number, ((const MinimalTupleData *) row)->mt_padding,
-		   sizeof(number));
-	return number;
 }
 
 /* Conditions that come before the near-duplicate condition */

@@ -135,8 +135,29 @@ extern bool makings_differ(const Makings *makings);
 extern void makings_mirror(Makings *makings);
 extern void makings_check(SimilarityJoinState *state);
 
+/*
+ * Rows carry the number of their making, or 0 if they have no signature, in
+ * bytes of a minimal tuple that nobody else uses.  Where pointers have 32
+ * bits, these are two.
+ */
+#if MAXIMUM_ALIGNOF >= 8
+typedef uint32 RowMaking;
+#else
+typedef uint16 RowMaking;
+#endif
+
 extern void row_set_making(MinimalTuple row, uint32 making);
-extern uint32 row_making(const void *row);
+
+/* The number; inline, as it is asked of each row of each pair. */
+static inline uint32
+row_making(const void *row)
+{
+	RowMaking	number;
+
+	memcpy(&number, ((const MinimalTupleData *) row)->mt_padding,
+		   sizeof(number));
+	return number;
+}
 
 /* explain.c */
 extern void similarity_join_explain(CustomScanState *node, List *ancestors,
