@@ -1,0 +1,92 @@
+
+# Copyright (c) 2026, the neardup developers
+
+# pg_upgrade: a cluster that has signatures, indexes, guards and lexicons is
+# taken over by another one, files and all, and goes on.
+#
+# Both clusters are of one version of the server here, which pg_upgrade takes
+# like any other: what matters is that it dumps the extension piece by piece,
+# in place of CREATE EXTENSION, and leaves data and indexes as they are.
+
+use strict;
+use warnings;
+
+use File::Basename qw(dirname);
+use lib dirname(__FILE__);
+use Documents;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $old = PostgreSQL::Test::Cluster->new('old');
+$old->init;
+$old->start;
+$old->safe_psql('postgres', 'CREATE DATABASE docs');
+$old->safe_psql('docs', 'CREATE EXTENSION neardup');
+make_docs($old, 'docs', 0, 399);
+$old->safe_psql(
+	'docs', q{
+	CREATE TABLE words AS SELECT lexicon_agg(body) AS lexicon FROM docs;
+	CREATE TABLE sketched AS SELECT id, minhash(sig) AS sketch FROM docs;
+	CREATE INDEX sketched_sketch ON sketched USING gin (sketch);
+	CREATE CONSTRAINT TRIGGER no_near_duplicates
+		AFTER INSERT OR UPDATE ON docs
+		FOR EACH ROW EXECUTE FUNCTION neardup_guard('sig', '0.8')});
+
+my %answers = (
+	'the rows' => q(
+		SELECT md5(string_agg(docs::text, e'\n' ORDER BY id)), count(*)
+		FROM docs),
+	'the lexicon' => q(
+		SELECT documents(lexicon), words(lexicon),
+			lexicon_describe(lexicon)
+		FROM words),
+	'the sketches, by index' => q(
+		SET enable_seqscan = off;
+		SELECT count(*), sum(id) FROM sketched WHERE near_duplicate(sketch,
+			(SELECT sketch FROM sketched WHERE id = 7), 0.8)),
+	'the members of the extension' => q(
+		SELECT count(*), md5(string_agg(
+			pg_describe_object(classid, objid, objsubid), e'\n'
+			ORDER BY pg_describe_object(classid, objid, objsubid)
+				COLLATE "C"))
+		FROM pg_depend
+		WHERE refclassid = 'pg_extension'::regclass AND deptype = 'e'
+			AND refobjid = (SELECT oid FROM pg_extension
+				WHERE extname = 'neardup')));
+my %before =
+  map { $_ => $old->safe_psql('docs', $answers{$_}) } keys %answers;
+$old->stop;
+
+my $new = PostgreSQL::Test::Cluster->new('new');
+$new->init;
+chdir ${PostgreSQL::Test::Utils::tmp_check};	# where it writes its files
+command_ok(
+	[
+		'pg_upgrade', '--no-sync',
+		'-d', $old->data_dir, '-D', $new->data_dir,
+		'-b', $new->config_data('--bindir'),
+		'-B', $new->config_data('--bindir'),
+		'-s', $new->host, '-p', $old->port, '-P', $new->port
+	],
+	'pg_upgrade');
+$new->start;
+
+is($new->safe_psql('docs', $answers{$_}), $before{$_}, "$_ as before")
+  foreach sort keys %answers;
+is(same_by_index_and_scan($new, 'docs', 'the index'),
+	1600, 'as many near-duplicates as made');
+my ($status, $out, $err) = $new->psql(
+	'docs',
+	'INSERT INTO docs (id, body) SELECT 1001, body FROM docs WHERE id = 7',
+	extra_params => [ '-v', 'VERBOSITY=verbose' ]);
+like($err, qr/ERROR:  23P01:/, 'the guard works');
+$new->safe_psql('docs', 'ANALYZE; REINDEX TABLE docs');
+is(same_by_index_and_scan($new, 'docs', 'the index made anew'),
+	1600, 'as many once more');
+$new->safe_psql('docs', 'DROP EXTENSION neardup CASCADE');
+is($new->safe_psql('docs', q(SELECT count(*) FROM pg_proc
+	WHERE probin ~ 'neardup')), 0, 'it can be dropped');
+$new->stop;
+
+done_testing();
