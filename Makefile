@@ -49,6 +49,7 @@ OBJS = \
 	src/join/arena.o \
 	src/join/bitmap.o \
 	src/join/collapse.o \
+	src/join/comparison.o \
 	src/join/engine.o \
 	src/join/exec.o \
 	src/join/explain.o \
@@ -155,6 +156,7 @@ REGRESS = \
 	guard_tables \
 	install \
 	join \
+	join_comparison \
 	join_makings \
 	join_random \
 	join_runs \

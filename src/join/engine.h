@@ -8,8 +8,8 @@
  * side that carry one set.  What a row holds is nobody's business here: it
  * is a string of bytes.
  *
- * Nothing in this folder but plan.c, selfjoin.c, exec.c, makings.c and
- * explain.c knows of the planner, the executor or SQL types.
+ * Nothing in this folder but plan.c, selfjoin.c, exec.c, makings.c,
+ * comparison.c and explain.c knows of the planner, the executor or SQL types.
  *
  * Portions Copyright (c) 2026, the neardup developers
  *

@@ -156,11 +156,33 @@ init_condition(SimilarityJoinState *state, Node *clause)
 		near.measure;
 }
 
-/* What is worked out on pairs: other conditions and the output. */
+/*
+ * Takes a condition as the comparison; false if it is none.  Where rows stand
+ * for both sides they have but one value.
+ */
+static bool
+init_comparison(SimilarityJoinState *state, Node *clause)
+{
+	Comparison *comparison = &state->comparison;
+
+	if (comparison_init(comparison, clause) &&
+		(!state->self_join ||
+		 comparison->columns[SIDE_OUTER] == comparison->columns[SIDE_INNER]))
+		return true;
+	comparison->kind = COMPARE_NOTHING;
+	return false;
+}
+
+/*
+ * What is worked out on pairs: other conditions and the output.  The first
+ * condition may be a comparison, if a nested loop works it out before the
+ * near-duplicate condition: then rows whose value is null are not compared.
+ */
 static void
 init_output(SimilarityJoinState *state, List *filter, List *qual)
 {
 	PlanState  *ps = &state->css.ss.ps;
+	int			before = join_private(state, JOIN_PRIVATE_BEFORE);
 	Node	   *tlist = side_columns(state, (Node *) ps->plan->targetlist);
 
 	find_columns(tlist, state);
@@ -169,9 +191,10 @@ init_output(SimilarityJoinState *state, List *filter, List *qual)
 	if (state->self_join)
 		state->columns[SIDE_OUTER] = bms_union(state->columns[SIDE_OUTER],
 											   state->columns[SIDE_INNER]);
+	makings_init(state, list_copy_head(filter, before));
+	if (before > 0 && init_comparison(state, linitial(filter)))
+		filter = list_copy_tail(filter, 1);
 	state->filter = ExecInitQual(filter, ps);
-	makings_init(state, list_copy_head(filter,
-									   join_private(state, JOIN_PRIVATE_BEFORE)));
 	state->qual = ExecInitQual(qual, ps);
 	ps->ps_ProjInfo = ExecBuildProjectionInfo((List *) tlist,
 											  ps->ps_ExprContext,
@@ -265,7 +288,24 @@ engine_for(SimilarityJoinState *state, SignatureKind kind)
 	return engine;
 }
 
-/* Adds a row: of its columns those that are wanted again. */
+/* Adds a row to an engine. */
+static void
+store_row(SetJoin *engine, JoinSide side, const uint64 *set, uint32 n,
+		  MinimalTuple columns, int64 value, uint32 making)
+{
+	size_t		len = offsetof(JoinRow, columns) + columns->t_len;
+	JoinRow    *row = MemoryContextAllocHuge(CurrentMemoryContext, len);
+
+	row->value = value;
+	memcpy(&row->columns, columns, columns->t_len);
+	row_set_making(row, making);
+	setjoin_add(engine, side, set, n, row, len);
+}
+
+/*
+ * Adds a row: of its columns those that are wanted again.  If it passes no
+ * comparison, it has no signature.
+ */
 static void
 add_row(SimilarityJoinState *state, JoinSide side, TupleTableSlot *slot,
 		const Signature *sig)
@@ -277,9 +317,11 @@ add_row(SimilarityJoinState *state, JoinSide side, TupleTableSlot *slot,
 	uint32		making = 0;
 	uint32		n = 0;
 	const uint64 *set = NULL;
-	MinimalTuple row;
+	int64		value;
 	int			column = -1;
 
+	if (!comparison_value(&state->comparison, side, slot, &value))
+		sig = NULL;
 	if (sig != NULL)
 	{
 		making = makings_note(state->makings, side, sig, state->measure);
@@ -292,9 +334,8 @@ add_row(SimilarityJoinState *state, JoinSide side, TupleTableSlot *slot,
 		return;
 	while ((column = bms_next_member(state->columns[side], column)) >= 0)
 		values[column] = slot_getattr(slot, column + 1, &isnull[column]);
-	row = form_minimal_tuple(desc, values, isnull);
-	row_set_making(row, making);
-	setjoin_add(engine, side, set, n, row, row->t_len);
+	store_row(engine, side, set, n, form_minimal_tuple(desc, values, isnull),
+			  value, making);
 }
 
 /* The signature of the current row, or NULL. */
@@ -412,6 +453,14 @@ is_matched(SimilarityJoinState *state, uint32 rowno)
 	return (state->matched[state->current][rowno / 8] & 1 << rowno % 8) != 0;
 }
 
+/* Makes a row the current one of its side. */
+static inline void
+show_row(SimilarityJoinState *state, JoinSide side, const JoinRow *row)
+{
+	ExecStoreMinimalTuple(unconstify(MinimalTupleData *, &row->columns),
+						  state->rows[side], false);
+}
+
 /* Goes to the next engine; false if there is none. */
 static bool
 next_engine(SimilarityJoinState *state)
@@ -441,7 +490,7 @@ next_groups(SimilarityJoinState *state)
 static bool
 next_outer_row(SimilarityJoinState *state)
 {
-	const void *row;
+	const JoinRow *row;
 
 	for (;;)
 	{
@@ -458,23 +507,36 @@ next_outer_row(SimilarityJoinState *state)
 			is_matched(state, state->rowno))
 			continue;
 		state->making = row_making(row);
-		ExecStoreMinimalTuple(unconstify(void *, row),
-							  state->rows[SIDE_OUTER], false);
+		state->value = row->value;
+		show_row(state, SIDE_OUTER, row);
 		rows_begin(state->engines[state->current], SIDE_INNER,
 				   state->inner_group, &state->inner);
 		return state->in_row = true;
 	}
 }
 
+/* True if the filter lets through the current outer row with this one. */
+static inline bool
+passes(SimilarityJoinState *state, const JoinRow *row)
+{
+	ExprContext *econtext = state->css.ss.ps.ps_ExprContext;
+
+	if (!comparison_holds(&state->comparison, state->value, row->value))
+		return false;
+	show_row(state, SIDE_INNER, row);
+	econtext->ecxt_outertuple = state->rows[SIDE_OUTER];
+	econtext->ecxt_innertuple = state->rows[SIDE_INNER];
+	ResetExprContext(econtext);
+	return state->filter == NULL || ExecQual(state->filter, econtext);
+}
+
 /* Goes to the next pair of rows that the filter lets through. */
 static bool
 next_pair(SimilarityJoinState *state)
 {
-	ExprContext *econtext = state->css.ss.ps.ps_ExprContext;
-
 	for (;;)
 	{
-		const void *row;
+		const JoinRow *row;
 		uint32		rowno;
 
 		if (!state->in_row && !next_outer_row(state))
@@ -485,19 +547,12 @@ next_pair(SimilarityJoinState *state)
 			state->in_row = false;
 			continue;
 		}
-		if (row_making(row) != state->making)
+		if (row_making(row) == state->making)
 		{
-			CHECK_FOR_INTERRUPTS();
-			continue;
+			if (passes(state, row))
+				return true;
+			state->nfiltered++;
 		}
-		ExecStoreMinimalTuple(unconstify(void *, row),
-							  state->rows[SIDE_INNER], false);
-		econtext->ecxt_outertuple = state->rows[SIDE_OUTER];
-		econtext->ecxt_innertuple = state->rows[SIDE_INNER];
-		ResetExprContext(econtext);
-		if (state->filter == NULL || ExecQual(state->filter, econtext))
-			return true;
-		state->nfiltered++;
 		CHECK_FOR_INTERRUPTS();
 	}
 }
@@ -525,10 +580,10 @@ next_matched(SimilarityJoinState *state)
 }
 
 /* The next outer row, of either engine; NULL if there is no more. */
-static const void *
+static const JoinRow *
 next_row(SimilarityJoinState *state, uint32 *rowno)
 {
-	const void *row;
+	const JoinRow *row;
 
 	while ((row = setjoin_rows_next(state->engines[state->current], SIDE_OUTER,
 									rowno)) == NULL)
@@ -545,7 +600,7 @@ static TupleTableSlot *
 next_unmatched(SimilarityJoinState *state)
 {
 	PlanState  *ps = &state->css.ss.ps;
-	const void *row;
+	const JoinRow *row;
 	uint32		rowno;
 
 	while ((row = next_row(state, &rowno)) != NULL)
@@ -554,8 +609,7 @@ next_unmatched(SimilarityJoinState *state)
 		if (is_matched(state, rowno))
 			continue;
 		ResetExprContext(ps->ps_ExprContext);
-		ExecStoreMinimalTuple(unconstify(void *, row),
-							  state->rows[SIDE_OUTER], false);
+		show_row(state, SIDE_OUTER, row);
 		ps->ps_ExprContext->ecxt_outertuple = state->rows[SIDE_OUTER];
 		ps->ps_ExprContext->ecxt_innertuple = state->no_row;
 		if (state->qual == NULL || ExecQual(state->qual, ps->ps_ExprContext))

@@ -145,11 +145,11 @@ makings_differ(const Makings *makings)
 
 /* Notes the number in the row, where row_making() finds it. */
 void
-row_set_making(MinimalTuple row, uint32 making)
+row_set_making(JoinRow *row, uint32 making)
 {
 	RowMaking	number = making;
 
-	StaticAssertStmt(sizeof(row->mt_padding) >= sizeof(number),
+	StaticAssertStmt(sizeof(row->columns.mt_padding) >= sizeof(number),
 					 "a minimal tuple has room for a number");
 	if (number != making)
 		ereport(ERROR,
@@ -157,7 +157,7 @@ row_set_making(MinimalTuple row, uint32 making)
 				 errmsg("signatures of a join are of more than %d makings",
 						PG_UINT16_MAX),
 				 errhint("Use SET neardup.enable_join = off.")));
-	memcpy(row->mt_padding, &number, sizeof(number));
+	memcpy(row->columns.mt_padding, &number, sizeof(number));
 }
 
 /* Conditions that come before the near-duplicate condition */
@@ -297,7 +297,7 @@ scan_next(RowScan *scan)
 	for (;;)
 	{
 		uint32		rowno;
-		const void *row = setjoin_rows_next(state->engines[scan->engine],
+		const JoinRow *row = setjoin_rows_next(state->engines[scan->engine],
 											scan->side, &rowno);
 
 		CHECK_FOR_INTERRUPTS();
@@ -311,7 +311,8 @@ scan_next(RowScan *scan)
 		scan->making = row_making(row);
 		if (scan->making == NO_MAKING)
 			continue;
-		ExecStoreMinimalTuple(unconstify(void *, row), slot, false);
+		ExecStoreMinimalTuple(unconstify(MinimalTupleData *, &row->columns), slot,
+							  false);
 		if (scan->side == SIDE_OUTER)
 			econtext->ecxt_outertuple = slot;
 		else

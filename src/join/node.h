@@ -15,6 +15,7 @@
 #include "nodes/pathnodes.h"
 
 #include "index/support.h"
+#include "join/comparison.h"
 #include "join/engine.h"
 #include "join/sketches.h"
 #include "neardup.h"
@@ -53,6 +54,17 @@ typedef enum JoinPhase
 
 typedef struct Makings Makings;
 
+/* What the engine keeps of a row. */
+typedef struct JoinRow
+{
+	int64		value;			/* to be compared, see comparison.h */
+	MinimalTupleData columns;	/* those that are wanted; in bytes that nobody
+								 * uses, the number of its making */
+} JoinRow;
+
+StaticAssertDecl(offsetof(JoinRow, columns) == MAXALIGN(sizeof(int64)),
+				 "columns of a row are not aligned");
+
 typedef struct SimilarityJoinState
 {
 	CustomScanState css;
@@ -65,6 +77,7 @@ typedef struct SimilarityJoinState
 	ExprState  *threshold;		/* NULL: neardup.threshold */
 	JoinSide	left;			/* side of the condition's left signature */
 	Measure		measure;		/* of an outer in an inner signature */
+	Comparison	comparison;		/* of a column of each side */
 	ExprState  *filter;			/* other conditions of the join */
 	ExprState  *before;			/* those of them that a nested loop works out
 								 * before the near-duplicate condition */
@@ -92,6 +105,7 @@ typedef struct SimilarityJoinState
 	RowGroup	inner_group;
 	uint32		rowno;			/* of the current outer row */
 	uint32		making;			/* number of its making */
+	int64		value;			/* of it, to be compared */
 	bool		in_pair;		/* there is a current pair */
 	bool		in_row;			/* there is a current outer row */
 
@@ -146,16 +160,15 @@ typedef uint32 RowMaking;
 typedef uint16 RowMaking;
 #endif
 
-extern void row_set_making(MinimalTuple row, uint32 making);
+extern void row_set_making(JoinRow *row, uint32 making);
 
 /* The number; inline, as it is asked of each row of each pair. */
 static inline uint32
-row_making(const void *row)
+row_making(const JoinRow *row)
 {
 	RowMaking	number;
 
-	memcpy(&number, ((const MinimalTupleData *) row)->mt_padding,
-		   sizeof(number));
+	memcpy(&number, row->columns.mt_padding, sizeof(number));
 	return number;
 }
 

@@ -1,0 +1,111 @@
+--
+-- Similarity joins with a comparison of integers among their conditions
+--
+
+CREATE SCHEMA join_comparison;
+SET search_path = join_comparison, public;
+SET max_parallel_workers_per_gather = 0;
+SET jit = off;
+
+-- Ten near-duplicates of each kind; the numbers rise, fall, are equal and null
+CREATE DOMAIN positive AS int CHECK (VALUE > 0);
+CREATE TABLE docs AS
+SELECT i AS id, i % 4 AS kind,
+    (i % 5)::smallint AS i2,
+    CASE WHEN i % 7 > 0 THEN 20 - i % 11 END AS i4,
+    CASE WHEN i % 6 > 0 THEN (i % 9 - 4) * 3000000000 END AS i8,
+    (i % 3 + 1)::positive AS domain, (i % 5)::numeric AS num, chr(65 + i % 6) AS txt,
+    signature_from(ARRAY(SELECT i % 4 * 100 + e FROM generate_series(1 + i % 2, 12) e)) AS sig
+FROM generate_series(1, 40) i;
+INSERT INTO docs (id, i2, sig)
+VALUES (41, -32768, NULL), (42, 32767, signature_from('{}')), (43, NULL, signature_from('{1,2,3,4,5,6,7,8,9,10,11,12}'));
+INSERT INTO docs (id, i4, i8, sig) VALUES
+    (44, -2147483648, -9223372036854775808, signature_from('{1,2,3,4,5,6,7,8,9,10,11,12}')),
+    (45, 2147483647, 9223372036854775807, signature_from('{1,2,3,4,5,6,7,8,9,10,11,12}'));
+CREATE TABLE others AS SELECT * FROM docs WHERE id > 3;
+ANALYZE;
+
+-- Whether the join has the rows of the nested loop, of which there are some
+CREATE FUNCTION same_rows(query text) RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+    plan text;
+    rows_of text := format('SELECT array_agg(q::text ORDER BY q::text) FROM (%s) q', query);
+    joined text[];
+    looped text[];
+BEGIN
+    PERFORM set_config('enable_nestloop', 'off', true);
+    PERFORM set_config('neardup.enable_join', 'on', true);
+    EXECUTE 'EXPLAIN (FORMAT json) ' || query INTO plan;
+    IF plan !~ 'SimilarityJoin' THEN
+        RAISE EXCEPTION 'no similarity join: %', query;
+    END IF;
+    EXECUTE rows_of INTO joined;
+    PERFORM set_config('enable_nestloop', 'on', true);
+    PERFORM set_config('neardup.enable_join', 'off', true);
+    EXECUTE rows_of INTO looped;
+    PERFORM set_config('neardup.enable_join', 'on', true);
+    RETURN joined = looped AND cardinality(joined) > 0;
+END $$;
+
+-- Every operator and pair of types, on either side, in every kind of join
+CREATE TEMP VIEW condition AS
+SELECT op, x || ' and ' || y AS columns, format(form, x, op, y) AS clause
+FROM unnest('{<,<=,<>,>=,>}'::text[]) op,
+    unnest('{i2,i4,i8}'::text[]) x, unnest('{i2,i4,i8}'::text[]) y,
+    unnest('{a.%s %s b.%s,b.%s %s a.%s}'::text[]) form
+UNION ALL
+SELECT op, x, format('a.%1$s %2$s b.%1$s', x, op)
+FROM unnest('{<,<=,<>,>=,>}'::text[]) op,
+    unnest('{ctid,domain,num,txt}'::text[]) x;
+CREATE TEMP VIEW query AS
+SELECT op, columns, name, format(text, clause) AS text
+FROM condition, (VALUES
+    ('inner', 'SELECT a.id, b.id AS b FROM docs a JOIN others b ON near_duplicate(a.sig, b.sig, 0.8) AND %s'),
+    ('self', 'SELECT a.id, b.id AS b FROM docs a JOIN docs b ON near_duplicate(a.sig, b.sig, 0.8) AND %s'),
+    ('left', 'SELECT a.id, b.id AS b FROM docs a LEFT JOIN others b ON near_duplicate(a.sig, b.sig, 0.8) AND %s AND a.kind + b.kind < 6'),
+    ('self left', 'SELECT a.id, b.id AS b FROM docs a LEFT JOIN docs b ON near_duplicate(a.sig, b.sig, 0.8) AND %s'),
+    ('semi', 'SELECT a.id FROM docs a WHERE EXISTS (SELECT FROM docs b WHERE near_duplicate(a.sig, b.sig, 0.8) AND %s)'),
+    ('anti', 'SELECT a.id FROM docs a WHERE NOT EXISTS (SELECT FROM others b WHERE near_duplicate(a.sig, b.sig, 0.8) AND %s)'))
+    q(name, text);
+SELECT name, count(*), bool_and(same_rows(text)) FROM query GROUP BY name ORDER BY name;
+
+-- On disk
+SET work_mem = '64kB';
+SET hash_mem_multiplier = 1;
+CREATE TABLE many AS
+SELECT id + 100 * n AS id, i4, signature_from(ARRAY(SELECT n * 1000 + e FROM unnest(sig::bigint[]) e)) AS sig
+FROM docs, generate_series(1, 30) n;
+CREATE FUNCTION counter(name text, query text) RETURNS int LANGUAGE plpgsql AS $$
+DECLARE
+    plan text;
+BEGIN
+    PERFORM set_config('enable_nestloop', 'off', true);
+    EXECUTE 'EXPLAIN (ANALYZE, FORMAT json) ' || query INTO plan;
+    RETURN substring(plan FROM format('"%s": (\d+)', name));
+END $$;
+SELECT counter('Batches', 'SELECT FROM many a JOIN many b ON near_duplicate(a.sig, b.sig, 0.8) AND a.id < b.id') > 1;
+SELECT same_rows('SELECT a.id, b.id AS b FROM many a JOIN many b ON near_duplicate(a.sig, b.sig, 0.8) AND a.id < b.id');
+SELECT same_rows('SELECT a.id, b.id AS b FROM many a LEFT JOIN many b ON near_duplicate(a.sig, b.sig, 0.8) AND a.i4 < b.i4');
+RESET work_mem;
+RESET hash_mem_multiplier;
+
+-- Pairs that it turns away are counted as those of any other condition
+SELECT counter('Rows Removed by Join Filter', 'SELECT FROM docs a JOIN docs b ON near_duplicate(a.sig, b.sig, 0.8) AND a.id < b.id')
+    = count(*) AS removed FROM docs a JOIN docs b ON near_duplicate(a.sig, b.sig, 0.8) AND a.id >= b.id;
+
+-- Two comparisons; one of two columns of a side, one with a constant
+SELECT same_rows('SELECT a.id, b.id AS b FROM docs a JOIN docs b ON near_duplicate(a.sig, b.sig, 0.8) AND a.i2 < b.i2 AND a.id > b.id');
+SELECT same_rows('SELECT a.id, b.id AS b FROM docs a LEFT JOIN docs b ON near_duplicate(a.sig, b.sig, 0.8) AND a.i2 < a.kind');
+SELECT same_rows('SELECT a.id, b.id AS b FROM docs a LEFT JOIN docs b ON near_duplicate(a.sig, b.sig, 0.8) AND a.id < 7');
+
+-- A null compares with nothing, neither in the comparison nor in what comes after it
+CREATE TABLE mixed AS SELECT id, id AS n, sig FROM docs WHERE id <= 40
+UNION ALL SELECT id, NULL, minhash(sig) FROM docs WHERE id <= 40;
+SELECT same_rows('SELECT a.id, b.id AS b FROM mixed a JOIN mixed b ON near_duplicate(a.sig, b.sig, 0.8) AND a.n < b.n');
+SELECT same_rows('SELECT a.id, a.n, b.id AS b FROM mixed a LEFT JOIN mixed b ON near_duplicate(a.sig, b.sig, 0.8) AND a.n < b.n');
+SET enable_nestloop = off;
+UPDATE mixed SET n = id WHERE id = 7;
+SELECT count(*) FROM mixed a JOIN mixed b ON near_duplicate(a.sig, b.sig, 0.8) AND a.n < b.n;
+
+SET client_min_messages = warning;
+DROP SCHEMA join_comparison CASCADE;
