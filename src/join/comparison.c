@@ -16,7 +16,6 @@
  */
 #include "postgres.h"
 
-#include "access/stratnum.h"
 #include "catalog/pg_type_d.h"
 #include "nodes/primnodes.h"
 #include "storage/itemptr.h"
