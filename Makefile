@@ -30,6 +30,7 @@ OBJS = \
 	src/features/sequence.o \
 	src/features/shingle.o \
 	src/features/sort.o \
+	src/features/sorted.o \
 	src/fill.o \
 	src/guard.o \
 	src/guard_index.o \
@@ -217,7 +218,7 @@ REGRESS += softerr
 endif
 
 # Loops over the units of a shingle, whose number the compiler mostly knows.
-src/features/order.o: CFLAGS += $(CFLAGS_UNROLL_LOOPS)
+src/features/order.o src/features/sorted.o: CFLAGS += $(CFLAGS_UNROLL_LOOPS)
 
 # Its loops are written for vectors.
 src/methods/minhash.o: CFLAGS += $(CFLAGS_VECTORIZE)

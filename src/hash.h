@@ -16,6 +16,16 @@
 #include "port/pg_bswap.h"
 
 /*
+ * Before a function that hashes many short sequences: what it calls is
+ * compiled into it, as a call costs as much as the hash of a few numbers.
+ */
+#ifdef __GNUC__
+#define HASHES_INLINE	__attribute__((flatten))
+#else
+#define HASHES_INLINE
+#endif
+
+/*
  * A bijection of 64-bit numbers whose every output bit depends on every input
  * bit: the finalizer of SplitMix64 (Steele, Lea & Flood, OOPSLA 2014).
  */

@@ -18,11 +18,14 @@
  */
 extern uint64 order_combine(Order order, uint64 *hashes, size_t n);
 
+/* Numbers that one shingle is sorted in: some vectors at least, aligned. */
+#define ORDER_ROOM(k)	(Max(k, 16) + 4)
+
 /*
  * The hashes of the n - k + 1 shingles of k of n units, 1 <= k <= n, into
- * shingles.  There is room for k numbers in sorted.
+ * shingles.  There is room for ORDER_ROOM(k) numbers in room.
  */
 extern void order_shingles(Order order, const uint64 *units, size_t n,
-						   size_t k, uint64 *sorted, uint64 *shingles);
+						   size_t k, uint64 *room, uint64 *shingles);
 
 #endif							/* NEARDUP_ORDER_H */

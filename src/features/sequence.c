@@ -28,7 +28,7 @@ struct SequenceReader
 	uint64	   *shingles;
 	size_t		nunits;
 	size_t		size;			/* units that there is room for */
-	uint64	   *sorted;			/* room for k */
+	uint64	   *room;			/* to sort a shingle in */
 };
 
 SequenceReader *
@@ -40,7 +40,7 @@ sequence_create(const Analysis *analysis)
 	reader->k = analysis->making.k;
 	reader->order = analysis->making.order;
 	reader->context = CurrentMemoryContext;
-	reader->sorted = palloc(reader->k * sizeof(uint64));
+	reader->room = palloc(ORDER_ROOM(reader->k) * sizeof(uint64));
 	return reader;
 }
 
@@ -96,7 +96,7 @@ make_shingles(SequenceReader *reader)
 		CHECK_FOR_INTERRUPTS();
 		order_shingles(reader->order, reader->units + at,
 					   Min(UNITS_BLOCK, nshingles - at) + k - 1, k,
-					   reader->sorted, reader->shingles + at);
+					   reader->room, reader->shingles + at);
 	}
 	return nshingles;
 }

@@ -42,7 +42,7 @@ struct Shingler
 	size_t		n;
 	size_t		size;			/* there is room for */
 	uint64	   *units;			/* k - 1 of before and UNITS_BLOCK new ones */
-	uint64	   *sorted;			/* room for k */
+	uint64	   *room;			/* to sort a shingle in */
 };
 
 Shingler *
@@ -58,7 +58,7 @@ shingler_create(const Analysis *analysis)
 	shingler->size = SET_SIZE;
 	shingler->set = palloc(shingler->size * sizeof(uint64));
 	shingler->units = palloc((shingler->k + UNITS_BLOCK) * sizeof(uint64));
-	shingler->sorted = palloc(shingler->k * sizeof(uint64));
+	shingler->room = palloc(ORDER_ROOM(shingler->k) * sizeof(uint64));
 	return shingler;
 }
 
@@ -154,7 +154,7 @@ gather(Shingler *shingler, const char *doc, size_t len)
 		nshingles = have - k + 1;
 		make_room(shingler, nshingles);
 		order_shingles(shingler->order, shingler->units, have, k,
-					   shingler->sorted, shingler->set + shingler->n);
+					   shingler->room, shingler->set + shingler->n);
 		shingler->n += nshingles;
 		any = true;
 		memmove(shingler->units, shingler->units + nshingles,
@@ -164,7 +164,7 @@ gather(Shingler *shingler, const char *doc, size_t len)
 	if (!any && have > 0)
 	{
 		order_shingles(shingler->order, shingler->units, have, have,
-					   shingler->sorted, shingler->set);
+					   shingler->room, shingler->set);
 		shingler->n = 1;
 	}
 	if (shingler->numbered)

@@ -166,7 +166,8 @@ least_of_lanes_portable(const uint64 *hashes, size_t n, const uint32 *factors,
 	least_of_lanes(hashes, n, factors, least);
 }
 
-#if defined(__x86_64__) && defined(__GNUC__)
+/* -DNO_VECTORS compiles what processors without them run. */
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(NO_VECTORS)
 
 /* The same code, compiled for what the processor may have. */
 __attribute__((target("avx2")))

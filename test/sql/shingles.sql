@@ -55,6 +55,19 @@ FROM (SELECT k, array_to_string(w, ' ') AS t,
               FROM generate_series(1, cardinality(w) - k + 1) i) AS naive
       FROM generate_series(1, 14) k, generate_series(1, 20) s,
            LATERAL (SELECT array_agg('w' || (hashint8(s * 1000 + n) & 3) ORDER BY n) FROM generate_series(1, 60) n) a (w)) c;
+-- What is kept sorted from one shingle to the next is what each has by itself
+SELECT count(*) AS cases,
+       count(*) FILTER (WHERE (SELECT array_agg(v ORDER BY v)
+                               FROM unnest(shingles(array_to_string(w, ' '), k, 'order=sorted')::bigint[]) v)
+                           <> (SELECT array_agg(DISTINCT v ORDER BY v)
+                               FROM generate_series(1, cardinality(w) - k + 1) i,
+                                    unnest(shingles(array_to_string(w[i:i + k - 1], ' '), k, 'order=sorted')::bigint[]) v)) AS wrong
+FROM generate_series(1, 40) k, generate_series(1, 3) s,
+     LATERAL (SELECT array_agg('w' || (hashint8(s * 1000 + n) & 31) ORDER BY n) FROM generate_series(1, 100) n) a (w);
+-- and its values are fixed, too
+SELECT md5(string_agg(shingles(t, k, 'order=sorted')::text, ' ' ORDER BY k)) AS values
+FROM generate_series(1, 40) k,
+     LATERAL (SELECT string_agg('w' || (hashint8(n) & 31), ' ' ORDER BY n) FROM generate_series(1, 100) n) a (t);
 
 -- Characters: of the words, joined by single spaces
 SELECT cardinality(shingles('abcabc', 'unit=char k=3')::bigint[]) AS three,
