@@ -40,7 +40,7 @@ kind_of(Oid function)
 		case F_INT84LT:
 		case F_INT8LT:
 		case F_TIDLT:
-			return COMPARE_LT;
+			return COMPARISON_LT;
 		case F_INT2LE:
 		case F_INT24LE:
 		case F_INT28LE:
@@ -51,7 +51,7 @@ kind_of(Oid function)
 		case F_INT84LE:
 		case F_INT8LE:
 		case F_TIDLE:
-			return COMPARE_LE;
+			return COMPARISON_LE;
 		case F_INT2NE:
 		case F_INT24NE:
 		case F_INT28NE:
@@ -62,7 +62,7 @@ kind_of(Oid function)
 		case F_INT84NE:
 		case F_INT8NE:
 		case F_TIDNE:
-			return COMPARE_NE;
+			return COMPARISON_NE;
 		case F_INT2GE:
 		case F_INT24GE:
 		case F_INT28GE:
@@ -73,7 +73,7 @@ kind_of(Oid function)
 		case F_INT84GE:
 		case F_INT8GE:
 		case F_TIDGE:
-			return COMPARE_GE;
+			return COMPARISON_GE;
 		case F_INT2GT:
 		case F_INT24GT:
 		case F_INT28GT:
@@ -84,9 +84,9 @@ kind_of(Oid function)
 		case F_INT84GT:
 		case F_INT8GT:
 		case F_TIDGT:
-			return COMPARE_GT;
+			return COMPARISON_GT;
 		default:
-			return COMPARE_NOTHING;
+			return COMPARISON_NONE;
 	}
 }
 
@@ -96,14 +96,14 @@ commuted(ComparisonKind kind)
 {
 	switch (kind)
 	{
-		case COMPARE_LT:
-			return COMPARE_GT;
-		case COMPARE_LE:
-			return COMPARE_GE;
-		case COMPARE_GE:
-			return COMPARE_LE;
-		case COMPARE_GT:
-			return COMPARE_LT;
+		case COMPARISON_LT:
+			return COMPARISON_GT;
+		case COMPARISON_LE:
+			return COMPARISON_GE;
+		case COMPARISON_GE:
+			return COMPARISON_LE;
+		case COMPARISON_GT:
+			return COMPARISON_LT;
 		default:
 			return kind;
 	}
@@ -117,7 +117,7 @@ comparison_init(Comparison *comparison, Node *clause)
 	Var		   *right;
 	JoinSide	side;
 
-	comparison->kind = COMPARE_NOTHING;
+	comparison->kind = COMPARISON_NONE;
 	if (!IsA(clause, OpExpr) || list_length(op->args) != 2)
 		return false;
 	left = linitial(op->args);
@@ -133,7 +133,7 @@ comparison_init(Comparison *comparison, Node *clause)
 	side = side == SIDE_OUTER ? SIDE_INNER : SIDE_OUTER;
 	comparison->columns[side] = right->varattno;
 	comparison->types[side] = right->vartype;
-	return comparison->kind != COMPARE_NOTHING;
+	return comparison->kind != COMPARISON_NONE;
 }
 
 bool
@@ -145,7 +145,7 @@ comparison_value(const Comparison *comparison, JoinSide side,
 	ItemPointer tid;
 
 	*value = 0;
-	if (comparison->kind == COMPARE_NOTHING)
+	if (comparison->kind == COMPARISON_NONE)
 		return true;
 	datum = slot_getattr(slot, comparison->columns[side], &isnull);
 	if (isnull)

@@ -16,12 +16,12 @@
 
 typedef enum ComparisonKind
 {
-	COMPARE_NOTHING,			/* there is no comparison: all pairs pass */
-	COMPARE_LT,
-	COMPARE_LE,
-	COMPARE_NE,
-	COMPARE_GE,
-	COMPARE_GT,
+	COMPARISON_NONE,			/* there is no comparison: all pairs pass */
+	COMPARISON_LT,
+	COMPARISON_LE,
+	COMPARISON_NE,
+	COMPARISON_GE,
+	COMPARISON_GT,
 } ComparisonKind;
 
 typedef struct Comparison
@@ -50,17 +50,17 @@ comparison_holds(const Comparison *comparison, int64 outer, int64 inner)
 {
 	switch (comparison->kind)
 	{
-		case COMPARE_NOTHING:
+		case COMPARISON_NONE:
 			return true;
-		case COMPARE_LT:
+		case COMPARISON_LT:
 			return outer < inner;
-		case COMPARE_LE:
+		case COMPARISON_LE:
 			return outer <= inner;
-		case COMPARE_NE:
+		case COMPARISON_NE:
 			return outer != inner;
-		case COMPARE_GE:
+		case COMPARISON_GE:
 			return outer >= inner;
-		case COMPARE_GT:
+		case COMPARISON_GT:
 			return outer > inner;
 	}
 	pg_unreachable();

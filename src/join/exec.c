@@ -169,7 +169,7 @@ init_comparison(SimilarityJoinState *state, Node *clause)
 		(!state->self_join ||
 		 comparison->columns[SIDE_OUTER] == comparison->columns[SIDE_INNER]))
 		return true;
-	comparison->kind = COMPARE_NOTHING;
+	comparison->kind = COMPARISON_NONE;
 	return false;
 }
 
