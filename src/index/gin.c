@@ -68,7 +68,9 @@
 #define DEFAULT_ELL			13
 #define DEFAULT_FRAC		0.15
 #define FREQUENT_ELL		5
-#define FREQUENT_FRAC		0.05
+#define FREQUENT_FRAC		0.1
+
+#define SHARE_FROM			100 /* elements that frac is not of */
 
 /* Which of them depends on another option. */
 #define UNSET				(-1)
@@ -146,11 +148,11 @@ gin_signature_opclass_options(PG_FUNCTION_ARGS)
 							 DEFAULT_THRESHOLD, 0.01, 1.0,
 							 offsetof(GivenOptions, threshold));
 	add_local_int_reloption(relopts, "ell",
-							"least number of features a prefix is extended by",
+							"number of features a prefix is extended by",
 							UNSET, 1, 1000,
 							offsetof(GivenOptions, ell));
 	add_local_real_reloption(relopts, "frac",
-							 "share of the features a prefix is extended by",
+							 "share of the features after the first 100 that it is extended by, too",
 							 UNSET, 0.0, 1.0,
 							 offsetof(GivenOptions, frac));
 	add_local_enum_reloption(relopts, "measure",
@@ -166,13 +168,17 @@ gin_signature_opclass_options(PG_FUNCTION_ARGS)
 	PG_RETURN_VOID();
 }
 
-/* By how many elements the prefix of a set of n is extended, plus one. */
+/*
+ * By how many elements the prefix of a set of n is extended, plus one.  Long
+ * documents have long passages in common that are in many others, too, so they
+ * get a share of what they have more than others.
+ */
 static uint64
 extension(const GinSignatureOptions *options, uint64 n)
 {
-	uint64		share = (uint64) ceil(options->frac * (double) n);
+	uint64		more = n > SHARE_FROM ? n - SHARE_FROM : 0;
 
-	return Max((uint64) options->ell, share);
+	return options->ell + (uint64) ceil(options->frac * (double) more);
 }
 
 /*

@@ -20,8 +20,8 @@
 typedef struct GinSignatureOptions
 {
 	double		threshold;		/* resemblance the index is built for */
-	int			ell;			/* features a prefix is extended by, least */
-	double		frac;			/* and as a share of the set */
+	int			ell;			/* features a prefix is extended by, and as */
+	double		frac;			/* a share of those after the first 100 */
 	int			measure;		/* MEASURE_JACCARD, or MEASURE_CONTAINMENT:
 								 * every feature is indexed */
 	FrequentFeatures frequent;	/* features that come last, or NULL */

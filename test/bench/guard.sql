@@ -1,7 +1,8 @@
 --
 -- test/bench/guard.sql
 --		Inserting 20,000 rows, none a near-duplicate of anything, into a table
---		of 100,000: with and without the guard.
+--		of 100,000: with and without the guard, and with an index that knows
+--		what is frequent and one that does not.
 --
 \pset footer off
 
@@ -39,6 +40,7 @@ SELECT (SELECT count(*) FROM base) AS "rows there",
 CREATE PROCEDURE insert_new(name text, run int, guard text[], singly boolean)
 LANGUAGE plpgsql AS $$
 DECLARE
+  frequent text := '';
   statement text;
   r record;
   before float8;
@@ -47,8 +49,13 @@ BEGIN
   CREATE TABLE target (id int PRIMARY KEY, body text,
                        sig signature GENERATED ALWAYS AS (shingles(body)) STORED);
   INSERT INTO target SELECT id, body FROM base;
+  IF name LIKE 'frequent%' THEN
+    SELECT frequent_features(sig) INTO frequent FROM target;
+  END IF;
   IF name <> 'no index' THEN
-    CREATE INDEX target_sig ON target USING gin (sig) WITH (fastupdate = off);
+    EXECUTE format('CREATE INDEX target_sig ON target
+      USING gin (sig signature_gin_ops (frequent = %L))
+      WITH (fastupdate = off)', frequent);
   END IF;
   FOREACH statement IN ARRAY guard LOOP
     EXECUTE statement;
@@ -81,6 +88,11 @@ BEGIN
     CALL insert_new('guard and skip', run, ARRAY[reject, skip], false);
     CALL insert_new('no guard, singly', run, '{}', true);
     CALL insert_new('guard, singly', run, ARRAY[reject], true);
+    CALL insert_new('frequent: no guard', run, '{}', false);
+    CALL insert_new('frequent: guard', run, ARRAY[reject], false);
+    CALL insert_new('frequent: guard and skip', run, ARRAY[reject, skip], false);
+    CALL insert_new('frequent: no guard, singly', run, '{}', true);
+    CALL insert_new('frequent: guard, singly', run, ARRAY[reject], true);
   END LOOP;
 END $$;
 CALL insert_all(least(:runs, 3));
@@ -94,6 +106,12 @@ FROM (VALUES ('no index', 'no guard'),
              ('guard', 'no guard'),
              ('guard and skip', 'no guard'),
              ('no guard, singly', 'no guard, singly'),
-             ('guard, singly', 'no guard, singly')) AS v (name, base);
+             ('guard, singly', 'no guard, singly'),
+             ('frequent: no guard', 'frequent: no guard'),
+             ('frequent: guard', 'frequent: no guard'),
+             ('frequent: guard and skip', 'frequent: no guard'),
+             ('frequent: no guard, singly', 'frequent: no guard, singly'),
+             ('frequent: guard, singly', 'frequent: no guard, singly'))
+  AS v (name, base);
 SELECT count(*) AS "rows afterwards" FROM target;
 DROP TABLE base, new, target;

@@ -109,8 +109,11 @@ SELECT max(r) FILTER (WHERE name = 'frequent') * 10 < max(r) FILTER (WHERE name 
        max(r) FILTER (WHERE name = 'others') > max(r) FILTER (WHERE name = 'none') AS first
 FROM (SELECT name, rejected(list) AS r FROM list UNION ALL SELECT 'none', rejected('')) s;
 
--- With a list ell is 5 and frac 0.05, with an empty one or none 13 and 0.15,
--- if they are not given
+-- With a list ell is 5 and frac 0.1, with an empty one or none 13 and 0.15, if
+-- they are not given; frac is of what a set has beyond 100
+INSERT INTO docs
+SELECT 2000 + id, signature_from(array(SELECT hashint8extended(i, id) FROM generate_series(1, 1000) i))
+FROM generate_series(1, 40) id;
 CREATE FUNCTION index_size(list text, more text = '') RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
     size bigint;
@@ -120,13 +123,14 @@ BEGIN
     DROP INDEX docs_sig;
     RETURN size;
 END $$;
-SELECT index_size(list) = index_size(list, ', ell = 5, frac = 0.05') AS five,
-       index_size(list) < index_size(list, ', ell = 6, frac = 0.05') AS not_six,
-       index_size(list) < index_size(list, ', ell = 13') AS ell,
-       index_size(list) < index_size(list, ', frac = 0.3') AS frac,
+SELECT index_size(list) = index_size(list, ', ell = 5, frac = 0.1') AS five,
+       index_size(list) < index_size(list, ', ell = 6') AS not_six,
+       index_size(list) < index_size(list, ', frac = 0.15') AS tenth,
        index_size('') = index_size('', ', ell = 13, frac = 0.15') AS thirteen,
-       index_size('') > index_size('', ', ell = 5') AS more
+       index_size('') > index_size('', ', ell = 5') AS ell,
+       index_size('') > index_size('', ', frac = 0.1') AS frac
 FROM list WHERE name = 'frequent';
+DELETE FROM docs WHERE id > 2000;
 
 -- Options that are no lists
 CREATE INDEX ON docs USING gin (sig signature_gin_ops (frequent = 'xyz'));

@@ -28,6 +28,9 @@ $node->safe_psql(
 	CREATE INDEX docs_kept ON docs USING gin
 		(shingles(body, 5) signature_gin_ops (threshold = 0.6))
 		WITH (fastupdate = off);
+	CREATE INDEX docs_frequent ON docs USING gin
+		(kept signature_gin_ops (frequent = '0001beefcafe'))
+		WITH (fastupdate = off);
 	CREATE CONSTRAINT TRIGGER no_near_duplicates
 		AFTER INSERT OR UPDATE ON docs
 		FOR EACH ROW EXECUTE FUNCTION neardup_guard('sig', '0.8')});
