@@ -202,6 +202,23 @@ init_output(SimilarityJoinState *state, List *filter, List *qual)
 											  NULL);
 }
 
+/*
+ * Gives the plan its children in the places where core's joins have them.  A
+ * subplan has arguments from outer and inner rows, which EXPLAIN looks up
+ * there.  The planner and the executor must not find them there: the plan, which
+ * may be shared, stays as it is.
+ */
+static void
+show_children(SimilarityJoinState *state)
+{
+	CustomScan *plan = makeNode(CustomScan);
+
+	memcpy(plan, join_plan(state), sizeof(CustomScan));
+	outerPlan(plan) = linitial(plan->custom_plans);
+	innerPlan(plan) = lsecond(plan->custom_plans);
+	state->css.ss.ps.plan = &plan->scan.plan;
+}
+
 static Node *create_state(CustomScan *scan);
 
 const CustomScanMethods similarity_join_scan_methods = {
@@ -222,6 +239,7 @@ begin(CustomScanState *node, EState *estate, int eflags)
 	foreach(lc, scan->custom_plans)
 		node->custom_ps = lappend(node->custom_ps,
 								  ExecInitNode(lfirst(lc), estate, eflags));
+	show_children(state);
 	state->type = join_private(state, JOIN_PRIVATE_TYPE);
 
 	/* a recheck (EvalPlanQual) has one row of each side, which may differ */
