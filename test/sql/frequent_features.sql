@@ -184,9 +184,33 @@ SELECT frequent_features(NULL::signature), frequent_features(NULL, 10);
 SELECT frequent_features(signature_from('{}'));
 SELECT frequent_features(CASE WHEN i > 9 THEN signature_from('{1}') END) FROM generate_series(1, 20) i;
 
--- Sketches that are kept by their features, and those that have keys of
--- their own
-SELECT length(frequent_features(bottom(sig, 50))) > 0 AS bottom, length(frequent_features(sample(sig, 2))) > 0 AS sample FROM docs;
+-- Other signatures than sets of numbers: shingles, which are hashes, and
+-- sketches that are indexed by their features
+CREATE FUNCTION compare(source text, t float8, OUT prefixes int, OUT pairs bigint, OUT differing bigint)
+LANGUAGE plpgsql SET neardup.enable_join = off SET jit = off AS $$
+DECLARE
+    list text;
+BEGIN
+    EXECUTE 'CREATE TEMP TABLE s AS ' || source;
+    SET LOCAL enable_bitmapscan = off;
+    EXECUTE format('CREATE TEMP TABLE scan AS SELECT a.id AS x, b.id AS y FROM s a JOIN s b ON near_duplicate(a.sig, b.sig, %s)', t);
+    SET LOCAL enable_bitmapscan = on;
+    SET LOCAL enable_seqscan = off;
+    SELECT frequent_features(sig) INTO list FROM s;
+    EXECUTE format('CREATE INDEX ON s USING gin (sig signature_gin_ops (frequent = %L, threshold = %s))', list, t);
+    EXECUTE format('CREATE TEMP TABLE index AS SELECT a.id AS x, b.id AS y FROM s a JOIN s b ON near_duplicate(a.sig, b.sig, %s)', t);
+    SET LOCAL enable_seqscan = on;
+    prefixes := length(list) / 4;
+    SELECT count(*), count(*) FILTER (WHERE scan.x IS NULL OR index.x IS NULL) INTO pairs, differing
+    FROM scan FULL JOIN index USING (x, y);
+    DROP TABLE s, scan, index;
+END $$;
+SELECT * FROM compare($$SELECT id, shingles((SELECT string_agg('w' || f, ' ') FROM unnest(sig::bigint[]) f), 1) AS sig FROM docs$$, 0.8);
+SELECT * FROM compare('SELECT id, bottom(sig, 30) AS sig FROM docs', 0.8);
+SELECT * FROM compare('SELECT id, sample(sig, 2) AS sig FROM docs', 0.8);
+DROP FUNCTION compare;
+
+-- Those with candidate keys of their own are in no order
 SELECT frequent_features(minhash(sig)) FROM docs;
 CREATE INDEX docs_minhash ON docs USING gin (minhash(sig) signature_gin_ops (frequent = '00010002'));
 DROP INDEX docs_minhash;
