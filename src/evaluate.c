@@ -62,6 +62,17 @@ f_of(double precision, double recall, double beta)
 	return sum == 0 ? 0 : (1 + weight) * precision * recall / sum;
 }
 
+static void
+require_share(const char *what, double value)
+{
+	/* written so that NaN fails */
+	if (!(value >= 0 && value <= 1))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%s is out of range: %g", what, value),
+				 errdetail("It is a number from 0 to 1.")));
+}
+
 /* f_measure(precision, recall, beta) */
 Datum
 f_measure(PG_FUNCTION_ARGS)
@@ -70,11 +81,9 @@ f_measure(PG_FUNCTION_ARGS)
 	double		recall = PG_GETARG_FLOAT8(1);
 	double		beta = PG_GETARG_FLOAT8(2);
 
+	require_share("precision", precision);
+	require_share("recall", recall);
 	/* written so that NaN fails */
-	if (!(precision >= 0 && precision <= 1 && recall >= 0 && recall <= 1))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("precision and recall are from 0 to 1")));
 	if (!(beta >= 0 && beta <= 1e6))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
