@@ -164,21 +164,23 @@ site_anchors(DocumentSite *site, ArrayType *array)
 	AnchorSite *kept = *extra;
 	MemoryContext old;
 	Datum	   *elements;
-	bool	   *nulls;
 	int			n;
 
 	if (kept != NULL && VARSIZE(kept->array) == VARSIZE(array) &&
 		memcmp(kept->array, array, VARSIZE(array)) == 0)
 		return kept;
+	if (array_contains_nulls(array))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("array of anchors contains a null value")));
 	deconstruct_array(array, TEXTOID, -1, false, TYPALIGN_INT, &elements,
-					  &nulls, &n);
+					  NULL, &n);
 	old = MemoryContextSwitchTo(context);
 	kept = palloc(sizeof(AnchorSite));
 	kept->array = (ArrayType *) pnstrdup((const char *) array, VARSIZE(array));
 	kept->anchors = anchors_create();
 	for (int i = 0; i < n; i++)
-		if (!nulls[i])
-			add_anchor(kept->anchors, site, DatumGetTextPP(elements[i]));
+		add_anchor(kept->anchors, site, DatumGetTextPP(elements[i]));
 	kept->hash = anchors_finish(kept->anchors);
 	MemoryContextSwitchTo(old);
 	*extra = kept;

@@ -90,6 +90,7 @@ SELECT anchored('the cat sat', '{the}') = anchored('the cat sat', '{the,the,THE}
        anchored('cats jump', '{cat}', 2, 'english') = anchored('cat jumped', '{cat}', 2, 'english') AS stemmed;
 SELECT anchored('the cat sat', '{the}') % anchored('the cat sat', '{cat}');
 SELECT anchored('the cat sat', '{cat,...}');
+SELECT anchored('the cat sat', '{cat,NULL}');
 SELECT anchored('the cat sat', '{the}', 3, 'english stop');
 
 -- sif: substrings of so many characters that follow an anchor
