@@ -156,6 +156,7 @@ REGRESS = \
 	guard_modes \
 	guard_tables \
 	install \
+	invariances \
 	join \
 	join_comparison \
 	join_makings \

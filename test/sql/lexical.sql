@@ -58,6 +58,8 @@ CREATE FUNCTION chosen(body text, lexicon, kind text) RETURNS text LANGUAGE sql 
             WHEN 'tf-idf' THEN tf * idf
             WHEN 'bm25' THEN tf / (2 * (0.25 + 0.75 * dl * documents($2) / length($2)) + tf)
                              * greatest(0, ln((documents($2) - df + 0.5) / (df + 0.5)))
+            WHEN 'bm25 k1=1.2 b=0.5 floor=3' THEN tf / (1.2 * (0.5 + 0.5 * dl * documents($2) / length($2)) + tf)
+                             * greatest(3, ln((documents($2) - df + 0.5) / (df + 0.5)))
             WHEN 'ntf-idf' THEN (0.5 + 0.5 * tf / tf_max) * idf
             WHEN 'tf-ridf' THEN (0.5 + 0.5 * tf / tf_max) * ridf
             END)::numeric, 9) DESC) AS rank
@@ -68,7 +70,7 @@ $$;
 -- keep the length and the largest tf as they were, has the same signature
 SELECT kind, count(*) AS documents,
        count(*) FILTER (WHERE top_words(body, lexicon, 6, kind) <> top_words(short, lexicon, 6, kind)) AS wrong
-FROM stats, unnest('{tf,tf-idf,bm25,ntf-idf,tf-ridf}'::text[]) kind,
+FROM stats, unnest('{tf,tf-idf,bm25,bm25 k1=1.2 b=0.5 floor=3,ntf-idf,tf-ridf}'::text[]) kind,
      LATERAL (SELECT body, chosen(body, lexicon, kind) AS words FROM corpus WHERE id <= 150) c,
      LATERAL (SELECT max(tf) AS most, sum(tf) AS length FROM word_statistics(body, lexicon)) t,
      LATERAL (SELECT words || CASE WHEN kind <> 'tf' THEN repeat(' unknown', most::int) ELSE '' END AS base) b,
@@ -88,6 +90,18 @@ FROM stats, corpus, unnest('{tf-idf,ntf-idf,tf-ridf}'::text[]) kind;
 SELECT top_words('never seen', lexicon) IS NULL AS none,
        top_words('w1 w2', lexicon_agg) IS NULL AS empty_lexicon
 FROM stats, (SELECT lexicon_agg('')) e;
+-- an empty one leaves nothing to go by: of no documents, of one without words,
+-- with all words trimmed away; first letters are counted all the same
+SELECT name, bool_and(top_words('w1 w2', l, weight => kind) IS NULL) AS top_words,
+       bool_and(heavy_sentences('W1 w2.', l, kind) IS NULL) AS heavy_sentences,
+       bool_and(imatch('w1 w2', l, minimum => 1, low => 0, high => 1) IS NULL) AS imatch,
+       bool_and(cardinality(weighted_words('w1 w2', l, kind)::bigint[]) = 0) AS weighted_words,
+       bool_and(fuzzy_fingerprint('w1 w2', l) IS NULL) AS fuzzy_fingerprint,
+       min(identity('w1', 'w1', l)) AS identity
+FROM (SELECT 'no documents' AS name, lexicon - lexicon AS l FROM stats
+      UNION ALL SELECT 'no words', lexicon_agg('')
+      UNION ALL SELECT 'trimmed', lexicon_trim(lexicon, 0) FROM stats) e,
+     unnest('{tf,tf-idf,bm25,ntf-idf,tf-ridf,bm25 floor=0.5}'::text[]) kind GROUP BY name ORDER BY name;
 -- nor do word order and, with a stemmer, endings
 SELECT count(*) FILTER (WHERE top_words(body, lexicon) <> top_words(
            (SELECT string_agg(w, ' ' ORDER BY random_of(id * 77 + i, 1000), i) FROM unnest(string_to_array(body, ' ')) WITH ORDINALITY u (w, i)), lexicon)) AS wrong

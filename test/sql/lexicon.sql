@@ -89,6 +89,35 @@ WHERE df(l, word) = 0 AND df > df_error(l) OR df(l, word) NOT IN (0, df);
 SELECT documents(d), df_error(d)
 FROM stats, lexicon_minus(lexicon, (SELECT lexicon_agg(body, '', 30) FROM corpus WHERE id < 100)) d;
 
+-- sums and differences of lossy ones are within the errors that they say; a
+-- difference may count too much, too, and no word in more documents than there are
+CREATE TABLE part AS
+SELECT max, id % 3 = 0 AS third, lexicon_agg(body, '', max) AS l
+FROM corpus, unnest('{10, 30, 45, 1000}'::int[]) max GROUP BY 1, 2;
+CREATE TABLE counted_rest AS
+SELECT word, count(DISTINCT id) AS df, count(*) AS cf
+FROM corpus, unnest(neardup_words(body)) word WHERE id % 3 <> 0 GROUP BY word;
+SELECT max, words(sum) > max AS larger, documents(sum), length(sum), df_error(sum) > 0 AS lossy,
+       (SELECT count(*) FROM counted
+        WHERE df(sum, word) NOT BETWEEN df - df_error(sum) AND df
+           OR cf(sum, word) NOT BETWEEN cf - cf_error(sum) AND cf) AS wrong
+FROM (SELECT max, a.l + b.l AS sum FROM part a JOIN part b USING (max) WHERE a.third AND NOT b.third) s ORDER BY max;
+CREATE TABLE lossy AS
+SELECT max, lexicon_agg(body, '', max) AS l FROM corpus, unnest('{10, 30, 45, 1000}'::int[]) max GROUP BY max;
+CREATE TABLE rest AS
+SELECT 'exact - lossy' AS name, max, lexicon - l AS rest FROM stats, part WHERE third
+UNION ALL
+SELECT 'lossy - exact', a.max, a.l - b.l FROM lossy a, part b WHERE b.max = 1000 AND b.third
+UNION ALL
+SELECT 'lossy - lossy', max, a.l - b.l FROM lossy a JOIN part b USING (max) WHERE b.third;
+SELECT name, max, documents(rest), length(rest), df_error(rest) > 0 AS lossy, c.*
+FROM rest, LATERAL
+     (SELECT count(*) FILTER (WHERE abs(df(rest, word) - df) > df_error(rest) OR abs(cf(rest, word) - cf) > cf_error(rest)) AS wrong,
+             count(*) FILTER (WHERE df(rest, word) > documents(rest) OR cf(rest, word) < df(rest, word)) AS impossible,
+             count(*) FILTER (WHERE df(rest, word) > df) > 0 AS too_much, count(*) FILTER (WHERE df(rest, word) < df) > 0 AS too_little
+      FROM counted_rest) c ORDER BY name, max;
+DROP TABLE part, counted_rest, lossy, rest;
+
 -- Text and binary form
 SELECT lexicon::text::lexicon = lexicon AS text, lexicon::bytea::lexicon = lexicon AS bytes FROM stats;
 SELECT lexicon::text::lexicon = lexicon AS text, lexicon::bytea::lexicon = lexicon AS bytes
