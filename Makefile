@@ -221,8 +221,8 @@ endif
 # Loops over the units of a shingle, whose number the compiler mostly knows.
 src/features/order.o src/features/sorted.o: CFLAGS += $(CFLAGS_UNROLL_LOOPS)
 
-# Its loops are written for vectors.
-src/methods/minhash.o: CFLAGS += $(CFLAGS_VECTORIZE)
+# Its loops are written for vectors, and short.
+src/methods/minhash.o: CFLAGS += $(CFLAGS_VECTORIZE) $(CFLAGS_UNROLL_LOOPS)
 
 $(OBJS): $(wildcard $(srcdir)/src/*.h $(srcdir)/src/*/*.h)
 

@@ -42,6 +42,12 @@
 
 #include <math.h>
 
+/* -DNO_VECTORS compiles what runs where the compiler is to find vectors. */
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(NO_VECTORS)
+#define USE_SSE2
+#include <emmintrin.h>
+#endif
+
 #include "miscadmin.h"
 #include "port/pg_bitutils.h"
 
@@ -58,7 +64,7 @@
 #define BLOCK				8192
 
 /* Slots filled at a time, as many as fit into vector registers. */
-#define LANES				16
+#define LANES				8
 
 /*
  * Rounds of throws: the first, then pairs, both of whose slots come from one
@@ -92,11 +98,12 @@ keep_least(uint64 *slot, uint64 key)
 	*slot = key < old ? key : old;
 }
 
-/* The hash that all others of a feature are made of. */
-static inline uint64
-first_hash(uint64 feature)
+/* The hashes that all others of features are made of. */
+static inline void
+first_hashes(const uint64 *features, size_t n, uint64 *hashes)
 {
-	return mix64(feature + FIRST_HASH);
+	for (size_t i = 0; i < n; i++)
+		hashes[i] = mix64(features[i] + FIRST_HASH);
 }
 
 /* The first round.  It alone sees sets of any size: 58 bits of hash. */
@@ -159,6 +166,8 @@ least_of_lanes(const uint64 *hashes, size_t n, const uint32 *factors,
 	memcpy(least, l, sizeof(l));
 }
 
+#ifndef USE_SSE2
+
 static void
 least_of_lanes_portable(const uint64 *hashes, size_t n, const uint32 *factors,
 						uint32 *least)
@@ -166,8 +175,7 @@ least_of_lanes_portable(const uint64 *hashes, size_t n, const uint32 *factors,
 	least_of_lanes(hashes, n, factors, least);
 }
 
-/* -DNO_VECTORS compiles what processors without them run. */
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(NO_VECTORS)
+#else
 
 /* The same code, compiled for what the processor may have. */
 __attribute__((target("avx2")))
@@ -178,18 +186,78 @@ least_of_lanes_avx2(const uint64 *hashes, size_t n, const uint32 *factors,
 	least_of_lanes(hashes, n, factors, least);
 }
 
-static inline bool
-have_avx2(void)
+/* 32 bits of each of four products, of factors in places 0 and 2. */
+static pg_attribute_always_inline __m128i
+four_products(__m128i factors01, __m128i factors23, __m128i high)
 {
-	return __builtin_cpu_supports("avx2");
+	__m128i		p01 = _mm_mul_epu32(factors01, high);
+	__m128i		p23 = _mm_mul_epu32(factors23, high);
+
+	return _mm_castps_si128(_mm_shuffle_ps(_mm_castsi128_ps(p01),
+										   _mm_castsi128_ps(p23), 0x88));
 }
 
-#else
+/* The lesser, with their signs. */
+static pg_attribute_always_inline __m128i
+four_least(__m128i a, __m128i b)
+{
+	__m128i		less = _mm_cmpgt_epi32(a, b);
 
-#define least_of_lanes_avx2 least_of_lanes_portable
-#define have_avx2() false
+	return _mm_or_si128(_mm_and_si128(less, b), _mm_andnot_si128(less, a));
+}
+
+/*
+ * The same by hand, for processors without AVX2.  They multiply 32 bits by 32
+ * into 64 only, and compare numbers with their signs only: all hashes have
+ * their highest bit turned, which comes with the sum.
+ */
+static void
+least_of_lanes_sse2(const uint64 *hashes, size_t n, const uint32 *factors,
+					uint32 *least)
+{
+	const __m128i turn = _mm_set1_epi32(PG_INT32_MIN);
+	__m128i		f0 = _mm_loadu_si128((const __m128i *) factors);
+	__m128i		f4 = _mm_loadu_si128((const __m128i *) (factors + 4));
+	__m128i		f01 = _mm_unpacklo_epi32(f0, f0);
+	__m128i		f23 = _mm_unpackhi_epi32(f0, f0);
+	__m128i		f45 = _mm_unpacklo_epi32(f4, f4);
+	__m128i		f67 = _mm_unpackhi_epi32(f4, f4);
+	__m128i		l0 = _mm_loadu_si128((const __m128i *) least);
+	__m128i		l4 = _mm_loadu_si128((const __m128i *) (least + 4));
+
+	l0 = _mm_xor_si128(l0, turn);
+	l4 = _mm_xor_si128(l4, turn);
+	for (size_t i = 0; i < n; i++)
+	{
+		__m128i		hash = _mm_loadl_epi64((const __m128i *) (hashes + i));
+		__m128i		low = _mm_add_epi32(_mm_shuffle_epi32(hash, 0x00), turn);
+		__m128i		high = _mm_shuffle_epi32(hash, 0x55);
+		__m128i		h0 = _mm_add_epi32(low, four_products(f01, f23, high));
+		__m128i		h4 = _mm_add_epi32(low, four_products(f45, f67, high));
+
+		l0 = four_least(l0, h0);
+		l4 = four_least(l4, h4);
+	}
+	_mm_storeu_si128((__m128i *) least, _mm_xor_si128(l0, turn));
+	_mm_storeu_si128((__m128i *) (least + 4), _mm_xor_si128(l4, turn));
+}
 
 #endif
+
+typedef void (*LeastOfLanes) (const uint64 *hashes, size_t n,
+							  const uint32 *factors, uint32 *least);
+
+/* What this processor is best at. */
+static LeastOfLanes
+best_least_of_lanes(void)
+{
+#ifdef USE_SSE2
+	return __builtin_cpu_supports("avx2") ? least_of_lanes_avx2
+		: least_of_lanes_sse2;
+#else
+	return least_of_lanes_portable;
+#endif
+}
 
 /* Source of hashes: a block at a time, so that it need not hold them all. */
 typedef struct Hashes
@@ -214,8 +282,7 @@ next_block(Hashes *hashes)
 	}
 	CHECK_FOR_INTERRUPTS();
 	if (hashes->n > BLOCK || hashes->length == 0)
-		for (size_t i = 0; i < length; i++)
-			hashes->block[i] = first_hash(hashes->features[hashes->at + i]);
+		first_hashes(hashes->features + hashes->at, length, hashes->block);
 	hashes->at += length;
 	hashes->length = length;
 	return true;
@@ -244,6 +311,23 @@ throw_all(Hashes *hashes, uint32 size, uint64 *slots)
 			throw_twice(hashes->block, hashes->length, size, pair, slots);
 }
 
+/*
+ * Numbers of empty slots, into a list.  No branches: whether a slot is empty
+ * cannot be predicted.  Only an empty one has its highest bit set.
+ */
+static pg_attribute_always_inline uint32
+list_empty(const uint64 *keys, uint32 size, uint32 *list)
+{
+	uint32		n = 0;
+
+	for (uint32 slot = 0; slot < size; slot++)
+	{
+		list[n] = slot;
+		n += keys[slot] >> 63;
+	}
+	return n;
+}
+
 /* The factor of a slot's own hash function. */
 static inline uint32
 slot_factor(uint32 slot)
@@ -251,71 +335,75 @@ slot_factor(uint32 slot)
 	return (uint32) mix64(slot + 1);
 }
 
-/* Fills up to LANES slots, those of these numbers. */
-static void
-fill_lanes(Hashes *hashes, const uint32 *numbers, uint32 n, uint64 *slots)
-{
-	uint32		factors[LANES] = {0};
-	uint32		least[LANES];
+/* Numbers that are needed to fill n slots, in whole vectors. */
+#define FILL_ROOM(n)	((n) + 2 * ((n) + LANES))
 
-	memset(least, 0xff, sizeof(least));
+/* Fills n slots whose numbers are first in room, of FILL_ROOM(n) numbers. */
+static void
+fill_listed(Hashes *hashes, uint32 n, uint32 *room, uint64 *keys)
+{
+	uint32	   *factors = room + n;
+	uint32	   *least = factors + n + LANES;
+	LeastOfLanes least_of = best_least_of_lanes();
+
 	for (uint32 i = 0; i < n; i++)
-		factors[i] = slot_factor(numbers[i]);
+		factors[i] = slot_factor(room[i]);
+	memset(factors + n, 0, LANES * sizeof(uint32));
+	memset(least, 0xff, (n + LANES) * sizeof(uint32));
 	while (next_block(hashes))
-		(have_avx2() ? least_of_lanes_avx2 : least_of_lanes_portable)
-			(hashes->block, hashes->length, factors, least);
+	{
+		for (uint32 i = 0; i < n; i += LANES)
+		{
+			CHECK_FOR_INTERRUPTS();
+			least_of(hashes->block, hashes->length, factors + i, least + i);
+		}
+	}
 	for (uint32 i = 0; i < n; i++)
-		slots[numbers[i]] = least[i];
+		keys[room[i]] = least[i];
 }
 
-/* Fills all slots that are empty; numbers has room for `size` of them. */
-static void
-fill_empty(Hashes *hashes, uint32 size, uint64 *slots, uint32 *numbers)
+/* From features to slots, in room for `size` keys and to fill as many. */
+static pg_attribute_always_inline void
+make_slots(Hashes *hashes, uint32 size, uint64 *keys, uint32 *room,
+		   uint8 *slots)
 {
-	uint32		nempty = 0;
+	uint32		nempty;
 
-	/* no branches: whether a slot is empty cannot be predicted */
-	for (uint32 slot = 0; slot < size; slot++)
-	{
-		numbers[nempty] = slot;
-		nempty += (slots[slot] == EMPTY_SLOT);
-	}
-	for (uint32 done = 0; done < nempty; done += LANES)
-		fill_lanes(hashes, numbers + done, Min(nempty - done, LANES), slots);
+	memset(keys, 0xff, size * sizeof(uint64));
+	throw_all(hashes, size, keys);
+	nempty = list_empty(keys, size, room);
+	if (nempty > 0)
+		fill_listed(hashes, nempty, room, keys);
+	for (uint32 i = 0; i < size; i++)
+		slots[i] = (uint8) keys[i];
 }
 
 void
 minhash_slots(const uint64 *features, size_t n, uint32 size, uint8 *slots)
 {
 	Hashes		hashes;
-	uint64		small_keys[DEFAULT_SIZE];
-	uint32		small_numbers[DEFAULT_SIZE];
-	uint64	   *keys = small_keys;
-	uint32	   *numbers = small_numbers;
 
 	Assert(n > 0 && size > 0 && size <= MINHASH_MAX_SIZE);
-	if (size > DEFAULT_SIZE)
-	{
-		keys = palloc(size * sizeof(uint64));
-		numbers = palloc(size * sizeof(uint32));
-	}
 	hashes.features = features;
 	hashes.n = n;
 	hashes.at = hashes.length = 0;
-	memset(keys, 0xff, size * sizeof(uint64));
 
-	/* a constant is quicker to multiply by */
+	/* a constant is quicker to multiply by, and to loop to */
 	if (size == DEFAULT_SIZE)
-		throw_all(&hashes, DEFAULT_SIZE, keys);
-	else
-		throw_all(&hashes, size, keys);
-	fill_empty(&hashes, size, keys, numbers);
-	for (uint32 i = 0; i < size; i++)
-		slots[i] = (uint8) keys[i];
-	if (keys != small_keys)
 	{
+		uint64		keys[DEFAULT_SIZE];
+		uint32		room[FILL_ROOM(DEFAULT_SIZE)];
+
+		make_slots(&hashes, DEFAULT_SIZE, keys, room, slots);
+	}
+	else
+	{
+		uint64	   *keys = palloc(size * sizeof(uint64));
+		uint32	   *room = palloc(FILL_ROOM(size) * sizeof(uint32));
+
+		make_slots(&hashes, size, keys, room, slots);
 		pfree(keys);
-		pfree(numbers);
+		pfree(room);
 	}
 }
 

@@ -23,6 +23,12 @@ SELECT (bottom(s, 2)::bigint[]) = (s::bigint[])[1:2] AS smallest,
        sample(s, 1)::bigint[] = s::bigint[] AS all_are_divisible_by_1
 FROM shingled;
 
+-- A min-hash sketch is the same for ever, however its slots came to be filled
+SELECT size, md5(string_agg(minhash(t, size, 1)::text, ' ' ORDER BY n)) AS sketches
+FROM unnest('{1,7,100,128,1000}'::int[]) size, unnest('{1,5,50,100,300,9000}'::int[]) n,
+     LATERAL (SELECT string_agg('w' || w, ' ' ORDER BY w) FROM generate_series(1, n) w) a (t)
+GROUP BY size ORDER BY size;
+
 -- Supershingles are those of a min-hash sketch, megashingles those of supershingles
 SELECT supershingles(a, 5, 7) = supershingles(minhash(a, 35), 5, 7) AS of_sketch,
        megashingles(a, 5, 7) = megashingles(minhash(a, 35), 5, 7) AS mega_of_sketch,
