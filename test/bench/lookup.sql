@@ -156,4 +156,4 @@ RESET enable_seqscan;
 RESET enable_indexonlyscan;
 \endif
 DROP TABLE arrays;
-DROP TABLE stored, asked;
+DROP TABLE stored, asked, answers, frequent;
