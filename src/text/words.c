@@ -531,6 +531,30 @@ next_ascii(WordScanner *scanner, int *start, int *stop)
 	return true;
 }
 
+/*
+ * The hashes of up to max runs behind the one last read, if the chunk is all
+ * ASCII, except one that may go on behind the chunk.
+ */
+static inline size_t
+hash_further_runs(WordScanner *scanner, uint64 *hashes, size_t max)
+{
+	const AsciiIndex *index = &scanner->index;
+	const uint16 *bounds = &index->bounds[2 * (scanner->run + 1)];
+	size_t		n = index->nruns - (scanner->run + 1);
+
+	if (index->any_other || n == 0)
+		return 0;
+	if (bounds[2 * n - 1] == index->length)
+		n--;
+	n = Min(n, max);
+	for (size_t i = 0; i < n; i++)
+		hashes[i] = XXH3_64bits(index->folded + bounds[2 * i],
+								bounds[2 * i + 1] - bounds[2 * i]);
+	scanner->run += n;
+	scanner->at = scanner->chunk + index->bounds[2 * scanner->run + 1];
+	return n;
+}
+
 size_t
 words_hash_ascii(WordScanner *scanner, uint64 *hashes, size_t max)
 {
@@ -540,7 +564,11 @@ words_hash_ascii(WordScanner *scanner, uint64 *hashes, size_t max)
 
 	while (n < max && scanner->rest == NULL &&
 		   next_ascii(scanner, &start, &stop))
-		hashes[n++] = XXH3_64bits(scanner->index.folded + start, stop - start);
+	{
+		hashes[n++] = XXH3_64bits(scanner->index.folded + start,
+								  stop - start);
+		n += hash_further_runs(scanner, hashes + n, max - n);
+	}
 	return n;
 }
 
