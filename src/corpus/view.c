@@ -59,8 +59,17 @@ view_create(MemoryContext context, const Lexicon *lexicon)
 	return view;
 }
 
-/* The view that is kept, or NULL. */
-static LexiconView *kept = NULL;
+/* The views that are kept, the last used first. */
+static LexiconView *kept[VIEWS_KEPT];
+static int	nkept = 0;
+
+/* Puts a view, which is number i or not yet among those kept, first. */
+static void
+put_first(LexiconView *view, int i)
+{
+	memmove(&kept[1], &kept[0], i * sizeof(LexiconView *));
+	kept[0] = view;
+}
 
 /* A user less; what nobody uses and nobody can find is freed. */
 void
@@ -68,51 +77,99 @@ view_release(LexiconView *view)
 {
 	Assert(view->shared && view->users > 0);
 	view->users--;
-	if (view->users == 0 && view != kept)
+	if (view->users == 0 && !view->kept)
 		MemoryContextDelete(view->context);
+}
+
+/* Keeps views no longer, until there is room for one of so many bytes. */
+static void
+make_room(Size bytes)
+{
+	for (int i = 0; i < nkept; i++)
+		bytes += VARSIZE(kept[i]->lexicon);
+	while (nkept > 0 && (nkept == VIEWS_KEPT || bytes > VIEW_KEEP))
+	{
+		LexiconView *last = kept[--nkept];
+
+		bytes -= VARSIZE(last->lexicon);
+		last->kept = false;
+		if (last->users == 0)
+			MemoryContextDelete(last->context);
+	}
 }
 
 LexiconView *
 view_share(MemoryContext context, const Lexicon *lexicon)
 {
 	LexiconView *view = view_create(context, lexicon);
-	LexiconView *before = kept;
 
 	MemoryContextSetParent(context, CacheMemoryContext);
-	view->shared = true;
+	view->shared = view->kept = true;
 	view->users = 1;
-	kept = view;
-	if (before != NULL && before->users == 0)
-		MemoryContextDelete(before->context);
+	make_room(VARSIZE(lexicon));
+	put_first(view, nkept++);
 	return view;
 }
 
 LexiconView *
 view_shared(uint64 id, size_t nwords)
 {
-	if (kept == NULL || kept->id != id || kept->nwords != nwords)
-		return NULL;
-	kept->users++;
-	return kept;
+	for (int i = 0; i < nkept; i++)
+	{
+		LexiconView *view = kept[i];
+
+		if (view->id == id && view->nwords == nwords)
+		{
+			view->users++;
+			put_first(view, i);
+			return view;
+		}
+	}
+	return NULL;
+}
+
+/*
+ * Makes the weights under a weighting the first of those that are kept; those
+ * that were used least recently give up their place.
+ */
+static void
+use_weighting(LexiconView *view, const Weighting *weighting)
+{
+	CollectionWeights found;
+	int			i = 0;
+
+	while (i < VIEW_WEIGHTINGS - 1 && view->computed[i].weights != NULL &&
+		   memcmp(&view->computed[i].weighting, weighting,
+				  sizeof(Weighting)) != 0)
+		i++;
+	found = view->computed[i];
+	if (found.weights == NULL ||
+		memcmp(&found.weighting, weighting, sizeof(Weighting)) != 0)
+	{
+		if (found.weights == NULL)
+			found.weights = MemoryContextAllocHuge(view->context,
+												   view->nwords * sizeof(double));
+		found.weighting = *weighting;
+		for (size_t j = 0; j < view->nwords; j++)
+			found.weights[j] = get_float8_nan();
+	}
+	memmove(&view->computed[1], &view->computed[0],
+			i * sizeof(CollectionWeights));
+	view->computed[0] = found;
 }
 
 double
 view_weight(LexiconView *view, const Weighting *weighting,
 			const LexiconEntry *entry)
 {
+	const CollectionWeights *first = &view->computed[0];
 	size_t		i = entry - view->lexicon->entries;
 
-	if (view->weights == NULL)
-		view->weights = MemoryContextAllocHuge(view->context,
-											   view->nwords * sizeof(double));
-	if (memcmp(&view->weighting, weighting, sizeof(Weighting)) != 0)
-	{
-		view->weighting = *weighting;
-		for (size_t j = 0; j < view->nwords; j++)
-			view->weights[j] = get_float8_nan();
-	}
-	if (isnan(view->weights[i]))
-		view->weights[i] = weight_in_collection(weighting, view->lexicon,
-												entry->df, entry->cf);
-	return view->weights[i];
+	if (first->weights == NULL ||
+		memcmp(&first->weighting, weighting, sizeof(Weighting)) != 0)
+		use_weighting(view, weighting);
+	if (isnan(first->weights[i]))
+		first->weights[i] = weight_in_collection(weighting, view->lexicon,
+												 entry->df, entry->cf);
+	return first->weights[i];
 }

@@ -13,19 +13,31 @@
 #include "corpus/lexicon.h"
 #include "corpus/weights.h"
 
+/* Collection weights of a view's entries, NaN where not yet computed. */
+typedef struct CollectionWeights
+{
+	Weighting	weighting;		/* what they are of */
+	double	   *weights;		/* NULL = none */
+} CollectionWeights;
+
+/*
+ * The weightings of a view whose weights are kept: as many as there are kinds,
+ * so that a query that compares them computes each weight once.
+ */
+#define VIEW_WEIGHTINGS		5
+
 typedef struct LexiconView
 {
 	MemoryContext context;		/* owns all of it */
-	bool		shared;			/* kept for later queries */
+	bool		shared;			/* it can be kept for later queries */
+	bool		kept;			/* and is */
 	int			users;			/* sites that use a shared one */
 	const Lexicon *lexicon;
 	uint64		id;				/* its id and number of words */
 	size_t		nwords;
 	int			shift;			/* from a hash to its bucket */
 	uint32	   *starts;			/* of each bucket, and the end of the last */
-	Weighting	weighting;		/* that weights are of */
-	double	   *weights;		/* collection weights of entries, NaN where not
-								 * yet computed; NULL = none */
+	CollectionWeights computed[VIEW_WEIGHTINGS];	/* the last used first */
 } LexiconView;
 
 /*
@@ -36,12 +48,14 @@ typedef struct LexiconView
 extern LexiconView *view_create(MemoryContext context, const Lexicon *lexicon);
 
 /*
- * Views of large lexicons are kept from query to query: one at a time, and none
- * of more than VIEW_KEEP bytes.  view_share() makes a view of a lexicon of that
- * context the one that is kept, view_shared() finds the one that is, by the
- * lexicon's id and number of words; both count the caller as a user, until
- * view_release().
+ * Views of lexicons that are stored out of line are kept from query to query,
+ * and for queries that go from one to the other: those used last, as many as
+ * VIEWS_KEPT and as VIEW_KEEP bytes of lexicons, and none that is larger alone.
+ * view_share() makes a view of a lexicon of that context and keeps it;
+ * view_shared() finds one that is kept, by the lexicon's id and number of
+ * words; both count the caller as a user, until view_release().
  */
+#define VIEWS_KEPT	16
 #define VIEW_KEEP	(64 * 1024 * 1024)
 
 extern LexiconView *view_share(MemoryContext context, const Lexicon *lexicon);

@@ -219,6 +219,15 @@ SELECT toast_blocks() AS before \gset
 SELECT sum(df((SELECT lexicon FROM large), 'x' || i)) FROM generate_series(1, 1000) i;
 SELECT pg_stat_force_next_flush();
 SELECT toast_blocks() - :before BETWEEN 1 AND 2000 AS once;
+-- and so is each of two between which rows alternate, but for its head
+INSERT INTO large SELECT lexicon_agg('x' || i || ' y') FROM generate_series(1, 20001) i;
+SELECT pg_stat_force_next_flush();
+SELECT toast_blocks() AS before \gset
+SELECT sum(df(CASE i % 2 WHEN 0 THEN a ELSE b END, 'x' || i)) AS x, sum(df(CASE i % 2 WHEN 0 THEN a ELSE b END, 'y')) AS y
+FROM generate_series(1, 1000) i,
+     (SELECT a.lexicon AS a, b.lexicon AS b FROM large a, large b WHERE documents(a.lexicon) < documents(b.lexicon)) l;
+SELECT pg_stat_force_next_flush();
+SELECT toast_blocks() - :before BETWEEN 1 AND 10000 AS once_each;
 
 DROP TABLE rose, corpus, counted, stats, copied, large;
 DROP FUNCTION made, accepted, toast_blocks;
