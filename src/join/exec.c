@@ -5,11 +5,10 @@
  * Both sides are read to their ends into the engine, the inner one first: of
  * each row what is wanted above the join or by its other conditions, with the
  * set of its signature.  If the sides are one table that is joined with itself,
- * it is read once.  The engine then yields pairs of groups of rows,
- * which are multiplied out here; a semi-join leaves a row after its first
- * partner.  One bit for each outer row tells that it has found one, for
- * semi-, anti- and left joins; the last two go through all outer rows once
- * more at the end.
+ * it is read once.  The engine then yields pairs of groups of rows, which are
+ * multiplied out here; a semi-join leaves a row after its first partner.  One
+ * bit for each outer row tells that it has found one, for semi-, anti- and left
+ * joins; the last two go through all outer rows once more at the end.
  *
  * In the plan a column of the node is a column of its scan tuple, all outer
  * columns and then all inner ones.  Here that would mean to copy columns for

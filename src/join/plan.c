@@ -4,8 +4,9 @@
  *
  * For each pair of relations that a near-duplicate condition joins, a path is
  * offered beside those of core.  Both sides are read once, in full and
- * unparameterised, and as one if they have the same rows (selfjoin.c); the condition is worked out by the engine, the other
- * conditions of the join on the pairs that it finds.
+ * unparameterised, and as one if they have the same rows (selfjoin.c); the
+ * condition is worked out by the engine, the other conditions of the join on
+ * the pairs that it finds.
  *
  * The hook is in place when it is needed, since planning a near-duplicate
  * condition loads the library through the planner support function, long
