@@ -55,6 +55,10 @@ typedef uint32 Letter;
 #define LETTER_SCRIPT(l)	(((l) >> 27) & 7)	/* LetterScript */
 #define LETTER_IS_KNOWN		0x80000000	/* a filled table entry */
 
+/* Of a class, a script and flags, the bits in a Letter */
+#define LETTER_MASK(class, script, flags) \
+	(((Letter) (class) << 21) | ((Letter) (script) << 27) | (flags))
+
 /* Scripts without spaces between words, which ICU segments. */
 typedef enum LetterScript
 {

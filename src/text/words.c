@@ -45,6 +45,7 @@ struct WordScanner
 	const unsigned char *chunk;
 	const unsigned char *chunk_end; /* NULL = there is none */
 	int			run;			/* the first run not known to be read */
+	bool		no_ascii;		/* next_ascii() was asked, and said no */
 
 	/* the run that is being read */
 	int			nletters;		/* code points in it, but those that vanish */
@@ -107,6 +108,7 @@ words_begin(WordScanner *scanner, MoreText more, void *arg)
 	scanner->at = scanner->end = NULL;
 	scanner->chunk_end = NULL;
 	scanner->rest = scanner->rest_end = NULL;
+	scanner->no_ascii = false;
 	scanner->cut = false;
 	scanner->continues = false;
 }
@@ -400,6 +402,58 @@ take(WordScanner *scanner, UChar32 c, Letter letter)
 	}
 }
 
+/* What take() would do with most letters: they begin a segment of one. */
+#define PLAIN_MASK		LETTER_MASK(7, 7, LETTER_IS_MARK | LETTER_IS_BOUNDARY)
+#define PLAIN_LETTER	LETTER_MASK(LETTER_SIMPLE, SCRIPT_SPACED, \
+									LETTER_IS_BOUNDARY)
+
+/*
+ * Reads on over letters of two bytes that are simple, and stand for others of
+ * two bytes, as those of Cyrillic and Greek.  It does what take() does with
+ * each, in a short loop.
+ */
+static inline void
+read_plain(WordScanner *scanner)
+{
+	const unsigned char *p = scanner->at;
+	const unsigned char *end;
+	size_t		n = scanner->nbytes;
+	UChar32		c = 0;
+	Letter		last = 0;
+
+	if (scanner->icu_only || scanner->apostrophe || scanner->unfolded ||
+		scanner->nletters >= WORD_MAX)
+		return;
+	end = p + Min((scanner->end - p) / 2, WORD_MAX - scanner->nletters) * 2;
+	for (; p < end; p += 2)
+	{
+		UChar32		here = ((p[0] & 0x1F) << 6) | (p[1] & 0x3F);
+		Letter		letter;
+		uint32		code;
+
+		if (p[0] < 0xC2 || p[0] > 0xDF || (p[1] & 0xC0) != 0x80)
+			break;
+		letter = letter_of(scanner->rules, here);
+		code = LETTER_CODE(letter);
+		if ((letter & PLAIN_MASK) != PLAIN_LETTER ||
+			code < 0x80 || code > 0x7FF)
+			break;
+		scanner->bytes[n++] = 0xC0 | (code >> 6);
+		scanner->bytes[n++] = 0x80 | (code & 0x3F);
+		c = here;
+		last = letter;
+	}
+	if (p == scanner->at)
+		return;
+	scanner->nletters += (p - scanner->at) / 2;
+	scanner->cyrillic = (last & LETTER_IS_CYRILLIC) != 0;
+	scanner->source[0] = c;
+	scanner->nsegment = 1;
+	scanner->segment_at = n - 2;
+	scanner->nbytes = n;
+	scanner->at = p;
+}
+
 /*
  * Reads on to the end of the run, which may have begun.  False if the text
  * ends before one begins.
@@ -415,6 +469,7 @@ read_run(WordScanner *scanner)
 		UChar32		c;
 		Letter		letter;
 
+		read_plain(scanner);
 		if (scanner->at == scanner->end && !refill(scanner))
 			break;
 		c = peek(scanner, &next);
@@ -569,6 +624,7 @@ words_hash_ascii(WordScanner *scanner, uint64 *hashes, size_t max)
 								  stop - start);
 		n += hash_further_runs(scanner, hashes + n, max - n);
 	}
+	scanner->no_ascii = n < max && scanner->rest == NULL;
 	return n;
 }
 
@@ -593,12 +649,13 @@ words_next(WordScanner *scanner, const char **word, size_t *len)
 			return true;
 		}
 		scanner->rest = scanner->rest_end = NULL;
-		if (next_ascii(scanner, &start, &stop))
+		if (!scanner->no_ascii && next_ascii(scanner, &start, &stop))
 		{
 			*word = scanner->index.folded + start;
 			*len = stop - start;
 			return true;
 		}
+		scanner->no_ascii = false;
 		if (!next_run(scanner))
 			return false;
 		if (scanner->split || (scanner->spaceless && scanner->segment))
