@@ -123,6 +123,7 @@ OBJS = \
 DATA = sql/neardup--1.0.sql
 DOCS = \
 	doc/analysis.md \
+	doc/benchmarks.md \
 	doc/join.md \
 	doc/lexical.md \
 	doc/lexicon.md \

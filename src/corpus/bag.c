@@ -42,6 +42,23 @@ bag_create(void)
 	return bag;
 }
 
+/*
+ * Empties the places of the words, one after the other.  A word lies in the run
+ * of places that begins with the one of its hash; what has been emptied before
+ * its end is reached was the rest of that run.
+ */
+static void
+clear_places(Bag *bag)
+{
+	for (size_t i = 0; i < bag->nwords; i++)
+	{
+		size_t		place = bag->words[i].hash & bag->mask;
+
+		for (; bag->places[place] != 0; place = (place + 1) & bag->mask)
+			bag->places[place] = 0;
+	}
+}
+
 void
 bag_clear(Bag *bag)
 {
@@ -51,7 +68,9 @@ bag_clear(Bag *bag)
 		pfree(bag->words);
 		allocate(bag, BAG_SIZE);
 	}
-	else if (bag->nwords > 0)
+	else if (bag->nwords < bag->mask / 16)
+		clear_places(bag);		/* a document before was longer */
+	else
 		memset(bag->places, 0, (bag->mask + 1) * sizeof(uint32));
 	bag->nwords = 0;
 	bag->stats.length = 0;

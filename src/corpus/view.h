@@ -90,7 +90,13 @@ view_expect(const LexiconView *view, const Bag *bag, size_t i)
 	if (i + 8 < bag->nwords)
 		__builtin_prefetch(&view->starts[words[8].hash >> view->shift]);
 	if (i + 4 < bag->nwords)
-		__builtin_prefetch(&view->lexicon->entries[view->starts[words[4].hash >> view->shift]]);
+	{
+		uint32		start = view->starts[words[4].hash >> view->shift];
+
+		__builtin_prefetch(&view->lexicon->entries[start]);
+		if (view->computed[0].weights != NULL)
+			__builtin_prefetch(&view->computed[0].weights[start]);
+	}
 #endif
 }
 
