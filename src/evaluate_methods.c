@@ -57,12 +57,13 @@ run(const char *statement)
 static void
 prepare(const Evaluation *evaluation, const char *documents, const char *truth)
 {
-	run(psprintf("CREATE TEMP TABLE neardup_documents AS %s", documents));
+	run(psprintf("CREATE TEMP TABLE neardup_documents AS SELECT * FROM (%s\n) d",
+				 documents));
 	/* a document that is there twice has its pairs twice: refuse it */
 	run("CREATE UNIQUE INDEX ON pg_temp.neardup_documents (id)");
 	run(psprintf("CREATE TEMP TABLE neardup_truth AS "
 				 "SELECT DISTINCT least(t.id1, t.id2) AS id1, "
-				 "greatest(t.id1, t.id2) AS id2 FROM (%s) t "
+				 "greatest(t.id1, t.id2) AS id2 FROM (%s\n) t "
 				 "JOIN pg_temp.neardup_documents a ON a.id = t.id1 "
 				 "JOIN pg_temp.neardup_documents b ON b.id = t.id2 "
 				 "WHERE t.id1 <> t.id2 AND (%s)",

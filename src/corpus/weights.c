@@ -168,28 +168,62 @@ bad_weighting(const char *name)
 			 errhint("Known are tf, tf-idf, ntf-idf, tf-ridf and bm25, the last with k1=NUMBER, b=NUMBER and floor=NUMBER behind it.")));
 }
 
-/* A parameter of BM25, such as "k1=2"; false if it is not that. */
-static bool
-parse_parameter(const char *word, const char *name, double min, double max,
-				double *value)
+/* The parameters of BM25, from 0. */
+static const struct
 {
-	size_t		len = strlen(name);
-	char	   *end;
+	const char *name;
+	double		most;
+	size_t		offset;			/* in a Weighting */
+}			parameters[] =
+{
+	{"k1", 1000, offsetof(Weighting, k1)},
+	{"b", 1, offsetof(Weighting, b)},
+	{"floor", 100, offsetof(Weighting, floor)},
+};
 
-	if (strncmp(word, name, len) != 0 || word[len] != '=' ||
-		word[len + 1] == '\0')
-		return false;
-	*value = strtod(word + len + 1, &end);
-	if (*end != '\0')
-		return false;
+/* The value of a parameter. */
+static double
+parse_value(const char *value, const char *name, double most)
+{
+	char	   *end;
+	double		number = strtod(value, &end);
+
 	/* written so that NaN fails */
-	if (!(*value >= min && *value <= max))
+	if (*value == '\0' || *end != '\0' || !(number >= 0 && number <= most))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("value of \"%s\" in weight is out of range: \"%s\"",
-						name, word + len + 1),
-				 errdetail("%s is a number from %g to %g.", name, min, max)));
-	return true;
+						name, value),
+				 errdetail("%s is a number from 0 to %g.", name, most)));
+	return number;
+}
+
+/*
+ * Reads a parameter, such as "k1=2", into the weighting; false if it is none.
+ * Those that were given are bits of *given.
+ */
+static bool
+parse_parameter(const char *word, Weighting *weighting, uint32 *given)
+{
+	const char *equals = strchr(word, '=');
+
+	for (int i = 0; equals != NULL && i < (int) lengthof(parameters); i++)
+	{
+		const char *name = parameters[i].name;
+
+		if (strncmp(word, name, equals - word) != 0 ||
+			name[equals - word] != '\0')
+			continue;
+		if (*given & 1 << i)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("weight says \"%s\" twice", name)));
+		*given |= 1 << i;
+		*(double *) ((char *) weighting + parameters[i].offset) =
+			parse_value(equals + 1, name, parameters[i].most);
+		return true;
+	}
+	return false;
 }
 
 void
@@ -198,6 +232,7 @@ weighting_parse(const text *name, Weighting *weighting)
 	char	   *copy = text_to_cstring(name);
 	char	   *rest;
 	char	   *word = strtok_r(copy, " ", &rest);
+	uint32		given = 0;
 
 	memset(weighting, 0, sizeof(Weighting));
 	for (int i = 0; word != NULL && i < (int) lengthof(kinds); i++)
@@ -215,9 +250,7 @@ weighting_parse(const text *name, Weighting *weighting)
 	while ((word = strtok_r(NULL, " ", &rest)) != NULL)
 	{
 		if (weighting->kind != WEIGHT_BM25 ||
-			(!parse_parameter(word, "k1", 0, 1000, &weighting->k1) &&
-			 !parse_parameter(word, "b", 0, 1, &weighting->b) &&
-			 !parse_parameter(word, "floor", 0, 100, &weighting->floor)))
+			!parse_parameter(word, weighting, &given))
 			bad_weighting(text_to_cstring(name));
 	}
 }
