@@ -10,6 +10,7 @@
 #define NEARDUP_ORDER_H
 
 #include "neardup.h"
+#include "features/sorted.h"
 
 /*
  * The hash of n >= 1 units under a word order.  It sorts the hashes in place
@@ -18,8 +19,8 @@
  */
 extern uint64 order_combine(Order order, uint64 *hashes, size_t n);
 
-/* Numbers that one shingle is sorted in: some vectors at least, aligned. */
-#define ORDER_ROOM(k)	(Max(k, 16) + 4)
+/* Numbers that are needed to sort shingles of k units. */
+#define ORDER_ROOM(k)	SORTED_ROOM(k)
 
 /*
  * The hashes of the n - k + 1 shingles of k of n units, 1 <= k <= n, into

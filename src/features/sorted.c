@@ -26,8 +26,6 @@
 #include <immintrin.h>
 #endif
 
-#include "port/atomics.h"
-
 #include "features/order.h"
 #include "features/sorted.h"
 #include "hash.h"
@@ -179,7 +177,7 @@ sorted_portable(const uint64 *units, size_t n, size_t k, uint64 *room,
 #define TARGET_AVX512	__attribute__((target("avx512f")))
 
 #define VECTOR_K_MIN	5		/* fewer are kept faster without vectors */
-#define VECTOR_K_MAX	16		/* units in two vectors */
+#define VECTOR_K_MAX	SORTED_WIDTH	/* units in two vectors */
 
 /*
  * Up to VECTOR_K_MAX sorted numbers; in the places behind them there is the
@@ -227,35 +225,20 @@ window_remove(Window *window, bool wide, uint64 value)
 									 _mm512_set1_epi64(-1), high, 1);
 }
 
-/*
- * Stores a vector in two halves.  The processor would not find the numbers of
- * the upper one in a whole that is still on its way to memory, and wait.
- */
 TARGET_AVX512
 static pg_attribute_always_inline void
-store_halves(uint64 *to, __m512i vector)
+window_store(const Window *window, bool wide, uint64 *row)
 {
-	_mm256_store_si256((__m256i *) to, _mm512_castsi512_si256(vector));
-	_mm256_store_si256((__m256i *) (to + 4),
-					   _mm512_extracti64x4_epi64(vector, 1));
+	_mm512_store_si512(row, window->low);
+	if (wide)
+		_mm512_store_si512(row + 8, window->high);
 }
 
 /*
- * The hash of the numbers of a window, which are read from memory: getting
- * them out of vectors would keep the processor's units for vectors busy.
+ * For k of up to VECTOR_K_MAX.  A window is hashed when SORTED_ROWS later ones
+ * are known: numbers out of a vector that is still on its way to memory would
+ * have to be waited for.
  */
-TARGET_AVX512
-static pg_attribute_always_inline uint64
-window_hash(const Window *window, bool wide, size_t k, uint64 *room)
-{
-	store_halves(room, window->low);
-	if (wide)
-		store_halves(room + 8, window->high);
-	pg_compiler_barrier();
-	return hash_uint64s(room, k);
-}
-
-/* For k of up to VECTOR_K_MAX. */
 TARGET_AVX512
 static pg_attribute_always_inline void
 shingles_avx512(const uint64 *units, size_t n, size_t k, uint64 *room,
@@ -263,18 +246,27 @@ shingles_avx512(const uint64 *units, size_t n, size_t k, uint64 *room,
 {
 	Window		window;
 	bool		wide = k > 8;
+	uint64	   *rows = (uint64 *) TYPEALIGN(SORTED_ALIGN, room);
+	size_t		last = n - k;
+	size_t		hashed = 0;
 
-	room = (uint64 *) TYPEALIGN(32, room);
 	window.low = window.high = _mm512_set1_epi64(-1);
 	for (size_t i = 0; i < k; i++)
 		window_insert(&window, wide, units[i]);
-	shingles[0] = window_hash(&window, wide, k, room);
-	for (size_t i = 1; i + k <= n; i++)
+	window_store(&window, wide, rows);
+	for (size_t i = 1; i <= last; i++)
 	{
+		uint64	   *row = rows + i % SORTED_ROWS * VECTOR_K_MAX;
+
 		window_remove(&window, wide, units[i - 1]);
 		window_insert(&window, wide, units[i + k - 1]);
-		shingles[i] = window_hash(&window, wide, k, room);
+		if (i >= SORTED_ROWS)
+			shingles[hashed++] = hash_uint64s(row, k);
+		window_store(&window, wide, row);
 	}
+	for (; hashed <= last; hashed++)
+		shingles[hashed] =
+			hash_uint64s(rows + hashed % SORTED_ROWS * VECTOR_K_MAX, k);
 }
 
 HASHES_INLINE TARGET_AVX512
