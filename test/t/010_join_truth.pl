@@ -3,8 +3,8 @@
 
 # The similarity join finds the pairs that are known to be all there are.
 #
-# Descriptions of test/data; and larger collections, where DATA names the
-# folder that has them.
+# Descriptions of test/data; and larger collections, where COLLECTIONS
+# names the folder that has them: for test/run, that is DATA.
 
 use strict;
 use warnings;
@@ -15,7 +15,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 
 my $data = dirname(__FILE__) . '/../data';
-my $more = $ENV{DATA} // '';
+my $more = $ENV{COLLECTIONS} // '';
 
 my $node = PostgreSQL::Test::Cluster->new('main');
 $node->init;
@@ -205,7 +205,7 @@ check_algorithms('descriptions', '64MB', 0.5, 0.8);
 SKIP:
 {
 	my $dblp = "$more/ssj_dblp18k_words";
-	skip 'DATA has no ssj_dblp18k_words', 1
+	skip 'COLLECTIONS has no ssj_dblp18k_words', 1
 	  unless -f "$dblp/sets.tsv.xz";
 
 	load("$dblp/sets.tsv.xz", "$dblp/pairs.tsv.xz",
