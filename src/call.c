@@ -27,6 +27,14 @@ call_aggregate_context(FunctionCallInfo fcinfo)
 	return context;
 }
 
+Datum
+call_unchanged_state(FunctionCallInfo fcinfo)
+{
+	if (PG_ARGISNULL(0))
+		PG_RETURN_NULL();
+	PG_RETURN_POINTER(PG_GETARG_POINTER(0));
+}
+
 TupleDesc
 call_row_type(FunctionCallInfo fcinfo)
 {

@@ -15,6 +15,9 @@
 /* Where an aggregate's function keeps its state. */
 extern MemoryContext call_aggregate_context(FunctionCallInfo fcinfo);
 
+/* The state as it is, where an aggregate's function has nothing to add. */
+extern Datum call_unchanged_state(FunctionCallInfo fcinfo);
+
 /* The row type that the function is declared to return, palloc'd. */
 extern TupleDesc call_row_type(FunctionCallInfo fcinfo);
 

@@ -93,15 +93,6 @@ add_document(Site *site, LexiconState *state, const text *doc)
 	counts_add_document(state->counts, site->reader, utf8, len);
 }
 
-/* What has been added so far, for a document that is NULL. */
-static Datum
-return_unchanged(FunctionCallInfo fcinfo)
-{
-	if (PG_ARGISNULL(0))
-		PG_RETURN_NULL();
-	PG_RETURN_POINTER(PG_GETARG_POINTER(0));
-}
-
 /* (state internal, doc text [, analysis text [, max_words int]]) */
 Datum
 lexicon_agg_add(PG_FUNCTION_ARGS)
@@ -112,7 +103,7 @@ lexicon_agg_add(PG_FUNCTION_ARGS)
 	int64		max_words = DEFAULT_MAX_WORDS;
 
 	if (PG_ARGISNULL(1))
-		return return_unchanged(fcinfo);
+		return call_unchanged_state(fcinfo);
 	if ((PG_NARGS() > 2 && PG_ARGISNULL(2)) ||
 		(PG_NARGS() > 3 && PG_ARGISNULL(3)))
 		ereport(ERROR,
@@ -137,7 +128,7 @@ lexicon_agg_add_config(PG_FUNCTION_ARGS)
 	int64		max_words = DEFAULT_MAX_WORDS;
 
 	if (PG_ARGISNULL(2))
-		return return_unchanged(fcinfo);
+		return call_unchanged_state(fcinfo);
 	if (PG_ARGISNULL(1) || (PG_NARGS() > 3 && PG_ARGISNULL(3)))
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
@@ -160,7 +151,7 @@ lexicon_agg_add_lexicon(PG_FUNCTION_ARGS)
 	bool		markup;
 
 	if (PG_ARGISNULL(1))
-		return return_unchanged(fcinfo);
+		return call_unchanged_state(fcinfo);
 	lexicon = PG_GETARG_LEXICON(1);
 	lexicon_making(lexicon, &making);
 	markup = (lexicon->flags & LEXICON_MARKUP) != 0;
@@ -185,7 +176,7 @@ lexicon_agg_combine(PG_FUNCTION_ARGS)
 	LexiconState *other;
 
 	if (PG_ARGISNULL(1))
-		return return_unchanged(fcinfo);
+		return call_unchanged_state(fcinfo);
 	other = (LexiconState *) PG_GETARG_POINTER(1);
 	if (PG_ARGISNULL(0))
 		state = create_state(context, &other->making, other->markup,

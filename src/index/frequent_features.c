@@ -107,15 +107,6 @@ count_features(FeatureCounts *counts, const Signature *sig)
 	counts->total += n;
 }
 
-/* The state as it is, where there is nothing to add. */
-static Datum
-return_unchanged(FunctionCallInfo fcinfo)
-{
-	if (PG_ARGISNULL(0))
-		PG_RETURN_NULL();
-	PG_RETURN_POINTER(PG_GETARG_POINTER(0));
-}
-
 /* (state internal, sig signature [, n int]) */
 Datum
 frequent_features_add(PG_FUNCTION_ARGS)
@@ -126,7 +117,7 @@ frequent_features_add(PG_FUNCTION_ARGS)
 	int64		wanted = DEFAULT_WANTED;
 
 	if (PG_ARGISNULL(1))
-		return return_unchanged(fcinfo);
+		return call_unchanged_state(fcinfo);
 	if (PG_NARGS() > 2)
 	{
 		if (PG_ARGISNULL(2))
@@ -155,7 +146,7 @@ frequent_features_combine(PG_FUNCTION_ARGS)
 	const FeatureCounts *other;
 
 	if (PG_ARGISNULL(1))
-		return return_unchanged(fcinfo);
+		return call_unchanged_state(fcinfo);
 	other = (FeatureCounts *) PG_GETARG_POINTER(1);
 	if (PG_ARGISNULL(0))
 		counts = create_counts(context, &other->making, other->wanted);
