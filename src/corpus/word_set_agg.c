@@ -232,15 +232,6 @@ add_document(FunctionCallInfo fcinfo, Site *site, WordSetState *state,
 	push_document(state, create_document(state->context, site->extra, hash));
 }
 
-/* The state as it is, for a document that is NULL. */
-static Datum
-return_unchanged(FunctionCallInfo fcinfo)
-{
-	if (PG_ARGISNULL(0))
-		PG_RETURN_NULL();
-	PG_RETURN_POINTER(PG_GETARG_POINTER(0));
-}
-
 static void
 require_not_null(FunctionCallInfo fcinfo, int n)
 {
@@ -259,7 +250,7 @@ word_set_agg_add(PG_FUNCTION_ARGS)
 	text	   *doc;
 
 	if (PG_ARGISNULL(1))
-		return return_unchanged(fcinfo);
+		return call_unchanged_state(fcinfo);
 	require_not_null(fcinfo, 2);
 	require_not_null(fcinfo, 3);
 	doc = PG_GETARG_TEXT_PP(1);
@@ -279,7 +270,7 @@ word_set_agg_add_config(PG_FUNCTION_ARGS)
 	WordSetState *state;
 
 	if (PG_ARGISNULL(2))
-		return return_unchanged(fcinfo);
+		return call_unchanged_state(fcinfo);
 	require_not_null(fcinfo, 1);
 	require_not_null(fcinfo, 3);
 	site_use_config(site, PG_GETARG_OID(1), READS_WORDS);
@@ -299,7 +290,7 @@ word_set_agg_combine(PG_FUNCTION_ARGS)
 	WordSetState *other;
 
 	if (PG_ARGISNULL(1))
-		return return_unchanged(fcinfo);
+		return call_unchanged_state(fcinfo);
 	other = (WordSetState *) PG_GETARG_POINTER(1);
 	if (PG_ARGISNULL(0))
 		state = create_state(context, &other->info);
