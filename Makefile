@@ -1,108 +1,201 @@
 # neardup/Makefile
 
-EXTENSION = neardup
+# make takes a blank in a name for the end of the name.  Where the sources' own
+# folder has one, a build outside of it goes through a link.
+ifneq ($(words $(MAKEFILE_LIST)),1)
+
+$(or $(MAKECMDGOALS),all): linked
+	@:
+.PHONY: linked $(MAKECMDGOALS)
+linked:
+	@makefile='$(MAKEFILE_LIST)'; ln -sfn "$$(dirname "$${makefile# }")" sources
+	@$(MAKE) -f sources/Makefile $(MAKECMDGOALS)
+
+else
+
+EXTENSION = neardup neardup_library
 MODULE_big = neardup
 PGFILEDESC = "neardup - near-duplicate text detection"
 
 # One line per file, alphabetical
 OBJS = \
 	$(WIN32RES) \
-	src/algebra.o \
-	src/call.o \
+	src/algebra/sets.o \
+	src/algebra/vectors.o \
+	src/base/arguments.o \
+	src/base/call.o \
+	src/base/growing.o \
+	src/base/input.o \
+	src/base/linear_probing.o \
+	src/base/progress.o \
+	src/base/same_value.o \
+	src/base/settings.o \
+	src/base/sort_uint64.o \
+	src/clusters/added_rows.o \
+	src/clusters/clusters.o \
+	src/clusters/group_rows.o \
+	src/clusters/grouping.o \
+	src/clusters/id_places.o \
+	src/clusters/id_table.o \
+	src/clusters/ordered_query.o \
+	src/clusters/paged.o \
+	src/clusters/pair_clusters.o \
+	src/clusters/row_ids.o \
+	src/clusters/row_sets.o \
+	src/collection/lexicon_agg.o \
+	src/collection/word_set_agg.o \
+	src/collection/word_statistics.o \
 	src/corpus/bag.o \
 	src/corpus/counts.o \
-	src/corpus/identity.o \
 	src/corpus/lexicon.o \
-	src/corpus/lexicon_agg.o \
-	src/corpus/lexicon_ops.o \
-	src/corpus/site.o \
 	src/corpus/view.o \
 	src/corpus/weights.o \
 	src/corpus/word_set.o \
-	src/corpus/word_set_agg.o \
-	src/corpus/word_statistics.o \
-	src/documents.o \
-	src/evaluate.o \
-	src/evaluate_methods.o \
+	src/datum/signature.o \
+	src/distributed/neardup_pairs.o \
+	src/distributed/working_tables.o \
+	src/evaluation/evaluate.o \
+	src/evaluation/evaluate_methods.o \
+	src/evaluation/evaluate_thresholds.o \
+	src/evaluation/given_query.o \
+	src/evaluation/known_pairs.o \
 	src/features/consonants.o \
-	src/features/order.o \
+	src/features/repeats.o \
 	src/features/select.o \
 	src/features/sequence.o \
-	src/features/shingle.o \
-	src/features/sort.o \
-	src/features/sorted.o \
-	src/fill.o \
-	src/guard.o \
-	src/guard_index.o \
-	src/guard_key.o \
-	src/guard_report.o \
-	src/guard_search.o \
-	src/guard_tables.o \
-	src/index/feature_order.o \
-	src/index/frequent.o \
+	src/features/shingle_hashes.o \
+	src/features/shingler.o \
+	src/features/sorted_shingles.o \
+	src/index/exported_keys.o \
+	src/index/explain_index.o \
 	src/index/frequent_features.o \
 	src/index/gin.o \
-	src/index/query.o \
-	src/index/support.o \
-	src/input.o \
-	src/join/allkeys.o \
-	src/join/allpairs.o \
-	src/join/arena.o \
-	src/join/bitmap.o \
-	src/join/collapse.o \
-	src/join/comparison.o \
-	src/join/engine.o \
-	src/join/exec.o \
-	src/join/explain.o \
-	src/join/index.o \
-	src/join/keyed.o \
-	src/join/makings.o \
-	src/join/paircount.o \
-	src/join/plan.o \
-	src/join/ppjoin.o \
-	src/join/probecount.o \
-	src/join/rows.o \
-	src/join/seen.o \
-	src/join/selfjoin.o \
-	src/join/sketches.o \
-	src/join/spill.o \
-	src/join/spillfile.o \
-	src/join/suffix.o \
-	src/join/tokens.o \
-	src/join/vectors.o \
-	src/join/wordgroups.o \
-	src/measures.o \
-	src/methods/bottom.o \
-	src/methods/coordinates.o \
-	src/methods/descriptive_words.o \
-	src/methods/fuzzy_fingerprint.o \
-	src/methods/heavy_sentences.o \
-	src/methods/imatch.o \
-	src/methods/keys.o \
-	src/methods/long_sentences.o \
-	src/methods/lsh.o \
-	src/methods/methods.o \
-	src/methods/minhash.o \
-	src/methods/sample.o \
-	src/methods/selections.o \
-	src/methods/sentence_pairs.o \
-	src/methods/sentences.o \
-	src/methods/simhash.o \
-	src/methods/supershingles.o \
-	src/methods/text_hash.o \
-	src/methods/top_words.o \
-	src/methods/vectors.o \
-	src/methods/weighed.o \
-	src/methods/weighted_words.o \
+	src/index/prefix.o \
+	src/inverted/batch.o \
+	src/inverted/build.o \
+	src/inverted/check.o \
+	src/inverted/cost.o \
+	src/inverted/directory.o \
+	src/inverted/filter.o \
+	src/inverted/handler.o \
+	src/inverted/merge.o \
+	src/inverted/overlap.o \
+	src/inverted/pages.o \
+	src/inverted/pass.o \
+	src/inverted/pending.o \
+	src/inverted/postings.o \
+	src/inverted/row.o \
+	src/inverted/scan.o \
+	src/inverted/segments.o \
+	src/inverted/vacuum.o \
+	src/inverted/writer.o \
+	src/join/algorithms/cosine_join.o \
+	src/join/algorithms/join_kinds.o \
+	src/join/algorithms/prefix_filter.o \
+	src/join/algorithms/resemblance_join.o \
+	src/join/algorithms/set_join.o \
+	src/join/algorithms/sketch_keys.o \
+	src/join/algorithms/vectorjoin.o \
+	src/join/classic/allkeys.o \
+	src/join/classic/allpairs.o \
+	src/join/classic/classic.o \
+	src/join/classic/cosine_allpairs.o \
+	src/join/classic/paircount.o \
+	src/join/classic/ppjoin.o \
+	src/join/classic/probecount.o \
+	src/join/classic/suffix.o \
+	src/join/classic/wordgroups.o \
+	src/join/engine/arena.o \
+	src/join/engine/bitmap.o \
+	src/join/engine/collapse.o \
+	src/join/engine/engine.o \
+	src/join/engine/probing.o \
+	src/join/engine/row_groups.o \
+	src/join/engine/search.o \
+	src/join/engine/seen.o \
+	src/join/engine/setindex.o \
+	src/join/engine/spill.o \
+	src/join/engine/spillfile.o \
+	src/join/engine/tokens.o \
+	src/join/node/comparison.o \
+	src/join/node/join_exec.o \
+	src/join/node/join_explain.o \
+	src/join/node/join_path.o \
+	src/join/node/join_plan.o \
+	src/join/node/join_read.o \
+	src/join/node/join_shared.o \
+	src/join/node/makings.o \
+	src/join/node/selfjoin.o \
+	src/join/node/selfjoin_columns.o \
+	src/measures/identity.o \
+	src/measures/measure_expression.o \
+	src/measures/measure_functions.o \
+	src/measures/near.o \
+	src/measures/near_approx.o \
+	src/measures/sketch_odds.o \
+	src/methods/candidate_keys.o \
+	src/methods/lexical/chosen_sentences.o \
+	src/methods/lexical/coordinates.o \
+	src/methods/lexical/descriptive_words.o \
+	src/methods/lexical/fuzzy_fingerprint.o \
+	src/methods/lexical/heavy_sentences.o \
+	src/methods/lexical/imatch.o \
+	src/methods/lexical/long_sentences.o \
+	src/methods/lexical/text_hash.o \
+	src/methods/lexical/top_words.o \
+	src/methods/making_name.o \
+	src/methods/method_table.o \
+	src/methods/sets/anchored.o \
+	src/methods/sets/every_nth.o \
+	src/methods/sets/features.o \
+	src/methods/sets/koala.o \
+	src/methods/sets/leave_out.o \
+	src/methods/sets/selection.o \
+	src/methods/sets/sentence_pairs.o \
+	src/methods/sets/shingles.o \
+	src/methods/sets/sif.o \
+	src/methods/sets/winnow.o \
+	src/methods/sketches/bottom.o \
+	src/methods/sketches/lsh.o \
+	src/methods/sketches/minhash.o \
+	src/methods/sketches/sample.o \
+	src/methods/sketches/simhash.o \
+	src/methods/sketches/sketch.o \
+	src/methods/sketches/supershingles.o \
+	src/methods/weighted/document_vector.o \
+	src/methods/weighted/pairs.o \
+	src/methods/weighted/weighted_features.o \
+	src/methods/weighted/weighted_shingles.o \
+	src/methods/weighted/weighted_words.o \
 	src/neardup.o \
-	src/selections.o \
-	src/shingles.o \
-	src/signature.o \
-	src/signature_ops.o \
-	src/sketches.o \
-	src/statistics.o \
+	src/passages/boilerplate.o \
+	src/passages/chains.o \
+	src/passages/common_passages.o \
+	src/passages/copied_blocks.o \
+	src/passages/copied_sections.o \
+	src/passages/coverage.o \
+	src/passages/evidence.o \
+	src/passages/graphemes.o \
+	src/passages/highlight.o \
+	src/passages/marked_text.o \
+	src/passages/page_parts.o \
+	src/passages/passages_html.o \
+	src/passages/repeated_runs.o \
+	src/passages/sequence_index.o \
+	src/passages/shared_passages.o \
+	src/planner/comparisons.o \
+	src/planner/conditions.o \
+	src/planner/look_ups.o \
+	src/planner/short_constants.o \
+	src/planner/statistics.o \
+	src/site/recorded_versions.o \
+	src/site/show_words.o \
+	src/site/site.o \
+	src/site/weigher.o \
 	src/text/analysis.o \
 	src/text/ascii.o \
+	src/text/combine.o \
+	src/text/components.o \
 	src/text/configured.o \
 	src/text/entities.o \
 	src/text/languages.o \
@@ -115,21 +208,94 @@ OBJS = \
 	src/text/stopwords.o \
 	src/text/terms.o \
 	src/text/words.o \
-	src/vectors.o \
-	src/weighted.o \
-	src/words.o
+	src/triggers/fill.o \
+	src/triggers/guard.o \
+	src/triggers/guard_arguments.o \
+	src/triggers/guard_counts.o \
+	src/triggers/guard_index.o \
+	src/triggers/guard_key.o \
+	src/triggers/guard_report.o \
+	src/triggers/guard_scope.o \
+	src/triggers/guard_search.o \
+	src/triggers/guard_skipped.o \
+	src/triggers/guard_statement.o \
+	src/triggers/guard_tables.o \
+	src/triggers/guard_violations.o \
+	src/types/lexicon_io.o \
+	src/types/lexicon_ops.o \
+	src/types/set_operations.o \
+	src/types/signature_casts.o \
+	src/types/signature_describe.o \
+	src/types/signature_io.o \
+	src/types/signature_order.o \
+	src/types/signature_query.o \
+	src/types/subscript.o
+
+# The install script is put together from one file a noun, in this order: what
+# an object needs comes before it.
+INSTALL_NOUNS = \
+	begin \
+	signature \
+	signature_order \
+	set_operations \
+	measures \
+	signature_query \
+	gin \
+	inverted \
+	shingles \
+	selections \
+	sentence_pairs \
+	sketches \
+	lexicon \
+	lexicon_agg \
+	word_statistics \
+	lexical \
+	weighted \
+	identity \
+	descriptive_words \
+	frequent_features \
+	exported_keys \
+	distributed \
+	fill \
+	passages \
+	clusters \
+	guard \
+	evaluation \
+	progress \
+	versions
+INSTALL_SQL = $(INSTALL_NOUNS:%=$(srcdir)/sql/install/%.sql)
+DATA_built = sql/neardup--1.0.sql sql/neardup_library--1.0.sql
+# Upgrade scripts; set, as tests have a DATA of their own in the environment
+DATA =
 
 # Named one by one: wildcards find nothing in an out-of-tree build.
-DATA = sql/neardup--1.0.sql
 DOCS = \
 	doc/analysis.md \
+	doc/architecture.md \
 	doc/benchmarks.md \
+	doc/clusters.md \
+	doc/coming_from.md \
+	doc/design.md \
+	doc/distributed.md \
+	doc/drivers.md \
+	doc/index.md \
 	doc/join.md \
+	doc/languages.md \
 	doc/lexical.md \
 	doc/lexicon.md \
+	doc/library.md \
+	doc/markup.md \
 	doc/methods.md \
+	doc/methods_measured.md \
 	doc/neardup.md \
+	doc/neardup_index.md \
+	doc/operations.md \
+	doc/passages.md \
+	doc/records.md \
+	doc/similar.md \
+	doc/sizing.md \
 	doc/sketches.md \
+	doc/start.md \
 	doc/storage.md \
 	doc/tuning.md
 
@@ -138,66 +304,101 @@ PG_CPPFLAGS = -I$(srcdir)/src -DNEARDUP_VERSION='"$(DISTVERSION)"'
 SHLIB_LINK = -licuuc -licui18n -lstemmer -lm
 
 # Inputs live under test/; expected output in expected/, where pg_regress
-# looks first.  sql/ holds versioned install scripts only, because pg_regress
-# also looks there first for inputs.
+# looks first.  sql/ itself holds versioned install scripts only, because
+# pg_regress also looks there first for inputs.
 #
 # One line per test, alphabetical
 REGRESS = \
 	analysis \
+	boilerplate \
 	candidates \
+	clusters \
+	comparisons \
 	configured \
+	copied_sections \
+	distributed \
 	estimates \
 	evaluate \
+	evaluate_thresholds \
+	exported_keys \
+	explain \
 	fill \
 	frequent_features \
 	fuzz \
 	gin \
+	golden \
 	guard \
 	guard_deferred \
 	guard_modes \
+	guard_scope \
+	guard_statement \
 	guard_tables \
+	guard_told \
+	guard_violations \
+	highlight \
 	install \
 	invariances \
+	inverted \
+	inverted_vectors \
 	join \
 	join_comparison \
 	join_makings \
+	join_parallel \
 	join_random \
 	join_runs \
 	lexical \
 	lexicon \
+	library \
 	measures \
+	memory \
+	mistakes \
+	partitions \
+	passages \
+	passages_planted \
+	passages_sources \
+	permissions \
+	records \
 	security \
 	selections \
 	selfjoin \
 	sentence_pairs \
+	set_operations \
 	shingles \
 	signature \
 	sketches \
 	statistics \
+	thresholds \
 	weighted \
 	weighted_search \
+	versions \
 	words
 REGRESS_OPTS = --inputdir=$(srcdir)/test --load-extension=neardup
 # Whatever the server's locale and encoding are
 ENCODING = UTF8
 NO_LOCALE = 1
 ISOLATION = \
+	ddl_race \
 	guard_deferred_race \
 	guard_insert_race \
 	guard_moved_race \
 	guard_partition_race \
+	guard_reindex_race \
+	guard_scope_race \
 	guard_skip_race \
 	guard_speculative_race \
+	guard_statement_race \
 	guard_update_race \
-	join_recheck
+	inverted_vacuum_race \
+	join_recheck \
+	progress
 ISOLATION_OPTS = --inputdir=$(srcdir)/test --outputdir=. \
 	--load-extension=neardup
 TAP_TESTS = 1
-PROVE_TESTS ?= test/t/*.pl
+PROVE_TESTS ?= test/t/*.pl test/citus/*.pl
 
 # "make test" and "make demo" need nothing but git and make: they install what
 # else there must be, and come here again with a pg_config of their own.
-ifneq ($(filter-out test demo,$(or $(MAKECMDGOALS),all)),)
+ifneq ($(filter-out test demo dist,$(or $(MAKECMDGOALS),all)),)
 
 PG_CONFIG ?= pg_config
 PGXS := $(shell $(PG_CONFIG) --pgxs)
@@ -214,18 +415,39 @@ ifneq ($(filter i%86,$(host_cpu)),)
 override CFLAGS += -msse2 -mfpmath=sse
 endif
 
+# test/run sets it: what only tests ask of the module, and those that do
+ifdef NEARDUP_TESTING
+override CPPFLAGS += -DNEARDUP_TESTING
+REGRESS += word_places words_by_icu
+endif
+
 # Tests of what only later versions can do
 ifeq ($(shell test $(MAJORVERSION) -ge 16 && echo new),new)
 REGRESS += softerr
 endif
 
 # Loops over the units of a shingle, whose number the compiler mostly knows.
-src/features/order.o src/features/sorted.o: CFLAGS += $(CFLAGS_UNROLL_LOOPS)
+src/features/shingle_hashes.o src/features/sorted_shingles.o: CFLAGS += $(CFLAGS_UNROLL_LOOPS)
 
 # Its loops are written for vectors, and short.
-src/methods/minhash.o: CFLAGS += $(CFLAGS_VECTORIZE) $(CFLAGS_UNROLL_LOOPS)
+src/methods/sketches/minhash.o: CFLAGS += $(CFLAGS_VECTORIZE) $(CFLAGS_UNROLL_LOOPS)
 
-$(OBJS): $(wildcard $(srcdir)/src/*.h $(srcdir)/src/*/*.h)
+# The folder for documents is one for all extensions: a folder of our own in it.
+# What PGXS removes at uninstallation it looks for elsewhere.
+docmoduledir = extension/neardup
+.PHONY: uninstall-documents
+uninstall: uninstall-documents
+uninstall-documents:
+	rm -rf '$(DESTDIR)$(docdir)/$(docmoduledir)'
+
+sql/neardup--1.0.sql: $(INSTALL_SQL) $(srcdir)/Makefile
+	@$(MKDIR_P) $(@D)
+	cat $(INSTALL_SQL) >$@
+sql/neardup_library--1.0.sql: $(srcdir)/sql/install/library.sql
+	@$(MKDIR_P) $(@D)
+	cat $< >$@
+
+$(OBJS): $(wildcard $(srcdir)/src/*/*.h $(srcdir)/src/*/*/*.h)
 
 # Out-of-tree build.  Phony, as make would find the directories via VPATH.
 ifdef VPATH
@@ -233,13 +455,27 @@ ifdef VPATH
 all $(OBJS) $(OBJS:.o=.bc): | vpath-dirs
 vpath-dirs:
 	@$(MKDIR_P) $(sort $(dir $(OBJS)))
-	@test -e expected || ln -s $(srcdir)/expected expected
+	@test -e expected || ln -sfn $(srcdir)/expected expected
 endif
 
+else
+srcdir = $(patsubst %/,%,$(dir $(firstword $(MAKEFILE_LIST))))
 endif
 
-.PHONY: test demo
+# The distribution, as PGXN takes it: what is committed, without the packages'
+# own files, and the install script that the others read.
+DISTNAME = neardup-$(DISTVERSION)
+.PHONY: test demo dist
+dist:
+	@git -C $(srcdir) diff --quiet HEAD || { echo "commit first" >&2; exit 1; }
+	@mkdir -p sql && cat $(INSTALL_SQL) >sql/neardup--1.0.sql
+	@cat $(srcdir)/sql/install/library.sql >sql/neardup_library--1.0.sql
+	git -C $(srcdir) archive --format=zip -o "$$PWD/$(DISTNAME).zip" \
+		--prefix=$(DISTNAME)/sql/ $(DATA_built:%=--add-file="$$PWD/%") \
+		--prefix=$(DISTNAME)/ HEAD
 test:
-	@PG_CONFIG='$(PG_CONFIG)' $(dir $(firstword $(MAKEFILE_LIST)))test/run test/run-suites
+	@PG_CONFIG='$(PG_CONFIG)' $(srcdir)/test/run test/run-suites
 demo:
-	@PG_CONFIG='$(PG_CONFIG)' $(dir $(firstword $(MAKEFILE_LIST)))test/run demo/run
+	@PG_CONFIG='$(PG_CONFIG)' $(srcdir)/test/run demo/run
+
+endif

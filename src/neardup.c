@@ -10,13 +10,14 @@
 
 #include <math.h>
 
-#include "compat.h"
-#include "join/node.h"
-#include "neardup.h"
+#include "base/compat.h"
+#include "base/settings.h"
+#include "datum/signature.h"
+#include "join/node/join_node.h"
+#include "planner/comparisons.h"
+#include "planner/short_constants.h"
 
 NEARDUP_MODULE_MAGIC;
-
-double		neardup_threshold = 0.8;	/* of the operators %, <% and %> */
 
 /* Zero lies in the range that a real setting can express, but not in ours. */
 static bool
@@ -38,6 +39,8 @@ _PG_init(void)
 							 0.8, 0.0, 1.0,
 							 PGC_USERSET, GUC_EXPLAIN,
 							 check_threshold, NULL, NULL);
+	near_look_ups_init();
+	short_constants_init();
 	similarity_join_init();
 	MarkGUCPrefixReserved("neardup");
 }

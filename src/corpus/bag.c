@@ -15,7 +15,6 @@
 
 #include "corpus/bag.h"
 
-#define WORDS_BLOCK		1024	/* words read at a time */
 #define BAG_SIZE		256	/* places of a new table; a power of 2 */
 #define BAG_KEEP		65536	/* a larger table is not kept */
 
@@ -24,7 +23,7 @@ static void
 allocate(Bag *bag, size_t size)
 {
 	bag->size = size / 2;
-	bag->mask = size - 1;
+	probing_init(&bag->probing, size);
 	bag->places = MemoryContextAllocExtended(bag->context,
 											 size * sizeof(uint32),
 											 MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
@@ -52,9 +51,10 @@ clear_places(Bag *bag)
 {
 	for (size_t i = 0; i < bag->nwords; i++)
 	{
-		size_t		place = bag->words[i].hash & bag->mask;
+		size_t		place = probing_first(&bag->probing, bag->words[i].hash);
 
-		for (; bag->places[place] != 0; place = (place + 1) & bag->mask)
+		for (; bag->places[place] != 0;
+			 place = probing_next(&bag->probing, place))
 			bag->places[place] = 0;
 	}
 }
@@ -62,16 +62,16 @@ clear_places(Bag *bag)
 void
 bag_clear(Bag *bag)
 {
-	if (bag->mask >= BAG_KEEP)
+	if (bag->probing.mask >= BAG_KEEP)
 	{
 		pfree(bag->places);
 		pfree(bag->words);
 		allocate(bag, BAG_SIZE);
 	}
-	else if (bag->nwords < bag->mask / 16)
+	else if (bag->nwords < bag->probing.mask / 16)
 		clear_places(bag);		/* a document before was longer */
 	else
-		memset(bag->places, 0, (bag->mask + 1) * sizeof(uint32));
+		memset(bag->places, 0, (bag->probing.mask + 1) * sizeof(uint32));
 	bag->nwords = 0;
 	bag->stats.length = 0;
 	bag->stats.tf_max = 0;
@@ -81,10 +81,10 @@ bag_clear(Bag *bag)
 static inline uint32 *
 find_place(const Bag *bag, uint64 hash)
 {
-	size_t		i = hash & bag->mask;
+	size_t		i = probing_first(&bag->probing, hash);
 
 	while (bag->places[i] != 0 && bag->words[bag->places[i] - 1].hash != hash)
-		i = (i + 1) & bag->mask;
+		i = probing_next(&bag->probing, i);
 	return &bag->places[i];
 }
 
@@ -99,7 +99,7 @@ grow(Bag *bag)
 				 errmsg("document has too many different words"),
 				 errhint("Cut the document into parts.")));
 	pfree(bag->places);
-	allocate(bag, (bag->mask + 1) * 2);
+	allocate(bag, (bag->probing.mask + 1) * 2);
 	memcpy(bag->words, words, bag->nwords * sizeof(BagWord));
 	pfree(words);
 	for (size_t i = 0; i < bag->nwords; i++)
@@ -137,11 +137,11 @@ bag_add(Bag *bag, const uint64 *hashes, size_t n)
 void
 bag_read(Bag *bag, Reader *reader)
 {
-	uint64		hashes[WORDS_BLOCK];
+	uint64		hashes[READ_AT_ONCE];
 	size_t		n;
 
 	bag_clear(bag);
-	while ((n = reader_read_words(reader, hashes, WORDS_BLOCK)) > 0)
+	while ((n = reader_read_words(reader, hashes, READ_AT_ONCE)) > 0)
 		bag_add(bag, hashes, n);
 }
 

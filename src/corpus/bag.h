@@ -9,6 +9,7 @@
 #ifndef NEARDUP_BAG_H
 #define NEARDUP_BAG_H
 
+#include "base/linear_probing.h"
 #include "corpus/weights.h"
 #include "text/reader.h"
 
@@ -25,7 +26,7 @@ typedef struct Bag
 	size_t		nwords;
 	size_t		size;			/* room for words */
 	uint32	   *places;			/* hash table: index into words + 1, or 0 */
-	size_t		mask;			/* its size - 1 */
+	Probing		probing;		/* of them */
 	DocumentStats stats;
 } Bag;
 

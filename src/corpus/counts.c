@@ -25,10 +25,11 @@
 #include "port/pg_bitutils.h"
 #include "utils/memutils.h"
 
+#include "base/interrupts.h"
+#include "base/linear_probing.h"
+#include "base/sort_uint64.h"
 #include "corpus/counts.h"
-#include "features/sort.h"
 
-#define WORDS_BLOCK		1024	/* words read at a time */
 #define TABLE_SIZE		1024	/* of a new table; a power of 2 */
 
 typedef struct Count
@@ -42,16 +43,13 @@ typedef struct Count
 struct Counts
 {
 	MemoryContext context;		/* owns the table */
-	Count	   *table;			/* open addressing, linear probing */
-	size_t		mask;			/* size of the table - 1 */
+	Count	   *table;
+	Probing		probing;		/* of its places */
 	size_t		nwords;			/* filled places */
 	size_t		max_words;
 	uint32		document;		/* the current one; never 0 */
-	uint64		documents;
-	uint64		length;
-	uint64		df_error;
-	uint64		cf_error;
-	uint64		initials[LEXICON_CLASSES];
+	Lexicon    *totals;			/* the head of a lexicon, of which only what
+								 * lexicon_add_totals() adds is used */
 };
 
 static Count *
@@ -67,9 +65,10 @@ counts_create(size_t max_words)
 	Counts	   *counts = palloc0(sizeof(Counts));
 
 	counts->context = CurrentMemoryContext;
+	counts->totals = palloc0(LEXICON_HEADER);
 	counts->max_words = max_words;
 	counts->table = create_table(counts, TABLE_SIZE);
-	counts->mask = TABLE_SIZE - 1;
+	probing_init(&counts->probing, TABLE_SIZE);
 	return counts;
 }
 
@@ -77,13 +76,12 @@ counts_create(size_t max_words)
 static inline Count *
 find_place(const Counts *counts, uint64 hash)
 {
-	size_t		i = hash & counts->mask;
+	size_t		i = probing_first(&counts->probing, hash);
 
 	while (counts->table[i].cf != 0 && counts->table[i].hash != hash)
-		i = (i + 1) & counts->mask;
+		i = probing_next(&counts->probing, i);
 	return &counts->table[i];
 }
-
 
 /*
  * A word's rank among those to be kept: by df, then by hash.  Words of the
@@ -103,17 +101,16 @@ static void
 rebuild(Counts *counts, size_t size, uint64 limit)
 {
 	Count	   *old = counts->table;
-	size_t		old_size = counts->mask + 1;
+	size_t		old_size = counts->probing.mask + 1;
 	uint32		lost_df = 0;
 	uint32		lost_cf = 0;
 
 	counts->table = create_table(counts, size);
-	counts->mask = size - 1;
+	probing_init(&counts->probing, size);
 	counts->nwords = 0;
 	for (size_t i = 0; i < old_size; i++)
 	{
-		if (i % 65536 == 0)
-			CHECK_FOR_INTERRUPTS();
+		CHECK_EVERY(i);
 		if (old[i].cf == 0)
 			continue;
 		if (rank_of(old[i].df, old[i].hash) <= limit)
@@ -125,8 +122,8 @@ rebuild(Counts *counts, size_t size, uint64 limit)
 		*find_place(counts, old[i].hash) = old[i];
 		counts->nwords++;
 	}
-	counts->df_error += lost_df;
-	counts->cf_error += lost_cf;
+	counts->totals->df_error += lost_df;
+	counts->totals->cf_error += lost_cf;
 	pfree(old);
 }
 
@@ -139,7 +136,7 @@ drop_rare(Counts *counts)
 	size_t		n = 0;
 	uint64		limit;
 
-	for (size_t i = 0; i <= counts->mask; i++)
+	for (size_t i = 0; i <= counts->probing.mask; i++)
 	{
 		if (counts->table[i].cf != 0)
 			ranks[n++] = rank_of(counts->table[i].df, counts->table[i].hash);
@@ -147,7 +144,7 @@ drop_rare(Counts *counts)
 	sort_hashes(ranks, n);
 	limit = ranks[(n - 1) / 2];
 	pfree(ranks);
-	rebuild(counts, counts->mask + 1, limit);
+	rebuild(counts, counts->probing.mask + 1, limit);
 }
 
 /*
@@ -159,8 +156,8 @@ make_place(Counts *counts, uint64 hash)
 {
 	if (counts->nwords == counts->max_words)
 		drop_rare(counts);
-	else if (counts->nwords >= (counts->mask + 1) / 4 * 3)
-		rebuild(counts, (counts->mask + 1) * 2, 0);
+	else if (counts->nwords >= (counts->probing.mask + 1) / 4 * 3)
+		rebuild(counts, (counts->probing.mask + 1) * 2, 0);
 	counts->nwords++;
 	return find_place(counts, hash);
 }
@@ -188,10 +185,10 @@ add_word(Counts *counts, uint64 hash)
 static void
 next_document(Counts *counts)
 {
-	counts->documents++;
+	counts->totals->documents++;
 	if (++counts->document != 0)
 		return;
-	for (size_t i = 0; i <= counts->mask; i++)
+	for (size_t i = 0; i <= counts->probing.mask; i++)
 		counts->table[i].document = 0;
 	counts->document = 1;
 }
@@ -200,22 +197,35 @@ void
 counts_add_document(Counts *counts, Reader *reader, const char *doc,
 					size_t len)
 {
-	uint64		hashes[WORDS_BLOCK];
-	uint8		initials[WORDS_BLOCK];
+	uint64		hashes[READ_AT_ONCE];
+	uint8		initials[READ_AT_ONCE];
+	uint64	   *initial_counts = counts->totals->initials;
 	size_t		n;
 
 	next_document(counts);
 	reader_begin(reader, doc, len);
 	while ((n = reader_read_initials(reader, hashes, initials,
-									 WORDS_BLOCK)) > 0)
+									 READ_AT_ONCE)) > 0)
 	{
 		for (size_t i = 0; i < n; i++)
 		{
 			add_word(counts, hashes[i]);
-			counts->initials[initials[i]]++;
+			initial_counts[initials[i]]++;
 		}
-		counts->length += n;
+		counts->totals->length += n;
 	}
+}
+
+void
+counts_add_shingles(Counts *counts, const uint64 *shingles, size_t n)
+{
+	next_document(counts);
+	for (size_t i = 0; i < n; i++)
+	{
+		CHECK_EVERY(i);
+		add_word(counts, shingles[i]);
+	}
+	counts->totals->length += n;
 }
 
 /* A word counted elsewhere. */
@@ -238,16 +248,10 @@ counts_add_lexicon(Counts *counts, const Lexicon *lexicon)
 {
 	size_t		n = LEXICON_NWORDS(lexicon);
 
-	counts->documents += lexicon->documents;
-	counts->length += lexicon->length;
-	counts->df_error += lexicon->df_error;
-	counts->cf_error += lexicon->cf_error;
-	for (int i = 0; i < LEXICON_CLASSES; i++)
-		counts->initials[i] += lexicon->initials[i];
+	lexicon_add_totals(counts->totals, lexicon);
 	for (size_t i = 0; i < n; i++)
 	{
-		if (i % 65536 == 0)
-			CHECK_FOR_INTERRUPTS();
+		CHECK_EVERY(i);
 		add_count(counts, lexicon->entries[i].hash, lexicon->entries[i].df,
 				  lexicon->entries[i].cf);
 	}
@@ -256,22 +260,16 @@ counts_add_lexicon(Counts *counts, const Lexicon *lexicon)
 void
 counts_add(Counts *counts, const Counts *other)
 {
-	counts->documents += other->documents;
-	counts->length += other->length;
-	counts->df_error += other->df_error;
-	counts->cf_error += other->cf_error;
-	for (int i = 0; i < LEXICON_CLASSES; i++)
-		counts->initials[i] += other->initials[i];
+	lexicon_add_totals(counts->totals, other->totals);
 	/*
 	 * Words come in the order of their places.  In a smaller table they would
 	 * crowd in one place at first.
 	 */
-	if (counts->mask < other->mask)
-		rebuild(counts, other->mask + 1, 0);
-	for (size_t i = 0; i <= other->mask; i++)
+	if (counts->probing.mask < other->probing.mask)
+		rebuild(counts, other->probing.mask + 1, 0);
+	for (size_t i = 0; i <= other->probing.mask; i++)
 	{
-		if (i % 65536 == 0)
-			CHECK_FOR_INTERRUPTS();
+		CHECK_EVERY(i);
 		if (other->table[i].cf != 0)
 			add_count(counts, other->table[i].hash, other->table[i].df,
 					  other->table[i].cf);
@@ -293,12 +291,8 @@ counts_lexicon(const Counts *counts, const Making *making, bool markup)
 	Lexicon    *lexicon = lexicon_alloc(making, markup, counts->nwords);
 	size_t		n = 0;
 
-	lexicon->documents = counts->documents;
-	lexicon->length = counts->length;
-	lexicon->df_error = counts->df_error;
-	lexicon->cf_error = counts->cf_error;
-	memcpy(lexicon->initials, counts->initials, sizeof(lexicon->initials));
-	for (size_t i = 0; i <= counts->mask; i++)
+	lexicon_add_totals(lexicon, counts->totals);
+	for (size_t i = 0; i <= counts->probing.mask; i++)
 	{
 		if (counts->table[i].cf == 0)
 			continue;

@@ -24,6 +24,10 @@ extern Counts *counts_create(size_t max_words);
 extern void counts_add_document(Counts *counts, Reader *reader,
 								const char *doc, size_t len);
 
+/* Adds a document of n shingles, as often as each occurs. */
+extern void counts_add_shingles(Counts *counts, const uint64 *shingles,
+								size_t n);
+
 /* Adds what was counted elsewhere. */
 extern void counts_add_lexicon(Counts *counts, const Lexicon *lexicon);
 extern void counts_add(Counts *counts, const Counts *other);

@@ -4,7 +4,8 @@
  *		and of each word how often it occurs.
  *
  * A lexicon is an ordinary datum.  Words are known by their hashes only, the
- * same that signatures are made of.  doc/storage.md has the bytes as a table.
+ * same that signatures are made of.  What is counted may be shingles in place
+ * of words: all that is said of words here goes for them.  doc/storage.md has the bytes as a table.
  *
  * Portions Copyright (c) 2026, the neardup developers
  *
@@ -13,7 +14,7 @@
 #ifndef NEARDUP_LEXICON_H
 #define NEARDUP_LEXICON_H
 
-#include "neardup.h"
+#include "datum/signature.h"
 #include "text/reader.h"
 
 #define LEXICON_VERSION		1	/* first byte of every lexicon */
@@ -39,25 +40,33 @@ typedef struct Lexicon
 	int32		vl_len_;		/* varlena header (do not touch directly!) */
 	uint8		version;		/* LEXICON_VERSION */
 	uint8		flags;			/* LEXICON_... */
-	uint8		language;		/* the analysis, as in a Making of unit word, */
-	uint8		reserved;		/* order keep and k = 1; zero */
+	uint8		language;		/* the analysis, as in a Making: of words, unit */
+	uint8		unit;			/* word, order keep and k = 1, or of shingles */
 	uint32		filters;
 	uint32		analysis;
+	uint8		order;
+	uint8		reserved;		/* zero */
+	uint16		k;
+	uint32		reserved2;		/* zero, so that what follows is aligned */
 	uint64		id;				/* hash of all the rest; see lexicon_seal() */
 	uint64		documents;		/* N */
 	uint64		length;			/* words of all documents */
 	uint64		df_error;		/* no df is off by more; nor is that of a word
 								 * which is not there more than this */
 	uint64		cf_error;		/* the same for cf */
-	uint64		initials[LEXICON_CLASSES];	/* words by class of first letter */
+	uint64		initials[LEXICON_CLASSES];	/* words by class of first letter;
+											 * of shingles zero */
 	LexiconEntry entries[FLEXIBLE_ARRAY_MEMBER];	/* by rising hash */
 } Lexicon;
 
 StaticAssertDecl(sizeof(LexiconEntry) == 16, "LexiconEntry has padding");
-StaticAssertDecl(offsetof(Lexicon, entries) == 56 + 8 * LEXICON_CLASSES,
+StaticAssertDecl(offsetof(Lexicon, entries) == 64 + 8 * LEXICON_CLASSES,
 				 "Lexicon has padding");
 
 #define LEXICON_HEADER		offsetof(Lexicon, entries)
+
+/* The portable bytes are those behind the varlena header, little-endian. */
+#define LEXICON_BYTES(l)	((char *) (l) + VARHDRSZ)
 #define LEXICON_NWORDS(l) \
 	((VARSIZE(l) - LEXICON_HEADER) / sizeof(LexiconEntry))
 
@@ -82,8 +91,18 @@ extern Lexicon *lexicon_alloc(const Making *making, bool markup,
 /* Must be called when all else is filled in. */
 extern void lexicon_seal(Lexicon *lexicon);
 
+/* From the bytes of this machine to portable ones, in place, and back. */
+extern void lexicon_swap(Lexicon *lexicon);
+
 /* The analysis that a lexicon was made with; method and width are zero. */
 extern void lexicon_making(const Lexicon *lexicon, Making *making);
+
+/* Whether a making is that of words, taken one by one, or of shingles. */
+static inline bool
+making_is_of_words(const Making *making)
+{
+	return making->unit == UNIT_WORD && making->k == 1;
+}
 
 /*
  * Turns the making of any analysis into that of its words alone: unit word,
@@ -102,7 +121,7 @@ extern void lexicon_require_making(const Lexicon *lexicon,
 extern void words_require_same(const Making *a, const Making *b);
 
 /*
- * The analysis of words as the text form and messages have it: without the k
+ * The analysis as the text form and messages have it: for words without the k
  * that they do not have, and "simple" for nothing special.
  */
 extern char *words_name(const Making *making);
@@ -112,6 +131,21 @@ extern char *words_name(const Making *making);
  * number is told.  In the current memory context; its varlena header is void.
  */
 extern const Lexicon *lexicon_header(Datum datum, size_t *nwords);
+
+/*
+ * Adds the numbers of the corpus, not the words, of one lexicon to those of
+ * another.  Raises PROGRAM_LIMIT_EXCEEDED where they do not fit into a bigint,
+ * in which SQL has them.
+ */
+extern void lexicon_add_totals(Lexicon *to, const Lexicon *from);
+
+/* a + b, or the largest bigint: a greater error says nothing more. */
+static inline uint64
+lexicon_add_errors(uint64 a, uint64 b)
+{
+	return Min(a, PG_INT64_MAX) > PG_INT64_MAX - Min(b, PG_INT64_MAX) ?
+		PG_INT64_MAX : a + b;
+}
 
 /* a + b, or the largest number if that is too small. */
 static inline uint32

@@ -14,11 +14,13 @@
 
 #include <math.h>
 
-#include "miscadmin.h"
+#include "access/xact.h"
+#include "executor/nodeHash.h"
 #include "port/pg_bitutils.h"
 #include "utils/float.h"
 #include "utils/memutils.h"
 
+#include "base/interrupts.h"
 #include "corpus/view.h"
 
 /* Fills in where the entries of each bucket begin. */
@@ -32,8 +34,7 @@ fill_starts(LexiconView *view)
 	{
 		size_t		mine = view->lexicon->entries[i].hash >> view->shift;
 
-		if (i % 65536 == 0)
-			CHECK_FOR_INTERRUPTS();
+		CHECK_EVERY(i);
 		while (bucket <= mine)
 			view->starts[bucket++] = i;
 	}
@@ -81,33 +82,58 @@ view_release(LexiconView *view)
 		MemoryContextDelete(view->context);
 }
 
-/* Keeps views no longer, until there is room for one of so many bytes. */
+/* Keeps the one that was used least recently no longer. */
 static void
-make_room(Size bytes)
+shed_last(void)
 {
-	for (int i = 0; i < nkept; i++)
-		bytes += VARSIZE(kept[i]->lexicon);
-	while (nkept > 0 && (nkept == VIEWS_KEPT || bytes > VIEW_KEEP))
-	{
-		LexiconView *last = kept[--nkept];
+	LexiconView *last = kept[--nkept];
 
-		bytes -= VARSIZE(last->lexicon);
-		last->kept = false;
-		if (last->users == 0)
-			MemoryContextDelete(last->context);
+	last->kept = false;
+	if (last->users == 0)
+		MemoryContextDelete(last->context);
+}
+
+/* Keeps no more than so many bytes, of all that views hold. */
+static void
+shed(Size most)
+{
+	Size		bytes = 0;
+
+	for (int i = 0; i < nkept; i++)
+		bytes += MemoryContextMemAllocated(kept[i]->context, true);
+	while (nkept > 0 && bytes > most)
+	{
+		bytes -= MemoryContextMemAllocated(kept[nkept - 1]->context, true);
+		shed_last();
 	}
+}
+
+/* Between transactions the session keeps what it may sort or hash with. */
+static void
+end_transaction(XactEvent event, void *arg)
+{
+	if (event != XACT_EVENT_PRE_COMMIT &&
+		event != XACT_EVENT_PARALLEL_PRE_COMMIT &&
+		event != XACT_EVENT_PRE_PREPARE)
+		shed(Min(VIEW_KEEP, get_hash_memory_limit()));
 }
 
 LexiconView *
 view_share(MemoryContext context, const Lexicon *lexicon)
 {
+	static bool registered = false;
 	LexiconView *view = view_create(context, lexicon);
 
+	if (!registered)
+		RegisterXactCallback(end_transaction, NULL);
+	registered = true;
 	MemoryContextSetParent(context, CacheMemoryContext);
 	view->shared = view->kept = true;
 	view->users = 1;
-	make_room(VARSIZE(lexicon));
+	if (nkept == VIEWS_KEPT)
+		shed_last();
 	put_first(view, nkept++);
+	shed(VIEW_KEEP);
 	return view;
 }
 
@@ -147,11 +173,19 @@ use_weighting(LexiconView *view, const Weighting *weighting)
 		memcmp(&found.weighting, weighting, sizeof(Weighting)) != 0)
 	{
 		if (found.weights == NULL)
+		{
 			found.weights = MemoryContextAllocHuge(view->context,
 												   view->nwords * sizeof(double));
+			view->computed[i].weights = found.weights;	/* of no weighting yet */
+			if (view->kept)
+				shed(VIEW_KEEP);
+		}
 		found.weighting = *weighting;
 		for (size_t j = 0; j < view->nwords; j++)
+		{
+			CHECK_EVERY(j);
 			found.weights[j] = get_float8_nan();
+		}
 	}
 	memmove(&view->computed[1], &view->computed[0],
 			i * sizeof(CollectionWeights));

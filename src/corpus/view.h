@@ -50,7 +50,8 @@ extern LexiconView *view_create(MemoryContext context, const Lexicon *lexicon);
 /*
  * Views of lexicons that are stored out of line are kept from query to query,
  * and for queries that go from one to the other: those used last, as many as
- * VIEWS_KEPT and as VIEW_KEEP bytes of lexicons, and none that is larger alone.
+ * VIEWS_KEPT and as VIEW_KEEP bytes, of all that they hold.  When a transaction
+ * ends, as much of it stays as work_mem allows a hash table.
  * view_share() makes a view of a lexicon of that context and keeps it;
  * view_shared() finds one that is kept, by the lexicon's id and number of
  * words; both count the caller as a user, until view_release().

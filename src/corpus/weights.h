@@ -62,10 +62,9 @@ extern double lexicon_idf(const Lexicon *lexicon, uint32 df);
 extern double lexicon_ridf(const Lexicon *lexicon, uint32 df, uint32 cf);
 
 /*
- * Natural logarithm of a positive finite number, and 1 - exp(-x) for x >= 0;
- * the same bits on every machine.
+ * Natural logarithm of a positive finite number; the same bits on every
+ * machine.
  */
 extern double portable_log(double x);
-extern double portable_one_minus_exp(double x);
 
 #endif							/* NEARDUP_WEIGHTS_H */

@@ -29,6 +29,7 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
+#include "base/growing.h"
 #include "corpus/word_set.h"
 
 #define MIN_DOCUMENTS	3		/* that have a word for it to be considered */
@@ -252,9 +253,8 @@ static void
 collect_words(Builder *builder, size_t n)
 {
 	WordSet    *set = builder->set;
-	size_t		size = 1024;
+	size_t		room = 0;
 
-	set->words = palloc(size * sizeof(DescriptiveWord));
 	for (size_t first = 0, end; first < n; first = end)
 	{
 		DescriptiveWord word = {.hash = builder->occurrences[first].hash};
@@ -266,9 +266,8 @@ collect_words(Builder *builder, size_t n)
 		word.n = end - first;
 		if (word.n < MIN_DOCUMENTS)
 			continue;
-		if (set->n == size)
-			set->words = repalloc_huge(set->words, (size *= 2) *
-									   sizeof(DescriptiveWord));
+		set->words = growing_reserve(set->words, &room, set->n + 1,
+									 sizeof(DescriptiveWord));
 		set->words[set->n++] = word;
 	}
 }

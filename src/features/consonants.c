@@ -19,8 +19,8 @@
 #include <unicode/unorm2.h>
 
 #include "mb/pg_wchar.h"
-#include "utils/memutils.h"
 
+#include "base/growing.h"
 #include "features/consonants.h"
 
 /* Vowels without marks, in lower case, as words are folded to. */
@@ -74,8 +74,8 @@ is_consonant(UChar32 letter)
 uint64 *
 consonants_read(Reader *reader, size_t *n)
 {
-	size_t		size = 1024;
-	uint64	   *letters = palloc(size * sizeof(uint64));
+	size_t		room = 0;
+	uint64	   *letters = NULL;
 	const char *word;
 	size_t		len;
 	uint64		hash;
@@ -92,11 +92,7 @@ consonants_read(Reader *reader, size_t *n)
 
 			if (!is_consonant(letter))
 				continue;
-			if (*n == size)
-			{
-				size *= 2;
-				letters = repalloc_huge(letters, size * sizeof(uint64));
-			}
+			letters = growing_reserve(letters, &room, *n + 1, sizeof(uint64));
 			letters[(*n)++] = letter;
 		}
 	}

@@ -13,14 +13,13 @@
  */
 #include "postgres.h"
 
-#include "miscadmin.h"
 #include "utils/memutils.h"
 
+#include "base/growing.h"
+#include "base/hash.h"
+#include "base/interrupts.h"
+#include "base/sort_uint64.h"
 #include "features/select.h"
-#include "features/sort.h"
-#include "hash.h"
-
-#define BLOCK		65536		/* steps between two looks at interrupts */
 
 static void *
 alloc_huge(size_t n, size_t size)
@@ -60,8 +59,7 @@ select_winnow(const uint64 *hashes, size_t n, size_t window, uint64 *chosen)
 			last = queue[front];
 			chosen[nchosen++] = hashes[last];
 		}
-		if (i % BLOCK == BLOCK - 1)
-			CHECK_FOR_INTERRUPTS();
+		CHECK_EVERY(i);
 	}
 	pfree(queue);
 	return nchosen;
@@ -73,7 +71,10 @@ select_every(const uint64 *hashes, size_t n, size_t m, uint64 *chosen)
 	size_t		nchosen = 0;
 
 	for (size_t i = 0; i < n; i += m)
+	{
+		CHECK_EVERY(nchosen);
 		chosen[nchosen++] = hashes[i];
+	}
 	return nchosen;
 }
 
@@ -101,13 +102,7 @@ struct Anchors
 Anchors *
 anchors_create(void)
 {
-	Anchors    *anchors = palloc0(sizeof(Anchors));
-
-	anchors->size = 16;
-	anchors->anchors = palloc(anchors->size * sizeof(Anchor));
-	anchors->units_size = 64;
-	anchors->units = palloc(anchors->units_size * sizeof(uint64));
-	return anchors;
+	return palloc0(sizeof(Anchors));
 }
 
 void
@@ -115,18 +110,10 @@ anchors_add(Anchors *anchors, const uint64 *units, size_t n)
 {
 	Anchor	   *anchor;
 
-	if (anchors->n == anchors->size)
-	{
-		anchors->size *= 2;
-		anchors->anchors = repalloc_huge(anchors->anchors,
-										 anchors->size * sizeof(Anchor));
-	}
-	if (anchors->nunits + n > anchors->units_size)
-	{
-		anchors->units_size = 2 * (anchors->nunits + n);
-		anchors->units = repalloc_huge(anchors->units,
-									   anchors->units_size * sizeof(uint64));
-	}
+	anchors->anchors = growing_reserve(anchors->anchors, &anchors->size,
+									   anchors->n + 1, sizeof(Anchor));
+	anchors->units = growing_reserve(anchors->units, &anchors->units_size,
+									 anchors->nunits + n, sizeof(uint64));
 	anchor = &anchors->anchors[anchors->n++];
 	anchor->first = units[0];
 	anchor->begin = anchors->nunits;
@@ -135,16 +122,16 @@ anchors_add(Anchors *anchors, const uint64 *units, size_t n)
 	anchors->nunits += n;
 }
 
-static int
-compare_anchors(const void *a, const void *b)
-{
-	const Anchor *x = a;
-	const Anchor *y = b;
-
-	if (x->first != y->first)
-		return x->first < y->first ? -1 : 1;
-	return (x->length < y->length) - (x->length > y->length);
-}
+/* sort_anchors(array, n): by first unit, then by falling length */
+#define ST_SORT sort_anchors
+#define ST_ELEMENT_TYPE Anchor
+#define ST_COMPARE(a, b) \
+	((a)->first != (b)->first ? ((a)->first < (b)->first ? -1 : 1) : \
+	 ((a)->length < (b)->length) - ((a)->length > (b)->length))
+#define ST_SCOPE static
+#define ST_CHECK_FOR_INTERRUPTS
+#define ST_DEFINE
+#include "lib/sort_template.h"
 
 uint64
 anchors_finish(Anchors *anchors)
@@ -154,12 +141,15 @@ anchors_finish(Anchors *anchors)
 	size_t		n;
 
 	for (size_t i = 0; i < anchors->n; i++)
+	{
+		CHECK_EVERY(i);
 		hashes[i] = hash_uint64s(anchors->units + anchors->anchors[i].begin,
 								 anchors->anchors[i].length);
+	}
 	n = sort_distinct_hashes(hashes, anchors->n);
 	hash = hash_uint64s(hashes, n);
 	pfree(hashes);
-	qsort(anchors->anchors, anchors->n, sizeof(Anchor), compare_anchors);
+	sort_anchors(anchors->anchors, anchors->n);
 	return hash;
 }
 
@@ -216,8 +206,7 @@ select_by_anchor(const Sequence *sequence, const Anchors *anchors, bool behind,
 
 		if (length > 0 && begin < sequence->nshingles)
 			chosen[nchosen++] = sequence->shingles[begin];
-		if (at % BLOCK == BLOCK - 1)
-			CHECK_FOR_INTERRUPTS();
+		CHECK_EVERY(at);
 	}
 	return nchosen;
 }
@@ -244,16 +233,17 @@ typedef struct Begun
 	uint64		hash;
 } Begun;
 
-static int
-compare_begun(const void *a, const void *b)
-{
-	const Begun *x = a;
-	const Begun *y = b;
-
-	if (x->frequency != y->frequency)
-		return x->frequency < y->frequency ? -1 : 1;
-	return (x->hash > y->hash) - (x->hash < y->hash);
-}
+/* sort_begun(array, n): by rising frequency, then by hash */
+#define ST_SORT sort_begun
+#define ST_ELEMENT_TYPE Begun
+#define ST_COMPARE(a, b) \
+	((a)->frequency != (b)->frequency ? \
+	 ((a)->frequency < (b)->frequency ? -1 : 1) : \
+	 ((a)->hash > (b)->hash) - ((a)->hash < (b)->hash))
+#define ST_SCOPE static
+#define ST_CHECK_FOR_INTERRUPTS
+#define ST_DEFINE
+#include "lib/sort_template.h"
 
 /* How many elements of a sorted array are equal to this one. */
 static uint64
@@ -294,13 +284,15 @@ select_rarest(const uint64 *hashes, const uint64 *begins, size_t n,
 	{
 		begun[i].frequency = count_equal(sorted, n, begins[i]);
 		begun[i].hash = hashes[i];
-		if (i % BLOCK == BLOCK - 1)
-			CHECK_FOR_INTERRUPTS();
+		CHECK_EVERY(i);
 	}
-	qsort(begun, n, sizeof(Begun), compare_begun);
+	sort_begun(begun, n);
 	for (size_t i = 0; i < n && nchosen < count; i++)
+	{
+		CHECK_EVERY(i);
 		if (nchosen == 0 || chosen[nchosen - 1] != begun[i].hash)
 			chosen[nchosen++] = begun[i].hash;
+	}
 	pfree(begun);
 	pfree(sorted);
 	return nchosen;

@@ -11,10 +11,9 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "features/order.h"
 #include "features/sequence.h"
+#include "features/shingle_hashes.h"
 
-#define UNITS_BLOCK		1024	/* units read or made into shingles at a time */
 #define UNITS_SIZE		4096	/* that there is room for at first */
 #define UNITS_KEEP		131072	/* larger buffers are not kept */
 
@@ -40,7 +39,7 @@ sequence_create(const Analysis *analysis)
 	reader->k = analysis->making.k;
 	reader->order = analysis->making.order;
 	reader->context = CurrentMemoryContext;
-	reader->room = palloc(ORDER_ROOM(reader->k) * sizeof(uint64));
+	reader->room = palloc(reader->k * sizeof(uint64));
 	return reader;
 }
 
@@ -74,10 +73,10 @@ read_units(SequenceReader *reader, const char *doc, size_t len)
 	reader_begin(reader->reader, doc, len);
 	while ((got = reader_read(reader->reader,
 							  reader->units + reader->nunits,
-							  UNITS_BLOCK)) > 0)
+							  READ_AT_ONCE)) > 0)
 	{
 		reader->nunits += got;
-		if (reader->nunits + UNITS_BLOCK > reader->size)
+		if (reader->nunits + READ_AT_ONCE > reader->size)
 			resize(reader, 2 * reader->size);
 	}
 }
@@ -91,11 +90,11 @@ make_shingles(SequenceReader *reader)
 
 	if (reader->nunits == 0)
 		return 0;
-	for (size_t at = 0; at < nshingles; at += UNITS_BLOCK)
+	for (size_t at = 0; at < nshingles; at += READ_AT_ONCE)
 	{
 		CHECK_FOR_INTERRUPTS();
 		order_shingles(reader->order, reader->units + at,
-					   Min(UNITS_BLOCK, nshingles - at) + k - 1, k,
+					   Min(READ_AT_ONCE, nshingles - at) + k - 1, k,
 					   reader->room, reader->shingles + at);
 	}
 	return nshingles;

@@ -16,13 +16,15 @@
  */
 #include "postgres.h"
 
-#include "miscadmin.h"
 #include "utils/builtins.h"
 
-#include "call.h"
-#include "compat.h"
-#include "index/feature_order.h"
-#include "methods/methods.h"
+#include "base/arguments.h"
+#include "base/call.h"
+#include "base/compat.h"
+#include "base/interrupts.h"
+#include "index/prefix.h"
+#include "methods/making_name.h"
+#include "methods/method.h"
 
 PG_FUNCTION_INFO_V1(frequent_features_add);
 PG_FUNCTION_INFO_V1(frequent_features_combine);
@@ -69,12 +71,7 @@ create_counts(MemoryContext context, const Making *making, int64 wanted)
 	FeatureCounts *counts;
 
 	require_ordered(making);
-	if (wanted < 1 || wanted > MAX_FREQUENT)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("number of frequent features is out of range: %lld",
-						(long long) wanted),
-				 errdetail("It is a number from 1 to %d.", MAX_FREQUENT)));
+	argument_whole("number of frequent features", wanted, 1, MAX_FREQUENT);
 	counts = MemoryContextAllocZero(context, sizeof(FeatureCounts));
 	counts->making = *making;
 	counts->wanted = wanted;
@@ -100,8 +97,7 @@ count_features(FeatureCounts *counts, const Signature *sig)
 
 	for (uint64 i = 0; i < n; i++)
 	{
-		if ((i & 0xffff) == 0xffff)
-			CHECK_FOR_INTERRUPTS();
+		CHECK_EVERY(i);
 		counts->counts[frequent_prefix(hashes[i])]++;
 	}
 	counts->total += n;

@@ -23,6 +23,13 @@
  * size of x), a(q)), and ell not falling with the size, c_1 ... c_r are in
  * both: r matches can be asked for.
  *
+ * A query's threshold may turn out to be below that of the index.  Then o can
+ * be less than a(x), by s if the query's condition asks for o >= a(x) - s.  By
+ * the same reasoning c_i is in the index for i <= ell(|x|) - s, and so many
+ * matches can be asked for, if that is one at least for all rows of a size that
+ * the query is near to.  If not, every row is looked at: each has one key for
+ * its making, as below, and those are all that is read of the index.
+ *
  * Keys are the upper 32 bits of the element, which keeps elements in hash order
  * in order within a row, as GIN wants to sort them.  Where two elements of the
  * query fall on one key, the key stands in the query twice and counts twice;
@@ -47,20 +54,25 @@
 
 #include <math.h>
 
+#include "access/genam.h"
 #include "access/gin.h"
 #include "access/reloptions.h"
 #include "access/stratnum.h"
+#include "catalog/pg_am_d.h"
+#include "catalog/pg_class_d.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 
-#include "compat.h"
-#include "hash.h"
-#include "index/feature_order.h"
-#include "index/frequent.h"
+#include "base/compat.h"
+#include "base/hash.h"
+#include "base/interrupts.h"
+#include "base/sort_uint64.h"
 #include "index/gin.h"
-#include "index/query.h"
-#include "methods/methods.h"
+#include "index/prefix.h"
+#include "measures/near.h"
+#include "methods/method.h"
+#include "types/signature_query.h"
 
 #define DEFAULT_THRESHOLD	0.8
 
@@ -81,12 +93,14 @@
  * the index.
  */
 #define MAKING_KEYS			0x7f000000
+#define NO_MAKING_KEY		0
 #define IS_MAKING_KEY(key)	(((key) & 0xff000000) == MAKING_KEYS)
 
 /* What extractQuery works out, for the consistent functions. */
 typedef struct QueryPlan
 {
-	int32		own_making;		/* key of the query's making */
+	int32		own_making;		/* key of the query's making, or NO_MAKING_KEY:
+								 * rows of all makings are wanted */
 	uint32		need;			/* matches to ask for */
 } QueryPlan;
 
@@ -145,7 +159,7 @@ gin_signature_opclass_options(PG_FUNCTION_ARGS)
 	init_local_reloptions(relopts, sizeof(GivenOptions));
 	add_local_real_reloption(relopts, "threshold",
 							 "least resemblance the index can look up",
-							 DEFAULT_THRESHOLD, 0.01, 1.0,
+							 DEFAULT_THRESHOLD, GIN_LEAST_THRESHOLD, 1.0,
 							 offsetof(GivenOptions, threshold));
 	add_local_int_reloption(relopts, "ell",
 							"number of features a prefix is extended by",
@@ -186,14 +200,15 @@ extension(const GinSignatureOptions *options, uint64 n)
  * at the least, overlap / |x|; 0 if none.  A little less than the formula
  * says, as that is rounded.
  */
-static double
-implied_share(Measure measure, double threshold)
+double
+gin_implied_share(Measure measure, double threshold)
 {
 	const double rounding = 1 - 1e-9;
 
 	switch (measure)
 	{
 		case MEASURE_JACCARD:
+		case MEASURE_SIMILARITY:
 		case MEASURE_CONTAINMENT:
 			return threshold;
 		case MEASURE_DICE:
@@ -202,9 +217,22 @@ implied_share(Measure measure, double threshold)
 			return threshold * threshold * rounding;
 		case MEASURE_CONTAINS:
 		case MEASURE_OVERLAP:
+		case MEASURE_SHARED:
 			return 0;
 	}
 	pg_unreachable();
+}
+
+bool
+gin_is_signature_key(Relation index, AttrNumber keyno)
+{
+	FmgrInfo   *proc;
+
+	if (index->rd_rel->relam != GIN_AM_OID ||
+		index->rd_rel->relkind != RELKIND_INDEX)
+		return false;
+	proc = index_getprocinfo(index, keyno, GIN_EXTRACTVALUE_PROC);
+	return proc->fn_addr == gin_signature_extract_value;
 }
 
 bool
@@ -212,7 +240,7 @@ gin_signature_can_answer(const GinSignatureOptions *options,
 						 Measure measure, double threshold)
 {
 	return options->measure == MEASURE_CONTAINMENT ||
-		implied_share(measure, threshold) >= options->threshold;
+		gin_implied_share(measure, threshold) >= options->threshold;
 }
 
 /* Keys */
@@ -262,7 +290,7 @@ method_keys(const Signature *sig, const GinSignatureOptions *options, uint64 *n)
 	KeyList		keys = {0};
 
 	signature_row_keys(sig, options->threshold, &keys);
-	feature_order_sort(keys.keys, keys.n);
+	sort_hashes(keys.keys, keys.n);
 	*n = keys.n;
 	return keys.keys;
 }
@@ -292,8 +320,10 @@ gin_signature_extract_value(PG_FUNCTION_ARGS)
 						(unsigned long long) SIGNATURE_NVALUES(sig))));
 	keys = palloc((n + 1) * sizeof(Datum));
 	for (uint64 i = 0; i < n; i++)
+	{
+		CHECK_EVERY(i);
 		keys[i] = Int32GetDatum(element_key(order[i]));
-	frequent_note(keys, n);
+	}
 	keys[n] = Int32GetDatum(making_key(&sig->making));
 	*nkeys = n + 1;
 	PG_RETURN_POINTER(keys);
@@ -301,10 +331,36 @@ gin_signature_extract_value(PG_FUNCTION_ARGS)
 
 /* Queries */
 
-/* How many of a set's elements to look up, and how many must match. */
-static uint64
+/*
+ * How many matches rows of lo to hi elements have at the least, where a
+ * near-duplicate shares `share` of their elements, less than the index is
+ * built for: see above.  It is bounded from below by a function that is linear
+ * on either side of SHARE_FROM, so its least value is at an end or there.
+ */
+static double
+matches_below(const GinSignatureOptions *options, double share,
+			  double lo, double hi)
+{
+	const double rounding = 1e-9;
+	double		lost = options->threshold * (1 + rounding) -
+		share * (1 - rounding);
+	double		sizes[] = {lo, hi, Min(Max(lo, SHARE_FROM), hi)};
+	double		least = hi;
+
+	for (size_t i = 0; i < lengthof(sizes); i++)
+		least = Min(least,
+					options->ell - 1 - lost * sizes[i] +
+					options->frac * Max(sizes[i] - SHARE_FROM, 0));
+	return floor(least);
+}
+
+/*
+ * How many of a set's elements to look up, and how many must match.  False if
+ * near-duplicates need not have a match in the index.
+ */
+static bool
 query_length(const SignatureQuery *query, const GinSignatureOptions *options,
-			 uint32 *need)
+			 uint64 *length, uint32 *need)
 {
 	/* from the query's side: of it in a row */
 	Measure		measure = measure_commute(query->measure);
@@ -312,16 +368,27 @@ query_length(const SignatureQuery *query, const GinSignatureOptions *options,
 	uint64		overlap;
 	uint64		lo;
 	uint64		hi;
-	uint64		matches;
+	double		matches;
 
 	*need = 1;
+	*length = 0;
 	if (n == 0)
-		return 0;
+		return true;
 	overlap = measure_least_overlap(measure, n, query->threshold);
+	if (overlap > n)
+		return true;			/* nothing can be near */
 	measure_sizes(measure, n, query->threshold, &lo, &hi);
-	matches = Min(extension(options, lo), overlap);
-	*need = matches;
-	return n - overlap + matches;
+	if (gin_signature_can_answer(options, query->measure, query->threshold))
+		matches = extension(options, lo);
+	else
+		matches = matches_below(options,
+								gin_implied_share(query->measure, query->threshold),
+								lo, hi);
+	if (matches < 1)
+		return false;
+	*need = matches < (double) overlap ? (uint32) matches : (uint32) overlap;
+	*length = n - overlap + *need;
+	return true;
 }
 
 /*
@@ -336,28 +403,39 @@ query_elements(const SignatureQuery *query, const GinSignatureOptions *options,
 	const MethodInfo *method = method_info(sig->making.method);
 	KeyList		keys = {0};
 
+	/* what is no threshold is refused then, too */
+	if (!measure_has_threshold(query->measure, query->threshold))
+		return false;
 	/* a measure that cannot be told is refused when a row is rechecked */
-	if (method->similarity != NULL && query->measure != MEASURE_JACCARD &&
-		(query->measure != MEASURE_COSINE || method->cosine == NULL))
+	if (!measure_is_told(method, query->measure))
 		return false;
 	if (making_has_keys(&sig->making))
 	{
 		if (!signature_query_keys(sig, options->threshold,
-								  implied_share(query->measure,
+								  gin_implied_share(query->measure,
 												query->threshold),
+								  query->measure == MEASURE_SIMILARITY,
 								  &keys, need))
 			return false;
 		*elements = keys.keys;
 		*n = keys.n;
 		return true;
 	}
-	if (!gin_signature_can_answer(options, query->measure, query->threshold))
-		return false;
-	*n = query_length(query, options, need);
-	if (*n > MAX_QUERY_KEYS)
+	if (!query_length(query, options, n, need) || *n > MAX_QUERY_KEYS)
 		return false;
 	*elements = feature_order_first(sig, *n, options->frequent);
 	return true;
+}
+
+bool
+gin_signature_has_keys(const GinSignatureOptions *options,
+					   const SignatureQuery *query)
+{
+	const uint64 *elements;
+	uint64		n;
+	uint32		need;
+
+	return query_elements(query, options, &elements, &n, &need);
 }
 
 /*
@@ -384,16 +462,44 @@ query_keys(const uint64 *elements, uint64 n, int32 *nkeys, bool **pmatch)
  * other one, which is quadratic.
  */
 static Pointer *
-query_plan(const SignatureQuery *query, uint32 need, int32 nkeys)
+query_plan(int32 own_making, uint32 need, int32 nkeys)
 {
 	QueryPlan  *plan = palloc(sizeof(QueryPlan));
 	Pointer    *extra = palloc(nkeys * sizeof(Pointer));
 
-	plan->own_making = making_key(&query->signature.making);
+	plan->own_making = own_making;
 	plan->need = need;
 	for (int32 i = 0; i < nkeys; i++)
 		extra[i] = (Pointer) plan;
 	return extra;
+}
+
+/*
+ * Says, once in a scan, that it is slow because of its threshold.  Of a
+ * constant the planner knows that, and does not use the index.
+ */
+static void
+tell_every_row(FunctionCallInfo fcinfo, const GinSignatureOptions *options,
+			   const SignatureQuery *query)
+{
+	static const char told = true;
+	double		share;
+
+	if (fcinfo->flinfo->fn_extra != NULL ||
+		!measure_has_threshold(query->measure, query->threshold) ||
+		gin_signature_can_answer(options, query->measure, query->threshold))
+		return;
+	fcinfo->flinfo->fn_extra = unconstify(char *, &told);
+	share = floor(gin_implied_share(query->measure, query->threshold) * 100) / 100;
+	ereport(NOTICE,
+			(errmsg("index look-up at threshold %g goes through every row",
+					query->threshold),
+			 errdetail("The index was built for resemblances from %g.",
+					   options->threshold),
+			 share < GIN_LEAST_THRESHOLD ?
+			 errhint("Create an index of signature_gin_ops (measure = containment).") :
+			 errhint("Create an index of signature_gin_ops (threshold = %g).",
+					 share)));
 }
 
 PG_FUNCTION_INFO_V1(gin_signature_extract_query);
@@ -404,30 +510,26 @@ gin_signature_extract_query(PG_FUNCTION_ARGS)
 	int32	   *nkeys = (int32 *) PG_GETARG_POINTER(1);
 	bool	  **pmatch = (bool **) PG_GETARG_POINTER(3);
 	Pointer   **extra = (Pointer **) PG_GETARG_POINTER(4);
-	int32	   *mode = (int32 *) PG_GETARG_POINTER(6);
 	GinSignatureOptions options = call_options(fcinfo);
 	const uint64 *elements;
 	uint64		n;
 	uint32		need;
 	Datum	   *keys;
 
-	/*
-	 * What the index was not built for, or what would take too many keys,
-	 * gets every row for recheck: slow, but right.
-	 */
 	if (!query_elements(query, &options, &elements, &n, &need))
 	{
-		*mode = GIN_SEARCH_MODE_ALL;
-		*nkeys = 0;
-		PG_RETURN_POINTER(NULL);
+		/* every row, for recheck: slow, but right */
+		tell_every_row(fcinfo, &options, query);
+		keys = query_keys(NULL, 0, nkeys, pmatch);
+		*extra = query_plan(NO_MAKING_KEY, 1, *nkeys);
+		PG_RETURN_POINTER(keys);
 	}
 	keys = query_keys(elements, n, nkeys, pmatch);
-	*nkeys = 1 + frequent_drop(keys + 1, n, &need);
-	*extra = query_plan(query, need, *nkeys);
+	*extra = query_plan(making_key(&query->signature.making), need, *nkeys);
 	PG_RETURN_POINTER(keys);
 }
 
-/* Partial match: all keys of makings but the query's own. */
+/* Partial match: all keys of makings but that of the query, if it has one. */
 PG_FUNCTION_INFO_V1(gin_signature_compare_partial);
 Datum
 gin_signature_compare_partial(PG_FUNCTION_ARGS)

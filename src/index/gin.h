@@ -9,10 +9,13 @@
 #ifndef NEARDUP_GIN_H
 #define NEARDUP_GIN_H
 
-#include "algebra.h"
+#include "algebra/sets.h"
 #include "fmgr.h"
-#include "index/feature_order.h"
+#include "index/prefix.h"
+#include "types/signature_query.h"
 #include "utils/rel.h"
+
+#define GIN_LEAST_THRESHOLD	0.01	/* that an index can have */
 
 #define SIGNATURE_MATCH_STRATEGY	1	/* %%(signature, signature_query) */
 
@@ -39,6 +42,22 @@ extern GinSignatureOptions gin_signature_options(const bytea *given);
  */
 extern bool gin_signature_can_answer(const GinSignatureOptions *options,
 									 Measure measure, double threshold);
+
+/*
+ * True if an index with these options has keys to look up for a query; false if
+ * it goes through every row.
+ */
+extern bool gin_signature_has_keys(const GinSignatureOptions *options,
+								   const SignatureQuery *query);
+
+/*
+ * The resemblance that rows have at the least which reach the threshold on the
+ * measure (of the row in the query), a little less for rounding; 0 if any.
+ */
+extern double gin_implied_share(Measure measure, double threshold);
+
+/* True if a key column is of our operator class, whatever its name. */
+extern bool gin_is_signature_key(Relation index, AttrNumber keyno);
 
 /* By its address, an index column is known to be of the operator class. */
 extern Datum gin_signature_extract_value(PG_FUNCTION_ARGS);

@@ -21,8 +21,9 @@
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
-#include "compat.h"
-#include "hash.h"
+#include "base/arguments.h"
+#include "base/compat.h"
+#include "base/hash.h"
 #include "text/analysis.h"
 #include "text/languages.h"
 #include "text/scripts.h"
@@ -249,11 +250,69 @@ analysis_knows_word(const char *word, size_t len)
 		language_by_name(lower, strlen(lower), &language);
 }
 
+/* What people write for a word, and the word */
+static const struct
+{
+	const char *alias;
+	const char *word;
+}			aliases[] = {
+	{"ar", "arabic"}, {"da", "danish"}, {"de", "german"}, {"el", "greek"},
+	{"en", "english"}, {"es", "spanish"}, {"fa", "persian"}, {"fi", "finnish"},
+	{"fr", "french"}, {"hu", "hungarian"}, {"it", "italian"}, {"nl", "dutch"},
+	{"no", "norwegian"}, {"pt", "portuguese"}, {"ro", "romanian"},
+	{"ru", "russian"}, {"sv", "swedish"}, {"tr", "turkish"},
+	{"uk", "ukrainian"}, {"none", "simple"}, {"default", "simple"},
+	{"stopwords", "stop"}, {"stopword", "stop"}, {"xml", "html"},
+	{"word", "unit=word"}, {"words", "unit=word"}, {"char", "unit=char"},
+	{"chars", "unit=char"}, {"line", "unit=line"}, {"lines", "unit=line"},
+	{"sentence", "unit=sentence"}, {"sentences", "unit=sentence"},
+	{"sorted", "order=sorted"}, {"accents", "accents=fold"},
+	{"unaccent", "accents=fold"}, {"digits", "digits=drop"},
+	{"cyrillic", "script=cyrillic"}, {"latin", "script=latin"},
+	{"k", "k=N"}
+};
+
+static char *
+meant_by_alias(const char *word)
+{
+	for (int i = 0; i < lengthof(aliases); i++)
+	{
+		if (pg_strcasecmp(aliases[i].alias, word) == 0)
+			return pstrdup(aliases[i].word);
+	}
+	return NULL;
+}
+
+/* What somebody meant who wrote a word that is not known, or NULL. */
+static char *
+meant(const char *word)
+{
+	size_t		len = strlen(word);
+	const char *equals = strchr(word, '=');
+
+	if (strspn(word, "0123456789") == len)
+		return psprintf("k=%s", shown(word));
+	if (equals != NULL && analysis_knows_word(equals + 1, strlen(equals + 1)))
+		return shown(equals + 1);
+	while (len > 0 && strchr(",;", word[len - 1]) != NULL)
+		len--;
+	if (word[len] != '\0' && analysis_knows_word(word, len))
+		return shown(pnstrdup(word, len));
+	return meant_by_alias(word);
+}
+
 static bool
 unrecognized(Parser *parser, const char *word)
 {
+	char	   *suggested = meant(word);
 	StringInfoData list;
 
+	if (suggested != NULL)
+		ereturn(parser->escontext, false,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("unrecognized analysis word: \"%s\"", shown(word)),
+				 errdetail("An analysis is a list of words separated by white space."),
+				 errhint("Say \"%s\".", suggested)));
 	initStringInfo(&list);
 	language_list(&list);
 	ereturn(parser->escontext, false,
@@ -377,12 +436,7 @@ analysis_parse(const char *text, size_t len, Node *escontext)
 void
 analysis_set_k(Analysis *analysis, int k)
 {
-	if (k < 1 || k > MAX_SHINGLE_SIZE)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("shingle size is out of range: %d", k),
-				 errdetail("The shingle size is a number from 1 to %d.",
-						   MAX_SHINGLE_SIZE)));
+	argument_whole("shingle size", k, 1, MAX_SHINGLE_SIZE);
 	if (analysis->making.k == k)
 		return;
 	analysis->making.k = k;

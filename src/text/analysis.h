@@ -14,9 +14,10 @@
 #ifndef NEARDUP_ANALYSIS_H
 #define NEARDUP_ANALYSIS_H
 
+#include "lib/stringinfo.h"
 #include "nodes/nodes.h"
 
-#include "neardup.h"
+#include "datum/making.h"
 
 typedef struct Analysis
 {

@@ -24,7 +24,7 @@
 #include "tsearch/ts_utils.h"
 #include "utils/memutils.h"
 
-#include "hash.h"
+#include "base/hash.h"
 #include "text/configured.h"
 #include "text/reader.h"
 #include "text/source.h"

@@ -17,8 +17,8 @@
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
 
-#include "features/order.h"
-#include "hash.h"
+#include "base/hash.h"
+#include "text/combine.h"
 #include "text/configured.h"
 #include "text/reader.h"
 #include "text/sentences.h"
@@ -34,6 +34,7 @@ struct Reader
 	Unit		unit;
 	Order		order;
 	bool		markup;
+	bool		tracks;			/* tells where words stand */
 	TextSource	source;
 	WordScanner *scanner;
 	Terms	   *terms;
@@ -84,11 +85,13 @@ reader_create(const Analysis *analysis)
 	return reader;
 }
 
+#ifdef NEARDUP_TESTING
 void
 reader_use_icu_only(Reader *reader)
 {
 	words_use_icu_only(reader->scanner);
 }
+#endif
 
 /* The document itself as blocks for the scanner. */
 static bool
@@ -113,14 +116,16 @@ reader_begin(Reader *reader, const char *doc, size_t len)
 		return;
 	}
 	words_begin(reader->scanner, document_text, &reader->source);
+	if (reader->tracks)
+		words_track(reader->scanner, &reader->source, doc);
 	reader->nchars = 0;
 	reader->first = true;
 }
 
 /* Words */
 
-static size_t
-read_words(Reader *reader, uint64 *hashes, size_t max)
+static inline size_t
+read_words(Reader *reader, uint64 *hashes, WordSpan *spans, size_t max)
 {
 	bool		plain = terms_are_words(reader->terms);
 	size_t		n = 0;
@@ -130,9 +135,12 @@ read_words(Reader *reader, uint64 *hashes, size_t max)
 	for (;;)
 	{
 		if (plain)
-			n += words_hash_ascii(reader->scanner, hashes + n, max - n);
+			n += words_hash_ascii(reader->scanner, hashes + n,
+								  spans != NULL ? spans + n : NULL, max - n);
 		if (n == max || !words_next(reader->scanner, &word, &len))
 			return n;
+		if (spans != NULL)
+			spans[n] = words_span(reader->scanner);
 		n += term_hash(reader->terms, word, len, &hashes[n]);
 	}
 }
@@ -172,6 +180,20 @@ reader_read_initials(Reader *reader, uint64 *hashes, uint8 *initials,
 		n += term_hash(reader->terms, word, len, &hashes[n]);
 	}
 	return n;
+}
+
+void
+reader_track(Reader *reader)
+{
+	Assert(reader->unit == UNIT_WORD && reader->configured == NULL);
+	reader->tracks = true;
+}
+
+size_t
+reader_read_spans(Reader *reader, uint64 *hashes, WordSpan *spans, size_t max)
+{
+	CHECK_FOR_INTERRUPTS();
+	return read_words(reader, hashes, spans, max);
 }
 
 bool
@@ -246,7 +268,7 @@ reader_read_words(Reader *reader, uint64 *hashes, size_t max)
 	CHECK_FOR_INTERRUPTS();
 	if (reader->configured != NULL)
 		return read_configured(reader, hashes, NULL, max);
-	return read_words(reader, hashes, max);
+	return read_words(reader, hashes, NULL, max);
 }
 
 /* The next one that has words, or the next part of one; false at the end. */

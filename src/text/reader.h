@@ -16,8 +16,12 @@
 #include "mb/pg_wchar.h"
 
 #include "text/analysis.h"
+#include "text/words.h"
 
 typedef struct Reader Reader;
+
+/* Units that callers ask for at a time: enough to spread what a call costs. */
+#define READ_AT_ONCE	1024
 
 /*
  * Makes a reader in the current memory context, which frees, on error too,
@@ -57,6 +61,15 @@ extern size_t reader_read_initials(Reader *reader, uint64 *hashes,
 								   uint8 *initials, size_t max);
 
 /*
+ * The same for words, with where each stands in the document.  The reader must
+ * have been told by reader_track(), before it began the document; not with a
+ * configuration.
+ */
+extern void reader_track(Reader *reader);
+extern size_t reader_read_spans(Reader *reader, uint64 *hashes,
+								WordSpan *spans, size_t max);
+
+/*
  * For a reader of sentences or lines whose words are wanted: goes on to the
  * next one, false at the end.  The words that are read then, with
  * reader_read_words() as hashes or with reader_read_word() as text (not with a
@@ -73,7 +86,9 @@ extern size_t reader_read_words(Reader *reader, uint64 *hashes, size_t max);
 extern bool reader_read_word(Reader *reader, const char **word, size_t *len,
 							 uint64 *hash);
 
-/* For tests: ICU folds all words, without tables and short cuts. */
+#ifdef NEARDUP_TESTING
+/* ICU folds all words, without tables and short cuts. */
 extern void reader_use_icu_only(Reader *reader);
+#endif
 
 #endif							/* NEARDUP_READER_H */

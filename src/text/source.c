@@ -67,7 +67,7 @@ utf8_cut(const char *text, const char *limit)
 void
 source_begin(TextSource *source, const char *doc, size_t len, bool markup)
 {
-	source->at = doc;
+	source->at = source->from = doc;
 	source->end = doc + len;
 	source->markup = markup;
 }
@@ -359,6 +359,7 @@ source_next(TextSource *source, const char **text, size_t *len)
 		uint32		code;
 
 		CHECK_FOR_INTERRUPTS();
+		source->from = source->at;
 		if (!source->markup)
 		{
 			plain_block(source, text, len);

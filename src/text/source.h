@@ -16,6 +16,8 @@ typedef struct TextSource
 {
 	const char *at;				/* what is left of the document */
 	const char *end;
+	const char *from;			/* where what the last block stands for
+								 * begins; it ends at `at` */
 	bool		markup;			/* tags and entities are to be resolved */
 	char		decoded[8];		/* an entity's character */
 } TextSource;

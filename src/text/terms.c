@@ -19,7 +19,8 @@
 #include <libstemmer.h>
 #include <unicode/utf8.h>
 
-#include "hash.h"
+#include "base/hash.h"
+#include "base/linear_probing.h"
 #include "text/languages.h"
 #include "text/scripts.h"
 #include "text/terms.h"
@@ -45,9 +46,9 @@ struct Terms
 {
 	uint32		filters;		/* FILTER_... */
 	struct sb_stemmer *stemmer; /* libstemmer's; NULL if not stemmed */
-	uint64	   *stops;			/* hashes of stop words by open addressing, 0
+	uint64	   *stops;			/* hash table of the hashes of stop words, 0
 								 * where there is none; NULL = no list */
-	uint32		stops_mask;
+	Probing		probing;		/* of its places */
 	CachedTerm *cache;			/* NULL if there is nothing to remember */
 	MemoryContextCallback callback;
 };
@@ -74,10 +75,10 @@ rules_of_making(const Making *making)
 static uint64 *
 find_stop(const Terms *terms, uint64 hash)
 {
-	uint32		i = (uint32) hash & terms->stops_mask;
+	size_t		i = probing_first(&terms->probing, hash);
 
 	while (terms->stops[i] != 0 && terms->stops[i] != hash)
-		i = (i + 1) & terms->stops_mask;
+		i = probing_next(&terms->probing, i);
 	return &terms->stops[i];
 }
 
@@ -107,13 +108,11 @@ load_stop_words(Terms *terms, const Making *making)
 	WordScanner *scanner = words_create(rules_of_making(making), true);
 	const char *word;
 	size_t		len;
-	uint32		size = 64;
+	/* words of at least one letter and a space */
+	size_t		places = probing_places(strlen(stop.text) / 2 + 1);
 
-	/* words of at least one letter and a space: at most half full */
-	while (size < strlen(stop.text))
-		size *= 2;
-	terms->stops = palloc0(size * sizeof(uint64));
-	terms->stops_mask = size - 1;
+	terms->stops = palloc0(places * sizeof(uint64));
+	probing_init(&terms->probing, places);
 	words_begin(scanner, give_stop_words, &stop);
 	while (words_next(scanner, &word, &len))
 	{

@@ -15,6 +15,11 @@
  * it.  That this gives the words that ICU gives for whole runs is what
  * words_use_icu_only() is there to test.
  *
+ * Where words stand is noted if that is asked for: where a run begins and ends,
+ * and, as only its end tells whether it holds several words, where each of its
+ * segments begins, in the document and in what is folded.  Runs of ASCII are
+ * where they were found: their fast path stays as it is.
+ *
  * Portions Copyright (c) 2026, the neardup developers
  *
  * src/text/words.c
@@ -24,12 +29,19 @@
 #include <unicode/utf16.h>
 #include <unicode/utf8.h>
 
-#include "hash.h"
+#include "base/hash.h"
 #include "text/ascii.h"
 #include "text/words.h"
 
 /* Code points in a segment; for tests a whole run, with what vanishes. */
 #define SEGMENT_MAX		(2 * (WORD_MAX + WORD_SLACK))
+
+/* Where a segment of a run begins: as folded, and in the document. */
+typedef struct Place
+{
+	uint32		folded;
+	uint32		at;
+} Place;
 
 struct WordScanner
 {
@@ -39,13 +51,25 @@ struct WordScanner
 	void	   *arg;
 	LetterRules rules;
 	bool		segment;		/* cut scripts without spaces */
-	bool		icu_only;		/* a test: no short cuts */
+#ifdef NEARDUP_TESTING
+	bool		icu_only;		/* no short cuts */
+#endif
 
 	/* a chunk of the block whose ASCII runs are known */
 	const unsigned char *chunk;
 	const unsigned char *chunk_end; /* NULL = there is none */
 	int			run;			/* the first run not known to be read */
 	bool		no_ascii;		/* next_ascii() was asked, and said no */
+
+	/* where words stand, if that is wanted */
+	const TextSource *origin;	/* gives the blocks, or NULL */
+	const char *doc;
+	bool		in_place;		/* the block is a part of the document */
+	uint32		here;			/* of the code point that is being read */
+	WordSpan	run_span;
+	WordSpan	span;			/* of the word last read */
+	Place	   *places;			/* of the run's segments, in order */
+	int			nplaces;
 
 	/* the run that is being read */
 	int			nletters;		/* code points in it, but those that vanish */
@@ -66,6 +90,7 @@ struct WordScanner
 	/* words of a run that holds several */
 	const char *rest;
 	const char *rest_end;
+	size_t		rest_at;		/* rest in the folded run */
 	char	   *pieces;			/* 2 * RUN_BYTES, when first needed */
 	Segmenter  *segmenter;		/* when first needed */
 
@@ -94,11 +119,17 @@ words_create(LetterRules rules, bool segment)
 	return scanner;
 }
 
+#ifdef NEARDUP_TESTING
+#define ICU_ONLY(scanner) ((scanner)->icu_only)
+
 void
 words_use_icu_only(WordScanner *scanner)
 {
 	scanner->icu_only = true;
 }
+#else
+#define ICU_ONLY(scanner) false
+#endif
 
 void
 words_begin(WordScanner *scanner, MoreText more, void *arg)
@@ -113,10 +144,103 @@ words_begin(WordScanner *scanner, MoreText more, void *arg)
 	scanner->continues = false;
 }
 
+void
+words_track(WordScanner *scanner, const TextSource *source, const char *doc)
+{
+	scanner->origin = source;
+	scanner->doc = doc;
+	/* a segment begins with a letter, or an apostrophe between two */
+	if (scanner->places == NULL)
+		scanner->places = MemoryContextAlloc(scanner->context,
+											 SEGMENT_MAX * sizeof(Place));
+}
+
+WordSpan
+words_span(const WordScanner *scanner)
+{
+	return scanner->span;
+}
+
 bool
 words_continues(const WordScanner *scanner)
 {
 	return scanner->continues;
+}
+
+/* Where words stand: kept out of the loops that do not ask for it */
+
+/* A place in the block, or of what the block stands for, in the document. */
+static inline uint32
+place_of(const WordScanner *scanner, const unsigned char *p)
+{
+	return (scanner->in_place ? (const char *) p : scanner->origin->from) -
+		scanner->doc;
+}
+
+/* The same for a place behind something. */
+static inline uint32
+place_behind(const WordScanner *scanner, const unsigned char *p)
+{
+	return (scanner->in_place ? (const char *) p : scanner->origin->at) -
+		scanner->doc;
+}
+
+static pg_noinline void
+note_place(WordScanner *scanner, uint32 folded, uint32 at)
+{
+	if (scanner->nplaces < SEGMENT_MAX)
+		scanner->places[scanner->nplaces++] = (Place){folded, at};
+}
+
+/* Letters of two bytes from p to the end of what has been read. */
+static pg_noinline void
+note_plain(WordScanner *scanner, const unsigned char *p)
+{
+	uint32		at = place_of(scanner, p);
+	uint32		len = scanner->at - p;
+
+	if (scanner->nletters == (int) len / 2)
+		scanner->run_span.start = at;
+	scanner->run_span.end = place_behind(scanner, scanner->at);
+	for (uint32 i = 0; i < len; i += 2)
+		note_place(scanner, scanner->nbytes - len + i,
+				   scanner->in_place ? at + i : at);
+}
+
+/*
+ * A code point that ends before next has been taken, after which the run has
+ * nletters more than `before`.
+ */
+static pg_noinline void
+note_taken(WordScanner *scanner, int before, bool goes_on,
+		   const unsigned char *next)
+{
+	if (scanner->nletters == 0)
+		return;
+	if (before == 0)
+		scanner->run_span.start = scanner->here;
+	/* what vanishes belongs to the letter before it */
+	if (scanner->nletters > before || (goes_on && !scanner->apostrophe))
+		scanner->run_span.end = place_behind(scanner, next);
+}
+
+/*
+ * Where that part of a run stands which was folded to the bytes from start up
+ * to stop.  Segments are not cut.
+ */
+static WordSpan
+span_of_part(const WordScanner *scanner, uint32 start, uint32 stop)
+{
+	WordSpan	span = scanner->run_span;
+	int			i = 0;
+
+	while (i < scanner->nplaces && scanner->places[i].folded <= start)
+		span.start = scanner->places[i++].at;
+	while (i < scanner->nplaces && scanner->places[i].folded < stop)
+		i++;
+	if (i < scanner->nplaces)
+		span.end = scanner->places[i].at;
+	return span;
 }
 
 /* Folded code points into the run */
@@ -213,6 +337,8 @@ begin_segment(WordScanner *scanner, UChar32 c)
 	scanner->source[0] = c;
 	scanner->nsegment = 1;
 	scanner->segment_at = scanner->nbytes;
+	if (unlikely(scanner->origin != NULL))
+		note_place(scanner, scanner->nbytes, scanner->here);
 }
 
 /* Takes c into the segment, whose folded form is void with that. */
@@ -242,7 +368,7 @@ add_letter(WordScanner *scanner, UChar32 c, Letter letter)
 		scanner->spaceless = true;
 	if (!(letter & LETTER_IS_MARK))
 		scanner->cyrillic = (letter & LETTER_IS_CYRILLIC) != 0;
-	if (scanner->icu_only)
+	if (ICU_ONLY(scanner))
 	{
 		extend_segment(scanner, c);
 		return;
@@ -279,7 +405,7 @@ static void
 add_apostrophe(WordScanner *scanner)
 {
 	scanner->apostrophe = false;
-	if (scanner->icu_only)
+	if (ICU_ONLY(scanner))
 	{
 		extend_segment(scanner, '\'');
 		return;
@@ -300,6 +426,8 @@ refill(WordScanner *scanner)
 	scanner->at = (const unsigned char *) text;
 	scanner->end = scanner->at + len;
 	scanner->chunk_end = NULL;
+	if (unlikely(scanner->origin != NULL))
+		scanner->in_place = text == scanner->origin->from;
 	return true;
 }
 
@@ -307,7 +435,7 @@ refill(WordScanner *scanner)
  * The next code point, which begins at scanner->at, without going past it;
  * *next is set to what follows.  What is not UTF-8 is a separator.
  */
-static inline UChar32
+static pg_attribute_always_inline UChar32
 peek(WordScanner *scanner, const unsigned char **next)
 {
 	const unsigned char *p = scanner->at;
@@ -364,13 +492,13 @@ typedef enum Step
 } Step;
 
 /* One code point of a run. */
-static inline Step
+static pg_attribute_always_inline Step
 take(WordScanner *scanner, UChar32 c, Letter letter)
 {
 	switch (LETTER_CLASS(letter))
 	{
 		case LETTER_NOTHING:
-			if (scanner->icu_only && scanner->nletters > 0)
+			if (ICU_ONLY(scanner) && scanner->nletters > 0)
 				extend_segment(scanner, c);
 			return STEP_ON;
 		case LETTER_APOSTROPHE:
@@ -412,7 +540,7 @@ take(WordScanner *scanner, UChar32 c, Letter letter)
  * two bytes, as those of Cyrillic and Greek.  It does what take() does with
  * each, in a short loop.
  */
-static inline void
+static pg_attribute_always_inline void
 read_plain(WordScanner *scanner)
 {
 	const unsigned char *p = scanner->at;
@@ -421,7 +549,7 @@ read_plain(WordScanner *scanner)
 	UChar32		c = 0;
 	Letter		last = 0;
 
-	if (scanner->icu_only || scanner->apostrophe || scanner->unfolded ||
+	if (ICU_ONLY(scanner) || scanner->apostrophe || scanner->unfolded ||
 		scanner->nletters >= WORD_MAX)
 		return;
 	end = p + Min((scanner->end - p) / 2, WORD_MAX - scanner->nletters) * 2;
@@ -458,29 +586,53 @@ read_plain(WordScanner *scanner)
  * Reads on to the end of the run, which may have begun.  False if the text
  * ends before one begins.
  */
-static bool
-read_run(WordScanner *scanner)
+static pg_attribute_always_inline bool
+read_run_as(WordScanner *scanner, bool tracks)
 {
 	Step		step = STEP_ON;
 
 	while (step == STEP_ON)
 	{
+		const unsigned char *start = scanner->at;
 		const unsigned char *next;
 		UChar32		c;
 		Letter		letter;
+		int			before;
 
 		read_plain(scanner);
+		if (tracks && scanner->at > start)
+			note_plain(scanner, start);
 		if (scanner->at == scanner->end && !refill(scanner))
 			break;
 		c = peek(scanner, &next);
-		letter = scanner->icu_only ? letter_classify(scanner->rules, c) :
+		letter = ICU_ONLY(scanner) ? letter_classify(scanner->rules, c) :
 			letter_of(scanner->rules, c);
+		before = scanner->nletters;
+		if (tracks)
+			scanner->here = place_of(scanner, scanner->at);
 		step = take(scanner, c, letter);
+		if (tracks)
+			note_taken(scanner, before, step == STEP_ON, next);
 		if (step != STEP_END)
 			scanner->at = next;
 	}
 	fold_segment(scanner);
 	return scanner->nletters > 0;
+}
+
+static pg_noinline bool
+read_run_tracking(WordScanner *scanner)
+{
+	return read_run_as(scanner, true);
+}
+
+/* Compiled twice, so that without places nothing asks for them. */
+static inline bool
+read_run(WordScanner *scanner)
+{
+	if (unlikely(scanner->origin != NULL))
+		return read_run_tracking(scanner);
+	return read_run_as(scanner, false);
 }
 
 /* The next run, folded; false at the end of the text. */
@@ -490,6 +642,7 @@ next_run(WordScanner *scanner)
 	scanner->continues = scanner->cut;
 	scanner->cut = false;
 	scanner->nletters = 0;
+	scanner->nplaces = 0;
 	scanner->nbytes = 0;
 	scanner->word = 0;
 	scanner->split = false;
@@ -509,6 +662,7 @@ split_run(WordScanner *scanner)
 
 	scanner->rest = scanner->bytes;
 	scanner->rest_end = scanner->bytes + scanner->nbytes;
+	scanner->rest_at = 0;
 	if (!scanner->spaceless || !scanner->segment)
 		return;
 	if (scanner->segmenter == NULL)
@@ -549,7 +703,7 @@ next_ascii(WordScanner *scanner, int *start, int *stop)
 {
 	const AsciiIndex *index = &scanner->index;
 
-	if (scanner->icu_only || scanner->cut)
+	if (ICU_ONLY(scanner) || scanner->cut)
 		return false;
 	for (;;)
 	{
@@ -586,12 +740,22 @@ next_ascii(WordScanner *scanner, int *start, int *stop)
 	return true;
 }
 
+/* Such runs are of blocks that are in place: behind each there is more. */
+static inline WordSpan
+span_in_chunk(const WordScanner *scanner, int start, int stop)
+{
+	uint32		chunk = (const char *) scanner->chunk - scanner->doc;
+
+	return (WordSpan){chunk + start, chunk + stop};
+}
+
 /*
  * The hashes of up to max runs behind the one last read, if the chunk is all
  * ASCII, except one that may go on behind the chunk.
  */
 static inline size_t
-hash_further_runs(WordScanner *scanner, uint64 *hashes, size_t max)
+hash_further_runs(WordScanner *scanner, uint64 *hashes, WordSpan *spans,
+				  size_t max)
 {
 	const AsciiIndex *index = &scanner->index;
 	const uint16 *bounds = &index->bounds[2 * (scanner->run + 1)];
@@ -605,13 +769,15 @@ hash_further_runs(WordScanner *scanner, uint64 *hashes, size_t max)
 	for (size_t i = 0; i < n; i++)
 		hashes[i] = XXH3_64bits(index->folded + bounds[2 * i],
 								bounds[2 * i + 1] - bounds[2 * i]);
+	for (size_t i = 0; spans != NULL && i < n; i++)
+		spans[i] = span_in_chunk(scanner, bounds[2 * i], bounds[2 * i + 1]);
 	scanner->run += n;
 	scanner->at = scanner->chunk + index->bounds[2 * scanner->run + 1];
 	return n;
 }
 
-size_t
-words_hash_ascii(WordScanner *scanner, uint64 *hashes, size_t max)
+static pg_attribute_always_inline size_t
+hash_ascii(WordScanner *scanner, uint64 *hashes, WordSpan *spans, size_t max)
 {
 	size_t		n = 0;
 	int			start;
@@ -620,12 +786,39 @@ words_hash_ascii(WordScanner *scanner, uint64 *hashes, size_t max)
 	while (n < max && scanner->rest == NULL &&
 		   next_ascii(scanner, &start, &stop))
 	{
+		if (spans != NULL)
+			spans[n] = span_in_chunk(scanner, start, stop);
 		hashes[n++] = XXH3_64bits(scanner->index.folded + start,
 								  stop - start);
-		n += hash_further_runs(scanner, hashes + n, max - n);
+		n += hash_further_runs(scanner, hashes + n,
+							   spans != NULL ? spans + n : NULL, max - n);
 	}
 	scanner->no_ascii = n < max && scanner->rest == NULL;
 	return n;
+}
+
+/* The loop is compiled twice, so that one without spans does not ask. */
+size_t
+words_hash_ascii(WordScanner *scanner, uint64 *hashes, WordSpan *spans,
+				 size_t max)
+{
+	if (spans != NULL)
+		return hash_ascii(scanner, hashes, spans, max);
+	return hash_ascii(scanner, hashes, NULL, max);
+}
+
+/*
+ * Finds where the next word of a run that holds several stands, of len bytes:
+ * the run has the same words as its pieces, but fewer spaces between them.
+ */
+static void
+track_part(WordScanner *scanner, size_t len)
+{
+	while (scanner->bytes[scanner->rest_at] == ' ')
+		scanner->rest_at++;
+	scanner->span = span_of_part(scanner, scanner->rest_at,
+								 scanner->rest_at + len);
+	scanner->rest_at += len;
 }
 
 bool
@@ -646,6 +839,8 @@ words_next(WordScanner *scanner, const char **word, size_t *len)
 				p++;
 			*len = p - *word;
 			scanner->rest = p;
+			if (unlikely(scanner->origin != NULL))
+				track_part(scanner, *len);
 			return true;
 		}
 		scanner->rest = scanner->rest_end = NULL;
@@ -653,6 +848,8 @@ words_next(WordScanner *scanner, const char **word, size_t *len)
 		{
 			*word = scanner->index.folded + start;
 			*len = stop - start;
+			if (unlikely(scanner->origin != NULL))
+				scanner->span = span_in_chunk(scanner, start, stop);
 			return true;
 		}
 		scanner->no_ascii = false;
@@ -664,6 +861,7 @@ words_next(WordScanner *scanner, const char **word, size_t *len)
 		{
 			*word = scanner->bytes;
 			*len = scanner->nbytes;
+			scanner->span = scanner->run_span;
 			return true;
 		}
 	}

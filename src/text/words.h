@@ -10,6 +10,14 @@
 #define NEARDUP_WORDS_H
 
 #include "text/letters.h"
+#include "text/source.h"
+
+/* Where a word stands: bytes of the document, the end being behind it. */
+typedef struct WordSpan
+{
+	uint32		start;
+	uint32		end;
+} WordSpan;
 
 typedef struct WordScanner WordScanner;
 
@@ -29,6 +37,21 @@ extern WordScanner *words_create(LetterRules rules, bool segment);
 extern void words_begin(WordScanner *scanner, MoreText more, void *arg);
 
 /*
+ * From the next text on, tells where words stand in doc.  All text must come
+ * from source as it gives it, and source must read doc, of at most 4 GB.
+ */
+extern void words_track(WordScanner *scanner, const TextSource *source,
+						const char *doc);
+
+/*
+ * Where the word stands that words_next() has read last, with all that belongs
+ * to its letters.  Words of one run without spaces or separators, as of
+ * Chinese, are next to each other; those that are one letter when not folded
+ * stand in the same place.
+ */
+extern WordSpan words_span(const WordScanner *scanner);
+
+/*
  * The next word, folded, in UTF-8, valid until the next call; false at the
  * end.  A word has at least one letter or number.
  */
@@ -36,10 +59,11 @@ extern bool words_next(WordScanner *scanner, const char **word, size_t *len);
 
 /*
  * The hashes (XXH3) of up to max further words, as long as they are ASCII;
- * returns how many there were.  At 0 words_next() must be asked.
+ * returns how many there were.  At 0 words_next() must be asked.  spans, which
+ * may be NULL, is set to where they stand, of a scanner that tracks them.
  */
 extern size_t words_hash_ascii(WordScanner *scanner, uint64 *hashes,
-							   size_t max);
+							   WordSpan *spans, size_t max);
 
 /*
  * Whether the word last read continues the one before it: a run of more than
@@ -47,8 +71,10 @@ extern size_t words_hash_ascii(WordScanner *scanner, uint64 *hashes,
  */
 extern bool words_continues(const WordScanner *scanner);
 
-/* For tests: no tables and no short cuts, ICU folds all. */
+#ifdef NEARDUP_TESTING
+/* No tables and no short cuts, ICU folds all. */
 extern void words_use_icu_only(WordScanner *scanner);
+#endif
 
 #define WORD_MAX	1024		/* code points of the text, before folding */
 

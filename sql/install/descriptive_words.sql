@@ -1,0 +1,108 @@
+
+-- descriptive words
+
+CREATE TYPE word_set_round AS (words int, covered double precision, unstable double precision);
+COMMENT ON TYPE word_set_round IS 'what a round of building a word set has left';
+
+CREATE TYPE word_set AS (analysis text, words bigint[], thresholds real[], rounds word_set_round[]);
+COMMENT ON TYPE word_set IS 'descriptive words, and the share of a document from which on each counts';
+
+CREATE FUNCTION word_set_agg_add(internal, text) RETURNS internal
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION word_set_agg_add(internal, text) IS 'transition function of word_set_agg';
+
+CREATE FUNCTION word_set_agg_add(internal, text, text) RETURNS internal
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION word_set_agg_add(internal, text, text) IS 'transition function of word_set_agg';
+
+CREATE FUNCTION word_set_agg_add(internal, text, text, int) RETURNS internal
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION word_set_agg_add(internal, text, text, int) IS 'transition function of word_set_agg';
+
+CREATE FUNCTION word_set_agg_add(internal, regconfig, text) RETURNS internal
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION word_set_agg_add(internal, regconfig, text) IS 'transition function of word_set_agg';
+
+CREATE FUNCTION word_set_agg_add(internal, regconfig, text, int) RETURNS internal
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION word_set_agg_add(internal, regconfig, text, int) IS 'transition function of word_set_agg';
+
+CREATE FUNCTION word_set_agg_combine(internal, internal) RETURNS internal
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION word_set_agg_combine(internal, internal) IS 'combine function of word_set_agg';
+
+CREATE FUNCTION word_set_agg_serialize(internal) RETURNS bytea
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION word_set_agg_serialize(internal) IS 'serialization function of word_set_agg';
+
+CREATE FUNCTION word_set_agg_deserialize(bytea, internal) RETURNS internal
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION word_set_agg_deserialize(bytea, internal) IS 'deserialization function of word_set_agg';
+
+CREATE FUNCTION word_set_agg_final(internal) RETURNS word_set
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION word_set_agg_final(internal) IS 'final function of word_set_agg';
+
+CREATE AGGREGATE word_set_agg(doc text) (
+    SFUNC = word_set_agg_add, STYPE = internal, SSPACE = 65536,
+    FINALFUNC = word_set_agg_final, FINALFUNC_MODIFY = READ_WRITE,
+    COMBINEFUNC = word_set_agg_combine,
+    SERIALFUNC = word_set_agg_serialize, DESERIALFUNC = word_set_agg_deserialize,
+    PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE word_set_agg(text) IS 'a set of descriptive words for documents';
+
+CREATE AGGREGATE word_set_agg(doc text, analysis text) (
+    SFUNC = word_set_agg_add, STYPE = internal, SSPACE = 65536,
+    FINALFUNC = word_set_agg_final, FINALFUNC_MODIFY = READ_WRITE,
+    COMBINEFUNC = word_set_agg_combine,
+    SERIALFUNC = word_set_agg_serialize, DESERIALFUNC = word_set_agg_deserialize,
+    PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE word_set_agg(text, text) IS 'a set of descriptive words for documents';
+
+CREATE AGGREGATE word_set_agg(doc text, analysis text, words int) (
+    SFUNC = word_set_agg_add, STYPE = internal, SSPACE = 65536,
+    FINALFUNC = word_set_agg_final, FINALFUNC_MODIFY = READ_WRITE,
+    COMBINEFUNC = word_set_agg_combine,
+    SERIALFUNC = word_set_agg_serialize, DESERIALFUNC = word_set_agg_deserialize,
+    PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE word_set_agg(text, text, int) IS 'a set of descriptive words for documents';
+
+CREATE AGGREGATE word_set_agg(config regconfig, doc text) (
+    SFUNC = word_set_agg_add, STYPE = internal, SSPACE = 65536,
+    FINALFUNC = word_set_agg_final, FINALFUNC_MODIFY = READ_WRITE,
+    COMBINEFUNC = word_set_agg_combine,
+    SERIALFUNC = word_set_agg_serialize, DESERIALFUNC = word_set_agg_deserialize,
+    PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE word_set_agg(regconfig, text) IS 'a set of descriptive words for documents';
+
+CREATE AGGREGATE word_set_agg(config regconfig, doc text, words int) (
+    SFUNC = word_set_agg_add, STYPE = internal, SSPACE = 65536,
+    FINALFUNC = word_set_agg_final, FINALFUNC_MODIFY = READ_WRITE,
+    COMBINEFUNC = word_set_agg_combine,
+    SERIALFUNC = word_set_agg_serialize, DESERIALFUNC = word_set_agg_deserialize,
+    PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE word_set_agg(regconfig, text, int) IS 'a set of descriptive words for documents';
+
+CREATE FUNCTION descriptive_words(doc text, words word_set) RETURNS signature
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION descriptive_words(text, word_set) IS 'which words of a set a document uses often';
+
+CREATE FUNCTION descriptive_words(config regconfig, doc text, words word_set) RETURNS signature
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
+COMMENT ON FUNCTION descriptive_words(regconfig, text, word_set) IS 'which words of a set a document, its words made by a text search configuration, uses often';

@@ -1,0 +1,12 @@
+
+-- identity
+
+CREATE FUNCTION identity(a text, b text, lexicon, variant int = 5, analysis text = '') RETURNS double precision
+    AS 'MODULE_PATHNAME', 'identity_measure'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
+COMMENT ON FUNCTION identity(text, text, lexicon, int, text) IS 'identity measure of Hoad and Zobel: shared words, rare ones above all';
+
+CREATE FUNCTION identity(config regconfig, a text, b text, lexicon, variant int = 5) RETURNS double precision
+    AS 'MODULE_PATHNAME', 'identity_measure'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 400;
+COMMENT ON FUNCTION identity(regconfig, text, text, lexicon, int) IS 'identity measure of Hoad and Zobel of words made by a text search configuration';

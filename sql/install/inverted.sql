@@ -1,0 +1,31 @@
+
+-- inverted
+
+CREATE FUNCTION neardup_handler(internal) RETURNS index_am_handler
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION neardup_handler(internal) IS 'handler of access method neardup';
+
+CREATE ACCESS METHOD neardup TYPE INDEX HANDLER neardup_handler;
+COMMENT ON ACCESS METHOD neardup IS 'inverted index of sets and vectors: near-duplicates at any threshold, the nearest first';
+
+CREATE OPERATOR CLASS signature_neardup_ops DEFAULT FOR TYPE signature USING neardup AS
+    OPERATOR 1 %% (signature, signature_query),
+    OPERATOR 2 <-> (signature, signature) FOR ORDER BY pg_catalog.float_ops,
+    OPERATOR 3 <=> (signature, signature) FOR ORDER BY pg_catalog.float_ops;
+COMMENT ON OPERATOR FAMILY signature_neardup_ops USING neardup IS 'near-duplicates and nearest by overlap';
+COMMENT ON OPERATOR CLASS signature_neardup_ops USING neardup IS 'near-duplicates and nearest by overlap';
+
+CREATE FUNCTION neardup_index_check(index regclass, heapallindexed boolean DEFAULT false) RETURNS bigint
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
+COMMENT ON FUNCTION neardup_index_check(regclass, boolean) IS 'checks an index of access method neardup; the number of its rows';
+REVOKE ALL ON FUNCTION neardup_index_check(regclass, boolean) FROM PUBLIC;
+
+CREATE FUNCTION neardup_index_segments(index regclass, OUT segment bigint, OUT "rows" bigint,
+                                       OUT dead_rows bigint, OUT keys bigint,
+                                       OUT postings bigint, OUT pages bigint) RETURNS SETOF record
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
+COMMENT ON FUNCTION neardup_index_segments(regclass) IS 'the segments of an index of access method neardup, and its pending rows';
+REVOKE ALL ON FUNCTION neardup_index_segments(regclass) FROM PUBLIC;

@@ -1,0 +1,52 @@
+
+-- passages
+
+CREATE FUNCTION shared_passages(a text, b text, analysis text = '', min_words int = 8, max_gap int = 8,
+                                OUT a_start int, OUT a_length int, OUT b_start int, OUT b_length int,
+                                OUT similarity double precision) RETURNS SETOF record
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000 ROWS 10;
+COMMENT ON FUNCTION shared_passages(text, text, text, int, int) IS 'the passages that two texts have in common';
+
+CREATE FUNCTION coverage(a text, b text, analysis text = '', min_words int = 8, max_gap int = 8,
+                         OUT of_a double precision, OUT of_b double precision)
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION coverage(text, text, text, int, int) IS 'the shares of two texts that are in passages which they have in common';
+
+CREATE FUNCTION highlight(a text, b text, analysis text = '', min_words int = 8, max_gap int = 8,
+                          options text = '') RETURNS text
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION highlight(text, text, text, int, int, text) IS 'a text for HTML, with what it has in common with another one marked';
+
+CREATE FUNCTION passages_html(a text, b text, analysis text = '', min_words int = 8, max_gap int = 8,
+                              a_title text = 'First text', b_title text = 'Second text') RETURNS text
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION passages_html(text, text, text, int, int, text, text) IS 'a page of HTML that shows two texts side by side, with what they have in common linked';
+
+CREATE FUNCTION copied_sections(a text[], b text, analysis text = '', block int = 50,
+                                block_share double precision = 0.75, section_share double precision = 0.75,
+                                document_share double precision = 0.75, early boolean = false,
+                                OUT section int, OUT parts int, OUT looked_at int, OUT copied int,
+                                OUT share double precision, OUT is_copied boolean) RETURNS SETOF record
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000 ROWS 10;
+COMMENT ON FUNCTION copied_sections(text[], text, text, int, double precision, double precision, double precision, boolean) IS 'which sections of a document were copied from another, by their blocks, and whether the document was';
+
+CREATE FUNCTION boilerplate(doc text, lexicon, min_documents int = 10,
+                            OUT start int, OUT length int, OUT words int, OUT documents bigint) RETURNS SETOF record
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200 ROWS 2;
+COMMENT ON FUNCTION boilerplate(text, lexicon, int) IS 'the passages of a document that stand in many, by a lexicon of shingles';
+
+CREATE FUNCTION without_boilerplate(doc text, lexicon, min_documents int = 10) RETURNS text
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
+COMMENT ON FUNCTION without_boilerplate(text, lexicon, int) IS 'a document without the passages that stand in many';
+
+CREATE FUNCTION frequent_shingles(lexicon, min_documents int = 10) RETURNS signature
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION frequent_shingles(lexicon, int) IS 'the shingles that stand in many documents, for leave_out()';

@@ -1,0 +1,80 @@
+
+-- set operations
+
+CREATE FUNCTION nfeatures(signature) RETURNS bigint
+    AS 'MODULE_PATHNAME', 'signature_nfeatures'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION nfeatures(signature) IS 'how many features the document has';
+
+CREATE FUNCTION signature_union(signature, signature) RETURNS signature
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION signature_union(signature, signature) IS 'implementation of + operator';
+
+CREATE FUNCTION signature_intersect(signature, signature) RETURNS signature
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION signature_intersect(signature, signature) IS 'implementation of * operator';
+
+CREATE FUNCTION signature_except(signature, signature) RETURNS signature
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 20;
+COMMENT ON FUNCTION signature_except(signature, signature) IS 'implementation of - operator';
+
+CREATE OPERATOR + (
+    LEFTARG = signature, RIGHTARG = signature, FUNCTION = signature_union,
+    COMMUTATOR = +
+);
+COMMENT ON OPERATOR + (signature, signature) IS 'the features of either set';
+
+CREATE OPERATOR * (
+    LEFTARG = signature, RIGHTARG = signature, FUNCTION = signature_intersect,
+    COMMUTATOR = *
+);
+COMMENT ON OPERATOR * (signature, signature) IS 'the features of both sets';
+
+CREATE OPERATOR - (
+    LEFTARG = signature, RIGHTARG = signature, FUNCTION = signature_except
+);
+COMMENT ON OPERATOR - (signature, signature) IS 'the features of the left set that the right one has not';
+
+CREATE FUNCTION signature_union_agg_add(internal, signature) RETURNS internal
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION signature_union_agg_add(internal, signature) IS 'transition function of signature_union_agg';
+
+CREATE FUNCTION signature_union_agg_combine(internal, internal) RETURNS internal
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION signature_union_agg_combine(internal, internal) IS 'combine function of signature_union_agg';
+
+CREATE FUNCTION signature_union_agg_serialize(internal) RETURNS bytea
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION signature_union_agg_serialize(internal) IS 'serialization function of signature_union_agg';
+
+CREATE FUNCTION signature_union_agg_deserialize(bytea, internal) RETURNS internal
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION signature_union_agg_deserialize(bytea, internal) IS 'deserialization function of signature_union_agg';
+
+CREATE FUNCTION signature_union_agg_final(internal) RETURNS signature
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION signature_union_agg_final(internal) IS 'final function of signature_union_agg';
+
+CREATE AGGREGATE signature_union_agg(signature) (
+    SFUNC = signature_union_agg_add, STYPE = internal, SSPACE = 65536,
+    FINALFUNC = signature_union_agg_final,
+    COMBINEFUNC = signature_union_agg_combine,
+    SERIALFUNC = signature_union_agg_serialize,
+    DESERIALFUNC = signature_union_agg_deserialize,
+    PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE signature_union_agg(signature) IS 'the features of any of the sets';
+
+CREATE AGGREGATE signature_intersect_agg(signature) (
+    SFUNC = signature_intersect, STYPE = signature,
+    COMBINEFUNC = signature_intersect, PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE signature_intersect_agg(signature) IS 'the features of all of the sets';

@@ -1,0 +1,36 @@
+
+-- shingles
+
+CREATE FUNCTION shingles(doc text, k int = 3, analysis text = '') RETURNS signature
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION shingles(text, int, text) IS 'the set of a document''s shingles of k units';
+
+-- The analysis right behind the document has no name, here and in all that
+-- follows: shingles(doc => ..., analysis => ...) is the function above.
+CREATE FUNCTION shingles(doc text, text) RETURNS signature
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION shingles(text, text) IS 'the set of a document''s shingles';
+
+CREATE FUNCTION shingles(doc text, text, k int) RETURNS signature
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION shingles(text, text, int) IS 'the set of a document''s shingles of k units';
+
+-- immutable like to_tsvector(regconfig, text)
+CREATE FUNCTION shingles(config regconfig, doc text, k int = 3) RETURNS signature
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
+COMMENT ON FUNCTION shingles(regconfig, text, int) IS 'the set of a document''s shingles of k words made by a text search configuration';
+
+CREATE FUNCTION neardup_words(doc text, analysis text = '') RETURNS text[]
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION neardup_words(text, text) IS 'the words of a document as analysis makes them';
+
+-- stable: another version of a library may be loaded next time
+CREATE FUNCTION neardup_versions(OUT component text, OUT version text) RETURNS SETOF record
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C STABLE STRICT PARALLEL SAFE ROWS 6;
+COMMENT ON FUNCTION neardup_versions() IS 'versions of neardup and of what it is built on';

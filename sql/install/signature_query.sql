@@ -1,0 +1,53 @@
+
+-- signature_query
+
+CREATE TYPE signature_query;
+COMMENT ON TYPE signature_query IS 'a signature with a threshold and a measure: what an index is asked for';
+
+CREATE FUNCTION signature_query_in(cstring) RETURNS signature_query
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION signature_query_in(cstring) IS 'text input of signature_query';
+
+CREATE FUNCTION signature_query_out(signature_query) RETURNS cstring
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION signature_query_out(signature_query) IS 'text output of signature_query';
+
+CREATE FUNCTION signature_query_recv(internal) RETURNS signature_query
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION signature_query_recv(internal) IS 'binary input of signature_query';
+
+CREATE FUNCTION signature_query_send(signature_query) RETURNS bytea
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION signature_query_send(signature_query) IS 'binary output of signature_query';
+
+CREATE TYPE signature_query (
+    INPUT = signature_query_in,
+    OUTPUT = signature_query_out,
+    RECEIVE = signature_query_recv,
+    SEND = signature_query_send,
+    ALIGNMENT = double,
+    STORAGE = external
+);
+
+CREATE FUNCTION signature_query(signature, threshold double precision,
+                                measure text DEFAULT 'jaccard') RETURNS signature_query
+    AS 'MODULE_PATHNAME', 'signature_query_new'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE
+    SUPPORT neardup_support;
+COMMENT ON FUNCTION signature_query(signature, double precision, text) IS 'a signature with a threshold and a measure';
+
+CREATE FUNCTION signature_matches(signature, signature_query) RETURNS boolean
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10
+    SUPPORT neardup_support;
+COMMENT ON FUNCTION signature_matches(signature, signature_query) IS 'implementation of %% operator';
+
+CREATE OPERATOR %% (
+    LEFTARG = signature, RIGHTARG = signature_query, FUNCTION = signature_matches,
+    RESTRICT = neardup_sel, JOIN = neardup_joinsel
+);
+COMMENT ON OPERATOR %% (signature, signature_query) IS 'what near-duplicate conditions are in an index scan';

@@ -1,0 +1,35 @@
+
+-- weighted
+
+CREATE FUNCTION signature_weighted(features bigint[], weights real[]) RETURNS signature
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION signature_weighted(bigint[], real[]) IS 'the vector of given features and their weights';
+
+CREATE FUNCTION weighted_words(doc text, analysis text = '') RETURNS signature
+    AS 'MODULE_PATHNAME', 'weighted_words_by_tf'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION weighted_words(text, text) IS 'the vector of a document: each word by its share of all words';
+
+CREATE FUNCTION weighted_words(config regconfig, doc text) RETURNS signature
+    AS 'MODULE_PATHNAME', 'weighted_words_by_tf'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
+COMMENT ON FUNCTION weighted_words(regconfig, text) IS 'the vector of a document, its words made by a text search configuration: each by its share of all words';
+
+CREATE FUNCTION weighted_words(doc text, lexicon, weight text = 'tf-idf',
+                               analysis text = '') RETURNS signature
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION weighted_words(text, lexicon, text, text) IS 'the vector of a document: each word and what it weighs';
+
+CREATE FUNCTION weighted_words(config regconfig, doc text, lexicon,
+                               weight text = 'tf-idf') RETURNS signature
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
+COMMENT ON FUNCTION weighted_words(regconfig, text, lexicon, text) IS 'the vector of a document, its words made by a text search configuration, and what each weighs';
+
+CREATE FUNCTION weighted_shingles(doc text, lexicon, weight text = 'tf-idf',
+                                  analysis text = '') RETURNS signature
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION weighted_shingles(text, lexicon, text, text) IS 'the vector of a document: each of its shingles and what it weighs';

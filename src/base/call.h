@@ -1,0 +1,35 @@
+/*
+ * call.h
+ *		What a call of an SQL function asks of the server.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/base/call.h
+ */
+#ifndef NEARDUP_CALL_H
+#define NEARDUP_CALL_H
+
+#include "access/tupdesc.h"
+#include "fmgr.h"
+#include "utils/array.h"
+
+/* Where an aggregate's function keeps its state. */
+extern MemoryContext call_aggregate_context(FunctionCallInfo fcinfo);
+
+/* The state as it is, where an aggregate's function has nothing to add. */
+extern Datum call_unchanged_state(FunctionCallInfo fcinfo);
+
+/* The row type that the function is declared to return, palloc'd. */
+extern TupleDesc call_row_type(FunctionCallInfo fcinfo);
+
+/* A row of that type, palloc'd, for the function to return. */
+extern Datum call_row(TupleDesc desc, Datum *values, bool *nulls);
+
+/*
+ * An array of n bigints, palloc'd, for the function to return; *values is set
+ * to where they belong.  Raises PROGRAM_LIMIT_EXCEEDED if memory has no room for
+ * it in one piece.
+ */
+extern ArrayType *call_bigints(size_t n, int64 **values);
+
+#endif							/* NEARDUP_CALL_H */

@@ -1,0 +1,195 @@
+/*
+ * compat.h
+ *		Differences between PostgreSQL 15 and 18, all of them: no other file
+ *		mentions PG_VERSION_NUM.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/base/compat.h
+ */
+#ifndef NEARDUP_COMPAT_H
+#define NEARDUP_COMPAT_H
+
+#include "access/htup_details.h"
+#include "nodes/tidbitmap.h"
+#include "utils/guc.h"
+
+/* 16: varatt.h was split from postgres.h */
+#if PG_VERSION_NUM >= 160000
+#include "varatt.h"
+#endif
+
+/* 16: fmgr.h declares _PG_init */
+#if PG_VERSION_NUM < 160000
+extern PGDLLEXPORT void _PG_init(void);
+#endif
+
+/*
+ * 16: input functions report errors softly.  Before, ereturn is ereport and
+ * what follows it is never reached.
+ */
+#if PG_VERSION_NUM >= 160000
+#include "nodes/miscnodes.h"
+#define SOFT_ERROR_OCCURRED_IN(context) SOFT_ERROR_OCCURRED(context)
+#else
+#define ereturn(context, dummy_value, ...) \
+	do { ereport(ERROR, __VA_ARGS__); return dummy_value; } while (0)
+#define SOFT_ERROR_OCCURRED_IN(context) false
+#endif
+
+/*
+ * 17: a custom path names the clauses of its join, so that core can gate it
+ * with the pseudoconstant ones.  Before, the join hook is not called if there
+ * are any.
+ */
+#if PG_VERSION_NUM >= 170000
+#define custom_path_set_restrictinfo(path, clauses) \
+	((path)->custom_restrictinfo = (clauses))
+#else
+#define custom_path_set_restrictinfo(path, clauses) ((void) 0)
+#endif
+
+/* 18: a path counts the nodes below it that are disabled by a setting */
+#if PG_VERSION_NUM >= 180000
+#define path_set_disabled_nodes(path, outer, inner) \
+	((path)->disabled_nodes = (outer)->disabled_nodes + (inner)->disabled_nodes)
+#else
+#define path_set_disabled_nodes(path, outer, inner) ((void) 0)
+#endif
+
+/* 16: a view that became a subquery does not tell which columns are wanted */
+#if PG_VERSION_NUM >= 160000
+#define forget_wanted_columns(rte) ((void) (rte))
+#else
+#define forget_wanted_columns(rte) ((rte)->selectedCols = NULL)
+#endif
+
+/* 16: what is wrong with a name can be kept instead of raised */
+#if PG_VERSION_NUM >= 160000
+#define qualified_name_list(name) stringToQualifiedNameList(name, NULL)
+#else
+#define qualified_name_list(name) stringToQualifiedNameList(name)
+#endif
+
+/* 18: what does not return says so before its type */
+#if PG_VERSION_NUM >= 180000
+#define compat_noreturn pg_noreturn
+#else
+#define compat_noreturn __attribute__((noreturn))
+#endif
+
+/* 18: EXPLAIN's functions have headers of their own */
+#if PG_VERSION_NUM >= 180000
+#include "commands/explain_format.h"
+#include "commands/explain_state.h"
+#endif
+
+/* 18: a minimal tuple can be made with room in front of it */
+#if PG_VERSION_NUM >= 180000
+#define form_minimal_tuple(desc, values, isnull) \
+	heap_form_minimal_tuple(desc, values, isnull, 0)
+#else
+#define form_minimal_tuple(desc, values, isnull) \
+	heap_form_minimal_tuple(desc, values, isnull)
+#endif
+
+/* 18: a plan cannot be run in several goes unless it is said beforehand */
+#if PG_VERSION_NUM >= 180000
+#define executor_run_to_end(desc) ExecutorRun(desc, ForwardScanDirection, 0)
+#else
+#define executor_run_to_end(desc) \
+	ExecutorRun(desc, ForwardScanDirection, 0, true)
+#endif
+
+/* 16: a sorted datum is copied on request only; here by-value ones are read */
+#if PG_VERSION_NUM >= 160000
+#define sorted_datum(sort, value, isnull) \
+	tuplesort_getdatum(sort, true, false, value, isnull, NULL)
+#else
+#define sorted_datum(sort, value, isnull) \
+	tuplesort_getdatum(sort, true, value, isnull, NULL)
+#endif
+
+/* 18: vacuum_delay_point is told whether it is called by ANALYZE */
+#if PG_VERSION_NUM >= 180000
+#define vacuum_delay_point_compat(analyze) vacuum_delay_point(analyze)
+#else
+#define vacuum_delay_point_compat(analyze) vacuum_delay_point()
+#endif
+
+/* 18: the module tells its name and version */
+#if PG_VERSION_NUM >= 180000
+#define NEARDUP_MODULE_MAGIC \
+	PG_MODULE_MAGIC_EXT(.name = "neardup", .version = NEARDUP_VERSION)
+#else
+#define NEARDUP_MODULE_MAGIC PG_MODULE_MAGIC
+#endif
+
+/* 18: a scan is told where to count */
+#if PG_VERSION_NUM >= 180000
+#define compat_beginscan_bitmap(index, snapshot, nkeys) \
+	index_beginscan_bitmap(index, snapshot, NULL, nkeys)
+#else
+#define compat_beginscan_bitmap(index, snapshot, nkeys) \
+	index_beginscan_bitmap(index, snapshot, nkeys)
+#endif
+
+/*
+ * The pages of a bitmap, one after the other.  18: the offsets of a page are
+ * taken out of it in a step of their own.
+ */
+typedef struct BitmapPages
+{
+	BlockNumber blockno;
+	int			noffsets;		/* -1: any row of the page may be meant */
+	OffsetNumber *offsets;
+#if PG_VERSION_NUM >= 180000
+	TBMPrivateIterator *iterator;
+	OffsetNumber space[MaxHeapTuplesPerPage];
+#else
+	TBMIterator *iterator;
+#endif
+} BitmapPages;
+
+#if PG_VERSION_NUM >= 180000
+#define bitmap_pages_begin(pages, bitmap) \
+	((pages)->iterator = tbm_begin_private_iterate(bitmap))
+#define bitmap_pages_end(pages) tbm_end_private_iterate((pages)->iterator)
+#else
+#define bitmap_pages_begin(pages, bitmap) \
+	((pages)->iterator = tbm_begin_iterate(bitmap))
+#define bitmap_pages_end(pages) tbm_end_iterate((pages)->iterator)
+#endif
+
+static inline bool
+bitmap_pages_next(BitmapPages *pages)
+{
+#if PG_VERSION_NUM >= 180000
+	TBMIterateResult page;
+
+	if (!tbm_private_iterate(pages->iterator, &page))
+		return false;
+	pages->blockno = page.blockno;
+	pages->offsets = pages->space;
+	pages->noffsets = page.lossy ? -1 :
+		tbm_extract_page_tuple(&page, pages->space, MaxHeapTuplesPerPage);
+#else
+	TBMIterateResult *page = tbm_iterate(pages->iterator);
+
+	if (page == NULL)
+		return false;
+	pages->blockno = page->blockno;
+	pages->offsets = page->offsets;
+	pages->noffsets = page->ntuples;
+#endif
+	return true;
+}
+
+/* Status of a session, by its number among them.  16: another name. */
+#if PG_VERSION_NUM >= 160000
+#define compat_backend_status(i) pgstat_get_local_beentry_by_index(i)
+#else
+#define compat_backend_status(i) pgstat_fetch_stat_local_beentry(i)
+#endif
+
+#endif							/* NEARDUP_COMPAT_H */

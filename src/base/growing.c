@@ -1,0 +1,35 @@
+/*
+ * growing.c
+ *		Arrays that grow.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/base/growing.c
+ */
+#include "postgres.h"
+
+#include "utils/memutils.h"
+
+#include "base/growing.h"
+
+#define FIRST_ROOM		32		/* elements */
+
+void *
+growing_reserve(void *array, size_t *room, size_t wanted, size_t width)
+{
+	size_t		most = MaxAllocHugeSize / width;
+
+	if (wanted <= *room)
+		return array;
+	if (wanted > most)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("list of %zu elements is too large", wanted),
+				 errdetail("Lists of %zu bytes an element hold at most %zu.",
+						   width, most)));
+	*room = *room > most / 2 ? most : 2 * *room;
+	*room = Max(*room, Max(wanted, FIRST_ROOM));
+	if (array == NULL)
+		return palloc_extended(*room * width, MCXT_ALLOC_HUGE);
+	return repalloc_huge(array, *room * width);
+}

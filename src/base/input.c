@@ -1,0 +1,156 @@
+/*
+ * input.c
+ *		Reading the text forms of types, with errors that the server can take
+ *		softly.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/base/input.c
+ */
+#include "postgres.h"
+
+#include <ctype.h>
+
+#include "base/compat.h"
+#include "base/input.h"
+
+bool
+input_bad(Input *in, const char *rule)
+{
+	ereturn(in->escontext, false,
+			(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
+			 errmsg("input is not a valid %s", in->type),
+			 errdetail("%s", rule)));
+}
+
+void
+input_bad_bytes(const char *type, const char *rule)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
+			 errmsg("input is not a valid %s", type),
+			 errdetail("%s", rule)));
+}
+
+void
+input_skip_space(Input *in)
+{
+	while (isspace((unsigned char) *in->at))
+		in->at++;
+}
+
+bool
+input_char(Input *in, char c, const char *rule)
+{
+	input_skip_space(in);
+	if (*in->at != c)
+		return input_bad(in, rule);
+	in->at++;
+	return true;
+}
+
+bool
+input_number(Input *in, uint64 max, uint64 *result)
+{
+	uint64		n = 0;
+
+	input_skip_space(in);
+	if (!isdigit((unsigned char) *in->at))
+		return input_bad(in, "A decimal number is missing.");
+	for (; isdigit((unsigned char) *in->at); in->at++)
+	{
+		uint64		digit = *in->at - '0';
+
+		if (n > (max - digit) / 10)
+			return input_bad(in, "A number is out of range.");
+		n = n * 10 + digit;
+	}
+	*result = n;
+	return true;
+}
+
+/* Passes over hexadecimal digits; false, at the first that is none. */
+static bool
+read_hex(const char **text, int digits, uint64 *result)
+{
+	uint64		n = 0;
+
+	for (int i = 0; i < digits; i++, (*text)++)
+	{
+		char		c = **text;
+
+		if (c >= '0' && c <= '9')
+			n = n << 4 | (c - '0');
+		else if (c >= 'a' && c <= 'f')
+			n = n << 4 | (c - 'a' + 10);
+		else if (c >= 'A' && c <= 'F')
+			n = n << 4 | (c - 'A' + 10);
+		else
+			return false;
+	}
+	*result = n;
+	return true;
+}
+
+bool
+input_hex(Input *in, int digits, const char *rule, uint64 *result)
+{
+	input_skip_space(in);
+	return read_hex(&in->at, digits, result) || input_bad(in, rule);
+}
+
+const char *
+input_decimal_end(const char *text)
+{
+	static const char digits[] = "0123456789";
+	size_t		whole = strspn(text, digits);
+	size_t		part = text[whole] == '.' ?
+		strspn(text + whole + 1, digits) : 0;
+	const char *end = text + whole + (text[whole] == '.' ? 1 : 0) + part;
+	const char *exponent = end + 1;
+
+	if (whole + part == 0)
+		return text;
+	if (*end != 'e' && *end != 'E')
+		return end;
+	if (*exponent == '+' || *exponent == '-')
+		exponent++;
+	if (strspn(exponent, digits) == 0)
+		return end;
+	return exponent + strspn(exponent, digits);
+}
+
+bool
+input_config(const char **text, uint32 *hash)
+{
+	static const char begin[] = "config=";
+	const char *at = *text + strlen(begin);
+	uint64		number;
+
+	if (strncmp(*text, begin, strlen(begin)) != 0 || !read_hex(&at, 8, &number))
+		return false;
+	*hash = number;
+	*text = at;
+	return true;
+}
+
+bool
+input_until_bracket(Input *in, char **text)
+{
+	const char *end = strchr(in->at, ']');
+
+	if (end == NULL)
+		return input_bad(in, "A closing bracket is missing.");
+	*text = pnstrdup(in->at, end - in->at);
+	in->at = end + 1;
+	return true;
+}
+
+bool
+input_end(Input *in)
+{
+	input_skip_space(in);
+	if (*in->at != '\0')
+		return input_bad(in, "There is something behind the closing brace.");
+	return true;
+}

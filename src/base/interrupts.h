@@ -1,0 +1,21 @@
+/*
+ * interrupts.h
+ *		Loops that can be cancelled.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/base/interrupts.h
+ */
+#ifndef NEARDUP_INTERRUPTS_H
+#define NEARDUP_INTERRUPTS_H
+
+#include "miscadmin.h"
+
+/*
+ * In a loop over data, once in each round, i rising by one: looks at the
+ * interrupt flag about once in 0.1 ms.
+ */
+#define CHECK_EVERY(i) \
+	do { if (((i) & 0xffff) == 0xffff) CHECK_FOR_INTERRUPTS(); } while (0)
+
+#endif							/* NEARDUP_INTERRUPTS_H */

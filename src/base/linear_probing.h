@@ -1,0 +1,56 @@
+/*
+ * linear_probing.h
+ *		Where a key's place in a hash table is: linear probing.
+ *
+ * The owner of a table holds the places, of whatever is in them, and looks
+ * from the first place of a key through the next ones until it finds the key
+ * or a free place:
+ *
+ *		place = probing_first(&probing, key);
+ *		while (is_used(place) && key_at(place) != key)
+ *			place = probing_next(&probing, place);
+ *
+ * A table must never be full.  The keys are 64-bit numbers that users may
+ * choose as they like: where they begin is decided by a factor that is drawn
+ * anew by each process, so that nobody can make keys that crowd in one place
+ * (Dietzfelbinger et al., "A reliable randomized algorithm for the
+ * closest-pair problem", 1997: multiply-shift hashing).  What a table is used
+ * for must therefore not depend on the order of its places.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/base/linear_probing.h
+ */
+#ifndef NEARDUP_LINEAR_PROBING_H
+#define NEARDUP_LINEAR_PROBING_H
+
+typedef struct Probing
+{
+	uint64		factor;			/* odd */
+	int			shift;			/* leaves the upper bits of a product */
+	size_t		mask;			/* number of places - 1 */
+} Probing;
+
+/*
+ * For a table of that many places, a power of two of at least 2.  Raises an
+ * error if there is no source of random bits.
+ */
+extern void probing_init(Probing *probing, size_t places);
+
+/* As many places as leave a table of n keys half empty at least. */
+extern size_t probing_places(size_t n);
+
+/* The first place for a key, and the one behind another. */
+static inline size_t
+probing_first(const Probing *probing, uint64 key)
+{
+	return (size_t) ((key * probing->factor) >> probing->shift);
+}
+
+static inline size_t
+probing_next(const Probing *probing, size_t place)
+{
+	return (place + 1) & probing->mask;
+}
+
+#endif							/* NEARDUP_LINEAR_PROBING_H */

@@ -1,0 +1,14 @@
+/*
+ * settings.h
+ *		The values of settings that more than one folder asks for.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/base/settings.h
+ */
+#ifndef NEARDUP_SETTINGS_H
+#define NEARDUP_SETTINGS_H
+
+extern double neardup_threshold;	/* of the operators %, <% and %> */
+
+#endif							/* NEARDUP_SETTINGS_H */

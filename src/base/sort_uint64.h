@@ -1,0 +1,18 @@
+/*
+ * sort_uint64.h
+ *		Sorting 64-bit numbers, hashes for the most part.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/base/sort_uint64.h
+ */
+#ifndef NEARDUP_SORT_UINT64_H
+#define NEARDUP_SORT_UINT64_H
+
+/* Sorts n numbers, in place, into rising order; answers a cancel. */
+extern void sort_hashes(uint64 *values, size_t n);
+
+/* The same, and drops repeated ones.  Returns how many are left. */
+extern size_t sort_distinct_hashes(uint64 *values, size_t n);
+
+#endif							/* NEARDUP_SORT_UINT64_H */

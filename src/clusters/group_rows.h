@@ -1,0 +1,34 @@
+/*
+ * group_rows.h
+ *		Groups as the rows of a set-returning function.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/clusters/group_rows.h
+ */
+#ifndef NEARDUP_GROUP_ROWS_H
+#define NEARDUP_GROUP_ROWS_H
+
+#include "fmgr.h"
+
+#include "clusters/grouping.h"
+#include "clusters/row_ids.h"
+
+/*
+ * Puts a row for each id, in the order of the rows: id, number of the cluster,
+ * representative, similarity to that, unless it is not `measured`, size.  The
+ * grouping has been decided.
+ */
+extern void group_rows_put(FunctionCallInfo fcinfo, Grouping *grouping,
+						   RowIds *ids, bool measured, size_t memory);
+
+/*
+ * For functions whose first argument is there for its type: false, with an
+ * empty result, if any other one is null.
+ */
+extern bool group_rows_wanted(FunctionCallInfo fcinfo);
+
+/* The rule of that name; raises INVALID_PARAMETER_VALUE if there is none. */
+extern GroupRule rule_require(const text *name);
+
+#endif							/* NEARDUP_GROUP_ROWS_H */

@@ -1,0 +1,55 @@
+/*
+ * id_table.h
+ *		Numbers for ids of any type.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/clusters/id_table.h
+ */
+#ifndef NEARDUP_ID_TABLE_H
+#define NEARDUP_ID_TABLE_H
+
+#include "fmgr.h"
+
+#include "clusters/id_places.h"
+#include "clusters/row_ids.h"
+
+typedef struct IdTable
+{
+	Oid			type;
+	Oid			collation;
+	FmgrInfo	hash;
+	FmgrInfo	equal;
+	Oid			less;			/* operator */
+	uint32		n;				/* ids */
+	PagedArray	slots;			/* uint32: open addressing; number + 1 */
+	uint64		nslots;			/* power of two */
+	PagedArray	entries;		/* by number */
+	IdPlaces	places;
+} IdTable;
+
+/*
+ * An empty table, which lives in the current memory context.  Raises
+ * UNDEFINED_FUNCTION if ids of that type cannot be hashed or sorted.  What
+ * exceeds so many bytes goes to disk.
+ */
+extern void id_table_begin(IdTable *table, Oid type, size_t memory);
+extern void id_table_end(IdTable *table);
+
+/* The number of an id, from zero; numbers are given in order of arrival. */
+extern uint32 id_table_number(IdTable *table, Datum id);
+
+/* The id of that number; valid until the next call. */
+extern Datum id_table_id(IdTable *table, uint32 number);
+
+/* Whether these are one id. */
+extern bool id_table_same(IdTable *table, Datum a, Datum b);
+
+/*
+ * Sorts the ids: puts them into *ids, which has been begun, and the rank of
+ * each by its number into *ranks, an array of uint32 that is empty.
+ */
+extern void id_table_sort(IdTable *table, RowIds *ids, PagedArray *ranks,
+						  size_t memory);
+
+#endif							/* NEARDUP_ID_TABLE_H */

@@ -1,0 +1,54 @@
+/*
+ * ordered_query.h
+ *		The rows of a query that a user gives as a text, in a total order.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/clusters/ordered_query.h
+ */
+#ifndef NEARDUP_ORDERED_QUERY_H
+#define NEARDUP_ORDERED_QUERY_H
+
+#include "executor/tuptable.h"
+#include "nodes/execnodes.h"
+
+/*
+ * Who takes the rows.  begin is told what columns there are; both are called
+ * in the memory context that ordered_query_run() was called in, except that
+ * row's is one that is reset after each row.
+ */
+typedef struct RowTaker
+{
+	void		(*begin) (struct RowTaker *taker, TupleDesc desc);
+	void		(*row) (struct RowTaker *taker, TupleTableSlot *slot);
+} RowTaker;
+
+/*
+ * Runs a query that only reads, as the statement sees the tables that this is
+ * part of.  Its rows come in the order of its ORDER BY and, where that does not
+ * decide, in the order of its first `columns` columns.  Raises an error if it
+ * is no such query.
+ */
+extern void ordered_query_run(const char *text, int columns, RowTaker *taker);
+
+/* A column of a query, as another type. */
+typedef struct TypedColumn
+{
+	AttrNumber	attno;
+	ExprState  *cast;			/* NULL: it is of that type */
+	ExprContext *context;		/* of the cast */
+} TypedColumn;
+
+/*
+ * Makes ready to read a column as that type; raises DATATYPE_MISMATCH, with
+ * the hint, if it cannot be assigned to it, and INVALID_COLUMN_DEFINITION if
+ * there is no such column; `what` says what it holds.
+ */
+extern TypedColumn typed_column(TupleDesc desc, AttrNumber attno, Oid type,
+								const char *what, const char *hint);
+
+/* Its value, in the current memory context. */
+extern Datum typed_value(const TypedColumn *column, TupleTableSlot *slot,
+						 bool *isnull);
+
+#endif							/* NEARDUP_ORDERED_QUERY_H */

@@ -1,0 +1,238 @@
+/*
+ * word_statistics.c
+ *		What a lexicon knows of a word, and of the words of a document.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/collection/word_statistics.c
+ */
+#include "postgres.h"
+
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+
+#include "base/compat.h"
+#include "base/growing.h"
+#include "corpus/weights.h"
+#include "site/site.h"
+
+PG_FUNCTION_INFO_V1(lexicon_df);
+PG_FUNCTION_INFO_V1(lexicon_cf);
+PG_FUNCTION_INFO_V1(lexicon_word_idf);
+PG_FUNCTION_INFO_V1(lexicon_word_ridf);
+PG_FUNCTION_INFO_V1(word_statistics);
+
+/* The one word, or shingle, that a text is; how many of them it has, up to 2. */
+static size_t
+read_term(Site *site, const text *doc, uint64 *hash)
+{
+	uint64		hashes[2] = {0};
+	Sequence	sequence;
+	size_t		n;
+
+	if (site->of_shingles)
+	{
+		sequence = site_sequence(site, doc);
+		n = Min(sequence.nshingles, 2);
+		memcpy(hashes, sequence.shingles, n * sizeof(uint64));
+	}
+	else
+	{
+		site_begin(site, doc);
+		n = reader_read(site->reader, hashes, 2);
+	}
+	*hash = hashes[0];
+	return n;
+}
+
+/*
+ * The entry of the word that is argument 1 in the lexicon that is argument 0,
+ * or NULL; false if analysis leaves the word out.  Raises an error if the text
+ * is more than one word.
+ */
+static bool
+find_word(FunctionCallInfo fcinfo, const Lexicon **lexicon,
+		  const LexiconEntry **entry)
+{
+	Site	   *site = site_get(fcinfo, 2);
+	LexiconView *view = site_lexicon(site, fcinfo, 0);
+	text	   *word = PG_GETARG_TEXT_PP(1);
+	uint64		hash;
+	size_t		n;
+
+	site_read_as_lexicon(site, view->lexicon, READS_TERMS);
+	n = read_term(site, word, &hash);
+	if (n > 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("\"%s\" is more than one %s", text_to_cstring(word),
+						site->of_shingles ? "shingle" : "word"),
+				 site->of_shingles ? 0 :
+				 errhint("word_statistics() tells of all words of a text.")));
+	*lexicon = view->lexicon;
+	*entry = n == 0 ? NULL : view_find(view, hash);
+	return n == 1;
+}
+
+/* df(lexicon, word): documents that have it */
+Datum
+lexicon_df(PG_FUNCTION_ARGS)
+{
+	const Lexicon *lexicon;
+	const LexiconEntry *entry;
+
+	if (!find_word(fcinfo, &lexicon, &entry))
+		PG_RETURN_NULL();
+	PG_RETURN_INT64(entry == NULL ? 0 : entry->df);
+}
+
+/* cf(lexicon, word): its occurrences */
+Datum
+lexicon_cf(PG_FUNCTION_ARGS)
+{
+	const Lexicon *lexicon;
+	const LexiconEntry *entry;
+
+	if (!find_word(fcinfo, &lexicon, &entry))
+		PG_RETURN_NULL();
+	PG_RETURN_INT64(entry == NULL ? 0 : entry->cf);
+}
+
+/* idf(lexicon, word): NULL if the lexicon does not have it */
+Datum
+lexicon_word_idf(PG_FUNCTION_ARGS)
+{
+	const Lexicon *lexicon;
+	const LexiconEntry *entry;
+
+	if (!find_word(fcinfo, &lexicon, &entry) || entry == NULL)
+		PG_RETURN_NULL();
+	PG_RETURN_FLOAT8(lexicon_idf(lexicon, entry->df));
+}
+
+/* ridf(lexicon, word): NULL if the lexicon does not have it */
+Datum
+lexicon_word_ridf(PG_FUNCTION_ARGS)
+{
+	const Lexicon *lexicon;
+	const LexiconEntry *entry;
+
+	if (!find_word(fcinfo, &lexicon, &entry) || entry == NULL)
+		PG_RETURN_NULL();
+	PG_RETURN_FLOAT8(lexicon_ridf(lexicon, entry->df, entry->cf));
+}
+
+/* The words of a document */
+
+typedef struct DocumentWord
+{
+	uint64		hash;
+	size_t		place;			/* of its first occurrence among the words */
+	char	   *word;			/* its text there, in UTF-8 */
+	size_t		len;
+	uint32		tf;
+} DocumentWord;
+
+/* sort_by_hash(array, n), then by place; and sort_by_place(array, n) */
+#define ST_SORT sort_by_hash
+#define ST_ELEMENT_TYPE DocumentWord
+#define ST_COMPARE(a, b) \
+	((a)->hash != (b)->hash ? ((a)->hash < (b)->hash ? -1 : 1) : \
+	 (a)->place < (b)->place ? -1 : (a)->place > (b)->place)
+#define ST_SCOPE static
+#define ST_CHECK_FOR_INTERRUPTS
+#define ST_DEFINE
+#include "lib/sort_template.h"
+
+#define ST_SORT sort_by_place
+#define ST_ELEMENT_TYPE DocumentWord
+#define ST_COMPARE(a, b) \
+	((a)->place < (b)->place ? -1 : (a)->place > (b)->place)
+#define ST_SCOPE static
+#define ST_CHECK_FOR_INTERRUPTS
+#define ST_DEFINE
+#include "lib/sort_template.h"
+
+/* The distinct words of the document that the reader has begun. */
+static DocumentWord *
+read_words(Reader *reader, size_t *nwords)
+{
+	size_t		room = 0;
+	DocumentWord *words = NULL;
+	DocumentWord word = {.tf = 1};
+	const char *bytes;
+	size_t		n = 0;
+	size_t		distinct = 0;
+
+	while (reader_read_word(reader, &bytes, &word.len, &word.hash))
+	{
+		words = growing_reserve(words, &room, n + 1, sizeof(DocumentWord));
+		word.place = n;
+		word.word = pnstrdup(bytes, word.len);
+		words[n++] = word;
+	}
+	sort_by_hash(words, n);
+	for (size_t i = 0; i < n; i++)
+	{
+		if (i > 0 && words[i].hash == words[distinct - 1].hash)
+			words[distinct - 1].tf++;
+		else
+			words[distinct++] = words[i];
+	}
+	sort_by_place(words, distinct);
+	*nwords = distinct;
+	return words;
+}
+
+/* One row: word, tf, and df, cf, idf, ridf where the lexicon has it. */
+static void
+put_word(ReturnSetInfo *rsinfo, const LexiconView *view,
+		 const DocumentWord *word)
+{
+	const LexiconEntry *entry = view_find(view, word->hash);
+	char	   *server = pg_any_to_server(word->word, word->len, PG_UTF8);
+	Datum		values[6] = {0};
+	bool		nulls[6] = {0};
+
+	values[0] = CStringGetTextDatum(server);
+	values[1] = Int32GetDatum(word->tf);
+	values[2] = Int64GetDatum(entry == NULL ? 0 : entry->df);
+	values[3] = Int64GetDatum(entry == NULL ? 0 : entry->cf);
+	nulls[4] = nulls[5] = entry == NULL;
+	if (entry != NULL)
+	{
+		values[4] = Float8GetDatum(lexicon_idf(view->lexicon, entry->df));
+		values[5] = Float8GetDatum(lexicon_ridf(view->lexicon, entry->df,
+												entry->cf));
+	}
+	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+}
+
+/*
+ * word_statistics(doc text, lexicon, analysis text): its words in order of
+ * first occurrence
+ */
+Datum
+word_statistics(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *rsinfo;
+	Site	   *site;
+	LexiconView *view;
+	DocumentWord *words;
+	size_t		n;
+
+	InitMaterializedSRF(fcinfo, 0);
+	rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	site = site_get(fcinfo, 2);
+	view = site_lexicon(site, fcinfo, 1);
+	site_read_for_lexicon(site, fcinfo, view->lexicon, READS_WORDS);
+	site_begin(site, PG_GETARG_TEXT_PP(0));
+	words = read_words(site->reader, &n);
+	for (size_t i = 0; i < n; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		put_word(rsinfo, view, &words[i]);
+	}
+	return (Datum) 0;
+}

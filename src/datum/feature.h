@@ -1,0 +1,25 @@
+/*
+ * feature.h
+ *		Features as hashes.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/datum/feature.h
+ */
+#ifndef NEARDUP_FEATURE_H
+#define NEARDUP_FEATURE_H
+
+#include "base/hash.h"
+#include "datum/signature.h"
+
+/*
+ * A feature of a document as 64 uniform bits, different ones for different
+ * features.  Shingles are hashes already; the user's numbers need not be.
+ */
+static inline uint64
+feature_hash(const Making *making, uint64 feature)
+{
+	return making->unit == UNIT_NONE ? mix64(feature) : feature;
+}
+
+#endif							/* NEARDUP_FEATURE_H */

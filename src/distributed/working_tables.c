@@ -1,0 +1,174 @@
+/*
+ * working_tables.c
+ *		Tables that one step of a procedure leaves to the next.
+ *
+ * They are unlogged, stand beside the result and are dropped at the end;
+ * temporary ones could not be read by several processes, nor distributed.  On
+ * Citus a table is made empty, distributed, and then filled, so that rows go
+ * from node to node.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/distributed/working_tables.c
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type_d.h"
+#include "executor/spi.h"
+#include "utils/builtins.h"
+
+#include "distributed/working_tables.h"
+
+/* See working_tables.h */
+void
+working_term(WorkingTables *tables, const char *name, char *value)
+{
+	Assert(tables->nterms < MAX_TERMS);
+	tables->terms[tables->nterms].name = name;
+	tables->terms[tables->nterms++].value = value;
+}
+
+/* The value of the term that stands there in braces. */
+static const char *
+term_value(const WorkingTables *tables, const char *place, size_t len)
+{
+	for (int i = 0; i < tables->nterms; i++)
+		if (strlen(tables->terms[i].name) == len &&
+			memcmp(tables->terms[i].name, place, len) == 0)
+			return tables->terms[i].value;
+	elog(ERROR, "there is no {%.*s}", (int) len, place);
+}
+
+/*
+ * See working_tables.h.  A value may have terms of its own, if they were there
+ * before it.
+ */
+char *
+working_statement(const WorkingTables *tables, const char *statement)
+{
+	StringInfoData text;
+	const char *brace;
+
+	initStringInfo(&text);
+	while ((brace = strchr(statement, '{')) != NULL)
+	{
+		const char *end = strchr(brace, '}');
+
+		appendBinaryStringInfo(&text, statement, brace - statement);
+		appendStringInfoString(&text, term_value(tables, brace + 1,
+												 end - brace - 1));
+		statement = end + 1;
+	}
+	appendStringInfoString(&text, statement);
+	return text.data;
+}
+
+/* Runs a statement that has no terms. */
+static uint64
+run(const char *statement)
+{
+	int			code = SPI_execute(statement, false, 0);
+
+	if (code < 0)
+		elog(ERROR, "SPI_execute failed: %s", SPI_result_code_string(code));
+	return SPI_processed;
+}
+
+/* See working_tables.h */
+uint64
+working_run(const WorkingTables *tables, const char *statement)
+{
+	return run(working_statement(tables, statement));
+}
+
+/* See working_tables.h */
+double
+working_number(const WorkingTables *tables, const char *query)
+{
+	bool		isnull;
+	Datum		value;
+
+	if (working_run(tables, query) == 0)
+		return 0;
+	Assert(SPI_gettypeid(SPI_tuptable->tupdesc, 1) == FLOAT8OID);
+	value = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1,
+						  &isnull);
+	return isnull ? 0 : DatumGetFloat8(value);
+}
+
+/* The name of a table beside the result. */
+static char *
+table_name(const WorkingTables *tables, const char *name)
+{
+	if (strlen(name) >= NAMEDATALEN)
+		ereport(ERROR,
+				(errcode(ERRCODE_NAME_TOO_LONG),
+				 errmsg("name \"%s\" is too long for a table", name),
+				 errdetail("The tables that are made on the way have the result's name with an ending."),
+				 errhint("Give the result a shorter name, and rename it afterwards.")));
+	if (tables->schema == NULL)
+		return pstrdup(quote_identifier(name));
+	return psprintf("%s.%s", tables->schema, quote_identifier(name));
+}
+
+/* Distributes an empty table by a column. */
+static void
+distribute(const WorkingTables *tables, const char *table, const char *column,
+		   bool beside)
+{
+	char	   *with = beside ? psprintf(", colocate_with := %s",
+										 quote_literal_cstr(tables->source)) : "";
+
+	run(psprintf("SELECT pg_catalog.create_distributed_table(%s, %s%s)",
+				 quote_literal_cstr(table), quote_literal_cstr(column), with));
+}
+
+/* Makes a table and fills it. */
+static uint64
+make_table(const WorkingTables *tables, const char *table, const char *kind,
+		   const char *column, bool beside, const char *query)
+{
+	bool		one_server = tables->place == NULL;
+	char	   *rows = working_statement(tables, query);
+	uint64		n;
+
+	n = run(psprintf("CREATE %s TABLE %s AS %s%s", kind, table, rows,
+					 one_server ? "" : " WITH NO DATA"));
+	if (!one_server)
+	{
+		distribute(tables, table, column, beside);
+		n = run(psprintf("INSERT INTO %s %s", table, rows));
+	}
+	run(psprintf("ANALYZE %s", table));
+	return n;
+}
+
+/* See working_tables.h */
+uint64
+working_table(WorkingTables *tables, const char *name, const char *column,
+			  bool beside, const char *query)
+{
+	char	   *table = table_name(tables, psprintf("%s_%s", tables->result, name));
+	uint64		n = make_table(tables, table, "UNLOGGED", column, beside, query);
+
+	working_term(tables, name, table);
+	tables->made[tables->nmade++] = table;
+	return n;
+}
+
+/* See working_tables.h */
+uint64
+working_result(WorkingTables *tables, const char *query)
+{
+	return make_table(tables, table_name(tables, tables->result), "", "a", false,
+					  query);
+}
+
+/* See working_tables.h */
+void
+working_end(WorkingTables *tables)
+{
+	for (int i = 0; i < tables->nmade; i++)
+		run(psprintf("DROP TABLE %s", tables->made[i]));
+	tables->nmade = 0;
+}

@@ -1,0 +1,64 @@
+/*
+ * working_tables.h
+ *		Statements over tables that one step of a procedure leaves to the next,
+ *		on one server or on the nodes of Citus.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/distributed/working_tables.h
+ */
+#ifndef NEARDUP_WORKING_TABLES_H
+#define NEARDUP_WORKING_TABLES_H
+
+/* A name that statements use in braces, and what stands in its place. */
+typedef struct Term
+{
+	const char *name;
+	char	   *value;
+} Term;
+
+#define MAX_TERMS	24
+
+typedef struct WorkingTables
+{
+	const char *schema;			/* quoted, of the result; NULL: where new tables
+								 * go */
+	const char *result;			/* its name, not quoted */
+	const char *place;			/* column by which the source is distributed,
+								 * quoted; NULL: it is on one server */
+	const char *source;			/* quoted */
+	Term		terms[MAX_TERMS];
+	int			nterms;
+	const char *made[MAX_TERMS];	/* names of tables, quoted */
+	int			nmade;
+} WorkingTables;
+
+/* {name} in a statement is that value from now on. */
+extern void working_term(WorkingTables *tables, const char *name, char *value);
+
+/* The statement with its terms replaced. */
+extern char *working_statement(const WorkingTables *tables,
+							   const char *statement);
+
+/* Runs a statement; the number of its rows. */
+extern uint64 working_run(const WorkingTables *tables, const char *statement);
+
+/* The first value of a query, as a number; 0 if there is none. */
+extern double working_number(const WorkingTables *tables, const char *query);
+
+/*
+ * Makes a table of a query's rows, which is {name} from then on; on many
+ * servers rows are distributed by a column: as those of the source are if
+ * `beside` is true.  The number of its rows.
+ */
+extern uint64 working_table(WorkingTables *tables, const char *name,
+							const char *column, bool beside,
+							const char *query);
+
+/* Likewise the result. */
+extern uint64 working_result(WorkingTables *tables, const char *query);
+
+/* Drops all tables but the result. */
+extern void working_end(WorkingTables *tables);
+
+#endif							/* NEARDUP_WORKING_TABLES_H */

@@ -1,0 +1,148 @@
+/*
+ * known_pairs.c
+ *		Documents whose near-duplicates are known, and the signatures that a
+ *		method makes of them.
+ *
+ * Each method is an expression that makes a signature of a document.  The
+ * signatures are made into a temporary table, and joined with themselves as any
+ * user would.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/evaluation/known_pairs.c
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "executor/spi.h"
+#include "funcapi.h"
+#include "portability/instr_time.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+
+#include "base/compat.h"
+#include "evaluation/given_query.h"
+#include "evaluation/known_pairs.h"
+#include "measures/measure_expression.h"
+
+double
+evaluation_run(const char *statement)
+{
+	instr_time	start;
+	instr_time	end;
+	int			code;
+
+	INSTR_TIME_SET_CURRENT(start);
+	code = SPI_execute(statement, false, 0);
+	if (code < 0)
+		elog(ERROR, "SPI_execute failed: %s", SPI_result_code_string(code));
+	INSTR_TIME_SET_CURRENT(end);
+	INSTR_TIME_SUBTRACT(end, start);
+	return INSTR_TIME_GET_MILLISEC(end);
+}
+
+/* The documents, and the true pairs among them. */
+static void
+prepare(const Evaluation *evaluation, const char *documents, const char *truth)
+{
+	static const char *const id[] = {"id", NULL};
+	static const char *const ids[] = {"id1", "id2", NULL};
+
+	documents = given_query("documents", documents, id);
+	truth = given_query("truth", truth, ids);
+	evaluation_run(psprintf("CREATE TEMP TABLE neardup_documents AS SELECT * FROM (%s\n) d",
+							documents));
+	/* a document that is there twice has its pairs twice: refuse it */
+	evaluation_run("CREATE UNIQUE INDEX ON pg_temp.neardup_documents (id)");
+	evaluation_run(psprintf("CREATE TEMP TABLE neardup_truth AS "
+							"SELECT DISTINCT least(t.id1, t.id2) AS id1, "
+							"greatest(t.id1, t.id2) AS id2 FROM (%s\n) t "
+							"JOIN pg_temp.neardup_documents a ON a.id = t.id1 "
+							"JOIN pg_temp.neardup_documents b ON b.id = t.id2 "
+							"WHERE t.id1 <> t.id2 AND (%s)",
+							truth, evaluation->condition));
+}
+
+Evaluation
+evaluation_begin(FunctionCallInfo fcinfo, const char *documents,
+				 const char *truth, const char *condition)
+{
+	Oid			schema = get_func_namespace(fcinfo->flinfo->fn_oid);
+	Evaluation	evaluation;
+
+	InitMaterializedSRF(fcinfo, 0);
+	evaluation.rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	evaluation.schema = quote_identifier(get_namespace_name(schema));
+	given_expression("condition", condition);
+	evaluation.condition = condition;
+	if (SPI_connect() != SPI_OK_CONNECT)
+		elog(ERROR, "SPI_connect failed");
+	prepare(&evaluation, documents, truth);
+	return evaluation;
+}
+
+void
+evaluation_end(void)
+{
+	evaluation_run("DROP TABLE pg_temp.neardup_documents, pg_temp.neardup_truth");
+	if (SPI_finish() != SPI_OK_FINISH)
+		elog(ERROR, "SPI_finish failed");
+}
+
+double
+evaluation_make_signatures(const Evaluation *evaluation, const char *method)
+{
+	double		ms;
+
+	given_expression("methods", method);
+	ms = evaluation_run(psprintf("CREATE TEMP TABLE neardup_signatures AS "
+								 "SELECT *, (%s)::%s.signature AS neardup_signature "
+								 "FROM pg_temp.neardup_documents",
+								 method, evaluation->schema));
+	evaluation_run("ANALYZE pg_temp.neardup_signatures");
+	return ms;
+}
+
+char *
+evaluation_pairs(const Evaluation *evaluation, double threshold,
+				 Measure measure)
+{
+	char	   *value = measure_expression(evaluation->schema, measure,
+										   "a.neardup_signature",
+										   "b.neardup_signature");
+
+	return psprintf("SELECT a.id AS id1, b.id AS id2, %s AS similarity "
+					"FROM pg_temp.neardup_signatures a JOIN pg_temp.neardup_signatures b "
+					"ON %s.near_duplicate(a.neardup_signature, b.neardup_signature, %.17g, '%s') "
+					"AND a.id < b.id AND (%s)",
+					value, evaluation->schema, threshold,
+					measure_name(measure), evaluation->condition);
+}
+
+/* Raises an error unless there are n of `what`, or one for all. */
+void
+evaluation_require_as_many(ArrayType *array, int n, const char *what)
+{
+	int			given = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
+
+	if (array_contains_nulls(array))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("methods, thresholds and measures must not be null")));
+	if (given != 1 && given != n)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("there are %d %s for %d methods", given, what, n),
+				 errhint("Give one for each method, or one for all.")));
+}
+
+Datum *
+evaluation_texts(ArrayType *array, int *given, int n, const char *what)
+{
+	Datum	   *texts;
+
+	evaluation_require_as_many(array, n, what);
+	deconstruct_array(array, TEXTOID, -1, false, TYPALIGN_INT, &texts, NULL,
+					  given);
+	return texts;
+}

@@ -1,0 +1,57 @@
+/*
+ * known_pairs.h
+ *		Documents whose near-duplicates are known, and the signatures that a
+ *		method makes of them: temporary tables, for a sweep or a comparison.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/evaluation/known_pairs.h
+ */
+#ifndef NEARDUP_KNOWN_PAIRS_H
+#define NEARDUP_KNOWN_PAIRS_H
+
+#include "fmgr.h"
+#include "nodes/execnodes.h"
+#include "utils/array.h"
+
+#include "algebra/sets.h"
+
+typedef struct Evaluation
+{
+	ReturnSetInfo *rsinfo;
+	const char *schema;			/* of the extension, quoted */
+	const char *condition;		/* on two documents a and b */
+} Evaluation;
+
+/* Runs a statement; returns the milliseconds that it took. */
+extern double evaluation_run(const char *statement);
+
+/*
+ * Connects to SPI and makes pg_temp.neardup_documents and
+ * pg_temp.neardup_truth; the result set of the call is materialized.
+ */
+extern Evaluation evaluation_begin(FunctionCallInfo fcinfo,
+								   const char *documents, const char *truth,
+								   const char *condition);
+extern void evaluation_end(void);
+
+/* pg_temp.neardup_signatures; returns the milliseconds taken. */
+extern double evaluation_make_signatures(const Evaluation *evaluation,
+										 const char *method);
+
+/*
+ * A query of the pairs of these that reach the threshold: id1, id2, similarity.
+ */
+extern char *evaluation_pairs(const Evaluation *evaluation, double threshold,
+							  Measure measure);
+
+/*
+ * The elements of an array of texts, of which there are n, or one for all;
+ * `what` names them in errors.
+ */
+extern Datum *evaluation_texts(ArrayType *array, int *given, int n,
+							   const char *what);
+extern void evaluation_require_as_many(ArrayType *array, int n,
+									   const char *what);
+
+#endif							/* NEARDUP_KNOWN_PAIRS_H */

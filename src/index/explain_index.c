@@ -1,0 +1,89 @@
+/*
+ * explain_index.c
+ *		neardup_explain_index(): whether an index serves a condition, and why
+ *		not.
+ *
+ * EXPLAIN shows what a plan does, not why it does not do what was expected of
+ * it.  An index is built for resemblances from its threshold on, and what a
+ * threshold on another measure says of the resemblance is not obvious.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/index/explain_index.c
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "catalog/pg_index.h"
+#include "utils/builtins.h"
+#include "utils/rel.h"
+
+#include "base/compat.h"
+#include "index/gin.h"
+#include "measures/near.h"
+
+/* The first key column of our operator class, 0 if there is none. */
+static AttrNumber
+signature_column(Relation index)
+{
+	for (AttrNumber keyno = 1; keyno <= index->rd_index->indnkeyatts; keyno++)
+		if (gin_is_signature_key(index, keyno))
+			return keyno;
+	return 0;
+}
+
+/* Why an index that was built with these options does not serve. */
+static char *
+explain_threshold(const GinSignatureOptions *options, Measure measure,
+				  double threshold)
+{
+	double		share = gin_implied_share(measure, threshold);
+	double		rounded = floor(share * 100) / 100;
+
+	if (rounded < GIN_LEAST_THRESHOLD)
+		return psprintf("no: rows of any resemblance reach %s %g; it takes signature_gin_ops (measure = containment)",
+						measure_name(measure), threshold);
+	return psprintf("no: rows that reach %s %g have a resemblance of %.3g or more, the index was built for %g or more; it takes signature_gin_ops (threshold = %g)",
+					measure_name(measure), threshold, share,
+					options->threshold, rounded);
+}
+
+/* The answer for an index that is open. */
+static char *
+explain_index(Relation index, double threshold, Measure measure)
+{
+	AttrNumber	keyno = signature_column(index);
+	GinSignatureOptions options;
+
+	if (keyno == 0)
+		return "no: it is not a GIN index with a column of class signature_gin_ops";
+	if (!index->rd_index->indisvalid)
+		return "no: the index is not valid; REINDEX makes it so";
+	options = gin_signature_options(RelationGetIndexAttOptions(index, false)[keyno - 1]);
+	if (!gin_signature_can_answer(&options, measure, threshold))
+		return explain_threshold(&options, measure, threshold);
+	if (!heap_attisnull(index->rd_indextuple, Anum_pg_index_indpred, NULL))
+		return "yes, where the query's conditions imply those of the index, which is partial";
+	return "yes";
+}
+
+PG_FUNCTION_INFO_V1(neardup_explain_index);
+
+/* (index regclass, threshold float8, measure text) */
+Datum
+neardup_explain_index(PG_FUNCTION_ARGS)
+{
+	double		threshold = PG_GETARG_FLOAT8(1);
+	Measure		measure = measure_require(PG_GETARG_TEXT_PP(2));
+	Relation	index;
+	char	   *answer;
+
+	threshold_require_valid(threshold, measure);
+	index = index_open(PG_GETARG_OID(0), AccessShareLock);
+	answer = explain_index(index, threshold, measure);
+	index_close(index, AccessShareLock);
+	PG_RETURN_TEXT_P(cstring_to_text(answer));
+}

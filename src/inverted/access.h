@@ -1,0 +1,51 @@
+/*
+ * access.h
+ *		The callbacks of access method neardup.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/inverted/access.h
+ */
+#ifndef NEARDUP_ACCESS_H
+#define NEARDUP_ACCESS_H
+
+#include "access/amapi.h"
+
+#define MATCH_STRATEGY		1	/* %%(signature, signature_query) */
+#define DISTANCE_STRATEGY	2	/* <->(signature, signature), for order */
+#define COSINE_STRATEGY		3	/* <=>(signature, signature), likewise */
+
+/* build.c */
+extern IndexBuildResult *inverted_build(Relation heap, Relation index,
+										struct IndexInfo *info);
+extern char *inverted_build_phase(int64 phase);
+extern void inverted_build_empty(Relation index);
+extern bool inverted_insert(Relation index, Datum *values, bool *isnull,
+							ItemPointer tid, Relation heap,
+							IndexUniqueCheck unique, bool unchanged,
+							struct IndexInfo *info);
+
+/* vacuum.c */
+extern IndexBulkDeleteResult *inverted_bulk_delete(IndexVacuumInfo *info,
+												   IndexBulkDeleteResult *stats,
+												   IndexBulkDeleteCallback callback,
+												   void *state);
+extern IndexBulkDeleteResult *inverted_cleanup(IndexVacuumInfo *info,
+											   IndexBulkDeleteResult *stats);
+
+/* scan.c */
+extern IndexScanDesc inverted_begin_scan(Relation index, int nkeys,
+										 int norderbys);
+extern void inverted_rescan(IndexScanDesc scan, ScanKey keys, int nkeys,
+							ScanKey orderbys, int norderbys);
+extern bool inverted_get_tuple(IndexScanDesc scan, ScanDirection dir);
+extern int64 inverted_get_bitmap(IndexScanDesc scan, TIDBitmap *bitmap);
+extern void inverted_end_scan(IndexScanDesc scan);
+
+/* cost.c */
+extern void inverted_cost(struct PlannerInfo *root, struct IndexPath *path,
+						  double loop_count, Cost *startup, Cost *total,
+						  Selectivity *selectivity, double *correlation,
+						  double *pages);
+
+#endif							/* NEARDUP_ACCESS_H */

@@ -1,0 +1,278 @@
+/*
+ * merge.c
+ *		Several segments become one.
+ *
+ * Rows keep the order that they have in each segment, which is that of
+ * InvertedRow.order in all.  So the new number of a row rises with the old
+ * one, and the lists of a key need only be renumbered and merged.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/inverted/merge.c
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#include "base/growing.h"
+#include "inverted/merge.h"
+
+#define DROPPED				PG_UINT32_MAX	/* new number of a dead row */
+
+/* Of one segment */
+typedef struct MergeInput
+{
+	const SegmentInfo *segment;
+	char	   *page;			/* of rows */
+	BlockNumber next;			/* block after it */
+	uint32		on_page;		/* rows there */
+	uint32		place;			/* of the row at hand there */
+	uint32		row;			/* number of the row at hand */
+	uint32	   *numbers;		/* new numbers */
+	ListStream	lists;
+} MergeInput;
+
+/* Row numbers of one list */
+typedef struct Numbers
+{
+	uint32	   *rows;
+	size_t		n;
+	size_t		size;
+} Numbers;
+
+uint64
+merge_memory(uint64 nrows)
+{
+	/* new numbers, two arrays of a list's, runs of it in two forms, a filter */
+	return nrows * (sizeof(uint32) * 3 + 20 + 16);
+}
+
+/* Rows */
+
+/* Reads pages until the row at hand is on the page, or there is none. */
+static void
+load_row(PageStore *from, MergeInput *input)
+{
+	while (input->place >= input->on_page &&
+		   input->row < input->segment->nrows)
+	{
+		page_require(from, input->next, input->segment->owner, input->page);
+		if (PAGE_TAIL(input->page)->kind != PAGE_FORWARD)
+			inverted_corrupt(from->index, input->next, "Rows are missing.");
+		input->on_page = (((PageHeader) input->page)->pd_lower -
+						  MAXALIGN(SizeOfPageHeaderData)) / sizeof(ForwardEntry);
+		input->next = PAGE_TAIL(input->page)->next;
+		input->place = 0;
+	}
+}
+
+static void
+open_input(PageStore *from, const SegmentInfo *segment, MergeInput *input)
+{
+	memset(input, 0, sizeof(MergeInput));
+	input->segment = segment;
+	input->page = palloc(BLCKSZ);
+	input->next = segment->first;
+	input->numbers = palloc_extended(Max(segment->nrows, 1) * sizeof(uint32),
+									 MCXT_ALLOC_HUGE);
+	load_row(from, input);
+}
+
+static inline ForwardEntry *
+row_at_hand(const MergeInput *input)
+{
+	return (ForwardEntry *) PageGetContents(input->page) + input->place;
+}
+
+static inline uint64
+order_at_hand(const MergeInput *input)
+{
+	const ForwardEntry *row = row_at_hand(input);
+
+	return (uint64) row->order_high << 32 | row->order_low;
+}
+
+/* The input whose row comes next, or NULL at the end. */
+static MergeInput *
+next_input(MergeInput *inputs, uint32 n)
+{
+	MergeInput *next = NULL;
+	uint64		least = 0;
+
+	for (uint32 i = 0; i < n; i++)
+	{
+		uint64		order;
+
+		if (inputs[i].row == inputs[i].segment->nrows)
+			continue;
+		order = order_at_hand(&inputs[i]);
+		if (next == NULL || order < least)
+		{
+			next = &inputs[i];
+			least = order;
+		}
+	}
+	return next;
+}
+
+static uint32
+merge_rows(PageStore *from, MergeInput *inputs, uint32 n,
+		   SegmentWriter *writer)
+{
+	uint32		nrows = 0;
+	MergeInput *input;
+
+	while ((input = next_input(inputs, n)) != NULL)
+	{
+		ForwardEntry *row = row_at_hand(input);
+
+		if (row->making == MAKING_DEAD)
+			input->numbers[input->row] = DROPPED;
+		else
+		{
+			input->numbers[input->row] = nrows++;
+			segment_add_row(writer, row);
+		}
+		input->row++;
+		input->place++;
+		load_row(from, input);
+	}
+	return nrows;
+}
+
+/* Lists */
+
+static void
+add_numbers(Numbers *numbers, const Runs *runs, const uint32 *new_numbers)
+{
+	for (size_t i = 0; i < runs->n; i++)
+	{
+		size_t		length = runs->end[i] - runs->first[i];
+
+		numbers->rows = growing_reserve(numbers->rows, &numbers->size,
+										numbers->n + length, sizeof(uint32));
+		for (uint32 row = runs->first[i]; row < runs->end[i]; row++)
+			if (new_numbers[row] != DROPPED)
+				numbers->rows[numbers->n++] = new_numbers[row];
+	}
+}
+
+/* Merges two rising halves, which begin at 0 and at `middle`. */
+static void
+merge_halves(Numbers *numbers, size_t middle, Numbers *space)
+{
+	size_t		i = 0;
+	size_t		j = middle;
+	size_t		n = 0;
+	Numbers		swap;
+
+	if (middle == 0 || middle == numbers->n ||
+		numbers->rows[middle - 1] < numbers->rows[middle])
+		return;
+	space->rows = growing_reserve(space->rows, &space->size, numbers->n,
+								  sizeof(uint32));
+	while (i < middle && j < numbers->n)
+		space->rows[n++] = numbers->rows[i] < numbers->rows[j] ?
+			numbers->rows[i++] : numbers->rows[j++];
+	while (i < middle)
+		space->rows[n++] = numbers->rows[i++];
+	while (j < numbers->n)
+		space->rows[n++] = numbers->rows[j++];
+	space->n = n;
+	swap = *numbers;
+	*numbers = *space;
+	*space = swap;
+}
+
+static void
+to_runs(const Numbers *numbers, Runs *runs)
+{
+	runs->n = 0;
+	for (size_t i = 0; i < numbers->n; i++)
+	{
+		uint32		row = numbers->rows[i];
+
+		if (runs->n > 0 && runs->end[runs->n - 1] == row)
+			runs->end[runs->n - 1]++;
+		else
+			runs_add(runs, row, row + 1);
+	}
+}
+
+static bool
+least_key(const MergeInput *inputs, uint32 n, uint32 *key)
+{
+	bool		found = false;
+
+	for (uint32 i = 0; i < n; i++)
+	{
+		if (inputs[i].lists.done)
+			continue;
+		if (!found || inputs[i].lists.key < *key)
+			*key = inputs[i].lists.key;
+		found = true;
+	}
+	return found;
+}
+
+static void
+merge_lists(MergeInput *inputs, uint32 n, SegmentWriter *writer)
+{
+	Numbers		numbers = {0};
+	Numbers		space = {0};
+	Runs		runs = {0};
+	uint32		key = 0;
+
+	while (least_key(inputs, n, &key))
+	{
+		numbers.n = 0;
+		for (uint32 i = 0; i < n; i++)
+		{
+			size_t		middle = numbers.n;
+
+			if (inputs[i].lists.done || inputs[i].lists.key != key)
+				continue;
+			add_numbers(&numbers, &inputs[i].lists.runs, inputs[i].numbers);
+			merge_halves(&numbers, middle, &space);
+			lists_next(&inputs[i].lists);
+		}
+		to_runs(&numbers, &runs);
+		if (runs.n > 0)
+			segment_add_list(writer, key, &runs);
+	}
+}
+
+SegmentInfo
+segments_merge(PageStore *from, const SegmentInfo *segments, uint32 n,
+			   PageStore *to, uint64 owner)
+{
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
+												  "neardup merge",
+												  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(context);
+	MergeInput *inputs = palloc(n * sizeof(MergeInput));
+	SegmentWriter *writer;
+	SegmentInfo info;
+	uint64		oldest = owner;
+	uint64		keys = 0;
+
+	for (uint32 i = 0; i < n; i++)
+	{
+		open_input(from, &segments[i], &inputs[i]);
+		oldest = Min(oldest, segments[i].oldest);
+		keys += segments[i].nkeys;
+	}
+	writer = segment_begin(to, owner, keys);
+	if (merge_rows(from, inputs, n, writer) > 0)
+	{
+		for (uint32 i = 0; i < n; i++)
+			lists_open(&inputs[i].lists, from, &segments[i]);
+		merge_lists(inputs, n, writer);
+	}
+	info = segment_end(writer);
+	info.oldest = oldest;
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(context);
+	return info;
+}

@@ -1,0 +1,24 @@
+/*
+ * merge.h
+ *		Several segments become one.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/inverted/merge.h
+ */
+#ifndef NEARDUP_MERGE_H
+#define NEARDUP_MERGE_H
+
+#include "inverted/writer.h"
+
+/*
+ * Writes a segment of all rows of the given ones, which are in `from`, that
+ * are not dead, to `to`.  A segment without rows has no pages.
+ */
+extern SegmentInfo segments_merge(PageStore *from, const SegmentInfo *segments,
+								  uint32 n, PageStore *to, uint64 owner);
+
+/* Bytes of memory that merging so many rows takes, about. */
+extern uint64 merge_memory(uint64 nrows);
+
+#endif							/* NEARDUP_MERGE_H */

@@ -1,0 +1,377 @@
+/*
+ * overlap.c
+ *		How many of the keys of a query the rows of a segment have.
+ *
+ * Lists are runs of rows.  Where few were read, their beginnings and their
+ * ends are sorted, and one walk through both tells how many runs each row is
+ * in.  Where many were, or keys have shares, the same is told by an array of
+ * differences, so that memory is bounded by the number of rows.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/inverted/overlap.c
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "storage/bufmgr.h"
+#include "utils/memutils.h"
+
+#include "base/growing.h"
+#include "inverted/codec.h"
+#include "inverted/directory.h"
+#include "inverted/overlap.h"
+
+/* Lists of up to so many bytes are read at once. */
+#define SHORT_BYTES			64
+
+/* Bytes of long lists that are read although they could be left out. */
+#define OPTIONAL_BYTES		512
+
+/* The array of differences is used from one run in so many rows, and some. */
+#define DENSE				100
+#define LEAST_DENSE			1024
+
+/* Lists */
+
+static void
+damaged(Overlaps *overlaps, BlockNumber block)
+{
+	inverted_corrupt(overlaps->store.index, block, "A list cannot be read.");
+}
+
+/*
+ * The head of the list of a key on a page, and its place; NULL if it is not
+ * there.
+ */
+static const uint8 *
+find_list(Overlaps *overlaps, BlockNumber block, const char *page, uint32 key)
+{
+	const Restart *end_restart = (const Restart *)
+		PAGE_TAIL((Page) unconstify(char *, page));
+	const uint8 *end = (const uint8 *) page + ((PageHeader) page)->pd_lower;
+	const uint8 *at;
+	int			n = end_restart -
+		(const Restart *) (page + ((PageHeader) page)->pd_upper);
+	int			lo = 0;
+	int			hi = n;
+	uint32		here;
+
+	while (lo < hi)
+	{
+		int			mid = (lo + hi) / 2;
+
+		if (end_restart[-1 - mid].key <= key)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (lo == 0)
+		return NULL;
+	here = end_restart[-lo].key;
+	at = (const uint8 *) page + end_restart[-lo].offset;
+	for (int entry = 0; here != key; entry++)
+	{
+		ListHead	head;
+		uint64		delta;
+
+		at = posting_head(at, end, &head);
+		if (at == NULL)
+			damaged(overlaps, block);
+		if (at == end || entry == RESTART_EVERY - 1)
+			return NULL;
+		at = number_get(at, end, &delta);
+		if (at == NULL)
+			damaged(overlaps, block);
+		here += delta;
+		if (here > key)
+			return NULL;
+	}
+	return at;
+}
+
+/* Sees to it that runs go to the array. */
+static void
+make_dense(Overlaps *overlaps)
+{
+	if (overlaps->change == NULL)
+		overlaps->change =
+			palloc_extended(((Size) overlaps->segment->nrows + 1) * sizeof(uint32),
+							MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+}
+
+/* Takes the runs of a list, or more of them, to the array if that is used. */
+static void
+take_runs(Overlaps *overlaps, uint32 share)
+{
+	const Runs *runs = &overlaps->runs;
+
+	if (overlaps->change == NULL)
+	{
+		if (runs->n < overlaps->segment->nrows / DENSE + LEAST_DENSE)
+			return;
+		make_dense(overlaps);
+	}
+	for (size_t i = 0; i < runs->n; i++)
+	{
+		overlaps->change[runs->first[i]] += share;
+		overlaps->change[runs->end[i]] -= share;
+	}
+	overlaps->runs.n = 0;
+}
+
+/* Looks a key up; reads its list if it is short, else notes where it is. */
+static bool
+look_up(Overlaps *overlaps, uint32 key, uint32 share)
+{
+	BlockNumber block;
+	Buffer		buffer;
+	char	   *page;
+	const uint8 *at;
+	bool		ours;
+
+	if (!directory_find(&overlaps->path, key, &block))
+		return false;
+	if (block == InvalidBlockNumber)
+		return true;
+	buffer = page_lock(overlaps->store.index, block);
+	page = BufferGetPage(buffer);
+	ours = page_is_of(page, overlaps->segment->owner);
+	at = ours ? find_list(overlaps, block, page, key) : NULL;
+	if (at != NULL)
+	{
+		ListHead	head;
+
+		if (posting_head(at, (uint8 *) page + ((PageHeader) page)->pd_lower,
+					  &head) == NULL)
+			damaged(overlaps, block);
+		if (head.nbytes <= SHORT_BYTES && head.form != LIST_CHUNK)
+		{
+			if (!posting_runs(&head, overlaps->segment->nrows,
+						   &overlaps->runs))
+				damaged(overlaps, block);
+			take_runs(overlaps, share);
+		}
+		else
+		{
+			LongList   *late = &overlaps->late[overlaps->nlate++];
+
+			late->bytes = (uint64) head.nbytes + head.rest;
+			late->block = block;
+			late->share = share;
+			late->offset = at - (uint8 *) page;
+		}
+	}
+	UnlockReleaseBuffer(buffer);
+	return ours;
+}
+
+/* Reads a long list, which may go on on further pages. */
+static bool
+read_late(Overlaps *overlaps, const LongList *late)
+{
+	BlockNumber block = late->block;
+	uint32		offset = late->offset;
+	ListHead	head;
+
+	do
+	{
+		Buffer		buffer;
+		Page		page;
+
+		CHECK_FOR_INTERRUPTS();
+		buffer = page_lock(overlaps->store.index, block);
+		page = BufferGetPage(buffer);
+		if (!page_is_of(page, overlaps->segment->owner))
+		{
+			UnlockReleaseBuffer(buffer);
+			return false;
+		}
+		if (posting_head((uint8 *) page + offset,
+					  (uint8 *) page + ((PageHeader) page)->pd_lower,
+					  &head) == NULL ||
+			!posting_runs(&head, overlaps->segment->nrows, &overlaps->runs))
+			damaged(overlaps, block);
+		take_runs(overlaps, late->share);
+		block = PAGE_TAIL(page)->next;
+		UnlockReleaseBuffer(buffer);
+		offset = MAXALIGN(SizeOfPageHeaderData);
+	} while (head.form == LIST_CHUNK);
+	return true;
+}
+
+static int
+compare_bytes(const void *a, const void *b)
+{
+	uint64		x = ((const LongList *) a)->bytes;
+	uint64		y = ((const LongList *) b)->bytes;
+
+	return (x > y) - (x < y);
+}
+
+bool
+overlaps_read_late(Overlaps *overlaps, uint32 unread)
+{
+	uint64		optional = 0;
+	uint32		i;
+
+	qsort(overlaps->late, overlaps->nlate, sizeof(LongList), compare_bytes);
+	for (i = 0; i < overlaps->nlate; i++)
+	{
+		if (overlaps->nlate - i <= unread)
+		{
+			optional += overlaps->late[i].bytes;
+			if (optional > OPTIONAL_BYTES)
+				break;
+		}
+		if (!read_late(overlaps, &overlaps->late[i]))
+			return false;
+	}
+	overlaps->nlate -= i;
+	memmove(overlaps->late, overlaps->late + i,
+			overlaps->nlate * sizeof(LongList));
+	return true;
+}
+
+bool
+overlaps_look_up(Overlaps *overlaps, uint32 unread)
+{
+	while (overlaps->next < overlaps->nkeys && overlaps_unread(overlaps) > unread)
+	{
+		uint32		i = overlaps->next++;
+
+		if (!look_up(overlaps, overlaps->keys[i],
+					 overlaps->shares == NULL ? 1 : overlaps->shares[i]))
+			return false;
+	}
+	return true;
+}
+
+void
+overlaps_open(Overlaps *overlaps, Relation index, const SegmentInfo *segment,
+			  const uint32 *keys, const uint32 *shares, uint32 nkeys)
+{
+	memset(overlaps, 0, sizeof(Overlaps));
+	overlaps->store.index = index;
+	overlaps->segment = segment;
+	overlaps->keys = keys;
+	overlaps->shares = shares;
+	if (shares != NULL)
+		make_dense(overlaps);
+	/* a segment without lists has none of them: nothing is left unread */
+	overlaps->nkeys =
+		segment->postings.root == InvalidBlockNumber ? 0 : nkeys;
+	overlaps->late = palloc_extended(Max(nkeys, 1) * sizeof(LongList),
+									 MCXT_ALLOC_HUGE);
+	directory_open(&overlaps->path, &overlaps->store, segment->owner,
+				   segment->postings);
+}
+
+void
+overlaps_close(Overlaps *overlaps)
+{
+	directory_close(&overlaps->path);
+	pfree(overlaps->late);
+	if (overlaps->runs.first != NULL)
+	{
+		pfree(overlaps->runs.first);
+		pfree(overlaps->runs.end);
+	}
+	if (overlaps->change != NULL)
+		pfree(overlaps->change);
+}
+
+/* Sweeps */
+
+#define ST_SORT sort_rows
+#define ST_ELEMENT_TYPE uint32
+#define ST_COMPARE(a, b) (*(a) > *(b)) - (*(a) < *(b))
+#define ST_SCOPE static
+#define ST_CHECK_FOR_INTERRUPTS
+#define ST_DEFINE
+#include "lib/sort_template.h"
+
+typedef struct Stretches
+{
+	Stretch    *list;
+	size_t		n;
+	size_t		size;
+	bool		all;			/* those without a key, too */
+} Stretches;
+
+static inline void
+add_stretch(Stretches *stretches, uint32 first, uint32 end, uint32 count)
+{
+	Stretch    *stretch;
+
+	if (first == end || (count == 0 && !stretches->all))
+		return;
+	if (unlikely(stretches->n == stretches->size))
+		stretches->list = growing_reserve(stretches->list, &stretches->size,
+										  stretches->n + 1, sizeof(Stretch));
+	stretch = &stretches->list[stretches->n++];
+	stretch->first = first;
+	stretch->end = end;
+	stretch->count = count;
+}
+
+static void
+sweep_sparse(Runs *runs, uint32 nrows, Stretches *stretches)
+{
+	size_t		i = 0;
+	size_t		j = 0;
+	uint32		at = 0;
+	uint32		count = 0;
+
+	sort_rows(runs->first, runs->n);
+	sort_rows(runs->end, runs->n);
+	while (j < runs->n)
+	{
+		uint32		next = runs->end[j];
+
+		if (i < runs->n)
+			next = Min(next, runs->first[i]);
+		add_stretch(stretches, at, next, count);
+		at = next;
+		for (; i < runs->n && runs->first[i] == at; i++)
+			count++;
+		for (; j < runs->n && runs->end[j] == at; j++)
+			count--;
+	}
+	add_stretch(stretches, at, nrows, 0);
+}
+
+static void
+sweep_dense(const uint32 *change, uint32 nrows, Stretches *stretches)
+{
+	uint32		at = 0;
+	uint32		count = 0;
+
+	for (uint32 row = 0; row < nrows; row++)
+	{
+		if (change[row] == 0)
+			continue;
+		add_stretch(stretches, at, row, count);
+		at = row;
+		count += change[row];
+	}
+	add_stretch(stretches, at, nrows, count);
+}
+
+Stretch *
+overlaps_count(Overlaps *overlaps, bool all, size_t *n)
+{
+	uint32		nrows = overlaps->segment->nrows;
+	Stretches	stretches = {palloc(64 * sizeof(Stretch)), 0, 64, all};
+
+	CHECK_FOR_INTERRUPTS();
+	if (overlaps->change == NULL)
+		sweep_sparse(&overlaps->runs, nrows, &stretches);
+	else
+	{
+		take_runs(overlaps, 1);
+		sweep_dense(overlaps->change, nrows, &stretches);
+	}
+	*n = stretches.n;
+	return stretches.list;
+}

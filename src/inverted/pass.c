@@ -1,0 +1,587 @@
+/*
+ * pass.c
+ *		One pass through an index of access method neardup.
+ *
+ * What the pages tell of a row is its size, and how many of the query's keys
+ * it has.  The overlap is not greater than that, but for what follows.  A key
+ * stands for 32 bits of a feature: others may have the same.  So there may be
+ * less in common, never more, except that several features of the query can
+ * fall on one key; how many they are is added.  The same goes for keys whose
+ * lists were not read.  All measures rise with the overlap, so no row is lost
+ * and no distance is greater than the true one.
+ *
+ * Of a vector they tell the sum of its weights, and what those of the query's
+ * components that it has weigh there.  The smaller ones of two weights are not
+ * more than that, so neither is their sum, from which the resemblance follows.
+ * The cosine, by Cauchy and Schwarz, is not greater than the length of that
+ * part of the query; nor than the sum of that part's weights where all of
+ * the row's weigh as much as its heaviest.  All lists are read.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/inverted/pass.c
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "miscadmin.h"
+#include "port/pg_bitutils.h"
+#include "storage/bufmgr.h"
+#include "utils/float.h"
+
+#include "inverted/directory.h"
+#include "inverted/filter.h"
+#include "inverted/overlap.h"
+#include "inverted/pass.h"
+#include "inverted/pending.h"
+#include "inverted/row.h"
+
+/* So many rows with the greatest overlap are taken first. */
+#define NEAR_ROWS			128
+#define NEAR_COUNTS			1024
+
+/*
+ * So many further keys are looked up, and then twice as many, while there are
+ * more than half as many rows that are hardly wanted, but may be: it costs less
+ * to look at a few rows.
+ */
+#define MORE_KEYS			8
+
+/* No row has it. */
+#define MAKING_NONE			0xfffd
+
+typedef struct Search
+{
+	PageStore	store;
+	const InvertedQuery *query;
+	TakeRow		take;
+	void	   *taker;
+	double		limit;			/* greatest distance of interest */
+	uint16		making;			/* the query's */
+	uint64		least;			/* overlap of a row that is wanted */
+	uint64		slack;			/* overlap that cannot be seen */
+	KeysBitmap	bitmap;			/* of the query's keys */
+	uint32	   *keys;			/* room for those that a segment may have */
+
+	/* The segment at hand */
+	const SegmentInfo *segment;
+	bool		foreign;		/* it has rows of other makings */
+	uint64		unseen;			/* slack, and the keys that were not read */
+	DirectoryPath path;
+	Buffer		buffer;			/* a page of its rows, or invalid */
+	uint32		page_first;		/* number of the first of them */
+	uint32		page_end;		/* and behind the last */
+} Search;
+
+/* Measures */
+
+/* What a page tells of a row */
+typedef struct RowTraits
+{
+	uint32		size;
+	double		peak;			/* of a vector, see row.h */
+} RowTraits;
+
+/*
+ * A measure of a vector whose components in common with the query have such
+ * shares of that at the most: see row.h.  A little more than the formulas say,
+ * as sums are rounded.
+ */
+static double
+vector_value(const Search *search, Measure measure, const RowTraits *row,
+			 uint32 shares)
+{
+	const InvertedQuery *query = search->query;
+	double		part = Min(SHARE_OF_SUM(shares), 1.0) * query->sum;
+	double		least;
+	double		greatest;
+
+	if (shares == 0)
+		return 0;
+	if (measure == MEASURE_COSINE)
+		return Min(sqrt(SHARE_OF_SQUARES(shares)),
+				   part / query->length * row->peak) * (1 + 1e-6);
+	/* smaller weights by greater ones, which with the former make both sums */
+	least = Min(part, vector_size_high(row->size));
+	greatest = query->sum + vector_size_low(row->size) - least;
+	return (greatest > least ? least / greatest : 1) * (1 + 1e-6);
+}
+
+/* A measure of a row with such an overlap at the most. */
+static double
+value_at_most(const Search *search, Measure measure, const RowTraits *row,
+			  uint64 overlap)
+{
+	const InvertedQuery *query = search->query;
+
+	if (query->shares != NULL)
+		return vector_value(search, measure, row, overlap);
+	return measure_value(measure, row->size, query->size,
+						 Min(overlap, Min(row->size, query->size)));
+}
+
+/* The same of the row of the best size: one that is a part of the query. */
+static inline double
+value_of_best(const Search *search, Measure measure, uint64 overlap)
+{
+	const InvertedQuery *query = search->query;
+	double		share;
+
+	if (query->shares != NULL)
+		share = measure == MEASURE_COSINE ? SHARE_OF_SQUARES((uint32) overlap) :
+			SHARE_OF_SUM((uint32) overlap) * (1 + 1e-6);
+	else if (query->size == 0)
+		return 1;
+	else
+		share = (double) Min(overlap, query->size) / (double) query->size;
+	return measure == MEASURE_COSINE ? sqrt(share) * (1 + 1e-6) : share;
+}
+
+/* Rows */
+
+/* A row of the query's making that has so much in common with it at most. */
+static void
+take_set(Search *search, ItemPointer tid, uint32 size, uint64 order,
+		 uint64 overlap)
+{
+	RowTraits	row = {size, VECTOR_PEAK(order)};
+	const InvertedQuery *query = search->query;
+	double		distance = 0;
+
+	if (query->filter &&
+		value_at_most(search, query->measure, &row, overlap) < query->threshold)
+		return;
+	if (query->nearest)
+		distance = 1 - value_at_most(search, query->order, &row, overlap);
+	if (distance <= search->limit)
+		search->limit = search->take(search->taker, tid, distance);
+}
+
+/* A row that is not of the query's making; false if it is. */
+static bool
+take_other(Search *search, ItemPointer tid, uint16 making)
+{
+	const InvertedQuery *query = search->query;
+
+	if (making == MAKING_DEAD)
+		return true;
+	if (making == MAKING_NULL)
+	{
+		if (query->nulls && search->limit == get_float8_infinity())
+			search->limit = search->take(search->taker, tid,
+										 get_float8_infinity());
+		return true;
+	}
+	if (making == search->making)
+		return false;
+	search->limit = search->take(search->taker, tid, query->nearest ? -1 : 0);
+	return true;
+}
+
+/* False if no set with that overlap at most can be wanted. */
+static inline bool
+may_be_wanted(const Search *search, uint64 overlap)
+{
+	const InvertedQuery *query = search->query;
+
+	if (query->filter &&
+		(overlap < search->least ||
+		 (query->shares != NULL &&
+		  value_of_best(search, query->measure, overlap) < query->threshold)))
+		return false;
+	return !query->nearest ||
+		1 - value_of_best(search, query->order, overlap) <= search->limit;
+}
+
+/* Segments */
+
+static void
+release_page(Search *search)
+{
+	if (BufferIsValid(search->buffer))
+		ReleaseBuffer(search->buffer);
+	search->buffer = InvalidBuffer;
+}
+
+/* Pins and locks the page of a row; false if the segment is gone. */
+static bool
+lock_page(Search *search, uint32 row)
+{
+	BlockNumber block;
+	const PageHeaderData *header;
+
+	if (BufferIsValid(search->buffer) && row < search->page_end)
+	{
+		LockBuffer(search->buffer, BUFFER_LOCK_SHARE);
+		return page_is_of(BufferGetPage(search->buffer), search->segment->owner);
+	}
+	release_page(search);
+	CHECK_FOR_INTERRUPTS();
+	if (!directory_find(&search->path, row, &block) ||
+		block == InvalidBlockNumber)
+		return false;
+	search->buffer = page_lock(search->store.index, block);
+	header = (PageHeader) BufferGetPage(search->buffer);
+	if (!page_is_of((Page) header, search->segment->owner))
+		return false;
+	search->page_first = row - row % FORWARD_PER_PAGE;
+	search->page_end = search->page_first +
+		(header->pd_lower - MAXALIGN(SizeOfPageHeaderData)) / sizeof(ForwardEntry);
+	if (PAGE_TAIL((Page) header)->kind != PAGE_FORWARD || row >= search->page_end)
+		inverted_corrupt(search->store.index, block, "Rows are missing.");
+	return true;
+}
+
+/* Rows of a stretch, all on the page at hand. */
+static void
+take_rows(Search *search, uint32 first, uint32 end, uint64 overlap)
+{
+	ForwardEntry *rows = (ForwardEntry *)
+		PageGetContents(BufferGetPage(search->buffer));
+
+	for (uint32 row = first; row < end; row++)
+	{
+		ForwardEntry *entry = &rows[row - search->page_first];
+
+		if (!take_other(search, &entry->tid, entry->making))
+			take_set(search, &entry->tid, entry->size, entry->order_low, overlap);
+	}
+}
+
+/* False if the segment is gone. */
+static bool
+take_stretch(Search *search, const Stretch *stretch)
+{
+	uint64		overlap = stretch->count + search->unseen;
+	uint32		row = stretch->first;
+
+	if (!search->foreign && !may_be_wanted(search, overlap))
+		return true;
+	while (row < stretch->end)
+	{
+		bool		there = lock_page(search, row);
+		uint32		end = Min(stretch->end, search->page_end);
+
+		if (there)
+			take_rows(search, row, end, overlap);
+		if (BufferIsValid(search->buffer))
+			LockBuffer(search->buffer, BUFFER_LOCK_UNLOCK);
+		if (!there)
+			return false;
+		row = end;
+	}
+	return true;
+}
+
+/* The stretches with at least, or with less than, that count. */
+static bool
+take_stretches(Search *search, const Stretch *stretches, size_t n,
+			   uint32 count, bool less)
+{
+	bool		there = true;
+
+	for (size_t i = 0; i < n && there; i++)
+		if ((stretches[i].count < count) == less)
+			there = take_stretch(search, &stretches[i]);
+	release_page(search);
+	return there;
+}
+
+/*
+ * A count that so many rows have at least that they are likely to be all that
+ * are wanted.
+ */
+static uint32
+near_count(const Search *search, const Stretch *stretches, size_t n)
+{
+	uint32		most = 0;
+	int			shift = 0;
+	uint64	   *rows = palloc0(NEAR_COUNTS * sizeof(uint64));
+	uint64		sum = 0;
+
+	for (size_t i = 0; i < n; i++)
+		most = Max(most, stretches[i].count);
+	while (most >> shift >= NEAR_COUNTS)
+		shift++;
+	for (size_t i = 0; i < n; i++)
+		rows[stretches[i].count >> shift] += stretches[i].end - stretches[i].first;
+	most >>= shift;
+	while (most > 0 && (sum += rows[most]) < NEAR_ROWS)
+		most--;
+	pfree(rows);
+	return most << shift;
+}
+
+/* How many keys of the query need not be looked at in a segment. */
+static uint32
+spare_keys(const Search *search)
+{
+	const InvertedQuery *query = search->query;
+
+	if (search->least <= search->slack)
+		return 0;
+	return Min(search->least - search->slack - 1, query->nkeys);
+}
+
+/*
+ * Rows that may be wanted, but have fewer of the keys that were read than such
+ * a row has on the average, by a tenth.
+ */
+static uint64
+rows_in_doubt(const Search *search, const Overlaps *overlaps,
+			  const Stretch *stretches, size_t n)
+{
+	uint64		seen = overlaps->nkeys - overlaps_unread(overlaps);
+	uint64		least = search->least - search->slack;
+	uint64		rows = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (10 * (uint64) stretches[i].count * overlaps->nkeys <
+			9 * least * seen &&
+			may_be_wanted(search, stretches[i].count + search->unseen))
+			rows += stretches[i].end - stretches[i].first;
+	return rows;
+}
+
+/*
+ * The stretches of rows after some keys were looked up: more are if that
+ * leaves more than a few rows in doubt.  NULL if the segment is gone.
+ */
+static Stretch *
+count_some(Search *search, Overlaps *overlaps, uint32 spare, size_t *n)
+{
+	uint32		unread = spare;
+
+	for (uint32 more = MORE_KEYS;; more *= 2)
+	{
+		Stretch    *stretches;
+
+		if (!overlaps_look_up(overlaps, unread))
+			return NULL;
+		if (overlaps->next == overlaps->nkeys &&
+			!overlaps_read_late(overlaps, spare))
+			return NULL;
+		search->unseen = search->slack + overlaps_unread(overlaps);
+		stretches = overlaps_count(overlaps, search->foreign, n);
+		if (overlaps->next == overlaps->nkeys ||
+			rows_in_doubt(search, overlaps, stretches, *n) <= more / 2)
+			return stretches;
+		pfree(stretches);
+		unread -= Min(unread, more);
+	}
+}
+
+/* The stretches of rows by all keys, of all rows where the nearest are wanted. */
+static Stretch *
+count_all(Search *search, Overlaps *overlaps, size_t *n)
+{
+	if (!overlaps_look_up(overlaps, 0) || !overlaps_read_late(overlaps, 0))
+		return NULL;
+	search->unseen = search->slack;
+	return overlaps_count(overlaps, search->foreign || search->query->nearest, n);
+}
+
+/*
+ * Rows that have many keys come first where the nearest are wanted: most of
+ * the others then need not be looked at.
+ */
+static bool
+take_segment(Search *search, const Stretch *stretches, size_t n)
+{
+	const SegmentInfo *segment = search->segment;
+	uint32		count = 0;
+	bool		there;
+
+	directory_open(&search->path, &search->store, segment->owner,
+				   segment->forward);
+	if (search->query->nearest)
+		count = near_count(search, stretches, n);
+	there = take_stretches(search, stretches, n, count, false) &&
+		(count == 0 || take_stretches(search, stretches, n, count, true));
+	directory_close(&search->path);
+	return there;
+}
+
+static bool
+search_segment(Search *search, const SegmentInfo *segment)
+{
+	const InvertedQuery *query = search->query;
+	bool		some = query->filter && !query->nearest && query->shares == NULL;
+	uint32		spare = some ? spare_keys(search) : 0;
+	uint32		nkeys = query->nkeys;
+	Overlaps	overlaps;
+	Stretch    *stretches;
+	size_t		n;
+	bool		there;
+
+	search->segment = segment;
+	search->foreign = query->making == NULL ||
+		(segment->makings & ~(search->making < MAX_MAKINGS ?
+							  MAKING_BIT(search->making) : 0)) != 0;
+	if (some)
+	{
+		memcpy(search->keys, query->keys, nkeys * sizeof(uint32));
+		if (!filter_keys(&search->store, segment, search->keys, &nkeys, spare))
+			return false;
+		if (nkeys <= spare && !search->foreign)
+			return true;
+	}
+	overlaps_open(&overlaps, search->store.index, segment,
+				  some ? search->keys : query->keys, query->shares, nkeys);
+	stretches = some ? count_some(search, &overlaps, spare, &n) :
+		count_all(search, &overlaps, &n);
+	there = stretches != NULL && take_segment(search, stretches, n);
+	overlaps_close(&overlaps);
+	if (stretches != NULL)
+		pfree(stretches);
+	return there;
+}
+
+/* Pending rows */
+
+/* What it can have in common with the query, at most, by its bitmap. */
+static inline uint64
+most_overlap(const Search *search, const PendingHead *head)
+{
+	uint32		missing;
+
+	if (search->query->shares != NULL)
+		return SHARES_ALL;
+	missing =
+		pg_popcount64(search->bitmap.low & ~head->bitmap.low) +
+		pg_popcount64(search->bitmap.high & ~head->bitmap.high);
+
+	return Min(search->query->nkeys - missing + search->slack, head->size);
+}
+
+/* A row of the query's making that may be wanted by its bitmap. */
+static void
+take_pending(Search *search, Page page, const PendingHead *head, uint64 most)
+{
+	const InvertedQuery *query = search->query;
+	const PendingRow *row;
+	ItemPointerData tid;
+	RowTraits	traits = {head->size, 1};
+	uint64		overlap;
+
+	if (query->filter && value_at_most(search, query->measure, &traits,
+									   most) < query->threshold)
+		return;
+	row = pending_row(search->store.index, page, head);
+	tid = row->tid;
+	overlap = query->shares == NULL ?
+		keys_overlap(query->keys, query->nkeys, row->keys, row->nkeys) :
+		keys_share(query->keys, query->shares, query->nkeys, row->keys, row->nkeys);
+	take_set(search, &tid, head->size, row->order, overlap + search->slack);
+}
+
+static void
+search_page(Search *search, Page page)
+{
+	int			n = pending_count(page);
+
+	for (int i = 0; i < n; i++)
+	{
+		const PendingHead *head = pending_head(page, i);
+
+		if (head->making == search->making)
+		{
+			uint64		most = most_overlap(search, head);
+
+			if (may_be_wanted(search, most))
+				take_pending(search, page, head, most);
+		}
+		else
+		{
+			ItemPointerData tid =
+				pending_row(search->store.index, page, head)->tid;
+
+			(void) take_other(search, &tid, head->making);
+		}
+	}
+}
+
+static bool
+search_pending(Search *search, const InvertedMeta *meta)
+{
+	for (uint64 place = meta->pending_first; place < meta->pending_end; place++)
+	{
+		Buffer		buffer;
+		bool		ours;
+
+		CHECK_FOR_INTERRUPTS();
+		buffer = page_lock(search->store.index,
+						   meta->pending[place % MAX_PENDING_PAGES]);
+		ours = page_is_of(BufferGetPage(buffer), PENDING_OWNER(place));
+		if (ours)
+			search_page(search, BufferGetPage(buffer));
+		UnlockReleaseBuffer(buffer);
+		if (!ours)
+			return false;
+	}
+	return true;
+}
+
+/* The whole */
+
+static void
+begin(Search *search, const InvertedMeta *meta)
+{
+	const InvertedQuery *query = search->query;
+
+	search->limit = get_float8_infinity();
+	search->making = MAKING_NONE;
+	if (query->making == NULL)
+		return;
+	(void) making_number(meta, query->making, &search->making);
+	if (search->making >= MAX_MAKINGS ||
+		!making_equal(&meta->makings[search->making], query->making))
+		search->making = MAKING_NONE;
+	search->slack = query->shares != NULL ? 0 : query->size - query->nkeys;
+	search->bitmap = keys_bitmap(query->keys, query->nkeys);
+	search->least = 1;
+	if (query->filter && query->size > 0 && query->shares == NULL)
+		search->least = measure_least_overlap(measure_commute(query->measure),
+											  query->size, query->threshold);
+}
+
+/*
+ * Raises INDEX_CORRUPTED if nothing was merged or used again since the metapage
+ * was read: then something was not where it said.
+ */
+static void
+require_change(Relation index, const InvertedMeta *before)
+{
+	InvertedMeta *now = palloc(sizeof(InvertedMeta));
+
+	meta_copy(index, now);
+	if (now->next_owner == before->next_owner &&
+		now->nsegments == before->nsegments &&
+		now->pending_kept == before->pending_kept)
+		inverted_corrupt(index, META_BLOCK,
+						 "A page that it names belongs to something else.");
+	pfree(now);
+}
+
+bool
+inverted_search(Relation index, const InvertedQuery *query, TakeRow take,
+				void *taker)
+{
+	InvertedMeta *meta = palloc(sizeof(InvertedMeta));
+	Search		search = {{.index = index}, query, take, taker};
+	bool		complete;
+
+	meta_copy(index, meta);
+	begin(&search, meta);
+	search.keys = palloc_extended(Max(query->nkeys, 1) * sizeof(uint32),
+								  MCXT_ALLOC_HUGE);
+	complete = search_pending(&search, meta);
+	for (uint32 i = 0; i < meta->nsegments && complete; i++)
+		complete = search_segment(&search, &meta->segments[i]);
+	if (!complete)
+		require_change(index, meta);
+	pfree(search.keys);
+	pfree(meta);
+	return complete;
+}

@@ -1,0 +1,374 @@
+/*
+ * pending.c
+ *		New rows: the pages to which they are appended, and the segment that
+ *		they become.
+ *
+ * The pages are used in turns, a ring.  Appending takes a share lock on the
+ * metapage, so that the row cannot come too late for the flush that is about
+ * to read its page, and an exclusive one on the page.  A flush first closes
+ * the pages that there are: no row is added to them any more.  Then it reads
+ * them without a hurry, writes the segment, and in one change of the metapage
+ * takes them from the ring and adds the segment.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/inverted/pending.c
+ */
+#include "postgres.h"
+
+#include "access/generic_xlog.h"
+#include "storage/bufmgr.h"
+#include "storage/indexfsm.h"
+#include "storage/lmgr.h"
+#include "utils/memutils.h"
+
+#include "inverted/batch.h"
+#include "inverted/pending.h"
+#include "inverted/segments.h"
+
+/* So many pending pages are made a segment. */
+#define FLUSH_PAGES			32
+
+/* The most postings that the merge that an insertion does may have. */
+#define INSERT_MERGE		2000000
+
+/* Makings */
+
+bool
+making_number(const InvertedMeta *meta, const Making *making, uint16 *number)
+{
+	*number = MAKING_NULL;
+	if (making == NULL)
+		return true;
+	for (uint32 i = 0; i < meta->nmakings; i++)
+	{
+		*number = i;
+		if (making_equal(&meta->makings[i], making))
+			return true;
+	}
+	*number = MAKING_OTHER;
+	return meta->nmakings == MAX_MAKINGS;
+}
+
+uint16
+making_number_add(InvertedMeta *meta, const Making *making)
+{
+	uint16		number;
+
+	if (!making_number(meta, making, &number))
+	{
+		number = meta->nmakings++;
+		meta->makings[number] = *making;
+	}
+	return number;
+}
+
+/* Pages */
+
+static bool
+fits(Page page, const InvertedRow *row)
+{
+	PageHeader	header = (PageHeader) page;
+
+	return header->pd_lower + PENDING_BYTES(row->nkeys) <= header->pd_upper;
+}
+
+static void
+append(Page page, const InvertedRow *row)
+{
+	PageHeader	header = (PageHeader) page;
+	PendingRow *pending = (PendingRow *) ((char *) page + header->pd_lower);
+	PendingHead *head;
+
+	header->pd_upper -= sizeof(PendingHead);
+	head = (PendingHead *) ((char *) page + header->pd_upper);
+	head->bitmap = keys_bitmap(row->keys, row->nkeys);
+	head->size = row->size;
+	head->making = row->making;
+	head->offset = header->pd_lower;
+	memset(pending, 0, PENDING_ROW_BYTES(row->nkeys));
+	pending->order = row->order;
+	pending->nkeys = row->nkeys;
+	pending->tid = row->tid;
+	if (row->nkeys > 0)
+		memcpy(pending->keys, row->keys, row->nkeys * sizeof(uint32));
+	header->pd_lower += PENDING_ROW_BYTES(row->nkeys);
+}
+
+/*
+ * Appends to the last page, if there is one that takes the row; the caller
+ * holds a lock on the metapage.
+ */
+static bool
+append_to_last(Relation index, const InvertedMeta *meta,
+			   const InvertedRow *row)
+{
+	uint64		place = meta->pending_end - 1;
+	Buffer		buffer;
+	bool		done;
+
+	if (meta->pending_end == meta->pending_closed)
+		return false;
+	buffer = ReadBuffer(index, meta->pending[place % MAX_PENDING_PAGES]);
+	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
+	done = fits(BufferGetPage(buffer), row);
+	if (done)
+	{
+		GenericXLogState *state = GenericXLogStart(index);
+
+		append(GenericXLogRegisterBuffer(state, buffer, 0), row);
+		GenericXLogFinish(state);
+	}
+	UnlockReleaseBuffer(buffer);
+	return done;
+}
+
+/* The buffer of the next page of the ring, locked. */
+static Buffer
+next_page(Relation index, const InvertedMeta *meta)
+{
+	Buffer		buffer;
+
+	if (meta->pending_kept < meta->pending_first)
+		buffer = ReadBuffer(index, meta->pending[meta->pending_kept % MAX_PENDING_PAGES]);
+	else
+	{
+		LockRelationForExtension(index, ExclusiveLock);
+		buffer = ReadBuffer(index, P_NEW);
+		UnlockRelationForExtension(index, ExclusiveLock);
+	}
+	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
+	return buffer;
+}
+
+/* Appends to a new page; the caller holds an exclusive lock on the metapage. */
+static void
+append_to_new(Relation index, Buffer metabuffer, const InvertedRow *row)
+{
+	Buffer		buffer = next_page(index, META_OF(BufferGetPage(metabuffer)));
+	GenericXLogState *state = GenericXLogStart(index);
+	InvertedMeta *meta;
+	Page		page;
+
+	meta = META_OF(GenericXLogRegisterBuffer(state, metabuffer, 0));
+	page = GenericXLogRegisterBuffer(state, buffer, GENERIC_XLOG_FULL_IMAGE);
+	page_init(page, PAGE_PENDING, PENDING_OWNER(meta->pending_end));
+	append(page, row);
+	if (meta->pending_kept < meta->pending_first)
+		meta->pending_kept++;
+	meta->pending[meta->pending_end++ % MAX_PENDING_PAGES] =
+		BufferGetBlockNumber(buffer);
+	GenericXLogFinish(state);
+	UnlockReleaseBuffer(buffer);
+}
+
+/* Sees to it that the metapage has the making, and sets the row's. */
+static void
+set_making(Relation index, Buffer metabuffer, InvertedRow *row,
+		   const Making *making)
+{
+	GenericXLogState *state;
+
+	if (making_number(META_OF(BufferGetPage(metabuffer)), making, &row->making))
+		return;
+	state = GenericXLogStart(index);
+	row->making =
+		making_number_add(META_OF(GenericXLogRegisterBuffer(state, metabuffer, 0)),
+						  making);
+	GenericXLogFinish(state);
+}
+
+/* The way without a change of the metapage. */
+static bool
+insert_shared(Relation index, Buffer metabuffer, InvertedRow *row,
+			  const Making *making)
+{
+	const InvertedMeta *meta;
+	bool		done;
+
+	LockBuffer(metabuffer, BUFFER_LOCK_SHARE);
+	meta = meta_of(index, BufferGetPage(metabuffer));
+	done = making_number(meta, making, &row->making) &&
+		append_to_last(index, meta, row);
+	LockBuffer(metabuffer, BUFFER_LOCK_UNLOCK);
+	return done;
+}
+
+/* The other way; false if the ring is full.  *used is set to its pages. */
+static bool
+insert_exclusive(Relation index, Buffer metabuffer, InvertedRow *row,
+				 const Making *making, uint64 *used)
+{
+	const InvertedMeta *meta;
+	bool		done = true;
+
+	LockBuffer(metabuffer, BUFFER_LOCK_EXCLUSIVE);
+	meta = meta_of(index, BufferGetPage(metabuffer));
+	set_making(index, metabuffer, row, making);
+	*used = meta->pending_end - meta->pending_first;
+	if (append_to_last(index, meta, row))
+		*used = 0;
+	else if (*used < MAX_PENDING_PAGES)
+		append_to_new(index, metabuffer, row);
+	else
+		done = false;
+	LockBuffer(metabuffer, BUFFER_LOCK_UNLOCK);
+	return done;
+}
+
+/* Flushing */
+
+static void
+collect_row(Batch *batch, const PendingHead *head, const PendingRow *pending)
+{
+	InvertedRow row = {
+		.order = pending->order, .size = head->size,
+		.nkeys = pending->nkeys, .keys = pending->keys,
+		.tid = pending->tid, .making = head->making
+	};
+
+	batch_add(batch, &row);
+}
+
+static void
+collect_rows(Relation index, const InvertedMeta *meta, Batch *batch)
+{
+	PageStore	store = {.index = index};
+	char	   *page = palloc(BLCKSZ);
+
+	for (uint64 place = meta->pending_first; place < meta->pending_closed; place++)
+	{
+		page_require(&store, meta->pending[place % MAX_PENDING_PAGES],
+					 PENDING_OWNER(place), page);
+		for (int i = 0; i < pending_count((Page) page); i++)
+		{
+			const PendingHead *head = pending_head((Page) page, i);
+
+			collect_row(batch, head, pending_row(index, (Page) page, head));
+		}
+	}
+	pfree(page);
+}
+
+/* Closes the pages that there are, and takes a number for the segment. */
+static uint64
+close_pages(Relation index, InvertedRow *extra, const Making *making)
+{
+	Buffer		metabuffer = ReadBuffer(index, META_BLOCK);
+	GenericXLogState *state;
+	InvertedMeta *meta;
+	uint64		owner;
+
+	LockBuffer(metabuffer, BUFFER_LOCK_EXCLUSIVE);
+	state = GenericXLogStart(index);
+	meta = META_OF(GenericXLogRegisterBuffer(state, metabuffer, 0));
+	if (extra != NULL)
+		extra->making = making_number_add(meta, making);
+	meta->pending_closed = meta->pending_end;
+	owner = meta->next_owner++;
+	GenericXLogFinish(state);
+	UnlockReleaseBuffer(metabuffer);
+	return owner;
+}
+
+/*
+ * Makes a segment of the pending rows, and of `extra` unless it is NULL.  The
+ * caller holds the merge lock.
+ */
+static void
+flush(Relation index, InvertedRow *extra, const Making *making)
+{
+	PageStore	store = {.index = index};
+	InvertedMeta *meta = palloc(sizeof(InvertedMeta));
+	SegmentInfo segment;
+	Batch	   *batch;
+	uint64		owner;
+
+	segments_make_room(index);
+	owner = close_pages(index, extra, making);
+	meta_copy(index, meta);
+	batch = batch_create();
+	collect_rows(index, meta, batch);
+	if (extra != NULL)
+		batch_add(batch, extra);
+	if (batch->nrows > 0)
+		segment = batch_write(batch, &store, owner);
+	else
+		segment.nrows = 0;
+	segments_replace(index, NULL, 0, &segment, meta->pending_closed);
+	batch_free(batch);
+	pfree(meta);
+}
+
+static uint64
+pages_in_use(Relation index)
+{
+	InvertedMeta *meta = palloc(sizeof(InvertedMeta));
+	uint64		used;
+
+	meta_copy(index, meta);
+	used = meta->pending_end - meta->pending_first;
+	pfree(meta);
+	return used;
+}
+
+void
+pending_flush(Relation index)
+{
+	if (pages_in_use(index) > 0)
+		flush(index, NULL, NULL);
+}
+
+/*
+ * Makes room in the ring.  If somebody else is at it, and there still is room,
+ * that is enough.
+ */
+static void
+relieve(Relation index, bool full)
+{
+	if (full)
+		merge_lock(index);
+	else if (!merge_lock_conditional(index))
+		return;
+	if (pages_in_use(index) >= FLUSH_PAGES)
+	{
+		flush(index, NULL, NULL);
+		segments_merge_some(index, INSERT_MERGE);
+	}
+	merge_unlock(index);
+}
+
+/* A row that no pending page can take becomes a segment with what there is. */
+static void
+insert_large(Relation index, InvertedRow *row, const Making *making)
+{
+	merge_lock(index);
+	flush(index, row, making);
+	segments_merge_some(index, INSERT_MERGE);
+	merge_unlock(index);
+}
+
+void
+pending_insert(Relation index, InvertedRow *row, const Making *making)
+{
+	Buffer		metabuffer;
+	uint64		used = 0;
+	bool		done;
+
+	if (PENDING_BYTES(row->nkeys) > PAGE_ROOM)
+	{
+		insert_large(index, row, making);
+		return;
+	}
+	metabuffer = ReadBuffer(index, META_BLOCK);
+	done = insert_shared(index, metabuffer, row, making);
+	while (!done)
+	{
+		done = insert_exclusive(index, metabuffer, row, making, &used);
+		if (!done)
+			relieve(index, true);
+	}
+	ReleaseBuffer(metabuffer);
+	if (used >= FLUSH_PAGES)
+		relieve(index, false);
+}

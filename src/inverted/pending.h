@@ -1,0 +1,66 @@
+/*
+ * pending.h
+ *		New rows, and what becomes of them.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/inverted/pending.h
+ */
+#ifndef NEARDUP_PENDING_H
+#define NEARDUP_PENDING_H
+
+#include "inverted/pages.h"
+#include "inverted/row.h"
+
+/*
+ * Adds a row of that making (NULL for the row without a signature); sets
+ * row->making.  Now and then makes the pending rows a segment and merges
+ * small segments, a bounded amount of work.
+ */
+extern void pending_insert(Relation index, InvertedRow *row,
+						   const Making *making);
+
+/* Makes a segment of the pending rows; the caller holds the merge lock. */
+extern void pending_flush(Relation index);
+
+/*
+ * The number of a making in a metapage, MAKING_OTHER if it has none and there
+ * is no room for it, MAKING_NULL for NULL.  False if it has none, but there is
+ * room.
+ */
+extern bool making_number(const InvertedMeta *meta, const Making *making,
+						  uint16 *number);
+
+/* The same, but gives it one; the caller writes the metapage. */
+extern uint16 making_number_add(InvertedMeta *meta, const Making *making);
+
+/* How many rows are on a pending page. */
+static inline int
+pending_count(Page page)
+{
+	return (((PageHeader) page)->pd_special - ((PageHeader) page)->pd_upper) /
+		sizeof(PendingHead);
+}
+
+/* The head of row i, from 0. */
+static inline const PendingHead *
+pending_head(Page page, int i)
+{
+	return (const PendingHead *) PAGE_TAIL(page) - 1 - i;
+}
+
+/* The rest of it; raises INDEX_CORRUPTED if that is not on the page. */
+static inline const PendingRow *
+pending_row(Relation index, Page page, const PendingHead *head)
+{
+	const PendingRow *row = (const PendingRow *) ((char *) page + head->offset);
+	int			most = (int) ((PageHeader) page)->pd_lower - head->offset -
+		(int) offsetof(PendingRow, keys);
+
+	if (head->offset != MAXALIGN(head->offset) || most < 0 ||
+		row->nkeys > most / sizeof(uint32))
+		inverted_corrupt(index, META_BLOCK, "A pending row cannot be read.");
+	return row;
+}
+
+#endif							/* NEARDUP_PENDING_H */

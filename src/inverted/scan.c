@@ -1,0 +1,445 @@
+/*
+ * scan.c
+ *		Scans of access method neardup.
+ *
+ * A pass (pass.c) reads all that it needs at once, and keeps the rows that
+ * come first, by distance and then by their place in the table.  If more are
+ * asked for, another pass keeps the next ones, more of them: so memory is
+ * bounded, nothing is locked in between, and it does not matter what is merged
+ * meanwhile.  A row that the scan's snapshot can see has the same distance in
+ * each pass.
+ *
+ * Conditions are always rechecked, distances too: what an index tells is that
+ * no row is nearer.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/inverted/scan.c
+ */
+#include "postgres.h"
+
+#include "access/relscan.h"
+#include "access/tableam.h"
+#include "catalog/pg_type.h"
+#include "miscadmin.h"
+#include "nodes/tidbitmap.h"
+#include "pgstat.h"
+#include "utils/float.h"
+#include "utils/memutils.h"
+
+#include "inverted/access.h"
+#include "inverted/pass.h"
+#include "inverted/row.h"
+#include "types/signature_query.h"
+
+/* How many rows the first pass keeps, and what later ones keep more. */
+#define FIRST_ROWS			128
+#define MORE_ROWS			8
+
+typedef struct NearRow
+{
+	double		distance;
+	ItemPointerData tid;
+} NearRow;
+
+typedef struct InvertedScan
+{
+	InvertedQuery query;
+	bool		begun;			/* the query is set */
+	bool		nothing;		/* no row can match */
+	bool		unordered;		/* the order is by the distance to null */
+	bool		last;			/* there are no rows after these */
+	bool		after;			/* only rows after this one are wanted: */
+	NearRow		before;
+	NearRow    *rows;			/* a heap in a pass, sorted after it */
+	uint32		n;
+	uint32		next;
+	uint32		most;			/* rows to keep */
+	MemoryContext context;		/* of the query */
+	MemoryContext pass;			/* of a pass and its rows */
+} InvertedScan;
+
+IndexScanDesc
+inverted_begin_scan(Relation index, int nkeys, int norderbys)
+{
+	IndexScanDesc scan = RelationGetIndexScan(index, nkeys, norderbys);
+	InvertedScan *state = palloc0(sizeof(InvertedScan));
+
+	state->context = AllocSetContextCreate(CurrentMemoryContext,
+										   "neardup scan",
+										   ALLOCSET_DEFAULT_SIZES);
+	state->pass = AllocSetContextCreate(CurrentMemoryContext,
+										"neardup pass",
+										ALLOCSET_DEFAULT_SIZES);
+	scan->opaque = state;
+	if (norderbys > 0)
+	{
+		scan->xs_orderbyvals = palloc0(norderbys * sizeof(Datum));
+		scan->xs_orderbynulls = palloc(norderbys * sizeof(bool));
+		memset(scan->xs_orderbynulls, true, norderbys * sizeof(bool));
+	}
+	return scan;
+}
+
+void
+inverted_rescan(IndexScanDesc scan, ScanKey keys, int nkeys,
+				ScanKey orderbys, int norderbys)
+{
+	InvertedScan *state = scan->opaque;
+
+	if (keys != NULL && scan->numberOfKeys > 0)
+		memmove(scan->keyData, keys, scan->numberOfKeys * sizeof(ScanKeyData));
+	if (orderbys != NULL && scan->numberOfOrderBys > 0)
+		memmove(scan->orderByData, orderbys,
+				scan->numberOfOrderBys * sizeof(ScanKeyData));
+	scan->xs_itup = NULL;
+	MemoryContextReset(state->context);
+	MemoryContextReset(state->pass);
+	memset(&state->query, 0, sizeof(InvertedQuery));
+	state->begun = state->nothing = state->last = state->after = false;
+	state->n = state->next = 0;
+	state->most = FIRST_ROWS;
+}
+
+void
+inverted_end_scan(IndexScanDesc scan)
+{
+	InvertedScan *state = scan->opaque;
+
+	MemoryContextDelete(state->context);
+	MemoryContextDelete(state->pass);
+	pfree(state);
+}
+
+/* The query */
+
+/*
+ * A vector.  All rows are taken where it has too many components, and where it
+ * does not tell the measure, so that recheck raises.
+ */
+static void
+set_vector(InvertedQuery *query, const Signature *sig, Measure measure)
+{
+	if ((measure != MEASURE_JACCARD && measure != MEASURE_SIMILARITY &&
+		 measure != MEASURE_COSINE) ||
+		!inverted_vector_keys(sig, &query->keys, &query->nkeys, &query->shares,
+							  &query->sum, &query->length))
+		query->making = NULL;
+}
+
+static void
+set_signature(InvertedQuery *query, const Signature *sig, Measure measure)
+{
+	query->making = &sig->making;
+	if (!inverted_can_hold(&sig->making))
+		return;					/* nor will a row be of that making */
+	query->size = SIGNATURE_NVALUES(sig);
+	if (inverted_is_vector(&sig->making))
+		set_vector(query, sig, measure);
+	else
+		query->keys = inverted_keys(sig, &query->nkeys);
+}
+
+/* True if an index tells the measure of such a query. */
+static bool
+is_told(const InvertedQuery *query, Measure measure)
+{
+	return query->shares == NULL || measure == MEASURE_COSINE ||
+		measure == MEASURE_JACCARD || measure == MEASURE_SIMILARITY;
+}
+
+static bool
+same_signature(const Signature *a, const Signature *b)
+{
+	return VARSIZE(a) == VARSIZE(b) &&
+		memcmp(VARDATA(a), VARDATA(b), VARSIZE(a) - VARHDRSZ) == 0;
+}
+
+/*
+ * Takes the order, and the first condition.  Where both have signatures, and
+ * those differ, the order is what a pass is made by.  Recheck does the rest.
+ */
+static void
+set_query(IndexScanDesc scan, InvertedScan *state)
+{
+	InvertedQuery *query = &state->query;
+	const Signature *ordered = NULL;
+
+	query->nearest = query->nulls = scan->numberOfOrderBys > 0;
+	for (int i = 0; i < scan->numberOfKeys; i++)
+		if (scan->keyData[i].sk_flags & SK_ISNULL)
+			state->nothing = true;
+	if (scan->numberOfKeys == 0)
+		query->nulls = true;
+	state->unordered = scan->numberOfOrderBys > 0 &&
+		(scan->orderByData[0].sk_flags & SK_ISNULL) != 0;
+	if (scan->numberOfOrderBys > 0 && !state->unordered)
+	{
+		ordered = DatumGetSignature(scan->orderByData[0].sk_argument);
+		query->order =
+			scan->orderByData[0].sk_strategy == COSINE_STRATEGY ?
+			MEASURE_COSINE : MEASURE_JACCARD;
+		set_signature(query, ordered, query->order);
+	}
+	if (scan->numberOfKeys > 0 && !state->nothing)
+	{
+		SignatureQuery *asked = DatumGetSignatureQuery(scan->keyData[0].sk_argument);
+
+		query->nulls = false;
+		if (scan->numberOfOrderBys > 0 &&
+			(ordered == NULL || !same_signature(ordered, &asked->signature) ||
+			 !is_told(query, asked->measure)))
+			return;
+		/* recheck raises what is wrong with one that is none */
+		query->filter = measure_has_threshold(asked->measure, asked->threshold);
+		query->measure = asked->measure;
+		query->threshold = asked->threshold;
+		if (ordered == NULL)
+			set_signature(query, &asked->signature, asked->measure);
+	}
+}
+
+static void
+begin(IndexScanDesc scan, InvertedScan *state)
+{
+	MemoryContext old = MemoryContextSwitchTo(state->context);
+
+	set_query(scan, state);
+	/* of vectors less is known, more rows have to be compared */
+	if (state->query.shares != NULL)
+		state->most *= MORE_ROWS;
+	MemoryContextSwitchTo(old);
+	state->begun = true;
+	pgstat_count_index_scan(scan->indexRelation);
+}
+
+/* Passes */
+
+static inline int
+compare_rows(const NearRow *a, const NearRow *b)
+{
+	if (a->distance != b->distance)
+		return a->distance < b->distance ? -1 : 1;
+	return ItemPointerCompare(unconstify(ItemPointerData *, &a->tid),
+							  unconstify(ItemPointerData *, &b->tid));
+}
+
+#define ST_SORT sort_near
+#define ST_ELEMENT_TYPE NearRow
+#define ST_COMPARE(a, b) compare_rows(a, b)
+#define ST_SCOPE static
+#define ST_DEFINE
+#include "lib/sort_template.h"
+
+/* The last of the rows kept, on top, makes room for another. */
+static void
+replace_top(NearRow *rows, uint32 n, NearRow row)
+{
+	uint32		at = 0;
+
+	for (;;)
+	{
+		uint32		child = 2 * at + 1;
+
+		if (child >= n)
+			break;
+		if (child + 1 < n && compare_rows(&rows[child + 1], &rows[child]) > 0)
+			child++;
+		if (compare_rows(&rows[child], &row) <= 0)
+			break;
+		rows[at] = rows[child];
+		at = child;
+	}
+	rows[at] = row;
+}
+
+static void
+push_row(NearRow *rows, uint32 n, NearRow row)
+{
+	uint32		at = n;
+
+	while (at > 0 && compare_rows(&rows[(at - 1) / 2], &row) < 0)
+	{
+		rows[at] = rows[(at - 1) / 2];
+		at = (at - 1) / 2;
+	}
+	rows[at] = row;
+}
+
+static double
+take_row(void *taker, ItemPointer tid, double distance)
+{
+	InvertedScan *state = taker;
+	NearRow		row = {distance, *tid};
+
+	if (!state->after || compare_rows(&row, &state->before) > 0)
+	{
+		if (state->n < state->most)
+			push_row(state->rows, state->n++, row);
+		else if (compare_rows(&row, &state->rows[0]) < 0)
+			replace_top(state->rows, state->n, row);
+	}
+	return state->n < state->most ? get_float8_infinity() :
+		state->rows[0].distance;
+}
+
+/* Finds the next rows. */
+static void
+run_pass(IndexScanDesc scan, InvertedScan *state)
+{
+	MemoryContext old;
+
+	if (state->n > 0)
+	{
+		state->before = state->rows[state->n - 1];
+		state->after = true;
+		state->most = Min((Size) state->most * MORE_ROWS,
+						  Max((Size) work_mem * 1024 / sizeof(NearRow),
+							  FIRST_ROWS));
+		state->most = Min(state->most, MaxAllocSize / sizeof(NearRow));
+	}
+	MemoryContextReset(state->pass);
+	old = MemoryContextSwitchTo(state->pass);
+	state->rows = palloc(state->most * sizeof(NearRow));
+	do
+	{
+		CHECK_FOR_INTERRUPTS();
+		state->n = 0;
+	} while (!inverted_search(scan->indexRelation, &state->query, take_row,
+							  state));
+	MemoryContextSwitchTo(old);
+	state->next = 0;
+	state->last = state->n < state->most;
+	sort_near(state->rows, state->n);
+}
+
+static void
+tell_distance(IndexScanDesc scan, InvertedScan *state, double distance)
+{
+	for (int i = 0; i < scan->numberOfOrderBys; i++)
+	{
+		/* of further ones nothing is known */
+		double		value = i == 0 ? distance : 0;
+
+		scan->xs_orderbyvals[i] = Float8GetDatum(value);
+		scan->xs_orderbynulls[i] = i == 0 && (state->unordered ||
+											  isinf(distance));
+	}
+	scan->xs_recheckorderby = scan->numberOfOrderBys > 0;
+}
+
+/*
+ * A scan that needs no column at all is taken to be an index-only one.  Nulls
+ * will do.
+ */
+static void
+tell_nothing(IndexScanDesc scan)
+{
+	InvertedScan *state = scan->opaque;
+	Datum		value = (Datum) 0;
+	bool		null = true;
+	MemoryContext old;
+
+	if (!scan->xs_want_itup || scan->xs_itup != NULL)
+		return;
+	old = MemoryContextSwitchTo(state->context);
+	scan->xs_itupdesc = RelationGetDescr(scan->indexRelation);
+	scan->xs_itup = index_form_tuple(scan->xs_itupdesc, &value, &null);
+	MemoryContextSwitchTo(old);
+}
+
+/*
+ * False if the row is gone.  An index-only scan takes a row of a page that is
+ * marked all visible to be there.  VACUUM may have set that mark, and removed
+ * the row, since the pass: it holds no pins.
+ */
+static bool
+is_there(IndexScanDesc scan, ItemPointerData tid)
+{
+	bool		all_dead;
+
+	return !scan->xs_want_itup ||
+		table_index_fetch_tuple_check(scan->heapRelation, &tid,
+									  scan->xs_snapshot, &all_dead);
+}
+
+/* The next row, or NULL. */
+static NearRow *
+next_row(IndexScanDesc scan, InvertedScan *state)
+{
+	for (;;)
+	{
+		while (state->next < state->n)
+		{
+			NearRow    *row = &state->rows[state->next++];
+
+			CHECK_FOR_INTERRUPTS();
+			if (is_there(scan, row->tid))
+				return row;
+		}
+		if (state->last)
+			return NULL;
+		run_pass(scan, state);
+	}
+}
+
+bool
+inverted_get_tuple(IndexScanDesc scan, ScanDirection dir)
+{
+	InvertedScan *state = scan->opaque;
+	NearRow    *row;
+
+	if (dir != ForwardScanDirection)
+		elog(ERROR, "access method neardup scans forward only");
+	if (!state->begun)
+		begin(scan, state);
+	if (state->nothing)
+		return false;
+	row = next_row(scan, state);
+	if (row == NULL)
+		return false;
+	scan->xs_heaptid = row->tid;
+	scan->xs_recheck = scan->numberOfKeys > 0;
+	tell_nothing(scan);
+	tell_distance(scan, state, row->distance);
+	return true;
+}
+
+/* Bitmaps */
+
+typedef struct BitmapTaker
+{
+	TIDBitmap  *bitmap;
+	int64		n;
+} BitmapTaker;
+
+static double
+take_bit(void *taker, ItemPointer tid, double distance)
+{
+	BitmapTaker *bits = taker;
+
+	tbm_add_tuples(bits->bitmap, tid, 1, true);
+	bits->n++;
+	return get_float8_infinity();
+}
+
+int64
+inverted_get_bitmap(IndexScanDesc scan, TIDBitmap *bitmap)
+{
+	InvertedScan *state = scan->opaque;
+	BitmapTaker bits = {bitmap};
+	MemoryContext old;
+
+	begin(scan, state);
+	if (state->nothing)
+		return 0;
+	old = MemoryContextSwitchTo(state->pass);
+	do
+	{
+		CHECK_FOR_INTERRUPTS();
+		bits.n = 0;
+	} while (!inverted_search(scan->indexRelation, &state->query, take_bit,
+							  &bits));
+	MemoryContextSwitchTo(old);
+	return bits.n;
+}

@@ -1,0 +1,230 @@
+/*
+ * segments.c
+ *		The list of segments in the metapage: which are merged, and when.
+ *
+ * Insertions merge four segments of about the same size, so that a row is
+ * copied about as often as its index has quadrupled, up to a limit that keeps
+ * a single insertion from taking long.  VACUUM does what is left.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/inverted/segments.c
+ */
+#include "postgres.h"
+
+#include "access/generic_xlog.h"
+#include "miscadmin.h"
+#include "storage/bufmgr.h"
+#include "storage/indexfsm.h"
+
+#include "inverted/merge.h"
+#include "inverted/segments.h"
+
+/* Segments of a weight below that are all of about the same size. */
+#define LEAST_TIER			65536
+#define TIER_FACTOR			4
+
+/* From so many on, insertions merge without a limit. */
+#define MANY_SEGMENTS		(MAX_SEGMENTS * 3 / 4)
+
+/* One in so many rows is dead: the segment is rewritten. */
+#define DEAD_SHARE			5
+
+static uint64
+weight(const SegmentInfo *segment)
+{
+	return segment->npostings + UINT64CONST(8) * segment->nrows;
+}
+
+static int
+tier(const SegmentInfo *segment)
+{
+	int			result = 0;
+
+	for (uint64 w = weight(segment); w >= LEAST_TIER; w /= TIER_FACTOR)
+		result++;
+	return result;
+}
+
+static int
+compare_weight(const void *a, const void *b)
+{
+	uint64		x = weight((const SegmentInfo *) a);
+	uint64		y = weight((const SegmentInfo *) b);
+
+	return (x > y) - (x < y);
+}
+
+/* The metapage's segments, lightest first. */
+static void
+copy_sorted(Relation index, InvertedMeta *meta)
+{
+	meta_copy(index, meta);
+	qsort(meta->segments, meta->nsegments, sizeof(SegmentInfo), compare_weight);
+}
+
+static void
+remove_segments(InvertedMeta *meta, const SegmentInfo *old, uint32 n)
+{
+	for (uint32 i = 0; i < n; i++)
+	{
+		SegmentInfo *segment = meta_segment(meta, old[i].owner);
+
+		if (segment == NULL)
+			elog(ERROR, "segment %llu vanished",
+				 (unsigned long long) old[i].owner);
+		*segment = meta->segments[--meta->nsegments];
+	}
+}
+
+void
+segments_replace(Relation index, const SegmentInfo *old, uint32 n,
+				 const SegmentInfo *segment, uint64 pending_first)
+{
+	PageStore	store = {.index = index};
+	Buffer		metabuffer = ReadBuffer(index, META_BLOCK);
+	GenericXLogState *state;
+	InvertedMeta *meta;
+
+	LockBuffer(metabuffer, BUFFER_LOCK_EXCLUSIVE);
+	state = GenericXLogStart(index);
+	meta = META_OF(GenericXLogRegisterBuffer(state, metabuffer, 0));
+	remove_segments(meta, old, n);
+	if (segment->nrows > 0)
+		meta->segments[meta->nsegments++] = *segment;
+	meta->pending_first = Max(meta->pending_first, pending_first);
+	GenericXLogFinish(state);
+	UnlockReleaseBuffer(metabuffer);
+	for (uint32 i = 0; i < n; i++)
+		pages_release(&store, &old[i]);
+	if (n > 0)
+		IndexFreeSpaceMapVacuum(index);
+}
+
+static uint64
+take_owner(Relation index)
+{
+	Buffer		metabuffer = ReadBuffer(index, META_BLOCK);
+	GenericXLogState *state;
+	uint64		owner;
+
+	LockBuffer(metabuffer, BUFFER_LOCK_EXCLUSIVE);
+	state = GenericXLogStart(index);
+	owner = META_OF(GenericXLogRegisterBuffer(state, metabuffer, 0))->next_owner++;
+	GenericXLogFinish(state);
+	UnlockReleaseBuffer(metabuffer);
+	return owner;
+}
+
+static void
+merge(Relation index, const SegmentInfo *segments, uint32 n)
+{
+	PageStore	store = {.index = index};
+	SegmentInfo segment = segments_merge(&store, segments, n, &store,
+										 take_owner(index));
+
+	segments_replace(index, segments, n, &segment, 0);
+}
+
+/*
+ * How many of the segments, which are sorted, to merge: those up to the
+ * lowest tier that has four; 0 for none.
+ */
+static uint32
+full_tier(const InvertedMeta *meta, uint64 most_postings)
+{
+	uint64		postings = 0;
+	uint32		begin = 0;
+
+	for (uint32 i = 0; i < meta->nsegments; i++)
+	{
+		int			here = tier(&meta->segments[i]);
+
+		postings += meta->segments[i].npostings;
+		if (tier(&meta->segments[begin]) != here)
+			begin = i;
+		if (i + 1 < meta->nsegments && tier(&meta->segments[i + 1]) == here)
+			continue;
+		if (postings > most_postings)
+			return 0;
+		if (i + 1 - begin >= TIER_FACTOR)
+			return i + 1;
+	}
+	return 0;
+}
+
+void
+segments_merge_some(Relation index, uint64 most_postings)
+{
+	InvertedMeta *meta = palloc(sizeof(InvertedMeta));
+	uint32		n;
+
+	for (;;)
+	{
+		CHECK_FOR_INTERRUPTS();
+		copy_sorted(index, meta);
+		n = full_tier(meta, meta->nsegments < MANY_SEGMENTS ?
+					  most_postings : PG_UINT64_MAX);
+		if (n == 0)
+			break;
+		merge(index, meta->segments, n);
+	}
+	pfree(meta);
+}
+
+void
+segments_make_room(Relation index)
+{
+	InvertedMeta *meta = palloc(sizeof(InvertedMeta));
+
+	copy_sorted(index, meta);
+	if (meta->nsegments == MAX_SEGMENTS)
+		merge(index, meta->segments, MAX_SEGMENTS / 2);
+	pfree(meta);
+}
+
+static bool
+many_dead(const SegmentInfo *segment)
+{
+	return segment->ndead > 0 &&
+		(uint64) segment->ndead * DEAD_SHARE >= segment->nrows;
+}
+
+/* How many of the segments, which are sorted, VACUUM merges. */
+static uint32
+worth_merging(const InvertedMeta *meta)
+{
+	uint64		lighter = 0;
+	uint64		rows = 0;
+	uint32		n = 0;
+
+	for (uint32 i = 0; i < meta->nsegments; i++)
+	{
+		const SegmentInfo *segment = &meta->segments[i];
+
+		rows += segment->nrows;
+		if (merge_memory(rows) > (uint64) maintenance_work_mem * 1024)
+			break;
+		if (i > 0 && weight(segment) <= TIER_FACTOR * lighter)
+			n = i + 1;
+		lighter += weight(segment);
+	}
+	return n;
+}
+
+void
+segments_merge_all(Relation index)
+{
+	InvertedMeta *meta = palloc(sizeof(InvertedMeta));
+	uint32		n;
+
+	copy_sorted(index, meta);
+	n = worth_merging(meta);
+	if (n > 0)
+		merge(index, meta->segments, n);
+	copy_sorted(index, meta);
+	for (uint32 i = 0; i < meta->nsegments; i++)
+		if (many_dead(&meta->segments[i]))
+			merge(index, &meta->segments[i], 1);
+	pfree(meta);
+}

@@ -1,0 +1,380 @@
+/*
+ * writer.c
+ *		Writing a segment.
+ *
+ * A page is put together in local memory and written when it is full.  As it
+ * has to name the next one, that one's block is allocated just before.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/inverted/writer.c
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#include "base/growing.h"
+#include "inverted/codec.h"
+#include "inverted/filter.h"
+#include "inverted/writer.h"
+
+/* The most that an entry takes beside its runs, with a restart. */
+#define ENTRY_OVERHEAD		(3 * MAX_NUMBER_BYTES + sizeof(Restart))
+
+/* Runs shorter than that are not broken up between pages. */
+#define UNBROKEN_BYTES		1024
+
+/* Room on a page below which the chunk of a list is not worth it. */
+#define LEAST_CHUNK			256
+
+/* Pages of one kind, for their directory. */
+typedef struct PageList
+{
+	DirectoryEntry *pages;
+	uint32		n;
+	size_t		size;
+} PageList;
+
+struct SegmentWriter
+{
+	PageStore  *store;
+	SegmentInfo info;
+	PageKind	kind;			/* of the page at hand; 0: there is none */
+	BlockNumber block;			/* its block */
+	uint8	   *at;				/* where its next entry goes */
+	uint32		nrestarts;		/* on it */
+	uint32		entry;			/* entries on it since the first restart */
+	uint32		last_key;
+	PageList	forward;
+	PageList	postings;
+	PageList	filter;
+	uint64	   *words;			/* the filter's */
+	uint8	   *bytes;			/* runs, encoded */
+	size_t		bytes_size;
+	PGAlignedBlock page;
+};
+
+/* A segment in a temporary file is read as a whole, and needs no filter. */
+static void
+make_filter(SegmentWriter *writer, uint64 most_keys)
+{
+	uint64		n = most_keys / FILTER_KEYS_PER_WORD + 1;
+
+	writer->info.filter.root = InvalidBlockNumber;
+	if (writer->store->index == NULL || most_keys == 0)
+		return;
+	writer->info.filter_words = Min(n, PG_UINT32_MAX / 2);
+	writer->words = palloc_extended((Size) writer->info.filter_words *
+									sizeof(uint64),
+									MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+}
+
+SegmentWriter *
+segment_begin(PageStore *store, uint64 owner, uint64 most_keys)
+{
+	SegmentWriter *writer = palloc0(sizeof(SegmentWriter));
+
+	writer->store = store;
+	writer->info.owner = writer->info.oldest = owner;
+	writer->info.first = InvalidBlockNumber;
+	writer->info.forward.root = InvalidBlockNumber;
+	writer->info.postings.root = InvalidBlockNumber;
+	writer->bytes_size = BLCKSZ;
+	writer->bytes = palloc(writer->bytes_size);
+	make_filter(writer, most_keys);
+	return writer;
+}
+
+/* Pages */
+
+static Restart *
+restarts_end(SegmentWriter *writer)
+{
+	return (Restart *) PAGE_TAIL(writer->page.data) - writer->nrestarts;
+}
+
+static size_t
+room(SegmentWriter *writer)
+{
+	return (uint8 *) restarts_end(writer) - writer->at;
+}
+
+/* Writes the page at hand; `next` is what it is to name. */
+static void
+finish_page(SegmentWriter *writer, BlockNumber next)
+{
+	PageHeader	header = (PageHeader) writer->page.data;
+
+	header->pd_lower = writer->at - (uint8 *) writer->page.data;
+	header->pd_upper = (char *) restarts_end(writer) - writer->page.data;
+	PAGE_TAIL(writer->page.data)->next = next;
+	page_write(writer->store, writer->block, writer->page.data);
+}
+
+/* Begins a page, after the one at hand if there is one. */
+static void
+begin_page(SegmentWriter *writer, PageKind kind)
+{
+	BlockNumber block;
+
+	CHECK_FOR_INTERRUPTS();
+	block = page_allocate(writer->store, writer->info.owner);
+	if (writer->kind == 0)
+		writer->info.first = block;
+	else
+		finish_page(writer, block);
+	page_init(writer->page.data, kind, writer->info.owner);
+	writer->block = block;
+	writer->kind = kind;
+	writer->at = (uint8 *) PageGetContents(writer->page.data);
+	writer->nrestarts = 0;
+	writer->entry = 0;
+	writer->info.npages++;
+}
+
+static void
+list_page(PageList *list, uint32 key, BlockNumber block)
+{
+	list->pages = growing_reserve(list->pages, &list->size, list->n + 1,
+								  sizeof(DirectoryEntry));
+	list->pages[list->n].key = key;
+	list->pages[list->n++].block = block;
+}
+
+/* Rows */
+
+void
+segment_add_row(SegmentWriter *writer, const ForwardEntry *row)
+{
+	if (writer->kind == 0 || room(writer) < sizeof(ForwardEntry))
+	{
+		begin_page(writer, PAGE_FORWARD);
+		list_page(&writer->forward, writer->info.nrows, writer->block);
+	}
+	memcpy(writer->at, row, sizeof(ForwardEntry));
+	writer->at += sizeof(ForwardEntry);
+	writer->info.nrows++;
+	if (row->making != MAKING_NULL)
+		writer->info.makings |= MAKING_BIT(row->making);
+}
+
+/* Lists */
+
+/*
+ * Encodes runs i ... as long as they take no more than `most` bytes; returns
+ * the first that is left.
+ */
+static size_t
+encode_runs(SegmentWriter *writer, const Runs *runs, size_t i, size_t most,
+			size_t *nbytes)
+{
+	uint8	   *at = writer->bytes;
+	uint32		end = 0;
+
+	for (; i < runs->n; i++)
+	{
+		uint32		length = runs->end[i] - runs->first[i];
+		uint64		gap = (uint64) (runs->first[i] - end) << 1 | (length > 1);
+
+		if (at - writer->bytes + 2 * MAX_NUMBER_BYTES > most)
+			break;
+		at = number_put(at, gap);
+		if (length > 1)
+			at = number_put(at, length);
+		end = runs->end[i];
+	}
+	*nbytes = at - writer->bytes;
+	return i;
+}
+
+/* How many bytes all runs take at the most: no gap takes more than 5 bytes. */
+static void
+reserve_bytes(SegmentWriter *writer, size_t nruns)
+{
+	size_t		most = (nruns + 2) * 10 + 2 * MAX_NUMBER_BYTES;
+
+	if (most <= writer->bytes_size)
+		return;
+	pfree(writer->bytes);
+	writer->bytes_size = Max(most, 2 * writer->bytes_size);
+	writer->bytes = palloc_extended(writer->bytes_size, MCXT_ALLOC_HUGE);
+}
+
+/* The key of an entry, and its restart where there is to be one. */
+static void
+put_key(SegmentWriter *writer, uint32 key)
+{
+	if (writer->entry == 0)
+		list_page(&writer->postings, key, writer->block);
+	if (writer->entry++ % RESTART_EVERY == 0)
+	{
+		Restart    *restart;
+
+		writer->nrestarts++;
+		restart = restarts_end(writer);
+		restart->key = key;
+		restart->offset = writer->at - (uint8 *) writer->page.data;
+		restart->unused = 0;
+	}
+	else
+		writer->at = number_put(writer->at, key - writer->last_key);
+	writer->last_key = key;
+}
+
+static void
+put_bytes(SegmentWriter *writer, size_t nbytes)
+{
+	memcpy(writer->at, writer->bytes, nbytes);
+	writer->at += nbytes;
+}
+
+/* A list that fits on the page. */
+static void
+put_list(SegmentWriter *writer, uint32 key, const Runs *runs, size_t nbytes)
+{
+	uint32		length = runs->end[0] - runs->first[0];
+
+	put_key(writer, key);
+	if (runs->n > 1)
+	{
+		writer->at = number_put(writer->at, (uint64) nbytes << 2 | LIST_BYTES);
+		put_bytes(writer, nbytes);
+	}
+	else if (length == 1)
+		writer->at = number_put(writer->at,
+								(uint64) runs->first[0] << 2 | LIST_ROW);
+	else
+	{
+		writer->at = number_put(writer->at,
+								(uint64) runs->first[0] << 2 | LIST_RUN);
+		writer->at = number_put(writer->at, length);
+	}
+}
+
+/* A list that is broken up between pages. */
+static void
+put_chunks(SegmentWriter *writer, uint32 key, const Runs *runs, size_t total)
+{
+	size_t		i = 0;
+
+	if (room(writer) < ENTRY_OVERHEAD + LEAST_CHUNK)
+		begin_page(writer, PAGE_POSTINGS);
+	put_key(writer, key);
+	for (;;)
+	{
+		size_t		nbytes;
+
+		i = encode_runs(writer, runs, i, room(writer) - ENTRY_OVERHEAD, &nbytes);
+		total -= Min(nbytes, total);
+		writer->at = number_put(writer->at, (uint64) nbytes << 2 |
+								(i < runs->n ? LIST_CHUNK : LIST_BYTES));
+		if (i < runs->n)
+			writer->at = number_put(writer->at, Min(total, PG_UINT32_MAX));
+		put_bytes(writer, nbytes);
+		if (i == runs->n)
+			break;
+		begin_page(writer, PAGE_CONTINUED);
+	}
+}
+
+void
+segment_add_list(SegmentWriter *writer, uint32 key, const Runs *runs)
+{
+	size_t		nbytes;
+
+	Assert(runs->n > 0);
+	if (writer->kind == PAGE_FORWARD)
+		begin_page(writer, PAGE_POSTINGS);
+	reserve_bytes(writer, runs->n);
+	(void) encode_runs(writer, runs, 0, writer->bytes_size, &nbytes);
+	if (nbytes + ENTRY_OVERHEAD > room(writer) && nbytes <= UNBROKEN_BYTES)
+		begin_page(writer, PAGE_POSTINGS);
+	if (nbytes + ENTRY_OVERHEAD <= room(writer))
+		put_list(writer, key, runs, nbytes);
+	else
+		put_chunks(writer, key, runs, nbytes);
+	if (writer->words != NULL)
+		writer->words[filter_word(key, writer->info.filter_words)] |=
+			filter_bits(key);
+	writer->info.nkeys++;
+	for (size_t i = 0; i < runs->n; i++)
+		writer->info.npostings += runs->end[i] - runs->first[i];
+}
+
+/* The filter, which is left out where there is nothing in it. */
+static void
+write_filter(SegmentWriter *writer)
+{
+	if (writer->info.nkeys == 0)
+		writer->info.filter_words = 0;
+	for (uint32 word = 0; word < writer->info.filter_words;)
+	{
+		uint32		n = Min(FILTER_WORDS_PER_PAGE,
+							writer->info.filter_words - word);
+
+		begin_page(writer, PAGE_FILTER);
+		list_page(&writer->filter, word, writer->block);
+		memcpy(writer->at, writer->words + word, n * sizeof(uint64));
+		writer->at += n * sizeof(uint64);
+		word += n;
+	}
+}
+
+/* Directories */
+
+/* One level over the pages in the list, which becomes that level's. */
+static void
+write_level(SegmentWriter *writer, PageList *list)
+{
+	PageList	level = {0};
+
+	for (uint32 i = 0; i < list->n; i++)
+	{
+		if (i == 0 || room(writer) < sizeof(DirectoryEntry))
+		{
+			begin_page(writer, PAGE_DIRECTORY);
+			list_page(&level, list->pages[i].key, writer->block);
+		}
+		memcpy(writer->at, &list->pages[i], sizeof(DirectoryEntry));
+		writer->at += sizeof(DirectoryEntry);
+	}
+	pfree(list->pages);
+	*list = level;
+}
+
+static Directory
+write_directory(SegmentWriter *writer, PageList *list)
+{
+	Directory	directory = {InvalidBlockNumber, 0};
+
+	if (list->n == 0)
+		return directory;
+	while (list->n > 1)
+	{
+		write_level(writer, list);
+		directory.height++;
+	}
+	directory.root = list->pages[0].block;
+	pfree(list->pages);
+	return directory;
+}
+
+SegmentInfo
+segment_end(SegmentWriter *writer)
+{
+	SegmentInfo info;
+
+	write_filter(writer);
+	writer->info.forward = write_directory(writer, &writer->forward);
+	writer->info.postings = write_directory(writer, &writer->postings);
+	writer->info.filter = write_directory(writer, &writer->filter);
+	if (writer->kind != 0)
+		finish_page(writer, InvalidBlockNumber);
+	info = writer->info;
+	pfree(writer->bytes);
+	if (writer->words != NULL)
+		pfree(writer->words);
+	pfree(writer);
+	return info;
+}

@@ -1,0 +1,36 @@
+/*
+ * writer.h
+ *		Writing a segment.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/inverted/writer.h
+ */
+#ifndef NEARDUP_WRITER_H
+#define NEARDUP_WRITER_H
+
+#include "inverted/postings.h"
+
+typedef struct SegmentWriter SegmentWriter;
+
+/*
+ * A segment of that number, with so many keys at most, in the current memory
+ * context.
+ */
+extern SegmentWriter *segment_begin(PageStore *store, uint64 owner,
+									uint64 most_keys);
+
+/* Appends a row; it gets the next number from 0 on. */
+extern void segment_add_row(SegmentWriter *writer, const ForwardEntry *row);
+
+/*
+ * Appends the list of a key, after all rows, in the order of keys.  Runs
+ * rise, and no two touch.
+ */
+extern void segment_add_list(SegmentWriter *writer, uint32 key,
+							 const Runs *runs);
+
+/* What the metapage is to say of it.  `oldest` is left to the caller. */
+extern SegmentInfo segment_end(SegmentWriter *writer);
+
+#endif							/* NEARDUP_WRITER_H */

@@ -1,0 +1,134 @@
+/*
+ * join_kinds.c
+ *		Signatures as the sets of a similarity join.
+ *
+ * What is measured as a set goes into the engine as the set of its values,
+ * whatever else is in the header.  A sketch goes as a whole, padded with
+ * zeros, and comes back to its method for keys and comparisons.  Of a vector
+ * there are features and weights.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/join/algorithms/join_kinds.c
+ */
+#include "postgres.h"
+
+#include "algebra/vectors.h"
+#include "base/hash.h"
+#include "base/sort_uint64.h"
+#include "datum/signature.h"
+#include "join/algorithms/cosine_join.h"
+#include "join/algorithms/join_kinds.h"
+#include "join/algorithms/resemblance_join.h"
+#include "join/algorithms/set_join.h"
+#include "join/algorithms/sketch_keys.h"
+#include "measures/near.h"
+#include "methods/method.h"
+
+/* See join_kinds.h */
+SignatureKind
+signature_kind(const Signature *sig, Measure measure)
+{
+	if (method_info(sig->making.method)->near == NULL)
+		return KIND_SETS;
+	/* raises if the measure cannot be told from it */
+	if (measure != MEASURE_JACCARD)
+		signatures_near(sig, sig, 1, measure);
+	return method_info(sig->making.method)->weighted ? KIND_VECTORS :
+		KIND_SKETCHES;
+}
+
+/* See join_kinds.h */
+const Algorithm *
+usual_algorithm(SignatureKind kind, Measure measure)
+{
+	if (kind == KIND_SKETCHES)
+		return &sketch_keys;
+	if (kind == KIND_VECTORS)
+		return measure == MEASURE_COSINE ? &cosine_join : &resemblance_join;
+	return &set_join;
+}
+
+/* A vector as the engine has it, see vectorjoin.h. */
+static const uint64 *
+vector_as_set(const Signature *sig, Measure measure, uint32 *n)
+{
+	Vector		vector = {
+		.features = sig->values, .weights = signature_weights(sig),
+		.n = *n
+	};
+	double		norm = measure == MEASURE_COSINE ? vector_square(&vector) :
+		vector_sum(&vector);
+	uint64	   *values;
+
+	*n = VECTOR_VALUES(vector.n);
+	values = palloc0(sizeof(uint64) * *n);
+	memcpy(values, &norm, sizeof(double));
+	memcpy(values + 1, vector.features, sizeof(uint64) * vector.n);
+	memcpy(values + 1 + vector.n, vector.weights, sizeof(float4) * vector.n);
+	return values;
+}
+
+/* See join_kinds.h */
+const uint64 *
+signature_as_set(const Signature *sig, SignatureKind kind, Measure measure,
+				 uint32 *n)
+{
+	size_t		bytes = VARSIZE(sig);
+	uint64	   *copy;
+
+	*n = SIGNATURE_NVALUES(sig);
+	if (*n == 0 || kind == KIND_SETS)
+		return sig->values;
+	if (kind == KIND_VECTORS)
+		return vector_as_set(sig, measure, n);
+	*n = (bytes + sizeof(uint64) - 1) / sizeof(uint64);
+	copy = palloc0(sizeof(uint64) * *n);
+	memcpy(copy, sig, bytes);
+	return copy;
+}
+
+/* See join_kinds.h */
+const uint64 *
+signature_as_scoped_set(const Signature *sig, uint64 scope, uint32 *n)
+{
+	uint64		salt = mix64(scope ^ XXH3_64bits(&sig->making, sizeof(Making)));
+	uint64	   *scoped;
+
+	*n = SIGNATURE_NVALUES(sig);
+	scoped = palloc_extended(sizeof(uint64) * Max(*n, 1), MCXT_ALLOC_HUGE);
+	for (uint32 i = 0; i < *n; i++)
+		scoped[i] = mix64(signature_value(sig, i) ^ salt);
+	sort_hashes(scoped, *n);
+	return scoped;
+}
+
+static double
+paired_vectors(Measure measure, const PairedSet *a, const PairedSet *b)
+{
+	Vector		v = joined_vector(a->values, a->size);
+	Vector		w = joined_vector(b->values, b->size);
+
+	if (measure == MEASURE_COSINE)
+		return vectors_cosine(vectors_dot(&v, &w), joined_norm(a->values),
+							  joined_norm(b->values));
+	return vectors_jaccard(&v, &w);
+}
+
+/* See join_kinds.h */
+double
+paired_similarity(SignatureKind kind, Measure measure, const PairedSet *a,
+				  const PairedSet *b)
+{
+	uint64		overlap;
+
+	if (kind == KIND_SKETCHES)
+		return signatures_value((const Signature *) a->values,
+								(const Signature *) b->values, measure);
+	if (kind == KIND_VECTORS)
+		return paired_vectors(measure, a, b);
+	/* what a set has alone is not among its values, but it is its own */
+	overlap = a->first == b->first ? a->size :
+		set_overlap(a->values, a->nvalues, b->values, b->nvalues);
+	return measure_value(measure, a->size, b->size, overlap);
+}

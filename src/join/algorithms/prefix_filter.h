@@ -1,0 +1,90 @@
+/*
+ * prefix_filter.h
+ *		Prefixes, and filters by size and position.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/join/algorithms/prefix_filter.h
+ */
+#ifndef NEARDUP_PREFIX_FILTER_H
+#define NEARDUP_PREFIX_FILTER_H
+
+#include "join/engine/search.h"
+
+/*
+ * A further look at a posting that is the first one to make a candidate of its
+ * set, by token number i of the set that probes; false if they cannot share
+ * `need` elements.
+ */
+typedef bool (*FirstTokenFilter) (Search *search, const JoinSet *set,
+								  const Posting *posting, uint32 i,
+								  uint32 need);
+
+/* A set that looks for its partners. */
+typedef struct PrefixProbe
+{
+	const JoinSet *set;
+	uint32		nkeys;			/* of its prefix */
+	uint32		sides;			/* that a partner must have one of */
+	FirstTokenFilter filter;	/* or NULL */
+	uint64		least_size;		/* of a partner */
+	uint64		most_size;
+} PrefixProbe;
+
+extern void prefix_probe_begin(Search *search, const JoinSet *set,
+							   uint32 sides, PrefixProbe *probe);
+
+/*
+ * The posting list of the probe's token number i, without what is too small.
+ * Probes come with rising least_size, so what is too small for one is too
+ * small for all that follow.
+ */
+static inline const Posting *
+prefix_postings(Search *search, const PrefixProbe *probe, uint32 i,
+				const Posting **end)
+{
+	InvertedIndex *index = &search->index;
+	Bucket	   *bucket = setindex_bucket(index, probe->set->keys[i]);
+	const Posting *posting = &index->postings[bucket->start + bucket->first];
+
+	*end = &index->postings[bucket->start + bucket->n];
+	while (posting < *end &&
+		   INDEXED_SIZE(index, posting->set) < probe->least_size)
+	{
+		CHECK_EVERY(*end - posting);
+		posting++;
+		bucket->first++;
+		search->stats.removed_size++;
+	}
+	search->stats.visited += *end - posting;
+	return posting;
+}
+
+/* Counts what the sets of these postings, of token number i, share with it. */
+extern void prefix_count(Search *search, const PrefixProbe *probe, uint32 i,
+						 const Posting *posting, const Posting *end);
+
+/*
+ * All tokens have been counted: leaves the candidates that may share enough,
+ * and those of which no need has been noted, and forgets what was counted.
+ */
+extern void prefix_gather(Search *search, const PrefixProbe *probe);
+
+/* Algorithm.most_indexed, most_keys, prepare, indexed_keys: of a prefix */
+extern uint32 prefix_most_indexed(Search *search, const JoinSet *set);
+extern uint32 prefix_most_keys(Search *search, const JoinSet *set);
+extern void prefix_prepare(Search *search, JoinSet *set, bool indexed,
+						   bool probing);
+extern uint32 prefix_indexed_keys(Search *search, const JoinSet *set);
+
+/* Algorithm.verify: the bitmaps first, then element by element */
+extern bool sets_verify(Search *search, const JoinSet *indexed,
+						const JoinSet *probing);
+
+/*
+ * Algorithm.reflexive: one of fewer elements than must be shared is not, with
+ * the measure that counts them.
+ */
+extern bool sets_reflexive(Search *search, const JoinSet *set);
+
+#endif							/* NEARDUP_PREFIX_FILTER_H */

@@ -1,0 +1,267 @@
+/*
+ * set_join.c
+ *		The usual join of sets: prefixes, and images of small sets.
+ *
+ * Where sets are small and made of few and frequent elements, as market
+ * baskets are, most of those that meet in a posting list share little else,
+ * and there are very many of them.  So the posting of a small set holds, in
+ * place of the token, an image of the set: its bitmap folded to 64 bits.
+ * Sets that are near differ in |x| + |y| - 2 need elements at most, and their
+ * images in no more bits than that.  Looking through a list means to compare
+ * two words and count bits; nothing is looked up and nothing counted for most
+ * of the sets that are met.  What is let through is compared element by element.
+ * That the posting does not tell its token does no harm: whoever comes up by
+ * chance, in a bucket that two tokens share, is a candidate like any other.
+ *
+ * Sets are small as long as the images of sets that have nothing in common
+ * differ in many more bits than those of near ones may: of 64 bits, m elements
+ * that the two do not share flip 32 (1 - e^(-m/32)) on the average.  At 0.5
+ * that is up to some 20 elements, at 0.8 up to 90.  Of larger ones tokens and
+ * positions are noted and counted, see prefix_filter.c.  Sets are in order of
+ * size, so the small ones come first in each list.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/join/algorithms/set_join.c
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "join/algorithms/prefix_filter.h"
+#include "join/algorithms/set_join.h"
+
+/* Sets are never small that have more elements than this. */
+#define MOST_SMALL		1023
+
+/*
+ * Posting.position of a small set: this bit, the number of elements that were
+ * dropped from it, and its size.
+ */
+#define SMALL			UINT32_C(0x80000000)
+#define DROPPED_SHIFT	16
+#define SIZE_MASK		0xffff
+
+/* Images tell enough if near ones differ in so much less than others. */
+#define SHARE_OF_USUAL	0.75
+
+/* Postings that are looked at between two looks at interrupts. */
+#define AT_ONCE			65536
+
+/* Search.state */
+typedef struct SetJoinState
+{
+	uint32		most_small;		/* largest size of a small set */
+	uint32		size;			/* of the probing set that `differ` is for */
+	int16		differ[MOST_SMALL + 1]; /* by the other's size: elements in
+										 * which near ones differ at most, -1
+										 * if sets of those sizes never are
+										 * near */
+} SetJoinState;
+
+/* What is asked of each posting of a small set. */
+typedef struct ImageProbe
+{
+	uint64		image;			/* of the probing set */
+	int			dropped;		/* elements dropped from it */
+	uint32		sides;			/* that a partner must have one of */
+	const int16 *differ;
+} ImageProbe;
+
+/* Elements in which near sets of those sizes differ at most; -1: none are. */
+static int64
+most_differing(Search *search, uint64 indexed, uint64 probing)
+{
+	uint64		need = measure_min_overlap(search->measure, indexed, probing,
+										   search->threshold);
+
+	return need > Min(indexed, probing) ? -1 :
+		(int64) (indexed + probing - 2 * need);
+}
+
+/* True if the images of such sets tell most of those apart that are not near. */
+static bool
+images_tell(Search *search, uint64 indexed, uint64 probing)
+{
+	double		usual = 32 * (1 - exp(-(double) (indexed + probing) / 32));
+
+	return most_differing(search, indexed, probing) <= usual * SHARE_OF_USUAL;
+}
+
+/* True if those of a set of that size and of all that may be near to it do. */
+static bool
+size_is_small(Search *search, uint32 size)
+{
+	uint64		least;
+	uint64		most;
+
+	measure_sizes(search->measure, size, search->threshold, &least, &most);
+	return most != PG_UINT64_MAX && images_tell(search, size, size) &&
+		images_tell(search, size, least) && images_tell(search, size, most);
+}
+
+/* The state, made when it is first asked for. */
+static SetJoinState *
+set_join_state(Search *search)
+{
+	SetJoinState *state = search->state;
+
+	if (state == NULL)
+	{
+		state = search->state = MemoryContextAllocZero(search->context,
+													   sizeof(SetJoinState));
+		while (state->most_small < MOST_SMALL &&
+			   size_is_small(search, state->most_small + 1))
+			state->most_small++;
+	}
+	return state;
+}
+
+/* Algorithm.add */
+static void
+set_join_add(Search *search, const JoinSet *set, uint32 n)
+{
+	InvertedIndex *index = &search->index;
+	uint32		dropped = set->size - set->nvalues;
+	uint64		image;
+
+	if (n == 0 || set->size > set_join_state(search)->most_small)
+	{
+		setindex_add(index, set->keys, n, dropped);
+		return;
+	}
+	image = bitmap_image(set);
+	for (uint32 i = 0; i < n; i++)
+	{
+		Bucket	   *bucket = setindex_bucket(index, set->keys[i]);
+		Posting    *posting = &index->postings[bucket->start + bucket->n++];
+
+		posting->key = image;
+		posting->set = index->nadded;
+		posting->position = SMALL | dropped << DROPPED_SHIFT | set->size;
+	}
+	index->nadded++;
+}
+
+/* By how much small sets may differ from the one that probes. */
+static const int16 *
+differ_from(Search *search, const PrefixProbe *probe)
+{
+	SetJoinState *state = set_join_state(search);
+	uint32		size = probe->set->size;
+
+	if (state->size == size)
+		return state->differ;
+	state->size = size;
+	memset(state->differ, -1, sizeof(state->differ));
+	for (uint64 i = probe->least_size;
+		 i <= Min(probe->most_size, state->most_small); i++)
+		state->differ[i] = most_differing(search, i, size);
+	return state->differ;
+}
+
+/* Makes a small set a candidate, if it is none yet. */
+static void
+add_small(InvertedIndex *index, uint32 set, uint32 sides)
+{
+	if (index->accumulators[set].shared == 0 &&
+		(INDEXED_SIDES(index, set) & sides) != 0)
+	{
+		index->accumulators[set].shared = 1;
+		index->candidates[index->ncandidates++] = set;
+	}
+}
+
+/*
+ * Looks at the postings of small sets, which come first; returns the first of
+ * another set, or `end`.
+ */
+static pg_attribute_always_inline const Posting *
+compare_images(InvertedIndex *index, const ImageProbe *probe,
+			   const Posting *posting, const Posting *end)
+{
+	while (posting < end && (posting->position & SMALL) != 0)
+	{
+		const Posting *stop = posting + Min(end - posting, AT_ONCE);
+
+		CHECK_FOR_INTERRUPTS();
+		for (; posting < stop && (posting->position & SMALL) != 0; posting++)
+		{
+			int			dropped = (posting->position & ~SMALL) >> DROPPED_SHIFT;
+
+			if (__builtin_popcountll(posting->key ^ probe->image) + dropped +
+				probe->dropped <=
+				probe->differ[posting->position & SIZE_MASK])
+				add_small(index, posting->set, probe->sides);
+		}
+	}
+	return posting;
+}
+
+/* Where processors that run the program may lack the instruction for it. */
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__POPCNT__)
+#define POPCNT_TO_BE_CHOSEN
+
+__attribute__((target("popcnt")))
+static const Posting *
+compare_images_popcnt(InvertedIndex *index, const ImageProbe *probe,
+					  const Posting *posting, const Posting *end)
+{
+	return compare_images(index, probe, posting, end);
+}
+#endif
+
+static const Posting *
+compare_images_chosen(InvertedIndex *index, const ImageProbe *probe,
+					  const Posting *posting, const Posting *end)
+{
+#ifdef POPCNT_TO_BE_CHOSEN
+	if (__builtin_cpu_supports("popcnt"))
+		return compare_images_popcnt(index, probe, posting, end);
+#endif
+	return compare_images(index, probe, posting, end);
+}
+
+/* Algorithm.probe */
+static void
+set_join_probe(Search *search, const JoinSet *set, uint32 sides)
+{
+	PrefixProbe probe;
+	ImageProbe	images;
+
+	prefix_probe_begin(search, set, sides, &probe);
+	if (probe.nkeys == 0)
+		return;
+	images.image = bitmap_image(set);
+	images.dropped = set->size - set->nvalues;
+	images.sides = sides;
+	images.differ = differ_from(search, &probe);
+	for (uint32 i = 0; i < probe.nkeys; i++)
+	{
+		const Posting *end;
+		const Posting *posting = prefix_postings(search, &probe, i, &end);
+
+		CHECK_FOR_INTERRUPTS();
+		/* most lists are short, and most of those empty */
+		if (posting < end && (posting->position & SMALL) != 0)
+			posting = compare_images_chosen(&search->index, &images, posting,
+											end);
+		if (posting < end)
+			prefix_count(search, &probe, i, posting, end);
+	}
+	prefix_gather(search, &probe);
+}
+
+const Algorithm set_join = {
+	.name = "prefixes",
+	.ordered = true,
+	.sized = true,
+	.most_indexed = prefix_most_indexed,
+	.most_keys = prefix_most_keys,
+	.prepare = prefix_prepare,
+	.indexed_keys = prefix_indexed_keys,
+	.add = set_join_add,
+	.probe = set_join_probe,
+	.verify = sets_verify,
+	.reflexive = sets_reflexive,
+};

@@ -1,0 +1,206 @@
+/*
+ * sketch_keys.c
+ *		Sketches, which only their method understands: near ones have keys in
+ *		common.
+ *
+ * A sketch is indexed under the keys that its method gives it, and looked up
+ * by those that its method gives to a query; what comes up often enough is
+ * handed to the method to be compared.  Where the method can tell nothing from
+ * keys, all sketches are candidates.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/join/algorithms/sketch_keys.c
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+
+#include "base/sort_uint64.h"
+#include "datum/signature.h"
+#include "join/algorithms/sketch_keys.h"
+#include "measures/near.h"
+#include "methods/candidate_keys.h"
+#include "methods/method.h"
+
+/* Sketches that have no keys of their own are found by all their values. */
+static void
+all_values(const Signature *sig, KeyList *keys)
+{
+	uint64		n = SIGNATURE_NVALUES(sig);
+
+	for (uint64 i = 0; i < n; i++)
+		keys_add(keys, signature_value(sig, i));
+}
+
+static void
+sketch_row_keys(const uint64 *values, double threshold, KeyList *keys)
+{
+	const Signature *sig = (const Signature *) values;
+
+	if (making_has_keys(&sig->making))
+		signature_row_keys(sig, threshold, keys);
+	else
+		all_values(sig, keys);
+}
+
+/*
+ * A sketch without keys is a sample of a set (bottom.c): of the values that
+ * two have between them, at least as many as either has, the share that both
+ * have is the estimate.
+ */
+static bool
+sketch_query_keys(const Search *search, const uint64 *values, KeyList *keys,
+				  uint32 *need)
+{
+	const Signature *sig = (const Signature *) values;
+	double		threshold = search->threshold;
+
+	if (making_has_keys(&sig->making))
+		return signature_query_keys(sig, threshold, threshold,
+									search->measure == MEASURE_SIMILARITY,
+									keys, need);
+	if (!method_info(sig->making.method)->set)
+		return false;
+	all_values(sig, keys);
+	*need = measure_least_overlap(MEASURE_CONTAINMENT, SIGNATURE_NVALUES(sig),
+								  threshold);
+	return true;
+}
+
+/* Sketches of two makings may be in one engine: see makings.c. */
+static bool
+sketch_near(const Search *search, const uint64 *a, const uint64 *b)
+{
+	const Signature *x = (const Signature *) a;
+	const Signature *y = (const Signature *) b;
+
+	return making_equal(&x->making, &y->making) &&
+		signatures_near(x, y, search->threshold, search->measure);
+}
+
+/* The keys of the sketch prepared or probing last. */
+static KeyList *
+last_keys(Search *search)
+{
+	if (search->state == NULL)
+		search->state = MemoryContextAllocZero(search->context,
+											   sizeof(KeyList));
+	return search->state;
+}
+
+/* The keys that a set is found by, each once. */
+static void
+keyed_prepare(Search *search, JoinSet *set, bool indexed, bool probing)
+{
+	KeyList    *list = last_keys(search);
+
+	list->n = 0;
+	if (indexed)
+		sketch_row_keys(set->values, search->threshold, list);
+	set->keys = list->keys;
+	set->nkeys = sort_distinct_hashes(list->keys, list->n);
+}
+
+/*
+ * The keys of the first set serve as an estimate for all: sketches of one
+ * making have about as many.
+ */
+static uint32
+keyed_most(Search *search, const JoinSet *set)
+{
+	KeyList    *list = last_keys(search);
+
+	if (list->n == 0)
+		sketch_row_keys(set->values, search->threshold, list);
+	return list->n;
+}
+
+static uint32
+keyed_indexed_keys(Search *search, const JoinSet *set)
+{
+	return set->nkeys;
+}
+
+/* Counts the sets that have a key. */
+static void
+count_key(Search *search, uint64 key, uint32 sides)
+{
+	InvertedIndex *index = &search->index;
+	const Bucket *bucket = setindex_bucket(index, key);
+	const Posting *posting = &index->postings[bucket->start];
+	const Posting *end = posting + bucket->n;
+
+	search->stats.visited += bucket->n;
+	for (; posting < end; posting++)
+	{
+		CHECK_EVERY(end - posting);
+		if (posting->key != key ||
+			(INDEXED_SIDES(index, posting->set) & sides) == 0)
+			continue;
+		if (index->accumulators[posting->set].shared++ == 0)
+			index->candidates[index->ncandidates++] = posting->set;
+	}
+}
+
+static void
+keyed_probe(Search *search, const JoinSet *set, uint32 sides)
+{
+	InvertedIndex *index = &search->index;
+	KeyList    *list = last_keys(search);
+	uint32		need;
+	uint32		left = 0;
+
+	list->n = 0;
+	if (!sketch_query_keys(search, set->values, list, &need))
+	{
+		for (uint32 i = 0; i < index->nadded; i++)
+		{
+			CHECK_EVERY(i);
+			if ((INDEXED_SIDES(index, i) & sides) != 0)
+				index->candidates[index->ncandidates++] = i;
+		}
+		return;
+	}
+	for (size_t i = 0; i < list->n; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		count_key(search, list->keys[i], sides);
+	}
+	for (uint32 i = 0; i < index->ncandidates; i++)
+	{
+		uint32		candidate = index->candidates[i];
+
+		CHECK_EVERY(i);
+		if (index->accumulators[candidate].shared >= need)
+			index->candidates[left++] = candidate;
+		index->accumulators[candidate].shared = 0;
+	}
+	index->ncandidates = left;
+}
+
+static bool
+keyed_verify(Search *search, const JoinSet *indexed, const JoinSet *probing)
+{
+	search->stats.verified++;
+	return sketch_near(search, indexed->values, probing->values);
+}
+
+/* Algorithm.reflexive: some are not, as those without features. */
+static bool
+keyed_reflexive(Search *search, const JoinSet *set)
+{
+	return sketch_near(search, set->values, set->values);
+}
+
+const Algorithm sketch_keys = {
+	.name = "candidate keys",
+	.symmetric = true,
+	.most_indexed = keyed_most,
+	.most_keys = keyed_most,
+	.prepare = keyed_prepare,
+	.indexed_keys = keyed_indexed_keys,
+	.probe = keyed_probe,
+	.verify = keyed_verify,
+	.reflexive = keyed_reflexive,
+};

@@ -1,0 +1,17 @@
+/*
+ * sketch_keys.h
+ *		The join of sketches, by their candidate keys.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/join/algorithms/sketch_keys.h
+ */
+#ifndef NEARDUP_SKETCH_KEYS_H
+#define NEARDUP_SKETCH_KEYS_H
+
+#include "join/engine/search.h"
+
+/* Sets are signatures as a whole, padded with zeros: see join_kinds.c. */
+extern const Algorithm sketch_keys;
+
+#endif							/* NEARDUP_SKETCH_KEYS_H */

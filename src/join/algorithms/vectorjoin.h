@@ -1,0 +1,158 @@
+/*
+ * vectorjoin.h
+ *		What the joins of weighted vectors share.
+ *
+ * Vectors are joined by their cosine (cosine_join.c) or by their weighted
+ * resemblance (resemblance_join.c).  The values of one with n features are
+ * VECTOR_VALUES(n) numbers: as a double, the sum of the squares of its weights
+ * for the cosine, of the weights themselves for the resemblance; the features,
+ * rising; and the weights as floats, two in a number.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/join/algorithms/vectorjoin.h
+ */
+#ifndef NEARDUP_VECTORJOIN_H
+#define NEARDUP_VECTORJOIN_H
+
+#include "algebra/vectors.h"
+#include "join/engine/search.h"
+
+#define VECTOR_VALUES(n)	(1 + (n) + ((n) + 1) / 2)
+
+/*
+ * Weights are rounded to float twice over, by 2^-24 each time, and sums of up
+ * to 10^8 products by less than 10^-8 of them.
+ */
+#define VECTOR_ROUNDING		(1 - 1e-6)
+
+/* Numbers of features fall into classes, of one number up to 255. */
+#define CLASS_BITS		7
+#define NCLASSES		((32 - CLASS_BITS + 1) << CLASS_BITS)
+
+/* Search.state */
+typedef struct VectorJoin
+{
+	/*
+	 * For the cosine, by class: the greatest weight of vectors of that class
+	 * and, once all have been counted, of all classes above.
+	 */
+	float		most[NCLASSES];
+	bool		counted;
+
+	WeightedToken *tokens;		/* of the vector prepared last */
+	uint64	   *keys;			/* its keys, see PreparedVector */
+	double	   *tails;			/* of the one that probes */
+} VectorJoin;
+
+/*
+ * What is made of a vector in JoinSet.keys, in nkeys numbers: n keys in rising
+ * order, one number for `indexed` and `fresh`, then n weights, in the order of
+ * the keys, `rest` and `length`, two in a number.
+ */
+typedef struct PreparedVector
+{
+	uint32		n;				/* features that others have, too */
+	uint32		indexed;		/* so many, from the first, are in the index */
+	uint32		fresh;			/* so many look for new candidates */
+	float		rest;			/* greatest weight of those not indexed */
+	float		length;			/* of the part that is not indexed, or its sum
+								 * where it is resemblance that counts */
+	const float *weights;
+} PreparedVector;
+
+#define PREPARED_KEYS(n)	((n) + 1 + ((n) + 3) / 2)
+
+/* Features of a vector that has so many values. */
+static inline uint32
+joined_nfeatures(uint32 size)
+{
+	return (uint32) (((uint64) size - 1) * 2 / 3);
+}
+
+static inline Vector
+joined_vector(const uint64 *values, uint32 size)
+{
+	Vector		v = {.features = values + 1, .n = joined_nfeatures(size)};
+
+	v.weights = (const float4 *) (values + 1 + v.n);
+	return v;
+}
+
+/* The square of a vector, or the sum of its weights, as said above. */
+static inline double
+joined_norm(const uint64 *values)
+{
+	double		norm;
+
+	memcpy(&norm, values, sizeof(double));
+	return norm;
+}
+
+static inline PreparedVector
+prepared_vector(const JoinSet *set)
+{
+	PreparedVector prepared;
+	const uint32 *counts;
+
+	prepared.n = (uint32) (((uint64) set->nkeys - 2) * 2 / 3);
+	counts = (const uint32 *) (set->keys + prepared.n);
+	prepared.indexed = counts[0];
+	prepared.fresh = counts[1];
+	prepared.weights = (const float *) (counts + 2);
+	prepared.rest = prepared.weights[prepared.n];
+	prepared.length = prepared.weights[prepared.n + 1];
+	return prepared;
+}
+
+/* Sums stand in the place of the accumulators, as zero while not in use. */
+static inline double *
+shared_sum(InvertedIndex *index, uint32 set)
+{
+	StaticAssertStmt(sizeof(double) == sizeof(Accumulator),
+					 "a sum does not fit into an accumulator");
+	return (double *) &index->accumulators[set];
+}
+
+/* The state, made when it is first asked for. */
+extern VectorJoin *vectorjoin_state(Search *search);
+
+/*
+ * The tokens of a vector in order, into the state; returns how many.  And makes
+ * its keys of the first n: `indexed` of them will be in the index, `fresh` look
+ * for new candidates.
+ */
+extern uint32 vectorjoin_order(Search *search, const JoinSet *set);
+extern void vectorjoin_prepare(Search *search, JoinSet *set, uint32 n,
+							   uint32 indexed, uint32 fresh);
+
+/* Callbacks of Algorithm */
+extern void vectorjoin_count(Search *search, const uint64 *values,
+							 uint32 size);
+extern uint32 vectorjoin_most_indexed(Search *search, const JoinSet *set);
+extern uint32 vectorjoin_most_keys(Search *search, const JoinSet *set);
+extern uint32 vectorjoin_indexed_keys(Search *search, const JoinSet *set);
+extern void vectorjoin_add(Search *search, const JoinSet *set, uint32 n);
+
+/*
+ * Makes candidates of the indexed vectors that share a feature with this one,
+ * those that have fewer values than least_size left out, and adds up the
+ * products of the weights of what they share, or the smaller ones; only the
+ * first `fresh` of its features find new ones.
+ */
+extern void vectorjoin_add_products(Search *search, const JoinSet *set,
+									uint32 sides, uint32 least_size,
+									uint32 fresh);
+extern void vectorjoin_add_minima(Search *search, const JoinSet *set,
+								  uint32 sides, uint32 fresh);
+
+/*
+ * The length of what a probing vector has from each of its tokens on; and of
+ * what it has, n tokens, from the first one on that is not indexed of another.
+ */
+extern void vectorjoin_tails(Search *search, const PreparedVector *prepared);
+extern double vectorjoin_tail_behind(const VectorJoin *all, const JoinSet *set,
+									 uint32 n, const JoinSet *indexed,
+									 const PreparedVector *other);
+
+#endif							/* NEARDUP_VECTORJOIN_H */

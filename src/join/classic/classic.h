@@ -1,0 +1,71 @@
+/*
+ * classic.h
+ *		The algorithms of the papers, to be chosen by name.
+ *
+ * Nothing here runs unless neardup.join_algorithm asks for it: what does is in
+ * join/algorithms.  All find the same pairs.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/join/classic/classic.h
+ */
+#ifndef NEARDUP_CLASSIC_H
+#define NEARDUP_CLASSIC_H
+
+#include "join/algorithms/join_kinds.h"
+#include "join/engine/search.h"
+
+/* The values of the setting. */
+typedef enum JoinAlgorithm
+{
+	ALGORITHM_AUTO,				/* the one that is in use, see join_kinds.h */
+	ALGORITHM_PPJOIN,
+	ALGORITHM_PPJOIN_PLUS,
+	ALGORITHM_PROBE_COUNT,
+	ALGORITHM_PAIR_COUNT,
+	ALGORITHM_PROBE_STOPWORDS,
+	ALGORITHM_PROBE_OPTMERGE,
+	ALGORITHM_ALL_PAIRS_0,
+	ALGORITHM_ALL_PAIRS_1,
+	ALGORITHM_ALL_PAIRS_2,
+	ALGORITHM_WORD_GROUPS,
+} JoinAlgorithm;
+
+/* What a value stands for where such signatures are joined by a measure. */
+extern const Algorithm *chosen_algorithm(JoinAlgorithm choice,
+										 SignatureKind kind, Measure measure);
+
+/* ppjoin.c, suffix.c */
+extern const Algorithm ppjoin;
+extern const Algorithm ppjoin_plus;
+extern bool suffixes_allow(const uint64 *x, int64 nx, const uint64 *y,
+						   int64 ny, int64 most);
+
+/* probecount.c */
+extern const Algorithm probe_count;
+extern const Algorithm probe_stopwords;
+extern const Algorithm probe_optmerge;
+
+/* paircount.c */
+extern const Algorithm pair_count;
+
+/* allpairs.c */
+extern const Algorithm all_pairs_0;
+extern const Algorithm all_pairs_1;
+extern const Algorithm all_pairs_2;
+
+/* wordgroups.c */
+extern const Algorithm word_groups;
+
+/* cosine_allpairs.c: of vectors */
+extern const Algorithm cosine_all_pairs_0;
+extern const Algorithm cosine_all_pairs_1;
+
+/* allkeys.c: for algorithms that use all elements of a set */
+extern uint32 all_keys_most(Search *search, const JoinSet *set);
+extern void all_keys_prepare(Search *search, JoinSet *set, bool indexed,
+							 bool probing);
+extern uint32 all_keys_indexed(Search *search, const JoinSet *set);
+extern void all_keys_scan(Search *search, const JoinSet *set, uint32 sides);
+
+#endif							/* NEARDUP_CLASSIC_H */

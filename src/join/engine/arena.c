@@ -1,0 +1,127 @@
+/*
+ * arena.c
+ *		Memory that is handed out in small pieces and freed all at once.
+ *
+ * A join holds millions of rows and sets of some dozens of bytes each; the
+ * header and the rounding of palloc() would cost as much again.  Pieces are
+ * cut from blocks that grow with the arena, up to a megabyte; a piece of
+ * more than a quarter of a block gets one for itself.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/join/engine/arena.c
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#include "join/engine/arena.h"
+
+/* Bytes that are cleared between two looks at interrupts. */
+#define CLEAR_AT_ONCE	((size_t) 4 * 1024 * 1024)
+
+#define MAX_BLOCK_SIZE	((size_t) 1024 * 1024)
+
+typedef struct ArenaBlock
+{
+	struct ArenaBlock *next;
+	size_t		size;			/* of data */
+	size_t		used;			/* of data */
+	char		data[FLEXIBLE_ARRAY_MEMBER];
+} ArenaBlock;
+
+/*
+ * An empty arena in the current memory context, whose first block has
+ * block_size bytes.
+ */
+void
+arena_init(Arena *arena, size_t block_size)
+{
+	arena->context = CurrentMemoryContext;
+	arena->blocks = NULL;
+	arena->bytes = 0;
+	arena->first_block = arena->block_size = block_size;
+}
+
+/* Puts a block of `size` bytes of data in front. */
+static ArenaBlock *
+arena_block(Arena *arena, size_t size)
+{
+	size_t		bytes = offsetof(ArenaBlock, data) + size;
+	ArenaBlock *block = MemoryContextAllocHuge(arena->context, bytes);
+
+	block->size = size;
+	block->used = 0;
+	arena->bytes += bytes;
+	return block;
+}
+
+/*
+ * `bytes` bytes, aligned to MAXALIGN and not initialised.  They belong to the
+ * arena.
+ */
+void *
+arena_alloc(Arena *arena, size_t bytes)
+{
+	ArenaBlock *block = arena->blocks;
+	void	   *piece;
+
+	bytes = MAXALIGN(bytes);
+	if (block != NULL && block->size - block->used >= bytes)
+	{
+		piece = block->data + block->used;
+		block->used += bytes;
+		return piece;
+	}
+	if (block != NULL && bytes > arena->block_size / 4)
+	{
+		/* behind the newest block, which has room left */
+		ArenaBlock *own = arena_block(arena, bytes);
+
+		own->used = bytes;
+		own->next = block->next;
+		block->next = own;
+		return own->data;
+	}
+	block = arena_block(arena, Max(bytes, arena->block_size));
+	block->next = arena->blocks;
+	block->used = bytes;
+	arena->blocks = block;
+	arena->block_size = Min(arena->block_size * 2, MAX_BLOCK_SIZE);
+	return block->data;
+}
+
+/* Frees everything; the arena can be used again. */
+void
+arena_reset(Arena *arena)
+{
+	while (arena->blocks != NULL)
+	{
+		ArenaBlock *block = arena->blocks;
+
+		CHECK_FOR_INTERRUPTS();
+		arena->blocks = block->next;
+		pfree(block);
+	}
+	arena->bytes = 0;
+	arena->block_size = arena->first_block;
+}
+
+/*
+ * `bytes` zeros in the current context, to be freed with pfree().  Of
+ * gigabytes it takes longer to clear them than an interrupt may wait.
+ */
+void *
+alloc_zeros(size_t bytes)
+{
+	char	   *place = MemoryContextAllocHuge(CurrentMemoryContext,
+											   Max(bytes, 1));
+
+	for (size_t done = 0; done < bytes; done += CLEAR_AT_ONCE)
+	{
+		CHECK_FOR_INTERRUPTS();
+		memset(place + done, 0, Min(bytes - done, CLEAR_AT_ONCE));
+	}
+	return place;
+}

@@ -1,0 +1,28 @@
+/*
+ * arena.h
+ *		Memory that is handed out in small pieces and freed all at once.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/join/engine/arena.h
+ */
+#ifndef NEARDUP_ARENA_H
+#define NEARDUP_ARENA_H
+
+#include "utils/palloc.h"
+
+typedef struct Arena
+{
+	MemoryContext context;		/* of the blocks */
+	struct ArenaBlock *blocks;	/* newest first */
+	size_t		bytes;			/* in all blocks */
+	size_t		first_block;	/* size of the first block */
+	size_t		block_size;		/* of the next block */
+} Arena;
+
+extern void arena_init(Arena *arena, size_t block_size);
+extern void *arena_alloc(Arena *arena, size_t bytes);
+extern void arena_reset(Arena *arena);
+extern void *alloc_zeros(size_t bytes);
+
+#endif							/* NEARDUP_ARENA_H */

@@ -1,0 +1,36 @@
+/*
+ * collapse.h
+ *		The distinct sets of a similarity join, while rows come in.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/join/engine/collapse.h
+ */
+#ifndef NEARDUP_COLLAPSE_H
+#define NEARDUP_COLLAPSE_H
+
+#include "base/linear_probing.h"
+#include "join/engine/engine.h"
+#include "join/engine/joined_set.h"
+
+typedef struct SetTable
+{
+	JoinSet    *sets;			/* in order of arrival */
+	uint32		nsets;
+	uint32		maxsets;		/* allocated */
+	uint32	   *slots;			/* hash table: number of set + 1, 0 = free */
+	uint32		nslots;
+	Probing		probing;		/* of the slots */
+	char		secret[JOIN_SECRET];	/* of the hash, drawn for this join */
+} SetTable;
+
+extern void settable_create(SetTable *table, const char *secret);
+extern void settable_free(SetTable *table);
+extern size_t settable_bytes(const SetTable *table);
+extern size_t settable_bytes_next(const SetTable *table);
+extern SetKey set_key(const SetTable *table, const uint64 *values, uint32 n);
+extern JoinSet *settable_find(SetTable *table, SetKey key,
+							  const uint64 *values, uint32 n, bool *found);
+extern void settable_sort(SetTable *table);
+
+#endif							/* NEARDUP_COLLAPSE_H */

@@ -1,0 +1,312 @@
+/*
+ * engine.c
+ *		Drives the stages of a similarity join.
+ *
+ * Rows are added and identical sets collapsed, or handed on to spill.c once
+ * memory runs out; then the sets get ready to probe, see probing.c.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/join/engine/engine.c
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#include "join/engine/spill.h"
+
+#define LEAST_MEMORY	((size_t) 64 * 1024)
+
+/* A share of the memory after which it is looked at again. */
+#define CHECK_SHARE		256
+
+/* See engine.h */
+SetJoin *
+setjoin_begin(const SetJoinParams *params)
+{
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
+												  "similarity join",
+												  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(context);
+	SetJoin    *join = palloc0(sizeof(SetJoin));
+	size_t		block;
+
+	join->params = *params;
+	join->params.memory = Max(params->memory, LEAST_MEMORY);
+	join->search.context = context;
+	join->stage = STAGE_ADD;
+	join->search.threshold = params->threshold;
+	join->search.memory = join->params.memory;
+	setjoin_use(join, params->algorithm);
+
+	/* the contained set's prefix is short, the containing one's is all of it */
+	join->indexed = params->measure == MEASURE_CONTAINS ? SIDE_INNER : SIDE_OUTER;
+	join->probing = join->indexed == SIDE_OUTER ? SIDE_INNER : SIDE_OUTER;
+	join->search.measure = join->indexed == SIDE_OUTER ? params->measure :
+		measure_commute(params->measure);
+
+	settable_create(&join->table, params->secret);
+	block = Min(Max(join->params.memory / 128, 1024), 64 * 1024);
+	arena_init(&join->values, block);
+	arena_init(&join->keys, block);
+	arena_init(&join->rows[SIDE_OUTER], block);
+	arena_init(&join->rows[SIDE_INNER], block);
+	MemoryContextSwitchTo(old);
+	progress_begin(&join->progress);
+	return join;
+}
+
+/* See engine.h */
+void
+setjoin_use(SetJoin *join, const Algorithm *algorithm)
+{
+	Measure		measure = join->params.measure;
+
+	Assert(join->search.stats.sets == 0);
+	join->algorithm = algorithm;
+	join->search.symmetric = algorithm->symmetric ||
+		measure_commute(measure) == measure;
+	join->search.counters.weighted = algorithm->weighted;
+}
+
+/* See engine.h */
+void
+setjoin_end(SetJoin *join)
+{
+	progress_end(&join->progress);
+	if (join->spill != NULL)
+		spill_end(join);
+	MemoryContextDelete(join->search.context);
+}
+
+/* See engine.h */
+const SetJoinStats *
+setjoin_stats(SetJoin *join)
+{
+	join->search.stats.algorithm = join->algorithm->name;
+	return &join->search.stats;
+}
+
+/* See engine.h */
+void
+setjoin_stats_add(SetJoinStats *sum, const SetJoinStats *stats)
+{
+	sum->algorithm = stats->algorithm;
+	sum->sets += stats->sets;
+	sum->distinct += stats->distinct;
+	sum->postings += stats->postings;
+	sum->visited += stats->visited;
+	sum->candidates += stats->candidates;
+	sum->removed_size += stats->removed_size;
+	sum->removed_position += stats->removed_position;
+	sum->removed_suffix += stats->removed_suffix;
+	sum->removed_bitmap += stats->removed_bitmap;
+	sum->verified += stats->verified;
+	sum->matches += stats->matches;
+	sum->memory += stats->memory;
+	sum->disk += stats->disk;
+	sum->batches += stats->batches;
+}
+
+/* Notes that so many bytes are held. */
+void
+setjoin_account(SetJoin *join, size_t bytes)
+{
+	join->search.stats.memory = Max(join->search.stats.memory, bytes);
+}
+
+/* Bytes held now and, if no more rows come, to be held by the join. */
+static size_t
+bytes_held(SetJoin *join)
+{
+	size_t		counters = join->algorithm->ordered ?
+		Min(join->nfeatures * 2 *
+			(join->search.counters.weighted ? sizeof(uint16) + sizeof(float) :
+			 sizeof(uint16)),
+			join->params.memory / 8) : 0;
+
+	return join->values.bytes + join->rows[SIDE_OUTER].bytes +
+		join->rows[SIDE_INNER].bytes + settable_bytes(&join->table) +
+		setindex_bytes(join->table.nsets, join->npostings) + counters +
+		(join->nkeys + join->search.most_features) * sizeof(uint64);
+}
+
+/* Goes over to disk if memory is about to run out. */
+static void
+check_memory(SetJoin *join, size_t added)
+{
+	bool		grows = join->table.nsets == join->table.maxsets;
+	size_t		bytes;
+
+	join->unchecked += added;
+	if (join->unchecked < join->params.memory / CHECK_SHARE && !grows)
+		return;
+	join->unchecked = 0;
+	bytes = bytes_held(join);
+	if (grows)
+		bytes += settable_bytes_next(&join->table) -
+			settable_bytes(&join->table);
+	if (bytes > join->params.memory)
+		spill_begin(join);
+	else
+		setjoin_account(join, bytes);
+}
+
+/* The distinct set of that key and those values, added if it is new. */
+static JoinSet *
+distinct_set(SetJoin *join, SetKey key, const uint64 *values, uint32 n)
+{
+	bool		found;
+	JoinSet    *set = settable_find(&join->table, key, values, n, &found);
+
+	if (found)
+		return set;
+	set->first = join->nrows[SIDE_OUTER];
+	set->values = set_values(arena_alloc(&join->values, set_bytes(n)), n);
+	memcpy(set->values, values, sizeof(uint64) * n);
+	join->nfeatures += n;
+	join->npostings += join->algorithm->most_indexed(&join->search, set);
+	join->nkeys += join->algorithm->most_keys(&join->search, set);
+	return set;
+}
+
+static void
+add_in_memory(SetJoin *join, JoinSide side, SetKey key, const uint64 *values,
+			  uint32 n, const void *row, uint32 len)
+{
+	Row		  **rows = n == 0 ? join->empty :
+		distinct_set(join, key, values, n)->rows;
+
+	rows[side] = row_make(&join->rows[side], rows[side], row,
+						  join->nrows[side], len);
+	if (join->params.self_join)
+		rows[SIDE_INNER] = rows[SIDE_OUTER];
+	check_memory(join, len + sizeof(uint64) * n);
+}
+
+/* See engine.h */
+void
+setjoin_add(SetJoin *join, JoinSide side, const uint64 *values, uint32 n,
+			const void *row, uint32 len)
+{
+	MemoryContext old = MemoryContextSwitchTo(join->search.context);
+	SetKey		key = {0, 0};
+
+	Assert(join->stage == STAGE_ADD);
+	if (join->nrows[side] == PG_UINT32_MAX)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("too many rows in a similarity join"),
+				 errdetail("Each side can have at most %u rows.",
+						   PG_UINT32_MAX)));
+	if (n > 0)
+	{
+		key = set_key(&join->table, values, n);
+		join->search.most_features = Max(join->search.most_features, n);
+		join->search.stats.sets++;
+	}
+	if (n > 0 || join->params.keep_empty[side])
+	{
+		if (join->spill != NULL)
+			spill_add(join, side, key, values, row, join->nrows[side], len);
+		else
+			add_in_memory(join, side, key, values, n, row, len);
+	}
+	join->nrows[side]++;
+	progress_done(&join->progress,
+				  (uint64) join->nrows[SIDE_OUTER] + join->nrows[SIDE_INNER]);
+	MemoryContextSwitchTo(old);
+}
+
+/* See engine.h */
+uint32
+setjoin_outer_rows(const SetJoin *join)
+{
+	return join->nrows[SIDE_OUTER];
+}
+
+/* Takes note of a distinct set before any is prepared. */
+void
+setjoin_count(SetJoin *join, const uint64 *values, uint32 n)
+{
+	if (join->algorithm->count != NULL)
+		join->algorithm->count(&join->search, values, n);
+	else if (join->algorithm->ordered)
+		counters_add(&join->search.counters, values, n);
+}
+
+/* Gives the keys of a set a lasting place: where values were dropped, if so. */
+static void
+keep_keys(SetJoin *join, JoinSet *set)
+{
+	uint64	   *keys = set->values + set->nvalues;
+
+	if (set->size - set->nvalues < set->nkeys)
+		keys = arena_alloc(&join->keys, sizeof(uint64) * set->nkeys);
+	memcpy(keys, set->keys, sizeof(uint64) * set->nkeys);
+	set->keys = keys;
+}
+
+static void
+count_features(SetJoin *join)
+{
+	counters_create(&join->search.counters, join->nfeatures,
+					join->params.memory / 8);
+	for (uint32 i = 0; i < join->search.nsets; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		setjoin_count(join, join->search.sets[i].values, join->search.sets[i].size);
+	}
+	counters_fold(&join->search.counters);
+}
+
+/* Orders the sets and their features; all is in memory. */
+static void
+build_in_memory(SetJoin *join)
+{
+	SetTable   *table = &join->table;
+
+	join->search.stats.distinct = table->nsets;
+	pfree(table->slots);
+	table->slots = NULL;
+	settable_sort(table);
+	join->search.sets = table->sets;
+	join->search.nsets = table->nsets;
+	if (join->algorithm->ordered)
+		count_features(join);
+	progress_phase(&join->progress, PROGRESS_PREPARING, join->search.nsets);
+	for (uint32 i = 0; i < join->search.nsets; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		progress_done(&join->progress, i);
+		setjoin_prepare(join, &join->search.sets[i]);
+		keep_keys(join, &join->search.sets[i]);
+	}
+}
+
+/* See engine.h */
+void
+setjoin_build(SetJoin *join)
+{
+	MemoryContext old = MemoryContextSwitchTo(join->search.context);
+
+	setjoin_account(join, bytes_held(join));
+	join->search.room = MemoryContextAllocHuge(join->search.context,
+										sizeof(uint64) * Max(join->search.most_features, 1));
+	join->stage = STAGE_END;
+	if (join->spill == NULL)
+	{
+		build_in_memory(join);
+		setjoin_begin_chunk(join);
+	}
+	else
+	{
+		spill_finish(join);
+		if (spill_next_chunk(join))
+			setjoin_begin_chunk(join);
+	}
+	progress_phase(&join->progress, PROGRESS_JOINING,
+				   join->search.stats.distinct);
+	MemoryContextSwitchTo(old);
+}

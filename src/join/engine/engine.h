@@ -1,0 +1,136 @@
+/*
+ * engine.h
+ *		The similarity join: all pairs of rows whose sets reach a threshold.
+ *
+ * Rows of two sides, outer and inner, are added with the set that each one
+ * carries.  Identical sets are collapsed, over both sides, and joined once;
+ * the engine then returns pairs of groups, a group being the rows of one
+ * side that carry one set.  What a row holds is nobody's business here: it
+ * is a string of bytes, and what is near is the algorithm's, see search.h.
+ *
+ * Nothing in this folder knows of the planner, the executor or SQL types.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/join/engine/engine.h
+ */
+#ifndef NEARDUP_ENGINE_H
+#define NEARDUP_ENGINE_H
+
+#include "port/atomics.h"
+
+#include "algebra/sets.h"
+#include "join/engine/join_types.h"
+
+/* Bytes of the secret with which sets are hashed. */
+#define JOIN_SECRET		192
+
+typedef struct SetJoinParams
+{
+	const struct Algorithm *algorithm;	/* how candidates are found, search.h */
+	Measure		measure;		/* of an outer set and an inner set */
+	double		threshold;		/* one of the measure */
+	bool		self_join;		/* both sides have the same rows, which are
+								 * added on the outer side only */
+	bool		keep_empty[2];	/* by JoinSide: rows without features are kept,
+								 * for setjoin_rows() */
+	size_t		memory;			/* bytes to stay within */
+
+	/*
+	 * Where several engines divide the work: all of them have these parameters
+	 * and get the same rows in the same order, and each pair is handed out by
+	 * one of them.  NULL: this one does all.
+	 */
+	pg_atomic_uint64 *claimed;	/* probes that one of them has taken */
+	const char *secret;			/* JOIN_SECRET random bytes */
+} SetJoinParams;
+
+typedef struct SetJoin SetJoin;
+struct Row;
+
+/* The rows of one side that carry one set; opaque, NULL if there is none. */
+typedef const struct Row *RowGroup;
+
+/* Reads the rows of a group one after another. */
+typedef struct RowCursor
+{
+	RowGroup	next;			/* in memory */
+	struct RowReader *reader;	/* or in a file */
+	uint64		left;			/* rows left in the file's range */
+} RowCursor;
+
+/*
+ * An engine and all that it holds live in a memory context of their own
+ * below the current one; setjoin_end() or the end of the current context
+ * frees it.
+ */
+extern SetJoin *setjoin_begin(const SetJoinParams *params);
+extern void setjoin_end(SetJoin *join);
+
+/* Before the first row with a set: another algorithm than the one of params. */
+extern void setjoin_use(SetJoin *join, const struct Algorithm *algorithm);
+
+/*
+ * Adds a row of `side` with its set of n values, as the algorithm wants them:
+ * the features of a set are distinct and rise.  Row and values are copied.
+ * Rows of a side are numbered from zero as they come.
+ */
+extern void setjoin_add(SetJoin *join, JoinSide side,
+						const uint64 *values, uint32 n,
+						const void *row, uint32 len);
+
+/* Rows added on the outer side. */
+extern uint32 setjoin_outer_rows(const SetJoin *join);
+
+/* All rows have been added. */
+extern void setjoin_build(SetJoin *join);
+
+/*
+ * The next two groups, of an outer and an inner set that reach the
+ * threshold; false if there are no more.  The groups are valid until the next
+ * call.
+ */
+extern bool setjoin_next(SetJoin *join, RowGroup *outer, RowGroup *inner);
+
+/* A distinct set, as it takes part in a pair. */
+typedef struct PairedSet
+{
+	uint32		first;			/* least number of its rows, which tells sets
+								 * apart */
+	const uint64 *values;		/* in order, less some that occur in no other
+								 * set */
+	uint32		nvalues;
+	uint32		size;			/* values that it has */
+} PairedSet;
+
+/*
+ * The sets of the groups that setjoin_next() returned last, in a self-join;
+ * valid until the next call.
+ */
+extern void setjoin_pair(SetJoin *join, PairedSet *outer, PairedSet *inner);
+
+/*
+ * Reads a group's rows.  row_next returns NULL at the end; what it returns is
+ * valid until the next row_next on the same side, or, in memory, until
+ * setjoin_next.
+ */
+extern void rows_begin(SetJoin *join, JoinSide side, RowGroup group,
+					   RowCursor *cursor);
+extern const void *rows_next(RowCursor *cursor, uint32 *rowno);
+
+/*
+ * Begins to read all rows of a side, empty sets' rows included as far as they
+ * were kept, before the first setjoin_next() or after the last one;
+ * setjoin_rows_next reads on.
+ */
+extern void setjoin_rows(SetJoin *join, JoinSide side);
+extern const void *setjoin_rows_next(SetJoin *join, JoinSide side,
+									 uint32 *rowno);
+
+/* Draws a secret; raises an error if there is no source of random bits. */
+extern void join_secret_draw(char *secret);
+
+extern const SetJoinStats *setjoin_stats(SetJoin *join);
+extern void setjoin_stats_add(SetJoinStats *sum, const SetJoinStats *stats);
+
+#endif							/* NEARDUP_ENGINE_H */

@@ -1,0 +1,338 @@
+/*
+ * probing.c
+ *		Sets look for their partners, which are handed out as pairs of groups.
+ *
+ * One after another, in order of size, the sets of a chunk probe the index of
+ * the sets before them (of either side, if the measure is symmetric) or of
+ * the other side's sets (if it is not); then those on disk do that are not in
+ * the chunk.  What a probe finds is handed out before the next one is made, so
+ * that no more than the partners of one set are ever held.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/join/engine/probing.c
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+
+#include "base/growing.h"
+#include "join/engine/spill.h"
+
+/* True if the set has rows that are looked for in the index. */
+static bool
+is_indexed(SetJoin *join, const JoinSet *set)
+{
+	return join->search.symmetric || set->rows[join->indexed] != NULL;
+}
+
+/* Makes the keys of a set of the chunk. */
+void
+setjoin_prepare(SetJoin *join, JoinSet *set)
+{
+	bool		probes = join->search.symmetric ||
+		(join->spill == NULL && set->rows[join->probing] != NULL);
+
+	join->algorithm->prepare(&join->search, set, is_indexed(join, set), probes);
+}
+
+/* How many of its keys a set of the chunk has in the index. */
+uint32
+setjoin_indexed_keys(SetJoin *join, const JoinSet *set)
+{
+	return is_indexed(join, set) ?
+		join->algorithm->indexed_keys(&join->search, set) : 0;
+}
+
+/* Adds the next set of the chunk to the index. */
+static void
+index_next(SetJoin *join, const JoinSet *set)
+{
+	uint32		n = setjoin_indexed_keys(join, set);
+
+	if (join->algorithm->add != NULL)
+		join->algorithm->add(&join->search, set, n);
+	else
+		setindex_add(&join->search.index, set->keys, n,
+					 set->size - set->nvalues);
+}
+
+/* True if all sets are in the index before the first one probes. */
+static bool
+indexed_at_once(SetJoin *join)
+{
+	return !join->search.symmetric || join->algorithm->at_once;
+}
+
+static void
+end_chunk(SetJoin *join)
+{
+	if (join->algorithm->end_chunk != NULL)
+		join->algorithm->end_chunk(&join->search);
+	setindex_free(&join->search.index);
+}
+
+/* Makes the index of the chunk; sets that probe for each other add it later. */
+void
+setjoin_begin_chunk(SetJoin *join)
+{
+	InvertedIndex *index = &join->search.index;
+	uint64		npostings = 0;
+
+	for (uint32 i = 0; i < join->search.nsets; i++)
+	{
+		CHECK_EVERY(i);
+		npostings += setjoin_indexed_keys(join, &join->search.sets[i]);
+	}
+	end_chunk(join);
+	setindex_create(index, join->search.sets, join->search.nsets, npostings);
+	for (uint32 i = 0; i < join->search.nsets; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		setindex_count(index, join->search.sets[i].keys,
+					setjoin_indexed_keys(join, &join->search.sets[i]));
+	}
+	setindex_allot(index);
+	if (indexed_at_once(join))
+		for (uint32 i = 0; i < join->search.nsets; i++)
+		{
+			CHECK_FOR_INTERRUPTS();
+			index_next(join, &join->search.sets[i]);
+		}
+	join->next = 0;
+	index->limit = join->search.nsets;
+	join->stage = STAGE_CHUNK;
+	join->search.stats.postings += npostings;
+	join->search.stats.batches++;
+}
+
+/* Adds a pair of groups to hand out, if there are rows in both. */
+static void
+add_pair(SetJoin *join, const JoinSet *outer, const JoinSet *inner)
+{
+	if (outer->rows[SIDE_OUTER] == NULL || inner->rows[SIDE_INNER] == NULL)
+		return;
+	if (unlikely(join->npairs == join->maxpairs))
+		join->pairs = growing_reserve(join->pairs, &join->maxpairs,
+									  join->npairs + 1, sizeof(GroupPair));
+	join->pairs[join->npairs].outer = outer;
+	join->pairs[join->npairs++].inner = inner;
+}
+
+/* Hands out what a candidate and the probing set have to give. */
+static void
+add_match(SetJoin *join, const JoinSet *indexed, JoinSet *probing)
+{
+	join->search.stats.matches++;
+	if (join->stage == STAGE_STREAM)
+		spill_load_rows(join, probing);
+	if (join->search.symmetric || join->indexed == SIDE_OUTER)
+		add_pair(join, indexed, probing);
+	if (join->search.symmetric || join->indexed == SIDE_INNER)
+		add_pair(join, probing, indexed);
+}
+
+/* Compares the candidates of the last probe with the set that probed. */
+static void
+verify_candidates(SetJoin *join, JoinSet *probing)
+{
+	for (uint32 i = 0; i < join->search.index.ncandidates; i++)
+	{
+		const JoinSet *set = &join->search.sets[join->search.index.candidates[i]];
+
+		CHECK_FOR_INTERRUPTS();
+
+		/* without order of arrival, a set meets itself: see probe_set() */
+		if (set->key.low == probing->key.low)
+			continue;
+		if (join->algorithm->verify(&join->search, set, probing))
+			add_match(join, set, probing);
+	}
+}
+
+/* Looks for the partners of a set in the index. */
+static void
+probe_index(SetJoin *join, JoinSet *set)
+{
+	uint32		sides = 3;
+
+	if (join->search.symmetric)
+		sides = ((SET_SIDES(set) & 1) << 1) | (SET_SIDES(set) >> 1);
+	join->search.index.ncandidates = 0;
+	join->algorithm->probe(&join->search, set, sides);
+	join->search.stats.candidates += join->search.index.ncandidates;
+	verify_candidates(join, set);
+}
+
+/* True if a set is near to itself, as it is unless it is a strange sketch. */
+static bool
+is_reflexive(SetJoin *join, const JoinSet *set)
+{
+	return join->algorithm->reflexive == NULL ||
+		join->algorithm->reflexive(&join->search, set);
+}
+
+/* Probes that an engine takes at once, where several divide the work. */
+#define CLAIM	128
+
+/*
+ * True if the next probe is to be made by this engine.  All engines come by the
+ * same probes in the same order, so a number tells which one it is; what is
+ * taken lies ahead of whoever takes it.
+ */
+static bool
+claims_probe(SetJoin *join)
+{
+	uint64		number = join->nprobes++;
+
+	if (join->params.claimed == NULL)
+		return true;
+	if (number >= join->claim_end)
+	{
+		join->claim = pg_atomic_fetch_add_u64(join->params.claimed, CLAIM);
+		join->claim_end = join->claim + CLAIM;
+	}
+	return number >= join->claim;
+}
+
+/*
+ * A set of the chunk looks for its partners, itself among them, and is then
+ * found by the next ones.
+ */
+static void
+probe_set(SetJoin *join, uint32 number)
+{
+	JoinSet    *set = &join->search.sets[number];
+	bool		probes = claims_probe(join);
+
+	if (probes && SET_SIDES(set) == 3 && is_reflexive(join, set))
+		add_pair(join, set, set);
+	if (join->search.symmetric)
+	{
+		join->search.index.limit = number;
+		if (probes)
+			probe_index(join, set);
+		if (!indexed_at_once(join))
+			index_next(join, set);
+	}
+	else if (probes && join->spill == NULL && set->rows[join->probing] != NULL)
+		probe_index(join, set);
+}
+
+/* All sets of the chunk have probed: what is on disk comes next. */
+static void
+begin_stream(SetJoin *join)
+{
+	join->stage = STAGE_STREAM;
+	join->search.index.limit = join->search.nsets;
+	if (join->search.symmetric)
+		spill_probe_after_chunk(join);
+	else
+	{
+		uint64		least;
+		uint64		most;
+
+		measure_sizes(join->search.measure, join->search.sets[0].size,
+					  join->params.threshold, &least, &most);
+		spill_probe_from_size(join, least);
+	}
+}
+
+/* True if a set of that size, and larger ones, find nothing in the chunk. */
+static bool
+too_large(SetJoin *join, uint32 size)
+{
+	uint64		least;
+	uint64		most;
+
+	if (!join->algorithm->sized)
+		return false;
+	measure_sizes(join->search.measure, join->search.sets[join->search.nsets - 1].size,
+				  join->params.threshold, &least, &most);
+	return size > most;
+}
+
+/* A set from disk probes; false if no more can find anything in the chunk. */
+static bool
+probe_stream(SetJoin *join)
+{
+	JoinSet    *set = spill_next_probe(join);
+
+	if (set == NULL || too_large(join, set->size))
+		return false;
+	if (!claims_probe(join) ||
+		(!join->search.symmetric && set->rows[join->probing] == NULL))
+		return true;
+	join->algorithm->prepare(&join->search, set, false, true);
+	probe_index(join, set);
+	return true;
+}
+
+/* Makes the next probe, or goes on to the next stage. */
+static void
+advance(SetJoin *join)
+{
+	CHECK_FOR_INTERRUPTS();
+	join->npairs = join->next_pair = 0;
+	if (join->stage == STAGE_CHUNK)
+	{
+		if (join->next < join->search.nsets)
+		{
+			progress_done(&join->progress, ++join->probed);
+			probe_set(join, join->next++);
+		}
+		else if (join->spill == NULL)
+			join->stage = STAGE_END;
+		else
+			begin_stream(join);
+	}
+	else if (!probe_stream(join))
+	{
+		join->stage = STAGE_END;
+		end_chunk(join);
+		if (spill_next_chunk(join))
+			setjoin_begin_chunk(join);
+	}
+}
+
+/* See engine.h */
+bool
+setjoin_next(SetJoin *join, RowGroup *outer, RowGroup *inner)
+{
+	MemoryContext old;
+
+	if (join->next_pair == join->npairs)
+	{
+		old = MemoryContextSwitchTo(join->search.context);
+		while (join->next_pair == join->npairs && join->stage != STAGE_END)
+			advance(join);
+		MemoryContextSwitchTo(old);
+		if (join->next_pair == join->npairs)
+			return false;
+	}
+	*outer = join->pairs[join->next_pair].outer->rows[SIDE_OUTER];
+	*inner = join->pairs[join->next_pair++].inner->rows[SIDE_INNER];
+	return true;
+}
+
+static PairedSet
+paired_set(const JoinSet *set)
+{
+	PairedSet	paired = {
+		.first = set->first,.values = set->values,.nvalues = set->nvalues,
+		.size = set->size
+	};
+
+	return paired;
+}
+
+/* See engine.h */
+void
+setjoin_pair(SetJoin *join, PairedSet *outer, PairedSet *inner)
+{
+	const GroupPair *pair = &join->pairs[join->next_pair - 1];
+
+	Assert(join->params.self_join && join->next_pair > 0);
+	*outer = paired_set(pair->outer);
+	*inner = paired_set(pair->inner);
+}

@@ -1,0 +1,55 @@
+/*
+ * row_groups.h
+ *		The rows of a group, in memory or in a file.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/join/engine/row_groups.h
+ */
+#ifndef NEARDUP_ROW_GROUPS_H
+#define NEARDUP_ROW_GROUPS_H
+
+#include "join/engine/arena.h"
+#include "join/engine/spillfile.h"
+
+typedef struct Row
+{
+	struct Row *next;			/* of the same set and side */
+	uint32		rowno;			/* on its side */
+	uint32		len;			/* of data, or ROWS_IN_FILE */
+	char		data[FLEXIBLE_ARRAY_MEMBER];
+} Row;
+
+/* A Row that stands for rows in the side's file: data is a RowRange. */
+#define ROWS_IN_FILE	UINT32_MAX
+
+typedef struct RowRange
+{
+	uint64		offset;			/* in the side's file */
+	uint64		bytes;
+	uint64		nrows;
+	uint64		first;			/* least number of a row */
+} RowRange;
+
+/* A row as it lies in a file: rowno, len, len bytes. */
+typedef struct FileRow
+{
+	uint32		rowno;
+	uint32		len;
+} FileRow;
+
+typedef struct RowReader
+{
+	SpillReader reader;
+	char	   *row;			/* the row that was read last */
+	uint32		max;			/* size of row */
+} RowReader;
+
+extern Row *row_make(Arena *arena, Row *next, const void *data, uint32 rowno,
+					 uint32 len);
+extern Row *rows_in_file(Arena *arena, const RowRange *range);
+extern void row_reader_create(RowReader *reader, SpillFile *file,
+							  size_t buffer);
+extern const void *row_read(RowReader *reader, uint32 *rowno, uint32 *len);
+
+#endif							/* NEARDUP_ROW_GROUPS_H */

@@ -1,0 +1,125 @@
+/*
+ * search.h
+ *		What an algorithm sees of a similarity join: sets, their index, and
+ *		what is near.
+ *
+ * The sets of a chunk are searched, in the order of their sizes, by each other
+ * and by those that come from disk.  Where the rows of a set are, and whether
+ * there is more than one chunk, an algorithm does not know.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/join/engine/search.h
+ */
+#ifndef NEARDUP_SEARCH_H
+#define NEARDUP_SEARCH_H
+
+#include "algebra/sets.h"
+#include "join/engine/setindex.h"
+#include "join/engine/tokens.h"
+
+#define SIZE_CACHE	1024
+
+/* Prefix lengths and needed overlaps that were worked out lately, by size. */
+typedef struct SizeCache
+{
+	uint32		other;			/* what all answers depend on besides */
+	uint32		size[SIZE_CACHE];
+	uint32		answer[SIZE_CACHE];
+} SizeCache;
+
+typedef struct Search
+{
+	/* of the join */
+	Measure		measure;		/* of an indexed set and a probing set */
+	double		threshold;		/* one of the measure */
+	bool		symmetric;		/* sets probe for those before them */
+	size_t		memory;			/* bytes that the join stays within */
+	uint32		most_features;	/* values of the largest set */
+	MemoryContext context;		/* of all that lasts as long as the join */
+	TokenCounters counters;		/* of the features of all sets */
+	void	   *state;			/* the algorithm's own, or NULL: in context */
+
+	/* of the chunk */
+	JoinSet    *sets;			/* in order of size */
+	uint32		nsets;
+	InvertedIndex index;
+	void	   *chunk_state;	/* the algorithm's own, or NULL */
+
+	uint64	   *room;			/* for the keys of the largest set */
+	SizeCache	indexed_prefix; /* length of prefixes by size */
+	SizeCache	probing_prefix;
+	SizeCache	need;			/* overlap by partner's size */
+	SetJoinStats stats;
+} Search;
+
+/*
+ * How candidates are found and verified: the one way in which the engine is
+ * extended.  The sets of a chunk are prepared, announced to an index and
+ * added to it; a set that probes is prepared, too.
+ *
+ * What the engine calls a set is n numbers, n >= 1, which it copies and
+ * compares for equality; what they mean is the algorithm's business.
+ */
+typedef struct Algorithm
+{
+	const char *name;			/* as EXPLAIN tells it */
+	bool		ordered;		/* needs the order of the features */
+	bool		weighted;		/* and the greatest weight of each */
+	bool		at_once;		/* all sets of a chunk are in the index before
+								 * the first one probes */
+	bool		symmetric;		/* so is the condition, whatever the measure */
+	bool		sized;			/* partners are of sizes that the measure tells */
+
+	/*
+	 * Most keys that a set will have in the index, and in all, to tell the
+	 * memory that it will take.
+	 */
+	uint32		(*most_indexed) (Search *search, const JoinSet *set);
+	uint32		(*most_keys) (Search *search, const JoinSet *set);
+
+	/*
+	 * Takes note of a distinct set; all of them, before any is prepared.
+	 * NULL: its values are features, to be counted if they are ordered.
+	 */
+	void		(*count) (Search *search, const uint64 *values, uint32 n);
+
+	/*
+	 * Makes the keys of a set, to be indexed, to probe, or both, in a place
+	 * that is good until the next call.
+	 */
+	void		(*prepare) (Search *search, JoinSet *set, bool indexed,
+							bool probing);
+
+	/* How many of its keys, from the first, a prepared set has in the index. */
+	uint32		(*indexed_keys) (Search *search, const JoinSet *set);
+
+	/*
+	 * Adds the next set to the index, by its first n keys, or none if nobody
+	 * looks for it.  NULL: its keys are all there is.
+	 */
+	void		(*add) (Search *search, const JoinSet *set, uint32 n);
+
+	/*
+	 * Leaves in the index the candidates for a set, all different, among sets
+	 * that have rows on one of those sides.
+	 */
+	void		(*probe) (Search *search, const JoinSet *set, uint32 sides);
+
+	/* Forgets what it holds of a chunk.  NULL: nothing. */
+	void		(*end_chunk) (Search *search);
+
+	/* Decides. */
+	bool		(*verify) (Search *search, const JoinSet *indexed,
+						   const JoinSet *probing);
+
+	/* Whether a set is near to itself.  NULL: each is. */
+	bool		(*reflexive) (Search *search, const JoinSet *set);
+} Algorithm;
+
+extern uint32 search_need(Search *search, uint32 indexed, uint32 probing);
+extern uint32 search_indexed_prefix(Search *search, uint32 size);
+extern uint32 search_probing_prefix(Search *search, uint32 size);
+extern void search_order(Search *search, JoinSet *set, uint32 prefix);
+
+#endif							/* NEARDUP_SEARCH_H */

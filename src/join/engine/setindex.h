@@ -1,0 +1,70 @@
+/*
+ * setindex.h
+ *		An inverted index over the keys of a chunk of sets.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/join/engine/setindex.h
+ */
+#ifndef NEARDUP_SETINDEX_H
+#define NEARDUP_SETINDEX_H
+
+#include "join/engine/joined_set.h"
+
+typedef struct Posting
+{
+	uint64		key;			/* the token */
+	uint32		set;			/* number in the chunk */
+	uint32		position;		/* in the set; of a vector, its weight */
+} Posting;
+
+typedef struct Bucket
+{
+	uint32		start;			/* its first posting */
+	uint32		first;			/* first that is not too small, from start */
+	uint32		n;				/* postings so far, from start */
+} Bucket;
+
+typedef struct Accumulator
+{
+	uint32		shared;			/* tokens that the prefixes share, or PRUNED */
+	uint32		need;			/* least overlap that reaches the threshold */
+} Accumulator;
+
+#define PRUNED	UINT32_MAX		/* Accumulator.shared of a pruned candidate */
+
+typedef struct InvertedIndex
+{
+	Bucket	   *buckets;
+	int			shift;			/* 64 - log2(number of buckets) */
+	Posting    *postings;
+	uint64		npostings;		/* room for */
+	uint32		nadded;			/* sets that have been added */
+	uint32		limit;			/* only sets before this one are partners */
+	Accumulator *accumulators;	/* one a set, all zero between probes */
+	uint32	   *sizes;			/* size << 2 | sides, one a set */
+	uint32	   *candidates;		/* of the current probe */
+	uint32		ncandidates;
+	size_t		bytes;
+} InvertedIndex;
+
+#define INDEXED_SIZE(index, set)	((index)->sizes[set] >> 2)
+#define INDEXED_SIDES(index, set)	((index)->sizes[set] & 3)
+
+extern size_t setindex_bytes(uint32 nsets, uint64 npostings);
+extern void setindex_create(InvertedIndex *index, const JoinSet *sets,
+							uint32 nsets, uint64 npostings);
+extern void setindex_free(InvertedIndex *index);
+extern void setindex_count(InvertedIndex *index, const uint64 *keys, uint32 n);
+extern void setindex_allot(InvertedIndex *index);
+extern void setindex_add(InvertedIndex *index, const uint64 *keys, uint32 n,
+						 uint32 position);
+
+/* The bucket of a key. */
+static inline Bucket *
+setindex_bucket(const InvertedIndex *index, uint64 key)
+{
+	return &index->buckets[(key * UINT64CONST(0xA24BAED4963EE407)) >> index->shift];
+}
+
+#endif							/* NEARDUP_SETINDEX_H */

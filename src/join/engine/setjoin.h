@@ -1,0 +1,106 @@
+/*
+ * setjoin.h
+ *		The state of a similarity join, for the files that drive it.
+ *
+ * The stages, one file each:
+ *
+ *	collapse.c	rows come in; identical sets become one JoinSet with two
+ *				groups of rows.
+ *	spill.c		when memory runs out, sets and rows go to disk, are sorted by
+ *				size, and come back in chunks.
+ *	seen.c		tells whether a set has gone to disk before.
+ *	tokens.c	features that occur once in the collection are dropped; the
+ *				others get a key that sorts by rising frequency.
+ *	setindex.c	an inverted index over the keys of a chunk of sets.
+ *	search.h	an algorithm: the keys that a set has in the index, how it
+ *				probes, how a candidate is verified.
+ *	engine.c	takes in rows, and makes ready.
+ *	probing.c	makes probes, and hands out pairs of groups.
+ *	row_groups.c
+ *				reads the rows of a group.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/join/engine/setjoin.h
+ */
+#ifndef NEARDUP_SETJOIN_H
+#define NEARDUP_SETJOIN_H
+
+#include "base/progress.h"
+#include "join/engine/arena.h"
+#include "join/engine/collapse.h"
+#include "join/engine/engine.h"
+#include "join/engine/row_groups.h"
+#include "join/engine/search.h"
+
+/* The sets of a pair of groups to return. */
+typedef struct GroupPair
+{
+	const JoinSet *outer;
+	const JoinSet *inner;
+} GroupPair;
+
+typedef enum Stage
+{
+	STAGE_ADD,					/* rows come in */
+	STAGE_CHUNK,				/* the sets of the chunk probe */
+	STAGE_STREAM,				/* sets outside the chunk probe, from disk */
+	STAGE_END,					/* no more pairs */
+} Stage;
+
+struct SetJoin
+{
+	SetJoinParams params;
+	Stage		stage;
+	const Algorithm *algorithm;
+	Search		search;			/* what the algorithm sees */
+
+	/*
+	 * With a symmetric measure each set probes for those before it, of either
+	 * side.  Otherwise the sets of one side are indexed and those of the
+	 * other probe.
+	 */
+	JoinSide	indexed;
+	JoinSide	probing;
+
+	/* while rows come in, and until the end if they fit into memory */
+	SetTable	table;
+	Arena		values;
+	Arena		rows[2];
+	Row		   *empty[2];		/* rows without features */
+	uint32		nrows[2];
+	uint64		nfeatures;		/* of the distinct sets */
+	uint64		npostings;		/* that they need */
+	uint64		nkeys;			/* of their prefixes */
+	size_t		unchecked;		/* bytes added since memory was looked at */
+	struct Spill *spill;		/* NULL as long as all fits into memory */
+
+	uint32		next;			/* set of the chunk to probe next */
+	uint64		probed;			/* sets of this chunk and those before that have */
+	Progress	progress;
+	uint64		nprobes;		/* made or left to other engines */
+	uint64		claim;			/* the probes that this one has taken */
+	uint64		claim_end;
+	Arena		keys;			/* of sets that have no room of their own */
+
+	GroupPair  *pairs;			/* that the last probe found */
+	uint32		npairs;
+	size_t		maxpairs;		/* allocated */
+	uint32		next_pair;
+
+	RowReader	cursors[2];		/* of groups that are in a file */
+	const Row  *next_row[2];	/* of setjoin_rows, by JoinSide */
+	uint32		next_set[2];
+};
+
+/* The last side, by JoinSide, of those whose rows are stored. */
+#define LAST_SIDE(join) \
+	((join)->params.self_join ? SIDE_OUTER : SIDE_INNER)
+
+extern void setjoin_count(SetJoin *join, const uint64 *values, uint32 n);
+extern void setjoin_prepare(SetJoin *join, JoinSet *set);
+extern void setjoin_begin_chunk(SetJoin *join);
+extern uint32 setjoin_indexed_keys(SetJoin *join, const JoinSet *set);
+extern void setjoin_account(SetJoin *join, size_t bytes);
+
+#endif							/* NEARDUP_SETJOIN_H */

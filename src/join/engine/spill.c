@@ -1,0 +1,730 @@
+/*
+ * spill.c
+ *		The join of sets that do not fit into memory.
+ *
+ * Rows and distinct sets are sorted by the size of the set, then by its
+ * hash, in three sorts: one of sets and one of the rows of each side.  Merged
+ * they make three files: the distinct sets in order of size, each with the
+ * ranges of its rows in the other two.
+ *
+ * The set file is then read in chunks that fit into memory.  A chunk is
+ * indexed; its partners are in itself and, with a symmetric measure, behind
+ * it, so that only sets that are behind it and not too large are read again
+ * to probe it.  The work is that of the join in memory; what is added is
+ * sorting once, and reading each set once for each chunk in whose range of
+ * sizes it lies.
+ *
+ * While rows come in, sets seen before are not written again, as far as
+ * seen.c can tell; those that slip through meet in the sort.  Each set that
+ * is written has a number, in its own record and in those of its rows.  A hash
+ * only brings records of identical sets together: whether two are identical
+ * is seen by comparing them.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/join/engine/spill.c
+ */
+#include "postgres.h"
+
+#include "catalog/pg_operator_d.h"
+#include "catalog/pg_type_d.h"
+#include "executor/tuptable.h"
+#include "miscadmin.h"
+#include "utils/memutils.h"
+#include "utils/tuplesort.h"
+
+#include "base/growing.h"
+#include "join/engine/seen.h"
+#include "join/engine/spill.h"
+
+/* A distinct set in the set file; its values follow. */
+typedef struct SetRecord
+{
+	SetKey		key;
+	RowRange	rows[2];
+} SetRecord;
+
+/* Where in the set file the sets of one size begin. */
+typedef struct SizeStart
+{
+	uint64		size;
+	uint64		offset;
+} SizeStart;
+
+/* What comes out of one sort. */
+typedef struct SortedStream
+{
+	Tuplesortstate *sort;
+	TupleTableSlot *slot;
+	bool		valid;			/* there is a record; the rest is set */
+	SetKey		key;
+	const char *data;
+	size_t		len;
+} SortedStream;
+
+typedef struct Spill
+{
+	/* while rows come in */
+	TupleDesc	desc;			/* of sorted records: high, low, data */
+	TupleTableSlot *slot;		/* to put one */
+	bytea	   *record;			/* its data */
+	size_t		max_record;		/* bytes that fit there */
+	SortedStream sets;
+	SortedStream rows[2];
+	SeenSets	seen;
+	uint32		nwritten;		/* sets */
+
+	/* then */
+	SpillFile	set_file;
+	SpillFile	row_files[2];
+	SizeStart  *sizes;
+	uint32		nsizes;
+	size_t		max_sizes;		/* allocated */
+	SpillReader set_reader;
+	RowReader	row_readers[2];
+	size_t		largest_group;	/* bytes of rows that are loaded at once */
+	size_t		chunk_bytes;	/* that a chunk may take */
+	uint64		next_chunk;		/* where in the set file it begins */
+	Arena		chunk;			/* values and rows of the chunk */
+	uint32		max_sets;		/* room in join->search.sets */
+
+	/* the set that probes */
+	Arena		probe_rows;
+	void	   *place;			/* of its bitmap and values: room for the
+								 * largest set */
+	JoinSet		probe;
+} Spill;
+
+/* Shares of the memory while rows come in, in percent. */
+#define SORT_SETS_SHARE		22
+#define SORT_ROWS_SHARE		20	/* both sides */
+#define SEEN_SHARE			25
+#define SEEN_CACHE_SHARE	12
+
+#define READERS		5			/* with a buffer each */
+
+static Tuplesortstate *
+begin_sort(TupleDesc desc, size_t bytes)
+{
+	AttrNumber	columns[] = {1, 2};
+	Oid			operators[] = {Int8LessOperator, Int8LessOperator};
+	Oid			collations[] = {InvalidOid, InvalidOid};
+	bool		nulls_first[] = {false, false};
+
+	return tuplesort_begin_heap(desc, 2, columns, operators, collations,
+								nulls_first, Max(bytes / 1024, 64), NULL,
+								TUPLESORT_NONE);
+}
+
+static void
+init_stream(Spill *spill, SortedStream *stream, size_t bytes)
+{
+	stream->sort = begin_sort(spill->desc, bytes);
+	stream->slot = MakeSingleTupleTableSlot(spill->desc, &TTSOpsMinimalTuple);
+	stream->valid = false;
+}
+
+/* Makes room for n bytes of data in the record to put. */
+static char *
+record_room(Spill *spill, size_t n)
+{
+	if (n > MaxAllocSize - VARHDRSZ)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("row of a similarity join is too large"),
+				 errdetail("It has %zu bytes.", n)));
+	if (n > spill->max_record)
+	{
+		if (spill->record)
+			pfree(spill->record);
+		spill->max_record = Min(Max(n, spill->max_record * 2),
+								MaxAllocSize - VARHDRSZ);
+		spill->record = palloc(VARHDRSZ + spill->max_record);
+	}
+	SET_VARSIZE(spill->record, VARHDRSZ + n);
+	return VARDATA(spill->record);
+}
+
+/* Puts the record into a sort. */
+static void
+put_record(Spill *spill, SortedStream *stream, SetKey key)
+{
+	TupleTableSlot *slot = spill->slot;
+
+	ExecClearTuple(slot);
+	slot->tts_values[0] = Int64GetDatum(key.high);
+	slot->tts_values[1] = Int64GetDatum(key.low);
+	slot->tts_values[2] = PointerGetDatum(spill->record);
+	memset(slot->tts_isnull, 0, 3 * sizeof(bool));
+	ExecStoreVirtualTuple(slot);
+	tuplesort_puttupleslot(stream->sort, slot);
+}
+
+/* The key with the number of a set in place of some of its hash. */
+static SetKey
+numbered_key(SetKey key, uint32 number)
+{
+	key.low = (int64) (((uint64) key.low & ~(uint64) PG_UINT32_MAX) | number);
+	return key;
+}
+
+/* True if two keys differ in the number at most. */
+static bool
+same_hash(SetKey a, SetKey b)
+{
+	return a.high == b.high && (a.low ^ b.low) >> 32 == 0;
+}
+
+/* Writes a set that has not been seen before, and gives it a number. */
+static uint32
+put_set(SetJoin *join, SetKey key, const uint64 *values)
+{
+	Spill	   *spill = join->spill;
+	size_t		bytes = sizeof(uint64) * SETKEY_SIZE(key);
+
+	if (spill->nwritten == PG_UINT32_MAX)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("too many sets in a similarity join"),
+				 errhint("Raise work_mem.")));
+	memcpy(record_room(spill, bytes), values, bytes);
+	put_record(spill, &spill->sets, numbered_key(key, spill->nwritten));
+	seen_add(&spill->seen, key, values, spill->nwritten);
+	join->nfeatures += SETKEY_SIZE(key);
+	return spill->nwritten++;
+}
+
+static void
+put_row(Spill *spill, JoinSide side, SetKey key, const void *row,
+		uint32 rowno, uint32 len)
+{
+	FileRow		head = {rowno, len};
+	char	   *data = record_room(spill, sizeof(FileRow) + (size_t) len);
+
+	memcpy(data, &head, sizeof(FileRow));
+	memcpy(data + sizeof(FileRow), row, len);
+	put_record(spill, &spill->rows[side], key);
+}
+
+static void
+put_rows(Spill *spill, JoinSide side, SetKey key, const Row *row)
+{
+	for (; row != NULL; row = row->next)
+	{
+		CHECK_FOR_INTERRUPTS();
+		put_row(spill, side, key, row->data, row->rowno, row->len);
+	}
+}
+
+/*
+ * Writes the rows of one side that have come in so far, and frees them.  Their
+ * sets will be numbered in the order in which they came.
+ */
+static void
+put_side(SetJoin *join, JoinSide side)
+{
+	static const SetKey empty = {0, 0};
+	SetTable   *table = &join->table;
+
+	for (uint32 i = 0; i < table->nsets; i++)
+		put_rows(join->spill, side, numbered_key(table->sets[i].key, i),
+				 table->sets[i].rows[side]);
+	put_rows(join->spill, side, empty, join->empty[side]);
+	join->empty[side] = NULL;
+	arena_reset(&join->rows[side]);
+}
+
+/* Writes what has come in so far, and frees it. */
+static void
+put_all(SetJoin *join)
+{
+	SetTable   *table = &join->table;
+
+	for (int side = SIDE_OUTER; side <= LAST_SIDE(join); side++)
+		put_side(join, side);
+	join->nfeatures = 0;
+	for (uint32 i = 0; i < table->nsets; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		put_set(join, table->sets[i].key, table->sets[i].values);
+	}
+	arena_reset(&join->values);
+	settable_free(table);
+}
+
+/* Goes over to disk.  In join->search.context. */
+void
+spill_begin(SetJoin *join)
+{
+	Spill	   *spill = palloc0(sizeof(Spill));
+	size_t		memory = join->params.memory;
+
+	spill->desc = CreateTemplateTupleDesc(3);
+	TupleDescInitEntry(spill->desc, 1, "high", INT8OID, -1, 0);
+	TupleDescInitEntry(spill->desc, 2, "low", INT8OID, -1, 0);
+	TupleDescInitEntry(spill->desc, 3, "data", BYTEAOID, -1, 0);
+	spill->slot = MakeSingleTupleTableSlot(spill->desc, &TTSOpsVirtual);
+	init_stream(spill, &spill->sets, memory / 100 * SORT_SETS_SHARE);
+	for (int side = SIDE_OUTER; side <= LAST_SIDE(join); side++)
+		init_stream(spill, &spill->rows[side],
+					memory / 100 * SORT_ROWS_SHARE / (LAST_SIDE(join) + 1));
+	seen_create(&spill->seen, memory / 100 * SEEN_SHARE,
+				memory / 100 * SEEN_CACHE_SHARE);
+	join->spill = spill;
+	put_all(join);
+	setjoin_account(join, memory / 100 *
+					(SORT_SETS_SHARE + SORT_ROWS_SHARE + SEEN_SHARE +
+					 SEEN_CACHE_SHARE));
+}
+
+/* Adds a row and its set; a row without features has the key zero. */
+void
+spill_add(SetJoin *join, JoinSide side, SetKey key, const uint64 *values,
+		  const void *row, uint32 rowno, uint32 len)
+{
+	uint32		number = 0;
+
+	if (SETKEY_SIZE(key) > 0 &&
+		!seen_find(&join->spill->seen, key, values, &number))
+		number = put_set(join, key, values);
+	put_row(join->spill, side, numbered_key(key, number), row, rowno, len);
+}
+
+/* Reads the next record of a sort. */
+static void
+stream_next(SortedStream *stream)
+{
+	bool		isnull;
+	bytea	   *data;
+
+	CHECK_FOR_INTERRUPTS();
+	stream->valid = tuplesort_gettupleslot(stream->sort, true, false,
+										   stream->slot, NULL);
+	if (!stream->valid)
+		return;
+	stream->key.high = DatumGetInt64(slot_getattr(stream->slot, 1, &isnull));
+	stream->key.low = DatumGetInt64(slot_getattr(stream->slot, 2, &isnull));
+	data = (bytea *) DatumGetPointer(slot_getattr(stream->slot, 3, &isnull));
+	stream->data = VARDATA_ANY(data);
+	stream->len = VARSIZE_ANY_EXHDR(data);
+}
+
+static void
+stream_begin(SortedStream *stream)
+{
+	tuplesort_performsort(stream->sort);
+	stream_next(stream);
+}
+
+/* Gives a stream up, which may have been read or not. */
+static void
+stream_free(SortedStream *stream)
+{
+	if (stream->sort == NULL)
+		return;
+	ExecDropSingleTupleTableSlot(stream->slot);
+	tuplesort_end(stream->sort);
+	stream->sort = NULL;
+}
+
+static void
+stream_end(SetJoin *join, SortedStream *stream)
+{
+	TuplesortInstrumentation stats;
+
+	tuplesort_get_stats(stream->sort, &stats);
+	if (stats.spaceType == SORT_SPACE_TYPE_DISK)
+		join->search.stats.disk += stats.spaceUsed * 1024;
+	stream_free(stream);
+}
+
+/* Copies the rows up to that key to the side's file. */
+static void
+copy_rows(Spill *spill, JoinSide side, SetKey last, RowRange *range)
+{
+	SortedStream *stream = &spill->rows[side];
+	SpillFile  *file = &spill->row_files[side];
+
+	range->offset = file->size;
+	range->nrows = 0;
+	range->first = PG_UINT32_MAX;
+	while (stream->valid && stream->key.high == last.high &&
+		   stream->key.low <= last.low)
+	{
+		FileRow		head;
+
+		memcpy(&head, stream->data, sizeof(FileRow));
+		range->first = Min(range->first, head.rowno);
+		spillfile_write(file, stream->data, stream->len);
+		range->nrows++;
+		stream_next(stream);
+	}
+	range->bytes = file->size - range->offset;
+}
+
+/* Notes where the sets of this size begin, if this is the first. */
+static void
+note_size(Spill *spill, uint64 size)
+{
+	if (spill->nsizes > 0 && spill->sizes[spill->nsizes - 1].size == size)
+		return;
+	spill->sizes = growing_reserve(spill->sizes, &spill->max_sizes,
+								   spill->nsizes + 1, sizeof(SizeStart));
+	spill->sizes[spill->nsizes].size = size;
+	spill->sizes[spill->nsizes++].offset = spill->set_file.size;
+}
+
+/*
+ * Takes the next set and those behind it that are identical to it.  Returns
+ * the key of the last one.
+ *
+ * If ever two different sets had one hash, and copies of them came in turn,
+ * these would stay different sets; they join like any others.
+ */
+static SetKey
+next_distinct(Spill *spill)
+{
+	SortedStream *sets = &spill->sets;
+	SetKey		key;
+
+	memcpy(spill->place, sets->data, sets->len);
+	do
+	{
+		key = sets->key;
+		stream_next(sets);
+	} while (sets->valid && same_hash(sets->key, key) &&
+			 memcmp(sets->data, spill->place, sets->len) == 0);
+	return key;
+}
+
+/* Writes the next distinct set, with its rows, and counts its features. */
+static void
+merge_set(SetJoin *join)
+{
+	Spill	   *spill = join->spill;
+	SetKey		last = next_distinct(spill);
+	uint32		size = SETKEY_SIZE(last);
+	SetRecord	record;
+
+	for (int side = SIDE_OUTER; side <= LAST_SIDE(join); side++)
+		copy_rows(spill, side, last, &record.rows[side]);
+	if (join->params.self_join)
+		record.rows[SIDE_INNER] = record.rows[SIDE_OUTER];
+	note_size(spill, size);
+	record.key.high = last.high;
+	record.key.low = join->search.stats.distinct++;
+	spillfile_write(&spill->set_file, &record, sizeof(record));
+	spillfile_write(&spill->set_file, spill->place, sizeof(uint64) * size);
+	if (join->algorithm->ordered)
+		setjoin_count(join, spill->place, size);
+}
+
+/* Opens the readers and divides the memory for the second part. */
+static void
+prepare_chunks(SetJoin *join)
+{
+	Spill	   *spill = join->spill;
+	size_t		memory = join->params.memory;
+	size_t		buffer = Min(Max(memory / 64, BLCKSZ), 256 * 1024);
+	size_t		fixed = READERS * buffer + join->search.counters.bytes +
+		(size_t) join->search.most_features * 3 * sizeof(uint64) +
+		spill->max_sizes * sizeof(SizeStart);
+
+	spillreader_create(&spill->set_reader, &spill->set_file, buffer);
+	for (int side = SIDE_OUTER; side <= SIDE_INNER; side++)
+	{
+		SpillFile  *file = &spill->row_files[Min(side, LAST_SIDE(join))];
+
+		row_reader_create(&spill->row_readers[side], file, buffer);
+		row_reader_create(&join->cursors[side], file, buffer);
+		join->search.stats.disk += spill->row_files[side].size;
+	}
+	join->search.stats.disk += spill->set_file.size;
+	spill->largest_group = memory / 16;
+	spill->chunk_bytes = memory - memory / 16 * 2 > fixed ?
+		memory - memory / 16 * 2 - fixed : 0;
+	spill->chunk_bytes = Max(spill->chunk_bytes, memory / 4);
+	arena_init(&spill->chunk, Min(Max(memory / 64, 1024), 64 * 1024));
+	arena_init(&spill->probe_rows, 1024);
+}
+
+/* All rows are there: sorts and merges them into the three files. */
+void
+spill_finish(SetJoin *join)
+{
+	static const SetKey empty = {0, 0};
+	Spill	   *spill = join->spill;
+	RowRange	range;
+
+	join->search.stats.disk += spill->seen.bytes;
+	seen_free(&spill->seen);
+	spill->place = MemoryContextAllocHuge(CurrentMemoryContext,
+										  set_bytes(join->search.most_features));
+	if (join->algorithm->ordered)
+		counters_create(&join->search.counters, join->nfeatures,
+						join->params.memory / 8);
+	spillfile_create(&spill->set_file);
+	stream_begin(&spill->sets);
+	for (int side = SIDE_OUTER; side <= LAST_SIDE(join); side++)
+	{
+		spillfile_create(&spill->row_files[side]);
+		stream_begin(&spill->rows[side]);
+		copy_rows(spill, side, empty, &range);
+	}
+	while (spill->sets.valid)
+		merge_set(join);
+	if (join->algorithm->ordered)
+		counters_fold(&join->search.counters);
+	stream_end(join, &spill->sets);
+	for (int side = SIDE_OUTER; side <= LAST_SIDE(join); side++)
+		stream_end(join, &spill->rows[side]);
+	prepare_chunks(join);
+}
+
+/* Reads the rows of a range into a list. */
+static Row *
+load_rows(Spill *spill, Arena *arena, JoinSide side, const RowRange *range)
+{
+	RowReader  *reader = &spill->row_readers[side];
+	Row		   *first = NULL;
+	Row		  **last = &first;
+
+	if (range->nrows == 0)
+		return NULL;
+	spillreader_seek(&reader->reader, range->offset);
+	for (uint64 i = 0; i < range->nrows; i++)
+	{
+		uint32		rowno;
+		uint32		len;
+		const void *data = row_read(reader, &rowno, &len);
+
+		CHECK_FOR_INTERRUPTS();
+		*last = row_make(arena, NULL, data, rowno, len);
+		last = &(*last)->next;
+	}
+	return first;
+}
+
+/* Where both sides have the same rows, gives the inner side those. */
+static void
+mirror_rows(SetJoin *join, JoinSet *set)
+{
+	if (join->params.self_join)
+		set->rows[SIDE_INNER] = set->rows[SIDE_OUTER];
+}
+
+/* Loads the rows of a set that probes, where they are not too many. */
+void
+spill_load_rows(SetJoin *join, JoinSet *set)
+{
+	Spill	   *spill = join->spill;
+
+	for (int side = SIDE_OUTER; side <= LAST_SIDE(join); side++)
+	{
+		RowRange	range;
+
+		if (set->rows[side] == NULL || set->rows[side]->len != ROWS_IN_FILE)
+			continue;
+		memcpy(&range, set->rows[side]->data, sizeof(range));
+		if (range.bytes <= spill->largest_group)
+			set->rows[side] = load_rows(spill, &spill->probe_rows, side,
+										&range);
+	}
+	mirror_rows(join, set);
+}
+
+/* Reads a set's record; its values are to be read next. */
+static void
+read_record(Spill *spill, JoinSet *set, SetRecord *record)
+{
+	spillreader_read(&spill->set_reader, record, sizeof(SetRecord));
+	memset(set, 0, sizeof(JoinSet));
+	set->key = record->key;
+	set->size = set->nvalues = SETKEY_SIZE(record->key);
+	set->first = record->rows[SIDE_OUTER].first;
+}
+
+/* True if the set is wanted in a chunk. */
+static bool
+wanted_in_chunk(SetJoin *join, const SetRecord *record)
+{
+	return join->search.symmetric || record->rows[join->indexed].nrows > 0;
+}
+
+/* Reads the values of the set whose record has been read. */
+static void
+read_values(Spill *spill, JoinSet *set)
+{
+	set->values = set_values(spill->place, set->size);
+	spillreader_read(&spill->set_reader, set->values,
+					 sizeof(uint64) * set->size);
+}
+
+/* Moves what has been made of a set into the chunk: bitmap, values, keys. */
+static void
+keep_set(Spill *spill, JoinSet *set)
+{
+	size_t		head = (char *) set->values - (char *) spill->place;
+	size_t		body = head + sizeof(uint64) * set->nvalues;
+	char	   *place = arena_alloc(&spill->chunk,
+									body + sizeof(uint64) * set->nkeys);
+
+	memcpy(place, spill->place, body);
+	memcpy(place + body, set->keys, sizeof(uint64) * set->nkeys);
+	set->values = (uint64 *) (place + head);
+	set->keys = (uint64 *) (place + body);
+}
+
+/* Reads what belongs to a set into the chunk. */
+static void
+load_set(SetJoin *join, JoinSet *set, const SetRecord *record)
+{
+	Spill	   *spill = join->spill;
+
+	for (int side = SIDE_OUTER; side <= LAST_SIDE(join); side++)
+	{
+		const RowRange *range = &record->rows[side];
+
+		if (range->bytes <= spill->largest_group)
+			set->rows[side] = load_rows(spill, &spill->chunk, side, range);
+		else
+			set->rows[side] = rows_in_file(&spill->chunk, range);
+	}
+	mirror_rows(join, set);
+	read_values(spill, set);
+	setjoin_prepare(join, set);
+	keep_set(spill, set);
+}
+
+/* Bytes of a chunk of that many sets and postings, with what it holds. */
+static size_t
+chunk_bytes(const Spill *spill, uint32 nsets, uint64 npostings)
+{
+	return spill->chunk.bytes + spill->max_sets * sizeof(JoinSet) +
+		setindex_bytes(nsets, npostings);
+}
+
+static void
+chunk_room(SetJoin *join)
+{
+	Spill	   *spill = join->spill;
+
+	if (join->search.nsets < spill->max_sets)
+		return;
+	if (spill->max_sets == 0)
+	{
+		spill->max_sets = 64;
+		join->search.sets = palloc(spill->max_sets * sizeof(JoinSet));
+		return;
+	}
+	spill->max_sets += spill->max_sets / 2;
+	join->search.sets = repalloc_huge(join->search.sets, spill->max_sets * sizeof(JoinSet));
+}
+
+/*
+ * Loads the next chunk into join->search.sets; false if there is none.  A chunk has
+ * one set at least, however large.
+ */
+bool
+spill_next_chunk(SetJoin *join)
+{
+	Spill	   *spill = join->spill;
+	SpillReader *reader = &spill->set_reader;
+	uint64		npostings = 0;
+
+	arena_reset(&spill->chunk);
+	join->search.nsets = 0;
+	spillreader_seek(reader, spill->next_chunk);
+	while (!spillreader_at_end(reader))
+	{
+		SetRecord	record;
+		JoinSet    *set;
+
+		CHECK_FOR_INTERRUPTS();
+		chunk_room(join);
+		set = &join->search.sets[join->search.nsets];
+		read_record(spill, set, &record);
+		if (!wanted_in_chunk(join, &record))
+			spillreader_seek(reader, spillreader_tell(reader) +
+							 sizeof(uint64) * set->size);
+		else
+		{
+			load_set(join, set, &record);
+			join->search.nsets++;
+			npostings += setjoin_indexed_keys(join, set);
+		}
+		if (chunk_bytes(spill, join->search.nsets, npostings) > spill->chunk_bytes)
+			break;
+	}
+	spill->next_chunk = spillreader_tell(reader);
+	setjoin_account(join, join->params.memory - spill->chunk_bytes +
+					chunk_bytes(spill, join->search.nsets, npostings));
+	return join->search.nsets > 0;
+}
+
+/* spill_next_probe() will read the sets behind the chunk. */
+void
+spill_probe_after_chunk(SetJoin *join)
+{
+	spillreader_seek(&join->spill->set_reader, join->spill->next_chunk);
+}
+
+/* spill_next_probe() will read the sets from that size on. */
+void
+spill_probe_from_size(SetJoin *join, uint64 size)
+{
+	Spill	   *spill = join->spill;
+	uint32		low = 0;
+	uint32		high = spill->nsizes;
+
+	while (low < high)
+	{
+		uint32		middle = low + (high - low) / 2;
+
+		if (spill->sizes[middle].size < size)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	spillreader_seek(&spill->set_reader,
+					 low < spill->nsizes ? spill->sizes[low].offset :
+					 spill->set_file.size);
+}
+
+/* The next set to probe the chunk, or NULL; valid until the next call. */
+JoinSet *
+spill_next_probe(SetJoin *join)
+{
+	Spill	   *spill = join->spill;
+	JoinSet    *set = &spill->probe;
+	SetRecord	record;
+
+	if (spillreader_at_end(&spill->set_reader))
+		return NULL;
+	arena_reset(&spill->probe_rows);
+	read_record(spill, set, &record);
+	read_values(spill, set);
+	for (int side = SIDE_OUTER; side <= LAST_SIDE(join); side++)
+		set->rows[side] = rows_in_file(&spill->probe_rows,
+									   &record.rows[side]);
+	mirror_rows(join, set);
+	return set;
+}
+
+/*
+ * Closes the files.  Those of the sorts are still there if the join is ended
+ * before anything came out, as by a process that comes too late for a part.
+ */
+void
+spill_end(SetJoin *join)
+{
+	Spill	   *spill = join->spill;
+
+	stream_free(&spill->sets);
+	stream_free(&spill->rows[SIDE_OUTER]);
+	stream_free(&spill->rows[SIDE_INNER]);
+	seen_free(&spill->seen);
+	spillfile_close(&spill->set_file);
+	spillfile_close(&spill->row_files[SIDE_OUTER]);
+	spillfile_close(&spill->row_files[SIDE_INNER]);
+}

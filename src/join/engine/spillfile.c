@@ -1,0 +1,165 @@
+/*
+ * spillfile.c
+ *		Temporary files that are written once and read from anywhere.
+ *
+ * A BufFile has one position and one buffer of a page.  The join reads a file
+ * of rows in several places in turn: each place has a reader with a buffer of
+ * its own, which goes to the BufFile only to fill it.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/join/engine/spillfile.c
+ */
+#include "postgres.h"
+
+#include <fcntl.h>
+
+#include "commands/tablespace.h"
+#include "miscadmin.h"
+
+#include "join/engine/spillfile.h"
+
+static void
+spillfile_failed(void)
+{
+	ereport(ERROR,
+			(errcode_for_file_access(),
+			 errmsg("could not read temporary file of a similarity join")));
+}
+
+void
+spillfile_create(SpillFile *file)
+{
+	PrepareTempTablespaces();
+	file->file = BufFileCreateTemp(false);
+	file->size = 0;
+}
+
+/* A file that other processes can open once this one has exported it. */
+void
+spillfile_create_in(SpillFile *file, FileSet *set, const char *name)
+{
+	file->file = BufFileCreateFileSet(set, name);
+	file->size = 0;
+}
+
+void
+spillfile_export(SpillFile *file)
+{
+	BufFileExportFileSet(file->file);
+}
+
+/* Such a file, which has that size, to read. */
+void
+spillfile_open(SpillFile *file, FileSet *set, const char *name, uint64 size)
+{
+	file->file = BufFileOpenFileSet(set, name, O_RDONLY, false);
+	file->size = size;
+}
+
+void
+spillfile_close(SpillFile *file)
+{
+	if (file->file != NULL)
+		BufFileClose(file->file);
+	file->file = NULL;
+}
+
+/* Appends len bytes to a file that has not been read yet. */
+void
+spillfile_write(SpillFile *file, const void *data, size_t len)
+{
+	/* the parameter of BufFileWrite is not const before version 16 */
+	BufFileWrite(file->file, unconstify(void *, data), len);
+	file->size += len;
+}
+
+/* Appends a block to a file of whole blocks, which may have been read. */
+void
+spillfile_append(SpillFile *file, const void *block)
+{
+	if (BufFileSeekBlock(file->file, file->size / BLCKSZ) != 0)
+		spillfile_failed();
+	spillfile_write(file, block, BLCKSZ);
+}
+
+/* Reads len bytes, which must be there. */
+void
+spillfile_read(SpillFile *file, uint64 offset, void *data, size_t len)
+{
+	CHECK_FOR_INTERRUPTS();
+	if (BufFileSeekBlock(file->file, offset / BLCKSZ) != 0 ||
+		BufFileSeek(file->file, 0, offset % BLCKSZ, SEEK_CUR) != 0 ||
+		BufFileRead(file->file, data, len) != len)
+		spillfile_failed();
+}
+
+/* A reader at the file's begin, with a buffer of that many bytes. */
+void
+spillreader_create(SpillReader *reader, SpillFile *file, size_t buffer)
+{
+	reader->file = file;
+	reader->buffer = palloc(buffer);
+	reader->max = buffer;
+	reader->offset = 0;
+	reader->filled = reader->at = 0;
+}
+
+uint64
+spillreader_tell(const SpillReader *reader)
+{
+	return reader->offset + reader->at;
+}
+
+bool
+spillreader_at_end(const SpillReader *reader)
+{
+	return spillreader_tell(reader) >= reader->file->size;
+}
+
+void
+spillreader_seek(SpillReader *reader, uint64 offset)
+{
+	if (offset >= reader->offset &&
+		offset <= reader->offset + reader->filled)
+		reader->at = offset - reader->offset;
+	else
+	{
+		reader->offset = offset;
+		reader->filled = reader->at = 0;
+	}
+}
+
+/* Fills the buffer from the place where it ends. */
+static void
+spillreader_fill(SpillReader *reader)
+{
+	uint64		offset = reader->offset + reader->filled;
+	size_t		want = Min(reader->max, reader->file->size - offset);
+
+	spillfile_read(reader->file, offset, reader->buffer, want);
+	reader->offset = offset;
+	reader->filled = want;
+	reader->at = 0;
+}
+
+/* Reads len bytes, which must be there. */
+void
+spillreader_read(SpillReader *reader, void *data, size_t len)
+{
+	char	   *to = data;
+
+	if (spillreader_tell(reader) + len > reader->file->size)
+		elog(ERROR, "read beyond the end of a temporary file");
+	while (len > 0)
+	{
+		size_t		n = Min(len, reader->filled - reader->at);
+
+		memcpy(to, reader->buffer + reader->at, n);
+		reader->at += n;
+		to += n;
+		len -= n;
+		if (len > 0)
+			spillreader_fill(reader);
+	}
+}

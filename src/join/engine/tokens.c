@@ -1,0 +1,306 @@
+/*
+ * tokens.c
+ *		The order of the features: rare ones first.
+ *
+ * A prefix filter looks for partners through the rarest elements of a set,
+ * so the elements of all sets need one order by rising frequency.  There is
+ * no dictionary of all features, whose making would take most of the time of
+ * the join: frequencies are counted in a table of fixed size, which features
+ * share when their hashes collide.  A feature's key is its counter, then
+ * bits of its hash; to compare two keys is to compare their features'
+ * places in the order.
+ *
+ * What may go wrong is harmless.  A counter is never less than the frequency
+ * of a feature that it counts, so a counter of one says for certain that the
+ * feature occurs in one set only: it cannot be shared, and is dropped before
+ * anything else is done, while the size of the set stays what it was.  Two
+ * features with one key are one token: the prefixes of two sets that share
+ * enough features share a token all the same, since a set of features with
+ * an overlap of n has an overlap of at least n as a multiset of tokens.  What
+ * is found that way is compared feature by feature.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/join/engine/tokens.c
+ */
+#include "postgres.h"
+
+#include <float.h>
+
+#include "miscadmin.h"
+#include "port/pg_bitutils.h"
+
+#include "base/interrupts.h"
+#include "base/sort_uint64.h"
+#include "join/engine/arena.h"
+#include "join/engine/tokens.h"
+
+#define MIN_COUNTERS	1024
+
+/* A table with fewer counters in use than one in so many is too large. */
+#define SPARSE	8
+
+/* How far ahead counters are fetched into the cache. */
+#define PREFETCH_AHEAD	16
+
+/* Odd multipliers that spread consecutive numbers over all bits. */
+#define COUNTER_MULTIPLIER	UINT64CONST(0x9E3779B97F4A7C15)
+#define KEY_MULTIPLIER		UINT64CONST(0xD6E8FEB86659FD93)
+
+#define NCOUNTERS(counters)	(UINT64CONST(1) << (64 - (counters)->shift))
+
+/* So many keys are no longer divided. */
+#define FEW_KEYS	16
+
+static inline uint64
+counter_of(const TokenCounters *counters, uint64 value)
+{
+	return (value * COUNTER_MULTIPLIER) >> counters->shift;
+}
+
+/* Bytes that a counter takes. */
+static size_t
+counter_bytes(const TokenCounters *counters)
+{
+	return sizeof(uint16) + (counters->weighted ? sizeof(float) : 0);
+}
+
+/*
+ * Counters for a collection of nfeatures features, occurrences counted, or
+ * as many as fit into max_bytes; all zero.
+ */
+void
+counters_create(TokenCounters *counters, uint64 nfeatures, size_t max_bytes)
+{
+	uint64		n = MIN_COUNTERS;
+
+	while (n < nfeatures && n * 2 * counter_bytes(counters) <= max_bytes)
+		n *= 2;
+	counters->shift = 64 - pg_leftmost_one_pos64(n);
+	counters->bytes = n * counter_bytes(counters);
+	counters->count = alloc_zeros(n * sizeof(uint16));
+	if (counters->weighted)
+		counters->most = alloc_zeros(n * sizeof(float));
+}
+
+/* Counts the n features of one distinct set. */
+void
+counters_add(TokenCounters *counters, const uint64 *values, uint32 n)
+{
+	for (uint32 i = 0; i < n; i++)
+	{
+		uint16	   *count = &counters->count[counter_of(counters, values[i])];
+
+		CHECK_EVERY(i);
+		if (i + PREFETCH_AHEAD < n)
+			__builtin_prefetch(&counters->count[counter_of(counters,
+														   values[i + PREFETCH_AHEAD])], 1);
+		if (*count < UINT16_MAX)
+			(*count)++;
+	}
+}
+
+/* Counters that are in use. */
+static uint64
+counters_used(const TokenCounters *counters)
+{
+	uint64		n = NCOUNTERS(counters);
+	uint64		used = 0;
+
+	for (uint64 i = 0; i < n; i++)
+	{
+		CHECK_EVERY(i);
+		used += counters->count[i] != 0;
+	}
+	return used;
+}
+
+/*
+ * All has been counted.  Where the table turns out to be much too large, as
+ * few of the features are different, counters are added up in pairs until a
+ * sensible share is in use: the table is read at random places from now on.
+ */
+void
+counters_fold(TokenCounters *counters)
+{
+	uint64		n = NCOUNTERS(counters);
+	uint64		used = counters_used(counters);
+
+	while (n > MIN_COUNTERS && used < n / SPARSE)
+	{
+		n /= 2;
+		for (uint64 i = 0; i < n; i++)
+		{
+			CHECK_EVERY(i);
+			counters->count[i] = Min(counters->count[2 * i] +
+									 counters->count[2 * i + 1],
+									 UINT16_MAX);
+			if (counters->weighted)
+				counters->most[i] = Max(counters->most[2 * i],
+										counters->most[2 * i + 1]);
+		}
+		counters->shift++;
+	}
+	if (n * counter_bytes(counters) == counters->bytes)
+		return;
+	counters->bytes = n * counter_bytes(counters);
+	counters->count = repalloc_huge(counters->count, n * sizeof(uint16));
+	if (counters->weighted)
+		counters->most = repalloc_huge(counters->most, n * sizeof(float));
+}
+
+/* The key of a feature whose counter that is. */
+static inline uint64
+token_key(uint64 value, uint64 count)
+{
+	return (count << TOKEN_HASH_BITS) |
+		(((value ^ (value >> 32)) * KEY_MULTIPLIER) >> (64 - TOKEN_HASH_BITS));
+}
+
+/*
+ * Drops the features that occur in this set only from its n values, in
+ * place, and makes the keys of the others, in the order of the values.
+ * Returns how many are left.  May be called again on what is left.
+ */
+uint32
+tokens_make(const TokenCounters *counters, uint64 *values, uint32 n,
+			uint64 *keys)
+{
+	uint32		left = 0;
+
+	for (uint32 i = 0; i < n; i++)
+	{
+		uint64		value = values[i];
+		uint64		count = counters->count[counter_of(counters, value)];
+
+		CHECK_EVERY(i);
+		if (i + PREFETCH_AHEAD < n)
+			__builtin_prefetch(&counters->count[counter_of(counters,
+														   values[i + PREFETCH_AHEAD])]);
+		values[left] = value;
+		keys[left] = token_key(value, count);
+		left += (count > 1);
+	}
+	return left;
+}
+
+/* The middle one of the first, the middle and the last key. */
+static uint64
+pivot_of(const uint64 *keys, int64 n)
+{
+	uint64		a = keys[0];
+	uint64		b = keys[n / 2];
+	uint64		c = keys[n - 1];
+
+	if (a < b)
+		return b < c ? b : Max(a, c);
+	return a < c ? a : Max(b, c);
+}
+
+/*
+ * Brings the keys below the pivot to the front, and tells how many there are.
+ * No branch depends on a key: on random keys one in two would be mispredicted.
+ */
+static int64
+partition_below(uint64 *keys, int64 n, uint64 pivot)
+{
+	int64		below = 0;
+
+	for (int64 i = 0; i < n; i++)
+	{
+		uint64		key = keys[i];
+
+		CHECK_EVERY(i);
+		keys[i] = keys[below];
+		keys[below] = key;
+		below += key < pivot;
+	}
+	return below;
+}
+
+/*
+ * Brings the nfirst smallest of n keys to the front, in rising order.
+ * Quicksort that leaves alone the parts of which nothing is wanted, as long as
+ * it is not all.
+ */
+void
+tokens_select(uint64 *keys, uint32 n, uint32 nfirst)
+{
+	int64		left = n;
+	int64		wanted = Min(nfirst, n);
+
+	while (wanted > 0 && wanted < left && left > FEW_KEYS)
+	{
+		uint64		pivot = pivot_of(keys, left);
+		int64		below = partition_below(keys, left, pivot);
+
+		CHECK_FOR_INTERRUPTS();
+		if (wanted <= below)
+		{
+			left = below;
+			continue;
+		}
+		/* the pivot is the smallest: take all that are equal to it */
+		if (below == 0 && pivot < PG_UINT64_MAX)
+			below = partition_below(keys, left, pivot + 1);
+		else if (below == 0)
+			return;
+		else
+			sort_hashes(keys, below);
+		keys += below;
+		left -= below;
+		wanted -= below;
+	}
+	if (wanted > 0)
+		sort_hashes(keys, left);
+}
+
+/*
+ * The weight in a vector of length 1, which is `factor` times the one that is
+ * scaled.  Never zero: what is too small for a float becomes its smallest.
+ */
+static inline float
+scaled_weight(float weight, double factor)
+{
+	return Max((float) (weight * factor), FLT_MIN);
+}
+
+/* Counts the n features of one distinct vector, and notes their weights. */
+void
+counters_add_weights(TokenCounters *counters, const uint64 *features,
+					 const float *weights, uint32 n, double factor)
+{
+	counters_add(counters, features, n);
+	for (uint32 i = 0; i < n; i++)
+	{
+		float	   *most = &counters->most[counter_of(counters, features[i])];
+
+		CHECK_EVERY(i);
+		*most = Max(*most, scaled_weight(weights[i], factor));
+	}
+}
+
+/*
+ * The tokens of a vector's n features, but for those that occur in no other;
+ * not in order.  Returns how many they are.
+ */
+uint32
+weighted_tokens_make(const TokenCounters *counters, const uint64 *features,
+					 const float *weights, uint32 n, double factor,
+					 WeightedToken *tokens)
+{
+	uint32		left = 0;
+
+	for (uint32 i = 0; i < n; i++)
+	{
+		uint64		counter = counter_of(counters, features[i]);
+		uint64		count = counters->count[counter];
+
+		CHECK_EVERY(i);
+		tokens[left].key = token_key(features[i], count);
+		tokens[left].weight = scaled_weight(weights[i], factor);
+		tokens[left].most = counters->weighted ? counters->most[counter] : 0;
+		left += (count > 1);
+	}
+	return left;
+}

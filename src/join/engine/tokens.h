@@ -1,0 +1,49 @@
+/*
+ * tokens.h
+ *		The order of the features of a similarity join: rare ones first.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/join/engine/tokens.h
+ */
+#ifndef NEARDUP_TOKENS_H
+#define NEARDUP_TOKENS_H
+
+typedef struct TokenCounters
+{
+	uint16	   *count;
+	float	   *most;			/* greatest weight of the features that a
+								 * counter counts */
+	bool		weighted;		/* there are such; set beforehand */
+	int			shift;			/* 64 - log2(number of counters) */
+	size_t		bytes;
+} TokenCounters;
+
+/* Bits of a token's key below its counter. */
+#define TOKEN_HASH_BITS	48
+
+/* A feature of a vector, with a key that sorts by rising frequency. */
+typedef struct WeightedToken
+{
+	uint64		key;
+	float		weight;			/* in a vector of length 1 */
+	float		most;			/* greatest weight that it has anywhere */
+} WeightedToken;
+
+extern void counters_create(TokenCounters *counters, uint64 nfeatures,
+							size_t max_bytes);
+extern void counters_fold(TokenCounters *counters);
+extern void counters_add(TokenCounters *counters, const uint64 *values,
+						 uint32 n);
+extern uint32 tokens_make(const TokenCounters *counters, uint64 *values,
+						  uint32 n, uint64 *keys);
+extern void tokens_select(uint64 *keys, uint32 n, uint32 nfirst);
+extern void counters_add_weights(TokenCounters *counters,
+								 const uint64 *features, const float *weights,
+								 uint32 n, double factor);
+extern uint32 weighted_tokens_make(const TokenCounters *counters,
+								   const uint64 *features,
+								   const float *weights, uint32 n,
+								   double factor, WeightedToken *tokens);
+
+#endif							/* NEARDUP_TOKENS_H */

@@ -1,0 +1,69 @@
+/*
+ * comparison.h
+ *		A comparison of an integer column of each side, as in a.id < b.id.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/join/node/comparison.h
+ */
+#ifndef NEARDUP_COMPARISON_H
+#define NEARDUP_COMPARISON_H
+
+#include "executor/tuptable.h"
+#include "nodes/nodes.h"
+
+#include "join/engine/engine.h"
+
+typedef enum ComparisonKind
+{
+	COMPARISON_NONE,			/* there is no comparison: all pairs pass */
+	COMPARISON_LT,
+	COMPARISON_LE,
+	COMPARISON_NE,
+	COMPARISON_GE,
+	COMPARISON_GT,
+} ComparisonKind;
+
+typedef struct Comparison
+{
+	ComparisonKind kind;		/* of an outer value and an inner one */
+	AttrNumber	columns[2];		/* by JoinSide */
+	Oid			types[2];
+} Comparison;
+
+/*
+ * Takes a condition, in columns of an outer and an inner row (OUTER_VAR and
+ * INNER_VAR), as a comparison; false if it is none.
+ */
+extern bool comparison_init(Comparison *comparison, Node *clause);
+
+/*
+ * The value of a row of that side, 0 if nothing is compared; false if it is
+ * null, so that no pair with that row passes.
+ */
+extern bool comparison_value(const Comparison *comparison, JoinSide side,
+							 TupleTableSlot *slot, int64 *value);
+
+/* Whether a pair of values passes; inline, as it is asked of each pair. */
+static inline bool
+comparison_holds(const Comparison *comparison, int64 outer, int64 inner)
+{
+	switch (comparison->kind)
+	{
+		case COMPARISON_NONE:
+			return true;
+		case COMPARISON_LT:
+			return outer < inner;
+		case COMPARISON_LE:
+			return outer <= inner;
+		case COMPARISON_NE:
+			return outer != inner;
+		case COMPARISON_GE:
+			return outer >= inner;
+		case COMPARISON_GT:
+			return outer > inner;
+	}
+	pg_unreachable();
+}
+
+#endif							/* NEARDUP_COMPARISON_H */

@@ -1,0 +1,279 @@
+/*
+ * join_node.h
+ *		The similarity join as a node of plans: what its planner part, its
+ *		executor part and EXPLAIN share.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/join/node/join_node.h
+ */
+#ifndef NEARDUP_JOIN_NODE_H
+#define NEARDUP_JOIN_NODE_H
+
+#include "access/parallel.h"
+#include "nodes/execnodes.h"
+#include "nodes/extensible.h"
+#include "nodes/pathnodes.h"
+
+#include "datum/signature.h"
+#include "join/algorithms/join_kinds.h"
+#include "join/engine/engine.h"
+#include "join/engine/spillfile.h"
+#include "join/node/comparison.h"
+#include "planner/conditions.h"
+
+/* CustomPath.custom_private */
+enum PathPrivate
+{
+	PATH_CONDITION,				/* RestrictInfo */
+	PATH_CLAUSES,				/* of the join, that one among them: list of
+								 * RestrictInfo */
+	PATH_QUAL,					/* list of RestrictInfo */
+	PATH_TYPE,					/* JoinType, as an Integer */
+	PATH_LEFT_IS_INNER,			/* as an Integer */
+	PATH_IMPLIED,				/* clause is more than the condition, likewise */
+	PATH_SELF,					/* both sides have the same rows, likewise */
+	PATH_COUNT
+};
+
+/* CustomScan.custom_exprs, which core adjusts to the finished plan */
+enum JoinExprs
+{
+	JOIN_EXPR_CONDITION,		/* the near-duplicate condition */
+	JOIN_EXPR_FILTER,			/* other conditions of the join, a list */
+	JOIN_EXPR_QUAL,				/* conditions above an outer join, a list: not in
+								 * plan.qual, which EXPLAIN would show without
+								 * the names of the tables */
+	JOIN_EXPR_COUNT
+};
+
+/* CustomScan.custom_private */
+enum JoinPrivate
+{
+	JOIN_PRIVATE_TYPE,			/* JoinType, as an Integer */
+	JOIN_PRIVATE_COLUMNS,		/* columns of the outer side, as an Integer */
+	JOIN_PRIVATE_LEFT_IS_INNER, /* the condition's left side, as an Integer */
+	JOIN_PRIVATE_BEFORE,		/* conditions of the filter that would be
+								 * worked out before it, as an Integer */
+	JOIN_PRIVATE_SELF,			/* both children have the same rows, as an
+								 * Integer */
+	JOIN_PRIVATE_COUNT
+};
+
+typedef enum JoinPhase
+{
+	JOIN_BUILD,					/* nothing has been read */
+	JOIN_PAIRS,
+	JOIN_UNMATCHED,				/* outer rows that found no partner */
+	JOIN_DONE,
+} JoinPhase;
+
+typedef struct Makings Makings;
+
+/* What the engine keeps of a row. */
+typedef struct JoinRow
+{
+	int64		value;			/* to be compared, see comparison.h */
+	MinimalTupleData columns;	/* those that are wanted; in bytes that nobody
+								 * uses, the number of its making */
+} JoinRow;
+
+StaticAssertDecl(offsetof(JoinRow, columns) == MAXALIGN(sizeof(int64)),
+				 "columns of a row are not aligned");
+
+typedef struct SimilarityJoinState
+{
+	CustomScanState css;
+	JoinType	type;
+	JoinPhase	phase;
+	bool		self_join;		/* both children have the same rows: the outer
+								 * one is read for both */
+
+	ExprState  *keys[2];		/* signature of a row, by JoinSide */
+	ExprState  *threshold;		/* NULL: neardup.threshold */
+	ExprState  *recall;			/* of near_duplicate_approx(), or NULL */
+	JoinSide	left;			/* side of the condition's left signature */
+	Measure		measure;		/* of an outer in an inner signature */
+	Comparison	comparison;		/* of a column of each side */
+	ExprState  *filter;			/* other conditions of the join */
+	ExprState  *before;			/* those of them that a nested loop works out
+								 * before the near-duplicate condition */
+	List	   *equalities;		/* of SideEquality, among those */
+	ExprState  *qual;			/* conditions above an outer join */
+	Bitmapset  *columns[2];		/* of a side's rows that are needed, from 0 */
+
+	MemoryContext context;		/* of the engine; reset by a rescan */
+	Makings    *makings;		/* of the signatures that were read */
+	SetJoin    *engines[SIGNATURE_KINDS];	/* in the order in which their
+											 * kinds came */
+	int			nengines;
+	SignatureKind kinds[SIGNATURE_KINDS];
+	int			nkinds;			/* none until the first signature comes */
+	uint8	   *matched[SIGNATURE_KINDS];	/* one bit an outer row; NULL where
+											 * several processes share them */
+	uint64		first_row[SIGNATURE_KINDS]; /* in shared_matched */
+	pg_atomic_uint32 *shared_matched;	/* one bit an outer row of any engine */
+	int			current;		/* the engine that is at work */
+	double		threshold_value;
+	double		recall_value;
+	bool		valid;			/* both are what they may be: if not, the first
+								 * pair to be compared is an error */
+	TupleTableSlot *rows[2];	/* the current rows */
+	Datum	   *values[2];		/* to make a row of, by JoinSide; what is not */
+	bool	   *isnull[2];		/* needed is null */
+	TupleTableSlot *no_row;		/* in place of an inner row */
+
+	RowCursor	outer;			/* of the current pair of groups */
+	RowCursor	inner;
+	RowGroup	inner_group;
+	uint32		rowno;			/* of the current outer row */
+	uint32		making;			/* number of its making */
+	int64		value;			/* of it, to be compared */
+	bool		in_pair;		/* there is a current pair */
+	bool		in_row;			/* there is a current outer row */
+
+	uint64		nfiltered;		/* pairs that the filter removed */
+	uint64		nremoved;		/* rows that the qual removed */
+	SetJoinStats stats;			/* of the engines, or of those ended last */
+	bool		stats_gathered; /* from all who took part, and final */
+
+	struct SharedJoin *shared;	/* with other processes; NULL: with none */
+} SimilarityJoinState;
+
+extern bool neardup_enable_join;
+extern int	neardup_join_algorithm; /* JoinAlgorithm */
+
+/* join_path.c */
+
+/*
+ * Takes a clause apart that can drive a join: a near-duplicate condition, or
+ * one that implies it, and has to be worked out besides.
+ */
+extern bool similarity_join_clause(Node *clause, NearCondition *near);
+extern void similarity_join_init(void);
+
+/* The clauses that the engine does not work out. */
+static inline List *
+remaining_clauses(List *clauses, RestrictInfo *condition, bool implied)
+{
+	return implied ? clauses :
+		list_delete_ptr(list_copy(clauses), condition);
+}
+
+static inline int
+path_private(CustomPath *path, enum PathPrivate which)
+{
+	return intVal(list_nth(path->custom_private, which));
+}
+
+/* join_plan.c: CustomPathMethods.PlanCustomPath */
+extern Plan *similarity_join_plan(PlannerInfo *root, RelOptInfo *rel,
+								  CustomPath *path, List *tlist,
+								  List *clauses, List *custom_plans);
+
+/* selfjoin.c */
+extern bool selfjoin_paths(PlannerInfo *root, Path *outer, Path *inner,
+						   Expr *outer_signature, Expr *inner_signature);
+
+/* A copy of an expression on one relation that is on another. */
+extern Node *selfjoin_moved(Node *node, Index from, Index to);
+
+/* selfjoin_columns.c */
+extern bool selfjoin_unite_columns(Plan *outer, Plan *inner);
+
+/* join_exec.c */
+extern const CustomScanMethods similarity_join_scan_methods;
+
+/* What the engines have to tell so far. */
+extern const SetJoinStats *similarity_join_stats(SimilarityJoinState *state);
+
+static inline PlanState *
+join_child(SimilarityJoinState *state, JoinSide side)
+{
+	return list_nth(state->css.custom_ps, side);
+}
+
+/* True if outer rows come out of the join that have found no partner. */
+static inline bool
+keeps_unmatched(const SimilarityJoinState *state)
+{
+	return state->type == JOIN_LEFT || state->type == JOIN_ANTI;
+}
+
+/* join_read.c */
+
+/* Makes ready for the first pair; false if there is nothing left to do. */
+extern bool join_read(SimilarityJoinState *state);
+
+/*
+ * Reads one side to its end, into the engines or, unless that is NULL, into a
+ * file.  Signatures do not matter if the threshold is null.
+ */
+extern void join_read_side(SimilarityJoinState *state, JoinSide side,
+						   bool any_threshold, SpillFile *file);
+extern void join_add_row(SimilarityJoinState *state, JoinSide side,
+						 JoinRow *row, size_t len, const Signature *sig);
+
+/* join_shared.c: callbacks of CustomExecMethods, and what join_read.c needs */
+extern Size join_shared_estimate(CustomScanState *node, ParallelContext *pcxt);
+extern void join_shared_create(CustomScanState *node, ParallelContext *pcxt,
+							   void *coordinate);
+extern void join_shared_reset(CustomScanState *node, ParallelContext *pcxt,
+							  void *coordinate);
+extern void join_shared_attach(CustomScanState *node, shm_toc *toc,
+							   void *coordinate);
+extern void join_shared_finish(CustomScanState *node);
+extern void join_shared_divide(SimilarityJoinState *state,
+							   SetJoinParams *params);
+extern void join_shared_read(SimilarityJoinState *state, bool any_threshold);
+
+/*
+ * Before the first probe, once so many outer rows are there: false if others
+ * have done everything.  And after the last one: true if all others are done,
+ * and outer rows that have found no partner are this process's business.
+ */
+extern bool join_shared_begin_probes(SimilarityJoinState *state, uint64 rows);
+extern bool join_shared_end_probes(SimilarityJoinState *state);
+extern void join_shared_write(SpillFile *file, const JoinRow *row, size_t len,
+							  const Signature *sig);
+
+/* makings.c */
+extern void makings_init(SimilarityJoinState *state, List *before);
+extern Makings *makings_begin(void);
+extern uint32 makings_note(Makings *makings, JoinSide side,
+						   const Signature *sig, Measure measure,
+						   bool approx);
+extern bool makings_last_refused(const Makings *makings);
+extern SignatureKind makings_last_kind(const Makings *makings);
+extern bool makings_on_side(const Makings *makings, JoinSide side);
+extern void makings_mirror(Makings *makings);
+extern void makings_check(SimilarityJoinState *state);
+
+/*
+ * Rows carry the number of their making, or 0 if they have no signature, in
+ * bytes of a minimal tuple that nobody else uses.  Where pointers have 32
+ * bits, these are two.
+ */
+#if MAXIMUM_ALIGNOF >= 8
+typedef uint32 RowMaking;
+#else
+typedef uint16 RowMaking;
+#endif
+
+extern void row_set_making(JoinRow *row, uint32 making);
+
+/* The number; inline, as it is asked of each row of each pair. */
+static inline uint32
+row_making(const JoinRow *row)
+{
+	RowMaking	number;
+
+	memcpy(&number, row->columns.mt_padding, sizeof(number));
+	return number;
+}
+
+/* join_explain.c */
+extern void similarity_join_explain(CustomScanState *node, List *ancestors,
+									struct ExplainState *es);
+
+#endif							/* NEARDUP_JOIN_NODE_H */

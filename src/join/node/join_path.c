@@ -1,0 +1,444 @@
+/*
+ * join_path.c
+ *		The similarity join in the planner: the path, and what it costs.
+ *
+ * For each pair of relations that a near-duplicate condition joins, a path is
+ * offered beside those of core.  Both sides are read once, in full and
+ * unparameterised, and as one if they have the same rows (selfjoin.c); the
+ * condition is worked out by the engine, the other conditions of the join on
+ * the pairs that it finds.
+ *
+ * The hook is in place when it is needed, since planning a near-duplicate
+ * condition loads the library through the planner support function, long
+ * before joins are planned.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/join/node/join_path.c
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "miscadmin.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/pathnode.h"
+#include "optimizer/paths.h"
+#include "optimizer/planmain.h"
+#include "optimizer/restrictinfo.h"
+#include "optimizer/tlist.h"
+#include "parser/parsetree.h"
+#include "utils/guc.h"
+#include "utils/lsyscache.h"
+#include "utils/selfuncs.h"
+
+#include "base/compat.h"
+#include "datum/signature.h"
+#include "join/classic/classic.h"
+#include "join/node/join_node.h"
+#include "planner/conditions.h"
+
+/* Features of a set where nothing is known. */
+#define DEFAULT_FEATURES	64
+
+/*
+ * What a row costs, in units of cpu_operator_cost: for its set to be read,
+ * hashed and looked up, and for each of its features to be ordered.
+ */
+#define ROW_OPERATIONS		50.0
+#define FEATURE_OPERATIONS	1.0
+
+/* What is kept of a row besides its set, as a rule. */
+#define ROW_BYTES	64
+
+/* Candidates for each pair of distinct sets that is found, by experience. */
+#define CANDIDATES_PER_PAIR	3.0
+
+bool		neardup_enable_join = true;
+
+int			neardup_join_algorithm = ALGORITHM_AUTO;
+
+static const struct config_enum_entry algorithm_options[] = {
+	{"auto", ALGORITHM_AUTO, false},
+	{"ppjoin", ALGORITHM_PPJOIN, false},
+	{"ppjoin+", ALGORITHM_PPJOIN_PLUS, false},
+	{"probe-count", ALGORITHM_PROBE_COUNT, false},
+	{"pair-count", ALGORITHM_PAIR_COUNT, false},
+	{"probe-stopwords", ALGORITHM_PROBE_STOPWORDS, false},
+	{"probe-optmerge", ALGORITHM_PROBE_OPTMERGE, false},
+	{"all-pairs-0", ALGORITHM_ALL_PAIRS_0, false},
+	{"all-pairs-1", ALGORITHM_ALL_PAIRS_1, false},
+	{"all-pairs-2", ALGORITHM_ALL_PAIRS_2, false},
+	{"word-groups", ALGORITHM_WORD_GROUPS, false},
+	{NULL, 0, false}
+};
+
+static set_join_pathlist_hook_type previous_hook = NULL;
+
+/* A condition that the node can work out, among those of a join. */
+typedef struct JoinCondition
+{
+	RestrictInfo *rinfo;
+	NearCondition near;
+	bool		left_is_inner;
+} JoinCondition;
+
+bool
+similarity_join_clause(Node *clause, NearCondition *near)
+{
+	return near_condition(clause, near) || approx_condition(clause, near);
+}
+
+/* True if the expression is made of columns of that side only. */
+static bool
+belongs_to(PlannerInfo *root, Expr *expr, RelOptInfo *rel)
+{
+	Relids		relids = pull_varnos(root, (Node *) expr);
+
+	return !bms_is_empty(relids) && bms_is_subset(relids, rel->relids) &&
+		!contain_volatile_functions((Node *) expr);
+}
+
+/* True if an argument, if there is one, has one value for the whole join. */
+static bool
+is_fixed(Expr *argument)
+{
+	return argument == NULL ||
+		(!contain_var_clause((Node *) argument) &&
+		 !contain_volatile_functions((Node *) argument));
+}
+
+/* Takes a clause apart, if it is a condition between these two sides. */
+static bool
+join_condition(PlannerInfo *root, RestrictInfo *rinfo, RelOptInfo *outerrel,
+			   RelOptInfo *innerrel, JoinCondition *condition)
+{
+	NearCondition *near = &condition->near;
+
+	if (rinfo->pseudoconstant ||
+		!similarity_join_clause((Node *) rinfo->clause, near) ||
+		!is_fixed(near->threshold) || !is_fixed(near->recall))
+		return false;
+	condition->rinfo = rinfo;
+	condition->left_is_inner = false;
+	if (belongs_to(root, near->left, outerrel) &&
+		belongs_to(root, near->right, innerrel))
+		return true;
+	condition->left_is_inner = true;
+	return belongs_to(root, near->left, innerrel) &&
+		belongs_to(root, near->right, outerrel);
+}
+
+/*
+ * The first clause that can drive the join.  It is worked out before all
+ * others, so none of them may have a lower security level: that one must not
+ * be shown rows that a security barrier would have hidden from it.
+ */
+static bool
+find_condition(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
+			   RelOptInfo *innerrel, JoinType type, List *restrictlist,
+			   JoinCondition *condition)
+{
+	Index		least_level = PG_UINT32_MAX;
+	ListCell   *lc;
+
+	foreach(lc, restrictlist)
+		least_level = Min(least_level, lfirst_node(RestrictInfo, lc)->security_level);
+	foreach(lc, restrictlist)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+
+		if (IS_OUTER_JOIN(type) &&
+			RINFO_IS_PUSHED_DOWN(rinfo, joinrel->relids))
+			continue;
+		if (rinfo->security_level > least_level && !rinfo->leakproof)
+			continue;
+		if (join_condition(root, rinfo, outerrel, innerrel, condition))
+			return true;
+	}
+	return false;
+}
+
+/* Features of a set, going by the width of the column. */
+static double
+estimate_features(PlannerInfo *root, Expr *signature)
+{
+	Var		   *var = (Var *) signature;
+	int32		width = 0;
+
+	if (IsA(var, Var) && !IS_SPECIAL_VARNO(var->varno) && var->varattno > 0)
+	{
+		RangeTblEntry *rte = planner_rt_fetch(var->varno, root);
+
+		if (rte->rtekind == RTE_RELATION)
+			width = get_attavgwidth(rte->relid, var->varattno);
+	}
+	if (width <= (int32) SIGNATURE_HEADER)
+		return DEFAULT_FEATURES;
+	return (width - SIGNATURE_HEADER) / sizeof(uint64) + 1;
+}
+
+/*
+ * The rows of a side; a partial path has the share of one process, by its own
+ * account.
+ */
+static double
+all_rows(const Path *side)
+{
+	return side->parent->rows;
+}
+
+/* Between how many processes the rows of a path are divided. */
+static double
+divisor(const Path *side)
+{
+	return Max(all_rows(side) / Max(side->rows, 1), 1);
+}
+
+/*
+ * Adds the cost of reading one side.  Where several processes read, each writes
+ * the rows that it has read and takes in those of all.
+ */
+static void
+cost_side(PlannerInfo *root, CustomPath *cpath, Path *side, Expr *key)
+{
+	Path	   *path = &cpath->path;
+	double		features = estimate_features(root, key);
+	double		writes = path->parallel_aware ? side->rows : 0;
+	QualCost	cost;
+
+	cost_qual_eval_node(&cost, (Node *) key, root);
+	path->startup_cost += side->total_cost + cost.startup +
+		side->rows * cost.per_tuple +
+		(all_rows(side) + writes) * cpu_tuple_cost +
+		all_rows(side) * (ROW_OPERATIONS + features * FEATURE_OPERATIONS) *
+		cpu_operator_cost;
+}
+
+/* The share of rows that are left when identical sets are collapsed. */
+static double
+distinct_share(PlannerInfo *root, Path *side, Expr *key)
+{
+	double		rows = Max(all_rows(side), 1);
+
+	return Min(estimate_num_groups(root, list_make1(key), rows, NULL, NULL) / rows,
+			   1);
+}
+
+/* Bytes that the rows of a side and its distinct sets take. */
+static double
+side_bytes(PlannerInfo *root, Path *side, Expr *key)
+{
+	return all_rows(side) * ROW_BYTES +
+		all_rows(side) * distinct_share(root, side, key) *
+		estimate_features(root, key) * sizeof(uint64);
+}
+
+/* Adds the cost of going to disk, if the sets will not fit into memory. */
+static void
+cost_spill(CustomPath *cpath, double bytes)
+{
+	if (bytes > get_hash_memory_limit())
+		cpath->path.startup_cost += 2 * seq_page_cost * bytes / BLCKSZ;
+}
+
+/*
+ * Cost of the join.  Candidates are pairs of distinct sets; all pairs of rows
+ * that the condition lets through are looked at by the other conditions, and
+ * those that come out have their share of the cost of output.
+ */
+static void
+cost_join(PlannerInfo *root, CustomPath *cpath, JoinPathExtraData *extra,
+		  const JoinCondition *condition, List *filter)
+{
+	Path	   *path = &cpath->path;
+	Path	   *outer = linitial(cpath->custom_paths);
+	Path	   *inner = lsecond(cpath->custom_paths);
+	Path	   *left = condition->left_is_inner ? inner : outer;
+	Path	   *right = condition->left_is_inner ? outer : inner;
+	const NearCondition *near = &condition->near;
+	double		features = estimate_features(root, near->left);
+	double		bytes;
+	double		pairs;
+	double		candidates;
+	QualCost	cost;
+
+	path->rows = clamp_row_est(path->parent->rows / divisor(outer));
+	path->startup_cost = 0;
+	cost_side(root, cpath, left, near->left);
+	bytes = side_bytes(root, left, near->left);
+	if (!path_private(cpath, PATH_SELF))
+	{
+		cost_side(root, cpath, right, near->right);
+		bytes += side_bytes(root, right, near->right);
+	}
+	cost_spill(cpath, bytes);
+	pairs = all_rows(outer) * all_rows(inner) / divisor(outer) *
+		clause_selectivity(root, (Node *) condition->rinfo, 0, JOIN_INNER,
+						   extra->sjinfo);
+	candidates = pairs * CANDIDATES_PER_PAIR *
+		distinct_share(root, left, near->left) *
+		distinct_share(root, right, near->right);
+	cost_qual_eval(&cost, filter, root);
+	path->total_cost = path->startup_cost + cost.startup +
+		pairs * (cpu_tuple_cost + cost.per_tuple) +
+		candidates * features * cpu_operator_cost +
+		path->rows * path->pathtarget->cost.per_tuple;
+	path->startup_cost += path->pathtarget->cost.startup;
+	path->total_cost += path->pathtarget->cost.startup;
+}
+
+/* Divides the clauses into those of the join and those above it. */
+static void
+divide_clauses(RelOptInfo *joinrel, JoinType type, List *restrictlist,
+			   List **clauses, List **qual)
+{
+	ListCell   *lc;
+
+	*clauses = *qual = NIL;
+	foreach(lc, restrictlist)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+
+		if (IS_OUTER_JOIN(type) &&
+			RINFO_IS_PUSHED_DOWN(rinfo, joinrel->relids))
+			*qual = lappend(*qual, rinfo);
+		else
+			*clauses = lappend(*clauses, rinfo);
+	}
+}
+
+static const CustomPathMethods path_methods = {
+	.CustomName = "SimilarityJoin",
+	.PlanCustomPath = similarity_join_plan,
+};
+
+/*
+ * The join of two paths by that condition: of whole paths, or of partial ones
+ * by several processes.
+ */
+static Path *
+join_path(PlannerInfo *root, RelOptInfo *joinrel, Path *outer, Path *inner,
+		  bool parallel, JoinType type, JoinPathExtraData *extra,
+		  const JoinCondition *condition)
+{
+	const NearCondition *near = &condition->near;
+	CustomPath *path = makeNode(CustomPath);
+	List	   *clauses;
+	List	   *qual;
+	bool		self_join;
+
+	divide_clauses(joinrel, type, extra->restrictlist, &clauses, &qual);
+	path->path.pathtype = T_CustomScan;
+	path->path.parent = joinrel;
+	path->path.pathtarget = joinrel->reltarget;
+	path->path.parallel_aware = parallel;
+	path->path.parallel_safe = joinrel->consider_parallel &&
+		outer->parallel_safe && inner->parallel_safe;
+	path->path.parallel_workers = parallel ? outer->parallel_workers : 0;
+	path->flags = CUSTOMPATH_SUPPORT_PROJECTION;
+	path->custom_paths = list_make2(outer, inner);
+	custom_path_set_restrictinfo(path, extra->restrictlist);
+	path_set_disabled_nodes(&path->path, outer, inner);
+	path->custom_private = list_make5(condition->rinfo, clauses, qual,
+									  makeInteger(type),
+									  makeInteger(condition->left_is_inner));
+	path->custom_private = lappend(path->custom_private,
+								   makeInteger(near->recall != NULL));
+	self_join = selfjoin_paths(root, outer, inner,
+							   condition->left_is_inner ? near->right : near->left,
+							   condition->left_is_inner ? near->left : near->right);
+	path->custom_private = lappend(path->custom_private,
+								   makeInteger(self_join));
+	Assert(list_length(path->custom_private) == PATH_COUNT);
+	path->methods = &path_methods;
+	cost_join(root, path, extra, condition,
+			  remaining_clauses(clauses, condition->rinfo,
+								near->recall != NULL));
+	return &path->path;
+}
+
+/* Offers the join of outerrel and innerrel by that condition. */
+static void
+add_join_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
+			   RelOptInfo *innerrel, JoinType type, JoinPathExtraData *extra,
+			   const JoinCondition *condition)
+{
+	add_path(joinrel, join_path(root, joinrel, outerrel->cheapest_total_path,
+								innerrel->cheapest_total_path, false, type,
+								extra, condition));
+
+	/* see join_shared.c */
+	if (joinrel->consider_parallel &&
+		outerrel->partial_pathlist != NIL && innerrel->partial_pathlist != NIL)
+		add_partial_path(joinrel,
+						 join_path(root, joinrel,
+								   linitial(outerrel->partial_pathlist),
+								   linitial(innerrel->partial_pathlist), true,
+								   type, extra, condition));
+}
+
+static bool
+is_usable(const Path *path)
+{
+	return path != NULL && path->param_info == NULL;
+}
+
+/* set_join_pathlist_hook */
+static void
+join_pathlist(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
+			  RelOptInfo *innerrel, JoinType type, JoinPathExtraData *extra)
+{
+	JoinCondition condition;
+
+	if (previous_hook)
+		previous_hook(root, joinrel, outerrel, innerrel, type, extra);
+	if (!neardup_enable_join)
+		return;
+#ifdef USE_ASSERT_CHECKING
+	/*
+	 * Where a partitioned table is changed, a custom join has columns that an
+	 * assertion of PostgreSQL (fix_scan_expr) does not expect, while all else
+	 * treats them well.
+	 */
+	if (root->row_identity_vars != NIL)
+		return;
+#endif
+	if (type != JOIN_INNER && type != JOIN_LEFT && type != JOIN_SEMI &&
+		type != JOIN_ANTI)
+		return;
+	if (!bms_is_empty(joinrel->lateral_relids) ||
+		!is_usable(outerrel->cheapest_total_path) ||
+		!is_usable(innerrel->cheapest_total_path))
+		return;
+	if (find_condition(root, joinrel, outerrel, innerrel, type,
+					   extra->restrictlist, &condition))
+		add_join_paths(root, joinrel, outerrel, innerrel, type, extra,
+					   &condition);
+}
+
+/* Makes the setting known and puts the hook in place. */
+void
+similarity_join_init(void)
+{
+	DefineCustomBoolVariable("neardup.enable_join",
+							 "Enables the planner's use of similarity joins.",
+							 NULL,
+							 &neardup_enable_join,
+							 true,
+							 PGC_USERSET, GUC_EXPLAIN,
+							 NULL, NULL, NULL);
+	DefineCustomEnumVariable("neardup.join_algorithm",
+							 "Sets how similarity joins find candidates.",
+							 "All algorithms find the same pairs; \"auto\" is the fastest.",
+							 &neardup_join_algorithm,
+							 ALGORITHM_AUTO, algorithm_options,
+							 PGC_USERSET, GUC_EXPLAIN,
+							 NULL, NULL, NULL);
+	RegisterCustomScanMethods(&similarity_join_scan_methods);
+	previous_hook = set_join_pathlist_hook;
+	set_join_pathlist_hook = join_pathlist;
+}

@@ -1,0 +1,211 @@
+/*
+ * join_plan.c
+ *		The similarity join's path becomes a plan.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/join/node/join_plan.c
+ */
+#include "postgres.h"
+
+#include "catalog/heap.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/restrictinfo.h"
+
+#include "join/node/join_node.h"
+
+/* Finds the same column or placeholder in a list of expressions. */
+static Node *
+find_same(Node *node, List *forms)
+{
+	ListCell   *lc;
+
+	foreach(lc, forms)
+	{
+		Node	   *form = lfirst(lc);
+
+		if (IsA(node, Var) && IsA(form, Var) &&
+			((Var *) node)->varno == ((Var *) form)->varno &&
+			((Var *) node)->varattno == ((Var *) form)->varattno &&
+			((Var *) node)->varlevelsup == ((Var *) form)->varlevelsup)
+			return form;
+		if (IsA(node, PlaceHolderVar) && IsA(form, PlaceHolderVar) &&
+			((PlaceHolderVar *) node)->phid == ((PlaceHolderVar *) form)->phid &&
+			((PlaceHolderVar *) node)->phlevelsup == ((PlaceHolderVar *) form)->phlevelsup)
+			return form;
+	}
+	return NULL;
+}
+
+/*
+ * Columns and placeholders in these expressions; then those within
+ * placeholders, which matter where a placeholder is made by this join.
+ */
+static List *
+output_forms(List *exprs)
+{
+	int			flags = PVC_RECURSE_AGGREGATES | PVC_RECURSE_WINDOWFUNCS;
+
+	return list_concat(pull_var_clause((Node *) exprs,
+									   flags | PVC_INCLUDE_PLACEHOLDERS),
+					   pull_var_clause((Node *) exprs,
+									   flags | PVC_RECURSE_PLACEHOLDERS));
+}
+
+/*
+ * Columns and placeholders as they look above the join.  From version 16 on
+ * they tell which outer joins may have made them null, and are told apart by
+ * it: what goes into the join without that mark comes out of it with one.
+ * All expressions of the node are matched with its custom_scan_tlist, so all
+ * must have one form.
+ */
+static Node *
+to_output_form(Node *node, List *forms)
+{
+	if (node == NULL)
+		return NULL;
+	if (IsA(node, Var) || IsA(node, PlaceHolderVar))
+	{
+		Node	   *form = find_same(node, forms);
+
+		return form ? copyObject(form) : copyObject(node);
+	}
+	return expression_tree_mutator(node, to_output_form, forms);
+}
+
+/*
+ * Where a partitioned table is changed, what tells its rows is a column of no
+ * relation (ROWID_VAR) until PostgreSQL has matched the plan's columns.  Notes
+ * which column of the table it is, for EXPLAIN: see name_row_identities().
+ */
+static void
+note_row_identity(PlannerInfo *root, Var *var)
+{
+	RowIdentityVarInfo *info;
+	const FormData_pg_attribute *column;
+
+	if (!IsA(var, Var) || var->varno != ROWID_VAR)
+		return;
+	info = list_nth(root->row_identity_vars, var->varattno - 1);
+	column = SystemAttributeByName(info->rowidname);
+	var->varnosyn = root->parse->resultRelation;
+	var->varattnosyn = column != NULL ? column->attnum : InvalidAttrNumber;
+}
+
+/* The children's columns side by side, in output form. */
+static List *
+child_columns(PlannerInfo *root, List *custom_plans, List *forms)
+{
+	List	   *columns = NIL;
+	ListCell   *lc;
+	ListCell   *lc2;
+
+	foreach(lc, custom_plans)
+	{
+		foreach(lc2, ((Plan *) lfirst(lc))->targetlist)
+		{
+			TargetEntry *entry = lfirst_node(TargetEntry, lc2);
+			Expr	   *expr = (Expr *) to_output_form((Node *) entry->expr,
+													   forms);
+
+			note_row_identity(root, (Var *) expr);
+			columns = lappend(columns,
+							  makeTargetEntry(expr, list_length(columns) + 1,
+											  NULL, false));
+		}
+	}
+	return columns;
+}
+
+/* By security level, then by cost, as core orders the clauses of a node. */
+static int
+compare_clauses(const RestrictInfo *x, const RestrictInfo *y)
+{
+	if (x->security_level != y->security_level)
+		return x->security_level < y->security_level ? -1 : 1;
+	if (x->eval_cost.per_tuple != y->eval_cost.per_tuple)
+		return x->eval_cost.per_tuple < y->eval_cost.per_tuple ? -1 : 1;
+	return 0;
+}
+
+/* The clauses in the order to be worked out; stable, as core's order is. */
+static List *
+ordered_clauses(PlannerInfo *root, List *rinfos)
+{
+	List	   *ordered = NIL;
+	QualCost	cost;
+	ListCell   *lc;
+
+	cost_qual_eval(&cost, rinfos, root);	/* fills eval_cost */
+	foreach(lc, rinfos)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+		int			place = list_length(ordered);
+
+		while (place > 0 &&
+			   compare_clauses(rinfo, list_nth(ordered, place - 1)) < 0)
+			place--;
+		ordered = list_insert_nth(ordered, place, rinfo);
+	}
+	return ordered;
+}
+
+/* How many of the clauses, which are in order, come before the condition. */
+static int
+clauses_before(List *clauses, RestrictInfo *condition)
+{
+	int			n = 0;
+
+	while (list_nth(clauses, n) != condition)
+		n++;
+	return list_length(extract_actual_clauses(list_copy_head(clauses, n),
+											  false));
+}
+
+/* CustomPathMethods.PlanCustomPath */
+Plan *
+similarity_join_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
+					 List *tlist, List *clauses, List *custom_plans)
+{
+	CustomScan *scan = makeNode(CustomScan);
+	List	   *private = path->custom_private;
+	RestrictInfo *condition = list_nth(private, PATH_CONDITION);
+	List	   *in_order =
+		ordered_clauses(root, list_nth(private, PATH_CLAUSES));
+	List	   *filter;
+	List	   *qual;
+	Plan	   *outer = linitial(custom_plans);
+	bool		self_join = path_private(path, PATH_SELF) &&
+		selfjoin_unite_columns(outer, lsecond(custom_plans));
+	List	   *forms;
+
+	filter = remaining_clauses(in_order, condition,
+							   path_private(path, PATH_IMPLIED));
+	filter = extract_actual_clauses(filter, false);
+	qual = ordered_clauses(root, list_nth(private, PATH_QUAL));
+	qual = extract_actual_clauses(qual, false);
+
+	/* core may have kept the real tlist to itself: then this one is empty */
+	forms = output_forms(list_make2(rel->reltarget->exprs, qual));
+	scan->scan.plan.targetlist = tlist;
+	scan->scan.scanrelid = 0;
+	scan->flags = path->flags;
+	scan->custom_plans = custom_plans;
+	scan->custom_scan_tlist = child_columns(root, custom_plans, forms);
+	scan->custom_exprs = (List *)
+		to_output_form((Node *) list_make3(condition->clause, filter, qual),
+					   forms);
+	Assert(list_length(scan->custom_exprs) == JOIN_EXPR_COUNT);
+	scan->custom_private = list_make5(list_nth(private, PATH_TYPE),
+									  makeInteger(list_length(outer->targetlist)),
+									  list_nth(private, PATH_LEFT_IS_INNER),
+									  makeInteger(clauses_before(in_order,
+																 condition)),
+									  makeInteger(self_join));
+	Assert(list_length(scan->custom_private) == JOIN_PRIVATE_COUNT);
+	scan->methods = &similarity_join_scan_methods;
+	return &scan->scan.plan;
+}

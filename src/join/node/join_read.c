@@ -1,0 +1,288 @@
+/*
+ * join_read.c
+ *		Reading the sides of a similarity join into the engine.
+ *
+ * Both are read to their ends, the inner one first: of each row what is wanted
+ * above the join or by its other conditions, with the set of its signature.  If
+ * the sides are one table that is joined with itself, it is read once.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/join/node/join_read.c
+ */
+#include "postgres.h"
+
+#include "executor/executor.h"
+#include "utils/memutils.h"
+
+#include "base/compat.h"
+#include "base/settings.h"
+#include "join/classic/classic.h"
+#include "join/node/join_node.h"
+#include "measures/near.h"
+#include "methods/sketches/lsh.h"
+
+/* Memory of an engine that is not the first: one part in so many. */
+#define OTHERS_SHARE	8
+
+/*
+ * Adds an engine.  The first has all of the memory; others, where signatures
+ * of several kinds come together, a share.
+ */
+static SetJoin *
+add_engine(SimilarityJoinState *state)
+{
+	MemoryContext old = MemoryContextSwitchTo(state->context);
+	size_t		memory = get_hash_memory_limit();
+	bool		keep_signed = state->before != NULL;	/* see makings.c */
+	SetJoinParams params = {
+		.algorithm = chosen_algorithm(neardup_join_algorithm, KIND_SETS,
+									  state->measure),
+		.measure = state->measure,
+		.threshold = state->valid ? state->threshold_value : 1,
+		.self_join = state->self_join,
+		.keep_empty[SIDE_OUTER] = keeps_unmatched(state) || keep_signed,
+		.keep_empty[SIDE_INNER] = keep_signed,
+		.memory = state->nengines == 0 ? memory : memory / OTHERS_SHARE
+	};
+	SetJoin    *engine;
+
+	join_shared_divide(state, &params);
+	engine = setjoin_begin(&params);
+
+	state->engines[state->nengines++] = engine;
+	MemoryContextSwitchTo(old);
+	return engine;
+}
+
+/* The engine for a kind; the first signature tells what the first one is for. */
+static SetJoin *
+engine_for(SimilarityJoinState *state, SignatureKind kind)
+{
+	SetJoin    *engine = state->engines[0];
+
+	for (int i = 0; i < state->nkinds; i++)
+		if (state->kinds[i] == kind)
+			return state->engines[i];
+	if (state->nkinds > 0)
+		engine = add_engine(state);
+	state->kinds[state->nkinds++] = kind;
+	setjoin_use(engine, chosen_algorithm(neardup_join_algorithm, kind,
+										 state->measure));
+	return engine;
+}
+
+/*
+ * Adds a row whose columns, value and signature (or NULL) are known, unless
+ * nobody will ask for it.
+ */
+void
+join_add_row(SimilarityJoinState *state, JoinSide side, JoinRow *row,
+			 size_t len, const Signature *sig)
+{
+	SetJoin    *engine = state->engines[0];
+	uint32		making = 0;
+	uint32		n = 0;
+	const uint64 *set = NULL;
+
+	if (sig != NULL)
+		making = makings_note(state->makings, side, sig, state->measure,
+							  state->recall != NULL);
+	if (making != 0 && state->valid && !makings_last_refused(state->makings))
+	{
+		engine = engine_for(state, makings_last_kind(state->makings));
+		set = signature_as_set(sig, makings_last_kind(state->makings),
+							   state->measure, &n);
+	}
+	if (n == 0 && !(making != 0 && state->before != NULL) &&
+		!(side == SIDE_OUTER && keeps_unmatched(state)))
+		return;
+	row_set_making(row, making);
+	setjoin_add(engine, side, set, n, row, len);
+}
+
+/* What is kept of the current row: of its columns those that are wanted again. */
+static JoinRow *
+make_row(SimilarityJoinState *state, JoinSide side, TupleTableSlot *slot,
+		 int64 value, size_t *len)
+{
+	Datum	   *values = state->values[side];
+	bool	   *isnull = state->isnull[side];
+	int			column = -1;
+	MinimalTuple columns;
+	JoinRow    *row;
+
+	while ((column = bms_next_member(state->columns[side], column)) >= 0)
+		values[column] = slot_getattr(slot, column + 1, &isnull[column]);
+	columns = form_minimal_tuple(slot->tts_tupleDescriptor, values, isnull);
+	*len = offsetof(JoinRow, columns) + columns->t_len;
+	row = MemoryContextAllocHuge(CurrentMemoryContext, *len);
+	row->value = value;
+	memcpy(&row->columns, columns, columns->t_len);
+	return row;
+}
+
+/*
+ * Takes in the current row, or writes it for all who take part in the join.  If
+ * it passes no comparison, it has no signature.
+ */
+static void
+take_row(SimilarityJoinState *state, JoinSide side, TupleTableSlot *slot,
+		 const Signature *sig, SpillFile *file)
+{
+	int64		value;
+	size_t		len;
+	JoinRow    *row;
+
+	if (!comparison_value(&state->comparison, side, slot, &value))
+		sig = NULL;
+	if (sig == NULL && !(side == SIDE_OUTER && keeps_unmatched(state)))
+		return;
+	row = make_row(state, side, slot, value, &len);
+	if (file != NULL)
+		join_shared_write(file, row, len, sig);
+	else
+		join_add_row(state, side, row, len, sig);
+}
+
+/* The signature of the current row, or NULL. */
+static Signature *
+row_signature(SimilarityJoinState *state, JoinSide side)
+{
+	Datum		value;
+	bool		isnull;
+
+	value = ExecEvalExpr(state->keys[side], state->css.ss.ps.ps_ExprContext,
+						 &isnull);
+	return isnull ? NULL : DatumGetSignature(value);
+}
+
+/* See join_node.h */
+void
+join_read_side(SimilarityJoinState *state, JoinSide side, bool any_threshold,
+			   SpillFile *file)
+{
+	ExprContext *econtext = state->css.ss.ps.ps_ExprContext;
+	MemoryContext caller = MemoryContextSwitchTo(state->css.ss.ps.state->es_query_cxt);
+
+	/* what a child makes when it is first asked has to last as long as it */
+	for (;;)
+	{
+		TupleTableSlot *slot = ExecProcNode(join_child(state, side));
+		Signature  *sig = NULL;
+		MemoryContext old;
+
+		if (TupIsNull(slot))
+			break;
+		ResetExprContext(econtext);
+		old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
+		if (side == SIDE_OUTER)
+			econtext->ecxt_outertuple = slot;
+		else
+			econtext->ecxt_innertuple = slot;
+		if (any_threshold)
+			sig = row_signature(state, side);
+		take_row(state, side, slot, sig, file);
+		MemoryContextSwitchTo(old);
+	}
+	ResetExprContext(econtext);
+	MemoryContextSwitchTo(caller);
+}
+
+/* The value of an argument that is the same for all pairs; false if null. */
+static bool
+evaluate_argument(SimilarityJoinState *state, ExprState *argument,
+				  double *value)
+{
+	ExprContext *econtext = state->css.ss.ps.ps_ExprContext;
+	Datum		datum;
+	bool		isnull;
+
+	if (argument == NULL)
+		return true;
+	datum = ExecEvalExprSwitchContext(argument, econtext, &isnull);
+	if (!isnull)
+		*value = DatumGetFloat8(datum);
+	return !isnull;
+}
+
+/*
+ * The threshold, and the recall if there is one; false if one is null.  That
+ * they are valid is not required before two signatures come to be compared:
+ * see makings.c.
+ */
+static bool
+join_arguments(SimilarityJoinState *state)
+{
+	state->threshold_value = neardup_threshold;
+	state->valid = true;
+	if (!evaluate_argument(state, state->threshold, &state->threshold_value) ||
+		!evaluate_argument(state, state->recall, &state->recall_value))
+		return false;
+	state->valid = measure_has_threshold(state->measure,
+										 state->threshold_value) &&
+		(state->recall == NULL ||
+		 lsh_approx_possible(state->threshold_value, state->recall_value));
+	return true;
+}
+
+/*
+ * All rows have been read: goes to the first engine's pairs.  False if other
+ * processes have found them all.
+ */
+static bool
+build_engines(SimilarityJoinState *state)
+{
+	uint64		rows = 0;
+
+	for (int i = 0; i < state->nengines; i++)
+	{
+		uint64		n = setjoin_outer_rows(state->engines[i]);
+
+		state->first_row[i] = rows;
+		rows += n;
+		state->matched[i] = state->shared != NULL ? NULL :
+			MemoryContextAllocZero(state->context, n / 8 + 1);
+	}
+	state->current = 0;
+	if (!join_shared_begin_probes(state, rows))
+		return false;
+	for (int i = 0; i < state->nengines; i++)
+		setjoin_build(state->engines[i]);
+	return true;
+}
+
+/* Reads both sides, the outer one only if it matters. */
+static void
+read_sides(SimilarityJoinState *state, bool any_threshold)
+{
+	if (state->self_join)
+	{
+		join_read_side(state, SIDE_OUTER, any_threshold, NULL);
+		makings_mirror(state->makings);
+		return;
+	}
+	join_read_side(state, SIDE_INNER, any_threshold, NULL);
+	if (makings_on_side(state->makings, SIDE_INNER) || keeps_unmatched(state))
+		join_read_side(state, SIDE_OUTER, any_threshold, NULL);
+}
+
+/* See join_node.h */
+bool
+join_read(SimilarityJoinState *state)
+{
+	bool		any_threshold = join_arguments(state);
+	MemoryContext old = MemoryContextSwitchTo(state->context);
+
+	state->makings = makings_begin();
+	MemoryContextSwitchTo(old);
+	add_engine(state);
+	if (state->shared != NULL)
+		join_shared_read(state, any_threshold);
+	else
+		read_sides(state, any_threshold);
+	if (!build_engines(state))
+		return false;
+	makings_check(state);
+	return true;
+}

@@ -1,0 +1,486 @@
+/*
+ * makings.c
+ *		Signatures of more than one making in a join.
+ *
+ * Signatures of two makings cannot be compared.  A nested loop raises an
+ * error as soon as it comes to compare two; but it works out the cheaper
+ * conditions of the join first, and where these keep the makings apart (say,
+ * a.language = b.language) all is well.  The join does as the nested loop
+ * would: once all rows are there it looks for a pair of rows of two
+ * makings that passes those conditions, and raises the error if there is one.
+ *
+ * In a table with documents of many kinds that would take as long as the
+ * nested loop.  So rows are first put into buckets by what the conditions
+ * want to be equal; only rows that meet another making in their bucket are
+ * looked at in pairs, mostly none.
+ *
+ * Likewise of signatures that do not tell the measure, that
+ * near_duplicate_approx() does not take, and of a threshold or recall that is
+ * none: where a nested loop would come to compare two it is an error, else not.
+ *
+ * If there is no such pair, none that is found later can have two makings,
+ * unless other conditions are volatile.  Those pairs are passed over.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/join/node/makings.c
+ */
+#include "postgres.h"
+
+#include "common/hashfn.h"
+#include "executor/executor.h"
+#include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
+#include "optimizer/optimizer.h"
+#include "utils/hsearch.h"
+#include "utils/lsyscache.h"
+
+#include "datum/signature.h"
+#include "join/node/join_node.h"
+#include "measures/near.h"
+#include "methods/making_name.h"
+#include "methods/sketches/lsh.h"
+
+/* A making, in the table of those that were met. */
+typedef struct NumberedMaking
+{
+	Making		making;			/* hash key */
+	uint32		number;			/* from 1 */
+	SignatureKind kind;			/* if not refused */
+	bool		refused;		/* no two signatures can be compared */
+} NumberedMaking;
+
+struct Makings
+{
+	uint32		n;				/* makings met */
+	uint32		first[2];		/* by JoinSide: the first one; 0: none */
+	NumberedMaking *last;		/* met last */
+	Bitmapset  *refused;		/* numbers of those that are refused */
+	HTAB	   *table;			/* of NumberedMaking */
+};
+
+/* A condition that an expression of each side be equal. */
+typedef struct SideEquality
+{
+	ExprState  *args[2];		/* by JoinSide */
+	FmgrInfo	hash[2];		/* of their values */
+	Oid			collation;
+} SideEquality;
+
+/* Which makings the rows of a bucket have, by JoinSide: a number, or */
+typedef struct Bucket
+{
+	uint32		makings[2];
+} Bucket;
+
+#define NO_MAKING	0
+#define MANY_MAKINGS	PG_UINT32_MAX
+
+#define NBUCKETS	16384		/* power of two */
+
+/* Makings are numbered */
+
+/* No makings as yet, in the current memory context. */
+Makings *
+makings_begin(void)
+{
+	Makings    *makings = palloc0(sizeof(Makings));
+	HASHCTL		ctl = {0};
+
+	ctl.keysize = sizeof(Making);
+	ctl.entrysize = sizeof(NumberedMaking);
+	ctl.hcxt = CurrentMemoryContext;
+	makings->table = hash_create("makings of a similarity join", 16, &ctl,
+								 HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	return makings;
+}
+
+/* Fills in what there is to know about a making that was not met before. */
+static void
+add_making(Makings *makings, NumberedMaking *entry, const Signature *sig,
+		   Measure measure, bool approx)
+{
+	const MethodInfo *method = method_info(sig->making.method);
+	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(makings));
+
+	entry->number = ++makings->n;
+	entry->refused = approx ? !approx_takes(method) :
+		!measure_is_told(method, measure);
+	if (entry->refused)
+		makings->refused = bms_add_member(makings->refused, entry->number);
+	else
+		entry->kind = signature_kind(sig, measure);
+	MemoryContextSwitchTo(old);
+}
+
+/*
+ * Notes the making of a signature of that side; returns its number, from 1.
+ */
+uint32
+makings_note(Makings *makings, JoinSide side, const Signature *sig,
+			 Measure measure, bool approx)
+{
+	if (makings->last == NULL ||
+		!making_equal(&makings->last->making, &sig->making))
+	{
+		bool		found;
+
+		makings->last = hash_search(makings->table, &sig->making, HASH_ENTER,
+									&found);
+		if (!found)
+			add_making(makings, makings->last, sig, measure, approx);
+	}
+	if (makings->first[side] == NO_MAKING)
+		makings->first[side] = makings->last->number;
+	return makings->last->number;
+}
+
+/*
+ * True if signatures of the making that was noted last cannot be compared, even
+ * with each other.
+ */
+bool
+makings_last_refused(const Makings *makings)
+{
+	return makings->last->refused;
+}
+
+/* The kind of the signature that was noted last, if it is not refused. */
+SignatureKind
+makings_last_kind(const Makings *makings)
+{
+	return makings->last->kind;
+}
+
+/* True if a side has a signature. */
+bool
+makings_on_side(const Makings *makings, JoinSide side)
+{
+	return makings->first[side] != NO_MAKING;
+}
+
+/* The rows of the outer side, which were noted, are those of the inner. */
+void
+makings_mirror(Makings *makings)
+{
+	makings->first[SIDE_INNER] = makings->first[SIDE_OUTER];
+}
+
+/* True if there are several, so that not all rows can be compared. */
+static bool
+makings_differ(const Makings *makings)
+{
+	return makings->n > 1;
+}
+
+/* Notes the number in the row, where row_making() finds it. */
+void
+row_set_making(JoinRow *row, uint32 making)
+{
+	RowMaking	number = making;
+
+	StaticAssertStmt(sizeof(row->columns.mt_padding) >= sizeof(number),
+					 "a minimal tuple has room for a number");
+	if (number != making)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("signatures of a join are of more than %d makings",
+						PG_UINT16_MAX),
+				 errhint("Use SET neardup.enable_join = off.")));
+	memcpy(row->columns.mt_padding, &number, sizeof(number));
+}
+
+/* Conditions that come before the near-duplicate condition */
+
+/* Notes which sides' columns an expression has. */
+static bool
+note_sides(Node *node, void *context)
+{
+	bool	   *sides = context;
+
+	if (node == NULL)
+		return false;
+	if (IsA(node, Var))
+		sides[((Var *) node)->varno == OUTER_VAR ? SIDE_OUTER : SIDE_INNER] = true;
+	return expression_tree_walker(node, note_sides, context);
+}
+
+/* True if an expression has columns of that side only. */
+static bool
+is_of_side(Node *expr, JoinSide side)
+{
+	bool		sides[2] = {false, false};
+
+	note_sides(expr, sides);
+	return sides[side] && !sides[side == SIDE_OUTER ? SIDE_INNER : SIDE_OUTER] &&
+		!contain_subplans(expr) && !contain_volatile_functions(expr);
+}
+
+/* The condition as an equality whose values can be hashed, or NULL. */
+static SideEquality *
+side_equality(Node *clause, PlanState *ps)
+{
+	OpExpr	   *op = (OpExpr *) clause;
+	Node	   *args[2];
+	SideEquality *equality;
+	Oid			hash[2];
+	bool		commuted;
+
+	if (!IsA(clause, OpExpr) || list_length(op->args) != 2)
+		return NULL;
+	args[0] = linitial(op->args);
+	args[1] = lsecond(op->args);
+	commuted = is_of_side(args[0], SIDE_INNER);
+	if (!is_of_side(args[commuted], SIDE_OUTER) ||
+		!is_of_side(args[!commuted], SIDE_INNER) ||
+		!op_strict(op->opno) ||
+		!op_hashjoinable(op->opno, exprType(args[0])) ||
+		!get_op_hash_functions(op->opno, &hash[0], &hash[1]))
+		return NULL;
+	equality = palloc(sizeof(SideEquality));
+	for (int i = 0; i < 2; i++)
+	{
+		JoinSide	side = i == commuted ? SIDE_OUTER : SIDE_INNER;
+
+		equality->args[side] = ExecInitExpr((Expr *) args[i], ps);
+		fmgr_info(hash[i], &equality->hash[side]);
+	}
+	equality->collation = op->inputcollid;
+	return equality;
+}
+
+/* Takes the conditions that a nested loop works out first: a list. */
+void
+makings_init(SimilarityJoinState *state, List *before)
+{
+	PlanState  *ps = &state->css.ss.ps;
+	ListCell   *lc;
+
+	state->before = ExecInitQual(before, ps);
+	foreach(lc, before)
+	{
+		SideEquality *equality = side_equality(lfirst(lc), ps);
+
+		if (equality != NULL)
+			state->equalities = lappend(state->equalities, equality);
+	}
+}
+
+/* Looking for a pair */
+
+/* Goes through the rows of a side that have a signature. */
+typedef struct RowScan
+{
+	SimilarityJoinState *state;
+	JoinSide	side;
+	int			engine;
+	uint32		making;			/* of the current row */
+	uint32		bucket;
+} RowScan;
+
+static void
+scan_begin(RowScan *scan, SimilarityJoinState *state, JoinSide side)
+{
+	scan->state = state;
+	scan->side = side;
+	scan->engine = 0;
+	setjoin_rows(state->engines[0], side);
+}
+
+/*
+ * Finds the bucket of the current row; false if one of the equalities is of
+ * nothing, as it is never true then.
+ */
+static bool
+find_bucket(RowScan *scan)
+{
+	ExprContext *econtext = scan->state->css.ss.ps.ps_ExprContext;
+	uint32		bucket = 0;
+	ListCell   *lc;
+
+	foreach(lc, scan->state->equalities)
+	{
+		SideEquality *equality = lfirst(lc);
+		Datum		value;
+		bool		isnull;
+
+		value = ExecEvalExprSwitchContext(equality->args[scan->side],
+										  econtext, &isnull);
+		if (isnull)
+			return false;
+		value = FunctionCall1Coll(&equality->hash[scan->side],
+								  equality->collation, value);
+		bucket = hash_combine(bucket, DatumGetUInt32(value));
+	}
+	scan->bucket = bucket & (NBUCKETS - 1);
+	return true;
+}
+
+/* Makes the next row the current one, also for conditions; false at the end. */
+static bool
+scan_next(RowScan *scan)
+{
+	SimilarityJoinState *state = scan->state;
+	ExprContext *econtext = state->css.ss.ps.ps_ExprContext;
+	TupleTableSlot *slot = state->rows[scan->side];
+
+	for (;;)
+	{
+		uint32		rowno;
+		const JoinRow *row = setjoin_rows_next(state->engines[scan->engine],
+											scan->side, &rowno);
+
+		CHECK_FOR_INTERRUPTS();
+		if (row == NULL)
+		{
+			if (++scan->engine == state->nengines)
+				return false;
+			setjoin_rows(state->engines[scan->engine], scan->side);
+			continue;
+		}
+		scan->making = row_making(row);
+		if (scan->making == NO_MAKING)
+			continue;
+		ExecStoreMinimalTuple(unconstify(MinimalTupleData *, &row->columns), slot,
+							  false);
+		if (scan->side == SIDE_OUTER)
+			econtext->ecxt_outertuple = slot;
+		else
+			econtext->ecxt_innertuple = slot;
+		ResetExprContext(econtext);
+		if (find_bucket(scan))
+			return true;
+	}
+}
+
+/* Notes the makings of a side's rows in their buckets. */
+static void
+fill_buckets(SimilarityJoinState *state, JoinSide side, Bucket *buckets)
+{
+	RowScan		scan;
+
+	scan_begin(&scan, state, side);
+	while (scan_next(&scan))
+	{
+		uint32	   *making = &buckets[scan.bucket].makings[side];
+
+		if (*making == NO_MAKING)
+			*making = scan.making;
+		else if (*making != scan.making)
+			*making = MANY_MAKINGS;
+	}
+}
+
+/* True if the row cannot be compared with one of any making. */
+static bool
+is_refused(const RowScan *scan)
+{
+	return !scan->state->valid ||
+		bms_is_member(scan->making, scan->state->makings->refused);
+}
+
+/*
+ * True if there is a row on the other side of the row's bucket that it cannot
+ * be compared with.
+ */
+static bool
+meets_other(const RowScan *scan, const Bucket *buckets)
+{
+	JoinSide	side = scan->side == SIDE_OUTER ? SIDE_INNER : SIDE_OUTER;
+	uint32		making = buckets[scan->bucket].makings[side];
+
+	return making != NO_MAKING &&
+		(making != scan->making || is_refused(scan));
+}
+
+/* The making of that number. */
+static Making
+numbered_making(const Makings *makings, uint32 number)
+{
+	Making		making = {0};
+	NumberedMaking *entry;
+	HASH_SEQ_STATUS status;
+
+	hash_seq_init(&status, makings->table);
+	while ((entry = hash_seq_search(&status)) != NULL)
+		if (entry->number == number)
+			making = entry->making;
+	return making;
+}
+
+/*
+ * Raises the error that it is to compare an outer and an inner making, as the
+ * condition itself does.
+ */
+static void
+refuse_makings(SimilarityJoinState *state, uint32 outer, uint32 inner)
+{
+	Making		found[2] = {numbered_making(state->makings, outer),
+		numbered_making(state->makings, inner)};
+	Signature  *sig;
+
+	threshold_require_valid(state->threshold_value, state->measure);
+	if (state->recall != NULL)
+		(void) lsh_approx_banding(state->threshold_value, state->recall_value);
+	making_require_equal(&found[state->left],
+						 &found[state->left == SIDE_OUTER ? SIDE_INNER : SIDE_OUTER]);
+	if (state->recall != NULL)
+		approx_require_method(method_info(found[0].method));
+	sig = signature_alloc(&found[0], 0);
+	measure_refuse(sig, measure_name(state->left == SIDE_OUTER ?
+									 state->measure :
+									 measure_commute(state->measure)));
+}
+
+/* Goes through the pairs of rows that meet in a bucket. */
+static void
+check_pairs(SimilarityJoinState *state, const Bucket *buckets)
+{
+	RowScan		outer;
+	RowScan		inner;
+
+	scan_begin(&outer, state, SIDE_OUTER);
+	while (scan_next(&outer))
+	{
+		if (!meets_other(&outer, buckets))
+			continue;
+		scan_begin(&inner, state, SIDE_INNER);
+		while (scan_next(&inner))
+			if (inner.bucket == outer.bucket &&
+				(inner.making != outer.making || is_refused(&outer)) &&
+				ExecQual(state->before, state->css.ss.ps.ps_ExprContext))
+				refuse_makings(state, outer.making, inner.making);
+	}
+}
+
+/*
+ * Raises an error if a nested loop would come to compare signatures that
+ * cannot be compared.  All rows have been read, nothing has been joined.
+ */
+void
+makings_check(SimilarityJoinState *state)
+{
+	Makings    *makings = state->makings;
+	Bucket	   *buckets;
+
+	if ((state->valid && !makings_differ(makings) && makings->refused == NULL) ||
+		!makings_on_side(makings, SIDE_OUTER) ||
+		!makings_on_side(makings, SIDE_INNER))
+		return;
+	if (state->before == NULL)
+	{
+		uint32		outer = makings->first[SIDE_OUTER];
+		uint32		inner = makings->first[SIDE_INNER];
+
+		/* if they are equal they are the very first, and there may be a second */
+		refuse_makings(state, outer,
+					   outer == inner && makings_differ(makings) ? 2 : inner);
+	}
+	buckets = MemoryContextAllocZero(state->context,
+									 NBUCKETS * sizeof(Bucket));
+	fill_buckets(state, SIDE_OUTER, buckets);
+	fill_buckets(state, SIDE_INNER, buckets);
+	check_pairs(state, buckets);
+	pfree(buckets);
+}

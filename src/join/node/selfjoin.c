@@ -1,0 +1,248 @@
+/*
+ * selfjoin.c
+ *		Joins of a table with itself, which read it once.
+ *
+ * Deduplication joins a table with itself: both sides are scans of one table,
+ * with the same conditions, and so have the same rows.  Reading them twice
+ * takes twice the time and twice the memory, and where the signature is an
+ * expression each one is made twice.  Such joins are told by comparing the
+ * two scans; selfjoin_columns.c makes both give the same columns.  Then a row of
+ * the one can stand for a row of the other.
+ *
+ * Only scans that read all of a table, of its partitions, of the branches of
+ * UNION ALL or of a common table expression are compared: of other paths, one
+ * would do as well, but self-joins of large tables have none.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/join/node/selfjoin.c
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
+#include "optimizer/optimizer.h"
+#include "parser/parsetree.h"
+#include "rewrite/rewriteManip.h"
+
+#include "base/compat.h"
+#include "join/node/join_node.h"
+
+/* See join_node.h */
+Node *
+selfjoin_moved(Node *node, Index from, Index to)
+{
+	Node	   *copy = copyObject(node);
+
+	ChangeVarNodes(copy, from, to, 0);
+	return copy;
+}
+
+/* True if these are expressions of the same value for each row. */
+static bool
+same_value(Node *outer, Index outer_relid, Node *inner, Index inner_relid)
+{
+	return !contain_volatile_functions(outer) && !contain_subplans(outer) &&
+		equal(selfjoin_moved(outer, outer_relid, inner_relid), inner);
+}
+
+/* The same of each of two lists. */
+static bool
+same_values(List *outer, Index outer_relid, List *inner, Index inner_relid)
+{
+	return list_length(outer) == list_length(inner) &&
+		same_value((Node *) outer, outer_relid, (Node *) inner, inner_relid);
+}
+
+/* What a path is of: a table, a common table expression, a subquery. */
+static RangeTblEntry *
+path_relation(PlannerInfo *root, Path *path)
+{
+	return planner_rt_fetch(path->parent->relid, root);
+}
+
+/* True if these are one table, or one common table expression. */
+static bool
+same_relation(const RangeTblEntry *outer, const RangeTblEntry *inner)
+{
+	if (outer->rtekind != inner->rtekind)
+		return false;
+	if (outer->rtekind == RTE_RELATION)
+		return outer->relid == inner->relid;
+	return outer->rtekind == RTE_CTE &&
+		outer->ctelevelsup == inner->ctelevelsup &&
+		strcmp(outer->ctename, inner->ctename) == 0;
+}
+
+/* True if both relations' own conditions let through the same rows. */
+static bool
+same_conditions(RelOptInfo *outer, RelOptInfo *inner)
+{
+	ListCell   *lc;
+	ListCell   *lc2;
+
+	if (list_length(outer->baserestrictinfo) !=
+		list_length(inner->baserestrictinfo))
+		return false;
+	forboth(lc, outer->baserestrictinfo, lc2, inner->baserestrictinfo)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+		RestrictInfo *rinfo2 = lfirst_node(RestrictInfo, lc2);
+
+		if (rinfo->pseudoconstant || rinfo2->pseudoconstant ||
+			!same_value((Node *) rinfo->clause, outer->relid,
+						(Node *) rinfo2->clause, inner->relid))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * True if the outer scan fetches all columns that the inner one does.  A
+ * foreign server has been told which ones to send.
+ */
+static bool
+has_columns_of(RelOptInfo *outer, RelOptInfo *inner)
+{
+	ListCell   *lc;
+
+	foreach(lc, inner->reltarget->exprs)
+		if (!list_member(outer->reltarget->exprs,
+						 selfjoin_moved(lfirst(lc), inner->relid,
+										outer->relid)))
+			return false;
+	return true;
+}
+
+/*
+ * True if columns of what was appended are the same of these two children, up
+ * to the relations that were asked for.
+ */
+static bool
+same_translation(PlannerInfo *outer_root, Index outer, Index outer_parent,
+				 PlannerInfo *inner_root, Index inner, Index inner_parent)
+{
+	while (outer != outer_parent && inner != inner_parent)
+	{
+		AppendRelInfo *info = outer_root->append_rel_array[outer];
+		AppendRelInfo *info2 = inner_root->append_rel_array[inner];
+
+		if (info == NULL || info2 == NULL ||
+			!same_values(info->translated_vars, outer,
+						 info2->translated_vars, inner))
+			return false;
+		outer = info->parent_relid;
+		inner = info2->parent_relid;
+	}
+	return outer == outer_parent && inner == inner_parent;
+}
+
+static bool same_rows(PlannerInfo *outer_root, Path *outer,
+					  PlannerInfo *inner_root, Path *inner);
+
+/* True if both append the same rows. */
+static bool
+same_appended(PlannerInfo *outer_root, AppendPath *outer,
+			  PlannerInfo *inner_root, AppendPath *inner)
+{
+	ListCell   *lc;
+	ListCell   *lc2;
+
+	if (list_length(outer->subpaths) != list_length(inner->subpaths))
+		return false;
+	forboth(lc, outer->subpaths, lc2, inner->subpaths)
+	{
+		Path	   *child = lfirst(lc);
+		Path	   *child2 = lfirst(lc2);
+
+		if (!same_rows(outer_root, child, inner_root, child2) ||
+			!same_translation(outer_root, child->parent->relid,
+							  outer->path.parent->relid,
+							  inner_root, child2->parent->relid,
+							  inner->path.parent->relid))
+			return false;
+	}
+	return true;
+}
+
+/* A subquery as it is whichever of its columns are wanted. */
+static Query *
+subquery_of(PlannerInfo *root, Path *path)
+{
+	Query	   *query = copyObject(path_relation(root, path)->subquery);
+	ListCell   *lc;
+
+	foreach(lc, query->rtable)
+		forget_wanted_columns(lfirst_node(RangeTblEntry, lc));
+	return query;
+}
+
+/* True if both are one subquery; its conditions may have gone into it. */
+static bool
+same_subquery(PlannerInfo *outer_root, SubqueryScanPath *outer,
+			  PlannerInfo *inner_root, SubqueryScanPath *inner)
+{
+	RelOptInfo *outer_rel = outer->path.parent;
+	RelOptInfo *inner_rel = inner->path.parent;
+	Query	   *query = subquery_of(outer_root, &outer->path);
+
+	return equal(query, subquery_of(inner_root, &inner->path)) &&
+		!contain_volatile_functions((Node *) query) &&
+		same_conditions(outer_rel, inner_rel) &&
+		same_rows(outer_rel->subroot, outer->subpath,
+				  inner_rel->subroot, inner->subpath);
+}
+
+/* A path without the projection on top of it, which does not change rows. */
+static Path *
+projected(Path *path)
+{
+	return IsA(path, ProjectionPath) ? ((ProjectionPath *) path)->subpath : path;
+}
+
+/* True if both paths read the same rows. */
+static bool
+same_rows(PlannerInfo *outer_root, Path *outer,
+		  PlannerInfo *inner_root, Path *inner)
+{
+	check_stack_depth();
+	outer = projected(outer);
+	inner = projected(inner);
+	if (outer->pathtype != inner->pathtype ||
+		!IS_SIMPLE_REL(outer->parent) || !IS_SIMPLE_REL(inner->parent))
+		return false;
+	switch (outer->pathtype)
+	{
+		case T_ForeignScan:
+			if (!has_columns_of(outer->parent, inner->parent))
+				return false;
+			/* FALLTHROUGH */
+		case T_SeqScan:
+		case T_CteScan:
+			return same_relation(path_relation(outer_root, outer),
+								 path_relation(inner_root, inner)) &&
+				same_conditions(outer->parent, inner->parent);
+		case T_Append:
+			return same_appended(outer_root, (AppendPath *) outer,
+								 inner_root, (AppendPath *) inner);
+		case T_SubqueryScan:
+			return same_subquery(outer_root, (SubqueryScanPath *) outer,
+								 inner_root, (SubqueryScanPath *) inner);
+		default:
+			return false;
+	}
+}
+
+/*
+ * True if the paths give the same rows, with the same signatures: of an outer
+ * and an inner row, these are the expressions.
+ */
+bool
+selfjoin_paths(PlannerInfo *root, Path *outer, Path *inner,
+			   Expr *outer_signature, Expr *inner_signature)
+{
+	return same_rows(root, outer, root, inner) &&
+		same_value((Node *) outer_signature, outer->parent->relid,
+				   (Node *) inner_signature, inner->parent->relid);
+}

@@ -1,0 +1,92 @@
+/*
+ * coordinates.c
+ *		Signatures of a few hashes, one of which is equal in near-duplicates.
+ *
+ * The lexical methods boil a document down to one hash of what is
+ * characteristic of it, or a few, each made in another way, so that a small
+ * change leaves at least one as it was.  Two documents are near-duplicates if
+ * one coordinate agrees, and their similarity is the share of those that do.
+ * The threshold of a condition means nothing to them.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/methods/lexical/coordinates.c
+ */
+#include "postgres.h"
+
+#include "methods/lexical/coordinates.h"
+
+uint64
+coordinates_equal(const Signature *a, const Signature *b)
+{
+	uint64		n = Min(SIGNATURE_NVALUES(a), SIGNATURE_NVALUES(b));
+	uint64		equal = 0;
+
+	for (uint64 i = 0; i < n; i++)
+		equal += a->values[i] == b->values[i] &&
+			a->values[i] != NO_COORDINATE;
+	return equal;
+}
+
+double
+coordinates_similarity(const Signature *a, const Signature *b)
+{
+	uint64		n = Max(SIGNATURE_NVALUES(a), SIGNATURE_NVALUES(b));
+
+	return n == 0 ? 0 : (double) coordinates_equal(a, b) / n;
+}
+
+bool
+coordinates_near(const Signature *a, const Signature *b, double threshold)
+{
+	return coordinates_equal(a, b) > 0;
+}
+
+uint64
+coordinates_hamming(const Signature *a, const Signature *b)
+{
+	return Max(SIGNATURE_NVALUES(a), SIGNATURE_NVALUES(b)) -
+		coordinates_equal(a, b);
+}
+
+void
+coordinates_row_keys(const Signature *sig, double threshold, KeyList *keys)
+{
+	uint64		n = SIGNATURE_NVALUES(sig);
+
+	for (uint64 i = 0; i < n; i++)
+	{
+		if (sig->values[i] != NO_COORDINATE)
+			keys_add(keys, key_of_value(sig->values[i], i, n));
+	}
+}
+
+bool
+coordinates_query_keys(const Signature *sig, double built, double threshold,
+					   KeyList *keys, uint32 *need)
+{
+	coordinates_row_keys(sig, threshold, keys);
+	*need = 1;
+	return true;
+}
+
+const char *
+coordinate_check(const Signature *sig)
+{
+	if (SIGNATURE_NVALUES(sig) != 1 || sig->values[0] == NO_COORDINATE)
+		return "It does not have one value, which is not zero.";
+	return NULL;
+}
+
+Signature *
+coordinates_alloc(const Site *site, Method method, uint32 param0,
+				  uint32 param1, size_t n)
+{
+	Making		making = site->analysis->making;
+
+	making.method = method;
+	making.width = 64;
+	making.param[0] = param0;
+	making.param[1] = param1;
+	return signature_alloc(&making, n);
+}

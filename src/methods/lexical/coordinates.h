@@ -1,0 +1,49 @@
+/*
+ * coordinates.h
+ *		Signatures of a few hashes, one of which is equal in near-duplicates.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/methods/lexical/coordinates.h
+ */
+#ifndef NEARDUP_COORDINATES_H
+#define NEARDUP_COORDINATES_H
+
+#include "methods/method.h"
+#include "site/site.h"
+
+/* A coordinate that a document does not have; equal to nothing. */
+#define NO_COORDINATE	UINT64CONST(0)
+
+/* How many coordinates are there in both and equal. */
+extern uint64 coordinates_equal(const Signature *a, const Signature *b);
+
+/* Callbacks of MethodInfo: near-duplicates if any coordinate is equal. */
+extern double coordinates_similarity(const Signature *a, const Signature *b);
+extern bool coordinates_near(const Signature *a, const Signature *b,
+							 double threshold);
+extern uint64 coordinates_hamming(const Signature *a, const Signature *b);
+extern void coordinates_row_keys(const Signature *sig, double threshold,
+								 KeyList *keys);
+extern bool coordinates_query_keys(const Signature *sig, double built,
+								   double threshold, KeyList *keys,
+								   uint32 *need);
+
+/* Of methods with one coordinate, which is always there. */
+extern const char *coordinate_check(const Signature *sig);
+
+/*
+ * A signature of n coordinates, all NO_COORDINATE, made by a method with these
+ * parameters from what the site reads.
+ */
+extern Signature *coordinates_alloc(const Site *site, Method method,
+									uint32 param0, uint32 param1, size_t n);
+
+/* A hash as a coordinate: never NO_COORDINATE. */
+static inline uint64
+as_coordinate(uint64 hash)
+{
+	return hash == NO_COORDINATE ? 1 : hash;
+}
+
+#endif							/* NEARDUP_COORDINATES_H */

@@ -1,0 +1,350 @@
+/*
+ * descriptive_words.c
+ *		Descriptive words: which words of a given set a document uses more than
+ *		a given share.
+ *
+ * The signature is a vector with a bit for each word of the set, kept as the
+ * set of the words whose bit is one.  Documents are near-duplicates if their
+ * vectors are the same.  The set of words, and the share of each from which on
+ * the bit is one, come from word_set_agg().
+ *
+ * A document none of whose bits is one has no signature.
+ *
+ * Source: Ilyinsky, Kuzmin, Melkov and Segalovich, "An efficient method to
+ * detect duplicates of Web documents with the use of inverted index" (WWW
+ * 2002).
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/methods/lexical/descriptive_words.c
+ */
+#include "postgres.h"
+
+#include "access/detoast.h"
+#include "catalog/pg_type.h"
+#include "executor/executor.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/memutils.h"
+
+#include "algebra/sets.h"
+#include "base/compat.h"
+#include "base/hash.h"
+#include "base/interrupts.h"
+#include "base/linear_probing.h"
+#include "base/sort_uint64.h"
+#include "corpus/bag.h"
+#include "methods/lexical/coordinates.h"
+
+PG_FUNCTION_INFO_V1(descriptive_words);
+
+static double vector_similarity(const Signature *a, const Signature *b);
+static bool vector_near(const Signature *a, const Signature *b,
+						double threshold);
+static uint64 vector_hamming(const Signature *a, const Signature *b);
+static void vector_row_keys(const Signature *sig, double threshold,
+							KeyList *keys);
+static bool vector_query_keys(const Signature *sig, double built,
+							  double threshold, KeyList *keys, uint32 *need);
+static bool vector_value_keys(const Signature *sig, double built,
+							  double threshold, KeyList *keys, uint32 *need);
+static const char *vector_check(const Signature *sig);
+
+const MethodInfo descriptive_words_method = {
+	.name = "descriptive_words", .method = METHOD_DESCRIPTIVE_WORDS,
+	.width = 64, .analysed = ANALYSED_ALWAYS, .set = true, .nparams = 2,
+	.check = vector_check,
+	.similarity = vector_similarity, .near = vector_near,
+	.hamming = vector_hamming,
+	.row_keys = vector_row_keys, .query_keys = vector_query_keys,
+	.value_keys = vector_value_keys
+};
+
+/* Measures */
+
+static const char *
+vector_check(const Signature *sig)
+{
+	if (SIGNATURE_NVALUES(sig) == 0)
+		return "It has no word.";
+	if (SIGNATURE_NVALUES(sig) > sig->making.param[0])
+		return "It has more words than its set.";
+	if (sig->nfeatures != SIGNATURE_NVALUES(sig))
+		return "The number of its features is not that of its values.";
+	return NULL;
+}
+
+static uint64
+common_words(const Signature *a, const Signature *b)
+{
+	return set_overlap(a->values, SIGNATURE_NVALUES(a),
+					   b->values, SIGNATURE_NVALUES(b));
+}
+
+/* The share of equal ones among the bits that are one in either. */
+static double
+vector_similarity(const Signature *a, const Signature *b)
+{
+	uint64		common = common_words(a, b);
+
+	return (double) common /
+		(SIGNATURE_NVALUES(a) + SIGNATURE_NVALUES(b) - common);
+}
+
+static bool
+vector_near(const Signature *a, const Signature *b, double threshold)
+{
+	return SIGNATURE_NVALUES(a) == SIGNATURE_NVALUES(b) &&
+		memcmp(a->values, b->values, SIGNATURE_BYTES(a)) == 0;
+}
+
+/* Bits that differ. */
+static uint64
+vector_hamming(const Signature *a, const Signature *b)
+{
+	return SIGNATURE_NVALUES(a) + SIGNATURE_NVALUES(b) -
+		2 * common_words(a, b);
+}
+
+/* One key, which stands for the whole vector. */
+static void
+vector_row_keys(const Signature *sig, double threshold, KeyList *keys)
+{
+	keys_add(keys, hash_uint64s(sig->values, SIGNATURE_NVALUES(sig)));
+}
+
+static bool
+vector_query_keys(const Signature *sig, double built, double threshold,
+				  KeyList *keys, uint32 *need)
+{
+	vector_row_keys(sig, threshold, keys);
+	*need = 1;
+	return true;
+}
+
+/* Vectors with words in common need not have a key in common. */
+static bool
+vector_value_keys(const Signature *sig, double built, double threshold,
+				  KeyList *keys, uint32 *need)
+{
+	return false;
+}
+
+/* The set of words, as a call site keeps it */
+
+typedef struct WordThreshold
+{
+	uint64		hash;
+	float		threshold;
+	bool		used;			/* there is a word here */
+} WordThreshold;
+
+typedef struct WordTable
+{
+	MemoryContext context;		/* owns all but itself */
+	struct varlena *datum;		/* what it was made of, as it was given */
+	WordThreshold *words;		/* hash table, at most half full */
+	Probing		probing;		/* of its places */
+	size_t		n;
+	text	   *analysis;		/* NULL if there is none */
+	uint32		param;			/* stands for words and thresholds */
+	Bag		   *bag;			/* of the document; of the context above */
+} WordTable;
+
+static void
+bad_word_set(const char *rule)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("word set is not valid"),
+			 errdetail("%s", rule),
+			 errhint("Word sets are made by word_set_agg().")));
+}
+
+/* An array of the composite value that must be there, without nulls. */
+static ArrayType *
+get_array(HeapTupleHeader tuple, int attribute)
+{
+	bool		isnull;
+	Datum		datum = GetAttributeByNum(tuple, attribute, &isnull);
+	ArrayType  *array;
+
+	if (isnull)
+		bad_word_set("Its words and thresholds must not be null.");
+	array = DatumGetArrayTypeP(datum);
+	if (array_contains_nulls(array))
+		bad_word_set("Its words and thresholds must not be null.");
+	return array;
+}
+
+static WordThreshold *
+find_place(const WordTable *table, uint64 hash)
+{
+	size_t		i = probing_first(&table->probing, hash);
+
+	while (table->words[i].used && table->words[i].hash != hash)
+		i = probing_next(&table->probing, i);
+	return &table->words[i];
+}
+
+/* Fills the table from the composite's arrays; all in the table's context. */
+static void
+fill_table(WordTable *table, HeapTupleHeader tuple)
+{
+	ArrayType  *words = get_array(tuple, 2);
+	ArrayType  *thresholds = get_array(tuple, 3);
+	size_t		n = ArrayGetNItems(ARR_NDIM(words), ARR_DIMS(words));
+	const int64 *hashes = (const int64 *) ARR_DATA_PTR(words);
+	const float4 *shares = (const float4 *) ARR_DATA_PTR(thresholds);
+	uint64		sum = 0;
+	size_t		places = probing_places(n);
+
+	if (n != (size_t) ArrayGetNItems(ARR_NDIM(thresholds),
+									 ARR_DIMS(thresholds)))
+		bad_word_set("It does not have as many thresholds as words.");
+	table->words = palloc_extended(places * sizeof(WordThreshold),
+								   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	probing_init(&table->probing, places);
+	table->n = n;
+	for (size_t i = 0; i < n; i++)
+	{
+		WordThreshold *word = find_place(table, (uint64) hashes[i]);
+		uint32		bits;
+
+		CHECK_EVERY(i);
+		if (word->used)
+			bad_word_set("It has a word twice.");
+		/* written so that NaN fails */
+		if (!(shares[i] >= 0 && shares[i] <= 1))
+			bad_word_set("A threshold is a number from 0 to 1.");
+		word->hash = (uint64) hashes[i];
+		word->threshold = shares[i];
+		word->used = true;
+		memcpy(&bits, &shares[i], sizeof(bits));
+		sum += mix64(word->hash + mix64(bits));
+	}
+	table->param = (uint32) mix64(sum);
+}
+
+/* Whether the table was made of the same value. */
+static bool
+is_made_of(const WordTable *table, const struct varlena *datum)
+{
+	return table->datum != NULL &&
+		VARSIZE_ANY(table->datum) == VARSIZE_ANY(datum) &&
+		memcmp(table->datum, datum, VARSIZE_ANY(datum)) == 0;
+}
+
+/*
+ * The table of the word set that is argument n.  A value that is stored out of
+ * line is known by its pointer, and fetched once.
+ */
+static WordTable *
+get_table(Site *site, FunctionCallInfo fcinfo, int n)
+{
+	WordTable  *table = site->extra;
+	struct varlena *datum = (struct varlena *) PG_GETARG_POINTER(n);
+	MemoryContext owner = GetMemoryChunkContext(site);
+	MemoryContext old;
+	HeapTupleHeader tuple;
+	Datum		analysis;
+	bool		isnull;
+
+	if (table == NULL)
+	{
+		old = MemoryContextSwitchTo(owner);
+		table = palloc0(sizeof(WordTable));
+		table->context = AllocSetContextCreate(owner, "neardup word set",
+											   ALLOCSET_DEFAULT_SIZES);
+		table->bag = bag_create();
+		MemoryContextSwitchTo(old);
+		site->extra = table;
+	}
+	if (is_made_of(table, datum))
+		return table;
+	table->datum = NULL;
+	MemoryContextReset(table->context);
+	old = MemoryContextSwitchTo(table->context);
+	tuple = DatumGetHeapTupleHeaderCopy(PointerGetDatum(datum));
+	fill_table(table, tuple);
+	analysis = GetAttributeByNum(tuple, 1, &isnull);
+	table->analysis = isnull ? NULL : DatumGetTextPCopy(analysis);
+	table->datum = palloc(VARSIZE_ANY(datum));
+	memcpy(table->datum, datum, VARSIZE_ANY(datum));
+	MemoryContextSwitchTo(old);
+	return table;
+}
+
+/* The words of the bag whose bit is one, by rising hash; returns how many. */
+static size_t
+choose_words(const WordTable *table, uint64 *hashes)
+{
+	const Bag  *bag = table->bag;
+	size_t		n = 0;
+
+	for (size_t i = 0; i < bag->nwords; i++)
+	{
+		const WordThreshold *word = find_place(table, bag->words[i].hash);
+
+		if (word->used &&
+			(double) bag->words[i].tf / bag->stats.length > word->threshold)
+			hashes[n++] = word->hash;
+	}
+	sort_hashes(hashes, n);
+	return n;
+}
+
+static Datum
+make_signature(FunctionCallInfo fcinfo, Site *site, WordTable *table,
+			   const text *doc)
+{
+	uint64	   *hashes;
+	Signature  *sig;
+	size_t		n;
+
+	site_begin(site, doc);
+	bag_read(table->bag, site->reader);
+	hashes = palloc(Max(table->n, 1) * sizeof(uint64));
+	n = choose_words(table, hashes);
+	if (n == 0)
+		PG_RETURN_NULL();
+	sig = coordinates_alloc(site, METHOD_DESCRIPTIVE_WORDS, table->n,
+							table->param, n);
+	memcpy(sig->values, hashes, n * sizeof(uint64));
+	sig->nfeatures = n;
+	pfree(hashes);
+	PG_RETURN_SIGNATURE(sig);
+}
+
+/* Words are read as the set's were; with a configuration it says nothing. */
+static void
+read_as_word_set(Site *site, FunctionCallInfo fcinfo, const WordTable *table)
+{
+	if (table->analysis == NULL && !site->configured)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("word set has no analysis"),
+				 errhint("Give the text search configuration that it was made with as first argument.")));
+	if (table->analysis != NULL && site->configured)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("word set was made without a text search configuration"),
+				 errdetail("Its analysis is \"%s\".",
+						   text_to_cstring(table->analysis))));
+	if (site->configured)
+		site_read(site, fcinfo, READS_WORDS);
+	else
+		site_read_analysis(site, PG_GETARG_DATUM(0), table->analysis,
+						   READS_WORDS);
+}
+
+/* (doc text, words word_set) */
+Datum
+descriptive_words(PG_FUNCTION_ARGS)
+{
+	Site	   *site = site_get(fcinfo, 2);
+	WordTable  *table = get_table(site, fcinfo, site_argument(site, 1));
+
+	read_as_word_set(site, fcinfo, table);
+	return make_signature(fcinfo, site, table, SITE_GETARG_TEXT(site, 0));
+}

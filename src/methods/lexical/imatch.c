@@ -1,0 +1,259 @@
+/*
+ * imatch.c
+ *		I-Match: the hash of those of a document's words that lie in a lexicon
+ *		of words of middling rarity.
+ *
+ * Words that stand everywhere say nothing, and those that stand hardly
+ * anywhere are often misspelt.  What is left is a set that is much the same in
+ * near-duplicates, and its hash the same if the set is.  To make it more
+ * robust, further lexicons are taken, from each of which a part of the words
+ * has been removed at random, and the signature is the vector of the hashes
+ * under all of them: a change that touches a few words of the set leaves some
+ * hash as it was, and documents are near-duplicates if one coordinate agrees.
+ *
+ * Rarity is the idf of a word divided by the largest that there can be, log N,
+ * which lies from 0 (in all documents) to 1 (in one).  The random lexicons
+ * are not stored: whether a word is in one follows from its hash, the number of
+ * the lexicon and the seed.
+ *
+ * A coordinate under whose lexicon fewer than `minimum` words are left is no
+ * coordinate; a document whose first one is none has no signature.
+ *
+ * Sources: Chowdhury, Frieder, Grossman and McCabe, "Collection statistics for
+ * fast duplicate document detection" (TOIS 2002); Kolcz, Chowdhury and
+ * Alspector, "Improved robustness of signature-based near-replica detection
+ * via lexicon randomization" (KDD 2004).
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/methods/lexical/imatch.c
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "utils/memutils.h"
+
+#include "base/arguments.h"
+#include "base/hash.h"
+#include "corpus/bag.h"
+#include "methods/lexical/coordinates.h"
+
+PG_FUNCTION_INFO_V1(imatch);
+
+#define MAX_LEXICONS	100		/* further ones */
+#define MAX_MINIMUM		10000
+
+static const char *imatch_check(const Signature *sig);
+
+const MethodInfo imatch_method = {
+	.name = "imatch", .method = METHOD_IMATCH, .width = 64,
+	.analysed = ANALYSED_ALWAYS, .nparams = 2,
+	.check = imatch_check,
+	.similarity = coordinates_similarity, .near = coordinates_near,
+	.hamming = coordinates_hamming,
+	.row_keys = coordinates_row_keys, .query_keys = coordinates_query_keys
+};
+
+/* What the user says of the lexicons.  Compared with memcmp. */
+typedef struct Arguments
+{
+	int64		lexicons;		/* further ones */
+	int64		minimum;		/* words in a lexicon for it to count */
+	double		low;			/* least and largest rarity */
+	double		high;
+	double		removed;		/* share that further lexicons lack */
+	int64		seed;
+} Arguments;
+
+/* Kept by a call site. */
+typedef struct IMatch
+{
+	Arguments	arguments;
+	uint64		id;				/* of the lexicon that the rest is of */
+	uint32		least_df;		/* of words of middling rarity */
+	uint32		largest_df;
+	uint32		param;			/* stands for lexicon and arguments */
+	uint64		seeds[MAX_LEXICONS];	/* of the further lexicons */
+	uint64		keep;			/* a word is in one if its number is below */
+	Bag		   *bag;			/* of the document */
+} IMatch;
+
+static const char *
+imatch_check(const Signature *sig)
+{
+	if (sig->making.param[0] > MAX_LEXICONS)
+		return "The number of its lexicons is out of range.";
+	if (SIGNATURE_NVALUES(sig) != sig->making.param[0] + 1)
+		return "The number of its values is not that of its lexicons.";
+	if (sig->values[0] == NO_COORDINATE)
+		return "It has no first coordinate.";
+	return NULL;
+}
+
+/* Arguments n and following: lexicons, minimum, low, high, removed, seed. */
+static Arguments
+get_arguments(FunctionCallInfo fcinfo, int n)
+{
+	Arguments	arguments;
+
+	arguments.lexicons = PG_GETARG_INT32(n);
+	arguments.minimum = PG_GETARG_INT32(n + 1);
+	/* no negative zeros */
+	arguments.low = PG_GETARG_FLOAT8(n + 2) + 0.0;
+	arguments.high = PG_GETARG_FLOAT8(n + 3) + 0.0;
+	arguments.removed = PG_GETARG_FLOAT8(n + 4) + 0.0;
+	arguments.seed = PG_GETARG_INT64(n + 5);
+	return arguments;
+}
+
+static void
+check_arguments(const Arguments *arguments)
+{
+	argument_whole("number of lexicons", arguments->lexicons, 0, MAX_LEXICONS);
+	argument_whole("minimum", arguments->minimum, 1, MAX_MINIMUM);
+	argument_real("least rarity", arguments->low, 0, 1);
+	argument_real("largest rarity", arguments->high, arguments->low, 1);
+	argument_real("removed share", arguments->removed, 0, 0.99);
+}
+
+/*
+ * The smallest df, of 1 .. N + 1, whose rarity is less than a bound, or at most
+ * the bound.
+ */
+static uint32
+df_below(const Lexicon *lexicon, double bound, bool or_equal)
+{
+	uint64		low = 1;
+	uint64		high = Min(lexicon->documents, PG_UINT32_MAX - 1) + 1;
+	double		all = portable_log((double) lexicon->documents);
+
+	while (low < high)
+	{
+		uint64		df = low + (high - low) / 2;
+		double		rarity = lexicon_idf(lexicon, df) / all;
+
+		if (rarity < bound || (or_equal && rarity == bound))
+			high = df;
+		else
+			low = df + 1;
+	}
+	return low;
+}
+
+/* Works out what depends on the lexicon and the arguments. */
+static void
+prepare(IMatch *imatch, const LexiconView *view, const Arguments *arguments)
+{
+	uint64		what[7];
+
+	check_arguments(arguments);
+	imatch->id = view->id;
+	imatch->arguments = *arguments;
+	/* in one document, everything is everywhere */
+	imatch->least_df = imatch->largest_df = 0;
+	if (view->lexicon->documents > 1)
+	{
+		imatch->least_df = df_below(view->lexicon, arguments->high, true);
+		imatch->largest_df = df_below(view->lexicon, arguments->low, false) - 1;
+	}
+	what[0] = view->id;
+	memcpy(&what[1], arguments, sizeof(Arguments));
+	imatch->param = (uint32) hash_uint64s(what, lengthof(what));
+	for (int i = 0; i < arguments->lexicons; i++)
+		imatch->seeds[i] = mix64((uint64) arguments->seed +
+								 mix64((uint64) i + 1));
+	imatch->keep = (uint64) ((1 - arguments->removed) * 4294967296.0);
+}
+
+static IMatch *
+get_imatch(Site *site, const LexiconView *view, Arguments arguments)
+{
+	IMatch	   *imatch = site->extra;
+	MemoryContext old;
+
+	StaticAssertStmt(sizeof(Arguments) == 6 * sizeof(uint64),
+					 "Arguments has padding");
+	if (imatch == NULL)
+	{
+		old = MemoryContextSwitchTo(GetMemoryChunkContext(site));
+		imatch = palloc0(sizeof(IMatch));
+		imatch->bag = bag_create();
+		MemoryContextSwitchTo(old);
+		prepare(imatch, view, &arguments);
+		site->extra = imatch;
+	}
+	else if (imatch->id != view->id ||
+			 memcmp(&imatch->arguments, &arguments, sizeof(Arguments)) != 0)
+		prepare(imatch, view, &arguments);
+	return imatch;
+}
+
+/*
+ * Adds a word to the sums of the lexicons that have it.  A sum of the mixed
+ * hashes of different words does not depend on their order.
+ */
+static inline void
+add_word(const IMatch *imatch, uint64 hash, uint64 *sums, uint32 *counts)
+{
+	uint64		mixed = mix64(hash);
+
+	sums[0] += mixed;
+	counts[0]++;
+	for (int i = 0; i < imatch->arguments.lexicons; i++)
+	{
+		if ((mix64(hash ^ imatch->seeds[i]) >> 32) < imatch->keep)
+		{
+			sums[i + 1] += mixed;
+			counts[i + 1]++;
+		}
+	}
+}
+
+static Datum
+make_signature(FunctionCallInfo fcinfo, Site *site, const LexiconView *view,
+			   const text *doc, Arguments arguments)
+{
+	IMatch	   *imatch = get_imatch(site, view, arguments);
+	const Bag  *bag = imatch->bag;
+	uint64		sums[MAX_LEXICONS + 1] = {0};
+	uint32		counts[MAX_LEXICONS + 1] = {0};
+	Signature  *sig;
+
+	site_begin(site, doc);
+	bag_read(imatch->bag, site->reader);
+	for (size_t i = 0; i < bag->nwords; i++)
+	{
+		const LexiconEntry *entry;
+
+		view_expect(view, bag, i);
+		entry = view_find(view, bag->words[i].hash);
+		if (entry != NULL && entry->df >= imatch->least_df &&
+			entry->df <= imatch->largest_df)
+			add_word(imatch, entry->hash, sums, counts);
+	}
+	if (counts[0] < arguments.minimum)
+		PG_RETURN_NULL();
+	sig = coordinates_alloc(site, METHOD_IMATCH, arguments.lexicons,
+							imatch->param, arguments.lexicons + 1);
+	for (int i = 0; i <= arguments.lexicons; i++)
+		sig->values[i] = counts[i] < arguments.minimum ? NO_COORDINATE :
+			as_coordinate(mix64(sums[i] + counts[i]));
+	sig->nfeatures = counts[0];
+	PG_RETURN_SIGNATURE(sig);
+}
+
+/*
+ * (doc text, lexicon, lexicons int, minimum int, low float8, high float8,
+ * removed float8, seed bigint, analysis text)
+ */
+Datum
+imatch(PG_FUNCTION_ARGS)
+{
+	Site	   *site = site_get(fcinfo, 8);
+	LexiconView *view = site_lexicon(site, fcinfo, 1);
+
+	site_read_for_lexicon(site, fcinfo, view->lexicon, READS_WORDS);
+	return make_signature(fcinfo, site, view, SITE_GETARG_TEXT(site, 0),
+						  get_arguments(fcinfo, site_argument(site, 2)));
+}

@@ -1,0 +1,108 @@
+/*
+ * method.h
+ *		The table of methods: what a signature's values are, and what can be
+ *		done with them.
+ *
+ * A new method is one file, which defines one MethodInfo, and one line in
+ * datum/method_list.h.  Everything else (input and output, measures,
+ * conditions, indexes, the join) asks the table.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/methods/method.h
+ */
+#ifndef NEARDUP_METHOD_H
+#define NEARDUP_METHOD_H
+
+#include "datum/signature.h"
+#include "methods/candidate_keys.h"
+
+/* Whether a method's signatures have an analysis and a shingle size. */
+typedef enum Analysed
+{
+	ANALYSED_NEVER,				/* made from numbers */
+	ANALYSED_ALWAYS,			/* made from text */
+	ANALYSED_AS_SOURCE,			/* made from a set that has one or has not:
+								 * then the unit is UNIT_NONE */
+} Analysed;
+
+/*
+ * A method.  Callbacks may be NULL, each for the reason given; they get
+ * signatures that are well made, and two of them only if they are made alike.
+ * Results are in the current memory context.
+ */
+typedef struct MethodInfo
+{
+	const char *name;			/* as in the text form: letters and _ */
+	Method		method;			/* as stored */
+	uint8		width;			/* bits per value */
+	Analysed	analysed;
+	bool		set;			/* values are distinct features, rising; what
+								 * is measured is the overlap, unless there
+								 * is a similarity below */
+	bool		exact;			/* and they are all of the document's */
+	bool		hashed;			/* values of a set are uniform over 64 bits */
+	bool		sampled;		/* a set of one in param[0] of the features */
+	bool		weighted;		/* a set, too, each feature with a weight: see
+								 * signature_weights() */
+	int			nparams;		/* parameters in use */
+
+	/*
+	 * The rule, as a sentence, that a signature's parameters or values break,
+	 * or NULL.  Width, order of a set and unused parameters have been checked
+	 * by the caller.  NULL: there are no further rules.
+	 */
+	const char *(*check) (const Signature *sig);
+
+	/*
+	 * A signature of this making, which is complete, from the n distinct
+	 * features of a document; the caller sets nfeatures.  Features rise if
+	 * values are a set, too, else they may be in any order.  NULL: not made
+	 * from a set.
+	 */
+	Signature  *(*make) (const Making *making, const uint64 *features,
+						 size_t n);
+
+	/*
+	 * Estimate of the resemblance of the two documents, 0 to 1, and whether
+	 * it is at least the threshold, or whatever the method's rule is.  NULL:
+	 * the values are measured as sets.  Either both or none.
+	 */
+	double		(*similarity) (const Signature *a, const Signature *b);
+	bool		(*near) (const Signature *a, const Signature *b,
+						 double threshold);
+
+	/* The cosine, beside such a similarity.  NULL: it cannot be told. */
+	double		(*cosine) (const Signature *a, const Signature *b);
+
+	/* Number of places in which the signatures differ.  NULL: none defined. */
+	uint64		(*hamming) (const Signature *a, const Signature *b);
+
+	/*
+	 * Candidate keys, see keys.h.  NULL: candidates are found by the prefixes
+	 * of sets.  Either both or none.
+	 */
+	void		(*row_keys) (const Signature *sig, double threshold,
+							 KeyList *keys);
+	bool		(*query_keys) (const Signature *sig, double built,
+							   double threshold, KeyList *keys, uint32 *need);
+
+	/*
+	 * As query_keys, for rows whose similarity reaches the threshold, where
+	 * that is not what `near` says.  NULL: query_keys finds those, too.
+	 */
+	bool		(*value_keys) (const Signature *sig, double built,
+							   double threshold, KeyList *keys, uint32 *need);
+} MethodInfo;
+
+/* The row of a stored number, or of a name; NULL if there is none. */
+extern const MethodInfo *method_info(uint8 method);
+extern const MethodInfo *method_by_name(const char *name, size_t len);
+
+/* minhash_method and so on, each in the file of its method */
+#define METHOD_DECLARATION(capitals, number, name) \
+	extern const MethodInfo name##_method;
+
+METHOD_LIST(METHOD_DECLARATION)
+
+#endif							/* NEARDUP_METHOD_H */

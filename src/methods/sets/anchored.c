@@ -1,0 +1,28 @@
+/*
+ * anchored.c
+ *		Shingles that begin with an anchor.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/methods/sets/anchored.c
+ */
+#include "postgres.h"
+
+#include "methods/sets/selection.h"
+
+/* hash of the anchors, lower and upper half */
+const MethodInfo anchored_method = {
+	.name = "anchored", .method = METHOD_ANCHORED, SELECTION,
+	.analysed = ANALYSED_ALWAYS, .nparams = 2, .check = selection_check
+};
+
+PG_FUNCTION_INFO_V1(anchored_of_text);
+Datum
+anchored_of_text(PG_FUNCTION_ARGS)
+{
+	Site	   *site = site_get(fcinfo, 3);
+
+	site_read_shingles(site, fcinfo, READS_SHINGLES, SITE_GETARG_K(site, 2));
+	PG_RETURN_SIGNATURE(select_by_anchors(fcinfo, site, METHOD_ANCHORED,
+										  select_anchored));
+}

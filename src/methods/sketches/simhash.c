@@ -1,0 +1,275 @@
+/*
+ * simhash.c
+ *		Simhash: 64 random projections of a document, one bit of each.
+ *
+ * A document is the vector of its features; projection i takes each feature
+ * with the sign that bit i of its hash gives.  Bit i of the simhash is the
+ * sign of the sum.  Two documents at an angle of theta agree in a bit with
+ * probability 1 - theta / pi (Charikar, "Similarity estimation techniques
+ * from rounding algorithms", STOC 2002).  Similarity is 1 - h / 64, where h
+ * is the number of bits that differ; Manku, Jain & Das Sarma ("Detecting
+ * near-duplicates for web crawling", WWW 2007) take h <= 3 for web pages,
+ * which is a threshold of 0.953.
+ *
+ * Candidates are found by blocks of bits (Norouzi, Punjani & Fleet, "Fast
+ * search in Hamming space with multi-index hashing", CVPR 2012).  A row is
+ * stored under each of four blocks of 16 bits.  If h <= 4 r + a bits differ,
+ * 0 <= a < 4, then one of the first a + 1 blocks differs in at most r bits,
+ * or one of the others in at most r - 1: else there were (a + 1)(r + 1) +
+ * (3 - a) r = 4 r + a + 1 differences.  So a query looks up its own blocks
+ * with up to so many bits turned.  For h <= 3 that is r = 0, a = 3: four
+ * exact look-ups, Manku's tables.  With three blocks or with five to seven,
+ * which were measured (doc/sketches.md), some thresholds gain and others lose
+ * more.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/methods/sketches/simhash.c
+ */
+#include "postgres.h"
+
+#include "port/pg_bitutils.h"
+
+#include "base/interrupts.h"
+#include "datum/feature.h"
+#include "methods/method.h"
+#include "methods/sketches/sketch.h"
+
+#define BITS			64
+#define BLOCKS			4
+#define BLOCK_BITS		(BITS / BLOCKS)
+
+/*
+ * The most keys of a query, enough for 13 bits of difference.  What an index
+ * does is in proportion to the number of keys times the rows that they bring
+ * up: with more of them it is better to look at every row.
+ */
+#define MAX_BLOCK_KEYS	2000
+
+/* Planes of a vertical counter; sets have fewer than 2^27 elements. */
+#define PLANES			28
+
+static const char *
+simhash_check(const Signature *sig)
+{
+	if (SIGNATURE_NVALUES(sig) != (sig->nfeatures > 0 ? 1 : 0))
+		return "A simhash is one value, or none for a document without features.";
+	return NULL;
+}
+
+/*
+ * Sixty-four counters side by side: bit i of plane p is bit p of counter i.
+ * Adds 1 to each counter whose bit is set in `bits` times 2^plane.
+ */
+static inline void
+count_bits(uint64 *planes, int plane, uint64 bits)
+{
+	for (; bits != 0 && plane < PLANES; plane++)
+	{
+		uint64		carry = planes[plane] & bits;
+
+		planes[plane] ^= bits;
+		bits = carry;
+	}
+}
+
+/* Sum and carry of three bits, 64 times. */
+static inline uint64
+full_add(uint64 *sum, uint64 x, uint64 y)
+{
+	uint64		odd = x ^ y;
+	uint64		carry = (x & y) | (odd & *sum);
+
+	*sum ^= odd;
+	return carry;
+}
+
+/* Counts n features, four at a time where there are as many. */
+static void
+count_features(const Making *making, const uint64 *features, size_t n,
+			   uint64 *planes)
+{
+	size_t		i;
+
+	for (i = 0; i + 4 <= n; i += 4)
+	{
+		uint64		twos = full_add(&planes[0],
+									feature_hash(making, features[i]),
+									feature_hash(making, features[i + 1]));
+		uint64		more = full_add(&planes[0],
+									feature_hash(making, features[i + 2]),
+									feature_hash(making, features[i + 3]));
+
+		count_bits(planes, 2, full_add(&planes[1], twos, more));
+		CHECK_EVERY(i / 4);
+	}
+	for (; i < n; i++)
+		count_bits(planes, 0, feature_hash(making, features[i]));
+}
+
+/* The bits whose counter is greater than limit. */
+static uint64
+greater_than(const uint64 *planes, uint64 limit)
+{
+	uint64		greater = 0;
+	uint64		equal = PG_UINT64_MAX;
+
+	for (int plane = PLANES - 1; plane >= 0; plane--)
+	{
+		if (limit >> plane & 1)
+			equal &= planes[plane];
+		else
+		{
+			greater |= equal & planes[plane];
+			equal &= ~planes[plane];
+		}
+	}
+	return greater;
+}
+
+/* A bit is set if it is in more than half of the features. */
+static Signature *
+simhash_make(const Making *making, const uint64 *features, size_t n)
+{
+	Signature  *sig = signature_alloc(making, n > 0 ? 1 : 0);
+	uint64		planes[PLANES] = {0};
+
+	if (n == 0)
+		return sig;
+	count_features(making, features, n, planes);
+	sig->values[0] = greater_than(planes, n / 2);
+	return sig;
+}
+
+static uint64
+simhash_hamming(const Signature *a, const Signature *b)
+{
+	uint64		na = SIGNATURE_NVALUES(a);
+	uint64		nb = SIGNATURE_NVALUES(b);
+
+	if (na == 0 || nb == 0)
+		return na == nb ? 0 : BITS;
+	return pg_popcount64(a->values[0] ^ b->values[0]);
+}
+
+/* Of h bits that differ. */
+static double
+similarity(uint64 h)
+{
+	return 1 - (double) h / BITS;
+}
+
+static double
+simhash_similarity(const Signature *a, const Signature *b)
+{
+	if (SIGNATURE_NVALUES(a) == 0 || SIGNATURE_NVALUES(b) == 0)
+		return 0;
+	return similarity(simhash_hamming(a, b));
+}
+
+static bool
+simhash_near(const Signature *a, const Signature *b, double threshold)
+{
+	return simhash_similarity(a, b) >= threshold;
+}
+
+/* Candidate keys */
+
+static inline uint32
+block_of(const Signature *sig, int block)
+{
+	return sig->values[0] >> (block * BLOCK_BITS) & ((1 << BLOCK_BITS) - 1);
+}
+
+/* The same whatever the threshold. */
+static void
+simhash_row_keys(const Signature *sig, double threshold, KeyList *keys)
+{
+	for (int block = 0; block < BLOCKS; block++)
+		keys_add(keys, key_of_value(block_of(sig, block), block, BLOCKS));
+}
+
+/* The next greater number with as many bits set (HAKMEM 175). */
+static inline uint32
+next_with_same_bits(uint32 x)
+{
+	uint32		lowest = x & -x;
+	uint32		ripple = x + lowest;
+
+	return ripple | ((x ^ ripple) >> 2) / lowest;
+}
+
+/* Adds the keys of all values that differ from `bits` in up to radius bits. */
+static void
+add_neighbours(uint32 bits, int block, int radius, KeyList *keys)
+{
+	if (radius >= 0)
+		keys_add(keys, key_of_value(bits, block, BLOCKS));
+	for (int n = 1; n <= Min(radius, BLOCK_BITS); n++)
+		for (uint32 turned = (1 << n) - 1; turned < (1 << BLOCK_BITS);
+			 turned = next_with_same_bits(turned))
+			keys_add(keys, key_of_value(bits ^ turned, block, BLOCKS));
+}
+
+/* How many values differ from a given one in up to radius bits. */
+static uint64
+count_neighbours(int radius)
+{
+	uint64		choose = 1;
+	uint64		count = 0;
+
+	for (int i = 0; i <= Min(radius, BLOCK_BITS); i++)
+	{
+		count += choose;
+		choose = choose * (BLOCK_BITS - i) / (i + 1);
+	}
+	return count;
+}
+
+static bool
+simhash_query_keys(const Signature *sig, double built, double threshold,
+				   KeyList *keys, uint32 *need)
+{
+	int			h = BITS;
+	int			wide;			/* blocks looked up in the greater radius */
+	int			radius;
+
+	while (h > 0 && similarity(h) < threshold)
+		h--;
+	radius = h / BLOCKS;
+	wide = h % BLOCKS + 1;
+	if (wide * count_neighbours(radius) +
+		(BLOCKS - wide) * count_neighbours(radius - 1) > MAX_BLOCK_KEYS)
+		return false;
+	for (int block = 0; block < BLOCKS; block++)
+		add_neighbours(block_of(sig, block), block,
+					   block < wide ? radius : radius - 1, keys);
+	*need = 1;
+	return true;
+}
+
+const MethodInfo simhash_method = {
+	.name = "simhash", .method = METHOD_SIMHASH, .width = 64,
+	.analysed = ANALYSED_AS_SOURCE,
+	.check = simhash_check, .make = simhash_make,
+	.similarity = simhash_similarity, .near = simhash_near,
+	.hamming = simhash_hamming,
+	.row_keys = simhash_row_keys, .query_keys = simhash_query_keys
+};
+
+/* SQL functions */
+
+PG_FUNCTION_INFO_V1(simhash_of_set);
+Datum
+simhash_of_set(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_SIGNATURE(sketch_of_set(PG_GETARG_SIGNATURE(0), METHOD_SIMHASH,
+									  0, 0));
+}
+
+PG_FUNCTION_INFO_V1(simhash_of_text);
+Datum
+simhash_of_text(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_SIGNATURE(sketch_of_text(fcinfo, 1, METHOD_SIMHASH, 0, 0));
+}

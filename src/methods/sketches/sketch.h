@@ -1,0 +1,40 @@
+/*
+ * sketch.h
+ *		What the SQL functions that make sketches share.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/methods/sketches/sketch.h
+ */
+#ifndef NEARDUP_SKETCH_H
+#define NEARDUP_SKETCH_H
+
+#include "datum/signature.h"
+#include "fmgr.h"
+
+/* The making of a sketch of this method, of a document analysed like source. */
+extern Making sketch_making(const Making *source, Method method, uint32 param0,
+							uint32 param1);
+
+extern Signature *sketch_of_set(const Signature *set, Method method,
+								uint32 param0, uint32 param1);
+
+/*
+ * A sketch of the document that is the first argument of a function; its
+ * shingle size, 0 for that of the analysis, is argument karg, and its
+ * analysis the next one, as site.h numbers arguments.
+ */
+extern Signature *sketch_of_text(FunctionCallInfo fcinfo, int karg,
+								 Method method, uint32 param0, uint32 param1);
+
+/*
+ * The functions with one parameter, the second argument, from 1 to `most`;
+ * `what` names it in errors.
+ */
+extern Datum sketch_of_set_arg(FunctionCallInfo fcinfo, Method method,
+							   const char *what, int most);
+
+extern Datum sketch_of_text_arg(FunctionCallInfo fcinfo, Method method,
+								const char *what, int most);
+
+#endif							/* NEARDUP_SKETCH_H */

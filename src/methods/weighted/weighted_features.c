@@ -1,0 +1,293 @@
+/*
+ * weighted_features.c
+ *		Weighted features: numbers and their weights that the user gave, or
+ *		the words of a document.
+ *
+ * Two vectors have a cosine and a resemblance, the sum of the smaller weights
+ * by that of the greater ones.  Candidate keys serve both.
+ *
+ * A row is indexed by its heaviest features, as many as leave less than the
+ * share t of the sum of its weights to the others, t being the index's
+ * threshold.  A query looks for all of its features.  A row that has none of
+ * them in the index shares only what weighs less than t of its sum: the
+ * resemblance, whose denominator is at least that sum, is below t.  And the
+ * squares of those light features are a smaller share of the sum of squares
+ * than they are of the sum: if v divides the heavy from the light, the light
+ * squares are at most v times the light sum, and the heavy ones at least v
+ * times the heavy sum.  So the light part is shorter than sqrt(t) of the
+ * vector, and the cosine below sqrt(t), by Cauchy and Schwarz.  That is the
+ * rule that an index of sets has for its cosine, too.
+ *
+ * Heaviest first, not in an order that row and query have in common, with a
+ * prefix of either: words that stand everywhere weigh little, so they are
+ * rarely among the heaviest and what the index holds of them is short.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/methods/weighted/weighted_features.c
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "miscadmin.h"
+#include "utils/array.h"
+#include "utils/memutils.h"
+
+#include "algebra/vectors.h"
+#include "base/interrupts.h"
+#include "datum/feature.h"
+#include "methods/method.h"
+#include "methods/weighted/pairs.h"
+
+/*
+ * Sums of up to 10^8 numbers are rounded by less than 10^-7 of them: bounds
+ * give way by more than that.
+ */
+#define ROUNDING	(1 - 1e-6)
+
+static Vector
+vector_of(const Signature *sig)
+{
+	Vector		vector = {
+		.features = sig->values, .weights = signature_weights(sig),
+		.n = SIGNATURE_NVALUES(sig)
+	};
+
+	return vector;
+}
+
+static const char *
+vector_check(const Signature *sig)
+{
+	const float4 *weights = signature_weights(sig);
+
+	for (uint64 i = 0; i < sig->nfeatures; i++)
+	{
+		CHECK_EVERY(i);
+		/* written so that NaN fails */
+		if (!(weights[i] > 0 && !isinf(weights[i])))
+			return "One of its weights is not a finite number greater than 0.";
+	}
+	return NULL;
+}
+
+static double
+vector_similarity(const Signature *a, const Signature *b)
+{
+	Vector		v = vector_of(a);
+	Vector		w = vector_of(b);
+
+	return vectors_jaccard(&v, &w);
+}
+
+static bool
+vector_near(const Signature *a, const Signature *b, double threshold)
+{
+	return vector_similarity(a, b) >= threshold;
+}
+
+static double
+vector_cosine(const Signature *a, const Signature *b)
+{
+	Vector		v = vector_of(a);
+	Vector		w = vector_of(b);
+
+	if (v.n == 0 || w.n == 0)
+		return 0;
+	return vectors_cosine(vectors_dot(&v, &w), vector_square(&v),
+						  vector_square(&w));
+}
+
+/* Candidate keys */
+
+typedef struct HeavyFeature
+{
+	uint64		hash;
+	float4		weight;
+} HeavyFeature;
+
+/* Heaviest first. */
+static inline int
+compare_heavy(const HeavyFeature *a, const HeavyFeature *b)
+{
+	if (a->weight != b->weight)
+		return a->weight > b->weight ? -1 : 1;
+	return (a->hash > b->hash) - (a->hash < b->hash);
+}
+
+#define ST_SORT sort_heavy
+#define ST_ELEMENT_TYPE HeavyFeature
+#define ST_COMPARE(a, b) compare_heavy(a, b)
+#define ST_SCOPE static
+#define ST_CHECK_FOR_INTERRUPTS
+#define ST_DEFINE
+#include "lib/sort_template.h"
+
+static void
+vector_row_keys(const Signature *sig, double threshold, KeyList *keys)
+{
+	Vector		v = vector_of(sig);
+	HeavyFeature *heavy = palloc_extended(v.n * sizeof(HeavyFeature),
+										  MCXT_ALLOC_HUGE);
+	uint64		indexed = v.n;
+	double		sum = 0;
+	double		light = 0;
+
+	for (uint64 i = 0; i < v.n; i++)
+	{
+		heavy[i].hash = feature_hash(&sig->making, v.features[i]);
+		heavy[i].weight = v.weights[i];
+		sum += v.weights[i];
+	}
+	sort_heavy(heavy, v.n);
+	while (indexed > 0)
+	{
+		light += heavy[indexed - 1].weight;
+		if (light >= threshold * sum * ROUNDING)
+			break;
+		indexed--;
+	}
+	keys_reserve(keys, indexed);
+	for (uint64 i = 0; i < indexed; i++)
+		keys_add(keys, heavy[i].hash);
+	pfree(heavy);
+}
+
+/* `threshold` is of the resemblance, as is the one that the index is for. */
+static bool
+vector_query_keys(const Signature *sig, double built, double threshold,
+				  KeyList *keys, uint32 *need)
+{
+	uint64		n = SIGNATURE_NVALUES(sig);
+
+	if (threshold < built || n > MAX_QUERY_KEYS)
+		return false;
+	keys_reserve(keys, n);
+	for (uint64 i = 0; i < n; i++)
+		keys_add(keys, feature_hash(&sig->making, sig->values[i]));
+	*need = 1;
+	return true;
+}
+
+#define VECTOR .width = 96, .set = true, .exact = true, .weighted = true, \
+	.check = vector_check, \
+	.similarity = vector_similarity, .near = vector_near, \
+	.cosine = vector_cosine, \
+	.row_keys = vector_row_keys, .query_keys = vector_query_keys
+
+const MethodInfo weighted_method = {
+	.name = "weighted", .method = METHOD_WEIGHTED, VECTOR,
+	.analysed = ANALYSED_NEVER
+};
+
+/* the weighting, and the lexicon */
+const MethodInfo weighted_words_method = {
+	.name = "weighted_words", .method = METHOD_WEIGHTED_WORDS, VECTOR,
+	.analysed = ANALYSED_ALWAYS, .hashed = true, .nparams = 1
+};
+
+const MethodInfo weighted_shingles_method = {
+	.name = "weighted_shingles", .method = METHOD_WEIGHTED_SHINGLES, VECTOR,
+	.analysed = ANALYSED_ALWAYS, .hashed = true, .nparams = 1
+};
+
+/* SQL functions */
+
+typedef struct Component
+{
+	uint64		feature;
+	double		weight;
+} Component;
+
+/* By weight, too, so that the order in the array does not matter to a sum. */
+static inline int
+compare_components(const Component *a, const Component *b)
+{
+	if (a->feature != b->feature)
+		return a->feature < b->feature ? -1 : 1;
+	return (a->weight > b->weight) - (a->weight < b->weight);
+}
+
+#define ST_SORT sort_components
+#define ST_ELEMENT_TYPE Component
+#define ST_COMPARE(a, b) compare_components(a, b)
+#define ST_SCOPE static
+#define ST_CHECK_FOR_INTERRUPTS
+#define ST_DEFINE
+#include "lib/sort_template.h"
+
+/* A weight that may stand in a vector, or that is zero. */
+static double
+checked_weight(float4 weight)
+{
+	/* written so that NaN fails */
+	if (!(weight >= 0 && !isinf(weight)))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("weight is out of range: %g", weight),
+				 errdetail("A weight is a finite number and not negative.")));
+	return weight;
+}
+
+/*
+ * The n pairs of the arrays, *kept of them, by rising feature: those of one
+ * feature added up, those that weigh nothing left out.
+ */
+static Component *
+vector_components(const int64 *features, const float4 *weights, size_t n,
+				  size_t *kept)
+{
+	Component  *components = palloc_extended(Max(n, 1) * sizeof(Component),
+											 MCXT_ALLOC_HUGE);
+	size_t		positive = 0;
+
+	for (size_t i = 0; i < n; i++)
+	{
+		components[positive].feature = features[i];
+		components[positive].weight = checked_weight(weights[i]);
+		positive += weights[i] > 0;
+		CHECK_EVERY(i);
+	}
+	sort_components(components, positive);
+	*kept = 0;
+	for (size_t i = 0; i < positive; i++)
+	{
+		CHECK_EVERY(i);
+		if (*kept > 0 && components[*kept - 1].feature == components[i].feature)
+			components[*kept - 1].weight += components[i].weight;
+		else
+			components[(*kept)++] = components[i];
+	}
+	return components;
+}
+
+/* signature_weighted(features bigint[], weights real[]) */
+PG_FUNCTION_INFO_V1(signature_weighted);
+Datum
+signature_weighted(PG_FUNCTION_ARGS)
+{
+	Making		making = {
+		.version = SIGNATURE_VERSION, .method = METHOD_WEIGHTED,
+		.unit = UNIT_NONE, .width = weighted_method.width
+	};
+	ArrayType  *features = PG_GETARG_ARRAYTYPE_P(0);
+	ArrayType  *weights = PG_GETARG_ARRAYTYPE_P(1);
+	size_t		n = paired_elements(features, weights);
+	Component  *components;
+	Signature  *sig;
+
+	components = vector_components((const int64 *) ARR_DATA_PTR(features),
+								   (const float4 *) ARR_DATA_PTR(weights),
+								   n, &n);
+	sig = signature_alloc(&making, n);
+	sig->nfeatures = n;
+	for (size_t i = 0; i < n; i++)
+	{
+		CHECK_EVERY(i);
+		sig->values[i] = components[i].feature;
+		signature_weights(sig)[i] =
+			checked_weight((float4) components[i].weight);
+	}
+	PG_RETURN_SIGNATURE(sig);
+}

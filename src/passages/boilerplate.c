@@ -1,0 +1,246 @@
+/*
+ * boilerplate.c
+ *		SQL functions: the passages of a text that stand in many documents, and
+ *		the text without them.
+ *
+ * What is in many documents is told by a lexicon of shingles: each run of k
+ * words has its number of documents there.  A passage is as many words as there
+ * are in one stretch of shingles all of which are in enough of them.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/passages/boilerplate.c
+ */
+#include "postgres.h"
+
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#include "base/arguments.h"
+#include "base/growing.h"
+#include "base/interrupts.h"
+#include "passages/evidence.h"
+#include "passages/marked_text.h"
+
+PG_FUNCTION_INFO_V1(boilerplate);
+PG_FUNCTION_INFO_V1(without_boilerplate);
+PG_FUNCTION_INFO_V1(frequent_shingles);
+
+/* A passage: its words, and the documents that each of its shingles is in. */
+typedef struct Stretch
+{
+	uint32		start;
+	uint32		end;
+	uint32		documents;
+} Stretch;
+
+typedef struct Stretches
+{
+	MemoryContext context;		/* owns all of it */
+	MemoryContext caller;		/* the current one before */
+	ReadText	text;
+	Stretch    *stretches;
+	WordSpan   *spans;			/* where they stand: bytes */
+	size_t		n;
+} Stretches;
+
+/* The site, ready for the shingles of words of which the lexicon is. */
+static Site *
+ready_site(FunctionCallInfo fcinfo, int lexicon_at, LexiconView **view)
+{
+	Site	   *site = site_get(fcinfo, lexicon_at + 2);
+
+	*view = site_lexicon(site, fcinfo, lexicon_at);
+	site_read_as_lexicon(site, (*view)->lexicon, READS_SHINGLES);
+	if (site->making.unit != UNIT_WORD)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("lexicon is not of shingles of words"),
+				 errhint("Make one with shingle_lexicon_agg() and an analysis without \"unit=\".")));
+	return site;
+}
+
+static uint32
+least_documents(FunctionCallInfo fcinfo, int at)
+{
+	return argument_whole("min_documents", PG_GETARG_INT32(at), 1,
+						  PG_INT32_MAX);
+}
+
+/* The documents a shingle is in; 0 if they are too few. */
+static uint32
+documents_of(const LexiconView *view, uint64 hash, uint32 least)
+{
+	const LexiconEntry *entry = view_find(view, hash);
+
+	return entry == NULL || entry->df < least ? 0 : entry->df;
+}
+
+static void
+find_stretches(Stretches *found, const LexiconView *view, uint32 least,
+			   uint32 k)
+{
+	size_t		room = 0;
+	bool		within = false;
+
+	for (uint32 i = 0; i < found->text.nshingles; i++)
+	{
+		uint32		documents = documents_of(view, found->text.shingles[i],
+											 least);
+		Stretch    *last;
+
+		CHECK_EVERY(i);
+		if (documents > 0 && !within)
+		{
+			found->stretches = growing_reserve(found->stretches, &room,
+											   found->n + 1, sizeof(Stretch));
+			found->stretches[found->n++] = (Stretch){i, i + k, documents};
+		}
+		within = documents > 0;
+		if (!within)
+			continue;
+		last = &found->stretches[found->n - 1];
+		last->end = i + k;
+		last->documents = Min(last->documents, documents);
+	}
+}
+
+static void
+find_spans(Stretches *found)
+{
+	const ReadText *text = &found->text;
+
+	found->spans = MemoryContextAllocHuge(CurrentMemoryContext,
+										  (found->n + 1) * sizeof(WordSpan));
+	for (size_t i = 0; i < found->n; i++)
+	{
+		found->spans[i].start = text->words[found->stretches[i].start].start;
+		found->spans[i].end = text->words[found->stretches[i].end - 1].end;
+	}
+	spans_to_graphemes(text->utf8, text->len, found->spans, found->n);
+}
+
+/*
+ * Of the functions' arguments (doc text, lexicon, min_documents int).  Until
+ * end_boilerplate() the current memory context is one that goes with it.
+ */
+static Stretches *
+begin_boilerplate(FunctionCallInfo fcinfo)
+{
+	LexiconView *view;
+	Site	   *site = ready_site(fcinfo, 1, &view);
+	uint32		least = least_documents(fcinfo, 2);
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
+												  "neardup boilerplate",
+												  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext caller = MemoryContextSwitchTo(context);
+	Stretches  *found = palloc0(sizeof(Stretches));
+
+	found->context = context;
+	found->caller = caller;
+	text_read(&found->text, site, PG_GETARG_TEXT_PP(0), site->making.k);
+	find_stretches(found, view, least, site->making.k);
+	find_spans(found);
+	return found;
+}
+
+static void
+end_boilerplate(Stretches *found)
+{
+	MemoryContextSwitchTo(found->caller);
+	MemoryContextDelete(found->context);
+}
+
+static void
+put_stretch(ReturnSetInfo *rsinfo, const Stretch *stretch,
+			const WordSpan *span)
+{
+	Datum		values[4];
+	bool		nulls[4] = {false};
+
+	values[0] = Int32GetDatum(span->start + 1);
+	values[1] = Int32GetDatum(span->end - span->start);
+	values[2] = Int32GetDatum(stretch->end - stretch->start);
+	values[3] = Int64GetDatum(stretch->documents);
+	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+}
+
+/* boilerplate(doc text, lexicon, min_documents int) */
+Datum
+boilerplate(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *rsinfo;
+	Stretches  *found;
+
+	InitMaterializedSRF(fcinfo, 0);
+	rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	found = begin_boilerplate(fcinfo);
+	spans_to_characters(found->text.utf8, found->spans, found->n);
+	for (size_t i = 0; i < found->n; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		put_stretch(rsinfo, &found->stretches[i], &found->spans[i]);
+	}
+	end_boilerplate(found);
+	return (Datum) 0;
+}
+
+/* Appends the text without its passages, which may overlap. */
+static void
+append_rest(StringInfo out, const Stretches *found)
+{
+	const char *utf8 = found->text.utf8;
+	uint32		from = 0;
+
+	for (size_t i = 0; i < found->n; i++)
+	{
+		const WordSpan *span = &found->spans[i];
+
+		if (span->start >= from)
+		{
+			/* a blank keeps apart what was before and behind it */
+			appendBinaryStringInfo(out, utf8 + from, span->start - from);
+			appendStringInfoChar(out, ' ');
+		}
+		from = Max(from, span->end);
+	}
+	appendBinaryStringInfo(out, utf8 + from, found->text.len - from);
+}
+
+/* without_boilerplate(doc text, lexicon, min_documents int) */
+Datum
+without_boilerplate(PG_FUNCTION_ARGS)
+{
+	StringInfoData rest;
+	Stretches  *found;
+
+	initStringInfo(&rest);
+	found = begin_boilerplate(fcinfo);
+	append_rest(&rest, found);
+	end_boilerplate(found);
+	PG_RETURN_TEXT_P(text_from_utf8(&rest));
+}
+
+/* frequent_shingles(lexicon, min_documents int) */
+Datum
+frequent_shingles(PG_FUNCTION_ARGS)
+{
+	LexiconView *view;
+	Site	   *site = ready_site(fcinfo, 0, &view);
+	uint32		least = least_documents(fcinfo, 1);
+	size_t		nwords = LEXICON_NWORDS(view->lexicon);
+	Signature  *result = signature_alloc(&site->making, nwords);
+	size_t		n = 0;
+
+	/* entries are in the order of values */
+	for (size_t i = 0; i < nwords; i++)
+	{
+		CHECK_EVERY(i);
+		if (view->lexicon->entries[i].df >= least)
+			result->values[n++] = view->lexicon->entries[i].hash;
+	}
+	result->nfeatures = n;
+	SET_VARSIZE(result, SIGNATURE_HEADER + n * sizeof(uint64));
+	PG_RETURN_SIGNATURE(result);
+}

@@ -1,0 +1,265 @@
+/*
+ * common_passages.c
+ *		The passages that two sequences of words have in common.
+ *
+ * Each shingle of one sequence that the other has, too, and that neither has
+ * often, is looked at in all pairs of its places, and followed to both sides as
+ * far as the sequences agree.  Pairs on one diagonal, that is at the same
+ * distance, are followed once.  Runs without any such shingle come from
+ * repeated_runs.c, and chains.c makes passages of all of them.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/passages/common_passages.c
+ */
+#include "postgres.h"
+
+#include "utils/memutils.h"
+
+#include "base/interrupts.h"
+#include "passages/common_passages.h"
+#include "passages/common_runs.h"
+
+/*
+ * Of passages that overlap in the first text so many are looked at to tell
+ * whether another one is within them: it is no harm if one is not seen to be.
+ */
+#define OPEN_MAX	64
+
+/* Runs */
+
+static size_t
+diagonals(const SequencePair *pair)
+{
+	return (size_t) pair->na + pair->nb - 1;
+}
+
+void
+pair_forget_runs(SequencePair *pair)
+{
+	memset(pair->reached, 0, diagonals(pair) * sizeof(uint32));
+}
+
+CommonRun
+pair_extend(const SequencePair *pair, uint32 a, uint32 b, uint32 length)
+{
+	CommonRun	run = {a, b, length};
+
+	while (run.a > 0 && run.b > 0 && pair->a[run.a - 1] == pair->b[run.b - 1])
+	{
+		run.a--;
+		run.b--;
+		run.length++;
+	}
+	while (run.a + run.length < pair->na && run.b + run.length < pair->nb &&
+		   pair->a[run.a + run.length] == pair->b[run.b + run.length])
+		run.length++;
+	return run;
+}
+
+static void
+add_run(SequencePair *pair, Chains *chains, const CommonRun *run, uint32 k)
+{
+	*reached_on_diagonal(pair, run->a, run->b) = run->a + run->length;
+	chains_add(chains, run->a, run->b, run->length + k - 1);
+}
+
+/* All runs through the shingle at a. */
+static void
+follow_shingle(SequencePair *pair, Chains *chains, uint32 a, uint32 k)
+{
+	const IndexedHash *slot = &pair->index.slots[pair->a[a]];
+
+	if (slot->count > OFTEN || slot->found > OFTEN)
+		return;
+	for (uint32 b = slot->first; b != NOWHERE; b = pair->index.next[b])
+	{
+		CommonRun	run;
+
+		if (*reached_on_diagonal(pair, a, b) > a)
+			continue;
+		run = pair_extend(pair, a, b, 1);
+		add_run(pair, chains, &run, k);
+	}
+}
+
+static void
+chain_runs(SequencePair *pair, Chains *chains, const PassageRules *rules)
+{
+	size_t		nrepeated;
+	CommonRun  *repeated = repeated_runs(pair, rules->least - rules->k + 1,
+										 &nrepeated);
+	size_t		next = 0;
+
+	for (uint32 a = 0; a < pair->na; a++)
+	{
+		CHECK_EVERY(a);
+		for (; next < nrepeated && repeated[next].a <= a; next++)
+		{
+			const CommonRun *run = &repeated[next];
+
+			if (*reached_on_diagonal(pair, run->a, run->b) <= run->a)
+				add_run(pair, chains, run, rules->k);
+		}
+		if (pair->a[a] != NOWHERE)
+			follow_shingle(pair, chains, a, rules->k);
+	}
+}
+
+/* Passages */
+
+/* By place in the first text; of those that begin together, the longest first. */
+static inline int
+compare_passages(const Passage *a, const Passage *b)
+{
+	if (a->a_start != b->a_start)
+		return a->a_start < b->a_start ? -1 : 1;
+	if (a->a_end != b->a_end)
+		return a->a_end > b->a_end ? -1 : 1;
+	if (a->b_start != b->b_start)
+		return a->b_start < b->b_start ? -1 : 1;
+	if (a->b_end != b->b_end)
+		return a->b_end > b->b_end ? -1 : 1;
+	return a->matched > b->matched ? -1 : a->matched < b->matched;
+}
+
+#define ST_SORT sort_passages
+#define ST_ELEMENT_TYPE Passage
+#define ST_COMPARE(a, b) compare_passages(a, b)
+#define ST_SCOPE static
+#define ST_CHECK_FOR_INTERRUPTS
+#define ST_DEFINE
+#include "lib/sort_template.h"
+
+static inline bool
+is_within(const Passage *inner, const Passage *outer)
+{
+	return inner->a_start >= outer->a_start && inner->a_end <= outer->a_end &&
+		inner->b_start >= outer->b_start && inner->b_end <= outer->b_end;
+}
+
+/* Passages that may have later ones within them. */
+typedef struct OpenPassages
+{
+	Passage		passages[OPEN_MAX];
+	int			n;
+} OpenPassages;
+
+static void
+forget_closed(OpenPassages *open, uint32 a_start)
+{
+	int			kept = 0;
+
+	for (int i = 0; i < open->n; i++)
+	{
+		if (open->passages[i].a_end > a_start)
+			open->passages[kept++] = open->passages[i];
+	}
+	open->n = kept;
+}
+
+/* Takes one in; if there are too many, that which ends first gives way. */
+static void
+remember_open(OpenPassages *open, const Passage *passage)
+{
+	int			first = 0;
+
+	if (open->n < OPEN_MAX)
+	{
+		open->passages[open->n++] = *passage;
+		return;
+	}
+	for (int i = 1; i < OPEN_MAX; i++)
+	{
+		if (open->passages[i].a_end < open->passages[first].a_end)
+			first = i;
+	}
+	if (open->passages[first].a_end < passage->a_end)
+		open->passages[first] = *passage;
+}
+
+static bool
+is_within_any(const Passage *passage, const OpenPassages *open)
+{
+	for (int i = 0; i < open->n; i++)
+	{
+		if (is_within(passage, &open->passages[i]))
+			return true;
+	}
+	return false;
+}
+
+/* Sorts passages and drops those that are within others. */
+static size_t
+drop_inner(Passage *passages, size_t n)
+{
+	OpenPassages open;
+	size_t		kept = 0;
+
+	open.n = 0;
+	sort_passages(passages, n);
+	for (size_t i = 0; i < n; i++)
+	{
+		Passage		passage = passages[i];
+
+		CHECK_EVERY(i);
+		forget_closed(&open, passage.a_start);
+		if (is_within_any(&passage, &open))
+			continue;
+		remember_open(&open, &passage);
+		passages[kept++] = passage;
+	}
+	return kept;
+}
+
+static uint32 *
+alloc_ids(uint32 n)
+{
+	return MemoryContextAllocHuge(CurrentMemoryContext, n * sizeof(uint32));
+}
+
+/* In the current memory context, which is a temporary one. */
+static Passage *
+find_passages(const uint64 *a, uint32 na, const uint64 *b, uint32 nb,
+			  const PassageRules *rules, size_t *n)
+{
+	uint32	   *a_ids = alloc_ids(na);
+	uint32	   *b_ids = alloc_ids(nb);
+	SequencePair pair = {a_ids, b_ids, na, nb};
+	Chains	   *chains;
+	Passage    *passages;
+
+	sequence_index_build(&pair.index, b, nb, b_ids);
+	sequence_index_find(&pair.index, a, na, a_ids);
+	pair.reached = MemoryContextAllocHuge(CurrentMemoryContext,
+										  diagonals(&pair) * sizeof(uint32));
+	pair_forget_runs(&pair);
+	chains = chains_create(rules, nb + rules->k - 1);
+	chain_runs(&pair, chains, rules);
+	passages = chains_finish(chains, n);
+	*n = drop_inner(passages, *n);
+	return passages;
+}
+
+Passage *
+common_passages(const uint64 *a, uint32 na, const uint64 *b, uint32 nb,
+				const PassageRules *rules, size_t *n)
+{
+	MemoryContext caller = CurrentMemoryContext;
+	MemoryContext work;
+	Passage    *found;
+	Passage    *passages;
+
+	*n = 0;
+	if (na == 0 || nb == 0)
+		return NULL;
+	work = AllocSetContextCreate(caller, "neardup passages",
+								 ALLOCSET_DEFAULT_SIZES);
+	MemoryContextSwitchTo(work);
+	found = find_passages(a, na, b, nb, rules, n);
+	passages = MemoryContextAllocHuge(caller, Max(*n, 1) * sizeof(Passage));
+	memcpy(passages, found, *n * sizeof(Passage));
+	MemoryContextSwitchTo(caller);
+	MemoryContextDelete(work);
+	return passages;
+}

@@ -1,0 +1,30 @@
+/*
+ * common_passages.h
+ *		The passages that two sequences of words have in common.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/passages/common_passages.h
+ */
+#ifndef NEARDUP_COMMON_PASSAGES_H
+#define NEARDUP_COMMON_PASSAGES_H
+
+#include "passages/chains.h"
+
+/*
+ * The common passages of two sequences, given as their shingles of rules->k
+ * words each, na and nb < 2^30 of them, 0 if there are fewer words.  Palloc'd,
+ * in the order of their starts, *n of them.  What works on the way is freed.
+ *
+ * Every common run of at least rules->least words is within a passage, in both
+ * texts, unless all windows of so many words in it stand more than OFTEN times
+ * in one of the texts: then each of its words is, in either text, but maybe not
+ * in the same passage.  With rules->gap = 0 each passage is a run that cannot be
+ * made longer.  Answers a cancel; takes time and memory in proportion to the
+ * numbers of words, some 40 bytes each, and to what is found.
+ */
+extern Passage *common_passages(const uint64 *a, uint32 na, const uint64 *b,
+								uint32 nb, const PassageRules *rules,
+								size_t *n);
+
+#endif							/* NEARDUP_COMMON_PASSAGES_H */

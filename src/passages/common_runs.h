@@ -1,0 +1,79 @@
+/*
+ * common_runs.h
+ *		Maximal runs of shingles that two sequences have in common.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/passages/common_runs.h
+ */
+#ifndef NEARDUP_COMMON_RUNS_H
+#define NEARDUP_COMMON_RUNS_H
+
+#include "passages/sequence_index.h"
+
+/*
+ * What stands more often than this, in either sequence, is not looked for in
+ * pairs of all its places.
+ */
+#define OFTEN	8
+
+/* So many shingles from place a of one sequence and b of the other. */
+typedef struct CommonRun
+{
+	uint32		a;
+	uint32		b;
+	uint32		length;
+} CommonRun;
+
+/*
+ * Two sequences of shingles, under numbers that equal shingles have in common.
+ * A shingle of a that b has not is NOWHERE.
+ */
+typedef struct SequencePair
+{
+	const uint32 *a;
+	const uint32 *b;
+	uint32		na;
+	uint32		nb;
+	SequenceIndex index;		/* of b */
+	uint32	   *reached;		/* per diagonal: behind the last run there, in
+								 * a */
+} SequencePair;
+
+/* The diagonal of two places: runs that go on from each other share it. */
+static inline uint32 *
+reached_on_diagonal(const SequencePair *pair, uint32 a, uint32 b)
+{
+	return &pair->reached[b + (pair->na - 1 - a)];
+}
+
+/* Forgets how far runs have been followed. */
+extern void pair_forget_runs(SequencePair *pair);
+
+/*
+ * The run around places of a and b that have `length` shingles in common,
+ * extended to both sides.
+ */
+extern CommonRun pair_extend(const SequencePair *pair, uint32 a, uint32 b,
+							 uint32 length);
+
+/* Whether a shingle stands often, in one sequence or the other. */
+static inline bool
+pair_is_often(const SequencePair *pair, uint32 shingle)
+{
+	const IndexedHash *slot = &pair->index.slots[shingle];
+
+	return slot->found > 0 && (slot->count > OFTEN || slot->found > OFTEN);
+}
+
+/* repeated_runs.c */
+
+/*
+ * Runs of at least so many shingles all of which stand often, palloc'd, in the
+ * order of their places in a; *n is set to their number.  A window of so many
+ * shingles that does not stand often itself is found in all pairs of its
+ * places; of one that does, each place, in either sequence, is in a run.
+ */
+extern CommonRun *repeated_runs(SequencePair *pair, uint32 window, size_t *n);
+
+#endif							/* NEARDUP_COMMON_RUNS_H */

@@ -1,0 +1,212 @@
+/*
+ * copied_sections.c
+ *		SQL function: which sections of a document were copied from another.
+ *
+ * A document has sections, a section blocks of equal length.  A block was
+ * copied if enough of its shingles stand in a block of the other document, a
+ * section if enough of its blocks were, the document if enough of its sections
+ * were.  What has no shingles is no block, what has no blocks no section.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/passages/copied_sections.c
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "utils/array.h"
+#include "utils/memutils.h"
+
+#include "base/arguments.h"
+#include "passages/copied_blocks.h"
+#include "passages/evidence.h"
+#include "site/site.h"
+
+PG_FUNCTION_INFO_V1(copied_sections);
+
+#define BLOCK_MAX	10000		/* words */
+
+/* Parts that were copied, of a section or the document. */
+typedef struct Tally
+{
+	int			parts;			/* in all */
+	int			looked_at;
+	int			copied;
+} Tally;
+
+typedef struct SectionSearch
+{
+	Site	   *site;
+	uint32		k;
+	uint32		block;			/* words */
+	double		block_share;
+	double		section_share;
+	double		document_share;
+	bool		early;			/* stops as soon as the verdict is certain */
+	BlockSearch *blocks;
+} SectionSearch;
+
+static bool
+is_copied(const Tally *tally, double share)
+{
+	return tally->parts > 0 &&
+		(double) tally->copied / tally->parts >= share;
+}
+
+/* Whether the rest cannot change what is_copied() says. */
+static bool
+is_certain(const Tally *tally, double share)
+{
+	Tally		best = *tally;
+
+	best.copied += tally->parts - tally->looked_at;
+	return is_copied(tally, share) || !is_copied(&best, share);
+}
+
+static void
+count_part(Tally *tally, bool copied)
+{
+	tally->looked_at++;
+	if (copied)
+		tally->copied++;
+}
+
+/* Blocks of a text: its last one may be shorter. */
+static int
+count_blocks(const SectionSearch *search, const ReadText *text)
+{
+	uint32		rest = text->nwords % search->block;
+
+	return text->nwords / search->block + (rest >= search->k ? 1 : 0);
+}
+
+static Tally
+look_at_section(const SectionSearch *search, const struct varlena *section)
+{
+	ReadText	text;
+	Tally		tally = {0};
+
+	text_read(&text, search->site, section, search->k);
+	tally.parts = count_blocks(search, &text);
+	for (int i = 0; i < tally.parts; i++)
+	{
+		uint32		start = i * search->block;
+		uint32		words = Min(search->block, text.nwords - start);
+
+		CHECK_FOR_INTERRUPTS();
+		if (search->early && is_certain(&tally, search->section_share))
+			break;
+		count_part(&tally, block_share(search->blocks, text.shingles + start,
+									   words - search->k + 1) >=
+				   search->block_share);
+	}
+	return tally;
+}
+
+/* One row; section 0 is the document. */
+static void
+put_tally(ReturnSetInfo *rsinfo, int section, const Tally *tally, double share)
+{
+	Datum		values[6];
+	bool		nulls[6] = {false};
+
+	values[0] = Int32GetDatum(section);
+	nulls[0] = section == 0;
+	values[1] = Int32GetDatum(tally->parts);
+	values[2] = Int32GetDatum(tally->looked_at);
+	values[3] = Int32GetDatum(tally->copied);
+	values[4] = Float8GetDatum(tally->parts == 0 ? 0 :
+							   (double) tally->copied / tally->parts);
+	values[5] = BoolGetDatum(is_copied(tally, share));
+	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+}
+
+/* Whether a section has a block, for which k words are enough. */
+static bool
+has_blocks(const SectionSearch *search, Datum section, bool isnull)
+{
+	ReadText	read;
+
+	if (isnull)
+		return false;
+	text_read(&read, search->site, DatumGetTextPP(section), search->k);
+	return count_blocks(search, &read) > 0;
+}
+
+static void
+look_at_document(const SectionSearch *search, ReturnSetInfo *rsinfo,
+				 const Datum *sections, const bool *nulls, int n)
+{
+	MemoryContext section_context = AllocSetContextCreate(CurrentMemoryContext,
+														  "neardup section",
+														  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(section_context);
+	Tally		document = {0};
+
+	for (int i = 0; i < n; i++)
+	{
+		document.parts += has_blocks(search, sections[i], nulls[i]);
+		MemoryContextReset(section_context);
+	}
+	for (int i = 0; i < n; i++)
+	{
+		Tally		tally = {0};
+
+		if (search->early && is_certain(&document, search->document_share))
+			break;
+		if (!nulls[i])
+			tally = look_at_section(search, DatumGetTextPP(sections[i]));
+		if (tally.parts > 0)
+			count_part(&document, is_copied(&tally, search->section_share));
+		put_tally(rsinfo, i + 1, &tally, search->section_share);
+		MemoryContextReset(section_context);
+	}
+	MemoryContextSwitchTo(old);
+	put_tally(rsinfo, 0, &document, search->document_share);
+}
+
+/*
+ * copied_sections(a text[], b text, analysis text, block int, block_share,
+ * section_share, document_share double precision, early boolean)
+ */
+Datum
+copied_sections(PG_FUNCTION_ARGS)
+{
+	ArrayType  *a = PG_GETARG_ARRAYTYPE_P(0);
+	text	   *b = PG_GETARG_TEXT_PP(1);
+	SectionSearch search;
+	MemoryContext work;
+	MemoryContext old;
+	ReadText	other;
+	Datum	   *sections;
+	bool	   *nulls;
+	int			n;
+
+	InitMaterializedSRF(fcinfo, 0);
+	search.site = site_get(fcinfo, 2);
+	site_read_analysis(search.site, PG_GETARG_DATUM(1), PG_GETARG_TEXT_PP(2),
+					   READS_SHINGLES);
+	search.k = search.site->making.k;
+	search.block = argument_whole("block", PG_GETARG_INT32(3), search.k,
+								  BLOCK_MAX);
+	search.block_share = argument_share("block_share", PG_GETARG_FLOAT8(4));
+	search.section_share = argument_share("section_share", PG_GETARG_FLOAT8(5));
+	search.document_share = argument_share("document_share",
+										  PG_GETARG_FLOAT8(6));
+	search.early = PG_GETARG_BOOL(7);
+	work = AllocSetContextCreate(CurrentMemoryContext, "neardup blocks",
+								 ALLOCSET_DEFAULT_SIZES);
+	old = MemoryContextSwitchTo(work);
+	deconstruct_array(a, TEXTOID, -1, false, TYPALIGN_INT, &sections, &nulls,
+					  &n);
+	text_read(&other, search.site, b, search.k);
+	search.blocks = block_search_create(other.shingles, other.nshingles,
+										search.block - search.k + 1);
+	look_at_document(&search, (ReturnSetInfo *) fcinfo->resultinfo, sections,
+					 nulls, n);
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(work);
+	return (Datum) 0;
+}

@@ -1,0 +1,231 @@
+/*
+ * evidence.c
+ *		What two texts have in common, and where it stands in both.
+ *
+ * Words are read with their places.  What is compared is shingles of them, so
+ * that the order of words counts as the analysis says.  The text of fewer words
+ * is the one that is indexed, and of two texts that differ the same one is, in
+ * whatever order they come: what is found does not depend on that order.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/passages/evidence.c
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#include "base/arguments.h"
+#include "features/shingle_hashes.h"
+#include "passages/common_passages.h"
+#include "passages/evidence.h"
+#include "site/site.h"
+
+#define WORDS_MAX	(1 << 25)	/* of a text; 16 bytes each */
+#define GAP_MAX		100
+
+/* Reading */
+
+typedef struct TextBuilder
+{
+	ReadText   *text;
+	Order		order;
+	uint32		k;
+	size_t		size;			/* words that there is room for */
+	uint64	   *units;			/* k - 1 of before and READ_AT_ONCE new ones */
+	uint64	   *room;
+} TextBuilder;
+
+static void
+resize(TextBuilder *builder, size_t size)
+{
+	ReadText   *text = builder->text;
+
+	if (text->nwords > WORDS_MAX)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("text has too many words for its passages to be found"),
+				 errdetail("It may have at most %d.", WORDS_MAX),
+				 errhint("Cut the text into parts.")));
+	text->words = repalloc_huge(text->words, size * sizeof(WordSpan));
+	text->shingles = repalloc_huge(text->shingles, size * sizeof(uint64));
+	builder->size = size;
+}
+
+static void
+read_words(TextBuilder *builder, Reader *reader)
+{
+	ReadText   *text = builder->text;
+	uint32		k = builder->k;
+	size_t		have = 0;		/* units */
+	size_t		got;
+
+	while ((got = reader_read_spans(reader, builder->units + have,
+									text->words + text->nwords,
+									READ_AT_ONCE)) > 0)
+	{
+		have += got;
+		text->nwords += got;
+		if (text->nwords + READ_AT_ONCE > builder->size)
+			resize(builder, 2 * builder->size);
+		if (have < k)
+			continue;
+		order_shingles(builder->order, builder->units, have, k, builder->room,
+					   text->shingles + text->nshingles);
+		text->nshingles += have - k + 1;
+		memmove(builder->units, builder->units + have - (k - 1),
+				(k - 1) * sizeof(uint64));
+		have = k - 1;
+	}
+}
+
+void
+text_read(ReadText *text, Site *site, const struct varlena *doc, uint32 k)
+{
+	TextBuilder builder = {text, site->making.order, k};
+	Reader	   *reader = site_reader(site);
+
+	text->utf8 = text_as_utf8(doc, &text->len);
+	reader_track(reader);
+	reader_begin(reader, text->utf8, text->len);
+	text->nwords = text->nshingles = 0;
+	text->words = palloc(sizeof(WordSpan));
+	text->shingles = palloc(sizeof(uint64));
+	resize(&builder, text->len / 5 + 2 * READ_AT_ONCE);
+	builder.units = palloc((k + READ_AT_ONCE) * sizeof(uint64));
+	builder.room = palloc(k * sizeof(uint64));
+	read_words(&builder, reader);
+	pfree(builder.units);
+	pfree(builder.room);
+}
+
+/* Comparing */
+
+static void
+exchange(Passage *passages, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+	{
+		Passage		passage = passages[i];
+
+		passages[i].a_start = passage.b_start;
+		passages[i].a_end = passage.b_end;
+		passages[i].b_start = passage.a_start;
+		passages[i].b_end = passage.a_end;
+	}
+}
+
+/* By place in a, then in b; no two are at the same places. */
+static inline int
+compare_places(const Passage *a, const Passage *b)
+{
+	if (a->a_start != b->a_start)
+		return a->a_start < b->a_start ? -1 : 1;
+	if (a->b_start != b->b_start)
+		return a->b_start < b->b_start ? -1 : 1;
+	if (a->a_end != b->a_end)
+		return a->a_end < b->a_end ? -1 : 1;
+	return a->b_end < b->b_end ? -1 : a->b_end > b->b_end;
+}
+
+#define ST_SORT sort_by_place
+#define ST_ELEMENT_TYPE Passage
+#define ST_COMPARE(a, b) compare_places(a, b)
+#define ST_SCOPE static
+#define ST_CHECK_FOR_INTERRUPTS
+#define ST_DEFINE
+#include "lib/sort_template.h"
+
+/* Whether a comes first when both are compared: it has more words. */
+static bool
+comes_first(const ReadText *a, const ReadText *b)
+{
+	if (a->nshingles != b->nshingles)
+		return a->nshingles > b->nshingles;
+	return memcmp(a->shingles, b->shingles,
+				  a->nshingles * sizeof(uint64)) >= 0;
+}
+
+static void
+compare_texts(Evidence *evidence, const PassageRules *rules)
+{
+	const ReadText *a = &evidence->a;
+	const ReadText *b = &evidence->b;
+	bool		first = comes_first(a, b);
+
+	if (!first)
+	{
+		a = &evidence->b;
+		b = &evidence->a;
+	}
+	evidence->passages = common_passages(a->shingles, a->nshingles,
+										 b->shingles, b->nshingles, rules,
+										 &evidence->npassages);
+	if (!first)
+		exchange(evidence->passages, evidence->npassages);
+	sort_by_place(evidence->passages, evidence->npassages);
+}
+
+static void
+find_spans(Evidence *evidence)
+{
+	size_t		n = evidence->npassages;
+
+	evidence->a_spans = MemoryContextAllocHuge(CurrentMemoryContext,
+											   (n + 1) * sizeof(WordSpan));
+	evidence->b_spans = MemoryContextAllocHuge(CurrentMemoryContext,
+											   (n + 1) * sizeof(WordSpan));
+	for (size_t i = 0; i < n; i++)
+	{
+		const Passage *passage = &evidence->passages[i];
+
+		evidence->a_spans[i].start = evidence->a.words[passage->a_start].start;
+		evidence->a_spans[i].end = evidence->a.words[passage->a_end - 1].end;
+		evidence->b_spans[i].start = evidence->b.words[passage->b_start].start;
+		evidence->b_spans[i].end = evidence->b.words[passage->b_end - 1].end;
+	}
+	spans_to_graphemes(evidence->a.utf8, evidence->a.len, evidence->a_spans, n);
+	spans_to_graphemes(evidence->b.utf8, evidence->b.len, evidence->b_spans, n);
+}
+
+static PassageRules
+check_rules(int least, int gap, uint32 k)
+{
+	argument_whole("min_words", least, 1, PG_INT32_MAX);
+	argument_whole("max_gap", gap, 0, GAP_MAX);
+	return (PassageRules){Min(k, least), least, gap};
+}
+
+Evidence *
+evidence_begin(FunctionCallInfo fcinfo)
+{
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
+												  "neardup evidence",
+												  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext caller = MemoryContextSwitchTo(context);
+	Evidence   *evidence = palloc0(sizeof(Evidence));
+	Site	   *site = site_get(fcinfo, 2);
+	text	   *a = PG_GETARG_TEXT_PP(0);
+	text	   *b = PG_GETARG_TEXT_PP(1);
+	PassageRules rules;
+
+	site_read(site, fcinfo, READS_SHINGLES);
+	rules = check_rules(PG_GETARG_INT32(3), PG_GETARG_INT32(4),
+						site->making.k);
+	evidence->context = context;
+	evidence->caller = caller;
+	evidence->language = site->making.language;
+	text_read(&evidence->a, site, a, rules.k);
+	text_read(&evidence->b, site, b, rules.k);
+	compare_texts(evidence, &rules);
+	find_spans(evidence);
+	return evidence;
+}
+
+void
+evidence_end(Evidence *evidence)
+{
+	MemoryContextSwitchTo(evidence->caller);
+	MemoryContextDelete(evidence->context);
+}

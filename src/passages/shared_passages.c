@@ -1,0 +1,56 @@
+/*
+ * shared_passages.c
+ *		SQL function: the passages that two texts have in common.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/passages/shared_passages.c
+ */
+#include "postgres.h"
+
+#include "funcapi.h"
+#include "miscadmin.h"
+
+#include "passages/evidence.h"
+
+PG_FUNCTION_INFO_V1(shared_passages);
+
+/* One row; the first character of a text is 1. */
+static void
+put_passage(ReturnSetInfo *rsinfo, const WordSpan *a, const WordSpan *b,
+			double similarity)
+{
+	Datum		values[5];
+	bool		nulls[5] = {false};
+
+	values[0] = Int32GetDatum(a->start + 1);
+	values[1] = Int32GetDatum(a->end - a->start);
+	values[2] = Int32GetDatum(b->start + 1);
+	values[3] = Int32GetDatum(b->end - b->start);
+	values[4] = Float8GetDatum(similarity);
+	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+}
+
+/* shared_passages(a text, b text, analysis text, min_words int, max_gap int) */
+Datum
+shared_passages(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *rsinfo;
+	Evidence   *evidence;
+
+	InitMaterializedSRF(fcinfo, 0);
+	rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	evidence = evidence_begin(fcinfo);
+	spans_to_characters(evidence->a.utf8, evidence->a_spans,
+						evidence->npassages);
+	spans_to_characters(evidence->b.utf8, evidence->b_spans,
+						evidence->npassages);
+	for (size_t i = 0; i < evidence->npassages; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		put_passage(rsinfo, &evidence->a_spans[i], &evidence->b_spans[i],
+					passage_similarity(&evidence->passages[i]));
+	}
+	evidence_end(evidence);
+	return (Datum) 0;
+}

@@ -1,0 +1,59 @@
+/*
+ * conditions.h
+ *		What near-duplicate conditions look like to the planner.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/planner/conditions.h
+ */
+#ifndef NEARDUP_CONDITIONS_H
+#define NEARDUP_CONDITIONS_H
+
+#include "algebra/sets.h"
+#include "fmgr.h"
+#include "nodes/pathnodes.h"
+#include "nodes/primnodes.h"
+
+/*
+ * A near-duplicate condition taken apart.  The expressions are the clause's
+ * own, not copies.
+ */
+typedef struct NearCondition
+{
+	Expr	   *left;			/* signature */
+	Expr	   *right;			/* signature */
+	Expr	   *threshold;		/* float8, or NULL: neardup.threshold */
+	Measure		measure;		/* of left in right */
+	Expr	   *recall;			/* float8, of near_duplicate_approx(), or NULL */
+} NearCondition;
+
+/*
+ * The address of the C function that a call or operator runs, and its
+ * arguments; NULL if that has no planner support.
+ */
+extern PGFunction near_function(Node *clause, List **args);
+
+/*
+ * Takes a clause apart, if it is near_duplicate, contained_in, %, <%, %>, or
+ * %% with a signature_query call on its right, and its measure is known; or a
+ * comparison that comes to the same (comparisons.h).  Recognised by the address
+ * of the C function.
+ */
+extern bool near_condition(Node *clause, NearCondition *condition);
+
+/*
+ * Takes a clause apart, if it is near_duplicate_approx(): into the condition
+ * that it implies, and its recall.
+ */
+extern bool approx_condition(Node *clause, NearCondition *condition);
+
+/*
+ * The operator by which an index column is asked about a condition whose left
+ * (indexarg 0) or right signature it has; NULL if it cannot be, or need not be
+ * as the index would go through every row.
+ */
+extern Expr *near_index_clause(PlannerInfo *root, IndexOptInfo *index,
+							   int indexcol, Oid opfamily, int indexarg,
+							   const NearCondition *condition);
+
+#endif							/* NEARDUP_CONDITIONS_H */

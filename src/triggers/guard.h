@@ -1,0 +1,256 @@
+/*
+ * guard.h
+ *		What the parts of the guard share.
+ *
+ * guard.c is the trigger function, guard_arguments.c reads its arguments,
+ * guard_tables.c lists the tables to search,
+ * guard_index.c finds the index that serves a table, guard_key.c computes the
+ * signature that a row has, guard_scope.c decides which rows are compared,
+ * guard_search.c searches, guard_statement.c checks all rows of a statement, and
+ * guard_report.c tells of the row that was found, guard_skipped.c remembers
+ * rows that were skipped, and guard_counts.c counts.  guard_violations.c lists what
+ * a guard would not have let in.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/triggers/guard.h
+ */
+#ifndef NEARDUP_GUARD_H
+#define NEARDUP_GUARD_H
+
+#include "access/skey.h"
+#include "commands/trigger.h"
+#include "executor/tuptable.h"
+#include "lib/ilist.h"
+#include "nodes/execnodes.h"
+#include "utils/rel.h"
+#include "utils/reltrigger.h"
+
+#include "datum/signature.h"
+
+typedef enum GuardMode
+{
+	GUARD_REJECT,				/* AFTER: raise exclusion_violation */
+	GUARD_SKIP,					/* BEFORE: drop the row */
+	GUARD_TAG,					/* BEFORE: note the other row's key */
+	GUARD_WARN,					/* either: raise a warning */
+} GuardMode;
+
+/* The arguments of a trigger; text is the trigger's. */
+typedef struct GuardArguments
+{
+	int			nleading;		/* those before "within" */
+	char	  **scope;			/* names of columns */
+	int			nscope;
+	double		threshold;
+	GuardMode	mode;
+} GuardArguments;
+
+/* Where a row's signature, or another value of it, comes from. */
+typedef struct GuardKey
+{
+	AttrNumber	attno;			/* the column that holds it, or 0 */
+	ExprState  *expr;			/* the expression that makes it, if not */
+	Bitmapset  *inputs;			/* columns that it depends on */
+} GuardKey;
+
+/* A column that rows have to agree in to be compared. */
+typedef struct GuardScope
+{
+	const char *name;
+	Oid			operator;		/* equality of its type */
+	FmgrInfo	equal;			/* its function */
+	bool		hashed;			/* can values be hashed? */
+	FmgrInfo	hash;
+	Oid			collation;		/* of the column */
+	Datum		value;			/* that the new row has */
+	bool		isnull;
+} GuardScope;
+
+/* A table to search, and the index to search it with. */
+typedef struct GuardTable
+{
+	Oid			relid;
+	Oid			indexid;		/* for statements there may be none */
+	bool		searchable;		/* it serves to search the table */
+	AttrNumber	keyno;			/* key column of the index, from 1 */
+	GuardKey	key;			/* signature of a stored row */
+	GuardKey	predicate;		/* of the index; no expr: none */
+	GuardKey   *columns;		/* the scope's, of a stored row */
+	TupleTableSlot *slot;		/* the row that was fetched last */
+} GuardTable;
+
+/*
+ * What a call site keeps from row to row, in memory of its own: no reference
+ * to a relation, buffer or snapshot is held between rows, as nobody tells the
+ * guard when a statement ends.
+ */
+typedef struct Guard
+{
+	Oid			tgoid;			/* the trigger this was made for */
+	GuardMode	mode;
+	double		threshold;
+	bool		before;			/* a BEFORE trigger? */
+	bool		statement;		/* one for each statement? */
+	AttrNumber	tag;			/* column to note the other row's key in */
+	GuardKey	key;			/* signature of the new row */
+	GuardKey	predicate;		/* whether it is guarded; no expr: it is */
+	GuardKey   *columns;		/* the scope's, of the new row */
+	GuardScope *scope;			/* rows are compared where these agree */
+	int			nscope;
+	GuardTable *tables;			/* tables to search; the first is the one that
+								 * the trigger fires on */
+	int			ntables;
+	TupleTableSlot *slot;		/* the new row, fetched again */
+	TupleTableSlot *unplaced;	/* or as it came, if it is not known where it
+								 * lies */
+	ExprContext *row;			/* memory of one call */
+	ExprContext *candidate;		/* memory of one candidate row */
+	MemoryContext memory;		/* all of this */
+
+	/* partitions may be attached while this is in use */
+	bool		partitioned;	/* is root another table than tables[0]? */
+	bool		stale;			/* may there be other partitions now? */
+	List	   *parents;		/* partitioned tables whose changes count */
+	dlist_node	node;			/* in the list of such guards */
+	MemoryContextCallback unwatch;	/* takes it out of that list */
+} Guard;
+
+/* No more rows are counted besides the one that is reported. */
+#define GUARD_MOST_OTHERS	100
+
+/* A row that is near the new one. */
+typedef struct GuardMatch
+{
+	GuardTable *table;			/* where it is; its slot holds the row */
+	double		similarity;
+	int			others;			/* rows that are near besides, as far as they
+								 * were counted */
+} GuardMatch;
+
+/* guard_arguments.c */
+
+/*
+ * Raises INVALID_PARAMETER_VALUE if a trigger's arguments are not what they
+ * should be; what the names mean is not looked at.
+ */
+extern GuardArguments guard_arguments(const Trigger *trigger);
+
+/* guard.c */
+extern Datum neardup_guard(PG_FUNCTION_ARGS);
+
+/*
+ * The signature of the new row, whose scope is noted; NULL if it has none or
+ * an empty one, or is not guarded.
+ */
+extern Signature *guard_new_signature(Guard *guard, TupleTableSlot *row);
+
+/* True if an UPDATE has left the signature's bytes alone, and the scope. */
+extern bool guard_signature_unchanged(Guard *guard, TupleTableSlot *before,
+									  TupleTableSlot *after);
+
+/* guard_tables.c */
+extern void guard_list_tables(Guard *guard, Relation rel,
+							  const Trigger *trigger);
+
+/* The index of that name on the table; raises UNDEFINED_OBJECT if there is none. */
+extern Oid guard_named_index(Oid relid, const char *name);
+
+/* guard_index.c */
+
+/*
+ * The one key column of an index that is a signature, from 1; raises an error
+ * if there is not exactly one.
+ */
+extern AttrNumber guard_signature_key(Relation index);
+
+/*
+ * Finds the index for the signatures of a column, or takes the index that the
+ * guard was given.  Raises OBJECT_NOT_IN_PREREQUISITE_STATE, with the command
+ * that helps, or WRONG_OBJECT_TYPE if there is none that can serve; for
+ * statements, which can do without, the table is not searchable then.  False if
+ * it is not valid and the caller can look again.  Keeps AccessShareLock on the
+ * indexes that were looked at.
+ */
+extern bool guard_choose_index(const Guard *guard, Relation rel,
+							   AttrNumber attno, bool again,
+							   GuardTable *table);
+extern bool guard_use_index(const Guard *guard, Relation rel, Oid indexid,
+							bool again, GuardTable *table);
+
+/* guard_key.c */
+extern GuardKey guard_key(Relation rel, Oid indexid, AttrNumber keyno,
+						  bool before);
+extern GuardKey guard_column_key(Relation rel, AttrNumber attno, bool before);
+extern GuardKey guard_predicate(Relation rel, Oid indexid, bool before);
+extern Datum guard_key_value(const GuardKey *key, TupleTableSlot *row,
+							 ExprContext *econtext, bool *isnull);
+extern bool guard_key_unchanged(const GuardKey *key, TupleTableSlot *before,
+								TupleTableSlot *after);
+
+/* guard_scope.c */
+
+/* A column of the scope in a table; raises UNDEFINED_COLUMN if there is none. */
+extern AttrNumber guard_scope_attno(Relation rel, const char *name);
+extern void guard_scope_init(Guard *guard, Relation rel, char **names, int n);
+extern GuardKey *guard_scope_columns(const Guard *guard, Relation rel,
+									 bool before);
+extern bool guard_scope_enter(Guard *guard, TupleTableSlot *row);
+extern uint64 guard_scope_hash(Guard *guard);
+extern bool guard_scope_contains(Guard *guard, const GuardTable *table);
+extern bool guard_scope_unchanged(const Guard *guard, TupleTableSlot *before,
+								  TupleTableSlot *after);
+extern int	guard_scope_served(const Guard *guard, const GuardTable *table,
+							   Relation index);
+extern int	guard_scope_scankeys(const Guard *guard, const GuardTable *table,
+								 Relation index, ScanKey keys);
+
+/* guard_search.c */
+extern bool guard_search(Guard *guard, Relation rel, const Signature *sig,
+						 ItemPointer self, GuardMatch *match);
+
+/* guard_statement.c */
+extern void guard_check_statement(Guard *guard, TriggerData *trigdata,
+								  FmgrInfo *flinfo);
+
+/* guard_skipped.c */
+
+/* A row is about to be checked: forgets those of another statement. */
+extern void guard_skipped_begin(void);
+
+/* Takes note of a row that is skipped. */
+extern void guard_skipped_note(Relation rel, TupleTableSlot *row,
+							   const GuardMatch *match);
+
+/* guard_counts.c */
+
+/* Counts rows with which the guard has done what its mode says. */
+extern void guard_count(FmgrInfo *flinfo, GuardMode mode, uint64 rows);
+
+/* guard_report.c */
+
+/*
+ * The primary key of a row as a text; NULL if it has none yet, or the user may
+ * not know it.
+ */
+extern char *guard_key_text(Relation rel, TupleTableSlot *row);
+
+/*
+ * How row a compares with row b of the same table by the primary key; false if
+ * there is none.
+ */
+extern bool guard_key_compare(Relation rel, TupleTableSlot *a,
+							  TupleTableSlot *b, int *order);
+
+/* Tells of a new row and of the one that it is near to. */
+extern char *guard_describe(const Guard *guard, Relation rel,
+							TupleTableSlot *row, const GuardMatch *match);
+
+/* Raises EXCLUSION_VIOLATION, or a warning in that mode. */
+extern void guard_report(const Guard *guard, Relation rel,
+						 const Trigger *trigger, const char *detail);
+extern void guard_check_tag(Relation rel, AttrNumber tag);
+extern HeapTuple guard_tag(const Guard *guard, Relation rel, HeapTuple tuple,
+						   TupleTableSlot *row, const GuardMatch *match);
+
+#endif							/* NEARDUP_GUARD_H */

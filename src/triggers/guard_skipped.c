@@ -1,0 +1,130 @@
+/*
+ * guard_skipped.c
+ *		Which rows the last statement has not inserted, and what stands for them.
+ *
+ * A row that a BEFORE trigger drops is missing in RETURNING, and PostgreSQL has no
+ * way to return another one in its place.  So the session remembers, as it does
+ * for lastval(): until a guard in mode skip looks at a row of another statement.
+ * Statements are told apart by the beginning of their transaction and their
+ * command number.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/triggers/guard_skipped.c
+ */
+#include "postgres.h"
+
+#include "access/table.h"
+#include "access/xact.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/memutils.h"
+#include "utils/rel.h"
+#include "utils/tuplestore.h"
+
+#include "base/compat.h"
+#include "base/growing.h"
+#include "triggers/guard.h"
+
+PG_FUNCTION_INFO_V1(neardup_guard_skipped);
+
+/* As many rows of a statement are remembered. */
+#define MOST_ROWS	10000
+
+#define COLUMNS		5
+
+typedef struct Skipped
+{
+	Oid			relid;
+	char	   *key;			/* NULL: it has none, or may not be told */
+	Oid			near_relid;
+	char	   *near_key;
+	double		similarity;
+} Skipped;
+
+static struct
+{
+	MemoryContext memory;		/* of the rows, or NULL */
+	TimestampTz transaction;
+	CommandId	command;
+	Skipped    *rows;
+	size_t		room;
+	size_t		n;
+}			last;
+
+/* See guard.h */
+void
+guard_skipped_begin(void)
+{
+	TimestampTz transaction = GetCurrentTransactionStartTimestamp();
+	CommandId	command = GetCurrentCommandId(false);
+
+	if (last.transaction == transaction && last.command == command)
+		return;
+	if (last.memory != NULL)
+		MemoryContextReset(last.memory);
+	last.transaction = transaction;
+	last.command = command;
+	last.rows = NULL;
+	last.room = last.n = 0;
+}
+
+static char *
+copied(const char *text)
+{
+	return text == NULL ? NULL : pstrdup(text);
+}
+
+/* See guard.h */
+void
+guard_skipped_note(Relation rel, TupleTableSlot *row, const GuardMatch *match)
+{
+	Relation	other = table_open(match->table->relid, NoLock);
+	const char *key = guard_key_text(rel, row);
+	const char *near_key = guard_key_text(other, match->table->slot);
+	MemoryContext old;
+
+	table_close(other, NoLock);
+	if (last.n == MOST_ROWS)
+		return;
+	if (last.memory == NULL)
+		last.memory = AllocSetContextCreate(TopMemoryContext, "skipped rows",
+											ALLOCSET_SMALL_SIZES);
+	old = MemoryContextSwitchTo(last.memory);
+	last.rows = growing_reserve(last.rows, &last.room, last.n + 1, sizeof(Skipped));
+	last.rows[last.n] = (Skipped) {
+		.relid = RelationGetRelid(rel),
+		.key = copied(key),
+		.near_relid = match->table->relid,
+		.near_key = copied(near_key),
+		.similarity = match->similarity
+	};
+	last.n++;
+	MemoryContextSwitchTo(old);
+}
+
+/* neardup_guard_skipped() */
+Datum
+neardup_guard_skipped(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+
+	InitMaterializedSRF(fcinfo, 0);
+	for (size_t i = 0; i < last.n; i++)
+	{
+		const Skipped *row = &last.rows[i];
+		Datum		values[COLUMNS] = {ObjectIdGetDatum(row->relid)};
+		bool		nulls[COLUMNS] = {false, row->key == NULL, false, row->near_key == NULL, false};
+
+		CHECK_FOR_INTERRUPTS();
+		if (row->key != NULL)
+			values[1] = CStringGetTextDatum(row->key);
+		values[2] = ObjectIdGetDatum(row->near_relid);
+		if (row->near_key != NULL)
+			values[3] = CStringGetTextDatum(row->near_key);
+		values[4] = Float8GetDatum(row->similarity);
+		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+	}
+	return (Datum) 0;
+}

@@ -1,0 +1,610 @@
+/*
+ * guard_statement.c
+ *		Checks all new rows of a statement at once.
+ *
+ * A trigger that fires once for each statement has the new rows in a transition
+ * table.  If they are few, and there is an index, each of them is looked up.
+ * Otherwise the table is read from end to end and joined with the new rows by
+ * the similarity join, which needs no index and takes a small part of the time
+ * that many look-ups do.
+ *
+ * The protocol is the one of guard_search.c, so that both kinds of triggers
+ * may be used on one table, and it takes no lock either.  The new rows are in
+ * the table before it is read.  What is read are all versions of rows that
+ * another transaction may turn out to have: those that a dirty snapshot shows,
+ * when they are come to, and those that were deleted since the reading began,
+ * as their successors may lie where it has been already.  Of each pair that
+ * is near, the other row is looked at again.  If it is there to stay, the row
+ * is refused.  If a transaction is busy with it, or it was deleted since, the
+ * check begins anew, when that transaction has ended.  Whoever puts in a row
+ * after its place was read finds ours.
+ *
+ * A transition table does not say where its rows are.  So the new rows are found
+ * in the table again: as those of this transaction that have the signature, and
+ * the primary key, of one in the transition table.  Without a primary key, a row
+ * of an earlier statement may be taken for one of this, if the two have the
+ * same signature, so that one of them is refused anyway.
+ *
+ * Rows of different scopes share no feature, see signature_as_scoped_set().
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/triggers/guard_statement.c
+ */
+#include "postgres.h"
+
+#include "access/heapam.h"
+#include "access/htup_details.h"
+#include "access/sysattr.h"
+#include "access/table.h"
+#include "access/xact.h"
+#include "executor/executor.h"
+#include "miscadmin.h"
+#include "nodes/nodes.h"
+#include "optimizer/plancat.h"
+#include "storage/bufmgr.h"
+#include "utils/datum.h"
+#include "utils/memutils.h"
+#include "utils/snapmgr.h"
+
+#include "base/compat.h"
+#include "base/growing.h"
+#include "base/hash.h"
+#include "base/sort_uint64.h"
+#include "join/algorithms/join_kinds.h"
+#include "methods/making_name.h"
+#include "triggers/guard_pass.h"
+
+/* As many rows can be read and joined in the time that one look-up takes. */
+#define ROWS_PER_LOOK_UP	30
+
+typedef struct Check
+{
+	Guard	   *guard;
+	Relation	rel;
+	MemoryContext context;		/* of what lasts longer than a row */
+	size_t		memory;
+
+	/* rows of the statement */
+	Tuplestorestate *new;
+	Tuplestorestate *old;		/* NULL if it is an INSERT */
+	TupleTableSlot *row;
+	TupleTableSlot *before;
+	Bitmapset  *key;			/* columns of the primary key, or NULL */
+	uint64	   *hashes;			/* of new rows, in order */
+	size_t		nhashes;
+	size_t		room;			/* for hashes */
+	size_t		nnew;			/* rows with a new signature */
+	bool		hashed;			/* all of these have a hash there */
+
+	/* rows of the table */
+	Pass		pass;
+	SetJoin    *join;
+	SignatureKind kind;
+	Making		making;			/* of the first signature */
+	bool		made;			/* there was one */
+	ItemPointerData entered;	/* the new row that the pass is for */
+
+	/* what was found */
+	uint8	   *refused;		/* bits: new rows that are near to another */
+	uint64		nrefused;
+	ItemPointerData first;		/* the first of these */
+	ItemPointerData other;		/* and of those that it is near to */
+	char	   *detail;			/* about the two */
+	bool		again;			/* it has to be looked at again */
+	SnapshotData busy;			/* who is busy with a row, if valid */
+	ItemPointerData busy_row;
+} Check;
+
+/* The statement's rows */
+
+static void
+rewind_rows(Check *check)
+{
+	tuplestore_select_read_pointer(check->new, 0);
+	tuplestore_rescan(check->new);
+	if (check->old == NULL)
+		return;
+	tuplestore_select_read_pointer(check->old, 0);
+	tuplestore_rescan(check->old);
+}
+
+/* The next row of a transition table; the slot frees one that was in a file. */
+static bool
+next_row(Check *check, Tuplestorestate *rows, TupleTableSlot *slot)
+{
+	MemoryContext row = MemoryContextSwitchTo(check->context);
+	bool		there = tuplestore_gettupleslot(rows, true, false, slot);
+
+	MemoryContextSwitchTo(row);
+	return there;
+}
+
+/*
+ * The next row of the statement that has a signature which it had not before,
+ * or has it in another scope; NULL if there is none.  The signature goes to
+ * *sig, in memory that lasts until the next call.
+ */
+static TupleTableSlot *
+next_new(Check *check, Signature **sig)
+{
+	Guard	   *guard = check->guard;
+
+	for (;;)
+	{
+		CHECK_FOR_INTERRUPTS();
+		ResetExprContext(guard->row);
+		if (!next_row(check, check->new, check->row))
+			return NULL;
+		if (check->old != NULL &&
+			next_row(check, check->old, check->before) &&
+			guard_signature_unchanged(guard, check->before, check->row))
+			continue;
+		*sig = guard_new_signature(guard, check->row);
+		if (*sig != NULL)
+			return check->row;
+	}
+}
+
+/* A hash of what tells rows from each other: signature and primary key. */
+static uint64
+row_hash(const Check *check, TupleTableSlot *row, const Signature *sig)
+{
+	uint64		hash = XXH3_64bits(sig, VARSIZE(sig));
+	int			member = -1;
+
+	while ((member = bms_next_member(check->key, member)) >= 0)
+	{
+		AttrNumber	attno = member + FirstLowInvalidHeapAttributeNumber;
+		Form_pg_attribute att = TupleDescAttr(row->tts_tupleDescriptor,
+											  attno - 1);
+		bool		isnull;
+		Datum		value = slot_getattr(row, attno, &isnull);
+
+		if (!isnull)
+			hash = mix64(hash ^ datum_image_hash(value, att->attbyval,
+												 att->attlen));
+	}
+	return hash;
+}
+
+/* Takes note of the statement's rows. */
+static void
+note_new(Check *check)
+{
+	size_t		most = check->memory / 4 / sizeof(uint64);
+	TupleTableSlot *row;
+	Signature  *sig;
+
+	check->hashes = MemoryContextAlloc(check->context, sizeof(uint64));
+	check->room = 1;
+	while ((row = next_new(check, &sig)) != NULL)
+	{
+		if (check->nnew < most)
+		{
+			check->hashes = growing_reserve(check->hashes, &check->room,
+											check->nnew + 1, sizeof(uint64));
+			check->hashes[check->nnew] = row_hash(check, row, sig);
+		}
+		check->nnew++;
+	}
+	check->hashed = check->nnew <= most;
+	if (check->hashed)
+		check->nhashes = sort_distinct_hashes(check->hashes, check->nnew);
+}
+
+static bool
+is_hashed(const Check *check, uint64 hash)
+{
+	size_t		from = 0;
+	size_t		to = check->nhashes;
+
+	while (from < to)
+	{
+		size_t		middle = from + (to - from) / 2;
+
+		if (check->hashes[middle] < hash)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return from < check->nhashes && check->hashes[from] == hash;
+}
+
+/* True if a row of the table, with that signature, is one of the statement. */
+static bool
+is_new(const Check *check, TupleTableSlot *slot, const Signature *sig)
+{
+	HeapTupleHeader tuple = ExecFetchSlotHeapTuple(slot, false, NULL)->t_data;
+
+	if (!TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetXmin(tuple)))
+		return false;
+	return !check->hashed || is_hashed(check, row_hash(check, slot, sig));
+}
+
+/* Row by row */
+
+static bool
+look_ups_pay(const Check *check)
+{
+	BlockNumber pages;
+	double		rows;
+	double		all_visible;
+
+	if (!check->guard->tables[0].searchable)
+		return false;
+	estimate_rel_size(check->rel, NULL, &pages, &rows, &all_visible);
+	return (double) check->nnew * ROWS_PER_LOOK_UP < rows;
+}
+
+/* Looks up all new rows, or those up to the first that is refused. */
+static void
+look_up_new(Check *check)
+{
+	Guard	   *guard = check->guard;
+	Signature  *sig;
+
+	rewind_rows(check);
+	while ((guard->unplaced = next_new(check, &sig)) != NULL)
+	{
+		GuardMatch	match;
+
+		if (!guard_search(guard, check->rel, sig, NULL, &match))
+			continue;
+		if (check->nrefused++ == 0)
+		{
+			MemoryContext row = MemoryContextSwitchTo(check->context);
+
+			check->detail = guard_describe(guard, check->rel, check->row,
+										   &match);
+			MemoryContextSwitchTo(row);
+		}
+		ExecClearTuple(match.table->slot);
+		if (guard->mode == GUARD_REJECT)
+			break;
+	}
+	guard->unplaced = NULL;
+}
+
+/* The table's rows go into the join */
+
+/*
+ * True if the version of a row in the slot is one that a transaction has, or
+ * may turn out to have, or has had since the reading began.
+ */
+static bool
+may_be_there(Check *check, TupleTableSlot *slot)
+{
+	HeapTuple	tuple = ExecFetchSlotHeapTuple(slot, false, NULL);
+	Buffer		buffer = ((BufferHeapTupleTableSlot *) slot)->buffer;
+	bool		there;
+
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	there = HeapTupleSatisfiesVisibility(tuple, &check->pass.dirty, buffer);
+	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
+	return there || guard_deleted_since(&check->pass, slot);
+}
+
+/*
+ * Takes note of a signature's making.  There may be several in one table only
+ * where scopes keep them apart.
+ */
+static void
+note_making(Check *check, const Signature *sig)
+{
+	SignatureKind kind = signature_kind(sig, MEASURE_JACCARD);
+
+	if (!check->made)
+	{
+		check->kind = kind;
+		setjoin_use(check->join, usual_algorithm(kind, MEASURE_JACCARD));
+		check->making = sig->making;
+		check->made = true;
+	}
+	else if (check->guard->nscope == 0 || kind != KIND_SETS ||
+			 check->kind != KIND_SETS)
+		making_require_equal(&check->making, &sig->making);
+}
+
+/* Adds a row of the table to the join: to both sides if it is new. */
+static void
+add_row(Check *check, TupleTableSlot *slot)
+{
+	Signature  *sig = guard_new_signature(check->guard, slot);
+	const uint64 *set;
+	uint32		n;
+
+	if (sig == NULL)
+		return;
+	note_making(check, sig);
+	set = check->guard->nscope > 0 && check->kind == KIND_SETS ?
+		signature_as_scoped_set(sig, guard_scope_hash(check->guard), &n) :
+		signature_as_set(sig, check->kind, MEASURE_JACCARD, &n);
+	setjoin_add(check->join, SIDE_INNER, set, n, &slot->tts_tid,
+				sizeof(ItemPointerData));
+	if (is_new(check, slot, sig))
+		setjoin_add(check->join, SIDE_OUTER, set, n, &slot->tts_tid,
+					sizeof(ItemPointerData));
+}
+
+static void
+begin_join(Check *check)
+{
+	MemoryContext row = MemoryContextSwitchTo(check->context);
+	SetJoinParams params = {
+		.algorithm = usual_algorithm(KIND_SETS, MEASURE_JACCARD),
+		.measure = MEASURE_JACCARD,
+		.threshold = check->guard->threshold,
+		.memory = check->memory / 4 * 3
+	};
+
+	check->join = setjoin_begin(&params);
+	check->made = false;
+	MemoryContextSwitchTo(row);
+}
+
+static void
+read_table(Check *check)
+{
+	TupleTableSlot *slot = check->pass.table->slot;
+	MemoryContext row = MemoryContextSwitchTo(check->context);
+	TableScanDesc scan = table_beginscan(check->rel, SnapshotAny, 0, NULL);
+
+	MemoryContextSwitchTo(row);
+	while (table_scan_getnextslot(scan, ForwardScanDirection, slot))
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (may_be_there(check, slot))
+			add_row(check, slot);
+		ResetExprContext(check->guard->row);
+	}
+	ExecClearTuple(slot);
+	table_endscan(scan);
+}
+
+/* Pairs come out */
+
+/* Makes the pass one for the new row at tid; false if it is gone. */
+static bool
+enter_row(Check *check, ItemPointerData tid)
+{
+	Guard	   *guard = check->guard;
+
+	if (ItemPointerIsValid(&check->entered) &&
+		ItemPointerEquals(&check->entered, &tid))
+		return check->pass.sig != NULL;
+	check->entered = tid;
+	check->pass.sig = NULL;
+	ResetExprContext(guard->row);
+	if (table_tuple_fetch_row_version(check->rel, &tid, &check->pass.dirty,
+									  guard->slot))
+		check->pass.sig = guard_new_signature(guard, guard->slot);
+	return check->pass.sig != NULL;
+}
+
+/* Takes note of the first new row, in the order of the table. */
+static void
+note_first(Check *check, ItemPointerData new, ItemPointerData other)
+{
+	GuardMatch	match = {
+		.table = check->pass.table,
+		.similarity = check->pass.similarity
+	};
+	MemoryContext row = MemoryContextSwitchTo(check->context);
+
+	if (check->detail != NULL)
+		pfree(check->detail);
+	check->detail = guard_describe(check->guard, check->rel,
+								   check->guard->slot, &match);
+	MemoryContextSwitchTo(row);
+	check->first = new;
+	check->other = other;
+}
+
+/* Takes note of a row that another transaction is busy with. */
+static void
+note_busy(Check *check, ItemPointerData tid)
+{
+	check->again = true;
+	check->busy = check->pass.dirty;
+	check->busy_row = tid;
+}
+
+/*
+ * Looks at two rows that the join has paired.  True if the new one is near to
+ * the other, which is there to stay.
+ */
+static bool
+compare_rows(Check *check, ItemPointerData new, ItemPointerData other)
+{
+	Pass	   *pass = &check->pass;
+	TupleTableSlot *slot = pass->table->slot;
+
+	if (ItemPointerEquals(&new, &other) || !enter_row(check, new))
+		return false;
+	if (!table_tuple_fetch_row_version(check->rel, &other, &pass->dirty, slot))
+	{
+		if (table_tuple_fetch_row_version(check->rel, &other, SnapshotAny, slot))
+			check->again |= guard_deleted_since(pass, slot);
+		return false;
+	}
+	if (!guard_is_near(pass))
+		return false;
+	if (!TransactionIdIsValid(pass->dirty.xmin) &&
+		!TransactionIdIsValid(pass->dirty.xmax))
+		return true;
+	note_busy(check, other);
+	return false;
+}
+
+/* True if a pair of rows would tell more than is known. */
+static bool
+is_wanted(const Check *check, uint32 rowno, ItemPointerData new,
+		  ItemPointerData other)
+{
+	int			order;
+
+	if (!(check->refused[rowno / 8] & (1 << rowno % 8)))
+		return true;
+	order = ItemPointerCompare(&new, unconstify(ItemPointerData *, &check->first));
+	return order < 0 ||
+		(order == 0 &&
+		 ItemPointerCompare(&other, unconstify(ItemPointerData *, &check->other)) < 0);
+}
+
+/* Takes note of a new row that is near to another one. */
+static void
+refuse_row(Check *check, uint32 rowno, ItemPointerData new,
+		   ItemPointerData other)
+{
+	bool		first = check->nrefused == 0 ||
+		ItemPointerCompare(&new, &check->first) <= 0;
+
+	if (!(check->refused[rowno / 8] & (1 << rowno % 8)))
+		check->nrefused++;
+	check->refused[rowno / 8] |= 1 << rowno % 8;
+	if (first)
+		note_first(check, new, other);
+}
+
+/* Looks at the pairs of two groups of rows. */
+static void
+compare_groups(Check *check, RowGroup outer, RowGroup inner)
+{
+	RowCursor	news;
+	RowCursor	others;
+	const ItemPointerData *tid;
+	uint32		rowno;
+	uint32		number;
+
+	rows_begin(check->join, SIDE_OUTER, outer, &news);
+	while ((tid = rows_next(&news, &rowno)) != NULL)
+	{
+		ItemPointerData new = *tid;
+
+		rows_begin(check->join, SIDE_INNER, inner, &others);
+		while ((tid = rows_next(&others, &number)) != NULL)
+		{
+			ItemPointerData other = *tid;
+
+			CHECK_FOR_INTERRUPTS();
+			if (!is_wanted(check, rowno, new, other))
+			{
+				if (!ItemPointerEquals(&new, &check->first))
+					break;
+			}
+			else if (compare_rows(check, new, other))
+				refuse_row(check, rowno, new, other);
+		}
+	}
+}
+
+/* Looks at all pairs of a new row and another one that are near. */
+static void
+compare_new(Check *check)
+{
+	size_t		bytes = (size_t) setjoin_outer_rows(check->join) / 8 + 1;
+	RowGroup	outer;
+	RowGroup	inner;
+
+	check->refused = MemoryContextAllocExtended(check->context, bytes,
+												MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	ItemPointerSetInvalid(&check->entered);
+	setjoin_build(check->join);
+	while (setjoin_next(check->join, &outer, &inner))
+		compare_groups(check, outer, inner);
+	ExecClearTuple(check->pass.table->slot);
+	ExecClearTuple(check->guard->slot);
+	pfree(check->refused);
+}
+
+/* Reads the table, and compares its rows with the new ones. */
+static void
+read_and_compare(Check *check)
+{
+	Pass		pass = {
+		.guard = check->guard,
+		.table = &check->guard->tables[0],
+		.rel = check->rel
+	};
+
+	check->again = false;
+	check->nrefused = 0;
+	check->busy.xmin = check->busy.xmax = InvalidTransactionId;
+	check->pass = pass;
+	InitDirtySnapshot(check->pass.dirty);
+	check->pass.start = RegisterSnapshot(GetLatestSnapshot());
+	begin_join(check);
+	read_table(check);
+	compare_new(check);
+	setjoin_end(check->join);
+	UnregisterSnapshot(check->pass.start);
+}
+
+/* Joins the new rows with the table, until there is nothing to wait for. */
+static void
+join_new(Check *check)
+{
+	for (;;)
+	{
+		read_and_compare(check);
+		if (!check->again ||
+			(check->nrefused > 0 && check->guard->mode == GUARD_REJECT))
+			return;
+		if (TransactionIdIsValid(check->busy.xmin) ||
+			TransactionIdIsValid(check->busy.xmax))
+			guard_wait(check->rel, &check->busy, check->busy_row);
+	}
+}
+
+/* Raises an error, or a warning, if any row is refused. */
+static void
+report(Check *check, const Trigger *trigger, FmgrInfo *flinfo)
+{
+	if (check->nrefused > 1)
+		check->detail = psprintf("%s Rows of the statement that are near to others: %llu.",
+								 check->detail,
+								 (unsigned long long) check->nrefused);
+	if (check->nrefused == 0)
+		return;
+	guard_count(flinfo, check->guard->mode, check->nrefused);
+	guard_report(check->guard, check->rel, trigger, check->detail);
+}
+
+/*
+ * Checks the rows of a statement.  The current memory context is the one of a
+ * row.
+ */
+void
+guard_check_statement(Guard *guard, TriggerData *trigdata, FmgrInfo *flinfo)
+{
+	TupleDesc	desc = guard->tables[0].slot->tts_tupleDescriptor;
+	Check		check = {
+		.guard = guard,
+		.rel = trigdata->tg_relation,
+		.memory = get_hash_memory_limit(),
+		.new = trigdata->tg_newtable,
+		.old = TRIGGER_FIRED_BY_UPDATE(trigdata->tg_event) ?
+			trigdata->tg_oldtable : NULL
+	};
+	MemoryContext row = CurrentMemoryContext;
+
+	check.context = AllocSetContextCreate(guard->memory, "statement's check",
+										  ALLOCSET_DEFAULT_SIZES);
+	MemoryContextSwitchTo(check.context);
+	check.row = MakeTupleTableSlot(desc, &TTSOpsMinimalTuple);
+	check.key = RelationGetIndexAttrBitmap(check.rel, INDEX_ATTR_BITMAP_PRIMARY_KEY);
+	check.before = MakeTupleTableSlot(desc, &TTSOpsMinimalTuple);
+	MemoryContextSwitchTo(row);
+	rewind_rows(&check);
+	note_new(&check);
+	if (check.nnew > 0 && look_ups_pay(&check))
+		look_up_new(&check);
+	else if (check.nnew > 0)
+		join_new(&check);
+	report(&check, trigdata->tg_trigger, flinfo);
+	rewind_rows(&check);
+	ExecClearTuple(check.row);
+	ExecClearTuple(check.before);
+	MemoryContextDelete(check.context);
+}

@@ -1,0 +1,260 @@
+/*
+ * guard_violations.c
+ *		What a guard would not have let in, among the rows that are there.
+ *
+ * PostgreSQL calls nothing of a trigger's function when the trigger is created, so
+ * that it is not checked then as a constraint is, and nobody can be warned.
+ * neardup_guard_check() is for that, in the transaction that creates the
+ * trigger.
+ *
+ * The rows are listed as groups are made: a query is put together that gives
+ * the rows which the trigger would look at, each with its signature and its
+ * scope, in the order of their primary key.  It is run by whoever wants to
+ * know, with the rights that he has.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/triggers/guard_violations.c
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/table.h"
+#include "catalog/pg_index.h"
+#include "catalog/pg_type_d.h"
+#include "executor/spi.h"
+#include "funcapi.h"
+#include "utils/builtins.h"
+#include "utils/fmgrprotos.h"
+#include "utils/lsyscache.h"
+#include "utils/syscache.h"
+
+#include "base/compat.h"
+#include "triggers/guard.h"
+
+PG_FUNCTION_INFO_V1(neardup_guard_rows);
+PG_FUNCTION_INFO_V1(neardup_guard_check);
+
+/* The trigger of that name, which calls neardup_guard(). */
+static const Trigger *
+find_trigger(Relation rel, const char *name)
+{
+	const TriggerDesc *triggers = rel->trigdesc;
+	FmgrInfo	function;
+
+	for (int i = 0; triggers != NULL && i < triggers->numtriggers; i++)
+	{
+		const Trigger *trigger = &triggers->triggers[i];
+
+		if (strcmp(trigger->tgname, name) != 0)
+			continue;
+		fmgr_info(trigger->tgfoid, &function);
+		if (function.fn_addr == neardup_guard)
+			return trigger;
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("trigger \"%s\" of table \"%s\" does not call neardup_guard",
+						name, RelationGetRelationName(rel))));
+	}
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_OBJECT),
+			 errmsg("table \"%s\" has no trigger \"%s\"",
+					RelationGetRelationName(rel), name),
+			 errhint("Give the table and the name of a trigger that calls neardup_guard.")));
+}
+
+/* Appends names of columns, separated by commas. */
+static void
+append_columns(StringInfo query, Relation rel, const AttrNumber *attnos, int n)
+{
+	for (int i = 0; i < n; i++)
+		appendStringInfo(query, "%s%s", i > 0 ? ", " : "",
+						 quote_identifier(NameStr(TupleDescAttr(RelationGetDescr(rel),
+																attnos[i] - 1)->attname)));
+}
+
+/* Columns of the primary key; returns how many there are. */
+static int
+primary_key(Relation rel, AttrNumber *attnos)
+{
+	List	   *indexes = RelationGetIndexList(rel);
+	ListCell   *lc;
+	int			n = 0;
+
+	foreach(lc, indexes)
+	{
+		Relation	index = index_open(lfirst_oid(lc), AccessShareLock);
+
+		if (index->rd_index->indisprimary)
+			for (n = 0; n < index->rd_index->indnkeyatts; n++)
+				attnos[n] = index->rd_index->indkey.values[n];
+		index_close(index, AccessShareLock);
+	}
+	list_free(indexes);
+	return n;
+}
+
+/* Appends what is told of a row: its table, its place, its key as a text. */
+static void
+append_row(StringInfo query, Relation rel, const char *schema,
+		   const AttrNumber *key, int nkey)
+{
+	appendStringInfoString(query, "SELECT ROW(tableoid, ctid, ");
+	if (nkey == 0)
+		appendStringInfoString(query, "NULL");
+	else
+	{
+		appendStringInfoString(query, nkey == 1 ? "(" : "ROW(");
+		append_columns(query, rel, key, nkey);
+		appendStringInfoString(query, ")::pg_catalog.text");
+	}
+	appendStringInfo(query, ")::%s", quote_qualified_identifier(schema, "neardup_guarded_row"));
+}
+
+/* Appends the signature; returns the predicate that goes with it, or NULL. */
+static char *
+append_signature(StringInfo query, Relation rel, const char *source)
+{
+	AttrNumber	attno = get_attnum(RelationGetRelid(rel), source);
+	Relation	index;
+	Datum		predicate;
+	bool		isnull;
+	char	   *where = NULL;
+
+	if (attno > 0)
+	{
+		appendStringInfo(query, ", %s", quote_identifier(source));
+		return NULL;
+	}
+	index = index_open(guard_named_index(RelationGetRelid(rel), source),
+					   AccessShareLock);
+	appendStringInfo(query, ", %s",
+					 TextDatumGetCString(DirectFunctionCall3(pg_get_indexdef_ext,
+															 ObjectIdGetDatum(RelationGetRelid(index)),
+															 Int32GetDatum(guard_signature_key(index)),
+															 BoolGetDatum(false))));
+	predicate = SysCacheGetAttr(INDEXRELID, index->rd_indextuple,
+								Anum_pg_index_indpred, &isnull);
+	if (!isnull)
+		where = TextDatumGetCString(DirectFunctionCall2(pg_get_expr, predicate,
+													   ObjectIdGetDatum(RelationGetRelid(rel))));
+	index_close(index, AccessShareLock);
+	return where;
+}
+
+/* The query of the rows that a trigger looks at. */
+static char *
+rows_query(Relation rel, const Trigger *trigger, const char *schema)
+{
+	GuardArguments arguments = guard_arguments(trigger);
+	AttrNumber	key[INDEX_MAX_KEYS];
+	int			nkey = primary_key(rel, key);
+	StringInfoData query;
+	char	   *predicate;
+
+	initStringInfo(&query);
+	append_row(&query, rel, schema, key, nkey);
+	predicate = append_signature(&query, rel, trigger->tgargs[0]);
+	for (int i = 0; i < arguments.nscope; i++)
+	{
+		(void) guard_scope_attno(rel, arguments.scope[i]);
+		appendStringInfo(&query, ", %s", quote_identifier(arguments.scope[i]));
+	}
+	appendStringInfo(&query, " FROM %s%s",
+					 rel->rd_rel->relkind == RELKIND_PARTITIONED_TABLE ? "" : "ONLY ",
+					 quote_qualified_identifier(get_namespace_name(RelationGetNamespace(rel)),
+												RelationGetRelationName(rel)));
+	if (predicate != NULL)
+		appendStringInfo(&query, " WHERE %s", predicate);
+	if (nkey > 0)
+	{
+		appendStringInfoString(&query, " ORDER BY ");
+		append_columns(&query, rel, key, nkey);
+	}
+	return query.data;
+}
+
+/*
+ * neardup_guard_rows(relation regclass, trigger name, OUT query text,
+ * OUT threshold float8)
+ */
+Datum
+neardup_guard_rows(PG_FUNCTION_ARGS)
+{
+	Relation	rel = table_open(PG_GETARG_OID(0), AccessShareLock);
+	const Trigger *trigger = find_trigger(rel, NameStr(*PG_GETARG_NAME(1)));
+	char	   *schema = get_namespace_name(get_func_namespace(fcinfo->flinfo->fn_oid));
+	TupleDesc	desc;
+	Datum		values[2];
+	bool		nulls[2] = {false, false};
+
+	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "return type must be a row type");
+	if (trigger->tgisclone)
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("trigger \"%s\" guards more than partition \"%s\"",
+						trigger->tgname, RelationGetRelationName(rel)),
+				 errhint("Give the table that the trigger was created on.")));
+	values[0] = CStringGetTextDatum(rows_query(rel, trigger, schema));
+	values[1] = Float8GetDatum(guard_arguments(trigger).threshold);
+	table_close(rel, NoLock);
+	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc),
+													  values, nulls)));
+}
+
+/* A value of the row that SPI has found, as a text. */
+static const char *
+found_text(int column, const char *otherwise)
+{
+	char	   *value = SPI_getvalue(SPI_tuptable->vals[0],
+									 SPI_tuptable->tupdesc, column);
+
+	return value == NULL ? otherwise : value;
+}
+
+/* Warns of the rows that SPI has found. */
+static void
+warn(Oid relid, const char *trigger)
+{
+	ereport(WARNING,
+			(errcode(ERRCODE_EXCLUSION_VIOLATION),
+			 errmsg("table \"%s\" has rows that guard \"%s\" would not let in: %s",
+					get_rel_name(relid), trigger, found_text(4, "")),
+			 errdetail("The first is row %s, which is near to row %s with similarity %s.",
+					   found_text(1, "without a key"),
+					   found_text(2, "without a key"), found_text(3, "")),
+			 errhint("See them with SELECT * FROM neardup_guard_violations(%s, %s).",
+					 quote_literal_cstr(quote_qualified_identifier(get_namespace_name(get_rel_namespace(relid)),
+																   get_rel_name(relid))),
+					 quote_literal_cstr(trigger))));
+}
+
+/* neardup_guard_check(relation regclass, trigger name) RETURNS bigint */
+Datum
+neardup_guard_check(PG_FUNCTION_ARGS)
+{
+	char	   *schema = get_namespace_name(get_func_namespace(fcinfo->flinfo->fn_oid));
+	char	   *query = psprintf("SELECT row_key, near_key, similarity, count(*) OVER () "
+								 "FROM %s($1, $2) LIMIT 1",
+								 quote_qualified_identifier(schema, "neardup_guard_violations"));
+	Oid			types[] = {REGCLASSOID, NAMEOID};
+	Datum		values[] = {PG_GETARG_DATUM(0), PG_GETARG_DATUM(1)};
+	int64		n = 0;
+	bool		isnull;
+
+	if (SPI_connect() != SPI_OK_CONNECT)
+		elog(ERROR, "SPI_connect failed");
+	if (SPI_execute_with_args(query, 2, types, values, NULL, true, 0) != SPI_OK_SELECT)
+		elog(ERROR, "query of violations failed");
+	if (SPI_processed > 0)
+	{
+		n = DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0],
+										SPI_tuptable->tupdesc, 4, &isnull));
+		warn(PG_GETARG_OID(0), NameStr(*PG_GETARG_NAME(1)));
+	}
+	if (SPI_finish() != SPI_OK_FINISH)
+		elog(ERROR, "SPI_finish failed");
+	PG_RETURN_INT64(n);
+}

@@ -1,0 +1,48 @@
+/*
+ * signature_query.h
+ *		signature_query: a signature with a measure and a threshold, as one
+ *		datum, which is what an index operator needs on its right side.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/types/signature_query.h
+ */
+#ifndef NEARDUP_SIGNATURE_QUERY_H
+#define NEARDUP_SIGNATURE_QUERY_H
+
+#include "algebra/sets.h"
+#include "datum/signature.h"
+
+typedef struct SignatureQuery
+{
+	int32		vl_len_;		/* varlena header (do not touch directly!) */
+	uint32		measure;		/* Measure: of the left operand in this one */
+	float8		threshold;		/* one of the measure */
+	Signature	signature;		/* with a varlena header of its own */
+} SignatureQuery;
+
+StaticAssertDecl(offsetof(SignatureQuery, signature) == 16,
+				 "SignatureQuery has padding");
+
+#define DatumGetSignatureQuery(d) ((SignatureQuery *) PG_DETOAST_DATUM(d))
+#define PG_GETARG_SIGNATURE_QUERY(n) \
+	DatumGetSignatureQuery(PG_GETARG_DATUM(n))
+
+/*
+ * A query that asks for rows whose measure with sig is at least the
+ * threshold, in the current memory context.  The threshold must be valid.
+ */
+extern SignatureQuery *signature_query_make(const Signature *sig,
+											double threshold,
+											Measure measure);
+
+/* The C function behind %%(signature, signature_query). */
+extern Datum signature_matches(PG_FUNCTION_ARGS);
+
+/* Its output. */
+extern Datum signature_query_out(PG_FUNCTION_ARGS);
+
+/* And the one that makes a query. */
+extern Datum signature_query_new(PG_FUNCTION_ARGS);
+
+#endif							/* NEARDUP_SIGNATURE_QUERY_H */
