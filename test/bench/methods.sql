@@ -1,7 +1,7 @@
 --
 -- test/bench/methods.sql
 --		Recall, precision, F and time of all methods on collections whose
---		near-duplicates are known: the tables of doc/methods.md.
+--		near-duplicates are known: the tables of doc/methods_measured.md.
 --
 -- Portions Copyright (c) 2026, the neardup developers
 --

@@ -88,6 +88,7 @@ END $$;
 
 -- Arguments as for to_tsvector()
 SELECT shingles('english', 'some text');
+SELECT shingles('english', ' some text');
 SELECT shingles('simple', 'Some text');
 SELECT shingles('some text', 'english') = shingles('some text', 3, 'english') AS right_way;
 SELECT shingles('english', 'stop english k=1'); -- a document of one word

@@ -114,6 +114,8 @@ FROM (VALUES (1, 'jaccard'), (2, 'dice'), (3, 'cosine'), (4, 'overlap'), (5, 'co
       FROM texts, shingles(body) a, shingles('The quick brown fox jumps over the lazy dog near the river.') b WHERE id = 3) x ORDER BY n;
 SELECT method, round(highest_false_match::numeric, 4) AS hfm
 FROM evaluate_methods('SELECT * FROM texts', 'SELECT 1 AS id1, 3 AS id2', '{shingles(body), weighted_words(body), weighted_words(body)}', '{0.1}', 'true', '{containment, cosine, jaccard}');
+SELECT * FROM evaluate_methods('SELECT * FROM texts', 'SELECT 1 AS id1, 1 AS id2', '{shingles(body)}', '{NaN}');
+SELECT * FROM evaluate_methods('SELECT * FROM texts WHERE false', 'SELECT 1 AS id1, 1 AS id2', '{shingles(body),shingles(body)}', '{0.5,2}');
 SELECT * FROM evaluate_methods('SELECT * FROM texts', 'SELECT 1 AS id1, 1 AS id2', '{shingles(body)}', measures => '{euclid}');
 SELECT * FROM evaluate_methods('SELECT * FROM texts', 'SELECT 1 AS id1, 1 AS id2', '{shingles(body)}', measures => '{dice,cosine}');
 SELECT relname FROM pg_class WHERE relname LIKE 'neardup\_%' AND relpersistence = 't';
@@ -125,3 +127,9 @@ SELECT * FROM evaluate_methods('SELECT * FROM texts', 'SELECT 1 AS id1, 1 AS id2
 SELECT * FROM evaluate_methods('SELECT * FROM texts', 'SELECT 1 AS id1, 1 AS id2', '{shingles(body)}', '{0}');
 SELECT * FROM evaluate_methods('SELECT * FROM texts UNION ALL SELECT * FROM texts', 'SELECT 1 AS id1, 1 AS id2', '{shingles(body)}');
 SELECT * FROM evaluate_methods('SELECT * FROM texts', 'SELECT 1 AS id1, 1 AS id2', '{length(body)}');
+
+-- A method and a condition are one expression each
+SELECT * FROM evaluate_methods('SELECT 1 AS id, ''a b''::text AS doc', 'SELECT 1 AS id1, 2 AS id2',
+    '{shingles(doc)) AS neardup_signature; COMMIT; SELECT (1}', '{0.5}');
+SELECT * FROM evaluate_methods('SELECT 1 AS id, ''a b''::text AS doc', 'SELECT 1 AS id1, 2 AS id2',
+    '{shingles(doc)}', '{0.5}', 'true); COMMIT; SELECT (true');

@@ -28,6 +28,23 @@ UPDATE filled SET note = 'noted' WHERE id IN (1, 2);
 SELECT * FROM checked ORDER BY id;
 UPDATE filled SET body = body WHERE id IN (1, 2);
 SELECT * FROM checked ORDER BY id;
+-- nor is what it reads fetched for that
+CREATE TABLE long_ones (id int, body text, sig signature, note text);
+ALTER TABLE long_ones ALTER body SET STORAGE EXTERNAL;
+CREATE TRIGGER fill BEFORE INSERT OR UPDATE ON long_ones FOR EACH ROW
+    EXECUTE FUNCTION neardup_fill('sig', 'shingles(body)', 'body');
+INSERT INTO long_ones SELECT i, repeat('a long text ', 10000) FROM generate_series(1, 10) i;
+CREATE FUNCTION toast_blocks() RETURNS bigint LANGUAGE sql STABLE AS $$
+    SELECT heap_blks_hit + heap_blks_read FROM pg_statio_all_tables
+    WHERE relid = (SELECT reltoastrelid FROM pg_class WHERE oid = 'long_ones'::regclass)
+$$;
+SELECT pg_stat_force_next_flush();
+SELECT toast_blocks() AS before \gset
+UPDATE long_ones SET note = 'noted';
+SELECT pg_stat_force_next_flush();
+SELECT toast_blocks() - :before AS fetched;
+DROP TABLE long_ones;
+DROP FUNCTION toast_blocks;
 -- A trigger that comes before it may change what it reads
 CREATE FUNCTION rewrite() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN NEW.body := 'the red rose'; RETURN NEW; END $$;
 CREATE TRIGGER a_rewrite BEFORE UPDATE ON filled FOR EACH ROW EXECUTE FUNCTION rewrite();

@@ -108,6 +108,12 @@ SELECT '0 jaccard features{}'::signature_query;
 SELECT '1.01 jaccard features{}'::signature_query;
 SELECT 'nan jaccard features{}'::signature_query;
 SELECT '0.8 euclid features{}'::signature_query;
+SELECT '+0.8 jaccard features{}'::signature_query;
+SELECT '0x1p-1 jaccard features{}'::signature_query;
+-- read back as it was whatever the settings are
+SET extra_float_digits = -15;
+SELECT signature_query(signature_from('{}'), 1.0 / 3), signature_query(signature_from('{}'), 0.9999999999999999);
+RESET extra_float_digits;
 SELECT '0.8 jaccard'::signature_query;
 SELECT '0.8'::signature_query;
 SELECT signature_from('{1,2}') %% signature_query(signature_from('{1,2,3}'), 2.0 / 3) AS reached,

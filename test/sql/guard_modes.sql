@@ -107,6 +107,22 @@ INSERT INTO docs (id, a, b, twin) VALUES (53, 601, 620, 7) RETURNING id, twin;
 UPDATE docs SET a = 603, b = 622 WHERE id = 52 RETURNING id, twin, twin_text;
 UPDATE docs SET a = 703, b = 722 WHERE id = 52 RETURNING id, twin, twin_text;
 UPDATE docs SET twin = 8 WHERE id = 50 RETURNING id, twin, twin_text;
+-- no chains: the row that stands for the near one, which is further away
+BEGIN;
+INSERT INTO docs VALUES (54, 1101, 1120) RETURNING id, twin, twin_text;
+INSERT INTO docs VALUES (55, 1103, 1122) RETURNING id, twin, twin_text;
+INSERT INTO docs VALUES (56, 1105, 1124) RETURNING id, twin, twin_text;
+INSERT INTO docs VALUES (57, 1107, 1126) RETURNING id, twin, twin_text;
+-- the nearest, and of equally near ones the first by key
+ALTER TABLE docs DISABLE TRIGGER USER;
+INSERT INTO docs VALUES (73, 1301, 1320), (72, 1303, 1322), (71, 1303, 1322), (70, 1300, 1319);
+ALTER TABLE docs ENABLE TRIGGER USER;
+INSERT INTO docs VALUES (74, 1303, 1323) RETURNING id, twin, twin_text;
+INSERT INTO docs VALUES (75, 1301, 1319) RETURNING id, twin, twin_text;
+INSERT INTO docs VALUES (76, 1302, 1321) RETURNING id, twin, twin_text;
+-- nor does a row stand for itself
+UPDATE docs SET b = 1121 WHERE id = 54 RETURNING id, twin, twin_text;
+ROLLBACK;
 DROP TRIGGER tag ON docs;
 DROP TRIGGER tag_text ON docs;
 CREATE TABLE keys (k1 int, k2 text, sig signature, n bigint, t text,

@@ -8,7 +8,8 @@ CREATE DATABASE neardup_install;
 CREATE EXTENSION neardup;
 
 -- Every member object, to be joined with the catalogue it is in.  Array types
--- are members from PostgreSQL 17 on; nobody comments on them.
+-- and the types of rows are members from PostgreSQL 17 on; nobody comments on
+-- them.
 CREATE TEMP VIEW member AS
 SELECT d.classid, d.objid, o.type, o.schema, o.identity
 FROM pg_depend d
@@ -16,7 +17,9 @@ CROSS JOIN pg_identify_object(d.classid, d.objid, d.objsubid) o
 WHERE d.deptype = 'e' AND d.refclassid = 'pg_extension'::regclass
   AND d.refobjid =
       (SELECT oid FROM pg_extension WHERE extname = 'neardup')
-  AND o.identity NOT LIKE '%[]';
+  AND o.identity NOT LIKE '%[]'
+  AND NOT (d.classid = 'pg_type'::regclass AND d.objid IN
+           (SELECT oid FROM pg_type WHERE typrelid <> 0));
 CREATE TEMP VIEW member_function AS
 SELECT p.*, oid::regprocedure AS name
 FROM pg_proc p
@@ -41,7 +44,7 @@ ORDER BY name::text COLLATE "C";
 -- ... and only these depend on more than their arguments
 SELECT name, provolatile FROM member_function WHERE provolatile <> 'i'
 ORDER BY name::text COLLATE "C";
--- All are in C, and in this library
+-- All but these are in C, and in this library
 SELECT name FROM member_function
 WHERE prokind = 'f'
   AND (prolang <> (SELECT oid FROM pg_language WHERE lanname = 'c')

@@ -91,5 +91,10 @@ SELECT count(*) FILTER (WHERE moved <> varied) AS moved,
        count(*) FILTER (WHERE heavy_sentences(body, lexicon, analysis => 'russian order=sum') <> heavy_sentences(moved, lexicon, analysis => 'russian order=sum')) AS heavy_sentences
 FROM texts, stats;
 
+-- Repeated elements are numbered in one way, whatever they are
+SELECT signature_from(s, '{3}')::bigint[] = shingles('rose rose rose', 1, 'repeats=number')::bigint[] AS shingles,
+       signature_from(s || p, '{1,2}')::bigint[] = sentence_pairs('Rose. Rose. Rose.')::bigint[] AS sentence_pairs
+FROM (SELECT shingles('rose', 1)::bigint[] AS s) s, (SELECT sentence_pairs('Rose rose.')::bigint[] AS p) p;
+
 DROP TABLE windows, runs, forms, sentences, texts, stats;
 DROP FUNCTION random_of, shuffle;

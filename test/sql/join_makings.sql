@@ -56,7 +56,7 @@ BEGIN
     EXECUTE format('SELECT count(*) || '' '' || md5(coalesce(string_agg(q::text, '','' ORDER BY q::text), '''')) FROM (%s) q',
                    query) INTO answer;
     RETURN answer;
-EXCEPTION WHEN datatype_mismatch THEN
+EXCEPTION WHEN datatype_mismatch OR feature_not_supported OR invalid_parameter_value THEN
     RETURN SQLERRM;
 END $$;
 
@@ -93,6 +93,51 @@ SELECT conditions, type,
 FROM (SELECT *, outcome(text, true) AS joined, outcome(text, false) AS looped
       FROM query) q
 ORDER BY conditions, type;
+
+-- What cannot be told from a signature, or is no threshold or recall, is an error
+-- where two signatures come to be compared
+SELECT conditions, condition,
+    CASE WHEN joined = looped THEN 'same' ELSE 'DIFFERENT: ' || looped END,
+    CASE WHEN joined ~ '^[a-z]' THEN joined
+         ELSE split_part(joined, ' ', 1) END AS rows
+FROM (SELECT conditions, condition, outcome(text, true) AS joined, outcome(text, false) AS looped
+      FROM (SELECT c.name AS conditions, n.text AS condition,
+                format('SELECT a.id, b.id AS b FROM docs a LEFT JOIN docs b ON %s AND %s', n.text, c.text) AS text
+            FROM (VALUES
+                ('no partners', 'a.kind = b.kind + 100'),
+                ('partners of sets only', 'a.kind = b.kind AND (a.kind + b.kind) IN (0, 10)'),
+                ('a sketch without partners', 'a.kind = b.kind + CASE b.kind WHEN 2 THEN 100 ELSE 0 END AND b.kind IN (0, 2, 5)'),
+                ('one sketch with a partner', 'a.kind = b.kind AND (a.kind = 0 OR a.id = 102) AND b.kind IN (0, 2)'),
+                ('samples', 'a.kind = 1 AND b.kind = 1'),
+                ('no signatures', 'a.kind = 6 AND b.kind = 6'),
+                ('vectors', 'a.kind = b.kind AND a.id % 10 = 9 AND b.id % 10 = 9')) c(name, text),
+                (VALUES
+                ('near_duplicate(a.sig, b.sig, 0.5, ''containment'')'),
+                ('contained_in(b.sig, a.sig, 0.5)'),
+                ('near_duplicate(a.sig, b.sig, 0.5, ''cosine'')'),
+                ('near_duplicate(a.sig, b.sig, 0.5, ''similarity'')'),
+                ('dice(b.sig, a.sig) > 0.5'),
+                ('near_duplicate(a.sig, b.sig, 1.5)'),
+                ('near_duplicate(a.sig, b.sig, ''NaN'')'),
+                ('near_duplicate(a.sig, b.sig, (SELECT NULL::float8))'),
+                ('near_duplicate_approx(a.sig, b.sig, 0.5)'),
+                ('near_duplicate_approx(a.sig, b.sig, 0)'),
+                ('near_duplicate_approx(a.sig, b.sig, 0.01, 0.999)'),
+                ('near_duplicate_approx(a.sig, b.sig, 0.5, 1)')) n(text)) q) q
+ORDER BY conditions, condition COLLATE "C";
+-- Nor is it one where nothing is compared: with no other condition a pair is
+-- enough, and without a signature on a side there is none.
+CREATE VIEW no_docs AS SELECT * FROM docs WHERE kind = 6;
+SELECT text, CASE WHEN joined = looped THEN 'same' ELSE 'DIFFERENT: ' || looped END,
+    CASE WHEN joined ~ '^[a-z]' THEN joined ELSE split_part(joined, ' ', 1) END AS rows
+FROM (SELECT text, outcome(text, true) AS joined, outcome(text, false) AS looped
+      FROM unnest(ARRAY[
+        'SELECT a.id FROM docs a JOIN no_docs b ON near_duplicate(a.sig, b.sig, 2)',
+        'SELECT a.id FROM no_docs a LEFT JOIN docs b ON near_duplicate(a.sig, b.sig, 2)',
+        'SELECT a.id FROM docs a LEFT JOIN no_docs b ON near_duplicate_approx(a.sig, b.sig, 0.5, 3)',
+        'SELECT a.id FROM cosine_docs a JOIN cosine_docs b ON near_duplicate_approx(a.sig, b.sig, 0.5, 3)',
+        'SELECT a.id FROM docs a JOIN docs b ON near_duplicate(a.sig, b.sig, 2)',
+        'SELECT a.id FROM (SELECT * FROM docs WHERE kind = 2) a JOIN (SELECT * FROM docs WHERE kind = 2) b ON contained_in(a.sig, b.sig, 0.5)']) text) q;
 
 -- On disk
 CREATE TABLE many AS

@@ -74,7 +74,10 @@ CREATE TEMP VIEW condition AS
 SELECT m AS measure, t AS threshold,
     format('near_duplicate(a.sig, b.sig, %s, %L)', t, m) AS clause
 FROM unnest('{jaccard,containment,contains,dice,cosine,overlap}'::text[]) m,
-    unnest('{0.01,0.3333333333333333,0.5,0.6,0.8,0.95,1}'::text[]) t;
+    unnest('{0.01,0.3333333333333333,0.5,0.6,0.8,0.95,1}'::text[]) t
+UNION ALL
+SELECT 'shared', t, format('near_duplicate(a.sig, b.sig, %s, ''shared'')', t)
+FROM unnest('{1,2,3,5,9,2147483647}'::text[]) t;
 CREATE TEMP VIEW query AS
 SELECT measure, threshold, name, format(text, clause) AS text
 FROM condition, (VALUES
@@ -94,7 +97,7 @@ GROUP BY name ORDER BY name;
 
 -- Every algorithm
 CREATE TEMP VIEW algorithm AS
-SELECT unnest('{ppjoin,ppjoin+,probe-count,pair-count,probe-stopwords,probe-optmerge,all-pairs-0,all-pairs-1,all-pairs-2,word-groups}'::text[]) AS name;
+SELECT unnest('{auto,ppjoin,ppjoin+,probe-count,pair-count,probe-stopwords,probe-optmerge,all-pairs-0,all-pairs-1,all-pairs-2,word-groups}'::text[]) AS name;
 CREATE FUNCTION same_rows(algorithm text, query text) RETURNS boolean
 LANGUAGE plpgsql AS $$
 BEGIN

@@ -106,6 +106,18 @@ FROM (SELECT signature_from(x) AS sx, signature_from(y) AS sy, t, v.measure,
                    v (measure, value)) s
 GROUP BY measure ORDER BY measure;
 
+-- The number of shared elements, of which the threshold is a whole one
+SELECT count(*) FILTER (WHERE o >= n) > 1000 AS some_true,
+       count(*) FILTER (WHERE near_duplicate(signature_from(x), signature_from(y), n, 'shared') <> (o >= n)) AS wrong
+FROM pairs, unnest('{1,2,3,5,10,1000,2147483647}'::int[]) n;
+SELECT near_duplicate(signature_from('{1}'), signature_from('{1}'), 0, 'shared');
+SELECT near_duplicate(signature_from('{1}'), signature_from('{1}'), 1.5, 'shared');
+SELECT near_duplicate(signature_from('{1}'), signature_from('{1}'), 'NaN', 'shared');
+SELECT near_duplicate(signature_from('{1}'), signature_from('{1}'), 2147483648, 'shared');
+SELECT near_duplicate(minhash(signature_from('{1}')), minhash(signature_from('{1}')), 1, 'shared');
+SELECT '47 shared features {0000000000000001}'::signature_query;
+SELECT '0.5 shared features {1,2}'::signature_query;
+
 SELECT count(*) FILTER (WHERE overlap(sx, sy) <> o) AS overlap,
        count(*) FILTER (WHERE hamming(sx, sy) <> nx + ny - 2 * o) AS hamming,
        count(*) FILTER (WHERE similarity(sx, sy) <> coalesce(o::float8 / nullif(nx + ny - o, 0), 0)) AS similarity,

@@ -126,6 +126,10 @@ SELECT leave_out(signature_from('{1,2,3}'), signature_from('{2,4}'));
 SELECT leave_out(shingles('a b'), shingles('a b')), leave_out(signature_from('{}'), signature_from('{}'));
 SELECT leave_out(shingles('a b', 1), shingles('a b', 2));
 SELECT leave_out(minhash('a b'), signature_from('{1}'));
+-- values of 8 bits, which are no numbers of 64
+SELECT leave_out(shingles('a b c d'), minhash('x y z', 65536));
+SELECT leave_out(signature_from('{1}'), minhash('x y z', 65536));
+SELECT leave_out(minhash('x y z', 65536), minhash('x y z', 65536));
 SELECT similarity(leave_out(shingles('a b'), signature_from('{1}')), leave_out(shingles('a b'), signature_from('{2}')));
 
 -- Input that is none
@@ -137,3 +141,17 @@ SELECT 'koala(1)[unit=char k=3]#2{0000000000000001,0000000000000002}'::signature
 SELECT 'sif(1,1)[k=3]#2{0000000000000001}'::signature;
 
 DROP FUNCTION naive_winnow;
+
+-- Anchors are made once and kept: memory does not grow with the rows, be the
+-- anchors the same or other ones
+CREATE FUNCTION kilobytes() RETURNS bigint LANGUAGE plpgsql VOLATILE AS $$
+BEGIN
+    RETURN (SELECT sum(used_bytes) / 1024 FROM pg_backend_memory_contexts);
+END $$;
+SELECT kind, max(kilobytes) - min(kilobytes) < 256 AS constant
+FROM (SELECT kind, CASE WHEN i % 10000 = 9000 THEN kilobytes() END AS kilobytes,
+             anchored('a rose is a rose', anchors || CASE kind WHEN 'other' THEN i::text ELSE 'x' END) AS sig
+      FROM (VALUES ('same', ARRAY['a', 'is']), ('other', ARRAY['a', 'is'])) v(kind, anchors), generate_series(1, 20000) i
+      OFFSET 0) s
+WHERE sig IS NOT NULL GROUP BY kind ORDER BY kind;
+DROP FUNCTION kilobytes;

@@ -125,6 +125,37 @@ SELECT self, same FROM self_join('SELECT a.kind, b.kind FROM docs a JOIN docs b 
 SELECT DISTINCT a.kind, b.kind FROM docs a JOIN docs b ON near_duplicate(a.sig, b.sig, 0.8);
 RESET ROLE;
 
+-- What tells the rows of a partitioned table that is changed is of one side only
+CREATE TABLE changed (id int, sig signature) PARTITION BY RANGE (id);
+CREATE TABLE changed_1 PARTITION OF changed FOR VALUES FROM (1) TO (30);
+CREATE TABLE changed_2 PARTITION OF changed FOR VALUES FROM (30) TO (1000);
+INSERT INTO changed SELECT id, sig FROM docs WHERE id < 60;
+ANALYZE changed;
+CREATE TABLE before AS SELECT * FROM changed;
+-- EXPLAIN VERBOSE knows their names
+CREATE FUNCTION verbose_lines(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+BEGIN
+    RETURN QUERY EXECUTE 'EXPLAIN (VERBOSE, COSTS OFF) ' || query;
+END $$;
+SELECT count(*) > 0 AS told
+FROM verbose_lines('DELETE FROM changed b USING changed a WHERE near_duplicate(a.sig, b.sig, 0.8) AND a.id < b.id') line
+WHERE line ~ 'Output: .*tableoid';
+BEGIN;
+MERGE INTO changed a USING changed b ON near_duplicate(a.sig, b.sig, 0.8) AND a.id <> b.id
+WHEN NOT MATCHED THEN INSERT VALUES (b.id + 500, NULL)
+WHEN MATCHED AND a.id < b.id AND a.id < 0 THEN DELETE;
+SELECT count(*), sum(id) FROM changed WHERE id > 500;
+SELECT count(*), sum(id + 500) FROM before b
+WHERE NOT EXISTS (SELECT FROM before a WHERE similarity(a.sig, b.sig) + 0 >= 0.8 AND a.id <> b.id);
+ROLLBACK;
+BEGIN;
+WITH gone AS (DELETE FROM changed b USING changed a WHERE near_duplicate(a.sig, b.sig, 0.8) AND a.id < b.id RETURNING a.id)
+SELECT count(*) > 0 AS any FROM gone;
+SELECT count(*), sum(id) FROM changed;
+SELECT count(*), sum(id) FROM before b
+WHERE NOT EXISTS (SELECT FROM before a WHERE similarity(a.sig, b.sig) + 0 >= 0.8 AND a.id < b.id);
+ROLLBACK;
+
 -- The later row of each pair goes
 DELETE FROM docs b USING docs a WHERE near_duplicate(a.sig, b.sig, 0.8) AND a.id < b.id;
 SELECT count(*), count(*) FILTER (WHERE id % 4 = 0) AS firsts FROM docs;

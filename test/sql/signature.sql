@@ -43,6 +43,14 @@ SELECT 'shingles[klingon k=3]{}'::signature; -- the hint depends on libstemmer
 SELECT 'shingles[config=1a2b3c4d k=0]{}'::signature;
 SELECT 'shingles[config=1a2b3c4d k=1001]{}'::signature;
 SELECT 'shingles[config=xyz k=3]{}'::signature;
+-- no signs, no blanks, no fewer digits
+SELECT 'shingles[config=-1 k=3]{}'::signature;
+SELECT 'shingles[config= 1a2b3c k=3]{}'::signature;
+SELECT 'shingles[config=0x1a2b3c k=3]{}'::signature;
+SELECT 'shingles[config=1a2b3c k=3]{}'::signature;
+SELECT 'shingles[config=1a2b3c4d k= 3]{}'::signature;
+SELECT 'shingles[config=1a2b3c4d k=+3]{}'::signature;
+SELECT 'shingles[config=1a2b3c4d  k=3]{}'::signature;
 
 -- How one was made
 SELECT describe(signature_from('{1,2,3}'));
@@ -119,12 +127,14 @@ CREATE TABLE parted1 PARTITION OF parted FOR VALUES WITH (MODULUS 2, REMAINDER 1
 INSERT INTO parted SELECT * FROM sigs;
 SELECT tableoid::regclass, id FROM parted ORDER BY id;
 
--- Binary COPY
+-- Binary COPY, by psql: the server need not reach the folder
 \getenv abs_builddir PG_ABS_BUILDDIR
 \set file :abs_builddir '/results/signature.bin'
-COPY sigs TO :'file' (FORMAT binary);
+\set command '\\copy sigs TO ' :'file' ' (FORMAT binary)'
+:command
 CREATE TABLE copied (LIKE sigs);
-COPY copied FROM :'file' (FORMAT binary);
+\set command '\\copy copied FROM ' :'file' ' (FORMAT binary)'
+:command
 SELECT count(*) FROM sigs JOIN copied USING (id)
 WHERE sigs.sig IS DISTINCT FROM copied.sig;
 

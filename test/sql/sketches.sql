@@ -165,6 +165,8 @@ FROM (SELECT signature_from(array_agg(f), array_agg(v)) AS x, signature_from(arr
 SELECT signature_from('{}', '{}'), signature_from('{1}', '{0}');
 SELECT signature_from('{1,2}', '{1}');
 SELECT signature_from('{1}', '{-1}');
+-- more than a set holds; the sum of the first two and the last does not fit into 32 bits
+SELECT signature_from('{1,2,3}', '{2147483647,2147483647,7}');
 SELECT signature_from('{1}', '{NULL}');
 SELECT signature_from('{1,2}', '{2147483647,1}');
 

@@ -44,6 +44,19 @@ SELECT actual, estimated / actual BETWEEN 0.25 AND 4 AS near
 FROM estimate('SELECT FROM docs a JOIN docs b ON a.sig <% b.sig');
 SELECT actual, estimated / actual BETWEEN 0.2 AND 4 AS near
 FROM estimate('SELECT FROM docs WHERE sig % (SELECT sig FROM docs WHERE id = 7)');
+-- Comparisons, and look-ups of a constant, by an index, too
+SELECT condition, actual, estimated / actual BETWEEN 0.2 AND 4 AS near
+FROM unnest('{similarity(a.sig\, b.sig) >= 0.8,a.sig <-> b.sig < 0.2,similarity(a.sig\, b.sig) >= 0.8 AND a.id <> b.id}'::text[]) condition,
+    estimate('SELECT FROM docs a JOIN docs b ON ' || condition);
+CREATE INDEX docs_sig ON docs USING gin (sig) WITH (fastupdate = off);
+SELECT sig AS seven FROM docs WHERE id = 7 \gset
+SELECT indexed, condition, actual, estimated / actual BETWEEN 0.2 AND 4 AS near
+FROM (SELECT set_config('enable_seqscan', 'off', false) AS indexed UNION ALL SELECT set_config('enable_seqscan', 'on', false)) i,
+    unnest(ARRAY['near_duplicate(sig, %L, 0.8)', 'similarity(sig, %L) >= 0.8', '%L <-> sig <= 0.2']) condition,
+    estimate(format('SELECT FROM docs WHERE ' || condition, :'seven'));
+DROP INDEX docs_sig;
+SELECT actual, estimated / actual BETWEEN 0.5 AND 1.25 AS near
+FROM estimate('SELECT FROM docs a WHERE EXISTS (SELECT FROM docs b WHERE similarity(a.sig, b.sig) >= 0.8)');
 -- Semi-join: no more than there are rows
 SELECT actual, estimated / actual BETWEEN 0.5 AND 1.25 AS near
 FROM estimate('SELECT FROM docs a WHERE EXISTS (SELECT FROM docs b WHERE near_duplicate(a.sig, b.sig, 0.8))');

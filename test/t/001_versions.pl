@@ -21,17 +21,28 @@ my ($control) =
 my ($change) = slurp_file("$top/CHANGELOG.md") =~ /^## (\S+)/m;
 
 like($distribution, qr/^\d+\.\d+\.\d+$/, 'META.json has a semantic version');
-is($meta->{provides}{neardup}{version},
-	$distribution, 'META.json provides its own version');
 is($change, $distribution, 'CHANGELOG.md begins with it');
 like($distribution, qr/^\Q$control\E\./, 'the control file has its beginning');
-is( $meta->{provides}{neardup}{file},
-	"sql/neardup--$control.sql",
-	'META.json names the install script');
-ok(-f "$top/$meta->{provides}{neardup}{$_}", "META.json: the $_ is there")
-  for qw(file docfile);
+foreach my $extension ('neardup', 'neardup_library')
+{
+	my $provided = $meta->{provides}{$extension};
+
+	like(slurp_file("$top/$extension.control"),
+		qr/^default_version = '\Q$control\E'/m, "$extension is of that version");
+	is($provided->{version}, $distribution,
+		"META.json provides its own version of $extension");
+	is( $provided->{file}, "sql/$extension--$control.sql",
+		"META.json names the install script of $extension");
+	ok(-f "$top/$provided->{docfile}", "META.json: the docfile of $extension is there");
+}
+like($meta->{maintainer}, qr/^[^<>]+ <\S+\@\S+>$/, 'META.json: the maintainer has an address');
+ok(exists $meta->{resources}{$_}, "META.json: resources have a $_")
+  for qw(homepage bugtracker repository);
 
 my $node = PostgreSQL::Test::Cluster->new('main');
+# make puts the scripts together
+ok( -f $node->config_data('--sharedir') . "/extension/$_--$control.sql",
+	"the install script of $_ is there") for 'neardup', 'neardup_library';
 $node->init;
 $node->start;
 

@@ -31,11 +31,15 @@ $node->safe_psql(
 	CREATE INDEX docs_frequent ON docs USING gin
 		(kept signature_gin_ops (frequent = '0001beefcafe'))
 		WITH (fastupdate = off);
+	INSERT INTO neardup_recorded_versions VALUES ('ICU', '1.0');
 	CREATE CONSTRAINT TRIGGER no_near_duplicates
 		AFTER INSERT OR UPDATE ON docs
 		FOR EACH ROW EXECUTE FUNCTION neardup_guard('sig', '0.8')});
 
 my %definitions = (
+	'the recorded versions' => q(
+		SELECT DISTINCT component, version FROM neardup_recorded_versions
+		ORDER BY 1, 2),
 	'the rows' => q(
 		SELECT md5(string_agg(docs::text, e'\n' ORDER BY id)), count(*)
 		FROM docs),

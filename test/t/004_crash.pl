@@ -12,10 +12,10 @@ use File::Basename qw(dirname);
 use lib dirname(__FILE__);
 use Documents;
 use IPC::Run;
+use Killed;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
-use Time::HiRes qw(usleep);
 
 my $writers = 3;
 
@@ -71,23 +71,6 @@ sub wait_for_rows
 	return;
 }
 
-# Kills the postmaster and waits until nothing of it is left.  Where nobody
-# reaps it, the process number stays in use, and the lock file has to go.
-sub kill_postmaster
-{
-	my $pidfile = $node->data_dir . '/postmaster.pid';
-	my ($pid) = split /\n/, slurp_file($pidfile);
-
-	$node->kill9;
-	for (1 .. 100)
-	{
-		return if !kill('ZERO', $pid);
-		usleep(100_000);
-	}
-	unlink $pidfile;
-	return;
-}
-
 # After a crash: everything is whole.
 sub check
 {
@@ -128,7 +111,7 @@ foreach my $round (1 .. 2)
 {
 	my @running = start_writers();
 	wait_for_rows(150);
-	kill_postmaster();
+	kill_postmaster($node);
 	IPC::Run::finish($_) for @running;
 	$node->start;
 	check("postmaster $round");

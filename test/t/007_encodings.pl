@@ -79,6 +79,24 @@ my ($status, $out, $err) = $node->psql('db_SQL_ASCII',
 like($err, qr/ERROR:  invalid byte sequence for encoding "UTF8": 0xe8/,
 	'SQL_ASCII: bytes that are not UTF-8');
 
+# Passages are told in the characters that substr() counts, and shown.
+foreach my $encoding (qw(UTF8 LATIN1 SQL_ASCII))
+{
+	local $ENV{PGCLIENTENCODING} = $encoding eq 'SQL_ASCII' ? '' : 'UTF8';
+
+	is( $node->safe_psql(
+			"db_$encoding", encode('UTF-8', q{
+		SELECT substr(a, a_start, a_length) || '/' || substr(b, b_start, b_length)
+			|| '/' || highlight(a, b, '', 4) || '/'
+			|| (passages_html(a, b, '', 4) LIKE '%1</a></mark><mark class="c0">Crème brûlée à la</mark>%')
+		FROM (VALUES ('Été: Crème brûlée à la.', 'où, CRÈME brûlée (à la)')) v(a, b),
+			shared_passages(a, b, '', 4)})),
+		encode('UTF-8',
+			'Crème brûlée à la/CRÈME brûlée (à la/Été: <b>Crème brûlée à la</b>./true'
+		),
+		"$encoding: passages");
+}
+
 $node->stop;
 
 done_testing();

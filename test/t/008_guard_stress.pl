@@ -3,18 +3,21 @@
 
 # Eight writers insert, update and delete documents that are full of
 # near-duplicates of each other's, at every isolation level, in a plain and in
-# a partitioned table, and while a backend or the postmaster is killed.
-# Afterwards there is no pair of near-duplicates, found by brute force; and
-# every row is as the client that wrote it was told.
+# a partitioned table, guarded by row, by statement or both, within scopes and by
+# a partial index, and while a backend or the postmaster is killed.  Afterwards
+# there is no pair of near-duplicates in a scope, found by brute force; and every
+# row is as the client that wrote it was told.
 
 use strict;
 use warnings;
 
+use File::Basename qw(dirname);
+use lib dirname(__FILE__);
 use IPC::Run;
+use Killed;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
-use Time::HiRes qw(usleep);
 
 my $writers = 8;
 
@@ -62,11 +65,21 @@ sub transaction
 		my $old = "$writer" . sprintf '%06d', $own[ number(20) ] * 10;
 		my $body = document(int($serial / 4) + number(3));
 
-		if ($what < 12)
+		if ($what < 3)
+		{
+			my $more = $id + 5;
+			my $second = document(int($serial / 4) + number(3));
+
+			push @statements,
+			  "INSERT INTO $table VALUES ($id, '$body'), ($more, '$second')";
+			push @changes, [ $id, 'insert', $body ],
+			  [ $more, 'insert', $second ];
+		}
+		elsif ($what < 12)
 		{
 			push @statements,
 			  "INSERT INTO $table VALUES ($id, '$body')"
-			  . ($what < 3 ? ' ON CONFLICT (id) DO NOTHING' : '');
+			  . ($what < 5 ? ' ON CONFLICT (id) DO NOTHING' : '');
 			push @changes, [ $id, 'insert', $body ];
 		}
 		elsif ($what < 15)
@@ -118,28 +131,55 @@ max_connections = 30
 $node->start;
 $node->safe_psql('postgres', 'CREATE EXTENSION neardup');
 
+# Which pairs of rows a table must not have: near-duplicates of one scope
+my %scope;
+
 # A guarded table; an index on the note keeps updates of it from being HOT.
+# How: partitions, their number; statement, triggers for each statement, of
+# 'insert' only or 'all'; row, triggers for each row, of 'update' only, 'all' or
+# none; within, a scope that is guarded by a partial index.
 sub make_table
 {
-	my ($table, $partitions) = @_;
+	my ($table, %how) = @_;
+	my $partitions = $how{partitions} // 0;
+	my $statement = $how{statement} // '';
+	my $row = $how{row} // 'all';
+	my $guard = 'EXECUTE FUNCTION neardup_guard('
+	  . ($how{within} ? "'${table}_live', '0.8', 'within', 'tenant')" : "'sig', '0.8')");
+	my $events = $row eq 'all' ? 'INSERT OR UPDATE' : 'UPDATE';
 
+	$scope{$table} = $how{within} ? 'AND a.tenant = b.tenant AND a.live AND b.live' : '';
 	$node->safe_psql(
 		'postgres', "
 		CREATE TABLE $table (id int PRIMARY KEY, body text,
 			sig signature GENERATED ALWAYS AS (shingles(body)) STORED,
-			note text)" . ($partitions ? ' PARTITION BY HASH (id)' : ''));
+			note text,
+			tenant int GENERATED ALWAYS AS (id % 2) STORED,
+			live boolean GENERATED ALWAYS AS (id % 7 < 6) STORED)"
+		  . ($partitions ? ' PARTITION BY HASH (id)' : ''));
 	$node->safe_psql(
 		'postgres', "
 		CREATE TABLE ${table}_$_ PARTITION OF $table
 			FOR VALUES WITH (MODULUS $partitions, REMAINDER $_)")
 	  for 0 .. $partitions - 1;
 	$node->safe_psql(
+		'postgres', "CREATE INDEX ON $table (note);
+		CREATE INDEX ${table}_live ON $table USING gin (sig) WITH (fastupdate = off)"
+		  . ($how{within} ? ' WHERE live' : ''))
+	  if $row ne 'none' || $how{within};
+	$node->safe_psql(
 		'postgres', "
-		CREATE INDEX ON $table USING gin (sig) WITH (fastupdate = off);
-		CREATE INDEX ON $table (note);
-		CREATE CONSTRAINT TRIGGER guard AFTER INSERT OR UPDATE ON $table
-			DEFERRABLE FOR EACH ROW
-			EXECUTE FUNCTION neardup_guard('sig', '0.8')");
+		CREATE CONSTRAINT TRIGGER guard AFTER $events ON $table
+			DEFERRABLE FOR EACH ROW $guard") if $row ne 'none';
+	$node->safe_psql(
+		'postgres', "
+		CREATE TRIGGER inserted AFTER INSERT ON $table
+			REFERENCING NEW TABLE AS n FOR EACH STATEMENT $guard") if $statement;
+	$node->safe_psql(
+		'postgres', "
+		CREATE TRIGGER updated AFTER UPDATE ON $table
+			REFERENCING OLD TABLE AS o NEW TABLE AS n FOR EACH STATEMENT $guard")
+	  if $statement eq 'all';
 	return;
 }
 
@@ -219,7 +259,7 @@ sub check
 			'postgres', "
 			SET enable_mergejoin = off; SET enable_hashjoin = off;
 			SELECT count(*) FROM $table a JOIN $table b
-			ON similarity(a.sig, b.sig) >= 0.8 AND a.id < b.id"),
+			ON similarity(a.sig, b.sig) >= 0.8 AND a.id < b.id $scope{$table}"),
 		0,
 		"$name: no pair of near-duplicates by brute force");
 
@@ -280,25 +320,12 @@ sub kill_backend
 	return 0;
 }
 
-# Kills the postmaster and waits until nothing of it is left.  Where nobody
-# reaps it, the process number stays in use, and the lock file has to go.
-sub kill_postmaster
-{
-	my $pidfile = $node->data_dir . '/postmaster.pid';
-	my ($pid) = split /\n/, slurp_file($pidfile);
-
-	$node->kill9;
-	for (1 .. 100)
-	{
-		return if !kill('ZERO', $pid);
-		usleep(100_000);
-	}
-	unlink $pidfile;
-	return;
-}
-
-make_table('docs', 0);
-make_table('parts', 3);
+make_table('docs');
+make_table('parts', partitions => 3);
+make_table('statements', statement => 'all', row => 'none');
+make_table('mixed', statement => 'insert', row => 'update');
+make_table('scopes', within => 1);
+make_table('statement_scopes', within => 1, statement => 'all', row => 'none');
 
 # Each isolation level, then all of them together
 my $seed = 1;
@@ -311,13 +338,17 @@ foreach my $level (0 .. 2)
 	check_errors($name, $errors, $committed);
 	check('docs', $name);
 }
-my ($errors, $committed) =
-  finish_writers('parts', start_writers('parts', 'parts', $seed++, 120));
-check_errors('partitions', $errors, $committed);
-check('parts', 'partitions');
+my ($errors, $committed);
+foreach my $table (qw(parts statements mixed scopes statement_scopes))
+{
+	($errors, $committed) =
+	  finish_writers($table, start_writers($table, $table, $seed++, 120));
+	check_errors($table, $errors, $committed);
+	check($table, $table);
+}
 
 # A backend, then the postmaster are killed in the midst of it
-foreach my $table ('docs', 'parts')
+foreach my $table (qw(docs parts statements statement_scopes))
 {
 	my @running = start_writers($table, "backend.$table", $seed++, 400);
 	wait_for_rows($table, 100);
@@ -330,7 +361,7 @@ foreach my $table ('docs', 'parts')
 
 	@running = start_writers($table, "postmaster.$table", $seed++, 400);
 	wait_for_rows($table, 100);
-	kill_postmaster();
+	kill_postmaster($node);
 	($errors) = finish_writers($table, @running);
 	$node->start;
 	cmp_ok($errors->{lost}, '>', 0, "postmaster of $table: connections were lost");

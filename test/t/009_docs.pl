@@ -1,13 +1,16 @@
 
 # Copyright (c) 2026, the neardup developers
 
-# Every SQL example in the documentation runs.
+# Every SQL example in the documentation runs.  An example that is marked "sql
+# fails" does not.  Where a block of text follows, that is what psql prints.
 
 use strict;
 use warnings;
 
-use File::Basename qw(dirname);
+use Cwd qw(abs_path);
+use File::Basename qw(basename dirname);
 use PostgreSQL::Test::Cluster;
+use IPC::Run;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
@@ -21,22 +24,102 @@ $node->start;
 my %prepare = (
 	'README.md' => 'TRUNCATE docs',
 	'doc/analysis.md' => '',
+	'doc/clusters.md' =>
+	  'ALTER TABLE docs ADD sig signature GENERATED ALWAYS AS (shingles(body)) STORED',
 	'doc/join.md' =>
 	  'ALTER TABLE docs ADD sig signature GENERATED ALWAYS AS (shingles(body)) STORED',
+	'doc/languages.md' => '',
 	'doc/lexical.md' => '',
-	'doc/lexicon.md' => 'CREATE TABLE papers (body text, added date)',
-	'doc/methods.md' => '',
+	'doc/lexicon.md' => '',
+	'doc/library.md' => '',
+	'doc/markup.md' => '',
+	# families of texts with words exchanged
+	'doc/methods.md' => q{
+		INSERT INTO docs SELECT 10 + i, string_agg('w' || CASE WHEN n * 7919 % 101 < i
+			THEN i * 1000 + n ELSE n + 35 * (i % 6) END, ' ' ORDER BY n)
+		FROM generate_series(1, 60) i, generate_series(1, 40) n GROUP BY i;
+		CREATE TABLE truth AS SELECT a.id AS id1, b.id AS id2
+		FROM docs a JOIN docs b ON a.id % 6 = b.id % 6 AND a.id < b.id WHERE a.id > 10},
 	'doc/neardup.md' =>
 	  'ALTER TABLE docs ADD sig signature GENERATED ALWAYS AS (shingles(body)) STORED',
+	'doc/neardup_index.md' =>
+	  'ALTER TABLE docs ADD sig signature GENERATED ALWAYS AS (shingles(body)) STORED',
+	'doc/operations.md' => '',
+	'doc/passages.md' => '',
+	'doc/records.md' => '',
+	'doc/similar.md' => '',
+	'doc/sizing.md' => '',
 	'doc/sketches.md' =>
 	  'ALTER TABLE docs ADD sig signature GENERATED ALWAYS AS (shingles(body)) STORED',
+	'doc/start.md' => 'DROP TABLE docs',
+	# with a chain: each is near the next few
 	'doc/tuning.md' =>
-	  'ALTER TABLE docs ADD sig signature GENERATED ALWAYS AS (shingles(body)) STORED');
+	  q{ALTER TABLE docs ADD sig signature GENERATED ALWAYS AS (shingles(body)) STORED;
+		INSERT INTO docs SELECT 10 + i,
+			(SELECT string_agg('w' || n, ' ' ORDER BY n) FROM generate_series(i, i + 40) n)
+		FROM generate_series(1, 100) i;
+		CREATE TABLE documents AS TABLE docs});
+
+# What each file promises of what its examples have done: a query that tells
+# whether it is so
+my %promise = (
+	'doc/library.md' => q{
+		SELECT documents = 3 AND words = 6 AND state = 'indexed'
+			AND (SELECT count(*) FROM library_check('Some text!', 'papers')) = 2
+		FROM libraries WHERE name = 'papers'},
+	'doc/tuning.md' => q{
+		SELECT count(*) BETWEEN 10 AND 50
+			AND NOT EXISTS (SELECT FROM docs a, docs b WHERE a.id < b.id
+				AND similarity(a.sig, b.sig) >= 0.8)
+			AND NOT EXISTS (SELECT FROM documents d WHERE NOT EXISTS
+				(SELECT FROM docs k WHERE k.id <= d.id AND similarity(k.sig, d.sig) >= 0.8))
+		FROM docs});
+
+# The examples of a file: code, whether it fails, and what it prints if that is told
+sub examples
+{
+	my ($file) = @_;
+	my @examples;
+	my $text = slurp_file("$top/$file");
+
+	while ($text =~
+		/^([ ]*)```sql( fails)?\n(.*?)^[ ]*```$(?:\s*^[ ]*```text\n(.*?)^[ ]*```$)?/gms)
+	{
+		my ($indent, $code, $fails, $output) = ($1, $3, defined $2, $4);
+
+		$output =~ s/^\Q$indent\E//gm if defined $output;
+		push @examples, { code => $code, fails => $fails, output => $output };
+	}
+	return @examples;
+}
+
+# What psql prints, as it stands in a document: without footers, and blanks at
+# the ends of lines
+sub printed
+{
+	my ($code) = @_;
+	my ($out, $err) = ('', '');
+
+	$code = "SET client_min_messages = warning;\n$code";
+	IPC::Run::run(
+		[ 'psql', '-XqP', 'footer=off', '-v', 'ON_ERROR_STOP=1', '-d', $node->connstr('docs') ],
+		'<', \$code, '>', \$out, '2>', \$err);
+	return ($?, tidy($out . $err));
+}
+
+sub tidy
+{
+	my ($text) = @_;
+
+	$text =~ s/[ ]+$//gm;
+	$text =~ s/^LINE \d.*\n.*\n//gm;
+	$text =~ s/\n+\z//;
+	return $text;
+}
 
 foreach my $file (sort keys %prepare)
 {
-	my @blocks =
-	  slurp_file("$top/$file") =~ /^[ ]*```sql\n(.*?)^[ ]*```$/gms;
+	my @examples = examples($file);
 	my $number = 0;
 
 	$node->safe_psql('postgres',
@@ -48,17 +131,76 @@ foreach my $file (sort keys %prepare)
 		INSERT INTO docs VALUES (1, 'some text'), (2, 'Some text!'),
 			(3, 'another text');
 		$prepare{$file}));
-	ok(scalar @blocks, "$file has examples");
-	foreach my $block (@blocks)
+	ok(scalar @examples, "$file has examples");
+	foreach my $example (@examples)
 	{
-		$block =~ s/CREATE (EXTENSION|TABLE (?=docs ))/CREATE $1 IF NOT EXISTS /g;
-		my ($status, $out, $err) = $node->psql('docs',
-			"SET client_min_messages = warning; $block",
-			on_error_stop => 1);
+		my $code = $example->{code};
+		my ($status, $out);
+
+		$code =~ s/CREATE (EXTENSION|TABLE (?=docs ))/CREATE $1 IF NOT EXISTS /g;
+		($status, $out) = printed($code);
 		$number++;
-		is("$status$err", '0', "$file, example $number");
-		diag($block) if $status != 0;
+		is($status != 0, $example->{fails}, "$file, example $number")
+		  or diag("$code\n$out");
+		is($out, tidy($example->{output}), "$file, example $number prints this")
+		  if defined $example->{output};
 	}
+	is($node->safe_psql('docs', $promise{$file}), 't', "$file keeps its promise")
+	  if $promise{$file};
+}
+
+# The index has everything that the extension has.  Where this differs, make it
+# anew: test/index tells how.
+{
+	local %ENV = (%ENV, PGHOST => $node->host, PGPORT => $node->port,
+		PGDATABASE => 'docs');
+	my ($index, $err) = ('', '');
+
+	$node->safe_psql('postgres', 'DROP DATABASE docs; CREATE DATABASE docs');
+	$node->safe_psql('docs', 'CREATE EXTENSION neardup_library CASCADE');
+	IPC::Run::run([ 'perl', "$top/test/index" ], '>', \$index, '2>', \$err);
+	is($err, '', 'the documentation tells of everything');
+	is_deeply([ not_in(slurp_file("$top/doc/index.md"), $index) ],
+		[], 'doc/index.md lacks nothing that test/index makes');
+	is_deeply([ not_in($index, slurp_file("$top/doc/index.md")) ],
+		[], 'and has nothing else');
+}
+
+# The lines of the other text that a text does not have
+sub not_in
+{
+	my ($text, $other) = @_;
+	my %lines = map { $_ => 1 } split /\n/, $text;
+
+	return grep { !$lines{$_} } split /\n/, $other;
+}
+
+# Links lead somewhere
+my @files = (glob("$top/*.md"), glob("$top/doc/*.md"));
+my %anchors;
+foreach my $file (@files)
+{
+	foreach my $heading (slurp_file($file) =~ /^#+ (.*)/gm)
+	{
+		$heading = lc $heading =~ s/[^\w\s-]//gr =~ s/ /-/gr;
+		$anchors{ abs_path($file) }{$heading} = 1;
+	}
+}
+foreach my $file (@files)
+{
+	my $text = slurp_file($file);
+	my @broken;
+
+	while ($text =~ /\]\(([^)#:\s]*)(?:#([^)\s]*))?\)/g)
+	{
+		my ($name, $anchor) = ($1, $2);
+		my $to = $name eq '' ? $file : dirname($file) . "/$name";
+
+		push @broken, $name if !-e $to;
+		push @broken, "$name#$anchor"
+		  if defined $anchor && -e $to && !$anchors{ abs_path($to) }{$anchor};
+	}
+	is("@broken", '', "links of " . basename($file));
 }
 
 $node->stop;

@@ -1,0 +1,165 @@
+# distributed_pairs.pl
+#		neardup on Citus: a coordinator and two workers, each a server of its own.
+#
+# Skipped where Citus is not installed.
+#
+# Portions Copyright (c) 2026, the neardup developers
+
+use strict;
+use warnings;
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $sharedir = `pg_config --sharedir`;
+chomp $sharedir;
+plan skip_all => "Citus is not installed ($sharedir/extension/citus.control)"
+  unless -f "$sharedir/extension/citus.control";
+
+# Starts a server that other nodes reach by the loopback address.
+sub start_node
+{
+	my ($name) = @_;
+	my $node = PostgreSQL::Test::Cluster->new($name);
+
+	$node->init;
+	$node->append_conf(
+		'postgresql.conf', qq{
+shared_preload_libraries = 'citus'
+citus.node_conninfo = 'sslmode=prefer'
+citus.shard_count = 8
+listen_addresses = '127.0.0.1'
+max_prepared_transactions = 100
+max_connections = 100
+});
+	$node->append_conf('pg_hba.conf', 'host all all 127.0.0.1/32 trust');
+	$node->start;
+	$node->safe_psql('postgres', 'CREATE EXTENSION citus; CREATE EXTENSION neardup');
+	return $node;
+}
+
+my $node = start_node('coordinator');
+my @workers = map { start_node($_) } qw(worker_1 worker_2);
+
+$node->safe_psql('postgres',
+	"SELECT citus_set_coordinator_host('127.0.0.1', " . $node->port . ')');
+$node->safe_psql('postgres', "SELECT citus_add_node('127.0.0.1', " . $_->port . ')')
+  for @workers;
+is( $node->safe_psql('postgres', 'SELECT count(*) FROM citus_get_active_worker_nodes()'),
+	2, 'there are two workers');
+
+# Documents, once in a table of the coordinator and once distributed; ids are
+# the distribution column or they are not.
+$node->safe_psql(
+	'postgres', q{
+CREATE TABLE numbers AS
+WITH RECURSIVE lcg(i, x) AS (
+    SELECT 0, 20261122::bigint
+    UNION ALL
+    SELECT i + 1, (x * 1103515245 + 12345) % 2147483648 FROM lcg WHERE i < 9000)
+SELECT i, x / 65536 AS x FROM lcg;
+CREATE TABLE local_docs AS
+SELECT r * 7 % 401 AS id, r % 5 AS tenant, 'doc ' || r AS title,
+    signature_from(ARRAY(
+            SELECT (CASE WHEN c.x % 9 = 0 THEN c.x % 40
+                         ELSE (f.x % 30 * 17 + e * e) % 40 END)::bigint
+            FROM generate_series(1, (f.x % 25)::int) e
+            JOIN numbers c ON c.i = (r * 31 + e * 7) % 9000)) AS sig
+FROM generate_series(1, 400) r
+JOIN numbers f ON f.i = r % 120 + 300 * (r % 2);
+CREATE TABLE docs (LIKE local_docs);
+SELECT create_distributed_table('docs', 'id');
+INSERT INTO docs SELECT * FROM local_docs;
+CREATE TABLE tenants (LIKE local_docs);
+SELECT create_distributed_table('tenants', 'tenant');
+INSERT INTO tenants SELECT * FROM local_docs;
+CREATE TABLE everywhere (LIKE local_docs);
+SELECT create_reference_table('everywhere');
+INSERT INTO everywhere SELECT * FROM local_docs;
+});
+
+# The pairs of a query, as numbers and a hash.
+sub rows_of
+{
+	my ($query) = @_;
+
+	return $node->safe_psql('postgres',
+		"SELECT count(*), md5(string_agg(a || ' ' || b || ' ' || round(similarity::numeric, 9), ',' ORDER BY a, b)) FROM ($query) q");
+}
+
+sub by_loops
+{
+	my ($condition, $similarity) = @_;
+
+	return rows_of("SELECT a.id AS a, b.id AS b, $similarity AS similarity FROM local_docs a JOIN local_docs b ON $condition AND a.id < b.id");
+}
+
+my $number = 0;
+for my $measure (['jaccard', 'similarity(a.sig, b.sig)', 0.8],
+	['jaccard', 'similarity(a.sig, b.sig)', 0.5],
+	['dice', 'dice(a.sig, b.sig)', 0.8])
+{
+	my ($name, $similarity, $threshold) = @$measure;
+	my $expected = by_loops("near_duplicate(a.sig, b.sig, $threshold, '$name')", $similarity);
+
+	like($expected, qr/^[1-9]/, "there are pairs: $expected");
+	for my $source (qw(docs tenants))
+	{
+		for my $design (qw(classes keys auto))
+		{
+			my $result = 'pairs_' . $number++;
+			my $taken = $node->safe_psql('postgres',
+				"CALL neardup_pairs('$source', 'id', 'sig', $threshold, '$result', '$name', '$design')");
+
+			is(rows_of("TABLE $result"), $expected, "$source by $design ($taken): $name, $threshold");
+			is( $node->safe_psql('postgres',
+					"SELECT partmethod FROM pg_dist_partition WHERE logicalrelid = '$result'::regclass"),
+				'h', 'the result is distributed');
+		}
+	}
+	is($node->safe_psql('postgres',
+			"CALL neardup_pairs('everywhere', 'id', 'sig', $threshold, 'reference_$number', '$name')"),
+		'join', 'a reference table is joined where it is');
+	is(rows_of("TABLE reference_$number"), $expected, 'with the same pairs');
+}
+is($node->safe_psql('postgres', q{SELECT count(*) FROM pg_class WHERE relname ~ '^pairs_.*_[a-z]'}),
+	0, 'what was made on the way is gone');
+
+# Sketches
+$node->safe_psql(
+	'postgres', q{
+CREATE TABLE sketches (id int, sig signature);
+SELECT create_distributed_table('sketches', 'id');
+INSERT INTO sketches SELECT id, minhash(sig, 64) FROM docs;
+CALL neardup_pairs('sketches', 'id', 'sig', 0.8, 'sketch_pairs');
+});
+is( rows_of('TABLE sketch_pairs'),
+	rows_of('SELECT a.id AS a, b.id AS b, similarity(minhash(a.sig, 64), minhash(b.sig, 64)) AS similarity '
+		. 'FROM local_docs a JOIN local_docs b ON near_duplicate(minhash(a.sig, 64), minhash(b.sig, 64), 0.8) AND a.id < b.id'),
+	'sketches');
+
+# Groups of the result
+is( $node->safe_psql('postgres', q{
+		SELECT count(DISTINCT cluster), sum(id * cluster) FROM near_duplicate_clusters_of_pairs('TABLE pairs_0', 'connected')}),
+	$node->safe_psql('postgres', q{
+		SELECT count(DISTINCT cluster), sum(id * cluster) FROM near_duplicate_clusters('SELECT id, sig FROM local_docs', 0.8, 'jaccard', 'connected') WHERE size > 1}),
+	'groups of the pairs');
+
+# Aggregates: each node its part
+is( $node->safe_psql('postgres', 'SELECT md5(feature_counts(sig)) FROM docs'),
+	$node->safe_psql('postgres', 'SELECT md5(feature_counts(sig)) FROM local_docs'),
+	'feature_counts');
+
+# What doc/distributed.md says of joins
+is( $node->safe_psql('postgres', 'SELECT count(*) FROM docs a JOIN everywhere b ON near_duplicate(a.sig, b.sig, 0.8)'),
+	$node->safe_psql('postgres', 'SELECT count(*) FROM local_docs a JOIN local_docs b ON near_duplicate(a.sig, b.sig, 0.8)'),
+	'a distributed table with a reference table');
+is( $node->safe_psql('postgres', 'SELECT count(*) FROM docs a JOIN (SELECT id, sig FROM docs OFFSET 0) b ON near_duplicate(a.sig, b.sig, 0.8)'),
+	$node->safe_psql('postgres', 'SELECT count(*) FROM local_docs a JOIN local_docs b ON near_duplicate(a.sig, b.sig, 0.8)'),
+	'a distributed table with itself, one side broadcast');
+is( $node->safe_psql('postgres', 'SELECT count(*) FROM tenants a JOIN tenants b ON a.tenant = b.tenant AND near_duplicate(a.sig, b.sig, 0.8)'),
+	$node->safe_psql('postgres', 'SELECT count(*) FROM local_docs a JOIN local_docs b ON a.tenant = b.tenant AND near_duplicate(a.sig, b.sig, 0.8)'),
+	'within tenants');
+
+done_testing();

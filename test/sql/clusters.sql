@@ -1,0 +1,355 @@
+--
+-- Groups of near-duplicates
+--
+
+CREATE SCHEMA clusters;
+SET search_path = clusters, public;
+
+-- Documents, some of them copies of others, some without a signature or with an
+-- empty one
+CREATE FUNCTION lcg(seed bigint) RETURNS bigint LANGUAGE sql IMMUTABLE AS $$
+    SELECT mod(seed::numeric * 6364136223846793005 + 1442695040888963407, 9223372036854775807)::bigint
+$$;
+CREATE TABLE docs (id int PRIMARY KEY, score int, sig signature);
+CREATE FUNCTION fill(seed bigint, n int, spread int) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    r bigint := lcg(seed);
+    features bigint[];
+BEGIN
+    TRUNCATE docs;
+    FOR i IN 1 .. n LOOP
+        -- a run of numbers with some left out, at one of few places
+        r := lcg(r);
+        SELECT array_agg(f) INTO features
+        FROM generate_series((r >> 20) % spread, (r >> 20) % spread + 5 + (r >> 40) % 6) f
+        WHERE (r >> (f::int % 30)) % 7 <> 0;
+        INSERT INTO docs VALUES (i, (r >> 33) % 5,
+            CASE WHEN (r >> 25) % 31 = 0 THEN NULL
+                 WHEN (r >> 25) % 31 = 1 THEN signature_from('{}')
+                 ELSE signature_from(coalesce(features, '{}')) END);
+    END LOOP;
+END $$;
+
+-- What groups are, by looking at all pairs.  Rows are in order of rank.
+CREATE TABLE ranked (rank int PRIMARY KEY, id int, sig signature, link int);
+CREATE FUNCTION oracle(threshold float8, measure text, rule text, column_order text)
+RETURNS TABLE (id int, representative int, similarity float8) LANGUAGE plpgsql AS $$
+DECLARE
+    changed boolean := true;
+BEGIN
+    TRUNCATE ranked;
+    EXECUTE format('INSERT INTO ranked SELECT row_number() OVER (ORDER BY %s), id, sig FROM docs', column_order);
+    CREATE TEMP TABLE near ON COMMIT DROP AS
+    SELECT a.rank AS a, b.rank AS b,
+           CASE measure WHEN 'jaccard' THEN similarity(a.sig, b.sig)
+                        WHEN 'dice' THEN dice(a.sig, b.sig)
+                        WHEN 'cosine' THEN cosine(a.sig, b.sig)
+                        ELSE greatest(containment(a.sig, b.sig), containment(b.sig, a.sig)) END AS s
+    FROM ranked a, ranked b
+    WHERE a.rank <> b.rank AND near_duplicate(a.sig, b.sig, threshold, measure);
+    IF rule = 'connected' THEN
+        UPDATE ranked SET link = rank;
+        WHILE changed LOOP
+            UPDATE ranked r SET link = m.link
+            FROM (SELECT near.a, min(o.link) AS link FROM near JOIN ranked o ON o.rank = near.b GROUP BY near.a) m
+            WHERE m.a = r.rank AND m.link < r.link;
+            changed := FOUND;
+        END LOOP;
+        RETURN QUERY SELECT r.id, f.id, NULL::float8 FROM ranked r JOIN ranked f ON f.rank = r.link;
+    ELSE
+        FOR i IN 1 .. (SELECT max(rank) FROM ranked) LOOP
+            UPDATE ranked SET link = i
+            WHERE rank = i AND NOT EXISTS (SELECT FROM near JOIN ranked o ON o.rank = near.b AND o.link = o.rank
+                                           WHERE near.a = i AND near.b < i);
+        END LOOP;
+        UPDATE ranked r SET link = (SELECT near.b FROM near JOIN ranked o ON o.rank = near.b AND o.link = o.rank
+                                    WHERE near.a = r.rank ORDER BY near.s DESC, near.b LIMIT 1)
+        WHERE link IS NULL;
+        RETURN QUERY SELECT r.id, f.id, near.s FROM ranked r JOIN ranked f ON f.rank = r.link
+                     LEFT JOIN near ON near.a = r.rank AND near.b = r.link;
+    END IF;
+    DROP TABLE near;
+END $$;
+
+-- Rows in which the function and the oracle differ, and whether clusters and
+-- sizes are what they should be
+CREATE FUNCTION differences(threshold float8, measure text, rule text, column_order text)
+RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+    n bigint;
+BEGIN
+    CREATE TEMP TABLE found ON COMMIT DROP AS
+    SELECT * FROM near_duplicate_clusters(format('SELECT id, sig FROM docs ORDER BY %s', column_order),
+                                          threshold, measure, rule);
+    SELECT count(*) INTO n
+    FROM (SELECT f.id, f.representative, f.similarity FROM found f) f
+    FULL JOIN oracle(threshold, measure, rule, column_order || ', id') o USING (id)
+    WHERE (f.id, f.representative, f.similarity) IS DISTINCT FROM (o.id::bigint, o.representative::bigint, o.similarity);
+    SELECT n + count(*) INTO n
+    FROM (SELECT cluster FROM found GROUP BY cluster
+          HAVING count(*) <> min(size) OR min(size) <> max(size) OR count(DISTINCT representative) <> 1
+              OR count(*) FILTER (WHERE id = representative) <> 1) x;
+    DROP TABLE found;
+    RETURN n;
+END $$;
+
+SELECT seed, fill(seed, 60 + seed * 7, 12 + seed % 4 * 10),
+       (SELECT count(*) FROM oracle(0.6, 'jaccard', 'kept', 'id') WHERE id <> representative) > 5 AS some,
+       (SELECT sum(differences(t, m, r, o))
+        FROM unnest('{0.3,0.6,0.8,1}'::float8[]) t, unnest('{jaccard,dice,cosine,overlap}'::text[]) m,
+             unnest('{connected,kept}'::text[]) r, unnest('{id,score,"score DESC, id DESC"}'::text[]) o) AS differences
+FROM generate_series(1, 8) seed;
+
+-- The plan, the order of rows and the memory do not matter
+SELECT fill(99, 3000, 400);
+CREATE TABLE in_memory AS SELECT * FROM near_duplicate_clusters('SELECT id, sig FROM docs', 0.6);
+CREATE TABLE connected AS SELECT * FROM near_duplicate_clusters('SELECT id, sig FROM docs', 0.6, rule => 'connected');
+SELECT max(size) > 5 AS large, count(*) FILTER (WHERE size = 1) > 5 AS alone, count(*) FROM in_memory;
+CREATE FUNCTION same(query text, rule text DEFAULT 'kept') RETURNS boolean LANGUAGE sql AS $$
+    SELECT count(*) = 0
+    FROM near_duplicate_clusters(query, 0.6, rule => rule) a
+    FULL JOIN (SELECT * FROM in_memory WHERE rule = 'kept' UNION ALL SELECT * FROM connected WHERE rule <> 'kept') b
+    USING (id, cluster, representative, size)
+    WHERE a.similarity IS DISTINCT FROM b.similarity OR a.id IS NULL OR b.id IS NULL
+$$;
+SET work_mem = '64kB';
+SET hash_mem_multiplier = 1;
+CREATE VIEW shuffled AS SELECT id, sig FROM docs WHERE id % 3 = 1 UNION ALL SELECT id, sig FROM docs WHERE id % 3 <> 1;
+SELECT same('SELECT id, sig FROM docs'), same('SELECT id, sig FROM docs', 'connected'),
+       same('TABLE shuffled'), same('TABLE shuffled', 'connected');
+RESET work_mem;
+RESET hash_mem_multiplier;
+SET enable_indexscan = off;
+SET enable_bitmapscan = off;
+SELECT same('TABLE shuffled'), same('SELECT DISTINCT id, sig FROM docs'), same('SELECT id, sig FROM docs GROUP BY id'),
+       same('WITH d AS MATERIALIZED (TABLE docs) SELECT d.id, d.sig FROM d LIMIT 3000');
+RESET enable_indexscan;
+RESET enable_bitmapscan;
+SELECT id, representative FROM near_duplicate_clusters('SELECT id, sig FROM docs ORDER BY score LIMIT 5', 0.6);
+
+-- The kept rows are those that the guard's skip lets in, in that order
+CREATE TABLE guarded (id int PRIMARY KEY, sig signature);
+CREATE INDEX guarded_sig ON guarded USING gin (sig signature_gin_ops (threshold = 0.6)) WITH (fastupdate = off);
+CREATE TRIGGER skip BEFORE INSERT ON guarded FOR EACH ROW EXECUTE FUNCTION neardup_guard('sig', '0.6', 'skip');
+INSERT INTO guarded SELECT id, sig FROM docs ORDER BY score, id;
+SELECT count(*) FILTER (WHERE g.id IS NULL OR c.id IS NULL) AS differences, count(*) > 100 AS many
+FROM guarded g FULL JOIN (SELECT * FROM near_duplicate_clusters('SELECT id, sig FROM docs ORDER BY score', 0.6)
+                          WHERE id = representative) c ON c.id = g.id;
+
+-- Groups of pairs are those of the rows; they do not depend on the pairs' order,
+-- direction and number
+CREATE TABLE pairs AS
+SELECT a.id AS a, b.id AS b, similarity(a.sig, b.sig) AS s
+FROM docs a JOIN docs b ON near_duplicate(a.sig, b.sig, 0.6) AND a.id <> b.id
+UNION ALL SELECT id, NULL, NULL FROM docs;
+CREATE FUNCTION same_pairs(query text, rule text DEFAULT 'kept') RETURNS boolean LANGUAGE sql AS $$
+    SELECT count(*) = 0
+    FROM near_duplicate_clusters_of_pairs(query, rule) a
+    FULL JOIN (SELECT * FROM in_memory WHERE rule = 'kept' UNION ALL SELECT * FROM connected WHERE rule <> 'kept') b
+    USING (id, cluster, representative, size)
+    WHERE a.similarity IS DISTINCT FROM b.similarity OR a.id IS NULL OR b.id IS NULL
+$$;
+SELECT same_pairs('TABLE pairs'), same_pairs('SELECT a, b FROM pairs', 'connected'),
+       same_pairs('SELECT * FROM pairs WHERE a < b OR b IS NULL ORDER BY b DESC');
+SET work_mem = '64kB';
+SET hash_mem_multiplier = 1;
+SELECT same_pairs('TABLE pairs'), same_pairs('SELECT b, a FROM pairs', 'connected'),
+       (SELECT count(*) FROM near_duplicate_clusters_of_pairs(NULL::text, 'SELECT lpad(a::text, 300, ''0''), lpad(b::text, 300, ''0''), s FROM pairs', 'kept') a
+        FULL JOIN in_memory b ON a.id::int = b.id
+        WHERE (a.representative::int, a.similarity, a.cluster, a.size)
+              IS DISTINCT FROM (b.representative, b.similarity, b.cluster, b.size)) AS differences;
+RESET work_mem;
+RESET hash_mem_multiplier;
+SELECT * FROM near_duplicate_clusters_of_pairs('VALUES (1, 2), (2, 3), (3, 1), (4, 5), (6, 5), (7, NULL), (8, 8)');
+SELECT * FROM near_duplicate_clusters_of_pairs('VALUES (1, 2), (2, 3), (3, 4), (6, 5), (7, NULL), (8, 8)', 'connected');
+SELECT * FROM near_duplicate_clusters_of_pairs('VALUES (2, 1, 0.5), (2, 3, -7), (4, 3, 0.9), (2, 3, 0.6), (2, 1, 0.5)');
+SELECT * FROM near_duplicate_clusters_of_pairs(NULL::text, 'VALUES (''b'', ''a''), (''c'', ''b'')', 'kept');
+SELECT * FROM near_duplicate_clusters_of_pairs(NULL::uuid, 'SELECT md5(i::text)::uuid, md5((i % 2)::text)::uuid FROM generate_series(1, 3) i', 'kept');
+SELECT * FROM near_duplicate_clusters_of_pairs('SELECT 1, 2 WHERE false');
+SELECT * FROM near_duplicate_clusters_of_pairs('SELECT NULL::int, NULL::int');
+SELECT * FROM near_duplicate_clusters_of_pairs('SELECT 1, 2, NULL::float8');
+SELECT * FROM near_duplicate_clusters_of_pairs('SELECT 1');
+SELECT * FROM near_duplicate_clusters_of_pairs(NULL::point, 'SELECT ''(1,1)''::point, ''(1,2)''::point', 'kept');
+
+-- New rows against old groups: batch after batch, the groups are those from the
+-- beginning
+CREATE TABLE groups (id bigint PRIMARY KEY, representative bigint, similarity float8);
+CREATE FUNCTION add_batches(threshold float8, size int) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+    wrong bigint := 0;
+    last int := (SELECT max(id) FROM docs);
+BEGIN
+    TRUNCATE groups;
+    FOR i IN 0 .. (last - 1) / size LOOP
+        INSERT INTO groups
+        SELECT * FROM near_duplicate_clusters_add(
+            format('SELECT id, sig FROM docs WHERE id > %s AND id <= %s', i * size, (i + 1) * size),
+            format('SELECT g.id, d.sig, g.representative, g.similarity FROM groups g JOIN docs d USING (id) WHERE near_duplicate(d.sig, $1, %s)', threshold),
+            threshold)
+        ON CONFLICT (id) DO UPDATE SET representative = excluded.representative, similarity = excluded.similarity;
+        wrong := wrong + (
+            SELECT count(*) FROM groups g
+            FULL JOIN near_duplicate_clusters(format('SELECT id, sig FROM docs WHERE id <= %s', (i + 1) * size), threshold) c USING (id)
+            WHERE (g.representative, g.similarity) IS DISTINCT FROM (c.representative, c.similarity));
+    END LOOP;
+    RETURN wrong;
+END $$;
+-- where new rows connect groups, their representatives are renamed
+CREATE FUNCTION connect_batches(threshold float8, size int) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+    wrong bigint := 0;
+    last int := (SELECT max(id) FROM docs);
+BEGIN
+    TRUNCATE groups;
+    FOR i IN 0 .. (last - 1) / size LOOP
+        WITH added AS (SELECT * FROM near_duplicate_clusters_add(
+            format('SELECT id, sig FROM docs WHERE id > %s AND id <= %s', i * size, (i + 1) * size),
+            format('SELECT g.id, d.sig, g.representative FROM groups g JOIN docs d USING (id) WHERE near_duplicate(d.sig, $1, %s)', threshold),
+            threshold, rule => 'connected')),
+        renamed AS (UPDATE groups SET representative = a.representative FROM added a WHERE groups.representative = a.id)
+        INSERT INTO groups SELECT id, representative, similarity FROM added WHERE id > i * size;
+        wrong := wrong + (
+            SELECT count(*) FROM groups g
+            FULL JOIN near_duplicate_clusters(format('SELECT id, sig FROM docs WHERE id <= %s', (i + 1) * size), threshold, rule => 'connected') c USING (id)
+            WHERE (g.representative, g.similarity) IS DISTINCT FROM (c.representative, c.similarity));
+    END LOOP;
+    RETURN wrong;
+END $$;
+CREATE TABLE all_docs AS TABLE docs;
+SELECT seed, fill(seed, 300, 20 + seed * 20), add_batches(0.6, 1 + seed * 7) AS wrong, add_batches(0.4, 20) AS wrong,
+       connect_batches(0.4, 3 + seed * 7) AS wrong
+FROM generate_series(1, 5) seed;
+-- some do change their groups, and what is not near is not taken for it
+SELECT fill(3, 100, 30);
+TRUNCATE groups;
+INSERT INTO groups SELECT id, representative, similarity FROM near_duplicate_clusters('SELECT id, sig FROM docs WHERE id <= 60', 0.5);
+SELECT count(*) FILTER (WHERE id > 60) AS new, count(*) FILTER (WHERE id <= 60) > 0 AS changed
+FROM near_duplicate_clusters_add('SELECT id, sig FROM docs WHERE id > 60',
+    'SELECT d.id, d.sig, g.representative::numeric, g.similarity FROM groups g JOIN docs d USING (id) WHERE $1 IS NOT NULL', 0.5);
+SELECT count(*) FILTER (WHERE representative LIKE '0%')
+FROM near_duplicate_clusters_add(NULL::text, 'SELECT lpad(id::text, 5, ''0''), sig FROM docs WHERE id > 60',
+    'SELECT lpad(g.id::text, 5, ''0''), d.sig, lpad(g.representative::text, 5, ''0''), g.similarity FROM groups g JOIN docs d USING (id) WHERE near_duplicate(d.sig, $1, 0.5)', 0.5);
+-- (of texts: 00002 is near to 00001 by way of the new 00003)
+SELECT * FROM near_duplicate_clusters_add(NULL::text,
+    $$VALUES ('00003', signature_from('{1,2,3,4}')), ('00004', signature_from('{1,2,3,4,5}')), ('00005', signature_from('{9}'))$$,
+    $$SELECT * FROM (VALUES ('00001', signature_from('{1,2}'), '00001'), ('00002', signature_from('{3,4}'), '00002'),
+                            ('00000', signature_from('{2,3,4,6}'), '00002')) o (id, sig, r) WHERE near_duplicate(sig, $1, 0.5)$$,
+    0.5, rule => 'connected');
+SELECT * FROM near_duplicate_clusters_add('SELECT id, sig FROM docs WHERE id > 95', 'SELECT id, sig FROM docs WHERE sig = $1', 0.5);
+SELECT * FROM near_duplicate_clusters_add('SELECT id, sig FROM docs WHERE id > 95', 'SELECT id, sig FROM docs WHERE sig = $1', 0.5, rule => 'connected');
+SELECT * FROM near_duplicate_clusters_add('SELECT id, sig FROM docs WHERE id > 95', 'SELECT id, sig, ''x''::text, 1.0 FROM docs', 0.5);
+SELECT * FROM near_duplicate_clusters_add('SELECT id, sig FROM docs WHERE id > 95', 'DELETE FROM docs', 0.5);
+SELECT * FROM near_duplicate_clusters_add('SELECT id, sig FROM docs WHERE id > 95', 'DELETE FROM docs RETURNING id, sig, id, 1.0', 0.5);
+TRUNCATE docs;
+INSERT INTO docs TABLE all_docs;
+
+-- Ids of any type
+CREATE TYPE pair AS (a int, b text);
+CREATE DOMAIN code AS text CHECK (value <> '');
+CREATE TABLE few AS
+SELECT i AS id, signature_from(ARRAY[1, 2, 3, 4, i % 2, 10 * (i / 3)]) AS sig FROM generate_series(1, 6) i;
+SELECT * FROM near_duplicate_clusters('SELECT id, sig FROM few', 0.6);
+SELECT * FROM near_duplicate_clusters(NULL::text, 'SELECT ''no. '' || id, sig FROM few', 0.6);
+SELECT * FROM near_duplicate_clusters(NULL::text, 'SELECT repeat(id::text, 10000), sig FROM few', 0.6, rule => 'connected')
+WHERE length(id) <> 10000 OR id < representative OR representative <> repeat('1', 10000);
+SELECT * FROM near_duplicate_clusters(NULL::uuid, 'SELECT md5(id::text)::uuid, sig FROM few ORDER BY id', 0.6);
+SELECT * FROM near_duplicate_clusters(NULL::pair, 'SELECT (id, ''x'')::pair, sig FROM few', 0.6);
+SELECT sum((id).id), max((representative).id) FROM near_duplicate_clusters(NULL::few, 'SELECT few, sig FROM few', 0.6);
+SELECT * FROM near_duplicate_clusters(NULL::int[], 'SELECT ARRAY[id, 2], sig FROM few', 0.6) LIMIT 2;
+SELECT * FROM near_duplicate_clusters(NULL::code, 'SELECT id, sig FROM few', 0.6) LIMIT 2;
+SELECT * FROM near_duplicate_clusters(NULL::numeric, 'SELECT id, sig FROM few', 0.6) LIMIT 2;
+
+-- Signatures of all kinds
+CREATE FUNCTION kinds(expression text, threshold float8, measure text DEFAULT 'jaccard') RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    kept bigint;
+BEGIN
+    CREATE TEMP TABLE saved ON COMMIT DROP AS TABLE docs;
+    TRUNCATE docs;
+    EXECUTE format('INSERT INTO docs SELECT id, id %% 3, %s FROM texts', expression);
+    SELECT count(*) INTO kept FROM near_duplicate_clusters('SELECT id, sig FROM docs', threshold, measure) WHERE id = representative;
+    RETURN format('%s kept, %s differ', kept, differences(threshold, measure, 'kept', 'score')
+                  + differences(threshold, measure, 'connected', 'score'));
+END $$;
+CREATE TABLE texts AS
+SELECT i AS id, (SELECT string_agg('w' || (i / 4 * 17 + w * 3 + CASE WHEN w = i % 25 THEN i ELSE 0 END), ' ' ORDER BY w)
+                 FROM generate_series(1, 25) w) AS body
+FROM generate_series(1, 80) i;
+SELECT kinds('shingles(body)', 0.6);
+SELECT kinds('minhash(body)', 0.6);
+SELECT kinds('bottom(shingles(body), 20)', 0.6);
+SELECT kinds('simhash(body)', 0.8);
+SELECT kinds('supershingles(body)', 0.8);
+SELECT kinds('imatch(body, (SELECT lexicon_agg(body) FROM texts))', 0.8);
+SELECT kinds('weighted_words(body, (SELECT lexicon_agg(body) FROM texts))', 0.8, 'cosine');
+SELECT kinds('weighted_words(body, (SELECT lexicon_agg(body) FROM texts))', 0.6, 'jaccard');
+
+-- Further columns are a scope: each by itself, in one order
+CREATE COLLATION blind (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
+SELECT fill(44, 300, 20);
+CREATE TABLE scoped AS SELECT id, sig, nullif(id % 4, 3) AS tenant, (array['a', 'A', 'b'])[1 + id % 3] COLLATE blind AS part FROM docs;
+CREATE FUNCTION scoped_differences(rule text) RETURNS bigint LANGUAGE sql AS $$
+    WITH apart AS (
+        SELECT s.tenant, s.part, c.* FROM (SELECT DISTINCT tenant, part FROM scoped) s, near_duplicate_clusters(
+            format('SELECT id, sig FROM clusters.scoped WHERE tenant IS NOT DISTINCT FROM %L AND part = %L ORDER BY id DESC', s.tenant, s.part),
+            0.5, 'jaccard', rule) c),
+    together AS (SELECT * FROM near_duplicate_clusters(
+        'SELECT id, sig, tenant, part FROM clusters.scoped ORDER BY id DESC', 0.5, 'jaccard', rule))
+    SELECT count(*) FROM apart a FULL JOIN together t USING (id)
+    WHERE ROW(a.representative, a.similarity, a.size) IS DISTINCT FROM ROW(t.representative, t.similarity, t.size)
+$$;
+SELECT scoped_differences('kept'), scoped_differences('connected'),
+       (SELECT count(*) > 20 FROM near_duplicate_clusters('SELECT id, sig, tenant, part FROM scoped', 0.5) WHERE id <> representative) AS many;
+SELECT id, representative FROM near_duplicate_clusters(
+    $$VALUES (1, shingles('a b c d e f'), 'x'), (2, shingles('a b c d e f'), 'x'), (3, shingles('a b c d e f', 'german'), 'y'),
+             (4, shingles('a b c d e f', 'german'), 'y'), (5, shingles('a b c d e f'), 'y')$$, 0.5);
+DROP FUNCTION scoped_differences;
+DROP TABLE scoped;
+
+-- None, one, and as many equal rows as one may have
+SELECT * FROM near_duplicate_clusters('SELECT id, sig FROM few WHERE false', 0.6);
+SELECT * FROM near_duplicate_clusters('SELECT id, sig FROM few WHERE id = 3', 0.6);
+SELECT * FROM near_duplicate_clusters(NULL, 0.6);
+SELECT * FROM near_duplicate_clusters(NULL::uuid, NULL, 0.6);
+SELECT cluster, representative, min(similarity), max(size), count(*)
+FROM near_duplicate_clusters('SELECT i, signature_from(ARRAY[1, i % 2]) FROM generate_series(1, 20000) i', 0.6)
+GROUP BY 1, 2;
+
+SELECT count(*), count(DISTINCT representative)
+FROM near_duplicate_clusters_of_pairs(NULL::pair, 'SELECT (i, ''x'')::clusters.pair, (i / 10 * 10, ''x'')::clusters.pair FROM generate_series(10, 4000) i', 'connected');
+
+-- As part of other commands it sees what they see
+BEGIN;
+DELETE FROM few USING near_duplicate_clusters('SELECT id, sig FROM few', 0.6) c
+WHERE few.id = c.id AND c.id <> c.representative;
+SELECT id FROM few ORDER BY id;
+ROLLBACK;
+
+-- What it refuses
+\set VERBOSITY default
+SELECT * FROM near_duplicate_clusters('SELECT id, sig FROM few', 0.6, 'containment');
+SELECT * FROM near_duplicate_clusters('SELECT id, sig FROM few', 0.6, 'jacard');
+SELECT * FROM near_duplicate_clusters('SELECT id, sig FROM few', 0.6, rule => 'linked');
+SELECT * FROM near_duplicate_clusters('SELECT id, sig FROM few', 60);
+SELECT * FROM near_duplicate_clusters('SELECT id FROM few', 0.6);
+SELECT * FROM near_duplicate_clusters('SELECT id, ''x'' FROM few', 0.6);
+SELECT * FROM near_duplicate_clusters('SELECT md5(''x'')::uuid, sig FROM few', 0.6);
+SELECT * FROM near_duplicate_clusters('SELECT NULL::int, sig FROM few', 0.6);
+SELECT * FROM near_duplicate_clusters(NULL::xid, 'SELECT ''1''::xid, sig FROM few', 0.6);
+SELECT * FROM near_duplicate_clusters('SELECT id, sig FROM few; SELECT 1', 0.6);
+SELECT * FROM near_duplicate_clusters('', 0.6);
+SELECT * FROM near_duplicate_clusters('few', 0.6);
+SELECT * FROM near_duplicate_clusters('clusters."few"', 0.6);
+SELECT * FROM near_duplicate_clusters_of_pairs('few');
+SELECT * FROM near_duplicate_clusters('SELECT id, sig, point(1, 2) FROM few', 0.6);
+SELECT * FROM near_duplicate_clusters('SELECT id, minhash(sig), id % 2 FROM few', 0.6);
+SELECT * FROM near_duplicate_clusters_add('SELECT id, sig, id % 2 FROM few', 'SELECT id, sig, id, 1 FROM few WHERE false AND sig = $1', 0.6);
+SELECT * FROM near_duplicate_clusters('DELETE FROM few RETURNING id, sig', 0.6);
+SELECT * FROM near_duplicate_clusters('WITH d AS (DELETE FROM few RETURNING id, sig) TABLE d', 0.6);
+SELECT * FROM near_duplicate_clusters('CHECKPOINT', 0.6);
+SELECT * FROM near_duplicate_clusters('SELECT id, shingles(id::text, id) FROM few', 0.6);
+SELECT * FROM near_duplicate_clusters('SELECT id, minhash(sig) FROM few', 0.6, 'dice');
+SELECT * FROM near_duplicate_clusters('SELECT id, sig FROM few', 2, 'shared');
+
+SET client_min_messages = warning;
+DROP SCHEMA clusters CASCADE;

@@ -1,0 +1,127 @@
+--
+-- neardup_pairs(): all pairs of a table, by every design, on one server;
+-- test/citus runs it on many
+--
+
+CREATE SCHEMA distributed;
+SET search_path = distributed, public;
+
+-- Sets of a small universe: many are near, some equal, some empty, some null
+CREATE TABLE numbers AS
+WITH RECURSIVE lcg(i, x) AS (
+    SELECT 0, 20261122::bigint
+    UNION ALL
+    SELECT i + 1, (x * 1103515245 + 12345) % 2147483648 FROM lcg WHERE i < 9000)
+SELECT i, x / 65536 AS x FROM lcg;
+CREATE TABLE docs AS
+SELECT r * 7 % 401 AS id,
+    CASE WHEN r % 41 = 0 THEN NULL
+         ELSE signature_from(ARRAY(
+            SELECT (CASE WHEN c.x % 9 = 0 THEN c.x % 40
+                         ELSE (f.x % 30 * 17 + e * e) % 40 END)::bigint
+            FROM generate_series(1, (f.x % 25)::int) e
+            JOIN numbers c ON c.i = (r * 31 + e * 7) % 9000))
+    END AS sig
+FROM generate_series(1, 400) r
+JOIN numbers f ON f.i = r % 120 + 300 * (r % 2);
+INSERT INTO docs SELECT NULL, sig FROM docs WHERE id < 5;
+
+-- Whether a table has the pairs of a nested loop, and how many
+CREATE FUNCTION pairs_are(result text, source text, threshold float8, measure text, OUT n bigint, OUT same boolean)
+LANGUAGE plpgsql SET neardup.enable_join = off AS $$
+BEGIN
+    EXECUTE format('WITH p AS MATERIALIZED (%2$s)
+                    SELECT count(r.a), bool_and(p.a IS NOT NULL AND r.a IS NOT NULL)
+                    FROM %1$s r FULL JOIN p ON p.a = r.a AND p.b = r.b AND p.similarity = r.similarity',
+        result,
+        format('SELECT a.id AS a, b.id AS b, %3$s AS similarity FROM %1$s a JOIN %1$s b ON near_duplicate(a.sig, b.sig, %2$s, %4$L) AND a.id < b.id',
+               source, threshold,
+               CASE measure WHEN 'jaccard' THEN 'similarity(a.sig, b.sig)'
+                            WHEN 'overlap' THEN 'greatest(containment(a.sig, b.sig), containment(b.sig, a.sig))'
+                            ELSE format('%I(a.sig, b.sig)', measure) END, measure)) INTO n, same;
+END $$;
+CREATE FUNCTION check_pairs(source text, threshold float8, measure text, design text, OUT taken text, OUT n bigint, OUT same boolean)
+LANGUAGE plpgsql AS $$
+BEGIN
+    taken := design;
+    CALL neardup_pairs(source::regclass, 'id', 'sig', threshold, 'found', measure, taken);
+    SELECT * INTO n, same FROM pairs_are('found', source, threshold, measure);
+    DROP TABLE found;
+END $$;
+
+SELECT design, measure, threshold, c.*
+FROM unnest('{auto,classes,keys}'::text[]) design, (VALUES
+    ('jaccard', 0.5), ('jaccard', 0.8), ('jaccard', 1), ('dice', 0.8), ('overlap', 0.9))
+    v (measure, threshold), check_pairs('docs', threshold, measure, design) c
+ORDER BY measure, threshold, design;
+
+-- Sketches and vectors have bands or features, and no classes of sizes
+CREATE TABLE sketches AS SELECT id, minhash(sig, 64) AS sig FROM docs;
+CREATE TABLE vectors AS
+SELECT id, signature_from(f, array_fill(1 + id % 3, ARRAY[cardinality(f)])) AS sig
+FROM (SELECT id, sig::bigint[] AS f FROM docs WHERE id IS NOT NULL) s WHERE cardinality(f) > 0;
+SELECT * FROM check_pairs('sketches', 0.8, 'jaccard', 'join');
+SELECT * FROM check_pairs('sketches', 0.8, 'jaccard', 'keys');
+SELECT * FROM check_pairs('vectors', 0.8, 'cosine', 'join');
+SELECT * FROM check_pairs('vectors', 0.8, 'cosine', 'keys');
+CALL neardup_pairs('sketches', 'id', 'sig', 0.8, 'found', design => 'classes');
+
+-- Ids of any type that has an order; names of any kind; views
+CREATE TABLE "Docs of {id} ""x"" %s" AS SELECT md5(id::text)::uuid AS "the {sig}", sig AS "Sig" FROM docs;
+CREATE SCHEMA "Results {t}";
+CALL neardup_pairs('"Docs of {id} ""x"" %s"', 'the {sig}', 'Sig', 0.8, '"Results {t}"."Found {x}"');
+CALL neardup_pairs('"Docs of {id} ""x"" %s"', 'the {sig}', 'Sig', 0.8, '"Results {t}".classes', design => 'classes');
+CALL neardup_pairs('"Docs of {id} ""x"" %s"', 'the {sig}', 'Sig', 0.8, '"Results {t}"."keys {x}"', design => 'keys');
+CREATE VIEW named AS SELECT 'doc ' || id AS id, sig FROM docs WHERE id > 10;
+CALL neardup_pairs('named', 'id', 'sig', 0.8, 'found_named', design => 'classes');
+SELECT * FROM pairs_are('found_named', 'named', 0.8, 'jaccard');
+CREATE VIEW uuids AS SELECT "the {sig}" AS id, "Sig" AS sig FROM "Docs of {id} ""x"" %s";
+SELECT p.* FROM unnest('{"\"Found {x}\"",classes,"\"keys {x}\""}'::text[]) r, pairs_are('"Results {t}".' || r, 'uuids', 0.8, 'jaccard') p;
+-- What was made on the way is gone
+SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace IN ('distributed'::regnamespace, '"Results {t}"'::regnamespace) ORDER BY 1;
+
+-- Groups of what the pairs connect
+CALL neardup_pairs('docs', 'id', 'sig', 0.8, 'pairs', design => 'classes');
+SELECT count(*), count(DISTINCT c.cluster), bool_and(c.representative = d.representative AND c.size = d.size) AS same
+FROM near_duplicate_clusters_of_pairs('TABLE pairs') c
+JOIN near_duplicate_clusters('SELECT id, sig FROM docs WHERE id IS NOT NULL', 0.8) d USING (id);
+
+-- Nothing to pair
+CREATE TABLE nothing (id int, sig signature);
+SELECT d, c.* FROM unnest('{auto,classes,keys}'::text[]) d, check_pairs('nothing', 0.8, 'jaccard', d) c;
+INSERT INTO nothing VALUES (1, NULL), (2, shingles(''));
+SELECT d, c.* FROM unnest('{auto,classes,keys}'::text[]) d, check_pairs('nothing', 0.8, 'jaccard', d) c;
+
+-- Errors
+CALL neardup_pairs('docs', 'id', 'sig', NULL, 'more');
+CALL neardup_pairs('docs', 'id', 'sig', 0.8, NULL);
+CALL neardup_pairs('docs', 'id', 'sig', 1.5, 'more');
+CALL neardup_pairs('docs', 'id', 'sig', 0.8, 'more', 'jacard');
+CALL neardup_pairs('docs', 'id', 'sig', 0.8, 'more', 'containment');
+CALL neardup_pairs('docs', 'id', 'sig', 0.8, 'more', design => 'quick');
+CALL neardup_pairs('docs', 'number', 'sig', 0.8, 'more');
+CALL neardup_pairs('docs', 'id', 'body', 0.8, 'more');
+CALL neardup_pairs(0, 'id', 'sig', 0.8, 'more');
+CALL neardup_pairs('docs', 'id', 'sig', 0.8, 'more; DROP TABLE docs');
+\set VERBOSITY terse
+CALL neardup_pairs('docs', 'id', 'id', 0.8, 'more');
+CALL neardup_pairs('docs', 'id', 'sig', 0.8, 'pairs');
+\set VERBOSITY default
+CALL neardup_pairs('docs', 'id', 'sig', 0.8, repeat('x', 60), design => 'classes');
+CREATE TABLE twice AS SELECT id / 2 AS id, sig FROM docs;
+CALL neardup_pairs('twice', 'id', 'sig', 0.8, 'more', design => 'classes');
+CALL neardup_pairs('twice', 'id', 'sig', 0.8, 'more', design => 'keys');
+SELECT relname FROM pg_class WHERE relname LIKE 'more%';
+
+-- It does nothing that the caller may not do
+CREATE ROLE regress_neardup_pairs;
+GRANT USAGE, CREATE ON SCHEMA distributed TO regress_neardup_pairs;
+SET ROLE regress_neardup_pairs;
+\set VERBOSITY terse
+CALL neardup_pairs('docs', 'id', 'sig', 0.8, 'his');
+\set VERBOSITY default
+RESET ROLE;
+
+SET client_min_messages = warning;
+DROP SCHEMA distributed, "Results {t}" CASCADE;
+DROP ROLE regress_neardup_pairs;

@@ -1,0 +1,96 @@
+--
+-- What a guard would not have let in, among the rows that are there
+--
+
+\set SHOW_CONTEXT never
+CREATE FUNCTION f(a int, b int) RETURNS signature LANGUAGE sql IMMUTABLE AS
+$$ SELECT signature_from(array(SELECT generate_series(a::bigint, b))) $$;
+CREATE TABLE docs (id int PRIMARY KEY, tenant int, sig signature);
+CREATE INDEX docs_sig ON docs USING gin (sig) WITH (fastupdate = off);
+INSERT INTO docs VALUES (1, 1, f(1, 20)), (3, 1, f(2, 21)), (2, 1, f(1, 20)), (4, 2, f(1, 20)), (5, 3, f(31, 50)),
+    (6, NULL, f(1, 20)), (7, NULL, f(1, 20)), (8, 1, NULL), (9, 1, signature_from('{}')), (10, 1, f(4, 23));
+
+-- In the transaction that creates the guard
+BEGIN;
+CREATE CONSTRAINT TRIGGER guard AFTER INSERT OR UPDATE ON docs
+    FOR EACH ROW EXECUTE FUNCTION neardup_guard('sig', '0.8');
+SELECT neardup_guard_check('docs', 'guard');
+COMMIT;
+SELECT row_table, row_place, row_key, near_key, near_place, similarity
+FROM neardup_guard_violations('docs', 'guard') ORDER BY row_key::int;
+-- within a scope
+CREATE CONSTRAINT TRIGGER scoped AFTER INSERT OR UPDATE ON docs
+    FOR EACH ROW EXECUTE FUNCTION neardup_guard('sig', '0.8', 'within', 'tenant');
+SELECT row_key, near_key, similarity FROM neardup_guard_violations('docs', 'scoped') ORDER BY row_key::int;
+-- delete them
+DELETE FROM docs USING neardup_guard_violations('docs', 'scoped') v
+WHERE docs.tableoid = v.row_table AND docs.ctid = v.row_place RETURNING id;
+SELECT neardup_guard_check('docs', 'scoped');
+SELECT neardup_guard_check('docs', 'guard');
+
+-- Errors
+SELECT neardup_guard_check('docs', 'nobody');
+SELECT neardup_guard_check('pg_class', 'nobody');
+CREATE TRIGGER other BEFORE UPDATE ON docs FOR EACH ROW EXECUTE FUNCTION suppress_redundant_updates_trigger();
+SELECT neardup_guard_check('docs', 'other');
+CREATE TRIGGER wrong BEFORE UPDATE ON docs FOR EACH ROW EXECUTE FUNCTION neardup_guard('sig', '2');
+SELECT neardup_guard_check('docs', 'wrong');
+CREATE TRIGGER missing BEFORE UPDATE ON docs FOR EACH ROW EXECUTE FUNCTION neardup_guard('nil', '0.8');
+SELECT neardup_guard_check('docs', 'missing');
+CREATE TRIGGER scopeless BEFORE UPDATE ON docs FOR EACH ROW EXECUTE FUNCTION neardup_guard('sig', '0.8', 'within', 'nil');
+SELECT neardup_guard_check('docs', 'scopeless');
+DROP TABLE docs;
+
+-- An expression, a predicate, odd names, a key of two columns or none, triggers for statements
+CREATE SCHEMA "odd""schema";
+CREATE TABLE "odd""schema"."Select" ("from" int, "A b" text, a int, b int, PRIMARY KEY ("A b", "from"));
+CREATE INDEX "Key" ON "odd""schema"."Select" USING gin (f(a, b)) WITH (fastupdate = off) WHERE "from" > 0;
+INSERT INTO "odd""schema"."Select" VALUES (1, 'y', 1, 20), (1, 'x', 2, 21), (0, 'x', 1, 20), (2, 'x', 101, 120), (3, 'x', 101, 120);
+CREATE TRIGGER "The guard" AFTER INSERT ON "odd""schema"."Select" REFERENCING NEW TABLE AS n
+    FOR EACH STATEMENT EXECUTE FUNCTION neardup_guard('Key', '0.8');
+SELECT neardup_guard_check('"odd""schema"."Select"', 'The guard');
+SELECT row_key, near_key, similarity FROM neardup_guard_violations('"odd""schema"."Select"', 'The guard') ORDER BY 1;
+ALTER TABLE "odd""schema"."Select" DROP CONSTRAINT "Select_pkey";
+SELECT neardup_guard_check('"odd""schema"."Select"', 'The guard');
+SELECT row_place, row_key, near_place, near_key FROM neardup_guard_violations('"odd""schema"."Select"', 'The guard') ORDER BY 1;
+DROP SCHEMA "odd""schema" CASCADE;
+
+-- Partitions; and a table that inherits is separate
+CREATE TABLE parts (id int PRIMARY KEY, sig signature) PARTITION BY HASH (id);
+CREATE TABLE part0 PARTITION OF parts FOR VALUES WITH (MODULUS 2, REMAINDER 0);
+CREATE TABLE part1 PARTITION OF parts FOR VALUES WITH (MODULUS 2, REMAINDER 1);
+CREATE INDEX parts_sig ON parts USING gin (sig) WITH (fastupdate = off);
+INSERT INTO parts SELECT i, f(i % 4 * 100, i % 4 * 100 + 20) FROM generate_series(1, 9) i;
+CREATE CONSTRAINT TRIGGER guard AFTER INSERT OR UPDATE ON parts
+    FOR EACH ROW EXECUTE FUNCTION neardup_guard('parts_sig', '0.8');
+SELECT row_table = (SELECT tableoid FROM parts WHERE id = row_key::int) AS there, row_key, near_key
+FROM neardup_guard_violations('parts', 'guard') ORDER BY row_key;
+SELECT neardup_guard_check('part0', 'guard');
+DROP TABLE parts;
+CREATE TABLE base (id int PRIMARY KEY, sig signature);
+CREATE TABLE child () INHERITS (base);
+INSERT INTO base VALUES (1, f(1, 20));
+INSERT INTO child VALUES (1, f(1, 20));
+CREATE TRIGGER guard AFTER INSERT ON base REFERENCING NEW TABLE AS n
+    FOR EACH STATEMENT EXECUTE FUNCTION neardup_guard('sig', '0.8');
+SELECT neardup_guard_check('base', 'guard');
+DROP TABLE base CASCADE;
+
+-- With the rights of whoever asks
+CREATE TABLE docs (id int PRIMARY KEY, sig signature, mine boolean);
+INSERT INTO docs VALUES (1, f(1, 20), true), (2, f(1, 20), true), (3, f(1, 20), false);
+CREATE TRIGGER guard AFTER INSERT ON docs REFERENCING NEW TABLE AS n
+    FOR EACH STATEMENT EXECUTE FUNCTION neardup_guard('sig', '0.8');
+CREATE ROLE regress_guard_violations;
+SET ROLE regress_guard_violations;
+SELECT neardup_guard_check('docs', 'guard');
+RESET ROLE;
+GRANT SELECT ON docs TO regress_guard_violations;
+ALTER TABLE docs ENABLE ROW LEVEL SECURITY;
+CREATE POLICY mine ON docs USING (mine);
+SET ROLE regress_guard_violations;
+SELECT neardup_guard_check('docs', 'guard');
+RESET ROLE;
+DROP TABLE docs;
+DROP ROLE regress_guard_violations;
+DROP FUNCTION f;

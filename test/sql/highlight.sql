@@ -1,0 +1,85 @@
+--
+-- Highlighted texts, and the page that shows two texts
+--
+
+\set a 'Fish & chips. The quick brown <fox> jumps over the "lazy" dog, it''s said.'
+\set b 'the QUICK brown fox jumps over the lazy dog'
+
+-- The whole text, safe in HTML
+SELECT highlight(:'a', :'b');
+SELECT highlight(:'b', :'a');
+SELECT highlight(:'a', 'something else');
+SELECT highlight('', :'b'), highlight(NULL, :'b') IS NULL AS strict;
+SELECT highlight('<b>one</b> two &amp; three', 'one two three', 'html', 3);
+SELECT highlight('Книги стояли на полках', 'книга стояла на полке', 'russian', 4, options => 'StartSel="<i class=x>", StopSel=</i>');
+-- passages that overlap are one mark
+SELECT highlight('a b c d e f g', 'a b c d x x x x x x x x x x c d e f g', '', 4);
+
+-- Excerpts, of the longest passages
+\set long 'zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty'
+SELECT highlight(:'long', 'five six seven eight', '', 3, 0, 'HighlightAll=false, MinWords=8, MaxWords=10');
+SELECT highlight(:'long', 'five six seven eight', '', 3, 0, 'HighlightAll=false, MinWords=2, MaxWords=3');
+SELECT highlight(:'long', 'five six seven eight. three sixteen seventeen eighteen', '', 3, 0, 'HighlightAll=false, MinWords=5, MaxWords=6, MaxFragments=2, FragmentDelimiter=" | "');
+SELECT highlight(:'long', 'five six seven eight. three sixteen seventeen eighteen', '', 3, 0, 'HighlightAll=false, MinWords=5, MaxWords=6, ShortWord=0');
+SELECT highlight(:'long', 'zero one two', '', 3, 0, 'HighlightAll=false, MinWords=5, MaxWords=6, MaxFragments=100');
+SELECT highlight(:'long', 'nothing', '', 3, 0, 'HighlightAll=false, MinWords=4, MaxWords=6');
+SELECT highlight('', 'nothing', '', 3, 0, 'HighlightAll=false');
+
+-- Options that make no sense
+SELECT highlight('a', 'b', options => 'Colour=red');
+SELECT highlight('a', 'b', options => 'MinWords=10, MaxWords=5');
+SELECT highlight('a', 'b', options => 'MinWords=-1');
+SELECT highlight('a', 'b', options => 'MaxWords=many');
+SELECT highlight('a', 'b', options => 'MaxWords');
+
+-- The page: the parts that are not the same in all pages
+CREATE FUNCTION page_text(page text, side text) RETURNS text
+    LANGUAGE sql IMMUTABLE AS
+$$ SELECT substr(part, strpos(part, '>') + 1)
+   FROM split_part(split_part(page, '<div class="text" id="' || side || '"', 2), '</div>', 1) part $$;
+-- what a browser shows of it, without the numbers of passages
+CREATE FUNCTION shown(html text) RETURNS text
+    LANGUAGE sql IMMUTABLE AS
+$$ SELECT replace(replace(replace(replace(replace(regexp_replace(regexp_replace(html, '<a [^>]*>[0-9]+</a>', '', 'g'), '</?mark[^>]*>', '', 'g'),
+          '&lt;', '<'), '&gt;', '>'), '&quot;', '"'), '&#39;', ''''), '&amp;', '&') $$;
+
+SELECT page_text(passages_html(:'a', :'b'), 'a') AS a, page_text(passages_html(:'a', :'b'), 'b') AS b \gx
+SELECT shown(page_text(passages_html(:'a', :'b'), 'a')) = :'a' AS a, shown(page_text(passages_html(:'a', :'b'), 'b')) = :'b' AS b;
+-- passages that overlap: that which begins last is on top
+SELECT page_text(passages_html('a b c d e f g', 'a b c d x x x x x x x x x x c d e f g', '', 4), 'a');
+SELECT page_text(passages_html('a b c d', 'x', '', 4), 'a'), page_text(passages_html('', ''), 'b') AS empty;
+-- head and list, titles
+SELECT regexp_matches(passages_html(:'a', :'b', a_title => 'A <b>', b_title => '"B"'), '<title>[^\n]*|<p>[^\n]*|<h2[^\n]*|<tr><td>[^\n]*', 'g');
+-- direction and language
+SELECT regexp_matches(passages_html('متن اول', 'text two', 'persian'), '<div class="text"[^>]*>', 'g');
+SELECT regexp_matches(passages_html('Привет', 'שלום hi'), '<div class="text"[^>]*>', 'g');
+-- nothing comes from elsewhere
+SELECT passages_html(:'a', :'b') ~ '(https?:|src=|@import|url\()' AS outside;
+
+-- Random texts: the page shows them as they are, and each passage once a side
+CREATE FUNCTION random_text(seed bigint, n int) RETURNS text
+    LANGUAGE plpgsql IMMUTABLE AS
+$$
+DECLARE
+    pieces text[] := ARRAY['a', 'b', 'c', '<d>', '&amp;', 'e"', '''f', 'я', U&'e\0301', E'\n', '  ', '<', '中文'];
+    result text := '';
+BEGIN
+    seed := seed * 7919 + 1;
+    FOR i IN 1..n LOOP
+        seed := (seed * 1103515245 + 12345) % 2147483648;
+        result := result || pieces[1 + seed / 65536 % cardinality(pieces)] || ' ';
+    END LOOP;
+    RETURN result;
+END
+$$;
+SELECT count(*) AS pages,
+       count(*) FILTER (WHERE shown(page_text(page, 'a')) IS DISTINCT FROM a OR shown(page_text(page, 'b')) IS DISTINCT FROM b) AS different,
+       count(*) FILTER (WHERE regexp_count <> 2 * passages) AS marks,
+       count(*) FILTER (WHERE replace(replace(highlight(a, b, '', 2, 1), '<b>', ''), '</b>', '')
+                              IS DISTINCT FROM shown_escaped) AS highlighted, sum(passages) > 500 AS many
+FROM (SELECT a, b, page, (SELECT count(*) FROM shared_passages(a, b, '', 2, 1)) AS passages,
+             (SELECT count(*) FROM regexp_matches(page, '<a id="[ab][0-9]+"', 'g')) AS regexp_count,
+             replace(replace(replace(replace(replace(a, '&', '&amp;'), '<', '&lt;'), '>', '&gt;'), '"', '&quot;'), '''', '&#39;') AS shown_escaped
+      FROM generate_series(1, 150) seed, random_text(seed, 60) a, random_text(seed + 500, 70) b, passages_html(a, b, '', 2, 1) page) t;
+
+DROP FUNCTION page_text, shown, random_text;

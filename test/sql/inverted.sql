@@ -1,0 +1,249 @@
+--
+-- Access method neardup: the same rows as a sequential scan, for every
+-- condition, threshold and measure, and the nearest ones in the same order
+--
+
+-- Families of near-duplicates, some rows empty, tiny, equal or null
+CREATE FUNCTION make(id bigint) RETURNS signature LANGUAGE sql IMMUTABLE AS $$
+  SELECT CASE WHEN id % 97 = 0 THEN NULL ELSE signature_from(array(
+         SELECT hashint8extended(family * 1000 + i, 0)
+         FROM generate_series(1, size) i
+         WHERE hashint8extended(i, id) & 15 > 0 OR id % 10 = 0
+         UNION
+         SELECT hashint8extended(i % 40, 1) FROM generate_series(1, id % 4) i)) END
+  FROM (SELECT id / 6 AS family, (id / 6) * 7 % 90 AS size) s
+$$;
+CREATE TABLE docs (id int PRIMARY KEY, sig signature);
+INSERT INTO docs SELECT id, make(id) FROM generate_series(1::bigint, 900) id;
+CREATE INDEX docs_sig ON docs USING neardup (sig);
+ANALYZE docs;
+
+-- What is true, by sequential scan: thresholds t, measures m, queries q
+CREATE TABLE query AS SELECT id AS q, sig AS query FROM docs WHERE id % 144 = 23;
+INSERT INTO query VALUES (-1, signature_from('{}'::bigint[])),
+  (-2, signature_from('{1,2,3}'::bigint[]));
+CREATE TABLE threshold (t float8);
+INSERT INTO threshold VALUES (0.01), (0.5), (0.8), (1);
+CREATE TABLE measure AS
+SELECT unnest('{jaccard,containment,contains,dice,cosine,overlap}'::text[]) AS m;
+
+-- The rows that a condition finds, and the distances of the nearest, by the
+-- plans that settings allow.  The distances, as rows with equal ones may come in
+-- any order; and whether the rows have them.
+CREATE FUNCTION found(OUT conditions text, OUT nearest text) LANGUAGE plpgsql
+SET neardup.enable_join = off SET jit = off AS $$
+DECLARE
+  r record;
+  part text;
+BEGIN
+  conditions := ''; nearest := '';
+  FOR r IN SELECT * FROM measure, threshold, query ORDER BY m, t, q LOOP
+    EXECUTE format('SELECT string_agg(id::text, '','' ORDER BY id) FROM docs
+                    WHERE near_duplicate(sig, %L, %L, %L)', r.query, r.t, r.m)
+    INTO part;
+    conditions := md5(conditions || coalesce(part, '-'));
+  END LOOP;
+  FOR r IN SELECT * FROM query, unnest('{1,30}'::int[]) AS t ORDER BY q, t LOOP
+    EXECUTE format('SELECT string_agg(id::text, '','' ORDER BY id) FROM docs
+                    WHERE near_duplicate(sig, %L, %L, ''shared'')', r.query, r.t)
+    INTO part;
+    conditions := md5(conditions || coalesce(part, '-'));
+  END LOOP;
+  FOR r IN SELECT * FROM query, unnest('{7,2000}'::int[]) AS k ORDER BY q, k LOOP
+    EXECUTE format('SELECT string_agg(coalesce(d::text, ''null''), '','' ORDER BY n)
+      FROM (SELECT sig <-> %1$L AS d, row_number() OVER () AS n FROM
+             (SELECT sig FROM docs ORDER BY sig <-> %1$L LIMIT %2$s) s) s', r.query, r.k)
+    INTO part;
+    nearest := md5(nearest || coalesce(part, '-'));
+  END LOOP;
+END $$;
+CREATE FUNCTION compare(OUT rows text, OUT bitmap text, OUT ordered text)
+LANGUAGE plpgsql AS $$
+DECLARE
+  truth record;
+  by_index record;
+BEGIN
+  SET LOCAL enable_indexscan = off; SET LOCAL enable_bitmapscan = off;
+  truth := found();
+  SET LOCAL enable_seqscan = off; SET LOCAL enable_sort = off;
+  SET LOCAL enable_indexscan = on;
+  by_index := found();
+  rows := by_index.conditions = truth.conditions;
+  ordered := by_index.nearest = truth.nearest;
+  SET LOCAL enable_indexscan = off; SET LOCAL enable_bitmapscan = on;
+  SET LOCAL enable_sort = on;
+  by_index := found();
+  bitmap := by_index.conditions = truth.conditions;
+  SET LOCAL enable_seqscan = on; SET LOCAL enable_indexscan = on;
+END $$;
+
+-- The plans are of the kind that is compared
+SET enable_seqscan = off;
+EXPLAIN (COSTS OFF)
+SELECT id FROM docs ORDER BY sig <-> signature_from('{1,2}'::bigint[]) LIMIT 3;
+SET enable_indexscan = off;
+EXPLAIN (COSTS OFF) SELECT id FROM docs
+WHERE near_duplicate(sig, signature_from('{1,2}'::bigint[]), 0.05);
+RESET enable_indexscan;
+SET enable_bitmapscan = off;
+-- by whichever sort, as versions differ
+CREATE FUNCTION plan_lines(pattern text, query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+  line text;
+BEGIN
+  FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
+    CONTINUE WHEN line !~ pattern;
+    RETURN NEXT ltrim(line, ' ->');
+  END LOOP;
+END $$;
+SELECT plan_lines('Index Scan|Index Cond', $$SELECT id FROM docs
+WHERE sig % signature_from('{1,2}'::bigint[])
+ORDER BY sig <-> signature_from('{1,2}'::bigint[]), id LIMIT 3$$);
+SELECT plan_lines('Index Scan|Order By', $$SELECT g, l.id FROM generate_series(1, 2) g, LATERAL
+  (SELECT id FROM docs ORDER BY sig <-> signature_from(ARRAY[g]) LIMIT 2) AS l$$);
+DROP FUNCTION plan_lines;
+RESET enable_bitmapscan;
+RESET enable_seqscan;
+
+-- Built; and with rows that were added, changed and deleted
+SELECT * FROM compare();
+SELECT neardup_index_check('docs_sig', true);
+INSERT INTO docs SELECT id, make(id) FROM generate_series(901::bigint, 1500) id;
+UPDATE docs SET sig = make(id + 3000) WHERE id % 5 = 2;
+DELETE FROM docs WHERE id % 11 = 4;
+SELECT * FROM compare();
+SELECT neardup_index_check('docs_sig', true) >= count(*) AS indexed FROM docs;
+VACUUM docs;
+SELECT neardup_index_check('docs_sig', true) >= count(*) AS indexed FROM docs;
+SELECT rows AS pending FROM neardup_index_segments('docs_sig') WHERE segment IS NULL;
+SELECT * FROM compare();
+
+-- Places of deleted rows are used again, and many small segments merged
+INSERT INTO docs SELECT id, make(id) FROM generate_series(2000::bigint, 5000) id;
+SELECT count(*) > 1 AS several, sum(rows) > 3000 AS all
+FROM neardup_index_segments('docs_sig');
+SELECT neardup_index_check('docs_sig', true) >= count(*) AS indexed FROM docs;
+DELETE FROM docs WHERE id >= 2000 AND id % 3 > 0;
+VACUUM docs;
+INSERT INTO docs SELECT id, make(id * 7) FROM generate_series(6000::bigint, 7000) id;
+SELECT neardup_index_check('docs_sig', true) >= count(*) AS indexed FROM docs;
+SELECT * FROM compare();
+
+-- Long rows, which no page can take
+INSERT INTO docs SELECT 8000 + id, signature_from(array(
+  SELECT hashint8extended(i, id / 3) FROM generate_series(1, 3000 + id) i))
+FROM generate_series(1, 9) id;
+INSERT INTO query SELECT id, sig FROM docs WHERE id IN (8001, 8005);
+SELECT neardup_index_check('docs_sig', true) >= count(*) AS indexed FROM docs;
+SELECT * FROM compare();
+
+-- Built in parts that are merged, and concurrently
+SET maintenance_work_mem = '1MB';
+REINDEX INDEX docs_sig;
+SELECT neardup_index_check('docs_sig', true) >= count(*) AS indexed FROM docs;
+SELECT segment, rows >= (SELECT count(*) FROM docs) AS all_rows
+FROM neardup_index_segments('docs_sig') ORDER BY 1;
+RESET maintenance_work_mem;
+INSERT INTO docs VALUES (9000, make(9000));
+REINDEX INDEX CONCURRENTLY docs_sig;
+SELECT neardup_index_check('docs_sig', true) >= count(*) AS indexed FROM docs;
+SELECT * FROM compare();
+TRUNCATE docs;
+SELECT neardup_index_check('docs_sig', true);
+SELECT * FROM compare();
+
+-- A threshold that is known only at run time
+INSERT INTO docs SELECT id, make(id) FROM generate_series(1::bigint, 900) id;
+VACUUM ANALYZE docs;
+SET enable_seqscan = off;
+SET plan_cache_mode = force_generic_plan;
+PREPARE near(signature, float8) AS
+SELECT count(*) FROM docs WHERE near_duplicate(sig, $1, $2);
+EXPLAIN (COSTS OFF) EXECUTE near(make(24), 0.2);
+EXECUTE near(make(24), 0.2);
+EXECUTE near(make(24), 0.9);
+EXECUTE near(NULL, 0.9);
+EXECUTE near(make(24), 1.5);
+RESET plan_cache_mode;
+RESET enable_seqscan;
+
+-- Null is last, and the order of a null is none
+SET enable_seqscan = off; SET enable_sort = off;
+SELECT count(*) = 900 AS all_rows, sum((d IS NULL)::int) AS nulls, bool_and(d IS NOT NULL OR n > 891) AS last
+FROM (SELECT d, row_number() OVER () AS n FROM
+       (SELECT sig <-> make(24) AS d FROM docs ORDER BY sig <-> make(24)) s) s;
+SELECT count(*) FROM (SELECT id FROM docs ORDER BY sig <-> NULL::signature LIMIT 950) s;
+-- By two distances
+SELECT string_agg(id::text, ',' ORDER BY n) FROM (SELECT id, row_number() OVER () AS n FROM
+  (SELECT id FROM docs ORDER BY sig <-> make(24), sig <-> make(26) LIMIT 6) s) s;
+-- All rows, of which nothing is wanted
+CREATE TABLE single AS SELECT sig FROM docs;
+CREATE INDEX single_sig ON single USING neardup (sig);
+VACUUM single;
+EXPLAIN (COSTS OFF) SELECT count(*) FROM single;
+SELECT count(*) FROM single;
+SELECT count(*) FROM (SELECT FROM single ORDER BY sig <-> make(24) LIMIT 1000) s;
+SELECT count(*) FROM docs;
+-- With a condition on another set
+SELECT count(*), min(id), max(id) FROM
+  (SELECT id FROM docs WHERE near_duplicate(sig, make(30), 0.3)
+   ORDER BY sig <-> make(24) LIMIT 900) s;
+RESET enable_sort;
+
+-- Rows of another making are not missed in silence
+INSERT INTO docs VALUES (-1, shingles('one two three four five'));
+SELECT count(*) FROM docs WHERE near_duplicate(sig, make(24), 0.8);
+SELECT id FROM docs ORDER BY sig <-> make(24) LIMIT 1;
+SELECT neardup_index_check('docs_sig', true) >= count(*) AS indexed FROM docs;
+DELETE FROM docs WHERE id = -1;
+VACUUM docs;
+SELECT count(*) FROM docs WHERE near_duplicate(sig, make(24), 0.8);
+RESET enable_seqscan;
+
+-- What it cannot hold, or be asked
+INSERT INTO docs VALUES (-2, minhash(make(24)));
+SELECT neardup_index_check('docs_pkey');
+CREATE INDEX ON docs USING neardup (id);
+CREATE INDEX ON docs USING neardup (sig, sig);
+CREATE INDEX ON docs USING neardup (sig) WITH (fillfactor = 50);
+CREATE UNIQUE INDEX ON docs USING neardup (sig);
+
+-- Expressions, parts, an unlogged and a temporary table
+CREATE UNLOGGED TABLE texts (id int, body text);
+CREATE INDEX texts_body ON texts USING neardup (shingles(body)) WHERE id > 1;
+INSERT INTO texts VALUES (1, 'a rose is a rose is a rose'),
+  (2, 'a rose is a flower which is a rose'), (3, 'a rose is a flower, which is a rose'),
+  (4, NULL), (5, '');
+SET enable_seqscan = off;
+SELECT id FROM texts WHERE id > 1
+ORDER BY shingles(body) <-> shingles('a rose is a flower'), id LIMIT 3;
+RESET enable_seqscan;
+SELECT neardup_index_check('texts_body', true);
+CREATE TEMP TABLE mine AS SELECT * FROM docs WHERE id < 20;
+CREATE INDEX mine_sig ON mine USING neardup (sig);
+INSERT INTO mine SELECT * FROM docs WHERE id >= 20;
+SELECT neardup_index_check('mine_sig', true);
+
+-- What was rolled back is not there, and goes
+BEGIN;
+INSERT INTO mine SELECT * FROM docs;
+ROLLBACK;
+SELECT neardup_index_check('mine_sig', true);
+VACUUM mine;
+SELECT neardup_index_check('mine_sig', true);
+
+-- The guard takes it, and rather than GIN
+CREATE TABLE guarded (id int PRIMARY KEY, sig signature);
+CREATE INDEX guarded_gin ON guarded USING gin (sig);
+CREATE INDEX guarded_neardup ON guarded USING neardup (sig);
+CREATE CONSTRAINT TRIGGER no_near_duplicates AFTER INSERT OR UPDATE ON guarded
+  FOR EACH ROW EXECUTE FUNCTION neardup_guard('sig', '0.4');
+INSERT INTO guarded SELECT id, make(id) FROM generate_series(1::bigint, 540, 6) id
+WHERE id / 6 * 7 % 90 > 20;
+INSERT INTO guarded VALUES (1000, make(27));
+INSERT INTO guarded VALUES (1001, make(2000));
+INSERT INTO guarded VALUES (1002, make(2003));
+SELECT neardup_index_check('guarded_neardup', true) >= count(*) AS indexed FROM guarded;
+
+DROP TABLE docs, query, single, threshold, measure, texts, mine, guarded;
+DROP FUNCTION compare, found, make;

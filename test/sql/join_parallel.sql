@@ -1,0 +1,205 @@
+--
+-- The similarity join by several processes
+--
+-- Sets of a small universe, as in join_random, in as many pages as let all
+-- processes read some.
+
+CREATE SCHEMA join_parallel;
+SET search_path = join_parallel, public;
+
+CREATE TABLE numbers AS
+WITH RECURSIVE lcg(i, x) AS (
+    SELECT 0, 20261122::bigint
+    UNION ALL
+    SELECT i + 1, (x * 1103515245 + 12345) % 2147483648 FROM lcg WHERE i < 9000)
+SELECT i, x / 65536 AS x FROM lcg;
+CREATE TABLE sets AS
+SELECT r AS id, r % 7 AS kind,
+    CASE WHEN r % 41 = 0 THEN NULL
+         ELSE signature_from(ARRAY(
+            SELECT (CASE WHEN c.x % 9 = 0 THEN c.x % 40
+                         ELSE (f.x % 30 * 17 + e * e) % 40 END)::bigint
+            FROM generate_series(1, (f.x % 25)::int) e
+            JOIN numbers c ON c.i = (r * 31 + e * 7) % 9000))
+    END AS sig, repeat('x', 500) AS text
+FROM generate_series(1, 400) r
+JOIN numbers f ON f.i = r % 120 + 300 * (r % 2);
+ANALYZE sets;
+CREATE VIEW left_sets AS SELECT * FROM sets WHERE id % 3 < 2;
+CREATE VIEW right_sets AS SELECT * FROM sets WHERE id % 3 > 0;
+
+SET min_parallel_table_scan_size = 0;
+SET parallel_setup_cost = 0;
+SET parallel_tuple_cost = 0;
+SET enable_nestloop = off;
+SET enable_hashjoin = off;
+SET enable_mergejoin = off;
+
+EXPLAIN (COSTS OFF)
+SELECT count(*) FROM sets a JOIN sets b ON near_duplicate(a.sig, b.sig, 0.8);
+EXPLAIN (COSTS OFF)
+SELECT count(*) FROM left_sets a JOIN right_sets b ON near_duplicate(a.sig, b.sig, 0.8, 'containment');
+EXPLAIN (COSTS OFF)
+SELECT count(*) FROM sets a WHERE NOT EXISTS (SELECT FROM sets b WHERE near_duplicate(a.sig, b.sig, 0.8) AND a.id < b.id);
+
+-- Rows of a query, as a number and a hash
+CREATE FUNCTION rows_of(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    answer text;
+BEGIN
+    EXECUTE format('SELECT count(*) || '' '' || md5(coalesce(string_agg(q::text, '','' ORDER BY q::text), '''')) FROM (%s) q',
+                   query) INTO answer;
+    RETURN answer;
+END $$;
+
+-- Whether several processes have the rows that the nested loop has; raises if
+-- the plan is not what it shall be
+CREATE FUNCTION same_rows(query text) RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+    joined text;
+    looped text;
+    plan text;
+BEGIN
+    PERFORM set_config('max_parallel_workers_per_gather', '2', true);
+    EXECUTE 'EXPLAIN (FORMAT json) ' || query INTO plan;
+    IF plan !~ '"Custom Plan Provider": "SimilarityJoin",\s*"Parallel Aware": true' THEN
+        RAISE EXCEPTION 'no parallel similarity join: % %', query, plan;
+    END IF;
+    joined := rows_of(query);
+    PERFORM set_config('max_parallel_workers_per_gather', '0', true);
+    PERFORM set_config('neardup.enable_join', 'off', true);
+    looped := rows_of(query);
+    PERFORM set_config('neardup.enable_join', 'on', true);
+    IF joined <> looped THEN
+        RAISE NOTICE '% instead of %: %', joined, looped, query;
+    END IF;
+    RETURN joined = looped;
+END $$;
+
+CREATE VIEW query AS
+SELECT m AS measure, t AS threshold, name,
+    format(text, format('near_duplicate(a.sig, b.sig, %s, %L)', t, m)) AS text
+FROM unnest('{jaccard,containment,contains,dice,cosine,overlap}'::text[]) m,
+    unnest('{0.3333333333333333,0.5,0.8,1}'::text[]) t, (VALUES
+    ('inner', 'SELECT a.id, b.id AS b FROM left_sets a JOIN right_sets b ON %s'),
+    ('filtered', 'SELECT a.id, b.id AS b FROM left_sets a JOIN right_sets b ON %s AND a.kind <> b.kind'),
+    ('self', 'SELECT a.id, b.id AS b FROM sets a JOIN sets b ON %s AND a.id < b.id'),
+    ('left', 'SELECT a.id, b.id AS b FROM left_sets a LEFT JOIN right_sets b ON %s AND a.kind <> b.kind'),
+    ('semi', 'SELECT a.id, a.sig FROM left_sets a WHERE EXISTS (SELECT FROM right_sets b WHERE %s AND a.kind <> b.kind)'),
+    ('anti', 'SELECT a.id FROM left_sets a WHERE NOT EXISTS (SELECT FROM right_sets b WHERE %s)'),
+    ('self anti', 'SELECT a.id FROM sets a WHERE NOT EXISTS (SELECT FROM sets b WHERE %s AND b.id < a.id)'),
+    ('self equal', 'SELECT a.id, b.id AS b, length(a.text) FROM sets a JOIN sets b ON %s AND a.kind = b.kind'))
+    q(name, text)
+WHERE q.name NOT IN ('left', 'semi', 'anti', 'self anti') OR
+    (m IN ('jaccard', 'containment') AND t IN ('0.5', '0.8'));
+
+-- In memory
+SELECT name, count(*), bool_and(same_rows(text)) FROM query
+GROUP BY name ORDER BY name;
+
+-- Every algorithm
+CREATE FUNCTION same_rows(algorithm text, query text) RETURNS boolean
+LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM set_config('neardup.join_algorithm', algorithm, true);
+    RETURN same_rows(query);
+END $$;
+CREATE VIEW algorithm AS
+SELECT unnest('{ppjoin,ppjoin+,probe-count,pair-count,probe-stopwords,probe-optmerge,all-pairs-0,all-pairs-1,all-pairs-2,word-groups}'::text[]) AS name;
+SELECT a.name, count(*), bool_and(same_rows(a.name, text))
+FROM algorithm a, query q
+WHERE q.name IN ('self', 'filtered') AND threshold IN ('0.5', '0.8')
+    AND measure IN ('jaccard', 'containment')
+GROUP BY a.name ORDER BY a.name;
+RESET neardup.join_algorithm;
+
+-- Signatures of all kinds, made on the way, and several kinds together
+SELECT expression, same_rows(format('SELECT a.id, b.id AS b FROM left_sets a JOIN right_sets b ON near_duplicate(%s, %s, 0.6)',
+    replace(expression, 'sig', 'a.sig'), replace(expression, 'sig', 'b.sig')))
+FROM unnest('{"minhash(sig, 64)","bottom(sig, 8)","sample(sig, 2)",supershingles(sig),simhash(sig)}'::text[]) expression;
+CREATE TABLE makings AS
+SELECT id, id % 3 AS kind, CASE id % 3 WHEN 0 THEN sig WHEN 1 THEN minhash(sig, 16) ELSE simhash(sig) END AS sig, text
+FROM sets;
+ANALYZE makings;
+SELECT same_rows('SELECT a.id, b.id AS b FROM makings a JOIN makings b ON a.kind = b.kind AND near_duplicate(a.sig, b.sig, 0.6)');
+SET max_parallel_workers_per_gather = 2;
+\set VERBOSITY terse
+SELECT count(*) FROM makings a JOIN makings b ON near_duplicate(a.sig, b.sig, 0.6);
+\set VERBOSITY default
+CREATE TABLE vectors AS
+SELECT id, signature_from(f, array_fill(1 + id % 3, ARRAY[cardinality(f)])) AS sig, text
+FROM (SELECT id, sig::bigint[] AS f, text FROM sets) s WHERE cardinality(f) > 0;
+ANALYZE vectors;
+SELECT measure, same_rows(format('SELECT a.id, b.id AS b FROM vectors a JOIN vectors b ON near_duplicate(a.sig, b.sig, 0.6, %L) AND a.id < b.id', measure))
+FROM unnest('{jaccard,cosine}'::text[]) measure;
+
+-- What EXPLAIN ANALYZE tells, of so many workers
+CREATE FUNCTION counter(name text, workers int, query text) RETURNS text
+LANGUAGE plpgsql AS $$
+DECLARE
+    plan text;
+BEGIN
+    PERFORM set_config('max_parallel_workers_per_gather', workers::text, true);
+    EXECUTE 'EXPLAIN (ANALYZE, TIMING OFF, FORMAT json) ' || query INTO plan;
+    RETURN substring(plan FROM format('"%s": ("?[^,]+)', name));
+END $$;
+-- On disk: in several batches, which are the same for all
+SET work_mem = '64kB';
+SET hash_mem_multiplier = 1;
+SELECT counter('Batches', 2, text)::int > 1 FROM query
+WHERE name IN ('inner', 'self') AND measure = 'jaccard' AND threshold = '0.5';
+SELECT name, count(*), bool_and(same_rows(text))
+FROM query WHERE threshold IN ('0.5', '0.8')
+GROUP BY name ORDER BY name;
+SELECT a.name, count(*), bool_and(same_rows(a.name, text))
+FROM algorithm a, query q WHERE threshold = '0.5' AND q.name = 'self'
+GROUP BY a.name ORDER BY a.name;
+RESET neardup.join_algorithm;
+RESET work_mem;
+RESET hash_mem_multiplier;
+
+-- Counters are those of all processes together
+SELECT name, counter(name, 2, text) = counter(name, 0, text) AS same
+FROM unnest('{Sets,Distinct Sets,Algorithm,Matching Sets,Rows Removed by Join Filter}'::text[]) name,
+    (SELECT 'SELECT count(*) FROM sets a JOIN sets b ON near_duplicate(a.sig, b.sig, 0.8) AND a.id < b.id') q (text);
+
+-- Nothing on one side, no threshold
+SELECT same_rows('SELECT a.id FROM sets a JOIN (SELECT * FROM sets WHERE kind + 0 <> kind + 0) b ON near_duplicate(a.sig, b.sig, 0.8)');
+SET max_parallel_workers_per_gather = 2;
+SELECT count(*) FROM sets a JOIN sets b ON near_duplicate(a.sig, b.sig, (SELECT NULL::float8));
+SELECT count(*) FROM sets a JOIN sets b ON near_duplicate(a.sig, b.sig, (SELECT 2::float8));
+
+-- Read again, given up early, fetched in parts
+SET enable_material = off;
+SET enable_memoize = off;
+SELECT t.i, s.n
+FROM (VALUES (1), (2), (3)) t (i),
+    LATERAL (SELECT count(*) AS n FROM sets a JOIN sets b ON near_duplicate(a.sig, b.sig, 0.8) AND a.id < b.id
+             WHERE a.kind >= 0 OFFSET 0 * t.i) s
+ORDER BY i;
+-- What one process reads alone it begins with in the midst of the join, and uses
+-- again when the join is at its end
+CREATE TABLE alone WITH (parallel_workers = 0) AS SELECT * FROM sets WHERE kind < 4;
+ANALYZE alone;
+CREATE VIEW again AS SELECT t.i, s.n
+FROM generate_series(1, 20) t (i),
+    LATERAL (SELECT count(*) AS n
+             FROM sets a JOIN (SELECT * FROM alone UNION ALL SELECT * FROM alone WHERE kind = 2) b
+                  ON near_duplicate(a.sig, b.sig, 0.8) AND a.id < b.id
+             WHERE a.kind >= 0 OFFSET 0 * t.i) s;
+SELECT same_rows('SELECT a.id, b.id AS b FROM sets a JOIN (SELECT * FROM alone UNION ALL SELECT * FROM alone WHERE kind = 2) b ON near_duplicate(a.sig, b.sig, 0.8) AND a.id < b.id WHERE a.kind >= 0');
+SELECT n, count(*) FROM again GROUP BY n;
+SET neardup.enable_join = off;
+SELECT n FROM again LIMIT 1;
+RESET neardup.enable_join;
+SELECT count(*) FROM (SELECT FROM sets a JOIN sets b ON near_duplicate(a.sig, b.sig, 0.5) LIMIT 10) s;
+BEGIN;
+DECLARE c CURSOR FOR SELECT a.id FROM sets a JOIN sets b ON near_duplicate(a.sig, b.sig, 0.5);
+MOVE 100 c;
+CLOSE c;
+COMMIT;
+SET parallel_leader_participation = off;
+SELECT same_rows('SELECT a.id, b.id AS b FROM sets a JOIN sets b ON near_duplicate(a.sig, b.sig, 0.5) AND a.id < b.id');
+
+SET client_min_messages = warning;
+DROP SCHEMA join_parallel CASCADE;

@@ -1,0 +1,186 @@
+--
+-- A library: collections, a queue, statistics, checks
+--
+
+\set regression :DBNAME
+\set SHOW_CONTEXT never
+CREATE DATABASE neardup_library;
+\connect neardup_library
+SET client_min_messages = warning;
+CREATE EXTENSION neardup;
+CREATE SCHEMA l;
+CREATE EXTENSION neardup_library SCHEMA l;
+SET search_path = public, l;
+
+-- A document: 40 words of which four in a row are the same but for the last
+-- word, and every hundredth is of a wholly other kind
+CREATE FUNCTION doc(n int) RETURNS text LANGUAGE sql IMMUTABLE
+RETURN (SELECT string_agg('word' || ('x' || substr(md5(n / 4 || '.' || i), 1, 4))::bit(16)::int % 700,
+                          ' ' ORDER BY i) || ' ending' || n % 4
+        FROM generate_series(1, 40) i);
+
+SELECT library_create('papers', 'https://example.org/papers');
+SELECT library_create('books', 'shelf 3', 'top_words', 'english stop minlen=3');
+-- Errors
+SELECT library_create('papers');
+SELECT library_create('x', method => 'guess');
+SELECT library_create('x', analysis => 'klingon');
+SELECT library_create('x', threshold => 2);
+SELECT count(library_add('none', 'a', 'b'));
+SELECT library_check('a', 'none');
+SELECT count(*) FROM library;
+
+-- The queue, and its states
+SELECT count(library_add('papers', 'paper/' || n, doc(n))) FROM generate_series(1, 400) n;
+SELECT count(library_add('books', 'book/' || n, doc(n) || ' ' || doc(n + 1000))) FROM generate_series(1, 200) n;
+SELECT name, documents, words, waiting, failed, workers, state, progress FROM libraries ORDER BY name;
+SELECT library_index_batch('papers', 100), library_index_batch(batch => 50);
+SELECT name, documents, words, waiting, failed, workers, state, progress FROM libraries ORDER BY name;
+SELECT library_pause('papers');
+SELECT library_index_batch('papers');
+SELECT state FROM libraries WHERE name = 'papers';
+SELECT library_pause('papers', false);
+CALL library_index(batch => 70);
+SELECT name, documents, words, waiting, failed, state, progress, last_indexed <= now() AS told
+FROM libraries ORDER BY name;
+SELECT count(*), count(DISTINCT document_id) FROM library_signature;
+
+-- Statistics are those of the documents, whatever happened to them
+CREATE VIEW wrong AS
+SELECT name, documents, words, s.counted, length(s.lexicon)
+FROM libraries JOIN library l USING (name)
+LEFT JOIN (SELECT d.library_id AS id, count(*) AS counted, lexicon_agg(d.body, l.analysis) AS lexicon
+           FROM library_document d JOIN library l ON l.id = d.library_id GROUP BY 1) s USING (id)
+WHERE (libraries.documents, words)
+      IS DISTINCT FROM (coalesce(s.counted, 0), coalesce(length(s.lexicon), 0));
+SELECT * FROM wrong;
+SELECT library_remove('papers', 'paper/7'), library_remove('papers', 'paper/7');
+SELECT count(library_add('papers', 'paper/8', 'quite another text than there was before'));
+SELECT count(library_add('papers', 'paper/8', 'another text, which comes before the first is indexed'));
+SELECT count(library_add('papers', 'paper/9', 'this will go'));
+SELECT library_remove('papers', 'paper/9');
+CALL library_index('papers');
+DELETE FROM library_document WHERE library_id = 1 AND id % 10 = 3;
+UPDATE library_document SET body = body || ' more' WHERE library_id = 1 AND id % 10 = 4;
+SELECT * FROM wrong;
+SELECT documents FROM libraries WHERE name = 'papers';
+SELECT count(*) FROM library_document d WHERE address IN ('paper/7', 'paper/9');
+-- and so are the signatures
+SELECT count(*) FROM library_signature s LEFT JOIN library_document d ON d.id = document_id WHERE d.id IS NULL;
+SELECT count(*) FROM library_document d LEFT JOIN library_signature s ON s.document_id = d.id
+WHERE d.library_id = 1 AND s.signature IS DISTINCT FROM shingles(d.body);
+SELECT library_remake('papers') = count(*) FROM library_document WHERE library_id = 1;
+-- rows put together tell the same
+SELECT library_sum_changes(1);
+SELECT count(*) FROM library_change WHERE library_id = 1;
+SELECT * FROM wrong;
+
+-- Checks: the same as by comparing with each document
+CREATE VIEW naive AS
+SELECT n, d.id, similarity(shingles(doc(n)), shingles(d.body)) AS similarity
+FROM generate_series(1, 500) n, library_document d
+WHERE d.library_id = 1 AND similarity(shingles(doc(n)), shingles(d.body)) >= 0.8;
+CREATE VIEW checked AS
+SELECT n, c.document, c.similarity FROM generate_series(1, 500) n, library_check(doc(n), 'papers') c;
+SELECT count(*) > 1000 AS many FROM checked;
+(TABLE naive EXCEPT TABLE checked) UNION ALL (TABLE checked EXCEPT TABLE naive);
+-- threshold above and below the library's own
+SELECT found_in, address, round(similarity::numeric, 2) AS similarity
+FROM library_check(doc(101), 'papers', 0.99);
+SELECT count(*) FROM library_check(doc(101), 'papers', 0.1);
+-- in all, one of which knows it in its own way
+SELECT found_in, address, round(similarity::numeric, 2) AS similarity
+FROM library_check(doc(120) || ' ' || doc(1120)) ORDER BY found_in, address COLLATE "C";
+SELECT found_in, address FROM library_check('Nobody has ever written that.');
+SELECT found_in, address, a_start, a_length, b_start, b_length, passage_similarity
+FROM library_passages('Said: ' || doc(102), 'papers', 0.9) ORDER BY address COLLATE "C";
+
+-- The way of the source: signatures are of six words by the library's statistics
+SELECT documents(statistics) FROM library WHERE name = 'books';
+SELECT count(*), count(*) FILTER (WHERE s.signature = top_words(d.body, l.statistics, 6, 'tf-ridf')) AS same
+FROM library_document d JOIN library l ON l.id = d.library_id JOIN library_signature s ON s.document_id = d.id
+WHERE l.name = 'books';
+-- a few more documents take the statistics that are there, many more new ones
+SELECT count(library_add('books', 'book/201', doc(1201)));
+CALL library_index();
+SELECT documents(statistics) FROM library WHERE name = 'books';
+SELECT count(library_add('books', 'book/' || n, doc(n))) FROM generate_series(202, 260) n;
+CALL library_index();
+SELECT lexicon_describe(min(l.statistics::text)::lexicon) = lexicon_describe(lexicon_agg(d.body, l.analysis)) AS all_of_them, count(*),
+       count(*) FILTER (WHERE s.signature = top_words(d.body, l.statistics, 6, 'tf-ridf')) AS same
+FROM library_document d JOIN library l ON l.id = d.library_id JOIN library_signature s ON s.document_id = d.id
+WHERE l.name = 'books';
+SELECT * FROM wrong;
+
+-- What cannot be indexed stays, with the reason, and does not hold up others
+CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF NEW.body LIKE '%poison%' THEN RAISE data_exception USING MESSAGE = 'not that'; END IF;
+  RETURN NEW;
+END $$;
+CREATE TRIGGER refuse BEFORE INSERT ON library_document FOR EACH ROW EXECUTE FUNCTION refuse();
+SELECT count(library_add('papers', 'new/' || n, CASE WHEN n = 3 THEN 'poison' ELSE doc(n + 5000) END))
+FROM generate_series(1, 6) n;
+CALL library_index();
+SELECT waiting, failed, state FROM libraries WHERE name = 'papers';
+SELECT address, error FROM library_queue;
+SELECT count(*) FROM library_document WHERE address LIKE 'new/%';
+DROP TRIGGER refuse ON library_document;
+SELECT library_retry('papers');
+CALL library_index();
+SELECT waiting, failed FROM libraries WHERE name = 'papers';
+SELECT count(*) FROM library_document WHERE address LIKE 'new/%';
+
+-- A batch is bounded in bytes, too, but never empty
+INSERT INTO library_queue (library_id, address, body)
+SELECT 1, 'long/' || n, repeat('long text ' || n || ' ', 500000) FROM generate_series(1, 4) n;
+SELECT library_index_batch(), library_index_batch(), library_index_batch();
+
+-- Taken out of the queue: what is indexed stays
+SELECT count(library_add('papers', 'later/' || n, doc(n + 6000))) FROM generate_series(1, 30) n;
+SELECT library_index_batch('papers', 10);
+SELECT library_dequeue('papers');
+SELECT count(*) FROM library_document WHERE address LIKE 'later/%';
+
+-- Who may what: the owner of the extension makes libraries, others what they are granted
+CREATE ROLE neardup_reader;
+CREATE ROLE neardup_worker;
+GRANT USAGE ON SCHEMA l TO neardup_reader, neardup_worker;
+GRANT SELECT ON library, library_document, library_queue, library_signature, library_change, libraries
+TO neardup_reader, neardup_worker;
+GRANT INSERT, UPDATE, DELETE ON library_document, library_queue, library_signature, library_change
+TO neardup_worker;
+SET ROLE neardup_worker;
+SELECT count(library_add('papers', 'by worker', doc(9000)));
+CALL library_index();
+SET ROLE neardup_reader;
+SELECT address FROM library_check(doc(9000));
+SELECT state FROM libraries ORDER BY name;
+SELECT count(library_add('papers', 'by reader', doc(9001)));
+SELECT library_create('by reader');
+RESET ROLE;
+
+-- A library that goes takes all with it
+SELECT library_drop('papers');
+SELECT count(*) FROM library_document WHERE library_id = 1;
+SELECT count(*) FROM library_change WHERE library_id = 1;
+SELECT to_regclass('l.library_signature_1');
+SELECT * FROM wrong;
+
+-- Every object has a comment, and is in the extension's schema
+SELECT o.type, o.identity
+FROM pg_depend d CROSS JOIN pg_identify_object(d.classid, d.objid, d.objsubid) o
+WHERE d.deptype = 'e' AND d.refclassid = 'pg_extension'::regclass
+  AND d.refobjid = (SELECT oid FROM pg_extension WHERE extname = 'neardup_library')
+  AND o.type IN ('table', 'view', 'function', 'procedure')
+  AND (coalesce(obj_description(d.objid, d.classid::regclass::name), '') = '' OR o.schema <> 'l')
+ORDER BY o.identity COLLATE "C";
+
+-- Nothing stays behind
+DROP VIEW wrong, naive, checked;
+DROP EXTENSION neardup_library;
+SELECT count(*) FROM pg_class WHERE relname LIKE 'library%';
+DROP OWNED BY neardup_reader, neardup_worker;
+DROP ROLE neardup_reader, neardup_worker;
+\connect :regression
+DROP DATABASE neardup_library;

@@ -1,0 +1,76 @@
+--
+-- What a plan needs inside is asked of nobody: who may read a view reads it
+-- on every plan, without rights to names that the view's owner used.
+--
+
+\set regression :DBNAME
+CREATE DATABASE neardup_permissions;
+\connect neardup_permissions
+CREATE SCHEMA nd;
+CREATE EXTENSION neardup SCHEMA nd;
+SET search_path = public, nd;
+CREATE TABLE docs (id int PRIMARY KEY, sig signature);
+INSERT INTO docs
+SELECT i, signature_from(array(SELECT i % 50 * 1000 + g FROM generate_series(1, 20 + i / 50) g))
+FROM generate_series(1, 200) i;
+CREATE INDEX docs_sig ON docs USING gin (sig) WITH (fastupdate = off);
+ANALYZE docs;
+CREATE VIEW near_constant AS SELECT id FROM docs
+WHERE near_duplicate(sig, (SELECT sig FROM docs WHERE id = 7), 0.9);
+CREATE VIEW near_folded AS SELECT id FROM docs
+WHERE near_duplicate(sig, signature_from('{7001,7002,7003,7004,7005,7006,7007,7008,7009,7010}'), 0.4);
+CREATE VIEW near_setting AS SELECT id FROM docs
+WHERE sig % (SELECT sig FROM docs WHERE id = 7);
+CREATE VIEW near_pairs AS SELECT a.id AS a, b.id AS b FROM docs a, docs b
+WHERE contained_in(a.sig, b.sig, 0.99) AND a.id < b.id AND a.id < 3;
+CREATE VIEW near_self AS SELECT a.id AS a, b.id AS b FROM docs a, docs b
+WHERE near_duplicate(a.sig, b.sig, 0.9) AND a.id < b.id;
+CREATE INDEX docs_contained ON docs USING gin (sig signature_gin_ops (measure = containment))
+  WITH (fastupdate = off);
+CREATE ROLE neardup_reader;
+GRANT SELECT ON ALL TABLES IN SCHEMA public TO neardup_reader;
+REVOKE EXECUTE ON FUNCTION signature_query(signature, double precision, text) FROM PUBLIC;
+REVOKE USAGE ON SCHEMA nd FROM PUBLIC;
+
+SET ROLE neardup_reader;
+SET enable_seqscan = off;
+SELECT count(*), sum(id) FROM near_constant;
+SELECT count(*), sum(id) FROM near_folded;
+SELECT count(*), sum(id) FROM near_setting;
+SET neardup.enable_join = off;
+SELECT count(*), sum(a), sum(b) FROM near_pairs;
+SET neardup.enable_join = on;
+SET enable_nestloop = off;
+SELECT count(*), sum(a), sum(b) FROM near_self;
+RESET enable_nestloop;
+-- These are index scans, of whichever of the indexes, as every version of the
+-- server tells it.
+RESET ROLE;
+CREATE FUNCTION plan(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE line text;
+BEGIN
+  FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
+    line := replace(line, '(InitPlan 1).col1', '$0');
+    RETURN NEXT regexp_replace(replace(line, ' (returns $0)', ''), 'docs_(contained|sig)', 'docs_index');
+  END LOOP;
+END $$;
+SELECT plan('SELECT id FROM near_constant');
+SELECT plan('SELECT id FROM near_setting');
+SET neardup.enable_join = off;
+SELECT plan('SELECT a, b FROM near_pairs');
+SET neardup.enable_join = on;
+
+-- A prepared look-up follows the setting.
+PREPARE near_setting AS SELECT count(*) FROM near_setting;
+EXECUTE near_setting;
+SET neardup.threshold = 0.95;
+EXECUTE near_setting;
+RESET neardup.threshold;
+
+-- Nobody else writes what the plan has.
+SELECT sig['jaccard'] FROM docs;
+UPDATE docs SET sig['jaccard'] = 1;
+
+\connect :regression
+DROP DATABASE neardup_permissions;
+DROP ROLE neardup_reader;

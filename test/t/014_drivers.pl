@@ -1,0 +1,87 @@
+
+# Copyright (c) 2026, the neardup developers
+
+# What doc/drivers.md shows of drivers runs, and prints what it says.  A driver
+# that is not there is skipped: python3 and java are looked for in PATH, the
+# JDBC driver where Debian's package libpostgresql-jdbc-java has it.
+
+use strict;
+use warnings;
+
+use File::Basename qw(dirname);
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $jar = '/usr/share/java/postgresql.jar';
+
+# A section of the chapter: how to tell that its driver is there
+my %wants = (
+	'psycopg' => [ 'python3', '-c', 'import psycopg' ],
+	'SQLAlchemy' => [
+		'python3', '-c',
+		'import psycopg, sqlalchemy; assert sqlalchemy.__version__ >= "2"'
+	],
+	'Django' => [
+		'python3', '-c',
+		'import psycopg, django; assert django.VERSION >= (5, 0)'
+	],
+	'asyncpg' => [ 'python3', '-c', 'import asyncpg' ],
+	'JDBC' => [ 'sh', '-c', "javac -version && test -f $jar" ]);
+
+my $chapter = slurp_file(dirname(__FILE__) . '/../../doc/drivers.md');
+my ($schema) = $chapter =~ /^```sql\n(.*?)^```$/ms;
+my %section = $chapter =~ /^## (\w+)\n(.*?)(?=^## |\z)/gms;
+is_deeply([ sort keys %section ], [ sort keys %wants ], 'drivers of the chapter');
+
+my $node = PostgreSQL::Test::Cluster->new('main');
+$node->init;
+# JDBC knows no sockets of the file system
+$node->append_conf('postgresql.conf', "listen_addresses = '127.0.0.1'");
+$node->start;
+my $folder = PostgreSQL::Test::Utils::tempdir;
+
+# The command that runs a section's program against a database
+sub program
+{
+	my ($section, $database) = @_;
+	my ($language, $code) = $section =~ /^```(python|java)\n(.*?)^```$/ms;
+	my $file = "$folder/" . ($language eq 'java' ? 'Docs.java' : 'docs.py');
+
+	open my $out, '>', $file or die "$file: $!";
+	print $out $code;
+	close $out or die "$file: $!";
+	return [ 'python3', $file ] if $language eq 'python';
+	return [
+		'java', '-cp', $jar, $file,
+		'jdbc:postgresql://127.0.0.1:' . $node->port . "/$database?user=" . getpwuid($<)
+	];
+}
+
+foreach my $driver (sort keys %wants)
+{
+  SKIP:
+	{
+		my $database = lc $driver;
+		my ($expected) = ($section{$driver} // '') =~ /^```text\n(.*?)^```$/ms;
+		my ($out, $err) = ('', '');
+
+		skip "$driver is not there", 1
+		  unless IPC::Run::run($wants{$driver}, '>', \$out, '2>', \$err);
+		$node->safe_psql('postgres', "CREATE DATABASE $database");
+		$node->safe_psql($database, $schema);
+		local %ENV = (
+			%ENV,
+			PGHOST => $node->host,
+			PGPORT => $node->port,
+			PGUSER => scalar getpwuid($<),
+			PGDATABASE => $database);
+		IPC::Run::run(program($section{$driver}, $database),
+			'>', \$out, '2>', \$err);
+		is($out, $expected, "$driver prints what the chapter says") or diag($err);
+	}
+}
+
+$node->stop;
+
+done_testing();

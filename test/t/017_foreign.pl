@@ -1,0 +1,83 @@
+# 017_foreign.pl
+#		Foreign tables and foreign partitions join as tables do, and are read
+#		once where they are joined with themselves.
+#
+# Portions Copyright (c) 2026, the neardup developers
+
+use strict;
+use warnings;
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $node = PostgreSQL::Test::Cluster->new('foreign');
+$node->init;
+$node->start;
+if ($node->safe_psql('postgres',
+		"SELECT count(*) FROM pg_available_extensions WHERE name = 'postgres_fdw'") == 0)
+{
+	plan skip_all => 'there is no postgres_fdw';
+}
+my ($host, $port) = ($node->host, $node->port);
+$node->safe_psql(
+	'postgres', qq(
+CREATE EXTENSION neardup;
+CREATE EXTENSION postgres_fdw;
+CREATE SERVER here FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host '$host', port '$port', dbname 'postgres');
+CREATE USER MAPPING FOR CURRENT_USER SERVER here;
+CREATE TABLE docs AS
+SELECT i AS id, i % 3 AS kind, 'title ' || i AS title,
+	(SELECT string_agg('word' || (i / 4 * 50 + w), ' ' ORDER BY w)
+	 FROM generate_series(1 + i % 2, 20) w) AS body
+FROM generate_series(1, 200) i;
+ALTER TABLE docs ADD sig signature GENERATED ALWAYS AS (shingles(body)) STORED;
+CREATE TABLE far_1 AS SELECT * FROM docs WHERE id > 100;
+CREATE FOREIGN TABLE far_docs (id int, kind int, title text, body text, sig signature)
+	SERVER here OPTIONS (table_name 'docs');
+CREATE TABLE parts (LIKE docs) PARTITION BY RANGE (id);
+CREATE TABLE near_part PARTITION OF parts FOR VALUES FROM (1) TO (101);
+CREATE FOREIGN TABLE far_part PARTITION OF parts FOR VALUES FROM (101) TO (1000)
+	SERVER here OPTIONS (table_name 'far_1');
+INSERT INTO near_part SELECT * FROM docs WHERE id <= 100;
+ANALYZE;
+));
+
+# The plan with similarity joins alone, and whether its rows are those of docs.
+sub check
+{
+	my ($table, $query, $self) = @_;
+	my $set = 'SET enable_nestloop = off; SET enable_hashjoin = off; SET enable_mergejoin = off;';
+
+	(my $here = $query) =~ s/\bTABLE\b/docs/g;
+	(my $there = $query) =~ s/\bTABLE\b/$table/g;
+	my $expected = $node->safe_psql('postgres', "SET neardup.enable_join = off; $here");
+	my $plan = $node->safe_psql('postgres', "$set EXPLAIN (FORMAT json) $there");
+
+	like($plan, qr/"Self-Join": $self/, "$there is a self-join: $self");
+	isnt($expected, '', 'there are rows');
+	is($node->safe_psql('postgres', "$set $there"), $expected, 'the same rows');
+	return;
+}
+
+for my $table (qw(far_docs parts))
+{
+	check($table, 'SELECT a.id, b.id FROM TABLE a JOIN TABLE b '
+		. 'ON near_duplicate(a.sig, b.sig, 0.8) AND a.id < b.id ORDER BY 1, 2', 'true');
+	check($table, 'SELECT a.id, b.id FROM TABLE a JOIN TABLE b '
+		. 'ON near_duplicate(a.sig, b.sig, 0.8) AND a.id < b.id '
+		. 'WHERE a.kind < 2 AND b.kind < 2 ORDER BY 1, 2', 'true');
+
+	# one side has all columns that the other one has
+	check($table, 'SELECT a.id, b.id, b.title FROM TABLE a JOIN TABLE b '
+		. 'ON near_duplicate(a.sig, b.sig, 0.8) AND a.id < b.id ORDER BY 1, 2', 'true');
+
+	# neither has, and the other server is not asked again
+	check($table, 'SELECT a.id, a.kind, b.id, b.title FROM TABLE a JOIN TABLE b '
+		. 'ON near_duplicate(a.sig, b.sig, 0.8) AND a.id < b.id ORDER BY 1, 3', 'false');
+	check($table, 'SELECT a.id, b.id FROM TABLE a JOIN TABLE b '
+		. 'ON near_duplicate(a.sig, b.sig, 0.8) AND a.id < b.id '
+		. 'WHERE b.kind < 2 ORDER BY 1, 2', 'false');
+}
+
+done_testing();

@@ -1,0 +1,190 @@
+# 018_join_workers.pl
+#		A similarity join by several processes of which one fails, is canceled or
+#		killed, in each phase: what is left of it is nothing.
+#
+# Portions Copyright (c) 2026, the neardup developers
+
+use strict;
+use warnings;
+
+use File::Spec;
+use IPC::Run;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use Time::HiRes qw(sleep);
+
+my $node = PostgreSQL::Test::Cluster->new('workers');
+$node->init;
+
+# Shared memory is in files, so that one can see it.  The leader takes no part.
+$node->append_conf(
+	'postgresql.conf', q{
+dynamic_shared_memory_type = mmap
+restart_after_crash = on
+jit = off
+max_parallel_workers_per_gather = 2
+parallel_leader_participation = off
+min_parallel_table_scan_size = 0
+parallel_setup_cost = 0
+parallel_tuple_cost = 0
+enable_nestloop = off
+enable_hashjoin = off
+enable_mergejoin = off
+work_mem = '64kB'
+hash_mem_multiplier = 1
+});
+$node->start;
+$node->safe_psql(
+	'postgres', q{
+CREATE EXTENSION neardup;
+CREATE TABLE docs AS
+SELECT i AS id, signature_from(ARRAY(
+	SELECT (i / 4 * 1000 + e * (1 + i / 8 % 3))::bigint
+	FROM generate_series(i % 4, 40) e)) AS sig, repeat('x', 100) AS text
+FROM generate_series(1, 2100) i;
+ANALYZE docs;
+-- Does at that place what the settings say, once rows enough have come by
+CREATE FUNCTION trouble(place text) RETURNS boolean LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
+BEGIN
+	IF current_setting('test.place', true) = place THEN
+		IF current_setting('test.what') = 'error' THEN
+			RAISE EXCEPTION 'trouble at %', place;
+		END IF;
+		PERFORM pg_sleep(60);
+	END IF;
+	RETURN true;
+END $$;
+CREATE FUNCTION made(signature, id int) RETURNS signature LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
+BEGIN
+	IF id % 1000 = 999 THEN
+		PERFORM trouble('read');
+	END IF;
+	RETURN $1;
+END $$;
+CREATE FUNCTION looked(int, int) RETURNS boolean LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
+BEGIN
+	IF $1 % 1000 = 998 THEN
+		PERFORM trouble('probe');
+	END IF;
+	RETURN true;
+END $$;
+CREATE FUNCTION shown(int) RETURNS int LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
+BEGIN
+	IF $1 % 1000 = 3 THEN
+		PERFORM trouble('output');
+	END IF;
+	RETURN $1;
+END $$;
+});
+
+# What is left in files: temporary ones, and shared memory.
+sub left_over
+{
+	my $data = $node->data_dir;
+	my @files = (
+		glob("$data/base/pgsql_tmp/*"), glob("$data/base/pgsql_tmp/*/*"),
+		glob("$data/pg_dynshmem/*"));
+
+	s{^\Q$data\E/}{} for @files;
+	return join(' ', sort @files);
+}
+
+# A worker that is gone lets go a moment after the leader has given up.
+sub is_clean
+{
+	my ($before, $name) = @_;
+
+	for (1 .. 100)
+	{
+		last if left_over() eq $before;
+		sleep 0.1;
+	}
+	is(left_over(), $before, "$name: nothing is left over");
+	return;
+}
+
+my %joins = (
+	'inner' => 'SELECT sum(shown(a.id)), count(*) FROM docs a JOIN docs b '
+	  . 'ON near_duplicate(made(a.sig, a.id), made(b.sig, b.id), 0.6) AND looked(a.id, b.id) AND a.id <> b.id',
+	'anti' => 'SELECT sum(shown(a.id)), count(*) FROM docs a WHERE NOT EXISTS (SELECT FROM docs b '
+	  . 'WHERE near_duplicate(made(a.sig, a.id), made(b.sig, b.id), 0.6) AND looked(a.id, b.id) AND a.id < b.id)',
+	'left' => 'SELECT sum(shown(a.id)), count(*) FROM docs a LEFT JOIN docs b '
+	  . 'ON near_duplicate(made(a.sig, a.id), made(b.sig, b.id), 0.6) AND looked(a.id, b.id) AND a.id <> b.id');
+
+# What a server has that has joined before, and of whose queries all have ended
+$node->safe_psql('postgres', $_) for values %joins;
+my $clean = left_over();
+for (1 .. 10)
+{
+	sleep 0.3;
+	$clean = left_over() if length left_over() < length $clean;
+}
+
+foreach my $type (sort keys %joins)
+{
+	my $query = $joins{$type};
+	my $expected = $node->safe_psql('postgres', "SET max_parallel_workers_per_gather = 0; $query");
+
+	like($node->safe_psql('postgres', "EXPLAIN $query"),
+		qr/Parallel Custom Scan \(SimilarityJoin\)/, "$type: by several processes");
+	is($node->safe_psql('postgres', $query), $expected, "$type: the same rows");
+	is_clean($clean, $type);
+
+	foreach my $place (qw(read probe output))
+	{
+		my ($status, $out, $err) = $node->psql('postgres',
+			"SET test.place = '$place'; SET test.what = 'error'; $query");
+
+		like($err, qr/trouble at $place.*parallel worker/s, "$type: an error of a worker at $place");
+		is_clean($clean, "$type, $place, error");
+
+		($status, $out, $err) = $node->psql('postgres',
+			"SET test.place = '$place'; SET test.what = 'sleep'; SET statement_timeout = '1s'; $query");
+		like($err, qr/statement timeout/, "$type: canceled at $place");
+		is_clean($clean, "$type, $place, canceled");
+	}
+	my ($status, $out, $err) = $node->psql('postgres', "SET temp_file_limit = '100kB'; $query");
+	like($err, qr/temporary file size exceeds/, "$type: too little room on disk");
+	is_clean($clean, "$type, temp_file_limit");
+}
+
+# A worker is killed: the server starts anew
+foreach my $place (qw(read probe output))
+{
+	my ($out, $err) = ('', '');
+	my $session = IPC::Run::start(
+		[
+			'psql', '-XAtq', '-d', $node->connstr('postgres'),
+			map { ('-c', $_) } "SET test.place = '$place'",
+			"SET test.what = 'sleep'", $joins{anti}
+		],
+		'<', File::Spec->devnull, '>', \$out, '2>', \$err,
+		IPC::Run::timeout(300));
+	my $pid = '';
+
+	for (1 .. 300)
+	{
+		$pid = $node->safe_psql('postgres',
+			"SELECT pid FROM pg_stat_activity WHERE leader_pid IS NOT NULL AND wait_event = 'PgSleep' LIMIT 1");
+		last if $pid ne '';
+		sleep 0.1;
+	}
+	like($pid, qr/^\d+$/, "a worker sleeps at $place");
+	kill 'KILL', $pid;
+	$session->finish;
+	like($err, qr/server closed the connection|terminating connection/, "killed at $place");
+	$node->poll_query_until('postgres', 'SELECT true')
+	  or die 'the server does not come back';
+
+	# the control segment has another name now
+	my $left = left_over();
+	is(scalar(split ' ', $left), scalar(split ' ', $clean), "killed at $place: nothing is left over")
+	  or diag $left;
+	is( $node->safe_psql('postgres', $joins{anti}),
+		$node->safe_psql('postgres', "SET max_parallel_workers_per_gather = 0; $joins{anti}"),
+		'and the join runs');
+}
+
+$node->stop;
+done_testing();

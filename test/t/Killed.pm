@@ -1,0 +1,73 @@
+
+# Copyright (c) 2026, the neardup developers
+
+# Kills a server as a failing machine would.
+
+package Killed;
+
+use strict;
+use warnings;
+
+use Exporter 'import';
+use PostgreSQL::Test::Utils;
+use Time::HiRes qw(usleep);
+
+our @EXPORT = qw(kill_postmaster);
+
+# The state and the parent of a process; none if it is gone
+sub process_status
+{
+	my $pid = shift;
+
+	open my $stat, '<', "/proc/$pid/stat" or return;
+	my $line = <$stat> // '';
+	return $line =~ /^\d+ \(.*\) (\S) (\d+) /s ? ($1, $2) : ();
+}
+
+# A process that nobody reaps has ended nevertheless.
+sub runs
+{
+	my ($state) = process_status(shift);
+
+	return defined $state && $state !~ /[ZX]/;
+}
+
+# Waits for at most so many seconds until no process is left; the rest of them.
+sub wait_for_end
+{
+	my ($seconds, $is_left, @processes) = @_;
+
+	for (1 .. 10 * $seconds)
+	{
+		@processes = grep { $is_left->($_) } @processes;
+		last if !@processes;
+		usleep(100_000);
+	}
+	return @processes;
+}
+
+# Kills the postmaster and waits until nothing of the server runs: the shared
+# memory is that of the processes that it leaves behind, too.  Where nobody reaps
+# it, its number stays in use, and the lock files that name it have to go.
+sub kill_postmaster
+{
+	my $node = shift;
+	my $pidfile = $node->data_dir . '/postmaster.pid';
+	my ($pid) = split /\n/, slurp_file($pidfile);
+	my @processes = ($pid);
+	my @left;
+
+	foreach my $process (map { m{/(\d+)/} } glob '/proc/[0-9]*/stat')
+	{
+		my (undef, $parent) = process_status($process);
+		push @processes, $process if ($parent // 0) == $pid;
+	}
+	$node->kill9;
+	@left = wait_for_end($PostgreSQL::Test::Utils::timeout_default, \&runs, @processes);
+	die "processes of a killed server go on: @left" if @left;
+	unlink $pidfile, glob($node->host . '/.s.PGSQL.' . $node->port . '.lock')
+	  if wait_for_end(10, sub { kill 'ZERO', shift }, $pid);
+	return;
+}
+
+1;
