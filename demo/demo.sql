@@ -98,7 +98,26 @@ SELECT id FROM docs WHERE near_duplicate(sig, shingles(:'question'), 0.8);
 \pset tuples_only off
 
 \echo
-\echo '========  5. No further near-duplicates, please'
+\echo '========  5. Groups, and one row that stands for each'
+\echo
+\set ECHO queries
+\timing on
+CREATE TABLE clusters AS
+SELECT * FROM near_duplicate_clusters('SELECT id, sig FROM docs', 0.8);
+\timing off
+\set ECHO none
+\echo
+SELECT count(DISTINCT cluster) AS groups, count(DISTINCT cluster) FILTER (WHERE size > 1) AS "of several",
+       max(size) AS largest, count(*) FILTER (WHERE id <> representative) AS "to delete"
+FROM clusters;
+\echo 'The largest:'
+SELECT size, left(d.package, 30) AS "stands for it", count(DISTINCT m.package) AS packages,
+       round(min(c.similarity)::numeric, 3) AS "least similarity"
+FROM clusters c JOIN docs d ON d.id = c.representative JOIN docs m ON m.id = c.id
+GROUP BY size, d.id, d.package ORDER BY size DESC, d.id LIMIT 6;
+
+\echo
+\echo '========  6. No further near-duplicates, please'
 \echo
 \set ECHO queries
 CREATE CONSTRAINT TRIGGER no_near_duplicates AFTER INSERT OR UPDATE ON docs
