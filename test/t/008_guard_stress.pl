@@ -208,7 +208,9 @@ sub start_writers
 		}
 		$writer{run} = IPC::Run::start(
 			[
-				'psql', '-X', '-d', $node->connstr('postgres'), '-f', $file
+				'psql', '-X', '-d',
+				$node->connstr('postgres') . ' application_name=writer',
+				'-f', $file
 			],
 			'>', \$writer{out}, '2>', \$writer{err});
 		push @running, \%writer;
@@ -292,32 +294,30 @@ sub check_errors
 	return;
 }
 
-# Waits until the writers have come some way.
-sub wait_for_rows
+# Starts writers that have far more to do than they will get to, as they are to
+# be killed, and waits until some of them has written.
+sub start_victims
 {
-	my ($table, $more) = @_;
-	my $there = $node->safe_psql('postgres', "SELECT count(*) FROM $table");
+	my ($table, $name, $seed) = @_;
+	my $next = $node->safe_psql('postgres',
+		"SELECT pg_snapshot_xmax(pg_current_snapshot())");
+	my @running = start_writers($table, $name, $seed, 1500);
 
 	$node->poll_query_until('postgres',
-		"SELECT count(*) >= $there + $more FROM $table")
+		"SELECT count(*) > 20 FROM $table WHERE xmin::text::bigint >= $next")
 	  or die 'the writers do not write';
-	return;
+	return @running;
 }
 
-# Kills a backend that is writing.
-sub kill_backend
+# Kills a writer's backend, one that is at work if there is one.
+sub kill_writer
 {
-	my $table = shift;
+	my $pid = $node->safe_psql(
+		'postgres', "
+		SELECT pid FROM pg_stat_activity WHERE application_name = 'writer'
+		ORDER BY state = 'active' AND query ~ '^INSERT' DESC LIMIT 1");
 
-	for (1 .. 1000)
-	{
-		my $pid = $node->safe_psql('postgres',
-			"SELECT pid FROM pg_stat_activity WHERE pid <> pg_backend_pid()
-			 AND query LIKE 'INSERT INTO $table%' LIMIT 1");
-
-		return kill('KILL', $pid) if $pid;
-	}
-	return 0;
+	return $pid ? kill('KILL', $pid) : 0;
 }
 
 make_table('docs');
@@ -350,17 +350,15 @@ foreach my $table (qw(parts statements mixed scopes statement_scopes))
 # A backend, then the postmaster are killed in the midst of it
 foreach my $table (qw(docs parts statements statement_scopes))
 {
-	my @running = start_writers($table, "backend.$table", $seed++, 400);
-	wait_for_rows($table, 100);
-	ok(kill_backend($table), "backend of $table: killed");
+	my @running = start_victims($table, "backend.$table", $seed++);
+	ok(kill_writer(), "backend of $table: killed");
 	($errors) = finish_writers($table, @running);
 	$node->poll_query_until('postgres', undef, '')
 	  or die 'the server does not come back';
 	cmp_ok($errors->{lost}, '>', 0, "backend of $table: connections were lost");
 	check($table, "backend of $table");
 
-	@running = start_writers($table, "postmaster.$table", $seed++, 400);
-	wait_for_rows($table, 100);
+	@running = start_victims($table, "postmaster.$table", $seed++);
 	kill_postmaster($node);
 	($errors) = finish_writers($table, @running);
 	$node->start;
