@@ -183,11 +183,12 @@ OBJS = \
 	src/passages/repeated_runs.o \
 	src/passages/sequence_index.o \
 	src/passages/shared_passages.o \
+	src/planner/analyze.o \
 	src/planner/comparisons.o \
 	src/planner/conditions.o \
 	src/planner/look_ups.o \
+	src/planner/selectivity.o \
 	src/planner/short_constants.o \
-	src/planner/statistics.o \
 	src/site/recorded_versions.o \
 	src/site/show_words.o \
 	src/site/site.o \

@@ -12,6 +12,17 @@
 #include "nodes/pathnodes.h"
 
 /*
+ * Kind of the statistics slot, from the range for private use: stanumbers are
+ * the shares of pairs that reach each of share_thresholds, which are
+ * resemblances.
+ */
+#define STATISTIC_KIND_NEAR		18274
+
+#define NSHARES		7
+
+extern const double share_thresholds[NSHARES];
+
+/*
  * The share of pairs of rows for which a near-duplicate clause holds; in a
  * semi- or anti-join the share of outer rows that have a partner.  sjinfo is
  * NULL if the clause is no join clause.
