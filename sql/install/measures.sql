@@ -27,8 +27,15 @@ COMMENT ON FUNCTION containment(signature, signature) IS 'share of a that is in 
 
 CREATE FUNCTION overlap(a signature, b signature) RETURNS bigint
     AS 'MODULE_PATHNAME', 'signature_overlap'
-    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10;
-COMMENT ON FUNCTION overlap(signature, signature) IS 'number of features that a and b share: |a n b|';
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10
+    SUPPORT neardup_support;
+COMMENT ON FUNCTION overlap(signature, signature) IS 'number of features that a and b share: |a n b|, estimated from samples';
+
+CREATE FUNCTION shared(a signature, b signature) RETURNS bigint
+    AS 'MODULE_PATHNAME', 'signature_shared'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10
+    SUPPORT neardup_support;
+COMMENT ON FUNCTION shared(signature, signature) IS 'number of values that a and b share, which measure "shared" compares';
 
 CREATE FUNCTION dice(a signature, b signature) RETURNS double precision
     AS 'MODULE_PATHNAME', 'signature_dice'

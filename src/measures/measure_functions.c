@@ -10,13 +10,6 @@
 
 #include "measures/near.h"
 
-/* How many features each element of a set stands for. */
-static uint64
-features_per_element(const Signature *sig)
-{
-	return method_info(sig->making.method)->sampled ? sig->making.param[0] : 1;
-}
-
 PG_FUNCTION_INFO_V1(signature_similarity);
 Datum
 signature_similarity(PG_FUNCTION_ARGS)
@@ -69,6 +62,16 @@ signature_cosine(PG_FUNCTION_ARGS)
 	PG_RETURN_FLOAT8(signatures_value(PG_GETARG_SIGNATURE(0),
 									  PG_GETARG_SIGNATURE(1),
 									  MEASURE_COSINE));
+}
+
+/* Elements in common, of samples as of other sets. */
+PG_FUNCTION_INFO_V1(signature_shared);
+Datum
+signature_shared(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_INT64(signatures_value(PG_GETARG_SIGNATURE(0),
+									 PG_GETARG_SIGNATURE(1),
+									 MEASURE_SHARED));
 }
 
 /* Features in common: counted in exact sets, estimated from samples. */

@@ -38,6 +38,13 @@ extern void measure_refuse(const Signature *sig, const char *what);
 /* Elements common to two sets of one making. */
 extern uint64 measure_overlap(const Signature *a, const Signature *b);
 
+/* How many features each element of a set stands for. */
+static inline uint64
+features_per_element(const Signature *sig)
+{
+	return method_info(sig->making.method)->sampled ? sig->making.param[0] : 1;
+}
+
 /* True if signatures of the method tell the measure. */
 extern bool measure_is_told(const MethodInfo *method, Measure measure);
 
@@ -70,6 +77,8 @@ extern Datum signature_distance(PG_FUNCTION_ARGS);
 extern Datum signature_containment(PG_FUNCTION_ARGS);
 extern Datum signature_dice(PG_FUNCTION_ARGS);
 extern Datum signature_cosine(PG_FUNCTION_ARGS);
+extern Datum signature_shared(PG_FUNCTION_ARGS);
+extern Datum signature_overlap(PG_FUNCTION_ARGS);
 extern Datum signature_near_duplicate(PG_FUNCTION_ARGS);
 extern Datum signature_near_duplicate_approx(PG_FUNCTION_ARGS);
 extern Datum signature_contained_in(PG_FUNCTION_ARGS);

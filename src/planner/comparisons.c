@@ -12,6 +12,10 @@
  * bisection over all numbers there are finds the very one at which the test
  * turns.
  *
+ * Of shared(a, b), a whole number, it is the least number.  overlap(a, b) is as
+ * many times that as the features that an element of a sample stands for; so it
+ * is taken only where one of the signatures is known.
+ *
  * Only constants are taken.  A parameter could be a number that is no
  * threshold, at which all rows pass.
  *
@@ -36,16 +40,37 @@ typedef struct Comparator
 	Datum		constant;
 	bool		measure_first;	/* the measure is its left operand */
 	bool		distance;		/* what is compared is the distance */
+	uint64		scale;			/* a whole number: so many times what is shared */
 } Comparator;
+
+/* How many features an element of a signature that is a constant stands for. */
+static bool
+known_scale(const List *signatures, uint64 *scale)
+{
+	ListCell   *lc;
+
+	foreach(lc, signatures)
+	{
+		const Const *constant = lfirst(lc);
+
+		if (IsA(constant, Const) && !constant->constisnull)
+		{
+			*scale = features_per_element(DatumGetSignature(constant->constvalue));
+			return true;
+		}
+	}
+	return false;
+}
 
 /* What is compared, and of what signatures; false if it is no measure. */
 static bool
-measure_call(Node *node, NearCondition *condition, bool *distance)
+measure_call(Node *node, NearCondition *condition, Comparator *comparator)
 {
 	List	   *args;
 	PGFunction	function = near_function(node, &args);
 
-	*distance = (function == signature_distance);
+	comparator->distance = (function == signature_distance);
+	comparator->scale = 1;
 	if (function == signature_similarity || function == signature_distance)
 		condition->measure = MEASURE_SIMILARITY;
 	else if (function == signature_containment)
@@ -54,6 +79,10 @@ measure_call(Node *node, NearCondition *condition, bool *distance)
 		condition->measure = MEASURE_DICE;
 	else if (function == signature_cosine)
 		condition->measure = MEASURE_COSINE;
+	else if (function == signature_shared ||
+			 (function == signature_overlap &&
+			  known_scale(args, &comparator->scale)))
+		condition->measure = MEASURE_SHARED;
 	else
 		return false;
 	condition->recall = NULL;
@@ -62,9 +91,9 @@ measure_call(Node *node, NearCondition *condition, bool *distance)
 	return true;
 }
 
-/* True if the function compares floating-point numbers. */
+/* True if the function compares numbers of the measure's type with others. */
 static bool
-is_comparison(Oid function)
+is_comparison(Oid function, Measure measure)
 {
 	switch (function)
 	{
@@ -83,53 +112,100 @@ is_comparison(Oid function)
 		case F_FLOAT48LE:
 		case F_FLOAT48GE:
 		case F_FLOAT48GT:
-			return true;
+			return measure != MEASURE_SHARED;
+		case F_INT8LT:
+		case F_INT8LE:
+		case F_INT8GE:
+		case F_INT8GT:
+		case F_INT84LT:
+		case F_INT84LE:
+		case F_INT84GE:
+		case F_INT84GT:
+		case F_INT48LT:
+		case F_INT48LE:
+		case F_INT48GE:
+		case F_INT48GT:
+		case F_INT82LT:
+		case F_INT82LE:
+		case F_INT82GE:
+		case F_INT82GT:
+		case F_INT28LT:
+		case F_INT28LE:
+		case F_INT28GE:
+		case F_INT28GT:
+			return measure == MEASURE_SHARED;
 		default:
 			return false;
 	}
 }
 
-/* True if a measure of that value passes. */
-static bool
-passes(Comparator *comparator, double value)
+/*
+ * Positive numbers are in the order of their bits: so both thresholds that are
+ * fractions and those that are counts have places, from 0.
+ */
+static double
+value_at(uint64 place, Measure measure)
 {
-	Datum		measure;
+	double		value;
+
+	if (measure == MEASURE_SHARED)
+		return place;
+	memcpy(&value, &place, sizeof(double));
+	return value;
+}
+
+static uint64
+last_place(Measure measure)
+{
+	const double one = 1;
+	uint64		place;
+
+	if (measure == MEASURE_SHARED)
+		return SHARED_MAX;
+	memcpy(&place, &one, sizeof(double));
+	return place;
+}
+
+/* True if a measure of the value at that place passes. */
+static bool
+passes(Comparator *comparator, Measure measure, uint64 place)
+{
+	double		value = value_at(place, measure);
+	Datum		datum;
 
 	if (comparator->distance)
 		value = measure_distance(value);
-	measure = Float8GetDatum(value);
+	if (measure == MEASURE_SHARED)
+		datum = Int64GetDatum(place * comparator->scale);
+	else
+		datum = Float8GetDatum(value);
 	return DatumGetBool(comparator->measure_first ?
-						FunctionCall2(&comparator->compare, measure,
+						FunctionCall2(&comparator->compare, datum,
 									  comparator->constant) :
 						FunctionCall2(&comparator->compare,
-									  comparator->constant, measure));
+									  comparator->constant, datum));
 }
 
-/*
- * The least value that passes; false if none does, or 0 does.  Positive
- * numbers are in the order of their bits.
- */
+/* The least value that passes; false if none does, or 0 does. */
 static bool
-least_passing(Comparator *comparator, double *least)
+least_passing(Comparator *comparator, Measure measure, double *least)
 {
 	uint64		fails = 0;
-	uint64		holds;
+	uint64		holds = last_place(measure);
 
-	*least = 1;
-	if (passes(comparator, 0) || !passes(comparator, 1))
+	if (passes(comparator, measure, fails) ||
+		!passes(comparator, measure, holds))
 		return false;
-	memcpy(&holds, least, sizeof(double));
 	while (holds - fails > 1)
 	{
 		uint64		middle = fails + (holds - fails) / 2;
 
-		memcpy(least, &middle, sizeof(double));
-		if (passes(comparator, *least))
+		if (passes(comparator, measure, middle))
 			holds = middle;
 		else
 			fails = middle;
 	}
-	memcpy(least, &holds, sizeof(double));
+	*least = value_at(holds, measure);
 	return true;
 }
 
@@ -144,18 +220,17 @@ near_comparison(Node *clause, NearCondition *condition)
 	if (!IsA(clause, OpExpr) || list_length(op->args) != 2)
 		return false;
 	set_opfuncid(op);
-	if (!is_comparison(op->opfuncid))
-		return false;
 	comparator.measure_first = IsA(lsecond(op->args), Const);
 	constant = (Const *) (comparator.measure_first ? lsecond(op->args) :
 						  linitial(op->args));
 	if (!IsA(constant, Const) || constant->constisnull ||
 		!measure_call(comparator.measure_first ? linitial(op->args) :
-					  lsecond(op->args), condition, &comparator.distance))
+					  lsecond(op->args), condition, &comparator) ||
+		!is_comparison(op->opfuncid, condition->measure))
 		return false;
 	fmgr_info(op->opfuncid, &comparator.compare);
 	comparator.constant = constant->constvalue;
-	if (!least_passing(&comparator, &threshold))
+	if (!least_passing(&comparator, condition->measure, &threshold))
 		return false;
 	condition->threshold = (Expr *)
 		makeConst(FLOAT8OID, -1, InvalidOid, sizeof(float8),

@@ -130,6 +130,41 @@ FROM conditions, compare(condition);
 SELECT plan_of(condition, 'join') AS join_plan, plan_of(condition, 'index') AS index_plan, count(*)
 FROM conditions GROUP BY 1, 2 ORDER BY 1, 2;
 
+-- Whole numbers: of what is shared, and of what is estimated from samples where it is
+-- known how much an element of them stands for
+CREATE INDEX docs_every ON docs USING gin (sig signature_gin_ops (measure = containment)) WITH (fastupdate = off);
+CREATE TABLE counts AS
+SELECT format(CASE WHEN n % 2 = 0 THEN '%1$s %2$s %4$L::%5$s' ELSE '%4$L::%5$s %3$s %1$s' END,
+              m, op, commuted, n, type) AS condition
+FROM unnest('{shared(a.sig\, b.sig),shared(b.sig\, a.sig)}'::text[]) m, generate_series(1, 20, 9) n,
+     unnest('{bigint, int, smallint}'::text[]) type, (VALUES ('>=', '<='), ('>', '<')) o (op, commuted);
+SELECT count(*), sum(pairs_found) AS found, sum(join_differs) AS join_differs, sum(index_differs) AS index_differs
+FROM counts, compare(condition);
+SELECT plan_of(condition, 'join') AS join_plan, plan_of(condition, 'index') AS index_plan, count(*)
+FROM counts GROUP BY 1, 2 ORDER BY 1, 2;
+SELECT plan_of(condition, 'join') AS join_plan, plan_of(condition, 'index') AS index_plan, count(*)
+FROM unnest('{shared(a.sig\, b.sig) >= 0,shared(a.sig\, b.sig) > -1,shared(a.sig\, b.sig) <= 5,shared(a.sig\, b.sig) = 5,shared(a.sig\, b.sig) > 2147483647,overlap(a.sig\, b.sig) >= 5}'::text[]) condition
+GROUP BY 1, 2;
+CREATE FUNCTION look_ups(modulus int) RETURNS TABLE (asked bigint, found bigint, differ bigint, planned bigint) LANGUAGE plpgsql AS
+$$
+BEGIN
+  RETURN QUERY
+  WITH asked AS (
+    SELECT format(c, quote_literal(CASE modulus WHEN 1 THEN d.sig ELSE sample(d.sig, modulus) END), n,
+                  CASE modulus WHEN 1 THEN 'a.sig' ELSE format('sample(a.sig, %s)', modulus) END) AS condition
+    FROM docs d, generate_series(1, 30, 13) n, unnest('{overlap(%3$s\, %1$s) >= %2$s,%2$s < overlap(%1$s\, %3$s)}'::text[]) c
+    WHERE d.id IN (11, 62, 77))
+  SELECT count(*), sum(split_part(loop, ' ', 1)::int), count(*) FILTER (WHERE loop <> index), count(*) FILTER (WHERE plan = 'index')
+  FROM (SELECT pairs(condition || ' AND b.id = 11', 'loop') AS loop, pairs(condition || ' AND b.id = 11', 'index') AS index,
+               plan_of(condition || ' AND b.id = 11', 'index') AS plan FROM asked) l;
+END
+$$;
+CREATE INDEX docs_sample ON docs USING gin (sample(sig, 3) signature_gin_ops (measure = containment)) WITH (fastupdate = off);
+SELECT modulus, l.* FROM unnest('{1, 3}'::int[]) modulus, look_ups(modulus) l;
+DROP INDEX docs_every, docs_sample;
+DROP FUNCTION look_ups;
+DROP TABLE counts;
+
 -- And whatever the method: also where near-duplicates are told by another rule
 CREATE FUNCTION check_method(call text) RETURNS TABLE (conditions bigint, found bigint, join_differs bigint, index_differs bigint)
 LANGUAGE plpgsql AS

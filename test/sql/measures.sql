@@ -110,6 +110,11 @@ GROUP BY measure ORDER BY measure;
 SELECT count(*) FILTER (WHERE o >= n) > 1000 AS some_true,
        count(*) FILTER (WHERE near_duplicate(signature_from(x), signature_from(y), n, 'shared') <> (o >= n)) AS wrong
 FROM pairs, unnest('{1,2,3,5,10,1000,2147483647}'::int[]) n;
+SELECT count(*) FILTER (WHERE shared(signature_from(x), signature_from(y)) <> o) AS wrong,
+       count(*) FILTER (WHERE overlap(sample(signature_from(x), 2), sample(signature_from(y), 2))
+                              <> 2 * shared(sample(signature_from(x), 2), sample(signature_from(y), 2))) AS wrong_of_samples
+FROM pairs;
+SELECT shared(minhash(signature_from('{1}')), minhash(signature_from('{1}')));
 SELECT near_duplicate(signature_from('{1}'), signature_from('{1}'), 0, 'shared');
 SELECT near_duplicate(signature_from('{1}'), signature_from('{1}'), 1.5, 'shared');
 SELECT near_duplicate(signature_from('{1}'), signature_from('{1}'), 'NaN', 'shared');
