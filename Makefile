@@ -192,6 +192,7 @@ OBJS = \
 	src/site/recorded_versions.o \
 	src/site/show_words.o \
 	src/site/site.o \
+	src/site/two_analyses.o \
 	src/site/weigher.o \
 	src/text/analysis.o \
 	src/text/ascii.o \

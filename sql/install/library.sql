@@ -185,7 +185,12 @@ BEGIN
     INSERT INTO library (name, address, method, analysis, threshold)
     VALUES (library_create.name, library_create.address, library_create.method,
             library_create.analysis, library_create.threshold)
+    ON CONFLICT ON CONSTRAINT library_name_key DO NOTHING
     RETURNING id INTO number;
+    IF number IS NULL THEN
+        RAISE EXCEPTION 'there is already a library "%"', name
+            USING ERRCODE = 'duplicate_object', HINT = 'library_add() adds documents to it, library_drop() removes it.';
+    END IF;
     signatures := 'library_signature_' || number;
     EXECUTE format('CREATE TABLE %I (LIKE library_signature)', signatures);
     PERFORM library_signatures_index(signatures, library_create.method);

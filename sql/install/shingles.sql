@@ -18,6 +18,11 @@ CREATE FUNCTION shingles(doc text, text, k int) RETURNS signature
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
 COMMENT ON FUNCTION shingles(text, text, int) IS 'the set of a document''s shingles of k units';
 
+CREATE FUNCTION shingles(doc text, text, text) RETURNS signature
+    AS 'MODULE_PATHNAME', 'two_analyses'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION shingles(text, text, text) IS 'an error: an analysis is one argument';
+
 -- immutable like to_tsvector(regconfig, text)
 CREATE FUNCTION shingles(config regconfig, doc text, k int = 3) RETURNS signature
     AS 'MODULE_PATHNAME'

@@ -22,6 +22,11 @@ CREATE FUNCTION minhash(doc text, size integer, text) RETURNS signature
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
 COMMENT ON FUNCTION minhash(text, integer, text) IS 'min-hash sketch of a document''s shingles';
 
+CREATE FUNCTION minhash(doc text, text, text) RETURNS signature
+    AS 'MODULE_PATHNAME', 'two_analyses'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION minhash(text, text, text) IS 'an error: an analysis is one argument';
+
 CREATE FUNCTION bottom(signature, s integer) RETURNS signature
     AS 'MODULE_PATHNAME', 'bottom_of_set'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 20;

@@ -11,8 +11,12 @@
 
 #include <ctype.h>
 
+#include "mb/pg_wchar.h"
+
 #include "base/compat.h"
 #include "base/input.h"
+
+#define SHOWN_TEXT	64			/* bytes of an input that a message shows */
 
 bool
 input_bad(Input *in, const char *rule)
@@ -21,6 +25,20 @@ input_bad(Input *in, const char *rule)
 			(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
 			 errmsg("input is not a valid %s", in->type),
 			 errdetail("%s", rule)));
+}
+
+bool
+input_foreign(Input *in, const char *rule, const char *hint)
+{
+	int			len = strlen(in->at);
+	int			shown = pg_mbcliplen(in->at, len, SHOWN_TEXT);
+
+	ereturn(in->escontext, false,
+			(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
+			 errmsg("input is not a valid %s: \"%.*s%s\"", in->type,
+					shown, in->at, shown < len ? "..." : ""),
+			 errdetail("%s", rule),
+			 errhint("%s", hint)));
 }
 
 void

@@ -25,6 +25,9 @@ typedef struct Input
  */
 extern bool input_bad(Input *in, const char *rule);
 
+/* The same for what is something else altogether: it is shown, with a hint. */
+extern bool input_foreign(Input *in, const char *rule, const char *hint);
+
 /* Raises INVALID_BINARY_REPRESENTATION. */
 extern void input_bad_bytes(const char *type, const char *rule);
 

@@ -35,9 +35,11 @@ making_require_equal(const Making *a, const Making *b)
 {
 	StringInfoData left;
 	StringInfoData right;
+	bool		weighted;
 
 	if (likely(making_equal(a, b)))
 		return;
+	weighted = a->method == b->method && method_info(a->method)->weighted;
 	initStringInfo(&left);
 	initStringInfo(&right);
 	making_append(a, &left);
@@ -47,5 +49,7 @@ making_require_equal(const Making *a, const Making *b)
 			 errmsg("signatures of different making cannot be compared"),
 			 errdetail("One was made by %s, the other by %s.",
 					   left.data, right.data),
+			 weighted ?
+			 errhint("Make both with the same lexicon, weight and analysis.") :
 			 errhint("Make both with the same function, analysis and parameters.")));
 }

@@ -128,6 +128,24 @@ read_config(Input *in, const char *analysis, Lexicon *header)
 	return true;
 }
 
+/*
+ * What does not begin with the type's name is most likely an analysis or a
+ * weight, given where a lexicon is wanted.
+ */
+static bool
+read_name(Input *in)
+{
+	static const char name[] = "lexicon";
+
+	input_skip_space(in);
+	if (strncmp(in->at, name, strlen(name)) != 0)
+		return input_foreign(in, "It does not begin with \"lexicon\".",
+							 "The lexicon of a collection is made by an "
+							 "aggregate: lexicon_agg(...).");
+	in->at += strlen(name);
+	return true;
+}
+
 /* The analysis in brackets. */
 static bool
 read_analysis(Input *in, Lexicon *header)
@@ -135,7 +153,7 @@ read_analysis(Input *in, Lexicon *header)
 	char	   *text;
 	Analysis   *analysis;
 
-	if (!read_literal(in, "lexicon") || !read_literal(in, "[") ||
+	if (!read_name(in) || !read_literal(in, "[") ||
 		!input_until_bracket(in, &text))
 		return false;
 	if (strncmp(text, "config=", 7) == 0)

@@ -24,7 +24,6 @@
 
 #include "common/shortest_dec.h"
 #include "libpq/pqformat.h"
-#include "mb/pg_wchar.h"
 #include "port/pg_bswap.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
@@ -37,8 +36,6 @@
 #include "methods/method.h"
 #include "text/analysis.h"
 #include "types/signature_io.h"
-
-#define SHOWN_TEXT	64			/* bytes of an input that a message shows */
 
 /*
  * The checks.  Each returns NULL, or a sentence that tells the rule that the
@@ -115,15 +112,8 @@ check_values(const Signature *sig)
 static bool
 no_method(Input *in)
 {
-	int			len = strlen(in->at);
-	int			shown = pg_mbcliplen(in->at, len, SHOWN_TEXT);
-
-	ereturn(in->escontext, false,
-			(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
-			 errmsg("input is not a valid signature: \"%.*s%s\"",
-					shown, in->at, shown < len ? "..." : ""),
-			 errdetail("It does not begin with the name of a method."),
-			 errhint("The signature of a text is made by a function: shingles(...).")));
+	return input_foreign(in, "It does not begin with the name of a method.",
+						 "The signature of a text is made by a function: shingles(...).");
 }
 
 /* The method's name and its row in the table of methods. */
