@@ -33,7 +33,7 @@ $node->safe_psql(
 		FOR EACH ROW EXECUTE FUNCTION neardup_guard('sig', '0.8')});
 
 # The same again and again: a row that is refused more often than not, then a
-# larger transaction.
+# larger transaction.  No writer gets to the end of it before it is killed.
 my $script = "$PostgreSQL::Test::Utils::tmp_check/write.sql";
 append_to_file($script,
 	"INSERT INTO docs (id, body)
@@ -44,7 +44,7 @@ append_to_file($script,
 		FROM generate_series(1, 20)) AS s;
 	 UPDATE docs SET body = doc(id * 4 + 4000000)
 	 WHERE id IN (SELECT max(id) - 5 FROM docs);
-	 COMMIT;\n" x 500);
+	 COMMIT;\n" x 5000);
 
 sub start_writers
 {
@@ -52,21 +52,23 @@ sub start_writers
 		my $ignored = '';
 		IPC::Run::start(
 			[
-				'psql', '-X', '-q', '-d', $node->connstr('postgres'),
+				'psql', '-X', '-q', '-d',
+				$node->connstr('postgres') . ' application_name=victim',
 				'-f', $script
 			],
 			'>', \$ignored, '2>', \$ignored)
 	} 1 .. $writers;
 }
 
-# Waits until the writers have come some way.
+# Waits until all writers are there and have come some way.
 sub wait_for_rows
 {
 	my $more = shift;
 	my $there = $node->safe_psql('postgres', 'SELECT count(*) FROM docs');
 
 	$node->poll_query_until('postgres',
-		"SELECT count(*) >= $there + $more FROM docs")
+		"SELECT count(*) >= $there + $more AND "
+		  . victims_are_there($writers) . ' FROM docs')
 	  or die 'the writers do not write';
 	return;
 }
@@ -97,7 +99,7 @@ foreach my $round (1 .. 2)
 	my $pid = $node->safe_psql(
 		'postgres', q(
 		SELECT pid FROM pg_stat_activity
-		WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()
+		WHERE application_name = 'victim'
 		ORDER BY state, pid LIMIT 1));
 	is(kill('KILL', $pid), 1, "backend $round: killed");
 	IPC::Run::finish($_) for @running;
@@ -121,9 +123,8 @@ foreach my $round (1 .. 2)
 my @running = start_writers();
 wait_for_rows(100);
 IPC::Run::kill_kill($_) for @running;
-$node->poll_query_until('postgres',
-	q(SELECT count(*) = 0 FROM pg_stat_activity
-	  WHERE query LIKE 'INSERT INTO docs%'));
+$node->poll_query_until('postgres', 'SELECT ' . victims_are_there(0))
+  or die 'the writers do not end';
 check('afterwards');
 
 $node->stop;

@@ -183,10 +183,12 @@ sub make_table
 	return;
 }
 
-# Starts the writers; each is a hash of what it does and what it is told.
+# Starts the writers; each is a hash of what it does and what it is told.  With a
+# level 'kill' they do not end by themselves.
 sub start_writers
 {
 	my ($table, $name, $seed, $transactions, $level) = @_;
+	my $kill = ($level // '') eq 'kill';
 	my @running;
 
 	$state = $seed;
@@ -200,16 +202,17 @@ sub start_writers
 		for my $serial (1 .. $transactions)
 		{
 			my ($statements, $changes) =
-			  transaction($table, $seed * 10 + $w, $serial + 20, $level);
+			  transaction($table, $seed * 10 + $w, $serial + 20, $kill ? undef : $level);
 
 			push @{ $writer{changes} }, $changes;
 			append_to_file($file,
 				join('', map { "$_;\n" } @$statements) . "\\echo done\n");
 		}
+		append_to_file($file, "SELECT pg_sleep(3600);\n") if $kill;
 		$writer{run} = IPC::Run::start(
 			[
 				'psql', '-X', '-d',
-				$node->connstr('postgres') . ' application_name=writer',
+				$node->connstr('postgres') . ' application_name=victim',
 				'-f', $file
 			],
 			'>', \$writer{out}, '2>', \$writer{err});
@@ -295,16 +298,18 @@ sub check_errors
 }
 
 # Starts writers that have far more to do than they will get to, as they are to
-# be killed, and waits until some of them has written.
+# be killed, and waits until all are there and some of them has written.
 sub start_victims
 {
 	my ($table, $name, $seed) = @_;
 	my $next = $node->safe_psql('postgres',
 		"SELECT pg_snapshot_xmax(pg_current_snapshot())");
-	my @running = start_writers($table, $name, $seed, 1500);
+	my @running = start_writers($table, $name, $seed, 400, 'kill');
 
 	$node->poll_query_until('postgres',
-		"SELECT count(*) > 20 FROM $table WHERE xmin::text::bigint >= $next")
+		"SELECT count(*) > 20 AND "
+		  . victims_are_there($writers)
+		  . " FROM $table WHERE xmin::text::bigint >= $next")
 	  or die 'the writers do not write';
 	return @running;
 }
@@ -314,7 +319,7 @@ sub kill_writer
 {
 	my $pid = $node->safe_psql(
 		'postgres', "
-		SELECT pid FROM pg_stat_activity WHERE application_name = 'writer'
+		SELECT pid FROM pg_stat_activity WHERE application_name = 'victim'
 		ORDER BY state = 'active' AND query ~ '^INSERT' DESC LIMIT 1");
 
 	return $pid ? kill('KILL', $pid) : 0;

@@ -24,6 +24,8 @@ $node->append_conf(
 	'postgresql.conf', qq{
 	wal_consistency_checking = 'generic'
 	max_wal_size = 64MB
+	max_standby_streaming_delay = -1
+	autovacuum = on
 	autovacuum_naptime = 1s
 	autovacuum_vacuum_cost_delay = 0
 	autovacuum_vacuum_scale_factor = 0.05
@@ -79,11 +81,12 @@ $standby->append_conf('postgresql.conf', 'primary_slot_name = standby');
 $standby->start;
 
 my $dir = $PostgreSQL::Test::Utils::tmp_check;
-append_to_file("$dir/write_$_.sql", write_script($_)) foreach 1 .. 2;
-append_to_file("$dir/read.sql", join '', map { "
+# None of them ends before it is killed.
+append_to_file("$dir/write_$_.sql", write_script($_) . 'SELECT pg_sleep(3600);') foreach 1 .. 2;
+append_to_file("$dir/read.sql", join('', map { "
 	BEGIN ISOLATION LEVEL REPEATABLE READ;
 	SELECT 'DIFFERS ' || differs($_ * 37) WHERE differs($_ * 37) IS NOT NULL;
-	COMMIT;\n" } 1 .. 500);
+	COMMIT;\n" } 1 .. 500) . 'SELECT pg_sleep(3600);');
 
 # Inserts, some of them long or rolled back, updates and deletions
 sub write_script
@@ -110,12 +113,13 @@ foreach my $round (1 .. $rounds)
 	my $ignored = '';
 	my @running = map {
 		IPC::Run::start(
-			[ 'psql', '-XqAt', '-d', $node->connstr('postgres'), '-f', $_ ],
+			[ 'psql', '-XqAt', '-d', $node->connstr('postgres') . ' application_name=victim', '-f', $_ ],
 			'>', /read/ ? \$read : \$ignored, '2>', \$ignored)
 	} "$dir/write_1.sql", "$dir/write_2.sql", "$dir/read.sql";
 	my $there = $node->safe_psql('postgres', 'SELECT max(id) FROM docs');
 
-	$node->poll_query_until('postgres', "SELECT max(id) > $there + 700 FROM docs")
+	$node->poll_query_until('postgres',
+		"SELECT max(id) > $there + 700 AND " . victims_are_there(3) . ' FROM docs')
 	  or die 'the writers do not write';
 	kill_postmaster($node);
 	IPC::Run::finish($_) for @running;

@@ -2,8 +2,8 @@
 # Copyright (c) 2026, the neardup developers
 
 # Four workers on one queue, of which a backend, then the postmaster are killed
-# at random moments: each document is indexed exactly once, and statistics are
-# right throughout.  Then a dump of the library and what is restored from it.
+# at random moments before they are ready: each document is indexed exactly once,
+# and statistics are right throughout.  Then a dump of the library and what is restored from it.
 
 use strict;
 use warnings;
@@ -33,10 +33,12 @@ $node->safe_psql(
 	SELECT lib.library_create('papers', 'a shelf');
 	SELECT lib.library_create('words', 'another', 'top_words');
 	CREATE TABLE written (library_id int, address text, old boolean);
+	-- time to be killed; who is still there after a sixth of all waits for it
+	CREATE SEQUENCE part MINVALUE -1000000;
 	CREATE FUNCTION write_down() RETURNS trigger LANGUAGE plpgsql AS \$\$
 	BEGIN
 		INSERT INTO written VALUES (NEW.library_id, NEW.address, TG_OP = 'UPDATE');
-		PERFORM pg_sleep(0.002); -- time to be killed
+		PERFORM pg_sleep(CASE WHEN nextval('part') > $documents / 6 THEN 3600 ELSE 0.002 END);
 		RETURN NULL;
 	END \$\$;
 	CREATE TRIGGER write_down AFTER INSERT OR UPDATE ON lib.library_document
@@ -51,7 +53,7 @@ sub start_worker
 	my $ignored = '';
 	return IPC::Run::start(
 		[
-			'psql', '-X', '-q', '-d', $node->connstr('postgres'),
+			'psql', '-X', '-q', '-d', $node->connstr('postgres') . ' application_name=victim',
 			'-c', q(CALL lib.library_index(batch => 20))
 		],
 		'>', \$ignored, '2>', \$ignored);
@@ -82,15 +84,27 @@ sub waiting
 	return $node->safe_psql('postgres', 'SELECT count(*) FROM lib.library_queue');
 }
 
+# Waits until that many workers have begun and something is done.
+sub wait_for_workers
+{
+	my ($number, $before) = @_;
+
+	$node->poll_query_until('postgres',
+		"SELECT count(*) < $before AND "
+		  . victims_are_there($number) . ' FROM lib.library_queue')
+	  or die 'the workers do not work';
+	return;
+}
+
 my $killed = 0;
 foreach my $round (1 .. 4)
 {
 	my $before = waiting();
-	my @running = map { start_worker() } 1 .. $workers;
+	my @running;
 
-	$node->poll_query_until('postgres',
-		"SELECT count(*) < $before FROM lib.library_queue")
-	  or die 'the workers do not work';
+	$node->safe_psql('postgres', q(SELECT setval('part', 1)));
+	@running = map { start_worker() } 1 .. $workers;
+	wait_for_workers($workers, $before);
 	usleep(rand 300_000);
 	if ($round == 4)
 	{
@@ -101,7 +115,7 @@ foreach my $round (1 .. 4)
 		my $pid = $node->safe_psql(
 			'postgres', q(
 			SELECT pid FROM pg_stat_activity
-			WHERE query LIKE 'CALL lib.library_index%' ORDER BY random() LIMIT 1));
+			WHERE application_name = 'victim' ORDER BY random() LIMIT 1));
 		$killed += kill('KILL', $pid) if $pid;
 	}
 	IPC::Run::finish($_) for @running;
@@ -120,12 +134,21 @@ is($killed, 3, 'three workers were killed');
 cmp_ok(waiting(), '>', 0, 'before they were ready');
 
 # Cancelled, it goes on, too
+my $before = waiting();
+$node->safe_psql('postgres', q(SELECT setval('part', 1)));
 my $worker = start_worker();
-$node->poll_query_until('postgres', q(
-	SELECT bool_or(pg_cancel_backend(pid)) FROM pg_stat_activity
-	WHERE query LIKE 'CALL lib.library_index%'));
+wait_for_workers(1, $before);
+is( $node->safe_psql(
+		'postgres', q(
+		SELECT pg_cancel_backend(pid) FROM pg_stat_activity
+		WHERE application_name = 'victim')),
+	't',
+	'a worker is cancelled');
 IPC::Run::finish($worker);
 check('cancelled');
+cmp_ok(waiting(), '>', 0, 'before it was ready');
+
+$node->safe_psql('postgres', q(SELECT setval('part', -1000000)));
 
 my @running = map { start_worker() } 1 .. $workers;
 IPC::Run::finish($_) for @running;

@@ -12,7 +12,7 @@ use Exporter 'import';
 use PostgreSQL::Test::Utils;
 use Time::HiRes qw(usleep);
 
-our @EXPORT = qw(kill_postmaster);
+our @EXPORT = qw(kill_postmaster victims_are_there);
 
 # The state and the parent of a process; none if it is gone
 sub process_status
@@ -46,6 +46,15 @@ sub wait_for_end
 	return @processes;
 }
 
+# A condition of SQL: as many sessions that call themselves victims are there.
+# One that came only when the server is there again would not be killed.
+sub victims_are_there
+{
+	my $number = shift;
+
+	return "(SELECT count(*) = $number FROM pg_stat_activity WHERE application_name = 'victim')";
+}
+
 # Kills the postmaster and waits until nothing of the server runs: the shared
 # memory is that of the processes that it leaves behind, too.  Where nobody reaps
 # it, its number stays in use, and the lock files that name it have to go.
@@ -57,6 +66,11 @@ sub kill_postmaster
 	my @processes = ($pid);
 	my @left;
 
+	# It starts no process between, of which nobody would know.
+	kill 'STOP', $pid;
+	die "the postmaster does not stop"
+	  if wait_for_end($PostgreSQL::Test::Utils::timeout_default,
+		sub { ((process_status(shift))[0] // 'T') ne 'T' }, $pid);
 	foreach my $process (map { m{/(\d+)/} } glob '/proc/[0-9]*/stat')
 	{
 		my (undef, $parent) = process_status($process);
