@@ -16,6 +16,13 @@ use Test::More;
 
 my $primary = PostgreSQL::Test::Cluster->new('primary');
 $primary->init(allows_streaming => 1);
+# However slow the standby is, what it needs is there, and it is not disturbed.
+$primary->append_conf(
+	'postgresql.conf', q{
+autovacuum = off
+wal_keep_size = 1GB
+max_standby_streaming_delay = -1
+});
 $primary->start;
 $primary->safe_psql('postgres', 'CREATE EXTENSION neardup');
 make_docs($primary, 'postgres', 1, 200);

@@ -38,12 +38,15 @@ $node->safe_psql(
 	CREATE CONSTRAINT TRIGGER guard AFTER INSERT OR UPDATE ON docs
 		FOR EACH ROW EXECUTE FUNCTION neardup_guard('sig', '0.8')});
 
-# The SQLSTATE of a statement that fails, or nothing
+# The SQLSTATE of a statement that fails, or nothing.  Patience is for those that
+# wait for nobody.
 sub state_of
 {
-	my $statement = shift;
+	my ($statement, $patience) = @_;
 	my (undef, undef, $err) = $node->psql($subscriber,
-		"\\set VERBOSITY sqlstate\nSET lock_timeout = '200ms';\n$statement");
+		"\\set VERBOSITY sqlstate\nSET lock_timeout = '"
+		  . ($patience // '100s')
+		  . "';\n$statement");
 
 	return $err =~ /ERROR:  (\S+)/ ? $1 : '';
 }
@@ -56,7 +59,7 @@ foreach my $end ('ROLLBACK', 'COMMIT')
 		BEGIN;
 		INSERT INTO docs VALUES (1, 'a text of six words altogether');
 		PREPARE TRANSACTION 'first'});
-	is(state_of("INSERT INTO docs VALUES (2, 'A text of six words, altogether')"),
+	is(state_of("INSERT INTO docs VALUES (2, 'A text of six words, altogether')", '200ms'),
 		'55P03', 'a prepared row is waited for');
 	$node->safe_psql($subscriber, "$end PREPARED 'first'");
 	is( state_of("INSERT INTO docs VALUES (2, 'A text of six words, altogether');
@@ -102,7 +105,7 @@ ok( $node->poll_query_until(
 		$subscriber, 'SELECT count(*) = 1 FROM docs WHERE id = 12'),
 	'where they are checked, most go through');
 my $refused;
-for (1 .. 1800)
+for (1 .. 10 * $PostgreSQL::Test::Utils::timeout_default)
 {
 	$refused = substr(slurp_file($node->logfile), $log) =~
 	  /near-duplicate row violates constraint "guard"/;

@@ -13,7 +13,12 @@ use Test::More;
 
 my $primary = PostgreSQL::Test::Cluster->new('primary');
 $primary->init(allows_streaming => 1);
-$primary->append_conf('postgresql.conf', "wal_consistency_checking = 'generic'");
+# Nothing changes a page between the looks at one server and at the other.
+$primary->append_conf(
+	'postgresql.conf', q{
+wal_consistency_checking = 'generic'
+autovacuum = off
+});
 $primary->start;
 plan skip_all => 'pageinspect is not there'
   if $primary->safe_psql('postgres',
