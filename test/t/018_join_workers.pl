@@ -12,7 +12,6 @@ use IPC::Run;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
-use Time::HiRes qw(sleep);
 
 my $node = PostgreSQL::Test::Cluster->new('workers');
 $node->init;
@@ -22,6 +21,7 @@ $node->append_conf(
 	'postgresql.conf', q{
 dynamic_shared_memory_type = mmap
 restart_after_crash = on
+autovacuum = off
 jit = off
 max_parallel_workers_per_gather = 2
 parallel_leader_participation = off
@@ -51,7 +51,7 @@ BEGIN
 		IF current_setting('test.what') = 'error' THEN
 			RAISE EXCEPTION 'trouble at %', place;
 		END IF;
-		PERFORM pg_sleep(60);
+		PERFORM pg_sleep(3600);
 	END IF;
 	RETURN true;
 END $$;
@@ -90,16 +90,22 @@ sub left_over
 	return join(' ', sort @files);
 }
 
-# A worker that is gone lets go a moment after the leader has given up.
+# Waits for the end of those that have joined: a process is told of until it has
+# let go of everything.
+sub wait_for_end
+{
+	$node->poll_query_until('postgres', q(
+		SELECT count(*) = 0 FROM pg_stat_activity WHERE pid <> pg_backend_pid()
+			AND backend_type IN ('client backend', 'parallel worker')))
+	  or die 'processes go on';
+	return;
+}
+
 sub is_clean
 {
 	my ($before, $name) = @_;
 
-	for (1 .. 100)
-	{
-		last if left_over() eq $before;
-		sleep 0.1;
-	}
+	wait_for_end();
 	is(left_over(), $before, "$name: nothing is left over");
 	return;
 }
@@ -112,14 +118,30 @@ my %joins = (
 	'left' => 'SELECT sum(shown(a.id)), count(*) FROM docs a LEFT JOIN docs b '
 	  . 'ON near_duplicate(made(a.sig, a.id), made(b.sig, b.id), 0.6) AND looked(a.id, b.id) AND a.id <> b.id');
 
+# A session whose query runs until a worker of it sleeps at that place
+my $sleeping = q(FROM pg_stat_activity WHERE leader_pid IS NOT NULL AND wait_event = 'PgSleep');
+
+sub sleeping_at
+{
+	my ($place, $query) = @_;
+	my %session = (out => '', err => '');
+
+	$session{run} = IPC::Run::start(
+		[
+			'psql', '-XAtq', '-d', $node->connstr('postgres'),
+			map { ('-c', $_) } "SET test.place = '$place'",
+			"SET test.what = 'sleep'", $query
+		],
+		'<', File::Spec->devnull, '>', \$session{out}, '2>', \$session{err});
+	$node->poll_query_until('postgres', "SELECT count(*) > 0 $sleeping")
+	  or die "no worker sleeps at $place";
+	return \%session;
+}
+
 # What a server has that has joined before, and of whose queries all have ended
 $node->safe_psql('postgres', $_) for values %joins;
+wait_for_end();
 my $clean = left_over();
-for (1 .. 10)
-{
-	sleep 0.3;
-	$clean = left_over() if length left_over() < length $clean;
-}
 
 foreach my $type (sort keys %joins)
 {
@@ -139,9 +161,10 @@ foreach my $type (sort keys %joins)
 		like($err, qr/trouble at $place.*parallel worker/s, "$type: an error of a worker at $place");
 		is_clean($clean, "$type, $place, error");
 
-		($status, $out, $err) = $node->psql('postgres',
-			"SET test.place = '$place'; SET test.what = 'sleep'; SET statement_timeout = '1s'; $query");
-		like($err, qr/statement timeout/, "$type: canceled at $place");
+		my $session = sleeping_at($place, $query);
+		$node->safe_psql('postgres', "SELECT pg_cancel_backend(leader_pid) $sleeping LIMIT 1");
+		$session->{run}->finish;
+		like($session->{err}, qr/canceling statement due to user request/, "$type: canceled at $place");
 		is_clean($clean, "$type, $place, canceled");
 	}
 	my ($status, $out, $err) = $node->psql('postgres', "SET temp_file_limit = '100kB'; $query");
@@ -152,28 +175,11 @@ foreach my $type (sort keys %joins)
 # A worker is killed: the server starts anew
 foreach my $place (qw(read probe output))
 {
-	my ($out, $err) = ('', '');
-	my $session = IPC::Run::start(
-		[
-			'psql', '-XAtq', '-d', $node->connstr('postgres'),
-			map { ('-c', $_) } "SET test.place = '$place'",
-			"SET test.what = 'sleep'", $joins{anti}
-		],
-		'<', File::Spec->devnull, '>', \$out, '2>', \$err,
-		IPC::Run::timeout(300));
-	my $pid = '';
+	my $session = sleeping_at($place, $joins{anti});
 
-	for (1 .. 300)
-	{
-		$pid = $node->safe_psql('postgres',
-			"SELECT pid FROM pg_stat_activity WHERE leader_pid IS NOT NULL AND wait_event = 'PgSleep' LIMIT 1");
-		last if $pid ne '';
-		sleep 0.1;
-	}
-	like($pid, qr/^\d+$/, "a worker sleeps at $place");
-	kill 'KILL', $pid;
-	$session->finish;
-	like($err, qr/server closed the connection|terminating connection/, "killed at $place");
+	kill 'KILL', $node->safe_psql('postgres', "SELECT pid $sleeping LIMIT 1");
+	$session->{run}->finish;
+	like($session->{err}, qr/server closed the connection|terminating connection/, "killed at $place");
 	$node->poll_query_until('postgres', 'SELECT true')
 	  or die 'the server does not come back';
 
