@@ -19,7 +19,7 @@ my $functions = <<'SQL';
 CREATE SCHEMA fuzz_values;
 SET search_path = fuzz_values, public;
 SET client_min_messages = error;
-SET statement_timeout = '20s';
+SET statement_timeout = '600s';
 
 -- An error that tells of a rule of ours
 CREATE FUNCTION allowed(state text) RETURNS boolean LANGUAGE sql IMMUTABLE AS
@@ -560,7 +560,7 @@ sub prepare
 	my ($self, $connection) = @_;
 
 	$connection->run("SET search_path = fuzz_values, public;
-		SET client_min_messages = error; SET statement_timeout = '20s'");
+		SET client_min_messages = error; SET statement_timeout = '600s'");
 	return;
 }
 
