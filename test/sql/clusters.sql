@@ -98,7 +98,7 @@ SELECT seed, fill(seed, 60 + seed * 7, 12 + seed % 4 * 10),
        (SELECT sum(differences(t, m, r, o))
         FROM unnest('{0.3,0.6,0.8,1}'::float8[]) t, unnest('{jaccard,dice,cosine,overlap}'::text[]) m,
              unnest('{connected,kept}'::text[]) r, unnest('{id,score,"score DESC, id DESC"}'::text[]) o) AS differences
-FROM generate_series(1, 8) seed;
+FROM generate_series(1, 5) seed;
 
 -- The plan, the order of rows and the memory do not matter
 SELECT fill(99, 3000, 400);
@@ -218,7 +218,7 @@ END $$;
 CREATE TABLE all_docs AS TABLE docs;
 SELECT seed, fill(seed, 300, 20 + seed * 20), add_batches(0.6, 1 + seed * 7) AS wrong, add_batches(0.4, 20) AS wrong,
        connect_batches(0.4, 3 + seed * 7) AS wrong
-FROM generate_series(1, 5) seed;
+FROM generate_series(1, 3) seed;
 -- some do change their groups, and what is not near is not taken for it
 SELECT fill(3, 100, 30);
 TRUNCATE groups;

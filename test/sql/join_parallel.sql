@@ -21,8 +21,8 @@ SELECT r AS id, r % 7 AS kind,
                          ELSE (f.x % 30 * 17 + e * e) % 40 END)::bigint
             FROM generate_series(1, (f.x % 25)::int) e
             JOIN numbers c ON c.i = (r * 31 + e * 7) % 9000))
-    END AS sig, repeat('x', 500) AS text
-FROM generate_series(1, 400) r
+    END AS sig, repeat('x', 800) AS text
+FROM generate_series(1, 250) r
 JOIN numbers f ON f.i = r % 120 + 300 * (r % 2);
 ANALYZE sets;
 CREATE VIEW left_sets AS SELECT * FROM sets WHERE id % 3 < 2;
@@ -52,8 +52,9 @@ BEGIN
     RETURN answer;
 END $$;
 
--- Whether several processes have the rows that the nested loop has; raises if
--- the plan is not what it shall be
+-- Whether several processes have the rows that the nested loop has, which runs
+-- once for each query; raises if the plan is not what it shall be
+CREATE TABLE truth (query text, rows text);
 CREATE FUNCTION same_rows(query text) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
     joined text;
@@ -66,10 +67,14 @@ BEGIN
         RAISE EXCEPTION 'no parallel similarity join: % %', query, plan;
     END IF;
     joined := rows_of(query);
-    PERFORM set_config('max_parallel_workers_per_gather', '0', true);
-    PERFORM set_config('neardup.enable_join', 'off', true);
-    looped := rows_of(query);
-    PERFORM set_config('neardup.enable_join', 'on', true);
+    SELECT t.rows INTO looped FROM truth t WHERE t.query = same_rows.query;
+    IF NOT FOUND THEN
+        PERFORM set_config('max_parallel_workers_per_gather', '0', true);
+        PERFORM set_config('neardup.enable_join', 'off', true);
+        looped := rows_of(query);
+        PERFORM set_config('neardup.enable_join', 'on', true);
+        INSERT INTO truth VALUES (query, looped);
+    END IF;
     IF joined <> looped THEN
         RAISE NOTICE '% instead of %: %', joined, looped, query;
     END IF;
@@ -90,8 +95,9 @@ FROM unnest('{jaccard,containment,contains,dice,cosine,overlap}'::text[]) m,
     ('self anti', 'SELECT a.id FROM sets a WHERE NOT EXISTS (SELECT FROM sets b WHERE %s AND b.id < a.id)'),
     ('self equal', 'SELECT a.id, b.id AS b, length(a.text) FROM sets a JOIN sets b ON %s AND a.kind = b.kind'))
     q(name, text)
-WHERE q.name NOT IN ('left', 'semi', 'anti', 'self anti') OR
-    (m IN ('jaccard', 'containment') AND t IN ('0.5', '0.8'));
+WHERE m IN ('jaccard', 'containment') AND
+      (t IN ('0.5', '0.8') OR q.name NOT IN ('left', 'semi', 'anti', 'self anti')) OR
+    t IN ('0.5', '1') AND q.name IN ('inner', 'filtered', 'self', 'self equal');
 
 -- In memory
 SELECT name, count(*), bool_and(same_rows(text)) FROM query
@@ -108,7 +114,7 @@ CREATE VIEW algorithm AS
 SELECT unnest('{ppjoin,ppjoin+,probe-count,pair-count,probe-stopwords,probe-optmerge,all-pairs-0,all-pairs-1,all-pairs-2,word-groups}'::text[]) AS name;
 SELECT a.name, count(*), bool_and(same_rows(a.name, text))
 FROM algorithm a, query q
-WHERE q.name IN ('self', 'filtered') AND threshold IN ('0.5', '0.8')
+WHERE q.name IN ('self', 'filtered') AND threshold = '0.5'
     AND measure IN ('jaccard', 'containment')
 GROUP BY a.name ORDER BY a.name;
 RESET neardup.join_algorithm;
@@ -149,10 +155,12 @@ SET hash_mem_multiplier = 1;
 SELECT counter('Batches', 2, text)::int > 1 FROM query
 WHERE name IN ('inner', 'self') AND measure = 'jaccard' AND threshold = '0.5';
 SELECT name, count(*), bool_and(same_rows(text))
-FROM query WHERE threshold IN ('0.5', '0.8')
+FROM query WHERE threshold = '0.5'
 GROUP BY name ORDER BY name;
 SELECT a.name, count(*), bool_and(same_rows(a.name, text))
-FROM algorithm a, query q WHERE threshold = '0.5' AND q.name = 'self'
+FROM algorithm a, query q
+WHERE q.name = 'self' AND threshold = '0.5'
+    AND measure IN ('jaccard', 'containment')
 GROUP BY a.name ORDER BY a.name;
 RESET neardup.join_algorithm;
 RESET work_mem;
@@ -190,7 +198,9 @@ FROM generate_series(1, 20) t (i),
 SELECT same_rows('SELECT a.id, b.id AS b FROM sets a JOIN (SELECT * FROM alone UNION ALL SELECT * FROM alone WHERE kind = 2) b ON near_duplicate(a.sig, b.sig, 0.8) AND a.id < b.id WHERE a.kind >= 0');
 SELECT n, count(*) FROM again GROUP BY n;
 SET neardup.enable_join = off;
+SET max_parallel_workers_per_gather = 0;
 SELECT n FROM again LIMIT 1;
+SET max_parallel_workers_per_gather = 2;
 RESET neardup.enable_join;
 SELECT count(*) FROM (SELECT FROM sets a JOIN sets b ON near_duplicate(a.sig, b.sig, 0.5) LIMIT 10) s;
 BEGIN;
