@@ -37,11 +37,13 @@ OBJS = \
 	src/clusters/grouping.o \
 	src/clusters/id_places.o \
 	src/clusters/id_table.o \
+	src/clusters/lateral_query.o \
 	src/clusters/ordered_query.o \
 	src/clusters/paged.o \
 	src/clusters/pair_clusters.o \
 	src/clusters/row_ids.o \
 	src/clusters/row_sets.o \
+	src/clusters/row_taker.o \
 	src/collection/lexicon_agg.o \
 	src/collection/word_set_agg.o \
 	src/collection/word_statistics.o \

@@ -6,8 +6,8 @@
  * Under the rule kept what was decided of rows stands whatever comes after
  * them, with one exception: a row that is not kept goes over to a new kept row
  * that is nearer.  So it is enough to look for the old rows that are near to new
- * ones, which the user's query does, given a signature, by an index if there
- * is one; the new rows among themselves are joined.
+ * ones, which the user's query does, given a signature and its scope: by an
+ * index, or by one join with all of them.  The new rows among themselves are joined.
  *
  * Kept old rows come first, by their ids, then the new rows in their order:
  * among these the groups are made as ever.  Old rows that are not kept take no
@@ -26,7 +26,6 @@
 #include <math.h>
 
 #include "catalog/pg_type_d.h"
-#include "executor/spi.h"
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "nodes/nodes.h"
@@ -37,6 +36,7 @@
 #include "base/compat.h"
 #include "clusters/group_rows.h"
 #include "clusters/id_table.h"
+#include "clusters/lateral_query.h"
 #include "clusters/row_sets.h"
 #include "measures/near.h"
 
@@ -44,9 +44,10 @@ PG_FUNCTION_INFO_V1(near_duplicate_clusters_add);
 PG_FUNCTION_INFO_V1(near_duplicate_clusters_add_typed);
 
 #define OLD_HINT \
-	"The query of old rows gives the id, the signature, the representative and, for the rule kept, the similarity to it of those that are near to the signature $1."
+	"The query of old rows gives the id, the signature, the representative and, for the rule kept, the similarity to it of those that are near to the signature $1, then the columns that the new rows have behind the signature, $2 and so on."
 
 #define OLD_COLUMNS		4		/* the rule connected needs no similarity */
+#define BEFORE			1		/* column: the number of the new row's set */
 
 /* An old row that is near to a new one. */
 typedef struct Meeting
@@ -67,12 +68,12 @@ typedef struct AddedRows
 {
 	RowSets		rows;			/* the new ones; must be first */
 	GroupRule	rule;
-	int			ncolumns;		/* of what the look-up gives */
-	IdTable		signatures;		/* those that were looked up */
-	MemoryContext context;		/* of all of this */
-	SPIPlanPtr	look_up;
-	TypedColumn columns[OLD_COLUMNS];	/* of what it gives */
-	TupleTableSlot *found;		/* a row of that; NULL: none was asked for */
+	const char *query;			/* of old rows */
+	IdTable		sets;			/* that it is asked with: what is_first() makes
+								 * of them */
+	PagedArray	first;			/* uint32: the first row with each */
+	Tuplestorestate *asked;		/* they and their scopes, for the query */
+	TupleDesc	asked_desc;
 	IdTable		kept;			/* old rows that are kept, or represent */
 	PagedArray	meetings;		/* Meeting: with these */
 	uint64		nmeetings;
@@ -82,7 +83,23 @@ typedef struct AddedRows
 	uint64		nother_meetings;
 } AddedRows;
 
-/* Looking up */
+/* What the query of old rows gives for new ones. */
+typedef struct FoundRows
+{
+	RowTaker	taker;			/* must be first */
+	AddedRows  *added;
+	int			ncolumns;
+	TypedColumn columns[OLD_COLUMNS];
+	TypedColumn *scope;			/* an old row's, as the new rows have it */
+	Datum	   *values;			/* of the scope */
+	bool	   *nulls;
+	MemoryContext context;		/* of the following */
+	int64		number;			/* of the set that was read last; -1: none */
+	Signature  *set;
+	uint64		set_scope;
+} FoundRows;
+
+/* Looking for old rows */
 
 static void
 keep_meeting(PagedArray *meetings, uint64 *n, Meeting meeting)
@@ -107,25 +124,71 @@ meet_other(AddedRows *added, Datum id, Meeting meeting, double similarity)
 	keep_meeting(&added->other_meetings, &added->nother_meetings, meeting);
 }
 
-/* Takes note of row i of what was found for a new row. */
+/* Reads the set of that number. */
 static void
-meet_found(AddedRows *added, uint64 i, const Signature *sig, uint32 new)
+read_set(FoundRows *found, int64 number)
 {
-	Meeting		meeting = {.new = new};
+	Signature  *key;
+	Size		len;
+	MemoryContext old;
+
+	if (number == found->number)
+		return;
+	key = (Signature *) DatumGetPointer(id_table_id(&found->added->sets, number));
+	len = VARSIZE(key) - sizeof(uint64);
+	MemoryContextReset(found->context);
+	old = MemoryContextSwitchTo(found->context);
+	found->set = palloc(len);
+	memcpy(found->set, key, len);
+	SET_VARSIZE(found->set, len);
+	memcpy(&found->set_scope, (char *) key + len, sizeof(uint64));
+	found->number = number;
+	MemoryContextSwitchTo(old);
+}
+
+/* Whether an old row is in the scope of the set. */
+static bool
+same_scope(FoundRows *found, TupleTableSlot *slot)
+{
+	RowSets    *rows = &found->added->rows;
+
+	if (rows->nscope == 0)
+		return true;
+	for (int i = 0; i < rows->nscope; i++)
+		found->values[i] = typed_value(&found->scope[i], slot,
+									   &found->nulls[i]);
+	return row_sets_scope(rows, found->values, found->nulls) ==
+		found->set_scope;
+}
+
+/* RowTaker.row: takes note of an old row that was found for a new one. */
+static void
+meet_found(RowTaker *taker, TupleTableSlot *slot)
+{
+	FoundRows  *found = (FoundRows *) taker;
+	AddedRows  *added = found->added;
+	Meeting		meeting;
 	bool		nulls[OLD_COLUMNS] = {0};
 	Datum		values[OLD_COLUMNS] = {0};
 	const Signature *old;
 
-	ExecStoreHeapTuple(SPI_tuptable->vals[i], added->found, false);
-	for (int column = 0; column < added->ncolumns; column++)
-		values[column] = typed_value(&added->columns[column], added->found,
+	CHECK_FOR_INTERRUPTS();
+	slot_getallattrs(slot);
+	for (int column = 0; column < found->ncolumns; column++)
+		values[column] = typed_value(&found->columns[column], slot,
 									 &nulls[column]);
-	if (nulls[0] || nulls[1] || nulls[2])
+	read_set(found, DatumGetInt64(slot->tts_values[0]));
+	if (nulls[0] || nulls[1] || nulls[2] || !same_scope(found, slot))
 		return;
 	old = DatumGetSignature(values[1]);
-	if (!signatures_near(sig, old, added->rows.threshold, added->rows.measure))
+	/* within a scope, sets of different makings have nothing in common */
+	if (added->rows.nscope > 0 && !making_equal(&found->set->making, &old->making))
 		return;
-	meeting.similarity = signatures_value(sig, old, added->rows.measure);
+	if (!signatures_near(found->set, old, added->rows.threshold,
+						 added->rows.measure))
+		return;
+	meeting.new = *(const uint32 *) paged_at(&added->first, found->number);
+	meeting.similarity = signatures_value(found->set, old, added->rows.measure);
 	if (added->rule == RULE_CONNECTED ||
 		id_table_same(&added->kept, values[0], values[2]))
 	{
@@ -137,64 +200,121 @@ meet_found(AddedRows *added, uint64 i, const Signature *sig, uint32 new)
 				   nulls[3] ? -get_float8_infinity() : DatumGetFloat8(values[3]));
 }
 
-/* Makes ready to read what the query of old rows gives. */
+/* Makes ready to read the scope of old rows: their last columns. */
 static void
-begin_found(AddedRows *added)
+begin_found_scope(FoundRows *found, TupleDesc desc)
+{
+	RowSets    *rows = &found->added->rows;
+	int			first = Max(desc->natts - BEFORE - rows->nscope,
+							found->ncolumns);
+
+	found->scope = palloc(rows->nscope * sizeof(TypedColumn));
+	found->values = palloc(rows->nscope * sizeof(Datum));
+	found->nulls = palloc(rows->nscope * sizeof(bool));
+	for (int i = 0; i < rows->nscope; i++)
+		found->scope[i] = typed_column(desc, BEFORE, first + i + 1,
+									   rows->scope[i].att->atttypid,
+									   "a column of the scope", OLD_HINT);
+}
+
+/* RowTaker.begin: makes ready to read what the query of old rows gives. */
+static void
+begin_found(RowTaker *taker, TupleDesc desc)
 {
 	static const char *const what[] = {
 		"the id", "the signature", "the representative", "the similarity"
 	};
+	FoundRows  *found = (FoundRows *) taker;
+	RowSets    *rows = &found->added->rows;
 	Oid			types[] = {
-		added->rows.ids.type, added->rows.signature_type,
-		added->rows.ids.type, FLOAT8OID
+		rows->ids.type, rows->signature_type, rows->ids.type, FLOAT8OID
 	};
-	MemoryContext old = MemoryContextSwitchTo(added->context);
-	TupleDesc	desc = CreateTupleDescCopy(SPI_tuptable->tupdesc);
 
-	for (int i = 0; i < added->ncolumns; i++)
-		added->columns[i] = typed_column(desc, i + 1, types[i], what[i],
-										 OLD_HINT);
-	added->found = MakeSingleTupleTableSlot(desc, &TTSOpsHeapTuple);
-	MemoryContextSwitchTo(old);
+	for (int i = 0; i < found->ncolumns; i++)
+		found->columns[i] = typed_column(desc, BEFORE, i + 1, types[i],
+										 what[i], OLD_HINT);
+	begin_found_scope(found, desc);
 }
 
-/* RowSets.added: looks for old rows that are near to a new one. */
+/* Looks for old rows that are near to new ones. */
 static void
-look_up(RowSets *rows, const Signature *sig, uint32 row)
+look_up(AddedRows *added)
+{
+	FoundRows	found = {
+		.taker = {.begin = begin_found, .row = meet_found},
+		.added = added,
+		.ncolumns = added->rule == RULE_KEPT ? OLD_COLUMNS : OLD_COLUMNS - 1,
+		.context = AllocSetContextCreate(CurrentMemoryContext, "set of a new row",
+										 ALLOCSET_DEFAULT_SIZES),
+		.number = -1
+	};
+
+	lateral_query_run(added->query, added->asked_desc, added->asked,
+					  &found.taker);
+	tuplestore_end(added->asked);
+	MemoryContextDelete(found.context);
+}
+
+/* RowSets.begun: what the query of old rows is asked with is known. */
+static void
+begin_asked(RowSets *rows)
 {
 	AddedRows  *added = (AddedRows *) rows;
-	Datum		value = PointerGetDatum(sig);
-	uint32		known = added->signatures.n;
+	TupleDesc	desc = lateral_query_desc(1 + rows->nscope);
 
-	if (id_table_number(&added->signatures, value) < known)
-		return;
-	if (SPI_execute_plan(added->look_up, &value, NULL, true, 0) != SPI_OK_SELECT)
-		elog(ERROR, "look-up of old rows failed");
-	if (added->found == NULL)
-		begin_found(added);
-	for (uint64 i = 0; i < SPI_processed; i++)
+	TupleDescInitEntry(desc, 2, NULL, rows->signature_type, -1, 0);
+	for (int i = 0; i < rows->nscope; i++)
 	{
-		CHECK_FOR_INTERRUPTS();
-		meet_found(added, i, sig, row);
+		Form_pg_attribute att = rows->scope[i].att;
+
+		TupleDescInitEntry(desc, i + 3, NULL, att->atttypid, att->atttypmod, 0);
+		TupleDescInitEntryCollation(desc, i + 3, att->attcollation);
 	}
-	ExecClearTuple(added->found);
-	SPI_freetuptable(SPI_tuptable);
+	lateral_query_check(added->query, desc, OLD_HINT);
+	added->asked_desc = desc;
+	added->asked = tuplestore_begin_heap(true, false,
+										 rows->memory / 8 / 1024);
 }
 
-static void
-begin_look_up(AddedRows *added, const char *query)
+/*
+ * Whether it is the first row with a set, in its scope.  They are kept together:
+ * the signature as it is but for its length, and the number of the scope.
+ */
+static bool
+is_first(AddedRows *added, const Signature *sig, uint64 scope)
 {
-	Oid			type = added->rows.signature_type;
+	Size		len = VARSIZE(sig);
+	char	   *key = palloc(len + sizeof(scope));
+	uint32		known = added->sets.n;
 
-	/* one plan for all: planning takes as long as a look-up */
-	added->look_up = SPI_prepare_cursor(query, 1, &type,
-										CURSOR_OPT_GENERIC_PLAN |
-										CURSOR_OPT_NO_SCROLL);
-	if (added->look_up == NULL || !SPI_is_cursor_plan(added->look_up))
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("statement is not a query that only reads"),
-				 errhint(OLD_HINT)));
+	memcpy(key, sig, len);
+	memcpy(key + len, &scope, sizeof(scope));
+	SET_VARSIZE(key, len + sizeof(scope));
+	return id_table_number(&added->sets, PointerGetDatum(key)) == known;
+}
+
+/* RowSets.added: puts a new row where the query of old rows is asked for it. */
+static void
+ask(RowSets *rows, const Signature *sig, uint32 row, const Datum *scope,
+	const bool *nulls)
+{
+	AddedRows  *added = (AddedRows *) rows;
+	uint32		number = added->sets.n;
+	int			n = added->asked_desc->natts;
+	Datum	   *values;
+	bool	   *isnull;
+
+	if (!is_first(added, sig, row_sets_scope(rows, scope, nulls)))
+		return;
+	paged_resize(&added->first, (uint64) number + 1);
+	*(uint32 *) paged_change(&added->first, number) = row;
+	values = palloc(n * sizeof(Datum));
+	isnull = palloc0(n * sizeof(bool));
+	values[0] = Int64GetDatum(number);
+	values[1] = PointerGetDatum(sig);
+	memcpy(values + 2, scope, rows->nscope * sizeof(Datum));
+	memcpy(isnull + 2, nulls, rows->nscope * sizeof(bool));
+	tuplestore_putvalues(added->asked, added->asked_desc, values, isnull);
 }
 
 /* Deciding */
@@ -367,8 +487,8 @@ begin_added(AddedRows *added, Oid id_type)
 {
 	size_t		share = added->rows.memory / 32;
 
-	added->context = CurrentMemoryContext;
-	id_table_begin(&added->signatures, added->rows.signature_type, share * 8);
+	id_table_begin(&added->sets, BYTEAOID, share * 4);
+	paged_init(&added->first, sizeof(uint32), share);
 	id_table_begin(&added->kept, id_type, share);
 	id_table_begin(&added->others, id_type, share);
 	paged_init(&added->meetings, sizeof(Meeting), share);
@@ -392,23 +512,20 @@ static Datum
 clusters_add(FunctionCallInfo fcinfo, int first, Oid id_type)
 {
 	AddedRows	added = {
-		.rows = {.added = look_up},
-		.rule = rule_require(PG_GETARG_TEXT_PP(first + 4))
+		.rows = {.begun = begin_asked, .added = ask},
+		.rule = rule_require(PG_GETARG_TEXT_PP(first + 4)),
+		.query = text_to_cstring(PG_GETARG_TEXT_PP(first + 1))
 	};
 	Grouping   *grouping;
 	RowIds		olds;
 
-	added.ncolumns = added.rule == RULE_KEPT ? OLD_COLUMNS : OLD_COLUMNS - 1;
 	InitMaterializedSRF(fcinfo, 0);
 	row_sets_begin(&added.rows, fcinfo, first + 2, id_type);
 	begin_added(&added, id_type);
-	if (SPI_connect() != SPI_OK_CONNECT)
-		elog(ERROR, "SPI_connect failed");
-	begin_look_up(&added, text_to_cstring(PG_GETARG_TEXT_PP(first + 1)));
 	row_sets_read(&added.rows, text_to_cstring(PG_GETARG_TEXT_PP(first)));
-	if (SPI_finish() != SPI_OK_FINISH)
-		elog(ERROR, "SPI_finish failed");
-	id_table_end(&added.signatures);
+	look_up(&added);
+	id_table_end(&added.sets);
+	paged_free(&added.first);
 	row_ids_begin(&olds, id_type, added.rows.memory / 16);
 	grouping = group_added(&added, &olds, added.rows.memory);
 	decide_others(&added, grouping, olds.n);

@@ -6,10 +6,6 @@
  * its first column after all that it sorts by itself.  That is done on
  * its parsed form, where it costs nothing if an index has that order already.
  *
- * The query is run here, not by SPI, which would not let its parsed form be
- * changed; as SPI does for a function that changes nothing, with the snapshot
- * of the statement that calls.
- *
  * Portions Copyright (c) 2026, the neardup developers
  *
  * src/clusters/ordered_query.c
@@ -26,12 +22,10 @@
 #include "parser/parse_clause.h"
 #include "parser/parse_coerce.h"
 #include "parser/parse_oper.h"
-#include "tcop/dest.h"
 #include "tcop/tcopprot.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 #include "utils/varlena.h"
-#include "utils/snapmgr.h"
 
 #include "base/compat.h"
 #include "clusters/ordered_query.h"
@@ -75,8 +69,10 @@ analyze(const char *text)
 {
 	List	   *statements;
 	List	   *queries;
+	ErrorContextCallback errors;
 
 	require_no_name(text);
+	query_errors_begin(&errors, text);
 	statements = pg_parse_query(text);
 	if (list_length(statements) != 1)
 		ereport(ERROR,
@@ -88,6 +84,7 @@ analyze(const char *text)
 	if (list_length(queries) != 1)
 		require_select(queries == NIL ? makeNode(Query) : linitial(queries));
 	require_select(linitial_node(Query, queries));
+	query_errors_end(&errors);
 	return linitial_node(Query, queries);
 }
 
@@ -125,84 +122,16 @@ sort_by(Query *query, TargetEntry *entry)
 	query->sortClause = lappend(query->sortClause, clause);
 }
 
-/* Rows go to the taker */
-
-typedef struct TakerReceiver
-{
-	DestReceiver pub;
-	RowTaker   *taker;
-	MemoryContext context;		/* of the caller */
-	MemoryContext per_row;
-} TakerReceiver;
-
-static void
-receive_startup(DestReceiver *self, int operation, TupleDesc desc)
-{
-	TakerReceiver *receiver = (TakerReceiver *) self;
-	MemoryContext old = MemoryContextSwitchTo(receiver->context);
-
-	receiver->taker->begin(receiver->taker, desc);
-	MemoryContextSwitchTo(old);
-}
-
-static bool
-receive_row(TupleTableSlot *slot, DestReceiver *self)
-{
-	TakerReceiver *receiver = (TakerReceiver *) self;
-	MemoryContext old = MemoryContextSwitchTo(receiver->per_row);
-
-	receiver->taker->row(receiver->taker, slot);
-	MemoryContextSwitchTo(old);
-	MemoryContextReset(receiver->per_row);
-	return true;
-}
-
-static void
-receive_nothing(DestReceiver *self)
-{
-}
-
-/* Runs a plan to its end. */
-static void
-run_plan(PlannedStmt *plan, const char *text, DestReceiver *dest)
-{
-	QueryDesc  *desc;
-
-	PushActiveSnapshot(GetActiveSnapshot());
-	desc = CreateQueryDesc(plan, text, GetActiveSnapshot(), InvalidSnapshot,
-						   dest, NULL, NULL, 0);
-	ExecutorStart(desc, 0);
-	executor_run_to_end(desc);
-	ExecutorFinish(desc);
-	ExecutorEnd(desc);
-	FreeQueryDesc(desc);
-	PopActiveSnapshot();
-}
-
 /* See ordered_query.h */
 void
 ordered_query_run(const char *text, int columns, RowTaker *taker)
 {
-	MemoryContext caller = CurrentMemoryContext;
-	MemoryContext context = AllocSetContextCreate(caller, "ordered query",
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
+												  "ordered query",
 												  ALLOCSET_DEFAULT_SIZES);
-	TakerReceiver receiver = {
-		.pub = {
-			.receiveSlot = receive_row,
-			.rStartup = receive_startup,
-			.rShutdown = receive_nothing,
-			.rDestroy = receive_nothing,
-			.mydest = DestNone
-		},
-		.taker = taker,
-		.context = caller
-	};
-	Query	   *query;
+	MemoryContext caller = MemoryContextSwitchTo(context);
+	Query	   *query = analyze(text);
 
-	MemoryContextSwitchTo(context);
-	receiver.per_row = AllocSetContextCreate(context, "row of a query",
-											 ALLOCSET_DEFAULT_SIZES);
-	query = analyze(text);
 	for (int n = 1; n <= columns; n++)
 	{
 		TargetEntry *entry = result_column(query, n);
@@ -210,9 +139,8 @@ ordered_query_run(const char *text, int columns, RowTaker *taker)
 		if (entry != NULL)
 			sort_by(query, entry);
 	}
-	run_plan(pg_plan_query(query, text, CURSOR_OPT_PARALLEL_OK, NULL), text,
-			 &receiver.pub);
 	MemoryContextSwitchTo(caller);
+	row_taker_run(taker, query, text, NULL);
 	MemoryContextDelete(context);
 }
 
@@ -220,22 +148,22 @@ ordered_query_run(const char *text, int columns, RowTaker *taker)
 
 /* See ordered_query.h */
 TypedColumn
-typed_column(TupleDesc desc, AttrNumber attno, Oid type, const char *what,
-			 const char *hint)
+typed_column(TupleDesc desc, int before, AttrNumber attno, Oid type,
+			 const char *what, const char *hint)
 {
-	TypedColumn column = {.attno = attno};
+	TypedColumn column = {.attno = before + attno};
 	Form_pg_attribute att;
 	Node	   *var;
 	Node	   *cast;
 
-	if (attno > desc->natts)
+	if (column.attno > desc->natts)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_COLUMN_DEFINITION),
-				 errmsg("query has %d columns, and none for %s", desc->natts,
-						what),
+				 errmsg("query has %d columns, and none for %s",
+						desc->natts - before, what),
 				 errhint("%s", hint)));
-	att = TupleDescAttr(desc, attno - 1);
-	var = (Node *) makeVar(1, attno, att->atttypid, att->atttypmod,
+	att = TupleDescAttr(desc, column.attno - 1);
+	var = (Node *) makeVar(1, column.attno, att->atttypid, att->atttypmod,
 						   att->attcollation, 0);
 	cast = coerce_to_target_type(NULL, var, att->atttypid, type, -1,
 								 COERCION_ASSIGNMENT, COERCE_IMPLICIT_CAST,

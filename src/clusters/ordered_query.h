@@ -9,19 +9,9 @@
 #ifndef NEARDUP_ORDERED_QUERY_H
 #define NEARDUP_ORDERED_QUERY_H
 
-#include "executor/tuptable.h"
 #include "nodes/execnodes.h"
 
-/*
- * Who takes the rows.  begin is told what columns there are; both are called
- * in the memory context that ordered_query_run() was called in, except that
- * row's is one that is reset after each row.
- */
-typedef struct RowTaker
-{
-	void		(*begin) (struct RowTaker *taker, TupleDesc desc);
-	void		(*row) (struct RowTaker *taker, TupleTableSlot *slot);
-} RowTaker;
+#include "clusters/row_taker.h"
 
 /*
  * Runs a query that only reads, as the statement sees the tables that this is
@@ -40,12 +30,13 @@ typedef struct TypedColumn
 } TypedColumn;
 
 /*
- * Makes ready to read a column as that type; raises DATATYPE_MISMATCH, with
+ * Makes ready to read a column of the query, whose columns begin behind others,
+ * as that type; raises DATATYPE_MISMATCH, with
  * the hint, if it cannot be assigned to it, and INVALID_COLUMN_DEFINITION if
  * there is no such column; `what` says what it holds.
  */
-extern TypedColumn typed_column(TupleDesc desc, AttrNumber attno, Oid type,
-								const char *what, const char *hint);
+extern TypedColumn typed_column(TupleDesc desc, int before, AttrNumber attno,
+								Oid type, const char *what, const char *hint);
 
 /* Its value, in the current memory context. */
 extern Datum typed_value(const TypedColumn *column, TupleTableSlot *slot,

@@ -50,7 +50,7 @@ scope_column(TupleDesc desc, AttrNumber attno)
 	Form_pg_attribute att = TupleDescAttr(desc, attno - 1);
 	TypeCacheEntry *type = lookup_type_cache(att->atttypid,
 											 TYPECACHE_HASH_EXTENDED_PROC);
-	ScopeColumn column = {.attno = attno, .collation = att->attcollation};
+	ScopeColumn column = {.att = palloc(ATTRIBUTE_FIXED_PART_SIZE)};
 
 	if (!OidIsValid(type->hash_extended_proc))
 		ereport(ERROR,
@@ -59,6 +59,7 @@ scope_column(TupleDesc desc, AttrNumber attno)
 						attno, format_type_be(att->atttypid)),
 				 errdetail("Rows are compared where they are equal in all columns behind the signature."),
 				 errhint(QUERY_HINT)));
+	memcpy(column.att, att, ATTRIBUTE_FIXED_PART_SIZE);
 	fmgr_info(type->hash_extended_proc, &column.hash);
 	return column;
 }
@@ -68,11 +69,6 @@ begin_scope(RowSets *rows, TupleDesc desc)
 {
 	if (desc->natts <= 2)
 		return;
-	if (rows->added != NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("query of new rows has %d columns", desc->natts),
-				 errhint(QUERY_HINT)));
 	if (!pg_strong_random(&rows->secret, sizeof(rows->secret)))
 		ereport(ERROR,
 				(errcode(ERRCODE_INTERNAL_ERROR),
@@ -83,21 +79,20 @@ begin_scope(RowSets *rows, TupleDesc desc)
 		rows->scope[i] = scope_column(desc, i + 3);
 }
 
-/* A number that rows of one scope have in common. */
-static uint64
-scope_hash(RowSets *rows, TupleTableSlot *slot)
+/* See row_sets.h */
+uint64
+row_sets_scope(RowSets *rows, const Datum *values, const bool *nulls)
 {
 	uint64		hash = rows->secret;
 
 	for (int i = 0; i < rows->nscope; i++)
 	{
 		ScopeColumn *column = &rows->scope[i];
-		bool		isnull;
-		Datum		value = slot_getattr(slot, column->attno, &isnull);
 
-		if (!isnull)
+		if (!nulls[i])
 			hash ^= DatumGetUInt64(FunctionCall2Coll(&column->hash,
-													 column->collation, value,
+													 column->att->attcollation,
+													 values[i],
 													 UInt64GetDatum(rows->secret)));
 		hash = mix64(hash + 1);
 	}
@@ -112,10 +107,12 @@ begin_rows(RowTaker *taker, TupleDesc desc)
 	RowSets *rows = (RowSets *) taker;
 
 	/* first what tells that the id has been forgotten */
-	rows->signature = typed_column(desc, 2, rows->signature_type,
+	rows->signature = typed_column(desc, 0, 2, rows->signature_type,
 								   "the signature", QUERY_HINT);
-	rows->id = typed_column(desc, 1, rows->ids.type, "the id", ID_HINT);
+	rows->id = typed_column(desc, 0, 1, rows->ids.type, "the id", ID_HINT);
 	begin_scope(rows, desc);
+	if (rows->begun != NULL)
+		rows->begun(rows);
 }
 
 /* Raises an error if signatures of that kind cannot be kept apart. */
@@ -164,12 +161,18 @@ add_row(RowTaker *taker, TupleTableSlot *slot)
 	if (!isnull)
 	{
 		const Signature *sig = DatumGetSignature(value);
+		const Datum *scope;
+		const bool *nulls;
 
+		slot_getallattrs(slot);
+		scope = slot->tts_values + 2;
+		nulls = slot->tts_isnull + 2;
 		note_making(rows, sig);
 		if (rows->added != NULL)
-			rows->added(rows, sig, rows->ids.n - 1);
+			rows->added(rows, sig, rows->ids.n - 1, scope, nulls);
 		set = rows->nscope > 0 ?
-			signature_as_scoped_set(sig, scope_hash(rows, slot), &n) :
+			signature_as_scoped_set(sig, row_sets_scope(rows, scope, nulls),
+									&n) :
 			signature_as_set(sig, rows->kind, rows->measure, &n);
 	}
 	setjoin_add(rows->join, SIDE_OUTER, set, n, "", 0);

@@ -22,8 +22,7 @@
 /* A column that rows have to agree in to be compared. */
 typedef struct ScopeColumn
 {
-	AttrNumber	attno;
-	Oid			collation;
+	Form_pg_attribute att;		/* in the query */
 	FmgrInfo	hash;
 } ScopeColumn;
 
@@ -45,9 +44,13 @@ typedef struct RowSets
 	Making		making;			/* of the first signature */
 	bool		made;			/* there was one */
 
-	/* Called, if it is set, for each row with its signature and number. */
+	/*
+	 * Called, if they are set, when the columns of the scope are known, and for
+	 * each row with its signature, its number and its values of these columns
+	 */
+	void		(*begun) (struct RowSets *rows);
 	void		(*added) (struct RowSets *rows, const Signature *sig,
-						  uint32 row);
+						  uint32 row, const Datum *scope, const bool *nulls);
 } RowSets;
 
 /*
@@ -60,6 +63,10 @@ extern void row_sets_begin(RowSets *rows, FunctionCallInfo fcinfo, int first,
 
 /* Reads the rows of a query. */
 extern void row_sets_read(RowSets *rows, const char *query);
+
+/* A number that rows have in common that agree in the columns of the scope. */
+extern uint64 row_sets_scope(RowSets *rows, const Datum *values,
+							 const bool *nulls);
 
 /*
  * Unites rows in a grouping, in which they have their numbers here and

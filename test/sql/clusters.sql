@@ -303,7 +303,46 @@ SELECT scoped_differences('kept'), scoped_differences('connected'),
 SELECT id, representative FROM near_duplicate_clusters(
     $$VALUES (1, shingles('a b c d e f'), 'x'), (2, shingles('a b c d e f'), 'x'), (3, shingles('a b c d e f', 'german'), 'y'),
              (4, shingles('a b c d e f', 'german'), 'y'), (5, shingles('a b c d e f'), 'y')$$, 0.5);
-DROP FUNCTION scoped_differences;
+-- New rows too: in batches, with the scope in the condition or only in what is returned
+CREATE FUNCTION scoped_batches(rule text, condition text, size int) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+    wrong bigint;
+BEGIN
+    TRUNCATE groups;
+    FOR i IN 0 .. 300 / size LOOP
+        CREATE TEMP TABLE added AS SELECT * FROM near_duplicate_clusters_add(
+            format('SELECT id, sig, tenant, part FROM clusters.scoped WHERE id > %s AND id <= %s', i * size, (i + 1) * size),
+            format('SELECT g.id, s.sig, g.representative, g.similarity, s.tenant::numeric, s.part FROM groups g JOIN clusters.scoped s USING (id) WHERE %s; -- of any', condition),
+            0.5, rule => rule);
+        UPDATE groups g SET representative = a.representative FROM added a WHERE rule = 'connected' AND g.representative = a.id;
+        INSERT INTO groups SELECT * FROM added WHERE rule = 'kept' OR id > i * size
+        ON CONFLICT (id) DO UPDATE SET representative = excluded.representative, similarity = excluded.similarity;
+        DROP TABLE added;
+    END LOOP;
+    SELECT count(*) INTO wrong FROM groups g
+    FULL JOIN near_duplicate_clusters('SELECT id, sig, tenant, part FROM clusters.scoped', 0.5, rule => rule) c USING (id)
+    WHERE (g.representative, g.similarity) IS DISTINCT FROM (c.representative, c.similarity);
+    RETURN wrong;
+END $$;
+SELECT rule, scoped_batches(rule, condition, 70) AS wrong
+FROM unnest('{kept, connected}'::text[]) rule,
+     unnest('{near_duplicate(s.sig\, $1\, 0.5) AND s.tenant IS NOT DISTINCT FROM $2 AND s.part = $3,near_duplicate(s.sig\, $1\, 0.5)}'::text[]) condition;
+-- by one join, or by a look-up each
+CREATE INDEX scoped_sig ON scoped USING gin (sig signature_gin_ops (threshold = 0.5)) WITH (fastupdate = off);
+ANALYZE scoped;
+SET enable_seqscan = off;
+SET neardup.enable_join = off;
+SELECT scoped_batches('kept', 'near_duplicate(s.sig, $1, 0.5)', 100) AS wrong;
+RESET neardup.enable_join;
+RESET enable_seqscan;
+-- signatures of different scopes may be of different makings
+SELECT id, representative FROM near_duplicate_clusters_add(
+    $$VALUES (3, shingles('a b c d e f'), 'x'), (4, shingles('a b c d e f', 'german'), 'y'), (5, shingles('a b c d e f'), NULL)$$,
+    $$VALUES (1, shingles('a b c d e f'), 1, NULL::float8, 'x'), (2, shingles('a b c d e f', 'german'), 2, NULL, 'y')$$, 0.5);
+SELECT * FROM near_duplicate_clusters_add('SELECT id, sig, tenant FROM scoped', 'SELECT id, sig, id, 1 FROM scoped WHERE sig = $1', 0.5);
+SELECT * FROM near_duplicate_clusters_add('SELECT id, sig, tenant FROM scoped', 'SELECT id, sig, id, 1, ''x''::text FROM scoped', 0.5);
+SELECT * FROM near_duplicate_clusters_add('SELECT id, sig, tenant FROM scoped', 'SELECT id, sig, id, 1, $3 FROM scoped', 0.5);
+DROP FUNCTION scoped_differences, scoped_batches;
 DROP TABLE scoped;
 
 -- None, one, and as many equal rows as one may have
@@ -343,7 +382,7 @@ SELECT * FROM near_duplicate_clusters('clusters."few"', 0.6);
 SELECT * FROM near_duplicate_clusters_of_pairs('few');
 SELECT * FROM near_duplicate_clusters('SELECT id, sig, point(1, 2) FROM few', 0.6);
 SELECT * FROM near_duplicate_clusters('SELECT id, minhash(sig), id % 2 FROM few', 0.6);
-SELECT * FROM near_duplicate_clusters_add('SELECT id, sig, id % 2 FROM few', 'SELECT id, sig, id, 1 FROM few WHERE false AND sig = $1', 0.6);
+SELECT * FROM near_duplicate_clusters_add('SELECT id, sig FROM few', 'SELECT id, sig, id, 1 FROM few WHERE sig = $2', 0.6);
 SELECT * FROM near_duplicate_clusters('DELETE FROM few RETURNING id, sig', 0.6);
 SELECT * FROM near_duplicate_clusters('WITH d AS (DELETE FROM few RETURNING id, sig) TABLE d', 0.6);
 SELECT * FROM near_duplicate_clusters('CHECKPOINT', 0.6);

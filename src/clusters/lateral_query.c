@@ -1,0 +1,180 @@
+/*
+ * lateral_query.c
+ *		A query with parameters, run once for many rows of their values.
+ *
+ * SELECT ... WHERE near_duplicate(sig, $1, 0.8) can be run for each value there
+ * is: a look-up each.  Or all of them are joined with what it reads.  Which is
+ * cheaper the planner knows best; so the query is put behind the rows of values,
+ *
+ *		SELECT number, old.* FROM values, LATERAL (query) AS old
+ *
+ * where its parameters are columns of these.  The query is put there in its
+ * parsed form: it may end in a comment or a semicolon.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/clusters/lateral_query.c
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type_d.h"
+#include "nodes/makefuncs.h"
+#include "parser/parse_expr.h"
+#include "parser/parse_node.h"
+#include "tcop/tcopprot.h"
+#include "utils/builtins.h"
+#include "utils/memutils.h"
+
+#include "base/compat.h"
+#include "clusters/lateral_query.h"
+
+/* Nobody else has tables of that name. */
+#define VALUES_NAME		"near-duplicate clusters: new rows"
+
+/* See lateral_query.h */
+TupleDesc
+lateral_query_desc(int n)
+{
+	TupleDesc	desc = CreateTemplateTupleDesc(n + 1);
+
+	TupleDescInitEntry(desc, 1, "number", INT8OID, -1, 0);
+	return desc;
+}
+
+/* The query as it is written. */
+static SelectStmt *
+parse(const char *text, const char *hint)
+{
+	List	   *statements = pg_parse_query(text);
+
+	if (list_length(statements) != 1 ||
+		!IsA(linitial_node(RawStmt, statements)->stmt, SelectStmt))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("statement is not a query that only reads"),
+				 errhint("%s", hint)));
+	return (SelectStmt *) linitial_node(RawStmt, statements)->stmt;
+}
+
+/* See lateral_query.h */
+void
+lateral_query_check(const char *text, TupleDesc desc, const char *hint)
+{
+	RawStmt    *statement = makeNode(RawStmt);
+	Oid		   *types = palloc(desc->natts * sizeof(Oid));
+	Query	   *query;
+	ErrorContextCallback errors;
+
+	for (int i = 1; i < desc->natts; i++)
+		types[i - 1] = TupleDescAttr(desc, i)->atttypid;
+	query_errors_begin(&errors, text);
+	statement->stmt = (Node *) parse(text, hint);
+	query = linitial_node(Query,
+						  pg_analyze_and_rewrite_fixedparams(statement, text,
+															 types,
+															 desc->natts - 1,
+															 NULL));
+	if (query->commandType != CMD_SELECT || query->hasModifyingCTE)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("statement is not a query that only reads"),
+				 errhint("%s", hint)));
+	query_errors_end(&errors);
+}
+
+/* p_paramref_hook: a parameter is a column of the values. */
+static Node *
+parameter_column(ParseState *pstate, ParamRef *param)
+{
+	TupleDesc	desc = pstate->p_ref_hook_state;
+	ColumnRef  *column = makeNode(ColumnRef);
+
+	if (param->number < 1 || param->number >= desc->natts)
+		return NULL;			/* the server raises */
+	column->fields = list_make2(makeString(VALUES_NAME),
+								makeString(psprintf("$%d", param->number)));
+	column->location = param->location;
+	return transformExpr(pstate, (Node *) column, pstate->p_expr_kind);
+}
+
+static void
+set_up_parser(ParseState *pstate, void *desc)
+{
+	pstate->p_paramref_hook = parameter_column;
+	pstate->p_ref_hook_state = desc;
+}
+
+static ResTarget *
+target(List *fields)
+{
+	ResTarget  *target = makeNode(ResTarget);
+	ColumnRef  *column = makeNode(ColumnRef);
+
+	column->fields = fields;
+	column->location = -1;
+	target->val = (Node *) column;
+	target->location = -1;
+	return target;
+}
+
+/* SELECT number, old.* FROM values, LATERAL (query) AS old */
+static RawStmt *
+behind_values(SelectStmt *query)
+{
+	RawStmt    *statement = makeNode(RawStmt);
+	SelectStmt *select = makeNode(SelectStmt);
+	RangeSubselect *subselect = makeNode(RangeSubselect);
+
+	subselect->lateral = true;
+	subselect->subquery = (Node *) query;
+	subselect->alias = makeAlias("old", NIL);
+	select->targetList = list_make2(target(list_make2(makeString(VALUES_NAME),
+													  makeString("number"))),
+									target(list_make2(makeString("old"),
+													  makeNode(A_Star))));
+	select->fromClause = list_make2(makeRangeVar(NULL, VALUES_NAME, -1),
+									subselect);
+	statement->stmt = (Node *) select;
+	return statement;
+}
+
+/* The store as a table that queries know by its name. */
+static QueryEnvironment *
+environment_of(TupleDesc desc, Tuplestorestate *store)
+{
+	QueryEnvironment *environment = create_queryEnv();
+	EphemeralNamedRelation values = palloc0(sizeof(EphemeralNamedRelationData));
+
+	for (int i = 1; i < desc->natts; i++)
+		namestrcpy(&TupleDescAttr(desc, i)->attname, psprintf("$%d", i));
+	values->md.name = VALUES_NAME;
+	values->md.tupdesc = desc;
+	values->md.enrtype = ENR_NAMED_TUPLESTORE;
+	values->md.enrtuples = tuplestore_tuple_count(store);
+	values->reldata = store;
+	register_ENR(environment, values);
+	return environment;
+}
+
+/* See lateral_query.h */
+void
+lateral_query_run(const char *text, TupleDesc desc, Tuplestorestate *store,
+				  RowTaker *taker)
+{
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
+												  "lateral query",
+												  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext caller = MemoryContextSwitchTo(context);
+	QueryEnvironment *environment = environment_of(desc, store);
+	ErrorContextCallback errors;
+	List	   *queries;
+
+	query_errors_begin(&errors, text);
+	queries = pg_analyze_and_rewrite_withcb(behind_values(parse(text, "")),
+											text, set_up_parser, desc,
+											environment);
+	query_errors_end(&errors);
+	MemoryContextSwitchTo(caller);
+	row_taker_run(taker, linitial_node(Query, queries), text, environment);
+	MemoryContextDelete(context);
+}

@@ -1,0 +1,137 @@
+/*
+ * row_taker.c
+ *		The rows of a parsed query, one by one.
+ *
+ * The query is run here, not by SPI, which would not let its parsed form be
+ * changed; as SPI does for a function that changes nothing, with the snapshot
+ * of the statement that calls.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/clusters/row_taker.c
+ */
+#include "postgres.h"
+
+#include "executor/executor.h"
+#include "tcop/dest.h"
+#include "tcop/tcopprot.h"
+#include "utils/memutils.h"
+#include "utils/snapmgr.h"
+
+#include "base/compat.h"
+#include "clusters/row_taker.h"
+
+/* Errors */
+
+static void
+point_into_text(void *text)
+{
+	int			place = geterrposition();
+
+	if (place <= 0)
+		return;
+	errposition(0);
+	internalerrposition(place);
+	internalerrquery(text);
+}
+
+/* See row_taker.h */
+void
+query_errors_begin(ErrorContextCallback *errors, const char *text)
+{
+	errors->callback = point_into_text;
+	errors->arg = unconstify(char *, text);
+	errors->previous = error_context_stack;
+	error_context_stack = errors;
+}
+
+/* See row_taker.h */
+void
+query_errors_end(ErrorContextCallback *errors)
+{
+	error_context_stack = errors->previous;
+}
+
+/* Rows */
+
+typedef struct TakerReceiver
+{
+	DestReceiver pub;
+	RowTaker   *taker;
+	MemoryContext context;		/* of the caller */
+	MemoryContext per_row;
+} TakerReceiver;
+
+static void
+receive_startup(DestReceiver *self, int operation, TupleDesc desc)
+{
+	TakerReceiver *receiver = (TakerReceiver *) self;
+	MemoryContext old = MemoryContextSwitchTo(receiver->context);
+
+	receiver->taker->begin(receiver->taker, desc);
+	MemoryContextSwitchTo(old);
+}
+
+static bool
+receive_row(TupleTableSlot *slot, DestReceiver *self)
+{
+	TakerReceiver *receiver = (TakerReceiver *) self;
+	MemoryContext old = MemoryContextSwitchTo(receiver->per_row);
+
+	receiver->taker->row(receiver->taker, slot);
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(receiver->per_row);
+	return true;
+}
+
+static void
+receive_nothing(DestReceiver *self)
+{
+}
+
+/* Runs a plan to its end. */
+static void
+run_plan(PlannedStmt *plan, const char *text, QueryEnvironment *environment,
+		 DestReceiver *dest)
+{
+	QueryDesc  *desc;
+
+	PushActiveSnapshot(GetActiveSnapshot());
+	desc = CreateQueryDesc(plan, text, GetActiveSnapshot(), InvalidSnapshot,
+						   dest, NULL, environment, 0);
+	ExecutorStart(desc, 0);
+	executor_run_to_end(desc);
+	ExecutorFinish(desc);
+	ExecutorEnd(desc);
+	FreeQueryDesc(desc);
+	PopActiveSnapshot();
+}
+
+/* See row_taker.h */
+void
+row_taker_run(RowTaker *taker, Query *query, const char *text,
+			  QueryEnvironment *environment)
+{
+	MemoryContext caller = CurrentMemoryContext;
+	MemoryContext context = AllocSetContextCreate(caller, "query of rows",
+												  ALLOCSET_DEFAULT_SIZES);
+	TakerReceiver receiver = {
+		.pub = {
+			.receiveSlot = receive_row,
+			.rStartup = receive_startup,
+			.rShutdown = receive_nothing,
+			.rDestroy = receive_nothing,
+			.mydest = DestNone
+		},
+		.taker = taker,
+		.context = caller
+	};
+
+	MemoryContextSwitchTo(context);
+	receiver.per_row = AllocSetContextCreate(context, "row of a query",
+											 ALLOCSET_DEFAULT_SIZES);
+	run_plan(pg_plan_query(query, text, CURSOR_OPT_PARALLEL_OK, NULL), text,
+			 environment, &receiver.pub);
+	MemoryContextSwitchTo(caller);
+	MemoryContextDelete(context);
+}

@@ -1,0 +1,41 @@
+/*
+ * row_taker.h
+ *		The rows of a parsed query, one by one.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/clusters/row_taker.h
+ */
+#ifndef NEARDUP_ROW_TAKER_H
+#define NEARDUP_ROW_TAKER_H
+
+#include "executor/tuptable.h"
+#include "nodes/parsenodes.h"
+#include "utils/queryenvironment.h"
+
+/*
+ * Who takes the rows.  begin is told what columns there are; both are called
+ * in the memory context that row_taker_run() was called in, except that
+ * row's is one that is reset after each row.
+ */
+typedef struct RowTaker
+{
+	void		(*begin) (struct RowTaker *taker, TupleDesc desc);
+	void		(*row) (struct RowTaker *taker, TupleTableSlot *slot);
+} RowTaker;
+
+/*
+ * Plans and runs a query that only reads, as the statement sees the tables
+ * that this is part of.  The environment has its named stores, or is NULL.
+ */
+extern void row_taker_run(RowTaker *taker, Query *query, const char *text,
+						  QueryEnvironment *environment);
+
+/*
+ * While a query is analyzed, errors in it point to their place in its text, not
+ * in that of the statement that it is part of.
+ */
+extern void query_errors_begin(ErrorContextCallback *errors, const char *text);
+extern void query_errors_end(ErrorContextCallback *errors);
+
+#endif							/* NEARDUP_ROW_TAKER_H */
