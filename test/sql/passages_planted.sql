@@ -31,13 +31,14 @@ BEGIN
     seed := seed * 7919 + 1;
     FOR part IN 1..4 LOOP
         FOR side IN 0..1 LOOP
-            -- what only one of them has
+            -- what only one of them has, in words of its own: no passage goes on by
+            -- chance, as it would in Chinese, where both halves of a word are words
             passage := '';
             FOR i IN 1..80 LOOP
                 seed := (seed * 1103515245 + 12345) % 2147483648;
-                word := words[1 + seed / 65536 % cardinality(words)];
+                word := words[1 + side + seed / 65536 % 17 * 2];
                 seed := (seed * 1103515245 + 12345) % 2147483648;
-                passage := passage || word || words[1 + seed / 65536 % cardinality(words)] || CASE WHEN i < 80 THEN space ELSE '' END;
+                passage := passage || word || words[1 + side + seed / 65536 % 17 * 2] || CASE WHEN i < 80 THEN space ELSE '' END;
             END LOOP;
             parts[side] := passage;
         END LOOP;
@@ -92,12 +93,9 @@ SELECT language, changed, seed, a_places, b_places,
        (SELECT range_agg(int4range(b_start, b_start + b_length)) FROM shared_passages(a, b)) AS b_found
 FROM texts;
 
--- As they are: exact places, but for what ICU takes for one word with a
--- neighbour, which is not the same in all its versions
+-- As they are: exact places
 SELECT language, count(*) AS texts, count(*) FILTER (WHERE a_places = a_found AND b_places = b_found) AS exact
-FROM found WHERE changed = 0 AND language <> 'chinese' GROUP BY language ORDER BY language;
-SELECT count(*) FILTER (WHERE a_places = a_found AND b_places = b_found) >= 7 AS most
-FROM found WHERE changed = 0 AND language = 'chinese';
+FROM found WHERE changed = 0 GROUP BY language ORDER BY language;
 -- By characters
 SELECT language, changed,
        sum(size(a_places * a_found) + size(b_places * b_found)) >= 0.97 * sum(size(a_found) + size(b_found)) AS precise,
