@@ -69,7 +69,6 @@ OBJS = \
 	src/features/shingler.o \
 	src/features/sorted_shingles.o \
 	src/index/exported_keys.o \
-	src/index/explain_index.o \
 	src/index/frequent_features.o \
 	src/index/gin.o \
 	src/index/prefix.o \
@@ -77,6 +76,7 @@ OBJS = \
 	src/inverted/build.o \
 	src/inverted/check.o \
 	src/inverted/cost.o \
+	src/inverted/counters.o \
 	src/inverted/directory.o \
 	src/inverted/filter.o \
 	src/inverted/handler.o \
@@ -188,6 +188,7 @@ OBJS = \
 	src/planner/analyze.o \
 	src/planner/comparisons.o \
 	src/planner/conditions.o \
+	src/planner/explain_index.o \
 	src/planner/look_ups.o \
 	src/planner/selectivity.o \
 	src/planner/short_constants.o \

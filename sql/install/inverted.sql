@@ -29,3 +29,11 @@ CREATE FUNCTION neardup_index_segments(index regclass, OUT segment bigint, OUT "
     LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
 COMMENT ON FUNCTION neardup_index_segments(regclass) IS 'the segments of an index of access method neardup, and its pending rows';
 REVOKE ALL ON FUNCTION neardup_index_segments(regclass) FROM PUBLIC;
+
+CREATE FUNCTION neardup_index_counters(reset boolean DEFAULT false, OUT index regclass, OUT scans bigint,
+                                       OUT passes bigint, OUT pages bigint, OUT keys bigint,
+                                       OUT postings bigint, OUT candidates bigint,
+                                       OUT "rows" bigint) RETURNS SETOF record
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
+COMMENT ON FUNCTION neardup_index_counters(boolean) IS 'what scans of indexes of access method neardup have done in this session';

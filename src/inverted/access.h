@@ -11,9 +11,24 @@
 
 #include "access/amapi.h"
 
+#include "datum/signature.h"
+
 #define MATCH_STRATEGY		1	/* %%(signature, signature_query) */
 #define DISTANCE_STRATEGY	2	/* <->(signature, signature), for order */
 #define COSINE_STRATEGY		3	/* <=>(signature, signature), likewise */
+
+/* handler.c */
+
+/* True if the index is of this access method, whatever its name. */
+extern bool inverted_is(Relation index);
+
+/*
+ * What is indexed of a value: the value itself, if it is a signature, or what
+ * the operator class has a function for.
+ */
+#define SIGNATURE_PROC		1	/* signature(value), optional */
+
+extern Signature *inverted_signature(Relation index, Datum value);
 
 /* build.c */
 extern IndexBuildResult *inverted_build(Relation heap, Relation index,

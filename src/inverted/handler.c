@@ -22,6 +22,20 @@
 #include "base/compat.h"
 #include "inverted/access.h"
 
+bool
+inverted_is(Relation index)
+{
+	return index->rd_indam != NULL && index->rd_indam->ambuild == inverted_build;
+}
+
+Signature *
+inverted_signature(Relation index, Datum value)
+{
+	if (OidIsValid(index_getprocid(index, 1, SIGNATURE_PROC)))
+		value = FunctionCall1(index_getprocinfo(index, 1, SIGNATURE_PROC), value);
+	return DatumGetSignature(value);
+}
+
 /* There are no options yet; those that are given are refused. */
 static bytea *
 inverted_options(Datum given, bool validate)
@@ -82,6 +96,7 @@ neardup_handler(PG_FUNCTION_ARGS)
 	IndexAmRoutine *routine = makeNode(IndexAmRoutine);
 
 	routine->amstrategies = COSINE_STRATEGY;
+	routine->amsupport = SIGNATURE_PROC;
 	routine->amcanorderbyop = true;
 	routine->amoptionalkey = true;
 	routine->amusemaintenanceworkmem = true;

@@ -100,6 +100,20 @@ make_dense(Overlaps *overlaps)
 							MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 }
 
+/* Reads the runs of an entry; false if they are damaged. */
+static bool
+read_runs(Overlaps *overlaps, const ListHead *head)
+{
+	Runs	   *runs = &overlaps->runs;
+	size_t		before = runs->n;
+
+	if (!posting_runs(head, overlaps->segment->nrows, runs))
+		return false;
+	for (size_t i = before; i < runs->n; i++)
+		overlaps->npostings += runs->end[i] - runs->first[i];
+	return true;
+}
+
 /* Takes the runs of a list, or more of them, to the array if that is used. */
 static void
 take_runs(Overlaps *overlaps, uint32 share)
@@ -147,8 +161,7 @@ look_up(Overlaps *overlaps, uint32 key, uint32 share)
 			damaged(overlaps, block);
 		if (head.nbytes <= SHORT_BYTES && head.form != LIST_CHUNK)
 		{
-			if (!posting_runs(&head, overlaps->segment->nrows,
-						   &overlaps->runs))
+			if (!read_runs(overlaps, &head))
 				damaged(overlaps, block);
 			take_runs(overlaps, share);
 		}
@@ -190,7 +203,7 @@ read_late(Overlaps *overlaps, const LongList *late)
 		if (posting_head((uint8 *) page + offset,
 					  (uint8 *) page + ((PageHeader) page)->pd_lower,
 					  &head) == NULL ||
-			!posting_runs(&head, overlaps->segment->nrows, &overlaps->runs))
+			!read_runs(overlaps, &head))
 			damaged(overlaps, block);
 		take_runs(overlaps, late->share);
 		block = PAGE_TAIL(page)->next;

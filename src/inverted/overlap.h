@@ -31,6 +31,7 @@ typedef struct Overlaps
 	const uint32 *shares;		/* what each counts; NULL: one */
 	uint32		nkeys;
 	uint32		next;			/* keys before it have been looked up */
+	uint64		npostings;		/* in the lists that were read */
 	LongList   *late;			/* lists of these that have not been read */
 	uint32		nlate;
 	Runs		runs;			/* from all lists that were read, or: */

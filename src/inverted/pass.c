@@ -25,11 +25,13 @@
 
 #include <math.h>
 
+#include "executor/instrument.h"
 #include "miscadmin.h"
 #include "port/pg_bitutils.h"
 #include "storage/bufmgr.h"
 #include "utils/float.h"
 
+#include "inverted/counters.h"
 #include "inverted/directory.h"
 #include "inverted/filter.h"
 #include "inverted/overlap.h"
@@ -57,6 +59,7 @@ typedef struct Search
 	const InvertedQuery *query;
 	TakeRow		take;
 	void	   *taker;
+	InvertedCounters *counters; /* of the index */
 	double		limit;			/* greatest distance of interest */
 	uint16		making;			/* the query's */
 	uint64		least;			/* overlap of a row that is wanted */
@@ -240,6 +243,7 @@ take_rows(Search *search, uint32 first, uint32 end, uint64 overlap)
 	ForwardEntry *rows = (ForwardEntry *)
 		PageGetContents(BufferGetPage(search->buffer));
 
+	search->counters->candidates += end - first;
 	for (uint32 row = first; row < end; row++)
 	{
 		ForwardEntry *entry = &rows[row - search->page_first];
@@ -431,6 +435,8 @@ search_segment(Search *search, const SegmentInfo *segment)
 				  some ? search->keys : query->keys, query->shares, nkeys);
 	stretches = some ? count_some(search, &overlaps, spare, &n) :
 		count_all(search, &overlaps, &n);
+	search->counters->keys += overlaps.next;
+	search->counters->postings += overlaps.npostings;
 	there = stretches != NULL && take_segment(search, stretches, n);
 	overlaps_close(&overlaps);
 	if (stretches != NULL)
@@ -481,6 +487,7 @@ search_page(Search *search, Page page)
 {
 	int			n = pending_count(page);
 
+	search->counters->candidates += n;
 	for (int i = 0; i < n; i++)
 	{
 		const PendingHead *head = pending_head(page, i);
@@ -546,6 +553,14 @@ begin(Search *search, const InvertedMeta *meta)
 											  query->size, query->threshold);
 }
 
+/* Pages that this session has taken from the server's buffers. */
+static uint64
+pages_read(void)
+{
+	return pgBufferUsage.shared_blks_hit + pgBufferUsage.shared_blks_read +
+		pgBufferUsage.local_blks_hit + pgBufferUsage.local_blks_read;
+}
+
 /*
  * Raises INDEX_CORRUPTED if nothing was merged or used again since the metapage
  * was read: then something was not where it said.
@@ -569,9 +584,12 @@ inverted_search(Relation index, const InvertedQuery *query, TakeRow take,
 				void *taker)
 {
 	InvertedMeta *meta = palloc(sizeof(InvertedMeta));
-	Search		search = {{.index = index}, query, take, taker};
+	Search		search = {{.index = index}, query, take, taker,
+	inverted_counters(RelationGetRelid(index))};
+	uint64		before = pages_read();
 	bool		complete;
 
+	search.counters->passes++;
 	meta_copy(index, meta);
 	begin(&search, meta);
 	search.keys = palloc_extended(Max(query->nkeys, 1) * sizeof(uint32),
@@ -579,6 +597,7 @@ inverted_search(Relation index, const InvertedQuery *query, TakeRow take,
 	complete = search_pending(&search, meta);
 	for (uint32 i = 0; i < meta->nsegments && complete; i++)
 		complete = search_segment(&search, &meta->segments[i]);
+	search.counters->pages += pages_read() - before;
 	if (!complete)
 		require_change(index, meta);
 	pfree(search.keys);

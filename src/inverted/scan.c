@@ -28,6 +28,7 @@
 #include "utils/memutils.h"
 
 #include "inverted/access.h"
+#include "inverted/counters.h"
 #include "inverted/pass.h"
 #include "inverted/row.h"
 #include "types/signature_query.h"
@@ -55,6 +56,7 @@ typedef struct InvertedScan
 	uint32		n;
 	uint32		next;
 	uint32		most;			/* rows to keep */
+	InvertedCounters *counters; /* of the index */
 	MemoryContext context;		/* of the query */
 	MemoryContext pass;			/* of a pass and its rows */
 } InvertedScan;
@@ -71,6 +73,7 @@ inverted_begin_scan(Relation index, int nkeys, int norderbys)
 	state->pass = AllocSetContextCreate(CurrentMemoryContext,
 										"neardup pass",
 										ALLOCSET_DEFAULT_SIZES);
+	state->counters = inverted_counters(RelationGetRelid(index));
 	scan->opaque = state;
 	if (norderbys > 0)
 	{
@@ -211,6 +214,7 @@ begin(IndexScanDesc scan, InvertedScan *state)
 	MemoryContextSwitchTo(old);
 	state->begun = true;
 	pgstat_count_index_scan(scan->indexRelation);
+	state->counters->scans++;
 }
 
 /* Passes */
@@ -398,6 +402,7 @@ inverted_get_tuple(IndexScanDesc scan, ScanDirection dir)
 	row = next_row(scan, state);
 	if (row == NULL)
 		return false;
+	state->counters->rows++;
 	scan->xs_heaptid = row->tid;
 	scan->xs_recheck = scan->numberOfKeys > 0;
 	tell_nothing(scan);
@@ -441,5 +446,6 @@ inverted_get_bitmap(IndexScanDesc scan, TIDBitmap *bitmap)
 	} while (!inverted_search(scan->indexRelation, &state->query, take_bit,
 							  &bits));
 	MemoryContextSwitchTo(old);
+	state->counters->rows += bits.n;
 	return bits.n;
 }

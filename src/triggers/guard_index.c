@@ -51,14 +51,6 @@ typedef enum Fault
 	FAULT_NO_INDEX,
 } Fault;
 
-/* True if the index is of access method neardup. */
-static bool
-is_inverted(Relation index)
-{
-	return index->rd_rel->relkind == RELKIND_INDEX &&
-		index->rd_indam->ambuild == inverted_build;
-}
-
 /* True if the operator class is the default one of the type. */
 static bool
 is_signature_type(Oid type)
@@ -85,7 +77,7 @@ is_signature_key(Relation index, AttrNumber keyno)
 {
 	if (index->rd_rel->relkind == RELKIND_PARTITIONED_INDEX)
 		return is_signature_type(index->rd_opcintype[keyno - 1]);
-	return is_inverted(index) || gin_is_signature_key(index, keyno);
+	return inverted_is(index) || gin_is_signature_key(index, keyno);
 }
 
 static GinSignatureOptions
@@ -109,7 +101,7 @@ key_fault(Relation index, AttrNumber keyno, double threshold)
 	if (!index->rd_index->indisvalid || !index->rd_index->indisready ||
 		!index->rd_index->indislive)
 		return FAULT_INVALID;
-	if (is_inverted(index))
+	if (inverted_is(index))
 		return FAULT_NONE;
 	options = key_options(index, keyno);
 	if (!gin_signature_can_answer(&options, MEASURE_JACCARD, threshold))
@@ -303,7 +295,7 @@ consider_index(const Guard *guard, Relation index, AttrNumber attno,
 		merit.fault = is_partial(index) ? FAULT_PARTIAL :
 			key_fault(index, keyno, guard->threshold);
 		merit.served = guard_scope_served(guard, table, index);
-		merit.built_for = is_inverted(index) ? FASTEST :
+		merit.built_for = inverted_is(index) ? FASTEST :
 			key_options(index, keyno).threshold;
 		if (is_better(&merit, best))
 		{

@@ -152,6 +152,32 @@ TRUNCATE docs;
 SELECT neardup_index_check('docs_sig', true);
 SELECT * FROM compare();
 
+-- What scans have done; and whether an index serves
+CREATE TABLE counted AS SELECT id, signature_from(array(
+  SELECT hashint8extended(i, id / 10) FROM generate_series(1, 20 + id % 10) i)) AS sig
+FROM generate_series(0, 999) id;
+CREATE INDEX counted_sig ON counted USING neardup (sig);
+CREATE INDEX counted_part ON counted USING neardup (sig) WHERE id < 10;
+VACUUM ANALYZE counted;
+SELECT sig AS query FROM counted WHERE id = 325 \gset
+SET enable_seqscan = off; SET enable_bitmapscan = off;
+SELECT count(*) > 0 AS some FROM neardup_index_counters(true);
+SELECT count(*) FROM counted WHERE near_duplicate(sig, :'query', 0.8);
+SELECT index, scans, passes, keys, postings, candidates, rows, pages > 0 AS pages FROM neardup_index_counters(true);
+SELECT count(*) FROM (SELECT FROM counted ORDER BY sig <-> :'query' LIMIT 300) s;
+SELECT index, scans, passes, keys, postings, candidates, rows, pages > 0 AS pages FROM neardup_index_counters();
+RESET enable_bitmapscan;
+SET enable_indexscan = off;
+SELECT count(*) FROM counted WHERE near_duplicate(sig, :'query', 0.8);
+SELECT index, scans, passes, rows FROM neardup_index_counters(true);
+SELECT count(*) FROM neardup_index_counters();
+RESET enable_indexscan; RESET enable_seqscan;
+SELECT neardup_explain_index('counted_sig', 0.01, m), neardup_explain_index('counted_part', 1, m) AS part
+FROM unnest('{jaccard,containment,overlap}'::text[]) m;
+SELECT neardup_explain_index('counted_sig', 3, 'shared');
+SELECT neardup_explain_index('counted_sig', 3);
+DROP TABLE counted;
+
 -- A threshold that is known only at run time
 INSERT INTO docs SELECT id, make(id) FROM generate_series(1::bigint, 900) id;
 VACUUM ANALYZE docs;

@@ -4,12 +4,13 @@
  *		not.
  *
  * EXPLAIN shows what a plan does, not why it does not do what was expected of
- * it.  An index is built for resemblances from its threshold on, and what a
- * threshold on another measure says of the resemblance is not obvious.
+ * it.  A GIN index is built for resemblances from its threshold on, and what a
+ * threshold on another measure says of the resemblance is not obvious.  One of
+ * access method neardup serves all.
  *
  * Portions Copyright (c) 2026, the neardup developers
  *
- * src/index/explain_index.c
+ * src/planner/explain_index.c
  */
 #include "postgres.h"
 
@@ -23,9 +24,10 @@
 
 #include "base/compat.h"
 #include "index/gin.h"
+#include "inverted/access.h"
 #include "measures/near.h"
 
-/* The first key column of our operator class, 0 if there is none. */
+/* The first key column of the class for GIN, 0 if there is none. */
 static AttrNumber
 signature_column(Relation index)
 {
@@ -55,16 +57,22 @@ explain_threshold(const GinSignatureOptions *options, Measure measure,
 static char *
 explain_index(Relation index, double threshold, Measure measure)
 {
-	AttrNumber	keyno = signature_column(index);
+	bool		any = inverted_is(index);
+	AttrNumber	keyno = any ? 0 : signature_column(index);
 	GinSignatureOptions options;
 
-	if (keyno == 0)
-		return "no: it is not a GIN index with a column of class signature_gin_ops";
+	if (any && OidIsValid(index_getprocid(index, 1, SIGNATURE_PROC)))
+		return "no: its column is no signature but a signature_query, as exclusion constraints have; it takes an index on the signature";
+	if (!any && keyno == 0)
+		return "no: it is neither of access method neardup, nor a GIN index with a column of class signature_gin_ops";
 	if (!index->rd_index->indisvalid)
 		return "no: the index is not valid; REINDEX makes it so";
-	options = gin_signature_options(RelationGetIndexAttOptions(index, false)[keyno - 1]);
-	if (!gin_signature_can_answer(&options, measure, threshold))
-		return explain_threshold(&options, measure, threshold);
+	if (!any)
+	{
+		options = gin_signature_options(RelationGetIndexAttOptions(index, false)[keyno - 1]);
+		if (!gin_signature_can_answer(&options, measure, threshold))
+			return explain_threshold(&options, measure, threshold);
+	}
 	if (!heap_attisnull(index->rd_indextuple, Anum_pg_index_indpred, NULL))
 		return "yes, where the query's conditions imply those of the index, which is partial";
 	return "yes";
