@@ -325,6 +325,7 @@ REGRESS = \
 	estimates \
 	evaluate \
 	evaluate_thresholds \
+	exclude \
 	exported_keys \
 	explain \
 	fill \
@@ -383,6 +384,7 @@ ENCODING = UTF8
 NO_LOCALE = 1
 ISOLATION = \
 	ddl_race \
+	exclude_race \
 	guard_deferred_race \
 	guard_insert_race \
 	guard_moved_race \

@@ -51,3 +51,20 @@ CREATE OPERATOR %% (
     RESTRICT = neardup_sel, JOIN = neardup_joinsel
 );
 COMMENT ON OPERATOR %% (signature, signature_query) IS 'what near-duplicate conditions are in an index scan';
+
+CREATE FUNCTION signature(signature_query) RETURNS signature
+    AS 'MODULE_PATHNAME', 'signature_query_signature'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION signature(signature_query) IS 'the signature of a query';
+
+CREATE FUNCTION signature_queries_match(signature_query, signature_query) RETURNS boolean
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 10
+    SUPPORT neardup_support;
+COMMENT ON FUNCTION signature_queries_match(signature_query, signature_query) IS 'implementation of %% operator';
+
+CREATE OPERATOR %% (
+    LEFTARG = signature_query, RIGHTARG = signature_query, FUNCTION = signature_queries_match,
+    COMMUTATOR = %%, RESTRICT = neardup_sel, JOIN = neardup_joinsel
+);
+COMMENT ON OPERATOR %% (signature_query, signature_query) IS 'each meets the condition of the other: for exclusion constraints';

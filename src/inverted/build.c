@@ -67,7 +67,7 @@ add_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 	Build	   *build = state;
 	InvertedRow row;
 	MemoryContext old = MemoryContextSwitchTo(build->row);
-	Signature  *sig = isnull[0] ? NULL : DatumGetSignature(values[0]);
+	Signature  *sig = isnull[0] ? NULL : inverted_signature(index, values[0]);
 
 	inverted_row_set(&row, sig);
 	row.tid = *tid;
@@ -211,7 +211,7 @@ inverted_insert(Relation index, Datum *values, bool *isnull, ItemPointer tid,
 												  "neardup insert",
 												  ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(context);
-	Signature  *sig = isnull[0] ? NULL : DatumGetSignature(values[0]);
+	Signature  *sig = isnull[0] ? NULL : inverted_signature(index, values[0]);
 	InvertedRow row;
 
 	inverted_row_set(&row, sig);

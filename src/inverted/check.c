@@ -329,7 +329,8 @@ check_heap_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 	InvertedRow expected;
 	CheckedRow *row = hash_search(check->live, tid, HASH_FIND, NULL);
 
-	inverted_row_set(&expected, isnull[0] ? NULL : DatumGetSignature(values[0]));
+	inverted_row_set(&expected, isnull[0] ? NULL :
+					 inverted_signature(index, values[0]));
 	if (row == NULL || row->size != expected.size ||
 		row->nkeys != expected.nkeys ||
 		row->sum != sum_of(expected.keys, expected.nkeys))

@@ -68,6 +68,36 @@ signature_matches(PG_FUNCTION_ARGS)
 								   query->threshold, query->measure));
 }
 
+/*
+ * True if each of two meets the condition of the other.  An exclusion
+ * constraint needs an operator that commutes and has no third operand: here the
+ * threshold is in both.
+ */
+PG_FUNCTION_INFO_V1(signature_queries_match);
+Datum
+signature_queries_match(PG_FUNCTION_ARGS)
+{
+	SignatureQuery *a = PG_GETARG_SIGNATURE_QUERY(0);
+	SignatureQuery *b = PG_GETARG_SIGNATURE_QUERY(1);
+	bool		same = a->threshold == b->threshold && a->measure == b->measure &&
+		measure_commute(a->measure) == a->measure;
+
+	PG_RETURN_BOOL(signatures_near(&a->signature, &b->signature,
+								   b->threshold, b->measure) &&
+				   (same || signatures_near(&b->signature, &a->signature,
+											a->threshold, a->measure)));
+}
+
+PG_FUNCTION_INFO_V1(signature_query_signature);
+Datum
+signature_query_signature(PG_FUNCTION_ARGS)
+{
+	SignatureQuery *query = PG_GETARG_SIGNATURE_QUERY(0);
+	Size		size = VARSIZE(&query->signature);
+
+	PG_RETURN_POINTER(memcpy(palloc(size), &query->signature, size));
+}
+
 /* Input and output */
 
 /* Raises, softly where the server can, that the input is no query. */
