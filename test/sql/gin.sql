@@ -5,7 +5,7 @@
 
 -- Families of near-duplicates: every row is its family's set with a few
 -- elements dropped and added; some are empty, tiny, equal or null
-CREATE TABLE docs (id int PRIMARY KEY, sig signature);
+CREATE TABLE docs (id int PRIMARY KEY, sig signature) WITH (autovacuum_enabled = off);
 INSERT INTO docs
 SELECT id, CASE WHEN id % 97 = 0 THEN NULL ELSE signature_from(array(
            SELECT hashint8extended(family * 1000 + i, 0)
@@ -21,7 +21,7 @@ FROM docs;
 
 -- What is true, by sequential scan: queries q, thresholds t, measures m
 CREATE TABLE query AS SELECT id AS q, sig AS query FROM docs WHERE id % 60 = 23;
-CREATE TABLE threshold (t float8);
+CREATE TABLE threshold (t float8) WITH (autovacuum_enabled = off);
 INSERT INTO threshold VALUES (0.3), (0.5), (2.0/3), (0.8), (0.9), (1);
 CREATE TABLE measure AS
 SELECT unnest('{jaccard,containment,contains,dice,cosine,overlap}'::text[]) AS m;
