@@ -42,8 +42,9 @@ BEGIN
     RETURN answer;
 END $$;
 
--- Whether the join and the nested loop have the same; raises if the plan is
--- not what it shall be
+-- Whether the join and the nested loop, which runs once for each query, have the
+-- same; raises if the plan is not what it shall be
+CREATE TABLE truth (query text, rows text);
 CREATE FUNCTION same_rows(query text) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
     joined text;
@@ -56,14 +57,18 @@ BEGIN
         RAISE EXCEPTION 'no similarity join: %', query;
     END IF;
     joined := rows_of(query);
-    PERFORM set_config('neardup.enable_join', 'off', true);
-    PERFORM set_config('enable_nestloop', 'on', true);
-    EXECUTE 'EXPLAIN (FORMAT json) ' || query INTO plan;
-    IF plan::text ~ 'SimilarityJoin' THEN
-        RAISE EXCEPTION 'no nested loop: %', query;
+    SELECT t.rows INTO looped FROM truth t WHERE t.query = same_rows.query;
+    IF NOT FOUND THEN
+        PERFORM set_config('neardup.enable_join', 'off', true);
+        PERFORM set_config('enable_nestloop', 'on', true);
+        EXECUTE 'EXPLAIN (FORMAT json) ' || query INTO plan;
+        IF plan::text ~ 'SimilarityJoin' THEN
+            RAISE EXCEPTION 'no nested loop: %', query;
+        END IF;
+        looped := rows_of(query);
+        PERFORM set_config('neardup.enable_join', 'on', true);
+        INSERT INTO truth VALUES (query, looped);
     END IF;
-    looped := rows_of(query);
-    PERFORM set_config('neardup.enable_join', 'on', true);
     IF joined <> looped THEN
         RAISE NOTICE '% instead of %: %', joined, looped, query;
     END IF;
@@ -93,6 +98,8 @@ FROM condition, (VALUES
 
 -- In memory
 SELECT name, count(*), bool_and(same_rows(text)) FROM query
+WHERE name IN ('inner', 'self', 'left', 'anti')
+    OR threshold IN ('0.3333333333333333', '0.8', '1', '3')
 GROUP BY name ORDER BY name;
 
 -- Every algorithm
@@ -147,7 +154,7 @@ CREATE FUNCTION on_many(query text) RETURNS text LANGUAGE sql AS $$
     SELECT regexp_replace(replace(query, 'right_sets', 'other_many'),
                           '(left_)?sets', 'many', 'g') $$;
 SELECT name, count(*), bool_and(same_rows(on_many(text)))
-FROM query WHERE threshold IN ('0.5', '0.8', '1')
+FROM query WHERE (threshold IN ('0.5', '0.8') OR measure = 'shared' AND threshold = '1')
     AND (name ~ 'self|left' OR threshold = '0.8')
 GROUP BY name ORDER BY name;
 
