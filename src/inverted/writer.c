@@ -28,6 +28,9 @@
 /* Room on a page below which the chunk of a list is not worth it. */
 #define LEAST_CHUNK			256
 
+/* Divisible by many numbers: see fold_filter(). */
+#define FILTER_FOLDS		840
+
 /* Pages of one kind, for their directory. */
 typedef struct PageList
 {
@@ -61,6 +64,8 @@ make_filter(SegmentWriter *writer, uint64 most_keys)
 {
 	uint64		n = most_keys / FILTER_KEYS_PER_WORD + 1;
 
+	if (n > FILTER_FOLDS)
+		n = (n / FILTER_FOLDS + 1) * FILTER_FOLDS;
 	writer->info.filter.root = InvalidBlockNumber;
 	if (writer->store->index == NULL || most_keys == 0)
 		return;
@@ -302,12 +307,39 @@ segment_add_list(SegmentWriter *writer, uint32 key, const Runs *runs)
 		writer->info.npostings += runs->end[i] - runs->first[i];
 }
 
+/*
+ * Makes the filter as small as the keys allow that have come.  Merged segments
+ * mostly have many in common, so that they were taken to be more.  The word of a
+ * key is by its share of the range of keys: with a whole number of words for one,
+ * that is theirs put together.
+ */
+static void
+fold_filter(SegmentWriter *writer)
+{
+	uint32		wanted = writer->info.nkeys / FILTER_KEYS_PER_WORD + 1;
+	uint32		times = Max(writer->info.filter_words / wanted, 1);
+
+	while (writer->info.filter_words % times != 0)
+		times--;
+	writer->info.filter_words /= times;
+	for (uint32 i = 0; times > 1 && i < writer->info.filter_words; i++)
+	{
+		uint64		word = 0;
+
+		for (uint32 k = 0; k < times; k++)
+			word |= writer->words[(size_t) i * times + k];
+		writer->words[i] = word;
+	}
+}
+
 /* The filter, which is left out where there is nothing in it. */
 static void
 write_filter(SegmentWriter *writer)
 {
 	if (writer->info.nkeys == 0)
 		writer->info.filter_words = 0;
+	else if (writer->words != NULL)
+		fold_filter(writer);
 	for (uint32 word = 0; word < writer->info.filter_words;)
 	{
 		uint32		n = Min(FILTER_WORDS_PER_PAGE,
