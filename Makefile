@@ -78,6 +78,7 @@ OBJS = \
 	src/inverted/cost.o \
 	src/inverted/counters.o \
 	src/inverted/directory.o \
+	src/inverted/estimate.o \
 	src/inverted/filter.o \
 	src/inverted/handler.o \
 	src/inverted/merge.o \
@@ -342,6 +343,7 @@ REGRESS = \
 	guard_told \
 	guard_violations \
 	highlight \
+	index_size \
 	install \
 	invariances \
 	inverted \

@@ -43,3 +43,33 @@ CREATE FUNCTION neardup_index_counters(reset boolean DEFAULT false, OUT index re
     AS 'MODULE_PATHNAME'
     LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
 COMMENT ON FUNCTION neardup_index_counters(boolean) IS 'what scans of indexes of access method neardup have done in this session';
+
+CREATE FUNCTION neardup_estimate_add(internal, signature) RETURNS internal
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION neardup_estimate_add(internal, signature) IS 'transition function of neardup_estimate';
+
+CREATE FUNCTION neardup_estimate_add(internal, signature, double precision) RETURNS internal
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION neardup_estimate_add(internal, signature, double precision) IS 'transition function of neardup_estimate_gin';
+
+-- stable: GIN fills its pages as maintenance_work_mem lets it
+CREATE FUNCTION neardup_estimate_final(internal) RETURNS bigint
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C STABLE PARALLEL SAFE;
+COMMENT ON FUNCTION neardup_estimate_final(internal) IS 'final function of neardup_estimate and neardup_estimate_gin';
+
+CREATE AGGREGATE neardup_estimate(sig signature) (
+    SFUNC = neardup_estimate_add, STYPE = internal, SSPACE = 33554432,
+    FINALFUNC = neardup_estimate_final, FINALFUNC_MODIFY = READ_WRITE,
+    PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE neardup_estimate(signature) IS 'bytes that an index of access method neardup would take';
+
+CREATE AGGREGATE neardup_estimate_gin(sig signature, threshold double precision) (
+    SFUNC = neardup_estimate_add, STYPE = internal, SSPACE = 33554432,
+    FINALFUNC = neardup_estimate_final, FINALFUNC_MODIFY = READ_WRITE,
+    PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE neardup_estimate_gin(signature, double precision) IS 'bytes that a GIN index for a threshold would take, 0 for all features';

@@ -295,6 +295,16 @@ method_keys(const Signature *sig, const GinSignatureOptions *options, uint64 *n)
 	return keys.keys;
 }
 
+const uint64 *
+gin_row_elements(const Signature *sig, const GinSignatureOptions *options,
+				 uint64 *n)
+{
+	if (making_has_keys(&sig->making))
+		return method_keys(sig, options, n);
+	*n = indexed_length(options, SIGNATURE_NVALUES(sig));
+	return feature_order_first(sig, *n, options->frequent);
+}
+
 PG_FUNCTION_INFO_V1(gin_signature_extract_value);
 Datum
 gin_signature_extract_value(PG_FUNCTION_ARGS)
@@ -306,13 +316,7 @@ gin_signature_extract_value(PG_FUNCTION_ARGS)
 	uint64		n;
 	Datum	   *keys;
 
-	if (making_has_keys(&sig->making))
-		order = method_keys(sig, &options, &n);
-	else
-	{
-		n = indexed_length(&options, SIGNATURE_NVALUES(sig));
-		order = feature_order_first(sig, n, options.frequent);
-	}
+	order = gin_row_elements(sig, &options, &n);
 	if (!AllocSizeIsValid((n + 1) * sizeof(Datum)))
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),

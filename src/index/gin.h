@@ -56,6 +56,14 @@ extern bool gin_signature_has_keys(const GinSignatureOptions *options,
  */
 extern double gin_implied_share(Measure measure, double threshold);
 
+/*
+ * The elements of a row that are indexed, *n of them; a key is the upper half of
+ * one.  Points into the signature or to palloc'd memory.
+ */
+extern const uint64 *gin_row_elements(const Signature *sig,
+									  const GinSignatureOptions *options,
+									  uint64 *n);
+
 /* True if a key column is of our operator class, whatever its name. */
 extern bool gin_is_signature_key(Relation index, AttrNumber keyno);
 
