@@ -84,6 +84,7 @@ OBJS = \
 	src/inverted/merge.o \
 	src/inverted/overlap.o \
 	src/inverted/pages.o \
+	src/inverted/parallel.o \
 	src/inverted/pass.o \
 	src/inverted/pending.o \
 	src/inverted/postings.o \
@@ -347,6 +348,7 @@ REGRESS = \
 	install \
 	invariances \
 	inverted \
+	inverted_parallel \
 	inverted_vectors \
 	join \
 	join_comparison \

@@ -4,7 +4,8 @@
  *
  * Rows are collected in memory, as many as maintenance_work_mem allows for, and
  * written as a segment.  If it takes several, they go to a temporary file and
- * are merged into the index at the end.
+ * are merged into the index at the end.  Large tables are read by several
+ * processes (parallel.c).
  *
  * Portions Copyright (c) 2026, the neardup developers
  *
@@ -23,46 +24,64 @@
 
 #include "base/growing.h"
 #include "inverted/access.h"
-#include "inverted/batch.h"
+#include "inverted/build.h"
 #include "inverted/merge.h"
+#include "inverted/parallel.h"
 #include "inverted/pending.h"
 
 /* Phases of CREATE INDEX that pg_stat_progress_create_index names */
 #define PHASE_READING	PROGRESS_CREATEIDX_SUBPHASE_INITIALIZE
 #define PHASE_WRITING	(PHASE_READING + 1)
 
-typedef struct Build
+void
+build_begin(Build *build, uint64 memory)
 {
-	PageStore	index;
-	PageStore	file;			/* if rows do not fit into memory */
-	InvertedMeta *meta;			/* as it will be */
-	Batch	   *batch;
-	SegmentInfo *segments;		/* in the file */
-	uint32		nsegments;
-	size_t		segments_size;
-	MemoryContext row;			/* reset for each row */
-	double		nrows;
-} Build;
+	build->memory = memory;
+	build->batch = batch_create();
+	build->row = AllocSetContextCreate(CurrentMemoryContext, "neardup row",
+									   ALLOCSET_DEFAULT_SIZES);
+}
 
-/* Writes the rows at hand to the temporary file. */
-static void
-spill(Build *build)
+void
+build_add_segment(Build *build, const SegmentInfo *segment, PageStore *store)
 {
-	if (build->file.file == NULL)
-		build->file.file = BufFileCreateTemp(false);
 	build->segments = growing_reserve(build->segments, &build->segments_size,
 									  build->nsegments + 1,
 									  sizeof(SegmentInfo));
-	build->segments[build->nsegments] =
-		batch_write(build->batch, &build->file, build->nsegments + 1);
-	build->nsegments++;
+	build->stores = growing_reserve(build->stores, &build->stores_size,
+									build->nsegments + 1, sizeof(PageStore *));
+	build->segments[build->nsegments] = *segment;
+	build->stores[build->nsegments++] = store;
+}
+
+void
+build_spill(Build *build)
+{
+	SegmentInfo segment;
+
+	if (build->file.file == NULL)
+		build->file.file = BufFileCreateTemp(false);
+	segment = batch_write(build->batch, &build->file, build->nsegments + 1);
+	build_add_segment(build, &segment, &build->file);
 	batch_free(build->batch);
 	build->batch = batch_create();
 }
 
-static void
-add_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
-		bool alive, void *state)
+static uint16
+number_of(Build *build, const Making *making)
+{
+	uint16		number;
+
+	if (build->shared == NULL)
+		return making_number_add(build->meta, making);
+	if (making_number(build->meta, making, &number))
+		return number;
+	return parallel_making(build->shared, build->meta, making);
+}
+
+void
+build_add_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
+			  bool alive, void *state)
 {
 	Build	   *build = state;
 	InvertedRow row;
@@ -71,14 +90,13 @@ add_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 
 	inverted_row_set(&row, sig);
 	row.tid = *tid;
-	row.making = making_number_add(build->meta, sig ? &sig->making : NULL);
+	row.making = number_of(build, sig ? &sig->making : NULL);
 	batch_add(build->batch, &row);
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(build->row);
 	build->nrows++;
-	if (batch_memory(build->batch) > (uint64) maintenance_work_mem * 1024 ||
-		batch_full(build->batch))
-		spill(build);
+	if (batch_memory(build->batch) > build->memory || batch_full(build->batch))
+		build_spill(build);
 }
 
 /*
@@ -99,7 +117,7 @@ finish(Build *build)
 		return;
 	}
 	if (build->batch->nrows > 0)
-		spill(build);
+		build_spill(build);
 	while (i < build->nsegments)
 	{
 		uint64		rows = build->segments[i].nrows;
@@ -112,13 +130,14 @@ finish(Build *build)
 			   (meta->nsegments + 1 == MAX_SEGMENTS ||
 				merge_memory(rows + build->segments[i + n].nrows) <= most))
 			rows += build->segments[i + n++].nrows;
-		*segment = segments_merge(&build->file, &build->segments[i], n,
+		*segment = segments_merge(&build->stores[i], &build->segments[i], n,
 								  &build->index, meta->next_owner++);
 		segment->oldest = segment->owner;
 		meta->nsegments++;
 		i += n;
 	}
-	BufFileClose(build->file.file);
+	if (build->file.file != NULL)
+		BufFileClose(build->file.file);
 }
 
 static void
@@ -148,6 +167,7 @@ inverted_build(Relation heap, Relation index, struct IndexInfo *info)
 {
 	Build		build = {{.index = index, .building = true}};
 	IndexBuildResult *result = palloc0(sizeof(IndexBuildResult));
+	ParallelBuild *parallel;
 	PGAlignedBlock page;
 
 	if (RelationGetNumberOfBlocks(index) != 0)
@@ -156,13 +176,16 @@ inverted_build(Relation heap, Relation index, struct IndexInfo *info)
 	new_metapage(index);
 	meta_init(page.data);
 	build.meta = META_OF(page.data);
-	build.batch = batch_create();
-	build.row = AllocSetContextCreate(CurrentMemoryContext, "neardup row",
-									  ALLOCSET_DEFAULT_SIZES);
-	result->heap_tuples = table_index_build_scan(heap, index, info, true, true,
-												 add_row, &build, NULL);
+	build_begin(&build, (uint64) maintenance_work_mem * 1024);
+	parallel = parallel_begin(&build, heap, info);
+	result->heap_tuples = parallel != NULL ?
+		parallel_scan(parallel, &build, heap, info) :
+		table_index_build_scan(heap, index, info, true, true, build_add_row,
+							   &build, NULL);
 	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, PHASE_WRITING);
 	finish(&build);
+	if (parallel != NULL)
+		parallel_end(parallel);
 	write_meta(index, build.meta);
 	if (RelationNeedsWAL(index))
 		log_newpage_range(index, MAIN_FORKNUM, 0,

@@ -23,6 +23,7 @@
 /* Of one segment */
 typedef struct MergeInput
 {
+	PageStore  *store;			/* where it is */
 	const SegmentInfo *segment;
 	char	   *page;			/* of rows */
 	BlockNumber next;			/* block after it */
@@ -52,14 +53,14 @@ merge_memory(uint64 nrows)
 
 /* Reads pages until the row at hand is on the page, or there is none. */
 static void
-load_row(PageStore *from, MergeInput *input)
+load_row(MergeInput *input)
 {
 	while (input->place >= input->on_page &&
 		   input->row < input->segment->nrows)
 	{
-		page_require(from, input->next, input->segment->owner, input->page);
+		page_require(input->store, input->next, input->segment->owner, input->page);
 		if (PAGE_TAIL(input->page)->kind != PAGE_FORWARD)
-			inverted_corrupt(from->index, input->next, "Rows are missing.");
+			inverted_corrupt(input->store->index, input->next, "Rows are missing.");
 		input->on_page = (((PageHeader) input->page)->pd_lower -
 						  MAXALIGN(SizeOfPageHeaderData)) / sizeof(ForwardEntry);
 		input->next = PAGE_TAIL(input->page)->next;
@@ -68,15 +69,16 @@ load_row(PageStore *from, MergeInput *input)
 }
 
 static void
-open_input(PageStore *from, const SegmentInfo *segment, MergeInput *input)
+open_input(PageStore *store, const SegmentInfo *segment, MergeInput *input)
 {
 	memset(input, 0, sizeof(MergeInput));
+	input->store = store;
 	input->segment = segment;
 	input->page = palloc(BLCKSZ);
 	input->next = segment->first;
 	input->numbers = palloc_extended(Max(segment->nrows, 1) * sizeof(uint32),
 									 MCXT_ALLOC_HUGE);
-	load_row(from, input);
+	load_row(input);
 }
 
 static inline ForwardEntry *
@@ -117,8 +119,7 @@ next_input(MergeInput *inputs, uint32 n)
 }
 
 static uint32
-merge_rows(PageStore *from, MergeInput *inputs, uint32 n,
-		   SegmentWriter *writer)
+merge_rows(MergeInput *inputs, uint32 n, SegmentWriter *writer)
 {
 	uint32		nrows = 0;
 	MergeInput *input;
@@ -136,7 +137,7 @@ merge_rows(PageStore *from, MergeInput *inputs, uint32 n,
 		}
 		input->row++;
 		input->place++;
-		load_row(from, input);
+		load_row(input);
 	}
 	return nrows;
 }
@@ -244,7 +245,7 @@ merge_lists(MergeInput *inputs, uint32 n, SegmentWriter *writer)
 }
 
 SegmentInfo
-segments_merge(PageStore *from, const SegmentInfo *segments, uint32 n,
+segments_merge(PageStore *const *from, const SegmentInfo *segments, uint32 n,
 			   PageStore *to, uint64 owner)
 {
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
@@ -259,15 +260,15 @@ segments_merge(PageStore *from, const SegmentInfo *segments, uint32 n,
 
 	for (uint32 i = 0; i < n; i++)
 	{
-		open_input(from, &segments[i], &inputs[i]);
+		open_input(from[i], &segments[i], &inputs[i]);
 		oldest = Min(oldest, segments[i].oldest);
 		keys += segments[i].nkeys;
 	}
 	writer = segment_begin(to, owner, keys);
-	if (merge_rows(from, inputs, n, writer) > 0)
+	if (merge_rows(inputs, n, writer) > 0)
 	{
 		for (uint32 i = 0; i < n; i++)
-			lists_open(&inputs[i].lists, from, &segments[i]);
+			lists_open(&inputs[i].lists, from[i], &segments[i]);
 		merge_lists(inputs, n, writer);
 	}
 	info = segment_end(writer);

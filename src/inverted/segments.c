@@ -120,9 +120,12 @@ static void
 merge(Relation index, const SegmentInfo *segments, uint32 n)
 {
 	PageStore	store = {.index = index};
-	SegmentInfo segment = segments_merge(&store, segments, n, &store,
-										 take_owner(index));
+	PageStore  *from[MAX_SEGMENTS];
+	SegmentInfo segment;
 
+	for (uint32 i = 0; i < n; i++)
+		from[i] = &store;
+	segment = segments_merge(from, segments, n, &store, take_owner(index));
 	segments_replace(index, segments, n, &segment, 0);
 }
 
