@@ -24,12 +24,14 @@
 
 #include "catalog/namespace.h"
 #include "catalog/pg_namespace_d.h"
+#include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "fmgr.h"
 #include "funcapi.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/regproc.h"
+#include "utils/syscache.h"
 
 #include "base/call.h"
 #include "base/compat.h"
@@ -109,6 +111,25 @@ source_column(Oid source, const char *name)
 						name),
 				 errhint("Of an expression make a generated column, or a view.")));
 	return pstrdup(quote_identifier(name));
+}
+
+/* The same of a column of signatures. */
+static char *
+source_signatures(Oid source, const char *name, Oid schema)
+{
+	char	   *column = source_column(source, name);
+	Oid			type = get_atttype(source, get_attnum(source, name));
+	Oid			signature = GetSysCacheOid2(TYPENAMENSP, Anum_pg_type_oid,
+											CStringGetDatum("signature"),
+											ObjectIdGetDatum(schema));
+
+	if (getBaseType(type) != signature)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("column \"%s\" of \"%s\" is of type %s, not signature",
+						name, get_rel_name(source), format_type_be(type)),
+				 errhint("Make a generated column: sig signature GENERATED ALWAYS AS (shingles(body)) STORED.")));
+	return column;
 }
 
 /* A table's name with its schema, quoted. */
@@ -380,7 +401,8 @@ set_terms(FunctionCallInfo fcinfo, WorkingTables *tables)
 	working_term(tables, "id",
 				 source_column(source, NameStr(*PG_GETARG_NAME(ARGUMENT_ID))));
 	working_term(tables, "sig",
-				 source_column(source, NameStr(*PG_GETARG_NAME(ARGUMENT_SIG))));
+				 source_signatures(source,
+								   NameStr(*PG_GETARG_NAME(ARGUMENT_SIG)), schema));
 	set_condition(tables, threshold, measure);
 	set_result(tables, text_to_cstring(PG_GETARG_TEXT_PP(ARGUMENT_RESULT)));
 }

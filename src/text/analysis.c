@@ -283,22 +283,42 @@ meant_by_alias(const char *word)
 	return NULL;
 }
 
+/* What is meant by words with commas or the like between them, or NULL. */
+static char *
+meant_by_list(const char *words)
+{
+	static const char between[] = ",;|+/";
+	StringInfoData list;
+
+	initStringInfo(&list);
+	while (*words != '\0')
+	{
+		size_t		len = strcspn(words, between);
+
+		if (len > 0 && !analysis_knows_word(words, len))
+			return NULL;
+		if (len > 0)
+			appendStringInfo(&list, "%s%.*s", list.len > 0 ? " " : "",
+							 (int) len, words);
+		words += len + strspn(words + len, between);
+	}
+	return list.len > 0 ? shown(list.data) : NULL;
+}
+
 /* What somebody meant who wrote a word that is not known, or NULL. */
 static char *
 meant(const char *word)
 {
 	size_t		len = strlen(word);
 	const char *equals = strchr(word, '=');
+	char	   *list;
 
 	if (strspn(word, "0123456789") == len)
 		return psprintf("k=%s", shown(word));
 	if (equals != NULL && analysis_knows_word(equals + 1, strlen(equals + 1)))
 		return shown(equals + 1);
-	while (len > 0 && strchr(",;", word[len - 1]) != NULL)
-		len--;
-	if (word[len] != '\0' && analysis_knows_word(word, len))
-		return shown(pnstrdup(word, len));
-	return meant_by_alias(word);
+	list = meant_by_list(word);
+	return list != NULL ? list : meant_by_alias(word);
 }
 
 static bool

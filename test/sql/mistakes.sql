@@ -45,6 +45,7 @@ SELECT minhash('a b', 'englich'); -- the hint lists what the libstemmer knows
 \set VERBOSITY default
 SELECT shingles('a b', '3');
 SELECT shingles('a b', 'english, stop');
+SELECT shingles('a b', 'html,english');
 SELECT shingles('a b', 'language=english');
 SELECT shingles('a b', 'en');
 SELECT shingles('a b', 'english stopwords');
@@ -84,3 +85,8 @@ SELECT * FROM evaluate_methods('', 'SELECT 1 AS id1, 2 AS id2', '{shingles(body)
 SELECT found, true_pairs FROM evaluate_methods('TABLE docs;', E'SELECT 1 AS id1, 2 AS id2;\n', '{shingles(body)}');
 \set SHOW_CONTEXT always
 SELECT * FROM evaluate_methods('SELECT id FROM no_table', 'SELECT 1 AS id1, 2 AS id2', '{shingles(body)}');
+
+-- Pairs
+\set SHOW_CONTEXT never
+CALL neardup_pairs('docs', 'id', 'body', 0.8, 'pairs');
+CALL neardup_pairs('docs', 'nr', 'body', 0.8, 'pairs');

@@ -35,6 +35,13 @@ foreach my $extension ('neardup', 'neardup_library')
 		"META.json names the install script of $extension");
 	ok(-f "$top/$provided->{docfile}", "META.json: the docfile of $extension is there");
 }
+# The distribution of PGXN has no debian/
+SKIP:
+{
+	skip 'no Debian package here', 1 unless -f "$top/debian/changelog";
+	like(slurp_file("$top/debian/changelog"), qr/^neardup \(\Q$distribution\E-/,
+		'debian/changelog begins with it');
+}
 like($meta->{maintainer}, qr/^[^<>]+ <\S+\@\S+>$/, 'META.json: the maintainer has an address');
 ok(exists $meta->{resources}{$_}, "META.json: resources have a $_")
   for qw(homepage bugtracker repository);
