@@ -91,12 +91,14 @@ BEGIN
     (SELECT round(avg(containment(shingles(a.body), shingles(b.body)))::numeric, 3)
      FROM (SELECT * FROM asked LIMIT 10) a JOIN books b USING (id));
   FOREACH way SLICE 1 IN ARRAY ARRAY[
-    ['winnow 64', 'winnow(body, 64, 3)', 'neardup (sig)'],
-    ['winnow 64', 'winnow(body, 64, 3)', 'gin (sig signature_gin_ops (measure = containment)) WITH (fastupdate = off)'],
-    ['sample 32', 'sample(shingles(body), 32)', 'neardup (sig)']] LOOP
+    ['winnow 32', 'winnow(body, 32, 3)', 'neardup (sig)', '0.65'],
+    ['winnow 64', 'winnow(body, 64, 3)', 'neardup (sig)', '0.6'],
+    ['winnow 64', 'winnow(body, 64, 3)', 'neardup (sig)', '0.4'],
+    ['winnow 64', 'winnow(body, 64, 3)', 'gin (sig signature_gin_ops (measure = containment)) WITH (fastupdate = off)', '0.4'],
+    ['sample 32', 'sample(shingles(body), 32)', 'neardup (sig)', '0.4']] LOOP
     began := ticks();
     EXECUTE format('CREATE TABLE features AS SELECT id, %s AS sig FROM books', way[2]);
-    RAISE NOTICE '%, %: features % s', way[1], split_part(way[3], ' ', 1), round((ticks() - began)::numeric, 1);
+    RAISE NOTICE '%, %, from % on: features % s', way[1], split_part(way[3], ' ', 1), way[4], round((ticks() - began)::numeric, 1);
     began := ticks();
     EXECUTE 'CREATE INDEX features_sig ON features USING ' || way[3];
     RAISE NOTICE '  index % MB, % s; table % MB', round(pg_relation_size('features_sig') / 1e6, 1),
@@ -106,9 +108,10 @@ BEGIN
     recall := 0; wrong := 0; n := 0; others := '{}'; asking := '{}';
     began := ticks(); clock := clock_timestamp();
     FOR f IN SELECT * FROM asked LOOP
-      EXECUTE format('SELECT array_agg(id) FROM features WHERE contained_in(%s, sig, 0.4)', replace(way[2], 'body', '$1'))
+      EXECUTE format('SELECT array_agg(id) FROM features WHERE contained_in(%s, sig, %s)', replace(way[2], 'body', '$1'), way[4])
       INTO hit USING f.body;
       n := n + 1;
+      hit := coalesce(hit, '{}');
       recall := recall + (f.id = ANY (hit))::int;
       wrong := wrong + cardinality(array_remove(hit, f.id));
       others := others || array_remove(hit, f.id);
