@@ -219,6 +219,12 @@ CREATE TABLE all_docs AS TABLE docs;
 SELECT seed, fill(seed, 300, 20 + seed * 20), add_batches(0.6, 1 + seed * 7) AS wrong, add_batches(0.4, 20) AS wrong,
        connect_batches(0.4, 3 + seed * 7) AS wrong
 FROM generate_series(1, 3) seed;
+-- in little memory, where what is asked goes to disk
+SET work_mem = '64kB';
+SET hash_mem_multiplier = 1;
+SELECT fill(6, 300, 60), add_batches(0.5, 100) AS wrong;
+RESET work_mem;
+RESET hash_mem_multiplier;
 -- some do change their groups, and what is not near is not taken for it
 SELECT fill(3, 100, 30);
 TRUNCATE groups;
