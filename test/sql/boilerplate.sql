@@ -21,7 +21,7 @@ CREATE TABLE statistics AS SELECT shingle_lexicon_agg(body, 'k=4') AS lexicon FR
 -- In plain SQL: words, their runs of four, the documents of each; then
 -- stretches of runs that are frequent
 CREATE FUNCTION naive(at_least int) RETURNS TABLE (id int, passage text, words bigint, documents bigint)
-LANGUAGE sql AS $$
+LANGUAGE sql SET enable_nestloop = off AS $$
   WITH word AS (SELECT d.id, w, o FROM docs d, unnest(neardup_words(body)) WITH ORDINALITY AS u (w, o)),
   run AS (SELECT a.id, a.o, concat_ws(' ', a.w, b.w, c.w, d.w) AS run
           FROM word a JOIN word b ON b.id = a.id AND b.o = a.o + 1
