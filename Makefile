@@ -31,6 +31,7 @@ OBJS = \
 	src/base/same_value.o \
 	src/base/settings.o \
 	src/base/sort_uint64.o \
+	src/base/state.o \
 	src/clusters/added_rows.o \
 	src/clusters/clusters.o \
 	src/clusters/group_rows.o \
@@ -376,6 +377,7 @@ REGRESS = \
 	shingles \
 	signature \
 	sketches \
+	states \
 	statistics \
 	thresholds \
 	weighted \

@@ -7,93 +7,73 @@ COMMENT ON TYPE word_set_round IS 'what a round of building a word set has left'
 CREATE TYPE word_set AS (analysis text, words bigint[], thresholds real[], rounds word_set_round[]);
 COMMENT ON TYPE word_set IS 'descriptive words, and the share of a document from which on each counts';
 
-CREATE FUNCTION word_set_agg_add(internal, text) RETURNS internal
+CREATE FUNCTION word_set_agg_add(bytea, text) RETURNS bytea
     AS 'MODULE_PATHNAME'
     LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION word_set_agg_add(internal, text) IS 'transition function of word_set_agg';
+COMMENT ON FUNCTION word_set_agg_add(bytea, text) IS 'transition function of word_set_agg';
 
-CREATE FUNCTION word_set_agg_add(internal, text, text) RETURNS internal
+CREATE FUNCTION word_set_agg_add(bytea, text, text) RETURNS bytea
     AS 'MODULE_PATHNAME'
     LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION word_set_agg_add(internal, text, text) IS 'transition function of word_set_agg';
+COMMENT ON FUNCTION word_set_agg_add(bytea, text, text) IS 'transition function of word_set_agg';
 
-CREATE FUNCTION word_set_agg_add(internal, text, text, int) RETURNS internal
+CREATE FUNCTION word_set_agg_add(bytea, text, text, int) RETURNS bytea
     AS 'MODULE_PATHNAME'
     LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION word_set_agg_add(internal, text, text, int) IS 'transition function of word_set_agg';
+COMMENT ON FUNCTION word_set_agg_add(bytea, text, text, int) IS 'transition function of word_set_agg';
 
-CREATE FUNCTION word_set_agg_add(internal, regconfig, text) RETURNS internal
+CREATE FUNCTION word_set_agg_add(bytea, regconfig, text) RETURNS bytea
     AS 'MODULE_PATHNAME'
     LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION word_set_agg_add(internal, regconfig, text) IS 'transition function of word_set_agg';
+COMMENT ON FUNCTION word_set_agg_add(bytea, regconfig, text) IS 'transition function of word_set_agg';
 
-CREATE FUNCTION word_set_agg_add(internal, regconfig, text, int) RETURNS internal
+CREATE FUNCTION word_set_agg_add(bytea, regconfig, text, int) RETURNS bytea
     AS 'MODULE_PATHNAME'
     LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION word_set_agg_add(internal, regconfig, text, int) IS 'transition function of word_set_agg';
+COMMENT ON FUNCTION word_set_agg_add(bytea, regconfig, text, int) IS 'transition function of word_set_agg';
 
-CREATE FUNCTION word_set_agg_combine(internal, internal) RETURNS internal
+CREATE FUNCTION word_set_agg_combine(bytea, bytea) RETURNS bytea
     AS 'MODULE_PATHNAME'
     LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION word_set_agg_combine(internal, internal) IS 'combine function of word_set_agg';
+COMMENT ON FUNCTION word_set_agg_combine(bytea, bytea) IS 'combine function of word_set_agg';
 
-CREATE FUNCTION word_set_agg_serialize(internal) RETURNS bytea
+CREATE FUNCTION word_set_agg_final(bytea) RETURNS word_set
     AS 'MODULE_PATHNAME'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION word_set_agg_serialize(internal) IS 'serialization function of word_set_agg';
-
-CREATE FUNCTION word_set_agg_deserialize(bytea, internal) RETURNS internal
-    AS 'MODULE_PATHNAME'
-    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION word_set_agg_deserialize(bytea, internal) IS 'deserialization function of word_set_agg';
-
-CREATE FUNCTION word_set_agg_final(internal) RETURNS word_set
-    AS 'MODULE_PATHNAME'
-    LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION word_set_agg_final(internal) IS 'final function of word_set_agg';
+COMMENT ON FUNCTION word_set_agg_final(bytea) IS 'final function of word_set_agg';
 
 CREATE AGGREGATE word_set_agg(doc text) (
-    SFUNC = word_set_agg_add, STYPE = internal, SSPACE = 65536,
-    FINALFUNC = word_set_agg_final, FINALFUNC_MODIFY = READ_WRITE,
-    COMBINEFUNC = word_set_agg_combine,
-    SERIALFUNC = word_set_agg_serialize, DESERIALFUNC = word_set_agg_deserialize,
-    PARALLEL = SAFE
+    SFUNC = word_set_agg_add, STYPE = bytea, SSPACE = 65536,
+    FINALFUNC = word_set_agg_final, FINALFUNC_MODIFY = READ_ONLY,
+    COMBINEFUNC = word_set_agg_combine, PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE word_set_agg(text) IS 'a set of descriptive words for documents';
 
 CREATE AGGREGATE word_set_agg(doc text, analysis text) (
-    SFUNC = word_set_agg_add, STYPE = internal, SSPACE = 65536,
-    FINALFUNC = word_set_agg_final, FINALFUNC_MODIFY = READ_WRITE,
-    COMBINEFUNC = word_set_agg_combine,
-    SERIALFUNC = word_set_agg_serialize, DESERIALFUNC = word_set_agg_deserialize,
-    PARALLEL = SAFE
+    SFUNC = word_set_agg_add, STYPE = bytea, SSPACE = 65536,
+    FINALFUNC = word_set_agg_final, FINALFUNC_MODIFY = READ_ONLY,
+    COMBINEFUNC = word_set_agg_combine, PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE word_set_agg(text, text) IS 'a set of descriptive words for documents';
 
 CREATE AGGREGATE word_set_agg(doc text, analysis text, words int) (
-    SFUNC = word_set_agg_add, STYPE = internal, SSPACE = 65536,
-    FINALFUNC = word_set_agg_final, FINALFUNC_MODIFY = READ_WRITE,
-    COMBINEFUNC = word_set_agg_combine,
-    SERIALFUNC = word_set_agg_serialize, DESERIALFUNC = word_set_agg_deserialize,
-    PARALLEL = SAFE
+    SFUNC = word_set_agg_add, STYPE = bytea, SSPACE = 65536,
+    FINALFUNC = word_set_agg_final, FINALFUNC_MODIFY = READ_ONLY,
+    COMBINEFUNC = word_set_agg_combine, PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE word_set_agg(text, text, int) IS 'a set of descriptive words for documents';
 
 CREATE AGGREGATE word_set_agg(config regconfig, doc text) (
-    SFUNC = word_set_agg_add, STYPE = internal, SSPACE = 65536,
-    FINALFUNC = word_set_agg_final, FINALFUNC_MODIFY = READ_WRITE,
-    COMBINEFUNC = word_set_agg_combine,
-    SERIALFUNC = word_set_agg_serialize, DESERIALFUNC = word_set_agg_deserialize,
-    PARALLEL = SAFE
+    SFUNC = word_set_agg_add, STYPE = bytea, SSPACE = 65536,
+    FINALFUNC = word_set_agg_final, FINALFUNC_MODIFY = READ_ONLY,
+    COMBINEFUNC = word_set_agg_combine, PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE word_set_agg(regconfig, text) IS 'a set of descriptive words for documents';
 
 CREATE AGGREGATE word_set_agg(config regconfig, doc text, words int) (
-    SFUNC = word_set_agg_add, STYPE = internal, SSPACE = 65536,
-    FINALFUNC = word_set_agg_final, FINALFUNC_MODIFY = READ_WRITE,
-    COMBINEFUNC = word_set_agg_combine,
-    SERIALFUNC = word_set_agg_serialize, DESERIALFUNC = word_set_agg_deserialize,
-    PARALLEL = SAFE
+    SFUNC = word_set_agg_add, STYPE = bytea, SSPACE = 65536,
+    FINALFUNC = word_set_agg_final, FINALFUNC_MODIFY = READ_ONLY,
+    COMBINEFUNC = word_set_agg_combine, PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE word_set_agg(regconfig, text, int) IS 'a set of descriptive words for documents';
 

@@ -15,37 +15,25 @@ CREATE TYPE pair_figures AS (
 );
 COMMENT ON TYPE pair_figures IS 'how good the pairs are that were found';
 
-CREATE FUNCTION pair_evaluation_add(internal, boolean, boolean, double precision) RETURNS internal
+CREATE FUNCTION pair_evaluation_add(bytea, boolean, boolean, double precision) RETURNS bytea
     AS 'MODULE_PATHNAME'
     LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION pair_evaluation_add(internal, boolean, boolean, double precision) IS 'transition function of pair_evaluation';
+COMMENT ON FUNCTION pair_evaluation_add(bytea, boolean, boolean, double precision) IS 'transition function of pair_evaluation';
 
-CREATE FUNCTION pair_evaluation_combine(internal, internal) RETURNS internal
+CREATE FUNCTION pair_evaluation_combine(bytea, bytea) RETURNS bytea
     AS 'MODULE_PATHNAME'
     LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION pair_evaluation_combine(internal, internal) IS 'combine function of pair_evaluation';
+COMMENT ON FUNCTION pair_evaluation_combine(bytea, bytea) IS 'combine function of pair_evaluation';
 
-CREATE FUNCTION pair_evaluation_serialize(internal) RETURNS bytea
-    AS 'MODULE_PATHNAME'
-    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION pair_evaluation_serialize(internal) IS 'serialization function of pair_evaluation';
-
-CREATE FUNCTION pair_evaluation_deserialize(bytea, internal) RETURNS internal
-    AS 'MODULE_PATHNAME'
-    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION pair_evaluation_deserialize(bytea, internal) IS 'deserialization function of pair_evaluation';
-
-CREATE FUNCTION pair_evaluation_final(internal) RETURNS pair_figures
+CREATE FUNCTION pair_evaluation_final(bytea) RETURNS pair_figures
     AS 'MODULE_PATHNAME'
     LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION pair_evaluation_final(internal) IS 'final function of pair_evaluation';
+COMMENT ON FUNCTION pair_evaluation_final(bytea) IS 'final function of pair_evaluation';
 
 CREATE AGGREGATE pair_evaluation(found boolean, correct boolean, similarity double precision) (
-    SFUNC = pair_evaluation_add, STYPE = internal,
+    SFUNC = pair_evaluation_add, STYPE = bytea, SSPACE = 48,
     FINALFUNC = pair_evaluation_final, FINALFUNC_MODIFY = READ_ONLY,
-    COMBINEFUNC = pair_evaluation_combine,
-    SERIALFUNC = pair_evaluation_serialize, DESERIALFUNC = pair_evaluation_deserialize,
-    PARALLEL = SAFE
+    COMBINEFUNC = pair_evaluation_combine, PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE pair_evaluation(boolean, boolean, double precision) IS 'precision, recall, F, highest false match and separation of pairs';
 
@@ -82,9 +70,11 @@ CREATE FUNCTION cluster_evaluation_final(internal) RETURNS cluster_figures
     LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION cluster_evaluation_final(internal) IS 'final function of cluster_evaluation';
 
+-- of internal state: an engine that aggregates elsewhere could not tell of which
+-- types the labels are, and would have nothing to gain, a state being all items
 CREATE AGGREGATE cluster_evaluation(found "any", truth "any") (
     SFUNC = cluster_evaluation_add, STYPE = internal,
-    FINALFUNC = cluster_evaluation_final, FINALFUNC_MODIFY = READ_WRITE,
+    FINALFUNC = cluster_evaluation_final, FINALFUNC_MODIFY = READ_ONLY,
     COMBINEFUNC = cluster_evaluation_combine,
     SERIALFUNC = cluster_evaluation_serialize, DESERIALFUNC = cluster_evaluation_deserialize,
     PARALLEL = SAFE

@@ -38,38 +38,20 @@ CREATE OPERATOR - (
 );
 COMMENT ON OPERATOR - (signature, signature) IS 'the features of the left set that the right one has not';
 
-CREATE FUNCTION signature_union_agg_add(internal, signature) RETURNS internal
+CREATE FUNCTION signature_union_agg_add(signature, signature) RETURNS signature
     AS 'MODULE_PATHNAME'
     LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION signature_union_agg_add(internal, signature) IS 'transition function of signature_union_agg';
+COMMENT ON FUNCTION signature_union_agg_add(signature, signature) IS 'transition and combine function of signature_union_agg';
 
-CREATE FUNCTION signature_union_agg_combine(internal, internal) RETURNS internal
-    AS 'MODULE_PATHNAME'
-    LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION signature_union_agg_combine(internal, internal) IS 'combine function of signature_union_agg';
-
-CREATE FUNCTION signature_union_agg_serialize(internal) RETURNS bytea
+CREATE FUNCTION signature_union_agg_final(signature) RETURNS signature
     AS 'MODULE_PATHNAME'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION signature_union_agg_serialize(internal) IS 'serialization function of signature_union_agg';
-
-CREATE FUNCTION signature_union_agg_deserialize(bytea, internal) RETURNS internal
-    AS 'MODULE_PATHNAME'
-    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION signature_union_agg_deserialize(bytea, internal) IS 'deserialization function of signature_union_agg';
-
-CREATE FUNCTION signature_union_agg_final(internal) RETURNS signature
-    AS 'MODULE_PATHNAME'
-    LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION signature_union_agg_final(internal) IS 'final function of signature_union_agg';
+COMMENT ON FUNCTION signature_union_agg_final(signature) IS 'final function of signature_union_agg';
 
 CREATE AGGREGATE signature_union_agg(signature) (
-    SFUNC = signature_union_agg_add, STYPE = internal, SSPACE = 65536,
-    FINALFUNC = signature_union_agg_final,
-    COMBINEFUNC = signature_union_agg_combine,
-    SERIALFUNC = signature_union_agg_serialize,
-    DESERIALFUNC = signature_union_agg_deserialize,
-    PARALLEL = SAFE
+    SFUNC = signature_union_agg_add, STYPE = signature, SSPACE = 65536,
+    FINALFUNC = signature_union_agg_final, FINALFUNC_MODIFY = READ_ONLY,
+    COMBINEFUNC = signature_union_agg_add, PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE signature_union_agg(signature) IS 'the features of any of the sets';
 

@@ -16,41 +16,122 @@
 #include "base/arguments.h"
 #include "base/call.h"
 #include "base/compat.h"
+#include "base/input.h"
+#include "base/state.h"
 #include "corpus/counts.h"
 #include "site/site.h"
+#include "types/lexicon_io.h"
 
 PG_FUNCTION_INFO_V1(lexicon_agg_add);
 PG_FUNCTION_INFO_V1(shingle_lexicon_agg_add);
 PG_FUNCTION_INFO_V1(lexicon_agg_add_lexicon);
 PG_FUNCTION_INFO_V1(lexicon_agg_combine);
-PG_FUNCTION_INFO_V1(lexicon_agg_serialize);
-PG_FUNCTION_INFO_V1(lexicon_agg_deserialize);
 PG_FUNCTION_INFO_V1(lexicon_agg_final);
 
 #define DEFAULT_MAX_WORDS	1000000
 
-/* The state of the aggregates. */
+/*
+ * The state of the aggregates: a bytea, of max_words and what has been counted
+ * as the bytes of a lexicon.
+ */
 typedef struct LexiconState
 {
+	ExpandedObjectHeader header;
 	Counts	   *counts;
 	int64		max_words;
 	Making		making;			/* of the words */
 	bool		markup;
 } LexiconState;
 
+#define LEXICON_AT	sizeof(int64)	/* behind max_words */
+
+static Size
+state_size(ExpandedObjectHeader *header)
+{
+	LexiconState *state = (LexiconState *) header;
+
+	return state_flat_size("lexicon_agg", LEXICON_AT +
+						   LEXICON_BYTES_SIZE(counts_nwords(state->counts)));
+}
+
+static void
+state_flatten(ExpandedObjectHeader *header, void *result, Size size)
+{
+	LexiconState *state = (LexiconState *) header;
+	Lexicon    *lexicon = counts_lexicon(state->counts, &state->making,
+										 state->markup);
+
+	lexicon_swap(lexicon);
+	SET_VARSIZE(result, size);
+	memcpy(VARDATA(result), &state->max_words, LEXICON_AT);
+	memcpy(VARDATA(result) + LEXICON_AT, LEXICON_BYTES(lexicon),
+		   size - VARHDRSZ - LEXICON_AT);
+	pfree(lexicon);
+}
+
+static const ExpandedObjectMethods state_methods = {state_size, state_flatten};
+
 static LexiconState *
-create_state(MemoryContext context, const Making *making, bool markup,
+create_state(FunctionCallInfo fcinfo, const Making *making, bool markup,
 			 int64 max_words)
 {
-	MemoryContext old = MemoryContextSwitchTo(context);
-	LexiconState *state = palloc(sizeof(LexiconState));
+	LexiconState *state;
+	MemoryContext old;
 
 	argument_whole("max_words", max_words, 1, LEXICON_MAX_WORDS);
+	state = state_create(fcinfo, &state_methods, sizeof(LexiconState));
+	old = MemoryContextSwitchTo(state->header.eoh_context);
 	state->counts = counts_create(max_words);
 	state->max_words = max_words;
 	state->making = *making;
 	state->markup = markup;
 	MemoryContextSwitchTo(old);
+	return state;
+}
+
+/* Adds a lexicon to a state, which is made if it is NULL. */
+static LexiconState *
+add_lexicon(FunctionCallInfo fcinfo, LexiconState *state,
+			const Lexicon *lexicon, int64 max_words)
+{
+	Making		making;
+	bool		markup = (lexicon->flags & LEXICON_MARKUP) != 0;
+
+	lexicon_making(lexicon, &making);
+	if (state == NULL)
+		state = create_state(fcinfo, &making, markup, max_words);
+	words_require_same(&state->making, &making);
+	state->markup |= markup;
+	counts_add_lexicon(state->counts, lexicon);
+	return state;
+}
+
+/* Adds a flat state to one in memory, which is made if it is NULL. */
+static LexiconState *
+add_flat(FunctionCallInfo fcinfo, LexiconState *state, const bytea *flat)
+{
+	size_t		size = VARSIZE_ANY_EXHDR(flat);
+	Lexicon    *lexicon;
+	int64		max_words;
+
+	if (size < LEXICON_AT)
+		input_bad_bytes("state of lexicon_agg()", "It is cut off.");
+	memcpy(&max_words, VARDATA_ANY(flat), LEXICON_AT);
+	lexicon = lexicon_from_bytes(VARDATA_ANY(flat) + LEXICON_AT,
+								 size - LEXICON_AT);
+	state = add_lexicon(fcinfo, state, lexicon, max_words);
+	pfree(lexicon);
+	return state;
+}
+
+/* Argument 0 to be changed; NULL if it is null. */
+static LexiconState *
+get_state(FunctionCallInfo fcinfo)
+{
+	LexiconState *state = state_to_change(fcinfo, &state_methods);
+
+	if (state == NULL && !PG_ARGISNULL(0))
+		state = add_flat(fcinfo, NULL, PG_GETARG_BYTEA_PP(0));
 	return state;
 }
 
@@ -62,13 +143,11 @@ static LexiconState *
 state_for_document(FunctionCallInfo fcinfo, const Site *site,
 				   int64 max_words)
 {
-	MemoryContext context = call_aggregate_context(fcinfo);
-	LexiconState *state;
+	LexiconState *state = get_state(fcinfo);
 
-	if (PG_ARGISNULL(0))
-		return create_state(context, &site->words, site->analysis->markup,
+	if (state == NULL)
+		return create_state(fcinfo, &site->words, site->analysis->markup,
 							max_words);
-	state = (LexiconState *) PG_GETARG_POINTER(0);
 	if (!making_equal(&state->making, &site->words) ||
 		state->markup != site->analysis->markup ||
 		state->max_words != max_words)
@@ -118,12 +197,12 @@ add_argument(FunctionCallInfo fcinfo, Site *site)
 											 DEFAULT_MAX_WORDS);
 
 	add_document(site, state, SITE_GETARG_TEXT(site, 1));
-	PG_RETURN_POINTER(state);
+	PG_RETURN_STATE(state);
 }
 
 /*
- * (state internal, doc text [, analysis text [, max_words int]]), or
- * (state internal, config regconfig, doc text [, max_words int])
+ * (state bytea, doc text [, analysis text [, max_words int]]), or
+ * (state bytea, config regconfig, doc text [, max_words int])
  */
 Datum
 lexicon_agg_add(PG_FUNCTION_ARGS)
@@ -137,7 +216,7 @@ lexicon_agg_add(PG_FUNCTION_ARGS)
 	return add_argument(fcinfo, site);
 }
 
-/* (state internal, doc text, analysis text [, max_words int]) */
+/* (state bytea, doc text, analysis text [, max_words int]) */
 Datum
 shingle_lexicon_agg_add(PG_FUNCTION_ARGS)
 {
@@ -159,101 +238,29 @@ shingle_lexicon_agg_add(PG_FUNCTION_ARGS)
 Datum
 lexicon_agg_add_lexicon(PG_FUNCTION_ARGS)
 {
-	Lexicon    *lexicon;
-	LexiconState *state;
-	Making		making;
-	bool		markup;
-
 	if (PG_ARGISNULL(1))
 		return call_unchanged_state(fcinfo);
-	lexicon = PG_GETARG_LEXICON(1);
-	lexicon_making(lexicon, &making);
-	markup = (lexicon->flags & LEXICON_MARKUP) != 0;
-	if (PG_ARGISNULL(0))
-		state = create_state(call_aggregate_context(fcinfo), &making, markup,
-							 LEXICON_MAX_WORDS);
-	else
-		state = (LexiconState *) PG_GETARG_POINTER(0);
-	words_require_same(&state->making, &making);
-	state->markup |= markup;
-	counts_add_lexicon(state->counts, lexicon);
-	PG_RETURN_POINTER(state);
+	PG_RETURN_STATE(add_lexicon(fcinfo, get_state(fcinfo),
+								PG_GETARG_LEXICON(1), LEXICON_MAX_WORDS));
 }
 
-/* Combining the states of parallel workers */
-
+/* The state of another process, which is flat, is added to this one. */
 Datum
 lexicon_agg_combine(PG_FUNCTION_ARGS)
 {
-	MemoryContext context = call_aggregate_context(fcinfo);
-	LexiconState *state;
-	LexiconState *other;
-
 	if (PG_ARGISNULL(1))
 		return call_unchanged_state(fcinfo);
-	other = (LexiconState *) PG_GETARG_POINTER(1);
-	if (PG_ARGISNULL(0))
-		state = create_state(context, &other->making, other->markup,
-							 other->max_words);
-	else
-		state = (LexiconState *) PG_GETARG_POINTER(0);
-	words_require_same(&state->making, &other->making);
-	state->markup |= other->markup;
-	counts_add(state->counts, other->counts);
-	PG_RETURN_POINTER(state);
-}
-
-/* The state as a bytea: max_words, then a lexicon. */
-Datum
-lexicon_agg_serialize(PG_FUNCTION_ARGS)
-{
-	LexiconState *state = (LexiconState *) PG_GETARG_POINTER(0);
-	Lexicon    *lexicon = counts_lexicon(state->counts, &state->making,
-										 state->markup);
-	Size		size = VARHDRSZ + sizeof(int64) + VARSIZE(lexicon);
-	bytea	   *bytes;
-
-	if (!AllocSizeIsValid(size))
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("lexicon of %zu words is too large",
-						(size_t) LEXICON_NWORDS(lexicon))));
-	bytes = palloc(size);
-	SET_VARSIZE(bytes, size);
-	memcpy(VARDATA(bytes), &state->max_words, sizeof(int64));
-	memcpy(VARDATA(bytes) + sizeof(int64), lexicon, VARSIZE(lexicon));
-	pfree(lexicon);
-	PG_RETURN_BYTEA_P(bytes);
-}
-
-Datum
-lexicon_agg_deserialize(PG_FUNCTION_ARGS)
-{
-	bytea	   *bytes = PG_GETARG_BYTEA_PP(0);
-	size_t		size = VARSIZE_ANY_EXHDR(bytes) - sizeof(int64);
-	Lexicon    *lexicon = palloc(size);
-	LexiconState *state;
-	Making		making;
-	int64		max_words;
-
-	memcpy(&max_words, VARDATA_ANY(bytes), sizeof(int64));
-	memcpy(lexicon, VARDATA_ANY(bytes) + sizeof(int64), size);
-	lexicon_making(lexicon, &making);
-	state = create_state(CurrentMemoryContext, &making,
-						 (lexicon->flags & LEXICON_MARKUP) != 0, max_words);
-	counts_add_lexicon(state->counts, lexicon);
-	pfree(lexicon);
-	PG_RETURN_POINTER(state);
+	PG_RETURN_STATE(add_flat(fcinfo, get_state(fcinfo),
+							 PG_GETARG_BYTEA_PP(1)));
 }
 
 Datum
 lexicon_agg_final(PG_FUNCTION_ARGS)
 {
-	LexiconState *state;
+	LexiconState *state = state_to_read(fcinfo, &state_methods);
 
-	if (PG_ARGISNULL(0))
-		PG_RETURN_NULL();
-	state = (LexiconState *) PG_GETARG_POINTER(0);
+	if (state == NULL)
+		state = add_flat(fcinfo, NULL, PG_GETARG_BYTEA_PP(0));
 	PG_RETURN_LEXICON(counts_lexicon(state->counts, &state->making,
 									 state->markup));
 }

@@ -29,13 +29,15 @@
 #include "base/call.h"
 #include "base/compat.h"
 #include "base/hash.h"
+#include "base/input.h"
+#include "base/interrupts.h"
+#include "base/state.h"
 #include "corpus/word_set.h"
 #include "site/site.h"
+#include "types/lexicon_io.h"
 
 PG_FUNCTION_INFO_V1(word_set_agg_add);
 PG_FUNCTION_INFO_V1(word_set_agg_combine);
-PG_FUNCTION_INFO_V1(word_set_agg_serialize);
-PG_FUNCTION_INFO_V1(word_set_agg_deserialize);
 PG_FUNCTION_INFO_V1(word_set_agg_final);
 
 #define MAX_DOCUMENTS	50000	/* in the sample */
@@ -59,10 +61,8 @@ typedef struct SampleDocument
 	SampleWord	words[FLEXIBLE_ARRAY_MEMBER];
 } SampleDocument;
 
-/* What goes from a worker to the leader is what is behind the node. */
 #define DOCUMENT_SIZE(n) \
 	(offsetof(SampleDocument, words) + (n) * sizeof(SampleWord))
-#define SENT_FROM			offsetof(SampleDocument, hash)
 
 /* What a sample is, but for its documents. */
 typedef struct SampleInfo
@@ -75,12 +75,19 @@ typedef struct SampleInfo
 	int			wanted;
 } SampleInfo;
 
+/* The state; a bytea where it is flat: see state_flatten(). */
 typedef struct WordSetState
 {
-	MemoryContext context;
+	ExpandedObjectHeader header;
 	pairingheap *sample;
 	SampleInfo	info;
 } WordSetState;
+
+static Size state_size(ExpandedObjectHeader *header);
+static void state_flatten(ExpandedObjectHeader *header, void *result,
+						  Size size);
+
+static const ExpandedObjectMethods state_methods = {state_size, state_flatten};
 
 static int
 compare_hashes(const pairingheap_node *a, const pairingheap_node *b, void *arg)
@@ -92,12 +99,14 @@ compare_hashes(const pairingheap_node *a, const pairingheap_node *b, void *arg)
 }
 
 static WordSetState *
-create_state(MemoryContext context, const SampleInfo *info)
+create_state(FunctionCallInfo fcinfo, const SampleInfo *info)
 {
-	MemoryContext old = MemoryContextSwitchTo(context);
-	WordSetState *state = palloc0(sizeof(WordSetState));
+	WordSetState *state;
+	MemoryContext old;
 
-	state->context = context;
+	argument_whole("number of words", info->wanted, 1, MAX_WORDS);
+	state = state_create(fcinfo, &state_methods, sizeof(WordSetState));
+	old = MemoryContextSwitchTo(state->header.eoh_context);
 	state->sample = pairingheap_allocate(compare_hashes, NULL);
 	state->info = *info;
 	state->info.documents = state->info.occurrences = 0;
@@ -115,27 +124,6 @@ require_same(const SampleInfo *a, const SampleInfo *b)
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("analysis and number of words must be the same for all documents of a word set")));
-}
-
-/* The state, made if there is none, for documents of the site. */
-static WordSetState *
-state_for_document(FunctionCallInfo fcinfo, const Site *site, int wanted)
-{
-	MemoryContext context = call_aggregate_context(fcinfo);
-	WordSetState *state;
-	SampleInfo	info = {
-		.limit = PG_UINT64_MAX, .making = site->words,
-		.markup = site->analysis->markup, .wanted = wanted
-	};
-
-	if (!PG_ARGISNULL(0))
-	{
-		state = (WordSetState *) PG_GETARG_POINTER(0);
-		require_same(&state->info, &info);
-		return state;
-	}
-	argument_whole("number of words", wanted, 1, MAX_WORDS);
-	return create_state(context, &info);
 }
 
 static uint64
@@ -205,6 +193,237 @@ create_document(MemoryContext context, const Bag *bag, uint64 hash)
 	return document;
 }
 
+/* Flat states */
+
+/*
+ * A flat state: this, then of each document its hash, length and number of words,
+ * the words' hashes, and their shares.
+ */
+typedef struct FlatSample
+{
+	uint64		wanted;
+	uint64		documents;
+	uint64		limit;
+	char		analysis[LEXICON_BYTES_SIZE(0)];	/* a lexicon without words */
+} FlatSample;
+
+typedef struct FlatDocument
+{
+	uint64		hash;
+	uint64		length;
+	uint64		n;
+} FlatDocument;
+
+#define FLAT_WORD	(sizeof(uint64) + sizeof(float4))
+
+static Size
+state_size(ExpandedObjectHeader *header)
+{
+	SampleInfo *info = &((WordSetState *) header)->info;
+
+	return state_flat_size("word_set_agg", sizeof(FlatSample) +
+						   info->documents * sizeof(FlatDocument) +
+						   info->occurrences * FLAT_WORD);
+}
+
+/* All documents of the sample, in the order of the heap, which stays as it is. */
+static SampleDocument **
+sample_documents(const WordSetState *state)
+{
+	size_t		size = Max(state->info.documents, 1) * sizeof(SampleDocument *);
+	SampleDocument **documents = palloc_extended(size, MCXT_ALLOC_HUGE);
+	size_t		n = 0;
+
+	if (!pairingheap_is_empty(state->sample))
+		documents[n++] = pairingheap_container(SampleDocument, node,
+											   pairingheap_first(state->sample));
+	/* those whose children are still to come are a queue */
+	for (size_t i = 0; i < n; i++)
+	{
+		pairingheap_node *child = documents[i]->node.first_child;
+
+		for (; child != NULL; child = child->next_sibling)
+			documents[n++] = pairingheap_container(SampleDocument, node, child);
+	}
+	Assert(n == state->info.documents);
+	return documents;
+}
+
+/* Copies so many bytes to or from a place in a flat state, and passes over them. */
+static void
+put_bytes(char **at, const void *from, size_t n)
+{
+	memcpy(*at, from, n);
+	*at += n;
+}
+
+static void
+get_bytes(const char **at, void *to, size_t n)
+{
+	memcpy(to, *at, n);
+	*at += n;
+}
+
+static void
+flatten_document(const SampleDocument *document, char **at)
+{
+	FlatDocument head = {document->hash, document->length, document->n};
+
+	put_bytes(at, &head, sizeof(head));
+	for (size_t i = 0; i < document->n; i++)
+		put_bytes(at, &document->words[i].hash, sizeof(uint64));
+	for (size_t i = 0; i < document->n; i++)
+		put_bytes(at, &document->words[i].share, sizeof(float4));
+}
+
+static void
+state_flatten(ExpandedObjectHeader *header, void *result, Size size)
+{
+	WordSetState *state = (WordSetState *) header;
+	SampleDocument **documents = sample_documents(state);
+	Lexicon    *analysis = lexicon_alloc(&state->info.making,
+										 state->info.markup, 0);
+	FlatSample	head = {
+		.wanted = state->info.wanted, .documents = state->info.documents,
+		.limit = state->info.limit
+	};
+	char	   *at = VARDATA(result);
+
+	lexicon_seal(analysis);
+	lexicon_swap(analysis);
+	memcpy(head.analysis, LEXICON_BYTES(analysis), sizeof(head.analysis));
+	SET_VARSIZE(result, size);
+	put_bytes(&at, &head, sizeof(head));
+	for (size_t i = 0; i < state->info.documents; i++)
+	{
+		CHECK_EVERY(i);
+		flatten_document(documents[i], &at);
+	}
+	Assert(at == (char *) result + size);
+	pfree(analysis);
+	pfree(documents);
+}
+
+static void
+bad_state(const char *rule)
+{
+	input_bad_bytes("state of word_set_agg()", rule);
+}
+
+/*
+ * Takes the next document of a flat state into the sample, unless its hash is
+ * beyond the limit.
+ */
+static void
+add_flat_document(WordSetState *state, const char **at, const char *end)
+{
+	FlatDocument head;
+	SampleDocument *document;
+
+	if ((size_t) (end - *at) < sizeof(head))
+		bad_state("It is cut off.");
+	get_bytes(at, &head, sizeof(head));
+	if (head.n > (size_t) (end - *at) / FLAT_WORD)
+		bad_state("It is cut off.");
+	if (head.hash > state->info.limit)
+	{
+		*at += head.n * FLAT_WORD;
+		return;
+	}
+	document = MemoryContextAllocHuge(state->header.eoh_context,
+									  DOCUMENT_SIZE(head.n));
+	document->hash = head.hash;
+	document->length = head.length;
+	document->n = head.n;
+	for (size_t i = 0; i < head.n; i++)
+		get_bytes(at, &document->words[i].hash, sizeof(uint64));
+	for (size_t i = 0; i < head.n; i++)
+	{
+		get_bytes(at, &document->words[i].share, sizeof(float4));
+		if (!(document->words[i].share > 0 && document->words[i].share <= 1))
+			bad_state("A word's share of its document is out of range.");
+	}
+	push_document(state, document);
+}
+
+/* Takes up what a flat state says of the sample; *markup and so on are checked. */
+static SampleInfo
+flat_info(const FlatSample *head)
+{
+	Lexicon    *analysis = lexicon_from_bytes(head->analysis,
+											  sizeof(head->analysis));
+	SampleInfo	info = {
+		.limit = head->limit, .wanted = Min(head->wanted, PG_INT32_MAX),
+		.markup = (analysis->flags & LEXICON_MARKUP) != 0
+	};
+
+	lexicon_making(analysis, &info.making);
+	if (!making_is_of_words(&info.making))
+		bad_state("Its analysis is not one of words.");
+	pfree(analysis);
+	return info;
+}
+
+/* Adds a flat state to one in memory, which is made if it is NULL. */
+static WordSetState *
+add_flat(FunctionCallInfo fcinfo, WordSetState *state, const bytea *flat)
+{
+	const char *at = VARDATA_ANY(flat);
+	const char *end = at + VARSIZE_ANY_EXHDR(flat);
+	FlatSample	head;
+	SampleInfo	info;
+
+	if ((size_t) (end - at) < sizeof(head))
+		bad_state("It is cut off.");
+	get_bytes(&at, &head, sizeof(head));
+	info = flat_info(&head);
+	if (state == NULL)
+		state = create_state(fcinfo, &info);
+	require_same(&state->info, &info);
+	/* what did not fit with fewer documents does not fit with more */
+	state->info.limit = Min(state->info.limit, info.limit);
+	while (state->info.documents > 0 &&
+		   largest_hash(state) > state->info.limit)
+		pfree(pop_document(state));
+	for (uint64 i = 0; i < head.documents; i++)
+	{
+		CHECK_EVERY(i);
+		add_flat_document(state, &at, end);
+	}
+	if (at != end)
+		bad_state("It is longer than its documents.");
+	return state;
+}
+
+/* Argument 0 to be changed; NULL if it is null. */
+static WordSetState *
+get_state(FunctionCallInfo fcinfo)
+{
+	WordSetState *state = state_to_change(fcinfo, &state_methods);
+
+	if (state == NULL && !PG_ARGISNULL(0))
+		state = add_flat(fcinfo, NULL, PG_GETARG_BYTEA_PP(0));
+	return state;
+}
+
+/* The transition */
+
+/* The state, made if there is none, for documents of the site. */
+static WordSetState *
+state_for_document(FunctionCallInfo fcinfo, const Site *site, int wanted)
+{
+	WordSetState *state = get_state(fcinfo);
+	SampleInfo	info = {
+		.limit = PG_UINT64_MAX, .making = site->words,
+		.markup = site->analysis->markup, .wanted = wanted
+	};
+
+	if (state == NULL)
+		return create_state(fcinfo, &info);
+	require_same(&state->info, &info);
+	return state;
+}
+
 static void
 add_document(FunctionCallInfo fcinfo, Site *site, WordSetState *state,
 			 const text *doc)
@@ -224,12 +443,12 @@ add_document(FunctionCallInfo fcinfo, Site *site, WordSetState *state,
 	}
 	reader_begin(site_reader(site), utf8, len);
 	bag_read(site->extra, site->reader);
-	push_document(state, create_document(state->context, site->extra, hash));
+	push_document(state, create_document(state->header.eoh_context, site->extra, hash));
 }
 
 /*
- * (state internal, doc text [, analysis text [, words int]]), or
- * (state internal, config regconfig, doc text [, words int])
+ * (state bytea, doc text [, analysis text [, words int]]), or
+ * (state bytea, config regconfig, doc text [, words int])
  */
 Datum
 word_set_agg_add(PG_FUNCTION_ARGS)
@@ -251,139 +470,60 @@ word_set_agg_add(PG_FUNCTION_ARGS)
 	state = state_for_document(fcinfo, site, PG_NARGS() > 3 ?
 							   PG_GETARG_INT32(3) : DEFAULT_WORDS);
 	add_document(fcinfo, site, state, SITE_GETARG_TEXT(site, 1));
-	PG_RETURN_POINTER(state);
+	PG_RETURN_STATE(state);
 }
 
-/* Combining the states of parallel workers */
-
+/* The state of another process, which is flat, is added to this one. */
 Datum
 word_set_agg_combine(PG_FUNCTION_ARGS)
 {
-	MemoryContext context = call_aggregate_context(fcinfo);
-	WordSetState *state;
-	WordSetState *other;
-
 	if (PG_ARGISNULL(1))
 		return call_unchanged_state(fcinfo);
-	other = (WordSetState *) PG_GETARG_POINTER(1);
-	if (PG_ARGISNULL(0))
-		state = create_state(context, &other->info);
-	else
-		state = (WordSetState *) PG_GETARG_POINTER(0);
-	require_same(&state->info, &other->info);
-	while (other->info.documents > 0)
-	{
-		SampleDocument *document = pop_document(other);
-		SampleDocument *copy;
-
-		CHECK_FOR_INTERRUPTS();
-		if (document->hash <= state->info.limit)
-		{
-			copy = MemoryContextAllocHuge(state->context,
-										  DOCUMENT_SIZE(document->n));
-			memcpy(copy, document, DOCUMENT_SIZE(document->n));
-			push_document(state, copy);
-		}
-		pfree(document);
-	}
-	/* what did not fit with fewer documents does not fit with more */
-	state->info.limit = Min(state->info.limit, other->info.limit);
-	while (state->info.documents > 0 &&
-		   largest_hash(state) > state->info.limit)
-		pfree(pop_document(state));
-	PG_RETURN_POINTER(state);
-}
-
-/* The state as a bytea: SampleInfo, then the documents.  Empties the sample. */
-Datum
-word_set_agg_serialize(PG_FUNCTION_ARGS)
-{
-	WordSetState *state = (WordSetState *) PG_GETARG_POINTER(0);
-	Size		size = VARHDRSZ + sizeof(SampleInfo) +
-		state->info.documents * (DOCUMENT_SIZE(0) - SENT_FROM) +
-		state->info.occurrences * sizeof(SampleWord);
-	bytea	   *bytes;
-	char	   *at;
-
-	if (!AllocSizeIsValid(size))
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("sample of %zu words is too large",
-						state->info.occurrences),
-				 errhint("Set \"max_parallel_workers_per_gather\" to 0.")));
-	bytes = palloc(size);
-	SET_VARSIZE(bytes, size);
-	at = VARDATA(bytes);
-	memcpy(at, &state->info, sizeof(SampleInfo));
-	at += sizeof(SampleInfo);
-	while (state->info.documents > 0)
-	{
-		SampleDocument *document = pop_document(state);
-		Size		sent = DOCUMENT_SIZE(document->n) - SENT_FROM;
-
-		memcpy(at, (char *) document + SENT_FROM, sent);
-		at += sent;
-		pfree(document);
-	}
-	Assert(at == (char *) bytes + size);
-	PG_RETURN_BYTEA_P(bytes);
-}
-
-Datum
-word_set_agg_deserialize(PG_FUNCTION_ARGS)
-{
-	bytea	   *bytes = PG_GETARG_BYTEA_PP(0);
-	const char *at = VARDATA_ANY(bytes);
-	SampleInfo	info;
-	WordSetState *state;
-
-	memcpy(&info, at, sizeof(SampleInfo));
-	at += sizeof(SampleInfo);
-	state = create_state(CurrentMemoryContext, &info);
-	while (state->info.documents < info.documents)
-	{
-		SampleDocument head;
-		SampleDocument *document;
-		Size		sent;
-
-		memcpy(&head.hash, at, DOCUMENT_SIZE(0) - SENT_FROM);
-		sent = DOCUMENT_SIZE(head.n) - SENT_FROM;
-		document = MemoryContextAllocHuge(state->context, SENT_FROM + sent);
-		memcpy((char *) document + SENT_FROM, at, sent);
-		at += sent;
-		push_document(state, document);
-	}
-	PG_RETURN_POINTER(state);
+	PG_RETURN_STATE(add_flat(fcinfo, get_state(fcinfo),
+							 PG_GETARG_BYTEA_PP(1)));
 }
 
 /* Building */
 
-/*
- * Empties the sample into an array of occurrences; returns the documents'
- * mean length.
- */
-static double
-empty_sample(WordSetState *state, Occurrence *occurrences)
+/* Those of the largest hashes first. */
+static int
+compare_documents(const void *left, const void *right)
 {
-	uint64		length = 0;
-	uint32		number = 0;
+	const SampleDocument *a = *(SampleDocument *const *) left;
+	const SampleDocument *b = *(SampleDocument *const *) right;
+
+	return a->hash > b->hash ? -1 : a->hash < b->hash;
+}
+
+/* All words of the sample's documents; *length is the documents' mean one. */
+static Occurrence *
+sample_occurrences(const WordSetState *state, double *length)
+{
+	SampleDocument **documents = sample_documents(state);
+	size_t		ndocuments = state->info.documents;
+	Occurrence *occurrences =
+	MemoryContextAllocHuge(CurrentMemoryContext,
+						   Max(state->info.occurrences, 1) * sizeof(Occurrence));
+	uint64		sum = 0;
 	size_t		n = 0;
 
-	while (state->info.documents > 0)
+	qsort(documents, ndocuments, sizeof(SampleDocument *), compare_documents);
+	for (size_t number = 0; number < ndocuments; number++)
 	{
-		SampleDocument *document = pop_document(state);
+		const SampleDocument *document = documents[number];
 
-		length += document->length;
+		CHECK_EVERY(number);
+		sum += document->length;
 		for (size_t i = 0; i < document->n; i++)
 		{
 			occurrences[n].hash = document->words[i].hash;
 			occurrences[n].share = document->words[i].share;
 			occurrences[n++].document = number;
 		}
-		number++;
-		pfree(document);
 	}
-	return number == 0 ? 0 : (double) length / number;
+	pfree(documents);
+	*length = ndocuments == 0 ? 0 : (double) sum / ndocuments;
+	return occurrences;
 }
 
 /* The words' hashes, or their thresholds, as an array. */
@@ -448,26 +588,19 @@ analysis_as_text(const WordSetState *state, bool *isnull)
 Datum
 word_set_agg_final(PG_FUNCTION_ARGS)
 {
-	WordSetState *state;
-	Occurrence *occurrences;
+	WordSetState *state = state_to_read(fcinfo, &state_methods);
 	TupleDesc	desc = call_row_type(fcinfo);
+	Occurrence *occurrences;
 	WordSet    *set;
-	size_t		n;
-	size_t		documents;
 	double		length;
 	Datum		values[4];
 	bool		nulls[4] = {0};
 
-	if (PG_ARGISNULL(0))
-		PG_RETURN_NULL();
-	state = (WordSetState *) PG_GETARG_POINTER(0);
-	n = state->info.occurrences;
-	documents = state->info.documents;
-	occurrences = MemoryContextAllocHuge(CurrentMemoryContext,
-										 Max(n, 1) * sizeof(Occurrence));
-	length = empty_sample(state, occurrences);
-	set = word_set_build(occurrences, n, documents, length,
-						 state->info.wanted);
+	if (state == NULL)
+		state = add_flat(fcinfo, NULL, PG_GETARG_BYTEA_PP(0));
+	occurrences = sample_occurrences(state, &length);
+	set = word_set_build(occurrences, state->info.occurrences,
+						 state->info.documents, length, state->info.wanted);
 	values[0] = analysis_as_text(state, &nulls[0]);
 	values[1] = words_as_array(set, false);
 	values[2] = words_as_array(set, true);

@@ -257,23 +257,10 @@ counts_add_lexicon(Counts *counts, const Lexicon *lexicon)
 	}
 }
 
-void
-counts_add(Counts *counts, const Counts *other)
+size_t
+counts_nwords(const Counts *counts)
 {
-	lexicon_add_totals(counts->totals, other->totals);
-	/*
-	 * Words come in the order of their places.  In a smaller table they would
-	 * crowd in one place at first.
-	 */
-	if (counts->probing.mask < other->probing.mask)
-		rebuild(counts, other->probing.mask + 1, 0);
-	for (size_t i = 0; i <= other->probing.mask; i++)
-	{
-		CHECK_EVERY(i);
-		if (other->table[i].cf != 0)
-			add_count(counts, other->table[i].hash, other->table[i].df,
-					  other->table[i].cf);
-	}
+	return counts->nwords;
 }
 
 /* sort_entries(array, n): by hash, can be cancelled */

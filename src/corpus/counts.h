@@ -30,7 +30,9 @@ extern void counts_add_shingles(Counts *counts, const uint64 *shingles,
 
 /* Adds what was counted elsewhere. */
 extern void counts_add_lexicon(Counts *counts, const Lexicon *lexicon);
-extern void counts_add(Counts *counts, const Counts *other);
+
+/* How many words it holds. */
+extern size_t counts_nwords(const Counts *counts);
 
 /*
  * What has been counted as a lexicon of the given analysis, in the current

@@ -10,13 +10,11 @@
 
 #include "datum/signature.h"
 
-Signature *
-signature_alloc(const Making *making, uint64 nvalues)
+size_t
+signature_size(const Making *making, uint64 nvalues)
 {
 	uint64		most = (MaxAllocSize - SIGNATURE_HEADER) /
 		(Max(making->width, 64) / 8);
-	Signature  *sig;
-	size_t		size;
 
 	if (nvalues > most)
 		ereport(ERROR,
@@ -25,8 +23,15 @@ signature_alloc(const Making *making, uint64 nvalues)
 						nvalues),
 				 errdetail("A signature holds at most " UINT64_FORMAT " values.",
 						   most)));
-	size = SIGNATURE_HEADER + nvalues * making->width / 8;
-	sig = palloc0(size);
+	return SIGNATURE_HEADER + nvalues * making->width / 8;
+}
+
+Signature *
+signature_alloc(const Making *making, uint64 nvalues)
+{
+	size_t		size = signature_size(making, nvalues);
+	Signature  *sig = palloc0(size);
+
 	SET_VARSIZE(sig, size);
 	sig->making = *making;
 	return sig;

@@ -96,9 +96,12 @@ signature_set_value(Signature *sig, uint64 i, uint64 value)
 }
 
 /*
- * A signature of nvalues values, all zero, in the current memory context.
- * Raises PROGRAM_LIMIT_EXCEEDED where they do not fit into a datum.
+ * The size of a signature of nvalues values.  Raises PROGRAM_LIMIT_EXCEEDED
+ * where they do not fit into a datum.
  */
+extern size_t signature_size(const Making *making, uint64 nvalues);
+
+/* One of them, all zero, in the current memory context. */
 extern Signature *signature_alloc(const Making *making, uint64 nvalues);
 
 #endif							/* NEARDUP_SIGNATURE_H */

@@ -34,12 +34,11 @@
 #include "base/compat.h"
 #include "base/growing.h"
 #include "base/interrupts.h"
+#include "base/state.h"
 
 PG_FUNCTION_INFO_V1(f_measure);
 PG_FUNCTION_INFO_V1(pair_evaluation_add);
 PG_FUNCTION_INFO_V1(pair_evaluation_combine);
-PG_FUNCTION_INFO_V1(pair_evaluation_serialize);
-PG_FUNCTION_INFO_V1(pair_evaluation_deserialize);
 PG_FUNCTION_INFO_V1(pair_evaluation_final);
 PG_FUNCTION_INFO_V1(cluster_evaluation_add);
 PG_FUNCTION_INFO_V1(cluster_evaluation_combine);
@@ -81,8 +80,11 @@ f_measure(PG_FUNCTION_ARGS)
 
 /* Pairs */
 
+/* The state, a bytea. */
 typedef struct PairState
 {
+	int32		vl_len_;		/* varlena header (do not touch directly!) */
+	int32		reserved;		/* zero, so that what follows is aligned */
 	int64		found;
 	int64		true_pairs;
 	int64		correct;		/* both */
@@ -90,12 +92,22 @@ typedef struct PairState
 	double		lowest_true;	/* NaN: no true pair that was found has one */
 } PairState;
 
-static PairState *
-create_pair_state(MemoryContext context)
+/* The state as it is before the first pair. */
+static void
+begin_pairs(PairState *state)
 {
-	PairState  *state = MemoryContextAllocZero(context, sizeof(PairState));
-
 	state->highest_false = state->lowest_true = get_float8_nan();
+}
+
+/* Argument 0, made if it is null. */
+static PairState *
+get_pair_state(FunctionCallInfo fcinfo)
+{
+	PairState  *state = state_of_size(fcinfo, "pair_evaluation",
+									  sizeof(PairState));
+
+	if (PG_ARGISNULL(0))
+		begin_pairs(state);
 	return state;
 }
 
@@ -108,13 +120,11 @@ add_extremes(PairState *state, double highest_false, double lowest_true)
 		state->lowest_true = lowest_true;
 }
 
-/* (state internal, found bool, correct bool, similarity float8) */
+/* (state bytea, found bool, correct bool, similarity float8) */
 Datum
 pair_evaluation_add(PG_FUNCTION_ARGS)
 {
-	PairState  *state = PG_ARGISNULL(0) ?
-	create_pair_state(call_aggregate_context(fcinfo)) :
-	(PairState *) PG_GETARG_POINTER(0);
+	PairState  *state = get_pair_state(fcinfo);
 	bool		found = !PG_ARGISNULL(1) && PG_GETARG_BOOL(1);
 	bool		correct = !PG_ARGISNULL(2) && PG_GETARG_BOOL(2);
 	double		nan = get_float8_nan();
@@ -132,14 +142,14 @@ pair_evaluation_add(PG_FUNCTION_ARGS)
 Datum
 pair_evaluation_combine(PG_FUNCTION_ARGS)
 {
-	PairState  *state = PG_ARGISNULL(0) ?
-	create_pair_state(call_aggregate_context(fcinfo)) :
-	(PairState *) PG_GETARG_POINTER(0);
-	PairState  *other;
+	PairState  *state;
+	const PairState *other;
 
 	if (PG_ARGISNULL(1))
-		PG_RETURN_POINTER(state);
-	other = (PairState *) PG_GETARG_POINTER(1);
+		return call_unchanged_state(fcinfo);
+	state = get_pair_state(fcinfo);
+	other = state_other_of_size(fcinfo, 1, "pair_evaluation",
+								sizeof(PairState));
 	state->found += other->found;
 	state->true_pairs += other->true_pairs;
 	state->correct += other->correct;
@@ -147,39 +157,20 @@ pair_evaluation_combine(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(state);
 }
 
-Datum
-pair_evaluation_serialize(PG_FUNCTION_ARGS)
-{
-	bytea	   *bytes = palloc(VARHDRSZ + sizeof(PairState));
-
-	SET_VARSIZE(bytes, VARHDRSZ + sizeof(PairState));
-	memcpy(VARDATA(bytes), PG_GETARG_POINTER(0), sizeof(PairState));
-	PG_RETURN_BYTEA_P(bytes);
-}
-
-Datum
-pair_evaluation_deserialize(PG_FUNCTION_ARGS)
-{
-	bytea	   *bytes = PG_GETARG_BYTEA_PP(0);
-	PairState  *state = palloc(sizeof(PairState));
-
-	memcpy(state, VARDATA_ANY(bytes), sizeof(PairState));
-	PG_RETURN_POINTER(state);
-}
-
 /* The composite pair_figures. */
 Datum
 pair_evaluation_final(PG_FUNCTION_ARGS)
 {
-	PairState  *state;
+	PairState	none = {0};
+	const PairState *state = &none;
 	TupleDesc	desc = call_row_type(fcinfo);
 	Datum		values[9];
 	bool		nulls[9] = {0};
 
-	if (PG_ARGISNULL(0))
-		state = create_pair_state(CurrentMemoryContext);
-	else
-		state = (PairState *) PG_GETARG_POINTER(0);
+	begin_pairs(&none);
+	if (!PG_ARGISNULL(0))
+		state = state_other_of_size(fcinfo, 0, "pair_evaluation",
+									sizeof(PairState));
 	values[0] = Int64GetDatum(state->found);
 	values[1] = Int64GetDatum(state->true_pairs);
 	values[2] = Int64GetDatum(state->correct);
@@ -431,6 +422,20 @@ scan_clusters(const LabelledItem *items, size_t n, double *pairs, double *both,
 	return clusters;
 }
 
+/* Takes true clusters for found ones. */
+static void
+exchange_labels(LabelledItem *items, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+	{
+		uint64		found = items[i].found;
+
+		items[i].found = items[i].truth;
+		items[i].truth = found;
+	}
+}
+
+/* Leaves the items in another order. */
 static Contingency
 make_contingency(LabelledItem *items, size_t n)
 {
@@ -440,16 +445,12 @@ make_contingency(LabelledItem *items, size_t n)
 	sort_items(items, n);
 	table.found_clusters = scan_clusters(items, n, &table.found_pairs,
 										 &table.both_pairs, &table.precision);
-	for (size_t i = 0; i < n; i++)
-	{
-		uint64		found = items[i].found;
-
-		items[i].found = items[i].truth;
-		items[i].truth = found;
-	}
+	exchange_labels(items, n);
 	sort_items(items, n);
 	table.true_clusters = scan_clusters(items, n, &table.true_pairs, &ignored,
 										&table.recall);
+	/* a state may be asked for its result again */
+	exchange_labels(items, n);
 	return table;
 }
 

@@ -26,6 +26,7 @@
 #include "base/hash.h"
 #include "base/interrupts.h"
 #include "base/sort_uint64.h"
+#include "base/state.h"
 #include "index/prefix.h"
 #include "measures/near.h"
 #include "methods/method.h"
@@ -230,32 +231,6 @@ size_classes(PG_FUNCTION_ARGS)
 										  FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
 }
 
-/*
- * The state of feature_counts(), which is its result: numbers in the machine's
- * order, made in the aggregate's memory and then changed in place.  Outside of an
- * aggregate it is a copy.
- */
-static bytea *
-counts_state(FunctionCallInfo fcinfo)
-{
-	MemoryContext context;
-	bool		in_place = AggCheckCallContext(fcinfo, &context);
-	bytea	   *state;
-
-	if (!in_place)
-		context = CurrentMemoryContext;
-	if (PG_ARGISNULL(0))
-	{
-		state = MemoryContextAllocZero(context, COUNTS_BYTES);
-		SET_VARSIZE(state, COUNTS_BYTES);
-		return state;
-	}
-	state = in_place ? PG_GETARG_BYTEA_P(0) : PG_GETARG_BYTEA_P_COPY(0);
-	/* an aggregate of the user's own may begin with anything */
-	(void) counts_of(state);
-	return state;
-}
-
 static inline void
 add_count(uint32 *counter, uint32 count)
 {
@@ -263,7 +238,10 @@ add_count(uint32 *counter, uint32 count)
 		*counter + count;
 }
 
-/* (state bytea, signature) */
+/*
+ * (state bytea, signature); the state is the result, of numbers in the machine's
+ * order
+ */
 Datum
 feature_counts_add(PG_FUNCTION_ARGS)
 {
@@ -273,12 +251,8 @@ feature_counts_add(PG_FUNCTION_ARGS)
 	uint64		n;
 
 	if (PG_ARGISNULL(1))
-	{
-		if (PG_ARGISNULL(0))
-			PG_RETURN_NULL();
-		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
-	}
-	state = counts_state(fcinfo);
+		return call_unchanged_state(fcinfo);
+	state = state_of_size(fcinfo, "feature_counts", COUNTS_BYTES);
 	sig = PG_GETARG_SIGNATURE(1);
 	if (making_has_keys(&sig->making))
 		ereport(ERROR,
@@ -302,12 +276,8 @@ feature_counts_combine(PG_FUNCTION_ARGS)
 	const uint32 *other;
 
 	if (PG_ARGISNULL(1))
-	{
-		if (PG_ARGISNULL(0))
-			PG_RETURN_NULL();
-		PG_RETURN_DATUM(PG_GETARG_DATUM(0));
-	}
-	state = counts_state(fcinfo);
+		return call_unchanged_state(fcinfo);
+	state = state_of_size(fcinfo, "feature_counts", COUNTS_BYTES);
 	other = counts_of(PG_GETARG_BYTEA_P(1));
 	for (int i = 0; i < COUNTERS; i++)
 		add_count((uint32 *) VARDATA(state) + i, other[i]);

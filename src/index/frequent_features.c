@@ -21,15 +21,16 @@
 #include "base/arguments.h"
 #include "base/call.h"
 #include "base/compat.h"
+#include "base/input.h"
 #include "base/interrupts.h"
+#include "base/state.h"
 #include "index/prefix.h"
 #include "methods/making_name.h"
 #include "methods/method.h"
+#include "types/signature_io.h"
 
 PG_FUNCTION_INFO_V1(frequent_features_add);
 PG_FUNCTION_INFO_V1(frequent_features_combine);
-PG_FUNCTION_INFO_V1(frequent_features_serialize);
-PG_FUNCTION_INFO_V1(frequent_features_deserialize);
 PG_FUNCTION_INFO_V1(frequent_features_final);
 
 #define DEFAULT_WANTED	256
@@ -42,14 +43,44 @@ PG_FUNCTION_INFO_V1(frequent_features_final);
 #define FREQUENT_TIMES	4
 #define FREQUENT_LEAST	8
 
-/* The state; sent from a worker as it is. */
+/*
+ * The state: a bytea, of the number wanted, a signature without values, for how
+ * they were made, and the counts.
+ */
 typedef struct FeatureCounts
 {
+	ExpandedObjectHeader header;
 	Making		making;			/* of the signatures */
 	int64		wanted;			/* prefixes in the list, at most */
 	uint64		total;			/* sum of counts */
 	uint64		counts[FREQUENT_PREFIXES];
 } FeatureCounts;
+
+#define COUNTS_SIZE		(FREQUENT_PREFIXES * sizeof(uint64))
+#define MAKING_AT		sizeof(int64)
+#define MAKING_SIZE		(SIGNATURE_HEADER - VARHDRSZ)
+#define COUNTS_AT		(MAKING_AT + MAKING_SIZE)
+
+static Size
+state_size(ExpandedObjectHeader *header)
+{
+	return state_flat_size("frequent_features", COUNTS_AT + COUNTS_SIZE);
+}
+
+static void
+state_flatten(ExpandedObjectHeader *header, void *result, Size size)
+{
+	FeatureCounts *counts = (FeatureCounts *) header;
+	bytea	   *making = signature_to_bytes(signature_alloc(&counts->making, 0));
+	char	   *at = VARDATA(result);
+
+	SET_VARSIZE(result, size);
+	memcpy(at, &counts->wanted, MAKING_AT);
+	memcpy(at + MAKING_AT, VARDATA(making), MAKING_SIZE);
+	memcpy(at + COUNTS_AT, counts->counts, COUNTS_SIZE);
+}
+
+static const ExpandedObjectMethods state_methods = {state_size, state_flatten};
 
 /* Raises an error unless lists of this making's signatures are of use. */
 static void
@@ -66,13 +97,13 @@ require_ordered(const Making *making)
 }
 
 static FeatureCounts *
-create_counts(MemoryContext context, const Making *making, int64 wanted)
+create_counts(FunctionCallInfo fcinfo, const Making *making, int64 wanted)
 {
 	FeatureCounts *counts;
 
 	require_ordered(making);
 	argument_whole("number of frequent features", wanted, 1, MAX_FREQUENT);
-	counts = MemoryContextAllocZero(context, sizeof(FeatureCounts));
+	counts = state_create(fcinfo, &state_methods, sizeof(FeatureCounts));
 	counts->making = *making;
 	counts->wanted = wanted;
 	return counts;
@@ -89,6 +120,45 @@ require_same(const FeatureCounts *counts, const Making *making, int64 wanted)
 				 errmsg("number of frequent features must be the same for all signatures")));
 }
 
+/* Adds a flat state to one in memory, which is made if it is NULL. */
+static FeatureCounts *
+add_flat(FunctionCallInfo fcinfo, FeatureCounts *counts, const bytea *flat)
+{
+	const char *at = VARDATA_ANY(flat);
+	const Making *making;
+	int64		wanted;
+
+	if (VARSIZE_ANY_EXHDR(flat) != COUNTS_AT + COUNTS_SIZE)
+		input_bad_bytes("state of frequent_features()",
+						"It is cut off, or too long.");
+	memcpy(&wanted, at, MAKING_AT);
+	making = &signature_from_bytes(at + MAKING_AT, MAKING_SIZE)->making;
+	if (counts == NULL)
+		counts = create_counts(fcinfo, making, wanted);
+	require_same(counts, making, wanted);
+	at += COUNTS_AT;
+	for (int i = 0; i < FREQUENT_PREFIXES; i++)
+	{
+		uint64		count;
+
+		memcpy(&count, at + i * sizeof(uint64), sizeof(uint64));
+		counts->counts[i] += count;
+		counts->total += count;
+	}
+	return counts;
+}
+
+/* Argument 0 to be changed; NULL if it is null. */
+static FeatureCounts *
+get_state(FunctionCallInfo fcinfo)
+{
+	FeatureCounts *counts = state_to_change(fcinfo, &state_methods);
+
+	if (counts == NULL && !PG_ARGISNULL(0))
+		counts = add_flat(fcinfo, NULL, PG_GETARG_BYTEA_PP(0));
+	return counts;
+}
+
 static void
 count_features(FeatureCounts *counts, const Signature *sig)
 {
@@ -103,11 +173,10 @@ count_features(FeatureCounts *counts, const Signature *sig)
 	counts->total += n;
 }
 
-/* (state internal, sig signature [, n int]) */
+/* (state bytea, sig signature [, n int]) */
 Datum
 frequent_features_add(PG_FUNCTION_ARGS)
 {
-	MemoryContext context = call_aggregate_context(fcinfo);
 	FeatureCounts *counts;
 	Signature  *sig;
 	int64		wanted = DEFAULT_WANTED;
@@ -123,58 +192,22 @@ frequent_features_add(PG_FUNCTION_ARGS)
 		wanted = PG_GETARG_INT32(2);
 	}
 	sig = PG_GETARG_SIGNATURE(1);
-	if (PG_ARGISNULL(0))
-		counts = create_counts(context, &sig->making, wanted);
-	else
-		counts = (FeatureCounts *) PG_GETARG_POINTER(0);
+	counts = get_state(fcinfo);
+	if (counts == NULL)
+		counts = create_counts(fcinfo, &sig->making, wanted);
 	require_same(counts, &sig->making, wanted);
 	count_features(counts, sig);
-	PG_RETURN_POINTER(counts);
+	PG_RETURN_STATE(counts);
 }
 
-/* Combining the states of parallel workers */
-
+/* The state of another process, which is flat, is added to this one. */
 Datum
 frequent_features_combine(PG_FUNCTION_ARGS)
 {
-	MemoryContext context = call_aggregate_context(fcinfo);
-	FeatureCounts *counts;
-	const FeatureCounts *other;
-
 	if (PG_ARGISNULL(1))
 		return call_unchanged_state(fcinfo);
-	other = (FeatureCounts *) PG_GETARG_POINTER(1);
-	if (PG_ARGISNULL(0))
-		counts = create_counts(context, &other->making, other->wanted);
-	else
-		counts = (FeatureCounts *) PG_GETARG_POINTER(0);
-	require_same(counts, &other->making, other->wanted);
-	for (int i = 0; i < FREQUENT_PREFIXES; i++)
-		counts->counts[i] += other->counts[i];
-	counts->total += other->total;
-	PG_RETURN_POINTER(counts);
-}
-
-Datum
-frequent_features_serialize(PG_FUNCTION_ARGS)
-{
-	const FeatureCounts *counts = (FeatureCounts *) PG_GETARG_POINTER(0);
-	bytea	   *bytes = palloc(VARHDRSZ + sizeof(FeatureCounts));
-
-	SET_VARSIZE(bytes, VARHDRSZ + sizeof(FeatureCounts));
-	memcpy(VARDATA(bytes), counts, sizeof(FeatureCounts));
-	PG_RETURN_BYTEA_P(bytes);
-}
-
-Datum
-frequent_features_deserialize(PG_FUNCTION_ARGS)
-{
-	bytea	   *bytes = PG_GETARG_BYTEA_PP(0);
-	FeatureCounts *counts = palloc(sizeof(FeatureCounts));
-
-	Assert(VARSIZE_ANY_EXHDR(bytes) == sizeof(FeatureCounts));
-	memcpy(counts, VARDATA_ANY(bytes), sizeof(FeatureCounts));
-	PG_RETURN_POINTER(counts);
+	PG_RETURN_STATE(add_flat(fcinfo, get_state(fcinfo),
+							 PG_GETARG_BYTEA_PP(1)));
 }
 
 /* The list */
@@ -231,7 +264,9 @@ frequent_features_final(PG_FUNCTION_ARGS)
 
 	if (PG_ARGISNULL(0))
 		PG_RETURN_TEXT_P(cstring_to_text(""));
-	counts = (FeatureCounts *) PG_GETARG_POINTER(0);
+	counts = state_to_read(fcinfo, &state_methods);
+	if (counts == NULL)
+		counts = add_flat(fcinfo, NULL, PG_GETARG_BYTEA_PP(0));
 	frequent = palloc(FREQUENT_PREFIXES * sizeof(PrefixCount));
 	n = collect_frequent(counts, frequent);
 	qsort(frequent, n, sizeof(PrefixCount), compare_counts);

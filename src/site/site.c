@@ -61,7 +61,7 @@ find_form(Site *site, const Oid *types, int ntypes, int analysis)
 	int			second;
 	bool		found;
 
-	site->first = ntypes > 0 && types[0] == INTERNALOID ? 1 : 0;
+	site->first = ntypes > 0 && types[0] == BYTEAOID ? 1 : 0;
 	second = site->first + 1;
 	site->configured = ntypes > site->first &&
 		types[site->first] == REGCONFIGOID;

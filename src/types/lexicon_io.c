@@ -26,6 +26,7 @@
 #include "base/interrupts.h"
 #include "corpus/lexicon.h"
 #include "text/analysis.h"
+#include "types/lexicon_io.h"
 
 PG_FUNCTION_INFO_V1(lexicon_in);
 PG_FUNCTION_INFO_V1(lexicon_out);
@@ -332,11 +333,7 @@ lexicon_send(PG_FUNCTION_ARGS)
 	PG_RETURN_BYTEA_P(copy);
 }
 
-/*
- * The lexicon that the portable bytes are of.  Raises
- * INVALID_BINARY_REPRESENTATION unless every byte is as it must be.
- */
-static Lexicon *
+Lexicon *
 lexicon_from_bytes(const char *bytes, size_t len)
 {
 	Lexicon    *lexicon;

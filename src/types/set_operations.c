@@ -17,19 +17,16 @@
 #include "base/growing.h"
 #include "base/interrupts.h"
 #include "base/sort_uint64.h"
+#include "base/state.h"
 #include "datum/signature.h"
 #include "methods/making_name.h"
 #include "methods/method.h"
-#include "types/signature_io.h"
 
 PG_FUNCTION_INFO_V1(signature_nfeatures);
 PG_FUNCTION_INFO_V1(signature_union);
 PG_FUNCTION_INFO_V1(signature_intersect);
 PG_FUNCTION_INFO_V1(signature_except);
 PG_FUNCTION_INFO_V1(signature_union_agg_add);
-PG_FUNCTION_INFO_V1(signature_union_agg_combine);
-PG_FUNCTION_INFO_V1(signature_union_agg_serialize);
-PG_FUNCTION_INFO_V1(signature_union_agg_deserialize);
 PG_FUNCTION_INFO_V1(signature_union_agg_final);
 
 /* nfeatures(signature): of the document, not how many of them are kept */
@@ -106,7 +103,7 @@ signature_except(PG_FUNCTION_ARGS)
  */
 typedef struct UnionState
 {
-	MemoryContext context;
+	ExpandedObjectHeader header;
 	Making		making;
 	uint64	   *values;
 	size_t		n;
@@ -114,16 +111,11 @@ typedef struct UnionState
 	size_t		room;
 } UnionState;
 
-static UnionState *
-union_create(MemoryContext context, const Making *making)
-{
-	UnionState *state = MemoryContextAllocZero(context, sizeof(UnionState));
+static Size union_size(ExpandedObjectHeader *header);
+static void union_flatten(ExpandedObjectHeader *header, void *result,
+						  Size size);
 
-	require_set(making);
-	state->context = context;
-	state->making = *making;
-	return state;
-}
+static const ExpandedObjectMethods union_methods = {union_size, union_flatten};
 
 static void
 union_settle(UnionState *state)
@@ -143,7 +135,7 @@ union_add(UnionState *state, const Signature *sig)
 		return;
 	if (state->n + n > state->room && state->n > 2 * state->distinct)
 		union_settle(state);
-	old = MemoryContextSwitchTo(state->context);
+	old = MemoryContextSwitchTo(state->header.eoh_context);
 	state->values = growing_reserve(state->values, &state->room, state->n + n,
 									sizeof(uint64));
 	MemoryContextSwitchTo(old);
@@ -151,77 +143,67 @@ union_add(UnionState *state, const Signature *sig)
 	state->n += n;
 }
 
-static Signature *
-union_result(UnionState *state)
+/* The state as a signature */
+
+static Size
+union_size(ExpandedObjectHeader *header)
 {
-	Signature  *result;
+	UnionState *state = (UnionState *) header;
 
 	union_settle(state);
-	result = signature_alloc(&state->making, state->n);
-	if (state->n > 0)
-		memcpy(result->values, state->values, state->n * sizeof(uint64));
-	result->nfeatures = state->n;
-	return result;
+	return signature_size(&state->making, state->n);
 }
 
-/* (state internal, signature) */
+static void
+union_flatten(ExpandedObjectHeader *header, void *result, Size size)
+{
+	UnionState *state = (UnionState *) header;
+	Signature  *sig = result;
+
+	SET_VARSIZE(sig, size);
+	sig->making = state->making;
+	sig->nfeatures = state->n;
+	if (state->n > 0)
+		memcpy(sig->values, state->values, state->n * sizeof(uint64));
+}
+
+static UnionState *
+union_create(FunctionCallInfo fcinfo, const Making *making)
+{
+	UnionState *state;
+
+	require_set(making);
+	state = state_create(fcinfo, &union_methods, sizeof(UnionState));
+	state->making = *making;
+	return state;
+}
+
+/*
+ * (state signature, signature), and to combine states, of which the second is
+ * flattened by being fetched
+ */
 Datum
 signature_union_agg_add(PG_FUNCTION_ARGS)
 {
-	MemoryContext context = call_aggregate_context(fcinfo);
 	UnionState *state;
 	Signature  *sig;
 
 	if (PG_ARGISNULL(1))
 		return call_unchanged_state(fcinfo);
 	sig = PG_GETARG_SIGNATURE(1);
-	state = PG_ARGISNULL(0) ? union_create(context, &sig->making) :
-		(UnionState *) PG_GETARG_POINTER(0);
+	state = state_to_change(fcinfo, &union_methods);
+	if (state == NULL)
+	{
+		state = union_create(fcinfo, &sig->making);
+		if (!PG_ARGISNULL(0))
+			union_add(state, PG_GETARG_SIGNATURE(0));
+	}
 	union_add(state, sig);
-	PG_RETURN_POINTER(state);
-}
-
-Datum
-signature_union_agg_combine(PG_FUNCTION_ARGS)
-{
-	MemoryContext context = call_aggregate_context(fcinfo);
-	UnionState *state;
-	UnionState *other;
-
-	if (PG_ARGISNULL(1))
-		return call_unchanged_state(fcinfo);
-	other = (UnionState *) PG_GETARG_POINTER(1);
-	state = PG_ARGISNULL(0) ? union_create(context, &other->making) :
-		(UnionState *) PG_GETARG_POINTER(0);
-	union_add(state, union_result(other));
-	PG_RETURN_POINTER(state);
-}
-
-/* A state is sent as the signature that it would give. */
-Datum
-signature_union_agg_serialize(PG_FUNCTION_ARGS)
-{
-	UnionState *state = (UnionState *) PG_GETARG_POINTER(0);
-
-	PG_RETURN_BYTEA_P(signature_to_bytes(union_result(state)));
-}
-
-Datum
-signature_union_agg_deserialize(PG_FUNCTION_ARGS)
-{
-	bytea	   *bytes = PG_GETARG_BYTEA_PP(0);
-	Signature  *sig = signature_from_bytes(VARDATA_ANY(bytes),
-										   VARSIZE_ANY_EXHDR(bytes));
-	UnionState *state = union_create(CurrentMemoryContext, &sig->making);
-
-	union_add(state, sig);
-	PG_RETURN_POINTER(state);
+	PG_RETURN_STATE(state);
 }
 
 Datum
 signature_union_agg_final(PG_FUNCTION_ARGS)
 {
-	if (PG_ARGISNULL(0))
-		PG_RETURN_NULL();
-	PG_RETURN_SIGNATURE(union_result((UnionState *) PG_GETARG_POINTER(0)));
+	PG_RETURN_SIGNATURE(PG_GETARG_SIGNATURE(0));
 }
