@@ -16,6 +16,7 @@
 #include "utils/memutils.h"
 
 #include "base/call.h"
+#include "base/compat.h"
 #include "base/input.h"
 #include "base/state.h"
 
@@ -23,13 +24,13 @@
 #define MAX_PASSED		8		/* contexts that are not ours */
 
 /*
- * The context for states within that of the aggregate.  It is among the last
- * that were made there, unless another aggregate makes one for each group;
- * then there are several.
+ * It is among the last contexts that were made in the aggregate's, unless another
+ * aggregate makes one for each group; then there are several.
  */
-static MemoryContext
-states_context(MemoryContext aggregate)
+MemoryContext
+state_context(FunctionCallInfo fcinfo)
 {
+	MemoryContext aggregate = call_aggregate_context(fcinfo);
 	MemoryContext child = aggregate->firstchild;
 
 	for (int i = 0; child != NULL && i < MAX_PASSED; i++)
@@ -46,7 +47,7 @@ void *
 state_create(FunctionCallInfo fcinfo, const ExpandedObjectMethods *methods,
 			 Size size)
 {
-	MemoryContext context = states_context(call_aggregate_context(fcinfo));
+	MemoryContext context = state_context(fcinfo);
 	ExpandedObjectHeader *state = MemoryContextAllocZero(context, size);
 
 	EOH_init_header(state, methods, context);

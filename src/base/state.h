@@ -21,11 +21,14 @@
 #include "fmgr.h"
 #include "utils/expandeddatum.h"
 
+/* Where states and all that they own are, within the aggregate's memory. */
+extern MemoryContext state_context(FunctionCallInfo fcinfo);
+
 /*
- * Makes a state, zeroed but for its header, which must be its first member.  It
- * and all that it owns go into state->eoh_context, which states share: one of
- * their own each would make the server's count of an aggregate's memory, taken
- * at each new group, quadratic in groups.
+ * Makes a state, zeroed but for its header, which must be its first member.  Its
+ * eoh_context is what states share: one of their own each would make the
+ * server's count of an aggregate's memory, taken at each new group, quadratic in
+ * groups.
  */
 extern void *state_create(FunctionCallInfo fcinfo,
 						  const ExpandedObjectMethods *methods, Size size);

@@ -207,7 +207,7 @@ add_argument(FunctionCallInfo fcinfo, Site *site)
 Datum
 lexicon_agg_add(PG_FUNCTION_ARGS)
 {
-	Site	   *site = site_get(fcinfo, 2);
+	Site	   *site = site_of_aggregate(fcinfo, 2);
 
 	if (PG_ARGISNULL(site_argument(site, 1)))
 		return call_unchanged_state(fcinfo);
@@ -220,7 +220,7 @@ lexicon_agg_add(PG_FUNCTION_ARGS)
 Datum
 shingle_lexicon_agg_add(PG_FUNCTION_ARGS)
 {
-	Site	   *site = site_get(fcinfo, 2);
+	Site	   *site = site_of_aggregate(fcinfo, 2);
 
 	if (PG_ARGISNULL(1))
 		return call_unchanged_state(fcinfo);

@@ -425,8 +425,7 @@ state_for_document(FunctionCallInfo fcinfo, const Site *site, int wanted)
 }
 
 static void
-add_document(FunctionCallInfo fcinfo, Site *site, WordSetState *state,
-			 const text *doc)
+add_document(Site *site, WordSetState *state, const text *doc)
 {
 	size_t		len;
 	const char *utf8 = text_as_utf8(doc, &len);
@@ -437,7 +436,7 @@ add_document(FunctionCallInfo fcinfo, Site *site, WordSetState *state,
 		return;
 	if (site->extra == NULL)
 	{
-		old = MemoryContextSwitchTo(fcinfo->flinfo->fn_mcxt);
+		old = MemoryContextSwitchTo(GetMemoryChunkContext(site));
 		site->extra = bag_create();
 		MemoryContextSwitchTo(old);
 	}
@@ -453,7 +452,7 @@ add_document(FunctionCallInfo fcinfo, Site *site, WordSetState *state,
 Datum
 word_set_agg_add(PG_FUNCTION_ARGS)
 {
-	Site	   *site = site_get(fcinfo, 2);
+	Site	   *site = site_of_aggregate(fcinfo, 2);
 	WordSetState *state;
 
 	if (PG_ARGISNULL(site_argument(site, 1)))
@@ -469,7 +468,7 @@ word_set_agg_add(PG_FUNCTION_ARGS)
 	site_read(site, fcinfo, READS_WORDS);
 	state = state_for_document(fcinfo, site, PG_NARGS() > 3 ?
 							   PG_GETARG_INT32(3) : DEFAULT_WORDS);
-	add_document(fcinfo, site, state, SITE_GETARG_TEXT(site, 1));
+	add_document(site, state, SITE_GETARG_TEXT(site, 1));
 	PG_RETURN_STATE(state);
 }
 

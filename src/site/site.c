@@ -21,6 +21,7 @@
 #include "utils/memutils.h"
 
 #include "base/compat.h"
+#include "base/state.h"
 #include "site/recorded_versions.h"
 #include "site/site.h"
 #include "text/analysis.h"
@@ -79,31 +80,59 @@ find_form(Site *site, const Oid *types, int ntypes, int analysis)
 		site->analysis_at = ntypes - 1;
 }
 
+static Site *
+create_site(const FmgrInfo *flinfo, MemoryContext context, int analysis)
+{
+	Site	   *site = MemoryContextAllocZero(context, sizeof(Site));
+	Oid		   *types;
+	int			ntypes;
+
+	get_func_signature(flinfo->fn_oid, &types, &ntypes);
+	find_form(site, types, ntypes, analysis);
+	pfree(types);
+	site->function = flinfo->fn_oid;
+	site->callback.func = release_shared;
+	site->callback.arg = site;
+	MemoryContextRegisterResetCallback(context, &site->callback);
+	site->context = AllocSetContextCreate(context, "neardup reader",
+										  ALLOCSET_DEFAULT_SIZES);
+	recorded_versions_check(flinfo->fn_oid);
+	return site;
+}
+
 Site *
 site_get(FunctionCallInfo fcinfo, int analysis)
 {
 	FmgrInfo   *flinfo = fcinfo->flinfo;
 
 	if (flinfo->fn_extra == NULL)
-	{
-		Site	   *site = MemoryContextAllocZero(flinfo->fn_mcxt,
-												  sizeof(Site));
-		Oid		   *types;
-		int			ntypes;
-
-		get_func_signature(flinfo->fn_oid, &types, &ntypes);
-		find_form(site, types, ntypes, analysis);
-		pfree(types);
-		site->callback.func = release_shared;
-		site->callback.arg = site;
-		MemoryContextRegisterResetCallback(flinfo->fn_mcxt, &site->callback);
-		site->context = AllocSetContextCreate(flinfo->fn_mcxt,
-											  "neardup reader",
-											  ALLOCSET_DEFAULT_SIZES);
-		flinfo->fn_extra = site;
-		recorded_versions_check(flinfo->fn_oid);
-	}
+		flinfo->fn_extra = create_site(flinfo, flinfo->fn_mcxt, analysis);
 	return flinfo->fn_extra;
+}
+
+/*
+ * Such an engine makes the call site anew in every row, in memory of the row;
+ * PostgreSQL's own are of the query.  The site is found again by what frees it.
+ */
+Site *
+site_of_aggregate(FunctionCallInfo fcinfo, int analysis)
+{
+	FmgrInfo   *flinfo = fcinfo->flinfo;
+	MemoryContext context;
+
+	if (flinfo->fn_extra != NULL || flinfo->fn_mcxt != CurrentMemoryContext)
+		return site_get(fcinfo, analysis);
+	context = state_context(fcinfo);
+	for (MemoryContextCallback *callback = context->reset_cbs;
+		 callback != NULL; callback = callback->next)
+	{
+		Site	   *site = callback->arg;
+
+		if (callback->func == release_shared &&
+			site->function == flinfo->fn_oid)
+			return site;
+	}
+	return create_site(flinfo, context, analysis);
 }
 
 /* Making ready */

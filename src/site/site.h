@@ -47,7 +47,7 @@ typedef enum Reads
 
 typedef struct Site
 {
-	/* the function */
+	Oid			function;
 	bool		configured;		/* called with a configuration */
 	int			first;			/* its first argument that is no state */
 	int			analysis_at;	/* its analysis, or -1 */
@@ -80,7 +80,8 @@ typedef struct Site
 	LexiconView *shared;		/* the view, if it is shared */
 	MemoryContextCallback callback; /* releases that */
 
-	void	   *extra;			/* the function's own, of fn_mcxt */
+	void	   *extra;			/* the function's own, of the site's
+								 * memory context */
 	void	   *kept;			/* likewise, of `context`: gone when the site is
 								 * made ready for other arguments */
 } Site;
@@ -90,6 +91,12 @@ typedef struct Site
  * `analysis` of the first form, or beyond its arguments if it has none.
  */
 extern Site *site_get(FunctionCallInfo fcinfo, int analysis);
+
+/*
+ * The same for an aggregate's transition function: where an engine's call sites
+ * keep nothing from row to row, the site is kept beside the states.
+ */
+extern Site *site_of_aggregate(FunctionCallInfo fcinfo, int analysis);
 
 /* Where argument n of the first form stands in this call. */
 static inline int

@@ -146,10 +146,39 @@ is( $node->safe_psql('postgres', q{
 		SELECT count(DISTINCT cluster), sum(id * cluster) FROM near_duplicate_clusters('SELECT id, sig FROM local_docs', 0.8, 'jaccard', 'connected') WHERE size > 1}),
 	'groups of the pairs');
 
-# Aggregates: each node its part
-is( $node->safe_psql('postgres', 'SELECT md5(feature_counts(sig)) FROM docs'),
-	$node->safe_psql('postgres', 'SELECT md5(feature_counts(sig)) FROM local_docs'),
-	'feature_counts');
+# Aggregates: each node its part, but where the labels are of any type
+$node->safe_psql(
+	'postgres', q{
+CREATE TABLE lexicons (id int, tenant int, words lexicon);
+SELECT create_distributed_table('lexicons', 'id');
+INSERT INTO lexicons SELECT id, tenant, lexicon_agg(title) FROM docs GROUP BY id, tenant;
+CREATE TABLE local_lexicons AS SELECT * FROM lexicons;
+});
+for my $call (
+	'feature_counts(sig)', 'lexicon_agg(title)',
+	q{lexicon_agg(title, 'english')}, q{lexicon_agg(title, 'english', 1000)},
+	q{lexicon_agg('simple'::regconfig, title)}, 'lexicon_agg(words)',
+	q{shingle_lexicon_agg(title, 'k=2')}, 'word_set_agg(title)',
+	q{word_set_agg(title, '', 2)}, 'signature_union_agg(sig)',
+	'signature_intersect_agg(sig)', 'frequent_features(sig)',
+	'pair_evaluation(id % 2 = 0, tenant < 2, id / 400.0)',
+	'cluster_evaluation(id % 7, tenant)')
+{
+	my $table = $call =~ /words/ ? 'lexicons' : 'docs';
+
+	for my $filter ('true', 'false')
+	{
+		is( $node->safe_psql('postgres', "SELECT md5(($call)::text) FROM $table WHERE $filter"),
+			$node->safe_psql('postgres', "SELECT md5(($call)::text) FROM local_$table WHERE $filter"),
+			"$call, $filter");
+	}
+	is( $node->safe_psql('postgres', "SELECT tenant, md5(($call)::text) FROM $table GROUP BY tenant ORDER BY tenant"),
+		$node->safe_psql('postgres', "SELECT tenant, md5(($call)::text) FROM local_$table GROUP BY tenant ORDER BY tenant"),
+		"$call in groups");
+	next if $call =~ /^cluster/;
+	like($node->safe_psql('postgres', "EXPLAIN (VERBOSE, COSTS off) SELECT $call FROM $table"),
+		qr/worker_(binary_)?partial_agg/, "$call in two phases");
+}
 
 # What doc/distributed.md says of joins
 is( $node->safe_psql('postgres', 'SELECT count(*) FROM docs a JOIN everywhere b ON near_duplicate(a.sig, b.sig, 0.8)'),
