@@ -90,7 +90,6 @@ create_site(const FmgrInfo *flinfo, MemoryContext context, int analysis)
 	get_func_signature(flinfo->fn_oid, &types, &ntypes);
 	find_form(site, types, ntypes, analysis);
 	pfree(types);
-	site->function = flinfo->fn_oid;
 	site->callback.func = release_shared;
 	site->callback.arg = site;
 	MemoryContextRegisterResetCallback(context, &site->callback);
@@ -111,28 +110,46 @@ site_get(FunctionCallInfo fcinfo, int analysis)
 }
 
 /*
- * Such an engine makes the call site anew in every row, in memory of the row;
- * PostgreSQL's own are of the query.  The site is found again by what frees it.
+ * The site that is kept in that memory context for that call of an aggregate,
+ * found by what frees it; or NULL.
+ */
+static Site *
+find_site(MemoryContext context, const void *call)
+{
+	for (MemoryContextCallback *callback = context->reset_cbs;
+		 callback != NULL; callback = callback->next)
+	{
+		if (callback->func == release_shared &&
+			((Site *) callback->arg)->call == call)
+			return callback->arg;
+	}
+	return NULL;
+}
+
+/*
+ * Such an engine looks the function up in every row, in memory of the row;
+ * PostgreSQL does once, in memory of the query.
  */
 Site *
 site_of_aggregate(FunctionCallInfo fcinfo, int analysis)
 {
 	FmgrInfo   *flinfo = fcinfo->flinfo;
+	const void *call = NULL;
 	MemoryContext context;
+	Site	   *site;
 
-	if (flinfo->fn_extra != NULL || flinfo->fn_mcxt != CurrentMemoryContext)
+	if (flinfo->fn_extra == NULL && flinfo->fn_mcxt == CurrentMemoryContext)
+		call = AggGetAggref(fcinfo);
+	if (call == NULL)
 		return site_get(fcinfo, analysis);
 	context = state_context(fcinfo);
-	for (MemoryContextCallback *callback = context->reset_cbs;
-		 callback != NULL; callback = callback->next)
+	site = find_site(context, call);
+	if (site == NULL)
 	{
-		Site	   *site = callback->arg;
-
-		if (callback->func == release_shared &&
-			site->function == flinfo->fn_oid)
-			return site;
+		site = create_site(flinfo, context, analysis);
+		site->call = call;
 	}
-	return create_site(flinfo, context, analysis);
+	return site;
 }
 
 /* Making ready */

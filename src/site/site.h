@@ -47,7 +47,9 @@ typedef enum Reads
 
 typedef struct Site
 {
-	Oid			function;
+	/* the function */
+	const void *call;			/* of the aggregate, if the site is kept beside
+								 * its states */
 	bool		configured;		/* called with a configuration */
 	int			first;			/* its first argument that is no state */
 	int			analysis_at;	/* its analysis, or -1 */

@@ -370,6 +370,24 @@ WHERE few.id = c.id AND c.id <> c.representative;
 SELECT id FROM few ORDER BY id;
 ROLLBACK;
 
+-- Workers run the query, and the leader groups.
+CREATE FUNCTION process() RETURNS bigint LANGUAGE plpgsql PARALLEL SAFE AS $$ BEGIN RETURN pg_backend_pid(); END $$;
+SET parallel_setup_cost = 0;
+SET parallel_tuple_cost = 0;
+SET min_parallel_table_scan_size = 0;
+SET max_parallel_workers_per_gather = 2;
+SET parallel_leader_participation = off;
+SELECT bool_and(id / 1000000 <> pg_backend_pid()) AS by_workers, count(*) > 0 AS rows
+FROM near_duplicate_clusters('SELECT process() * 1000000 + id, sig FROM docs', 0.6);
+SELECT bool_and(id / 1000000 <> pg_backend_pid()) AS by_workers
+FROM near_duplicate_clusters_of_pairs('SELECT process() * 1000000 + id, id FROM docs');
+RESET parallel_setup_cost;
+RESET parallel_tuple_cost;
+RESET min_parallel_table_scan_size;
+RESET max_parallel_workers_per_gather;
+RESET parallel_leader_participation;
+DROP FUNCTION process();
+
 -- What it refuses
 \set VERBOSITY default
 SELECT * FROM near_duplicate_clusters('SELECT id, sig FROM few', 0.6, 'containment');
