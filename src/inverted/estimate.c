@@ -76,6 +76,7 @@ typedef struct Estimate
 	size_t		n;
 	size_t		sample_size;
 	int			shift;
+	double		pages;			/* the result, once it has been asked for */
 } Estimate;
 
 #define POSTING_KEY(posting)	((uint32) ((posting) >> 32))
@@ -100,8 +101,11 @@ thin_out(Estimate *estimate)
 
 	estimate->shift++;
 	for (size_t i = 0; i < estimate->n; i++)
+	{
+		CHECK_EVERY(i);
 		if (is_in_sample(estimate, POSTING_KEY(estimate->sample[i])))
 			estimate->sample[n++] = estimate->sample[i];
+	}
 	estimate->n = n;
 }
 
@@ -438,19 +442,24 @@ gin_pages(Estimate *estimate, double times)
 		times * all_bytes(estimate, &trees) / BLCKSZ;
 }
 
-/* What the index takes, in bytes. */
+/*
+ * What the index takes, in bytes.  The sample is no longer what it was when it
+ * has been counted, and a hash table that is read again asks again.
+ */
 Datum
 neardup_estimate_final(PG_FUNCTION_ARGS)
 {
 	Estimate   *estimate;
-	double		times;
-	double		pages;
 
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
 	estimate = (Estimate *) PG_GETARG_POINTER(0);
-	times = (double) estimate->nrows / estimate->taken;
-	pages = estimate->gin ? gin_pages(estimate, times) :
-		inverted_pages(estimate, times);
-	PG_RETURN_INT64((int64) (pages * BLCKSZ));
+	if (estimate->pages == 0)
+	{
+		double		times = (double) estimate->nrows / estimate->taken;
+
+		estimate->pages = estimate->gin ? gin_pages(estimate, times) :
+			inverted_pages(estimate, times);
+	}
+	PG_RETURN_INT64((int64) (estimate->pages * BLCKSZ));
 }

@@ -26,5 +26,14 @@ SELECT neardup_estimate_gin(sig, 2) FROM docs;
 SELECT neardup_estimate_gin(sig, NULL) FROM docs;
 SELECT neardup_estimate(minhash(sig)) FROM docs;
 SELECT neardup_estimate_gin(minhash(sig), 0.8) > 100000 AS some FROM docs;
+-- a hash table that is read again, of rows in no order
+SET enable_sort = off;
+SET work_mem = '1GB';
+SELECT count(DISTINCT sizes) AS different FROM (VALUES (0), (1), (2)) o (x), LATERAL (
+  SELECT string_agg(bytes::text, ' ' ORDER BY g) AS sizes FROM (
+    SELECT id % 2 AS g, neardup_estimate(sig) AS bytes
+    FROM (SELECT * FROM docs ORDER BY hashint8(id) OFFSET 0) docs GROUP BY g HAVING count(*) > o.x OFFSET 0) g) s;
+RESET enable_sort;
+RESET work_mem;
 DROP TABLE docs;
 DROP FUNCTION error;
