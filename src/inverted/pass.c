@@ -425,7 +425,8 @@ search_segment(Search *search, const SegmentInfo *segment)
 							  MAKING_BIT(search->making) : 0)) != 0;
 	if (some)
 	{
-		memcpy(search->keys, query->keys, nkeys * sizeof(uint32));
+		if (nkeys > 0)			/* a making that is never held has no keys */
+			memcpy(search->keys, query->keys, nkeys * sizeof(uint32));
 		if (!filter_keys(&search->store, segment, search->keys, &nkeys, spare))
 			return false;
 		if (nkeys <= spare && !search->foreign)
