@@ -2,9 +2,7 @@
  * call.c
  *		What a call of an SQL function asks of the server.
  *
- * Errors are of an install script that does not fit the module: SQL cannot
- * make a value of type internal, without which an aggregate's functions are
- * not called by anything but an aggregate.
+ * The error of a row type is of an install script that does not fit the module.
  *
  * Portions Copyright (c) 2026, the neardup developers
  *
@@ -16,6 +14,7 @@
 #include "catalog/pg_type.h"
 #include "funcapi.h"
 #include "utils/memutils.h"
+#include "utils/regproc.h"
 
 #include "base/call.h"
 
@@ -25,7 +24,11 @@ call_aggregate_context(FunctionCallInfo fcinfo)
 	MemoryContext context;
 
 	if (!AggCheckCallContext(fcinfo, &context))
-		elog(ERROR, "aggregate function called in non-aggregate context");
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("function %s is a part of an aggregate and cannot be called by itself",
+						format_procedure(fcinfo->flinfo->fn_oid)),
+				 errhint("Call the aggregate.")));
 	return context;
 }
 

@@ -13,7 +13,10 @@
 #include "fmgr.h"
 #include "utils/array.h"
 
-/* Where an aggregate's function keeps its state. */
+/*
+ * Where an aggregate's function keeps its state.  Raises FEATURE_NOT_SUPPORTED
+ * if no aggregate calls it.
+ */
 extern MemoryContext call_aggregate_context(FunctionCallInfo fcinfo);
 
 /* The state as it is, where an aggregate's function has nothing to add. */

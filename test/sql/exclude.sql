@@ -36,7 +36,7 @@ INSERT INTO docs VALUES (2, make(1));
 INSERT INTO docs VALUES (4, NULL), (5, NULL);
 DELETE FROM docs;
 
-CREATE FUNCTION let_in(condition text, OUT some bool, OUT kept bool, OUT left_out bool) LANGUAGE plpgsql AS $$
+CREATE FUNCTION let_in(condition text, OUT partly bool, OUT kept bool, OUT left_out bool) LANGUAGE plpgsql AS $$
 BEGIN
   DELETE FROM docs;
   EXECUTE format('ALTER TABLE docs DROP CONSTRAINT no_near_duplicates,
@@ -47,7 +47,7 @@ BEGIN
   EXECUTE format('SELECT bool_and(EXISTS (SELECT FROM docs d WHERE near_duplicate(d.sig, make(id), %s)))
     FROM generate_series(1::bigint, 700) id WHERE id NOT IN (SELECT id FROM docs)', condition) INTO left_out;
   EXECUTE format('SELECT NOT EXISTS (SELECT FROM docs a, docs b WHERE a.id < b.id AND near_duplicate(a.sig, b.sig, %s))', condition) INTO kept;
-  some := count(*) BETWEEN 118 AND 690 FROM docs;
+  partly := count(*) BETWEEN 118 AND 690 FROM docs;
 END $$;
 SELECT c, l.* FROM unnest(array['0.6', '0.8', '0.8, ''dice''', '0.8, ''cosine''', '30, ''shared''']) c, let_in(c) l;
 
