@@ -235,7 +235,11 @@ make_rows(WorkingTables *tables)
 		}
 		working_end(&attempt);
 	}
-	elog(ERROR, "hashes of signatures collide");
+	ereport(ERROR,
+			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+			 errmsg("hashes of different signatures are equal"),
+			 errdetail("They were with each of %d seeds.", MOST_SEEDS),
+			 errhint("Signatures that were made for that purpose are among them; join the table with itself instead.")));
 }
 
 /* Equal signatures become one set, of which the first row has the signature. */

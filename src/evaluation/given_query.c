@@ -61,7 +61,9 @@ result_of(SPIPlanPtr plan, const char *argument, const char *query)
 {
 	List	   *sources = SPI_plan_get_plan_sources(plan);
 
+	/* only a SELECT can stand in the FROM of another */
 	if (list_length(sources) != 1 ||
+		((CachedPlanSource *) linitial(sources))->commandTag != CMDTAG_SELECT ||
 		((CachedPlanSource *) linitial(sources))->resultDesc == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_SYNTAX_ERROR),

@@ -11,9 +11,9 @@
 
 /*
  * A query as it can stand in brackets: without semicolons at its end, palloc'd.
- * Raises SYNTAX_ERROR unless the text is one query that returns rows, and
- * UNDEFINED_COLUMN unless they have the columns, a list that ends in NULL; both
- * name the argument.  For use within SPI.
+ * Raises SYNTAX_ERROR unless the text is one SELECT (or VALUES, or TABLE), and
+ * UNDEFINED_COLUMN unless its rows have the columns, a list that ends in NULL;
+ * both name the argument.  For use within SPI.
  */
 extern char *given_query(const char *argument, const char *text,
 						 const char *const *columns);

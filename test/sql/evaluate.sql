@@ -121,6 +121,7 @@ SELECT * FROM evaluate_methods('SELECT * FROM texts', 'SELECT 1 AS id1, 1 AS id2
 SELECT relname FROM pg_class WHERE relname LIKE 'neardup\_%' AND relpersistence = 't';
 SELECT * FROM evaluate_methods('SELECT * FROM texts -- all', 'SELECT 1 AS id1, 1 AS id2 -- none', '{}');
 SELECT * FROM evaluate_methods('SELECT * FROM texts; SELECT 1', 'SELECT 1 AS id1, 1 AS id2', '{}');
+SELECT * FROM evaluate_methods('DELETE FROM texts RETURNING *', 'SELECT 1 AS id1, 1 AS id2', '{}');
 SELECT * FROM evaluate_methods('SELECT 1 AS id', 'SELECT 1 AS id1, 1 AS id2', '{}', '{}');
 SELECT * FROM evaluate_methods('SELECT * FROM texts', 'SELECT 1 AS id1, 1 AS id2', '{shingles(body), text_hash(body)}', '{0.8, 0.8, 0.8}');
 SELECT * FROM evaluate_methods('SELECT * FROM texts', 'SELECT 1 AS id1, 1 AS id2', '{NULL}');
