@@ -61,7 +61,8 @@ typedef struct Search
 	void	   *taker;
 	InvertedCounters *counters; /* of the index */
 	double		limit;			/* greatest distance of interest */
-	uint16		making;			/* the query's */
+	uint16		own;			/* number of the query's making, if it has one */
+	uint16		making;			/* of rows that the index can tell of */
 	uint64		least;			/* overlap of a row that is wanted */
 	uint64		slack;			/* overlap that cannot be seen */
 	KeysBitmap	bitmap;			/* of the query's keys */
@@ -161,7 +162,15 @@ take_set(Search *search, ItemPointer tid, uint32 size, uint64 order,
 		search->limit = search->take(search->taker, tid, distance);
 }
 
-/* A row that is not of the query's making; false if it is. */
+/* True if it is certain that rows of a making cannot be compared. */
+static bool
+is_foreign(const Search *search, uint16 making)
+{
+	return search->query->making != NULL && making != search->own &&
+		(making != MAKING_OTHER || search->own != MAKING_NONE);
+}
+
+/* A row of which the index does not tell; false if it does. */
 static bool
 take_other(Search *search, ItemPointer tid, uint16 making)
 {
@@ -178,7 +187,8 @@ take_other(Search *search, ItemPointer tid, uint16 making)
 	}
 	if (making == search->making)
 		return false;
-	search->limit = search->take(search->taker, tid, query->nearest ? -1 : 0);
+	search->limit = search->take(search->taker, tid, !query->nearest ? 0 :
+								 is_foreign(search, making) ? DISTANCE_NONE : -1);
 	return true;
 }
 
@@ -420,7 +430,7 @@ search_segment(Search *search, const SegmentInfo *segment)
 	bool		there;
 
 	search->segment = segment;
-	search->foreign = query->making == NULL ||
+	search->foreign = query->making == NULL || query->all ||
 		(segment->makings & ~(search->making < MAX_MAKINGS ?
 							  MAKING_BIT(search->making) : 0)) != 0;
 	if (some)
@@ -539,13 +549,16 @@ begin(Search *search, const InvertedMeta *meta)
 	const InvertedQuery *query = search->query;
 
 	search->limit = get_float8_infinity();
-	search->making = MAKING_NONE;
+	search->own = search->making = MAKING_NONE;
 	if (query->making == NULL)
 		return;
-	(void) making_number(meta, query->making, &search->making);
-	if (search->making >= MAX_MAKINGS ||
-		!making_equal(&meta->makings[search->making], query->making))
-		search->making = MAKING_NONE;
+	(void) making_number(meta, query->making, &search->own);
+	if (search->own >= MAX_MAKINGS ||
+		!making_equal(&meta->makings[search->own], query->making))
+		search->own = MAKING_NONE;
+	if (query->all)
+		return;
+	search->making = search->own;
 	search->slack = query->shares != NULL ? 0 : query->size - query->nkeys;
 	search->bitmap = keys_bitmap(query->keys, query->nkeys);
 	search->least = 1;

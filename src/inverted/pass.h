@@ -18,7 +18,8 @@
 /* What is looked for. */
 typedef struct InvertedQuery
 {
-	const Making *making;		/* NULL: every row, whatever it is */
+	const Making *making;		/* NULL: there is nothing to compare with */
+	bool		all;			/* every row, the index does not tell */
 	uint64		size;			/* features */
 	uint32	   *keys;			/* rising */
 	uint32	   *shares;			/* of a vector: see inverted_vector_keys() */
@@ -33,10 +34,12 @@ typedef struct InvertedQuery
 	bool		nulls;			/* rows without a signature, too */
 } InvertedQuery;
 
+/* The distance of a row that was made in another way: it comes first. */
+#define DISTANCE_NONE		(-get_float8_infinity())
+
 /*
  * Takes a row.  Its distance is at least the one given: 0 if none is wanted;
- * -1 for a row that was made in another way, so that it comes first, and its
- * recheck raises an error; infinite for a row without a signature.  Returns the
+ * -1 if nothing is known; infinite for a row without a signature.  Returns the
  * greatest distance that is still of interest.
  */
 typedef double (*TakeRow) (void *taker, ItemPointer tid, double distance);

@@ -9,8 +9,12 @@
  * meanwhile.  A row that the scan's snapshot can see has the same distance in
  * each pass.
  *
- * Conditions are always rechecked, distances too: what an index tells is that
- * no row is nearer.
+ * What an index tells of distances is that no row is nearer: they are
+ * rechecked.  Conditions are, too; those that the planner has made remain in
+ * the plan themselves.  What cannot be compared raises an error when its turn
+ * comes: so a row that was made in another way is said to be first, and its
+ * distance to be known, and if other conditions let it through, it raises when
+ * the distance by which the query is ordered is computed.
  *
  * Portions Copyright (c) 2026, the neardup developers
  *
@@ -118,7 +122,7 @@ inverted_end_scan(IndexScanDesc scan)
 
 /*
  * A vector.  All rows are taken where it has too many components, and where it
- * does not tell the measure, so that recheck raises.
+ * does not tell the measure, so that the condition raises.
  */
 static void
 set_vector(InvertedQuery *query, const Signature *sig, Measure measure)
@@ -127,7 +131,7 @@ set_vector(InvertedQuery *query, const Signature *sig, Measure measure)
 		 measure != MEASURE_COSINE) ||
 		!inverted_vector_keys(sig, &query->keys, &query->nkeys, &query->shares,
 							  &query->sum, &query->length))
-		query->making = NULL;
+		query->all = true;
 }
 
 static void
@@ -193,7 +197,7 @@ set_query(IndexScanDesc scan, InvertedScan *state)
 			(ordered == NULL || !same_signature(ordered, &asked->signature) ||
 			 !is_told(query, asked->measure)))
 			return;
-		/* recheck raises what is wrong with one that is none */
+		/* the condition raises what is wrong with one that is none */
 		query->filter = measure_has_threshold(asked->measure, asked->threshold);
 		query->measure = asked->measure;
 		query->threshold = asked->threshold;
@@ -326,10 +330,11 @@ tell_distance(IndexScanDesc scan, InvertedScan *state, double distance)
 		double		value = i == 0 ? distance : 0;
 
 		scan->xs_orderbyvals[i] = Float8GetDatum(value);
-		scan->xs_orderbynulls[i] = i == 0 && (state->unordered ||
-											  isinf(distance));
+		scan->xs_orderbynulls[i] = i == 0 &&
+			(state->unordered || distance == get_float8_infinity());
 	}
-	scan->xs_recheckorderby = scan->numberOfOrderBys > 0;
+	scan->xs_recheckorderby = scan->numberOfOrderBys > 0 &&
+		distance != DISTANCE_NONE;
 }
 
 /*
@@ -387,6 +392,16 @@ next_row(IndexScanDesc scan, InvertedScan *state)
 	}
 }
 
+/* True if there are conditions that are not in the plan themselves. */
+static bool
+are_rechecked(IndexScanDesc scan)
+{
+	for (int i = 0; i < scan->numberOfKeys; i++)
+		if (scan->keyData[i].sk_collation != INDEX_CONDITION_COLLATION)
+			return true;
+	return false;
+}
+
 bool
 inverted_get_tuple(IndexScanDesc scan, ScanDirection dir)
 {
@@ -404,7 +419,7 @@ inverted_get_tuple(IndexScanDesc scan, ScanDirection dir)
 		return false;
 	state->counters->rows++;
 	scan->xs_heaptid = row->tid;
-	scan->xs_recheck = scan->numberOfKeys > 0;
+	scan->xs_recheck = are_rechecked(scan);
 	tell_nothing(scan);
 	tell_distance(scan, state, row->distance);
 	return true;

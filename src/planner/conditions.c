@@ -310,9 +310,14 @@ near_index_clause(PlannerInfo *root, IndexOptInfo *index, int indexcol,
 	if (index->relam == GIN_AM_OID && index_has_no_keys(&options, other))
 		return NULL;
 	return make_opclause(operator, BOOLOID, false, indexed, other,
-						 InvalidOid, InvalidOid);
+						 InvalidOid, INDEX_CONDITION_COLLATION);
 }
 
+/*
+ * Whether a condition raises must not depend on the plan.  So the condition
+ * itself is left in it, to be checked after those that are cheaper: what the
+ * index asks is called lossy, and raises nothing.
+ */
 static List *
 index_condition(SupportRequestIndexCondition *req)
 {
@@ -326,8 +331,7 @@ index_condition(SupportRequestIndexCondition *req)
 							   req->opfamily, req->indexarg, &condition);
 	if (clause == NULL)
 		return NIL;
-	/* the index finds what the exact test passes; the banding is checked */
-	req->lossy = (condition.recall != NULL);
+	req->lossy = true;
 	return list_make1(clause);
 }
 

@@ -158,6 +158,7 @@ add_look_up(PlannerInfo *root, IndexOptInfo *index, int indexcol,
 
 	indexed->rinfo = rinfo;
 	indexed->indexquals = list_make1(make_simple_restrictinfo(root, clause));
+	indexed->lossy = true;
 	indexed->indexcol = indexcol;
 	outer = bms_add_members(outer, rel->lateral_relids);
 	if (bms_is_empty(outer))

@@ -62,8 +62,11 @@ PG_FUNCTION_INFO_V1(signature_matches);
 Datum
 signature_matches(PG_FUNCTION_ARGS)
 {
-	SignatureQuery *query = PG_GETARG_SIGNATURE_QUERY(1);
+	SignatureQuery *query;
 
+	if (PG_GET_COLLATION() == INDEX_CONDITION_COLLATION)
+		PG_RETURN_BOOL(true);
+	query = PG_GETARG_SIGNATURE_QUERY(1);
 	PG_RETURN_BOOL(signatures_near(PG_GETARG_SIGNATURE(0), &query->signature,
 								   query->threshold, query->measure));
 }

@@ -10,6 +10,8 @@
 #ifndef NEARDUP_SIGNATURE_QUERY_H
 #define NEARDUP_SIGNATURE_QUERY_H
 
+#include "catalog/pg_collation_d.h"
+
 #include "algebra/sets.h"
 #include "datum/signature.h"
 
@@ -35,6 +37,14 @@ StaticAssertDecl(offsetof(SignatureQuery, signature) == 16,
 extern SignatureQuery *signature_query_make(const Signature *sig,
 											double threshold,
 											Measure measure);
+
+/*
+ * The collation of %%(signature, signature_query) where the planner has made it
+ * an index condition: otherwise it has none.  The condition that it was made of
+ * is checked as well, in its turn among the other ones.  So this one passes all
+ * that the index finds, and raises nothing.
+ */
+#define INDEX_CONDITION_COLLATION	C_COLLATION_OID
 
 /* The C function behind %%(signature, signature_query). */
 extern Datum signature_matches(PG_FUNCTION_ARGS);

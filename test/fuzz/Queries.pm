@@ -178,6 +178,7 @@ sub new
 	}
 	$self->_mix($connection);
 	$self->_index_by_method($connection);
+	$self->_blend($connection);
 	$self->_find_foreign($connection);
 	$connection->run('ANALYZE');
 	$self->{samples} = $connection->query(
@@ -219,6 +220,25 @@ sub _index_by_method
 		my $error = $connection->query("CREATE INDEX ON $table USING neardup (sig)")->{error};
 		die "$table: $error->{M}\n" if $error && $error->{C} !~ /^(?:0A000|42|22)/;
 	}
+	return;
+}
+
+# Another table of several makings, all of which that method takes.
+sub _blend
+{
+	my ($self, $connection) = @_;
+	my @tables = (qw(vectors counted weighed samples), 'plain');
+	my $part = 0;
+
+	$connection->run('CREATE TABLE blended AS ' . join ' UNION ALL ',
+		map { sprintf 'SELECT id, %d AS g, k, sig FROM %s WHERE id %% 8 = 1', $part++, $_ } @tables);
+	$connection->run('CREATE INDEX ON blended USING neardup (sig);
+		CREATE TABLE blended_parts (id int, g int, k int, sig signature) PARTITION BY RANGE (id);
+		CREATE TABLE blended_less PARTITION OF blended_parts FOR VALUES FROM (0) TO (60);
+		CREATE TABLE blended_more PARTITION OF blended_parts FOR VALUES FROM (60) TO (9999);
+		INSERT INTO blended_parts SELECT * FROM blended WHERE k < 5;
+		CREATE INDEX ON blended_parts USING neardup (sig)');
+	push @{ $self->{families} }, [qw(blended blended_parts)];
 	return;
 }
 
@@ -424,7 +444,9 @@ sub _wanted
 	my ($self) = @_;
 	my $dice = $self->{dice};
 
-	return $self->_signature('b') =~ s/b\.sig/(SELECT sig FROM $self->{family}[0] ORDER BY id LIMIT 1 OFFSET @{[$dice->below(40)]})/r
+	# Of several makings, mostly that of the rows that are looked at
+	my $where = $self->{mixed} && !$dice->one_in(6) ? ' WHERE g = 4' : '';
+	return $self->_signature('b') =~ s/b\.sig/(SELECT sig FROM $self->{family}[0]$where ORDER BY id LIMIT 1 OFFSET @{[$dice->below($where ? 5 : 40)]})/r
 	  if $self->{family}[0] ne 'plain' || $dice->one_in(5);
 	my $sample = $dice->any(@{ $self->{samples} })->[0];
 	return sprintf $self->{form}, $self->_parameter('signature', "'$sample'");
@@ -610,6 +632,7 @@ sub _settings
 	push @settings, 'enable_seqscan = off' if $dice->one_in(3);
 	push @settings, 'neardup.enable_join = off', 'enable_nestloop = on', 'enable_seqscan = off'
 	  if $dice->one_in(4);
+	push @settings, 'enable_bitmapscan = off', 'enable_sort = off' if $dice->one_in(4);
 	push @settings, 'neardup.join_algorithm = "' . $dice->any(@algorithms) . '"'
 	  if $dice->one_in(2);
 	push @settings, q{work_mem = '64kB'}, 'hash_mem_multiplier = 1' if $dice->one_in(3);
@@ -660,7 +683,7 @@ sub make
 	my $shape = $dice->one_in(50) ? '_clusters' : $dice->any(@shapes);
 
 	$self->{family} = $dice->any(@{ $self->{families} });
-	$self->{mixed} = $self->{family}[0] eq 'mixed';
+	$self->{mixed} = $self->{family}[0] =~ /^(?:mixed|blended)$/;
 	$self->{form} = '%s';
 	$self->{looped} = undef;
 	$self->{form} = $dice->any('minhash(%s, 16)', 'bottom(%s, 8)', 'sample(%s, 2)', 'simhash(%s)', 'supershingles(%s, 4, 2)')

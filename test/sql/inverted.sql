@@ -230,6 +230,46 @@ VACUUM docs;
 SELECT count(*) FROM docs WHERE near_duplicate(sig, make(24), 0.8);
 RESET enable_seqscan;
 
+-- What cannot be compared is an error where the other conditions let it through,
+-- by an index as without one
+CREATE TABLE several AS
+SELECT id, g, CASE g WHEN 1 THEN make(id) WHEN 2 THEN sample(make(id), 4)
+                     WHEN 3 THEN signature_weighted(array[id % 5, id], '{1,2}') END AS sig
+FROM generate_series(1::bigint, 90) id, generate_series(1, 3) g;
+CREATE INDEX several_sig ON several USING neardup (sig);
+ANALYZE several;
+CREATE FUNCTION outcome(query text, scan text) RETURNS text
+LANGUAGE plpgsql SET enable_seqscan = off SET enable_indexscan = off SET enable_bitmapscan = off AS $$
+DECLARE
+  result text;
+BEGIN
+  PERFORM set_config('enable_' || scan, 'on', true);
+  EXECUTE 'SELECT string_agg(id::text, '','' ORDER BY id) FROM (' || query || ') s' INTO result;
+  RETURN result;
+EXCEPTION WHEN feature_not_supported OR datatype_mismatch OR invalid_parameter_value THEN
+  RETURN SQLERRM;
+END $$;
+CREATE TABLE outcomes AS
+SELECT condition, w.g AS wanted, g.g, outcome(q, 'seqscan') AS outcome,
+       outcome(q, 'indexscan') AS by_index, outcome(q, 'bitmapscan') AS by_bitmap
+FROM unnest(array['near_duplicate(sig, %L, 0.9)', 'near_duplicate(sig, %L, 0.9, ''containment'')',
+                  'sig %%> %L', '0.9 <= similarity(%L, sig)', 'near_duplicate(sig, %L, 1.5)',
+                  'true ORDER BY sig <-> %L LIMIT 3', 'true ORDER BY sig <=> %L LIMIT 3']) condition,
+     several w, generate_series(1, 4) g,
+     LATERAL (SELECT format('SELECT id FROM several WHERE g = %s AND ' || condition, g.g, w.sig) AS q) q
+WHERE w.id = 6;
+SELECT condition, wanted, count(*) FILTER (WHERE outcome LIKE '%cannot%' OR outcome LIKE '%range%') AS errors,
+       count(*) FILTER (WHERE outcome LIKE '%6%') AS found
+FROM outcomes GROUP BY 1, 2 ORDER BY 1, 2;
+SELECT * FROM outcomes
+WHERE by_index IS DISTINCT FROM outcome OR by_bitmap IS DISTINCT FROM outcome ORDER BY 1, 2, 3;
+SET enable_seqscan = off; SET enable_bitmapscan = off;
+EXPLAIN (COSTS OFF) SELECT id FROM several
+WHERE g = 1 AND sig %> sample(signature_from('{1}'), 4) ORDER BY sig <-> sample(signature_from('{1}'), 4);
+RESET enable_seqscan; RESET enable_bitmapscan;
+DROP TABLE several, outcomes;
+DROP FUNCTION outcome(text, text);
+
 -- What it cannot hold, or be asked
 INSERT INTO docs VALUES (-2, minhash(make(24)));
 SELECT neardup_index_check('docs_pkey');
