@@ -42,44 +42,11 @@ SELECT count(*) FROM left_sets a JOIN right_sets b ON near_duplicate(a.sig, b.si
 EXPLAIN (COSTS OFF)
 SELECT count(*) FROM sets a WHERE NOT EXISTS (SELECT FROM sets b WHERE near_duplicate(a.sig, b.sig, 0.8) AND a.id < b.id);
 
--- Rows of a query, as a number and a hash
-CREATE FUNCTION rows_of(query text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-    answer text;
-BEGIN
-    EXECUTE format('SELECT count(*) || '' '' || md5(coalesce(string_agg(q::text, '','' ORDER BY q::text), '''')) FROM (%s) q',
-                   query) INTO answer;
-    RETURN answer;
-END $$;
-
--- Whether several processes have the rows that the nested loop has, which runs
--- once for each query; raises if the plan is not what it shall be
-CREATE TABLE truth (query text, rows text);
-CREATE FUNCTION same_rows(query text) RETURNS boolean LANGUAGE plpgsql AS $$
-DECLARE
-    joined text;
-    looped text;
-    plan text;
-BEGIN
-    PERFORM set_config('max_parallel_workers_per_gather', '2', true);
-    EXECUTE 'EXPLAIN (FORMAT json) ' || query INTO plan;
-    IF plan !~ '"Custom Plan Provider": "SimilarityJoin",\s*"Parallel Aware": true' THEN
-        RAISE EXCEPTION 'no parallel similarity join: % %', query, plan;
-    END IF;
-    joined := rows_of(query);
-    SELECT t.rows INTO looped FROM truth t WHERE t.query = same_rows.query;
-    IF NOT FOUND THEN
-        PERFORM set_config('max_parallel_workers_per_gather', '0', true);
-        PERFORM set_config('neardup.enable_join', 'off', true);
-        looped := rows_of(query);
-        PERFORM set_config('neardup.enable_join', 'on', true);
-        INSERT INTO truth VALUES (query, looped);
-    END IF;
-    IF joined <> looped THEN
-        RAISE NOTICE '% instead of %: %', joined, looped, query;
-    END IF;
-    RETURN joined = looped;
-END $$;
+\getenv abs_srcdir PG_ABS_SRCDIR
+\set file :abs_srcdir '/sql/shared/same_rows.sql'
+\i :file
+SET test.plan = '"Custom Plan Provider": "SimilarityJoin",\s*"Parallel Aware": true';
+SET max_parallel_workers_per_gather = 2;
 
 CREATE VIEW query AS
 SELECT m AS measure, t AS threshold, name,
@@ -104,12 +71,6 @@ SELECT name, count(*), bool_and(same_rows(text)) FROM query
 GROUP BY name ORDER BY name;
 
 -- Every algorithm
-CREATE FUNCTION same_rows(algorithm text, query text) RETURNS boolean
-LANGUAGE plpgsql AS $$
-BEGIN
-    PERFORM set_config('neardup.join_algorithm', algorithm, true);
-    RETURN same_rows(query);
-END $$;
 CREATE VIEW algorithm AS
 SELECT unnest('{ppjoin,ppjoin+,probe-count,pair-count,probe-stopwords,probe-optmerge,all-pairs-0,all-pairs-1,all-pairs-2,word-groups}'::text[]) AS name;
 SELECT a.name, count(*), bool_and(same_rows(a.name, text))

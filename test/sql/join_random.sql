@@ -32,48 +32,10 @@ FROM sets;
 CREATE VIEW left_sets AS SELECT * FROM sets WHERE id % 3 < 2;
 CREATE VIEW right_sets AS SELECT * FROM sets WHERE id % 3 > 0;
 
--- Rows of a query, as a number and a hash
-CREATE FUNCTION rows_of(query text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-    answer text;
-BEGIN
-    EXECUTE format('SELECT count(*) || '' '' || md5(coalesce(string_agg(q::text, '','' ORDER BY q::text), '''')) FROM (%s) q',
-                   query) INTO answer;
-    RETURN answer;
-END $$;
-
--- Whether the join and the nested loop, which runs once for each query, have the
--- same; raises if the plan is not what it shall be
-CREATE TABLE truth (query text, rows text);
-CREATE FUNCTION same_rows(query text) RETURNS boolean LANGUAGE plpgsql AS $$
-DECLARE
-    joined text;
-    looped text;
-    plan json;
-BEGIN
-    PERFORM set_config('enable_nestloop', 'off', true);
-    EXECUTE 'EXPLAIN (FORMAT json) ' || query INTO plan;
-    IF plan::text !~ 'SimilarityJoin' THEN
-        RAISE EXCEPTION 'no similarity join: %', query;
-    END IF;
-    joined := rows_of(query);
-    SELECT t.rows INTO looped FROM truth t WHERE t.query = same_rows.query;
-    IF NOT FOUND THEN
-        PERFORM set_config('neardup.enable_join', 'off', true);
-        PERFORM set_config('enable_nestloop', 'on', true);
-        EXECUTE 'EXPLAIN (FORMAT json) ' || query INTO plan;
-        IF plan::text ~ 'SimilarityJoin' THEN
-            RAISE EXCEPTION 'no nested loop: %', query;
-        END IF;
-        looped := rows_of(query);
-        PERFORM set_config('neardup.enable_join', 'on', true);
-        INSERT INTO truth VALUES (query, looped);
-    END IF;
-    IF joined <> looped THEN
-        RAISE NOTICE '% instead of %: %', joined, looped, query;
-    END IF;
-    RETURN joined = looped;
-END $$;
+\getenv abs_srcdir PG_ABS_SRCDIR
+\set file :abs_srcdir '/sql/shared/same_rows.sql'
+\i :file
+SET test.plan = 'SimilarityJoin';
 
 CREATE TEMP VIEW condition AS
 SELECT m AS measure, t AS threshold,
@@ -105,12 +67,6 @@ GROUP BY name ORDER BY name;
 -- Every algorithm
 CREATE TEMP VIEW algorithm AS
 SELECT unnest('{auto,ppjoin,ppjoin+,probe-count,pair-count,probe-stopwords,probe-optmerge,all-pairs-0,all-pairs-1,all-pairs-2,word-groups}'::text[]) AS name;
-CREATE FUNCTION same_rows(algorithm text, query text) RETURNS boolean
-LANGUAGE plpgsql AS $$
-BEGIN
-    PERFORM set_config('neardup.join_algorithm', algorithm, true);
-    RETURN same_rows(query);
-END $$;
 SELECT a.name, count(*), bool_and(same_rows(a.name, text))
 FROM algorithm a, query q
 WHERE q.name IN ('self', 'left') AND threshold IN ('0.3333333333333333', '0.6', '0.8')

@@ -55,27 +55,9 @@ CREATE VIEW kept AS SELECT id, kind, title, sig FROM docs WHERE kind > 0 OFFSET 
 CREATE VIEW guarded WITH (security_barrier) AS SELECT id, kind, title, sig FROM parts WHERE kind > 0;
 ANALYZE;
 
--- Whether the query is a similarity join, and one that reads its sides once,
--- and whether it has the rows of the nested loop, of which there are some
-CREATE FUNCTION self_join(query text, OUT self text, OUT same boolean)
-LANGUAGE plpgsql AS $$
-DECLARE
-    plan text;
-    rows_of text := format('SELECT array_agg(q::text ORDER BY q::text) FROM (%s) q', query);
-    joined text[];
-    looped text[];
-BEGIN
-    PERFORM set_config('enable_nestloop', 'off', true);
-    PERFORM set_config('neardup.enable_join', 'on', true);
-    EXECUTE 'EXPLAIN (FORMAT json) ' || query INTO plan;
-    self := (SELECT string_agg(m[1], ' ') FROM regexp_matches(plan, '"Self-Join": (true|false)', 'g') m);
-    EXECUTE rows_of INTO joined;
-    PERFORM set_config('enable_nestloop', 'on', true);
-    PERFORM set_config('neardup.enable_join', 'off', true);
-    EXECUTE rows_of INTO looped;
-    PERFORM set_config('neardup.enable_join', 'on', true);
-    same := joined = looped AND cardinality(joined) > 0;
-END $$;
+\getenv abs_srcdir PG_ABS_SRCDIR
+\set file :abs_srcdir '/sql/shared/self_join.sql'
+\i :file
 
 -- Read once
 SELECT self, same, q FROM (VALUES
@@ -135,12 +117,6 @@ SELECT self, same FROM self_join('SELECT a, b FROM parts a JOIN parts b ON near_
 RESET enable_partitionwise_join;
 
 -- Signatures are made once
-CREATE FUNCTION signed(text) RETURNS signature LANGUAGE plpgsql IMMUTABLE AS $$
-BEGIN
-    PERFORM nextval('signed_number');
-    RETURN shingles($1);
-END $$;
-CREATE SEQUENCE signed_number;
 SELECT count(*) FROM parts a JOIN parts b ON near_duplicate(signed(a.body), signed(b.body), 0.8);
 SELECT last_value = (SELECT count(*) FROM parts) AS once FROM signed_number;
 

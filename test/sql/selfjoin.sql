@@ -21,30 +21,12 @@ CREATE TABLE part_1 PARTITION OF parts FOR VALUES FROM (1) TO (100);
 INSERT INTO parts SELECT id, kind, title, body, sig FROM docs;
 ANALYZE;
 
--- Whether the query is a similarity join, and one that reads its sides once,
--- and whether it has the rows of the nested loop, of which there are some
-CREATE FUNCTION self_join(query text, OUT self boolean, OUT same boolean)
-LANGUAGE plpgsql AS $$
-DECLARE
-    plan text;
-    rows_of text := format('SELECT array_agg(q::text ORDER BY q::text) FROM (%s) q', query);
-    joined text[];
-    looped text[];
-BEGIN
-    PERFORM set_config('enable_nestloop', 'off', true);
-    PERFORM set_config('neardup.enable_join', 'on', true);
-    EXECUTE 'EXPLAIN (FORMAT json) ' || query INTO plan;
-    self := substring(plan FROM '"Self-Join": (true|false)');
-    EXECUTE rows_of INTO joined;
-    PERFORM set_config('enable_nestloop', 'on', true);
-    PERFORM set_config('neardup.enable_join', 'off', true);
-    EXECUTE rows_of INTO looped;
-    PERFORM set_config('neardup.enable_join', 'on', true);
-    same := joined = looped AND cardinality(joined) > 0;
-END $$;
+\getenv abs_srcdir PG_ABS_SRCDIR
+\set file :abs_srcdir '/sql/shared/self_join.sql'
+\i :file
 
 -- Both sides have the same rows
-SELECT self, same, q FROM (VALUES
+SELECT self::boolean, same, q FROM (VALUES
     ('SELECT a.id, b.id FROM docs a JOIN docs b ON near_duplicate(a.sig, b.sig, 0.8)'),
     ('SELECT b.id, a.title FROM docs a JOIN docs b ON near_duplicate(b.sig, a.sig, 0.8) AND a.id < b.id'),
     ('SELECT a.title, b.id, b.body FROM docs a JOIN docs b ON a.sig % b.sig AND a.kind <> b.kind'),
@@ -66,7 +48,7 @@ SELECT self, same, q FROM (VALUES
     ) v (q), self_join(q);
 
 -- They have not, or it cannot be told
-SELECT self, same, q FROM (VALUES
+SELECT self::boolean, same, q FROM (VALUES
     ('SELECT a.id, b.id FROM docs a JOIN others b ON near_duplicate(a.sig, b.sig, 0.8)'),
     ('SELECT a.id, b.id FROM docs a JOIN docs b ON near_duplicate(a.sig, b.sig, 0.8) WHERE b.kind < 2'),
     ('SELECT a.id, b.id FROM docs a JOIN docs b ON near_duplicate(a.sig, b.sig, 0.8) WHERE a.kind < 2 AND b.kind > 0'),
@@ -85,12 +67,6 @@ SET enable_nestloop = off;
 EXPLAIN (VERBOSE, COSTS OFF)
 SELECT a.title, b.kind FROM docs a JOIN docs b ON near_duplicate(a.sig, b.sig, 0.8) AND a.id < b.id;
 -- One side is read, and its signatures are made once
-CREATE FUNCTION signed(text) RETURNS signature LANGUAGE plpgsql IMMUTABLE AS $$
-BEGIN
-    PERFORM nextval('signed_number');
-    RETURN shingles($1);
-END $$;
-CREATE SEQUENCE signed_number;
 SELECT count(*) FROM docs a JOIN docs b ON near_duplicate(signed(a.body), signed(b.body), 0.8);
 SELECT last_value = (SELECT count(*) FROM docs) AS once FROM signed_number;
 
@@ -112,7 +88,7 @@ ROLLBACK;
 CREATE TABLE mixed AS
 SELECT id, kind, CASE kind WHEN 0 THEN sig ELSE minhash(sig) END AS sig FROM docs;
 SELECT count(*) FROM mixed a JOIN mixed b ON near_duplicate(a.sig, b.sig, 0.8);
-SELECT self, same FROM self_join('SELECT a.id, b.id FROM mixed a JOIN mixed b ON near_duplicate(a.sig, b.sig, 0.8) AND a.kind = b.kind');
+SELECT self::boolean, same FROM self_join('SELECT a.id, b.id FROM mixed a JOIN mixed b ON near_duplicate(a.sig, b.sig, 0.8) AND a.kind = b.kind');
 
 -- Rows that a policy hides
 CREATE ROLE regress_neardup_self;
@@ -121,7 +97,7 @@ GRANT SELECT ON docs TO regress_neardup_self;
 ALTER TABLE docs ENABLE ROW LEVEL SECURITY;
 CREATE POLICY own ON docs USING (kind = 1);
 SET ROLE regress_neardup_self;
-SELECT self, same FROM self_join('SELECT a.kind, b.kind FROM docs a JOIN docs b ON near_duplicate(a.sig, b.sig, 0.8)');
+SELECT self::boolean, same FROM self_join('SELECT a.kind, b.kind FROM docs a JOIN docs b ON near_duplicate(a.sig, b.sig, 0.8)');
 SELECT DISTINCT a.kind, b.kind FROM docs a JOIN docs b ON near_duplicate(a.sig, b.sig, 0.8);
 RESET ROLE;
 
