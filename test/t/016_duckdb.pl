@@ -15,8 +15,9 @@ plan skip_all => 'python3 has no module duckdb of version 1'
   if system(q{python3 -c 'import duckdb; assert duckdb.__version__[0] >= "1"' 2>/dev/null}) != 0;
 
 my $chapter = slurp_file(dirname(__FILE__) . '/../../doc/distributed.md');
-my ($exports) = $chapter =~ /^```sql\n(.*?)^```$/ms;
-my ($program) = $chapter =~ /^```python\n(.*?)^```$/ms;
+my ($section) = $chapter =~ /^## In DuckDB\n(.*?)^## /ms;
+my ($exports) = $section =~ /^```sql\n(.*?)^```$/ms;
+my ($program) = $section =~ /^```python\n(.*?)^```$/ms;
 my @exports = $exports =~ /(COPY .*?;)/gs;
 is(scalar @exports, 2, 'two exports');
 
