@@ -5,7 +5,8 @@
  *
  * A lexicon is an ordinary datum.  Words are known by their hashes only, the
  * same that signatures are made of.  What is counted may be shingles in place
- * of words: all that is said of words here goes for them.  doc/storage.md has the bytes as a table.
+ * of words: all that is said of words here goes for them.  doc/lexicon.md has
+ * the bytes as a table.
  *
  * Portions Copyright (c) 2026, the neardup developers
  *
