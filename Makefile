@@ -76,6 +76,7 @@ OBJS = \
 	src/inverted/batch.o \
 	src/inverted/build.o \
 	src/inverted/check.o \
+	src/inverted/checked_rows.o \
 	src/inverted/cost.o \
 	src/inverted/counters.o \
 	src/inverted/directory.o \
@@ -349,6 +350,7 @@ REGRESS = \
 	install \
 	invariances \
 	inverted \
+	inverted_check \
 	inverted_parallel \
 	inverted_vectors \
 	join \

@@ -4,8 +4,10 @@
  *		it consists of.
  *
  * Checking reads all of it under the merge lock: insertions go on, but for
- * flushes.  Of each row it keeps a sum of its keys, from whatever pages they
- * are on, to be compared with the table's.
+ * flushes.  Of each row it takes a sum of its keys, from whatever pages they
+ * are on, to be compared with the table's.  Memory is bounded: rows of a large
+ * segment are taken in stretches, for each of which all lists are read, and
+ * sorted by their places, as those of the table are.
  *
  * Portions Copyright (c) 2026, the neardup developers
  *
@@ -25,26 +27,18 @@
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
 #include "utils/builtins.h"
-#include "utils/hsearch.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 #include "utils/tuplestore.h"
 
 #include "base/hash.h"
+#include "base/interrupts.h"
 #include "inverted/access.h"
+#include "inverted/checked_rows.h"
 #include "inverted/directory.h"
 #include "inverted/filter.h"
 #include "inverted/pending.h"
 #include "inverted/postings.h"
-
-/* A live row, as the index has it */
-typedef struct CheckedRow
-{
-	ItemPointerData tid;		/* the hash key */
-	uint32		size;
-	uint32		nkeys;
-	uint64		sum;			/* of the mixed keys */
-} CheckedRow;
 
 typedef struct Check
 {
@@ -52,11 +46,17 @@ typedef struct Check
 	PageStore	store;
 	InvertedMeta meta;
 	const SegmentInfo *segment; /* at hand */
-	ForwardEntry *rows;			/* of the segment */
+	uint32		most;			/* rows in a stretch */
+	uint32		first;			/* stretch of the segment's rows: from this one */
+	uint32		end;			/* to before that */
+	BlockNumber block;			/* page of its first row */
+	ForwardEntry last;			/* row before the stretch */
+	ForwardEntry *rows;			/* of the stretch */
 	uint32	   *nkeys;			/* lists that each row is in */
 	uint64	   *sums;
 	char	   *page;
-	HTAB	   *live;
+	CheckedRows indexed;		/* live rows of the index */
+	CheckedRows expected;		/* rows of the table */
 	MemoryContext row;			/* reset for each row of the table */
 } Check;
 
@@ -69,21 +69,12 @@ broken(Check *check, BlockNumber block, const char *rule)
 /* Rows of the index */
 
 static void
-note_live(Check *check, ItemPointer tid, uint32 size, uint32 nkeys, uint64 sum)
+note_live(Check *check, ItemPointerData tid, uint32 size, uint32 nkeys,
+		  uint64 sum)
 {
-	bool		found;
-	CheckedRow *row = hash_search(check->live, tid, HASH_ENTER, &found);
+	CheckedRow	row = {tid, size, nkeys, sum};
 
-	if (found)
-		ereport(ERROR,
-				(errcode(ERRCODE_INDEX_CORRUPTED),
-				 errmsg("index \"%s\" has row (%u,%u) twice",
-						RelationGetRelationName(check->index),
-						ItemPointerGetBlockNumber(tid),
-						ItemPointerGetOffsetNumber(tid))));
-	row->size = size;
-	row->nkeys = nkeys;
-	row->sum = sum;
+	checked_rows_put(&check->indexed, &row);
 }
 
 static bool
@@ -103,70 +94,93 @@ keys_are_possible(const Check *check, uint16 making, uint32 nkeys, uint32 size)
 		inverted_is_vector(&check->meta.makings[making]);
 }
 
-/* The rows of the segment, and that each page is found by its first one. */
+/* Reads the rows of the stretch; each page is to be found by its first one. */
 static void
-check_rows(Check *check)
+read_rows(Check *check)
 {
 	const SegmentInfo *segment = check->segment;
-	BlockNumber block = segment->first;
 	DirectoryPath path;
-	uint32		n = 0;
-	uint32		ndead = 0;
+	uint32		n = check->first;
 
 	directory_open(&path, &check->store, segment->owner, segment->forward);
-	while (n < segment->nrows)
+	while (n < check->end)
 	{
+		BlockNumber block = check->block;
 		BlockNumber found;
 		uint32		here;
 
+		if (block == InvalidBlockNumber)
+			broken(check, META_BLOCK, "A segment has fewer rows.");
 		page_require(&check->store, block, segment->owner, check->page);
 		here = (((PageHeader) check->page)->pd_lower -
 				MAXALIGN(SizeOfPageHeaderData)) / sizeof(ForwardEntry);
-		if (PAGE_TAIL(check->page)->kind != PAGE_FORWARD || here == 0 ||
-			here > segment->nrows - n)
+		if (PAGE_TAIL(check->page)->kind != PAGE_FORWARD ||
+			here != Min(segment->nrows - n, FORWARD_PER_PAGE))
 			broken(check, block, "It has not the rows that the metapage tells of.");
 		if (!directory_find(&path, n, &found) || found != block)
 			broken(check, block, "Its rows are not found by the directory.");
-		memcpy(check->rows + n, PageGetContents(check->page),
+		memcpy(check->rows + (n - check->first), PageGetContents(check->page),
 			   here * sizeof(ForwardEntry));
 		n += here;
-		block = PAGE_TAIL(check->page)->next;
+		check->block = PAGE_TAIL(check->page)->next;
 	}
 	directory_close(&path);
-	for (uint32 i = 0; i < n; i++)
+}
+
+/* Their makings and their order; how many are dead. */
+static uint32
+check_rows(Check *check)
+{
+	uint32		ndead = 0;
+
+	for (uint32 i = 0; i < check->end - check->first; i++)
 	{
 		const ForwardEntry *row = &check->rows[i];
+		const ForwardEntry *before = i > 0 ? row - 1 : &check->last;
 
+		CHECK_EVERY(i);
 		ndead += row->making == MAKING_DEAD;
 		if (!making_is_known(check, row->making))
-			broken(check, segment->first, "A row is of an unknown making.");
-		if (i > 0 && (row->order_high < row[-1].order_high ||
-					  (row->order_high == row[-1].order_high &&
-					   row->order_low < row[-1].order_low)))
-			broken(check, segment->first, "Rows are out of order.");
+			broken(check, check->segment->first, "A row is of an unknown making.");
+		if (row->order_high < before->order_high ||
+			(row->order_high == before->order_high &&
+			 row->order_low < before->order_low))
+			broken(check, check->segment->first, "Rows are out of order.");
 	}
-	if (ndead != segment->ndead)
-		broken(check, META_BLOCK, "It miscounts dead rows.");
+	return ndead;
+}
+
+/* What a list tells of rows of the stretch, from first to before end. */
+static void
+add_key(Check *check, const ListStream *lists, uint32 first, uint32 end)
+{
+	uint64		hash = mix64(lists->key);
+
+	for (uint32 i = first - check->first; i < end - check->first; i++)
+	{
+		if (check->nkeys[i] == 0 && check->rows[i].order_high != lists->key)
+			broken(check, lists->block, "A row has another first key.");
+		check->nkeys[i]++;
+		check->sums[i] += hash;
+	}
 }
 
 /* One list: rising runs that do not touch. */
 static void
 check_list(Check *check, const ListStream *lists)
 {
-	uint64		hash = mix64(lists->key);
+	const Runs *runs = &lists->runs;
 
-	for (size_t i = 0; i < lists->runs.n; i++)
+	for (size_t i = 0; i < runs->n; i++)
 	{
-		if (i > 0 && lists->runs.first[i] <= lists->runs.end[i - 1])
+		uint32		first = Max(runs->first[i], check->first);
+		uint32		end = Min(runs->end[i], check->end);
+
+		CHECK_EVERY(i);
+		if (i > 0 && runs->first[i] <= runs->end[i - 1])
 			broken(check, lists->block, "Runs of a list touch.");
-		for (uint32 row = lists->runs.first[i]; row < lists->runs.end[i]; row++)
-		{
-			if (check->nkeys[row] == 0 &&
-				check->rows[row].order_high != lists->key)
-				broken(check, lists->block, "A row has another first key.");
-			check->nkeys[row]++;
-			check->sums[row] += hash;
-		}
+		if (first < end)
+			add_key(check, lists, first, end);
 	}
 }
 
@@ -247,29 +261,67 @@ check_chain(Check *check)
 		broken(check, check->segment->first, "A segment has more or fewer pages.");
 }
 
-static void
-check_segment(Check *check, const SegmentInfo *segment)
+/* The stretch is read, checked, and its live rows are noted; how many are dead. */
+static uint32
+check_stretch(Check *check)
 {
-	uint32		n = segment->nrows;
+	uint32		n = check->end - check->first;
+	uint32		ndead;
 
-	check->segment = segment;
-	check->rows = palloc_extended(n * sizeof(ForwardEntry), MCXT_ALLOC_HUGE);
-	check->nkeys = palloc_extended(n * sizeof(uint32),
-								   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
-	check->sums = palloc_extended(n * sizeof(uint64),
-								  MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
-	check_chain(check);
-	check_rows(check);
+	memset(check->nkeys, 0, n * sizeof(uint32));
+	memset(check->sums, 0, n * sizeof(uint64));
+	read_rows(check);
+	ndead = check_rows(check);
 	check_lists(check);
 	for (uint32 i = 0; i < n; i++)
 	{
-		ForwardEntry *row = &check->rows[i];
+		const ForwardEntry *row = &check->rows[i];
 
+		CHECK_EVERY(i);
 		if (!keys_are_possible(check, row->making, check->nkeys[i], row->size))
-			broken(check, segment->first, "A row has more or fewer keys than its size tells.");
+			broken(check, check->segment->first, "A row has more or fewer keys than its size tells.");
 		if (row->making != MAKING_DEAD)
-			note_live(check, &row->tid, row->size, check->nkeys[i], check->sums[i]);
+			note_live(check, row->tid, row->size, check->nkeys[i], check->sums[i]);
 	}
+	check->last = check->rows[n - 1];
+	return ndead;
+}
+
+static void
+check_segment(Check *check, const SegmentInfo *segment)
+{
+	uint32		ndead = 0;
+
+	check->segment = segment;
+	check->block = segment->first;
+	check_chain(check);
+	memset(&check->last, 0, sizeof(ForwardEntry));
+	for (check->first = 0; check->first < segment->nrows; check->first = check->end)
+	{
+		check->end = check->first + Min(segment->nrows - check->first, check->most);
+		ndead += check_stretch(check);
+	}
+	if (ndead != segment->ndead)
+		broken(check, META_BLOCK, "It miscounts dead rows.");
+}
+
+/* All segments; stretches are of as many rows as memory has room for. */
+static void
+check_segments(Check *check, size_t memory)
+{
+	size_t		bytes = sizeof(ForwardEntry) + sizeof(uint32) + sizeof(uint64);
+	size_t		pages = Max(memory / bytes / FORWARD_PER_PAGE, 1);
+	uint32		most = 0;
+
+	for (uint32 i = 0; i < check->meta.nsegments; i++)
+		most = Max(most, check->meta.segments[i].nrows);
+	check->most = Min(pages * FORWARD_PER_PAGE, most);
+	check->rows = palloc_extended(check->most * sizeof(ForwardEntry),
+								  MCXT_ALLOC_HUGE);
+	check->nkeys = palloc_extended(check->most * sizeof(uint32), MCXT_ALLOC_HUGE);
+	check->sums = palloc_extended(check->most * sizeof(uint64), MCXT_ALLOC_HUGE);
+	for (uint32 i = 0; i < check->meta.nsegments; i++)
+		check_segment(check, &check->meta.segments[i]);
 	pfree(check->rows);
 	pfree(check->nkeys);
 	pfree(check->sums);
@@ -302,14 +354,13 @@ check_pending(Check *check)
 			const PendingRow *row = pending_row(check->index,
 												(Page) check->page, head);
 			KeysBitmap	bitmap = keys_bitmap(row->keys, row->nkeys);
-			ItemPointerData tid = row->tid;
 
 			if (memcmp(&head->bitmap, &bitmap, sizeof(KeysBitmap)) != 0 ||
 				head->offset != end ||
 				!keys_are_possible(check, head->making, row->nkeys, head->size) ||
 				!making_is_known(check, head->making))
 				broken(check, block, "A pending row is damaged.");
-			note_live(check, &tid, head->size, row->nkeys,
+			note_live(check, row->tid, head->size, row->nkeys,
 					  sum_of(row->keys, row->nkeys));
 			end += PENDING_ROW_BYTES(row->nkeys);
 		}
@@ -327,23 +378,17 @@ check_heap_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 	Check	   *check = state;
 	MemoryContext old = MemoryContextSwitchTo(check->row);
 	InvertedRow expected;
-	CheckedRow *row = hash_search(check->live, tid, HASH_FIND, NULL);
+	CheckedRow	row;
 
 	inverted_row_set(&expected, isnull[0] ? NULL :
 					 inverted_signature(index, values[0]));
-	if (row == NULL || row->size != expected.size ||
-		row->nkeys != expected.nkeys ||
-		row->sum != sum_of(expected.keys, expected.nkeys))
-		ereport(ERROR,
-				(errcode(ERRCODE_INDEX_CORRUPTED),
-				 errmsg("row (%u,%u) is %s index \"%s\"",
-						ItemPointerGetBlockNumber(tid),
-						ItemPointerGetOffsetNumber(tid),
-						row == NULL ? "missing from" : "another one in",
-						RelationGetRelationName(index)),
-				 errhint("Use REINDEX.")));
+	row.tid = *tid;
+	row.size = expected.size;
+	row.nkeys = expected.nkeys;
+	row.sum = sum_of(expected.keys, expected.nkeys);
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(check->row);
+	checked_rows_put(&check->expected, &row);
 }
 
 /* Raises an error unless rows that the snapshot sees have to be in the index. */
@@ -370,9 +415,9 @@ require_complete(Relation index, Snapshot snapshot)
 				 errhint("Check it in another transaction.")));
 }
 
-/* That each row that the snapshot sees is in the index. */
+/* Takes the rows that the snapshot sees, which are to be in the index. */
 static void
-check_heap(Check *check, Relation heap, Snapshot snapshot)
+read_heap(Check *check, Relation heap, Snapshot snapshot)
 {
 	IndexInfo  *info = BuildIndexInfo(check->index);
 	TableScanDesc scan = table_beginscan_strat(heap, snapshot, 0, NULL, true,
@@ -384,6 +429,57 @@ check_heap(Check *check, Relation heap, Snapshot snapshot)
 	info->ii_Unique = false;
 	(void) table_index_build_scan(heap, check->index, info, true, false,
 								  check_heap_row, check, scan);
+}
+
+/* Both */
+
+static void
+row_is_broken(Check *check, const CheckedRow *row, const char *rule)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INDEX_CORRUPTED),
+			 errmsg("row (%u,%u) is %s index \"%s\"",
+					ItemPointerGetBlockNumberNoCheck(&row->tid),
+					ItemPointerGetOffsetNumberNoCheck(&row->tid),
+					rule, RelationGetRelationName(check->index)),
+			 errhint("Use REINDEX.")));
+}
+
+static bool
+same_row(const CheckedRow *a, const CheckedRow *b)
+{
+	return a->size == b->size && a->nkeys == b->nkeys && a->sum == b->sum;
+}
+
+/*
+ * That no row is twice in the index, and those of the table are there, where
+ * they were read; how many the index has.
+ */
+static int64
+compare_rows(Check *check, bool all)
+{
+	CheckedRow	row;
+	CheckedRow	before;
+	CheckedRow	expected;
+	bool		more = all && checked_rows_next(&check->expected, &expected);
+	int64		n = 0;
+
+	for (; checked_rows_next(&check->indexed, &row); before = row)
+	{
+		if (n++ > 0 && ItemPointerEquals(&row.tid, &before.tid))
+			row_is_broken(check, &row, "twice in");
+		while (more && ItemPointerCompare(&expected.tid, &row.tid) <= 0)
+		{
+			if (!ItemPointerEquals(&expected.tid, &row.tid))
+				row_is_broken(check, &expected, "missing from");
+			if (!same_row(&expected, &row))
+				row_is_broken(check, &row, "another one in");
+			more = checked_rows_next(&check->expected, &expected);
+		}
+	}
+	if (more)
+		row_is_broken(check, &expected, "missing from");
+	return n;
 }
 
 /* Opening */
@@ -402,27 +498,37 @@ open_index(Oid indexid, LOCKMODE lock)
 	return index;
 }
 
-static HTAB *
-create_live(void)
-{
-	HASHCTL		control = {
-		.keysize = sizeof(ItemPointerData), .entrysize = sizeof(CheckedRow),
-		.hcxt = CurrentMemoryContext
-	};
-
-	return hash_create("neardup check", 1024, &control,
-					   HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
-}
-
 static void
-check_index(Check *check)
+check_index(Check *check, size_t memory)
 {
 	merge_lock(check->index);
 	meta_copy(check->index, &check->meta);
-	for (uint32 i = 0; i < check->meta.nsegments; i++)
-		check_segment(check, &check->meta.segments[i]);
+	check_segments(check, memory);
 	check_pending(check);
 	merge_unlock(check->index);
+}
+
+/* All checks, in half the memory for each of two things; how many rows. */
+static int64
+check_all(Check *check, Relation heap, Snapshot snapshot)
+{
+	size_t		memory = (size_t) maintenance_work_mem * 1024 / 2;
+	int64		n;
+
+	checked_rows_begin(&check->indexed, memory);
+	check_index(check, memory);
+	checked_rows_sort(&check->indexed);
+	if (heap != NULL)
+	{
+		checked_rows_begin(&check->expected, memory);
+		read_heap(check, heap, snapshot);
+		checked_rows_sort(&check->expected);
+	}
+	n = compare_rows(check, heap != NULL);
+	checked_rows_end(&check->indexed);
+	if (heap != NULL)
+		checked_rows_end(&check->expected);
+	return n;
 }
 
 PG_FUNCTION_INFO_V1(neardup_index_check);
@@ -435,6 +541,7 @@ neardup_index_check(PG_FUNCTION_ARGS)
 	Relation	heap = OidIsValid(heapid) ? table_open(heapid, AccessShareLock) : NULL;
 	Check	   *check = palloc0(sizeof(Check));
 	Snapshot	snapshot = RegisterSnapshot(GetTransactionSnapshot());
+	int64		nrows;
 
 	if (RecoveryInProgress())
 		ereport(ERROR,
@@ -445,15 +552,12 @@ neardup_index_check(PG_FUNCTION_ARGS)
 	if (all)
 		require_complete(check->index, snapshot);
 	check->page = palloc(BLCKSZ);
-	check->live = create_live();
-	check_index(check);
-	if (all && heap != NULL)
-		check_heap(check, heap, snapshot);
+	nrows = check_all(check, all ? heap : NULL, snapshot);
 	UnregisterSnapshot(snapshot);
 	index_close(check->index, AccessShareLock);
 	if (heap != NULL)
 		table_close(heap, AccessShareLock);
-	PG_RETURN_INT64(hash_get_num_entries(check->live));
+	PG_RETURN_INT64(nrows);
 }
 
 /* Insides */

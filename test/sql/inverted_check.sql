@@ -1,0 +1,65 @@
+--
+-- Checks of an index of access method neardup: memory, and what they find
+--
+
+CREATE SCHEMA inverted_check;
+SET search_path = inverted_check, public;
+SET client_min_messages = warning;
+SET max_parallel_maintenance_workers = 0;
+
+-- What is indexed notes how many whole megabytes more than test.before the
+-- session has, and is another value for the row test.other; test.wanted is a row
+-- that an index should have, too
+CREATE FUNCTION memory_now() RETURNS bigint LANGUAGE sql AS $$
+    SELECT sum(total_bytes)::bigint FROM pg_backend_memory_contexts $$;
+CREATE FUNCTION set_of(id int) RETURNS signature LANGUAGE plpgsql IMMUTABLE AS $$
+BEGIN
+    IF id % 10000 = 0 AND current_setting('test.before', true) <> '' THEN
+        PERFORM set_config('test.gained', greatest(current_setting('test.gained')::bigint,
+            (inverted_check.memory_now() - current_setting('test.before')::bigint) >> 20)::text, false);
+    END IF;
+    IF id = current_setting('test.other', true)::int THEN
+        RETURN signature_from(ARRAY[7]);
+    END IF;
+    RETURN signature_from(CASE WHEN id % 5000 > 0 THEN ARRAY[id % 7, id, id / 3 + 1000000] END);
+END $$;
+CREATE FUNCTION is_wanted(id int) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $$
+BEGIN
+    RETURN id % 9 > 0 OR id = current_setting('test.wanted', true)::int;
+END $$;
+
+CREATE TABLE docs AS SELECT id FROM generate_series(1, 70000) id;
+CREATE INDEX docs_set ON docs USING neardup (set_of(id)) WHERE is_wanted(id);
+INSERT INTO docs SELECT id FROM generate_series(70001, 70100) id;
+DELETE FROM docs WHERE id % 90 = 1;
+VACUUM docs;
+INSERT INTO docs SELECT id FROM generate_series(70101, 70120) id;
+SELECT count(*) FILTER (WHERE rows > 20000) AS large FROM neardup_index_segments('docs_set');
+SELECT count(*) FROM docs WHERE id % 9 > 0;
+
+-- More memory than the rows take, and much less
+SELECT neardup_index_check('docs_set'), neardup_index_check('docs_set', true);
+SET maintenance_work_mem = '1MB';
+SELECT neardup_index_check('docs_set');
+SELECT set_config('test.gained', '0', false), set_config('test.before', memory_now()::text, false) <> '' AS before;
+SELECT neardup_index_check('docs_set', true);
+SELECT current_setting('test.gained')::int < 3 AS little;
+SET test.before = '';
+
+-- A row that is another one, or missing: the first one, the last one, between
+SET test.other = 2;
+SELECT neardup_index_check('docs_set', true);
+SET test.other = 70120;
+SELECT neardup_index_check('docs_set', true);
+SET test.other = 0;
+SET test.wanted = 34506;
+\set VERBOSITY sqlstate
+SELECT neardup_index_check('docs_set', true);
+SET test.wanted = 63000;
+SELECT neardup_index_check('docs_set', true);
+RESET maintenance_work_mem;
+SELECT neardup_index_check('docs_set', true);
+SET test.wanted = 0;
+SELECT neardup_index_check('docs_set', true);
+
+DROP SCHEMA inverted_check CASCADE;
