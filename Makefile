@@ -189,6 +189,7 @@ OBJS = \
 	src/passages/repeated_runs.o \
 	src/passages/sequence_index.o \
 	src/passages/shared_passages.o \
+	src/passages/word_places.o \
 	src/planner/analyze.o \
 	src/planner/comparisons.o \
 	src/planner/conditions.o \
@@ -433,7 +434,7 @@ endif
 # test/run sets it: what only tests ask of the module, and those that do
 ifdef NEARDUP_TESTING
 override CPPFLAGS += -DNEARDUP_TESTING
-REGRESS += word_places words_by_icu
+REGRESS += passages_memory word_places words_by_icu
 endif
 
 # Tests of what only later versions can do

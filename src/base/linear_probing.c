@@ -17,27 +17,37 @@
 /* The factor of this process; 0 if it has not been drawn yet. */
 static uint64 factor = 0;
 
-static void
-draw_factor(void)
+/* Draws it if need be. */
+static uint64
+get_factor(void)
 {
 	uint64		random;
 
+	if (factor != 0)
+		return factor;
 	if (!pg_strong_random(&random, sizeof(random)))
 		ereport(ERROR,
 				(errcode(ERRCODE_INTERNAL_ERROR),
 				 errmsg("could not generate random values")));
 	factor = random | 1;
+	return factor;
 }
 
 void
 probing_init(Probing *probing, size_t places)
 {
 	Assert(places >= 2 && (places & (places - 1)) == 0);
-	if (factor == 0)
-		draw_factor();
-	probing->factor = factor;
+	probing->factor = get_factor();
 	probing->shift = 64 - pg_leftmost_one_pos64(places);
 	probing->mask = places - 1;
+}
+
+void
+tight_probing_init(TightProbing *probing, uint32 places)
+{
+	Assert(places >= 1);
+	probing->factor = get_factor();
+	probing->places = places;
 }
 
 size_t

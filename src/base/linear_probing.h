@@ -53,4 +53,25 @@ probing_next(const Probing *probing, size_t place)
 	return (place + 1) & probing->mask;
 }
 
+/* The same for a table of any number of places below 2^32. */
+typedef struct TightProbing
+{
+	uint64		factor;
+	uint32		places;
+} TightProbing;
+
+extern void tight_probing_init(TightProbing *probing, uint32 places);
+
+static inline uint32
+tight_probing_first(const TightProbing *probing, uint64 key)
+{
+	return (((key * probing->factor) >> 32) * probing->places) >> 32;
+}
+
+static inline uint32
+tight_probing_next(const TightProbing *probing, uint32 place)
+{
+	return place + 1 == probing->places ? 0 : place + 1;
+}
+
 #endif							/* NEARDUP_LINEAR_PROBING_H */

@@ -115,8 +115,9 @@ find_spans(Stretches *found)
 										  (found->n + 1) * sizeof(WordSpan));
 	for (size_t i = 0; i < found->n; i++)
 	{
-		found->spans[i].start = text->words[found->stretches[i].start].start;
-		found->spans[i].end = text->words[found->stretches[i].end - 1].end;
+		CHECK_EVERY(i);
+		found->spans[i] = text_span(text, found->stretches[i].start,
+									found->stretches[i].end);
 	}
 	spans_to_graphemes(text->utf8, text->len, found->spans, found->n);
 }

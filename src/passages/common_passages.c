@@ -17,6 +17,7 @@
 #include "utils/memutils.h"
 
 #include "base/interrupts.h"
+#include "base/memory_peak.h"
 #include "passages/common_passages.h"
 #include "passages/common_runs.h"
 
@@ -37,7 +38,11 @@ diagonals(const SequencePair *pair)
 void
 pair_forget_runs(SequencePair *pair)
 {
-	memset(pair->reached, 0, diagonals(pair) * sizeof(uint32));
+	size_t		size = diagonals(pair) * sizeof(uint32);
+
+	if (pair->reached == NULL)
+		pair->reached = MemoryContextAllocHuge(pair->context, size);
+	memset(pair->reached, 0, size);
 }
 
 CommonRun
@@ -68,11 +73,11 @@ add_run(SequencePair *pair, Chains *chains, const CommonRun *run, uint32 k)
 static void
 follow_shingle(SequencePair *pair, Chains *chains, uint32 a, uint32 k)
 {
-	const IndexedHash *slot = &pair->index.slots[pair->a[a]];
+	uint32		first = pair->a[a];
 
-	if (slot->count > OFTEN || slot->found > OFTEN)
+	if (sequence_index_exceeds(&pair->index, first, OFTEN))
 		return;
-	for (uint32 b = slot->first; b != NOWHERE; b = pair->index.next[b])
+	for (uint32 b = first; b != NOWHERE; b = pair->index.next[b])
 	{
 		CommonRun	run;
 
@@ -84,11 +89,9 @@ follow_shingle(SequencePair *pair, Chains *chains, uint32 a, uint32 k)
 }
 
 static void
-chain_runs(SequencePair *pair, Chains *chains, const PassageRules *rules)
+chain_runs(SequencePair *pair, Chains *chains, const CommonRun *repeated,
+		   size_t nrepeated, uint32 k)
 {
-	size_t		nrepeated;
-	CommonRun  *repeated = repeated_runs(pair, rules->least - rules->k + 1,
-										 &nrepeated);
 	size_t		next = 0;
 
 	for (uint32 a = 0; a < pair->na; a++)
@@ -99,10 +102,10 @@ chain_runs(SequencePair *pair, Chains *chains, const PassageRules *rules)
 			const CommonRun *run = &repeated[next];
 
 			if (*reached_on_diagonal(pair, run->a, run->b) <= run->a)
-				add_run(pair, chains, run, rules->k);
+				add_run(pair, chains, run, k);
 		}
 		if (pair->a[a] != NOWHERE)
-			follow_shingle(pair, chains, a, rules->k);
+			follow_shingle(pair, chains, a, k);
 	}
 }
 
@@ -212,37 +215,47 @@ drop_inner(Passage *passages, size_t n)
 	return kept;
 }
 
+/* Gives back the half of the memory of n hashes that their numbers leave. */
 static uint32 *
-alloc_ids(uint32 n)
+as_ids(uint64 *hashes, uint32 n)
 {
-	return MemoryContextAllocHuge(CurrentMemoryContext, n * sizeof(uint32));
+	return repalloc_huge(hashes, n * sizeof(uint32));
 }
 
 /* In the current memory context, which is a temporary one. */
 static Passage *
-find_passages(const uint64 *a, uint32 na, const uint64 *b, uint32 nb,
+find_passages(uint64 *a, uint32 na, uint64 *b, uint32 nb,
 			  const PassageRules *rules, size_t *n)
 {
-	uint32	   *a_ids = alloc_ids(na);
-	uint32	   *b_ids = alloc_ids(nb);
-	SequencePair pair = {a_ids, b_ids, na, nb};
+	SequencePair pair = {NULL, NULL, na, nb};
+	uint32	   *a_ids;
+	uint32	   *b_ids;
+	CommonRun  *repeated;
+	size_t		nrepeated;
 	Chains	   *chains;
 	Passage    *passages;
 
-	sequence_index_build(&pair.index, b, nb, b_ids);
-	sequence_index_find(&pair.index, a, na, a_ids);
-	pair.reached = MemoryContextAllocHuge(CurrentMemoryContext,
-										  diagonals(&pair) * sizeof(uint32));
+	pair.context = CurrentMemoryContext;
+	sequence_index_build(&pair.index, b, nb);
+	sequence_index_find(&pair.index, a, na, (uint32 *) a);
+	LOOK_AT_MEMORY(CurrentMemoryContext->parent);
+	pair.a = a_ids = as_ids(a, na);
+	sequence_index_finish(&pair.index, (uint32 *) b);
+	pair.b = b_ids = as_ids(b, nb);
+	repeated = repeated_runs(&pair, rules->least - rules->k + 1, &nrepeated);
 	pair_forget_runs(&pair);
 	chains = chains_create(rules, nb + rules->k - 1);
-	chain_runs(&pair, chains, rules);
+	chain_runs(&pair, chains, repeated, nrepeated, rules->k);
 	passages = chains_finish(chains, n);
 	*n = drop_inner(passages, *n);
+	LOOK_AT_MEMORY(CurrentMemoryContext->parent);
+	pfree(a_ids);
+	pfree(b_ids);
 	return passages;
 }
 
 Passage *
-common_passages(const uint64 *a, uint32 na, const uint64 *b, uint32 nb,
+common_passages(uint64 *a, uint32 na, uint64 *b, uint32 nb,
 				const PassageRules *rules, size_t *n)
 {
 	MemoryContext caller = CurrentMemoryContext;
@@ -252,13 +265,18 @@ common_passages(const uint64 *a, uint32 na, const uint64 *b, uint32 nb,
 
 	*n = 0;
 	if (na == 0 || nb == 0)
+	{
+		pfree(a);
+		pfree(b);
 		return NULL;
+	}
 	work = AllocSetContextCreate(caller, "neardup passages",
 								 ALLOCSET_DEFAULT_SIZES);
 	MemoryContextSwitchTo(work);
 	found = find_passages(a, na, b, nb, rules, n);
 	passages = MemoryContextAllocHuge(caller, Max(*n, 1) * sizeof(Passage));
 	memcpy(passages, found, *n * sizeof(Passage));
+	LOOK_AT_MEMORY(caller);
 	MemoryContextSwitchTo(caller);
 	MemoryContextDelete(work);
 	return passages;

@@ -36,8 +36,9 @@ typedef struct SequencePair
 	uint32		na;
 	uint32		nb;
 	SequenceIndex index;		/* of b */
+	MemoryContext context;		/* where all of this is */
 	uint32	   *reached;		/* per diagonal: behind the last run there, in
-								 * a */
+								 * a; NULL until it is needed */
 } SequencePair;
 
 /* The diagonal of two places: runs that go on from each other share it. */
@@ -47,7 +48,7 @@ reached_on_diagonal(const SequencePair *pair, uint32 a, uint32 b)
 	return &pair->reached[b + (pair->na - 1 - a)];
 }
 
-/* Forgets how far runs have been followed. */
+/* Makes ready to follow runs, of which none has been followed yet. */
 extern void pair_forget_runs(SequencePair *pair);
 
 /*
@@ -61,9 +62,8 @@ extern CommonRun pair_extend(const SequencePair *pair, uint32 a, uint32 b,
 static inline bool
 pair_is_often(const SequencePair *pair, uint32 shingle)
 {
-	const IndexedHash *slot = &pair->index.slots[shingle];
-
-	return slot->found > 0 && (slot->count > OFTEN || slot->found > OFTEN);
+	return pair->index.found[shingle] > 0 &&
+		sequence_index_exceeds(&pair->index, shingle, OFTEN);
 }
 
 /* repeated_runs.c */

@@ -20,11 +20,8 @@ BlockSearch *
 block_search_create(const uint64 *hashes, uint32 n, uint32 shingles)
 {
 	BlockSearch *search = palloc0(sizeof(BlockSearch));
-	uint32	   *ids = palloc_extended(Max(n, 1) * sizeof(uint32),
-									  MCXT_ALLOC_HUGE);
 
-	sequence_index_build(&search->index, hashes, n, ids);
-	pfree(ids);
+	sequence_index_build(&search->index, hashes, n);
 	search->shingles = shingles;
 	search->places = palloc((Size) shingles * PLACES_MAX * sizeof(uint64));
 	search->ids = palloc(shingles * sizeof(uint32));
@@ -38,8 +35,8 @@ add_places(BlockSearch *search, uint32 i, uint64 *places)
 {
 	uint32		n = 0;
 
-	for (uint32 at = search->index.slots[search->ids[i]].first;
-		 at != NOWHERE; at = search->index.next[at])
+	for (uint32 at = search->ids[i]; at != NOWHERE;
+		 at = search->index.next[at])
 		places[n++] = ((uint64) at << 32) | i;
 	return n;
 }
@@ -80,7 +77,7 @@ block_share(BlockSearch *search, const uint64 *hashes, uint32 n)
 	{
 		if (search->ids[i] == NOWHERE)
 			continue;
-		if (search->index.slots[search->ids[i]].count > PLACES_MAX)
+		if (search->index.count[search->ids[i]] > PLACES_MAX)
 			everywhere++;
 		else
 			nplaces += add_places(search, i, search->places + nplaces);

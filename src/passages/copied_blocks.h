@@ -29,7 +29,7 @@ typedef struct BlockSearch
 
 /*
  * Makes what searches a text of n shingles for blocks of at most so many
- * shingles, in the current memory context.
+ * shingles, in the current memory context.  Hashes must stay as they are.
  */
 extern BlockSearch *block_search_create(const uint64 *hashes, uint32 n,
 										uint32 shingles);

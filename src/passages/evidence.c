@@ -17,12 +17,15 @@
 #include "utils/memutils.h"
 
 #include "base/arguments.h"
+#include "base/interrupts.h"
+#include "base/memory_peak.h"
 #include "features/shingle_hashes.h"
 #include "passages/common_passages.h"
 #include "passages/evidence.h"
+#include "passages/sequence_index.h"
 #include "site/site.h"
 
-#define WORDS_MAX	(1 << 25)	/* of a text; 16 bytes each */
+#define WORDS_MAX	(INDEXED_MAX - 1)	/* of a text */
 #define GAP_MAX		100
 
 /* Reading */
@@ -32,13 +35,15 @@ typedef struct TextBuilder
 	ReadText   *text;
 	Order		order;
 	uint32		k;
-	size_t		size;			/* words that there is room for */
+	size_t		size;			/* shingles that there is room for */
 	uint64	   *units;			/* k - 1 of before and READ_AT_ONCE new ones */
 	uint64	   *room;
+	WordSpan	spans[READ_AT_ONCE];
 } TextBuilder;
 
+/* Room for n more shingles. */
 static void
-resize(TextBuilder *builder, size_t size)
+make_room(TextBuilder *builder, size_t n)
 {
 	ReadText   *text = builder->text;
 
@@ -48,9 +53,13 @@ resize(TextBuilder *builder, size_t size)
 				 errmsg("text has too many words for its passages to be found"),
 				 errdetail("It may have at most %d.", WORDS_MAX),
 				 errhint("Cut the text into parts.")));
-	text->words = repalloc_huge(text->words, size * sizeof(WordSpan));
-	text->shingles = repalloc_huge(text->shingles, size * sizeof(uint64));
-	builder->size = size;
+	n += text->nshingles;
+	if (n <= builder->size)
+		return;
+	/* an eighth more, as most of the memory is here */
+	builder->size = n + n / 8;
+	text->shingles = repalloc_huge(text->shingles,
+								   builder->size * sizeof(uint64));
 }
 
 static void
@@ -62,13 +71,12 @@ read_words(TextBuilder *builder, Reader *reader)
 	size_t		got;
 
 	while ((got = reader_read_spans(reader, builder->units + have,
-									text->words + text->nwords,
-									READ_AT_ONCE)) > 0)
+									builder->spans, READ_AT_ONCE)) > 0)
 	{
 		have += got;
 		text->nwords += got;
-		if (text->nwords + READ_AT_ONCE > builder->size)
-			resize(builder, 2 * builder->size);
+		word_places_add(&text->words, builder->spans, got);
+		make_room(builder, have);
 		if (have < k)
 			continue;
 		order_shingles(builder->order, builder->units, have, k, builder->room,
@@ -83,21 +91,28 @@ read_words(TextBuilder *builder, Reader *reader)
 void
 text_read(ReadText *text, Site *site, const struct varlena *doc, uint32 k)
 {
-	TextBuilder builder = {text, site->making.order, k};
+	TextBuilder builder;
 	Reader	   *reader = site_reader(site);
 
 	text->utf8 = text_as_utf8(doc, &text->len);
 	reader_track(reader);
 	reader_begin(reader, text->utf8, text->len);
 	text->nwords = text->nshingles = 0;
-	text->words = palloc(sizeof(WordSpan));
-	text->shingles = palloc(sizeof(uint64));
-	resize(&builder, text->len / 5 + 2 * READ_AT_ONCE);
+	word_places_init(&text->words);
+	text->shingles = palloc(READ_AT_ONCE * sizeof(uint64));
+	builder.text = text;
+	builder.order = site->making.order;
+	builder.k = k;
+	builder.size = READ_AT_ONCE;
 	builder.units = palloc((k + READ_AT_ONCE) * sizeof(uint64));
 	builder.room = palloc(k * sizeof(uint64));
 	read_words(&builder, reader);
 	pfree(builder.units);
 	pfree(builder.room);
+	LOOK_AT_MEMORY(CurrentMemoryContext);
+	word_places_finish(&text->words);
+	text->shingles = repalloc_huge(text->shingles,
+								   Max(text->nshingles, 1) * sizeof(uint64));
 }
 
 /* Comparing */
@@ -150,8 +165,8 @@ comes_first(const ReadText *a, const ReadText *b)
 static void
 compare_texts(Evidence *evidence, const PassageRules *rules)
 {
-	const ReadText *a = &evidence->a;
-	const ReadText *b = &evidence->b;
+	ReadText   *a = &evidence->a;
+	ReadText   *b = &evidence->b;
 	bool		first = comes_first(a, b);
 
 	if (!first)
@@ -162,6 +177,7 @@ compare_texts(Evidence *evidence, const PassageRules *rules)
 	evidence->passages = common_passages(a->shingles, a->nshingles,
 										 b->shingles, b->nshingles, rules,
 										 &evidence->npassages);
+	a->shingles = b->shingles = NULL;
 	if (!first)
 		exchange(evidence->passages, evidence->npassages);
 	sort_by_place(evidence->passages, evidence->npassages);
@@ -180,10 +196,11 @@ find_spans(Evidence *evidence)
 	{
 		const Passage *passage = &evidence->passages[i];
 
-		evidence->a_spans[i].start = evidence->a.words[passage->a_start].start;
-		evidence->a_spans[i].end = evidence->a.words[passage->a_end - 1].end;
-		evidence->b_spans[i].start = evidence->b.words[passage->b_start].start;
-		evidence->b_spans[i].end = evidence->b.words[passage->b_end - 1].end;
+		CHECK_EVERY(i);
+		evidence->a_spans[i] = text_span(&evidence->a, passage->a_start,
+										 passage->a_end);
+		evidence->b_spans[i] = text_span(&evidence->b, passage->b_start,
+										 passage->b_end);
 	}
 	spans_to_graphemes(evidence->a.utf8, evidence->a.len, evidence->a_spans, n);
 	spans_to_graphemes(evidence->b.utf8, evidence->b.len, evidence->b_spans, n);

@@ -12,8 +12,8 @@
 #include "fmgr.h"
 
 #include "passages/chains.h"
+#include "passages/word_places.h"
 #include "site/site.h"
-#include "text/words.h"
 
 /* A text, in UTF-8, and its words. */
 typedef struct ReadText
@@ -21,7 +21,7 @@ typedef struct ReadText
 	const char *utf8;
 	size_t		len;
 	uint32		nwords;
-	WordSpan   *words;			/* where they stand */
+	WordPlaces	words;			/* where they stand */
 	uint64	   *shingles;		/* one begins with each word but the last */
 	uint32		nshingles;
 } ReadText;
@@ -47,6 +47,14 @@ passage_similarity(const Passage *passage)
 	return (double) passage->matched /
 		((double) (passage->a_end - passage->a_start) +
 		 (double) (passage->b_end - passage->b_start) - passage->matched);
+}
+
+/* From the beginning of word `first` up to the end of that before `last`. */
+static inline WordSpan
+text_span(const ReadText *text, uint32 first, uint32 last)
+{
+	return (WordSpan){word_place(&text->words, first).start,
+	word_place(&text->words, last - 1).end};
 }
 
 /*

@@ -183,10 +183,10 @@ append_marked(StringInfo out, const Headline *headline, const ReadText *text,
 static bool
 is_short(const Headline *headline, const ReadText *text, uint32 word)
 {
-	const WordSpan *span = &text->words[word];
+	WordSpan	span = word_place(&text->words, word);
 
-	return count_characters(text->utf8 + span->start,
-							text->utf8 + span->end) <= headline->short_word;
+	return count_characters(text->utf8 + span.start,
+							text->utf8 + span.end) <= headline->short_word;
 }
 
 /* Words around a passage, or its beginning: not before `from`, nor from `to`. */
@@ -214,9 +214,9 @@ excerpt_of(const Headline *headline, const ReadText *text,
 		   is_short(headline, text, excerpt.last - 1))
 		excerpt.last--;
 	excerpt.span.start = Min(passage->span.start,
-							 text->words[excerpt.first].start);
+							 word_place(&text->words, excerpt.first).start);
 	if (excerpt.last != passage->last)
-		excerpt.span.end = text->words[excerpt.last - 1].end;
+		excerpt.span.end = word_place(&text->words, excerpt.last - 1).end;
 	return excerpt;
 }
 
@@ -285,10 +285,12 @@ append_beginning(StringInfo out, const Headline *headline,
 				 const ReadText *text)
 {
 	uint32		words = Min((uint32) headline->min_words, text->nwords);
+	WordSpan	span;
 
-	if (words > 0)
-		append_escaped(out, text->utf8 + text->words[0].start,
-					   text->words[words - 1].end - text->words[0].start);
+	if (words == 0)
+		return;
+	span = text_span(text, 0, words);
+	append_escaped(out, text->utf8 + span.start, span.end - span.start);
 }
 
 /*

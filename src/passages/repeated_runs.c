@@ -21,6 +21,7 @@
 #include "base/growing.h"
 #include "base/hash.h"
 #include "base/interrupts.h"
+#include "base/memory_peak.h"
 #include "passages/common_runs.h"
 
 /* The windows of a sequence: their hashes, and where they begin. */
@@ -29,8 +30,7 @@ typedef struct Windows
 	uint64	   *hashes;
 	uint32	   *places;
 	size_t		n;
-	size_t		size;
-	uint32	   *ids;			/* as the index has them */
+	uint32	   *ids;			/* as the index has them, in place of hashes */
 } Windows;
 
 typedef struct RepeatedRuns
@@ -48,18 +48,6 @@ typedef struct RepeatedRuns
 } RepeatedRuns;
 
 /* Windows */
-
-static void
-make_room(Windows *windows, size_t n)
-{
-	if (windows->n + n <= windows->size)
-		return;
-	windows->size = Max(2 * windows->size, windows->n + n);
-	windows->hashes = repalloc_huge(windows->hashes,
-									windows->size * sizeof(uint64));
-	windows->places = repalloc_huge(windows->places,
-									windows->size * sizeof(uint32));
-}
 
 /* The hash of what has two others, side by side or overlapping. */
 static inline uint64
@@ -92,12 +80,8 @@ static void
 add_stretch(Windows *windows, const uint32 *shingles, uint32 start,
 			uint32 stop, uint32 window)
 {
-	uint64	   *hashes;
+	uint64	   *hashes = windows->hashes + windows->n;
 
-	if (stop - start < window)
-		return;
-	make_room(windows, stop - start);
-	hashes = windows->hashes + windows->n;
 	for (uint32 i = start; i < stop; i++)
 	{
 		hashes[i - start] = shingles[i];
@@ -107,27 +91,93 @@ add_stretch(Windows *windows, const uint32 *shingles, uint32 start,
 	windows->n += stop - start - window + 1;
 }
 
+static inline bool
+is_often(const SequencePair *pair, uint32 shingle)
+{
+	return shingle != NOWHERE && pair_is_often(pair, shingle);
+}
+
+/*
+ * The next stretch of shingles that all stand often, and are enough for a
+ * window, of those from *stop on; if there is none, *start is n.
+ */
+static void
+next_stretch(const SequencePair *pair, const uint32 *shingles, uint32 n,
+			 uint32 window, uint32 *start, uint32 *stop)
+{
+	uint32		i = *stop;
+
+	for (*start = i; i < n; i++)
+	{
+		CHECK_EVERY(i);
+		if (is_often(pair, shingles[i]))
+			continue;
+		if (i - *start >= window)
+			break;
+		*start = i + 1;
+	}
+	*stop = i;
+	if (i - *start < window)
+		*start = n;
+}
+
+/* Shingles in such stretches. */
+static size_t
+count_often(const SequencePair *pair, const uint32 *shingles, uint32 n,
+			uint32 window)
+{
+	size_t		count = 0;
+	uint32		start;
+	uint32		stop = 0;
+
+	for (;;)
+	{
+		next_stretch(pair, shingles, n, window, &start, &stop);
+		if (start == n)
+			return count;
+		count += stop - start;
+	}
+}
+
 static void
 find_windows(Windows *windows, const SequencePair *pair,
 			 const uint32 *shingles, uint32 n, uint32 window)
 {
-	uint32		start = 0;		/* of the stretch */
+	size_t		room = Max(count_often(pair, shingles, n, window), 1);
+	uint32		start;
+	uint32		stop = 0;
 
 	windows->n = 0;
-	windows->size = 1024;
-	windows->hashes = palloc(windows->size * sizeof(uint64));
-	windows->places = palloc(windows->size * sizeof(uint32));
-	for (uint32 i = 0; i < n; i++)
+	windows->hashes = MemoryContextAllocHuge(CurrentMemoryContext,
+											 room * sizeof(uint64));
+	windows->places = MemoryContextAllocHuge(CurrentMemoryContext,
+											 room * sizeof(uint32));
+	for (;;)
 	{
-		CHECK_EVERY(i);
-		if (shingles[i] != NOWHERE && pair_is_often(pair, shingles[i]))
-			continue;
-		add_stretch(windows, shingles, start, i, window);
-		start = i + 1;
+		next_stretch(pair, shingles, n, window, &start, &stop);
+		if (start == n)
+			break;
+		add_stretch(windows, shingles, start, stop, window);
 	}
-	add_stretch(windows, shingles, start, n, window);
-	windows->ids = MemoryContextAllocHuge(CurrentMemoryContext,
-										  Max(windows->n, 1) * sizeof(uint32));
+	/* a stretch has fewer windows than shingles */
+	room = Max(windows->n, 1);
+	windows->hashes = repalloc_huge(windows->hashes, room * sizeof(uint64));
+	windows->places = repalloc_huge(windows->places, room * sizeof(uint32));
+}
+
+/* Looks up the windows of one sequence in the other, in place of their hashes. */
+static void
+number_windows(RepeatedRuns *all)
+{
+	uint32	   *a = (uint32 *) all->a.hashes;
+	uint32	   *b = (uint32 *) all->b.hashes;
+
+	sequence_index_build(&all->index, all->b.hashes, all->b.n);
+	sequence_index_find(&all->index, all->a.hashes, all->a.n, a);
+	LOOK_AT_MEMORY(CurrentMemoryContext->parent->parent);
+	all->a.ids = repalloc_huge(a, all->a.n * sizeof(uint32));
+	sequence_index_finish(&all->index, b);
+	all->b.ids = repalloc_huge(b, all->b.n * sizeof(uint32));
 }
 
 /* Runs */
@@ -191,16 +241,15 @@ cover_a(RepeatedRuns *all, uint32 *seen)
 	{
 		uint32		a = all->a.places[i];
 		uint32		id = all->a.ids[i];
-		const IndexedHash *slot = &all->index.slots[id];
 
 		CHECK_EVERY(i);
 		if (id == NOWHERE)
 			continue;
-		seen[slot->first] = a;
-		if (slot->count <= OFTEN && slot->found <= OFTEN)
-			add_all_runs(all, a, slot->first);
+		seen[id] = a;
+		if (!sequence_index_exceeds(&all->index, id, OFTEN))
+			add_all_runs(all, a, id);
 		else if (a >= covered)
-			covered = add_longest_run(all, a, slot->first) + 1;
+			covered = add_longest_run(all, a, id) + 1;
 	}
 }
 
@@ -211,13 +260,13 @@ cover_b(RepeatedRuns *all, const uint32 *seen)
 	for (size_t i = 0; i < all->b.n; i++)
 	{
 		uint32		b = all->b.places[i];
-		const IndexedHash *slot = &all->index.slots[all->b.ids[i]];
+		uint32		id = all->b.ids[i];
 		CommonRun	run;
 
 		CHECK_EVERY(i);
-		if (slot->found == 0 || all->covered[b])
+		if (all->index.found[id] == 0 || all->covered[b])
 			continue;
-		run = pair_extend(all->pair, seen[slot->first], b, all->window);
+		run = pair_extend(all->pair, seen[id], b, all->window);
 		add_run(all, &run);
 	}
 }
@@ -238,28 +287,43 @@ compare_runs(const CommonRun *a, const CommonRun *b)
 #define ST_DEFINE
 #include "lib/sort_template.h"
 
+/* All runs, unsorted; in the current memory context but for the runs. */
+static void
+find_runs(RepeatedRuns *all)
+{
+	SequencePair *pair = all->pair;
+	uint32	   *seen;
+
+	find_windows(&all->a, pair, pair->a, pair->na, all->window);
+	find_windows(&all->b, pair, pair->b, pair->nb, all->window);
+	LOOK_AT_MEMORY(CurrentMemoryContext->parent->parent);
+	if (all->a.n == 0 || all->b.n == 0)
+		return;
+	number_windows(all);
+	pair_forget_runs(pair);
+	all->covered = MemoryContextAllocExtended(CurrentMemoryContext, pair->nb,
+											  MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	seen = MemoryContextAllocHuge(CurrentMemoryContext,
+								  all->b.n * sizeof(uint32));
+	LOOK_AT_MEMORY(CurrentMemoryContext->parent->parent);
+	cover_a(all, seen);
+	cover_b(all, seen);
+}
+
 CommonRun *
 repeated_runs(SequencePair *pair, uint32 window, size_t *n)
 {
 	RepeatedRuns all = {pair, window};
-	uint32	   *seen;
+	MemoryContext work = AllocSetContextCreate(CurrentMemoryContext,
+											   "neardup windows",
+											   ALLOCSET_DEFAULT_SIZES);
+	MemoryContext caller = MemoryContextSwitchTo(work);
 
 	all.size = 256;
-	all.runs = palloc(all.size * sizeof(CommonRun));
-	find_windows(&all.a, pair, pair->a, pair->na, window);
-	find_windows(&all.b, pair, pair->b, pair->nb, window);
-	*n = 0;
-	if (all.a.n == 0 || all.b.n == 0)
-		return all.runs;
-	sequence_index_build(&all.index, all.b.hashes, all.b.n, all.b.ids);
-	sequence_index_find(&all.index, all.a.hashes, all.a.n, all.a.ids);
-	all.covered = MemoryContextAllocExtended(CurrentMemoryContext, pair->nb,
-											 MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
-	seen = MemoryContextAllocHuge(CurrentMemoryContext,
-								  all.b.n * sizeof(uint32));
-	cover_a(&all, seen);
-	cover_b(&all, seen);
-	pair_forget_runs(pair);
+	all.runs = MemoryContextAlloc(caller, all.size * sizeof(CommonRun));
+	find_runs(&all);
+	MemoryContextSwitchTo(caller);
+	MemoryContextDelete(work);
 	sort_runs(all.runs, all.n);
 	*n = all.n;
 	return all.runs;

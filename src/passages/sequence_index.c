@@ -2,10 +2,10 @@
  * sequence_index.c
  *		Where the hashes of one sequence stand in another.
  *
- * A table by open addressing, of which a slot holds a hash, its counts and the
- * first of its places; each place leads to the next one of the same hash.  Slots
- * are asked for some hashes ahead of their use, as the table is larger than the
- * processor's caches.
+ * A table by open addressing, of which a slot holds the first place of a hash,
+ * and a few bits of it: all of it stands at that place.  Each place leads to the
+ * next one of the same hash.  Slots are asked for some hashes ahead of their use,
+ * as the table is larger than the processor's caches.
  *
  * Portions Copyright (c) 2026, the neardup developers
  *
@@ -24,63 +24,91 @@ static inline void
 ask_for(const SequenceIndex *index, uint64 hash)
 {
 #ifdef __GNUC__
-	__builtin_prefetch(&index->slots[probing_first(&index->probing, hash)]);
+	__builtin_prefetch(&index->slots[tight_probing_first(&index->probing,
+														 hash)]);
 #endif
 }
 
-/* The slot that holds a hash, or the free one where it would go. */
+/* What a slot holds: the upper bits of the hash, and its first place. */
+
+#define FREE_SLOT	PG_UINT32_MAX
+
 static inline uint32
+make_slot(uint64 hash, uint32 first)
+{
+	return ((uint32) (hash >> 32) & ~(INDEXED_MAX - 1)) | first;
+}
+
+static inline bool
+is_slot_of(const SequenceIndex *index, uint32 slot, uint64 hash)
+{
+	uint32		first = slot & (INDEXED_MAX - 1);
+
+	return slot == make_slot(hash, first) && index->hashes[first] == hash;
+}
+
+static inline uint32
+first_of(uint32 slot)
+{
+	return slot == FREE_SLOT ? NOWHERE : slot & (INDEXED_MAX - 1);
+}
+
+/* The slot that holds a hash, or the free one where it would go. */
+static inline uint32 *
 slot_of(const SequenceIndex *index, uint64 hash)
 {
-	size_t		i = probing_first(&index->probing, hash);
+	uint32		i = tight_probing_first(&index->probing, hash);
 
-	while (index->slots[i].count != 0 && index->slots[i].hash != hash)
-		i = probing_next(&index->probing, i);
-	return i;
+	while (index->slots[i] != FREE_SLOT &&
+		   !is_slot_of(index, index->slots[i], hash))
+		i = tight_probing_next(&index->probing, i);
+	return &index->slots[i];
 }
 
-static inline void
-count_one(uint16 *count)
+static inline uint8
+one_more(uint8 count)
 {
-	if (*count < PG_UINT16_MAX)
-		(*count)++;
+	return count < PG_UINT8_MAX ? count + 1 : count;
 }
 
-/* A table of twice as many slots as hashes at most, 4/5 full at most. */
+/* A table that is 2/3 full. */
 static void
 make_slots(SequenceIndex *index, uint32 n)
 {
-	size_t		size = 16;
+	uint32		size = n + n / 2 + 2;
 
-	while (size * 4 / 5 < n)
-		size *= 2;
-	probing_init(&index->probing, size);
-	index->slots = MemoryContextAllocExtended(CurrentMemoryContext,
-											  size * sizeof(IndexedHash),
-											  MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	tight_probing_init(&index->probing, size);
+	index->slots = MemoryContextAllocHuge(CurrentMemoryContext,
+										  size * sizeof(uint32));
+	memset(index->slots, 0xFF, size * sizeof(uint32));
 }
 
 void
-sequence_index_build(SequenceIndex *index, const uint64 *hashes, uint32 n,
-					 uint32 *ids)
+sequence_index_build(SequenceIndex *index, const uint64 *hashes, uint32 n)
 {
+	Assert(n < INDEXED_MAX);
 	make_slots(index, n);
+	index->n = n;
+	index->hashes = hashes;
 	index->next = MemoryContextAllocHuge(CurrentMemoryContext,
 										 Max(n, 1) * sizeof(uint32));
+	index->count = MemoryContextAllocHuge(CurrentMemoryContext, Max(n, 1));
+	index->found = MemoryContextAllocExtended(CurrentMemoryContext, Max(n, 1),
+											  MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	/* from the last to the first, so that places come in rising order */
 	for (uint32 i = n; i-- > 0;)
 	{
-		IndexedHash *slot;
+		uint32	   *slot;
+		uint32		first;
 
 		CHECK_EVERY(i);
 		if (i >= AHEAD)
 			ask_for(index, hashes[i - AHEAD]);
-		ids[i] = slot_of(index, hashes[i]);
-		slot = &index->slots[ids[i]];
-		index->next[i] = slot->count == 0 ? NOWHERE : slot->first;
-		slot->hash = hashes[i];
-		slot->first = i;
-		count_one(&slot->count);
+		slot = slot_of(index, hashes[i]);
+		first = first_of(*slot);
+		index->next[i] = first;
+		index->count[i] = first == NOWHERE ? 1 : one_more(index->count[first]);
+		*slot = make_slot(hashes[i], i);
 	}
 }
 
@@ -90,16 +118,31 @@ sequence_index_find(SequenceIndex *index, const uint64 *hashes, uint32 n,
 {
 	for (uint32 i = 0; i < n; i++)
 	{
-		uint32		at;
+		uint32		first;
 
 		CHECK_EVERY(i);
 		if (i + AHEAD < n)
 			ask_for(index, hashes[i + AHEAD]);
-		at = slot_of(index, hashes[i]);
-		ids[i] = NOWHERE;
-		if (index->slots[at].count == 0)
-			continue;
-		ids[i] = at;
-		count_one(&index->slots[at].found);
+		first = first_of(*slot_of(index, hashes[i]));
+		ids[i] = first;
+		if (first != NOWHERE)
+			index->found[first] = one_more(index->found[first]);
+	}
+}
+
+void
+sequence_index_finish(SequenceIndex *index, uint32 *ids)
+{
+	pfree(index->slots);
+	index->slots = NULL;
+	index->hashes = NULL;
+	for (uint32 i = 0; i < index->n; i++)
+		ids[i] = i;
+	/* places rise, so a place has its number before it leads to the next */
+	for (uint32 i = 0; i < index->n; i++)
+	{
+		CHECK_EVERY(i);
+		if (index->next[i] != NOWHERE)
+			ids[index->next[i]] = ids[i];
 	}
 }

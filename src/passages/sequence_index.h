@@ -14,33 +14,51 @@
 /* Stands for: no hash, no place. */
 #define NOWHERE		PG_UINT32_MAX
 
-/* A hash of the indexed sequence; counts stay at their greatest value. */
-typedef struct IndexedHash
-{
-	uint64		hash;
-	uint32		first;			/* where it stands first */
-	uint16		count;			/* how often it is there; 0 = a free slot */
-	uint16		found;			/* how often it was looked up */
-} IndexedHash;
+/* A sequence has fewer hashes than this. */
+#define INDEXED_MAX		(1 << 25)
 
+/*
+ * A hash goes by its first place: a number that all its places have in common.
+ * Counts are per place, of which only those of first places tell something; they
+ * stay at their greatest value.
+ */
 typedef struct SequenceIndex
 {
-	IndexedHash *slots;
-	Probing		probing;
-	uint32	   *next;			/* per place: where the same hash stands next,
-								 * or NOWHERE */
+	uint32		n;
+	uint32	   *next;			/* where the same hash stands next, or NOWHERE */
+	uint8	   *count;			/* how often it is there */
+	uint8	   *found;			/* how often it was looked up */
+	const uint64 *hashes;		/* the caller's */
+	uint32	   *slots;
+	TightProbing probing;
 } SequenceIndex;
 
 /*
- * Indexes n < 2^31 hashes, in the current memory context: some 4 to 7 numbers
- * of 64 bits for each.  ids[i] becomes the slot of hash i: a number that two
- * places have in common if they have the same hash.
+ * Indexes n < INDEXED_MAX hashes, in the current memory context: 12 bytes for
+ * each.
+ * Hashes must stay as they are while others are looked up.
  */
 extern void sequence_index_build(SequenceIndex *index, const uint64 *hashes,
-								 uint32 n, uint32 *ids);
+								 uint32 n);
 
-/* Looks up n hashes of another sequence; those that are not there get NOWHERE. */
+/*
+ * Looks up n hashes of another sequence: ids[i] becomes the first place of
+ * hash i, or NOWHERE.  It may be the same memory.
+ */
 extern void sequence_index_find(SequenceIndex *index, const uint64 *hashes,
 								uint32 n, uint32 *ids);
+
+/*
+ * The same of the hashes that are indexed, in their own memory if that is
+ * given.  Nothing can be looked up any more.
+ */
+extern void sequence_index_finish(SequenceIndex *index, uint32 *ids);
+
+/* Whether a hash stands more often than that, in one sequence or the other. */
+static inline bool
+sequence_index_exceeds(const SequenceIndex *index, uint32 id, uint32 often)
+{
+	return index->count[id] > often || index->found[id] > often;
+}
 
 #endif							/* NEARDUP_SEQUENCE_INDEX_H */

@@ -11,6 +11,7 @@
 #include "funcapi.h"
 #include "miscadmin.h"
 
+#include "base/memory_peak.h"
 #include "passages/evidence.h"
 
 PG_FUNCTION_INFO_V1(shared_passages);
@@ -54,3 +55,23 @@ shared_passages(PG_FUNCTION_ARGS)
 	evidence_end(evidence);
 	return (Datum) 0;
 }
+
+#ifdef NEARDUP_TESTING
+
+size_t		memory_peak = 0;
+
+/*
+ * The most memory, in bytes, that was taken for passages since it was asked
+ * last, beside what the server holds for the result.
+ */
+PG_FUNCTION_INFO_V1(neardup_memory_peak);
+Datum
+neardup_memory_peak(PG_FUNCTION_ARGS)
+{
+	size_t		peak = memory_peak;
+
+	memory_peak = 0;
+	PG_RETURN_INT64(peak);
+}
+
+#endif
