@@ -4,11 +4,11 @@
 
 CREATE FUNCTION neardup_memory_peak() RETURNS bigint AS '$libdir/neardup' LANGUAGE C VOLATILE;
 
--- Bytes for each word of both texts, at the most that was taken
+-- Bytes for each word of both texts, at the most that was taken, beside 64 kB
 CREATE FUNCTION bytes_per_word(a text, b text) RETURNS float8 LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM neardup_memory_peak(), coverage(a, b);
-    RETURN neardup_memory_peak()::float8 / (cardinality(neardup_words(a)) + cardinality(neardup_words(b)));
+    RETURN (neardup_memory_peak() - 65536)::float8 / (cardinality(neardup_words(a)) + cardinality(neardup_words(b)));
 END $$;
 
 -- Words of that many letters, numbered from n up to m
