@@ -114,6 +114,7 @@ OBJS = \
 	src/join/engine/arena.o \
 	src/join/engine/bitmap.o \
 	src/join/engine/collapse.o \
+	src/join/engine/deferred.o \
 	src/join/engine/engine.o \
 	src/join/engine/probing.o \
 	src/join/engine/row_groups.o \
@@ -356,6 +357,7 @@ REGRESS = \
 	inverted_vectors \
 	join \
 	join_comparison \
+	join_disk \
 	join_makings \
 	join_parallel \
 	join_random \

@@ -234,7 +234,7 @@ use_words(Site *site, Analysis *analysis, Reads reads)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("analysis says \"unit=char\" where words are wanted"),
-				 errhint("Leave it out, or weigh shingles of characters with shingle_lexicon_agg() and weighted_shingles().")));
+				 errhint("Leave it out.")));
 	/* the statistics of a collection may take the analysis of its shingles */
 	if (analysis->has_k && making->k != 1 && site->first == 0)
 		ereport(ERROR,

@@ -145,15 +145,6 @@ ORDER BY 1, 2, 3;
 SELECT a.id, b.id FROM docs a, docs b
 WHERE near_duplicate(a.sig, b.sig, 0.5) AND contained_in(a.sig, b.sig, 1)
 ORDER BY 1, 2;
--- of which the one that fewer pairs meet drives the join, whichever is first
-CREATE TABLE books AS SELECT i AS id, signature_from(ARRAY[i % 3]) AS maker, signature_from(ARRAY[i / 2]) AS title
-FROM generate_series(1, 300) i;
-ANALYZE books;
-EXPLAIN (COSTS OFF)
-SELECT FROM books a JOIN books b ON near_duplicate(a.maker, b.maker, 0.9) AND near_duplicate(a.title, b.title, 0.8);
-EXPLAIN (COSTS OFF)
-SELECT FROM books a LEFT JOIN books b ON near_duplicate(a.title, b.title, 0.8) AND near_duplicate(a.maker, b.maker, 0.9);
-SELECT count(*) FROM books a JOIN books b ON near_duplicate(a.maker, b.maker, 0.9) AND near_duplicate(a.title, b.title, 0.8);
 -- Subqueries that have columns of either side, above the join and within it
 EXPLAIN (VERBOSE, COSTS OFF)
 SELECT a.id, b.id, (SELECT count(*) FROM right_docs c WHERE c.id < b.id AND c.id <> a.id) AS c

@@ -104,8 +104,11 @@ BEGIN
     EXECUTE 'EXPLAIN (ANALYZE, FORMAT json) ' || query INTO plan;
     RETURN substring(plan FROM format('"%s": (\d+)', name));
 END $$;
-SELECT counter('Batches', 'SELECT FROM many a JOIN many b ON near_duplicate(a.sig, b.sig, 0.8)') > 5;
-SELECT counter('Batches', 'SELECT FROM many a JOIN other_many b ON near_duplicate(a.sig, b.sig, 0.8)') > 5;
+SELECT counter('Disk Usage', 'SELECT a.text, b.text FROM many a JOIN many b ON near_duplicate(a.sig, b.sig, 0.8)') > 64;
+SET neardup.join_algorithm = 'ppjoin';
+SELECT counter('Batches', 'SELECT a.text, b.text FROM many a JOIN many b ON near_duplicate(a.sig, b.sig, 0.8)') > 5;
+SELECT counter('Batches', 'SELECT a.text, b.text FROM many a JOIN other_many b ON near_duplicate(a.sig, b.sig, 0.8)') > 5;
+RESET neardup.join_algorithm;
 CREATE FUNCTION on_many(query text) RETURNS text LANGUAGE sql AS $$
     SELECT regexp_replace(replace(query, 'right_sets', 'other_many'),
                           '(left_)?sets', 'many', 'g') $$;

@@ -208,18 +208,48 @@ sets_reflexive(Search *search, const JoinSet *set)
 	return search_need(search, set->size, set->size) <= set->size;
 }
 
+/* The bitmaps of two sets that must share so many elements. */
+static inline bool
+bitmaps_filter(Search *search, const JoinSet *indexed, const JoinSet *probing,
+			   uint32 need)
+{
+	if (bitmaps_allow(indexed, probing, need))
+		return true;
+	search->stats.removed_bitmap++;
+	return false;
+}
+
+static inline bool
+elements_reach(Search *search, const JoinSet *indexed, const JoinSet *probing,
+			   uint32 need)
+{
+	search->stats.verified++;
+	return set_overlap_reaches(indexed->values, indexed->nvalues,
+							   probing->values, probing->nvalues, need);
+}
+
+/* See prefix_filter.h */
+bool
+sets_may_match(Search *search, const JoinSet *indexed, const JoinSet *probing)
+{
+	return bitmaps_filter(search, indexed, probing,
+						  search_need(search, indexed->size, probing->size));
+}
+
+/* See prefix_filter.h */
+bool
+sets_compare(Search *search, const JoinSet *indexed, const JoinSet *probing)
+{
+	return elements_reach(search, indexed, probing,
+						  search_need(search, indexed->size, probing->size));
+}
+
 /* See prefix_filter.h */
 bool
 sets_verify(Search *search, const JoinSet *indexed, const JoinSet *probing)
 {
 	uint32		need = search_need(search, indexed->size, probing->size);
 
-	if (!bitmaps_allow(indexed, probing, need))
-	{
-		search->stats.removed_bitmap++;
-		return false;
-	}
-	search->stats.verified++;
-	return set_overlap_reaches(indexed->values, indexed->nvalues,
-							   probing->values, probing->nvalues, need);
+	return bitmaps_filter(search, indexed, probing, need) &&
+		elements_reach(search, indexed, probing, need);
 }

@@ -77,7 +77,13 @@ extern void prefix_prepare(Search *search, JoinSet *set, bool indexed,
 						   bool probing);
 extern uint32 prefix_indexed_keys(Search *search, const JoinSet *set);
 
-/* Algorithm.verify: the bitmaps first, then element by element */
+/* Algorithm.may_match, by bitmaps; compare, element by element */
+extern bool sets_may_match(Search *search, const JoinSet *indexed,
+						   const JoinSet *probing);
+extern bool sets_compare(Search *search, const JoinSet *indexed,
+						 const JoinSet *probing);
+
+/* Algorithm.verify: both */
 extern bool sets_verify(Search *search, const JoinSet *indexed,
 						const JoinSet *probing);
 

@@ -263,5 +263,7 @@ const Algorithm set_join = {
 	.add = set_join_add,
 	.probe = set_join_probe,
 	.verify = sets_verify,
+	.may_match = sets_may_match,
+	.compare = sets_compare,
 	.reflexive = sets_reflexive,
 };

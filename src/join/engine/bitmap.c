@@ -49,6 +49,13 @@ bitmap_words(uint32 size)
 	return words;
 }
 
+/* Bytes of a set's bitmap. */
+size_t
+bitmap_bytes(uint32 size)
+{
+	return sizeof(uint64) * bitmap_words(size);
+}
+
 /* Bytes of a set's bitmap and values. */
 size_t
 set_bytes(uint32 size)

@@ -303,7 +303,9 @@ setjoin_build(SetJoin *join)
 	else
 	{
 		spill_finish(join);
-		if (spill_next_chunk(join))
+		if (join->deferred != NULL)
+			join->stage = STAGE_KEYS;
+		else if (spill_next_chunk(join))
 			setjoin_begin_chunk(join);
 	}
 	progress_phase(&join->progress, PROGRESS_JOINING,

@@ -46,6 +46,7 @@ typedef struct JoinSet
 /* bitmap.c: where bitmap and values lie, and what they tell */
 extern size_t set_bytes(uint32 size);
 extern uint64 *set_values(void *place, uint32 size);
+extern size_t bitmap_bytes(uint32 size);
 extern void bitmap_make(JoinSet *set);
 extern uint64 bitmap_image(const JoinSet *set);
 extern bool bitmaps_allow(const JoinSet *a, const JoinSet *b, uint32 need);

@@ -17,6 +17,7 @@
 #include "miscadmin.h"
 
 #include "base/growing.h"
+#include "join/engine/deferred.h"
 #include "join/engine/spill.h"
 
 /* True if the set has rows that are looked for in the index. */
@@ -124,12 +125,27 @@ static void
 add_match(SetJoin *join, const JoinSet *indexed, JoinSet *probing)
 {
 	join->search.stats.matches++;
-	if (join->stage == STAGE_STREAM)
+	if (join->stage == STAGE_STREAM || join->stage == STAGE_COMPARE)
 		spill_load_rows(join, probing);
 	if (join->search.symmetric || join->indexed == SIDE_OUTER)
 		add_pair(join, indexed, probing);
 	if (join->search.symmetric || join->indexed == SIDE_INNER)
 		add_pair(join, probing, indexed);
+}
+
+/* Compares a candidate with the set that probed, or leaves that for later. */
+static void
+verify_candidate(SetJoin *join, const JoinSet *set, JoinSet *probing)
+{
+	const Algorithm *algorithm = join->algorithm;
+
+	if (join->deferred == NULL)
+	{
+		if (algorithm->verify(&join->search, set, probing))
+			add_match(join, set, probing);
+	}
+	else if (algorithm->may_match(&join->search, set, probing))
+		deferred_add(join, set, probing);
 }
 
 /* Compares the candidates of the last probe with the set that probed. */
@@ -145,8 +161,7 @@ verify_candidates(SetJoin *join, JoinSet *probing)
 		/* without order of arrival, a set meets itself: see probe_set() */
 		if (set->key.low == probing->key.low)
 			continue;
-		if (join->algorithm->verify(&join->search, set, probing))
-			add_match(join, set, probing);
+		verify_candidate(join, set, probing);
 	}
 }
 
@@ -170,6 +185,14 @@ is_reflexive(SetJoin *join, const JoinSet *set)
 {
 	return join->algorithm->reflexive == NULL ||
 		join->algorithm->reflexive(&join->search, set);
+}
+
+/* A set is near to itself; so are its rows of both sides. */
+static void
+add_itself(SetJoin *join, const JoinSet *set)
+{
+	if (SET_SIDES(set) == 3 && is_reflexive(join, set))
+		add_pair(join, set, set);
 }
 
 /* Probes that an engine takes at once, where several divide the work. */
@@ -205,8 +228,8 @@ probe_set(SetJoin *join, uint32 number)
 	JoinSet    *set = &join->search.sets[number];
 	bool		probes = claims_probe(join);
 
-	if (probes && SET_SIDES(set) == 3 && is_reflexive(join, set))
-		add_pair(join, set, set);
+	if (probes && join->deferred == NULL)
+		add_itself(join, set);
 	if (join->search.symmetric)
 	{
 		join->search.index.limit = number;
@@ -263,9 +286,80 @@ probe_stream(SetJoin *join)
 	if (!claims_probe(join) ||
 		(!join->search.symmetric && set->rows[join->probing] == NULL))
 		return true;
-	join->algorithm->prepare(&join->search, set, false, true);
+	if (join->deferred == NULL)
+		join->algorithm->prepare(&join->search, set, false, true);
 	probe_index(join, set);
 	return true;
+}
+
+/*
+ * Makes and writes the keys of the next set on disk, and hands it out with
+ * itself; false if there is none.
+ */
+static bool
+write_keys(SetJoin *join)
+{
+	JoinSet    *set = spill_next_set(join);
+
+	if (set == NULL)
+		return false;
+	if (claims_probe(join) && SET_SIDES(set) == 3)
+	{
+		spill_load_rows(join, set);
+		add_itself(join, set);
+	}
+	join->algorithm->prepare(&join->search, set, true, true);
+	if (set->nkeys > 0)
+		spill_write_keys(join, set);
+	else
+		join->probed++;
+	return true;
+}
+
+/* Compares a set with its deferred candidates; false if there are no more. */
+static bool
+compare_deferred(SetJoin *join)
+{
+	JoinSet    *probing = deferred_next_probe(join);
+	JoinSet    *set;
+
+	if (probing == NULL)
+		return false;
+	while ((set = deferred_next_candidate(join)) != NULL)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (join->algorithm->compare(&join->search, set, probing))
+			add_match(join, set, probing);
+	}
+	return true;
+}
+
+/* Goes on to the next chunk or, after the last one, to what was deferred. */
+static void
+next_chunk(SetJoin *join)
+{
+	join->stage = STAGE_END;
+	end_chunk(join);
+	if (spill_next_chunk(join))
+		setjoin_begin_chunk(join);
+	else if (join->deferred != NULL)
+	{
+		spill_free_chunk(join);
+		if (deferred_begin(join, true))
+		{
+			join->stage = STAGE_COMPARE;
+			join->resumed = STAGE_END;
+		}
+	}
+}
+
+/* Compares what has been deferred before the search goes on. */
+static void
+compare_now(SetJoin *join)
+{
+	deferred_begin(join, false);
+	join->resumed = join->stage;
+	join->stage = STAGE_COMPARE;
 }
 
 /* Makes the next probe, or goes on to the next stage. */
@@ -274,25 +368,40 @@ advance(SetJoin *join)
 {
 	CHECK_FOR_INTERRUPTS();
 	join->npairs = join->next_pair = 0;
-	if (join->stage == STAGE_CHUNK)
+	switch (join->stage)
 	{
-		if (join->next < join->search.nsets)
-		{
-			progress_done(&join->progress, ++join->probed);
-			probe_set(join, join->next++);
-		}
-		else if (join->spill == NULL)
-			join->stage = STAGE_END;
-		else
-			begin_stream(join);
+		case STAGE_KEYS:
+			if (write_keys(join))
+				return;
+			spill_end_keys(join);
+			next_chunk(join);
+			return;
+		case STAGE_CHUNK:
+			if (join->next < join->search.nsets)
+			{
+				progress_done(&join->progress, ++join->probed);
+				probe_set(join, join->next++);
+			}
+			else if (join->spill == NULL)
+				join->stage = STAGE_END;
+			else
+				begin_stream(join);
+			break;
+		case STAGE_STREAM:
+			if (!probe_stream(join))
+				next_chunk(join);
+			break;
+		case STAGE_COMPARE:
+			if (!compare_deferred(join))
+				join->stage = join->resumed;
+			return;
+		case STAGE_ADD:
+		case STAGE_END:
+			return;
 	}
-	else if (!probe_stream(join))
-	{
-		join->stage = STAGE_END;
-		end_chunk(join);
-		if (spill_next_chunk(join))
-			setjoin_begin_chunk(join);
-	}
+	if (join->deferred != NULL && join->stage != STAGE_COMPARE &&
+		deferred_full(join))
+		compare_now(join);
 }
 
 /* See engine.h */

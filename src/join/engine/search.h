@@ -113,6 +113,16 @@ typedef struct Algorithm
 	bool		(*verify) (Search *search, const JoinSet *indexed,
 						   const JoinSet *probing);
 
+	/*
+	 * The same in two steps, for sets of which only keys and bitmaps are in
+	 * memory: what may be near, by these, and what is, by the values.  NULL if
+	 * whole sets are needed to find candidates.
+	 */
+	bool		(*may_match) (Search *search, const JoinSet *indexed,
+							  const JoinSet *probing);
+	bool		(*compare) (Search *search, const JoinSet *indexed,
+							const JoinSet *probing);
+
 	/* Whether a set is near to itself.  NULL: each is. */
 	bool		(*reflexive) (Search *search, const JoinSet *set);
 } Algorithm;

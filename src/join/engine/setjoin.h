@@ -9,6 +9,8 @@
  *	spill.c		when memory runs out, sets and rows go to disk, are sorted by
  *				size, and come back in chunks.
  *	seen.c		tells whether a set has gone to disk before.
+ *	deferred.c	candidates that are found by keys, while sets are on disk, and
+ *				compared later.
  *	tokens.c	features that occur once in the collection are dropped; the
  *				others get a key that sorts by rising frequency.
  *	setindex.c	an inverted index over the keys of a chunk of sets.
@@ -43,8 +45,10 @@ typedef struct GroupPair
 typedef enum Stage
 {
 	STAGE_ADD,					/* rows come in */
+	STAGE_KEYS,					/* keys of the sets on disk are made */
 	STAGE_CHUNK,				/* the sets of the chunk probe */
 	STAGE_STREAM,				/* sets outside the chunk probe, from disk */
+	STAGE_COMPARE,				/* deferred candidates are compared */
 	STAGE_END,					/* no more pairs */
 } Stage;
 
@@ -74,6 +78,8 @@ struct SetJoin
 	uint64		nkeys;			/* of their prefixes */
 	size_t		unchecked;		/* bytes added since memory was looked at */
 	struct Spill *spill;		/* NULL as long as all fits into memory */
+	struct Deferred *deferred;	/* NULL if candidates are compared at once */
+	Stage		resumed;		/* after STAGE_COMPARE */
 
 	uint32		next;			/* set of the chunk to probe next */
 	uint64		probed;			/* sets of this chunk and those before that have */

@@ -14,6 +14,12 @@
  * sorting once, and reading each set once for each chunk in whose range of
  * sizes it lies.
  *
+ * Where an algorithm can find candidates by keys and bitmaps alone, these are
+ * written to a file of their own in one go through the sets, and the chunks
+ * are of them: several times as many sets fit into one, and what probes is
+ * prepared once and not for each chunk.  A set without keys has no partner and
+ * is left out.  The candidates are compared later, see deferred.c.
+ *
  * While rows come in, sets seen before are not written again, as far as
  * seen.c can tell; those that slip through meet in the sort.  Each set that
  * is written has a number, in its own record and in those of its rows.  A hash
@@ -34,6 +40,8 @@
 #include "utils/tuplesort.h"
 
 #include "base/growing.h"
+#include "base/hash.h"
+#include "join/engine/deferred.h"
 #include "join/engine/seen.h"
 #include "join/engine/spill.h"
 
@@ -49,7 +57,18 @@ typedef struct SizeStart
 {
 	uint64		size;
 	uint64		offset;
+	uint64		number;			/* of the first of them */
 } SizeStart;
+
+/* A set in the key file; its bitmap and its keys follow. */
+typedef struct KeyRecord
+{
+	uint32		number;			/* in the set file */
+	uint32		size;
+	uint32		nvalues;
+	uint32		nkeys;
+	uint64		sides;			/* on which it has rows */
+} KeyRecord;
 
 /* What comes out of one sort. */
 typedef struct SortedStream
@@ -76,15 +95,18 @@ typedef struct Spill
 
 	/* then */
 	SpillFile	set_file;
+	SpillFile	key_file;
 	SpillFile	row_files[2];
 	SizeStart  *sizes;
 	uint32		nsizes;
 	size_t		max_sizes;		/* allocated */
 	SpillReader set_reader;
+	SpillReader key_reader;
+	SpillReader *chunk_reader;	/* of what chunks are made of: one of these */
 	RowReader	row_readers[2];
 	size_t		largest_group;	/* bytes of rows that are loaded at once */
 	size_t		chunk_bytes;	/* that a chunk may take */
-	uint64		next_chunk;		/* where in the set file it begins */
+	uint64		next_chunk;		/* where in that file it begins */
 	Arena		chunk;			/* values and rows of the chunk */
 	uint32		max_sets;		/* room in join->search.sets */
 
@@ -175,6 +197,22 @@ same_hash(SetKey a, SetKey b)
 	return a.high == b.high && (a.low ^ b.low) >> 32 == 0;
 }
 
+/*
+ * Sets are in order of size, then of a hash.  Where candidates are compared
+ * later, sets that are near better be so in the file, and first come bits of
+ * the least element, in which they agree for the most part.
+ */
+static SetKey
+placed_key(SetJoin *join, SetKey key, const uint64 *values)
+{
+	uint64		mask = (UINT64CONST(1) << SETKEY_HASH_BITS) - 1;
+
+	if (join->deferred != NULL && SETKEY_SIZE(key) > 0)
+		key.high = (int64) (((uint64) key.high & ~mask) |
+							(mix64(values[0]) & mask));
+	return key;
+}
+
 /* Writes a set that has not been seen before, and gives it a number. */
 static uint32
 put_set(SetJoin *join, SetKey key, const uint64 *values)
@@ -188,7 +226,8 @@ put_set(SetJoin *join, SetKey key, const uint64 *values)
 				 errmsg("too many sets in a similarity join"),
 				 errhint("Raise work_mem.")));
 	memcpy(record_room(spill, bytes), values, bytes);
-	put_record(spill, &spill->sets, numbered_key(key, spill->nwritten));
+	put_record(spill, &spill->sets,
+			   numbered_key(placed_key(join, key, values), spill->nwritten));
 	seen_add(&spill->seen, key, values, spill->nwritten);
 	join->nfeatures += SETKEY_SIZE(key);
 	return spill->nwritten++;
@@ -227,7 +266,9 @@ put_side(SetJoin *join, JoinSide side)
 	SetTable   *table = &join->table;
 
 	for (uint32 i = 0; i < table->nsets; i++)
-		put_rows(join->spill, side, numbered_key(table->sets[i].key, i),
+		put_rows(join->spill, side,
+				 numbered_key(placed_key(join, table->sets[i].key,
+										 table->sets[i].values), i),
 				 table->sets[i].rows[side]);
 	put_rows(join->spill, side, empty, join->empty[side]);
 	join->empty[side] = NULL;
@@ -271,6 +312,8 @@ spill_begin(SetJoin *join)
 	seen_create(&spill->seen, memory / 100 * SEEN_SHARE,
 				memory / 100 * SEEN_CACHE_SHARE);
 	join->spill = spill;
+	if (join->search.symmetric && join->algorithm->compare != NULL)
+		join->deferred = deferred_create(memory);
 	put_all(join);
 	setjoin_account(join, memory / 100 *
 					(SORT_SETS_SHARE + SORT_ROWS_SHARE + SEEN_SHARE +
@@ -287,7 +330,9 @@ spill_add(SetJoin *join, JoinSide side, SetKey key, const uint64 *values,
 	if (SETKEY_SIZE(key) > 0 &&
 		!seen_find(&join->spill->seen, key, values, &number))
 		number = put_set(join, key, values);
-	put_row(join->spill, side, numbered_key(key, number), row, rowno, len);
+	put_row(join->spill, side,
+			numbered_key(placed_key(join, key, values), number), row, rowno,
+			len);
 }
 
 /* Reads the next record of a sort. */
@@ -364,13 +409,14 @@ copy_rows(Spill *spill, JoinSide side, SetKey last, RowRange *range)
 
 /* Notes where the sets of this size begin, if this is the first. */
 static void
-note_size(Spill *spill, uint64 size)
+note_size(Spill *spill, uint64 size, uint64 number)
 {
 	if (spill->nsizes > 0 && spill->sizes[spill->nsizes - 1].size == size)
 		return;
 	spill->sizes = growing_reserve(spill->sizes, &spill->max_sizes,
 								   spill->nsizes + 1, sizeof(SizeStart));
 	spill->sizes[spill->nsizes].size = size;
+	spill->sizes[spill->nsizes].number = number;
 	spill->sizes[spill->nsizes++].offset = spill->set_file.size;
 }
 
@@ -410,7 +456,7 @@ merge_set(SetJoin *join)
 		copy_rows(spill, side, last, &record.rows[side]);
 	if (join->params.self_join)
 		record.rows[SIDE_INNER] = record.rows[SIDE_OUTER];
-	note_size(spill, size);
+	note_size(spill, size, join->search.stats.distinct);
 	record.key.high = last.high;
 	record.key.low = join->search.stats.distinct++;
 	spillfile_write(&spill->set_file, &record, sizeof(record));
@@ -426,11 +472,16 @@ prepare_chunks(SetJoin *join)
 	Spill	   *spill = join->spill;
 	size_t		memory = join->params.memory;
 	size_t		buffer = Min(Max(memory / 64, BLCKSZ), 256 * 1024);
-	size_t		fixed = READERS * buffer + join->search.counters.bytes +
+	size_t		fixed;
+
+	/* candidates to compare are all over the files */
+	if (join->deferred != NULL)
+		buffer = BLCKSZ;
+	fixed = READERS * buffer + join->search.counters.bytes +
 		(size_t) join->search.most_features * 3 * sizeof(uint64) +
 		spill->max_sizes * sizeof(SizeStart);
-
 	spillreader_create(&spill->set_reader, &spill->set_file, buffer);
+	spill->chunk_reader = &spill->set_reader;
 	for (int side = SIDE_OUTER; side <= SIDE_INNER; side++)
 	{
 		SpillFile  *file = &spill->row_files[Min(side, LAST_SIDE(join))];
@@ -446,6 +497,11 @@ prepare_chunks(SetJoin *join)
 	spill->chunk_bytes = Max(spill->chunk_bytes, memory / 4);
 	arena_init(&spill->chunk, Min(Max(memory / 64, 1024), 64 * 1024));
 	arena_init(&spill->probe_rows, 1024);
+	if (join->deferred != NULL)
+	{
+		spill->chunk_bytes = memory / 100 * DEFERRED_CHUNK_SHARE;
+		spillfile_create(&spill->key_file);
+	}
 }
 
 /* All rows are there: sorts and merges them into the three files. */
@@ -533,6 +589,28 @@ spill_load_rows(SetJoin *join, JoinSet *set)
 	mirror_rows(join, set);
 }
 
+/*
+ * Moves the rows of a set that has been read to the arena: those that are not
+ * larger than the set, and of others where they are.
+ */
+void
+spill_keep_rows(SetJoin *join, JoinSet *set, Arena *arena)
+{
+	for (int side = SIDE_OUTER; side <= LAST_SIDE(join); side++)
+	{
+		RowRange	range;
+
+		if (set->rows[side] == NULL)
+			continue;
+		memcpy(&range, set->rows[side]->data, sizeof(range));
+		if (range.bytes <= sizeof(uint64) * set->size)
+			set->rows[side] = load_rows(join->spill, arena, side, &range);
+		else
+			set->rows[side] = rows_in_file(arena, &range);
+	}
+	mirror_rows(join, set);
+}
+
 /* Reads a set's record; its values are to be read next. */
 static void
 read_record(Spill *spill, JoinSet *set, SetRecord *record)
@@ -596,6 +674,64 @@ load_set(SetJoin *join, JoinSet *set, const SetRecord *record)
 	keep_set(spill, set);
 }
 
+/* Rows that are somewhere. */
+static Row	somewhere;
+
+/* Writes the keys of a prepared set. */
+void
+spill_write_keys(SetJoin *join, const JoinSet *set)
+{
+	SpillFile  *file = &join->spill->key_file;
+	KeyRecord	record = {
+		.number = set->key.low,.size = set->size,.nvalues = set->nvalues,
+		.nkeys = set->nkeys,.sides = SET_SIDES(set)
+	};
+	size_t		bytes = bitmap_bytes(set->size);
+
+	spillfile_write(file, &record, sizeof(record));
+	spillfile_write(file, (char *) set->values - bytes, bytes);
+	spillfile_write(file, set->keys, sizeof(uint64) * set->nkeys);
+}
+
+/* All keys have been written; chunks are of them from now on. */
+void
+spill_end_keys(SetJoin *join)
+{
+	Spill	   *spill = join->spill;
+	size_t		memory = join->params.memory;
+
+	counters_free(&join->search.counters);
+	spillreader_create(&spill->key_reader, &spill->key_file,
+					   Min(Max(memory / 64, BLCKSZ), 256 * 1024));
+	spill->chunk_reader = &spill->key_reader;
+	join->search.stats.disk += spill->key_file.size;
+}
+
+/* Reads the keys of a set into the arena or, if that is NULL, spill->place. */
+static void
+read_keys(Spill *spill, Arena *arena, JoinSet *set)
+{
+	SpillReader *reader = &spill->key_reader;
+	KeyRecord	record;
+	size_t		bytes;
+	char	   *place;
+
+	spillreader_read(reader, &record, sizeof(record));
+	bytes = bitmap_bytes(record.size) + sizeof(uint64) * record.nkeys;
+	place = arena == NULL ? spill->place : arena_alloc(arena, bytes);
+	spillreader_read(reader, place, bytes);
+	memset(set, 0, sizeof(JoinSet));
+	set->key.high = (int64) ((uint64) record.size << SETKEY_HASH_BITS);
+	set->key.low = record.number;
+	set->size = record.size;
+	set->nvalues = record.nvalues;
+	set->nkeys = record.nkeys;
+	set->values = set->keys = set_values(place, record.size);
+	for (int side = SIDE_OUTER; side <= SIDE_INNER; side++)
+		if ((record.sides & (1 << side)) != 0)
+			set->rows[side] = &somewhere;
+}
+
 /* Bytes of a chunk of that many sets and postings, with what it holds. */
 static size_t
 chunk_bytes(const Spill *spill, uint32 nsets, uint64 npostings)
@@ -621,6 +757,42 @@ chunk_room(SetJoin *join)
 	join->search.sets = repalloc_huge(join->search.sets, spill->max_sets * sizeof(JoinSet));
 }
 
+/* Reads the next set into the chunk; false if it is not wanted there. */
+static bool
+chunk_set(SetJoin *join, JoinSet *set)
+{
+	Spill	   *spill = join->spill;
+	SetRecord	record;
+
+	if (join->deferred != NULL)
+	{
+		read_keys(spill, &spill->chunk, set);
+		return true;
+	}
+	read_record(spill, set, &record);
+	if (wanted_in_chunk(join, &record))
+	{
+		load_set(join, set, &record);
+		return true;
+	}
+	spillreader_seek(&spill->set_reader, spillreader_tell(&spill->set_reader) +
+					 sizeof(uint64) * set->size);
+	return false;
+}
+
+/* Frees the sets of the chunk: no more will come. */
+void
+spill_free_chunk(SetJoin *join)
+{
+	Spill	   *spill = join->spill;
+
+	arena_reset(&spill->chunk);
+	if (spill->max_sets > 0)
+		pfree(join->search.sets);
+	join->search.sets = NULL;
+	join->search.nsets = spill->max_sets = 0;
+}
+
 /*
  * Loads the next chunk into join->search.sets; false if there is none.  A chunk has
  * one set at least, however large.
@@ -629,7 +801,7 @@ bool
 spill_next_chunk(SetJoin *join)
 {
 	Spill	   *spill = join->spill;
-	SpillReader *reader = &spill->set_reader;
+	SpillReader *reader = spill->chunk_reader;
 	uint64		npostings = 0;
 
 	arena_reset(&spill->chunk);
@@ -637,19 +809,13 @@ spill_next_chunk(SetJoin *join)
 	spillreader_seek(reader, spill->next_chunk);
 	while (!spillreader_at_end(reader))
 	{
-		SetRecord	record;
 		JoinSet    *set;
 
 		CHECK_FOR_INTERRUPTS();
 		chunk_room(join);
 		set = &join->search.sets[join->search.nsets];
-		read_record(spill, set, &record);
-		if (!wanted_in_chunk(join, &record))
-			spillreader_seek(reader, spillreader_tell(reader) +
-							 sizeof(uint64) * set->size);
-		else
+		if (chunk_set(join, set))
 		{
-			load_set(join, set, &record);
 			join->search.nsets++;
 			npostings += setjoin_indexed_keys(join, set);
 		}
@@ -666,7 +832,7 @@ spill_next_chunk(SetJoin *join)
 void
 spill_probe_after_chunk(SetJoin *join)
 {
-	spillreader_seek(&join->spill->set_reader, join->spill->next_chunk);
+	spillreader_seek(join->spill->chunk_reader, join->spill->next_chunk);
 }
 
 /* spill_next_probe() will read the sets from that size on. */
@@ -691,9 +857,9 @@ spill_probe_from_size(SetJoin *join, uint64 size)
 					 spill->set_file.size);
 }
 
-/* The next set to probe the chunk, or NULL; valid until the next call. */
+/* The next set of the set file, or NULL; valid until the next call. */
 JoinSet *
-spill_next_probe(SetJoin *join)
+spill_next_set(SetJoin *join)
 {
 	Spill	   *spill = join->spill;
 	JoinSet    *set = &spill->probe;
@@ -711,6 +877,48 @@ spill_next_probe(SetJoin *join)
 	return set;
 }
 
+/* The set of that number; valid until the next one is read. */
+JoinSet *
+spill_set(SetJoin *join, uint32 number)
+{
+	Spill	   *spill = join->spill;
+	uint32		low = 0;
+	uint32		high = spill->nsizes;
+	SizeStart  *start;
+
+	while (high - low > 1)
+	{
+		uint32		middle = low + (high - low) / 2;
+
+		if (spill->sizes[middle].number <= number)
+			low = middle;
+		else
+			high = middle;
+	}
+	start = &spill->sizes[low];
+	spillreader_seek(&spill->set_reader, start->offset +
+					 (number - start->number) *
+					 (sizeof(SetRecord) + sizeof(uint64) * start->size));
+	return spill_next_set(join);
+}
+
+/*
+ * The next set to probe the chunk, or NULL; valid until the next call.  Of
+ * sets that are compared later it has the keys.
+ */
+JoinSet *
+spill_next_probe(SetJoin *join)
+{
+	Spill	   *spill = join->spill;
+
+	if (join->deferred == NULL)
+		return spill_next_set(join);
+	if (spillreader_at_end(&spill->key_reader))
+		return NULL;
+	read_keys(spill, NULL, &spill->probe);
+	return &spill->probe;
+}
+
 /*
  * Closes the files.  Those of the sorts are still there if the join is ended
  * before anything came out, as by a process that comes too late for a part.
@@ -725,6 +933,7 @@ spill_end(SetJoin *join)
 	stream_free(&spill->rows[SIDE_INNER]);
 	seen_free(&spill->seen);
 	spillfile_close(&spill->set_file);
+	spillfile_close(&spill->key_file);
 	spillfile_close(&spill->row_files[SIDE_OUTER]);
 	spillfile_close(&spill->row_files[SIDE_INNER]);
 }

@@ -21,6 +21,12 @@ extern void spill_probe_after_chunk(SetJoin *join);
 extern void spill_probe_from_size(SetJoin *join, uint64 size);
 extern JoinSet *spill_next_probe(SetJoin *join);
 extern void spill_load_rows(SetJoin *join, JoinSet *set);
+extern void spill_keep_rows(SetJoin *join, JoinSet *set, Arena *arena);
+extern void spill_write_keys(SetJoin *join, const JoinSet *set);
+extern void spill_end_keys(SetJoin *join);
+extern JoinSet *spill_next_set(SetJoin *join);
+extern JoinSet *spill_set(SetJoin *join, uint32 number);
+extern void spill_free_chunk(SetJoin *join);
 extern void spill_end(SetJoin *join);
 
 #endif							/* NEARDUP_SPILL_H */

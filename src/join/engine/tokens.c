@@ -83,6 +83,18 @@ counters_create(TokenCounters *counters, uint64 nfeatures, size_t max_bytes)
 		counters->most = alloc_zeros(n * sizeof(float));
 }
 
+void
+counters_free(TokenCounters *counters)
+{
+	if (counters->count != NULL)
+		pfree(counters->count);
+	if (counters->most != NULL)
+		pfree(counters->most);
+	counters->count = NULL;
+	counters->most = NULL;
+	counters->bytes = 0;
+}
+
 /* Counts the n features of one distinct set. */
 void
 counters_add(TokenCounters *counters, const uint64 *values, uint32 n)

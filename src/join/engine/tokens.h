@@ -32,6 +32,7 @@ typedef struct WeightedToken
 
 extern void counters_create(TokenCounters *counters, uint64 nfeatures,
 							size_t max_bytes);
+extern void counters_free(TokenCounters *counters);
 extern void counters_fold(TokenCounters *counters);
 extern void counters_add(TokenCounters *counters, const uint64 *values,
 						 uint32 n);

@@ -132,6 +132,36 @@ join_condition(PlannerInfo *root, RestrictInfo *rinfo, RelOptInfo *outerrel,
 		belongs_to(root, near->right, outerrel);
 }
 
+/*
+ * The first clause that can drive the join.  It is worked out before all
+ * others, so none of them may have a lower security level: that one must not
+ * be shown rows that a security barrier would have hidden from it.
+ */
+static bool
+find_condition(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
+			   RelOptInfo *innerrel, JoinType type, List *restrictlist,
+			   JoinCondition *condition)
+{
+	Index		least_level = PG_UINT32_MAX;
+	ListCell   *lc;
+
+	foreach(lc, restrictlist)
+		least_level = Min(least_level, lfirst_node(RestrictInfo, lc)->security_level);
+	foreach(lc, restrictlist)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+
+		if (IS_OUTER_JOIN(type) &&
+			RINFO_IS_PUSHED_DOWN(rinfo, joinrel->relids))
+			continue;
+		if (rinfo->security_level > least_level && !rinfo->leakproof)
+			continue;
+		if (join_condition(root, rinfo, outerrel, innerrel, condition))
+			return true;
+	}
+	return false;
+}
+
 /* Features of a set, going by the width of the column. */
 static double
 estimate_features(PlannerInfo *root, Expr *signature)
@@ -351,47 +381,6 @@ add_join_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 								   type, extra, condition));
 }
 
-/* The least security level of the clauses. */
-static Index
-least_level(List *restrictlist)
-{
-	Index		least = PG_UINT32_MAX;
-	ListCell   *lc;
-
-	foreach(lc, restrictlist)
-		least = Min(least, lfirst_node(RestrictInfo, lc)->security_level);
-	return least;
-}
-
-/*
- * Offers the join by each clause that can drive it; the cheapest is taken.  It
- * is worked out before all others, so none of them may have a lower security
- * level: that one must not be shown rows that a security barrier would have
- * hidden from it.
- */
-static void
-try_conditions(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
-			RelOptInfo *innerrel, JoinType type, JoinPathExtraData *extra)
-{
-	Index		level = least_level(extra->restrictlist);
-	ListCell   *lc;
-
-	foreach(lc, extra->restrictlist)
-	{
-		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
-		JoinCondition condition;
-
-		if (IS_OUTER_JOIN(type) &&
-			RINFO_IS_PUSHED_DOWN(rinfo, joinrel->relids))
-			continue;
-		if (rinfo->security_level > level && !rinfo->leakproof)
-			continue;
-		if (join_condition(root, rinfo, outerrel, innerrel, &condition))
-			add_join_paths(root, joinrel, outerrel, innerrel, type, extra,
-						   &condition);
-	}
-}
-
 static bool
 is_usable(const Path *path)
 {
@@ -403,6 +392,8 @@ static void
 join_pathlist(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 			  RelOptInfo *innerrel, JoinType type, JoinPathExtraData *extra)
 {
+	JoinCondition condition;
+
 	if (previous_hook)
 		previous_hook(root, joinrel, outerrel, innerrel, type, extra);
 	if (!neardup_enable_join)
@@ -423,7 +414,10 @@ join_pathlist(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 		!is_usable(outerrel->cheapest_total_path) ||
 		!is_usable(innerrel->cheapest_total_path))
 		return;
-	try_conditions(root, joinrel, outerrel, innerrel, type, extra);
+	if (find_condition(root, joinrel, outerrel, innerrel, type,
+					   extra->restrictlist, &condition))
+		add_join_paths(root, joinrel, outerrel, innerrel, type, extra,
+					   &condition);
 }
 
 /* Makes the setting known and puts the hook in place. */
