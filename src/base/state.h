@@ -28,7 +28,8 @@ extern MemoryContext state_context(FunctionCallInfo fcinfo);
  * Makes a state, zeroed but for its header, which must be its first member.  Its
  * eoh_context is what states share: one of their own each would make the
  * server's count of an aggregate's memory, taken at each new group, quadratic in
- * groups.
+ * groups.  Methods that free what they allocate switch to it: from PostgreSQL 17
+ * on, a sort flattens states in a context that frees no single piece.
  */
 extern void *state_create(FunctionCallInfo fcinfo,
 						  const ExpandedObjectMethods *methods, Size size);

@@ -58,6 +58,7 @@ static void
 state_flatten(ExpandedObjectHeader *header, void *result, Size size)
 {
 	LexiconState *state = (LexiconState *) header;
+	MemoryContext old = MemoryContextSwitchTo(header->eoh_context);
 	Lexicon    *lexicon = counts_lexicon(state->counts, &state->making,
 										 state->markup);
 
@@ -67,6 +68,7 @@ state_flatten(ExpandedObjectHeader *header, void *result, Size size)
 	memcpy(VARDATA(result) + LEXICON_AT, LEXICON_BYTES(lexicon),
 		   size - VARHDRSZ - LEXICON_AT);
 	pfree(lexicon);
+	MemoryContextSwitchTo(old);
 }
 
 static const ExpandedObjectMethods state_methods = {state_size, state_flatten};

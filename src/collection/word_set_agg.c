@@ -280,6 +280,7 @@ static void
 state_flatten(ExpandedObjectHeader *header, void *result, Size size)
 {
 	WordSetState *state = (WordSetState *) header;
+	MemoryContext old = MemoryContextSwitchTo(header->eoh_context);
 	SampleDocument **documents = sample_documents(state);
 	Lexicon    *analysis = lexicon_alloc(&state->info.making,
 										 state->info.markup, 0);
@@ -302,6 +303,7 @@ state_flatten(ExpandedObjectHeader *header, void *result, Size size)
 	Assert(at == (char *) result + size);
 	pfree(analysis);
 	pfree(documents);
+	MemoryContextSwitchTo(old);
 }
 
 static void

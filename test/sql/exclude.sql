@@ -85,8 +85,10 @@ SELECT pairs() = :'pairs' AS same;
 RESET enable_seqscan;
 SELECT neardup_explain_index('several_query', 0.8);
 
--- What cannot be
+-- What cannot be; PostgreSQL 17 names the schema of the operator
+\set VERBOSITY sqlstate
 CREATE TABLE refused (sig signature, EXCLUDE USING neardup (sig WITH %));
+\set VERBOSITY terse
 CREATE TABLE refused (sig signature, EXCLUDE USING neardup (sig WITH %%));
 CREATE TABLE refused (sig signature, EXCLUDE USING gin (signature_query(sig, 0.8) WITH %%));
 DROP TABLE docs, several;

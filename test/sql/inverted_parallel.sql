@@ -2,10 +2,9 @@
 -- Access method neardup, built by several processes: the same index, and the
 -- same errors, as by one
 --
-CREATE FUNCTION make(id bigint) RETURNS signature LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
-  SELECT CASE WHEN id % 97 = 0 THEN NULL ELSE signature_from(array(
-         SELECT hashint8extended(id / 6 * 1000 + i, 0) FROM generate_series(1, 20 + id % 5) i)) END
-$$;
+CREATE FUNCTION make(id bigint) RETURNS signature LANGUAGE sql IMMUTABLE PARALLEL SAFE
+  RETURN CASE WHEN id % 97 = 0 THEN NULL ELSE signature_from(array(
+         SELECT hashint8extended(id / 6 * 1000 + i, 0) FROM generate_series(1, 20 + id % 5) i)) END;
 CREATE TABLE docs (id int, sig signature) WITH (parallel_workers = 3);
 INSERT INTO docs SELECT id, make(id) FROM generate_series(1::bigint, 3000) id;
 -- and of other makings, in all parts of the table
