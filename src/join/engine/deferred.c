@@ -20,6 +20,7 @@
 #include "utils/memutils.h"
 
 #include "base/growing.h"
+#include "base/sort_uint64.h"
 #include "join/engine/deferred.h"
 #include "join/engine/spill.h"
 
@@ -44,14 +45,6 @@ typedef struct Deferred
 	size_t		end;			/* behind its pairs */
 	uint32		probing;		/* set that probes */
 } Deferred;
-
-#define ST_SORT sort_pairs
-#define ST_ELEMENT_TYPE uint64
-#define ST_COMPARE(a, b) ((*(a) > *(b)) - (*(a) < *(b)))
-#define ST_SCOPE static
-#define ST_CHECK_FOR_INTERRUPTS
-#define ST_DEFINE
-#include "lib/sort_template.h"
 
 /* No candidates as yet, in the current memory context. */
 Deferred *
@@ -106,7 +99,7 @@ deferred_begin(SetJoin *join, bool last)
 	deferred->block_bytes = join->params.memory / 100 *
 		(last ? DEFERRED_LAST_SHARE : DEFERRED_BLOCK_SHARE);
 	deferred->next = deferred->end = 0;
-	sort_pairs(deferred->pairs, deferred->npairs);
+	sort_hashes(deferred->pairs, deferred->npairs);
 	return true;
 }
 
@@ -158,7 +151,7 @@ next_block(SetJoin *join)
 				(deferred->nsets - 1);
 		}
 	}
-	sort_pairs(deferred->pairs + begin, at - begin);
+	sort_hashes(deferred->pairs + begin, at - begin);
 	deferred->next = begin;
 	deferred->end = at;
 	return at > begin;
