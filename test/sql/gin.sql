@@ -130,7 +130,7 @@ SELECT * FROM docs WHERE near_duplicate(sig, current_setting('test.sig')::signat
 EXPLAIN (COSTS OFF)
 SELECT * FROM docs WHERE contained_in(current_setting('test.sig')::signature, sig, 0.8);
 EXPLAIN (COSTS OFF)
-SELECT * FROM docs, threshold WHERE near_duplicate(sig, current_setting('test.sig')::signature, t);
+SELECT * FROM threshold LEFT JOIN docs ON near_duplicate(sig, current_setting('test.sig')::signature, t);
 SET enable_seqscan = off;
 -- the setting counts when the scan runs
 SET neardup.threshold = 0.9;

@@ -91,7 +91,9 @@ CREATE FUNCTION gin_keys(sig signature) RETURNS int[] LANGUAGE plpgsql AS $$
 DECLARE
     block int = current_setting('block_size');
     page bytea;
+    big boolean;
     at int;
+    key text;
     keys int[] = '{}';
 BEGIN
     CREATE TABLE one AS SELECT sig;
@@ -99,10 +101,18 @@ BEGIN
     CHECKPOINT;
     page := pg_read_binary_file(pg_relation_filepath('one_gin'), block, block);
     DROP TABLE one;
-    FOR item IN 0 .. (get_byte(page, 12) + 256 * get_byte(page, 13) - 24) / 4 - 1 LOOP
-        -- behind the header of the index tuple that the line pointer points to
-        at := get_byte(page, 24 + 4 * item) + 256 * (get_byte(page, 25 + 4 * item) & 127) + 8;
-        keys := keys || ('x' || encode(substr(page, at + 4, 1) || substr(page, at + 3, 1) || substr(page, at + 2, 1) || substr(page, at + 1, 1), 'hex'))::bit(32)::int;
+    -- page size and layout version 4 tell in which order the machine has bytes
+    big := get_byte(page, 19) = 4;
+    -- from pd_lower as many line pointers as there are; of each, lp_off
+    FOR item IN 0 .. (CASE WHEN big THEN get_byte(page, 13) + 256 * get_byte(page, 12) ELSE get_byte(page, 12) + 256 * get_byte(page, 13) END - 24) / 4 - 1 LOOP
+        at := 24 + 4 * item;
+        at := CASE WHEN big THEN (get_byte(page, at) << 7) + (get_byte(page, at + 1) >> 1) ELSE get_byte(page, at) + 256 * (get_byte(page, at + 1) & 127) END;
+        -- behind the header of the index tuple
+        key := encode(substr(page, at + 9, 4), 'hex');
+        IF NOT big THEN
+            key := substr(key, 7, 2) || substr(key, 5, 2) || substr(key, 3, 2) || substr(key, 1, 2);
+        END IF;
+        keys := keys || ('x' || key)::bit(32)::int;
     END LOOP;
     RETURN keys;
 END $$;
