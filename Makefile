@@ -120,6 +120,8 @@ OBJS = \
 	src/join/engine/row_groups.o \
 	src/join/engine/search.o \
 	src/join/engine/seen.o \
+	src/join/engine/shared_pool.o \
+	src/join/engine/shared_sets.o \
 	src/join/engine/setindex.o \
 	src/join/engine/spill.o \
 	src/join/engine/spillfile.o \

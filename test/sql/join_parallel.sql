@@ -107,9 +107,14 @@ DECLARE
     plan text;
 BEGIN
     PERFORM set_config('max_parallel_workers_per_gather', workers::text, true);
-    EXECUTE 'EXPLAIN (ANALYZE, TIMING OFF, FORMAT json) ' || query INTO plan;
-    RETURN substring(plan FROM format('"%s": ("?[^,]+)', name));
+    EXECUTE 'EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT json) ' || query INTO plan;
+    RETURN substring(plan FROM format('"%s": ("?[^,\n]+)', name));
 END $$;
+-- In memory, which all share: nothing goes to files
+SELECT name, count(*), bool_and(counter('Temp Written Blocks', 2, text) = '0')
+FROM query WHERE measure = 'jaccard' AND threshold = '0.5'
+GROUP BY name ORDER BY name;
+SELECT counter('Temp Written Blocks', 2, 'SELECT count(*) FROM sets a JOIN sets b ON near_duplicate(minhash(a.sig, 64), minhash(b.sig, 64), 0.6)');
 -- On disk: in several batches, which are the same for all
 SET work_mem = '64kB';
 SET hash_mem_multiplier = 1;
@@ -122,13 +127,14 @@ SELECT a.name, count(*), bool_and(same_rows(a.name, text))
 FROM algorithm a, query q
 WHERE q.name = 'self' AND threshold = '0.5' AND measure = 'jaccard'
 GROUP BY a.name ORDER BY a.name;
+SELECT same_rows('SELECT a.id, b.id AS b FROM sets a JOIN sets b ON near_duplicate(minhash(a.sig, 64), minhash(b.sig, 64), 0.6) AND a.id < b.id');
 RESET neardup.join_algorithm;
 RESET work_mem;
 RESET hash_mem_multiplier;
 
 -- Counters are those of all processes together
 SELECT name, counter(name, 2, text) = counter(name, 0, text) AS same
-FROM unnest('{Sets,Distinct Sets,Algorithm,Matching Sets,Rows Removed by Join Filter}'::text[]) name,
+FROM unnest('{Sets,Distinct Sets,Algorithm,Prefix Postings,Matching Sets,Rows Removed by Join Filter}'::text[]) name,
     (SELECT 'SELECT count(*) FROM sets a JOIN sets b ON near_duplicate(a.sig, b.sig, 0.8) AND a.id < b.id') q (text);
 
 -- Nothing on one side, no threshold

@@ -26,6 +26,7 @@
 typedef struct ArenaBlock
 {
 	struct ArenaBlock *next;
+	dsa_pointer pointer;		/* to this, where it is shared */
 	size_t		size;			/* of data */
 	size_t		used;			/* of data */
 	char		data[FLEXIBLE_ARRAY_MEMBER];
@@ -39,18 +40,33 @@ void
 arena_init(Arena *arena, size_t block_size)
 {
 	arena->context = CurrentMemoryContext;
+	arena->pool = NULL;
 	arena->blocks = NULL;
 	arena->bytes = 0;
 	arena->first_block = arena->block_size = block_size;
 }
 
-/* Puts a block of `size` bytes of data in front. */
+/* One that takes its blocks from a pool, and leaves it to that to free them. */
+void
+arena_init_shared(Arena *arena, size_t block_size, SharedPool *pool)
+{
+	arena_init(arena, block_size);
+	arena->pool = pool;
+}
+
+/* A block of `size` bytes of data. */
 static ArenaBlock *
 arena_block(Arena *arena, size_t size)
 {
 	size_t		bytes = offsetof(ArenaBlock, data) + size;
-	ArenaBlock *block = MemoryContextAllocHuge(arena->context, bytes);
+	dsa_pointer pointer = InvalidDsaPointer;
+	ArenaBlock *block;
 
+	if (arena->pool != NULL)
+		block = pool_alloc(arena->pool, bytes, &pointer);
+	else
+		block = MemoryContextAllocHuge(arena->context, bytes);
+	block->pointer = pointer;
 	block->size = size;
 	block->used = 0;
 	arena->bytes += bytes;
@@ -92,10 +108,25 @@ arena_alloc(Arena *arena, size_t bytes)
 	return block->data;
 }
 
-/* Frees everything; the arena can be used again. */
+/* The same of a shared arena, with what the bytes are known by elsewhere. */
+void *
+arena_alloc_shared(Arena *arena, size_t bytes, dsa_pointer *pointer)
+{
+	char	   *piece = arena_alloc(arena, bytes);
+	ArenaBlock *block = arena->blocks;
+
+	/* the newest block, or else that of a large piece behind it */
+	if (piece < block->data || piece >= block->data + block->size)
+		block = block->next;
+	*pointer = block->pointer + (piece - (char *) block);
+	return piece;
+}
+
+/* Frees everything; the arena can be used again.  It is not shared. */
 void
 arena_reset(Arena *arena)
 {
+	Assert(arena->pool == NULL);
 	while (arena->blocks != NULL)
 	{
 		ArenaBlock *block = arena->blocks;
@@ -108,20 +139,24 @@ arena_reset(Arena *arena)
 	arena->block_size = arena->first_block;
 }
 
-/*
- * `bytes` zeros in the current context, to be freed with pfree().  Of
- * gigabytes it takes longer to clear them than an interrupt may wait.
- */
-void *
-alloc_zeros(size_t bytes)
+/* Clears memory; of gigabytes that takes longer than an interrupt may wait. */
+void
+clear_memory(void *place, size_t bytes)
 {
-	char	   *place = MemoryContextAllocHuge(CurrentMemoryContext,
-											   Max(bytes, 1));
-
 	for (size_t done = 0; done < bytes; done += CLEAR_AT_ONCE)
 	{
 		CHECK_FOR_INTERRUPTS();
-		memset(place + done, 0, Min(bytes - done, CLEAR_AT_ONCE));
+		memset((char *) place + done, 0, Min(bytes - done, CLEAR_AT_ONCE));
 	}
+}
+
+/* `bytes` zeros in the current context, to be freed with pfree(). */
+void *
+alloc_zeros(size_t bytes)
+{
+	void	   *place = MemoryContextAllocHuge(CurrentMemoryContext,
+											   Max(bytes, 1));
+
+	clear_memory(place, bytes);
 	return place;
 }

@@ -11,9 +11,12 @@
 
 #include "utils/palloc.h"
 
+#include "join/engine/shared_pool.h"
+
 typedef struct Arena
 {
 	MemoryContext context;		/* of the blocks */
+	SharedPool *pool;			/* or where they come from; NULL: from there */
 	struct ArenaBlock *blocks;	/* newest first */
 	size_t		bytes;			/* in all blocks */
 	size_t		first_block;	/* size of the first block */
@@ -21,8 +24,13 @@ typedef struct Arena
 } Arena;
 
 extern void arena_init(Arena *arena, size_t block_size);
+extern void arena_init_shared(Arena *arena, size_t block_size,
+							  SharedPool *pool);
 extern void *arena_alloc(Arena *arena, size_t bytes);
+extern void *arena_alloc_shared(Arena *arena, size_t bytes,
+								dsa_pointer *pointer);
 extern void arena_reset(Arena *arena);
+extern void clear_memory(void *place, size_t bytes);
 extern void *alloc_zeros(size_t bytes);
 
 #endif							/* NEARDUP_ARENA_H */

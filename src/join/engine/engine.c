@@ -14,12 +14,33 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
+#include "join/engine/shared_sets.h"
 #include "join/engine/spill.h"
 
 #define LEAST_MEMORY	((size_t) 64 * 1024)
 
 /* A share of the memory after which it is looked at again. */
 #define CHECK_SHARE		256
+
+/* Where values, keys and rows will be. */
+static void
+init_arenas(SetJoin *join)
+{
+	size_t		block = Min(Max(join->params.memory / 128, 1024), 64 * 1024);
+	Arena	   *arenas[] = {&join->values, &join->keys, &join->rows[SIDE_OUTER],
+	&join->rows[SIDE_INNER]};
+
+	if (join->params.shared != NULL)
+	{
+		join->pool.area = join->params.area;
+		join->pool.pieces = &join->params.shared->parts[join->params.part].pieces;
+	}
+	for (int i = 0; i < lengthof(arenas); i++)
+		if (join->params.shared == NULL)
+			arena_init(arenas[i], block);
+		else
+			arena_init_shared(arenas[i], block, &join->pool);
+}
 
 /* See engine.h */
 SetJoin *
@@ -30,7 +51,6 @@ setjoin_begin(const SetJoinParams *params)
 												  ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(context);
 	SetJoin    *join = palloc0(sizeof(SetJoin));
-	size_t		block;
 
 	join->params = *params;
 	join->params.memory = Max(params->memory, LEAST_MEMORY);
@@ -47,11 +67,7 @@ setjoin_begin(const SetJoinParams *params)
 		measure_commute(params->measure);
 
 	settable_create(&join->table, params->secret);
-	block = Min(Max(join->params.memory / 128, 1024), 64 * 1024);
-	arena_init(&join->values, block);
-	arena_init(&join->keys, block);
-	arena_init(&join->rows[SIDE_OUTER], block);
-	arena_init(&join->rows[SIDE_INNER], block);
+	init_arenas(join);
 	MemoryContextSwitchTo(old);
 	progress_begin(&join->progress);
 	return join;
@@ -132,7 +148,7 @@ bytes_held(SetJoin *join)
 		(join->nkeys + join->search.most_features) * sizeof(uint64);
 }
 
-/* Goes over to disk if memory is about to run out. */
+/* Goes over to disk if memory is about to run out, or tells that it is. */
 static void
 check_memory(SetJoin *join, size_t added)
 {
@@ -143,11 +159,14 @@ check_memory(SetJoin *join, size_t added)
 	if (join->unchecked < join->params.memory / CHECK_SHARE && !grows)
 		return;
 	join->unchecked = 0;
-	bytes = bytes_held(join);
+	bytes = join->params.shared != NULL ? shared_bytes_held(join) :
+		bytes_held(join);
 	if (grows)
 		bytes += settable_bytes_next(&join->table) -
 			settable_bytes(&join->table);
-	if (bytes > join->params.memory)
+	if (bytes > join->params.memory && join->params.shared != NULL)
+		join->full = true;
+	else if (bytes > join->params.memory)
 		spill_begin(join);
 	else
 		setjoin_account(join, bytes);
@@ -163,12 +182,35 @@ distinct_set(SetJoin *join, SetKey key, const uint64 *values, uint32 n)
 	if (found)
 		return set;
 	set->first = join->nrows[SIDE_OUTER];
-	set->values = set_values(arena_alloc(&join->values, set_bytes(n)), n);
+	if (join->params.shared == NULL)
+		set->values = set_values(arena_alloc(&join->values, set_bytes(n)), n);
+	else
+	{
+		dsa_pointer place;
+
+		set->values = set_values(arena_alloc_shared(&join->values,
+													set_bytes(n), &place), n);
+		*SET_PLACE(set) = place;
+	}
 	memcpy(set->values, values, sizeof(uint64) * n);
 	join->nfeatures += n;
 	join->npostings += join->algorithm->most_indexed(&join->search, set);
 	join->nkeys += join->algorithm->most_keys(&join->search, set);
 	return set;
+}
+
+/* A row in front of `next`; shared ones get numbers that no other process has. */
+static Row *
+add_row(SetJoin *join, JoinSide side, Row *next, const void *row, uint32 len)
+{
+	uint32		nparts;
+
+	if (join->params.shared == NULL)
+		return row_make(&join->rows[side], next, row, join->nrows[side], len);
+	nparts = join->params.shared->nparts;
+	join->full |= join->nrows[side] >= PG_UINT32_MAX / nparts - 1;
+	return row_make_shared(&join->rows[side], next, row,
+						   join->nrows[side] * nparts + join->params.part, len);
 }
 
 static void
@@ -178,8 +220,9 @@ add_in_memory(SetJoin *join, JoinSide side, SetKey key, const uint64 *values,
 	Row		  **rows = n == 0 ? join->empty :
 		distinct_set(join, key, values, n)->rows;
 
-	rows[side] = row_make(&join->rows[side], rows[side], row,
-						  join->nrows[side], len);
+	rows[side] = add_row(join, side, rows[side], row, len);
+	if (n == 0 && join->params.shared != NULL && join->last_empty[side] == NULL)
+		join->last_empty[side] = row_at(join->pool.area, rows[side]);
 	if (join->params.self_join)
 		rows[SIDE_INNER] = rows[SIDE_OUTER];
 	check_memory(join, len + sizeof(uint64) * n);
@@ -223,7 +266,8 @@ setjoin_add(SetJoin *join, JoinSide side, const uint64 *values, uint32 n,
 uint32
 setjoin_outer_rows(const SetJoin *join)
 {
-	return join->nrows[SIDE_OUTER];
+	return join->params.shared != NULL ? shared_outer_rows(join) :
+		join->nrows[SIDE_OUTER];
 }
 
 /* Takes note of a distinct set before any is prepared. */
@@ -285,16 +329,13 @@ build_in_memory(SetJoin *join)
 	}
 }
 
-/* See engine.h */
-void
-setjoin_build(SetJoin *join)
+/* Makes the sets ready, or the first chunk of those on disk. */
+static void
+build_alone(SetJoin *join)
 {
-	MemoryContext old = MemoryContextSwitchTo(join->search.context);
-
 	setjoin_account(join, bytes_held(join));
 	join->search.room = MemoryContextAllocHuge(join->search.context,
 										sizeof(uint64) * Max(join->search.most_features, 1));
-	join->stage = STAGE_END;
 	if (join->spill == NULL)
 	{
 		build_in_memory(join);
@@ -308,6 +349,24 @@ setjoin_build(SetJoin *join)
 		else if (spill_next_chunk(join))
 			setjoin_begin_chunk(join);
 	}
+}
+
+/* See engine.h */
+void
+setjoin_build(SetJoin *join)
+{
+	MemoryContext old = MemoryContextSwitchTo(join->search.context);
+
+	join->stage = STAGE_END;
+	if (join->params.shared != NULL)
+	{
+		shared_gather(join);
+		setjoin_begin_chunk(join);
+		setjoin_account(join, join->pool.bytes + join->search.index.bytes +
+						sizeof(JoinSet) * (size_t) join->search.nsets);
+	}
+	else
+		build_alone(join);
 	progress_phase(&join->progress, PROGRESS_JOINING,
 				   join->search.stats.distinct);
 	MemoryContextSwitchTo(old);

@@ -43,10 +43,19 @@ typedef struct SetJoinParams
 	 */
 	pg_atomic_uint64 *claimed;	/* probes that one of them has taken */
 	const char *secret;			/* JOIN_SECRET random bytes */
+
+	/*
+	 * Or each of them gets a part of the rows, and they make the sets ready
+	 * together, see shared_sets.h.  NULL: they do not.
+	 */
+	struct SharedSets *shared;
+	struct dsa_area *area;		/* where rows and sets will be */
+	int			part;			/* number of this one, from 0 */
 } SetJoinParams;
 
 typedef struct SetJoin SetJoin;
 struct Row;
+struct dsa_area;
 
 /* The rows of one side that carry one set; opaque, NULL if there is none. */
 typedef const struct Row *RowGroup;
@@ -55,6 +64,7 @@ typedef const struct Row *RowGroup;
 typedef struct RowCursor
 {
 	RowGroup	next;			/* in memory */
+	struct dsa_area *area;		/* that the rows are in; NULL: none */
 	struct RowReader *reader;	/* or in a file */
 	uint64		left;			/* rows left in the file's range */
 } RowCursor;

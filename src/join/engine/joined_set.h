@@ -43,6 +43,12 @@ typedef struct JoinSet
 #define SET_SIDES(set) \
 	(((set)->rows[SIDE_OUTER] != NULL) | ((set)->rows[SIDE_INNER] != NULL) << 1)
 
+/*
+ * The bitmap of a set that is not prepared yet has room for where the set is in
+ * shared memory.
+ */
+#define SET_PLACE(set)	((set)->values - 1)
+
 /* bitmap.c: where bitmap and values lie, and what they tell */
 extern size_t set_bytes(uint32 size);
 extern uint64 *set_values(void *place, uint32 size);

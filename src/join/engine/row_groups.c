@@ -31,6 +31,22 @@ row_make(Arena *arena, Row *next, const void *data, uint32 rowno, uint32 len)
 	return row;
 }
 
+/* The same where rows are shared: `next` and the result are links. */
+Row *
+row_make_shared(Arena *arena, Row *next, const void *data, uint32 rowno,
+				uint32 len)
+{
+	dsa_pointer pointer;
+	Row		   *row = arena_alloc_shared(arena, offsetof(Row, data) + len,
+										 &pointer);
+
+	row->next = next;
+	row->rowno = rowno;
+	row->len = len;
+	memcpy(row->data, data, len);
+	return row_link(pointer);
+}
+
 /* The row that stands for a range of the file; NULL if the range is empty. */
 Row *
 rows_in_file(Arena *arena, const RowRange *range)
@@ -77,6 +93,7 @@ void
 rows_begin(SetJoin *join, JoinSide side, RowGroup group, RowCursor *cursor)
 {
 	cursor->next = group;
+	cursor->area = join->pool.area;
 	cursor->left = 0;
 	cursor->reader = NULL;
 	if (group != NULL && group->len == ROWS_IN_FILE)
@@ -100,7 +117,7 @@ rows_next(RowCursor *cursor, uint32 *rowno)
 
 	if (row != NULL)
 	{
-		cursor->next = row->next;
+		cursor->next = row_at(cursor->area, row->next);
 		*rowno = row->rowno;
 		return row->data;
 	}
@@ -144,7 +161,7 @@ setjoin_rows_next(SetJoin *join, JoinSide side, uint32 *rowno)
 	found = *row;
 	if (found == NULL)
 		return NULL;
-	*row = found->next;
+	*row = row_at(join->pool.area, found->next);
 	*rowno = found->rowno;
 	return found->data;
 }

@@ -12,6 +12,10 @@
 #include "join/engine/arena.h"
 #include "join/engine/spillfile.h"
 
+/*
+ * Where rows are shared with other processes, links are dsa_pointers, which are
+ * not longer than addresses: row_link() makes one, row_at() looks where it is.
+ */
 typedef struct Row
 {
 	struct Row *next;			/* of the same set and side */
@@ -45,8 +49,27 @@ typedef struct RowReader
 	uint32		max;			/* size of row */
 } RowReader;
 
+/* A dsa_pointer in place of an address. */
+static inline Row *
+row_link(dsa_pointer pointer)
+{
+	StaticAssertStmt(sizeof(dsa_pointer) <= sizeof(uintptr_t),
+					 "a dsa_pointer is longer than an address");
+	return (Row *) (uintptr_t) pointer;
+}
+
+/* The row that a link leads to; NULL if there is none. */
+static inline Row *
+row_at(struct dsa_area *area, const Row *link)
+{
+	return area == NULL ? unconstify(Row *, link) :
+		dsa_get_address(area, (dsa_pointer) (uintptr_t) link);
+}
+
 extern Row *row_make(Arena *arena, Row *next, const void *data, uint32 rowno,
 					 uint32 len);
+extern Row *row_make_shared(Arena *arena, Row *next, const void *data,
+							uint32 rowno, uint32 len);
 extern Row *rows_in_file(Arena *arena, const RowRange *range);
 extern void row_reader_create(RowReader *reader, SpillFile *file,
 							  size_t buffer);

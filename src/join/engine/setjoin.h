@@ -8,6 +8,8 @@
  *				groups of rows.
  *	spill.c		when memory runs out, sets and rows go to disk, are sorted by
  *				size, and come back in chunks.
+ *	shared_sets.c
+ *				several processes make the sets ready together.
  *	seen.c		tells whether a set has gone to disk before.
  *	deferred.c	candidates that are found by keys, while sets are on disk, and
  *				compared later.
@@ -72,6 +74,7 @@ struct SetJoin
 	Arena		values;
 	Arena		rows[2];
 	Row		   *empty[2];		/* rows without features */
+	Row		   *last_empty[2];	/* of those, if they are shared */
 	uint32		nrows[2];
 	uint64		nfeatures;		/* of the distinct sets */
 	uint64		npostings;		/* that they need */
@@ -80,6 +83,9 @@ struct SetJoin
 	struct Spill *spill;		/* NULL as long as all fits into memory */
 	struct Deferred *deferred;	/* NULL if candidates are compared at once */
 	Stage		resumed;		/* after STAGE_COMPARE */
+	SharedPool	pool;			/* of arenas that are shared; without an area:
+								 * none is */
+	bool		full;			/* what is shared takes all of the memory */
 
 	uint32		next;			/* set of the chunk to probe next */
 	uint64		probed;			/* sets of this chunk and those before that have */

@@ -66,11 +66,11 @@ counter_bytes(const TokenCounters *counters)
 }
 
 /*
- * Counters for a collection of nfeatures features, occurrences counted, or
- * as many as fit into max_bytes; all zero.
+ * How many counters there are, for a collection of nfeatures features,
+ * occurrences counted, or as many as fit into max_bytes.
  */
 void
-counters_create(TokenCounters *counters, uint64 nfeatures, size_t max_bytes)
+counters_shape(TokenCounters *counters, uint64 nfeatures, size_t max_bytes)
 {
 	uint64		n = MIN_COUNTERS;
 
@@ -78,6 +78,16 @@ counters_create(TokenCounters *counters, uint64 nfeatures, size_t max_bytes)
 		n *= 2;
 	counters->shift = 64 - pg_leftmost_one_pos64(n);
 	counters->bytes = n * counter_bytes(counters);
+}
+
+/* So many counters, all zero. */
+void
+counters_create(TokenCounters *counters, uint64 nfeatures, size_t max_bytes)
+{
+	uint64		n;
+
+	counters_shape(counters, nfeatures, max_bytes);
+	n = NCOUNTERS(counters);
 	counters->count = alloc_zeros(n * sizeof(uint16));
 	if (counters->weighted)
 		counters->most = alloc_zeros(n * sizeof(float));
@@ -112,31 +122,58 @@ counters_add(TokenCounters *counters, const uint64 *values, uint32 n)
 	}
 }
 
-/* Counters that are in use. */
-static uint64
-counters_used(const TokenCounters *counters)
+/* Counters that are in use in a part. */
+uint64
+counters_part_used(const TokenCounters *counters, int part)
 {
-	uint64		n = NCOUNTERS(counters);
+	uint64		n = NCOUNTERS(counters) / NCOUNTER_PARTS;
+	const uint16 *count = counters->count + n * part;
 	uint64		used = 0;
 
 	for (uint64 i = 0; i < n; i++)
 	{
 		CHECK_EVERY(i);
-		used += counters->count[i] != 0;
+		used += count[i] != 0;
 	}
 	return used;
 }
 
+/* Adds a part of another table. */
+void
+counters_add_part(TokenCounters *sum, const uint16 *count, int part)
+{
+	uint64		n = NCOUNTERS(sum) / NCOUNTER_PARTS;
+	uint16	   *to = sum->count + n * part;
+
+	count += n * part;
+	for (uint64 i = 0; i < n; i++)
+	{
+		CHECK_EVERY(i);
+		to[i] = Min(to[i] + count[i], UINT16_MAX);
+	}
+}
+
+/* Counters that are in use. */
+static uint64
+counters_used(const TokenCounters *counters)
+{
+	uint64		used = 0;
+
+	for (int part = 0; part < NCOUNTER_PARTS; part++)
+		used += counters_part_used(counters, part);
+	return used;
+}
+
 /*
- * All has been counted.  Where the table turns out to be much too large, as
- * few of the features are different, counters are added up in pairs until a
- * sensible share is in use: the table is read at random places from now on.
+ * All has been counted, and so many counters are in use.  Where the table turns
+ * out to be much too large, as few of the features are different, counters are
+ * added up in pairs until a sensible share is in use: the table is read at random
+ * places from now on.
  */
 void
-counters_fold(TokenCounters *counters)
+counters_fold_used(TokenCounters *counters, uint64 used)
 {
 	uint64		n = NCOUNTERS(counters);
-	uint64		used = counters_used(counters);
 
 	while (n > MIN_COUNTERS && used < n / SPARSE)
 	{
@@ -153,9 +190,20 @@ counters_fold(TokenCounters *counters)
 		}
 		counters->shift++;
 	}
-	if (n * counter_bytes(counters) == counters->bytes)
-		return;
 	counters->bytes = n * counter_bytes(counters);
+}
+
+/* The same, and gives back the memory. */
+void
+counters_fold(TokenCounters *counters)
+{
+	size_t		before = counters->bytes;
+	uint64		n;
+
+	counters_fold_used(counters, counters_used(counters));
+	if (counters->bytes == before)
+		return;
+	n = NCOUNTERS(counters);
 	counters->count = repalloc_huge(counters->count, n * sizeof(uint16));
 	if (counters->weighted)
 		counters->most = repalloc_huge(counters->most, n * sizeof(float));

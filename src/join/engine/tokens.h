@@ -34,6 +34,20 @@ extern void counters_create(TokenCounters *counters, uint64 nfeatures,
 							size_t max_bytes);
 extern void counters_free(TokenCounters *counters);
 extern void counters_fold(TokenCounters *counters);
+
+/*
+ * Where several processes count, each a part of the sets: tables of one shape,
+ * of counts[] alone, of which one after another is added to the first, in
+ * NCOUNTER_PARTS parts.  counters_sum tells how many counters of a part are in
+ * use, counters_fold_used how far all are to be folded for so many.
+ */
+#define NCOUNTER_PARTS	64
+extern void counters_shape(TokenCounters *counters, uint64 nfeatures,
+						   size_t max_bytes);
+extern void counters_add_part(TokenCounters *sum, const uint16 *count,
+							  int part);
+extern uint64 counters_part_used(const TokenCounters *counters, int part);
+extern void counters_fold_used(TokenCounters *counters, uint64 used);
 extern void counters_add(TokenCounters *counters, const uint64 *values,
 						 uint32 n);
 extern uint32 tokens_make(const TokenCounters *counters, uint64 *values,

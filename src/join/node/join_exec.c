@@ -529,6 +529,7 @@ end_engine(SimilarityJoinState *state)
 	state->nengines = state->nkinds = 0;
 	state->makings = NULL;
 	state->shared_matched = NULL;
+	state->to_files = false;
 	ExecClearTuple(state->rows[SIDE_OUTER]);
 	ExecClearTuple(state->rows[SIDE_INNER]);
 	MemoryContextReset(state->context);

@@ -138,6 +138,8 @@ typedef struct SimilarityJoinState
 	bool		stats_gathered; /* from all who took part, and final */
 
 	struct SharedJoin *shared;	/* with other processes; NULL: with none */
+	SpillFile	files[2];		/* for them, by JoinSide */
+	bool		to_files;		/* rows go there, or come from there */
 } SimilarityJoinState;
 
 extern bool neardup_enable_join;
@@ -206,11 +208,20 @@ keeps_unmatched(const SimilarityJoinState *state)
 extern bool join_read(SimilarityJoinState *state);
 
 /*
- * Reads one side to its end, into the engines or, unless that is NULL, into a
- * file.  Signatures do not matter if the threshold is null.
+ * Reads one side to its end, into the engines or to where several processes
+ * have what they read.  Signatures do not matter if the threshold is null.
  */
 extern void join_read_side(SimilarityJoinState *state, JoinSide side,
-						   bool any_threshold, SpillFile *file);
+						   bool any_threshold);
+
+/*
+ * An engine for what is read; in place of all that there are, with nothing noted
+ * of signatures as yet.
+ */
+extern void join_begin_engines(SimilarityJoinState *state);
+
+/* The engine for a kind; the first signature tells what the first one is for. */
+extern SetJoin *join_engine_for(SimilarityJoinState *state, SignatureKind kind);
 extern void join_add_row(SimilarityJoinState *state, JoinSide side,
 						 JoinRow *row, size_t len, const Signature *sig);
 
@@ -234,8 +245,10 @@ extern void join_shared_read(SimilarityJoinState *state, bool any_threshold);
  */
 extern bool join_shared_begin_probes(SimilarityJoinState *state, uint64 rows);
 extern bool join_shared_end_probes(SimilarityJoinState *state);
-extern void join_shared_write(SpillFile *file, const JoinRow *row, size_t len,
-							  const Signature *sig);
+
+/* Takes in a row that this process has read. */
+extern void join_shared_take(SimilarityJoinState *state, JoinSide side,
+							 JoinRow *row, size_t len, const Signature *sig);
 
 /* makings.c */
 extern void makings_init(SimilarityJoinState *state, List *before);
@@ -245,6 +258,7 @@ extern uint32 makings_note(Makings *makings, JoinSide side,
 						   bool approx);
 extern bool makings_last_refused(const Makings *makings);
 extern SignatureKind makings_last_kind(const Makings *makings);
+extern uint32 makings_number(const Makings *makings);
 extern bool makings_on_side(const Makings *makings, JoinSide side);
 extern void makings_mirror(Makings *makings);
 extern void makings_check(SimilarityJoinState *state);

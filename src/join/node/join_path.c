@@ -199,23 +199,27 @@ divisor(const Path *side)
 }
 
 /*
- * Adds the cost of reading one side.  Where several processes read, each writes
- * the rows that it has read and takes in those of all.
+ * Adds the cost of reading one side.  Where several processes read, each takes
+ * in the rows that it has read, and has those of all in its index; if they do
+ * not fit into memory it writes the rows and takes in those of all.
  */
 static void
-cost_side(PlannerInfo *root, CustomPath *cpath, Path *side, Expr *key)
+cost_side(PlannerInfo *root, CustomPath *cpath, Path *side, Expr *key,
+		  bool fits)
 {
 	Path	   *path = &cpath->path;
 	double		features = estimate_features(root, key);
-	double		writes = path->parallel_aware ? side->rows : 0;
+	bool		shares = path->parallel_aware && fits;
+	double		taken = shares ? side->rows : all_rows(side);
+	double		writes = path->parallel_aware && !fits ? side->rows : 0;
 	QualCost	cost;
 
 	cost_qual_eval_node(&cost, (Node *) key, root);
 	path->startup_cost += side->total_cost + cost.startup +
 		side->rows * cost.per_tuple +
-		(all_rows(side) + writes) * cpu_tuple_cost +
-		all_rows(side) * (ROW_OPERATIONS + features * FEATURE_OPERATIONS) *
-		cpu_operator_cost;
+		(taken + writes) * cpu_tuple_cost +
+		(all_rows(side) * ROW_OPERATIONS +
+		 taken * features * FEATURE_OPERATIONS) * cpu_operator_cost;
 }
 
 /* The share of rows that are left when identical sets are collapsed. */
@@ -237,12 +241,11 @@ side_bytes(PlannerInfo *root, Path *side, Expr *key)
 		estimate_features(root, key) * sizeof(uint64);
 }
 
-/* Adds the cost of going to disk, if the sets will not fit into memory. */
+/* Adds the cost of going to disk. */
 static void
 cost_spill(CustomPath *cpath, double bytes)
 {
-	if (bytes > get_hash_memory_limit())
-		cpath->path.startup_cost += 2 * seq_page_cost * bytes / BLCKSZ;
+	cpath->path.startup_cost += 2 * seq_page_cost * bytes / BLCKSZ;
 }
 
 /*
@@ -262,20 +265,22 @@ cost_join(PlannerInfo *root, CustomPath *cpath, JoinPathExtraData *extra,
 	const NearCondition *near = &condition->near;
 	double		features = estimate_features(root, near->left);
 	double		bytes;
+	bool		fits;
 	double		pairs;
 	double		candidates;
 	QualCost	cost;
 
 	path->rows = clamp_row_est(path->parent->rows / divisor(outer));
 	path->startup_cost = 0;
-	cost_side(root, cpath, left, near->left);
 	bytes = side_bytes(root, left, near->left);
 	if (!path_private(cpath, PATH_SELF))
-	{
-		cost_side(root, cpath, right, near->right);
 		bytes += side_bytes(root, right, near->right);
-	}
-	cost_spill(cpath, bytes);
+	fits = bytes <= get_hash_memory_limit();
+	cost_side(root, cpath, left, near->left, fits);
+	if (!path_private(cpath, PATH_SELF))
+		cost_side(root, cpath, right, near->right, fits);
+	if (!fits)
+		cost_spill(cpath, bytes);
 	pairs = all_rows(outer) * all_rows(inner) / divisor(outer) *
 		clause_selectivity(root, (Node *) condition->rinfo, 0, JOIN_INNER,
 						   extra->sjinfo);

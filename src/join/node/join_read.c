@@ -55,9 +55,9 @@ add_engine(SimilarityJoinState *state)
 	return engine;
 }
 
-/* The engine for a kind; the first signature tells what the first one is for. */
-static SetJoin *
-engine_for(SimilarityJoinState *state, SignatureKind kind)
+/* See join_node.h */
+SetJoin *
+join_engine_for(SimilarityJoinState *state, SignatureKind kind)
 {
 	SetJoin    *engine = state->engines[0];
 
@@ -90,7 +90,7 @@ join_add_row(SimilarityJoinState *state, JoinSide side, JoinRow *row,
 							  state->recall != NULL);
 	if (making != 0 && state->valid && !makings_last_refused(state->makings))
 	{
-		engine = engine_for(state, makings_last_kind(state->makings));
+		engine = join_engine_for(state, makings_last_kind(state->makings));
 		set = signature_as_set(sig, makings_last_kind(state->makings),
 							   state->measure, &n);
 	}
@@ -122,13 +122,10 @@ make_row(SimilarityJoinState *state, JoinSide side, TupleTableSlot *slot,
 	return row;
 }
 
-/*
- * Takes in the current row, or writes it for all who take part in the join.  If
- * it passes no comparison, it has no signature.
- */
+/* Takes in the current row.  If it passes no comparison, it has no signature. */
 static void
 take_row(SimilarityJoinState *state, JoinSide side, TupleTableSlot *slot,
-		 const Signature *sig, SpillFile *file)
+		 const Signature *sig)
 {
 	int64		value;
 	size_t		len;
@@ -139,8 +136,8 @@ take_row(SimilarityJoinState *state, JoinSide side, TupleTableSlot *slot,
 	if (sig == NULL && !(side == SIDE_OUTER && keeps_unmatched(state)))
 		return;
 	row = make_row(state, side, slot, value, &len);
-	if (file != NULL)
-		join_shared_write(file, row, len, sig);
+	if (state->shared != NULL)
+		join_shared_take(state, side, row, len, sig);
 	else
 		join_add_row(state, side, row, len, sig);
 }
@@ -159,8 +156,7 @@ row_signature(SimilarityJoinState *state, JoinSide side)
 
 /* See join_node.h */
 void
-join_read_side(SimilarityJoinState *state, JoinSide side, bool any_threshold,
-			   SpillFile *file)
+join_read_side(SimilarityJoinState *state, JoinSide side, bool any_threshold)
 {
 	ExprContext *econtext = state->css.ss.ps.ps_ExprContext;
 	MemoryContext caller = MemoryContextSwitchTo(state->css.ss.ps.state->es_query_cxt);
@@ -182,7 +178,7 @@ join_read_side(SimilarityJoinState *state, JoinSide side, bool any_threshold,
 			econtext->ecxt_innertuple = slot;
 		if (any_threshold)
 			sig = row_signature(state, side);
-		take_row(state, side, slot, sig, file);
+		take_row(state, side, slot, sig);
 		MemoryContextSwitchTo(old);
 	}
 	ResetExprContext(econtext);
@@ -258,13 +254,27 @@ read_sides(SimilarityJoinState *state, bool any_threshold)
 {
 	if (state->self_join)
 	{
-		join_read_side(state, SIDE_OUTER, any_threshold, NULL);
+		join_read_side(state, SIDE_OUTER, any_threshold);
 		makings_mirror(state->makings);
 		return;
 	}
-	join_read_side(state, SIDE_INNER, any_threshold, NULL);
+	join_read_side(state, SIDE_INNER, any_threshold);
 	if (makings_on_side(state->makings, SIDE_INNER) || keeps_unmatched(state))
-		join_read_side(state, SIDE_OUTER, any_threshold, NULL);
+		join_read_side(state, SIDE_OUTER, any_threshold);
+}
+
+/* See join_node.h */
+void
+join_begin_engines(SimilarityJoinState *state)
+{
+	MemoryContext old = MemoryContextSwitchTo(state->context);
+
+	for (int i = 0; i < state->nengines; i++)
+		setjoin_end(state->engines[i]);
+	state->nengines = state->nkinds = 0;
+	state->makings = makings_begin();
+	add_engine(state);
+	MemoryContextSwitchTo(old);
 }
 
 /* See join_node.h */
@@ -272,11 +282,8 @@ bool
 join_read(SimilarityJoinState *state)
 {
 	bool		any_threshold = join_arguments(state);
-	MemoryContext old = MemoryContextSwitchTo(state->context);
 
-	state->makings = makings_begin();
-	MemoryContextSwitchTo(old);
-	add_engine(state);
+	join_begin_engines(state);
 	if (state->shared != NULL)
 		join_shared_read(state, any_threshold);
 	else

@@ -2,17 +2,22 @@
  * join_shared.c
  *		A similarity join that several processes work at.
  *
- * Each reads a part of the sides, makes the signatures and writes them with the
- * rows to files that all can read.  Once everything is there, each takes in
- * all rows, in the same order, so that all have the same sets with the same
- * numbers; and each probes with those sets that it takes, a few at a time, from
- * a counter that they share.  So reading, making signatures, probing,
- * verification and whatever follows the join are divided; taking in the rows and
- * building the index are not.  Each has the memory that a join may have.
+ * Each reads a part of the sides, makes the signatures, and takes in the rows
+ * with their sets, in shared memory.  Once everything is there they make the sets
+ * ready together (join/engine/shared_sets.c), so that all have the same sets with
+ * the same numbers.  Each then builds the index for itself, and probes with
+ * those sets that it takes, a few at a time, from a counter that they share.  So
+ * all but the index is divided.  Each has the memory that a join may have.
+ *
+ * Where memory does not do, for signatures of several makings, and for vectors,
+ * whose weights would have to be counted, all that has been read goes to files,
+ * from which each process takes in all rows, in the same order.  So reading,
+ * making signatures, probing, verification and whatever follows the join are
+ * divided, and the rest is not.
  *
  * Nobody waits for others once rows come out of the join: those who read wait
  * for each other before they do anything else, and whoever comes later finds
- * the files complete.
+ * the sets ready, or the files complete.
  *
  * That an outer row has found a partner is noted where all see it, so that a
  * semi-join gives it once.  Those that have found none are given by whoever is
@@ -37,6 +42,9 @@
 #include "utils/memutils.h"
 
 #include "base/compat.h"
+#include "join/classic/classic.h"
+#include "join/engine/shared_pool.h"
+#include "join/engine/shared_sets.h"
 #include "join/node/join_node.h"
 
 #define READ_BUFFER		(256 * 1024)
@@ -44,6 +52,8 @@
 /* What one process has contributed. */
 typedef struct SharedPart
 {
+	bool		has_making;		/* it has read a signature: */
+	Making		making;			/* of all that it has read */
 	uint64		bytes[2];		/* of its files, by JoinSide; 0: there is none */
 	bool		counted;		/* the rest is set */
 	SetJoinStats stats;
@@ -57,7 +67,6 @@ typedef struct SharedJoin
 {
 	dsm_handle	segment;		/* that this lies in */
 	SharedFileSet files;
-	Barrier		read;			/* phase 0: the sides are being read */
 	pg_atomic_uint64 claimed[SIGNATURE_KINDS];	/* by number of the engine */
 	pg_atomic_uint64 matched;	/* dsa_pointer to a bit for each outer row */
 	slock_t		mutex;			/* of the next two */
@@ -75,11 +84,18 @@ typedef struct SharedRow
 	uint64		signature;		/* bytes; 0: there is none */
 } SharedRow;
 
+/* Bytes of a SharedJoin; its SharedSets are behind it. */
 static size_t
-shared_bytes(int nworkers)
+shared_bytes(int nparts)
 {
-	return add_size(offsetof(SharedJoin, parts),
-					mul_size(nworkers + 1, sizeof(SharedPart)));
+	return MAXALIGN(add_size(offsetof(SharedJoin, parts),
+							 mul_size(nparts, sizeof(SharedPart))));
+}
+
+static SharedSets *
+shared_sets(SharedJoin *shared)
+{
+	return (SharedSets *) ((char *) shared + shared_bytes(shared->nparts));
 }
 
 /* The number of this process among those who take part: 0 for the leader. */
@@ -93,13 +109,15 @@ part_number(void)
 Size
 join_shared_estimate(CustomScanState *node, ParallelContext *pcxt)
 {
-	return shared_bytes(pcxt->nworkers);
+	int			nparts = pcxt->nworkers + 1;
+
+	return add_size(shared_bytes(nparts), shared_sets_bytes(nparts));
 }
 
 static void
 shared_init(SharedJoin *shared)
 {
-	BarrierInit(&shared->read, 0);
+	shared_sets_init(shared_sets(shared), shared->nparts);
 	for (int i = 0; i < SIGNATURE_KINDS; i++)
 		pg_atomic_write_u64(&shared->claimed[i], 0);
 	pg_atomic_write_u64(&shared->matched, InvalidDsaPointer);
@@ -143,6 +161,7 @@ join_shared_reset(CustomScanState *node, ParallelContext *pcxt,
 	matched = pg_atomic_read_u64(&shared->matched);
 	if (DsaPointerIsValid(matched))
 		dsa_free(node->ss.ps.state->es_query_dsa, matched);
+	shared_sets_free(shared_sets(shared), node->ss.ps.state->es_query_dsa);
 	SharedFileSetDeleteAll(&shared->files);
 	shared_init(shared);
 }
@@ -165,6 +184,11 @@ join_shared_divide(SimilarityJoinState *state, SetJoinParams *params)
 		return;
 	params->claimed = &state->shared->claimed[state->nengines];
 	params->secret = state->shared->secret;
+	if (state->to_files)
+		return;
+	params->shared = shared_sets(state->shared);
+	params->area = state->css.ss.ps.state->es_query_dsa;
+	params->part = part_number();
 }
 
 /* The name of a file of rows. */
@@ -175,9 +199,8 @@ file_name(char *name, JoinSide side, int part)
 }
 
 /* Writes a row. */
-void
-join_shared_write(SpillFile *file, const JoinRow *row, size_t len,
-				  const Signature *sig)
+static void
+write_row(SpillFile *file, const JoinRow *row, size_t len, const Signature *sig)
 {
 	static const char padding[MAXIMUM_ALIGNOF] = {0};
 	SharedRow	head = {len, sig == NULL ? 0 : VARSIZE(sig)};
@@ -189,20 +212,173 @@ join_shared_write(SpillFile *file, const JoinRow *row, size_t len,
 	spillfile_write(file, padding, MAXALIGN(head.signature) - head.signature);
 }
 
-/* Reads this process's part of a side into its file. */
+static JoinSide
+last_side(const SimilarityJoinState *state)
+{
+	return state->self_join ? SIDE_OUTER : SIDE_INNER;
+}
+
+/*
+ * A RowTaker: writes a row that has been taken in.  Its signature is that of its
+ * set, as far as a join looks at it.
+ */
 static void
-write_side(SimilarityJoinState *state, JoinSide side, bool any_threshold)
+return_row(void *arg, JoinSide side, const uint64 *values, uint32 n,
+		   const void *data, uint32 len)
+{
+	SimilarityJoinState *state = arg;
+	const JoinRow *row = data;
+	Signature  *sig;
+
+	if (row_making(row) == 0)
+	{
+		write_row(&state->files[side], row, len, NULL);
+		return;
+	}
+	if (n > 0 && state->kinds[0] == KIND_SKETCHES)
+	{
+		write_row(&state->files[side], row, len, (const Signature *) values);
+		return;
+	}
+	sig = signature_alloc(&state->shared->parts[part_number()].making, n);
+	memcpy(sig->values, values, sizeof(uint64) * n);
+	write_row(&state->files[side], row, len, sig);
+	pfree(sig);
+}
+
+/*
+ * From now on rows go to files, from which each process takes in all of them:
+ * first those that are in memory.
+ */
+static void
+give_up_memory(SimilarityJoinState *state)
 {
 	SharedJoin *shared = state->shared;
+	SharedSets *sets = shared_sets(shared);
+	int			part = part_number();
 	char		name[MAXPGPATH];
-	SpillFile	file;
+	MemoryContext old = MemoryContextSwitchTo(state->context);
 
-	file_name(name, side, part_number());
-	spillfile_create_in(&file, &shared->files.fs, name);
-	join_read_side(state, side, any_threshold, &file);
-	spillfile_export(&file);
-	shared->parts[part_number()].bytes[side] = file.size;
-	spillfile_close(&file);
+	pg_atomic_write_u32(&sets->given_up, 1);
+	for (int side = SIDE_OUTER; side <= last_side(state); side++)
+	{
+		file_name(name, side, part);
+		spillfile_create_in(&state->files[side], &shared->files.fs, name);
+	}
+	setjoin_return_rows(state->engines[0], return_row, state);
+	state->to_files = true;
+	join_begin_engines(state);
+	pool_free(state->css.ss.ps.state->es_query_dsa, &sets->parts[part].pieces);
+	MemoryContextSwitchTo(old);
+}
+
+/*
+ * True if sets like that of a signature can be made ready by several processes:
+ * of one making, so that all engines have the same sets and no others.
+ */
+static bool
+is_sharable(SimilarityJoinState *state, JoinSide side, const Signature *sig)
+{
+	SharedPart *part = &state->shared->parts[part_number()];
+	SignatureKind kind;
+
+	if (sig == NULL || (part->has_making &&
+						making_equal(&part->making, &sig->making)))
+		return true;
+	if (part->has_making || !state->valid)
+		return false;
+	makings_note(state->makings, side, sig, state->measure,
+				 state->recall != NULL);
+	if (makings_last_refused(state->makings))
+		return false;
+	kind = makings_last_kind(state->makings);
+	if (kind == KIND_VECTORS ||
+		!setjoin_sharable(chosen_algorithm(neardup_join_algorithm, kind,
+										   state->measure)))
+		return false;
+	part->has_making = true;
+	part->making = sig->making;
+	return true;
+}
+
+/* See join_node.h */
+void
+join_shared_take(SimilarityJoinState *state, JoinSide side, JoinRow *row,
+				 size_t len, const Signature *sig)
+{
+	if (!state->to_files &&
+		(setjoin_full(state->engines[0]) || !is_sharable(state, side, sig) ||
+		 pg_atomic_read_u32(&shared_sets(state->shared)->given_up) != 0))
+		give_up_memory(state);
+	if (state->to_files)
+		write_row(&state->files[side], row, len, sig);
+	else
+		join_add_row(state, side, row, len, sig);
+}
+
+/* Reads this process's part of the sides. */
+static void
+read_part(SimilarityJoinState *state, bool any_threshold)
+{
+	for (int side = last_side(state); side >= SIDE_OUTER; side--)
+		join_read_side(state, side, any_threshold);
+	if (!state->to_files && setjoin_full(state->engines[0]))
+		give_up_memory(state);
+	if (!state->to_files)
+		setjoin_publish(state->engines[0]);
+}
+
+/* A part with a making, or NULL; sets *differ if others have another one. */
+static SharedPart *
+making_of_all(SharedJoin *shared, bool *differ)
+{
+	SharedPart *found = NULL;
+
+	*differ = false;
+	for (int i = 0; i < shared->nparts; i++)
+	{
+		SharedPart *part = &shared->parts[i];
+
+		if (!part->has_making)
+			continue;
+		if (found == NULL)
+			found = part;
+		*differ |= !making_equal(&found->making, &part->making);
+	}
+	return found;
+}
+
+/* Makes the sets ready with the others. */
+static void
+share_sets(SimilarityJoinState *state)
+{
+	bool		differ;
+	SharedPart *part = making_of_all(state->shared, &differ);
+
+	/* this process may have had no signature, and must know what they are like */
+	if (part != NULL && makings_number(state->makings) == 0)
+	{
+		Signature  *sig = signature_alloc(&part->making, 0);
+
+		makings_note(state->makings, SIDE_OUTER, sig, state->measure,
+					 state->recall != NULL);
+		pfree(sig);
+		join_engine_for(state, makings_last_kind(state->makings));
+	}
+	setjoin_share(state->engines[0]);
+}
+
+/* Ends the files of this process, for the others to read. */
+static void
+export_files(SimilarityJoinState *state)
+{
+	for (int side = SIDE_OUTER; side <= last_side(state); side++)
+	{
+		spillfile_export(&state->files[side]);
+		state->shared->parts[part_number()].bytes[side] =
+			state->files[side].size;
+		spillfile_close(&state->files[side]);
+	}
 }
 
 /* Makes room for n bytes. */
@@ -254,25 +430,57 @@ take_in_file(SimilarityJoinState *state, JoinSide side, int part)
 	spillfile_close(&file);
 }
 
-/* Reads what this process gets to read, and takes in what all have read. */
-void
-join_shared_read(SimilarityJoinState *state, bool any_threshold)
+/* Takes in what all have read. */
+static void
+take_in_files(SimilarityJoinState *state)
 {
 	SharedJoin *shared = state->shared;
-	JoinSide	last = state->self_join ? SIDE_OUTER : SIDE_INNER;
-	MemoryContext old = MemoryContextSwitchTo(state->context);
 
-	if (BarrierAttach(&shared->read) == 0)
-	{
-		for (int side = last; side >= SIDE_OUTER; side--)
-			write_side(state, side, any_threshold);
-		BarrierArriveAndWait(&shared->read, PG_WAIT_EXTENSION);
-	}
-	BarrierDetach(&shared->read);
-	for (int side = last; side >= SIDE_OUTER; side--)
+	for (int side = last_side(state); side >= SIDE_OUTER; side--)
 		for (int part = 0; part < shared->nparts; part++)
 			if (shared->parts[part].bytes[side] > 0)
 				take_in_file(state, side, part);
+}
+
+/*
+ * Reads what this process gets to read.  Then all make the sets ready, or, if
+ * memory does not do, or for one of them the sets are not of one making, each
+ * takes in everything from files.
+ */
+void
+join_shared_read(SimilarityJoinState *state, bool any_threshold)
+{
+	Barrier    *barrier = &shared_sets(state->shared)->barrier;
+	MemoryContext old = MemoryContextSwitchTo(state->context);
+	int			step = BarrierAttach(barrier);
+	bool		differ;
+
+	if (step == STEP_READ)
+	{
+		read_part(state, any_threshold);
+		BarrierArriveAndWait(barrier, PG_WAIT_EXTENSION);
+		step++;
+	}
+	making_of_all(state->shared, &differ);
+	if (!differ && pg_atomic_read_u32(&shared_sets(state->shared)->given_up) == 0)
+		share_sets(state);
+	else
+	{
+		if (step == STEP_READ + 1)
+		{
+			if (!state->to_files)
+				give_up_memory(state);
+			export_files(state);
+			BarrierArriveAndWait(barrier, PG_WAIT_EXTENSION);
+		}
+		BarrierDetach(barrier);
+		if (!state->to_files)
+		{
+			state->to_files = true;
+			join_begin_engines(state);
+		}
+		take_in_files(state);
+	}
 	if (state->self_join)
 		makings_mirror(state->makings);
 	MemoryContextSwitchTo(old);

@@ -153,6 +153,13 @@ makings_last_kind(const Makings *makings)
 	return makings->last->kind;
 }
 
+/* How many there are. */
+uint32
+makings_number(const Makings *makings)
+{
+	return makings->n;
+}
+
 /* True if a side has a signature. */
 bool
 makings_on_side(const Makings *makings, JoinSide side)

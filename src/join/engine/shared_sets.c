@@ -1,0 +1,695 @@
+/*
+ * shared_sets.c
+ *		The sets of a similarity join that several processes make ready together.
+ *
+ * Each takes in some of the rows, and collapses sets, as one does that is
+ * alone; but sets and rows are in shared memory.  When all have come to their
+ * end, identical sets of several processes become one, in shares by their
+ * hashes; the features of what is left are counted, in a table for each process,
+ * which are then added up; and the sets are prepared where they are.  Of each
+ * step a process takes one piece after another that nobody else has.
+ *
+ * Sets are counted, prepared and numbered in the order in which they came.
+ * What is near each other has often come together, and has the same counters and
+ * the same places in the index: these are still in the cache then.
+ *
+ * What each process makes for itself is the array of all sets, in an order that
+ * is the same for all, and later the index: it only has the keys that sets are
+ * looked for by, and is made in a small part of the time of the join.
+ *
+ * Whoever comes later takes part in the step that is being done, or finds all
+ * sets ready.
+ *
+ * Where memory does not do nothing is shared: each hands out again the rows
+ * that it has taken in, see join/node/join_shared.c.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/join/engine/shared_sets.c
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "utils/memutils.h"
+
+#include "join/engine/setjoin.h"
+#include "join/engine/shared_sets.h"
+
+/* A distinct set of one process; rows are links. */
+typedef struct SharedSet
+{
+	SetKey		key;
+	dsa_pointer place;			/* of its bitmap and values; invalid: another
+								 * process has the same set, and its rows */
+	Row		   *rows[2];		/* by JoinSide */
+	dsa_pointer keys;			/* the rest is set when it is prepared */
+	uint32		nvalues;
+	uint32		nkeys;
+} SharedSet;
+
+/* Sets of one process, one behind the other. */
+typedef struct SetRun
+{
+	SharedSet  *sets;
+	uint32		n;
+} SetRun;
+
+/* Sets that are counted or prepared without asking for more. */
+#define RUN		256
+
+static inline int
+share_of(SetKey key)
+{
+	return (uint64) key.high % SET_SHARES;
+}
+
+static SharedSetsPart *
+own_part(const SetJoin *join)
+{
+	return &join->params.shared->parts[join->params.part];
+}
+
+static inline void *
+at(const SetJoin *join, dsa_pointer pointer)
+{
+	return dsa_get_address(join->pool.area, pointer);
+}
+
+/* See shared_sets.h */
+size_t
+shared_sets_bytes(int nparts)
+{
+	return add_size(offsetof(SharedSets, parts),
+					mul_size(nparts, sizeof(SharedSetsPart)));
+}
+
+/* See shared_sets.h */
+void
+shared_sets_init(SharedSets *shared, int nparts)
+{
+	memset(shared, 0, shared_sets_bytes(nparts));
+	BarrierInit(&shared->barrier, 0);
+	pg_atomic_init_u32(&shared->given_up, 0);
+	for (int i = 0; i < STEP_READY; i++)
+		pg_atomic_init_u32(&shared->taken[i], 0);
+	pg_atomic_init_u64(&shared->nfeatures, 0);
+	pg_atomic_init_u64(&shared->used, 0);
+	SpinLockInit(&shared->mutex);
+	shared->nparts = nparts;
+	for (int i = 0; i < nparts; i++)
+	{
+		pg_atomic_init_u64(&shared->parts[i].nsets, 0);
+		pg_atomic_init_u64(&shared->parts[i].npostings, 0);
+		pg_atomic_init_u64(&shared->parts[i].nfeatures, 0);
+	}
+}
+
+/* See shared_sets.h */
+void
+shared_sets_free(SharedSets *shared, dsa_area *area)
+{
+	for (int i = 0; i < shared->nparts; i++)
+		pool_free(area, &shared->parts[i].pieces);
+}
+
+/* See shared_sets.h */
+bool
+setjoin_sharable(const Algorithm *algorithm)
+{
+	return algorithm->count == NULL && !algorithm->weighted;
+}
+
+/* See shared_sets.h */
+bool
+setjoin_full(const SetJoin *join)
+{
+	return join->full;
+}
+
+/*
+ * Bytes that this process holds now and, if nobody gets any more rows, will
+ * hold: of shared memory what it has taken, and the index, which has the sets of
+ * all.
+ */
+size_t
+shared_bytes_held(SetJoin *join)
+{
+	SharedSets *shared = join->params.shared;
+	SharedSetsPart *own = own_part(join);
+	uint64		nsets = 0;
+	uint64		npostings = 0;
+	uint64		nfeatures = 0;
+
+	pg_atomic_write_u64(&own->nsets, join->table.nsets);
+	pg_atomic_write_u64(&own->npostings, join->npostings);
+	pg_atomic_write_u64(&own->nfeatures, join->nfeatures);
+	for (int i = 0; i < shared->nparts; i++)
+	{
+		nsets += pg_atomic_read_u64(&shared->parts[i].nsets);
+		npostings += pg_atomic_read_u64(&shared->parts[i].npostings);
+		nfeatures += pg_atomic_read_u64(&shared->parts[i].nfeatures);
+	}
+	if (nsets > PG_UINT32_MAX)
+		return SIZE_MAX / 2;
+	return join->pool.bytes + settable_bytes(&join->table) +
+		join->table.nsets * (sizeof(SharedSet) + sizeof(uint32)) +
+		nsets * sizeof(JoinSet) + setindex_bytes(nsets, npostings) +
+		(join->algorithm->ordered ?
+		 Min(nfeatures * 2 * sizeof(uint16), join->params.memory / 8) : 0) +
+		(join->nkeys + join->search.most_features) * sizeof(uint64);
+}
+
+/* Rows have numbers, with gaps, below this one. */
+uint32
+shared_outer_rows(const SetJoin *join)
+{
+	const SharedSets *shared = join->params.shared;
+	uint32		most = 0;
+
+	for (int i = 0; i < shared->nparts; i++)
+		most = Max(most, shared->parts[i].nrows[SIDE_OUTER]);
+	return most * shared->nparts;
+}
+
+/* Notes which sets are in each share. */
+static void
+publish_shares(SetJoin *join, const SharedSet *sets)
+{
+	SharedSetsPart *part = own_part(join);
+	uint32		next[SET_SHARES] = {0};
+	uint32		end = 0;
+	uint32	   *numbers = pool_alloc(&join->pool,
+									 sizeof(uint32) * (size_t) part->n,
+									 &part->by_hash);
+
+	for (uint32 i = 0; i < part->n; i++)
+	{
+		CHECK_EVERY(i);
+		next[share_of(sets[i].key)]++;
+	}
+	for (int share = 0; share < SET_SHARES; share++)
+	{
+		part->ends[share] = end + next[share];
+		next[share] = end;
+		end = part->ends[share];
+	}
+	for (uint32 i = 0; i < part->n; i++)
+	{
+		CHECK_EVERY(i);
+		numbers[next[share_of(sets[i].key)]++] = i;
+	}
+}
+
+/* See shared_sets.h */
+void
+setjoin_publish(SetJoin *join)
+{
+	SharedSetsPart *part = own_part(join);
+	SetTable   *table = &join->table;
+	SharedSet  *sets = pool_alloc(&join->pool,
+								  sizeof(SharedSet) * (size_t) table->nsets,
+								  &part->sets);
+
+	for (uint32 i = 0; i < table->nsets; i++)
+	{
+		const JoinSet *set = &table->sets[i];
+
+		CHECK_EVERY(i);
+		memset(&sets[i], 0, sizeof(SharedSet));
+		sets[i].key = set->key;
+		sets[i].place = (dsa_pointer) *SET_PLACE(set);
+		memcpy(sets[i].rows, set->rows, sizeof(set->rows));
+	}
+	part->n = table->nsets;
+	publish_shares(join, sets);
+	memcpy(part->nrows, join->nrows, sizeof(part->nrows));
+	part->most_features = join->search.most_features;
+	part->nonempty = join->search.stats.sets;
+}
+
+static void
+return_list(SetJoin *join, JoinSide side, const JoinSet *set, const Row *link,
+			RowTaker take, void *arg)
+{
+	for (const Row *row = row_at(join->pool.area, link); row != NULL;
+		 row = row_at(join->pool.area, row->next))
+	{
+		CHECK_FOR_INTERRUPTS();
+		take(arg, side, set == NULL ? NULL : set->values,
+			 set == NULL ? 0 : set->size, row->data, row->len);
+	}
+}
+
+/* See shared_sets.h */
+void
+setjoin_return_rows(SetJoin *join, RowTaker take, void *arg)
+{
+	for (int side = SIDE_OUTER; side <= LAST_SIDE(join); side++)
+	{
+		return_list(join, side, NULL, join->empty[side], take, arg);
+		for (uint32 i = 0; i < join->table.nsets; i++)
+			return_list(join, side, &join->table.sets[i],
+						join->table.sets[i].rows[side], take, arg);
+	}
+}
+
+/* The steps */
+
+/* Puts a list of rows in front of another. */
+static void
+prepend_rows(SetJoin *join, Row **list, Row *front)
+{
+	Row		   *last = row_at(join->pool.area, front);
+
+	if (front == NULL)
+		return;
+	while (last->next != NULL)
+	{
+		CHECK_FOR_INTERRUPTS();
+		last = row_at(join->pool.area, last->next);
+	}
+	last->next = *list;
+	*list = front;
+}
+
+/* Hands the rows without features over to all. */
+static void
+share_empty(SetJoin *join)
+{
+	SharedSets *shared = join->params.shared;
+
+	for (int side = SIDE_OUTER; side <= LAST_SIDE(join); side++)
+	{
+		Row		   *last = join->last_empty[side];
+
+		if (last == NULL)
+			continue;
+		SpinLockAcquire(&shared->mutex);
+		last->next = row_link(shared->empty[side]);
+		shared->empty[side] = (dsa_pointer) (uintptr_t) join->empty[side];
+		SpinLockRelease(&shared->mutex);
+	}
+}
+
+/*
+ * Collapses the sets of one process in a share, where `kept` are those of the
+ * table.  Returns how many features are in those that are new.
+ */
+static uint64
+collapse_part(SetJoin *join, int share, const SharedSetsPart *part,
+			  SetTable *table, SharedSet **kept)
+{
+	SharedSet  *sets = at(join, part->sets);
+	const uint32 *numbers = at(join, part->by_hash);
+	uint64		nfeatures = 0;
+
+	for (uint32 i = share == 0 ? 0 : part->ends[share - 1];
+		 i < part->ends[share]; i++)
+	{
+		SharedSet  *set = &sets[numbers[i]];
+		uint32		size = SETKEY_SIZE(set->key);
+		uint64	   *values = set_values(at(join, set->place), size);
+		bool		found;
+		JoinSet    *same = settable_find(table, set->key, values, size, &found);
+		uint32		number = same - table->sets;
+
+		CHECK_FOR_INTERRUPTS();
+		if (!found)
+		{
+			same->values = values;
+			kept[number] = set;
+			nfeatures += size;
+			continue;
+		}
+		for (int side = SIDE_OUTER; side <= LAST_SIDE(join); side++)
+			prepend_rows(join, &kept[number]->rows[side], set->rows[side]);
+		set->place = InvalidDsaPointer;
+	}
+	return nfeatures;
+}
+
+/* STEP_COLLAPSE */
+static void
+collapse_share(SetJoin *join, int share)
+{
+	SharedSets *shared = join->params.shared;
+	uint64		most = 0;
+	uint64		nfeatures = 0;
+	SetTable	table;
+	SharedSet **kept;
+
+	for (int i = 0; i < shared->nparts; i++)
+		most += shared->parts[i].ends[share] -
+			(share == 0 ? 0 : shared->parts[i].ends[share - 1]);
+	kept = MemoryContextAllocHuge(CurrentMemoryContext,
+								  sizeof(SharedSet *) * Max(most, 1));
+	settable_create(&table, join->params.secret);
+	for (int i = 0; i < shared->nparts; i++)
+		nfeatures += collapse_part(join, share, &shared->parts[i], &table, kept);
+	pg_atomic_fetch_add_u64(&shared->nfeatures, nfeatures);
+	settable_free(&table);
+	pfree(kept);
+}
+
+/* Run number i of all that there are; false if there are less. */
+static bool
+find_run(SetJoin *join, uint32 i, SetRun *run)
+{
+	const SharedSets *shared = join->params.shared;
+
+	for (int part = 0; part < shared->nparts; part++)
+	{
+		uint32		n = shared->parts[part].n;
+		uint32		nruns = n / RUN + (n % RUN != 0);
+
+		if (i < nruns)
+		{
+			run->sets = (SharedSet *) at(join, shared->parts[part].sets) +
+				(size_t) i * RUN;
+			run->n = Min(RUN, n - i * RUN);
+			return true;
+		}
+		i -= nruns;
+	}
+	return false;
+}
+
+static inline uint64 *
+shared_values(const SetJoin *join, const SharedSet *set)
+{
+	return set_values(at(join, set->place), SETKEY_SIZE(set->key));
+}
+
+/* The counters of this process, made when it is first asked for them. */
+static TokenCounters *
+own_counters(SetJoin *join)
+{
+	TokenCounters *counters = &join->search.counters;
+
+	if (counters->count == NULL)
+	{
+		counters_shape(counters,
+					   pg_atomic_read_u64(&join->params.shared->nfeatures),
+					   join->params.memory / 8);
+		counters->count = pool_alloc(&join->pool, counters->bytes,
+									 &own_part(join)->counts);
+		clear_memory(counters->count, counters->bytes);
+	}
+	return counters;
+}
+
+/* STEP_COUNT */
+static void
+count_run(SetJoin *join, const SetRun *run)
+{
+	for (uint32 i = 0; i < run->n; i++)
+	{
+		const SharedSet *set = &run->sets[i];
+
+		CHECK_FOR_INTERRUPTS();
+		if (DsaPointerIsValid(set->place))
+			counters_add(own_counters(join), shared_values(join, set),
+						 SETKEY_SIZE(set->key));
+	}
+}
+
+/* The table of the first process that has counted: the others are added to it. */
+static dsa_pointer
+first_counts(const SharedSets *shared, int *first)
+{
+	for (*first = 0; *first < shared->nparts; (*first)++)
+		if (DsaPointerIsValid(shared->parts[*first].counts))
+			return shared->parts[*first].counts;
+	return InvalidDsaPointer;
+}
+
+/* Makes counters the shared ones, before or after they are folded. */
+static void
+take_counters(SetJoin *join, dsa_pointer counts, int shift)
+{
+	TokenCounters *counters = &join->search.counters;
+
+	counters->count = at(join, counts);
+	counters->shift = shift;
+	counters->bytes = sizeof(uint16) * (UINT64CONST(1) << (64 - shift));
+}
+
+/* STEP_ADD; the share is a part of the counters. */
+static void
+add_share(SetJoin *join, int share)
+{
+	SharedSets *shared = join->params.shared;
+	TokenCounters counters = join->search.counters;
+	int			first;
+	dsa_pointer counts = first_counts(shared, &first);
+
+	if (!DsaPointerIsValid(counts))
+		return;
+	counters_shape(&counters, pg_atomic_read_u64(&shared->nfeatures),
+				   join->params.memory / 8);
+	counters.count = at(join, counts);
+	for (int i = first + 1; i < shared->nparts; i++)
+		if (DsaPointerIsValid(shared->parts[i].counts))
+			counters_add_part(&counters, at(join, shared->parts[i].counts),
+							  share);
+	pg_atomic_fetch_add_u64(&shared->used,
+							counters_part_used(&counters, share));
+}
+
+/* STEP_FOLD */
+static void
+fold_counters(SetJoin *join)
+{
+	SharedSets *shared = join->params.shared;
+	TokenCounters counters = join->search.counters;
+	int			first;
+
+	shared->counts = first_counts(shared, &first);
+	if (!DsaPointerIsValid(shared->counts))
+		return;
+	counters_shape(&counters, pg_atomic_read_u64(&shared->nfeatures),
+				   join->params.memory / 8);
+	counters.count = at(join, shared->counts);
+	counters_fold_used(&counters, pg_atomic_read_u64(&shared->used));
+	shared->shift = counters.shift;
+}
+
+/* Makes a set ready, in its place. */
+static void
+prepare_set(SetJoin *join, SharedSet *shared)
+{
+	JoinSet		set = {.key = shared->key};
+	uint64	   *keys;
+
+	set.size = set.nvalues = SETKEY_SIZE(shared->key);
+	set.values = shared_values(join, shared);
+	/* algorithms ask on which sides there are rows, not for rows */
+	memcpy(set.rows, shared->rows, sizeof(set.rows));
+	setjoin_prepare(join, &set);
+	shared->nvalues = set.nvalues;
+	shared->nkeys = set.nkeys;
+	keys = set.values + set.nvalues;
+	if (set.size - set.nvalues >= set.nkeys)
+		shared->keys = shared->place +
+			((char *) keys - (char *) at(join, shared->place));
+	else
+		keys = arena_alloc_shared(&join->keys, sizeof(uint64) * set.nkeys,
+								  &shared->keys);
+	memcpy(keys, set.keys, sizeof(uint64) * set.nkeys);
+}
+
+/* STEP_PREPARE */
+static void
+prepare_run(SetJoin *join, const SetRun *run)
+{
+	for (uint32 i = 0; i < run->n; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (DsaPointerIsValid(run->sets[i].place))
+			prepare_set(join, &run->sets[i]);
+	}
+}
+
+/* Does a step in the shares that nobody else has, and in the runs of sets. */
+static void
+take_shares(SetJoin *join, SharedStep step,
+			void (*work) (SetJoin *join, int share))
+{
+	pg_atomic_uint32 *taken = &join->params.shared->taken[step];
+	uint32		share;
+
+	while ((share = pg_atomic_fetch_add_u32(taken, 1)) < SET_SHARES)
+		work(join, share);
+}
+
+static void
+take_runs(SetJoin *join, SharedStep step,
+		  void (*work) (SetJoin *join, const SetRun *run))
+{
+	pg_atomic_uint32 *taken = &join->params.shared->taken[step];
+	SetRun		run;
+
+	while (find_run(join, pg_atomic_fetch_add_u32(taken, 1), &run))
+		work(join, &run);
+}
+
+/* Makes room for the keys of the largest set. */
+static void
+make_room(SetJoin *join)
+{
+	const SharedSets *shared = join->params.shared;
+	uint32		most = 1;
+
+	for (int i = 0; i < shared->nparts; i++)
+		most = Max(most, shared->parts[i].most_features);
+	join->search.most_features = most;
+	join->search.room = MemoryContextAllocHuge(join->search.context,
+											   sizeof(uint64) * most);
+}
+
+static void
+do_step(SetJoin *join, SharedStep step)
+{
+	const SharedSets *shared = join->params.shared;
+
+	switch (step)
+	{
+		case STEP_COLLAPSE:
+			take_shares(join, step, collapse_share);
+			break;
+		case STEP_COUNT:
+			if (join->algorithm->ordered)
+				take_runs(join, step, count_run);
+			break;
+		case STEP_ADD:
+			take_shares(join, step, add_share);
+			break;
+		case STEP_PREPARE:
+			if (DsaPointerIsValid(shared->counts))
+				take_counters(join, shared->counts, shared->shift);
+			take_runs(join, step, prepare_run);
+			break;
+		default:
+			break;
+	}
+}
+
+/* See shared_sets.h */
+void
+setjoin_share(SetJoin *join)
+{
+	SharedSets *shared = join->params.shared;
+	Barrier    *barrier = &shared->barrier;
+	MemoryContext old = MemoryContextSwitchTo(join->search.context);
+
+	StaticAssertStmt(NCOUNTER_PARTS == SET_SHARES,
+					 "counters are divided otherwise than sets");
+	settable_free(&join->table);
+	make_room(join);
+	share_empty(join);
+	for (int step = BarrierPhase(barrier); step < STEP_READY; step++)
+	{
+		do_step(join, step);
+
+		/* one of those who have added folds, while the others wait */
+		if (BarrierArriveAndWait(barrier, PG_WAIT_EXTENSION) &&
+			step == STEP_ADD)
+			fold_counters(join);
+	}
+	BarrierDetach(barrier);
+	MemoryContextSwitchTo(old);
+}
+
+/* Sets by size */
+
+/* Where the sets of each size begin in the array of all, by size. */
+static uint32 *
+size_starts(SetJoin *join)
+{
+	const SharedSets *shared = join->params.shared;
+	size_t		nsizes = (size_t) join->search.most_features + 1;
+	uint32	   *starts = alloc_zeros(sizeof(uint32) * nsizes);
+	uint32		start = 0;
+
+	for (int part = 0; part < shared->nparts; part++)
+	{
+		const SharedSet *sets = at(join, shared->parts[part].sets);
+
+		for (uint32 i = 0; i < shared->parts[part].n; i++)
+		{
+			CHECK_EVERY(i);
+			starts[SETKEY_SIZE(sets[i].key)] += DsaPointerIsValid(sets[i].place);
+		}
+	}
+	for (size_t size = 0; size < nsizes; size++)
+	{
+		uint32		n = starts[size];
+
+		CHECK_EVERY(size);
+		starts[size] = start;
+		start += n;
+	}
+	join->search.nsets = start;
+	return starts;
+}
+
+/* A set as algorithms see it. */
+static void
+gather_set(SetJoin *join, const SharedSet *shared, uint32 number)
+{
+	JoinSet    *set = &join->search.sets[number];
+
+	memset(set, 0, sizeof(JoinSet));
+	set->key.high = shared->key.high;
+	set->key.low = number;
+	set->size = SETKEY_SIZE(shared->key);
+	set->nvalues = shared->nvalues;
+	set->nkeys = shared->nkeys;
+	set->values = shared_values(join, shared);
+	set->keys = at(join, shared->keys);
+	for (int side = SIDE_OUTER; side <= LAST_SIDE(join); side++)
+		set->rows[side] = row_at(join->pool.area, shared->rows[side]);
+	if (join->params.self_join)
+		set->rows[SIDE_INNER] = set->rows[SIDE_OUTER];
+}
+
+/* Puts the sets of one process where they belong in the array. */
+static void
+gather_part(SetJoin *join, const SharedSetsPart *part, uint32 *starts)
+{
+	const SharedSet *sets = at(join, part->sets);
+
+	for (uint32 i = 0; i < part->n; i++)
+	{
+		CHECK_EVERY(i);
+		if (DsaPointerIsValid(sets[i].place))
+			gather_set(join, &sets[i], starts[SETKEY_SIZE(sets[i].key)]++);
+	}
+}
+
+/*
+ * Makes the array of all sets, which are ready, in order of size.  In the
+ * memory context of the join.
+ */
+void
+shared_gather(SetJoin *join)
+{
+	const SharedSets *shared = join->params.shared;
+	uint32	   *starts = size_starts(join);
+
+	join->search.sets = MemoryContextAllocHuge(join->search.context,
+											   sizeof(JoinSet) *
+											   Max(join->search.nsets, 1));
+	join->search.stats.distinct = join->search.nsets;
+	join->search.stats.sets = 0;
+	for (int i = 0; i < shared->nparts; i++)
+	{
+		gather_part(join, &shared->parts[i], starts);
+		join->search.stats.sets += shared->parts[i].nonempty;
+	}
+	pfree(starts);
+	for (int side = SIDE_OUTER; side <= SIDE_INNER; side++)
+		join->empty[side] = row_at(join->pool.area,
+								   row_link(shared->empty[Min(side, LAST_SIDE(join))]));
+}

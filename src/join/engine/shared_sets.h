@@ -1,0 +1,103 @@
+/*
+ * shared_sets.h
+ *		The sets of a similarity join that several processes make ready together.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/join/engine/shared_sets.h
+ */
+#ifndef NEARDUP_SHARED_SETS_H
+#define NEARDUP_SHARED_SETS_H
+
+#include "storage/barrier.h"
+#include "storage/spin.h"
+
+#include "join/engine/engine.h"
+#include "utils/dsa.h"
+
+/* Shares of the sets, by their hashes, and of the counters. */
+#define SET_SHARES	64
+
+/* Phases of the barrier. */
+typedef enum SharedStep
+{
+	STEP_READ,					/* each takes in rows, by itself */
+	STEP_COLLAPSE,				/* identical sets of several become one */
+	STEP_COUNT,					/* features */
+	STEP_ADD,					/* what several have counted */
+	STEP_FOLD,					/* the counters, by one process */
+	STEP_PREPARE,				/* the sets */
+	STEP_READY,
+} SharedStep;
+
+/* What one process has. */
+typedef struct SharedSetsPart
+{
+	/* while rows come in, to be read by all who look at their memory */
+	pg_atomic_uint64 nsets;
+	pg_atomic_uint64 npostings;
+	pg_atomic_uint64 nfeatures;
+
+	/* then */
+	uint32		nrows[2];
+	uint32		most_features;
+	uint64		nonempty;		/* rows with a set */
+	uint32		n;				/* of its sets: */
+	dsa_pointer sets;			/* SharedSets, in the order in which they came */
+	dsa_pointer by_hash;		/* their numbers, by share */
+	uint32		ends[SET_SHARES];	/* of the shares */
+	dsa_pointer counts;			/* of features, in those that it counted */
+
+	dsa_pointer pieces;			/* all that it has in shared memory */
+} SharedSetsPart;
+
+typedef struct SharedSets
+{
+	Barrier		barrier;
+	pg_atomic_uint32 given_up;	/* sets go to files, where all can read them */
+	pg_atomic_uint32 taken[STEP_READY]; /* work that somebody does, by step */
+	pg_atomic_uint64 nfeatures; /* of distinct sets */
+	pg_atomic_uint64 used;		/* counters */
+	dsa_pointer counts;			/* of all */
+	int			shift;			/* of counts, see tokens.h */
+	slock_t		mutex;			/* of the next */
+	dsa_pointer empty[2];		/* rows without features */
+	int			nparts;
+	SharedSetsPart parts[FLEXIBLE_ARRAY_MEMBER];
+} SharedSets;
+
+extern size_t shared_sets_bytes(int nparts);
+extern void shared_sets_init(SharedSets *shared, int nparts);
+
+/* Frees what all have in shared memory. */
+extern void shared_sets_free(SharedSets *shared, dsa_area *area);
+
+/* True if sets of that algorithm can be made ready by several. */
+extern bool setjoin_sharable(const struct Algorithm *algorithm);
+
+/* True if memory has been used up; no more rows must be added. */
+extern bool setjoin_full(const SetJoin *join);
+
+/* All rows of this process have been added: tells the others of its sets. */
+extern void setjoin_publish(SetJoin *join);
+
+/*
+ * Hands out the rows of this process and their sets, before setjoin_share();
+ * those of both sides once.
+ */
+typedef void (*RowTaker) (void *arg, JoinSide side, const uint64 *values,
+						  uint32 n, const void *row, uint32 len);
+extern void setjoin_return_rows(SetJoin *join, RowTaker take, void *arg);
+
+/*
+ * Has all sets made ready, with the others that are at that; attached to the
+ * barrier, which it leaves.
+ */
+extern void setjoin_share(SetJoin *join);
+
+/* For engine.c */
+extern size_t shared_bytes_held(SetJoin *join);
+extern uint32 shared_outer_rows(const SetJoin *join);
+extern void shared_gather(SetJoin *join);
+
+#endif							/* NEARDUP_SHARED_SETS_H */
