@@ -83,6 +83,7 @@ OBJS = \
 	src/inverted/estimate.o \
 	src/inverted/filter.o \
 	src/inverted/handler.o \
+	src/inverted/kept.o \
 	src/inverted/merge.o \
 	src/inverted/overlap.o \
 	src/inverted/pages.o \

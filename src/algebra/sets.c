@@ -33,6 +33,9 @@
 /* How many steps of a merge go by between two looks at the interrupt flag. */
 #define MERGE_BLOCK			65536
 
+/* So many elements are compared at once. */
+#define EQUAL_BLOCK			8
+
 /* A need that is never certain before the end: every element is counted. */
 #define NEED_ALL			0
 
@@ -348,7 +351,9 @@ overlap_by_search(const uint64 *small, uint64 ns,
  * Merges both sets.  The inner loop has no branch that depends on data and no
  * test of bounds: each step moves either position by at most one, so as many
  * steps are safe as the shorter remainder has elements.  Whether the outcome
- * is certain is looked at between such runs, which are kept short.
+ * is certain is looked at between such runs, which are kept short.  So is
+ * whether the next few elements are the same in both, as they mostly are of
+ * near-duplicates.
  */
 static bool
 overlap_by_merge(const uint64 *a, uint64 na,
@@ -367,15 +372,24 @@ overlap_by_merge(const uint64 *a, uint64 na,
 		if (need != NEED_ALL &&
 			(overlap >= need || overlap + left < need))
 			break;
-		for (uint64 s = 0; s < run; s++)
+		if (run >= EQUAL_BLOCK &&
+			memcmp(a + i, b + j, EQUAL_BLOCK * sizeof(uint64)) == 0)
 		{
-			uint64		x = a[i];
-			uint64		y = b[j];
-
-			overlap += (x == y);
-			i += (x <= y);
-			j += (y <= x);
+			run = EQUAL_BLOCK;
+			overlap += run;
+			i += run;
+			j += run;
 		}
+		else
+			for (uint64 s = 0; s < run; s++)
+			{
+				uint64		x = a[i];
+				uint64		y = b[j];
+
+				overlap += (x == y);
+				i += (x <= y);
+				j += (y <= x);
+			}
 		steps += run;
 		if (steps >= MERGE_BLOCK)
 		{

@@ -192,4 +192,11 @@ bitmap_pages_next(BitmapPages *pages)
 #define compat_backend_status(i) pgstat_fetch_stat_local_beentry(i)
 #endif
 
+/* The file of a relation.  16: another name. */
+#if PG_VERSION_NUM >= 160000
+#define compat_file(rel) ((rel)->rd_locator)
+#else
+#define compat_file(rel) ((rel)->rd_node)
+#endif
+
 #endif							/* NEARDUP_COMPAT_H */

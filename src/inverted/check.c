@@ -102,7 +102,8 @@ read_rows(Check *check)
 	DirectoryPath path;
 	uint32		n = check->first;
 
-	directory_open(&path, &check->store, segment->owner, segment->forward);
+	directory_open(&path, &check->store, segment->owner, segment->forward,
+				   NULL);
 	while (n < check->end)
 	{
 		BlockNumber block = check->block;
@@ -198,7 +199,8 @@ check_filter(Check *check, Asked *asked, uint32 key, bool last)
 
 	if (n == FILTER_LEAST_TRIED || last)
 	{
-		if (!filter_keys(&check->store, check->segment, asked->keys, &asked->n, 0))
+		if (!filter_keys(&check->store, check->segment, asked->keys, &asked->n, 0,
+						 NULL))
 			broken(check, check->segment->first, "A page of the filter is missing.");
 		if (asked->n < n)
 			broken(check, check->segment->first, "The filter leaves a key out.");
@@ -219,7 +221,8 @@ check_lists(Check *check)
 	uint64		npostings = 0;
 	uint32		before = 0;
 
-	directory_open(&path, &check->store, segment->owner, segment->postings);
+	directory_open(&path, &check->store, segment->owner, segment->postings,
+				   NULL);
 	for (lists_open(&lists, &check->store, segment); !lists.done;
 		 lists_next(&lists))
 	{

@@ -13,6 +13,9 @@
 #include "inverted/directory.h"
 #include "inverted/filter.h"
 
+/* So many words are fetched into the processor's cache before they are asked. */
+#define FILTER_AHEAD		16
+
 /* The page at hand */
 typedef struct FilterPage
 {
@@ -36,58 +39,136 @@ release_page(FilterPage *page)
 static bool
 load_page(FilterPage *filter, uint32 word)
 {
-	BlockNumber block;
 	Page		page;
 
 	release_page(filter);
-	if (!directory_find(&filter->path, word, &block))
+	if (!directory_lock(&filter->path, word, &filter->buffer))
 		return false;
-	filter->buffer = page_lock(filter->path.store->index, block);
+	if (!BufferIsValid(filter->buffer))
+		inverted_corrupt(filter->path.store->index, META_BLOCK,
+						 "A page of a filter is missing.");
 	page = BufferGetPage(filter->buffer);
-	if (!page_is_of(page, filter->path.owner))
-		return false;
 	filter->words = (const uint64 *) PageGetContents(page);
 	filter->first = word - word % FILTER_WORDS_PER_PAGE;
 	filter->end = filter->first +
 		(((PageHeader) page)->pd_lower - MAXALIGN(SizeOfPageHeaderData)) /
 		sizeof(uint64);
 	if (PAGE_TAIL(page)->kind != PAGE_FILTER || word >= filter->end)
-		inverted_corrupt(filter->path.store->index, block,
+		inverted_corrupt(filter->path.store->index,
+						 BufferGetBlockNumber(filter->buffer),
 						 "It is no page of a filter.");
 	return true;
 }
 
-bool
-filter_keys(PageStore *store, const SegmentInfo *segment,
-			uint32 *keys, uint32 *nkeys, uint32 enough)
+/* Tells which words are asked next. */
+static void
+expect_words(DirectoryPath *path, uint32 nwords, const uint32 *keys, uint32 n)
+{
+	uint32		words[DIRECTORY_AHEAD];
+
+	n = Min(n, DIRECTORY_AHEAD);
+	for (uint32 i = 0; i < n; i++)
+		words[i] = filter_word(keys[i], nwords);
+	directory_expect(path, words, n);
+}
+
+/* Asks the pages of the filter. */
+static bool
+ask_pages(PageStore *store, const SegmentInfo *segment,
+		  uint32 *keys, uint32 *nkeys, uint32 enough, KeptSegment *kept)
 {
 	FilterPage	page = {.buffer = InvalidBuffer};
 	uint32		n = *nkeys;
-	uint32		kept = 0;
+	uint32		left = 0;
 	uint32		i = 0;
 	bool		there = true;
 
-	if (segment->filter_words == 0)
-		return true;
-	directory_open(&page.path, store, segment->owner, segment->filter);
-	for (; i < n && kept + (n - i) > enough; i++)
+	directory_open(&page.path, store, segment->owner, segment->filter,
+				   kept != NULL ? &kept->filter : NULL);
+	for (; i < n && left + (n - i) > enough; i++)
 	{
 		uint32		word = filter_word(keys[i], segment->filter_words);
 		uint64		bits = filter_bits(keys[i]);
 
-		if (i >= FILTER_LEAST_TRIED && (i - kept) * FILTER_LEAST_SHARE < i)
+		if (i >= FILTER_LEAST_TRIED && (i - left) * FILTER_LEAST_SHARE < i)
 			break;
+		if (i % DIRECTORY_AHEAD == 0)
+			expect_words(&page.path, segment->filter_words, keys + i, n - i);
 		if (word >= page.end && !load_page(&page, word))
 		{
 			there = false;
 			break;
 		}
 		if ((page.words[word - page.first] & bits) == bits)
-			keys[kept++] = keys[i];
+			keys[left++] = keys[i];
 	}
 	release_page(&page);
 	directory_close(&page.path);
-	memmove(keys + kept, keys + i, (n - i) * sizeof(uint32));
-	*nkeys = kept + (n - i);
+	memmove(keys + left, keys + i, (n - i) * sizeof(uint32));
+	*nkeys = left + (n - i);
 	return there;
+}
+
+/* Asks the words that are kept of it. */
+static uint32
+ask_words(const uint64 *words, uint32 nwords, uint32 *keys, uint32 n,
+		  uint32 enough)
+{
+	uint32		left = 0;
+	uint32		i = 0;
+
+	for (; i < Min(n, FILTER_AHEAD); i++)
+		__builtin_prefetch(&words[filter_word(keys[i], nwords)]);
+	for (i = 0; i < n && left + (n - i) > enough; i++)
+	{
+		uint32		key = keys[i];
+		uint64		bits = filter_bits(key);
+
+		if (i + FILTER_AHEAD < n)
+			__builtin_prefetch(&words[filter_word(keys[i + FILTER_AHEAD], nwords)]);
+		keys[left] = key;
+		left += (words[filter_word(key, nwords)] & bits) == bits;
+	}
+	memmove(keys + left, keys + i, (n - i) * sizeof(uint32));
+	return left + (n - i);
+}
+
+/*
+ * Moves keys that seem to have long lists behind the others; both stay rising.
+ */
+static void
+put_long_last(const uint64 *words, uint32 nwords, uint32 *keys, uint32 n)
+{
+	uint32	   *last = palloc_extended(Max(n, 1) * sizeof(uint32),
+									   MCXT_ALLOC_HUGE);
+	uint32		nlast = 0;
+	uint32		nfirst = 0;
+
+	for (uint32 i = 0; i < n; i++)
+	{
+		uint32		key = keys[i];
+		uint64		bits = filter_long_bits(key);
+		bool		is_long = (words[filter_word(key, nwords)] & bits) == bits;
+
+		last[nlast] = key;
+		keys[nfirst] = key;
+		nlast += is_long;
+		nfirst += !is_long;
+	}
+	memcpy(keys + nfirst, last, nlast * sizeof(uint32));
+	pfree(last);
+}
+
+bool
+filter_keys(PageStore *store, const SegmentInfo *segment,
+			uint32 *keys, uint32 *nkeys, uint32 enough, KeptSegment *kept)
+{
+	if (segment->filter_words == 0)
+		return true;
+	if (kept == NULL || kept->words == NULL)
+		return ask_pages(store, segment, keys, nkeys, enough, kept);
+	*nkeys = ask_words(kept->words, segment->filter_words, keys, *nkeys, enough);
+	if (*nkeys > enough)
+		put_long_last(kept->words, segment->filter_words, keys, *nkeys);
+	return true;
 }

@@ -14,6 +14,7 @@
 #define NEARDUP_FILTER_H
 
 #include "base/hash.h"
+#include "inverted/kept.h"
 #include "inverted/pages.h"
 
 #define FILTER_KEYS_PER_WORD	8
@@ -39,7 +40,21 @@ filter_bits(uint32 key)
 }
 
 /*
- * After so many keys, the filter is left alone unless one in so many was
+ * Further bits of a key whose list is long, which so are read last.  They are
+ * rarely wanted of other keys, as few are so.
+ */
+static inline uint64
+filter_long_bits(uint32 key)
+{
+	uint64		hash = mix64(key);
+
+	return UINT64CONST(1) << (hash >> 24 & 63) |
+		UINT64CONST(1) << (hash >> 30 & 63) |
+		UINT64CONST(1) << (hash >> 36 & 63);
+}
+
+/*
+ * Where the filter is not kept: after so many keys it is left alone unless one in so many was
  * dropped: to look a key up costs some times as much as to ask the filter.
  */
 #define FILTER_LEAST_TRIED		16
@@ -47,10 +62,12 @@ filter_bits(uint32 key)
 
 /*
  * Drops keys that the segment has not from rising ones, until no more than
- * `enough` are left, or as long as it is worth it.  False if the segment is
- * gone.
+ * `enough` are left, or as long as it is worth it.  If more are left, those
+ * that have long lists come last, as far as the filter is kept.  False if the
+ * segment is gone.
  */
 extern bool filter_keys(PageStore *store, const SegmentInfo *segment,
-						uint32 *keys, uint32 *nkeys, uint32 enough);
+						uint32 *keys, uint32 *nkeys, uint32 enough,
+						KeptSegment *kept);
 
 #endif							/* NEARDUP_FILTER_H */

@@ -201,46 +201,104 @@ to_runs(const Numbers *numbers, Runs *runs)
 	}
 }
 
-static bool
-least_key(const MergeInput *inputs, uint32 n, uint32 *key)
-{
-	bool		found = false;
+/* No key: the input has none left. */
+#define NO_KEY				PG_UINT64_MAX
 
+static inline uint64
+key_at_hand(const MergeInput *input)
+{
+	return input->lists.done ? NO_KEY : input->lists.key;
+}
+
+static inline uint64
+least_key(const uint64 *keys, uint32 n)
+{
+	uint64		least = keys[0];
+
+	for (uint32 i = 1; i < n; i++)
+		least = Min(least, keys[i]);
+	return least;
+}
+
+/* What is written to, and room that is used again */
+typedef struct MergedLists
+{
+	SegmentWriter *writer;
+	Numbers		numbers;
+	Numbers		space;
+	Runs		runs;
+} MergedLists;
+
+static void
+next_list(MergeInput *input, uint64 *key)
+{
+	lists_next(&input->lists);
+	*key = key_at_hand(input);
+}
+
+/*
+ * The list of a key that one row has, as most have; false if it is another.
+ */
+static bool
+merge_single(const MergeInput *input, uint32 key, MergedLists *merged)
+{
+	const Runs *old = &input->lists.runs;
+	uint32		row;
+
+	if (old->n != 1 || old->end[0] - old->first[0] != 1)
+		return false;
+	row = input->numbers[old->first[0]];
+	merged->runs.n = 0;
+	runs_add(&merged->runs, row, row + 1);
+	if (row != DROPPED)
+		segment_add_list(merged->writer, key, &merged->runs);
+	return true;
+}
+
+/* The lists of a key, of the inputs that have it at hand. */
+static void
+merge_key(MergeInput *inputs, uint64 *keys, uint32 n, uint64 key,
+		  MergedLists *merged)
+{
+	merged->numbers.n = 0;
 	for (uint32 i = 0; i < n; i++)
 	{
-		if (inputs[i].lists.done)
+		size_t		middle = merged->numbers.n;
+
+		if (keys[i] != key)
 			continue;
-		if (!found || inputs[i].lists.key < *key)
-			*key = inputs[i].lists.key;
-		found = true;
+		add_numbers(&merged->numbers, &inputs[i].lists.runs, inputs[i].numbers);
+		merge_halves(&merged->numbers, middle, &merged->space);
+		next_list(&inputs[i], &keys[i]);
 	}
-	return found;
+	to_runs(&merged->numbers, &merged->runs);
+	if (merged->runs.n > 0)
+		segment_add_list(merged->writer, key, &merged->runs);
 }
 
 static void
 merge_lists(MergeInput *inputs, uint32 n, SegmentWriter *writer)
 {
-	Numbers		numbers = {0};
-	Numbers		space = {0};
-	Runs		runs = {0};
-	uint32		key = 0;
+	MergedLists merged = {writer};
+	uint64	   *keys = palloc(n * sizeof(uint64));
+	uint64		key;
 
-	while (least_key(inputs, n, &key))
+	for (uint32 i = 0; i < n; i++)
+		keys[i] = key_at_hand(&inputs[i]);
+	while ((key = least_key(keys, n)) != NO_KEY)
 	{
-		numbers.n = 0;
+		uint32		with = 0;	/* inputs that have it, and the last of them */
+		uint32		last = 0;
+
 		for (uint32 i = 0; i < n; i++)
 		{
-			size_t		middle = numbers.n;
-
-			if (inputs[i].lists.done || inputs[i].lists.key != key)
-				continue;
-			add_numbers(&numbers, &inputs[i].lists.runs, inputs[i].numbers);
-			merge_halves(&numbers, middle, &space);
-			lists_next(&inputs[i].lists);
+			with += keys[i] == key;
+			last = keys[i] == key ? i : last;
 		}
-		to_runs(&numbers, &runs);
-		if (runs.n > 0)
-			segment_add_list(writer, key, &runs);
+		if (with == 1 && merge_single(&inputs[last], key, &merged))
+			next_list(&inputs[last], &keys[last]);
+		else
+			merge_key(inputs, keys, n, key, &merged);
 	}
 }
 

@@ -22,9 +22,6 @@
 #include "inverted/directory.h"
 #include "inverted/overlap.h"
 
-/* Lists of up to so many bytes are read at once. */
-#define SHORT_BYTES			64
-
 /* Bytes of long lists that are read although they could be left out. */
 #define OPTIONAL_BYTES		512
 
@@ -38,6 +35,28 @@ static void
 damaged(Overlaps *overlaps, BlockNumber block)
 {
 	inverted_corrupt(overlaps->store.index, block, "A list cannot be read.");
+}
+
+/*
+ * What follows the entry at `at`, from its head on; NULL if it is none.  Here, most
+ * of the time of a look-up is spent.
+ */
+static inline const uint8 *
+skip_list(const uint8 *at, const uint8 *end)
+{
+	uint64		head;
+	uint64		more;
+
+	if (at >= end)
+		return NULL;
+	at = number_get_ahead(at, &head);
+	if (at != NULL && (head & 3) != LIST_ROW && (head & 3) != LIST_BYTES)
+		at = at < end ? number_get_ahead(at, &more) : NULL;
+	if (at == NULL || at > end)
+		return NULL;
+	if ((head & 3) == LIST_ROW || (head & 3) == LIST_RUN)
+		return at;
+	return head >> 2 <= end - at ? at + (head >> 2) : NULL;
 }
 
 /*
@@ -72,16 +91,15 @@ find_list(Overlaps *overlaps, BlockNumber block, const char *page, uint32 key)
 	at = (const uint8 *) page + end_restart[-lo].offset;
 	for (int entry = 0; here != key; entry++)
 	{
-		ListHead	head;
 		uint64		delta;
 
-		at = posting_head(at, end, &head);
+		at = skip_list(at, end);
 		if (at == NULL)
 			damaged(overlaps, block);
 		if (at == end || entry == RESTART_EVERY - 1)
 			return NULL;
-		at = number_get(at, end, &delta);
-		if (at == NULL)
+		at = number_get_ahead(at, &delta);
+		if (at == NULL || at >= end)
 			damaged(overlaps, block);
 		here += delta;
 		if (here > key)
@@ -138,20 +156,18 @@ take_runs(Overlaps *overlaps, uint32 share)
 static bool
 look_up(Overlaps *overlaps, uint32 key, uint32 share)
 {
-	BlockNumber block;
 	Buffer		buffer;
+	BlockNumber block;
 	char	   *page;
 	const uint8 *at;
-	bool		ours;
 
-	if (!directory_find(&overlaps->path, key, &block))
+	if (!directory_lock(&overlaps->path, key, &buffer))
 		return false;
-	if (block == InvalidBlockNumber)
+	if (!BufferIsValid(buffer))
 		return true;
-	buffer = page_lock(overlaps->store.index, block);
+	block = BufferGetBlockNumber(buffer);
 	page = BufferGetPage(buffer);
-	ours = page_is_of(page, overlaps->segment->owner);
-	at = ours ? find_list(overlaps, block, page, key) : NULL;
+	at = find_list(overlaps, block, page, key);
 	if (at != NULL)
 	{
 		ListHead	head;
@@ -176,7 +192,7 @@ look_up(Overlaps *overlaps, uint32 key, uint32 share)
 		}
 	}
 	UnlockReleaseBuffer(buffer);
-	return ours;
+	return true;
 }
 
 /* Reads a long list, which may go on on further pages. */
@@ -253,6 +269,10 @@ overlaps_look_up(Overlaps *overlaps, uint32 unread)
 	{
 		uint32		i = overlaps->next++;
 
+		if (directory_expects_none(&overlaps->path))
+			directory_expect(&overlaps->path, overlaps->keys + i,
+							 Min(overlaps->nkeys - i,
+								 overlaps_unread(overlaps) + 1 - unread));
 		if (!look_up(overlaps, overlaps->keys[i],
 					 overlaps->shares == NULL ? 1 : overlaps->shares[i]))
 			return false;
@@ -262,7 +282,7 @@ overlaps_look_up(Overlaps *overlaps, uint32 unread)
 
 void
 overlaps_open(Overlaps *overlaps, Relation index, const SegmentInfo *segment,
-			  const uint32 *keys, const uint32 *shares, uint32 nkeys)
+			  KeptSegment *kept, const uint32 *keys, const uint32 *shares, uint32 nkeys)
 {
 	memset(overlaps, 0, sizeof(Overlaps));
 	overlaps->store.index = index;
@@ -277,7 +297,7 @@ overlaps_open(Overlaps *overlaps, Relation index, const SegmentInfo *segment,
 	overlaps->late = palloc_extended(Max(nkeys, 1) * sizeof(LongList),
 									 MCXT_ALLOC_HUGE);
 	directory_open(&overlaps->path, &overlaps->store, segment->owner,
-				   segment->postings);
+				   segment->postings, kept != NULL ? &kept->postings : NULL);
 }
 
 void
@@ -296,13 +316,91 @@ overlaps_close(Overlaps *overlaps)
 
 /* Sweeps */
 
-#define ST_SORT sort_rows
-#define ST_ELEMENT_TYPE uint32
-#define ST_COMPARE(a, b) (*(a) > *(b)) - (*(a) < *(b))
-#define ST_SCOPE static
-#define ST_CHECK_FOR_INTERRUPTS
-#define ST_DEFINE
-#include "lib/sort_template.h"
+/* Merges two rising lists. */
+static void
+merge_two(const uint32 *a, size_t na, const uint32 *b, size_t nb, uint32 *to)
+{
+	const uint32 *end_a = a + na;
+	const uint32 *end_b = b + nb;
+
+	while (a < end_a && b < end_b)
+	{
+		uint32		x = *a;
+		uint32		y = *b;
+
+		*to++ = x <= y ? x : y;
+		a += x <= y;
+		b += x > y;
+	}
+	memcpy(to, a, (end_a - a) * sizeof(uint32));
+	memcpy(to + (end_a - a), b, (end_b - b) * sizeof(uint32));
+}
+
+/* Where the rising parts begin of which a list consists; returns how many. */
+static size_t
+rising_parts(const uint32 *list, size_t n, size_t *begins)
+{
+	size_t		parts = n > 0;
+
+	begins[0] = 0;
+	for (size_t i = 1; i < n; i++)
+	{
+		begins[parts] = i;
+		parts += list[i] < list[i - 1];
+	}
+	begins[parts] = n;
+	return parts;
+}
+
+/*
+ * Sorts what consists of rising parts, by merging two of them at a time.  There is
+ * room for as many in space, and one more in begins.
+ */
+static void
+sort_parts(uint32 *list, size_t n, uint32 *space, size_t *begins)
+{
+	uint32	   *from = list;
+	size_t		parts = rising_parts(list, n, begins);
+
+	while (parts > 1)
+	{
+		uint32	   *swap = from;
+		size_t		done = 0;
+
+		CHECK_FOR_INTERRUPTS();
+		for (size_t i = 0; i < parts; i += 2)
+		{
+			size_t		begin = begins[i];
+			size_t		middle = begins[i + 1];
+			size_t		end = i + 2 <= parts ? begins[i + 2] : middle;
+
+			merge_two(from + begin, middle - begin, from + middle, end - middle,
+					  space + begin);
+			begins[done++] = begin;
+		}
+		begins[done] = n;
+		parts = done;
+		from = space;
+		space = swap;
+	}
+	if (from != list)
+		memcpy(list, from, n * sizeof(uint32));
+}
+
+/* Both ends of the runs, each rising: as many have begun, and ended. */
+static void
+sort_runs(Runs *runs)
+{
+	uint32	   *space = palloc_extended(Max(runs->n, 1) * sizeof(uint32),
+										MCXT_ALLOC_HUGE);
+	size_t	   *begins = palloc_extended((runs->n + 2) * sizeof(size_t),
+										 MCXT_ALLOC_HUGE);
+
+	sort_parts(runs->first, runs->n, space, begins);
+	sort_parts(runs->end, runs->n, space, begins);
+	pfree(space);
+	pfree(begins);
+}
 
 typedef struct Stretches
 {
@@ -336,8 +434,7 @@ sweep_sparse(Runs *runs, uint32 nrows, Stretches *stretches)
 	uint32		at = 0;
 	uint32		count = 0;
 
-	sort_rows(runs->first, runs->n);
-	sort_rows(runs->end, runs->n);
+	sort_runs(runs);
 	while (j < runs->n)
 	{
 		uint32		next = runs->end[j];

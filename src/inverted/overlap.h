@@ -40,7 +40,7 @@ typedef struct Overlaps
 } Overlaps;
 
 extern void overlaps_open(Overlaps *overlaps, Relation index,
-						  const SegmentInfo *segment,
+						  const SegmentInfo *segment, KeptSegment *kept,
 						  const uint32 *keys, const uint32 *shares,
 						  uint32 nkeys);
 extern void overlaps_close(Overlaps *overlaps);

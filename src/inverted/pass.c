@@ -50,6 +50,9 @@
  */
 #define MORE_KEYS			8
 
+/* So few of them are told from others by their sizes first. */
+#define LOOK_AT_ROWS		64
+
 /* No row has it. */
 #define MAKING_NONE			0xfffd
 
@@ -65,11 +68,15 @@ typedef struct Search
 	uint16		making;			/* of rows that the index can tell of */
 	uint64		least;			/* overlap of a row that is wanted */
 	uint64		slack;			/* overlap that cannot be seen */
+	uint64		least_size;		/* of a set that is wanted */
+	uint64		most_size;
 	KeysBitmap	bitmap;			/* of the query's keys */
+	KeptIndex  *kept_index;
 	uint32	   *keys;			/* room for those that a segment may have */
 
 	/* The segment at hand */
 	const SegmentInfo *segment;
+	KeptSegment *kept;
 	bool		foreign;		/* it has rows of other makings */
 	uint64		unseen;			/* slack, and the keys that were not read */
 	DirectoryPath path;
@@ -153,6 +160,8 @@ take_set(Search *search, ItemPointer tid, uint32 size, uint64 order,
 	const InvertedQuery *query = search->query;
 	double		distance = 0;
 
+	if (size < search->least_size || size > search->most_size)
+		return;
 	if (query->filter &&
 		value_at_most(search, query->measure, &row, overlap) < query->threshold)
 		return;
@@ -217,11 +226,26 @@ release_page(Search *search)
 	search->buffer = InvalidBuffer;
 }
 
+/* Before the rows of a segment are looked at, and after. */
+static void
+open_rows(Search *search)
+{
+	search->buffer = InvalidBuffer;
+	directory_open(&search->path, &search->store, search->segment->owner,
+				   search->segment->forward, &search->kept->forward);
+}
+
+static void
+close_rows(Search *search)
+{
+	release_page(search);
+	directory_close(&search->path);
+}
+
 /* Pins and locks the page of a row; false if the segment is gone. */
 static bool
 lock_page(Search *search, uint32 row)
 {
-	BlockNumber block;
 	const PageHeaderData *header;
 
 	if (BufferIsValid(search->buffer) && row < search->page_end)
@@ -231,18 +255,16 @@ lock_page(Search *search, uint32 row)
 	}
 	release_page(search);
 	CHECK_FOR_INTERRUPTS();
-	if (!directory_find(&search->path, row, &block) ||
-		block == InvalidBlockNumber)
+	if (!directory_lock(&search->path, row, &search->buffer) ||
+		!BufferIsValid(search->buffer))
 		return false;
-	search->buffer = page_lock(search->store.index, block);
 	header = (PageHeader) BufferGetPage(search->buffer);
-	if (!page_is_of((Page) header, search->segment->owner))
-		return false;
 	search->page_first = row - row % FORWARD_PER_PAGE;
 	search->page_end = search->page_first +
 		(header->pd_lower - MAXALIGN(SizeOfPageHeaderData)) / sizeof(ForwardEntry);
 	if (PAGE_TAIL((Page) header)->kind != PAGE_FORWARD || row >= search->page_end)
-		inverted_corrupt(search->store.index, block, "Rows are missing.");
+		inverted_corrupt(search->store.index,
+						 BufferGetBlockNumber(search->buffer), "Rows are missing.");
 	return true;
 }
 
@@ -339,23 +361,60 @@ spare_keys(const Search *search)
 }
 
 /*
- * Rows that may be wanted, but have fewer of the keys that were read than such
- * a row has on the average, by a tenth.
+ * Whether the rows of a stretch may be wanted, but have fewer of the keys that
+ * were read than such a row has on the average, by a tenth.
  */
-static uint64
-rows_in_doubt(const Search *search, const Overlaps *overlaps,
-			  const Stretch *stretches, size_t n)
+static inline bool
+in_doubt(const Search *search, const Overlaps *overlaps, const Stretch *stretch)
 {
 	uint64		seen = overlaps->nkeys - overlaps_unread(overlaps);
 	uint64		least = search->least - search->slack;
+
+	return 10 * (uint64) stretch->count * overlaps->nkeys < 9 * least * seen &&
+		may_be_wanted(search, stretch->count + search->unseen);
+}
+
+static double
+count_row(void *taker, ItemPointer tid, double distance)
+{
+	++*(uint64 *) taker;
+	return get_float8_infinity();
+}
+
+/* How many of these rows may be wanted by their sizes; false if they are gone. */
+static bool
+count_by_size(Search *search, const Overlaps *overlaps,
+			  const Stretch *stretches, size_t n, uint64 *rows)
+{
+	Search		counting = *search;
+	bool		there = true;
+
+	*rows = 0;
+	counting.take = count_row;
+	counting.taker = rows;
+	open_rows(&counting);
+	for (size_t i = 0; i < n && there; i++)
+		if (in_doubt(search, overlaps, &stretches[i]))
+			there = take_stretch(&counting, &stretches[i]);
+	close_rows(&counting);
+	return there;
+}
+
+/* Whether there are more than so many rows in doubt; false if they are gone. */
+static bool
+many_in_doubt(Search *search, const Overlaps *overlaps,
+			  const Stretch *stretches, size_t n, uint64 most, bool *many)
+{
 	uint64		rows = 0;
 
 	for (size_t i = 0; i < n; i++)
-		if (10 * (uint64) stretches[i].count * overlaps->nkeys <
-			9 * least * seen &&
-			may_be_wanted(search, stretches[i].count + search->unseen))
+		if (in_doubt(search, overlaps, &stretches[i]))
 			rows += stretches[i].end - stretches[i].first;
-	return rows;
+	if (rows > most && rows <= LOOK_AT_ROWS &&
+		!count_by_size(search, overlaps, stretches, n, &rows))
+		return false;
+	*many = rows > most;
+	return true;
 }
 
 /*
@@ -370,6 +429,7 @@ count_some(Search *search, Overlaps *overlaps, uint32 spare, size_t *n)
 	for (uint32 more = MORE_KEYS;; more *= 2)
 	{
 		Stretch    *stretches;
+		bool		many;
 
 		if (!overlaps_look_up(overlaps, unread))
 			return NULL;
@@ -378,8 +438,11 @@ count_some(Search *search, Overlaps *overlaps, uint32 spare, size_t *n)
 			return NULL;
 		search->unseen = search->slack + overlaps_unread(overlaps);
 		stretches = overlaps_count(overlaps, search->foreign, n);
-		if (overlaps->next == overlaps->nkeys ||
-			rows_in_doubt(search, overlaps, stretches, *n) <= more / 2)
+		if (overlaps->next == overlaps->nkeys)
+			return stretches;
+		if (!many_in_doubt(search, overlaps, stretches, *n, more / 2, &many))
+			return NULL;
+		if (!many)
 			return stretches;
 		pfree(stretches);
 		unread -= Min(unread, more);
@@ -403,17 +466,15 @@ count_all(Search *search, Overlaps *overlaps, size_t *n)
 static bool
 take_segment(Search *search, const Stretch *stretches, size_t n)
 {
-	const SegmentInfo *segment = search->segment;
 	uint32		count = 0;
 	bool		there;
 
-	directory_open(&search->path, &search->store, segment->owner,
-				   segment->forward);
+	open_rows(search);
 	if (search->query->nearest)
 		count = near_count(search, stretches, n);
 	there = take_stretches(search, stretches, n, count, false) &&
 		(count == 0 || take_stretches(search, stretches, n, count, true));
-	directory_close(&search->path);
+	close_rows(search);
 	return there;
 }
 
@@ -430,6 +491,7 @@ search_segment(Search *search, const SegmentInfo *segment)
 	bool		there;
 
 	search->segment = segment;
+	search->kept = kept_segment(search->kept_index, search->store.index, segment);
 	search->foreign = query->making == NULL || query->all ||
 		(segment->makings & ~(search->making < MAX_MAKINGS ?
 							  MAKING_BIT(search->making) : 0)) != 0;
@@ -437,12 +499,13 @@ search_segment(Search *search, const SegmentInfo *segment)
 	{
 		if (nkeys > 0)			/* a making that is never held has no keys */
 			memcpy(search->keys, query->keys, nkeys * sizeof(uint32));
-		if (!filter_keys(&search->store, segment, search->keys, &nkeys, spare))
+		if (!filter_keys(&search->store, segment, search->keys, &nkeys, spare,
+						 search->kept))
 			return false;
 		if (nkeys <= spare && !search->foreign)
 			return true;
 	}
-	overlaps_open(&overlaps, search->store.index, segment,
+	overlaps_open(&overlaps, search->store.index, segment, search->kept,
 				  some ? search->keys : query->keys, query->shares, nkeys);
 	stretches = some ? count_some(search, &overlaps, spare, &n) :
 		count_all(search, &overlaps, &n);
@@ -505,8 +568,12 @@ search_page(Search *search, Page page)
 
 		if (head->making == search->making)
 		{
-			uint64		most = most_overlap(search, head);
+			uint64		most;
 
+			if (head->size < search->least_size ||
+				head->size > search->most_size)
+				continue;
+			most = most_overlap(search, head);
 			if (may_be_wanted(search, most))
 				take_pending(search, page, head, most);
 		}
@@ -523,14 +590,17 @@ search_page(Search *search, Page page)
 static bool
 search_pending(Search *search, const InvertedMeta *meta)
 {
+	Buffer	   *seen = kept_pending(search->kept_index);
+
 	for (uint64 place = meta->pending_first; place < meta->pending_end; place++)
 	{
 		Buffer		buffer;
 		bool		ours;
 
 		CHECK_FOR_INTERRUPTS();
-		buffer = page_lock(search->store.index,
-						   meta->pending[place % MAX_PENDING_PAGES]);
+		buffer = kept_lock_block(search->store.index,
+								 meta->pending[place % MAX_PENDING_PAGES],
+								 &seen[place % MAX_PENDING_PAGES]);
 		ours = page_is_of(BufferGetPage(buffer), PENDING_OWNER(place));
 		if (ours)
 			search_page(search, BufferGetPage(buffer));
@@ -549,6 +619,7 @@ begin(Search *search, const InvertedMeta *meta)
 	const InvertedQuery *query = search->query;
 
 	search->limit = get_float8_infinity();
+	search->most_size = PG_UINT64_MAX;
 	search->own = search->making = MAKING_NONE;
 	if (query->making == NULL)
 		return;
@@ -562,9 +633,12 @@ begin(Search *search, const InvertedMeta *meta)
 	search->slack = query->shares != NULL ? 0 : query->size - query->nkeys;
 	search->bitmap = keys_bitmap(query->keys, query->nkeys);
 	search->least = 1;
-	if (query->filter && query->size > 0 && query->shares == NULL)
-		search->least = measure_least_overlap(measure_commute(query->measure),
-											  query->size, query->threshold);
+	if (!query->filter || query->size == 0 || query->shares != NULL)
+		return;
+	search->least = measure_least_overlap(measure_commute(query->measure),
+										  query->size, query->threshold);
+	measure_sizes(measure_commute(query->measure), query->size,
+				  query->threshold, &search->least_size, &search->most_size);
 }
 
 /* Pages that this session has taken from the server's buffers. */
@@ -606,6 +680,7 @@ inverted_search(Relation index, const InvertedQuery *query, TakeRow take,
 	search.counters->passes++;
 	meta_copy(index, meta);
 	begin(&search, meta);
+	search.kept_index = kept_index(index, meta);
 	search.keys = palloc_extended(Max(query->nkeys, 1) * sizeof(uint32),
 								  MCXT_ALLOC_HUGE);
 	complete = search_pending(&search, meta);

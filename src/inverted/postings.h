@@ -33,6 +33,9 @@
 
 #define RESTART_EVERY		16
 
+/* Lists of more bytes are long: they are read last, if at all. */
+#define SHORT_BYTES			64
+
 typedef struct Restart
 {
 	uint32		key;

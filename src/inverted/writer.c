@@ -291,8 +291,13 @@ segment_add_list(SegmentWriter *writer, uint32 key, const Runs *runs)
 	Assert(runs->n > 0);
 	if (writer->kind == PAGE_FORWARD)
 		begin_page(writer, PAGE_POSTINGS);
-	reserve_bytes(writer, runs->n);
-	(void) encode_runs(writer, runs, 0, writer->bytes_size, &nbytes);
+	if (runs->n == 1)
+		nbytes = 0;				/* it is not encoded as runs */
+	else
+	{
+		reserve_bytes(writer, runs->n);
+		(void) encode_runs(writer, runs, 0, writer->bytes_size, &nbytes);
+	}
 	if (nbytes + ENTRY_OVERHEAD > room(writer) && nbytes <= UNBROKEN_BYTES)
 		begin_page(writer, PAGE_POSTINGS);
 	if (nbytes + ENTRY_OVERHEAD <= room(writer))
@@ -301,7 +306,7 @@ segment_add_list(SegmentWriter *writer, uint32 key, const Runs *runs)
 		put_chunks(writer, key, runs, nbytes);
 	if (writer->words != NULL)
 		writer->words[filter_word(key, writer->info.filter_words)] |=
-			filter_bits(key);
+			filter_bits(key) | (nbytes > SHORT_BYTES ? filter_long_bits(key) : 0);
 	writer->info.nkeys++;
 	for (size_t i = 0; i < runs->n; i++)
 		writer->info.npostings += runs->end[i] - runs->first[i];

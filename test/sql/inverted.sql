@@ -317,3 +317,24 @@ SELECT neardup_index_check('guarded_neardup', true) >= count(*) AS indexed FROM 
 
 DROP TABLE docs, query, single, threshold, measure, texts, mine, guarded;
 DROP FUNCTION compare, found, make;
+
+-- What a session keeps of segments goes with them: here is another index of the
+-- same number, in the same file, whose segments have the same numbers
+SET enable_seqscan = off;
+BEGIN;
+CREATE TABLE again (sig signature);
+CREATE INDEX again_sig ON again USING neardup (sig);
+CREATE FUNCTION five(id int) RETURNS signature LANGUAGE sql IMMUTABLE
+RETURN signature_from(ARRAY[id, id + 20000, id + 40000, id + 60000, id + 80000]::bigint[]);
+INSERT INTO again SELECT five(id) FROM generate_series(1, 9000) id;
+SELECT count(*) FROM generate_series(1, 9000, 90) id,
+  LATERAL (SELECT FROM again WHERE near_duplicate(sig, five(id), 0.8) OFFSET 0) AS l;
+TRUNCATE again;
+INSERT INTO again SELECT five(id) FROM generate_series(9001, 18000) id;
+SELECT count(*) FROM generate_series(9001, 18000, 90) id,
+  LATERAL (SELECT FROM again WHERE near_duplicate(sig, five(id), 0.8) OFFSET 0) AS l;
+SELECT segment, rows > 0 AS rows FROM neardup_index_segments('again_sig');
+COMMIT;
+DROP TABLE again;
+DROP FUNCTION five;
+RESET enable_seqscan;

@@ -1,0 +1,423 @@
+/*
+ * kept.c
+ *		What a session keeps of segments from search to search.
+ *
+ * Without it, most of the time of a look-up was spent on finding pages: a copy
+ * of each directory, and the server's table of buffers for each page; and a look-up
+ * that finds nothing asked some pages of each segment's filter.
+ *
+ * Memory is bounded for all indexes together.  If there is no room for what an
+ * index wants, the others lose theirs; what does not fit then is read from its
+ * pages.  A segment has to be searched some times before anything is kept, the
+ * more often the more there is to read.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/inverted/kept.c
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "storage/buf_internals.h"
+#include "utils/hsearch.h"
+#include "utils/inval.h"
+#include "utils/memutils.h"
+
+#include "base/compat.h"
+#include "inverted/filter.h"
+#include "inverted/kept.h"
+
+/* Bytes of what is kept of segments. */
+#define KEPT_MOST			(8 * 1024 * 1024)
+
+/* Indexes of which something is kept. */
+#define MAX_INDEXES			256
+
+/* Once in so many times a page is looked for as any, and so counted as used. */
+#define USUAL_WAY			16
+
+struct KeptIndex
+{
+	Oid			relid;			/* the key */
+	bool		stale;			/* the index may be another one now */
+	uint64		next_owner;		/* of the metapage that was seen last */
+	uint32		nsegments;
+	KeptSegment *segments[MAX_SEGMENTS];
+	Buffer		pending[MAX_PENDING_PAGES];
+};
+
+static HTAB *indexes = NULL;
+static MemoryContext keeper = NULL;
+static Size kept_bytes = 0;
+static bool any_stale = false;
+
+/* Forgetting */
+
+static void
+forget_pages(KeptSegment *segment)
+{
+	if (segment->context != NULL)
+		MemoryContextDelete(segment->context);
+	kept_bytes -= segment->bytes;
+	segment->context = NULL;
+	segment->bytes = 0;
+	memset(&segment->forward, 0, sizeof(KeptPages));
+	memset(&segment->postings, 0, sizeof(KeptPages));
+	memset(&segment->filter, 0, sizeof(KeptPages));
+	segment->words = NULL;
+}
+
+static void
+forget_segment(KeptIndex *kept, uint32 i)
+{
+	forget_pages(kept->segments[i]);
+	pfree(kept->segments[i]);
+	kept->segments[i] = kept->segments[--kept->nsegments];
+}
+
+static void
+forget_index(KeptIndex *kept)
+{
+	while (kept->nsegments > 0)
+		forget_segment(kept, kept->nsegments - 1);
+	(void) hash_search(indexes, &kept->relid, HASH_REMOVE, NULL);
+}
+
+static void
+forget_stale(void)
+{
+	HASH_SEQ_STATUS status;
+	KeptIndex  *kept;
+
+	any_stale = false;
+	hash_seq_init(&status, indexes);
+	while ((kept = hash_seq_search(&status)) != NULL)
+		if (kept->stale)
+			forget_index(kept);
+}
+
+/* Makes room at the expense of other indexes. */
+static void
+forget_others(const KeptIndex *mine)
+{
+	HASH_SEQ_STATUS status;
+	KeptIndex  *kept;
+
+	hash_seq_init(&status, indexes);
+	while ((kept = hash_seq_search(&status)) != NULL)
+		if (kept != mine)
+			forget_index(kept);
+}
+
+/* A message may come at any time: nothing is freed here. */
+static void
+index_changed(Datum arg, Oid relid)
+{
+	HASH_SEQ_STATUS status;
+	KeptIndex  *kept;
+
+	if (OidIsValid(relid))
+	{
+		kept = hash_search(indexes, &relid, HASH_FIND, NULL);
+		if (kept != NULL)
+			kept->stale = any_stale = true;
+		return;
+	}
+	hash_seq_init(&status, indexes);
+	while ((kept = hash_seq_search(&status)) != NULL)
+		kept->stale = any_stale = true;
+}
+
+/* Indexes */
+
+static void
+create_indexes(void)
+{
+	HASHCTL		control = {
+		.keysize = sizeof(Oid), .entrysize = sizeof(KeptIndex)
+	};
+
+	keeper = AllocSetContextCreate(TopMemoryContext, "neardup segments",
+								   ALLOCSET_DEFAULT_SIZES);
+	control.hcxt = keeper;
+	indexes = hash_create("neardup segments", 16, &control,
+						  HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	CacheRegisterRelcacheCallback(index_changed, (Datum) 0);
+}
+
+KeptIndex *
+kept_index(Relation index, const InvertedMeta *meta)
+{
+	Oid			relid = RelationGetRelid(index);
+	KeptIndex  *kept;
+	bool		found;
+
+	if (indexes == NULL)
+		create_indexes();
+	if (any_stale)
+		forget_stale();
+	kept = hash_search(indexes, &relid, HASH_ENTER, &found);
+	if (!found)
+	{
+		memset(kept, 0, sizeof(KeptIndex));
+		kept->relid = relid;
+		if (hash_get_num_entries(indexes) > MAX_INDEXES)
+			forget_others(kept);
+	}
+	if (kept->next_owner == meta->next_owner)
+		return kept;
+	for (uint32 i = kept->nsegments; i-- > 0;)
+		if (meta_segment(unconstify(InvertedMeta *, meta),
+						 kept->segments[i]->owner) == NULL)
+			forget_segment(kept, i);
+	kept->next_owner = meta->next_owner;
+	return kept;
+}
+
+Buffer *
+kept_pending(KeptIndex *kept)
+{
+	return kept->pending;
+}
+
+/* Reading what is to be kept */
+
+/*
+ * Appends the pages below a page of a directory; false if the segment is gone,
+ * or has more of them than expected.
+ */
+static bool
+read_directory(PageStore *store, const SegmentInfo *segment,
+			   BlockNumber block, uint32 height, KeptPages *pages)
+{
+	const DirectoryEntry *entries;
+	char	   *page = palloc(BLCKSZ);
+	uint32		n;
+	bool		there;
+
+	CHECK_FOR_INTERRUPTS();
+	there = page_copy(store, block, segment->owner, page) &&
+		PAGE_TAIL(page)->kind == PAGE_DIRECTORY;
+	entries = (const DirectoryEntry *) PageGetContents(page);
+	n = there ? (((PageHeader) page)->pd_lower -
+				 MAXALIGN(SizeOfPageHeaderData)) / sizeof(DirectoryEntry) : 0;
+	for (uint32 i = 0; i < n && there; i++)
+	{
+		if (height > 1)
+			there = read_directory(store, segment, entries[i].block,
+								   height - 1, pages);
+		else if (pages->n == segment->npages)
+			there = false;
+		else
+			pages->entries[pages->n++] = entries[i];
+	}
+	pfree(page);
+	return there;
+}
+
+/* A directory, whose pages are fewer than those of the segment. */
+static bool
+keep_directory(PageStore *store, const SegmentInfo *segment, Directory tree,
+			   KeptPages *pages)
+{
+	if (tree.root == InvalidBlockNumber)
+		return true;
+	pages->entries = palloc(segment->npages * sizeof(DirectoryEntry));
+	if (tree.height == 0)
+	{
+		pages->entries[0].key = 0;
+		pages->entries[0].block = tree.root;
+		pages->n = 1;
+	}
+	else if (!read_directory(store, segment, tree.root, tree.height, pages))
+		return false;
+	pages->entries = repalloc(pages->entries,
+							  pages->n * sizeof(DirectoryEntry));
+	pages->buffers = palloc0(pages->n * sizeof(Buffer));
+	return true;
+}
+
+static bool
+keep_words(PageStore *store, const SegmentInfo *segment, KeptSegment *kept)
+{
+	uint32		done = 0;
+	char	   *page = palloc(BLCKSZ);
+	bool		there = true;
+
+	kept->words = palloc(segment->filter_words * sizeof(uint64));
+	for (uint32 i = 0; i < kept->filter.n && there; i++)
+	{
+		uint32		n = Min(segment->filter_words - done, FILTER_WORDS_PER_PAGE);
+
+		CHECK_FOR_INTERRUPTS();
+		there = page_copy(store, kept->filter.entries[i].block,
+						  segment->owner, page) &&
+			PAGE_TAIL(page)->kind == PAGE_FILTER;
+		memcpy(kept->words + done, PageGetContents(page), n * sizeof(uint64));
+		done += n;
+	}
+	pfree(page);
+	return there && done == segment->filter_words;
+}
+
+/* Bytes of memory that it takes to keep them. */
+static Size
+pages_bytes(const SegmentInfo *segment)
+{
+	return ALLOCSET_SMALL_INITSIZE + (Size) segment->npages *
+		(sizeof(DirectoryEntry) + sizeof(Buffer));
+}
+
+static Size
+words_bytes(const SegmentInfo *segment)
+{
+	return (Size) segment->filter_words * sizeof(uint64);
+}
+
+static bool
+fits(const KeptIndex *kept, Size bytes)
+{
+	if (bytes <= KEPT_MOST && kept_bytes + bytes > KEPT_MOST)
+		forget_others(kept);
+	return kept_bytes + bytes <= KEPT_MOST;
+}
+
+/* Reads it; into memory that an error gives back. */
+static bool
+read_segment(Relation index, const SegmentInfo *segment, bool words,
+			 KeptSegment *mine)
+{
+	PageStore	store = {.index = index};
+
+	return keep_directory(&store, segment, segment->forward, &mine->forward) &&
+		keep_directory(&store, segment, segment->postings, &mine->postings) &&
+		keep_directory(&store, segment, segment->filter, &mine->filter) &&
+		(!words || keep_words(&store, segment, mine));
+}
+
+static void
+keep(KeptIndex *kept, Relation index, const SegmentInfo *segment,
+	 KeptSegment *mine)
+{
+	KeptSegment read = *mine;
+	MemoryContext old;
+	bool		words;
+	bool		there;
+
+	read.bytes = pages_bytes(segment);
+	if (!fits(kept, read.bytes))
+		return;
+	words = segment->filter_words > 0 &&
+		fits(kept, read.bytes + words_bytes(segment));
+	if (words)
+		read.bytes += words_bytes(segment);
+	read.context = AllocSetContextCreate(CurrentMemoryContext, "neardup segment",
+										 ALLOCSET_SMALL_SIZES);
+	old = MemoryContextSwitchTo(read.context);
+	there = read_segment(index, segment, words, &read);
+	MemoryContextSwitchTo(old);
+	if (!there)
+	{
+		MemoryContextDelete(read.context);
+		return;
+	}
+	MemoryContextSetParent(read.context, keeper);
+	kept_bytes += read.bytes;
+	*mine = read;
+}
+
+/* Segments */
+
+static KeptSegment *
+find_segment(KeptIndex *kept, uint64 owner)
+{
+	KeptSegment *segment;
+
+	for (uint32 i = 0; i < kept->nsegments; i++)
+		if (kept->segments[i]->owner == owner)
+			return kept->segments[i];
+	if (kept->nsegments == MAX_SEGMENTS)
+		forget_segment(kept, 0);
+	segment = MemoryContextAllocZero(keeper, sizeof(KeptSegment));
+	segment->owner = owner;
+	kept->segments[kept->nsegments++] = segment;
+	return segment;
+}
+
+KeptSegment *
+kept_segment(KeptIndex *kept, Relation index, const SegmentInfo *segment)
+{
+	KeptSegment *mine = find_segment(kept, segment->owner);
+
+	if (mine->context == NULL)
+	{
+		uint64		pages = segment->filter_words / FILTER_WORDS_PER_PAGE +
+			segment->npages / (PAGE_ROOM / sizeof(DirectoryEntry));
+
+		if (mine->searches++ * 4 >= pages && !RelationUsesLocalBuffers(index))
+			keep(kept, index, segment, mine);
+	}
+	return mine;
+}
+
+int64
+kept_find(const KeptPages *pages, uint32 number)
+{
+	const DirectoryEntry *entries = pages->entries;
+	uint32		lo = 0;
+	uint32		n = pages->n;
+
+	if (n == 0 || number < entries[0].key)
+		return -1;
+	/* the answer is in lo ... lo + n - 1 */
+	while (n > 1)
+	{
+		uint32		half = n / 2;
+
+		lo += entries[lo + half].key <= number ? half : 0;
+		n -= half;
+	}
+	return lo;
+}
+
+/* Pages */
+
+Buffer
+kept_lock_block(Relation index, BlockNumber block, Buffer *buffer)
+{
+	static uint32 turns = 0;
+
+	if (BlockNumberIsValid(block) && *buffer > 0 && ++turns % USUAL_WAY != 0 &&
+		ReadRecentBuffer(compat_file(index), MAIN_FORKNUM, block, *buffer))
+	{
+		pgstat_count_buffer_read(index);
+		pgstat_count_buffer_hit(index);
+		LockBuffer(*buffer, BUFFER_LOCK_SHARE);
+	}
+	else
+		*buffer = page_lock(index, block);
+	return *buffer;
+}
+
+Buffer
+kept_lock(KeptPages *pages, Relation index, uint32 place)
+{
+	return kept_lock_block(index, pages->entries[place].block,
+						   &pages->buffers[place]);
+}
+
+void
+kept_prefetch(const KeptPages *pages, uint32 place, uint32 offset)
+{
+	Buffer		buffer = pages->buffers[place];
+	const char *page;
+
+	if (buffer <= 0)
+		return;
+	page = BufferGetPage(buffer);
+	__builtin_prefetch(GetBufferDescriptor(buffer - 1), 1);
+	__builtin_prefetch(page);
+	__builtin_prefetch(page + BLCKSZ - sizeof(PageTail));
+	__builtin_prefetch(page + offset);
+}
