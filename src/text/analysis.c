@@ -321,28 +321,65 @@ meant(const char *word)
 	return list != NULL ? list : meant_by_alias(word);
 }
 
+/* How to say what is no word of an analysis but stands beside one, or NULL. */
+static char *
+said_elsewhere(const char *word)
+{
+	static const char *const weights[] = {
+		"tf", "tf-idf", "ntf-idf", "tf-ridf", "bm25"
+	};
+	static const char *const arguments[] = {
+		"max_gap", "max_words", "measure", "min_words", "size", "threshold"
+	};
+	static const char *const options[] = {
+		"fragmentdelimiter", "highlightall", "maxfragments", "maxwords",
+		"minwords", "shortword", "startsel", "stopsel"
+	};
+	size_t		len = strcspn(word, "=");
+
+	for (int i = 0; i < lengthof(weights); i++)
+		if (strcmp(weights[i], word) == 0)
+			return psprintf("A weight stands behind a lexicon: weighted_words(doc, lexicon, '%s').",
+							word);
+	for (int i = 0; i < lengthof(arguments) && word[len] == '='; i++)
+		if (strncmp(arguments[i], word, len) == 0 && arguments[i][len] == '\0')
+			return psprintf("It is an argument of its own: %s => %s.",
+							arguments[i], shown(word + len + 1));
+	for (int i = 0; i < lengthof(options) && word[len] == '='; i++)
+		if (strncmp(options[i], word, len) == 0 && options[i][len] == '\0')
+			return psprintf("It stands in the argument options: options => '%s'.",
+							shown(word));
+	return NULL;
+}
+
+/* What to tell of a word that is not known. */
+static char *
+way_out(const char *word)
+{
+	char	   *said = meant(word);
+	StringInfoData list;
+
+	if (said != NULL)
+		return psprintf("Say \"%s\".", said);
+	said = said_elsewhere(word);
+	if (said != NULL)
+		return said;
+	initStringInfo(&list);
+	language_list(&list);
+	return psprintf("Known are html, stop, minlen=N, maxlen=N, digits=drop, "
+					"accents=fold, script=NAME, repeats=number, unit=word|char|sentence|line, "
+					"order=keep|sorted|xor|sum, k=N and the languages %s.",
+					list.data);
+}
+
 static bool
 unrecognized(Parser *parser, const char *word)
 {
-	char	   *suggested = meant(word);
-	StringInfoData list;
-
-	if (suggested != NULL)
-		ereturn(parser->escontext, false,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("unrecognized analysis word: \"%s\"", shown(word)),
-				 errdetail("An analysis is a list of words separated by white space."),
-				 errhint("Say \"%s\".", suggested)));
-	initStringInfo(&list);
-	language_list(&list);
 	ereturn(parser->escontext, false,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("unrecognized analysis word: \"%s\"", shown(word)),
 			 errdetail("An analysis is a list of words separated by white space."),
-			 errhint("Known are html, stop, minlen=N, maxlen=N, digits=drop, "
-					 "accents=fold, script=NAME, repeats=number, unit=word|char|sentence|line, "
-					 "order=keep|sorted|xor|sum, k=N and the languages %s.",
-					 list.data)));
+			 errhint("%s", way_out(word))));
 }
 
 /* One word, in lower case. */
