@@ -20,6 +20,7 @@
 #include "miscadmin.h"
 
 #include "passages/evidence.h"
+#include "text/icu_status.h"
 
 /* ICU's, of a text; opened when first needed. */
 typedef struct Graphemes
@@ -44,29 +45,19 @@ graphemes_close(void *arg)
 }
 
 static void
-check_icu(UErrorCode status)
-{
-	if (U_FAILURE(status))
-		ereport(ERROR,
-				(errcode(ERRCODE_EXTERNAL_ROUTINE_EXCEPTION),
-				 errmsg("ICU could not break text into characters: %s",
-						u_errorName(status))));
-}
-
-static void
 open_breaks(Graphemes *graphemes)
 {
 	UErrorCode	status = U_ZERO_ERROR;
 
 	graphemes->text = utext_openUTF8(NULL, graphemes->utf8, graphemes->len,
 									 &status);
-	check_icu(status);
+	icu_require(status, "break text into characters");
 	graphemes->breaks = ubrk_open(UBRK_CHARACTER, "", NULL, 0, &status);
 	if (U_FAILURE(status))
 		graphemes->breaks = NULL;
-	check_icu(status);
+	icu_require(status, "break text into characters");
 	ubrk_setUText(graphemes->breaks, graphemes->text, &status);
-	check_icu(status);
+	icu_require(status, "break text into characters");
 }
 
 /* Whether a text can be cut at a place without asking. */

@@ -28,6 +28,7 @@
 
 #include "utils/memutils.h"
 
+#include "text/icu_status.h"
 #include "text/letters.h"
 
 /* No single code point folds to more UTF-16 units than this (U+FDFA: 18). */
@@ -42,15 +43,6 @@ Letter	   *letter_pages[NUM_RULES][LETTER_TABLE_END >> 8];
 static const UNormalizer2 *folding;
 static const UNormalizer2 *composition;
 
-static void
-check_icu(UErrorCode status, const char *what)
-{
-	if (U_FAILURE(status))
-		ereport(ERROR,
-				(errcode(ERRCODE_EXTERNAL_ROUTINE_EXCEPTION),
-				 errmsg("ICU could not %s: %s", what, u_errorName(status))));
-}
-
 void
 letters_init(void)
 {
@@ -62,7 +54,7 @@ letters_init(void)
 	folding = unorm2_getNFKCCasefoldInstance(&status);
 	if (U_FAILURE(status))
 		folding = NULL;
-	check_icu(status, "load its case folding");
+	icu_require(status, "load its case folding");
 }
 
 bool
@@ -145,7 +137,7 @@ letters_fold(LetterRules rules, const UChar32 *source, int n,
 	length = unorm2_normalize(folding, scratch, length, dest, capacity,
 							  &status);
 	if (status != U_BUFFER_OVERFLOW_ERROR)
-		check_icu(status, "fold case");
+		icu_require(status, "fold case");
 	return length;
 }
 
@@ -223,7 +215,7 @@ without_accents(UChar32 c)
 	{
 		int32		i = 0;
 
-		check_icu(status, "take a letter apart");
+		icu_require(status, "take a letter apart");
 		U16_NEXT_UNSAFE(parts, i, base);
 		if (i == n)
 			break;

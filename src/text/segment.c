@@ -17,6 +17,7 @@
 #include <unicode/utf16.h>
 #include <unicode/utf8.h>
 
+#include "text/icu_status.h"
 #include "text/words.h"
 
 struct Segmenter
@@ -51,13 +52,8 @@ segmenter_create(LetterRules rules)
 	/* the root locale: words do not depend on where the server runs */
 	segmenter->breaks = ubrk_open(UBRK_WORD, "", NULL, 0, &status);
 	if (U_FAILURE(status))
-	{
 		segmenter->breaks = NULL;
-		ereport(ERROR,
-				(errcode(ERRCODE_EXTERNAL_ROUTINE_EXCEPTION),
-				 errmsg("ICU could not load its word break rules: %s",
-						u_errorName(status))));
-	}
+	icu_require(status, "load its word break rules");
 	return segmenter;
 }
 
@@ -117,11 +113,7 @@ split_stretch(Segmenter *segmenter, const char *text, size_t len, char *dest)
 		U16_APPEND_UNSAFE(segmenter->stretch, n, c);
 	}
 	ubrk_setText(segmenter->breaks, segmenter->stretch, n, &status);
-	if (U_FAILURE(status))
-		ereport(ERROR,
-				(errcode(ERRCODE_EXTERNAL_ROUTINE_EXCEPTION),
-				 errmsg("ICU could not break text into words: %s",
-						u_errorName(status))));
+	icu_require(status, "break text into words");
 	for (;;)
 	{
 		int32		stop = ubrk_next(segmenter->breaks);

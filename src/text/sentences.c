@@ -24,6 +24,7 @@
 #include <unicode/ubrk.h>
 #include <unicode/utext.h>
 
+#include "text/icu_status.h"
 #include "text/sentences.h"
 
 #define WINDOW	SOURCE_BLOCK	/* bytes of the window */
@@ -63,15 +64,6 @@ sentences_free(void *arg)
 	utext_close(sentences->text);	/* NULL is allowed */
 }
 
-static void
-check_icu(UErrorCode status, const char *what)
-{
-	if (U_FAILURE(status))
-		ereport(ERROR,
-				(errcode(ERRCODE_EXTERNAL_ROUTINE_EXCEPTION),
-				 errmsg("ICU could not %s: %s", what, u_errorName(status))));
-}
-
 Sentences *
 sentences_create(bool lines)
 {
@@ -90,7 +82,7 @@ sentences_create(bool lines)
 	sentences->breaks = ubrk_open(UBRK_SENTENCE, "", NULL, 0, &status);
 	if (U_FAILURE(status))
 		sentences->breaks = NULL;
-	check_icu(status, "load its sentence break rules");
+	icu_require(status, "load its sentence break rules");
 	return sentences;
 }
 
@@ -220,9 +212,9 @@ move_window(Sentences *sentences)
 	}
 	sentences->text = utext_openUTF8(sentences->text, sentences->window,
 									 sentences->length, &status);
-	check_icu(status, "open a text");
+	icu_require(status, "open a text");
 	ubrk_setUText(sentences->breaks, sentences->text, &status);
-	check_icu(status, "break a text into sentences");
+	icu_require(status, "break a text into sentences");
 	sentences->ahead = ubrk_next(sentences->breaks);
 }
 
