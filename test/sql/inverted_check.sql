@@ -19,9 +19,9 @@ BEGIN
             (inverted_check.memory_now() - current_setting('test.before')::bigint) >> 20)::text, false);
     END IF;
     IF id = current_setting('test.other', true)::int THEN
-        RETURN signature_from(ARRAY[7]);
+        RETURN public.signature_from(ARRAY[7]);
     END IF;
-    RETURN signature_from(CASE WHEN id % 5000 > 0 THEN ARRAY[id % 7, id, id / 3 + 1000000] END);
+    RETURN public.signature_from(CASE WHEN id % 5000 > 0 THEN ARRAY[id % 7, id, id / 3 + 1000000] END);
 END $$;
 CREATE FUNCTION is_wanted(id int) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $$
 BEGIN
