@@ -44,9 +44,13 @@ prefix_postings(Search *search, const PrefixProbe *probe, uint32 i,
 				const Posting **end)
 {
 	InvertedIndex *index = &search->index;
-	Bucket	   *bucket = setindex_bucket(index, probe->set->keys[i]);
+	uint64		key = probe->set->keys[i];
+	Bucket	   *bucket = setindex_bucket(index, key);
 	const Posting *posting = &index->postings[bucket->start + bucket->first];
 
+	*end = posting;
+	if ((bucket->tags & setindex_tag(index, key)) == 0)
+		return posting;
 	*end = &index->postings[bucket->start + bucket->n];
 	while (posting < *end &&
 		   INDEXED_SIZE(index, posting->set) < probe->least_size)

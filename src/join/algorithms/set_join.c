@@ -133,8 +133,7 @@ set_join_add(Search *search, const JoinSet *set, uint32 n)
 	image = bitmap_image(set);
 	for (uint32 i = 0; i < n; i++)
 	{
-		Bucket	   *bucket = setindex_bucket(index, set->keys[i]);
-		Posting    *posting = &index->postings[bucket->start + bucket->n++];
+		Posting    *posting = setindex_put(index, set->keys[i]);
 
 		posting->key = image;
 		posting->set = index->nadded;

@@ -163,8 +163,7 @@ vectorjoin_add(Search *search, const JoinSet *set, uint32 n)
 					 "a weight does not fit into a posting");
 	for (uint32 i = 0; i < n; i++)
 	{
-		Bucket	   *bucket = setindex_bucket(index, set->keys[i]);
-		Posting    *posting = &index->postings[bucket->start + bucket->n++];
+		Posting    *posting = setindex_put(index, set->keys[i]);
 
 		CHECK_EVERY(i);
 		posting->key = set->keys[i];

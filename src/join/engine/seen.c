@@ -9,6 +9,8 @@
  * are kept in a small cache: copies of documents come in much the same order
  * as the originals, or soon after them.
  *
+ * Where no table has been made nothing is known to have been there.
+ *
  * The table does not grow.  Once it is full no more sets are added, and those
  * that are not found are merely not known to have been there.
  *
@@ -158,6 +160,8 @@ seen_find(SeenSets *seen, SetKey key, const uint64 *values, uint32 *serial)
 	size_t		len = sizeof(uint64) * SETKEY_SIZE(key);
 	uint64		slot = (uint64) key.low & (seen->nslots - 1);
 
+	if (seen->slots == NULL)
+		return false;
 	for (; seen->slots[slot] != 0; slot = (slot + 1) & (seen->nslots - 1))
 	{
 		uint64		entry = seen->slots[slot];
@@ -190,7 +194,8 @@ seen_add(SeenSets *seen, SetKey key, const uint64 *values, uint32 serial)
 	uint64		slot = (uint64) key.low & (seen->nslots - 1);
 	SeenHead	head = {SETKEY_SIZE(key), serial};
 
-	if (seen->nsets >= seen->nslots / 8 * 7 || place > PLACE_MASK)
+	if (seen->slots == NULL || seen->nsets >= seen->nslots / 8 * 7 ||
+		place > PLACE_MASK)
 		return;
 	while (seen->slots[slot] != 0)
 		slot = (slot + 1) & (seen->nslots - 1);

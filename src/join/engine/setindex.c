@@ -131,8 +131,7 @@ setindex_add(InvertedIndex *index, const uint64 *keys, uint32 n, uint32 position
 {
 	for (uint32 i = 0; i < n; i++)
 	{
-		Bucket	   *bucket = setindex_bucket(index, keys[i]);
-		Posting    *posting = &index->postings[bucket->start + bucket->n++];
+		Posting    *posting = setindex_put(index, keys[i]);
 
 		CHECK_EVERY(i);
 		posting->key = keys[i];

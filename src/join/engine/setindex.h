@@ -23,6 +23,7 @@ typedef struct Bucket
 	uint32		start;			/* its first posting */
 	uint32		first;			/* first that is not too small, from start */
 	uint32		n;				/* postings so far, from start */
+	uint32		tags;			/* of their keys, if setindex_put() put them */
 } Bucket;
 
 typedef struct Accumulator
@@ -60,11 +61,37 @@ extern void setindex_allot(InvertedIndex *index);
 extern void setindex_add(InvertedIndex *index, const uint64 *keys, uint32 n,
 						 uint32 position);
 
+static inline uint64
+setindex_hash(uint64 key)
+{
+	return key * UINT64CONST(0xA24BAED4963EE407);
+}
+
 /* The bucket of a key. */
 static inline Bucket *
 setindex_bucket(const InvertedIndex *index, uint64 key)
 {
-	return &index->buckets[(key * UINT64CONST(0xA24BAED4963EE407)) >> index->shift];
+	return &index->buckets[setindex_hash(key) >> index->shift];
+}
+
+/*
+ * One bit that tells some of the keys of a bucket apart, so that most of those
+ * that are not there need no look at the postings.
+ */
+static inline uint32
+setindex_tag(const InvertedIndex *index, uint64 key)
+{
+	return UINT32_C(1) << (setindex_hash(key) >> (index->shift - 5) & 31);
+}
+
+/* The place of the next posting of a key, which was counted. */
+static inline Posting *
+setindex_put(InvertedIndex *index, uint64 key)
+{
+	Bucket	   *bucket = setindex_bucket(index, key);
+
+	bucket->tags |= setindex_tag(index, key);
+	return &index->postings[bucket->start + bucket->n++];
 }
 
 #endif							/* NEARDUP_SETINDEX_H */

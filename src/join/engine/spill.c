@@ -21,8 +21,9 @@
  * is left out.  The candidates are compared later, see deferred.c.
  *
  * While rows come in, sets seen before are not written again, as far as
- * seen.c can tell; those that slip through meet in the sort.  Each set that
- * is written has a number, in its own record and in those of its rows.  A hash
+ * seen.c can tell; those that slip through meet in the sort.  Where hardly any
+ * set has come twice before memory was full, none is looked for: they would
+ * all be written a second time for that.  Each set that is written has a number, in its own record and in those of its rows.  A hash
  * only brings records of identical sets together: whether two are identical
  * is seen by comparing them.
  *
@@ -51,6 +52,18 @@ typedef struct SetRecord
 	SetKey		key;
 	RowRange	rows[2];
 } SetRecord;
+
+/*
+ * Behind the values of a set in a sort: the row with which it came, unless that
+ * is large.  A FileRow and the row's data follow.
+ */
+typedef struct OwnRow
+{
+	uint64		side;
+} OwnRow;
+
+/* Larger ones go to the rows: records are moved in memory. */
+#define LARGEST_OWN_ROW		256
 
 /* Where in the set file the sets of one size begin. */
 typedef struct SizeStart
@@ -118,10 +131,13 @@ typedef struct Spill
 } Spill;
 
 /* Shares of the memory while rows come in, in percent. */
-#define SORT_SETS_SHARE		22
-#define SORT_ROWS_SHARE		20	/* both sides */
-#define SEEN_SHARE			25
+#define SORT_SETS_SHARE		26
+#define SORT_ROWS_SHARE		16	/* both sides */
+#define SEEN_SHARE			25	/* of these, or the sorting of sets */
 #define SEEN_CACHE_SHARE	12
+
+/* Sets seen before are looked for if one in so many is such. */
+#define FEW_REPEATED		16
 
 #define READERS		5			/* with a buffer each */
 
@@ -213,19 +229,43 @@ placed_key(SetJoin *join, SetKey key, const uint64 *values)
 	return key;
 }
 
-/* Writes a set that has not been seen before, and gives it a number. */
+/* Makes a row as it lies in a file. */
+static void
+make_file_row(char *place, const void *row, uint32 rowno, uint32 len)
+{
+	FileRow		head = {rowno, len};
+
+	memcpy(place, &head, sizeof(FileRow));
+	memcpy(place + sizeof(FileRow), row, len);
+}
+
+/*
+ * Writes a set that has not been seen before, and gives it a number, together
+ * with a row of its own, or NULL.
+ */
 static uint32
-put_set(SetJoin *join, SetKey key, const uint64 *values)
+put_set(SetJoin *join, SetKey key, const uint64 *values, JoinSide side,
+		const void *row, uint32 rowno, uint32 len)
 {
 	Spill	   *spill = join->spill;
 	size_t		bytes = sizeof(uint64) * SETKEY_SIZE(key);
+	OwnRow		own = {side};
+	char	   *data;
 
 	if (spill->nwritten == PG_UINT32_MAX)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("too many sets in a similarity join"),
 				 errhint("Raise work_mem.")));
-	memcpy(record_room(spill, bytes), values, bytes);
+	if (row == NULL)
+		memcpy(record_room(spill, bytes), values, bytes);
+	else
+	{
+		data = record_room(spill, bytes + sizeof(OwnRow) + sizeof(FileRow) + len);
+		memcpy(data, values, bytes);
+		memcpy(data + bytes, &own, sizeof(OwnRow));
+		make_file_row(data + bytes + sizeof(OwnRow), row, rowno, len);
+	}
 	put_record(spill, &spill->sets,
 			   numbered_key(placed_key(join, key, values), spill->nwritten));
 	seen_add(&spill->seen, key, values, spill->nwritten);
@@ -237,11 +277,8 @@ static void
 put_row(Spill *spill, JoinSide side, SetKey key, const void *row,
 		uint32 rowno, uint32 len)
 {
-	FileRow		head = {rowno, len};
-	char	   *data = record_room(spill, sizeof(FileRow) + (size_t) len);
-
-	memcpy(data, &head, sizeof(FileRow));
-	memcpy(data + sizeof(FileRow), row, len);
+	make_file_row(record_room(spill, sizeof(FileRow) + (size_t) len), row, rowno,
+				  len);
 	put_record(spill, &spill->rows[side], key);
 }
 
@@ -287,10 +324,19 @@ put_all(SetJoin *join)
 	for (uint32 i = 0; i < table->nsets; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		put_set(join, table->sets[i].key, table->sets[i].values);
+		put_set(join, table->sets[i].key, table->sets[i].values, 0, NULL, 0, 0);
 	}
 	arena_reset(&join->values);
 	settable_free(table);
+}
+
+/* True if more than a few of the sets that came in had come before. */
+static bool
+sets_repeat(SetJoin *join)
+{
+	uint64		came = join->search.stats.sets;
+
+	return came - join->table.nsets > came / FEW_REPEATED;
 }
 
 /* Goes over to disk.  In join->search.context. */
@@ -299,18 +345,21 @@ spill_begin(SetJoin *join)
 {
 	Spill	   *spill = palloc0(sizeof(Spill));
 	size_t		memory = join->params.memory;
+	bool		repeated = sets_repeat(join);
 
 	spill->desc = CreateTemplateTupleDesc(3);
 	TupleDescInitEntry(spill->desc, 1, "high", INT8OID, -1, 0);
 	TupleDescInitEntry(spill->desc, 2, "low", INT8OID, -1, 0);
 	TupleDescInitEntry(spill->desc, 3, "data", BYTEAOID, -1, 0);
 	spill->slot = MakeSingleTupleTableSlot(spill->desc, &TTSOpsVirtual);
-	init_stream(spill, &spill->sets, memory / 100 * SORT_SETS_SHARE);
+	init_stream(spill, &spill->sets, memory / 100 *
+				(SORT_SETS_SHARE + (repeated ? 0 : SEEN_SHARE + SEEN_CACHE_SHARE)));
 	for (int side = SIDE_OUTER; side <= LAST_SIDE(join); side++)
 		init_stream(spill, &spill->rows[side],
 					memory / 100 * SORT_ROWS_SHARE / (LAST_SIDE(join) + 1));
-	seen_create(&spill->seen, memory / 100 * SEEN_SHARE,
-				memory / 100 * SEEN_CACHE_SHARE);
+	if (repeated)
+		seen_create(&spill->seen, memory / 100 * SEEN_SHARE,
+					memory / 100 * SEEN_CACHE_SHARE);
 	join->spill = spill;
 	if (join->search.symmetric && join->algorithm->compare != NULL)
 		join->deferred = deferred_create(memory);
@@ -329,7 +378,13 @@ spill_add(SetJoin *join, JoinSide side, SetKey key, const uint64 *values,
 
 	if (SETKEY_SIZE(key) > 0 &&
 		!seen_find(&join->spill->seen, key, values, &number))
-		number = put_set(join, key, values);
+	{
+		bool		own = len <= LARGEST_OWN_ROW;
+
+		number = put_set(join, key, values, side, own ? row : NULL, rowno, len);
+		if (own)
+			return;
+	}
 	put_row(join->spill, side,
 			numbered_key(placed_key(join, key, values), number), row, rowno,
 			len);
@@ -383,28 +438,54 @@ stream_end(SetJoin *join, SortedStream *stream)
 	stream_free(stream);
 }
 
+/* No rows as yet: they will be the next ones in the side's file. */
+static void
+begin_range(Spill *spill, JoinSide side, RowRange *range)
+{
+	range->offset = spill->row_files[side].size;
+	range->bytes = range->nrows = 0;
+	range->first = PG_UINT32_MAX;
+}
+
+/* Adds a row, as it lies in a file, to the side's file and to a range. */
+static void
+add_to_range(Spill *spill, JoinSide side, const char *row, size_t len,
+			 RowRange *range)
+{
+	FileRow		head;
+
+	memcpy(&head, row, sizeof(FileRow));
+	range->first = Min(range->first, head.rowno);
+	spillfile_write(&spill->row_files[side], row, len);
+	range->nrows++;
+	range->bytes += len;
+}
+
 /* Copies the rows up to that key to the side's file. */
 static void
 copy_rows(Spill *spill, JoinSide side, SetKey last, RowRange *range)
 {
 	SortedStream *stream = &spill->rows[side];
-	SpillFile  *file = &spill->row_files[side];
 
-	range->offset = file->size;
-	range->nrows = 0;
-	range->first = PG_UINT32_MAX;
 	while (stream->valid && stream->key.high == last.high &&
 		   stream->key.low <= last.low)
 	{
-		FileRow		head;
-
-		memcpy(&head, stream->data, sizeof(FileRow));
-		range->first = Min(range->first, head.rowno);
-		spillfile_write(file, stream->data, stream->len);
-		range->nrows++;
+		add_to_range(spill, side, stream->data, stream->len, range);
 		stream_next(stream);
 	}
-	range->bytes = file->size - range->offset;
+}
+
+/* Copies the row that a set came with, if it is there, behind the values. */
+static void
+copy_own_row(Spill *spill, const char *row, size_t len, RowRange *ranges)
+{
+	OwnRow		own;
+
+	if (len == 0)
+		return;
+	memcpy(&own, row, sizeof(OwnRow));
+	add_to_range(spill, own.side, row + sizeof(OwnRow), len - sizeof(OwnRow),
+				 &ranges[own.side]);
 }
 
 /* Notes where the sets of this size begin, if this is the first. */
@@ -421,25 +502,27 @@ note_size(Spill *spill, uint64 size, uint64 number)
 }
 
 /*
- * Takes the next set and those behind it that are identical to it.  Returns
- * the key of the last one.
+ * Takes the next set and those behind it that are identical to it, and the rows
+ * they came with.  Returns the key of the last one.
  *
  * If ever two different sets had one hash, and copies of them came in turn,
  * these would stay different sets; they join like any others.
  */
 static SetKey
-next_distinct(Spill *spill)
+next_distinct(Spill *spill, RowRange *ranges)
 {
 	SortedStream *sets = &spill->sets;
+	size_t		bytes = sizeof(uint64) * SETKEY_SIZE(sets->key);
 	SetKey		key;
 
-	memcpy(spill->place, sets->data, sets->len);
+	memcpy(spill->place, sets->data, bytes);
 	do
 	{
 		key = sets->key;
+		copy_own_row(spill, sets->data + bytes, sets->len - bytes, ranges);
 		stream_next(sets);
 	} while (sets->valid && same_hash(sets->key, key) &&
-			 memcmp(sets->data, spill->place, sets->len) == 0);
+			 memcmp(sets->data, spill->place, bytes) == 0);
 	return key;
 }
 
@@ -448,10 +531,14 @@ static void
 merge_set(SetJoin *join)
 {
 	Spill	   *spill = join->spill;
-	SetKey		last = next_distinct(spill);
-	uint32		size = SETKEY_SIZE(last);
+	SetKey		last;
+	uint32		size;
 	SetRecord	record;
 
+	for (int side = SIDE_OUTER; side <= LAST_SIDE(join); side++)
+		begin_range(spill, side, &record.rows[side]);
+	last = next_distinct(spill, record.rows);
+	size = SETKEY_SIZE(last);
 	for (int side = SIDE_OUTER; side <= LAST_SIDE(join); side++)
 		copy_rows(spill, side, last, &record.rows[side]);
 	if (join->params.self_join)
@@ -525,6 +612,7 @@ spill_finish(SetJoin *join)
 	{
 		spillfile_create(&spill->row_files[side]);
 		stream_begin(&spill->rows[side]);
+		begin_range(spill, side, &range);
 		copy_rows(spill, side, empty, &range);
 	}
 	while (spill->sets.valid)
