@@ -40,11 +40,11 @@ extern SignatureQuery *signature_query_make(const Signature *sig,
 
 /*
  * The collation of %%(signature, signature_query) where the planner has made it
- * an index condition: otherwise it has none.  The condition that it was made of
+ * an index condition: otherwise it has none, or that of ScanKeyInit().  The condition that it was made of
  * is checked as well, in its turn among the other ones.  So this one passes all
  * that the index finds, and raises nothing.
  */
-#define INDEX_CONDITION_COLLATION	C_COLLATION_OID
+#define INDEX_CONDITION_COLLATION	DEFAULT_COLLATION_OID
 
 /* The C function behind %%(signature, signature_query). */
 extern Datum signature_matches(PG_FUNCTION_ARGS);
