@@ -8,7 +8,8 @@
  * What becomes of a word is remembered under the word's hash in a small table
  * in which a newer word displaces an older one: texts consist of few words,
  * said often, and stemming one takes some ten times as long as finding it
- * there.  Words with the same hash are taken for the same word, as everywhere.
+ * there.  Whoever reads many texts gets a larger one.  Words with the same hash
+ * are taken for the same word, as everywhere.
  *
  * Portions Copyright (c) 2026, the neardup developers
  *
@@ -19,6 +20,8 @@
 #include <libstemmer.h>
 #include <unicode/utf8.h>
 
+#include "utils/memutils.h"
+
 #include "base/hash.h"
 #include "base/linear_probing.h"
 #include "text/languages.h"
@@ -26,7 +29,9 @@
 #include "text/terms.h"
 #include "text/words.h"
 
-#define CACHE_SIZE		4096	/* words; a power of 2 */
+/* Words that are remembered, powers of 2: at first, and of many texts. */
+#define CACHE_SIZE		4096
+#define CACHE_MOST		32768
 
 /*
  * Longer words, in bytes, are not stemmed: no language has them, and some
@@ -50,6 +55,8 @@ struct Terms
 								 * where there is none; NULL = no list */
 	Probing		probing;		/* of its places */
 	CachedTerm *cache;			/* NULL if there is nothing to remember */
+	uint32		cache_size;
+	uint32		cache_misses;	/* while it is small */
 	MemoryContextCallback callback;
 };
 
@@ -175,7 +182,10 @@ terms_create(const Making *making)
 	if (making->filters & FILTER_STOP)
 		load_stop_words(terms, making);
 	if (terms->stemmer != NULL)
+	{
 		terms->cache = palloc0(CACHE_SIZE * sizeof(CachedTerm));
+		terms->cache_size = CACHE_SIZE;
+	}
 	return terms;
 }
 
@@ -249,6 +259,35 @@ terms_are_words(const Terms *terms)
 		!(terms->filters & FILTERS_BY_FORM);
 }
 
+/* An empty cache of the greatest size in the place of the first one. */
+static pg_noinline void
+enlarge_cache(Terms *terms)
+{
+	CachedTerm *cache;
+
+	cache = MemoryContextAllocZero(GetMemoryChunkContext(terms->cache),
+								   CACHE_MOST * sizeof(CachedTerm));
+	pfree(terms->cache);
+	terms->cache = cache;
+	terms->cache_size = CACHE_MOST;
+}
+
+static inline CachedTerm *
+cache_place(const Terms *terms, uint64 hash)
+{
+	return &terms->cache[hash & (terms->cache_size - 1)];
+}
+
+/* Where a word is to be remembered that is not there. */
+static CachedTerm *
+cache_missed(Terms *terms, uint64 hash)
+{
+	if (terms->cache_size < CACHE_MOST &&
+		++terms->cache_misses > 4 * CACHE_SIZE)
+		enlarge_cache(terms);
+	return cache_place(terms, hash);
+}
+
 bool
 term_hash(Terms *terms, const char *word, size_t len, uint64 *hash)
 {
@@ -259,9 +298,10 @@ term_hash(Terms *terms, const char *word, size_t len, uint64 *hash)
 	*hash = XXH3_64bits(word, len);
 	if (terms->cache == NULL)
 		return make_term(terms, &word, &len, hash);
-	cached = &terms->cache[*hash & (CACHE_SIZE - 1)];
+	cached = cache_place(terms, *hash);
 	if (!cached->used || cached->word != *hash)
 	{
+		cached = cache_missed(terms, *hash);
 		cached->used = false;	/* in case of an error */
 		cached->word = *hash;
 		cached->dropped = !make_term(terms, &word, &len, hash);

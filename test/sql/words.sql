@@ -111,3 +111,12 @@ SELECT array_agg(DISTINCT w) FROM generate_series(65500, 65560) n, unnest(neardu
 
 -- Versions
 SELECT component, version ~ '\d' AS told FROM neardup_versions();
+
+-- Stems that are remembered, more and more of them, are those that are made
+-- anew: each word twice, far from the first time and near
+WITH d AS MATERIALIZED (
+  SELECT string_agg(word, ' ' ORDER BY turn, n) AS doc
+  FROM generate_series(1, 25000) n, generate_series(1, 2) turn,
+       LATERAL (SELECT translate(md5(n::text), '0123456789', 'ghijklmnop') || CASE n % 3 WHEN 0 THEN 'ing' WHEN 1 THEN 's the' ELSE '' END AS word) w)
+SELECT words > 20000 AS many, words = (SELECT cardinality(shingles(doc, 'english stop k=1')::bigint[]) FROM d) AS alike
+FROM (SELECT count(DISTINCT w) AS words FROM d, unnest(neardup_words(doc, 'english stop')) w) s;
