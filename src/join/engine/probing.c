@@ -58,6 +58,29 @@ index_next(SetJoin *join, const JoinSet *set)
 					 set->size - set->nvalues);
 }
 
+/* How many sets ahead something is fetched for those that only go into the index. */
+#define FETCH_AHEAD	4
+
+/*
+ * Fetches what will be needed to add the next sets: keys and bitmaps, then
+ * buckets, then places.
+ */
+static void
+fetch_ahead(SetJoin *join, uint32 number)
+{
+	const InvertedIndex *index = &join->search.index;
+	const JoinSet *set = &join->search.sets[number];
+
+	if (join->search.nsets - number <= 3 * FETCH_AHEAD)
+		return;
+	__builtin_prefetch(set[3 * FETCH_AHEAD].keys);
+	__builtin_prefetch(set[3 * FETCH_AHEAD].values - 1);
+	set += FETCH_AHEAD;
+	setindex_fetch_places(index, set->keys, setjoin_indexed_keys(join, set));
+	set += FETCH_AHEAD;
+	setindex_fetch_buckets(index, set->keys, setjoin_indexed_keys(join, set));
+}
+
 /* True if all sets are in the index before the first one probes. */
 static bool
 indexed_at_once(SetJoin *join)
@@ -90,6 +113,8 @@ setjoin_begin_chunk(SetJoin *join)
 	for (uint32 i = 0; i < join->search.nsets; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
+		if (i + FETCH_AHEAD < join->search.nsets)
+			__builtin_prefetch(join->search.sets[i + FETCH_AHEAD].keys);
 		setindex_count(index, join->search.sets[i].keys,
 					setjoin_indexed_keys(join, &join->search.sets[i]));
 	}
@@ -235,6 +260,8 @@ probe_set(SetJoin *join, uint32 number)
 		join->search.index.limit = number;
 		if (probes)
 			probe_index(join, set);
+		else
+			fetch_ahead(join, number);
 		if (!indexed_at_once(join))
 			index_next(join, set);
 	}

@@ -117,7 +117,8 @@ rows_next(RowCursor *cursor, uint32 *rowno)
 
 	if (row != NULL)
 	{
-		cursor->next = row_at(cursor->area, row->next);
+		cursor->next = row->next == NULL ? NULL :
+			row_at(cursor->area, row->next);
 		*rowno = row->rowno;
 		return row->data;
 	}

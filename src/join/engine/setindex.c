@@ -96,8 +96,7 @@ setindex_free(InvertedIndex *index)
 void
 setindex_count(InvertedIndex *index, const uint64 *keys, uint32 n)
 {
-	for (uint32 i = 0; i < n; i++)
-		__builtin_prefetch(setindex_bucket(index, keys[i]), 1);
+	setindex_fetch_buckets(index, keys, n);
 	for (uint32 i = 0; i < n; i++)
 	{
 		CHECK_EVERY(i);

@@ -94,4 +94,23 @@ setindex_put(InvertedIndex *index, uint64 key)
 	return &index->postings[bucket->start + bucket->n++];
 }
 
+/* Fetches the buckets of keys into the cache, and later their places in them. */
+static inline void
+setindex_fetch_buckets(const InvertedIndex *index, const uint64 *keys, uint32 n)
+{
+	for (uint32 i = 0; i < n; i++)
+		__builtin_prefetch(setindex_bucket(index, keys[i]), 1);
+}
+
+static inline void
+setindex_fetch_places(const InvertedIndex *index, const uint64 *keys, uint32 n)
+{
+	for (uint32 i = 0; i < n; i++)
+	{
+		const Bucket *bucket = setindex_bucket(index, keys[i]);
+
+		__builtin_prefetch(&index->postings[bucket->start + bucket->n], 1);
+	}
+}
+
 #endif							/* NEARDUP_SETINDEX_H */
