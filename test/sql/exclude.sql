@@ -80,7 +80,11 @@ CREATE FUNCTION pairs() RETURNS text LANGUAGE sql SET enable_hashjoin = off AS
 $$ SELECT count(*) || ' ' || md5(string_agg(a.id || ' ' || b.id, ',' ORDER BY a.id, b.id)) FROM several a, several b WHERE a.query %% b.query $$;
 SELECT pairs() AS pairs \gset
 SET enable_seqscan = off;
-EXPLAIN (COSTS OFF) SELECT FROM several a, several b WHERE a.query %% b.query;
+SET plan_cache_mode = force_generic_plan;
+PREPARE looked_up (signature_query) AS SELECT FROM several WHERE query %% $1;
+EXPLAIN (COSTS OFF) EXECUTE looked_up (NULL);
+DEALLOCATE looked_up;
+RESET plan_cache_mode;
 SELECT pairs() = :'pairs' AS same;
 RESET enable_seqscan;
 SELECT neardup_explain_index('several_query', 0.8);
