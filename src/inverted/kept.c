@@ -28,7 +28,7 @@
 #include "inverted/filter.h"
 #include "inverted/kept.h"
 
-/* Bytes of what is kept of segments. */
+/* Bytes of what is kept of segments, unless work_mem allows for more. */
 #define KEPT_MOST			(8 * 1024 * 1024)
 
 /* Indexes of which something is kept. */
@@ -278,9 +278,11 @@ words_bytes(const SegmentInfo *segment)
 static bool
 fits(const KeptIndex *kept, Size bytes)
 {
-	if (bytes <= KEPT_MOST && kept_bytes + bytes > KEPT_MOST)
+	Size		most = Max((Size) work_mem * 1024, KEPT_MOST);
+
+	if (bytes <= most && kept_bytes + bytes > most)
 		forget_others(kept);
-	return kept_bytes + bytes <= KEPT_MOST;
+	return kept_bytes + bytes <= most;
 }
 
 /* Reads it; into memory that an error gives back. */
