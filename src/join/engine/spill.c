@@ -133,8 +133,8 @@ typedef struct Spill
 /* Shares of the memory while rows come in, in percent. */
 #define SORT_SETS_SHARE		26
 #define SORT_ROWS_SHARE		16	/* both sides */
-#define SEEN_SHARE			25	/* of these, or the sorting of sets */
-#define SEEN_CACHE_SHARE	12
+#define SEEN_SHARE			25
+#define SEEN_CACHE_SHARE	12	/* or for sets, while others are still held */
 
 /* Sets seen before are looked for if one in so many is such. */
 #define FEW_REPEATED		16
@@ -353,7 +353,7 @@ spill_begin(SetJoin *join)
 	TupleDescInitEntry(spill->desc, 3, "data", BYTEAOID, -1, 0);
 	spill->slot = MakeSingleTupleTableSlot(spill->desc, &TTSOpsVirtual);
 	init_stream(spill, &spill->sets, memory / 100 *
-				(SORT_SETS_SHARE + (repeated ? 0 : SEEN_SHARE + SEEN_CACHE_SHARE)));
+				(SORT_SETS_SHARE + (repeated ? 0 : SEEN_CACHE_SHARE)));
 	for (int side = SIDE_OUTER; side <= LAST_SIDE(join); side++)
 		init_stream(spill, &spill->rows[side],
 					memory / 100 * SORT_ROWS_SHARE / (LAST_SIDE(join) + 1));
@@ -365,8 +365,8 @@ spill_begin(SetJoin *join)
 		join->deferred = deferred_create(memory);
 	put_all(join);
 	setjoin_account(join, memory / 100 *
-					(SORT_SETS_SHARE + SORT_ROWS_SHARE + SEEN_SHARE +
-					 SEEN_CACHE_SHARE));
+					(SORT_SETS_SHARE + SORT_ROWS_SHARE + SEEN_CACHE_SHARE +
+					 (repeated ? SEEN_SHARE : 0)));
 }
 
 /* Adds a row and its set; a row without features has the key zero. */
