@@ -30,6 +30,7 @@ PG_FUNCTION_INFO_V1(neardup_progress);
 #define PARAM_TOTAL		2
 
 static const char *const phase_names[] = {
+	[PROGRESS_MAKING] = "making signatures",
 	[PROGRESS_READING] = "reading rows",
 	[PROGRESS_PREPARING] = "preparing sets",
 	[PROGRESS_JOINING] = "joining sets",

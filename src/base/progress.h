@@ -19,6 +19,7 @@
 
 typedef enum ProgressPhase
 {
+	PROGRESS_MAKING,			/* methods, of an evaluation */
 	PROGRESS_READING,			/* rows */
 	PROGRESS_PREPARING,			/* distinct sets */
 	PROGRESS_JOINING,			/* distinct sets */

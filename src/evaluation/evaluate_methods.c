@@ -26,7 +26,7 @@ PG_FUNCTION_INFO_V1(evaluate_methods);
 
 /* Makes the signatures of a method and finds the pairs. */
 static void
-find_pairs(const Evaluation *evaluation, const char *method,
+find_pairs(Evaluation *evaluation, const char *method,
 		   double threshold, Measure measure,
 		   double *make_ms, double *find_ms)
 {
@@ -113,7 +113,7 @@ check_methods(ArrayType *expressions, ArrayType *thresholds,
 
 /* Evaluates method i and appends its row to the result. */
 static void
-evaluate_method(const Evaluation *evaluation, const Methods *methods, int i)
+evaluate_method(Evaluation *evaluation, const Methods *methods, int i)
 {
 	char	   *method = TextDatumGetCString(methods->expressions[i]);
 	double		threshold = threshold_of(methods, i);
@@ -141,7 +141,7 @@ evaluate_methods(PG_FUNCTION_ARGS)
 	Evaluation	evaluation;
 
 	evaluation = evaluation_begin(fcinfo, documents, truth,
-								  text_to_cstring(PG_GETARG_TEXT_PP(4)));
+								  text_to_cstring(PG_GETARG_TEXT_PP(4)), methods.n);
 	for (int i = 0; i < methods.n; i++)
 		evaluate_method(&evaluation, &methods, i);
 	evaluation_end();

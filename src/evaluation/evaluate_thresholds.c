@@ -45,7 +45,7 @@ static const char figures_query[] =
 
 /* The pairs of a method, by their similarity. */
 static void
-find_pairs(const Evaluation *evaluation, const char *method, double threshold,
+find_pairs(Evaluation *evaluation, const char *method, double threshold,
 		   Measure measure)
 {
 	evaluation_make_signatures(evaluation, method);
@@ -112,7 +112,7 @@ least_threshold(ArrayType *thresholds, Measure measure)
 
 /* One method, by one measure. */
 static void
-evaluate_method(const Evaluation *evaluation, Datum method, Datum measure,
+evaluate_method(Evaluation *evaluation, Datum method, Datum measure,
 				ArrayType *thresholds)
 {
 	Measure		which = measure_require(DatumGetTextPP(measure));
@@ -149,7 +149,7 @@ evaluate_thresholds(PG_FUNCTION_ARGS)
 	evaluation = evaluation_begin(fcinfo,
 								  text_to_cstring(PG_GETARG_TEXT_PP(0)),
 								  text_to_cstring(PG_GETARG_TEXT_PP(1)),
-								  text_to_cstring(PG_GETARG_TEXT_PP(4)));
+								  text_to_cstring(PG_GETARG_TEXT_PP(4)), n);
 	for (int i = 0; i < n; i++)
 		evaluate_method(&evaluation, methods[i],
 						measures[nmeasures == 1 ? 0 : i], thresholds);

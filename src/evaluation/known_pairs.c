@@ -21,6 +21,7 @@
 #include "utils/lsyscache.h"
 
 #include "base/compat.h"
+#include "base/progress.h"
 #include "evaluation/given_query.h"
 #include "evaluation/known_pairs.h"
 #include "measures/measure_expression.h"
@@ -65,10 +66,10 @@ prepare(const Evaluation *evaluation, const char *documents, const char *truth)
 
 Evaluation
 evaluation_begin(FunctionCallInfo fcinfo, const char *documents,
-				 const char *truth, const char *condition)
+				 const char *truth, const char *condition, int nmethods)
 {
 	Oid			schema = get_func_namespace(fcinfo->flinfo->fn_oid);
-	Evaluation	evaluation;
+	Evaluation	evaluation = {.nmethods = nmethods};
 
 	InitMaterializedSRF(fcinfo, 0);
 	evaluation.rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
@@ -90,16 +91,21 @@ evaluation_end(void)
 }
 
 double
-evaluation_make_signatures(const Evaluation *evaluation, const char *method)
+evaluation_make_signatures(Evaluation *evaluation, const char *method)
 {
+	Progress	progress;
 	double		ms;
 
 	given_expression("methods", method);
+	progress_begin(&progress);
+	progress_phase(&progress, PROGRESS_MAKING, evaluation->nmethods);
+	progress_tell(&progress, evaluation->nmade++);
 	ms = evaluation_run(psprintf("CREATE TEMP TABLE neardup_signatures AS "
 								 "SELECT *, (%s)::%s.signature AS neardup_signature "
 								 "FROM pg_temp.neardup_documents",
 								 method, evaluation->schema));
 	evaluation_run("ANALYZE pg_temp.neardup_signatures");
+	progress_end(&progress);
 	return ms;
 }
 

@@ -21,6 +21,8 @@ typedef struct Evaluation
 	ReturnSetInfo *rsinfo;
 	const char *schema;			/* of the extension, quoted */
 	const char *condition;		/* on two documents a and b */
+	int			nmethods;
+	int			nmade;			/* methods whose signatures have been made */
 } Evaluation;
 
 /* Runs a statement; returns the milliseconds that it took. */
@@ -32,11 +34,14 @@ extern double evaluation_run(const char *statement);
  */
 extern Evaluation evaluation_begin(FunctionCallInfo fcinfo,
 								   const char *documents, const char *truth,
-								   const char *condition);
+								   const char *condition, int nmethods);
 extern void evaluation_end(void);
 
-/* pg_temp.neardup_signatures; returns the milliseconds taken. */
-extern double evaluation_make_signatures(const Evaluation *evaluation,
+/*
+ * pg_temp.neardup_signatures, of the next method; returns the milliseconds taken.
+ * Other sessions are told which of the methods it is.
+ */
+extern double evaluation_make_signatures(Evaluation *evaluation,
 										 const char *method);
 
 /*
