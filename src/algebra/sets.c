@@ -460,9 +460,10 @@ set_union(const uint64 *a, uint64 na, const uint64 *b, uint64 nb,
 	return n + nb - j;
 }
 
-uint64
-set_intersection(const uint64 *a, uint64 na, const uint64 *b, uint64 nb,
-				 uint64 *result)
+/* The members of a that are in b too, or those that are not. */
+static inline uint64
+select_members(const uint64 *a, uint64 na, const uint64 *b, uint64 nb,
+			   bool in_b, uint64 *result)
 {
 	uint64		j = 0;
 	uint64		n = 0;
@@ -472,26 +473,22 @@ set_intersection(const uint64 *a, uint64 na, const uint64 *b, uint64 nb,
 		CHECK_EVERY(i);
 		while (j < nb && b[j] < a[i])
 			j++;
-		if (j < nb && b[j] == a[i])
+		if ((j < nb && b[j] == a[i]) == in_b)
 			result[n++] = a[i];
 	}
 	return n;
 }
 
 uint64
+set_intersection(const uint64 *a, uint64 na, const uint64 *b, uint64 nb,
+				 uint64 *result)
+{
+	return select_members(a, na, b, nb, true, result);
+}
+
+uint64
 set_difference(const uint64 *a, uint64 na, const uint64 *b, uint64 nb,
 			   uint64 *result)
 {
-	uint64		j = 0;
-	uint64		n = 0;
-
-	for (uint64 i = 0; i < na; i++)
-	{
-		CHECK_EVERY(i);
-		while (j < nb && b[j] < a[i])
-			j++;
-		if (j == nb || b[j] != a[i])
-			result[n++] = a[i];
-	}
-	return n;
+	return select_members(a, na, b, nb, false, result);
 }

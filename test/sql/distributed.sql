@@ -6,24 +6,11 @@
 CREATE SCHEMA distributed;
 SET search_path = distributed, public;
 
--- Sets of a small universe: many are near, some equal, some empty, some null
-CREATE TABLE numbers AS
-WITH RECURSIVE lcg(i, x) AS (
-    SELECT 0, 20261122::bigint
-    UNION ALL
-    SELECT i + 1, (x * 1103515245 + 12345) % 2147483648 FROM lcg WHERE i < 9000)
-SELECT i, x / 65536 AS x FROM lcg;
+\getenv abs_srcdir PG_ABS_SRCDIR
+\set file :abs_srcdir '/sql/shared/random_sets.sql'
+\i :file
 CREATE TABLE docs AS
-SELECT r * 7 % 401 AS id,
-    CASE WHEN r % 41 = 0 THEN NULL
-         ELSE signature_from(ARRAY(
-            SELECT (CASE WHEN c.x % 9 = 0 THEN c.x % 40
-                         ELSE (f.x % 30 * 17 + e * e) % 40 END)::bigint
-            FROM generate_series(1, (f.x % 25)::int) e
-            JOIN numbers c ON c.i = (r * 31 + e * 7) % 9000))
-    END AS sig
-FROM generate_series(1, 400) r
-JOIN numbers f ON f.i = r % 120 + 300 * (r % 2);
+SELECT r * 7 % 401 AS id, random_set(r) AS sig FROM generate_series(1, 400) r;
 INSERT INTO docs SELECT NULL, sig FROM docs WHERE id < 5;
 
 -- Whether a table has the pairs of a nested loop, and how many

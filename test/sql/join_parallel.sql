@@ -1,29 +1,17 @@
 --
 -- The similarity join by several processes
 --
--- Sets of a small universe, as in join_random, in as many pages as let all
--- processes read some.
+-- Sets in as many pages as let all processes read some.
 
 CREATE SCHEMA join_parallel;
 SET search_path = join_parallel, public;
 
-CREATE TABLE numbers AS
-WITH RECURSIVE lcg(i, x) AS (
-    SELECT 0, 20261122::bigint
-    UNION ALL
-    SELECT i + 1, (x * 1103515245 + 12345) % 2147483648 FROM lcg WHERE i < 9000)
-SELECT i, x / 65536 AS x FROM lcg;
+\getenv abs_srcdir PG_ABS_SRCDIR
+\set file :abs_srcdir '/sql/shared/random_sets.sql'
+\i :file
 CREATE TABLE sets AS
-SELECT r AS id, r % 7 AS kind,
-    CASE WHEN r % 41 = 0 THEN NULL
-         ELSE signature_from(ARRAY(
-            SELECT (CASE WHEN c.x % 9 = 0 THEN c.x % 40
-                         ELSE (f.x % 30 * 17 + e * e) % 40 END)::bigint
-            FROM generate_series(1, (f.x % 25)::int) e
-            JOIN numbers c ON c.i = (r * 31 + e * 7) % 9000))
-    END AS sig, repeat('x', 800) AS text
-FROM generate_series(1, 250) r
-JOIN numbers f ON f.i = r % 120 + 300 * (r % 2);
+SELECT r AS id, r % 7 AS kind, random_set(r) AS sig, repeat('x', 800) AS text
+FROM generate_series(1, 250) r;
 ANALYZE sets;
 CREATE VIEW left_sets AS SELECT * FROM sets WHERE id % 3 < 2;
 CREATE VIEW right_sets AS SELECT * FROM sets WHERE id % 3 > 0;
@@ -42,7 +30,6 @@ SELECT count(*) FROM left_sets a JOIN right_sets b ON near_duplicate(a.sig, b.si
 EXPLAIN (COSTS OFF)
 SELECT count(*) FROM sets a WHERE NOT EXISTS (SELECT FROM sets b WHERE near_duplicate(a.sig, b.sig, 0.8) AND a.id < b.id);
 
-\getenv abs_srcdir PG_ABS_SRCDIR
 \set file :abs_srcdir '/sql/shared/same_rows.sql'
 \i :file
 SET test.plan = '"Custom Plan Provider": "SimilarityJoin",\s*"Parallel Aware": true';

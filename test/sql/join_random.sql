@@ -1,38 +1,21 @@
 --
 -- The similarity join against the nested loop, on random sets
 --
--- Sets of a small universe, so that many are equal, many are near and many
--- are tiny; some are empty and some are null.
 
 CREATE SCHEMA join_random;
 SET search_path = join_random, public;
 
-CREATE TABLE numbers AS
-WITH RECURSIVE lcg(i, x) AS (
-    SELECT 0, 20260119::bigint
-    UNION ALL
-    SELECT i + 1, (x * 1103515245 + 12345) % 2147483648 FROM lcg WHERE i < 9000)
-SELECT i, x / 65536 AS x FROM lcg;
-
--- Row i: up to 24 elements of 40, from a family of 30 sets, a few changed.
+\getenv abs_srcdir PG_ABS_SRCDIR
+\set file :abs_srcdir '/sql/shared/random_sets.sql'
+\i :file
 CREATE TABLE sets AS
-SELECT r AS id, r % 7 AS kind,
-    CASE WHEN r % 41 = 0 THEN NULL
-         ELSE signature_from(ARRAY(
-            SELECT (CASE WHEN c.x % 9 = 0 THEN c.x % 40
-                         ELSE (f.x % 30 * 17 + e * e) % 40 END)::bigint
-            FROM generate_series(1, (f.x % 25)::int) e
-            JOIN numbers c ON c.i = (r * 31 + e * 7) % 9000))
-    END AS sig
-FROM generate_series(1, 200) r
-JOIN numbers f ON f.i = r % 120 + 300 * (r % 2);
+SELECT r AS id, r % 7 AS kind, random_set(r) AS sig FROM generate_series(1, 200) r;
 SELECT count(*), count(sig), count(DISTINCT sig),
     count(*) FILTER (WHERE sig = signature_from('{}')) AS empty
 FROM sets;
 CREATE VIEW left_sets AS SELECT * FROM sets WHERE id % 3 < 2;
 CREATE VIEW right_sets AS SELECT * FROM sets WHERE id % 3 > 0;
 
-\getenv abs_srcdir PG_ABS_SRCDIR
 \set file :abs_srcdir '/sql/shared/same_rows.sql'
 \i :file
 SET test.plan = 'SimilarityJoin';
