@@ -54,6 +54,7 @@ OBJS = \
 	src/corpus/view.o \
 	src/corpus/weights.o \
 	src/corpus/word_set.o \
+	src/datum/making.o \
 	src/datum/signature.o \
 	src/distributed/neardup_pairs.o \
 	src/distributed/working_tables.o \

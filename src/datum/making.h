@@ -89,4 +89,13 @@ making_equal(const Making *a, const Making *b)
 	return memcmp(a, b, sizeof(Making)) == 0;
 }
 
+/*
+ * Turns a making into its portable bytes, little-endian, and back: nothing to do
+ * but on big-endian machines.
+ */
+extern void making_swap(Making *making);
+
+/* XXH3 of the portable bytes, the same on every machine: stored, in indexes. */
+extern uint64 making_hash(const Making *making);
+
 #endif							/* NEARDUP_MAKING_H */

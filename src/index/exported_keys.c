@@ -18,6 +18,7 @@
 
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
+#include "port/pg_bswap.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 
@@ -40,6 +41,17 @@ PG_FUNCTION_INFO_V1(feature_counts_combine);
 #define COUNTER_BITS	18
 #define COUNTERS		(1 << COUNTER_BITS)
 #define COUNTS_BYTES	(VARHDRSZ + COUNTERS * sizeof(uint32))
+
+/* A counter as it is stored, little-endian on every machine, and back. */
+static inline uint32
+swapped_count(uint32 count)
+{
+#ifdef WORDS_BIGENDIAN
+	return pg_bswap32(count);
+#else
+	return count;
+#endif
+}
 
 /* A feature with its rank: the rarer and the less its hash, the earlier. */
 typedef struct RankedFeature
@@ -74,7 +86,7 @@ rarest_first(uint64 *hashes, uint64 size, uint64 n, const uint32 *counts)
 	for (uint64 i = 0; i < size; i++)
 	{
 		CHECK_EVERY(i);
-		ranked[i].count = counts[counter_of(hashes[i])];
+		ranked[i].count = swapped_count(counts[counter_of(hashes[i])]);
 		ranked[i].hash = hashes[i];
 	}
 	sort_ranked(ranked, size);
@@ -146,8 +158,7 @@ counts_of(const bytea *counts)
 static Datum
 keys_as_array(const Signature *sig, const uint64 *keys, size_t n)
 {
-	uint64		salt = hash_uint64s((const uint64 *) &sig->making,
-									sizeof(Making) / sizeof(uint64));
+	uint64		salt = making_hash(&sig->making);
 	int64	   *values;
 	ArrayType  *array = call_bigints(n, &values);
 
@@ -231,17 +242,17 @@ size_classes(PG_FUNCTION_ARGS)
 										  FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
 }
 
+/* Adds a number to a stored counter, which stays at the greatest. */
 static inline void
 add_count(uint32 *counter, uint32 count)
 {
-	*counter = *counter > PG_UINT32_MAX - count ? PG_UINT32_MAX :
-		*counter + count;
+	uint32		have = swapped_count(*counter);
+
+	*counter = swapped_count(have > PG_UINT32_MAX - count ? PG_UINT32_MAX :
+							 have + count);
 }
 
-/*
- * (state bytea, signature); the state is the result, of numbers in the machine's
- * order
- */
+/* (state bytea, signature); the state is the result */
 Datum
 feature_counts_add(PG_FUNCTION_ARGS)
 {
@@ -280,6 +291,6 @@ feature_counts_combine(PG_FUNCTION_ARGS)
 	state = state_of_size(fcinfo, "feature_counts", COUNTS_BYTES);
 	other = counts_of(PG_GETARG_BYTEA_P(1));
 	for (int i = 0; i < COUNTERS; i++)
-		add_count((uint32 *) VARDATA(state) + i, other[i]);
+		add_count((uint32 *) VARDATA(state) + i, swapped_count(other[i]));
 	PG_RETURN_BYTEA_P(state);
 }

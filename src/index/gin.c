@@ -65,7 +65,6 @@
 #include "utils/memutils.h"
 
 #include "base/compat.h"
-#include "base/hash.h"
 #include "base/interrupts.h"
 #include "base/sort_uint64.h"
 #include "index/gin.h"
@@ -259,7 +258,7 @@ static int32
 making_key(const Making *making)
 {
 	return (int32) (MAKING_KEYS |
-					((uint32) XXH3_64bits(making, sizeof(Making)) & 0x00ffffff));
+					((uint32) making_hash(making) & 0x00ffffff));
 }
 
 /* How many of a row's elements are indexed. */

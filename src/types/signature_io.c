@@ -399,12 +399,8 @@ signature_out(PG_FUNCTION_ARGS)
 static void
 swap_header(Making *making, uint32 *nfeatures)
 {
+	making_swap(making);
 #ifdef WORDS_BIGENDIAN
-	making->k = pg_bswap16(making->k);
-	making->analysis = pg_bswap32(making->analysis);
-	making->filters = pg_bswap32(making->filters);
-	making->param[0] = pg_bswap32(making->param[0]);
-	making->param[1] = pg_bswap32(making->param[1]);
 	*nfeatures = pg_bswap32(*nfeatures);
 #endif
 }

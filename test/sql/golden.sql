@@ -120,6 +120,14 @@ SELECT name, gin_keys(sig) AS keys FROM golden
 WHERE name IN ('features', 'minhash of one', 'text_hash', 'shingles, characters', 'simhash', 'supershingles', 'weighted', 'weighted_words', 'shingles, of no words')
 ORDER BY name COLLATE "C";
 
+-- Exported keys, by hashes and by counters
+SELECT name, md5(candidate_keys(sig, 0.8)::text) AS digest FROM golden
+WHERE name IN ('features', 'minhash of one', 'text_hash', 'shingles, characters', 'simhash', 'supershingles', 'weighted', 'weighted_words')
+ORDER BY name COLLATE "C";
+WITH counted AS (
+    SELECT feature_counts(s) AS counts FROM unnest('{"{1,2,3,4,5,6}", "{4,5,6}", "{6}"}'::text[]) v (f), signature_from(f::bigint[]) s)
+SELECT md5(counts) AS digest, candidate_keys(signature_from('{1,2,3,4,5,6}'::bigint[]), 0.8, 'jaccard', counts) AS keys FROM counted;
+
 -- Bands
 SELECT * FROM lsh_parameters(0.5, 0.9, 128);
 

@@ -92,7 +92,7 @@ signature_as_set(const Signature *sig, SignatureKind kind, Measure measure,
 const uint64 *
 signature_as_scoped_set(const Signature *sig, uint64 scope, uint32 *n)
 {
-	uint64		salt = mix64(scope ^ XXH3_64bits(&sig->making, sizeof(Making)));
+	uint64		salt = mix64(scope ^ making_hash(&sig->making));
 	uint64	   *scoped;
 
 	*n = SIGNATURE_NVALUES(sig);
