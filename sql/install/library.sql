@@ -475,3 +475,13 @@ CROSS JOIN LATERAL (SELECT count(*) FILTER (WHERE k.mode = 'ShareLock') AS worke
                       AND k.database = (SELECT oid FROM pg_database WHERE datname = current_database())
                       AND k.classid = 'library_queue'::regclass AND k.objid = l.id::oid) w;
 COMMENT ON VIEW libraries IS 'libraries with their statistics, state and progress';
+
+-- Who creates the extension is the owner of its tables, as of the extension: a
+-- trusted one's script runs as the superuser of the cluster.
+
+ALTER TABLE library OWNER TO @extowner@;
+ALTER TABLE library_document OWNER TO @extowner@;
+ALTER TABLE library_queue OWNER TO @extowner@;
+ALTER TABLE library_signature OWNER TO @extowner@;
+ALTER TABLE library_change OWNER TO @extowner@;
+ALTER VIEW libraries OWNER TO @extowner@;

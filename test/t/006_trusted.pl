@@ -60,6 +60,30 @@ is("$status$err|$out", '0|2', 'another user uses it');
 	extra_params => [ '-U', 'bob', '-v', 'VERBOSITY=verbose' ]);
 like($err, qr/ERROR:  23P01:/, 'the guard guards against another user');
 
+($status, $out, $err) = $node->psql(
+	'd', q{
+	CREATE EXTENSION neardup_library;
+	SELECT library_create('papers');
+	SELECT library_add('papers', 'paper/1', 'one two three four five six');
+	CALL library_index();
+	SELECT library_remake('papers');
+	SELECT library_create('none'), library_drop('none');
+	SELECT address FROM library_check('One two three four five six.', 'papers');
+	GRANT SELECT ON library, library_document, library_queue, library_signature, library_change, libraries TO bob;
+	}, extra_params => [ '-U', 'alice' ], on_error_stop => 1);
+is("$status$err", '0', 'the owner of a library makes, fills, remakes and drops, and grants');
+like($out, qr{^paper/1$}m, 'and asks');
+
+($status, $out, $err) = $node->psql(
+	'd', q{
+	SELECT c.address, documents
+	FROM library_check('One two three four five six.', 'papers') c JOIN libraries ON name = found_in;
+	}, extra_params => [ '-U', 'bob' ], on_error_stop => 1);
+is("$status$err|$out", '0|paper/1|1', 'another user asks what is granted');
+($status, $out, $err) = $node->psql('d', q{SELECT library_create('theirs')},
+	extra_params => [ '-U', 'bob' ]);
+like($err, qr/permission denied for table library/, 'and makes no library');
+
 ($status, $out, $err) = $node->psql('d', 'DROP EXTENSION neardup CASCADE',
 	extra_params => [ '-U', 'bob' ]);
 like($err, qr/must be owner of extension neardup/, 'only the owner drops it');
