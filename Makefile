@@ -34,6 +34,7 @@ OBJS = \
 	src/base/state.o \
 	src/clusters/added_rows.o \
 	src/clusters/clusters.o \
+	src/clusters/equal_look_ups.o \
 	src/clusters/group_rows.o \
 	src/clusters/grouping.o \
 	src/clusters/id_places.o \
@@ -328,6 +329,7 @@ REGRESS = \
 	boilerplate \
 	candidates \
 	clusters \
+	clusters_added \
 	comparisons \
 	configured \
 	copied_sections \

@@ -9,7 +9,12 @@
  *		SELECT number, old.* FROM values, LATERAL (query) AS old
  *
  * where its parameters are columns of these.  The query is put there in its
- * parsed form: it may end in a comment or a semicolon.
+ * parsed form: it may end in a comment or a semicolon.  Where one row with an equal
+ * signature will do, that is
+ *
+ *		SELECT number, old.* FROM values, LATERAL (
+ *			SELECT * FROM (query) AS old (id, signature)
+ *			WHERE near_duplicate(signature, $1, 1) AND signature = $1 LIMIT 1) AS old
  *
  * Portions Copyright (c) 2026, the neardup developers
  *
@@ -18,11 +23,13 @@
 #include "postgres.h"
 
 #include "catalog/pg_type_d.h"
+#include "executor/executor.h"
 #include "nodes/makefuncs.h"
 #include "parser/parse_expr.h"
 #include "parser/parse_node.h"
 #include "tcop/tcopprot.h"
 #include "utils/builtins.h"
+#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
 #include "base/compat.h"
@@ -57,7 +64,7 @@ parse(const char *text, const char *hint)
 }
 
 /* See lateral_query.h */
-void
+TupleDesc
 lateral_query_check(const char *text, TupleDesc desc, const char *hint)
 {
 	RawStmt    *statement = makeNode(RawStmt);
@@ -80,6 +87,7 @@ lateral_query_check(const char *text, TupleDesc desc, const char *hint)
 				 errmsg("statement is not a query that only reads"),
 				 errhint("%s", hint)));
 	query_errors_end(&errors);
+	return ExecCleanTypeFromTL(query->targetList);
 }
 
 /* p_paramref_hook: a parameter is a column of the values. */
@@ -117,25 +125,110 @@ target(List *fields)
 	return target;
 }
 
+static RangeSubselect *
+subselect(SelectStmt *query, Alias *alias, bool lateral)
+{
+	RangeSubselect *subselect = makeNode(RangeSubselect);
+
+	subselect->lateral = lateral;
+	subselect->subquery = (Node *) query;
+	subselect->alias = alias;
+	return subselect;
+}
+
 /* SELECT number, old.* FROM values, LATERAL (query) AS old */
 static RawStmt *
 behind_values(SelectStmt *query)
 {
 	RawStmt    *statement = makeNode(RawStmt);
 	SelectStmt *select = makeNode(SelectStmt);
-	RangeSubselect *subselect = makeNode(RangeSubselect);
 
-	subselect->lateral = true;
-	subselect->subquery = (Node *) query;
-	subselect->alias = makeAlias("old", NIL);
 	select->targetList = list_make2(target(list_make2(makeString(VALUES_NAME),
 													  makeString("number"))),
 									target(list_make2(makeString("old"),
 													  makeNode(A_Star))));
 	select->fromClause = list_make2(makeRangeVar(NULL, VALUES_NAME, -1),
-									subselect);
+									subselect(query, makeAlias("old", NIL), true));
 	statement->stmt = (Node *) select;
 	return statement;
+}
+
+/* Equal signatures */
+
+static Node *
+column(const char *table, const char *name)
+{
+	return target(list_make2(makeString(pstrdup(table)),
+							 makeString(pstrdup(name))))->val;
+}
+
+static Node *
+one(void)
+{
+	A_Const    *constant = makeNode(A_Const);
+
+	constant->val.ival.type = T_Integer;
+	constant->val.ival.ival = 1;
+	constant->location = -1;
+	return (Node *) constant;
+}
+
+static Node *
+jaccard(void)
+{
+	A_Const    *constant = makeNode(A_Const);
+
+	constant->val.sval.type = T_String;
+	constant->val.sval.sval = "jaccard";
+	constant->location = -1;
+	return (Node *) constant;
+}
+
+/* Its name, in the schema. */
+static List *
+qualified(const char *schema, const char *name)
+{
+	return list_make2(makeString(pstrdup(schema)), makeString(pstrdup(name)));
+}
+
+/*
+ * The second column is equal to $1, and near to it, which an index can be asked
+ * for.
+ */
+static Node *
+equals_value(const char *schema)
+{
+	Node	   *equal;
+	Node	   *near;
+
+	equal = (Node *) makeA_Expr(AEXPR_OP, qualified(schema, "="),
+								column("old", "signature"),
+								column(VALUES_NAME, "$1"), -1);
+	near = (Node *) makeFuncCall(qualified(schema, "near_duplicate"),
+								 list_make4(column("old", "signature"),
+											column(VALUES_NAME, "$1"),
+											one(), jaccard()),
+								 COERCE_EXPLICIT_CALL, -1);
+	return (Node *) makeBoolExpr(AND_EXPR, list_make2(near, equal), -1);
+}
+
+/*
+ * SELECT * FROM (query) AS old (id, signature)
+ * WHERE signature = $1 AND near_duplicate(signature, $1, 1, 'jaccard') LIMIT 1
+ */
+static SelectStmt *
+equal_row(SelectStmt *query, const char *schema)
+{
+	SelectStmt *select = makeNode(SelectStmt);
+	Alias	   *alias = makeAlias("old", list_make2(makeString("id"),
+													makeString("signature")));
+
+	select->targetList = list_make1(target(list_make1(makeNode(A_Star))));
+	select->fromClause = list_make1(subselect(query, alias, false));
+	select->whereClause = equals_value(schema);
+	select->limitCount = one();
+	select->limitOption = LIMIT_OPTION_COUNT;
+	return select;
 }
 
 /* The store as a table that queries know by its name. */
@@ -156,25 +249,44 @@ environment_of(TupleDesc desc, Tuplestorestate *store)
 	return environment;
 }
 
-/* See lateral_query.h */
-void
-lateral_query_run(const char *text, TupleDesc desc, Tuplestorestate *store,
-				  RowTaker *taker)
+/* Parses the query, puts it behind the values, and runs that. */
+static void
+run(const char *text, const char *schema, TupleDesc desc,
+	Tuplestorestate *store, RowTaker *taker)
 {
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
 												  "lateral query",
 												  ALLOCSET_DEFAULT_SIZES);
 	MemoryContext caller = MemoryContextSwitchTo(context);
 	QueryEnvironment *environment = environment_of(desc, store);
+	SelectStmt *query;
 	ErrorContextCallback errors;
 	List	   *queries;
 
 	query_errors_begin(&errors, text);
-	queries = pg_analyze_and_rewrite_withcb(behind_values(parse(text, "")),
-											text, set_up_parser, desc,
-											environment);
+	query = parse(text, "");
+	if (schema != NULL)
+		query = equal_row(query, schema);
+	queries = pg_analyze_and_rewrite_withcb(behind_values(query), text,
+											set_up_parser, desc, environment);
 	query_errors_end(&errors);
 	MemoryContextSwitchTo(caller);
 	row_taker_run(taker, linitial_node(Query, queries), text, environment);
 	MemoryContextDelete(context);
+}
+
+/* See lateral_query.h */
+void
+lateral_query_run(const char *text, TupleDesc desc, Tuplestorestate *store,
+				  RowTaker *taker)
+{
+	run(text, NULL, desc, store, taker);
+}
+
+/* See lateral_query.h */
+void
+lateral_query_run_equal(const char *text, Oid schema, TupleDesc desc,
+						Tuplestorestate *store, RowTaker *taker)
+{
+	run(text, get_namespace_name(schema), desc, store, taker);
 }

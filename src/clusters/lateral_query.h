@@ -21,10 +21,10 @@ extern TupleDesc lateral_query_desc(int n);
 
 /*
  * Raises an error, with the hint, if the text is no query that only reads and
- * that has these parameters.
+ * that has these parameters.  Returns a descriptor of its rows.
  */
-extern void lateral_query_check(const char *text, TupleDesc desc,
-								const char *hint);
+extern TupleDesc lateral_query_check(const char *text, TupleDesc desc,
+									 const char *hint);
 
 /*
  * Gives the rows of the query, for each row of the store, to the taker: the
@@ -32,5 +32,12 @@ extern void lateral_query_check(const char *text, TupleDesc desc,
  */
 extern void lateral_query_run(const char *text, TupleDesc desc,
 							  Tuplestorestate *store, RowTaker *taker);
+
+/*
+ * Of the rows whose second column is equal to $1, both being signatures, gives only
+ * one.  The schema is that of the extension.
+ */
+extern void lateral_query_run_equal(const char *text, Oid schema, TupleDesc desc,
+									Tuplestorestate *store, RowTaker *taker);
 
 #endif							/* NEARDUP_LATERAL_QUERY_H */

@@ -89,18 +89,30 @@ receive_nothing(DestReceiver *self)
 {
 }
 
-/* Runs a plan to its end. */
+static bool
+is_wanted(TakerReceiver *receiver, PlanState *plan)
+{
+	MemoryContext old = MemoryContextSwitchTo(receiver->context);
+	bool		wanted = receiver->taker->planned == NULL ||
+		receiver->taker->planned(receiver->taker, plan);
+
+	MemoryContextSwitchTo(old);
+	return wanted;
+}
+
+/* Runs a plan to its end, if the taker wants it. */
 static void
 run_plan(PlannedStmt *plan, const char *text, QueryEnvironment *environment,
-		 DestReceiver *dest)
+		 TakerReceiver *receiver)
 {
 	QueryDesc  *desc;
 
 	PushActiveSnapshot(GetActiveSnapshot());
 	desc = CreateQueryDesc(plan, text, GetActiveSnapshot(), InvalidSnapshot,
-						   dest, NULL, environment, 0);
+						   &receiver->pub, NULL, environment, 0);
 	ExecutorStart(desc, 0);
-	executor_run_to_end(desc);
+	if (is_wanted(receiver, desc->planstate))
+		executor_run_to_end(desc);
 	ExecutorFinish(desc);
 	ExecutorEnd(desc);
 	FreeQueryDesc(desc);
@@ -131,7 +143,7 @@ row_taker_run(RowTaker *taker, Query *query, const char *text,
 	receiver.per_row = AllocSetContextCreate(context, "row of a query",
 											 ALLOCSET_DEFAULT_SIZES);
 	run_plan(pg_plan_query(query, text, CURSOR_OPT_PARALLEL_OK, NULL), text,
-			 environment, &receiver.pub);
+			 environment, &receiver);
 	MemoryContextSwitchTo(caller);
 	MemoryContextDelete(context);
 }

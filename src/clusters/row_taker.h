@@ -10,16 +10,19 @@
 #define NEARDUP_ROW_TAKER_H
 
 #include "executor/tuptable.h"
+#include "nodes/execnodes.h"
 #include "nodes/parsenodes.h"
 #include "utils/queryenvironment.h"
 
 /*
- * Who takes the rows.  begin is told what columns there are; both are called
+ * Who takes the rows.  begin is told what columns there are; all are called
  * in the memory context that row_taker_run() was called in, except that
  * row's is one that is reset after each row.
  */
 typedef struct RowTaker
 {
+	/* false: the query is not to be run by this plan.  NULL: by any */
+	bool		(*planned) (struct RowTaker *taker, PlanState *plan);
 	void		(*begin) (struct RowTaker *taker, TupleDesc desc);
 	void		(*row) (struct RowTaker *taker, TupleTableSlot *slot);
 } RowTaker;

@@ -163,7 +163,32 @@ same_signature(const Signature *a, const Signature *b)
 }
 
 /*
- * Takes the order, and the first condition.  Where both have signatures, and
+ * The first condition, or another one for the same signature of which a greater
+ * threshold is told.
+ */
+static SignatureQuery *
+strictest_condition(IndexScanDesc scan)
+{
+	SignatureQuery *strictest = DatumGetSignatureQuery(scan->keyData[0].sk_argument);
+
+	if (!measure_has_threshold(strictest->measure, strictest->threshold))
+		return strictest;
+	for (int i = 1; i < scan->numberOfKeys; i++)
+	{
+		SignatureQuery *asked = DatumGetSignatureQuery(scan->keyData[i].sk_argument);
+
+		if (measure_has_threshold(asked->measure, asked->threshold) &&
+			asked->measure != MEASURE_SHARED &&
+			strictest->measure != MEASURE_SHARED &&
+			asked->threshold > strictest->threshold &&
+			same_signature(&asked->signature, &strictest->signature))
+			strictest = asked;
+	}
+	return strictest;
+}
+
+/*
+ * Takes the order, and a condition.  Where both have signatures, and
  * those differ, the order is what a pass is made by.  Recheck does the rest.
  */
 static void
@@ -190,7 +215,7 @@ set_query(IndexScanDesc scan, InvertedScan *state)
 	}
 	if (scan->numberOfKeys > 0 && !state->nothing)
 	{
-		SignatureQuery *asked = DatumGetSignatureQuery(scan->keyData[0].sk_argument);
+		SignatureQuery *asked = strictest_condition(scan);
 
 		query->nulls = false;
 		if (scan->numberOfOrderBys > 0 &&
