@@ -188,15 +188,24 @@ sub new
 	return $self;
 }
 
-# A table of several makings, g tells which.
+# Makes a table of an eighth of each of these; g tells which.
+sub _unite
+{
+	my ($connection, $table, @of) = @_;
+	my $part = 0;
+
+	$connection->run("CREATE TABLE $table AS " . join ' UNION ALL ',
+		map { sprintf 'SELECT id, %d AS g, k, sig FROM %s WHERE id %% 8 = 1', $part++, $_ } @of);
+	return;
+}
+
+# A table of several makings.
 sub _mix
 {
 	my ($self, $connection) = @_;
 	my @tables = (qw(minhashes simhashes vectors supers), 'plain');
-	my $part = 0;
 
-	$connection->run('CREATE TABLE mixed AS ' . join ' UNION ALL ',
-		map { sprintf 'SELECT id, %d AS g, k, sig FROM %s WHERE id %% 8 = 1', $part++, $_ } @tables);
+	_unite($connection, 'mixed', @tables);
 	$connection->run('CREATE INDEX mixed_sig ON mixed USING gin (sig);
 		CREATE TABLE mixed_parts (id int, g int, k int, sig signature) PARTITION BY LIST (g)');
 	$connection->run("CREATE TABLE mixed_$_ PARTITION OF mixed_parts FOR VALUES IN ($_)")
@@ -227,11 +236,8 @@ sub _index_by_method
 sub _blend
 {
 	my ($self, $connection) = @_;
-	my @tables = (qw(vectors counted weighed samples), 'plain');
-	my $part = 0;
 
-	$connection->run('CREATE TABLE blended AS ' . join ' UNION ALL ',
-		map { sprintf 'SELECT id, %d AS g, k, sig FROM %s WHERE id %% 8 = 1', $part++, $_ } @tables);
+	_unite($connection, 'blended', qw(vectors counted weighed samples), 'plain');
 	$connection->run('CREATE INDEX ON blended USING neardup (sig);
 		CREATE TABLE blended_parts (id int, g int, k int, sig signature) PARTITION BY RANGE (id);
 		CREATE TABLE blended_less PARTITION OF blended_parts FOR VALUES FROM (0) TO (60);

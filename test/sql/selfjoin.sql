@@ -94,6 +94,7 @@ SELECT self::boolean, same FROM self_join('SELECT a.id, b.id FROM mixed a JOIN m
 CREATE ROLE regress_neardup_self;
 GRANT USAGE ON SCHEMA selfjoin TO regress_neardup_self;
 GRANT SELECT ON docs TO regress_neardup_self;
+GRANT SELECT, INSERT ON truth TO regress_neardup_self;
 ALTER TABLE docs ENABLE ROW LEVEL SECURITY;
 CREATE POLICY own ON docs USING (kind = 1);
 SET ROLE regress_neardup_self;
