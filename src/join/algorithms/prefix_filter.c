@@ -197,6 +197,8 @@ prefix_probe_begin(Search *search, const JoinSet *set, uint32 sides,
 	probe->nkeys = prefix <= dropped ? 0 : Min(prefix - dropped, set->nkeys);
 	measure_sizes(measure_commute(search->measure), set->size,
 				  search->threshold, &probe->least_size, &probe->most_size);
+	if (search->index.shared)
+		setindex_begin_at(&search->index, probe->least_size);
 	for (uint32 i = 0; i < probe->nkeys; i++)
 		__builtin_prefetch(setindex_bucket(&search->index, set->keys[i]));
 }

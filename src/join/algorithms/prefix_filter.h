@@ -46,8 +46,15 @@ prefix_postings(Search *search, const PrefixProbe *probe, uint32 i,
 	InvertedIndex *index = &search->index;
 	uint64		key = probe->set->keys[i];
 	Bucket	   *bucket = setindex_bucket(index, key);
-	const Posting *posting = &index->postings[bucket->start + bucket->first];
+	const Posting *posting;
 
+	if (index->shared)
+	{
+		posting = setindex_partners(index, bucket, end);
+		search->stats.visited += *end - posting;
+		return posting;
+	}
+	posting = &index->postings[bucket->start + bucket->first];
 	*end = posting;
 	if ((bucket->tags & setindex_tag(index, key)) == 0)
 		return posting;

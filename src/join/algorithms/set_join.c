@@ -117,29 +117,17 @@ set_join_state(Search *search)
 	return state;
 }
 
-/* Algorithm.add */
-static void
-set_join_add(Search *search, const JoinSet *set, uint32 n)
+/* Algorithm.image */
+static bool
+set_join_image(Search *search, const JoinSet *set, Posting *posting)
 {
-	InvertedIndex *index = &search->index;
 	uint32		dropped = set->size - set->nvalues;
-	uint64		image;
 
-	if (n == 0 || set->size > set_join_state(search)->most_small)
-	{
-		setindex_add(index, set->keys, n, dropped);
-		return;
-	}
-	image = bitmap_image(set);
-	for (uint32 i = 0; i < n; i++)
-	{
-		Posting    *posting = setindex_put(index, set->keys[i]);
-
-		posting->key = image;
-		posting->set = index->nadded;
-		posting->position = SMALL | dropped << DROPPED_SHIFT | set->size;
-	}
-	index->nadded++;
+	if (set->size > set_join_state(search)->most_small)
+		return false;
+	posting->key = bitmap_image(set);
+	posting->position = SMALL | dropped << DROPPED_SHIFT | set->size;
+	return true;
 }
 
 /* By how much small sets may differ from the one that probes. */
@@ -255,11 +243,12 @@ const Algorithm set_join = {
 	.name = "prefixes",
 	.ordered = true,
 	.sized = true,
+	.index_sharable = true,
 	.most_indexed = prefix_most_indexed,
 	.most_keys = prefix_most_keys,
 	.prepare = prefix_prepare,
 	.indexed_keys = prefix_indexed_keys,
-	.add = set_join_add,
+	.image = set_join_image,
 	.probe = set_join_probe,
 	.verify = sets_verify,
 	.may_match = sets_may_match,

@@ -131,7 +131,9 @@ count_key(Search *search, uint64 key, uint32 sides)
 	const Posting *posting = &index->postings[bucket->start];
 	const Posting *end = posting + bucket->n;
 
-	search->stats.visited += bucket->n;
+	if (index->shared)
+		posting = setindex_partners(index, bucket, &end);
+	search->stats.visited += end - posting;
 	for (; posting < end; posting++)
 	{
 		CHECK_EVERY(end - posting);
@@ -154,7 +156,7 @@ keyed_probe(Search *search, const JoinSet *set, uint32 sides)
 	list->n = 0;
 	if (!sketch_query_keys(search, set->values, list, &need))
 	{
-		for (uint32 i = 0; i < index->nadded; i++)
+		for (uint32 i = 0; i < index->limit; i++)
 		{
 			CHECK_EVERY(i);
 			if ((INDEXED_SIDES(index, i) & sides) != 0)
@@ -195,6 +197,7 @@ keyed_reflexive(Search *search, const JoinSet *set)
 
 const Algorithm sketch_keys = {
 	.name = "candidate keys",
+	.index_sharable = true,
 	.symmetric = true,
 	.most_indexed = keyed_most,
 	.most_keys = keyed_most,

@@ -18,6 +18,7 @@
 
 #include "base/growing.h"
 #include "join/engine/deferred.h"
+#include "join/engine/shared_sets.h"
 #include "join/engine/spill.h"
 
 /* True if the set has rows that are looked for in the index. */
@@ -50,20 +51,24 @@ static void
 index_next(SetJoin *join, const JoinSet *set)
 {
 	uint32		n = setjoin_indexed_keys(join, set);
+	Posting		image;
 
 	if (join->algorithm->add != NULL)
 		join->algorithm->add(&join->search, set, n);
+	else if (n > 0 && join->algorithm->image != NULL &&
+			 join->algorithm->image(&join->search, set, &image))
+		setindex_add_image(&join->search.index, set->keys, n, &image);
 	else
 		setindex_add(&join->search.index, set->keys, n,
 					 set->size - set->nvalues);
 }
 
-/* How many sets ahead something is fetched for those that only go into the index. */
+/* How many sets ahead something is fetched. */
 #define FETCH_AHEAD	4
 
 /*
- * Fetches what will be needed to add the next sets: keys and bitmaps, then
- * buckets, then places.
+ * Fetches what will be needed to add the next sets to the index or, if that is
+ * shared, for their probes: keys and bitmaps, then buckets, then postings.
  */
 static void
 fetch_ahead(SetJoin *join, uint32 number)
@@ -76,7 +81,10 @@ fetch_ahead(SetJoin *join, uint32 number)
 	__builtin_prefetch(set[3 * FETCH_AHEAD].keys);
 	__builtin_prefetch(set[3 * FETCH_AHEAD].values - 1);
 	set += FETCH_AHEAD;
-	setindex_fetch_places(index, set->keys, setjoin_indexed_keys(join, set));
+	if (index->shared)
+		setindex_fetch_partners(index, set->keys, set->nkeys, number);
+	else
+		setindex_fetch_places(index, set->keys, setjoin_indexed_keys(join, set));
 	set += FETCH_AHEAD;
 	setindex_fetch_buckets(index, set->keys, setjoin_indexed_keys(join, set));
 }
@@ -85,7 +93,8 @@ fetch_ahead(SetJoin *join, uint32 number)
 static bool
 indexed_at_once(SetJoin *join)
 {
-	return !join->search.symmetric || join->algorithm->at_once;
+	return !join->search.symmetric || join->algorithm->at_once ||
+		join->search.index.shared;
 }
 
 static void
@@ -97,8 +106,8 @@ end_chunk(SetJoin *join)
 }
 
 /* Makes the index of the chunk; sets that probe for each other add it later. */
-void
-setjoin_begin_chunk(SetJoin *join)
+static void
+make_index(SetJoin *join)
 {
 	InvertedIndex *index = &join->search.index;
 	uint64		npostings = 0;
@@ -108,7 +117,6 @@ setjoin_begin_chunk(SetJoin *join)
 		CHECK_EVERY(i);
 		npostings += setjoin_indexed_keys(join, &join->search.sets[i]);
 	}
-	end_chunk(join);
 	setindex_create(index, join->search.sets, join->search.nsets, npostings);
 	for (uint32 i = 0; i < join->search.nsets; i++)
 	{
@@ -125,10 +133,19 @@ setjoin_begin_chunk(SetJoin *join)
 			CHECK_FOR_INTERRUPTS();
 			index_next(join, &join->search.sets[i]);
 		}
+}
+
+/* Begins to look for partners among the sets that there are. */
+void
+setjoin_begin_chunk(SetJoin *join)
+{
+	end_chunk(join);
+	if (!shared_attach_index(join))
+		make_index(join);
 	join->next = 0;
-	index->limit = join->search.nsets;
+	join->search.index.limit = join->search.nsets;
 	join->stage = STAGE_CHUNK;
-	join->search.stats.postings += npostings;
+	join->search.stats.postings += join->search.index.npostings;
 	join->search.stats.batches++;
 }
 
@@ -258,10 +275,10 @@ probe_set(SetJoin *join, uint32 number)
 	if (join->search.symmetric)
 	{
 		join->search.index.limit = number;
+		if (probes == join->search.index.shared)
+			fetch_ahead(join, number);
 		if (probes)
 			probe_index(join, set);
-		else
-			fetch_ahead(join, number);
 		if (!indexed_at_once(join))
 			index_next(join, set);
 	}

@@ -70,6 +70,8 @@ typedef struct Algorithm
 								 * the first one probes */
 	bool		symmetric;		/* so is the condition, whatever the measure */
 	bool		sized;			/* partners are of sizes that the measure tells */
+	bool		index_sharable; /* takes postings of an index as they are, by
+								 * setindex_partners(), if it is shared */
 
 	/*
 	 * Most keys that a set will have in the index, and in all, to tell the
@@ -95,8 +97,14 @@ typedef struct Algorithm
 	uint32		(*indexed_keys) (Search *search, const JoinSet *set);
 
 	/*
+	 * Makes what the postings of a set have in place of keys and positions, if
+	 * they have.  NULL: none have.
+	 */
+	bool		(*image) (Search *search, const JoinSet *set, Posting *posting);
+
+	/*
 	 * Adds the next set to the index, by its first n keys, or none if nobody
-	 * looks for it.  NULL: its keys are all there is.
+	 * looks for it.  NULL: its keys are all there is, or its image.
 	 */
 	void		(*add) (Search *search, const JoinSet *set, uint32 n);
 

@@ -22,38 +22,14 @@
 
 #define FEWEST_BUCKETS	64
 
+/* A list that is not longer is looked through for where to begin and to end. */
+#define SHORT_LIST		8
+
 /* Buckets for that many postings: a power of two, for one or two each. */
-static uint64
-buckets_for(uint64 npostings)
+uint64
+setindex_buckets(uint64 npostings)
 {
 	uint64		n = FEWEST_BUCKETS;
-
-	while (n < npostings / 2)
-		n *= 2;
-	return n;
-}
-
-/* Bytes of an index with room for that much. */
-size_t
-setindex_bytes(uint32 nsets, uint64 npostings)
-{
-	return buckets_for(npostings) * sizeof(Bucket) +
-		npostings * sizeof(Posting) +
-		nsets * (sizeof(Accumulator) + 2 * sizeof(uint32));
-}
-
-static void *
-alloc_huge(size_t bytes)
-{
-	return MemoryContextAllocHuge(CurrentMemoryContext, Max(bytes, 1));
-}
-
-/* An index over sets, in the order of their sizes; no postings as yet. */
-void
-setindex_create(InvertedIndex *index, const JoinSet *sets, uint32 nsets,
-					uint64 npostings)
-{
-	uint64		nbuckets = buckets_for(npostings);
 
 	if (npostings > PG_UINT32_MAX)
 		ereport(ERROR,
@@ -62,16 +38,48 @@ setindex_create(InvertedIndex *index, const JoinSet *sets, uint32 nsets,
 						npostings),
 				 errdetail("It can have at most %u.", PG_UINT32_MAX),
 				 errhint("Lower work_mem, so that the join is done in parts.")));
-	index->shift = 64 - pg_leftmost_one_pos64(nbuckets);
-	index->buckets = alloc_zeros(nbuckets * sizeof(Bucket));
-	index->postings = alloc_huge(npostings * sizeof(Posting));
-	index->npostings = npostings;
+
+	while (n < npostings / 2)
+		n *= 2;
+	return n;
+}
+
+/* InvertedIndex.shift for that many. */
+int
+setindex_shift(uint64 nbuckets)
+{
+	return 64 - pg_leftmost_one_pos64(nbuckets);
+}
+
+/* Bytes of what a process has of sets for itself. */
+static size_t
+own_bytes(uint32 nsets)
+{
+	return nsets * (sizeof(Accumulator) + 2 * sizeof(uint32));
+}
+
+/* Bytes of an index with room for that much. */
+size_t
+setindex_bytes(uint32 nsets, uint64 npostings)
+{
+	return setindex_buckets(Min(npostings, PG_UINT32_MAX)) * sizeof(Bucket) +
+		npostings * sizeof(Posting) + own_bytes(nsets);
+}
+
+static void *
+alloc_huge(size_t bytes)
+{
+	return MemoryContextAllocHuge(CurrentMemoryContext, Max(bytes, 1));
+}
+
+/* What a process has of sets for itself. */
+static void
+make_own(InvertedIndex *index, const JoinSet *sets, uint32 nsets)
+{
 	index->accumulators = alloc_zeros(nsets * sizeof(Accumulator));
 	index->sizes = alloc_huge(nsets * sizeof(uint32));
 	index->candidates = alloc_huge(nsets * sizeof(uint32));
 	index->ncandidates = 0;
-	index->nadded = 0;
-	index->bytes = setindex_bytes(nsets, npostings);
 	for (uint32 i = 0; i < nsets; i++)
 	{
 		CHECK_EVERY(i);
@@ -79,13 +87,50 @@ setindex_create(InvertedIndex *index, const JoinSet *sets, uint32 nsets,
 	}
 }
 
+/* An index over sets, in the order of their sizes; no postings as yet. */
+void
+setindex_create(InvertedIndex *index, const JoinSet *sets, uint32 nsets,
+				uint64 npostings)
+{
+	uint64		nbuckets = setindex_buckets(npostings);
+
+	index->shift = setindex_shift(nbuckets);
+	index->buckets = alloc_zeros(nbuckets * sizeof(Bucket));
+	index->postings = alloc_huge(npostings * sizeof(Posting));
+	index->npostings = npostings;
+	index->nadded = 0;
+	index->shared = false;
+	index->bytes = setindex_bytes(nsets, npostings);
+	make_own(index, sets, nsets);
+}
+
+/* One over the same sets that has been made, and that others look at, too. */
+void
+setindex_attach(InvertedIndex *index, const JoinSet *sets, uint32 nsets,
+				Bucket *buckets, int shift, Posting *postings,
+				uint64 npostings)
+{
+	index->shift = shift;
+	index->buckets = buckets;
+	index->postings = postings;
+	index->npostings = npostings;
+	index->nadded = nsets;
+	index->shared = true;
+	index->least = 0;
+	index->bytes = own_bytes(nsets);
+	make_own(index, sets, nsets);
+}
+
 void
 setindex_free(InvertedIndex *index)
 {
 	if (index->buckets == NULL)
 		return;
-	pfree(index->buckets);
-	pfree(index->postings);
+	if (!index->shared)
+	{
+		pfree(index->buckets);
+		pfree(index->postings);
+	}
 	pfree(index->accumulators);
 	pfree(index->sizes);
 	pfree(index->candidates);
@@ -138,4 +183,85 @@ setindex_add(InvertedIndex *index, const uint64 *keys, uint32 n, uint32 position
 		posting->position = position + i;
 	}
 	index->nadded++;
+}
+
+/*
+ * The same of a set whose postings have an image in place of their keys and
+ * positions.
+ */
+void
+setindex_add_image(InvertedIndex *index, const uint64 *keys, uint32 n,
+				   const Posting *image)
+{
+	for (uint32 i = 0; i < n; i++)
+	{
+		Posting    *posting = setindex_put(index, keys[i]);
+
+		CHECK_EVERY(i);
+		*posting = *image;
+		posting->set = index->nadded;
+	}
+	index->nadded++;
+}
+
+/* The first of n postings whose set is not before that one, or behind them. */
+static uint32
+first_from(const Posting *postings, uint32 n, uint32 set)
+{
+	uint32		low = 0;
+
+	while (n - low > SHORT_LIST)
+	{
+		uint32		middle = low + (n - low) / 2;
+
+		if (postings[middle].set < set)
+			low = middle + 1;
+		else
+			n = middle;
+	}
+	while (low < n && postings[low].set < set)
+		low++;
+	return low;
+}
+
+/*
+ * Sets of an index that is shared are too small below that size; the next ones
+ * are not less.
+ */
+void
+setindex_begin_at(InvertedIndex *index, uint64 size)
+{
+	while (index->least < index->limit &&
+		   INDEXED_SIZE(index, index->least) < size)
+	{
+		CHECK_EVERY(index->least);
+		index->least++;
+	}
+}
+
+/*
+ * The postings of a bucket, of an index that is shared, whose sets are partners
+ * and not too small.
+ */
+const Posting *
+setindex_partners(const InvertedIndex *index, const Bucket *bucket,
+				  const Posting **end)
+{
+	const Posting *postings = &index->postings[bucket->start];
+	uint32		n = bucket->n;
+
+	if (n == 0 || bucket->first >= index->limit)
+	{
+		*end = postings;
+		return postings;
+	}
+	if (bucket->first < index->least)
+	{
+		uint32		small = first_from(postings, n, index->least);
+
+		postings += small;
+		n -= small;
+	}
+	*end = postings + first_from(postings, n, index->limit);
+	return postings;
 }

@@ -42,6 +42,10 @@ typedef struct InvertedIndex
 	uint64		npostings;		/* room for */
 	uint32		nadded;			/* sets that have been added */
 	uint32		limit;			/* only sets before this one are partners */
+	bool		shared;			/* with other processes, see shared_index.h:
+								 * all sets are in it, and the first of a bucket
+								 * is a set, that of its first posting */
+	uint32		least;			/* then: sets before this one are too small */
 	Accumulator *accumulators;	/* one a set, all zero between probes */
 	uint32	   *sizes;			/* size << 2 | sides, one a set */
 	uint32	   *candidates;		/* of the current probe */
@@ -52,14 +56,25 @@ typedef struct InvertedIndex
 #define INDEXED_SIZE(index, set)	((index)->sizes[set] >> 2)
 #define INDEXED_SIDES(index, set)	((index)->sizes[set] & 3)
 
+extern uint64 setindex_buckets(uint64 npostings);
+extern int	setindex_shift(uint64 nbuckets);
 extern size_t setindex_bytes(uint32 nsets, uint64 npostings);
 extern void setindex_create(InvertedIndex *index, const JoinSet *sets,
 							uint32 nsets, uint64 npostings);
+extern void setindex_attach(InvertedIndex *index, const JoinSet *sets,
+							uint32 nsets, Bucket *buckets, int shift,
+							Posting *postings, uint64 npostings);
 extern void setindex_free(InvertedIndex *index);
 extern void setindex_count(InvertedIndex *index, const uint64 *keys, uint32 n);
 extern void setindex_allot(InvertedIndex *index);
 extern void setindex_add(InvertedIndex *index, const uint64 *keys, uint32 n,
 						 uint32 position);
+extern void setindex_add_image(InvertedIndex *index, const uint64 *keys,
+							   uint32 n, const Posting *image);
+extern void setindex_begin_at(InvertedIndex *index, uint64 size);
+extern const Posting *setindex_partners(const InvertedIndex *index,
+										const Bucket *bucket,
+										const Posting **end);
 
 static inline uint64
 setindex_hash(uint64 key)
@@ -110,6 +125,23 @@ setindex_fetch_places(const InvertedIndex *index, const uint64 *keys, uint32 n)
 		const Bucket *bucket = setindex_bucket(index, keys[i]);
 
 		__builtin_prefetch(&index->postings[bucket->start + bucket->n], 1);
+	}
+}
+
+/* Of an index that is shared: postings of sets that come before `limit`. */
+static inline void
+setindex_fetch_partners(const InvertedIndex *index, const uint64 *keys,
+						uint32 n, uint32 limit)
+{
+	for (uint32 i = 0; i < n; i++)
+	{
+		const Bucket *bucket = setindex_bucket(index, keys[i]);
+
+		if (bucket->n == 0 || bucket->first >= limit)
+			continue;
+		__builtin_prefetch(&index->postings[bucket->start]);
+		if (bucket->n > 1)
+			__builtin_prefetch(&index->postings[bucket->start + Min(bucket->n, 8) - 1]);
 	}
 }
 

@@ -10,6 +10,8 @@
  *				size, and come back in chunks.
  *	shared_sets.c
  *				several processes make the sets ready together.
+ *	shared_index.c
+ *				and the index.
  *	seen.c		tells whether a set has gone to disk before.
  *	deferred.c	candidates that are found by keys, while sets are on disk, and
  *				compared later.

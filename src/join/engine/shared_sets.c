@@ -14,8 +14,8 @@
  * the same places in the index: these are still in the cache then.
  *
  * What each process makes for itself is the array of all sets, in an order that
- * is the same for all, and later the index: it only has the keys that sets are
- * looked for by, and is made in a small part of the time of the join.
+ * is the same for all.  The index over it is made by all, see shared_index.c;
+ * where an algorithm wants one of its own, each makes that later.
  *
  * Whoever comes later takes part in the step that is being done, or finds all
  * sets ready.
@@ -96,6 +96,7 @@ shared_sets_init(SharedSets *shared, int nparts)
 	pg_atomic_init_u64(&shared->nfeatures, 0);
 	pg_atomic_init_u64(&shared->used, 0);
 	SpinLockInit(&shared->mutex);
+	shared_index_init(&shared->index);
 	shared->nparts = nparts;
 	for (int i = 0; i < nparts; i++)
 	{
@@ -111,6 +112,7 @@ shared_sets_free(SharedSets *shared, dsa_area *area)
 {
 	for (int i = 0; i < shared->nparts; i++)
 		pool_free(area, &shared->parts[i].pieces);
+	shared_index_free(&shared->index, area);
 }
 
 /* See shared_sets.h */
@@ -155,6 +157,7 @@ shared_bytes_held(SetJoin *join)
 	return join->pool.bytes + settable_bytes(&join->table) +
 		join->table.nsets * (sizeof(SharedSet) + sizeof(uint32)) +
 		nsets * sizeof(JoinSet) + setindex_bytes(nsets, npostings) +
+		npostings * sizeof(uint32) +
 		(join->algorithm->ordered ?
 		 Min(nfeatures * 2 * sizeof(uint16), join->params.memory / 8) : 0) +
 		(join->nkeys + join->search.most_features) * sizeof(uint64);
@@ -475,8 +478,8 @@ fold_counters(SetJoin *join)
 	shared->shift = counters.shift;
 }
 
-/* Makes a set ready, in its place. */
-static void
+/* Makes a set ready, in its place.  Returns how many postings it will have. */
+static uint32
 prepare_set(SetJoin *join, SharedSet *shared)
 {
 	JoinSet		set = {.key = shared->key};
@@ -497,18 +500,41 @@ prepare_set(SetJoin *join, SharedSet *shared)
 		keys = arena_alloc_shared(&join->keys, sizeof(uint64) * set.nkeys,
 								  &shared->keys);
 	memcpy(keys, set.keys, sizeof(uint64) * set.nkeys);
+	return setjoin_indexed_keys(join, &set);
 }
 
 /* STEP_PREPARE */
 static void
 prepare_run(SetJoin *join, const SetRun *run)
 {
+	uint64		npostings = 0;
+
 	for (uint32 i = 0; i < run->n; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (DsaPointerIsValid(run->sets[i].place))
-			prepare_set(join, &run->sets[i]);
+			npostings += prepare_set(join, &run->sets[i]);
 	}
+	pg_atomic_fetch_add_u64(&join->params.shared->index.npostings, npostings);
+}
+
+/* STEP_TALLY, STEP_DEAL, STEP_ORDER */
+static void
+tally_share(SetJoin *join, int share)
+{
+	shared_index_tally(join, &join->params.shared->index, share);
+}
+
+static void
+deal_share(SetJoin *join, int share)
+{
+	shared_index_deal(join, &join->params.shared->index, share);
+}
+
+static void
+order_share(SetJoin *join, int share)
+{
+	shared_index_order(join, &join->params.shared->index, share);
 }
 
 /* Does a step in the shares that nobody else has, and in the runs of sets. */
@@ -570,6 +596,38 @@ do_step(SetJoin *join, SharedStep step)
 				take_counters(join, shared->counts, shared->shift);
 			take_runs(join, step, prepare_run);
 			break;
+		case STEP_TALLY:
+			take_shares(join, step, tally_share);
+			break;
+		case STEP_DEAL:
+			take_shares(join, step, deal_share);
+			break;
+		case STEP_ORDER:
+			take_shares(join, step, order_share);
+			break;
+		default:
+			break;
+	}
+}
+
+/* What one of the processes does that have all done a step. */
+static void
+end_step(SetJoin *join, SharedStep step)
+{
+	SharedIndex *index = &join->params.shared->index;
+
+	switch (step)
+	{
+		case STEP_ADD:
+			fold_counters(join);
+			break;
+		case STEP_PREPARE:
+			if (join->algorithm->index_sharable)
+				shared_index_allot(join, index);
+			break;
+		case STEP_ORDER:
+			shared_index_free(index, join->pool.area);
+			break;
 		default:
 			break;
 	}
@@ -590,12 +648,11 @@ setjoin_share(SetJoin *join)
 	share_empty(join);
 	for (int step = BarrierPhase(barrier); step < STEP_READY; step++)
 	{
+		if (step >= STEP_GATHER)
+			shared_gather(join);
 		do_step(join, step);
-
-		/* one of those who have added folds, while the others wait */
-		if (BarrierArriveAndWait(barrier, PG_WAIT_EXTENSION) &&
-			step == STEP_ADD)
-			fold_counters(join);
+		if (BarrierArriveAndWait(barrier, PG_WAIT_EXTENSION))
+			end_step(join, step);
 	}
 	BarrierDetach(barrier);
 	MemoryContextSwitchTo(old);
@@ -669,15 +726,18 @@ gather_part(SetJoin *join, const SharedSetsPart *part, uint32 *starts)
 }
 
 /*
- * Makes the array of all sets, which are ready, in order of size.  In the
- * memory context of the join.
+ * Makes the array of all sets, which are ready, in order of size, if it has not
+ * been made.  In the memory context of the join.
  */
 void
 shared_gather(SetJoin *join)
 {
 	const SharedSets *shared = join->params.shared;
-	uint32	   *starts = size_starts(join);
+	uint32	   *starts;
 
+	if (join->search.sets != NULL)
+		return;
+	starts = size_starts(join);
 	join->search.sets = MemoryContextAllocHuge(join->search.context,
 											   sizeof(JoinSet) *
 											   Max(join->search.nsets, 1));
@@ -692,4 +752,12 @@ shared_gather(SetJoin *join)
 	for (int side = SIDE_OUTER; side <= SIDE_INNER; side++)
 		join->empty[side] = row_at(join->pool.area,
 								   row_link(shared->empty[Min(side, LAST_SIDE(join))]));
+}
+
+/* Takes the index that all have made; false if there is none. */
+bool
+shared_attach_index(SetJoin *join)
+{
+	return join->params.shared != NULL &&
+		shared_index_attach(join, &join->params.shared->index);
 }

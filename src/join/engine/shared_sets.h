@@ -13,9 +13,10 @@
 #include "storage/spin.h"
 
 #include "join/engine/engine.h"
+#include "join/engine/shared_index.h"
 #include "utils/dsa.h"
 
-/* Shares of the sets, by their hashes, and of the counters. */
+/* Shares of the sets, by their hashes, and of whatever else is divided. */
 #define SET_SHARES	64
 
 /* Phases of the barrier. */
@@ -27,6 +28,11 @@ typedef enum SharedStep
 	STEP_ADD,					/* what several have counted */
 	STEP_FOLD,					/* the counters, by one process */
 	STEP_PREPARE,				/* the sets */
+	STEP_GATHER,				/* in order of size, each for itself; and one
+								 * gets the memory of the index */
+	STEP_TALLY,					/* their postings */
+	STEP_DEAL,					/* to shares of the index */
+	STEP_ORDER,					/* these */
 	STEP_READY,
 } SharedStep;
 
@@ -62,6 +68,7 @@ typedef struct SharedSets
 	int			shift;			/* of counts, see tokens.h */
 	slock_t		mutex;			/* of the next */
 	dsa_pointer empty[2];		/* rows without features */
+	SharedIndex index;
 	int			nparts;
 	SharedSetsPart parts[FLEXIBLE_ARRAY_MEMBER];
 } SharedSets;
@@ -99,5 +106,6 @@ extern void setjoin_share(SetJoin *join);
 extern size_t shared_bytes_held(SetJoin *join);
 extern uint32 shared_outer_rows(const SetJoin *join);
 extern void shared_gather(SetJoin *join);
+extern bool shared_attach_index(SetJoin *join);
 
 #endif							/* NEARDUP_SHARED_SETS_H */

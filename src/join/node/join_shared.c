@@ -4,10 +4,10 @@
  *
  * Each reads a part of the sides, makes the signatures, and takes in the rows
  * with their sets, in shared memory.  Once everything is there they make the sets
- * ready together (join/engine/shared_sets.c), so that all have the same sets with
- * the same numbers.  Each then builds the index for itself, and probes with
- * those sets that it takes, a few at a time, from a counter that they share.  So
- * all but the index is divided.  Each has the memory that a join may have.
+ * and their index ready together (join/engine/shared_sets.c), so that all have the
+ * same sets with the same numbers.  Each then probes with those sets that it
+ * takes, a few at a time, from a counter that they share.  Each has the memory
+ * that a join may have.
  *
  * Where memory does not do, for signatures of several makings, and for vectors,
  * whose weights would have to be counted, all that has been read goes to files,

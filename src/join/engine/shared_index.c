@@ -1,0 +1,281 @@
+/*
+ * shared_index.c
+ *		The index of a similarity join that several processes make together.
+ *
+ * Where the postings of a bucket belong depends on all sets before, and the
+ * places of keys are all over the memory.  So postings are first dealt out to
+ * shares of the buckets, each of which is not much larger than a cache.  How
+ * many of them each share of the sets has for each share of the buckets is
+ * counted beforehand: then those who deal know where to write, and a share has
+ * its postings in the order of the sets, whoever deals first.  At last each share
+ * is put in order of its buckets.
+ *
+ * Such an index has all sets before the first one probes, and nobody changes it
+ * any more; see setindex_partners().
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/join/engine/shared_index.c
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#include "join/engine/shared_index.h"
+
+/* Bits that tell a share of the buckets. */
+#define SHARE_BITS	6
+
+/* How many sets ahead keys are fetched into the cache. */
+#define FETCH_AHEAD	8
+
+/*
+ * Where a posting belongs: the number of its bucket in the share, then that of
+ * the bit which tells its key.
+ */
+#define PLACE_BUCKET(place)	((place) >> 5)
+#define PLACE_TAG(place)	(UINT32_C(1) << ((place) & 31))
+
+/* Postings and places of a share of the buckets, and its buckets. */
+typedef struct Share
+{
+	Bucket	   *buckets;
+	uint64		nbuckets;
+	Posting    *postings;		/* of all shares */
+	const uint32 *places;		/* of those of this share */
+	uint32		start;
+	uint32		n;
+} Share;
+
+static inline void *
+at(const SetJoin *join, dsa_pointer pointer)
+{
+	return dsa_get_address(join->pool.area, pointer);
+}
+
+/* See shared_index.h */
+void
+shared_index_init(SharedIndex *shared)
+{
+	pg_atomic_init_u64(&shared->npostings, 0);
+	shared->buckets = shared->postings = shared->places = InvalidDsaPointer;
+}
+
+/* All sets are prepared: gets the memory, by one process. */
+void
+shared_index_allot(SetJoin *join, SharedIndex *shared)
+{
+	uint64		npostings = pg_atomic_read_u64(&shared->npostings);
+	uint64		nbuckets = setindex_buckets(npostings);
+
+	StaticAssertStmt(1 << SHARE_BITS == INDEX_SHARES,
+					 "shares do not have so many bits");
+	shared->shift = setindex_shift(nbuckets);
+	pool_alloc(&join->pool, nbuckets * sizeof(Bucket), &shared->buckets);
+	pool_alloc(&join->pool, npostings * sizeof(Posting), &shared->postings);
+	shared->places = dsa_allocate_extended(join->pool.area,
+										   Max(npostings, 1) * sizeof(uint32),
+										   DSA_ALLOC_HUGE);
+}
+
+/* Calls a function for each set of a share that has keys in the index. */
+typedef void (*KeysTaker) (void *arg, uint32 number, const JoinSet *set,
+						   uint32 n);
+
+static void
+for_each_set(SetJoin *join, int share, KeysTaker take, void *arg)
+{
+	uint64		nsets = join->search.nsets;
+	uint32		end = nsets * (share + 1) / INDEX_SHARES;
+
+	for (uint32 i = nsets * share / INDEX_SHARES; i < end; i++)
+	{
+		const JoinSet *set = &join->search.sets[i];
+
+		CHECK_FOR_INTERRUPTS();
+		if (i + FETCH_AHEAD < end)
+		{
+			__builtin_prefetch(set[FETCH_AHEAD].keys);
+			__builtin_prefetch(set[FETCH_AHEAD].values - 1);
+		}
+		take(arg, i, set, setjoin_indexed_keys(join, set));
+	}
+}
+
+static inline int
+bucket_share(uint64 key)
+{
+	return setindex_hash(key) >> (64 - SHARE_BITS);
+}
+
+/* A KeysTaker */
+static void
+tally_keys(void *arg, uint32 number, const JoinSet *set, uint32 n)
+{
+	uint32	   *tally = arg;
+
+	for (uint32 i = 0; i < n; i++)
+	{
+		CHECK_EVERY(i);
+		tally[bucket_share(set->keys[i])]++;
+	}
+}
+
+/* Counts the postings of a share of the sets. */
+void
+shared_index_tally(SetJoin *join, SharedIndex *shared, int share)
+{
+	uint32		tally[INDEX_SHARES] = {0};
+
+	if (!DsaPointerIsValid(shared->buckets))
+		return;
+	for_each_set(join, share, tally_keys, tally);
+	for (int i = 0; i < INDEX_SHARES; i++)
+		shared->tally[i][share] = tally[i];
+}
+
+/* What deals out the postings of a share of the sets. */
+typedef struct Dealer
+{
+	SetJoin    *join;
+	int			shift;			/* as in InvertedIndex */
+	Posting    *postings;
+	uint32	   *places;
+	uint32		next[INDEX_SHARES]; /* where the next one goes, by share */
+} Dealer;
+
+/* A KeysTaker */
+static void
+deal_keys(void *arg, uint32 number, const JoinSet *set, uint32 n)
+{
+	Dealer	   *dealer = arg;
+	const Algorithm *algorithm = dealer->join->algorithm;
+	uint32		mask = (UINT64CONST(1) << (64 - dealer->shift - SHARE_BITS + 5)) - 1;
+	Posting		posting = {.set = number};
+	bool		image = n > 0 && algorithm->image != NULL &&
+		algorithm->image(&dealer->join->search, set, &posting);
+
+	for (uint32 i = 0; i < n; i++)
+	{
+		uint64		key = set->keys[i];
+		uint32		to = dealer->next[bucket_share(key)]++;
+
+		CHECK_EVERY(i);
+		if (!image)
+		{
+			posting.key = key;
+			posting.position = set->size - set->nvalues + i;
+		}
+		dealer->postings[to] = posting;
+		dealer->places[to] = (setindex_hash(key) >> (dealer->shift - 5)) & mask;
+	}
+}
+
+/* Deals out the postings of a share of the sets. */
+void
+shared_index_deal(SetJoin *join, SharedIndex *shared, int share)
+{
+	Dealer		dealer = {.join = join,.shift = shared->shift};
+	uint32		start = 0;
+
+	if (!DsaPointerIsValid(shared->buckets))
+		return;
+	dealer.postings = at(join, shared->postings);
+	dealer.places = at(join, shared->places);
+	for (int i = 0; i < INDEX_SHARES; i++)
+		for (int j = 0; j < INDEX_SHARES; j++)
+		{
+			if (j == share)
+				dealer.next[i] = start;
+			start += shared->tally[i][j];
+		}
+	for_each_set(join, share, deal_keys, &dealer);
+}
+
+/* Gives each bucket of a share its place. */
+static void
+allot_buckets(const Share *share)
+{
+	uint32		start = share->start;
+
+	clear_memory(share->buckets, share->nbuckets * sizeof(Bucket));
+	for (uint32 i = 0; i < share->n; i++)
+	{
+		CHECK_EVERY(i);
+		share->buckets[PLACE_BUCKET(share->places[i])].n++;
+	}
+	for (uint64 i = 0; i < share->nbuckets; i++)
+	{
+		CHECK_EVERY(i);
+		share->buckets[i].start = start;
+		start += share->buckets[i].n;
+		share->buckets[i].n = 0;
+	}
+}
+
+/* Puts the postings of a share, of which there is a copy, where they belong. */
+static void
+put_postings(const Share *share, const Posting *copy)
+{
+	for (uint32 i = 0; i < share->n; i++)
+	{
+		Bucket	   *bucket = &share->buckets[PLACE_BUCKET(share->places[i])];
+
+		CHECK_EVERY(i);
+		if (bucket->n == 0)
+			bucket->first = copy[i].set;
+		bucket->tags |= PLACE_TAG(share->places[i]);
+		share->postings[bucket->start + bucket->n++] = copy[i];
+	}
+}
+
+/* Puts a share of the buckets in order. */
+void
+shared_index_order(SetJoin *join, SharedIndex *shared, int number)
+{
+	Share		share = {.start = 0};
+	Posting    *copy;
+
+	if (!DsaPointerIsValid(shared->buckets))
+		return;
+	share.nbuckets = (UINT64CONST(1) << (64 - shared->shift)) / INDEX_SHARES;
+	share.buckets = (Bucket *) at(join, shared->buckets) +
+		share.nbuckets * number;
+	share.postings = at(join, shared->postings);
+	for (int i = 0; i < number; i++)
+		for (int j = 0; j < INDEX_SHARES; j++)
+			share.start += shared->tally[i][j];
+	for (int j = 0; j < INDEX_SHARES; j++)
+		share.n += shared->tally[number][j];
+	share.places = (uint32 *) at(join, shared->places) + share.start;
+	allot_buckets(&share);
+	copy = MemoryContextAllocHuge(CurrentMemoryContext,
+								  sizeof(Posting) * (size_t) Max(share.n, 1));
+	memcpy(copy, share.postings + share.start,
+		   sizeof(Posting) * (size_t) share.n);
+	put_postings(&share, copy);
+	pfree(copy);
+}
+
+/* Frees what is not in a pool: all shares are in order, or the join is over. */
+void
+shared_index_free(SharedIndex *shared, dsa_area *area)
+{
+	if (DsaPointerIsValid(shared->places))
+		dsa_free(area, shared->places);
+	shared->places = InvalidDsaPointer;
+}
+
+/* True if this process has that index now; false if none is made together. */
+bool
+shared_index_attach(SetJoin *join, SharedIndex *shared)
+{
+	if (!DsaPointerIsValid(shared->buckets))
+		return false;
+	setindex_attach(&join->search.index, join->search.sets, join->search.nsets,
+					at(join, shared->buckets), shared->shift,
+					at(join, shared->postings),
+					pg_atomic_read_u64(&shared->npostings));
+	return true;
+}

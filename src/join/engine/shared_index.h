@@ -1,0 +1,37 @@
+/*
+ * shared_index.h
+ *		The index of a similarity join that several processes make together.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/join/engine/shared_index.h
+ */
+#ifndef NEARDUP_SHARED_INDEX_H
+#define NEARDUP_SHARED_INDEX_H
+
+#include "join/engine/setjoin.h"
+
+/* Shares of the buckets and, for another step, of the sets. */
+#define INDEX_SHARES	64
+
+typedef struct SharedIndex
+{
+	pg_atomic_uint64 npostings; /* of all sets, as they are prepared */
+	int			shift;			/* as in InvertedIndex */
+	dsa_pointer buckets;		/* invalid: none is made together */
+	dsa_pointer postings;
+	dsa_pointer places;			/* number of the bucket of each posting, until
+								 * all are where they belong */
+	uint32		tally[INDEX_SHARES][INDEX_SHARES];	/* postings by share of the
+													 * buckets, then of the sets */
+} SharedIndex;
+
+extern void shared_index_init(SharedIndex *shared);
+extern void shared_index_allot(SetJoin *join, SharedIndex *shared);
+extern void shared_index_tally(SetJoin *join, SharedIndex *shared, int share);
+extern void shared_index_deal(SetJoin *join, SharedIndex *shared, int share);
+extern void shared_index_order(SetJoin *join, SharedIndex *shared, int share);
+extern void shared_index_free(SharedIndex *shared, dsa_area *area);
+extern bool shared_index_attach(SetJoin *join, SharedIndex *shared);
+
+#endif							/* NEARDUP_SHARED_INDEX_H */
