@@ -159,8 +159,10 @@ typed_column(TupleDesc desc, int before, AttrNumber attno, Oid type,
 	if (column.attno > desc->natts)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_COLUMN_DEFINITION),
-				 errmsg("query has %d columns, and none for %s",
-						desc->natts - before, what),
+				 errmsg_plural("query has %d column, and none for %s",
+							   "query has %d columns, and none for %s",
+							   desc->natts - before, desc->natts - before,
+							   what),
 				 errhint("%s", hint)));
 	att = TupleDescAttr(desc, column.attno - 1);
 	var = (Node *) makeVar(1, column.attno, att->atttypid, att->atttypmod,

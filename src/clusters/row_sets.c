@@ -123,8 +123,9 @@ require_kind_of_scopes(RowSets *rows, const Signature *sig)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("groups within columns are for sets only"),
-				 errdetail("The query has %d columns behind the signature.",
-						   rows->nscope),
+				 errdetail_plural("The query has %d column behind the signature.",
+								  "The query has %d columns behind the signature.",
+								  rows->nscope, rows->nscope),
 				 errhint("Make groups of one value after the other, by a condition in the query.")));
 }
 

@@ -155,6 +155,22 @@ prepare_new_rows(Guard *guard, Relation rel)
 									 &TTSOpsBufferHeapTuple);
 }
 
+/* Raises an error if a tag would overwrite what the signature is made from. */
+static void
+require_tag_apart(const Guard *guard, Relation rel)
+{
+	if (!bms_is_member(guard->tag - FirstLowInvalidHeapAttributeNumber,
+					   guard->key.inputs))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("tag column \"%s\" of table \"%s\" is what its signatures are made from",
+					get_attname(RelationGetRelid(rel), guard->tag, false),
+					RelationGetRelationName(rel)),
+			 errhint("The fourth argument of neardup_guard is a column of its own, which takes the other row's primary key."),
+			 errtablecol(rel, guard->tag)));
+}
+
 /* Makes a guard for a trigger; it lives in a child of the memory context. */
 static Guard *
 guard_create(MemoryContext parent, Relation rel, const Trigger *trigger)
@@ -182,6 +198,8 @@ guard_create(MemoryContext parent, Relation rel, const Trigger *trigger)
 					 arguments.nscope);
 	guard_list_tables(guard, rel, trigger);
 	prepare_new_rows(guard, rel);
+	if (guard->mode == GUARD_TAG)
+		require_tag_apart(guard, rel);
 	guard->row = CreateStandaloneExprContext();
 	guard->candidate = CreateStandaloneExprContext();
 	MemoryContextSwitchTo(caller);

@@ -31,6 +31,9 @@ parse_threshold(const char *text)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("invalid threshold of neardup_guard: \"%s\"", text),
+				 threshold >= 10 && threshold <= 100 ?
+				 errdetail("A threshold is greater than 0 and at most 1: %g percent are %g.",
+						   threshold, threshold / 100) :
 				 errdetail("A threshold is greater than 0 and at most 1."),
 				 errhint(USAGE_HINT)));
 	return threshold;

@@ -47,7 +47,7 @@ SELECT format(E'(%s)\n%s', a, try_arguments(a)) FROM unnest(array[
     $$'sig', '0.8', 'Reject'$$, $$'sig', '0.8', ''$$,
     $$'sig', '0.8', 'tag'$$, $$'sig', '0.8', 'skip', 'twin'$$,
     $$'sig', '0.8', 'tag', 'nil'$$, $$'sig', '0.8', 'tag', 'ctid'$$,
-    $$'sig', '0.8', 'tag', 'sig'$$]) a;
+    $$'sig', '0.8', 'tag', 'sig'$$, $$'sig', '0.8', 'tag', 'a'$$]) a;
 
 -- When it fires
 SELECT format(E'%s\n%s', t, try(t || $$ EXECUTE FUNCTION neardup_guard('sig', '0.8')$$))
