@@ -9,10 +9,11 @@
  * Tarjan, J. van Leeuwen, "Worst-case analysis of set union algorithms", JACM
  * 1984: path halving, linking by index).  Pairs are not stored.
  *
- * Kept: pairs are sorted by the later row, then the earlier one.  Gone through
- * in that order, it is known of each earlier row whether it is kept when a
- * later one asks.  Then pairs are gone through once more, in any order, and
- * each row that is not kept finds the nearest one that is.
+ * Kept: pairs are put in the order of the later row.  Gone through in that
+ * order, it is known of each earlier row whether it is kept when a later one
+ * asks.  Then pairs are gone through once more, in any order, and each row that
+ * is not kept finds the nearest one that is.  Where pairs are in memory each row
+ * gets a list of those before it; else they are sorted.
  *
  * Portions Copyright (c) 2026, the neardup developers
  *
@@ -29,6 +30,7 @@
 #include "utils/tuplesort.h"
 
 #include "base/compat.h"
+#include "base/interrupts.h"
 #include "clusters/grouping.h"
 #include "clusters/paged.h"
 
@@ -49,8 +51,8 @@ struct Grouping
 								 * and not before one is wanted */
 	PagedArray	pairs;			/* RowPair; rule kept */
 	uint64		npairs;
-	Tuplesortstate *order;		/* of pairs, see put_pair(); NULL if there are
-								 * none */
+	Tuplesortstate *order;		/* of pairs, see put_order(); NULL as long as
+								 * they are in memory */
 };
 
 typedef struct RowPair
@@ -110,10 +112,9 @@ void
 grouping_end(Grouping *grouping)
 {
 	if (grouping->order != NULL)
-	{
 		tuplesort_end(grouping->order);
+	if (grouping->pairs.width != 0)
 		paged_free(&grouping->pairs);
-	}
 	paged_free(&grouping->links);
 	if (grouping->similarities.width != 0)
 		paged_free(&grouping->similarities);
@@ -176,27 +177,56 @@ begin_similarities(Grouping *grouping, size_t memory)
 static void
 begin_pairs(Grouping *grouping)
 {
-	size_t		eighth = grouping->memory / 8;
-
-	paged_init(&grouping->pairs, sizeof(RowPair), eighth * PAIRS_EIGHTHS);
-	grouping->order = tuplesort_begin_datum(INT8OID, Int8LessOperator,
-											InvalidOid, false,
-											Max(eighth * SORT_EIGHTHS / 1024, 64),
-											NULL, TUPLESORT_NONE);
+	if (grouping->pairs.width == 0)
+		paged_init(&grouping->pairs, sizeof(RowPair),
+				   grouping->memory / 8 * PAIRS_EIGHTHS);
 }
 
-/* Keeps a pair, and its rows as a number to sort by the later one. */
+/* The memory in which pairs are put in order. */
+static size_t
+order_memory(const Grouping *grouping)
+{
+	return grouping->memory / 8 * SORT_EIGHTHS;
+}
+
+/* Puts the rows of a pair into the sort, as a number. */
+static void
+put_order(Grouping *grouping, const RowPair *pair)
+{
+	uint64		rows = (uint64) pair->later << 32 | pair->earlier;
+
+	/* numbers with the highest bit are negative ones, which come first */
+	tuplesort_putdatum(grouping->order,
+					   Int64GetDatum((int64) (rows ^ HIGHEST_BIT)), false);
+}
+
+/* Begins to sort pairs, with those that there are. */
+static void
+begin_order(Grouping *grouping)
+{
+	grouping->order = tuplesort_begin_datum(INT8OID, Int8LessOperator,
+											InvalidOid, false,
+											Max(order_memory(grouping) / 1024, 64),
+											NULL, TUPLESORT_NONE);
+	for (uint64 i = 0; i < grouping->npairs; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		put_order(grouping, paged_at(&grouping->pairs, i));
+	}
+}
+
+/* Keeps a pair. */
 static void
 put_pair(Grouping *grouping, uint32 earlier, uint32 later, double similarity)
 {
 	RowPair		pair = {earlier, later, similarity};
-	uint64		rows = (uint64) later << 32 | earlier;
 
 	paged_resize(&grouping->pairs, grouping->npairs + 1);
 	*(RowPair *) paged_change(&grouping->pairs, grouping->npairs++) = pair;
-	/* numbers with the highest bit are negative ones, which come first */
-	tuplesort_putdatum(grouping->order,
-					   Int64GetDatum((int64) (rows ^ HIGHEST_BIT)), false);
+	if (grouping->order != NULL)
+		put_order(grouping, &pair);
+	else if (grouping->pairs.resident == NULL)
+		begin_order(grouping);
 }
 
 static bool
@@ -205,9 +235,62 @@ is_kept(Grouping *grouping, uint32 row)
 	return link_of(grouping, row) == row;
 }
 
-/* Links each row that is not kept to one that is. */
+/* An earlier row is near to a later one; of both it is known what comes before. */
+static inline void
+decide_pair(Grouping *grouping, uint32 earlier, uint32 later)
+{
+	if (is_kept(grouping, earlier) && is_kept(grouping, later))
+		set_link(grouping, later, earlier);
+}
+
+/* True if there is memory for the lists of decide_by_lists(). */
+static bool
+lists_fit(const Grouping *grouping)
+{
+	size_t		most = order_memory(grouping);
+
+	return grouping->pairs.resident != NULL &&
+		grouping->n < most / sizeof(size_t) &&
+		grouping->npairs < (most - grouping->n * sizeof(size_t)) / sizeof(uint32);
+}
+
+/* Links each row that is not kept to one that is, pairs being in memory. */
 static void
-decide_kept(Grouping *grouping)
+decide_by_lists(Grouping *grouping)
+{
+	const RowPair *pairs = paged_at(&grouping->pairs, 0);
+	size_t	   *ends = palloc_extended((grouping->n + (size_t) 1) * sizeof(size_t),
+									   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	uint32	   *earlier = palloc_extended(Max(grouping->npairs, 1) * sizeof(uint32),
+										  MCXT_ALLOC_HUGE);
+	size_t		next = 0;
+
+	for (uint64 i = 0; i < grouping->npairs; i++)
+	{
+		CHECK_EVERY(i);
+		ends[pairs[i].later + (size_t) 1]++;
+	}
+	for (uint32 row = 0; row < grouping->n; row++)
+		ends[row + (size_t) 1] += ends[row];
+	/* filled, a list ends where it was said that the next one begins */
+	for (uint64 i = 0; i < grouping->npairs; i++)
+	{
+		CHECK_EVERY(i);
+		earlier[ends[pairs[i].later]++] = pairs[i].earlier;
+	}
+	for (uint32 row = 0; row < grouping->n; row++)
+		for (; next < ends[row]; next++)
+		{
+			CHECK_EVERY(next);
+			decide_pair(grouping, earlier[next], row);
+		}
+	pfree(earlier);
+	pfree(ends);
+}
+
+/* The same, pairs being sorted. */
+static void
+decide_by_order(Grouping *grouping)
 {
 	Datum		value;
 	bool		isnull;
@@ -216,12 +299,9 @@ decide_kept(Grouping *grouping)
 	while (sorted_datum(grouping->order, &value, &isnull))
 	{
 		uint64		rows = (uint64) DatumGetInt64(value) ^ HIGHEST_BIT;
-		uint32		earlier = (uint32) rows;
-		uint32		later = (uint32) (rows >> 32);
 
 		CHECK_FOR_INTERRUPTS();
-		if (is_kept(grouping, earlier) && is_kept(grouping, later))
-			set_link(grouping, later, earlier);
+		decide_pair(grouping, (uint32) rows, (uint32) (rows >> 32));
 	}
 	tuplesort_end(grouping->order);
 	grouping->order = NULL;
@@ -277,8 +357,7 @@ grouping_near(Grouping *grouping, uint32 a, uint32 b, double similarity)
 {
 	if (grouping->rule == RULE_CONNECTED)
 		return unite(grouping, a, b);
-	if (grouping->order == NULL)
-		begin_pairs(grouping);
+	begin_pairs(grouping);
 	put_pair(grouping, Min(a, b), Max(a, b), similarity);
 	return true;
 }
@@ -290,9 +369,16 @@ grouping_decide(Grouping *grouping, size_t memory)
 	size_t		others = grouping->memory / 8 *
 		(8 - SORT_EIGHTHS - SIMILARITIES_EIGHTHS);
 
-	if (grouping->order == NULL)
+	if (grouping->npairs == 0)
 		return;
-	decide_kept(grouping);
+	if (grouping->order == NULL && lists_fit(grouping))
+		decide_by_lists(grouping);
+	else
+	{
+		if (grouping->order == NULL)
+			begin_order(grouping);
+		decide_by_order(grouping);
+	}
 	begin_similarities(grouping, Max(memory, grouping->memory) - others);
 	decide_nearest(grouping);
 }

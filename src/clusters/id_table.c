@@ -12,6 +12,7 @@
 #include "common/hashfn.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
+#include "utils/datum.h"
 #include "utils/memutils.h"
 #include "utils/tuplesort.h"
 #include "utils/typcache.h"
@@ -155,6 +156,14 @@ Datum
 id_table_id(IdTable *table, uint32 number)
 {
 	return id_places_get(&table->places, entry_of(table, number).place);
+}
+
+/* See id_table.h */
+bool
+id_table_has_image(IdTable *table, uint32 number, Datum id)
+{
+	return datumIsEqual(id, id_table_id(table, number), table->places.byval,
+						table->places.len);
 }
 
 /* See id_table.h */

@@ -42,6 +42,9 @@ extern uint32 id_table_number(IdTable *table, Datum id);
 /* The id of that number; valid until the next call. */
 extern Datum id_table_id(IdTable *table, uint32 number);
 
+/* True if an id is that of the number, byte for byte. */
+extern bool id_table_has_image(IdTable *table, uint32 number, Datum id);
+
 /* Whether these are one id. */
 extern bool id_table_same(IdTable *table, Datum a, Datum b);
 

@@ -48,6 +48,8 @@ typedef struct PairTaker
 	TypedColumn similarity;
 	bool		measured;		/* there is such a column */
 	IdTable		table;
+	uint32		last[2];		/* number of each id of the row before */
+	bool		known[2];		/* there was one */
 	PagedArray	pairs;			/* NumberedPair */
 	uint64		npairs;
 	Grouping   *connected;		/* by number; NULL if the rule is another one */
@@ -66,16 +68,24 @@ begin_pairs(RowTaker *taker, TupleDesc desc)
 										 QUERY_HINT);
 }
 
-/* The number of an id of the row; false if it is null. */
+/*
+ * The number of an id of the row; false if it is null.  Pairs often come so that
+ * one of their ids stays the same for a while.
+ */
 static bool
 number_of(PairTaker *pairs, int which, TupleTableSlot *slot, uint32 *number)
 {
 	bool		isnull;
 	Datum		id = typed_value(&pairs->ids[which], slot, &isnull);
 
-	if (!isnull)
-		*number = id_table_number(&pairs->table, id);
-	return !isnull;
+	if (isnull)
+		return false;
+	if (!pairs->known[which] ||
+		!id_table_has_image(&pairs->table, pairs->last[which], id))
+		pairs->last[which] = id_table_number(&pairs->table, id);
+	pairs->known[which] = true;
+	*number = pairs->last[which];
+	return true;
 }
 
 static double

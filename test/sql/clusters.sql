@@ -158,6 +158,10 @@ SELECT same_pairs('TABLE pairs'), same_pairs('SELECT b, a FROM pairs', 'connecte
         FULL JOIN in_memory b ON a.id::int = b.id
         WHERE (a.representative::int, a.similarity, a.cluster, a.size)
               IS DISTINCT FROM (b.representative, b.similarity, b.cluster, b.size)) AS differences;
+-- few pairs of many rows
+SELECT representative, count(*), min(id), max(id), min(size)
+FROM near_duplicate_clusters_of_pairs('SELECT i, CASE WHEN i % 1000 < 2 THEN i + 1 END FROM generate_series(6000, 1, -1) i')
+WHERE size > 1 GROUP BY 1 ORDER BY 1;
 RESET work_mem;
 RESET hash_mem_multiplier;
 SELECT * FROM near_duplicate_clusters_of_pairs('VALUES (1, 2), (2, 3), (3, 1), (4, 5), (6, 5), (7, NULL), (8, 8)');
