@@ -85,4 +85,4 @@ COMMENT ON FUNCTION descriptive_words(text, word_set) IS 'which words of a set a
 CREATE FUNCTION descriptive_words(config regconfig, doc text, words word_set) RETURNS signature
     AS 'MODULE_PATHNAME'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
-COMMENT ON FUNCTION descriptive_words(regconfig, text, word_set) IS 'which words of a set a document, its words made by a text search configuration, uses often';
+COMMENT ON FUNCTION descriptive_words(regconfig, text, word_set) IS 'which words of a set a document uses often; a text search configuration makes its words';

@@ -19,7 +19,7 @@ COMMENT ON FUNCTION long_sentences(text, text, int) IS 'hash of the n longest se
 CREATE FUNCTION long_sentences(config regconfig, doc text, n int = 2) RETURNS signature
     AS 'MODULE_PATHNAME'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
-COMMENT ON FUNCTION long_sentences(regconfig, text, int) IS 'hash of the n longest sentences of a document, their words made by a text search configuration';
+COMMENT ON FUNCTION long_sentences(regconfig, text, int) IS 'hash of the n longest sentences of a document; a text search configuration makes the words';
 
 CREATE FUNCTION heavy_sentences(doc text, lexicon, weight text = 'tf-idf',
                                 analysis text = '', n int = 2) RETURNS signature
@@ -31,7 +31,7 @@ CREATE FUNCTION heavy_sentences(config regconfig, doc text, lexicon,
                                 weight text = 'tf-idf', n int = 2) RETURNS signature
     AS 'MODULE_PATHNAME'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
-COMMENT ON FUNCTION heavy_sentences(regconfig, text, lexicon, text, int) IS 'hash of the n sentences of a document whose words, made by a text search configuration, weigh most';
+COMMENT ON FUNCTION heavy_sentences(regconfig, text, lexicon, text, int) IS 'hash of the n sentences of a document whose words weigh most; a text search configuration makes the words';
 
 CREATE FUNCTION top_words(doc text, n int = 6, analysis text = '') RETURNS signature
     AS 'MODULE_PATHNAME', 'top_words_by_tf'
@@ -83,4 +83,4 @@ COMMENT ON FUNCTION fuzzy_fingerprint(text, lexicon, int, text) IS 'which first 
 CREATE FUNCTION fuzzy_fingerprint(config regconfig, doc text, lexicon, schemes int = 3) RETURNS signature
     AS 'MODULE_PATHNAME'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
-COMMENT ON FUNCTION fuzzy_fingerprint(regconfig, text, lexicon, int) IS 'which first letters a document uses more or less than the collection, its words made by a text search configuration';
+COMMENT ON FUNCTION fuzzy_fingerprint(regconfig, text, lexicon, int) IS 'which first letters a document uses more or less than the collection; a text search configuration makes the words';

@@ -14,7 +14,7 @@ COMMENT ON FUNCTION weighted_words(text, text) IS 'the vector of a document: eac
 CREATE FUNCTION weighted_words(config regconfig, doc text) RETURNS signature
     AS 'MODULE_PATHNAME', 'weighted_words_by_tf'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
-COMMENT ON FUNCTION weighted_words(regconfig, text) IS 'the vector of a document, its words made by a text search configuration: each by its share of all words';
+COMMENT ON FUNCTION weighted_words(regconfig, text) IS 'the vector of a document: each word by its share of all words; a text search configuration makes the words';
 
 CREATE FUNCTION weighted_words(doc text, lexicon, weight text = 'tf-idf',
                                analysis text = '') RETURNS signature
@@ -26,7 +26,7 @@ CREATE FUNCTION weighted_words(config regconfig, doc text, lexicon,
                                weight text = 'tf-idf') RETURNS signature
     AS 'MODULE_PATHNAME'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
-COMMENT ON FUNCTION weighted_words(regconfig, text, lexicon, text) IS 'the vector of a document, its words made by a text search configuration, and what each weighs';
+COMMENT ON FUNCTION weighted_words(regconfig, text, lexicon, text) IS 'the vector of a document: its words, and what each weighs; a text search configuration makes the words';
 
 CREATE FUNCTION weighted_shingles(doc text, lexicon, weight text = 'tf-idf',
                                   analysis text = '') RETURNS signature

@@ -24,12 +24,12 @@ COMMENT ON FUNCTION length(lexicon) IS 'number of words of all documents';
 CREATE FUNCTION df_error(lexicon) RETURNS bigint
     AS 'MODULE_PATHNAME', 'lexicon_df_error'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION df_error(lexicon) IS 'what a df may be off by at most';
+COMMENT ON FUNCTION df_error(lexicon) IS 'by how much df() may be off, at most';
 
 CREATE FUNCTION cf_error(lexicon) RETURNS bigint
     AS 'MODULE_PATHNAME', 'lexicon_cf_error'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION cf_error(lexicon) IS 'what a cf may be off by at most';
+COMMENT ON FUNCTION cf_error(lexicon) IS 'by how much cf() may be off, at most';
 
 CREATE FUNCTION df(lexicon, word text) RETURNS bigint
     AS 'MODULE_PATHNAME', 'lexicon_df'
