@@ -96,6 +96,24 @@ WITH ranked AS (
 SELECT count(*) AS matches, count(*) FILTER (WHERE a = b) AS correct
 FROM ranked WHERE best_for_a = 1 AND best_for_b = 1;
 
+-- of several conditions the join is driven by the one that finds the fewest pairs,
+-- wherever it stands
+CREATE TABLE two AS
+SELECT i AS id, signature_from(ARRAY[i % 4, i % 4 + 10, i % 4 + 20, i % 4 + 30]) AS maker,
+	   signature_from(ARRAY[i / 2, i / 2 + 10000, i / 2 + 20000, i / 2 + 30000]) AS name
+FROM generate_series(1, 2000) i;
+ANALYZE two;
+CREATE FUNCTION driven_by(condition text) RETURNS TABLE (line text) LANGUAGE plpgsql AS $$
+BEGIN
+	FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) SELECT FROM two a JOIN two b ON ' || condition LOOP
+		IF line ~ 'Cond:|Filter:' THEN RETURN NEXT; END IF;
+	END LOOP;
+END $$;
+SELECT * FROM driven_by('near_duplicate(a.maker, b.maker, 0.5) AND near_duplicate(a.name, b.name, 0.5)');
+SELECT * FROM driven_by('near_duplicate(a.name, b.name, 0.5) AND near_duplicate(a.maker, b.maker, 0.5)');
+DROP FUNCTION driven_by;
+DROP TABLE two;
+
 -- words and shingles do not mix
 SELECT weighted_words('a', lexicon) FROM counted;
 SELECT top_words('a', lexicon) FROM counted;

@@ -132,34 +132,28 @@ join_condition(PlannerInfo *root, RestrictInfo *rinfo, RelOptInfo *outerrel,
 		belongs_to(root, near->right, outerrel);
 }
 
-/*
- * The first clause that can drive the join.  It is worked out before all
- * others, so none of them may have a lower security level: that one must not
- * be shown rows that a security barrier would have hidden from it.
- */
-static bool
-find_condition(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
-			   RelOptInfo *innerrel, JoinType type, List *restrictlist,
-			   JoinCondition *condition)
+static Index
+least_security_level(List *rinfos)
 {
-	Index		least_level = PG_UINT32_MAX;
+	Index		least = PG_UINT32_MAX;
 	ListCell   *lc;
 
-	foreach(lc, restrictlist)
-		least_level = Min(least_level, lfirst_node(RestrictInfo, lc)->security_level);
-	foreach(lc, restrictlist)
-	{
-		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+	foreach(lc, rinfos)
+		least = Min(least, lfirst_node(RestrictInfo, lc)->security_level);
+	return least;
+}
 
-		if (IS_OUTER_JOIN(type) &&
-			RINFO_IS_PUSHED_DOWN(rinfo, joinrel->relids))
-			continue;
-		if (rinfo->security_level > least_level && !rinfo->leakproof)
-			continue;
-		if (join_condition(root, rinfo, outerrel, innerrel, condition))
-			return true;
-	}
-	return false;
+/*
+ * True if a clause may drive the join.  It is worked out before all others, so
+ * none of them may have a lower security level: that one must not be shown rows
+ * that a security barrier would have hidden from it.
+ */
+static bool
+may_drive(RestrictInfo *rinfo, RelOptInfo *joinrel, JoinType type, Index least_level)
+{
+	if (IS_OUTER_JOIN(type) && RINFO_IS_PUSHED_DOWN(rinfo, joinrel->relids))
+		return false;
+	return rinfo->security_level <= least_level || rinfo->leakproof;
 }
 
 /* Features of a set, going by the width of the column. */
@@ -397,7 +391,8 @@ static void
 join_pathlist(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 			  RelOptInfo *innerrel, JoinType type, JoinPathExtraData *extra)
 {
-	JoinCondition condition;
+	Index		least_level;
+	ListCell   *lc;
 
 	if (previous_hook)
 		previous_hook(root, joinrel, outerrel, innerrel, type, extra);
@@ -419,10 +414,18 @@ join_pathlist(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 		!is_usable(outerrel->cheapest_total_path) ||
 		!is_usable(innerrel->cheapest_total_path))
 		return;
-	if (find_condition(root, joinrel, outerrel, innerrel, type,
-					   extra->restrictlist, &condition))
-		add_join_paths(root, joinrel, outerrel, innerrel, type, extra,
-					   &condition);
+	/* of several conditions, the one that finds the fewest pairs costs least */
+	least_level = least_security_level(extra->restrictlist);
+	foreach(lc, extra->restrictlist)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+		JoinCondition condition;
+
+		if (may_drive(rinfo, joinrel, type, least_level) &&
+			join_condition(root, rinfo, outerrel, innerrel, &condition))
+			add_join_paths(root, joinrel, outerrel, innerrel, type, extra,
+						   &condition);
+	}
 }
 
 /* Makes the setting known and puts the hook in place. */
