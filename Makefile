@@ -86,6 +86,7 @@ OBJS = \
 	src/inverted/filter.o \
 	src/inverted/handler.o \
 	src/inverted/kept.o \
+	src/inverted/kept_rows.o \
 	src/inverted/merge.o \
 	src/inverted/overlap.o \
 	src/inverted/pages.o \
@@ -349,6 +350,7 @@ REGRESS = \
 	guard \
 	guard_deferred \
 	guard_modes \
+	guard_own \
 	guard_scope \
 	guard_statement \
 	guard_tables \

@@ -57,6 +57,13 @@ extern bool inverted_get_tuple(IndexScanDesc scan, ScanDirection dir);
 extern int64 inverted_get_bitmap(IndexScanDesc scan, TIDBitmap *bitmap);
 extern void inverted_end_scan(IndexScanDesc scan);
 
+/*
+ * After inverted_rescan() with one condition and no order: its signature is the
+ * one that the row at tid has in the table, and this row is not wanted.  It may be
+ * found nevertheless.
+ */
+extern void inverted_leave_out(IndexScanDesc scan, ItemPointer tid);
+
 /* cost.c */
 extern void inverted_cost(struct PlannerInfo *root, struct IndexPath *path,
 						  double loop_count, Cost *startup, Cost *total,

@@ -134,10 +134,12 @@ ask_words(const uint64 *words, uint32 nwords, uint32 *keys, uint32 n,
 }
 
 /*
- * Moves keys that seem to have long lists behind the others; both stay rising.
+ * Moves keys behind the others: those of which all `bits` are set, or not if they
+ * stay.  Both remain in their order.  Returns how many stay.
  */
-static void
-put_long_last(const uint64 *words, uint32 nwords, uint32 *keys, uint32 n)
+static uint32
+put_last(const uint64 *words, uint32 nwords, uint32 *keys, uint32 n,
+		 uint64 (*bits) (uint32 key), bool stay)
 {
 	uint32	   *last = palloc_extended(Max(n, 1) * sizeof(uint32),
 									   MCXT_ALLOC_HUGE);
@@ -147,16 +149,27 @@ put_long_last(const uint64 *words, uint32 nwords, uint32 *keys, uint32 n)
 	for (uint32 i = 0; i < n; i++)
 	{
 		uint32		key = keys[i];
-		uint64		bits = filter_long_bits(key);
-		bool		is_long = (words[filter_word(key, nwords)] & bits) == bits;
+		uint64		wanted = bits(key);
+		bool		set = (words[filter_word(key, nwords)] & wanted) == wanted;
 
 		last[nlast] = key;
 		keys[nfirst] = key;
-		nlast += is_long;
-		nfirst += !is_long;
+		nlast += set != stay;
+		nfirst += set == stay;
 	}
 	memcpy(keys + nfirst, last, nlast * sizeof(uint32));
 	pfree(last);
+	return nfirst;
+}
+
+uint32
+filter_single_last(const SegmentInfo *segment, uint32 *keys, uint32 nkeys,
+				   const KeptSegment *kept)
+{
+	if (kept->words == NULL || (segment->flags & SEGMENT_TELLS_SINGLE) == 0)
+		return nkeys;
+	return put_last(kept->words, segment->filter_words, keys, nkeys,
+					filter_several_bits, true);
 }
 
 bool
@@ -169,6 +182,7 @@ filter_keys(PageStore *store, const SegmentInfo *segment,
 		return ask_pages(store, segment, keys, nkeys, enough, kept);
 	*nkeys = ask_words(kept->words, segment->filter_words, keys, *nkeys, enough);
 	if (*nkeys > enough)
-		put_long_last(kept->words, segment->filter_words, keys, *nkeys);
+		(void) put_last(kept->words, segment->filter_words, keys, *nkeys,
+						filter_long_bits, false);
 	return true;
 }

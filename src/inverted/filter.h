@@ -54,6 +54,19 @@ filter_long_bits(uint32 key)
 }
 
 /*
+ * Further bits of a key that several rows have, if the segment is marked as one that
+ * tells so: what was written before that was thought of is not.
+ */
+static inline uint64
+filter_several_bits(uint32 key)
+{
+	uint64		hash = mix64(key);
+
+	return UINT64CONST(1) << (hash >> 42 & 63) |
+		UINT64CONST(1) << (hash >> 48 & 63);
+}
+
+/*
  * Where the filter is not kept: after so many keys it is left alone unless one in so many was
  * dropped: to look a key up costs some times as much as to ask the filter.
  */
@@ -69,5 +82,12 @@ filter_long_bits(uint32 key)
 extern bool filter_keys(PageStore *store, const SegmentInfo *segment,
 						uint32 *keys, uint32 *nkeys, uint32 enough,
 						KeptSegment *kept);
+
+/*
+ * Puts keys that no more than one row of the segment has behind the others, as far
+ * as the filter tells and is kept; returns how many others there are.
+ */
+extern uint32 filter_single_last(const SegmentInfo *segment, uint32 *keys,
+								 uint32 nkeys, const KeptSegment *kept);
 
 #endif							/* NEARDUP_FILTER_H */

@@ -45,6 +45,7 @@ struct KeptIndex
 	uint32		nsegments;
 	KeptSegment *segments[MAX_SEGMENTS];
 	Buffer		pending[MAX_PENDING_PAGES];
+	KeptRows	rows;
 };
 
 static HTAB *indexes = NULL;
@@ -66,6 +67,7 @@ forget_pages(KeptSegment *segment)
 	memset(&segment->postings, 0, sizeof(KeptPages));
 	memset(&segment->filter, 0, sizeof(KeptPages));
 	segment->words = NULL;
+	segment->sizes = NULL;
 }
 
 static void
@@ -77,8 +79,18 @@ forget_segment(KeptIndex *kept, uint32 i)
 }
 
 static void
+forget_rows(KeptRows *rows)
+{
+	kept_bytes -= rows->room * KEPT_ROW_BYTES;
+	if (rows->rows != NULL)
+		pfree(rows->rows);
+	memset(rows, 0, sizeof(KeptRows));
+}
+
+static void
 forget_index(KeptIndex *kept)
 {
+	forget_rows(&kept->rows);
 	while (kept->nsegments > 0)
 		forget_segment(kept, kept->nsegments - 1);
 	(void) hash_search(indexes, &kept->relid, HASH_REMOVE, NULL);
@@ -181,6 +193,12 @@ kept_pending(KeptIndex *kept)
 	return kept->pending;
 }
 
+KeptRows *
+kept_index_rows(KeptIndex *kept)
+{
+	return &kept->rows;
+}
+
 /* Reading what is to be kept */
 
 /*
@@ -261,6 +279,30 @@ keep_words(PageStore *store, const SegmentInfo *segment, KeptSegment *kept)
 	return there && done == segment->filter_words;
 }
 
+static bool
+keep_sizes(PageStore *store, const SegmentInfo *segment, KeptSegment *kept)
+{
+	uint32		done = 0;
+	char	   *page = palloc(BLCKSZ);
+	bool		there = true;
+
+	kept->sizes = palloc_extended(segment->nrows * sizeof(uint32), MCXT_ALLOC_HUGE);
+	for (uint32 i = 0; i < kept->forward.n && there; i++)
+	{
+		const ForwardEntry *rows = (const ForwardEntry *) PageGetContents(page);
+		uint32		n = Min(segment->nrows - done, FORWARD_PER_PAGE);
+
+		CHECK_FOR_INTERRUPTS();
+		there = page_copy(store, kept->forward.entries[i].block,
+						  segment->owner, page) &&
+			PAGE_TAIL(page)->kind == PAGE_FORWARD;
+		for (uint32 row = 0; row < n; row++)
+			kept->sizes[done++] = rows[row].size;
+	}
+	pfree(page);
+	return there && done == segment->nrows;
+}
+
 /* Bytes of memory that it takes to keep them. */
 static Size
 pages_bytes(const SegmentInfo *segment)
@@ -288,14 +330,43 @@ fits(const KeptIndex *kept, Size bytes)
 /* Reads it; into memory that an error gives back. */
 static bool
 read_segment(Relation index, const SegmentInfo *segment, bool words,
-			 KeptSegment *mine)
+			 bool sizes, KeptSegment *mine)
 {
 	PageStore	store = {.index = index};
 
 	return keep_directory(&store, segment, segment->forward, &mine->forward) &&
 		keep_directory(&store, segment, segment->postings, &mine->postings) &&
 		keep_directory(&store, segment, segment->filter, &mine->filter) &&
-		(!words || keep_words(&store, segment, mine));
+		(!words || keep_words(&store, segment, mine)) &&
+		(!sizes || keep_sizes(&store, segment, mine));
+}
+
+bool
+kept_rows_reserve(KeptIndex *kept, size_t room)
+{
+	KeptRows   *rows = &kept->rows;
+	KeptRow    *more;
+	Size		bytes;
+
+	if (room <= rows->room)
+		return true;
+	room = Max(room, 2 * rows->room);
+	bytes = (room - rows->room) * KEPT_ROW_BYTES;
+	if (!fits(kept, bytes))
+		return false;
+	more = MemoryContextAlloc(keeper, room * KEPT_ROW_BYTES);
+	if (rows->n > 0)
+	{
+		memcpy(more, rows->rows, rows->n * sizeof(KeptRow));
+		memcpy(more + room, rows->sizes, rows->n * sizeof(uint32));
+	}
+	if (rows->rows != NULL)
+		pfree(rows->rows);
+	rows->rows = more;
+	rows->sizes = (uint32 *) (more + room);
+	rows->room = room;
+	kept_bytes += bytes;
+	return true;
 }
 
 static void
@@ -305,6 +376,7 @@ keep(KeptIndex *kept, Relation index, const SegmentInfo *segment,
 	KeptSegment read = *mine;
 	MemoryContext old;
 	bool		words;
+	bool		sizes;
 	bool		there;
 
 	read.bytes = pages_bytes(segment);
@@ -314,10 +386,13 @@ keep(KeptIndex *kept, Relation index, const SegmentInfo *segment,
 		fits(kept, read.bytes + words_bytes(segment));
 	if (words)
 		read.bytes += words_bytes(segment);
+	sizes = fits(kept, read.bytes + segment->nrows * sizeof(uint32));
+	if (sizes)
+		read.bytes += segment->nrows * sizeof(uint32);
 	read.context = AllocSetContextCreate(CurrentMemoryContext, "neardup segment",
 										 ALLOCSET_SMALL_SIZES);
 	old = MemoryContextSwitchTo(read.context);
-	there = read_segment(index, segment, words, &read);
+	there = read_segment(index, segment, words, sizes, &read);
 	MemoryContextSwitchTo(old);
 	if (!there)
 	{
@@ -355,7 +430,8 @@ kept_segment(KeptIndex *kept, Relation index, const SegmentInfo *segment)
 	if (mine->context == NULL)
 	{
 		uint64		pages = segment->filter_words / FILTER_WORDS_PER_PAGE +
-			segment->npages / (PAGE_ROOM / sizeof(DirectoryEntry));
+			segment->npages / (PAGE_ROOM / sizeof(DirectoryEntry)) +
+			segment->nrows / FORWARD_PER_PAGE;
 
 		if (mine->searches++ * 4 >= pages && !RelationUsesLocalBuffers(index))
 			keep(kept, index, segment, mine);

@@ -34,7 +34,31 @@ typedef struct KeptSegment
 	KeptPages	postings;
 	KeptPages	filter;
 	uint64	   *words;			/* of the filter, or NULL */
+	uint32	   *sizes;			/* of the rows, or NULL */
 } KeptSegment;
+
+/* A pending row: what stands at the end of its page, and where it is */
+typedef struct KeptRow
+{
+	PendingHead head;
+	ItemPointerData tid;
+	uint16		slot;			/* its page's place, modulo MAX_PENDING_PAGES */
+} KeptRow;
+
+/* The rows of pending pages first ... end - 1 */
+typedef struct KeptRows
+{
+	uint64		first;
+	uint64		end;
+	uint64		makings;		/* MAKING_BIT() of each row's */
+	size_t		n;
+	size_t		room;
+	KeptRow    *rows;			/* in the order of the pages */
+	uint32	   *sizes;			/* of each, once more: most are told by it */
+	uint16		counts[MAX_PENDING_PAGES];	/* rows of a page, by its slot */
+} KeptRows;
+
+#define KEPT_ROW_BYTES		(sizeof(KeptRow) + sizeof(uint32))
 
 typedef struct KeptIndex KeptIndex;
 
@@ -60,6 +84,12 @@ extern Buffer kept_lock_block(Relation index, BlockNumber block,
 
 /* Where pending pages were last; by their places, modulo MAX_PENDING_PAGES. */
 extern Buffer *kept_pending(KeptIndex *kept);
+
+/* Pending rows, see kept_rows.h. */
+extern KeptRows *kept_index_rows(KeptIndex *kept);
+
+/* Makes room for so many of them; false if memory is for other things. */
+extern bool kept_rows_reserve(KeptIndex *kept, size_t room);
 
 /*
  * Begins to fetch into the processor's cache what is asked of a page first: its

@@ -112,8 +112,10 @@ typedef struct SegmentInfo
 	Directory	postings;
 	Directory	filter;
 	uint32		filter_words;	/* 0: there is none */
-	uint32		unused;
+	uint32		flags;
 } SegmentInfo;
+
+#define SEGMENT_TELLS_SINGLE	1	/* the filter, of keys that one row has */
 
 #define MAKING_BIT(making)	(UINT64CONST(1) << Min(making, 63))
 

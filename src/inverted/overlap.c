@@ -60,6 +60,31 @@ skip_list(const uint8 *at, const uint8 *end)
 }
 
 /*
+ * How many restarts have no greater key; they stand before end_restart, the
+ * first one last.  Keys are spread evenly, so it is near where it would be
+ * then, and few lines of the processor's cache are touched.
+ */
+static inline int
+first_restart_after(const Restart *end_restart, int n, uint32 key)
+{
+	uint32		first;
+	uint32		last;
+	int			at;
+
+	if (n == 0 || key < (first = end_restart[-1].key))
+		return 0;
+	last = end_restart[-n].key;
+	if (key >= last)
+		return n;
+	at = (uint64) (key - first) * (n - 1) / (last - first);
+	while (at > 0 && end_restart[-1 - at].key > key)
+		at--;
+	while (at < n && end_restart[-1 - at].key <= key)
+		at++;
+	return at;
+}
+
+/*
  * The head of the list of a key on a page, and its place; NULL if it is not
  * there.
  */
@@ -72,19 +97,9 @@ find_list(Overlaps *overlaps, BlockNumber block, const char *page, uint32 key)
 	const uint8 *at;
 	int			n = end_restart -
 		(const Restart *) (page + ((PageHeader) page)->pd_upper);
-	int			lo = 0;
-	int			hi = n;
+	int			lo = first_restart_after(end_restart, n, key);
 	uint32		here;
 
-	while (lo < hi)
-	{
-		int			mid = (lo + hi) / 2;
-
-		if (end_restart[-1 - mid].key <= key)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	if (lo == 0)
 		return NULL;
 	here = end_restart[-lo].key;

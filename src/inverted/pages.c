@@ -15,6 +15,8 @@
 #include "postgres.h"
 
 #include "access/generic_xlog.h"
+#include "access/rmgr.h"
+#include "access/xloginsert.h"
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
 #include "storage/indexfsm.h"
@@ -201,6 +203,46 @@ page_write(PageStore *store, BlockNumber block, const char *page)
 		GenericXLogFinish(state);
 	}
 	UnlockReleaseBuffer(buffer);
+}
+
+void
+page_apply(Page page, const PageChange *changes, int n)
+{
+	for (int i = 0; i < n; i++)
+		memcpy((char *) page + changes[i].offset, changes[i].bytes,
+			   changes[i].length);
+}
+
+/*
+ * A generic record of what is known to change: each change's place and length,
+ * and its bytes.  GenericXLogFinish() would find that out by comparing all of
+ * the page with a copy, which takes as long as a row's way into the table.
+ */
+void
+page_change(Relation index, Buffer buffer, const PageChange *changes, int n)
+{
+	Page		page = BufferGetPage(buffer);
+
+	START_CRIT_SECTION();
+	page_apply(page, changes, n);
+	MarkBufferDirty(buffer);
+	if (RelationNeedsWAL(index))
+	{
+		XLogRecPtr	end;
+
+		XLogBeginInsert();
+		XLogRegisterBuffer(0, buffer, REGBUF_STANDARD);
+		for (int i = 0; i < n; i++)
+		{
+			XLogRegisterBufData(0, (char *) &changes[i],
+								offsetof(PageChange, length) + sizeof(uint16));
+			XLogRegisterBufData(0, unconstify(void *, changes[i].bytes),
+								changes[i].length);
+		}
+		end = XLogInsert(RM_GENERIC_ID, 0);
+		PageSetLSN(page, end);
+	}
+	END_CRIT_SECTION();
 }
 
 void

@@ -58,6 +58,24 @@ extern BlockNumber page_allocate(PageStore *store, uint64 owner);
 /* Replaces the page in a block by another one. */
 extern void page_write(PageStore *store, BlockNumber block, const char *page);
 
+/* Bytes of a page that are to be others. */
+typedef struct PageChange
+{
+	uint16		offset;
+	uint16		length;
+	const void *bytes;
+} PageChange;
+
+/* Makes changes in a page, a copy perhaps. */
+extern void page_apply(Page page, const PageChange *changes, int n);
+
+/*
+ * The same in a page that is locked exclusively, and to the WAL.  Between
+ * pd_lower and pd_upper there are zeros after it, as before.
+ */
+extern void page_change(Relation index, Buffer buffer,
+						const PageChange *changes, int n);
+
 /* Lets the blocks of a segment that is no longer in the metapage be used. */
 extern void pages_release(PageStore *store, const SegmentInfo *segment);
 

@@ -27,13 +27,13 @@
 
 #include "executor/instrument.h"
 #include "miscadmin.h"
-#include "port/pg_bitutils.h"
 #include "storage/bufmgr.h"
 #include "utils/float.h"
 
 #include "inverted/counters.h"
 #include "inverted/directory.h"
 #include "inverted/filter.h"
+#include "inverted/kept_rows.h"
 #include "inverted/overlap.h"
 #include "inverted/pass.h"
 #include "inverted/pending.h"
@@ -50,8 +50,17 @@
  */
 #define MORE_KEYS			8
 
+/* So many rows of a page are taken at once, where sizes tell of others. */
+#define ROWS_AT_ONCE		8
+
 /* So few of them are told from others by their sizes first. */
 #define LOOK_AT_ROWS		64
+
+/* So many pending rows are looked at by their sizes, and then the others. */
+#define KEPT_AT_ONCE		256
+
+/* So many keys are looked up to find the query's own row. */
+#define OWN_TRIED			3
 
 /* No row has it. */
 #define MAKING_NONE			0xfffd
@@ -160,7 +169,8 @@ take_set(Search *search, ItemPointer tid, uint32 size, uint64 order,
 	const InvertedQuery *query = search->query;
 	double		distance = 0;
 
-	if (size < search->least_size || size > search->most_size)
+	if (size < search->least_size || size > search->most_size ||
+		(query->has_own && ItemPointerEquals(tid, unconstify(ItemPointerData *, &query->own))))
 		return;
 	if (query->filter &&
 		value_at_most(search, query->measure, &row, overlap) < query->threshold)
@@ -214,6 +224,13 @@ may_be_wanted(const Search *search, uint64 overlap)
 		return false;
 	return !query->nearest ||
 		1 - value_of_best(search, query->order, overlap) <= search->limit;
+}
+
+/* The bit of the making of rows that the index can tell of, if there is one. */
+static inline uint64
+told_bit(const Search *search)
+{
+	return search->making < MAX_MAKINGS ? MAKING_BIT(search->making) : 0;
 }
 
 /* Segments */
@@ -285,6 +302,31 @@ take_rows(Search *search, uint32 first, uint32 end, uint64 overlap)
 	}
 }
 
+/*
+ * The first row of a stretch, from `row` on, that may be wanted by its size, as
+ * far as sizes are kept.
+ */
+static inline uint32
+next_by_size(const Search *search, uint32 row, uint32 end, uint64 overlap)
+{
+	const InvertedQuery *query = search->query;
+	const uint32 *sizes = search->kept->sizes;
+
+	if (sizes == NULL || search->foreign || !query->filter ||
+		query->shares != NULL)
+		return row;
+	for (; row < end; row++)
+	{
+		RowTraits	traits = {sizes[row], 1};
+
+		if (sizes[row] >= search->least_size && sizes[row] <= search->most_size &&
+			value_at_most(search, query->measure, &traits,
+						  overlap) >= query->threshold)
+			break;
+	}
+	return row;
+}
+
 /* False if the segment is gone. */
 static bool
 take_stretch(Search *search, const Stretch *stretch)
@@ -294,11 +336,13 @@ take_stretch(Search *search, const Stretch *stretch)
 
 	if (!search->foreign && !may_be_wanted(search, overlap))
 		return true;
-	while (row < stretch->end)
+	while ((row = next_by_size(search, row, stretch->end, overlap)) < stretch->end)
 	{
 		bool		there = lock_page(search, row);
 		uint32		end = Min(stretch->end, search->page_end);
 
+		if (search->kept->sizes != NULL)
+			end = Min(end, row + ROWS_AT_ONCE);
 		if (there)
 			take_rows(search, row, end, overlap);
 		if (BufferIsValid(search->buffer))
@@ -478,6 +522,75 @@ take_segment(Search *search, const Stretch *stretches, size_t n)
 	return there;
 }
 
+/* The row that a key's list has, if it is one; false if the segment is gone. */
+static bool
+look_up_single(Search *search, const uint32 *key, int64 *row)
+{
+	Overlaps	overlaps;
+	bool		there;
+
+	overlaps_open(&overlaps, search->store.index, search->segment, search->kept,
+				  key, NULL, 1);
+	there = overlaps_look_up(&overlaps, 0);
+	*row = -1;
+	if (overlaps.runs.n == 1 && overlaps.npostings == 1)
+		*row = overlaps.runs.first[0];
+	search->counters->keys++;
+	search->counters->postings += overlaps.npostings;
+	overlaps_close(&overlaps);
+	return there;
+}
+
+/* True if it is the query's own row; *there is false if the segment is gone. */
+static bool
+is_own(Search *search, uint32 row, bool *there)
+{
+	const InvertedQuery *query = search->query;
+	bool		own = false;
+
+	open_rows(search);
+	*there = lock_page(search, row);
+	if (*there)
+	{
+		const ForwardEntry *entry = (const ForwardEntry *)
+			PageGetContents(BufferGetPage(search->buffer)) + (row - search->page_first);
+
+		own = entry->making == search->own && entry->size == query->size &&
+			ItemPointerEquals(unconstify(ItemPointerData *, &entry->tid),
+							  unconstify(ItemPointerData *, &query->own));
+	}
+	if (BufferIsValid(search->buffer))
+		LockBuffer(search->buffer, BUFFER_LOCK_UNLOCK);
+	close_rows(search);
+	return own;
+}
+
+/*
+ * The query's own row has all of its keys in one segment.  Once it has been found there,
+ * keys that only one row has lead to no other, and mostly few keys are left.
+ */
+static bool
+drop_own_keys(Search *search, uint32 *nkeys)
+{
+	uint32		others = filter_single_last(search->segment, search->keys, *nkeys,
+											search->kept);
+
+	for (uint32 i = others; i < Min(*nkeys, others + OWN_TRIED); i++)
+	{
+		int64		row;
+		bool		there;
+
+		if (!look_up_single(search, &search->keys[i], &row))
+			return false;
+		if (row < 0)
+			continue;			/* the filter let pass what is not there */
+		if (is_own(search, row, &there))
+			*nkeys = others;
+		return there;
+	}
+	return true;
+}
+
 static bool
 search_segment(Search *search, const SegmentInfo *segment)
 {
@@ -493,14 +606,15 @@ search_segment(Search *search, const SegmentInfo *segment)
 	search->segment = segment;
 	search->kept = kept_segment(search->kept_index, search->store.index, segment);
 	search->foreign = query->making == NULL || query->all ||
-		(segment->makings & ~(search->making < MAX_MAKINGS ?
-							  MAKING_BIT(search->making) : 0)) != 0;
+		(segment->makings & ~told_bit(search)) != 0;
 	if (some)
 	{
 		if (nkeys > 0)			/* a making that is never held has no keys */
 			memcpy(search->keys, query->keys, nkeys * sizeof(uint32));
 		if (!filter_keys(&search->store, segment, search->keys, &nkeys, spare,
 						 search->kept))
+			return false;
+		if (nkeys > spare && query->has_own && !drop_own_keys(search, &nkeys))
 			return false;
 		if (nkeys <= spare && !search->foreign)
 			return true;
@@ -520,6 +634,17 @@ search_segment(Search *search, const SegmentInfo *segment)
 
 /* Pending rows */
 
+/* Bits that are set; without a call, which would take longer. */
+static inline uint32
+count_bits(uint64 bits)
+{
+	bits -= bits >> 1 & UINT64CONST(0x5555555555555555);
+	bits = (bits & UINT64CONST(0x3333333333333333)) +
+		(bits >> 2 & UINT64CONST(0x3333333333333333));
+	bits = (bits + (bits >> 4)) & UINT64CONST(0x0f0f0f0f0f0f0f0f);
+	return (bits * UINT64CONST(0x0101010101010101)) >> 56;
+}
+
 /* What it can have in common with the query, at most, by its bitmap. */
 static inline uint64
 most_overlap(const Search *search, const PendingHead *head)
@@ -528,86 +653,124 @@ most_overlap(const Search *search, const PendingHead *head)
 
 	if (search->query->shares != NULL)
 		return SHARES_ALL;
-	missing =
-		pg_popcount64(search->bitmap.low & ~head->bitmap.low) +
-		pg_popcount64(search->bitmap.high & ~head->bitmap.high);
-
+	missing = count_bits(search->bitmap.low & ~head->bitmap.low) +
+		count_bits(search->bitmap.high & ~head->bitmap.high);
 	return Min(search->query->nkeys - missing + search->slack, head->size);
 }
 
-/* A row of the query's making that may be wanted by its bitmap. */
-static void
-take_pending(Search *search, Page page, const PendingHead *head, uint64 most)
+/* True if a pending row may be wanted by its size and its bitmap. */
+static inline bool
+is_likely(const Search *search, const PendingHead *head)
 {
 	const InvertedQuery *query = search->query;
-	const PendingRow *row;
-	ItemPointerData tid;
 	RowTraits	traits = {head->size, 1};
+	uint64		most;
+
+	if (head->making != search->making)
+		return true;
+	if (head->size < search->least_size || head->size > search->most_size)
+		return false;
+	most = most_overlap(search, head);
+	return may_be_wanted(search, most) &&
+		(!query->filter || value_at_most(search, query->measure, &traits,
+										 most) >= query->threshold);
+}
+
+/* A pending row that is likely. */
+static void
+take_pending(Search *search, Page page, const PendingHead *head)
+{
+	const InvertedQuery *query = search->query;
+	const PendingRow *row = pending_row(search->store.index, page, head);
+	ItemPointerData tid = row->tid;
 	uint64		overlap;
 
-	if (query->filter && value_at_most(search, query->measure, &traits,
-									   most) < query->threshold)
+	if (take_other(search, &tid, head->making))
 		return;
-	row = pending_row(search->store.index, page, head);
-	tid = row->tid;
 	overlap = query->shares == NULL ?
 		keys_overlap(query->keys, query->nkeys, row->keys, row->nkeys) :
 		keys_share(query->keys, query->shares, query->nkeys, row->keys, row->nkeys);
 	take_set(search, &tid, head->size, row->order, overlap + search->slack);
 }
 
-static void
-search_page(Search *search, Page page)
+/*
+ * The rows of a page, or those of it that are given; false if it is gone.
+ */
+static bool
+search_page(Search *search, const InvertedMeta *meta, uint64 place,
+			const KeptRow *rows, int n)
 {
-	int			n = pending_count(page);
+	Buffer	   *seen = kept_pending(search->kept_index);
+	uint32		slot = place % MAX_PENDING_PAGES;
+	Buffer		buffer;
+	Page		page;
+	bool		ours;
 
-	search->counters->candidates += n;
-	for (int i = 0; i < n; i++)
+	CHECK_FOR_INTERRUPTS();
+	buffer = kept_lock_block(search->store.index, meta->pending[slot], &seen[slot]);
+	page = BufferGetPage(buffer);
+	ours = page_is_of(page, PENDING_OWNER(place));
+	if (ours && rows == NULL)
+		n = pending_count(page);
+	for (int i = 0; i < n && ours; i++)
 	{
-		const PendingHead *head = pending_head(page, i);
+		const PendingHead *head = rows != NULL ? &rows[i].head :
+			pending_head(page, i);
 
-		if (head->making == search->making)
+		if (is_likely(search, head))
+			take_pending(search, page, head);
+	}
+	if (rows == NULL)
+		search->counters->candidates += n;
+	UnlockReleaseBuffer(buffer);
+	return ours;
+}
+
+/*
+ * The rows that are kept.  Where all are of the query's making, most are left out
+ * by their sizes, without a branch for each.
+ */
+static bool
+search_kept(Search *search, const InvertedMeta *meta, const KeptRows *rows)
+{
+	bool		foreign = (rows->makings & ~told_bit(search)) != 0;
+	uint64		least = foreign ? 0 : search->least_size;
+	uint64		range = foreign ? PG_UINT64_MAX : search->most_size - least;
+	uint32		some[KEPT_AT_ONCE];
+
+	search->counters->candidates += rows->n;
+	for (size_t begin = 0; begin < rows->n; begin += KEPT_AT_ONCE)
+	{
+		size_t		end = Min(begin + KEPT_AT_ONCE, rows->n);
+		uint32		n = 0;
+
+		for (size_t i = begin; i < end; i++)
 		{
-			uint64		most;
-
-			if (head->size < search->least_size ||
-				head->size > search->most_size)
-				continue;
-			most = most_overlap(search, head);
-			if (may_be_wanted(search, most))
-				take_pending(search, page, head, most);
+			some[n] = i;
+			n += rows->sizes[i] - least <= range;
 		}
-		else
+		for (uint32 k = 0; k < n; k++)
 		{
-			ItemPointerData tid =
-				pending_row(search->store.index, page, head)->tid;
+			const KeptRow *row = &rows->rows[some[k]];
 
-			(void) take_other(search, &tid, head->making);
+			if (is_likely(search, &row->head) &&
+				!search_page(search, meta, kept_place(rows, row), row, 1))
+				return false;
 		}
 	}
+	return true;
 }
 
 static bool
 search_pending(Search *search, const InvertedMeta *meta)
 {
-	Buffer	   *seen = kept_pending(search->kept_index);
+	const KeptRows *rows = kept_rows(search->kept_index, search->store.index, meta);
 
-	for (uint64 place = meta->pending_first; place < meta->pending_end; place++)
-	{
-		Buffer		buffer;
-		bool		ours;
-
-		CHECK_FOR_INTERRUPTS();
-		buffer = kept_lock_block(search->store.index,
-								 meta->pending[place % MAX_PENDING_PAGES],
-								 &seen[place % MAX_PENDING_PAGES]);
-		ours = page_is_of(BufferGetPage(buffer), PENDING_OWNER(place));
-		if (ours)
-			search_page(search, BufferGetPage(buffer));
-		UnlockReleaseBuffer(buffer);
-		if (!ours)
+	if (rows == NULL || !search_kept(search, meta, rows))
+		return false;
+	for (uint64 place = rows->end; place < meta->pending_end; place++)
+		if (!search_page(search, meta, place, NULL, 0))
 			return false;
-	}
 	return true;
 }
 

@@ -32,6 +32,8 @@ typedef struct InvertedQuery
 	bool		nearest;		/* distances are wanted, by: */
 	Measure		order;
 	bool		nulls;			/* rows without a signature, too */
+	bool		has_own;		/* the query is a row's signature: */
+	ItemPointerData own;		/* this one's, which is not wanted */
 } InvertedQuery;
 
 /* The distance of a row that was made in another way: it comes first. */

@@ -73,26 +73,55 @@ fits(Page page, const InvertedRow *row)
 	return header->pd_lower + PENDING_BYTES(row->nkeys) <= header->pd_upper;
 }
 
+/* What appending a row changes in a page */
+typedef struct Appended
+{
+	LocationIndex ends[2];		/* pd_lower, pd_upper */
+	PendingHead head;
+	PendingRow	row;			/* but for the keys */
+	PageChange	changes[4];
+	int			n;
+} Appended;
+
+StaticAssertDecl(offsetof(PageHeaderData, pd_upper) ==
+				 offsetof(PageHeaderData, pd_lower) + sizeof(LocationIndex),
+				 "the ends of a page's room are apart");
+
 static void
-append(Page page, const InvertedRow *row)
+add_change(Appended *appended, Size offset, const void *bytes, Size length)
+{
+	PageChange *change = &appended->changes[appended->n++];
+
+	change->offset = offset;
+	change->length = length;
+	change->bytes = bytes;
+}
+
+/* Tells what appending a row changes in a page on which it fits. */
+static void
+append_to(Page page, const InvertedRow *row, Appended *appended)
 {
 	PageHeader	header = (PageHeader) page;
-	PendingRow *pending = (PendingRow *) ((char *) page + header->pd_lower);
-	PendingHead *head;
+	LocationIndex lower = header->pd_lower;
+	LocationIndex upper = header->pd_upper - sizeof(PendingHead);
 
-	header->pd_upper -= sizeof(PendingHead);
-	head = (PendingHead *) ((char *) page + header->pd_upper);
-	head->bitmap = keys_bitmap(row->keys, row->nkeys);
-	head->size = row->size;
-	head->making = row->making;
-	head->offset = header->pd_lower;
-	memset(pending, 0, PENDING_ROW_BYTES(row->nkeys));
-	pending->order = row->order;
-	pending->nkeys = row->nkeys;
-	pending->tid = row->tid;
+	memset(appended, 0, sizeof(Appended));
+	appended->ends[0] = lower + PENDING_ROW_BYTES(row->nkeys);
+	appended->ends[1] = upper;
+	appended->head.bitmap = keys_bitmap(row->keys, row->nkeys);
+	appended->head.size = row->size;
+	appended->head.making = row->making;
+	appended->head.offset = lower;
+	appended->row.order = row->order;
+	appended->row.nkeys = row->nkeys;
+	appended->row.tid = row->tid;
+	add_change(appended, offsetof(PageHeaderData, pd_lower), appended->ends,
+			   sizeof(appended->ends));
+	add_change(appended, lower, &appended->row, offsetof(PendingRow, keys));
 	if (row->nkeys > 0)
-		memcpy(pending->keys, row->keys, row->nkeys * sizeof(uint32));
-	header->pd_lower += PENDING_ROW_BYTES(row->nkeys);
+		add_change(appended, lower + offsetof(PendingRow, keys), row->keys,
+				   row->nkeys * sizeof(uint32));
+	add_change(appended, upper, &appended->head, sizeof(PendingHead));
 }
 
 /*
@@ -114,10 +143,10 @@ append_to_last(Relation index, const InvertedMeta *meta,
 	done = fits(BufferGetPage(buffer), row);
 	if (done)
 	{
-		GenericXLogState *state = GenericXLogStart(index);
+		Appended	appended;
 
-		append(GenericXLogRegisterBuffer(state, buffer, 0), row);
-		GenericXLogFinish(state);
+		append_to(BufferGetPage(buffer), row, &appended);
+		page_change(index, buffer, appended.changes, appended.n);
 	}
 	UnlockReleaseBuffer(buffer);
 	return done;
@@ -149,11 +178,13 @@ append_to_new(Relation index, Buffer metabuffer, const InvertedRow *row)
 	GenericXLogState *state = GenericXLogStart(index);
 	InvertedMeta *meta;
 	Page		page;
+	Appended	appended;
 
 	meta = META_OF(GenericXLogRegisterBuffer(state, metabuffer, 0));
 	page = GenericXLogRegisterBuffer(state, buffer, GENERIC_XLOG_FULL_IMAGE);
 	page_init(page, PAGE_PENDING, PENDING_OWNER(meta->pending_end));
-	append(page, row);
+	append_to(page, row, &appended);
+	page_apply(page, appended.changes, appended.n);
 	if (meta->pending_kept < meta->pending_first)
 		meta->pending_kept++;
 	meta->pending[meta->pending_end++ % MAX_PENDING_PAGES] =

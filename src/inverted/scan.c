@@ -109,6 +109,15 @@ inverted_rescan(IndexScanDesc scan, ScanKey keys, int nkeys,
 }
 
 void
+inverted_leave_out(IndexScanDesc scan, ItemPointer tid)
+{
+	InvertedScan *state = scan->opaque;
+
+	state->query.has_own = true;
+	state->query.own = *tid;
+}
+
+void
 inverted_end_scan(IndexScanDesc scan)
 {
 	InvertedScan *state = scan->opaque;

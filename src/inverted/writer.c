@@ -70,6 +70,7 @@ make_filter(SegmentWriter *writer, uint64 most_keys)
 	if (writer->store->index == NULL || most_keys == 0)
 		return;
 	writer->info.filter_words = Min(n, PG_UINT32_MAX / 2);
+	writer->info.flags = SEGMENT_TELLS_SINGLE;
 	writer->words = palloc_extended((Size) writer->info.filter_words *
 									sizeof(uint64),
 									MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
@@ -286,9 +287,12 @@ put_chunks(SegmentWriter *writer, uint32 key, const Runs *runs, size_t total)
 void
 segment_add_list(SegmentWriter *writer, uint32 key, const Runs *runs)
 {
+	uint64		rows = 0;
 	size_t		nbytes;
 
 	Assert(runs->n > 0);
+	for (size_t i = 0; i < runs->n; i++)
+		rows += runs->end[i] - runs->first[i];
 	if (writer->kind == PAGE_FORWARD)
 		begin_page(writer, PAGE_POSTINGS);
 	if (runs->n == 1)
@@ -306,10 +310,10 @@ segment_add_list(SegmentWriter *writer, uint32 key, const Runs *runs)
 		put_chunks(writer, key, runs, nbytes);
 	if (writer->words != NULL)
 		writer->words[filter_word(key, writer->info.filter_words)] |=
-			filter_bits(key) | (nbytes > SHORT_BYTES ? filter_long_bits(key) : 0);
+			filter_bits(key) | (rows > 1 ? filter_several_bits(key) : 0) |
+			(nbytes > SHORT_BYTES ? filter_long_bits(key) : 0);
 	writer->info.nkeys++;
-	for (size_t i = 0; i < runs->n; i++)
-		writer->info.npostings += runs->end[i] - runs->first[i];
+	writer->info.npostings += rows;
 }
 
 /*

@@ -59,6 +59,7 @@
 
 #include "base/compat.h"
 #include "index/gin.h"
+#include "inverted/access.h"
 #include "measures/near.h"
 #include "triggers/guard_pass.h"
 #include "types/signature_query.h"
@@ -290,6 +291,9 @@ candidates(Pass *pass, ScanKey keys)
 	IndexScanDesc scan = compat_beginscan_bitmap(index, &pass->dirty, nkeys);
 
 	index_rescan(scan, keys, nkeys, NULL, 0);
+	/* a BEFORE trigger looks with another signature than the old version's */
+	if (pass->self && !pass->guard->before && inverted_is(index))
+		inverted_leave_out(scan, pass->self);
 	index_getbitmap(scan, bitmap);
 	index_endscan(scan);
 	index_close(index, NoLock);
