@@ -15,6 +15,9 @@ COMMENT ON COLUMN neardup_recorded_versions.component IS 'as neardup_components(
 COMMENT ON COLUMN neardup_recorded_versions.version IS 'the version it had';
 SELECT pg_catalog.pg_extension_config_dump('neardup_recorded_versions', '');
 GRANT SELECT ON neardup_recorded_versions TO PUBLIC;
+-- The script of a trusted extension runs as the cluster's superuser.  The rows
+-- are the creator's, the table is not: all sessions read it.
+GRANT INSERT, DELETE ON neardup_recorded_versions TO @extowner@;
 INSERT INTO neardup_recorded_versions SELECT component, version FROM neardup_components();
 
 CREATE FUNCTION neardup_accept_versions() RETURNS void

@@ -46,6 +46,12 @@ is("$status$err", '0', 'with CREATE on the database: created');
 	GRANT SELECT, INSERT ON docs TO bob;
 	}, extra_params => [ '-U', 'alice' ], on_error_stop => 1);
 is("$status$err|$out", '0|1', 'its owner uses it');
+($status, $out, $err) = $node->psql('d', 'SELECT neardup_accept_versions()',
+	extra_params => [ '-U', 'alice' ]);
+is("$status$err", '0', 'and accepts versions');
+($status, $out, $err) = $node->psql('d', 'SELECT neardup_accept_versions()',
+	extra_params => [ '-U', 'bob' ]);
+like($err, qr/permission denied for table neardup_recorded_versions/, 'which nobody else does');
 
 ($status, $out, $err) = $node->psql(
 	'd', q{
