@@ -51,11 +51,15 @@ hash_uint64s(const uint64 *values, size_t n)
 	XXH3_state_t state;
 
 	XXH3_64bits_reset(&state);
-	for (size_t i = 0; i < n; i++)
+	for (size_t done = 0; done < n;)
 	{
-		uint64		value = pg_bswap64(values[i]);
+		uint64		block[32];
+		size_t		size = Min(n - done, lengthof(block));
 
-		XXH3_64bits_update(&state, &value, sizeof(value));
+		for (size_t i = 0; i < size; i++)
+			block[i] = pg_bswap64(values[done + i]);
+		XXH3_64bits_update(&state, block, size * sizeof(uint64));
+		done += size;
 	}
 	return XXH3_64bits_digest(&state);
 #else
