@@ -167,10 +167,53 @@ sub check
 	return;
 }
 
+# What is done by several processes: the leader only takes what workers find.
+my $parallel = "SET max_parallel_workers_per_gather = 2;
+	SET parallel_leader_participation = off;
+	SET min_parallel_table_scan_size = 0;
+	SET parallel_setup_cost = 0;
+	SET parallel_tuple_cost = 0;\n";
+
+# The same by several processes, in shared memory and by files.
+sub check_parallel
+{
+	my ($name, @memory) = @_;
+	my @queries;
+
+	foreach my $other ('docs', 'others')
+	{
+		like(
+			$node->safe_psql(
+				'postgres', "$parallel EXPLAIN SELECT a.id, b.id FROM docs a JOIN $other b
+				ON near_duplicate(a.sig, b.sig, 0.5) AND a.id < b.id"),
+			qr/Parallel Custom Scan \(SimilarityJoin\)/,
+			"the join with $other is one of several processes");
+		foreach my $memory (@memory)
+		{
+			my $set = "$parallel SET work_mem = '$memory';";
+
+			foreach my $t (0.5, 0.8)
+			{
+				push @queries,
+				  [ "$name, jaccard $t, $memory, $other, parallel",
+					$set . pairs_query('jaccard', $t, $other), '0|0|t' ],
+				  [ "$name, other joins, jaccard $t, $memory, $other, parallel",
+					$set . types_query($t, $other), '0|0|0' ];
+			}
+			push @queries,
+			  [ "$name, $_ 0.8, $memory, $other, parallel",
+				$set . pairs_query($_, 0.8, $other), '0|0|t' ]
+			  foreach 'cosine', 'dice';
+		}
+	}
+	check_queries(@queries);
+	return;
+}
+
 # All algorithms find the same.
 sub check_algorithms
 {
-	my ($name, $memory, @thresholds) = @_;
+	my ($name, $memory, $settings, @thresholds) = @_;
 	my @queries;
 	my @algorithms = split /\n/,
 	  $node->safe_psql('postgres', q{LOAD 'neardup';
@@ -182,7 +225,7 @@ sub check_algorithms
 	{
 		push @queries,
 		  [ "$name, jaccard $_, $memory, $algorithm",
-			"SET work_mem = '$memory';
+			"$settings SET work_mem = '$memory';
 			SET neardup.join_algorithm = '$algorithm';"
 			  . pairs_query('jaccard', $_, 'docs'), '0|0|t' ]
 		  foreach @thresholds;
@@ -199,8 +242,10 @@ load(
 	"$data/descriptions_pairs.tsv.xz",
 	join(', ', @columns));
 check('descriptions', '64kB', '256kB', '1MB', '1GB');
-check_algorithms('descriptions', '256kB', 0.8);
-check_algorithms('descriptions', '64MB', 0.5, 0.8);
+check_parallel('descriptions', '64kB', '64MB');
+check_algorithms('descriptions', '256kB', '', 0.8);
+check_algorithms('descriptions', '64MB', '', 0.5, 0.8);
+check_algorithms('descriptions', '64MB', $parallel, 0.8);
 
 SKIP:
 {
@@ -212,7 +257,8 @@ SKIP:
 		join(', jaccard float8, ', @columns));
 	$thresholds{jaccard} = [ 0.5, 0.6, 0.7, 0.8, 0.9 ];
 	check('titles', '256kB', '1MB');
-	check_algorithms('titles', '64MB', 0.8);
+	check_parallel('titles', '256kB', '64MB');
+	check_algorithms('titles', '64MB', '', 0.8);
 }
 
 $node->stop;

@@ -118,19 +118,22 @@ my %joins = (
 	'left' => 'SELECT sum(shown(a.id)), count(*) FROM docs a LEFT JOIN docs b '
 	  . 'ON near_duplicate(made(a.sig, a.id), made(b.sig, b.id), 0.6) AND looked(a.id, b.id) AND a.id <> b.id');
 
+# In files, and in shared memory
+my @memory = ('64kB', '64MB');
+
 # A session whose query runs until a worker of it sleeps at that place
 my $sleeping = q(FROM pg_stat_activity WHERE leader_pid IS NOT NULL AND wait_event = 'PgSleep');
 
 sub sleeping_at
 {
-	my ($place, $query) = @_;
+	my ($place, $query, $memory) = @_;
 	my %session = (out => '', err => '');
 
 	$session{run} = IPC::Run::start(
 		[
 			'psql', '-XAtq', '-d', $node->connstr('postgres'),
-			map { ('-c', $_) } "SET test.place = '$place'",
-			"SET test.what = 'sleep'", $query
+			map { ('-c', $_) } "SET work_mem = '$memory'",
+			"SET test.place = '$place'", "SET test.what = 'sleep'", $query
 		],
 		'<', File::Spec->devnull, '>', \$session{out}, '2>', \$session{err});
 	$node->poll_query_until('postgres', "SELECT count(*) > 0 $sleeping")
@@ -153,43 +156,93 @@ foreach my $type (sort keys %joins)
 	is($node->safe_psql('postgres', $query), $expected, "$type: the same rows");
 	is_clean($clean, $type);
 
-	foreach my $place (qw(read probe output))
+	is($node->safe_psql('postgres', "SET work_mem = '64MB'; $query"), $expected,
+		"$type: the same rows in memory");
+	is_clean($clean, "$type in memory");
+
+	foreach my $memory (@memory)
 	{
-		my ($status, $out, $err) = $node->psql('postgres',
-			"SET test.place = '$place'; SET test.what = 'error'; $query");
+		foreach my $place (qw(read probe output))
+		{
+			my ($status, $out, $err) = $node->psql('postgres',
+				"SET work_mem = '$memory'; SET test.place = '$place'; SET test.what = 'error'; $query");
 
-		like($err, qr/trouble at $place.*parallel worker/s, "$type: an error of a worker at $place");
-		is_clean($clean, "$type, $place, error");
+			like($err, qr/trouble at $place.*parallel worker/s, "$type, $memory: an error of a worker at $place");
+			is_clean($clean, "$type, $memory, $place, error");
 
-		my $session = sleeping_at($place, $query);
-		$node->safe_psql('postgres', "SELECT pg_cancel_backend(leader_pid) $sleeping LIMIT 1");
-		$session->{run}->finish;
-		like($session->{err}, qr/canceling statement due to user request/, "$type: canceled at $place");
-		is_clean($clean, "$type, $place, canceled");
+			my $session = sleeping_at($place, $query, $memory);
+			$node->safe_psql('postgres', "SELECT pg_cancel_backend(leader_pid) $sleeping LIMIT 1");
+			$session->{run}->finish;
+			like($session->{err}, qr/canceling statement due to user request/, "$type, $memory: canceled at $place");
+			is_clean($clean, "$type, $memory, $place, canceled");
+		}
 	}
 	my ($status, $out, $err) = $node->psql('postgres', "SET temp_file_limit = '100kB'; $query");
 	like($err, qr/temporary file size exceeds/, "$type: too little room on disk");
 	is_clean($clean, "$type, temp_file_limit");
 }
 
-# A worker is killed: the server starts anew
-foreach my $place (qw(read probe output))
+# At any moment, also while the sets and the index are made ready: what the leader
+# is at, and what workers wait for, is another thing each time.
 {
-	my $session = sleeping_at($place, $joins{anti});
+	my $moments = 16;
+	my $before = left_over();
+
+	$node->safe_psql(
+		'postgres', q{
+		CREATE TABLE many AS
+		SELECT i AS id, signature_from(ARRAY(
+			SELECT (i / 4 * 1000 + e * (1 + i / 8 % 3))::bigint
+			FROM generate_series(i % 4, 40) e)) AS sig
+		FROM generate_series(1, 20000) i;
+		ANALYZE many});
+	my $settings = "SET work_mem = '64MB'; SET parallel_leader_participation = on;";
+	my $query = 'SELECT count(*) FROM many a JOIN many b '
+	  . 'ON near_duplicate(a.sig, b.sig, 0.6) AND a.id < b.id';
+	my $expected =
+	  $node->safe_psql('postgres', "SET max_parallel_workers_per_gather = 0; $query");
+
+	my $plan = $node->safe_psql('postgres', "$settings EXPLAIN (ANALYZE) $query");
+
+	like($plan, qr/Parallel Custom Scan \(SimilarityJoin\)/, 'many rows: by several processes');
+	my ($ms) = $plan =~ /Execution Time: (\d+)/;
+	my @answers = map {
+		my ($status, $out, $err) = $node->psql('postgres',
+			"$settings SET statement_timeout = " . (1 + int($ms * $_ / $moments)) . "; $query");
+		$err =~ /due to statement timeout/ ? $expected : $out
+	} 1 .. $moments;
+	is(join(' ', @answers), join(' ', ($expected) x $moments), 'canceled at many moments, or at its end');
+	is_clean($before, 'many moments');
+}
+
+# A worker is killed: the server starts anew
+foreach my $memory (@memory)
+{
+	foreach my $place (qw(read probe output))
+	{
+		kill_at($place, $memory);
+	}
+}
+
+sub kill_at
+{
+	my ($place, $memory) = @_;
+	my $session = sleeping_at($place, $joins{anti}, $memory);
 
 	kill 'KILL', $node->safe_psql('postgres', "SELECT pid $sleeping LIMIT 1");
 	$session->{run}->finish;
-	like($session->{err}, qr/server closed the connection|terminating connection/, "killed at $place");
+	like($session->{err}, qr/server closed the connection|terminating connection/, "$memory: killed at $place");
 	$node->poll_query_until('postgres', 'SELECT true')
 	  or die 'the server does not come back';
 
 	# the control segment has another name now
 	my $left = left_over();
-	is(scalar(split ' ', $left), scalar(split ' ', $clean), "killed at $place: nothing is left over")
+	is(scalar(split ' ', $left), scalar(split ' ', $clean), "$memory: killed at $place: nothing is left over")
 	  or diag $left;
 	is( $node->safe_psql('postgres', $joins{anti}),
 		$node->safe_psql('postgres', "SET max_parallel_workers_per_gather = 0; $joins{anti}"),
 		'and the join runs');
+	return;
 }
 
 $node->stop;

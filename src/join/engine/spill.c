@@ -62,6 +62,9 @@ typedef struct OwnRow
 	uint64		side;
 } OwnRow;
 
+/* Bits of its own hash that a set keeps in the first column of the sort. */
+#define OWN_HASH_BITS			10
+
 /* Larger ones go to the rows: records are moved in memory. */
 #define LARGEST_OWN_ROW		256
 
@@ -134,7 +137,10 @@ typedef struct Spill
 #define SORT_SETS_SHARE		26
 #define SORT_ROWS_SHARE		16	/* both sides */
 #define SEEN_SHARE			25
-#define SEEN_CACHE_SHARE	12	/* or for sets, while others are still held */
+#define SEEN_CACHE_SHARE	12
+#define SORT_MORE_SHARE		2	/* for sets, where none are looked for; the sets
+								 * that were in memory are held until they have
+								 * been written */
 
 /* Sets seen before are looked for if one in so many is such. */
 #define FEW_REPEATED		16
@@ -216,12 +222,15 @@ same_hash(SetKey a, SetKey b)
 /*
  * Sets are in order of size, then of a hash.  Where candidates are compared
  * later, sets that are near better be so in the file, and first come bits of
- * the least element, in which they agree for the most part.
+ * the least element, in which they agree for the most part.  Behind these, bits
+ * of the hash are left: the sort looks at records in full only where the first
+ * column is the same.
  */
 static SetKey
 placed_key(SetJoin *join, SetKey key, const uint64 *values)
 {
-	uint64		mask = (UINT64CONST(1) << SETKEY_HASH_BITS) - 1;
+	uint64		mask = (UINT64CONST(1) << SETKEY_HASH_BITS) -
+		(UINT64CONST(1) << OWN_HASH_BITS);
 
 	if (join->deferred != NULL && SETKEY_SIZE(key) > 0)
 		key.high = (int64) (((uint64) key.high & ~mask) |
@@ -353,7 +362,7 @@ spill_begin(SetJoin *join)
 	TupleDescInitEntry(spill->desc, 3, "data", BYTEAOID, -1, 0);
 	spill->slot = MakeSingleTupleTableSlot(spill->desc, &TTSOpsVirtual);
 	init_stream(spill, &spill->sets, memory / 100 *
-				(SORT_SETS_SHARE + (repeated ? 0 : SEEN_CACHE_SHARE)));
+				(SORT_SETS_SHARE + (repeated ? 0 : SORT_MORE_SHARE)));
 	for (int side = SIDE_OUTER; side <= LAST_SIDE(join); side++)
 		init_stream(spill, &spill->rows[side],
 					memory / 100 * SORT_ROWS_SHARE / (LAST_SIDE(join) + 1));
@@ -365,8 +374,9 @@ spill_begin(SetJoin *join)
 		join->deferred = deferred_create(memory);
 	put_all(join);
 	setjoin_account(join, memory / 100 *
-					(SORT_SETS_SHARE + SORT_ROWS_SHARE + SEEN_CACHE_SHARE +
-					 (repeated ? SEEN_SHARE : 0)));
+					(SORT_SETS_SHARE + SORT_ROWS_SHARE +
+					 (repeated ? SEEN_SHARE + SEEN_CACHE_SHARE :
+					  SORT_MORE_SHARE)));
 }
 
 /* Adds a row and its set; a row without features has the key zero. */
