@@ -11,6 +11,9 @@ BEGIN
     RETURN (neardup_memory_peak() - 65536)::float8 / (cardinality(neardup_words(a)) + cardinality(neardup_words(b)));
 END $$;
 
+-- What a session takes at its first texts is not theirs
+SELECT coverage('a', 'b');
+
 -- Words of that many letters, numbered from n up to m
 CREATE FUNCTION some_words(n int, m int, letters int = 5) RETURNS text LANGUAGE sql AS
 $$ SELECT string_agg('w' || substr(md5(i::text), 1, letters - 1), ' ' ORDER BY i) FROM generate_series(n, m) i $$;
