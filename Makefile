@@ -363,6 +363,7 @@ REGRESS = \
 	inverted \
 	inverted_check \
 	inverted_parallel \
+	inverted_sketches \
 	inverted_vectors \
 	join \
 	join_comparison \

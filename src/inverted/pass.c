@@ -17,6 +17,9 @@
  * part of the query; nor than the sum of that part's weights where all of
  * the row's weigh as much as its heaviest.  All lists are read.
  *
+ * A sketch is the set of what stands in its places; its method says how similar
+ * two are at the most that agree in so many of them.
+ *
  * Portions Copyright (c) 2026, the neardup developers
  *
  * src/inverted/pass.c
@@ -38,6 +41,7 @@
 #include "inverted/pass.h"
 #include "inverted/pending.h"
 #include "inverted/row.h"
+#include "methods/method.h"
 
 /* So many rows with the greatest overlap are taken first. */
 #define NEAR_ROWS			128
@@ -86,7 +90,8 @@ typedef struct Search
 	/* The segment at hand */
 	const SegmentInfo *segment;
 	KeptSegment *kept;
-	bool		foreign;		/* it has rows of other makings */
+	bool		foreign;		/* it has rows of other makings, or those that
+								 * have none of the keys are wanted */
 	uint64		unseen;			/* slack, and the keys that were not read */
 	DirectoryPath path;
 	Buffer		buffer;			/* a page of its rows, or invalid */
@@ -128,6 +133,37 @@ vector_value(const Search *search, Measure measure, const RowTraits *row,
 	return (greatest > least ? least / greatest : 1) * (1 + 1e-6);
 }
 
+/* The resemblance of a sketch. */
+static double
+sketch_value(const InvertedQuery *query, uint64 size, uint64 overlap)
+{
+	return method_info(query->making->method)->
+		most_similar(query->making, size, query->size,
+					 Min(overlap, Min(size, query->size)));
+}
+
+/*
+ * The least overlap of a sketch that is wanted; one more than it has places if there is
+ * none.
+ */
+static uint64
+sketch_least_overlap(const InvertedQuery *query)
+{
+	uint64		lo = 0;
+	uint64		hi = query->size + 1;
+
+	while (lo < hi)
+	{
+		uint64		mid = (lo + hi) / 2;
+
+		if (sketch_value(query, mid, mid) < query->threshold)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
 /* A measure of a row with such an overlap at the most. */
 static double
 value_at_most(const Search *search, Measure measure, const RowTraits *row,
@@ -137,6 +173,8 @@ value_at_most(const Search *search, Measure measure, const RowTraits *row,
 
 	if (query->shares != NULL)
 		return vector_value(search, measure, row, overlap);
+	if (query->sketch)
+		return sketch_value(query, row->size, overlap);
 	return measure_value(measure, row->size, query->size,
 						 Min(overlap, Min(row->size, query->size)));
 }
@@ -153,6 +191,8 @@ value_of_best(const Search *search, Measure measure, uint64 overlap)
 			SHARE_OF_SUM((uint32) overlap) * (1 + 1e-6);
 	else if (query->size == 0)
 		return 1;
+	else if (query->sketch)
+		return sketch_value(query, Min(overlap, query->size), overlap);
 	else
 		share = (double) Min(overlap, query->size) / (double) query->size;
 	return measure == MEASURE_COSINE ? sqrt(share) * (1 + 1e-6) : share;
@@ -605,7 +645,7 @@ search_segment(Search *search, const SegmentInfo *segment)
 
 	search->segment = segment;
 	search->kept = kept_segment(search->kept_index, search->store.index, segment);
-	search->foreign = query->making == NULL || query->all ||
+	search->foreign = query->making == NULL || query->all || search->least == 0 ||
 		(segment->makings & ~told_bit(search)) != 0;
 	if (some)
 	{
@@ -798,6 +838,11 @@ begin(Search *search, const InvertedMeta *meta)
 	search->least = 1;
 	if (!query->filter || query->size == 0 || query->shares != NULL)
 		return;
+	if (query->sketch)
+	{
+		search->least = sketch_least_overlap(query);
+		return;
+	}
 	search->least = measure_least_overlap(measure_commute(query->measure),
 										  query->size, query->threshold);
 	measure_sizes(measure_commute(query->measure), query->size,

@@ -19,6 +19,7 @@
 typedef struct InvertedQuery
 {
 	const Making *making;		/* NULL: there is nothing to compare with */
+	bool		sketch;			/* see inverted_is_sketch() */
 	bool		all;			/* every row, the index does not tell */
 	uint64		size;			/* features */
 	uint32	   *keys;			/* rising */

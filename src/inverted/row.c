@@ -14,6 +14,7 @@
 #include "miscadmin.h"
 
 #include "base/hash.h"
+#include "base/sort_uint64.h"
 #include "index/prefix.h"
 #include "inverted/row.h"
 #include "methods/method.h"
@@ -23,8 +24,27 @@ inverted_can_hold(const Making *making)
 {
 	const MethodInfo *method = method_info(making->method);
 
-	return method != NULL && method->set &&
-		(method->similarity == NULL || method->weighted);
+	return method != NULL &&
+		((method->set && (method->similarity == NULL || method->weighted)) ||
+		 method->most_similar != NULL);
+}
+
+bool
+inverted_is_sketch(const Making *making)
+{
+	return method_info(making->method)->most_similar != NULL;
+}
+
+/* The hashes of a sketch's places, rising. */
+static const uint64 *
+place_hashes(const Signature *sig, uint64 *n)
+{
+	KeyList		keys = {0};
+
+	method_info(sig->making.method)->place_keys(sig, &keys);
+	sort_hashes(keys.keys, keys.n);
+	*n = keys.n;
+	return keys.keys;
 }
 
 bool
@@ -34,10 +54,12 @@ inverted_is_vector(const Making *making)
 }
 
 uint32 *
-inverted_keys(const Signature *sig, uint32 *nkeys)
+inverted_keys(const Signature *sig, uint32 *nkeys, uint64 *size)
 {
 	uint64		n = SIGNATURE_NVALUES(sig);
-	const uint64 *hashes = feature_hashes(sig);
+	const uint64 *hashes =
+		method_info(sig->making.method)->place_keys != NULL ?
+		place_hashes(sig, &n) : feature_hashes(sig);
 	uint32	   *keys = palloc_extended(Max(n, 1) * sizeof(uint32),
 									   MCXT_ALLOC_HUGE);
 	uint32		count = 0;
@@ -50,6 +72,7 @@ inverted_keys(const Signature *sig, uint32 *nkeys)
 			keys[count++] = key;
 	}
 	*nkeys = count;
+	*size = n;
 	return keys;
 }
 
@@ -235,6 +258,8 @@ order_of(const uint32 *keys, uint32 nkeys)
 void
 inverted_row_set(InvertedRow *row, const Signature *sig)
 {
+	uint64		size;
+
 	if (sig == NULL)
 	{
 		row->size = row->nkeys = 0;
@@ -247,11 +272,10 @@ inverted_row_set(InvertedRow *row, const Signature *sig)
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("access method \"neardup\" cannot index signatures of method \"%s\"",
 						method_info(sig->making.method)->name),
-				 errdetail("It indexes sets and vectors, which are measured by their overlap."),
+				 errdetail("It indexes sets, vectors, and sketches that estimate the resemblance."),
 				 errhint("Use a GIN index, or sets of shingles.")));
-	row->size = inverted_is_vector(&sig->making) ? vector_size(sig) :
-		SIGNATURE_NVALUES(sig);
-	row->keys = inverted_keys(sig, &row->nkeys);
+	row->keys = inverted_keys(sig, &row->nkeys, &size);
+	row->size = inverted_is_vector(&sig->making) ? vector_size(sig) : size;
 	row->order = order_of(row->keys, row->nkeys);
 	if (inverted_is_vector(&sig->making))
 		row->order = (row->order & ~UINT64CONST(0xffff)) | vector_peak(sig);

@@ -30,16 +30,23 @@ typedef struct InvertedRow
 } InvertedRow;
 
 /*
- * True if the overlap of such signatures is what they are measured by, that of
- * sets or that of vectors, so that the index can hold them.
+ * True if the overlap of such signatures tells of what they are measured by, so that the
+ * index can hold them.
  */
 extern bool inverted_can_hold(const Making *making);
 extern bool inverted_is_vector(const Making *making);
 
 /*
- * The keys of a signature, rising, palloc'd, *nkeys of them.
+ * True if it estimates the resemblance, which is bounded by the keys that two have in
+ * common.
  */
-extern uint32 *inverted_keys(const Signature *sig, uint32 *nkeys);
+extern bool inverted_is_sketch(const Making *making);
+
+/*
+ * The keys of a signature, rising, palloc'd, *nkeys of them; *size is how many
+ * features, or places of a sketch, they stand for.
+ */
+extern uint32 *inverted_keys(const Signature *sig, uint32 *nkeys, uint64 *size);
 
 /*
  * The same of a vector, and what each weighs: its share of the sum of all

@@ -129,6 +129,12 @@ inverted_end_scan(IndexScanDesc scan)
 
 /* The query */
 
+static inline bool
+tells_resemblance(Measure measure)
+{
+	return measure == MEASURE_JACCARD || measure == MEASURE_SIMILARITY;
+}
+
 /*
  * A vector.  All rows are taken where it has too many components, and where it
  * does not tell the measure, so that the condition raises.
@@ -136,8 +142,7 @@ inverted_end_scan(IndexScanDesc scan)
 static void
 set_vector(InvertedQuery *query, const Signature *sig, Measure measure)
 {
-	if ((measure != MEASURE_JACCARD && measure != MEASURE_SIMILARITY &&
-		 measure != MEASURE_COSINE) ||
+	if ((!tells_resemblance(measure) && measure != MEASURE_COSINE) ||
 		!inverted_vector_keys(sig, &query->keys, &query->nkeys, &query->shares,
 							  &query->sum, &query->length))
 		query->all = true;
@@ -150,18 +155,21 @@ set_signature(InvertedQuery *query, const Signature *sig, Measure measure)
 	if (!inverted_can_hold(&sig->making))
 		return;					/* nor will a row be of that making */
 	query->size = SIGNATURE_NVALUES(sig);
+	query->sketch = inverted_is_sketch(&sig->making);
 	if (inverted_is_vector(&sig->making))
 		set_vector(query, sig, measure);
+	else if (query->sketch && !tells_resemblance(measure))
+		query->all = true;
 	else
-		query->keys = inverted_keys(sig, &query->nkeys);
+		query->keys = inverted_keys(sig, &query->nkeys, &query->size);
 }
 
 /* True if an index tells the measure of such a query. */
 static bool
 is_told(const InvertedQuery *query, Measure measure)
 {
-	return query->shares == NULL || measure == MEASURE_COSINE ||
-		measure == MEASURE_JACCARD || measure == MEASURE_SIMILARITY;
+	return (query->shares == NULL && !query->sketch) ||
+		(measure == MEASURE_COSINE && !query->sketch) || tells_resemblance(measure);
 }
 
 static bool

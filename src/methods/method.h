@@ -93,6 +93,16 @@ typedef struct MethodInfo
 	 */
 	bool		(*value_keys) (const Signature *sig, double built,
 							   double threshold, KeyList *keys, uint32 *need);
+
+	/*
+	 * A sketch as a set of keys, one for each of its places; NULL: its values are
+	 * such a set.  And how similar two such sets of na and nb are at the most that
+	 * have `common` in common, which rises with that.  NULL, both: access method
+	 * neardup cannot tell.
+	 */
+	void		(*place_keys) (const Signature *sig, KeyList *keys);
+	double		(*most_similar) (const Making *making, uint64 na, uint64 nb,
+								 uint64 common);
 } MethodInfo;
 
 /* The row of a stored number, or of a name; NULL if there is none. */

@@ -271,7 +271,7 @@ DROP TABLE several, outcomes;
 DROP FUNCTION outcome(text, text);
 
 -- What it cannot hold, or be asked
-INSERT INTO docs VALUES (-2, minhash(make(24)));
+INSERT INTO docs VALUES (-2, supershingles(make(24)));
 SELECT neardup_index_check('docs_pkey');
 CREATE INDEX ON docs USING neardup (id);
 CREATE INDEX ON docs USING neardup (sig, sig);

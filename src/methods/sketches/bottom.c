@@ -125,6 +125,18 @@ bottom_near(const Signature *a, const Signature *b, double threshold)
 }
 
 /*
+ * The estimate looks at no fewer elements than are in both, up to s, and shares no
+ * more of them than are in common.
+ */
+static double
+bottom_most_similar(const Making *making, uint64 na, uint64 nb, uint64 common)
+{
+	uint64		seen = Min(na + nb - common, making->param[0]);
+
+	return seen > 0 ? Min((double) common / (double) seen, 1) : 0;
+}
+
+/*
  * Candidates are found by prefixes of the values, as for exact sets.  Let x
  * and y be what is kept of both sets and u the number of elements that the
  * estimate looks at: u >= |x|, as all of x is in the union, which u falls
@@ -136,7 +148,8 @@ const MethodInfo bottom_method = {
 	.name = "bottom", .method = METHOD_BOTTOM, .width = 64,
 	.analysed = ANALYSED_AS_SOURCE, .set = true, .nparams = 1,
 	.check = bottom_check, .make = bottom_make,
-	.similarity = bottom_similarity, .near = bottom_near
+	.similarity = bottom_similarity, .near = bottom_near,
+	.most_similar = bottom_most_similar
 };
 
 /* SQL functions */

@@ -491,13 +491,31 @@ minhash_query_keys(const Signature *sig, double built, double threshold,
 	return true;
 }
 
+static void
+minhash_place_keys(const Signature *sig, KeyList *keys)
+{
+	const uint8 *slots = (const uint8 *) sig->values;
+	uint32		size = SIGNATURE_NVALUES(sig);
+
+	keys_reserve(keys, size);
+	for (uint32 i = 0; i < size; i++)
+		keys_add(keys, key_of_value(slots[i], i, size));
+}
+
+static double
+minhash_most_similar(const Making *making, uint64 na, uint64 nb, uint64 common)
+{
+	return estimate(common, making->param[0]);
+}
+
 const MethodInfo minhash_method = {
 	.name = "minhash", .method = METHOD_MINHASH, .width = 8,
 	.analysed = ANALYSED_AS_SOURCE, .nparams = 1,
 	.check = minhash_check, .make = minhash_make,
 	.similarity = minhash_similarity, .near = minhash_near,
 	.hamming = minhash_hamming,
-	.row_keys = minhash_row_keys, .query_keys = minhash_query_keys
+	.row_keys = minhash_row_keys, .query_keys = minhash_query_keys,
+	.place_keys = minhash_place_keys, .most_similar = minhash_most_similar
 };
 
 /* SQL functions */

@@ -38,6 +38,7 @@
 #define BITS			64
 #define BLOCKS			4
 #define BLOCK_BITS		(BITS / BLOCKS)
+#define PLACES			16
 
 /*
  * The most keys of a query, enough for 13 bits of difference.  What an index
@@ -248,13 +249,32 @@ simhash_query_keys(const Signature *sig, double built, double threshold,
 	return true;
 }
 
+/*
+ * Places of four bits: each that differs does so in one bit at least.  Where few bits
+ * differ they mostly are in as many places.
+ */
+static void
+simhash_place_keys(const Signature *sig, KeyList *keys)
+{
+	for (int place = 0; place < PLACES && SIGNATURE_NVALUES(sig) > 0; place++)
+		keys_add(keys, key_of_value(sig->values[0] >> (place * (BITS / PLACES)) &
+									((1 << BITS / PLACES) - 1), place, PLACES));
+}
+
+static double
+simhash_most_similar(const Making *making, uint64 na, uint64 nb, uint64 common)
+{
+	return similarity(PLACES - Min(common, PLACES));
+}
+
 const MethodInfo simhash_method = {
 	.name = "simhash", .method = METHOD_SIMHASH, .width = 64,
 	.analysed = ANALYSED_AS_SOURCE,
 	.check = simhash_check, .make = simhash_make,
 	.similarity = simhash_similarity, .near = simhash_near,
 	.hamming = simhash_hamming,
-	.row_keys = simhash_row_keys, .query_keys = simhash_query_keys
+	.row_keys = simhash_row_keys, .query_keys = simhash_query_keys,
+	.place_keys = simhash_place_keys, .most_similar = simhash_most_similar
 };
 
 /* SQL functions */

@@ -1,0 +1,103 @@
+--
+-- Access method neardup over sketches: the same rows as a sequential scan at any
+-- threshold, and the nearest ones by their estimates
+--
+
+-- Families of near-duplicates, some without features
+CREATE FUNCTION make(id bigint) RETURNS signature LANGUAGE sql IMMUTABLE AS $$
+  SELECT signature_from(array(
+    SELECT hashint8extended(id / 6 * 1000 + i, 0)
+    FROM generate_series(1, id / 6 * 7 % 60) i
+    WHERE hashint8extended(i, id) & 7 > id % 3 OR id % 6 = 0))
+$$;
+CREATE TABLE sketches (method text, id int, sig signature);
+CREATE FUNCTION fill(low int, high int) RETURNS void LANGUAGE sql AS $$
+  INSERT INTO sketches
+  SELECT m, id, CASE m WHEN 'minhash' THEN minhash(s) WHEN 'minhash, 16' THEN minhash(s, 16)
+                       WHEN 'bottom, 20' THEN bottom(s, 20) ELSE simhash(s) END
+  FROM generate_series(low::bigint, high) id, make(id) s,
+       unnest('{minhash,"minhash, 16","bottom, 20",simhash}'::text[]) m
+$$;
+SELECT fill(1, 500);
+CREATE INDEX sketches_minhash ON sketches USING neardup (sig) WHERE method = 'minhash';
+CREATE INDEX sketches_minhash_16 ON sketches USING neardup (sig) WHERE method = 'minhash, 16';
+CREATE INDEX sketches_bottom ON sketches USING neardup (sig) WHERE method = 'bottom, 20';
+CREATE INDEX sketches_simhash ON sketches USING neardup (sig) WHERE method = 'simhash';
+ANALYZE sketches;
+
+CREATE FUNCTION asked(m text, OUT conditions text, OUT nearest text)
+LANGUAGE plpgsql SET neardup.enable_join = off AS $$
+DECLARE
+  q signature;
+  t float8;
+  part text;
+BEGIN
+  conditions := ''; nearest := '';
+  FOR q IN EXECUTE format('SELECT sig FROM sketches WHERE method = %L AND id %% 67 = 5 ORDER BY id', m) LOOP
+    FOREACH t IN ARRAY '{0.05,0.3,0.5,0.8,0.95,1}'::float8[] LOOP
+      EXECUTE format('SELECT string_agg(id::text, '','' ORDER BY id) FROM sketches
+        WHERE method = %L AND near_duplicate(sig, $1, $2)', m) INTO part USING q, t;
+      conditions := conditions || coalesce(part, '-') || ';';
+    END LOOP;
+    EXECUTE format('SELECT string_agg(d::numeric(9,6)::text, '','' ORDER BY d) FROM (
+        SELECT sig <-> $1 AS d FROM sketches WHERE method = %L ORDER BY sig <-> $1 LIMIT 40) s', m)
+    INTO part USING q;
+    nearest := nearest || part || ';';
+    EXECUTE format('SELECT string_agg(d::numeric(9,6)::text, '','' ORDER BY d) FROM (
+        SELECT sig <-> $1 AS d FROM sketches WHERE method = %L AND near_duplicate(sig, $1, 0.2)
+        ORDER BY sig <-> $1 LIMIT 9) s', m)
+    INTO part USING q;
+    nearest := nearest || coalesce(part, '-') || ';';
+  END LOOP;
+END $$;
+CREATE TABLE answers (plan text, rows int, method text, conditions text, nearest text);
+CREATE PROCEDURE ask(plan text) LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM set_config('enable_seqscan', CASE WHEN plan = 'seq' THEN 'on' ELSE 'off' END, true),
+          set_config('enable_indexscan', CASE WHEN plan IN ('seq', 'bitmap') THEN 'off' ELSE 'on' END, true),
+          set_config('enable_bitmapscan', CASE WHEN plan = 'bitmap' THEN 'on' ELSE 'off' END, true);
+  INSERT INTO answers
+  SELECT plan, (SELECT count(*) FROM sketches), m, a.*
+  FROM unnest('{minhash,"minhash, 16","bottom, 20",simhash}'::text[]) m, asked(m) a;
+  COMMIT;
+END $$;
+CALL ask('seq');
+CALL ask('index');
+CALL ask('bitmap');
+-- rows that are pending, and further segments
+SELECT fill(501, 700);
+CALL ask('seq');
+CALL ask('index');
+CALL ask('bitmap');
+DELETE FROM sketches WHERE id % 7 = 0;
+VACUUM sketches;
+CALL ask('seq');
+CALL ask('index');
+CALL ask('bitmap');
+SELECT rows, method, count(*) AS plans, count(DISTINCT conditions) AS conditions,
+       count(DISTINCT nearest) AS nearest, max(length(conditions)) > 500 AS found
+FROM answers GROUP BY rows, method ORDER BY rows, method;
+SELECT c::text, neardup_index_check(c, true) > 0 AS indexed
+FROM unnest('{sketches_minhash,sketches_minhash_16,sketches_bottom,sketches_simhash}'::regclass[]) c;
+
+-- The index is what finds and orders them
+SET enable_seqscan = off;
+EXPLAIN (COSTS OFF) SELECT id FROM sketches
+WHERE method = 'minhash' AND near_duplicate(sig, minhash(make(24)), 0.5)
+ORDER BY sig <-> minhash(make(24)) LIMIT 3;
+
+-- It refuses what the scan would: other measures, other sketches
+SELECT id FROM sketches WHERE method = 'minhash' AND contained_in(sig, minhash(make(24)), 0.5);
+SELECT id FROM sketches WHERE method = 'minhash' ORDER BY sig <=> minhash(make(24)) LIMIT 1;
+SELECT id FROM sketches WHERE method = 'minhash' AND near_duplicate(sig, minhash(make(24), 16), 0.5);
+
+-- The guard takes it
+CREATE TABLE guarded (id int PRIMARY KEY, sig signature);
+CREATE INDEX ON guarded USING neardup (sig);
+CREATE CONSTRAINT TRIGGER guard AFTER INSERT ON guarded
+  FOR EACH ROW EXECUTE FUNCTION neardup_guard('sig', '0.7');
+INSERT INTO guarded VALUES (1, minhash(make(24))), (2, minhash(make(50)));
+INSERT INTO guarded VALUES (3, minhash(make(25)));
+DROP TABLE sketches, answers, guarded;
+DROP FUNCTION make, fill, asked;
+DROP PROCEDURE ask;
