@@ -37,7 +37,7 @@ BEGIN
 END $$;
 -- where one statement inserts both rows of a pair, each finds the other one
 SELECT t, part, guarded(t, part) AS found
-FROM (VALUES (0.4), (0.8)) AS v (t), (VALUES (5000), (500), (1)) AS p (part)
+FROM (VALUES (0.4), (0.8)) AS v (t), (VALUES (5000), (500), (100)) AS p (part)
 ORDER BY t, part;
 DROP TABLE rows;
 DROP FUNCTION make, guarded;
