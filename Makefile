@@ -83,6 +83,7 @@ OBJS = \
 	src/inverted/counters.o \
 	src/inverted/directory.o \
 	src/inverted/estimate.o \
+	src/inverted/explain_scan.o \
 	src/inverted/filter.o \
 	src/inverted/handler.o \
 	src/inverted/kept.o \

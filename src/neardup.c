@@ -13,6 +13,7 @@
 #include "base/compat.h"
 #include "base/settings.h"
 #include "datum/signature.h"
+#include "inverted/explain_scan.h"
 #include "join/node/join_node.h"
 #include "planner/comparisons.h"
 #include "planner/short_constants.h"
@@ -42,5 +43,6 @@ _PG_init(void)
 	near_look_ups_init();
 	short_constants_init();
 	similarity_join_init();
+	explain_scan_init();
 	MarkGUCPrefixReserved("neardup");
 }

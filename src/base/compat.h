@@ -78,8 +78,13 @@ extern PGDLLEXPORT void _PG_init(void);
 #define compat_noreturn __attribute__((noreturn))
 #endif
 
-/* 18: EXPLAIN's functions have headers of their own */
+/*
+ * 18: EXPLAIN's functions have headers of their own; and a hook prints more of any
+ * node: COMPAT_EXPLAIN_NODE is defined
+ */
 #if PG_VERSION_NUM >= 180000
+#include "commands/explain.h"
+#define COMPAT_EXPLAIN_NODE
 #include "commands/explain_format.h"
 #include "commands/explain_state.h"
 #endif

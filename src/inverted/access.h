@@ -57,6 +57,10 @@ extern bool inverted_get_tuple(IndexScanDesc scan, ScanDirection dir);
 extern int64 inverted_get_bitmap(IndexScanDesc scan, TIDBitmap *bitmap);
 extern void inverted_end_scan(IndexScanDesc scan);
 
+/* What a scan has counted since it began, but for scans and rows. */
+struct InvertedCounters;
+extern const struct InvertedCounters *inverted_scan_counters(IndexScanDesc scan);
+
 /*
  * After inverted_rescan() with one condition and no order: its signature is the
  * one that the row at tid has in the table, and this row is not wanted.  It may be

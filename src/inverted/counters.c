@@ -3,8 +3,9 @@
  *		What scans of access method neardup have done in this session:
  *		neardup_index_counters().
  *
- * EXPLAIN has no place for what an access method counts.  The server's
- * statistics have what is common to all indexes: scans, rows and pages.
+ * The server's statistics have what is common to all indexes: scans, rows and
+ * pages.  EXPLAIN has a place for what an access method counts from PostgreSQL 18 on
+ * only: see explain_scan.c.
  *
  * Portions Copyright (c) 2026, the neardup developers
  *
@@ -58,6 +59,17 @@ inverted_counters(Oid index)
 		counters->index = index;
 	}
 	return counters;
+}
+
+void
+inverted_counters_add(InvertedCounters *to, const InvertedCounters *now,
+					  const InvertedCounters *before)
+{
+	to->passes += now->passes - before->passes;
+	to->pages += now->pages - before->pages;
+	to->keys += now->keys - before->keys;
+	to->postings += now->postings - before->postings;
+	to->candidates += now->candidates - before->candidates;
 }
 
 static void

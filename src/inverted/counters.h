@@ -22,6 +22,10 @@ typedef struct InvertedCounters
 	uint64		rows;			/* given to the executor */
 } InvertedCounters;
 
+/* What `now` has more than `before` is added to those of a scan. */
+extern void inverted_counters_add(InvertedCounters *to, const InvertedCounters *now,
+								  const InvertedCounters *before);
+
 /* Those of an index, for as long as the session lasts. */
 extern InvertedCounters *inverted_counters(Oid index);
 

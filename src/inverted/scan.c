@@ -61,6 +61,7 @@ typedef struct InvertedScan
 	uint32		next;
 	uint32		most;			/* rows to keep */
 	InvertedCounters *counters; /* of the index */
+	InvertedCounters own;		/* of this scan */
 	MemoryContext context;		/* of the query */
 	MemoryContext pass;			/* of a pass and its rows */
 } InvertedScan;
@@ -106,6 +107,12 @@ inverted_rescan(IndexScanDesc scan, ScanKey keys, int nkeys,
 	state->begun = state->nothing = state->last = state->after = false;
 	state->n = state->next = 0;
 	state->most = FIRST_ROWS;
+}
+
+const InvertedCounters *
+inverted_scan_counters(IndexScanDesc scan)
+{
+	return &((InvertedScan *) scan->opaque)->own;
 }
 
 void
@@ -333,6 +340,27 @@ take_row(void *taker, ItemPointer tid, double distance)
 		state->rows[0].distance;
 }
 
+/* A pass, anew if segments vanish meanwhile: `begin` forgets what was taken. */
+static void
+search(IndexScanDesc scan, InvertedScan *state, TakeRow take, void *taker,
+	   void (*begin) (void *taker))
+{
+	InvertedCounters before = *state->counters;
+
+	do
+	{
+		CHECK_FOR_INTERRUPTS();
+		begin(taker);
+	} while (!inverted_search(scan->indexRelation, &state->query, take, taker));
+	inverted_counters_add(&state->own, state->counters, &before);
+}
+
+static void
+begin_rows(void *taker)
+{
+	((InvertedScan *) taker)->n = 0;
+}
+
 /* Finds the next rows. */
 static void
 run_pass(IndexScanDesc scan, InvertedScan *state)
@@ -351,12 +379,7 @@ run_pass(IndexScanDesc scan, InvertedScan *state)
 	MemoryContextReset(state->pass);
 	old = MemoryContextSwitchTo(state->pass);
 	state->rows = palloc(state->most * sizeof(NearRow));
-	do
-	{
-		CHECK_FOR_INTERRUPTS();
-		state->n = 0;
-	} while (!inverted_search(scan->indexRelation, &state->query, take_row,
-							  state));
+	search(scan, state, take_row, state, begin_rows);
 	MemoryContextSwitchTo(old);
 	state->next = 0;
 	state->last = state->n < state->most;
@@ -485,6 +508,12 @@ take_bit(void *taker, ItemPointer tid, double distance)
 	return get_float8_infinity();
 }
 
+static void
+begin_bits(void *taker)
+{
+	((BitmapTaker *) taker)->n = 0;
+}
+
 int64
 inverted_get_bitmap(IndexScanDesc scan, TIDBitmap *bitmap)
 {
@@ -496,12 +525,7 @@ inverted_get_bitmap(IndexScanDesc scan, TIDBitmap *bitmap)
 	if (state->nothing)
 		return 0;
 	old = MemoryContextSwitchTo(state->pass);
-	do
-	{
-		CHECK_FOR_INTERRUPTS();
-		bits.n = 0;
-	} while (!inverted_search(scan->indexRelation, &state->query, take_bit,
-							  &bits));
+	search(scan, state, take_bit, &bits, begin_bits);
 	MemoryContextSwitchTo(old);
 	state->counters->rows += bits.n;
 	return bits.n;

@@ -171,6 +171,21 @@ SET enable_indexscan = off;
 SELECT count(*) FROM counted WHERE near_duplicate(sig, :'query', 0.8);
 SELECT index, scans, passes, rows FROM neardup_index_counters(true);
 SELECT count(*) FROM neardup_index_counters();
+-- EXPLAIN (ANALYZE) tells them from PostgreSQL 18 on
+CREATE FUNCTION explained(query text) RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+  line text;
+  n int := 0;
+BEGIN
+  FOR line IN EXECUTE 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) ' || query LOOP
+    n := n + (line ~ '^ *(Passes|Keys|Postings|Candidates): [1-9]')::int;
+  END LOOP;
+  RETURN n = CASE WHEN current_setting('server_version_num')::int >= 180000 THEN 4 ELSE 0 END;
+END $$;
+SELECT explained(format('SELECT id FROM counted WHERE near_duplicate(sig, %L, 0.8)', :'query')) AS bitmap;
+RESET enable_indexscan;
+SELECT explained(format('SELECT id FROM counted ORDER BY sig <-> %L LIMIT 3', :'query')) AS ordered;
+DROP FUNCTION explained;
 RESET enable_indexscan; RESET enable_seqscan;
 SELECT neardup_explain_index('counted_sig', 0.01, m), neardup_explain_index('counted_part', 1, m) AS part
 FROM unnest('{jaccard,containment,overlap}'::text[]) m;
