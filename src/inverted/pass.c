@@ -631,11 +631,23 @@ drop_own_keys(Search *search, uint32 *nkeys)
 	return true;
 }
 
+/*
+ * True of a sketch whose places have few values: many rows have any of them, so all
+ * lists are long, and no row can be told from others before most of them were read.
+ */
+static inline bool
+has_places(const InvertedQuery *query)
+{
+	return query->sketch &&
+		method_info(query->making->method)->place_keys != NULL;
+}
+
 static bool
 search_segment(Search *search, const SegmentInfo *segment)
 {
 	const InvertedQuery *query = search->query;
-	bool		some = query->filter && !query->nearest && query->shares == NULL;
+	bool		some = query->filter && !query->nearest &&
+		query->shares == NULL && !has_places(query);
 	uint32		spare = some ? spare_keys(search) : 0;
 	uint32		nkeys = query->nkeys;
 	Overlaps	overlaps;
