@@ -91,8 +91,8 @@ BEGIN
     (SELECT round(avg(containment(shingles(a.body), shingles(b.body)))::numeric, 3)
      FROM (SELECT * FROM asked LIMIT 10) a JOIN books b USING (id));
   FOREACH way SLICE 1 IN ARRAY ARRAY[
-    ['winnow 32', 'winnow(body, 32, 3)', 'neardup (sig)', '0.65'],
-    ['winnow 64', 'winnow(body, 64, 3)', 'neardup (sig)', '0.6'],
+    ['winnow 16', 'winnow(body, 16, 3)', 'neardup (sig)', '0.65'],
+    ['winnow 32', 'winnow(body, 32, 3)', 'neardup (sig)', '0.6'],
     ['winnow 64', 'winnow(body, 64, 3)', 'neardup (sig)', '0.4'],
     ['winnow 64', 'winnow(body, 64, 3)', 'gin (sig signature_gin_ops (measure = containment)) WITH (fastupdate = off)', '0.4'],
     ['sample 32', 'sample(shingles(body), 32)', 'neardup (sig)', '0.4']] LOOP
