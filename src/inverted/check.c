@@ -151,6 +151,14 @@ check_rows(Check *check)
 	return ndead;
 }
 
+/* Whether a row has its first key for an order. */
+static bool
+is_ordered_by_key(const Check *check, uint16 making)
+{
+	return making >= check->meta.nmakings ||
+		!inverted_is_value(&check->meta.makings[making]);
+}
+
 /* What a list tells of rows of the stretch, from first to before end. */
 static void
 add_key(Check *check, const ListStream *lists, uint32 first, uint32 end)
@@ -159,7 +167,8 @@ add_key(Check *check, const ListStream *lists, uint32 first, uint32 end)
 
 	for (uint32 i = first - check->first; i < end - check->first; i++)
 	{
-		if (check->nkeys[i] == 0 && check->rows[i].order_high != lists->key)
+		if (check->nkeys[i] == 0 && check->rows[i].order_high != lists->key &&
+			is_ordered_by_key(check, check->rows[i].making))
 			broken(check, lists->block, "A row has another first key.");
 		check->nkeys[i]++;
 		check->sums[i] += hash;

@@ -106,6 +106,7 @@ typedef struct RowTraits
 {
 	uint32		size;
 	double		peak;			/* of a vector, see row.h */
+	const uint64 *value;		/* of a sketch that is one, if it is known */
 } RowTraits;
 
 /*
@@ -173,6 +174,9 @@ value_at_most(const Search *search, Measure measure, const RowTraits *row,
 
 	if (query->shares != NULL)
 		return vector_value(search, measure, row, overlap);
+	if (query->sketch && row->value != NULL && row->size > 0 && query->size > 0 &&
+		method_info(query->making->method)->similar_values != NULL)
+		return method_info(query->making->method)->similar_values(*row->value, query->value);
 	if (query->sketch)
 		return sketch_value(query, row->size, overlap);
 	return measure_value(measure, row->size, query->size,
@@ -205,7 +209,7 @@ static void
 take_set(Search *search, ItemPointer tid, uint32 size, uint64 order,
 		 uint64 overlap)
 {
-	RowTraits	row = {size, VECTOR_PEAK(order)};
+	RowTraits	row = {size, VECTOR_PEAK(order), &order};
 	const InvertedQuery *query = search->query;
 	double		distance = 0;
 
@@ -338,7 +342,8 @@ take_rows(Search *search, uint32 first, uint32 end, uint64 overlap)
 		ForwardEntry *entry = &rows[row - search->page_first];
 
 		if (!take_other(search, &entry->tid, entry->making))
-			take_set(search, &entry->tid, entry->size, entry->order_low, overlap);
+			take_set(search, &entry->tid, entry->size,
+					 (uint64) entry->order_high << 32 | entry->order_low, overlap);
 	}
 }
 

@@ -20,6 +20,7 @@ typedef struct InvertedQuery
 {
 	const Making *making;		/* NULL: there is nothing to compare with */
 	bool		sketch;			/* see inverted_is_sketch() */
+	uint64		value;			/* of a sketch that is one */
 	bool		all;			/* every row, the index does not tell */
 	uint64		size;			/* features */
 	uint32	   *keys;			/* rising */

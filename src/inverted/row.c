@@ -35,6 +35,12 @@ inverted_is_sketch(const Making *making)
 	return method_info(making->method)->most_similar != NULL;
 }
 
+bool
+inverted_is_value(const Making *making)
+{
+	return method_info(making->method)->similar_values != NULL;
+}
+
 /* The hashes of a sketch's places, rising. */
 static const uint64 *
 place_hashes(const Signature *sig, uint64 *n)
@@ -237,7 +243,7 @@ keys_share(const uint32 *a, const uint32 *shares, uint32 na,
 /*
  * Sets that have the two least keys in common are likely to be near to each
  * other, and those that have all in common are equal.  In place of the sum of
- * all, vectors have their peak there.
+ * all, vectors have their peak there.  A sketch of one value has that.
  */
 static uint64
 order_of(const uint32 *keys, uint32 nkeys)
@@ -277,6 +283,8 @@ inverted_row_set(InvertedRow *row, const Signature *sig)
 	row->keys = inverted_keys(sig, &row->nkeys, &size);
 	row->size = inverted_is_vector(&sig->making) ? vector_size(sig) : size;
 	row->order = order_of(row->keys, row->nkeys);
+	if (inverted_is_value(&sig->making) && size > 0)
+		row->order = sig->values[0];
 	if (inverted_is_vector(&sig->making))
 		row->order = (row->order & ~UINT64CONST(0xffff)) | vector_peak(sig);
 }

@@ -42,6 +42,9 @@ extern bool inverted_is_vector(const Making *making);
  */
 extern bool inverted_is_sketch(const Making *making);
 
+/* True if it is a sketch of one value, which its row has for an order. */
+extern bool inverted_is_value(const Making *making);
+
 /*
  * The keys of a signature, rising, palloc'd, *nkeys of them; *size is how many
  * features, or places of a sketch, they stand for.

@@ -169,6 +169,8 @@ set_signature(InvertedQuery *query, const Signature *sig, Measure measure)
 		query->all = true;
 	else
 		query->keys = inverted_keys(sig, &query->nkeys, &query->size);
+	if (query->sketch && SIGNATURE_NVALUES(sig) > 0)
+		query->value = sig->values[0];
 }
 
 /* True if an index tells the measure of such a query. */

@@ -103,6 +103,12 @@ typedef struct MethodInfo
 	void		(*place_keys) (const Signature *sig, KeyList *keys);
 	double		(*most_similar) (const Making *making, uint64 na, uint64 nb,
 								 uint64 common);
+
+	/*
+	 * How similar two sketches of one value are.  NULL: they have more, or the
+	 * value tells less.
+	 */
+	double		(*similar_values) (uint64 a, uint64 b);
 } MethodInfo;
 
 /* The row of a stored number, or of a name; NULL if there is none. */

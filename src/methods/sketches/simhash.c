@@ -267,6 +267,12 @@ simhash_most_similar(const Making *making, uint64 na, uint64 nb, uint64 common)
 	return similarity(PLACES - Min(common, PLACES));
 }
 
+static double
+simhash_similar_values(uint64 a, uint64 b)
+{
+	return similarity(pg_popcount64(a ^ b));
+}
+
 const MethodInfo simhash_method = {
 	.name = "simhash", .method = METHOD_SIMHASH, .width = 64,
 	.analysed = ANALYSED_AS_SOURCE,
@@ -274,7 +280,8 @@ const MethodInfo simhash_method = {
 	.similarity = simhash_similarity, .near = simhash_near,
 	.hamming = simhash_hamming,
 	.row_keys = simhash_row_keys, .query_keys = simhash_query_keys,
-	.place_keys = simhash_place_keys, .most_similar = simhash_most_similar
+	.place_keys = simhash_place_keys, .most_similar = simhash_most_similar,
+	.similar_values = simhash_similar_values
 };
 
 /* SQL functions */
