@@ -155,7 +155,7 @@ check_rows(Check *check)
 static bool
 is_ordered_by_key(const Check *check, uint16 making)
 {
-	return making >= check->meta.nmakings ||
+	return making < check->meta.nmakings &&
 		!inverted_is_value(&check->meta.makings[making]);
 }
 
