@@ -241,7 +241,8 @@ return_row(void *arg, JoinSide side, const uint64 *values, uint32 n,
 		return;
 	}
 	sig = signature_alloc(&state->shared->parts[part_number()].making, n);
-	memcpy(sig->values, values, sizeof(uint64) * n);
+	if (n > 0)
+		memcpy(sig->values, values, sizeof(uint64) * n);
 	write_row(&state->files[side], row, len, sig);
 	pfree(sig);
 }
