@@ -58,9 +58,10 @@ checked_rows_put(CheckedRows *rows, const CheckedRow *row)
 	};
 
 	ExecClearTuple(slot);
+	/* on 32 bits these are pointers to what is copied below */
 	for (int i = 0; i < COLUMN_COUNT; i++)
 	{
-		slot->tts_values[i] = Int64GetDatum(values[i]);
+		slot->tts_values[i] = Int64GetDatumFast(values[i]);
 		slot->tts_isnull[i] = false;
 	}
 	ExecStoreVirtualTuple(slot);

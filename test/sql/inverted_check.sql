@@ -49,11 +49,11 @@ SET test.before = '';
 -- A row that is another one, or missing: the first one, the last one, between
 SET test.other = 2;
 SELECT neardup_index_check('docs_set', true);
+\set VERBOSITY sqlstate
 SET test.other = 70120;
 SELECT neardup_index_check('docs_set', true);
 SET test.other = 0;
 SET test.wanted = 34506;
-\set VERBOSITY sqlstate
 SELECT neardup_index_check('docs_set', true);
 SET test.wanted = 63000;
 SELECT neardup_index_check('docs_set', true);
