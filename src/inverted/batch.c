@@ -132,8 +132,7 @@ ordered(const Batch *batch)
 
 	for (uint32 i = 0; i < batch->nrows; i++)
 	{
-		order[i].order = (uint64) batch->rows[i].order_high << 32 |
-			batch->rows[i].order_low;
+		order[i].order = forward_order(&batch->rows[i]);
 		order[i].row = i;
 	}
 	sort_order(order, batch->nrows);

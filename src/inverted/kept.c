@@ -68,6 +68,7 @@ forget_pages(KeptSegment *segment)
 	memset(&segment->filter, 0, sizeof(KeptPages));
 	segment->words = NULL;
 	segment->sizes = NULL;
+	segment->orders = NULL;
 }
 
 static void
@@ -279,14 +280,19 @@ keep_words(PageStore *store, const SegmentInfo *segment, KeptSegment *kept)
 	return there && done == segment->filter_words;
 }
 
+/* Of each row its size, if they are wanted, and of each page the first order. */
 static bool
-keep_sizes(PageStore *store, const SegmentInfo *segment, KeptSegment *kept)
+keep_rows(PageStore *store, const SegmentInfo *segment, bool sizes,
+		  KeptSegment *kept)
 {
 	uint32		done = 0;
 	char	   *page = palloc(BLCKSZ);
 	bool		there = true;
 
-	kept->sizes = palloc_extended(segment->nrows * sizeof(uint32), MCXT_ALLOC_HUGE);
+	kept->orders = palloc(Max(kept->forward.n, 1) * sizeof(uint64));
+	if (sizes)
+		kept->sizes = palloc_extended(segment->nrows * sizeof(uint32),
+									  MCXT_ALLOC_HUGE);
 	for (uint32 i = 0; i < kept->forward.n && there; i++)
 	{
 		const ForwardEntry *rows = (const ForwardEntry *) PageGetContents(page);
@@ -296,8 +302,10 @@ keep_sizes(PageStore *store, const SegmentInfo *segment, KeptSegment *kept)
 		there = page_copy(store, kept->forward.entries[i].block,
 						  segment->owner, page) &&
 			PAGE_TAIL(page)->kind == PAGE_FORWARD;
-		for (uint32 row = 0; row < n; row++)
-			kept->sizes[done++] = rows[row].size;
+		kept->orders[i] = forward_order(rows);
+		for (uint32 row = 0; row < n && sizes; row++)
+			kept->sizes[done + row] = rows[row].size;
+		done += n;
 	}
 	pfree(page);
 	return there && done == segment->nrows;
@@ -308,7 +316,8 @@ static Size
 pages_bytes(const SegmentInfo *segment)
 {
 	return ALLOCSET_SMALL_INITSIZE + (Size) segment->npages *
-		(sizeof(DirectoryEntry) + sizeof(Buffer));
+		(sizeof(DirectoryEntry) + sizeof(Buffer)) +
+		(segment->nrows / FORWARD_PER_PAGE + 1) * sizeof(uint64);
 }
 
 static Size
@@ -338,7 +347,7 @@ read_segment(Relation index, const SegmentInfo *segment, bool words,
 		keep_directory(&store, segment, segment->postings, &mine->postings) &&
 		keep_directory(&store, segment, segment->filter, &mine->filter) &&
 		(!words || keep_words(&store, segment, mine)) &&
-		(!sizes || keep_sizes(&store, segment, mine));
+		keep_rows(&store, segment, sizes, mine);
 }
 
 bool
@@ -454,6 +463,23 @@ kept_find(const KeptPages *pages, uint32 number)
 		uint32		half = n / 2;
 
 		lo += entries[lo + half].key <= number ? half : 0;
+		n -= half;
+	}
+	return lo;
+}
+
+uint32
+kept_find_order(const KeptSegment *segment, uint64 order)
+{
+	uint32		lo = 0;
+	uint32		n = segment->forward.n;
+
+	/* the answer is in lo ... lo + n - 1 */
+	while (n > 1)
+	{
+		uint32		half = n / 2;
+
+		lo += segment->orders[lo + half] < order ? half : 0;
 		n -= half;
 	}
 	return lo;

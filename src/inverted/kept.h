@@ -35,6 +35,7 @@ typedef struct KeptSegment
 	KeptPages	filter;
 	uint64	   *words;			/* of the filter, or NULL */
 	uint32	   *sizes;			/* of the rows, or NULL */
+	uint64	   *orders;			/* of the first row of each page, or NULL */
 } KeptSegment;
 
 /* A pending row: what stands at the end of its page, and where it is */
@@ -74,6 +75,11 @@ extern KeptSegment *kept_segment(KeptIndex *kept, Relation index,
 
 /* The last page that begins with no greater number; -1 if there is none. */
 extern int64 kept_find(const KeptPages *pages, uint32 number);
+
+/*
+ * The first page of rows that may have a row of that order.  Orders are kept.
+ */
+extern uint32 kept_find_order(const KeptSegment *segment, uint64 order);
 
 /* Pins a page and takes a share lock on it. */
 extern Buffer kept_lock(KeptPages *pages, Relation index, uint32 place);

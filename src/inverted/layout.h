@@ -79,6 +79,12 @@ typedef struct ForwardEntry
 
 StaticAssertDecl(sizeof(ForwardEntry) == 20, "ForwardEntry has padding");
 
+static inline uint64
+forward_order(const ForwardEntry *row)
+{
+	return (uint64) row->order_high << 32 | row->order_low;
+}
+
 /* A page, and the first number of a row or a word, or the first key, on it. */
 typedef struct DirectoryEntry
 {

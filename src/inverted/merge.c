@@ -90,9 +90,7 @@ row_at_hand(const MergeInput *input)
 static inline uint64
 order_at_hand(const MergeInput *input)
 {
-	const ForwardEntry *row = row_at_hand(input);
-
-	return (uint64) row->order_high << 32 | row->order_low;
+	return forward_order(row_at_hand(input));
 }
 
 /* The input whose row comes next, or NULL at the end. */

@@ -83,6 +83,8 @@ typedef struct Search
 	uint64		slack;			/* overlap that cannot be seen */
 	uint64		least_size;		/* of a set that is wanted */
 	uint64		most_size;
+	bool		equal;			/* no other set than an equal one is wanted, */
+	uint64		order;			/* which has this order */
 	KeysBitmap	bitmap;			/* of the query's keys */
 	KeptIndex  *kept_index;
 	uint32	   *keys;			/* room for those that a segment may have */
@@ -342,8 +344,8 @@ take_rows(Search *search, uint32 first, uint32 end, uint64 overlap)
 		ForwardEntry *entry = &rows[row - search->page_first];
 
 		if (!take_other(search, &entry->tid, entry->making))
-			take_set(search, &entry->tid, entry->size,
-					 (uint64) entry->order_high << 32 | entry->order_low, overlap);
+			take_set(search, &entry->tid, entry->size, forward_order(entry),
+					 overlap);
 	}
 }
 
@@ -636,6 +638,61 @@ drop_own_keys(Search *search, uint32 *nkeys)
 	return true;
 }
 
+/* Rows of the page at hand that have the order wanted: first ... end - 1. */
+static void
+find_order(const Search *search, uint32 *first, uint32 *end)
+{
+	const ForwardEntry *rows = (const ForwardEntry *)
+		PageGetContents(BufferGetPage(search->buffer));
+	uint32		n = search->page_end - search->page_first;
+	uint32		lo = 0;
+	uint32		hi = n;
+
+	while (lo < hi)
+	{
+		uint32		mid = (lo + hi) / 2;
+
+		if (forward_order(&rows[mid]) < search->order)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	*first = *end = search->page_first + lo;
+	while (lo < n && forward_order(&rows[lo++]) == search->order)
+		++*end;
+}
+
+/*
+ * Rows stand by their order, which equal sets have in common, and hardly any others:
+ * so where no other set is wanted, no list is read.  False if the segment is gone.
+ */
+static bool
+take_equal(Search *search)
+{
+	const KeptSegment *kept = search->kept;
+	uint32		place = kept_find_order(kept, search->order);
+	bool		there = true;
+	bool		more = true;
+
+	open_rows(search);
+	for (; more && place < kept->forward.n; place++)
+	{
+		uint32		first;
+		uint32		end;
+
+		there = lock_page(search, place * FORWARD_PER_PAGE);
+		if (!there)
+			break;
+		find_order(search, &first, &end);
+		take_rows(search, first, end, search->query->size);
+		more = end == search->page_end && place + 1 < kept->forward.n &&
+			kept->orders[place + 1] <= search->order;
+		LockBuffer(search->buffer, BUFFER_LOCK_UNLOCK);
+	}
+	close_rows(search);
+	return there;
+}
+
 /*
  * True of a sketch whose places have few values: many rows have any of them, so all
  * lists are long, and no row can be told from others before most of them were read.
@@ -664,6 +721,8 @@ search_segment(Search *search, const SegmentInfo *segment)
 	search->kept = kept_segment(search->kept_index, search->store.index, segment);
 	search->foreign = query->making == NULL || query->all || search->least == 0 ||
 		(segment->makings & ~told_bit(search)) != 0;
+	if (search->equal && !search->foreign && search->kept->orders != NULL)
+		return take_equal(search);
 	if (some)
 	{
 		if (nkeys > 0)			/* a making that is never held has no keys */
@@ -864,6 +923,10 @@ begin(Search *search, const InvertedMeta *meta)
 										  query->size, query->threshold);
 	measure_sizes(measure_commute(query->measure), query->size,
 				  query->threshold, &search->least_size, &search->most_size);
+	search->equal = search->least == query->size &&
+		search->least_size == query->size && search->most_size == query->size;
+	if (search->equal)
+		search->order = keys_order(query->keys, query->nkeys);
 }
 
 /* Pages that this session has taken from the server's buffers. */

@@ -245,8 +245,8 @@ keys_share(const uint32 *a, const uint32 *shares, uint32 na,
  * other, and those that have all in common are equal.  In place of the sum of
  * all, vectors have their peak there.  A sketch of one value has that.
  */
-static uint64
-order_of(const uint32 *keys, uint32 nkeys)
+uint64
+keys_order(const uint32 *keys, uint32 nkeys)
 {
 	uint64		sum = 0;
 	uint64		order;
@@ -282,7 +282,7 @@ inverted_row_set(InvertedRow *row, const Signature *sig)
 				 errhint("Use a GIN index, or sets of shingles.")));
 	row->keys = inverted_keys(sig, &row->nkeys, &size);
 	row->size = inverted_is_vector(&sig->making) ? vector_size(sig) : size;
-	row->order = order_of(row->keys, row->nkeys);
+	row->order = keys_order(row->keys, row->nkeys);
 	if (inverted_is_value(&sig->making) && size > 0)
 		row->order = sig->values[0];
 	if (inverted_is_vector(&sig->making))

@@ -76,6 +76,9 @@ extern bool inverted_vector_keys(const Signature *sig, uint32 **keys,
 extern double vector_size_low(uint32 size);
 extern double vector_size_high(uint32 size);
 
+/* The order of a set that has these keys. */
+extern uint64 keys_order(const uint32 *keys, uint32 nkeys);
+
 /*
  * Sets size, keys and order; tid and making are left to the caller.  NULL is
  * the row without a signature.  Raises FEATURE_NOT_SUPPORTED for a signature

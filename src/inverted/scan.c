@@ -56,7 +56,7 @@ typedef struct InvertedScan
 	bool		last;			/* there are no rows after these */
 	bool		after;			/* only rows after this one are wanted: */
 	NearRow		before;
-	NearRow    *rows;			/* a heap in a pass, sorted after it */
+	NearRow    *rows;			/* a heap in a pass once it is full, sorted after it */
 	uint32		n;
 	uint32		next;
 	uint32		most;			/* rows to keep */
@@ -290,12 +290,10 @@ compare_rows(const NearRow *a, const NearRow *b)
 #define ST_DEFINE
 #include "lib/sort_template.h"
 
-/* The last of the rows kept, on top, makes room for another. */
+/* Puts a row at a place of a heap, or below it, whose last row is on top. */
 static void
-replace_top(NearRow *rows, uint32 n, NearRow row)
+sink_row(NearRow *rows, uint32 n, uint32 at, NearRow row)
 {
-	uint32		at = 0;
-
 	for (;;)
 	{
 		uint32		child = 2 * at + 1;
@@ -313,18 +311,13 @@ replace_top(NearRow *rows, uint32 n, NearRow row)
 }
 
 static void
-push_row(NearRow *rows, uint32 n, NearRow row)
+make_heap(NearRow *rows, uint32 n)
 {
-	uint32		at = n;
-
-	while (at > 0 && compare_rows(&rows[(at - 1) / 2], &row) < 0)
-	{
-		rows[at] = rows[(at - 1) / 2];
-		at = (at - 1) / 2;
-	}
-	rows[at] = row;
+	for (uint32 at = n / 2; at-- > 0;)
+		sink_row(rows, n, at, rows[at]);
 }
 
+/* The last of the rows kept, which is on top, makes room for another. */
 static double
 take_row(void *taker, ItemPointer tid, double distance)
 {
@@ -334,9 +327,13 @@ take_row(void *taker, ItemPointer tid, double distance)
 	if (!state->after || compare_rows(&row, &state->before) > 0)
 	{
 		if (state->n < state->most)
-			push_row(state->rows, state->n++, row);
+		{
+			state->rows[state->n++] = row;
+			if (state->n == state->most)
+				make_heap(state->rows, state->n);
+		}
 		else if (compare_rows(&row, &state->rows[0]) < 0)
-			replace_top(state->rows, state->n, row);
+			sink_row(state->rows, state->n, 0, row);
 	}
 	return state->n < state->most ? get_float8_infinity() :
 		state->rows[0].distance;

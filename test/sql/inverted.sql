@@ -353,3 +353,37 @@ COMMIT;
 DROP TABLE again;
 DROP FUNCTION five;
 RESET enable_seqscan;
+
+-- Equal sets: rows stand by an order that these have in common, here over several pages.
+-- Asked so often that a session keeps what it finds them by
+CREATE TABLE equals (id int, sig signature);
+CREATE FUNCTION some_set(id int) RETURNS signature LANGUAGE sql IMMUTABLE AS $$
+SELECT CASE WHEN id % 10 < 6 THEN signature_from(ARRAY[id % 10, 11, 12])
+            WHEN id % 10 = 6 THEN signature_from(ARRAY[1, 2, 3, id])
+            WHEN id % 10 < 9 THEN signature_from(ARRAY[id]) END
+$$;
+INSERT INTO equals SELECT id, some_set(id) FROM generate_series(1, 12000) id;
+CREATE INDEX equals_sig ON equals USING neardup (sig);
+CREATE FUNCTION not_found(first int, last int) RETURNS TABLE (asked bigint, wrong bigint) LANGUAGE sql
+SET enable_seqscan = off AS $$
+WITH wanted AS MATERIALIZED (
+  SELECT sig, count(*) AS n, sum(id) AS ids FROM (TABLE equals ORDER BY id) e GROUP BY sig
+), asked AS MATERIALIZED (
+  SELECT DISTINCT some_set(id) AS sig FROM generate_series(first, last) id
+)
+SELECT count(*), count(*) FILTER (WHERE (coalesce(w.n, 0), w.ids) IS DISTINCT FROM (f.n, f.ids))
+FROM asked a LEFT JOIN wanted w USING (sig), LATERAL (
+  SELECT count(*) AS n, sum(id) AS ids FROM equals e WHERE near_duplicate(e.sig, a.sig, 1) OFFSET 0) f
+WHERE a.sig IS NOT NULL
+$$;
+SELECT * FROM not_found(1, 1500);
+-- not near enough to be equal, but of few features: then no other set is near enough
+SELECT count(*) FROM equals WHERE near_duplicate(sig, signature_from('{5,11,12}'), 0.8);
+SELECT count(*) FROM equals WHERE near_duplicate(sig, signature_from('{5,11,12}'), 0.5);
+-- some are gone, some are pending
+DELETE FROM equals WHERE id % 3 = 0;
+VACUUM equals;
+INSERT INTO equals SELECT id, some_set(id) FROM generate_series(1, 300) id;
+SELECT * FROM not_found(1, 1500);
+DROP TABLE equals;
+DROP FUNCTION not_found, some_set;
