@@ -22,6 +22,7 @@
  * one, or to a new row that is nearer, and no other old row matters.  One look-up
  * of an equal signature costs a fraction of one for all near ones.  So equal ones
  * are looked up first, where an index of access method neardup is used for that.
+ * What becomes of the old row becomes of the new one; it is not joined.
  *
  * Portions Copyright (c) 2026, the neardup developers
  *
@@ -72,6 +73,14 @@ typedef struct OldMember
 	uint64		goes;			/* to this new row, + 1; 0: it stays */
 } OldMember;
 
+/* What is known of new rows with one set, if an old row has it, too. */
+typedef struct Settled
+{
+	uint32		old;			/* their representative, + 1; 0: there is none */
+	uint32		like;			/* the old row, + 1, if it is not kept */
+	double		similarity;		/* to the representative */
+} Settled;
+
 typedef struct AddedRows
 {
 	RowSets		rows;			/* the new ones; must be first */
@@ -80,6 +89,9 @@ typedef struct AddedRows
 	IdTable		sets;			/* that it is asked with: what is_first() makes
 								 * of them */
 	PagedArray	first;			/* uint32: the first row with each */
+	PagedArray	set_of;			/* uint32: of each row, + 1; 0: it has none */
+	PagedArray	settled;		/* Settled: of each set */
+	uint64		nsettled;
 	bool		comparable;		/* the old rows' column is a signature itself */
 	Tuplestorestate *asked;		/* they and their scopes, for the query */
 	TupleDesc	asked_desc;
@@ -106,9 +118,6 @@ typedef struct FoundRows
 	int64		number;			/* of the set that was read last; -1: none */
 	Signature  *set;
 	uint64		set_scope;
-	PagedArray	settled;		/* bool: of each set, whether no other old row
-								 * matters */
-	uint64		nsettled;
 } FoundRows;
 
 /* The columns of an old row, but for the scope. */
@@ -130,40 +139,47 @@ keep_meeting(PagedArray *meetings, uint64 *n, Meeting meeting)
 	*(Meeting *) paged_change(meetings, (*n)++) = meeting;
 }
 
-/* Takes note of an old row that is not kept. */
-static void
-meet_other(AddedRows *added, Datum id, Meeting meeting, double similarity)
+/* The number of an old row that is not kept. */
+static uint32
+other_number(AddedRows *added, Datum id, double similarity)
 {
 	uint32		known = added->others.n;
+	uint32		number = id_table_number(&added->others, id);
 
-	meeting.old = id_table_number(&added->others, id);
-	if (meeting.old == known)
+	if (number == known)
 	{
 		paged_resize(&added->members, (uint64) known + 1);
 		((OldMember *) paged_change(&added->members, known))->similarity =
 			similarity;
 	}
-	keep_meeting(&added->other_meetings, &added->nother_meetings, meeting);
+	return number;
+}
+
+/* The set of that number, palloc'd, and its scope. */
+static Signature *
+copy_set(AddedRows *added, uint32 number, uint64 *scope)
+{
+	const char *key = DatumGetPointer(id_table_id(&added->sets, number));
+	Size		len = VARSIZE(key) - sizeof(uint64);
+	Signature  *set = palloc(len);
+
+	memcpy(set, key, len);
+	SET_VARSIZE(set, len);
+	memcpy(scope, key + len, sizeof(uint64));
+	return set;
 }
 
 /* Reads the set of that number. */
 static void
 read_set(FoundRows *found, int64 number)
 {
-	Signature  *key;
-	Size		len;
 	MemoryContext old;
 
 	if (number == found->number)
 		return;
-	key = (Signature *) DatumGetPointer(id_table_id(&found->added->sets, number));
-	len = VARSIZE(key) - sizeof(uint64);
 	MemoryContextReset(found->context);
 	old = MemoryContextSwitchTo(found->context);
-	found->set = palloc(len);
-	memcpy(found->set, key, len);
-	SET_VARSIZE(found->set, len);
-	memcpy(&found->set_scope, (char *) key + len, sizeof(uint64));
+	found->set = copy_set(found->added, number, &found->set_scope);
 	found->number = number;
 	MemoryContextSwitchTo(old);
 }
@@ -216,20 +232,6 @@ read_found(FoundRows *found, TupleTableSlot *slot, OldRow *old)
 						   added->rows.measure);
 }
 
-/* The set meets the representative of a row. */
-static void
-meet_representative(FoundRows *found, const OldRow *old, double similarity)
-{
-	AddedRows  *added = found->added;
-	Meeting		meeting = {
-		.old = id_table_number(&added->kept, old->representative),
-		.new = *(const uint32 *) paged_at(&added->first, found->number),
-		.similarity = similarity
-	};
-
-	keep_meeting(&added->meetings, &added->nmeetings, meeting);
-}
-
 /* RowTaker.row: takes note of an old row that was found for a new one. */
 static void
 meet_found(RowTaker *taker, TupleTableSlot *slot)
@@ -241,16 +243,18 @@ meet_found(RowTaker *taker, TupleTableSlot *slot)
 
 	if (!read_found(found, slot, &old))
 		return;
+	meeting.new = *(const uint32 *) paged_at(&added->first, found->number);
 	meeting.similarity = signatures_value(found->set, old.signature,
 										  added->rows.measure);
 	if (added->rule == RULE_CONNECTED || old.represents)
 	{
-		meet_representative(found, &old, meeting.similarity);
+		meeting.old = id_table_number(&added->kept, old.representative);
+		keep_meeting(&added->meetings, &added->nmeetings, meeting);
 		return;
 	}
-	meeting.new = *(const uint32 *) paged_at(&added->first, found->number);
-	meet_other(added, old.id, meeting,
-			   isnan(old.similarity) ? -get_float8_infinity() : old.similarity);
+	meeting.old = other_number(added, old.id, isnan(old.similarity) ?
+							   -get_float8_infinity() : old.similarity);
+	keep_meeting(&added->other_meetings, &added->nother_meetings, meeting);
 }
 
 /*
@@ -263,21 +267,22 @@ meet_equal(RowTaker *taker, TupleTableSlot *slot)
 	FoundRows  *found = (FoundRows *) taker;
 	AddedRows  *added = found->added;
 	OldRow		old;
-	double		similarity;
+	Settled		settled = {0};
+	bool		represents;
 
 	if (!read_found(found, slot, &old))
 		return;
-	if (added->rule == RULE_CONNECTED || old.represents)
-		similarity = signatures_value(found->set, old.signature,
-									  added->rows.measure);
-	else
-		similarity = old.similarity;
+	represents = added->rule == RULE_CONNECTED || old.represents;
+	settled.similarity = !represents ? old.similarity :
+		signatures_value(found->set, old.signature, added->rows.measure);
 	/* neither is true of one that is not in a group of this threshold */
-	if (isnan(similarity) || similarity < added->rows.threshold)
+	if (isnan(settled.similarity) || settled.similarity < added->rows.threshold)
 		return;
-	meet_representative(found, &old, similarity);
-	*(bool *) paged_change(&found->settled, found->number) = true;
-	found->nsettled++;
+	settled.old = id_table_number(&added->kept, old.representative) + 1;
+	if (!represents)
+		settled.like = other_number(added, old.id, old.similarity) + 1;
+	*(Settled *) paged_change(&added->settled, found->number) = settled;
+	added->nsettled++;
 }
 
 /* Makes ready to read the scope of old rows: their last columns. */
@@ -338,14 +343,20 @@ look_up_equal(AddedRows *added, FoundRows *found, Oid schema)
 	found->taker.row = meet_found;
 }
 
+static bool
+is_settled(AddedRows *added, uint32 number)
+{
+	return ((const Settled *) paged_at(&added->settled, number))->old != 0;
+}
+
 /* Leaves only those sets to be asked with that have not been settled. */
 static void
-leave_unsettled(AddedRows *added, FoundRows *found)
+leave_unsettled(AddedRows *added)
 {
 	Tuplestorestate *left;
 	TupleTableSlot *slot;
 
-	if (found->nsettled == 0)
+	if (added->nsettled == 0)
 		return;
 	left = begin_store(added);
 	slot = MakeSingleTupleTableSlot(added->asked_desc, &TTSOpsMinimalTuple);
@@ -356,7 +367,7 @@ leave_unsettled(AddedRows *added, FoundRows *found)
 		int64		number = DatumGetInt64(slot_getattr(slot, 1, &isnull));
 
 		CHECK_FOR_INTERRUPTS();
-		if (!*(const bool *) paged_at(&found->settled, number))
+		if (!is_settled(added, number))
 			tuplestore_puttupleslot(left, slot);
 	}
 	ExecDropSingleTupleTableSlot(slot);
@@ -377,19 +388,43 @@ look_up(AddedRows *added, Oid schema)
 		.number = -1
 	};
 
-	paged_init(&found.settled, sizeof(bool), added->rows.memory / 64);
-	paged_resize(&found.settled, added->sets.n);
+	paged_resize(&added->settled, added->sets.n);
 	if (added->comparable && added->rows.kind == KIND_SETS)
 		look_up_equal(added, &found, schema);
-	if (found.nsettled < added->sets.n)
+	if (added->nsettled < added->sets.n)
 	{
-		leave_unsettled(added, &found);
+		leave_unsettled(added);
 		lateral_query_run(added->query, added->asked_desc, added->asked,
 						  &found.taker);
 	}
 	tuplestore_end(added->asked);
-	paged_free(&found.settled);
 	MemoryContextDelete(found.context);
+}
+
+/* Joins new rows with each other, but for those that are settled. */
+static void
+join_unsettled(AddedRows *added)
+{
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
+												  "set of a new row",
+												  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(context);
+
+	paged_resize(&added->set_of, added->rows.ids.n);
+	for (uint32 row = 0; row < added->rows.ids.n; row++)
+	{
+		uint32		set = *(const uint32 *) paged_at(&added->set_of, row);
+		uint64		scope = 0;
+		Signature  *sig = NULL;
+
+		CHECK_FOR_INTERRUPTS();
+		if (set != 0 && !is_settled(added, set - 1))
+			sig = copy_set(added, set - 1, &scope);
+		row_sets_join(&added->rows, sig, scope);
+		MemoryContextReset(context);
+	}
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(context);
 }
 
 /* RowSets.begun: what the query of old rows is asked with is known. */
@@ -416,57 +451,69 @@ begin_asked(RowSets *rows)
 }
 
 /*
- * Whether it is the first row with a set, in its scope.  They are kept together:
- * the signature as it is but for its length, and the number of the scope.
+ * The number of a set in its scope.  They are kept together: the signature as it
+ * is but for its length, and the number of the scope.
  */
-static bool
-is_first(AddedRows *added, const Signature *sig, uint64 scope)
+static uint32
+set_number(AddedRows *added, const Signature *sig, uint64 scope)
 {
 	Size		len = VARSIZE(sig);
 	char	   *key = palloc(len + sizeof(scope));
-	uint32		known = added->sets.n;
 
 	memcpy(key, sig, len);
 	memcpy(key + len, &scope, sizeof(scope));
 	SET_VARSIZE(key, len + sizeof(scope));
-	return id_table_number(&added->sets, PointerGetDatum(key)) == known;
+	return id_table_number(&added->sets, PointerGetDatum(key));
 }
 
-/* RowSets.added: puts a new row where the query of old rows is asked for it. */
+/* Puts a set where the query of old rows is asked for it. */
 static void
-ask(RowSets *rows, const Signature *sig, uint32 row, const Datum *scope,
-	const bool *nulls)
+ask(AddedRows *added, uint32 number, const Signature *sig,
+	const Datum *scope, const bool *nulls)
+{
+	int			n = added->asked_desc->natts;
+	Datum	   *values = palloc(n * sizeof(Datum));
+	bool	   *isnull = palloc0(n * sizeof(bool));
+
+	values[0] = Int64GetDatum(number);
+	values[1] = PointerGetDatum(sig);
+	memcpy(values + 2, scope, added->rows.nscope * sizeof(Datum));
+	memcpy(isnull + 2, nulls, added->rows.nscope * sizeof(bool));
+	tuplestore_putvalues(added->asked, added->asked_desc, values, isnull);
+}
+
+/* RowSets.added: takes note of a new row's set, which is asked for once. */
+static void
+take_set(RowSets *rows, const Signature *sig, uint64 scope,
+		 const Datum *values, const bool *nulls)
 {
 	AddedRows  *added = (AddedRows *) rows;
-	uint32		number = added->sets.n;
-	int			n = added->asked_desc->natts;
-	Datum	   *values;
-	bool	   *isnull;
+	uint32		row = rows->ids.n - 1;
+	uint32		known = added->sets.n;
+	uint32		number = set_number(added, sig, scope);
 
-	if (!is_first(added, sig, row_sets_scope(rows, scope, nulls)))
+	paged_resize(&added->set_of, (uint64) row + 1);
+	*(uint32 *) paged_change(&added->set_of, row) = number + 1;
+	if (number < known)
 		return;
 	paged_resize(&added->first, (uint64) number + 1);
 	*(uint32 *) paged_change(&added->first, number) = row;
-	values = palloc(n * sizeof(Datum));
-	isnull = palloc0(n * sizeof(bool));
-	values[0] = Int64GetDatum(number);
-	values[1] = PointerGetDatum(sig);
-	memcpy(values + 2, scope, rows->nscope * sizeof(Datum));
-	memcpy(isnull + 2, nulls, rows->nscope * sizeof(bool));
-	tuplestore_putvalues(added->asked, added->asked_desc, values, isnull);
+	ask(added, number, sig, values, nulls);
 }
 
 /* Deciding */
 
-/* Groups kept old rows, whose ids go to *olds, and the new ones behind them. */
+/*
+ * Groups kept old rows, whose ids go to *olds, and their ranks to *ranks, and the
+ * new ones behind them.
+ */
 static Grouping *
-group_added(AddedRows *added, RowIds *olds, size_t memory)
+group_added(AddedRows *added, RowIds *olds, PagedArray *ranks, size_t memory)
 {
-	PagedArray	ranks;
 	Grouping   *grouping;
 
-	paged_init(&ranks, sizeof(uint32), memory / 16);
-	id_table_sort(&added->kept, olds, &ranks, memory / 16);
+	paged_init(ranks, sizeof(uint32), memory / 16);
+	id_table_sort(&added->kept, olds, ranks, memory / 16);
 	grouping = grouping_begin(added->rule, olds->n + added->rows.ids.n,
 							  memory / 8 * 3);
 	for (uint64 i = 0; i < added->nmeetings; i++)
@@ -475,10 +522,9 @@ group_added(AddedRows *added, RowIds *olds, size_t memory)
 
 		CHECK_FOR_INTERRUPTS();
 		grouping_near(grouping,
-					  *(const uint32 *) paged_at(&ranks, meeting.old),
+					  *(const uint32 *) paged_at(ranks, meeting.old),
 					  olds->n + meeting.new, meeting.similarity);
 	}
-	paged_free(&ranks);
 	row_sets_unite(&added->rows, grouping, added->rule, olds->n);
 	grouping_decide(grouping, memory / 2);
 	return grouping;
@@ -503,6 +549,43 @@ decide_others(AddedRows *added, Grouping *grouping, uint32 nolds)
 		member->similarity = meeting.similarity;
 		member->goes = meeting.new + (uint64) 1;
 	}
+}
+
+/* What becomes of a new row that has the set of an old one. */
+static GroupMember
+settled_member(AddedRows *added, Grouping *grouping, PagedArray *ranks,
+			   uint32 nolds, Settled settled)
+{
+	uint32		old = *(const uint32 *) paged_at(ranks, settled.old - 1);
+	GroupMember member = grouping_member(grouping, old);
+
+	if (added->rule == RULE_KEPT)
+		member.similarity = settled.similarity;
+	if (settled.like != 0)
+	{
+		OldMember	like = *(const OldMember *) paged_at(&added->members,
+														 settled.like - 1);
+
+		if (like.goes != 0)
+		{
+			member.representative = nolds + (uint32) (like.goes - 1);
+			member.similarity = like.similarity;
+		}
+	}
+	return member;
+}
+
+/* What becomes of a new row. */
+static GroupMember
+new_member(AddedRows *added, Grouping *grouping, PagedArray *ranks,
+		   uint32 nolds, uint32 row)
+{
+	uint32		set = *(const uint32 *) paged_at(&added->set_of, row);
+
+	if (set != 0 && is_settled(added, set - 1))
+		return settled_member(added, grouping, ranks, nolds,
+							  *(const Settled *) paged_at(&added->settled, set - 1));
+	return grouping_member(grouping, nolds + row);
 }
 
 /* Putting rows */
@@ -547,14 +630,15 @@ placed_id(Output *output, uint32 number)
 
 /* The new rows, in their order. */
 static void
-put_new(AddedRows *added, Output *output, Grouping *grouping, uint32 nolds)
+put_new(AddedRows *added, Output *output, Grouping *grouping,
+		PagedArray *ranks, uint32 nolds)
 {
 	RowIds	   *ids = &added->rows.ids;
 
 	row_ids_rewind(ids);
 	for (uint32 i = 0; i < ids->n; i++)
 	{
-		GroupMember member = grouping_member(grouping, nolds + i);
+		GroupMember member = new_member(added, grouping, ranks, nolds, i);
 
 		CHECK_FOR_INTERRUPTS();
 		put_row(output, row_ids_next(ids),
@@ -603,7 +687,7 @@ put_changed(AddedRows *added, Output *output, uint32 nolds)
 /* The rows of the result. */
 static void
 put_rows(FunctionCallInfo fcinfo, AddedRows *added, Grouping *grouping,
-		 RowIds *olds)
+		 RowIds *olds, PagedArray *ranks)
 {
 	Output		output = {.rsinfo = (ReturnSetInfo *) fcinfo->resultinfo};
 	size_t		share = added->rows.memory / 8;
@@ -613,7 +697,7 @@ put_rows(FunctionCallInfo fcinfo, AddedRows *added, Grouping *grouping,
 	paged_resize(&output.where, (uint64) olds->n + added->rows.ids.n);
 	place_ids(&output, olds, 0);
 	place_ids(&output, &added->rows.ids, olds->n);
-	put_new(added, &output, grouping, olds->n);
+	put_new(added, &output, grouping, ranks, olds->n);
 	if (added->rule == RULE_CONNECTED)
 		put_renamed(&output, grouping, olds->n);
 	put_changed(added, &output, olds->n);
@@ -628,6 +712,8 @@ begin_added(AddedRows *added, Oid id_type)
 
 	id_table_begin(&added->sets, BYTEAOID, share * 4);
 	paged_init(&added->first, sizeof(uint32), share);
+	paged_init(&added->set_of, sizeof(uint32), share);
+	paged_init(&added->settled, sizeof(Settled), share);
 	id_table_begin(&added->kept, id_type, share);
 	id_table_begin(&added->others, id_type, share);
 	paged_init(&added->meetings, sizeof(Meeting), share);
@@ -640,6 +726,8 @@ end_added(AddedRows *added)
 {
 	id_table_end(&added->kept);
 	id_table_end(&added->others);
+	paged_free(&added->set_of);
+	paged_free(&added->settled);
 	paged_free(&added->meetings);
 	paged_free(&added->other_meetings);
 	paged_free(&added->members);
@@ -651,24 +739,27 @@ static Datum
 clusters_add(FunctionCallInfo fcinfo, int first, Oid id_type)
 {
 	AddedRows	added = {
-		.rows = {.begun = begin_asked, .added = ask},
+		.rows = {.begun = begin_asked, .added = take_set},
 		.rule = rule_require(PG_GETARG_TEXT_PP(first + 4)),
 		.query = text_to_cstring(PG_GETARG_TEXT_PP(first + 1))
 	};
 	Grouping   *grouping;
 	RowIds		olds;
+	PagedArray	ranks;
 
 	InitMaterializedSRF(fcinfo, 0);
 	row_sets_begin(&added.rows, fcinfo, first + 2, id_type);
 	begin_added(&added, id_type);
 	row_sets_read(&added.rows, text_to_cstring(PG_GETARG_TEXT_PP(first)));
 	look_up(&added, get_func_namespace(fcinfo->flinfo->fn_oid));
+	join_unsettled(&added);
 	id_table_end(&added.sets);
 	paged_free(&added.first);
 	row_ids_begin(&olds, id_type, added.rows.memory / 16);
-	grouping = group_added(&added, &olds, added.rows.memory);
+	grouping = group_added(&added, &olds, &ranks, added.rows.memory);
 	decide_others(&added, grouping, olds.n);
-	put_rows(fcinfo, &added, grouping, &olds);
+	put_rows(fcinfo, &added, grouping, &olds, &ranks);
+	paged_free(&ranks);
 	grouping_end(grouping);
 	row_ids_end(&olds);
 	end_added(&added);

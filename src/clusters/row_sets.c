@@ -148,12 +148,25 @@ note_making(RowSets *rows, const Signature *sig)
 	rows->made = true;
 }
 
+/* See row_sets.h */
+void
+row_sets_join(RowSets *rows, const Signature *sig, uint64 scope)
+{
+	const uint64 *set = NULL;
+	uint32		n = 0;
+
+	if (sig != NULL)
+		set = rows->nscope > 0 ? signature_as_scoped_set(sig, scope, &n) :
+			signature_as_set(sig, rows->kind, rows->measure, &n);
+	setjoin_add(rows->join, SIDE_OUTER, set, n, "", 0);
+}
+
 static void
 add_row(RowTaker *taker, TupleTableSlot *slot)
 {
 	RowSets *rows = (RowSets *) taker;
-	const uint64 *set = NULL;
-	uint32		n = 0;
+	const Signature *sig = NULL;
+	uint64		scope = 0;
 	bool		isnull;
 	Datum		value = typed_value(&rows->id, slot, &isnull);
 
@@ -161,22 +174,17 @@ add_row(RowTaker *taker, TupleTableSlot *slot)
 	value = typed_value(&rows->signature, slot, &isnull);
 	if (!isnull)
 	{
-		const Signature *sig = DatumGetSignature(value);
-		const Datum *scope;
-		const bool *nulls;
-
+		sig = DatumGetSignature(value);
 		slot_getallattrs(slot);
-		scope = slot->tts_values + 2;
-		nulls = slot->tts_isnull + 2;
 		note_making(rows, sig);
-		if (rows->added != NULL)
-			rows->added(rows, sig, rows->ids.n - 1, scope, nulls);
-		set = rows->nscope > 0 ?
-			signature_as_scoped_set(sig, row_sets_scope(rows, scope, nulls),
-									&n) :
-			signature_as_set(sig, rows->kind, rows->measure, &n);
+		scope = row_sets_scope(rows, slot->tts_values + 2,
+							   slot->tts_isnull + 2);
 	}
-	setjoin_add(rows->join, SIDE_OUTER, set, n, "", 0);
+	if (rows->added == NULL)
+		row_sets_join(rows, sig, scope);
+	else if (sig != NULL)
+		rows->added(rows, sig, scope, slot->tts_values + 2,
+					slot->tts_isnull + 2);
 }
 
 /* Makes the engine. */

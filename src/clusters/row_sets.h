@@ -46,11 +46,13 @@ typedef struct RowSets
 
 	/*
 	 * Called, if they are set, when the columns of the scope are known, and for
-	 * each row with its signature, its number and its values of these columns
+	 * the last row if it has a signature, with row_sets_scope() and what that was made
+	 * of: who sets the latter calls row_sets_join() for all rows later
 	 */
 	void		(*begun) (struct RowSets *rows);
 	void		(*added) (struct RowSets *rows, const Signature *sig,
-						  uint32 row, const Datum *scope, const bool *nulls);
+						  uint64 scope, const Datum *values,
+						  const bool *nulls);
 } RowSets;
 
 /*
@@ -63,6 +65,9 @@ extern void row_sets_begin(RowSets *rows, FunctionCallInfo fcinfo, int first,
 
 /* Reads the rows of a query. */
 extern void row_sets_read(RowSets *rows, const char *query);
+
+/* Puts the next row into the engine; without a signature, if it is NULL. */
+extern void row_sets_join(RowSets *rows, const Signature *sig, uint64 scope);
 
 /* A number that rows have in common that agree in the columns of the scope. */
 extern uint64 row_sets_scope(RowSets *rows, const Datum *values,
