@@ -37,6 +37,7 @@
 #include "measures/near.h"
 #include "planner/comparisons.h"
 #include "planner/conditions.h"
+#include "planner/remote_threshold.h"
 #include "planner/statistics.h"
 #include "types/signature_query.h"
 #include "types/subscript.h"
@@ -335,12 +336,30 @@ index_condition(SupportRequestIndexCondition *req)
 	return list_make1(clause);
 }
 
+/* True if the function is that of an operator that asks for the setting. */
+static bool
+asks_for_setting(Oid funcid)
+{
+	PGFunction	address = function_address(funcid);
+
+	return address == signature_near_duplicate_op ||
+		address == signature_contained_in_op ||
+		address == signature_contains_op;
+}
+
 PG_FUNCTION_INFO_V1(neardup_support);
 Datum
 neardup_support(PG_FUNCTION_ARGS)
 {
 	Node	   *request = (Node *) PG_GETARG_POINTER(0);
 
+	if (IsA(request, SupportRequestSimplify))
+	{
+		SupportRequestSimplify *req = (SupportRequestSimplify *) request;
+
+		if (asks_for_setting(req->fcall->funcid))
+			remote_threshold_require_same(req->root);
+	}
 	if (IsA(request, SupportRequestIndexCondition))
 		PG_RETURN_POINTER(index_condition((SupportRequestIndexCondition *) request));
 	if (IsA(request, SupportRequestSelectivity))

@@ -11,6 +11,7 @@ use warnings;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
+use File::Basename qw(dirname);
 
 my $sharedir = `pg_config --sharedir`;
 chomp $sharedir;
@@ -51,23 +52,14 @@ is( $node->safe_psql('postgres', 'SELECT count(*) FROM citus_get_active_worker_n
 
 # Documents, once in a table of the coordinator and once distributed; ids are
 # the distribution column or they are not.
+$node->safe_psql('postgres',
+	slurp_file(dirname(__FILE__) . '/../sql/shared/random_sets.sql'));
 $node->safe_psql(
 	'postgres', q{
-CREATE TABLE numbers AS
-WITH RECURSIVE lcg(i, x) AS (
-    SELECT 0, 20261122::bigint
-    UNION ALL
-    SELECT i + 1, (x * 1103515245 + 12345) % 2147483648 FROM lcg WHERE i < 9000)
-SELECT i, x / 65536 AS x FROM lcg;
 CREATE TABLE local_docs AS
 SELECT r * 7 % 401 AS id, r % 5 AS tenant, 'doc ' || r AS title,
-    signature_from(ARRAY(
-            SELECT (CASE WHEN c.x % 9 = 0 THEN c.x % 40
-                         ELSE (f.x % 30 * 17 + e * e) % 40 END)::bigint
-            FROM generate_series(1, (f.x % 25)::int) e
-            JOIN numbers c ON c.i = (r * 31 + e * 7) % 9000)) AS sig
-FROM generate_series(1, 400) r
-JOIN numbers f ON f.i = r % 120 + 300 * (r % 2);
+    random_set(r) AS sig
+FROM generate_series(1, 400) r;
 CREATE TABLE docs (LIKE local_docs);
 SELECT create_distributed_table('docs', 'id');
 INSERT INTO docs SELECT * FROM local_docs;
@@ -98,7 +90,9 @@ sub by_loops
 my $number = 0;
 for my $measure (['jaccard', 'similarity(a.sig, b.sig)', 0.8],
 	['jaccard', 'similarity(a.sig, b.sig)', 0.5],
-	['dice', 'dice(a.sig, b.sig)', 0.8])
+	['dice', 'dice(a.sig, b.sig)', 0.8],
+	['cosine', 'cosine(a.sig, b.sig)', 0.7],
+	['overlap', 'greatest(containment(a.sig, b.sig), containment(b.sig, a.sig))', 0.9])
 {
 	my ($name, $similarity, $threshold) = @$measure;
 	my $expected = by_loops("near_duplicate(a.sig, b.sig, $threshold, '$name')", $similarity);
@@ -190,5 +184,39 @@ is( $node->safe_psql('postgres', 'SELECT count(*) FROM docs a JOIN (SELECT id, s
 is( $node->safe_psql('postgres', 'SELECT count(*) FROM tenants a JOIN tenants b ON a.tenant = b.tenant AND near_duplicate(a.sig, b.sig, 0.8)'),
 	$node->safe_psql('postgres', 'SELECT count(*) FROM local_docs a JOIN local_docs b ON a.tenant = b.tenant AND near_duplicate(a.sig, b.sig, 0.8)'),
 	'within tenants');
+
+# The operators ask for a setting.  Other nodes do not hear of a SET, and no query
+# that asks them gets a wrong answer.
+my $near_to = q{sig % (SELECT sig FROM local_docs WHERE id = 14)};
+my $expected = $node->safe_psql('postgres', "SET neardup.threshold = 0.4; SELECT count(*) FROM local_docs WHERE $near_to");
+isnt($expected, $node->safe_psql('postgres', "SELECT count(*) FROM local_docs WHERE $near_to"),
+	'the setting matters');
+is( $node->safe_psql('postgres', "SELECT count(*) FROM docs WHERE $near_to"),
+	$node->safe_psql('postgres', "SELECT count(*) FROM local_docs WHERE $near_to"),
+	'% by the setting that all nodes have');
+for my $query (
+	"SELECT count(*) FROM docs WHERE $near_to",
+	"SELECT count(*) FROM docs WHERE $near_to AND id = 21",
+	"SELECT count(*) FROM docs WHERE sig %> signature_from('{1,2,3}') AND id = 21",
+	q{SELECT count(*) FROM docs a JOIN everywhere b ON a.sig <% b.sig},
+	q{SELECT count(*) FROM tenants a JOIN tenants b ON a.tenant = b.tenant AND a.sig %> b.sig},
+	q{SELECT count(*) FROM (SELECT sig FROM docs OFFSET 0) a WHERE sig % signature_from('{1,2,3}')},
+	q{WITH d AS MATERIALIZED (SELECT sig FROM docs) SELECT count(*) FROM d WHERE sig % signature_from('{1,2,3}')},
+	q{SELECT count(*) FROM local_docs a WHERE EXISTS (SELECT FROM everywhere b WHERE a.sig % b.sig)},
+	q{DELETE FROM docs a USING everywhere b WHERE a.id <> b.id AND a.sig % b.sig},
+	q{DELETE FROM docs WHERE sig % signature_from('{1,2,3}') AND id = 21},
+	q{INSERT INTO docs SELECT * FROM tenants WHERE sig % signature_from('{1,2,3}')})
+{
+	my ($status, $out, $err) = $node->psql('postgres', "SET neardup.threshold = 0.4; $query");
+
+	like($err, qr/other nodes have not heard of neardup.threshold = 0.4/, "refused: $query");
+}
+is( $node->safe_psql('postgres', 'SELECT count(*) FROM docs'), 400, 'nothing was deleted');
+is( $node->safe_psql('postgres', "SET citus.propagate_set_commands = 'local'; BEGIN; SET LOCAL neardup.threshold = 0.4; SELECT count(*) FROM docs WHERE $near_to; COMMIT"),
+	$expected, 'a setting that Citus passes on');
+$node->safe_psql('postgres', 'ALTER DATABASE postgres SET neardup.threshold = 0.4');
+is($node->safe_psql('postgres', "SELECT count(*) FROM docs WHERE $near_to"),
+	$expected, 'that of the database');
+$node->safe_psql('postgres', 'ALTER DATABASE postgres RESET neardup.threshold');
 
 done_testing();
