@@ -18,8 +18,10 @@
 
 #include "access/genam.h"
 #include "access/htup_details.h"
+#include "access/relation.h"
 #include "catalog/pg_index.h"
 #include "utils/builtins.h"
+#include "utils/lsyscache.h"
 #include "utils/rel.h"
 
 #include "base/compat.h"
@@ -78,6 +80,41 @@ explain_index(Relation index, double threshold, Measure measure)
 	return "yes";
 }
 
+/* Names of a table's indexes, separated by commas; NULL if it has none. */
+static char *
+index_names(Relation rel)
+{
+	StringInfoData names;
+	ListCell   *lc;
+
+	initStringInfo(&names);
+	foreach(lc, RelationGetIndexList(rel))
+		appendStringInfo(&names, "%s%s", names.len > 0 ? ", " : "",
+						 get_rel_name(lfirst_oid(lc)));
+	return names.len > 0 ? names.data : NULL;
+}
+
+/* Opens an index; raises an error that tells the way if it is a table. */
+static Relation
+open_index(Oid relid)
+{
+	Relation	rel = relation_open(relid, AccessShareLock);
+	char	   *names;
+
+	if (rel->rd_rel->relkind == RELKIND_INDEX ||
+		rel->rd_rel->relkind == RELKIND_PARTITIONED_INDEX)
+		return rel;
+	names = index_names(rel);
+	ereport(ERROR,
+			(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+			 errmsg("\"%s\" is not an index", RelationGetRelationName(rel)),
+			 names != NULL ?
+			 errhint("Give the name of an index: \"%s\" has %s.",
+					 RelationGetRelationName(rel), names) :
+			 errhint("Give the name of an index: \"%s\" has none. CREATE INDEX ... USING gin makes one on a column of type signature.",
+					 RelationGetRelationName(rel))));
+}
+
 PG_FUNCTION_INFO_V1(neardup_explain_index);
 
 /* (index regclass, threshold float8, measure text) */
@@ -90,7 +127,7 @@ neardup_explain_index(PG_FUNCTION_ARGS)
 	char	   *answer;
 
 	threshold_require_valid(threshold, measure);
-	index = index_open(PG_GETARG_OID(0), AccessShareLock);
+	index = open_index(PG_GETARG_OID(0));
 	answer = explain_index(index, threshold, measure);
 	index_close(index, AccessShareLock);
 	PG_RETURN_TEXT_P(cstring_to_text(answer));

@@ -51,6 +51,8 @@ CREATE INDEX docs_all ON docs USING gin (sig signature_gin_ops (measure = contai
 SELECT neardup_explain_index('docs_sig', 0.8), neardup_explain_index('docs_plain', 0.8),
        neardup_explain_index('docs_part', 0.8);
 SELECT neardup_explain_index('docs', 0.8);
+CREATE TEMP TABLE bare (sig signature);
+SELECT neardup_explain_index('bare', 0.8);
 SELECT neardup_explain_index('docs_sig', 8);
 SELECT neardup_explain_index('docs_sig', 0.8, 'euclid');
 SELECT measure, t, neardup_explain_index('docs_sig', t, measure),
