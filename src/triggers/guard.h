@@ -126,6 +126,7 @@ typedef struct GuardMatch
 	double		similarity;
 	int			others;			/* rows that are near besides, as far as they
 								 * were counted */
+	bool		together;		/* the same statement is known to put in both */
 } GuardMatch;
 
 /* guard_arguments.c */

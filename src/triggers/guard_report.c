@@ -18,6 +18,7 @@
 #include "access/htup_details.h"
 #include "access/nbtree.h"
 #include "access/table.h"
+#include "access/xact.h"
 #include "catalog/pg_type.h"
 #include "common/shortest_dec.h"
 #include "funcapi.h"
@@ -121,6 +122,25 @@ has_key(Relation rel, TupleTableSlot *row)
 	return complete;
 }
 
+/*
+ * True if one command of this transaction has put in both rows, which are as
+ * they lie in the table.
+ */
+static bool
+put_in_together(TupleTableSlot *a, TupleTableSlot *b)
+{
+	HeapTupleHeader first;
+	HeapTupleHeader second;
+
+	if (!TTS_IS_BUFFERTUPLE(a))
+		return false;
+	first = ExecFetchSlotHeapTuple(a, false, NULL)->t_data;
+	second = ExecFetchSlotHeapTuple(b, false, NULL)->t_data;
+	return TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetXmin(first)) &&
+		TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetXmin(second)) &&
+		HeapTupleHeaderGetCmin(first) == HeapTupleHeaderGetCmin(second);
+}
+
 /* See guard.h */
 char *
 guard_describe(const Guard *guard, Relation rel, TupleTableSlot *row,
@@ -129,6 +149,8 @@ guard_describe(const Guard *guard, Relation rel, TupleTableSlot *row,
 	Relation	other = table_open(match->table->relid, NoLock);
 	char	   *key = describe_key(other, match->table->slot);
 	char	   *new_key = has_key(rel, row) ? describe_key(rel, row) : NULL;
+	bool		together = match->together ||
+		(!guard->before && put_in_together(row, match->table->slot));
 	StringInfoData text;
 
 	initStringInfo(&text);
@@ -136,10 +158,14 @@ guard_describe(const Guard *guard, Relation rel, TupleTableSlot *row,
 		appendStringInfo(&text, "Row %s", key);
 	else
 		appendStringInfoString(&text, "A row");
+	if (together)
+		appendStringInfoString(&text, " of the same statement");
 	if (RelationGetRelid(other) != RelationGetRelid(rel))
-		appendStringInfo(&text, " of partition \"%s\"",
+		appendStringInfo(&text, together ? ", in partition \"%s\"," :
+						 " of partition \"%s\"",
 						 RelationGetRelationName(other));
-	appendStringInfo(&text, " is already there with similarity %s",
+	appendStringInfo(&text, together ? " has similarity %s" :
+					 " is already there with similarity %s",
 					 double_to_shortest_decimal(match->similarity));
 	if (new_key != NULL)
 		appendStringInfo(&text, " to row %s", new_key);

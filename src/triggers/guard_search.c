@@ -410,6 +410,7 @@ guard_search(Guard *guard, Relation rel, const Signature *sig,
 
 	match->table = NULL;
 	match->others = 0;
+	match->together = false;
 	for (int i = 0; i < guard->ntables; i++)
 	{
 		GuardTable *table = &guard->tables[i];

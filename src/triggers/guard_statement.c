@@ -253,8 +253,11 @@ look_up_new(Check *check)
 			continue;
 		if (check->nrefused++ == 0)
 		{
+			TupleTableSlot *other = match.table->slot;
 			MemoryContext row = MemoryContextSwitchTo(check->context);
 
+			match.together = is_new(check, other,
+									guard_new_signature(guard, other));
 			check->detail = guard_describe(guard, check->rel, check->row,
 										   &match);
 			MemoryContextSwitchTo(row);

@@ -74,6 +74,14 @@ SELECT row_table = near_table AS same, row_key, near_key FROM neardup_guard_skip
 DROP TRIGGER guard ON parts;
 CREATE TRIGGER guard AFTER INSERT ON parts FOR EACH ROW EXECUTE FUNCTION neardup_guard('sig', '0.8', 'warn');
 INSERT INTO parts VALUES (9, 'a', f(0, 20)), (10, 'a', f(0, 20));
+-- of the same statement, also in another partition; of another one
+INSERT INTO parts SELECT i, 'a', f(5000, 5020) FROM generate_series(21, 23) i;
+BEGIN;
+INSERT INTO parts VALUES (24, 'a', f(6000, 6020));
+INSERT INTO parts VALUES (25, 'a', f(6000, 6020));
+COMMIT;
+CREATE TRIGGER update_guard AFTER UPDATE ON part1 FOR EACH ROW EXECUTE FUNCTION neardup_guard('sig', '0.8', 'warn');
+UPDATE part1 SET sig = f(7000, 7020) WHERE id IN (21, 22);
 DROP TABLE parts;
 
 -- Counts: of refused rows, too, though they are rolled back
