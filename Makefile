@@ -232,6 +232,7 @@ OBJS = \
 	src/triggers/guard.o \
 	src/triggers/guard_arguments.o \
 	src/triggers/guard_counts.o \
+	src/triggers/guard_created.o \
 	src/triggers/guard_index.o \
 	src/triggers/guard_key.o \
 	src/triggers/guard_report.o \
@@ -350,6 +351,7 @@ REGRESS = \
 	gin \
 	golden \
 	guard \
+	guard_created \
 	guard_deferred \
 	guard_modes \
 	guard_own \
@@ -408,6 +410,7 @@ NO_LOCALE = 1
 ISOLATION = \
 	ddl_race \
 	exclude_race \
+	guard_created_race \
 	guard_deferred_race \
 	guard_insert_race \
 	guard_moved_race \

@@ -39,6 +39,16 @@ CREATE FUNCTION neardup_guard_check(relation regclass, trigger name) RETURNS big
     LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION neardup_guard_check(regclass, name) IS 'number of rows that a guard would not have let in; warns if there are any';
 
+-- What is wrong with a guard is told when it is created.
+CREATE FUNCTION neardup_guard_created() RETURNS event_trigger
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C VOLATILE PARALLEL SAFE;
+COMMENT ON FUNCTION neardup_guard_created() IS 'function of the event trigger neardup_guard_created';
+CREATE EVENT TRIGGER neardup_guard_created ON ddl_command_end
+    WHEN TAG IN ('CREATE TRIGGER')
+    EXECUTE FUNCTION neardup_guard_created();
+COMMENT ON EVENT TRIGGER neardup_guard_created IS 'warns of mistakes in a guard that is created, and of rows that it would not have let in';
+
 -- session state
 CREATE FUNCTION neardup_guard_skipped()
     RETURNS TABLE (row_table regclass, row_key text, near_table regclass, near_key text,

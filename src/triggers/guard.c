@@ -171,8 +171,8 @@ require_tag_apart(const Guard *guard, Relation rel)
 			 errtablecol(rel, guard->tag)));
 }
 
-/* Makes a guard for a trigger; it lives in a child of the memory context. */
-static Guard *
+/* See guard.h */
+Guard *
 guard_create(MemoryContext parent, Relation rel, const Trigger *trigger)
 {
 	MemoryContext memory = AllocSetContextCreate(parent, "neardup guard",

@@ -9,7 +9,8 @@
  * guard_search.c searches, guard_statement.c checks all rows of a statement, and
  * guard_report.c tells of the row that was found, guard_skipped.c remembers
  * rows that were skipped, and guard_counts.c counts.  guard_violations.c lists what
- * a guard would not have let in.
+ * a guard would not have let in, and guard_created.c tells of that, and of
+ * mistakes, when a guard is created.
  *
  * Portions Copyright (c) 2026, the neardup developers
  *
@@ -141,6 +142,14 @@ extern GuardArguments guard_arguments(const Trigger *trigger);
 extern Datum neardup_guard(PG_FUNCTION_ARGS);
 
 /*
+ * Makes a guard for a trigger of the table, all of it in guard->memory, a child of
+ * the memory context.  Raises an error that tells what is wrong with the
+ * trigger, its arguments or what they name.
+ */
+extern Guard *guard_create(MemoryContext parent, Relation rel,
+						   const Trigger *trigger);
+
+/*
  * The signature of the new row, whose scope is noted; NULL if it has none or
  * an empty one, or is not guarded.
  */
@@ -227,6 +236,26 @@ extern void guard_skipped_note(Relation rel, TupleTableSlot *row,
 
 /* Counts rows with which the guard has done what its mode says. */
 extern void guard_count(FmgrInfo *flinfo, GuardMode mode, uint64 rows);
+
+/* guard_violations.c */
+
+/*
+ * The trigger of that name, which calls neardup_guard(), palloc'd.  NULL, or an
+ * error, if it calls another function or is not there.
+ */
+extern const Trigger *guard_trigger(Relation rel, const char *name,
+									bool missing_ok);
+
+/* A call, in SQL, of a function that takes a table and a trigger. */
+extern char *guard_call(const char *function, Oid relid, const char *trigger);
+
+/*
+ * Warns of the rows that are there, by the active snapshot, and which a guard
+ * would not have let in.  Returns their number.  namespace is that of the
+ * extension.
+ */
+extern int64 guard_warn_of_violations(Relation rel, const Trigger *trigger,
+									  Oid namespace);
 
 /* guard_report.c */
 

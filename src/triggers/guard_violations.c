@@ -2,10 +2,9 @@
  * guard_violations.c
  *		What a guard would not have let in, among the rows that are there.
  *
- * PostgreSQL calls nothing of a trigger's function when the trigger is created, so
- * that it is not checked then as a constraint is, and nobody can be warned.
- * neardup_guard_check() is for that, in the transaction that creates the
- * trigger.
+ * A trigger is not checked when it is created, as a constraint is.  So an event
+ * trigger counts, see guard_created.c, and neardup_guard_check() whenever somebody
+ * asks.
  *
  * The rows are listed as groups are made: a query is put together that gives
  * the rows which the trigger would look at, each with its signature and its
@@ -28,6 +27,7 @@
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"
+#include "utils/snapmgr.h"
 #include "utils/syscache.h"
 
 #include "base/compat.h"
@@ -36,11 +36,12 @@
 PG_FUNCTION_INFO_V1(neardup_guard_rows);
 PG_FUNCTION_INFO_V1(neardup_guard_check);
 
-/* The trigger of that name, which calls neardup_guard(). */
-static const Trigger *
-find_trigger(Relation rel, const char *name)
+/* See guard.h */
+const Trigger *
+guard_trigger(Relation rel, const char *name, bool missing_ok)
 {
-	const TriggerDesc *triggers = rel->trigdesc;
+	/* those of the relation may be freed when a lock is taken */
+	const TriggerDesc *triggers = CopyTriggerDesc(rel->trigdesc);
 	FmgrInfo	function;
 
 	for (int i = 0; triggers != NULL && i < triggers->numtriggers; i++)
@@ -52,11 +53,15 @@ find_trigger(Relation rel, const char *name)
 		fmgr_info(trigger->tgfoid, &function);
 		if (function.fn_addr == neardup_guard)
 			return trigger;
+		if (missing_ok)
+			return NULL;
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("trigger \"%s\" of table \"%s\" does not call neardup_guard",
 						name, RelationGetRelationName(rel))));
 	}
+	if (missing_ok)
+		return NULL;
 	ereport(ERROR,
 			(errcode(ERRCODE_UNDEFINED_OBJECT),
 			 errmsg("table \"%s\" has no trigger \"%s\"",
@@ -175,6 +180,18 @@ rows_query(Relation rel, const Trigger *trigger, const char *schema)
 	return query.data;
 }
 
+/* Raises an error if the trigger is a partition's clone. */
+static void
+require_own(Relation rel, const Trigger *trigger)
+{
+	if (trigger->tgisclone)
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("trigger \"%s\" guards more than partition \"%s\"",
+						trigger->tgname, RelationGetRelationName(rel)),
+				 errhint("Give the table that the trigger was created on.")));
+}
+
 /*
  * neardup_guard_rows(relation regclass, trigger name, OUT query text,
  * OUT threshold float8)
@@ -183,7 +200,8 @@ Datum
 neardup_guard_rows(PG_FUNCTION_ARGS)
 {
 	Relation	rel = table_open(PG_GETARG_OID(0), AccessShareLock);
-	const Trigger *trigger = find_trigger(rel, NameStr(*PG_GETARG_NAME(1)));
+	const Trigger *trigger = guard_trigger(rel, NameStr(*PG_GETARG_NAME(1)),
+										   false);
 	char	   *schema = get_namespace_name(get_func_namespace(fcinfo->flinfo->fn_oid));
 	TupleDesc	desc;
 	Datum		values[2];
@@ -191,17 +209,22 @@ neardup_guard_rows(PG_FUNCTION_ARGS)
 
 	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
-	if (trigger->tgisclone)
-		ereport(ERROR,
-				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("trigger \"%s\" guards more than partition \"%s\"",
-						trigger->tgname, RelationGetRelationName(rel)),
-				 errhint("Give the table that the trigger was created on.")));
+	require_own(rel, trigger);
 	values[0] = CStringGetTextDatum(rows_query(rel, trigger, schema));
 	values[1] = Float8GetDatum(guard_arguments(trigger).threshold);
 	table_close(rel, NoLock);
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc),
 													  values, nulls)));
+}
+
+/* See guard.h */
+char *
+guard_call(const char *function, Oid relid, const char *trigger)
+{
+	return psprintf("%s(%s, %s)", function,
+					quote_literal_cstr(quote_qualified_identifier(get_namespace_name(get_rel_namespace(relid)),
+																  get_rel_name(relid))),
+					quote_literal_cstr(trigger));
 }
 
 /* A value of the row that SPI has found, as a text. */
@@ -225,22 +248,25 @@ warn(Oid relid, const char *trigger)
 			 errdetail("The first is row %s, which is near to row %s with similarity %s.",
 					   found_text(1, "without a key"),
 					   found_text(2, "without a key"), found_text(3, "")),
-			 errhint("See them with SELECT * FROM neardup_guard_violations(%s, %s).",
-					 quote_literal_cstr(quote_qualified_identifier(get_namespace_name(get_rel_namespace(relid)),
-																   get_rel_name(relid))),
-					 quote_literal_cstr(trigger))));
+			 errhint("See them with SELECT * FROM %s.",
+					 guard_call("neardup_guard_violations", relid, trigger))));
 }
 
-/* neardup_guard_check(relation regclass, trigger name) RETURNS bigint */
-Datum
-neardup_guard_check(PG_FUNCTION_ARGS)
+/* See guard.h */
+int64
+guard_warn_of_violations(Relation rel, const Trigger *trigger, Oid namespace)
 {
-	char	   *schema = get_namespace_name(get_func_namespace(fcinfo->flinfo->fn_oid));
-	char	   *query = psprintf("SELECT row_key, near_key, similarity, count(*) OVER () "
-								 "FROM %s($1, $2) LIMIT 1",
-								 quote_qualified_identifier(schema, "neardup_guard_violations"));
-	Oid			types[] = {REGCLASSOID, NAMEOID};
-	Datum		values[] = {PG_GETARG_DATUM(0), PG_GETARG_DATUM(1)};
+	char	   *schema = get_namespace_name(namespace);
+	char	   *query = psprintf("SELECT (c.id).key, (c.representative).key, c.similarity, count(*) OVER () "
+								 "FROM %s(NULL::%s, $1, $2) AS c "
+								 "WHERE c.similarity IS NOT NULL LIMIT 1",
+								 quote_qualified_identifier(schema, "near_duplicate_clusters"),
+								 quote_qualified_identifier(schema, "neardup_guarded_row"));
+	Oid			types[] = {TEXTOID, FLOAT8OID};
+	Datum		values[] = {
+		CStringGetTextDatum(rows_query(rel, trigger, schema)),
+		Float8GetDatum(guard_arguments(trigger).threshold)
+	};
 	int64		n = 0;
 	bool		isnull;
 
@@ -252,9 +278,27 @@ neardup_guard_check(PG_FUNCTION_ARGS)
 	{
 		n = DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0],
 										SPI_tuptable->tupdesc, 4, &isnull));
-		warn(PG_GETARG_OID(0), NameStr(*PG_GETARG_NAME(1)));
+		warn(RelationGetRelid(rel), trigger->tgname);
 	}
 	if (SPI_finish() != SPI_OK_FINISH)
 		elog(ERROR, "SPI_finish failed");
+	return n;
+}
+
+/* neardup_guard_check(relation regclass, trigger name) RETURNS bigint */
+Datum
+neardup_guard_check(PG_FUNCTION_ARGS)
+{
+	Relation	rel = table_open(PG_GETARG_OID(0), AccessShareLock);
+	const Trigger *trigger = guard_trigger(rel, NameStr(*PG_GETARG_NAME(1)),
+										   false);
+	int64		n;
+
+	require_own(rel, trigger);
+	PushActiveSnapshot(GetTransactionSnapshot());
+	n = guard_warn_of_violations(rel, trigger,
+								 get_func_namespace(fcinfo->flinfo->fn_oid));
+	PopActiveSnapshot();
+	table_close(rel, NoLock);
 	PG_RETURN_INT64(n);
 }

@@ -84,7 +84,7 @@ BEGIN
     BEGIN
       EXECUTE call;
     EXCEPTION
-      WHEN trigger_protocol_violated THEN
+      WHEN trigger_protocol_violated OR event_trigger_protocol_violated THEN
         NULL; -- a trigger function
       WHEN null_value_not_allowed THEN
         NULL; -- says so itself

@@ -35,6 +35,15 @@ $node->safe_psql(
 	CREATE CONSTRAINT TRIGGER no_near_duplicates
 		AFTER INSERT OR UPDATE ON docs
 		FOR EACH ROW EXECUTE FUNCTION neardup_guard('sig', '0.8')});
+my ($guarded, $nothing, $warning) = $node->psql(
+	'old', q{
+	CREATE TABLE near (id int PRIMARY KEY, sig signature);
+	CREATE INDEX near_sig ON near USING gin (sig) WITH (fastupdate = off);
+	INSERT INTO near SELECT i, shingles('always the same text') FROM generate_series(1, 3) i;
+	CREATE TRIGGER guard AFTER INSERT ON near
+		FOR EACH ROW EXECUTE FUNCTION neardup_guard('sig', '0.8')});
+like($warning, qr/table "near" has rows that guard "guard" would not let in: 2/,
+	'rows that are near are told of at first');
 
 my %definitions = (
 	'the recorded versions' => q(
@@ -49,6 +58,8 @@ my %definitions = (
 	'the triggers' => q(
 		SELECT pg_get_triggerdef(oid) FROM pg_trigger
 		WHERE tgrelid = 'docs'::regclass ORDER BY 1),
+	'the event triggers' => q(
+		SELECT evtname, evtenabled, evttags FROM pg_event_trigger ORDER BY 1),
 	'the generated column' => q(
 		SELECT pg_get_expr(adbin, adrelid) FROM pg_attrdef
 		WHERE adrelid = 'docs'::regclass));
@@ -59,11 +70,12 @@ foreach my $format ('plain', 'custom')
 
 	$node->command_ok([ 'pg_dump', '-F', $format, '-f', $file, 'old' ],
 		"$format: dump");
-	$node->command_ok(
+	$node->command_checks_all(
 		$format eq 'plain'
 		? [ 'psql', '-X', '-v', 'ON_ERROR_STOP=1', '-f', $file, 'new' ]
 		: [ 'pg_restore', '--exit-on-error', '-d', 'new', $file ],
-		"$format: restore");
+		0, [], [qr/\A(?!.*WARNING)/s],
+		"$format: restore, where nothing is told again");
 	foreach my $name (sort keys %definitions)
 	{
 		is( $node->safe_psql('new', $definitions{$name}),
@@ -76,6 +88,10 @@ foreach my $format ('plain', 'custom')
 		'new', 'INSERT INTO docs (id, body) SELECT 1001, body FROM docs
 			WHERE id = 7', extra_params => [ '-v', 'VERBOSITY=verbose' ]);
 	like($err, qr/ERROR:  23P01:/, "$format: the guard works");
+	($status, $out, $err) = $node->psql(
+		'new', q{CREATE OR REPLACE TRIGGER guard AFTER INSERT ON near
+			FOR EACH ROW EXECUTE FUNCTION neardup_guard('sig', '0.8')});
+	like($err, qr/would not let in: 2/, "$format: a guard created later is told of");
 	$node->safe_psql('postgres',
 		'DROP DATABASE new; CREATE DATABASE new TEMPLATE template0');
 }

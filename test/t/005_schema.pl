@@ -61,6 +61,16 @@ sub try_all
 	  $node->psql('postgres', 'INSERT INTO t SELECT 1000, body FROM t
 		WHERE id = 7', extra_params => [ '-v', 'VERBOSITY=verbose' ]);
 	like($err, qr/ERROR:  23P01:/, "$name: guard");
+	($status, $out, $err) = $node->psql(
+		'postgres', qq(
+		BEGIN;
+		CREATE TABLE near AS SELECT sig FROM t WHERE id = 7 UNION ALL
+			SELECT sig FROM t, generate_series(1, 2) WHERE id = 7;
+		CREATE TRIGGER guard AFTER INSERT ON near REFERENCING NEW TABLE AS n
+			FOR EACH STATEMENT EXECUTE FUNCTION $schema.neardup_guard('sig', '0.8');
+		ROLLBACK), on_error_stop => 1);
+	like($err, qr/WARNING:  table "near" has rows that guard "guard" would not let in: 2$/m,
+		"$name: rows that are near when a guard is created");
 	return;
 }
 

@@ -49,6 +49,20 @@ is("$status$err|$out", '0|1', 'its owner uses it');
 ($status, $out, $err) = $node->psql('d', 'SELECT neardup_accept_versions()',
 	extra_params => [ '-U', 'alice' ]);
 is("$status$err", '0', 'and accepts versions');
+($status, $out, $err) = $node->psql(
+	'd', q{
+	CREATE TABLE near (id int PRIMARY KEY, sig signature);
+	CREATE INDEX near_sig ON near USING gin (sig) WITH (fastupdate = off);
+	INSERT INTO near SELECT i, shingles('always the same text') FROM generate_series(1, 3) i;
+	CREATE TRIGGER guard AFTER INSERT ON near
+		FOR EACH ROW EXECUTE FUNCTION neardup_guard('sig', '0.8');
+	DROP TABLE near;
+	}, extra_params => [ '-U', 'alice' ], on_error_stop => 1);
+like("$status$err", qr/0.*table "near" has rows that guard "guard" would not let in: 2/,
+	'and is told of rows that a new guard would not let in');
+is( $node->safe_psql('d', q(SELECT evtowner FROM pg_event_trigger
+	WHERE evtname = 'neardup_guard_created')),
+	'10', 'by an event trigger of the bootstrap superuser');
 ($status, $out, $err) = $node->psql('d', 'SELECT neardup_accept_versions()',
 	extra_params => [ '-U', 'bob' ]);
 like($err, qr/permission denied for table neardup_recorded_versions/, 'which nobody else does');

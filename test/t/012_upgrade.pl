@@ -81,6 +81,13 @@ my ($status, $out, $err) = $new->psql(
 	'INSERT INTO docs (id, body) SELECT 1001, body FROM docs WHERE id = 7',
 	extra_params => [ '-v', 'VERBOSITY=verbose' ]);
 like($err, qr/ERROR:  23P01:/, 'the guard works');
+($status, $out, $err) = $new->psql(
+	'docs', q{
+	CREATE TABLE near AS SELECT sig FROM docs WHERE id <= 20 UNION ALL SELECT sig FROM docs WHERE id = 1;
+	CREATE TRIGGER guard AFTER INSERT ON near REFERENCING NEW TABLE AS new_rows
+		FOR EACH STATEMENT EXECUTE FUNCTION neardup_guard('sig', '1')});
+like($err, qr/table "near" has rows that guard "guard" would not let in/,
+	'the event trigger works');
 $new->safe_psql('docs', 'ANALYZE; REINDEX TABLE docs');
 is(same_by_index_and_scan($new, 'docs', 'the index made anew'),
 	1600, 'as many once more');

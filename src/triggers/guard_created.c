@@ -1,0 +1,327 @@
+/*
+ * guard_created.c
+ *		Tells who creates a guard what is wrong with it, and with the table.
+ *
+ * PostgreSQL calls nothing of a trigger's function when the trigger is created.
+ * So an event trigger looks at each CREATE TRIGGER, and if a guard has come of
+ * it, warns of what its first row would be an error for, in the same words,
+ * and of rows that it would not have let in.
+ *
+ * It is never in the way of the command.  All it does it does in
+ * subtransactions; an error becomes a warning, unless somebody cancels.  Where
+ * bodies of functions are not to be checked, as in what pg_dump writes,
+ * nothing is.
+ *
+ * Mistakes are looked for as the first row of this user would come upon them.
+ * To look at all rows is to compute expressions and predicates of indexes, which
+ * are the table owner's.  As with CREATE INDEX that is done with the owner's
+ * rights, and with a search_path that neither side can put anything into.  What
+ * comes out of it is told to those only who may read the table.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/triggers/guard_created.c
+ */
+#include "postgres.h"
+
+#include "access/table.h"
+#include "access/xact.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_inherits.h"
+#include "catalog/pg_trigger.h"
+#include "commands/event_trigger.h"
+#include "miscadmin.h"
+#include "nodes/parsenodes.h"
+#include "storage/bufmgr.h"
+#include "utils/acl.h"
+#include "utils/guc.h"
+#include "utils/lsyscache.h"
+#include "utils/resowner.h"
+#include "utils/rls.h"
+#include "utils/snapmgr.h"
+
+#include "base/compat.h"
+#include "triggers/guard.h"
+
+PG_FUNCTION_INFO_V1(neardup_guard_created);
+
+/* A guard that has been created. */
+typedef struct Creation
+{
+	const char *name;
+	Oid			relid;			/* the table */
+	Oid			schema;			/* of the extension */
+} Creation;
+
+/* Something to do with it */
+typedef void (*Work) (const Creation *creation, Relation rel,
+					  const Trigger *trigger);
+
+/* The table */
+
+/* The table's partitions, at any level, that may hold rows; or itself. */
+static List *
+list_leaves(Relation rel)
+{
+	List	   *leaves = NIL;
+	ListCell   *lc;
+
+	if (rel->rd_rel->relkind != RELKIND_PARTITIONED_TABLE)
+		return list_make1_oid(RelationGetRelid(rel));
+	foreach(lc, find_all_inheritors(RelationGetRelid(rel), AccessShareLock,
+									NULL))
+		if (get_rel_relkind(lfirst_oid(lc)) != RELKIND_PARTITIONED_TABLE)
+			leaves = lappend_oid(leaves, lfirst_oid(lc));
+	return leaves;
+}
+
+static bool
+has_pages(Oid relid)
+{
+	Relation	rel = table_open(relid, NoLock);
+	bool		has = RELKIND_HAS_STORAGE(rel->rd_rel->relkind) &&
+		RelationGetNumberOfBlocks(rel) > 0;
+
+	table_close(rel, NoLock);
+	return has;
+}
+
+static bool
+has_rows(Relation rel)
+{
+	ListCell   *lc;
+
+	foreach(lc, list_leaves(rel))
+		if (has_pages(lfirst_oid(lc)))
+			return true;
+	return false;
+}
+
+/* What is wrong with a guard */
+
+/*
+ * Raises the error that the first row would be, if any.  A trigger for the rows
+ * of a partitioned table is fired by its partitions only.
+ */
+static void
+check_guard(const Creation *creation, Relation rel, const Trigger *trigger)
+{
+	bool		cloned = TRIGGER_FOR_ROW(trigger->tgtype) &&
+		rel->rd_rel->relkind == RELKIND_PARTITIONED_TABLE;
+	List	   *leaves = list_leaves(rel);
+	Relation	fired;
+
+	(void) guard_arguments(trigger);
+	if (cloned && leaves == NIL)
+		return;
+	fired = table_open(cloned ? linitial_oid(leaves) : RelationGetRelid(rel),
+					   NoLock);
+	if (cloned)
+		trigger = guard_trigger(fired, trigger->tgname, true);
+	if (trigger != NULL)
+		MemoryContextDelete(guard_create(CurrentMemoryContext, fired,
+										 trigger)->memory);
+	table_close(fired, NoLock);
+}
+
+/* What is wrong with the table */
+
+/* Raises an error unless the user may read all rows. */
+static void
+require_readable(Relation rel)
+{
+	Oid			relid = RelationGetRelid(rel);
+	AclResult	may = pg_class_aclcheck(relid, GetUserId(), ACL_SELECT);
+
+	if (may != ACLCHECK_OK)
+		aclcheck_error(may, OBJECT_TABLE, RelationGetRelationName(rel));
+	if (check_enable_rls(relid, InvalidOid, true) == RLS_ENABLED)
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("row-level security of table \"%s\" is in force for role \"%s\"",
+						RelationGetRelationName(rel),
+						GetUserNameFromId(GetUserId(), false))));
+}
+
+/* Warns of rows that the guard would not have let in. */
+static void
+compare_rows(const Creation *creation, Relation rel, const Trigger *trigger)
+{
+	/* others may have written while the command waited for its lock */
+	PushActiveSnapshot(GetLatestSnapshot());
+	(void) guard_warn_of_violations(rel, trigger, creation->schema);
+	PopActiveSnapshot();
+}
+
+/* The same as the owner of the table. */
+static void
+compare_as_owner(const Creation *creation, Relation rel,
+				 const Trigger *trigger)
+{
+	int			context;
+	int			settings;
+	Oid			user;
+
+	GetUserIdAndSecContext(&user, &context);
+	SetUserIdAndSecContext(rel->rd_rel->relowner,
+						   context | SECURITY_RESTRICTED_OPERATION);
+	settings = NewGUCNestLevel();
+	(void) set_config_option("search_path", "pg_catalog, pg_temp",
+							 PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE,
+							 true, 0, false);
+	compare_rows(creation, rel, trigger);
+	AtEOXact_GUC(false, settings);
+	SetUserIdAndSecContext(user, context);
+}
+
+static void
+look_at_rows(const Creation *creation, Relation rel, const Trigger *trigger)
+{
+	if (!has_rows(rel))
+		return;
+	if (GetUserId() == rel->rd_rel->relowner)
+		compare_rows(creation, rel, trigger);
+	else
+	{
+		require_readable(rel);
+		compare_as_owner(creation, rel, trigger);
+	}
+}
+
+/* Doing it */
+
+/* Does some work with the table and the trigger. */
+static void
+work_on(const Creation *creation, Work work)
+{
+	Relation	rel = table_open(creation->relid, AccessShareLock);
+
+	work(creation, rel, guard_trigger(rel, creation->name, false));
+	table_close(rel, NoLock);
+}
+
+/*
+ * Does some work in a subtransaction, at the end of which everything is as it
+ * was before.  Returns the error that it has raised, if any, but for a
+ * cancellation.
+ */
+static ErrorData *
+try_to(Work work, const Creation *creation)
+{
+	MemoryContext caller = CurrentMemoryContext;
+	ResourceOwner owner = CurrentResourceOwner;
+	ErrorData  *error = NULL;
+
+	BeginInternalSubTransaction(NULL);
+	MemoryContextSwitchTo(caller);
+	PG_TRY();
+	{
+		work_on(creation, work);
+		ReleaseCurrentSubTransaction();
+	}
+	PG_CATCH();
+	{
+		MemoryContextSwitchTo(caller);
+		error = CopyErrorData();
+		FlushErrorState();
+		RollbackAndReleaseCurrentSubTransaction();
+	}
+	PG_END_TRY();
+	MemoryContextSwitchTo(caller);
+	CurrentResourceOwner = owner;
+	if (error != NULL && error->sqlerrcode == ERRCODE_QUERY_CANCELED)
+		ReThrowError(error);
+	return error;
+}
+
+/* Telling */
+
+/* Tells of an error as it is, but as a warning. */
+static void
+warn_of_mistake(ErrorData *error)
+{
+	error->elevel = WARNING;
+	error->context = NULL;
+	ThrowErrorData(error);
+}
+
+/* Tells that an error has kept the rows from being looked at. */
+static void
+warn_of_rows(const Creation *creation, const ErrorData *error)
+{
+	ereport(WARNING,
+			(errcode(error->sqlerrcode),
+			 errmsg("the rows of table \"%s\" were not compared for guard \"%s\"",
+					get_rel_name(creation->relid), creation->name),
+			 errdetail("%s.", error->message),
+			 error->hint != NULL ? errhint("%s", error->hint) :
+			 errhint("See to that, then use SELECT %s.",
+					 guard_call("neardup_guard_check", creation->relid,
+								creation->name))));
+}
+
+/* Warns of what is wrong with a guard, and with its table. */
+static void
+look_at(const Creation *creation)
+{
+	ErrorData  *mistake = try_to(check_guard, creation);
+	ErrorData  *error;
+
+	if (mistake != NULL)
+		warn_of_mistake(mistake);
+	/* the index may come later, but no other chance to tell of the rows */
+	if (mistake != NULL &&
+		mistake->sqlerrcode != ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE)
+		return;
+	error = try_to(look_at_rows, creation);
+	if (error != NULL && mistake == NULL)
+		warn_of_rows(creation, error);
+}
+
+/* True if a table has the guard that a command says. */
+static bool
+has_guard(Oid relid, const char *name)
+{
+	Relation	rel = table_open(relid, AccessShareLock);
+	bool		has = guard_trigger(rel, name, true) != NULL;
+
+	table_close(rel, NoLock);
+	return has;
+}
+
+/* True if that is a command to look at; costs nothing where it is not. */
+static bool
+may_create_guard(const EventTriggerData *event)
+{
+	return IsA(event->parsetree, CreateTrigStmt) &&
+		strcmp(strVal(llast(((CreateTrigStmt *) event->parsetree)->funcname)),
+			   "neardup_guard") == 0 &&
+		check_function_bodies && !IsBinaryUpgrade;
+}
+
+/* neardup_guard_created() RETURNS event_trigger */
+Datum
+neardup_guard_created(PG_FUNCTION_ARGS)
+{
+	EventTriggerData *event = (EventTriggerData *) fcinfo->context;
+
+	if (!CALLED_AS_EVENT_TRIGGER(fcinfo))
+		ereport(ERROR,
+				(errcode(ERRCODE_E_R_I_E_EVENT_TRIGGER_PROTOCOL_VIOLATED),
+				 errmsg("neardup_guard_created was not called as an event trigger")));
+	if (may_create_guard(event))
+	{
+		CreateTrigStmt *statement = (CreateTrigStmt *) event->parsetree;
+		Creation	creation = {
+			.name = statement->trigname,
+			.relid = RangeVarGetRelid(statement->relation, AccessShareLock,
+									  true),
+			.schema = get_func_namespace(fcinfo->flinfo->fn_oid)
+		};
+
+		if (OidIsValid(creation.relid) &&
+			has_guard(creation.relid, creation.name))
+			look_at(&creation);
+	}
+	PG_RETURN_NULL();
+}
