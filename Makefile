@@ -78,6 +78,7 @@ OBJS = \
 	src/inverted/batch.o \
 	src/inverted/build.o \
 	src/inverted/check.o \
+	src/inverted/checked_filter.o \
 	src/inverted/checked_rows.o \
 	src/inverted/cost.o \
 	src/inverted/counters.o \
@@ -366,6 +367,7 @@ REGRESS = \
 	invariances \
 	inverted \
 	inverted_check \
+	inverted_hashes \
 	inverted_parallel \
 	inverted_sketches \
 	inverted_vectors \

@@ -5,7 +5,7 @@
  *
  * Checking reads all of it under the merge lock: insertions go on, but for
  * flushes.  Of each row it takes a sum of its keys, from whatever pages they
- * are on, to be compared with the table's.  Memory is bounded: rows of a large
+ * are on, and of its order and making, to be compared with the table's.  Memory is bounded: rows of a large
  * segment are taken in stretches, for each of which all lists are read, and
  * sorted by their places, as those of the table are.
  *
@@ -34,9 +34,9 @@
 #include "base/hash.h"
 #include "base/interrupts.h"
 #include "inverted/access.h"
+#include "inverted/checked_filter.h"
 #include "inverted/checked_rows.h"
 #include "inverted/directory.h"
-#include "inverted/filter.h"
 #include "inverted/pending.h"
 #include "inverted/postings.h"
 
@@ -77,6 +77,13 @@ note_live(Check *check, ItemPointerData tid, uint32 size, uint32 nkeys,
 	checked_rows_put(&check->indexed, &row);
 }
 
+/* What is to be as in the table, beside the keys. */
+static uint64
+sum_of_rest(uint64 order, uint16 making)
+{
+	return mix64(mix64(order) + making);
+}
+
 static bool
 making_is_known(const Check *check, uint16 making)
 {
@@ -94,7 +101,7 @@ keys_are_possible(const Check *check, uint16 making, uint32 nkeys, uint32 size)
 		inverted_is_vector(&check->meta.makings[making]);
 }
 
-/* Reads the rows of the stretch; each page is to be found by its first one. */
+/* Reads the rows of the stretch; each page is to be found by its first one and its last. */
 static void
 read_rows(Check *check)
 {
@@ -107,7 +114,8 @@ read_rows(Check *check)
 	while (n < check->end)
 	{
 		BlockNumber block = check->block;
-		BlockNumber found;
+		BlockNumber first;
+		BlockNumber last;
 		uint32		here;
 
 		if (block == InvalidBlockNumber)
@@ -118,7 +126,8 @@ read_rows(Check *check)
 		if (PAGE_TAIL(check->page)->kind != PAGE_FORWARD ||
 			here != Min(segment->nrows - n, FORWARD_PER_PAGE))
 			broken(check, block, "It has not the rows that the metapage tells of.");
-		if (!directory_find(&path, n, &found) || found != block)
+		if (!directory_find(&path, n, &first) || first != block ||
+			!directory_find(&path, n + here - 1, &last) || last != block)
 			broken(check, block, "Its rows are not found by the directory.");
 		memcpy(check->rows + (n - check->first), PageGetContents(check->page),
 			   here * sizeof(ForwardEntry));
@@ -143,6 +152,9 @@ check_rows(Check *check)
 		ndead += row->making == MAKING_DEAD;
 		if (!making_is_known(check, row->making))
 			broken(check, check->segment->first, "A row is of an unknown making.");
+		if (row->making != MAKING_DEAD && row->making != MAKING_NULL &&
+			(check->segment->makings & MAKING_BIT(row->making)) == 0)
+			broken(check, META_BLOCK, "A row is of a making that its segment does not tell of.");
 		if (row->order_high < before->order_high ||
 			(row->order_high == before->order_high &&
 			 row->order_low < before->order_low))
@@ -194,63 +206,72 @@ check_list(Check *check, const ListStream *lists)
 	}
 }
 
-/* Keys that the filter is to let through, few enough for it to ask them all */
-typedef struct Asked
-{
-	uint32		keys[FILTER_LEAST_TRIED];
-	uint32		n;
-} Asked;
-
+/* That look-ups of the keys at both ends of a page of lists come to it. */
 static void
-check_filter(Check *check, Asked *asked, uint32 key, bool last)
+check_directory(Check *check, DirectoryPath *path, const ListStream *before,
+				const ListStream *lists)
 {
-	uint32		n = asked->n;
+	const ListStream *ends[] = {before, lists};
 
-	if (n == FILTER_LEAST_TRIED || last)
+	for (int i = 0; i < lengthof(ends); i++)
 	{
-		if (!filter_keys(&check->store, check->segment, asked->keys, &asked->n, 0,
-						 NULL))
-			broken(check, check->segment->first, "A page of the filter is missing.");
-		if (asked->n < n)
-			broken(check, check->segment->first, "The filter leaves a key out.");
-		asked->n = 0;
+		BlockNumber found;
+
+		if (!ends[i]->done &&
+			(!directory_find(path, ends[i]->key, &found) ||
+			 found != ends[i]->key_block))
+			broken(check, ends[i]->key_block,
+				   "Its keys are not found by the directory.");
 	}
-	asked->keys[asked->n++] = key;
 }
 
+static uint64
+count_postings(const Runs *runs)
+{
+	uint64		n = 0;
+
+	for (size_t i = 0; i < runs->n; i++)
+		n += runs->end[i] - runs->first[i];
+	return n;
+}
+
+/*
+ * All lists, for the stretch.  With the first one, how they are found is checked,
+ * too.
+ */
 static void
 check_lists(Check *check)
 {
 	const SegmentInfo *segment = check->segment;
+	bool		first = check->first == 0;
 	ListStream	lists;
+	ListStream	before = {.done = true};
 	DirectoryPath path;
-	Asked		asked = {.n = 0};
-	BlockNumber last = InvalidBlockNumber;
+	CheckedFilter filter;
 	uint64		nkeys = 0;
 	uint64		npostings = 0;
-	uint32		before = 0;
 
 	directory_open(&path, &check->store, segment->owner, segment->postings,
 				   NULL);
+	checked_filter_begin(&filter, &check->store, segment);
 	for (lists_open(&lists, &check->store, segment); !lists.done;
-		 lists_next(&lists))
+		 before = lists, lists_next(&lists))
 	{
-		BlockNumber found;
+		uint64		postings = count_postings(&lists.runs);
 
-		if (nkeys++ > 0 && lists.key <= before)
+		if (nkeys++ > 0 && lists.key <= before.key)
 			broken(check, lists.block, "Keys are out of order.");
-		before = lists.key;
-		if (lists.entry == 1 && last != lists.block &&
-			lists.runs.n == 1 &&
-			(!directory_find(&path, lists.key, &found) || found != lists.block))
-			broken(check, lists.block, "Its keys are not found by the directory.");
-		last = lists.block;
-		check_filter(check, &asked, lists.key, false);
+		npostings += postings;
 		check_list(check, &lists);
-		for (size_t i = 0; i < lists.runs.n; i++)
-			npostings += lists.runs.end[i] - lists.runs.first[i];
+		if (!first)
+			continue;
+		if (before.done || lists.key_block != before.key_block)
+			check_directory(check, &path, &before, &lists);
+		checked_filter_key(&filter, lists.key, postings > 1, lists.is_long);
 	}
-	check_filter(check, &asked, 0, true);
+	check_directory(check, &path, &before, &lists);
+	if (first)
+		checked_filter_end(&filter);
 	lists_close(&lists);
 	directory_close(&path);
 	if (nkeys != segment->nkeys || npostings != segment->npostings)
@@ -293,7 +314,8 @@ check_stretch(Check *check)
 		if (!keys_are_possible(check, row->making, check->nkeys[i], row->size))
 			broken(check, check->segment->first, "A row has more or fewer keys than its size tells.");
 		if (row->making != MAKING_DEAD)
-			note_live(check, row->tid, row->size, check->nkeys[i], check->sums[i]);
+			note_live(check, row->tid, row->size, check->nkeys[i],
+					  check->sums[i] + sum_of_rest(forward_order(row), row->making));
 	}
 	check->last = check->rows[n - 1];
 	return ndead;
@@ -373,7 +395,8 @@ check_pending(Check *check)
 				!making_is_known(check, head->making))
 				broken(check, block, "A pending row is damaged.");
 			note_live(check, row->tid, head->size, row->nkeys,
-					  sum_of(row->keys, row->nkeys));
+					  sum_of(row->keys, row->nkeys) +
+					  sum_of_rest(row->order, head->making));
 			end += PENDING_ROW_BYTES(row->nkeys);
 		}
 		if (end != ((PageHeader) check->page)->pd_lower)
@@ -389,15 +412,18 @@ check_heap_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 {
 	Check	   *check = state;
 	MemoryContext old = MemoryContextSwitchTo(check->row);
+	Signature  *sig = isnull[0] ? NULL : inverted_signature(index, values[0]);
 	InvertedRow expected;
 	CheckedRow	row;
 
-	inverted_row_set(&expected, isnull[0] ? NULL :
-					 inverted_signature(index, values[0]));
+	inverted_row_set(&expected, sig);
+	(void) making_number(&check->meta, sig != NULL ? &sig->making : NULL,
+						 &expected.making);
 	row.tid = *tid;
 	row.size = expected.size;
 	row.nkeys = expected.nkeys;
-	row.sum = sum_of(expected.keys, expected.nkeys);
+	row.sum = sum_of(expected.keys, expected.nkeys) +
+		sum_of_rest(expected.order, expected.making);
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(check->row);
 	checked_rows_put(&check->expected, &row);

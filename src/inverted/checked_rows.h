@@ -19,7 +19,7 @@ typedef struct CheckedRow
 	ItemPointerData tid;
 	uint32		size;
 	uint32		nkeys;
-	uint64		sum;			/* of the mixed keys */
+	uint64		sum;			/* of the mixed keys, and of the rest */
 } CheckedRow;
 
 /* Rows that are put in any order, and taken in that of their places. */

@@ -698,10 +698,9 @@ take_equal(Search *search)
  * lists are long, and no row can be told from others before most of them were read.
  */
 static inline bool
-has_places(const InvertedQuery *query)
+has_few_values(const InvertedQuery *query)
 {
-	return query->sketch &&
-		method_info(query->making->method)->place_keys != NULL;
+	return query->sketch && method_info(query->making->method)->few_values;
 }
 
 static bool
@@ -709,7 +708,7 @@ search_segment(Search *search, const SegmentInfo *segment)
 {
 	const InvertedQuery *query = search->query;
 	bool		some = query->filter && !query->nearest &&
-		query->shares == NULL && !has_places(query);
+		query->shares == NULL && !has_few_values(query);
 	uint32		spare = some ? spare_keys(search) : 0;
 	uint32		nkeys = query->nkeys;
 	Overlaps	overlaps;

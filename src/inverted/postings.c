@@ -166,6 +166,7 @@ read_entry(ListStream *stream)
 		inverted_corrupt(stream->store->index, stream->block,
 						 "A list cannot be read.");
 	stream->at = next;
+	stream->is_long |= head.nbytes > SHORT_BYTES || head.form == LIST_CHUNK;
 	return head.form == LIST_CHUNK;
 }
 
@@ -196,12 +197,14 @@ void
 lists_next(ListStream *stream)
 {
 	stream->runs.n = 0;
+	stream->is_long = false;
 	while (stream->block != InvalidBlockNumber && stream->at >= stream->end)
 		open_page(stream, PAGE_TAIL(stream->page)->next);
 	stream->done = stream->block == InvalidBlockNumber;
 	if (stream->done)
 		return;
 	read_key(stream);
+	stream->key_block = stream->block;
 	while (read_entry(stream))
 	{
 		open_page(stream, PAGE_TAIL(stream->page)->next);

@@ -105,6 +105,8 @@ typedef struct ListStream
 	uint32		entry;			/* entries read since the first restart */
 	bool		done;
 	uint32		key;			/* of the list, unless done */
+	BlockNumber key_block;		/* where it begins */
+	bool		is_long;		/* it takes more than SHORT_BYTES */
 	Runs		runs;			/* the list */
 } ListStream;
 

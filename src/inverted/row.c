@@ -278,8 +278,7 @@ inverted_row_set(InvertedRow *row, const Signature *sig)
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("access method \"neardup\" cannot index signatures of method \"%s\"",
 						method_info(sig->making.method)->name),
-				 errdetail("It indexes sets, vectors, and sketches that estimate the resemblance."),
-				 errhint("Use a GIN index, or sets of shingles.")));
+				 errhint("Use a GIN index.")));
 	row->keys = inverted_keys(sig, &row->nkeys, &size);
 	row->size = inverted_is_vector(&sig->making) ? vector_size(sig) : size;
 	row->order = keys_order(row->keys, row->nkeys);

@@ -35,6 +35,7 @@
 #include "inverted/counters.h"
 #include "inverted/pass.h"
 #include "inverted/row.h"
+#include "methods/method.h"
 #include "types/signature_query.h"
 
 /* How many rows the first pass keeps, and what later ones keep more. */
@@ -213,6 +214,16 @@ strictest_condition(IndexScanDesc scan)
 	return strictest;
 }
 
+/* How similar rows are that meet a condition, at the least. */
+static double
+asked_similarity(const SignatureQuery *asked)
+{
+	const MethodInfo *method = method_info(asked->signature.making.method);
+
+	return asked->measure == MEASURE_JACCARD && method->least_similarity != NULL ?
+		method->least_similarity(&asked->signature) : asked->threshold;
+}
+
 /*
  * Takes the order, and a condition.  Where both have signatures, and
  * those differ, the order is what a pass is made by.  Recheck does the rest.
@@ -251,7 +262,7 @@ set_query(IndexScanDesc scan, InvertedScan *state)
 		/* the condition raises what is wrong with one that is none */
 		query->filter = measure_has_threshold(asked->measure, asked->threshold);
 		query->measure = asked->measure;
-		query->threshold = asked->threshold;
+		query->threshold = asked_similarity(asked);
 		if (ordered == NULL)
 			set_signature(query, &asked->signature, asked->measure);
 	}

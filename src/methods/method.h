@@ -103,6 +103,13 @@ typedef struct MethodInfo
 	void		(*place_keys) (const Signature *sig, KeyList *keys);
 	double		(*most_similar) (const Making *making, uint64 na, uint64 nb,
 								 uint64 common);
+	bool		few_values;		/* in a place: many rows agree in any of them */
+
+	/*
+	 * How similar to a signature near-duplicates are at the least, where `near` does
+	 * not look at the threshold.  NULL: it does.
+	 */
+	double		(*least_similarity) (const Signature *sig);
 
 	/*
 	 * How similar two sketches of one value are.  NULL: they have more, or the

@@ -70,6 +70,28 @@ coordinates_query_keys(const Signature *sig, double built, double threshold,
 	return true;
 }
 
+void
+coordinates_place_keys(const Signature *sig, KeyList *keys)
+{
+	coordinates_row_keys(sig, 0, keys);
+}
+
+/* Coordinates that are missing have no keys; so it may be less. */
+double
+coordinates_most_similar(const Making *making, uint64 na, uint64 nb,
+						 uint64 common)
+{
+	uint64		n = Max(na, nb);
+
+	return n == 0 ? 0 : (double) common / n;
+}
+
+double
+coordinates_least_similarity(const Signature *sig)
+{
+	return 1.0 / Max(SIGNATURE_NVALUES(sig), 1);
+}
+
 const char *
 coordinate_check(const Signature *sig)
 {

@@ -28,6 +28,19 @@ extern void coordinates_row_keys(const Signature *sig, double threshold,
 extern bool coordinates_query_keys(const Signature *sig, double built,
 								   double threshold, KeyList *keys,
 								   uint32 *need);
+extern void coordinates_place_keys(const Signature *sig, KeyList *keys);
+extern double coordinates_most_similar(const Making *making, uint64 na,
+									   uint64 nb, uint64 common);
+extern double coordinates_least_similarity(const Signature *sig);
+
+/* All of them, for the initializer of a MethodInfo */
+#define COORDINATES_CALLBACKS \
+	.similarity = coordinates_similarity, .near = coordinates_near, \
+	.hamming = coordinates_hamming, \
+	.row_keys = coordinates_row_keys, .query_keys = coordinates_query_keys, \
+	.place_keys = coordinates_place_keys, \
+	.most_similar = coordinates_most_similar, \
+	.least_similarity = coordinates_least_similarity
 
 /* Of methods with one coordinate, which is always there. */
 extern const char *coordinate_check(const Signature *sig);

@@ -48,6 +48,9 @@ static bool vector_query_keys(const Signature *sig, double built,
 							  double threshold, KeyList *keys, uint32 *need);
 static bool vector_value_keys(const Signature *sig, double built,
 							  double threshold, KeyList *keys, uint32 *need);
+static double vector_most_similar(const Making *making, uint64 na, uint64 nb,
+								  uint64 common);
+static double vector_least_similarity(const Signature *sig);
 static const char *vector_check(const Signature *sig);
 
 const MethodInfo descriptive_words_method = {
@@ -57,7 +60,9 @@ const MethodInfo descriptive_words_method = {
 	.similarity = vector_similarity, .near = vector_near,
 	.hamming = vector_hamming,
 	.row_keys = vector_row_keys, .query_keys = vector_query_keys,
-	.value_keys = vector_value_keys
+	.value_keys = vector_value_keys,
+	.most_similar = vector_most_similar,
+	.least_similarity = vector_least_similarity
 };
 
 /* Measures */
@@ -128,6 +133,21 @@ vector_value_keys(const Signature *sig, double built, double threshold,
 				  KeyList *keys, uint32 *need)
 {
 	return false;
+}
+
+static double
+vector_most_similar(const Making *making, uint64 na, uint64 nb, uint64 common)
+{
+	uint64		either = na + nb - common;
+
+	return either == 0 ? 0 : (double) common / either;
+}
+
+/* They are equal. */
+static double
+vector_least_similarity(const Signature *sig)
+{
+	return 1;
 }
 
 /* The set of words, as a call site keeps it */

@@ -50,9 +50,7 @@ const MethodInfo fuzzy_fingerprint_method = {
 	.name = "fuzzy_fingerprint", .method = METHOD_FUZZY_FINGERPRINT,
 	.width = 64, .analysed = ANALYSED_ALWAYS, .nparams = 2,
 	.check = fuzzy_check,
-	.similarity = coordinates_similarity, .near = coordinates_near,
-	.hamming = coordinates_hamming,
-	.row_keys = coordinates_row_keys, .query_keys = coordinates_query_keys
+	COORDINATES_CALLBACKS
 };
 
 static const char *

@@ -29,9 +29,7 @@ const MethodInfo heavy_sentences_method = {
 	.name = "heavy_sentences", .method = METHOD_HEAVY_SENTENCES, .width = 64,
 	.analysed = ANALYSED_ALWAYS, .nparams = 2,
 	.check = coordinate_check,
-	.similarity = coordinates_similarity, .near = coordinates_near,
-	.hamming = coordinates_hamming,
-	.row_keys = coordinates_row_keys, .query_keys = coordinates_query_keys
+	COORDINATES_CALLBACKS
 };
 
 /* Counts the words of the whole document. */

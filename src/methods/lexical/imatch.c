@@ -50,9 +50,7 @@ const MethodInfo imatch_method = {
 	.name = "imatch", .method = METHOD_IMATCH, .width = 64,
 	.analysed = ANALYSED_ALWAYS, .nparams = 2,
 	.check = imatch_check,
-	.similarity = coordinates_similarity, .near = coordinates_near,
-	.hamming = coordinates_hamming,
-	.row_keys = coordinates_row_keys, .query_keys = coordinates_query_keys
+	COORDINATES_CALLBACKS
 };
 
 /* What the user says of the lexicons.  Compared with memcmp. */

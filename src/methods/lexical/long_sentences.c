@@ -23,9 +23,7 @@ const MethodInfo long_sentences_method = {
 	.name = "long_sentences", .method = METHOD_LONG_SENTENCES, .width = 64,
 	.analysed = ANALYSED_ALWAYS, .nparams = 1,
 	.check = coordinate_check,
-	.similarity = coordinates_similarity, .near = coordinates_near,
-	.hamming = coordinates_hamming,
-	.row_keys = coordinates_row_keys, .query_keys = coordinates_query_keys
+	COORDINATES_CALLBACKS
 };
 
 static Datum

@@ -22,9 +22,7 @@ const MethodInfo text_hash_method = {
 	.name = "text_hash", .method = METHOD_TEXT_HASH, .width = 64,
 	.analysed = ANALYSED_ALWAYS,
 	.check = coordinate_check,
-	.similarity = coordinates_similarity, .near = coordinates_near,
-	.hamming = coordinates_hamming,
-	.row_keys = coordinates_row_keys, .query_keys = coordinates_query_keys
+	COORDINATES_CALLBACKS
 };
 
 /*

@@ -35,9 +35,7 @@ const MethodInfo top_words_method = {
 	.name = "top_words", .method = METHOD_TOP_WORDS, .width = 64,
 	.analysed = ANALYSED_ALWAYS, .nparams = 2,
 	.check = coordinate_check,
-	.similarity = coordinates_similarity, .near = coordinates_near,
-	.hamming = coordinates_hamming,
-	.row_keys = coordinates_row_keys, .query_keys = coordinates_query_keys
+	COORDINATES_CALLBACKS
 };
 
 typedef struct TopWord

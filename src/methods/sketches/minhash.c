@@ -515,7 +515,8 @@ const MethodInfo minhash_method = {
 	.similarity = minhash_similarity, .near = minhash_near,
 	.hamming = minhash_hamming,
 	.row_keys = minhash_row_keys, .query_keys = minhash_query_keys,
-	.place_keys = minhash_place_keys, .most_similar = minhash_most_similar
+	.place_keys = minhash_place_keys, .most_similar = minhash_most_similar,
+	.few_values = true
 };
 
 /* SQL functions */

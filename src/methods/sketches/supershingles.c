@@ -166,13 +166,15 @@ supershingles_similarity(const Signature *a, const Signature *b)
  * (1 + sqrt(1 + 8 p)) / 2.  No pair may be of one or of none.
  */
 static double
+estimate_of_pairs(uint64 pairs, uint32 k, uint32 size)
+{
+	return pairs == 0 ? 0 : estimate((1 + sqrt(1 + 8.0 * pairs)) / 2, k, size);
+}
+
+static double
 megashingles_similarity(const Signature *a, const Signature *b)
 {
-	uint64		pairs = coordinates_equal(a, b);
-
-	if (pairs == 0)
-		return 0;
-	return estimate((1 + sqrt(1 + 8.0 * pairs)) / 2, GROUPS(a), GROUP_SIZE(a));
+	return estimate_of_pairs(coordinates_equal(a, b), GROUPS(a), GROUP_SIZE(a));
 }
 
 /* How many supershingles must agree. */
@@ -210,6 +212,32 @@ supershingles_query_keys(const Signature *sig, double built, double threshold,
 	return true;
 }
 
+static double
+supershingles_most_similar(const Making *making, uint64 na, uint64 nb,
+						   uint64 common)
+{
+	return estimate(common, making->param[0], making->param[1]);
+}
+
+static double
+megashingles_most_similar(const Making *making, uint64 na, uint64 nb,
+						  uint64 common)
+{
+	return estimate_of_pairs(common, making->param[0], making->param[1]);
+}
+
+static double
+supershingles_least_similarity(const Signature *sig)
+{
+	return estimate(agreement(sig), GROUPS(sig), GROUP_SIZE(sig));
+}
+
+static double
+megashingles_least_similarity(const Signature *sig)
+{
+	return estimate_of_pairs(1, GROUPS(sig), GROUP_SIZE(sig));
+}
+
 const MethodInfo supershingles_method = {
 	.name = "supershingles", .method = METHOD_SUPERSHINGLES, .width = 64,
 	.analysed = ANALYSED_AS_SOURCE, .nparams = 2,
@@ -218,7 +246,10 @@ const MethodInfo supershingles_method = {
 	.hamming = coordinates_hamming,
 	.row_keys = coordinates_row_keys,
 	.query_keys = supershingles_query_keys,
-	.value_keys = supershingles_value_keys
+	.value_keys = supershingles_value_keys,
+	.place_keys = coordinates_place_keys,
+	.most_similar = supershingles_most_similar,
+	.least_similarity = supershingles_least_similarity
 };
 
 const MethodInfo megashingles_method = {
@@ -227,7 +258,10 @@ const MethodInfo megashingles_method = {
 	.check = megashingles_check, .make = megashingles_make,
 	.similarity = megashingles_similarity, .near = coordinates_near,
 	.hamming = coordinates_hamming,
-	.row_keys = coordinates_row_keys, .query_keys = coordinates_query_keys
+	.row_keys = coordinates_row_keys, .query_keys = coordinates_query_keys,
+	.place_keys = coordinates_place_keys,
+	.most_similar = megashingles_most_similar,
+	.least_similarity = megashingles_least_similarity
 };
 
 /* SQL functions */

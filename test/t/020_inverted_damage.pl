@@ -1,0 +1,137 @@
+
+# Copyright (c) 2026, the neardup developers
+
+# Access method neardup: the check tells of what would lose rows in silence, a bit
+# of a filter, an order, a making, a number of a directory.  Each is damaged in
+# the file of an index of its own, while the server is down.
+
+use strict;
+use warnings;
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $node = PostgreSQL::Test::Cluster->new('main');
+$node->init;
+$node->start;
+$node->safe_psql(
+	'postgres', q{
+	CREATE EXTENSION neardup;
+	-- one key, which several rows have
+	CREATE TABLE same AS SELECT signature_from('{7}') AS sig FROM generate_series(1, 3);
+	CREATE TABLE sets AS SELECT signature_from(array(SELECT i * 100 + k FROM generate_series(1, 5) k)) AS sig
+	  FROM generate_series(1, 3000) i;
+	CREATE TABLE hashes AS SELECT simhash(sig) AS sig FROM sets LIMIT 50;
+	-- all lists are long
+	CREATE TABLE long AS SELECT signature_from(array(SELECT k FROM generate_series(1, 9) k WHERE hashint4(i * 9 + k) & 1 = 1)) AS sig
+	  FROM generate_series(1, 500) i});
+my $size = $node->safe_psql('postgres', 'SHOW block_size');
+my $header = 24;
+my $word = 8;
+my %file;
+
+sub make_index
+{
+	my ($name, $table) = @_;
+
+	$node->safe_psql('postgres', "CREATE INDEX $name ON $table USING neardup (sig)");
+	$file{$name} = $node->data_dir . '/' .
+	  $node->safe_psql('postgres', "SELECT pg_relation_filepath('$name')");
+}
+
+# Reads or writes bytes of a file
+sub bytes
+{
+	my ($name, $at, $length, $new) = @_;
+	my $old;
+
+	open(my $file, '+<:raw', $file{$name}) or die "$file{$name}: $!";
+	seek($file, $at, 0);
+	read($file, $old, $length) == $length or die 'the file is too short';
+	if (defined $new)
+	{
+		seek($file, $at, 0);
+		print $file $new;
+	}
+	close($file);
+	return $old;
+}
+
+# Where the contents of a page of that kind begin, of the first one
+sub page_of_kind
+{
+	my ($name, $kind) = @_;
+
+	for (my $at = $size; $at < -s $file{$name}; $at += $size)
+	{
+		return $at + $header if unpack('S', bytes($name, $at + $size - 4, 2)) == $kind;
+	}
+	die "there is no page of kind $kind";
+}
+
+my ($forward, $directory, $filter) = (3, 6, 7);
+
+# Changes a number of that template by a function
+sub change
+{
+	my ($name, $at, $template, $length, $function) = @_;
+	my $old = unpack($template, bytes($name, $at, $length));
+
+	bytes($name, $at, $length, pack($template, $function->($old)));
+}
+
+my @bits = map { "bit_$_" } 0 .. 8;
+make_index($_, 'same') foreach @bits, 'more_bits';
+make_index('long_bits', 'long');
+make_index($_, 'sets') foreach qw(makings directory_key whole);
+make_index($_, 'hashes') foreach qw(row_order row_making);
+my ($owner, $postings) = split /\|/, $node->safe_psql('postgres',
+	q(SELECT segment, postings FROM neardup_index_segments('makings') WHERE segment IS NOT NULL));
+$node->stop;
+# They are on by default from PostgreSQL 18 on.
+system_or_bail('pg_checksums', '--disable', '-D', $node->data_dir)
+  if (run_command([ 'pg_controldata', $node->data_dir ]))[0] !~ /checksum version:\s+0$/m;
+
+# Each bit of the word that is set, and one that is not
+my $bits = unpack('Q', bytes('bit_0', page_of_kind('bit_0', $filter), $word));
+my @set = grep { $bits >> $_ & 1 } 0 .. 63;
+my @unset = grep { !($bits >> $_ & 1) } 0 .. 63;
+cmp_ok(scalar @set, '>', 4, 'there are bits for several rows');
+foreach my $i (0 .. $#set)
+{
+	change("bit_$i", page_of_kind("bit_$i", $filter), 'Q', $word, sub { shift() & ~(1 << $set[$i]) });
+}
+change('more_bits', page_of_kind('more_bits', $filter), 'Q', $word, sub { shift() | 1 << $unset[0] });
+# What stands in the metapage behind the segment's number, twice, and its postings
+my $meta = bytes('makings', 0, $size);
+my $place = index($meta, pack('QQQ', $owner, $owner, $postings));
+cmp_ok($place, '>', 0, 'the segment stands in the metapage');
+change('makings', $place + 24, 'Q', $word, sub { 0 });
+# The first directory is of the rows: the second page of them would begin too early
+change('directory_key', page_of_kind('directory_key', $directory) + 8, 'L', 4, sub { shift() - 5 });
+change('row_order', page_of_kind('row_order', $forward) + 49 * 20 + 4, 'L', 4, sub { shift() ^ 1 });
+change('row_making', page_of_kind('row_making', $forward) + 18, 'S', 2, sub { 48 });
+$node->start;
+
+# What the check says of an index
+sub check
+{
+	my ($name, $all) = @_;
+	my ($stdout, $stderr);
+
+	$node->psql('postgres', "SELECT neardup_index_check('$name', $all)",
+		stdout => \$stdout, stderr => \$stderr);
+	return $stdout . $stderr;
+}
+
+like(check("bit_$_", 'false'), qr/The filter leaves a key out/, "a bit is not set, $_") foreach 0 .. $#set;
+like(check('more_bits', 'false'), qr/The filter has a bit of no key/, 'a bit is set');
+like(check('makings', 'false'), qr/of a making that its segment does not tell of/, 'a making');
+like(check('directory_key', 'false'), qr/not found by the directory/, 'a number in a directory');
+like(check('row_order', 'true'), qr/is another one in index/, 'the order of a row');
+like(check('row_making', 'true'), qr/of a making that its segment|is another one in index/, 'the making of a row');
+is(check($_, 'true'), $_ eq 'whole' ? '3000' : '500', "the index $_ is whole") foreach qw(whole long_bits);
+$node->stop;
+
+done_testing();
