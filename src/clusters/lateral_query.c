@@ -112,123 +112,40 @@ set_up_parser(ParseState *pstate, void *desc)
 	pstate->p_ref_hook_state = desc;
 }
 
-static ResTarget *
-target(List *fields)
+/* Puts the query in the place of the outer one's only subquery, which stands last. */
+static SelectStmt *
+around(SelectStmt *outer, SelectStmt *query)
 {
-	ResTarget  *target = makeNode(ResTarget);
-	ColumnRef  *column = makeNode(ColumnRef);
-
-	column->fields = fields;
-	column->location = -1;
-	target->val = (Node *) column;
-	target->location = -1;
-	return target;
+	llast_node(RangeSubselect, outer->fromClause)->subquery = (Node *) query;
+	return outer;
 }
 
-static RangeSubselect *
-subselect(SelectStmt *query, Alias *alias, bool lateral)
-{
-	RangeSubselect *subselect = makeNode(RangeSubselect);
-
-	subselect->lateral = lateral;
-	subselect->subquery = (Node *) query;
-	subselect->alias = alias;
-	return subselect;
-}
-
-/* SELECT number, old.* FROM values, LATERAL (query) AS old */
+/* The query behind the rows of values. */
 static RawStmt *
 behind_values(SelectStmt *query)
 {
 	RawStmt    *statement = makeNode(RawStmt);
-	SelectStmt *select = makeNode(SelectStmt);
 
-	select->targetList = list_make2(target(list_make2(makeString(VALUES_NAME),
-													  makeString("number"))),
-									target(list_make2(makeString("old"),
-													  makeNode(A_Star))));
-	select->fromClause = list_make2(makeRangeVar(NULL, VALUES_NAME, -1),
-									subselect(query, makeAlias("old", NIL), true));
-	statement->stmt = (Node *) select;
+	statement->stmt = (Node *)
+		around(parse("SELECT number, old.*"
+					 " FROM \"" VALUES_NAME "\", LATERAL (SELECT) AS old", ""),
+			   query);
 	return statement;
 }
 
-/* Equal signatures */
-
-static Node *
-column(const char *table, const char *name)
-{
-	return target(list_make2(makeString(pstrdup(table)),
-							 makeString(pstrdup(name))))->val;
-}
-
-static Node *
-one(void)
-{
-	A_Const    *constant = makeNode(A_Const);
-
-	constant->val.ival.type = T_Integer;
-	constant->val.ival.ival = 1;
-	constant->location = -1;
-	return (Node *) constant;
-}
-
-static Node *
-jaccard(void)
-{
-	A_Const    *constant = makeNode(A_Const);
-
-	constant->val.sval.type = T_String;
-	constant->val.sval.sval = "jaccard";
-	constant->location = -1;
-	return (Node *) constant;
-}
-
-/* Its name, in the schema. */
-static List *
-qualified(const char *schema, const char *name)
-{
-	return list_make2(makeString(pstrdup(schema)), makeString(pstrdup(name)));
-}
-
 /*
- * The second column is equal to $1, and near to it, which an index can be asked
- * for.
- */
-static Node *
-equals_value(const char *schema)
-{
-	Node	   *equal;
-	Node	   *near;
-
-	equal = (Node *) makeA_Expr(AEXPR_OP, qualified(schema, "="),
-								column("old", "signature"),
-								column(VALUES_NAME, "$1"), -1);
-	near = (Node *) makeFuncCall(qualified(schema, "near_duplicate"),
-								 list_make4(column("old", "signature"),
-											column(VALUES_NAME, "$1"),
-											one(), jaccard()),
-								 COERCE_EXPLICIT_CALL, -1);
-	return (Node *) makeBoolExpr(AND_EXPR, list_make2(near, equal), -1);
-}
-
-/*
- * SELECT * FROM (query) AS old (id, signature)
- * WHERE signature = $1 AND near_duplicate(signature, $1, 1, 'jaccard') LIMIT 1
+ * One row of the query whose second column is equal to $1, and near to it, which
+ * an index can be asked for.
  */
 static SelectStmt *
 equal_row(SelectStmt *query, const char *schema)
 {
-	SelectStmt *select = makeNode(SelectStmt);
-	Alias	   *alias = makeAlias("old", list_make2(makeString("id"),
-													makeString("signature")));
-
-	select->targetList = list_make1(target(list_make1(makeNode(A_Star))));
-	select->fromClause = list_make1(subselect(query, alias, false));
-	select->whereClause = equals_value(schema);
-	select->limitCount = one();
-	select->limitOption = LIMIT_OPTION_COUNT;
-	return select;
+	schema = quote_identifier(schema);
+	return around(parse(psprintf("SELECT * FROM (SELECT) AS old (id, signature)"
+								 " WHERE %s.near_duplicate(signature, $1, 1, 'jaccard')"
+								 " AND signature OPERATOR(%s.=) $1 LIMIT 1",
+								 schema, schema), ""),
+				  query);
 }
 
 /* The store as a table that queries know by its name. */
