@@ -12,29 +12,20 @@ package Queries;
 use strict;
 use warnings;
 
+use File::Basename qw(dirname);
+
 use Dice;
 
-# Sets of a universe of 40 features, from families of 30 in which a few
-# features are changed: many are equal, many are near, many are tiny.
-my $tables = <<'SQL';
+# The shared tests' random sets, in tables of every kind
+my $schema = <<'SQL';
 CREATE SCHEMA fuzz;
 SET search_path = fuzz, public;
 SET client_min_messages = warning;
-CREATE TABLE numbers AS
-WITH RECURSIVE lcg(i, x) AS (
-    SELECT 0, 20261119::bigint
-    UNION ALL
-    SELECT i + 1, (x * 1103515245 + 12345) % 2147483648 FROM lcg WHERE i < 9000)
-SELECT i, x / 65536 AS x FROM lcg;
+SQL
+my $random_sets = dirname(__FILE__) . '/../sql/shared/random_sets.sql';
+my $tables = <<'SQL';
 CREATE TABLE everything AS
-SELECT r AS id, r % 5 AS g, (f.x % 7)::int AS k,
-    CASE WHEN r % 23 = 0 THEN NULL
-         ELSE signature_from(ARRAY(
-            SELECT (CASE WHEN c.x % 9 = 0 THEN c.x % 40
-                         ELSE (f.x % 30 * 17 + e * e) % 40 END)::bigint
-            FROM generate_series(1, (f.x % 25)::int) e
-            JOIN numbers c ON c.i = (r * 31 + e * 7) % 9000))
-    END AS sig
+SELECT r AS id, r % 5 AS g, (f.x % 7)::int AS k, random_set(r) AS sig
 FROM generate_series(1, 200) r
 JOIN numbers f ON f.i = r % 120 + 300 * (r % 2);
 
@@ -158,6 +149,15 @@ BEGIN
 END $$;
 SQL
 
+sub _contents
+{
+	my ($file) = @_;
+
+	local $/;
+	open(my $in, '<', $file) or die "$file: $!";
+	return <$in>;
+}
+
 # Makes the tables; returns the generator of queries.
 sub new
 {
@@ -167,6 +167,8 @@ sub new
 	$connection->run('SET client_min_messages = warning;
 		CREATE EXTENSION IF NOT EXISTS neardup;
 		DROP SCHEMA IF EXISTS fuzz CASCADE');
+	$connection->run($schema);
+	$connection->run(_contents($random_sets));
 	$connection->run($tables);
 	foreach my $table (sort keys %makings)
 	{
