@@ -450,6 +450,12 @@ ifneq ($(filter i%86,$(host_cpu)),)
 override CFLAGS += -msse2 -mfpmath=sse
 endif
 
+# Calls within the module go straight to the function.  With 15 they would go by
+# a table, as any program could have put another in its place.
+ifneq ($(filter linux freebsd,$(PORTNAME)),)
+SHLIB_LINK += -Wl,-Bsymbolic-functions
+endif
+
 # test/run sets it: what only tests ask of the module, and those that do
 ifdef NEARDUP_TESTING
 override CPPFLAGS += -DNEARDUP_TESTING

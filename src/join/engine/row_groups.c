@@ -108,24 +108,33 @@ rows_begin(SetJoin *join, JoinSide side, RowGroup group, RowCursor *cursor)
 	}
 }
 
-/* See engine.h */
-const void *
-rows_next(RowCursor *cursor, uint32 *rowno)
+/* The next row of a cursor that has none in memory. */
+static pg_noinline const void *
+next_in_file(RowCursor *cursor, uint32 *rowno)
 {
-	const Row  *row = cursor->next;
 	uint32		len;
 
-	if (row != NULL)
-	{
-		cursor->next = row->next == NULL ? NULL :
-			row_at(cursor->area, row->next);
-		*rowno = row->rowno;
-		return row->data;
-	}
 	if (cursor->left == 0)
 		return NULL;
 	cursor->left--;
 	return row_read(cursor->reader, rowno, &len);
+}
+
+/*
+ * See engine.h.  Rows of equal sets are far from each other in memory: the one
+ * after this is fetched while the caller is busy with this one.
+ */
+const void *
+rows_next(RowCursor *cursor, uint32 *rowno)
+{
+	const Row  *row = cursor->next;
+
+	if (row == NULL)
+		return next_in_file(cursor, rowno);
+	cursor->next = row->next == NULL ? NULL : row_at(cursor->area, row->next);
+	__builtin_prefetch(cursor->next);
+	*rowno = row->rowno;
+	return row->data;
 }
 
 /* See engine.h */
