@@ -64,7 +64,8 @@ measure_by_name(const char *name, size_t len, Measure *measure)
 	for (size_t i = 0; i < lengthof(measure_names); i++)
 	{
 		if (strlen(measure_names[i].name) == len &&
-			pg_strncasecmp(measure_names[i].name, name, len) == 0)
+			(memcmp(measure_names[i].name, name, len) == 0 ||
+			 pg_strncasecmp(measure_names[i].name, name, len) == 0))
 		{
 			*measure = measure_names[i].measure;
 			return true;

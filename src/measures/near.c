@@ -140,17 +140,35 @@ signatures_near(const Signature *a, const Signature *b,
 
 /* Conditions */
 
+/* Bytes of a signature that are fetched ahead, and of a line of the processor's cache. */
+#define FETCHED_AHEAD		1024
+#define LINE_BYTES			64
+
+/*
+ * Begins to fetch the values of a signature, which mostly was in no cache if it
+ * is a row's that an index has found: while the rest is being made ready.
+ */
+static inline const Signature *
+fetch_ahead(const Signature *sig)
+{
+	Size		n = Min(VARSIZE(sig), FETCHED_AHEAD);
+
+	for (Size at = LINE_BYTES; at < n; at += LINE_BYTES)
+		__builtin_prefetch((const char *) sig + at);
+	return sig;
+}
+
 PG_FUNCTION_INFO_V1(signature_near_duplicate);
 Datum
 signature_near_duplicate(PG_FUNCTION_ARGS)
 {
+	const Signature *a = fetch_ahead(PG_GETARG_SIGNATURE(0));
+	const Signature *b = fetch_ahead(PG_GETARG_SIGNATURE(1));
 	double		threshold = PG_GETARG_FLOAT8(2);
 	Measure		measure = measure_require(PG_GETARG_TEXT_PP(3));
 
 	threshold_require_valid(threshold, measure);
-	PG_RETURN_BOOL(signatures_near(PG_GETARG_SIGNATURE(0),
-								   PG_GETARG_SIGNATURE(1),
-								   threshold, measure));
+	PG_RETURN_BOOL(signatures_near(a, b, threshold, measure));
 }
 
 PG_FUNCTION_INFO_V1(signature_contained_in);
