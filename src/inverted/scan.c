@@ -31,6 +31,7 @@
 #include "utils/float.h"
 #include "utils/memutils.h"
 
+#include "base/hash.h"
 #include "inverted/access.h"
 #include "inverted/counters.h"
 #include "inverted/pass.h"
@@ -57,10 +58,12 @@ typedef struct InvertedScan
 	bool		last;			/* there are no rows after these */
 	bool		after;			/* only rows after this one are wanted: */
 	NearRow		before;
-	NearRow    *rows;			/* a heap in a pass once it is full, sorted after it */
+	NearRow    *rows;			/* room for twice as many as are kept */
 	uint32		n;
 	uint32		next;
 	uint32		most;			/* rows to keep */
+	bool		full;			/* there are as many, and none is wanted that */
+	NearRow		worst;			/* does not come before this one */
 	InvertedCounters *counters; /* of the index */
 	InvertedCounters own;		/* of this scan */
 	MemoryContext context;		/* of the query */
@@ -285,13 +288,23 @@ begin(IndexScanDesc scan, InvertedScan *state)
 
 /* Passes */
 
+/* A number that rises as ItemPointerCompare() says. */
+static inline uint64
+tid_number(const ItemPointerData *tid)
+{
+	return (uint64) ItemPointerGetBlockNumberNoCheck(tid) << 16 |
+		ItemPointerGetOffsetNumberNoCheck(tid);
+}
+
 static inline int
 compare_rows(const NearRow *a, const NearRow *b)
 {
+	uint64		x = tid_number(&a->tid);
+	uint64		y = tid_number(&b->tid);
+
 	if (a->distance != b->distance)
 		return a->distance < b->distance ? -1 : 1;
-	return ItemPointerCompare(unconstify(ItemPointerData *, &a->tid),
-							  unconstify(ItemPointerData *, &b->tid));
+	return (x > y) - (x < y);
 }
 
 #define ST_SORT sort_near
@@ -301,53 +314,69 @@ compare_rows(const NearRow *a, const NearRow *b)
 #define ST_DEFINE
 #include "lib/sort_template.h"
 
-/* Puts a row at a place of a heap, or below it, whose last row is on top. */
+/*
+ * Puts the row that is number `place` of all by the order there, none greater before it
+ * and none less behind it (C. A. R. Hoare, "Find", CACM 1961).
+ */
 static void
-sink_row(NearRow *rows, uint32 n, uint32 at, NearRow row)
+select_row(NearRow *rows, uint32 n, int64 place)
 {
-	for (;;)
+	int64		lo = 0;
+	int64		hi = (int64) n - 1;
+
+	while (lo < hi)
 	{
-		uint32		child = 2 * at + 1;
+		NearRow		pivot = rows[lo + mix64(lo ^ hi) % (hi - lo + 1)];
+		int64		i = lo;
+		int64		j = hi;
 
-		if (child >= n)
+		while (i <= j)
+		{
+			NearRow		row;
+
+			while (compare_rows(&rows[i], &pivot) < 0)
+				i++;
+			while (compare_rows(&rows[j], &pivot) > 0)
+				j--;
+			if (i > j)
+				break;
+			row = rows[i];
+			rows[i++] = rows[j];
+			rows[j--] = row;
+		}
+		if (place <= j)
+			hi = j;
+		else if (place >= i)
+			lo = i;
+		else
 			break;
-		if (child + 1 < n && compare_rows(&rows[child + 1], &rows[child]) > 0)
-			child++;
-		if (compare_rows(&rows[child], &row) <= 0)
-			break;
-		rows[at] = rows[child];
-		at = child;
 	}
-	rows[at] = row;
 }
 
+/* Leaves as many rows as are kept, those that come first. */
 static void
-make_heap(NearRow *rows, uint32 n)
+leave_first(InvertedScan *state)
 {
-	for (uint32 at = n / 2; at-- > 0;)
-		sink_row(rows, n, at, rows[at]);
+	select_row(state->rows, state->n, state->most - 1);
+	state->n = state->most;
+	state->full = true;
+	state->worst = state->rows[state->most - 1];
 }
 
-/* The last of the rows kept, which is on top, makes room for another. */
 static double
 take_row(void *taker, ItemPointer tid, double distance)
 {
 	InvertedScan *state = taker;
 	NearRow		row = {distance, *tid};
 
-	if (!state->after || compare_rows(&row, &state->before) > 0)
+	if ((!state->after || compare_rows(&row, &state->before) > 0) &&
+		(!state->full || compare_rows(&row, &state->worst) < 0))
 	{
-		if (state->n < state->most)
-		{
-			state->rows[state->n++] = row;
-			if (state->n == state->most)
-				make_heap(state->rows, state->n);
-		}
-		else if (compare_rows(&row, &state->rows[0]) < 0)
-			sink_row(state->rows, state->n, 0, row);
+		state->rows[state->n++] = row;
+		if (state->n == (state->full ? 2 * state->most : state->most))
+			leave_first(state);
 	}
-	return state->n < state->most ? get_float8_infinity() :
-		state->rows[0].distance;
+	return state->full ? state->worst.distance : get_float8_infinity();
 }
 
 /* A pass, anew if segments vanish meanwhile: `begin` forgets what was taken. */
@@ -369,6 +398,7 @@ static void
 begin_rows(void *taker)
 {
 	((InvertedScan *) taker)->n = 0;
+	((InvertedScan *) taker)->full = false;
 }
 
 /* Finds the next rows. */
@@ -382,17 +412,19 @@ run_pass(IndexScanDesc scan, InvertedScan *state)
 		state->before = state->rows[state->n - 1];
 		state->after = true;
 		state->most = Min((Size) state->most * MORE_ROWS,
-						  Max((Size) work_mem * 1024 / sizeof(NearRow),
+						  Max((Size) work_mem * 1024 / (2 * sizeof(NearRow)),
 							  FIRST_ROWS));
-		state->most = Min(state->most, MaxAllocSize / sizeof(NearRow));
+		state->most = Min(state->most, MaxAllocSize / (2 * sizeof(NearRow)));
 	}
 	MemoryContextReset(state->pass);
 	old = MemoryContextSwitchTo(state->pass);
-	state->rows = palloc(state->most * sizeof(NearRow));
+	state->rows = palloc(2 * state->most * sizeof(NearRow));
 	search(scan, state, take_row, state, begin_rows);
 	MemoryContextSwitchTo(old);
 	state->next = 0;
-	state->last = state->n < state->most;
+	state->last = !state->full;
+	if (state->n > state->most)
+		leave_first(state);
 	sort_near(state->rows, state->n);
 }
 
