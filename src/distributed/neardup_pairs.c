@@ -11,7 +11,9 @@
  *	firsts		of each set the row with the least id;
  *	sets		sets with their signatures, which travel only now;
  *	near		pairs of sets;
- *	halves		pairs of a row and a set, and with rows again: the result.
+ *	halves		pairs of a row and a set;
+ *	lists		with rows again: of each row the rows that are near to it, which
+ *				travel as one array, and are the result where they arrive.
  *
  * Sets meet by their classes of sizes, or, where one class has more sets than
  * one node should, by rare features.
@@ -326,17 +328,31 @@ near_by_keys(WorkingTables *tables, bool counted)
 				  "JOIN {sets} b ON b.set = a.b WHERE {is_near} IS TRUE");
 }
 
-/* Pairs of sets become pairs of rows. */
+/*
+ * Pairs of sets become pairs of rows, which travel as lists if there are arrays
+ * of ids.
+ */
 static void
-multiply_out(WorkingTables *tables)
+multiply_out(WorkingTables *tables, bool lists)
 {
 	working_table(tables, "halves", "set", false,
 				  "SELECT n.b AS set, n.a = n.b AS same, r.id, n.similarity "
 				  "FROM {near} n JOIN {rows} r ON r.set = n.a");
-	working_result(tables,
-				   "SELECT LEAST(h.id, r.id) AS a, GREATEST(h.id, r.id) AS b, h.similarity "
-				   "FROM {halves} h JOIN {rows} r ON r.set = h.set "
-				   "AND CASE WHEN h.same THEN h.id < r.id ELSE h.id <> r.id END");
+	working_term(tables, "pairs",
+				 working_statement(tables,
+								   "(SELECT LEAST(h.id, r.id) AS a, GREATEST(h.id, r.id) AS b, h.similarity, h.set "
+								   "FROM {halves} h JOIN {rows} r ON r.set = h.set "
+								   "AND CASE WHEN h.same THEN h.id < r.id ELSE h.id <> r.id END)"));
+	if (lists && tables->place != NULL)
+	{
+		working_table(tables, "lists", "a", false,
+					  "SELECT p.a, pg_catalog.array_agg(p.b) AS list, p.similarity "
+					  "FROM {pairs} p GROUP BY p.set, p.a, p.similarity");
+		working_result(tables,
+					   "SELECT l.a, u.b, l.similarity FROM {lists} l, pg_catalog.unnest(l.list) u (b)");
+	}
+	else
+		working_result(tables, "SELECT p.a, p.b, p.similarity FROM {pairs} p");
 }
 
 /* True if one class of sizes is more than a node's share of the sets. */
@@ -362,9 +378,18 @@ is_of_sets(const WorkingTables *tables)
 															 &isnull))->making);
 }
 
+/* True if there are arrays of such ids, of one dimension. */
+static bool
+ids_have_arrays(Oid source, const char *name)
+{
+	Oid			type = getBaseType(get_atttype(source, get_attnum(source, name)));
+
+	return OidIsValid(get_array_type(type)) && !OidIsValid(get_element_type(type));
+}
+
 /* Finds the pairs by a design; the one that was taken. */
 static Design
-find_pairs(WorkingTables *tables, Design design)
+find_pairs(WorkingTables *tables, Design design, bool lists)
 {
 	bool		sets;
 
@@ -383,7 +408,7 @@ find_pairs(WorkingTables *tables, Design design)
 		near_by_classes(tables);
 	else
 		near_by_keys(tables, sets);
-	multiply_out(tables);
+	multiply_out(tables, lists);
 	return design;
 }
 
@@ -430,7 +455,9 @@ neardup_pairs(PG_FUNCTION_ARGS)
 		elog(ERROR, "SPI_connect failed");
 	set_terms(fcinfo, &tables);
 	find_place(&tables);
-	design = find_pairs(&tables, design);
+	design = find_pairs(&tables, design,
+						ids_have_arrays(PG_GETARG_OID(ARGUMENT_SOURCE),
+										NameStr(*PG_GETARG_NAME(ARGUMENT_ID))));
 	working_end(&tables);
 	if (SPI_finish() != SPI_OK_FINISH)
 		elog(ERROR, "SPI_finish failed");
