@@ -128,6 +128,22 @@ SELECT count(*) AS differing
 FROM (SELECT q, id FROM query, sketch WHERE near_duplicate_approx(sig, query, 0.8, 0.5)) f
 FULL JOIN (SELECT q, id FROM approx WHERE recall = 0.5 AND approx) a USING (q, id)
 WHERE f.q IS NULL OR a.q IS NULL;
+-- by an index of access method neardup, too, in order as well
+BEGIN;
+DROP INDEX sketch_sig;
+CREATE INDEX sketch_nearest ON sketch USING neardup (sig);
+SELECT plan('SELECT q, id FROM query, sketch WHERE near_duplicate_approx(sig, query, 0.8, 0.5)');
+SELECT count(*) AS differing
+FROM (SELECT recall, q, id FROM (VALUES (0.5::float8), (0.99)) r (recall), query, LATERAL
+        (SELECT id FROM sketch WHERE near_duplicate_approx(sig, query, 0.8, recall) OFFSET 0) s) f
+FULL JOIN (SELECT recall, q, id FROM approx WHERE recall IN (0.5, 0.99) AND approx) a USING (recall, q, id)
+WHERE f.q IS NULL OR a.q IS NULL;
+SELECT count(*) AS differing
+FROM (SELECT q, id FROM query, LATERAL (SELECT id FROM sketch WHERE near_duplicate_approx(sig, query, 0.8, 0.5)
+      ORDER BY sig <-> query OFFSET 0) s) f
+FULL JOIN (SELECT q, id FROM approx WHERE recall = 0.5 AND approx) a USING (q, id)
+WHERE f.q IS NULL OR a.q IS NULL;
+ROLLBACK;
 RESET enable_seqscan;
 SELECT near_duplicate_approx(a, a, 1), near_duplicate_approx(e, e, 0.5), near_duplicate_approx(a, a, 0.001)
 FROM (SELECT signature_from('{1,2}') AS a, signature_from('{}') AS e) s;
