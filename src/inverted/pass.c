@@ -700,7 +700,8 @@ take_equal(Search *search)
 static inline bool
 has_few_values(const InvertedQuery *query)
 {
-	return query->sketch && method_info(query->making->method)->few_values;
+	return query->sketch &&
+		method_info(query->making->method)->place_values > 0;
 }
 
 static bool

@@ -103,7 +103,8 @@ typedef struct MethodInfo
 	void		(*place_keys) (const Signature *sig, KeyList *keys);
 	double		(*most_similar) (const Making *making, uint64 na, uint64 nb,
 								 uint64 common);
-	bool		few_values;		/* in a place: many rows agree in any of them */
+	uint32		place_values;	/* in a place, if they are so few that many rows
+								 * agree in any of them; else 0 */
 
 	/*
 	 * How similar to a signature near-duplicates are at the least, where `near` does

@@ -85,6 +85,34 @@ SET enable_seqscan = off;
 EXPLAIN (COSTS OFF) SELECT id FROM sketches
 WHERE method = 'minhash' AND near_duplicate(sig, minhash(make(24)), 0.5)
 ORDER BY sig <-> minhash(make(24)) LIMIT 3;
+RESET enable_seqscan;
+
+-- What a look-up costs is known once ANALYZE has seen what it is of: lists of min-hashes
+-- are long, those of supershingles are not
+CREATE TABLE costs AS SELECT minhash(s) AS slots, supershingles(s) AS hashes
+FROM generate_series(1::bigint, 400) id, make(id) s;
+CREATE INDEX ON costs USING neardup (slots);
+CREATE INDEX ON costs USING neardup (hashes);
+VACUUM costs;
+CREATE FUNCTION cost(query text) RETURNS float8 LANGUAGE plpgsql AS $$
+DECLARE
+  plan json;
+BEGIN
+  EXECUTE 'EXPLAIN (FORMAT json) ' || query INTO plan;
+  RETURN plan->0->'Plan'->>'Startup Cost';
+END $$;
+SET enable_seqscan = off;
+SET enable_bitmapscan = off;
+CREATE TABLE before AS
+SELECT q, cost(q) AS cost FROM (VALUES ('SELECT FROM costs WHERE near_duplicate(slots, (SELECT minhash(make(24))), 0.5)'),
+  ('SELECT FROM costs WHERE near_duplicate(hashes, (SELECT supershingles(make(24))), 0.5)')) v (q);
+ANALYZE costs;
+SELECT q, cost(q) > cost AS more FROM before ORDER BY q DESC;
+RESET enable_seqscan;
+RESET enable_bitmapscan;
+DROP TABLE costs, before;
+DROP FUNCTION cost;
+SET enable_seqscan = off;
 
 -- It refuses what the scan would: other measures, other sketches
 SELECT id FROM sketches WHERE method = 'minhash' AND contained_in(sig, minhash(make(24)), 0.5);

@@ -516,7 +516,7 @@ const MethodInfo minhash_method = {
 	.hamming = minhash_hamming,
 	.row_keys = minhash_row_keys, .query_keys = minhash_query_keys,
 	.place_keys = minhash_place_keys, .most_similar = minhash_most_similar,
-	.few_values = true
+	.place_values = 1 << 8
 };
 
 /* SQL functions */

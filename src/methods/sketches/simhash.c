@@ -281,7 +281,7 @@ const MethodInfo simhash_method = {
 	.hamming = simhash_hamming,
 	.row_keys = simhash_row_keys, .query_keys = simhash_query_keys,
 	.place_keys = simhash_place_keys, .most_similar = simhash_most_similar,
-	.few_values = true,
+	.place_values = 1 << BITS / PLACES,
 	.similar_values = simhash_similar_values
 };
 
