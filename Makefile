@@ -199,6 +199,7 @@ OBJS = \
 	src/passages/repeated_runs.o \
 	src/passages/sequence_index.o \
 	src/passages/shared_passages.o \
+	src/passages/short_runs.o \
 	src/passages/word_places.o \
 	src/planner/analyze.o \
 	src/planner/comparisons.o \

@@ -140,7 +140,7 @@ begin_boilerplate(FunctionCallInfo fcinfo)
 
 	found->context = context;
 	found->caller = caller;
-	text_read(&found->text, site, PG_GETARG_TEXT_PP(0), site->making.k);
+	text_read(&found->text, site, PG_GETARG_TEXT_PP(0), site->making.k, false);
 	find_stretches(found, view, least, site->making.k);
 	find_spans(found);
 	return found;

@@ -6,7 +6,7 @@
  * behind its end.  Of the chains that a run could go on from it takes that with
  * the most words in common.  The shorter chain stays: another run may be what
  * really goes on from it.  A chain from which nothing goes on is a passage, if
- * it has enough words in common.
+ * its long runs have enough words in common.
  *
  * Chains are found by where they end in the second text: for each of its words
  * there is one, the longest that a run may still go on from.  Those from which
@@ -30,6 +30,7 @@
 typedef struct Chain
 {
 	Passage		passage;		/* what it would be */
+	uint32		counted;		/* of its words in common, those of long runs */
 	bool		goes_on;		/* a longer one has it as its beginning */
 } Chain;
 
@@ -98,7 +99,7 @@ close_chains(Chains *chains, uint32 now)
 		if (open)
 			chains->chains[kept++] = *chain;
 		else if (!chain->goes_on &&
-				 chain->passage.matched >= chains->rules.least)
+				 chain->counted >= chains->rules.least)
 			add_done(chains, &chain->passage);
 	}
 	chains->n = kept;
@@ -147,14 +148,17 @@ distance(const Passage *before, const Passage *run)
 		abs((int32) (run->b_start - before->b_end));
 }
 
-/* The best chain for a run to go on from, or NULL. */
+/*
+ * The best chain for a run to go on from, or NULL.  None is so good that the run
+ * would have fewer words in common with it than alone.
+ */
 static Chain *
 find_before(const Chains *chains, const Passage *run)
 {
 	uint32		least = run->b_start - Min(chains->rules.gap, run->b_start);
 	uint32		last = Min(run->b_start + chains->overlap, chains->nb);
 	Chain	   *best = NULL;
-	uint32		best_matched = 0;
+	uint32		best_matched = run->matched;
 
 	if (chains->rules.gap == 0)
 		return NULL;
@@ -171,7 +175,7 @@ find_before(const Chains *chains, const Passage *run)
 		matched = chain->passage.matched + run->matched -
 			words_shared(&chain->passage, run);
 		if (matched < best_matched ||
-			(matched == best_matched &&
+			(best != NULL && matched == best_matched &&
 			 distance(&chain->passage, run) >= distance(&best->passage, run)))
 			continue;
 		best = chain;
@@ -181,8 +185,10 @@ find_before(const Chains *chains, const Passage *run)
 }
 
 void
-chains_add(Chains *chains, uint32 a_start, uint32 b_start, uint32 words)
+chains_add(Chains *chains, uint32 a_start, uint32 b_start, uint32 words,
+		   bool counts)
 {
+	uint32		counted = counts ? words : 0;
 	Passage		run = {a_start, a_start + words, b_start, b_start + words, words};
 	Chain	   *before;
 	uint32	   *by_end = &chains->by_end[run.b_end];
@@ -191,13 +197,17 @@ chains_add(Chains *chains, uint32 a_start, uint32 b_start, uint32 words)
 	before = find_before(chains, &run);
 	if (before != NULL)
 	{
-		run.matched += before->passage.matched -
-			words_shared(&before->passage, &run);
+		uint32		shared = words_shared(&before->passage, &run);
+
+		counted += before->counted;
+		if (counts)
+			counted = Max(counted, words + shared) - shared;
+		run.matched += before->passage.matched - shared;
 		run.a_start = before->passage.a_start;
 		run.b_start = before->passage.b_start;
 		before->goes_on = true;
 	}
-	chains->chains[chains->n] = (Chain){run, false};
+	chains->chains[chains->n] = (Chain){run, counted, false};
 	if (*by_end == NOWHERE ||
 		!is_open(chains, &chains->chains[*by_end], a_start) ||
 		chains->chains[*by_end].passage.matched <= run.matched)

@@ -62,16 +62,39 @@ pair_extend(const SequencePair *pair, uint32 a, uint32 b, uint32 length)
 	return run;
 }
 
+/* Adds a run of words between the short ones beside it. */
 static void
-add_run(SequencePair *pair, Chains *chains, const CommonRun *run, uint32 k)
+add_among_short(const SequencePair *pair, Chains *chains, const CommonRun *run,
+				uint32 gap)
 {
+	CommonRun	found[SHORT_RUNS_MAX];
+	int			n = short_runs_before(pair, run, gap, found);
+
+	while (n-- > 0)
+		chains_add(chains, found[n].a, found[n].b, found[n].length, false);
+	chains_add(chains, run->a, run->b, run->length, true);
+	n = short_runs_behind(pair, run, gap, found);
+	for (int i = 0; i < n; i++)
+		chains_add(chains, found[i].a, found[i].b, found[i].length, false);
+}
+
+static void
+add_run(SequencePair *pair, Chains *chains, const CommonRun *run,
+		const PassageRules *rules)
+{
+	CommonRun	words = {run->a, run->b, run->length + rules->k - 1};
+
 	*reached_on_diagonal(pair, run->a, run->b) = run->a + run->length;
-	chains_add(chains, run->a, run->b, run->length + k - 1);
+	if (pair->a_words != NULL)
+		add_among_short(pair, chains, &words, rules->gap);
+	else
+		chains_add(chains, words.a, words.b, words.length, true);
 }
 
 /* All runs through the shingle at a. */
 static void
-follow_shingle(SequencePair *pair, Chains *chains, uint32 a, uint32 k)
+follow_shingle(SequencePair *pair, Chains *chains, uint32 a,
+			   const PassageRules *rules)
 {
 	uint32		first = pair->a[a];
 
@@ -84,13 +107,13 @@ follow_shingle(SequencePair *pair, Chains *chains, uint32 a, uint32 k)
 		if (*reached_on_diagonal(pair, a, b) > a)
 			continue;
 		run = pair_extend(pair, a, b, 1);
-		add_run(pair, chains, &run, k);
+		add_run(pair, chains, &run, rules);
 	}
 }
 
 static void
 chain_runs(SequencePair *pair, Chains *chains, const CommonRun *repeated,
-		   size_t nrepeated, uint32 k)
+		   size_t nrepeated, const PassageRules *rules)
 {
 	size_t		next = 0;
 
@@ -102,10 +125,10 @@ chain_runs(SequencePair *pair, Chains *chains, const CommonRun *repeated,
 			const CommonRun *run = &repeated[next];
 
 			if (*reached_on_diagonal(pair, run->a, run->b) <= run->a)
-				add_run(pair, chains, run, k);
+				add_run(pair, chains, run, rules);
 		}
 		if (pair->a[a] != NOWHERE)
-			follow_shingle(pair, chains, a, k);
+			follow_shingle(pair, chains, a, rules);
 	}
 }
 
@@ -224,10 +247,11 @@ as_ids(uint64 *hashes, uint32 n)
 
 /* In the current memory context, which is a temporary one. */
 static Passage *
-find_passages(uint64 *a, uint32 na, uint64 *b, uint32 nb,
+find_passages(uint64 *a, const uint32 *a_words, uint32 na,
+			  uint64 *b, const uint32 *b_words, uint32 nb,
 			  const PassageRules *rules, size_t *n)
 {
-	SequencePair pair = {NULL, NULL, na, nb};
+	SequencePair pair = {NULL, NULL, na, nb, a_words, b_words, rules->k};
 	uint32	   *a_ids;
 	uint32	   *b_ids;
 	CommonRun  *repeated;
@@ -245,7 +269,7 @@ find_passages(uint64 *a, uint32 na, uint64 *b, uint32 nb,
 	repeated = repeated_runs(&pair, rules->least - rules->k + 1, &nrepeated);
 	pair_forget_runs(&pair);
 	chains = chains_create(rules, nb + rules->k - 1);
-	chain_runs(&pair, chains, repeated, nrepeated, rules->k);
+	chain_runs(&pair, chains, repeated, nrepeated, rules);
 	passages = chains_finish(chains, n);
 	*n = drop_inner(passages, *n);
 	LOOK_AT_MEMORY(CurrentMemoryContext->parent);
@@ -255,7 +279,8 @@ find_passages(uint64 *a, uint32 na, uint64 *b, uint32 nb,
 }
 
 Passage *
-common_passages(uint64 *a, uint32 na, uint64 *b, uint32 nb,
+common_passages(uint64 *a, const uint32 *a_words, uint32 na,
+				uint64 *b, const uint32 *b_words, uint32 nb,
 				const PassageRules *rules, size_t *n)
 {
 	MemoryContext caller = CurrentMemoryContext;
@@ -273,7 +298,7 @@ common_passages(uint64 *a, uint32 na, uint64 *b, uint32 nb,
 	work = AllocSetContextCreate(caller, "neardup passages",
 								 ALLOCSET_DEFAULT_SIZES);
 	MemoryContextSwitchTo(work);
-	found = find_passages(a, na, b, nb, rules, n);
+	found = find_passages(a, a_words, na, b, b_words, nb, rules, n);
 	passages = MemoryContextAllocHuge(caller, Max(*n, 1) * sizeof(Passage));
 	memcpy(passages, found, *n * sizeof(Passage));
 	LOOK_AT_MEMORY(caller);

@@ -35,6 +35,9 @@ typedef struct SequencePair
 	const uint32 *b;
 	uint32		na;
 	uint32		nb;
+	const uint32 *a_words;		/* na + k - 1 of them; NULL if shingles are all */
+	const uint32 *b_words;
+	uint32		k;				/* a shingle's words */
 	SequenceIndex index;		/* of b */
 	MemoryContext context;		/* where all of this is */
 	uint32	   *reached;		/* per diagonal: behind the last run there, in
@@ -75,5 +78,20 @@ pair_is_often(const SequencePair *pair, uint32 shingle)
  * places; of one that does, each place, in either sequence, is in a run.
  */
 extern CommonRun *repeated_runs(SequencePair *pair, uint32 window, size_t *n);
+
+/* short_runs.c */
+
+#define SHORT_RUNS_MAX	4		/* on one side of a run */
+
+/*
+ * Runs of words too short to have a shingle that stand close behind a run of
+ * `words` words, or close before it: each close to the one that is nearer to the
+ * run, and at most `gap` words from it.  Returns their number; the nearest comes
+ * first.  Their lengths are in words.
+ */
+extern int	short_runs_behind(const SequencePair *pair, const CommonRun *run,
+							  uint32 gap, CommonRun *found);
+extern int	short_runs_before(const SequencePair *pair, const CommonRun *run,
+							  uint32 gap, CommonRun *found);
 
 #endif							/* NEARDUP_COMMON_RUNS_H */

@@ -88,7 +88,7 @@ look_at_section(const SectionSearch *search, const struct varlena *section)
 	ReadText	text;
 	Tally		tally = {0};
 
-	text_read(&text, search->site, section, search->k);
+	text_read(&text, search->site, section, search->k, false);
 	tally.parts = count_blocks(search, &text);
 	for (int i = 0; i < tally.parts; i++)
 	{
@@ -131,7 +131,7 @@ has_blocks(const SectionSearch *search, Datum section, bool isnull)
 
 	if (isnull)
 		return false;
-	text_read(&read, search->site, DatumGetTextPP(section), search->k);
+	text_read(&read, search->site, DatumGetTextPP(section), search->k, false);
 	return count_blocks(search, &read) > 0;
 }
 
@@ -201,7 +201,7 @@ copied_sections(PG_FUNCTION_ARGS)
 	old = MemoryContextSwitchTo(work);
 	deconstruct_array(a, TEXTOID, -1, false, TYPALIGN_INT, &sections, &nulls,
 					  &n);
-	text_read(&other, search.site, b, search.k);
+	text_read(&other, search.site, b, search.k, false);
 	search.blocks = block_search_create(other.shingles, other.nshingles,
 										search.block - search.k + 1);
 	look_at_document(&search, (ReturnSetInfo *) fcinfo->resultinfo, sections,

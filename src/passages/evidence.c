@@ -36,6 +36,7 @@ typedef struct TextBuilder
 	Order		order;
 	uint32		k;
 	size_t		size;			/* shingles that there is room for */
+	size_t		hashes_size;	/* words that there is room for */
 	uint64	   *units;			/* k - 1 of before and READ_AT_ONCE new ones */
 	uint64	   *room;
 	WordSpan	spans[READ_AT_ONCE];
@@ -62,6 +63,25 @@ make_room(TextBuilder *builder, size_t n)
 								   builder->size * sizeof(uint64));
 }
 
+/* Keeps a part of the hashes of n more words. */
+static void
+keep_hashes(TextBuilder *builder, const uint64 *units, size_t n)
+{
+	ReadText   *text = builder->text;
+	size_t		need = text->nwords + n;
+	uint32	   *hashes;
+
+	if (need > builder->hashes_size)
+	{
+		builder->hashes_size = need + need / 8;
+		text->hashes = repalloc_huge(text->hashes,
+									 builder->hashes_size * sizeof(uint32));
+	}
+	hashes = text->hashes + text->nwords;
+	for (size_t i = 0; i < n; i++)
+		hashes[i] = (uint32) units[i];
+}
+
 static void
 read_words(TextBuilder *builder, Reader *reader)
 {
@@ -73,6 +93,8 @@ read_words(TextBuilder *builder, Reader *reader)
 	while ((got = reader_read_spans(reader, builder->units + have,
 									builder->spans, READ_AT_ONCE)) > 0)
 	{
+		if (text->hashes != NULL)
+			keep_hashes(builder, builder->units + have, got);
 		have += got;
 		text->nwords += got;
 		word_places_add(&text->words, builder->spans, got);
@@ -89,7 +111,8 @@ read_words(TextBuilder *builder, Reader *reader)
 }
 
 void
-text_read(ReadText *text, Site *site, const struct varlena *doc, uint32 k)
+text_read(ReadText *text, Site *site, const struct varlena *doc, uint32 k,
+		  bool hashes)
 {
 	TextBuilder builder;
 	Reader	   *reader = site_reader(site);
@@ -100,10 +123,12 @@ text_read(ReadText *text, Site *site, const struct varlena *doc, uint32 k)
 	text->nwords = text->nshingles = 0;
 	word_places_init(&text->words);
 	text->shingles = palloc(READ_AT_ONCE * sizeof(uint64));
+	text->hashes = hashes ? palloc(READ_AT_ONCE * sizeof(uint32)) : NULL;
 	builder.text = text;
 	builder.order = site->making.order;
 	builder.k = k;
 	builder.size = READ_AT_ONCE;
+	builder.hashes_size = READ_AT_ONCE;
 	builder.units = palloc((k + READ_AT_ONCE) * sizeof(uint64));
 	builder.room = palloc(k * sizeof(uint64));
 	read_words(&builder, reader);
@@ -113,6 +138,9 @@ text_read(ReadText *text, Site *site, const struct varlena *doc, uint32 k)
 	word_places_finish(&text->words);
 	text->shingles = repalloc_huge(text->shingles,
 								   Max(text->nshingles, 1) * sizeof(uint64));
+	if (hashes)
+		text->hashes = repalloc_huge(text->hashes,
+									 Max(text->nwords, 1) * sizeof(uint32));
 }
 
 /* Comparing */
@@ -163,6 +191,14 @@ comes_first(const ReadText *a, const ReadText *b)
 }
 
 static void
+forget_hashes(ReadText *text)
+{
+	if (text->hashes != NULL)
+		pfree(text->hashes);
+	text->hashes = NULL;
+}
+
+static void
 compare_texts(Evidence *evidence, const PassageRules *rules)
 {
 	ReadText   *a = &evidence->a;
@@ -174,10 +210,12 @@ compare_texts(Evidence *evidence, const PassageRules *rules)
 		a = &evidence->b;
 		b = &evidence->a;
 	}
-	evidence->passages = common_passages(a->shingles, a->nshingles,
-										 b->shingles, b->nshingles, rules,
-										 &evidence->npassages);
+	evidence->passages = common_passages(a->shingles, a->hashes,
+										 a->nshingles, b->shingles,
+										 b->hashes, b->nshingles, rules, &evidence->npassages);
 	a->shingles = b->shingles = NULL;
+	forget_hashes(a);
+	forget_hashes(b);
 	if (!first)
 		exchange(evidence->passages, evidence->npassages);
 	sort_by_place(evidence->passages, evidence->npassages);
@@ -226,6 +264,7 @@ evidence_begin(FunctionCallInfo fcinfo)
 	text	   *a = PG_GETARG_TEXT_PP(0);
 	text	   *b = PG_GETARG_TEXT_PP(1);
 	PassageRules rules;
+	bool		hashes;
 
 	site_read(site, fcinfo, READS_SHINGLES);
 	rules = check_rules(PG_GETARG_INT32(3), PG_GETARG_INT32(4),
@@ -233,8 +272,9 @@ evidence_begin(FunctionCallInfo fcinfo)
 	evidence->context = context;
 	evidence->caller = caller;
 	evidence->language = site->making.language;
-	text_read(&evidence->a, site, a, rules.k);
-	text_read(&evidence->b, site, b, rules.k);
+	hashes = short_runs_count(&rules);
+	text_read(&evidence->a, site, a, rules.k, hashes);
+	text_read(&evidence->b, site, b, rules.k, hashes);
 	compare_texts(evidence, &rules);
 	find_spans(evidence);
 	return evidence;

@@ -24,6 +24,7 @@ typedef struct ReadText
 	WordPlaces	words;			/* where they stand */
 	uint64	   *shingles;		/* one begins with each word but the last */
 	uint32		nshingles;
+	uint32	   *hashes;			/* parts of the words' own, or NULL */
 } ReadText;
 
 typedef struct Evidence
@@ -69,11 +70,11 @@ extern void evidence_end(Evidence *evidence);
 
 /*
  * Reads a text's words, with their places, and makes its shingles of k words;
- * none if it has fewer.  In the current memory context, where the site was made
+ * none if it has fewer.  With `hashes` it keeps those of the words, too.  In the current memory context, where the site was made
  * ready for shingles.
  */
 extern void text_read(ReadText *text, Site *site, const struct varlena *doc,
-					  uint32 k);
+					  uint32 k, bool hashes);
 
 /* coverage.c */
 

@@ -38,6 +38,21 @@ SELECT * FROM passages(:'a', 'alpha beta gamma delta zeta eta theta iota kappa l
 SELECT * FROM passages(:'a', 'alpha beta gamma delta zeta eta theta iota kappa lambda', '', 4, 1);
 -- what is in both passages is not counted twice
 SELECT * FROM passages('a b c d e f', 'a b c d c d e f', '', 4, 2);
+-- An edit close to an end: two words behind it are fewer than a shingle has, but
+-- hardly there by chance
+\set a 'one two three four five six seven eight nine ten eleven twelve thirteen'
+SELECT * FROM passages(:'a', 'x x one two X four five six seven eight nine ten eleven ELSE thirteen x x');
+SELECT * FROM passages(:'a', 'x x one two four five six seven eight nine ten eleven ELSE twelve thirteen x x');
+SELECT * FROM passages(:'a', 'x x two one three four five six seven eight nine ten X X twelve thirteen x x');
+SELECT * FROM passages(:'a', 'x x one two X Y four five six seven eight nine ten eleven ELSE thirteen x x');
+-- not where no gap is allowed, or none so large
+SELECT * FROM passages(:'a', 'x x one two X four five six seven eight nine ten eleven ELSE thirteen x x', '', 8, 0);
+SELECT * FROM passages(:'a', 'x x one two X Y four five six seven eight nine ten eleven ELSE thirteen x x', '', 8, 1);
+-- they do not make a passage
+SELECT * FROM passages(:'a', 'x x one two X four five six X eight nine ten ELSE twelve thirteen x x', '', 8);
+SELECT * FROM passages(:'a', 'x x one two X four five six X eight nine ten ELSE twelve thirteen x x', '', 6);
+-- longer shingles have longer short runs
+SELECT * FROM passages(:'a', 'x one two three X X X seven eight nine ten eleven twelve thirteen', 'k=5', 6);
 -- moved passages
 SELECT * FROM passages('a b c d e f g h', 'e f g h x x x x x x x x x x a b c d', '', 4);
 

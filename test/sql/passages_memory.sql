@@ -19,7 +19,7 @@ CREATE FUNCTION some_words(n int, m int, letters int = 5) RETURNS text LANGUAGE 
 $$ SELECT string_agg('w' || substr(md5(i::text), 1, letters - 1), ' ' ORDER BY i) FROM generate_series(n, m) i $$;
 
 -- half of it common, all, nothing; short words, long ones
-SELECT what, bytes BETWEEN 12 AND 18 AS within, CASE WHEN bytes NOT BETWEEN 12 AND 18 THEN bytes END AS bytes
+SELECT what, bytes BETWEEN 16 AND 22 AS within, CASE WHEN bytes NOT BETWEEN 16 AND 22 THEN bytes END AS bytes
 FROM (SELECT 'half' AS what, bytes_per_word(some_words(1, 20000), some_words(10000, 30000)) AS bytes
       UNION ALL SELECT 'all', bytes_per_word(some_words(1, 20000), some_words(1, 20000))
       UNION ALL SELECT 'nothing', bytes_per_word(some_words(1, 20000), some_words(20001, 40000))
@@ -27,12 +27,12 @@ FROM (SELECT 'half' AS what, bytes_per_word(some_words(1, 20000), some_words(100
       UNION ALL SELECT 'long', bytes_per_word(some_words(1, 20000, 30), some_words(10000, 30000, 30))) AS s;
 
 -- one text much longer than the other; neither has to be the first
-SELECT bytes_per_word(some_words(1, 50000), some_words(1, 3000)) < 18 AS longer,
-       bytes_per_word(some_words(1, 3000), some_words(1, 50000)) < 18 AS shorter;
+SELECT bytes_per_word(some_words(1, 50000), some_words(1, 3000)) < 22 AS longer,
+       bytes_per_word(some_words(1, 3000), some_words(1, 50000)) < 22 AS shorter;
 
 -- repeated text: all of it stands often
-SELECT bytes_per_word(repeat('a b ', 60000), repeat('b a ', 60000)) < 28 AS words,
-       bytes_per_word(repeat('The same line again and again. ', 30000), repeat('the same line, again, and again ', 30000)) < 28 AS lines;
+SELECT bytes_per_word(repeat('a b ', 60000), repeat('b a ', 60000)) < 32 AS words,
+       bytes_per_word(repeat('The same line again and again. ', 30000), repeat('the same line, again, and again ', 30000)) < 32 AS lines;
 
 -- and it is given back
 SELECT count(*) FROM pg_backend_memory_contexts WHERE name LIKE 'neardup evidence' OR name LIKE 'neardup passages';
