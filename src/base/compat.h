@@ -53,7 +53,9 @@ extern PGDLLEXPORT void _PG_init(void);
 #if PG_VERSION_NUM >= 180000
 #define path_set_disabled_nodes(path, outer, inner) \
 	((path)->disabled_nodes = (outer)->disabled_nodes + (inner)->disabled_nodes)
+#define compat_compare_disabled(a, b) ((a)->disabled_nodes - (b)->disabled_nodes)
 #else
+#define compat_compare_disabled(a, b) 0
 #define path_set_disabled_nodes(path, outer, inner) ((void) 0)
 #endif
 

@@ -294,6 +294,16 @@ SELECT l FROM explain_join('json', $$
     ON near_duplicate(a.sig, b.sig, 0.5) AND a.id < b.id$$) l
 WHERE l ~ 'Join|Cond|Sets|Post|Cand|Veri|Batch|Usage';
 
+-- The first pair of many would be found at once by comparing row after row; here
+-- there is none, and all would be compared with all
+RESET enable_nestloop;
+CREATE TABLE apart AS
+SELECT id, signature_from(ARRAY[3 * id, 3 * id + 1, 3 * id + 2]) AS sig FROM generate_series(1::bigint, 5000) id;
+ANALYZE apart;
+SELECT EXISTS (SELECT FROM apart a JOIN apart b ON near_duplicate(a.sig, b.sig, 0.8) AND a.id < b.id) AS any;
+EXPLAIN (COSTS OFF)
+SELECT FROM apart a JOIN apart b ON near_duplicate(a.sig, b.sig, 0.8) AND a.id < b.id LIMIT 1;
+
 DROP OWNED BY neardup_reader;
 DROP ROLE neardup_reader;
 SET client_min_messages = warning;

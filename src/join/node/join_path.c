@@ -57,6 +57,9 @@
 /* Candidates for each pair of distinct sets that is found, by experience. */
 #define CANDIDATES_PER_PAIR	3.0
 
+/* A nested loop that costs so many times as much as another join is not taken. */
+#define ENDLESS		100.0
+
 bool		neardup_enable_join = true;
 
 int			neardup_join_algorithm = ALGORITHM_AUTO;
@@ -360,6 +363,49 @@ join_path(PlannerInfo *root, RelOptInfo *joinrel, Path *outer, Path *inner,
 	return &path->path;
 }
 
+static bool
+is_usable(const Path *path)
+{
+	return path != NULL && path->param_info == NULL;
+}
+
+/* The cheaper of two for all rows; the second may be NULL. */
+static Path *
+cheaper(Path *a, Path *b)
+{
+	int			order = b == NULL ? -1 : compat_compare_disabled(a, b);
+
+	if (order == 0)
+		order = a->total_cost <= b->total_cost ? -1 : 1;
+	return order < 0 ? a : b;
+}
+
+/*
+ * Takes nested loops away that would hardly end.  Of a LIMIT or an EXISTS they
+ * promise a first row at once, which is so where rows are near to each other,
+ * wherever these stand.  "Has this table duplicates?" would compare all with
+ * all just where it has none.
+ */
+static void
+remove_endless(RelOptInfo *joinrel)
+{
+	Path	   *cheapest = NULL;
+	ListCell   *lc;
+
+	foreach(lc, joinrel->pathlist)
+		if (is_usable(lfirst(lc)))
+			cheapest = cheaper(lfirst(lc), cheapest);
+	foreach(lc, joinrel->pathlist)
+	{
+		Path	   *path = lfirst(lc);
+
+		if (path->pathtype == T_NestLoop && is_usable(path) &&
+			cheaper(cheapest, path) == cheapest &&
+			path->total_cost > ENDLESS * cheapest->total_cost)
+			joinrel->pathlist = foreach_delete_current(joinrel->pathlist, lc);
+	}
+}
+
 /* Offers the join of outerrel and innerrel by that condition. */
 static void
 add_join_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
@@ -369,6 +415,7 @@ add_join_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 	add_path(joinrel, join_path(root, joinrel, outerrel->cheapest_total_path,
 								innerrel->cheapest_total_path, false, type,
 								extra, condition));
+	remove_endless(joinrel);
 
 	/* see join_shared.c */
 	if (joinrel->consider_parallel &&
@@ -378,12 +425,6 @@ add_join_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 								   linitial(outerrel->partial_pathlist),
 								   linitial(innerrel->partial_pathlist), true,
 								   type, extra, condition));
-}
-
-static bool
-is_usable(const Path *path)
-{
-	return path != NULL && path->param_info == NULL;
 }
 
 /* set_join_pathlist_hook */
