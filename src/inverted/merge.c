@@ -199,23 +199,81 @@ to_runs(const Numbers *numbers, Runs *runs)
 	}
 }
 
-/* No key: the input has none left. */
-#define NO_KEY				PG_UINT64_MAX
-
-static inline uint64
-key_at_hand(const MergeInput *input)
+/*
+ * The inputs that have lists left, as a heap: the one with the least key is the
+ * first.  An element is the key and, in the lower half, the number of the input.
+ */
+typedef struct KeyHeap
 {
-	return input->lists.done ? NO_KEY : input->lists.key;
+	uint64	   *elements;
+	uint32		n;
+	MergeInput *inputs;
+} KeyHeap;
+
+static inline uint32
+heap_key(uint64 element)
+{
+	return element >> 32;
 }
 
-static inline uint64
-least_key(const uint64 *keys, uint32 n)
+/* Puts an element into a place that is free, or lower down. */
+static inline void
+heap_sink(KeyHeap *heap, uint32 place, uint64 element)
 {
-	uint64		least = keys[0];
+	uint64	   *elements = heap->elements;
+	uint32		child;
 
-	for (uint32 i = 1; i < n; i++)
-		least = Min(least, keys[i]);
-	return least;
+	while ((child = 2 * place + 1) < heap->n)
+	{
+		child += child + 1 < heap->n && elements[child + 1] < elements[child];
+		if (elements[child] >= element)
+			break;
+		elements[place] = elements[child];
+		place = child;
+	}
+	elements[place] = element;
+}
+
+/* True if the first input has the least key alone. */
+static inline bool
+heap_is_single(const KeyHeap *heap)
+{
+	uint32		key = heap_key(heap->elements[0]);
+
+	return (heap->n < 2 || heap_key(heap->elements[1]) != key) &&
+		(heap->n < 3 || heap_key(heap->elements[2]) != key);
+}
+
+/*
+ * Goes on to the next list of the first input.  Its row's new number is fetched into
+ * the processor's cache until the list's turn comes: rows are anywhere.
+ */
+static inline void
+heap_next(KeyHeap *heap)
+{
+	uint32		i = (uint32) heap->elements[0];
+	ListStream *lists = &heap->inputs[i].lists;
+
+	lists_next(lists);
+	if (lists->runs.n > 0)
+		__builtin_prefetch(&heap->inputs[i].numbers[lists->runs.first[0]]);
+	if (!lists->done)
+		heap_sink(heap, 0, (uint64) lists->key << 32 | i);
+	else if (--heap->n > 0)
+		heap_sink(heap, 0, heap->elements[heap->n]);
+}
+
+static void
+heap_open(KeyHeap *heap, MergeInput *inputs, uint32 n)
+{
+	heap->elements = palloc(n * sizeof(uint64));
+	heap->inputs = inputs;
+	heap->n = 0;
+	for (uint32 i = 0; i < n; i++)
+		if (!inputs[i].lists.done)
+			heap->elements[heap->n++] = (uint64) inputs[i].lists.key << 32 | i;
+	for (uint32 place = heap->n / 2; place-- > 0;)
+		heap_sink(heap, place, heap->elements[place]);
 }
 
 /* What is written to, and room that is used again */
@@ -226,13 +284,6 @@ typedef struct MergedLists
 	Numbers		space;
 	Runs		runs;
 } MergedLists;
-
-static void
-next_list(MergeInput *input, uint64 *key)
-{
-	lists_next(&input->lists);
-	*key = key_at_hand(input);
-}
 
 /*
  * The list of a key that one row has, as most have; false if it is another.
@@ -253,21 +304,21 @@ merge_single(const MergeInput *input, uint32 key, MergedLists *merged)
 	return true;
 }
 
-/* The lists of a key, of the inputs that have it at hand. */
+/* The lists of the least key, of all inputs that have it. */
 static void
-merge_key(MergeInput *inputs, uint64 *keys, uint32 n, uint64 key,
-		  MergedLists *merged)
+merge_key(KeyHeap *heap, MergedLists *merged)
 {
+	uint32		key = heap_key(heap->elements[0]);
+
 	merged->numbers.n = 0;
-	for (uint32 i = 0; i < n; i++)
+	while (heap->n > 0 && heap_key(heap->elements[0]) == key)
 	{
+		const MergeInput *input = &heap->inputs[(uint32) heap->elements[0]];
 		size_t		middle = merged->numbers.n;
 
-		if (keys[i] != key)
-			continue;
-		add_numbers(&merged->numbers, &inputs[i].lists.runs, inputs[i].numbers);
+		add_numbers(&merged->numbers, &input->lists.runs, input->numbers);
 		merge_halves(&merged->numbers, middle, &merged->space);
-		next_list(&inputs[i], &keys[i]);
+		heap_next(heap);
 	}
 	to_runs(&merged->numbers, &merged->runs);
 	if (merged->runs.n > 0)
@@ -278,25 +329,17 @@ static void
 merge_lists(MergeInput *inputs, uint32 n, SegmentWriter *writer)
 {
 	MergedLists merged = {writer};
-	uint64	   *keys = palloc(n * sizeof(uint64));
-	uint64		key;
+	KeyHeap		heap;
 
-	for (uint32 i = 0; i < n; i++)
-		keys[i] = key_at_hand(&inputs[i]);
-	while ((key = least_key(keys, n)) != NO_KEY)
+	heap_open(&heap, inputs, n);
+	while (heap.n > 0)
 	{
-		uint32		with = 0;	/* inputs that have it, and the last of them */
-		uint32		last = 0;
-
-		for (uint32 i = 0; i < n; i++)
-		{
-			with += keys[i] == key;
-			last = keys[i] == key ? i : last;
-		}
-		if (with == 1 && merge_single(&inputs[last], key, &merged))
-			next_list(&inputs[last], &keys[last]);
+		if (heap_is_single(&heap) &&
+			merge_single(&inputs[(uint32) heap.elements[0]],
+						 heap_key(heap.elements[0]), &merged))
+			heap_next(&heap);
 		else
-			merge_key(inputs, keys, n, key, &merged);
+			merge_key(&heap, &merged);
 	}
 }
 
