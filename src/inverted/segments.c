@@ -4,7 +4,9 @@
  *
  * Insertions merge four segments of about the same size, so that a row is
  * copied about as often as its index has quadrupled, up to a limit that keeps
- * a single insertion from taking long.  VACUUM does what is left.
+ * a single insertion from taking long.  VACUUM does what is left.  Where it
+ * does not come, and there are many segments, the limit is a higher one: all
+ * searches would go through them.
  *
  * Portions Copyright (c) 2026, the neardup developers
  *
@@ -24,8 +26,10 @@
 #define LEAST_TIER			65536
 #define TIER_FACTOR			4
 
-/* From so many on, insertions merge without a limit. */
+/* From so many on, insertions merge so many times more, and then all. */
 #define MANY_SEGMENTS		(MAX_SEGMENTS * 3 / 4)
+#define MANY_TIMES			64
+#define TOO_MANY_SEGMENTS	(MAX_SEGMENTS - 4)
 
 /* One in so many rows is dead: the segment is rewritten. */
 #define DEAD_SHARE			5
@@ -37,13 +41,19 @@ weight(const SegmentInfo *segment)
 }
 
 static int
-tier(const SegmentInfo *segment)
+tier_of(uint64 weight)
 {
 	int			result = 0;
 
-	for (uint64 w = weight(segment); w >= LEAST_TIER; w /= TIER_FACTOR)
+	for (; weight >= LEAST_TIER; weight /= TIER_FACTOR)
 		result++;
 	return result;
+}
+
+static int
+tier(const SegmentInfo *segment)
+{
+	return tier_of(weight(segment));
 }
 
 static int
@@ -130,6 +140,34 @@ merge(Relation index, const SegmentInfo *segments, uint32 n)
 }
 
 /*
+ * What the first n segments become may be the fourth of its tier, and so on:
+ * then all are merged at once, so that nothing is written for a moment only.
+ */
+static uint32
+filled_in_turn(const InvertedMeta *meta, uint32 n, uint64 most_postings)
+{
+	uint64		merged = 0;
+	uint64		postings = 0;
+	uint32		end = 0;
+
+	for (;;)
+	{
+		for (; end < n; end++)
+		{
+			merged += weight(&meta->segments[end]);
+			postings += meta->segments[end].npostings;
+		}
+		while (end < meta->nsegments &&
+			   tier(&meta->segments[end]) <= tier_of(merged))
+			postings += meta->segments[end++].npostings;
+		if (end - n + 1 < TIER_FACTOR || postings > most_postings)
+			return n;
+		for (; n < end; n++)
+			merged += weight(&meta->segments[n]);
+	}
+}
+
+/*
  * How many of the segments, which are sorted, to merge: those up to the
  * lowest tier that has four; 0 for none.
  */
@@ -151,7 +189,7 @@ full_tier(const InvertedMeta *meta, uint64 most_postings)
 		if (postings > most_postings)
 			return 0;
 		if (i + 1 - begin >= TIER_FACTOR)
-			return i + 1;
+			return filled_in_turn(meta, i + 1, most_postings);
 	}
 	return 0;
 }
@@ -160,14 +198,18 @@ void
 segments_merge_some(Relation index, uint64 most_postings)
 {
 	InvertedMeta *meta = palloc(sizeof(InvertedMeta));
+	uint64		most = most_postings;
 	uint32		n;
 
 	for (;;)
 	{
 		CHECK_FOR_INTERRUPTS();
 		copy_sorted(index, meta);
-		n = full_tier(meta, meta->nsegments < MANY_SEGMENTS ?
-					  most_postings : PG_UINT64_MAX);
+		if (meta->nsegments >= TOO_MANY_SEGMENTS)
+			most = PG_UINT64_MAX;
+		else if (meta->nsegments >= MANY_SEGMENTS)
+			most = Max(most, most_postings * MANY_TIMES);
+		n = full_tier(meta, most);
 		if (n == 0)
 			break;
 		merge(index, meta->segments, n);
