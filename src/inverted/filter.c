@@ -109,28 +109,44 @@ ask_pages(PageStore *store, const SegmentInfo *segment,
 	return there;
 }
 
-/* Asks the words that are kept of it. */
+/*
+ * Asks the words that are kept of it, for as many of the keys as they serve, or as it
+ * takes.  Returns how many keys are left; *asked of them have been asked for.
+ */
 static uint32
-ask_words(const uint64 *words, uint32 nwords, uint32 *keys, uint32 n,
-		  uint32 enough)
+ask_words(const KeptSegment *kept, uint32 nwords, uint32 *keys, uint32 n,
+		  uint32 enough, uint32 *asked)
 {
+	const uint64 *words = kept->words;
+	uint32		served = n;
 	uint32		left = 0;
 	uint32		i = 0;
 
-	for (; i < Min(n, FILTER_AHEAD); i++)
+	while (kept->nwords < nwords && served > 0 &&
+		   filter_word(keys[served - 1], nwords) >= kept->nwords)
+		served--;
+	for (; i < Min(served, FILTER_AHEAD); i++)
 		__builtin_prefetch(&words[filter_word(keys[i], nwords)]);
-	for (i = 0; i < n && left + (n - i) > enough; i++)
+	for (i = 0; i < served && left + (n - i) > enough; i++)
 	{
 		uint32		key = keys[i];
 		uint64		bits = filter_bits(key);
 
-		if (i + FILTER_AHEAD < n)
+		if (i + FILTER_AHEAD < served)
 			__builtin_prefetch(&words[filter_word(keys[i + FILTER_AHEAD], nwords)]);
 		keys[left] = key;
 		left += (words[filter_word(key, nwords)] & bits) == bits;
 	}
 	memmove(keys + left, keys + i, (n - i) * sizeof(uint32));
+	*asked = left;
 	return left + (n - i);
+}
+
+/* True if all words of its filter are kept. */
+static inline bool
+is_kept_whole(const SegmentInfo *segment, const KeptSegment *kept)
+{
+	return kept->words != NULL && kept->nwords == segment->filter_words;
 }
 
 /*
@@ -166,7 +182,8 @@ uint32
 filter_single_last(const SegmentInfo *segment, uint32 *keys, uint32 nkeys,
 				   const KeptSegment *kept)
 {
-	if (kept->words == NULL || (segment->flags & SEGMENT_TELLS_SINGLE) == 0)
+	if (!is_kept_whole(segment, kept) ||
+		(segment->flags & SEGMENT_TELLS_SINGLE) == 0)
 		return nkeys;
 	return put_last(kept->words, segment->filter_words, keys, nkeys,
 					filter_several_bits, true);
@@ -176,13 +193,26 @@ bool
 filter_keys(PageStore *store, const SegmentInfo *segment,
 			uint32 *keys, uint32 *nkeys, uint32 enough, KeptSegment *kept)
 {
+	uint32		asked = 0;
+	uint32		rest;
+	bool		there;
+
 	if (segment->filter_words == 0)
 		return true;
-	if (kept == NULL || kept->words == NULL)
-		return ask_pages(store, segment, keys, nkeys, enough, kept);
-	*nkeys = ask_words(kept->words, segment->filter_words, keys, *nkeys, enough);
-	if (*nkeys > enough)
+	if (kept != NULL && kept->words != NULL)
+		*nkeys = ask_words(kept, segment->filter_words, keys, *nkeys, enough,
+						   &asked);
+	if (*nkeys <= enough)
+		return true;
+	if (kept != NULL && is_kept_whole(segment, kept))
+	{
 		(void) put_last(kept->words, segment->filter_words, keys, *nkeys,
 						filter_long_bits, false);
-	return true;
+		return true;
+	}
+	rest = *nkeys - asked;
+	there = ask_pages(store, segment, keys + asked, &rest,
+					  enough - Min(enough, asked), kept);
+	*nkeys = asked + rest;
+	return there;
 }

@@ -31,6 +31,14 @@
 /* Bytes of what is kept of segments, unless work_mem allows for more. */
 #define KEPT_MOST			(8 * 1024 * 1024)
 
+/*
+ * Of that, one in so many bytes is left for segments to come, once another one in so
+ * many is left of a filter that would take more: most searches have to find few keys
+ * missing, and a part of the range of keys tells of enough of them.
+ */
+#define KEPT_RESERVE		4
+#define FILTER_PART			4
+
 /* Indexes of which something is kept. */
 #define MAX_INDEXES			256
 
@@ -67,6 +75,7 @@ forget_pages(KeptSegment *segment)
 	memset(&segment->postings, 0, sizeof(KeptPages));
 	memset(&segment->filter, 0, sizeof(KeptPages));
 	segment->words = NULL;
+	segment->nwords = 0;
 	segment->sizes = NULL;
 	segment->orders = NULL;
 }
@@ -257,17 +266,23 @@ keep_directory(PageStore *store, const SegmentInfo *segment, Directory tree,
 	return true;
 }
 
+/* The first words of the filter. */
 static bool
-keep_words(PageStore *store, const SegmentInfo *segment, KeptSegment *kept)
+keep_words(PageStore *store, const SegmentInfo *segment, uint32 nwords,
+		   KeptSegment *kept)
 {
 	uint32		done = 0;
-	char	   *page = palloc(BLCKSZ);
+	char	   *page;
 	bool		there = true;
 
-	kept->words = palloc(segment->filter_words * sizeof(uint64));
-	for (uint32 i = 0; i < kept->filter.n && there; i++)
+	if (nwords == 0)
+		return true;
+	page = palloc(BLCKSZ);
+	kept->nwords = nwords;
+	kept->words = palloc_extended(nwords * sizeof(uint64), MCXT_ALLOC_HUGE);
+	for (uint32 i = 0; i < kept->filter.n && done < nwords && there; i++)
 	{
-		uint32		n = Min(segment->filter_words - done, FILTER_WORDS_PER_PAGE);
+		uint32		n = Min(nwords - done, FILTER_WORDS_PER_PAGE);
 
 		CHECK_FOR_INTERRUPTS();
 		there = page_copy(store, kept->filter.entries[i].block,
@@ -277,7 +292,7 @@ keep_words(PageStore *store, const SegmentInfo *segment, KeptSegment *kept)
 		done += n;
 	}
 	pfree(page);
-	return there && done == segment->filter_words;
+	return there && done == nwords;
 }
 
 /* Of each row its size, if they are wanted, and of each page the first order. */
@@ -321,24 +336,37 @@ pages_bytes(const SegmentInfo *segment)
 }
 
 static Size
-words_bytes(const SegmentInfo *segment)
+most_bytes(void)
 {
-	return (Size) segment->filter_words * sizeof(uint64);
+	return Max((Size) work_mem * 1024, KEPT_MOST);
 }
 
+/* True if there is room for them, and as many are left as that. */
 static bool
-fits(const KeptIndex *kept, Size bytes)
+fits(const KeptIndex *kept, Size bytes, Size left)
 {
-	Size		most = Max((Size) work_mem * 1024, KEPT_MOST);
+	Size		most = most_bytes() - left;
 
 	if (bytes <= most && kept_bytes + bytes > most)
 		forget_others(kept);
 	return kept_bytes + bytes <= most;
 }
 
+/* How many words of a filter to keep, beside so many other bytes. */
+static uint32
+words_to_keep(const KeptIndex *kept, const SegmentInfo *segment, Size bytes)
+{
+	Size		room = most_bytes() - kept_bytes - bytes;
+
+	if (fits(kept, bytes + (Size) segment->filter_words * sizeof(uint64),
+			 most_bytes() / KEPT_RESERVE))
+		return segment->filter_words;
+	return Min(segment->filter_words / FILTER_PART, room / 2 / sizeof(uint64));
+}
+
 /* Reads it; into memory that an error gives back. */
 static bool
-read_segment(Relation index, const SegmentInfo *segment, bool words,
+read_segment(Relation index, const SegmentInfo *segment, uint32 nwords,
 			 bool sizes, KeptSegment *mine)
 {
 	PageStore	store = {.index = index};
@@ -346,7 +374,7 @@ read_segment(Relation index, const SegmentInfo *segment, bool words,
 	return keep_directory(&store, segment, segment->forward, &mine->forward) &&
 		keep_directory(&store, segment, segment->postings, &mine->postings) &&
 		keep_directory(&store, segment, segment->filter, &mine->filter) &&
-		(!words || keep_words(&store, segment, mine)) &&
+		keep_words(&store, segment, nwords, mine) &&
 		keep_rows(&store, segment, sizes, mine);
 }
 
@@ -361,7 +389,7 @@ kept_rows_reserve(KeptIndex *kept, size_t room)
 		return true;
 	room = Max(room, 2 * rows->room);
 	bytes = (room - rows->room) * KEPT_ROW_BYTES;
-	if (!fits(kept, bytes))
+	if (!fits(kept, bytes, 0))
 		return false;
 	more = MemoryContextAlloc(keeper, room * KEPT_ROW_BYTES);
 	if (rows->n > 0)
@@ -384,24 +412,23 @@ keep(KeptIndex *kept, Relation index, const SegmentInfo *segment,
 {
 	KeptSegment read = *mine;
 	MemoryContext old;
-	bool		words;
+	uint32		nwords;
 	bool		sizes;
 	bool		there;
 
 	read.bytes = pages_bytes(segment);
-	if (!fits(kept, read.bytes))
+	if (!fits(kept, read.bytes, 0))
 		return;
-	words = segment->filter_words > 0 &&
-		fits(kept, read.bytes + words_bytes(segment));
-	if (words)
-		read.bytes += words_bytes(segment);
-	sizes = fits(kept, read.bytes + segment->nrows * sizeof(uint32));
+	nwords = words_to_keep(kept, segment, read.bytes);
+	read.bytes += nwords * sizeof(uint64);
+	sizes = fits(kept, read.bytes + segment->nrows * sizeof(uint32),
+				 most_bytes() / KEPT_RESERVE);
 	if (sizes)
 		read.bytes += segment->nrows * sizeof(uint32);
 	read.context = AllocSetContextCreate(CurrentMemoryContext, "neardup segment",
 										 ALLOCSET_SMALL_SIZES);
 	old = MemoryContextSwitchTo(read.context);
-	there = read_segment(index, segment, words, sizes, &read);
+	there = read_segment(index, segment, nwords, sizes, &read);
 	MemoryContextSwitchTo(old);
 	if (!there)
 	{

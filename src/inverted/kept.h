@@ -34,6 +34,7 @@ typedef struct KeptSegment
 	KeptPages	postings;
 	KeptPages	filter;
 	uint64	   *words;			/* of the filter, or NULL */
+	uint32		nwords;			/* so many, from the first on */
 	uint32	   *sizes;			/* of the rows, or NULL */
 	uint64	   *orders;			/* of the first row of each page, or NULL */
 } KeptSegment;
