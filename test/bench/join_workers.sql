@@ -4,6 +4,8 @@
 --		signatures, of a million sets that differ, and of texts, whose signatures
 --		are made on the way.
 --
+-- With SHARED=3GB the server has shared memory for it from the start.
+--
 -- Portions Copyright (c) 2026, the neardup developers
 --
 \pset footer off
