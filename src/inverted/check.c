@@ -5,9 +5,9 @@
  *
  * Checking reads all of it under the merge lock: insertions go on, but for
  * flushes.  Of each row it takes a sum of its keys, from whatever pages they
- * are on, and of its order and making, to be compared with the table's.  Memory is bounded: rows of a large
- * segment are taken in stretches, for each of which all lists are read, and
- * sorted by their places, as those of the table are.
+ * are on, and of its order and making, to be compared with the table's.  Memory
+ * is bounded: rows of a large segment are taken in stretches, for each of which
+ * all lists are read, and sorted by their places, as those of the table are.
  *
  * Portions Copyright (c) 2026, the neardup developers
  *
