@@ -206,6 +206,7 @@ OBJS = \
 	src/planner/conditions.o \
 	src/planner/explain_index.o \
 	src/planner/look_ups.o \
+	src/planner/partners.o \
 	src/planner/remote_threshold.o \
 	src/planner/selectivity.o \
 	src/planner/short_constants.o \

@@ -8,6 +8,13 @@
  * thresholds; as pairs are sampled evenly, it is an unbiased estimate for the
  * table.
  *
+ * Sketches are joined by their candidate keys, down to the threshold from which
+ * on those are few.  Below it many pairs are near, so that all pairs of a part of
+ * the sample are enough.
+ *
+ * How many rows have a partner at all depends on how partners are divided among
+ * rows, too: see partners.c.
+ *
  * Portions Copyright (c) 2026, the neardup developers
  *
  * src/planner/analyze.c
@@ -27,12 +34,21 @@
 #include "join/algorithms/join_kinds.h"
 #include "join/engine/engine.h"
 #include "measures/near.h"
+#include "methods/candidate_keys.h"
+#include "methods/method.h"
 #include "planner/statistics.h"
 
 const double share_thresholds[NSHARES] = {0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1};
 
 /* The most features that ANALYZE takes into its join: about a second. */
 #define SAMPLE_FEATURES		3000000
+
+/* Sketches have few bytes each, and are as many as other columns' values at most. */
+#define SAMPLE_SKETCHES		30000
+
+/* Sketches of which all pairs are compared, and keys from which on they are. */
+#define COMPARED_SKETCHES	2500
+#define MOST_KEYS			100
 
 /* What std_typanalyze() has prepared. */
 typedef struct StandardAnalysis
@@ -49,8 +65,24 @@ typedef struct Sample
 	double		nrows;			/* rows that they were taken from */
 } Sample;
 
+/* What is found of them, by threshold, where it is known. */
+typedef struct Findings
+{
+	double		near[NSHARES];	/* ordered pairs that are near */
+	double		similar[NSHARES];	/* that are as similar */
+	double		rows[NSHARES][MOST_PARTNERS + 1];	/* by how many near ones they
+													 * have */
+	double		nrows;			/* rows of the sample */
+} Findings;
+
+static SignatureKind
+sample_kind(const Sample *sample)
+{
+	return signature_kind(sample->signatures[0], MEASURE_JACCARD);
+}
+
 /*
- * The sample's sets and vectors, as many as are worth while: one row in `step`, not at
+ * The sample's signatures, as many as are worth while: one row in `step`, not at
  * even distances, as what lies side by side may be alike.
  */
 static void
@@ -75,14 +107,13 @@ take_sample(VacAttrStats *stats, AnalyzeAttrFetchFunc fetchfunc, int nrows,
 		if (isnull)
 			continue;
 		sig = DatumGetSignature(value);
-		if (signature_kind(sig, MEASURE_JACCARD) == KIND_SKETCHES ||
-			SIGNATURE_NVALUES(sig) == 0)
+		if (SIGNATURE_NVALUES(sig) == 0)
 			continue;
-		nfeatures += SIGNATURE_NVALUES(sig);
+		nfeatures += Max(SIGNATURE_NVALUES(sig), SAMPLE_FEATURES / SAMPLE_SKETCHES *
+						 (signature_kind(sig, MEASURE_JACCARD) == KIND_SKETCHES));
 		sample->signatures[sample->n++] = sig;
 	}
 }
-
 /* The step with which the sample has about as many features as it may. */
 static int
 sample_step(VacAttrStats *stats, AnalyzeAttrFetchFunc fetchfunc, int nrows)
@@ -116,10 +147,76 @@ count_rows(SetJoin *join, JoinSide side, RowGroup group, uint32 *first)
 	return n;
 }
 
+/*
+ * How similar two signatures are, and up to which threshold they are near: at any if
+ * their method has a rule that does not look at it.
+ */
+static double
+compare(const Sample *sample, uint32 a, uint32 b, double *near)
+{
+	const Signature *x = sample->signatures[a];
+	const Signature *y = sample->signatures[b];
+	const MethodInfo *method = method_info(x->making.method);
+	double		value = signatures_value(x, y, MEASURE_JACCARD);
+
+	*near = method->least_similarity == NULL ? value :
+		method->near(x, y, 1);
+	return value;
+}
+
+/* Adds pairs of so much similarity, near up to a threshold. */
+static void
+add_pairs(Findings *findings, double pairs, double value, double near)
+{
+	for (int i = 0; i < NSHARES; i++)
+	{
+		findings->similar[i] += value >= share_thresholds[i] ? pairs : 0;
+		findings->near[i] += near >= share_thresholds[i] ? pairs : 0;
+	}
+}
+
+/* Adds rows of which each has so many partners, by threshold. */
+static void
+add_rows(Findings *findings, double rows, const float4 *partners)
+{
+	for (int i = 0; i < NSHARES; i++)
+		findings->rows[i][(int) Min(partners[i], MOST_PARTNERS)] += rows;
+}
+
+/* What a sample's row, or those of its set, have. */
+typedef struct RowPartners
+{
+	float4		rows;			/* how many they are */
+	float4		partners[NSHARES];
+} RowPartners;
+
+static void
+add_partners(RowPartners *row, double partners, double near)
+{
+	for (int i = 0; i < NSHARES && near >= share_thresholds[i]; i++)
+		row->partners[i] += partners;
+}
+
+/* Rows that no pair was found of have no partner. */
+static void
+add_alone(Findings *findings)
+{
+	for (int i = 0; i < NSHARES; i++)
+	{
+		double		rows = findings->nrows;
+
+		for (int k = 0; k <= MOST_PARTNERS; k++)
+			rows -= findings->rows[i][k];
+		findings->rows[i][0] += rows;
+	}
+}
+
 /* Adds up pairs of different rows by the thresholds that they reach. */
 static void
-count_pairs(SetJoin *join, const Sample *sample, double *pairs)
+count_pairs(SetJoin *join, const Sample *sample, Findings *findings)
 {
+	RowPartners *rows = palloc_extended(sizeof(RowPartners) * sample->n,
+										MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	RowGroup	outer;
 	RowGroup	inner;
 
@@ -129,28 +226,32 @@ count_pairs(SetJoin *join, const Sample *sample, double *pairs)
 		uint32		b = 0;
 		double		n = count_rows(join, SIDE_OUTER, outer, &a);
 		double		m = count_rows(join, SIDE_INNER, inner, &b);
-		double		value = signatures_value(sample->signatures[a],
-											 sample->signatures[b],
-											 MEASURE_JACCARD);
+		double		near;
+		double		value = compare(sample, a, b, &near);
 
 		/* of the pairs of equal sets, leave out each row with itself */
-		for (int i = 0; i < NSHARES && value >= share_thresholds[i]; i++)
-			pairs[i] += value == 1 ? n * (n - 1) : n * m;
+		if (a == b)
+			m--;
+		rows[a].rows = n;
+		add_pairs(findings, n * m, value, near);
+		add_partners(&rows[a], m, near);
 	}
+	for (uint32 i = 0; i < sample->n; i++)
+		add_rows(findings, rows[i].rows, rows[i].partners);
+	pfree(rows);
 }
 
 /* Joins the sample with itself. */
 static void
-join_sample(const Sample *sample, double *pairs)
+join_sample(const Sample *sample, double threshold, Findings *findings)
 {
 	SetJoinParams params = {0};
-	SignatureKind kind = signature_kind(sample->signatures[0],
-										MEASURE_JACCARD);
+	SignatureKind kind = sample_kind(sample);
 	SetJoin    *join;
 
 	params.algorithm = usual_algorithm(kind, MEASURE_JACCARD);
 	params.measure = MEASURE_JACCARD;
-	params.threshold = share_thresholds[0];
+	params.threshold = threshold;
 	params.memory = (size_t) maintenance_work_mem * 1024;
 	join = setjoin_begin(&params);
 	for (int side = SIDE_OUTER; side <= SIDE_INNER; side++)
@@ -165,8 +266,75 @@ join_sample(const Sample *sample, double *pairs)
 				pfree(unconstify(uint64 *, set));
 		}
 	setjoin_build(join);
-	count_pairs(join, sample, pairs);
+	count_pairs(join, sample, findings);
 	setjoin_end(join);
+	findings->nrows = sample->nrows;
+	add_alone(findings);
+}
+
+/* A part of the sample, which was taken at random: about so many. */
+static void
+take_part(const Sample *sample, uint32 most, Sample *part)
+{
+	uint32		step = (sample->n + most - 1) / most;
+
+	part->signatures = palloc(sizeof(Signature *) * sample->n);
+	part->n = 0;
+	for (uint32 i = 0; i < sample->n; i++)
+		if (mix64(i) % step == 0)
+			part->signatures[part->n++] = sample->signatures[i];
+	part->nrows = sample->nrows * part->n / sample->n;
+}
+
+/* Compares all signatures of a part of the sample. */
+static void
+compare_part(const Sample *sample, Findings *findings)
+{
+	Sample		part;
+
+	take_part(sample, COMPARED_SKETCHES, &part);
+	for (uint32 a = 0; a < part.n; a++)
+	{
+		RowPartners row = {1};
+
+		vacuum_delay_point_compat(true);
+		for (uint32 b = 0; b < part.n; b++)
+		{
+			double		near;
+			double		value;
+
+			if (a == b)
+				continue;
+			value = compare(&part, a, b, &near);
+			add_pairs(findings, 1, value, near);
+			add_partners(&row, 1, near);
+		}
+		add_rows(findings, row.rows, row.partners);
+	}
+	findings->nrows = part.nrows;
+	add_alone(findings);
+	pfree(part.signatures);
+}
+
+/* The least threshold from which on a join has few keys to look up, by its number. */
+static int
+first_joined(const Sample *sample)
+{
+	const Signature *sig = sample->signatures[0];
+	KeyList		keys = {0};
+	uint32		need;
+	int			i = 0;
+
+	if (!making_has_keys(&sig->making))
+		return 0;
+	for (; i < NSHARES - 1; i++)
+	{
+		keys.n = 0;
+		if (signature_query_keys(sig, share_thresholds[i], share_thresholds[i], false,
+								 &keys, &need) && keys.n <= MOST_KEYS)
+			break;
+	}
+	return i;
 }
 
 /* True if all were made alike: else there is no telling. */
@@ -180,25 +348,55 @@ is_uniform(const Sample *sample)
 	return true;
 }
 
-/* Puts the shares into a free slot; if there is no pair, says half a one. */
+/*
+ * Notes what was found from one threshold to before another one; if there is no
+ * pair, half a one.
+ */
 static void
-store_shares(VacAttrStats *stats, const double *pairs, double nrows)
+note_findings(const Findings *findings, int from, int to, NearNumbers *numbers)
 {
-	float4	   *shares;
+	double		n = Max(findings->nrows, 2);
+
+	for (int i = from; i < to; i++)
+	{
+		numbers[i].near = Max(findings->near[i], 0.5) / (n * (n - 1));
+		numbers[i].similar = Max(findings->similar[i], 0.5) / (n * (n - 1));
+		partners_fit(findings->rows[i], n, &numbers[i].partners);
+	}
+}
+
+/* Puts the numbers into a free slot. */
+static void
+store_numbers(VacAttrStats *stats, NearNumbers *numbers)
+{
 	int			slot = 0;
 
 	while (slot < STATISTIC_NUM_SLOTS && stats->stakind[slot] != 0)
 		slot++;
 	if (slot == STATISTIC_NUM_SLOTS)
 		return;
-	shares = MemoryContextAlloc(stats->anl_context, sizeof(float4) * NSHARES);
-	for (int i = 0; i < NSHARES; i++)
-		shares[i] = Max(pairs[i], 0.5) / (nrows * (nrows - 1));
 	stats->stakind[slot] = STATISTIC_KIND_NEAR;
 	stats->staop[slot] = InvalidOid;
 	stats->stacoll[slot] = InvalidOid;
-	stats->stanumbers[slot] = shares;
-	stats->numnumbers[slot] = NSHARES;
+	stats->stanumbers[slot] = (float4 *) numbers;
+	stats->numnumbers[slot] = NEAR_NUMBERS;
+}
+
+/* What a sample tells. */
+static void
+study_sample(const Sample *sample, NearNumbers *numbers)
+{
+	Findings   *findings = palloc0(sizeof(Findings));
+	int			first = sample_kind(sample) == KIND_SKETCHES ? first_joined(sample) : 0;
+
+	join_sample(sample, share_thresholds[first], findings);
+	note_findings(findings, first, NSHARES, numbers);
+	if (first > 0)
+	{
+		memset(findings, 0, sizeof(Findings));
+		compare_part(sample, findings);
+		note_findings(findings, 0, first, numbers);
+	}
 }
 
 /* AnalyzeAttrComputeStatsFunc */
@@ -208,7 +406,7 @@ compute_signature_stats(VacAttrStats *stats, AnalyzeAttrFetchFunc fetchfunc,
 {
 	StandardAnalysis *standard = stats->extra_data;
 	Sample		sample;
-	double		pairs[NSHARES] = {0};
+	NearNumbers *numbers;
 
 	stats->extra_data = standard->extra_data;
 	standard->compute_stats(stats, fetchfunc, nrows, totalrows);
@@ -219,8 +417,9 @@ compute_signature_stats(VacAttrStats *stats, AnalyzeAttrFetchFunc fetchfunc,
 				sample_step(stats, fetchfunc, nrows), &sample);
 	if (!stats->stats_valid || sample.n < 2 || !is_uniform(&sample))
 		return;
-	join_sample(&sample, pairs);
-	store_shares(stats, pairs, sample.nrows);
+	numbers = MemoryContextAlloc(stats->anl_context, sizeof(NearNumbers) * NSHARES);
+	study_sample(&sample, numbers);
+	store_numbers(stats, numbers);
 }
 
 PG_FUNCTION_INFO_V1(signature_typanalyze);

@@ -4,7 +4,7 @@
  *
  * The planner interpolates between the thresholds whose shares ANALYZE has
  * noted (analyze.c).  A table that is joined with itself has, besides, each row
- * paired with itself.
+ * paired with itself, unless another condition leaves it out.
  *
  * Portions Copyright (c) 2026, the neardup developers
  *
@@ -17,6 +17,7 @@
 #include "access/htup_details.h"
 #include "catalog/pg_statistic.h"
 #include "optimizer/optimizer.h"
+#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
 
@@ -51,58 +52,86 @@ equal_resemblance(Measure measure, double threshold)
 }
 
 /*
- * The share at a threshold, between those that are known.  Logarithms of
- * shares are nearly linear; below the first threshold as from there to the
- * second.
+ * Where a threshold is between those that are known: behind that of the number
+ * returned, and before the next one, so far between them; below the first
+ * one, less than 0.
+ */
+static int
+place_of(double t, double *between)
+{
+	int			i = 0;
+
+	while (i < NSHARES - 2 && share_thresholds[i + 1] < t)
+		i++;
+	*between = (t - share_thresholds[i]) /
+		(share_thresholds[i + 1] - share_thresholds[i]);
+	return i;
+}
+
+/*
+ * The share at a threshold.  Logarithms of shares are nearly linear; below the
+ * first threshold as from there to the second.
  */
 static double
-interpolate(const float4 *shares, double t)
+share_at(const NearNumbers *numbers, Measure measure, double t)
 {
-	int			i = 1;
-	double		low;
-	double		high;
-	double		place;
+	double		between;
+	const NearNumbers *at = &numbers[place_of(t, &between)];
+	bool		by_value = measure == MEASURE_SIMILARITY;
+	double		low = log(by_value ? at[0].similar : at[0].near);
+	double		high = log(by_value ? at[1].similar : at[1].near);
 
-	while (i < NSHARES - 1 && share_thresholds[i] < t)
-		i++;
-	low = log(shares[i - 1]);
-	high = log(shares[i]);
-	place = (t - share_thresholds[i - 1]) /
-		(share_thresholds[i] - share_thresholds[i - 1]);
-	return Min(exp(low + (high - low) * place), 1);
+	return Min(exp(low + (high - low) * between), 1);
+}
+
+/* The share of rows that have no partner among so many others. */
+static double
+none_at(const NearNumbers *numbers, double t, double rows)
+{
+	double		between;
+	const NearNumbers *at = &numbers[place_of(t, &between)];
+	double		low = partners_none(&at[0].partners, rows);
+	double		high = partners_none(&at[1].partners, rows);
+
+	return low + (high - low) * Max(between, 0);
 }
 
 /* What is known of one side of a condition. */
 typedef struct SideStatistics
 {
-	bool		known;			/* the share is */
-	double		share;			/* of pairs of different rows */
+	bool		known;			/* the numbers are */
+	NearNumbers numbers[NSHARES];
 	double		tuples;			/* rows of the table */
+	double		rows;			/* that the other conditions leave */
 	Oid			relid;			/* whose statistics they are: a column */
 	AttrNumber	attnum;
+	RelOptInfo *rel;			/* or NULL */
 } SideStatistics;
 
 static void
-side_statistics(PlannerInfo *root, Expr *signature, double t,
-				SideStatistics *side)
+side_statistics(PlannerInfo *root, Expr *signature, SideStatistics *side)
 {
 	VariableStatData vardata;
 	AttStatsSlot slot;
 
 	memset(side, 0, sizeof(SideStatistics));
 	examine_variable(root, (Node *) signature, 0, &vardata);
+	side->rel = vardata.rel;
 	if (vardata.rel != NULL)
-		side->tuples = vardata.rel->tuples;
+	{
+		side->tuples = Max(vardata.rel->tuples, 1);
+		side->rows = vardata.rel->rows > 0 ? vardata.rel->rows : side->tuples;
+	}
 	if (HeapTupleIsValid(vardata.statsTuple) &&
 		get_attstatsslot(&slot, vardata.statsTuple, STATISTIC_KIND_NEAR,
 						 InvalidOid, ATTSTATSSLOT_NUMBERS))
 	{
 		Form_pg_statistic form = (Form_pg_statistic) GETSTRUCT(vardata.statsTuple);
 
-		if (slot.nnumbers == NSHARES)
+		if (slot.nnumbers == NEAR_NUMBERS)
 		{
 			side->known = true;
-			side->share = interpolate(slot.numbers, t);
+			memcpy(side->numbers, slot.numbers, sizeof(side->numbers));
 			side->relid = form->starelid;
 			side->attnum = form->staattnum;
 		}
@@ -127,21 +156,88 @@ estimated_threshold(PlannerInfo *root, const NearCondition *condition)
 	return t > 0 && t <= 1 ? t : 1;
 }
 
-/* The share of pairs, by what is known of either side. */
-static double
-share_of_pairs(const SideStatistics *left, const SideStatistics *right)
+/* True if both sides are one column, so that a row may be paired with itself. */
+static bool
+is_one_column(const SideStatistics *left, const SideStatistics *right)
 {
-	if (left->known && right->known)
-	{
-		double		share = sqrt(left->share * right->share);
+	return left->known && right->known && left->relid == right->relid &&
+		left->attnum == right->attnum;
+}
 
-		if (left->relid == right->relid && left->attnum == right->attnum)
-			share += 1 / Max(left->tuples, 1);
-		return share;
-	}
-	if (left->known)
-		return left->share;
-	return right->known ? right->share : DEFAULT_NEAR_SELECTIVITY;
+/* True if the clause is a.x <> b.x, or with < or >, of these two relations. */
+static bool
+tells_rows_apart(const OpExpr *clause, Index a, Index b)
+{
+	const Var  *x;
+	const Var  *y;
+	RegProcedure estimator;
+
+	if (!IsA(clause, OpExpr) || list_length(clause->args) != 2)
+		return false;
+	x = linitial(clause->args);
+	y = lsecond(clause->args);
+	if (!IsA(x, Var) || !IsA(y, Var) || x->varattno != y->varattno ||
+		!((x->varno == a && y->varno == b) || (x->varno == b && y->varno == a)))
+		return false;
+	estimator = get_oprrest(clause->opno);
+	return estimator == F_NEQSEL || estimator == F_SCALARLTSEL ||
+		estimator == F_SCALARGTSEL;
+}
+
+/* True if another condition of the join leaves out each row with itself. */
+static bool
+leaves_out_itself(const SideStatistics *left, const SideStatistics *right)
+{
+	ListCell   *lc;
+
+	foreach(lc, left->rel->joininfo)
+		if (tells_rows_apart((const OpExpr *) lfirst_node(RestrictInfo, lc)->clause,
+							 left->rel->relid, right->rel->relid))
+			return true;
+	return false;
+}
+
+/* How much a side tells: as many rows as ANALYZE reads at the usual settings. */
+static double
+evidence(const SideStatistics *side)
+{
+	return side->known ? Min(side->tuples, 30000) : 0;
+}
+
+/* The share of pairs of different rows, by what is known of either side. */
+static double
+share_of_pairs(const SideStatistics *left, const SideStatistics *right,
+			   Measure measure, double t)
+{
+	double		l = evidence(left);
+	double		r = evidence(right);
+	double		sum = 0;
+
+	if (l + r == 0)
+		return DEFAULT_NEAR_SELECTIVITY;
+	if (l > 0)
+		sum += l * log(share_at(left->numbers, measure, t));
+	if (r > 0)
+		sum += r * log(share_at(right->numbers, measure, t));
+	return exp(sum / (l + r));
+}
+
+/* The share of rows that have a partner among so many others. */
+static double
+share_with_partner(const SideStatistics *left, const SideStatistics *right,
+				   double t, double rows)
+{
+	double		l = evidence(left);
+	double		r = evidence(right);
+	double		sum = 0;
+
+	if (l + r == 0)
+		return Min(DEFAULT_NEAR_SELECTIVITY * rows, 1);
+	if (l > 0)
+		sum += l * none_at(left->numbers, t, rows);
+	if (r > 0)
+		sum += r * none_at(right->numbers, t, rows);
+	return 1 - sum / (l + r);
 }
 
 Selectivity
@@ -153,22 +249,29 @@ near_selectivity(PlannerInfo *root, Node *clause, JoinType jointype,
 	SideStatistics right;
 	double		share;
 	double		t;
+	double		itself = 0;		/* share of the inner rows that a row is, too */
 
 	if (!near_condition(clause, &condition) &&
 		!approx_condition(clause, &condition))
 		return DEFAULT_NEAR_SELECTIVITY;
 	t = equal_resemblance(condition.measure,
 						  estimated_threshold(root, &condition));
-	side_statistics(root, condition.left, t, &left);
-	side_statistics(root, condition.right, t, &right);
-	share = share_of_pairs(&left, &right);
+	side_statistics(root, condition.left, &left);
+	side_statistics(root, condition.right, &right);
+	if (is_one_column(&left, &right) && !leaves_out_itself(&left, &right))
+		itself = 1 / Max(left.tuples, 1);
 	if (sjinfo != NULL && (jointype == JOIN_SEMI || jointype == JOIN_ANTI))
 	{
 		bool		left_is_inner = bms_is_subset(pull_varnos(root, (Node *) condition.left),
 												  sjinfo->syn_righthand);
+		double		rows = left_is_inner ? left.rows : right.rows;
 
-		share *= left_is_inner ? left.tuples : right.tuples;
+		share = share_with_partner(&left, &right, t, rows);
+		itself *= rows;
+		share += (1 - share) * itself;
 	}
+	else
+		share = share_of_pairs(&left, &right, condition.measure, t) + itself;
 	CLAMP_PROBABILITY(share);
 	return share;
 }

@@ -64,6 +64,31 @@ FROM estimate('SELECT FROM docs a WHERE EXISTS (SELECT FROM docs b WHERE near_du
 SELECT estimated > 0 FROM estimate('SELECT FROM docs a JOIN docs b ON near_duplicate(a.sig, b.sig, (SELECT 0.8))');
 EXPLAIN (COSTS OFF) SELECT FROM docs a JOIN docs b ON near_duplicate(a.sig, b.sig, 7);
 
+-- Sketches: by threshold, or by their rule, whatever the threshold is
+CREATE TABLE sketches AS
+SELECT id, abs(hashint4(id) % 100) AS part, sig, minhash(sig) AS minhash, bottom(sig, 20) AS bottom, simhash(sig) AS simhash,
+    supershingles(sig) AS supershingles, megashingles(sig) AS megashingles FROM docs;
+ANALYZE sketches;
+SELECT method, t, actual, estimated / actual BETWEEN 0.8 AND 1.25 AS near
+FROM unnest('{minhash,bottom,simhash,supershingles,megashingles}'::text[]) method,
+    unnest('{0.7,0.8,0.9,0.95,1}'::float8[]) t,
+    estimate(format('SELECT FROM sketches a JOIN sketches b ON near_duplicate(a.%1$s, b.%1$s, %2$s)', method, t))
+ORDER BY method, t;
+SELECT actual, estimated / actual BETWEEN 0.8 AND 1.25 AS near
+FROM estimate('SELECT FROM sketches a JOIN sketches b ON near_duplicate(a.supershingles, b.supershingles, 0.97, ''similarity'')');
+SELECT actual, estimated / actual BETWEEN 0.2 AND 4 AS near
+FROM estimate('SELECT FROM sketches WHERE minhash % (SELECT minhash FROM sketches WHERE id = 7)');
+
+-- Semi- and anti-joins: a row is no partner of its own where another condition
+-- leaves it out; with a part of the rows fewer have one
+SELECT "column", "join", condition, actual, estimated / actual BETWEEN 0.6 AND 1.6 AS near
+FROM unnest('{sig,minhash,supershingles}'::text[]) "column",
+    unnest('{EXISTS,NOT EXISTS}'::text[]) "join",
+    unnest('{a.id <> b.id,b.part < 25}'::text[]) condition,
+    estimate(format('SELECT FROM sketches a WHERE %1$s (SELECT FROM sketches b WHERE near_duplicate(a.%3$s, b.%3$s, 1) AND %2$s)',
+                    "join", condition, "column"))
+ORDER BY 1, 2, 3;
+
 -- Vectors: as of one resemblance, their cosine is about that of sets
 CREATE TABLE vectors AS
 SELECT id, signature_weighted(sig::bigint[], ARRAY(SELECT (1 + f % 3)::real FROM unnest(sig::bigint[]) f)) AS v FROM docs;
