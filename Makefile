@@ -79,6 +79,7 @@ OBJS = \
 	src/inverted/build.o \
 	src/inverted/check.o \
 	src/inverted/checked_filter.o \
+	src/inverted/checked_merge.o \
 	src/inverted/checked_rows.o \
 	src/inverted/cost.o \
 	src/inverted/counters.o \
@@ -89,8 +90,10 @@ OBJS = \
 	src/inverted/handler.o \
 	src/inverted/kept.o \
 	src/inverted/kept_rows.o \
+	src/inverted/levels.o \
 	src/inverted/merge.o \
 	src/inverted/overlap.o \
+	src/inverted/page_chain.o \
 	src/inverted/pages.o \
 	src/inverted/parallel.o \
 	src/inverted/pass.o \
@@ -98,7 +101,9 @@ OBJS = \
 	src/inverted/postings.o \
 	src/inverted/row.o \
 	src/inverted/scan.o \
+	src/inverted/script.o \
 	src/inverted/segments.o \
+	src/inverted/steps.o \
 	src/inverted/vacuum.o \
 	src/inverted/writer.o \
 	src/join/algorithms/cosine_join.o \
@@ -372,6 +377,7 @@ REGRESS = \
 	inverted_hashes \
 	inverted_parallel \
 	inverted_sketches \
+	inverted_steps \
 	inverted_vectors \
 	join \
 	join_comparison \

@@ -14,6 +14,7 @@
 #include "base/settings.h"
 #include "datum/signature.h"
 #include "inverted/explain_scan.h"
+#include "inverted/segments.h"
 #include "join/node/join_node.h"
 #include "planner/comparisons.h"
 #include "planner/short_constants.h"
@@ -40,6 +41,14 @@ _PG_init(void)
 							 0.8, 0.0, 1.0,
 							 PGC_USERSET, GUC_EXPLAIN,
 							 check_threshold, NULL, NULL);
+#ifdef NEARDUP_TESTING
+	DefineCustomIntVariable("neardup.merge_postings",
+							"Sets how many postings of an index are merged at once.",
+							NULL, &inverted_merge_postings,
+							inverted_merge_postings, 1, INT_MAX,
+							PGC_USERSET, GUC_NO_SHOW_ALL | GUC_NOT_IN_SAMPLE,
+							NULL, NULL, NULL);
+#endif
 	near_look_ups_init();
 	short_constants_init();
 	similarity_join_init();

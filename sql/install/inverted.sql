@@ -36,6 +36,14 @@ CREATE FUNCTION neardup_index_segments(index regclass, OUT segment bigint, OUT "
 COMMENT ON FUNCTION neardup_index_segments(regclass) IS 'the segments of an index of access method neardup, and its pending rows';
 REVOKE ALL ON FUNCTION neardup_index_segments(regclass) FROM PUBLIC;
 
+CREATE FUNCTION neardup_index_merges(index regclass, OUT segment bigint, OUT merged bigint[],
+                                     OUT phase text, OUT "rows" bigint, OUT keys bigint,
+                                     OUT postings bigint, OUT pages bigint) RETURNS SETOF record
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
+COMMENT ON FUNCTION neardup_index_merges(regclass) IS 'merges in steps of an index of access method neardup, and how far they are';
+REVOKE ALL ON FUNCTION neardup_index_merges(regclass) FROM PUBLIC;
+
 CREATE FUNCTION neardup_index_counters(reset boolean DEFAULT false, OUT index regclass, OUT scans bigint,
                                        OUT passes bigint, OUT pages bigint, OUT keys bigint,
                                        OUT postings bigint, OUT candidates bigint,

@@ -11,8 +11,6 @@
 
 #include "inverted/kept.h"
 
-#define MAX_DIRECTORY_HEIGHT	4
-
 /* So many pages are fetched into the processor's cache before they are read. */
 #define DIRECTORY_AHEAD			16
 

@@ -15,7 +15,7 @@
  *
  * A segment is one chain of pages: first the rows in the order of their
  * numbers (FORWARD), then the lists of the keys in the order of the keys
- * (POSTINGS), then the filter, then the directories of them all.
+ * (POSTINGS), then the filter and the directories of them all.
  *
  * Portions Copyright (c) 2026, the neardup developers
  *
@@ -30,7 +30,8 @@
 #include "datum/signature.h"
 
 #define INVERTED_MAGIC		0x6e647570
-#define INVERTED_VERSION	2
+#define INVERTED_VERSION	3
+#define OLDEST_VERSION		2		/* has no merges in steps, else it is the same */
 #define INVERTED_PAGE_ID	0xFF9D	/* last two bytes of every page */
 
 #define META_BLOCK			0
@@ -44,6 +45,10 @@ typedef enum PageKind
 	PAGE_CONTINUED = 5,			/* lists; begins with the rest of one */
 	PAGE_DIRECTORY = 6,			/* DirectoryEntry */
 	PAGE_FILTER = 7,			/* words of bits, see filter.h */
+	PAGE_MERGE = 8,				/* MergeState */
+	PAGE_SCRIPT = 9,			/* from which segment each row comes */
+	PAGE_SPARE = 10,			/* empty, where a chain goes on */
+	PAGE_LINK = 11,				/* empty, between chains that became one */
 } PageKind;
 
 /* At the end of every page. */
@@ -123,10 +128,27 @@ typedef struct SegmentInfo
 
 #define SEGMENT_TELLS_SINGLE	1	/* the filter, of keys that one row has */
 
+/* From bit 8 up: 1 + number of the merge in steps that it goes into, or 0. */
+#define SEGMENT_MERGE_SHIFT		8
+#define SEGMENT_MERGE(segment)	((int) ((segment)->flags >> SEGMENT_MERGE_SHIFT & 0xff) - 1)
+
 #define MAKING_BIT(making)	(UINT64CONST(1) << Min(making, 63))
 
 #define MAX_SEGMENTS		48
 #define MAX_PENDING_PAGES	512
+
+/* A merge in steps: the number of its segment, and the block of its state. */
+typedef struct MergeSlot
+{
+	uint64		owner;			/* 0: there is none */
+	BlockNumber block;
+	uint32		unused;
+} MergeSlot;
+
+#define MAX_MERGES			8
+
+/* What only serves a merge belongs to another number, which goes with it. */
+#define MERGE_OWNER(owner)	((owner) + 1)
 
 typedef struct InvertedMeta
 {
@@ -148,12 +170,76 @@ typedef struct InvertedMeta
 	Making		makings[MAX_MAKINGS];
 	BlockNumber pending[MAX_PENDING_PAGES]; /* block of a place, modulo */
 	SegmentInfo segments[MAX_SEGMENTS];
+	MergeSlot	merges[MAX_MERGES]; /* from version 3 on; before, there are zeros */
 } InvertedMeta;
 
 StaticAssertDecl(sizeof(InvertedMeta) <= PAGE_ROOM,
 				 "InvertedMeta does not fit on a page");
 
 #define META_OF(page)		((InvertedMeta *) PageGetContents(page))
+
+/* Pages that are written in their order, now and then some. */
+typedef struct PageChain
+{
+	BlockNumber first;
+	BlockNumber next;			/* the last one, to be written to next */
+	uint32		npages;			/* before that one */
+} PageChain;
+
+#define MAX_DIRECTORY_HEIGHT	4
+#define LEVEL_ENTRIES			64
+
+/* What is not yet on the pages of a directory, level by level, from below. */
+typedef struct DirectoryLevels
+{
+	uint32		n[MAX_DIRECTORY_HEIGHT];
+	DirectoryEntry pages[MAX_DIRECTORY_HEIGHT][LEVEL_ENTRIES];
+} DirectoryLevels;
+
+/* A segment that is half written. */
+typedef struct WriterState
+{
+	SegmentInfo info;			/* so far */
+	PageChain	pages;			/* of rows, then of lists */
+	PageChain	directories;
+	PageChain	words;			/* of the filter; the last page is begun */
+	DirectoryLevels forward;
+	DirectoryLevels postings;
+	DirectoryLevels filter;
+} WriterState;
+
+typedef enum MergePhase
+{
+	MERGE_ROWS = 1,				/* rows are copied, and the script written */
+	MERGE_LISTS = 2,
+	MERGE_FINISH = 3,
+	MERGE_RELEASE = 4,			/* in place; old pages become free */
+} MergePhase;
+
+/* Pages of a segment that is no more. */
+typedef struct OldChain
+{
+	uint64		owner;
+	BlockNumber block;			/* the first that is left, or invalid */
+	uint32		unused;
+} OldChain;
+
+#define MERGE_NO_KEY		PG_UINT64_MAX	/* greater than any */
+
+/* What a merge in steps goes on from: on a page of its own. */
+typedef struct MergeState
+{
+	uint32		phase;			/* MergePhase */
+	uint32		ninputs;
+	uint64		next_key;		/* lists of lesser keys are written */
+	uint64		nscript;		/* rows that the script tells of */
+	PageChain	script;
+	WriterState writer;
+	OldChain	old[MAX_SEGMENTS];
+} MergeState;
+
+StaticAssertDecl(sizeof(MergeState) <= PAGE_ROOM,
+				 "MergeState does not fit on a page");
 
 /* A bit for each 128th of the range of keys */
 typedef struct KeysBitmap

@@ -6,6 +6,9 @@
  * InvertedRow.order in all.  So the new number of a row rises with the old
  * one, and the lists of a key need only be renumbered and merged.
  *
+ * In steps, each row's new number is told by a script, which the rows' merge
+ * writes: rows that die meanwhile keep theirs.  Lists go on from a key.
+ *
  * Portions Copyright (c) 2026, the neardup developers
  *
  * src/inverted/merge.c
@@ -16,9 +19,16 @@
 #include "utils/memutils.h"
 
 #include "base/growing.h"
+#include "base/interrupts.h"
+#include "inverted/directory.h"
 #include "inverted/merge.h"
 
-#define DROPPED				PG_UINT32_MAX	/* new number of a dead row */
+/* A step with rows takes one in so many of the postings that it may take. */
+#define POSTINGS_PER_ROW	8
+
+/* Keys are counted in so many parts of their range, each of one in so many of it. */
+#define COUNTED_PARTS		16
+#define COUNTED_SHARE		64
 
 /* Of one segment */
 typedef struct MergeInput
@@ -47,6 +57,12 @@ merge_memory(uint64 nrows)
 {
 	/* new numbers, two arrays of a list's, runs of it in two forms, a filter */
 	return nrows * (sizeof(uint32) * 3 + 20 + 16);
+}
+
+uint64
+merge_steps_memory(uint64 nrows)
+{
+	return nrows * sizeof(uint32);
 }
 
 /* Rows */
@@ -116,6 +132,15 @@ next_input(MergeInput *inputs, uint32 n)
 	return next;
 }
 
+/* Goes on to the input's next row. */
+static inline void
+pass_row(MergeInput *input)
+{
+	input->row++;
+	input->place++;
+	load_row(input);
+}
+
 static uint32
 merge_rows(MergeInput *inputs, uint32 n, SegmentWriter *writer)
 {
@@ -127,15 +152,13 @@ merge_rows(MergeInput *inputs, uint32 n, SegmentWriter *writer)
 		ForwardEntry *row = row_at_hand(input);
 
 		if (row->making == MAKING_DEAD)
-			input->numbers[input->row] = DROPPED;
+			input->numbers[input->row] = MERGE_DROPPED;
 		else
 		{
 			input->numbers[input->row] = nrows++;
 			segment_add_row(writer, row);
 		}
-		input->row++;
-		input->place++;
-		load_row(input);
+		pass_row(input);
 	}
 	return nrows;
 }
@@ -152,7 +175,7 @@ add_numbers(Numbers *numbers, const Runs *runs, const uint32 *new_numbers)
 		numbers->rows = growing_reserve(numbers->rows, &numbers->size,
 										numbers->n + length, sizeof(uint32));
 		for (uint32 row = runs->first[i]; row < runs->end[i]; row++)
-			if (new_numbers[row] != DROPPED)
+			if (new_numbers[row] != MERGE_DROPPED)
 				numbers->rows[numbers->n++] = new_numbers[row];
 	}
 }
@@ -280,6 +303,7 @@ heap_open(KeyHeap *heap, MergeInput *inputs, uint32 n)
 typedef struct MergedLists
 {
 	SegmentWriter *writer;
+	uint64		work;			/* postings read */
 	Numbers		numbers;
 	Numbers		space;
 	Runs		runs;
@@ -297,9 +321,10 @@ merge_single(const MergeInput *input, uint32 key, MergedLists *merged)
 	if (old->n != 1 || old->end[0] - old->first[0] != 1)
 		return false;
 	row = input->numbers[old->first[0]];
+	merged->work++;
 	merged->runs.n = 0;
 	runs_add(&merged->runs, row, row + 1);
-	if (row != DROPPED)
+	if (row != MERGE_DROPPED)
 		segment_add_list(merged->writer, key, &merged->runs);
 	return true;
 }
@@ -317,6 +342,7 @@ merge_key(KeyHeap *heap, MergedLists *merged)
 		size_t		middle = merged->numbers.n;
 
 		add_numbers(&merged->numbers, &input->lists.runs, input->numbers);
+		merged->work += merged->numbers.n - middle + 1;
 		merge_halves(&merged->numbers, middle, &merged->space);
 		heap_next(heap);
 	}
@@ -325,14 +351,18 @@ merge_key(KeyHeap *heap, MergedLists *merged)
 		segment_add_list(merged->writer, key, &merged->runs);
 }
 
-static void
-merge_lists(MergeInput *inputs, uint32 n, SegmentWriter *writer)
+/*
+ * Lists, until about so many postings have been read; returns the key from which on
+ * lists are left, or MERGE_NO_KEY.
+ */
+static uint64
+merge_lists(MergeInput *inputs, uint32 n, SegmentWriter *writer, uint64 most)
 {
 	MergedLists merged = {writer};
 	KeyHeap		heap;
 
 	heap_open(&heap, inputs, n);
-	while (heap.n > 0)
+	while (heap.n > 0 && merged.work < most)
 	{
 		if (heap_is_single(&heap) &&
 			merge_single(&inputs[(uint32) heap.elements[0]],
@@ -341,6 +371,7 @@ merge_lists(MergeInput *inputs, uint32 n, SegmentWriter *writer)
 		else
 			merge_key(&heap, &merged);
 	}
+	return heap.n > 0 ? heap_key(heap.elements[0]) : MERGE_NO_KEY;
 }
 
 SegmentInfo
@@ -368,11 +399,254 @@ segments_merge(PageStore *const *from, const SegmentInfo *segments, uint32 n,
 	{
 		for (uint32 i = 0; i < n; i++)
 			lists_open(&inputs[i].lists, from[i], &segments[i]);
-		merge_lists(inputs, n, writer);
+		(void) merge_lists(inputs, n, writer, PG_UINT64_MAX);
 	}
 	info = segment_end(writer);
 	info.oldest = oldest;
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(context);
 	return info;
+}
+
+/* Steps */
+
+static MemoryContext
+begin_step(void)
+{
+	return MemoryContextSwitchTo(AllocSetContextCreate(CurrentMemoryContext,
+													   "neardup merge",
+													   ALLOCSET_DEFAULT_SIZES));
+}
+
+static void
+end_step(MemoryContext old)
+{
+	MemoryContext context = MemoryContextSwitchTo(old);
+
+	MemoryContextDelete(context);
+}
+
+static void
+broken_script(PageStore *store)
+{
+	inverted_corrupt(store->index, META_BLOCK,
+					 "A merge has other rows than its segments.");
+}
+
+/* How many rows of each input have been passed, from the script. */
+static void
+count_passed(PageStore *store, const MergeState *state, MergeInput *inputs)
+{
+	ScriptReader script;
+	const uint8 *bytes;
+	uint32		n;
+
+	script_open(&script, store, MERGE_OWNER(state->writer.info.owner),
+				&state->script, state->nscript);
+	while ((n = script_next(&script, &bytes)) > 0)
+	{
+		for (uint32 i = 0; i < n; i++)
+		{
+			uint32		input = bytes[i] & ~SCRIPT_DROPPED;
+
+			if (input >= state->ninputs ||
+				inputs[input].row++ >= inputs[input].segment->nrows)
+				broken_script(store);
+		}
+	}
+}
+
+/* Opens the page of the first row that has not been passed. */
+static void
+open_rows(MergeInput *input)
+{
+	const SegmentInfo *segment = input->segment;
+	DirectoryPath path;
+
+	if (input->row == segment->nrows)
+		return;
+	directory_open(&path, input->store, segment->owner, segment->forward, NULL);
+	if (!directory_find(&path, input->row, &input->next))
+		inverted_corrupt(input->store->index, META_BLOCK,
+						 "A page of a directory is missing.");
+	directory_close(&path);
+	load_row(input);
+	input->place = input->row % FORWARD_PER_PAGE;
+	load_row(input);
+}
+
+/* The inputs, of which nothing is opened. */
+static MergeInput *
+step_inputs(PageStore *store, const SegmentInfo *segments, uint32 n)
+{
+	MergeInput *inputs = palloc0(n * sizeof(MergeInput));
+
+	for (uint32 i = 0; i < n; i++)
+	{
+		inputs[i].store = store;
+		inputs[i].segment = &segments[i];
+		inputs[i].page = palloc(BLCKSZ);
+	}
+	return inputs;
+}
+
+/* Rows, at least so many, until a page of them is full. */
+static bool
+copy_rows(MergeInput *inputs, uint32 n, SegmentWriter *writer,
+		  ScriptWriter *script, uint64 most)
+{
+	for (uint64 done = 0;
+		 done < most || segment_rows(writer) % FORWARD_PER_PAGE != 0; done++)
+	{
+		MergeInput *input = next_input(inputs, n);
+		ForwardEntry *row;
+
+		CHECK_EVERY(done);
+		if (input == NULL)
+			return true;
+		row = row_at_hand(input);
+		script_put(script, (input - inputs) |
+				   (row->making == MAKING_DEAD ? SCRIPT_DROPPED : 0));
+		if (row->making != MAKING_DEAD)
+			segment_add_row(writer, row);
+		pass_row(input);
+	}
+	return next_input(inputs, n) == NULL;
+}
+
+bool
+merge_some_rows(PageStore *store, const SegmentInfo *segments, uint32 n,
+				MergeState *state, uint64 most)
+{
+	MemoryContext old = begin_step();
+	MergeInput *inputs = step_inputs(store, segments, n);
+	ScriptWriter *script = palloc(sizeof(ScriptWriter));
+	SegmentWriter *writer;
+	bool		done;
+
+	count_passed(store, state, inputs);
+	for (uint32 i = 0; i < n; i++)
+		open_rows(&inputs[i]);
+	script_resume(script, store, MERGE_OWNER(state->writer.info.owner),
+				  &state->script, &state->nscript);
+	writer = segment_resume(store, &state->writer);
+	done = copy_rows(inputs, n, writer, script, most / POSTINGS_PER_ROW);
+	script_pause(script);
+	segment_pause(writer);
+	end_step(old);
+	return done;
+}
+
+uint32 **
+merge_new_numbers(PageStore *store, const SegmentInfo *segments,
+				  const MergeState *state, uint32 *passed)
+{
+	uint32	  **numbers = palloc(Max(state->ninputs, 1) * sizeof(uint32 *));
+	ScriptReader script;
+	const uint8 *bytes;
+	uint32		nrows = 0;
+	uint32		n;
+
+	for (uint32 i = 0; i < state->ninputs; i++)
+		numbers[i] = palloc_extended(Max(segments[i].nrows, 1) * sizeof(uint32),
+									 MCXT_ALLOC_HUGE);
+	script_open(&script, store, MERGE_OWNER(state->writer.info.owner),
+				&state->script, state->nscript);
+	while ((n = script_next(&script, &bytes)) > 0)
+	{
+		for (uint32 i = 0; i < n; i++)
+		{
+			uint32		from = bytes[i] & ~SCRIPT_DROPPED;
+
+			if (from >= state->ninputs || passed[from] == segments[from].nrows)
+				broken_script(store);
+			numbers[from][passed[from]++] =
+				(bytes[i] & SCRIPT_DROPPED) != 0 ? MERGE_DROPPED : nrows++;
+		}
+	}
+	if (nrows != state->writer.info.nrows)
+		broken_script(store);
+	return numbers;
+}
+
+/* Each row's new number: all rows have been passed. */
+static void
+tell_numbers(PageStore *store, const SegmentInfo *segments,
+			 const MergeState *state, MergeInput *inputs)
+{
+	uint32		passed[MAX_SEGMENTS] = {0};
+	uint32	  **numbers = merge_new_numbers(store, segments, state, passed);
+
+	for (uint32 i = 0; i < state->ninputs; i++)
+	{
+		if (passed[i] != segments[i].nrows)
+			broken_script(store);
+		inputs[i].numbers = numbers[i];
+	}
+}
+
+bool
+merge_some_lists(PageStore *store, const SegmentInfo *segments, uint32 n,
+				 MergeState *state, uint64 most)
+{
+	MemoryContext old = begin_step();
+	MergeInput *inputs = step_inputs(store, segments, n);
+	SegmentWriter *writer;
+
+	tell_numbers(store, segments, state, inputs);
+	for (uint32 i = 0; i < n; i++)
+		lists_open_at(&inputs[i].lists, store, &segments[i], state->next_key);
+	writer = segment_resume(store, &state->writer);
+	state->next_key = merge_lists(inputs, n, writer, most);
+	segment_pause(writer);
+	end_step(old);
+	return state->next_key == MERGE_NO_KEY;
+}
+
+/* In a part of the range of keys: how many there are, and in each segment by itself. */
+static void
+count_part(MergeInput *inputs, uint32 n, uint64 begin, uint64 end,
+		   uint64 *keys, uint64 *all)
+{
+	KeyHeap		heap;
+
+	for (uint32 i = 0; i < n; i++)
+		lists_open_at(&inputs[i].lists, inputs[i].store, inputs[i].segment, begin);
+	heap_open(&heap, inputs, n);
+	while (heap.n > 0 && heap_key(heap.elements[0]) < end)
+	{
+		uint32		key = heap_key(heap.elements[0]);
+
+		for (++*keys; heap.n > 0 && heap_key(heap.elements[0]) == key; ++*all)
+			heap_next(&heap);
+		CHECK_EVERY(*keys);
+	}
+	for (uint32 i = 0; i < n; i++)
+		lists_close(&inputs[i].lists);
+}
+
+uint64
+merge_count_keys(PageStore *store, const SegmentInfo *segments, uint32 n)
+{
+	MemoryContext old = begin_step();
+	MergeInput *inputs = step_inputs(store, segments, n);
+	uint32		number = 0;
+	uint64		most = 0;
+	uint64		keys = 0;
+	uint64		all = 0;
+
+	for (uint32 i = 0; i < n; i++)
+	{
+		inputs[i].numbers = &number;	/* only a place to look ahead to */
+		most += segments[i].nkeys;
+	}
+	for (uint64 i = 0; i < COUNTED_PARTS; i++)
+	{
+		uint64		part = (UINT64CONST(1) << 32) / COUNTED_PARTS;
+
+		count_part(inputs, n, i * part, i * part + part / COUNTED_SHARE,
+				   &keys, &all);
+	}
+	end_step(old);
+	return all == 0 ? most : (double) most * keys / all;
 }

@@ -123,6 +123,11 @@ page_is_free(Page page, const InvertedMeta *meta)
 		PAGE_TAIL(page)->kind == PAGE_PENDING)
 		return false;
 	owner = PAGE_TAIL(page)->owner;
+	for (int i = 0; i < MAX_MERGES; i++)
+		if (meta->merges[i].owner != 0 &&
+			(owner == meta->merges[i].owner ||
+			 owner == MERGE_OWNER(meta->merges[i].owner)))
+			return false;
 	return meta_segment(unconstify(InvertedMeta *, meta), owner) == NULL;
 }
 
@@ -282,7 +287,7 @@ meta_of(Relation index, Page page)
 
 	if (!page_is_of(page, META_OWNER) || meta->magic != INVERTED_MAGIC)
 		inverted_corrupt(index, META_BLOCK, "It is not a metapage.");
-	if (meta->version != INVERTED_VERSION)
+	if (meta->version < OLDEST_VERSION || meta->version > INVERTED_VERSION)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("index \"%s\" is of version %u, not %u",
@@ -304,10 +309,20 @@ meta_copy(Relation index, InvertedMeta *copy)
 	Buffer		buffer = page_lock(index, META_BLOCK);
 	const InvertedMeta *meta = meta_of(index, BufferGetPage(buffer));
 
-	/* segments come last; those that are not there need no copying */
+	/* segments come late; those that are not there need no copying */
 	memcpy(copy, meta, offsetof(InvertedMeta, segments) +
 		   meta->nsegments * sizeof(SegmentInfo));
+	memcpy(copy->merges, meta->merges, sizeof(copy->merges));
 	UnlockReleaseBuffer(buffer);
+}
+
+/* Makes room for what an older version has not. */
+void
+meta_modernize(Page page)
+{
+	META_OF(page)->version = INVERTED_VERSION;
+	((PageHeader) page)->pd_lower = MAXALIGN(SizeOfPageHeaderData) +
+		sizeof(InvertedMeta);
 }
 
 SegmentInfo *

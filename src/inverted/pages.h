@@ -99,6 +99,9 @@ extern void meta_copy(Relation index, InvertedMeta *meta);
 /* A metapage as it is at first. */
 extern void meta_init(char *page);
 
+/* Makes it one of the newest version, which older ones do not read. */
+extern void meta_modernize(Page page);
+
 /*
  * Flushing, merging and all that takes pages or segments away is done under
  * this lock, by one backend at a time.

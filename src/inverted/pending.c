@@ -29,9 +29,6 @@
 /* So many pending pages are made a segment. */
 #define FLUSH_PAGES			32
 
-/* The most postings that the merge that an insertion does may have. */
-#define INSERT_MERGE		2000000
-
 /* Makings */
 
 bool
@@ -303,10 +300,10 @@ close_pages(Relation index, InvertedRow *extra, const Making *making)
 }
 
 /*
- * Makes a segment of the pending rows, and of `extra` unless it is NULL.  The
- * caller holds the merge lock.
+ * Makes a segment of the pending rows, and of `extra` unless it is NULL; returns its
+ * weight.  The caller holds the merge lock.
  */
-static void
+static uint64
 flush(Relation index, InvertedRow *extra, const Making *making)
 {
 	PageStore	store = {.index = index};
@@ -314,6 +311,7 @@ flush(Relation index, InvertedRow *extra, const Making *making)
 	SegmentInfo segment;
 	Batch	   *batch;
 	uint64		owner;
+	uint64		weight = 0;
 
 	segments_make_room(index);
 	owner = close_pages(index, extra, making);
@@ -323,12 +321,16 @@ flush(Relation index, InvertedRow *extra, const Making *making)
 	if (extra != NULL)
 		batch_add(batch, extra);
 	if (batch->nrows > 0)
+	{
 		segment = batch_write(batch, &store, owner);
+		weight = segment_weight(&segment);
+	}
 	else
 		segment.nrows = 0;
 	segments_replace(index, NULL, 0, &segment, meta->pending_closed);
 	batch_free(batch);
 	pfree(meta);
+	return weight;
 }
 
 static uint64
@@ -347,7 +349,14 @@ void
 pending_flush(Relation index)
 {
 	if (pages_in_use(index) > 0)
-		flush(index, NULL, NULL);
+		(void) flush(index, NULL, NULL);
+}
+
+void
+pending_relieve(Relation index)
+{
+	if (pages_in_use(index) >= FLUSH_PAGES)
+		(void) flush(index, NULL, NULL);
 }
 
 /*
@@ -362,10 +371,7 @@ relieve(Relation index, bool full)
 	else if (!merge_lock_conditional(index))
 		return;
 	if (pages_in_use(index) >= FLUSH_PAGES)
-	{
-		flush(index, NULL, NULL);
-		segments_merge_some(index, INSERT_MERGE);
-	}
+		segments_merge_some(index, flush(index, NULL, NULL));
 	merge_unlock(index);
 }
 
@@ -374,8 +380,7 @@ static void
 insert_large(Relation index, InvertedRow *row, const Making *making)
 {
 	merge_lock(index);
-	flush(index, row, making);
-	segments_merge_some(index, INSERT_MERGE);
+	segments_merge_some(index, flush(index, row, making));
 	merge_unlock(index);
 }
 

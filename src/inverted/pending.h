@@ -23,6 +23,9 @@ extern void pending_insert(Relation index, InvertedRow *row,
 /* Makes a segment of the pending rows; the caller holds the merge lock. */
 extern void pending_flush(Relation index);
 
+/* The same, if there are as many as insertions leave. */
+extern void pending_relieve(Relation index);
+
 /*
  * The number of a making in a metapage, MAKING_OTHER if it has none and there
  * is no room for it, MAKING_NULL for NULL.  False if it has none, but there is

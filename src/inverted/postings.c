@@ -11,6 +11,7 @@
 #include "utils/memutils.h"
 
 #include "inverted/codec.h"
+#include "inverted/directory.h"
 #include "inverted/postings.h"
 
 void
@@ -127,6 +128,8 @@ open_page(ListStream *stream, BlockNumber block)
 {
 	uint16		kind;
 
+	if (block == stream->stop)
+		block = InvalidBlockNumber;
 	stream->block = block;
 	stream->entry = 0;
 	if (block == InvalidBlockNumber)
@@ -152,6 +155,36 @@ lists_open(ListStream *stream, PageStore *store, const SegmentInfo *segment)
 	stream->page = palloc(BLCKSZ);
 	open_page(stream, lists_first_page(store, segment));
 	lists_next(stream);
+}
+
+/*
+ * The page where lists of a key would be, or of greater ones; the first entry on it
+ * may be the rest of a list, which is passed over.
+ */
+static void
+open_page_of(ListStream *stream, uint32 key)
+{
+	DirectoryPath path;
+	BlockNumber block;
+
+	directory_open(&path, stream->store, stream->segment->owner,
+				   stream->segment->postings, NULL);
+	if (!directory_find(&path, key, &block))
+		inverted_corrupt(stream->store->index, META_BLOCK,
+						 "A page of a directory is missing.");
+	directory_close(&path);
+	open_page(stream, block == InvalidBlockNumber ?
+			  lists_first_page(stream->store, stream->segment) : block);
+	if (stream->block != InvalidBlockNumber &&
+		PAGE_TAIL(stream->page)->kind == PAGE_CONTINUED)
+	{
+		ListHead	rest;
+
+		stream->at = posting_head(stream->at, stream->end, &rest);
+		if (stream->at == NULL)
+			inverted_corrupt(stream->store->index, stream->block,
+							 "A list cannot be read.");
+	}
 }
 
 /* The entry at hand, whose runs are appended; true if more of them follow. */
@@ -213,6 +246,33 @@ lists_next(ListStream *stream)
 			inverted_corrupt(stream->store->index, stream->block,
 							 "The rest of a list is missing.");
 	}
+}
+
+void
+lists_open_at(ListStream *stream, PageStore *store, const SegmentInfo *segment,
+			  uint32 key)
+{
+	memset(stream, 0, sizeof(ListStream));
+	stream->store = store;
+	stream->segment = segment;
+	stream->page = palloc(BLCKSZ);
+	open_page_of(stream, key);
+	lists_next(stream);
+	while (!stream->done && stream->key < key)
+		lists_next(stream);
+}
+
+void
+lists_open_pages(ListStream *stream, PageStore *store,
+				 const SegmentInfo *segment, BlockNumber first, BlockNumber stop)
+{
+	memset(stream, 0, sizeof(ListStream));
+	stream->store = store;
+	stream->segment = segment;
+	stream->stop = stop;
+	stream->page = palloc(BLCKSZ);
+	open_page(stream, first);
+	lists_next(stream);
 }
 
 void

@@ -100,6 +100,7 @@ typedef struct ListStream
 	const SegmentInfo *segment;
 	char	   *page;
 	BlockNumber block;			/* invalid: at the end */
+	BlockNumber stop;			/* does not count; 0, there is no such page */
 	const uint8 *at;
 	const uint8 *end;			/* of the page's entries */
 	uint32		entry;			/* entries read since the first restart */
@@ -112,6 +113,15 @@ typedef struct ListStream
 
 extern void lists_open(ListStream *stream, PageStore *store,
 					   const SegmentInfo *segment);
+
+/* The same, from the first list on whose key is not less. */
+extern void lists_open_at(ListStream *stream, PageStore *store,
+						  const SegmentInfo *segment, uint32 key);
+
+/* The same, from one page to before another, of one that is half written. */
+extern void lists_open_pages(ListStream *stream, PageStore *store,
+							 const SegmentInfo *segment, BlockNumber first,
+							 BlockNumber stop);
 extern void lists_next(ListStream *stream);
 extern void lists_close(ListStream *stream);
 

@@ -3,10 +3,11 @@
  *		The list of segments in the metapage: which are merged, and when.
  *
  * Insertions merge four segments of about the same size, so that a row is
- * copied about as often as its index has quadrupled, up to a limit that keeps
- * a single insertion from taking long.  VACUUM does what is left.  Where it
- * does not come, and there are many segments, the limit is a higher one: all
- * searches would go through them.
+ * copied about as often as its index has quadrupled.  Small ones are merged at
+ * once.  Large ones are merged in steps (steps.c), one with each flush, of as many
+ * postings as a small merge has at the most.  As a step takes sixteen times of what was
+ * flushed, all merges together are done before the next ones are due.  VACUUM does
+ * what is left, in steps, too, and lets others at the index between them.
  *
  * Portions Copyright (c) 2026, the neardup developers
  *
@@ -21,24 +22,20 @@
 
 #include "inverted/merge.h"
 #include "inverted/segments.h"
+#include "inverted/steps.h"
 
 /* Segments of a weight below that are all of about the same size. */
 #define LEAST_TIER			65536
 #define TIER_FACTOR			4
 
-/* From so many on, insertions merge so many times more, and then all. */
-#define MANY_SEGMENTS		(MAX_SEGMENTS * 3 / 4)
-#define MANY_TIMES			64
-#define TOO_MANY_SEGMENTS	(MAX_SEGMENTS - 4)
+/* A step takes so many times of what was flushed, but one in so many at the least. */
+#define STEP_TIMES			16
+#define LEAST_STEP			8
 
 /* One in so many rows is dead: the segment is rewritten. */
 #define DEAD_SHARE			5
 
-static uint64
-weight(const SegmentInfo *segment)
-{
-	return segment->npostings + UINT64CONST(8) * segment->nrows;
-}
+int			inverted_merge_postings = 2000000;
 
 static int
 tier_of(uint64 weight)
@@ -53,23 +50,26 @@ tier_of(uint64 weight)
 static int
 tier(const SegmentInfo *segment)
 {
-	return tier_of(weight(segment));
+	return tier_of(segment_weight(segment));
 }
 
 static int
 compare_weight(const void *a, const void *b)
 {
-	uint64		x = weight((const SegmentInfo *) a);
-	uint64		y = weight((const SegmentInfo *) b);
+	uint64		x = segment_weight((const SegmentInfo *) a);
+	uint64		y = segment_weight((const SegmentInfo *) b);
 
 	return (x > y) - (x < y);
 }
 
-/* The metapage's segments, lightest first. */
+/* The metapage's segments that are in no merge, lightest first. */
 static void
 copy_sorted(Relation index, InvertedMeta *meta)
 {
 	meta_copy(index, meta);
+	for (uint32 i = meta->nsegments; i-- > 0;)
+		if (SEGMENT_MERGE(&meta->segments[i]) >= 0)
+			meta->segments[i] = meta->segments[--meta->nsegments];
 	qsort(meta->segments, meta->nsegments, sizeof(SegmentInfo), compare_weight);
 }
 
@@ -154,7 +154,7 @@ filled_in_turn(const InvertedMeta *meta, uint32 n, uint64 most_postings)
 	{
 		for (; end < n; end++)
 		{
-			merged += weight(&meta->segments[end]);
+			merged += segment_weight(&meta->segments[end]);
 			postings += meta->segments[end].npostings;
 		}
 		while (end < meta->nsegments &&
@@ -163,7 +163,7 @@ filled_in_turn(const InvertedMeta *meta, uint32 n, uint64 most_postings)
 		if (end - n + 1 < TIER_FACTOR || postings > most_postings)
 			return n;
 		for (; n < end; n++)
-			merged += weight(&meta->segments[n]);
+			merged += segment_weight(&meta->segments[n]);
 	}
 }
 
@@ -194,38 +194,91 @@ full_tier(const InvertedMeta *meta, uint64 most_postings)
 	return 0;
 }
 
-void
-segments_merge_some(Relation index, uint64 most_postings)
+/* Whether a step with so many rows has room in memory. */
+static bool
+rows_fit(uint64 nrows)
 {
+	return merge_steps_memory(nrows) <= (uint64) maintenance_work_mem * 1024;
+}
+
+/*
+ * Begins to merge the least of segments, which are sorted, of about the same
+ * size of which there are four.  Lighter ones stay, to be merged with those to come.
+ */
+static void
+begin_large(Relation index, const InvertedMeta *meta)
+{
+	uint64		rows = 0;
+	uint32		begin = 0;
+
+	for (uint32 i = 0; i < meta->nsegments; i++)
+	{
+		if (tier(&meta->segments[begin]) != tier(&meta->segments[i]))
+		{
+			begin = i;
+			rows = 0;
+		}
+		rows += meta->segments[i].nrows;
+		if (i + 1 - begin >= TIER_FACTOR && rows_fit(rows))
+		{
+			(void) steps_begin(index, &meta->segments[begin], i + 1 - begin);
+			return;
+		}
+	}
+}
+
+void
+segments_merge_some(Relation index, uint64 added)
+{
+	uint64		most = inverted_merge_postings;
 	InvertedMeta *meta = palloc(sizeof(InvertedMeta));
-	uint64		most = most_postings;
 	uint32		n;
 
 	for (;;)
 	{
 		CHECK_FOR_INTERRUPTS();
 		copy_sorted(index, meta);
-		if (meta->nsegments >= TOO_MANY_SEGMENTS)
-			most = PG_UINT64_MAX;
-		else if (meta->nsegments >= MANY_SEGMENTS)
-			most = Max(most, most_postings * MANY_TIMES);
 		n = full_tier(meta, most);
 		if (n == 0)
 			break;
 		merge(index, meta->segments, n);
 	}
+	begin_large(index, meta);
+	(void) steps_do(index, Min(Max(STEP_TIMES * added, most / LEAST_STEP), most));
 	pfree(meta);
 }
 
+/* How many segments there are. */
+static uint32
+count_segments(Relation index)
+{
+	InvertedMeta *meta = palloc(sizeof(InvertedMeta));
+	uint32		n;
+
+	meta_copy(index, meta);
+	n = meta->nsegments;
+	pfree(meta);
+	return n;
+}
+
+/*
+ * Steps are made large enough for this not to happen; but many segments may be left
+ * of a merge that did not fit into memory.
+ */
 void
 segments_make_room(Relation index)
 {
-	InvertedMeta *meta = palloc(sizeof(InvertedMeta));
+	InvertedMeta *meta;
 
-	copy_sorted(index, meta);
-	if (meta->nsegments == MAX_SEGMENTS)
+	while (count_segments(index) == MAX_SEGMENTS)
+	{
+		if (steps_do(index, inverted_merge_postings))
+			continue;
+		meta = palloc(sizeof(InvertedMeta));
+		copy_sorted(index, meta);
 		merge(index, meta->segments, MAX_SEGMENTS / 2);
-	pfree(meta);
+		pfree(meta);
+	}
 }
 
 static bool
@@ -248,13 +301,27 @@ worth_merging(const InvertedMeta *meta)
 		const SegmentInfo *segment = &meta->segments[i];
 
 		rows += segment->nrows;
-		if (merge_memory(rows) > (uint64) maintenance_work_mem * 1024)
+		if (!rows_fit(rows))
 			break;
-		if (i > 0 && weight(segment) <= TIER_FACTOR * lighter)
+		if (i > 0 && segment_weight(segment) <= TIER_FACTOR * lighter)
 			n = i + 1;
-		lighter += weight(segment);
+		lighter += segment_weight(segment);
 	}
 	return n;
+}
+
+/* At once if there are few postings, or begins to. */
+static void
+merge_or_begin(Relation index, const SegmentInfo *segments, uint32 n)
+{
+	uint64		postings = 0;
+
+	for (uint32 i = 0; i < n; i++)
+		postings += segments[i].npostings;
+	if (postings <= inverted_merge_postings)
+		merge(index, segments, n);
+	else
+		(void) steps_begin(index, segments, n);
 }
 
 void
@@ -266,10 +333,10 @@ segments_merge_all(Relation index)
 	copy_sorted(index, meta);
 	n = worth_merging(meta);
 	if (n > 0)
-		merge(index, meta->segments, n);
+		merge_or_begin(index, meta->segments, n);
 	copy_sorted(index, meta);
 	for (uint32 i = 0; i < meta->nsegments; i++)
 		if (many_dead(&meta->segments[i]))
-			merge(index, &meta->segments[i], 1);
+			merge_or_begin(index, &meta->segments[i], 1);
 	pfree(meta);
 }

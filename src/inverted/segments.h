@@ -24,15 +24,27 @@ extern void segments_replace(Relation index, const SegmentInfo *old, uint32 n,
 extern void segments_make_room(Relation index);
 
 /*
- * Merges segments of about the same size while there are four of them, and
- * they have no more than that many postings together.
+ * What an insertion does that has added so much to the segments (as
+ * segment_weight() tells): merges small ones of about the same size while there are
+ * four of them, and does a step with large ones.
  */
-extern void segments_merge_some(Relation index, uint64 most_postings);
+extern void segments_merge_some(Relation index, uint64 added);
 
 /*
  * What VACUUM does: merges all that are not small to the next greater one,
- * within maintenance_work_mem, and rewrites those with many dead rows.
+ * within maintenance_work_mem, and rewrites those with many dead rows.  Where that
+ * is much, it only begins to.
  */
 extern void segments_merge_all(Relation index);
+
+/* How much there is to do with a segment, in postings. */
+static inline uint64
+segment_weight(const SegmentInfo *segment)
+{
+	return segment->npostings + UINT64CONST(8) * segment->nrows;
+}
+
+/* The most postings that are merged at once, or in a step. */
+extern int inverted_merge_postings;
 
 #endif							/* NEARDUP_SEGMENTS_H */

@@ -23,6 +23,7 @@
 #include "inverted/access.h"
 #include "inverted/pending.h"
 #include "inverted/segments.h"
+#include "inverted/steps.h"
 
 typedef struct Deletion
 {
@@ -68,9 +69,12 @@ mark_page(Deletion *deletion, BlockNumber block, const bool *dead)
 	UnlockReleaseBuffer(buffer);
 }
 
-/* Goes through a copy of a page; returns how many of its rows are to go. */
+/*
+ * Goes through a copy of a page; returns how many of its rows are to go.  *gone
+ * rises by these, and by those that are gone already.
+ */
 static uint32
-delete_on_page(Deletion *deletion, BlockNumber block, char *page)
+delete_on_page(Deletion *deletion, BlockNumber block, char *page, uint32 *gone)
 {
 	ForwardEntry *rows = (ForwardEntry *) PageGetContents(page);
 	bool		dead[FORWARD_PER_PAGE] = {false};
@@ -80,14 +84,19 @@ delete_on_page(Deletion *deletion, BlockNumber block, char *page)
 	{
 		dead[i] = is_deleted(deletion, &rows[i]);
 		n += dead[i];
+		*gone += dead[i] || rows[i].making == MAKING_DEAD;
 	}
 	if (n > 0)
 		mark_page(deletion, block, dead);
 	return n;
 }
 
+/*
+ * Tells the metapage how many rows of a segment are dead, with those that a VACUUM
+ * has marked which did not come to its end.
+ */
 static void
-count_dead(Relation index, uint64 owner, uint32 more)
+count_dead(Relation index, uint64 owner, uint32 ndead)
 {
 	Buffer		metabuffer = ReadBuffer(index, META_BLOCK);
 	GenericXLogState *state;
@@ -95,35 +104,76 @@ count_dead(Relation index, uint64 owner, uint32 more)
 	LockBuffer(metabuffer, BUFFER_LOCK_EXCLUSIVE);
 	state = GenericXLogStart(index);
 	meta_segment(META_OF(GenericXLogRegisterBuffer(state, metabuffer, 0)),
-				 owner)->ndead += more;
+				 owner)->ndead = ndead;
 	GenericXLogFinish(state);
 	UnlockReleaseBuffer(metabuffer);
 }
 
-static void
-delete_in_segment(Deletion *deletion, const SegmentInfo *segment)
+/* How many of a segment's rows are marked; *gone is how many are gone in all. */
+static uint32
+delete_in_segment(Deletion *deletion, const SegmentInfo *segment, uint32 *gone)
 {
 	char	   *page = palloc(BLCKSZ);
 	BlockNumber block = segment->first;
 	uint32		seen = 0;
 	uint32		n = 0;
 
+	*gone = 0;
 	while (seen < segment->nrows)
 	{
 		page_require(&deletion->store, block, segment->owner, page);
 		if (PAGE_TAIL(page)->kind != PAGE_FORWARD)
 			inverted_corrupt(deletion->index, block, "Rows are missing.");
-		n += delete_on_page(deletion, block, page);
+		n += delete_on_page(deletion, block, page, gone);
 		seen += rows_on(page);
 		block = PAGE_TAIL(page)->next;
 	}
-	if (n > 0)
-		count_dead(deletion->index, segment->owner, n);
-	deletion->stats->tuples_removed += n;
 	pfree(page);
+	return n;
 }
 
-/* One segment that is old enough and not among those done; false if none is. */
+/* Also tells the metapage. */
+static void
+delete_and_count(Deletion *deletion, const SegmentInfo *segment)
+{
+	uint32		gone;
+
+	deletion->stats->tuples_removed += delete_in_segment(deletion, segment, &gone);
+	if (gone != segment->ndead)
+		count_dead(deletion->index, segment->owner, gone);
+}
+
+/*
+ * All segments of a merge, and then the rows that it has copied already: others will
+ * be copied as they are then.  Adds the segments to those done.
+ */
+static void
+delete_in_merge(Deletion *deletion, const InvertedMeta *meta, int number,
+				uint64 *done, uint32 *ndone)
+{
+	SegmentInfo *segments = palloc(MAX_SEGMENTS * sizeof(SegmentInfo));
+	uint32		n = steps_segments(meta, number, segments);
+	MergeState *state = palloc(sizeof(MergeState));
+	uint32		gone;
+
+	for (uint32 i = 0; i < n; i++)
+	{
+		delete_and_count(deletion, &segments[i]);
+		done[(*ndone)++] = segments[i].owner;
+	}
+	if (steps_state(deletion->index, meta, number, state))
+	{
+		(void) delete_in_segment(deletion, &state->writer.info, &gone);
+		steps_count_dead(deletion->index, meta, number, gone);
+	}
+	pfree(state);
+	pfree(segments);
+}
+
+/*
+ * One segment that is old enough and not among those done, which have room for
+ * MAX_SEGMENTS more; false if none is.
+ */
 static bool
 delete_in_next(Deletion *deletion, uint64 before, uint64 *done, uint32 *ndone)
 {
@@ -141,9 +191,11 @@ delete_in_next(Deletion *deletion, uint64 before, uint64 *done, uint32 *ndone)
 		if (!known)
 			next = &meta->segments[i];
 	}
-	if (next != NULL)
+	if (next != NULL && SEGMENT_MERGE(next) >= 0)
+		delete_in_merge(deletion, meta, SEGMENT_MERGE(next), done, ndone);
+	else if (next != NULL)
 	{
-		delete_in_segment(deletion, next);
+		delete_and_count(deletion, next);
 		done[(*ndone)++] = next->owner;
 	}
 	merge_unlock(deletion->index);
@@ -183,23 +235,22 @@ inverted_bulk_delete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 	while (delete_in_next(&deletion, before, done, &ndone))
 	{
 		vacuum_delay_point_compat(false);
-		if (ndone == size)
+		if (ndone + MAX_SEGMENTS > size)
 			done = repalloc(done, (size *= 2) * sizeof(uint64));
 	}
 	pfree(done);
 	return stats;
 }
 
-/* Notes the blocks that nothing owns, under the merge lock. */
-static void
-find_free_blocks(Relation index, const InvertedMeta *meta,
-				 IndexBulkDeleteResult *stats)
-{
-	BlockNumber nblocks = RelationGetNumberOfBlocks(index);
+/* So many blocks are looked at before others are let at the index. */
+#define BLOCKS_AT_ONCE		4096
 
-	stats->num_pages = nblocks;
-	stats->pages_free = 0;
-	for (BlockNumber block = META_BLOCK + 1; block < nblocks; block++)
+/* Notes the blocks from `block` to before `end` that nothing owns. */
+static void
+find_free_some(Relation index, const InvertedMeta *meta, BlockNumber block,
+			   BlockNumber end, IndexBulkDeleteResult *stats)
+{
+	for (; block < end; block++)
 	{
 		Buffer		buffer = ReadBuffer(index, block);
 		bool		free;
@@ -214,7 +265,78 @@ find_free_blocks(Relation index, const InvertedMeta *meta,
 			stats->pages_free++;
 		}
 	}
+}
+
+/*
+ * The same of all blocks.  A new page is not yet anybody's, so the merge lock is
+ * held; but not all the time.
+ */
+static void
+find_free_blocks(Relation index, IndexBulkDeleteResult *stats)
+{
+	BlockNumber nblocks = RelationGetNumberOfBlocks(index);
+	InvertedMeta *meta = palloc(sizeof(InvertedMeta));
+
+	stats->num_pages = nblocks;
+	stats->pages_free = 0;
+	for (BlockNumber block = META_BLOCK + 1; block < nblocks;
+		 block += BLOCKS_AT_ONCE)
+	{
+		vacuum_delay_point_compat(false);
+		merge_lock(index);
+		meta_copy(index, meta);
+		find_free_some(index, meta, block,
+					   block + Min(nblocks - block, BLOCKS_AT_ONCE), stats);
+		merge_unlock(index);
+	}
+	pfree(meta);
 	IndexFreeSpaceMapVacuum(index);
+}
+
+/* How much there is in all segments. */
+static uint64
+weight_of_all(Relation index)
+{
+	InvertedMeta *meta = palloc(sizeof(InvertedMeta));
+	uint64		weight = 0;
+
+	meta_copy(index, meta);
+	for (uint32 i = 0; i < meta->nsegments; i++)
+		weight += segment_weight(&meta->segments[i]);
+	pfree(meta);
+	return weight;
+}
+
+/*
+ * Steps until no merge is left.  Insertions go on between them.  As they may begin
+ * others all the time, it is enough when all could have been merged twice.
+ */
+static void
+finish_steps(Relation index)
+{
+	uint64		most = inverted_merge_postings;
+	uint64		steps = 2 * weight_of_all(index) / most + 100;
+	bool		left = true;
+
+	while (left && steps-- > 0)
+	{
+		vacuum_delay_point_compat(false);
+		merge_lock(index);
+		pending_relieve(index);
+		left = steps_do(index, most);
+		merge_unlock(index);
+	}
+}
+
+/* Merges what is worth it. */
+static void
+merge_all(Relation index)
+{
+	finish_steps(index);
+	merge_lock(index);
+	segments_merge_all(index);
+	merge_unlock(index);
+	finish_steps(index);
 }
 
 IndexBulkDeleteResult *
@@ -226,13 +348,11 @@ inverted_cleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
 		return stats;
 	if (stats == NULL)
 		stats = palloc0(sizeof(IndexBulkDeleteResult));
+	(void) flush_all(info->index);
+	merge_all(info->index);
+	find_free_blocks(info->index, stats);
 	meta = palloc(sizeof(InvertedMeta));
-	merge_lock(info->index);
-	pending_flush(info->index);
-	segments_merge_all(info->index);
 	meta_copy(info->index, meta);
-	find_free_blocks(info->index, meta, stats);
-	merge_unlock(info->index);
 	stats->num_index_tuples = 0;
 	for (uint32 i = 0; i < meta->nsegments; i++)
 		stats->num_index_tuples += meta->segments[i].nrows -

@@ -5,6 +5,10 @@
  * A page is put together in local memory and written when it is full.  As it
  * has to name the next one, that one's block is allocated just before.
  *
+ * Where a segment is written in steps, what is to be known of it between them is
+ * in a WriterState.  Its filter is of a size that is chosen beforehand, so that its
+ * words can be written as keys come, in their order.
+ *
  * Portions Copyright (c) 2026, the neardup developers
  *
  * src/inverted/writer.c
@@ -17,6 +21,7 @@
 #include "base/growing.h"
 #include "inverted/codec.h"
 #include "inverted/filter.h"
+#include "inverted/levels.h"
 #include "inverted/writer.h"
 
 /* The most that an entry takes beside its runs, with a restart. */
@@ -56,6 +61,14 @@ struct SegmentWriter
 	uint8	   *bytes;			/* runs, encoded */
 	size_t		bytes_size;
 	PGAlignedBlock page;
+
+	/* In steps */
+	WriterState *state;			/* or NULL */
+	ChainWriter pages;
+	ChainWriter directories;
+	ChainWriter filter_pages;
+	uint32		first_word;		/* of the page of the filter at hand */
+	PGAlignedBlock words_page;
 };
 
 /* A segment in a temporary file is read as a whole, and needs no filter. */
@@ -125,11 +138,20 @@ begin_page(SegmentWriter *writer, PageKind kind)
 	BlockNumber block;
 
 	CHECK_FOR_INTERRUPTS();
-	block = page_allocate(writer->store, writer->info.owner);
-	if (writer->kind == 0)
-		writer->info.first = block;
+	if (writer->state != NULL)
+	{
+		if (writer->kind != 0)
+			finish_page(writer, writer->state->pages.next);
+		block = chain_take(&writer->pages);
+	}
 	else
-		finish_page(writer, block);
+	{
+		block = page_allocate(writer->store, writer->info.owner);
+		if (writer->kind == 0)
+			writer->info.first = block;
+		else
+			finish_page(writer, block);
+	}
 	page_init(writer->page.data, kind, writer->info.owner);
 	writer->block = block;
 	writer->kind = kind;
@@ -284,6 +306,43 @@ put_chunks(SegmentWriter *writer, uint32 key, const Runs *runs, size_t total)
 	}
 }
 
+/* The filter in steps: pages of its words, the one at hand in memory. */
+
+static void
+begin_words(SegmentWriter *writer, uint32 first)
+{
+	char	   *page = writer->words_page.data;
+
+	writer->first_word = first;
+	page_init(page, PAGE_FILTER, writer->info.owner);
+	if (first < writer->info.filter_words)
+		((PageHeader) page)->pd_lower += sizeof(uint64) *
+			Min(FILTER_WORDS_PER_PAGE, writer->info.filter_words - first);
+}
+
+static void
+put_words(SegmentWriter *writer)
+{
+	BlockNumber block = chain_put(&writer->filter_pages,
+								  writer->words_page.data);
+
+	list_page(&writer->filter, writer->first_word, block);
+	begin_words(writer, writer->first_word + FILTER_WORDS_PER_PAGE);
+}
+
+static inline uint64 *
+word_of(SegmentWriter *writer, uint32 key)
+{
+	uint32		word = filter_word(key, writer->info.filter_words);
+
+	if (writer->words != NULL)
+		return &writer->words[word];
+	while (word - writer->first_word >= FILTER_WORDS_PER_PAGE)
+		put_words(writer);
+	return (uint64 *) PageGetContents(writer->words_page.data) +
+		(word - writer->first_word);
+}
+
 void
 segment_add_list(SegmentWriter *writer, uint32 key, const Runs *runs)
 {
@@ -293,7 +352,7 @@ segment_add_list(SegmentWriter *writer, uint32 key, const Runs *runs)
 	Assert(runs->n > 0);
 	for (size_t i = 0; i < runs->n; i++)
 		rows += runs->end[i] - runs->first[i];
-	if (writer->kind == PAGE_FORWARD)
+	if (writer->kind != PAGE_POSTINGS && writer->kind != PAGE_CONTINUED)
 		begin_page(writer, PAGE_POSTINGS);
 	if (runs->n == 1)
 		nbytes = 0;				/* it is not encoded as runs */
@@ -308,8 +367,8 @@ segment_add_list(SegmentWriter *writer, uint32 key, const Runs *runs)
 		put_list(writer, key, runs, nbytes);
 	else
 		put_chunks(writer, key, runs, nbytes);
-	if (writer->words != NULL)
-		writer->words[filter_word(key, writer->info.filter_words)] |=
+	if (writer->info.filter_words > 0)
+		*word_of(writer, key) |=
 			filter_bits(key) | (rows > 1 ? filter_several_bits(key) : 0) |
 			(nbytes > SHORT_BYTES ? filter_long_bits(key) : 0);
 	writer->info.nkeys++;
@@ -418,4 +477,134 @@ segment_end(SegmentWriter *writer)
 		pfree(writer->words);
 	pfree(writer);
 	return info;
+}
+
+/* Steps */
+
+void
+segment_create(PageStore *store, uint64 owner, WriterState *state)
+{
+	memset(state, 0, sizeof(WriterState));
+	chain_create(store, owner, &state->pages);
+	chain_create(store, owner, &state->directories);
+	chain_create(store, owner, &state->words);
+	state->info.owner = state->info.oldest = owner;
+	state->info.first = state->pages.first;
+	state->info.forward.root = state->info.postings.root =
+		state->info.filter.root = InvalidBlockNumber;
+}
+
+/* The page of the filter that the last step has left half full. */
+static void
+resume_words(SegmentWriter *writer)
+{
+	PGAlignedBlock page;
+	BlockNumber block = writer->state->words.next;
+
+	begin_words(writer, writer->state->words.npages * FILTER_WORDS_PER_PAGE);
+	page_require(writer->store, block, writer->info.owner, page.data);
+	if (PAGE_TAIL(page.data)->kind == PAGE_FILTER)
+		memcpy(PageGetContents(writer->words_page.data), PageGetContents(page.data),
+			   FILTER_WORDS_PER_PAGE * sizeof(uint64));
+}
+
+SegmentWriter *
+segment_resume(PageStore *store, WriterState *state)
+{
+	SegmentWriter *writer = palloc0(sizeof(SegmentWriter));
+
+	writer->store = store;
+	writer->state = state;
+	writer->info = state->info;
+	writer->bytes_size = BLCKSZ;
+	writer->bytes = palloc(writer->bytes_size);
+	chain_resume(&writer->pages, store, state->info.owner, &state->pages);
+	chain_resume(&writer->directories, store, state->info.owner,
+				 &state->directories);
+	chain_resume(&writer->filter_pages, store, state->info.owner, &state->words);
+	resume_words(writer);
+	return writer;
+}
+
+static void
+free_list(PageList *list)
+{
+	if (list->pages != NULL)
+		pfree(list->pages);
+}
+
+static void
+save_directories(SegmentWriter *writer)
+{
+	WriterState *state = writer->state;
+
+	levels_add(&writer->directories, &state->forward, writer->forward.pages,
+			   writer->forward.n);
+	levels_add(&writer->directories, &state->postings, writer->postings.pages,
+			   writer->postings.n);
+	levels_add(&writer->directories, &state->filter, writer->filter.pages,
+			   writer->filter.n);
+	free_list(&writer->forward);
+	free_list(&writer->postings);
+	free_list(&writer->filter);
+}
+
+static uint32
+pages_so_far(const WriterState *state)
+{
+	return state->pages.npages + state->directories.npages + state->words.npages;
+}
+
+void
+segment_pause(SegmentWriter *writer)
+{
+	WriterState *state = writer->state;
+	bool		words = writer->first_word < writer->info.filter_words;
+
+	if (writer->kind != 0)
+		finish_page(writer, state->pages.next);
+	save_directories(writer);
+	chain_pause(&writer->pages, NULL);
+	chain_pause(&writer->directories, NULL);
+	chain_pause(&writer->filter_pages, words ? writer->words_page.data : NULL);
+	state->info = writer->info;
+	state->info.npages = pages_so_far(state);
+	pfree(writer->bytes);
+	pfree(writer);
+}
+
+void
+segment_expect_keys(WriterState *state, uint64 keys)
+{
+	state->info.filter_words = Min(keys / FILTER_KEYS_PER_WORD + 1,
+								   PG_UINT32_MAX / 2);
+	state->info.flags = SEGMENT_TELLS_SINGLE;
+}
+
+SegmentInfo
+segment_finish(PageStore *store, WriterState *state)
+{
+	SegmentWriter *writer = segment_resume(store, state);
+	SegmentInfo info;
+
+	while (writer->first_word < writer->info.filter_words)
+		put_words(writer);
+	save_directories(writer);
+	info = writer->info;
+	info.forward = levels_end(&writer->directories, &state->forward);
+	info.postings = levels_end(&writer->directories, &state->postings);
+	info.filter = levels_end(&writer->directories, &state->filter);
+	info.npages = pages_so_far(state) + 3;
+	chain_link(&writer->pages, state->directories.first);
+	chain_link(&writer->directories, state->words.first);
+	chain_link(&writer->filter_pages, InvalidBlockNumber);
+	pfree(writer->bytes);
+	pfree(writer);
+	return info;
+}
+
+uint32
+segment_rows(const SegmentWriter *writer)
+{
+	return writer->info.nrows;
 }

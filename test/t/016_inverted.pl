@@ -25,6 +25,7 @@ $node->append_conf(
 	wal_consistency_checking = 'generic'
 	max_wal_size = 64MB
 	max_standby_streaming_delay = -1
+	neardup.merge_postings = 2000
 	autovacuum = on
 	autovacuum_naptime = 1s
 	autovacuum_vacuum_cost_delay = 0

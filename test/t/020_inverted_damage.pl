@@ -23,6 +23,12 @@ $node->safe_psql(
 	CREATE TABLE sets AS SELECT signature_from(array(SELECT i * 100 + k FROM generate_series(1, 5) k)) AS sig
 	  FROM generate_series(1, 3000) i;
 	CREATE TABLE hashes AS SELECT simhash(sig) AS sig FROM sets LIMIT 50;
+	-- a row is a segment by itself
+	CREATE TABLE growing (sig signature);
+	CREATE PROCEDURE grow() LANGUAGE sql AS $$
+	  INSERT INTO growing SELECT signature_from(array(SELECT k % 2900 + 100 * i FROM generate_series(1, 2900) k))
+	  FROM generate_series(1, 30) i $$;
+	CALL grow();
 	-- all lists are long
 	CREATE TABLE long AS SELECT signature_from(array(SELECT k FROM generate_series(1, 9) k WHERE hashint4(i * 9 + k) & 1 = 1)) AS sig
 	  FROM generate_series(1, 500) i});
@@ -86,6 +92,7 @@ make_index($_, 'same') foreach @bits, 'more_bits';
 make_index('long_bits', 'long');
 make_index($_, 'sets') foreach qw(makings directory_key whole);
 make_index($_, 'hashes') foreach qw(row_order row_making);
+make_index($_, 'growing') foreach qw(older newer);
 my ($owner, $postings) = split /\|/, $node->safe_psql('postgres',
 	q(SELECT segment, postings FROM neardup_index_segments('makings') WHERE segment IS NOT NULL));
 $node->stop;
@@ -112,6 +119,12 @@ change('makings', $place + 24, 'Q', $word, sub { 0 });
 change('directory_key', page_of_kind('directory_key', $directory) + 8, 'L', 4, sub { shift() - 5 });
 change('row_order', page_of_kind('row_order', $forward) + 49 * 20 + 4, 'L', 4, sub { shift() ^ 1 });
 change('row_making', page_of_kind('row_making', $forward) + 18, 'S', 2, sub { 48 });
+# Version 2 knew of no merges in steps: its metapage ends before them
+my $version = $header + 4;
+my $lower = 12;
+change('older', $version, 'L', 4, sub { shift() - 1 });
+change('older', $lower, 'S', 2, sub { shift() - 8 * 16 });
+change('newer', $version, 'L', 4, sub { shift() + 1 });
 $node->start;
 
 # What the check says of an index
@@ -132,6 +145,22 @@ like(check('directory_key', 'false'), qr/not found by the directory/, 'a number 
 like(check('row_order', 'true'), qr/is another one in index/, 'the order of a row');
 like(check('row_making', 'true'), qr/of a making that its segment|is another one in index/, 'the making of a row');
 is(check($_, 'true'), $_ eq 'whole' ? '3000' : '500', "the index $_ is whole") foreach qw(whole long_bits);
+
+# What an older version has written is read, and goes on; a newer one's is not read
+like(check('newer', 'true'), qr/is of version 4, not 3.*REINDEX/s, 'an index of a newer version');
+$node->safe_psql('postgres', 'DROP INDEX newer');
+is(check('older', 'true'), '30', 'an index of an older version');
+$node->safe_psql('postgres', 'SET neardup.merge_postings = 2000; CALL grow()');
+is($node->safe_psql('postgres', q(SELECT count(*) > 0 FROM neardup_index_merges('older'))), 't', 'merges have begun in it');
+is(check('older', 'true'), '60', 'it is whole');
+# They go on after a crash: the metapage is written anew from the WAL
+$node->stop('immediate');
+$node->start;
+is($node->safe_psql('postgres', q(SELECT count(*) > 0 FROM neardup_index_merges('older'))), 't', 'they are there after a crash');
+is(check('older', 'true'), '60', 'it is whole after a crash');
+$node->safe_psql('postgres', 'VACUUM growing');
+is($node->safe_psql('postgres', q(SELECT count(*) FROM neardup_index_merges('older'))), '0', 'VACUUM does what is left');
+is(check('older', 'true'), '60', 'it is whole after VACUUM');
 $node->stop;
 
 done_testing();

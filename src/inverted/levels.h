@@ -1,0 +1,21 @@
+/*
+ * levels.h
+ *		A directory that is written in steps.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/inverted/levels.h
+ */
+#ifndef NEARDUP_LEVELS_H
+#define NEARDUP_LEVELS_H
+
+#include "inverted/page_chain.h"
+
+/* Adds pages, in their order; what is not kept in `levels` goes to the chain. */
+extern void levels_add(ChainWriter *chain, DirectoryLevels *levels,
+					   const DirectoryEntry *pages, uint32 n);
+
+/* Writes what is left. */
+extern Directory levels_end(ChainWriter *chain, DirectoryLevels *levels);
+
+#endif							/* NEARDUP_LEVELS_H */

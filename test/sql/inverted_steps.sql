@@ -1,0 +1,88 @@
+--
+-- Access method neardup: merges that are done a step at a time, and many segments
+--
+
+CREATE SCHEMA inverted_steps;
+SET search_path = inverted_steps, public;
+SET client_min_messages = warning;
+
+-- A row of 2,100 features is a segment by itself.  A step takes less than one of them.
+CREATE TABLE docs (id serial PRIMARY KEY, sig signature) WITH (autovacuum_enabled = off);
+CREATE INDEX docs_sig ON docs USING neardup (sig);
+SET neardup.merge_postings = 2000;
+CREATE FUNCTION make(seed int, size int) RETURNS signature LANGUAGE sql IMMUTABLE AS $$
+    SELECT signature_from(array(SELECT hashint8extended(i, 0)
+        FROM generate_series(seed % 13 * 150 + 1, seed % 13 * 150 + size) i)) $$;
+CREATE PROCEDURE add(first int, last int) LANGUAGE sql AS $$
+    INSERT INTO docs (sig) SELECT make(i, CASE WHEN i % 3 > 0 THEN 2100 ELSE 1 + i % 50 END)
+    FROM generate_series(first, last) i $$;
+-- Whether the index finds what a sequential scan finds
+CREATE FUNCTION differs(seed int) RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+    s signature := make(seed, 2000);
+    answers text[];
+    answer text;
+BEGIN
+    FOREACH answer IN ARRAY '{on,off}'::text[] LOOP
+        PERFORM set_config('enable_seqscan', answer, true),
+            set_config('enable_indexscan', CASE answer WHEN 'on' THEN 'off' ELSE 'on' END, true),
+            set_config('enable_bitmapscan', CASE answer WHEN 'on' THEN 'off' ELSE 'on' END, true);
+        SELECT answers || string_agg(id::text, ',' ORDER BY id) INTO answers
+        FROM docs WHERE near_duplicate(sig, s, 0.6);
+    END LOOP;
+    RETURN answers[1] IS DISTINCT FROM answers[2];
+END $$;
+
+-- After each row; how far merges are is of any phase by then
+CREATE TABLE seen (phase text, segments bigint);
+CREATE PROCEDURE add_checked(first int, last int) LANGUAGE plpgsql AS $$
+BEGIN
+    FOR i IN first .. last LOOP
+        CALL add(i, i);
+        PERFORM neardup_index_check('docs_sig');
+        INSERT INTO seen SELECT m.phase, s.n FROM neardup_index_merges('docs_sig') m,
+            (SELECT count(*) AS n FROM neardup_index_segments('docs_sig')) s;
+    END LOOP;
+END $$;
+CALL add_checked(1, 110);
+SELECT phase, count(*) > 0 AS seen FROM seen GROUP BY phase ORDER BY phase;
+SELECT max(segments) > 36 AS many FROM seen;
+SELECT neardup_index_check('docs_sig', true);
+SELECT bool_or(differs(i)) AS differ FROM generate_series(1, 13) i;
+-- Each segment is in one merge at the most, and has a greater number then
+SELECT count(*) > 0 AS some, bool_and(part < segment) AS before, count(*) = count(DISTINCT part) AS once,
+    bool_and(part IN (SELECT segment FROM neardup_index_segments('docs_sig'))) AS there
+FROM neardup_index_merges('docs_sig'), unnest(merged) AS part;
+
+-- As many as there can be, and rows that go while merges are at work
+CALL add(111, 200);
+SELECT neardup_index_check('docs_sig', true);
+DELETE FROM docs WHERE id % 5 = 0;
+VACUUM (INDEX_CLEANUP ON) docs;
+SELECT neardup_index_check('docs_sig', true), (SELECT count(*) FROM neardup_index_merges('docs_sig')) AS merges,
+    (SELECT count(*) FROM neardup_index_segments('docs_sig') WHERE segment IS NOT NULL) AS segments,
+    (SELECT sum(dead_rows) FROM neardup_index_segments('docs_sig')) AS dead;
+SELECT bool_or(differs(i)) AS differ FROM generate_series(1, 13) i;
+SELECT format(E'CALL add(%s, %s)', i * 1000, i * 1000 + i), format('DELETE FROM docs WHERE id %% 11 = %s', i % 11),
+    'VACUUM (INDEX_CLEANUP ON) docs', format('CALL add(%s, %s)', i * 2000, i * 2000 + 2 * i)
+FROM generate_series(4, 20, 3) i
+\gexec
+SELECT neardup_index_check('docs_sig', true) = count(*) AS whole FROM docs;
+SELECT bool_or(differs(i)) AS differ FROM generate_series(1, 13) i;
+CALL add(1, 20);
+DELETE FROM docs;
+VACUUM (INDEX_CLEANUP ON) docs;
+SELECT neardup_index_check('docs_sig', true);
+SELECT * FROM neardup_index_segments('docs_sig') WHERE segment IS NOT NULL;
+SELECT * FROM neardup_index_merges('docs_sig');
+
+-- Pages that were free are used again: the file does not grow for ever
+CALL add(1, 60);
+VACUUM (INDEX_CLEANUP ON) docs;
+CREATE TEMP TABLE size AS SELECT pg_relation_size('docs_sig') AS size;
+SELECT 'UPDATE docs SET sig = sig', 'VACUUM (INDEX_CLEANUP ON) docs' FROM generate_series(1, 6)
+\gexec
+SELECT pg_relation_size('docs_sig') <= 1.5 * size AS bounded FROM size;
+SELECT neardup_index_check('docs_sig', true);
+
+DROP SCHEMA inverted_steps CASCADE;
