@@ -33,8 +33,10 @@ OBJS = \
 	src/base/sort_uint64.o \
 	src/base/state.o \
 	src/clusters/added_rows.o \
+	src/clusters/asked_sets.o \
 	src/clusters/clusters.o \
 	src/clusters/equal_look_ups.o \
+	src/clusters/equal_places.o \
 	src/clusters/group_rows.o \
 	src/clusters/grouping.o \
 	src/clusters/id_places.o \
@@ -46,6 +48,7 @@ OBJS = \
 	src/clusters/row_ids.o \
 	src/clusters/row_sets.o \
 	src/clusters/row_taker.o \
+	src/clusters/source_table.o \
 	src/collection/lexicon_agg.o \
 	src/collection/word_set_agg.o \
 	src/collection/word_statistics.o \
@@ -84,6 +87,7 @@ OBJS = \
 	src/inverted/cost.o \
 	src/inverted/counters.o \
 	src/inverted/directory.o \
+	src/inverted/equal_rows.o \
 	src/inverted/estimate.o \
 	src/inverted/explain_scan.o \
 	src/inverted/filter.o \
@@ -343,6 +347,7 @@ REGRESS = \
 	candidates \
 	clusters \
 	clusters_added \
+	clusters_equal \
 	comparisons \
 	configured \
 	copied_sections \

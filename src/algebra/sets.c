@@ -412,6 +412,12 @@ overlap_until(const uint64 *a, uint64 na, const uint64 *b, uint64 nb,
 {
 	if (na > nb)
 		return overlap_until(b, nb, a, na, need, found);
+	/* equal sets are frequent, and others differ soon */
+	if (na == nb && memcmp(a, b, na * sizeof(uint64)) == 0)
+	{
+		*found = na;
+		return na >= need;
+	}
 	if (nb / GALLOP_RATIO > na)
 		return overlap_by_search(a, na, b, nb, need, found);
 	return overlap_by_merge(a, na, b, nb, need, found);

@@ -21,7 +21,9 @@
  * an old one is near to the same rows: so it belongs to the representative of that
  * one, or to a new row that is nearer, and no other old row matters.  One look-up
  * of an equal signature costs a fraction of one for all near ones.  So equal ones
- * are looked up first, where an index of access method neardup is used for that.
+ * are looked up first, where there is an index of access method neardup for that: in
+ * one pass for all of them, which tells where to look (equal_places.c), and then, if
+ * rows have moved or there are others, in one scan for each.
  * What becomes of the old row becomes of the new one; it is not joined.
  *
  * Portions Copyright (c) 2026, the neardup developers
@@ -42,7 +44,9 @@
 #include "utils/lsyscache.h"
 
 #include "base/compat.h"
+#include "clusters/asked_sets.h"
 #include "clusters/equal_look_ups.h"
+#include "clusters/equal_places.h"
 #include "clusters/group_rows.h"
 #include "clusters/id_table.h"
 #include "clusters/lateral_query.h"
@@ -86,15 +90,16 @@ typedef struct AddedRows
 	RowSets		rows;			/* the new ones; must be first */
 	GroupRule	rule;
 	const char *query;			/* of old rows */
-	IdTable		sets;			/* that it is asked with: what is_first() makes
-								 * of them */
+	AskedSets	sets;			/* that it is asked with */
 	PagedArray	first;			/* uint32: the first row with each */
 	PagedArray	set_of;			/* uint32: of each row, + 1; 0: it has none */
 	PagedArray	settled;		/* Settled: of each set */
 	uint64		nsettled;
+	SourceTable source;			/* of old rows' signatures */
+	PagedArray	equal;			/* uint32: of each set, how many rows of an
+								 * index of that may have it */
 	bool		comparable;		/* the old rows' column is a signature itself */
-	Tuplestorestate *asked;		/* they and their scopes, for the query */
-	TupleDesc	asked_desc;
+	TupleDesc	asked_desc;		/* of rows of these, for the query */
 	IdTable		kept;			/* old rows that are kept, or represent */
 	PagedArray	meetings;		/* Meeting: with these */
 	uint64		nmeetings;
@@ -114,10 +119,9 @@ typedef struct FoundRows
 	TypedColumn *scope;			/* an old row's, as the new rows have it */
 	Datum	   *values;			/* of the scope */
 	bool	   *nulls;
-	MemoryContext context;		/* of the following */
-	int64		number;			/* of the set that was read last; -1: none */
-	Signature  *set;
-	uint64		set_scope;
+	uint32		number;			/* of the set that the last row was found for */
+	AskedSet	set;			/* it */
+	EqualPlaces *places;		/* where rows are looked at, if they are */
 } FoundRows;
 
 /* The columns of an old row, but for the scope. */
@@ -155,35 +159,6 @@ other_number(AddedRows *added, Datum id, double similarity)
 	return number;
 }
 
-/* The set of that number, palloc'd, and its scope. */
-static Signature *
-copy_set(AddedRows *added, uint32 number, uint64 *scope)
-{
-	const char *key = DatumGetPointer(id_table_id(&added->sets, number));
-	Size		len = VARSIZE(key) - sizeof(uint64);
-	Signature  *set = palloc(len);
-
-	memcpy(set, key, len);
-	SET_VARSIZE(set, len);
-	memcpy(scope, key + len, sizeof(uint64));
-	return set;
-}
-
-/* Reads the set of that number. */
-static void
-read_set(FoundRows *found, int64 number)
-{
-	MemoryContext old;
-
-	if (number == found->number)
-		return;
-	MemoryContextReset(found->context);
-	old = MemoryContextSwitchTo(found->context);
-	found->set = copy_set(found->added, number, &found->set_scope);
-	found->number = number;
-	MemoryContextSwitchTo(old);
-}
-
 /* Whether an old row is in the scope of the set. */
 static bool
 same_scope(FoundRows *found, TupleTableSlot *slot)
@@ -196,7 +171,7 @@ same_scope(FoundRows *found, TupleTableSlot *slot)
 		found->values[i] = typed_value(&found->scope[i], slot,
 									   &found->nulls[i]);
 	return row_sets_scope(rows, found->values, found->nulls) ==
-		found->set_scope;
+		found->set.scope;
 }
 
 /*
@@ -215,7 +190,8 @@ read_found(FoundRows *found, TupleTableSlot *slot, OldRow *old)
 	for (int column = 0; column < found->ncolumns; column++)
 		values[column] = typed_value(&found->columns[column], slot,
 									 &nulls[column]);
-	read_set(found, DatumGetInt64(slot->tts_values[0]));
+	found->number = DatumGetInt64(slot->tts_values[0]);
+	found->set = asked_sets_get(&added->sets, found->number);
 	if (nulls[0] || nulls[1] || nulls[2] || !same_scope(found, slot))
 		return false;
 	old->id = values[0];
@@ -226,9 +202,9 @@ read_found(FoundRows *found, TupleTableSlot *slot, OldRow *old)
 	old->represents = id_table_same(&added->kept, values[0], values[2]);
 	/* within a scope, sets of different makings have nothing in common */
 	if (added->rows.nscope > 0 &&
-		!making_equal(&found->set->making, &old->signature->making))
+		!making_equal(&found->set.signature->making, &old->signature->making))
 		return false;
-	return signatures_near(found->set, old->signature, added->rows.threshold,
+	return signatures_near(found->set.signature, old->signature, added->rows.threshold,
 						   added->rows.measure);
 }
 
@@ -244,7 +220,7 @@ meet_found(RowTaker *taker, TupleTableSlot *slot)
 	if (!read_found(found, slot, &old))
 		return;
 	meeting.new = *(const uint32 *) paged_at(&added->first, found->number);
-	meeting.similarity = signatures_value(found->set, old.signature,
+	meeting.similarity = signatures_value(found->set.signature, old.signature,
 										  added->rows.measure);
 	if (added->rule == RULE_CONNECTED || old.represents)
 	{
@@ -255,6 +231,12 @@ meet_found(RowTaker *taker, TupleTableSlot *slot)
 	meeting.old = other_number(added, old.id, isnan(old.similarity) ?
 							   -get_float8_infinity() : old.similarity);
 	keep_meeting(&added->other_meetings, &added->nother_meetings, meeting);
+}
+
+static bool
+is_settled(AddedRows *added, uint32 number)
+{
+	return ((const Settled *) paged_at(&added->settled, number))->old != 0;
 }
 
 /*
@@ -268,13 +250,19 @@ meet_equal(RowTaker *taker, TupleTableSlot *slot)
 	AddedRows  *added = found->added;
 	OldRow		old;
 	Settled		settled = {0};
+	const Signature *set;
 	bool		represents;
 
 	if (!read_found(found, slot, &old))
 		return;
+	set = found->set.signature;
+	/* one will do, and one that stood where it was looked for may be another one */
+	if (is_settled(added, found->number) || VARSIZE(set) != VARSIZE(old.signature) ||
+		memcmp(VARDATA(set), VARDATA(old.signature), VARSIZE(set) - VARHDRSZ) != 0)
+		return;
 	represents = added->rule == RULE_CONNECTED || old.represents;
 	settled.similarity = !represents ? old.similarity :
-		signatures_value(found->set, old.signature, added->rows.measure);
+		signatures_value(found->set.signature, old.signature, added->rows.measure);
 	/* neither is true of one that is not in a group of this threshold */
 	if (isnan(settled.similarity) || settled.similarity < added->rows.threshold)
 		return;
@@ -321,11 +309,58 @@ begin_found(RowTaker *taker, TupleDesc desc)
 	begin_found_scope(found, desc);
 }
 
-/* For what the query of old rows is asked with. */
+/*
+ * The sets that have not been settled, of which so many rows of an index may be equal,
+ * as rows for the query; NULL if there are none.
+ */
 static Tuplestorestate *
-begin_store(AddedRows *added)
+unsettled(AddedRows *added, uint32 least)
 {
-	return tuplestore_begin_heap(true, false, added->rows.memory / 8 / 1024);
+	Tuplestorestate *store = NULL;
+
+	for (uint32 i = 0; i < added->sets.n; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (is_settled(added, i) ||
+			*(const uint32 *) paged_at(&added->equal, i) < least)
+			continue;
+		if (store == NULL)
+			store = tuplestore_begin_heap(true, false,
+										  added->rows.memory / 8 / 1024);
+		asked_sets_put(&added->sets, i, (Datum) 0, store, added->asked_desc);
+	}
+	return store;
+}
+
+/* RowTaker.more */
+static bool
+more_places(RowTaker *taker)
+{
+	return equal_places_next(((FoundRows *) taker)->places);
+}
+
+/*
+ * Looks at rows that an index says are likely to be equal to new ones; false if there
+ * is none, or no way to them.
+ */
+static bool
+look_at_equal(AddedRows *added, FoundRows *found)
+{
+	EqualPlaces places;
+
+	if (!equal_places_begin(&places, &added->source, &added->sets,
+							added->asked_desc, &added->equal,
+							added->rows.memory / 8))
+		return false;
+	found->places = &places;
+	found->taker.planned = equal_places_planned;
+	found->taker.more = more_places;
+	if (equal_places_next(&places))
+		lateral_query_run_placed(added->query, places.desc, places.store,
+								 &found->taker);
+	found->taker.more = NULL;
+	equal_places_end(&places);
+	return true;
 }
 
 /*
@@ -335,44 +370,23 @@ begin_store(AddedRows *added)
 static void
 look_up_equal(AddedRows *added, FoundRows *found, Oid schema)
 {
-	found->taker.planned = equal_look_ups_planned;
+	uint32		least = 0;
+	Tuplestorestate *store;
+
 	found->taker.row = meet_equal;
-	lateral_query_run_equal(added->query, schema, added->asked_desc,
-							added->asked, &found->taker);
+	/* then mostly only those that have other rows may be equal to an old one */
+	if (look_at_equal(added, found))
+		least = added->nsettled > added->sets.n / 2 ? 2 : 1;
+	store = unsettled(added, least);
+	if (store != NULL)
+	{
+		found->taker.planned = equal_look_ups_planned;
+		lateral_query_run_equal(added->query, schema, added->asked_desc, store,
+								&found->taker);
+		tuplestore_end(store);
+	}
 	found->taker.planned = NULL;
 	found->taker.row = meet_found;
-}
-
-static bool
-is_settled(AddedRows *added, uint32 number)
-{
-	return ((const Settled *) paged_at(&added->settled, number))->old != 0;
-}
-
-/* Leaves only those sets to be asked with that have not been settled. */
-static void
-leave_unsettled(AddedRows *added)
-{
-	Tuplestorestate *left;
-	TupleTableSlot *slot;
-
-	if (added->nsettled == 0)
-		return;
-	left = begin_store(added);
-	slot = MakeSingleTupleTableSlot(added->asked_desc, &TTSOpsMinimalTuple);
-	tuplestore_rescan(added->asked);
-	while (tuplestore_gettupleslot(added->asked, true, false, slot))
-	{
-		bool		isnull;
-		int64		number = DatumGetInt64(slot_getattr(slot, 1, &isnull));
-
-		CHECK_FOR_INTERRUPTS();
-		if (!is_settled(added, number))
-			tuplestore_puttupleslot(left, slot);
-	}
-	ExecDropSingleTupleTableSlot(slot);
-	tuplestore_end(added->asked);
-	added->asked = left;
 }
 
 /* Looks for old rows that are near to new ones. */
@@ -382,23 +396,20 @@ look_up(AddedRows *added, Oid schema)
 	FoundRows	found = {
 		.taker = {.begin = begin_found, .row = meet_found},
 		.added = added,
-		.ncolumns = added->rule == RULE_KEPT ? OLD_COLUMNS : OLD_COLUMNS - 1,
-		.context = AllocSetContextCreate(CurrentMemoryContext, "set of a new row",
-										 ALLOCSET_DEFAULT_SIZES),
-		.number = -1
+		.ncolumns = added->rule == RULE_KEPT ? OLD_COLUMNS : OLD_COLUMNS - 1
 	};
+	Tuplestorestate *store;
 
 	paged_resize(&added->settled, added->sets.n);
+	paged_resize(&added->equal, added->sets.n);
 	if (added->comparable && added->rows.kind == KIND_SETS)
 		look_up_equal(added, &found, schema);
-	if (added->nsettled < added->sets.n)
+	store = unsettled(added, 0);
+	if (store != NULL)
 	{
-		leave_unsettled(added);
-		lateral_query_run(added->query, added->asked_desc, added->asked,
-						  &found.taker);
+		lateral_query_run(added->query, added->asked_desc, store, &found.taker);
+		tuplestore_end(store);
 	}
-	tuplestore_end(added->asked);
-	MemoryContextDelete(found.context);
 }
 
 /* Joins new rows with each other, but for those that are settled. */
@@ -414,17 +425,30 @@ join_unsettled(AddedRows *added)
 	for (uint32 row = 0; row < added->rows.ids.n; row++)
 	{
 		uint32		set = *(const uint32 *) paged_at(&added->set_of, row);
-		uint64		scope = 0;
-		Signature  *sig = NULL;
+		AskedSet	asked = {0};
 
 		CHECK_FOR_INTERRUPTS();
 		if (set != 0 && !is_settled(added, set - 1))
-			sig = copy_set(added, set - 1, &scope);
-		row_sets_join(&added->rows, sig, scope);
+			asked = asked_sets_get(&added->sets, set - 1);
+		row_sets_join(&added->rows, asked.signature, asked.scope);
 		MemoryContextReset(context);
 	}
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(context);
+}
+
+/* The columns of the scope from column `first` on. */
+static void
+describe_scope(RowSets *rows, TupleDesc desc, AttrNumber first)
+{
+	for (int i = 0; i < rows->nscope; i++)
+	{
+		Form_pg_attribute att = rows->scope[i].att;
+
+		TupleDescInitEntry(desc, first + i, NULL, att->atttypid,
+						   att->atttypmod, 0);
+		TupleDescInitEntryCollation(desc, first + i, att->attcollation);
+	}
 }
 
 /* RowSets.begun: what the query of old rows is asked with is known. */
@@ -436,50 +460,18 @@ begin_asked(RowSets *rows)
 	TupleDesc	olds;
 
 	TupleDescInitEntry(desc, 2, NULL, rows->signature_type, -1, 0);
-	for (int i = 0; i < rows->nscope; i++)
-	{
-		Form_pg_attribute att = rows->scope[i].att;
-
-		TupleDescInitEntry(desc, i + 3, NULL, att->atttypid, att->atttypmod, 0);
-		TupleDescInitEntryCollation(desc, i + 3, att->attcollation);
-	}
-	olds = lateral_query_check(added->query, desc, OLD_HINT);
+	describe_scope(rows, desc, 3);
+	olds = lateral_query_check(added->query, desc, OLD_HINT, &added->source);
 	added->comparable = olds->natts > 1 &&
 		TupleDescAttr(olds, 1)->atttypid == rows->signature_type;
 	added->asked_desc = desc;
-	added->asked = begin_store(added);
-}
+	if (rows->nscope > 0)
+	{
+		TupleDesc	scope = CreateTemplateTupleDesc(rows->nscope);
 
-/*
- * The number of a set in its scope.  They are kept together: the signature as it
- * is but for its length, and the number of the scope.
- */
-static uint32
-set_number(AddedRows *added, const Signature *sig, uint64 scope)
-{
-	Size		len = VARSIZE(sig);
-	char	   *key = palloc(len + sizeof(scope));
-
-	memcpy(key, sig, len);
-	memcpy(key + len, &scope, sizeof(scope));
-	SET_VARSIZE(key, len + sizeof(scope));
-	return id_table_number(&added->sets, PointerGetDatum(key));
-}
-
-/* Puts a set where the query of old rows is asked for it. */
-static void
-ask(AddedRows *added, uint32 number, const Signature *sig,
-	const Datum *scope, const bool *nulls)
-{
-	int			n = added->asked_desc->natts;
-	Datum	   *values = palloc(n * sizeof(Datum));
-	bool	   *isnull = palloc0(n * sizeof(bool));
-
-	values[0] = Int64GetDatum(number);
-	values[1] = PointerGetDatum(sig);
-	memcpy(values + 2, scope, added->rows.nscope * sizeof(Datum));
-	memcpy(isnull + 2, nulls, added->rows.nscope * sizeof(bool));
-	tuplestore_putvalues(added->asked, added->asked_desc, values, isnull);
+		describe_scope(rows, scope, 1);
+		asked_sets_scope(&added->sets, scope);
+	}
 }
 
 /* RowSets.added: takes note of a new row's set, which is asked for once. */
@@ -490,7 +482,7 @@ take_set(RowSets *rows, const Signature *sig, uint64 scope,
 	AddedRows  *added = (AddedRows *) rows;
 	uint32		row = rows->ids.n - 1;
 	uint32		known = added->sets.n;
-	uint32		number = set_number(added, sig, scope);
+	uint32		number = asked_sets_number(&added->sets, sig, scope, values, nulls);
 
 	paged_resize(&added->set_of, (uint64) row + 1);
 	*(uint32 *) paged_change(&added->set_of, row) = number + 1;
@@ -498,7 +490,6 @@ take_set(RowSets *rows, const Signature *sig, uint64 scope,
 		return;
 	paged_resize(&added->first, (uint64) number + 1);
 	*(uint32 *) paged_change(&added->first, number) = row;
-	ask(added, number, sig, values, nulls);
 }
 
 /* Deciding */
@@ -710,10 +701,11 @@ begin_added(AddedRows *added, Oid id_type)
 {
 	size_t		share = added->rows.memory / 32;
 
-	id_table_begin(&added->sets, BYTEAOID, share * 4);
+	asked_sets_begin(&added->sets, share * 6);
 	paged_init(&added->first, sizeof(uint32), share);
 	paged_init(&added->set_of, sizeof(uint32), share);
 	paged_init(&added->settled, sizeof(Settled), share);
+	paged_init(&added->equal, sizeof(uint32), share);
 	id_table_begin(&added->kept, id_type, share);
 	id_table_begin(&added->others, id_type, share);
 	paged_init(&added->meetings, sizeof(Meeting), share);
@@ -728,6 +720,7 @@ end_added(AddedRows *added)
 	id_table_end(&added->others);
 	paged_free(&added->set_of);
 	paged_free(&added->settled);
+	paged_free(&added->equal);
 	paged_free(&added->meetings);
 	paged_free(&added->other_meetings);
 	paged_free(&added->members);
@@ -753,7 +746,7 @@ clusters_add(FunctionCallInfo fcinfo, int first, Oid id_type)
 	row_sets_read(&added.rows, text_to_cstring(PG_GETARG_TEXT_PP(first)));
 	look_up(&added, get_func_namespace(fcinfo->flinfo->fn_oid));
 	join_unsettled(&added);
-	id_table_end(&added.sets);
+	asked_sets_end(&added.sets);
 	paged_free(&added.first);
 	row_ids_begin(&olds, id_type, added.rows.memory / 16);
 	grouping = group_added(&added, &olds, &ranks, added.rows.memory);

@@ -16,6 +16,11 @@
  *			SELECT * FROM (query) AS old (id, signature)
  *			WHERE near_duplicate(signature, $1, 1) AND signature = $1 LIMIT 1) AS old
  *
+ * Where the values come with places of rows that the signatures may be of, the query is
+ * put behind them as above, and the table that it reads is given the condition
+ *
+ *		ctid = place
+ *
  * Portions Copyright (c) 2026, the neardup developers
  *
  * src/clusters/lateral_query.c
@@ -65,7 +70,8 @@ parse(const char *text, const char *hint)
 
 /* See lateral_query.h */
 TupleDesc
-lateral_query_check(const char *text, TupleDesc desc, const char *hint)
+lateral_query_check(const char *text, TupleDesc desc, const char *hint,
+					SourceTable *source)
 {
 	RawStmt    *statement = makeNode(RawStmt);
 	Oid		   *types = palloc(desc->natts * sizeof(Oid));
@@ -87,6 +93,8 @@ lateral_query_check(const char *text, TupleDesc desc, const char *hint)
 				 errmsg("statement is not a query that only reads"),
 				 errhint("%s", hint)));
 	query_errors_end(&errors);
+	if (!source_table_find(query, 2, source))
+		source->table = InvalidOid;
 	return ExecCleanTypeFromTL(query->targetList);
 }
 
@@ -148,9 +156,9 @@ equal_row(SelectStmt *query, const char *schema)
 				  query);
 }
 
-/* The store as a table that queries know by its name. */
+/* The store as a table of that many rows that queries know by its name. */
 static QueryEnvironment *
-environment_of(TupleDesc desc, Tuplestorestate *store)
+environment_of(TupleDesc desc, Tuplestorestate *store, double rows)
 {
 	QueryEnvironment *environment = create_queryEnv();
 	EphemeralNamedRelation values = palloc0(sizeof(EphemeralNamedRelationData));
@@ -160,33 +168,57 @@ environment_of(TupleDesc desc, Tuplestorestate *store)
 	values->md.name = VALUES_NAME;
 	values->md.tupdesc = desc;
 	values->md.enrtype = ENR_NAMED_TUPLESTORE;
-	values->md.enrtuples = tuplestore_tuple_count(store);
+	values->md.enrtuples = rows;
 	values->reldata = store;
 	register_ENR(environment, values);
 	return environment;
 }
 
+/* In which way a query is put behind the values. */
+typedef enum RunAs
+{
+	RUN_WHOLE,
+	RUN_EQUAL,
+	RUN_PLACED,
+} RunAs;
+
+/* The values' last column tells where the row of the signature is. */
+static void
+place(Query *query, TupleDesc desc)
+{
+	TargetEntry *number = linitial_node(TargetEntry, query->targetList);
+	SourceTable source;
+
+	if (!source_table_find(query, 1 + 2, &source))
+		elog(ERROR, "query has no table any more");
+	source_table_place(&source, castNode(Var, number->expr)->varno, desc->natts);
+}
+
 /* Parses the query, puts it behind the values, and runs that. */
 static void
-run(const char *text, const char *schema, TupleDesc desc,
+run(const char *text, RunAs as, Oid schema, TupleDesc desc,
 	Tuplestorestate *store, RowTaker *taker)
 {
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
 												  "lateral query",
 												  ALLOCSET_DEFAULT_SIZES);
 	MemoryContext caller = MemoryContextSwitchTo(context);
-	QueryEnvironment *environment = environment_of(desc, store);
+	QueryEnvironment *environment =
+		environment_of(desc, store,
+					   as == RUN_PLACED ? 1 : tuplestore_tuple_count(store));
 	SelectStmt *query;
 	ErrorContextCallback errors;
 	List	   *queries;
 
 	query_errors_begin(&errors, text);
 	query = parse(text, "");
-	if (schema != NULL)
-		query = equal_row(query, schema);
+	if (as == RUN_EQUAL)
+		query = equal_row(query, get_namespace_name(schema));
 	queries = pg_analyze_and_rewrite_withcb(behind_values(query), text,
 											set_up_parser, desc, environment);
 	query_errors_end(&errors);
+	if (as == RUN_PLACED)
+		place(linitial_node(Query, queries), desc);
 	MemoryContextSwitchTo(caller);
 	row_taker_run(taker, linitial_node(Query, queries), text, environment);
 	MemoryContextDelete(context);
@@ -197,7 +229,7 @@ void
 lateral_query_run(const char *text, TupleDesc desc, Tuplestorestate *store,
 				  RowTaker *taker)
 {
-	run(text, NULL, desc, store, taker);
+	run(text, RUN_WHOLE, InvalidOid, desc, store, taker);
 }
 
 /* See lateral_query.h */
@@ -205,5 +237,25 @@ void
 lateral_query_run_equal(const char *text, Oid schema, TupleDesc desc,
 						Tuplestorestate *store, RowTaker *taker)
 {
-	run(text, get_namespace_name(schema), desc, store, taker);
+	run(text, RUN_EQUAL, schema, desc, store, taker);
+}
+
+/* See lateral_query.h */
+void
+lateral_query_run_placed(const char *text, TupleDesc desc,
+						 Tuplestorestate *store, RowTaker *taker)
+{
+	run(text, RUN_PLACED, InvalidOid, desc, store, taker);
+}
+
+/* See lateral_query.h */
+TupleDesc
+lateral_query_desc_placed(TupleDesc desc)
+{
+	TupleDesc	placed = CreateTemplateTupleDesc(desc->natts + 1);
+
+	for (int i = 1; i <= desc->natts; i++)
+		TupleDescCopyEntry(placed, i, desc, i);
+	TupleDescInitEntry(placed, placed->natts, "place", TIDOID, -1, 0);
+	return placed;
 }

@@ -11,6 +11,7 @@
 
 #include "utils/tuplestore.h"
 
+#include "clusters/source_table.h"
 #include "clusters/row_taker.h"
 
 /*
@@ -21,10 +22,11 @@ extern TupleDesc lateral_query_desc(int n);
 
 /*
  * Raises an error, with the hint, if the text is no query that only reads and
- * that has these parameters.  Returns a descriptor of its rows.
+ * that has these parameters.  Returns a descriptor of its rows, and the source of their
+ * second column, whose table is invalid if there is none.
  */
 extern TupleDesc lateral_query_check(const char *text, TupleDesc desc,
-									 const char *hint);
+									 const char *hint, SourceTable *source);
 
 /*
  * Gives the rows of the query, for each row of the store, to the taker: the
@@ -39,5 +41,14 @@ extern void lateral_query_run(const char *text, TupleDesc desc,
  */
 extern void lateral_query_run_equal(const char *text, Oid schema, TupleDesc desc,
 									Tuplestorestate *store, RowTaker *taker);
+
+/*
+ * Of the rows whose second column has a source, which it still must have, only gives
+ * those that stand there where a further column of the store says: the descriptor has
+ * been extended by that.  The plan is one for few rows.
+ */
+extern TupleDesc lateral_query_desc_placed(TupleDesc desc);
+extern void lateral_query_run_placed(const char *text, TupleDesc desc,
+									 Tuplestorestate *store, RowTaker *taker);
 
 #endif							/* NEARDUP_LATERAL_QUERY_H */

@@ -33,7 +33,7 @@ paged_init(PagedArray *array, size_t width, size_t memory)
 	array->width = width;
 	array->memory = Max(memory, LEAST_FRAMES * BLCKSZ);
 	array->room = FIRST_ROOM;
-	array->resident = palloc0(FIRST_ROOM);
+	array->resident = palloc(FIRST_ROOM);
 }
 
 /* See paged.h */
@@ -109,12 +109,12 @@ leave_memory(PagedArray *array)
 
 	PrepareTempTablespaces();
 	array->file = BufFileCreateTemp(false);
-	for (size_t done = 0; done < array->room; done += BLCKSZ)
+	for (size_t done = 0; done < array->size; done += BLCKSZ)
 	{
 		PGAlignedBlock page = {0};
 
 		CHECK_FOR_INTERRUPTS();
-		memcpy(page.data, resident + done, Min(array->room - done, BLCKSZ));
+		memcpy(page.data, resident + done, Min(array->size - done, BLCKSZ));
 		write_page(array, done / BLCKSZ, page.data);
 	}
 	pfree(resident);
@@ -167,11 +167,6 @@ make_room(PagedArray *array, uint64 size)
 		return;
 	}
 	array->resident = repalloc_huge(array->resident, room);
-	for (size_t done = array->room; done < room; done += 1024 * BLCKSZ)
-	{
-		CHECK_FOR_INTERRUPTS();
-		memset(array->resident + done, 0, Min(room - done, 1024 * BLCKSZ));
-	}
 	array->room = room;
 }
 
@@ -187,7 +182,17 @@ resize(PagedArray *array, uint64 size)
 void
 paged_resize(PagedArray *array, uint64 n)
 {
+	uint64		old = array->size;
+
 	resize(array, n * array->width);
+	if (array->resident == NULL)
+		return;					/* what was never written is zero */
+	for (uint64 done = old; done < array->size; done += 1024 * BLCKSZ)
+	{
+		CHECK_FOR_INTERRUPTS();
+		memset(array->resident + done, 0,
+			   Min(array->size - done, 1024 * BLCKSZ));
+	}
 }
 
 /* See paged.h */

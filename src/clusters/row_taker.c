@@ -13,6 +13,7 @@
 #include "postgres.h"
 
 #include "executor/executor.h"
+#include "miscadmin.h"
 #include "tcop/dest.h"
 #include "tcop/tcopprot.h"
 #include "utils/memutils.h"
@@ -58,6 +59,7 @@ typedef struct TakerReceiver
 {
 	DestReceiver pub;
 	RowTaker   *taker;
+	bool		begun;			/* the taker has */
 	MemoryContext context;		/* of the caller */
 	MemoryContext per_row;
 } TakerReceiver;
@@ -68,7 +70,9 @@ receive_startup(DestReceiver *self, int operation, TupleDesc desc)
 	TakerReceiver *receiver = (TakerReceiver *) self;
 	MemoryContext old = MemoryContextSwitchTo(receiver->context);
 
-	receiver->taker->begin(receiver->taker, desc);
+	if (!receiver->begun)
+		receiver->taker->begin(receiver->taker, desc);
+	receiver->begun = true;
 	MemoryContextSwitchTo(old);
 }
 
@@ -100,23 +104,37 @@ is_wanted(TakerReceiver *receiver, PlanState *plan)
 	return wanted;
 }
 
-/* Runs a plan to its end, if the taker wants it. */
-static void
+/* Runs a plan to its end, if the taker wants it; false if not. */
+static bool
 run_plan(PlannedStmt *plan, const char *text, QueryEnvironment *environment,
 		 TakerReceiver *receiver)
 {
 	QueryDesc  *desc;
+	bool		wanted;
 
 	PushActiveSnapshot(GetActiveSnapshot());
 	desc = CreateQueryDesc(plan, text, GetActiveSnapshot(), InvalidSnapshot,
 						   &receiver->pub, NULL, environment, 0);
 	ExecutorStart(desc, 0);
-	if (is_wanted(receiver, desc->planstate))
+	wanted = is_wanted(receiver, desc->planstate);
+	if (wanted)
 		executor_run_to_end(desc);
 	ExecutorFinish(desc);
 	ExecutorEnd(desc);
 	FreeQueryDesc(desc);
 	PopActiveSnapshot();
+	return wanted;
+}
+
+static bool
+has_more(TakerReceiver *receiver)
+{
+	MemoryContext old = MemoryContextSwitchTo(receiver->context);
+	bool		more = receiver->taker->more != NULL &&
+		receiver->taker->more(receiver->taker);
+
+	MemoryContextSwitchTo(old);
+	return more;
 }
 
 /* See row_taker.h */
@@ -138,12 +156,14 @@ row_taker_run(RowTaker *taker, Query *query, const char *text,
 		.taker = taker,
 		.context = caller
 	};
+	PlannedStmt *plan;
 
 	MemoryContextSwitchTo(context);
 	receiver.per_row = AllocSetContextCreate(context, "row of a query",
 											 ALLOCSET_DEFAULT_SIZES);
-	run_plan(pg_plan_query(query, text, CURSOR_OPT_PARALLEL_OK, NULL), text,
-			 environment, &receiver);
+	plan = pg_plan_query(query, text, CURSOR_OPT_PARALLEL_OK, NULL);
+	while (run_plan(plan, text, environment, &receiver) && has_more(&receiver))
+		CHECK_FOR_INTERRUPTS();
 	MemoryContextSwitchTo(caller);
 	MemoryContextDelete(context);
 }

@@ -25,6 +25,8 @@ typedef struct RowTaker
 	bool		(*planned) (struct RowTaker *taker, PlanState *plan);
 	void		(*begin) (struct RowTaker *taker, TupleDesc desc);
 	void		(*row) (struct RowTaker *taker, TupleTableSlot *slot);
+	/* true: what the query reads is other rows now, run it again.  NULL: it is not */
+	bool		(*more) (struct RowTaker *taker);
 } RowTaker;
 
 /*
