@@ -61,6 +61,7 @@ OBJS = \
 	src/datum/making.o \
 	src/datum/signature.o \
 	src/distributed/neardup_pairs.o \
+	src/distributed/spots.o \
 	src/distributed/working_tables.o \
 	src/evaluation/evaluate.o \
 	src/evaluation/evaluate_methods.o \

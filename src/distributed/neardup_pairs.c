@@ -8,15 +8,20 @@
  *
  *	rows		of each row its id and a hash of its signature: from here on
  *				equal signatures are one set;
- *	firsts		of each set the row with the least id;
+ *	firsts		of each set the row with the least id, and which spots have rows of
+ *				the set, that is, where their pairs will be in the result;
  *	sets		sets with their signatures, which travel only now;
- *	near		pairs of sets;
- *	halves		pairs of a row and a set;
- *	lists		with rows again: of each row the rows that are near to it, which
- *				travel as one array, and are the result where they arrive.
+ *	near		pairs of sets, at each spot that has rows of either;
+ *	asked		sets of which a spot needs the rows for that;
+ *	members		at each spot the rows of the sets that it needs, and whether they
+ *				are its own: with these it makes its part of the result.
+ *
+ * So a set's rows go once to a spot, not once for each set that it is near to, and
+ * the pairs, which may be many, do not travel at all.
  *
  * Sets meet by their classes of sizes, or, where one class has more sets than
- * one node should, by rare features.
+ * one node should, by rare features.  A spot has classes that follow each other:
+ * a set, which is to meet those of its class and of the next, is mostly sent once.
  *
  * Portions Copyright (c) 2026, the neardup developers
  *
@@ -37,6 +42,7 @@
 
 #include "base/call.h"
 #include "base/compat.h"
+#include "distributed/spots.h"
 #include "distributed/working_tables.h"
 #include "measures/measure_expression.h"
 #include "measures/near.h"
@@ -54,6 +60,13 @@ enum Argument
 static const char *const argument_names[] = {
 	"source", "id", "sig", "threshold", "result", "measure", "design"
 };
+
+/* Classes of sizes: how the sets are spread over them. */
+typedef struct Classes
+{
+	double		largest;		/* share of the sets that one class has */
+	double		sets;
+} Classes;
 
 typedef enum Design
 {
@@ -181,10 +194,11 @@ find_place(WorkingTables *tables)
 
 	if (!OidIsValid(get_relname_relid("pg_dist_partition", PG_CATALOG_NAMESPACE)))
 		return;
-	if (working_run(tables, psprintf("SELECT pg_catalog.quote_ident(pg_catalog.column_to_column_name(logicalrelid, partkey)) "
-									 "FROM pg_catalog.pg_dist_partition "
-									 "WHERE logicalrelid = %s::pg_catalog.regclass AND partmethod = 'h'",
-									 quote_literal_cstr(tables->source))) == 0)
+	working_term(tables, "source_name",
+				 quote_literal_cstr(tables->source));
+	if (working_run(tables, "SELECT pg_catalog.quote_ident(pg_catalog.column_to_column_name(logicalrelid, partkey)) "
+					"FROM pg_catalog.pg_dist_partition "
+					"WHERE logicalrelid = {source_name}::pg_catalog.regclass AND partmethod = 'h'") == 0)
 		return;
 	place = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull);
 	tables->place = text_to_cstring(DatumGetTextPP(place));
@@ -212,28 +226,29 @@ pairs_by_join(WorkingTables *tables)
 /*
  * Of each row its id, and two hashes of its signature: the second one tells
  * whether signatures that differ have the first one in common.  If so, other
- * seeds are tried.
+ * seeds are tried.  The number of rows.
  */
-static void
+static uint64
 make_rows(WorkingTables *tables)
 {
 	for (int seed = 0; seed < MOST_SEEDS; seed++)
 	{
 		WorkingTables attempt = *tables;
+		uint64		n;
 
-		working_table(&attempt, "rows", "set", false,
-					  psprintf("SELECT {neardup}.signature_hash_extended({sig}, %d) AS set, "
-							   "{neardup}.signature_hash_extended({sig}, %d) AS proof, "
-							   "{id} AS id, {place} AS place FROM {source} "
-							   "WHERE {neardup}.nfeatures({sig}) > 0 AND {id} IS NOT NULL",
-							   2 * seed, 2 * seed + 1));
+		n = working_table(&attempt, "rows", "set", NULL, "set",
+						  psprintf("SELECT {neardup}.signature_hash_extended({sig}, %d) AS set, "
+								   "{neardup}.signature_hash_extended({sig}, %d) AS proof, "
+								   "{id} AS id{source_place} FROM {source} "
+								   "WHERE {neardup}.nfeatures({sig}) > 0 AND {id} IS NOT NULL",
+								   2 * seed, 2 * seed + 1));
 		if (working_number(&attempt,
 						   "SELECT pg_catalog.count(*)::pg_catalog.float8 FROM ("
 						   "SELECT set FROM {rows} GROUP BY set "
 						   "HAVING pg_catalog.min(proof) <> pg_catalog.max(proof)) c") == 0)
 		{
 			*tables = attempt;
-			return;
+			return n;
 		}
 		working_end(&attempt);
 	}
@@ -244,125 +259,206 @@ make_rows(WorkingTables *tables)
 			 errhint("Signatures that were made for that purpose are among them; join the table with itself instead.")));
 }
 
-/* Equal signatures become one set, of which the first row has the signature. */
+/* The column that rows of the source are distributed by, unless that is the id. */
 static void
+set_place(WorkingTables *tables)
+{
+	const char *place = tables->place;
+	bool		other = place != NULL &&
+		strcmp(place, working_statement(tables, "{id}")) != 0;
+
+	working_term(tables, "source_place",
+				 other ? psprintf(", %s AS place", place) : "");
+	working_term(tables, "by_place", other ? ", place" : "");
+	working_term(tables, "at_place",
+				 other ? psprintf("s.%s = f.place AND ", place) : "");
+	working_term(tables, "first_place", other ? "place" : "id");
+}
+
+/* The empty result, and the spots where it will be made of near sets. */
+static void
+make_spots(WorkingTables *tables, uint64 rows)
+{
+	working_empty_result(tables,
+						 "SELECT {id} AS a, {id} AS b, 0::pg_catalog.float8 AS similarity FROM {source}");
+	working_empty(tables, "near", "place", NULL,
+				  tables->place == NULL ? 1 : spots_wanted((double) rows, nodes(tables)),
+				  "SELECT 0 AS place, 0::pg_catalog.int8 AS a, 0::pg_catalog.int8 AS b, "
+				  "0::pg_catalog.float8 AS similarity");
+	spots_find(tables);
+}
+
+/*
+ * Equal signatures become one set, of which the first row has the signature.  The
+ * number of sets.
+ */
+static uint64
 collapse(WorkingTables *tables)
 {
-	working_term(tables, "place",
-				 tables->place != NULL ? unconstify(char *, tables->place) :
-				 working_statement(tables, "{id}"));
-	make_rows(tables);
-	working_table(tables, "firsts", "place", true,
-				  "SELECT DISTINCT ON (set) place, id, set, "
-				  "pg_catalog.count(*) OVER (PARTITION BY set) > 1 AS many "
-				  "FROM {rows} ORDER BY set, id, place");
+	uint64		n;
+
+	set_place(tables);
+	make_spots(tables, make_rows(tables));
+	n = working_table(tables, "firsts",
+					  working_statement(tables, "{first_place}"), "source",
+					  working_statement(tables, "{first_place}"),
+					  "SELECT f.* FROM (SELECT DISTINCT ON (set) id{by_place}, set, "
+					  "pg_catalog.count(*) OVER (PARTITION BY set) > 1 AS many, "
+					  "pg_catalog.bit_or(1::pg_catalog.int8 << {spot}) OVER (PARTITION BY set) AS spots "
+					  "FROM {rows} ORDER BY set, id{by_place}) f");
 	working_term(tables, "signed",
 				 working_statement(tables,
-								   "(SELECT f.set, f.many, s.{sig} AS sig FROM {firsts} f JOIN {source} s "
-								   "ON s.{place} = f.place AND s.{id} = f.id)"));
+								   "(SELECT f.set, f.many, f.spots, s.{sig} AS sig FROM {firsts} f JOIN {source} s "
+								   "ON {at_place}s.{id} = f.id)"));
+	return n;
 }
 
 /* Sets were found by ids: there must be one row for each. */
 static void
-require_unique_ids(uint64 found, double expected)
+require_unique_ids(double found, uint64 expected)
 {
-	if ((double) found != expected)
+	if (found != (double) expected)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNIQUE_VIOLATION),
 				 errmsg("ids are not unique"),
-				 errdetail("%.0f sets were looked up by id, and %llu found.",
-						   expected, (unsigned long long) found),
+				 errdetail("%llu sets were looked up by id, and %.0f found.",
+						   (unsigned long long) expected, found),
 				 errhint("Take a column that has another value in each row.")));
 }
 
-static double
-count_firsts(const WorkingTables *tables)
+/* The first row's value, or what there is without one. */
+static char *
+first_value(int column, char *without)
 {
-	return working_number(tables,
-						  "SELECT pg_catalog.count(*)::pg_catalog.float8 FROM {firsts}");
+	char	   *value = SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc,
+									 column);
+
+	return value != NULL ? value : without;
 }
 
-/* Pairs of sets that are near, by their sizes: each once. */
-static void
-near_by_classes(WorkingTables *tables)
+/*
+ * Spreads the classes over the spots, each as many of them, one after the other,
+ * as have its share of the features.  {starts} has the first class of each
+ * stretch, and {stretches} its spot.
+ */
+static Classes
+find_classes(WorkingTables *tables)
 {
-	uint64		n;
+	Classes		classes;
+	char	   *starts;
+	char	   *stretches;
 
-	n = working_table(tables, "sets", "class", false,
-					  "SELECT c.class, q.own, q.set, q.many, q.sig FROM ("
-					  "SELECT g.*, g.classes[1] AS own FROM ("
-					  "SELECT s.*, {neardup}.size_classes(s.sig, {bounds}) AS classes FROM {signed} s) g) q, "
-					  "pg_catalog.unnest(q.classes) c (class)");
-	require_unique_ids(n, 2 * count_firsts(tables));
-	working_table(tables, "near", "a", false,
-				  "SELECT a.set AS a, b.set AS b, {similarity} AS similarity "
-				  "FROM {sets} a JOIN {sets} b ON a.class = b.class AND {is_near} AND a.set < b.set "
-				  "AND a.class = GREATEST(a.own, b.own) UNION ALL "
-				  "SELECT a.set, b.set, {similarity} FROM {sets} a JOIN {sets} b "
-				  "ON a.set = b.set AND a.class = b.class AND a.class = a.own AND a.many AND b.many "
-				  "WHERE {is_near} IS TRUE");
+	working_run(tables,
+				"SELECT pg_catalog.max(c.sets)::pg_catalog.float8 / pg_catalog.sum(c.sets)::pg_catalog.float8, "
+				"pg_catalog.sum(c.sets), "
+				"pg_catalog.array_agg(c.class ORDER BY c.class) FILTER (WHERE c.spot <> c.before), "
+				"pg_catalog.array_agg(c.spot ORDER BY c.class) FILTER (WHERE c.spot <> c.before) FROM ("
+				"SELECT p.*, pg_catalog.lag(p.spot, 1, -1) OVER (ORDER BY p.class) AS before FROM ("
+				"SELECT h.class, h.sets, pg_catalog.floor({nspots} * "
+				"(pg_catalog.sum(h.features) OVER (ORDER BY h.class) - h.features / 2.0) "
+				"/ pg_catalog.sum(h.features) OVER ())::pg_catalog.int4 AS spot FROM ("
+				"SELECT ({neardup}.size_classes(s.sig, {bounds}))[1] AS class, pg_catalog.count(*) AS sets, "
+				"pg_catalog.sum({neardup}.nfeatures(s.sig)) AS features FROM {signed} s GROUP BY 1) h) p) c");
+	classes.largest = atof(first_value(1, "0"));
+	classes.sets = atof(first_value(2, "0"));
+	starts = first_value(3, "{}");
+	stretches = first_value(4, "{}");
+	working_term(tables, "starts", psprintf("'%s'::pg_catalog.int8[]", starts));
+	working_term(tables, "stretches",
+				 psprintf("'%s'::pg_catalog.int4[]", stretches));
+	return classes;
+}
+
+/*
+ * Fills in pairs of sets that are near, each at the spots that have rows of either
+ * set.
+ */
+static void
+fill_near(WorkingTables *tables, const char *pairs)
+{
+	working_fill(tables, "near", "a, b",
+				 psprintf("SELECT ({spots})[s.spot + 1] AS place, n.a, n.b, n.similarity FROM (%s) n, "
+						  "pg_catalog.generate_series(0, {nspots} - 1) s (spot) "
+						  "WHERE (n.a_spots | n.b_spots) >> s.spot & 1 = 1", pairs));
+}
+
+/*
+ * Pairs of sets that are near, by their sizes: each once, at the spot of the
+ * greater class of the two.  A set with many rows is near to itself, unless that
+ * goes without saying.
+ */
+static void
+near_by_classes(WorkingTables *tables, bool same)
+{
+	working_table(tables, "sets", "place", "near", "place",
+				  "SELECT ({spots})[({stretches})[c.stretch] + 1] AS place, c.stretch = q.own AS home, "
+				  "q.set, q.many, q.spots, q.sig FROM ("
+				  "SELECT g.*, pg_catalog.width_bucket(g.classes[1], {starts}) AS own, "
+				  "pg_catalog.width_bucket(g.classes[2], {starts}) AS next FROM ("
+				  "SELECT s.*, {neardup}.size_classes(s.sig, {bounds}) AS classes FROM {signed} s) g) q, "
+				  "pg_catalog.generate_series(q.own, q.next) c (stretch)");
+	working_term(tables, "once", same ? "a.set < b.set AND (a.home OR b.home)" :
+				 "CASE WHEN a.set = b.set THEN a.home AND a.many ELSE a.set < b.set AND (a.home OR b.home) END");
+	fill_near(tables,
+			  "SELECT a.set AS a, b.set AS b, a.spots AS a_spots, b.spots AS b_spots, {similarity} AS similarity "
+			  "FROM {sets} a JOIN {sets} b ON a.place = b.place AND {is_near} AND {once}");
 }
 
 /* Likewise, by rare features that they have in common. */
 static void
-near_by_keys(WorkingTables *tables, bool counted)
+near_by_keys(WorkingTables *tables, uint64 nsets, bool counted, bool same)
 {
-	uint64		n = working_table(tables, "sets", "set", false, "SELECT * FROM {signed} s");
+	uint64		n = working_table(tables, "sets", "set", NULL, "set",
+								  "SELECT * FROM {signed} s");
 
-	require_unique_ids(n, count_firsts(tables));
+	require_unique_ids((double) n, nsets);
 	working_term(tables, "counts", counted ?
 				 working_statement(tables, ", (SELECT {neardup}.feature_counts(sig) FROM {sets})") :
 				 "");
-	working_table(tables, "keys", "key", false,
+	working_table(tables, "keys", "key", NULL, "key",
 				  "SELECT k.key, s.set FROM {sets} s, "
 				  "pg_catalog.unnest({neardup}.candidate_keys(s.sig, {bounds}{counts})) k (key)");
-	working_table(tables, "candidates", "a", false,
+	working_table(tables, "candidates", "a", NULL, "a, b",
 				  "SELECT DISTINCT a.set AS a, b.set AS b FROM {keys} a "
 				  "JOIN {keys} b ON a.key = b.key AND a.set < b.set");
-	working_table(tables, "sent", "b", false,
-				  "SELECT c.b, c.a, s.sig FROM (SELECT DISTINCT a, b FROM {candidates}) c "
-				  "JOIN {sets} s ON s.set = c.a UNION ALL "
-				  "SELECT set, set, sig FROM {sets} WHERE many");
-	working_table(tables, "near", "a", false,
-				  "SELECT a.a, a.b, {similarity} AS similarity FROM {sent} a "
-				  "JOIN {sets} b ON b.set = a.b WHERE {is_near} IS TRUE");
+	working_term(tables, "themselves", same ? "" :
+				 working_statement(tables, " UNION ALL SELECT set, set, spots, sig FROM {sets} WHERE many"));
+	working_table(tables, "sent", "b", NULL, "b",
+				  "SELECT c.b, c.a, s.spots, s.sig FROM (SELECT DISTINCT a, b FROM {candidates}) c "
+				  "JOIN {sets} s ON s.set = c.a{themselves}");
+	fill_near(tables,
+			  "SELECT a.a, a.b, a.spots AS a_spots, b.spots AS b_spots, {similarity} AS similarity FROM {sent} a "
+			  "JOIN {sets} b ON b.set = a.b WHERE {is_near} IS TRUE");
 }
 
 /*
- * Pairs of sets become pairs of rows, which travel as lists if there are arrays
- * of ids.
+ * Pairs of sets become pairs of rows.  A spot has been given all pairs with sets
+ * that it has rows of; it asks for the rows of these sets, and is given those of
+ * sets with many rows anyway.  Of each pair of rows the lesser is the spot's own.
  */
 static void
-multiply_out(WorkingTables *tables, bool lists)
+multiply_out(WorkingTables *tables, bool same)
 {
-	working_table(tables, "halves", "set", false,
-				  "SELECT n.b AS set, n.a = n.b AS same, r.id, n.similarity "
-				  "FROM {near} n JOIN {rows} r ON r.set = n.a");
-	working_term(tables, "pairs",
-				 working_statement(tables,
-								   "(SELECT LEAST(h.id, r.id) AS a, GREATEST(h.id, r.id) AS b, h.similarity, h.set "
-								   "FROM {halves} h JOIN {rows} r ON r.set = h.set "
-								   "AND CASE WHEN h.same THEN h.id < r.id ELSE h.id <> r.id END)"));
-	if (lists && tables->place != NULL)
-	{
-		working_table(tables, "lists", "a", false,
-					  "SELECT p.a, pg_catalog.array_agg(p.b) AS list, p.similarity "
-					  "FROM {pairs} p GROUP BY p.set, p.a, p.similarity");
-		working_result(tables,
-					   "SELECT l.a, u.b, l.similarity FROM {lists} l, pg_catalog.unnest(l.list) u (b)");
-	}
-	else
-		working_result(tables, "SELECT p.a, p.b, p.similarity FROM {pairs} p");
-}
-
-/* True if one class of sizes is more than a node's share of the sets. */
-static bool
-is_skewed(const WorkingTables *tables)
-{
-	return working_number(tables,
-						  "SELECT pg_catalog.max(n)::pg_catalog.float8 / pg_catalog.sum(n)::pg_catalog.float8 FROM ("
-						  "SELECT pg_catalog.count(*) AS n FROM {signed} s "
-						  "GROUP BY ({neardup}.size_classes(s.sig, {bounds}))[1]) c") * nodes(tables) > 1;
+	working_table(tables, "asked", "set", "rows", "set",
+				  "SELECT q.set, pg_catalog.array_position({spots}, q.place) - 1 AS spot FROM ("
+				  "SELECT DISTINCT v.set, n.place FROM {near} n, LATERAL (VALUES (n.a), (n.b)) v (set)) q");
+	working_table(tables, "members", "place", "near", "set",
+				  "SELECT ({spots})[s.spot + 1] AS place, r.set, r.spot = s.spot AS here, r.id "
+				  "FROM (SELECT set, id, {spot} AS spot FROM {rows}) r JOIN ("
+				  "SELECT u.set, pg_catalog.bit_or(u.spots) AS spots FROM ("
+				  "SELECT set, CASE WHEN pg_catalog.count(*) > 1 THEN pg_catalog.bit_or(1::pg_catalog.int8 << {spot}) ELSE 0 END AS spots "
+				  "FROM {rows} GROUP BY set UNION ALL "
+				  "SELECT set, 1::pg_catalog.int8 << spot FROM {asked}) u GROUP BY u.set) w ON w.set = r.set "
+				  "JOIN pg_catalog.generate_series(0, {nspots} - 1) s (spot) ON w.spots >> s.spot & 1 = 1");
+	working_term(tables, "equal", same ?
+				 working_statement(tables, " UNION ALL SELECT DISTINCT place, set, set AS b, 1::pg_catalog.float8 FROM {members}") :
+				 "");
+	working_fill(tables, "result", "a, b, similarity",
+				 "SELECT x.id AS a, y.id AS b, n.similarity FROM ("
+				 "SELECT place, a, b, similarity FROM {near} UNION ALL "
+				 "SELECT place, b, a, similarity FROM {near} WHERE a <> b{equal}) n "
+				 "JOIN {members} x ON x.place = n.place AND x.set = n.a AND x.here "
+				 "JOIN {members} y ON y.place = n.place AND y.set = n.b AND x.id < y.id");
 }
 
 /* True if the first signature is a set, whose size and features tell something. */
@@ -378,20 +474,13 @@ is_of_sets(const WorkingTables *tables)
 															 &isnull))->making);
 }
 
-/* True if there are arrays of such ids, of one dimension. */
-static bool
-ids_have_arrays(Oid source, const char *name)
-{
-	Oid			type = getBaseType(get_atttype(source, get_attnum(source, name)));
-
-	return OidIsValid(get_array_type(type)) && !OidIsValid(get_element_type(type));
-}
-
 /* Finds the pairs by a design; the one that was taken. */
 static Design
-find_pairs(WorkingTables *tables, Design design, bool lists)
+find_pairs(WorkingTables *tables, Design design, Measure measure)
 {
+	uint64		nsets;
 	bool		sets;
+	bool		same;
 
 	if (design == DESIGN_AUTO && tables->place == NULL)
 		design = DESIGN_JOIN;
@@ -400,15 +489,26 @@ find_pairs(WorkingTables *tables, Design design, bool lists)
 		pairs_by_join(tables);
 		return design;
 	}
-	collapse(tables);
+	nsets = collapse(tables);
 	sets = is_of_sets(tables);
-	if (design == DESIGN_AUTO)
-		design = sets && !is_skewed(tables) ? DESIGN_CLASSES : DESIGN_KEYS;
-	if (design == DESIGN_CLASSES)
-		near_by_classes(tables);
+	/* then the similarity of equal signatures is 1 */
+	same = sets && measure != MEASURE_SHARED;
+	if (design == DESIGN_CLASSES || (design == DESIGN_AUTO && sets))
+	{
+		Classes		classes = find_classes(tables);
+
+		require_unique_ids(classes.sets, nsets);
+		if (design == DESIGN_AUTO)
+			design = classes.largest * nodes(tables) > 1 ? DESIGN_KEYS :
+				DESIGN_CLASSES;
+	}
 	else
-		near_by_keys(tables, sets);
-	multiply_out(tables, lists);
+		design = DESIGN_KEYS;
+	if (design == DESIGN_CLASSES)
+		near_by_classes(tables, same);
+	else
+		near_by_keys(tables, nsets, sets, same);
+	multiply_out(tables, same);
 	return design;
 }
 
@@ -456,8 +556,7 @@ neardup_pairs(PG_FUNCTION_ARGS)
 	set_terms(fcinfo, &tables);
 	find_place(&tables);
 	design = find_pairs(&tables, design,
-						ids_have_arrays(PG_GETARG_OID(ARGUMENT_SOURCE),
-										NameStr(*PG_GETARG_NAME(ARGUMENT_ID))));
+						measure_require(PG_GETARG_TEXT_PP(ARGUMENT_MEASURE)));
 	working_end(&tables);
 	if (SPI_finish() != SPI_OK_FINISH)
 		elog(ERROR, "SPI_finish failed");

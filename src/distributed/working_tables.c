@@ -3,9 +3,10 @@
  *		Tables that one step of a procedure leaves to the next.
  *
  * They are unlogged, stand beside the result and are dropped at the end;
- * temporary ones could not be read by several processes, nor distributed.  On
- * Citus a table is made empty, distributed, and then filled, so that rows go
- * from node to node.
+ * temporary ones could not be read by several processes, nor distributed.  A
+ * table is made empty, distributed on Citus, and then filled, so that rows go
+ * from node to node.  Only columns that joins are on are analyzed: of signatures
+ * that would take longer than to join them.
  *
  * Portions Copyright (c) 2026, the neardup developers
  *
@@ -114,54 +115,90 @@ table_name(const WorkingTables *tables, const char *name)
 /* Distributes an empty table by a column. */
 static void
 distribute(const WorkingTables *tables, const char *table, const char *column,
-		   bool beside)
+		   const char *beside, int shards)
 {
-	char	   *with = beside ? psprintf(", colocate_with := %s",
-										 quote_literal_cstr(tables->source)) : "";
+	char	   *with = "";
 
+	if (beside != NULL)
+		with = psprintf(", colocate_with := %s",
+						quote_literal_cstr(term_value(tables, beside,
+													  strlen(beside))));
+	else if (shards > 0)
+		with = psprintf(", shard_count := %d, colocate_with := 'none'", shards);
 	run(psprintf("SELECT pg_catalog.create_distributed_table(%s, %s%s)",
 				 quote_literal_cstr(table), quote_literal_cstr(column), with));
 }
 
-/* Makes a table and fills it. */
-static uint64
-make_table(const WorkingTables *tables, const char *table, const char *kind,
-		   const char *column, bool beside, const char *query)
+/* Makes an empty table with a query's columns. */
+static void
+make_empty(const WorkingTables *tables, const char *table, const char *kind,
+		   const char *column, const char *beside, int shards, const char *query)
 {
-	bool		one_server = tables->place == NULL;
-	char	   *rows = working_statement(tables, query);
+	run(psprintf("CREATE %s TABLE %s AS %s WITH NO DATA", kind, table,
+				 working_statement(tables, query)));
+	if (tables->place != NULL)
+		distribute(tables, table, column, beside, shards);
+}
+
+/* See working_tables.h */
+void
+working_empty(WorkingTables *tables, const char *name, const char *column,
+			  const char *beside, int shards, const char *query)
+{
+	char	   *table = table_name(tables, psprintf("%s_%s", tables->result, name));
+
+	make_empty(tables, table, "UNLOGGED", column, beside, shards, query);
+	working_term(tables, name, table);
+	tables->made[tables->nmade++] = table;
+}
+
+/* See working_tables.h */
+uint64
+working_fill(WorkingTables *tables, const char *name, const char *columns,
+			 const char *query)
+{
+	const char *table = term_value(tables, name, strlen(name));
 	uint64		n;
 
-	n = run(psprintf("CREATE %s TABLE %s AS %s%s", kind, table, rows,
-					 one_server ? "" : " WITH NO DATA"));
-	if (!one_server)
-	{
-		distribute(tables, table, column, beside);
-		n = run(psprintf("INSERT INTO %s %s", table, rows));
-	}
-	run(psprintf("ANALYZE %s", table));
+	n = run(psprintf("INSERT INTO %s %s", table, working_statement(tables, query)));
+	run(psprintf("ANALYZE %s (%s)", table, columns));
 	return n;
 }
 
 /* See working_tables.h */
 uint64
 working_table(WorkingTables *tables, const char *name, const char *column,
-			  bool beside, const char *query)
+			  const char *beside, const char *columns, const char *query)
 {
-	char	   *table = table_name(tables, psprintf("%s_%s", tables->result, name));
-	uint64		n = make_table(tables, table, "UNLOGGED", column, beside, query);
-
-	working_term(tables, name, table);
-	tables->made[tables->nmade++] = table;
-	return n;
+	working_empty(tables, name, column, beside, 0, query);
+	return working_fill(tables, name, columns, query);
 }
 
 /* See working_tables.h */
-uint64
+void
 working_result(WorkingTables *tables, const char *query)
 {
-	return make_table(tables, table_name(tables, tables->result), "", "a", false,
-					  query);
+	char	   *table;
+
+	if (tables->place != NULL)
+	{
+		working_empty_result(tables, query);
+		working_fill(tables, "result", "a, b, similarity", query);
+		return;
+	}
+	table = table_name(tables, tables->result);
+	run(psprintf("CREATE TABLE %s AS %s", table, working_statement(tables, query)));
+	run(psprintf("ANALYZE %s", table));
+}
+
+/* See working_tables.h */
+void
+working_empty_result(WorkingTables *tables, const char *query)
+{
+	char	   *table = table_name(tables, tables->result);
+
+	make_empty(tables, table, "", "a", NULL, 0, query);
+	working_term(tables, "result", table);
 }
 
 /* See working_tables.h */

@@ -17,7 +17,7 @@ typedef struct Term
 	char	   *value;
 } Term;
 
-#define MAX_TERMS	24
+#define MAX_TERMS	40
 
 typedef struct WorkingTables
 {
@@ -47,16 +47,31 @@ extern uint64 working_run(const WorkingTables *tables, const char *statement);
 extern double working_number(const WorkingTables *tables, const char *query);
 
 /*
- * Makes a table of a query's rows, which is {name} from then on; on many
- * servers rows are distributed by a column: as those of the source are if
- * `beside` is true.  The number of its rows.
+ * Makes an empty table that has a query's columns and is {name} from then on.  On
+ * many servers rows are distributed by a column: as those of the table {beside}
+ * are, or, if that is NULL, to so many shards; 0 is Citus's own number.
  */
-extern uint64 working_table(WorkingTables *tables, const char *name,
-							const char *column, bool beside,
-							const char *query);
+extern void working_empty(WorkingTables *tables, const char *name,
+						  const char *column, const char *beside, int shards,
+						  const char *query);
 
-/* Likewise the result. */
-extern uint64 working_result(WorkingTables *tables, const char *query);
+/*
+ * Adds a query's rows to the table {name}, and has the planner know about the
+ * columns that are named.  The number of rows.
+ */
+extern uint64 working_fill(WorkingTables *tables, const char *name,
+						   const char *columns, const char *query);
+
+/* A table of a query's rows: both of these, with Citus's own number of shards. */
+extern uint64 working_table(WorkingTables *tables, const char *name,
+							const char *column, const char *beside,
+							const char *columns, const char *query);
+
+/* The result, all at once. */
+extern void working_result(WorkingTables *tables, const char *query);
+
+/* The result, empty, which is {result} from then on and is to be filled. */
+extern void working_empty_result(WorkingTables *tables, const char *query);
 
 /* Drops all tables but the result. */
 extern void working_end(WorkingTables *tables);

@@ -92,7 +92,8 @@ for my $measure (['jaccard', 'similarity(a.sig, b.sig)', 0.8],
 	['jaccard', 'similarity(a.sig, b.sig)', 0.5],
 	['dice', 'dice(a.sig, b.sig)', 0.8],
 	['cosine', 'cosine(a.sig, b.sig)', 0.7],
-	['overlap', 'greatest(containment(a.sig, b.sig), containment(b.sig, a.sig))', 0.9])
+	['overlap', 'greatest(containment(a.sig, b.sig), containment(b.sig, a.sig))', 0.9],
+	['shared', 'overlap(a.sig, b.sig)::float8', 9])
 {
 	my ($name, $similarity, $threshold) = @$measure;
 	my $expected = by_loops("near_duplicate(a.sig, b.sig, $threshold, '$name')", $similarity);
@@ -119,6 +120,43 @@ for my $measure (['jaccard', 'similarity(a.sig, b.sig)', 0.8],
 }
 is($node->safe_psql('postgres', q{SELECT count(*) FROM pg_class WHERE relname ~ '^pairs_.*_[a-z]'}),
 	0, 'what was made on the way is gone');
+
+# The result has more shards than there are spots, fewer, or one; ids are texts,
+# and names of any kind
+$node->safe_psql(
+	'postgres', q{
+CREATE TABLE "Docs of {id} 'x'" (tenant int, "the {sig}" text, "Sig" signature);
+SELECT create_distributed_table('"Docs of {id} ''x''"', 'the {sig}');
+INSERT INTO "Docs of {id} 'x'" SELECT tenant, 'doc ' || id, sig FROM docs;
+});
+my $named = q{SELECT a.name AS a, b.name AS b, similarity(a.sig, b.sig) AS similarity FROM (SELECT 'doc ' || id AS name, sig FROM local_docs) a
+	JOIN (SELECT 'doc ' || id AS name, sig FROM local_docs) b ON near_duplicate(a.sig, b.sig, 0.8) AND a.name < b.name};
+for my $shards (1, 3, 17)
+{
+	for my $design (qw(classes keys))
+	{
+		$node->safe_psql('postgres',
+			qq{SET citus.shard_count = $shards; CALL neardup_pairs('"Docs of {id} ''x''"', 'the {sig}', 'Sig', 0.8, '"named {$shards}_$design"', 'jaccard', '$design')});
+		is(rows_of(qq{TABLE "named {$shards}_$design"}), rows_of($named), "texts as ids, $shards shards, by $design");
+	}
+}
+
+# Ids that are not unique
+$node->safe_psql(
+	'postgres', q{
+CREATE TABLE twice (id int, sig signature);
+SELECT create_distributed_table('twice', 'id');
+INSERT INTO twice SELECT id / 2, sig FROM docs;
+});
+for my $design (qw(classes keys))
+{
+	my ($status, $out, $err) = $node->psql('postgres',
+		"CALL neardup_pairs('twice', 'id', 'sig', 0.8, 'twice_pairs', 'jaccard', '$design')");
+
+	like($err, qr/ids are not unique/, "ids must be unique, by $design");
+}
+is($node->safe_psql('postgres', q{SELECT count(*) FROM pg_class WHERE relname ~ '^twice_'}),
+	0, 'what was made before an error is gone');
 
 # Sketches
 $node->safe_psql(

@@ -24,6 +24,7 @@ BEGIN
         format('SELECT a.id AS a, b.id AS b, %3$s AS similarity FROM %1$s a JOIN %1$s b ON near_duplicate(a.sig, b.sig, %2$s, %4$L) AND a.id < b.id',
                source, threshold,
                CASE measure WHEN 'jaccard' THEN 'similarity(a.sig, b.sig)'
+                            WHEN 'shared' THEN 'overlap(a.sig, b.sig)::float8'
                             WHEN 'overlap' THEN 'greatest(containment(a.sig, b.sig), containment(b.sig, a.sig))'
                             ELSE format('%I(a.sig, b.sig)', measure) END, measure)) INTO n, same;
 END $$;
@@ -38,7 +39,7 @@ END $$;
 
 SELECT design, measure, threshold, c.*
 FROM unnest('{auto,classes,keys}'::text[]) design, (VALUES
-    ('jaccard', 0.5), ('jaccard', 0.8), ('jaccard', 1), ('dice', 0.8), ('overlap', 0.9))
+    ('jaccard', 0.5), ('jaccard', 0.8), ('jaccard', 1), ('dice', 0.8), ('overlap', 0.9), ('shared', 9))
     v (measure, threshold), check_pairs('docs', threshold, measure, design) c
 ORDER BY measure, threshold, design;
 
@@ -51,7 +52,9 @@ SELECT * FROM check_pairs('sketches', 0.8, 'jaccard', 'join');
 SELECT * FROM check_pairs('sketches', 0.8, 'jaccard', 'keys');
 SELECT * FROM check_pairs('vectors', 0.8, 'cosine', 'join');
 SELECT * FROM check_pairs('vectors', 0.8, 'cosine', 'keys');
+\set SHOW_CONTEXT never
 CALL neardup_pairs('sketches', 'id', 'sig', 0.8, 'found', design => 'classes');
+\set SHOW_CONTEXT errors
 
 -- Ids of any type that has an order; names of any kind; views
 CREATE TABLE "Docs of {id} ""x"" %s" AS SELECT md5(id::text)::uuid AS "the {sig}", sig AS "Sig" FROM docs;
