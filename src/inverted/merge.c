@@ -20,6 +20,7 @@
 
 #include "base/growing.h"
 #include "base/interrupts.h"
+#include "base/large_array.h"
 #include "inverted/directory.h"
 #include "inverted/merge.h"
 
@@ -92,9 +93,26 @@ open_input(PageStore *store, const SegmentInfo *segment, MergeInput *input)
 	input->segment = segment;
 	input->page = palloc(BLCKSZ);
 	input->next = segment->first;
-	input->numbers = palloc_extended(Max(segment->nrows, 1) * sizeof(uint32),
-									 MCXT_ALLOC_HUGE);
 	load_row(input);
+}
+
+/* Room for the new numbers of each segment's rows. */
+static uint32 **
+alloc_numbers(const SegmentInfo *segments, uint32 n)
+{
+	uint32	  **numbers = palloc(Max(n, 1) * sizeof(uint32 *));
+	uint32	   *next;
+	Size		rows = 0;
+
+	for (uint32 i = 0; i < n; i++)
+		rows += segments[i].nrows;
+	next = large_array_alloc(rows * sizeof(uint32));
+	for (uint32 i = 0; i < n; i++)
+	{
+		numbers[i] = next;
+		next += segments[i].nrows;
+	}
+	return numbers;
 }
 
 static inline ForwardEntry *
@@ -387,10 +405,12 @@ segments_merge(PageStore *const *from, const SegmentInfo *segments, uint32 n,
 	SegmentInfo info;
 	uint64		oldest = owner;
 	uint64		keys = 0;
+	uint32	  **numbers = alloc_numbers(segments, n);
 
 	for (uint32 i = 0; i < n; i++)
 	{
 		open_input(from[i], &segments[i], &inputs[i]);
+		inputs[i].numbers = numbers[i];
 		oldest = Min(oldest, segments[i].oldest);
 		keys += segments[i].nkeys;
 	}
@@ -541,15 +561,12 @@ uint32 **
 merge_new_numbers(PageStore *store, const SegmentInfo *segments,
 				  const MergeState *state, uint32 *passed)
 {
-	uint32	  **numbers = palloc(Max(state->ninputs, 1) * sizeof(uint32 *));
+	uint32	  **numbers = alloc_numbers(segments, state->ninputs);
 	ScriptReader script;
 	const uint8 *bytes;
 	uint32		nrows = 0;
 	uint32		n;
 
-	for (uint32 i = 0; i < state->ninputs; i++)
-		numbers[i] = palloc_extended(Max(segments[i].nrows, 1) * sizeof(uint32),
-									 MCXT_ALLOC_HUGE);
 	script_open(&script, store, MERGE_OWNER(state->writer.info.owner),
 				&state->script, state->nscript);
 	while ((n = script_next(&script, &bytes)) > 0)

@@ -109,6 +109,7 @@ sub write_script
 
 my $whole = q(SELECT neardup_index_check('docs_sig', true) >= count(*) FROM docs);
 my $read = '';
+my $merging = 0;
 foreach my $round (1 .. $rounds)
 {
 	my $ignored = '';
@@ -125,6 +126,7 @@ foreach my $round (1 .. $rounds)
 	kill_postmaster($node);
 	IPC::Run::finish($_) for @running;
 	$node->start;
+	$merging += $node->safe_psql('postgres', q(SELECT count(*) > 0 FROM neardup_index_merges('docs_sig'))) eq 't';
 	is($node->safe_psql('postgres', $whole), 't', "round $round: the index is whole");
 	is( $node->safe_psql('postgres',
 			q(SELECT neardup_index_check('lost_sig', true))),
@@ -132,6 +134,7 @@ foreach my $round (1 .. $rounds)
 		"round $round: that of an unlogged table is empty");
 	$node->safe_psql('postgres', 'INSERT INTO lost SELECT sig FROM docs LIMIT 10');
 }
+note("killed in the midst of a merge in steps: $merging times of $rounds");
 unlike($read, qr/DIFFERS/, 'readers found what a sequential scan finds');
 like($node->safe_psql('postgres', 'SELECT count(*) FROM docs'), qr/^\d{3,}$/, 'there are rows');
 
