@@ -76,9 +76,11 @@ OBJS = \
 	src/features/shingle_hashes.o \
 	src/features/shingler.o \
 	src/features/sorted_shingles.o \
+	src/index/asked.o \
 	src/index/exported_keys.o \
 	src/index/frequent_features.o \
 	src/index/gin.o \
+	src/index/gin_cost.o \
 	src/index/prefix.o \
 	src/inverted/batch.o \
 	src/inverted/build.o \
@@ -217,7 +219,6 @@ OBJS = \
 	src/planner/conditions.o \
 	src/planner/explain_index.o \
 	src/planner/look_ups.o \
-	src/planner/partners.o \
 	src/planner/remote_threshold.o \
 	src/planner/selectivity.o \
 	src/planner/short_constants.o \
@@ -226,6 +227,8 @@ OBJS = \
 	src/site/site.o \
 	src/site/two_analyses.o \
 	src/site/weigher.o \
+	src/statistics/column_statistics.o \
+	src/statistics/partners.o \
 	src/text/analysis.o \
 	src/text/ascii.o \
 	src/text/combine.o \

@@ -13,6 +13,7 @@
 #include "base/compat.h"
 #include "base/settings.h"
 #include "datum/signature.h"
+#include "index/gin.h"
 #include "inverted/explain_scan.h"
 #include "inverted/segments.h"
 #include "join/node/join_node.h"
@@ -49,6 +50,7 @@ _PG_init(void)
 							PGC_USERSET, GUC_NO_SHOW_ALL | GUC_NOT_IN_SAMPLE,
 							NULL, NULL, NULL);
 #endif
+	gin_cost_init();
 	near_look_ups_init();
 	short_constants_init();
 	similarity_join_init();

@@ -362,12 +362,11 @@ matches_below(const GinSignatureOptions *options, double share,
  * near-duplicates need not have a match in the index.
  */
 static bool
-query_length(const SignatureQuery *query, const GinSignatureOptions *options,
-			 uint64 *length, uint32 *need)
+query_length(uint64 n, Measure asked, double threshold,
+			 const GinSignatureOptions *options, uint64 *length, uint32 *need)
 {
 	/* from the query's side: of it in a row */
-	Measure		measure = measure_commute(query->measure);
-	uint64		n = SIGNATURE_NVALUES(&query->signature);
+	Measure		measure = measure_commute(asked);
 	uint64		overlap;
 	uint64		lo;
 	uint64		hi;
@@ -377,21 +376,32 @@ query_length(const SignatureQuery *query, const GinSignatureOptions *options,
 	*length = 0;
 	if (n == 0)
 		return true;
-	overlap = measure_least_overlap(measure, n, query->threshold);
+	overlap = measure_least_overlap(measure, n, threshold);
 	if (overlap > n)
 		return true;			/* nothing can be near */
-	measure_sizes(measure, n, query->threshold, &lo, &hi);
-	if (gin_signature_can_answer(options, query->measure, query->threshold))
+	measure_sizes(measure, n, threshold, &lo, &hi);
+	if (gin_signature_can_answer(options, asked, threshold))
 		matches = extension(options, lo);
 	else
 		matches = matches_below(options,
-								gin_implied_share(query->measure, query->threshold),
+								gin_implied_share(asked, threshold),
 								lo, hi);
 	if (matches < 1)
 		return false;
 	*need = matches < (double) overlap ? (uint32) matches : (uint32) overlap;
 	*length = n - overlap + *need;
 	return true;
+}
+
+double
+gin_signature_expected_keys(const GinSignatureOptions *options, double n,
+							Measure measure, double threshold)
+{
+	uint64		length;
+	uint32		need;
+
+	return query_length((uint64) Max(n, 1), measure, threshold, options, &length,
+						&need) && length <= MAX_QUERY_KEYS ? length : 0;
 }
 
 /*
@@ -424,7 +434,8 @@ query_elements(const SignatureQuery *query, const GinSignatureOptions *options,
 		*n = keys.n;
 		return true;
 	}
-	if (!query_length(query, options, n, need) || *n > MAX_QUERY_KEYS)
+	if (!query_length(SIGNATURE_NVALUES(sig), query->measure, query->threshold,
+					  options, n, need) || *n > MAX_QUERY_KEYS)
 		return false;
 	*elements = feature_order_first(sig, *n, options->frequent);
 	return true;

@@ -51,6 +51,14 @@ extern bool gin_signature_has_keys(const GinSignatureOptions *options,
 								   const SignatureQuery *query);
 
 /*
+ * How many keys an index with these options is asked for about a set of n
+ * elements; 0 if it goes through every row.
+ */
+extern double gin_signature_expected_keys(const GinSignatureOptions *options,
+										  double n, Measure measure,
+										  double threshold);
+
+/*
  * The resemblance that rows have at the least which reach the threshold on the
  * measure (of the row in the query), a little less for rounding; 0 if any.
  */
@@ -66,6 +74,9 @@ extern const uint64 *gin_row_elements(const Signature *sig,
 
 /* True if a key column is of our operator class, whatever its name. */
 extern bool gin_is_signature_key(Relation index, AttrNumber keyno);
+
+/* gin_cost.c: has GIN's look-ups of signatures cost what they do. */
+extern void gin_cost_init(void);
 
 /* By its address, an index column is known to be of the operator class. */
 extern Datum gin_signature_extract_value(PG_FUNCTION_ARGS);

@@ -2,13 +2,14 @@
  * cost.c
  *		What a scan of access method neardup costs.
  *
- * A condition looks up each key of the query, mostly on a page of its own, and
- * reads the short lists.  The nearest rows take all lists; how long they are is
- * not known, and taken to be a share of the rows.
+ * A condition looks up keys of the query, mostly on a page of its own each, and
+ * reads the short lists: of a set as many as the threshold makes necessary, of a vector
+ * all.  The nearest rows take all lists; how long they are is not known, and
+ * taken to be a share of the rows.
  *
  * Of a sketch whose places have few values, all lists are read for a condition, too, and
- * they are long: how long is told by its method.  As queries are seldom known, which
- * method that is, is told by what ANALYZE has kept of the column's values.
+ * they are long.  As queries are seldom known, that is told by what ANALYZE has
+ * kept of the column.
  *
  * Portions Copyright (c) 2026, the neardup developers
  *
@@ -16,8 +17,8 @@
  */
 #include "postgres.h"
 
-#include "access/detoast.h"
-#include "catalog/pg_statistic.h"
+#include <math.h>
+
 #include "nodes/nodeFuncs.h"
 #include "nodes/pathnodes.h"
 #include "optimizer/cost.h"
@@ -26,12 +27,15 @@
 #include "utils/selfuncs.h"
 #include "utils/spccache.h"
 
+#include "index/asked.h"
 #include "inverted/access.h"
-#include "methods/method.h"
-#include "types/signature_query.h"
+#include "statistics/column_statistics.h"
 
-/* Keys of a query that is not known: as few as GIN takes it to have. */
+/* Keys of a query where nothing is known: as few as GIN takes it to have. */
 #define DEFAULT_KEYS		4
+
+/* Keys that are looked up beyond those that a threshold makes necessary. */
+#define MORE_KEYS			2
 
 /* Rows that have one of the query's keys, and what each takes. */
 #define NEAR_SHARE			0.25
@@ -40,13 +44,12 @@
 /* Each row of a scan of all, which sorts them; cpu_operator_cost */
 #define ALL_COST			10
 
-/*
- * Where lists are long: each of their rows, and each row of the table, in cpu_operator_cost.
- * It takes ten times as long or more; but the cost of a join of sketches, beside which it
- * is put, leaves as much out.
- */
-#define POSTING_COST		0.06
-#define ROW_COST			0.02
+/* A key with its list, as those that are looked up first have. */
+#define KEY_COST			150
+
+/* Where lists are long: each of their rows, and each row of the table, in cpu_operator_cost. */
+#define POSTING_COST		2.0
+#define ROW_COST			1.0
 
 /* True if the index is of signatures, not of what has one in it. */
 static bool
@@ -56,66 +59,50 @@ is_of_signatures(const IndexOptInfo *index)
 										 index->opcintype[0], SIGNATURE_PROC));
 }
 
-/* A value of the indexed column, as far as any is known; palloc'd, or NULL. */
-static Signature *
-some_signature(PlannerInfo *root, const IndexOptInfo *index)
+/* What is known of the values of the indexed column. */
+static bool
+column_statistics(PlannerInfo *root, const IndexOptInfo *index,
+				  NearStatistics *statistics)
 {
 	const TargetEntry *column = linitial_node(TargetEntry, index->indextlist);
-	const int	kinds[] = {STATISTIC_KIND_HISTOGRAM, STATISTIC_KIND_MCV};
-	VariableStatData vardata;
-	Signature  *sig = NULL;
 
-	examine_variable(root, (Node *) column->expr, index->rel->relid, &vardata);
-	for (size_t i = 0; i < lengthof(kinds) && sig == NULL &&
-		 HeapTupleIsValid(vardata.statsTuple); i++)
-	{
-		AttStatsSlot slot;
-
-		if (!get_attstatsslot(&slot, vardata.statsTuple, kinds[i], InvalidOid,
-							  ATTSTATSSLOT_VALUES))
-			continue;
-		if (slot.nvalues > 0)
-			sig = (Signature *) PG_DETOAST_DATUM_COPY(slot.values[0]);
-		free_attstatsslot(&slot);
-	}
-	ReleaseVariableStats(vardata);
-	return sig;
+	return is_of_signatures(index) &&
+		near_statistics_of(root, (Node *) column->expr, index->rel->relid, statistics);
 }
 
-/*
- * How many of a sketch's values a row has on the average, where places have few values;
- * else 0.
- */
+/* How many keys a condition has looked up; statistics may be NULL. */
 static double
-postings_per_row(PlannerInfo *root, const IndexOptInfo *index)
+condition_keys(PlannerInfo *root, IndexPath *path, const NearStatistics *statistics)
 {
-	const Signature *sig;
-	const MethodInfo *method;
-	KeyList		keys = {0};
+	const IndexClause *clause = linitial_node(IndexClause, path->indexclauses);
+	const RestrictInfo *condition = linitial_node(RestrictInfo, clause->indexquals);
+	Asked		asked;
+	double		n;
+	double		overlap;
 
-	sig = is_of_signatures(index) ? some_signature(root, index) : NULL;
-	method = sig != NULL ? method_info(sig->making.method) : NULL;
-	if (method == NULL || method->place_values == 0)
-		return 0;
-	method->place_keys(sig, &keys);
-	return (double) keys.n / method->place_values;
-}
-
-/* How many keys the query has. */
-static double
-query_keys(IndexPath *path)
-{
-	Node	   *query = NULL;
-
-	if (path->indexorderbys != NIL)
-		query = get_rightop(linitial(path->indexorderbys));
-	else if (path->indexclauses != NIL)
-		query = get_rightop((Expr *) linitial_node(RestrictInfo,
-												   linitial_node(IndexClause,
-																 path->indexclauses)->indexquals)->clause);
-	if (query == NULL || !IsA(query, Const) || ((Const *) query)->constisnull)
+	asked_by(root, get_rightop(condition->clause), &asked);
+	n = asked.values;
+	if (statistics != NULL && statistics->all_keys > 0)
+		return statistics->all_keys;
+	if (n == 0 && statistics != NULL)
+		n = statistics->values;
+	if (n == 0)
 		return DEFAULT_KEYS;
-	return toast_raw_datum_size(((Const *) query)->constvalue) / sizeof(uint64);
+	overlap = measure_least_overlap(measure_commute(asked.measure), (uint64) Max(n, 1),
+									asked.threshold);
+	return Min(Max(n - overlap, 0) + MORE_KEYS, n);
+}
+
+/* How many keys the query has looked up. */
+static double
+query_keys(PlannerInfo *root, IndexPath *path, const NearStatistics *statistics)
+{
+	if (path->indexorderbys == NIL)
+		return path->indexclauses != NIL ?
+			condition_keys(root, path, statistics) : DEFAULT_KEYS;
+	if (statistics == NULL)
+		return DEFAULT_KEYS;
+	return statistics->all_keys > 0 ? statistics->all_keys : statistics->values;
 }
 
 void
@@ -126,19 +113,24 @@ inverted_cost(struct PlannerInfo *root, struct IndexPath *path,
 	IndexOptInfo *index = path->indexinfo;
 	List	   *quals = get_quals_from_indexclauses(path->indexclauses);
 	List	   *with_predicate = add_predicate_to_index_quals(index, quals);
-	double		keys = query_keys(path);
+	NearStatistics known;
+	const NearStatistics *statistics = column_statistics(root, index, &known) ? &known : NULL;
+	double		keys = query_keys(root, path, statistics);
 	double		fetched = Min(keys, index->pages);
-	double		postings = postings_per_row(root, index);
+	double		postings = statistics != NULL ? statistics->postings : 0;
 	double		page_cost;
+	double		seq_page;
 
 	*selectivity = clauselist_selectivity(root, with_predicate,
 										  index->rel->relid, JOIN_INNER, NULL);
-	get_tablespace_page_costs(index->reltablespace, &page_cost, NULL);
+	get_tablespace_page_costs(index->reltablespace, &page_cost, &seq_page);
 	if (loop_count > 1)
 		fetched = Min(index_pages_fetched(fetched * loop_count, index->pages,
 										  index->pages, root) / loop_count,
 					  fetched);
-	*startup = fetched * page_cost + keys * 20 * cpu_operator_cost;
+	/* where most pages are read, many are side by side */
+	page_cost -= (page_cost - seq_page) * sqrt(fetched / Max(index->pages, 1));
+	*startup = fetched * page_cost + keys * KEY_COST * cpu_operator_cost;
 	if (postings > 0 && (path->indexorderbys != NIL || path->indexclauses != NIL))
 		*startup += index->tuples * (ROW_COST + postings * POSTING_COST) *
 			cpu_operator_cost;

@@ -13,7 +13,8 @@
  * the sample are enough.
  *
  * How many rows have a partner at all depends on how partners are divided among
- * rows, too: see partners.c.
+ * rows, too: see partners.c.  What index and join cost depends on how many keys
+ * signatures have.
  *
  * Portions Copyright (c) 2026, the neardup developers
  *
@@ -36,9 +37,7 @@
 #include "measures/near.h"
 #include "methods/candidate_keys.h"
 #include "methods/method.h"
-#include "planner/statistics.h"
-
-const double share_thresholds[NSHARES] = {0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1};
+#include "statistics/column_statistics.h"
 
 /* The most features that ANALYZE takes into its join: about a second. */
 #define SAMPLE_FEATURES		3000000
@@ -49,6 +48,9 @@ const double share_thresholds[NSHARES] = {0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1};
 /* Sketches of which all pairs are compared, and keys from which on they are. */
 #define COMPARED_SKETCHES	2500
 #define MOST_KEYS			100
+
+/* Signatures whose keys are counted. */
+#define COUNTED_SIGNATURES	30
 
 /* What std_typanalyze() has prepared. */
 typedef struct StandardAnalysis
@@ -353,21 +355,73 @@ is_uniform(const Sample *sample)
  * pair, half a one.
  */
 static void
-note_findings(const Findings *findings, int from, int to, NearNumbers *numbers)
+note_findings(const Findings *findings, int from, int to, NearStatistics *statistics)
 {
 	double		n = Max(findings->nrows, 2);
 
 	for (int i = from; i < to; i++)
 	{
-		numbers[i].near = Max(findings->near[i], 0.5) / (n * (n - 1));
-		numbers[i].similar = Max(findings->similar[i], 0.5) / (n * (n - 1));
-		partners_fit(findings->rows[i], n, &numbers[i].partners);
+		NearNumbers *numbers = &statistics->at[i];
+
+		numbers->near = Max(findings->near[i], 0.5) / (n * (n - 1));
+		numbers->similar = Max(findings->similar[i], 0.5) / (n * (n - 1));
+		partners_fit(findings->rows[i], n, &numbers->partners);
 	}
 }
 
-/* Puts the numbers into a free slot. */
+/* Adds the share that a signature has in the means of candidate keys. */
 static void
-store_numbers(VacAttrStats *stats, NearNumbers *numbers)
+note_candidate_keys(const Signature *sig, double share, NearStatistics *statistics)
+{
+	const MethodInfo *method = method_info(sig->making.method);
+	double		bits = (double) SIGNATURE_NVALUES(sig) * method->width;
+	KeyList		row_keys = {0};
+	KeyList		query_keys = {0};
+
+	for (int i = 0; i < NSHARES; i++)
+	{
+		double		t = share_thresholds[i];
+		uint32		need;
+
+		row_keys.n = query_keys.n = 0;
+		signature_row_keys(sig, t, &row_keys);
+		if (!signature_query_keys(sig, t, t, false, &query_keys, &need))
+			query_keys.n = 0;
+		statistics->at[i].row_keys += row_keys.n * share;
+		statistics->at[i].query_keys += query_keys.n * share;
+	}
+	/* by chance two have the bits in common that a key is made of */
+	statistics->key_share += Max(pow(2, -bits / Max(row_keys.n, 1)), 1e-9) * share;
+}
+
+/* What an index or a join has of signatures, on the average of some. */
+static void
+note_keys(const Sample *sample, NearStatistics *statistics)
+{
+	const MethodInfo *method = method_info(sample->signatures[0]->making.method);
+	uint32		n = Min(sample->n, COUNTED_SIGNATURES);
+
+	for (uint32 i = 0; i < n; i++)
+	{
+		const Signature *sig = sample->signatures[(uint64) i * sample->n / n];
+		KeyList		places = {0};
+
+		if (making_has_keys(&sig->making))
+			note_candidate_keys(sig, 1.0 / n, statistics);
+		if (method->place_keys != NULL)
+			method->place_keys(sig, &places);
+		statistics->values += (double) SIGNATURE_NVALUES(sig) / n;
+		statistics->all_keys += (double) places.n / n;
+	}
+	if (method->weighted)
+		statistics->all_keys = statistics->values;
+	if (method->place_values > 0)
+		statistics->postings = statistics->all_keys / method->place_values;
+}
+
+/* Puts the numbers into a free slot, if there is one. */
+static void
+store_statistics(VacAttrStats *stats, NearStatistics *statistics)
 {
 	int			slot = 0;
 
@@ -378,25 +432,26 @@ store_numbers(VacAttrStats *stats, NearNumbers *numbers)
 	stats->stakind[slot] = STATISTIC_KIND_NEAR;
 	stats->staop[slot] = InvalidOid;
 	stats->stacoll[slot] = InvalidOid;
-	stats->stanumbers[slot] = (float4 *) numbers;
+	stats->stanumbers[slot] = (float4 *) statistics;
 	stats->numnumbers[slot] = NEAR_NUMBERS;
 }
 
 /* What a sample tells. */
 static void
-study_sample(const Sample *sample, NearNumbers *numbers)
+study_sample(const Sample *sample, NearStatistics *statistics)
 {
 	Findings   *findings = palloc0(sizeof(Findings));
 	int			first = sample_kind(sample) == KIND_SKETCHES ? first_joined(sample) : 0;
 
 	join_sample(sample, share_thresholds[first], findings);
-	note_findings(findings, first, NSHARES, numbers);
+	note_findings(findings, first, NSHARES, statistics);
 	if (first > 0)
 	{
 		memset(findings, 0, sizeof(Findings));
 		compare_part(sample, findings);
-		note_findings(findings, 0, first, numbers);
+		note_findings(findings, 0, first, statistics);
 	}
+	note_keys(sample, statistics);
 }
 
 /* AnalyzeAttrComputeStatsFunc */
@@ -406,7 +461,7 @@ compute_signature_stats(VacAttrStats *stats, AnalyzeAttrFetchFunc fetchfunc,
 {
 	StandardAnalysis *standard = stats->extra_data;
 	Sample		sample;
-	NearNumbers *numbers;
+	NearStatistics *statistics;
 
 	stats->extra_data = standard->extra_data;
 	standard->compute_stats(stats, fetchfunc, nrows, totalrows);
@@ -417,9 +472,9 @@ compute_signature_stats(VacAttrStats *stats, AnalyzeAttrFetchFunc fetchfunc,
 				sample_step(stats, fetchfunc, nrows), &sample);
 	if (!stats->stats_valid || sample.n < 2 || !is_uniform(&sample))
 		return;
-	numbers = MemoryContextAlloc(stats->anl_context, sizeof(NearNumbers) * NSHARES);
-	study_sample(&sample, numbers);
-	store_numbers(stats, numbers);
+	statistics = MemoryContextAllocZero(stats->anl_context, sizeof(NearStatistics));
+	study_sample(&sample, statistics);
+	store_statistics(stats, statistics);
 }
 
 PG_FUNCTION_INFO_V1(signature_typanalyze);

@@ -24,6 +24,7 @@
 #include "base/settings.h"
 #include "planner/conditions.h"
 #include "planner/statistics.h"
+#include "statistics/column_statistics.h"
 
 /*
  * The share of all pairs that are near-duplicates where nothing is known: in
@@ -100,7 +101,7 @@ none_at(const NearNumbers *numbers, double t, double rows)
 typedef struct SideStatistics
 {
 	bool		known;			/* the numbers are */
-	NearNumbers numbers[NSHARES];
+	NearStatistics numbers;
 	double		tuples;			/* rows of the table */
 	double		rows;			/* that the other conditions leave */
 	Oid			relid;			/* whose statistics they are: a column */
@@ -112,7 +113,6 @@ static void
 side_statistics(PlannerInfo *root, Expr *signature, SideStatistics *side)
 {
 	VariableStatData vardata;
-	AttStatsSlot slot;
 
 	memset(side, 0, sizeof(SideStatistics));
 	examine_variable(root, (Node *) signature, 0, &vardata);
@@ -122,20 +122,13 @@ side_statistics(PlannerInfo *root, Expr *signature, SideStatistics *side)
 		side->tuples = Max(vardata.rel->tuples, 1);
 		side->rows = vardata.rel->rows > 0 ? vardata.rel->rows : side->tuples;
 	}
-	if (HeapTupleIsValid(vardata.statsTuple) &&
-		get_attstatsslot(&slot, vardata.statsTuple, STATISTIC_KIND_NEAR,
-						 InvalidOid, ATTSTATSSLOT_NUMBERS))
+	side->known = near_statistics(&vardata, &side->numbers);
+	if (side->known)
 	{
 		Form_pg_statistic form = (Form_pg_statistic) GETSTRUCT(vardata.statsTuple);
 
-		if (slot.nnumbers == NEAR_NUMBERS)
-		{
-			side->known = true;
-			memcpy(side->numbers, slot.numbers, sizeof(side->numbers));
-			side->relid = form->starelid;
-			side->attnum = form->staattnum;
-		}
-		free_attstatsslot(&slot);
+		side->relid = form->starelid;
+		side->attnum = form->staattnum;
 	}
 	ReleaseVariableStats(vardata);
 }
@@ -216,9 +209,9 @@ share_of_pairs(const SideStatistics *left, const SideStatistics *right,
 	if (l + r == 0)
 		return DEFAULT_NEAR_SELECTIVITY;
 	if (l > 0)
-		sum += l * log(share_at(left->numbers, measure, t));
+		sum += l * log(share_at(left->numbers.at, measure, t));
 	if (r > 0)
-		sum += r * log(share_at(right->numbers, measure, t));
+		sum += r * log(share_at(right->numbers.at, measure, t));
 	return exp(sum / (l + r));
 }
 
@@ -234,9 +227,9 @@ share_with_partner(const SideStatistics *left, const SideStatistics *right,
 	if (l + r == 0)
 		return Min(DEFAULT_NEAR_SELECTIVITY * rows, 1);
 	if (l > 0)
-		sum += l * none_at(left->numbers, t, rows);
+		sum += l * none_at(left->numbers.at, t, rows);
 	if (r > 0)
-		sum += r * none_at(right->numbers, t, rows);
+		sum += r * none_at(right->numbers.at, t, rows);
 	return 1 - sum / (l + r);
 }
 

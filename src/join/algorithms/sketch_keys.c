@@ -23,13 +23,33 @@
 #include "methods/candidate_keys.h"
 #include "methods/method.h"
 
-/* Sketches that have no keys of their own are found by all their values. */
+/* Values that sketches without keys are asked to have in common, if so many are. */
+#define COMMON_VALUES	13
+
+/*
+ * A sketch without keys is a sample of a set (bottom.c): of the values that two have
+ * between them, at least as many as either has, the share that both have is the
+ * estimate.  So each has at least that share of its own in common.
+ */
+static uint64
+least_shared(const Signature *sig, double threshold)
+{
+	return measure_least_overlap(MEASURE_CONTAINMENT, SIGNATURE_NVALUES(sig),
+								 threshold);
+}
+
+/*
+ * Then they are found by the first of their values, of which some are asked to be
+ * common: index/gin.c tells why no pair is lost.
+ */
 static void
-all_values(const Signature *sig, KeyList *keys)
+first_values(const Signature *sig, double threshold, uint64 more, KeyList *keys)
 {
 	uint64		n = SIGNATURE_NVALUES(sig);
+	uint64		shared = least_shared(sig, threshold);
+	uint64		first = shared > more ? n - shared + more : n;
 
-	for (uint64 i = 0; i < n; i++)
+	for (uint64 i = 0; i < first; i++)
 		keys_add(keys, signature_value(sig, i));
 }
 
@@ -41,14 +61,9 @@ sketch_row_keys(const uint64 *values, double threshold, KeyList *keys)
 	if (making_has_keys(&sig->making))
 		signature_row_keys(sig, threshold, keys);
 	else
-		all_values(sig, keys);
+		first_values(sig, threshold, COMMON_VALUES, keys);
 }
 
-/*
- * A sketch without keys is a sample of a set (bottom.c): of the values that
- * two have between them, at least as many as either has, the share that both
- * have is the estimate.
- */
 static bool
 sketch_query_keys(const Search *search, const uint64 *values, KeyList *keys,
 				  uint32 *need)
@@ -62,9 +77,8 @@ sketch_query_keys(const Search *search, const uint64 *values, KeyList *keys,
 									keys, need);
 	if (!method_info(sig->making.method)->set)
 		return false;
-	all_values(sig, keys);
-	*need = measure_least_overlap(MEASURE_CONTAINMENT, SIGNATURE_NVALUES(sig),
-								  threshold);
+	*need = Min(least_shared(sig, threshold), COMMON_VALUES);
+	first_values(sig, threshold, *need, keys);
 	return true;
 }
 

@@ -36,10 +36,12 @@
 #include "utils/selfuncs.h"
 
 #include "base/compat.h"
+#include "base/settings.h"
 #include "datum/signature.h"
 #include "join/classic/classic.h"
 #include "join/node/join_node.h"
 #include "planner/conditions.h"
+#include "statistics/column_statistics.h"
 
 /* Features of a set where nothing is known. */
 #define DEFAULT_FEATURES	64
@@ -50,6 +52,15 @@
  */
 #define ROW_OPERATIONS		50.0
 #define FEATURE_OPERATIONS	1.0
+
+/*
+ * And of a sketch: for it to be compared, to be indexed by a key and to be looked up
+ * by one, and for each sketch that comes up to be looked at.
+ */
+#define SKETCH_OPERATIONS	100.0
+#define INDEXED_KEY_OPERATIONS	8.0
+#define PROBED_KEY_OPERATIONS	3.0
+#define FOUND_OPERATIONS	1.0
 
 /* What is kept of a row besides its set, as a rule. */
 #define ROW_BYTES	64
@@ -195,6 +206,41 @@ divisor(const Path *side)
 	return Max(all_rows(side) / Max(side->rows, 1), 1);
 }
 
+/* The threshold of a condition, or the usual one. */
+static double
+expected_threshold(PlannerInfo *root, const NearCondition *near)
+{
+	Const	   *threshold;
+
+	if (near->threshold == NULL)
+		return neardup_threshold;
+	threshold = (Const *) estimate_expression_value(root, (Node *) near->threshold);
+	if (!IsA(threshold, Const) || threshold->constisnull)
+		return neardup_threshold;
+	return DatumGetFloat8(threshold->constvalue);
+}
+
+/*
+ * What the keys of a sketch cost, in units of cpu_operator_cost, with so many to be
+ * found; 0 if the column has none, as far as is known.
+ */
+static double
+sketch_operations(PlannerInfo *root, Expr *key, double threshold, double rows)
+{
+	NearStatistics statistics;
+	const NearNumbers *numbers;
+	double		found = rows;
+
+	if (!near_statistics_of(root, (Node *) key, 0, &statistics) ||
+		statistics.key_share == 0)
+		return 0;
+	numbers = near_numbers(&statistics, threshold);
+	if (numbers->query_keys > 0)
+		found = Min(numbers->query_keys * statistics.key_share, 1) * rows;
+	return SKETCH_OPERATIONS + numbers->row_keys * INDEXED_KEY_OPERATIONS +
+		numbers->query_keys * PROBED_KEY_OPERATIONS + found * FOUND_OPERATIONS;
+}
+
 /*
  * Adds the cost of reading one side.  Where several processes read, each takes
  * in the rows that it has read, and has those of all in its index; if they do
@@ -202,13 +248,14 @@ divisor(const Path *side)
  */
 static void
 cost_side(PlannerInfo *root, CustomPath *cpath, Path *side, Expr *key,
-		  bool fits)
+		  double threshold, bool fits)
 {
 	Path	   *path = &cpath->path;
 	double		features = estimate_features(root, key);
 	bool		shares = path->parallel_aware && fits;
 	double		taken = shares ? side->rows : all_rows(side);
 	double		writes = path->parallel_aware && !fits ? side->rows : 0;
+	double		sketches = sketch_operations(root, key, threshold, all_rows(side));
 	QualCost	cost;
 
 	cost_qual_eval_node(&cost, (Node *) key, root);
@@ -216,7 +263,7 @@ cost_side(PlannerInfo *root, CustomPath *cpath, Path *side, Expr *key,
 		side->rows * cost.per_tuple +
 		(taken + writes) * cpu_tuple_cost +
 		(all_rows(side) * ROW_OPERATIONS +
-		 taken * features * FEATURE_OPERATIONS) * cpu_operator_cost;
+		 taken * (features * FEATURE_OPERATIONS + sketches)) * cpu_operator_cost;
 }
 
 /* The share of rows that are left when identical sets are collapsed. */
@@ -261,6 +308,7 @@ cost_join(PlannerInfo *root, CustomPath *cpath, JoinPathExtraData *extra,
 	Path	   *right = condition->left_is_inner ? outer : inner;
 	const NearCondition *near = &condition->near;
 	double		features = estimate_features(root, near->left);
+	double		threshold = expected_threshold(root, near);
 	double		bytes;
 	bool		fits;
 	double		pairs;
@@ -273,9 +321,9 @@ cost_join(PlannerInfo *root, CustomPath *cpath, JoinPathExtraData *extra,
 	if (!path_private(cpath, PATH_SELF))
 		bytes += side_bytes(root, right, near->right);
 	fits = bytes <= get_hash_memory_limit();
-	cost_side(root, cpath, left, near->left, fits);
+	cost_side(root, cpath, left, near->left, threshold, fits);
 	if (!path_private(cpath, PATH_SELF))
-		cost_side(root, cpath, right, near->right, fits);
+		cost_side(root, cpath, right, near->right, threshold, fits);
 	if (!fits)
 		cost_spill(cpath, bytes);
 	pairs = all_rows(outer) * all_rows(inner) / divisor(outer) *

@@ -14,7 +14,7 @@
  *
  * Portions Copyright (c) 2026, the neardup developers
  *
- * src/planner/partners.c
+ * src/statistics/partners.c
  */
 #include "postgres.h"
 
@@ -22,7 +22,7 @@
 
 #include "miscadmin.h"
 
-#include "planner/partners.h"
+#include "statistics/partners.h"
 
 /* The least number of partners in the sample that is told from none. */
 #define LEAST_MEAN		0.02

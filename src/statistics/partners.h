@@ -4,7 +4,7 @@
  *
  * Portions Copyright (c) 2026, the neardup developers
  *
- * src/planner/partners.h
+ * src/statistics/partners.h
  */
 #ifndef NEARDUP_PARTNERS_H
 #define NEARDUP_PARTNERS_H

@@ -1,0 +1,26 @@
+/*
+ * asked.h
+ *		What an index is asked, as far as the planner knows.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/index/asked.h
+ */
+#ifndef NEARDUP_ASKED_H
+#define NEARDUP_ASKED_H
+
+#include "algebra/sets.h"
+#include "nodes/pathnodes.h"
+
+typedef struct Asked
+{
+	Measure		measure;
+	double		threshold;		/* one of the measure: the usual one if it is not
+								 * known */
+	double		values;			/* of the signature; 0: that is not known */
+} Asked;
+
+/* Takes the right side of an index condition, a signature_query, apart. */
+extern void asked_by(PlannerInfo *root, Node *query, Asked *asked);
+
+#endif							/* NEARDUP_ASKED_H */

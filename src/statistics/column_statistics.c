@@ -1,0 +1,54 @@
+/*
+ * column_statistics.c
+ *		What ANALYZE keeps of a column of signatures, for the planner.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/statistics/column_statistics.c
+ */
+#include "postgres.h"
+
+#include "utils/lsyscache.h"
+
+#include "statistics/column_statistics.h"
+
+const double share_thresholds[NSHARES] = {0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1};
+
+bool
+near_statistics(const VariableStatData *variable, NearStatistics *statistics)
+{
+	AttStatsSlot slot;
+	bool		known;
+
+	if (!HeapTupleIsValid(variable->statsTuple) ||
+		!get_attstatsslot(&slot, variable->statsTuple, STATISTIC_KIND_NEAR,
+						  InvalidOid, ATTSTATSSLOT_NUMBERS))
+		return false;
+	known = slot.nnumbers == NEAR_NUMBERS;
+	if (known)
+		memcpy(statistics, slot.numbers, sizeof(NearStatistics));
+	free_attstatsslot(&slot);
+	return known;
+}
+
+bool
+near_statistics_of(PlannerInfo *root, Node *expr, int relid, NearStatistics *statistics)
+{
+	VariableStatData variable;
+	bool		known;
+
+	examine_variable(root, expr, relid, &variable);
+	known = near_statistics(&variable, statistics);
+	ReleaseVariableStats(variable);
+	return known;
+}
+
+const NearNumbers *
+near_numbers(const NearStatistics *statistics, double t)
+{
+	int			i = 0;
+
+	while (i < NSHARES - 1 && share_thresholds[i + 1] <= t)
+		i++;
+	return &statistics->at[i];
+}

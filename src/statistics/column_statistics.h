@@ -1,0 +1,65 @@
+/*
+ * column_statistics.h
+ *		What ANALYZE keeps of a column of signatures, for the planner.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/statistics/column_statistics.h
+ */
+#ifndef NEARDUP_COLUMN_STATISTICS_H
+#define NEARDUP_COLUMN_STATISTICS_H
+
+#include "nodes/pathnodes.h"
+#include "utils/selfuncs.h"
+
+#include "statistics/partners.h"
+
+/*
+ * Kind of the statistics slot, from the range for private use: stanumbers are
+ * those of NearStatistics.
+ */
+#define STATISTIC_KIND_NEAR		18274
+
+#define NSHARES		7
+
+/* Resemblances. */
+extern const double share_thresholds[NSHARES];
+
+/* At one of these thresholds. */
+typedef struct NearNumbers
+{
+	float4		near;			/* share of pairs that are near */
+	float4		similar;		/* that are as similar: the same but where a
+								 * method's rule says what is near */
+	float4		row_keys;		/* candidate keys of a row, and to look up: see */
+	float4		query_keys;		/* candidate_keys.h; 0: every row is looked at */
+	Partners	partners;		/* near ones that a row has */
+} NearNumbers;
+
+typedef struct NearStatistics
+{
+	float4		values;			/* of a signature, on the average */
+	float4		all_keys;		/* keys that an index of access method neardup always
+								 * reads the lists of; 0: those that the
+								 * threshold asks for */
+	float4		postings;		/* what these have of a row, where all lists are long;
+								 * else 0 */
+	float4		key_share;		/* of rows that have a candidate key by chance; 0:
+								 * signatures have none */
+	NearNumbers at[NSHARES];
+} NearStatistics;
+
+#define NEAR_NUMBERS	(sizeof(NearStatistics) / sizeof(float4))
+
+/* False if nothing is known of the column. */
+extern bool near_statistics(const VariableStatData *variable,
+							NearStatistics *statistics);
+
+/* The same of an expression, of that relation (0: any). */
+extern bool near_statistics_of(PlannerInfo *root, Node *expr, int relid,
+							   NearStatistics *statistics);
+
+/* The numbers of the greatest threshold that is not above t. */
+extern const NearNumbers *near_numbers(const NearStatistics *statistics, double t);
+
+#endif							/* NEARDUP_COLUMN_STATISTICS_H */
