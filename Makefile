@@ -407,6 +407,7 @@ REGRESS = \
 	passages_planted \
 	passages_sources \
 	permissions \
+	plan_choice \
 	records \
 	security \
 	selections \

@@ -42,7 +42,7 @@ ANALYZE query;
 SET neardup.enable_join = off;
 SET enable_seqscan = off;
 SELECT plan($$SELECT id FROM docs WHERE similarity(sig, (SELECT q FROM query LIMIT 1)) >= 0.8$$);
-SELECT plan($$SELECT id FROM docs WHERE (SELECT q FROM query LIMIT 1) <-> sig < 0.25 AND id < 100$$);
+SELECT plan($$SELECT id FROM docs WHERE (SELECT q FROM query LIMIT 1) <-> sig < 0.25 AND id + 0 < 100$$);
 SELECT plan($$SELECT id FROM query, docs WHERE dice(q, sig) >= 0.8$$);
 RESET enable_seqscan;
 RESET neardup.enable_join;

@@ -69,6 +69,17 @@ FROM unnest('{"minhash(sig, 16)","minhash(sig, 64)","bottom(sig, 8)","sample(sig
 SELECT sketch, count(*), bool_and(same_rows(text)) FROM sketch_query
 GROUP BY sketch ORDER BY sketch;
 
+-- MIN_s of more values than are asked to be common: families of eight, from equal ones
+-- to such as have little in common, of several sizes
+CREATE TABLE samples AS
+SELECT id, bottom(signature_from(ARRAY(
+    SELECT hashint8extended(CASE WHEN abs(hashint4(e * 131 + id)) % 14 < id % 8 THEN id ELSE 1000 + id / 8 END * 1000 + e, 0)
+    FROM generate_series(1, 20 + id / 4) e)), 60) AS sig
+FROM generate_series(1, 240) id;
+SELECT threshold, same_rows(format('SELECT a.id, b.id AS b FROM samples a JOIN samples b ON near_duplicate(a.sig, b.sig, %s)', threshold)) AS same,
+    (SELECT count(*) FROM samples a JOIN samples b ON near_duplicate(a.sig, b.sig, threshold) AND a.id < b.id) AS pairs
+FROM unnest('{0.2,0.4,0.6,0.8,0.9,1}'::float8[]) threshold ORDER BY threshold;
+
 -- On disk: in several batches
 CREATE TABLE many AS
 SELECT id, kind, sig, repeat('x', id) AS text FROM sets

@@ -22,7 +22,7 @@ WHERE near_duplicate(sig, signature_from('{7001,7002,7003,7004,7005,7006,7007,70
 CREATE VIEW near_setting AS SELECT id FROM docs
 WHERE sig % (SELECT sig FROM docs WHERE id = 7);
 CREATE VIEW near_pairs AS SELECT a.id AS a, b.id AS b FROM docs a, docs b
-WHERE contained_in(a.sig, b.sig, 0.99) AND a.id < b.id AND a.id < 3;
+WHERE contained_in(a.sig, b.sig, 0.99) AND a.id < b.id + 0 AND a.id < 3;
 CREATE VIEW near_self AS SELECT a.id AS a, b.id AS b FROM docs a, docs b
 WHERE near_duplicate(a.sig, b.sig, 0.9) AND a.id < b.id;
 CREATE INDEX docs_contained ON docs USING gin (sig signature_gin_ops (measure = containment))

@@ -1,0 +1,53 @@
+--
+-- Which plan is taken where one is clearly the fastest: look-ups by GIN and by
+-- access method neardup, the join
+--
+CREATE SCHEMA plan_choice_test;
+SET search_path = plan_choice_test, public;
+
+-- Families of ten rows; from one to the next two of thirty elements change
+CREATE TABLE docs AS
+SELECT id, signature_from(ARRAY(SELECT id / 10 * 1000 + e + 2 * (id % 10) FROM generate_series(1, 30) e)) AS sig
+FROM generate_series(1, 6000) id;
+CREATE TABLE sets AS SELECT id, sig FROM docs;
+CREATE TABLE minhashes AS SELECT id, minhash(sig) AS sig FROM docs;
+CREATE TABLE simhashes AS SELECT id, simhash(sig) AS sig FROM docs;
+CREATE TABLE samples AS SELECT id, bottom(sig, 20) AS sig FROM docs;
+CREATE TABLE vectors AS
+SELECT id, signature_weighted(sig::bigint[], ARRAY(SELECT (1 + f % 3)::real FROM unnest(sig::bigint[]) f)) AS sig FROM docs;
+CREATE FUNCTION make_indexes(name text) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    EXECUTE format('CREATE INDEX %s_near ON %1$s USING neardup (sig)', name);
+    IF name <> 'vectors' THEN
+        EXECUTE format('CREATE INDEX %s_gin ON %1$s USING gin (sig) WITH (fastupdate = off)', name);
+    END IF;
+    EXECUTE format('CREATE TABLE %s_50 AS SELECT * FROM %1$s WHERE id %% 120 = 7', name);
+    EXECUTE format('ANALYZE %s', name);
+    EXECUTE format('ANALYZE %s_50', name);
+END $$;
+SELECT make_indexes(name) FROM unnest('{sets,minhashes,simhashes,samples,vectors}'::text[]) name;
+
+-- By what a query finds the rows
+CREATE FUNCTION taken(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    plan text;
+BEGIN
+    EXECUTE 'EXPLAIN (FORMAT json) ' || query INTO plan;
+    RETURN CASE WHEN plan ~ 'SimilarityJoin' THEN 'join' WHEN plan ~ '_near"' THEN 'neardup'
+        WHEN plan ~ '_gin"' THEN 'gin' ELSE 'scan' END;
+END $$;
+
+-- Few rows: GIN for sketches, but for simhashes where it has a thousand keys
+SELECT name, threshold, taken(format('SELECT FROM %I WHERE near_duplicate(sig, (SELECT sig FROM %1$I WHERE id = 7), %s)', name, threshold)) AS one,
+    taken(format('SELECT FROM %s_50 a JOIN %1$s b ON near_duplicate(a.sig, b.sig, %s)', name, threshold)) AS fifty,
+    taken(format('SELECT FROM %s a JOIN %1$s b ON near_duplicate(a.sig, b.sig, %s) AND a.id < b.id', name, threshold)) AS "all",
+    taken(format('SELECT FROM %s a WHERE EXISTS (SELECT FROM %1$s b WHERE near_duplicate(a.sig, b.sig, %s) AND a.id < b.id)', name, threshold)) AS semi
+FROM unnest('{sets,minhashes,simhashes,samples,vectors}'::text[]) name,
+    unnest('{0.8,0.95}'::float8[]) threshold
+ORDER BY name, threshold;
+SELECT taken('SELECT FROM sets a JOIN sets b ON near_duplicate(a.sig, b.sig, 0.5) AND a.id < b.id') AS "all",
+    taken('SELECT FROM sets a JOIN sets b ON near_duplicate(a.sig, b.sig, 0.5) AND a.id < b.id LIMIT 10') AS ten,
+    taken('SELECT FROM sets_50 a JOIN sets b ON near_duplicate(a.sig, b.sig, 0.5)') AS fifty;
+
+SET client_min_messages = warning;
+DROP SCHEMA plan_choice_test CASCADE;
