@@ -188,17 +188,80 @@ compare_sets(const JoinSet *a, const JoinSet *b)
 #define ST_DEFINE
 #include "lib/sort_template.h"
 
-/*
- * Sorts the sets by size and forgets their hashes: what the join does next
- * does not depend on the secret.
- */
-void
-settable_sort(SetTable *table)
+/* Where each set goes, if sets of fewer than so many elements are counted. */
+static uint32 *
+places_by_size(const SetTable *table, uint32 nsizes)
+{
+	uint32	   *starts = alloc_zeros(sizeof(uint32) * nsizes);
+	uint32	   *places = alloc_zeros(sizeof(uint32) * (size_t) table->nsets);
+	uint32		start = 0;
+
+	for (uint32 i = 0; i < table->nsets; i++)
+	{
+		CHECK_EVERY(i);
+		starts[table->sets[i].size]++;
+	}
+	for (uint32 size = 0; size < nsizes; size++)
+	{
+		uint32		n = starts[size];
+
+		starts[size] = start;
+		start += n;
+	}
+	for (uint32 i = 0; i < table->nsets; i++)
+	{
+		CHECK_EVERY(i);
+		places[i] = starts[table->sets[i].size]++;
+	}
+	pfree(starts);
+	return places;
+}
+
+/* Brings the sets to their places; those are used up. */
+static void
+move_sets(SetTable *table, uint32 *places)
 {
 	for (uint32 i = 0; i < table->nsets; i++)
 	{
 		CHECK_EVERY(i);
-		table->sets[i].key.low = i;
+		while (places[i] != i)
+		{
+			uint32		to = places[i];
+			JoinSet		set = table->sets[to];
+
+			CHECK_EVERY(to);
+			table->sets[to] = table->sets[i];
+			table->sets[i] = set;
+			places[i] = places[to];
+			places[to] = to;
+		}
 	}
-	sort_join_sets(table->sets, table->nsets);
+}
+
+/*
+ * Sorts the sets by size and forgets their hashes: what the join does next
+ * does not depend on the secret.  With fewer sizes than sets they are counted,
+ * in less memory than the slots took, which are gone.
+ */
+void
+settable_sort(SetTable *table)
+{
+	uint32		most = 0;
+
+	Assert(table->slots == NULL);
+	for (uint32 i = 0; i < table->nsets; i++)
+	{
+		CHECK_EVERY(i);
+		table->sets[i].key.low = i;
+		most = Max(most, table->sets[i].size);
+	}
+	if (most < table->nsets)
+	{
+		uint32	   *places = places_by_size(table, most + 1);
+
+		move_sets(table, places);
+		pfree(places);
+	}
+	else
+		sort_join_sets(table->sets, table->nsets);
 }

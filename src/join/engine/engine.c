@@ -120,6 +120,7 @@ setjoin_stats_add(SetJoinStats *sum, const SetJoinStats *stats)
 	sum->removed_bitmap += stats->removed_bitmap;
 	sum->verified += stats->verified;
 	sum->matches += stats->matches;
+	sum->alone += stats->alone;
 	sum->memory += stats->memory;
 	sum->disk += stats->disk;
 	sum->batches += stats->batches;

@@ -32,6 +32,7 @@ typedef struct SetJoinParams
 	double		threshold;		/* one of the measure */
 	bool		self_join;		/* both sides have the same rows, which are
 								 * added on the outer side only */
+	bool		apart;			/* then: nobody asks for a row with itself */
 	bool		keep_empty[2];	/* by JoinSide: rows without features are kept,
 								 * for setjoin_rows() */
 	size_t		memory;			/* bytes to stay within */

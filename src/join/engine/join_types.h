@@ -33,6 +33,7 @@ typedef struct SetJoinStats
 	uint64		verified;		/* pairs compared element by element */
 	uint64		matches;		/* pairs of distinct sets that reach the
 								 * threshold, identical ones not counted */
+	uint64		alone;			/* rows that were not paired with themselves */
 	uint64		memory;			/* most bytes held at once */
 	uint64		disk;			/* bytes written to temporary files */
 	uint64		batches;		/* parts in which the index was built */

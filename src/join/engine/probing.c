@@ -67,8 +67,9 @@ index_next(SetJoin *join, const JoinSet *set)
 #define FETCH_AHEAD	4
 
 /*
- * Fetches what will be needed to add the next sets to the index or, if that is
- * shared, for their probes: keys and bitmaps, then buckets, then postings.
+ * Fetches what will be needed for the probes of the next sets and, unless the
+ * index is shared, to add them to it: keys, bitmaps and rows, then buckets, then
+ * postings.
  */
 static void
 fetch_ahead(SetJoin *join, uint32 number)
@@ -80,6 +81,8 @@ fetch_ahead(SetJoin *join, uint32 number)
 		return;
 	__builtin_prefetch(set[3 * FETCH_AHEAD].keys);
 	__builtin_prefetch(set[3 * FETCH_AHEAD].values - 1);
+	if (!index->shared)
+		__builtin_prefetch(set[3 * FETCH_AHEAD].rows[SIDE_OUTER]);
 	set += FETCH_AHEAD;
 	if (index->shared)
 		setindex_fetch_partners(index, set->keys, set->nkeys, number);
@@ -229,11 +232,27 @@ is_reflexive(SetJoin *join, const JoinSet *set)
 		join->algorithm->reflexive(&join->search, set);
 }
 
+/*
+ * True if the set has one row, which would be paired with itself.  Of rows in a
+ * file that is not asked.
+ */
+static bool
+is_alone(const JoinSet *set)
+{
+	const Row  *row = set->rows[SIDE_OUTER];
+
+	return row->next == NULL && row->len != ROWS_IN_FILE;
+}
+
 /* A set is near to itself; so are its rows of both sides. */
 static void
 add_itself(SetJoin *join, const JoinSet *set)
 {
-	if (SET_SIDES(set) == 3 && is_reflexive(join, set))
+	if (SET_SIDES(set) != 3 || !is_reflexive(join, set))
+		return;
+	if (join->params.apart && is_alone(set))
+		join->search.stats.alone++;
+	else
 		add_pair(join, set, set);
 }
 
@@ -275,7 +294,7 @@ probe_set(SetJoin *join, uint32 number)
 	if (join->search.symmetric)
 	{
 		join->search.index.limit = number;
-		if (probes == join->search.index.shared)
+		if (probes || !join->search.index.shared)
 			fetch_ahead(join, number);
 		if (probes)
 			probe_index(join, set);

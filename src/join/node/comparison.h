@@ -66,4 +66,11 @@ comparison_holds(const Comparison *comparison, int64 outer, int64 inner)
 	pg_unreachable();
 }
 
+/* Whether no pair of equal values passes, such as that of a row with itself. */
+static inline bool
+comparison_refuses_equal(const Comparison *comparison)
+{
+	return !comparison_holds(comparison, 0, 0);
+}
+
 #endif							/* NEARDUP_COMPARISON_H */

@@ -69,7 +69,8 @@ static void
 explain_counters(const SimilarityJoinState *state, const SetJoinStats *stats,
 				 ExplainState *es)
 {
-	explain_removed("Rows Removed by Join Filter", state->nfiltered, es);
+	explain_removed("Rows Removed by Join Filter",
+					state->nfiltered + stats->alone, es);
 	explain_removed("Rows Removed by Filter", state->nremoved, es);
 	explain_count("Sets", stats->sets, es);
 	explain_count("Distinct Sets", stats->distinct, es);

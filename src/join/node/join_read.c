@@ -41,6 +41,8 @@ add_engine(SimilarityJoinState *state)
 		.measure = state->measure,
 		.threshold = state->valid ? state->threshold_value : 1,
 		.self_join = state->self_join,
+		.apart = state->self_join &&
+			comparison_refuses_equal(&state->comparison),
 		.keep_empty[SIDE_OUTER] = keeps_unmatched(state) || keep_signed,
 		.keep_empty[SIDE_INNER] = keep_signed,
 		.memory = state->nengines == 0 ? memory : memory / OTHERS_SHARE
