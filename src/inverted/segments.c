@@ -2,8 +2,9 @@
  * segments.c
  *		The list of segments in the metapage: which are merged, and when.
  *
- * Insertions merge four segments of about the same size at once while they are
- * small, and eight large ones in steps (steps.c), one with each flush, of as many
+ * Insertions merge four segments of about the same size, so that a row is
+ * copied about as often as its index has quadrupled.  Small ones are merged at
+ * once.  Large ones are merged in steps (steps.c), one with each flush, of as many
  * postings as a small merge has at the most.  As a step takes sixteen times of what was
  * flushed, all merges together are done before the next ones are due.  VACUUM does
  * what is left, in steps, too, and lets others at the index between them.
@@ -26,13 +27,6 @@
 /* Segments of a weight below that are all of about the same size. */
 #define LEAST_TIER			65536
 #define TIER_FACTOR			4
-
-/*
- * Of large ones, eight become one, as merging takes longer than searching
- * some more, unless there are very many segments.
- */
-#define LARGE_FACTOR		8
-#define MANY_SEGMENTS		(MAX_SEGMENTS * 3 / 4)
 
 /* A step takes so many times of what was flushed, but one in so many at the least. */
 #define STEP_TIMES			16
@@ -207,60 +201,30 @@ rows_fit(uint64 nrows)
 	return merge_steps_memory(nrows) <= (uint64) maintenance_work_mem * 1024;
 }
 
-/* Of large segments; -1 of those that are merged at once. */
-static int
-large_tier(const SegmentInfo *segment)
-{
-	uint64		most = inverted_merge_postings;
-	uint64		weight = segment_weight(segment);
-	int			result = 0;
-
-	if (weight < most / TIER_FACTOR)
-		return -1;
-	for (; weight > most + most / 2; weight /= LARGE_FACTOR)
-		result++;
-	return result;
-}
-
 /*
- * Begins to merge the least of large segments, which are sorted, of about the same
- * size, if there are as many as that.  Lighter ones stay, to be merged with those to
- * come.
+ * Begins to merge the least of segments, which are sorted, of about the same
+ * size of which there are four.  Lighter ones stay, to be merged with those to come.
  */
 static void
-begin_large(Relation index, const InvertedMeta *meta, uint32 wanted)
+begin_large(Relation index, const InvertedMeta *meta)
 {
 	uint64		rows = 0;
 	uint32		begin = 0;
 
 	for (uint32 i = 0; i < meta->nsegments; i++)
 	{
-		if (large_tier(&meta->segments[begin]) != large_tier(&meta->segments[i]))
+		if (tier(&meta->segments[begin]) != tier(&meta->segments[i]))
 		{
 			begin = i;
 			rows = 0;
 		}
 		rows += meta->segments[i].nrows;
-		if (i + 1 - begin >= wanted && large_tier(&meta->segments[i]) >= 0 &&
-			rows_fit(rows))
+		if (i + 1 - begin >= TIER_FACTOR && rows_fit(rows))
 		{
 			(void) steps_begin(index, &meta->segments[begin], i + 1 - begin);
 			return;
 		}
 	}
-}
-
-/* How many segments there are. */
-static uint32
-count_segments(Relation index)
-{
-	InvertedMeta *meta = palloc(sizeof(InvertedMeta));
-	uint32		n;
-
-	meta_copy(index, meta);
-	n = meta->nsegments;
-	pfree(meta);
-	return n;
 }
 
 void
@@ -279,10 +243,22 @@ segments_merge_some(Relation index, uint64 added)
 			break;
 		merge(index, meta->segments, n);
 	}
-	begin_large(index, meta, count_segments(index) < MANY_SEGMENTS ?
-				LARGE_FACTOR : TIER_FACTOR);
+	begin_large(index, meta);
 	(void) steps_do(index, Min(Max(STEP_TIMES * added, most / LEAST_STEP), most));
 	pfree(meta);
+}
+
+/* How many segments there are. */
+static uint32
+count_segments(Relation index)
+{
+	InvertedMeta *meta = palloc(sizeof(InvertedMeta));
+	uint32		n;
+
+	meta_copy(index, meta);
+	n = meta->nsegments;
+	pfree(meta);
+	return n;
 }
 
 /*
