@@ -18,6 +18,7 @@ $primary->append_conf(
 	'postgresql.conf', q{
 wal_consistency_checking = 'generic'
 autovacuum = off
+neardup.merge_postings = 2000
 });
 $primary->start;
 plan skip_all => 'pageinspect is not there'
@@ -82,6 +83,7 @@ $primary->safe_psql('postgres', q{
 	  FROM generate_series(1, 3000) i));
 	UPDATE docs SET sig = sig WHERE id % 50 = 3});
 same_pages('flushed and merged');
+is($primary->safe_psql('postgres', q(SELECT count(*) > 0 FROM neardup_index_merges('docs_sig'))), 't', 'a merge in steps is under way');
 is($primary->safe_psql('postgres', q(SELECT count(*) > 1 FROM neardup_index_segments('docs_sig')
 	WHERE segment IS NOT NULL)), 't', 'there are several segments');
 $primary->safe_psql('postgres', 'DELETE FROM docs WHERE id % 7 = 3');
