@@ -9,12 +9,17 @@
 #include "postgres.h"
 
 #include "access/detoast.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 
 #include "base/settings.h"
 #include "index/asked.h"
 #include "types/signature_query.h"
 #include "types/subscript.h"
+
+/* How often the planner takes a subquery of an outer row to run: it does not know yet. */
+#define CORRELATED_LOOPS	100
 
 /* A constant, or what can be made one; or NULL. */
 static Const *
@@ -63,4 +68,49 @@ asked_by(PlannerInfo *root, Node *query, Asked *asked)
 	}
 	if (!measure_has_threshold(asked->measure, asked->threshold))
 		asked->threshold = 1;
+}
+
+static bool
+is_of_outer_query(const PlannerInfo *root, int param)
+{
+	for (root = root->parent_root; root != NULL; root = root->parent_root)
+	{
+		ListCell   *lc;
+
+		foreach(lc, root->plan_params)
+			if (lfirst_node(PlannerParamItem, lc)->paramId == param)
+				return true;
+	}
+	return false;
+}
+
+/* Walks over what has a value of an outer query's row in it. */
+static bool
+has_outer_value(Node *node, void *root)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, RestrictInfo))
+		return has_outer_value((Node *) ((RestrictInfo *) node)->clause, root);
+	if (IsA(node, Param))
+		return ((Param *) node)->paramkind == PARAM_EXEC &&
+			is_of_outer_query(root, ((Param *) node)->paramid);
+	return expression_tree_walker(node, has_outer_value, root);
+}
+
+double
+asked_loops(PlannerInfo *root, List *conditions, double loop_count)
+{
+	if (loop_count <= 1 && has_outer_value((Node *) conditions, root))
+		return CORRELATED_LOOPS;
+	return loop_count;
+}
+
+double
+asked_pages(PlannerInfo *root, const IndexOptInfo *index, double pages, double loops)
+{
+	if (loops <= 1)
+		return pages;
+	return Min(index_pages_fetched(pages * loops, index->pages, index->pages,
+								   root) / loops, pages);
 }

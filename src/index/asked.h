@@ -23,4 +23,14 @@ typedef struct Asked
 /* Takes the right side of an index condition, a signature_query, apart. */
 extern void asked_by(PlannerInfo *root, Node *query, Asked *asked);
 
+/*
+ * How often an index is asked by conditions: loop_count, that of a path in a
+ * join, or often where one has a value of an outer query's row.
+ */
+extern double asked_loops(PlannerInfo *root, List *conditions, double loop_count);
+
+/* How many of the pages that one look-up goes to are not in memory, a mean of all. */
+extern double asked_pages(PlannerInfo *root, const IndexOptInfo *index,
+						  double pages, double loops);
+
 #endif							/* NEARDUP_ASKED_H */

@@ -73,14 +73,10 @@ expect_keys(const GinSignatureOptions *options, const NearStatistics *statistics
 static Cost
 pages_cost(PlannerInfo *root, const IndexOptInfo *index, double keys, double loops)
 {
-	double		pages = Min(keys, index->pages);
 	double		page_cost;
 
 	get_tablespace_page_costs(index->reltablespace, &page_cost, NULL);
-	if (loops > 1)
-		pages = Min(index_pages_fetched(pages * loops, index->pages, index->pages,
-										root) / loops, pages);
-	return pages * page_cost;
+	return asked_pages(root, index, Min(keys, index->pages), loops) * page_cost;
 }
 
 /* What the keys of a condition cost, all but the first one. */
@@ -112,9 +108,11 @@ gin_signature_cost(PlannerInfo *root, IndexPath *path, double loop_count,
 				   Cost *startup, Cost *total, Selectivity *selectivity,
 				   double *correlation, double *pages)
 {
+	double		loops = asked_loops(root, get_quals_from_indexclauses(path->indexclauses),
+									loop_count);
 	ListCell   *lc;
 
-	gincostestimate(root, path, loop_count, startup, total, selectivity,
+	gincostestimate(root, path, loops, startup, total, selectivity,
 					correlation, pages);
 	foreach(lc, path->indexclauses)
 	{
@@ -126,7 +124,7 @@ gin_signature_cost(PlannerInfo *root, IndexPath *path, double loop_count,
 			!is_signature_column(path->indexinfo, clause->indexcol))
 			continue;
 		cost = keys_cost(root, path->indexinfo, clause->indexcol,
-						 get_rightop(asked->clause), loop_count);
+						 get_rightop(asked->clause), loops);
 		*startup += cost;
 		*total += cost;
 	}

@@ -124,10 +124,9 @@ inverted_cost(struct PlannerInfo *root, struct IndexPath *path,
 	*selectivity = clauselist_selectivity(root, with_predicate,
 										  index->rel->relid, JOIN_INNER, NULL);
 	get_tablespace_page_costs(index->reltablespace, &page_cost, &seq_page);
-	if (loop_count > 1)
-		fetched = Min(index_pages_fetched(fetched * loop_count, index->pages,
-										  index->pages, root) / loop_count,
-					  fetched);
+	loop_count = asked_loops(root, list_concat_copy(quals, path->indexorderbys),
+							 loop_count);
+	fetched = asked_pages(root, index, fetched, loop_count);
 	/* where most pages are read, many are side by side */
 	page_cost -= (page_cost - seq_page) * sqrt(fetched / Max(index->pages, 1));
 	*startup = fetched * page_cost + keys * KEY_COST * cpu_operator_cost;

@@ -49,5 +49,11 @@ SELECT taken('SELECT FROM sets a JOIN sets b ON near_duplicate(a.sig, b.sig, 0.5
     taken('SELECT FROM sets a JOIN sets b ON near_duplicate(a.sig, b.sig, 0.5) AND a.id < b.id LIMIT 10') AS ten,
     taken('SELECT FROM sets_50 a JOIN sets b ON near_duplicate(a.sig, b.sig, 0.5)') AS fifty;
 
+-- A small index stays in memory between the rows of an outer query
+CREATE TABLE few AS SELECT id, sig FROM sets WHERE id <= 400;
+CREATE INDEX few_gin ON few USING gin (sig) WITH (fastupdate = off);
+ANALYZE few;
+SELECT taken('SELECT id, ARRAY(SELECT b.id FROM few b WHERE near_duplicate(b.sig, a.sig, 0.8)) FROM few a');
+
 SET client_min_messages = warning;
 DROP SCHEMA plan_choice_test CASCADE;
