@@ -32,7 +32,8 @@ init_arenas(SetJoin *join)
 
 	if (join->params.shared != NULL)
 	{
-		join->pool.area = join->params.area;
+		join->pool.areas = join->params.areas;
+		join->pool.own = join->params.part % join->params.areas->n;
 		join->pool.pieces = &join->params.shared->parts[join->params.part].pieces;
 	}
 	for (int i = 0; i < lengthof(arenas); i++)
@@ -223,7 +224,7 @@ add_in_memory(SetJoin *join, JoinSide side, SetKey key, const uint64 *values,
 
 	rows[side] = add_row(join, side, rows[side], row, len);
 	if (n == 0 && join->params.shared != NULL && join->last_empty[side] == NULL)
-		join->last_empty[side] = row_at(join->pool.area, rows[side]);
+		join->last_empty[side] = row_at(join->pool.areas, rows[side]);
 	if (join->params.self_join)
 		rows[SIDE_INNER] = rows[SIDE_OUTER];
 	check_memory(join, len + sizeof(uint64) * n);

@@ -50,13 +50,13 @@ typedef struct SetJoinParams
 	 * together, see shared_sets.h.  NULL: they do not.
 	 */
 	struct SharedSets *shared;
-	struct dsa_area *area;		/* where rows and sets will be */
+	struct SharedAreas *areas;	/* where rows and sets will be */
 	int			part;			/* number of this one, from 0 */
 } SetJoinParams;
 
 typedef struct SetJoin SetJoin;
 struct Row;
-struct dsa_area;
+struct SharedAreas;
 
 /* The rows of one side that carry one set; opaque, NULL if there is none. */
 typedef const struct Row *RowGroup;
@@ -65,7 +65,7 @@ typedef const struct Row *RowGroup;
 typedef struct RowCursor
 {
 	RowGroup	next;			/* in memory */
-	struct dsa_area *area;		/* that the rows are in; NULL: none */
+	struct SharedAreas *areas;	/* that the rows are in; NULL: none */
 	struct RowReader *reader;	/* or in a file */
 	uint64		left;			/* rows left in the file's range */
 } RowCursor;

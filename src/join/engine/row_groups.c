@@ -93,7 +93,7 @@ void
 rows_begin(SetJoin *join, JoinSide side, RowGroup group, RowCursor *cursor)
 {
 	cursor->next = group;
-	cursor->area = join->pool.area;
+	cursor->areas = join->pool.areas;
 	cursor->left = 0;
 	cursor->reader = NULL;
 	if (group != NULL && group->len == ROWS_IN_FILE)
@@ -131,7 +131,7 @@ rows_next(RowCursor *cursor, uint32 *rowno)
 
 	if (row == NULL)
 		return next_in_file(cursor, rowno);
-	cursor->next = row->next == NULL ? NULL : row_at(cursor->area, row->next);
+	cursor->next = row->next == NULL ? NULL : row_at(cursor->areas, row->next);
 	__builtin_prefetch(cursor->next);
 	*rowno = row->rowno;
 	return row->data;
@@ -171,7 +171,7 @@ setjoin_rows_next(SetJoin *join, JoinSide side, uint32 *rowno)
 	found = *row;
 	if (found == NULL)
 		return NULL;
-	*row = row_at(join->pool.area, found->next);
+	*row = row_at(join->pool.areas, found->next);
 	*rowno = found->rowno;
 	return found->data;
 }

@@ -60,10 +60,10 @@ row_link(dsa_pointer pointer)
 
 /* The row that a link leads to; NULL if there is none. */
 static inline Row *
-row_at(struct dsa_area *area, const Row *link)
+row_at(const SharedAreas *areas, const Row *link)
 {
-	return area == NULL ? unconstify(Row *, link) :
-		dsa_get_address(area, (dsa_pointer) (uintptr_t) link);
+	return areas == NULL ? unconstify(Row *, link) :
+		shared_at(areas, (dsa_pointer) (uintptr_t) link);
 }
 
 extern Row *row_make(Arena *arena, Row *next, const void *data, uint32 rowno,

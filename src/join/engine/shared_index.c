@@ -51,7 +51,7 @@ typedef struct Share
 static inline void *
 at(const SetJoin *join, dsa_pointer pointer)
 {
-	return dsa_get_address(join->pool.area, pointer);
+	return shared_at(join->pool.areas, pointer);
 }
 
 /* See shared_index.h */
@@ -62,21 +62,32 @@ shared_index_init(SharedIndex *shared)
 	shared->buckets = shared->postings = shared->places = InvalidDsaPointer;
 }
 
-/* All sets are prepared: gets the memory, by one process. */
+/* All sets are prepared: gets some of the memory. */
 void
-shared_index_allot(SetJoin *join, SharedIndex *shared)
+shared_index_allot(SetJoin *join, SharedIndex *shared, int part)
 {
 	uint64		npostings = pg_atomic_read_u64(&shared->npostings);
 	uint64		nbuckets = setindex_buckets(npostings);
 
 	StaticAssertStmt(1 << SHARE_BITS == INDEX_SHARES,
 					 "shares do not have so many bits");
-	shared->shift = setindex_shift(nbuckets);
-	pool_alloc(&join->pool, nbuckets * sizeof(Bucket), &shared->buckets);
-	pool_alloc(&join->pool, npostings * sizeof(Posting), &shared->postings);
-	shared->places = dsa_allocate_extended(join->pool.area,
-										   Max(npostings, 1) * sizeof(uint32),
-										   DSA_ALLOC_HUGE);
+	switch (part)
+	{
+		case 0:
+			pool_alloc(&join->pool, npostings * sizeof(Posting),
+					   &shared->postings);
+			break;
+		case 1:
+			shared->shift = setindex_shift(nbuckets);
+			pool_alloc(&join->pool, nbuckets * sizeof(Bucket), &shared->buckets);
+			break;
+		case 2:
+			shared->places = shared_alloc(join->pool.areas, join->pool.own,
+										  Max(npostings, 1) * sizeof(uint32));
+			break;
+		default:
+			break;
+	}
 }
 
 /* Calls a function for each set of a share that has keys in the index. */
@@ -260,10 +271,10 @@ shared_index_order(SetJoin *join, SharedIndex *shared, int number)
 
 /* Frees what is not in a pool: all shares are in order, or the join is over. */
 void
-shared_index_free(SharedIndex *shared, dsa_area *area)
+shared_index_free(SharedIndex *shared, SharedAreas *areas)
 {
 	if (DsaPointerIsValid(shared->places))
-		dsa_free(area, shared->places);
+		shared_free(areas, shared->places);
 	shared->places = InvalidDsaPointer;
 }
 

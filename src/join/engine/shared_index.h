@@ -27,11 +27,11 @@ typedef struct SharedIndex
 } SharedIndex;
 
 extern void shared_index_init(SharedIndex *shared);
-extern void shared_index_allot(SetJoin *join, SharedIndex *shared);
+extern void shared_index_allot(SetJoin *join, SharedIndex *shared, int part);
 extern void shared_index_tally(SetJoin *join, SharedIndex *shared, int share);
 extern void shared_index_deal(SetJoin *join, SharedIndex *shared, int share);
 extern void shared_index_order(SetJoin *join, SharedIndex *shared, int share);
-extern void shared_index_free(SharedIndex *shared, dsa_area *area);
+extern void shared_index_free(SharedIndex *shared, SharedAreas *areas);
 extern bool shared_index_attach(SetJoin *join, SharedIndex *shared);
 
 #endif							/* NEARDUP_SHARED_INDEX_H */

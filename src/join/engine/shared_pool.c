@@ -12,8 +12,86 @@
 #include "postgres.h"
 
 #include "miscadmin.h"
+#include "storage/lwlock.h"
 
 #include "join/engine/shared_pool.h"
+
+/* An area of a process beside those of others. */
+static inline size_t
+head_bytes(void)
+{
+	return MAXALIGN(dsa_minimum_size());
+}
+
+static inline int
+areas_of(int nprocesses)
+{
+	return Min(nprocesses, MAX_AREAS);
+}
+
+/* See shared_pool.h */
+size_t
+shared_areas_bytes(int nprocesses)
+{
+	return mul_size(areas_of(nprocesses), head_bytes());
+}
+
+static SharedAreas *
+make_areas(void *place, int nprocesses, dsm_segment *segment, bool create)
+{
+	int			n = areas_of(nprocesses);
+	SharedAreas *areas = palloc(offsetof(SharedAreas, areas) + sizeof(dsa_area *) * n);
+
+	areas->n = n;
+	for (int i = 0; i < n; i++)
+	{
+		char	   *head = (char *) place + head_bytes() * i;
+
+		areas->areas[i] = create ?
+			dsa_create_in_place(head, head_bytes(), LWTRANCHE_PARALLEL_QUERY_DSA,
+								segment) :
+			dsa_attach_in_place(head, segment);
+	}
+	return areas;
+}
+
+/* See shared_pool.h */
+SharedAreas *
+shared_areas_create(void *place, int nprocesses, dsm_segment *segment)
+{
+	return make_areas(place, nprocesses, segment, true);
+}
+
+/* See shared_pool.h */
+SharedAreas *
+shared_areas_attach(void *place, int nprocesses, dsm_segment *segment)
+{
+	return make_areas(place, nprocesses, segment, false);
+}
+
+/* See shared_pool.h */
+void
+shared_areas_detach(SharedAreas *areas)
+{
+	for (int i = 0; i < areas->n; i++)
+		dsa_detach(areas->areas[i]);
+	pfree(areas);
+}
+
+/* See shared_pool.h */
+dsa_pointer
+shared_alloc(SharedAreas *areas, int area, size_t bytes)
+{
+	return AREA_POINTER(area, dsa_allocate_extended(areas->areas[area], bytes,
+													DSA_ALLOC_HUGE));
+}
+
+/* See shared_pool.h */
+void
+shared_free(SharedAreas *areas, dsa_pointer pointer)
+{
+	dsa_free(areas->areas[POINTER_AREA(pointer)], POINTER_IN_AREA(pointer));
+}
 
 typedef struct PoolPiece
 {
@@ -29,8 +107,8 @@ pool_alloc(SharedPool *pool, size_t bytes, dsa_pointer *pointer)
 	PoolPiece  *piece;
 
 	bytes += offsetof(PoolPiece, data);
-	taken = dsa_allocate_extended(pool->area, bytes, DSA_ALLOC_HUGE);
-	piece = dsa_get_address(pool->area, taken);
+	taken = shared_alloc(pool->areas, pool->own, bytes);
+	piece = shared_at(pool->areas, taken);
 	piece->next = *pool->pieces;
 	*pool->pieces = taken;
 	pool->bytes += bytes;
@@ -40,14 +118,14 @@ pool_alloc(SharedPool *pool, size_t bytes, dsa_pointer *pointer)
 
 /* Frees all pieces of a pool. */
 void
-pool_free(dsa_area *area, dsa_pointer *pieces)
+pool_free(SharedAreas *areas, dsa_pointer *pieces)
 {
 	while (DsaPointerIsValid(*pieces))
 	{
 		dsa_pointer piece = *pieces;
 
 		CHECK_FOR_INTERRUPTS();
-		*pieces = ((PoolPiece *) dsa_get_address(area, piece))->next;
-		dsa_free(area, piece);
+		*pieces = ((PoolPiece *) shared_at(areas, piece))->next;
+		shared_free(areas, piece);
 	}
 }

@@ -73,7 +73,7 @@ own_part(const SetJoin *join)
 static inline void *
 at(const SetJoin *join, dsa_pointer pointer)
 {
-	return dsa_get_address(join->pool.area, pointer);
+	return shared_at(join->pool.areas, pointer);
 }
 
 /* See shared_sets.h */
@@ -108,11 +108,11 @@ shared_sets_init(SharedSets *shared, int nparts)
 
 /* See shared_sets.h */
 void
-shared_sets_free(SharedSets *shared, dsa_area *area)
+shared_sets_free(SharedSets *shared, SharedAreas *areas)
 {
 	for (int i = 0; i < shared->nparts; i++)
-		pool_free(area, &shared->parts[i].pieces);
-	shared_index_free(&shared->index, area);
+		pool_free(areas, &shared->parts[i].pieces);
+	shared_index_free(&shared->index, areas);
 }
 
 /* See shared_sets.h */
@@ -235,8 +235,8 @@ static void
 return_list(SetJoin *join, JoinSide side, const JoinSet *set, const Row *link,
 			RowTaker take, void *arg)
 {
-	for (const Row *row = row_at(join->pool.area, link); row != NULL;
-		 row = row_at(join->pool.area, row->next))
+	for (const Row *row = row_at(join->pool.areas, link); row != NULL;
+		 row = row_at(join->pool.areas, row->next))
 	{
 		CHECK_FOR_INTERRUPTS();
 		take(arg, side, set == NULL ? NULL : set->values,
@@ -263,14 +263,14 @@ setjoin_return_rows(SetJoin *join, RowTaker take, void *arg)
 static void
 prepend_rows(SetJoin *join, Row **list, Row *front)
 {
-	Row		   *last = row_at(join->pool.area, front);
+	Row		   *last = row_at(join->pool.areas, front);
 
 	if (front == NULL)
 		return;
 	while (last->next != NULL)
 	{
 		CHECK_FOR_INTERRUPTS();
-		last = row_at(join->pool.area, last->next);
+		last = row_at(join->pool.areas, last->next);
 	}
 	last->next = *list;
 	*list = front;
@@ -518,7 +518,13 @@ prepare_run(SetJoin *join, const SetRun *run)
 	pg_atomic_fetch_add_u64(&join->params.shared->index.npostings, npostings);
 }
 
-/* STEP_TALLY, STEP_DEAL, STEP_ORDER */
+/* STEP_GATHER, STEP_TALLY, STEP_DEAL, STEP_ORDER */
+static void
+allot_part(SetJoin *join, int part)
+{
+	shared_index_allot(join, &join->params.shared->index, part);
+}
+
 static void
 tally_share(SetJoin *join, int share)
 {
@@ -596,6 +602,10 @@ do_step(SetJoin *join, SharedStep step)
 				take_counters(join, shared->counts, shared->shift);
 			take_runs(join, step, prepare_run);
 			break;
+		case STEP_GATHER:
+			if (join->algorithm->index_sharable)
+				take_shares(join, step, allot_part);
+			break;
 		case STEP_TALLY:
 			take_shares(join, step, tally_share);
 			break;
@@ -621,12 +631,8 @@ end_step(SetJoin *join, SharedStep step)
 		case STEP_ADD:
 			fold_counters(join);
 			break;
-		case STEP_PREPARE:
-			if (join->algorithm->index_sharable)
-				shared_index_allot(join, index);
-			break;
 		case STEP_ORDER:
-			shared_index_free(index, join->pool.area);
+			shared_index_free(index, join->pool.areas);
 			break;
 		default:
 			break;
@@ -706,7 +712,7 @@ gather_set(SetJoin *join, const SharedSet *shared, uint32 number)
 	set->values = shared_values(join, shared);
 	set->keys = at(join, shared->keys);
 	for (int side = SIDE_OUTER; side <= LAST_SIDE(join); side++)
-		set->rows[side] = row_at(join->pool.area, shared->rows[side]);
+		set->rows[side] = row_at(join->pool.areas, shared->rows[side]);
 	if (join->params.self_join)
 		set->rows[SIDE_INNER] = set->rows[SIDE_OUTER];
 }
@@ -750,7 +756,7 @@ shared_gather(SetJoin *join)
 	}
 	pfree(starts);
 	for (int side = SIDE_OUTER; side <= SIDE_INNER; side++)
-		join->empty[side] = row_at(join->pool.area,
+		join->empty[side] = row_at(join->pool.areas,
 								   row_link(shared->empty[Min(side, LAST_SIDE(join))]));
 }
 

@@ -28,8 +28,8 @@ typedef enum SharedStep
 	STEP_ADD,					/* what several have counted */
 	STEP_FOLD,					/* the counters, by one process */
 	STEP_PREPARE,				/* the sets */
-	STEP_GATHER,				/* in order of size, each for itself; and one
-								 * gets the memory of the index */
+	STEP_GATHER,				/* in order of size, each for itself; and the
+								 * memory of the index */
 	STEP_TALLY,					/* their postings */
 	STEP_DEAL,					/* to shares of the index */
 	STEP_ORDER,					/* these */
@@ -77,7 +77,7 @@ extern size_t shared_sets_bytes(int nparts);
 extern void shared_sets_init(SharedSets *shared, int nparts);
 
 /* Frees what all have in shared memory. */
-extern void shared_sets_free(SharedSets *shared, dsa_area *area);
+extern void shared_sets_free(SharedSets *shared, SharedAreas *areas);
 
 /* True if sets of that algorithm can be made ready by several. */
 extern bool setjoin_sharable(const struct Algorithm *algorithm);

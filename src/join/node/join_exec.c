@@ -544,6 +544,7 @@ end(CustomScanState *node)
 	ListCell   *lc;
 
 	end_engine((SimilarityJoinState *) node);
+	join_shared_leave((SimilarityJoinState *) node);
 	foreach(lc, node->custom_ps)
 		ExecEndNode(lfirst(lc));
 }

@@ -138,6 +138,7 @@ typedef struct SimilarityJoinState
 	bool		stats_gathered; /* from all who took part, and final */
 
 	struct SharedJoin *shared;	/* with other processes; NULL: with none */
+	struct SharedAreas *areas;	/* then: where rows and sets are */
 	SpillFile	files[2];		/* for them, by JoinSide */
 	bool		to_files;		/* rows go there, or come from there */
 } SimilarityJoinState;
@@ -234,6 +235,8 @@ extern void join_shared_reset(CustomScanState *node, ParallelContext *pcxt,
 extern void join_shared_attach(CustomScanState *node, shm_toc *toc,
 							   void *coordinate);
 extern void join_shared_finish(CustomScanState *node);
+/* No more is looked at in shared memory, by now at the latest. */
+extern void join_shared_leave(SimilarityJoinState *state);
 extern void join_shared_divide(SimilarityJoinState *state,
 							   SetJoinParams *params);
 extern void join_shared_read(SimilarityJoinState *state, bool any_threshold);

@@ -84,7 +84,7 @@ typedef struct SharedRow
 	uint64		signature;		/* bytes; 0: there is none */
 } SharedRow;
 
-/* Bytes of a SharedJoin; its SharedSets are behind it. */
+/* Bytes of a SharedJoin; its SharedSets are behind it, then SharedAreas. */
 static size_t
 shared_bytes(int nparts)
 {
@@ -96,6 +96,13 @@ static SharedSets *
 shared_sets(SharedJoin *shared)
 {
 	return (SharedSets *) ((char *) shared + shared_bytes(shared->nparts));
+}
+
+static void *
+place_of_areas(SharedJoin *shared)
+{
+	return (char *) shared_sets(shared) +
+		MAXALIGN(shared_sets_bytes(shared->nparts));
 }
 
 /* The number of this process among those who take part: 0 for the leader. */
@@ -111,7 +118,9 @@ join_shared_estimate(CustomScanState *node, ParallelContext *pcxt)
 {
 	int			nparts = pcxt->nworkers + 1;
 
-	return add_size(shared_bytes(nparts), shared_sets_bytes(nparts));
+	return add_size(add_size(shared_bytes(nparts),
+							 MAXALIGN(shared_sets_bytes(nparts))),
+					shared_areas_bytes(nparts));
 }
 
 static void
@@ -132,6 +141,7 @@ void
 join_shared_create(CustomScanState *node, ParallelContext *pcxt,
 				   void *coordinate)
 {
+	SimilarityJoinState *state = (SimilarityJoinState *) node;
 	SharedJoin *shared = coordinate;
 
 	/* if there is no shared memory there will be no other process */
@@ -145,7 +155,9 @@ join_shared_create(CustomScanState *node, ParallelContext *pcxt,
 	pg_atomic_init_u64(&shared->matched, InvalidDsaPointer);
 	SpinLockInit(&shared->mutex);
 	shared_init(shared);
-	((SimilarityJoinState *) node)->shared = shared;
+	state->areas = shared_areas_create(place_of_areas(shared), shared->nparts,
+									   pcxt->seg);
+	state->shared = shared;
 }
 
 /* CustomExecMethods.ReInitializeDSMCustomScan */
@@ -153,7 +165,8 @@ void
 join_shared_reset(CustomScanState *node, ParallelContext *pcxt,
 				  void *coordinate)
 {
-	SharedJoin *shared = ((SimilarityJoinState *) node)->shared;
+	SimilarityJoinState *state = (SimilarityJoinState *) node;
+	SharedJoin *shared = state->shared;
 	dsa_pointer matched;
 
 	if (shared == NULL)
@@ -161,7 +174,7 @@ join_shared_reset(CustomScanState *node, ParallelContext *pcxt,
 	matched = pg_atomic_read_u64(&shared->matched);
 	if (DsaPointerIsValid(matched))
 		dsa_free(node->ss.ps.state->es_query_dsa, matched);
-	shared_sets_free(shared_sets(shared), node->ss.ps.state->es_query_dsa);
+	shared_sets_free(shared_sets(shared), state->areas);
 	SharedFileSetDeleteAll(&shared->files);
 	shared_init(shared);
 }
@@ -170,10 +183,14 @@ join_shared_reset(CustomScanState *node, ParallelContext *pcxt,
 void
 join_shared_attach(CustomScanState *node, shm_toc *toc, void *coordinate)
 {
+	SimilarityJoinState *state = (SimilarityJoinState *) node;
 	SharedJoin *shared = coordinate;
+	dsm_segment *segment = dsm_find_mapping(shared->segment);
 
-	SharedFileSetAttach(&shared->files, dsm_find_mapping(shared->segment));
-	((SimilarityJoinState *) node)->shared = shared;
+	SharedFileSetAttach(&shared->files, segment);
+	state->areas = shared_areas_attach(place_of_areas(shared), shared->nparts,
+									   segment);
+	state->shared = shared;
 }
 
 /* Has an engine that is about to be added share its work, if it is to. */
@@ -187,7 +204,7 @@ join_shared_divide(SimilarityJoinState *state, SetJoinParams *params)
 	if (state->to_files)
 		return;
 	params->shared = shared_sets(state->shared);
-	params->area = state->css.ss.ps.state->es_query_dsa;
+	params->areas = state->areas;
 	params->part = part_number();
 }
 
@@ -269,7 +286,7 @@ give_up_memory(SimilarityJoinState *state)
 	setjoin_return_rows(state->engines[0], return_row, state);
 	state->to_files = true;
 	join_begin_engines(state);
-	pool_free(state->css.ss.ps.state->es_query_dsa, &sets->parts[part].pieces);
+	pool_free(state->areas, &sets->parts[part].pieces);
 	MemoryContextSwitchTo(old);
 }
 
@@ -565,6 +582,15 @@ add_part(SimilarityJoinState *state, const SharedPart *part)
 											 part->algorithm);
 }
 
+/* See join_node.h */
+void
+join_shared_leave(SimilarityJoinState *state)
+{
+	if (state->areas != NULL)
+		shared_areas_detach(state->areas);
+	state->areas = NULL;
+}
+
 /*
  * CustomExecMethods.ShutdownCustomScan: tells what has been counted, and in the
  * leader finds out what all have, as the shared memory is about to go.
@@ -586,6 +612,7 @@ join_shared_finish(CustomScanState *node)
 	part->nfiltered = state->nfiltered;
 	part->nremoved = state->nremoved;
 	part->counted = true;
+	join_shared_leave(state);
 	if (IsParallelWorker())
 		return;
 	memset(&state->stats, 0, sizeof(SetJoinStats));
