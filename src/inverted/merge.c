@@ -340,10 +340,8 @@ merge_single(const MergeInput *input, uint32 key, MergedLists *merged)
 		return false;
 	row = input->numbers[old->first[0]];
 	merged->work++;
-	merged->runs.n = 0;
-	runs_add(&merged->runs, row, row + 1);
 	if (row != MERGE_DROPPED)
-		segment_add_list(merged->writer, key, &merged->runs);
+		segment_add_single(merged->writer, key, row);
 	return true;
 }
 

@@ -203,6 +203,35 @@ read_entry(ListStream *stream)
 	return head.form == LIST_CHUNK;
 }
 
+/*
+ * Goes to the next list if that is one row, as most are, and it has neither to begin
+ * with a restart nor on another page.  False if it is otherwise, or cannot be read.
+ */
+static inline bool
+next_single(ListStream *stream)
+{
+	const uint8 *at = stream->at;
+	uint64		delta;
+	uint64		head;
+
+	if (stream->block == InvalidBlockNumber || at >= stream->end ||
+		stream->entry % RESTART_EVERY == 0)
+		return false;
+	at = number_get_ahead(at, &delta);
+	at = at != NULL ? number_get_ahead(at, &head) : NULL;
+	if (at == NULL || at > stream->end || (head & 3) != LIST_ROW ||
+		head >> 2 >= stream->segment->nrows || stream->runs.size == 0)
+		return false;
+	stream->at = at;
+	stream->key += delta;
+	stream->entry++;
+	stream->key_block = stream->block;
+	stream->runs.first[0] = head >> 2;
+	stream->runs.end[0] = (head >> 2) + 1;
+	stream->runs.n = 1;
+	return true;
+}
+
 /* The key of the entry at hand. */
 static void
 read_key(ListStream *stream)
@@ -229,8 +258,10 @@ read_key(ListStream *stream)
 void
 lists_next(ListStream *stream)
 {
-	stream->runs.n = 0;
 	stream->is_long = false;
+	if (next_single(stream))
+		return;
+	stream->runs.n = 0;
 	while (stream->block != InvalidBlockNumber && stream->at >= stream->end)
 		open_page(stream, PAGE_TAIL(stream->page)->next);
 	stream->done = stream->block == InvalidBlockNumber;

@@ -343,6 +343,35 @@ word_of(SegmentWriter *writer, uint32 key)
 		(word - writer->first_word);
 }
 
+/* Has the filter and the counters tell of a list. */
+static inline void
+note_list(SegmentWriter *writer, uint32 key, uint64 bits, uint64 rows)
+{
+	if (writer->info.filter_words > 0)
+		*word_of(writer, key) |= filter_bits(key) | bits;
+	writer->info.nkeys++;
+	writer->info.npostings += rows;
+}
+
+/* Lists can be added to the page at hand, until it is full. */
+static inline void
+require_lists_page(SegmentWriter *writer)
+{
+	if (writer->kind != PAGE_POSTINGS && writer->kind != PAGE_CONTINUED)
+		begin_page(writer, PAGE_POSTINGS);
+}
+
+void
+segment_add_single(SegmentWriter *writer, uint32 key, uint32 row)
+{
+	require_lists_page(writer);
+	if (ENTRY_OVERHEAD > room(writer))
+		begin_page(writer, PAGE_POSTINGS);
+	put_key(writer, key);
+	writer->at = number_put(writer->at, (uint64) row << 2 | LIST_ROW);
+	note_list(writer, key, 0, 1);
+}
+
 void
 segment_add_list(SegmentWriter *writer, uint32 key, const Runs *runs)
 {
@@ -352,8 +381,7 @@ segment_add_list(SegmentWriter *writer, uint32 key, const Runs *runs)
 	Assert(runs->n > 0);
 	for (size_t i = 0; i < runs->n; i++)
 		rows += runs->end[i] - runs->first[i];
-	if (writer->kind != PAGE_POSTINGS && writer->kind != PAGE_CONTINUED)
-		begin_page(writer, PAGE_POSTINGS);
+	require_lists_page(writer);
 	if (runs->n == 1)
 		nbytes = 0;				/* it is not encoded as runs */
 	else
@@ -367,12 +395,8 @@ segment_add_list(SegmentWriter *writer, uint32 key, const Runs *runs)
 		put_list(writer, key, runs, nbytes);
 	else
 		put_chunks(writer, key, runs, nbytes);
-	if (writer->info.filter_words > 0)
-		*word_of(writer, key) |=
-			filter_bits(key) | (rows > 1 ? filter_several_bits(key) : 0) |
-			(nbytes > SHORT_BYTES ? filter_long_bits(key) : 0);
-	writer->info.nkeys++;
-	writer->info.npostings += rows;
+	note_list(writer, key, (rows > 1 ? filter_several_bits(key) : 0) |
+			  (nbytes > SHORT_BYTES ? filter_long_bits(key) : 0), rows);
 }
 
 /*

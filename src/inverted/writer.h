@@ -31,6 +31,9 @@ extern void segment_add_row(SegmentWriter *writer, const ForwardEntry *row);
 extern void segment_add_list(SegmentWriter *writer, uint32 key,
 							 const Runs *runs);
 
+/* The same where the list is one row. */
+extern void segment_add_single(SegmentWriter *writer, uint32 key, uint32 row);
+
 /* What the metapage is to say of it.  `oldest` is left to the caller. */
 extern SegmentInfo segment_end(SegmentWriter *writer);
 
