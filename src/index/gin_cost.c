@@ -130,7 +130,7 @@ gin_signature_cost(PlannerInfo *root, IndexPath *path, double loop_count,
 	}
 }
 
-/* get_relation_info_hook */
+/* get_relation_info_hook.  Where somebody else has put an estimate of theirs, it stays. */
 static void
 relation_info(PlannerInfo *root, Oid relation, bool inhparent, RelOptInfo *rel)
 {
@@ -142,7 +142,8 @@ relation_info(PlannerInfo *root, Oid relation, bool inhparent, RelOptInfo *rel)
 	{
 		IndexOptInfo *index = lfirst_node(IndexOptInfo, lc);
 
-		if (index->relam == GIN_AM_OID)
+		if (index->relam == GIN_AM_OID &&
+			(void *) index->amcostestimate == (void *) gincostestimate)
 			index->amcostestimate = gin_signature_cost;
 	}
 }
