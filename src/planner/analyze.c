@@ -10,7 +10,8 @@
  *
  * Sketches are joined by their candidate keys, down to the threshold from which
  * on those are few.  Below it many pairs are near, so that all pairs of a part of
- * the sample are enough.
+ * the sample are enough.  Of vectors, which have frequent words among their features,
+ * only a part is joined at low thresholds, too.
  *
  * How many rows have a partner at all depends on how partners are divided among
  * rows, too: see partners.c.  What index and join cost depends on how many keys
@@ -49,6 +50,10 @@
 #define COMPARED_SKETCHES	2500
 #define MOST_KEYS			100
 
+/* Vectors that are joined below that threshold: such joins compare many. */
+#define JOINED_VECTORS		5000
+#define VECTORS_THRESHOLD	0.8
+
 /* Signatures whose keys are counted. */
 #define COUNTED_SIGNATURES	30
 
@@ -65,6 +70,7 @@ typedef struct Sample
 	Signature **signatures;
 	uint32		n;				/* of signatures */
 	double		nrows;			/* rows that they were taken from */
+	double		total;			/* rows of the table */
 } Sample;
 
 /* What is found of them, by threshold, where it is known. */
@@ -74,7 +80,8 @@ typedef struct Findings
 	double		similar[NSHARES];	/* that are as similar */
 	double		rows[NSHARES][MOST_PARTNERS + 1];	/* by how many near ones they
 													 * have */
-	double		nrows;			/* rows of the sample */
+	double		nrows;			/* rows of the sample, and of the table */
+	double		total;
 } Findings;
 
 static SignatureKind
@@ -271,6 +278,7 @@ join_sample(const Sample *sample, double threshold, Findings *findings)
 	count_pairs(join, sample, findings);
 	setjoin_end(join);
 	findings->nrows = sample->nrows;
+	findings->total = sample->total;
 	add_alone(findings);
 }
 
@@ -286,41 +294,39 @@ take_part(const Sample *sample, uint32 most, Sample *part)
 		if (mix64(i) % step == 0)
 			part->signatures[part->n++] = sample->signatures[i];
 	part->nrows = sample->nrows * part->n / sample->n;
+	part->total = sample->total;
 }
 
-/* Compares all signatures of a part of the sample. */
+/* Compares all signatures of a sample with each other. */
 static void
-compare_part(const Sample *sample, Findings *findings)
+compare_all(const Sample *sample, Findings *findings)
 {
-	Sample		part;
-
-	take_part(sample, COMPARED_SKETCHES, &part);
-	for (uint32 a = 0; a < part.n; a++)
+	for (uint32 a = 0; a < sample->n; a++)
 	{
 		RowPartners row = {1};
 
 		vacuum_delay_point_compat(true);
-		for (uint32 b = 0; b < part.n; b++)
+		for (uint32 b = 0; b < sample->n; b++)
 		{
 			double		near;
 			double		value;
 
 			if (a == b)
 				continue;
-			value = compare(&part, a, b, &near);
+			value = compare(sample, a, b, &near);
 			add_pairs(findings, 1, value, near);
 			add_partners(&row, 1, near);
 		}
 		add_rows(findings, row.rows, row.partners);
 	}
-	findings->nrows = part.nrows;
+	findings->nrows = sample->nrows;
+	findings->total = sample->total;
 	add_alone(findings);
-	pfree(part.signatures);
 }
 
 /* The least threshold from which on a join has few keys to look up, by its number. */
 static int
-first_joined(const Sample *sample)
+first_of_sketches(const Sample *sample)
 {
 	const Signature *sig = sample->signatures[0];
 	KeyList		keys = {0};
@@ -339,6 +345,40 @@ first_joined(const Sample *sample)
 	return i;
 }
 
+/* The least threshold from which on the whole sample is joined, by its number. */
+static int
+first_joined(const Sample *sample)
+{
+	SignatureKind kind = sample_kind(sample);
+	int			i = 0;
+
+	if (kind == KIND_SKETCHES)
+		return first_of_sketches(sample);
+	if (kind == KIND_VECTORS && sample->n > JOINED_VECTORS)
+		while (share_thresholds[i] < VECTORS_THRESHOLD)
+			i++;
+	return i;
+}
+
+/* What is found below that threshold, where all that are as near are many. */
+static void
+study_part(const Sample *sample, Findings *findings)
+{
+	Sample		part;
+
+	if (sample_kind(sample) == KIND_SKETCHES)
+	{
+		take_part(sample, COMPARED_SKETCHES, &part);
+		compare_all(&part, findings);
+	}
+	else
+	{
+		take_part(sample, JOINED_VECTORS, &part);
+		join_sample(&part, share_thresholds[0], findings);
+	}
+	pfree(part.signatures);
+}
+
 /* True if all were made alike: else there is no telling. */
 static bool
 is_uniform(const Sample *sample)
@@ -352,21 +392,63 @@ is_uniform(const Sample *sample)
 
 /*
  * Notes what was found from one threshold to before another one; if there is no
- * pair, half a one.
+ * pair, half a one.  There are no fewer pairs than at the next threshold, which may be
+ * known from a larger sample.
  */
 static void
 note_findings(const Findings *findings, int from, int to, NearStatistics *statistics)
 {
 	double		n = Max(findings->nrows, 2);
+	double		pairs = n * (n - 1);
 
-	for (int i = from; i < to; i++)
+	for (int i = to - 1; i >= from; i--)
 	{
 		NearNumbers *numbers = &statistics->at[i];
+		const NearNumbers *next = numbers + 1;
 
-		numbers->near = Max(findings->near[i], 0.5) / (n * (n - 1));
-		numbers->similar = Max(findings->similar[i], 0.5) / (n * (n - 1));
-		partners_fit(findings->rows[i], n, &numbers->partners);
+		numbers->near = Max(findings->near[i], 0.5) / pairs;
+		numbers->similar = Max(findings->similar[i], 0.5) / pairs;
+		partners_fit(findings->rows[i], n, findings->total, &numbers->partners);
+		if (i + 1 == NSHARES)
+			continue;
+		numbers->near = Max(numbers->near, next->near);
+		numbers->similar = Max(numbers->similar, next->similar);
 	}
+}
+
+/* The mean of what is fitted to have no partner, from one threshold to another one. */
+static double
+mean_none(const NearStatistics *statistics, int from, int to)
+{
+	double		sum = 0;
+
+	for (int i = from; i <= to; i++)
+		sum += statistics->at[i].partners.weights[0];
+	return sum / (to - from + 1);
+}
+
+/*
+ * At a higher threshold no fewer rows have no partner.  Fits to samples do not know
+ * that, and are about right on the average: so thresholds that contradict each other
+ * are given their mean (isotonic regression, by the formula of greatest and least
+ * means).
+ */
+static void
+put_none_in_order(NearStatistics *statistics)
+{
+	double		ordered[NSHARES] = {0};
+
+	for (int i = 0; i < NSHARES; i++)
+		for (int from = 0; from <= i; from++)
+		{
+			double		least = 1;
+
+			for (int to = i; to < NSHARES; to++)
+				least = Min(least, mean_none(statistics, from, to));
+			ordered[i] = Max(ordered[i], least);
+		}
+	for (int i = 0; i < NSHARES; i++)
+		partners_set_none(&statistics->at[i].partners, ordered[i]);
 }
 
 /* Adds the share that a signature has in the means of candidate keys. */
@@ -441,16 +523,17 @@ static void
 study_sample(const Sample *sample, NearStatistics *statistics)
 {
 	Findings   *findings = palloc0(sizeof(Findings));
-	int			first = sample_kind(sample) == KIND_SKETCHES ? first_joined(sample) : 0;
+	int			first = first_joined(sample);
 
 	join_sample(sample, share_thresholds[first], findings);
 	note_findings(findings, first, NSHARES, statistics);
 	if (first > 0)
 	{
 		memset(findings, 0, sizeof(Findings));
-		compare_part(sample, findings);
+		study_part(sample, findings);
 		note_findings(findings, 0, first, statistics);
 	}
+	put_none_in_order(statistics);
 	note_keys(sample, statistics);
 }
 
@@ -467,6 +550,7 @@ compute_signature_stats(VacAttrStats *stats, AnalyzeAttrFetchFunc fetchfunc,
 	standard->compute_stats(stats, fetchfunc, nrows, totalrows);
 	stats->extra_data = standard;
 
+	sample.total = totalrows;
 	sample.signatures = palloc(sizeof(Signature *) * nrows);
 	take_sample(stats, fetchfunc, nrows,
 				sample_step(stats, fetchfunc, nrows), &sample);

@@ -86,6 +86,33 @@ correct_selectivities(PlannerInfo *root, List *rinfos)
 	return factor;
 }
 
+/*
+ * Where a.id < b.id stands beside a condition that pairs a table's rows with each
+ * other, it leaves one of the two pairs that each two rows make, while the planner
+ * takes a third.  Of rows with a partner it leaves those that have one before
+ * them: nearly all that have many.
+ */
+static void
+correct_order(PlannerInfo *root, RestrictInfo *rinfo, List *rinfos)
+{
+	NearCondition condition;
+	ListCell   *lc;
+
+	if (rinfo->pseudoconstant ||
+		(!near_condition((Node *) rinfo->clause, &condition) &&
+		 !approx_condition((Node *) rinfo->clause, &condition)))
+		return;
+	foreach(lc, rinfos)
+	{
+		RestrictInfo *order = lfirst_node(RestrictInfo, lc);
+
+		if (order != rinfo)
+			(void) near_order_selectivity(root, &condition, (Node *) order->clause,
+										  semi_join_of(root, rinfo),
+										  &order->norm_selec, &order->outer_selec);
+	}
+}
+
 static void
 scale_paths(List *paths, double factor)
 {
@@ -110,6 +137,8 @@ correct_rows(PlannerInfo *root, RelOptInfo *rel, const RangeTblEntry *rte)
 	ListCell   *lc;
 
 	(void) correct_selectivities(root, rel->joininfo);
+	foreach(lc, rel->joininfo)
+		correct_order(root, lfirst_node(RestrictInfo, lc), rel->joininfo);
 	factor = correct_selectivities(root, rel->baserestrictinfo);
 	if (factor == 1)
 		return;

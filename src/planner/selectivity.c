@@ -97,6 +97,18 @@ none_at(const NearNumbers *numbers, double t, double rows)
 	return low + (high - low) * Max(between, 0);
 }
 
+/* The same of those that have none before them. */
+static double
+none_before_at(const NearNumbers *numbers, double t, double rows)
+{
+	double		between;
+	const NearNumbers *at = &numbers[place_of(t, &between)];
+	double		low = partners_none_before(&at[0].partners, rows);
+	double		high = partners_none_before(&at[1].partners, rows);
+
+	return low + (high - low) * Max(between, 0);
+}
+
 /* What is known of one side of a condition. */
 typedef struct SideStatistics
 {
@@ -157,24 +169,39 @@ is_one_column(const SideStatistics *left, const SideStatistics *right)
 		left->attnum == right->attnum;
 }
 
-/* True if the clause is a.x <> b.x, or with < or >, of these two relations. */
+/* True if the clause compares a.x with b.x, of these two relations. */
 static bool
-tells_rows_apart(const OpExpr *clause, Index a, Index b)
+compares_column(const OpExpr *clause, Index a, Index b)
 {
 	const Var  *x;
 	const Var  *y;
-	RegProcedure estimator;
 
 	if (!IsA(clause, OpExpr) || list_length(clause->args) != 2)
 		return false;
 	x = linitial(clause->args);
 	y = lsecond(clause->args);
-	if (!IsA(x, Var) || !IsA(y, Var) || x->varattno != y->varattno ||
-		!((x->varno == a && y->varno == b) || (x->varno == b && y->varno == a)))
+	return IsA(x, Var) && IsA(y, Var) && x->varattno == y->varattno &&
+		((x->varno == a && y->varno == b) || (x->varno == b && y->varno == a));
+}
+
+/* True if that is by < or >. */
+static bool
+puts_rows_in_order(const OpExpr *clause, Index a, Index b)
+{
+	RegProcedure estimator;
+
+	if (!compares_column(clause, a, b))
 		return false;
 	estimator = get_oprrest(clause->opno);
-	return estimator == F_NEQSEL || estimator == F_SCALARLTSEL ||
-		estimator == F_SCALARGTSEL;
+	return estimator == F_SCALARLTSEL || estimator == F_SCALARGTSEL;
+}
+
+/* True if that is by <>, < or >. */
+static bool
+tells_rows_apart(const OpExpr *clause, Index a, Index b)
+{
+	return puts_rows_in_order(clause, a, b) ||
+		(compares_column(clause, a, b) && get_oprrest(clause->opno) == F_NEQSEL);
 }
 
 /* True if another condition of the join leaves out each row with itself. */
@@ -233,6 +260,45 @@ share_with_partner(const SideStatistics *left, const SideStatistics *right,
 	return 1 - sum / (l + r);
 }
 
+/* The rows of the inner side of a semi- or anti-join. */
+static double
+inner_rows(PlannerInfo *root, const NearCondition *condition,
+		   const SideStatistics *left, const SideStatistics *right,
+		   const SpecialJoinInfo *sjinfo)
+{
+	bool		left_is_inner = bms_is_subset(pull_varnos(root, (Node *) condition->left),
+											  sjinfo->syn_righthand);
+
+	return left_is_inner ? left->rows : right->rows;
+}
+
+bool
+near_order_selectivity(PlannerInfo *root, const NearCondition *condition,
+					   Node *order, const SpecialJoinInfo *semi,
+					   Selectivity *of_pairs, Selectivity *of_rows)
+{
+	SideStatistics left;
+	SideStatistics right;
+	double		t = equal_resemblance(condition->measure,
+									  estimated_threshold(root, condition));
+	double		rows;
+
+	side_statistics(root, condition->left, &left);
+	side_statistics(root, condition->right, &right);
+	if (!is_one_column(&left, &right) || left.rel == NULL || right.rel == NULL ||
+		!puts_rows_in_order((const OpExpr *) order, left.rel->relid, right.rel->relid))
+		return false;
+	*of_pairs = *of_rows = 0.5;
+	if (semi != NULL)
+	{
+		rows = inner_rows(root, condition, &left, &right, semi);
+		*of_rows = (1 - none_before_at(left.numbers.at, t, rows)) /
+			Max(1 - none_at(left.numbers.at, t, rows), 1e-10);
+		CLAMP_PROBABILITY(*of_rows);
+	}
+	return true;
+}
+
 Selectivity
 near_selectivity(PlannerInfo *root, Node *clause, JoinType jointype,
 				 SpecialJoinInfo *sjinfo)
@@ -255,9 +321,7 @@ near_selectivity(PlannerInfo *root, Node *clause, JoinType jointype,
 		itself = 1 / Max(left.tuples, 1);
 	if (sjinfo != NULL && (jointype == JOIN_SEMI || jointype == JOIN_ANTI))
 	{
-		bool		left_is_inner = bms_is_subset(pull_varnos(root, (Node *) condition.left),
-												  sjinfo->syn_righthand);
-		double		rows = left_is_inner ? left.rows : right.rows;
+		double		rows = inner_rows(root, &condition, &left, &right, sjinfo);
 
 		share = share_with_partner(&left, &right, t, rows);
 		itself *= rows;

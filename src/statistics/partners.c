@@ -4,13 +4,15 @@
  *
  * In a sample of a tenth most rows have none of the partners that they have in the
  * table, and a few have very many, which is where most pairs are.  So neither
- * the rows without one nor the mean tells how many have none in the table.  But the
- * sample's numbers follow a mixture of Poisson distributions, those of rows that
- * have as many partners; and the likeliest mixture of some fixed ones is found
- * by expectation and maximization (Laird, "Nonparametric maximum likelihood estimation
- * of a mixing distribution", JASA 1978).  Where rows have as many partners each, and
- * the sample has all of them, no such mixture is right; there the rows without one
- * are known.
+ * the rows without one nor the mean tells how many have none in the table.  But of
+ * rows with so many partners it is known how many of these a sample has; so the
+ * sample's numbers are a mixture, and the likeliest one of some fixed numbers is
+ * found by expectation and maximization (Laird, "Nonparametric maximum likelihood
+ * estimation of a mixing distribution", JASA 1978).  It is stopped early: the likeliest
+ * of all has the noise of the sample in it.
+ *
+ * A number of partners is a whole one.  So a row that has a partner at all has one in
+ * the whole table, and if the sample is the table, all is known.
  *
  * Portions Copyright (c) 2026, the neardup developers
  *
@@ -25,26 +27,54 @@
 #include "statistics/partners.h"
 
 /* The least number of partners in the sample that is told from none. */
-#define LEAST_MEAN		0.02
+#define LEAST_MEAN		0.002
 
 #define ITERATIONS		1000
 
-/* Partners in the sample, on the average, of the rows of a weight. */
-static double
-mean_of(int weight)
+/* Numbers of partners that stand for those of a weight. */
+#define MOST_COUNTS		8
+
+/* From so many partners on those in the sample are taken to be independent. */
+#define MANY_PARTNERS	32
+
+/* The numbers of partners that rows of a weight have; returns how many. */
+static int
+counts_of(double least, int weight, double *counts)
 {
-	return weight == 0 ? 0 : ldexp(LEAST_MEAN, weight - 1);
+	double		first = weight == 0 ? 0 : ldexp(least, weight - 1);
+	int			n = weight == 0 ? 1 : (int) Min(first, MOST_COUNTS);
+	double		step = first / n;
+
+	for (int i = 0; i < n; i++)
+		counts[i] = first + i * step + Max(step - 1, 0) / 2;
+	return n;
 }
 
-/* How probable it is that such a row has k of them there. */
+/* How probable it is that k of so many partners are in a sample of that share. */
 static double
-probability(int weight, int k)
+probability(double count, double share, int k)
 {
-	double		mean = mean_of(weight);
+	double		mean = count * share;
 
-	if (weight == 0)
-		return k == 0;
-	return exp(k * log(mean) - mean - lgamma(k + 1));
+	if (count >= MANY_PARTNERS)
+		return exp(k * log(mean) - mean - lgamma(k + 1));
+	if (k > count)
+		return 0;
+	return exp(lgamma(count + 1) - lgamma(k + 1) - lgamma(count - k + 1)) *
+		pow(share, k) * pow(1 - share, count - k);
+}
+
+/* The same of the rows of a weight. */
+static double
+mean_probability(double least, int weight, double share, int k)
+{
+	double		counts[MOST_COUNTS];
+	int			n = counts_of(least, weight, counts);
+	double		sum = 0;
+
+	for (int i = 0; i < n; i++)
+		sum += probability(counts[i], share, k);
+	return sum / n;
 }
 
 /* One step: the rows with k partners are divided as is probable by the weights. */
@@ -68,27 +98,19 @@ improve(const double *rows, double n,
 	memcpy(weights, improved, sizeof(improved));
 }
 
-/* The share of rows that have none among so many others, by the mixture. */
-static double
-mixture_none(const Partners *partners, double rows)
-{
-	double		none = 0;
-
-	for (int i = 0; i < NWEIGHTS; i++)
-		none += partners->weights[i] *
-			exp(-mean_of(i) / LEAST_MEAN * partners->unit * rows);
-	return none;
-}
-
 void
-partners_fit(const double *rows, double n, Partners *partners)
+partners_fit(const double *rows, double n, double total, Partners *partners)
 {
 	double		probabilities[MOST_PARTNERS + 1][NWEIGHTS];
 	double		weights[NWEIGHTS];
+	double		others = Max(Max(total, n) - 1, 1);
+	double		share = Max(n - 1, 1) / others;
 
+	partners->others = others;
+	partners->least = Max(ceil(LEAST_MEAN / share), 1);
 	for (int k = 0; k <= MOST_PARTNERS; k++)
-		for (int i = 0; i < NWEIGHTS; i++)
-			probabilities[k][i] = probability(i, k);
+		for (int i = 0; i < NWEIGHTS && rows[k] > 0; i++)
+			probabilities[k][i] = mean_probability(partners->least, i, share, k);
 	for (int i = 0; i < NWEIGHTS; i++)
 		weights[i] = 1.0 / NWEIGHTS;
 	for (int step = 0; step < ITERATIONS; step++)
@@ -96,17 +118,67 @@ partners_fit(const double *rows, double n, Partners *partners)
 		CHECK_FOR_INTERRUPTS();
 		improve(rows, n, probabilities, weights);
 	}
-	partners->unit = LEAST_MEAN / Max(n - 1, 1);
 	for (int i = 0; i < NWEIGHTS; i++)
 		partners->weights[i] = weights[i];
-	partners->factor = Max(rows[0], 0.5) / n / Max(mixture_none(partners, n - 1), 1e-6);
+}
+
+void
+partners_set_none(Partners *partners, double share)
+{
+	double		some = 1 - partners->weights[0];
+
+	partners->weights[0] = share;
+	if (some <= 0)
+		partners->weights[1] = 1 - share;
+	else
+		for (int i = 1; i < NWEIGHTS; i++)
+			partners->weights[i] *= (1 - share) / some;
+}
+
+/* That none of so many partners is among a share of the rows. */
+static double
+none(double count, double share)
+{
+	return pow(1 - share, count);
+}
+
+/* That none is among them and before a row; that may be any by the order. */
+static double
+none_before(double count, double share)
+{
+	return (1 - pow(1 - share, count + 1)) / (share * (count + 1));
+}
+
+/* The mean of that over the table's rows. */
+static double
+mean_of_rows(const Partners *partners, double rows,
+			 double (*of_count) (double count, double share))
+{
+	double		share = Min(rows / partners->others, 1);
+	double		sum = 0;
+
+	if (share < 1e-9)
+		return 1;
+	for (int i = 0; i < NWEIGHTS; i++)
+	{
+		double		counts[MOST_COUNTS];
+		int			n = partners->weights[i] > 0 ?
+			counts_of(partners->least, i, counts) : 0;
+
+		for (int j = 0; j < n; j++)
+			sum += partners->weights[i] / n * of_count(counts[j], share);
+	}
+	return Min(sum, 1);
 }
 
 double
 partners_none(const Partners *partners, double rows)
 {
-	double		part = Min(rows * partners->unit / LEAST_MEAN, 1);
+	return mean_of_rows(partners, rows, none);
+}
 
-	/* of few rows hardly any has two partners: what they have matters less */
-	return Min(mixture_none(partners, rows) * pow(partners->factor, part * part), 1);
+double
+partners_none_before(const Partners *partners, double rows)
+{
+	return mean_of_rows(partners, rows, none_before);
 }

@@ -13,23 +13,35 @@
 #define MOST_PARTNERS	127
 
 /*
- * Shares of rows that have no partner, and so many: the first of those numbers is
- * `unit`, a share of all rows, and each is twice the one before.  And what was wrong
- * with the rows of the sample that have none by these, as a factor.
+ * Shares of rows that have no partner, and from so many to less than twice as
+ * many: the first of those numbers is `least`, and each is twice the one before.
  */
 #define NWEIGHTS		13
 
 typedef struct Partners
 {
-	float4		unit;
-	float4		factor;
+	float4		others;			/* rows of the table, but one */
+	float4		least;
 	float4		weights[NWEIGHTS];
 } Partners;
 
-/* Fits shares to a sample of n rows; rows[k] is how many of them have k partners. */
-extern void partners_fit(const double *rows, double n, Partners *partners);
+/*
+ * Fits shares to a sample of n rows of a table of `total`; rows[k] is how many of the
+ * sample have k partners there.
+ */
+extern void partners_fit(const double *rows, double n, double total,
+						 Partners *partners);
+
+/* Lets that share of rows have no partner, whatever was fitted. */
+extern void partners_set_none(Partners *partners, double share);
 
 /* The share of rows that have no partner among so many others. */
 extern double partners_none(const Partners *partners, double rows);
+
+/*
+ * The share of rows that have none before them, where all are in some order: as
+ * a.id > b.id asks.
+ */
+extern double partners_none_before(const Partners *partners, double rows);
 
 #endif							/* NEARDUP_PARTNERS_H */

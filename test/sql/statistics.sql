@@ -89,6 +89,27 @@ FROM unnest('{sig,minhash,supershingles}'::text[]) "column",
                     "join", condition, "column"))
 ORDER BY 1, 2, 3;
 
+-- Rows in an order: half of the pairs, and of rows with a partner those that have
+-- one before them
+SELECT t, actual, estimated / actual BETWEEN 0.8 AND 1.25 AS near
+FROM unnest('{0.7,0.8,1}'::float8[]) t,
+    estimate(format('SELECT FROM docs a JOIN docs b ON near_duplicate(a.sig, b.sig, %s) AND b.id < a.id', t))
+ORDER BY t;
+SELECT t, "join", actual, estimated / actual BETWEEN 0.5 AND 2 AS near
+FROM unnest('{0.7,0.8,1}'::float8[]) t,
+    unnest('{EXISTS,NOT EXISTS}'::text[]) "join",
+    estimate(format('SELECT FROM docs a WHERE %s (SELECT FROM docs b WHERE near_duplicate(a.sig, b.sig, %s) AND b.id < a.id)', "join", t))
+ORDER BY t, "join";
+
+-- Of rows that have one partner each a sample has few with their partner
+CREATE TABLE pairs AS
+SELECT id, signature_from(ARRAY(SELECT id / 2 * 1000 + e FROM generate_series(1, 5) e)) AS sig FROM generate_series(2, 20001) id;
+SET default_statistics_target = 10;
+ANALYZE pairs;
+RESET default_statistics_target;
+SELECT estimated < 4500 AS few
+FROM estimate('SELECT FROM pairs a WHERE NOT EXISTS (SELECT FROM pairs b WHERE near_duplicate(a.sig, b.sig, 0.8) AND a.id <> b.id)');
+
 -- Vectors: as of one resemblance, their cosine is about that of sets
 CREATE TABLE vectors AS
 SELECT id, signature_weighted(sig::bigint[], ARRAY(SELECT (1 + f % 3)::real FROM unnest(sig::bigint[]) f)) AS v FROM docs;
@@ -99,6 +120,16 @@ FROM unnest('{0.5,0.7,0.8,0.9,1}'::float8[]) t,
 ORDER BY t;
 SELECT actual, estimated / actual BETWEEN 0.25 AND 4 AS near
 FROM estimate('SELECT FROM vectors a JOIN vectors b ON near_duplicate(a.v, b.v, 0.8, ''cosine'')');
+-- Of many a part is joined at low thresholds
+CREATE TABLE many_vectors AS
+SELECT signature_weighted(features, ARRAY(SELECT (1 + f % 3)::real FROM unnest(features) f)) AS v
+FROM (SELECT ARRAY(SELECT id / 100 * 1000 + e + id % 100 / 20 FROM generate_series(1::bigint, 10) e) AS features
+      FROM generate_series(1, 6000) id) s;
+ANALYZE many_vectors;
+SELECT t, actual, estimated / actual BETWEEN 0.5 AND 2 AS near
+FROM unnest('{0.5,0.6,0.7,0.8,0.9}'::float8[]) t,
+    estimate(format('SELECT FROM many_vectors a JOIN many_vectors b ON near_duplicate(a.v, b.v, %s)', t))
+ORDER BY t;
 
 -- An expression has statistics if it is indexed, or in CREATE STATISTICS
 CREATE TABLE arrays AS SELECT id, sig::bigint[] AS features FROM docs;
