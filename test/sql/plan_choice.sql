@@ -49,6 +49,21 @@ SELECT taken('SELECT FROM sets a JOIN sets b ON near_duplicate(a.sig, b.sig, 0.5
     taken('SELECT FROM sets a JOIN sets b ON near_duplicate(a.sig, b.sig, 0.5) AND a.id < b.id LIMIT 10') AS ten,
     taken('SELECT FROM sets_50 a JOIN sets b ON near_duplicate(a.sig, b.sig, 0.5)') AS fifty;
 
+-- One join, not a look-up for each row, wherever the threshold comes from
+PREPARE firsts(float8) AS
+SELECT FROM sets a WHERE NOT EXISTS (SELECT FROM sets b WHERE near_duplicate(a.sig, b.sig, $1) AND b.id < a.id);
+SET plan_cache_mode = force_generic_plan;
+SELECT query, taken(query)
+FROM unnest(ARRAY['EXECUTE firsts(0.8)',
+    'SELECT FROM sets a WHERE NOT EXISTS (SELECT FROM sets b WHERE near_duplicate(a.sig, b.sig, (SELECT 0.8)) AND b.id < a.id)',
+    'WITH t AS (SELECT 0.8 AS t) SELECT FROM sets a WHERE NOT EXISTS (SELECT FROM sets b WHERE near_duplicate(a.sig, b.sig, (SELECT t FROM t)) AND b.id < a.id)',
+    'SELECT FROM sets a WHERE NOT EXISTS (SELECT FROM sets b WHERE near_duplicate(a.sig, b.sig, 0.8) AND b.id < a.id AND b.id > (SELECT min(id) FROM sets_50))']) query;
+RESET plan_cache_mode;
+-- Nor where a hash join would do the look-up
+SELECT name, taken(format('SELECT FROM %1$s a WHERE NOT EXISTS (SELECT FROM %1$s b WHERE near_duplicate(a.sig, b.sig, 0.5) AND b.id < a.id
+    AND NOT EXISTS (SELECT FROM %1$s_50 c WHERE c.id = b.id))', name))
+FROM unnest('{samples,sets,vectors}'::text[]) name;
+
 -- A small index stays in memory between the rows of an outer query
 CREATE TABLE few AS SELECT id, sig FROM sets WHERE id <= 400;
 CREATE INDEX few_gin ON few USING gin (sig) WITH (fastupdate = off);

@@ -454,6 +454,43 @@ remove_endless(RelOptInfo *joinrel)
 	}
 }
 
+/*
+ * What each run of a nested loop's inner side costs and is not in its cost: PostgreSQL
+ * takes a hash join that runs again to have nothing to do before its first row, as
+ * its table is there already.  But a look-up does all its work before its first row.
+ */
+static Cost
+cost_left_out(const Path *inner)
+{
+	const HashPath *join = (const HashPath *) inner;
+	const Path *outer;
+
+	if (!IsA(inner, HashPath) || join->num_batches > 1)
+		return 0;
+	outer = join->jpath.outerjoinpath;
+	return outer->param_info != NULL ? outer->startup_cost : 0;
+}
+
+/* Adds that to the nested loops of these two relations. */
+static void
+correct_nested_loops(RelOptInfo *joinrel, RelOptInfo *outerrel,
+					 RelOptInfo *innerrel, JoinType type)
+{
+	ListCell   *lc;
+
+	foreach(lc, joinrel->pathlist)
+	{
+		NestPath   *path = lfirst(lc);
+		const JoinPath *join = &path->jpath;
+
+		if (IsA(path, NestPath) && join->jointype == type &&
+			join->outerjoinpath->parent == outerrel &&
+			join->innerjoinpath->parent == innerrel)
+			path->jpath.path.total_cost += cost_left_out(join->innerjoinpath) *
+				Max(join->outerjoinpath->rows - 1, 0);
+	}
+}
+
 /* Offers the join of outerrel and innerrel by that condition. */
 static void
 add_join_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
@@ -503,6 +540,7 @@ join_pathlist(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 		!is_usable(outerrel->cheapest_total_path) ||
 		!is_usable(innerrel->cheapest_total_path))
 		return;
+	correct_nested_loops(joinrel, outerrel, innerrel, type);
 	/* of several conditions, the one that finds the fewest pairs costs least */
 	least_level = least_security_level(extra->restrictlist);
 	foreach(lc, extra->restrictlist)
