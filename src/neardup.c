@@ -15,6 +15,7 @@
 #include "datum/signature.h"
 #include "index/gin.h"
 #include "inverted/explain_scan.h"
+#include "inverted/levels.h"
 #include "inverted/segments.h"
 #include "join/node/join_node.h"
 #include "planner/comparisons.h"
@@ -47,6 +48,12 @@ _PG_init(void)
 							"Sets how many postings of an index are merged at once.",
 							NULL, &inverted_merge_postings,
 							inverted_merge_postings, 1, INT_MAX,
+							PGC_USERSET, GUC_NO_SHOW_ALL | GUC_NOT_IN_SAMPLE,
+							NULL, NULL, NULL);
+	DefineCustomIntVariable("neardup.level_entries",
+							"Sets how many entries of a directory are left for later.",
+							NULL, &inverted_level_entries,
+							inverted_level_entries, 1, LEVEL_ENTRIES,
 							PGC_USERSET, GUC_NO_SHOW_ALL | GUC_NOT_IN_SAMPLE,
 							NULL, NULL, NULL);
 #endif

@@ -13,6 +13,8 @@
 
 #include "inverted/levels.h"
 
+int			inverted_level_entries = LEVEL_ENTRIES;
+
 #define ENTRIES_PER_PAGE	(PAGE_ROOM / sizeof(DirectoryEntry))
 
 static DirectoryEntry
@@ -38,7 +40,11 @@ add_at(ChainWriter *chain, DirectoryLevels *levels, int level,
 	uint32		nupper = 0;
 
 	if (level == MAX_DIRECTORY_HEIGHT)
-		elog(ERROR, "a segment has too many pages");
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("a segment of index \"%s\" has too many pages",
+						RelationGetRelationName(chain->store->index)),
+				 errhint("Use REINDEX.")));
 	if (before + n <= most)
 	{
 		memcpy(levels->pages[level] + before, pages, n * sizeof(DirectoryEntry));
@@ -53,7 +59,7 @@ add_at(ChainWriter *chain, DirectoryLevels *levels, int level,
 	for (uint32 i = 0; i < n; i += ENTRIES_PER_PAGE)
 		upper[nupper++] = put_page(chain, all + i, Min(n - i, ENTRIES_PER_PAGE));
 	levels->n[level] = 0;
-	add_at(chain, levels, level + 1, upper, nupper, LEVEL_ENTRIES);
+	add_at(chain, levels, level + 1, upper, nupper, most);
 	pfree(upper);
 	pfree(all);
 }
@@ -63,7 +69,7 @@ levels_add(ChainWriter *chain, DirectoryLevels *levels,
 		   const DirectoryEntry *pages, uint32 n)
 {
 	if (n > 0)
-		add_at(chain, levels, 0, pages, n, LEVEL_ENTRIES);
+		add_at(chain, levels, 0, pages, n, inverted_level_entries);
 }
 
 /* True if there is nothing above a level. */
@@ -96,7 +102,14 @@ levels_end(ChainWriter *chain, DirectoryLevels *levels)
 		}
 		entry = put_page(chain, levels->pages[level], n);
 		levels->n[level] = 0;
-		add_at(chain, levels, level + 1, &entry, 1, LEVEL_ENTRIES);
+		/* the root may be above all levels that have entries left for later */
+		if (level == MAX_DIRECTORY_HEIGHT - 1)
+		{
+			directory.root = entry.block;
+			directory.height = MAX_DIRECTORY_HEIGHT;
+			break;
+		}
+		add_at(chain, levels, level + 1, &entry, 1, inverted_level_entries);
 	}
 	return directory;
 }

@@ -548,7 +548,8 @@ merge_some_rows(PageStore *store, const SegmentInfo *segments, uint32 n,
 	script_resume(script, store, MERGE_OWNER(state->writer.info.owner),
 				  &state->script, &state->nscript);
 	writer = segment_resume(store, &state->writer);
-	done = copy_rows(inputs, n, writer, script, most / POSTINGS_PER_ROW);
+	done = copy_rows(inputs, n, writer, script,
+					 Max(most / POSTINGS_PER_ROW, 1));
 	script_pause(script);
 	segment_pause(writer);
 	end_step(old);

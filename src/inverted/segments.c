@@ -194,11 +194,11 @@ full_tier(const InvertedMeta *meta, uint64 most_postings)
 	return 0;
 }
 
-/* Whether a step with so many rows has room in memory. */
+/* Whether so many rows can be numbered, and a step with them has room in memory. */
 static bool
 rows_fit(uint64 nrows)
 {
-	return merge_steps_memory(nrows) <= (uint64) maintenance_work_mem * 1024;
+	return nrows < MERGE_DROPPED && merge_steps_memory(nrows) <= (uint64) maintenance_work_mem * 1024;
 }
 
 /*

@@ -85,4 +85,14 @@ SELECT 'UPDATE docs SET sig = sig', 'VACUUM (INDEX_CLEANUP ON) docs' FROM genera
 SELECT pg_relation_size('docs_sig') <= 1.5 * size AS bounded FROM size;
 SELECT neardup_index_check('docs_sig', true);
 
+-- As many levels of directories as there can be
+SET neardup.level_entries = 3;
+CREATE TABLE many (sig signature) WITH (autovacuum_enabled = off);
+CREATE INDEX many_sig ON many USING neardup (sig);
+INSERT INTO many SELECT signature_from(array(SELECT hashint8extended(i * 10000 + k, 0) FROM generate_series(1, 2100) k))
+FROM generate_series(1, 80) i;
+VACUUM (INDEX_CLEANUP ON) many;
+SELECT count(*) AS segments, sum(pages) > 200 AS large FROM neardup_index_segments('many_sig') WHERE segment IS NOT NULL;
+SELECT neardup_index_check('many_sig', true);
+
 DROP SCHEMA inverted_steps CASCADE;
