@@ -12,6 +12,7 @@
  */
 #include "postgres.h"
 
+#include <float.h>
 #include <math.h>
 
 #include "access/htup_details.h"
@@ -79,9 +80,11 @@ share_at(const NearNumbers *numbers, Measure measure, double t)
 	double		between;
 	const NearNumbers *at = &numbers[place_of(t, &between)];
 	bool		by_value = measure == MEASURE_SIMILARITY;
-	double		low = log(by_value ? at[0].similar : at[0].near);
-	double		high = log(by_value ? at[1].similar : at[1].near);
+	double		low = by_value ? at[0].similar : at[0].near;
+	double		high = by_value ? at[1].similar : at[1].near;
 
+	low = log(Max(low, FLT_MIN));
+	high = log(Max(high, FLT_MIN));
 	return Min(exp(low + (high - low) * between), 1);
 }
 

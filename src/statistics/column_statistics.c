@@ -14,6 +14,24 @@
 
 const double share_thresholds[NSHARES] = {0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1};
 
+/* Shares and counts: what is more has been put there by something else than ANALYZE. */
+#define MOST_NUMBER		1e9
+
+/*
+ * True if the planner can calculate with the numbers.  Superusers can write anything
+ * into pg_statistic, and another version of neardup other things.
+ */
+static bool
+are_sound(const AttStatsSlot *slot)
+{
+	if (slot->nnumbers != NEAR_NUMBERS)
+		return false;
+	for (int i = 0; i < slot->nnumbers; i++)
+		if (!(slot->numbers[i] >= 0 && slot->numbers[i] <= MOST_NUMBER))
+			return false;
+	return true;
+}
+
 bool
 near_statistics(const VariableStatData *variable, NearStatistics *statistics)
 {
@@ -24,7 +42,7 @@ near_statistics(const VariableStatData *variable, NearStatistics *statistics)
 		!get_attstatsslot(&slot, variable->statsTuple, STATISTIC_KIND_NEAR,
 						  InvalidOid, ATTSTATSSLOT_NUMBERS))
 		return false;
-	known = slot.nnumbers == NEAR_NUMBERS;
+	known = are_sound(&slot);
 	if (known)
 		memcpy(statistics, slot.numbers, sizeof(NearStatistics));
 	free_attstatsslot(&slot);
