@@ -591,7 +591,8 @@ typedef struct Output
 static void
 put_row(Output *output, Datum id, Datum representative, double similarity)
 {
-	Datum		values[] = {id, representative, Float8GetDatum(similarity)};
+	/* on 32 bits the last one is a pointer to what is copied below */
+	Datum		values[] = {id, representative, Float8GetDatumFast(similarity)};
 	bool		nulls[] = {false, false, isnan(similarity)};
 
 	tuplestore_putvalues(output->rsinfo->setResult, output->rsinfo->setDesc,

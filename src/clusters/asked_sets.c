@@ -125,10 +125,12 @@ asked_sets_put(AskedSets *sets, uint32 number, Datum more,
 			   Tuplestorestate *store, TupleDesc desc)
 {
 	AskedSet	set = asked_sets_get(sets, number);
+	int64		first = number;
 	Datum	   *values = palloc(desc->natts * sizeof(Datum));
 	bool	   *nulls = palloc0(desc->natts * sizeof(bool));
 
-	values[0] = Int64GetDatum(number);
+	/* on 32 bits it is a pointer to what is copied below */
+	values[0] = Int64GetDatumFast(first);
 	values[1] = PointerGetDatum(set.signature);
 	values[desc->natts - 1] = desc->natts > 2 ? more : values[1];
 	if (set.values != NULL)

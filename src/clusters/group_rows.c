@@ -85,17 +85,21 @@ put_rows(ReturnSetInfo *rsinfo, Grouping *grouping, RowIds *ids,
 		GroupMember member = grouping_member(grouping, row);
 		GroupRow	group = *(const GroupRow *) paged_at(groups,
 													  member.representative);
+		int64		number = group.number;
+		int64		size = group.size;
+		double		similarity = member.similarity;
 		Datum		values[NUM_COLUMNS];
 		bool		nulls[NUM_COLUMNS] = {0};
 
 		CHECK_FOR_INTERRUPTS();
+		/* on 32 bits these are pointers to what is copied below */
 		values[COLUMN_ID] = row_ids_next(ids);
-		values[COLUMN_CLUSTER] = Int64GetDatum(group.number);
+		values[COLUMN_CLUSTER] = Int64GetDatumFast(number);
 		values[COLUMN_REPRESENTATIVE] = member.representative == row ?
 			values[COLUMN_ID] : id_places_get(places, group.place);
-		values[COLUMN_SIMILARITY] = Float8GetDatum(member.similarity);
+		values[COLUMN_SIMILARITY] = Float8GetDatumFast(similarity);
 		nulls[COLUMN_SIMILARITY] = !measured || isnan(member.similarity);
-		values[COLUMN_SIZE] = Int64GetDatum(group.size);
+		values[COLUMN_SIZE] = Int64GetDatumFast(size);
 		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 	}
 }

@@ -194,10 +194,11 @@ static void
 put_order(Grouping *grouping, const RowPair *pair)
 {
 	uint64		rows = (uint64) pair->later << 32 | pair->earlier;
-
 	/* numbers with the highest bit are negative ones, which come first */
-	tuplesort_putdatum(grouping->order,
-					   Int64GetDatum((int64) (rows ^ HIGHEST_BIT)), false);
+	int64		number = (int64) (rows ^ HIGHEST_BIT);
+
+	/* on 32 bits it is a pointer to what is copied */
+	tuplesort_putdatum(grouping->order, Int64GetDatumFast(number), false);
 }
 
 /* Begins to sort pairs, with those that there are. */

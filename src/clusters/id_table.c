@@ -199,10 +199,13 @@ begin_sort(IdTable *table, TupleTableSlot *slot, size_t memory)
 								Max(memory / 1024, 64), NULL, TUPLESORT_NONE);
 	for (uint32 i = 0; i < table->n; i++)
 	{
+		int64		number = i;
+
 		CHECK_FOR_INTERRUPTS();
 		ExecClearTuple(slot);
 		slot->tts_values[0] = id_table_id(table, i);
-		slot->tts_values[1] = Int64GetDatum(i);
+		/* on 32 bits it is a pointer to what is copied below */
+		slot->tts_values[1] = Int64GetDatumFast(number);
 		slot->tts_isnull[0] = slot->tts_isnull[1] = false;
 		ExecStoreVirtualTuple(slot);
 		tuplesort_puttupleslot(sort, slot);

@@ -54,6 +54,7 @@ typedef struct InvertedScan
 	InvertedQuery query;
 	bool		begun;			/* the query is set */
 	bool		nothing;		/* no row can match */
+	double		told;			/* the last distance */
 	bool		unordered;		/* the order is by the distance to null */
 	bool		last;			/* there are no rows after these */
 	bool		after;			/* only rows after this one are wanted: */
@@ -431,12 +432,14 @@ run_pass(IndexScanDesc scan, InvertedScan *state)
 static void
 tell_distance(IndexScanDesc scan, InvertedScan *state, double distance)
 {
+	static const double unknown = 0;
+
+	state->told = distance;
 	for (int i = 0; i < scan->numberOfOrderBys; i++)
 	{
-		/* of further ones nothing is known */
-		double		value = i == 0 ? distance : 0;
-
-		scan->xs_orderbyvals[i] = Float8GetDatum(value);
+		/* of further ones nothing is known; on 32 bits the executor copies them */
+		scan->xs_orderbyvals[i] = i == 0 ? Float8GetDatumFast(state->told) :
+			Float8GetDatumFast(unknown);
 		scan->xs_orderbynulls[i] = i == 0 &&
 			(state->unordered || distance == get_float8_infinity());
 	}

@@ -393,17 +393,21 @@ lexicon_words(PG_FUNCTION_ARGS)
 	for (size_t i = 0; i < n; i++)
 	{
 		const LexiconEntry *entry = &lexicon->entries[i];
+		int64		numbers[] = {(int64) entry->hash, entry->df, entry->cf};
+		double		weights[] = {
+			lexicon_idf(lexicon, entry->df),
+			lexicon_ridf(lexicon, entry->df, entry->cf)
+		};
 		Datum		values[5];
 		bool		nulls[5] = {0};
 
 		if (i % 1024 == 0)
 			CHECK_FOR_INTERRUPTS();
-		values[0] = Int64GetDatum((int64) entry->hash);
-		values[1] = Int64GetDatum(entry->df);
-		values[2] = Int64GetDatum(entry->cf);
-		values[3] = Float8GetDatum(lexicon_idf(lexicon, entry->df));
-		values[4] = Float8GetDatum(lexicon_ridf(lexicon, entry->df,
-												entry->cf));
+		/* on 32 bits these are pointers to what is copied below */
+		for (int k = 0; k < 3; k++)
+			values[k] = Int64GetDatumFast(numbers[k]);
+		for (int k = 0; k < 2; k++)
+			values[3 + k] = Float8GetDatumFast(weights[k]);
 		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 	}
 	return (Datum) 0;

@@ -196,8 +196,9 @@ put_record(Spill *spill, SortedStream *stream, SetKey key)
 	TupleTableSlot *slot = spill->slot;
 
 	ExecClearTuple(slot);
-	slot->tts_values[0] = Int64GetDatum(key.high);
-	slot->tts_values[1] = Int64GetDatum(key.low);
+	/* on 32 bits these are pointers to what is copied below */
+	slot->tts_values[0] = Int64GetDatumFast(key.high);
+	slot->tts_values[1] = Int64GetDatumFast(key.low);
 	slot->tts_values[2] = PointerGetDatum(spill->record);
 	memset(slot->tts_isnull, 0, 3 * sizeof(bool));
 	ExecStoreVirtualTuple(slot);
