@@ -261,13 +261,16 @@ index_has_no_keys(const GinSignatureOptions *options, Expr *query)
 								DatumGetSignatureQuery(con->constvalue));
 }
 
-/* True if the threshold is one and the same for the whole scan. */
+/*
+ * True if the threshold is known when the scan begins.  One of another table's row may
+ * be below that of a GIN index, which then would go through all rows for each of them.
+ */
 static bool
-threshold_is_fixed(Expr *threshold)
+threshold_is_known(PlannerInfo *root, IndexOptInfo *index, Expr *threshold)
 {
 	return threshold == NULL ||
-		(!contain_var_clause((Node *) threshold) &&
-		 !contain_volatile_functions((Node *) threshold));
+		(is_pseudo_constant_for_index(root, (Node *) threshold, index) &&
+		 (index->relam != GIN_AM_OID || !contain_var_clause((Node *) threshold)));
 }
 
 /*
@@ -304,7 +307,7 @@ near_index_clause(PlannerInfo *root, IndexOptInfo *index, int indexcol,
 	if (indexarg == 1)
 		asked.measure = measure_commute(asked.measure);
 	if (!is_pseudo_constant_for_index(root, (Node *) other, index) ||
-		!threshold_is_fixed(asked.threshold) ||
+		!threshold_is_known(root, index, asked.threshold) ||
 		!index_can_answer(index, &options, asked.measure, asked.threshold))
 		return NULL;
 	other = query_expression(root, querytype, other, &asked);

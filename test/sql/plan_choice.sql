@@ -64,6 +64,21 @@ SELECT name, taken(format('SELECT FROM %1$s a WHERE NOT EXISTS (SELECT FROM %1$s
     AND NOT EXISTS (SELECT FROM %1$s_50 c WHERE c.id = b.id))', name))
 FROM unnest('{samples,sets,vectors}'::text[]) name;
 
+-- A threshold of another row: access method neardup looks up at any
+CREATE TABLE thresholds AS SELECT id, (ARRAY[0.5, 0.8, 0.95])[1 + id / 120 % 3]::float8 AS t FROM sets_50;
+ANALYZE thresholds;
+CREATE VIEW asked AS
+SELECT t, a.id AS a, b.id AS b FROM sets_50 a JOIN thresholds USING (id) JOIN sets b ON near_duplicate(a.sig, b.sig, t);
+SELECT taken('SELECT a, b FROM asked');
+CREATE TABLE found AS SELECT * FROM asked;
+SET enable_indexscan = off;
+SET enable_bitmapscan = off;
+SELECT taken('SELECT a, b FROM asked');
+SELECT t, count(*), bool_and(f.a IS NOT NULL AND s.a IS NOT NULL) AS same
+FROM found f FULL JOIN asked s USING (t, a, b) GROUP BY t ORDER BY t;
+RESET enable_indexscan;
+RESET enable_bitmapscan;
+
 -- A small index stays in memory between the rows of an outer query
 CREATE TABLE few AS SELECT id, sig FROM sets WHERE id <= 400;
 CREATE INDEX few_gin ON few USING gin (sig) WITH (fastupdate = off);
