@@ -14,8 +14,8 @@
 
 const double share_thresholds[NSHARES] = {0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1};
 
-/* Shares and counts: what is more has been put there by something else than ANALYZE. */
-#define MOST_NUMBER		1e9
+/* Shares and counts, of rows, too: what is more, ANALYZE has not put there. */
+#define MOST_NUMBER		1e13
 
 /*
  * True if the planner can calculate with the numbers.  Superusers can write anything

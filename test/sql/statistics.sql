@@ -186,6 +186,8 @@ CALL expect_with('NaN');
 CALL expect_with('Infinity');
 CALL expect_with('-1');
 CALL expect_with('3e38');
+-- rows there may be as many
+CALL expect_with('4e9');
 CALL expect_with('0');
 CALL expect_with('none');
 SELECT e.number, bool_and(e.rows = none.rows) AS as_none, bool_and(e.rows >= 1 AND e.rows < 1e12) AS sane
