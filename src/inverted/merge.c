@@ -322,10 +322,27 @@ typedef struct MergedLists
 {
 	SegmentWriter *writer;
 	uint64		work;			/* postings read */
+	uint64		least;			/* no lesser key may come */
 	Numbers		numbers;
 	Numbers		space;
 	Runs		runs;
 } MergedLists;
+
+/* Keys rise, but for those of a damaged segment: then nothing is made of them. */
+static inline void
+pass_key(const KeyHeap *heap, MergedLists *merged)
+{
+	uint32		key = heap_key(heap->elements[0]);
+
+	if (key < merged->least)
+	{
+		const ListStream *lists = &heap->inputs[(uint32) heap->elements[0]].lists;
+
+		inverted_corrupt(lists->store->index, lists->block,
+						 "Keys are out of order.");
+	}
+	merged->least = (uint64) key + 1;
+}
 
 /*
  * The list of a key that one row has, as most have; false if it is another.
@@ -380,6 +397,7 @@ merge_lists(MergeInput *inputs, uint32 n, SegmentWriter *writer, uint64 most)
 	heap_open(&heap, inputs, n);
 	while (heap.n > 0 && merged.work < most)
 	{
+		pass_key(&heap, &merged);
 		if (heap_is_single(&heap) &&
 			merge_single(&inputs[(uint32) heap.elements[0]],
 						 heap_key(heap.elements[0]), &merged))

@@ -29,6 +29,7 @@ $node->safe_psql(
 	  INSERT INTO growing SELECT signature_from(array(SELECT k % 2900 + 100 * i FROM generate_series(1, 2900) k))
 	  FROM generate_series(1, 30) i $$;
 	CALL grow();
+	CREATE TABLE rising AS SELECT * FROM growing;
 	-- all lists are long
 	CREATE TABLE long AS SELECT signature_from(array(SELECT k FROM generate_series(1, 9) k WHERE hashint4(i * 9 + k) & 1 = 1)) AS sig
 	  FROM generate_series(1, 500) i});
@@ -76,7 +77,7 @@ sub page_of_kind
 	die "there is no page of kind $kind";
 }
 
-my ($forward, $directory, $filter) = (3, 6, 7);
+my ($forward, $lists, $directory, $filter) = (3, 4, 6, 7);
 
 # Changes a number of that template by a function
 sub change
@@ -93,6 +94,7 @@ make_index('long_bits', 'long');
 make_index($_, 'sets') foreach qw(makings directory_key whole);
 make_index($_, 'hashes') foreach qw(row_order row_making);
 make_index($_, 'growing') foreach qw(older newer);
+make_index('key_order', 'rising');
 my ($owner, $postings) = split /\|/, $node->safe_psql('postgres',
 	q(SELECT segment, postings FROM neardup_index_segments('makings') WHERE segment IS NOT NULL));
 $node->stop;
@@ -119,6 +121,8 @@ change('makings', $place + 24, 'Q', $word, sub { 0 });
 change('directory_key', page_of_kind('directory_key', $directory) + 8, 'L', 4, sub { shift() - 5 });
 change('row_order', page_of_kind('row_order', $forward) + 49 * 20 + 4, 'L', 4, sub { shift() ^ 1 });
 change('row_making', page_of_kind('row_making', $forward) + 18, 'S', 2, sub { 48 });
+# The second restart of a page of lists, the last but one before its end
+change('key_order', page_of_kind('key_order', $lists) - $header + $size - 16 - 2 * 8, 'L', 4, sub { 0 });
 # Version 2 knew of no merges in steps: its metapage ends before them
 my $version = $header + 4;
 my $lower = 12;
@@ -145,6 +149,11 @@ like(check('directory_key', 'false'), qr/not found by the directory/, 'a number 
 like(check('row_order', 'true'), qr/is another one in index/, 'the order of a row');
 like(check('row_making', 'true'), qr/of a making that its segment|is another one in index/, 'the making of a row');
 is(check($_, 'true'), $_ eq 'whole' ? '3000' : '500', "the index $_ is whole") foreach qw(whole long_bits);
+
+# Nothing is made of lists that are out of order
+my (undef, undef, $refused) = $node->psql('postgres',
+	'SET neardup.merge_postings = 2000; INSERT INTO rising SELECT * FROM growing; VACUUM rising', on_error_stop => 0);
+like($refused, qr/"key_order" is damaged.*Keys are out of order/s, 'lists that are out of order are not merged');
 
 # What an older version has written is read, and goes on; a newer one's is not read
 like(check('newer', 'true'), qr/is of version 4, not 3.*REINDEX/s, 'an index of a newer version');
