@@ -457,7 +457,8 @@ remove_endless(RelOptInfo *joinrel)
 /*
  * What each run of a nested loop's inner side costs and is not in its cost: PostgreSQL
  * takes a hash join that runs again to have nothing to do before its first row, as
- * its table is there already.  But a look-up does all its work before its first row.
+ * its table is there already.  But a look-up does all its work before its first row,
+ * and a table that is made of a look-up is made anew.
  */
 static Cost
 cost_left_out(const Path *inner)
@@ -467,6 +468,8 @@ cost_left_out(const Path *inner)
 
 	if (!IsA(inner, HashPath) || join->num_batches > 1)
 		return 0;
+	if (join->jpath.innerjoinpath->param_info != NULL)
+		return inner->startup_cost;
 	outer = join->jpath.outerjoinpath;
 	return outer->param_info != NULL ? outer->startup_cost : 0;
 }
