@@ -385,6 +385,7 @@ REGRESS = \
 	inverted \
 	inverted_check \
 	inverted_hashes \
+	inverted_kept \
 	inverted_parallel \
 	inverted_sketches \
 	inverted_steps \

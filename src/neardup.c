@@ -15,6 +15,7 @@
 #include "datum/signature.h"
 #include "index/gin.h"
 #include "inverted/explain_scan.h"
+#include "inverted/kept.h"
 #include "inverted/levels.h"
 #include "inverted/segments.h"
 #include "join/node/join_node.h"
@@ -55,6 +56,13 @@ _PG_init(void)
 							NULL, &inverted_level_entries,
 							inverted_level_entries, 1, LEVEL_ENTRIES,
 							PGC_USERSET, GUC_NO_SHOW_ALL | GUC_NOT_IN_SAMPLE,
+							NULL, NULL, NULL);
+	DefineCustomIntVariable("neardup.kept_memory",
+							"Sets how much of indexes is kept at the least.",
+							NULL, &inverted_kept_memory,
+							inverted_kept_memory, 0, MAX_KILOBYTES,
+							PGC_USERSET,
+							GUC_UNIT_KB | GUC_NO_SHOW_ALL | GUC_NOT_IN_SAMPLE,
 							NULL, NULL, NULL);
 #endif
 	gin_cost_init();

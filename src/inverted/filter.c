@@ -109,44 +109,37 @@ ask_pages(PageStore *store, const SegmentInfo *segment,
 	return there;
 }
 
-/*
- * Asks the words that are kept of it, for as many of the keys as they serve, or as it
- * takes.  Returns how many keys are left; *asked of them have been asked for.
- */
+/* Asks what is kept of it, for as many of the keys as it takes; how many are left. */
 static uint32
-ask_words(const KeptSegment *kept, uint32 nwords, uint32 *keys, uint32 n,
-		  uint32 enough, uint32 *asked)
+ask_kept(const KeptFilter *filter, uint32 *keys, uint32 n, uint32 enough)
 {
-	const uint64 *words = kept->words;
-	uint32		served = n;
+	uint32		nwords = filter->nwords;
 	uint32		left = 0;
-	uint32		i = 0;
+	uint32		i;
 
-	while (kept->nwords < nwords && served > 0 &&
-		   filter_word(keys[served - 1], nwords) >= kept->nwords)
-		served--;
-	for (; i < Min(served, FILTER_AHEAD); i++)
-		__builtin_prefetch(&words[filter_word(keys[i], nwords)]);
-	for (i = 0; i < served && left + (n - i) > enough; i++)
+	for (i = 0; i < Min(n, FILTER_AHEAD); i++)
+		__builtin_prefetch(kept_filter_at(filter, filter_word(keys[i], nwords)));
+	for (i = 0; i < n && left + (n - i) > enough; i++)
 	{
 		uint32		key = keys[i];
 		uint64		bits = filter_bits(key);
 
-		if (i + FILTER_AHEAD < served)
-			__builtin_prefetch(&words[filter_word(keys[i + FILTER_AHEAD], nwords)]);
+		if (i + FILTER_AHEAD < n)
+			__builtin_prefetch(kept_filter_at(filter,
+											  filter_word(keys[i + FILTER_AHEAD],
+														  nwords)));
 		keys[left] = key;
-		left += (words[filter_word(key, nwords)] & bits) == bits;
+		left += (kept_filter_word(filter, filter_word(key, nwords)) & bits) == bits;
 	}
 	memmove(keys + left, keys + i, (n - i) * sizeof(uint32));
-	*asked = left;
 	return left + (n - i);
 }
 
-/* True if all words of its filter are kept. */
+/* True if all bits of its words are kept. */
 static inline bool
-is_kept_whole(const SegmentInfo *segment, const KeptSegment *kept)
+is_kept_whole(const KeptSegment *kept)
 {
-	return kept->words != NULL && kept->nwords == segment->filter_words;
+	return kept->words.words != NULL && kept->words.level == KEPT_FILTER_WHOLE;
 }
 
 /*
@@ -154,7 +147,7 @@ is_kept_whole(const SegmentInfo *segment, const KeptSegment *kept)
  * stay.  Both remain in their order.  Returns how many stay.
  */
 static uint32
-put_last(const uint64 *words, uint32 nwords, uint32 *keys, uint32 n,
+put_last(const KeptFilter *filter, uint32 *keys, uint32 n,
 		 uint64 (*bits) (uint32 key), bool stay)
 {
 	uint32	   *last = palloc_extended(Max(n, 1) * sizeof(uint32),
@@ -166,7 +159,8 @@ put_last(const uint64 *words, uint32 nwords, uint32 *keys, uint32 n,
 	{
 		uint32		key = keys[i];
 		uint64		wanted = bits(key);
-		bool		set = (words[filter_word(key, nwords)] & wanted) == wanted;
+		uint32		word = filter_word(key, filter->nwords);
+		bool		set = (kept_filter_word(filter, word) & wanted) == wanted;
 
 		last[nlast] = key;
 		keys[nfirst] = key;
@@ -182,37 +176,24 @@ uint32
 filter_single_last(const SegmentInfo *segment, uint32 *keys, uint32 nkeys,
 				   const KeptSegment *kept)
 {
-	if (!is_kept_whole(segment, kept) ||
+	if (!is_kept_whole(kept) ||
 		(segment->flags & SEGMENT_TELLS_SINGLE) == 0)
 		return nkeys;
-	return put_last(kept->words, segment->filter_words, keys, nkeys,
-					filter_several_bits, true);
+	return put_last(&kept->words, keys, nkeys, filter_several_bits, true);
 }
 
 bool
 filter_keys(PageStore *store, const SegmentInfo *segment,
 			uint32 *keys, uint32 *nkeys, uint32 enough, KeptSegment *kept)
 {
-	uint32		asked = 0;
-	uint32		rest;
-	bool		there;
-
 	if (segment->filter_words == 0)
 		return true;
-	if (kept != NULL && kept->words != NULL)
-		*nkeys = ask_words(kept, segment->filter_words, keys, *nkeys, enough,
-						   &asked);
+	if (kept != NULL && kept->words.words != NULL)
+		*nkeys = ask_kept(&kept->words, keys, *nkeys, enough);
 	if (*nkeys <= enough)
 		return true;
-	if (kept != NULL && is_kept_whole(segment, kept))
-	{
-		(void) put_last(kept->words, segment->filter_words, keys, *nkeys,
-						filter_long_bits, false);
-		return true;
-	}
-	rest = *nkeys - asked;
-	there = ask_pages(store, segment, keys + asked, &rest,
-					  enough - Min(enough, asked), kept);
-	*nkeys = asked + rest;
-	return there;
+	if (kept == NULL || !is_kept_whole(kept))
+		return ask_pages(store, segment, keys, nkeys, enough, kept);
+	(void) put_last(&kept->words, keys, *nkeys, filter_long_bits, false);
+	return true;
 }

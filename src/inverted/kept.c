@@ -25,19 +25,16 @@
 #include "utils/memutils.h"
 
 #include "base/compat.h"
+#include "base/interrupts.h"
 #include "inverted/filter.h"
 #include "inverted/kept.h"
 
-/* Bytes of what is kept of segments, unless work_mem allows for more. */
-#define KEPT_MOST			(8 * 1024 * 1024)
+/* Kilobytes of what is kept of segments, unless work_mem allows for more. */
+int			inverted_kept_memory = 8192;
 
-/*
- * Of that, one in so many bytes is left for segments to come, once another one in so
- * many is left of a filter that would take more: most searches have to find few keys
- * missing, and a part of the range of keys tells of enough of them.
- */
-#define KEPT_RESERVE		4
-#define FILTER_PART			4
+/* Of that, one in so many bytes is left by the sizes of rows, and by filters. */
+#define SIZES_RESERVE		4
+#define FILTERS_RESERVE		16
 
 /* Indexes of which something is kept. */
 #define MAX_INDEXES			256
@@ -74,8 +71,7 @@ forget_pages(KeptSegment *segment)
 	memset(&segment->forward, 0, sizeof(KeptPages));
 	memset(&segment->postings, 0, sizeof(KeptPages));
 	memset(&segment->filter, 0, sizeof(KeptPages));
-	segment->words = NULL;
-	segment->nwords = 0;
+	memset(&segment->words, 0, sizeof(KeptFilter));
 	segment->sizes = NULL;
 	segment->orders = NULL;
 }
@@ -266,33 +262,36 @@ keep_directory(PageStore *store, const SegmentInfo *segment, Directory tree,
 	return true;
 }
 
-/* The first words of the filter. */
+/* The words of the filter, at the level at which they are to be kept. */
 static bool
-keep_words(PageStore *store, const SegmentInfo *segment, uint32 nwords,
-		   KeptSegment *kept)
+keep_words(PageStore *store, const SegmentInfo *segment, KeptSegment *kept)
 {
+	KeptFilter *filter = &kept->words;
+	Size		size = kept_filter_size(filter->nwords, filter->level);
 	uint32		done = 0;
 	char	   *page;
 	bool		there = true;
 
-	if (nwords == 0)
+	if (size == 0)
 		return true;
 	page = palloc(BLCKSZ);
-	kept->nwords = nwords;
-	kept->words = palloc_extended(nwords * sizeof(uint64), MCXT_ALLOC_HUGE);
-	for (uint32 i = 0; i < kept->filter.n && done < nwords && there; i++)
+	filter->words = palloc_extended(size * sizeof(uint64),
+									MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	for (uint32 i = 0; i < kept->filter.n && done < filter->nwords && there; i++)
 	{
-		uint32		n = Min(nwords - done, FILTER_WORDS_PER_PAGE);
+		const uint64 *words = (const uint64 *) PageGetContents(page);
+		uint32		n = Min(filter->nwords - done, FILTER_WORDS_PER_PAGE);
 
 		CHECK_FOR_INTERRUPTS();
 		there = page_copy(store, kept->filter.entries[i].block,
 						  segment->owner, page) &&
 			PAGE_TAIL(page)->kind == PAGE_FILTER;
-		memcpy(kept->words + done, PageGetContents(page), n * sizeof(uint64));
+		for (uint32 word = 0; word < n; word++)
+			kept_filter_put(filter, done + word, words[word]);
 		done += n;
 	}
 	pfree(page);
-	return there && done == nwords;
+	return there && done == filter->nwords;
 }
 
 /* Of each row its size, if they are wanted, and of each page the first order. */
@@ -306,8 +305,11 @@ keep_rows(PageStore *store, const SegmentInfo *segment, bool sizes,
 
 	kept->orders = palloc(Max(kept->forward.n, 1) * sizeof(uint64));
 	if (sizes)
+	{
+		kept->nsizes = segment->nrows;
 		kept->sizes = palloc_extended(segment->nrows * sizeof(uint32),
 									  MCXT_ALLOC_HUGE);
+	}
 	for (uint32 i = 0; i < kept->forward.n && there; i++)
 	{
 		const ForwardEntry *rows = (const ForwardEntry *) PageGetContents(page);
@@ -338,7 +340,7 @@ pages_bytes(const SegmentInfo *segment)
 static Size
 most_bytes(void)
 {
-	return Max((Size) work_mem * 1024, KEPT_MOST);
+	return (Size) Max(work_mem, inverted_kept_memory) * 1024;
 }
 
 /* True if there is room for them, and as many are left as that. */
@@ -352,29 +354,89 @@ fits(const KeptIndex *kept, Size bytes, Size left)
 	return kept_bytes + bytes <= most;
 }
 
-/* How many words of a filter to keep, beside so many other bytes. */
-static uint32
-words_to_keep(const KeptIndex *kept, const SegmentInfo *segment, Size bytes)
+/* Makes a filter that is kept half as large. */
+static void
+shrink_filter(KeptFilter *filter, MemoryContext context)
 {
-	Size		room = most_bytes() - kept_bytes - bytes;
+	KeptFilter	half = {.nwords = filter->nwords, .level = filter->level + 1};
+	Size		size = kept_filter_size(half.nwords, half.level);
+	uint32		step = filter->level == KEPT_FILTER_WHOLE ? 1 : 2;
 
-	if (fits(kept, bytes + (Size) segment->filter_words * sizeof(uint64),
-			 most_bytes() / KEPT_RESERVE))
-		return segment->filter_words;
-	return Min(segment->filter_words / FILTER_PART, room / 2 / sizeof(uint64));
+	if (size > 0)
+		half.words = MemoryContextAllocExtended(context, size * sizeof(uint64),
+												MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	for (uint32 word = 0; size > 0 && word < half.nwords; word += step)
+	{
+		CHECK_EVERY(word);
+		kept_filter_put(&half, word, kept_filter_word(filter, word));
+	}
+	pfree(filter->words);
+	*filter = half;
+}
+
+static Size
+filter_bytes(const KeptSegment *segment)
+{
+	return kept_filter_size(segment->words.nwords, segment->words.level) *
+		sizeof(uint64);
+}
+
+/* Has what is kept of a segment take less memory: the sizes of its rows go, too. */
+static void
+shrink_segment(KeptSegment *segment)
+{
+	Size		before = filter_bytes(segment);
+	Size		given;
+
+	shrink_filter(&segment->words, segment->context);
+	given = before - filter_bytes(segment);
+	if (segment->sizes != NULL)
+	{
+		given += segment->nsizes * sizeof(uint32);
+		pfree(segment->sizes);
+		segment->sizes = NULL;
+	}
+	segment->bytes -= given;
+	kept_bytes -= given;
+}
+
+/*
+ * Makes the largest of an index's filters smaller, until there is room for so many
+ * bytes and the filter of `mine`, which is not kept yet.
+ */
+static void
+make_room(KeptIndex *kept, KeptSegment *mine, Size bytes)
+{
+	while (!fits(kept, bytes + filter_bytes(mine),
+				 most_bytes() / FILTERS_RESERVE))
+	{
+		KeptSegment *largest = mine;
+
+		for (uint32 i = 0; i < kept->nsegments; i++)
+			if (filter_bytes(kept->segments[i]) > filter_bytes(largest) &&
+				kept->segments[i]->context != NULL)
+				largest = kept->segments[i];
+		CHECK_FOR_INTERRUPTS();
+		if (largest != mine)
+			shrink_segment(largest);
+		else if (mine->words.level < KEPT_FILTER_NONE)
+			mine->words.level++;
+		else
+			break;
+	}
 }
 
 /* Reads it; into memory that an error gives back. */
 static bool
-read_segment(Relation index, const SegmentInfo *segment, uint32 nwords,
-			 bool sizes, KeptSegment *mine)
+read_segment(Relation index, const SegmentInfo *segment, bool sizes,
+			 KeptSegment *mine)
 {
 	PageStore	store = {.index = index};
 
 	return keep_directory(&store, segment, segment->forward, &mine->forward) &&
 		keep_directory(&store, segment, segment->postings, &mine->postings) &&
 		keep_directory(&store, segment, segment->filter, &mine->filter) &&
-		keep_words(&store, segment, nwords, mine) &&
+		keep_words(&store, segment, mine) &&
 		keep_rows(&store, segment, sizes, mine);
 }
 
@@ -412,23 +474,24 @@ keep(KeptIndex *kept, Relation index, const SegmentInfo *segment,
 {
 	KeptSegment read = *mine;
 	MemoryContext old;
-	uint32		nwords;
 	bool		sizes;
 	bool		there;
 
 	read.bytes = pages_bytes(segment);
 	if (!fits(kept, read.bytes, 0))
 		return;
-	nwords = words_to_keep(kept, segment, read.bytes);
-	read.bytes += nwords * sizeof(uint64);
-	sizes = fits(kept, read.bytes + segment->nrows * sizeof(uint32),
-				 most_bytes() / KEPT_RESERVE);
+	read.words.nwords = segment->filter_words;
+	make_room(kept, &read, read.bytes);
+	read.bytes += filter_bytes(&read);
+	sizes = read.words.level == KEPT_FILTER_WHOLE &&
+		fits(kept, read.bytes + segment->nrows * sizeof(uint32),
+			 most_bytes() / SIZES_RESERVE);
 	if (sizes)
 		read.bytes += segment->nrows * sizeof(uint32);
 	read.context = AllocSetContextCreate(CurrentMemoryContext, "neardup segment",
 										 ALLOCSET_SMALL_SIZES);
 	old = MemoryContextSwitchTo(read.context);
-	there = read_segment(index, segment, nwords, sizes, &read);
+	there = read_segment(index, segment, sizes, &read);
 	MemoryContextSwitchTo(old);
 	if (!there)
 	{

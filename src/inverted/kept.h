@@ -14,6 +14,7 @@
 #ifndef NEARDUP_KEPT_H
 #define NEARDUP_KEPT_H
 
+#include "inverted/kept_filter.h"
 #include "inverted/pages.h"
 
 /* Pages of one kind, in their order */
@@ -33,9 +34,9 @@ typedef struct KeptSegment
 	KeptPages	forward;
 	KeptPages	postings;
 	KeptPages	filter;
-	uint64	   *words;			/* of the filter, or NULL */
-	uint32		nwords;			/* so many, from the first on */
+	KeptFilter	words;			/* of the filter */
 	uint32	   *sizes;			/* of the rows, or NULL */
+	uint32		nsizes;
 	uint64	   *orders;			/* of the first row of each page, or NULL */
 } KeptSegment;
 
@@ -63,6 +64,8 @@ typedef struct KeptRows
 #define KEPT_ROW_BYTES		(sizeof(KeptRow) + sizeof(uint32))
 
 typedef struct KeptIndex KeptIndex;
+
+extern int	inverted_kept_memory;
 
 /* What is kept of an index, of which the caller has read the metapage. */
 extern KeptIndex *kept_index(Relation index, const InvertedMeta *meta);
