@@ -367,7 +367,7 @@ shrink_filter(KeptFilter *filter, MemoryContext context)
 												MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	for (uint32 word = 0; size > 0 && word < half.nwords; word += step)
 	{
-		CHECK_EVERY(word);
+		CHECK_EVERY(word / step);
 		kept_filter_put(&half, word, kept_filter_word(filter, word));
 	}
 	pfree(filter->words);
