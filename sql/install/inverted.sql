@@ -38,7 +38,8 @@ REVOKE ALL ON FUNCTION neardup_index_segments(regclass) FROM PUBLIC;
 
 CREATE FUNCTION neardup_index_merges(index regclass, OUT segment bigint, OUT merged bigint[],
                                      OUT phase text, OUT "rows" bigint, OUT keys bigint,
-                                     OUT postings bigint, OUT pages bigint) RETURNS SETOF record
+                                     OUT postings bigint, OUT pages bigint,
+                                     OUT of_rows bigint, OUT of_postings bigint) RETURNS SETOF record
     AS 'MODULE_PATHNAME'
     LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
 COMMENT ON FUNCTION neardup_index_merges(regclass) IS 'merges in steps of an index of access method neardup, and how far they are';

@@ -679,6 +679,20 @@ segment_numbers(const SegmentInfo *segments, uint32 n)
 										   FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
 }
 
+/* What several segments have, keys not counted. */
+static SegmentInfo
+sum_segments(const SegmentInfo *segments, uint32 n)
+{
+	SegmentInfo sum = {0};
+
+	for (uint32 i = 0; i < n; i++)
+	{
+		sum.nrows += segments[i].nrows;
+		sum.npostings += segments[i].npostings;
+	}
+	return sum;
+}
+
 static void
 put_merge(ReturnSetInfo *result, const InvertedMeta *meta, int number,
 		  const MergeState *state)
@@ -687,6 +701,7 @@ put_merge(ReturnSetInfo *result, const InvertedMeta *meta, int number,
 	SegmentInfo *segments = palloc(MAX_SEGMENTS * sizeof(SegmentInfo));
 	const SegmentInfo *output = &state->writer.info;
 	uint32		n = steps_segments(meta, number, segments);
+	SegmentInfo input = sum_segments(segments, n);
 	Datum		values[] = {
 		Int64GetDatum((int64) output->owner),
 		segment_numbers(segments, n),
@@ -694,10 +709,14 @@ put_merge(ReturnSetInfo *result, const InvertedMeta *meta, int number,
 		Int64GetDatum(output->nrows),
 		Int64GetDatum(output->nkeys),
 		Int64GetDatum((int64) output->npostings),
-		Int64GetDatum(output->npages)
+		Int64GetDatum(output->npages),
+		Int64GetDatum(input.nrows),
+		Int64GetDatum((int64) input.npostings)
 	};
 	bool		nulls[lengthof(values)] = {false};
 
+	/* in phase release, those that were merged are no more */
+	nulls[lengthof(values) - 1] = nulls[lengthof(values) - 2] = n == 0;
 	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 	pfree(segments);
 }

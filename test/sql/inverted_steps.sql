@@ -34,18 +34,22 @@ BEGIN
 END $$;
 
 -- After each row; how far merges are is of any phase by then
-CREATE TABLE seen (phase text, segments bigint);
+CREATE TABLE seen (phase text, segments bigint, rows bigint, of_rows bigint, postings bigint, of_postings bigint);
 CREATE PROCEDURE add_checked(first int, last int) LANGUAGE plpgsql AS $$
 BEGIN
     FOR i IN first .. last LOOP
         CALL add(i, i);
         PERFORM neardup_index_check('docs_sig');
-        INSERT INTO seen SELECT m.phase, s.n FROM neardup_index_merges('docs_sig') m,
+        INSERT INTO seen SELECT m.phase, s.n, m.rows, m.of_rows, m.postings, m.of_postings FROM neardup_index_merges('docs_sig') m,
             (SELECT count(*) AS n FROM neardup_index_segments('docs_sig')) s;
     END LOOP;
 END $$;
 CALL add_checked(1, 110);
 SELECT phase, count(*) > 0 AS seen FROM seen GROUP BY phase ORDER BY phase;
+-- First all rows, then all postings, of those that are merged; these are gone in the end
+SELECT phase, min(rows) = 0 AS none, bool_or(rows < of_rows) AS some, bool_or(rows = of_rows) AS whole,
+    min(postings) = 0 AS no_lists, bool_or(postings < of_postings) AS some_lists, bool_and(postings = of_postings) AS all_lists
+FROM seen GROUP BY phase ORDER BY phase;
 SELECT max(segments) > 36 AS many FROM seen;
 SELECT neardup_index_check('docs_sig', true);
 SELECT bool_or(differs(i)) AS differ FROM generate_series(1, 13) i;
