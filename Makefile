@@ -443,6 +443,7 @@ ISOLATION = \
 	guard_speculative_race \
 	guard_statement_race \
 	guard_update_race \
+	inverted_steps_race \
 	inverted_vacuum_race \
 	join_recheck \
 	progress
