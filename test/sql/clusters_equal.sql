@@ -149,6 +149,7 @@ SELECT t.what, a.* FROM (VALUES
     (11, 'other columns', 'SELECT g.id, d.sig, g.representative, g.similarity FROM groups g JOIN (VALUES (1, 2)) v ON true JOIN docs d USING (id) WHERE near_duplicate(d.sig, $1, 0.6) AND EXISTS (SELECT FROM docs e WHERE e.id = d.id)')
     ) t (number, what, query), LATERAL added(query) a ORDER BY number;
 CREATE TABLE child () INHERITS (docs);
+CREATE INDEX ON child USING neardup (sig);
 SELECT wrong, with_old, scans >= 60 AS "a look-up each" FROM added(:'olds');
 DROP TABLE child;
 
