@@ -35,10 +35,12 @@
 #include "executor/spi.h"
 #include "fmgr.h"
 #include "funcapi.h"
+#include "nodes/makefuncs.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/regproc.h"
 #include "utils/syscache.h"
+#include "utils/typcache.h"
 
 #include "base/call.h"
 #include "base/compat.h"
@@ -128,6 +130,23 @@ source_column(Oid source, const char *name)
 	return pstrdup(quote_identifier(name));
 }
 
+/* The same of a column of ids, of which the lesser one comes first. */
+static char *
+source_ids(Oid source, const char *name)
+{
+	char	   *column = source_column(source, name);
+	Oid			type = get_atttype(source, get_attnum(source, name));
+
+	if (!OidIsValid(lookup_type_cache(type, TYPECACHE_LT_OPR)->lt_opr))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("column \"%s\" of \"%s\" is of type %s, which has no order",
+						name, get_rel_name(source), format_type_be(type)),
+				 errdetail("Of a pair of rows the one with the lesser id comes first."),
+				 errhint("Take a column of another type, or a view that has the id as text.")));
+	return column;
+}
+
 /* The same of a column of signatures. */
 static char *
 source_signatures(Oid source, const char *name, Oid schema)
@@ -165,8 +184,11 @@ set_result(WorkingTables *tables, const char *name)
 {
 	char	   *schema;
 	char	   *table;
+	Oid			place;
 
 	DeconstructQualifiedName(qualified_name_list(name), &schema, &table);
+	place = RangeVarGetCreationNamespace(makeRangeVar(schema, table, -1));
+	tables->temporary = isTempNamespace(place);
 	tables->schema = schema == NULL ? NULL : pstrdup(quote_identifier(schema));
 	tables->result = table;
 }
@@ -528,7 +550,7 @@ set_terms(FunctionCallInfo fcinfo, WorkingTables *tables)
 				 pstrdup(quote_identifier(get_namespace_name(schema))));
 	working_term(tables, "source", unconstify(char *, tables->source));
 	working_term(tables, "id",
-				 source_column(source, NameStr(*PG_GETARG_NAME(ARGUMENT_ID))));
+				 source_ids(source, NameStr(*PG_GETARG_NAME(ARGUMENT_ID))));
 	working_term(tables, "sig",
 				 source_signatures(source,
 								   NameStr(*PG_GETARG_NAME(ARGUMENT_SIG)), schema));

@@ -3,7 +3,8 @@
  *		Tables that one step of a procedure leaves to the next.
  *
  * They are unlogged, stand beside the result and are dropped at the end;
- * temporary ones could not be read by several processes, nor distributed.  A
+ * temporary ones, which could not be read by several processes, nor distributed,
+ * are made only where the result is temporary itself.  A
  * table is made empty, distributed on Citus, and then filled, so that rows go
  * from node to node.  Only columns that joins are on are analyzed: of signatures
  * that would take longer than to join them.
@@ -147,7 +148,8 @@ working_empty(WorkingTables *tables, const char *name, const char *column,
 {
 	char	   *table = table_name(tables, psprintf("%s_%s", tables->result, name));
 
-	make_empty(tables, table, "UNLOGGED", column, beside, shards, query);
+	make_empty(tables, table, tables->temporary ? "TEMPORARY" : "UNLOGGED", column,
+			   beside, shards, query);
 	working_term(tables, name, table);
 	tables->made[tables->nmade++] = table;
 }

@@ -24,6 +24,7 @@ typedef struct WorkingTables
 	const char *schema;			/* quoted, of the result; NULL: where new tables
 								 * go */
 	const char *result;			/* its name, not quoted */
+	bool		temporary;		/* it goes where all tables are temporary */
 	const char *place;			/* column by which the source is distributed,
 								 * quoted; NULL: it is on one server */
 	const char *source;			/* quoted */

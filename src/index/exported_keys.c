@@ -269,7 +269,8 @@ feature_counts_add(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("features of %s signatures are in no order",
-						method_info(sig->making.method)->name)));
+						method_info(sig->making.method)->name),
+				 errhint("candidate_keys() needs no counts of them.")));
 	hashes = feature_hashes(sig);
 	n = SIGNATURE_NVALUES(sig);
 	for (uint64 i = 0; i < n; i++)

@@ -70,6 +70,11 @@ SELECT p.* FROM unnest('{"\"Found {x}\"",classes,"\"keys {x}\""}'::text[]) r, pa
 -- What was made on the way is gone
 SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace IN ('distributed'::regnamespace, '"Results {t}"'::regnamespace) ORDER BY 1;
 
+-- A result that is temporary
+CALL neardup_pairs('docs', 'id', 'sig', 0.8, 'pg_temp.temporary', design => 'keys');
+SELECT * FROM pairs_are('pg_temp.temporary', 'docs', 0.8, 'jaccard');
+SELECT relname, relpersistence FROM pg_class WHERE relkind = 'r' AND relnamespace = pg_my_temp_schema();
+
 -- Groups of what the pairs connect
 CALL neardup_pairs('docs', 'id', 'sig', 0.8, 'pairs', design => 'classes');
 SELECT count(*), count(DISTINCT c.cluster), bool_and(c.representative = d.representative AND c.size = d.size) AS same
@@ -91,6 +96,8 @@ CALL neardup_pairs('docs', 'id', 'sig', 0.8, 'more', 'containment');
 CALL neardup_pairs('docs', 'id', 'sig', 0.8, 'more', design => 'quick');
 CALL neardup_pairs('docs', 'number', 'sig', 0.8, 'more');
 CALL neardup_pairs('docs', 'id', 'body', 0.8, 'more');
+CREATE VIEW documents AS SELECT to_json(id) AS id, sig FROM docs;
+CALL neardup_pairs('documents', 'id', 'sig', 0.8, 'more');
 CALL neardup_pairs(0, 'id', 'sig', 0.8, 'more');
 CALL neardup_pairs('docs', 'id', 'sig', 0.8, 'more; DROP TABLE docs');
 \set VERBOSITY terse
