@@ -446,6 +446,7 @@ ISOLATION = \
 	inverted_steps_race \
 	inverted_vacuum_race \
 	join_recheck \
+	library_remake_race \
 	progress
 ISOLATION_OPTS = --inputdir=$(srcdir)/test --outputdir=. \
 	--load-extension=neardup

@@ -85,12 +85,30 @@ RETURN CASE method WHEN 'shingles' THEN shingles(doc, analysis)
                    ELSE top_words(doc, statistics, 6, 'tf-ridf') END;
 COMMENT ON FUNCTION library_signature_of(text, text, text, lexicon) IS 'signature of a document as a library has it';
 
+-- Who changes documents holds this lock on their library together, who makes all
+-- its signatures anew alone: of these none is of a document as it was before.
+CREATE FUNCTION library_change_lock_class() RETURNS int
+    LANGUAGE sql STABLE
+RETURN CAST(CAST('library_document' AS pg_catalog.regclass) AS pg_catalog.oid)::int;
+COMMENT ON FUNCTION library_change_lock_class() IS 'first number of the advisory locks on libraries of who changes documents; the second is the library''s';
+
 -- Documents go, and come with another body, by anybody's hand: statistics and
 -- signatures keep pace.  They come to a library by library_index_entries().
 CREATE FUNCTION library_follow() RETURNS trigger
     LANGUAGE plpgsql SET search_path FROM CURRENT
 AS $$
 BEGIN
+    IF TG_OP = 'TRUNCATE' THEN
+        DELETE FROM library_change;
+        DELETE FROM library_signature;
+        RETURN NULL;
+    END IF;
+    PERFORM pg_advisory_xact_lock_shared(library_change_lock_class(), g.library_id)
+    FROM (SELECT DISTINCT library_id FROM gone ORDER BY library_id) g;
+    IF TG_OP = 'UPDATE' THEN
+        PERFORM pg_advisory_xact_lock_shared(library_change_lock_class(), c.library_id)
+        FROM (SELECT DISTINCT library_id FROM come ORDER BY library_id) c;
+    END IF;
     INSERT INTO library_change (library_id, documents, words, gone)
     SELECT id, -documents, -length(words), CASE method WHEN 'top_words' THEN words END
     FROM (SELECT l.id, l.method, count(*) AS documents, lexicon_agg(g.body, l.analysis) AS words
@@ -117,6 +135,8 @@ CREATE TRIGGER library_gone AFTER DELETE ON library_document
     REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION library_follow();
 CREATE TRIGGER library_changed AFTER UPDATE ON library_document
     REFERENCING OLD TABLE AS gone NEW TABLE AS come FOR EACH STATEMENT EXECUTE FUNCTION library_follow();
+CREATE TRIGGER library_emptied AFTER TRUNCATE ON library_document
+    FOR EACH STATEMENT EXECUTE FUNCTION library_follow();
 
 -- Two at once take different rows, and none that the other has taken.
 CREATE FUNCTION library_sum_changes(library_id int) RETURNS void
@@ -348,6 +368,7 @@ DECLARE
     made bigint;
 BEGIN
     PERFORM pg_advisory_xact_lock(library_lock_class(), number);
+    PERFORM pg_advisory_xact_lock(library_change_lock_class(), number);
     PERFORM library_sum_changes(number);
     UPDATE library l SET statistics = (SELECT c.come FROM library_change c WHERE c.library_id = number)
     WHERE l.id = number AND l.method = 'top_words';
@@ -379,7 +400,8 @@ DECLARE
     counted bigint;
     known bigint;
 BEGIN
-    IF NOT pg_try_advisory_xact_lock(library_lock_class(), number) THEN
+    IF NOT pg_try_advisory_xact_lock(library_lock_class(), number)
+       OR NOT pg_try_advisory_xact_lock(library_change_lock_class(), number) THEN
         RETURN;
     END IF;
     IF (SELECT count(*) > 100 FROM library_change c WHERE c.library_id = number) THEN

@@ -168,6 +168,11 @@ SELECT count(*) FROM library_document WHERE library_id = 1;
 SELECT count(*) FROM library_change WHERE library_id = 1;
 SELECT to_regclass('l.library_signature_1');
 SELECT * FROM wrong;
+-- and so does a table that is emptied
+TRUNCATE library_document;
+SELECT name, documents, words, state FROM libraries;
+SELECT count(*) FROM library_signature;
+SELECT * FROM wrong;
 
 -- Every object has a comment, and is in the extension's schema
 SELECT o.type, o.identity
