@@ -75,7 +75,10 @@ hash_windows(uint64 *hashes, size_t n, size_t window)
 		hashes[i] = combine(hashes[i], hashes[i + window - m]);
 }
 
-/* Adds the windows of a stretch of shingles that all stand often. */
+/*
+ * Adds the windows of a stretch of shingles that all stand often.  mix64(0) is 0:
+ * with a shingle 0 windows of the same ones in another order had one hash.
+ */
 static void
 add_stretch(Windows *windows, const uint32 *shingles, uint32 start,
 			uint32 stop, uint32 window)
@@ -84,7 +87,7 @@ add_stretch(Windows *windows, const uint32 *shingles, uint32 start,
 
 	for (uint32 i = start; i < stop; i++)
 	{
-		hashes[i - start] = shingles[i];
+		hashes[i - start] = (uint64) shingles[i] + 1;
 		windows->places[windows->n + (i - start)] = i;
 	}
 	hash_windows(hashes, stop - start, window);

@@ -92,6 +92,9 @@ SELECT count(*) FROM shared_passages(repeat('The same line again and again. ', 1
 SELECT (coverage(repeat('The same line again and again. ', 1000), 'the same line again and again y', '', 6)).*;
 SELECT count(*) FROM shared_passages(repeat('a ', 100000), repeat('a ', 90000));
 SELECT count(*) <= 400 AS few, sum(a_length) > 0 AS some FROM shared_passages(repeat('a b ', 200) || repeat('a ', 200), repeat('b a ', 300) || repeat('b ', 200));
+-- what stands often in another order is no run
+SELECT * FROM passages('c a e c ' || repeat('x c y a z e ', 9), 'c e a c', 'k=1', 4, 0);
+SELECT * FROM passages('c a e c ' || repeat('x c y a z e ', 9), 'c a e c', 'k=1', 4, 0);
 
 -- A cancel is answered
 SET statement_timeout = '30ms';
