@@ -21,7 +21,7 @@ CREATE FUNCTION near_duplicate_clusters_of_pairs(query text, rule text = 'kept')
     RETURNS TABLE (id bigint, cluster bigint, representative bigint,
                    similarity double precision, size bigint)
     AS 'MODULE_PATHNAME'
-    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE COST 1000000 ROWS 100000;
+    LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 100000;
 COMMENT ON FUNCTION near_duplicate_clusters_of_pairs(text, text) IS 'groups of what the pairs of a query connect, whose ids are numbers';
 
 CREATE FUNCTION near_duplicate_clusters_of_pairs(id_type anyelement, query text, rule text)

@@ -777,7 +777,7 @@ near_duplicate_clusters_add(PG_FUNCTION_ARGS)
 Datum
 near_duplicate_clusters_add_typed(PG_FUNCTION_ARGS)
 {
-	if (!group_rows_wanted(fcinfo))
+	if (!group_rows_wanted(fcinfo, 1))
 		return (Datum) 0;
 	return clusters_add(fcinfo, 1, get_fn_expr_argtype(fcinfo->flinfo, 0));
 }

@@ -57,7 +57,7 @@ near_duplicate_clusters(PG_FUNCTION_ARGS)
 Datum
 near_duplicate_clusters_typed(PG_FUNCTION_ARGS)
 {
-	if (!group_rows_wanted(fcinfo))
+	if (!group_rows_wanted(fcinfo, 1))
 		return (Datum) 0;
 	return clusters(fcinfo, 1, get_fn_expr_argtype(fcinfo->flinfo, 0));
 }

@@ -141,9 +141,9 @@ rule_require(const text *name)
 
 /* See group_rows.h */
 bool
-group_rows_wanted(FunctionCallInfo fcinfo)
+group_rows_wanted(FunctionCallInfo fcinfo, int first)
 {
-	for (int i = 1; i < PG_NARGS(); i++)
+	for (int i = first; i < PG_NARGS(); i++)
 		if (PG_ARGISNULL(i))
 		{
 			InitMaterializedSRF(fcinfo, 0);

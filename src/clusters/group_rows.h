@@ -23,10 +23,10 @@ extern void group_rows_put(FunctionCallInfo fcinfo, Grouping *grouping,
 						   RowIds *ids, bool measured, size_t memory);
 
 /*
- * For functions whose first argument is there for its type: false, with an
- * empty result, if any other one is null.
+ * False, with an empty result, if an argument is null; those before number `first`
+ * are there for their type.
  */
-extern bool group_rows_wanted(FunctionCallInfo fcinfo);
+extern bool group_rows_wanted(FunctionCallInfo fcinfo, int first);
 
 /* The rule of that name; raises INVALID_PARAMETER_VALUE if there is none. */
 extern GroupRule rule_require(const text *name);

@@ -103,7 +103,9 @@ similarity_of(PairTaker *pairs, TupleTableSlot *slot)
 	if (isnull || isnan(similarity))
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("similarity of a pair must be a number")));
+				 errmsg("similarity of a pair must be a number, not %s",
+						isnull ? "null" : "NaN"),
+				 errhint("Leave such pairs out, or give them a number, as coalesce(similarity, 0) does.")));
 	return similarity;
 }
 
@@ -199,10 +201,19 @@ clusters_of_pairs(FunctionCallInfo fcinfo, int first, Oid id_type)
 	return (Datum) 0;
 }
 
-/* near_duplicate_clusters_of_pairs(query text, rule text) */
+/*
+ * near_duplicate_clusters_of_pairs(query text, rule text)
+ *
+ * Who gives NULL::text for the type of ids, and no rule, calls this: so the rule is
+ * looked at where the query is null, too.
+ */
 Datum
 near_duplicate_clusters_of_pairs(PG_FUNCTION_ARGS)
 {
+	if (!PG_ARGISNULL(1))
+		rule_require(PG_GETARG_TEXT_PP(1));
+	if (!group_rows_wanted(fcinfo, 0))
+		return (Datum) 0;
 	return clusters_of_pairs(fcinfo, 0, INT8OID);
 }
 
@@ -210,7 +221,7 @@ near_duplicate_clusters_of_pairs(PG_FUNCTION_ARGS)
 Datum
 near_duplicate_clusters_of_pairs_typed(PG_FUNCTION_ARGS)
 {
-	if (!group_rows_wanted(fcinfo))
+	if (!group_rows_wanted(fcinfo, 1))
 		return (Datum) 0;
 	return clusters_of_pairs(fcinfo, 1, get_fn_expr_argtype(fcinfo->flinfo, 0));
 }

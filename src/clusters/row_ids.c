@@ -42,7 +42,8 @@ row_ids_put(RowIds *ids, Datum id, bool isnull)
 	if (isnull)
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("id of a row must not be null")));
+				 errmsg("id of a row must not be null"),
+				 errhint("Leave such rows out of the query, or give them an id.")));
 	tuplestore_putvalues(ids->store, ids->desc, &id, &isnull);
 	ids->n++;
 }
