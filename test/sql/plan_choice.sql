@@ -85,5 +85,11 @@ CREATE INDEX few_gin ON few USING gin (sig) WITH (fastupdate = off);
 ANALYZE few;
 SELECT taken('SELECT id, ARRAY(SELECT b.id FROM few b WHERE near_duplicate(b.sig, a.sig, 0.8)) FROM few a');
 
+-- A join that keeps rows with wide columns goes to disk, and look-ups cost less
+SET work_mem = '1400kB';
+SELECT wanted, taken(format('SELECT a.id, b.%s FROM sets a JOIN sets b ON near_duplicate(a.sig, b.sig, 0.8) WHERE a.id <= 1000', wanted))
+FROM unnest('{id,sig}'::text[]) wanted;
+RESET work_mem;
+
 SET client_min_messages = warning;
 DROP SCHEMA plan_choice_test CASCADE;

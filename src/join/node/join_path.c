@@ -276,20 +276,59 @@ distinct_share(PlannerInfo *root, Path *side, Expr *key)
 			   1);
 }
 
+/* Bytes of a column, or of what is computed. */
+static int32
+expected_width(PlannerInfo *root, Expr *expr)
+{
+	Var		   *var = (Var *) expr;
+	RelOptInfo *rel = NULL;
+	int32		width = 0;
+
+	if (IsA(var, Var))
+		rel = find_base_rel(root, var->varno);
+	if (rel != NULL && var->varattno >= rel->min_attr && var->varattno <= rel->max_attr)
+		width = rel->attr_widths[var->varattno - rel->min_attr];
+	return width > 0 ? width :
+		get_typavgwidth(exprType((Node *) expr), exprTypmod((Node *) expr));
+}
+
+/* Bytes of the columns of a side that come out of the join: its rows are kept with them. */
+static double
+kept_width(PlannerInfo *root, const RelOptInfo *joinrel, const Path *side)
+{
+	double		width = 0;
+	ListCell   *lc;
+
+	foreach(lc, joinrel->reltarget->exprs)
+	{
+		Expr	   *expr = lfirst(lc);
+
+		/* what tells the rows of a table that is changed is of no relation yet */
+		if (!(IsA(expr, Var) && IS_SPECIAL_VARNO(((Var *) expr)->varno)) &&
+			belongs_to(root, expr, side->parent))
+			width += expected_width(root, expr);
+	}
+	return width;
+}
+
 /* Bytes that the rows of a side and its distinct sets take. */
 static double
-side_bytes(PlannerInfo *root, Path *side, Expr *key)
+side_bytes(PlannerInfo *root, const RelOptInfo *joinrel, Path *side, Expr *key)
 {
-	return all_rows(side) * ROW_BYTES +
+	return all_rows(side) * (ROW_BYTES + kept_width(root, joinrel, side)) +
 		all_rows(side) * distinct_share(root, side, key) *
 		estimate_features(root, key) * sizeof(uint64);
 }
 
-/* Adds the cost of going to disk. */
+/*
+ * Adds the cost of going to disk: rows and sets are written, sorted, written in that
+ * order and read, and each is formed and taken apart both times.
+ */
 static void
-cost_spill(CustomPath *cpath, double bytes)
+cost_spill(CustomPath *cpath, double bytes, double rows)
 {
-	cpath->path.startup_cost += 2 * seq_page_cost * bytes / BLCKSZ;
+	cpath->path.startup_cost += 4 * seq_page_cost * bytes / BLCKSZ +
+		rows * (4 * cpu_tuple_cost + 2 * cpu_operator_cost * log2(Max(rows, 2)));
 }
 
 /*
@@ -310,6 +349,7 @@ cost_join(PlannerInfo *root, CustomPath *cpath, JoinPathExtraData *extra,
 	double		features = estimate_features(root, near->left);
 	double		threshold = expected_threshold(root, near);
 	double		bytes;
+	double		rows;
 	bool		fits;
 	double		pairs;
 	double		candidates;
@@ -317,15 +357,19 @@ cost_join(PlannerInfo *root, CustomPath *cpath, JoinPathExtraData *extra,
 
 	path->rows = clamp_row_est(path->parent->rows / divisor(outer));
 	path->startup_cost = 0;
-	bytes = side_bytes(root, left, near->left);
+	bytes = side_bytes(root, path->parent, left, near->left);
+	rows = all_rows(left);
 	if (!path_private(cpath, PATH_SELF))
-		bytes += side_bytes(root, right, near->right);
+	{
+		bytes += side_bytes(root, path->parent, right, near->right);
+		rows += all_rows(right);
+	}
 	fits = bytes <= get_hash_memory_limit();
 	cost_side(root, cpath, left, near->left, threshold, fits);
 	if (!path_private(cpath, PATH_SELF))
 		cost_side(root, cpath, right, near->right, threshold, fits);
 	if (!fits)
-		cost_spill(cpath, bytes);
+		cost_spill(cpath, bytes, rows);
 	pairs = all_rows(outer) * all_rows(inner) / divisor(outer) *
 		clause_selectivity(root, (Node *) condition->rinfo, 0, JOIN_INNER,
 						   extra->sjinfo);
