@@ -334,6 +334,10 @@ DECLARE
     number int;
     taken bigint[];
 BEGIN
+    IF batch < 1 THEN
+        RAISE EXCEPTION 'batch is out of range: %', batch
+            USING ERRCODE = 'invalid_parameter_value', DETAIL = 'It is a number of documents from 1 on.';
+    END IF;
     SELECT q.library_id INTO number FROM library_queue q JOIN library l ON l.id = q.library_id
     WHERE q.error IS NULL AND NOT l.paused AND (wanted IS NULL OR q.library_id = wanted)
     ORDER BY q.id LIMIT 1 FOR UPDATE OF q SKIP LOCKED;
@@ -420,7 +424,8 @@ END $$;
 COMMENT ON FUNCTION library_settle(text, double precision) IS 'what is left to do when the queue is empty';
 
 -- No SET clause and no name without a schema: a procedure that commits may
--- have neither.
+-- have neither.  Workers see what others have done, whatever the default is; the
+-- transaction of the call has begun already.
 CREATE PROCEDURE library_index(library text DEFAULT NULL, batch int DEFAULT 1000,
                                tolerance double precision DEFAULT 0.1)
     LANGUAGE plpgsql
@@ -428,14 +433,19 @@ AS $$
 DECLARE
     name text;
 BEGIN
+    COMMIT;
+    SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
     WHILE @extschema@.library_index_batch(library, batch) OPERATOR(pg_catalog.>) 0 LOOP
         COMMIT;
+        SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
     END LOOP;
     COMMIT;
+    SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
     FOR name IN SELECT l.name FROM @extschema@.library l
                 WHERE library IS NULL OR l.name OPERATOR(pg_catalog.=) library LOOP
         PERFORM @extschema@.library_settle(name, tolerance);
         COMMIT;
+        SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
     END LOOP;
 END $$;
 COMMENT ON PROCEDURE library_index(text, int, double precision) IS 'indexes what is in the queue, in batches that commit';

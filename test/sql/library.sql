@@ -137,6 +137,22 @@ SELECT count(*) FROM library_document WHERE address LIKE 'new/%';
 INSERT INTO library_queue (library_id, address, body)
 SELECT 1, 'long/' || n, repeat('long text ' || n || ' ', 500000) FROM generate_series(1, 4) n;
 SELECT library_index_batch(), library_index_batch(), library_index_batch();
+CALL library_index(batch => 0);
+
+-- Batches see what other workers have done, whatever the default is
+CREATE TABLE levels (level text);
+CREATE FUNCTION note_level() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  INSERT INTO levels VALUES (current_setting('transaction_isolation'));
+  RETURN NULL;
+END $$;
+CREATE TRIGGER note_level AFTER INSERT ON library_document EXECUTE FUNCTION note_level();
+SELECT count(library_add('papers', 'level/' || n, doc(n + 7000))) FROM generate_series(1, 3) n;
+SET default_transaction_isolation = 'repeatable read';
+CALL library_index(batch => 2);
+RESET default_transaction_isolation;
+TABLE levels;
+DROP TRIGGER note_level ON library_document;
 
 -- Taken out of the queue: what is indexed stays
 SELECT count(library_add('papers', 'later/' || n, doc(n + 6000))) FROM generate_series(1, 30) n;
