@@ -18,6 +18,7 @@
 #include "access/xact.h"
 #include "funcapi.h"
 #include "miscadmin.h"
+#include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
@@ -41,6 +42,7 @@ typedef struct Skipped
 	Oid			near_relid;
 	char	   *near_key;
 	double		similarity;
+	Oid			role;			/* whose statement it was, who may read the keys */
 } Skipped;
 
 static struct
@@ -98,7 +100,8 @@ guard_skipped_note(Relation rel, TupleTableSlot *row, const GuardMatch *match)
 		.key = copied(key),
 		.near_relid = match->table->relid,
 		.near_key = copied(near_key),
-		.similarity = match->similarity
+		.similarity = match->similarity,
+		.role = GetUserId()
 	};
 	last.n++;
 	MemoryContextSwitchTo(old);
@@ -114,14 +117,17 @@ neardup_guard_skipped(PG_FUNCTION_ARGS)
 	for (size_t i = 0; i < last.n; i++)
 	{
 		const Skipped *row = &last.rows[i];
+		bool		told = has_privs_of_role(GetUserId(), row->role);
 		Datum		values[COLUMNS] = {ObjectIdGetDatum(row->relid)};
-		bool		nulls[COLUMNS] = {false, row->key == NULL, false, row->near_key == NULL, false};
+		bool		nulls[COLUMNS] = {false};
 
 		CHECK_FOR_INTERRUPTS();
-		if (row->key != NULL)
+		nulls[1] = row->key == NULL || !told;
+		if (!nulls[1])
 			values[1] = CStringGetTextDatum(row->key);
 		values[2] = ObjectIdGetDatum(row->near_relid);
-		if (row->near_key != NULL)
+		nulls[3] = row->near_key == NULL || !told;
+		if (!nulls[3])
 			values[3] = CStringGetTextDatum(row->near_key);
 		values[4] = Float8GetDatum(row->similarity);
 		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);

@@ -60,6 +60,12 @@ SET ROLE regress_guard_told;
 INSERT INTO docs (id, sig) VALUES (509, f(2002, 2021));
 SELECT * FROM neardup_guard_skipped();
 RESET ROLE;
+-- nor are the keys of another role's statement told
+INSERT INTO docs (id, sig) VALUES (510, f(2002, 2021));
+SET ROLE regress_guard_told;
+SELECT row_key, near_key, similarity FROM neardup_guard_skipped();
+RESET ROLE;
+SELECT row_key, near_key, similarity FROM neardup_guard_skipped();
 -- no more than so many
 INSERT INTO docs (id, sig) SELECT i, f(2002, 2021) FROM generate_series(10001, 20100) i;
 SELECT count(*), min(row_key::int), max(row_key::int) FROM neardup_guard_skipped();
