@@ -122,6 +122,7 @@ typedef struct FoundRows
 	uint32		number;			/* of the set that the last row was found for */
 	AskedSet	set;			/* it */
 	EqualPlaces *places;		/* where rows are looked at, if they are */
+	bool		unnumbered;		/* what is read has an equal set, and no number of it */
 } FoundRows;
 
 /* The columns of an old row, but for the scope. */
@@ -159,19 +160,35 @@ other_number(AddedRows *added, Datum id, double similarity)
 	return number;
 }
 
-/* Whether an old row is in the scope of the set. */
-static bool
-same_scope(FoundRows *found, TupleTableSlot *slot)
+/* The scope of an old row. */
+static uint64
+read_scope(FoundRows *found, TupleTableSlot *slot)
 {
 	RowSets    *rows = &found->added->rows;
 
-	if (rows->nscope == 0)
-		return true;
 	for (int i = 0; i < rows->nscope; i++)
 		found->values[i] = typed_value(&found->scope[i], slot,
 									   &found->nulls[i]);
-	return row_sets_scope(rows, found->values, found->nulls) ==
-		found->set.scope;
+	return row_sets_scope(rows, found->values, found->nulls);
+}
+
+/* Finds out for which set an old row was found; false if for none in its scope. */
+static bool
+find_set(FoundRows *found, TupleTableSlot *slot, const Signature *sig)
+{
+	AddedRows  *added = found->added;
+	uint64		scope = read_scope(found, slot);
+	int64		number = DatumGetInt64(slot->tts_values[0]);
+
+	/* of an empty one it is not known that it is near */
+	if (found->unnumbered)
+		number = SIGNATURE_NVALUES(sig) > 0 ?
+			asked_sets_find(&added->sets, sig, scope) : -1;
+	if (number < 0)
+		return false;
+	found->number = number;
+	found->set = asked_sets_get(&added->sets, number);
+	return found->set.scope == scope;
 }
 
 /*
@@ -190,12 +207,12 @@ read_found(FoundRows *found, TupleTableSlot *slot, OldRow *old)
 	for (int column = 0; column < found->ncolumns; column++)
 		values[column] = typed_value(&found->columns[column], slot,
 									 &nulls[column]);
-	found->number = DatumGetInt64(slot->tts_values[0]);
-	found->set = asked_sets_get(&added->sets, found->number);
-	if (nulls[0] || nulls[1] || nulls[2] || !same_scope(found, slot))
+	if (nulls[0] || nulls[1] || nulls[2])
 		return false;
 	old->id = values[0];
 	old->signature = DatumGetSignature(values[1]);
+	if (!find_set(found, slot, old->signature))
+		return false;
 	old->representative = values[2];
 	old->similarity = found->ncolumns < OLD_COLUMNS || nulls[3] ?
 		get_float8_nan() : DatumGetFloat8(values[3]);
@@ -204,8 +221,10 @@ read_found(FoundRows *found, TupleTableSlot *slot, OldRow *old)
 	if (added->rows.nscope > 0 &&
 		!making_equal(&found->set.signature->making, &old->signature->making))
 		return false;
-	return signatures_near(found->set.signature, old->signature, added->rows.threshold,
-						   added->rows.measure);
+	/* then they are equal */
+	return found->unnumbered ||
+		signatures_near(found->set.signature, old->signature, added->rows.threshold,
+						added->rows.measure);
 }
 
 /* RowTaker.row: takes note of an old row that was found for a new one. */
@@ -257,8 +276,10 @@ meet_equal(RowTaker *taker, TupleTableSlot *slot)
 		return;
 	set = found->set.signature;
 	/* one will do, and one that stood where it was looked for may be another one */
-	if (is_settled(added, found->number) || VARSIZE(set) != VARSIZE(old.signature) ||
-		memcmp(VARDATA(set), VARDATA(old.signature), VARSIZE(set) - VARHDRSZ) != 0)
+	if (is_settled(added, found->number) ||
+		(!found->unnumbered &&
+		 (VARSIZE(set) != VARSIZE(old.signature) ||
+		  memcmp(VARDATA(set), VARDATA(old.signature), VARSIZE(set) - VARHDRSZ) != 0)))
 		return;
 	represents = added->rule == RULE_CONNECTED || old.represents;
 	settled.similarity = !represents ? old.similarity :
@@ -340,6 +361,32 @@ more_places(RowTaker *taker)
 }
 
 /*
+ * Runs the query of old rows where the places tell: by an array of them if it wants
+ * nothing else and each is fetched by its place, or by rows of values.
+ */
+static void
+run_at_places(AddedRows *added, FoundRows *found, EqualPlaces *places)
+{
+	Query	   *query = lateral_query_at_places(added->query, added->asked_desc);
+	bool		run;
+
+	if (query != NULL)
+	{
+		equal_places_as_param(places);
+		found->unnumbered = true;
+		run = !equal_places_next(places) ||
+			row_taker_run(&found->taker, query, added->query, NULL, places->params);
+		found->unnumbered = false;
+		if (run)
+			return;
+		equal_places_as_rows(places);
+	}
+	if (equal_places_next(places))
+		lateral_query_run_placed(added->query, places->desc, places->store,
+								 &found->taker);
+}
+
+/*
  * Looks at rows that an index says are likely to be equal to new ones; false if there
  * is none, or no way to them.
  */
@@ -355,9 +402,7 @@ look_at_equal(AddedRows *added, FoundRows *found)
 	found->places = &places;
 	found->taker.planned = equal_places_planned;
 	found->taker.more = more_places;
-	if (equal_places_next(&places))
-		lateral_query_run_placed(added->query, places.desc, places.store,
-								 &found->taker);
+	run_at_places(added, found, &places);
 	found->taker.more = NULL;
 	equal_places_end(&places);
 	return true;

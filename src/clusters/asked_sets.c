@@ -229,13 +229,17 @@ add_set(AskedSets *sets, const Signature *sig, uint64 scope, uint64 hash,
 	return sets->n++;
 }
 
-/* See asked_sets.h */
-uint32
-asked_sets_number(AskedSets *sets, const Signature *sig, uint64 scope,
-				  const Datum *values, const bool *nulls)
+static uint64
+hash_of(const Signature *sig, uint64 scope)
+{
+	return mix64(XXH3_64bits(VARDATA(sig), VARSIZE(sig) - VARHDRSZ) ^ scope);
+}
+
+/* The number of a set that has that hash, or -1. */
+static int64
+find(AskedSets *sets, const Signature *sig, uint64 scope, uint64 hash)
 {
 	Size		len = VARSIZE(sig);
-	uint64		hash = mix64(XXH3_64bits(VARDATA(sig), len - VARHDRSZ) ^ scope);
 	uint64		slot = hash & (sets->nslots - 1);
 	uint32		held;
 
@@ -253,5 +257,23 @@ asked_sets_number(AskedSets *sets, const Signature *sig, uint64 scope,
 		}
 		slot = (slot + 1) & (sets->nslots - 1);
 	}
-	return add_set(sets, sig, scope, hash, values, nulls);
+	return -1;
+}
+
+/* See asked_sets.h */
+int64
+asked_sets_find(AskedSets *sets, const Signature *sig, uint64 scope)
+{
+	return find(sets, sig, scope, hash_of(sig, scope));
+}
+
+/* See asked_sets.h */
+uint32
+asked_sets_number(AskedSets *sets, const Signature *sig, uint64 scope,
+				  const Datum *values, const bool *nulls)
+{
+	uint64		hash = hash_of(sig, scope);
+	int64		number = find(sets, sig, scope, hash);
+
+	return number >= 0 ? number : add_set(sets, sig, scope, hash, values, nulls);
 }

@@ -11,6 +11,9 @@
  *
  * Of several rows only the first is looked at.
  *
+ * Where the query wants nothing of the values, but that they are near, it gets places
+ * only, as an array: so its plan is not begun anew for each of them.
+ *
  * Portions Copyright (c) 2026, the neardup developers
  *
  * src/clusters/equal_places.c
@@ -21,7 +24,9 @@
 #include "access/table.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
+#include "catalog/pg_type_d.h"
 #include "nodes/nodeFuncs.h"
+#include "utils/array.h"
 #include "utils/snapmgr.h"
 
 #include "clusters/equal_places.h"
@@ -30,6 +35,9 @@
 
 /* What it may cost to find what belongs to one row: a few look-ups in indexes. */
 #define MOST_COST		100.0
+
+/* Rows that the planner takes an array to have that it does not know. */
+#define ROWS_OF_ARRAY	10
 
 /*
  * Rows are handed on in so many parts, of so many rows at least, as the first ones'
@@ -171,6 +179,42 @@ find_places(EqualPlaces *places)
 }
 
 /* See equal_places.h */
+void
+equal_places_as_param(EqualPlaces *places)
+{
+	int			n = places->desc->natts - 1;
+
+	places->params = makeParamList(n);
+	memset(places->params->params, 0, n * sizeof(ParamExternData));
+	places->params->params[n - 1].ptype = TIDARRAYOID;
+}
+
+/* See equal_places.h */
+void
+equal_places_as_rows(EqualPlaces *places)
+{
+	places->params = NULL;
+	places->done = 0;
+}
+
+/* Sets the places up to `end` as the parameter. */
+static void
+set_param(EqualPlaces *places, size_t end)
+{
+	ParamExternData *param = &places->params->params[places->params->numParams - 1];
+	Datum	   *tids = palloc((end - places->done) * sizeof(Datum));
+	int			n = 0;
+
+	for (; places->done < end; places->done++)
+		tids[n++] = PointerGetDatum(&places->found[places->done].first);
+	if (DatumGetPointer(param->value) != NULL)
+		pfree(DatumGetPointer(param->value));
+	param->value = PointerGetDatum(construct_array(tids, n, TIDOID, sizeof(ItemPointerData),
+												   false, TYPALIGN_SHORT));
+	pfree(tids);
+}
+
+/* See equal_places.h */
 bool
 equal_places_next(EqualPlaces *places)
 {
@@ -178,8 +222,13 @@ equal_places_next(EqualPlaces *places)
 
 	if (places->done == places->n)
 		find_places(places);
-	tuplestore_clear(places->store);
 	end = Min(places->n, places->done + Max(places->room / PARTS, LEAST_ROWS));
+	if (places->params != NULL)
+	{
+		set_param(places, end);
+		return places->n > 0;
+	}
+	tuplestore_clear(places->store);
 	for (; places->done < end; places->done++)
 	{
 		EqualSet   *set = &places->found[places->done];
@@ -193,16 +242,22 @@ equal_places_next(EqualPlaces *places)
 
 /* The plan */
 
+/* Looks for a node that fetches rows by place, and how many it is taken to fetch. */
 static bool
-fetches_by_place(PlanState *state, void *context)
+fetches_by_place(PlanState *state, void *rows)
 {
-	return IsA(state, TidScanState) ||
-		planstate_tree_walker(state, fetches_by_place, context);
+	if (!IsA(state, TidScanState))
+		return planstate_tree_walker(state, fetches_by_place, rows);
+	if (IsA(linitial(((TidScan *) state->plan)->tidquals), ScalarArrayOpExpr))
+		*(double *) rows = ROWS_OF_ARRAY;
+	return true;
 }
 
 /* See equal_places.h */
 bool
 equal_places_planned(RowTaker *taker, PlanState *plan)
 {
-	return plan->plan->total_cost <= MOST_COST && fetches_by_place(plan, NULL);
+	double		rows = 1;
+
+	return fetches_by_place(plan, &rows) && plan->plan->total_cost <= MOST_COST * rows;
 }

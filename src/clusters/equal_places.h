@@ -9,6 +9,7 @@
 #ifndef NEARDUP_EQUAL_PLACES_H
 #define NEARDUP_EQUAL_PLACES_H
 
+#include "nodes/params.h"
 #include "utils/rel.h"
 #include "utils/tuplestore.h"
 
@@ -28,6 +29,7 @@ typedef struct EqualPlaces
 	size_t		done;			/* of these, put into the store */
 	TupleDesc	desc;			/* of what comes out */
 	Tuplestorestate *store;		/* it */
+	ParamListInfo params;		/* or, the last of them, if these are set */
 } EqualPlaces;
 
 /*
@@ -40,9 +42,16 @@ extern bool equal_places_begin(EqualPlaces *places, const SourceTable *source,
 							   size_t memory);
 
 /*
+ * Before the first are put: from now on places only are wanted, see
+ * lateral_query_at_places().  Or after them: they are wanted in the store all the same.
+ */
+extern void equal_places_as_param(EqualPlaces *places);
+extern void equal_places_as_rows(EqualPlaces *places);
+
+/*
  * Puts some of the next sets for which there is a place into the store, as
  * lateral_query_run_placed() takes them, sorted by that, in the place of those that
- * were there; false if there are no more.
+ * were there, or sets their places as a parameter; false if there are no more.
  */
 extern bool equal_places_next(EqualPlaces *places);
 

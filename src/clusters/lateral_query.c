@@ -21,6 +21,12 @@
  *
  *		ctid = place
  *
+ * Mostly the query asks for nothing but a signature that is near, as an equal one is.  Then
+ * that condition is left out, and there is nothing to be put behind: the table is given the
+ * condition
+ *
+ *		ctid = ANY (places)
+ *
  * Portions Copyright (c) 2026, the neardup developers
  *
  * src/clusters/lateral_query.c
@@ -30,6 +36,7 @@
 #include "catalog/pg_type_d.h"
 #include "executor/executor.h"
 #include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
 #include "parser/parse_expr.h"
 #include "parser/parse_node.h"
 #include "tcop/tcopprot.h"
@@ -68,25 +75,31 @@ parse(const char *text, const char *hint)
 	return (SelectStmt *) linitial_node(RawStmt, statements)->stmt;
 }
 
+/* The statement with parameters of the types that the values have. */
+static Query *
+analyze(SelectStmt *query, const char *text, TupleDesc desc)
+{
+	RawStmt    *statement = makeNode(RawStmt);
+	Oid		   *types = palloc(desc->natts * sizeof(Oid));
+
+	for (int i = 1; i < desc->natts; i++)
+		types[i - 1] = TupleDescAttr(desc, i)->atttypid;
+	statement->stmt = (Node *) query;
+	return linitial_node(Query,
+						 pg_analyze_and_rewrite_fixedparams(statement, text, types,
+															desc->natts - 1, NULL));
+}
+
 /* See lateral_query.h */
 TupleDesc
 lateral_query_check(const char *text, TupleDesc desc, const char *hint,
 					SourceTable *source)
 {
-	RawStmt    *statement = makeNode(RawStmt);
-	Oid		   *types = palloc(desc->natts * sizeof(Oid));
 	Query	   *query;
 	ErrorContextCallback errors;
 
-	for (int i = 1; i < desc->natts; i++)
-		types[i - 1] = TupleDescAttr(desc, i)->atttypid;
 	query_errors_begin(&errors, text);
-	statement->stmt = (Node *) parse(text, hint);
-	query = linitial_node(Query,
-						  pg_analyze_and_rewrite_fixedparams(statement, text,
-															 types,
-															 desc->natts - 1,
-															 NULL));
+	query = analyze(parse(text, hint), text, desc);
 	if (query->commandType != CMD_SELECT || query->hasModifyingCTE)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
@@ -220,7 +233,7 @@ run(const char *text, RunAs as, Oid schema, TupleDesc desc,
 	if (as == RUN_PLACED)
 		place(linitial_node(Query, queries), desc);
 	MemoryContextSwitchTo(caller);
-	row_taker_run(taker, linitial_node(Query, queries), text, environment);
+	row_taker_run(taker, linitial_node(Query, queries), text, environment, NULL);
 	MemoryContextDelete(context);
 }
 
@@ -258,4 +271,40 @@ lateral_query_desc_placed(TupleDesc desc)
 		TupleDescCopyEntry(placed, i, desc, i);
 	TupleDescInitEntry(placed, placed->natts, "place", TIDOID, -1, 0);
 	return placed;
+}
+
+/* Walks over a query that asks for a parameter. */
+static bool
+has_parameter(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Query))
+		return query_tree_walker((Query *) node, has_parameter, context, 0);
+	if (IsA(node, Param))
+		return ((Param *) node)->paramkind == PARAM_EXTERN;
+	return expression_tree_walker(node, has_parameter, context);
+}
+
+/* See lateral_query.h */
+Query *
+lateral_query_at_places(const char *text, TupleDesc desc)
+{
+	int			signature = 1 + 2;
+	SourceTable source;
+	ErrorContextCallback errors;
+	Query	   *query;
+
+	query_errors_begin(&errors, text);
+	query = analyze(around(parse("SELECT 0::pg_catalog.int8, old.* FROM (SELECT) AS old",
+								 ""),
+						   parse(text, "")), text, desc);
+	query_errors_end(&errors);
+	source_table_drop_near(query, signature);
+	if (has_parameter((Node *) query, NULL))
+		return NULL;
+	if (!source_table_find(query, signature, &source))
+		elog(ERROR, "query has no table any more");
+	source_table_place_any(&source, desc->natts);
+	return query;
 }

@@ -51,4 +51,12 @@ extern TupleDesc lateral_query_desc_placed(TupleDesc desc);
 extern void lateral_query_run_placed(const char *text, TupleDesc desc,
 									 Tuplestorestate *store, RowTaker *taker);
 
+/*
+ * The query of what lateral_query_run_placed() gives, without a store: the places are an
+ * array, the last of as many parameters as the store would have columns but for the
+ * first.  In the place of a number stands 0.  NULL if the values are needed for anything
+ * else than to be near to the second column.
+ */
+extern Query *lateral_query_at_places(const char *text, TupleDesc desc);
+
 #endif							/* NEARDUP_LATERAL_QUERY_H */

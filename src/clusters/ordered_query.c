@@ -140,7 +140,7 @@ ordered_query_run(const char *text, int columns, RowTaker *taker)
 			sort_by(query, entry);
 	}
 	MemoryContextSwitchTo(caller);
-	row_taker_run(taker, query, text, NULL);
+	row_taker_run(taker, query, text, NULL, NULL);
 	MemoryContextDelete(context);
 }
 

@@ -107,14 +107,14 @@ is_wanted(TakerReceiver *receiver, PlanState *plan)
 /* Runs a plan to its end, if the taker wants it; false if not. */
 static bool
 run_plan(PlannedStmt *plan, const char *text, QueryEnvironment *environment,
-		 TakerReceiver *receiver)
+		 ParamListInfo params, TakerReceiver *receiver)
 {
 	QueryDesc  *desc;
 	bool		wanted;
 
 	PushActiveSnapshot(GetActiveSnapshot());
 	desc = CreateQueryDesc(plan, text, GetActiveSnapshot(), InvalidSnapshot,
-						   &receiver->pub, NULL, environment, 0);
+						   &receiver->pub, params, environment, 0);
 	ExecutorStart(desc, 0);
 	wanted = is_wanted(receiver, desc->planstate);
 	if (wanted)
@@ -138,9 +138,9 @@ has_more(TakerReceiver *receiver)
 }
 
 /* See row_taker.h */
-void
+bool
 row_taker_run(RowTaker *taker, Query *query, const char *text,
-			  QueryEnvironment *environment)
+			  QueryEnvironment *environment, ParamListInfo params)
 {
 	MemoryContext caller = CurrentMemoryContext;
 	MemoryContext context = AllocSetContextCreate(caller, "query of rows",
@@ -157,13 +157,18 @@ row_taker_run(RowTaker *taker, Query *query, const char *text,
 		.context = caller
 	};
 	PlannedStmt *plan;
+	bool		wanted;
 
 	MemoryContextSwitchTo(context);
 	receiver.per_row = AllocSetContextCreate(context, "row of a query",
 											 ALLOCSET_DEFAULT_SIZES);
 	plan = pg_plan_query(query, text, CURSOR_OPT_PARALLEL_OK, NULL);
-	while (run_plan(plan, text, environment, &receiver) && has_more(&receiver))
+	do
+	{
 		CHECK_FOR_INTERRUPTS();
+		wanted = run_plan(plan, text, environment, params, &receiver);
+	} while (wanted && has_more(&receiver));
 	MemoryContextSwitchTo(caller);
 	MemoryContextDelete(context);
+	return wanted;
 }

@@ -11,6 +11,7 @@
 
 #include "executor/tuptable.h"
 #include "nodes/execnodes.h"
+#include "nodes/params.h"
 #include "nodes/parsenodes.h"
 #include "utils/queryenvironment.h"
 
@@ -31,10 +32,11 @@ typedef struct RowTaker
 
 /*
  * Plans and runs a query that only reads, as the statement sees the tables
- * that this is part of.  The environment has its named stores, or is NULL.
+ * that this is part of.  The environment has its named stores, or is NULL; so have
+ * the parameters what is known when it runs.  False if the plan was not wanted.
  */
-extern void row_taker_run(RowTaker *taker, Query *query, const char *text,
-						  QueryEnvironment *environment);
+extern bool row_taker_run(RowTaker *taker, Query *query, const char *text,
+						  QueryEnvironment *environment, ParamListInfo params);
 
 /*
  * While a query is analyzed, errors in it point to their place in its text, not

@@ -36,4 +36,14 @@ extern bool source_table_find(Query *query, int n, SourceTable *source);
  */
 extern void source_table_place(SourceTable *source, Index varno, AttrNumber attno);
 
+/* The same where the places are an array, the parameter of that number. */
+extern void source_table_place_any(SourceTable *source, int param);
+
+/*
+ * Takes out of a query, and of the subqueries on the way to that source, the conditions
+ * that column number n, a signature, is near to the first parameter, as an equal set is
+ * that is not empty.
+ */
+extern void source_table_drop_near(Query *query, int n);
+
 #endif							/* NEARDUP_SOURCE_TABLE_H */

@@ -148,6 +148,14 @@ SELECT t.what, a.* FROM (VALUES
     (10, 'sample', 'SELECT g.id, d.sig, g.representative, g.similarity FROM groups g JOIN docs d TABLESAMPLE bernoulli (100) USING (id) WHERE near_duplicate(d.sig, $1, 0.6)'),
     (11, 'other columns', 'SELECT g.id, d.sig, g.representative, g.similarity FROM groups g JOIN (VALUES (1, 2)) v ON true JOIN docs d USING (id) WHERE near_duplicate(d.sig, $1, 0.6) AND EXISTS (SELECT FROM docs e WHERE e.id = d.id)')
     ) t (number, what, query), LATERAL added(query) a ORDER BY number;
+-- Conditions for the signature: one that an equal set may not meet is asked all the same
+SELECT t.condition, a.* FROM unnest(ARRAY[
+    'near_duplicate(d.sig, $1, 0.9)', 'near_duplicate(d.sig, $1, 0.6, ''dice'')', 'near_duplicate($1, d.sig, 0.6)',
+    'near_duplicate(d.sig, $1, 5, ''shared'')', 'near_duplicate(d.sig, $1, 6, ''shared'')',
+    'near_duplicate(d.sig, $1, 0.6) AND similarity(d.sig, $1) = 1', 'near_duplicate(d.sig, $1, 0.6) AND d.sig <> $1']) WITH ORDINALITY t (condition, number),
+    added('SELECT g.id, d.sig, g.representative, g.similarity FROM groups g JOIN docs d USING (id) WHERE ' || condition) a ORDER BY number;
+SELECT * FROM added('SELECT g.id, d.sig, g.representative, g.similarity FROM groups g JOIN docs d USING (id) WHERE near_duplicate(d.sig, $1, 1.5)');
+SELECT * FROM added('SELECT g.id, d.sig, g.representative, g.similarity FROM groups g JOIN docs d USING (id) WHERE near_duplicate(d.sig, $1, 0.6, ''none'')');
 CREATE TABLE child () INHERITS (docs);
 CREATE INDEX ON child USING neardup (sig);
 SELECT wrong, with_old, scans >= 60 AS "a look-up each" FROM added(:'olds');
