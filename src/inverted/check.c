@@ -532,8 +532,13 @@ open_index(Oid indexid, LOCKMODE lock)
 {
 	Relation	index = index_open(indexid, lock);
 
-	if (index->rd_indam->ambuild != inverted_build ||
-		index->rd_rel->relkind != RELKIND_INDEX)
+	if (index->rd_rel->relkind == RELKIND_PARTITIONED_INDEX)
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("index \"%s\" is partitioned, and has no pages of its own",
+						RelationGetRelationName(index)),
+				 errhint("Ask for each of those in pg_partition_tree() that are leaves.")));
+	if (index->rd_indam->ambuild != inverted_build)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("index \"%s\" is not of access method neardup",

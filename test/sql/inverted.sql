@@ -287,6 +287,9 @@ DROP FUNCTION outcome(text, text);
 
 -- What it cannot be asked, or made of
 SELECT neardup_index_check('docs_pkey');
+CREATE TABLE parts (sig signature) PARTITION BY HASH (sig);
+CREATE INDEX parts_sig ON parts USING neardup (sig);
+SELECT neardup_index_check('parts_sig');
 CREATE INDEX ON docs USING neardup (id);
 CREATE INDEX ON docs USING neardup (sig, sig);
 CREATE INDEX ON docs USING neardup (sig) WITH (fillfactor = 50);
