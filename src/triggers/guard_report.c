@@ -230,6 +230,7 @@ require_tag_fits(Relation rel, Relation key, Oid type)
 				 errmsg("neardup_guard has no key to tag a row with"),
 				 errdetail("Table \"%s\" has no primary key.",
 						   RelationGetRelationName(rel)),
+				 errhint("Give it one, or use mode skip or warn."),
 				 errtable(rel)));
 	attno = key->rd_index->indkey.values[0];
 	if (type == TEXTOID ||
