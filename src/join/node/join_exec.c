@@ -556,10 +556,13 @@ end(CustomScanState *node)
 static void
 rescan(CustomScanState *node)
 {
+	SimilarityJoinState *state = (SimilarityJoinState *) node;
 	ListCell   *lc;
 
-	end_engine((SimilarityJoinState *) node);
-	((SimilarityJoinState *) node)->stats_gathered = false;
+	end_engine(state);
+	/* what is counted is the last run's */
+	state->stats_gathered = false;
+	state->nfiltered = state->nremoved = 0;
 	foreach(lc, node->custom_ps)
 	{
 		PlanState  *ps = lfirst(lc);
