@@ -371,6 +371,11 @@ DECLARE
     statement text;
     made bigint;
 BEGIN
+    -- it has to see what those have done for whom it waits
+    IF current_setting('transaction_isolation') <> 'read committed' THEN
+        RAISE EXCEPTION 'library_remake cannot run at isolation level "%"', current_setting('transaction_isolation')
+            USING ERRCODE = 'invalid_transaction_state', HINT = 'Begin with BEGIN ISOLATION LEVEL READ COMMITTED.';
+    END IF;
     PERFORM pg_advisory_xact_lock(library_lock_class(), number);
     PERFORM pg_advisory_xact_lock(library_change_lock_class(), number);
     PERFORM library_sum_changes(number);
