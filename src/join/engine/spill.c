@@ -602,6 +602,17 @@ prepare_chunks(SetJoin *join)
 	}
 }
 
+/*
+ * Counters may have one part in so many of the memory.  Where they are gone
+ * before there is a chunk, they may have more: the fewer features share one, the
+ * fewer keys there are, and the fewer candidates.
+ */
+static int
+counters_part(SetJoin *join)
+{
+	return join->deferred != NULL ? 4 : 8;
+}
+
 /* All rows are there: sorts and merges them into the three files. */
 void
 spill_finish(SetJoin *join)
@@ -616,7 +627,7 @@ spill_finish(SetJoin *join)
 										  set_bytes(join->search.most_features));
 	if (join->algorithm->ordered)
 		counters_create(&join->search.counters, join->nfeatures,
-						join->params.memory / 8);
+						join->params.memory / counters_part(join));
 	spillfile_create(&spill->set_file);
 	stream_begin(&spill->sets);
 	for (int side = SIDE_OUTER; side <= LAST_SIDE(join); side++)
