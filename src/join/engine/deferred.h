@@ -16,9 +16,9 @@
  * candidates; of the sets that are compared, while there is a chunk and after
  * the last one.
  */
-#define DEFERRED_CHUNK_SHARE	52
+#define DEFERRED_CHUNK_SHARE	62
 #define DEFERRED_PAIRS_SHARE	16
-#define DEFERRED_BLOCK_SHARE	22
+#define DEFERRED_BLOCK_SHARE	12
 #define DEFERRED_LAST_SHARE		72
 
 extern struct Deferred *deferred_create(size_t memory);

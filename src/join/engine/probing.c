@@ -145,6 +145,8 @@ setjoin_begin_chunk(SetJoin *join)
 	end_chunk(join);
 	if (!shared_attach_index(join))
 		make_index(join);
+	if (join->deferred != NULL)
+		spill_probe_from_chunk(join);
 	join->next = 0;
 	join->search.index.limit = join->search.nsets;
 	join->stage = STAGE_CHUNK;
@@ -281,12 +283,14 @@ claims_probe(SetJoin *join)
 
 /*
  * A set of the chunk looks for its partners, itself among them, and is then
- * found by the next ones.
+ * found by the next ones.  Where chunks are of keys, those with which it looks are
+ * not all in memory.
  */
 static void
 probe_set(SetJoin *join, uint32 number)
 {
 	JoinSet    *set = &join->search.sets[number];
+	JoinSet    *probing = set;
 	bool		probes = claims_probe(join);
 
 	if (probes && join->deferred == NULL)
@@ -296,8 +300,10 @@ probe_set(SetJoin *join, uint32 number)
 		join->search.index.limit = number;
 		if (probes || !join->search.index.shared)
 			fetch_ahead(join, number);
+		if (join->deferred != NULL)
+			probing = spill_next_probe(join);
 		if (probes)
-			probe_index(join, set);
+			probe_index(join, probing);
 		if (!indexed_at_once(join))
 			index_next(join, set);
 	}

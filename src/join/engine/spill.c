@@ -122,7 +122,8 @@ typedef struct Spill
 	RowReader	row_readers[2];
 	size_t		largest_group;	/* bytes of rows that are loaded at once */
 	size_t		chunk_bytes;	/* that a chunk may take */
-	uint64		next_chunk;		/* where in that file it begins */
+	uint64		this_chunk;		/* where in that file it begins */
+	uint64		next_chunk;		/* and the next one */
 	Arena		chunk;			/* values and rows of the chunk */
 	uint32		max_sets;		/* room in join->search.sets */
 
@@ -817,29 +818,44 @@ spill_end_keys(SetJoin *join)
 	join->search.stats.disk += spill->key_file.size;
 }
 
-/* Reads the keys of a set into the arena or, if that is NULL, spill->place. */
+/* Reads the bitmap and the keys of a set into spill->place. */
 static void
-read_keys(Spill *spill, Arena *arena, JoinSet *set)
+read_keys(Spill *spill, JoinSet *set)
 {
 	SpillReader *reader = &spill->key_reader;
 	KeyRecord	record;
-	size_t		bytes;
-	char	   *place;
 
 	spillreader_read(reader, &record, sizeof(record));
-	bytes = bitmap_bytes(record.size) + sizeof(uint64) * record.nkeys;
-	place = arena == NULL ? spill->place : arena_alloc(arena, bytes);
-	spillreader_read(reader, place, bytes);
+	spillreader_read(reader, spill->place,
+					 bitmap_bytes(record.size) + sizeof(uint64) * record.nkeys);
 	memset(set, 0, sizeof(JoinSet));
 	set->key.high = (int64) ((uint64) record.size << SETKEY_HASH_BITS);
 	set->key.low = record.number;
 	set->size = record.size;
 	set->nvalues = record.nvalues;
 	set->nkeys = record.nkeys;
-	set->values = set->keys = set_values(place, record.size);
+	set->values = set->keys = set_values(spill->place, record.size);
 	for (int side = SIDE_OUTER; side <= SIDE_INNER; side++)
 		if ((record.sides & (1 << side)) != 0)
 			set->rows[side] = &somewhere;
+}
+
+/*
+ * Moves the bitmap of a set that has been read into the chunk, and those of its
+ * keys that will be in the index.  To probe, it is read again.
+ */
+static void
+keep_indexed_keys(SetJoin *join, JoinSet *set)
+{
+	Spill	   *spill = join->spill;
+	size_t		bytes;
+	char	   *place;
+
+	set->nkeys = setjoin_indexed_keys(join, set);
+	bytes = bitmap_bytes(set->size) + sizeof(uint64) * set->nkeys;
+	place = arena_alloc(&spill->chunk, bytes);
+	memcpy(place, spill->place, bytes);
+	set->values = set->keys = set_values(place, set->size);
 }
 
 /* Bytes of a chunk of that many sets and postings, with what it holds. */
@@ -863,7 +879,8 @@ chunk_room(SetJoin *join)
 		join->search.sets = palloc(spill->max_sets * sizeof(JoinSet));
 		return;
 	}
-	spill->max_sets += spill->max_sets / 2;
+	/* memory that has been taken for sets is gone for their postings */
+	spill->max_sets += Max(spill->max_sets / 8, 64);
 	join->search.sets = repalloc_huge(join->search.sets, spill->max_sets * sizeof(JoinSet));
 }
 
@@ -876,7 +893,8 @@ chunk_set(SetJoin *join, JoinSet *set)
 
 	if (join->deferred != NULL)
 	{
-		read_keys(spill, &spill->chunk, set);
+		read_keys(spill, set);
+		keep_indexed_keys(join, set);
 		return true;
 	}
 	read_record(spill, set, &record);
@@ -916,7 +934,8 @@ spill_next_chunk(SetJoin *join)
 
 	arena_reset(&spill->chunk);
 	join->search.nsets = 0;
-	spillreader_seek(reader, spill->next_chunk);
+	spill->this_chunk = spill->next_chunk;
+	spillreader_seek(reader, spill->this_chunk);
 	while (!spillreader_at_end(reader))
 	{
 		JoinSet    *set;
@@ -936,6 +955,13 @@ spill_next_chunk(SetJoin *join)
 	setjoin_account(join, join->params.memory - spill->chunk_bytes +
 					chunk_bytes(spill, join->search.nsets, npostings));
 	return join->search.nsets > 0;
+}
+
+/* spill_next_probe() will read the sets of the chunk, then those behind it. */
+void
+spill_probe_from_chunk(SetJoin *join)
+{
+	spillreader_seek(join->spill->chunk_reader, join->spill->this_chunk);
 }
 
 /* spill_next_probe() will read the sets behind the chunk. */
@@ -1025,7 +1051,7 @@ spill_next_probe(SetJoin *join)
 		return spill_next_set(join);
 	if (spillreader_at_end(&spill->key_reader))
 		return NULL;
-	read_keys(spill, NULL, &spill->probe);
+	read_keys(spill, &spill->probe);
 	return &spill->probe;
 }
 

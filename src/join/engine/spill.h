@@ -17,6 +17,7 @@ extern void spill_add(SetJoin *join, JoinSide side, SetKey key,
 					  uint32 len);
 extern void spill_finish(SetJoin *join);
 extern bool spill_next_chunk(SetJoin *join);
+extern void spill_probe_from_chunk(SetJoin *join);
 extern void spill_probe_after_chunk(SetJoin *join);
 extern void spill_probe_from_size(SetJoin *join, uint64 size);
 extern JoinSet *spill_next_probe(SetJoin *join);
