@@ -543,6 +543,13 @@ open_index(Oid indexid, LOCKMODE lock)
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("index \"%s\" is not of access method neardup",
 						RelationGetRelationName(index))));
+	if (!index->rd_index->indisready)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("index \"%s\" is not ready",
+						RelationGetRelationName(index)),
+				 errdetail("It is being made, or that was broken off."),
+				 errhint("Use REINDEX, or drop it.")));
 	return index;
 }
 
