@@ -17,6 +17,7 @@
  */
 #include "postgres.h"
 
+#include "executor/nodeHash.h"
 #include "miscadmin.h"
 #include "pgstat.h"
 #include "storage/buf_internals.h"
@@ -29,7 +30,7 @@
 #include "inverted/filter.h"
 #include "inverted/kept.h"
 
-/* Kilobytes of what is kept of segments, unless work_mem allows for more. */
+/* Kilobytes of what is kept of segments, unless hash tables may have more. */
 int			inverted_kept_memory = 8192;
 
 /* Of that, one in so many bytes is left by the sizes of rows, and by filters. */
@@ -340,7 +341,7 @@ pages_bytes(const SegmentInfo *segment)
 static Size
 most_bytes(void)
 {
-	return (Size) Max(work_mem, inverted_kept_memory) * 1024;
+	return Max(get_hash_memory_limit(), (Size) inverted_kept_memory * 1024);
 }
 
 /* True if there is room for them, and as many are left as that. */
