@@ -321,7 +321,8 @@ near_selectivity(PlannerInfo *root, Node *clause, JoinType jointype,
 	side_statistics(root, condition.left, &left);
 	side_statistics(root, condition.right, &right);
 	if (is_one_column(&left, &right) && !leaves_out_itself(&left, &right))
-		itself = 1 / Max(left.tuples, 1);
+		/* a subquery may have but some of the table's rows */
+		itself = 1 / Max(Max(left.tuples, right.tuples), 1);
 	if (sjinfo != NULL && (jointype == JOIN_SEMI || jointype == JOIN_ANTI))
 	{
 		double		rows = inner_rows(root, &condition, &left, &right, sjinfo);

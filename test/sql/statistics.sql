@@ -44,6 +44,10 @@ SELECT actual, estimated / actual BETWEEN 0.25 AND 4 AS near
 FROM estimate('SELECT FROM docs a JOIN docs b ON a.sig <% b.sig');
 SELECT actual, estimated / actual BETWEEN 0.2 AND 4 AS near
 FROM estimate('SELECT FROM docs WHERE sig % (SELECT sig FROM docs WHERE id = 7)');
+-- All rows with some of them, of a subquery that is kept apart, on either side
+SELECT sides, actual, estimated / actual BETWEEN 0.5 AND 2 AS near
+FROM unnest('{"a.sig, b.sig","b.sig, a.sig"}'::text[]) sides,
+    estimate(format('SELECT FROM (SELECT sig FROM docs ORDER BY id LIMIT 40) a JOIN docs b ON near_duplicate(%s, 0.8)', sides));
 -- Comparisons, and look-ups of a constant, by an index, too
 SELECT condition, actual, estimated / actual BETWEEN 0.2 AND 4 AS near
 FROM unnest('{similarity(a.sig\, b.sig) >= 0.8,a.sig <-> b.sig < 0.2,similarity(a.sig\, b.sig) >= 0.8 AND a.id <> b.id}'::text[]) condition,
