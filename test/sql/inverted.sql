@@ -290,6 +290,7 @@ SELECT neardup_index_check('docs_pkey');
 CREATE TABLE parts (sig signature) PARTITION BY HASH (sig);
 CREATE INDEX parts_sig ON parts USING neardup (sig);
 SELECT neardup_index_check('parts_sig');
+DROP TABLE parts;
 CREATE INDEX CONCURRENTLY docs_broken ON docs USING neardup (shingles('a', 1 / (id - id)));
 SELECT neardup_index_check('docs_broken');
 SELECT * FROM neardup_index_segments('docs_broken');
