@@ -88,26 +88,18 @@ share_at(const NearNumbers *numbers, Measure measure, double t)
 	return Min(exp(low + (high - low) * between), 1);
 }
 
-/* The share of rows that have no partner among so many others. */
+/*
+ * The share of rows that have no partner among so many others, or none before them,
+ * as `none` says.
+ */
 static double
-none_at(const NearNumbers *numbers, double t, double rows)
+none_at(const NearNumbers *numbers, double t, double rows,
+		double (*none) (const Partners *partners, double rows))
 {
 	double		between;
 	const NearNumbers *at = &numbers[place_of(t, &between)];
-	double		low = partners_none(&at[0].partners, rows);
-	double		high = partners_none(&at[1].partners, rows);
-
-	return low + (high - low) * Max(between, 0);
-}
-
-/* The same of those that have none before them. */
-static double
-none_before_at(const NearNumbers *numbers, double t, double rows)
-{
-	double		between;
-	const NearNumbers *at = &numbers[place_of(t, &between)];
-	double		low = partners_none_before(&at[0].partners, rows);
-	double		high = partners_none_before(&at[1].partners, rows);
+	double		low = none(&at[0].partners, rows);
+	double		high = none(&at[1].partners, rows);
 
 	return low + (high - low) * Max(between, 0);
 }
@@ -257,9 +249,9 @@ share_with_partner(const SideStatistics *left, const SideStatistics *right,
 	if (l + r == 0)
 		return Min(DEFAULT_NEAR_SELECTIVITY * rows, 1);
 	if (l > 0)
-		sum += l * none_at(left->numbers.at, t, rows);
+		sum += l * none_at(left->numbers.at, t, rows, partners_none);
 	if (r > 0)
-		sum += r * none_at(right->numbers.at, t, rows);
+		sum += r * none_at(right->numbers.at, t, rows, partners_none);
 	return 1 - sum / (l + r);
 }
 
@@ -295,8 +287,8 @@ near_order_selectivity(PlannerInfo *root, const NearCondition *condition,
 	if (semi != NULL)
 	{
 		rows = inner_rows(root, condition, &left, &right, semi);
-		*of_rows = (1 - none_before_at(left.numbers.at, t, rows)) /
-			Max(1 - none_at(left.numbers.at, t, rows), 1e-10);
+		*of_rows = (1 - none_at(left.numbers.at, t, rows, partners_none_before)) /
+			Max(1 - none_at(left.numbers.at, t, rows, partners_none), 1e-10);
 		CLAMP_PROBABILITY(*of_rows);
 	}
 	return true;
