@@ -307,7 +307,10 @@ count_features(SetJoin *join)
 	counters_fold(&join->search.counters);
 }
 
-/* Orders the sets and their features; all is in memory. */
+/*
+ * Orders the sets and their features; all is in memory.  Sets are made ready in the
+ * order in which they came, which is that of memory.
+ */
 static void
 build_in_memory(SetJoin *join)
 {
@@ -316,7 +319,6 @@ build_in_memory(SetJoin *join)
 	join->search.stats.distinct = table->nsets;
 	pfree(table->slots);
 	table->slots = NULL;
-	settable_sort(table);
 	join->search.sets = table->sets;
 	join->search.nsets = table->nsets;
 	if (join->algorithm->ordered)
@@ -329,6 +331,8 @@ build_in_memory(SetJoin *join)
 		setjoin_prepare(join, &join->search.sets[i]);
 		keep_keys(join, &join->search.sets[i]);
 	}
+	settable_sort(table);
+	join->search.sets = table->sets;
 }
 
 /* Makes the sets ready, or the first chunk of those on disk. */
