@@ -33,6 +33,9 @@ typedef struct SetJoinParams
 	bool		self_join;		/* both sides have the same rows, which are
 								 * added on the outer side only */
 	bool		apart;			/* then: nobody asks for a row with itself */
+	bool		either_order;	/* and with a symmetric measure: of two rows
+								 * whoever asks knows which one comes first;
+								 * two groups are handed out once */
 	bool		keep_empty[2];	/* by JoinSide: rows without features are kept,
 								 * for setjoin_rows() */
 	size_t		memory;			/* bytes to stay within */
@@ -99,7 +102,7 @@ extern void setjoin_build(SetJoin *join);
 /*
  * The next two groups, of an outer and an inner set that reach the
  * threshold; false if there are no more.  The groups are valid until the next
- * call.
+ * call.  In a self-join a set with itself is one group on both sides.
  */
 extern bool setjoin_next(SetJoin *join, RowGroup *outer, RowGroup *inner);
 
@@ -128,6 +131,12 @@ extern void setjoin_pair(SetJoin *join, PairedSet *outer, PairedSet *inner);
 extern void rows_begin(SetJoin *join, JoinSide side, RowGroup group,
 					   RowCursor *cursor);
 extern const void *rows_next(RowCursor *cursor, uint32 *rowno);
+
+/*
+ * Reads those of the same group that come after the current row of another cursor;
+ * false if it cannot, as they are in a file.
+ */
+extern bool rows_begin_behind(const RowCursor *row, RowCursor *cursor);
 
 /*
  * Begins to read all rows of a side, empty sets' rows included as far as they

@@ -176,7 +176,8 @@ add_match(SetJoin *join, const JoinSet *indexed, JoinSet *probing)
 		spill_load_rows(join, probing);
 	if (join->search.symmetric || join->indexed == SIDE_OUTER)
 		add_pair(join, indexed, probing);
-	if (join->search.symmetric || join->indexed == SIDE_INNER)
+	if ((join->search.symmetric && !join->params.either_order) ||
+		join->indexed == SIDE_INNER)
 		add_pair(join, probing, indexed);
 }
 

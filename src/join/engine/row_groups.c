@@ -108,6 +108,14 @@ rows_begin(SetJoin *join, JoinSide side, RowGroup group, RowCursor *cursor)
 	}
 }
 
+/* See engine.h */
+bool
+rows_begin_behind(const RowCursor *row, RowCursor *cursor)
+{
+	*cursor = *row;
+	return row->reader == NULL;
+}
+
 /* The next row of a cursor that has none in memory. */
 static pg_noinline const void *
 next_in_file(RowCursor *cursor, uint32 *rowno)

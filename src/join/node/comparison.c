@@ -4,9 +4,10 @@
  *
  * Hardly a table is joined with itself without a condition that keeps one of
  * (a, b) and (b, a).  It is worked out on each pair of rows, of which there
- * are many more than of sets, and turns half of them away.  So the two values
- * are kept in front of the rows and compared before anything is done about a
- * pair: neither its columns are taken apart nor an expression is evaluated.
+ * are many more than of sets.  So the two values are kept in front of the rows
+ * and compared before anything is done about a pair: neither its columns are
+ * taken apart nor an expression is evaluated.  And if it is < or >, two rows are
+ * looked at once, and it tells which of them is the outer one.
  *
  * Integers of all sizes and tuple identifiers can be compared.
  *

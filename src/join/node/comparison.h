@@ -73,4 +73,12 @@ comparison_refuses_equal(const Comparison *comparison)
 	return !comparison_holds(comparison, 0, 0);
 }
 
+/* Whether of two different values they pass in just one order. */
+static inline bool
+comparison_is_strict(const Comparison *comparison)
+{
+	return comparison->kind == COMPARISON_LT ||
+		comparison->kind == COMPARISON_GT;
+}
+
 #endif							/* NEARDUP_COMPARISON_H */

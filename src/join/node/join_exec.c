@@ -183,6 +183,9 @@ init_output(SimilarityJoinState *state, List *filter, List *qual)
 	makings_init(state, list_copy_head(filter, before));
 	if (before > 0 && init_comparison(state, linitial(filter)))
 		filter = list_copy_tail(filter, 1);
+	state->either_order = state->self_join && state->type == JOIN_INNER &&
+		comparison_is_strict(&state->comparison) &&
+		measure_commute(state->measure) == state->measure;
 	state->filter = ExecInitQual(filter, ps);
 	state->qual = ExecInitQual(qual, ps);
 	ps->ps_ProjInfo = ExecBuildProjectionInfo((List *) tlist,
@@ -338,7 +341,26 @@ next_groups(SimilarityJoinState *state)
 			return false;
 	rows_begin(state->engines[state->current], SIDE_OUTER, outer,
 			   &state->outer);
+	state->one_group = outer == state->inner_group;
 	return state->in_pair = true;
+}
+
+/*
+ * Goes to the first inner row.  Where rows may pass in either order, those of one group
+ * meet those behind them; but in a file all meet all, in both orders.
+ */
+static void
+begin_inner_rows(SimilarityJoinState *state)
+{
+	bool		behind = state->either_order && state->one_group &&
+		rows_begin_behind(&state->outer, &state->inner);
+
+	if (!behind)
+		rows_begin(state->engines[state->current], SIDE_INNER,
+				   state->inner_group, &state->inner);
+	state->exchangeable = behind || (state->either_order && !state->one_group);
+	/* a row with itself does not pass */
+	state->nfiltered += behind;
 }
 
 /* Goes to the next outer row; false if there are no more pairs. */
@@ -364,23 +386,32 @@ next_outer_row(SimilarityJoinState *state)
 		state->making = row_making(row);
 		state->value = row->value;
 		show_row(state, SIDE_OUTER, row);
-		rows_begin(state->engines[state->current], SIDE_INNER,
-				   state->inner_group, &state->inner);
+		begin_inner_rows(state);
 		return state->in_row = true;
 	}
 }
 
-/* True if the filter lets through the current outer row with this one. */
+/*
+ * True if the filter lets through the current outer row with this one, or the two in
+ * the other order.
+ */
 static inline bool
 passes(SimilarityJoinState *state, const JoinRow *row)
 {
 	ExprContext *econtext = state->css.ss.ps.ps_ExprContext;
+	bool		exchanged = false;
 
 	if (!comparison_holds(&state->comparison, state->value, row->value))
-		return false;
+	{
+		if (!state->exchangeable ||
+			!comparison_holds(&state->comparison, row->value, state->value))
+			return false;
+		exchanged = true;
+	}
 	show_row(state, SIDE_INNER, row);
-	econtext->ecxt_outertuple = state->rows[SIDE_OUTER];
-	econtext->ecxt_innertuple = state->rows[SIDE_INNER];
+	/* in a self-join rows of both sides have the same columns */
+	econtext->ecxt_outertuple = state->rows[exchanged ? SIDE_INNER : SIDE_OUTER];
+	econtext->ecxt_innertuple = state->rows[exchanged ? SIDE_OUTER : SIDE_INNER];
 	ResetExprContext(econtext);
 	return state->filter == NULL || ExecQual(state->filter, econtext);
 }
@@ -404,6 +435,8 @@ next_pair(SimilarityJoinState *state)
 		}
 		if (row_making(row) == state->making)
 		{
+			/* nor does the pair in the other order, for which this one stands */
+			state->nfiltered += state->exchangeable;
 			if (passes(state, row))
 				return true;
 			state->nfiltered++;

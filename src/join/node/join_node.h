@@ -88,6 +88,8 @@ typedef struct SimilarityJoinState
 	JoinPhase	phase;
 	bool		self_join;		/* both children have the same rows: the outer
 								 * one is read for both */
+	bool		either_order;	/* then: two rows come once, and the comparison
+								 * tells which one is the outer one */
 
 	ExprState  *keys[2];		/* signature of a row, by JoinSide */
 	ExprState  *threshold;		/* NULL: neardup.threshold */
@@ -130,6 +132,8 @@ typedef struct SimilarityJoinState
 	uint32		making;			/* number of its making */
 	int64		value;			/* of it, to be compared */
 	bool		in_pair;		/* there is a current pair */
+	bool		one_group;		/* which is of a group with itself */
+	bool		exchangeable;	/* its rows may pass in the other order */
 	bool		in_row;			/* there is a current outer row */
 
 	uint64		nfiltered;		/* pairs that the filter removed */

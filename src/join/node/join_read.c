@@ -43,6 +43,7 @@ add_engine(SimilarityJoinState *state)
 		.self_join = state->self_join,
 		.apart = state->self_join &&
 			comparison_refuses_equal(&state->comparison),
+		.either_order = state->either_order,
 		.keep_empty[SIDE_OUTER] = keeps_unmatched(state) || keep_signed,
 		.keep_empty[SIDE_INNER] = keep_signed,
 		.memory = state->nengines == 0 ? memory : memory / OTHERS_SHARE
