@@ -86,18 +86,25 @@ accumulate(Search *search, const PrefixProbe *probe, const Posting *posting,
 	InvertedIndex *index = &search->index;
 	Accumulator *accumulator = &index->accumulators[posting->set];
 	uint32		size = INDEXED_SIZE(index, posting->set);
-	uint32		ubound;
+	uint32		ubound = 1 + Min(rest, size - posting->position - 1);
 
 	if (accumulator->shared == PRUNED)
 		return;
 	if (accumulator->need == 0)
 	{
+		uint32		need = search_need(search, size, probe->set->size);
+
+		/* behind later tokens there is no more: it never becomes a candidate */
+		if (ubound < need)
+		{
+			search->stats.removed_position++;
+			return;
+		}
 		if ((INDEXED_SIDES(index, posting->set) & probe->sides) == 0)
 			return;
 		index->candidates[index->ncandidates++] = posting->set;
-		accumulator->need = search_need(search, size, probe->set->size);
+		accumulator->need = need;
 	}
-	ubound = 1 + Min(rest, size - posting->position - 1);
 	if (accumulator->shared + ubound < accumulator->need)
 	{
 		accumulator->shared = PRUNED;
@@ -141,19 +148,19 @@ prefix_count(Search *search, const PrefixProbe *probe, uint32 i,
  * token has been counted in full: further shared elements are behind it.
  */
 static bool
-rest_is_enough(Search *search, const PrefixProbe *probe, uint32 candidate)
+rest_is_enough(const InvertedIndex *index, const PrefixProbe *probe,
+			   uint32 candidate)
 {
-	const Accumulator *accumulator = &search->index.accumulators[candidate];
-	const JoinSet *x = probe->set;
-	const JoinSet *y = &search->sets[candidate];
-	uint32		ny = prefix_indexed_keys(search, y);
-	uint32		rest;
+	const Accumulator *accumulator = &index->accumulators[candidate];
+	const Tail *tail = &index->tails[candidate];
+	/* it has a token of the candidate, so it has one at all */
+	uint32		last = probe->set->keys[probe->nkeys - 1] >> 32;
+	uint32		rest = probe->set->nvalues - probe->nkeys;
 
-	/* it has a posting and a token of the probe, so neither prefix is empty */
-	if (x->keys[probe->nkeys - 1] < y->keys[ny - 1])
-		rest = x->nvalues - probe->nkeys;
-	else
-		rest = y->nvalues - ny;
+	if (last > tail->last)
+		rest = tail->n;
+	else if (last == tail->last)
+		rest = Max(rest, tail->n);
 	return accumulator->shared + rest >= accumulator->need;
 }
 
@@ -173,7 +180,7 @@ prefix_gather(Search *search, const PrefixProbe *probe)
 		if (accumulator->shared != PRUNED)
 		{
 			if (accumulator->need == 0 ||
-				rest_is_enough(search, probe, candidate))
+				rest_is_enough(index, probe, candidate))
 				index->candidates[left++] = candidate;
 			else
 				search->stats.removed_position++;

@@ -26,9 +26,9 @@ cache_place(SizeCache *cache, uint32 other, uint32 size, bool *found)
 	return &cache->answer[slot];
 }
 
-/* The least overlap with which sets of these sizes reach the threshold. */
+/* See search.h */
 uint32
-search_need(Search *search, uint32 indexed, uint32 probing)
+search_need_cached(Search *search, uint32 indexed, uint32 probing)
 {
 	bool		found;
 	uint32	   *need = cache_place(&search->need, probing, indexed, &found);

@@ -135,7 +135,21 @@ typedef struct Algorithm
 	bool		(*reflexive) (Search *search, const JoinSet *set);
 } Algorithm;
 
-extern uint32 search_need(Search *search, uint32 indexed, uint32 probing);
+/* The least overlap with which sets of these sizes reach the threshold. */
+extern uint32 search_need_cached(Search *search, uint32 indexed, uint32 probing);
+
+/* The same, asked of each partner of a set. */
+static inline uint32
+search_need(Search *search, uint32 indexed, uint32 probing)
+{
+	const SizeCache *cache = &search->need;
+	uint32		slot = indexed % SIZE_CACHE;
+
+	if (likely(cache->other == probing && cache->size[slot] == indexed))
+		return cache->answer[slot];
+	return search_need_cached(search, indexed, probing);
+}
+
 extern uint32 search_indexed_prefix(Search *search, uint32 size);
 extern uint32 search_probing_prefix(Search *search, uint32 size);
 extern void search_order(Search *search, JoinSet *set, uint32 prefix);

@@ -55,7 +55,7 @@ setindex_shift(uint64 nbuckets)
 static size_t
 own_bytes(uint32 nsets)
 {
-	return nsets * (sizeof(Accumulator) + 2 * sizeof(uint32));
+	return nsets * (sizeof(Accumulator) + sizeof(Tail) + 2 * sizeof(uint32));
 }
 
 /* Bytes of an index with room for that much. */
@@ -79,6 +79,7 @@ make_own(InvertedIndex *index, const JoinSet *sets, uint32 nsets)
 	index->accumulators = alloc_zeros(nsets * sizeof(Accumulator));
 	index->sizes = alloc_huge(nsets * sizeof(uint32));
 	index->candidates = alloc_huge(nsets * sizeof(uint32));
+	index->tails = alloc_huge(nsets * sizeof(Tail));
 	index->ncandidates = 0;
 	for (uint32 i = 0; i < nsets; i++)
 	{
@@ -134,6 +135,7 @@ setindex_free(InvertedIndex *index)
 	pfree(index->accumulators);
 	pfree(index->sizes);
 	pfree(index->candidates);
+	pfree(index->tails);
 	memset(index, 0, sizeof(InvertedIndex));
 }
 
@@ -167,6 +169,20 @@ setindex_allot(InvertedIndex *index)
 }
 
 /*
+ * Notes what is behind the n keys of a set in the index, the first of which stands at
+ * `position` in the set.
+ */
+void
+setindex_note_tail(InvertedIndex *index, uint32 set, const uint64 *keys, uint32 n,
+				   uint32 position)
+{
+	if (n == 0)
+		return;
+	index->tails[set].last = keys[n - 1] >> 32;
+	index->tails[set].n = INDEXED_SIZE(index, set) - position - n;
+}
+
+/*
  * Adds the next set, with these keys, the first of which stands at `position`
  * in the set.
  */
@@ -182,6 +198,7 @@ setindex_add(InvertedIndex *index, const uint64 *keys, uint32 n, uint32 position
 		posting->set = index->nadded;
 		posting->position = position + i;
 	}
+	setindex_note_tail(index, index->nadded, keys, n, position);
 	index->nadded++;
 }
 

@@ -32,6 +32,13 @@ typedef struct Accumulator
 	uint32		need;			/* least overlap that reaches the threshold */
 } Accumulator;
 
+/* What is behind the keys that a set has in the index */
+typedef struct Tail
+{
+	uint32		last;			/* upper half of the last of these keys */
+	uint32		n;				/* elements behind it */
+} Tail;
+
 #define PRUNED	UINT32_MAX		/* Accumulator.shared of a pruned candidate */
 
 typedef struct InvertedIndex
@@ -48,6 +55,7 @@ typedef struct InvertedIndex
 	uint32		least;			/* then: sets before this one are too small */
 	Accumulator *accumulators;	/* one a set, all zero between probes */
 	uint32	   *sizes;			/* size << 2 | sides, one a set */
+	Tail	   *tails;			/* one a set, unless it has an image */
 	uint32	   *candidates;		/* of the current probe */
 	uint32		ncandidates;
 	size_t		bytes;
@@ -65,6 +73,8 @@ extern void setindex_attach(InvertedIndex *index, const JoinSet *sets,
 							uint32 nsets, Bucket *buckets, int shift,
 							Posting *postings, uint64 npostings);
 extern void setindex_free(InvertedIndex *index);
+extern void setindex_note_tail(InvertedIndex *index, uint32 set,
+							   const uint64 *keys, uint32 n, uint32 position);
 extern void setindex_count(InvertedIndex *index, const uint64 *keys, uint32 n);
 extern void setindex_allot(InvertedIndex *index);
 extern void setindex_add(InvertedIndex *index, const uint64 *keys, uint32 n,

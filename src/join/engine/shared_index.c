@@ -278,6 +278,13 @@ shared_index_free(SharedIndex *shared, SharedAreas *areas)
 	shared->places = InvalidDsaPointer;
 }
 
+/* A KeysTaker */
+static void
+note_tail(void *arg, uint32 number, const JoinSet *set, uint32 n)
+{
+	setindex_note_tail(arg, number, set->keys, n, set->size - set->nvalues);
+}
+
 /* True if this process has that index now; false if none is made together. */
 bool
 shared_index_attach(SetJoin *join, SharedIndex *shared)
@@ -288,5 +295,7 @@ shared_index_attach(SetJoin *join, SharedIndex *shared)
 					at(join, shared->buckets), shared->shift,
 					at(join, shared->postings),
 					pg_atomic_read_u64(&shared->npostings));
+	for (int share = 0; share < INDEX_SHARES; share++)
+		for_each_set(join, share, note_tail, &join->search.index);
 	return true;
 }
