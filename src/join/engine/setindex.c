@@ -55,7 +55,7 @@ setindex_shift(uint64 nbuckets)
 static size_t
 own_bytes(uint32 nsets)
 {
-	return nsets * (sizeof(Accumulator) + sizeof(Tail) + 2 * sizeof(uint32));
+	return nsets * (sizeof(Accumulator) + 2 * sizeof(uint32));
 }
 
 /* Bytes of an index with room for that much. */
@@ -63,7 +63,7 @@ size_t
 setindex_bytes(uint32 nsets, uint64 npostings)
 {
 	return setindex_buckets(Min(npostings, PG_UINT32_MAX)) * sizeof(Bucket) +
-		npostings * sizeof(Posting) + own_bytes(nsets);
+		npostings * sizeof(Posting) + nsets * sizeof(Tail) + own_bytes(nsets);
 }
 
 static void *
@@ -79,7 +79,6 @@ make_own(InvertedIndex *index, const JoinSet *sets, uint32 nsets)
 	index->accumulators = alloc_zeros(nsets * sizeof(Accumulator));
 	index->sizes = alloc_huge(nsets * sizeof(uint32));
 	index->candidates = alloc_huge(nsets * sizeof(uint32));
-	index->tails = alloc_huge(nsets * sizeof(Tail));
 	index->ncandidates = 0;
 	for (uint32 i = 0; i < nsets; i++)
 	{
@@ -98,6 +97,7 @@ setindex_create(InvertedIndex *index, const JoinSet *sets, uint32 nsets,
 	index->shift = setindex_shift(nbuckets);
 	index->buckets = alloc_zeros(nbuckets * sizeof(Bucket));
 	index->postings = alloc_huge(npostings * sizeof(Posting));
+	index->tails = alloc_huge(nsets * sizeof(Tail));
 	index->npostings = npostings;
 	index->nadded = 0;
 	index->shared = false;
@@ -109,12 +109,13 @@ setindex_create(InvertedIndex *index, const JoinSet *sets, uint32 nsets,
 void
 setindex_attach(InvertedIndex *index, const JoinSet *sets, uint32 nsets,
 				Bucket *buckets, int shift, Posting *postings,
-				uint64 npostings)
+				uint64 npostings, Tail *tails)
 {
 	index->shift = shift;
 	index->buckets = buckets;
 	index->postings = postings;
 	index->npostings = npostings;
+	index->tails = tails;
 	index->nadded = nsets;
 	index->shared = true;
 	index->least = 0;
@@ -131,11 +132,11 @@ setindex_free(InvertedIndex *index)
 	{
 		pfree(index->buckets);
 		pfree(index->postings);
+		pfree(index->tails);
 	}
 	pfree(index->accumulators);
 	pfree(index->sizes);
 	pfree(index->candidates);
-	pfree(index->tails);
 	memset(index, 0, sizeof(InvertedIndex));
 }
 
@@ -169,20 +170,6 @@ setindex_allot(InvertedIndex *index)
 }
 
 /*
- * Notes what is behind the n keys of a set in the index, the first of which stands at
- * `position` in the set.
- */
-void
-setindex_note_tail(InvertedIndex *index, uint32 set, const uint64 *keys, uint32 n,
-				   uint32 position)
-{
-	if (n == 0)
-		return;
-	index->tails[set].last = keys[n - 1] >> 32;
-	index->tails[set].n = INDEXED_SIZE(index, set) - position - n;
-}
-
-/*
  * Adds the next set, with these keys, the first of which stands at `position`
  * in the set.
  */
@@ -198,7 +185,9 @@ setindex_add(InvertedIndex *index, const uint64 *keys, uint32 n, uint32 position
 		posting->set = index->nadded;
 		posting->position = position + i;
 	}
-	setindex_note_tail(index, index->nadded, keys, n, position);
+	if (n > 0)
+		index->tails[index->nadded] =
+			setindex_tail(keys, n, INDEXED_SIZE(index, index->nadded) - position);
 	index->nadded++;
 }
 

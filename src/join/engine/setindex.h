@@ -61,6 +61,18 @@ typedef struct InvertedIndex
 	size_t		bytes;
 } InvertedIndex;
 
+/*
+ * The tail of a set that has n >= 1 keys in the index, with so many elements from the
+ * first of these on.
+ */
+static inline Tail
+setindex_tail(const uint64 *keys, uint32 n, uint32 nelements)
+{
+	Tail		tail = {.last = keys[n - 1] >> 32,.n = nelements - n};
+
+	return tail;
+}
+
 #define INDEXED_SIZE(index, set)	((index)->sizes[set] >> 2)
 #define INDEXED_SIDES(index, set)	((index)->sizes[set] & 3)
 
@@ -71,10 +83,8 @@ extern void setindex_create(InvertedIndex *index, const JoinSet *sets,
 							uint32 nsets, uint64 npostings);
 extern void setindex_attach(InvertedIndex *index, const JoinSet *sets,
 							uint32 nsets, Bucket *buckets, int shift,
-							Posting *postings, uint64 npostings);
+							Posting *postings, uint64 npostings, Tail *tails);
 extern void setindex_free(InvertedIndex *index);
-extern void setindex_note_tail(InvertedIndex *index, uint32 set,
-							   const uint64 *keys, uint32 n, uint32 position);
 extern void setindex_count(InvertedIndex *index, const uint64 *keys, uint32 n);
 extern void setindex_allot(InvertedIndex *index);
 extern void setindex_add(InvertedIndex *index, const uint64 *keys, uint32 n,

@@ -59,7 +59,8 @@ void
 shared_index_init(SharedIndex *shared)
 {
 	pg_atomic_init_u64(&shared->npostings, 0);
-	shared->buckets = shared->postings = shared->places = InvalidDsaPointer;
+	shared->buckets = shared->postings = shared->places = shared->tails =
+		InvalidDsaPointer;
 }
 
 /* All sets are prepared: gets some of the memory. */
@@ -84,6 +85,10 @@ shared_index_allot(SetJoin *join, SharedIndex *shared, int part)
 		case 2:
 			shared->places = shared_alloc(join->pool.areas, join->pool.own,
 										  Max(npostings, 1) * sizeof(uint32));
+			break;
+		case 3:
+			pool_alloc(&join->pool, join->search.nsets * sizeof(Tail),
+					   &shared->tails);
 			break;
 		default:
 			break;
@@ -120,30 +125,40 @@ bucket_share(uint64 key)
 	return setindex_hash(key) >> (64 - SHARE_BITS);
 }
 
+/* What is counted of a share of the sets, and what is noted of each of them. */
+typedef struct Tally
+{
+	uint32		postings[INDEX_SHARES];
+	Tail	   *tails;
+} Tally;
+
 /* A KeysTaker */
 static void
 tally_keys(void *arg, uint32 number, const JoinSet *set, uint32 n)
 {
-	uint32	   *tally = arg;
+	Tally	   *tally = arg;
 
 	for (uint32 i = 0; i < n; i++)
 	{
 		CHECK_EVERY(i);
-		tally[bucket_share(set->keys[i])]++;
+		tally->postings[bucket_share(set->keys[i])]++;
 	}
+	if (n > 0)
+		tally->tails[number] = setindex_tail(set->keys, n, set->nvalues);
 }
 
-/* Counts the postings of a share of the sets. */
+/* Counts the postings of a share of the sets, and notes their tails. */
 void
 shared_index_tally(SetJoin *join, SharedIndex *shared, int share)
 {
-	uint32		tally[INDEX_SHARES] = {0};
+	Tally		tally = {{0}};
 
 	if (!DsaPointerIsValid(shared->buckets))
 		return;
-	for_each_set(join, share, tally_keys, tally);
+	tally.tails = at(join, shared->tails);
+	for_each_set(join, share, tally_keys, &tally);
 	for (int i = 0; i < INDEX_SHARES; i++)
-		shared->tally[i][share] = tally[i];
+		shared->tally[i][share] = tally.postings[i];
 }
 
 /* What deals out the postings of a share of the sets. */
@@ -278,13 +293,6 @@ shared_index_free(SharedIndex *shared, SharedAreas *areas)
 	shared->places = InvalidDsaPointer;
 }
 
-/* A KeysTaker */
-static void
-note_tail(void *arg, uint32 number, const JoinSet *set, uint32 n)
-{
-	setindex_note_tail(arg, number, set->keys, n, set->size - set->nvalues);
-}
-
 /* True if this process has that index now; false if none is made together. */
 bool
 shared_index_attach(SetJoin *join, SharedIndex *shared)
@@ -294,8 +302,7 @@ shared_index_attach(SetJoin *join, SharedIndex *shared)
 	setindex_attach(&join->search.index, join->search.sets, join->search.nsets,
 					at(join, shared->buckets), shared->shift,
 					at(join, shared->postings),
-					pg_atomic_read_u64(&shared->npostings));
-	for (int share = 0; share < INDEX_SHARES; share++)
-		for_each_set(join, share, note_tail, &join->search.index);
+					pg_atomic_read_u64(&shared->npostings),
+					at(join, shared->tails));
 	return true;
 }

@@ -22,6 +22,7 @@ typedef struct SharedIndex
 	dsa_pointer postings;
 	dsa_pointer places;			/* number of the bucket of each posting, until
 								 * all are where they belong */
+	dsa_pointer tails;			/* of all sets, as in InvertedIndex */
 	uint32		tally[INDEX_SHARES][INDEX_SHARES];	/* postings by share of the
 													 * buckets, then of the sets */
 } SharedIndex;
