@@ -69,8 +69,22 @@ END $$;
 SELECT counter('Disk Usage', 'SELECT FROM many a JOIN many b ON near_duplicate(a.sig, b.sig, 0.8) AND a.id < b.id') > 64;
 SELECT same_rows('SELECT a.id, b.id AS b FROM many a JOIN many b ON near_duplicate(a.sig, b.sig, 0.8) AND a.id < b.id');
 SELECT same_rows('SELECT a.id, b.id AS b FROM many a LEFT JOIN many b ON near_duplicate(a.sig, b.sig, 0.8) AND a.i4 < b.i4');
+-- A group whose rows are in a file, many of them with the same value
+CREATE TABLE group_of AS
+SELECT n AS id, n % 500 AS part, repeat('x', 100) AS pad, signature_from('{1,2,3,4,5}') AS sig FROM generate_series(1, 2000) n
+UNION ALL SELECT 3000 + n, n, 'y', signature_from(ARRAY(SELECT n * 100 + e FROM generate_series(1, 5) e)) FROM generate_series(1, 1500) n
+UNION ALL SELECT 5000 + n, n, 'z', signature_from('{1,2,3,4}') FROM generate_series(1, 3) n;
+SELECT counter('Disk Usage', 'SELECT FROM group_of a JOIN group_of b ON near_duplicate(a.sig, b.sig, 0.8) AND a.part < b.part') > 64;
+SELECT counter('Rows Removed by Join Filter', 'SELECT FROM group_of a JOIN group_of b ON near_duplicate(a.sig, b.sig, 0.8) AND a.part < b.part')
+    = count(*) AS removed FROM group_of a JOIN group_of b ON near_duplicate(a.sig, b.sig, 0.8) AND a.part >= b.part;
+SELECT same_rows('SELECT a.id, length(b.pad) AS b, b.part FROM group_of a JOIN group_of b ON near_duplicate(a.sig, b.sig, 0.8) AND a.part < b.part AND (a.id + b.id) % 97 = 0');
 RESET work_mem;
 RESET hash_mem_multiplier;
+SELECT counter('Rows Removed by Join Filter', 'SELECT FROM group_of a JOIN group_of b ON near_duplicate(a.sig, b.sig, 0.8) AND a.part < b.part')
+    = count(*) AS removed FROM group_of a JOIN group_of b ON near_duplicate(a.sig, b.sig, 0.8) AND a.part >= b.part;
+
+-- Columns of one side and of the other
+SELECT same_rows('SELECT a.id, a.txt, b.num, b.id AS b FROM docs a JOIN docs b ON near_duplicate(a.sig, b.sig, 0.8) AND a.i2 < b.i2 AND a.kind + b.i4 < 15');
 
 -- Pairs that it turns away are counted as those of any other condition
 SELECT counter('Rows Removed by Join Filter', 'SELECT FROM docs a JOIN docs b ON near_duplicate(a.sig, b.sig, 0.8) AND a.id < b.id')
