@@ -196,6 +196,7 @@ begin_join(RowSets *rows)
 		.measure = rows->measure,
 		.threshold = rows->threshold,
 		.self_join = true,
+		.either_order = true,
 		.memory = rows->memory / 8 * ENGINE_EIGHTHS
 	};
 
@@ -238,8 +239,9 @@ row_sets_unite(RowSets *rows, Grouping *grouping, GroupRule rule,
 		setjoin_pair(rows->join, &a, &b);
 		if (a.first == b.first)
 			unite_rows(rows, grouping, offset, outer, &a);
-		else if (a.first < b.first)
-			grouping_near(grouping, offset + a.first, offset + b.first,
+		else
+			grouping_near(grouping, offset + Min(a.first, b.first),
+						  offset + Max(a.first, b.first),
 						  rule == RULE_KEPT ?
 						  paired_similarity(rows->kind, rows->measure, &a, &b) : 0);
 	}

@@ -238,12 +238,18 @@ count_pairs(SetJoin *join, const Sample *sample, Findings *findings)
 		double		near;
 		double		value = compare(sample, a, b, &near);
 
-		/* of the pairs of equal sets, leave out each row with itself */
-		if (a == b)
-			m--;
 		rows[a].rows = n;
-		add_pairs(findings, n * m, value, near);
+		rows[b].rows = m;
+		if (a == b)
+		{
+			/* leave out each row with itself */
+			add_pairs(findings, n * (n - 1), value, near);
+			add_partners(&rows[a], n - 1, near);
+			continue;
+		}
+		add_pairs(findings, 2 * n * m, value, near);
 		add_partners(&rows[a], m, near);
+		add_partners(&rows[b], n, near);
 	}
 	for (uint32 i = 0; i < sample->n; i++)
 		add_rows(findings, rows[i].rows, rows[i].partners);
@@ -261,19 +267,19 @@ join_sample(const Sample *sample, double threshold, Findings *findings)
 	params.algorithm = usual_algorithm(kind, MEASURE_JACCARD);
 	params.measure = MEASURE_JACCARD;
 	params.threshold = threshold;
+	params.self_join = params.either_order = true;
 	params.memory = (size_t) maintenance_work_mem * 1024;
 	join = setjoin_begin(&params);
-	for (int side = SIDE_OUTER; side <= SIDE_INNER; side++)
-		for (uint32 i = 0; i < sample->n; i++)
-		{
-			uint32		n;
-			const uint64 *set = signature_as_set(sample->signatures[i], kind,
-												 MEASURE_JACCARD, &n);
+	for (uint32 i = 0; i < sample->n; i++)
+	{
+		uint32		n;
+		const uint64 *set = signature_as_set(sample->signatures[i], kind,
+											 MEASURE_JACCARD, &n);
 
-			setjoin_add(join, side, set, n, "", 0);
-			if (kind != KIND_SETS)
-				pfree(unconstify(uint64 *, set));
-		}
+		setjoin_add(join, SIDE_OUTER, set, n, "", 0);
+		if (kind != KIND_SETS)
+			pfree(unconstify(uint64 *, set));
+	}
 	setjoin_build(join);
 	count_pairs(join, sample, findings);
 	setjoin_end(join);

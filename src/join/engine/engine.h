@@ -33,9 +33,9 @@ typedef struct SetJoinParams
 	bool		self_join;		/* both sides have the same rows, which are
 								 * added on the outer side only */
 	bool		apart;			/* then: nobody asks for a row with itself */
-	bool		either_order;	/* and with a symmetric measure: of two rows
-								 * whoever asks knows which one comes first;
-								 * two groups are handed out once */
+	bool		either_order;	/* and with a symmetric measure: two different
+								 * groups are handed out once, not as (x, y) and
+								 * (y, x) */
 	bool		keep_empty[2];	/* by JoinSide: rows without features are kept,
 								 * for setjoin_rows() */
 	size_t		memory;			/* bytes to stay within */
