@@ -131,6 +131,7 @@ OBJS = \
 	src/join/classic/suffix.o \
 	src/join/classic/wordgroups.o \
 	src/join/engine/arena.o \
+	src/join/engine/arrivals.o \
 	src/join/engine/bitmap.o \
 	src/join/engine/collapse.o \
 	src/join/engine/deferred.o \

@@ -19,6 +19,9 @@
 
 #define LEAST_MEMORY	((size_t) 64 * 1024)
 
+/* With less memory, rows do not wait: what waits is not counted. */
+#define MEMORY_TO_WAIT	((size_t) 4 * 1024 * 1024)
+
 /* A share of the memory after which it is looked at again. */
 #define CHECK_SHARE		256
 
@@ -68,6 +71,8 @@ setjoin_begin(const SetJoinParams *params)
 		measure_commute(params->measure);
 
 	settable_create(&join->table, params->secret);
+	if (join->params.memory >= MEMORY_TO_WAIT)
+		arrivals_create(&join->arrivals);
 	init_arenas(join);
 	MemoryContextSwitchTo(old);
 	progress_begin(&join->progress);
@@ -174,16 +179,20 @@ check_memory(SetJoin *join, size_t added)
 		setjoin_account(join, bytes);
 }
 
-/* The distinct set of that key and those values, added if it is new. */
+/*
+ * The distinct set of that key and those values, added if it is new, with the first
+ * of its rows.
+ */
 static JoinSet *
-distinct_set(SetJoin *join, SetKey key, const uint64 *values, uint32 n)
+distinct_set(SetJoin *join, SetKey key, const uint64 *values, uint32 n,
+			 uint32 rowno)
 {
 	bool		found;
 	JoinSet    *set = settable_find(&join->table, key, values, n, &found);
 
 	if (found)
 		return set;
-	set->first = join->nrows[SIDE_OUTER];
+	set->first = rowno;
 	if (join->params.shared == NULL)
 		set->values = set_values(arena_alloc(&join->values, set_bytes(n)), n);
 	else
@@ -203,31 +212,68 @@ distinct_set(SetJoin *join, SetKey key, const uint64 *values, uint32 n)
 
 /* A row in front of `next`; shared ones get numbers that no other process has. */
 static Row *
-add_row(SetJoin *join, JoinSide side, Row *next, const void *row, uint32 len)
+add_row(SetJoin *join, JoinSide side, Row *next, const void *row, uint32 rowno,
+		uint32 len)
 {
 	uint32		nparts;
 
 	if (join->params.shared == NULL)
-		return row_make(&join->rows[side], next, row, join->nrows[side], len);
+		return row_make(&join->rows[side], next, row, rowno, len);
 	nparts = join->params.shared->nparts;
-	join->full |= join->nrows[side] >= PG_UINT32_MAX / nparts - 1;
+	/* those that wait will have numbers, too */
+	join->full |= rowno >= PG_UINT32_MAX / nparts - 1 - MOST_ARRIVALS;
 	return row_make_shared(&join->rows[side], next, row,
-						   join->nrows[side] * nparts + join->params.part, len);
+						   rowno * nparts + join->params.part, len);
 }
 
 static void
 add_in_memory(SetJoin *join, JoinSide side, SetKey key, const uint64 *values,
-			  uint32 n, const void *row, uint32 len)
+			  uint32 n, const void *row, uint32 rowno, uint32 len)
 {
 	Row		  **rows = n == 0 ? join->empty :
-		distinct_set(join, key, values, n)->rows;
+		distinct_set(join, key, values, n, rowno)->rows;
 
-	rows[side] = add_row(join, side, rows[side], row, len);
+	rows[side] = add_row(join, side, rows[side], row, rowno, len);
 	if (n == 0 && join->params.shared != NULL && join->last_empty[side] == NULL)
 		join->last_empty[side] = row_at(join->pool.areas, rows[side]);
 	if (join->params.self_join)
 		rows[SIDE_INNER] = rows[SIDE_OUTER];
 	check_memory(join, len + sizeof(uint64) * n);
+}
+
+/* Takes in a row that waits no more. */
+static void
+take_in(SetJoin *join, JoinSide side, SetKey key, const uint64 *values,
+		uint32 n, const void *row, uint32 rowno, uint32 len)
+{
+	if (join->spill != NULL)
+		spill_add(join, side, key, values, row, rowno, len);
+	else
+		add_in_memory(join, side, key, values, n, row, rowno, len);
+}
+
+/* Takes in the oldest of those that wait; false if there is none. */
+static bool
+take_in_next(SetJoin *join)
+{
+	const Arrival *next = arrivals_next(&join->arrivals);
+
+	if (next == NULL)
+		return false;
+	take_in(join, next->side, next->key, next->values, next->n, next->row,
+			next->rowno, next->len);
+	return true;
+}
+
+/* Takes in all that wait. */
+void
+setjoin_flush(SetJoin *join)
+{
+	MemoryContext old = MemoryContextSwitchTo(join->search.context);
+
+	while (take_in_next(join))
+		;
+	MemoryContextSwitchTo(old);
 }
 
 /* See engine.h */
@@ -253,10 +299,17 @@ setjoin_add(SetJoin *join, JoinSide side, const uint64 *values, uint32 n,
 	}
 	if (n > 0 || join->params.keep_empty[side])
 	{
-		if (join->spill != NULL)
-			spill_add(join, side, key, values, row, join->nrows[side], len);
+		if (arrivals_full(&join->arrivals))
+			take_in_next(join);
+		if (join->spill == NULL && arrivals_take(&join->arrivals, n, len))
+			arrivals_add(&join->arrivals, &join->table, side, key, values, n,
+						 row, join->nrows[side], len);
 		else
-			add_in_memory(join, side, key, values, n, row, len);
+		{
+			/* rows of one set come in their order */
+			setjoin_flush(join);
+			take_in(join, side, key, values, n, row, join->nrows[side], len);
+		}
 	}
 	join->nrows[side]++;
 	progress_done(&join->progress,
@@ -363,6 +416,7 @@ setjoin_build(SetJoin *join)
 {
 	MemoryContext old = MemoryContextSwitchTo(join->search.context);
 
+	setjoin_flush(join);
 	join->stage = STAGE_END;
 	if (join->params.shared != NULL)
 	{

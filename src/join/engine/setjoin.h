@@ -4,6 +4,7 @@
  *
  * The stages, one file each:
  *
+ *	arrivals.c	rows come in, a few of them at a time.
  *	collapse.c	rows come in; identical sets become one JoinSet with two
  *				groups of rows.
  *	spill.c		when memory runs out, sets and rows go to disk, are sorted by
@@ -34,7 +35,7 @@
 
 #include "base/progress.h"
 #include "join/engine/arena.h"
-#include "join/engine/collapse.h"
+#include "join/engine/arrivals.h"
 #include "join/engine/engine.h"
 #include "join/engine/row_groups.h"
 #include "join/engine/search.h"
@@ -72,6 +73,7 @@ struct SetJoin
 	JoinSide	probing;
 
 	/* while rows come in, and until the end if they fit into memory */
+	Arrivals	arrivals;		/* whose sets are not in the table yet */
 	SetTable	table;
 	Arena		values;
 	Arena		rows[2];
@@ -111,6 +113,7 @@ struct SetJoin
 #define LAST_SIDE(join) \
 	((join)->params.self_join ? SIDE_OUTER : SIDE_INNER)
 
+extern void setjoin_flush(SetJoin *join);
 extern void setjoin_count(SetJoin *join, const uint64 *values, uint32 n);
 extern void setjoin_prepare(SetJoin *join, JoinSet *set);
 extern void setjoin_begin_chunk(SetJoin *join);

@@ -210,7 +210,10 @@ setjoin_publish(SetJoin *join)
 {
 	SharedSetsPart *part = own_part(join);
 	SetTable   *table = &join->table;
-	SharedSet  *sets = pool_alloc(&join->pool,
+	SharedSet  *sets;
+
+	setjoin_flush(join);
+	sets = pool_alloc(&join->pool,
 								  sizeof(SharedSet) * (size_t) table->nsets,
 								  &part->sets);
 
@@ -248,6 +251,7 @@ return_list(SetJoin *join, JoinSide side, const JoinSet *set, const Row *link,
 void
 setjoin_return_rows(SetJoin *join, RowTaker take, void *arg)
 {
+	setjoin_flush(join);
 	for (int side = SIDE_OUTER; side <= LAST_SIDE(join); side++)
 	{
 		return_list(join, side, NULL, join->empty[side], take, arg);
