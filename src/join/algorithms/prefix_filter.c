@@ -92,16 +92,17 @@ accumulate(Search *search, const PrefixProbe *probe, const Posting *posting,
 		return;
 	if (accumulator->need == 0)
 	{
-		uint32		need = search_need(search, size, probe->set->size);
+		uint32		need;
 
+		if ((INDEXED_SIDES(index, posting->set) & probe->sides) == 0)
+			return;
+		need = search_need(search, size, probe->set->size);
 		/* behind later tokens there is no more: it never becomes a candidate */
 		if (ubound < need)
 		{
 			search->stats.removed_position++;
 			return;
 		}
-		if ((INDEXED_SIDES(index, posting->set) & probe->sides) == 0)
-			return;
 		index->candidates[index->ncandidates++] = posting->set;
 		accumulator->need = need;
 	}

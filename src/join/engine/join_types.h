@@ -27,7 +27,8 @@ typedef struct SetJoinStats
 								 * prefixes and passed all filters before
 								 * verification */
 	uint64		removed_size;	/* postings passed over by size */
-	uint64		removed_position;	/* pairs, by the positional filter */
+	uint64		removed_position;	/* pairs, by the positional filter, each time
+									 * that they meet */
 	uint64		removed_suffix; /* pairs, by the suffix filter */
 	uint64		removed_bitmap; /* pairs, by the bitmaps */
 	uint64		verified;		/* pairs compared element by element */
