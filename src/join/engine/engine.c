@@ -335,6 +335,14 @@ setjoin_count(SetJoin *join, const uint64 *values, uint32 n)
 		counters_add(&join->search.counters, values, n);
 }
 
+/* Fetches what will be looked up first when a set with that many values is prepared. */
+void
+setjoin_fetch_counters(SetJoin *join, const uint64 *values, uint32 n)
+{
+	if (join->algorithm->ordered && !join->algorithm->weighted)
+		counters_fetch(&join->search.counters, values, n);
+}
+
 /* Gives the keys of a set a lasting place: where values were dropped, if so. */
 static void
 keep_keys(SetJoin *join, JoinSet *set)
@@ -379,10 +387,14 @@ build_in_memory(SetJoin *join)
 	progress_phase(&join->progress, PROGRESS_PREPARING, join->search.nsets);
 	for (uint32 i = 0; i < join->search.nsets; i++)
 	{
+		JoinSet    *set = &join->search.sets[i];
+
 		CHECK_FOR_INTERRUPTS();
 		progress_done(&join->progress, i);
-		setjoin_prepare(join, &join->search.sets[i]);
-		keep_keys(join, &join->search.sets[i]);
+		if (i + 1 < join->search.nsets)
+			setjoin_fetch_counters(join, set[1].values, set[1].size);
+		setjoin_prepare(join, set);
+		keep_keys(join, set);
 	}
 	settable_sort(table);
 	join->search.sets = table->sets;

@@ -63,8 +63,9 @@ index_next(SetJoin *join, const JoinSet *set)
 					 set->size - set->nvalues);
 }
 
-/* How many sets ahead something is fetched. */
-#define FETCH_AHEAD	4
+/* How many sets ahead something is fetched; and of their values so many at least. */
+#define FETCH_AHEAD		4
+#define FETCHED_VALUES	6
 
 /*
  * Fetches what will be needed for the probes of the next sets and, unless the
@@ -154,12 +155,17 @@ setjoin_begin_chunk(SetJoin *join)
 	join->search.stats.batches++;
 }
 
-/* Adds a pair of groups to hand out, if there are rows in both. */
+/*
+ * Adds a pair of groups to hand out, if there are rows in both, and fetches the first
+ * of either.
+ */
 static void
 add_pair(SetJoin *join, const JoinSet *outer, const JoinSet *inner)
 {
 	if (outer->rows[SIDE_OUTER] == NULL || inner->rows[SIDE_INNER] == NULL)
 		return;
+	__builtin_prefetch(outer->rows[SIDE_OUTER]);
+	__builtin_prefetch(inner->rows[SIDE_INNER]);
 	if (unlikely(join->npairs == join->maxpairs))
 		join->pairs = growing_reserve(join->pairs, &join->maxpairs,
 									  join->npairs + 1, sizeof(GroupPair));
@@ -196,15 +202,36 @@ verify_candidate(SetJoin *join, const JoinSet *set, JoinSet *probing)
 		deferred_add(join, set, probing);
 }
 
+/* Fetches some of the next of n candidates: one, and the first values of another. */
+static inline void
+fetch_candidates(const JoinSet *sets, const uint32 *candidates, uint32 n)
+{
+	if (n > 2 * FETCH_AHEAD)
+		__builtin_prefetch(&sets[candidates[2 * FETCH_AHEAD]]);
+	if (n > FETCH_AHEAD)
+	{
+		const uint64 *values = sets[candidates[FETCH_AHEAD]].values;
+
+		__builtin_prefetch(values - 1);
+		__builtin_prefetch(values + FETCHED_VALUES);
+	}
+}
+
 /* Compares the candidates of the last probe with the set that probed. */
 static void
 verify_candidates(SetJoin *join, JoinSet *probing)
 {
-	for (uint32 i = 0; i < join->search.index.ncandidates; i++)
+	const uint32 *candidates = join->search.index.candidates;
+	uint32		n = join->search.index.ncandidates;
+
+	for (uint32 i = 0; i < Min(n, 2 * FETCH_AHEAD); i++)
+		__builtin_prefetch(&join->search.sets[candidates[i]]);
+	for (uint32 i = 0; i < n; i++)
 	{
-		const JoinSet *set = &join->search.sets[join->search.index.candidates[i]];
+		const JoinSet *set = &join->search.sets[candidates[i]];
 
 		CHECK_FOR_INTERRUPTS();
+		fetch_candidates(join->search.sets, candidates + i, n - i);
 
 		/* without order of arrival, a set meets itself: see probe_set() */
 		if (set->key.low == probing->key.low)

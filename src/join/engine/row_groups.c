@@ -139,7 +139,8 @@ rows_next(RowCursor *cursor, uint32 *rowno)
 
 	if (row == NULL)
 		return next_in_file(cursor, rowno);
-	cursor->next = row->next == NULL ? NULL : row_at(cursor->areas, row->next);
+	cursor->next = cursor->areas == NULL || row->next == NULL ? row->next :
+		shared_at_once(cursor->areas, (dsa_pointer) (uintptr_t) row->next);
 	__builtin_prefetch(cursor->next);
 	*rowno = row->rowno;
 	return row->data;

@@ -43,6 +43,9 @@ make_areas(void *place, int nprocesses, dsm_segment *segment, bool create)
 	SharedAreas *areas = palloc(offsetof(SharedAreas, areas) + sizeof(dsa_area *) * n);
 
 	areas->n = n;
+#ifdef SEGMENT_OF
+	areas->segments = palloc0(sizeof(char *) * SEGMENTS_OF_AREA * n);
+#endif
 	for (int i = 0; i < n; i++)
 	{
 		char	   *head = (char *) place + head_bytes() * i;
@@ -75,8 +78,35 @@ shared_areas_detach(SharedAreas *areas)
 {
 	for (int i = 0; i < areas->n; i++)
 		dsa_detach(areas->areas[i]);
+#ifdef SEGMENT_OF
+	pfree(areas->segments);
+#endif
 	pfree(areas);
 }
+
+/* See shared_pool.h.  Until the segment goes it is counted among those who look. */
+SharedAreas *
+shared_areas_attach_again(void *place, int nprocesses)
+{
+	SharedAreas *areas = shared_areas_attach(place, nprocesses, NULL);
+
+	for (int i = 0; i < areas->n; i++)
+		dsa_release_in_place((char *) place + head_bytes() * i);
+	return areas;
+}
+
+#ifdef SEGMENT_OF
+/* See shared_pool.h */
+char *
+shared_segment(SharedAreas *areas, dsa_pointer pointer)
+{
+	char	   *segment = (char *) shared_at(areas, pointer) -
+		POINTER_IN_SEGMENT(pointer);
+
+	areas->segments[SEGMENT_OF(pointer)] = segment;
+	return segment;
+}
+#endif
 
 /* See shared_pool.h */
 dsa_pointer
@@ -91,6 +121,9 @@ void
 shared_free(SharedAreas *areas, dsa_pointer pointer)
 {
 	dsa_free(areas->areas[POINTER_AREA(pointer)], POINTER_IN_AREA(pointer));
+#ifdef SEGMENT_OF
+	areas->segments[SEGMENT_OF(pointer)] = NULL;
+#endif
 }
 
 typedef struct PoolPiece

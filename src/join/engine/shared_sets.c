@@ -5,9 +5,9 @@
  * Each takes in some of the rows, and collapses sets, as one does that is
  * alone; but sets and rows are in shared memory.  When all have come to their
  * end, identical sets of several processes become one, in shares by their
- * hashes; the features of what is left are counted, in a table for each process,
- * which are then added up; and the sets are prepared where they are.  Of each
- * step a process takes one piece after another that nobody else has.
+ * hashes; the features of what is left are counted, by each process in a part of
+ * the counters; and the sets are prepared where they are.  Of each step a process
+ * takes one piece after another that nobody else has.
  *
  * Sets are counted, prepared and numbered in the order in which they came.
  * What is near each other has often come together, and has the same counters and
@@ -58,6 +58,10 @@ typedef struct SetRun
 /* Sets that are counted or prepared without asking for more. */
 #define RUN		256
 
+/* How many sets ahead one is fetched into the cache, and its values and a row. */
+#define FETCH_SET		8
+#define FETCH_VALUES	4
+
 static inline int
 share_of(SetKey key)
 {
@@ -106,10 +110,20 @@ shared_sets_init(SharedSets *shared, int nparts)
 	}
 }
 
+/* All sets are prepared, or the join is over. */
+static void
+free_counters(SharedSets *shared, SharedAreas *areas)
+{
+	if (DsaPointerIsValid(shared->counts))
+		shared_free(areas, shared->counts);
+	shared->counts = InvalidDsaPointer;
+}
+
 /* See shared_sets.h */
 void
 shared_sets_free(SharedSets *shared, SharedAreas *areas)
 {
+	free_counters(shared, areas);
 	for (int i = 0; i < shared->nparts; i++)
 		pool_free(areas, &shared->parts[i].pieces);
 	shared_index_free(&shared->index, areas);
@@ -299,6 +313,22 @@ share_empty(SetJoin *join)
 	}
 }
 
+/* Fetches some of those n sets that come next. */
+static void
+fetch_ahead(const SetJoin *join, const SharedSet *sets, const uint32 *numbers,
+			uint32 n)
+{
+	if (n > FETCH_SET)
+		__builtin_prefetch(&sets[numbers[FETCH_SET]], 1);
+	if (n > FETCH_VALUES)
+	{
+		const SharedSet *set = &sets[numbers[FETCH_VALUES]];
+
+		__builtin_prefetch(at(join, set->place));
+		__builtin_prefetch(row_at(join->pool.areas, set->rows[SIDE_OUTER]), 1);
+	}
+}
+
 /*
  * Collapses the sets of one process in a share, where `kept` are those of the
  * table.  Returns how many features are in those that are new.
@@ -309,10 +339,10 @@ collapse_part(SetJoin *join, int share, const SharedSetsPart *part,
 {
 	SharedSet  *sets = at(join, part->sets);
 	const uint32 *numbers = at(join, part->by_hash);
+	uint32		end = part->ends[share];
 	uint64		nfeatures = 0;
 
-	for (uint32 i = share == 0 ? 0 : part->ends[share - 1];
-		 i < part->ends[share]; i++)
+	for (uint32 i = share == 0 ? 0 : part->ends[share - 1]; i < end; i++)
 	{
 		SharedSet  *set = &sets[numbers[i]];
 		uint32		size = SETKEY_SIZE(set->key);
@@ -322,6 +352,7 @@ collapse_part(SetJoin *join, int share, const SharedSetsPart *part,
 		uint32		number = same - table->sets;
 
 		CHECK_FOR_INTERRUPTS();
+		fetch_ahead(join, sets, numbers + i, end - i);
 		if (!found)
 		{
 			same->values = values;
@@ -388,80 +419,57 @@ shared_values(const SetJoin *join, const SharedSet *set)
 	return set_values(at(join, set->place), SETKEY_SIZE(set->key));
 }
 
-/* The counters of this process, made when it is first asked for them. */
-static TokenCounters *
-own_counters(SetJoin *join)
-{
-	TokenCounters *counters = &join->search.counters;
-
-	if (counters->count == NULL)
-	{
-		counters_shape(counters,
-					   pg_atomic_read_u64(&join->params.shared->nfeatures),
-					   join->params.memory / 8);
-		counters->count = pool_alloc(&join->pool, counters->bytes,
-									 &own_part(join)->counts);
-		clear_memory(counters->count, counters->bytes);
-	}
-	return counters;
-}
-
-/* STEP_COUNT */
-static void
-count_run(SetJoin *join, const SetRun *run)
-{
-	for (uint32 i = 0; i < run->n; i++)
-	{
-		const SharedSet *set = &run->sets[i];
-
-		CHECK_FOR_INTERRUPTS();
-		if (DsaPointerIsValid(set->place))
-			counters_add(own_counters(join), shared_values(join, set),
-						 SETKEY_SIZE(set->key));
-	}
-}
-
-/* The table of the first process that has counted: the others are added to it. */
-static dsa_pointer
-first_counts(const SharedSets *shared, int *first)
-{
-	for (*first = 0; *first < shared->nparts; (*first)++)
-		if (DsaPointerIsValid(shared->parts[*first].counts))
-			return shared->parts[*first].counts;
-	return InvalidDsaPointer;
-}
-
-/* Makes counters the shared ones, before or after they are folded. */
-static void
-take_counters(SetJoin *join, dsa_pointer counts, int shift)
-{
-	TokenCounters *counters = &join->search.counters;
-
-	counters->count = at(join, counts);
-	counters->shift = shift;
-	counters->bytes = sizeof(uint16) * (UINT64CONST(1) << (64 - shift));
-}
-
-/* STEP_ADD; the share is a part of the counters. */
-static void
-add_share(SetJoin *join, int share)
+/* The counters of all processes, with the shape that they have until they are folded. */
+static TokenCounters
+shared_counters(SetJoin *join)
 {
 	SharedSets *shared = join->params.shared;
 	TokenCounters counters = join->search.counters;
-	int			first;
-	dsa_pointer counts = first_counts(shared, &first);
 
-	if (!DsaPointerIsValid(counts))
-		return;
 	counters_shape(&counters, pg_atomic_read_u64(&shared->nfeatures),
 				   join->params.memory / 8);
-	counters.count = at(join, counts);
-	for (int i = first + 1; i < shared->nparts; i++)
-		if (DsaPointerIsValid(shared->parts[i].counts))
-			counters_add_part(&counters, at(join, shared->parts[i].counts),
-							  share);
-	pg_atomic_fetch_add_u64(&shared->used,
-							counters_part_used(&counters, share));
+	counters.count = at(join, shared->counts);
+	return counters;
+}
+
+/* STEP_COUNTERS: one process gets their memory. */
+static void
+allot_counters(SetJoin *join, int share)
+{
+	SharedSets *shared = join->params.shared;
+	TokenCounters counters = shared_counters(join);
+
+	shared->counts = shared_alloc(join->pool.areas, join->pool.own, counters.bytes);
+}
+
+/*
+ * STEP_COUNT; the share is a range of the counters.  Whoever has it looks at the
+ * features of all sets, which are read one after another: that takes less time than
+ * counters of each process would, which had to be cleared and added up.
+ */
+static void
+count_share(SetJoin *join, int share)
+{
+	SharedSets *shared = join->params.shared;
+	TokenCounters counters = shared_counters(join);
+	uint64		n = counters_number(&counters);
+	SetRun		run;
+
+	counters.from = n * share / shared->nparts;
+	counters.to = n * (share + 1) / shared->nparts;
+	clear_memory(counters.count + counters.from,
+				 (counters.to - counters.from) * sizeof(*counters.count));
+	for (uint32 i = 0; find_run(join, i, &run); i++)
+		for (uint32 j = 0; j < run.n; j++)
+		{
+			const SharedSet *set = &run.sets[j];
+
+			CHECK_FOR_INTERRUPTS();
+			if (DsaPointerIsValid(set->place))
+				counters_add(&counters, shared_values(join, set),
+							 SETKEY_SIZE(set->key));
+		}
+	pg_atomic_fetch_add_u64(&shared->used, counters_used(&counters));
 }
 
 /* STEP_FOLD */
@@ -469,17 +477,22 @@ static void
 fold_counters(SetJoin *join)
 {
 	SharedSets *shared = join->params.shared;
-	TokenCounters counters = join->search.counters;
-	int			first;
+	TokenCounters counters = shared_counters(join);
 
-	shared->counts = first_counts(shared, &first);
-	if (!DsaPointerIsValid(shared->counts))
-		return;
-	counters_shape(&counters, pg_atomic_read_u64(&shared->nfeatures),
-				   join->params.memory / 8);
-	counters.count = at(join, shared->counts);
 	counters_fold_used(&counters, pg_atomic_read_u64(&shared->used));
 	shared->shift = counters.shift;
+}
+
+/* Takes the shared counters, which have been folded. */
+static void
+take_counters(SetJoin *join)
+{
+	const SharedSets *shared = join->params.shared;
+	TokenCounters *counters = &join->search.counters;
+
+	counters->count = at(join, shared->counts);
+	counters->shift = shared->shift;
+	counters->bytes = counters_number(counters) * sizeof(*counters->count);
 }
 
 /* Makes a set ready, in its place.  Returns how many postings it will have. */
@@ -515,7 +528,12 @@ prepare_run(SetJoin *join, const SetRun *run)
 
 	for (uint32 i = 0; i < run->n; i++)
 	{
+		const SharedSet *next = &run->sets[Min(i + 1, run->n - 1)];
+
 		CHECK_FOR_INTERRUPTS();
+		if (DsaPointerIsValid(next->place))
+			setjoin_fetch_counters(join, shared_values(join, next),
+								   SETKEY_SIZE(next->key));
 		if (DsaPointerIsValid(run->sets[i].place))
 			npostings += prepare_set(join, &run->sets[i]);
 	}
@@ -549,13 +567,13 @@ order_share(SetJoin *join, int share)
 
 /* Does a step in the shares that nobody else has, and in the runs of sets. */
 static void
-take_shares(SetJoin *join, SharedStep step,
+take_shares(SetJoin *join, SharedStep step, uint32 nshares,
 			void (*work) (SetJoin *join, int share))
 {
 	pg_atomic_uint32 *taken = &join->params.shared->taken[step];
 	uint32		share;
 
-	while ((share = pg_atomic_fetch_add_u32(taken, 1)) < SET_SHARES)
+	while ((share = pg_atomic_fetch_add_u32(taken, 1)) < nshares)
 		work(join, share);
 }
 
@@ -592,32 +610,33 @@ do_step(SetJoin *join, SharedStep step)
 	switch (step)
 	{
 		case STEP_COLLAPSE:
-			take_shares(join, step, collapse_share);
+			take_shares(join, step, SET_SHARES, collapse_share);
+			break;
+		case STEP_COUNTERS:
+			if (join->algorithm->ordered)
+				take_shares(join, step, 1, allot_counters);
 			break;
 		case STEP_COUNT:
-			if (join->algorithm->ordered)
-				take_runs(join, step, count_run);
-			break;
-		case STEP_ADD:
-			take_shares(join, step, add_share);
+			if (DsaPointerIsValid(shared->counts))
+				take_shares(join, step, shared->nparts, count_share);
 			break;
 		case STEP_PREPARE:
 			if (DsaPointerIsValid(shared->counts))
-				take_counters(join, shared->counts, shared->shift);
+				take_counters(join);
 			take_runs(join, step, prepare_run);
 			break;
 		case STEP_GATHER:
 			if (join->algorithm->index_sharable)
-				take_shares(join, step, allot_part);
+				take_shares(join, step, SET_SHARES, allot_part);
 			break;
 		case STEP_TALLY:
-			take_shares(join, step, tally_share);
+			take_shares(join, step, SET_SHARES, tally_share);
 			break;
 		case STEP_DEAL:
-			take_shares(join, step, deal_share);
+			take_shares(join, step, SET_SHARES, deal_share);
 			break;
 		case STEP_ORDER:
-			take_shares(join, step, order_share);
+			take_shares(join, step, SET_SHARES, order_share);
 			break;
 		default:
 			break;
@@ -628,15 +647,19 @@ do_step(SetJoin *join, SharedStep step)
 static void
 end_step(SetJoin *join, SharedStep step)
 {
-	SharedIndex *index = &join->params.shared->index;
+	SharedSets *shared = join->params.shared;
 
 	switch (step)
 	{
-		case STEP_ADD:
-			fold_counters(join);
+		case STEP_COUNT:
+			if (DsaPointerIsValid(shared->counts))
+				fold_counters(join);
+			break;
+		case STEP_PREPARE:
+			free_counters(shared, join->pool.areas);
 			break;
 		case STEP_ORDER:
-			shared_index_free(index, join->pool.areas);
+			shared_index_free(&shared->index, join->pool.areas);
 			break;
 		default:
 			break;
@@ -651,8 +674,6 @@ setjoin_share(SetJoin *join)
 	Barrier    *barrier = &shared->barrier;
 	MemoryContext old = MemoryContextSwitchTo(join->search.context);
 
-	StaticAssertStmt(NCOUNTER_PARTS == SET_SHARES,
-					 "counters are divided otherwise than sets");
 	settable_free(&join->table);
 	make_room(join);
 	share_empty(join);

@@ -24,8 +24,8 @@ typedef enum SharedStep
 {
 	STEP_READ,					/* each takes in rows, by itself */
 	STEP_COLLAPSE,				/* identical sets of several become one */
+	STEP_COUNTERS,				/* their memory, by one process */
 	STEP_COUNT,					/* features */
-	STEP_ADD,					/* what several have counted */
 	STEP_FOLD,					/* the counters, by one process */
 	STEP_PREPARE,				/* the sets */
 	STEP_GATHER,				/* in order of size, each for itself; and the
@@ -52,7 +52,6 @@ typedef struct SharedSetsPart
 	dsa_pointer sets;			/* SharedSets, in the order in which they came */
 	dsa_pointer by_hash;		/* their numbers, by share */
 	uint32		ends[SET_SHARES];	/* of the shares */
-	dsa_pointer counts;			/* of features, in those that it counted */
 
 	dsa_pointer pieces;			/* all that it has in shared memory */
 } SharedSetsPart;
@@ -64,7 +63,7 @@ typedef struct SharedSets
 	pg_atomic_uint32 taken[STEP_READY]; /* work that somebody does, by step */
 	pg_atomic_uint64 nfeatures; /* of distinct sets */
 	pg_atomic_uint64 used;		/* counters */
-	dsa_pointer counts;			/* of all */
+	dsa_pointer counts;			/* of features; until sets are prepared */
 	int			shift;			/* of counts, see tokens.h */
 	slock_t		mutex;			/* of the next */
 	dsa_pointer empty[2];		/* rows without features */

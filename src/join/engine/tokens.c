@@ -47,8 +47,6 @@
 #define COUNTER_MULTIPLIER	UINT64CONST(0x9E3779B97F4A7C15)
 #define KEY_MULTIPLIER		UINT64CONST(0xD6E8FEB86659FD93)
 
-#define NCOUNTERS(counters)	(UINT64CONST(1) << (64 - (counters)->shift))
-
 /* So many keys are no longer divided. */
 #define FEW_KEYS	16
 
@@ -65,9 +63,16 @@ counter_bytes(const TokenCounters *counters)
 	return sizeof(uint16) + (counters->weighted ? sizeof(float) : 0);
 }
 
+/* How many counters there are. */
+uint64
+counters_number(const TokenCounters *counters)
+{
+	return UINT64CONST(1) << (64 - counters->shift);
+}
+
 /*
  * How many counters there are, for a collection of nfeatures features,
- * occurrences counted, or as many as fit into max_bytes.
+ * occurrences counted, or as many as fit into max_bytes.  All are to be counted.
  */
 void
 counters_shape(TokenCounters *counters, uint64 nfeatures, size_t max_bytes)
@@ -78,6 +83,9 @@ counters_shape(TokenCounters *counters, uint64 nfeatures, size_t max_bytes)
 		n *= 2;
 	counters->shift = 64 - pg_leftmost_one_pos64(n);
 	counters->bytes = n * counter_bytes(counters);
+	counters->from = 0;
+	counters->to = n;
+	counters->nwaiting = 0;
 }
 
 /* So many counters, all zero. */
@@ -87,7 +95,7 @@ counters_create(TokenCounters *counters, uint64 nfeatures, size_t max_bytes)
 	uint64		n;
 
 	counters_shape(counters, nfeatures, max_bytes);
-	n = NCOUNTERS(counters);
+	n = counters_number(counters);
 	counters->count = alloc_zeros(n * sizeof(uint16));
 	if (counters->weighted)
 		counters->most = alloc_zeros(n * sizeof(float));
@@ -105,62 +113,75 @@ counters_free(TokenCounters *counters)
 	counters->bytes = 0;
 }
 
-/* Counts the n features of one distinct set. */
-void
-counters_add(TokenCounters *counters, const uint64 *values, uint32 n)
+/* Raises the first n counters that wait. */
+static void
+counters_raise(TokenCounters *counters, uint32 n)
 {
 	for (uint32 i = 0; i < n; i++)
 	{
-		uint16	   *count = &counters->count[counter_of(counters, values[i])];
+		uint16	   *count = &counters->count[counters->waiting[i]];
 
-		CHECK_EVERY(i);
-		if (i + PREFETCH_AHEAD < n)
-			__builtin_prefetch(&counters->count[counter_of(counters,
-														   values[i + PREFETCH_AHEAD])], 1);
 		if (*count < UINT16_MAX)
 			(*count)++;
 	}
+	counters->nwaiting -= n;
+	memmove(counters->waiting, counters->waiting + n,
+			counters->nwaiting * sizeof(*counters->waiting));
 }
 
-/* Counters that are in use in a part. */
-uint64
-counters_part_used(const TokenCounters *counters, int part)
+/*
+ * Notes which counters of the range these features have, and fetches them into the
+ * cache.  No branch depends on a feature.
+ */
+static void
+counters_await(TokenCounters *counters, const uint64 *values, uint32 n)
 {
-	uint64		n = NCOUNTERS(counters) / NCOUNTER_PARTS;
-	const uint16 *count = counters->count + n * part;
-	uint64		used = 0;
+	uint64		width = counters->to - counters->from;
+	uint32		before = counters->nwaiting;
+	uint32		waiting = before;
 
-	for (uint64 i = 0; i < n; i++)
+	for (uint32 i = 0; i < n; i++)
 	{
-		CHECK_EVERY(i);
-		used += count[i] != 0;
+		uint64		counter = counter_of(counters, values[i]);
+
+		counters->waiting[waiting] = counter;
+		waiting += counter - counters->from < width;
 	}
-	return used;
+	for (uint32 i = before; i < waiting; i++)
+		__builtin_prefetch(&counters->count[counters->waiting[i]], 1);
+	counters->nwaiting = waiting;
 }
 
-/* Adds a part of another table. */
+/*
+ * Counts the n features of one distinct set, as far as their counters are in the
+ * range; they are raised when the next ones have been asked for.
+ */
 void
-counters_add_part(TokenCounters *sum, const uint16 *count, int part)
+counters_add(TokenCounters *counters, const uint64 *values, uint32 n)
 {
-	uint64		n = NCOUNTERS(sum) / NCOUNTER_PARTS;
-	uint16	   *to = sum->count + n * part;
-
-	count += n * part;
-	for (uint64 i = 0; i < n; i++)
+	for (uint32 i = 0; i < n; i += COUNTED_AT_ONCE)
 	{
-		CHECK_EVERY(i);
-		to[i] = Min(to[i] + count[i], UINT16_MAX);
+		uint32		before = counters->nwaiting;
+
+		CHECK_FOR_INTERRUPTS();
+		counters_await(counters, values + i, Min(n - i, COUNTED_AT_ONCE));
+		if (counters->nwaiting > COUNTED_AT_ONCE)
+			counters_raise(counters, before);
 	}
 }
 
-/* Counters that are in use. */
-static uint64
-counters_used(const TokenCounters *counters)
+/* All has been counted: how many counters of the range are in use. */
+uint64
+counters_used(TokenCounters *counters)
 {
 	uint64		used = 0;
 
-	for (int part = 0; part < NCOUNTER_PARTS; part++)
-		used += counters_part_used(counters, part);
+	counters_raise(counters, counters->nwaiting);
+	for (uint64 i = counters->from; i < counters->to; i++)
+	{
+		CHECK_EVERY(i);
+		used += counters->count[i] != 0;
+	}
 	return used;
 }
 
@@ -173,7 +194,7 @@ counters_used(const TokenCounters *counters)
 void
 counters_fold_used(TokenCounters *counters, uint64 used)
 {
-	uint64		n = NCOUNTERS(counters);
+	uint64		n = counters_number(counters);
 
 	while (n > MIN_COUNTERS && used < n / SPARSE)
 	{
@@ -203,7 +224,7 @@ counters_fold(TokenCounters *counters)
 	counters_fold_used(counters, counters_used(counters));
 	if (counters->bytes == before)
 		return;
-	n = NCOUNTERS(counters);
+	n = counters_number(counters);
 	counters->count = repalloc_huge(counters->count, n * sizeof(uint16));
 	if (counters->weighted)
 		counters->most = repalloc_huge(counters->most, n * sizeof(float));
@@ -215,6 +236,14 @@ token_key(uint64 value, uint64 count)
 {
 	return (count << TOKEN_HASH_BITS) |
 		(((value ^ (value >> 32)) * KEY_MULTIPLIER) >> (64 - TOKEN_HASH_BITS));
+}
+
+/* Fetches the first counters into the cache that tokens_make() will look at. */
+void
+counters_fetch(const TokenCounters *counters, const uint64 *values, uint32 n)
+{
+	for (uint32 i = 0; i < Min(n, PREFETCH_AHEAD); i++)
+		__builtin_prefetch(&counters->count[counter_of(counters, values[i])]);
 }
 
 /*

@@ -9,6 +9,9 @@
 #ifndef NEARDUP_TOKENS_H
 #define NEARDUP_TOKENS_H
 
+/* Features that are counted at once. */
+#define COUNTED_AT_ONCE	64
+
 typedef struct TokenCounters
 {
 	uint16	   *count;
@@ -17,6 +20,10 @@ typedef struct TokenCounters
 	bool		weighted;		/* there are such; set beforehand */
 	int			shift;			/* 64 - log2(number of counters) */
 	size_t		bytes;
+	uint64		from;			/* while features are counted: of which counters, */
+	uint64		to;				/* from one up to before another */
+	uint32		nwaiting;		/* counters to be raised, once they are in the */
+	uint64		waiting[2 * COUNTED_AT_ONCE];	/* cache */
 } TokenCounters;
 
 /* Bits of a token's key below its counter. */
@@ -36,20 +43,18 @@ extern void counters_free(TokenCounters *counters);
 extern void counters_fold(TokenCounters *counters);
 
 /*
- * Where several processes count, each a part of the sets: tables of one shape,
- * of counts[] alone, of which one after another is added to the first, in
- * NCOUNTER_PARTS parts.  counters_sum tells how many counters of a part are in
- * use, counters_fold_used how far all are to be folded for so many.
+ * Where several processes count, each has a range of the counters of its own, and looks
+ * at all sets: how many of it are in use, and how far all are to be folded for so many.
  */
-#define NCOUNTER_PARTS	64
 extern void counters_shape(TokenCounters *counters, uint64 nfeatures,
 						   size_t max_bytes);
-extern void counters_add_part(TokenCounters *sum, const uint16 *count,
-							  int part);
-extern uint64 counters_part_used(const TokenCounters *counters, int part);
+extern uint64 counters_number(const TokenCounters *counters);
+extern uint64 counters_used(TokenCounters *counters);
 extern void counters_fold_used(TokenCounters *counters, uint64 used);
 extern void counters_add(TokenCounters *counters, const uint64 *values,
 						 uint32 n);
+extern void counters_fetch(const TokenCounters *counters, const uint64 *values,
+						   uint32 n);
 extern uint32 tokens_make(const TokenCounters *counters, uint64 *values,
 						  uint32 n, uint64 *keys);
 extern void tokens_select(uint64 *keys, uint32 n, uint32 nfirst);

@@ -534,6 +534,10 @@ exec(CustomScanState *node)
 	if (slot == NULL)
 	{
 		state->phase = JOIN_DONE;
+		ExecClearTuple(state->rows[SIDE_OUTER]);
+		ExecClearTuple(state->rows[SIDE_INNER]);
+		/* to give back much memory takes time: do it while others do */
+		join_shared_leave(state);
 		return ExecClearTuple(node->ss.ps.ps_ResultTupleSlot);
 	}
 	return slot;

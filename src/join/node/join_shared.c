@@ -174,6 +174,9 @@ join_shared_reset(CustomScanState *node, ParallelContext *pcxt,
 	matched = pg_atomic_read_u64(&shared->matched);
 	if (DsaPointerIsValid(matched))
 		dsa_free(node->ss.ps.state->es_query_dsa, matched);
+	if (state->areas == NULL)
+		state->areas = shared_areas_attach_again(place_of_areas(shared),
+												 shared->nparts);
 	shared_sets_free(shared_sets(shared), state->areas);
 	SharedFileSetDeleteAll(&shared->files);
 	shared_init(shared);
