@@ -88,9 +88,10 @@ fetch_ahead(SetJoin *join, uint32 number)
 	if (index->shared)
 		setindex_fetch_partners(index, set->keys, set->nkeys, number);
 	else
-		setindex_fetch_places(index, set->keys, setjoin_indexed_keys(join, set));
+		setindex_fetch_places(index, set->keys, set->nkeys,
+							  setjoin_indexed_keys(join, set));
 	set += FETCH_AHEAD;
-	setindex_fetch_buckets(index, set->keys, setjoin_indexed_keys(join, set));
+	setindex_fetch_buckets(index, set->keys, set->nkeys);
 }
 
 /* True if all sets are in the index before the first one probes. */

@@ -129,7 +129,10 @@ setindex_put(InvertedIndex *index, uint64 key)
 	return &index->postings[bucket->start + bucket->n++];
 }
 
-/* Fetches the buckets of keys into the cache, and later their places in them. */
+/*
+ * Fetches the buckets of keys into the cache, and later the beginning of their lists
+ * and, of the first nindexed, the places of the next postings.
+ */
 static inline void
 setindex_fetch_buckets(const InvertedIndex *index, const uint64 *keys, uint32 n)
 {
@@ -138,13 +141,17 @@ setindex_fetch_buckets(const InvertedIndex *index, const uint64 *keys, uint32 n)
 }
 
 static inline void
-setindex_fetch_places(const InvertedIndex *index, const uint64 *keys, uint32 n)
+setindex_fetch_places(const InvertedIndex *index, const uint64 *keys, uint32 n,
+					  uint32 nindexed)
 {
 	for (uint32 i = 0; i < n; i++)
 	{
 		const Bucket *bucket = setindex_bucket(index, keys[i]);
 
-		__builtin_prefetch(&index->postings[bucket->start + bucket->n], 1);
+		if ((bucket->tags & setindex_tag(index, keys[i])) != 0)
+			__builtin_prefetch(&index->postings[bucket->start + bucket->first]);
+		if (i < nindexed)
+			__builtin_prefetch(&index->postings[bucket->start + bucket->n], 1);
 	}
 }
 
