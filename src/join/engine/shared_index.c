@@ -60,27 +60,41 @@ shared_index_init(SharedIndex *shared)
 {
 	pg_atomic_init_u64(&shared->npostings, 0);
 	shared->buckets = shared->postings = shared->places = shared->tails =
-		InvalidDsaPointer;
+		shared->room = InvalidDsaPointer;
+	shared->room_bytes = 0;
 }
 
-/* All sets are prepared: gets some of the memory. */
+/*
+ * All sets are prepared: gets some of the memory.  Postings or else buckets have the
+ * room that there is if it is large enough, as the system takes its time to hand out
+ * any.
+ */
 void
 shared_index_allot(SetJoin *join, SharedIndex *shared, int part)
 {
 	uint64		npostings = pg_atomic_read_u64(&shared->npostings);
 	uint64		nbuckets = setindex_buckets(npostings);
+	bool		has_room = DsaPointerIsValid(shared->room) &&
+		npostings * sizeof(Posting) <= shared->room_bytes;
 
 	StaticAssertStmt(1 << SHARE_BITS == INDEX_SHARES,
 					 "shares do not have so many bits");
 	switch (part)
 	{
 		case 0:
-			pool_alloc(&join->pool, npostings * sizeof(Posting),
-					   &shared->postings);
+			if (has_room)
+				shared->postings = shared->room;
+			else
+				pool_alloc(&join->pool, npostings * sizeof(Posting),
+						   &shared->postings);
 			break;
 		case 1:
 			shared->shift = setindex_shift(nbuckets);
-			pool_alloc(&join->pool, nbuckets * sizeof(Bucket), &shared->buckets);
+			if (!has_room && nbuckets * sizeof(Bucket) <= shared->room_bytes)
+				shared->buckets = shared->room;
+			else
+				pool_alloc(&join->pool, nbuckets * sizeof(Bucket),
+						   &shared->buckets);
 			break;
 		case 2:
 			shared->places = shared_alloc(join->pool.areas, join->pool.own,

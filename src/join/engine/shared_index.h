@@ -18,6 +18,8 @@ typedef struct SharedIndex
 {
 	pg_atomic_uint64 npostings; /* of all sets, as they are prepared */
 	int			shift;			/* as in InvertedIndex */
+	dsa_pointer room;			/* that nobody needs any more, of so many bytes */
+	size_t		room_bytes;
 	dsa_pointer buckets;		/* invalid: none is made together */
 	dsa_pointer postings;
 	dsa_pointer places;			/* number of the bucket of each posting, until

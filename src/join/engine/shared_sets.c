@@ -110,20 +110,10 @@ shared_sets_init(SharedSets *shared, int nparts)
 	}
 }
 
-/* All sets are prepared, or the join is over. */
-static void
-free_counters(SharedSets *shared, SharedAreas *areas)
-{
-	if (DsaPointerIsValid(shared->counts))
-		shared_free(areas, shared->counts);
-	shared->counts = InvalidDsaPointer;
-}
-
 /* See shared_sets.h */
 void
 shared_sets_free(SharedSets *shared, SharedAreas *areas)
 {
-	free_counters(shared, areas);
 	for (int i = 0; i < shared->nparts; i++)
 		pool_free(areas, &shared->parts[i].pieces);
 	shared_index_free(&shared->index, areas);
@@ -432,14 +422,16 @@ shared_counters(SetJoin *join)
 	return counters;
 }
 
-/* STEP_COUNTERS: one process gets their memory. */
+/* STEP_COUNTERS: one process gets their memory, which the index gets after them. */
 static void
 allot_counters(SetJoin *join, int share)
 {
 	SharedSets *shared = join->params.shared;
 	TokenCounters counters = shared_counters(join);
 
-	shared->counts = shared_alloc(join->pool.areas, join->pool.own, counters.bytes);
+	pool_alloc(&join->pool, counters.bytes, &shared->counts);
+	shared->index.room = shared->counts;
+	shared->index.room_bytes = counters.bytes;
 }
 
 /*
@@ -654,9 +646,6 @@ end_step(SetJoin *join, SharedStep step)
 		case STEP_COUNT:
 			if (DsaPointerIsValid(shared->counts))
 				fold_counters(join);
-			break;
-		case STEP_PREPARE:
-			free_counters(shared, join->pool.areas);
 			break;
 		case STEP_ORDER:
 			shared_index_free(&shared->index, join->pool.areas);

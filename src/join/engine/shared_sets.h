@@ -63,7 +63,7 @@ typedef struct SharedSets
 	pg_atomic_uint32 taken[STEP_READY]; /* work that somebody does, by step */
 	pg_atomic_uint64 nfeatures; /* of distinct sets */
 	pg_atomic_uint64 used;		/* counters */
-	dsa_pointer counts;			/* of features; until sets are prepared */
+	dsa_pointer counts;			/* of features, until sets are prepared */
 	int			shift;			/* of counts, see tokens.h */
 	slock_t		mutex;			/* of the next */
 	dsa_pointer empty[2];		/* rows without features */
