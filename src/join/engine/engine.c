@@ -36,7 +36,7 @@ init_arenas(SetJoin *join)
 	if (join->params.shared != NULL)
 	{
 		join->pool.areas = join->params.areas;
-		join->pool.own = join->params.part % join->params.areas->n;
+		join->pool.own = shared_own_area(join->params.areas, join->params.part);
 		join->pool.pieces = &join->params.shared->parts[join->params.part].pieces;
 	}
 	for (int i = 0; i < lengthof(arenas); i++)

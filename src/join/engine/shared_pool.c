@@ -84,15 +84,15 @@ shared_areas_detach(SharedAreas *areas)
 	pfree(areas);
 }
 
-/* See shared_pool.h.  Until the segment goes it is counted among those who look. */
-SharedAreas *
-shared_areas_attach_again(void *place, int nprocesses)
+/* See shared_pool.h */
+void
+shared_area_give_up(void *place, int area, dsm_segment *segment)
 {
-	SharedAreas *areas = shared_areas_attach(place, nprocesses, NULL);
+	char	   *head = (char *) place + head_bytes() * area;
 
-	for (int i = 0; i < areas->n; i++)
-		dsa_release_in_place((char *) place + head_bytes() * i);
-	return areas;
+	cancel_on_dsm_detach(segment, dsa_on_dsm_detach_release_in_place,
+						 PointerGetDatum(head));
+	dsa_release_in_place(head);
 }
 
 #ifdef SEGMENT_OF

@@ -23,6 +23,13 @@ typedef struct SharedAreas
 	dsa_area   *areas[FLEXIBLE_ARRAY_MEMBER];
 } SharedAreas;
 
+/* The one that a process takes from. */
+static inline int
+shared_own_area(const SharedAreas *areas, int part)
+{
+	return part % areas->n;
+}
+
 /*
  * A pointer tells in these bits which area it is of.  An area itself has a
  * thousand segments, of 2^40 bytes at most.  Short pointers have no room for that:
@@ -55,20 +62,22 @@ extern size_t shared_areas_bytes(int nprocesses);
 
 /*
  * Makes areas in place, which is in the segment, or attaches to those that are
- * there.  In the current memory context.  They go with the last process that leaves
- * the segment.
+ * there.  In the current memory context.  An area goes with the last process that
+ * leaves the segment or has given it up.
  */
 extern SharedAreas *shared_areas_create(void *place, int nprocesses,
 										dsm_segment *segment);
 extern SharedAreas *shared_areas_attach(void *place, int nprocesses,
 										dsm_segment *segment);
 
-/*
- * This process does not look at them any more, but they stay as they are; and has
- * thought better of it, if it still has the segment.
- */
+/* This process does not look at them any more, but they stay as they are. */
 extern void shared_areas_detach(SharedAreas *areas);
-extern SharedAreas *shared_areas_attach_again(void *place, int nprocesses);
+
+/*
+ * After that, gives up one of the areas, before the segment goes: whoever is the last to
+ * do so frees it.
+ */
+extern void shared_area_give_up(void *place, int area, dsm_segment *segment);
 
 /* The address of what is in one of the areas; NULL for an invalid pointer. */
 static inline void *

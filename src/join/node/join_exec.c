@@ -537,7 +537,7 @@ exec(CustomScanState *node)
 		ExecClearTuple(state->rows[SIDE_OUTER]);
 		ExecClearTuple(state->rows[SIDE_INNER]);
 		/* to give back much memory takes time: do it while others do */
-		join_shared_leave(state);
+		join_shared_close(state);
 		return ExecClearTuple(node->ss.ps.ps_ResultTupleSlot);
 	}
 	return slot;

@@ -241,6 +241,12 @@ extern void join_shared_attach(CustomScanState *node, shm_toc *toc,
 extern void join_shared_finish(CustomScanState *node);
 /* No more is looked at in shared memory, by now at the latest. */
 extern void join_shared_leave(SimilarityJoinState *state);
+/*
+ * This process has given all its pairs, and no probes are left for anybody; and
+ * whether that has happened before it came.
+ */
+extern void join_shared_close(SimilarityJoinState *state);
+extern bool join_shared_is_late(const SimilarityJoinState *state);
 extern void join_shared_divide(SimilarityJoinState *state,
 							   SetJoinParams *params);
 extern void join_shared_read(SimilarityJoinState *state, bool any_threshold);

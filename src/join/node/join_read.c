@@ -284,8 +284,11 @@ join_begin_engines(SimilarityJoinState *state)
 bool
 join_read(SimilarityJoinState *state)
 {
-	bool		any_threshold = join_arguments(state);
+	bool		any_threshold;
 
+	if (join_shared_is_late(state))
+		return false;
+	any_threshold = join_arguments(state);
 	join_begin_engines(state);
 	if (state->shared != NULL)
 		join_shared_read(state, any_threshold);

@@ -36,6 +36,7 @@
 #include "port/atomics.h"
 #include "storage/barrier.h"
 #include "storage/dsm.h"
+#include "storage/lwlock.h"
 #include "storage/sharedfileset.h"
 #include "storage/spin.h"
 #include "utils/dsa.h"
@@ -66,6 +67,9 @@ typedef struct SharedPart
 typedef struct SharedJoin
 {
 	dsm_handle	segment;		/* that this lies in */
+	LWLock		lock;			/* of the next */
+	bool		closed;			/* all probes are taken: whoever comes now finds
+								 * nothing to do, and no areas */
 	SharedFileSet files;
 	pg_atomic_uint64 claimed[SIGNATURE_KINDS];	/* by number of the engine */
 	pg_atomic_uint64 matched;	/* dsa_pointer to a bit for each outer row */
@@ -130,6 +134,7 @@ shared_init(SharedJoin *shared)
 	for (int i = 0; i < SIGNATURE_KINDS; i++)
 		pg_atomic_write_u64(&shared->claimed[i], 0);
 	pg_atomic_write_u64(&shared->matched, InvalidDsaPointer);
+	shared->closed = false;
 	shared->nprobing = 0;
 	shared->all_probed = false;
 	memset(shared->parts, 0, shared->nparts * sizeof(SharedPart));
@@ -153,11 +158,32 @@ join_shared_create(CustomScanState *node, ParallelContext *pcxt,
 	for (int i = 0; i < SIGNATURE_KINDS; i++)
 		pg_atomic_init_u64(&shared->claimed[i], 0);
 	pg_atomic_init_u64(&shared->matched, InvalidDsaPointer);
+	LWLockInitialize(&shared->lock, LWTRANCHE_PARALLEL_QUERY_DSA);
 	SpinLockInit(&shared->mutex);
 	shared_init(shared);
 	state->areas = shared_areas_create(place_of_areas(shared), shared->nparts,
 									   pcxt->seg);
 	state->shared = shared;
+}
+
+/*
+ * Frees what is in the areas: nobody else is there any more.  If this process has
+ * closed the join, it still has its own area, and makes them anew.
+ */
+static void
+free_areas(SimilarityJoinState *state)
+{
+	SharedJoin *shared = state->shared;
+	dsm_segment *segment = dsm_find_mapping(shared->segment);
+
+	if (state->areas != NULL)
+	{
+		shared_sets_free(shared_sets(shared), state->areas);
+		return;
+	}
+	shared_area_give_up(place_of_areas(shared), 0, segment);
+	state->areas = shared_areas_create(place_of_areas(shared), shared->nparts,
+									   segment);
 }
 
 /* CustomExecMethods.ReInitializeDSMCustomScan */
@@ -174,10 +200,7 @@ join_shared_reset(CustomScanState *node, ParallelContext *pcxt,
 	matched = pg_atomic_read_u64(&shared->matched);
 	if (DsaPointerIsValid(matched))
 		dsa_free(node->ss.ps.state->es_query_dsa, matched);
-	if (state->areas == NULL)
-		state->areas = shared_areas_attach_again(place_of_areas(shared),
-												 shared->nparts);
-	shared_sets_free(shared_sets(shared), state->areas);
+	free_areas(state);
 	SharedFileSetDeleteAll(&shared->files);
 	shared_init(shared);
 }
@@ -191,8 +214,11 @@ join_shared_attach(CustomScanState *node, shm_toc *toc, void *coordinate)
 	dsm_segment *segment = dsm_find_mapping(shared->segment);
 
 	SharedFileSetAttach(&shared->files, segment);
-	state->areas = shared_areas_attach(place_of_areas(shared), shared->nparts,
-									   segment);
+	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
+	if (!shared->closed)
+		state->areas = shared_areas_attach(place_of_areas(shared),
+										   shared->nparts, segment);
+	LWLockRelease(&shared->lock);
 	state->shared = shared;
 }
 
@@ -583,6 +609,39 @@ add_part(SimilarityJoinState *state, const SharedPart *part)
 	if (part->algorithm[0] != '\0')
 		sum->algorithm = MemoryContextStrdup(state->css.ss.ps.state->es_query_cxt,
 											 part->algorithm);
+}
+
+/* See join_node.h */
+bool
+join_shared_is_late(const SimilarityJoinState *state)
+{
+	return state->shared != NULL && state->areas == NULL;
+}
+
+/*
+ * See join_node.h.  What is left is this process's own area.  It goes with the segment,
+ * while others free theirs.
+ */
+void
+join_shared_close(SimilarityJoinState *state)
+{
+	SharedJoin *shared = state->shared;
+	dsm_segment *segment;
+	int			nareas;
+	int			own;
+
+	if (shared == NULL || state->areas == NULL)
+		return;
+	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
+	shared->closed = true;
+	LWLockRelease(&shared->lock);
+	segment = dsm_find_mapping(shared->segment);
+	nareas = state->areas->n;
+	own = shared_own_area(state->areas, part_number());
+	join_shared_leave(state);
+	for (int i = 0; i < nareas; i++)
+		if (i != own)
+			shared_area_give_up(place_of_areas(shared), i, segment);
 }
 
 /* See join_node.h */
