@@ -11,7 +11,9 @@ use warnings;
 sub new
 {
 	my ($class, $seed) = @_;
-	my $self = bless { state => ($seed * 2654435761 + 12345) & 0x7FFFFFFF }, $class;
+	# no more bits than that, or the product of a great seed is a float, and all are one
+	my $state = ($seed & 0x7FFFFFFF) * 2654435761 + 12345;
+	my $self = bless { state => $state & 0x7FFFFFFF }, $class;
 
 	$self->below(2) for 1 .. 3;
 	return $self;
