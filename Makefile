@@ -26,7 +26,7 @@ OBJS = \
 	src/base/call.o \
 	src/base/growing.o \
 	src/base/input.o \
-	src/base/large_array.o \
+	src/base/memory_pages.o \
 	src/base/linear_probing.o \
 	src/base/progress.o \
 	src/base/same_value.o \

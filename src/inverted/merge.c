@@ -20,7 +20,7 @@
 
 #include "base/growing.h"
 #include "base/interrupts.h"
-#include "base/large_array.h"
+#include "base/memory_pages.h"
 #include "inverted/directory.h"
 #include "inverted/merge.h"
 

@@ -4,7 +4,7 @@
  *
  * A join holds millions of rows and sets of some dozens of bytes each; the
  * header and the rounding of palloc() would cost as much again.  Pieces are
- * cut from blocks that grow with the arena, up to a megabyte; a piece of
+ * cut from blocks that grow with the arena, up to a limit; a piece of
  * more than a quarter of a block gets one for itself.
  *
  * Portions Copyright (c) 2026, the neardup developers
@@ -16,17 +16,25 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
+#include "base/memory_pages.h"
 #include "join/engine/arena.h"
 
 /* Bytes that are cleared between two looks at interrupts. */
 #define CLEAR_AT_ONCE	((size_t) 4 * 1024 * 1024)
 
-#define MAX_BLOCK_SIZE	((size_t) 1024 * 1024)
+/* A block has at most this share of the memory. */
+#define BLOCK_SHARE		16
+
+/* Of several large pages; what nobody has written to yet is no memory. */
+#define MAX_BLOCK_SIZE	((size_t) 4 * 1024 * 1024)
+
+/* Shared memory is handed out as a whole. */
+#define MAX_SHARED_BLOCK_SIZE	((size_t) 1024 * 1024)
 
 typedef struct ArenaBlock
 {
 	struct ArenaBlock *next;
-	dsa_pointer pointer;		/* to this, where it is shared */
+	SharedPointer pointer;		/* to this, where it is shared */
 	size_t		size;			/* of data */
 	size_t		used;			/* of data */
 	char		data[FLEXIBLE_ARRAY_MEMBER];
@@ -34,23 +42,26 @@ typedef struct ArenaBlock
 
 /*
  * An empty arena in the current memory context, whose first block has
- * block_size bytes.
+ * block_size bytes, with its head, and no other more than a small part of `memory`.
  */
 void
-arena_init(Arena *arena, size_t block_size)
+arena_init(Arena *arena, size_t block_size, size_t memory)
 {
 	arena->context = CurrentMemoryContext;
 	arena->pool = NULL;
 	arena->blocks = NULL;
 	arena->bytes = 0;
 	arena->first_block = arena->block_size = block_size;
+	arena->largest_block = Max(Min(memory / BLOCK_SHARE, MAX_BLOCK_SIZE), block_size);
 }
 
 /* One that takes its blocks from a pool, and leaves it to that to free them. */
 void
-arena_init_shared(Arena *arena, size_t block_size, SharedPool *pool)
+arena_init_shared(Arena *arena, size_t block_size, size_t memory,
+				  SharedPool *pool)
 {
-	arena_init(arena, block_size);
+	arena_init(arena, block_size, memory);
+	arena->largest_block = Min(arena->largest_block, MAX_SHARED_BLOCK_SIZE);
 	arena->pool = pool;
 }
 
@@ -59,13 +70,16 @@ static ArenaBlock *
 arena_block(Arena *arena, size_t size)
 {
 	size_t		bytes = offsetof(ArenaBlock, data) + size;
-	dsa_pointer pointer = InvalidDsaPointer;
+	SharedPointer pointer = InvalidSharedPointer;
 	ArenaBlock *block;
 
 	if (arena->pool != NULL)
 		block = pool_alloc(arena->pool, bytes, &pointer);
 	else
+	{
 		block = MemoryContextAllocHuge(arena->context, bytes);
+		large_array_ask(block, bytes);
+	}
 	block->pointer = pointer;
 	block->size = size;
 	block->used = 0;
@@ -100,17 +114,17 @@ arena_alloc(Arena *arena, size_t bytes)
 		block->next = own;
 		return own->data;
 	}
-	block = arena_block(arena, Max(bytes, arena->block_size));
+	block = arena_block(arena, Max(bytes, arena->block_size - offsetof(ArenaBlock, data)));
 	block->next = arena->blocks;
 	block->used = bytes;
 	arena->blocks = block;
-	arena->block_size = Min(arena->block_size * 2, MAX_BLOCK_SIZE);
+	arena->block_size = Min(arena->block_size * 2, arena->largest_block);
 	return block->data;
 }
 
 /* The same of a shared arena, with what the bytes are known by elsewhere. */
 void *
-arena_alloc_shared(Arena *arena, size_t bytes, dsa_pointer *pointer)
+arena_alloc_shared(Arena *arena, size_t bytes, SharedPointer *pointer)
 {
 	char	   *piece = arena_alloc(arena, bytes);
 	ArenaBlock *block = arena->blocks;
@@ -157,6 +171,7 @@ alloc_zeros(size_t bytes)
 	void	   *place = MemoryContextAllocHuge(CurrentMemoryContext,
 											   Max(bytes, 1));
 
+	large_array_ask(place, bytes);
 	clear_memory(place, bytes);
 	return place;
 }

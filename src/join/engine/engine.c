@@ -36,14 +36,13 @@ init_arenas(SetJoin *join)
 	if (join->params.shared != NULL)
 	{
 		join->pool.areas = join->params.areas;
-		join->pool.own = shared_own_area(join->params.areas, join->params.part);
-		join->pool.pieces = &join->params.shared->parts[join->params.part].pieces;
+		join->pool.own = join->params.part;
 	}
 	for (int i = 0; i < lengthof(arenas); i++)
 		if (join->params.shared == NULL)
-			arena_init(arenas[i], block);
+			arena_init(arenas[i], block, join->params.memory);
 		else
-			arena_init_shared(arenas[i], block, &join->pool);
+			arena_init_shared(arenas[i], block, join->params.memory, &join->pool);
 }
 
 /* See engine.h */
@@ -197,7 +196,7 @@ distinct_set(SetJoin *join, SetKey key, const uint64 *values, uint32 n,
 		set->values = set_values(arena_alloc(&join->values, set_bytes(n)), n);
 	else
 	{
-		dsa_pointer place;
+		SharedPointer place;
 
 		set->values = set_values(arena_alloc_shared(&join->values,
 													set_bytes(n), &place), n);

@@ -36,7 +36,7 @@ Row *
 row_make_shared(Arena *arena, Row *next, const void *data, uint32 rowno,
 				uint32 len)
 {
-	dsa_pointer pointer;
+	SharedPointer pointer;
 	Row		   *row = arena_alloc_shared(arena, offsetof(Row, data) + len,
 										 &pointer);
 
@@ -140,7 +140,7 @@ rows_next(RowCursor *cursor, uint32 *rowno)
 	if (row == NULL)
 		return next_in_file(cursor, rowno);
 	cursor->next = cursor->areas == NULL || row->next == NULL ? row->next :
-		shared_at_once(cursor->areas, (dsa_pointer) (uintptr_t) row->next);
+		shared_at(cursor->areas, (SharedPointer) (uintptr_t) row->next);
 	__builtin_prefetch(cursor->next);
 	*rowno = row->rowno;
 	return row->data;

@@ -13,7 +13,7 @@
 #include "join/engine/spillfile.h"
 
 /*
- * Where rows are shared with other processes, links are dsa_pointers, which are
+ * Where rows are shared with other processes, links are SharedPointers, which are
  * not longer than addresses: row_link() makes one, row_at() looks where it is.
  */
 typedef struct Row
@@ -49,21 +49,20 @@ typedef struct RowReader
 	uint32		max;			/* size of row */
 } RowReader;
 
-/* A dsa_pointer in place of an address. */
+/* A SharedPointer in place of an address. */
 static inline Row *
-row_link(dsa_pointer pointer)
+row_link(SharedPointer pointer)
 {
-	StaticAssertStmt(sizeof(dsa_pointer) <= sizeof(uintptr_t),
-					 "a dsa_pointer is longer than an address");
+	Assert(CAN_SHARE_ROWS || !SharedPointerIsValid(pointer));
 	return (Row *) (uintptr_t) pointer;
 }
 
 /* The row that a link leads to; NULL if there is none. */
 static inline Row *
-row_at(const SharedAreas *areas, const Row *link)
+row_at(SharedAreas *areas, const Row *link)
 {
 	return areas == NULL ? unconstify(Row *, link) :
-		shared_at(areas, (dsa_pointer) (uintptr_t) link);
+		shared_at(areas, (SharedPointer) (uintptr_t) link);
 }
 
 extern Row *row_make(Arena *arena, Row *next, const void *data, uint32 rowno,

@@ -17,6 +17,7 @@
 #include "miscadmin.h"
 #include "port/pg_bitutils.h"
 
+#include "base/memory_pages.h"
 #include "join/engine/arena.h"
 #include "join/engine/setindex.h"
 
@@ -69,7 +70,10 @@ setindex_bytes(uint32 nsets, uint64 npostings)
 static void *
 alloc_huge(size_t bytes)
 {
-	return MemoryContextAllocHuge(CurrentMemoryContext, Max(bytes, 1));
+	void	   *place = MemoryContextAllocHuge(CurrentMemoryContext, Max(bytes, 1));
+
+	large_array_ask(place, bytes);
+	return place;
 }
 
 /* What a process has of sets for itself. */

@@ -49,7 +49,7 @@ typedef struct Share
 } Share;
 
 static inline void *
-at(const SetJoin *join, dsa_pointer pointer)
+at(const SetJoin *join, SharedPointer pointer)
 {
 	return shared_at(join->pool.areas, pointer);
 }
@@ -60,7 +60,7 @@ shared_index_init(SharedIndex *shared)
 {
 	pg_atomic_init_u64(&shared->npostings, 0);
 	shared->buckets = shared->postings = shared->places = shared->tails =
-		shared->room = InvalidDsaPointer;
+		shared->room = InvalidSharedPointer;
 	shared->room_bytes = 0;
 }
 
@@ -74,7 +74,7 @@ shared_index_allot(SetJoin *join, SharedIndex *shared, int part)
 {
 	uint64		npostings = pg_atomic_read_u64(&shared->npostings);
 	uint64		nbuckets = setindex_buckets(npostings);
-	bool		has_room = DsaPointerIsValid(shared->room) &&
+	bool		has_room = SharedPointerIsValid(shared->room) &&
 		npostings * sizeof(Posting) <= shared->room_bytes;
 
 	StaticAssertStmt(1 << SHARE_BITS == INDEX_SHARES,
@@ -97,8 +97,7 @@ shared_index_allot(SetJoin *join, SharedIndex *shared, int part)
 						   &shared->buckets);
 			break;
 		case 2:
-			shared->places = shared_alloc(join->pool.areas, join->pool.own,
-										  Max(npostings, 1) * sizeof(uint32));
+			pool_alloc(&join->pool, npostings * sizeof(uint32), &shared->places);
 			break;
 		case 3:
 			pool_alloc(&join->pool, join->search.nsets * sizeof(Tail),
@@ -167,7 +166,7 @@ shared_index_tally(SetJoin *join, SharedIndex *shared, int share)
 {
 	Tally		tally = {{0}};
 
-	if (!DsaPointerIsValid(shared->buckets))
+	if (!SharedPointerIsValid(shared->buckets))
 		return;
 	tally.tails = at(join, shared->tails);
 	for_each_set(join, share, tally_keys, &tally);
@@ -219,7 +218,7 @@ shared_index_deal(SetJoin *join, SharedIndex *shared, int share)
 	Dealer		dealer = {.join = join,.shift = shared->shift};
 	uint32		start = 0;
 
-	if (!DsaPointerIsValid(shared->buckets))
+	if (!SharedPointerIsValid(shared->buckets))
 		return;
 	dealer.postings = at(join, shared->postings);
 	dealer.places = at(join, shared->places);
@@ -277,7 +276,7 @@ shared_index_order(SetJoin *join, SharedIndex *shared, int number)
 	Share		share = {.start = 0};
 	Posting    *copy;
 
-	if (!DsaPointerIsValid(shared->buckets))
+	if (!SharedPointerIsValid(shared->buckets))
 		return;
 	share.nbuckets = (UINT64CONST(1) << (64 - shared->shift)) / INDEX_SHARES;
 	share.buckets = (Bucket *) at(join, shared->buckets) +
@@ -298,20 +297,11 @@ shared_index_order(SetJoin *join, SharedIndex *shared, int number)
 	pfree(copy);
 }
 
-/* Frees what is not in a pool: all shares are in order, or the join is over. */
-void
-shared_index_free(SharedIndex *shared, SharedAreas *areas)
-{
-	if (DsaPointerIsValid(shared->places))
-		shared_free(areas, shared->places);
-	shared->places = InvalidDsaPointer;
-}
-
 /* True if this process has that index now; false if none is made together. */
 bool
 shared_index_attach(SetJoin *join, SharedIndex *shared)
 {
-	if (!DsaPointerIsValid(shared->buckets))
+	if (!SharedPointerIsValid(shared->buckets))
 		return false;
 	setindex_attach(&join->search.index, join->search.sets, join->search.nsets,
 					at(join, shared->buckets), shared->shift,

@@ -18,13 +18,13 @@ typedef struct SharedIndex
 {
 	pg_atomic_uint64 npostings; /* of all sets, as they are prepared */
 	int			shift;			/* as in InvertedIndex */
-	dsa_pointer room;			/* that nobody needs any more, of so many bytes */
+	SharedPointer room;			/* that nobody needs any more, of so many bytes */
 	size_t		room_bytes;
-	dsa_pointer buckets;		/* invalid: none is made together */
-	dsa_pointer postings;
-	dsa_pointer places;			/* number of the bucket of each posting, until
-								 * all are where they belong */
-	dsa_pointer tails;			/* of all sets, as in InvertedIndex */
+	SharedPointer buckets;		/* invalid: none is made together */
+	SharedPointer postings;
+	SharedPointer places;		/* number of the bucket of each posting, wanted
+								 * until all are where they belong */
+	SharedPointer tails;		/* of all sets, as in InvertedIndex */
 	uint32		tally[INDEX_SHARES][INDEX_SHARES];	/* postings by share of the
 													 * buckets, then of the sets */
 } SharedIndex;
@@ -34,7 +34,6 @@ extern void shared_index_allot(SetJoin *join, SharedIndex *shared, int part);
 extern void shared_index_tally(SetJoin *join, SharedIndex *shared, int share);
 extern void shared_index_deal(SetJoin *join, SharedIndex *shared, int share);
 extern void shared_index_order(SetJoin *join, SharedIndex *shared, int share);
-extern void shared_index_free(SharedIndex *shared, SharedAreas *areas);
 extern bool shared_index_attach(SetJoin *join, SharedIndex *shared);
 
 #endif							/* NEARDUP_SHARED_INDEX_H */

@@ -1,9 +1,11 @@
 /*
  * shared_pool.c
- *		Shared memory that one process takes from an area, and all can see.
+ *		Shared memory that one process takes from its area, and all can see.
  *
- * Pieces are linked, so that somebody else can free them when their process is
- * gone.
+ * An area is a list of segments of dynamic shared memory, and memory is taken from the
+ * newest of them.  A dsa_area would do, too; but its segments double, so that a fifth
+ * of them was never used, and the system takes its time to clear and to free that;
+ * and it looks for a segment again and again whether somebody has freed it.
  *
  * Portions Copyright (c) 2026, the neardup developers
  *
@@ -11,65 +13,104 @@
  */
 #include "postgres.h"
 
-#include "miscadmin.h"
-#include "storage/lwlock.h"
-
+#include "base/memory_pages.h"
 #include "join/engine/shared_pool.h"
 
-/* An area of a process beside those of others. */
-static inline size_t
-head_bytes(void)
-{
-	return MAXALIGN(dsa_minimum_size());
-}
+/* What most pieces of a large area have. */
+#define WHOLE			((size_t) 1024 * 1024)
 
-static inline int
-areas_of(int nprocesses)
-{
-	return Min(nprocesses, MAX_AREAS);
-}
+/* The first segment, and up to where they are as large as all before. */
+#define FIRST_SEGMENT	((size_t) 256 * 1024)
+#define DOUBLES_UP_TO	(2 * WHOLE)
+
+/*
+ * Then they are a share of all before: small ones leave little unused, but the server has
+ * only so many for all processes.
+ */
+#define LEAST_SHARE		8
+#define SHARES_OF_ALL	64
+
+/* Pieces begin at a line of the cache, so that processes do not write to the same one. */
+#define PIECE_ALIGN		PG_CACHE_LINE_SIZE
+
+/* Where the first piece of a segment is: the first place of all is none. */
+#define SEGMENT_START	PIECE_ALIGN
 
 /* See shared_pool.h */
 size_t
 shared_areas_bytes(int nprocesses)
 {
-	return mul_size(areas_of(nprocesses), head_bytes());
+	return mul_size(nprocesses, sizeof(SharedArea));
 }
 
-static SharedAreas *
-make_areas(void *place, int nprocesses, dsm_segment *segment, bool create)
+/*
+ * A process gives an area up: whoever is the last to do so frees its segments, as soon
+ * as nobody has mapped them.
+ */
+static void
+release_area(dsm_segment *parent, Datum area)
 {
-	int			n = areas_of(nprocesses);
-	SharedAreas *areas = palloc(offsetof(SharedAreas, areas) + sizeof(dsa_area *) * n);
+	SharedArea *shared = (SharedArea *) DatumGetPointer(area);
 
-	areas->n = n;
-#ifdef SEGMENT_OF
-	areas->segments = palloc0(sizeof(char *) * SEGMENTS_OF_AREA * n);
-#endif
-	for (int i = 0; i < n; i++)
-	{
-		char	   *head = (char *) place + head_bytes() * i;
+	if (pg_atomic_sub_fetch_u32(&shared->users, 1) > 0)
+		return;
+	for (uint32 i = 0; i < shared->n; i++)
+		dsm_unpin_segment(shared->segments[i]);
+	shared->n = 0;
+}
 
-		areas->areas[i] = create ?
-			dsa_create_in_place(head, head_bytes(), LWTRANCHE_PARALLEL_QUERY_DSA,
-								segment) :
-			dsa_attach_in_place(head, segment);
-	}
+/* The areas in place as this process sees them, without any segment yet. */
+static SharedAreas *
+areas_in(void *place, int nprocesses, dsm_segment *parent)
+{
+	SharedAreas *areas = palloc0(offsetof(SharedAreas, segments) +
+								 sizeof(SharedSegment) * AREA_SEGMENTS * nprocesses);
+
+	areas->shared = place;
+	areas->n = nprocesses;
+	areas->owner = CurrentResourceOwner;
+	for (int i = 0; i < nprocesses; i++)
+		on_dsm_detach(parent, release_area, PointerGetDatum(&areas->shared[i]));
 	return areas;
 }
 
 /* See shared_pool.h */
 SharedAreas *
-shared_areas_create(void *place, int nprocesses, dsm_segment *segment)
+shared_areas_create(void *place, int nprocesses, dsm_segment *parent)
 {
-	return make_areas(place, nprocesses, segment, true);
+	SharedArea *shared = place;
+
+	for (int i = 0; i < nprocesses; i++)
+	{
+		pg_atomic_init_u32(&shared[i].users, 1);
+		shared[i].n = 0;
+	}
+	return areas_in(place, nprocesses, parent);
 }
 
 /* See shared_pool.h */
 SharedAreas *
-shared_areas_attach(void *place, int nprocesses, dsm_segment *segment)
+shared_areas_attach(void *place, int nprocesses, dsm_segment *parent)
 {
-	return make_areas(place, nprocesses, segment, false);
+	SharedArea *shared = place;
+
+	for (int i = 0; i < nprocesses; i++)
+		pg_atomic_fetch_add_u32(&shared[i].users, 1);
+	return areas_in(place, nprocesses, parent);
+}
+
+/* Unmaps what this process has looked at in an area. */
+static void
+unmap_area(SharedAreas *areas, int area)
+{
+	SharedSegment *segments = &areas->segments[area * AREA_SEGMENTS];
+
+	for (int i = 0; i < AREA_SEGMENTS; i++)
+	{
+		if (segments[i].address != NULL)
+			dsm_detach(segments[i].mapping);
+		segments[i].address = NULL;
+	}
 }
 
 /* See shared_pool.h */
@@ -77,88 +118,147 @@ void
 shared_areas_detach(SharedAreas *areas)
 {
 	for (int i = 0; i < areas->n; i++)
-		dsa_detach(areas->areas[i]);
-#ifdef SEGMENT_OF
-	pfree(areas->segments);
-#endif
+		unmap_area(areas, i);
+	pfree(areas);
+}
+
+/* Gives up an area before the parent segment goes. */
+static void
+give_up_area(SharedArea *shared, dsm_segment *parent)
+{
+	cancel_on_dsm_detach(parent, release_area, PointerGetDatum(shared));
+	release_area(parent, PointerGetDatum(shared));
+}
+
+/*
+ * See shared_pool.h.  To unmap and to free memory takes time: those who come to their
+ * end together do it at the same time, each for its own area.
+ */
+void
+shared_areas_close(SharedAreas *areas, int own, dsm_segment *parent)
+{
+	for (int i = 0; i < areas->n; i++)
+	{
+		if (i == own)
+			continue;
+		unmap_area(areas, i);
+		give_up_area(&areas->shared[i], parent);
+	}
+	unmap_area(areas, own);
+	if (pg_atomic_read_u32(&areas->shared[own].users) == 1)
+		give_up_area(&areas->shared[own], parent);
 	pfree(areas);
 }
 
 /* See shared_pool.h */
 void
-shared_area_give_up(void *place, int area, dsm_segment *segment)
+shared_areas_free(void *place, int nprocesses, dsm_segment *parent)
 {
-	char	   *head = (char *) place + head_bytes() * area;
+	SharedArea *shared = place;
 
-	cancel_on_dsm_detach(segment, dsa_on_dsm_detach_release_in_place,
-						 PointerGetDatum(head));
-	dsa_release_in_place(head);
+	for (int i = 0; i < nprocesses; i++)
+		if (pg_atomic_read_u32(&shared[i].users) > 0)
+			give_up_area(&shared[i], parent);
 }
 
-#ifdef SEGMENT_OF
+/* See shared_pool.h */
+void
+shared_area_empty(SharedAreas *areas, int area)
+{
+	SharedArea *shared = &areas->shared[area];
+
+	unmap_area(areas, area);
+	for (uint32 i = 0; i < shared->n; i++)
+		dsm_unpin_segment(shared->segments[i]);
+	shared->n = 0;
+	areas->next = InvalidSharedPointer;
+	areas->left = areas->taken = 0;
+}
+
+/* How large a segment with room for so many bytes is. */
+static size_t
+segment_size(const SharedAreas *areas, size_t bytes)
+{
+	int			share = Max(Min(SHARES_OF_ALL / areas->n, LEAST_SHARE), 2);
+	size_t		step = areas->taken / share / WHOLE * WHOLE;
+
+	step = Max(step, Min(areas->taken, DOUBLES_UP_TO));
+	return add_size(Max(Max(step, FIRST_SEGMENT), bytes), SEGMENT_START);
+}
+
+/* Adds a segment to the area of this process, with room for so many bytes. */
+static SharedPointer
+add_segment(SharedAreas *areas, int area, size_t size)
+{
+	SharedArea *shared = &areas->shared[area];
+	uint32		number = area * AREA_SEGMENTS + shared->n;
+	SharedSegment *segment = &areas->segments[number];
+	ResourceOwner owner = CurrentResourceOwner;
+
+	if (shared->n == AREA_SEGMENTS || size >> SEGMENT_SHIFT > 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("too much shared memory for a similarity join"),
+				 errdetail("A process can have %d segments of less than %zu gigabytes.",
+						   AREA_SEGMENTS, ((size_t) 1 << SEGMENT_SHIFT) >> 30)));
+	CurrentResourceOwner = areas->owner;
+	segment->mapping = dsm_create(size, 0);
+	CurrentResourceOwner = owner;
+	dsm_pin_segment(segment->mapping);
+	segment->address = dsm_segment_address(segment->mapping);
+	shared->segments[shared->n] = dsm_segment_handle(segment->mapping);
+	shared->n++;
+	areas->taken += size;
+	shared_pages_ask(segment->address, size);
+	return (SharedPointer) number << SEGMENT_SHIFT | SEGMENT_START;
+}
+
 /* See shared_pool.h */
 char *
-shared_segment(SharedAreas *areas, dsa_pointer pointer)
+shared_segment(SharedAreas *areas, SharedPointer pointer)
 {
-	char	   *segment = (char *) shared_at(areas, pointer) -
-		POINTER_IN_SEGMENT(pointer);
+	uint32		number = POINTER_SEGMENT(pointer);
+	SharedArea *shared = &areas->shared[number / AREA_SEGMENTS];
+	SharedSegment *segment = &areas->segments[number];
+	ResourceOwner owner = CurrentResourceOwner;
 
-	areas->segments[SEGMENT_OF(pointer)] = segment;
-	return segment;
-}
-#endif
-
-/* See shared_pool.h */
-dsa_pointer
-shared_alloc(SharedAreas *areas, int area, size_t bytes)
-{
-	return AREA_POINTER(area, dsa_allocate_extended(areas->areas[area], bytes,
-													DSA_ALLOC_HUGE));
+	CurrentResourceOwner = areas->owner;
+	segment->mapping = dsm_attach(shared->segments[number % AREA_SEGMENTS]);
+	CurrentResourceOwner = owner;
+	if (segment->mapping == NULL)
+		elog(ERROR, "could not attach to a segment of a similarity join");
+	segment->address = dsm_segment_address(segment->mapping);
+	return segment->address;
 }
 
-/* See shared_pool.h */
-void
-shared_free(SharedAreas *areas, dsa_pointer pointer)
-{
-	dsa_free(areas->areas[POINTER_AREA(pointer)], POINTER_IN_AREA(pointer));
-#ifdef SEGMENT_OF
-	areas->segments[SEGMENT_OF(pointer)] = NULL;
-#endif
-}
-
-typedef struct PoolPiece
-{
-	dsa_pointer next;
-	uint64		data[FLEXIBLE_ARRAY_MEMBER];
-} PoolPiece;
-
-/* `bytes` bytes, not initialised, with what they are known by elsewhere. */
+/*
+ * `bytes` bytes, not initialised, with what they are known by in other processes.  They
+ * last as long as the area.
+ */
 void *
-pool_alloc(SharedPool *pool, size_t bytes, dsa_pointer *pointer)
+pool_alloc(SharedPool *pool, size_t bytes, SharedPointer *pointer)
 {
-	dsa_pointer taken;
-	PoolPiece  *piece;
+	SharedAreas *areas = pool->areas;
 
-	bytes += offsetof(PoolPiece, data);
-	taken = shared_alloc(pool->areas, pool->own, bytes);
-	piece = shared_at(pool->areas, taken);
-	piece->next = *pool->pieces;
-	*pool->pieces = taken;
-	pool->bytes += bytes;
-	*pointer = taken + offsetof(PoolPiece, data);
-	return piece->data;
-}
-
-/* Frees all pieces of a pool. */
-void
-pool_free(SharedAreas *areas, dsa_pointer *pieces)
-{
-	while (DsaPointerIsValid(*pieces))
+	bytes = TYPEALIGN(PIECE_ALIGN, Max(bytes, 1));
+	if (bytes <= areas->left)
 	{
-		dsa_pointer piece = *pieces;
-
-		CHECK_FOR_INTERRUPTS();
-		*pieces = ((PoolPiece *) shared_at(areas, piece))->next;
-		shared_free(areas, piece);
+		*pointer = areas->next;
+		areas->next += bytes;
+		areas->left -= bytes;
 	}
+	else
+	{
+		size_t		size = segment_size(areas, bytes);
+		size_t		rest = size - SEGMENT_START - bytes;
+
+		*pointer = add_segment(areas, pool->own, size);
+		if (rest > areas->left)
+		{
+			areas->next = *pointer + bytes;
+			areas->left = rest;
+		}
+	}
+	pool->bytes += bytes;
+	return shared_at(areas, *pointer);
 }

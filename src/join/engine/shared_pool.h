@@ -1,6 +1,6 @@
 /*
  * shared_pool.h
- *		Shared memory that one process takes from an area, and all can see.
+ *		Shared memory that one process takes from its area, and all can see.
  *
  * Portions Copyright (c) 2026, the neardup developers
  *
@@ -9,103 +9,104 @@
 #ifndef NEARDUP_SHARED_POOL_H
 #define NEARDUP_SHARED_POOL_H
 
+#include "port/atomics.h"
 #include "storage/dsm.h"
-#include "utils/dsa.h"
+#include "utils/resowner.h"
 
 /*
- * An area for each process that takes part: the system clears memory while it
- * hands it out, and meanwhile nobody else gets any from the same area.
+ * Where something is in the areas of all processes: the number of the segment, of
+ * all those that there may be, then the place in it.  0 is no such place.
  */
+typedef uint64 SharedPointer;
+
+#define InvalidSharedPointer	((SharedPointer) 0)
+#define SharedPointerIsValid(pointer) ((pointer) != InvalidSharedPointer)
+
+#define SEGMENT_SHIFT	40
+#define POINTER_SEGMENT(pointer)	((pointer) >> SEGMENT_SHIFT)
+#define POINTER_OFFSET(pointer) \
+	((pointer) & ((UINT64CONST(1) << SEGMENT_SHIFT) - 1))
+
+/* A link between rows is an address or such a pointer: without room for that nothing is shared. */
+#define CAN_SHARE_ROWS	(sizeof(void *) >= sizeof(SharedPointer))
+
+/* Segments of an area; as they grow with it, that is more than any machine has memory. */
+#define AREA_SEGMENTS	128
+
+/*
+ * What one process has taken, in memory that all see.  An area for each: the system
+ * clears memory while it hands it out, and meanwhile nobody else waits.
+ */
+typedef struct SharedArea
+{
+	pg_atomic_uint32 users;		/* processes that have not given it up */
+	uint32		n;				/* segments; only its own process adds any */
+	dsm_handle	segments[AREA_SEGMENTS];
+} SharedArea;
+
+/* A segment as this process sees it. */
+typedef struct SharedSegment
+{
+	char	   *address;		/* NULL: it has not looked at it yet */
+	dsm_segment *mapping;
+} SharedSegment;
+
+/* The areas of all as this process sees them. */
 typedef struct SharedAreas
 {
-	char	  **segments;		/* by SEGMENT_OF(), as far as they are known */
-	int			n;				/* they lie in shared memory one after another */
-	dsa_area   *areas[FLEXIBLE_ARRAY_MEMBER];
+	SharedArea *shared;
+	int			n;
+	ResourceOwner owner;		/* of the mappings */
+	SharedPointer next;			/* what is left of this process's newest segment */
+	size_t		left;
+	size_t		taken;			/* bytes of all its segments */
+	SharedSegment segments[FLEXIBLE_ARRAY_MEMBER];	/* AREA_SEGMENTS of each */
 } SharedAreas;
 
-/* The one that a process takes from. */
-static inline int
-shared_own_area(const SharedAreas *areas, int part)
-{
-	return part % areas->n;
-}
-
-/*
- * A pointer tells in these bits which area it is of.  An area itself has a
- * thousand segments, of 2^40 bytes at most.  Short pointers have no room for that:
- * then all processes have one area.
- */
-#if SIZEOF_DSA_POINTER == 8
-#define AREA_SHIFT		52
-#define MAX_AREAS		4096
-#define POINTER_AREA(pointer)	((pointer) >> AREA_SHIFT)
-#define AREA_POINTER(area, pointer) \
-	((pointer) | ((dsa_pointer) (area) << AREA_SHIFT))
-#define POINTER_IN_AREA(pointer) \
-	((pointer) & ((UINT64CONST(1) << AREA_SHIFT) - 1))
-
-/* Of the bits below, these tell which segment of the area it is in. */
-#define SEGMENT_SHIFT	40
-#define SEGMENTS_OF_AREA	(1 << (AREA_SHIFT - SEGMENT_SHIFT))
-#define SEGMENT_OF(pointer)	((pointer) >> SEGMENT_SHIFT)
-#define POINTER_IN_SEGMENT(pointer) \
-	((pointer) & ((UINT64CONST(1) << SEGMENT_SHIFT) - 1))
-#else
-#define MAX_AREAS		1
-#define POINTER_AREA(pointer)	0
-#define AREA_POINTER(area, pointer) (pointer)
-#define POINTER_IN_AREA(pointer) (pointer)
-#endif
-
-/* Bytes for the heads of the areas of so many processes. */
+/* Bytes for the areas of so many processes. */
 extern size_t shared_areas_bytes(int nprocesses);
 
 /*
- * Makes areas in place, which is in the segment, or attaches to those that are
- * there.  In the current memory context.  An area goes with the last process that
- * leaves the segment or has given it up.
+ * Makes areas in place, which is in the parent segment, or attaches to those that are
+ * there.  In the current memory context and resource owner.  The segments of an area go
+ * with the last process that leaves the parent segment or has given the area up.
  */
 extern SharedAreas *shared_areas_create(void *place, int nprocesses,
-										dsm_segment *segment);
+										dsm_segment *parent);
 extern SharedAreas *shared_areas_attach(void *place, int nprocesses,
-										dsm_segment *segment);
+										dsm_segment *parent);
 
 /* This process does not look at them any more, but they stay as they are. */
 extern void shared_areas_detach(SharedAreas *areas);
 
 /*
- * After that, gives up one of the areas, before the segment goes: whoever is the last to
- * do so frees it.
+ * Nobody who is not there yet will look at them.  Gives up all areas before the parent
+ * segment goes, and its own, which others may look at, if nobody does.
  */
-extern void shared_area_give_up(void *place, int area, dsm_segment *segment);
+extern void shared_areas_close(SharedAreas *areas, int own,
+							   dsm_segment *parent);
+
+/* Frees what is left of all areas, at which no other process looks any more. */
+extern void shared_areas_free(void *place, int nprocesses,
+							  dsm_segment *parent);
+
+/* Frees all of an area that no other process has looked at. */
+extern void shared_area_empty(SharedAreas *areas, int area);
+
+/* Maps the segment of a pointer. */
+extern char *shared_segment(SharedAreas *areas, SharedPointer pointer);
 
 /* The address of what is in one of the areas; NULL for an invalid pointer. */
 static inline void *
-shared_at(const SharedAreas *areas, dsa_pointer pointer)
+shared_at(SharedAreas *areas, SharedPointer pointer)
 {
-	return dsa_get_address(areas->areas[POINTER_AREA(pointer)],
-						   POINTER_IN_AREA(pointer));
-}
+	char	   *segment = areas->segments[POINTER_SEGMENT(pointer)].address;
 
-/* Where the segment of a pointer is. */
-extern char *shared_segment(SharedAreas *areas, dsa_pointer pointer);
-
-/*
- * The same, of a valid pointer, in less time: where no other process frees anything
- * any more.
- */
-static inline void *
-shared_at_once(SharedAreas *areas, dsa_pointer pointer)
-{
-#ifdef SEGMENT_OF
-	char	   *segment = areas->segments[SEGMENT_OF(pointer)];
-
+	if (!SharedPointerIsValid(pointer))
+		return NULL;
 	if (unlikely(segment == NULL))
 		segment = shared_segment(areas, pointer);
-	return segment + POINTER_IN_SEGMENT(pointer);
-#else
-	return shared_at(areas, pointer);
-#endif
+	return segment + POINTER_OFFSET(pointer);
 }
 
 /* What one process takes. */
@@ -113,15 +114,9 @@ typedef struct SharedPool
 {
 	SharedAreas *areas;
 	int			own;			/* area that it takes from */
-	dsa_pointer *pieces;		/* that were taken, the newest; in shared memory */
-	size_t		bytes;			/* in all of them */
+	size_t		bytes;			/* that it has taken */
 } SharedPool;
 
-/* `bytes` bytes, not initialised, that are in no pool. */
-extern dsa_pointer shared_alloc(SharedAreas *areas, int area, size_t bytes);
-extern void shared_free(SharedAreas *areas, dsa_pointer pointer);
-
-extern void *pool_alloc(SharedPool *pool, size_t bytes, dsa_pointer *pointer);
-extern void pool_free(SharedAreas *areas, dsa_pointer *pieces);
+extern void *pool_alloc(SharedPool *pool, size_t bytes, SharedPointer *pointer);
 
 #endif							/* NEARDUP_SHARED_POOL_H */

@@ -33,6 +33,7 @@
 #include "pgstat.h"
 #include "utils/memutils.h"
 
+#include "base/memory_pages.h"
 #include "join/engine/setjoin.h"
 #include "join/engine/shared_sets.h"
 
@@ -40,10 +41,10 @@
 typedef struct SharedSet
 {
 	SetKey		key;
-	dsa_pointer place;			/* of its bitmap and values; invalid: another
+	SharedPointer place;		/* of its bitmap and values; invalid: another
 								 * process has the same set, and its rows */
 	Row		   *rows[2];		/* by JoinSide */
-	dsa_pointer keys;			/* the rest is set when it is prepared */
+	SharedPointer keys;			/* the rest is set when it is prepared */
 	uint32		nvalues;
 	uint32		nkeys;
 } SharedSet;
@@ -75,7 +76,7 @@ own_part(const SetJoin *join)
 }
 
 static inline void *
-at(const SetJoin *join, dsa_pointer pointer)
+at(const SetJoin *join, SharedPointer pointer)
 {
 	return shared_at(join->pool.areas, pointer);
 }
@@ -108,15 +109,6 @@ shared_sets_init(SharedSets *shared, int nparts)
 		pg_atomic_init_u64(&shared->parts[i].npostings, 0);
 		pg_atomic_init_u64(&shared->parts[i].nfeatures, 0);
 	}
-}
-
-/* See shared_sets.h */
-void
-shared_sets_free(SharedSets *shared, SharedAreas *areas)
-{
-	for (int i = 0; i < shared->nparts; i++)
-		pool_free(areas, &shared->parts[i].pieces);
-	shared_index_free(&shared->index, areas);
 }
 
 /* See shared_sets.h */
@@ -228,7 +220,7 @@ setjoin_publish(SetJoin *join)
 		CHECK_EVERY(i);
 		memset(&sets[i], 0, sizeof(SharedSet));
 		sets[i].key = set->key;
-		sets[i].place = (dsa_pointer) *SET_PLACE(set);
+		sets[i].place = (SharedPointer) *SET_PLACE(set);
 		memcpy(sets[i].rows, set->rows, sizeof(set->rows));
 	}
 	part->n = table->nsets;
@@ -298,7 +290,7 @@ share_empty(SetJoin *join)
 			continue;
 		SpinLockAcquire(&shared->mutex);
 		last->next = row_link(shared->empty[side]);
-		shared->empty[side] = (dsa_pointer) (uintptr_t) join->empty[side];
+		shared->empty[side] = (SharedPointer) (uintptr_t) join->empty[side];
 		SpinLockRelease(&shared->mutex);
 	}
 }
@@ -352,7 +344,7 @@ collapse_part(SetJoin *join, int share, const SharedSetsPart *part,
 		}
 		for (int side = SIDE_OUTER; side <= LAST_SIDE(join); side++)
 			prepend_rows(join, &kept[number]->rows[side], set->rows[side]);
-		set->place = InvalidDsaPointer;
+		set->place = InvalidSharedPointer;
 	}
 	return nfeatures;
 }
@@ -457,20 +449,23 @@ count_share(SetJoin *join, int share)
 			const SharedSet *set = &run.sets[j];
 
 			CHECK_FOR_INTERRUPTS();
-			if (DsaPointerIsValid(set->place))
+			if (SharedPointerIsValid(set->place))
 				counters_add(&counters, shared_values(join, set),
 							 SETKEY_SIZE(set->key));
 		}
 	pg_atomic_fetch_add_u64(&shared->used, counters_used(&counters));
 }
 
-/* STEP_FOLD */
+/* What one process does when all have counted; the others wait. */
 static void
 fold_counters(SetJoin *join)
 {
 	SharedSets *shared = join->params.shared;
-	TokenCounters counters = shared_counters(join);
+	TokenCounters counters;
 
+	if (!SharedPointerIsValid(shared->counts))
+		return;
+	counters = shared_counters(join);
 	counters_fold_used(&counters, pg_atomic_read_u64(&shared->used));
 	shared->shift = counters.shift;
 }
@@ -523,10 +518,10 @@ prepare_run(SetJoin *join, const SetRun *run)
 		const SharedSet *next = &run->sets[Min(i + 1, run->n - 1)];
 
 		CHECK_FOR_INTERRUPTS();
-		if (DsaPointerIsValid(next->place))
+		if (SharedPointerIsValid(next->place))
 			setjoin_fetch_counters(join, shared_values(join, next),
 								   SETKEY_SIZE(next->key));
-		if (DsaPointerIsValid(run->sets[i].place))
+		if (SharedPointerIsValid(run->sets[i].place))
 			npostings += prepare_set(join, &run->sets[i]);
 	}
 	pg_atomic_fetch_add_u64(&join->params.shared->index.npostings, npostings);
@@ -609,11 +604,11 @@ do_step(SetJoin *join, SharedStep step)
 				take_shares(join, step, 1, allot_counters);
 			break;
 		case STEP_COUNT:
-			if (DsaPointerIsValid(shared->counts))
+			if (SharedPointerIsValid(shared->counts))
 				take_shares(join, step, shared->nparts, count_share);
 			break;
 		case STEP_PREPARE:
-			if (DsaPointerIsValid(shared->counts))
+			if (SharedPointerIsValid(shared->counts))
 				take_counters(join);
 			take_runs(join, step, prepare_run);
 			break;
@@ -629,26 +624,6 @@ do_step(SetJoin *join, SharedStep step)
 			break;
 		case STEP_ORDER:
 			take_shares(join, step, SET_SHARES, order_share);
-			break;
-		default:
-			break;
-	}
-}
-
-/* What one of the processes does that have all done a step. */
-static void
-end_step(SetJoin *join, SharedStep step)
-{
-	SharedSets *shared = join->params.shared;
-
-	switch (step)
-	{
-		case STEP_COUNT:
-			if (DsaPointerIsValid(shared->counts))
-				fold_counters(join);
-			break;
-		case STEP_ORDER:
-			shared_index_free(&shared->index, join->pool.areas);
 			break;
 		default:
 			break;
@@ -671,8 +646,8 @@ setjoin_share(SetJoin *join)
 		if (step >= STEP_GATHER)
 			shared_gather(join);
 		do_step(join, step);
-		if (BarrierArriveAndWait(barrier, PG_WAIT_EXTENSION))
-			end_step(join, step);
+		if (BarrierArriveAndWait(barrier, PG_WAIT_EXTENSION) && step == STEP_COUNT)
+			fold_counters(join);
 	}
 	BarrierDetach(barrier);
 	MemoryContextSwitchTo(old);
@@ -696,7 +671,7 @@ size_starts(SetJoin *join)
 		for (uint32 i = 0; i < shared->parts[part].n; i++)
 		{
 			CHECK_EVERY(i);
-			starts[SETKEY_SIZE(sets[i].key)] += DsaPointerIsValid(sets[i].place);
+			starts[SETKEY_SIZE(sets[i].key)] += SharedPointerIsValid(sets[i].place);
 		}
 	}
 	for (size_t size = 0; size < nsizes; size++)
@@ -740,7 +715,7 @@ gather_part(SetJoin *join, const SharedSetsPart *part, uint32 *starts)
 	for (uint32 i = 0; i < part->n; i++)
 	{
 		CHECK_EVERY(i);
-		if (DsaPointerIsValid(sets[i].place))
+		if (SharedPointerIsValid(sets[i].place))
 			gather_set(join, &sets[i], starts[SETKEY_SIZE(sets[i].key)]++);
 	}
 }
@@ -761,6 +736,7 @@ shared_gather(SetJoin *join)
 	join->search.sets = MemoryContextAllocHuge(join->search.context,
 											   sizeof(JoinSet) *
 											   Max(join->search.nsets, 1));
+	large_array_ask(join->search.sets, sizeof(JoinSet) * join->search.nsets);
 	join->search.stats.distinct = join->search.nsets;
 	join->search.stats.sets = 0;
 	for (int i = 0; i < shared->nparts; i++)

@@ -14,7 +14,6 @@
 
 #include "join/engine/engine.h"
 #include "join/engine/shared_index.h"
-#include "utils/dsa.h"
 
 /* Shares of the sets, by their hashes, and of whatever else is divided. */
 #define SET_SHARES	64
@@ -49,11 +48,9 @@ typedef struct SharedSetsPart
 	uint32		most_features;
 	uint64		nonempty;		/* rows with a set */
 	uint32		n;				/* of its sets: */
-	dsa_pointer sets;			/* SharedSets, in the order in which they came */
-	dsa_pointer by_hash;		/* their numbers, by share */
+	SharedPointer sets;			/* SharedSets, in the order in which they came */
+	SharedPointer by_hash;		/* their numbers, by share */
 	uint32		ends[SET_SHARES];	/* of the shares */
-
-	dsa_pointer pieces;			/* all that it has in shared memory */
 } SharedSetsPart;
 
 typedef struct SharedSets
@@ -63,10 +60,10 @@ typedef struct SharedSets
 	pg_atomic_uint32 taken[STEP_READY]; /* work that somebody does, by step */
 	pg_atomic_uint64 nfeatures; /* of distinct sets */
 	pg_atomic_uint64 used;		/* counters */
-	dsa_pointer counts;			/* of features, until sets are prepared */
+	SharedPointer counts;		/* of features, until sets are prepared */
 	int			shift;			/* of counts, see tokens.h */
 	slock_t		mutex;			/* of the next */
-	dsa_pointer empty[2];		/* rows without features */
+	SharedPointer empty[2];		/* rows without features */
 	SharedIndex index;
 	int			nparts;
 	SharedSetsPart parts[FLEXIBLE_ARRAY_MEMBER];
@@ -76,7 +73,6 @@ extern size_t shared_sets_bytes(int nparts);
 extern void shared_sets_init(SharedSets *shared, int nparts);
 
 /* Frees what all have in shared memory. */
-extern void shared_sets_free(SharedSets *shared, SharedAreas *areas);
 
 /* True if sets of that algorithm can be made ready by several. */
 extern bool setjoin_sharable(const struct Algorithm *algorithm);

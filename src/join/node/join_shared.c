@@ -166,22 +166,15 @@ join_shared_create(CustomScanState *node, ParallelContext *pcxt,
 	state->shared = shared;
 }
 
-/*
- * Frees what is in the areas: nobody else is there any more.  If this process has
- * closed the join, it still has its own area, and makes them anew.
- */
+/* Makes the areas anew: nobody else is there any more. */
 static void
-free_areas(SimilarityJoinState *state)
+renew_areas(SimilarityJoinState *state)
 {
 	SharedJoin *shared = state->shared;
 	dsm_segment *segment = dsm_find_mapping(shared->segment);
 
-	if (state->areas != NULL)
-	{
-		shared_sets_free(shared_sets(shared), state->areas);
-		return;
-	}
-	shared_area_give_up(place_of_areas(shared), 0, segment);
+	join_shared_leave(state);
+	shared_areas_free(place_of_areas(shared), shared->nparts, segment);
 	state->areas = shared_areas_create(place_of_areas(shared), shared->nparts,
 									   segment);
 }
@@ -200,7 +193,7 @@ join_shared_reset(CustomScanState *node, ParallelContext *pcxt,
 	matched = pg_atomic_read_u64(&shared->matched);
 	if (DsaPointerIsValid(matched))
 		dsa_free(node->ss.ps.state->es_query_dsa, matched);
-	free_areas(state);
+	renew_areas(state);
 	SharedFileSetDeleteAll(&shared->files);
 	shared_init(shared);
 }
@@ -315,7 +308,7 @@ give_up_memory(SimilarityJoinState *state)
 	setjoin_return_rows(state->engines[0], return_row, state);
 	state->to_files = true;
 	join_begin_engines(state);
-	pool_free(state->areas, &sets->parts[part].pieces);
+	shared_area_empty(state->areas, part);
 	MemoryContextSwitchTo(old);
 }
 
@@ -354,7 +347,8 @@ join_shared_take(SimilarityJoinState *state, JoinSide side, JoinRow *row,
 				 size_t len, const Signature *sig)
 {
 	if (!state->to_files &&
-		(setjoin_full(state->engines[0]) || !is_sharable(state, side, sig) ||
+		(!CAN_SHARE_ROWS || setjoin_full(state->engines[0]) ||
+		 !is_sharable(state, side, sig) ||
 		 pg_atomic_read_u32(&shared_sets(state->shared)->given_up) != 0))
 		give_up_memory(state);
 	if (state->to_files)
@@ -618,30 +612,20 @@ join_shared_is_late(const SimilarityJoinState *state)
 	return state->shared != NULL && state->areas == NULL;
 }
 
-/*
- * See join_node.h.  What is left is this process's own area.  It goes with the segment,
- * while others free theirs.
- */
+/* See join_node.h */
 void
 join_shared_close(SimilarityJoinState *state)
 {
 	SharedJoin *shared = state->shared;
-	dsm_segment *segment;
-	int			nareas;
-	int			own;
 
 	if (shared == NULL || state->areas == NULL)
 		return;
 	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
 	shared->closed = true;
 	LWLockRelease(&shared->lock);
-	segment = dsm_find_mapping(shared->segment);
-	nareas = state->areas->n;
-	own = shared_own_area(state->areas, part_number());
-	join_shared_leave(state);
-	for (int i = 0; i < nareas; i++)
-		if (i != own)
-			shared_area_give_up(place_of_areas(shared), i, segment);
+	shared_areas_close(state->areas, part_number(),
+					   dsm_find_mapping(shared->segment));
+	state->areas = NULL;
 }
 
 /* See join_node.h */

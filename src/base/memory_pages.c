@@ -1,0 +1,72 @@
+/*
+ * memory_pages.c
+ *		Wishes to the system about pages of memory.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/base/memory_pages.c
+ */
+#include "postgres.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "miscadmin.h"
+#include "storage/pg_shmem.h"
+
+#include "base/memory_pages.h"
+
+/* Of most systems; where they are of another size, this is only a hint, too. */
+#define LARGE_PAGE			((Size) 2 * 1024 * 1024)
+
+/* Pages that are asked for between two looks at interrupts. */
+#define ASK_AT_ONCE			((Size) 16 * 1024 * 1024)
+
+/* Since Linux 5.14, which headers need not know. */
+#if defined(__linux__) && !defined(MADV_POPULATE_WRITE)
+#define MADV_POPULATE_WRITE	23
+#endif
+
+/* See memory_pages.h */
+void
+large_array_ask(void *array, Size bytes)
+{
+#ifdef MADV_HUGEPAGE
+	char	   *page;
+
+	if (bytes < LARGE_PAGE || huge_pages == HUGE_PAGES_OFF)
+		return;
+	page = (char *) TYPEALIGN_DOWN(sysconf(_SC_PAGESIZE), array);
+	(void) madvise(page, (char *) array + bytes - page, MADV_HUGEPAGE);
+#endif
+}
+
+/* See memory_pages.h */
+void *
+large_array_alloc(Size bytes)
+{
+	char	   *array;
+
+	if (bytes < LARGE_PAGE)
+		return palloc_extended(Max(bytes, 1), MCXT_ALLOC_HUGE);
+	bytes = TYPEALIGN(LARGE_PAGE, bytes);
+	array = palloc_extended(bytes + LARGE_PAGE, MCXT_ALLOC_HUGE);
+	array = (char *) TYPEALIGN(LARGE_PAGE, array);
+	large_array_ask(array, bytes);
+	return array;
+}
+
+/* See memory_pages.h */
+void
+shared_pages_ask(void *place, Size bytes)
+{
+#ifdef MADV_POPULATE_WRITE
+	for (Size done = 0; done < bytes; done += ASK_AT_ONCE)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (madvise((char *) place + done, Min(bytes - done, ASK_AT_ONCE),
+					MADV_POPULATE_WRITE) != 0)
+			return;
+	}
+#endif
+}
