@@ -9,10 +9,8 @@
 #include "postgres.h"
 
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include "miscadmin.h"
-#include "storage/pg_shmem.h"
 
 #include "base/memory_pages.h"
 
@@ -28,20 +26,6 @@
 #endif
 
 /* See memory_pages.h */
-void
-large_array_ask(void *array, Size bytes)
-{
-#ifdef MADV_HUGEPAGE
-	char	   *page;
-
-	if (bytes < LARGE_PAGE || huge_pages == HUGE_PAGES_OFF)
-		return;
-	page = (char *) TYPEALIGN_DOWN(sysconf(_SC_PAGESIZE), array);
-	(void) madvise(page, (char *) array + bytes - page, MADV_HUGEPAGE);
-#endif
-}
-
-/* See memory_pages.h */
 void *
 large_array_alloc(Size bytes)
 {
@@ -52,7 +36,9 @@ large_array_alloc(Size bytes)
 	bytes = TYPEALIGN(LARGE_PAGE, bytes);
 	array = palloc_extended(bytes + LARGE_PAGE, MCXT_ALLOC_HUGE);
 	array = (char *) TYPEALIGN(LARGE_PAGE, array);
-	large_array_ask(array, bytes);
+#ifdef MADV_HUGEPAGE
+	(void) madvise(array, bytes, MADV_HUGEPAGE);
+#endif
 	return array;
 }
 

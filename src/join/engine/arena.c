@@ -4,7 +4,7 @@
  *
  * A join holds millions of rows and sets of some dozens of bytes each; the
  * header and the rounding of palloc() would cost as much again.  Pieces are
- * cut from blocks that grow with the arena, up to a limit; a piece of
+ * cut from blocks that grow with the arena, up to a megabyte; a piece of
  * more than a quarter of a block gets one for itself.
  *
  * Portions Copyright (c) 2026, the neardup developers
@@ -16,20 +16,12 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "base/memory_pages.h"
 #include "join/engine/arena.h"
 
 /* Bytes that are cleared between two looks at interrupts. */
 #define CLEAR_AT_ONCE	((size_t) 4 * 1024 * 1024)
 
-/* A block has at most this share of the memory. */
-#define BLOCK_SHARE		16
-
-/* Of several large pages; what nobody has written to yet is no memory. */
-#define MAX_BLOCK_SIZE	((size_t) 4 * 1024 * 1024)
-
-/* Shared memory is handed out as a whole. */
-#define MAX_SHARED_BLOCK_SIZE	((size_t) 1024 * 1024)
+#define MAX_BLOCK_SIZE	((size_t) 1024 * 1024)
 
 typedef struct ArenaBlock
 {
@@ -42,26 +34,23 @@ typedef struct ArenaBlock
 
 /*
  * An empty arena in the current memory context, whose first block has
- * block_size bytes, with its head, and no other more than a small part of `memory`.
+ * block_size bytes, with its head: blocks fill what they are cut from.
  */
 void
-arena_init(Arena *arena, size_t block_size, size_t memory)
+arena_init(Arena *arena, size_t block_size)
 {
 	arena->context = CurrentMemoryContext;
 	arena->pool = NULL;
 	arena->blocks = NULL;
 	arena->bytes = 0;
 	arena->first_block = arena->block_size = block_size;
-	arena->largest_block = Max(Min(memory / BLOCK_SHARE, MAX_BLOCK_SIZE), block_size);
 }
 
 /* One that takes its blocks from a pool, and leaves it to that to free them. */
 void
-arena_init_shared(Arena *arena, size_t block_size, size_t memory,
-				  SharedPool *pool)
+arena_init_shared(Arena *arena, size_t block_size, SharedPool *pool)
 {
-	arena_init(arena, block_size, memory);
-	arena->largest_block = Min(arena->largest_block, MAX_SHARED_BLOCK_SIZE);
+	arena_init(arena, block_size);
 	arena->pool = pool;
 }
 
@@ -76,10 +65,7 @@ arena_block(Arena *arena, size_t size)
 	if (arena->pool != NULL)
 		block = pool_alloc(arena->pool, bytes, &pointer);
 	else
-	{
 		block = MemoryContextAllocHuge(arena->context, bytes);
-		large_array_ask(block, bytes);
-	}
 	block->pointer = pointer;
 	block->size = size;
 	block->used = 0;
@@ -118,7 +104,7 @@ arena_alloc(Arena *arena, size_t bytes)
 	block->next = arena->blocks;
 	block->used = bytes;
 	arena->blocks = block;
-	arena->block_size = Min(arena->block_size * 2, arena->largest_block);
+	arena->block_size = Min(arena->block_size * 2, MAX_BLOCK_SIZE);
 	return block->data;
 }
 
@@ -171,7 +157,6 @@ alloc_zeros(size_t bytes)
 	void	   *place = MemoryContextAllocHuge(CurrentMemoryContext,
 											   Max(bytes, 1));
 
-	large_array_ask(place, bytes);
 	clear_memory(place, bytes);
 	return place;
 }

@@ -21,11 +21,10 @@ typedef struct Arena
 	size_t		bytes;			/* in all blocks */
 	size_t		first_block;	/* size of the first block */
 	size_t		block_size;		/* of the next block */
-	size_t		largest_block;
 } Arena;
 
-extern void arena_init(Arena *arena, size_t block_size, size_t memory);
-extern void arena_init_shared(Arena *arena, size_t block_size, size_t memory,
+extern void arena_init(Arena *arena, size_t block_size);
+extern void arena_init_shared(Arena *arena, size_t block_size,
 							  SharedPool *pool);
 extern void *arena_alloc(Arena *arena, size_t bytes);
 extern void *arena_alloc_shared(Arena *arena, size_t bytes,

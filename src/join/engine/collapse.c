@@ -20,7 +20,6 @@
 #include "miscadmin.h"
 
 #include "base/hash.h"
-#include "base/memory_pages.h"
 #include "join/engine/arena.h"
 #include "join/engine/collapse.h"
 
@@ -124,7 +123,6 @@ settable_grow(SetTable *table)
 	table->maxsets = nslots / 2;
 	table->sets = repalloc_huge(table->sets,
 								table->maxsets * sizeof(JoinSet));
-	large_array_ask(table->sets, table->maxsets * sizeof(JoinSet));
 	for (uint32 i = 0; i < table->nsets; i++)
 	{
 		size_t		slot = probing_first(&table->probing,

@@ -53,7 +53,7 @@ deferred_create(size_t memory)
 	Deferred   *deferred = palloc0(sizeof(Deferred));
 
 	deferred->full = memory / 100 * DEFERRED_PAIRS_SHARE / sizeof(uint64);
-	arena_init(&deferred->arena, Min(Max(memory / 64, 1024), 64 * 1024), memory);
+	arena_init(&deferred->arena, Min(Max(memory / 64, 1024), 64 * 1024));
 	return deferred;
 }
 

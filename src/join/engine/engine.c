@@ -40,9 +40,9 @@ init_arenas(SetJoin *join)
 	}
 	for (int i = 0; i < lengthof(arenas); i++)
 		if (join->params.shared == NULL)
-			arena_init(arenas[i], block, join->params.memory);
+			arena_init(arenas[i], block);
 		else
-			arena_init_shared(arenas[i], block, join->params.memory, &join->pool);
+			arena_init_shared(arenas[i], block, &join->pool);
 }
 
 /* See engine.h */

@@ -17,7 +17,6 @@
 #include "miscadmin.h"
 #include "port/pg_bitutils.h"
 
-#include "base/memory_pages.h"
 #include "join/engine/arena.h"
 #include "join/engine/setindex.h"
 
@@ -70,10 +69,7 @@ setindex_bytes(uint32 nsets, uint64 npostings)
 static void *
 alloc_huge(size_t bytes)
 {
-	void	   *place = MemoryContextAllocHuge(CurrentMemoryContext, Max(bytes, 1));
-
-	large_array_ask(place, bytes);
-	return place;
+	return MemoryContextAllocHuge(CurrentMemoryContext, Max(bytes, 1));
 }
 
 /* What a process has of sets for itself. */

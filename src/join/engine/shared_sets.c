@@ -33,7 +33,6 @@
 #include "pgstat.h"
 #include "utils/memutils.h"
 
-#include "base/memory_pages.h"
 #include "join/engine/setjoin.h"
 #include "join/engine/shared_sets.h"
 
@@ -736,7 +735,6 @@ shared_gather(SetJoin *join)
 	join->search.sets = MemoryContextAllocHuge(join->search.context,
 											   sizeof(JoinSet) *
 											   Max(join->search.nsets, 1));
-	large_array_ask(join->search.sets, sizeof(JoinSet) * join->search.nsets);
 	join->search.stats.distinct = join->search.nsets;
 	join->search.stats.sets = 0;
 	for (int i = 0; i < shared->nparts; i++)

@@ -594,8 +594,8 @@ prepare_chunks(SetJoin *join)
 	spill->chunk_bytes = memory - memory / 16 * 2 > fixed ?
 		memory - memory / 16 * 2 - fixed : 0;
 	spill->chunk_bytes = Max(spill->chunk_bytes, memory / 4);
-	arena_init(&spill->chunk, Min(Max(memory / 64, 1024), 64 * 1024), memory);
-	arena_init(&spill->probe_rows, 1024, memory);
+	arena_init(&spill->chunk, Min(Max(memory / 64, 1024), 64 * 1024));
+	arena_init(&spill->probe_rows, 1024);
 	if (join->deferred != NULL)
 	{
 		spill->chunk_bytes = memory / 100 * DEFERRED_CHUNK_SHARE;
