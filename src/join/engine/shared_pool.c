@@ -28,7 +28,7 @@
  * only so many for all processes.
  */
 #define LEAST_SHARE		8
-#define SHARES_OF_ALL	64
+#define SHARES_OF_ALL	16
 
 /* Pieces begin at a line of the cache, so that processes do not write to the same one. */
 #define PIECE_ALIGN		PG_CACHE_LINE_SIZE
