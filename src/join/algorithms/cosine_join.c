@@ -179,8 +179,8 @@ cosine_probe(Search *search, const JoinSet *set, uint32 sides)
 	uint32		left = 0;
 
 	vectorjoin_tails(search, &prepared);
-	vectorjoin_add_products(search, set, sides, least_partner(search, set),
-							prepared.fresh);
+	setindex_begin_at(index, least_partner(search, set));
+	vectorjoin_add_products(search, set, sides, prepared.fresh);
 	for (uint32 i = 0; i < index->ncandidates; i++)
 	{
 		uint32		candidate = index->candidates[i];

@@ -134,7 +134,7 @@ prefix_count(Search *search, const PrefixProbe *probe, uint32 i,
 		CHECK_EVERY(end - posting);
 		if (posting->key != key)
 			continue;
-		if (INDEXED_SIZE(&search->index, posting->set) > probe->most_size)
+		if (INDEXED_SIZE(&search->index, posting->set) > probe->partners->most)
 		{
 			search->stats.removed_size += end - posting;
 			break;
@@ -203,10 +203,8 @@ prefix_probe_begin(Search *search, const JoinSet *set, uint32 sides,
 	probe->sides = sides;
 	probe->filter = NULL;
 	probe->nkeys = prefix <= dropped ? 0 : Min(prefix - dropped, set->nkeys);
-	measure_sizes(measure_commute(search->measure), set->size,
-				  search->threshold, &probe->least_size, &probe->most_size);
-	if (search->index.shared)
-		setindex_begin_at(&search->index, probe->least_size);
+	probe->partners = search_partner_sizes(search, set->size);
+	setindex_begin_at(&search->index, probe->partners->least);
 	for (uint32 i = 0; i < probe->nkeys; i++)
 		__builtin_prefetch(setindex_bucket(&search->index, set->keys[i]));
 }

@@ -27,18 +27,13 @@ typedef struct PrefixProbe
 	uint32		nkeys;			/* of its prefix */
 	uint32		sides;			/* that a partner must have one of */
 	FirstTokenFilter filter;	/* or NULL */
-	uint64		least_size;		/* of a partner */
-	uint64		most_size;
+	const PartnerSizes *partners;
 } PrefixProbe;
 
 extern void prefix_probe_begin(Search *search, const JoinSet *set,
 							   uint32 sides, PrefixProbe *probe);
 
-/*
- * The posting list of the probe's token number i, without what is too small.
- * Probes come with rising least_size, so what is too small for one is too
- * small for all that follow.
- */
+/* The posting list of the probe's token number i, without what is too small. */
 static inline const Posting *
 prefix_postings(Search *search, const PrefixProbe *probe, uint32 i,
 				const Posting **end)
@@ -54,19 +49,10 @@ prefix_postings(Search *search, const PrefixProbe *probe, uint32 i,
 		search->stats.visited += *end - posting;
 		return posting;
 	}
-	posting = &index->postings[bucket->start + bucket->first];
-	*end = posting;
+	*end = index->postings;
 	if ((bucket->tags & setindex_tag(index, key)) == 0)
-		return posting;
-	*end = &index->postings[bucket->start + bucket->n];
-	while (posting < *end &&
-		   INDEXED_SIZE(index, posting->set) < probe->least_size)
-	{
-		CHECK_EVERY(*end - posting);
-		posting++;
-		bucket->first++;
-		search->stats.removed_size++;
-	}
+		return *end;
+	posting = setindex_list(index, bucket, end, &search->stats.removed_size);
 	search->stats.visited += *end - posting;
 	return posting;
 }

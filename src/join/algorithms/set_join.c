@@ -141,8 +141,8 @@ differ_from(Search *search, const PrefixProbe *probe)
 		return state->differ;
 	state->size = size;
 	memset(state->differ, -1, sizeof(state->differ));
-	for (uint64 i = probe->least_size;
-		 i <= Min(probe->most_size, state->most_small); i++)
+	for (uint64 i = probe->partners->least;
+		 i <= Min(probe->partners->most, state->most_small); i++)
 		state->differ[i] = most_differing(search, i, size);
 	return state->differ;
 }

@@ -174,13 +174,12 @@ vectorjoin_add(Search *search, const JoinSet *set, uint32 n)
 }
 
 /*
- * Adds up what indexed vectors share with this one, those that have fewer
- * values than least_size left out; only the first `fresh` of its features
- * find new ones.
+ * Adds up what indexed vectors share with this one, those that are too small
+ * left out; only the first `fresh` of its features find new ones.
  */
 static pg_attribute_always_inline void
-add_shared(Search *search, const JoinSet *set, uint32 sides, uint32 least_size,
-		   uint32 fresh, bool smaller)
+add_shared(Search *search, const JoinSet *set, uint32 sides, uint32 fresh,
+		   bool smaller)
 {
 	PreparedVector prepared = prepared_vector(set);
 	InvertedIndex *index = &search->index;
@@ -188,17 +187,11 @@ add_shared(Search *search, const JoinSet *set, uint32 sides, uint32 least_size,
 	for (uint32 i = 0; i < prepared.n; i++)
 	{
 		Bucket	   *bucket = setindex_bucket(index, set->keys[i]);
-		const Posting *posting = &index->postings[bucket->start + bucket->first];
-		const Posting *end = &index->postings[bucket->start + bucket->n];
+		const Posting *end;
+		const Posting *posting = setindex_list(index, bucket, &end,
+											   &search->stats.removed_size);
 
 		CHECK_FOR_INTERRUPTS();
-		for (; posting < end &&
-			 INDEXED_SIZE(index, posting->set) < least_size; posting++)
-		{
-			CHECK_EVERY(end - posting);
-			bucket->first++;
-			search->stats.removed_size++;
-		}
 		search->stats.visited += end - posting;
 		for (; posting < end; posting++)
 		{
@@ -224,9 +217,9 @@ add_shared(Search *search, const JoinSet *set, uint32 sides, uint32 least_size,
 /* See vectorjoin.h */
 void
 vectorjoin_add_products(Search *search, const JoinSet *set, uint32 sides,
-						uint32 least_size, uint32 fresh)
+						uint32 fresh)
 {
-	add_shared(search, set, sides, least_size, fresh, false);
+	add_shared(search, set, sides, fresh, false);
 }
 
 /* See vectorjoin.h */
@@ -234,7 +227,7 @@ void
 vectorjoin_add_minima(Search *search, const JoinSet *set, uint32 sides,
 					  uint32 fresh)
 {
-	add_shared(search, set, sides, 0, fresh, true);
+	add_shared(search, set, sides, fresh, true);
 }
 
 /* See vectorjoin.h */

@@ -136,13 +136,12 @@ extern void vectorjoin_add(Search *search, const JoinSet *set, uint32 n);
 
 /*
  * Makes candidates of the indexed vectors that share a feature with this one,
- * those that have fewer values than least_size left out, and adds up the
+ * those that are too small left out (see setindex_begin_at()), and adds up the
  * products of the weights of what they share, or the smaller ones; only the
  * first `fresh` of its features find new ones.
  */
 extern void vectorjoin_add_products(Search *search, const JoinSet *set,
-									uint32 sides, uint32 least_size,
-									uint32 fresh);
+									uint32 sides, uint32 fresh);
 extern void vectorjoin_add_minima(Search *search, const JoinSet *set,
 								  uint32 sides, uint32 fresh);
 

@@ -31,26 +31,18 @@
 
 /* Sets that share an indexed element with this one, counting how many. */
 static void
-count_shared(Search *search, const JoinSet *set, uint32 sides,
-			 uint64 least_size, uint32 nfresh)
+count_shared(Search *search, const JoinSet *set, uint32 sides, uint32 nfresh)
 {
 	InvertedIndex *index = &search->index;
 
 	for (uint32 i = 0; i < set->nkeys; i++)
 	{
 		Bucket	   *bucket = setindex_bucket(index, set->keys[i]);
-		const Posting *posting;
-		const Posting *end = &index->postings[bucket->start + bucket->n];
+		const Posting *end;
+		const Posting *posting = setindex_list(index, bucket, &end,
+											   &search->stats.removed_size);
 
 		CHECK_FOR_INTERRUPTS();
-		posting = &index->postings[bucket->start + bucket->first];
-		for (; posting < end &&
-			 INDEXED_SIZE(index, posting->set) < least_size; posting++)
-		{
-			CHECK_EVERY(end - posting);
-			bucket->first++;
-			search->stats.removed_size++;
-		}
 		for (; posting < end; posting++)
 		{
 			Accumulator *accumulator = &index->accumulators[posting->set];
@@ -81,7 +73,7 @@ clear_counters(InvertedIndex *index)
 static void
 all_pairs_1_probe(Search *search, const JoinSet *set, uint32 sides)
 {
-	count_shared(search, set, sides, 0, set->nkeys);
+	count_shared(search, set, sides, set->nkeys);
 	clear_counters(&search->index);
 }
 
@@ -91,14 +83,10 @@ all_pairs_2_probe(Search *search, const JoinSet *set, uint32 sides)
 	InvertedIndex *index = &search->index;
 	uint32		prefix = search_probing_prefix(search, set->size);
 	uint32		dropped = set->size - set->nvalues;
-	uint64		least;
-	uint64		most;
 	uint32		left = 0;
 
-	measure_sizes(measure_commute(search->measure), set->size,
-				  search->threshold, &least, &most);
-	count_shared(search, set, sides, least,
-				 prefix <= dropped ? 0 : prefix - dropped);
+	setindex_begin_at(index, search_partner_sizes(search, set->size)->least);
+	count_shared(search, set, sides, prefix <= dropped ? 0 : prefix - dropped);
 	for (uint32 i = 0; i < index->ncandidates; i++)
 	{
 		uint32		candidate = index->candidates[i];

@@ -62,7 +62,7 @@ probe_0(Search *search, const JoinSet *set, uint32 sides)
 	InvertedIndex *index = &search->index;
 	uint32		left = 0;
 
-	vectorjoin_add_products(search, set, sides, 0, PG_UINT32_MAX);
+	vectorjoin_add_products(search, set, sides, PG_UINT32_MAX);
 	for (uint32 i = 0; i < index->ncandidates; i++)
 	{
 		uint32		candidate = index->candidates[i];
@@ -81,7 +81,7 @@ probe_1(Search *search, const JoinSet *set, uint32 sides)
 {
 	InvertedIndex *index = &search->index;
 
-	vectorjoin_add_products(search, set, sides, 0, PG_UINT32_MAX);
+	vectorjoin_add_products(search, set, sides, PG_UINT32_MAX);
 	for (uint32 i = 0; i < index->ncandidates; i++)
 	{
 		CHECK_EVERY(i);

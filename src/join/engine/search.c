@@ -39,6 +39,21 @@ search_need_cached(Search *search, uint32 indexed, uint32 probing)
 	return *need;
 }
 
+/* See search.h */
+const PartnerSizes *
+search_partner_sizes(Search *search, uint32 size)
+{
+	PartnerSizes *sizes = &search->partners;
+
+	if (sizes->size != size)
+	{
+		sizes->size = size;
+		measure_sizes(measure_commute(search->measure), size, search->threshold,
+					  &sizes->least, &sizes->most);
+	}
+	return sizes;
+}
+
 /*
  * How many of its rarest elements a set of that size has in the index.  With
  * a symmetric measure the sets that will look for it are as large or larger,

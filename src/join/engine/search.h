@@ -20,6 +20,14 @@
 
 #define SIZE_CACHE	1024
 
+/* Sizes of partners, of the size that was asked for last. */
+typedef struct PartnerSizes
+{
+	uint32		size;			/* 0: none was */
+	uint64		least;
+	uint64		most;
+} PartnerSizes;
+
 /* Prefix lengths and needed overlaps that were worked out lately, by size. */
 typedef struct SizeCache
 {
@@ -50,6 +58,7 @@ typedef struct Search
 	SizeCache	indexed_prefix; /* length of prefixes by size */
 	SizeCache	probing_prefix;
 	SizeCache	need;			/* overlap by partner's size */
+	PartnerSizes partners;		/* of sets that probe */
 	SetJoinStats stats;
 } Search;
 
@@ -149,6 +158,9 @@ search_need(Search *search, uint32 indexed, uint32 probing)
 		return cache->answer[slot];
 	return search_need_cached(search, indexed, probing);
 }
+
+/* Sizes that an indexed set may have if one of that size probes. */
+extern const PartnerSizes *search_partner_sizes(Search *search, uint32 size);
 
 extern uint32 search_indexed_prefix(Search *search, uint32 size);
 extern uint32 search_probing_prefix(Search *search, uint32 size);

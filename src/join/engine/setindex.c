@@ -80,6 +80,7 @@ make_own(InvertedIndex *index, const JoinSet *sets, uint32 nsets)
 	index->sizes = alloc_huge(nsets * sizeof(uint32));
 	index->candidates = alloc_huge(nsets * sizeof(uint32));
 	index->ncandidates = 0;
+	index->least = 0;
 	for (uint32 i = 0; i < nsets; i++)
 	{
 		CHECK_EVERY(i);
@@ -118,7 +119,6 @@ setindex_attach(InvertedIndex *index, const JoinSet *sets, uint32 nsets,
 	index->tails = tails;
 	index->nadded = nsets;
 	index->shared = true;
-	index->least = 0;
 	index->bytes = own_bytes(nsets);
 	make_own(index, sets, nsets);
 }
@@ -230,10 +230,7 @@ first_from(const Posting *postings, uint32 n, uint32 set)
 	return low;
 }
 
-/*
- * Sets of an index that is shared are too small below that size; the next ones
- * are not less.
- */
+/* Sets are too small below that size; the next ones are not less. */
 void
 setindex_begin_at(InvertedIndex *index, uint64 size)
 {
@@ -256,12 +253,12 @@ setindex_partners(const InvertedIndex *index, const Bucket *bucket,
 	const Posting *postings = &index->postings[bucket->start];
 	uint32		n = bucket->n;
 
-	if (n == 0 || bucket->first >= index->limit)
+	if (n == 0 || bucket->set >= index->limit)
 	{
 		*end = postings;
 		return postings;
 	}
-	if (bucket->first < index->least)
+	if (bucket->set < index->least)
 	{
 		uint32		small = first_from(postings, n, index->least);
 

@@ -20,9 +20,9 @@ typedef struct Posting
 
 typedef struct Bucket
 {
-	uint32		start;			/* its first posting */
-	uint32		first;			/* first that is not too small, from start */
+	uint32		start;			/* its first posting that is not too small */
 	uint32		n;				/* postings so far, from start */
+	uint32		set;			/* that of the last one */
 	uint32		tags;			/* of their keys, if setindex_put() put them */
 } Bucket;
 
@@ -49,10 +49,10 @@ typedef struct InvertedIndex
 	uint64		npostings;		/* room for */
 	uint32		nadded;			/* sets that have been added */
 	uint32		limit;			/* only sets before this one are partners */
+	uint32		least;			/* sets before this one are too small */
 	bool		shared;			/* with other processes, see shared_index.h:
-								 * all sets are in it, and the first of a bucket
-								 * is a set, that of its first posting */
-	uint32		least;			/* then: sets before this one are too small */
+								 * all sets are in it, and a bucket tells the set
+								 * of its first posting */
 	Accumulator *accumulators;	/* one a set, all zero between probes */
 	uint32	   *sizes;			/* size << 2 | sides, one a set */
 	Tail	   *tails;			/* one a set, unless it has an image */
@@ -126,7 +126,31 @@ setindex_put(InvertedIndex *index, uint64 key)
 	Bucket	   *bucket = setindex_bucket(index, key);
 
 	bucket->tags |= setindex_tag(index, key);
+	bucket->set = index->nadded;
 	return &index->postings[bucket->start + bucket->n++];
+}
+
+/*
+ * The postings of a bucket, of an index that is not shared, whose sets are not too
+ * small; how many were passed over is added up.  Probes come with rising sizes, so
+ * what is too small for one is so for all that follow.  Most lists are short: of one
+ * that has nothing left, no posting is looked at.
+ */
+static inline const Posting *
+setindex_list(const InvertedIndex *index, Bucket *bucket, const Posting **end,
+			  uint64 *removed)
+{
+	const Posting *posting = &index->postings[bucket->start];
+	uint32		small = bucket->n;
+
+	*end = posting + bucket->n;
+	if (bucket->n > 0 && bucket->set >= index->least)
+		for (small = 0; posting[small].set < index->least; small++)
+			CHECK_EVERY(small);
+	*removed += small;
+	bucket->start += small;
+	bucket->n -= small;
+	return posting + small;
 }
 
 /*
@@ -148,8 +172,9 @@ setindex_fetch_places(const InvertedIndex *index, const uint64 *keys, uint32 n,
 	{
 		const Bucket *bucket = setindex_bucket(index, keys[i]);
 
-		if ((bucket->tags & setindex_tag(index, keys[i])) != 0)
-			__builtin_prefetch(&index->postings[bucket->start + bucket->first]);
+		if ((bucket->tags & setindex_tag(index, keys[i])) != 0 &&
+			bucket->set >= index->least)
+			__builtin_prefetch(&index->postings[bucket->start]);
 		if (i < nindexed)
 			__builtin_prefetch(&index->postings[bucket->start + bucket->n], 1);
 	}
@@ -164,7 +189,7 @@ setindex_fetch_partners(const InvertedIndex *index, const uint64 *keys,
 	{
 		const Bucket *bucket = setindex_bucket(index, keys[i]);
 
-		if (bucket->n == 0 || bucket->first >= limit)
+		if (bucket->n == 0 || bucket->set >= limit)
 			continue;
 		__builtin_prefetch(&index->postings[bucket->start]);
 		if (bucket->n > 1)

@@ -263,7 +263,7 @@ put_postings(const Share *share, const Posting *copy)
 
 		CHECK_EVERY(i);
 		if (bucket->n == 0)
-			bucket->first = copy[i].set;
+			bucket->set = copy[i].set;
 		bucket->tags |= PLACE_TAG(share->places[i]);
 		share->postings[bucket->start + bucket->n++] = copy[i];
 	}
