@@ -165,7 +165,8 @@ init_comparison(SimilarityJoinState *state, Node *clause)
 /*
  * What is worked out on pairs: other conditions and the output.  The first
  * condition may be a comparison, if a nested loop works it out before the
- * near-duplicate condition: then rows whose value is null are not compared.
+ * near-duplicate condition: then rows whose value is null are not compared, and of the
+ * others the value is kept, not the column.
  */
 static void
 init_output(SimilarityJoinState *state, List *filter, List *qual)
@@ -174,15 +175,19 @@ init_output(SimilarityJoinState *state, List *filter, List *qual)
 	int			before = join_private(state, JOIN_PRIVATE_BEFORE);
 	Node	   *tlist = side_columns(state, (Node *) ps->plan->targetlist);
 
+	state->has_before = before > 0;
+	if (before > 0 && init_comparison(state, linitial(filter)))
+	{
+		filter = list_copy_tail(filter, 1);
+		before--;
+	}
+	makings_init(state, list_copy_head(filter, before));
 	find_columns(tlist, state);
 	find_columns((Node *) qual, state);
 	find_columns((Node *) filter, state);
 	if (state->self_join)
-		state->columns[SIDE_OUTER] = bms_union(state->columns[SIDE_OUTER],
-											   state->columns[SIDE_INNER]);
-	makings_init(state, list_copy_head(filter, before));
-	if (before > 0 && init_comparison(state, linitial(filter)))
-		filter = list_copy_tail(filter, 1);
+		state->columns[SIDE_OUTER] = state->columns[SIDE_INNER] =
+			bms_union(state->columns[SIDE_OUTER], state->columns[SIDE_INNER]);
 	state->either_order = state->self_join && state->type == JOIN_INNER &&
 		comparison_is_strict(&state->comparison) &&
 		measure_commute(state->measure) == state->measure;
@@ -311,10 +316,12 @@ set_matched(SimilarityJoinState *state, uint32 rowno)
 			bit) == 0;
 }
 
-/* Makes a row the current one of its side. */
+/* Makes a row the current one of its side, if anybody asks for its columns. */
 static inline void
 show_row(SimilarityJoinState *state, JoinSide side, const JoinRow *row)
 {
+	if (state->columns[side] == NULL)
+		return;
 	ExecStoreMinimalTuple(unconstify(MinimalTupleData *, &row->columns),
 						  state->rows[side], false);
 }

@@ -74,8 +74,8 @@ typedef struct Makings Makings;
 typedef struct JoinRow
 {
 	int64		value;			/* to be compared, see comparison.h */
-	MinimalTupleData columns;	/* those that are wanted; in bytes that nobody
-								 * uses, the number of its making */
+	MinimalTupleData columns;	/* those that are wanted, if any are; in bytes
+								 * that nobody uses, the number of its making */
 } JoinRow;
 
 StaticAssertDecl(offsetof(JoinRow, columns) == MAXALIGN(sizeof(int64)),
@@ -98,11 +98,14 @@ typedef struct SimilarityJoinState
 	Measure		measure;		/* of an outer in an inner signature */
 	Comparison	comparison;		/* of a column of each side */
 	ExprState  *filter;			/* other conditions of the join */
-	ExprState  *before;			/* those of them that a nested loop works out
-								 * before the near-duplicate condition */
+	bool		has_before;		/* a nested loop works some of them, or the
+								 * comparison, out before the near-duplicate
+								 * condition */
+	ExprState  *before;			/* these, but for the comparison */
 	List	   *equalities;		/* of SideEquality, among those */
 	ExprState  *qual;			/* conditions above an outer join */
-	Bitmapset  *columns[2];		/* of a side's rows that are needed, from 0 */
+	Bitmapset  *columns[2];		/* of a side's rows that are needed, from 0;
+								 * NULL: none */
 
 	MemoryContext context;		/* of the engine; reset by a rescan */
 	Makings    *makings;		/* of the signatures that were read */

@@ -34,7 +34,6 @@ add_engine(SimilarityJoinState *state)
 {
 	MemoryContext old = MemoryContextSwitchTo(state->context);
 	size_t		memory = get_hash_memory_limit();
-	bool		keep_signed = state->before != NULL;	/* see makings.c */
 	SetJoinParams params = {
 		.algorithm = chosen_algorithm(neardup_join_algorithm, KIND_SETS,
 									  state->measure),
@@ -44,8 +43,9 @@ add_engine(SimilarityJoinState *state)
 		.apart = state->self_join &&
 			comparison_refuses_equal(&state->comparison),
 		.either_order = state->either_order,
-		.keep_empty[SIDE_OUTER] = keeps_unmatched(state) || keep_signed,
-		.keep_empty[SIDE_INNER] = keep_signed,
+		/* see makings.c */
+		.keep_empty[SIDE_OUTER] = keeps_unmatched(state) || state->has_before,
+		.keep_empty[SIDE_INNER] = state->has_before,
 		.memory = state->nengines == 0 ? memory : memory / OTHERS_SHARE
 	};
 	SetJoin    *engine;
@@ -97,14 +97,22 @@ join_add_row(SimilarityJoinState *state, JoinSide side, JoinRow *row,
 		set = signature_as_set(sig, makings_last_kind(state->makings),
 							   state->measure, &n);
 	}
-	if (n == 0 && !(making != 0 && state->before != NULL) &&
+	if (n == 0 && !(making != 0 && state->has_before) &&
 		!(side == SIDE_OUTER && keeps_unmatched(state)))
 		return;
 	row_set_making(row, making);
 	setjoin_add(engine, side, set, n, row, len);
 }
 
-/* What is kept of the current row: of its columns those that are wanted again. */
+/* Bytes of a row of which no column is wanted: up to the number of its making. */
+#define BARE_ROW \
+	(offsetof(JoinRow, columns.mt_padding) + \
+	 sizeof(((MinimalTuple) NULL)->mt_padding))
+
+/*
+ * What is kept of the current row: of its columns those that are wanted again.  Where
+ * none are, as by count(*), no tuple is made.
+ */
 static JoinRow *
 make_row(SimilarityJoinState *state, JoinSide side, TupleTableSlot *slot,
 		 int64 value, size_t *len)
@@ -115,6 +123,13 @@ make_row(SimilarityJoinState *state, JoinSide side, TupleTableSlot *slot,
 	MinimalTuple columns;
 	JoinRow    *row;
 
+	if (state->columns[side] == NULL)
+	{
+		*len = BARE_ROW;
+		row = palloc0(BARE_ROW);
+		row->value = value;
+		return row;
+	}
 	while ((column = bms_next_member(state->columns[side], column)) >= 0)
 		values[column] = slot_getattr(slot, column + 1, &isnull[column]);
 	columns = form_minimal_tuple(slot->tts_tupleDescriptor, values, isnull);

@@ -257,7 +257,10 @@ side_equality(Node *clause, PlanState *ps)
 	return equality;
 }
 
-/* Takes the conditions that a nested loop works out first: a list. */
+/*
+ * Takes the conditions that a nested loop works out first: a list, without the
+ * comparison.
+ */
 void
 makings_init(SimilarityJoinState *state, List *before)
 {
@@ -283,6 +286,7 @@ typedef struct RowScan
 	JoinSide	side;
 	int			engine;
 	uint32		making;			/* of the current row */
+	int64		value;			/* of it, to be compared */
 	uint32		bucket;
 } RowScan;
 
@@ -349,8 +353,10 @@ scan_next(RowScan *scan)
 		scan->making = row_making(row);
 		if (scan->making == NO_MAKING)
 			continue;
-		ExecStoreMinimalTuple(unconstify(MinimalTupleData *, &row->columns), slot,
-							  false);
+		scan->value = row->value;
+		if (state->columns[scan->side] != NULL)
+			ExecStoreMinimalTuple(unconstify(MinimalTupleData *, &row->columns),
+								  slot, false);
 		if (scan->side == SIDE_OUTER)
 			econtext->ecxt_outertuple = slot;
 		else
@@ -456,6 +462,7 @@ check_pairs(SimilarityJoinState *state, const Bucket *buckets)
 		while (scan_next(&inner))
 			if (inner.bucket == outer.bucket &&
 				(inner.making != outer.making || is_refused(&outer)) &&
+				comparison_holds(&state->comparison, outer.value, inner.value) &&
 				ExecQual(state->before, state->css.ss.ps.ps_ExprContext))
 				refuse_makings(state, outer.making, inner.making);
 	}
@@ -475,7 +482,7 @@ makings_check(SimilarityJoinState *state)
 		!makings_on_side(makings, SIDE_OUTER) ||
 		!makings_on_side(makings, SIDE_INNER))
 		return;
-	if (state->before == NULL)
+	if (!state->has_before)
 	{
 		uint32		outer = makings->first[SIDE_OUTER];
 		uint32		inner = makings->first[SIDE_INNER];
