@@ -354,10 +354,40 @@ keep_keys(SetJoin *join, JoinSet *set)
 	set->keys = keys;
 }
 
+/* One set in so many is looked at to tell how many features differ. */
+#define SAMPLED		16
+
+/* With fewer features it does not matter how many counters they get. */
+#define FEW_FEATURES	65536
+
+/*
+ * How many different features the sets have, about, at the most: those of a sample,
+ * as if none of them were in the others.  Where features are few and come often, as
+ * items of market baskets do, counters for these alone fit into a cache.
+ */
+static uint64
+different_features(SetJoin *join)
+{
+	TokenCounters sample = {.weighted = false};
+	double		different;
+
+	if (join->nfeatures < FEW_FEATURES || join->algorithm->count != NULL)
+		return join->nfeatures;
+	counters_create(&sample, join->nfeatures / SAMPLED, join->params.memory / 8);
+	for (uint32 i = 0; i < join->search.nsets; i += SAMPLED)
+	{
+		CHECK_FOR_INTERRUPTS();
+		counters_add(&sample, join->search.sets[i].values, join->search.sets[i].size);
+	}
+	different = counters_different(&sample) * SAMPLED;
+	counters_free(&sample);
+	return different < join->nfeatures ? different : join->nfeatures;
+}
+
 static void
 count_features(SetJoin *join)
 {
-	counters_create(&join->search.counters, join->nfeatures,
+	counters_create(&join->search.counters, different_features(join),
 					join->params.memory / 8);
 	for (uint32 i = 0; i < join->search.nsets; i++)
 	{

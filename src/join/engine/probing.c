@@ -46,6 +46,13 @@ setjoin_indexed_keys(SetJoin *join, const JoinSet *set)
 		join->algorithm->indexed_keys(&join->search, set) : 0;
 }
 
+/* How many different keys so many postings have, about, or fewer. */
+uint64
+setjoin_different_keys(SetJoin *join, uint64 npostings)
+{
+	return join->algorithm->ordered ? join->search.counters.used : npostings;
+}
+
 /* Adds the next set of the chunk to the index. */
 static void
 index_next(SetJoin *join, const JoinSet *set)
@@ -122,7 +129,8 @@ make_index(SetJoin *join)
 		CHECK_EVERY(i);
 		npostings += setjoin_indexed_keys(join, &join->search.sets[i]);
 	}
-	setindex_create(index, join->search.sets, join->search.nsets, npostings);
+	setindex_create(index, join->search.sets, join->search.nsets, npostings,
+					setjoin_different_keys(join, npostings));
 	for (uint32 i = 0; i < join->search.nsets; i++)
 	{
 		CHECK_FOR_INTERRUPTS();

@@ -22,12 +22,19 @@
 
 #define FEWEST_BUCKETS	64
 
+/* Where keys are fewer than postings: so many for each, or as many as a cache holds. */
+#define BUCKETS_A_KEY	2
+#define CACHED_BUCKETS	8192
+
 /* A list that is not longer is looked through for where to begin and to end. */
 #define SHORT_LIST		8
 
-/* Buckets for that many postings: a power of two, for one or two each. */
+/*
+ * Buckets for that many postings of about so many different keys: a power of two,
+ * for one or two postings each.  Where keys come often, more buckets would be empty.
+ */
 uint64
-setindex_buckets(uint64 npostings)
+setindex_buckets(uint64 npostings, uint64 nkeys)
 {
 	uint64		n = FEWEST_BUCKETS;
 
@@ -39,7 +46,8 @@ setindex_buckets(uint64 npostings)
 				 errdetail("It can have at most %u.", PG_UINT32_MAX),
 				 errhint("Lower work_mem, so that the join is done in parts.")));
 
-	while (n < npostings / 2)
+	while (n < npostings / 2 &&
+		   (n < CACHED_BUCKETS || n / BUCKETS_A_KEY < nkeys))
 		n *= 2;
 	return n;
 }
@@ -62,7 +70,7 @@ own_bytes(uint32 nsets)
 size_t
 setindex_bytes(uint32 nsets, uint64 npostings)
 {
-	return setindex_buckets(Min(npostings, PG_UINT32_MAX)) * sizeof(Bucket) +
+	return setindex_buckets(Min(npostings, PG_UINT32_MAX), npostings) * sizeof(Bucket) +
 		npostings * sizeof(Posting) + nsets * sizeof(Tail) + own_bytes(nsets);
 }
 
@@ -91,9 +99,9 @@ make_own(InvertedIndex *index, const JoinSet *sets, uint32 nsets)
 /* An index over sets, in the order of their sizes; no postings as yet. */
 void
 setindex_create(InvertedIndex *index, const JoinSet *sets, uint32 nsets,
-				uint64 npostings)
+				uint64 npostings, uint64 nkeys)
 {
-	uint64		nbuckets = setindex_buckets(npostings);
+	uint64		nbuckets = setindex_buckets(npostings, nkeys);
 
 	index->shift = setindex_shift(nbuckets);
 	index->buckets = alloc_zeros(nbuckets * sizeof(Bucket));

@@ -76,11 +76,11 @@ setindex_tail(const uint64 *keys, uint32 n, uint32 nelements)
 #define INDEXED_SIZE(index, set)	((index)->sizes[set] >> 2)
 #define INDEXED_SIDES(index, set)	((index)->sizes[set] & 3)
 
-extern uint64 setindex_buckets(uint64 npostings);
+extern uint64 setindex_buckets(uint64 npostings, uint64 nkeys);
 extern int	setindex_shift(uint64 nbuckets);
 extern size_t setindex_bytes(uint32 nsets, uint64 npostings);
 extern void setindex_create(InvertedIndex *index, const JoinSet *sets,
-							uint32 nsets, uint64 npostings);
+							uint32 nsets, uint64 npostings, uint64 nkeys);
 extern void setindex_attach(InvertedIndex *index, const JoinSet *sets,
 							uint32 nsets, Bucket *buckets, int shift,
 							Posting *postings, uint64 npostings, Tail *tails);

@@ -120,6 +120,7 @@ extern void setjoin_fetch_counters(SetJoin *join, const uint64 *values,
 extern void setjoin_prepare(SetJoin *join, JoinSet *set);
 extern void setjoin_begin_chunk(SetJoin *join);
 extern uint32 setjoin_indexed_keys(SetJoin *join, const JoinSet *set);
+extern uint64 setjoin_different_keys(SetJoin *join, uint64 npostings);
 extern void setjoin_account(SetJoin *join, size_t bytes);
 
 #endif							/* NEARDUP_SETJOIN_H */

@@ -73,7 +73,8 @@ void
 shared_index_allot(SetJoin *join, SharedIndex *shared, int part)
 {
 	uint64		npostings = pg_atomic_read_u64(&shared->npostings);
-	uint64		nbuckets = setindex_buckets(npostings);
+	uint64		nbuckets = setindex_buckets(npostings,
+											setjoin_different_keys(join, npostings));
 	bool		has_room = SharedPointerIsValid(shared->room) &&
 		npostings * sizeof(Posting) <= shared->room_bytes;
 

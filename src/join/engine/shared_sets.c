@@ -473,11 +473,12 @@ fold_counters(SetJoin *join)
 static void
 take_counters(SetJoin *join)
 {
-	const SharedSets *shared = join->params.shared;
+	SharedSets *shared = join->params.shared;
 	TokenCounters *counters = &join->search.counters;
 
 	counters->count = at(join, shared->counts);
 	counters->shift = shared->shift;
+	counters->used = pg_atomic_read_u64(&shared->used);
 	counters->bytes = counters_number(counters) * sizeof(*counters->count);
 }
 

@@ -26,6 +26,7 @@
 #include "postgres.h"
 
 #include <float.h>
+#include <math.h>
 
 #include "miscadmin.h"
 #include "port/pg_bitutils.h"
@@ -186,6 +187,19 @@ counters_used(TokenCounters *counters)
 }
 
 /*
+ * All has been counted: how many different features there were, about.  Of n counters
+ * a share of e^(-d/n) is left by d of them (Whang, Vander-Zanden and Taylor, "A
+ * linear-time probabilistic counting algorithm", 1990).  Infinity if none is left.
+ */
+double
+counters_different(TokenCounters *counters)
+{
+	double		n = counters_number(counters);
+
+	return -n * log1p(-(double) counters_used(counters) / n);
+}
+
+/*
  * All has been counted, and so many counters are in use.  Where the table turns
  * out to be much too large, as few of the features are different, counters are
  * added up in pairs until a sensible share is in use: the table is read at random
@@ -196,6 +210,7 @@ counters_fold_used(TokenCounters *counters, uint64 used)
 {
 	uint64		n = counters_number(counters);
 
+	counters->used = used;
 	while (n > MIN_COUNTERS && used < n / SPARSE)
 	{
 		n /= 2;

@@ -20,6 +20,8 @@ typedef struct TokenCounters
 	bool		weighted;		/* there are such; set beforehand */
 	int			shift;			/* 64 - log2(number of counters) */
 	size_t		bytes;
+	uint64		used;			/* counters in use: about as many as there are
+								 * different features, or fewer */
 	uint64		from;			/* while features are counted: of which counters, */
 	uint64		to;				/* from one up to before another */
 	uint32		nwaiting;		/* counters to be raised, once they are in the */
@@ -40,6 +42,7 @@ typedef struct WeightedToken
 extern void counters_create(TokenCounters *counters, uint64 nfeatures,
 							size_t max_bytes);
 extern void counters_free(TokenCounters *counters);
+extern double counters_different(TokenCounters *counters);
 extern void counters_fold(TokenCounters *counters);
 
 /*
