@@ -10,33 +10,58 @@
 
 #include "join/engine/search.h"
 
-/* The answer's place in the cache, after `other` has been compared. */
-static inline uint32 *
-cache_place(SizeCache *cache, uint32 other, uint32 size, bool *found)
+/* Keeps an answer, which is for another size in its place by now. */
+static uint32
+keep_answer(SizeCache *cache, uint32 other, uint32 size, uint32 answer)
 {
-	uint32		slot = size % SIZE_CACHE;
-
-	if (unlikely(cache->other != other))
+	if (cache->other != other)
 	{
 		memset(cache->size, 0, sizeof(cache->size));
 		cache->other = other;
 	}
-	*found = cache->size[slot] == size;
-	cache->size[slot] = size;
-	return &cache->answer[slot];
+	cache->size[size % SIZE_CACHE] = size;
+	cache->answer[size % SIZE_CACHE] = answer;
+	return answer;
 }
 
 /* See search.h */
 uint32
-search_need_cached(Search *search, uint32 indexed, uint32 probing)
+search_find_need(Search *search, uint32 indexed, uint32 probing)
 {
-	bool		found;
-	uint32	   *need = cache_place(&search->need, probing, indexed, &found);
+	return keep_answer(&search->need, probing, indexed,
+					   measure_min_overlap(search->measure, indexed, probing,
+										   search->threshold));
+}
 
-	if (!found)
-		*need = measure_min_overlap(search->measure, indexed, probing,
-									search->threshold);
-	return *need;
+/* So many rarest elements of a set hold one of any `need` that it shares. */
+static uint32
+prefix_of(uint32 size, uint64 need)
+{
+	return need > size ? 0 : size - need + 1;
+}
+
+/* See search.h */
+uint32
+search_find_indexed_prefix(Search *search, uint32 size)
+{
+	double		t = search->threshold;
+	uint64		need;
+
+	if (search->symmetric)
+		need = measure_min_overlap(search->measure, size, size, t);
+	else
+		need = measure_least_overlap(search->measure, size, t);
+	return keep_answer(&search->indexed_prefix, 0, size, prefix_of(size, need));
+}
+
+/* See search.h */
+uint32
+search_find_probing_prefix(Search *search, uint32 size)
+{
+	uint64		need = measure_least_overlap(measure_commute(search->measure),
+											 size, search->threshold);
+
+	return keep_answer(&search->probing_prefix, 0, size, prefix_of(size, need));
 }
 
 /* See search.h */
@@ -52,47 +77,6 @@ search_partner_sizes(Search *search, uint32 size)
 					  &sizes->least, &sizes->most);
 	}
 	return sizes;
-}
-
-/*
- * How many of its rarest elements a set of that size has in the index.  With
- * a symmetric measure the sets that will look for it are as large or larger,
- * and the larger, the greater is the overlap that they need.
- */
-uint32
-search_indexed_prefix(Search *search, uint32 size)
-{
-	double		t = search->threshold;
-	bool		found;
-	uint32	   *prefix = cache_place(&search->indexed_prefix, 0, size, &found);
-	uint64		need;
-
-	if (found)
-		return *prefix;
-	if (search->symmetric)
-		need = measure_min_overlap(search->measure, size, size, t);
-	else
-		need = measure_least_overlap(search->measure, size, t);
-	*prefix = need > size ? 0 : size - need + 1;
-	return *prefix;
-}
-
-/* How many of its rarest elements a set of that size looks for. */
-uint32
-search_probing_prefix(Search *search, uint32 size)
-{
-	bool		found;
-	uint32	   *prefix = cache_place(&search->probing_prefix, 0, size, &found);
-
-	if (!found)
-	{
-		uint64		need;
-
-		need = measure_least_overlap(measure_commute(search->measure), size,
-									 search->threshold);
-		*prefix = need > size ? 0 : size - need + 1;
-	}
-	return *prefix;
 }
 
 /*

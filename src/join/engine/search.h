@@ -28,10 +28,10 @@ typedef struct PartnerSizes
 	uint64		most;
 } PartnerSizes;
 
-/* Prefix lengths and needed overlaps that were worked out lately, by size. */
+/* Prefix lengths and needed overlaps that were worked out lately, by size >= 1. */
 typedef struct SizeCache
 {
-	uint32		other;			/* what all answers depend on besides */
+	uint32		other;			/* what all answers depend on besides, or 0 */
 	uint32		size[SIZE_CACHE];
 	uint32		answer[SIZE_CACHE];
 } SizeCache;
@@ -144,26 +144,52 @@ typedef struct Algorithm
 	bool		(*reflexive) (Search *search, const JoinSet *set);
 } Algorithm;
 
-/* The least overlap with which sets of these sizes reach the threshold. */
-extern uint32 search_need_cached(Search *search, uint32 indexed, uint32 probing);
+/* What search_need() and the others below have not worked out lately. */
+extern uint32 search_find_need(Search *search, uint32 indexed, uint32 probing);
+extern uint32 search_find_indexed_prefix(Search *search, uint32 size);
+extern uint32 search_find_probing_prefix(Search *search, uint32 size);
 
-/* The same, asked of each partner of a set. */
+/* Whether the cache has the answer for that size. */
+static inline bool
+size_is_cached(const SizeCache *cache, uint32 other, uint32 size)
+{
+	return likely(cache->other == other && cache->size[size % SIZE_CACHE] == size);
+}
+
+/* The least overlap with which sets of these sizes reach the threshold. */
 static inline uint32
 search_need(Search *search, uint32 indexed, uint32 probing)
 {
-	const SizeCache *cache = &search->need;
-	uint32		slot = indexed % SIZE_CACHE;
+	if (size_is_cached(&search->need, probing, indexed))
+		return search->need.answer[indexed % SIZE_CACHE];
+	return search_find_need(search, indexed, probing);
+}
 
-	if (likely(cache->other == probing && cache->size[slot] == indexed))
-		return cache->answer[slot];
-	return search_need_cached(search, indexed, probing);
+/*
+ * How many of its rarest elements a set of that size has in the index.  With
+ * a symmetric measure the sets that will look for it are as large or larger,
+ * and the larger, the greater is the overlap that they need.
+ */
+static inline uint32
+search_indexed_prefix(Search *search, uint32 size)
+{
+	if (size_is_cached(&search->indexed_prefix, 0, size))
+		return search->indexed_prefix.answer[size % SIZE_CACHE];
+	return search_find_indexed_prefix(search, size);
+}
+
+/* How many of its rarest elements a set of that size looks for. */
+static inline uint32
+search_probing_prefix(Search *search, uint32 size)
+{
+	if (size_is_cached(&search->probing_prefix, 0, size))
+		return search->probing_prefix.answer[size % SIZE_CACHE];
+	return search_find_probing_prefix(search, size);
 }
 
 /* Sizes that an indexed set may have if one of that size probes. */
 extern const PartnerSizes *search_partner_sizes(Search *search, uint32 size);
 
-extern uint32 search_indexed_prefix(Search *search, uint32 size);
-extern uint32 search_probing_prefix(Search *search, uint32 size);
 extern void search_order(Search *search, JoinSet *set, uint32 prefix);
 
 #endif							/* NEARDUP_SEARCH_H */

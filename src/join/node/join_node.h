@@ -123,6 +123,12 @@ typedef struct SimilarityJoinState
 	double		recall_value;
 	bool		valid;			/* both are what they may be: if not, the first
 								 * pair to be compared is an error */
+	union
+	{
+		Signature	sig;
+		char		bytes[VARHDRSZ + VARATT_SHORT_MAX];
+	}			short_signature;	/* of the row that is read, if it is short */
+	JoinRow		bare_row;		/* that row, if no columns are wanted */
 	TupleTableSlot *rows[2];	/* the current rows */
 	Datum	   *values[2];		/* to make a row of, by JoinSide; what is not */
 	bool	   *isnull[2];		/* needed is null */

@@ -104,15 +104,21 @@ join_add_row(SimilarityJoinState *state, JoinSide side, JoinRow *row,
 	setjoin_add(engine, side, set, n, row, len);
 }
 
-/* Bytes of a row of which no column is wanted: up to the number of its making. */
-#define BARE_ROW \
-	(offsetof(JoinRow, columns.mt_padding) + \
-	 sizeof(((MinimalTuple) NULL)->mt_padding))
-
 /*
- * What is kept of the current row: of its columns those that are wanted again.  Where
- * none are, as by count(*), no tuple is made.
+ * A row of which no column is wanted, as by count(*): no tuple is made.  It is good
+ * until the next one.
  */
+static JoinRow *
+make_bare_row(SimilarityJoinState *state, int64 value, size_t *len)
+{
+	memset(&state->bare_row, 0, sizeof(state->bare_row));
+	state->bare_row.value = value;
+	*len = offsetof(JoinRow, columns.mt_padding) +
+		sizeof(state->bare_row.columns.mt_padding);
+	return &state->bare_row;
+}
+
+/* What is kept of the current row: of its columns those that are wanted again. */
 static JoinRow *
 make_row(SimilarityJoinState *state, JoinSide side, TupleTableSlot *slot,
 		 int64 value, size_t *len)
@@ -124,12 +130,7 @@ make_row(SimilarityJoinState *state, JoinSide side, TupleTableSlot *slot,
 	JoinRow    *row;
 
 	if (state->columns[side] == NULL)
-	{
-		*len = BARE_ROW;
-		row = palloc0(BARE_ROW);
-		row->value = value;
-		return row;
-	}
+		return make_bare_row(state, value, len);
 	while ((column = bms_next_member(state->columns[side], column)) >= 0)
 		values[column] = slot_getattr(slot, column + 1, &isnull[column]);
 	columns = form_minimal_tuple(slot->tts_tupleDescriptor, values, isnull);
@@ -160,6 +161,20 @@ take_row(SimilarityJoinState *state, JoinSide side, TupleTableSlot *slot,
 		join_add_row(state, side, row, len, sig);
 }
 
+/*
+ * A signature that is stored with a short header, in full, until the next one.  That of
+ * a small set is so; memory need not be had for each row.
+ */
+static Signature *
+lengthen(SimilarityJoinState *state, const struct varlena *stored)
+{
+	Size		bytes = VARSIZE_SHORT(stored) - VARHDRSZ_SHORT;
+
+	SET_VARSIZE(&state->short_signature, VARHDRSZ + bytes);
+	memcpy(VARDATA(&state->short_signature), VARDATA_SHORT(stored), bytes);
+	return &state->short_signature.sig;
+}
+
 /* The signature of the current row, or NULL. */
 static Signature *
 row_signature(SimilarityJoinState *state, JoinSide side)
@@ -169,7 +184,12 @@ row_signature(SimilarityJoinState *state, JoinSide side)
 
 	value = ExecEvalExpr(state->keys[side], state->css.ss.ps.ps_ExprContext,
 						 &isnull);
-	return isnull ? NULL : DatumGetSignature(value);
+	if (isnull)
+		return NULL;
+	if (VARATT_IS_SHORT(DatumGetPointer(value)) &&
+		!VARATT_IS_EXTERNAL(DatumGetPointer(value)))
+		return lengthen(state, (struct varlena *) DatumGetPointer(value));
+	return DatumGetSignature(value);
 }
 
 /* See join_node.h */
