@@ -304,6 +304,30 @@ SELECT EXISTS (SELECT FROM apart a JOIN apart b ON near_duplicate(a.sig, b.sig, 
 EXPLAIN (COSTS OFF)
 SELECT FROM apart a JOIN apart b ON near_duplicate(a.sig, b.sig, 0.8) AND a.id < b.id LIMIT 1;
 
+-- Groups of few and many rows, as many inner ones as are laid side by side, and more: all
+-- meet all, whether a column is wanted or not, and in a self-join once
+CREATE TABLE copies AS
+SELECT i AS id, signature_from(ARRAY[1, 2, 3]::bigint[]) AS sig FROM generate_series(1, 4097) i;
+CREATE TABLE others AS
+SELECT i AS id, signature_from(ARRAY[1, 2, 3, 4]::bigint[]) AS sig FROM generate_series(1, 3) i;
+ANALYZE copies, others;
+SET enable_nestloop = off;
+SELECT n, count(*) = 3 * n AND sum(o.id::bigint * c.id) = 6 * n * (n + 1) / 2 AS right,
+       count(*) FILTER (WHERE o.id < c.id) = 3 * n - 6 AS filtered
+FROM (VALUES (4095), (4096), (4097)) v (n),
+LATERAL (SELECT o.id, o.sig FROM others o OFFSET 0) o
+JOIN LATERAL (SELECT c.id, c.sig FROM copies c WHERE c.id <= n OFFSET 0) c
+ON near_duplicate(o.sig, c.sig, 0.7)
+GROUP BY n ORDER BY n;
+SELECT n, (SELECT count(*) FROM others o JOIN copies c ON near_duplicate(o.sig, c.sig, 0.7) AND c.id <= n) AS inner,
+       (SELECT count(*) FROM others o LEFT JOIN copies c
+        ON near_duplicate(o.sig, c.sig, 0.7) AND o.id < c.id AND c.id <= n) AS left,
+       (SELECT count(*) FROM copies c LEFT JOIN others o
+        ON near_duplicate(o.sig, c.sig, 0.7) AND o.id < c.id WHERE c.id <= n) AS right,
+       (SELECT count(*) || ' ' || sum(b.id - a.id) FROM copies a JOIN copies b
+        ON near_duplicate(a.sig, b.sig, 0.7) AND a.id < b.id AND a.id <= n AND b.id <= n) AS self
+FROM (VALUES (3), (4096), (4097)) v (n) ORDER BY n;
+
 DROP OWNED BY neardup_reader;
 DROP ROLE neardup_reader;
 SET client_min_messages = warning;

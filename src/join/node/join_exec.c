@@ -349,7 +349,27 @@ next_groups(SimilarityJoinState *state)
 	rows_begin(state->engines[state->current], SIDE_OUTER, outer,
 			   &state->outer);
 	state->one_group = outer == state->inner_group;
+	state->nouter = 0;
+	state->inner_rows.tried = state->inner_rows.laid = false;
 	return state->in_pair = true;
+}
+
+/*
+ * Lays the inner rows of the pair side by side if more than one outer row is to meet
+ * all of them.
+ */
+static void
+lay_inner_rows(SimilarityJoinState *state)
+{
+	InnerRows  *inner = &state->inner_rows;
+
+	if (inner->tried || state->outer.next == NULL ||
+		(state->type != JOIN_INNER && state->type != JOIN_LEFT))
+		return;
+	inner->tried = true;
+	inner->laid = inner_rows_lay(inner, state->css.ss.ps.state->es_query_cxt,
+								 state->engines[state->current],
+								 state->inner_group);
 }
 
 /*
@@ -359,12 +379,19 @@ next_groups(SimilarityJoinState *state)
 static void
 begin_inner_rows(SimilarityJoinState *state)
 {
-	bool		behind = state->either_order && state->one_group &&
-		rows_begin_behind(&state->outer, &state->inner);
+	bool		behind = state->either_order && state->one_group;
 
-	if (!behind)
-		rows_begin(state->engines[state->current], SIDE_INNER,
-				   state->inner_group, &state->inner);
+	state->nouter++;
+	lay_inner_rows(state);
+	if (state->inner_rows.laid)
+		state->inner_rows.next = behind ? state->nouter : 0;
+	else
+	{
+		behind = behind && rows_begin_behind(&state->outer, &state->inner);
+		if (!behind)
+			rows_begin(state->engines[state->current], SIDE_INNER,
+					   state->inner_group, &state->inner);
+	}
 	state->exchangeable = behind || (state->either_order && !state->one_group);
 	/* a row with itself does not pass */
 	state->nfiltered += behind;
@@ -398,24 +425,58 @@ next_outer_row(SimilarityJoinState *state)
 	}
 }
 
+/* How many rows ahead columns are fetched. */
+#define FETCH_AHEAD	4
+
+/* The next inner row of rows that are laid side by side. */
+static inline const InnerRow *
+next_laid(SimilarityJoinState *state)
+{
+	InnerRows  *inner = &state->inner_rows;
+
+	if (inner->next == inner->n)
+		return NULL;
+	if (state->columns[SIDE_INNER] != NULL && inner->n - inner->next > FETCH_AHEAD)
+		__builtin_prefetch(inner->rows[inner->next + FETCH_AHEAD].row);
+	return &inner->rows[inner->next++];
+}
+
+/* The next inner row for the current outer one; NULL if there is none. */
+static inline const InnerRow *
+next_inner_row(SimilarityJoinState *state)
+{
+	const JoinRow *row;
+	uint32		rowno;
+
+	if (state->inner_rows.laid)
+		return next_laid(state);
+	row = rows_next(&state->inner, &rowno);
+	if (row == NULL)
+		return NULL;
+	state->inner_row.row = row;
+	state->inner_row.value = row->value;
+	state->inner_row.making = row_making(row);
+	return &state->inner_row;
+}
+
 /*
  * True if the filter lets through the current outer row with this one, or the two in
  * the other order.
  */
 static inline bool
-passes(SimilarityJoinState *state, const JoinRow *row)
+passes(SimilarityJoinState *state, const InnerRow *inner)
 {
 	ExprContext *econtext = state->css.ss.ps.ps_ExprContext;
 	bool		exchanged = false;
 
-	if (!comparison_holds(&state->comparison, state->value, row->value))
+	if (!comparison_holds(&state->comparison, state->value, inner->value))
 	{
 		if (!state->exchangeable ||
-			!comparison_holds(&state->comparison, row->value, state->value))
+			!comparison_holds(&state->comparison, inner->value, state->value))
 			return false;
 		exchanged = true;
 	}
-	show_row(state, SIDE_INNER, row);
+	show_row(state, SIDE_INNER, inner->row);
 	/* in a self-join rows of both sides have the same columns */
 	econtext->ecxt_outertuple = state->rows[exchanged ? SIDE_INNER : SIDE_OUTER];
 	econtext->ecxt_innertuple = state->rows[exchanged ? SIDE_OUTER : SIDE_INNER];
@@ -429,22 +490,21 @@ next_pair(SimilarityJoinState *state)
 {
 	for (;;)
 	{
-		const JoinRow *row;
-		uint32		rowno;
+		const InnerRow *inner;
 
 		if (!state->in_row && !next_outer_row(state))
 			return false;
-		row = rows_next(&state->inner, &rowno);
-		if (row == NULL)
+		inner = next_inner_row(state);
+		if (inner == NULL)
 		{
 			state->in_row = false;
 			continue;
 		}
-		if (row_making(row) == state->making)
+		if (inner->making == state->making)
 		{
 			/* nor does the pair in the other order, for which this one stands */
 			state->nfiltered += state->exchangeable;
-			if (passes(state, row))
+			if (passes(state, inner))
 				return true;
 			state->nfiltered++;
 		}

@@ -20,6 +20,7 @@
 #include "join/engine/engine.h"
 #include "join/engine/spillfile.h"
 #include "join/node/comparison.h"
+#include "join/node/inner_rows.h"
 #include "planner/conditions.h"
 
 /* CustomPath.custom_private */
@@ -135,8 +136,11 @@ typedef struct SimilarityJoinState
 	TupleTableSlot *no_row;		/* in place of an inner row */
 
 	RowCursor	outer;			/* of the current pair of groups */
+	uint32		nouter;			/* outer rows of it that have come */
 	RowCursor	inner;
 	RowGroup	inner_group;
+	InnerRows	inner_rows;		/* of it; inner is not used if they are laid */
+	InnerRow	inner_row;		/* the last one, if they are not */
 	uint32		rowno;			/* of the current outer row */
 	uint32		making;			/* number of its making */
 	int64		value;			/* of it, to be compared */
