@@ -193,6 +193,9 @@ init_output(SimilarityJoinState *state, List *filter, List *qual)
 		measure_commute(state->measure) == state->measure;
 	state->filter = ExecInitQual(filter, ps);
 	state->qual = ExecInitQual(qual, ps);
+	state->projects = tlist != NULL;
+	state->evaluates = state->projects || state->filter != NULL ||
+		state->qual != NULL;
 	ps->ps_ProjInfo = ExecBuildProjectionInfo((List *) tlist,
 											  ps->ps_ExprContext,
 											  ps->ps_ResultTupleSlot, ps,
@@ -476,6 +479,8 @@ passes(SimilarityJoinState *state, const InnerRow *inner)
 			return false;
 		exchanged = true;
 	}
+	if (!state->evaluates)
+		return true;
 	show_row(state, SIDE_INNER, inner->row);
 	/* in a self-join rows of both sides have the same columns */
 	econtext->ecxt_outertuple = state->rows[exchanged ? SIDE_INNER : SIDE_OUTER];
@@ -512,6 +517,18 @@ next_pair(SimilarityJoinState *state)
 	}
 }
 
+/* What comes out of the join where no column is wanted, or for the current rows. */
+static inline TupleTableSlot *
+output(SimilarityJoinState *state)
+{
+	PlanState  *ps = &state->css.ss.ps;
+	TupleTableSlot *slot = ps->ps_ResultTupleSlot;
+
+	if (state->projects)
+		return ExecProject(ps->ps_ProjInfo);
+	return TTS_EMPTY(slot) ? ExecStoreVirtualTuple(slot) : slot;
+}
+
 /* What comes out of the join where rows pair; NULL if there is no more. */
 static TupleTableSlot *
 next_matched(SimilarityJoinState *state)
@@ -528,7 +545,7 @@ next_matched(SimilarityJoinState *state)
 		if (state->type == JOIN_ANTI || (state->type == JOIN_SEMI && !first))
 			continue;
 		if (state->qual == NULL || ExecQual(state->qual, ps->ps_ExprContext))
-			return ExecProject(ps->ps_ProjInfo);
+			return output(state);
 		state->nremoved++;
 	}
 	return NULL;
@@ -568,7 +585,7 @@ next_unmatched(SimilarityJoinState *state)
 		ps->ps_ExprContext->ecxt_outertuple = state->rows[SIDE_OUTER];
 		ps->ps_ExprContext->ecxt_innertuple = state->no_row;
 		if (state->qual == NULL || ExecQual(state->qual, ps->ps_ExprContext))
-			return ExecProject(ps->ps_ProjInfo);
+			return output(state);
 		state->nremoved++;
 	}
 	return NULL;

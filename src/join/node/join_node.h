@@ -105,6 +105,8 @@ typedef struct SimilarityJoinState
 	ExprState  *before;			/* these, but for the comparison */
 	List	   *equalities;		/* of SideEquality, among those */
 	ExprState  *qual;			/* conditions above an outer join */
+	bool		projects;		/* columns come out of the join */
+	bool		evaluates;		/* or expressions are worked out on pairs */
 	Bitmapset  *columns[2];		/* of a side's rows that are needed, from 0;
 								 * NULL: none */
 
