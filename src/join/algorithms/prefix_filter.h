@@ -40,15 +40,16 @@ prefix_postings(Search *search, const PrefixProbe *probe, uint32 i,
 {
 	InvertedIndex *index = &search->index;
 	uint64		key = probe->set->keys[i];
-	Bucket	   *bucket = setindex_bucket(index, key);
+	Bucket	   *bucket;
 	const Posting *posting;
 
 	if (index->shared)
 	{
-		posting = setindex_partners(index, bucket, end);
+		posting = setindex_partners(index, key, end);
 		search->stats.visited += *end - posting;
 		return posting;
 	}
+	bucket = setindex_bucket(index, key);
 	*end = index->postings;
 	if ((bucket->tags & setindex_tag(index, key)) == 0)
 		return *end;

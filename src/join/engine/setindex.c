@@ -251,17 +251,17 @@ setindex_begin_at(InvertedIndex *index, uint64 size)
 }
 
 /*
- * The postings of a bucket, of an index that is shared, whose sets are partners
+ * The postings of a key's bucket, of an index that is shared, whose sets are partners
  * and not too small.
  */
 const Posting *
-setindex_partners(const InvertedIndex *index, const Bucket *bucket,
-				  const Posting **end)
+setindex_partners(const InvertedIndex *index, uint64 key, const Posting **end)
 {
+	const Bucket *bucket = setindex_bucket(index, key);
 	const Posting *postings = &index->postings[bucket->start];
 	uint32		n = bucket->n;
 
-	if (n == 0 || bucket->set >= index->limit)
+	if (!setindex_may_have(index, bucket, key, index->limit))
 	{
 		*end = postings;
 		return postings;

@@ -23,7 +23,7 @@ typedef struct Bucket
 	uint32		start;			/* its first posting that is not too small */
 	uint32		n;				/* postings so far, from start */
 	uint32		set;			/* that of the last one */
-	uint32		tags;			/* of their keys, if setindex_put() put them */
+	uint32		tags;			/* of their keys */
 } Bucket;
 
 typedef struct Accumulator
@@ -92,8 +92,7 @@ extern void setindex_add(InvertedIndex *index, const uint64 *keys, uint32 n,
 extern void setindex_add_image(InvertedIndex *index, const uint64 *keys,
 							   uint32 n, const Posting *image);
 extern void setindex_begin_at(InvertedIndex *index, uint64 size);
-extern const Posting *setindex_partners(const InvertedIndex *index,
-										const Bucket *bucket,
+extern const Posting *setindex_partners(const InvertedIndex *index, uint64 key,
 										const Posting **end);
 
 static inline uint64
@@ -180,7 +179,18 @@ setindex_fetch_places(const InvertedIndex *index, const uint64 *keys, uint32 n,
 	}
 }
 
-/* Of an index that is shared: postings of sets that come before `limit`. */
+/*
+ * True if a bucket of an index that is shared has postings that may be of the key, and
+ * of sets that come before `limit`.
+ */
+static inline bool
+setindex_may_have(const InvertedIndex *index, const Bucket *bucket, uint64 key,
+				  uint32 limit)
+{
+	return (bucket->tags & setindex_tag(index, key)) != 0 && bucket->set < limit;
+}
+
+/* Fetches postings of such buckets. */
 static inline void
 setindex_fetch_partners(const InvertedIndex *index, const uint64 *keys,
 						uint32 n, uint32 limit)
@@ -189,7 +199,7 @@ setindex_fetch_partners(const InvertedIndex *index, const uint64 *keys,
 	{
 		const Bucket *bucket = setindex_bucket(index, keys[i]);
 
-		if (bucket->n == 0 || bucket->set >= limit)
+		if (!setindex_may_have(index, bucket, keys[i], limit))
 			continue;
 		__builtin_prefetch(&index->postings[bucket->start]);
 		if (bucket->n > 1)
