@@ -361,23 +361,24 @@ keep_keys(SetJoin *join, JoinSet *set)
 #define FEW_FEATURES	65536
 
 /*
- * How many different features the sets have, about, at the most: those of a sample,
- * as if none of them were in the others.  Where features are few and come often, as
- * items of market baskets do, counters for these alone fit into a cache.
+ * How many different features the distinct sets have that came in, about, at the most:
+ * those of a sample, as if none of them were in the others.  Where features are few and
+ * come often, as items of market baskets do, counters for these alone fit into a cache.
  */
-static uint64
-different_features(SetJoin *join)
+uint64
+setjoin_different_features(SetJoin *join)
 {
+	const SetTable *table = &join->table;
 	TokenCounters sample = {.weighted = false};
 	double		different;
 
 	if (join->nfeatures < FEW_FEATURES || join->algorithm->count != NULL)
 		return join->nfeatures;
 	counters_create(&sample, join->nfeatures / SAMPLED, join->params.memory / 8);
-	for (uint32 i = 0; i < join->search.nsets; i += SAMPLED)
+	for (uint32 i = 0; i < table->nsets; i += SAMPLED)
 	{
 		CHECK_FOR_INTERRUPTS();
-		counters_add(&sample, join->search.sets[i].values, join->search.sets[i].size);
+		counters_add(&sample, table->sets[i].values, table->sets[i].size);
 	}
 	different = counters_different(&sample) * SAMPLED;
 	counters_free(&sample);
@@ -387,7 +388,7 @@ different_features(SetJoin *join)
 static void
 count_features(SetJoin *join)
 {
-	counters_create(&join->search.counters, different_features(join),
+	counters_create(&join->search.counters, setjoin_different_features(join),
 					join->params.memory / 8);
 	for (uint32 i = 0; i < join->search.nsets; i++)
 	{

@@ -114,6 +114,7 @@ struct SetJoin
 	((join)->params.self_join ? SIDE_OUTER : SIDE_INNER)
 
 extern void setjoin_flush(SetJoin *join);
+extern uint64 setjoin_different_features(SetJoin *join);
 extern void setjoin_count(SetJoin *join, const uint64 *values, uint32 n);
 extern void setjoin_fetch_counters(SetJoin *join, const uint64 *values,
 								   uint32 n);

@@ -97,7 +97,6 @@ shared_sets_init(SharedSets *shared, int nparts)
 	pg_atomic_init_u32(&shared->given_up, 0);
 	for (int i = 0; i < STEP_READY; i++)
 		pg_atomic_init_u32(&shared->taken[i], 0);
-	pg_atomic_init_u64(&shared->nfeatures, 0);
 	pg_atomic_init_u64(&shared->used, 0);
 	SpinLockInit(&shared->mutex);
 	shared_index_init(&shared->index);
@@ -227,6 +226,7 @@ setjoin_publish(SetJoin *join)
 	memcpy(part->nrows, join->nrows, sizeof(part->nrows));
 	part->most_features = join->search.most_features;
 	part->nonempty = join->search.stats.sets;
+	part->different = setjoin_different_features(join);
 }
 
 static void
@@ -312,16 +312,15 @@ fetch_ahead(const SetJoin *join, const SharedSet *sets, const uint32 *numbers,
 
 /*
  * Collapses the sets of one process in a share, where `kept` are those of the
- * table.  Returns how many features are in those that are new.
+ * table.
  */
-static uint64
+static void
 collapse_part(SetJoin *join, int share, const SharedSetsPart *part,
 			  SetTable *table, SharedSet **kept)
 {
 	SharedSet  *sets = at(join, part->sets);
 	const uint32 *numbers = at(join, part->by_hash);
 	uint32		end = part->ends[share];
-	uint64		nfeatures = 0;
 
 	for (uint32 i = share == 0 ? 0 : part->ends[share - 1]; i < end; i++)
 	{
@@ -338,23 +337,20 @@ collapse_part(SetJoin *join, int share, const SharedSetsPart *part,
 		{
 			same->values = values;
 			kept[number] = set;
-			nfeatures += size;
 			continue;
 		}
 		for (int side = SIDE_OUTER; side <= LAST_SIDE(join); side++)
 			prepend_rows(join, &kept[number]->rows[side], set->rows[side]);
 		set->place = InvalidSharedPointer;
 	}
-	return nfeatures;
 }
 
-/* STEP_COLLAPSE */
+/* Makes identical sets of a share one. */
 static void
-collapse_share(SetJoin *join, int share)
+collapse_sets(SetJoin *join, int share)
 {
 	SharedSets *shared = join->params.shared;
 	uint64		most = 0;
-	uint64		nfeatures = 0;
 	SetTable	table;
 	SharedSet **kept;
 
@@ -365,8 +361,7 @@ collapse_share(SetJoin *join, int share)
 								  sizeof(SharedSet *) * Max(most, 1));
 	settable_create(&table, join->params.secret);
 	for (int i = 0; i < shared->nparts; i++)
-		nfeatures += collapse_part(join, share, &shared->parts[i], &table, kept);
-	pg_atomic_fetch_add_u64(&shared->nfeatures, nfeatures);
+		collapse_part(join, share, &shared->parts[i], &table, kept);
 	settable_free(&table);
 	pfree(kept);
 }
@@ -406,16 +401,18 @@ shared_counters(SetJoin *join)
 {
 	SharedSets *shared = join->params.shared;
 	TokenCounters counters = join->search.counters;
+	uint64		different = 0;
 
-	counters_shape(&counters, pg_atomic_read_u64(&shared->nfeatures),
-				   join->params.memory / 8);
+	for (int i = 0; i < shared->nparts; i++)
+		different += shared->parts[i].different;
+	counters_shape(&counters, different, join->params.memory / 8);
 	counters.count = at(join, shared->counts);
 	return counters;
 }
 
-/* STEP_COUNTERS: one process gets their memory, which the index gets after them. */
+/* Gets the memory of the counters, which the index gets after them. */
 static void
-allot_counters(SetJoin *join, int share)
+allot_counters(SetJoin *join)
 {
 	SharedSets *shared = join->params.shared;
 	TokenCounters counters = shared_counters(join);
@@ -423,6 +420,16 @@ allot_counters(SetJoin *join, int share)
 	pool_alloc(&join->pool, counters.bytes, &shared->counts);
 	shared->index.room = shared->counts;
 	shared->index.room_bytes = counters.bytes;
+}
+
+/* STEP_COLLAPSE; in place of a first share, one process gets memory for the next step. */
+static void
+collapse_share(SetJoin *join, int share)
+{
+	if (share > 0)
+		collapse_sets(join, share - 1);
+	else if (join->algorithm->ordered)
+		allot_counters(join);
 }
 
 /*
@@ -597,11 +604,7 @@ do_step(SetJoin *join, SharedStep step)
 	switch (step)
 	{
 		case STEP_COLLAPSE:
-			take_shares(join, step, SET_SHARES, collapse_share);
-			break;
-		case STEP_COUNTERS:
-			if (join->algorithm->ordered)
-				take_shares(join, step, 1, allot_counters);
+			take_shares(join, step, 1 + SET_SHARES, collapse_share);
 			break;
 		case STEP_COUNT:
 			if (SharedPointerIsValid(shared->counts))

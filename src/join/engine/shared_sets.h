@@ -22,8 +22,8 @@
 typedef enum SharedStep
 {
 	STEP_READ,					/* each takes in rows, by itself */
-	STEP_COLLAPSE,				/* identical sets of several become one */
-	STEP_COUNTERS,				/* their memory, by one process */
+	STEP_COLLAPSE,				/* identical sets of several become one; and the
+								 * memory of counters, by one process */
 	STEP_COUNT,					/* features */
 	STEP_FOLD,					/* the counters, by one process */
 	STEP_PREPARE,				/* the sets */
@@ -47,6 +47,7 @@ typedef struct SharedSetsPart
 	uint32		nrows[2];
 	uint32		most_features;
 	uint64		nonempty;		/* rows with a set */
+	uint64		different;		/* features, about, at the most */
 	uint32		n;				/* of its sets: */
 	SharedPointer sets;			/* SharedSets, in the order in which they came */
 	SharedPointer by_hash;		/* their numbers, by share */
@@ -58,7 +59,6 @@ typedef struct SharedSets
 	Barrier		barrier;
 	pg_atomic_uint32 given_up;	/* sets go to files, where all can read them */
 	pg_atomic_uint32 taken[STEP_READY]; /* work that somebody does, by step */
-	pg_atomic_uint64 nfeatures; /* of distinct sets */
 	pg_atomic_uint64 used;		/* counters */
 	SharedPointer counts;		/* of features, until sets are prepared */
 	int			shift;			/* of counts, see tokens.h */
