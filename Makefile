@@ -141,6 +141,7 @@ OBJS = \
 	src/join/engine/search.o \
 	src/join/engine/seen.o \
 	src/join/engine/shared_index.o \
+	src/join/engine/shared_known.o \
 	src/join/engine/shared_pool.o \
 	src/join/engine/shared_sets.o \
 	src/join/engine/setindex.o \

@@ -155,7 +155,8 @@ settable_find(SetTable *table, SetKey key, const uint64 *values, uint32 n,
 	{
 		set = &table->sets[table->slots[slot] - 1];
 		if (set->key.high == key.high && set->key.low == key.low &&
-			memcmp(set->values, values, sizeof(uint64) * n) == 0)
+			(set->values == values ||
+			 memcmp(set->values, values, sizeof(uint64) * n) == 0))
 		{
 			*found = true;
 			return set;

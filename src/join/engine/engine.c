@@ -14,6 +14,7 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
+#include "join/engine/shared_known.h"
 #include "join/engine/shared_sets.h"
 #include "join/engine/spill.h"
 
@@ -178,6 +179,58 @@ check_memory(SetJoin *join, size_t added)
 		setjoin_account(join, bytes);
 }
 
+/* Where a set is in shared memory that is not prepared yet. */
+SharedPointer
+setjoin_place(const JoinSet *set)
+{
+	return (SharedPointer) (uintptr_t) set->keys;
+}
+
+static void
+set_place(JoinSet *set, SharedPointer place)
+{
+	set->keys = (uint64 *) (uintptr_t) place;
+}
+
+/* Gives a new set the values that some process has stored; false if none has. */
+static bool
+use_known_values(SetJoin *join, JoinSet *set, const uint64 *values)
+{
+	SharedPointer known;
+
+	if (join->params.known == NULL)
+		return false;
+	known = known_sets_find(join->params.known, join->params.areas, set->key,
+							values, set->size);
+	if (!SharedPointerIsValid(known))
+		return false;
+	set->values = shared_at(join->params.areas, known);
+	set_place(set, known - bitmap_bytes(set->size));
+	return true;
+}
+
+/* Gives it a copy of its values. */
+static void
+store_values(SetJoin *join, JoinSet *set, const uint64 *values)
+{
+	uint32		n = set->size;
+	SharedPointer place = InvalidSharedPointer;
+	void	   *bytes = join->params.shared == NULL ?
+		arena_alloc(&join->values, set_bytes(n)) :
+		arena_alloc_shared(&join->values, set_bytes(n), &place);
+
+	set->values = set_values(bytes, n);
+	memcpy(set->values, values, sizeof(uint64) * n);
+	set_place(set, place);
+	if (join->params.known != NULL)
+		known_sets_add(join->params.known, set->key, set->values,
+					   place + bitmap_bytes(n));
+	join->nstored++;
+	join->nfeatures += n;
+	join->npostings += join->algorithm->most_indexed(&join->search, set);
+	join->nkeys += join->algorithm->most_keys(&join->search, set);
+}
+
 /*
  * The distinct set of that key and those values, added if it is new, with the first
  * of its rows.
@@ -192,20 +245,8 @@ distinct_set(SetJoin *join, SetKey key, const uint64 *values, uint32 n,
 	if (found)
 		return set;
 	set->first = rowno;
-	if (join->params.shared == NULL)
-		set->values = set_values(arena_alloc(&join->values, set_bytes(n)), n);
-	else
-	{
-		SharedPointer place;
-
-		set->values = set_values(arena_alloc_shared(&join->values,
-													set_bytes(n), &place), n);
-		*SET_PLACE(set) = place;
-	}
-	memcpy(set->values, values, sizeof(uint64) * n);
-	join->nfeatures += n;
-	join->npostings += join->algorithm->most_indexed(&join->search, set);
-	join->nkeys += join->algorithm->most_keys(&join->search, set);
+	if (!use_known_values(join, set, values))
+		store_values(join, set, values);
 	return set;
 }
 
@@ -360,8 +401,16 @@ keep_keys(SetJoin *join, JoinSet *set)
 /* With fewer features it does not matter how many counters they get. */
 #define FEW_FEATURES	65536
 
+/* True if this process has the values of a set that is not prepared yet. */
+static bool
+has_stored(const SetJoin *join, const JoinSet *set)
+{
+	return join->params.shared == NULL ||
+		POINTER_AREA(setjoin_place(set)) == join->params.part;
+}
+
 /*
- * How many different features the distinct sets have that came in, about, at the most:
+ * How many different features the sets have whose values are here, about, at the most:
  * those of a sample, as if none of them were in the others.  Where features are few and
  * come often, as items of market baskets do, counters for these alone fit into a cache.
  */
@@ -378,7 +427,8 @@ setjoin_different_features(SetJoin *join)
 	for (uint32 i = 0; i < table->nsets; i += SAMPLED)
 	{
 		CHECK_FOR_INTERRUPTS();
-		counters_add(&sample, table->sets[i].values, table->sets[i].size);
+		if (has_stored(join, &table->sets[i]))
+			counters_add(&sample, table->sets[i].values, table->sets[i].size);
 	}
 	different = counters_different(&sample) * SAMPLED;
 	counters_free(&sample);

@@ -54,6 +54,7 @@ typedef struct SetJoinParams
 	 */
 	struct SharedSets *shared;
 	struct SharedAreas *areas;	/* where rows and sets will be */
+	struct KnownSets *known;	/* what values are there already */
 	int			part;			/* number of this one, from 0 */
 } SetJoinParams;
 

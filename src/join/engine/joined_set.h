@@ -30,7 +30,9 @@ typedef struct JoinSet
 {
 	SetKey		key;
 	uint64	   *values;			/* rising; behind the set's bitmap */
-	uint64	   *keys;			/* tokens of its prefix, in rising order */
+	uint64	   *keys;			/* tokens of its prefix, in rising order; of a
+								 * shared set that is not prepared yet, a link
+								 * to its place */
 	uint32		size;			/* elements of the set */
 	uint32		nvalues;		/* of values: less than size once elements
 								 * that occur in no other set are dropped */
@@ -42,12 +44,6 @@ typedef struct JoinSet
 /* The sides on which a set has rows, as bits. */
 #define SET_SIDES(set) \
 	(((set)->rows[SIDE_OUTER] != NULL) | ((set)->rows[SIDE_INNER] != NULL) << 1)
-
-/*
- * The bitmap of a set that is not prepared yet has room for where the set is in
- * shared memory.
- */
-#define SET_PLACE(set)	((set)->values - 1)
 
 /* bitmap.c: where bitmap and values lie, and what they tell */
 extern size_t set_bytes(uint32 size);

@@ -80,7 +80,9 @@ struct SetJoin
 	Row		   *empty[2];		/* rows without features */
 	Row		   *last_empty[2];	/* of those, if they are shared */
 	uint32		nrows[2];
-	uint64		nfeatures;		/* of the distinct sets */
+	uint32		nstored;		/* distinct sets, but those of which another
+								 * process has the values */
+	uint64		nfeatures;		/* of these */
 	uint64		npostings;		/* that they need */
 	uint64		nkeys;			/* of their prefixes */
 	size_t		unchecked;		/* bytes added since memory was looked at */
@@ -114,6 +116,7 @@ struct SetJoin
 	((join)->params.self_join ? SIDE_OUTER : SIDE_INNER)
 
 extern void setjoin_flush(SetJoin *join);
+extern SharedPointer setjoin_place(const JoinSet *set);
 extern uint64 setjoin_different_features(SetJoin *join);
 extern void setjoin_count(SetJoin *join, const uint64 *values, uint32 n);
 extern void setjoin_fetch_counters(SetJoin *join, const uint64 *values,

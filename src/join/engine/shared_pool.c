@@ -163,11 +163,12 @@ shared_areas_free(void *place, int nprocesses, dsm_segment *parent)
 
 /* See shared_pool.h */
 void
-shared_area_empty(SharedAreas *areas, int area)
+shared_areas_empty(SharedAreas *areas, int own)
 {
-	SharedArea *shared = &areas->shared[area];
+	SharedArea *shared = &areas->shared[own];
 
-	unmap_area(areas, area);
+	for (int i = 0; i < areas->n; i++)
+		unmap_area(areas, i);
 	for (uint32 i = 0; i < shared->n; i++)
 		dsm_unpin_segment(shared->segments[i]);
 	shared->n = 0;

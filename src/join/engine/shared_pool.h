@@ -27,6 +27,9 @@ typedef uint64 SharedPointer;
 #define POINTER_OFFSET(pointer) \
 	((pointer) & ((UINT64CONST(1) << SEGMENT_SHIFT) - 1))
 
+/* The number of the area that it is in. */
+#define POINTER_AREA(pointer)	((int) (POINTER_SEGMENT(pointer) / AREA_SEGMENTS))
+
 /* A link between rows is an address or such a pointer: without room for that nothing is shared. */
 #define CAN_SHARE_ROWS	(sizeof(void *) >= sizeof(SharedPointer))
 
@@ -90,8 +93,11 @@ extern void shared_areas_close(SharedAreas *areas, int own,
 extern void shared_areas_free(void *place, int nprocesses,
 							  dsm_segment *parent);
 
-/* Frees all of an area that no other process has looked at. */
-extern void shared_area_empty(SharedAreas *areas, int area);
+/*
+ * Gives up what this process has taken from its own area, and does not look at the others
+ * any more; when all have done that, areas are empty.
+ */
+extern void shared_areas_empty(SharedAreas *areas, int own);
 
 /* Maps the segment of a pointer. */
 extern char *shared_segment(SharedAreas *areas, SharedPointer pointer);

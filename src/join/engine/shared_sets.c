@@ -137,7 +137,7 @@ shared_bytes_held(SetJoin *join)
 	uint64		npostings = 0;
 	uint64		nfeatures = 0;
 
-	pg_atomic_write_u64(&own->nsets, join->table.nsets);
+	pg_atomic_write_u64(&own->nsets, join->nstored);
 	pg_atomic_write_u64(&own->npostings, join->npostings);
 	pg_atomic_write_u64(&own->nfeatures, join->nfeatures);
 	for (int i = 0; i < shared->nparts; i++)
@@ -218,7 +218,7 @@ setjoin_publish(SetJoin *join)
 		CHECK_EVERY(i);
 		memset(&sets[i], 0, sizeof(SharedSet));
 		sets[i].key = set->key;
-		sets[i].place = (SharedPointer) *SET_PLACE(set);
+		sets[i].place = setjoin_place(set);
 		memcpy(sets[i].rows, set->rows, sizeof(set->rows));
 	}
 	part->n = table->nsets;

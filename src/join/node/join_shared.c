@@ -44,6 +44,7 @@
 
 #include "base/compat.h"
 #include "join/classic/classic.h"
+#include "join/engine/shared_known.h"
 #include "join/engine/shared_pool.h"
 #include "join/engine/shared_sets.h"
 #include "join/node/join_node.h"
@@ -77,6 +78,7 @@ typedef struct SharedJoin
 	int			nprobing;		/* processes that make probes */
 	bool		all_probed;		/* the last one has made its last probe */
 	char		secret[JOIN_SECRET];
+	size_t		known_bytes;
 	int			nparts;
 	SharedPart	parts[FLEXIBLE_ARRAY_MEMBER];
 } SharedJoin;
@@ -88,7 +90,10 @@ typedef struct SharedRow
 	uint64		signature;		/* bytes; 0: there is none */
 } SharedRow;
 
-/* Bytes of a SharedJoin; its SharedSets are behind it, then SharedAreas. */
+/*
+ * Bytes of a SharedJoin; its SharedSets are behind it, then SharedAreas, then
+ * KnownSets.
+ */
 static size_t
 shared_bytes(int nparts)
 {
@@ -109,6 +114,26 @@ place_of_areas(SharedJoin *shared)
 		MAXALIGN(shared_sets_bytes(shared->nparts));
 }
 
+static KnownSets *
+place_of_known(SharedJoin *shared)
+{
+	return (KnownSets *) ((char *) place_of_areas(shared) +
+						  MAXALIGN(shared_areas_bytes(shared->nparts)));
+}
+
+/* Bytes of the KnownSets for the rows that are expected. */
+static size_t
+known_bytes(const SimilarityJoinState *state, int nparts)
+{
+	double		nrows = 0;
+	ListCell   *lc;
+
+	foreach(lc, state->css.custom_ps)
+		nrows += ((PlanState *) lfirst(lc))->plan->plan_rows * nparts;
+	return known_sets_bytes(state->self_join ? nrows / 2 : nrows,
+							get_hash_memory_limit());
+}
+
 /* The number of this process among those who take part: 0 for the leader. */
 static int
 part_number(void)
@@ -124,12 +149,14 @@ join_shared_estimate(CustomScanState *node, ParallelContext *pcxt)
 
 	return add_size(add_size(shared_bytes(nparts),
 							 MAXALIGN(shared_sets_bytes(nparts))),
-					shared_areas_bytes(nparts));
+					add_size(MAXALIGN(shared_areas_bytes(nparts)),
+							 known_bytes((SimilarityJoinState *) node, nparts)));
 }
 
 static void
 shared_init(SharedJoin *shared)
 {
+	known_sets_init(place_of_known(shared), shared->known_bytes);
 	shared_sets_init(shared_sets(shared), shared->nparts);
 	for (int i = 0; i < SIGNATURE_KINDS; i++)
 		pg_atomic_write_u64(&shared->claimed[i], 0);
@@ -154,6 +181,7 @@ join_shared_create(CustomScanState *node, ParallelContext *pcxt,
 		return;
 	shared->segment = dsm_segment_handle(pcxt->seg);
 	shared->nparts = pcxt->nworkers + 1;
+	shared->known_bytes = known_bytes(state, shared->nparts);
 	SharedFileSetInit(&shared->files, pcxt->seg);
 	for (int i = 0; i < SIGNATURE_KINDS; i++)
 		pg_atomic_init_u64(&shared->claimed[i], 0);
@@ -227,6 +255,7 @@ join_shared_divide(SimilarityJoinState *state, SetJoinParams *params)
 		return;
 	params->shared = shared_sets(state->shared);
 	params->areas = state->areas;
+	params->known = place_of_known(state->shared);
 	params->part = part_number();
 }
 
@@ -308,7 +337,6 @@ give_up_memory(SimilarityJoinState *state)
 	setjoin_return_rows(state->engines[0], return_row, state);
 	state->to_files = true;
 	join_begin_engines(state);
-	shared_area_empty(state->areas, part);
 	MemoryContextSwitchTo(old);
 }
 
@@ -513,6 +541,8 @@ join_shared_read(SimilarityJoinState *state, bool any_threshold)
 				give_up_memory(state);
 			export_files(state);
 			BarrierArriveAndWait(barrier, PG_WAIT_EXTENSION);
+			/* nobody looks at values of others any more */
+			shared_areas_empty(state->areas, part_number());
 		}
 		BarrierDetach(barrier);
 		if (!state->to_files)
