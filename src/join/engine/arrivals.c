@@ -5,7 +5,8 @@
  * To find a row's set in a large table takes three places in memory one after
  * another: the slot, the set, and its values, none of which is in a cache.  So rows
  * wait for some others.  Meanwhile these places are fetched, one when the row comes, and the
- * others when the one before should be there.
+ * others when the one before should be there.  The same is done in the table of sets
+ * that other processes have stored.
  *
  * Portions Copyright (c) 2026, the neardup developers
  *
@@ -25,8 +26,10 @@
 
 /* See arrivals.h */
 void
-arrivals_create(Arrivals *arrivals)
+arrivals_create(Arrivals *arrivals, KnownSets *known, SharedAreas *areas)
 {
+	arrivals->known = known;
+	arrivals->areas = areas;
 	arrivals->ring = palloc(sizeof(Arrival) * MOST_ARRIVALS);
 	arrivals->first = arrivals->n = 0;
 }
@@ -49,6 +52,23 @@ first_set(const SetTable *table, const Arrival *arrival)
 	return number == 0 ? NULL : &table->sets[number - 1];
 }
 
+/* Fetches the values of the set that a row's is compared with first. */
+static inline void
+fetch_values(const Arrivals *arrivals, const SetTable *table,
+			 const Arrival *arrival)
+{
+	const JoinSet *set = first_set(table, arrival);
+	const uint64 *values = NULL;
+
+	if (set == NULL && arrivals->known != NULL)
+		values = known_sets_look(arrivals->known, arrivals->areas, arrival->key);
+	else if (set != NULL && set->key.low == arrival->key.low)
+		values = set->values;
+	if (values != NULL)
+		for (uint32 i = 0; i < Min(arrival->n, MOST_FETCHED); i += VALUES_PER_LINE)
+			__builtin_prefetch(&values[i]);
+}
+
 /* Fetches what is the next of each. */
 static void
 fetch_ahead(const Arrivals *arrivals, const SetTable *table)
@@ -60,11 +80,11 @@ fetch_ahead(const Arrivals *arrivals, const SetTable *table)
 	arrival = arrival_before(arrivals, FETCH_SET);
 	if (arrival != NULL && (set = first_set(table, arrival)) != NULL)
 		__builtin_prefetch(set, 1);
+	else if (arrival != NULL && arrivals->known != NULL)
+		known_sets_fetch(arrivals->known, arrival->key);
 	arrival = arrival_before(arrivals, FETCH_VALUES);
-	if (arrival != NULL && (set = first_set(table, arrival)) != NULL &&
-		set->key.low == arrival->key.low)
-		for (uint32 i = 0; i < Min(set->size, MOST_FETCHED); i += VALUES_PER_LINE)
-			__builtin_prefetch(&set->values[i]);
+	if (arrival != NULL)
+		fetch_values(arrivals, table, arrival);
 }
 
 /* See arrivals.h */

@@ -10,6 +10,7 @@
 #define NEARDUP_ARRIVALS_H
 
 #include "join/engine/collapse.h"
+#include "join/engine/shared_known.h"
 
 /* Rows that are on their way at once; a power of two. */
 #define MOST_ARRIVALS	16
@@ -34,10 +35,13 @@ typedef struct Arrivals
 	Arrival    *ring;			/* NULL: nothing waits */
 	uint32		first;			/* number of the oldest one */
 	uint32		n;
+	KnownSets  *known;			/* where new sets are looked for; NULL: nowhere */
+	SharedAreas *areas;
 } Arrivals;
 
 /* In the current memory context. */
-extern void arrivals_create(Arrivals *arrivals);
+extern void arrivals_create(Arrivals *arrivals, KnownSets *known,
+							SharedAreas *areas);
 
 /* True if a row may wait, with a set of n values. */
 static inline bool

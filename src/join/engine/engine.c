@@ -72,7 +72,7 @@ setjoin_begin(const SetJoinParams *params)
 
 	settable_create(&join->table, params->secret);
 	if (join->params.memory >= MEMORY_TO_WAIT)
-		arrivals_create(&join->arrivals);
+		arrivals_create(&join->arrivals, params->known, params->areas);
 	init_arenas(join);
 	MemoryContextSwitchTo(old);
 	progress_begin(&join->progress);

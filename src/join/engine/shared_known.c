@@ -39,7 +39,6 @@
 /* Bits of the hash in a slot, where no SharedPointer has any. */
 #define TAG_BITS		6
 #define TAG_SHIFT		(64 - TAG_BITS)
-#define POINTER_OF(slot)	((slot) & ((UINT64CONST(1) << TAG_SHIFT) - 1))
 
 /* The word before the values, until bitmaps are made: the key's size and some of its hash. */
 #define HEAD(values)	((values)[-1])
@@ -92,6 +91,38 @@ tag_of(SetKey key)
 	return (uint64) key.low >> TAG_SHIFT << TAG_SHIFT;
 }
 
+/* Where the values of a slot are, if they may be of that key. */
+static inline SharedPointer
+values_in(pg_atomic_uint64 *slot, SetKey key)
+{
+	uint64		found = pg_atomic_read_u64(slot) ^ tag_of(key);
+
+	return found >> TAG_SHIFT == 0 ? found : InvalidSharedPointer;
+}
+
+/* See shared_known.h */
+void
+known_sets_fetch(KnownSets *known, SetKey key)
+{
+	__builtin_prefetch(slots_of(known, key));
+}
+
+/* See shared_known.h */
+const uint64 *
+known_sets_look(KnownSets *known, const SharedAreas *areas, SetKey key)
+{
+	pg_atomic_uint64 *slots = slots_of(known, key);
+
+	for (int i = 0; i < WAYS; i++)
+	{
+		SharedPointer values = values_in(&slots[i], key);
+
+		if (SharedPointerIsValid(values))
+			return shared_at_if_mapped(areas, values);
+	}
+	return NULL;
+}
+
 /* See shared_known.h */
 SharedPointer
 known_sets_find(KnownSets *known, SharedAreas *areas, SetKey key,
@@ -101,16 +132,16 @@ known_sets_find(KnownSets *known, SharedAreas *areas, SetKey key,
 
 	for (int i = 0; i < WAYS; i++)
 	{
-		uint64		slot = pg_atomic_read_u64(&slots[i]);
+		SharedPointer pointer = values_in(&slots[i], key);
 		const uint64 *stored;
 
-		if (!SharedPointerIsValid(slot) || (slot ^ tag_of(key)) >> TAG_SHIFT != 0)
+		if (!SharedPointerIsValid(pointer))
 			continue;
 		pg_read_barrier();
-		stored = shared_at(areas, POINTER_OF(slot));
+		stored = shared_at(areas, pointer);
 		if (HEAD(stored) == (uint64) key.high &&
 			memcmp(stored, values, sizeof(uint64) * n) == 0)
-			return POINTER_OF(slot);
+			return pointer;
 	}
 	return InvalidSharedPointer;
 }

@@ -30,6 +30,13 @@ extern size_t known_sets_bytes(double nrows, size_t memory);
 /* Makes an empty one in a place of so many bytes. */
 extern void known_sets_init(KnownSets *known, size_t bytes);
 
+/* Fetches into the cache what is looked at first for a set of that key. */
+extern void known_sets_fetch(KnownSets *known, SetKey key);
+
+/* Where its values may be, if that can be told at once; or NULL.  They may be others. */
+extern const uint64 *known_sets_look(KnownSets *known, const SharedAreas *areas,
+									 SetKey key);
+
 /*
  * Where in the areas the values are that are equal to these n of the key, if some process
  * has told of them and it has not been forgotten since; or else an invalid pointer.

@@ -115,6 +115,15 @@ shared_at(SharedAreas *areas, SharedPointer pointer)
 	return segment + POINTER_OFFSET(pointer);
 }
 
+/* The same if this process has looked at that segment before; or else NULL. */
+static inline void *
+shared_at_if_mapped(const SharedAreas *areas, SharedPointer pointer)
+{
+	char	   *segment = areas->segments[POINTER_SEGMENT(pointer)].address;
+
+	return segment == NULL ? NULL : segment + POINTER_OFFSET(pointer);
+}
+
 /* What one process takes. */
 typedef struct SharedPool
 {
