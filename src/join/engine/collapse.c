@@ -64,6 +64,17 @@ settable_free(SetTable *table)
 	table->nslots = table->nsets = table->maxsets = 0;
 }
 
+/* Frees all but the memory of the sets, and gives that up, with room for n. */
+JoinSet *
+settable_take_room(SetTable *table, uint32 n)
+{
+	JoinSet    *room = repalloc_huge(table->sets, sizeof(JoinSet) * Max(n, 1));
+
+	table->sets = NULL;
+	settable_free(table);
+	return room;
+}
+
 static size_t
 settable_bytes_for(const SetTable *table, uint64 nslots)
 {

@@ -26,6 +26,7 @@ typedef struct SetTable
 
 extern void settable_create(SetTable *table, const char *secret);
 extern void settable_free(SetTable *table);
+extern JoinSet *settable_take_room(SetTable *table, uint32 n);
 extern size_t settable_bytes(const SetTable *table);
 extern size_t settable_bytes_next(const SetTable *table);
 extern SetKey set_key(const SetTable *table, const uint64 *values, uint32 n);

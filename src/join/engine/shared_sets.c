@@ -641,7 +641,9 @@ setjoin_share(SetJoin *join)
 	Barrier    *barrier = &shared->barrier;
 	MemoryContext old = MemoryContextSwitchTo(join->search.context);
 
-	settable_free(&join->table);
+	/* the sets are published */
+	pfree(join->table.slots);
+	join->table.slots = NULL;
 	make_room(join);
 	share_empty(join);
 	for (int step = BarrierPhase(barrier); step < STEP_READY; step++)
@@ -736,9 +738,7 @@ shared_gather(SetJoin *join)
 	if (join->search.sets != NULL)
 		return;
 	starts = size_starts(join);
-	join->search.sets = MemoryContextAllocHuge(join->search.context,
-											   sizeof(JoinSet) *
-											   Max(join->search.nsets, 1));
+	join->search.sets = settable_take_room(&join->table, join->search.nsets);
 	join->search.stats.distinct = join->search.nsets;
 	join->search.stats.sets = 0;
 	for (int i = 0; i < shared->nparts; i++)

@@ -113,8 +113,7 @@ make_bare_row(SimilarityJoinState *state, int64 value, size_t *len)
 {
 	memset(&state->bare_row, 0, sizeof(state->bare_row));
 	state->bare_row.value = value;
-	*len = offsetof(JoinRow, columns.mt_padding) +
-		sizeof(state->bare_row.columns.mt_padding);
+	*len = offsetof(JoinRow, columns.mt_padding) + sizeof(RowMaking);
 	return &state->bare_row;
 }
 
