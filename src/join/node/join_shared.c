@@ -121,15 +121,16 @@ place_of_known(SharedJoin *shared)
 						  MAXALIGN(shared_areas_bytes(shared->nparts)));
 }
 
-/* Bytes of the KnownSets for the rows that are expected. */
+/* Bytes of the KnownSets for the rows that are expected, if any are shared. */
 static size_t
 known_bytes(const SimilarityJoinState *state, int nparts)
 {
 	double		nrows = 0;
 	ListCell   *lc;
 
-	foreach(lc, state->css.custom_ps)
-		nrows += ((PlanState *) lfirst(lc))->plan->plan_rows * nparts;
+	if (CAN_SHARE_ROWS)
+		foreach(lc, state->css.custom_ps)
+			nrows += ((PlanState *) lfirst(lc))->plan->plan_rows * nparts;
 	return known_sets_bytes(state->self_join ? nrows / 2 : nrows,
 							get_hash_memory_limit());
 }
