@@ -226,7 +226,8 @@ setjoin_publish(SetJoin *join)
 	memcpy(part->nrows, join->nrows, sizeof(part->nrows));
 	part->most_features = join->search.most_features;
 	part->nonempty = join->search.stats.sets;
-	part->different = setjoin_different_features(join);
+	if (join->algorithm->ordered)
+		part->different = setjoin_different_features(join);
 }
 
 static void

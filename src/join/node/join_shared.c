@@ -78,7 +78,7 @@ typedef struct SharedJoin
 	int			nprobing;		/* processes that make probes */
 	bool		all_probed;		/* the last one has made its last probe */
 	char		secret[JOIN_SECRET];
-	size_t		known_bytes;
+	size_t		known_bytes;	/* of the KnownSets */
 	int			nparts;
 	SharedPart	parts[FLEXIBLE_ARRAY_MEMBER];
 } SharedJoin;
