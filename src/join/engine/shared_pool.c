@@ -13,8 +13,6 @@
  */
 #include "postgres.h"
 
-#include "miscadmin.h"
-
 #include "base/memory_pages.h"
 #include "join/engine/shared_pool.h"
 
@@ -37,10 +35,6 @@
 
 /* Where the first piece of a segment is: the first place of all is none. */
 #define SEGMENT_START	PIECE_ALIGN
-
-/* How long to look away, in microseconds, and the bytes that are freed meanwhile. */
-#define PAUSE			200
-#define FREED_IN_PAUSE	((size_t) 1024 * 1024)
 
 /* See shared_pool.h */
 size_t
@@ -137,22 +131,6 @@ give_up_area(SharedArea *shared, dsm_segment *parent)
 }
 
 /*
- * Waits until nobody else looks at an area of so many bytes.  No longer than to free it
- * takes: whoever does not come may want this process to go on.
- */
-static void
-wait_for_others(SharedArea *shared, size_t bytes)
-{
-	size_t		pauses = bytes / FREED_IN_PAUSE;
-
-	while (pauses-- > 0 && pg_atomic_read_u32(&shared->users) > 1)
-	{
-		CHECK_FOR_INTERRUPTS();
-		pg_usleep(PAUSE);
-	}
-}
-
-/*
  * See shared_pool.h.  To unmap and to free memory takes time: those who come to their
  * end together do it at the same time, each for its own area.
  */
@@ -167,7 +145,6 @@ shared_areas_close(SharedAreas *areas, int own, dsm_segment *parent)
 		give_up_area(&areas->shared[i], parent);
 	}
 	unmap_area(areas, own);
-	wait_for_others(&areas->shared[own], areas->taken);
 	if (pg_atomic_read_u32(&areas->shared[own].users) == 1)
 		give_up_area(&areas->shared[own], parent);
 	pfree(areas);
