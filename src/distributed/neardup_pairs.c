@@ -235,6 +235,31 @@ nodes(const WorkingTables *tables)
 						  "WHERE isactive AND shouldhaveshards AND noderole = 'primary'");
 }
 
+/*
+ * An id that two rows have would give a pair twice.  Ids of one server are looked
+ * at, unless an index says it already; those of many would all have to travel.
+ */
+static void
+require_unique_ids(WorkingTables *tables, Oid source, const char *id)
+{
+	working_term(tables, "id_number", psprintf("%u AND i.indkey[0] = %d", source,
+											   get_attnum(source, id)));
+	if (working_run(tables,
+					"SELECT {id} FROM {source} "
+					"WHERE {id} IS NOT NULL AND {neardup}.nfeatures({sig}) > 0 "
+					"AND NOT EXISTS (SELECT FROM pg_catalog.pg_index i WHERE i.indrelid = {id_number} "
+					"AND i.indisunique AND i.indnkeyatts = 1 AND i.indpred IS NULL "
+					"AND i.indimmediate AND i.indisvalid) "
+					"GROUP BY 1 HAVING pg_catalog.count(*) > 1 ORDER BY 1 LIMIT 1") > 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNIQUE_VIOLATION),
+				 errmsg("ids are not unique"),
+				 errdetail("Several rows of \"%s\" have %s = %s.",
+						   get_rel_name(source), id,
+						   SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1)),
+				 errhint("Take a column that has another value in each row.")));
+}
+
 /* One server: one join. */
 static void
 pairs_by_join(WorkingTables *tables)
@@ -337,7 +362,7 @@ collapse(WorkingTables *tables)
 
 /* Sets were found by ids: there must be one row for each. */
 static void
-require_unique_ids(double found, uint64 expected)
+require_found_once(double found, uint64 expected)
 {
 	if (found != (double) expected)
 		ereport(ERROR,
@@ -433,7 +458,7 @@ near_by_keys(WorkingTables *tables, uint64 nsets, bool counted, bool same)
 	uint64		n = working_table(tables, "sets", "set", NULL, "set",
 								  "SELECT * FROM {signed} s");
 
-	require_unique_ids((double) n, nsets);
+	require_found_once((double) n, nsets);
 	working_term(tables, "counts", counted ?
 				 working_statement(tables, ", (SELECT {neardup}.feature_counts(sig) FROM {sets})") :
 				 "");
@@ -519,7 +544,7 @@ find_pairs(WorkingTables *tables, Design design, Measure measure)
 	{
 		Classes		classes = find_classes(tables);
 
-		require_unique_ids(classes.sets, nsets);
+		require_found_once(classes.sets, nsets);
 		if (design == DESIGN_AUTO)
 			design = classes.largest * nodes(tables) > 1 ? DESIGN_KEYS :
 				DESIGN_CLASSES;
@@ -577,6 +602,9 @@ neardup_pairs(PG_FUNCTION_ARGS)
 		elog(ERROR, "SPI_connect failed");
 	set_terms(fcinfo, &tables);
 	find_place(&tables);
+	if (tables.place == NULL)
+		require_unique_ids(&tables, PG_GETARG_OID(ARGUMENT_SOURCE),
+						   NameStr(*PG_GETARG_NAME(ARGUMENT_ID)));
 	design = find_pairs(&tables, design,
 						measure_require(PG_GETARG_TEXT_PP(ARGUMENT_MEASURE)));
 	working_end(&tables);

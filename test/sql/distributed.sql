@@ -106,6 +106,7 @@ CALL neardup_pairs('docs', 'id', 'sig', 0.8, 'pairs');
 \set VERBOSITY default
 CALL neardup_pairs('docs', 'id', 'sig', 0.8, repeat('x', 60), design => 'classes');
 CREATE TABLE twice AS SELECT id / 2 AS id, sig FROM docs;
+CALL neardup_pairs('twice', 'id', 'sig', 0.8, 'more');
 CALL neardup_pairs('twice', 'id', 'sig', 0.8, 'more', design => 'classes');
 CALL neardup_pairs('twice', 'id', 'sig', 0.8, 'more', design => 'keys');
 SELECT relname FROM pg_class WHERE relname LIKE 'more%';
