@@ -42,6 +42,9 @@
 /* A set this many times larger than the other is searched, not merged. */
 #define GALLOP_RATIO		32
 
+/* Sets are small whose elements have no more pairs than that. */
+#define MOST_PAIRS			64
+
 static const struct
 {
 	const char *name;
@@ -403,6 +406,25 @@ overlap_by_merge(const uint64 *a, uint64 na,
 }
 
 /*
+ * Compares each element of one small set with each of another: more comparisons
+ * than a merge makes, but none waits for the one before it.
+ */
+static uint64
+overlap_of_small(const uint64 *a, uint64 na, const uint64 *b, uint64 nb)
+{
+	uint64		overlap = 0;
+
+	for (uint64 i = 0; i < na; i++)
+	{
+		uint64		x = a[i];
+
+		for (uint64 j = 0; j < nb; j++)
+			overlap += (x == b[j]);
+	}
+	return overlap;
+}
+
+/*
  * Counts common elements until `need` are found or cannot be; *found is
  * exact only if neither came to pass early.
  */
@@ -412,6 +434,11 @@ overlap_until(const uint64 *a, uint64 na, const uint64 *b, uint64 nb,
 {
 	if (na > nb)
 		return overlap_until(b, nb, a, na, need, found);
+	if (na * nb <= MOST_PAIRS)
+	{
+		*found = overlap_of_small(a, na, b, nb);
+		return *found >= need;
+	}
 	/* equal sets are frequent, and others differ soon */
 	if (na == nb && memcmp(a, b, na * sizeof(uint64)) == 0)
 	{

@@ -153,7 +153,7 @@ rest_is_enough(const InvertedIndex *index, const PrefixProbe *probe,
 			   uint32 candidate)
 {
 	const Accumulator *accumulator = &index->accumulators[candidate];
-	const Tail *tail = &index->tails[candidate];
+	const Tail *tail = &index->notes[candidate].tail;
 	/* it has a token of the candidate, so it has one at all */
 	uint32		last = probe->set->keys[probe->nkeys - 1] >> 32;
 	uint32		rest = probe->set->nvalues - probe->nkeys;

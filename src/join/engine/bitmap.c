@@ -34,6 +34,7 @@
 #define FEWEST_ELEMENTS		16
 
 #define BITMAP_MULTIPLIER	UINT64CONST(0xC2B2AE3D27D4EB4F)
+#define IMAGE_MULTIPLIER	UINT64CONST(0x9FB21C651E98DF25)
 
 /* Words that are compared between two looks at the outcome. */
 #define WORDS_AT_ONCE	32
@@ -110,6 +111,20 @@ uint64
 bitmap_image(const JoinSet *set)
 {
 	return folded_word(bitmap_of(set), 0, 1, bitmap_words(set->size));
+}
+
+/* Another word like that, of bits by another hash of the values that are left. */
+uint64
+values_image(const JoinSet *set)
+{
+	uint64		image = 0;
+
+	for (uint32 i = 0; i < set->nvalues; i++)
+	{
+		CHECK_EVERY(i);
+		image ^= UINT64CONST(1) << (set->values[i] * IMAGE_MULTIPLIER >> 58);
+	}
+	return image;
 }
 
 /*

@@ -51,6 +51,7 @@ extern uint64 *set_values(void *place, uint32 size);
 extern size_t bitmap_bytes(uint32 size);
 extern void bitmap_make(JoinSet *set);
 extern uint64 bitmap_image(const JoinSet *set);
+extern uint64 values_image(const JoinSet *set);
 extern bool bitmaps_allow(const JoinSet *a, const JoinSet *b, uint32 need);
 
 #endif							/* NEARDUP_JOINED_SET_H */

@@ -59,12 +59,13 @@ index_next(SetJoin *join, const JoinSet *set)
 {
 	uint32		n = setjoin_indexed_keys(join, set);
 	Posting		image;
+	uint64		second;
 
 	if (join->algorithm->add != NULL)
 		join->algorithm->add(&join->search, set, n);
 	else if (n > 0 && join->algorithm->image != NULL &&
-			 join->algorithm->image(&join->search, set, &image))
-		setindex_add_image(&join->search.index, set->keys, n, &image);
+			 join->algorithm->image(&join->search, set, &image, &second))
+		setindex_add_image(&join->search.index, set->keys, n, &image, second);
 	else
 		setindex_add(&join->search.index, set->keys, n,
 					 set->size - set->nvalues);
@@ -153,6 +154,7 @@ void
 setjoin_begin_chunk(SetJoin *join)
 {
 	end_chunk(join);
+	join->search.only_keys = join->deferred != NULL;
 	if (!shared_attach_index(join))
 		make_index(join);
 	if (join->deferred != NULL)
@@ -211,6 +213,24 @@ verify_candidate(SetJoin *join, const JoinSet *set, JoinSet *probing)
 		deferred_add(join, set, probing);
 }
 
+/* Fetches the first values of a set, and its bitmap. */
+static inline void
+fetch_values(const JoinSet *set)
+{
+	__builtin_prefetch(set->values - 1);
+	__builtin_prefetch(set->values + FETCHED_VALUES);
+}
+
+/* Fetches the first of n candidates, and then the values of the first of these. */
+static void
+fetch_first_candidates(const JoinSet *sets, const uint32 *candidates, uint32 n)
+{
+	for (uint32 i = 0; i < Min(n, 2 * FETCH_AHEAD); i++)
+		__builtin_prefetch(&sets[candidates[i]]);
+	for (uint32 i = 0; i < Min(n, FETCH_AHEAD); i++)
+		fetch_values(&sets[candidates[i]]);
+}
+
 /* Fetches some of the next of n candidates: one, and the first values of another. */
 static inline void
 fetch_candidates(const JoinSet *sets, const uint32 *candidates, uint32 n)
@@ -218,12 +238,7 @@ fetch_candidates(const JoinSet *sets, const uint32 *candidates, uint32 n)
 	if (n > 2 * FETCH_AHEAD)
 		__builtin_prefetch(&sets[candidates[2 * FETCH_AHEAD]]);
 	if (n > FETCH_AHEAD)
-	{
-		const uint64 *values = sets[candidates[FETCH_AHEAD]].values;
-
-		__builtin_prefetch(values - 1);
-		__builtin_prefetch(values + FETCHED_VALUES);
-	}
+		fetch_values(&sets[candidates[FETCH_AHEAD]]);
 }
 
 /* Compares the candidates of the last probe with the set that probed. */
@@ -233,8 +248,7 @@ verify_candidates(SetJoin *join, JoinSet *probing)
 	const uint32 *candidates = join->search.index.candidates;
 	uint32		n = join->search.index.ncandidates;
 
-	for (uint32 i = 0; i < Min(n, 2 * FETCH_AHEAD); i++)
-		__builtin_prefetch(&join->search.sets[candidates[i]]);
+	fetch_first_candidates(join->search.sets, candidates, n);
 	for (uint32 i = 0; i < n; i++)
 	{
 		const JoinSet *set = &join->search.sets[candidates[i]];

@@ -50,6 +50,7 @@ typedef struct Search
 
 	/* of the chunk */
 	JoinSet    *sets;			/* in order of size */
+	bool		only_keys;		/* and bitmaps of these are in memory, no values */
 	uint32		nsets;
 	InvertedIndex index;
 	void	   *chunk_state;	/* the algorithm's own, or NULL */
@@ -107,9 +108,10 @@ typedef struct Algorithm
 
 	/*
 	 * Makes what the postings of a set have in place of keys and positions, if
-	 * they have.  NULL: none have.
+	 * they have, and what is noted of the set.  NULL: none have.
 	 */
-	bool		(*image) (Search *search, const JoinSet *set, Posting *posting);
+	bool		(*image) (Search *search, const JoinSet *set, Posting *posting,
+						  uint64 *second);
 
 	/*
 	 * Adds the next set to the index, by its first n keys, or none if nobody

@@ -71,7 +71,7 @@ size_t
 setindex_bytes(uint32 nsets, uint64 npostings)
 {
 	return setindex_buckets(Min(npostings, PG_UINT32_MAX), npostings) * sizeof(Bucket) +
-		npostings * sizeof(Posting) + nsets * sizeof(Tail) + own_bytes(nsets);
+		npostings * sizeof(Posting) + nsets * sizeof(SetNote) + own_bytes(nsets);
 }
 
 static void *
@@ -106,7 +106,7 @@ setindex_create(InvertedIndex *index, const JoinSet *sets, uint32 nsets,
 	index->shift = setindex_shift(nbuckets);
 	index->buckets = alloc_zeros(nbuckets * sizeof(Bucket));
 	index->postings = alloc_huge(npostings * sizeof(Posting));
-	index->tails = alloc_huge(nsets * sizeof(Tail));
+	index->notes = alloc_huge(nsets * sizeof(SetNote));
 	index->npostings = npostings;
 	index->nadded = 0;
 	index->shared = false;
@@ -118,13 +118,13 @@ setindex_create(InvertedIndex *index, const JoinSet *sets, uint32 nsets,
 void
 setindex_attach(InvertedIndex *index, const JoinSet *sets, uint32 nsets,
 				Bucket *buckets, int shift, Posting *postings,
-				uint64 npostings, Tail *tails)
+				uint64 npostings, SetNote *notes)
 {
 	index->shift = shift;
 	index->buckets = buckets;
 	index->postings = postings;
 	index->npostings = npostings;
-	index->tails = tails;
+	index->notes = notes;
 	index->nadded = nsets;
 	index->shared = true;
 	index->bytes = own_bytes(nsets);
@@ -140,7 +140,7 @@ setindex_free(InvertedIndex *index)
 	{
 		pfree(index->buckets);
 		pfree(index->postings);
-		pfree(index->tails);
+		pfree(index->notes);
 	}
 	pfree(index->accumulators);
 	pfree(index->sizes);
@@ -194,18 +194,18 @@ setindex_add(InvertedIndex *index, const uint64 *keys, uint32 n, uint32 position
 		posting->position = position + i;
 	}
 	if (n > 0)
-		index->tails[index->nadded] =
+		index->notes[index->nadded].tail =
 			setindex_tail(keys, n, INDEXED_SIZE(index, index->nadded) - position);
 	index->nadded++;
 }
 
 /*
  * The same of a set whose postings have an image in place of their keys and
- * positions.
+ * positions, and which has a second one.
  */
 void
 setindex_add_image(InvertedIndex *index, const uint64 *keys, uint32 n,
-				   const Posting *image)
+				   const Posting *image, uint64 second)
 {
 	for (uint32 i = 0; i < n; i++)
 	{
@@ -215,6 +215,7 @@ setindex_add_image(InvertedIndex *index, const uint64 *keys, uint32 n,
 		*posting = *image;
 		posting->set = index->nadded;
 	}
+	index->notes[index->nadded].image = second;
 	index->nadded++;
 }
 

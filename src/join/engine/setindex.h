@@ -39,6 +39,13 @@ typedef struct Tail
 	uint32		n;				/* elements behind it */
 } Tail;
 
+/* What is noted of an indexed set beside its postings. */
+typedef union SetNote
+{
+	Tail		tail;
+	uint64		image;			/* a second one, if its postings have an image */
+} SetNote;
+
 #define PRUNED	UINT32_MAX		/* Accumulator.shared of a pruned candidate */
 
 typedef struct InvertedIndex
@@ -55,7 +62,7 @@ typedef struct InvertedIndex
 								 * of its first posting */
 	Accumulator *accumulators;	/* one a set, all zero between probes */
 	uint32	   *sizes;			/* size << 2 | sides, one a set */
-	Tail	   *tails;			/* one a set, unless it has an image */
+	SetNote    *notes;			/* one a set */
 	uint32	   *candidates;		/* of the current probe */
 	uint32		ncandidates;
 	size_t		bytes;
@@ -83,14 +90,14 @@ extern void setindex_create(InvertedIndex *index, const JoinSet *sets,
 							uint32 nsets, uint64 npostings, uint64 nkeys);
 extern void setindex_attach(InvertedIndex *index, const JoinSet *sets,
 							uint32 nsets, Bucket *buckets, int shift,
-							Posting *postings, uint64 npostings, Tail *tails);
+							Posting *postings, uint64 npostings, SetNote *notes);
 extern void setindex_free(InvertedIndex *index);
 extern void setindex_count(InvertedIndex *index, const uint64 *keys, uint32 n);
 extern void setindex_allot(InvertedIndex *index);
 extern void setindex_add(InvertedIndex *index, const uint64 *keys, uint32 n,
 						 uint32 position);
 extern void setindex_add_image(InvertedIndex *index, const uint64 *keys,
-							   uint32 n, const Posting *image);
+							   uint32 n, const Posting *image, uint64 second);
 extern void setindex_begin_at(InvertedIndex *index, uint64 size);
 extern const Posting *setindex_partners(const InvertedIndex *index, uint64 key,
 										const Posting **end);

@@ -59,7 +59,7 @@ void
 shared_index_init(SharedIndex *shared)
 {
 	pg_atomic_init_u64(&shared->npostings, 0);
-	shared->buckets = shared->postings = shared->places = shared->tails =
+	shared->buckets = shared->postings = shared->places = shared->notes =
 		shared->room = InvalidSharedPointer;
 	shared->room_bytes = 0;
 }
@@ -101,8 +101,8 @@ shared_index_allot(SetJoin *join, SharedIndex *shared, int part)
 			pool_alloc(&join->pool, npostings * sizeof(uint32), &shared->places);
 			break;
 		case 3:
-			pool_alloc(&join->pool, join->search.nsets * sizeof(Tail),
-					   &shared->tails);
+			pool_alloc(&join->pool, join->search.nsets * sizeof(SetNote),
+					   &shared->notes);
 			break;
 		default:
 			break;
@@ -143,7 +143,7 @@ bucket_share(uint64 key)
 typedef struct Tally
 {
 	uint32		postings[INDEX_SHARES];
-	Tail	   *tails;
+	SetNote    *notes;
 } Tally;
 
 /* A KeysTaker */
@@ -158,7 +158,7 @@ tally_keys(void *arg, uint32 number, const JoinSet *set, uint32 n)
 		tally->postings[bucket_share(set->keys[i])]++;
 	}
 	if (n > 0)
-		tally->tails[number] = setindex_tail(set->keys, n, set->nvalues);
+		tally->notes[number].tail = setindex_tail(set->keys, n, set->nvalues);
 }
 
 /* Counts the postings of a share of the sets, and notes their tails. */
@@ -169,7 +169,7 @@ shared_index_tally(SetJoin *join, SharedIndex *shared, int share)
 
 	if (!SharedPointerIsValid(shared->buckets))
 		return;
-	tally.tails = at(join, shared->tails);
+	tally.notes = at(join, shared->notes);
 	for_each_set(join, share, tally_keys, &tally);
 	for (int i = 0; i < INDEX_SHARES; i++)
 		shared->tally[i][share] = tally.postings[i];
@@ -182,6 +182,7 @@ typedef struct Dealer
 	int			shift;			/* as in InvertedIndex */
 	Posting    *postings;
 	uint32	   *places;
+	SetNote    *notes;
 	uint32		next[INDEX_SHARES]; /* where the next one goes, by share */
 } Dealer;
 
@@ -193,8 +194,12 @@ deal_keys(void *arg, uint32 number, const JoinSet *set, uint32 n)
 	const Algorithm *algorithm = dealer->join->algorithm;
 	uint32		mask = (UINT64CONST(1) << (64 - dealer->shift - SHARE_BITS + 5)) - 1;
 	Posting		posting = {.set = number};
+	uint64		second;
 	bool		image = n > 0 && algorithm->image != NULL &&
-		algorithm->image(&dealer->join->search, set, &posting);
+		algorithm->image(&dealer->join->search, set, &posting, &second);
+
+	if (image)
+		dealer->notes[number].image = second;
 
 	for (uint32 i = 0; i < n; i++)
 	{
@@ -223,6 +228,7 @@ shared_index_deal(SetJoin *join, SharedIndex *shared, int share)
 		return;
 	dealer.postings = at(join, shared->postings);
 	dealer.places = at(join, shared->places);
+	dealer.notes = at(join, shared->notes);
 	for (int i = 0; i < INDEX_SHARES; i++)
 		for (int j = 0; j < INDEX_SHARES; j++)
 		{
@@ -308,6 +314,6 @@ shared_index_attach(SetJoin *join, SharedIndex *shared)
 					at(join, shared->buckets), shared->shift,
 					at(join, shared->postings),
 					pg_atomic_read_u64(&shared->npostings),
-					at(join, shared->tails));
+					at(join, shared->notes));
 	return true;
 }

@@ -24,7 +24,7 @@ typedef struct SharedIndex
 	SharedPointer postings;
 	SharedPointer places;		/* number of the bucket of each posting, wanted
 								 * until all are where they belong */
-	SharedPointer tails;		/* of all sets, as in InvertedIndex */
+	SharedPointer notes;		/* of all sets, as in InvertedIndex */
 	uint32		tally[INDEX_SHARES][INDEX_SHARES];	/* postings by share of the
 													 * buckets, then of the sets */
 } SharedIndex;
