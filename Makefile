@@ -27,6 +27,7 @@ OBJS = \
 	src/base/growing.o \
 	src/base/input.o \
 	src/base/memory_pages.o \
+	src/base/pause.o \
 	src/base/linear_probing.o \
 	src/base/progress.o \
 	src/base/same_value.o \
@@ -446,6 +447,7 @@ ISOLATION = \
 	guard_speculative_race \
 	guard_statement_race \
 	guard_update_race \
+	inverted_pages_race \
 	inverted_steps_race \
 	inverted_vacuum_race \
 	join_recheck \

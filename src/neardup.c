@@ -11,6 +11,7 @@
 #include <math.h>
 
 #include "base/compat.h"
+#include "base/pause.h"
 #include "base/settings.h"
 #include "datum/signature.h"
 #include "index/gin.h"
@@ -49,6 +50,12 @@ _PG_init(void)
 							"Sets how many postings of an index are merged at once.",
 							NULL, &inverted_merge_postings,
 							inverted_merge_postings, 1, INT_MAX,
+							PGC_USERSET, GUC_NO_SHOW_ALL | GUC_NOT_IN_SAMPLE,
+							NULL, NULL, NULL);
+	DefineCustomIntVariable("neardup.pause",
+							"Sets where to wait for an advisory lock.",
+							NULL, &pause_places,
+							0, 0, INT_MAX,
 							PGC_USERSET, GUC_NO_SHOW_ALL | GUC_NOT_IN_SAMPLE,
 							NULL, NULL, NULL);
 	DefineCustomIntVariable("neardup.level_entries",

@@ -33,6 +33,7 @@
 #include "storage/bufmgr.h"
 #include "utils/float.h"
 
+#include "base/pause.h"
 #include "inverted/counters.h"
 #include "inverted/directory.h"
 #include "inverted/filter.h"
@@ -967,6 +968,7 @@ inverted_search(Relation index, const InvertedQuery *query, TakeRow take,
 
 	search.counters->passes++;
 	meta_copy(index, meta);
+	pause_at(PAUSE_SEARCH);
 	begin(&search, meta);
 	search.kept_index = kept_index(index, meta);
 	search.keys = palloc_extended(Max(query->nkeys, 1) * sizeof(uint32),

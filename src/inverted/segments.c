@@ -20,6 +20,7 @@
 #include "storage/bufmgr.h"
 #include "storage/indexfsm.h"
 
+#include "base/pause.h"
 #include "inverted/merge.h"
 #include "inverted/segments.h"
 #include "inverted/steps.h"
@@ -102,6 +103,9 @@ segments_replace(Relation index, const SegmentInfo *old, uint32 n,
 	remove_segments(meta, old, n);
 	if (segment->nrows > 0)
 		meta->segments[meta->nsegments++] = *segment;
+	/* tells who has read the metapage since the owner was taken that pages went */
+	if (n > 0)
+		meta->next_owner++;
 	meta->pending_first = Max(meta->pending_first, pending_first);
 	GenericXLogFinish(state);
 	UnlockReleaseBuffer(metabuffer);
@@ -136,6 +140,7 @@ merge(Relation index, const SegmentInfo *segments, uint32 n)
 	for (uint32 i = 0; i < n; i++)
 		from[i] = &store;
 	segment = segments_merge(from, segments, n, &store, take_owner(index));
+	pause_at(PAUSE_REPLACE);
 	segments_replace(index, segments, n, &segment, 0);
 }
 

@@ -19,6 +19,7 @@
 #include "storage/bufmgr.h"
 #include "storage/indexfsm.h"
 
+#include "base/pause.h"
 #include "inverted/merge.h"
 #include "inverted/steps.h"
 
@@ -242,6 +243,7 @@ finish(Relation index, int number, const SegmentInfo *segments, uint32 n,
 		state->old[i].owner = segments[i].owner;
 		state->old[i].block = segments[i].first;
 	}
+	pause_at(PAUSE_PUT_IN_PLACE);
 	put_in_place(index, number, &segment, state);
 }
 
