@@ -23,8 +23,8 @@
 #include "catalog/index.h"
 #include "miscadmin.h"
 #include "optimizer/optimizer.h"
+#include "storage/lwlock.h"
 #include "storage/sharedfileset.h"
-#include "storage/spin.h"
 #include "utils/snapmgr.h"
 
 #include "base/compat.h"
@@ -41,7 +41,7 @@ typedef struct SharedBuild
 	bool		concurrent;
 	uint64		memory;			/* of each process */
 	SharedFileSet files;
-	slock_t		mutex;			/* of what follows */
+	LWLock		lock;			/* of what follows */
 	InvertedMeta meta;			/* its makings only */
 	bool		broken_hot_chain;
 	double		heap_rows;		/* of the workers */
@@ -102,12 +102,12 @@ hand_over(Build *build, double heap_rows, bool broken_hot_chain)
 					 build->nsegments * sizeof(SegmentInfo));
 	finish_file(infos);
 	finish_file(build->file.file);
-	SpinLockAcquire(&shared->mutex);
+	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
 	shared->nsegments[ParallelWorkerNumber] = build->nsegments;
 	shared->heap_rows += heap_rows;
 	shared->rows += build->nrows;
 	shared->broken_hot_chain |= broken_hot_chain;
-	SpinLockRelease(&shared->mutex);
+	LWLockRelease(&shared->lock);
 }
 
 void
@@ -144,11 +144,11 @@ parallel_making(SharedBuild *shared, InvertedMeta *meta, const Making *making)
 {
 	uint16		number;
 
-	SpinLockAcquire(&shared->mutex);
+	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
 	number = making_number_add(&shared->meta, making);
 	meta->nmakings = shared->meta.nmakings;
 	memcpy(meta->makings, shared->meta.makings, sizeof(meta->makings));
-	SpinLockRelease(&shared->mutex);
+	LWLockRelease(&shared->lock);
 	return number;
 }
 
@@ -169,7 +169,7 @@ init_shared(ParallelBuild *parallel, Build *build, Relation heap,
 	shared->concurrent = info->ii_Concurrent;
 	shared->memory = (uint64) maintenance_work_mem * 1024 / (nworkers + 1);
 	SharedFileSetInit(&shared->files, context->seg);
-	SpinLockInit(&shared->mutex);
+	LWLockInitialize(&shared->lock, LWTRANCHE_PARALLEL_QUERY_DSA);
 	shm_toc_insert(context->toc, KEY_BUILD, shared);
 	parallel->shared = shared;
 	parallel->scan = shm_toc_allocate(context->toc,

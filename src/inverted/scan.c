@@ -312,6 +312,7 @@ compare_rows(const NearRow *a, const NearRow *b)
 #define ST_ELEMENT_TYPE NearRow
 #define ST_COMPARE(a, b) compare_rows(a, b)
 #define ST_SCOPE static
+#define ST_CHECK_FOR_INTERRUPTS
 #define ST_DEFINE
 #include "lib/sort_template.h"
 
@@ -331,6 +332,7 @@ select_row(NearRow *rows, uint32 n, int64 place)
 		int64		i = lo;
 		int64		j = hi;
 
+		CHECK_FOR_INTERRUPTS();
 		while (i <= j)
 		{
 			NearRow		row;

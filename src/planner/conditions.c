@@ -217,6 +217,19 @@ family_operator(Oid opfamily, Oid *operator, Oid *querytype)
 	return found;
 }
 
+/* See conditions.h */
+bool
+index_finds_near(const IndexOptInfo *index)
+{
+	Oid			operator;
+	Oid			querytype;
+
+	for (int i = 0; i < index->nkeycolumns; i++)
+		if (family_operator(index->opfamily[i], &operator, &querytype))
+			return true;
+	return false;
+}
+
 static GinSignatureOptions
 column_options(const IndexOptInfo *index, int indexcol)
 {

@@ -47,6 +47,9 @@ extern bool near_condition(Node *clause, NearCondition *condition);
  */
 extern bool approx_condition(Node *clause, NearCondition *condition);
 
+/* True if a column of the index has an operator class of signatures. */
+extern bool index_finds_near(const IndexOptInfo *index);
+
 /*
  * The operator by which an index column is asked about a condition whose left
  * (indexarg 0) or right signature it has; NULL if it cannot be, or need not be

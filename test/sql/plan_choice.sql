@@ -93,3 +93,25 @@ RESET work_mem;
 
 SET client_min_messages = warning;
 DROP SCHEMA plan_choice_test CASCADE;
+
+-- Joins that have nothing to do with signatures cost what they did before the module was loaded
+\c
+SET enable_mergejoin = off;
+CREATE TABLE plan_choice_a AS SELECT i AS a, i AS b FROM generate_series(1, 2000) i;
+CREATE TABLE plan_choice_b AS SELECT i AS a, i % 50 AS b FROM generate_series(1, 50000) i;
+CREATE TABLE plan_choice_c AS SELECT i AS c FROM generate_series(1, 50) i;
+CREATE INDEX ON plan_choice_b (a);
+VACUUM ANALYZE plan_choice_a, plan_choice_b, plan_choice_c;
+CREATE FUNCTION pg_temp.cost(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    plan json;
+BEGIN
+    EXECUTE 'EXPLAIN (FORMAT JSON) ' || query INTO plan;
+    RETURN plan -> 0 -> 'Plan' ->> 'Total Cost';
+END $$;
+\set query 'SELECT FROM plan_choice_a a LEFT JOIN (plan_choice_b b JOIN plan_choice_c c ON b.b = c.c) ON b.a = a.a WHERE a.b < 10'
+EXPLAIN (COSTS OFF) :query;
+SELECT pg_temp.cost(:'query') AS before \gset
+LOAD 'neardup';
+SELECT pg_temp.cost(:'query') = :'before' AS same;
+DROP TABLE plan_choice_a, plan_choice_b, plan_choice_c;

@@ -498,44 +498,85 @@ remove_endless(RelOptInfo *joinrel)
 	}
 }
 
+/* True if the path looks rows up by an index of signatures. */
+static bool
+is_look_up(const Path *path)
+{
+	if (IsA(path, BitmapHeapPath))
+		return is_look_up(((const BitmapHeapPath *) path)->bitmapqual);
+	if (IsA(path, BitmapAndPath))
+	{
+		ListCell   *lc;
+
+		foreach(lc, ((const BitmapAndPath *) path)->bitmapquals)
+			if (is_look_up(lfirst(lc)))
+				return true;
+	}
+	return IsA(path, IndexPath) &&
+		index_finds_near(((const IndexPath *) path)->indexinfo);
+}
+
 /*
  * What each run of a nested loop's inner side costs and is not in its cost: PostgreSQL
  * takes a hash join that runs again to have nothing to do before its first row, as
- * its table is there already.  But a look-up does all its work before its first row,
- * and a table that is made of a look-up is made anew.
+ * its table is there already.  But a look-up of near-duplicates does all its work
+ * before its first row, and a table that is made of one is made anew.
  */
 static Cost
 cost_left_out(const Path *inner)
 {
 	const HashPath *join = (const HashPath *) inner;
-	const Path *outer;
+	const Path *sides[2];
 
 	if (!IsA(inner, HashPath) || join->num_batches > 1)
 		return 0;
-	if (join->jpath.innerjoinpath->param_info != NULL)
-		return inner->startup_cost;
-	outer = join->jpath.outerjoinpath;
-	return outer->param_info != NULL ? outer->startup_cost : 0;
+	sides[0] = join->jpath.innerjoinpath;
+	sides[1] = join->jpath.outerjoinpath;
+	for (int i = 0; i < 2; i++)
+		if (sides[i]->param_info != NULL && is_look_up(sides[i]))
+			return i == 0 ? inner->startup_cost : sides[i]->startup_cost;
+	return 0;
 }
 
-/* Adds that to the nested loops of these two relations. */
+/* What is to be added to a path that joins these two relations. */
+static Cost
+nested_loop_left_out(const Path *path, RelOptInfo *outerrel,
+					 RelOptInfo *innerrel, JoinType type)
+{
+	const JoinPath *join = (const JoinPath *) path;
+
+	if (!IsA(path, NestPath) || join->jointype != type ||
+		join->outerjoinpath->parent != outerrel ||
+		join->innerjoinpath->parent != innerrel)
+		return 0;
+	return cost_left_out(join->innerjoinpath) *
+		Max(join->outerjoinpath->rows - 1, 0);
+}
+
+/*
+ * Adds that to the nested loops of these two relations, which then take the places
+ * that they have by what they cost.
+ */
 static void
 correct_nested_loops(RelOptInfo *joinrel, RelOptInfo *outerrel,
 					 RelOptInfo *innerrel, JoinType type)
 {
+	List	   *corrected = NIL;
 	ListCell   *lc;
 
 	foreach(lc, joinrel->pathlist)
 	{
-		NestPath   *path = lfirst(lc);
-		const JoinPath *join = &path->jpath;
+		Path	   *path = lfirst(lc);
+		Cost		left_out = nested_loop_left_out(path, outerrel, innerrel, type);
 
-		if (IsA(path, NestPath) && join->jointype == type &&
-			join->outerjoinpath->parent == outerrel &&
-			join->innerjoinpath->parent == innerrel)
-			path->jpath.path.total_cost += cost_left_out(join->innerjoinpath) *
-				Max(join->outerjoinpath->rows - 1, 0);
+		if (left_out == 0)
+			continue;
+		path->total_cost += left_out;
+		corrected = lappend(corrected, path);
+		joinrel->pathlist = foreach_delete_current(joinrel->pathlist, lc);
 	}
+	foreach(lc, corrected)
+		add_path(joinrel, lfirst(lc));
 }
 
 /* Offers the join of outerrel and innerrel by that condition. */
