@@ -9,8 +9,8 @@ CREATE FUNCTION neardup_guard() RETURNS trigger
     LANGUAGE C VOLATILE PARALLEL SAFE;
 COMMENT ON FUNCTION neardup_guard() IS 'trigger that keeps near-duplicates out of a table';
 
-CREATE TYPE neardup_guarded_row AS ("table" regclass, place tid, key text);
-COMMENT ON TYPE neardup_guarded_row IS 'where a row is, and its primary key';
+CREATE TYPE neardup_guarded_row AS ("table" regclass, place tid, key text, checked boolean);
+COMMENT ON TYPE neardup_guarded_row IS 'where a row is, its primary key, and whether the trigger''s WHEN holds';
 
 CREATE FUNCTION neardup_guard_rows(relation regclass, trigger name,
                                    OUT query text, OUT threshold double precision)
@@ -30,7 +30,7 @@ BEGIN ATOMIC
            (c.representative)."table", (c.representative).place, (c.representative).key, c.similarity
     FROM neardup_guard_rows(relation, trigger) AS g,
          near_duplicate_clusters(NULL::neardup_guarded_row, g.query, g.threshold) AS c
-    WHERE c.similarity IS NOT NULL;
+    WHERE c.similarity IS NOT NULL AND (c.id).checked;
 END;
 COMMENT ON FUNCTION neardup_guard_violations(regclass, name) IS 'rows of a table that a guard would not have let in, and those that they are near to';
 

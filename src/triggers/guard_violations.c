@@ -24,6 +24,8 @@
 #include "catalog/pg_type_d.h"
 #include "executor/spi.h"
 #include "funcapi.h"
+#include "optimizer/optimizer.h"
+#include "rewrite/rewriteManip.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"
@@ -100,10 +102,34 @@ primary_key(Relation rel, AttrNumber *attnos)
 	return n;
 }
 
-/* Appends what is told of a row: its table, its place, its key as a text. */
+/*
+ * The trigger's WHEN, about a row that is inserted, as an expression of the table; of
+ * an UPDATE that has another row, too, nothing is known.
+ */
+static char *
+trigger_condition(Relation rel, const Trigger *trigger)
+{
+	Node	   *condition;
+
+	if (trigger->tgqual == NULL)
+		return "true";
+	condition = stringToNode(trigger->tgqual);
+	if (bms_is_member(PRS2_OLD_VARNO, pull_varnos(NULL, condition)))
+		return "true";
+	ChangeVarNodes(condition, PRS2_NEW_VARNO, 1, 0);
+	return psprintf("(%s) IS TRUE",
+					TextDatumGetCString(DirectFunctionCall2(pg_get_expr,
+															CStringGetTextDatum(nodeToString(condition)),
+															ObjectIdGetDatum(RelationGetRelid(rel)))));
+}
+
+/*
+ * Appends what is told of a row: its table, its place, its key as a text, and whether
+ * the trigger checks it.
+ */
 static void
-append_row(StringInfo query, Relation rel, const char *schema,
-		   const AttrNumber *key, int nkey)
+append_row(StringInfo query, Relation rel, const Trigger *trigger,
+		   const char *schema, const AttrNumber *key, int nkey)
 {
 	appendStringInfoString(query, "SELECT ROW(tableoid, ctid, ");
 	if (nkey == 0)
@@ -114,7 +140,8 @@ append_row(StringInfo query, Relation rel, const char *schema,
 		append_columns(query, rel, key, nkey);
 		appendStringInfoString(query, ")::pg_catalog.text");
 	}
-	appendStringInfo(query, ")::%s", quote_qualified_identifier(schema, "neardup_guarded_row"));
+	appendStringInfo(query, ", %s)::%s", trigger_condition(rel, trigger),
+					 quote_qualified_identifier(schema, "neardup_guarded_row"));
 }
 
 /* Appends the signature; returns the predicate that goes with it, or NULL. */
@@ -159,7 +186,7 @@ rows_query(Relation rel, const Trigger *trigger, const char *schema)
 	char	   *predicate;
 
 	initStringInfo(&query);
-	append_row(&query, rel, schema, key, nkey);
+	append_row(&query, rel, trigger, schema, key, nkey);
 	predicate = append_signature(&query, rel, trigger->tgargs[0]);
 	for (int i = 0; i < arguments.nscope; i++)
 	{
@@ -259,7 +286,7 @@ guard_warn_of_violations(Relation rel, const Trigger *trigger, Oid namespace)
 	char	   *schema = get_namespace_name(namespace);
 	char	   *query = psprintf("SELECT (c.id).key, (c.representative).key, c.similarity, count(*) OVER () "
 								 "FROM %s(NULL::%s, $1, $2) AS c "
-								 "WHERE c.similarity IS NOT NULL LIMIT 1",
+								 "WHERE c.similarity IS NOT NULL AND (c.id).checked LIMIT 1",
 								 quote_qualified_identifier(schema, "near_duplicate_clusters"),
 								 quote_qualified_identifier(schema, "neardup_guarded_row"));
 	Oid			types[] = {TEXTOID, FLOAT8OID};

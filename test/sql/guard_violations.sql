@@ -29,6 +29,24 @@ WHERE docs.tableoid = v.row_table AND docs.ctid = v.row_place RETURNING id;
 SELECT neardup_guard_check('docs', 'scoped');
 SELECT neardup_guard_check('docs', 'guard');
 
+-- WHEN: who is not checked is not told of
+CREATE TABLE posts (id int PRIMARY KEY, state text, sig signature);
+INSERT INTO posts VALUES (1, 'draft', f(1, 20)), (2, 'draft', f(1, 20)), (3, 'live', f(2, 21)), (4, 'live', f(31, 50)),
+    (5, NULL, f(1, 20));
+CREATE INDEX posts_sig ON posts USING gin (sig) WITH (fastupdate = off);
+CREATE CONSTRAINT TRIGGER live AFTER INSERT OR UPDATE ON posts
+    FOR EACH ROW WHEN (NEW.state = 'live' AND NEW.sig IS NOT NULL) EXECUTE FUNCTION neardup_guard('sig', '0.8');
+SELECT row_key, near_key, similarity FROM neardup_guard_violations('posts', 'live') ORDER BY 1;
+SELECT query FROM neardup_guard_rows('posts', 'live');
+INSERT INTO posts VALUES (6, 'draft', f(1, 20));
+INSERT INTO posts VALUES (7, 'live', f(1, 20));
+DELETE FROM posts WHERE id = 3;
+SELECT neardup_guard_check('posts', 'live');
+CREATE CONSTRAINT TRIGGER changed AFTER UPDATE ON posts
+    FOR EACH ROW WHEN (NEW.state IS DISTINCT FROM OLD.state) EXECUTE FUNCTION neardup_guard('sig', '0.8');
+SELECT neardup_guard_check('posts', 'changed');
+DROP TABLE posts;
+
 -- Errors
 SELECT neardup_guard_check('docs', 'nobody');
 SELECT neardup_guard_check('pg_class', 'nobody');
