@@ -188,9 +188,10 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION library_signatures_index(text, text) IS 'makes a table of signatures ready to be a partition';
 
+-- What is given a library is not strict: a null is an error, and not passed over.
 CREATE FUNCTION library_create(name text, address text DEFAULT '', method text DEFAULT 'shingles',
                                analysis text DEFAULT '', threshold double precision DEFAULT 0.8) RETURNS int
-    LANGUAGE plpgsql VOLATILE STRICT SET search_path FROM CURRENT
+    LANGUAGE plpgsql VOLATILE SET search_path FROM CURRENT
 AS $$
 DECLARE
     number int;
@@ -238,7 +239,7 @@ COMMENT ON FUNCTION library_drop(text) IS 'removes a library with its documents'
 -- library: the queue
 
 CREATE FUNCTION library_add(library text, address text, body text) RETURNS bigint
-    LANGUAGE sql VOLATILE STRICT
+    LANGUAGE sql VOLATILE
 BEGIN ATOMIC
     INSERT INTO library_queue AS q (library_id, address, body)
     VALUES (library_id(library), library_add.address, library_add.body)
@@ -256,7 +257,7 @@ END;
 COMMENT ON FUNCTION library_dequeue(text) IS 'takes a library out of the queue; what is indexed stays';
 
 CREATE FUNCTION library_pause(library text, paused boolean DEFAULT true) RETURNS void
-    LANGUAGE sql VOLATILE STRICT
+    LANGUAGE sql VOLATILE
 BEGIN ATOMIC
     UPDATE library l SET paused = library_pause.paused WHERE l.id = library_id(library_pause.library);
 END;

@@ -60,6 +60,12 @@ begin_pairs(RowTaker *taker, TupleDesc desc)
 {
 	PairTaker  *pairs = (PairTaker *) taker;
 
+	if (desc->natts > 3)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_COLUMN_DEFINITION),
+				 errmsg("query has %d columns, and at most 3 are read",
+						desc->natts),
+				 errhint("%s", QUERY_HINT)));
 	pairs->ids[0] = typed_column(desc, 0, 1, pairs->id_type, "an id", QUERY_HINT);
 	pairs->ids[1] = typed_column(desc, 0, 2, pairs->id_type, "an id", QUERY_HINT);
 	pairs->measured = desc->natts > 2;

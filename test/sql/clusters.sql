@@ -174,6 +174,7 @@ SELECT * FROM near_duplicate_clusters_of_pairs('SELECT NULL::int, NULL::int');
 SELECT * FROM near_duplicate_clusters_of_pairs('SELECT 1, 2, NULL::float8');
 SELECT * FROM near_duplicate_clusters_of_pairs('SELECT 1, 2, ''NaN''::float8');
 SELECT * FROM near_duplicate_clusters_of_pairs('SELECT 1');
+SELECT * FROM near_duplicate_clusters_of_pairs('SELECT 1, 2, 3, 4');
 SELECT * FROM near_duplicate_clusters_of_pairs(NULL::text, 'VALUES (''b'', ''a'')'); -- the rule is missing
 SELECT count(*) FROM near_duplicate_clusters_of_pairs(NULL) a, near_duplicate_clusters_of_pairs('SELECT 1, 2', NULL) b;
 SELECT * FROM near_duplicate_clusters_of_pairs(NULL::point, 'SELECT ''(1,1)''::point, ''(1,2)''::point', 'kept');

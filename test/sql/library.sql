@@ -31,6 +31,18 @@ SELECT library_create('x', threshold => 2);
 SELECT count(library_add('none', 'a', 'b'));
 SELECT library_check('a', 'none');
 SELECT count(*) FROM library;
+-- a null is not passed over in silence
+\set VERBOSITY terse
+SELECT library_create(NULL);
+SELECT library_create('x', analysis => NULL);
+SELECT library_create('x', method => NULL);
+SELECT library_create('x', threshold => NULL);
+SELECT library_add('papers', NULL, 'text');
+SELECT library_add('papers', 'a', NULL);
+SELECT library_add(NULL, 'a', 'text');
+SELECT library_pause('papers', NULL);
+\set VERBOSITY default
+SELECT name, waiting FROM libraries ORDER BY name;
 
 -- The queue, and its states
 SELECT count(library_add('papers', 'paper/' || n, doc(n))) FROM generate_series(1, 400) n;
