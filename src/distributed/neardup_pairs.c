@@ -41,6 +41,7 @@
 #include "utils/regproc.h"
 #include "utils/syscache.h"
 #include "utils/typcache.h"
+#include "utils/varlena.h"
 
 #include "base/call.h"
 #include "base/compat.h"
@@ -185,7 +186,13 @@ set_result(WorkingTables *tables, const char *name)
 	char	   *schema;
 	char	   *table;
 	Oid			place;
+	List	   *names;
 
+	if (!SplitIdentifierString(pstrdup(name), '.', &names) || names == NIL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_NAME),
+				 errmsg("invalid name of the result: \"%s\"", name),
+				 errhint("It is the name of a table, with or without its schema.  Put one that is not a plain word into double quotes.")));
 	DeconstructQualifiedName(qualified_name_list(name), &schema, &table);
 	place = RangeVarGetCreationNamespace(makeRangeVar(schema, table, -1));
 	tables->temporary = isTempNamespace(place);

@@ -42,6 +42,23 @@ evaluation_run(const char *statement)
 	return INSTR_TIME_GET_MILLISEC(end);
 }
 
+/* A document that is there twice has its pairs twice: raises an error. */
+static void
+require_unique_ids(void)
+{
+	if (SPI_execute("SELECT id FROM pg_temp.neardup_documents WHERE id IS NOT NULL "
+					"GROUP BY id HAVING pg_catalog.count(*) > 1 ORDER BY id LIMIT 1",
+					false, 0) != SPI_OK_SELECT)
+		elog(ERROR, "query of ids failed");
+	if (SPI_processed > 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNIQUE_VIOLATION),
+				 errmsg("id %s of query \"documents\" is not unique",
+						SPI_getvalue(SPI_tuptable->vals[0],
+									 SPI_tuptable->tupdesc, 1)),
+				 errhint("Each document has an id of its own.")));
+}
+
 /* The documents, and the true pairs among them. */
 static void
 prepare(const Evaluation *evaluation, const char *documents, const char *truth)
@@ -53,7 +70,7 @@ prepare(const Evaluation *evaluation, const char *documents, const char *truth)
 	truth = given_query("truth", truth, ids);
 	evaluation_run(psprintf("CREATE TEMP TABLE neardup_documents AS SELECT * FROM (%s\n) d",
 							documents));
-	/* a document that is there twice has its pairs twice: refuse it */
+	require_unique_ids();
 	evaluation_run("CREATE UNIQUE INDEX ON pg_temp.neardup_documents (id)");
 	evaluation_run(psprintf("CREATE TEMP TABLE neardup_truth AS "
 							"SELECT DISTINCT least(t.id1, t.id2) AS id1, "

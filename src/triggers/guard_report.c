@@ -264,6 +264,14 @@ guard_check_tag(Relation rel, AttrNumber tag)
 				 errtablecol(rel, tag)));
 	key = open_primary_key(rel);
 	require_tag_fits(rel, key, att->atttypid);
+	for (int i = 0; i < key->rd_index->indnkeyatts; i++)
+		if (key->rd_index->indkey.values[i] == tag)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("tag column \"%s\" of table \"%s\" is in its primary key",
+							NameStr(att->attname), RelationGetRelationName(rel)),
+					 errhint("The fourth argument of neardup_guard is another column, which takes the key of the row that is there already."),
+					 errtablecol(rel, tag)));
 	index_close(key, AccessShareLock);
 }
 

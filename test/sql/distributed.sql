@@ -100,6 +100,8 @@ CREATE VIEW documents AS SELECT to_json(id) AS id, sig FROM docs;
 CALL neardup_pairs('documents', 'id', 'sig', 0.8, 'more');
 CALL neardup_pairs(0, 'id', 'sig', 0.8, 'more');
 CALL neardup_pairs('docs', 'id', 'sig', 0.8, 'more; DROP TABLE docs');
+CALL neardup_pairs('docs', 'id', 'sig', 0.8, '');
+CALL neardup_pairs('docs', 'id', 'sig', 0.8, 'a.b.c.d');
 \set VERBOSITY terse
 CALL neardup_pairs('docs', 'id', 'id', 0.8, 'more');
 CALL neardup_pairs('docs', 'id', 'sig', 0.8, 'pairs');

@@ -62,6 +62,7 @@ CALL try($$CREATE TRIGGER guard AFTER INSERT ON docs FOR EACH ROW %s('docs_pkey'
 CALL try($$CREATE TRIGGER guard AFTER INSERT ON docs FOR EACH ROW %s('sig', '0.8', 'within', 'nil')$$);
 CALL try($$CREATE TRIGGER guard BEFORE INSERT ON docs FOR EACH ROW %s('sig', '0.8')$$);
 CALL try($$CREATE TRIGGER guard BEFORE INSERT ON docs FOR EACH ROW %s('sig', '0.8', 'tag', 'sig')$$);
+CALL try($$CREATE TRIGGER guard BEFORE INSERT ON docs FOR EACH ROW %s('sig', '0.8', 'tag', 'id')$$);
 CALL try($$CREATE TRIGGER guard AFTER DELETE ON docs FOR EACH ROW %s('sig', '0.8')$$);
 CALL try($$CREATE TRIGGER guard AFTER INSERT ON docs FOR EACH STATEMENT %s('sig', '0.8')$$);
 CREATE VIEW docs_view AS SELECT * FROM docs;
