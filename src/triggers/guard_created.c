@@ -200,10 +200,26 @@ work_on(const Creation *creation, Work work)
 	table_close(rel, NoLock);
 }
 
+/* True of an error that says nothing of the guard. */
+static bool
+is_not_of_guard(const ErrorData *error)
+{
+	switch (ERRCODE_TO_CATEGORY(error->sqlerrcode))
+	{
+		case ERRCODE_TO_CATEGORY(ERRCODE_QUERY_CANCELED):
+		case ERRCODE_TO_CATEGORY(ERRCODE_T_R_DEADLOCK_DETECTED):
+			return true;
+		default:
+			return error->sqlerrcode == ERRCODE_OUT_OF_MEMORY ||
+				error->sqlerrcode == ERRCODE_DATA_CORRUPTED ||
+				error->sqlerrcode == ERRCODE_INDEX_CORRUPTED;
+	}
+}
+
 /*
  * Does some work in a subtransaction, at the end of which everything is as it
- * was before.  Returns the error that it has raised, if any, but for a
- * cancellation.
+ * was before.  Returns the error that it has raised, if any, and if it is one of the
+ * guard.
  */
 static ErrorData *
 try_to(Work work, const Creation *creation)
@@ -229,7 +245,7 @@ try_to(Work work, const Creation *creation)
 	PG_END_TRY();
 	MemoryContextSwitchTo(caller);
 	CurrentResourceOwner = owner;
-	if (error != NULL && error->sqlerrcode == ERRCODE_QUERY_CANCELED)
+	if (error != NULL && is_not_of_guard(error))
 		ReThrowError(error);
 	return error;
 }

@@ -72,8 +72,6 @@ typedef struct SharedSets
 extern size_t shared_sets_bytes(int nparts);
 extern void shared_sets_init(SharedSets *shared, int nparts);
 
-/* Frees what all have in shared memory. */
-
 /* True if sets of that algorithm can be made ready by several. */
 extern bool setjoin_sharable(const struct Algorithm *algorithm);
 

@@ -623,6 +623,7 @@ add_part(SimilarityJoinState *state, const SharedPart *part)
 
 	if (!part->counted)
 		return;
+	pg_read_barrier();
 	setjoin_stats_add(sum, &part->stats);
 	/* these are the same in all processes */
 	sum->sets = Max(before.sets, part->stats.sets);
@@ -688,6 +689,7 @@ join_shared_finish(CustomScanState *node)
 				sizeof(part->algorithm));
 	part->nfiltered = state->nfiltered;
 	part->nremoved = state->nremoved;
+	pg_write_barrier();
 	part->counted = true;
 	join_shared_leave(state);
 	if (IsParallelWorker())
