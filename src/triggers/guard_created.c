@@ -210,8 +210,7 @@ is_not_of_guard(const ErrorData *error)
 		case ERRCODE_TO_CATEGORY(ERRCODE_T_R_DEADLOCK_DETECTED):
 			return true;
 		default:
-			return error->sqlerrcode == ERRCODE_OUT_OF_MEMORY ||
-				error->sqlerrcode == ERRCODE_DATA_CORRUPTED ||
+			return error->sqlerrcode == ERRCODE_DATA_CORRUPTED ||
 				error->sqlerrcode == ERRCODE_INDEX_CORRUPTED;
 	}
 }

@@ -169,10 +169,14 @@ CALL try_owned();
 RESET ROLE;
 ALTER TABLE regress_guard_created.owned DISABLE ROW LEVEL SECURITY;
 
--- An error is no error of the command, but a cancellation is
+-- An error is no error of the command, but a cancellation is, a deadlock, damage
 SET my.trouble = 'division_by_zero';
 CALL try_owned();
 SET my.trouble = 'query_canceled';
+CALL try_owned();
+SET my.trouble = 'deadlock_detected';
+CALL try_owned();
+SET my.trouble = 'index_corrupted';
 CALL try_owned();
 BEGIN;
 SAVEPOINT s;
