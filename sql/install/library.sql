@@ -259,7 +259,7 @@ COMMENT ON FUNCTION library_dequeue(text) IS 'takes a library out of the queue; 
 CREATE FUNCTION library_pause(library text, paused boolean DEFAULT true) RETURNS void
     LANGUAGE sql VOLATILE
 BEGIN ATOMIC
-    UPDATE library l SET paused = library_pause.paused WHERE l.id = library_id(library_pause.library);
+    UPDATE library l SET paused = library_pause.paused WHERE l.id = library_id(coalesce(library_pause.library, '<NULL>'));
 END;
 COMMENT ON FUNCTION library_pause(text, boolean) IS 'leaves a library in the queue, but lets nobody index it';
 

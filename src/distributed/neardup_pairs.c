@@ -256,7 +256,12 @@ require_unique_ids(WorkingTables *tables, Oid source, const char *id)
 					"WHERE {id} IS NOT NULL AND {neardup}.nfeatures({sig}) > 0 "
 					"AND NOT EXISTS (SELECT FROM pg_catalog.pg_index i WHERE i.indrelid = {id_number} "
 					"AND i.indisunique AND i.indnkeyatts = 1 AND i.indpred IS NULL "
-					"AND i.indimmediate AND i.indisvalid) "
+					"AND i.indimmediate AND i.indisvalid AND i.indcollation[0] = "
+					"(SELECT a.attcollation FROM pg_catalog.pg_attribute a "
+					"WHERE a.attrelid = i.indrelid AND a.attnum = i.indkey[0]) "
+					/* one of a table that others inherit from is of its own rows only */
+					"AND (SELECT c.relkind = 'p' OR NOT c.relhassubclass FROM pg_catalog.pg_class c "
+					"WHERE c.oid = i.indrelid)) "
 					"GROUP BY 1 HAVING pg_catalog.count(*) > 1 ORDER BY 1 LIMIT 1") > 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNIQUE_VIOLATION),

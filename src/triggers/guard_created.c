@@ -153,7 +153,21 @@ compare_rows(const Creation *creation, Relation rel, const Trigger *trigger)
 	PopActiveSnapshot();
 }
 
-/* The same as the owner of the table. */
+/*
+ * Raises an error if the trigger has a WHEN: whoever may create triggers has written
+ * it, and it must not run with the rights of the table's owner.
+ */
+static void
+require_no_condition(Relation rel, const Trigger *trigger)
+{
+	if (trigger->tgqual != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("the WHEN of trigger \"%s\" is not worked out with the rights of the owner of table \"%s\"",
+						trigger->tgname, RelationGetRelationName(rel))));
+}
+
+/* The same as the owner of the table, who has written the expressions of its indexes. */
 static void
 compare_as_owner(const Creation *creation, Relation rel,
 				 const Trigger *trigger)
@@ -184,6 +198,7 @@ look_at_rows(const Creation *creation, Relation rel, const Trigger *trigger)
 	else
 	{
 		require_readable(rel);
+		require_no_condition(rel, trigger);
 		compare_as_owner(creation, rel, trigger);
 	}
 }

@@ -111,6 +111,13 @@ CREATE TABLE twice AS SELECT id / 2 AS id, sig FROM docs;
 CALL neardup_pairs('twice', 'id', 'sig', 0.8, 'more');
 CALL neardup_pairs('twice', 'id', 'sig', 0.8, 'more', design => 'classes');
 CALL neardup_pairs('twice', 'id', 'sig', 0.8, 'more', design => 'keys');
+-- an index of a table that others inherit from tells nothing of theirs
+CREATE TABLE parent (id int PRIMARY KEY, sig signature);
+CREATE TABLE child () INHERITS (parent);
+INSERT INTO parent SELECT id, sig FROM docs WHERE id < 5;
+CALL neardup_pairs('parent', 'id', 'sig', 0.8, 'pg_temp.inherited');
+INSERT INTO child SELECT id, sig FROM docs WHERE id = 3;
+CALL neardup_pairs('parent', 'id', 'sig', 0.8, 'more');
 SELECT relname FROM pg_class WHERE relname LIKE 'more%';
 
 -- It does nothing that the caller may not do

@@ -155,6 +155,18 @@ GRANT SELECT ON regress_guard_created.owned TO regress_guard_other;
 SET ROLE regress_guard_other;
 CALL try_owned();
 RESET ROLE;
+-- a WHEN is the creator's, and does not get the owner's rights
+SET ROLE regress_guard_other;
+CREATE FUNCTION pg_temp.rights(int) RETURNS bool LANGUAGE plpgsql AS $$
+BEGIN
+    RAISE WARNING 'WHEN is worked out by %', current_user;
+    RETURN true;
+END $$;
+BEGIN;
+CREATE TRIGGER guard AFTER INSERT ON regress_guard_created.owned FOR EACH ROW WHEN (pg_temp.rights(NEW.id)) EXECUTE FUNCTION neardup_guard('owned_made', '0.8');
+ROLLBACK;
+DROP FUNCTION pg_temp.rights;
+RESET ROLE;
 ALTER TABLE regress_guard_created.owned ENABLE ROW LEVEL SECURITY;
 CREATE POLICY mine ON regress_guard_created.owned USING (mine);
 SET ROLE regress_guard_other;

@@ -41,6 +41,7 @@ SELECT library_add('papers', NULL, 'text');
 SELECT library_add('papers', 'a', NULL);
 SELECT library_add(NULL, 'a', 'text');
 SELECT library_pause('papers', NULL);
+SELECT library_pause(NULL);
 \set VERBOSITY default
 SELECT name, waiting FROM libraries ORDER BY name;
 
