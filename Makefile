@@ -27,8 +27,8 @@ OBJS = \
 	src/base/growing.o \
 	src/base/input.o \
 	src/base/memory_pages.o \
-	src/base/pause.o \
 	src/base/linear_probing.o \
+	src/base/pause.o \
 	src/base/progress.o \
 	src/base/same_value.o \
 	src/base/settings.o \

@@ -154,12 +154,18 @@ COMMENT ON FUNCTION library_sum_changes(int) IS 'puts the rows of a library''s s
 
 -- library: what one is
 
+-- Not strict, as is no function that changes a library: a null is an error, and not
+-- passed over in silence.
 CREATE FUNCTION library_id(name text) RETURNS int
-    LANGUAGE plpgsql STABLE STRICT SET search_path FROM CURRENT
+    LANGUAGE plpgsql STABLE SET search_path FROM CURRENT
 AS $$
 DECLARE
     found int := (SELECT l.id FROM library l WHERE l.name = library_id.name);
 BEGIN
+    IF name IS NULL THEN
+        RAISE EXCEPTION 'the library must not be null'
+            USING ERRCODE = 'null_value_not_allowed', HINT = 'The view libraries lists them.';
+    END IF;
     IF found IS NULL THEN
         RAISE EXCEPTION 'there is no library "%"', name
             USING ERRCODE = 'undefined_object', HINT = 'The view libraries lists them; library_create() makes one.';
@@ -188,7 +194,6 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION library_signatures_index(text, text) IS 'makes a table of signatures ready to be a partition';
 
--- What is given a library is not strict: a null is an error, and not passed over.
 CREATE FUNCTION library_create(name text, address text DEFAULT '', method text DEFAULT 'shingles',
                                analysis text DEFAULT '', threshold double precision DEFAULT 0.8) RETURNS int
     LANGUAGE plpgsql VOLATILE SET search_path FROM CURRENT
@@ -221,7 +226,7 @@ END $$;
 COMMENT ON FUNCTION library_create(text, text, text, text, double precision) IS 'makes a library';
 
 CREATE FUNCTION library_drop(library text) RETURNS void
-    LANGUAGE plpgsql VOLATILE STRICT SET search_path FROM CURRENT
+    LANGUAGE plpgsql VOLATILE SET search_path FROM CURRENT
 AS $$
 DECLARE
     number int := library_id(library);
@@ -249,7 +254,7 @@ END;
 COMMENT ON FUNCTION library_add(text, text, text) IS 'puts a document into the queue, in the place of one of the same address; its number there';
 
 CREATE FUNCTION library_dequeue(library text) RETURNS bigint
-    LANGUAGE sql VOLATILE STRICT
+    LANGUAGE sql VOLATILE
 BEGIN ATOMIC
     WITH gone AS (DELETE FROM library_queue WHERE library_id = library_id(library) RETURNING 1)
     SELECT count(*) FROM gone;
@@ -259,12 +264,12 @@ COMMENT ON FUNCTION library_dequeue(text) IS 'takes a library out of the queue; 
 CREATE FUNCTION library_pause(library text, paused boolean DEFAULT true) RETURNS void
     LANGUAGE sql VOLATILE
 BEGIN ATOMIC
-    UPDATE library l SET paused = library_pause.paused WHERE l.id = library_id(coalesce(library_pause.library, '<NULL>'));
+    UPDATE library l SET paused = library_pause.paused WHERE l.id = library_id(library_pause.library);
 END;
 COMMENT ON FUNCTION library_pause(text, boolean) IS 'leaves a library in the queue, but lets nobody index it';
 
 CREATE FUNCTION library_retry(library text) RETURNS bigint
-    LANGUAGE sql VOLATILE STRICT
+    LANGUAGE sql VOLATILE
 BEGIN ATOMIC
     WITH again AS (UPDATE library_queue SET error = NULL
                    WHERE library_id = library_id(library) AND error IS NOT NULL RETURNING 1)
@@ -274,7 +279,7 @@ COMMENT ON FUNCTION library_retry(text) IS 'lets documents wait again that could
 
 -- The queue first: it waits for a worker that is about to index the document.
 CREATE FUNCTION library_remove(library text, address text) RETURNS boolean
-    LANGUAGE plpgsql VOLATILE STRICT SET search_path FROM CURRENT
+    LANGUAGE plpgsql VOLATILE SET search_path FROM CURRENT
 AS $$
 DECLARE
     number int := library_id(library);
@@ -331,7 +336,7 @@ CREATE FUNCTION library_index_batch(library text DEFAULT NULL, batch int DEFAULT
     LANGUAGE plpgsql VOLATILE SET search_path FROM CURRENT
 AS $$
 DECLARE
-    wanted int := library_id(library);
+    wanted int := CASE WHEN library IS NOT NULL THEN library_id(library) END;
     number int;
     taken bigint[];
 BEGIN
@@ -364,7 +369,7 @@ COMMENT ON FUNCTION library_index_batch(text, int) IS 'indexes a batch of the qu
 -- Statistics as they are now, and all signatures made with them, in a new
 -- table: no row is left behind that vacuum would have to remove.
 CREATE FUNCTION library_remake(library text) RETURNS bigint
-    LANGUAGE plpgsql VOLATILE STRICT SET search_path FROM CURRENT
+    LANGUAGE plpgsql VOLATILE SET search_path FROM CURRENT
 AS $$
 DECLARE
     number int := library_id(library);
@@ -463,7 +468,7 @@ CREATE FUNCTION library_check(doc text, library text DEFAULT NULL, threshold dou
     LANGUAGE plpgsql STABLE SET search_path FROM CURRENT SET plan_cache_mode = force_generic_plan
 AS $$
 DECLARE
-    wanted int := library_id(library);
+    wanted int := CASE WHEN library IS NOT NULL THEN library_id(library) END;
     one record;
 BEGIN
     FOR one IN SELECT l.id, l.name, coalesce(library_check.threshold, l.threshold) AS threshold,

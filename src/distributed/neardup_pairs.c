@@ -243,31 +243,20 @@ nodes(const WorkingTables *tables)
 }
 
 /*
- * An id that two rows have would give a pair twice.  Ids of one server are looked
- * at, unless an index says it already; those of many would all have to travel.
+ * An id that two rows have would give a pair twice.  Ids of one server are looked at;
+ * those of many would all have to travel.
  */
 static void
-require_unique_ids(WorkingTables *tables, Oid source, const char *id)
+require_unique_ids(const WorkingTables *tables, Oid source)
 {
-	working_term(tables, "id_number", psprintf("%u AND i.indkey[0] = %d", source,
-											   get_attnum(source, id)));
 	if (working_run(tables,
-					"SELECT {id} FROM {source} "
-					"WHERE {id} IS NOT NULL AND {neardup}.nfeatures({sig}) > 0 "
-					"AND NOT EXISTS (SELECT FROM pg_catalog.pg_index i WHERE i.indrelid = {id_number} "
-					"AND i.indisunique AND i.indnkeyatts = 1 AND i.indpred IS NULL "
-					"AND i.indimmediate AND i.indisvalid AND i.indcollation[0] = "
-					"(SELECT a.attcollation FROM pg_catalog.pg_attribute a "
-					"WHERE a.attrelid = i.indrelid AND a.attnum = i.indkey[0]) "
-					/* one of a table that others inherit from is of its own rows only */
-					"AND (SELECT c.relkind = 'p' OR NOT c.relhassubclass FROM pg_catalog.pg_class c "
-					"WHERE c.oid = i.indrelid)) "
+					"SELECT {id} FROM {source} WHERE {id} IS NOT NULL AND {sig} IS NOT NULL "
 					"GROUP BY 1 HAVING pg_catalog.count(*) > 1 ORDER BY 1 LIMIT 1") > 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNIQUE_VIOLATION),
 				 errmsg("ids are not unique"),
 				 errdetail("Several rows of \"%s\" have %s = %s.",
-						   get_rel_name(source), id,
+						   get_rel_name(source), working_statement(tables, "{id}"),
 						   SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1)),
 				 errhint("Take a column that has another value in each row.")));
 }
@@ -615,8 +604,7 @@ neardup_pairs(PG_FUNCTION_ARGS)
 	set_terms(fcinfo, &tables);
 	find_place(&tables);
 	if (tables.place == NULL)
-		require_unique_ids(&tables, PG_GETARG_OID(ARGUMENT_SOURCE),
-						   NameStr(*PG_GETARG_NAME(ARGUMENT_ID)));
+		require_unique_ids(&tables, PG_GETARG_OID(ARGUMENT_SOURCE));
 	design = find_pairs(&tables, design,
 						measure_require(PG_GETARG_TEXT_PP(ARGUMENT_MEASURE)));
 	working_end(&tables);

@@ -111,7 +111,7 @@ CREATE TABLE twice AS SELECT id / 2 AS id, sig FROM docs;
 CALL neardup_pairs('twice', 'id', 'sig', 0.8, 'more');
 CALL neardup_pairs('twice', 'id', 'sig', 0.8, 'more', design => 'classes');
 CALL neardup_pairs('twice', 'id', 'sig', 0.8, 'more', design => 'keys');
--- an index of a table that others inherit from tells nothing of theirs
+-- a primary key does not count rows of tables that inherit
 CREATE TABLE parent (id int PRIMARY KEY, sig signature);
 CREATE TABLE child () INHERITS (parent);
 INSERT INTO parent SELECT id, sig FROM docs WHERE id < 5;

@@ -42,6 +42,11 @@ SELECT library_add('papers', 'a', NULL);
 SELECT library_add(NULL, 'a', 'text');
 SELECT library_pause('papers', NULL);
 SELECT library_pause(NULL);
+SELECT library_drop(NULL);
+SELECT library_dequeue(NULL);
+SELECT library_retry(NULL);
+SELECT library_remove(NULL, 'a');
+SELECT library_remake(NULL);
 \set VERBOSITY default
 SELECT name, waiting FROM libraries ORDER BY name;
 
