@@ -137,6 +137,7 @@ OBJS = \
 	src/join/engine/collapse.o \
 	src/join/engine/deferred.o \
 	src/join/engine/engine.o \
+	src/join/engine/feature_filter.o \
 	src/join/engine/probing.o \
 	src/join/engine/row_groups.o \
 	src/join/engine/search.o \
@@ -367,6 +368,7 @@ REGRESS = \
 	exclude \
 	exported_keys \
 	explain \
+	feature_filter \
 	fill \
 	frequent_features \
 	fuzz \

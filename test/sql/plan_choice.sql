@@ -21,9 +21,9 @@ BEGIN
     IF name <> 'vectors' THEN
         EXECUTE format('CREATE INDEX %s_gin ON %1$s USING gin (sig) WITH (fastupdate = off)', name);
     END IF;
-    EXECUTE format('CREATE TABLE %s_50 AS SELECT * FROM %1$s WHERE id %% 120 = 7', name);
+    EXECUTE format('CREATE TABLE %s_10 AS SELECT * FROM %1$s WHERE id %% 600 = 7', name);
     EXECUTE format('ANALYZE %s', name);
-    EXECUTE format('ANALYZE %s_50', name);
+    EXECUTE format('ANALYZE %s_10', name);
 END $$;
 SELECT make_indexes(name) FROM unnest('{sets,minhashes,simhashes,samples,vectors}'::text[]) name;
 
@@ -39,15 +39,15 @@ END $$;
 
 -- Few rows: GIN for sketches, but for simhashes where it has a thousand keys
 SELECT name, threshold, taken(format('SELECT FROM %I WHERE near_duplicate(sig, (SELECT sig FROM %1$I WHERE id = 7), %s)', name, threshold)) AS one,
-    taken(format('SELECT FROM %s_50 a JOIN %1$s b ON near_duplicate(a.sig, b.sig, %s)', name, threshold)) AS fifty,
+    taken(format('SELECT FROM %s_10 a JOIN %1$s b ON near_duplicate(a.sig, b.sig, %s)', name, threshold)) AS few,
     taken(format('SELECT FROM %s a JOIN %1$s b ON near_duplicate(a.sig, b.sig, %s) AND a.id < b.id', name, threshold)) AS "all",
     taken(format('SELECT FROM %s a WHERE EXISTS (SELECT FROM %1$s b WHERE near_duplicate(a.sig, b.sig, %s) AND a.id < b.id)', name, threshold)) AS semi
 FROM unnest('{sets,minhashes,simhashes,samples,vectors}'::text[]) name,
     unnest('{0.8,0.95}'::float8[]) threshold
 ORDER BY name, threshold;
 SELECT taken('SELECT FROM sets a JOIN sets b ON near_duplicate(a.sig, b.sig, 0.5) AND a.id < b.id') AS "all",
-    taken('SELECT FROM sets a JOIN sets b ON near_duplicate(a.sig, b.sig, 0.5) AND a.id < b.id LIMIT 10') AS ten,
-    taken('SELECT FROM sets_50 a JOIN sets b ON near_duplicate(a.sig, b.sig, 0.5)') AS fifty;
+    taken('SELECT FROM sets a JOIN sets b ON near_duplicate(a.sig, b.sig, 0.5) AND a.id < b.id LIMIT 10') AS limited,
+    taken('SELECT FROM sets_10 a JOIN sets b ON near_duplicate(a.sig, b.sig, 0.5)') AS few;
 
 -- One join, not a look-up for each row, wherever the threshold comes from
 PREPARE firsts(float8) AS
@@ -57,18 +57,18 @@ SELECT query, taken(query)
 FROM unnest(ARRAY['EXECUTE firsts(0.8)',
     'SELECT FROM sets a WHERE NOT EXISTS (SELECT FROM sets b WHERE near_duplicate(a.sig, b.sig, (SELECT 0.8)) AND b.id < a.id)',
     'WITH t AS (SELECT 0.8 AS t) SELECT FROM sets a WHERE NOT EXISTS (SELECT FROM sets b WHERE near_duplicate(a.sig, b.sig, (SELECT t FROM t)) AND b.id < a.id)',
-    'SELECT FROM sets a WHERE NOT EXISTS (SELECT FROM sets b WHERE near_duplicate(a.sig, b.sig, 0.8) AND b.id < a.id AND b.id > (SELECT min(id) FROM sets_50))']) query;
+    'SELECT FROM sets a WHERE NOT EXISTS (SELECT FROM sets b WHERE near_duplicate(a.sig, b.sig, 0.8) AND b.id < a.id AND b.id > (SELECT min(id) FROM sets_10))']) query;
 RESET plan_cache_mode;
 -- Nor where a hash join would do the look-up
 SELECT name, taken(format('SELECT FROM %1$s a WHERE NOT EXISTS (SELECT FROM %1$s b WHERE near_duplicate(a.sig, b.sig, 0.5) AND b.id < a.id
-    AND NOT EXISTS (SELECT FROM %1$s_50 c WHERE c.id = b.id))', name))
+    AND NOT EXISTS (SELECT FROM %1$s_10 c WHERE c.id = b.id))', name))
 FROM unnest('{samples,sets,vectors}'::text[]) name;
 
 -- A threshold of another row: access method neardup looks up at any
-CREATE TABLE thresholds AS SELECT id, (ARRAY[0.5, 0.8, 0.95])[1 + id / 120 % 3]::float8 AS t FROM sets_50;
+CREATE TABLE thresholds AS SELECT id, (ARRAY[0.5, 0.8, 0.95])[1 + id / 600 % 3]::float8 AS t FROM sets_10;
 ANALYZE thresholds;
 CREATE VIEW asked AS
-SELECT t, a.id AS a, b.id AS b FROM sets_50 a JOIN thresholds USING (id) JOIN sets b ON near_duplicate(a.sig, b.sig, t);
+SELECT t, a.id AS a, b.id AS b FROM sets_10 a JOIN thresholds USING (id) JOIN sets b ON near_duplicate(a.sig, b.sig, t);
 SELECT taken('SELECT a, b FROM asked');
 CREATE TABLE found AS SELECT * FROM asked;
 SET enable_indexscan = off;

@@ -223,5 +223,7 @@ const Algorithm cosine_join = {
 	.indexed_keys = vectorjoin_indexed_keys,
 	.add = vectorjoin_add,
 	.probe = cosine_probe,
+	.announce = vectorjoin_announce,
+	.may_have_partner = vectorjoin_may_have_partner,
 	.verify = cosine_verify,
 };

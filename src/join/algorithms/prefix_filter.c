@@ -227,6 +227,24 @@ bitmaps_filter(Search *search, const JoinSet *indexed, const JoinSet *probing,
 	return false;
 }
 
+/* See prefix_filter.h */
+bool
+sets_announce(Search *search, FeatureFilter *filter, const uint64 *values,
+			  uint32 n)
+{
+	feature_filter_add(filter, values, n);
+	return true;
+}
+
+/* See prefix_filter.h */
+bool
+sets_may_have_partner(Search *search, const FeatureFilter *filter,
+					  const uint64 *values, uint32 n, bool indexed)
+{
+	return feature_filter_has_some(filter, values, n,
+								   search_least_overlap(search, indexed, n));
+}
+
 static inline bool
 elements_reach(Search *search, const JoinSet *indexed, const JoinSet *probing,
 			   uint32 need)

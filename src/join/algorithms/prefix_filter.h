@@ -75,6 +75,12 @@ extern void prefix_prepare(Search *search, JoinSet *set, bool indexed,
 						   bool probing);
 extern uint32 prefix_indexed_keys(Search *search, const JoinSet *set);
 
+/* Algorithm.announce, may_have_partner: by the least overlap */
+extern bool sets_announce(Search *search, FeatureFilter *filter,
+						  const uint64 *values, uint32 n);
+extern bool sets_may_have_partner(Search *search, const FeatureFilter *filter,
+								  const uint64 *values, uint32 n, bool indexed);
+
 /* Algorithm.may_match, by bitmaps; compare, element by element */
 extern bool sets_may_match(Search *search, const JoinSet *indexed,
 						   const JoinSet *probing);

@@ -108,5 +108,7 @@ const Algorithm resemblance_join = {
 	.indexed_keys = vectorjoin_indexed_keys,
 	.add = vectorjoin_add,
 	.probe = probe_prefix,
+	.announce = vectorjoin_announce,
+	.may_have_partner = vectorjoin_may_have_partner,
 	.verify = verify_resemblance,
 };

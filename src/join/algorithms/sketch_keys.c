@@ -38,6 +38,14 @@ least_shared(const Signature *sig, double threshold)
 								 threshold);
 }
 
+/* Adds the first n values to the keys. */
+static void
+add_values(const Signature *sig, uint64 n, KeyList *keys)
+{
+	for (uint64 i = 0; i < n; i++)
+		keys_add(keys, signature_value(sig, i));
+}
+
 /*
  * Then they are found by the first of their values, of which some are asked to be
  * common: index/gin.c tells why no pair is lost.
@@ -49,8 +57,7 @@ first_values(const Signature *sig, double threshold, uint64 more, KeyList *keys)
 	uint64		shared = least_shared(sig, threshold);
 	uint64		first = shared > more ? n - shared + more : n;
 
-	for (uint64 i = 0; i < first; i++)
-		keys_add(keys, signature_value(sig, i));
+	add_values(sig, first, keys);
 }
 
 static void
@@ -93,14 +100,84 @@ sketch_near(const Search *search, const uint64 *a, const uint64 *b)
 		signatures_near(x, y, search->threshold, search->measure);
 }
 
-/* The keys of the sketch prepared or probing last. */
-static KeyList *
-last_keys(Search *search)
+/* Search.state */
+typedef struct SketchKeys
+{
+	KeyList		last;			/* keys of the sketch prepared or probing last */
+	KeyList		filtered;		/* or that the filter has seen last */
+} SketchKeys;
+
+/* The state, made when it is first asked for. */
+static SketchKeys *
+sketch_state(Search *search)
 {
 	if (search->state == NULL)
 		search->state = MemoryContextAllocZero(search->context,
-											   sizeof(KeyList));
+											   sizeof(SketchKeys));
 	return search->state;
+}
+
+static KeyList *
+last_keys(Search *search)
+{
+	return &sketch_state(search)->last;
+}
+
+/* An empty list for the filter. */
+static KeyList *
+filter_keys(Search *search)
+{
+	KeyList    *list = &sketch_state(search)->filtered;
+
+	list->n = 0;
+	return list;
+}
+
+/* True if a sketch is a sample without keys, see least_shared(). */
+static bool
+is_sample(const Signature *sig)
+{
+	return !making_has_keys(&sig->making) && method_info(sig->making.method)->set;
+}
+
+/* Algorithm.announce */
+static bool
+keyed_announce(Search *search, FeatureFilter *filter, const uint64 *values,
+			   uint32 n)
+{
+	const Signature *sig = (const Signature *) values;
+	KeyList    *list = filter_keys(search);
+
+	if (is_sample(sig))
+		add_values(sig, SIGNATURE_NVALUES(sig), list);
+	else if (!making_has_keys(&sig->making))
+		return false;
+	else
+		signature_row_keys(sig, search->threshold, list);
+	feature_filter_add(filter, list->keys, list->n);
+	return true;
+}
+
+/* Algorithm.may_have_partner: by all values of a sample, or by keys. */
+static bool
+keyed_may_have_partner(Search *search, const FeatureFilter *filter,
+					   const uint64 *values, uint32 n, bool indexed)
+{
+	const Signature *sig = (const Signature *) values;
+	KeyList    *list = filter_keys(search);
+	uint32		need;
+	uint64		least;
+
+	if (is_sample(sig))
+	{
+		add_values(sig, SIGNATURE_NVALUES(sig), list);
+		least = least_shared(sig, search->threshold);
+	}
+	else if (sketch_query_keys(search, values, list, &need))
+		least = need;
+	else
+		return true;
+	return feature_filter_has_some(filter, list->keys, list->n, least);
 }
 
 /* The keys that a set is found by, each once. */
@@ -218,6 +295,8 @@ const Algorithm sketch_keys = {
 	.prepare = keyed_prepare,
 	.indexed_keys = keyed_indexed_keys,
 	.probe = keyed_probe,
+	.announce = keyed_announce,
+	.may_have_partner = keyed_may_have_partner,
 	.verify = keyed_verify,
 	.reflexive = keyed_reflexive,
 };

@@ -90,6 +90,41 @@ length_of(const Search *search, double norm)
 	return norm <= FLT_MAX ? norm : INFINITY;
 }
 
+/* Algorithm.announce */
+bool
+vectorjoin_announce(Search *search, FeatureFilter *filter, const uint64 *values,
+					uint32 size)
+{
+	Vector		v = joined_vector(values, size);
+
+	feature_filter_add(filter, v.features, v.n);
+	return true;
+}
+
+/*
+ * Algorithm.may_have_partner: the part of a vector that a near one shares is at least
+ * as long as the threshold asks of the whole.  By resemblance, the smaller
+ * weights of what both have add up to no more than that part does; by cosine, the
+ * product is no greater than that of its length and the other's.
+ */
+bool
+vectorjoin_may_have_partner(Search *search, const FeatureFilter *filter,
+							const uint64 *values, uint32 size, bool indexed)
+{
+	Vector		v = joined_vector(values, size);
+	double		need = norm_with(search, search->threshold * VECTOR_ROUNDING) *
+		joined_norm(values) * VECTOR_ROUNDING;
+	double		norm = 0;
+
+	for (uint32 i = 0; i < v.n && norm < need; i++)
+	{
+		CHECK_EVERY(i);
+		if (feature_filter_has(filter, v.features[i]))
+			norm += norm_with(search, v.weights[i]);
+	}
+	return norm >= need;
+}
+
 /* See vectorjoin.h */
 uint32
 vectorjoin_order(Search *search, const JoinSet *set)

@@ -133,6 +133,12 @@ extern uint32 vectorjoin_most_indexed(Search *search, const JoinSet *set);
 extern uint32 vectorjoin_most_keys(Search *search, const JoinSet *set);
 extern uint32 vectorjoin_indexed_keys(Search *search, const JoinSet *set);
 extern void vectorjoin_add(Search *search, const JoinSet *set, uint32 n);
+extern bool vectorjoin_announce(Search *search, FeatureFilter *filter,
+								const uint64 *values, uint32 size);
+extern bool vectorjoin_may_have_partner(Search *search,
+										const FeatureFilter *filter,
+										const uint64 *values, uint32 size,
+										bool indexed);
 
 /*
  * Makes candidates of the indexed vectors that share a feature with this one,

@@ -114,6 +114,8 @@ const Algorithm all_pairs_0 = {
 	.prepare = all_keys_prepare,
 	.indexed_keys = all_keys_indexed,
 	.probe = all_keys_scan,
+	.announce = sets_announce,
+	.may_have_partner = sets_may_have_partner,
 	.verify = sets_verify,
 	.reflexive = sets_reflexive,
 };
@@ -127,6 +129,8 @@ const Algorithm all_pairs_1 = {
 	.prepare = all_keys_prepare,
 	.indexed_keys = prefix_indexed_keys,
 	.probe = all_pairs_1_probe,
+	.announce = sets_announce,
+	.may_have_partner = sets_may_have_partner,
 	.verify = sets_verify,
 	.reflexive = sets_reflexive,
 };
@@ -140,6 +144,8 @@ const Algorithm all_pairs_2 = {
 	.prepare = all_keys_prepare,
 	.indexed_keys = prefix_indexed_keys,
 	.probe = all_pairs_2_probe,
+	.announce = sets_announce,
+	.may_have_partner = sets_may_have_partner,
 	.verify = sets_verify,
 	.reflexive = sets_reflexive,
 };

@@ -101,6 +101,8 @@ const Algorithm cosine_all_pairs_0 = {
 	.indexed_keys = vectorjoin_indexed_keys,
 	.add = vectorjoin_add,
 	.probe = probe_0,
+	.announce = vectorjoin_announce,
+	.may_have_partner = vectorjoin_may_have_partner,
 	.verify = cosine_verify,
 };
 
@@ -116,5 +118,7 @@ const Algorithm cosine_all_pairs_1 = {
 	.indexed_keys = vectorjoin_indexed_keys,
 	.add = vectorjoin_add,
 	.probe = probe_1,
+	.announce = vectorjoin_announce,
+	.may_have_partner = vectorjoin_may_have_partner,
 	.verify = cosine_verify,
 };

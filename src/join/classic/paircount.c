@@ -227,6 +227,8 @@ const Algorithm pair_count = {
 	.indexed_keys = all_keys_indexed,
 	.probe = pair_count_probe,
 	.end_chunk = pair_count_end,
+	.announce = sets_announce,
+	.may_have_partner = sets_may_have_partner,
 	.verify = sets_verify,
 	.reflexive = sets_reflexive,
 };

@@ -79,6 +79,8 @@ const Algorithm ppjoin = {
 	.prepare = prefix_prepare,
 	.indexed_keys = prefix_indexed_keys,
 	.probe = ppjoin_probe,
+	.announce = sets_announce,
+	.may_have_partner = sets_may_have_partner,
 	.verify = sets_verify,
 	.reflexive = sets_reflexive,
 };
@@ -93,6 +95,8 @@ const Algorithm ppjoin_plus = {
 	.prepare = all_keys_prepare,
 	.indexed_keys = prefix_indexed_keys,
 	.probe = ppjoin_plus_probe,
+	.announce = sets_announce,
+	.may_have_partner = sets_may_have_partner,
 	.verify = sets_verify,
 	.reflexive = sets_reflexive,
 };

@@ -182,6 +182,8 @@ const Algorithm probe_count = {
 	.prepare = all_keys_prepare,
 	.indexed_keys = all_keys_indexed,
 	.probe = probe_count_probe,
+	.announce = sets_announce,
+	.may_have_partner = sets_may_have_partner,
 	.verify = sets_verify,
 	.reflexive = sets_reflexive,
 };
@@ -266,6 +268,8 @@ const Algorithm probe_optmerge = {
 	.prepare = all_keys_prepare,
 	.indexed_keys = all_keys_indexed,
 	.probe = probe_optmerge_probe,
+	.announce = sets_announce,
+	.may_have_partner = sets_may_have_partner,
 	.verify = sets_verify,
 	.reflexive = sets_reflexive,
 };
@@ -328,6 +332,8 @@ const Algorithm probe_stopwords = {
 	.prepare = all_keys_prepare,
 	.indexed_keys = probe_stopwords_indexed,
 	.probe = probe_stopwords_probe,
+	.announce = sets_announce,
+	.may_have_partner = sets_may_have_partner,
 	.verify = sets_verify,
 	.reflexive = sets_reflexive,
 };

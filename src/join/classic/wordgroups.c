@@ -196,6 +196,8 @@ const Algorithm word_groups = {
 	.prepare = word_groups_prepare,
 	.indexed_keys = word_groups_indexed,
 	.probe = word_groups_probe,
+	.announce = sets_announce,
+	.may_have_partner = sets_may_have_partner,
 	.verify = sets_verify,
 	.reflexive = sets_reflexive,
 };

@@ -66,7 +66,7 @@ setjoin_begin(const SetJoinParams *params)
 
 	/* the contained set's prefix is short, the containing one's is all of it */
 	join->indexed = params->measure == MEASURE_CONTAINS ? SIDE_INNER : SIDE_OUTER;
-	join->probing = join->indexed == SIDE_OUTER ? SIDE_INNER : SIDE_OUTER;
+	join->probing = OTHER_SIDE(join->indexed);
 	join->search.measure = join->indexed == SIDE_OUTER ? params->measure :
 		measure_commute(params->measure);
 
@@ -120,6 +120,7 @@ setjoin_stats_add(SetJoinStats *sum, const SetJoinStats *stats)
 	sum->postings += stats->postings;
 	sum->visited += stats->visited;
 	sum->candidates += stats->candidates;
+	sum->removed_features += stats->removed_features;
 	sum->removed_size += stats->removed_size;
 	sum->removed_position += stats->removed_position;
 	sum->removed_suffix += stats->removed_suffix;
@@ -150,7 +151,8 @@ bytes_held(SetJoin *join)
 			join->params.memory / 8) : 0;
 
 	return join->values.bytes + join->rows[SIDE_OUTER].bytes +
-		join->rows[SIDE_INNER].bytes + settable_bytes(&join->table) +
+		join->rows[SIDE_INNER].bytes + join->filter.bytes +
+		settable_bytes(&join->table) +
 		setindex_bytes(join->table.nsets, join->npostings) + counters +
 		(join->nkeys + join->search.most_features) * sizeof(uint64);
 }
@@ -317,12 +319,66 @@ setjoin_flush(SetJoin *join)
 }
 
 /* See engine.h */
+uint32
+setjoin_rows_added(const SetJoin *join, JoinSide side)
+{
+	return join->nrows[side];
+}
+
+/* A share of the memory that the filter gets. */
+#define FILTER_SHARE	16
+
+/* See engine.h */
+void
+setjoin_filter(SetJoin *join)
+{
+	MemoryContext old = MemoryContextSwitchTo(join->search.context);
+
+	setjoin_flush(join);
+	if (join->spill == NULL)
+		feature_filter_create(&join->filter, Max(join->nfeatures, join->npostings),
+							  join->params.memory / FILTER_SHARE);
+	for (uint32 i = 0; join->filter.words != NULL && i < join->table.nsets; i++)
+	{
+		const JoinSet *set = &join->table.sets[i];
+
+		CHECK_FOR_INTERRUPTS();
+		if (!join->algorithm->announce(&join->search, &join->filter, set->values,
+									   set->size))
+			feature_filter_free(&join->filter);
+	}
+	MemoryContextSwitchTo(old);
+}
+
+/* See engine.h */
+void
+setjoin_end_filter(SetJoin *join)
+{
+	feature_filter_free(&join->filter);
+}
+
+/* False if no set of the side that was added before is near to this one. */
+static bool
+may_have_partner(SetJoin *join, JoinSide side, const uint64 *values, uint32 n)
+{
+	bool		passes;
+
+	if (!feature_filter_looks(&join->filter))
+		return true;
+	passes = join->algorithm->may_have_partner(&join->search, &join->filter,
+											   values, n, side == join->indexed);
+	feature_filter_note(&join->filter, passes);
+	return passes;
+}
+
+/* See engine.h */
 void
 setjoin_add(SetJoin *join, JoinSide side, const uint64 *values, uint32 n,
 			const void *row, uint32 len)
 {
 	MemoryContext old = MemoryContextSwitchTo(join->search.context);
 	SetKey		key = {0, 0};
+	bool		keep = n > 0 || join->params.keep_empty[side];
 
 	Assert(join->stage == STAGE_ADD);
 	if (join->nrows[side] == PG_UINT32_MAX)
@@ -331,13 +387,20 @@ setjoin_add(SetJoin *join, JoinSide side, const uint64 *values, uint32 n,
 				 errmsg("too many rows in a similarity join"),
 				 errdetail("Each side can have at most %u rows.",
 						   PG_UINT32_MAX)));
+	if (n > 0 && !may_have_partner(join, side, values, n))
+	{
+		/* a nested loop would have compared it, and without an error */
+		n = 0;
+		keep = side == SIDE_OUTER && join->params.keep_unmatched;
+		join->search.stats.removed_features++;
+	}
 	if (n > 0)
 	{
 		key = set_key(&join->table, values, n);
 		join->search.most_features = Max(join->search.most_features, n);
 		join->search.stats.sets++;
 	}
-	if (n > 0 || join->params.keep_empty[side])
+	if (keep)
 	{
 		if (arrivals_full(&join->arrivals))
 			take_in_next(join);

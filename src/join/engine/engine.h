@@ -38,6 +38,7 @@ typedef struct SetJoinParams
 								 * (y, x) */
 	bool		keep_empty[2];	/* by JoinSide: rows without features are kept,
 								 * for setjoin_rows() */
+	bool		keep_unmatched; /* so are outer rows without a partner */
 	size_t		memory;			/* bytes to stay within */
 
 	/*
@@ -93,6 +94,17 @@ extern void setjoin_use(SetJoin *join, const struct Algorithm *algorithm);
 extern void setjoin_add(SetJoin *join, JoinSide side,
 						const uint64 *values, uint32 n,
 						const void *row, uint32 len);
+
+/* Rows of a side that this engine has been given, those not kept not among them. */
+extern uint32 setjoin_rows_added(const SetJoin *join, JoinSide side);
+
+/*
+ * All rows of one side have been added: those of the other side need not be kept if
+ * they can have no partner, and are not where that is found out at little cost.  The
+ * second ends that: from then on rows are kept as they come.
+ */
+extern void setjoin_filter(SetJoin *join);
+extern void setjoin_end_filter(SetJoin *join);
 
 /* Rows added on the outer side. */
 extern uint32 setjoin_outer_rows(const SetJoin *join);

@@ -15,6 +15,8 @@ typedef enum JoinSide
 	SIDE_INNER = 1,
 } JoinSide;
 
+#define OTHER_SIDE(side) ((side) == SIDE_OUTER ? SIDE_INNER : SIDE_OUTER)
+
 /* What EXPLAIN ANALYZE tells. */
 typedef struct SetJoinStats
 {
@@ -27,6 +29,8 @@ typedef struct SetJoinStats
 								 * prefixes and passed all filters before
 								 * verification */
 	uint64		removed_size;	/* postings passed over by size */
+	uint64		removed_features;	/* rows, as they share too little with the other
+									 * side */
 	uint64		removed_position;	/* pairs, by the positional filter, each time
 									 * that they meet */
 	uint64		removed_suffix; /* pairs, by the suffix filter */

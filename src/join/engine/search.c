@@ -33,6 +33,19 @@ search_find_need(Search *search, uint32 indexed, uint32 probing)
 										   search->threshold));
 }
 
+/* See search.h */
+uint64
+search_find_least_overlap(Search *search, bool indexed, uint32 size)
+{
+	Measure		measure = indexed ? search->measure :
+		measure_commute(search->measure);
+	uint64		least = measure_least_overlap(measure, size, search->threshold);
+
+	/* one more than the greatest size is none that the cache can keep */
+	return least > PG_UINT32_MAX ? least :
+		keep_answer(&search->least, indexed, size, least);
+}
+
 /* So many rarest elements of a set hold one of any `need` that it shares. */
 static uint32
 prefix_of(uint32 size, uint64 need)

@@ -15,6 +15,7 @@
 #define NEARDUP_SEARCH_H
 
 #include "algebra/sets.h"
+#include "join/engine/feature_filter.h"
 #include "join/engine/setindex.h"
 #include "join/engine/tokens.h"
 
@@ -58,6 +59,7 @@ typedef struct Search
 	uint64	   *room;			/* for the keys of the largest set */
 	SizeCache	indexed_prefix; /* length of prefixes by size */
 	SizeCache	probing_prefix;
+	SizeCache	least;			/* overlap with any set, by size */
 	SizeCache	need;			/* overlap by partner's size */
 	PartnerSizes partners;		/* of sets that probe */
 	SetJoinStats stats;
@@ -125,6 +127,17 @@ typedef struct Algorithm
 	 */
 	void		(*probe) (Search *search, const JoinSet *set, uint32 sides);
 
+	/*
+	 * Where one side is known before the other: adds a set's features, or whatever
+	 * near ones have in common, to the filter, or returns false if nothing is.
+	 * And tells whether a set of the other side, indexed or not, may be near to one
+	 * of these.
+	 */
+	bool		(*announce) (Search *search, FeatureFilter *filter,
+							 const uint64 *values, uint32 n);
+	bool		(*may_have_partner) (Search *search, const FeatureFilter *filter,
+									 const uint64 *values, uint32 n, bool indexed);
+
 	/* Forgets what it holds of a chunk.  NULL: nothing. */
 	void		(*end_chunk) (Search *search);
 
@@ -148,6 +161,7 @@ typedef struct Algorithm
 
 /* What search_need() and the others below have not worked out lately. */
 extern uint32 search_find_need(Search *search, uint32 indexed, uint32 probing);
+extern uint64 search_find_least_overlap(Search *search, bool indexed, uint32 size);
 extern uint32 search_find_indexed_prefix(Search *search, uint32 size);
 extern uint32 search_find_probing_prefix(Search *search, uint32 size);
 
@@ -165,6 +179,18 @@ search_need(Search *search, uint32 indexed, uint32 probing)
 	if (size_is_cached(&search->need, probing, indexed))
 		return search->need.answer[indexed % SIZE_CACHE];
 	return search_find_need(search, indexed, probing);
+}
+
+/*
+ * The least overlap of a set of that size, which is or is not an indexed one, with any
+ * set that is near to it; size + 1 if none is.
+ */
+static inline uint64
+search_least_overlap(Search *search, bool indexed, uint32 size)
+{
+	if (size_is_cached(&search->least, indexed, size))
+		return search->least.answer[size % SIZE_CACHE];
+	return search_find_least_overlap(search, indexed, size);
 }
 
 /*

@@ -7,6 +7,9 @@
  *	arrivals.c	rows come in, a few of them at a time.
  *	collapse.c	rows come in; identical sets become one JoinSet with two
  *				groups of rows.
+ *	feature_filter.c
+ *				once one side is known, rows of the other that can have no partner
+ *				are not kept.
  *	spill.c		when memory runs out, sets and rows go to disk, are sorted by
  *				size, and come back in chunks.
  *	shared_sets.c
@@ -75,6 +78,7 @@ struct SetJoin
 	/* while rows come in, and until the end if they fit into memory */
 	Arrivals	arrivals;		/* whose sets are not in the table yet */
 	SetTable	table;
+	FeatureFilter filter;		/* by the side that was added first */
 	Arena		values;
 	Arena		rows[2];
 	Row		   *empty[2];		/* rows without features */

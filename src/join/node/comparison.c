@@ -131,7 +131,7 @@ comparison_init(Comparison *comparison, Node *clause)
 	side = left->varno == INNER_VAR ? SIDE_INNER : SIDE_OUTER;
 	comparison->columns[side] = left->varattno;
 	comparison->types[side] = left->vartype;
-	side = side == SIDE_OUTER ? SIDE_INNER : SIDE_OUTER;
+	side = OTHER_SIDE(side);
 	comparison->columns[side] = right->varattno;
 	comparison->types[side] = right->vartype;
 	return comparison->kind != COMPARISON_NONE;

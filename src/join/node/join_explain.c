@@ -72,6 +72,8 @@ explain_counters(const SimilarityJoinState *state, const SetJoinStats *stats,
 	explain_removed("Rows Removed by Join Filter",
 					state->nfiltered + stats->alone, es);
 	explain_removed("Rows Removed by Filter", state->nremoved, es);
+	explain_removed("Rows Removed by Feature Filter",
+					stats->removed_features, es);
 	explain_count("Sets", stats->sets, es);
 	explain_count("Distinct Sets", stats->distinct, es);
 	explain_count("Prefix Postings", stats->postings, es);

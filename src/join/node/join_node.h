@@ -183,7 +183,7 @@ remaining_clauses(List *clauses, RestrictInfo *condition, bool implied)
 }
 
 static inline int
-path_private(CustomPath *path, enum PathPrivate which)
+path_private(const CustomPath *path, enum PathPrivate which)
 {
 	return intVal(list_nth(path->custom_private, which));
 }
@@ -226,6 +226,9 @@ keeps_unmatched(const SimilarityJoinState *state)
 
 /* Makes ready for the first pair; false if there is nothing left to do. */
 extern bool join_read(SimilarityJoinState *state);
+
+/* The side that is read first: the one of which fewer rows are expected. */
+extern JoinSide join_first_side(SimilarityJoinState *state);
 
 /*
  * Reads one side to its end, into the engines or to where several processes

@@ -39,6 +39,7 @@
 #include "base/settings.h"
 #include "datum/signature.h"
 #include "join/classic/classic.h"
+#include "join/engine/feature_filter.h"
 #include "join/node/join_node.h"
 #include "planner/conditions.h"
 #include "statistics/column_statistics.h"
@@ -52,6 +53,11 @@
  */
 #define ROW_OPERATIONS		50.0
 #define FEATURE_OPERATIONS	1.0
+
+/* And for both to be looked at by the filter of features, and each key of a sketch. */
+#define FILTER_ROW_OPERATIONS	15.0
+#define FILTER_FEATURE_OPERATIONS	0.25
+#define FILTER_KEY_OPERATIONS	3.0
 
 /*
  * And of a sketch: for it to be compared, to be indexed by a key and to be looked up
@@ -220,41 +226,63 @@ expected_threshold(PlannerInfo *root, const NearCondition *near)
 	return DatumGetFloat8(threshold->constvalue);
 }
 
+/* What is known of the keys of sketches; NULL if the column has none, as far as is known. */
+static const NearNumbers *
+sketch_numbers(PlannerInfo *root, Expr *key, double threshold,
+			   NearStatistics *statistics)
+{
+	if (!near_statistics_of(root, (Node *) key, 0, statistics) ||
+		statistics->key_share == 0)
+		return NULL;
+	return near_numbers(statistics, threshold);
+}
+
 /*
  * What the keys of a sketch cost, in units of cpu_operator_cost, with so many to be
- * found; 0 if the column has none, as far as is known.
+ * found; 0 if there are none.
  */
 static double
 sketch_operations(PlannerInfo *root, Expr *key, double threshold, double rows)
 {
 	NearStatistics statistics;
-	const NearNumbers *numbers;
+	const NearNumbers *numbers = sketch_numbers(root, key, threshold, &statistics);
 	double		found = rows;
 
-	if (!near_statistics_of(root, (Node *) key, 0, &statistics) ||
-		statistics.key_share == 0)
+	if (numbers == NULL)
 		return 0;
-	numbers = near_numbers(&statistics, threshold);
 	if (numbers->query_keys > 0)
 		found = Min(numbers->query_keys * statistics.key_share, 1) * rows;
 	return SKETCH_OPERATIONS + numbers->row_keys * INDEXED_KEY_OPERATIONS +
 		numbers->query_keys * PROBED_KEY_OPERATIONS + found * FOUND_OPERATIONS;
 }
 
+/* What it costs that the filter looks at a row, in the same units. */
+static double
+filter_operations(PlannerInfo *root, Expr *key, double threshold, double features)
+{
+	NearStatistics statistics;
+	const NearNumbers *numbers = sketch_numbers(root, key, threshold, &statistics);
+
+	return FILTER_ROW_OPERATIONS + features * FILTER_FEATURE_OPERATIONS +
+		(numbers == NULL ? 0 : numbers->query_keys * FILTER_KEY_OPERATIONS);
+}
+
 /*
  * Adds the cost of reading one side.  Where several processes read, each takes
  * in the rows that it has read, and has those of all in its index; if they do
- * not fit into memory it writes the rows and takes in those of all.
+ * not fit into memory it writes the rows and takes in those of all.  Only that share of
+ * the rows is kept; it is less than 1 if they are filtered by features.
  */
 static void
 cost_side(PlannerInfo *root, CustomPath *cpath, Path *side, Expr *key,
-		  double threshold, bool fits)
+		  double threshold, double kept, bool fits)
 {
 	Path	   *path = &cpath->path;
 	double		features = estimate_features(root, key);
 	bool		shares = path->parallel_aware && fits;
-	double		taken = shares ? side->rows : all_rows(side);
+	double		taken = kept * (shares ? side->rows : all_rows(side));
 	double		writes = path->parallel_aware && !fits ? side->rows : 0;
+	double		filtered = kept < 1 ? side->rows : 0;
 	double		sketches = sketch_operations(root, key, threshold, all_rows(side));
 	QualCost	cost;
 
@@ -262,7 +290,8 @@ cost_side(PlannerInfo *root, CustomPath *cpath, Path *side, Expr *key,
 	path->startup_cost += side->total_cost + cost.startup +
 		side->rows * cost.per_tuple +
 		(taken + writes) * cpu_tuple_cost +
-		(all_rows(side) * ROW_OPERATIONS +
+		(filtered * filter_operations(root, key, threshold, features) +
+		 all_rows(side) * kept * ROW_OPERATIONS +
 		 taken * (features * FEATURE_OPERATIONS + sketches)) * cpu_operator_cost;
 }
 
@@ -311,12 +340,13 @@ kept_width(PlannerInfo *root, const RelOptInfo *joinrel, const Path *side)
 	return width;
 }
 
-/* Bytes that the rows of a side and its distinct sets take. */
+/* Bytes that the rows of a side that are kept and their distinct sets take. */
 static double
-side_bytes(PlannerInfo *root, const RelOptInfo *joinrel, Path *side, Expr *key)
+side_bytes(PlannerInfo *root, const RelOptInfo *joinrel, Path *side, Expr *key,
+		   double kept)
 {
-	return all_rows(side) * (ROW_BYTES + kept_width(root, joinrel, side)) +
-		all_rows(side) * distinct_share(root, side, key) *
+	return kept * all_rows(side) * (ROW_BYTES + kept_width(root, joinrel, side)) +
+		kept * all_rows(side) * distinct_share(root, side, key) *
 		estimate_features(root, key) * sizeof(uint64);
 }
 
@@ -329,6 +359,24 @@ cost_spill(CustomPath *cpath, double bytes, double rows)
 {
 	cpath->path.startup_cost += 4 * seq_page_cost * bytes / BLCKSZ +
 		rows * (4 * cpu_tuple_cost + 2 * cpu_operator_cost * log2(Max(rows, 2)));
+}
+
+/*
+ * The share of a side's rows that is kept, with so many pairs of rows expected: about
+ * those that are candidates, if the side is filtered.
+ */
+static double
+kept_share(PlannerInfo *root, const CustomPath *cpath, Path *side, Expr *key,
+		   Path *other, double threshold, double pairs)
+{
+	NearStatistics statistics;
+	const NearNumbers *numbers = sketch_numbers(root, key, threshold, &statistics);
+
+	if (cpath->path.parallel_aware || path_private(cpath, PATH_SELF) ||
+		!feature_filter_pays(all_rows(other), all_rows(side)) ||
+		(numbers != NULL && numbers->query_keys == 0))
+		return 1;
+	return Min(pairs * CANDIDATES_PER_PAIR / Max(all_rows(side), 1), 1);
 }
 
 /*
@@ -351,28 +399,32 @@ cost_join(PlannerInfo *root, CustomPath *cpath, JoinPathExtraData *extra,
 	double		bytes;
 	double		rows;
 	bool		fits;
-	double		pairs;
+	double		pairs = all_rows(outer) * all_rows(inner) *
+		clause_selectivity(root, (Node *) condition->rinfo, 0, JOIN_INNER,
+						   extra->sjinfo);
+	double		left_kept = kept_share(root, cpath, left, near->left, right,
+									   threshold, pairs);
+	double		right_kept = kept_share(root, cpath, right, near->right, left,
+										threshold, pairs);
 	double		candidates;
 	QualCost	cost;
 
 	path->rows = clamp_row_est(path->parent->rows / divisor(outer));
 	path->startup_cost = 0;
-	bytes = side_bytes(root, path->parent, left, near->left);
-	rows = all_rows(left);
+	bytes = side_bytes(root, path->parent, left, near->left, left_kept);
+	rows = left_kept * all_rows(left);
 	if (!path_private(cpath, PATH_SELF))
 	{
-		bytes += side_bytes(root, path->parent, right, near->right);
-		rows += all_rows(right);
+		bytes += side_bytes(root, path->parent, right, near->right, right_kept);
+		rows += right_kept * all_rows(right);
 	}
 	fits = bytes <= get_hash_memory_limit();
-	cost_side(root, cpath, left, near->left, threshold, fits);
+	cost_side(root, cpath, left, near->left, threshold, left_kept, fits);
 	if (!path_private(cpath, PATH_SELF))
-		cost_side(root, cpath, right, near->right, threshold, fits);
+		cost_side(root, cpath, right, near->right, threshold, right_kept, fits);
 	if (!fits)
 		cost_spill(cpath, bytes, rows);
-	pairs = all_rows(outer) * all_rows(inner) / divisor(outer) *
-		clause_selectivity(root, (Node *) condition->rinfo, 0, JOIN_INNER,
-						   extra->sjinfo);
+	pairs /= divisor(outer);
 	candidates = pairs * CANDIDATES_PER_PAIR *
 		distinct_share(root, left, near->left) *
 		distinct_share(root, right, near->right);

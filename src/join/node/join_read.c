@@ -18,6 +18,7 @@
 #include "base/compat.h"
 #include "base/settings.h"
 #include "join/classic/classic.h"
+#include "join/engine/feature_filter.h"
 #include "join/node/join_node.h"
 #include "measures/near.h"
 #include "methods/sketches/lsh.h"
@@ -46,6 +47,7 @@ add_engine(SimilarityJoinState *state)
 		/* see makings.c */
 		.keep_empty[SIDE_OUTER] = keeps_unmatched(state) || state->has_before,
 		.keep_empty[SIDE_INNER] = state->has_before,
+		.keep_unmatched = keeps_unmatched(state),
 		.memory = state->nengines == 0 ? memory : memory / OTHERS_SHARE
 	};
 	SetJoin    *engine;
@@ -91,6 +93,9 @@ join_add_row(SimilarityJoinState *state, JoinSide side, JoinRow *row,
 	if (sig != NULL)
 		making = makings_note(state->makings, side, sig, state->measure,
 							  state->recall != NULL);
+	/* that it cannot be compared with the other side may be an error */
+	if (making > 1)
+		setjoin_end_filter(state->engines[0]);
 	if (making != 0 && state->valid && !makings_last_refused(state->makings))
 	{
 		engine = join_engine_for(state, makings_last_kind(state->makings));
@@ -285,19 +290,48 @@ build_engines(SimilarityJoinState *state)
 	return true;
 }
 
-/* Reads both sides, the outer one only if it matters. */
+/* See join_node.h */
+JoinSide
+join_first_side(SimilarityJoinState *state)
+{
+	if (state->self_join)
+		return SIDE_OUTER;
+	return join_child(state, SIDE_OUTER)->plan->plan_rows <
+		join_child(state, SIDE_INNER)->plan->plan_rows ? SIDE_OUTER : SIDE_INNER;
+}
+
+/*
+ * Has rows that can have no partner passed over from now on, if all signatures of the
+ * side that has been read are of one making, and the other side is so much larger
+ * that it pays.
+ */
+static void
+filter_other_side(SimilarityJoinState *state, JoinSide first)
+{
+	SetJoin    *engine = state->engines[0];
+	double		others = join_child(state, OTHER_SIDE(first))->plan->plan_rows;
+
+	if (state->nkinds == 1 && makings_number(state->makings) == 1 &&
+		feature_filter_pays(setjoin_rows_added(engine, first), others))
+		setjoin_filter(engine);
+}
+
+/* Reads both sides, the second one only if it matters. */
 static void
 read_sides(SimilarityJoinState *state, bool any_threshold)
 {
+	JoinSide	first = join_first_side(state);
+
+	join_read_side(state, first, any_threshold);
 	if (state->self_join)
 	{
-		join_read_side(state, SIDE_OUTER, any_threshold);
 		makings_mirror(state->makings);
 		return;
 	}
-	join_read_side(state, SIDE_INNER, any_threshold);
-	if (makings_on_side(state->makings, SIDE_INNER) || keeps_unmatched(state))
-		join_read_side(state, SIDE_OUTER, any_threshold);
+	filter_other_side(state, first);
+	if (makings_on_side(state->makings, first) ||
+		(first == SIDE_INNER && keeps_unmatched(state)))
+		join_read_side(state, OTHER_SIDE(first), any_threshold);
 }
 
 /* See join_node.h */

@@ -220,7 +220,7 @@ is_of_side(Node *expr, JoinSide side)
 	bool		sides[2] = {false, false};
 
 	note_sides(expr, sides);
-	return sides[side] && !sides[side == SIDE_OUTER ? SIDE_INNER : SIDE_OUTER] &&
+	return sides[side] && !sides[OTHER_SIDE(side)] &&
 		!contain_subplans(expr) && !contain_volatile_functions(expr);
 }
 
@@ -400,7 +400,7 @@ is_refused(const RowScan *scan)
 static bool
 meets_other(const RowScan *scan, const Bucket *buckets)
 {
-	JoinSide	side = scan->side == SIDE_OUTER ? SIDE_INNER : SIDE_OUTER;
+	JoinSide	side = OTHER_SIDE(scan->side);
 	uint32		making = buckets[scan->bucket].makings[side];
 
 	return making != NO_MAKING &&
@@ -437,7 +437,7 @@ refuse_makings(SimilarityJoinState *state, uint32 outer, uint32 inner)
 	if (state->recall != NULL)
 		(void) lsh_approx_banding(state->threshold_value, state->recall_value);
 	making_require_equal(&found[state->left],
-						 &found[state->left == SIDE_OUTER ? SIDE_INNER : SIDE_OUTER]);
+						 &found[OTHER_SIDE(state->left)]);
 	if (state->recall != NULL)
 		approx_require_method(method_info(found[0].method));
 	sig = signature_alloc(&found[0], 0);
