@@ -257,6 +257,7 @@ OBJS = \
 	src/triggers/guard_created.o \
 	src/triggers/guard_index.o \
 	src/triggers/guard_key.o \
+	src/triggers/guard_moved.o \
 	src/triggers/guard_report.o \
 	src/triggers/guard_scope.o \
 	src/triggers/guard_search.o \
@@ -378,6 +379,7 @@ REGRESS = \
 	guard_created \
 	guard_deferred \
 	guard_modes \
+	guard_moved \
 	guard_own \
 	guard_scope \
 	guard_statement \

@@ -12,6 +12,7 @@
 
 #include "access/htup_details.h"
 #include "nodes/tidbitmap.h"
+#include "storage/proc.h"
 #include "utils/guc.h"
 
 /* 16: varatt.h was split from postgres.h */
@@ -197,6 +198,13 @@ bitmap_pages_next(BitmapPages *pages)
 #define compat_backend_status(i) pgstat_get_local_beentry_by_index(i)
 #else
 #define compat_backend_status(i) pgstat_fetch_stat_local_beentry(i)
+#endif
+
+/* The number of the session's transaction.  17: in a struct. */
+#if PG_VERSION_NUM >= 170000
+#define compat_local_transaction() (MyProc->vxid.lxid)
+#else
+#define compat_local_transaction() (MyProc->lxid)
 #endif
 
 /* The file of a relation.  16: another name. */

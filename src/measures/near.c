@@ -16,6 +16,7 @@
 #include <math.h>
 
 #include "utils/builtins.h"
+#include "utils/float.h"
 
 #include "base/compat.h"
 #include "base/settings.h"
@@ -31,13 +32,13 @@ threshold_require_valid(double threshold, Measure measure)
 	if (measure == MEASURE_SHARED)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("threshold %g is out of range", threshold),
+				 errmsg("threshold %s is out of range", float8out_internal(threshold)),
 				 errdetail("A threshold of measure \"shared\" is a whole number of features from 1 to %d.",
 						   SHARED_MAX)));
 	else
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("threshold %g is out of range", threshold),
+				 errmsg("threshold %s is out of range", float8out_internal(threshold)),
 				 errdetail("A threshold is greater than 0 and at most 1."),
 				 threshold >= 10 && threshold <= 100 ?
 				 errhint("%g percent are %g.", threshold, threshold / 100) : 0));

@@ -9,7 +9,8 @@
  *
  * An UPDATE that leaves the signature's bytes and the scope alone is not checked.  This
  * cannot let a near-duplicate through: the version before was checked, or is
- * going to be.  For a deferred check finds the row by the version that it was
+ * going to be.  (Where the trigger has a WHEN, and what that looks at has changed, it
+ * may not have been.)  For a deferred check finds the row by the version that it was
  * queued for, and follows it to the version that is there by then; without
  * that, a later UPDATE of another column would hide the row from the check.
  *
@@ -22,6 +23,7 @@
 #include "access/htup_details.h"
 #include "access/table.h"
 #include "access/tableam.h"
+#include "catalog/pg_inherits.h"
 #include "catalog/pg_trigger.h"
 #include "commands/trigger.h"
 #include "executor/executor.h"
@@ -59,7 +61,7 @@ parse_tag(Relation rel, const char *column)
  * out by the first INSERT.
  */
 static void
-check_timing(const Trigger *trigger, GuardMode mode)
+check_timing(Relation rel, const Trigger *trigger, GuardMode mode)
 {
 	int16		type = trigger->tgtype;
 	bool		before = TRIGGER_FOR_BEFORE(type);
@@ -85,6 +87,23 @@ check_timing(const Trigger *trigger, GuardMode mode)
 						trigger->tgname, mode == GUARD_SKIP ? "skip" : "tag"),
 				 errdetail("A row that is in the table already cannot be dropped or changed."),
 				 errhint("Use CREATE TRIGGER ... BEFORE INSERT, or mode reject or warn.")));
+	if (mode == GUARD_SKIP && rel->rd_rel->relispartition &&
+		!(TRIGGER_FOR_INSERT(type) && TRIGGER_FOR_UPDATE(type) && trigger->tgnattr == 0))
+		ereport(ERROR,
+				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
+				 errmsg("trigger \"%s\" must be fired BEFORE INSERT OR UPDATE, of any column, as neardup_guard's mode is skip and table \"%s\" is a partition",
+						trigger->tgname, RelationGetRelationName(rel)),
+				 errdetail("An UPDATE that moves a row to another partition deletes it in the one and inserts it in the other: to skip it there would lose it."),
+				 errhint("Use CREATE TRIGGER ... BEFORE INSERT OR UPDATE, or mode tag or warn."),
+				 errtable(rel)));
+}
+
+/* True if other tables, which are no partitions, inherit from the table. */
+static bool
+has_heirs(Relation rel)
+{
+	return rel->rd_rel->relhassubclass &&
+		find_inheritance_children(RelationGetRelid(rel), NoLock) != NIL;
 }
 
 /* The same of a trigger that fires for each statement. */
@@ -118,6 +137,14 @@ check_statement_timing(Relation rel, const Trigger *trigger, GuardMode mode)
 						RelationGetRelationName(rel)),
 				 errdetail("A statement on another table of the partitioning would not fire the trigger."),
 				 errhint("Use CREATE CONSTRAINT TRIGGER ... AFTER INSERT OR UPDATE ON ... FOR EACH ROW EXECUTE FUNCTION neardup_guard(...)."),
+				 errtable(rel)));
+	if (update && has_heirs(rel))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("neardup_guard cannot check the UPDATEs of table \"%s\", as other tables inherit from it",
+						RelationGetRelationName(rel)),
+				 errdetail("The trigger is given their rows, too, without being told so."),
+				 errhint("Use CREATE CONSTRAINT TRIGGER ... AFTER UPDATE ON ... FOR EACH ROW EXECUTE FUNCTION neardup_guard(...)."),
 				 errtable(rel)));
 }
 
@@ -155,18 +182,38 @@ prepare_new_rows(Guard *guard, Relation rel)
 									 &TTSOpsBufferHeapTuple);
 }
 
-/* Raises an error if a tag would overwrite what the signature is made from. */
+/*
+ * What a tag would change besides: the end of "the tag column is", or NULL.  An index's
+ * predicate is judged with the tag that a row has before it gets another one.
+ */
+static const char *
+tag_is_also(const Guard *guard)
+{
+	int			tag = guard->tag - FirstLowInvalidHeapAttributeNumber;
+
+	if (bms_is_member(tag, guard->key.inputs))
+		return "what its signatures are made from";
+	if (bms_is_member(tag, guard->predicate.inputs))
+		return "in the predicate of the guard's index";
+	for (int i = 0; i < guard->nscope; i++)
+		if (bms_is_member(tag, guard->columns[i].inputs))
+			return "in the guard's scope";
+	return NULL;
+}
+
+/* Raises an error if a tag would change anything else. */
 static void
 require_tag_apart(const Guard *guard, Relation rel)
 {
-	if (!bms_is_member(guard->tag - FirstLowInvalidHeapAttributeNumber,
-					   guard->key.inputs))
+	const char *also = tag_is_also(guard);
+
+	if (also == NULL)
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("tag column \"%s\" of table \"%s\" is what its signatures are made from",
+			 errmsg("tag column \"%s\" of table \"%s\" is %s",
 					get_attname(RelationGetRelid(rel), guard->tag, false),
-					RelationGetRelationName(rel)),
+					RelationGetRelationName(rel), also),
 			 errhint("The fourth argument of neardup_guard is a column of its own, which takes the other row's primary key."),
 			 errtablecol(rel, guard->tag)));
 }
@@ -190,7 +237,7 @@ guard_create(MemoryContext parent, Relation rel, const Trigger *trigger)
 	if (guard->statement)
 		check_statement_timing(rel, trigger, guard->mode);
 	else
-		check_timing(trigger, guard->mode);
+		check_timing(rel, trigger, guard->mode);
 	if (guard->mode == GUARD_TAG)
 		guard->tag = parse_tag(rel, trigger->tgargs[3]);
 	guard_scope_init(guard, rel,
@@ -200,6 +247,7 @@ guard_create(MemoryContext parent, Relation rel, const Trigger *trigger)
 	prepare_new_rows(guard, rel);
 	if (guard->mode == GUARD_TAG)
 		require_tag_apart(guard, rel);
+	guard->condition = guard_condition(trigger);
 	guard->row = CreateStandaloneExprContext();
 	guard->candidate = CreateStandaloneExprContext();
 	MemoryContextSwitchTo(caller);
@@ -319,6 +367,24 @@ search_after(Guard *guard, TriggerData *trigdata, TupleTableSlot *row,
 }
 
 /*
+ * True if there is nothing to check: an UPDATE has changed nothing that counts, or
+ * what is inserted is a row that the guard has let pass to another partition.
+ */
+static bool
+is_checked_already(Guard *guard, TriggerData *trigdata, TupleTableSlot *row)
+{
+	if (!TRIGGER_FIRED_BY_UPDATE(trigdata->tg_event))
+		return guard->mode == GUARD_SKIP && guard_has_moved(trigdata);
+	if (!guard_signature_unchanged(guard, trigdata->tg_trigslot, row) ||
+		(guard->condition.inputs != NULL &&
+		 !guard_key_unchanged(&guard->condition, trigdata->tg_trigslot, row)))
+		return false;
+	if (guard->mode == GUARD_SKIP)
+		guard_may_move(trigdata);
+	return true;
+}
+
+/*
  * Checks one row.  Returns what a trigger function returns: the row to store,
  * in caller's memory context if it is not the one that came, or NULL.
  */
@@ -332,7 +398,7 @@ check_row(Guard *guard, TriggerData *trigdata, FmgrInfo *flinfo,
 	GuardMatch	match;
 	bool		found;
 
-	if (update && guard_signature_unchanged(guard, trigdata->tg_trigslot, row))
+	if (is_checked_already(guard, trigdata, row))
 		return tuple;
 	if (guard->mode == GUARD_SKIP)
 		guard_skipped_begin();
@@ -345,6 +411,7 @@ check_row(Guard *guard, TriggerData *trigdata, FmgrInfo *flinfo,
 	{
 		MemoryContextSwitchTo(caller);
 		tuple = guard_tag(guard, trigdata->tg_relation, tuple, row,
+						  update ? trigdata->tg_trigslot : NULL,
 						  found ? &match : NULL);
 	}
 	else if (found && guard->mode == GUARD_SKIP)
@@ -352,6 +419,8 @@ check_row(Guard *guard, TriggerData *trigdata, FmgrInfo *flinfo,
 		guard_skipped_note(trigdata->tg_relation, row, &match);
 		tuple = NULL;
 	}
+	else if (update && guard->mode == GUARD_SKIP)
+		guard_may_move(trigdata);
 	else if (found)
 		guard_report(guard, trigdata->tg_relation, trigdata->tg_trigger,
 					 guard_describe(guard, trigdata->tg_relation,

@@ -97,6 +97,8 @@ typedef struct Guard
 	GuardKey	key;			/* signature of the new row */
 	GuardKey	predicate;		/* whether it is guarded; no expr: it is */
 	GuardKey   *columns;		/* the scope's, of the new row */
+	GuardKey	condition;		/* WHEN, by its columns of the new row; no
+								 * inputs: it has none */
 	GuardScope *scope;			/* rows are compared where these agree */
 	int			nscope;
 	GuardTable *tables;			/* tables to search; the first is the one that
@@ -193,6 +195,7 @@ extern GuardKey guard_key(Relation rel, Oid indexid, AttrNumber keyno,
 						  bool before);
 extern GuardKey guard_column_key(Relation rel, AttrNumber attno, bool before);
 extern GuardKey guard_predicate(Relation rel, Oid indexid, bool before);
+extern GuardKey guard_condition(const Trigger *trigger);
 extern Datum guard_key_value(const GuardKey *key, TupleTableSlot *row,
 							 ExprContext *econtext, bool *isnull);
 extern bool guard_key_unchanged(const GuardKey *key, TupleTableSlot *before,
@@ -222,6 +225,14 @@ extern bool guard_search(Guard *guard, Relation rel, const Signature *sig,
 /* guard_statement.c */
 extern void guard_check_statement(Guard *guard, TriggerData *trigdata,
 								  FmgrInfo *flinfo);
+
+/* guard_moved.c */
+
+/* A BEFORE UPDATE trigger lets the row pass. */
+extern void guard_may_move(const TriggerData *trigdata);
+
+/* True if what a BEFORE INSERT trigger is given is that row, in another partition. */
+extern bool guard_has_moved(const TriggerData *trigdata);
 
 /* guard_skipped.c */
 
@@ -281,6 +292,7 @@ extern void guard_report(const Guard *guard, Relation rel,
 						 const Trigger *trigger, const char *detail);
 extern void guard_check_tag(Relation rel, AttrNumber tag);
 extern HeapTuple guard_tag(const Guard *guard, Relation rel, HeapTuple tuple,
-						   TupleTableSlot *row, const GuardMatch *match);
+						   TupleTableSlot *row, TupleTableSlot *before,
+						   const GuardMatch *match);
 
 #endif							/* NEARDUP_GUARD_H */

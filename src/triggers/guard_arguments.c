@@ -34,7 +34,7 @@ parse_threshold(const char *text)
 				 threshold >= 10 && threshold <= 100 ?
 				 errdetail("A threshold is greater than 0 and at most 1: %g percent are %g.",
 						   threshold, threshold / 100) :
-				 errdetail("A threshold is greater than 0 and at most 1."),
+				 errdetail("A threshold is a decimal number greater than 0 and at most 1, without blanks."),
 				 errhint(USAGE_HINT)));
 	return threshold;
 }

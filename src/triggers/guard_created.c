@@ -100,6 +100,37 @@ has_rows(Relation rel)
 /* What is wrong with a guard */
 
 /*
+ * Does some work as the owner of the table, who has written the expressions of its
+ * columns and indexes: these are worked out, or their constants are.
+ */
+static void
+as_owner(const Creation *creation, Relation rel, const Trigger *trigger,
+		 Work work)
+{
+	int			context;
+	int			settings;
+	Oid			user;
+
+	GetUserIdAndSecContext(&user, &context);
+	SetUserIdAndSecContext(rel->rd_rel->relowner,
+						   context | SECURITY_RESTRICTED_OPERATION);
+	settings = NewGUCNestLevel();
+	(void) set_config_option("search_path", "pg_catalog, pg_temp",
+							 PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE,
+							 true, 0, false);
+	work(creation, rel, trigger);
+	AtEOXact_GUC(false, settings);
+	SetUserIdAndSecContext(user, context);
+}
+
+/* Makes the guard, as the first row would. */
+static void
+make_guard(const Creation *creation, Relation rel, const Trigger *trigger)
+{
+	MemoryContextDelete(guard_create(CurrentMemoryContext, rel, trigger)->memory);
+}
+
+/*
  * Raises the error that the first row would be, if any.  A trigger for the rows
  * of a partitioned table is fired by its partitions only.
  */
@@ -118,9 +149,10 @@ check_guard(const Creation *creation, Relation rel, const Trigger *trigger)
 					   NoLock);
 	if (cloned)
 		trigger = guard_trigger(fired, trigger->tgname, true);
-	if (trigger != NULL)
-		MemoryContextDelete(guard_create(CurrentMemoryContext, fired,
-										 trigger)->memory);
+	if (trigger != NULL && GetUserId() == fired->rd_rel->relowner)
+		make_guard(creation, fired, trigger);
+	else if (trigger != NULL)
+		as_owner(creation, fired, trigger, make_guard);
 	table_close(fired, NoLock);
 }
 
@@ -167,27 +199,6 @@ require_no_condition(Relation rel, const Trigger *trigger)
 						trigger->tgname, RelationGetRelationName(rel))));
 }
 
-/* The same as the owner of the table, who has written the expressions of its indexes. */
-static void
-compare_as_owner(const Creation *creation, Relation rel,
-				 const Trigger *trigger)
-{
-	int			context;
-	int			settings;
-	Oid			user;
-
-	GetUserIdAndSecContext(&user, &context);
-	SetUserIdAndSecContext(rel->rd_rel->relowner,
-						   context | SECURITY_RESTRICTED_OPERATION);
-	settings = NewGUCNestLevel();
-	(void) set_config_option("search_path", "pg_catalog, pg_temp",
-							 PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE,
-							 true, 0, false);
-	compare_rows(creation, rel, trigger);
-	AtEOXact_GUC(false, settings);
-	SetUserIdAndSecContext(user, context);
-}
-
 static void
 look_at_rows(const Creation *creation, Relation rel, const Trigger *trigger)
 {
@@ -199,7 +210,7 @@ look_at_rows(const Creation *creation, Relation rel, const Trigger *trigger)
 	{
 		require_readable(rel);
 		require_no_condition(rel, trigger);
-		compare_as_owner(creation, rel, trigger);
+		as_owner(creation, rel, trigger, compare_rows);
 	}
 }
 

@@ -143,6 +143,26 @@ guard_predicate(Relation rel, Oid indexid, bool before)
 }
 
 /*
+ * What the WHEN of a trigger depends on in the new row, in the current memory context;
+ * nothing if it looks at the old one, too, so that it tells which changes count.
+ */
+GuardKey
+guard_condition(const Trigger *trigger)
+{
+	GuardKey	key = {0};
+	Bitmapset  *before = NULL;
+	Node	   *condition;
+
+	if (trigger->tgqual == NULL)
+		return key;
+	condition = stringToNode(trigger->tgqual);
+	pull_varattnos(condition, PRS2_OLD_VARNO, &before);
+	if (before == NULL)
+		pull_varattnos(condition, PRS2_NEW_VARNO, &key.inputs);
+	return key;
+}
+
+/*
  * How rows of a table get the signature that key column keyno of an index
  * holds; of rows that are not stored yet, if before.  All of it is allocated
  * in the current memory context.
@@ -197,9 +217,14 @@ guard_key_unchanged(const GuardKey *key, TupleTableSlot *before,
 		Form_pg_attribute att;
 		bool		before_null;
 		bool		after_null;
-		Datum		before_value = slot_getattr(before, attno, &before_null);
-		Datum		after_value = slot_getattr(after, attno, &after_null);
+		Datum		before_value;
+		Datum		after_value;
 
+		/* an expression may name tableoid, a condition the whole row */
+		if (attno <= 0)
+			return false;
+		before_value = slot_getattr(before, attno, &before_null);
+		after_value = slot_getattr(after, attno, &after_null);
 		att = TupleDescAttr(after->tts_tupleDescriptor, attno - 1);
 		if (before_null != after_null)
 			return false;

@@ -218,11 +218,14 @@ row_text(Relation key, TupleTableSlot *row, const Datum *values,
 	return OidOutputFunctionCall(F_RECORD_OUT, HeapTupleGetDatum(tuple));
 }
 
-/* Raises an error unless a column of that type can take keys of the table. */
+/*
+ * Raises an error unless a column of that type can take keys of the table.  What is put
+ * into a tuple is not made to fit: the column's limit has to be that of the key.
+ */
 static void
-require_tag_fits(Relation rel, Relation key, Oid type)
+require_tag_fits(Relation rel, Relation key, Oid type, int32 typmod)
 {
-	AttrNumber	attno;
+	Form_pg_attribute att;
 
 	if (key == NULL)
 		ereport(ERROR,
@@ -232,15 +235,15 @@ require_tag_fits(Relation rel, Relation key, Oid type)
 						   RelationGetRelationName(rel)),
 				 errhint("Give it one, or use mode skip or warn."),
 				 errtable(rel)));
-	attno = key->rd_index->indkey.values[0];
+	att = TupleDescAttr(RelationGetDescr(rel), key->rd_index->indkey.values[0] - 1);
 	if (type == TEXTOID ||
-		(key->rd_index->indnkeyatts == 1 &&
-		 TupleDescAttr(RelationGetDescr(rel), attno - 1)->atttypid == type))
+		(key->rd_index->indnkeyatts == 1 && att->atttypid == type &&
+		 (typmod == -1 || typmod == att->atttypmod)))
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_DATATYPE_MISMATCH),
 			 errmsg("a tag column of type %s cannot take the primary key of table \"%s\"",
-					format_type_be(type), RelationGetRelationName(rel)),
+					format_type_with_typemod(type, typmod), RelationGetRelationName(rel)),
 			 errhint("Make the column of type text, or of the type of the key if that is one column."),
 			 errtable(rel)));
 }
@@ -263,7 +266,7 @@ guard_check_tag(Relation rel, AttrNumber tag)
 				 errhint("The fourth argument of neardup_guard is a column that can be written to."),
 				 errtablecol(rel, tag)));
 	key = open_primary_key(rel);
-	require_tag_fits(rel, key, att->atttypid);
+	require_tag_fits(rel, key, att->atttypid, att->atttypmod);
 	for (int i = 0; i < key->rd_index->indnkeyatts; i++)
 		if (key->rd_index->indkey.values[i] == tag)
 			ereport(ERROR,
@@ -285,7 +288,7 @@ tag_value(Relation rel, TupleTableSlot *row, Oid type)
 	Oid			keytype;
 	Datum		value;
 
-	require_tag_fits(rel, key, type);
+	require_tag_fits(rel, key, type, -1);
 	keytype = TupleDescAttr(RelationGetDescr(rel),
 							key->rd_index->indkey.values[0] - 1)->atttypid;
 	if (key_values(key, row, values, isnull) > 1)
@@ -332,14 +335,24 @@ representative(Form_pg_attribute tag, const GuardMatch *match)
 	return value;
 }
 
+/* True if a value of the tag column is the key of that row. */
+static bool
+is_key_of(Relation rel, TupleTableSlot *row, Form_pg_attribute tag, Datum value)
+{
+	return has_key(rel, row) &&
+		same_value(value, tag_value(rel, row, tag->atttypid), tag->attbyval,
+				   tag->attlen);
+}
+
 /*
  * The tuple, which is that in the slot, with the key of the match's
  * representative in its tag column, or NULL there if match is NULL or
- * represented by this very row; in the current memory context.
+ * represented by this very row, by the key that it has or had before (NULL: there
+ * was no such row); in the current memory context.
  */
 HeapTuple
 guard_tag(const Guard *guard, Relation rel, HeapTuple tuple,
-		  TupleTableSlot *row, const GuardMatch *match)
+		  TupleTableSlot *row, TupleTableSlot *before, const GuardMatch *match)
 {
 	int			column = guard->tag;
 	Form_pg_attribute tag = TupleDescAttr(RelationGetDescr(rel), column - 1);
@@ -349,9 +362,8 @@ guard_tag(const Guard *guard, Relation rel, HeapTuple tuple,
 	if (match != NULL)
 	{
 		value = representative(tag, match);
-		isnull = has_key(rel, row) &&
-			same_value(value, tag_value(rel, row, tag->atttypid),
-					   tag->attbyval, tag->attlen);
+		isnull = is_key_of(rel, row, tag, value) ||
+			(before != NULL && is_key_of(rel, before, tag, value));
 	}
 	return heap_modify_tuple_by_cols(tuple, RelationGetDescr(rel), 1, &column,
 									 &value, &isnull);

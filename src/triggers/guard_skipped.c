@@ -5,7 +5,7 @@
  * A row that a BEFORE trigger drops is missing in RETURNING, and PostgreSQL has no
  * way to return another one in its place.  So the session remembers, as it does
  * for lastval(): until a guard in mode skip looks at a row of another statement.
- * Statements are told apart by the beginning of their transaction and their
+ * Statements are told apart by the number that the session's transaction has and by their
  * command number.
  *
  * Portions Copyright (c) 2026, the neardup developers
@@ -48,7 +48,7 @@ typedef struct Skipped
 static struct
 {
 	MemoryContext memory;		/* of the rows, or NULL */
-	TimestampTz transaction;
+	LocalTransactionId transaction;
 	CommandId	command;
 	Skipped    *rows;
 	size_t		room;
@@ -59,7 +59,7 @@ static struct
 void
 guard_skipped_begin(void)
 {
-	TimestampTz transaction = GetCurrentTransactionStartTimestamp();
+	LocalTransactionId transaction = compat_local_transaction();
 	CommandId	command = GetCurrentCommandId(false);
 
 	if (last.transaction == transaction && last.command == command)

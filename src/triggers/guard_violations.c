@@ -207,7 +207,7 @@ rows_query(Relation rel, const Trigger *trigger, const char *schema)
 	return query.data;
 }
 
-/* Raises an error if the trigger is a partition's clone. */
+/* Raises an error if the trigger is a partition's clone, or of a view. */
 static void
 require_own(Relation rel, const Trigger *trigger)
 {
@@ -217,6 +217,12 @@ require_own(Relation rel, const Trigger *trigger)
 				 errmsg("trigger \"%s\" guards more than partition \"%s\"",
 						trigger->tgname, RelationGetRelationName(rel)),
 				 errhint("Give the table that the trigger was created on.")));
+	if (rel->rd_rel->relkind == RELKIND_VIEW)
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("trigger \"%s\" is one of view \"%s\", which has no rows to guard",
+						trigger->tgname, RelationGetRelationName(rel)),
+				 errhint("Create the guard on the table.")));
 }
 
 /*
@@ -284,7 +290,7 @@ int64
 guard_warn_of_violations(Relation rel, const Trigger *trigger, Oid namespace)
 {
 	char	   *schema = get_namespace_name(namespace);
-	char	   *query = psprintf("SELECT (c.id).key, (c.representative).key, c.similarity, count(*) OVER () "
+	char	   *query = psprintf("SELECT (c.id).key, (c.representative).key, c.similarity, pg_catalog.count(*) OVER () "
 								 "FROM %s(NULL::%s, $1, $2) AS c "
 								 "WHERE c.similarity IS NOT NULL AND (c.id).checked LIMIT 1",
 								 quote_qualified_identifier(schema, "near_duplicate_clusters"),

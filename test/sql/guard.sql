@@ -208,6 +208,27 @@ ALTER TABLE docs ENABLE ALWAYS TRIGGER no_near_duplicates;
 INSERT INTO docs VALUES (81, 2, 21);
 RESET session_replication_role;
 
+-- A column that is generated from a system column
+CREATE TABLE of_table (id int PRIMARY KEY, a int, n int,
+    sig signature GENERATED ALWAYS AS (f(CASE WHEN tableoid = 1 THEN 0 ELSE a END, 20)) STORED);
+CREATE INDEX ON of_table USING gin (sig) WITH (fastupdate = off);
+CREATE TRIGGER skip BEFORE INSERT OR UPDATE ON of_table FOR EACH ROW EXECUTE FUNCTION neardup_guard('sig', '0.8', 'skip');
+INSERT INTO of_table VALUES (1, 1, 1), (2, 2, 2), (3, 10, 3);
+UPDATE of_table SET n = n + 1 RETURNING id, n;
+DROP TABLE of_table;
+
+-- With a WHEN a row may not have been checked before
+CREATE TABLE live (id int PRIMARY KEY, live bool, sig signature);
+CREATE INDEX ON live USING gin (sig) WITH (fastupdate = off);
+CREATE TRIGGER guard AFTER INSERT OR UPDATE ON live FOR EACH ROW WHEN (NEW.live) EXECUTE FUNCTION neardup_guard('sig', '0.8');
+INSERT INTO live VALUES (1, true, f(1, 20));
+INSERT INTO live VALUES (2, false, f(1, 20));
+UPDATE live SET live = true WHERE id = 2;
+UPDATE live SET id = id + 10 WHERE id = 1;
+UPDATE live SET live = NOT live WHERE id = 2;
+UPDATE live SET live = live RETURNING id;
+DROP TABLE live;
+
 DROP TABLE docs, raw, wide;
 DROP FUNCTION fields, is_lossy, g, f;
 DROP ROLE guard_inserter;

@@ -92,7 +92,7 @@ CALL try($$CREATE TRIGGER guard AFTER INSERT ON parts FOR EACH ROW %s('sig', '0.
 INSERT INTO parts VALUES (1, f(1, 20)), (2, f(101, 120)), (11, f(1, 20)), (12, f(102, 121));
 CALL try($$CREATE CONSTRAINT TRIGGER guard AFTER INSERT ON parts FOR EACH ROW %s('parts_sig', '0.8')$$);
 CALL try($$CREATE TRIGGER guard AFTER INSERT ON part2 FOR EACH ROW %s('sig', '0.8')$$);
-CALL try($$CREATE TRIGGER guard BEFORE INSERT ON part1 FOR EACH ROW %s('sig', '0.3', 'skip')$$);
+CALL try($$CREATE TRIGGER guard BEFORE INSERT OR UPDATE ON part1 FOR EACH ROW %s('sig', '0.3', 'skip')$$);
 CALL try($$CREATE TRIGGER guard AFTER INSERT ON parts REFERENCING NEW TABLE AS n FOR EACH STATEMENT %s('sig', '0.8')$$);
 CALL try($$CREATE TRIGGER guard AFTER INSERT ON parts FOR EACH ROW %s('nil', '0.8')$$);
 ALTER TABLE parts DROP CONSTRAINT parts_pkey;
@@ -199,6 +199,18 @@ CREATE TRIGGER guard AFTER INSERT ON regress_guard_created.owned FOR EACH ROW EX
 SELECT count(*) FROM pg_trigger WHERE tgrelid = 'regress_guard_created.owned'::regclass;
 COMMIT;
 SELECT count(*) FROM pg_trigger WHERE tgrelid = 'regress_guard_created.owned'::regclass;
+
+-- To make the guard works out constants, as the owner
+SET ROLE regress_guard_owner;
+CREATE FUNCTION regress_guard_created.constant(int) RETURNS int IMMUTABLE LANGUAGE plpgsql AS $$
+BEGIN
+    RAISE WARNING 'worked out by %, in a restricted operation: %', current_user, current_setting('search_path');
+    RETURN $1;
+END $$;
+CREATE TABLE regress_guard_created.folded (id int PRIMARY KEY, a bigint);
+CREATE INDEX folded_made ON regress_guard_created.folded USING gin (public.signature_from(ARRAY[a, regress_guard_created.constant(3)])) WITH (fastupdate = off);
+RESET ROLE;
+CREATE TRIGGER guard AFTER INSERT ON regress_guard_created.folded FOR EACH ROW EXECUTE FUNCTION neardup_guard('folded_made', '0.8');
 
 DROP PROCEDURE try, try_owned;
 DROP TABLE docs;

@@ -165,5 +165,27 @@ CREATE TRIGGER a_change BEFORE INSERT ON docs
     FOR EACH ROW EXECUTE FUNCTION change();
 INSERT INTO docs VALUES (64, 1001, 1020);
 
+-- A tag column takes what the key is limited to, or any
+CREATE TABLE limited (id varchar(40) PRIMARY KEY, short varchar(3), same varchar(40), free varchar, n numeric(3), a int, b int,
+    sig signature GENERATED ALWAYS AS (f(a, b)) STORED);
+CREATE INDEX ON limited USING gin (sig) WITH (fastupdate = off);
+CREATE TRIGGER tag BEFORE INSERT ON limited FOR EACH ROW EXECUTE FUNCTION neardup_guard('sig', '0.8', 'tag', 'short');
+DROP TRIGGER tag ON limited;
+CREATE TRIGGER tag_free BEFORE INSERT OR UPDATE ON limited FOR EACH ROW EXECUTE FUNCTION neardup_guard('sig', '0.8', 'tag', 'free');
+CREATE TRIGGER tag_same BEFORE INSERT OR UPDATE ON limited FOR EACH ROW EXECUTE FUNCTION neardup_guard('sig', '0.8', 'tag', 'same');
+INSERT INTO limited (id, a, b) VALUES ('a very long key', 1, 20), ('another', 2, 21);
+-- and never the key that the row itself has, or has had
+UPDATE limited SET id = 'renamed', a = 2, b = 21 WHERE id = 'a very long key';
+SELECT id, same, free FROM limited ORDER BY id;
+DROP TABLE limited;
+-- Nor is it what decides whether a row is guarded, or which rows it is compared with
+CREATE TABLE heads (id int PRIMARY KEY, same_as int, sig signature);
+CREATE INDEX heads_only ON heads USING gin (sig) WITH (fastupdate = off) WHERE same_as IS NULL;
+CREATE TRIGGER tag BEFORE INSERT ON heads FOR EACH ROW EXECUTE FUNCTION neardup_guard('heads_only', '0.8', 'tag', 'same_as');
+DROP TRIGGER tag ON heads;
+CREATE INDEX ON heads USING gin (sig) WITH (fastupdate = off);
+CREATE TRIGGER tag BEFORE INSERT ON heads FOR EACH ROW EXECUTE FUNCTION neardup_guard('sig', '0.8', 'tag', 'same_as', 'within', 'same_as');
+DROP TABLE heads;
+
 DROP TABLE docs, keys;
 DROP FUNCTION try_arguments, try, change, f;

@@ -138,7 +138,7 @@ UPDATE parts SET tenant = 1 WHERE id = 11;
 UPDATE parts SET tenant = 3 WHERE id = 1;
 INSERT INTO parts VALUES (13, 1, f(1, 20));
 DROP TRIGGER guard ON parts;
-CREATE TRIGGER guard BEFORE INSERT ON parts FOR EACH ROW
+CREATE TRIGGER guard BEFORE INSERT OR UPDATE ON parts FOR EACH ROW
     EXECUTE FUNCTION neardup_guard('sig', '0.8', 'skip', 'within', 'tenant');
 INSERT INTO parts VALUES (3, 1, f(1, 20)), (14, 3, f(1, 20)), (4, 4, f(1, 20)),
     (15, 4, f(1, 20)) RETURNING id;

@@ -242,6 +242,17 @@ ANALYZE tried;
 SELECT accepted > 40 AS accepted, refused > 40 AS refused, differ FROM compare(150);
 DROP FUNCTION compare, run, offends;
 DROP TABLE tried;
+-- An UPDATE of a table that others inherit from is told of their rows, too
+CREATE TABLE ancestor (id int PRIMARY KEY, sig signature);
+CREATE TABLE heir () INHERITS (ancestor);
+INSERT INTO heir VALUES (1, f(1, 20));
+CREATE TRIGGER new_rows AFTER INSERT ON ancestor REFERENCING NEW TABLE AS n FOR EACH STATEMENT EXECUTE FUNCTION neardup_guard('sig', '0.8');
+INSERT INTO ancestor VALUES (2, f(1, 20));
+CREATE TRIGGER changed_rows AFTER UPDATE ON ancestor REFERENCING OLD TABLE AS o NEW TABLE AS n FOR EACH STATEMENT
+    EXECUTE FUNCTION neardup_guard('sig', '0.8');
+UPDATE ancestor SET sig = f(1, 20);
+DROP TABLE ancestor CASCADE;
+
 DROP PROCEDURE try_statements;
 DROP FUNCTION try, f;
 DROP COLLATION blind;

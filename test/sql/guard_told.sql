@@ -74,7 +74,7 @@ CREATE TABLE parts (id int, place text, sig signature, PRIMARY KEY (id, place)) 
 CREATE TABLE part0 PARTITION OF parts FOR VALUES WITH (MODULUS 2, REMAINDER 0);
 CREATE TABLE part1 PARTITION OF parts FOR VALUES WITH (MODULUS 2, REMAINDER 1);
 CREATE INDEX ON parts USING gin (sig) WITH (fastupdate = off);
-CREATE TRIGGER guard BEFORE INSERT ON parts FOR EACH ROW EXECUTE FUNCTION neardup_guard('sig', '0.8', 'skip');
+CREATE TRIGGER guard BEFORE INSERT OR UPDATE ON parts FOR EACH ROW EXECUTE FUNCTION neardup_guard('sig', '0.8', 'skip');
 INSERT INTO parts SELECT i, 'a', f(i % 3 * 100, i % 3 * 100 + 20) FROM generate_series(1, 8) i;
 SELECT row_table = near_table AS same, row_key, near_key FROM neardup_guard_skipped() ORDER BY 2;
 DROP TRIGGER guard ON parts;
@@ -112,6 +112,9 @@ ROLLBACK TO a;
 INSERT INTO docs (tenant, sig) VALUES (4, f(1, 20));
 ROLLBACK;
 UPDATE docs SET sig = f(2, 21) WHERE tenant = 3;
+-- Two transactions in one message begin at the same time
+BEGIN\; INSERT INTO docs (tenant, sig) VALUES (1, f(1, 20))\; COMMIT\; BEGIN\; INSERT INTO docs (tenant, sig) VALUES (1, f(2, 21))\; COMMIT;
+SELECT count(*) FROM neardup_guard_skipped();
 SELECT pg_stat_force_next_flush();
 SELECT a.refused - b.refused AS refused, a.skipped - b.skipped AS skipped, a.tagged - b.tagged AS tagged,
        a.warned - b.warned AS warned FROM before b, neardup_guard_counts() a;
