@@ -173,5 +173,16 @@ FROM (SELECT *, outcome(text, true) AS joined, outcome(text, false) AS looped
                 AND conditions IN ('equal kinds', 'kinds, and ids', 'no equality', 'ids')) q) q
 ORDER BY conditions, type;
 
+-- More values than there are buckets, and more rows that share one with another making than are
+-- kept at once: 15,000 values, each of two rows and one making
+CREATE TABLE tenants AS
+SELECT id, tenant, CASE WHEN id % 2 = 0 THEN sig ELSE sample(sig, 1) END AS sig
+FROM (SELECT id, id % 15000 AS tenant, signature_from(ARRAY[id % 15000, id % 15000 + 1]) AS sig FROM generate_series(1, 30000) id) s;
+ANALYZE tenants;
+SELECT count(*) FROM tenants a JOIN tenants b ON near_duplicate(a.sig, b.sig, 0.3) AND a.tenant = b.tenant AND a.id < b.id;
+INSERT INTO tenants SELECT 90000 + id, tenant, sample(sig, 1) FROM tenants WHERE id IN (27776, 27778);
+SELECT count(*) FROM tenants a JOIN tenants b ON near_duplicate(a.sig, b.sig, 0.3) AND a.tenant = b.tenant AND b.id < a.id AND a.id < 90000;
+SELECT count(*) FROM tenants a JOIN tenants b ON near_duplicate(a.sig, b.sig, 0.3) AND a.tenant = b.tenant AND a.id < b.id;
+
 SET client_min_messages = warning;
 DROP SCHEMA join_makings CASCADE;

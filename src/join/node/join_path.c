@@ -380,6 +380,22 @@ kept_share(PlannerInfo *root, const CustomPath *cpath, Path *side, Expr *key,
 }
 
 /*
+ * Pairs of distinct sets that are compared, with so many pairs of rows to be found and
+ * such a share of each side's rows distinct: at the most all that there are, and each
+ * once where the sides have the same rows.
+ */
+static double
+expected_candidates(CustomPath *cpath, double pairs, double left, double right)
+{
+	double		all = all_rows(linitial(cpath->custom_paths)) *
+		all_rows(lsecond(cpath->custom_paths));
+
+	if (path_private(cpath, PATH_SELF))
+		all /= 2;
+	return Min(pairs * CANDIDATES_PER_PAIR, all) * left * right;
+}
+
+/*
  * Cost of the join.  Candidates are pairs of distinct sets; all pairs of rows
  * that the condition lets through are looked at by the other conditions, and
  * those that come out have their share of the cost of output.
@@ -424,10 +440,10 @@ cost_join(PlannerInfo *root, CustomPath *cpath, JoinPathExtraData *extra,
 		cost_side(root, cpath, right, near->right, threshold, right_kept, fits);
 	if (!fits)
 		cost_spill(cpath, bytes, rows);
+	candidates = expected_candidates(cpath, pairs,
+									 distinct_share(root, left, near->left),
+									 distinct_share(root, right, near->right)) / divisor(outer);
 	pairs /= divisor(outer);
-	candidates = pairs * CANDIDATES_PER_PAIR *
-		distinct_share(root, left, near->left) *
-		distinct_share(root, right, near->right);
 	cost_qual_eval(&cost, filter, root);
 	path->total_cost = path->startup_cost + cost.startup +
 		pairs * (cpu_tuple_cost + cost.per_tuple) +

@@ -12,7 +12,8 @@
  * In a table with documents of many kinds that would take as long as the
  * nested loop.  So rows are first put into buckets by what the conditions
  * want to be equal; only rows that meet another making in their bucket are
- * looked at in pairs, mostly none.
+ * looked at, mostly few.  Of these, inner ones are kept, as many as have room at once, and
+ * outer ones are paired with those of the same hash.
  *
  * Likewise of signatures that do not tell the measure, that
  * near_duplicate_approx() does not take, and of a threshold or recall that is
@@ -27,7 +28,6 @@
  */
 #include "postgres.h"
 
-#include "common/hashfn.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
@@ -36,6 +36,9 @@
 #include "utils/hsearch.h"
 #include "utils/lsyscache.h"
 
+#include "base/compat.h"
+#include "base/growing.h"
+#include "base/hash.h"
 #include "datum/signature.h"
 #include "join/node/join_node.h"
 #include "measures/near.h"
@@ -77,7 +80,38 @@ typedef struct Bucket
 #define NO_MAKING	0
 #define MANY_MAKINGS	PG_UINT32_MAX
 
-#define NBUCKETS	16384		/* power of two */
+typedef struct Buckets
+{
+	Bucket	   *buckets;
+	uint64		mask;			/* their number, a power of two, less 1 */
+} Buckets;
+
+#define LEAST_BUCKETS	16384
+#define BUCKETS_PER_ROW	2
+
+/* A share of the memory of the join, for the buckets, and for rows that are kept. */
+#define CHECK_SHARE		16
+#define LEAST_KEPT		(64 * 1024)
+
+/* An inner row that is kept. */
+typedef struct KeptRow
+{
+	uint64		hash;
+	uint64		order;			/* in which they came */
+	int64		value;			/* to be compared */
+	uint32		making;
+	MinimalTuple columns;		/* or NULL */
+} KeptRow;
+
+typedef struct KeptRows
+{
+	MemoryContext context;		/* of the rows' columns */
+	KeptRow    *rows;
+	size_t		n;
+	size_t		room;
+	size_t		bytes;
+	size_t		most;			/* bytes */
+} KeptRows;
 
 /* Makings are numbered */
 
@@ -287,7 +321,8 @@ typedef struct RowScan
 	int			engine;
 	uint32		making;			/* of the current row */
 	int64		value;			/* of it, to be compared */
-	uint32		bucket;
+	uint64		hash;			/* of what conditions want to be equal */
+	const JoinRow *row;
 } RowScan;
 
 static void
@@ -300,35 +335,35 @@ scan_begin(RowScan *scan, SimilarityJoinState *state, JoinSide side)
 }
 
 /*
- * Finds the bucket of the current row; false if one of the equalities is of
- * nothing, as it is never true then.
+ * Makes the hash of the current row; false if one of the equalities is of nothing, as
+ * it is never true then.
  */
 static bool
-find_bucket(RowScan *scan)
+make_hash(RowScan *scan)
 {
 	ExprContext *econtext = scan->state->css.ss.ps.ps_ExprContext;
-	uint32		bucket = 0;
+	MemoryContext old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
+	bool		isnull = false;
 	ListCell   *lc;
 
+	scan->hash = 0;
 	foreach(lc, scan->state->equalities)
 	{
 		SideEquality *equality = lfirst(lc);
-		Datum		value;
-		bool		isnull;
+		Datum		value = ExecEvalExpr(equality->args[scan->side], econtext,
+										 &isnull);
 
-		value = ExecEvalExprSwitchContext(equality->args[scan->side],
-										  econtext, &isnull);
 		if (isnull)
-			return false;
+			break;
 		value = FunctionCall1Coll(&equality->hash[scan->side],
 								  equality->collation, value);
-		bucket = hash_combine(bucket, DatumGetUInt32(value));
+		scan->hash = mix64(scan->hash + 1 + DatumGetUInt32(value));
 	}
-	scan->bucket = bucket & (NBUCKETS - 1);
-	return true;
+	MemoryContextSwitchTo(old);
+	return !isnull;
 }
 
-/* Makes the next row the current one, also for conditions; false at the end. */
+/* Makes the next row the current one, also for conditions; false at the end, again and again. */
 static bool
 scan_next(RowScan *scan)
 {
@@ -336,7 +371,7 @@ scan_next(RowScan *scan)
 	ExprContext *econtext = state->css.ss.ps.ps_ExprContext;
 	TupleTableSlot *slot = state->rows[scan->side];
 
-	for (;;)
+	while (scan->engine < state->nengines)
 	{
 		uint32		rowno;
 		const JoinRow *row = setjoin_rows_next(state->engines[scan->engine],
@@ -345,15 +380,15 @@ scan_next(RowScan *scan)
 		CHECK_FOR_INTERRUPTS();
 		if (row == NULL)
 		{
-			if (++scan->engine == state->nengines)
-				return false;
-			setjoin_rows(state->engines[scan->engine], scan->side);
+			if (++scan->engine < state->nengines)
+				setjoin_rows(state->engines[scan->engine], scan->side);
 			continue;
 		}
 		scan->making = row_making(row);
 		if (scan->making == NO_MAKING)
 			continue;
 		scan->value = row->value;
+		scan->row = row;
 		if (state->columns[scan->side] != NULL)
 			ExecStoreMinimalTuple(unconstify(MinimalTupleData *, &row->columns),
 								  slot, false);
@@ -362,21 +397,46 @@ scan_next(RowScan *scan)
 		else
 			econtext->ecxt_innertuple = slot;
 		ResetExprContext(econtext);
-		if (find_bucket(scan))
+		if (make_hash(scan))
 			return true;
 	}
+	return false;
+}
+
+/* As many as leave most values that are not equal one of their own, if there is memory. */
+static void
+make_buckets(SimilarityJoinState *state, Buckets *buckets)
+{
+	size_t		most = get_hash_memory_limit() / CHECK_SHARE / sizeof(Bucket);
+	uint64		rows = 0;
+	uint64		n = LEAST_BUCKETS;
+
+	for (int i = 0; i < state->nengines; i++)
+		rows += Max(setjoin_rows_added(state->engines[i], SIDE_OUTER),
+					setjoin_rows_added(state->engines[i], SIDE_INNER));
+	while (n < rows * BUCKETS_PER_ROW && n * 2 <= most)
+		n *= 2;
+	buckets->mask = n - 1;
+	buckets->buckets = MemoryContextAllocExtended(state->context, n * sizeof(Bucket),
+												  MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+}
+
+static inline Bucket *
+bucket_of(const RowScan *scan, const Buckets *buckets)
+{
+	return &buckets->buckets[scan->hash & buckets->mask];
 }
 
 /* Notes the makings of a side's rows in their buckets. */
 static void
-fill_buckets(SimilarityJoinState *state, JoinSide side, Bucket *buckets)
+fill_buckets(SimilarityJoinState *state, JoinSide side, const Buckets *buckets)
 {
 	RowScan		scan;
 
 	scan_begin(&scan, state, side);
 	while (scan_next(&scan))
 	{
-		uint32	   *making = &buckets[scan.bucket].makings[side];
+		uint32	   *making = &bucket_of(&scan, buckets)->makings[side];
 
 		if (*making == NO_MAKING)
 			*making = scan.making;
@@ -398,10 +458,9 @@ is_refused(const RowScan *scan)
  * be compared with.
  */
 static bool
-meets_other(const RowScan *scan, const Bucket *buckets)
+meets_other(const RowScan *scan, const Buckets *buckets)
 {
-	JoinSide	side = OTHER_SIDE(scan->side);
-	uint32		making = buckets[scan->bucket].makings[side];
+	uint32		making = bucket_of(scan, buckets)->makings[OTHER_SIDE(scan->side)];
 
 	return making != NO_MAKING &&
 		(making != scan->making || is_refused(scan));
@@ -446,26 +505,131 @@ refuse_makings(SimilarityJoinState *state, uint32 outer, uint32 inner)
 									 measure_commute(state->measure)));
 }
 
-/* Goes through the pairs of rows that meet in a bucket. */
+#define ST_SORT sort_kept_rows
+#define ST_ELEMENT_TYPE KeptRow
+#define ST_COMPARE(a, b) \
+	((a)->hash != (b)->hash ? ((a)->hash < (b)->hash ? -1 : 1) : \
+	 ((a)->order > (b)->order) - ((a)->order < (b)->order))
+#define ST_SCOPE static
+#define ST_CHECK_FOR_INTERRUPTS
+#define ST_DEFINE
+#include "lib/sort_template.h"
+
+/* Keeps the current row. */
 static void
-check_pairs(SimilarityJoinState *state, const Bucket *buckets)
+keep_row(KeptRows *kept, const RowScan *scan)
+{
+	KeptRow    *row;
+
+	kept->rows = growing_reserve(kept->rows, &kept->room, kept->n + 1, sizeof(KeptRow));
+	row = &kept->rows[kept->n];
+	row->hash = scan->hash;
+	row->order = kept->n++;
+	row->value = scan->value;
+	row->making = scan->making;
+	row->columns = NULL;
+	if (scan->state->columns[scan->side] != NULL)
+	{
+		row->columns = MemoryContextAllocHuge(kept->context, scan->row->columns.t_len);
+		memcpy(row->columns, &scan->row->columns, scan->row->columns.t_len);
+		kept->bytes += scan->row->columns.t_len;
+	}
+	kept->bytes += sizeof(KeptRow);
+}
+
+/*
+ * Keeps the next inner rows that meet another making in their bucket, in order of
+ * their hashes, as many as have room; false if there are none.
+ */
+static bool
+keep_rows(RowScan *inner, const Buckets *buckets, KeptRows *kept)
+{
+	MemoryContextReset(kept->context);
+	kept->n = kept->bytes = 0;
+	while (kept->bytes < kept->most && scan_next(inner))
+		if (meets_other(inner, buckets))
+			keep_row(kept, inner);
+	sort_kept_rows(kept->rows, kept->n);
+	return kept->n > 0;
+}
+
+/* The first kept row of that hash or a greater one. */
+static size_t
+first_kept(const KeptRows *kept, uint64 hash)
+{
+	size_t		from = 0;
+	size_t		to = kept->n;
+
+	while (from < to)
+	{
+		size_t		middle = from + (to - from) / 2;
+
+		if (kept->rows[middle].hash < hash)
+			from = middle + 1;
+		else
+			to = middle;
+	}
+	return from;
+}
+
+/* True if the conditions that come before let an outer row and a kept one pass. */
+static bool
+passes(const RowScan *outer, const KeptRow *inner)
+{
+	SimilarityJoinState *state = outer->state;
+	ExprContext *econtext = state->css.ss.ps.ps_ExprContext;
+	TupleTableSlot *slot = state->rows[SIDE_INNER];
+
+	if (!comparison_holds(&state->comparison, outer->value, inner->value))
+		return false;
+	if (inner->columns != NULL)
+		ExecStoreMinimalTuple(inner->columns, slot, false);
+	econtext->ecxt_innertuple = slot;
+	return ExecQual(state->before, econtext);
+}
+
+/* Goes through the pairs of outer rows and kept ones that have the same hash. */
+static void
+check_pairs(SimilarityJoinState *state, const Buckets *buckets,
+			const KeptRows *kept)
 {
 	RowScan		outer;
-	RowScan		inner;
 
 	scan_begin(&outer, state, SIDE_OUTER);
 	while (scan_next(&outer))
 	{
 		if (!meets_other(&outer, buckets))
 			continue;
-		scan_begin(&inner, state, SIDE_INNER);
-		while (scan_next(&inner))
-			if (inner.bucket == outer.bucket &&
-				(inner.making != outer.making || is_refused(&outer)) &&
-				comparison_holds(&state->comparison, outer.value, inner.value) &&
-				ExecQual(state->before, state->css.ss.ps.ps_ExprContext))
-				refuse_makings(state, outer.making, inner.making);
+		for (size_t i = first_kept(kept, outer.hash);
+			 i < kept->n && kept->rows[i].hash == outer.hash; i++)
+		{
+			CHECK_FOR_INTERRUPTS();
+			if ((kept->rows[i].making != outer.making || is_refused(&outer)) &&
+				passes(&outer, &kept->rows[i]))
+				refuse_makings(state, outer.making, kept->rows[i].making);
+		}
 	}
+}
+
+/* Looks for a pair among the rows that meet in a bucket. */
+static void
+look_for_pair(SimilarityJoinState *state, const Buckets *buckets)
+{
+	MemoryContext old = MemoryContextSwitchTo(state->context);
+	KeptRows	kept = {
+		.context = AllocSetContextCreate(state->context, "kept rows",
+										 ALLOCSET_DEFAULT_SIZES),
+		.most = Max(get_hash_memory_limit() / CHECK_SHARE, LEAST_KEPT)
+	};
+	RowScan		inner;
+
+	scan_begin(&inner, state, SIDE_INNER);
+	while (keep_rows(&inner, buckets, &kept))
+		check_pairs(state, buckets, &kept);
+	if (kept.rows != NULL)
+		pfree(kept.rows);
+	MemoryContextDelete(kept.context);
+	MemoryContextSwitchTo(old);
 }
 
 /*
@@ -476,7 +640,7 @@ void
 makings_check(SimilarityJoinState *state)
 {
 	Makings    *makings = state->makings;
-	Bucket	   *buckets;
+	Buckets		buckets;
 
 	if ((state->valid && !makings_differ(makings) && makings->refused == NULL) ||
 		!makings_on_side(makings, SIDE_OUTER) ||
@@ -491,10 +655,9 @@ makings_check(SimilarityJoinState *state)
 		refuse_makings(state, outer,
 					   outer == inner && makings_differ(makings) ? 2 : inner);
 	}
-	buckets = MemoryContextAllocZero(state->context,
-									 NBUCKETS * sizeof(Bucket));
-	fill_buckets(state, SIDE_OUTER, buckets);
-	fill_buckets(state, SIDE_INNER, buckets);
-	check_pairs(state, buckets);
-	pfree(buckets);
+	make_buckets(state, &buckets);
+	fill_buckets(state, SIDE_OUTER, &buckets);
+	fill_buckets(state, SIDE_INNER, &buckets);
+	look_for_pair(state, &buckets);
+	pfree(buckets.buckets);
 }
