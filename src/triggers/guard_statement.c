@@ -52,6 +52,7 @@
 #include "base/hash.h"
 #include "base/sort_uint64.h"
 #include "join/algorithms/join_kinds.h"
+#include "join/engine/feature_filter.h"
 #include "methods/making_name.h"
 #include "triggers/guard_pass.h"
 
@@ -75,6 +76,7 @@ typedef struct Check
 	size_t		nhashes;
 	size_t		room;			/* for hashes */
 	size_t		nnew;			/* rows with a new signature */
+	uint64		nvalues;		/* of these signatures */
 	bool		hashed;			/* all of these have a hash there */
 
 	/* rows of the table */
@@ -187,6 +189,7 @@ note_new(Check *check)
 			check->hashes[check->nnew] = row_hash(check, row, sig);
 		}
 		check->nnew++;
+		check->nvalues += SIGNATURE_NVALUES(sig);
 	}
 	check->hashed = check->nnew <= most;
 	if (check->hashed)
@@ -222,19 +225,25 @@ is_new(const Check *check, TupleTableSlot *slot, const Signature *sig)
 	return !check->hashed || is_hashed(check, row_hash(check, slot, sig));
 }
 
-/* Row by row */
-
-static bool
-look_ups_pay(const Check *check)
+/* Rows that the table has, about. */
+static double
+table_rows(const Check *check)
 {
 	BlockNumber pages;
 	double		rows;
 	double		all_visible;
 
-	if (!check->guard->tables[0].searchable)
-		return false;
 	estimate_rel_size(check->rel, NULL, &pages, &rows, &all_visible);
-	return (double) check->nnew * ROWS_PER_LOOK_UP < rows;
+	return rows;
+}
+
+/* Row by row */
+
+static bool
+look_ups_pay(const Check *check)
+{
+	return check->guard->tables[0].searchable &&
+		(double) check->nnew * ROWS_PER_LOOK_UP < table_rows(check);
 }
 
 /* Looks up all new rows, or those up to the first that is refused. */
@@ -309,6 +318,16 @@ note_making(Check *check, const Signature *sig)
 		making_require_equal(&check->making, &sig->making);
 }
 
+/* The signature of a row in its scope, as the join has it. */
+static const uint64 *
+row_set(Check *check, const Signature *sig, uint32 *n)
+{
+	note_making(check, sig);
+	return check->guard->nscope > 0 && check->kind == KIND_SETS ?
+		signature_as_scoped_set(sig, guard_scope_hash(check->guard), n) :
+		signature_as_set(sig, check->kind, MEASURE_JACCARD, n);
+}
+
 /* Adds a row of the table to the join: to both sides if it is new. */
 static void
 add_row(Check *check, TupleTableSlot *slot)
@@ -319,10 +338,7 @@ add_row(Check *check, TupleTableSlot *slot)
 
 	if (sig == NULL)
 		return;
-	note_making(check, sig);
-	set = check->guard->nscope > 0 && check->kind == KIND_SETS ?
-		signature_as_scoped_set(sig, guard_scope_hash(check->guard), &n) :
-		signature_as_set(sig, check->kind, MEASURE_JACCARD, &n);
+	set = row_set(check, sig, &n);
 	setjoin_add(check->join, SIDE_INNER, set, n, &slot->tts_tid,
 				sizeof(ItemPointerData));
 	if (is_new(check, slot, sig))
@@ -344,6 +360,28 @@ begin_join(Check *check)
 	check->join = setjoin_begin(&params);
 	check->made = false;
 	MemoryContextSwitchTo(row);
+}
+
+/*
+ * Tells the join of the new rows, if the table is so much larger that it pays: then the
+ * rows of the table that can be near to none of them are not kept.
+ */
+static void
+announce_new(Check *check)
+{
+	Signature  *sig;
+
+	if (!feature_filter_pays(check->nnew, table_rows(check)))
+		return;
+	setjoin_begin_filter(check->join, check->nvalues);
+	rewind_rows(check);
+	while (next_new(check, &sig) != NULL)
+	{
+		uint32		n;
+		const uint64 *set = row_set(check, sig, &n);
+
+		setjoin_announce(check->join, set, n);
+	}
 }
 
 static void
@@ -538,6 +576,7 @@ read_and_compare(Check *check)
 	InitDirtySnapshot(check->pass.dirty);
 	check->pass.start = RegisterSnapshot(GetLatestSnapshot());
 	begin_join(check);
+	announce_new(check);
 	read_table(check);
 	compare_new(check);
 	setjoin_end(check->join);

@@ -16,7 +16,7 @@ SELECT id, id % 7 AS kind, CASE WHEN id % 97 <> 0 THEN signature_from(ARRAY(
     SELECT CASE WHEN abs(hashint4(e * 131 + id)) % 8 < id % 8 THEN id * 1000 + e
                 WHEN e = 1 THEN id % 5 ELSE 1000000 + id / 8 * 1000 + e END
     FROM generate_series(1, CASE WHEN id % 89 = 0 THEN 0 ELSE 4 + id / 8 % 30 END) e)) END AS sig
-FROM generate_series(1, 2400) id;
+FROM generate_series(1, 1200) id;
 CREATE TABLE few AS SELECT * FROM many WHERE id % 61 = 3;
 ANALYZE many, few;
 
@@ -56,7 +56,7 @@ GROUP BY algorithm ORDER BY algorithm;
 SELECT sketch, count(*), bool_and(same_rows(format(text, format('near_duplicate(%s, %s, %s)',
     replace(sketch, 'sig', 'a.sig'), replace(sketch, 'sig', 'b.sig'), threshold))))
 FROM query, unnest('{"minhash(sig, 64)","bottom(sig, 12)","sample(sig, 2)",supershingles(sig),megashingles(sig),simhash(sig)}'::text[]) sketch,
-    unnest('{0.4,0.8}'::text[]) threshold
+    unnest('{0.6}'::text[]) threshold
 GROUP BY sketch ORDER BY sketch;
 CREATE TABLE many_vectors AS
 SELECT id, kind, signature_weighted(sig::bigint[], ARRAY(SELECT (1 + abs(hashint8(f)) % 5)::real FROM unnest(sig::bigint[]) f)) AS sig FROM many;
@@ -71,15 +71,15 @@ GROUP BY measure, algorithm ORDER BY measure, algorithm;
 -- What EXPLAIN tells: most rows are not kept, whichever side they are on, and what is kept
 -- has room in little memory
 SET enable_nestloop = off;
-SELECT name, counter('Rows Removed by Feature Filter', format(text, 'near_duplicate(a.sig, b.sig, 0.8)')) BETWEEN 2000 AND 2399 AS removed
+SELECT name, counter('Rows Removed by Feature Filter', format(text, 'near_duplicate(a.sig, b.sig, 0.8)')) BETWEEN 900 AND 1199 AS removed
 FROM query;
 SELECT counter('Rows Removed by Feature Filter', format('SELECT a.id, b.id FROM few%1$s a JOIN many%1$s b ON near_duplicate(%2$s, %3$s, 0.8)',
         what[3], replace(what[2], 'sig', 'a.sig'), replace(what[2], 'sig', 'b.sig'))) > what[4]::int AS removed
-FROM (VALUES ('{minhashes,minhash(sig),"",1000}'::text[]), ('{samples,"bottom(sig, 40)","",2000}'), ('{vectors,sig,_vectors,2000}')) v (what);
+FROM (VALUES ('{minhashes,minhash(sig),"",400}'::text[]), ('{samples,"bottom(sig, 40)","",900}'), ('{vectors,sig,_vectors,900}')) v (what);
 SET work_mem = '200kB';
 SET hash_mem_multiplier = 1;
 SELECT counter('Disk Usage', 'SELECT a.id, b.id FROM few a JOIN many b ON near_duplicate(a.sig, b.sig, 0.8)') AS disk,
-    counter('Disk Usage', 'SELECT a.id, b.id FROM many a JOIN many b ON near_duplicate(a.sig, b.sig, 0.8)') > 100 AS disk_of_all;
+    counter('Disk Usage', 'SELECT a.id, b.id FROM many a JOIN many b ON near_duplicate(a.sig, b.sig, 0.8)') > 50 AS disk_of_all;
 RESET work_mem;
 RESET hash_mem_multiplier;
 -- A side that has no features at all; and no filter where both are as large, or one has none
@@ -92,7 +92,7 @@ RESET enable_nestloop;
 
 -- More rows that pass than rows that do not: then most are not looked at
 CREATE TABLE often AS
-SELECT n AS id, 0 AS kind, (SELECT sig FROM few WHERE id = 64) AS sig FROM generate_series(1, 6000) n
+SELECT n AS id, 0 AS kind, (SELECT sig FROM few WHERE id = 64) AS sig FROM generate_series(1, 3000) n
 UNION ALL SELECT id + 6000, kind, sig FROM many
 UNION ALL SELECT id + 9000, kind, sig FROM many;
 ANALYZE often;

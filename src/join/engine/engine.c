@@ -330,24 +330,40 @@ setjoin_rows_added(const SetJoin *join, JoinSide side)
 
 /* See engine.h */
 void
-setjoin_filter(SetJoin *join)
+setjoin_begin_filter(SetJoin *join, uint64 nfeatures)
 {
 	MemoryContext old = MemoryContextSwitchTo(join->search.context);
 
+	feature_filter_create(&join->filter, nfeatures, join->params.memory / FILTER_SHARE);
+	MemoryContextSwitchTo(old);
+}
+
+/* See engine.h */
+void
+setjoin_announce(SetJoin *join, const uint64 *values, uint32 n)
+{
+	MemoryContext old;
+
+	if (join->filter.words == NULL || n == 0)
+		return;
+	old = MemoryContextSwitchTo(join->search.context);
+	if (!join->algorithm->announce(&join->search, &join->filter, values, n))
+		feature_filter_free(&join->filter);
+	MemoryContextSwitchTo(old);
+}
+
+/* See engine.h */
+void
+setjoin_filter(SetJoin *join)
+{
 	setjoin_flush(join);
 	if (join->spill == NULL)
-		feature_filter_create(&join->filter, Max(join->nfeatures, join->npostings),
-							  join->params.memory / FILTER_SHARE);
+		setjoin_begin_filter(join, Max(join->nfeatures, join->npostings));
 	for (uint32 i = 0; join->filter.words != NULL && i < join->table.nsets; i++)
 	{
-		const JoinSet *set = &join->table.sets[i];
-
 		CHECK_FOR_INTERRUPTS();
-		if (!join->algorithm->announce(&join->search, &join->filter, set->values,
-									   set->size))
-			feature_filter_free(&join->filter);
+		setjoin_announce(join, join->table.sets[i].values, join->table.sets[i].size);
 	}
-	MemoryContextSwitchTo(old);
 }
 
 /* See engine.h */

@@ -106,6 +106,13 @@ extern uint32 setjoin_rows_added(const SetJoin *join, JoinSide side);
 extern void setjoin_filter(SetJoin *join);
 extern void setjoin_end_filter(SetJoin *join);
 
+/*
+ * The same where the sets of one side, of so many values in all, are known before any
+ * row is added: each of them is announced.
+ */
+extern void setjoin_begin_filter(SetJoin *join, uint64 nfeatures);
+extern void setjoin_announce(SetJoin *join, const uint64 *values, uint32 n);
+
 /* Rows added on the outer side. */
 extern uint32 setjoin_outer_rows(const SetJoin *join);
 
