@@ -30,14 +30,27 @@ working_term(WorkingTables *tables, const char *name, char *value)
 	tables->terms[tables->nterms++].value = value;
 }
 
+/* Operators that statements call whatever the search path is. */
+static const char *
+built_in_operator(const char *place, size_t len)
+{
+	if (len == 0 || strspn(place, "+-*/<>=|&%") < len)
+		return NULL;
+	return psprintf("OPERATOR(pg_catalog.%.*s)", (int) len, place);
+}
+
 /* The value of the term that stands there in braces. */
 static const char *
 term_value(const WorkingTables *tables, const char *place, size_t len)
 {
+	const char *operator;
+
 	for (int i = 0; i < tables->nterms; i++)
 		if (strlen(tables->terms[i].name) == len &&
 			memcmp(tables->terms[i].name, place, len) == 0)
 			return tables->terms[i].value;
+	if ((operator = built_in_operator(place, len)) != NULL)
+		return operator;
 	elog(ERROR, "there is no {%.*s}", (int) len, place);
 }
 

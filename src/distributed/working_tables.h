@@ -17,7 +17,7 @@ typedef struct Term
 	char	   *value;
 } Term;
 
-#define MAX_TERMS	40
+#define MAX_TERMS	50
 
 typedef struct WorkingTables
 {
@@ -37,7 +37,11 @@ typedef struct WorkingTables
 /* {name} in a statement is that value from now on. */
 extern void working_term(WorkingTables *tables, const char *name, char *value);
 
-/* The statement with its terms replaced. */
+/*
+ * The statement with its terms replaced.  {=}, and any other operator in braces, is
+ * the built-in one, which is found whatever the search path is and whatever has been
+ * put into it.
+ */
 extern char *working_statement(const WorkingTables *tables,
 							   const char *statement);
 
