@@ -211,7 +211,20 @@ table_name(Oid table)
 									  get_rel_name(table));
 }
 
-/* Where the result goes. */
+/* The parser would cut a name that is too long, and the result have another one. */
+static void
+require_short(List *names)
+{
+	ListCell   *lc;
+
+	foreach(lc, names)
+		working_name_require_short(lfirst(lc));
+}
+
+/*
+ * Where the result goes.  Its schema is always said: without one, a temporary table
+ * of the same name would be met in its place.
+ */
 static void
 set_result(WorkingTables *tables, const char *name)
 {
@@ -220,15 +233,17 @@ set_result(WorkingTables *tables, const char *name)
 	Oid			place;
 	List	   *names;
 
-	if (!SplitIdentifierString(pstrdup(name), '.', &names) || names == NIL)
+	if (!SplitGUCList(pstrdup(name), '.', &names) || names == NIL)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_NAME),
 				 errmsg("invalid name of the result: \"%s\"", name),
 				 errhint("It is the name of a table, with or without its schema.  Put one that is not a plain word into double quotes.")));
+	require_short(names);
 	DeconstructQualifiedName(qualified_name_list(name), &schema, &table);
 	place = RangeVarGetCreationNamespace(makeRangeVar(schema, table, -1));
 	tables->temporary = isTempNamespace(place);
-	tables->schema = schema == NULL ? NULL : pstrdup(quote_identifier(schema));
+	schema = tables->temporary ? "pg_temp" : get_namespace_name(place);
+	tables->schema = pstrdup(quote_identifier(schema));
 	tables->result = table;
 }
 

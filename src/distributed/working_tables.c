@@ -111,18 +111,24 @@ working_number(const WorkingTables *tables, const char *query)
 	return isnull ? 0 : DatumGetFloat8(value);
 }
 
-/* The name of a table beside the result. */
-static char *
-table_name(const WorkingTables *tables, const char *name)
+/* See working_tables.h */
+void
+working_name_require_short(const char *name)
 {
 	if (strlen(name) >= NAMEDATALEN)
 		ereport(ERROR,
 				(errcode(ERRCODE_NAME_TOO_LONG),
-				 errmsg("name \"%s\" is too long for a table", name),
-				 errdetail("The tables that are made on the way have the result's name with an ending."),
+				 errmsg("name \"%s\" is too long", name),
+				 errdetail("A name has %d bytes at most; the tables that are made on the way have the result's name with an ending.",
+						   NAMEDATALEN - 1),
 				 errhint("Give the result a shorter name, and rename it afterwards.")));
-	if (tables->schema == NULL)
-		return pstrdup(quote_identifier(name));
+}
+
+/* The name of a table beside the result. */
+static char *
+table_name(const WorkingTables *tables, const char *name)
+{
+	working_name_require_short(name);
 	return psprintf("%s.%s", tables->schema, quote_identifier(name));
 }
 

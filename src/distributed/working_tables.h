@@ -21,8 +21,7 @@ typedef struct Term
 
 typedef struct WorkingTables
 {
-	const char *schema;			/* quoted, of the result; NULL: where new tables
-								 * go */
+	const char *schema;			/* quoted, of the result */
 	const char *result;			/* its name, not quoted */
 	bool		temporary;		/* it goes where all tables are temporary */
 	const char *place;			/* column by which the source is distributed,
@@ -77,6 +76,9 @@ extern void working_result(WorkingTables *tables, const char *query);
 
 /* The result, empty, which is {result} from then on and is to be filled. */
 extern void working_empty_result(WorkingTables *tables, const char *query);
+
+/* Raises an error if a name is longer than names can be. */
+extern void working_name_require_short(const char *name);
 
 /* Drops all tables but the result. */
 extern void working_end(WorkingTables *tables);

@@ -96,6 +96,19 @@ SELECT format('CREATE VIEW number_ids_%1$s AS SELECT a::text::int AS a, b::text:
 FROM unnest('{by_join,by_classes,by_keys}'::text[]) r \gexec
 SELECT p.* FROM unnest('{by_join,by_classes,by_keys}'::text[]) r, pairs_are('number_ids_' || r, 'docs', 0.8, 'jaccard') p;
 
+-- Temporary tables of the result's names are neither filled nor dropped
+CREATE TEMPORARY TABLE apart (a int, b int, similarity float8);
+CREATE TEMPORARY TABLE apart_rows (a int);
+CREATE TEMPORARY TABLE apart_near (a int);
+CALL neardup_pairs('docs', 'id', 'sig', 0.8, 'apart', design => 'classes');
+SELECT count(*) FROM apart;
+SELECT * FROM pairs_are('distributed.apart', 'docs', 0.8, 'jaccard');
+SELECT relnamespace::regnamespace = 'distributed'::regnamespace AS distributed, relname
+FROM pg_class WHERE relname LIKE 'apart%' ORDER BY 2, 1;
+CREATE TEMPORARY TABLE apart_too (a int);
+CALL neardup_pairs('docs', 'id', 'sig', 0.8, 'apart_too');
+SELECT * FROM pairs_are('distributed.apart_too', 'docs', 0.8, 'jaccard');
+
 -- Groups of what the pairs connect
 CALL neardup_pairs('docs', 'id', 'sig', 0.8, 'pairs', design => 'classes');
 SELECT count(*), count(DISTINCT c.cluster), bool_and(c.representative = d.representative AND c.size = d.size) AS same
@@ -128,6 +141,12 @@ CALL neardup_pairs('docs', 'id', 'id', 0.8, 'more');
 CALL neardup_pairs('docs', 'id', 'sig', 0.8, 'pairs');
 \set VERBOSITY default
 CALL neardup_pairs('docs', 'id', 'sig', 0.8, repeat('x', 60), design => 'classes');
+CALL neardup_pairs('docs', 'id', 'sig', 0.8, repeat('x', 64), design => 'classes');
+CALL neardup_pairs('docs', 'id', 'sig', 0.8, repeat('x', 64));
+CALL neardup_pairs('docs', 'id', 'sig', 0.8, 'distributed."' || repeat('ä', 32) || '"');
+CALL neardup_pairs('docs', 'id', 'sig', 0.8, repeat('x', 64) || '.pairs');
+CALL neardup_pairs('docs', 'id', 'sig', 0.8, '"' || repeat('x', 63) || '"');
+SELECT relname FROM pg_class WHERE relname LIKE 'xxx%';
 CREATE TABLE twice AS SELECT id / 2 AS id, sig FROM docs;
 CALL neardup_pairs('twice', 'id', 'sig', 0.8, 'more');
 CALL neardup_pairs('twice', 'id', 'sig', 0.8, 'more', design => 'classes');
