@@ -410,11 +410,13 @@ BEGIN
     PERFORM @extschema@.library_sum_changes(number);
     UPDATE @extschema@.library l SET statistics = (SELECT c.come FROM @extschema@.library_change c WHERE c.library_id = number)
     WHERE l.id = number AND l.method = 'top_words';
-    -- no join, below which no worker would go
-    SELECT 'CREATE TABLE ' || remade || ' AS SELECT d.library_id, d.id AS document_id,'
+    -- No join, below which no worker would go.  OFFSET 0 keeps the signature from
+    -- being made twice, once to see whether there is one.
+    SELECT 'CREATE TABLE ' || remade || ' AS SELECT * FROM (SELECT d.library_id, d.id AS document_id,'
            || ' @extschema@.library_signature_of(d.body, ' || quote_literal(l.method) || ', ' || quote_literal(l.analysis)
            || ', (SELECT statistics FROM @extschema@.library WHERE id = ' || number::text || ')) AS signature'
            || ' FROM @extschema@.library_document d WHERE d.library_id = ' || number::text
+           || ' OFFSET 0) AS s WHERE s.signature IS NOT NULL'
     INTO statement FROM @extschema@.library l WHERE l.id = number;
     EXECUTE statement;
     GET DIAGNOSTICS made = ROW_COUNT;
@@ -460,13 +462,17 @@ COMMENT ON FUNCTION @extschema@.library_settle(text, double precision) IS 'what 
 
 -- No SET clause and no name without a schema: a procedure that commits may
 -- have neither.  Workers see what others have done, whatever the default is; the
--- transaction of the call has begun already.
+-- transaction of the call has begun already.  A library that cannot be settled is
+-- an error at the end, when the others are.
 CREATE PROCEDURE @extschema@.library_index(library text DEFAULT NULL, batch int DEFAULT 1000,
                                tolerance double precision DEFAULT 0.1)
     LANGUAGE plpgsql
 AS $$
 DECLARE
     name text;
+    failed text;
+    reasons text;
+    code text;
 BEGIN
     COMMIT;
     SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
@@ -478,10 +484,21 @@ BEGIN
     SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
     FOR name IN SELECT l.name FROM @extschema@.library l
                 WHERE library IS NULL OR l.name OPERATOR(pg_catalog.=) library LOOP
-        PERFORM @extschema@.library_settle(name, tolerance);
+        BEGIN
+            PERFORM @extschema@.library_settle(name, tolerance);
+        EXCEPTION WHEN OTHERS THEN
+            failed := pg_catalog.concat_ws(', ', failed, name);
+            reasons := pg_catalog.concat_ws('; ', reasons, pg_catalog.format('%s: %s', name, SQLERRM));
+            code := coalesce(code, SQLSTATE);
+        END;
         COMMIT;
         SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
     END LOOP;
+    IF failed IS NOT NULL THEN
+        RAISE EXCEPTION 'statistics and signatures of libraries could not be brought up to date: %', failed
+            USING ERRCODE = code, DETAIL = reasons,
+                  HINT = 'The queue is done, and so are all other libraries. Call library_index() again when the reason is gone.';
+    END IF;
 END $$;
 COMMENT ON PROCEDURE @extschema@.library_index(text, int, double precision) IS 'indexes what is in the queue, in batches that commit';
 
