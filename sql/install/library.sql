@@ -162,8 +162,19 @@ COMMENT ON FUNCTION @extschema@.library_sum_changes(int) IS 'puts the rows of a 
 
 -- library: what one is
 
--- Not strict, as is no function that changes a library: a null is an error, and not
--- passed over in silence.
+-- Not strict, as is no function by which users change a library: a null is an error,
+-- and not passed over in silence.
+CREATE FUNCTION @extschema@.library_require(argument text, given boolean, hint text) RETURNS void
+    LANGUAGE plpgsql IMMUTABLE SET search_path FROM CURRENT
+AS $$
+BEGIN
+    IF NOT given THEN
+        RAISE EXCEPTION 'argument "%" must not be null', argument
+            USING ERRCODE = 'null_value_not_allowed', HINT = library_require.hint;
+    END IF;
+END $$;
+COMMENT ON FUNCTION @extschema@.library_require(text, boolean, text) IS 'an error unless an argument is given';
+
 CREATE FUNCTION @extschema@.library_id(name text) RETURNS int
     LANGUAGE plpgsql STABLE SET search_path FROM CURRENT
 AS $$
@@ -224,6 +235,10 @@ DECLARE
     number int;
     signatures text;
 BEGIN
+    IF name = '' THEN
+        RAISE EXCEPTION 'the name of a library must not be empty'
+            USING ERRCODE = 'invalid_parameter_value', HINT = 'Give it a name that tells what it is, as library_create(''papers'').';
+    END IF;
     IF method NOT IN ('shingles', 'top_words') THEN
         RAISE EXCEPTION 'a library cannot have method "%"', method
             USING ERRCODE = 'invalid_parameter_value', HINT = 'Methods are shingles and top_words.';
@@ -307,6 +322,8 @@ DECLARE
     number int := @extschema@.library_id(library);
     waited boolean;
 BEGIN
+    PERFORM @extschema@.library_require('address', address IS NOT NULL,
+                                        'Give the address that the document was added with.');
     DELETE FROM @extschema@.library_queue q WHERE q.library_id = number AND q.address = library_remove.address;
     waited := FOUND;
     DELETE FROM @extschema@.library_document d WHERE d.library_id = number AND d.address = library_remove.address;
@@ -362,6 +379,8 @@ DECLARE
     number int;
     taken bigint[];
 BEGIN
+    PERFORM @extschema@.library_require('batch', batch IS NOT NULL,
+                                        'Leave it out for batches of 1000 documents.');
     IF batch < 1 THEN
         RAISE EXCEPTION 'batch is out of range: %', batch
             USING ERRCODE = 'invalid_parameter_value', DETAIL = 'It is a number of documents from 1 on.';
@@ -429,17 +448,32 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION @extschema@.library_remake(text) IS 'takes a library''s statistics as they are now and makes all its signatures anew; how many';
 
+CREATE FUNCTION @extschema@.library_require_tolerance(tolerance double precision) RETURNS void
+    LANGUAGE plpgsql IMMUTABLE SET search_path FROM CURRENT
+AS $$
+BEGIN
+    PERFORM @extschema@.library_require('tolerance', tolerance IS NOT NULL,
+                                        'Leave it out for 0.1, a tenth of the documents.');
+    IF tolerance < 0::double precision OR tolerance = 'NaN'::double precision THEN
+        RAISE EXCEPTION 'tolerance is out of range: %', tolerance
+            USING ERRCODE = 'invalid_parameter_value', DETAIL = 'It is a share of the documents from 0 on.',
+                  HINT = 'Take 0 for signatures made anew at every change, ''Infinity'' for none.';
+    END IF;
+END $$;
+COMMENT ON FUNCTION @extschema@.library_require_tolerance(double precision) IS 'an error unless it is a tolerance';
+
 -- What is left to do when the queue is empty: many rows of statistics become
 -- one; signatures made with statistics of far fewer documents, or of far more,
 -- are made anew.  Not where another worker is at it, who comes here too.
 CREATE FUNCTION @extschema@.library_settle(library text, tolerance double precision) RETURNS void
-    LANGUAGE plpgsql VOLATILE STRICT SET search_path FROM CURRENT
+    LANGUAGE plpgsql VOLATILE SET search_path FROM CURRENT
 AS $$
 DECLARE
     number int := @extschema@.library_id(library);
     counted bigint;
     known bigint;
 BEGIN
+    PERFORM @extschema@.library_require_tolerance(tolerance);
     IF NOT pg_try_advisory_xact_lock(@extschema@.library_lock_class(), number)
        OR NOT pg_try_advisory_xact_lock(@extschema@.library_change_lock_class(), number) THEN
         RETURN;
@@ -474,6 +508,7 @@ DECLARE
     reasons text;
     code text;
 BEGIN
+    PERFORM @extschema@.library_require_tolerance(tolerance);
     COMMIT;
     SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
     WHILE @extschema@.library_index_batch(library, batch) OPERATOR(pg_catalog.>) 0 LOOP

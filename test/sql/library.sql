@@ -48,6 +48,15 @@ SELECT library_retry(NULL);
 SELECT library_remove(NULL, 'a');
 SELECT library_remake(NULL);
 \set VERBOSITY default
+SELECT library_remove('papers', NULL);
+SELECT library_index_batch('papers', NULL);
+CALL library_index(batch => NULL);
+CALL library_index(tolerance => NULL);
+CALL library_index(tolerance => -1);
+CALL library_index(tolerance => 'NaN');
+SELECT library_settle('papers', NULL);
+SELECT library_create('');
+SELECT name, waiting FROM libraries ORDER BY name;
 
 -- The queue, and its states
 SELECT count(library_add('papers', 'paper/' || n, doc(n))) FROM generate_series(1, 400) n;
