@@ -18,6 +18,16 @@ CREATE FUNCTION neardup_guard_rows(relation regclass, trigger name,
     LANGUAGE C STABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION neardup_guard_rows(regclass, name) IS 'query of the rows that a guard looks at, and its threshold';
 
+-- Not that of any type: who makes functions in this schema could make one of this
+-- type, which would be called in its place when a guard is created.
+CREATE FUNCTION neardup_guard_clusters(id_type neardup_guarded_row, query text,
+                                       threshold double precision, measure text, rule text)
+    RETURNS TABLE (id neardup_guarded_row, cluster bigint, representative neardup_guarded_row,
+                   similarity double precision, size bigint)
+    AS 'MODULE_PATHNAME', 'near_duplicate_clusters_typed'
+    LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 100000;
+COMMENT ON FUNCTION neardup_guard_clusters(neardup_guarded_row, text, double precision, text, text) IS 'function of guards: near_duplicate_clusters() of rows of tables';
+
 -- Groups are within the columns of the guard's scope, and of the rule kept: as
 -- if the rows were inserted one after another.
 CREATE FUNCTION neardup_guard_violations(relation regclass, trigger name)
@@ -29,7 +39,8 @@ BEGIN ATOMIC
     SELECT (c.id)."table", (c.id).place, (c.id).key,
            (c.representative)."table", (c.representative).place, (c.representative).key, c.similarity
     FROM neardup_guard_rows(relation, trigger) AS g,
-         near_duplicate_clusters(NULL::neardup_guarded_row, g.query, g.threshold) AS c
+         neardup_guard_clusters(NULL::neardup_guarded_row, g.query, g.threshold,
+                                'jaccard'::text, 'kept'::text) AS c
     WHERE c.similarity IS NOT NULL AND (c.id).checked;
 END;
 COMMENT ON FUNCTION neardup_guard_violations(regclass, name) IS 'rows of a table that a guard would not have let in, and those that they are near to';
@@ -81,9 +92,9 @@ CREATE FUNCTION neardup_guard_counts(OUT refused bigint, OUT skipped bigint,
                                      OUT tagged bigint, OUT warned bigint)
     LANGUAGE sql STABLE STRICT PARALLEL RESTRICTED
 BEGIN ATOMIC
-    SELECT coalesce(pg_stat_get_function_calls('neardup_guard_refused()'::regprocedure), 0),
-           coalesce(pg_stat_get_function_calls('neardup_guard_left_out()'::regprocedure), 0),
-           coalesce(pg_stat_get_function_calls('neardup_guard_tagged()'::regprocedure), 0),
-           coalesce(pg_stat_get_function_calls('neardup_guard_warned()'::regprocedure), 0);
+    SELECT coalesce(pg_catalog.pg_stat_get_function_calls('neardup_guard_refused()'::regprocedure), 0),
+           coalesce(pg_catalog.pg_stat_get_function_calls('neardup_guard_left_out()'::regprocedure), 0),
+           coalesce(pg_catalog.pg_stat_get_function_calls('neardup_guard_tagged()'::regprocedure), 0),
+           coalesce(pg_catalog.pg_stat_get_function_calls('neardup_guard_warned()'::regprocedure), 0);
 END;
 COMMENT ON FUNCTION neardup_guard_counts() IS 'rows that the guards of this database have refused, skipped, tagged, warned of';

@@ -58,8 +58,8 @@ COMMENT ON FUNCTION anchored(text, text[], text) IS 'the shingles of a document 
 -- names, as pg_dump writes a body with arguments that have none wrongly.
 CREATE FUNCTION anchored(doc text, one text, other text) RETURNS signature
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 100
-    RETURN CASE WHEN one ~ '^\s*\{' THEN anchored(doc, anchors => one::text[], analysis => other)
-                ELSE anchored(doc, one, anchors => other::text[]) END;
+    RETURN CASE WHEN one ~ '^\s*\{' THEN anchored(doc, anchors => one::text[], k => 0, analysis => other)
+                ELSE anchored(doc, one, anchors => other::text[], k => 0) END;
 COMMENT ON FUNCTION anchored(text, text, text) IS 'the shingles of a document that begin with an anchor; of two literals the one in braces is the anchors';
 
 CREATE FUNCTION sif(doc text, anchors text[], length integer DEFAULT 50,
@@ -77,8 +77,8 @@ COMMENT ON FUNCTION sif(text, text, text[], integer) IS 'the substrings of so ma
 -- names, as pg_dump writes a body with arguments that have none wrongly.
 CREATE FUNCTION sif(doc text, one text, other text) RETURNS signature
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 100
-    RETURN CASE WHEN one ~ '^\s*\{' THEN sif(doc, anchors => one::text[], analysis => other)
-                ELSE sif(doc, one, anchors => other::text[]) END;
+    RETURN CASE WHEN one ~ '^\s*\{' THEN sif(doc, anchors => one::text[], length => 50, analysis => other)
+                ELSE sif(doc, one, anchors => other::text[], length => 50) END;
 COMMENT ON FUNCTION sif(text, text, text) IS 'the substrings of 50 characters that follow an anchor; of two literals the one in braces is the anchors';
 
 CREATE FUNCTION koala(doc text, count integer DEFAULT 100, length integer DEFAULT 20,

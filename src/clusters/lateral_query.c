@@ -163,7 +163,7 @@ equal_row(SelectStmt *query, const char *schema)
 {
 	schema = quote_identifier(schema);
 	return around(parse(psprintf("SELECT * FROM (SELECT) AS old (id, signature)"
-								 " WHERE %s.near_duplicate(signature, $1, 1, 'jaccard')"
+								 " WHERE %s.near_duplicate(signature, $1, 1::pg_catalog.float8, 'jaccard'::pg_catalog.text)"
 								 " AND signature OPERATOR(%s.=) $1 LIMIT 1",
 								 schema, schema), ""),
 				  query);

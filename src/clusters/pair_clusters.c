@@ -111,7 +111,8 @@ similarity_of(PairTaker *pairs, TupleTableSlot *slot)
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("similarity of a pair must be a number, not %s",
 						isnull ? "null" : "NaN"),
-				 errhint("Leave such pairs out, or give them a number, as coalesce(similarity, 0) does.")));
+				 isnull ? errhint("Leave such pairs out, or give them a number, as coalesce(similarity, 0) does.") :
+				 errhint("Leave such pairs out, or give them a number, as coalesce(nullif(similarity, 'NaN'), 0) does.")));
 	return similarity;
 }
 

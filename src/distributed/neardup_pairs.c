@@ -31,6 +31,7 @@
 
 #include "catalog/namespace.h"
 #include "catalog/pg_namespace_d.h"
+#include "catalog/pg_operator.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "fmgr.h"
@@ -118,6 +119,31 @@ require_symmetric(Measure measure)
 				 errhint("Join the table with itself: SELECT ... FROM docs a JOIN docs b ON contained_in(a.sig, b.sig, 0.9).")));
 }
 
+/* An operator as statements call it, whatever the search path is. */
+static char *
+operator_name(Oid operator)
+{
+	HeapTuple	tuple = SearchSysCache1(OPEROID, ObjectIdGetDatum(operator));
+	Form_pg_operator form;
+	char	   *name;
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "there is no operator %u", operator);
+	form = (Form_pg_operator) GETSTRUCT(tuple);
+	name = psprintf("OPERATOR(%s.%s)",
+					quote_identifier(get_namespace_name(form->oprnamespace)),
+					NameStr(form->oprname));
+	ReleaseSysCache(tuple);
+	return name;
+}
+
+/* The operator by which values of a type are equal, as statements call it. */
+static char *
+equality(Oid type)
+{
+	return operator_name(lookup_type_cache(type, TYPECACHE_EQ_OPR)->eq_opr);
+}
+
 /* A column of the source, quoted. */
 static char *
 source_column(Oid source, const char *name)
@@ -131,24 +157,30 @@ source_column(Oid source, const char *name)
 	return pstrdup(quote_identifier(name));
 }
 
-/* The same of a column of ids, of which the lesser one comes first. */
-static char *
-source_ids(Oid source, const char *name)
+/*
+ * The terms of the column of ids, of which the lesser one comes first: {id}, and the
+ * operators of its type.
+ */
+static void
+set_ids(WorkingTables *tables, Oid source, const char *name)
 {
 	char	   *column = source_column(source, name);
 	Oid			type = get_atttype(source, get_attnum(source, name));
+	Oid			less = lookup_type_cache(type, TYPECACHE_LT_OPR)->lt_opr;
 
-	if (!OidIsValid(lookup_type_cache(type, TYPECACHE_LT_OPR)->lt_opr))
+	if (!OidIsValid(less))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("column \"%s\" of \"%s\" is of type %s, which has no order",
 						name, get_rel_name(source), format_type_be(type)),
 				 errdetail("Of a pair of rows the one with the lesser id comes first."),
 				 errhint("Take a column of another type, or a view that has the id as text.")));
-	return column;
+	working_term(tables, "id", column);
+	working_term(tables, "less id", operator_name(less));
+	working_term(tables, "same id", equality(type));
 }
 
-/* The same of a column of signatures. */
+/* The column of signatures, quoted. */
 static char *
 source_signatures(Oid source, const char *name, Oid schema)
 {
@@ -179,7 +211,20 @@ table_name(Oid table)
 									  get_rel_name(table));
 }
 
-/* Where the result goes. */
+/* The parser would cut a name that is too long, and the result have another one. */
+static void
+require_short(List *names)
+{
+	ListCell   *lc;
+
+	foreach(lc, names)
+		working_name_require_short(lfirst(lc));
+}
+
+/*
+ * Where the result goes.  Its schema is always said: without one, a temporary table
+ * of the same name would be met in its place.
+ */
 static void
 set_result(WorkingTables *tables, const char *name)
 {
@@ -188,15 +233,17 @@ set_result(WorkingTables *tables, const char *name)
 	Oid			place;
 	List	   *names;
 
-	if (!SplitIdentifierString(pstrdup(name), '.', &names) || names == NIL)
+	if (!SplitGUCList(pstrdup(name), '.', &names) || names == NIL)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_NAME),
 				 errmsg("invalid name of the result: \"%s\"", name),
 				 errhint("It is the name of a table, with or without its schema.  Put one that is not a plain word into double quotes.")));
+	require_short(names);
 	DeconstructQualifiedName(qualified_name_list(name), &schema, &table);
 	place = RangeVarGetCreationNamespace(makeRangeVar(schema, table, -1));
 	tables->temporary = isTempNamespace(place);
-	tables->schema = schema == NULL ? NULL : pstrdup(quote_identifier(schema));
+	schema = tables->temporary ? "pg_temp" : get_namespace_name(place);
+	tables->schema = pstrdup(quote_identifier(schema));
 	tables->result = table;
 }
 
@@ -206,7 +253,7 @@ set_condition(WorkingTables *tables, double threshold, Measure measure)
 {
 	char	   *schema = working_statement(tables, "{neardup}");
 
-	working_term(tables, "bounds", psprintf("'%.17g'::pg_catalog.float8, '%s'",
+	working_term(tables, "bounds", psprintf("'%.17g'::pg_catalog.float8, '%s'::pg_catalog.text",
 											threshold, measure_name(measure)));
 	working_term(tables, "similarity",
 				 measure_expression(schema, measure, "a.sig", "b.sig"));
@@ -216,21 +263,22 @@ set_condition(WorkingTables *tables, double threshold, Measure measure)
 
 /* Finds out whether the source is distributed, and by which column. */
 static void
-find_place(WorkingTables *tables)
+find_place(WorkingTables *tables, Oid source)
 {
-	bool		isnull;
-	Datum		place;
+	char	   *place;
 
 	if (!OidIsValid(get_relname_relid("pg_dist_partition", PG_CATALOG_NAMESPACE)))
 		return;
 	working_term(tables, "source_name",
 				 quote_literal_cstr(tables->source));
-	if (working_run(tables, "SELECT pg_catalog.quote_ident(pg_catalog.column_to_column_name(logicalrelid, partkey)) "
+	if (working_run(tables, "SELECT pg_catalog.column_to_column_name(logicalrelid, partkey) "
 					"FROM pg_catalog.pg_dist_partition "
-					"WHERE logicalrelid = {source_name}::pg_catalog.regclass AND partmethod = 'h'") == 0)
+					"WHERE logicalrelid {=} {source_name}::pg_catalog.regclass AND partmethod {=} 'h'") == 0)
 		return;
-	place = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull);
-	tables->place = text_to_cstring(DatumGetTextPP(place));
+	place = SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1);
+	tables->place = source_column(source, place);
+	working_term(tables, "same place",
+				 equality(get_atttype(source, get_attnum(source, place))));
 }
 
 /* Nodes that rows are distributed to. */
@@ -239,7 +287,7 @@ nodes(const WorkingTables *tables)
 {
 	return working_number(tables,
 						  "SELECT pg_catalog.count(*)::pg_catalog.float8 FROM pg_catalog.pg_dist_node "
-						  "WHERE isactive AND shouldhaveshards AND noderole = 'primary'");
+						  "WHERE isactive AND shouldhaveshards AND noderole {=} 'primary'");
 }
 
 /*
@@ -251,7 +299,7 @@ require_unique_ids(const WorkingTables *tables, Oid source)
 {
 	if (working_run(tables,
 					"SELECT {id} FROM {source} WHERE {id} IS NOT NULL AND {sig} IS NOT NULL "
-					"GROUP BY 1 HAVING pg_catalog.count(*) > 1 ORDER BY 1 LIMIT 1") > 0)
+					"GROUP BY 1 HAVING pg_catalog.count(*) {>} 1 ORDER BY 1 LIMIT 1") > 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNIQUE_VIOLATION),
 				 errmsg("ids are not unique"),
@@ -268,7 +316,7 @@ pairs_by_join(WorkingTables *tables)
 	working_result(tables,
 				   "SELECT a.id AS a, b.id AS b, {similarity} AS similarity "
 				   "FROM (SELECT {id} AS id, {sig} AS sig FROM {source}) a "
-				   "JOIN (SELECT {id} AS id, {sig} AS sig FROM {source}) b ON {is_near} AND a.id < b.id");
+				   "JOIN (SELECT {id} AS id, {sig} AS sig FROM {source}) b ON {is_near} AND a.id {less id} b.id");
 }
 
 /*
@@ -285,15 +333,15 @@ make_rows(WorkingTables *tables)
 		uint64		n;
 
 		n = working_table(&attempt, "rows", "set", NULL, "set",
-						  psprintf("SELECT {neardup}.signature_hash_extended({sig}, %d) AS set, "
-								   "{neardup}.signature_hash_extended({sig}, %d) AS proof, "
+						  psprintf("SELECT {neardup}.signature_hash_extended({sig}, %d::pg_catalog.int8) AS set, "
+								   "{neardup}.signature_hash_extended({sig}, %d::pg_catalog.int8) AS proof, "
 								   "{id} AS id{source_place} FROM {source} "
-								   "WHERE {neardup}.nfeatures({sig}) > 0 AND {id} IS NOT NULL",
+								   "WHERE {neardup}.nfeatures({sig}) {>} 0 AND {id} IS NOT NULL",
 								   2 * seed, 2 * seed + 1));
 		if (working_number(&attempt,
 						   "SELECT pg_catalog.count(*)::pg_catalog.float8 FROM ("
 						   "SELECT set FROM {rows} GROUP BY set "
-						   "HAVING pg_catalog.min(proof) <> pg_catalog.max(proof)) c") == 0)
+						   "HAVING pg_catalog.min(proof) {<>} pg_catalog.max(proof)) c") == 0)
 		{
 			*tables = attempt;
 			return n;
@@ -319,7 +367,8 @@ set_place(WorkingTables *tables)
 				 other ? psprintf(", %s AS place", place) : "");
 	working_term(tables, "by_place", other ? ", place" : "");
 	working_term(tables, "at_place",
-				 other ? psprintf("s.%s = f.place AND ", place) : "");
+				 other ? psprintf("s.%s %s f.place AND ", place,
+								  working_statement(tables, "{same place}")) : "");
 	working_term(tables, "first_place", other ? "place" : "id");
 }
 
@@ -351,13 +400,13 @@ collapse(WorkingTables *tables)
 					  working_statement(tables, "{first_place}"), "source",
 					  working_statement(tables, "{first_place}"),
 					  "SELECT f.* FROM (SELECT DISTINCT ON (set) id{by_place}, set, "
-					  "pg_catalog.count(*) OVER (PARTITION BY set) > 1 AS many, "
-					  "pg_catalog.bit_or(1::pg_catalog.int8 << {spot}) OVER (PARTITION BY set) AS spots "
+					  "pg_catalog.count(*) OVER (PARTITION BY set) {>} 1 AS many, "
+					  "pg_catalog.bit_or(1::pg_catalog.int8 {<<} {spot}) OVER (PARTITION BY set) AS spots "
 					  "FROM {rows} ORDER BY set, id{by_place}) f");
 	working_term(tables, "signed",
 				 working_statement(tables,
 								   "(SELECT f.set, f.many, f.spots, s.{sig} AS sig FROM {firsts} f JOIN {source} s "
-								   "ON {at_place}s.{id} = f.id)"));
+								   "ON {at_place}s.{id} {same id} f.id)"));
 	return n;
 }
 
@@ -397,14 +446,14 @@ find_classes(WorkingTables *tables)
 	char	   *stretches;
 
 	working_run(tables,
-				"SELECT pg_catalog.max(c.sets)::pg_catalog.float8 / pg_catalog.sum(c.sets)::pg_catalog.float8, "
+				"SELECT pg_catalog.max(c.sets)::pg_catalog.float8 {/} pg_catalog.sum(c.sets)::pg_catalog.float8, "
 				"pg_catalog.sum(c.sets), "
-				"pg_catalog.array_agg(c.class ORDER BY c.class) FILTER (WHERE c.spot <> c.before), "
-				"pg_catalog.array_agg(c.spot ORDER BY c.class) FILTER (WHERE c.spot <> c.before) FROM ("
+				"pg_catalog.array_agg(c.class ORDER BY c.class) FILTER (WHERE c.spot {<>} c.before), "
+				"pg_catalog.array_agg(c.spot ORDER BY c.class) FILTER (WHERE c.spot {<>} c.before) FROM ("
 				"SELECT p.*, pg_catalog.lag(p.spot, 1, -1) OVER (ORDER BY p.class) AS before FROM ("
-				"SELECT h.class, h.sets, pg_catalog.floor({nspots} * "
-				"(pg_catalog.sum(h.features) OVER (ORDER BY h.class) - h.features / 2.0) "
-				"/ pg_catalog.sum(h.features) OVER ())::pg_catalog.int4 AS spot FROM ("
+				"SELECT h.class, h.sets, pg_catalog.floor({nspots} {*} "
+				"(pg_catalog.sum(h.features) OVER (ORDER BY h.class) {-} (h.features {/} 2.0)) "
+				"{/} pg_catalog.sum(h.features) OVER ())::pg_catalog.int4 AS spot FROM ("
 				"SELECT ({neardup}.size_classes(s.sig, {bounds}))[1] AS class, pg_catalog.count(*) AS sets, "
 				"pg_catalog.sum({neardup}.nfeatures(s.sig)) AS features FROM {signed} s GROUP BY 1) h) p) c");
 	classes.largest = atof(first_value(1, "0"));
@@ -425,9 +474,9 @@ static void
 fill_near(WorkingTables *tables, const char *pairs)
 {
 	working_fill(tables, "near", "a, b",
-				 psprintf("SELECT ({spots})[s.spot + 1] AS place, n.a, n.b, n.similarity FROM (%s) n, "
-						  "pg_catalog.generate_series(0, {nspots} - 1) s (spot) "
-						  "WHERE (n.a_spots | n.b_spots) >> s.spot & 1 = 1", pairs));
+				 psprintf("SELECT ({spots})[s.spot {+} 1] AS place, n.a, n.b, n.similarity FROM (%s) n, "
+						  "pg_catalog.generate_series(0, {nspots} {-} 1) s (spot) "
+						  "WHERE (((n.a_spots {|} n.b_spots) {>>} s.spot) {&} 1::pg_catalog.int8) {=} 1", pairs));
 }
 
 /*
@@ -439,17 +488,18 @@ static void
 near_by_classes(WorkingTables *tables, bool same)
 {
 	working_table(tables, "sets", "place", "near", "place",
-				  "SELECT ({spots})[({stretches})[c.stretch] + 1] AS place, c.stretch = q.own AS home, "
+				  "SELECT ({spots})[({stretches})[c.stretch] {+} 1] AS place, c.stretch {=} q.own AS home, "
 				  "q.set, q.many, q.spots, q.sig FROM ("
 				  "SELECT g.*, pg_catalog.width_bucket(g.classes[1], {starts}) AS own, "
 				  "pg_catalog.width_bucket(g.classes[2], {starts}) AS next FROM ("
 				  "SELECT s.*, {neardup}.size_classes(s.sig, {bounds}) AS classes FROM {signed} s) g) q, "
 				  "pg_catalog.generate_series(q.own, q.next) c (stretch)");
-	working_term(tables, "once", same ? "a.set < b.set AND (a.home OR b.home)" :
-				 "CASE WHEN a.set = b.set THEN a.home AND a.many ELSE a.set < b.set AND (a.home OR b.home) END");
+	working_term(tables, "once",
+				 working_statement(tables, same ? "a.set {<} b.set AND (a.home OR b.home)" :
+								   "CASE WHEN a.set {=} b.set THEN a.home AND a.many ELSE a.set {<} b.set AND (a.home OR b.home) END"));
 	fill_near(tables,
 			  "SELECT a.set AS a, b.set AS b, a.spots AS a_spots, b.spots AS b_spots, {similarity} AS similarity "
-			  "FROM {sets} a JOIN {sets} b ON a.place = b.place AND {is_near} AND {once}");
+			  "FROM {sets} a JOIN {sets} b ON a.place {=} b.place AND {is_near} AND {once}");
 }
 
 /* Likewise, by rare features that they have in common. */
@@ -468,15 +518,15 @@ near_by_keys(WorkingTables *tables, uint64 nsets, bool counted, bool same)
 				  "pg_catalog.unnest({neardup}.candidate_keys(s.sig, {bounds}{counts})) k (key)");
 	working_table(tables, "candidates", "a", NULL, "a, b",
 				  "SELECT DISTINCT a.set AS a, b.set AS b FROM {keys} a "
-				  "JOIN {keys} b ON a.key = b.key AND a.set < b.set");
+				  "JOIN {keys} b ON a.key {=} b.key AND a.set {<} b.set");
 	working_term(tables, "themselves", same ? "" :
 				 working_statement(tables, " UNION ALL SELECT set, set, spots, sig FROM {sets} WHERE many"));
 	working_table(tables, "sent", "b", NULL, "b",
 				  "SELECT c.b, c.a, s.spots, s.sig FROM (SELECT DISTINCT a, b FROM {candidates}) c "
-				  "JOIN {sets} s ON s.set = c.a{themselves}");
+				  "JOIN {sets} s ON s.set {=} c.a{themselves}");
 	fill_near(tables,
 			  "SELECT a.a, a.b, a.spots AS a_spots, b.spots AS b_spots, {similarity} AS similarity FROM {sent} a "
-			  "JOIN {sets} b ON b.set = a.b WHERE {is_near} IS TRUE");
+			  "JOIN {sets} b ON b.set {=} a.b WHERE {is_near} IS TRUE");
 }
 
 /*
@@ -488,25 +538,25 @@ static void
 multiply_out(WorkingTables *tables, bool same)
 {
 	working_table(tables, "asked", "set", "rows", "set",
-				  "SELECT q.set, pg_catalog.array_position({spots}, q.place) - 1 AS spot FROM ("
+				  "SELECT q.set, pg_catalog.array_position({spots}, q.place) {-} 1 AS spot FROM ("
 				  "SELECT DISTINCT v.set, n.place FROM {near} n, LATERAL (VALUES (n.a), (n.b)) v (set)) q");
 	working_table(tables, "members", "place", "near", "set",
-				  "SELECT ({spots})[s.spot + 1] AS place, r.set, r.spot = s.spot AS here, r.id "
+				  "SELECT ({spots})[s.spot {+} 1] AS place, r.set, r.spot {=} s.spot AS here, r.id "
 				  "FROM (SELECT set, id, {spot} AS spot FROM {rows}) r JOIN ("
 				  "SELECT u.set, pg_catalog.bit_or(u.spots) AS spots FROM ("
-				  "SELECT set, CASE WHEN pg_catalog.count(*) > 1 THEN pg_catalog.bit_or(1::pg_catalog.int8 << {spot}) ELSE 0 END AS spots "
+				  "SELECT set, CASE WHEN pg_catalog.count(*) {>} 1 THEN pg_catalog.bit_or(1::pg_catalog.int8 {<<} {spot}) ELSE 0 END AS spots "
 				  "FROM {rows} GROUP BY set UNION ALL "
-				  "SELECT set, 1::pg_catalog.int8 << spot FROM {asked}) u GROUP BY u.set) w ON w.set = r.set "
-				  "JOIN pg_catalog.generate_series(0, {nspots} - 1) s (spot) ON w.spots >> s.spot & 1 = 1");
+				  "SELECT set, 1::pg_catalog.int8 {<<} spot FROM {asked}) u GROUP BY u.set) w ON w.set {=} r.set "
+				  "JOIN pg_catalog.generate_series(0, {nspots} {-} 1) s (spot) ON ((w.spots {>>} s.spot) {&} 1::pg_catalog.int8) {=} 1");
 	working_term(tables, "equal", same ?
 				 working_statement(tables, " UNION ALL SELECT DISTINCT place, set, set AS b, 1::pg_catalog.float8 FROM {members}") :
 				 "");
 	working_fill(tables, "result", "a, b, similarity",
 				 "SELECT x.id AS a, y.id AS b, n.similarity FROM ("
 				 "SELECT place, a, b, similarity FROM {near} UNION ALL "
-				 "SELECT place, b, a, similarity FROM {near} WHERE a <> b{equal}) n "
-				 "JOIN {members} x ON x.place = n.place AND x.set = n.a AND x.here "
-				 "JOIN {members} y ON y.place = n.place AND y.set = n.b AND x.id < y.id");
+				 "SELECT place, b, a, similarity FROM {near} WHERE a {<>} b{equal}) n "
+				 "JOIN {members} x ON x.place {=} n.place AND x.set {=} n.a AND x.here "
+				 "JOIN {members} y ON y.place {=} n.place AND y.set {=} n.b AND x.id {less id} y.id");
 }
 
 /* True if the first signature is a set, whose size and features tell something. */
@@ -575,8 +625,7 @@ set_terms(FunctionCallInfo fcinfo, WorkingTables *tables)
 	working_term(tables, "neardup",
 				 pstrdup(quote_identifier(get_namespace_name(schema))));
 	working_term(tables, "source", unconstify(char *, tables->source));
-	working_term(tables, "id",
-				 source_ids(source, NameStr(*PG_GETARG_NAME(ARGUMENT_ID))));
+	set_ids(tables, source, NameStr(*PG_GETARG_NAME(ARGUMENT_ID)));
 	working_term(tables, "sig",
 				 source_signatures(source,
 								   NameStr(*PG_GETARG_NAME(ARGUMENT_SIG)), schema));
@@ -602,7 +651,7 @@ neardup_pairs(PG_FUNCTION_ARGS)
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
 	set_terms(fcinfo, &tables);
-	find_place(&tables);
+	find_place(&tables, PG_GETARG_OID(ARGUMENT_SOURCE));
 	if (tables.place == NULL)
 		require_unique_ids(&tables, PG_GETARG_OID(ARGUMENT_SOURCE));
 	design = find_pairs(&tables, design,

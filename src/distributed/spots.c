@@ -44,11 +44,15 @@ spots_wanted(double rows, double nodes)
 static void
 shards_term(WorkingTables *tables, const char *name, const char *table)
 {
-	working_term(tables, name,
-				 psprintf("(SELECT s.shardminvalue::pg_catalog.int4 AS low, "
+	const char *shards =
+		working_statement(tables,
+						  "SELECT s.shardminvalue::pg_catalog.int4 AS low, "
 						  "s.shardmaxvalue::pg_catalog.int4 AS high, pg_catalog.min(p.groupid) AS node "
-						  "FROM pg_catalog.pg_dist_shard s JOIN pg_catalog.pg_dist_placement p USING (shardid) "
-						  "WHERE s.logicalrelid = %s::pg_catalog.regclass GROUP BY 1, 2)",
+						  "FROM pg_catalog.pg_dist_shard s JOIN pg_catalog.pg_dist_placement p ON p.shardid {=} s.shardid "
+						  "WHERE s.logicalrelid {=}");
+
+	working_term(tables, name,
+				 psprintf("(%s %s::pg_catalog.regclass GROUP BY 1, 2)", shards,
 						  quote_literal_cstr(working_statement(tables, table))));
 }
 
@@ -88,13 +92,13 @@ deal_out_result(WorkingTables *tables)
 
 	arrays(tables, names, 2,
 		   "SELECT pg_catalog.array_agg(r.low ORDER BY r.low), "
-		   "pg_catalog.array_agg(COALESCE(n.spots[r.number % pg_catalog.cardinality(n.spots) + 1], "
-		   "r.number % {nspots}) ORDER BY r.low) FROM ("
-		   "SELECT r.low, r.node, (pg_catalog.row_number() OVER (PARTITION BY r.node ORDER BY r.low) - 1)::pg_catalog.int4 AS number "
+		   "pg_catalog.array_agg(COALESCE(n.spots[(r.number {%} pg_catalog.cardinality(n.spots)) {+} 1], "
+		   "r.number {%} {nspots}) ORDER BY r.low) FROM ("
+		   "SELECT r.low, r.node, (pg_catalog.row_number() OVER (PARTITION BY r.node ORDER BY r.low) {-} 1)::pg_catalog.int4 AS number "
 		   "FROM {result_shards} r) r LEFT JOIN ("
 		   "SELECT s.node, pg_catalog.array_agg(s.number ORDER BY s.number) AS spots FROM ("
-		   "SELECT s.node, (pg_catalog.row_number() OVER (ORDER BY s.node, s.low) - 1)::pg_catalog.int4 AS number "
-		   "FROM {near_shards} s) s GROUP BY s.node) n ON n.node = r.node");
+		   "SELECT s.node, (pg_catalog.row_number() OVER (ORDER BY s.node, s.low) {-} 1)::pg_catalog.int4 AS number "
+		   "FROM {near_shards} s) s GROUP BY s.node) n ON n.node {=} r.node");
 	working_term(tables, "spot",
 				 working_statement(tables,
 								   "({spots_of_lows})[pg_catalog.width_bucket(pg_catalog.worker_hash(id), {lows})]"));
@@ -116,7 +120,7 @@ spots_find(WorkingTables *tables)
 	arrays(tables, names, 1,
 		   psprintf("SELECT pg_catalog.array_agg(("
 					"SELECT v FROM pg_catalog.generate_series(1, %d) v "
-					"WHERE pg_catalog.worker_hash(v) BETWEEN s.low AND s.high LIMIT 1) ORDER BY s.node, s.low) "
+					"WHERE pg_catalog.worker_hash(v) {>=} s.low AND pg_catalog.worker_hash(v) {<=} s.high LIMIT 1) ORDER BY s.node, s.low) "
 					"FROM {near_shards} s", VALUES));
 	working_term(tables, "nspots",
 				 working_statement(tables, "pg_catalog.cardinality({spots})"));

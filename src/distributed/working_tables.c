@@ -30,14 +30,27 @@ working_term(WorkingTables *tables, const char *name, char *value)
 	tables->terms[tables->nterms++].value = value;
 }
 
+/* Operators that statements call whatever the search path is. */
+static const char *
+built_in_operator(const char *place, size_t len)
+{
+	if (len == 0 || strspn(place, "+-*/<>=|&%") < len)
+		return NULL;
+	return psprintf("OPERATOR(pg_catalog.%.*s)", (int) len, place);
+}
+
 /* The value of the term that stands there in braces. */
 static const char *
 term_value(const WorkingTables *tables, const char *place, size_t len)
 {
+	const char *operator;
+
 	for (int i = 0; i < tables->nterms; i++)
 		if (strlen(tables->terms[i].name) == len &&
 			memcmp(tables->terms[i].name, place, len) == 0)
 			return tables->terms[i].value;
+	if ((operator = built_in_operator(place, len)) != NULL)
+		return operator;
 	elog(ERROR, "there is no {%.*s}", (int) len, place);
 }
 
@@ -98,18 +111,24 @@ working_number(const WorkingTables *tables, const char *query)
 	return isnull ? 0 : DatumGetFloat8(value);
 }
 
-/* The name of a table beside the result. */
-static char *
-table_name(const WorkingTables *tables, const char *name)
+/* See working_tables.h */
+void
+working_name_require_short(const char *name)
 {
 	if (strlen(name) >= NAMEDATALEN)
 		ereport(ERROR,
 				(errcode(ERRCODE_NAME_TOO_LONG),
-				 errmsg("name \"%s\" is too long for a table", name),
-				 errdetail("The tables that are made on the way have the result's name with an ending."),
+				 errmsg("name \"%s\" is too long", name),
+				 errdetail("A name has %d bytes at most; the tables that are made on the way have the result's name with an ending.",
+						   NAMEDATALEN - 1),
 				 errhint("Give the result a shorter name, and rename it afterwards.")));
-	if (tables->schema == NULL)
-		return pstrdup(quote_identifier(name));
+}
+
+/* The name of a table beside the result. */
+static char *
+table_name(const WorkingTables *tables, const char *name)
+{
+	working_name_require_short(name);
 	return psprintf("%s.%s", tables->schema, quote_identifier(name));
 }
 

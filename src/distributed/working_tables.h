@@ -17,12 +17,11 @@ typedef struct Term
 	char	   *value;
 } Term;
 
-#define MAX_TERMS	40
+#define MAX_TERMS	50
 
 typedef struct WorkingTables
 {
-	const char *schema;			/* quoted, of the result; NULL: where new tables
-								 * go */
+	const char *schema;			/* quoted, of the result */
 	const char *result;			/* its name, not quoted */
 	bool		temporary;		/* it goes where all tables are temporary */
 	const char *place;			/* column by which the source is distributed,
@@ -37,7 +36,11 @@ typedef struct WorkingTables
 /* {name} in a statement is that value from now on. */
 extern void working_term(WorkingTables *tables, const char *name, char *value);
 
-/* The statement with its terms replaced. */
+/*
+ * The statement with its terms replaced.  {=}, and any other operator in braces, is
+ * the built-in one, which is found whatever the search path is and whatever has been
+ * put into it.
+ */
 extern char *working_statement(const WorkingTables *tables,
 							   const char *statement);
 
@@ -73,6 +76,9 @@ extern void working_result(WorkingTables *tables, const char *query);
 
 /* The result, empty, which is {result} from then on and is to be filled. */
 extern void working_empty_result(WorkingTables *tables, const char *query);
+
+/* Raises an error if a name is longer than names can be. */
+extern void working_name_require_short(const char *name);
 
 /* Drops all tables but the result. */
 extern void working_end(WorkingTables *tables);

@@ -134,7 +134,7 @@ evaluation_pairs(const Evaluation *evaluation, double threshold,
 
 	return psprintf("SELECT a.id AS id1, b.id AS id2, %s AS similarity "
 					"FROM pg_temp.neardup_signatures a JOIN pg_temp.neardup_signatures b "
-					"ON %s.near_duplicate(a.neardup_signature, b.neardup_signature, %.17g, '%s') "
+					"ON %s.near_duplicate(a.neardup_signature, b.neardup_signature, %.17g::pg_catalog.float8, '%s'::pg_catalog.text) "
 					"AND a.id < b.id AND (%s)",
 					value, evaluation->schema, threshold,
 					measure_name(measure), evaluation->condition);

@@ -285,15 +285,18 @@ warn(Oid relid, const char *trigger)
 					 guard_call("neardup_guard_violations", relid, trigger))));
 }
 
-/* See guard.h */
+/*
+ * See guard.h.  By a function whose arguments have just these types: what somebody
+ * puts beside it cannot be a better match.
+ */
 int64
 guard_warn_of_violations(Relation rel, const Trigger *trigger, Oid namespace)
 {
 	char	   *schema = get_namespace_name(namespace);
 	char	   *query = psprintf("SELECT (c.id).key, (c.representative).key, c.similarity, pg_catalog.count(*) OVER () "
-								 "FROM %s(NULL::%s, $1, $2) AS c "
+								 "FROM %s(NULL::%s, $1, $2, 'jaccard'::pg_catalog.text, 'kept'::pg_catalog.text) AS c "
 								 "WHERE c.similarity IS NOT NULL AND (c.id).checked LIMIT 1",
-								 quote_qualified_identifier(schema, "near_duplicate_clusters"),
+								 quote_qualified_identifier(schema, "neardup_guard_clusters"),
 								 quote_qualified_identifier(schema, "neardup_guarded_row"));
 	Oid			types[] = {TEXTOID, FLOAT8OID};
 	Datum		values[] = {

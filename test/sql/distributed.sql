@@ -75,6 +75,40 @@ CALL neardup_pairs('docs', 'id', 'sig', 0.8, 'pg_temp.temporary', design => 'key
 SELECT * FROM pairs_are('pg_temp.temporary', 'docs', 0.8, 'jaccard');
 SELECT relname, relpersistence FROM pg_class WHERE relkind = 'r' AND relnamespace = pg_my_temp_schema();
 
+-- The operators of ids are those of their type, wherever these are
+CREATE SCHEMA elsewhere;
+CREATE TYPE elsewhere.number;
+CREATE FUNCTION elsewhere.number_in(cstring) RETURNS elsewhere.number LANGUAGE internal IMMUTABLE STRICT AS 'int4in';
+CREATE FUNCTION elsewhere.number_out(elsewhere.number) RETURNS cstring LANGUAGE internal IMMUTABLE STRICT AS 'int4out';
+CREATE TYPE elsewhere.number (INPUT = elsewhere.number_in, OUTPUT = elsewhere.number_out, LIKE = int4);
+SELECT format('CREATE FUNCTION elsewhere.number_%s(elsewhere.number, elsewhere.number) RETURNS boolean LANGUAGE internal IMMUTABLE STRICT AS %L', f, 'int4' || f),
+       format('CREATE OPERATOR elsewhere.%s (LEFTARG = elsewhere.number, RIGHTARG = elsewhere.number, FUNCTION = elsewhere.number_%s)', o, f)
+FROM (VALUES ('<', 'lt'), ('<=', 'le'), ('=', 'eq'), ('>=', 'ge'), ('>', 'gt')) v (o, f) \gexec
+CREATE FUNCTION elsewhere.number_cmp(elsewhere.number, elsewhere.number) RETURNS int LANGUAGE internal IMMUTABLE STRICT AS 'btint4cmp';
+CREATE OPERATOR CLASS elsewhere.number_ops DEFAULT FOR TYPE elsewhere.number USING btree AS
+    OPERATOR 1 elsewhere.<, OPERATOR 2 elsewhere.<=, OPERATOR 3 elsewhere.=, OPERATOR 4 elsewhere.>=, OPERATOR 5 elsewhere.>,
+    FUNCTION 1 elsewhere.number_cmp(elsewhere.number, elsewhere.number);
+CREATE VIEW number_ids AS SELECT id::text::elsewhere.number AS id, sig FROM docs;
+CALL neardup_pairs('number_ids', 'id', 'sig', 0.8, 'by_join');
+CALL neardup_pairs('number_ids', 'id', 'sig', 0.8, 'by_classes', design => 'classes');
+CALL neardup_pairs('number_ids', 'id', 'sig', 0.8, 'by_keys', design => 'keys');
+SELECT format('CREATE VIEW number_ids_%1$s AS SELECT a::text::int AS a, b::text::int AS b, similarity FROM %1$s', r)
+FROM unnest('{by_join,by_classes,by_keys}'::text[]) r \gexec
+SELECT p.* FROM unnest('{by_join,by_classes,by_keys}'::text[]) r, pairs_are('number_ids_' || r, 'docs', 0.8, 'jaccard') p;
+
+-- Temporary tables of the result's names are neither filled nor dropped
+CREATE TEMPORARY TABLE apart (a int, b int, similarity float8);
+CREATE TEMPORARY TABLE apart_rows (a int);
+CREATE TEMPORARY TABLE apart_near (a int);
+CALL neardup_pairs('docs', 'id', 'sig', 0.8, 'apart', design => 'classes');
+SELECT count(*) FROM apart;
+SELECT * FROM pairs_are('distributed.apart', 'docs', 0.8, 'jaccard');
+SELECT relnamespace::regnamespace = 'distributed'::regnamespace AS distributed, relname
+FROM pg_class WHERE relname LIKE 'apart%' ORDER BY 2, 1;
+CREATE TEMPORARY TABLE apart_too (a int);
+CALL neardup_pairs('docs', 'id', 'sig', 0.8, 'apart_too');
+SELECT * FROM pairs_are('distributed.apart_too', 'docs', 0.8, 'jaccard');
+
 -- Groups of what the pairs connect
 CALL neardup_pairs('docs', 'id', 'sig', 0.8, 'pairs', design => 'classes');
 SELECT count(*), count(DISTINCT c.cluster), bool_and(c.representative = d.representative AND c.size = d.size) AS same
@@ -107,6 +141,12 @@ CALL neardup_pairs('docs', 'id', 'id', 0.8, 'more');
 CALL neardup_pairs('docs', 'id', 'sig', 0.8, 'pairs');
 \set VERBOSITY default
 CALL neardup_pairs('docs', 'id', 'sig', 0.8, repeat('x', 60), design => 'classes');
+CALL neardup_pairs('docs', 'id', 'sig', 0.8, repeat('x', 64), design => 'classes');
+CALL neardup_pairs('docs', 'id', 'sig', 0.8, repeat('x', 64));
+CALL neardup_pairs('docs', 'id', 'sig', 0.8, 'distributed."' || repeat('ä', 32) || '"');
+CALL neardup_pairs('docs', 'id', 'sig', 0.8, repeat('x', 64) || '.pairs');
+CALL neardup_pairs('docs', 'id', 'sig', 0.8, '"' || repeat('x', 63) || '"');
+SELECT relname FROM pg_class WHERE relname LIKE 'xxx%';
 CREATE TABLE twice AS SELECT id / 2 AS id, sig FROM docs;
 CALL neardup_pairs('twice', 'id', 'sig', 0.8, 'more');
 CALL neardup_pairs('twice', 'id', 'sig', 0.8, 'more', design => 'classes');
@@ -130,5 +170,5 @@ CALL neardup_pairs('docs', 'id', 'sig', 0.8, 'his');
 RESET ROLE;
 
 SET client_min_messages = warning;
-DROP SCHEMA distributed, "Results {t}" CASCADE;
+DROP SCHEMA distributed, "Results {t}", elsewhere CASCADE;
 DROP ROLE regress_neardup_pairs;

@@ -48,6 +48,14 @@ SELECT library_retry(NULL);
 SELECT library_remove(NULL, 'a');
 SELECT library_remake(NULL);
 \set VERBOSITY default
+SELECT library_remove('papers', NULL);
+SELECT library_index_batch('papers', NULL);
+CALL library_index(batch => NULL);
+CALL library_index(tolerance => NULL);
+CALL library_index(tolerance => -1);
+CALL library_index(tolerance => 'NaN');
+SELECT library_settle('papers', NULL);
+SELECT library_create('');
 SELECT name, waiting FROM libraries ORDER BY name;
 
 -- The queue, and its states
@@ -198,6 +206,26 @@ SELECT state FROM libraries ORDER BY name;
 SELECT count(library_add('papers', 'by reader', doc(9001)));
 SELECT library_create('by reader');
 RESET ROLE;
+
+-- A document without words has no signature, also if all are made anew
+SELECT library_create('t', '', 'top_words', 'english stop') > 0 AS t, library_create('zz', '', 'top_words') > 0 AS zz;
+SELECT count(library_add('t', address, body))
+FROM (VALUES ('1', 'The pool stays closed until Friday because of repairs.'), ('2', 'and the of')) v (address, body);
+SELECT count(library_add('zz', '1', 'the cat sleeps'));
+CALL library_index();
+SELECT name, documents(statistics), count(s.signature) AS signatures
+FROM library l LEFT JOIN library_signature s ON s.library_id = l.id
+WHERE name IN ('t', 'zz') GROUP BY l.name, documents(statistics) ORDER BY 1;
+SELECT library_remake('t');
+-- What is wrong with a library holds up no other one, and is told at the end
+SELECT count(library_add(l, '3', 'the dog sleeps')) FROM unnest('{t,zz}'::text[]) l;
+SELECT format('CREATE VIEW leaning AS TABLE library_signature_%s', id) FROM library WHERE name = 't' \gexec
+CALL library_index();
+SELECT name, documents(statistics) FROM library WHERE name IN ('t', 'zz') ORDER BY 1;
+DROP VIEW leaning;
+CALL library_index();
+SELECT name, documents(statistics) FROM library WHERE name IN ('t', 'zz') ORDER BY 1;
+SELECT library_drop(l) FROM unnest('{t,zz}'::text[]) l;
 
 -- A library that goes takes all with it
 SELECT library_drop('papers');

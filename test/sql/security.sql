@@ -29,8 +29,12 @@ CREATE FUNCTION trap.sprung(text, text) RETURNS boolean LANGUAGE plpgsql AS
 CREATE OPERATOR trap.= (LEFTARG = text, RIGHTARG = text, FUNCTION = trap.sprung);
 CREATE FUNCTION trap.lower(text) RETURNS text LANGUAGE plpgsql AS
   $$BEGIN RAISE EXCEPTION 'sprung'; END$$;
+CREATE FUNCTION public.pg_stat_get_function_calls(regprocedure) RETURNS bigint LANGUAGE plpgsql AS
+  $$BEGIN RAISE EXCEPTION 'sprung'; END$$;
 SET search_path = trap, public, pg_catalog;
 CREATE EXTENSION neardup SCHEMA public;
+SELECT refused FROM neardup_guard_counts();
+DROP FUNCTION public.pg_stat_get_function_calls(regprocedure);
 
 -- Nor does anything at run time: the trap stands before everything else in
 -- the search path, with functions of the extension's own names, too.
@@ -59,6 +63,93 @@ RESET enable_seqscan;
 DROP TABLE guarded;
 RESET search_path;
 DROP SCHEMA trap CASCADE;
+
+-- Who may make functions and operators in the schema of an extension cannot have
+-- them called in the place of what PostgreSQL has for other types, or for any: nor
+-- in the library's schema those with names of neardup.
+CREATE FUNCTION public.trap(name text, arguments text) RETURNS void LANGUAGE plpgsql SET search_path = pg_catalog AS
+  $$BEGIN EXECUTE format('CREATE FUNCTION %s(%s) RETURNS boolean LANGUAGE plpgsql AS ''BEGIN RAISE EXCEPTION ''''sprung''''; END''', name, arguments); END$$;
+CREATE FUNCTION public.traps(schema text) RETURNS void LANGUAGE plpgsql SET search_path = pg_catalog AS
+$$
+DECLARE
+  types text[] := '{int4,int8,numeric,float8,text,varchar,oid,regclass}';
+  l text;
+  r text;
+  o text;
+BEGIN
+  FOREACH l IN ARRAY types LOOP
+    FOREACH r IN ARRAY types LOOP
+      PERFORM public.trap(schema || '.sprung', l || ',' || r);
+      FOREACH o IN ARRAY '{=,<>,<,>,<=,>=,+,-,*,/,%,&,|,<<,>>,||}'::text[] LOOP
+        EXECUTE format('CREATE OPERATOR %s.%s (LEFTARG = %s, RIGHTARG = %s, FUNCTION = %1$s.sprung)', schema, o, l, r);
+      END LOOP;
+      PERFORM public.trap(schema || '.concat', l || ',' || r), public.trap(schema || '.format', l || ',' || r);
+    END LOOP;
+    PERFORM public.trap(schema || '.count', l), public.trap(schema || '.array_agg', l), public.trap(schema || '.unnest', l || '[]'),
+            public.trap(schema || '.cardinality', l || '[]'), public.trap(schema || '.quote_literal', l || ',int4');
+    PERFORM public.trap(schema || '.format', 'text, text, ' || l), public.trap(schema || '.format', 'text, text, text, ' || l || ', int4');
+  END LOOP;
+  PERFORM public.trap(schema || '.count', 'public.lexicon'), public.trap(schema || '.top_words', 'text, public.lexicon, int4, text'),
+          public.trap(schema || '.near_duplicate', 'public.signature, public.signature, float8'),
+          public.trap(schema || '.near_duplicate', 'public.signature, public.signature, int4, text'),
+          public.trap(schema || '.near_duplicate_clusters', 'public.neardup_guarded_row, text, float8'),
+          public.trap(schema || '.signature_hash_extended', 'public.signature, int4');
+END
+$$;
+CREATE SCHEMA lib;
+SET search_path = pg_catalog;
+SELECT public.traps('public');
+SELECT public.traps('lib');
+SELECT count(public.trap('lib.' || proname, oidvectortypes(proargtypes))) > 100 AS many
+FROM pg_proc p WHERE pronamespace = 'public'::regnamespace AND proname NOT LIKE 'trap%' AND probin LIKE '%neardup'
+  AND NOT EXISTS (SELECT FROM pg_type t WHERE t.oid = ANY (proargtypes::oid[]) AND typtype = 'p')
+  AND to_regprocedure(format('lib.%I(%s)', proname, oidvectortypes(proargtypes))) IS NULL;
+SELECT public.trap('lib.lexicon_agg', 'text, text'), public.trap('lib.lexicon_agg', 'public.lexicon');
+SET search_path = public;
+CREATE EXTENSION neardup_library SCHEMA lib;
+SET search_path = public, pg_catalog;
+SELECT lib.library_create('sets'), lib.library_create('words', '', 'top_words', 'english stop');
+SELECT lib.library_add('sets', '1', 'the cat sleeps on the mat all day'), lib.library_add('words', '1', 'the cat sleeps on the mat all day');
+CALL lib.library_index();
+SELECT lib.library_add('sets', '2', 'the cat sleeps on the mat all night'), lib.library_add('words', '2', 'The cat sleeps on the mat all day.');
+SELECT lib.library_index_batch('sets'), lib.library_index_batch();
+CALL lib.library_index(NULL, 10, 0);
+SELECT found_in, address FROM lib.library_check('the cat sleeps on the mat all day') ORDER BY 1, 2;
+SELECT found_in, address, a_start, a_length FROM lib.library_passages('the cat sleeps on the mat all day', 'sets', 0.5, 3) ORDER BY 1, 2;
+SELECT name, documents, waiting, state, progress FROM lib.libraries ORDER BY 1;
+UPDATE lib.library_document SET body = body OPERATOR(pg_catalog.||) ' or so'::text WHERE address OPERATOR(pg_catalog.=) '2'::text;
+SELECT lib.library_remake('sets'), lib.library_remake('words');
+SELECT lib.library_pause('sets'), lib.library_retry('sets'), lib.library_dequeue('sets'), lib.library_remove('sets', '1'), lib.library_drop('words');
+SELECT lib.library_sum_changes(1);
+DELETE FROM lib.library_document;
+DROP EXTENSION neardup_library;
+-- Nor by what neardup itself has the server do
+CREATE TABLE ids AS
+SELECT ('doc ' OPERATOR(pg_catalog.||) i::text)::varchar AS id, shingles('one two three four five ' OPERATOR(pg_catalog.||) (i OPERATOR(pg_catalog./) 2)::text) AS sig
+FROM generate_series(1, 9) i;
+CALL neardup_pairs('ids', 'id', 'sig', 0.8, 'pairs_by_join');
+CALL neardup_pairs('ids', 'id', 'sig', 0.8, 'pairs_by_classes', 'jaccard', 'classes');
+CALL neardup_pairs('ids', 'id', 'sig', 0.8, 'pairs_by_keys', 'jaccard', 'keys');
+TABLE pairs_by_join EXCEPT TABLE pairs_by_classes;
+TABLE pairs_by_keys ORDER BY a;
+CREATE TRIGGER guard AFTER INSERT ON ids FOR EACH ROW EXECUTE FUNCTION neardup_guard('sig', '0.8');
+SELECT neardup_guard_check('ids', 'guard');
+SELECT count(*) FROM neardup_guard_violations('ids', 'guard');
+SELECT count(*) FROM near_duplicate_clusters(NULL::text, 'SELECT id::text, sig FROM ids', 0.8, 'jaccard', 'kept');
+RESET search_path;
+DROP TABLE ids, pairs_by_join, pairs_by_classes, pairs_by_keys;
+DROP SCHEMA lib CASCADE;
+SET search_path = pg_catalog;
+DO $$
+DECLARE
+  f regprocedure;
+BEGIN
+  FOR f IN SELECT oid FROM pg_proc WHERE pronamespace = 'public'::regnamespace AND prosrc LIKE 'BEGIN RAISE EXCEPTION ''sprung''%' LOOP
+    EXECUTE format('DROP FUNCTION %s CASCADE', f);
+  END LOOP;
+END $$;
+RESET search_path;
+DROP FUNCTION traps, trap;
 
 -- No function that can be called from SQL takes harm from nulls.
 DO $$
