@@ -369,24 +369,23 @@ take_part(const Sample *sample, uint32 most, Sample *part)
 static void
 compare_all(const Sample *sample, Findings *findings)
 {
+	RowPartners *rows = palloc0(sizeof(RowPartners) * sample->n);
+
 	for (uint32 a = 0; a < sample->n; a++)
 	{
-		RowPartners row = {1};
-
 		vacuum_delay_point_compat(true);
-		for (uint32 b = 0; b < sample->n; b++)
+		for (uint32 b = a + 1; b < sample->n; b++)
 		{
 			double		near;
-			double		value;
+			double		value = compare(sample, a, b, &near);
 
-			if (a == b)
-				continue;
-			value = compare(sample, a, b, &near);
-			add_pairs(findings, 1, value, near);
-			add_partners(&row, 1, near);
+			add_pairs(findings, 2, value, near);
+			add_partners(&rows[a], 1, near);
+			add_partners(&rows[b], 1, near);
 		}
-		add_rows(findings, row.rows, row.partners);
+		add_rows(findings, 1, rows[a].partners);
 	}
+	pfree(rows);
 	findings->nrows = sample->nrows;
 	findings->total = sample->total;
 	add_alone(findings);
