@@ -11,7 +11,9 @@
  * Sketches are joined by their candidate keys, down to the threshold from which
  * on those are few.  Below it many pairs are near, so that all pairs of a part of
  * the sample are enough.  Of vectors, which have frequent words among their features,
- * only a part is joined at low thresholds, too.
+ * only a part is joined at low thresholds, too.  And so it is where a sample has too
+ * many pairs to join it at a threshold: if all rows are near to each other, they are as
+ * many as the square of its rows.  How many there are is seen from a small part.
  *
  * How many rows have a partner at all depends on how partners are divided among
  * rows, too: see partners.c.  What index and join cost depends on how many keys
@@ -54,6 +56,16 @@
 #define JOINED_VECTORS		5000
 #define VECTORS_THRESHOLD	0.8
 
+/*
+ * Steps that a join may take, see join_steps(): about half a second.  A trial, which
+ * tells how many it will be, takes no more than those below.
+ */
+#define MOST_STEPS			2e8
+#define TRIAL_STEPS			1e7
+
+/* Steps of a comparison, besides one for each word of both signatures. */
+#define COMPARISON_STEPS	32
+
 /* Signatures whose keys are counted. */
 #define COUNTED_SIGNATURES	30
 
@@ -82,6 +94,7 @@ typedef struct Findings
 													 * have */
 	double		nrows;			/* rows of the sample, and of the table */
 	double		total;
+	double		steps;			/* that it took */
 } Findings;
 
 static SignatureKind
@@ -220,6 +233,31 @@ add_alone(Findings *findings)
 	}
 }
 
+/* Steps of comparing two signatures of so many words in all. */
+static double
+comparison_steps(double words)
+{
+	return COMPARISON_STEPS + words;
+}
+
+/* The words that a signature's values take. */
+static double
+signature_words(const Signature *sig)
+{
+	return (double) SIGNATURE_NVALUES(sig) *
+		method_info(sig->making.method)->width / 64;
+}
+
+static double
+mean_words(const Sample *sample)
+{
+	double		sum = 0;
+
+	for (uint32 i = 0; i < sample->n; i++)
+		sum += signature_words(sample->signatures[i]);
+	return sum / sample->n;
+}
+
 /* Adds up pairs of different rows by the thresholds that they reach. */
 static void
 count_pairs(SetJoin *join, const Sample *sample, Findings *findings)
@@ -247,6 +285,9 @@ count_pairs(SetJoin *join, const Sample *sample, Findings *findings)
 			add_partners(&rows[a], n - 1, near);
 			continue;
 		}
+		findings->steps +=
+			comparison_steps(signature_words(sample->signatures[a]) +
+							 signature_words(sample->signatures[b]));
 		add_pairs(findings, 2 * n * m, value, near);
 		add_partners(&rows[a], m, near);
 		add_partners(&rows[b], n, near);
@@ -254,6 +295,23 @@ count_pairs(SetJoin *join, const Sample *sample, Findings *findings)
 	for (uint32 i = 0; i < sample->n; i++)
 		add_rows(findings, rows[i].rows, rows[i].partners);
 	pfree(rows);
+}
+
+/*
+ * Steps that a join has made to find its pairs: places of lists that it looked at, and
+ * signatures compared, which are taken to be of mean size.  To pass over a vector takes
+ * as long as a comparison, as what is left of it has to be looked up.
+ */
+static double
+join_steps(SetJoin *join, const Sample *sample)
+{
+	const SetJoinStats *stats = setjoin_stats(join);
+	double		steps = stats->visited +
+		stats->verified * comparison_steps(2 * mean_words(sample));
+
+	if (sample_kind(sample) == KIND_VECTORS)
+		steps += stats->removed_position * comparison_steps(0);
+	return steps;
 }
 
 /* Joins the sample with itself. */
@@ -282,13 +340,17 @@ join_sample(const Sample *sample, double threshold, Findings *findings)
 	}
 	setjoin_build(join);
 	count_pairs(join, sample, findings);
+	findings->steps += join_steps(join, sample);
 	setjoin_end(join);
 	findings->nrows = sample->nrows;
 	findings->total = sample->total;
 	add_alone(findings);
 }
 
-/* A part of the sample, which was taken at random: about so many. */
+/*
+ * A part of the sample, which was taken at random: about so many, and never none, as
+ * mix64(0) is 0.
+ */
 static void
 take_part(const Sample *sample, uint32 most, Sample *part)
 {
@@ -307,27 +369,66 @@ take_part(const Sample *sample, uint32 most, Sample *part)
 static void
 compare_all(const Sample *sample, Findings *findings)
 {
+	RowPartners *rows = palloc0(sizeof(RowPartners) * sample->n);
+
 	for (uint32 a = 0; a < sample->n; a++)
 	{
-		RowPartners row = {1};
-
 		vacuum_delay_point_compat(true);
-		for (uint32 b = 0; b < sample->n; b++)
+		for (uint32 b = a + 1; b < sample->n; b++)
 		{
 			double		near;
-			double		value;
+			double		value = compare(sample, a, b, &near);
 
-			if (a == b)
-				continue;
-			value = compare(sample, a, b, &near);
-			add_pairs(findings, 1, value, near);
-			add_partners(&row, 1, near);
+			add_pairs(findings, 2, value, near);
+			add_partners(&rows[a], 1, near);
+			add_partners(&rows[b], 1, near);
 		}
-		add_rows(findings, row.rows, row.partners);
+		add_rows(findings, 1, rows[a].partners);
 	}
+	pfree(rows);
 	findings->nrows = sample->nrows;
 	findings->total = sample->total;
 	add_alone(findings);
+}
+
+/* Joins a part of about so many; returns how many they are, and their steps. */
+static uint32
+try_part(const Sample *sample, uint32 most, double threshold, double *steps)
+{
+	Findings	findings = {0};
+	Sample		part;
+
+	take_part(sample, most, &part);
+	join_sample(&part, threshold, &findings);
+	pfree(part.signatures);
+	*steps = Max(findings.steps, 1);
+	return part.n;
+}
+
+/*
+ * How many of the sample can be joined at that threshold, up to `limit`.  The first
+ * trial is as small as it must be if all are near.  Steps grow as the square of the rows,
+ * but by less where features are rare, which a larger part tells better.  So if the
+ * trial took few steps, but too many by that rule, a larger one is made.
+ */
+static uint32
+affordable(const Sample *sample, uint32 limit, double threshold)
+{
+	double		most = sqrt(TRIAL_STEPS / comparison_steps(2 * mean_words(sample)));
+
+	while (most < limit)
+	{
+		double		steps;
+		uint32		n = try_part(sample, Max(most, 1), threshold, &steps);
+		double		more = n * sqrt(TRIAL_STEPS / steps);
+
+		if (n * sqrt(MOST_STEPS / steps) >= limit)
+			break;
+		if (more < 2 * most)
+			return n * sqrt(MOST_STEPS / steps);
+		most = more;
+	}
+	return limit;
 }
 
 /* The least threshold from which on a join has few keys to look up, by its number. */
@@ -351,9 +452,9 @@ first_of_sketches(const Sample *sample)
 	return i;
 }
 
-/* The least threshold from which on the whole sample is joined, by its number. */
+/* The least threshold from which on the sample's kind can be joined, by its number. */
 static int
-first_joined(const Sample *sample)
+first_of_kind(const Sample *sample)
 {
 	SignatureKind kind = sample_kind(sample);
 	int			i = 0;
@@ -366,10 +467,26 @@ first_joined(const Sample *sample)
 	return i;
 }
 
-/* What is found below that threshold, where all that are as near are many. */
+/*
+ * The least threshold from which on the whole sample is joined, by its number; NSHARES
+ * if it is at none.
+ */
+static int
+first_joined(const Sample *sample)
+{
+	int			i = first_of_kind(sample);
+
+	while (i < NSHARES &&
+		   affordable(sample, sample->n, share_thresholds[i]) < sample->n)
+		i++;
+	return i;
+}
+
+/* What is found below that threshold, where pairs are many. */
 static void
 study_part(const Sample *sample, Findings *findings)
 {
+	double		threshold = share_thresholds[0];
 	Sample		part;
 
 	if (sample_kind(sample) == KIND_SKETCHES)
@@ -379,8 +496,11 @@ study_part(const Sample *sample, Findings *findings)
 	}
 	else
 	{
-		take_part(sample, JOINED_VECTORS, &part);
-		join_sample(&part, share_thresholds[0], findings);
+		uint32		most = sample_kind(sample) == KIND_VECTORS ?
+			Min(sample->n, JOINED_VECTORS) : sample->n;
+
+		take_part(sample, affordable(sample, most, threshold), &part);
+		join_sample(&part, threshold, findings);
 	}
 	pfree(part.signatures);
 }
@@ -531,8 +651,11 @@ study_sample(const Sample *sample, NearStatistics *statistics)
 	Findings   *findings = palloc0(sizeof(Findings));
 	int			first = first_joined(sample);
 
-	join_sample(sample, share_thresholds[first], findings);
-	note_findings(findings, first, NSHARES, statistics);
+	if (first < NSHARES)
+	{
+		join_sample(sample, share_thresholds[first], findings);
+		note_findings(findings, first, NSHARES, statistics);
+	}
 	if (first > 0)
 	{
 		memset(findings, 0, sizeof(Findings));
