@@ -366,6 +366,14 @@ search_after(Guard *guard, TriggerData *trigdata, TupleTableSlot *row,
 		guard_search(guard, trigdata->tg_relation, sig, &tid, match);
 }
 
+/* A row that a BEFORE UPDATE trigger lets pass may be about to move. */
+static void
+let_pass(Guard *guard, TriggerData *trigdata, TupleTableSlot *row)
+{
+	if (trigdata->tg_relation->rd_rel->relispartition)
+		guard_may_move(trigdata, guard_new_signature(guard, row));
+}
+
 /*
  * True if there is nothing to check: an UPDATE has changed nothing that counts, or
  * what is inserted is a row that the guard has let pass to another partition.
@@ -374,13 +382,14 @@ static bool
 is_checked_already(Guard *guard, TriggerData *trigdata, TupleTableSlot *row)
 {
 	if (!TRIGGER_FIRED_BY_UPDATE(trigdata->tg_event))
-		return guard->mode == GUARD_SKIP && guard_has_moved(trigdata);
+		return guard->mode == GUARD_SKIP && guard_awaits_moved(trigdata) &&
+			guard_has_moved(trigdata, guard_new_signature(guard, row));
 	if (!guard_signature_unchanged(guard, trigdata->tg_trigslot, row) ||
 		(guard->condition.inputs != NULL &&
 		 !guard_key_unchanged(&guard->condition, trigdata->tg_trigslot, row)))
 		return false;
 	if (guard->mode == GUARD_SKIP)
-		guard_may_move(trigdata);
+		let_pass(guard, trigdata, row);
 	return true;
 }
 
@@ -420,7 +429,7 @@ check_row(Guard *guard, TriggerData *trigdata, FmgrInfo *flinfo,
 		tuple = NULL;
 	}
 	else if (update && guard->mode == GUARD_SKIP)
-		guard_may_move(trigdata);
+		let_pass(guard, trigdata, row);
 	else if (found)
 		guard_report(guard, trigdata->tg_relation, trigdata->tg_trigger,
 					 guard_describe(guard, trigdata->tg_relation,

@@ -228,11 +228,15 @@ extern void guard_check_statement(Guard *guard, TriggerData *trigdata,
 
 /* guard_moved.c */
 
-/* A BEFORE UPDATE trigger lets the row pass. */
-extern void guard_may_move(const TriggerData *trigdata);
+/* A BEFORE UPDATE trigger lets a row pass, with that signature or (NULL) none. */
+extern void guard_may_move(const TriggerData *trigdata, const Signature *sig);
 
-/* True if what a BEFORE INSERT trigger is given is that row, in another partition. */
-extern bool guard_has_moved(const TriggerData *trigdata);
+/*
+ * True if what a BEFORE INSERT trigger is given is such a row, in another partition; and
+ * whether that may be so at all, before its signature is made.
+ */
+extern bool guard_has_moved(const TriggerData *trigdata, const Signature *sig);
+extern bool guard_awaits_moved(const TriggerData *trigdata);
 
 /* guard_skipped.c */
 

@@ -143,22 +143,20 @@ guard_predicate(Relation rel, Oid indexid, bool before)
 }
 
 /*
- * What the WHEN of a trigger depends on in the new row, in the current memory context;
- * nothing if it looks at the old one, too, so that it tells which changes count.
+ * What the WHEN of a trigger depends on in the new row, in the current memory context.
+ * A comparison of whole rows tells nothing.
  */
 GuardKey
 guard_condition(const Trigger *trigger)
 {
 	GuardKey	key = {0};
-	Bitmapset  *before = NULL;
-	Node	   *condition;
 
 	if (trigger->tgqual == NULL)
 		return key;
-	condition = stringToNode(trigger->tgqual);
-	pull_varattnos(condition, PRS2_OLD_VARNO, &before);
-	if (before == NULL)
-		pull_varattnos(condition, PRS2_NEW_VARNO, &key.inputs);
+	pull_varattnos(stringToNode(trigger->tgqual), PRS2_NEW_VARNO, &key.inputs);
+	key.inputs = bms_del_member(key.inputs, InvalidAttrNumber - FirstLowInvalidHeapAttributeNumber);
+	if (bms_is_empty(key.inputs))
+		key.inputs = NULL;
 	return key;
 }
 

@@ -5,8 +5,8 @@
  * PostgreSQL fires the BEFORE UPDATE triggers of the partition that a row is in, deletes
  * it there, and fires the BEFORE INSERT triggers of the one that it goes to.  To skip it
  * then would lose it.  So what a guard in mode skip has let pass as an UPDATE is not
- * checked again as the INSERT that follows at once.  That it has been moved, and not
- * updated in its place, is what the deleted version tells.
+ * checked again as the INSERT that follows.  It is told by its signature, and that it has
+ * been moved, and not updated in its place, by the deleted version.
  *
  * Portions Copyright (c) 2026, the neardup developers
  *
@@ -20,31 +20,56 @@
 #include "access/xact.h"
 #include "storage/bufmgr.h"
 
+#include "base/hash.h"
 #include "triggers/guard.h"
 
-/* The row that was let pass last. */
-static struct
+/* A row that a guard has let pass. */
+typedef struct Moving
 {
 	Oid			relid;
 	ItemPointerData tid;
-	int			guards;			/* that have let it pass, and have not seen it
-								 * come yet */
-}			moving;
+	uint64		hash;			/* of the guard's name and the new signature */
+} Moving;
+
+/* As many rows are remembered: other triggers may let some pass in between. */
+#define MOST_MOVING		32
+
+static Moving moving[MOST_MOVING];
+static int	nmoving;
+
+/* A hash of what the row that comes has in common with the one that left. */
+static uint64
+moving_hash(const TriggerData *trigdata, const Signature *sig)
+{
+	const char *name = trigdata->tg_trigger->tgname;
+
+	return mix64(XXH3_64bits(name, strlen(name)) ^
+				 (sig == NULL ? 0 : XXH3_64bits(sig, VARSIZE(sig))));
+}
+
+static void
+forget(int i)
+{
+	memmove(&moving[i], &moving[i + 1], sizeof(Moving) * (--nmoving - i));
+}
 
 /* See guard.h */
 void
-guard_may_move(const TriggerData *trigdata)
+guard_may_move(const TriggerData *trigdata, const Signature *sig)
 {
-	Oid			relid = RelationGetRelid(trigdata->tg_relation);
-	ItemPointerData tid = trigdata->tg_trigtuple->t_self;
+	Moving		row = {
+		.relid = RelationGetRelid(trigdata->tg_relation),
+		.tid = trigdata->tg_trigtuple->t_self,
+		.hash = moving_hash(trigdata, sig)
+	};
 
-	if (!trigdata->tg_relation->rd_rel->relispartition)
-		return;
-	if (moving.relid != relid || !ItemPointerEquals(&moving.tid, &tid))
-		moving.guards = 0;
-	moving.relid = relid;
-	moving.tid = tid;
-	moving.guards++;
+	for (int i = nmoving - 1; i >= 0; i--)
+		if (moving[i].relid == row.relid && moving[i].hash == row.hash &&
+			ItemPointerEquals(&moving[i].tid, &row.tid))
+			forget(i);
+	if (nmoving == MOST_MOVING)
+		forget(0);
+	moving[nmoving++] = row;
 }
 
 /* True if this transaction has moved the version in the slot to another partition. */
@@ -57,11 +82,11 @@ is_moved(TupleTableSlot *slot)
 		TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetUpdateXid(tuple));
 }
 
-/* True if the row that was let pass has left its partition. */
+/* True if a row that was let pass has left its partition. */
 static bool
-has_left(void)
+has_left(Moving *row)
 {
-	Relation	rel = try_relation_open(moving.relid, AccessShareLock);
+	Relation	rel = try_relation_open(row->relid, AccessShareLock);
 	TupleTableSlot *slot;
 	bool		left;
 
@@ -69,8 +94,8 @@ has_left(void)
 		return false;
 	slot = table_slot_create(rel, NULL);
 	/* the table may have been truncated since */
-	left = ItemPointerGetBlockNumber(&moving.tid) < RelationGetNumberOfBlocks(rel) &&
-		table_tuple_fetch_row_version(rel, &moving.tid, SnapshotAny, slot) &&
+	left = ItemPointerGetBlockNumber(&row->tid) < RelationGetNumberOfBlocks(rel) &&
+		table_tuple_fetch_row_version(rel, &row->tid, SnapshotAny, slot) &&
 		is_moved(slot);
 	ExecDropSingleTupleTableSlot(slot);
 	relation_close(rel, AccessShareLock);
@@ -79,11 +104,22 @@ has_left(void)
 
 /* See guard.h */
 bool
-guard_has_moved(const TriggerData *trigdata)
+guard_has_moved(const TriggerData *trigdata, const Signature *sig)
 {
-	if (!trigdata->tg_relation->rd_rel->relispartition || moving.guards == 0 ||
-		!has_left())
-		return false;
-	moving.guards--;
-	return true;
+	uint64		hash = moving_hash(trigdata, sig);
+
+	for (int i = nmoving - 1; i >= 0; i--)
+		if (moving[i].hash == hash && has_left(&moving[i]))
+		{
+			forget(i);
+			return true;
+		}
+	return false;
+}
+
+/* See guard.h */
+bool
+guard_awaits_moved(const TriggerData *trigdata)
+{
+	return nmoving > 0 && trigdata->tg_relation->rd_rel->relispartition;
 }

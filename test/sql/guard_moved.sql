@@ -49,6 +49,31 @@ UPDATE parts SET part = part % 3 + 1, body = 'not like any other text' WHERE id 
 SELECT id, part, body FROM parts ORDER BY id;
 DROP TRIGGER skip_more ON parts;
 
+-- Triggers that change other rows in between, and an UPDATE that fails and is done again
+CREATE FUNCTION meanwhile() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF NEW.note = 'fails' THEN
+        RAISE EXCEPTION 'fails';
+    ELSIF NEW.id <> 3 THEN
+        UPDATE parts SET note = 'in between' WHERE id = 3;
+    END IF;
+    RETURN NEW;
+END $$;
+CREATE TRIGGER a_between BEFORE INSERT ON parts FOR EACH ROW EXECUTE FUNCTION meanwhile();
+CREATE TRIGGER z_between BEFORE UPDATE ON parts FOR EACH ROW EXECUTE FUNCTION meanwhile();
+BEGIN;
+DO $$ BEGIN
+    UPDATE parts SET part = part % 3 + 1, note = 'fails' WHERE id = 4;
+EXCEPTION WHEN raise_exception THEN NULL;
+END $$;
+UPDATE parts SET part = part % 3 + 1 WHERE id = 4;
+UPDATE parts SET part = part % 3 + 1 WHERE id = 2;
+INSERT INTO parts VALUES (20, 1, 'one two three four five'), (21, 2, 'not like any other text');
+SELECT id, part, body FROM parts ORDER BY id;
+COMMIT;
+DROP TRIGGER a_between ON parts;
+DROP TRIGGER z_between ON parts;
+
 -- A row that was let pass in a table that has been truncated since
 BEGIN;
 UPDATE parts SET note = 'here' WHERE id = 3;

@@ -95,7 +95,7 @@ extern void setjoin_add(SetJoin *join, JoinSide side,
 						const uint64 *values, uint32 n,
 						const void *row, uint32 len);
 
-/* Rows of a side that this engine has been given, those not kept not among them. */
+/* Rows of a side that this engine has been given, those that it has not kept among them. */
 extern uint32 setjoin_rows_added(const SetJoin *join, JoinSide side);
 
 /*

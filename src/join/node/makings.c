@@ -604,6 +604,7 @@ check_pairs(SimilarityJoinState *state, const Buckets *buckets,
 			 i < kept->n && kept->rows[i].hash == outer.hash; i++)
 		{
 			CHECK_FOR_INTERRUPTS();
+			ResetExprContext(state->css.ss.ps.ps_ExprContext);
 			if ((kept->rows[i].making != outer.making || is_refused(&outer)) &&
 				passes(&outer, &kept->rows[i]))
 				refuse_makings(state, outer.making, kept->rows[i].making);
