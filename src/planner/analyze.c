@@ -425,7 +425,7 @@ affordable(const Sample *sample, uint32 limit, double threshold)
 		if (n * sqrt(MOST_STEPS / steps) >= limit)
 			break;
 		if (more < 2 * most)
-			return n * sqrt(MOST_STEPS / steps);
+			return Max(n * sqrt(MOST_STEPS / steps), 1);
 		most = more;
 	}
 	return limit;

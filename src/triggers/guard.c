@@ -9,8 +9,8 @@
  *
  * An UPDATE that leaves the signature's bytes and the scope alone is not checked.  This
  * cannot let a near-duplicate through: the version before was checked, or is
- * going to be.  (Where the trigger has a WHEN, and what that looks at has changed, it
- * may not have been.)  For a deferred check finds the row by the version that it was
+ * going to be.  It may not have been where the trigger has a WHEN, so what that looks at
+ * has to be as it was, too.  For a deferred check finds the row by the version that it was
  * queued for, and follows it to the version that is there by then; without
  * that, a later UPDATE of another column would hide the row from the check.
  *

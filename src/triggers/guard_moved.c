@@ -20,6 +20,7 @@
 #include "access/xact.h"
 #include "storage/bufmgr.h"
 
+#include "base/compat.h"
 #include "base/hash.h"
 #include "triggers/guard.h"
 
@@ -36,6 +37,16 @@ typedef struct Moving
 
 static Moving moving[MOST_MOVING];
 static int	nmoving;
+static LocalTransactionId transaction;	/* that they are of */
+
+/* Forgets what another transaction has let pass. */
+static void
+forget_others(void)
+{
+	if (transaction != compat_local_transaction())
+		nmoving = 0;
+	transaction = compat_local_transaction();
+}
 
 /* A hash of what the row that comes has in common with the one that left. */
 static uint64
@@ -63,6 +74,7 @@ guard_may_move(const TriggerData *trigdata, const Signature *sig)
 		.hash = moving_hash(trigdata, sig)
 	};
 
+	forget_others();
 	for (int i = nmoving - 1; i >= 0; i--)
 		if (moving[i].relid == row.relid && moving[i].hash == row.hash &&
 			ItemPointerEquals(&moving[i].tid, &row.tid))
@@ -121,5 +133,6 @@ guard_has_moved(const TriggerData *trigdata, const Signature *sig)
 bool
 guard_awaits_moved(const TriggerData *trigdata)
 {
+	forget_others();
 	return nmoving > 0 && trigdata->tg_relation->rd_rel->relispartition;
 }

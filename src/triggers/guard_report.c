@@ -219,9 +219,17 @@ row_text(Relation key, TupleTableSlot *row, const Datum *values,
 }
 
 /*
- * Raises an error unless a column of that type can take keys of the table.  What is put
- * into a tuple is not made to fit: the column's limit has to be that of the key.
+ * True if a column has room for all keys of that type: what is put into a tuple is not
+ * made to fit.
  */
+static bool
+has_room(Oid type, int32 typmod, int32 of_key)
+{
+	return typmod == -1 || typmod == of_key ||
+		(type == VARCHAROID && of_key != -1 && typmod > of_key);
+}
+
+/* Raises an error unless a column of that type can take keys of the table. */
 static void
 require_tag_fits(Relation rel, Relation key, Oid type, int32 typmod)
 {
@@ -238,7 +246,7 @@ require_tag_fits(Relation rel, Relation key, Oid type, int32 typmod)
 	att = TupleDescAttr(RelationGetDescr(rel), key->rd_index->indkey.values[0] - 1);
 	if (type == TEXTOID ||
 		(key->rd_index->indnkeyatts == 1 && att->atttypid == type &&
-		 (typmod == -1 || typmod == att->atttypmod)))
+		 has_room(type, typmod, att->atttypmod)))
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_DATATYPE_MISMATCH),

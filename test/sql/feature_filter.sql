@@ -20,14 +20,8 @@ FROM generate_series(1, 1200) id;
 CREATE TABLE few AS SELECT * FROM many WHERE id % 61 = 3;
 ANALYZE many, few;
 
-CREATE FUNCTION counter(name text, query text) RETURNS bigint LANGUAGE plpgsql AS $$
-DECLARE
-    plan text;
-BEGIN
-    PERFORM set_config('enable_nestloop', 'off', true);
-    EXECUTE 'EXPLAIN (ANALYZE, FORMAT json) ' || query INTO plan;
-    RETURN substring(plan FROM format('"%s": (\d+)', name));
-END $$;
+\set file :abs_srcdir '/sql/shared/counter.sql'
+\i :file
 
 -- By every measure, in every kind of join, with the few on either side; 2/3 and 4/5 are
 -- reached exactly

@@ -166,7 +166,7 @@ CREATE TRIGGER a_change BEFORE INSERT ON docs
 INSERT INTO docs VALUES (64, 1001, 1020);
 
 -- A tag column takes what the key is limited to, or any
-CREATE TABLE limited (id varchar(40) PRIMARY KEY, short varchar(3), same varchar(40), free varchar, n numeric(3), a int, b int,
+CREATE TABLE limited (id varchar(40) PRIMARY KEY, short varchar(3), same varchar(50), free varchar, n numeric(3), a int, b int,
     sig signature GENERATED ALWAYS AS (f(a, b)) STORED);
 CREATE INDEX ON limited USING gin (sig) WITH (fastupdate = off);
 CREATE TRIGGER tag BEFORE INSERT ON limited FOR EACH ROW EXECUTE FUNCTION neardup_guard('sig', '0.8', 'tag', 'short');

@@ -58,14 +58,8 @@ SET hash_mem_multiplier = 1;
 CREATE TABLE many AS
 SELECT id + 100 * n AS id, i4, signature_from(ARRAY(SELECT n * 1000 + e FROM unnest(sig::bigint[]) e)) AS sig
 FROM docs, generate_series(1, 30) n;
-CREATE FUNCTION counter(name text, query text) RETURNS int LANGUAGE plpgsql AS $$
-DECLARE
-    plan text;
-BEGIN
-    PERFORM set_config('enable_nestloop', 'off', true);
-    EXECUTE 'EXPLAIN (ANALYZE, FORMAT json) ' || query INTO plan;
-    RETURN substring(plan FROM format('"%s": (\d+)', name));
-END $$;
+\set file :abs_srcdir '/sql/shared/counter.sql'
+\i :file
 SELECT counter('Disk Usage', 'SELECT FROM many a JOIN many b ON near_duplicate(a.sig, b.sig, 0.8) AND a.id < b.id') > 64;
 SELECT same_rows('SELECT a.id, b.id AS b FROM many a JOIN many b ON near_duplicate(a.sig, b.sig, 0.8) AND a.id < b.id');
 SELECT same_rows('SELECT a.id, b.id AS b FROM many a LEFT JOIN many b ON near_duplicate(a.sig, b.sig, 0.8) AND a.i4 < b.i4');

@@ -90,14 +90,8 @@ SELECT id + 2000, kind, signature_from(ARRAY(SELECT id * 1000 + e FROM generate_
 CREATE VIEW other_many AS SELECT * FROM many WHERE id > 0;
 SET work_mem = '64kB';
 SET hash_mem_multiplier = 1;
-CREATE FUNCTION counter(name text, query text) RETURNS int LANGUAGE plpgsql AS $$
-DECLARE
-    plan text;
-BEGIN
-    PERFORM set_config('enable_nestloop', 'off', true);
-    EXECUTE 'EXPLAIN (ANALYZE, FORMAT json) ' || query INTO plan;
-    RETURN substring(plan FROM format('"%s": (\d+)', name));
-END $$;
+\set file :abs_srcdir '/sql/shared/counter.sql'
+\i :file
 SELECT counter('Disk Usage', 'SELECT a.text, b.text FROM many a JOIN many b ON near_duplicate(a.sig, b.sig, 0.8)') > 64;
 SET neardup.join_algorithm = 'ppjoin';
 SELECT counter('Batches', 'SELECT a.text, b.text FROM many a JOIN many b ON near_duplicate(a.sig, b.sig, 0.8)') > 5;

@@ -588,6 +588,7 @@ setjoin_build(SetJoin *join)
 	MemoryContext old = MemoryContextSwitchTo(join->search.context);
 
 	setjoin_flush(join);
+	setjoin_end_filter(join);
 	join->stage = STAGE_END;
 	if (join->params.shared != NULL)
 	{

@@ -227,9 +227,6 @@ keeps_unmatched(const SimilarityJoinState *state)
 /* Makes ready for the first pair; false if there is nothing left to do. */
 extern bool join_read(SimilarityJoinState *state);
 
-/* The side that is read first: the one of which fewer rows are expected. */
-extern JoinSide join_first_side(SimilarityJoinState *state);
-
 /*
  * Reads one side to its end, into the engines or to where several processes
  * have what they read.  Signatures do not matter if the threshold is null.

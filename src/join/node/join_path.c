@@ -340,12 +340,26 @@ kept_width(PlannerInfo *root, const RelOptInfo *joinrel, const Path *side)
 	return width;
 }
 
+/*
+ * Rows of a side of which that share has a set that is kept: the outer ones of an outer
+ * join are all kept, the others without their sets.
+ */
+static double
+kept_rows(const CustomPath *cpath, const Path *side, double kept)
+{
+	int			type = path_private(cpath, PATH_TYPE);
+
+	if ((type == JOIN_LEFT || type == JOIN_ANTI) && side == linitial(cpath->custom_paths))
+		kept = 1;
+	return kept * all_rows(side);
+}
+
 /* Bytes that the rows of a side that are kept and their distinct sets take. */
 static double
-side_bytes(PlannerInfo *root, const RelOptInfo *joinrel, Path *side, Expr *key,
+side_bytes(PlannerInfo *root, const CustomPath *cpath, Path *side, Expr *key,
 		   double kept)
 {
-	return kept * all_rows(side) * (ROW_BYTES + kept_width(root, joinrel, side)) +
+	return kept_rows(cpath, side, kept) * (ROW_BYTES + kept_width(root, cpath->path.parent, side)) +
 		kept * all_rows(side) * distinct_share(root, side, key) *
 		estimate_features(root, key) * sizeof(uint64);
 }
@@ -427,12 +441,12 @@ cost_join(PlannerInfo *root, CustomPath *cpath, JoinPathExtraData *extra,
 
 	path->rows = clamp_row_est(path->parent->rows / divisor(outer));
 	path->startup_cost = 0;
-	bytes = side_bytes(root, path->parent, left, near->left, left_kept);
-	rows = left_kept * all_rows(left);
+	bytes = side_bytes(root, cpath, left, near->left, left_kept);
+	rows = kept_rows(cpath, left, left_kept);
 	if (!path_private(cpath, PATH_SELF))
 	{
-		bytes += side_bytes(root, path->parent, right, near->right, right_kept);
-		rows += right_kept * all_rows(right);
+		bytes += side_bytes(root, cpath, right, near->right, right_kept);
+		rows += kept_rows(cpath, right, right_kept);
 	}
 	fits = bytes <= get_hash_memory_limit();
 	cost_side(root, cpath, left, near->left, threshold, left_kept, fits);

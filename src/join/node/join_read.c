@@ -290,9 +290,9 @@ build_engines(SimilarityJoinState *state)
 	return true;
 }
 
-/* See join_node.h */
-JoinSide
-join_first_side(SimilarityJoinState *state)
+/* The side that is read first: the one of which fewer rows are expected. */
+static JoinSide
+first_side(SimilarityJoinState *state)
 {
 	if (state->self_join)
 		return SIDE_OUTER;
@@ -320,7 +320,7 @@ filter_other_side(SimilarityJoinState *state, JoinSide first)
 static void
 read_sides(SimilarityJoinState *state, bool any_threshold)
 {
-	JoinSide	first = join_first_side(state);
+	JoinSide	first = first_side(state);
 
 	join_read_side(state, first, any_threshold);
 	if (state->self_join)
