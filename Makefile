@@ -159,6 +159,7 @@ OBJS = \
 	src/join/node/join_read.o \
 	src/join/node/join_shared.o \
 	src/join/node/makings.o \
+	src/join/node/makings_check.o \
 	src/join/node/selfjoin.o \
 	src/join/node/selfjoin_columns.o \
 	src/measures/identity.o \

@@ -89,7 +89,7 @@ sketch_query_keys(const Search *search, const uint64 *values, KeyList *keys,
 	return true;
 }
 
-/* Sketches of two makings may be in one engine: see makings.c. */
+/* Sketches of two makings may be in one engine: see makings_check.c. */
 static bool
 sketch_near(const Search *search, const uint64 *a, const uint64 *b)
 {

@@ -181,7 +181,7 @@ init_output(SimilarityJoinState *state, List *filter, List *qual)
 		filter = list_copy_tail(filter, 1);
 		before--;
 	}
-	makings_init(state, list_copy_head(filter, before));
+	makings_check_init(state, list_copy_head(filter, before));
 	find_columns(tlist, state);
 	find_columns((Node *) qual, state);
 	find_columns((Node *) filter, state);

@@ -278,8 +278,7 @@ extern bool join_shared_end_probes(SimilarityJoinState *state);
 extern void join_shared_take(SimilarityJoinState *state, JoinSide side,
 							 JoinRow *row, size_t len, const Signature *sig);
 
-/* makings.c */
-extern void makings_init(SimilarityJoinState *state, List *before);
+/* makings.c: the makings of signatures, numbered from 1 */
 extern Makings *makings_begin(void);
 extern uint32 makings_note(Makings *makings, JoinSide side,
 						   const Signature *sig, Measure measure,
@@ -288,8 +287,13 @@ extern bool makings_last_refused(const Makings *makings);
 extern SignatureKind makings_last_kind(const Makings *makings);
 extern uint32 makings_number(const Makings *makings);
 extern bool makings_on_side(const Makings *makings, JoinSide side);
+extern uint32 makings_first(const Makings *makings, JoinSide side);
+extern bool makings_is_refused(const Makings *makings, uint32 number);
+extern bool makings_any_refused(const Makings *makings);
+extern Making makings_making(const Makings *makings, uint32 number);
 extern void makings_mirror(Makings *makings);
-extern void makings_check(SimilarityJoinState *state);
+
+#define NO_MAKING	0
 
 /*
  * Rows carry the number of their making, or 0 if they have no signature, in
@@ -313,6 +317,10 @@ row_making(const JoinRow *row)
 	memcpy(&number, row->columns.mt_padding, sizeof(number));
 	return number;
 }
+
+/* makings_check.c */
+extern void makings_check_init(SimilarityJoinState *state, List *before);
+extern void makings_check(SimilarityJoinState *state);
 
 /* join_explain.c */
 extern void similarity_join_explain(CustomScanState *node, List *ancestors,
