@@ -208,7 +208,10 @@ BEGIN
     RETURN $1;
 END $$;
 CREATE TABLE regress_guard_created.folded (id int PRIMARY KEY, a bigint);
+-- which search path CREATE INDEX has depends on the server's version
+SET client_min_messages = error;
 CREATE INDEX folded_made ON regress_guard_created.folded USING gin (public.signature_from(ARRAY[a, regress_guard_created.constant(3)])) WITH (fastupdate = off);
+SET client_min_messages = warning;
 RESET ROLE;
 CREATE TRIGGER guard AFTER INSERT ON regress_guard_created.folded FOR EACH ROW EXECUTE FUNCTION neardup_guard('folded_made', '0.8');
 
