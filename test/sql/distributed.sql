@@ -77,10 +77,12 @@ SELECT relname, relpersistence FROM pg_class WHERE relkind = 'r' AND relnamespac
 
 -- The operators of ids are those of their type, wherever these are
 CREATE SCHEMA elsewhere;
+SET client_min_messages = warning;
 CREATE TYPE elsewhere.number;
 CREATE FUNCTION elsewhere.number_in(cstring) RETURNS elsewhere.number LANGUAGE internal IMMUTABLE STRICT AS 'int4in';
 CREATE FUNCTION elsewhere.number_out(elsewhere.number) RETURNS cstring LANGUAGE internal IMMUTABLE STRICT AS 'int4out';
 CREATE TYPE elsewhere.number (INPUT = elsewhere.number_in, OUTPUT = elsewhere.number_out, LIKE = int4);
+RESET client_min_messages;
 SELECT format('CREATE FUNCTION elsewhere.number_%s(elsewhere.number, elsewhere.number) RETURNS boolean LANGUAGE internal IMMUTABLE STRICT AS %L', f, 'int4' || f),
        format('CREATE OPERATOR elsewhere.%s (LEFTARG = elsewhere.number, RIGHTARG = elsewhere.number, FUNCTION = elsewhere.number_%s)', o, f)
 FROM (VALUES ('<', 'lt'), ('<=', 'le'), ('=', 'eq'), ('>=', 'ge'), ('>', 'gt')) v (o, f) \gexec
