@@ -146,6 +146,7 @@ OBJS = \
 	src/join/engine/shared_known.o \
 	src/join/engine/shared_pool.o \
 	src/join/engine/shared_sets.o \
+	src/join/engine/set_runs.o \
 	src/join/engine/setindex.o \
 	src/join/engine/spill.o \
 	src/join/engine/spillfile.o \

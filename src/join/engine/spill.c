@@ -3,9 +3,9 @@
  *		The join of sets that do not fit into memory.
  *
  * Rows and distinct sets are sorted by the size of the set, then by its
- * hash, in three sorts: one of sets and one of the rows of each side.  Merged
- * they make three files: the distinct sets in order of size, each with the
- * ranges of its rows in the other two.
+ * hash: sets in runs, see set_runs.c, and the rows of each side in a sort.  Merged
+ * they make three files: the distinct sets in order of size, each with the place
+ * of its values in the runs and the ranges of its rows in the other two.
  *
  * The set file is then read in chunks that fit into memory.  A chunk is
  * indexed; its partners are in itself and, with a symmetric measure, behind
@@ -44,35 +44,27 @@
 #include "base/hash.h"
 #include "join/engine/deferred.h"
 #include "join/engine/seen.h"
+#include "join/engine/set_runs.h"
 #include "join/engine/spill.h"
 
-/* A distinct set in the set file; its values follow. */
+/* A distinct set in the set file, of which only sides that are stored have rows. */
 typedef struct SetRecord
 {
-	SetKey		key;
+	int64		high;			/* of its key */
+	uint64		place;			/* of its values, in the runs */
 	RowRange	rows[2];
 } SetRecord;
-
-/*
- * Behind the values of a set in a sort: the row with which it came, unless that
- * is large.  A FileRow and the row's data follow.
- */
-typedef struct OwnRow
-{
-	uint64		side;
-} OwnRow;
 
 /* Bits of its own hash that a set keeps in the first column of the sort. */
 #define OWN_HASH_BITS			10
 
-/* Larger ones go to the rows: records are moved in memory. */
+/* A set's first row is kept with it, unless it is larger: then it goes to the rows. */
 #define LARGEST_OWN_ROW		256
 
-/* Where in the set file the sets of one size begin. */
+/* Which sets of the set file are of one size. */
 typedef struct SizeStart
 {
 	uint64		size;
-	uint64		offset;
 	uint64		number;			/* of the first of them */
 } SizeStart;
 
@@ -104,7 +96,8 @@ typedef struct Spill
 	TupleTableSlot *slot;		/* to put one */
 	bytea	   *record;			/* its data */
 	size_t		max_record;		/* bytes that fit there */
-	SortedStream sets;
+	RunRow	   *own_row;		/* room for one */
+	SetRuns		sets;
 	SortedStream rows[2];
 	SeenSets	seen;
 	uint32		nwritten;		/* sets */
@@ -130,18 +123,18 @@ typedef struct Spill
 	/* the set that probes */
 	Arena		probe_rows;
 	void	   *place;			/* of its bitmap and values: room for the
-								 * largest set */
+								 * largest set; only for values in a merge */
 	JoinSet		probe;
 } Spill;
 
-/* Shares of the memory while rows come in, in percent. */
-#define SORT_SETS_SHARE		26
+/*
+ * Shares of the memory while rows come in, in percent.  Where no sets are looked for
+ * that have been seen, runs of sets have what that would take.
+ */
+#define RUNS_SHARE			26
 #define SORT_ROWS_SHARE		16	/* both sides */
 #define SEEN_SHARE			25
 #define SEEN_CACHE_SHARE	12
-#define SORT_MORE_SHARE		2	/* for sets, where none are looked for; the sets
-								 * that were in memory are held until they have
-								 * been written */
 
 /* Sets seen before are looked for if one in so many is such. */
 #define FEW_REPEATED		16
@@ -240,6 +233,31 @@ placed_key(SetJoin *join, SetKey key, const uint64 *values)
 	return key;
 }
 
+/* The key of a set that has not been seen before, by which it will have its place. */
+static SetKey
+new_key(SetJoin *join, SetKey key, const uint64 *values)
+{
+	Spill	   *spill = join->spill;
+
+	if (spill->nwritten == PG_UINT32_MAX)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("too many sets in a similarity join"),
+				 errhint("Raise work_mem.")));
+	return numbered_key(placed_key(join, key, values), spill->nwritten);
+}
+
+/* The set has been written: returns its number. */
+static uint32
+note_set(SetJoin *join, SetKey key, const uint64 *values)
+{
+	Spill	   *spill = join->spill;
+
+	seen_add(&spill->seen, key, values, spill->nwritten);
+	join->nfeatures += SETKEY_SIZE(key);
+	return spill->nwritten++;
+}
+
 /* Makes a row as it lies in a file. */
 static void
 make_file_row(char *place, const void *row, uint32 rowno, uint32 len)
@@ -255,33 +273,21 @@ make_file_row(char *place, const void *row, uint32 rowno, uint32 len)
  * with a row of its own, or NULL.
  */
 static uint32
-put_set(SetJoin *join, SetKey key, const uint64 *values, JoinSide side,
-		const void *row, uint32 rowno, uint32 len)
+put_set(SetJoin *join, SetKey key, const uint64 *values, const RunRow *row)
 {
 	Spill	   *spill = join->spill;
-	size_t		bytes = sizeof(uint64) * SETKEY_SIZE(key);
-	OwnRow		own = {side};
-	char	   *data;
 
-	if (spill->nwritten == PG_UINT32_MAX)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("too many sets in a similarity join"),
-				 errhint("Raise work_mem.")));
-	if (row == NULL)
-		memcpy(record_room(spill, bytes), values, bytes);
-	else
-	{
-		data = record_room(spill, bytes + sizeof(OwnRow) + sizeof(FileRow) + len);
-		memcpy(data, values, bytes);
-		memcpy(data + bytes, &own, sizeof(OwnRow));
-		make_file_row(data + bytes + sizeof(OwnRow), row, rowno, len);
-	}
-	put_record(spill, &spill->sets,
-			   numbered_key(placed_key(join, key, values), spill->nwritten));
-	seen_add(&spill->seen, key, values, spill->nwritten);
-	join->nfeatures += SETKEY_SIZE(key);
-	return spill->nwritten++;
+	setruns_add(&spill->sets, new_key(join, key, values), values, row);
+	return note_set(join, key, values);
+}
+
+/* Writes a set that stays in memory until all of them have been written. */
+static void
+put_kept_set(SetJoin *join, const JoinSet *set)
+{
+	setruns_add_kept(&join->spill->sets, new_key(join, set->key, set->values),
+					 set->values);
+	(void) note_set(join, set->key, set->values);
 }
 
 static void
@@ -335,8 +341,9 @@ put_all(SetJoin *join)
 	for (uint32 i = 0; i < table->nsets; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		put_set(join, table->sets[i].key, table->sets[i].values, 0, NULL, 0, 0);
+		put_kept_set(join, &table->sets[i]);
 	}
+	setruns_flush(&join->spill->sets);
 	arena_reset(&join->values);
 	settable_free(table);
 }
@@ -363,8 +370,10 @@ spill_begin(SetJoin *join)
 	TupleDescInitEntry(spill->desc, 2, "low", INT8OID, -1, 0);
 	TupleDescInitEntry(spill->desc, 3, "data", BYTEAOID, -1, 0);
 	spill->slot = MakeSingleTupleTableSlot(spill->desc, &TTSOpsVirtual);
-	init_stream(spill, &spill->sets, memory / 100 *
-				(SORT_SETS_SHARE + (repeated ? 0 : SORT_MORE_SHARE)));
+	spill->own_row = palloc(RUN_ROW_HEAD + sizeof(FileRow) + LARGEST_OWN_ROW);
+	setruns_create(&spill->sets, memory / 100 *
+				   (RUNS_SHARE + (repeated ? 0 : SEEN_SHARE + SEEN_CACHE_SHARE)),
+				   sizeof(FileRow) + LARGEST_OWN_ROW);
 	for (int side = SIDE_OUTER; side <= LAST_SIDE(join); side++)
 		init_stream(spill, &spill->rows[side],
 					memory / 100 * SORT_ROWS_SHARE / (LAST_SIDE(join) + 1));
@@ -376,9 +385,17 @@ spill_begin(SetJoin *join)
 		join->deferred = deferred_create(memory);
 	put_all(join);
 	setjoin_account(join, memory / 100 *
-					(SORT_SETS_SHARE + SORT_ROWS_SHARE +
-					 (repeated ? SEEN_SHARE + SEEN_CACHE_SHARE :
-					  SORT_MORE_SHARE)));
+					(RUNS_SHARE + SORT_ROWS_SHARE + SEEN_SHARE + SEEN_CACHE_SHARE));
+}
+
+/* The row with which a set comes; good until the next one. */
+static const RunRow *
+own_row(Spill *spill, JoinSide side, const void *row, uint32 rowno, uint32 len)
+{
+	spill->own_row->side = side;
+	spill->own_row->bytes = sizeof(FileRow) + len;
+	make_file_row(spill->own_row->data, row, rowno, len);
+	return spill->own_row;
 }
 
 /* Adds a row and its set; a row without features has the key zero. */
@@ -391,11 +408,12 @@ spill_add(SetJoin *join, JoinSide side, SetKey key, const uint64 *values,
 	if (SETKEY_SIZE(key) > 0 &&
 		!seen_find(&join->spill->seen, key, values, &number))
 	{
-		bool		own = len <= LARGEST_OWN_ROW;
-
-		number = put_set(join, key, values, side, own ? row : NULL, rowno, len);
-		if (own)
+		if (len <= LARGEST_OWN_ROW)
+		{
+			put_set(join, key, values, own_row(join->spill, side, row, rowno, len));
 			return;
+		}
+		number = put_set(join, key, values, NULL);
 	}
 	put_row(join->spill, side,
 			numbered_key(placed_key(join, key, values), number), row, rowno,
@@ -487,17 +505,13 @@ copy_rows(Spill *spill, JoinSide side, SetKey last, RowRange *range)
 	}
 }
 
-/* Copies the row that a set came with, if it is there, behind the values. */
+/* Copies the row that a set came with, if there is one. */
 static void
-copy_own_row(Spill *spill, const char *row, size_t len, RowRange *ranges)
+copy_own_row(Spill *spill, const RunRow *row, RowRange *ranges)
 {
-	OwnRow		own;
-
-	if (len == 0)
-		return;
-	memcpy(&own, row, sizeof(OwnRow));
-	add_to_range(spill, own.side, row + sizeof(OwnRow), len - sizeof(OwnRow),
-				 &ranges[own.side]);
+	if (row->bytes > 0)
+		add_to_range(spill, row->side, row->data, row->bytes,
+					 &ranges[row->side]);
 }
 
 /* Notes where the sets of this size begin, if this is the first. */
@@ -509,33 +523,43 @@ note_size(Spill *spill, uint64 size, uint64 number)
 	spill->sizes = growing_reserve(spill->sizes, &spill->max_sizes,
 								   spill->nsizes + 1, sizeof(SizeStart));
 	spill->sizes[spill->nsizes].size = size;
-	spill->sizes[spill->nsizes].number = number;
-	spill->sizes[spill->nsizes++].offset = spill->set_file.size;
+	spill->sizes[spill->nsizes++].number = number;
 }
 
 /*
- * Takes the next set and those behind it that are identical to it, and the rows
- * they came with.  Returns the key of the last one.
+ * Takes the next set, its values to spill->place, and those behind it that are
+ * identical to it, and the rows they came with.  Returns the key of the last one.
  *
  * If ever two different sets had one hash, and copies of them came in turn,
  * these would stay different sets; they join like any others.
  */
 static SetKey
-next_distinct(Spill *spill, RowRange *ranges)
+next_distinct(Spill *spill, SetRecord *record)
 {
-	SortedStream *sets = &spill->sets;
-	size_t		bytes = sizeof(uint64) * SETKEY_SIZE(sets->key);
-	SetKey		key;
+	SetRuns    *sets = &spill->sets;
+	const RunRow *row;
+	SetKey		last;
+	SetKey		next;
 
-	memcpy(spill->place, sets->data, bytes);
-	do
+	(void) setruns_next_key(sets, &last);
+	record->high = last.high;
+	record->place = setruns_take(sets, spill->place, &row);
+	copy_own_row(spill, row, record->rows);
+	while (setruns_next_key(sets, &next) && same_hash(next, last) &&
+		   setruns_next_is(sets, spill->place))
 	{
-		key = sets->key;
-		copy_own_row(spill, sets->data + bytes, sets->len - bytes, ranges);
-		stream_next(sets);
-	} while (sets->valid && same_hash(sets->key, key) &&
-			 memcmp(sets->data, spill->place, bytes) == 0);
-	return key;
+		last = next;
+		(void) setruns_take(sets, NULL, &row);
+		copy_own_row(spill, row, record->rows);
+	}
+	return last;
+}
+
+/* Bytes of a record in the set file. */
+static size_t
+record_bytes(const SetJoin *join)
+{
+	return offsetof(SetRecord, rows) + (LAST_SIDE(join) + 1) * sizeof(RowRange);
 }
 
 /* Writes the next distinct set, with its rows, and counts its features. */
@@ -544,24 +568,17 @@ merge_set(SetJoin *join)
 {
 	Spill	   *spill = join->spill;
 	SetKey		last;
-	uint32		size;
 	SetRecord	record;
 
 	for (int side = SIDE_OUTER; side <= LAST_SIDE(join); side++)
 		begin_range(spill, side, &record.rows[side]);
-	last = next_distinct(spill, record.rows);
-	size = SETKEY_SIZE(last);
+	last = next_distinct(spill, &record);
 	for (int side = SIDE_OUTER; side <= LAST_SIDE(join); side++)
 		copy_rows(spill, side, last, &record.rows[side]);
-	if (join->params.self_join)
-		record.rows[SIDE_INNER] = record.rows[SIDE_OUTER];
-	note_size(spill, size, join->search.stats.distinct);
-	record.key.high = last.high;
-	record.key.low = join->search.stats.distinct++;
-	spillfile_write(&spill->set_file, &record, sizeof(record));
-	spillfile_write(&spill->set_file, spill->place, sizeof(uint64) * size);
+	note_size(spill, SETKEY_SIZE(last), join->search.stats.distinct++);
+	spillfile_write(&spill->set_file, &record, record_bytes(join));
 	if (join->algorithm->ordered)
-		setjoin_count(join, spill->place, size);
+		setjoin_count(join, spill->place, SETKEY_SIZE(last));
 }
 
 /* Opens the readers and divides the memory for the second part. */
@@ -576,7 +593,9 @@ prepare_chunks(SetJoin *join)
 	/* candidates to compare are all over the files */
 	if (join->deferred != NULL)
 		buffer = BLCKSZ;
-	fixed = READERS * buffer + join->search.counters.bytes +
+	join->search.stats.disk += spill->set_file.size + setruns_bytes(&spill->sets);
+	fixed = READERS * buffer + setruns_end(&spill->sets, buffer) +
+		join->search.counters.bytes +
 		(size_t) join->search.most_features * 3 * sizeof(uint64) +
 		spill->max_sizes * sizeof(SizeStart);
 	spillreader_create(&spill->set_reader, &spill->set_file, buffer);
@@ -589,7 +608,6 @@ prepare_chunks(SetJoin *join)
 		row_reader_create(&join->cursors[side], file, buffer);
 		join->search.stats.disk += spill->row_files[side].size;
 	}
-	join->search.stats.disk += spill->set_file.size;
 	spill->largest_group = memory / 16;
 	spill->chunk_bytes = memory - memory / 16 * 2 > fixed ?
 		memory - memory / 16 * 2 - fixed : 0;
@@ -621,6 +639,7 @@ spill_finish(SetJoin *join)
 	static const SetKey empty = {0, 0};
 	Spill	   *spill = join->spill;
 	RowRange	range;
+	SetKey		key;
 
 	join->search.stats.disk += spill->seen.bytes;
 	seen_free(&spill->seen);
@@ -630,7 +649,7 @@ spill_finish(SetJoin *join)
 		counters_create(&join->search.counters, join->nfeatures,
 						join->params.memory / counters_part(join));
 	spillfile_create(&spill->set_file);
-	stream_begin(&spill->sets);
+	setruns_begin(&spill->sets);
 	for (int side = SIDE_OUTER; side <= LAST_SIDE(join); side++)
 	{
 		spillfile_create(&spill->row_files[side]);
@@ -638,11 +657,10 @@ spill_finish(SetJoin *join)
 		begin_range(spill, side, &range);
 		copy_rows(spill, side, empty, &range);
 	}
-	while (spill->sets.valid)
+	while (setruns_next_key(&spill->sets, &key))
 		merge_set(join);
 	if (join->algorithm->ordered)
 		counters_fold(&join->search.counters);
-	stream_end(join, &spill->sets);
 	for (int side = SIDE_OUTER; side <= LAST_SIDE(join); side++)
 		stream_end(join, &spill->rows[side]);
 	prepare_chunks(join);
@@ -722,14 +740,19 @@ spill_keep_rows(SetJoin *join, JoinSet *set, Arena *arena)
 	mirror_rows(join, set);
 }
 
-/* Reads a set's record; its values are to be read next. */
+/* Reads the record of the next set in the set file. */
 static void
-read_record(Spill *spill, JoinSet *set, SetRecord *record)
+read_record(SetJoin *join, JoinSet *set, SetRecord *record)
 {
-	spillreader_read(&spill->set_reader, record, sizeof(SetRecord));
+	SpillReader *reader = &join->spill->set_reader;
+
 	memset(set, 0, sizeof(JoinSet));
-	set->key = record->key;
-	set->size = set->nvalues = SETKEY_SIZE(record->key);
+	set->key.low = spillreader_tell(reader) / record_bytes(join);
+	spillreader_read(reader, record, record_bytes(join));
+	if (join->params.self_join)
+		record->rows[SIDE_INNER] = record->rows[SIDE_OUTER];
+	set->key.high = record->high;
+	set->size = set->nvalues = SETKEY_SIZE(set->key);
 	set->first = record->rows[SIDE_OUTER].first;
 }
 
@@ -740,13 +763,12 @@ wanted_in_chunk(SetJoin *join, const SetRecord *record)
 	return join->search.symmetric || record->rows[join->indexed].nrows > 0;
 }
 
-/* Reads the values of the set whose record has been read. */
+/* Reads the values of a set. */
 static void
-read_values(Spill *spill, JoinSet *set)
+read_values(Spill *spill, JoinSet *set, const SetRecord *record)
 {
 	set->values = set_values(spill->place, set->size);
-	spillreader_read(&spill->set_reader, set->values,
-					 sizeof(uint64) * set->size);
+	setruns_read(&spill->sets, record->place, set->values, set->size);
 }
 
 /* Moves what has been made of a set into the chunk: bitmap, values, keys. */
@@ -780,7 +802,7 @@ load_set(SetJoin *join, JoinSet *set, const SetRecord *record)
 			set->rows[side] = rows_in_file(&spill->chunk, range);
 	}
 	mirror_rows(join, set);
-	read_values(spill, set);
+	read_values(spill, set, record);
 	setjoin_prepare(join, set);
 	keep_set(spill, set);
 }
@@ -897,15 +919,11 @@ chunk_set(SetJoin *join, JoinSet *set)
 		keep_indexed_keys(join, set);
 		return true;
 	}
-	read_record(spill, set, &record);
-	if (wanted_in_chunk(join, &record))
-	{
-		load_set(join, set, &record);
-		return true;
-	}
-	spillreader_seek(&spill->set_reader, spillreader_tell(&spill->set_reader) +
-					 sizeof(uint64) * set->size);
-	return false;
+	read_record(join, set, &record);
+	if (!wanted_in_chunk(join, &record))
+		return false;
+	load_set(join, set, &record);
+	return true;
 }
 
 /* Frees the sets of the chunk: no more will come. */
@@ -989,7 +1007,7 @@ spill_probe_from_size(SetJoin *join, uint64 size)
 			high = middle;
 	}
 	spillreader_seek(&spill->set_reader,
-					 low < spill->nsizes ? spill->sizes[low].offset :
+					 low < spill->nsizes ? spill->sizes[low].number * record_bytes(join) :
 					 spill->set_file.size);
 }
 
@@ -1004,8 +1022,8 @@ spill_next_set(SetJoin *join)
 	if (spillreader_at_end(&spill->set_reader))
 		return NULL;
 	arena_reset(&spill->probe_rows);
-	read_record(spill, set, &record);
-	read_values(spill, set);
+	read_record(join, set, &record);
+	read_values(spill, set, &record);
 	for (int side = SIDE_OUTER; side <= LAST_SIDE(join); side++)
 		set->rows[side] = rows_in_file(&spill->probe_rows,
 									   &record.rows[side]);
@@ -1017,24 +1035,7 @@ spill_next_set(SetJoin *join)
 JoinSet *
 spill_set(SetJoin *join, uint32 number)
 {
-	Spill	   *spill = join->spill;
-	uint32		low = 0;
-	uint32		high = spill->nsizes;
-	SizeStart  *start;
-
-	while (high - low > 1)
-	{
-		uint32		middle = low + (high - low) / 2;
-
-		if (spill->sizes[middle].number <= number)
-			low = middle;
-		else
-			high = middle;
-	}
-	start = &spill->sizes[low];
-	spillreader_seek(&spill->set_reader, start->offset +
-					 (number - start->number) *
-					 (sizeof(SetRecord) + sizeof(uint64) * start->size));
+	spillreader_seek(&join->spill->set_reader, number * record_bytes(join));
 	return spill_next_set(join);
 }
 
@@ -1064,7 +1065,7 @@ spill_end(SetJoin *join)
 {
 	Spill	   *spill = join->spill;
 
-	stream_free(&spill->sets);
+	setruns_free(&spill->sets);
 	stream_free(&spill->rows[SIDE_OUTER]);
 	stream_free(&spill->rows[SIDE_INNER]);
 	seen_free(&spill->seen);

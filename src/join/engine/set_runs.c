@@ -1,0 +1,444 @@
+/*
+ * set_runs.c
+ *		Sets on disk, in sorted runs.
+ *
+ * Sets that come in are collected in memory.  When they have no more room they are put in
+ * order of their keys and appended to a file as a run.  In the end the runs are
+ * merged; but what is written then is only where each set is, by our caller.  The
+ * sets stay in their runs and are read there.  Whoever asks for them in the order of their
+ * keys reads each run forward.  A sort that gives out the sets themselves has
+ * them written twice.
+ *
+ * Each run that is read has a buffer, so there may be only so many.  When as many
+ * have been written they become one of the next level, and the file in which they
+ * were is closed.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/join/engine/set_runs.c
+ */
+#include "postgres.h"
+
+#include "lib/binaryheap.h"
+#include "miscadmin.h"
+
+#include "base/growing.h"
+#include "base/interrupts.h"
+#include "join/engine/set_runs.h"
+
+/* Fewest runs that are read at once, and most. */
+#define FEWEST_RUNS		4
+#define MOST_RUNS		256
+
+/*
+ * There may be as many runs as have a block each in one part in so many of the
+ * memory: buffers stay when that is used for other things.
+ */
+#define BUFFERS_PART	16
+
+#define LARGEST_BUFFER	((size_t) 256 * 1024)
+
+/* The place of a set: the number of its run, then where its values are in the file. */
+#define PLACE_BITS		48
+#define PLACE_MASK		((UINT64CONST(1) << PLACE_BITS) - 1)
+
+static inline int
+compare_keys(SetKey a, SetKey b)
+{
+	if (a.high != b.high)
+		return a.high < b.high ? -1 : 1;
+	return (a.low > b.low) - (a.low < b.low);
+}
+
+#define ST_SORT sort_pending
+#define ST_ELEMENT_TYPE PendingSet
+#define ST_COMPARE(a, b) compare_keys((a)->key, (b)->key)
+#define ST_SCOPE static
+#define ST_CHECK_FOR_INTERRUPTS
+#define ST_DEFINE
+#include "lib/sort_template.h"
+
+/* See set_runs.h */
+void
+setruns_create(SetRuns *runs, size_t most_bytes, uint32 largest_row)
+{
+	memset(runs, 0, sizeof(SetRuns));
+	runs->most_bytes = most_bytes;
+	runs->most_runs = Min(Max(most_bytes / BUFFERS_PART / BLCKSZ, FEWEST_RUNS),
+						  MOST_RUNS);
+	arena_init(&runs->arena, Min(Max(most_bytes / 64, 1024), 64 * 1024));
+	runs->largest_row = largest_row;
+	runs->row = palloc(RUN_ROW_HEAD + largest_row);
+}
+
+/* Runs are written */
+
+static size_t
+values_bytes(SetKey key)
+{
+	return sizeof(uint64) * SETKEY_SIZE(key);
+}
+
+/* Opens the file of a level if there is none. */
+static SpillFile *
+level_file(RunLevel *level)
+{
+	if (level->file.file == NULL)
+		spillfile_create(&level->file);
+	return &level->file;
+}
+
+/* What has been written to the file since the last run is one. */
+static void
+end_run(SetRuns *runs, RunLevel *level)
+{
+	if (level->ends == NULL)
+		level->ends = palloc(runs->most_runs * sizeof(uint64));
+	level->ends[level->nruns++] = level->file.size;
+}
+
+static void
+write_pending(SpillFile *file, const PendingSet *set)
+{
+	RunHead		head = {.key = set->key};
+
+	if (set->row != NULL)
+	{
+		head.side = set->row->side;
+		head.row_bytes = set->row->bytes;
+	}
+	spillfile_write(file, &head, sizeof(head));
+	spillfile_write(file, set->values, values_bytes(set->key));
+	if (head.row_bytes > 0)
+		spillfile_write(file, set->row->data, head.row_bytes);
+}
+
+/* Runs are read */
+
+/* Reads the head of the run's next set; false if there is none. */
+static bool
+read_head(Run *run)
+{
+	if (spillreader_tell(&run->reader) == run->end)
+		return false;
+	spillreader_read(&run->reader, &run->head, sizeof(RunHead));
+	return true;
+}
+
+/* A heap has the greatest first; so the least key counts as the greatest. */
+static int
+compare_runs(Datum a, Datum b, void *arg)
+{
+	const SetRuns *runs = arg;
+
+	return -compare_keys(runs->runs[DatumGetUInt32(a)].head.key,
+						 runs->runs[DatumGetUInt32(b)].head.key);
+}
+
+static Run *
+first_run(const SetRuns *runs)
+{
+	return &runs->runs[DatumGetUInt32(binaryheap_first(runs->heap))];
+}
+
+/* Opens the runs of some levels, with that many bytes for all buffers. */
+static void
+open_runs(SetRuns *runs, int first_level, int last_level, size_t buffers)
+{
+	uint32		nruns = 0;
+	size_t		buffer;
+
+	for (int i = first_level; i <= last_level; i++)
+		nruns += runs->levels[i].nruns;
+	buffer = Min(Max(buffers / Max(nruns, 1), BLCKSZ), LARGEST_BUFFER);
+	runs->runs = palloc(Max(nruns, 1) * sizeof(Run));
+	runs->nruns = 0;
+	for (int i = first_level; i <= last_level; i++)
+	{
+		RunLevel   *level = &runs->levels[i];
+
+		for (uint32 j = 0; j < level->nruns; j++)
+		{
+			Run		   *run = &runs->runs[runs->nruns++];
+
+			spillreader_create(&run->reader, &level->file, buffer);
+			spillreader_seek(&run->reader, j > 0 ? level->ends[j - 1] : 0);
+			run->end = level->ends[j];
+		}
+	}
+}
+
+static void
+close_runs(SetRuns *runs)
+{
+	for (uint32 i = 0; i < runs->nruns; i++)
+		pfree(runs->runs[i].reader.buffer);
+	pfree(runs->runs);
+	runs->runs = NULL;
+	runs->nruns = 0;
+}
+
+/* The runs that are open give out their sets in order. */
+static void
+begin_merge(SetRuns *runs)
+{
+	runs->heap = binaryheap_allocate(Max(runs->nruns, 1), compare_runs, runs);
+	for (uint32 i = 0; i < runs->nruns; i++)
+		if (read_head(&runs->runs[i]))
+			binaryheap_add_unordered(runs->heap, UInt32GetDatum(i));
+	binaryheap_build(runs->heap);
+}
+
+static void
+end_merge(SetRuns *runs)
+{
+	binaryheap_free(runs->heap);
+	runs->heap = NULL;
+}
+
+/* The set of the first run has been read: goes on to the next one. */
+static void
+advance(SetRuns *runs, Run *run)
+{
+	if (read_head(run))
+		binaryheap_replace_first(runs->heap, binaryheap_first(runs->heap));
+	else
+		(void) binaryheap_remove_first(runs->heap);
+}
+
+static void
+copy_bytes(SpillReader *from, SpillFile *to, size_t len)
+{
+	char		piece[1024];
+
+	while (len > 0)
+	{
+		size_t		n = Min(len, sizeof(piece));
+
+		spillreader_read(from, piece, n);
+		spillfile_write(to, piece, n);
+		len -= n;
+	}
+}
+
+/* The runs of a level become one of the next level. */
+static void
+raise_level(SetRuns *runs, int number)
+{
+	RunLevel   *level = &runs->levels[number];
+	RunLevel   *next = &runs->levels[number + 1];
+	SpillFile  *file = level_file(next);
+
+	open_runs(runs, number, number, runs->most_bytes / 2);
+	begin_merge(runs);
+	while (!binaryheap_empty(runs->heap))
+	{
+		Run		   *run = first_run(runs);
+
+		CHECK_FOR_INTERRUPTS();
+		spillfile_write(file, &run->head, sizeof(RunHead));
+		copy_bytes(&run->reader, file,
+				   values_bytes(run->head.key) + run->head.row_bytes);
+		advance(runs, run);
+	}
+	end_merge(runs);
+	close_runs(runs);
+	spillfile_close(&level->file);
+	level->nruns = 0;
+	end_run(runs, next);
+}
+
+/* Sets come in */
+
+/* See set_runs.h */
+void
+setruns_flush(SetRuns *runs)
+{
+	SpillFile  *file;
+
+	if (runs->npending == 0)
+		return;
+	sort_pending(runs->pending, runs->npending);
+	file = level_file(&runs->levels[0]);
+	for (size_t i = 0; i < runs->npending; i++)
+	{
+		CHECK_EVERY(i);
+		write_pending(file, &runs->pending[i]);
+	}
+	end_run(runs, &runs->levels[0]);
+	runs->npending = 0;
+	arena_reset(&runs->arena);
+	for (int i = 0; runs->levels[i].nruns == runs->most_runs; i++)
+		raise_level(runs, i);
+}
+
+/* Adds a set whose values and row will stay until it is written. */
+static void
+add_pending(SetRuns *runs, SetKey key, const uint64 *values, const RunRow *row)
+{
+	runs->pending = growing_reserve(runs->pending, &runs->room,
+									runs->npending + 1, sizeof(PendingSet));
+	runs->pending[runs->npending++] = (PendingSet) {key, values, row};
+}
+
+/* True if the sets in memory leave no room for one more. */
+static bool
+is_full(const SetRuns *runs)
+{
+	size_t		room = runs->npending < runs->room ? runs->room : runs->room * 2;
+
+	return runs->arena.bytes + room * sizeof(PendingSet) > runs->most_bytes;
+}
+
+/* See set_runs.h */
+void
+setruns_add(SetRuns *runs, SetKey key, const uint64 *values, const RunRow *row)
+{
+	uint64	   *kept;
+	RunRow	   *kept_row = NULL;
+
+	if (is_full(runs))
+		setruns_flush(runs);
+	kept = arena_alloc(&runs->arena, values_bytes(key));
+	memcpy(kept, values, values_bytes(key));
+	if (row != NULL)
+	{
+		kept_row = arena_alloc(&runs->arena, RUN_ROW_HEAD + row->bytes);
+		memcpy(kept_row, row, RUN_ROW_HEAD + row->bytes);
+	}
+	add_pending(runs, key, kept, kept_row);
+}
+
+/* See set_runs.h */
+void
+setruns_add_kept(SetRuns *runs, SetKey key, const uint64 *values)
+{
+	if (is_full(runs))
+		setruns_flush(runs);
+	add_pending(runs, key, values, NULL);
+}
+
+/* Sets are given out */
+
+/* See set_runs.h */
+void
+setruns_begin(SetRuns *runs)
+{
+	uint32		nruns = 0;
+
+	setruns_flush(runs);
+	arena_reset(&runs->arena);
+	if (runs->pending != NULL)
+		pfree(runs->pending);
+	runs->pending = NULL;
+	runs->room = 0;
+	for (int i = 0; i < RUN_LEVELS; i++)
+		nruns += runs->levels[i].nruns;
+	/* the least ones first, of which there is least to be written anew */
+	for (int i = 0; nruns > runs->most_runs; i++)
+	{
+		uint32		raised = runs->levels[i].nruns;
+
+		if (raised == 0)
+			continue;
+		raise_level(runs, i);
+		nruns -= raised - 1;
+	}
+	open_runs(runs, 0, RUN_LEVELS - 1, runs->most_bytes / 2);
+	begin_merge(runs);
+}
+
+/* See set_runs.h */
+bool
+setruns_next_key(const SetRuns *runs, SetKey *key)
+{
+	if (binaryheap_empty(runs->heap))
+		return false;
+	*key = first_run(runs)->head.key;
+	return true;
+}
+
+/* See set_runs.h */
+bool
+setruns_next_is(SetRuns *runs, const uint64 *values)
+{
+	SpillReader *reader = &first_run(runs)->reader;
+	uint64		begin = spillreader_tell(reader);
+	uint32		n = SETKEY_SIZE(first_run(runs)->head.key);
+	bool		same = true;
+
+	for (uint32 i = 0; i < n && same; i++)
+	{
+		uint64		value;
+
+		spillreader_read(reader, &value, sizeof(value));
+		same = value == values[i];
+	}
+	spillreader_seek(reader, begin);
+	return same;
+}
+
+/* See set_runs.h */
+uint64
+setruns_take(SetRuns *runs, uint64 *values, const RunRow **row)
+{
+	Run		   *run = first_run(runs);
+	uint64		begin = spillreader_tell(&run->reader);
+
+	CHECK_FOR_INTERRUPTS();
+	if (values != NULL)
+		spillreader_read(&run->reader, values, values_bytes(run->head.key));
+	else
+		spillreader_seek(&run->reader, begin + values_bytes(run->head.key));
+	Assert(run->head.row_bytes <= runs->largest_row);
+	runs->row->side = run->head.side;
+	runs->row->bytes = run->head.row_bytes;
+	spillreader_read(&run->reader, runs->row->data, run->head.row_bytes);
+	*row = runs->row;
+	advance(runs, run);
+	return (uint64) (run - runs->runs) << PLACE_BITS | begin;
+}
+
+/* See set_runs.h */
+size_t
+setruns_end(SetRuns *runs, size_t buffers)
+{
+	size_t		bytes = 0;
+
+	end_merge(runs);
+	close_runs(runs);
+	open_runs(runs, 0, RUN_LEVELS - 1, buffers);
+	for (uint32 i = 0; i < runs->nruns; i++)
+		bytes += runs->runs[i].reader.max;
+	return bytes;
+}
+
+/* See set_runs.h */
+void
+setruns_read(SetRuns *runs, uint64 place, uint64 *values, uint32 n)
+{
+	SpillReader *reader = &runs->runs[place >> PLACE_BITS].reader;
+
+	spillreader_seek(reader, place & PLACE_MASK);
+	spillreader_read(reader, values, sizeof(uint64) * n);
+}
+
+/* See set_runs.h */
+uint64
+setruns_bytes(const SetRuns *runs)
+{
+	uint64		bytes = 0;
+
+	for (int i = 0; i < RUN_LEVELS; i++)
+		if (runs->levels[i].file.file != NULL)
+			bytes += runs->levels[i].file.size;
+	return bytes;
+}
+
+/* See set_runs.h */
+void
+setruns_free(SetRuns *runs)
+{
+	for (int i = 0; i < RUN_LEVELS; i++)
+		spillfile_close(&runs->levels[i].file);
+}
