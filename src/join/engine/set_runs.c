@@ -9,9 +9,9 @@
  * keys reads each run forward.  A sort that gives out the sets themselves has
  * them written twice.
  *
- * Each run that is read has a buffer, so there may be only so many.  When as many
- * have been written they become one of the next level, and the file in which they
- * were is closed.
+ * Each run that is read has a buffer, so only so many can be merged at once.  When there are
+ * twice as many they become two runs of the next level, and the file in which they
+ * were is closed.  In the end no more runs are written anew than have to be.
  *
  * Portions Copyright (c) 2026, the neardup developers
  *
@@ -34,7 +34,7 @@
  * There may be as many runs as have a block each in one part in so many of the
  * memory: buffers stay when that is used for other things.
  */
-#define BUFFERS_PART	16
+#define BUFFERS_PART	8
 
 #define LARGEST_BUFFER	((size_t) 256 * 1024)
 
@@ -88,12 +88,19 @@ level_file(RunLevel *level)
 	return &level->file;
 }
 
+/* Runs that a level may have: all of them are merged before there is another. */
+static uint32
+level_room(const SetRuns *runs)
+{
+	return runs->most_runs * 2;
+}
+
 /* What has been written to the file since the last run is one. */
 static void
 end_run(SetRuns *runs, RunLevel *level)
 {
 	if (level->ends == NULL)
-		level->ends = palloc(runs->most_runs * sizeof(uint64));
+		level->ends = palloc(level_room(runs) * sizeof(uint64));
 	level->ends[level->nruns++] = level->file.size;
 }
 
@@ -141,31 +148,46 @@ first_run(const SetRuns *runs)
 	return &runs->runs[DatumGetUInt32(binaryheap_first(runs->heap))];
 }
 
-/* Opens the runs of some levels, with that many bytes for all buffers. */
+/* There will be n runs to read, with that many bytes for all buffers. */
 static void
-open_runs(SetRuns *runs, int first_level, int last_level, size_t buffers)
+prepare_runs(SetRuns *runs, uint32 n, size_t buffers)
 {
-	uint32		nruns = 0;
-	size_t		buffer;
-
-	for (int i = first_level; i <= last_level; i++)
-		nruns += runs->levels[i].nruns;
-	buffer = Min(Max(buffers / Max(nruns, 1), BLCKSZ), LARGEST_BUFFER);
-	runs->runs = palloc(Max(nruns, 1) * sizeof(Run));
+	runs->runs = palloc(Max(n, 1) * sizeof(Run));
 	runs->nruns = 0;
-	for (int i = first_level; i <= last_level; i++)
+	runs->buffer = Min(Max(buffers / Max(n, 1), BLCKSZ), LARGEST_BUFFER);
+}
+
+/* Opens the last n runs of a level. */
+static void
+open_runs(SetRuns *runs, RunLevel *level, uint32 n)
+{
+	for (uint32 i = level->nruns - n; i < level->nruns; i++)
 	{
-		RunLevel   *level = &runs->levels[i];
+		Run		   *run = &runs->runs[runs->nruns++];
 
-		for (uint32 j = 0; j < level->nruns; j++)
-		{
-			Run		   *run = &runs->runs[runs->nruns++];
-
-			spillreader_create(&run->reader, &level->file, buffer);
-			spillreader_seek(&run->reader, j > 0 ? level->ends[j - 1] : 0);
-			run->end = level->ends[j];
-		}
+		spillreader_create(&run->reader, &level->file, runs->buffer);
+		spillreader_seek(&run->reader, i > 0 ? level->ends[i - 1] : 0);
+		run->end = level->ends[i];
 	}
+}
+
+static uint32
+count_runs(const SetRuns *runs)
+{
+	uint32		n = 0;
+
+	for (int i = 0; i < RUN_LEVELS; i++)
+		n += runs->levels[i].nruns;
+	return n;
+}
+
+/* Opens all runs. */
+static void
+open_all(SetRuns *runs, size_t buffers)
+{
+	prepare_runs(runs, count_runs(runs), buffers);
+	for (int i = 0; i < RUN_LEVELS; i++)
+		open_runs(runs, &runs->levels[i], runs->levels[i].nruns);
 }
 
 static void
@@ -221,15 +243,16 @@ copy_bytes(SpillReader *from, SpillFile *to, size_t len)
 	}
 }
 
-/* The runs of a level become one of the next level. */
+/* The last n runs of a level become one of the next level. */
 static void
-raise_level(SetRuns *runs, int number)
+raise_runs(SetRuns *runs, int number, uint32 n)
 {
 	RunLevel   *level = &runs->levels[number];
 	RunLevel   *next = &runs->levels[number + 1];
 	SpillFile  *file = level_file(next);
 
-	open_runs(runs, number, number, runs->most_bytes / 2);
+	prepare_runs(runs, n, runs->most_bytes / 2);
+	open_runs(runs, level, n);
 	begin_merge(runs);
 	while (!binaryheap_empty(runs->heap))
 	{
@@ -243,9 +266,27 @@ raise_level(SetRuns *runs, int number)
 	}
 	end_merge(runs);
 	close_runs(runs);
-	spillfile_close(&level->file);
-	level->nruns = 0;
+	level->nruns -= n;
+	if (level->nruns == 0)
+		spillfile_close(&level->file);
 	end_run(runs, next);
+}
+
+/* Leaves no more runs than can be read at once. */
+static void
+merge_few(SetRuns *runs)
+{
+	/* those of lower levels are shorter */
+	for (int i = 0; count_runs(runs) > runs->most_runs;)
+	{
+		uint32		too_many = count_runs(runs) - runs->most_runs;
+		uint32		n = Min(runs->levels[i].nruns, runs->most_runs);
+
+		if (n == 0)
+			i++;
+		else
+			raise_runs(runs, i, Min(n, too_many + 1));
+	}
 }
 
 /* Sets come in */
@@ -268,8 +309,11 @@ setruns_flush(SetRuns *runs)
 	end_run(runs, &runs->levels[0]);
 	runs->npending = 0;
 	arena_reset(&runs->arena);
-	for (int i = 0; runs->levels[i].nruns == runs->most_runs; i++)
-		raise_level(runs, i);
+	for (int i = 0; runs->levels[i].nruns == level_room(runs); i++)
+	{
+		raise_runs(runs, i, runs->most_runs);
+		raise_runs(runs, i, runs->most_runs);
+	}
 }
 
 /* Adds a set whose values and row will stay until it is written. */
@@ -324,27 +368,14 @@ setruns_add_kept(SetRuns *runs, SetKey key, const uint64 *values)
 void
 setruns_begin(SetRuns *runs)
 {
-	uint32		nruns = 0;
-
 	setruns_flush(runs);
 	arena_reset(&runs->arena);
 	if (runs->pending != NULL)
 		pfree(runs->pending);
 	runs->pending = NULL;
 	runs->room = 0;
-	for (int i = 0; i < RUN_LEVELS; i++)
-		nruns += runs->levels[i].nruns;
-	/* the least ones first, of which there is least to be written anew */
-	for (int i = 0; nruns > runs->most_runs; i++)
-	{
-		uint32		raised = runs->levels[i].nruns;
-
-		if (raised == 0)
-			continue;
-		raise_level(runs, i);
-		nruns -= raised - 1;
-	}
-	open_runs(runs, 0, RUN_LEVELS - 1, runs->most_bytes / 2);
+	merge_few(runs);
+	open_all(runs, runs->most_bytes / 2);
 	begin_merge(runs);
 }
 
@@ -403,14 +434,10 @@ setruns_take(SetRuns *runs, uint64 *values, const RunRow **row)
 size_t
 setruns_end(SetRuns *runs, size_t buffers)
 {
-	size_t		bytes = 0;
-
 	end_merge(runs);
 	close_runs(runs);
-	open_runs(runs, 0, RUN_LEVELS - 1, buffers);
-	for (uint32 i = 0; i < runs->nruns; i++)
-		bytes += runs->runs[i].reader.max;
-	return bytes;
+	open_all(runs, buffers);
+	return runs->nruns * runs->buffer;
 }
 
 /* See set_runs.h */

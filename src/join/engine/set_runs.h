@@ -49,7 +49,7 @@ typedef struct Run
 
 #define RUN_LEVELS	24
 
-/* Runs that were merged as often, one after another in a file. */
+/* Runs that were merged as often, in a file, one after another from its begin. */
 typedef struct RunLevel
 {
 	SpillFile	file;
@@ -70,6 +70,7 @@ typedef struct SetRuns
 	/* that are read */
 	Run		   *runs;
 	uint32		nruns;
+	size_t		buffer;			/* bytes of each one's */
 	struct binaryheap *heap;	/* of those that have another set, by its key */
 	RunRow	   *row;			/* of the set that was taken last */
 	uint32		largest_row;	/* bytes of data */

@@ -365,8 +365,8 @@ side_bytes(PlannerInfo *root, const CustomPath *cpath, Path *side, Expr *key,
 }
 
 /*
- * Adds the cost of going to disk: rows and sets are written, sorted, written in that
- * order and read, and each is formed and taken apart both times.
+ * Adds the cost of going to disk: rows are sorted, written in that order and read, sets are
+ * written once and read several times, and each is formed and taken apart.
  */
 static void
 cost_spill(CustomPath *cpath, double bytes, double rows)
