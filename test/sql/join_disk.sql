@@ -90,6 +90,14 @@ SELECT name, measure, rows_of(late, '64kB') = rows_of(text, '256MB') AS same
 FROM query, replace(text, 'sets', 'late') late
 WHERE name IN ('self', 'left') AND threshold = '0.8' AND measure IN ('jaccard', 'containment') ORDER BY name, measure;
 
+-- Sets that are larger than the memory
+CREATE TABLE large AS SELECT id, kind, sig FROM sets;
+INSERT INTO large SELECT 7000 + i, i % 7, signature_from(ARRAY(SELECT e FROM generate_series(i / 2 * 100, i / 2 * 100 + 9999) e))
+FROM generate_series(1, 8) i;
+SELECT name, measure, rows_of(large, '64kB') = rows_of(large, '256MB') AS same, rows_of(large, '64kB') = rows_of(text, '64kB') AS as_before
+FROM query, replace(text, 'sets', 'large') large
+WHERE name = 'self' AND threshold = '0.8' AND measure IN ('jaccard', 'containment') ORDER BY measure;
+
 -- One that is left before its end, and a sketch, whose sets are read in whole
 SELECT count(*) FROM (SELECT FROM sets a JOIN sets b ON near_duplicate(a.sig, b.sig, 0.5) LIMIT 5000) few;
 SELECT rows_of(text, '256MB') = rows_of(text, '64kB') AS same

@@ -3,7 +3,8 @@
  *		Sets on disk, in sorted runs.
  *
  * Sets that come in are collected in memory.  When they have no more room they are put in
- * order of their keys and appended to a file as a run.  In the end the runs are
+ * order of their keys and appended to a file as a run.  Small rows of sets that have come
+ * before are there too, behind their sets.  In the end the runs are
  * merged; but what is written then is only where each set is, by our caller.  The
  * sets stay in their runs and are read there.  Whoever asks for them in the order of their
  * keys reads each run forward.  A sort that gives out the sets themselves has
@@ -22,7 +23,6 @@
 #include "lib/binaryheap.h"
 #include "miscadmin.h"
 
-#include "base/growing.h"
 #include "base/interrupts.h"
 #include "join/engine/set_runs.h"
 
@@ -42,17 +42,21 @@
 #define PLACE_BITS		48
 #define PLACE_MASK		((UINT64CONST(1) << PLACE_BITS) - 1)
 
+/* The order of two keys, each of a set or of one of its rows, which come later. */
 static inline int
-compare_keys(SetKey a, SetKey b)
+compare_keys(SetKey a, bool a_is_row, SetKey b, bool b_is_row)
 {
 	if (a.high != b.high)
 		return a.high < b.high ? -1 : 1;
-	return (a.low > b.low) - (a.low < b.low);
+	if (a.low != b.low)
+		return a.low < b.low ? -1 : 1;
+	return (int) a_is_row - (int) b_is_row;
 }
 
 #define ST_SORT sort_pending
 #define ST_ELEMENT_TYPE PendingSet
-#define ST_COMPARE(a, b) compare_keys((a)->key, (b)->key)
+#define ST_COMPARE(a, b) \
+	compare_keys((a)->key, (a)->values == NULL, (b)->key, (b)->values == NULL)
 #define ST_SCOPE static
 #define ST_CHECK_FOR_INTERRUPTS
 #define ST_DEFINE
@@ -64,19 +68,38 @@ setruns_create(SetRuns *runs, size_t most_bytes, uint32 largest_row)
 {
 	memset(runs, 0, sizeof(SetRuns));
 	runs->most_bytes = most_bytes;
+	runs->room_bytes = MAXALIGN_DOWN(most_bytes);
 	runs->most_runs = Min(Max(most_bytes / BUFFERS_PART / BLCKSZ, FEWEST_RUNS),
 						  MOST_RUNS);
-	arena_init(&runs->arena, Min(Max(most_bytes / 64, 1024), 64 * 1024));
 	runs->largest_row = largest_row;
+	Assert(largest_row <= PG_UINT16_MAX);
 	runs->row = palloc(RUN_ROW_HEAD + largest_row);
+}
+
+static void
+free_room(SetRuns *runs)
+{
+	Assert(runs->npending == 0);
+	if (runs->room != NULL)
+		pfree(runs->room);
+	runs->room = NULL;
+}
+
+/* See set_runs.h */
+void
+setruns_limit(SetRuns *runs, size_t bytes)
+{
+	setruns_flush(runs);
+	free_room(runs);
+	runs->room_bytes = MAXALIGN_DOWN(Min(bytes, runs->most_bytes));
 }
 
 /* Runs are written */
 
 static size_t
-values_bytes(SetKey key)
+values_bytes(uint32 nvalues)
 {
-	return sizeof(uint64) * SETKEY_SIZE(key);
+	return sizeof(uint64) * nvalues;
 }
 
 /* Opens the file of a level if there is none. */
@@ -109,13 +132,16 @@ write_pending(SpillFile *file, const PendingSet *set)
 {
 	RunHead		head = {.key = set->key};
 
+	if (set->values != NULL)
+		head.nvalues = SETKEY_SIZE(set->key);
 	if (set->row != NULL)
 	{
 		head.side = set->row->side;
 		head.row_bytes = set->row->bytes;
 	}
 	spillfile_write(file, &head, sizeof(head));
-	spillfile_write(file, set->values, values_bytes(set->key));
+	if (head.nvalues > 0)
+		spillfile_write(file, set->values, values_bytes(head.nvalues));
 	if (head.row_bytes > 0)
 		spillfile_write(file, set->row->data, head.row_bytes);
 }
@@ -137,9 +163,11 @@ static int
 compare_runs(Datum a, Datum b, void *arg)
 {
 	const SetRuns *runs = arg;
+	const RunHead *head_a = &runs->runs[DatumGetUInt32(a)].head;
+	const RunHead *head_b = &runs->runs[DatumGetUInt32(b)].head;
 
-	return -compare_keys(runs->runs[DatumGetUInt32(a)].head.key,
-						 runs->runs[DatumGetUInt32(b)].head.key);
+	return -compare_keys(head_a->key, head_a->nvalues == 0,
+						 head_b->key, head_b->nvalues == 0);
 }
 
 static Run *
@@ -261,7 +289,7 @@ raise_runs(SetRuns *runs, int number, uint32 n)
 		CHECK_FOR_INTERRUPTS();
 		spillfile_write(file, &run->head, sizeof(RunHead));
 		copy_bytes(&run->reader, file,
-				   values_bytes(run->head.key) + run->head.row_bytes);
+				   values_bytes(run->head.nvalues) + run->head.row_bytes);
 		advance(runs, run);
 	}
 	end_merge(runs);
@@ -291,73 +319,105 @@ merge_few(SetRuns *runs)
 
 /* Sets come in */
 
+static PendingSet *
+pending(const SetRuns *runs)
+{
+	return (PendingSet *) runs->room;
+}
+
+/* Writes the sets that are in memory, as a run. */
+static void
+write_run(SetRuns *runs)
+{
+	SpillFile  *file = level_file(&runs->levels[0]);
+
+	sort_pending(pending(runs), runs->npending);
+	for (size_t i = 0; i < runs->npending; i++)
+	{
+		CHECK_EVERY(i);
+		write_pending(file, &pending(runs)[i]);
+	}
+	end_run(runs, &runs->levels[0]);
+	runs->npending = 0;
+	runs->data = runs->room_bytes;
+}
+
 /* See set_runs.h */
 void
 setruns_flush(SetRuns *runs)
 {
-	SpillFile  *file;
-
 	if (runs->npending == 0)
 		return;
-	sort_pending(runs->pending, runs->npending);
-	file = level_file(&runs->levels[0]);
-	for (size_t i = 0; i < runs->npending; i++)
-	{
-		CHECK_EVERY(i);
-		write_pending(file, &runs->pending[i]);
-	}
-	end_run(runs, &runs->levels[0]);
-	runs->npending = 0;
-	arena_reset(&runs->arena);
+	write_run(runs);
 	for (int i = 0; runs->levels[i].nruns == level_room(runs); i++)
 	{
+		free_room(runs);
 		raise_runs(runs, i, runs->most_runs);
 		raise_runs(runs, i, runs->most_runs);
 	}
+}
+
+/* True if there is room for one more, with that many bytes of data. */
+static bool
+has_room(const SetRuns *runs, size_t bytes)
+{
+	return (runs->npending + 1) * sizeof(PendingSet) + bytes <=
+		(runs->room == NULL ? runs->room_bytes : runs->data);
 }
 
 /* Adds a set whose values and row will stay until it is written. */
 static void
 add_pending(SetRuns *runs, SetKey key, const uint64 *values, const RunRow *row)
 {
-	runs->pending = growing_reserve(runs->pending, &runs->room,
-									runs->npending + 1, sizeof(PendingSet));
-	runs->pending[runs->npending++] = (PendingSet) {key, values, row};
+	if (runs->room == NULL)
+	{
+		runs->room = MemoryContextAllocHuge(CurrentMemoryContext,
+											Max(runs->room_bytes, sizeof(PendingSet)));
+		runs->data = runs->room_bytes;
+	}
+	pending(runs)[runs->npending++] = (PendingSet) {key, values, row};
 }
 
-/* True if the sets in memory leave no room for one more. */
-static bool
-is_full(const SetRuns *runs)
+/* A copy at the end of the room. */
+static void *
+keep(SetRuns *runs, const void *data, size_t bytes)
 {
-	size_t		room = runs->npending < runs->room ? runs->room : runs->room * 2;
-
-	return runs->arena.bytes + room * sizeof(PendingSet) > runs->most_bytes;
+	runs->data -= MAXALIGN(bytes);
+	return memcpy(runs->room + runs->data, data, bytes);
 }
 
 /* See set_runs.h */
 void
 setruns_add(SetRuns *runs, SetKey key, const uint64 *values, const RunRow *row)
 {
-	uint64	   *kept;
-	RunRow	   *kept_row = NULL;
+	size_t		bytes = values == NULL ? 0 : values_bytes(SETKEY_SIZE(key));
+	size_t		row_bytes = row == NULL ? 0 : RUN_ROW_HEAD + row->bytes;
+	size_t		all = MAXALIGN(bytes) + MAXALIGN(row_bytes);
+	PendingSet *set;
+	bool		fits;
 
-	if (is_full(runs))
+	if (!has_room(runs, all))
 		setruns_flush(runs);
-	kept = arena_alloc(&runs->arena, values_bytes(key));
-	memcpy(kept, values, values_bytes(key));
-	if (row != NULL)
+	fits = has_room(runs, all);
+	add_pending(runs, key, values, row);
+	if (!fits)
 	{
-		kept_row = arena_alloc(&runs->arena, RUN_ROW_HEAD + row->bytes);
-		memcpy(kept_row, row, RUN_ROW_HEAD + row->bytes);
+		/* even alone: it is a run of its own, and not copied */
+		setruns_flush(runs);
+		return;
 	}
-	add_pending(runs, key, kept, kept_row);
+	set = &pending(runs)[runs->npending - 1];
+	if (values != NULL)
+		set->values = keep(runs, values, bytes);
+	if (row != NULL)
+		set->row = keep(runs, row, row_bytes);
 }
 
 /* See set_runs.h */
 void
 setruns_add_kept(SetRuns *runs, SetKey key, const uint64 *values)
 {
-	if (is_full(runs))
+	if (!has_room(runs, 0))
 		setruns_flush(runs);
 	add_pending(runs, key, values, NULL);
 }
@@ -369,11 +429,7 @@ void
 setruns_begin(SetRuns *runs)
 {
 	setruns_flush(runs);
-	arena_reset(&runs->arena);
-	if (runs->pending != NULL)
-		pfree(runs->pending);
-	runs->pending = NULL;
-	runs->room = 0;
+	free_room(runs);
 	merge_few(runs);
 	open_all(runs, runs->most_bytes / 2);
 	begin_merge(runs);
@@ -395,7 +451,7 @@ setruns_next_is(SetRuns *runs, const uint64 *values)
 {
 	SpillReader *reader = &first_run(runs)->reader;
 	uint64		begin = spillreader_tell(reader);
-	uint32		n = SETKEY_SIZE(first_run(runs)->head.key);
+	uint32		n = first_run(runs)->head.nvalues;
 	bool		same = true;
 
 	for (uint32 i = 0; i < n && same; i++)
@@ -418,9 +474,9 @@ setruns_take(SetRuns *runs, uint64 *values, const RunRow **row)
 
 	CHECK_FOR_INTERRUPTS();
 	if (values != NULL)
-		spillreader_read(&run->reader, values, values_bytes(run->head.key));
+		spillreader_read(&run->reader, values, values_bytes(run->head.nvalues));
 	else
-		spillreader_seek(&run->reader, begin + values_bytes(run->head.key));
+		spillreader_seek(&run->reader, begin + values_bytes(run->head.nvalues));
 	Assert(run->head.row_bytes <= runs->largest_row);
 	runs->row->side = run->head.side;
 	runs->row->bytes = run->head.row_bytes;

@@ -9,7 +9,6 @@
 #ifndef NEARDUP_SET_RUNS_H
 #define NEARDUP_SET_RUNS_H
 
-#include "join/engine/arena.h"
 #include "join/engine/collapse.h"
 #include "join/engine/spillfile.h"
 
@@ -23,20 +22,21 @@ typedef struct RunRow
 
 #define RUN_ROW_HEAD	offsetof(RunRow, data)
 
-/* A set in memory, before it is in a run. */
+/* A set in memory, before it is in a run, or one more row of a set. */
 typedef struct PendingSet
 {
 	SetKey		key;
-	const uint64 *values;
+	const uint64 *values;		/* NULL of a row */
 	const RunRow *row;			/* or NULL */
 } PendingSet;
 
-/* What a set has in a file before its values; its row's data follow these. */
+/* What a set or a row has in a file before its values; the row's data follow these. */
 typedef struct RunHead
 {
 	SetKey		key;
-	uint32		side;			/* as RunRow */
-	uint32		row_bytes;
+	uint32		nvalues;		/* 0 of a row */
+	uint16		side;			/* as RunRow */
+	uint16		row_bytes;
 } RunHead;
 
 /* A run that is read. */
@@ -59,12 +59,13 @@ typedef struct RunLevel
 
 typedef struct SetRuns
 {
-	size_t		most_bytes;		/* that pending sets may take */
+	size_t		most_bytes;		/* that sets may take */
+	size_t		room_bytes;		/* that they may take now */
 	uint32		most_runs;		/* that may be read at once */
-	Arena		arena;			/* of pending sets' values and rows */
-	PendingSet *pending;
+	char	   *room;			/* from its begin pending sets, from its end what
+								 * they have; NULL: to be allocated */
 	size_t		npending;
-	size_t		room;			/* for pending sets, allocated */
+	size_t		data;			/* where in the room the latter begins */
 	RunLevel	levels[RUN_LEVELS];
 
 	/* that are read */
@@ -84,9 +85,13 @@ typedef struct SetRuns
 extern void setruns_create(SetRuns *runs, size_t most_bytes,
 						   uint32 largest_row);
 
+/* Writes what is in memory; sets take no more than that from now on, most_bytes at the most. */
+extern void setruns_limit(SetRuns *runs, size_t bytes);
+
 /*
  * Adds a set, SETKEY_SIZE(key) values.  The values are copied; those of a set
  * that is kept are not, and have to stay until setruns_flush().  `row` is NULL, or is copied.
+ * Where `values` is NULL it is one more row of the set that has just that key.
  */
 extern void setruns_add(SetRuns *runs, SetKey key, const uint64 *values,
 						const RunRow *row);
@@ -95,18 +100,24 @@ extern void setruns_add_kept(SetRuns *runs, SetKey key, const uint64 *values);
 /* Writes the sets that are in memory. */
 extern void setruns_flush(SetRuns *runs);
 
-/* No more sets come: they are given out in the order of their keys. */
+/*
+ * No more sets come: they are given out in the order of their keys, and each is
+ * followed by its other rows.
+ */
 extern void setruns_begin(SetRuns *runs);
 
-/* The key of the next set; false if there is none. */
+/* The key of the next set or row; false if there is none. */
 extern bool setruns_next_key(const SetRuns *runs, SetKey *key);
 
-/* True if the next set, which must be as large, has these values. */
+/*
+ * True if the next one is a set that has these values, and must be as large, or
+ * another row of the one that was taken last.
+ */
 extern bool setruns_next_is(SetRuns *runs, const uint64 *values);
 
 /*
- * Takes the next set.  Its values are put to `values`, unless that is NULL; its row is
- * valid until the next set is taken.  Returns where its values are.
+ * Takes the next one.  A set's values are put to `values`, unless that is NULL; the
+ * row is valid until the next one is taken.  Returns where the values are.
  */
 extern uint64 setruns_take(SetRuns *runs, uint64 *values, const RunRow **row);
 

@@ -3,7 +3,7 @@
  *		The join of sets that do not fit into memory.
  *
  * Rows and distinct sets are sorted by the size of the set, then by its
- * hash: sets in runs, see set_runs.c, and the rows of each side in a sort.  Merged
+ * hash: sets with small rows in runs, see set_runs.c, and large rows of each side in a sort.  Merged
  * they make three files: the distinct sets in order of size, each with the place
  * of its values in the runs and the ranges of its rows in the other two.
  *
@@ -58,7 +58,7 @@ typedef struct SetRecord
 /* Bits of its own hash that a set keeps in the first column of the sort. */
 #define OWN_HASH_BITS			10
 
-/* A set's first row is kept with it, unless it is larger: then it goes to the rows. */
+/* Rows are in the runs with their sets, unless they are larger: then they are sorted apart. */
 #define LARGEST_OWN_ROW		256
 
 /* Which sets of the set file are of one size. */
@@ -268,6 +268,16 @@ make_file_row(char *place, const void *row, uint32 rowno, uint32 len)
 	memcpy(place + sizeof(FileRow), row, len);
 }
 
+/* A row as runs have it; good until the next one. */
+static const RunRow *
+own_row(Spill *spill, JoinSide side, const void *row, uint32 rowno, uint32 len)
+{
+	spill->own_row->side = side;
+	spill->own_row->bytes = sizeof(FileRow) + len;
+	make_file_row(spill->own_row->data, row, rowno, len);
+	return spill->own_row;
+}
+
 /*
  * Writes a set that has not been seen before, and gives it a number, together
  * with a row of its own, or NULL.
@@ -290,10 +300,17 @@ put_kept_set(SetJoin *join, const JoinSet *set)
 	(void) note_set(join, set->key, set->values);
 }
 
+/* Writes a row of a set that has that key, or of none, which has the key zero. */
 static void
 put_row(Spill *spill, JoinSide side, SetKey key, const void *row,
 		uint32 rowno, uint32 len)
 {
+	if (len <= LARGEST_OWN_ROW && SETKEY_SIZE(key) > 0)
+	{
+		setruns_add(&spill->sets, key, NULL,
+					own_row(spill, side, row, rowno, len));
+		return;
+	}
 	make_file_row(record_room(spill, sizeof(FileRow) + (size_t) len), row, rowno,
 				  len);
 	put_record(spill, &spill->rows[side], key);
@@ -380,22 +397,15 @@ spill_begin(SetJoin *join)
 	if (repeated)
 		seen_create(&spill->seen, memory / 100 * SEEN_SHARE,
 					memory / 100 * SEEN_CACHE_SHARE);
+	/* while the rows and sets are in memory that have come so far */
+	setruns_limit(&spill->sets, memory / 100 * SORT_ROWS_SHARE);
 	join->spill = spill;
 	if (join->search.symmetric && join->algorithm->compare != NULL)
 		join->deferred = deferred_create(memory);
 	put_all(join);
+	setruns_limit(&spill->sets, SIZE_MAX);
 	setjoin_account(join, memory / 100 *
 					(RUNS_SHARE + SORT_ROWS_SHARE + SEEN_SHARE + SEEN_CACHE_SHARE));
-}
-
-/* The row with which a set comes; good until the next one. */
-static const RunRow *
-own_row(Spill *spill, JoinSide side, const void *row, uint32 rowno, uint32 len)
-{
-	spill->own_row->side = side;
-	spill->own_row->bytes = sizeof(FileRow) + len;
-	make_file_row(spill->own_row->data, row, rowno, len);
-	return spill->own_row;
 }
 
 /* Adds a row and its set; a row without features has the key zero. */
