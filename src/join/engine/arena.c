@@ -42,6 +42,7 @@ arena_init(Arena *arena, size_t block_size)
 	arena->context = CurrentMemoryContext;
 	arena->pool = NULL;
 	arena->blocks = NULL;
+	arena->spare = NULL;
 	arena->bytes = 0;
 	arena->first_block = arena->block_size = block_size;
 }
@@ -52,6 +53,22 @@ arena_init_shared(Arena *arena, size_t block_size, SharedPool *pool)
 {
 	arena_init(arena, block_size);
 	arena->pool = pool;
+}
+
+/* Frees spare blocks in place of which there will be another of that many bytes. */
+static void
+give_up_spare(Arena *arena, size_t bytes)
+{
+	size_t		freed = 0;
+
+	while (arena->spare != NULL && freed < bytes)
+	{
+		ArenaBlock *block = arena->spare;
+
+		arena->spare = block->next;
+		freed += offsetof(ArenaBlock, data) + block->size;
+		pfree(block);
+	}
 }
 
 /* A block of `size` bytes of data. */
@@ -65,11 +82,31 @@ arena_block(Arena *arena, size_t size)
 	if (arena->pool != NULL)
 		block = pool_alloc(arena->pool, bytes, &pointer);
 	else
+	{
+		give_up_spare(arena, bytes);
 		block = MemoryContextAllocHuge(arena->context, bytes);
+	}
 	block->pointer = pointer;
 	block->size = size;
 	block->used = 0;
 	arena->bytes += bytes;
+	return block;
+}
+
+/* A spare block with room for so many bytes, or else a new one. */
+static ArenaBlock *
+next_block(Arena *arena, size_t bytes)
+{
+	ArenaBlock *block = arena->spare;
+
+	if (block == NULL || block->size < bytes)
+	{
+		block = arena_block(arena, Max(bytes, arena->block_size - offsetof(ArenaBlock, data)));
+		arena->block_size = Min(arena->block_size * 2, MAX_BLOCK_SIZE);
+		return block;
+	}
+	arena->spare = block->next;
+	arena->bytes += offsetof(ArenaBlock, data) + block->size;
 	return block;
 }
 
@@ -100,11 +137,10 @@ arena_alloc(Arena *arena, size_t bytes)
 		block->next = own;
 		return own->data;
 	}
-	block = arena_block(arena, Max(bytes, arena->block_size - offsetof(ArenaBlock, data)));
+	block = next_block(arena, bytes);
 	block->next = arena->blocks;
 	block->used = bytes;
 	arena->blocks = block;
-	arena->block_size = Min(arena->block_size * 2, MAX_BLOCK_SIZE);
 	return block->data;
 }
 
@@ -122,21 +158,47 @@ arena_alloc_shared(Arena *arena, size_t bytes, SharedPointer *pointer)
 	return piece;
 }
 
+static void
+free_blocks(ArenaBlock **blocks)
+{
+	while (*blocks != NULL)
+	{
+		ArenaBlock *block = *blocks;
+
+		CHECK_FOR_INTERRUPTS();
+		*blocks = block->next;
+		pfree(block);
+	}
+}
+
 /* Frees everything; the arena can be used again.  It is not shared. */
 void
 arena_reset(Arena *arena)
+{
+	Assert(arena->pool == NULL);
+	free_blocks(&arena->blocks);
+	free_blocks(&arena->spare);
+	arena->bytes = 0;
+	arena->block_size = arena->first_block;
+}
+
+/*
+ * Forgets everything, but keeps the blocks for what comes: what is filled again and
+ * again need not ask the system for its memory each time.  The arena is not shared.
+ */
+void
+arena_rewind(Arena *arena)
 {
 	Assert(arena->pool == NULL);
 	while (arena->blocks != NULL)
 	{
 		ArenaBlock *block = arena->blocks;
 
-		CHECK_FOR_INTERRUPTS();
 		arena->blocks = block->next;
-		pfree(block);
+		block->next = arena->spare;
+		arena->spare = block;
 	}
 	arena->bytes = 0;
-	arena->block_size = arena->first_block;
 }
 
 /* Clears memory; of gigabytes that takes longer than an interrupt may wait. */

@@ -18,7 +18,8 @@ typedef struct Arena
 	MemoryContext context;		/* of the blocks */
 	SharedPool *pool;			/* or where they come from; NULL: from there */
 	struct ArenaBlock *blocks;	/* newest first */
-	size_t		bytes;			/* in all blocks */
+	struct ArenaBlock *spare;	/* to be used again */
+	size_t		bytes;			/* in all blocks, but spare ones */
 	size_t		first_block;	/* size of the first block */
 	size_t		block_size;		/* of the next block */
 } Arena;
@@ -30,6 +31,7 @@ extern void *arena_alloc(Arena *arena, size_t bytes);
 extern void *arena_alloc_shared(Arena *arena, size_t bytes,
 								SharedPointer *pointer);
 extern void arena_reset(Arena *arena);
+extern void arena_rewind(Arena *arena);
 extern void clear_memory(void *place, size_t bytes);
 extern void *alloc_zeros(size_t bytes);
 

@@ -23,7 +23,7 @@
 #include "lib/binaryheap.h"
 #include "miscadmin.h"
 
-#include "base/interrupts.h"
+#include "base/growing.h"
 #include "join/engine/set_runs.h"
 
 /* Fewest runs that are read at once, and most. */
@@ -68,7 +68,8 @@ setruns_create(SetRuns *runs, size_t most_bytes, uint32 largest_row)
 {
 	memset(runs, 0, sizeof(SetRuns));
 	runs->most_bytes = most_bytes;
-	runs->room_bytes = MAXALIGN_DOWN(most_bytes);
+	runs->pending_bytes = most_bytes;
+	arena_init(&runs->arena, Min(Max(most_bytes / 64, 1024), 64 * 1024));
 	runs->most_runs = Min(Max(most_bytes / BUFFERS_PART / BLCKSZ, FEWEST_RUNS),
 						  MOST_RUNS);
 	runs->largest_row = largest_row;
@@ -76,13 +77,16 @@ setruns_create(SetRuns *runs, size_t most_bytes, uint32 largest_row)
 	runs->row = palloc(RUN_ROW_HEAD + largest_row);
 }
 
+/* Frees what sets take in memory; there are none. */
 static void
-free_room(SetRuns *runs)
+free_pending(SetRuns *runs)
 {
 	Assert(runs->npending == 0);
-	if (runs->room != NULL)
-		pfree(runs->room);
-	runs->room = NULL;
+	arena_reset(&runs->arena);
+	if (runs->pending != NULL)
+		pfree(runs->pending);
+	runs->pending = NULL;
+	runs->max_pending = 0;
 }
 
 /* See set_runs.h */
@@ -90,8 +94,8 @@ void
 setruns_limit(SetRuns *runs, size_t bytes)
 {
 	setruns_flush(runs);
-	free_room(runs);
-	runs->room_bytes = MAXALIGN_DOWN(Min(bytes, runs->most_bytes));
+	free_pending(runs);
+	runs->pending_bytes = Min(bytes, runs->most_bytes);
 }
 
 /* Runs are written */
@@ -319,27 +323,21 @@ merge_few(SetRuns *runs)
 
 /* Sets come in */
 
-static PendingSet *
-pending(const SetRuns *runs)
-{
-	return (PendingSet *) runs->room;
-}
-
 /* Writes the sets that are in memory, as a run. */
 static void
 write_run(SetRuns *runs)
 {
 	SpillFile  *file = level_file(&runs->levels[0]);
 
-	sort_pending(pending(runs), runs->npending);
+	sort_pending(runs->pending, runs->npending);
 	for (size_t i = 0; i < runs->npending; i++)
 	{
-		CHECK_EVERY(i);
-		write_pending(file, &pending(runs)[i]);
+		CHECK_FOR_INTERRUPTS();
+		write_pending(file, &runs->pending[i]);
 	}
 	end_run(runs, &runs->levels[0]);
 	runs->npending = 0;
-	runs->data = runs->room_bytes;
+	arena_rewind(&runs->arena);
 }
 
 /* See set_runs.h */
@@ -351,7 +349,7 @@ setruns_flush(SetRuns *runs)
 	write_run(runs);
 	for (int i = 0; runs->levels[i].nruns == level_room(runs); i++)
 	{
-		free_room(runs);
+		free_pending(runs);
 		raise_runs(runs, i, runs->most_runs);
 		raise_runs(runs, i, runs->most_runs);
 	}
@@ -361,29 +359,31 @@ setruns_flush(SetRuns *runs)
 static bool
 has_room(const SetRuns *runs, size_t bytes)
 {
-	return (runs->npending + 1) * sizeof(PendingSet) + bytes <=
-		(runs->room == NULL ? runs->room_bytes : runs->data);
+	size_t		sets = runs->max_pending;
+
+	if (runs->npending == sets)
+		sets *= 2;
+	return runs->arena.bytes + bytes + sets * sizeof(PendingSet) <=
+		runs->pending_bytes;
 }
 
 /* Adds a set whose values and row will stay until it is written. */
-static void
+static PendingSet *
 add_pending(SetRuns *runs, SetKey key, const uint64 *values, const RunRow *row)
 {
-	if (runs->room == NULL)
-	{
-		runs->room = MemoryContextAllocHuge(CurrentMemoryContext,
-											Max(runs->room_bytes, sizeof(PendingSet)));
-		runs->data = runs->room_bytes;
-	}
-	pending(runs)[runs->npending++] = (PendingSet) {key, values, row};
+	PendingSet *set;
+
+	runs->pending = growing_reserve(runs->pending, &runs->max_pending,
+									runs->npending + 1, sizeof(PendingSet));
+	set = &runs->pending[runs->npending++];
+	*set = (PendingSet) {key, values, row};
+	return set;
 }
 
-/* A copy at the end of the room. */
 static void *
 keep(SetRuns *runs, const void *data, size_t bytes)
 {
-	runs->data -= MAXALIGN(bytes);
-	return memcpy(runs->room + runs->data, data, bytes);
+	return memcpy(arena_alloc(&runs->arena, bytes), data, bytes);
 }
 
 /* See set_runs.h */
@@ -392,21 +392,22 @@ setruns_add(SetRuns *runs, SetKey key, const uint64 *values, const RunRow *row)
 {
 	size_t		bytes = values == NULL ? 0 : values_bytes(SETKEY_SIZE(key));
 	size_t		row_bytes = row == NULL ? 0 : RUN_ROW_HEAD + row->bytes;
-	size_t		all = MAXALIGN(bytes) + MAXALIGN(row_bytes);
 	PendingSet *set;
 	bool		fits;
 
-	if (!has_room(runs, all))
+	if (!has_room(runs, bytes + row_bytes))
 		setruns_flush(runs);
-	fits = has_room(runs, all);
-	add_pending(runs, key, values, row);
+	/* small sets before it may have made the array of sets large */
+	if (!has_room(runs, bytes + row_bytes))
+		free_pending(runs);
+	fits = has_room(runs, bytes + row_bytes);
+	set = add_pending(runs, key, values, row);
 	if (!fits)
 	{
 		/* even alone: it is a run of its own, and not copied */
 		setruns_flush(runs);
 		return;
 	}
-	set = &pending(runs)[runs->npending - 1];
 	if (values != NULL)
 		set->values = keep(runs, values, bytes);
 	if (row != NULL)
@@ -429,7 +430,7 @@ void
 setruns_begin(SetRuns *runs)
 {
 	setruns_flush(runs);
-	free_room(runs);
+	free_pending(runs);
 	merge_few(runs);
 	open_all(runs, runs->most_bytes / 2);
 	begin_merge(runs);
@@ -473,6 +474,7 @@ setruns_take(SetRuns *runs, uint64 *values, const RunRow **row)
 	uint64		begin = spillreader_tell(&run->reader);
 
 	CHECK_FOR_INTERRUPTS();
+	Assert(values == NULL || run->head.nvalues > 0);
 	if (values != NULL)
 		spillreader_read(&run->reader, values, values_bytes(run->head.nvalues));
 	else

@@ -9,7 +9,8 @@
 #ifndef NEARDUP_SET_RUNS_H
 #define NEARDUP_SET_RUNS_H
 
-#include "join/engine/collapse.h"
+#include "join/engine/arena.h"
+#include "join/engine/joined_set.h"
 #include "join/engine/spillfile.h"
 
 /* The row with which a set came, as it will lie in its side's file. */
@@ -60,12 +61,12 @@ typedef struct RunLevel
 typedef struct SetRuns
 {
 	size_t		most_bytes;		/* that sets may take */
-	size_t		room_bytes;		/* that they may take now */
+	size_t		pending_bytes;	/* that they may take now */
 	uint32		most_runs;		/* that may be read at once */
-	char	   *room;			/* from its begin pending sets, from its end what
-								 * they have; NULL: to be allocated */
+	Arena		arena;			/* of pending sets' values and rows */
+	PendingSet *pending;
 	size_t		npending;
-	size_t		data;			/* where in the room the latter begins */
+	size_t		max_pending;	/* allocated */
 	RunLevel	levels[RUN_LEVELS];
 
 	/* that are read */
