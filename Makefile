@@ -230,6 +230,7 @@ OBJS = \
 	src/planner/selectivity.o \
 	src/planner/short_constants.o \
 	src/site/recorded_versions.o \
+	src/site/server_word.o \
 	src/site/show_words.o \
 	src/site/site.o \
 	src/site/two_analyses.o \

@@ -15,6 +15,7 @@
 #include "base/compat.h"
 #include "base/growing.h"
 #include "corpus/weights.h"
+#include "site/server_word.h"
 #include "site/site.h"
 
 PG_FUNCTION_INFO_V1(lexicon_df);
@@ -191,11 +192,10 @@ put_word(ReturnSetInfo *rsinfo, const LexiconView *view,
 		 const DocumentWord *word)
 {
 	const LexiconEntry *entry = view_find(view, word->hash);
-	char	   *server = pg_any_to_server(word->word, word->len, PG_UTF8);
 	Datum		values[6] = {0};
 	bool		nulls[6] = {0};
 
-	values[0] = CStringGetTextDatum(server);
+	values[0] = PointerGetDatum(server_word(word->word, word->len));
 	values[1] = Int32GetDatum(word->tf);
 	values[2] = Int64GetDatum(entry == NULL ? 0 : entry->df);
 	values[3] = Int64GetDatum(entry == NULL ? 0 : entry->cf);

@@ -22,6 +22,7 @@
 
 #include "base/compat.h"
 #include "base/hash.h"
+#include "site/server_word.h"
 #include "site/site.h"
 #include "text/analysis.h"
 #include "text/reader.h"
@@ -54,13 +55,8 @@ words_of(text *doc, text *analysis_arg, void (*prepare) (Reader *reader))
 	utf8 = text_as_utf8(doc, &len);
 	reader_begin(reader, utf8, len);
 	while (reader_read_word(reader, &word, &len, &hash))
-	{
-		char	   *copy = pnstrdup(word, len);
-
-		copy = pg_any_to_server(copy, len, PG_UTF8);
-		accumArrayResult(state, CStringGetTextDatum(copy), false, TEXTOID,
-						 CurrentMemoryContext);
-	}
+		accumArrayResult(state, PointerGetDatum(server_word(word, len)), false,
+						 TEXTOID, CurrentMemoryContext);
 	return makeArrayResult(state, CurrentMemoryContext);
 }
 

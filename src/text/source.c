@@ -27,6 +27,7 @@
 
 #define TAG_NAME_MAX	15		/* longer names are of no tag we know */
 #define ENTITY_NAME_MAX 32		/* longer names are of no entity */
+#define BARE_NAME_MAX	6		/* ... that may stand without a semicolon */
 
 static bool
 is_alpha(char c)
@@ -282,23 +283,31 @@ skip_numeric(const char *p, const char *end, uint32 *code)
 	return (p < end && *p == ';') ? p + 1 : p;
 }
 
-/* Behind the entity at p, which is an &, or NULL if that & is text. */
+/*
+ * Behind the entity at p, which is an &, or NULL if that & is text.  A name
+ * that may stand without a semicolon ends wherever it ends: the longest one
+ * with which the letters begin is meant.
+ */
 static const char *
 skip_entity(const char *p, const char *end, uint32 *code)
 {
 	const char *name = p + 1;
-	bool		bare;
 
 	if (end - p >= 2 && p[1] == '#')
 		return skip_numeric(p, end, code);
 	for (p = name; p < end && p - name < ENTITY_NAME_MAX &&
 		 (is_alpha(*p) || is_digit(*p)); p++)
 		continue;
-	bare = p == end || *p != ';';
-	*code = entity_by_name(name, p - name, bare);
-	if (*code == 0)
-		return NULL;
-	return bare ? p : p + 1;
+	if (p < end && *p == ';' &&
+		(*code = entity_by_name(name, p - name, false)) != 0)
+		return p + 1;
+	for (p = Min(p, name + BARE_NAME_MAX); p > name; p--)
+	{
+		*code = entity_by_name(name, p - name, true);
+		if (*code != 0)
+			return p;
+	}
+	return NULL;
 }
 
 /* Blocks */

@@ -97,6 +97,19 @@ foreach my $encoding (qw(UTF8 LATIN1 SQL_ASCII))
 		"$encoding: passages");
 }
 
+# A word whose characters the encoding does not have is shown all the same.
+{
+	local $ENV{PGCLIENTENCODING} = 'UTF8';
+
+	is( $node->safe_psql(
+			'db_LATIN1', encode('UTF-8', q{
+		SELECT neardup_words('10 µm, &#x10428;b&eacute;c', 'html');
+		SELECT string_agg(word, ' ') FROM word_statistics('10 µm',
+			(SELECT lexicon_agg(d) FROM unnest('{10 µm,b}'::text[]) d))})),
+		encode('UTF-8', "{10,U+03BCm,U+10428béc}\n10 U+03BCm"),
+		'LATIN1: words with characters that it does not have');
+}
+
 $node->stop;
 
 done_testing();
