@@ -294,6 +294,37 @@ near_order_selectivity(PlannerInfo *root, const NearCondition *condition,
 	return true;
 }
 
+/*
+ * The share of pairs that are a row and itself, where no other condition leaves them
+ * out; a subquery may have but some of the table's rows.
+ */
+static double
+share_of_itself(const SideStatistics *left, const SideStatistics *right)
+{
+	if (!is_one_column(left, right) || leaves_out_itself(left, right))
+		return 0;
+	return 1 / Max(Max(left->tuples, right->tuples), 1);
+}
+
+double
+near_equal_share(PlannerInfo *root, const NearCondition *condition)
+{
+	SideStatistics left;
+	SideStatistics right;
+	double		t = equal_resemblance(condition->measure,
+									  estimated_threshold(root, condition));
+	double		itself;
+	double		equal;
+
+	side_statistics(root, condition->left, &left);
+	side_statistics(root, condition->right, &right);
+	if (!is_one_column(&left, &right))
+		return 0;
+	itself = share_of_itself(&left, &right);
+	equal = share_at(left.numbers.at, MEASURE_SIMILARITY, 1) + itself;
+	return Min(equal / (share_at(left.numbers.at, condition->measure, t) + itself), 1);
+}
+
 Selectivity
 near_selectivity(PlannerInfo *root, Node *clause, JoinType jointype,
 				 SpecialJoinInfo *sjinfo)
@@ -303,7 +334,7 @@ near_selectivity(PlannerInfo *root, Node *clause, JoinType jointype,
 	SideStatistics right;
 	double		share;
 	double		t;
-	double		itself = 0;		/* share of the inner rows that a row is, too */
+	double		itself;			/* share of the inner rows that a row is, too */
 
 	if (!near_condition(clause, &condition) &&
 		!approx_condition(clause, &condition))
@@ -312,9 +343,7 @@ near_selectivity(PlannerInfo *root, Node *clause, JoinType jointype,
 						  estimated_threshold(root, &condition));
 	side_statistics(root, condition.left, &left);
 	side_statistics(root, condition.right, &right);
-	if (is_one_column(&left, &right) && !leaves_out_itself(&left, &right))
-		/* a subquery may have but some of the table's rows */
-		itself = 1 / Max(Max(left.tuples, right.tuples), 1);
+	itself = share_of_itself(&left, &right);
 	if (sjinfo != NULL && (jointype == JOIN_SEMI || jointype == JOIN_ANTI))
 	{
 		double		rows = inner_rows(root, &condition, &left, &right, sjinfo);

@@ -23,6 +23,12 @@ extern Selectivity near_selectivity(PlannerInfo *root, Node *clause,
 									SpecialJoinInfo *sjinfo);
 
 /*
+ * Of the pairs for which the condition holds, the share whose signatures are equal;
+ * 0 if the two sides are not one column of which something is known.
+ */
+extern double near_equal_share(PlannerInfo *root, const NearCondition *condition);
+
+/*
  * If another clause puts the rows of a table that is paired with itself by the
  * condition in order: the share of pairs that it leaves, and in a semi- or
  * anti-join (else NULL) the share of rows with a partner that have one there.

@@ -42,6 +42,7 @@
 #include "join/engine/feature_filter.h"
 #include "join/node/join_node.h"
 #include "planner/conditions.h"
+#include "planner/statistics.h"
 #include "statistics/column_statistics.h"
 
 /* Features of a set where nothing is known. */
@@ -394,9 +395,9 @@ kept_share(PlannerInfo *root, const CustomPath *cpath, Path *side, Expr *key,
 }
 
 /*
- * Pairs of distinct sets that are compared, with so many pairs of rows to be found and
- * such a share of each side's rows distinct: at the most all that there are, and each
- * once where the sides have the same rows.
+ * Pairs of distinct sets that are compared, with so many pairs of rows to be found whose
+ * sets differ and such a share of each side's rows distinct: at the most all that there
+ * are, and each once where the sides have the same rows.
  */
 static double
 expected_candidates(CustomPath *cpath, double pairs, double left, double right)
@@ -454,7 +455,8 @@ cost_join(PlannerInfo *root, CustomPath *cpath, JoinPathExtraData *extra,
 		cost_side(root, cpath, right, near->right, threshold, right_kept, fits);
 	if (!fits)
 		cost_spill(cpath, bytes, rows);
-	candidates = expected_candidates(cpath, pairs,
+	/* most pairs of rows may be copies of one text, which are one set */
+	candidates = expected_candidates(cpath, pairs * (1 - near_equal_share(root, near)),
 									 distinct_share(root, left, near->left),
 									 distinct_share(root, right, near->right)) / divisor(outer);
 	pairs /= divisor(outer);
