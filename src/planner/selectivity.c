@@ -318,11 +318,11 @@ near_equal_share(PlannerInfo *root, const NearCondition *condition)
 
 	side_statistics(root, condition->left, &left);
 	side_statistics(root, condition->right, &right);
-	if (!is_one_column(&left, &right))
+	if (!left.known || !right.known)
 		return 0;
 	itself = share_of_itself(&left, &right);
-	equal = share_at(left.numbers.at, MEASURE_SIMILARITY, 1) + itself;
-	return Min(equal / (share_at(left.numbers.at, condition->measure, t) + itself), 1);
+	equal = share_of_pairs(&left, &right, MEASURE_SIMILARITY, 1) + itself;
+	return Min(equal / (share_of_pairs(&left, &right, condition->measure, t) + itself), 1);
 }
 
 Selectivity

@@ -24,7 +24,7 @@ extern Selectivity near_selectivity(PlannerInfo *root, Node *clause,
 
 /*
  * Of the pairs for which the condition holds, the share whose signatures are equal;
- * 0 if the two sides are not one column of which something is known.
+ * 0 unless something is known of both sides.
  */
 extern double near_equal_share(PlannerInfo *root, const NearCondition *condition);
 
