@@ -43,7 +43,8 @@ id_table_begin(IdTable *table, Oid type, size_t memory)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_FUNCTION),
 				 errmsg("values of type %s cannot be ids", format_type_be(type)),
-				 errdetail("Ids are of a type that can be hashed and sorted.")));
+				 errdetail("Ids are of a type that can be hashed and sorted."),
+				 errhint(ID_AS_TEXT_HINT)));
 	memset(table, 0, sizeof(IdTable));
 	table->type = type;
 	table->collation = entry->typcollation;

@@ -14,6 +14,10 @@
 #include "clusters/id_places.h"
 #include "clusters/row_ids.h"
 
+/* What to do where a type has no order, or cannot be hashed. */
+#define ID_AS_TEXT_HINT \
+	"Take the ids as text: id::text in the query, and NULL::text as the first argument."
+
 typedef struct IdTable
 {
 	Oid			type;

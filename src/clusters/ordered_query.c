@@ -25,9 +25,11 @@
 #include "tcop/tcopprot.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
+#include "utils/typcache.h"
 #include "utils/varlena.h"
 
 #include "base/compat.h"
+#include "clusters/id_table.h"
 #include "clusters/ordered_query.h"
 
 /* Raises an error unless it is a query that only reads. */
@@ -104,6 +106,20 @@ result_column(const Query *query, int n)
 	return NULL;
 }
 
+/* Raises an error if values of a column have no order. */
+static void
+require_order(const TargetEntry *entry)
+{
+	Oid			type = exprType((Node *) entry->expr);
+
+	if (!OidIsValid(lookup_type_cache(type, TYPECACHE_LT_OPR)->lt_opr))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_FUNCTION),
+				 errmsg("values of type %s cannot be ids", format_type_be(type)),
+				 errdetail("Rows are sorted by their ids."),
+				 errhint(ID_AS_TEXT_HINT)));
+}
+
 /* Sorts by a column after all that the query sorts by. */
 static void
 sort_by(Query *query, TargetEntry *entry)
@@ -136,8 +152,10 @@ ordered_query_run(const char *text, int columns, RowTaker *taker)
 	{
 		TargetEntry *entry = result_column(query, n);
 
-		if (entry != NULL)
-			sort_by(query, entry);
+		if (entry == NULL)
+			continue;
+		require_order(entry);
+		sort_by(query, entry);
 	}
 	MemoryContextSwitchTo(caller);
 	row_taker_run(taker, query, text, NULL, NULL);
