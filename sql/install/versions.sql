@@ -10,6 +10,9 @@ COMMENT ON FUNCTION neardup_components() IS 'what decides which words a text has
 -- Dumps take its rows along.  No key: restoring adds the rows of before to
 -- those of CREATE EXTENSION.
 CREATE TABLE neardup_recorded_versions (component text NOT NULL, version text NOT NULL);
+-- rows that a dump has added may be equal; without an identity nobody could delete
+-- them where all tables are published
+ALTER TABLE neardup_recorded_versions REPLICA IDENTITY FULL;
 COMMENT ON TABLE neardup_recorded_versions IS 'versions of what made the words of stored signatures';
 COMMENT ON COLUMN neardup_recorded_versions.component IS 'as neardup_components() names it';
 COMMENT ON COLUMN neardup_recorded_versions.version IS 'the version it had';

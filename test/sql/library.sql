@@ -227,6 +227,20 @@ CALL library_index();
 SELECT name, documents(statistics) FROM library WHERE name IN ('t', 'zz') ORDER BY 1;
 SELECT library_drop(l) FROM unnest('{t,zz}'::text[]) l;
 
+-- What signatures and statistics were made with stays; the rest may change
+UPDATE library SET analysis = 'english' WHERE name = 'papers';
+UPDATE library SET method = 'top_words' WHERE name = 'papers';
+UPDATE library SET id = 77 WHERE name = 'papers';
+UPDATE library SET threshold = 0.7, address = 'elsewhere', analysis = analysis WHERE name = 'papers';
+
+-- All tables may be published: what is deleted is told by a key
+SET client_min_messages = error;	-- wal_level need not be logical
+CREATE PUBLICATION everything FOR ALL TABLES;
+RESET client_min_messages;
+SELECT library_remake('papers') = count(*) FROM library_document WHERE library_id = library_id('papers');
+SELECT library_sum_changes(library_id('papers'));
+SELECT neardup_accept_versions();
+
 -- A library that goes takes all with it
 SELECT library_drop('papers');
 SELECT count(*) FROM library_document WHERE library_id = 1;
@@ -238,6 +252,8 @@ TRUNCATE library_document;
 SELECT name, documents, words, state FROM libraries;
 SELECT count(*) FROM library_signature;
 SELECT * FROM wrong;
+
+DROP PUBLICATION everything;
 
 -- Every object has a comment, and is in the extension's schema
 SELECT o.type, o.identity
