@@ -191,6 +191,20 @@ find_set(FoundRows *found, TupleTableSlot *slot, const Signature *sig)
 	return found->set.scope == scope;
 }
 
+/* An old row's similarity; an error if it cannot be one, as an id in its place. */
+static double
+old_similarity(double similarity)
+{
+	/* that of vectors may be rounded to a little more than 1 */
+	if (similarity < 0 || similarity > 1.000001)
+		ereport(ERROR,
+				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
+				 errmsg("similarity of an old row is out of range: %g", similarity),
+				 errdetail("It is a number from 0 to 1."),
+				 errhint("%s", OLD_HINT)));
+	return similarity;
+}
+
 /*
  * Reads an old row that was found for a set, and the set; false if they are not
  * near, and so nothing to each other.
@@ -215,7 +229,7 @@ read_found(FoundRows *found, TupleTableSlot *slot, OldRow *old)
 		return false;
 	old->representative = values[2];
 	old->similarity = found->ncolumns < OLD_COLUMNS || nulls[3] ?
-		get_float8_nan() : DatumGetFloat8(values[3]);
+		get_float8_nan() : old_similarity(DatumGetFloat8(values[3]));
 	old->represents = id_table_same(&added->kept, values[0], values[2]);
 	/* within a scope, sets of different makings have nothing in common */
 	if (added->rows.nscope > 0 &&
@@ -324,6 +338,13 @@ begin_found(RowTaker *taker, TupleDesc desc)
 		rows->ids.type, rows->signature_type, rows->ids.type, FLOAT8OID
 	};
 
+	/* it has a scope, and the new rows have none, or another one */
+	if (desc->natts - BEFORE > OLD_COLUMNS + rows->nscope)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_COLUMN_DEFINITION),
+				 errmsg("query of old rows has %d columns, and at most %d are read",
+						desc->natts - BEFORE, OLD_COLUMNS + rows->nscope),
+				 errhint("%s", OLD_HINT)));
 	for (int i = 0; i < found->ncolumns; i++)
 		found->columns[i] = typed_column(desc, BEFORE, i + 1, types[i],
 										 what[i], OLD_HINT);

@@ -229,6 +229,7 @@ compute(Fill *fill, Relation rel, HeapTuple row, bool *isnull)
 {
 	TupleDesc	desc = RelationGetDescr(rel);
 	Form_pg_attribute target = TupleDescAttr(desc, fill->target - 1);
+	Form_pg_attribute found;
 	Datum	   *values = palloc(fill->nsources * sizeof(Datum));
 	char	   *nulls = palloc(fill->nsources);
 	Datum		result;
@@ -250,13 +251,16 @@ compute(Fill *fill, Relation rel, HeapTuple row, bool *isnull)
 				(errcode(ERRCODE_CARDINALITY_VIOLATION),
 				 errmsg("expression of column \"%s\" does not give one value",
 						NameStr(target->attname))));
-	if (SPI_gettypeid(SPI_tuptable->tupdesc, 1) != target->atttypid)
+	found = TupleDescAttr(SPI_tuptable->tupdesc, 0);
+	/* a length that the column has, nobody behind the trigger looks at */
+	if (found->atttypid != target->atttypid ||
+		(found->atttypmod != target->atttypmod && target->atttypmod >= 0))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("column \"%s\" is of type %s but its expression is of type %s",
 						NameStr(target->attname),
-						format_type_be(target->atttypid),
-						format_type_be(SPI_gettypeid(SPI_tuptable->tupdesc, 1))),
+						format_type_with_typemod(target->atttypid, target->atttypmod),
+						format_type_with_typemod(found->atttypid, found->atttypmod)),
 				 errhint("Rewrite or cast the expression.")));
 	result = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1,
 						   isnull);

@@ -176,6 +176,9 @@ extern Oid guard_named_index(Oid relid, const char *name);
  */
 extern AttrNumber guard_signature_key(Relation index);
 
+/* Raises DATATYPE_MISMATCH unless a column has signatures. */
+extern void guard_require_signature(Relation rel, AttrNumber attno);
+
 /*
  * Finds the index for the signatures of a column, or takes the index that the
  * guard was given.  Raises OBJECT_NOT_IN_PREREQUISITE_STATE, with the command

@@ -228,11 +228,11 @@ raise_fault(Relation rel, Relation index, AttrNumber keyno, Fault fault,
 	elog(ERROR, "unexpected fault of index \"%s\": %d", name, (int) fault);
 }
 
-static void
-raise_no_index(Relation rel, AttrNumber attno, double threshold)
+/* See guard.h */
+void
+guard_require_signature(Relation rel, AttrNumber attno)
 {
 	Form_pg_attribute att = TupleDescAttr(RelationGetDescr(rel), attno - 1);
-	const char *column = quote_identifier(NameStr(att->attname));
 
 	if (!is_signature_type(att->atttypid))
 		ereport(ERROR,
@@ -242,6 +242,15 @@ raise_no_index(Relation rel, AttrNumber attno, double threshold)
 						format_type_be(att->atttypid)),
 				 errhint("Give neardup_guard a column of type signature, or the name of an index on an expression that makes one."),
 				 errtablecol(rel, attno)));
+}
+
+static void
+raise_no_index(Relation rel, AttrNumber attno, double threshold)
+{
+	Form_pg_attribute att = TupleDescAttr(RelationGetDescr(rel), attno - 1);
+	const char *column = quote_identifier(NameStr(att->attname));
+
+	guard_require_signature(rel, attno);
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 			 errmsg("column \"%s\" of table \"%s\" has no index that neardup_guard could use",

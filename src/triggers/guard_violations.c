@@ -156,6 +156,7 @@ append_signature(StringInfo query, Relation rel, const char *source)
 
 	if (attno > 0)
 	{
+		guard_require_signature(rel, attno);
 		appendStringInfo(query, ", %s", quote_identifier(source));
 		return NULL;
 	}

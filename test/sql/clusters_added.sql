@@ -103,6 +103,12 @@ UPDATE groups SET representative = 1, similarity = 0.2 WHERE id = 61;
 SELECT * FROM near_duplicate_clusters_add('SELECT id, sig FROM docs WHERE id IN (109, 110, 111)',
     'SELECT g.id, d.sig, g.representative, g.similarity FROM groups g JOIN docs d USING (id) WHERE d.live AND near_duplicate(d.sig, $1, 0.5)', 0.5);
 
+-- Old rows have a scope that the new ones do not have; an id stands in the place of a similarity
+SELECT count(*) FROM near_duplicate_clusters_add('SELECT id, sig FROM docs WHERE id > 100',
+    'SELECT g.id, d.sig, g.representative, g.similarity, d.live FROM groups g JOIN docs d USING (id) WHERE near_duplicate(d.sig, $1, 0.5)', 0.5);
+SELECT count(*) FROM near_duplicate_clusters_add('SELECT id, sig FROM docs WHERE id > 100',
+    'SELECT g.id, d.sig, g.similarity, g.representative FROM groups g JOIN docs d USING (id) WHERE near_duplicate(d.sig, $1, 0.5)', 0.5);
+
 -- Of several conditions for one signature an index is asked the strictest: of these rows one is equal
 SELECT FROM fill(9, 0, 1);
 INSERT INTO docs SELECT i, 1, true, signature_from(ARRAY[1, 2, 3, 4, 10 + i]) FROM generate_series(1, 9) i;

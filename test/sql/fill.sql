@@ -106,9 +106,12 @@ SELECT use('BEFORE INSERT ON used FOR EACH ROW', $$'n', 'made', 'made'$$);
 SELECT use('BEFORE INSERT ON used FOR EACH ROW', $$'made', 'id', 'id'$$);
 SELECT use('BEFORE INSERT ON used FOR EACH ROW', $$'n', 'id', 'body'$$);
 SELECT use('BEFORE INSERT ON used FOR EACH ROW', $$'n', 'body', 'body'$$);
+ALTER TABLE used ADD short varchar(3);
+SELECT use('BEFORE INSERT ON used FOR EACH ROW', $$'short', 'body::varchar', 'body'$$);
 SELECT use('BEFORE INSERT ON used FOR EACH ROW', $$'n', 'generate_series(1, 2)', 'body'$$);
 SELECT use('BEFORE INSERT ON used FOR EACH ROW', $$'n', '1), (2', 'body'$$);
 SELECT use('BEFORE INSERT ON used FOR EACH ROW', $$'n', 'length(', 'body'$$);
+SELECT use('BEFORE INSERT ON used FOR EACH ROW', $$'short', 'body::varchar(3)', 'body'$$);
 
 DROP TABLE used, filled, library CASCADE;
 DROP FUNCTION use, rewrite;

@@ -123,6 +123,11 @@ CREATE TRIGGER guard INSTEAD OF INSERT ON seen FOR EACH ROW EXECUTE FUNCTION nea
 SELECT neardup_guard_check('seen', 'guard');
 SELECT * FROM neardup_guard_violations('seen', 'guard');
 DROP VIEW seen;
+-- A column of another type in the place of the one that the guard names
+ALTER TABLE docs RENAME sig TO was;
+ALTER TABLE docs ADD sig text;
+SELECT neardup_guard_check('docs', 'guard');
+SELECT * FROM neardup_guard_violations('docs', 'guard');
 DROP TABLE docs;
 DROP ROLE regress_guard_violations;
 DROP FUNCTION f;
