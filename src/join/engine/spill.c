@@ -1045,7 +1045,8 @@ spill_next_set(SetJoin *join)
 JoinSet *
 spill_set(SetJoin *join, uint32 number)
 {
-	spillreader_seek(&join->spill->set_reader, number * record_bytes(join));
+	spillreader_seek(&join->spill->set_reader,
+					 (uint64) number * record_bytes(join));
 	return spill_next_set(join);
 }
 
