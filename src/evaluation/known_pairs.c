@@ -70,9 +70,11 @@ prepare(const Evaluation *evaluation, const char *documents, const char *truth)
 							documents));
 	require_unique_ids();
 	evaluation_run("CREATE UNIQUE INDEX ON pg_temp.neardup_documents (id)");
+	/* a and b are in a true pair what they are in one that is found */
 	evaluation_run(psprintf("CREATE TEMP TABLE neardup_truth AS "
-							"SELECT DISTINCT least(t.id1, t.id2) AS id1, "
-							"greatest(t.id1, t.id2) AS id2 FROM (%s\n) t "
+							"SELECT DISTINCT t.id1, t.id2 "
+							"FROM (SELECT least(id1, id2) AS id1, "
+							"greatest(id1, id2) AS id2 FROM (%s\n) t) t "
 							"JOIN pg_temp.neardup_documents a ON a.id = t.id1 "
 							"JOIN pg_temp.neardup_documents b ON b.id = t.id2 "
 							"WHERE t.id1 <> t.id2 AND (%s)",

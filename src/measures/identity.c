@@ -77,6 +77,8 @@ rarity(const LexiconView *view, uint64 hash, int variant)
 	double		ratio = (double) view->lexicon->documents /
 	(entry == NULL ? 1 : entry->df);
 
+	if (ratio == 0)				/* in no documents nothing is rare */
+		return 0;
 	switch (variant)
 	{
 		case 1:

@@ -132,6 +132,24 @@ count_characters(const char *start, const char *stop)
 	return n;
 }
 
+/*
+ * Characters as the server counts them.  One encoding has single ones for what
+ * is a letter and a mark in Unicode.
+ */
+static uint32
+count_server_characters(const char *start, const char *stop)
+{
+	char	   *server;
+	uint32		n;
+
+	if (GetDatabaseEncoding() != PG_EUC_JIS_2004 || start == stop)
+		return count_characters(start, stop);
+	server = pg_any_to_server(start, stop - start, PG_UTF8);
+	n = pg_mbstrlen(server);
+	pfree(server);
+	return n;
+}
+
 void
 spans_to_characters(const char *utf8, WordSpan *spans, size_t n)
 {
@@ -154,7 +172,7 @@ spans_to_characters(const char *utf8, WordSpan *spans, size_t n)
 	{
 		uint32		place = *places[i];
 
-		characters += count_characters(utf8 + at, utf8 + place);
+		characters += count_server_characters(utf8 + at, utf8 + place);
 		at = place;
 		*places[i] = characters;
 	}

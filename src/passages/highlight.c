@@ -151,20 +151,24 @@ stretches_of(const Evidence *evidence)
 	return all;
 }
 
-/* Appends a part of the text, in which the passages are marked. */
+/*
+ * Appends a part of the text, in which the passages are marked.  Of these,
+ * *first is the first that may not end before the part; parts come as they
+ * stand.
+ */
 static void
 append_marked(StringInfo out, const Headline *headline, const ReadText *text,
-			  const Stretches *marks, WordSpan part)
+			  const Stretches *marks, size_t *first, WordSpan part)
 {
 	uint32		at = part.start;
 
-	for (size_t i = 0; i < marks->n; i++)
+	while (*first < marks->n && marks->stretches[*first].span.end <= at)
+		(*first)++;
+	for (size_t i = *first; i < marks->n; i++)
 	{
 		WordSpan	mark = marks->stretches[i].span;
 
 		CHECK_EVERY(i);
-		if (mark.end <= at)
-			continue;
 		if (mark.start >= part.end)
 			break;
 		mark.start = Max(mark.start, at);
@@ -220,24 +224,23 @@ excerpt_of(const Headline *headline, const ReadText *text,
 	return excerpt;
 }
 
-/* The longest passage of those not yet chosen, or -1. */
-static int64
-longest_left(const Stretches *passages, const bool *chosen)
+/* A passage, by its length; its number is that of the stretch. */
+typedef struct Length
 {
-	int64		best = -1;
-	uint32		words = 0;
+	uint32		words;
+	uint32		number;
+} Length;
 
-	for (size_t i = 0; i < passages->n; i++)
-	{
-		const Stretch *passage = &passages->stretches[i];
-
-		if (chosen[i] || passage->last - passage->first <= words)
-			continue;
-		words = passage->last - passage->first;
-		best = i;
-	}
-	return best;
-}
+/* sort_lengths(array, n): the longest first, then as they stand */
+#define ST_SORT sort_lengths
+#define ST_ELEMENT_TYPE Length
+#define ST_COMPARE(a, b) \
+	((a)->words != (b)->words ? ((a)->words > (b)->words ? -1 : 1) : \
+	 (a)->number < (b)->number ? -1 : (a)->number > (b)->number)
+#define ST_SCOPE static
+#define ST_CHECK_FOR_INTERRUPTS
+#define ST_DEFINE
+#include "lib/sort_template.h"
 
 /* Chooses passages, the longest first, up to the number of excerpts. */
 static bool *
@@ -245,14 +248,20 @@ choose(const Headline *headline, const Stretches *passages)
 {
 	bool	   *chosen = palloc_extended(passages->n + 1,
 										 MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
-	uint32		left = Max(headline->max_fragments, 1);
-	int64		i;
+	Length	   *lengths = palloc_extended((passages->n + 1) * sizeof(Length),
+										  MCXT_ALLOC_HUGE);
+	size_t		wanted = Max(headline->max_fragments, 1);
 
-	while (left-- > 0 && (i = longest_left(passages, chosen)) >= 0)
+	for (size_t i = 0; i < passages->n; i++)
 	{
-		CHECK_FOR_INTERRUPTS();
-		chosen[i] = true;
+		const Stretch *passage = &passages->stretches[i];
+
+		lengths[i] = (Length){passage->last - passage->first, i};
 	}
+	sort_lengths(lengths, passages->n);
+	for (size_t i = 0; i < Min(wanted, passages->n); i++)
+		chosen[lengths[i].number] = true;
+	pfree(lengths);
 	return chosen;
 }
 
@@ -262,6 +271,7 @@ append_excerpts(StringInfo out, const Headline *headline,
 {
 	bool	   *chosen = choose(headline, passages);
 	uint32		from = 0;		/* words before are in an excerpt */
+	size_t		first = 0;
 
 	for (size_t i = 0; i < passages->n; i++)
 	{
@@ -274,7 +284,7 @@ append_excerpts(StringInfo out, const Headline *headline,
 							 text->nwords);
 		if (from > 0)
 			appendStringInfoString(out, headline->delimiter);
-		append_marked(out, headline, text, passages, excerpt.span);
+		append_marked(out, headline, text, passages, &first, excerpt.span);
 		from = excerpt.last;
 	}
 }
@@ -304,12 +314,14 @@ highlight(PG_FUNCTION_ARGS)
 	Headline	headline = read_options(PG_GETARG_TEXT_PP(5));
 	Stretches	passages = stretches_of(evidence);
 	const ReadText *a = &evidence->a;
+	size_t		first = 0;
 	StringInfoData out;
 	text	   *result;
 
 	initStringInfo(&out);
 	if (headline.all)
-		append_marked(&out, &headline, a, &passages, (WordSpan){0, a->len});
+		append_marked(&out, &headline, a, &passages, &first,
+					  (WordSpan){0, a->len});
 	else if (passages.n > 0)
 		append_excerpts(&out, &headline, a, &passages);
 	else

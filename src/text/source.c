@@ -113,6 +113,8 @@ behind(const char *p, const char *end, char c)
 static const char *
 skip_comment(const char *p, const char *end)
 {
+	const char *content = p + 4;
+
 	/* from its first hyphens on, as <!--> is a whole comment, too */
 	for (p += 2; p < end; p++)
 	{
@@ -121,6 +123,9 @@ skip_comment(const char *p, const char *end)
 		if (p == NULL)
 			return end;
 		if (p[-1] == '-' && p[-2] == '-')
+			return p + 1;
+		/* a common slip, which browsers forgive */
+		if (p - content >= 3 && memcmp(p - 3, "--!", 3) == 0)
 			return p + 1;
 	}
 	return end;

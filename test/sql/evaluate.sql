@@ -104,6 +104,10 @@ FROM evaluate_methods('SELECT * FROM texts', $$SELECT * FROM (VALUES (1, 2), (3,
 SELECT method, found, correct, true_pairs
 FROM evaluate_methods('SELECT id, body, source FROM texts', 'SELECT 1 AS id1, 2 AS id2 UNION SELECT 1, 3 UNION SELECT 2, 3',
     '{text_hash(body), shingles(body)}', '{0.5}', 'a.source <> b.source');
+-- a is the document of the lesser id, in true pairs as in found ones, however the truth has them
+SELECT ids, found, correct, true_pairs, recall
+FROM (VALUES ('SELECT 1 AS id1, 3 AS id2 UNION SELECT 2, 3'), ('SELECT 3 AS id1, 1 AS id2 UNION SELECT 3, 2')) v (ids),
+     evaluate_methods('SELECT id, body FROM texts', ids, '{shingles(body)}', '{0.5}', 'a.id = 1') ORDER BY ids;
 -- by other measures, of the document of the lesser id first
 SELECT measure, found, correct, round(highest_false_match::numeric, 4) AS hfm, round(separation::numeric, 4) AS separation, values
 FROM (VALUES (1, 'jaccard'), (2, 'dice'), (3, 'cosine'), (4, 'overlap'), (5, 'containment'), (6, 'contains')) v (n, measure),

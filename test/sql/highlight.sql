@@ -24,6 +24,12 @@ SELECT highlight(:'long', 'five six seven eight. three sixteen seventeen eightee
 SELECT highlight(:'long', 'zero one two', '', 3, 0, 'HighlightAll=false, MinWords=5, MaxWords=6, MaxFragments=100');
 SELECT highlight(:'long', 'nothing', '', 3, 0, 'HighlightAll=false, MinWords=4, MaxWords=6');
 SELECT highlight('', 'nothing', '', 3, 0, 'HighlightAll=false');
+-- of very many they are chosen in no more time than it takes to find them
+SET statement_timeout = '10s';
+SELECT cardinality(string_to_array(highlight(a, b, '', 1, 0, 'HighlightAll=false, MinWords=1, MaxWords=2, MaxFragments=200000'), '<b>')) - 1 AS excerpts
+FROM (SELECT string_agg('p' || i || ' x', ' ' ORDER BY i) AS a, string_agg('p' || i || ' y', ' ' ORDER BY i::bigint * 7919 % 200003) AS b
+      FROM generate_series(1, 200000) i) t;
+RESET statement_timeout;
 
 -- Options that make no sense
 SELECT highlight('a', 'b', options => 'Colour=red');

@@ -96,6 +96,8 @@ SELECT neardup_words('caf&eacute; caf&#233; caf&#xE9; caf&eacute caf&#XE9 r&amp;
 SELECT neardup_words('&unknown; & &; &#; &#x; &#0; &#1114112; &#99999999999999999999; &ampersand &lt;b&gt;', 'html');
 -- a name that may stand without a semicolon ends where it ends, the longest one that there is
 SELECT neardup_words('one&nbsptwo caf&eacutes &copy2024 &notit; &notin; &notin &frac123 &am &amp;eacute &eacut; x&sup2', 'html');
+-- where a comment ends
+SELECT neardup_words('a <!-- b > c --> d <!--> e <!---> f <!-- g -- > h --!> i <!----!> j <!--!> k -->l <!--> m', 'html');
 SELECT neardup_words('a < b > c <3 d<e f', 'html'), neardup_words('x <!-- never closed', 'html'), neardup_words('x <a href="never closed>', 'html');
 SELECT neardup_words('<![CDATA[data]]> <x:y z = ''>''>t</x:y> </> </ b> <a href=foo">u</a>', 'html');
 SELECT neardup_words('<script/>a</script><SCRIPT>b</scripts>c</SCRIPT >d<script>e', 'html');

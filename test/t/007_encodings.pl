@@ -97,6 +97,23 @@ foreach my $encoding (qw(UTF8 LATIN1 SQL_ASCII))
 		"$encoding: passages");
 }
 
+# ... also where one of them is two of Unicode
+$node->safe_psql(
+	'postgres', q(
+	CREATE DATABASE db_jis ENCODING EUC_JIS_2004 LOCALE 'C' TEMPLATE template0));
+$node->safe_psql('db_jis', 'CREATE EXTENSION neardup');
+{
+	local $ENV{PGCLIENTENCODING} = 'UTF8';
+
+	is( $node->safe_psql(
+			'db_jis', encode('UTF-8', qq{
+		SELECT substr(a, a_start, a_length) || '/' || substr(b, b_start, b_length)
+		FROM (VALUES ('か\x{309A}か\x{309A}, one two three.', 'I say: one two three か\x{309A}か\x{309A}')) v(a, b),
+			shared_passages(a, b, '', 3)})),
+		'one two three/one two three',
+		'EUC_JIS_2004: passages');
+}
+
 # A word whose characters the encoding does not have is shown all the same.
 {
 	local $ENV{PGCLIENTENCODING} = 'UTF8';

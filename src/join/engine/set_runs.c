@@ -128,6 +128,7 @@ end_run(SetRuns *runs, RunLevel *level)
 {
 	if (level->ends == NULL)
 		level->ends = palloc(level_room(runs) * sizeof(uint64));
+	Assert(level->nruns < level_room(runs));
 	level->ends[level->nruns++] = level->file.size;
 }
 
@@ -304,7 +305,10 @@ raise_runs(SetRuns *runs, int number, uint32 n)
 	end_run(runs, next);
 }
 
-/* Leaves no more runs than can be read at once. */
+/*
+ * Leaves no more runs than can be read at once.  A level gets two more from the
+ * one below at the most.  It has room for them: so far it got them in twos, too.
+ */
 static void
 merge_few(SetRuns *runs)
 {
@@ -505,7 +509,7 @@ setruns_read(SetRuns *runs, uint64 place, uint64 *values, uint32 n)
 	SpillReader *reader = &runs->runs[place >> PLACE_BITS].reader;
 
 	spillreader_seek(reader, place & PLACE_MASK);
-	spillreader_read(reader, values, sizeof(uint64) * n);
+	spillreader_read(reader, values, values_bytes(n));
 }
 
 /* See set_runs.h */

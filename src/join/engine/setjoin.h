@@ -16,6 +16,7 @@
  *				several processes make the sets ready together.
  *	shared_index.c
  *				and the index.
+ *	set_runs.c	sets on disk, in sorted runs.
  *	seen.c		tells whether a set has gone to disk before.
  *	deferred.c	candidates that are found by keys, while sets are on disk, and
  *				compared later.

@@ -21,7 +21,7 @@
  * is left out.  The candidates are compared later, see deferred.c.
  *
  * While rows come in, sets seen before are not written again, as far as
- * seen.c can tell; those that slip through meet in the sort.  Where hardly any
+ * seen.c can tell; those that slip through meet when the runs are merged.  Where hardly any
  * set has come twice before memory was full, none is looked for: they would
  * all be written a second time for that.  Each set that is written has a number, in its own record and in those of its rows.  A hash
  * only brings records of identical sets together: whether two are identical
@@ -55,7 +55,7 @@ typedef struct SetRecord
 	RowRange	rows[2];
 } SetRecord;
 
-/* Bits of its own hash that a set keeps in the first column of the sort. */
+/* Bits of its own hash that a set keeps in the first part of its key. */
 #define OWN_HASH_BITS			10
 
 /* Rows are in the runs with their sets, unless they are larger: then they are sorted apart. */
@@ -218,8 +218,8 @@ same_hash(SetKey a, SetKey b)
  * Sets are in order of size, then of a hash.  Where candidates are compared
  * later, sets that are near better be so in the file, and first come bits of
  * the least element, in which they agree for the most part.  Behind these, bits
- * of the hash are left: the sort looks at records in full only where the first
- * column is the same.
+ * of the hash are left: the sort of large rows looks at records in full only where
+ * the first column is the same.
  */
 static SetKey
 placed_key(SetJoin *join, SetKey key, const uint64 *values)
@@ -1045,7 +1045,8 @@ spill_next_set(SetJoin *join)
 JoinSet *
 spill_set(SetJoin *join, uint32 number)
 {
-	spillreader_seek(&join->spill->set_reader, number * record_bytes(join));
+	spillreader_seek(&join->spill->set_reader,
+					 (uint64) number * record_bytes(join));
 	return spill_next_set(join);
 }
 
