@@ -118,6 +118,9 @@ SELECT length(w), left(w, 3) FROM unnest(neardup_words(repeat('ab', 1500))) w;
 SELECT length(w), left(w, 3) FROM unnest(neardup_words(repeat('яж', 1500))) w;
 SELECT length(w) FROM unnest(neardup_words(repeat('ﷺ', 3000))) w GROUP BY 1 ORDER BY 1;
 SELECT length(w) FROM unnest(neardup_words('a' || repeat(U&'\0301', 3000))) w;
+-- as characters they are one word, but for what is left out of them
+SELECT shingles(repeat('ab', 1500) || ' c', 'unit=char k=4') = shingles('ababab c', 'unit=char k=4') AS whole,
+       shingles('foo ' || repeat('a', 2058), 'unit=char k=4 maxlen=255') = shingles('foo aaaaaaaaaa', 'unit=char k=4 maxlen=255') AS end_of_one;
 -- and blocks of text do not show
 SELECT count(*), count(DISTINCT w), min(w), max(w) FROM unnest(neardup_words(repeat('слово word ', 20000))) w;
 SELECT array_agg(DISTINCT w) FROM generate_series(65500, 65560) n, unnest(neardup_words(repeat(' ', n) || 'wordя словоw')) w;
