@@ -122,25 +122,25 @@ begin_mark(StringInfo out, size_t number)
 					 (number - 1) % PAGE_COLOURS);
 }
 
-/* The passages at a point of the text, that which began last at the end. */
+/*
+ * The passages at a point of the text, that which began last at the end; below
+ * it there may be some that have ended.
+ */
 typedef struct OpenPlaces
 {
 	const Place **places;
 	size_t		n;
 } OpenPlaces;
 
-/* Forgets those that have ended. */
+/*
+ * Forgets those that have ended, down to the first that has not: it is on top,
+ * and thousands can be below it.
+ */
 static void
 close_places(OpenPlaces *open, uint32 at)
 {
-	size_t		kept = 0;
-
-	for (size_t i = 0; i < open->n; i++)
-	{
-		if (open->places[i]->span.end > at)
-			open->places[kept++] = open->places[i];
-	}
-	open->n = kept;
+	while (open->n > 0 && open->places[open->n - 1]->span.end <= at)
+		open->n--;
 }
 
 /* Text up to a point, on which that passage is which is on top. */

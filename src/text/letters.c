@@ -102,22 +102,70 @@ put_turkish(UChar32 c, UChar *dest, int32 n)
 		c = DOTLESS_I;
 	else if (c == 0x0130)
 		c = 'i';
-	else if (c == DOT_ABOVE && n > 0)
+	else if (c == DOT_ABOVE && n > 0 && dest[n - 1] == DOTLESS_I)
 	{
-		UChar32		before;
-		int32		i = n;
-
-		do
-			U16_PREV_UNSAFE(dest, i, before);
-		while (i > 0 && vanishes(before));
-		if (before == DOTLESS_I)
-		{
-			dest[i] = 'i';
-			return n;
-		}
+		dest[n - 1] = 'i';
+		return n;
 	}
 	U16_APPEND_UNSAFE(dest, n, c);
 	return n;
+}
+
+/*
+ * The same for the units of a letter and its marks.  An I is composed with its
+ * marks before: that of another letter, such as a circumflex makes of it, is no
+ * dotless one, and that must not depend on how the letter is written.
+ */
+static int32
+put_turkish_letter(const UChar *letter, int32 length, UChar *dest, int32 n)
+{
+	UErrorCode	status = U_ZERO_ERROR;
+	UChar	   *composed = NULL;
+
+	if (letter[0] == 'I')
+	{
+		/* some marks are two in any normal form */
+		composed = palloc(2 * length * sizeof(UChar));
+		length = unorm2_normalize(composition, letter, length, composed,
+								  2 * length, &status);
+		icu_require(status, "compose letters");
+		letter = composed;
+	}
+	for (int32 i = 0; i < length;)
+	{
+		UChar32		c;
+
+		U16_NEXT_UNSAFE(letter, i, c);
+		n = put_turkish(c, dest, n);
+	}
+	if (composed != NULL)
+		pfree(composed);
+	return n;
+}
+
+/* The same for n code points, of which those that vanish are left out. */
+static int32
+put_turkish_text(const UChar32 *source, int n, UChar *dest)
+{
+	UChar	   *letter = palloc(2 * n * sizeof(UChar));
+	int32		length = 0;
+	int32		result = 0;
+
+	for (int i = 0; i < n; i++)
+	{
+		if (vanishes(source[i]))
+			continue;
+		if (length > 0 && unorm2_hasBoundaryBefore(folding, source[i]))
+		{
+			result = put_turkish_letter(letter, length, dest, result);
+			length = 0;
+		}
+		U16_APPEND_UNSAFE(letter, length, source[i]);
+	}
+	if (length > 0)
+		result = put_turkish_letter(letter, length, dest, result);
+	pfree(letter);
+	return result;
 }
 
 int32
@@ -127,13 +175,15 @@ letters_fold(LetterRules rules, const UChar32 *source, int n,
 	UErrorCode	status = U_ZERO_ERROR;
 	int32		length = 0;
 
-	for (int i = 0; i < n; i++)
+	if (RULES_LANGUAGE(rules) != RULES_TURKISH)
 	{
-		if (RULES_LANGUAGE(rules) == RULES_TURKISH)
-			length = put_turkish(source[i], scratch, length);
-		else
+		for (int i = 0; i < n; i++)
 			U16_APPEND_UNSAFE(scratch, length, source[i]);
 	}
+	else if (n == 1)
+		length = put_turkish(source[0], scratch, 0);
+	else
+		length = put_turkish_text(source, n, scratch);
 	length = unorm2_normalize(folding, scratch, length, dest, capacity,
 							  &status);
 	if (status != U_BUFFER_OVERFLOW_ERROR)
@@ -256,7 +306,8 @@ letter_after_folding(LetterRules rules, UChar32 c)
 
 /*
  * U+02BC and U+02B9 are letters by category.  U+FF07 is the wide form of the
- * plain one.
+ * plain one, and normal forms have U+02B9, 0060 and 00B4 in the place of the
+ * Greek U+0374, 1FEF and 1FFD.
  */
 static bool
 is_apostrophe(UChar32 c)
@@ -268,7 +319,10 @@ is_apostrophe(UChar32 c)
 		case 0x00B4:
 		case 0x02B9:
 		case 0x02BC:
+		case 0x0374:
 		case 0x055A:
+		case 0x1FEF:
+		case 0x1FFD:
 		case 0x2018:
 		case 0x2019:
 		case 0x201B:

@@ -44,6 +44,7 @@ struct Reader
 	const char *chars;
 	size_t		nchars;			/* bytes */
 	bool		first;			/* no word has been read yet */
+	bool		dropped;		/* a word before the current one was left out */
 	uint64		ascii[128];		/* hashes of the ASCII characters */
 
 	/* unit=sentence and unit=line */
@@ -200,10 +201,12 @@ bool
 reader_read_word(Reader *reader, const char **word, size_t *len,
 				 uint64 *hash)
 {
+	reader->dropped = false;
 	while (words_next(reader->scanner, word, len))
 	{
 		if (term_text(reader->terms, word, len, hash))
 			return true;
+		reader->dropped = true;
 	}
 	return false;
 }
@@ -238,8 +241,9 @@ read_chars(Reader *reader, uint64 *hashes, size_t max)
 	while (n < max &&
 		   reader_read_word(reader, &reader->chars, &reader->nchars, &hash))
 	{
-		/* no space into a word that was cut for its length */
-		if (!reader->first && !words_continues(reader->scanner))
+		/* no space into a word that was cut for its length, if all of it is in */
+		if (!reader->first &&
+			(reader->dropped || !words_continues(reader->scanner)))
 			hashes[n++] = reader->ascii[' '];
 		reader->first = false;
 		n += read_rest(reader, hashes + n, max - n);

@@ -19,7 +19,7 @@ import subprocess
 import sys
 import unicodedata
 
-APOSTROPHES = set("'`\u00b4\u02b9\u02bc\u055a\u2018\u2019\u201b\u2032\uff07")
+APOSTROPHES = set("'`\u00b4\u02b9\u02bc\u0374\u055a\u1fef\u1ffd\u2018\u2019\u201b\u2032\uff07")
 HARAKAT = set(map(chr, range(0x64B, 0x653))) | {"\u0670"}
 LETTERS = {"ё": "е", "\u0640": "", "\u0643": "\u06a9", "\u0649": "\u06cc",
            "\u064a": "\u06cc"}

@@ -54,6 +54,11 @@ SELECT shown(page_text(passages_html(:'a', :'b'), 'a')) = :'a' AS a, shown(page_
 -- passages that overlap: that which begins last is on top
 SELECT page_text(passages_html('a b c d e f g', 'a b c d x x x x x x x x x x c d e f g', '', 4), 'a');
 SELECT page_text(passages_html('a b c d', 'x', '', 4), 'a'), page_text(passages_html('', ''), 'b') AS empty;
+-- however many there are, the page takes no more time than it takes to find them
+SET statement_timeout = '10s';
+SELECT cardinality(string_to_array(passages_html('one two', b, '', 2, 0), '<mark class="c7"><a')) - 1 AS marks
+FROM (SELECT string_agg('one two u' || i, ' ') AS b FROM generate_series(1, 200000) i) t;
+RESET statement_timeout;
 -- head and list, titles
 SELECT regexp_matches(passages_html(:'a', :'b', a_title => 'A <b>', b_title => '"B"'), '<title>[^\n]*|<p>[^\n]*|<h2[^\n]*|<tr><td>[^\n]*', 'g');
 -- direction and language

@@ -27,6 +27,13 @@ SELECT neardup_words('Съешь же ещё этих мягких францу�
 -- Arabic script: one yeh and one kaf, no marks, no tatweel, joined by ZWNJ
 SELECT neardup_words(U&'\0643\062A\0627\0628 \06A9\062A\0627\0628 \064A\06A9 \06CC\0643 \0639\0644\0649 \0639\0644\06CC', 'persian');
 SELECT neardup_words(U&'\0639\064E\0644\064E\064A\0652\0643\064F\0645\0652 \0633\0640\0640\0644\0627\0645 \0640\0640 \0645\06CC\200C\062E\0648\0627\0647\0645', 'persian');
+-- each character is what its normal forms are, between letters and behind one
+SELECT count(*) > 1000 AS many, count(*) FILTER (WHERE words <> neardup_words(c, analysis)) AS composed, count(*) FILTER (WHERE words <> neardup_words(d, analysis)) AS decomposed
+FROM unnest('{"",turkish}'::text[]) analysis,
+     (SELECT format(f, chr(n)) AS text, normalize(format(f, chr(n)), NFC) AS c, normalize(format(f, chr(n)), NFD) AS d
+      FROM generate_series(160, 63743) n, unnest('{x%sy,п%sк,I%s}'::text[]) f
+      WHERE n NOT BETWEEN 55296 AND 57343 AND n NOT BETWEEN 44032 AND 55203 AND (chr(n) IS NOT NFC NORMALIZED OR chr(n) IS NOT NFD NORMALIZED)) t,
+     neardup_words(text, analysis) words;
 -- what composes is one letter, composed or not
 SELECT neardup_words(U&'\0622\0628 \0627\0653\0628 \0627\064E\0653\0628 \0623\062D\0645\062F \0627\0654\062D\0645\062F');
 SELECT neardup_words('بنی‌آدم اعضای یکدیگرند، که در آفرینش ز یک گوهرند. كتاب‌هاي من كجاست؟', 'persian');
@@ -35,6 +42,8 @@ SELECT neardup_words('كتاب الكتاب والكتاب کتاب', 'arabic');
 
 -- Turkish I
 SELECT neardup_words('IŞIK ışık İZ iz I' || U&'\0307' || 'Z', 'turkish');
+SELECT neardup_words('MİLLÎ Ìì I' || U&'\0323\0302\00AD\0307', 'turkish') AS words, neardup_words('MİLLÎ Ìì', 'turkish') = neardup_words(normalize('MİLLÎ Ìì', NFD), 'turkish') AS same;
+SELECT neardup_words('xI' || U&'\0344' || 'y', 'turkish') = neardup_words(normalize('xI' || U&'\0344' || 'y'), 'turkish') AS same;
 
 -- Scripts without spaces are segmented by ICU; its dictionaries get better from
 -- version to version, so only words are told that all of them know
@@ -109,6 +118,9 @@ SELECT length(w), left(w, 3) FROM unnest(neardup_words(repeat('ab', 1500))) w;
 SELECT length(w), left(w, 3) FROM unnest(neardup_words(repeat('яж', 1500))) w;
 SELECT length(w) FROM unnest(neardup_words(repeat('ﷺ', 3000))) w GROUP BY 1 ORDER BY 1;
 SELECT length(w) FROM unnest(neardup_words('a' || repeat(U&'\0301', 3000))) w;
+-- as characters they are one word, but for what is left out of them
+SELECT shingles(repeat('ab', 1500) || ' c', 'unit=char k=4') = shingles('ababab c', 'unit=char k=4') AS whole,
+       shingles('foo ' || repeat('a', 2058), 'unit=char k=4 maxlen=255') = shingles('foo aaaaaaaaaa', 'unit=char k=4 maxlen=255') AS end_of_one;
 -- and blocks of text do not show
 SELECT count(*), count(DISTINCT w), min(w), max(w) FROM unnest(neardup_words(repeat('слово word ', 20000))) w;
 SELECT array_agg(DISTINCT w) FROM generate_series(65500, 65560) n, unnest(neardup_words(repeat(' ', n) || 'wordя словоw')) w;
