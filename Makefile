@@ -134,14 +134,17 @@ OBJS = \
 	src/join/engine/arena.o \
 	src/join/engine/arrivals.o \
 	src/join/engine/bitmap.o \
+	src/join/engine/chunks.o \
 	src/join/engine/collapse.o \
 	src/join/engine/deferred.o \
 	src/join/engine/engine.o \
 	src/join/engine/feature_filter.o \
+	src/join/engine/large_rows.o \
 	src/join/engine/probing.o \
 	src/join/engine/row_groups.o \
 	src/join/engine/search.o \
 	src/join/engine/seen.o \
+	src/join/engine/set_file.o \
 	src/join/engine/shared_index.o \
 	src/join/engine/shared_known.o \
 	src/join/engine/shared_pool.o \

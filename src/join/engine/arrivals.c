@@ -4,9 +4,9 @@
  *
  * To find a row's set in a large table takes three places in memory one after
  * another: the slot, the set, and its values, none of which is in a cache.  So rows
- * wait for some others.  Meanwhile these places are fetched, one when the row comes, and the
- * others when the one before should be there.  The same is done in the table of sets
- * that other processes have stored.
+ * wait for some others.  Meanwhile these places are fetched, one when the row comes,
+ * and the others when the one before should be there.  The same is done in the table
+ * of sets that other processes have stored.
  *
  * Portions Copyright (c) 2026, the neardup developers
  *

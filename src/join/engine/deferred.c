@@ -114,7 +114,7 @@ static void
 load_set(SetJoin *join, uint32 number)
 {
 	Deferred   *deferred = join->deferred;
-	JoinSet    *from = spill_set(join, number);
+	JoinSet    *from = setfile_get(&join->spill->file, number);
 	size_t		bytes = sizeof(uint64) * from->size;
 	JoinSet    *set;
 
@@ -124,7 +124,7 @@ load_set(SetJoin *join, uint32 number)
 	*set = *from;
 	set->values = arena_alloc(&deferred->arena, bytes);
 	memcpy(set->values, from->values, bytes);
-	spill_keep_rows(join, set, &deferred->arena);
+	setfile_keep_rows(&join->spill->file, set, &deferred->arena);
 }
 
 /* Reads the next block; false if there is none. */
@@ -169,7 +169,7 @@ deferred_next_probe(SetJoin *join)
 		return NULL;
 	}
 	deferred->probing = deferred->pairs[deferred->next] >> 32;
-	return spill_set(join, deferred->probing);
+	return setfile_get(&join->spill->file, deferred->probing);
 }
 
 /* Its next candidate, or NULL. */

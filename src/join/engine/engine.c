@@ -576,7 +576,7 @@ build_alone(SetJoin *join)
 		spill_finish(join);
 		if (join->deferred != NULL)
 			join->stage = STAGE_KEYS;
-		else if (spill_next_chunk(join))
+		else if (chunks_next(join))
 			setjoin_begin_chunk(join);
 	}
 }

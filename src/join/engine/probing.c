@@ -158,7 +158,7 @@ setjoin_begin_chunk(SetJoin *join)
 	if (!shared_attach_index(join))
 		make_index(join);
 	if (join->deferred != NULL)
-		spill_probe_from_chunk(join);
+		chunks_probe_from_this(join);
 	join->next = 0;
 	join->search.index.limit = join->search.nsets;
 	join->stage = STAGE_CHUNK;
@@ -190,7 +190,7 @@ add_match(SetJoin *join, const JoinSet *indexed, JoinSet *probing)
 {
 	join->search.stats.matches++;
 	if (join->stage == STAGE_STREAM || join->stage == STAGE_COMPARE)
-		spill_load_rows(join, probing);
+		setfile_load_rows(&join->spill->file, probing);
 	if (join->search.symmetric || join->indexed == SIDE_OUTER)
 		add_pair(join, indexed, probing);
 	if ((join->search.symmetric && !join->params.either_order) ||
@@ -352,7 +352,7 @@ probe_set(SetJoin *join, uint32 number)
 		if (probes || !join->search.index.shared)
 			fetch_ahead(join, number);
 		if (join->deferred != NULL)
-			probing = spill_next_probe(join);
+			probing = chunks_next_probe(join);
 		if (probes)
 			probe_index(join, probing);
 		if (!indexed_at_once(join))
@@ -369,7 +369,7 @@ begin_stream(SetJoin *join)
 	join->stage = STAGE_STREAM;
 	join->search.index.limit = join->search.nsets;
 	if (join->search.symmetric)
-		spill_probe_after_chunk(join);
+		chunks_probe_from_next(join);
 	else
 	{
 		uint64		least;
@@ -377,7 +377,7 @@ begin_stream(SetJoin *join)
 
 		measure_sizes(join->search.measure, join->search.sets[0].size,
 					  join->params.threshold, &least, &most);
-		spill_probe_from_size(join, least);
+		setfile_seek_size(&join->spill->file, least);
 	}
 }
 
@@ -399,7 +399,7 @@ too_large(SetJoin *join, uint32 size)
 static bool
 probe_stream(SetJoin *join)
 {
-	JoinSet    *set = spill_next_probe(join);
+	JoinSet    *set = chunks_next_probe(join);
 
 	if (set == NULL || too_large(join, set->size))
 		return false;
@@ -419,18 +419,18 @@ probe_stream(SetJoin *join)
 static bool
 write_keys(SetJoin *join)
 {
-	JoinSet    *set = spill_next_set(join);
+	JoinSet    *set = setfile_next(&join->spill->file);
 
 	if (set == NULL)
 		return false;
 	if (claims_probe(join) && SET_SIDES(set) == 3)
 	{
-		spill_load_rows(join, set);
+		setfile_load_rows(&join->spill->file, set);
 		add_itself(join, set);
 	}
 	join->algorithm->prepare(&join->search, set, true, true);
 	if (set->nkeys > 0)
-		spill_write_keys(join, set);
+		chunks_write_keys(join, set);
 	else
 		join->probed++;
 	return true;
@@ -460,11 +460,11 @@ next_chunk(SetJoin *join)
 {
 	join->stage = STAGE_END;
 	end_chunk(join);
-	if (spill_next_chunk(join))
+	if (chunks_next(join))
 		setjoin_begin_chunk(join);
 	else if (join->deferred != NULL)
 	{
-		spill_free_chunk(join);
+		chunks_free_sets(join);
 		if (deferred_begin(join, true))
 		{
 			join->stage = STAGE_COMPARE;
@@ -493,7 +493,7 @@ advance(SetJoin *join)
 		case STAGE_KEYS:
 			if (write_keys(join))
 				return;
-			spill_end_keys(join);
+			chunks_end_keys(join);
 			next_chunk(join);
 			return;
 		case STAGE_CHUNK:

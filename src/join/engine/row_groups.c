@@ -60,6 +60,16 @@ rows_in_file(Arena *arena, const RowRange *range)
 	return row;
 }
 
+/* Makes a row as it lies in a file, at a place of sizeof(FileRow) + len bytes. */
+void
+file_row_make(char *place, const void *row, uint32 rowno, uint32 len)
+{
+	FileRow		head = {rowno, len};
+
+	memcpy(place, &head, sizeof(FileRow));
+	memcpy(place + sizeof(FileRow), row, len);
+}
+
 void
 row_reader_create(RowReader *reader, SpillFile *file, size_t buffer)
 {

@@ -10,9 +10,9 @@
  * keys reads each run forward.  A sort that gives out the sets themselves has
  * them written twice.
  *
- * Each run that is read has a buffer, so only so many can be merged at once.  When there are
- * twice as many they become two runs of the next level, and the file in which they
- * were is closed.  In the end no more runs are written anew than have to be.
+ * Each run that is read has a buffer, so only so many can be merged at once.  When
+ * there are twice as many they become two runs of the next level, and the file in
+ * which they were is closed.  In the end no more runs are written anew than have to be.
  *
  * Portions Copyright (c) 2026, the neardup developers
  *

@@ -86,13 +86,16 @@ typedef struct SetRuns
 extern void setruns_create(SetRuns *runs, size_t most_bytes,
 						   uint32 largest_row);
 
-/* Writes what is in memory; sets take no more than that from now on, most_bytes at the most. */
+/*
+ * Writes what is in memory; sets take no more than that from now on, most_bytes at
+ * the most.
+ */
 extern void setruns_limit(SetRuns *runs, size_t bytes);
 
 /*
  * Adds a set, SETKEY_SIZE(key) values.  The values are copied; those of a set
- * that is kept are not, and have to stay until setruns_flush().  `row` is NULL, or is copied.
- * Where `values` is NULL it is one more row of the set that has just that key.
+ * that is kept are not, and have to stay until setruns_flush().  `row` is NULL, or is
+ * copied.  Where `values` is NULL it is one more row of the set that has just that key.
  */
 extern void setruns_add(SetRuns *runs, SetKey key, const uint64 *values,
 						const RunRow *row);

@@ -10,16 +10,19 @@
  *	feature_filter.c
  *				once one side is known, rows of the other that can have no partner
  *				are not kept.
- *	spill.c		when memory runs out, sets and rows go to disk, are sorted by
- *				size, and come back in chunks.
+ *	spill.c		when memory runs out, sets and rows go to disk, sorted by size.
+ *	set_runs.c	sets and small rows, in sorted runs.
+ *	large_rows.c
+ *				rows that are larger, in a sort.
+ *	seen.c		tells whether a set has gone to disk before.
+ *	set_file.c	the distinct sets and their rows, once these are merged.
+ *	chunks.c	reads them as memory allows.
+ *	deferred.c	candidates that are found by keys, while sets are on disk, and
+ *				compared later.
  *	shared_sets.c
  *				several processes make the sets ready together.
  *	shared_index.c
  *				and the index.
- *	set_runs.c	sets on disk, in sorted runs.
- *	seen.c		tells whether a set has gone to disk before.
- *	deferred.c	candidates that are found by keys, while sets are on disk, and
- *				compared later.
  *	tokens.c	features that occur once in the collection are dropped; the
  *				others get a key that sorts by rising frequency.
  *	setindex.c	an inverted index over the keys of a chunk of sets.

@@ -40,7 +40,10 @@
 #define TAG_BITS		6
 #define TAG_SHIFT		(64 - TAG_BITS)
 
-/* The word before the values, until bitmaps are made: the key's size and some of its hash. */
+/*
+ * The word before the values, until bitmaps are made: the key's size and some of its
+ * hash.
+ */
 #define HEAD(values)	((values)[-1])
 
 StaticAssertDecl((uint64) (MAX_PARALLEL_WORKER_LIMIT + 1) * AREA_SEGMENTS <=

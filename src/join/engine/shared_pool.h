@@ -30,7 +30,10 @@ typedef uint64 SharedPointer;
 /* The number of the area that it is in. */
 #define POINTER_AREA(pointer)	((int) (POINTER_SEGMENT(pointer) / AREA_SEGMENTS))
 
-/* A link between rows is an address or such a pointer: without room for that nothing is shared. */
+/*
+ * A link between rows is an address or such a pointer: without room for that nothing
+ * is shared.
+ */
 #define CAN_SHARE_ROWS	(sizeof(void *) >= sizeof(SharedPointer))
 
 /* Segments of an area; as they grow with it, that is more than any machine has memory. */

@@ -19,6 +19,9 @@
 
 #include "join/engine/spillfile.h"
 
+/* What is written before it is seen whether the query has been cancelled. */
+#define MOST_AT_ONCE	((size_t) 1024 * 1024)
+
 static void
 spillfile_failed(void)
 {
@@ -70,8 +73,19 @@ void
 spillfile_write(SpillFile *file, const void *data, size_t len)
 {
 	/* the parameter of BufFileWrite is not const before version 16 */
-	BufFileWrite(file->file, unconstify(void *, data), len);
-	file->size += len;
+	char	   *from = unconstify(void *, data);
+
+	/* a set may have a gigabyte */
+	while (len > 0)
+	{
+		size_t		n = Min(len, MOST_AT_ONCE);
+
+		CHECK_FOR_INTERRUPTS();
+		BufFileWrite(file->file, from, n);
+		file->size += n;
+		from += n;
+		len -= n;
+	}
 }
 
 /* Appends a block to a file of whole blocks, which may have been read. */

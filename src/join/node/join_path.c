@@ -227,7 +227,7 @@ expected_threshold(PlannerInfo *root, const NearCondition *near)
 	return DatumGetFloat8(threshold->constvalue);
 }
 
-/* What is known of the keys of sketches; NULL if the column has none, as far as is known. */
+/* What is known of the keys of sketches; NULL if the column has none as far as is known. */
 static const NearNumbers *
 sketch_numbers(PlannerInfo *root, Expr *key, double threshold,
 			   NearStatistics *statistics)

@@ -2,9 +2,10 @@
  * join_read.c
  *		Reading the sides of a similarity join into the engine.
  *
- * Both are read to their ends, the one of which fewer rows are expected first: of each row what is wanted
- * above the join or by its other conditions, with the set of its signature.  If
- * the sides are one table that is joined with itself, it is read once.
+ * Both are read to their ends, the one of which fewer rows are expected first: of
+ * each row what is wanted above the join or by its other conditions, with the set of
+ * its signature.  If the sides are one table that is joined with itself, it is read
+ * once.
  *
  * Portions Copyright (c) 2026, the neardup developers
  *

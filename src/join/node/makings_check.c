@@ -224,7 +224,10 @@ make_hash(RowScan *scan)
 	return !isnull;
 }
 
-/* Makes the next row the current one, also for conditions; false at the end, again and again. */
+/*
+ * Makes the next row the current one, also for conditions; false at the end, again
+ * and again.
+ */
 static bool
 scan_next(RowScan *scan)
 {

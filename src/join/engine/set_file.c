@@ -1,0 +1,272 @@
+/*
+ * set_file.c
+ *		The distinct sets of a join on disk, in order of size, and their rows.
+ *
+ * A set has a record, with the place of its values in the runs and the ranges of
+ * its rows, which are in a file for each side.  Its number is its place among the
+ * records.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/join/engine/set_file.c
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#include "base/growing.h"
+#include "join/engine/set_file.h"
+
+/* The last side whose rows are stored. */
+#define LAST_STORED(file)	((file)->nsides - 1)
+
+/* See set_file.h */
+void
+setfile_create(SetFile *file, int nsides, uint32 most_features)
+{
+	file->nsides = nsides;
+	file->place = MemoryContextAllocHuge(CurrentMemoryContext,
+										 set_bytes(most_features));
+	spillfile_create(&file->records);
+	for (int side = SIDE_OUTER; side <= LAST_STORED(file); side++)
+		spillfile_create(&file->rows[side]);
+}
+
+/* See set_file.h */
+void
+setfile_begin_rows(const SetFile *file, JoinSide side, RowRange *range)
+{
+	range->offset = file->rows[side].size;
+	range->bytes = range->nrows = 0;
+	range->first = PG_UINT32_MAX;
+}
+
+/* See set_file.h */
+void
+setfile_add_row(SetFile *file, JoinSide side, const char *row, size_t len,
+				RowRange *range)
+{
+	FileRow		head;
+
+	memcpy(&head, row, sizeof(FileRow));
+	range->first = Min(range->first, head.rowno);
+	spillfile_write(&file->rows[side], row, len);
+	range->nrows++;
+	range->bytes += len;
+}
+
+/* Notes where the sets of this size begin, if the next set is the first. */
+static void
+note_size(SetFile *file, uint64 size)
+{
+	if (file->nsizes > 0 && file->sizes[file->nsizes - 1].size == size)
+		return;
+	file->sizes = growing_reserve(file->sizes, &file->max_sizes,
+								  file->nsizes + 1, sizeof(SizeStart));
+	file->sizes[file->nsizes].size = size;
+	file->sizes[file->nsizes++].number = file->nsets;
+}
+
+/* Bytes of a record. */
+static size_t
+record_bytes(const SetFile *file)
+{
+	return offsetof(SetRecord, rows) + file->nsides * sizeof(RowRange);
+}
+
+/* See set_file.h */
+void
+setfile_add(SetFile *file, const SetRecord *record)
+{
+	SetKey		key = {record->high, 0};
+
+	note_size(file, SETKEY_SIZE(key));
+	spillfile_write(&file->records, record, record_bytes(file));
+	file->nsets++;
+}
+
+/* See set_file.h */
+void
+setfile_begin(SetFile *file, size_t buffer, size_t largest_group)
+{
+	spillreader_create(&file->reader, &file->records, buffer);
+	for (int side = SIDE_OUTER; side <= SIDE_INNER; side++)
+		row_reader_create(&file->row_readers[side],
+						  &file->rows[Min(side, LAST_STORED(file))], buffer);
+	file->largest_group = largest_group;
+	arena_init(&file->set_rows, 1024);
+}
+
+/* See set_file.h */
+uint64
+setfile_bytes(const SetFile *file)
+{
+	return file->records.size + setruns_bytes(&file->runs) +
+		file->rows[SIDE_OUTER].size + file->rows[SIDE_INNER].size;
+}
+
+/* See set_file.h */
+void
+setfile_read(SetFile *file, JoinSet *set, SetRecord *record)
+{
+	memset(set, 0, sizeof(JoinSet));
+	set->key.low = spillreader_tell(&file->reader) / record_bytes(file);
+	spillreader_read(&file->reader, record, record_bytes(file));
+	if (file->nsides == 1)
+		record->rows[SIDE_INNER] = record->rows[SIDE_OUTER];
+	set->key.high = record->high;
+	set->size = set->nvalues = SETKEY_SIZE(set->key);
+	set->first = record->rows[SIDE_OUTER].first;
+}
+
+/* See set_file.h */
+void
+setfile_read_values(SetFile *file, JoinSet *set, const SetRecord *record)
+{
+	set->values = set_values(file->place, set->size);
+	setruns_read(&file->runs, record->place, set->values, set->size);
+}
+
+/* Reads the rows of a range into a list. */
+static Row *
+load_rows(SetFile *file, Arena *arena, JoinSide side, const RowRange *range)
+{
+	RowReader  *reader = &file->row_readers[side];
+	Row		   *first = NULL;
+	Row		  **last = &first;
+
+	if (range->nrows == 0)
+		return NULL;
+	spillreader_seek(&reader->reader, range->offset);
+	for (uint64 i = 0; i < range->nrows; i++)
+	{
+		uint32		rowno;
+		uint32		len;
+		const void *data = row_read(reader, &rowno, &len);
+
+		CHECK_FOR_INTERRUPTS();
+		*last = row_make(arena, NULL, data, rowno, len);
+		last = &(*last)->next;
+	}
+	return first;
+}
+
+/* The rows of a range if they have no more bytes than that, or else where they are. */
+static Row *
+rows_of(SetFile *file, Arena *arena, JoinSide side, const RowRange *range,
+		size_t most)
+{
+	return range->bytes <= most ? load_rows(file, arena, side, range) :
+		rows_in_file(arena, range);
+}
+
+/* Where both sides have the same rows, gives the inner side those. */
+static void
+mirror_rows(const SetFile *file, JoinSet *set)
+{
+	if (file->nsides == 1)
+		set->rows[SIDE_INNER] = set->rows[SIDE_OUTER];
+}
+
+/* See set_file.h */
+void
+setfile_read_rows(SetFile *file, JoinSet *set, const SetRecord *record,
+				  Arena *arena)
+{
+	for (int side = SIDE_OUTER; side <= LAST_STORED(file); side++)
+		set->rows[side] = rows_of(file, arena, side, &record->rows[side],
+								  file->largest_group);
+	mirror_rows(file, set);
+}
+
+/* See set_file.h */
+void
+setfile_load_rows(SetFile *file, JoinSet *set)
+{
+	for (int side = SIDE_OUTER; side <= LAST_STORED(file); side++)
+	{
+		RowRange	range;
+
+		if (set->rows[side] == NULL || set->rows[side]->len != ROWS_IN_FILE)
+			continue;
+		memcpy(&range, set->rows[side]->data, sizeof(range));
+		if (range.bytes <= file->largest_group)
+			set->rows[side] = load_rows(file, &file->set_rows, side, &range);
+	}
+	mirror_rows(file, set);
+}
+
+/* See set_file.h */
+void
+setfile_keep_rows(SetFile *file, JoinSet *set, Arena *arena)
+{
+	for (int side = SIDE_OUTER; side <= LAST_STORED(file); side++)
+	{
+		RowRange	range;
+
+		if (set->rows[side] == NULL)
+			continue;
+		memcpy(&range, set->rows[side]->data, sizeof(range));
+		set->rows[side] = rows_of(file, arena, side, &range,
+								  sizeof(uint64) * set->size);
+	}
+	mirror_rows(file, set);
+}
+
+/* See set_file.h */
+void
+setfile_seek_size(SetFile *file, uint64 size)
+{
+	uint32		low = 0;
+	uint32		high = file->nsizes;
+
+	while (low < high)
+	{
+		uint32		middle = low + (high - low) / 2;
+
+		if (file->sizes[middle].size < size)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	spillreader_seek(&file->reader,
+					 low < file->nsizes ? file->sizes[low].number * record_bytes(file) :
+					 file->records.size);
+}
+
+/* See set_file.h */
+JoinSet *
+setfile_next(SetFile *file)
+{
+	JoinSet    *set = &file->set;
+	SetRecord	record;
+
+	if (spillreader_at_end(&file->reader))
+		return NULL;
+	arena_reset(&file->set_rows);
+	setfile_read(file, set, &record);
+	setfile_read_values(file, set, &record);
+	for (int side = SIDE_OUTER; side <= LAST_STORED(file); side++)
+		set->rows[side] = rows_in_file(&file->set_rows, &record.rows[side]);
+	mirror_rows(file, set);
+	return set;
+}
+
+/* See set_file.h */
+JoinSet *
+setfile_get(SetFile *file, uint32 number)
+{
+	spillreader_seek(&file->reader, (uint64) number * record_bytes(file));
+	return setfile_next(file);
+}
+
+/* See set_file.h */
+void
+setfile_close(SetFile *file)
+{
+	setruns_free(&file->runs);
+	spillfile_close(&file->records);
+	spillfile_close(&file->rows[SIDE_OUTER]);
+	spillfile_close(&file->rows[SIDE_INNER]);
+}
