@@ -60,6 +60,24 @@ SET neardup.enable_join = off;
 SELECT plan('SELECT a, b FROM near_pairs');
 SET neardup.enable_join = on;
 
+-- But whoever may not call the condition's functions, or those of one that the join
+-- works out besides, does not get its rows.
+CREATE FUNCTION refused(condition text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+BEGIN
+  SET LOCAL ROLE neardup_reader;
+  EXECUTE 'SELECT FROM docs a JOIN docs b ON a.id < b.id AND ' || condition;
+EXCEPTION WHEN insufficient_privilege THEN
+  RETURN NEXT condition || ': ' || SQLERRM;
+END $$;
+GRANT USAGE ON SCHEMA nd TO PUBLIC;
+REVOKE EXECUTE ON FUNCTION near_duplicate(signature, signature, float8, text), similarity(signature, signature), signature_near_duplicate_op(signature, signature) FROM PUBLIC;
+SET enable_nestloop = off;
+SELECT plan('SELECT FROM docs a JOIN docs b ON a.id < b.id AND near_duplicate(a.sig, b.sig, 0.9)');
+SELECT refused(condition) FROM unnest('{"near_duplicate(a.sig, b.sig, 0.9)","a.sig % b.sig","similarity(a.sig, b.sig) >= 0.9","a.sig %% signature_query(b.sig, 0.9)","contained_in(a.sig, b.sig, 0.9)"}'::text[]) condition;
+REVOKE EXECUTE ON FUNCTION int4lt(int, int) FROM PUBLIC;
+SELECT refused('contained_in(a.sig, b.sig, 0.9)');
+RESET enable_nestloop;
+
 -- A prepared look-up follows the setting.
 PREPARE near_setting AS SELECT count(*) FROM near_setting;
 EXECUTE near_setting;

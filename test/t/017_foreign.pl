@@ -80,4 +80,30 @@ for my $table (qw(far_docs parts))
 		. 'WHERE b.kind < 2 ORDER BY 1, 2', 'false');
 }
 
+# Views ask as their owners, to each of whom the other server may give other rows
+$node->safe_psql(
+	'postgres', qq(
+CREATE ROLE odd_there LOGIN;
+CREATE ROLE even_there LOGIN;
+GRANT SELECT ON docs TO odd_there, even_there;
+ALTER TABLE docs ENABLE ROW LEVEL SECURITY;
+CREATE POLICY odd ON docs TO odd_there USING (id % 2 = 1);
+CREATE POLICY even ON docs TO even_there USING (id % 2 = 0);
+CREATE ROLE odd_here;
+CREATE ROLE even_here;
+GRANT SELECT ON far_docs TO odd_here, even_here;
+CREATE USER MAPPING FOR odd_here SERVER here OPTIONS (user 'odd_there', password_required 'false');
+CREATE USER MAPPING FOR even_here SERVER here OPTIONS (user 'even_there', password_required 'false');
+CREATE VIEW far_odd AS SELECT * FROM far_docs;
+CREATE VIEW far_even AS SELECT * FROM far_docs;
+ALTER VIEW far_odd OWNER TO odd_here;
+ALTER VIEW far_even OWNER TO even_here;
+));
+my $set = 'SET enable_nestloop = off;';
+my $pairs = 'SELECT count(*), count(*) FILTER (WHERE a.id % 2 = 1 AND b.id % 2 = 0) '
+	. 'FROM far_odd a JOIN far_even b ON near_duplicate(a.sig, b.sig, 0.8)';
+like($node->safe_psql('postgres', "$set EXPLAIN (FORMAT json) $pairs"),
+	qr/"Self-Join": false/, 'a table is not the same for everybody');
+is($node->safe_psql('postgres', "$set $pairs"), '198|198', 'rows of both');
+
 done_testing();

@@ -122,6 +122,16 @@ init_rows(SimilarityJoinState *state, EState *estate)
 }
 
 /*
+ * Raises if the user may not call what a condition calls.  PostgreSQL looks for that
+ * as it makes a condition ready, and those that the join works out itself never are.
+ */
+static void
+require_rights(SimilarityJoinState *state, Node *clause)
+{
+	(void) ExecInitExpr((Expr *) clause, &state->css.ss.ps);
+}
+
+/*
  * The signatures' expressions, which read the rows of the children, and the
  * threshold.
  */
@@ -134,6 +144,7 @@ init_condition(SimilarityJoinState *state, Node *clause)
 
 	if (!similarity_join_clause(clause, &near))
 		elog(ERROR, "not a near-duplicate condition");
+	require_rights(state, clause);
 	state->left = left_is_inner ? SIDE_INNER : SIDE_OUTER;
 	state->keys[SIDE_OUTER] =
 		ExecInitExpr(left_is_inner ? near.right : near.left, ps);
@@ -178,6 +189,7 @@ init_output(SimilarityJoinState *state, List *filter, List *qual)
 	state->has_before = before > 0;
 	if (before > 0 && init_comparison(state, linitial(filter)))
 	{
+		require_rights(state, linitial(filter));
 		filter = list_copy_tail(filter, 1);
 		before--;
 	}

@@ -116,6 +116,17 @@ has_columns_of(RelOptInfo *outer, RelOptInfo *inner)
 }
 
 /*
+ * True if both scans of a foreign table get the same from its server, in all columns
+ * that are wanted.  What it gives may depend on the user as whom it is asked, and
+ * views ask as their owners.
+ */
+static bool
+same_foreign_rows(RelOptInfo *outer, RelOptInfo *inner)
+{
+	return outer->userid == inner->userid && has_columns_of(outer, inner);
+}
+
+/*
  * True if columns of what was appended are the same of these two children, up
  * to the relations that were asked for.
  */
@@ -215,7 +226,7 @@ same_rows(PlannerInfo *outer_root, Path *outer,
 	switch (outer->pathtype)
 	{
 		case T_ForeignScan:
-			if (!has_columns_of(outer->parent, inner->parent))
+			if (!same_foreign_rows(outer->parent, inner->parent))
 				return false;
 			/* FALLTHROUGH */
 		case T_SeqScan:
