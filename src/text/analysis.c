@@ -569,6 +569,29 @@ analysis_hash(const Making *making, uint32 *hash)
 }
 
 /*
+ * A name with its schema, quoted where SQL wants that: whatever the setting
+ * quote_all_identifiers is.
+ */
+static char *
+quoted_name(const char *schema, const char *name)
+{
+	bool		all = quote_all_identifiers;
+	char	   *quoted = NULL;
+
+	PG_TRY();
+	{
+		quote_all_identifiers = false;
+		quoted = quote_qualified_identifier(schema, name);
+	}
+	PG_FINALLY();
+	{
+		quote_all_identifiers = all;
+	}
+	PG_END_TRY();
+	return quoted;
+}
+
+/*
  * The hash of "config=<schema>.<name> k=<k>" in UTF-8.  Names are quoted as
  * SQL does, so that no two configurations share a text.
  */
@@ -588,8 +611,7 @@ config_hash(Oid config, int k)
 	form = (Form_pg_ts_config) GETSTRUCT(tuple);
 	schema = get_namespace_name(form->cfgnamespace);
 	text = psprintf("config=%s k=%d",
-					quote_qualified_identifier(schema, NameStr(form->cfgname)),
-					k);
+					quoted_name(schema, NameStr(form->cfgname)), k);
 	ReleaseSysCache(tuple);
 	text = pg_server_to_any(text, strlen(text), PG_UTF8);
 	return (uint32) XXH3_64bits(text, strlen(text));

@@ -131,6 +131,25 @@ skip_comment(const char *p, const char *end)
 	return end;
 }
 
+/* Where in a tag's attributes we are. */
+typedef enum AttributePart
+{
+	ATTRIBUTE_NAME,				/* or between two attributes */
+	ATTRIBUTE_EQUALS,			/* behind an equals sign and white space */
+	ATTRIBUTE_VALUE,			/* in a value without quotes */
+} AttributePart;
+
+/* What part comes behind c, which is no quote that counts. */
+static AttributePart
+behind_attribute(AttributePart part, char c)
+{
+	if (is_space(c))
+		return part == ATTRIBUTE_EQUALS ? ATTRIBUTE_EQUALS : ATTRIBUTE_NAME;
+	if (part != ATTRIBUTE_NAME)
+		return ATTRIBUTE_VALUE;
+	return c == '=' ? ATTRIBUTE_EQUALS : ATTRIBUTE_NAME;
+}
+
 /*
  * Behind the tag whose attributes begin at p.  A quote counts only where a
  * value begins, behind an equals sign.
@@ -138,7 +157,7 @@ skip_comment(const char *p, const char *end)
 static const char *
 skip_attributes(const char *p, const char *end)
 {
-	bool		value = false;	/* behind an equals sign and white space */
+	AttributePart part = ATTRIBUTE_NAME;
 
 	while (p < end)
 	{
@@ -146,12 +165,14 @@ skip_attributes(const char *p, const char *end)
 
 		if (c == '>')
 			return p;
-		if (value && (c == '"' || c == '\''))
+		if (part == ATTRIBUTE_EQUALS && (c == '"' || c == '\''))
 		{
 			CHECK_FOR_INTERRUPTS();
 			p = behind(p, end, c);
+			part = ATTRIBUTE_NAME;
 		}
-		value = c == '=' || (value && is_space(c));
+		else
+			part = behind_attribute(part, c);
 	}
 	return end;
 }

@@ -170,32 +170,36 @@ subtract(uint64 a, uint64 b, uint64 error)
 }
 
 /*
- * A word less its occurrences elsewhere; false if none are left.  What two
- * errors make impossible is set right.
+ * Sets right what errors make impossible; false if no documents are left.  Of a
+ * word neither number may be dropped because the other one is 0: then it would be
+ * off by more than its error.
  */
+static bool
+set_right(LexiconEntry *entry, const Lexicon *result)
+{
+	/* what occurs has a document, unless it is certain that it has none */
+	if (entry->df == 0 && entry->cf > 0 && result->df_error > 0)
+		entry->df = 1;
+	entry->df = Min(entry->df, result->documents);
+	entry->cf = Min(Max(entry->cf, entry->df), result->length);
+	entry->df = Min(entry->df, entry->cf);
+	return entry->df > 0;
+}
+
+/* A word less its occurrences elsewhere; false if none are left. */
 static bool
 subtract_entry(LexiconEntry *entry, const LexiconEntry *a,
 			   const LexiconEntry *b, const Lexicon *result)
 {
 	if (b == NULL)
-	{
 		*entry = *a;
-		entry->df = Min(entry->df, result->documents);
-		entry->cf = Min(entry->cf, result->length);
-	}
 	else
 	{
 		entry->hash = b->hash;
 		entry->df = subtract(a == NULL ? 0 : a->df, b->df, result->df_error);
 		entry->cf = subtract(a == NULL ? 0 : a->cf, b->cf, result->cf_error);
-		entry->df = Min(entry->df, result->documents);
-		entry->cf = Min(entry->cf, result->length);
 	}
-	if (entry->df == 0 || entry->cf == 0)
-		return false;
-	entry->cf = Min(Max(entry->cf, entry->df), result->length);
-	entry->df = Min(entry->df, entry->cf);
-	return true;
+	return set_right(entry, result);
 }
 
 /* The statistics of a's documents without those of b. */

@@ -17,6 +17,12 @@ DROP SCHEMA "Sch ema" CASCADE;
 CREATE SCHEMA "Sch ema";
 CREATE TEXT SEARCH CONFIGURATION "Sch ema"."my Config" (COPY = pg_catalog.simple);
 SELECT shingles('"Sch ema"."my Config"'::regconfig, 'one two three')::text = :'before' AS same;
+-- nor does the making depend on a setting that quotes all names
+SET quote_all_identifiers = on;
+SELECT shingles('"Sch ema"."my Config"'::regconfig, 'one two three')::text = :'before' AS same,
+       shingles('english'::regconfig, 'a')::text AS english;
+RESET quote_all_identifiers;
+SELECT shingles('english'::regconfig, 'a')::text AS english;
 DROP SCHEMA "Sch ema" CASCADE;
 -- A word with several base forms is the sum of them
 CREATE TEXT SEARCH DICTIONARY forms (TEMPLATE = ispell, DictFile = ispell_sample, AffFile = ispell_sample);

@@ -198,6 +198,18 @@ SELECT count(*) FILTER (WHERE near_duplicate(a, b, 0.01) <> (a = b)) AS wrong,
 FROM word_sets, corpus c, corpus d, descriptive_words(c.body, words) a, descriptive_words(d.body, words) b
 WHERE c.id < 50 AND d.id < 50;
 SELECT descriptive_words('none of them', words) IS NULL AS none FROM word_sets;
+-- a variable that changes from call to call
+DO $$
+DECLARE
+  words word_set;
+BEGIN
+  words.analysis := '';
+  words.thresholds := '{0.1}';
+  FOR word IN 1..2 LOOP
+    words.words := weighted_words((array['rose', 'house'])[word])::bigint[];
+    RAISE NOTICE '% %', descriptive_words('a rose', words) IS NOT NULL, descriptive_words('a house', words) IS NOT NULL;
+  END LOOP;
+END $$;
 SELECT descriptive_words('english'::regconfig, 'Roses roses house', word_set_agg) = descriptive_words('english'::regconfig, 'a rose, the house: rose', word_set_agg) AS configured
 FROM (SELECT word_set_agg('english'::regconfig, body) FROM (SELECT 'rose rose house a' AS body FROM generate_series(1, 5)) b) w;
 

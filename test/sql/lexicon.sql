@@ -117,6 +117,16 @@ FROM rest, LATERAL
              count(*) FILTER (WHERE df(rest, word) > df) > 0 AS too_much, count(*) FILTER (WHERE df(rest, word) < df) > 0 AS too_little
       FROM counted_rest) c ORDER BY name, max;
 DROP TABLE part, counted_rest, lossy, rest;
+-- of a word that was dropped once one number may be lost, and not the other one
+CREATE TABLE dropped AS
+SELECT kind, i, CASE WHEN i <= 10 THEN CASE kind WHEN 'df' THEN 'x' ELSE repeat('x ', 10) END
+                     WHEN i <= 30 THEN 'y' WHEN i = 31 THEN 'z'
+                     WHEN kind = 'df' THEN repeat('x ', 1000) WHEN i <= 41 THEN 'x x' ELSE 'x' END AS body
+FROM (VALUES ('cf', 121), ('df', 32)) k (kind, n), generate_series(1, n) i;
+SELECT kind, df_error(rest), cf_error(rest), df(rest, 'x') AS df, df(l, 'x') AS true_df, cf(rest, 'x') AS cf, cf(l, 'x') AS true_cf
+FROM (SELECT kind, lexicon_agg(body, '', 2 ORDER BY i) - lexicon_agg(body) FILTER (WHERE i <= 10) AS rest,
+             lexicon_agg(body) FILTER (WHERE i > 10) AS l FROM dropped GROUP BY kind) s ORDER BY kind;
+DROP TABLE dropped;
 
 -- Text and binary form
 SELECT lexicon::text::lexicon = lexicon AS text, lexicon::bytea::lexicon = lexicon AS bytes FROM stats;

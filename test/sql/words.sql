@@ -109,6 +109,7 @@ SELECT neardup_words('one&nbsptwo caf&eacutes &copy2024 &notit; &notin; &notin &
 SELECT neardup_words('a <!-- b > c --> d <!--> e <!---> f <!-- g -- > h --!> i <!----!> j <!--!> k -->l <!--> m', 'html');
 SELECT neardup_words('a < b > c <3 d<e f', 'html'), neardup_words('x <!-- never closed', 'html'), neardup_words('x <a href="never closed>', 'html');
 SELECT neardup_words('<![CDATA[data]]> <x:y z = ''>''>t</x:y> </> </ b> <a href=foo">u</a>', 'html');
+SELECT neardup_words('<a href=a?b="c>one</a> <p q== r=s=''t>two</p> <i a=b c = "d>e" f>three</i> two''s "four"', 'html');
 SELECT neardup_words('<script/>a</script><SCRIPT>b</scripts>c</SCRIPT >d<script>e', 'html');
 SELECT neardup_words('п<b>''</b>ять e<i>' || U&'\0301' || '</i>', 'html'), neardup_words('<'), neardup_words('<', 'html'), neardup_words('&', 'html');
 SELECT neardup_words('<p>x</p>', '');

@@ -256,6 +256,20 @@ is_made_of(const WordTable *table, const struct varlena *datum)
 }
 
 /*
+ * The word set that is argument n, as a value that tells by its bytes whether it
+ * is the same as before.  A variable of PL/pgSQL comes as a pointer to what it
+ * holds, which may have changed since.
+ */
+static struct varlena *
+get_word_set(FunctionCallInfo fcinfo, int n)
+{
+	struct varlena *datum = (struct varlena *) PG_GETARG_POINTER(n);
+
+	return VARATT_IS_EXTERNAL_EXPANDED(datum) ?
+		detoast_external_attr(datum) : datum;
+}
+
+/*
  * The table of the word set that is argument n.  A value that is stored out of
  * line is known by its pointer, and fetched once.
  */
@@ -263,7 +277,7 @@ static WordTable *
 get_table(Site *site, FunctionCallInfo fcinfo, int n)
 {
 	WordTable  *table = site->extra;
-	struct varlena *datum = (struct varlena *) PG_GETARG_POINTER(n);
+	struct varlena *datum = get_word_set(fcinfo, n);
 	MemoryContext owner = GetMemoryChunkContext(site);
 	MemoryContext old;
 	HeapTupleHeader tuple;
