@@ -304,6 +304,18 @@ SELECT EXISTS (SELECT FROM apart a JOIN apart b ON near_duplicate(a.sig, b.sig, 
 EXPLAIN (COSTS OFF)
 SELECT FROM apart a JOIN apart b ON near_duplicate(a.sig, b.sig, 0.8) AND a.id < b.id LIMIT 1;
 
+-- Nor do several processes, where they divide but one of the tables
+CREATE TABLE undivided WITH (parallel_workers = 0) AS TABLE apart;
+ANALYZE undivided;
+SET min_parallel_table_scan_size = 0;
+SET parallel_setup_cost = 0;
+EXPLAIN (COSTS OFF)
+SELECT FROM apart a JOIN undivided b ON near_duplicate(minhash(a.sig), minhash(b.sig), 0.8) LIMIT 1;
+EXPLAIN (COSTS OFF)
+SELECT FROM apart a WHERE EXISTS (SELECT FROM undivided b WHERE near_duplicate(minhash(a.sig), minhash(b.sig), 0.8)) LIMIT 1;
+RESET min_parallel_table_scan_size;
+RESET parallel_setup_cost;
+
 -- Groups of few and many rows, as many inner ones as are laid side by side, and more: all
 -- meet all, whether a column is wanted or not, and in a self-join once
 CREATE TABLE copies AS

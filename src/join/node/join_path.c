@@ -557,10 +557,31 @@ cheaper(Path *a, Path *b)
 }
 
 /*
- * Takes nested loops away that would hardly end.  Of a LIMIT or an EXISTS they
- * promise a first row at once, which is so where rows are near to each other,
- * wherever these stand.  "Has this table duplicates?" would compare all with
- * all just where it has none.
+ * Takes nested loops away from a list that would hardly end, going by the cheapest path.
+ * Of a LIMIT or an EXISTS they promise a first row at once, which is so where rows are
+ * near to each other, wherever these stand.  "Has this table duplicates?" would compare
+ * all with all just where it has none.
+ */
+static List *
+without_endless(List *paths, Path *cheapest)
+{
+	ListCell   *lc;
+
+	foreach(lc, paths)
+	{
+		Path	   *path = lfirst(lc);
+
+		if (path->pathtype == T_NestLoop && is_usable(path) &&
+			cheaper(cheapest, path) == cheapest &&
+			path->total_cost > ENDLESS * cheapest->total_cost)
+			paths = foreach_delete_current(paths, lc);
+	}
+	return paths;
+}
+
+/*
+ * The same of a join's paths, and of those for several processes: of two tables only the
+ * larger one may be such as these divide, and then they have no similarity join.
  */
 static void
 remove_endless(RelOptInfo *joinrel)
@@ -571,15 +592,8 @@ remove_endless(RelOptInfo *joinrel)
 	foreach(lc, joinrel->pathlist)
 		if (is_usable(lfirst(lc)))
 			cheapest = cheaper(lfirst(lc), cheapest);
-	foreach(lc, joinrel->pathlist)
-	{
-		Path	   *path = lfirst(lc);
-
-		if (path->pathtype == T_NestLoop && is_usable(path) &&
-			cheaper(cheapest, path) == cheapest &&
-			path->total_cost > ENDLESS * cheapest->total_cost)
-			joinrel->pathlist = foreach_delete_current(joinrel->pathlist, lc);
-	}
+	joinrel->pathlist = without_endless(joinrel->pathlist, cheapest);
+	joinrel->partial_pathlist = without_endless(joinrel->partial_pathlist, cheapest);
 }
 
 /* True if the path looks rows up by an index of signatures. */
