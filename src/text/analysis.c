@@ -15,6 +15,8 @@
  */
 #include "postgres.h"
 
+#include <ctype.h>
+
 #include "catalog/pg_ts_config.h"
 #include "mb/pg_wchar.h"
 #include "utils/builtins.h"
@@ -569,39 +571,41 @@ analysis_hash(const Making *making, uint32 *hash)
 }
 
 /*
- * A name with its schema, quoted where SQL wants that: whatever the setting
- * quote_all_identifiers is.
+ * Appends a name, in quotes unless it is one of small letters, digits and
+ * underscores.  SQL's own function for that quotes keywords, too, of which each version
+ * has others, and all names if a setting says so.
  */
-static char *
-quoted_name(const char *schema, const char *name)
+static void
+append_name(StringInfo text, const char *name)
 {
-	bool		all = quote_all_identifiers;
-	char	   *quoted = NULL;
+	size_t		plain = strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_");
 
-	PG_TRY();
+	if (name[plain] == '\0' && !isdigit((unsigned char) name[0]))
 	{
-		quote_all_identifiers = false;
-		quoted = quote_qualified_identifier(schema, name);
+		appendStringInfoString(text, name);
+		return;
 	}
-	PG_FINALLY();
+	appendStringInfoChar(text, '"');
+	for (const char *c = name; *c != '\0'; c++)
 	{
-		quote_all_identifiers = all;
+		if (*c == '"')
+			appendStringInfoChar(text, '"');
+		appendStringInfoChar(text, *c);
 	}
-	PG_END_TRY();
-	return quoted;
+	appendStringInfoChar(text, '"');
 }
 
 /*
- * The hash of "config=<schema>.<name> k=<k>" in UTF-8.  Names are quoted as
- * SQL does, so that no two configurations share a text.
+ * The hash of "config=<schema>.<name> k=<k>" in UTF-8.  Names are quoted, so that no
+ * two configurations share a text.
  */
 static uint32
 config_hash(Oid config, int k)
 {
 	HeapTuple	tuple = SearchSysCache1(TSCONFIGOID, ObjectIdGetDatum(config));
 	Form_pg_ts_config form;
-	char	   *schema;
-	char	   *text;
+	StringInfoData text;
+	char	   *utf8;
 
 	if (!HeapTupleIsValid(tuple))
 		ereport(ERROR,
@@ -609,12 +613,15 @@ config_hash(Oid config, int k)
 				 errmsg("text search configuration with OID %u does not exist",
 						config)));
 	form = (Form_pg_ts_config) GETSTRUCT(tuple);
-	schema = get_namespace_name(form->cfgnamespace);
-	text = psprintf("config=%s k=%d",
-					quoted_name(schema, NameStr(form->cfgname)), k);
+	initStringInfo(&text);
+	appendStringInfoString(&text, "config=");
+	append_name(&text, get_namespace_name(form->cfgnamespace));
+	appendStringInfoChar(&text, '.');
+	append_name(&text, NameStr(form->cfgname));
+	appendStringInfo(&text, " k=%d", k);
 	ReleaseSysCache(tuple);
-	text = pg_server_to_any(text, strlen(text), PG_UTF8);
-	return (uint32) XXH3_64bits(text, strlen(text));
+	utf8 = pg_server_to_any(text.data, text.len, PG_UTF8);
+	return (uint32) XXH3_64bits(utf8, strlen(utf8));
 }
 
 static void

@@ -23,7 +23,13 @@ SELECT shingles('"Sch ema"."my Config"'::regconfig, 'one two three')::text = :'b
        shingles('english'::regconfig, 'a')::text AS english;
 RESET quote_all_identifiers;
 SELECT shingles('english'::regconfig, 'a')::text AS english;
+-- nor on which words are keywords, as they are other ones in each version of PostgreSQL
+CREATE TEXT SEARCH CONFIGURATION "Sch ema"."user" (COPY = pg_catalog.simple);
+CREATE TEXT SEARCH CONFIGURATION "Sch ema"."1""2" (COPY = pg_catalog.simple);
+SELECT shingles('"Sch ema"."user"'::regconfig, 'a')::text AS keyword, shingles('"Sch ema"."1""2"'::regconfig, 'a')::text AS quoted;
+SET client_min_messages = warning;
 DROP SCHEMA "Sch ema" CASCADE;
+RESET client_min_messages;
 -- A word with several base forms is the sum of them
 CREATE TEXT SEARCH DICTIONARY forms (TEMPLATE = ispell, DictFile = ispell_sample, AffFile = ispell_sample);
 CREATE TEXT SEARCH CONFIGURATION forms (COPY = simple);

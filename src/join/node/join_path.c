@@ -572,7 +572,7 @@ without_endless(List *paths, Path *cheapest)
 		Path	   *path = lfirst(lc);
 
 		if (path->pathtype == T_NestLoop && is_usable(path) &&
-			cheaper(cheapest, path) == cheapest &&
+			cheapest != NULL && cheaper(cheapest, path) == cheapest &&
 			path->total_cost > ENDLESS * cheapest->total_cost)
 			paths = foreach_delete_current(paths, lc);
 	}
