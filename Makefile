@@ -84,6 +84,7 @@ OBJS = \
 	src/index/gin_cost.o \
 	src/index/prefix.o \
 	src/inverted/batch.o \
+	src/inverted/bounds.o \
 	src/inverted/build.o \
 	src/inverted/check.o \
 	src/inverted/checked_filter.o \
@@ -111,6 +112,8 @@ OBJS = \
 	src/inverted/row.o \
 	src/inverted/scan.o \
 	src/inverted/script.o \
+	src/inverted/search_pending.o \
+	src/inverted/search_segment.o \
 	src/inverted/segments.o \
 	src/inverted/steps.o \
 	src/inverted/vacuum.o \
