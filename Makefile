@@ -331,6 +331,7 @@ DOCS = \
 	doc/design.md \
 	doc/distributed.md \
 	doc/drivers.md \
+	doc/guard.md \
 	doc/index.md \
 	doc/join.md \
 	doc/languages.md \

@@ -55,6 +55,12 @@ extern bool guard_is_near(Pass *pass);
  */
 extern bool guard_deleted_since(const Pass *pass, TupleTableSlot *slot);
 
+/*
+ * True if this transaction has put in the row in the slot; also with COPY ... FREEZE,
+ * after which rows pass for older than all transactions.
+ */
+extern bool guard_is_own(TupleTableSlot *slot);
+
 /* Waits for the transaction that was busy with the row at tid. */
 extern void guard_wait(Relation rel, const SnapshotData *dirty,
 					   ItemPointerData tid);

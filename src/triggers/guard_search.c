@@ -98,6 +98,15 @@ guard_is_near(Pass *pass)
 
 /* See guard_pass.h */
 bool
+guard_is_own(TupleTableSlot *slot)
+{
+	HeapTupleHeader tuple = ExecFetchSlotHeapTuple(slot, false, NULL)->t_data;
+
+	return TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetRawXmin(tuple));
+}
+
+/* See guard_pass.h */
+bool
 guard_deleted_since(const Pass *pass, TupleTableSlot *slot)
 {
 	HeapTupleHeader tuple = ExecFetchSlotHeapTuple(slot, false, NULL)->t_data;
@@ -143,13 +152,10 @@ is_unplaced(Pass *pass)
 {
 	TupleTableSlot *slot = pass->table->slot;
 	TupleTableSlot *unplaced = pass->guard->unplaced;
-	HeapTupleHeader tuple;
 	int			order;
 
-	if (unplaced == NULL || !pass->same || pass->self_seen)
-		return false;
-	tuple = ExecFetchSlotHeapTuple(slot, false, NULL)->t_data;
-	if (!TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetXmin(tuple)))
+	if (unplaced == NULL || !pass->same || pass->self_seen ||
+		!guard_is_own(slot))
 		return false;
 	pass->self_seen = !guard_key_compare(pass->rel, slot, unplaced, &order) ||
 		order == 0;

@@ -37,7 +37,6 @@
 #include "access/htup_details.h"
 #include "access/sysattr.h"
 #include "access/table.h"
-#include "access/xact.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
 #include "nodes/nodes.h"
@@ -218,11 +217,8 @@ is_hashed(const Check *check, uint64 hash)
 static bool
 is_new(const Check *check, TupleTableSlot *slot, const Signature *sig)
 {
-	HeapTupleHeader tuple = ExecFetchSlotHeapTuple(slot, false, NULL)->t_data;
-
-	if (!TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetXmin(tuple)))
-		return false;
-	return !check->hashed || is_hashed(check, row_hash(check, slot, sig));
+	return guard_is_own(slot) &&
+		(!check->hashed || is_hashed(check, row_hash(check, slot, sig)));
 }
 
 /* Rows that the table has, about. */

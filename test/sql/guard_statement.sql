@@ -252,6 +252,30 @@ CREATE TRIGGER changed_rows AFTER UPDATE ON ancestor REFERENCING OLD TABLE AS o 
     EXECUTE FUNCTION neardup_guard('sig', '0.8');
 UPDATE ancestor SET sig = f(1, 20);
 DROP TABLE ancestor CASCADE;
+-- Rows of COPY ... FREEZE are of the statement, too: joined, then looked up
+CREATE TABLE frozen (id int PRIMARY KEY, sig signature);
+CREATE TRIGGER new_rows AFTER INSERT ON frozen REFERENCING NEW TABLE AS n FOR EACH STATEMENT
+    EXECUTE FUNCTION neardup_guard('sig', '0.8');
+BEGIN;
+TRUNCATE frozen;
+COPY frozen FROM stdin WITH (FREEZE);
+1	features{0000000000000001,0000000000000002}
+2	features{0000000000000001,0000000000000002}
+\.
+ROLLBACK;
+CREATE INDEX ON frozen USING gin (sig) WITH (fastupdate = off);
+BEGIN;
+TRUNCATE frozen;
+INSERT INTO frozen SELECT i, f(i * 10, i * 10 + 5) FROM generate_series(1, 200) i;
+COPY frozen FROM stdin WITH (FREEZE);
+1000	features{0000000000000001,0000000000000002}
+\.
+SELECT count(*) FROM frozen;
+COPY frozen FROM stdin WITH (FREEZE);
+1001	features{0000000000000001,0000000000000002}
+\.
+ROLLBACK;
+DROP TABLE frozen;
 
 DROP PROCEDURE try_statements;
 DROP FUNCTION try, f;

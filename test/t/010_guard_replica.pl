@@ -118,6 +118,20 @@ $node->wait_for_catchup('docs');
 is( $node->safe_psql($subscriber, 'SELECT id FROM docs ORDER BY id'),
 	"12\n13", 'until what it is near to has gone');
 
+# PostgreSQL's apply does not fire triggers for statements, whatever they are
+# enabled for
+$node->safe_psql(
+	$subscriber, q{
+	DROP TRIGGER guard ON docs;
+	CREATE TRIGGER guard AFTER INSERT ON docs REFERENCING NEW TABLE AS added
+		FOR EACH STATEMENT EXECUTE FUNCTION neardup_guard('sig', '0.8');
+	ALTER TABLE docs ENABLE ALWAYS TRIGGER guard});
+$node->safe_psql($publisher,
+	q{INSERT INTO docs VALUES (14, 'A text of six words: altogether')});
+$node->wait_for_catchup('docs');
+is( $node->safe_psql($subscriber, 'SELECT id FROM docs ORDER BY id'),
+	"12\n13\n14", 'a guard for each statement does not check what is applied');
+
 $node->safe_psql($subscriber, 'DROP SUBSCRIPTION docs');
 $node->stop;
 

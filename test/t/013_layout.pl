@@ -106,4 +106,8 @@ my @unbuilt = grep { not $built{ s/\.c$//r } } grep { /\.c$/ }
   sort keys %includes;
 is("@unbuilt", '', 'every file is built');
 
+my %installed = map { $_ => 1 } slurp('Makefile') =~ m{^\t(doc/\S+\.md)\b}mg;
+my @left = grep { not $installed{$_} } sort glob('doc/*.md');
+is("@left", '', 'every document is installed');
+
 done_testing();
