@@ -18,6 +18,8 @@
 #include "access/htup_details.h"
 #include "catalog/pg_statistic.h"
 #include "optimizer/optimizer.h"
+#include "parser/parsetree.h"
+#include "rewrite/rewriteManip.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
@@ -156,12 +158,31 @@ estimated_threshold(PlannerInfo *root, const NearCondition *condition)
 	return t > 0 && t <= 1 ? t : 1;
 }
 
-/* True if both sides are one column, so that a row may be paired with itself. */
+/* True if both sides are one expression of one table. */
 static bool
-is_one_column(const SideStatistics *left, const SideStatistics *right)
+is_one_expression(PlannerInfo *root, const NearCondition *condition,
+				  const RelOptInfo *left, const RelOptInfo *right)
+{
+	Node	   *moved = copyObject((Node *) condition->left);
+
+	ChangeVarNodes(moved, left->relid, right->relid, 0);
+	return planner_rt_fetch(left->relid, root)->relid ==
+		planner_rt_fetch(right->relid, root)->relid &&
+		equal(moved, condition->right);
+}
+
+/*
+ * True if both sides are one column, so that a row may be paired with itself.  Extended
+ * statistics, of an expression, are of no column: they do not tell whose they are.
+ */
+static bool
+is_one_column(PlannerInfo *root, const NearCondition *condition,
+			  const SideStatistics *left, const SideStatistics *right)
 {
 	return left->known && right->known && left->relid == right->relid &&
-		left->attnum == right->attnum;
+		left->attnum == right->attnum &&
+		(OidIsValid(left->relid) ||
+		 is_one_expression(root, condition, left->rel, right->rel));
 }
 
 /* True if the clause compares a.x with b.x, of these two relations. */
@@ -280,7 +301,8 @@ near_order_selectivity(PlannerInfo *root, const NearCondition *condition,
 
 	side_statistics(root, condition->left, &left);
 	side_statistics(root, condition->right, &right);
-	if (!is_one_column(&left, &right) || left.rel == NULL || right.rel == NULL ||
+	if (!is_one_column(root, condition, &left, &right) ||
+		left.rel == NULL || right.rel == NULL ||
 		!puts_rows_in_order((const OpExpr *) order, left.rel->relid, right.rel->relid))
 		return false;
 	*of_pairs = *of_rows = 0.5;
@@ -299,9 +321,11 @@ near_order_selectivity(PlannerInfo *root, const NearCondition *condition,
  * out; a subquery may have but some of the table's rows.
  */
 static double
-share_of_itself(const SideStatistics *left, const SideStatistics *right)
+share_of_itself(PlannerInfo *root, const NearCondition *condition,
+				const SideStatistics *left, const SideStatistics *right)
 {
-	if (!is_one_column(left, right) || leaves_out_itself(left, right))
+	if (!is_one_column(root, condition, left, right) ||
+		leaves_out_itself(left, right))
 		return 0;
 	return 1 / Max(Max(left->tuples, right->tuples), 1);
 }
@@ -320,7 +344,7 @@ near_equal_share(PlannerInfo *root, const NearCondition *condition)
 	side_statistics(root, condition->right, &right);
 	if (!left.known || !right.known)
 		return 0;
-	itself = share_of_itself(&left, &right);
+	itself = share_of_itself(root, condition, &left, &right);
 	equal = share_of_pairs(&left, &right, MEASURE_SIMILARITY, 1) + itself;
 	return Min(equal / (share_of_pairs(&left, &right, condition->measure, t) + itself), 1);
 }
@@ -343,7 +367,7 @@ near_selectivity(PlannerInfo *root, Node *clause, JoinType jointype,
 						  estimated_threshold(root, &condition));
 	side_statistics(root, condition.left, &left);
 	side_statistics(root, condition.right, &right);
-	itself = share_of_itself(&left, &right);
+	itself = share_of_itself(root, &condition, &left, &right);
 	if (sjinfo != NULL && (jointype == JOIN_SEMI || jointype == JOIN_ANTI))
 	{
 		double		rows = inner_rows(root, &condition, &left, &right, sjinfo);

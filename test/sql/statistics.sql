@@ -169,6 +169,21 @@ ANALYZE arrays;
 SELECT estimated / actual BETWEEN 0.8 AND 1.25 AS near
 FROM estimate('SELECT FROM arrays a JOIN arrays b ON near_duplicate(signature_from(a.features), signature_from(b.features), 0.8)');
 
+-- With those nothing tells whose they are: a row meets itself only where both sides are
+-- one expression of one table
+CREATE TABLE singles AS
+SELECT ARRAY[3 * i, 3 * i + 1, 3 * i + 2] AS f3, ARRAY[3 * i, 3 * i + 1, 3 * i + 2, -i] AS f4
+FROM generate_series(1::bigint, 1000) i;
+CREATE TABLE singles_2 AS SELECT ARRAY[-f3[1], -f3[2], -f3[3]] AS f3 FROM singles;
+CREATE STATISTICS singles_made ON (signature_from(f3)), (signature_from(f4)) FROM singles;
+CREATE STATISTICS singles_2_made ON (signature_from(f3)) FROM singles_2;
+ANALYZE singles, singles_2;
+SELECT estimated::int / 100 AS hundreds, actual, q
+FROM unnest('{singles a JOIN singles b ON near_duplicate(signature_from(a.f3)\, signature_from(b.f3)\, 0.8),
+    singles a JOIN singles b ON near_duplicate(signature_from(a.f3)\, signature_from(b.f4)\, 0.8),
+    singles a JOIN singles_2 b ON near_duplicate(signature_from(a.f3)\, signature_from(b.f3)\, 0.8)}'::text[]) q,
+    estimate('SELECT FROM ' || q);
+
 -- No signature, one, none that is not empty, different makings, sketches
 CREATE TABLE odd (sig signature, sketch signature);
 ANALYZE odd;
