@@ -158,6 +158,7 @@ OBJS = \
 	src/join/engine/spillfile.o \
 	src/join/engine/tokens.o \
 	src/join/node/comparison.o \
+	src/join/node/core_joins.o \
 	src/join/node/inner_rows.o \
 	src/join/node/join_exec.o \
 	src/join/node/join_explain.o \

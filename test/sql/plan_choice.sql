@@ -64,6 +64,16 @@ SELECT name, taken(format('SELECT FROM %1$s a WHERE NOT EXISTS (SELECT FROM %1$s
     AND NOT EXISTS (SELECT FROM %1$s_10 c WHERE c.id = b.id))', name))
 FROM unnest('{samples,sets,vectors}'::text[]) name;
 
+-- Nor where most rows have one of a few values, which a hash join would compare one by one; but where few share theirs
+CREATE TABLE owned AS
+SELECT id, id % 3 AS tenant, id % 3000 AS title, signature_from(ARRAY(SELECT least(id, 5900) * 1000 + e FROM generate_series(1, 30) e)) AS sig
+FROM generate_series(1, 6000) id;
+ANALYZE owned;
+SELECT key, start, taken(format('SELECT FROM owned a WHERE %s (SELECT FROM owned b WHERE a.%s = b.%2$s AND near_duplicate(a.sig, b.sig, 0.8) AND b.id < a.id)',
+    start, key))
+FROM unnest('{tenant,title}'::text[]) key, unnest('{EXISTS,NOT EXISTS}'::text[]) start
+ORDER BY key, start;
+
 -- A threshold of another row: access method neardup looks up at any
 CREATE TABLE thresholds AS SELECT id, (ARRAY[0.5, 0.8, 0.95])[1 + id / 600 % 3]::float8 AS t FROM sets_10;
 ANALYZE thresholds;

@@ -188,6 +188,14 @@ path_private(const CustomPath *path, enum PathPrivate which)
 	return intVal(list_nth(path->custom_private, which));
 }
 
+/*
+ * core_joins.c: adds to the costs of PostgreSQL's own joins of two relations what they
+ * leave out.
+ */
+extern void core_joins_correct(PlannerInfo *root, RelOptInfo *joinrel,
+							   RelOptInfo *outerrel, RelOptInfo *innerrel,
+							   JoinType type, JoinPathExtraData *extra);
+
 /* join_plan.c: CustomPathMethods.PlanCustomPath */
 extern Plan *similarity_join_plan(PlannerInfo *root, RelOptInfo *rel,
 								  CustomPath *path, List *tlist,

@@ -596,87 +596,6 @@ remove_endless(RelOptInfo *joinrel)
 	joinrel->partial_pathlist = without_endless(joinrel->partial_pathlist, cheapest);
 }
 
-/* True if the path looks rows up by an index of signatures. */
-static bool
-is_look_up(const Path *path)
-{
-	if (IsA(path, BitmapHeapPath))
-		return is_look_up(((const BitmapHeapPath *) path)->bitmapqual);
-	if (IsA(path, BitmapAndPath))
-	{
-		ListCell   *lc;
-
-		foreach(lc, ((const BitmapAndPath *) path)->bitmapquals)
-			if (is_look_up(lfirst(lc)))
-				return true;
-	}
-	return IsA(path, IndexPath) &&
-		index_finds_near(((const IndexPath *) path)->indexinfo);
-}
-
-/*
- * What each run of a nested loop's inner side costs and is not in its cost: PostgreSQL
- * takes a hash join that runs again to have nothing to do before its first row, as
- * its table is there already.  But a look-up of near-duplicates does all its work
- * before its first row, and a table that is made of one is made anew.
- */
-static Cost
-cost_left_out(const Path *inner)
-{
-	const HashPath *join = (const HashPath *) inner;
-	const Path *sides[2];
-
-	if (!IsA(inner, HashPath) || join->num_batches > 1)
-		return 0;
-	sides[0] = join->jpath.innerjoinpath;
-	sides[1] = join->jpath.outerjoinpath;
-	for (int i = 0; i < 2; i++)
-		if (sides[i]->param_info != NULL && is_look_up(sides[i]))
-			return i == 0 ? inner->startup_cost : sides[i]->startup_cost;
-	return 0;
-}
-
-/* What is to be added to a path that joins these two relations. */
-static Cost
-nested_loop_left_out(const Path *path, RelOptInfo *outerrel,
-					 RelOptInfo *innerrel, JoinType type)
-{
-	const JoinPath *join = (const JoinPath *) path;
-
-	if (!IsA(path, NestPath) || join->jointype != type ||
-		join->outerjoinpath->parent != outerrel ||
-		join->innerjoinpath->parent != innerrel)
-		return 0;
-	return cost_left_out(join->innerjoinpath) *
-		Max(join->outerjoinpath->rows - 1, 0);
-}
-
-/*
- * Adds that to the nested loops of these two relations, which then take the places
- * that they have by what they cost.
- */
-static void
-correct_nested_loops(RelOptInfo *joinrel, RelOptInfo *outerrel,
-					 RelOptInfo *innerrel, JoinType type)
-{
-	List	   *corrected = NIL;
-	ListCell   *lc;
-
-	foreach(lc, joinrel->pathlist)
-	{
-		Path	   *path = lfirst(lc);
-		Cost		left_out = nested_loop_left_out(path, outerrel, innerrel, type);
-
-		if (left_out == 0)
-			continue;
-		path->total_cost += left_out;
-		corrected = lappend(corrected, path);
-		joinrel->pathlist = foreach_delete_current(joinrel->pathlist, lc);
-	}
-	foreach(lc, corrected)
-		add_path(joinrel, lfirst(lc));
-}
-
 /* Offers the join of outerrel and innerrel by that condition. */
 static void
 add_join_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
@@ -726,7 +645,7 @@ join_pathlist(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 		!is_usable(outerrel->cheapest_total_path) ||
 		!is_usable(innerrel->cheapest_total_path))
 		return;
-	correct_nested_loops(joinrel, outerrel, innerrel, type);
+	core_joins_correct(root, joinrel, outerrel, innerrel, type, extra);
 	/* of several conditions, the one that finds the fewest pairs costs least */
 	least_level = least_security_level(extra->restrictlist);
 	foreach(lc, extra->restrictlist)

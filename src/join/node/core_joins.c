@@ -1,0 +1,186 @@
+/*
+ * core_joins.c
+ *		What the planner leaves out where it costs joins of its own.
+ *
+ * Core knows only conditions that take next to no time, and look-ups that give their
+ * first row at once.  Where it makes little of the rest of a join it may be by far
+ * too cheap, and keep the similarity join out.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/join/node/core_joins.c
+ */
+#include "postgres.h"
+
+#include "nodes/makefuncs.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/pathnode.h"
+#include "optimizer/restrictinfo.h"
+
+#include "join/node/join_node.h"
+#include "planner/conditions.h"
+
+/* Nested loops over look-ups */
+
+/* True if the path looks rows up by an index of signatures. */
+static bool
+is_look_up(const Path *path)
+{
+	if (IsA(path, BitmapHeapPath))
+		return is_look_up(((const BitmapHeapPath *) path)->bitmapqual);
+	if (IsA(path, BitmapAndPath))
+	{
+		ListCell   *lc;
+
+		foreach(lc, ((const BitmapAndPath *) path)->bitmapquals)
+			if (is_look_up(lfirst(lc)))
+				return true;
+	}
+	return IsA(path, IndexPath) &&
+		index_finds_near(((const IndexPath *) path)->indexinfo);
+}
+
+/*
+ * What each run of a nested loop's inner side costs and is not in its cost: PostgreSQL
+ * takes a hash join that runs again to have nothing to do before its first row, as
+ * its table is there already.  But a look-up of near-duplicates does all its work
+ * before its first row, and a table that is made of one is made anew.
+ */
+static Cost
+cost_left_out(const Path *inner)
+{
+	const HashPath *join = (const HashPath *) inner;
+	const Path *sides[2];
+
+	if (!IsA(inner, HashPath) || join->num_batches > 1)
+		return 0;
+	sides[0] = join->jpath.innerjoinpath;
+	sides[1] = join->jpath.outerjoinpath;
+	for (int i = 0; i < 2; i++)
+		if (sides[i]->param_info != NULL && is_look_up(sides[i]))
+			return i == 0 ? inner->startup_cost : sides[i]->startup_cost;
+	return 0;
+}
+
+/* What is to be added to a nested loop over such a hash join. */
+static Cost
+nested_loop_left_out(const JoinPath *join)
+{
+	return cost_left_out(join->innerjoinpath) *
+		Max(join->outerjoinpath->rows - 1, 0);
+}
+
+/* Hash joins for EXISTS */
+
+/* True if one of the clauses is a near-duplicate condition. */
+static bool
+compares_signatures(List *rinfos)
+{
+	ListCell   *lc;
+
+	foreach(lc, rinfos)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+		NearCondition near;
+
+		if (!rinfo->pseudoconstant &&
+			similarity_join_clause((Node *) rinfo->clause, &near))
+			return true;
+	}
+	return false;
+}
+
+/* Inner rows that an outer one meets by its hash key, as those of an inner join. */
+static double
+rows_of_key(PlannerInfo *root, const HashPath *join, const SpecialJoinInfo *sjinfo)
+{
+	SpecialJoinInfo inner = *sjinfo;
+
+	inner.jointype = JOIN_INNER;
+	return join->jpath.innerjoinpath->parent->rows *
+		clauselist_selectivity(root, join->path_hashclauses, 0, JOIN_INNER, &inner);
+}
+
+/*
+ * Of a semi- or anti-join PostgreSQL takes an outer row without a partner to have none
+ * by its hash key either, and one with a partner to have met it at once.  With
+ * a.tenant = b.tenant as the key, though, a document is compared with all of its tenant
+ * before it is known to have no partner.
+ */
+static Cost
+hash_join_left_out(PlannerInfo *root, const HashPath *join, JoinPathExtraData *extra)
+{
+	const JoinPath *jpath = &join->jpath;
+	double		matched = extra->semifactors.outer_match_frac;
+	double		until_match = Min(2 / (extra->semifactors.match_count + 1), 1);
+	double		compared;
+	QualCost	all;
+	QualCost	hashed;
+
+	if ((jpath->jointype != JOIN_SEMI && jpath->jointype != JOIN_ANTI) ||
+		!compares_signatures(jpath->joinrestrictinfo))
+		return 0;
+	cost_qual_eval(&all, jpath->joinrestrictinfo, root);
+	cost_qual_eval(&hashed, join->path_hashclauses, root);
+	compared = rows_of_key(root, join, extra->sjinfo) *
+		(1 - matched + matched * until_match);
+	return jpath->outerjoinpath->rows * Max(compared - 1, 0) *
+		(cpu_tuple_cost + all.per_tuple - hashed.per_tuple);
+}
+
+/* Paths */
+
+/* What is to be added to a path that joins these two relations. */
+static Cost
+left_out(PlannerInfo *root, const Path *path, RelOptInfo *outerrel,
+		 RelOptInfo *innerrel, JoinType type, JoinPathExtraData *extra)
+{
+	const JoinPath *join = (const JoinPath *) path;
+
+	if ((!IsA(path, NestPath) && !IsA(path, HashPath)) || join->jointype != type ||
+		join->outerjoinpath->parent != outerrel ||
+		join->innerjoinpath->parent != innerrel)
+		return 0;
+	return IsA(path, NestPath) ? nested_loop_left_out(join) :
+		hash_join_left_out(root, (const HashPath *) path, extra);
+}
+
+/* Takes the paths that something is to be added to from a list, and adds that. */
+static List *
+take_corrected(PlannerInfo *root, List **paths, RelOptInfo *outerrel,
+			   RelOptInfo *innerrel, JoinType type, JoinPathExtraData *extra)
+{
+	List	   *corrected = NIL;
+	ListCell   *lc;
+
+	foreach(lc, *paths)
+	{
+		Path	   *path = lfirst(lc);
+		Cost		added = left_out(root, path, outerrel, innerrel, type, extra);
+
+		if (added == 0)
+			continue;
+		path->total_cost += added;
+		corrected = lappend(corrected, path);
+		*paths = foreach_delete_current(*paths, lc);
+	}
+	return corrected;
+}
+
+/* See join_node.h: the paths then take the places that they have by what they cost. */
+void
+core_joins_correct(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
+				   RelOptInfo *innerrel, JoinType type, JoinPathExtraData *extra)
+{
+	List	   *corrected = take_corrected(root, &joinrel->pathlist, outerrel, innerrel,
+										   type, extra);
+	ListCell   *lc;
+
+	foreach(lc, corrected)
+		add_path(joinrel, lfirst(lc));
+	corrected = take_corrected(root, &joinrel->partial_pathlist, outerrel, innerrel,
+							   type, extra);
+	foreach(lc, corrected)
+		add_partial_path(joinrel, lfirst(lc));
+}
