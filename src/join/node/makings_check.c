@@ -50,6 +50,7 @@ typedef struct SideEquality
 	ExprState  *args[2];		/* by JoinSide */
 	FmgrInfo	hash[2];		/* of their values */
 	Oid			collation;
+	bool		nulls_equal;	/* IS NOT DISTINCT FROM */
 } SideEquality;
 
 /* Which makings the rows of a bucket have, by JoinSide: a number, or */
@@ -119,17 +120,28 @@ is_of_side(Node *expr, JoinSide side)
 		!contain_subplans(expr) && !contain_volatile_functions(expr);
 }
 
+/* The call of = in a condition, which IS NOT DISTINCT FROM is, too; or NULL. */
+static OpExpr *
+equality_call(Node *clause, bool *nulls_equal)
+{
+	*nulls_equal = is_notclause(clause) && IsA(get_notclausearg(clause), DistinctExpr);
+	if (*nulls_equal)
+		return (OpExpr *) get_notclausearg(clause); /* of the same form */
+	return IsA(clause, OpExpr) ? (OpExpr *) clause : NULL;
+}
+
 /* The condition as an equality whose values can be hashed, or NULL. */
 static SideEquality *
 side_equality(Node *clause, PlanState *ps)
 {
-	OpExpr	   *op = (OpExpr *) clause;
+	bool		nulls_equal;
+	OpExpr	   *op = equality_call(clause, &nulls_equal);
 	Node	   *args[2];
 	SideEquality *equality;
 	Oid			hash[2];
 	bool		commuted;
 
-	if (!IsA(clause, OpExpr) || list_length(op->args) != 2)
+	if (op == NULL || list_length(op->args) != 2)
 		return NULL;
 	args[0] = linitial(op->args);
 	args[1] = lsecond(op->args);
@@ -149,6 +161,7 @@ side_equality(Node *clause, PlanState *ps)
 		fmgr_info(hash[i], &equality->hash[side]);
 	}
 	equality->collation = op->inputcollid;
+	equality->nulls_equal = nulls_equal;
 	return equality;
 }
 
@@ -195,6 +208,20 @@ scan_begin(RowScan *scan, SimilarityJoinState *state, JoinSide side)
 	setjoin_rows(state->engines[0], side);
 }
 
+/* The hash of what an equality has of a side; false if that is never equal. */
+static bool
+side_hash(SideEquality *equality, JoinSide side, ExprContext *econtext,
+		  uint32 *hash)
+{
+	bool		isnull;
+	Datum		value = ExecEvalExpr(equality->args[side], econtext, &isnull);
+
+	*hash = isnull ? 0 :
+		DatumGetUInt32(FunctionCall1Coll(&equality->hash[side], equality->collation,
+										 value));
+	return !isnull || equality->nulls_equal;
+}
+
 /*
  * Makes the hash of the current row; false if one of the equalities is of nothing, as
  * it is never true then.
@@ -204,24 +231,21 @@ make_hash(RowScan *scan)
 {
 	ExprContext *econtext = scan->state->css.ss.ps.ps_ExprContext;
 	MemoryContext old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
-	bool		isnull = false;
+	bool		can_be = true;
 	ListCell   *lc;
 
 	scan->hash = 0;
 	foreach(lc, scan->state->equalities)
 	{
-		SideEquality *equality = lfirst(lc);
-		Datum		value = ExecEvalExpr(equality->args[scan->side], econtext,
-										 &isnull);
+		uint32		hash;
 
-		if (isnull)
+		can_be = side_hash(lfirst(lc), scan->side, econtext, &hash);
+		if (!can_be)
 			break;
-		value = FunctionCall1Coll(&equality->hash[scan->side],
-								  equality->collation, value);
-		scan->hash = mix64(scan->hash + 1 + DatumGetUInt32(value));
+		scan->hash = mix64(scan->hash + 1 + hash);
 	}
 	MemoryContextSwitchTo(old);
-	return !isnull;
+	return can_be;
 }
 
 /*
