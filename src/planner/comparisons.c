@@ -16,6 +16,10 @@
  * many times that as the features that an element of a sample stands for; so it
  * is taken only where one of the signatures is known.
  *
+ * What stands between the measure and the comparison may be arithmetic with a
+ * constant, rounding, or a cast, as in 1 - similarity(a, b) <= 0.2: all of them
+ * are monotonic, too, so the search goes through them.
+ *
  * Only constants are taken.  A parameter could be a number that is no
  * threshold, at which all rows pass.
  *
@@ -25,6 +29,8 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "catalog/pg_type_d.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
@@ -33,9 +39,31 @@
 #include "measures/near.h"
 #include "planner/comparisons.h"
 
+/* A function of a measure, or of what another one makes of it, and of constants. */
+typedef struct Step
+{
+	FmgrInfo	function;
+	int			nargs;
+	int			measured;		/* the argument that is no constant */
+	Datum		args[2];
+} Step;
+
+#define MOST_STEPS	4
+
+/*
+ * Trying a value must not raise, as a real does that is too small.  No chain of steps
+ * leaves its range with such constants of arithmetic, and values from so much on.
+ */
+#define LEAST_CONSTANT	1e-6
+#define MOST_CONSTANT	1e6
+#define LEAST_TRIED		1e-20
+
 /* A comparison of a measure with a constant. */
 typedef struct Comparator
 {
+	Step		steps[MOST_STEPS];	/* from the comparison to the measure */
+	int			nsteps;
+	Const	   *if_null;		/* what stands for a null measure, or NULL */
 	FmgrInfo	compare;
 	Datum		constant;
 	bool		measure_first;	/* the measure is its left operand */
@@ -60,6 +88,99 @@ known_scale(const List *signatures, uint64 *scale)
 		}
 	}
 	return false;
+}
+
+/* True if arithmetic with the constant is allowed. */
+static bool
+moderate(const Const *constant)
+{
+	double		value;
+
+	if (constant->consttype != FLOAT8OID)
+		return false;
+	value = fabs(DatumGetFloat8(constant->constvalue));
+	return value >= LEAST_CONSTANT && value <= MOST_CONSTANT;
+}
+
+/* True if the function rises, or falls, with that argument; the other one is a constant. */
+static bool
+is_monotonic(Oid function, int measured, const Const *constant)
+{
+	switch (function)
+	{
+		case F_FLOAT8MI:
+		case F_FLOAT8PL:
+		case F_FLOAT8MUL:
+			return moderate(constant);
+		case F_FLOAT8DIV:
+			return measured == 0 && moderate(constant);
+		case F_ROUND_NUMERIC_INT4:
+			return measured == 0;
+		case F_ROUND_NUMERIC:
+		case F_ROUND_FLOAT8:
+		case F_NUMERIC_FLOAT8:
+		case F_FLOAT4_FLOAT8:
+			return true;
+		default:
+			return false;
+	}
+}
+
+/* Takes a step apart; the node that it is a function of, or NULL if it is none. */
+static Node *
+take_step(Node *node, Step *step)
+{
+	Oid			function;
+	List	   *args;
+	Node	   *measured = NULL;
+	Const	   *constant = NULL;
+
+	if (!clause_call(node, &function, &args) || args == NIL || list_length(args) > 2)
+		return NULL;
+	step->nargs = list_length(args);
+	for (int i = 0; i < step->nargs; i++)
+	{
+		Node	   *arg = list_nth(args, i);
+
+		if (IsA(arg, Const) && constant == NULL && !((Const *) arg)->constisnull)
+		{
+			constant = (Const *) arg;
+			step->args[i] = constant->constvalue;
+		}
+		else
+		{
+			step->measured = i;
+			measured = arg;
+		}
+	}
+	if ((constant != NULL) != (step->nargs == 2) ||
+		!is_monotonic(function, step->measured, constant))
+		return NULL;
+	fmgr_info(function, &step->function);
+	return measured;
+}
+
+/* Goes through the steps to what they are of. */
+static Node *
+take_steps(Node *node, Comparator *comparator)
+{
+	CoalesceExpr *coalesce;
+	Node	   *of;
+
+	comparator->nsteps = 0;
+	comparator->if_null = NULL;
+	while (comparator->nsteps < MOST_STEPS &&
+		   (of = take_step(node, &comparator->steps[comparator->nsteps])) != NULL)
+	{
+		comparator->nsteps++;
+		node = of;
+	}
+	coalesce = (CoalesceExpr *) node;
+	if (!IsA(node, CoalesceExpr) || list_length(coalesce->args) != 2 ||
+		!IsA(lsecond(coalesce->args), Const))
+		return node;
+	comparator->if_null = lsecond(coalesce->args);
+	return linitial(coalesce->args);
 }
 
 /* What is compared, and of what signatures; false if it is no measure. */
@@ -112,6 +233,16 @@ is_comparison(Oid function, Measure measure)
 		case F_FLOAT48LE:
 		case F_FLOAT48GE:
 		case F_FLOAT48GT:
+		case F_FLOAT4EQ:
+		case F_FLOAT4LT:
+		case F_FLOAT4LE:
+		case F_FLOAT4GE:
+		case F_FLOAT4GT:
+		case F_NUMERIC_EQ:
+		case F_NUMERIC_LT:
+		case F_NUMERIC_LE:
+		case F_NUMERIC_GE:
+		case F_NUMERIC_GT:
 			return measure != MEASURE_SHARED;
 		case F_INT8LT:
 		case F_INT8LE:
@@ -155,15 +286,46 @@ value_at(uint64 place, Measure measure)
 }
 
 static uint64
-last_place(Measure measure)
+place_of(double value)
 {
-	const double one = 1;
 	uint64		place;
 
-	if (measure == MEASURE_SHARED)
-		return SHARED_MAX;
-	memcpy(&place, &one, sizeof(double));
+	memcpy(&place, &value, sizeof(double));
 	return place;
+}
+
+/* The first place to be tried after 0, and the last one. */
+static uint64
+first_place(const Comparator *comparator)
+{
+	return comparator->nsteps > 0 ? place_of(LEAST_TRIED) : 0;
+}
+
+static uint64
+last_place(Measure measure)
+{
+	return measure == MEASURE_SHARED ? SHARED_MAX : place_of(1);
+}
+
+static Datum
+make_step(Step *step, Datum value)
+{
+	step->args[step->measured] = value;
+	return step->nargs == 1 ? FunctionCall1(&step->function, value) :
+		FunctionCall2(&step->function, step->args[0], step->args[1]);
+}
+
+/* True if what the query computes of the signatures passes. */
+static bool
+computed_passes(Comparator *comparator, Datum computed)
+{
+	for (int i = comparator->nsteps; i > 0; i--)
+		computed = make_step(&comparator->steps[i - 1], computed);
+	return DatumGetBool(comparator->measure_first ?
+						FunctionCall2(&comparator->compare, computed,
+									  comparator->constant) :
+						FunctionCall2(&comparator->compare,
+									  comparator->constant, computed));
 }
 
 /* True if a measure of the value at that place passes. */
@@ -171,29 +333,30 @@ static bool
 passes(Comparator *comparator, Measure measure, uint64 place)
 {
 	double		value = value_at(place, measure);
-	Datum		datum;
 
 	if (comparator->distance)
 		value = measure_distance(value);
-	if (measure == MEASURE_SHARED)
-		datum = Int64GetDatum(place * comparator->scale);
-	else
-		datum = Float8GetDatum(value);
-	return DatumGetBool(comparator->measure_first ?
-						FunctionCall2(&comparator->compare, datum,
-									  comparator->constant) :
-						FunctionCall2(&comparator->compare,
-									  comparator->constant, datum));
+	return computed_passes(comparator, measure == MEASURE_SHARED ?
+						   Int64GetDatum(place * comparator->scale) :
+						   Float8GetDatum(value));
+}
+
+/* True if rows pass that have no signature. */
+static bool
+null_passes(Comparator *comparator)
+{
+	return comparator->if_null != NULL && !comparator->if_null->constisnull &&
+		computed_passes(comparator, comparator->if_null->constvalue);
 }
 
 /* The least value that passes; false if none does, or 0 does. */
 static bool
 least_passing(Comparator *comparator, Measure measure, double *least)
 {
-	uint64		fails = 0;
+	uint64		fails = first_place(comparator);
 	uint64		holds = last_place(measure);
 
-	if (passes(comparator, measure, fails) ||
+	if (passes(comparator, measure, 0) || passes(comparator, measure, fails) ||
 		!passes(comparator, measure, holds))
 		return false;
 	while (holds - fails > 1)
@@ -224,13 +387,15 @@ near_comparison(Node *clause, NearCondition *condition)
 	constant = (Const *) (comparator.measure_first ? lsecond(op->args) :
 						  linitial(op->args));
 	if (!IsA(constant, Const) || constant->constisnull ||
-		!measure_call(comparator.measure_first ? linitial(op->args) :
-					  lsecond(op->args), condition, &comparator) ||
+		!measure_call(take_steps(comparator.measure_first ? linitial(op->args) :
+								 lsecond(op->args), &comparator),
+					  condition, &comparator) ||
 		!is_comparison(op->opfuncid, condition->measure))
 		return false;
 	fmgr_info(op->opfuncid, &comparator.compare);
 	comparator.constant = constant->constvalue;
-	if (!least_passing(&comparator, condition->measure, &threshold))
+	if (null_passes(&comparator) ||
+		!least_passing(&comparator, condition->measure, &threshold))
 		return false;
 	condition->threshold = (Expr *)
 		makeConst(FLOAT8OID, -1, InvalidOid, sizeof(float8),

@@ -13,8 +13,8 @@
 
 /*
  * Takes a clause apart, if it compares similarity(), containment(), dice(),
- * cosine() or <-> with a constant, and is true from some value of the measure
- * on, greater than 0: that is the threshold then.
+ * cosine() or <->, or what is computed of them, with a constant, and is true from
+ * some value of the measure on, greater than 0: that is the threshold then.
  */
 extern bool near_comparison(Node *clause, NearCondition *condition);
 

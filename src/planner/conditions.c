@@ -56,8 +56,7 @@ function_address(Oid funcid)
 	return flinfo.fn_addr;
 }
 
-/* The function and arguments of a call or operator; false for other nodes. */
-static bool
+bool
 clause_call(Node *clause, Oid *funcid, List **args)
 {
 	if (clause == NULL)
@@ -84,6 +83,27 @@ near_function(Node *clause, List **args)
 	Oid			funcid;
 
 	return clause_call(clause, &funcid, args) ? function_address(funcid) : NULL;
+}
+
+/*
+ * The condition in a clause that says of it that it is true, and not null: what some
+ * programs make of every condition, and people who have rows without a signature.
+ */
+static Node *
+bare_condition(Node *clause)
+{
+	CoalesceExpr *coalesce = (CoalesceExpr *) clause;
+	Const	   *if_null;
+
+	if (IsA(clause, BooleanTest) && ((BooleanTest *) clause)->booltesttype == IS_TRUE)
+		return (Node *) ((BooleanTest *) clause)->arg;
+	if (!IsA(clause, CoalesceExpr) || list_length(coalesce->args) != 2)
+		return clause;
+	if_null = lsecond(coalesce->args);
+	if (!IsA(if_null, Const) || if_null->consttype != BOOLOID || if_null->constisnull ||
+		DatumGetBool(if_null->constvalue))
+		return clause;
+	return linitial(coalesce->args);
 }
 
 /* A measure that is a known, valid constant. */
@@ -144,8 +164,10 @@ bool
 near_condition(Node *clause, NearCondition *condition)
 {
 	List	   *args;
-	PGFunction	address = near_function(clause, &args);
+	PGFunction	address;
 
+	clause = bare_condition(clause);
+	address = near_function(clause, &args);
 	condition->recall = NULL;
 	if (address == NULL)
 		return near_comparison(clause, condition);
@@ -182,7 +204,7 @@ approx_condition(Node *clause, NearCondition *condition)
 {
 	List	   *args;
 
-	if (near_function(clause, &args) != signature_near_duplicate_approx ||
+	if (near_function(bare_condition(clause), &args) != signature_near_duplicate_approx ||
 		list_length(args) != 4)
 		return false;
 	condition->left = linitial(args);

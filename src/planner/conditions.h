@@ -27,6 +27,9 @@ typedef struct NearCondition
 	Expr	   *recall;			/* float8, of near_duplicate_approx(), or NULL */
 } NearCondition;
 
+/* The function and arguments of a call or operator; false for other nodes. */
+extern bool clause_call(Node *clause, Oid *funcid, List **args);
+
 /*
  * The address of the C function that a call or operator runs, and its
  * arguments; NULL if that has no planner support.

@@ -7,7 +7,8 @@
  * function is an operand, and >= is the server's own: nobody is asked, and the
  * share of rows that pass is taken to be a third.  So when the server has made
  * its paths for a table, those of index look-ups by such comparisons are added
- * here, and the numbers of rows set right.
+ * here, and the numbers of rows set right.  So it is with near_duplicate(a, b, t)
+ * IS TRUE.
  *
  * Portions Copyright (c) 2026, the neardup developers
  *
@@ -29,12 +30,18 @@ static set_rel_pathlist_hook_type previous_hook = NULL;
 
 /* Numbers of rows */
 
-/* True if the clause is a comparison, and no condition that has support. */
+/*
+ * True if the clause is a condition of which the planner asks no support: a comparison,
+ * or one within IS TRUE.
+ */
 static bool
 is_near_comparison(const RestrictInfo *rinfo, NearCondition *condition)
 {
+	List	   *args;
+
 	return !rinfo->pseudoconstant &&
-		near_comparison((Node *) rinfo->clause, condition);
+		near_condition((Node *) rinfo->clause, condition) &&
+		near_function((Node *) rinfo->clause, &args) == NULL;
 }
 
 /* The semi- or anti-join that a clause belongs to, or NULL. */

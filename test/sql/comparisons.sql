@@ -130,6 +130,38 @@ FROM conditions, compare(condition);
 SELECT plan_of(condition, 'join') AS join_plan, plan_of(condition, 'index') AS index_plan, count(*)
 FROM conditions GROUP BY 1, 2 ORDER BY 1, 2;
 
+-- What is computed of a measure and constants, and what says that it is true: likewise
+CREATE TABLE computed AS
+SELECT regexp_replace(regexp_replace(form, '\mS\M', measure), '\mV\M', v::text, 'g') AS condition
+FROM (SELECT v, row_number() OVER (ORDER BY md5(v::text)) AS n
+      FROM (SELECT DISTINCT similarity(a.sig, b.sig) AS v FROM docs a, docs b) d WHERE v > 0.3 AND v < 0.7) d,
+  (VALUES ('similarity(a.sig, b.sig)'), ('similarity(b.sig, a.sig)')) m (measure),
+  (VALUES ('1 - S <= 1 - V'), ('1 - V > 1 - S'), ('1 - V - S < 0'), ('100 * S >= 100 * V'), ('S / 3 > V / 3::float8'),
+    ('(a.sig <-> b.sig) * -1 >= V - 1'), ('S::real >= V::real'), ('S::numeric > V::numeric'), ('S::real > V'),
+    ('round(S::numeric, 2) >= round(V::numeric, 2)'), ('round(S::numeric, 2) = 1'), ('round(100 * S) > round(100 * V)'),
+    ('coalesce(S, 0) >= V'), ('1 - coalesce(S, 0) < 1 - V'), ('coalesce(a.sig <-> b.sig, 1) <= 1 - V'),
+    ('(S >= V) IS TRUE'), ('near_duplicate(a.sig, b.sig, V) IS TRUE'), ('coalesce(near_duplicate(a.sig, b.sig, V), false)'),
+    ('contained_in(a.sig, b.sig, V) IS TRUE')) f (form)
+WHERE n <= 4;
+SELECT count(*), sum(pairs_found) AS found, sum(join_differs) AS join_differs, sum(index_differs) AS index_differs
+FROM computed, compare(condition);
+SELECT plan_of(condition, 'join') AS join_plan, plan_of(condition, 'index') AS index_plan, count(*)
+FROM computed GROUP BY 1, 2 ORDER BY 1, 2;
+-- Neither: what is true of nothing or of 0, does not rise, or may not be computed beforehand
+CREATE TABLE not_computed AS
+SELECT * FROM unnest('{"coalesce(similarity(a.sig, b.sig), 1) >= 0.5", "coalesce(similarity(a.sig, b.sig), NULL) >= 0.5",
+  "coalesce(a.sig <-> b.sig, 0) < 0.5", "1 / (similarity(a.sig, b.sig) + 1) < 0.6", "similarity(a.sig, b.sig) / 0 > 1",
+  "similarity(a.sig, b.sig) * 1e-300 * 1e-300 > 0.5", "(similarity(a.sig, b.sig) * 1e300)::real > 1", "abs(similarity(a.sig, b.sig) - 0.5) > 0.4",
+  "1 - similarity(a.sig, b.sig) >= 0.5", "similarity(a.sig, b.sig) * ''NaN'' > 0.5", "near_duplicate(a.sig, b.sig, 0.8) IS NOT FALSE",
+  "near_duplicate(a.sig, b.sig, 0.8) IS NOT TRUE", "coalesce(near_duplicate(a.sig, b.sig, 0.8), true)"}'::text[]) condition;
+SELECT plan_of(condition, 'join') AS join_plan, plan_of(condition, 'index') AS index_plan, count(*) FROM not_computed GROUP BY 1, 2;
+-- Rows without a signature have no partner
+SELECT count(*) FROM docs a WHERE NOT EXISTS (SELECT FROM docs b WHERE coalesce(similarity(a.sig, b.sig), 0) >= 0.5 AND a.id <> b.id);
+SET neardup.enable_join = off;
+SELECT count(*) FROM docs a WHERE NOT EXISTS (SELECT FROM docs b WHERE coalesce(similarity(a.sig, b.sig), 0) >= 0.5 AND a.id <> b.id);
+RESET neardup.enable_join;
+DROP TABLE computed, not_computed;
+
 -- Whole numbers: of what is shared, and of what is estimated from samples where it is
 -- known how much an element of them stands for
 CREATE INDEX docs_every ON docs USING gin (sig signature_gin_ops (measure = containment)) WITH (fastupdate = off);

@@ -84,6 +84,34 @@ FETCH 2 FROM c;
 CLOSE c;
 ROLLBACK;
 
+-- An index finds the rows: of one kind, of both, of a range
+CREATE INDEX docs_kind ON docs (kind);
+CREATE INDEX docs_id ON docs (id);
+CREATE INDEX docs_second ON docs (kind) WHERE kind = 2;
+SET enable_seqscan = off;
+CREATE FUNCTION scans(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    plan text;
+BEGIN
+    EXECUTE 'EXPLAIN (FORMAT json) ' || query INTO plan;
+    RETURN (SELECT string_agg(m[1], ', ') FROM regexp_matches(plan, '"(Seq Scan|Index Scan|Bitmap Heap Scan)"', 'g') m);
+END $$;
+CREATE TABLE found_by_index (q) AS VALUES
+    ('SELECT a.title, b.id FROM docs a JOIN docs b ON near_duplicate(a.sig, b.sig, 0.8) AND a.kind = b.kind AND a.id < b.id WHERE a.kind = 1'),
+    ('SELECT a.id, b.title FROM docs a LEFT JOIN docs b ON near_duplicate(shingles(a.body), shingles(b.body), 0.8) AND b.id < 30 WHERE a.id < 30'),
+    ('SELECT a.id FROM few a WHERE NOT EXISTS (SELECT FROM few b WHERE near_duplicate(a.sig, b.sig, 0.8) AND b.id < a.id)'),
+    ('SELECT a.id, b.id FROM docs a JOIN docs b ON near_duplicate(a.sig, b.sig, 0.8) WHERE a.kind = 2 AND b.kind = 2'),
+    ('SELECT a.id, b.id FROM docs a JOIN docs b ON near_duplicate(a.sig, b.sig, 0.8) WHERE a.id < 30 AND b.id < 31'),
+    ('SELECT x, l.* FROM generate_series(0, 2) x, LATERAL (SELECT a.id, b.id AS b FROM docs a JOIN docs b ON near_duplicate(a.sig, b.sig, 0.8) WHERE a.kind = x AND b.kind = x OFFSET 0) l');
+SET enable_indexscan = off;
+SELECT self::boolean, same, scans(q), q FROM found_by_index, self_join(q) ORDER BY q;
+RESET enable_indexscan;
+SET enable_bitmapscan = off;
+SELECT self::boolean, same, scans(q), q FROM found_by_index, self_join(q) ORDER BY q;
+RESET enable_bitmapscan;
+RESET enable_seqscan;
+DROP INDEX docs_kind, docs_id, docs_second;
+
 -- Makings: two in one table are refused, unless other conditions keep them apart
 CREATE TABLE mixed AS
 SELECT id, kind, CASE kind WHEN 0 THEN sig ELSE minhash(sig) END AS sig FROM docs;

@@ -9,9 +9,9 @@
  * two scans; selfjoin_columns.c makes both give the same columns.  Then a row of
  * the one can stand for a row of the other.
  *
- * Only scans that read all of a table, of its partitions, of the branches of
- * UNION ALL or of a common table expression are compared: of other paths, one
- * would do as well, but self-joins of large tables have none.
+ * Scans of a table, of its partitions, of the branches of UNION ALL or of a
+ * common table expression are compared.  An index may find the rows, as those of
+ * one tenant: whatever it is asked, they are those that the conditions let through.
  *
  * Portions Copyright (c) 2026, the neardup developers
  *
@@ -230,6 +230,8 @@ same_rows(PlannerInfo *outer_root, Path *outer,
 				return false;
 			/* FALLTHROUGH */
 		case T_SeqScan:
+		case T_IndexScan:
+		case T_BitmapHeapScan:
 		case T_CteScan:
 			return same_relation(path_relation(outer_root, outer),
 								 path_relation(inner_root, inner)) &&

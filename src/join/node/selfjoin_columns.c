@@ -59,6 +59,8 @@ can_unite(Plan *outer, Plan *inner)
 	switch (nodeTag(outer))
 	{
 		case T_SeqScan:
+		case T_IndexScan:
+		case T_BitmapHeapScan:
 		case T_CteScan:
 		case T_ForeignScan:
 			return true;
