@@ -26,10 +26,12 @@
 /* Vowels without marks, in lower case, as words are folded to. */
 static const uint16 vowels[] = {
 	'a', 'e', 'i', 'o', 'u', 'y',
-	0x0131,						/* dotless i */
+	0x00e6, 0x00f8, 0x0153,		/* ae, o with a stroke, oe */
+	0x0131, 0x0259,				/* dotless i, schwa */
 	0x03b1, 0x03b5, 0x03b7, 0x03b9, 0x03bf, 0x03c5, 0x03c9, /* Greek */
 	0x0430, 0x0435, 0x0438, 0x043e, 0x0443, 0x044b, 0x044d, /* Cyrillic */
-	0x044e, 0x044f, 0x0454, 0x0456
+	0x044e, 0x044f, 0x0454, 0x0456,
+	0x04af, 0x04b1, 0x04d9, 0x04e9	/* of Turkic languages */
 };
 
 /* Cyrillic short i and short u: not vowels, whatever they are composed of. */

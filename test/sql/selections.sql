@@ -105,6 +105,8 @@ SELECT koala('The quick brown fox jumps over the lazy dog', 10, 6) = koala('THQC
        koala('Съешь ещё этих мягких французских булок', 10, 6) = koala('съшь щ тх мгкх фрнцзскх блк', 10, 6) AS russian,
        koala('Ж ї й ў', 10, 2) = koala('жйў', 10, 2) AS short_vowels,
        koala('naïve façade', 10, 3) = koala('nvfçd', 10, 3) AS marks,
+       koala('Rødgrød, sæbe, cœur, Gəncə', 10, 6) = koala('rdgrdsbcrgnc', 10, 6) AS latin,
+       koala('Әйнек үй, бөрі, сұлу', 10, 6) = koala('йнкйбрсл', 10, 6) AS turkic,
        koala('aeiou', 10, 6) AS vowels, koala('bcd', 10, 6) AS short;
 -- Of "bcdfgbcdfh bcdfgkkkk" the begin bcdfg comes twice; others are as rare
 SELECT cardinality(koala('bcdfgbcdfhbcdfgkkkk', 100, 7)::bigint[]) AS all,
