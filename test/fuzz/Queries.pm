@@ -341,7 +341,12 @@ sub _near
 		sub { "$t <= similarity($x, $y)" },
 		sub { "similarity($x, $y) > $t" },
 		sub { "$x <-> $y <= 1 - $t" },
-		sub { "$x <-> $y < $t" });
+		sub { "$x <-> $y < $t" },
+		sub { "1 - similarity($x, $y) < 1 - $t" },
+		sub { "100 * similarity($x, $y) >= 100 * ($t)::float8" },
+		sub { "similarity($x, $y)::real >= ($t)::real" },
+		sub { "round(similarity($x, $y)::numeric, 1) >= $t" },
+		sub { "coalesce(similarity($x, $y), " . $dice->any(0, 0, 0.7) . ") >= $t" });
 
 	# Of most sketches these cannot be told, which an index does not know of
 	# near_duplicate_approx().
@@ -410,6 +415,7 @@ sub _condition
 		$near = $self->_two_near($dice->any('AND', $self->{mixed} ? 'AND' : 'OR'),
 			$left, $right);
 	}
+	$near = $dice->any("($near) IS TRUE", "coalesce($near, false)") if $dice->one_in(12);
 	$near = "NOT ($near)" if $dice->one_in(30);
 	$near = "($near) IS NOT FALSE" if $dice->one_in(60);
 	return $near . $further;
