@@ -126,20 +126,41 @@ evaluation_make_signatures(Evaluation *evaluation, const char *method)
 	return ms;
 }
 
-char *
-evaluation_pairs(const Evaluation *evaluation, double threshold,
-				 Measure measure)
+/* The condition that signatures a and b are near. */
+static char *
+near(const Evaluation *evaluation, double threshold, Measure measure)
 {
-	char	   *value = measure_expression(evaluation->schema, measure,
-										   "a.neardup_signature",
-										   "b.neardup_signature");
+	return psprintf("%s.near_duplicate(a.neardup_signature, b.neardup_signature, %.17g::pg_catalog.float8, '%s'::pg_catalog.text)",
+					evaluation->schema, threshold, measure_name(measure));
+}
 
+char *
+evaluation_similarity(const Evaluation *evaluation, Measure measure)
+{
+	return measure_expression(evaluation->schema, measure,
+							  "a.neardup_signature", "b.neardup_signature");
+}
+
+char *
+evaluation_reached(const Evaluation *evaluation, Measure measure)
+{
+	char	   *similarity = evaluation_similarity(evaluation, measure);
+
+	if (measure != MEASURE_JACCARD)
+		return similarity;
+	return psprintf("CASE WHEN %s THEN 1 ELSE %s END",
+					near(evaluation, 1, measure), similarity);
+}
+
+char *
+evaluation_pairs(const Evaluation *evaluation, const char *value,
+				 double threshold, Measure measure)
+{
 	return psprintf("SELECT a.id AS id1, b.id AS id2, %s AS similarity "
 					"FROM pg_temp.neardup_signatures a JOIN pg_temp.neardup_signatures b "
-					"ON %s.near_duplicate(a.neardup_signature, b.neardup_signature, %.17g::pg_catalog.float8, '%s'::pg_catalog.text) "
-					"AND a.id < b.id AND (%s)",
-					value, evaluation->schema, threshold,
-					measure_name(measure), evaluation->condition);
+					"ON %s AND a.id < b.id AND (%s)",
+					value, near(evaluation, threshold, measure),
+					evaluation->condition);
 }
 
 /* Raises an error unless there are n of `what`, or one for all. */
