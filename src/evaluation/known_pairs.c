@@ -77,7 +77,7 @@ prepare(const Evaluation *evaluation, const char *documents, const char *truth)
 							"greatest(id1, id2) AS id2 FROM (%s\n) t) t "
 							"JOIN pg_temp.neardup_documents a ON a.id = t.id1 "
 							"JOIN pg_temp.neardup_documents b ON b.id = t.id2 "
-							"WHERE t.id1 <> t.id2 AND (%s)",
+							"WHERE t.id1 <> t.id2 AND (%s\n)",
 							truth, evaluation->condition));
 }
 
@@ -118,7 +118,7 @@ evaluation_make_signatures(Evaluation *evaluation, const char *method)
 	progress_phase(&progress, PROGRESS_MAKING, evaluation->nmethods);
 	progress_tell(&progress, evaluation->nmade++);
 	ms = evaluation_run(psprintf("CREATE TEMP TABLE neardup_signatures AS "
-								 "SELECT *, (%s)::%s.signature AS neardup_signature "
+								 "SELECT *, (%s\n)::%s.signature AS neardup_signature "
 								 "FROM pg_temp.neardup_documents",
 								 method, evaluation->schema));
 	evaluation_run("ANALYZE pg_temp.neardup_signatures");
@@ -158,7 +158,7 @@ evaluation_pairs(const Evaluation *evaluation, const char *value,
 {
 	return psprintf("SELECT a.id AS id1, b.id AS id2, %s AS similarity "
 					"FROM pg_temp.neardup_signatures a JOIN pg_temp.neardup_signatures b "
-					"ON %s AND a.id < b.id AND (%s)",
+					"ON %s AND a.id < b.id AND (%s\n)",
 					value, near(evaluation, threshold, measure),
 					evaluation->condition);
 }
