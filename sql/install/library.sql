@@ -287,11 +287,15 @@ AS $$
 DECLARE
     number int := @extschema@.library_id(library);
 BEGIN
+    -- before the lock, for which workers wait with the entries that they have
+    DELETE FROM @extschema@.library_queue WHERE library_id = number;
     PERFORM pg_advisory_xact_lock(@extschema@.library_lock_class(), number);
     EXECUTE 'DROP TABLE ' || @extschema@.library_signatures(number);
     -- first, so that triggers have nothing to count
     DELETE FROM @extschema@.library WHERE id = number;
-    DELETE FROM @extschema@.library_queue WHERE library_id = number;
+    -- what has come since, but for what a worker has, who finds no library then
+    DELETE FROM @extschema@.library_queue
+    WHERE id IN (SELECT q.id FROM @extschema@.library_queue q WHERE q.library_id = number FOR UPDATE SKIP LOCKED);
     DELETE FROM @extschema@.library_document WHERE library_id = number;
     DELETE FROM @extschema@.library_change WHERE library_id = number;
 END $$;
@@ -352,8 +356,8 @@ COMMENT ON FUNCTION @extschema@.library_remove(text, text) IS 'removes a documen
 
 -- library: indexing
 
--- Entries become documents, get their signatures, and are counted.  Who has an
--- entry is alone with its address.
+-- Entries become documents, get their signatures, and are counted, unless their library
+-- has been dropped.  Who has an entry is alone with its address.
 CREATE FUNCTION @extschema@.library_index_entries(entries bigint[]) RETURNS void
     LANGUAGE plpgsql VOLATILE STRICT SET search_path FROM CURRENT
 AS $$
@@ -362,7 +366,8 @@ BEGIN
     WHERE q.id = ANY (entries) AND d.library_id = q.library_id AND d.address = q.address;
     WITH entry AS (DELETE FROM @extschema@.library_queue WHERE id = ANY (entries) RETURNING library_id, address, body),
     document AS (INSERT INTO @extschema@.library_document (library_id, address, body)
-                 SELECT library_id, address, body FROM entry RETURNING *),
+                 SELECT library_id, address, body FROM entry
+                 WHERE (SELECT true FROM @extschema@.library l WHERE l.id = entry.library_id) RETURNING *),
     made AS (SELECT l.id AS library_id, d.id AS document_id,
                     @extschema@.library_signature_of(d.body, l.method, l.analysis, l.statistics) AS signature
              FROM document d JOIN @extschema@.library l ON l.id = d.library_id),
