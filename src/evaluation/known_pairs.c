@@ -25,6 +25,7 @@
 #include "evaluation/given_query.h"
 #include "evaluation/known_pairs.h"
 #include "measures/measure_expression.h"
+#include "methods/method.h"
 
 double
 evaluation_run(const char *statement)
@@ -126,14 +127,6 @@ evaluation_make_signatures(Evaluation *evaluation, const char *method)
 	return ms;
 }
 
-/* The condition that signatures a and b are near. */
-static char *
-near(const Evaluation *evaluation, double threshold, Measure measure)
-{
-	return psprintf("%s.near_duplicate(a.neardup_signature, b.neardup_signature, %.17g::pg_catalog.float8, '%s'::pg_catalog.text)",
-					evaluation->schema, threshold, measure_name(measure));
-}
-
 char *
 evaluation_similarity(const Evaluation *evaluation, Measure measure)
 {
@@ -141,15 +134,28 @@ evaluation_similarity(const Evaluation *evaluation, Measure measure)
 							  "a.neardup_signature", "b.neardup_signature");
 }
 
+/* True if the signatures' method has a rule that looks at no threshold. */
+static bool
+have_own_rule(void)
+{
+	bool		isnull;
+	Datum		sig;
+
+	(void) evaluation_run("SELECT neardup_signature FROM pg_temp.neardup_signatures "
+						  "WHERE neardup_signature IS NOT NULL LIMIT 1");
+	if (SPI_processed == 0)
+		return false;
+	sig = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1,
+						&isnull);
+	return method_info(DatumGetSignature(sig)->making.method)->least_similarity != NULL;
+}
+
 char *
 evaluation_reached(const Evaluation *evaluation, Measure measure)
 {
-	char	   *similarity = evaluation_similarity(evaluation, measure);
-
-	if (measure != MEASURE_JACCARD)
-		return similarity;
-	return psprintf("CASE WHEN %s THEN 1 ELSE %s END",
-					near(evaluation, 1, measure), similarity);
+	if (measure == MEASURE_JACCARD && have_own_rule())
+		return "1::pg_catalog.float8";
+	return evaluation_similarity(evaluation, measure);
 }
 
 char *
@@ -158,9 +164,10 @@ evaluation_pairs(const Evaluation *evaluation, const char *value,
 {
 	return psprintf("SELECT a.id AS id1, b.id AS id2, %s AS similarity "
 					"FROM pg_temp.neardup_signatures a JOIN pg_temp.neardup_signatures b "
-					"ON %s AND a.id < b.id AND (%s\n)",
-					value, near(evaluation, threshold, measure),
-					evaluation->condition);
+					"ON %s.near_duplicate(a.neardup_signature, b.neardup_signature, %.17g::pg_catalog.float8, '%s'::pg_catalog.text) "
+					"AND a.id < b.id AND (%s\n)",
+					value, evaluation->schema, threshold,
+					measure_name(measure), evaluation->condition);
 }
 
 /* Raises an error unless there are n of `what`, or one for all. */
