@@ -466,6 +466,7 @@ ISOLATION = \
 	inverted_steps_race \
 	inverted_vacuum_race \
 	join_recheck \
+	library_drop_race \
 	library_remake_race \
 	progress
 ISOLATION_OPTS = --inputdir=$(srcdir)/test --outputdir=. \

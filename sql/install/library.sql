@@ -71,8 +71,7 @@ CREATE TABLE @extschema@.library_queue (
 );
 COMMENT ON TABLE @extschema@.library_queue IS 'documents that are to be indexed';
 COMMENT ON COLUMN @extschema@.library_queue.error IS 'why it could not be indexed; null while it waits';
-CREATE INDEX library_queue_waiting ON @extschema@.library_queue (id) WHERE error IS NULL;
-CREATE INDEX library_queue_waiting_library ON @extschema@.library_queue (library_id, id) WHERE error IS NULL;
+CREATE INDEX library_queue_waiting ON @extschema@.library_queue (library_id, id) WHERE error IS NULL;
 SELECT pg_catalog.pg_extension_config_dump('@extschema@.library_queue', '');
 SELECT pg_catalog.pg_extension_config_dump('@extschema@.library_queue_id_seq', '');
 
@@ -287,11 +286,15 @@ AS $$
 DECLARE
     number int := @extschema@.library_id(library);
 BEGIN
+    -- before the lock, for which workers wait with the entries that they have
+    DELETE FROM @extschema@.library_queue WHERE library_id = number;
     PERFORM pg_advisory_xact_lock(@extschema@.library_lock_class(), number);
     EXECUTE 'DROP TABLE ' || @extschema@.library_signatures(number);
     -- first, so that triggers have nothing to count
     DELETE FROM @extschema@.library WHERE id = number;
-    DELETE FROM @extschema@.library_queue WHERE library_id = number;
+    -- what has come since, but for what a worker has, who finds no library then
+    DELETE FROM @extschema@.library_queue
+    WHERE id IN (SELECT q.id FROM @extschema@.library_queue q WHERE q.library_id = number FOR UPDATE SKIP LOCKED);
     DELETE FROM @extschema@.library_document WHERE library_id = number;
     DELETE FROM @extschema@.library_change WHERE library_id = number;
 END $$;
@@ -352,8 +355,8 @@ COMMENT ON FUNCTION @extschema@.library_remove(text, text) IS 'removes a documen
 
 -- library: indexing
 
--- Entries become documents, get their signatures, and are counted.  Who has an
--- entry is alone with its address.
+-- Entries become documents, get their signatures, and are counted, unless their library
+-- has been dropped.  Who has an entry is alone with its address.
 CREATE FUNCTION @extschema@.library_index_entries(entries bigint[]) RETURNS void
     LANGUAGE plpgsql VOLATILE STRICT SET search_path FROM CURRENT
 AS $$
@@ -362,7 +365,8 @@ BEGIN
     WHERE q.id = ANY (entries) AND d.library_id = q.library_id AND d.address = q.address;
     WITH entry AS (DELETE FROM @extschema@.library_queue WHERE id = ANY (entries) RETURNING library_id, address, body),
     document AS (INSERT INTO @extschema@.library_document (library_id, address, body)
-                 SELECT library_id, address, body FROM entry RETURNING *),
+                 SELECT library_id, address, body FROM entry
+                 WHERE (SELECT true FROM @extschema@.library l WHERE l.id = entry.library_id) RETURNING *),
     made AS (SELECT l.id AS library_id, d.id AS document_id,
                     @extschema@.library_signature_of(d.body, l.method, l.analysis, l.statistics) AS signature
              FROM document d JOIN @extschema@.library l ON l.id = d.library_id),
@@ -388,14 +392,15 @@ EXCEPTION WHEN data_exception OR program_limit_exceeded THEN
 END $$;
 COMMENT ON FUNCTION @extschema@.library_index_one(bigint) IS 'indexes an entry of the queue, or notes why it cannot be';
 
--- A batch is of one library, which is the one of the first entry that no other
--- worker has; 16 MB are enough for one.
+-- A batch is of one library: of those that have an entry which no other worker has, the
+-- one whose first entry has waited longest; 16 MB are enough for one.
 CREATE FUNCTION @extschema@.library_index_batch(library text DEFAULT NULL, batch int DEFAULT 1000) RETURNS int
     LANGUAGE plpgsql VOLATILE SET search_path FROM CURRENT
 AS $$
 DECLARE
     wanted int := CASE WHEN library IS NOT NULL THEN @extschema@.library_id(library) END;
     number int;
+    entry bigint;
     taken bigint[];
 BEGIN
     PERFORM @extschema@.library_require('batch', batch IS NOT NULL,
@@ -404,10 +409,17 @@ BEGIN
         RAISE EXCEPTION 'batch is out of range: %', batch
             USING ERRCODE = 'invalid_parameter_value', DETAIL = 'It is a number of documents from 1 on.';
     END IF;
-    SELECT q.library_id INTO number FROM @extschema@.library_queue q JOIN @extschema@.library l ON l.id = q.library_id
-    WHERE q.error IS NULL AND NOT l.paused AND (wanted IS NULL OR q.library_id = wanted)
-    ORDER BY q.id LIMIT 1 FOR UPDATE OF q SKIP LOCKED;
-    IF number IS NULL THEN
+    -- one library after the other: entries of those that are paused are not gone through
+    FOR number IN
+        SELECT l.id FROM @extschema@.library l
+        CROSS JOIN LATERAL (SELECT q.id FROM @extschema@.library_queue q
+                            WHERE q.library_id = l.id AND q.error IS NULL ORDER BY q.id LIMIT 1) AS first
+        WHERE NOT l.paused AND (wanted IS NULL OR l.id = wanted) ORDER BY first.id LOOP
+        SELECT q.id INTO entry FROM @extschema@.library_queue q WHERE q.library_id = number AND q.error IS NULL
+        ORDER BY q.id LIMIT 1 FOR UPDATE SKIP LOCKED;
+        EXIT WHEN entry IS NOT NULL;
+    END LOOP;
+    IF entry IS NULL THEN
         RETURN 0;
     END IF;
     PERFORM pg_advisory_xact_lock_shared(@extschema@.library_lock_class(), number);

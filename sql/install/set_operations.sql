@@ -55,8 +55,14 @@ CREATE AGGREGATE signature_union_agg(signature) (
 );
 COMMENT ON AGGREGATE signature_union_agg(signature) IS 'the features of any of the sets';
 
+CREATE FUNCTION signature_intersect_agg_final(signature) RETURNS signature
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION signature_intersect_agg_final(signature) IS 'final function of signature_intersect_agg';
+
 CREATE AGGREGATE signature_intersect_agg(signature) (
     SFUNC = signature_intersect, STYPE = signature,
+    FINALFUNC = signature_intersect_agg_final, FINALFUNC_MODIFY = READ_ONLY,
     COMBINEFUNC = signature_intersect, PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE signature_intersect_agg(signature) IS 'the features of all of the sets';

@@ -22,6 +22,7 @@
 #include "parser/parse_clause.h"
 #include "parser/parse_coerce.h"
 #include "parser/parse_oper.h"
+#include "parser/parse_relation.h"
 #include "tcop/tcopprot.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
@@ -138,6 +139,51 @@ sort_by(Query *query, TargetEntry *entry)
 	query->sortClause = lappend(query->sortClause, clause);
 }
 
+/* A column of a query, as that of a query around it, which reads nothing else. */
+static TargetEntry *
+outer_entry(const TargetEntry *inner)
+{
+	TargetEntry *entry = flatCopyTargetEntry(unconstify(TargetEntry *, inner));
+
+	entry->expr = (Expr *)
+		makeVarFromTargetEntry(1, unconstify(TargetEntry *, inner));
+	return entry;
+}
+
+/*
+ * A query around one that ends WITH TIES, which are the rows that are equal in all
+ * that it sorts by: it must not be made to sort by more.  The outer one sorts
+ * by the same, and can be.
+ */
+static Query *
+around_ties(Query *query)
+{
+	ParseState *pstate = make_parsestate(NULL);
+	Query	   *outer = makeNode(Query);
+	RangeTblRef *ref = makeNode(RangeTblRef);
+	ListCell   *lc;
+
+	foreach(lc, query->targetList)
+	{
+		TargetEntry *inner = lfirst_node(TargetEntry, lc);
+
+		outer->targetList = lappend(outer->targetList, outer_entry(inner));
+		/* what it only sorts by becomes a column, which has a name */
+		if (inner->resjunk)
+			inner->resname = "sorted by";
+		inner->resjunk = false;
+	}
+	addRangeTableEntryForSubquery(pstate, query, makeAlias("ties", NIL), false,
+								  true);
+	ref->rtindex = 1;
+	outer->commandType = CMD_SELECT;
+	outer->canSetTag = true;
+	outer->rtable = pstate->p_rtable;
+	outer->jointree = makeFromExpr(list_make1(ref), NULL);
+	outer->sortClause = copyObject(query->sortClause);
+	return outer;
+}
+
 /* See ordered_query.h */
 void
 ordered_query_run(const char *text, int columns, RowTaker *taker)
@@ -148,6 +194,8 @@ ordered_query_run(const char *text, int columns, RowTaker *taker)
 	MemoryContext caller = MemoryContextSwitchTo(context);
 	Query	   *query = analyze(text);
 
+	if (columns > 0 && query->limitOption == LIMIT_OPTION_WITH_TIES)
+		query = around_ties(query);
 	for (int n = 1; n <= columns; n++)
 	{
 		TargetEntry *entry = result_column(query, n);

@@ -137,6 +137,21 @@ get_state(FunctionCallInfo fcinfo)
 	return state;
 }
 
+static void
+refuse_other(const LexiconState *state, const Site *site, int64 max_words)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("analysis and max_words must be the same for all documents of a lexicon"),
+			 errdetail("One document has \"%s%s\" and %lld, another one \"%s%s\" and %lld.",
+					   words_name(&state->making), state->markup ? " html" : "",
+					   (long long) state->max_words,
+					   words_name(&site->words),
+					   site->analysis->markup ? " html" : "",
+					   (long long) max_words),
+			 errhint("Make a lexicon of each, as with GROUP BY.")));
+}
+
 /*
  * The state that a document is to be added to.  Raises an error where the
  * document's analysis or max_words is not that of the ones before.
@@ -153,9 +168,7 @@ state_for_document(FunctionCallInfo fcinfo, const Site *site,
 	if (!making_equal(&state->making, &site->words) ||
 		state->markup != site->analysis->markup ||
 		state->max_words != max_words)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("analysis and max_words must be the same for all documents of a lexicon")));
+		refuse_other(state, site, max_words);
 	return state;
 }
 

@@ -123,7 +123,13 @@ require_same(const SampleInfo *a, const SampleInfo *b)
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("analysis and number of words must be the same for all documents of a word set")));
+			 errmsg("analysis and number of words must be the same for all documents of a word set"),
+			 errdetail("One document has \"%s%s\" and %d, another one \"%s%s\" and %d.",
+					   words_name(&a->making), a->markup ? " html" : "",
+					   a->wanted,
+					   words_name(&b->making), b->markup ? " html" : "",
+					   b->wanted),
+			 errhint("Make a word set of each, as with GROUP BY.")));
 }
 
 static uint64

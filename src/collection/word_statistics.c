@@ -14,6 +14,7 @@
 
 #include "base/compat.h"
 #include "base/growing.h"
+#include "base/memory_peak.h"
 #include "corpus/weights.h"
 #include "site/server_word.h"
 #include "site/site.h"
@@ -155,6 +156,40 @@ typedef struct DocumentWord
 #define ST_DEFINE
 #include "lib/sort_template.h"
 
+/* Puts what is one word together; how many are left, in the order of their hashes. */
+static size_t
+unite_words(DocumentWord *words, size_t n)
+{
+	size_t		distinct = 0;
+
+	sort_by_hash(words, n);
+	for (size_t i = 0; i < n; i++)
+	{
+		if (i > 0 && words[i].hash == words[distinct - 1].hash)
+		{
+			words[distinct - 1].tf += words[i].tf;
+			pfree(words[i].word);
+		}
+		else
+			words[distinct++] = words[i];
+	}
+	return distinct;
+}
+
+/*
+ * Makes room for another word of n: by putting what is one word together, and by
+ * more room where that leaves less than half of it; how many words are left.
+ */
+static size_t
+make_room(DocumentWord **words, size_t n, size_t *room)
+{
+	LOOK_AT_MEMORY(CurrentMemoryContext);
+	n = unite_words(*words, n);
+	if (n >= *room / 2)
+		*words = growing_reserve(*words, room, *room + 1, sizeof(DocumentWord));
+	return n;
+}
+
 /* The distinct words of the document that the reader has begun. */
 static DocumentWord *
 read_words(Reader *reader, size_t *nwords)
@@ -164,25 +199,18 @@ read_words(Reader *reader, size_t *nwords)
 	DocumentWord word = {.tf = 1};
 	const char *bytes;
 	size_t		n = 0;
-	size_t		distinct = 0;
 
 	while (reader_read_word(reader, &bytes, &word.len, &word.hash))
 	{
-		words = growing_reserve(words, &room, n + 1, sizeof(DocumentWord));
-		word.place = n;
+		if (n == room)
+			n = make_room(&words, n, &room);
 		word.word = pnstrdup(bytes, word.len);
 		words[n++] = word;
+		word.place++;
 	}
-	sort_by_hash(words, n);
-	for (size_t i = 0; i < n; i++)
-	{
-		if (i > 0 && words[i].hash == words[distinct - 1].hash)
-			words[distinct - 1].tf++;
-		else
-			words[distinct++] = words[i];
-	}
-	sort_by_place(words, distinct);
-	*nwords = distinct;
+	n = unite_words(words, n);
+	sort_by_place(words, n);
+	*nwords = n;
 	return words;
 }
 

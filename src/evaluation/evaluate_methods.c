@@ -32,8 +32,9 @@ find_pairs(Evaluation *evaluation, const char *method,
 {
 	*make_ms = evaluation_make_signatures(evaluation, method);
 	*find_ms = evaluation_run(psprintf("CREATE TEMP TABLE neardup_found AS %s",
-									   evaluation_pairs(evaluation, threshold,
-														measure)));
+									   evaluation_pairs(evaluation,
+														evaluation_similarity(evaluation, measure),
+														threshold, measure)));
 }
 
 /* Appends a method's row to the result. */

@@ -55,7 +55,9 @@ find_pairs(Evaluation *evaluation, const char *method, double threshold,
 							"FROM (%s) f "
 							"LEFT JOIN pg_temp.neardup_truth t USING (id1, id2) "
 							"GROUP BY 1, 2",
-							evaluation_pairs(evaluation, threshold, measure)));
+							evaluation_pairs(evaluation,
+											 evaluation_reached(evaluation, measure),
+											 threshold, measure)));
 }
 
 /* Appends a row of the result, from row i of the figures. */

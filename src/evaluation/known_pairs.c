@@ -25,6 +25,7 @@
 #include "evaluation/given_query.h"
 #include "evaluation/known_pairs.h"
 #include "measures/measure_expression.h"
+#include "methods/method.h"
 
 double
 evaluation_run(const char *statement)
@@ -77,7 +78,7 @@ prepare(const Evaluation *evaluation, const char *documents, const char *truth)
 							"greatest(id1, id2) AS id2 FROM (%s\n) t) t "
 							"JOIN pg_temp.neardup_documents a ON a.id = t.id1 "
 							"JOIN pg_temp.neardup_documents b ON b.id = t.id2 "
-							"WHERE t.id1 <> t.id2 AND (%s)",
+							"WHERE t.id1 <> t.id2 AND (%s\n)",
 							truth, evaluation->condition));
 }
 
@@ -118,7 +119,7 @@ evaluation_make_signatures(Evaluation *evaluation, const char *method)
 	progress_phase(&progress, PROGRESS_MAKING, evaluation->nmethods);
 	progress_tell(&progress, evaluation->nmade++);
 	ms = evaluation_run(psprintf("CREATE TEMP TABLE neardup_signatures AS "
-								 "SELECT *, (%s)::%s.signature AS neardup_signature "
+								 "SELECT *, (%s\n)::%s.signature AS neardup_signature "
 								 "FROM pg_temp.neardup_documents",
 								 method, evaluation->schema));
 	evaluation_run("ANALYZE pg_temp.neardup_signatures");
@@ -127,17 +128,44 @@ evaluation_make_signatures(Evaluation *evaluation, const char *method)
 }
 
 char *
-evaluation_pairs(const Evaluation *evaluation, double threshold,
-				 Measure measure)
+evaluation_similarity(const Evaluation *evaluation, Measure measure)
 {
-	char	   *value = measure_expression(evaluation->schema, measure,
-										   "a.neardup_signature",
-										   "b.neardup_signature");
+	return measure_expression(evaluation->schema, measure,
+							  "a.neardup_signature", "b.neardup_signature");
+}
 
+/* True if the signatures' method has a rule that looks at no threshold. */
+static bool
+have_own_rule(void)
+{
+	bool		isnull;
+	Datum		sig;
+
+	(void) evaluation_run("SELECT neardup_signature FROM pg_temp.neardup_signatures "
+						  "WHERE neardup_signature IS NOT NULL LIMIT 1");
+	if (SPI_processed == 0)
+		return false;
+	sig = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1,
+						&isnull);
+	return method_info(DatumGetSignature(sig)->making.method)->least_similarity != NULL;
+}
+
+char *
+evaluation_reached(const Evaluation *evaluation, Measure measure)
+{
+	if (measure == MEASURE_JACCARD && have_own_rule())
+		return "1::pg_catalog.float8";
+	return evaluation_similarity(evaluation, measure);
+}
+
+char *
+evaluation_pairs(const Evaluation *evaluation, const char *value,
+				 double threshold, Measure measure)
+{
 	return psprintf("SELECT a.id AS id1, b.id AS id2, %s AS similarity "
 					"FROM pg_temp.neardup_signatures a JOIN pg_temp.neardup_signatures b "
 					"ON %s.near_duplicate(a.neardup_signature, b.neardup_signature, %.17g::pg_catalog.float8, '%s'::pg_catalog.text) "
-					"AND a.id < b.id AND (%s)",
+					"AND a.id < b.id AND (%s\n)",
 					value, evaluation->schema, threshold,
 					measure_name(measure), evaluation->condition);
 }

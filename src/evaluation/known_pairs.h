@@ -44,11 +44,22 @@ extern void evaluation_end(void);
 extern double evaluation_make_signatures(Evaluation *evaluation,
 										 const char *method);
 
+/* The similarity of two of these, a and b, as an expression. */
+extern char *evaluation_similarity(const Evaluation *evaluation,
+								   Measure measure);
+
 /*
- * A query of the pairs of these that reach the threshold: id1, id2, similarity.
+ * The greatest threshold that they reach: mostly that is their similarity; 1, if they
+ * are near by a rule of the method's own, which looks at no threshold.
  */
-extern char *evaluation_pairs(const Evaluation *evaluation, double threshold,
-							  Measure measure);
+extern char *evaluation_reached(const Evaluation *evaluation, Measure measure);
+
+/*
+ * A query of the pairs of these that reach the threshold: id1, id2, and one of
+ * the two values as similarity.
+ */
+extern char *evaluation_pairs(const Evaluation *evaluation, const char *value,
+							  double threshold, Measure measure);
 
 /*
  * The elements of an array of texts, of which there are n, or one for all;

@@ -28,6 +28,7 @@ PG_FUNCTION_INFO_V1(signature_intersect);
 PG_FUNCTION_INFO_V1(signature_except);
 PG_FUNCTION_INFO_V1(signature_union_agg_add);
 PG_FUNCTION_INFO_V1(signature_union_agg_final);
+PG_FUNCTION_INFO_V1(signature_intersect_agg_final);
 
 /* nfeatures(signature): of the document, not how many of them are kept */
 Datum
@@ -206,4 +207,14 @@ Datum
 signature_union_agg_final(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_SIGNATURE(PG_GETARG_SIGNATURE(0));
+}
+
+/* A single signature has met no other one, and may be anything as yet. */
+Datum
+signature_intersect_agg_final(PG_FUNCTION_ARGS)
+{
+	Signature  *sig = PG_GETARG_SIGNATURE(0);
+
+	require_set(&sig->making);
+	PG_RETURN_SIGNATURE(sig);
 }

@@ -138,3 +138,8 @@ SELECT * FROM evaluate_methods('SELECT 1 AS id, ''a b''::text AS doc', 'SELECT 1
     '{shingles(doc)) AS neardup_signature; COMMIT; SELECT (1}', '{0.5}');
 SELECT * FROM evaluate_methods('SELECT 1 AS id, ''a b''::text AS doc', 'SELECT 1 AS id1, 2 AS id2',
     '{shingles(doc)}', '{0.5}', 'true); COMMIT; SELECT (true');
+-- it may end in a comment, as queries may
+SELECT method, found, correct FROM evaluate_methods('SELECT * FROM (VALUES (1, ''a b''), (2, ''a b'')) d (id, body) -- two', 'SELECT 1 AS id1, 2 AS id2',
+    '{shingles(body) -- of words}', '{0.5}', 'a.id < b.id -- each');
+SELECT method, found, correct FROM evaluate_thresholds('SELECT * FROM (VALUES (1, ''a b''), (2, ''a b'')) d (id, body)', 'SELECT 1 AS id1, 2 AS id2',
+    '{shingles(body) -- of words}', '{0.5}', 'a.id < b.id -- each');

@@ -54,6 +54,17 @@ FROM unnest('{0.2, 0.5, 1}'::float8[]) t,
      evaluate_methods('TABLE texts', 'TABLE truth', '{shingles(body)}', ARRAY[t], 'a.id % 2 <> b.id % 2') e
 JOIN evaluate_thresholds('TABLE texts', 'TABLE truth', '{shingles(body)}', '{0.2, 0.5, 1}', 'a.id % 2 <> b.id % 2') s USING (threshold) WHERE threshold = t;
 
+-- A rule of the method's own looks at no threshold, under jaccard
+CREATE TEMP TABLE copies AS
+SELECT g AS id, string_agg('w' || g / 2 || 'x' || i, ' ' ORDER BY i) || ' end ' || g % 2 AS body
+FROM generate_series(0, 29) g, generate_series(1, 200) i GROUP BY g;
+SELECT measure, array_agg(found ORDER BY threshold) AS found, array_agg(found ORDER BY threshold)
+       = (SELECT array_agg(e.found ORDER BY e.threshold)
+          FROM evaluate_methods('TABLE copies', 'SELECT 1 AS id1, 2 AS id2',
+                                array_fill('supershingles(body)'::text, ARRAY[3]), '{0.5, 0.99, 1}', measures => ARRAY[s.measure]) e) AS as_methods
+FROM evaluate_thresholds('TABLE copies', 'SELECT 1 AS id1, 2 AS id2', '{supershingles(body),supershingles(body)}', '{0.5, 0.99, 1}',
+                         measures => '{jaccard,similarity}') s GROUP BY measure ORDER BY measure;
+
 -- The signatures are made once for a method, whatever the thresholds
 CREATE SEQUENCE pg_temp.calls;
 SELECT count(*) FROM evaluate_thresholds('TABLE texts', 'TABLE truth', '{"shingles(body, 2 + 0 * nextval(''pg_temp.calls'')::int)"}');

@@ -21,6 +21,12 @@ SELECT * FROM word_statistics('A rose, a red rose: what is a rose?',
 SELECT w.word, w.df, round((w.idf - ln(4.0 / w.df))::numeric, 15) AS idf_off,
        round((w.ridf - ln(4.0 / w.df) - ln(1 - exp(-w.cf / 4.0)))::numeric, 15) AS ridf_off
 FROM word_statistics('a flower is a rose', (SELECT lexicon_agg(body) FROM rose)) w;
+-- many words, in order of their first occurrence, however often they occur
+SELECT count(*) AS words, bool_and((w.word, w.tf, w.n) IS NOT DISTINCT FROM (o.word, o.tf, o.n)) AS same
+FROM (SELECT string_agg('w' || i * i % n, ' ' ORDER BY i) AS doc FROM generate_series(1, 5000) i, (VALUES (7), (1000), (99991)) v (n) GROUP BY n) d,
+     LATERAL (SELECT word, tf, row_number() OVER () AS n FROM word_statistics(doc, (SELECT lexicon_agg(body) FROM rose))) w
+     FULL JOIN LATERAL (SELECT word, count(*)::int AS tf, row_number() OVER (ORDER BY min(place)) AS n
+                        FROM string_to_table(doc, ' ') WITH ORDINALITY t (word, place) GROUP BY word) o USING (word);
 SELECT df(lexicon, 'ROSE'), cf(lexicon, 'rose'), df(lexicon, 'tulip'), cf(lexicon, 'tulip'),
        idf(lexicon, 'tulip'), ridf(lexicon, 'tulip'), df(lexicon, '?!')
 FROM (SELECT lexicon_agg(body) AS lexicon FROM rose) l;

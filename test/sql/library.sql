@@ -253,6 +253,24 @@ SELECT name, documents, words, state FROM libraries;
 SELECT count(*) FROM library_signature;
 SELECT * FROM wrong;
 
+-- However much waits for a library that is paused, a batch of another one does not go through it
+SELECT count(library_create(name)) FROM (VALUES ('paused'), ('going')) v (name);
+SELECT library_pause('paused');
+INSERT INTO library_queue (library_id, address, body)
+SELECT library_id(CASE WHEN n <= 20000 THEN 'paused' ELSE 'going' END), n, 'what is in document ' || n FROM generate_series(1, 20003) n;
+ANALYZE library_queue;
+CREATE VIEW gone_through AS
+SELECT pg_stat_get_xact_tuples_returned(min(indrelid::int)::oid) + sum(pg_stat_get_xact_tuples_fetched(indexrelid)) AS entries
+FROM pg_index WHERE indrelid = 'library_queue'::regclass;
+BEGIN;
+SELECT entries AS before FROM gone_through \gset
+SELECT library_index_batch();
+SELECT entries - :before < 1000 AS few FROM gone_through;
+COMMIT;
+SELECT name, documents, waiting, state FROM libraries WHERE name IN ('paused', 'going') ORDER BY name;
+SELECT library_drop('paused'), library_drop('going');
+DROP VIEW gone_through;
+
 DROP PUBLICATION everything;
 
 -- Every object has a comment, and is in the extension's schema

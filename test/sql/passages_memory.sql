@@ -37,4 +37,13 @@ SELECT bytes_per_word(repeat('a b ', 60000), repeat('b a ', 60000)) < 32 AS word
 -- and it is given back
 SELECT count(*) FROM pg_backend_memory_contexts WHERE name LIKE 'neardup evidence' OR name LIKE 'neardup passages';
 
-DROP FUNCTION bytes_per_word, some_words, neardup_memory_peak;
+-- The words of a document with their statistics: what is kept is each word once
+CREATE FUNCTION word_bytes(doc text) RETURNS bigint LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM neardup_memory_peak();
+    PERFORM count(*) FROM word_statistics(doc, (SELECT lexicon_agg('a'::text)));
+    RETURN neardup_memory_peak();
+END $$;
+SELECT word_bytes(repeat('the same words again and again, ', 10000)) BETWEEN 1 AND 100000 AS once;
+
+DROP FUNCTION bytes_per_word, some_words, word_bytes, neardup_memory_peak;

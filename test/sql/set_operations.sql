@@ -65,5 +65,7 @@ SELECT minhash(shingles('a b c')) * minhash(shingles('a b c'));
 SELECT signature_weighted('{1}', '{1}') - signature_weighted('{1}', '{1}');
 SELECT signature_union_agg(s) FROM (VALUES (shingles('a')), (signature_from('{1}'))) v (s);
 SELECT signature_union_agg(minhash('a b c'));
+-- where there is one of it only, too
+SELECT signature_intersect_agg(minhash('a b c'));
 
 DROP TABLE numbers, many;
