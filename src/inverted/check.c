@@ -29,10 +29,12 @@
 #include "storage/bufmgr.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
+#include "utils/guc.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 #include "utils/tuplestore.h"
 
+#include "base/compat.h"
 #include "base/hash.h"
 #include "base/interrupts.h"
 #include "inverted/access.h"
@@ -458,20 +460,33 @@ require_complete(Relation index, Snapshot snapshot)
 				 errhint("Check it in another transaction.")));
 }
 
-/* Takes the rows that the snapshot sees, which are to be in the index. */
+/*
+ * Takes the rows that the snapshot sees, which are to be in the index.  What it is of
+ * is worked out as the table's owner, who may have written it: see amcheck.
+ */
 static void
 read_heap(Check *check, Relation heap, Snapshot snapshot)
 {
-	IndexInfo  *info = BuildIndexInfo(check->index);
+	int			settings = NewGUCNestLevel();
+	int			context;
+	Oid			user;
+	IndexInfo  *info;
 	TableScanDesc scan = table_beginscan_strat(heap, snapshot, 0, NULL, true,
 											   true);
 
+	GetUserIdAndSecContext(&user, &context);
+	SetUserIdAndSecContext(heap->rd_rel->relowner,
+						   context | SECURITY_RESTRICTED_OPERATION);
+	compat_restrict_search_path();
+	info = BuildIndexInfo(check->index);
 	check->row = AllocSetContextCreate(CurrentMemoryContext, "neardup row",
 									   ALLOCSET_DEFAULT_SIZES);
 	info->ii_Concurrent = true; /* rows as the snapshot sees them */
 	info->ii_Unique = false;
 	(void) table_index_build_scan(heap, check->index, info, true, false,
 								  check_heap_row, check, scan);
+	AtEOXact_GUC(false, settings);
+	SetUserIdAndSecContext(user, context);
 }
 
 /* Both */
