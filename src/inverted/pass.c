@@ -19,6 +19,20 @@
 /* No row has it. */
 #define MAKING_NONE			0xfffd
 
+/*
+ * Gives a row to whoever searches.  A place that cannot be would have the table read
+ * wrongly: the number of no block would be taken for an order to make one.
+ */
+static void
+give_row(IndexSearch *search, ItemPointer tid, double distance)
+{
+	if (!ItemPointerIsValid(tid) ||
+		!BlockNumberIsValid(ItemPointerGetBlockNumberNoCheck(tid)))
+		inverted_corrupt(search->store.index, META_BLOCK,
+						 "A row has no place in the table.");
+	search->limit = search->take(search->taker, tid, distance);
+}
+
 /* See index_search.h */
 void
 search_take(IndexSearch *search, ItemPointer tid, uint32 size, uint64 order,
@@ -37,7 +51,7 @@ search_take(IndexSearch *search, ItemPointer tid, uint32 size, uint64 order,
 	if (query->nearest)
 		distance = 1 - bounds_value(query, query->order, &row, overlap);
 	if (distance <= search->limit)
-		search->limit = search->take(search->taker, tid, distance);
+		give_row(search, tid, distance);
 }
 
 /* True if it is certain that rows of a making cannot be compared. */
@@ -59,14 +73,13 @@ search_take_other(IndexSearch *search, ItemPointer tid, uint16 making)
 	if (making == MAKING_NULL)
 	{
 		if (query->nulls && search->limit == get_float8_infinity())
-			search->limit = search->take(search->taker, tid,
-										 get_float8_infinity());
+			give_row(search, tid, get_float8_infinity());
 		return true;
 	}
 	if (making == search->making)
 		return false;
-	search->limit = search->take(search->taker, tid, !query->nearest ? 0 :
-								 is_foreign(search, making) ? DISTANCE_NONE : -1);
+	give_row(search, tid, !query->nearest ? 0 :
+			 is_foreign(search, making) ? DISTANCE_NONE : -1);
 	return true;
 }
 

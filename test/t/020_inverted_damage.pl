@@ -93,6 +93,12 @@ make_index($_, 'same') foreach @bits, 'more_bits';
 make_index('long_bits', 'long');
 make_index($_, 'sets') foreach qw(makings directory_key whole);
 make_index($_, 'hashes') foreach qw(row_order row_making);
+# A row without a place in the table, by the number of the block, by that on the page
+foreach my $table (qw(blockless placeless))
+{
+	$node->safe_psql('postgres', "CREATE TABLE $table AS SELECT sig FROM sets LIMIT 9");
+	make_index("of_$table", $table);
+}
 make_index($_, 'growing') foreach qw(older newer);
 make_index('key_order', 'rising');
 my ($owner, $postings) = split /\|/, $node->safe_psql('postgres',
@@ -120,6 +126,8 @@ change('makings', $place + 24, 'Q', $word, sub { 0 });
 # The first directory is of the rows: the second page of them would begin too early
 change('directory_key', page_of_kind('directory_key', $directory) + 8, 'L', 4, sub { shift() - 5 });
 change('row_order', page_of_kind('row_order', $forward) + 49 * 20 + 4, 'L', 4, sub { shift() ^ 1 });
+bytes('of_blockless', page_of_kind('of_blockless', $forward) + 12, 4, "\xff" x 4);
+bytes('of_placeless', page_of_kind('of_placeless', $forward) + 16, 2, "\0" x 2);
 change('row_making', page_of_kind('row_making', $forward) + 18, 'S', 2, sub { 48 });
 # The second restart of a page of lists, the last but one before its end
 change('key_order', page_of_kind('key_order', $lists) - $header + $size - 16 - 2 * 8, 'L', 4, sub { 0 });
@@ -149,6 +157,19 @@ like(check('directory_key', 'false'), qr/not found by the directory/, 'a number 
 like(check('row_order', 'true'), qr/is another one in index/, 'the order of a row');
 like(check('row_making', 'true'), qr/of a making that its segment|is another one in index/, 'the making of a row');
 is(check($_, 'true'), $_ eq 'whole' ? '3000' : '500', "the index $_ is whole") foreach qw(whole long_bits);
+
+# Searches tell of a row without a place, and do not have the table read at none
+foreach my $table (qw(blockless placeless))
+{
+	foreach my $way (qw(indexscan bitmapscan))
+	{
+		my (undef, undef, $told) = $node->psql('postgres', "SET enable_seqscan = off; SET enable_indexscan = off; SET enable_bitmapscan = off;
+			SET enable_$way = on; SELECT count(*) FROM $table, sets WHERE near_duplicate($table.sig, sets.sig, 0.9)
+			AND sets.ctid IN (SELECT ctid FROM sets LIMIT 9)");
+		like($told, qr/"of_$table" is damaged.*no place in the table/s, "a row is $table, $way");
+	}
+	is($node->safe_psql('postgres', "SELECT pg_relation_size('$table') / $size"), '1', 'the table has not grown');
+}
 
 # Nothing is made of lists that are out of order
 my (undef, undef, $refused) = $node->psql('postgres',
