@@ -50,10 +50,15 @@ page_init(char *page, PageKind kind, uint64 owner)
 	((PageHeader) page)->pd_lower = MAXALIGN(SizeOfPageHeaderData);
 }
 
+/*
+ * What reads a page takes pd_lower for the end of something: the server sees to it, where
+ * it reads a page, that it does not come after pd_upper, but it may come too early.
+ */
 bool
 page_is_of(Page page, uint64 owner)
 {
 	return !PageIsNew(page) &&
+		((PageHeader) page)->pd_lower >= MAXALIGN(SizeOfPageHeaderData) &&
 		PageGetSpecialSize(page) == MAXALIGN(sizeof(PageTail)) &&
 		PAGE_TAIL(page)->page_id == INVERTED_PAGE_ID &&
 		PAGE_TAIL(page)->owner == owner;
@@ -303,6 +308,20 @@ meta_of(Relation index, Page page)
 	return meta;
 }
 
+/* That memory for what segments have is not asked for by numbers that cannot be. */
+static void
+require_possible(Relation index, const InvertedMeta *meta)
+{
+	for (uint32 i = 0; i < meta->nsegments; i++)
+	{
+		const SegmentInfo *segment = &meta->segments[i];
+
+		if (segment->nrows > (uint64) segment->npages * FORWARD_PER_PAGE ||
+			segment->nkeys > segment->npostings)
+			inverted_corrupt(index, META_BLOCK, "A segment has more rows or keys than it can have.");
+	}
+}
+
 void
 meta_copy(Relation index, InvertedMeta *copy)
 {
@@ -314,6 +333,7 @@ meta_copy(Relation index, InvertedMeta *copy)
 		   meta->nsegments * sizeof(SegmentInfo));
 	memcpy(copy->merges, meta->merges, sizeof(copy->merges));
 	UnlockReleaseBuffer(buffer);
+	require_possible(index, copy);
 }
 
 /* Makes room for what an older version has not. */

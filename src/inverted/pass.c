@@ -19,17 +19,11 @@
 /* No row has it. */
 #define MAKING_NONE			0xfffd
 
-/*
- * Gives a row to whoever searches.  A place that cannot be would have the table read
- * wrongly: the number of no block would be taken for an order to make one.
- */
+/* Gives a row to whoever searches. */
 static void
 give_row(IndexSearch *search, ItemPointer tid, double distance)
 {
-	if (!ItemPointerIsValid(tid) ||
-		!BlockNumberIsValid(ItemPointerGetBlockNumberNoCheck(tid)))
-		inverted_corrupt(search->store.index, META_BLOCK,
-						 "A row has no place in the table.");
+	tid_require(search->store.index, META_BLOCK, tid);
 	search->limit = search->take(search->taker, tid, distance);
 }
 

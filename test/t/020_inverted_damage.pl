@@ -91,10 +91,11 @@ sub change
 my @bits = map { "bit_$_" } 0 .. 8;
 make_index($_, 'same') foreach @bits, 'more_bits';
 make_index('long_bits', 'long');
-make_index($_, 'sets') foreach qw(makings directory_key whole);
+make_index($_, 'sets') foreach qw(makings directory_key whole row_count key_count);
 make_index($_, 'hashes') foreach qw(row_order row_making);
 # A row without a place in the table, by the number of the block, by that on the page
-foreach my $table (qw(blockless placeless))
+# And a page that says to end before it begins
+foreach my $table (qw(blockless placeless endless))
 {
 	$node->safe_psql('postgres', "CREATE TABLE $table AS SELECT sig FROM sets LIMIT 9");
 	make_index("of_$table", $table);
@@ -123,11 +124,15 @@ my $meta = bytes('makings', 0, $size);
 my $place = index($meta, pack('QQQ', $owner, $owner, $postings));
 cmp_ok($place, '>', 0, 'the segment stands in the metapage');
 change('makings', $place + 24, 'Q', $word, sub { 0 });
+# All indexes of a table have the same there; rows and keys come next
+bytes('row_count', $place + 32, 4, "\xff" x 4);
+bytes('key_count', $place + 40, 4, "\xff" x 4);
 # The first directory is of the rows: the second page of them would begin too early
 change('directory_key', page_of_kind('directory_key', $directory) + 8, 'L', 4, sub { shift() - 5 });
 change('row_order', page_of_kind('row_order', $forward) + 49 * 20 + 4, 'L', 4, sub { shift() ^ 1 });
 bytes('of_blockless', page_of_kind('of_blockless', $forward) + 12, 4, "\xff" x 4);
 bytes('of_placeless', page_of_kind('of_placeless', $forward) + 16, 2, "\0" x 2);
+bytes('of_endless', page_of_kind('of_endless', $forward) - $header + 12, 2, "\0" x 2);
 change('row_making', page_of_kind('row_making', $forward) + 18, 'S', 2, sub { 48 });
 # The second restart of a page of lists, the last but one before its end
 change('key_order', page_of_kind('key_order', $lists) - $header + $size - 16 - 2 * 8, 'L', 4, sub { 0 });
@@ -156,6 +161,7 @@ like(check('makings', 'false'), qr/of a making that its segment does not tell of
 like(check('directory_key', 'false'), qr/not found by the directory/, 'a number in a directory');
 like(check('row_order', 'true'), qr/is another one in index/, 'the order of a row');
 like(check('row_making', 'true'), qr/of a making that its segment|is another one in index/, 'the making of a row');
+like(check($_, 'false'), qr/more rows or keys than it can have/, "what a segment has, $_") foreach qw(row_count key_count);
 is(check($_, 'true'), $_ eq 'whole' ? '3000' : '500', "the index $_ is whole") foreach qw(whole long_bits);
 
 # Searches tell of a row without a place, and do not have the table read at none
@@ -169,6 +175,14 @@ foreach my $table (qw(blockless placeless))
 		like($told, qr/"of_$table" is damaged.*no place in the table/s, "a row is $table, $way");
 	}
 	is($node->safe_psql('postgres', "SELECT pg_relation_size('$table') / $size"), '1', 'the table has not grown');
+}
+
+foreach my $table (qw(blockless placeless endless))
+{
+	my (undef, undef, $told) = $node->psql('postgres', "DELETE FROM $table; VACUUM $table");
+	my $rule = $table eq 'endless' ? qr/belongs to something else/ : qr/no place in the table/;
+
+	like($told, qr/"of_$table" is damaged.*$rule/s, "a row is $table, or a page: VACUUM");
 }
 
 # Nothing is made of lists that are out of order
