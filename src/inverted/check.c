@@ -155,6 +155,7 @@ check_rows(Check *check)
 		const ForwardEntry *before = i > 0 ? row - 1 : &check->last;
 
 		CHECK_EVERY(i);
+		tid_require(check->index, check->segment->first, &row->tid);
 		ndead += row->making == MAKING_DEAD;
 		if (!making_is_known(check, row->making))
 			broken(check, check->segment->first, "A row is of an unknown making.");
@@ -401,6 +402,7 @@ check_pending(Check *check)
 				!keys_are_possible(check, head->making, row->nkeys, head->size) ||
 				!making_is_known(check, head->making))
 				broken(check, block, "A pending row is damaged.");
+			tid_require(check->index, block, &row->tid);
 			note_live(check, row->tid, head->size, row->nkeys,
 					  sum_of(row->keys, row->nkeys) +
 					  sum_of_rest(row->order, head->making));

@@ -183,6 +183,7 @@ foreach my $table (qw(blockless placeless endless))
 	my $rule = $table eq 'endless' ? qr/belongs to something else/ : qr/no place in the table/;
 
 	like($told, qr/"of_$table" is damaged.*$rule/s, "a row is $table, or a page: VACUUM");
+	like(check("of_$table", 'false'), $rule, "a row is $table, or a page: the check");
 }
 
 # Nothing is made of lists that are out of order
