@@ -37,6 +37,7 @@
 #include "base/compat.h"
 #include "base/hash.h"
 #include "base/interrupts.h"
+#include "base/pause.h"
 #include "inverted/access.h"
 #include "inverted/checked_filter.h"
 #include "inverted/checked_merge.h"
@@ -379,6 +380,18 @@ sum_of(const uint32 *keys, uint32 nkeys)
 	return sum;
 }
 
+/* A row that came since the metapage was read may be of a making that came with it. */
+static void
+read_makings(Check *check)
+{
+	InvertedMeta *now = palloc(sizeof(InvertedMeta));
+
+	meta_copy(check->index, now);
+	check->meta.nmakings = now->nmakings;
+	memcpy(check->meta.makings, now->makings, sizeof(now->makings));
+	pfree(now);
+}
+
 static void
 check_pending(Check *check)
 {
@@ -390,6 +403,7 @@ check_pending(Check *check)
 		uint32		end = MAXALIGN(SizeOfPageHeaderData);
 
 		page_require(&check->store, block, PENDING_OWNER(place), check->page);
+		read_makings(check);
 		for (int i = 0; i < pending_count((Page) check->page); i++)
 		{
 			const PendingHead *head = pending_head((Page) check->page, i);
@@ -575,6 +589,7 @@ check_index(Check *check, size_t memory)
 {
 	merge_lock(check->index);
 	meta_copy(check->index, &check->meta);
+	pause_at(PAUSE_CHECK);
 	check_segments(check, memory);
 	for (int i = 0; i < MAX_MERGES; i++)
 		checked_merge(check->index, &check->meta, i);
