@@ -94,8 +94,9 @@ sum_of_rest(uint64 order, uint16 making)
 static bool
 making_is_known(const Check *check, uint16 making)
 {
-	return making < check->meta.nmakings || making == MAKING_OTHER ||
-		making == MAKING_NULL || making == MAKING_DEAD;
+	return making < check->meta.nmakings ?
+		!making_is_spare(&check->meta.makings[making]) :
+		making == MAKING_OTHER || making == MAKING_NULL || making == MAKING_DEAD;
 }
 
 /* Whether a row may have so many keys; of a vector the size does not tell. */
@@ -413,8 +414,8 @@ check_pending(Check *check)
 
 			if (memcmp(&head->bitmap, &bitmap, sizeof(KeysBitmap)) != 0 ||
 				head->offset != end ||
-				!keys_are_possible(check, head->making, row->nkeys, head->size) ||
-				!making_is_known(check, head->making))
+				!making_is_known(check, head->making) ||
+				!keys_are_possible(check, head->making, row->nkeys, head->size))
 				broken(check, block, "A pending row is damaged.");
 			tid_require(check->index, block, &row->tid);
 			note_live(check, row->tid, head->size, row->nkeys,

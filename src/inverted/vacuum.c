@@ -338,6 +338,9 @@ merge_all(Relation index)
 	segments_merge_all(index);
 	merge_unlock(index);
 	finish_steps(index);
+	merge_lock(index);
+	makings_release(index);
+	merge_unlock(index);
 }
 
 IndexBulkDeleteResult *
