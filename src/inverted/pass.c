@@ -14,6 +14,7 @@
 #include "base/pause.h"
 #include "inverted/pending.h"
 #include "inverted/row.h"
+#include "inverted/segments.h"
 #include "inverted/index_search.h"
 
 /* No row has it. */
@@ -152,6 +153,7 @@ inverted_search(Relation index, const InvertedQuery *query, TakeRow take,
 
 	search.counters->passes++;
 	meta_copy(index, meta);
+	segments_sort(meta);
 	pause_at(PAUSE_SEARCH);
 	begin(&search, meta);
 	search.kept_index = kept_index(index, meta);

@@ -77,7 +77,15 @@ sub page_of_kind
 	die "there is no page of kind $kind";
 }
 
-my ($forward, $lists, $directory, $filter) = (3, 4, 6, 7);
+# The blocks of that kind
+sub blocks_of_kind
+{
+	my ($name, $kind) = @_;
+
+	return grep { unpack('S', bytes($name, ($_ + 1) * $size - 4, 2)) == $kind } 1 .. (-s $file{$name}) / $size - 1;
+}
+
+my ($forward, $lists, $directory, $filter, $spare) = (3, 4, 6, 7, 10);
 
 # Changes a number of that template by a function
 sub change
@@ -94,6 +102,10 @@ make_index('long_bits', 'long');
 make_index($_, 'sets') foreach qw(makings directory_key whole row_count key_count);
 make_index($_, 'hashes') foreach qw(row_order row_making);
 # A row without a place in the table, by the number of the block, by that on the page
+# A large segment, and a small one after it
+$node->safe_psql('postgres', 'CREATE TABLE grown AS SELECT sig FROM sets LIMIT 1500');
+make_index('of_grown', 'grown');
+$node->safe_psql('postgres', 'INSERT INTO grown SELECT sig FROM growing LIMIT 1');
 # And a page that says to end before it begins
 foreach my $table (qw(blockless placeless endless))
 {
@@ -133,6 +145,8 @@ change('row_order', page_of_kind('row_order', $forward) + 49 * 20 + 4, 'L', 4, s
 bytes('of_blockless', page_of_kind('of_blockless', $forward) + 12, 4, "\xff" x 4);
 bytes('of_placeless', page_of_kind('of_placeless', $forward) + 16, 2, "\0" x 2);
 bytes('of_endless', page_of_kind('of_endless', $forward) - $header + 12, 2, "\0" x 2);
+my @rows_of_grown = blocks_of_kind('of_grown', $forward);
+bytes('of_grown', ($_ + 1) * $size - 4, 2, pack('S', $spare)) foreach @rows_of_grown;
 change('row_making', page_of_kind('row_making', $forward) + 18, 'S', 2, sub { 48 });
 # The second restart of a page of lists, the last but one before its end
 change('key_order', page_of_kind('key_order', $lists) - $header + $size - 16 - 2 * 8, 'L', 4, sub { 0 });
@@ -185,6 +199,13 @@ foreach my $table (qw(blockless placeless endless))
 	like($told, qr/"of_$table" is damaged.*$rule/s, "a row is $table, or a page: VACUUM");
 	like(check("of_$table", 'false'), $rule, "a row is $table, or a page: the check");
 }
+
+# The small segment is read before the large one: it is merged away first, and a search that
+# comes too late for a segment has to begin anew
+cmp_ok(scalar @rows_of_grown, '>', 1, 'there are rows of both segments');
+my (undef, undef, $first) = $node->psql('postgres',
+	'SET enable_seqscan = off; SELECT FROM grown ORDER BY sig <-> (SELECT sig FROM growing LIMIT 1) LIMIT 1');
+like($first, qr/"of_grown" is damaged at block $rows_of_grown[-1]\b/, 'the small segment is read first');
 
 # Nothing is made of lists that are out of order
 my (undef, undef, $refused) = $node->psql('postgres',
