@@ -285,6 +285,21 @@ meta_init(char *page)
 	((PageHeader) page)->pd_lower += sizeof(InvertedMeta);
 }
 
+/*
+ * True if the page says that all of a metapage is on it: what is between pd_lower and
+ * pd_upper, the server takes to be of no interest where it changes the page.
+ */
+static bool
+meta_is_whole(Page page)
+{
+	PageHeader	header = (PageHeader) page;
+	Size		lower = META_OF(page)->version > OLDEST_VERSION ? sizeof(InvertedMeta) :
+		offsetof(InvertedMeta, merges);
+
+	return header->pd_lower >= MAXALIGN(SizeOfPageHeaderData) + lower &&
+		header->pd_upper >= MAXALIGN(SizeOfPageHeaderData) + sizeof(InvertedMeta);
+}
+
 InvertedMeta *
 meta_of(Relation index, Page page)
 {
@@ -299,6 +314,8 @@ meta_of(Relation index, Page page)
 						RelationGetRelationName(index),
 						meta->version, INVERTED_VERSION),
 				 errhint("Use REINDEX.")));
+	if (!meta_is_whole(page))
+		inverted_corrupt(index, META_BLOCK, "It ends too early.");
 	if (meta->nsegments > MAX_SEGMENTS || meta->nmakings > MAX_MAKINGS ||
 		meta->pending_kept > meta->pending_first ||
 		meta->pending_first > meta->pending_closed ||

@@ -99,7 +99,7 @@ sub change
 my @bits = map { "bit_$_" } 0 .. 8;
 make_index($_, 'same') foreach @bits, 'more_bits';
 make_index('long_bits', 'long');
-make_index($_, 'sets') foreach qw(makings directory_key whole row_count key_count);
+make_index($_, 'sets') foreach qw(makings directory_key whole row_count key_count cut);
 make_index($_, 'hashes') foreach qw(row_order row_making);
 # A row without a place in the table, by the number of the block, by that on the page
 # A large segment, and a small one after it
@@ -138,6 +138,7 @@ cmp_ok($place, '>', 0, 'the segment stands in the metapage');
 change('makings', $place + 24, 'Q', $word, sub { 0 });
 # All indexes of a table have the same there; rows and keys come next
 bytes('row_count', $place + 32, 4, "\xff" x 4);
+bytes('cut', 12, 4, pack('SS', 4000, 4000));
 bytes('key_count', $place + 40, 4, "\xff" x 4);
 # The first directory is of the rows: the second page of them would begin too early
 change('directory_key', page_of_kind('directory_key', $directory) + 8, 'L', 4, sub { shift() - 5 });
@@ -169,6 +170,7 @@ sub check
 	return $stdout . $stderr;
 }
 
+like(check('cut', 'false'), qr/ends too early/, 'a metapage that ends too early');
 like(check("bit_$_", 'false'), qr/The filter leaves a key out/, "a bit is not set, $_") foreach 0 .. $#set;
 like(check('more_bits', 'false'), qr/The filter has a bit of no key/, 'a bit is set');
 like(check('makings', 'false'), qr/of a making that its segment does not tell of/, 'a making');
