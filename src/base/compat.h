@@ -39,6 +39,16 @@ extern PGDLLEXPORT void _PG_init(void);
 #endif
 
 /*
+ * 17: what a table's owner wrote for an index or the like is worked out with a search
+ * path that is safe.  Before, with that of the session.
+ */
+#if PG_VERSION_NUM >= 170000
+#define compat_restrict_search_path() RestrictSearchPath()
+#else
+#define compat_restrict_search_path() ((void) 0)
+#endif
+
+/*
  * 17: a custom path names the clauses of its join, so that core can gate it
  * with the pseudoconstant ones.  Before, the join hook is not called if there
  * are any.

@@ -16,7 +16,8 @@ typedef enum PausePlace
 {
 	PAUSE_SEARCH = 1,			/* an index's metapage has been read */
 	PAUSE_REPLACE = 2,			/* segments have been merged at once */
-	PAUSE_PUT_IN_PLACE = 4		/* or in steps */
+	PAUSE_PUT_IN_PLACE = 4,		/* or in steps */
+	PAUSE_CHECK = 8				/* an index's metapage has been read, to check it */
 } PausePlace;
 
 extern int	pause_places;

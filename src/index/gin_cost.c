@@ -102,14 +102,39 @@ keys_cost(PlannerInfo *root, const IndexOptInfo *index, int column, Node *query,
 		(keys * KEY_COST + rows * ROW_COST) * cpu_operator_cost;
 }
 
+/* What a clause of a look-up asks of a signature column, or NULL if it is of another. */
+static Node *
+asked_query(const IndexPath *path, const IndexClause *clause)
+{
+	const RestrictInfo *asked = linitial_node(RestrictInfo, clause->indexquals);
+
+	if (!is_opclause(asked->clause) ||
+		!is_signature_column(path->indexinfo, clause->indexcol))
+		return NULL;
+	return get_rightop(asked->clause);
+}
+
+/* True if the index is asked for signatures; all else is as the server has it. */
+static bool
+asks_signatures(const IndexPath *path)
+{
+	ListCell   *lc;
+
+	foreach(lc, path->indexclauses)
+		if (asked_query(path, lfirst_node(IndexClause, lc)) != NULL)
+			return true;
+	return false;
+}
+
 /* amcostestimate */
 static void
 gin_signature_cost(PlannerInfo *root, IndexPath *path, double loop_count,
 				   Cost *startup, Cost *total, Selectivity *selectivity,
 				   double *correlation, double *pages)
 {
-	double		loops = asked_loops(root, get_quals_from_indexclauses(path->indexclauses),
-									loop_count);
+	double		loops = asks_signatures(path) ?
+		asked_loops(root, get_quals_from_indexclauses(path->indexclauses), loop_count) :
+		loop_count;
 	ListCell   *lc;
 
 	gincostestimate(root, path, loops, startup, total, selectivity,
@@ -117,14 +142,12 @@ gin_signature_cost(PlannerInfo *root, IndexPath *path, double loop_count,
 	foreach(lc, path->indexclauses)
 	{
 		const IndexClause *clause = lfirst_node(IndexClause, lc);
-		const RestrictInfo *asked = linitial_node(RestrictInfo, clause->indexquals);
+		Node	   *query = asked_query(path, clause);
 		Cost		cost;
 
-		if (!is_opclause(asked->clause) ||
-			!is_signature_column(path->indexinfo, clause->indexcol))
+		if (query == NULL)
 			continue;
-		cost = keys_cost(root, path->indexinfo, clause->indexcol,
-						 get_rightop(asked->clause), loops);
+		cost = keys_cost(root, path->indexinfo, clause->indexcol, query, loops);
 		*startup += cost;
 		*total += cost;
 	}

@@ -29,12 +29,15 @@
 #include "storage/bufmgr.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
+#include "utils/guc.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 #include "utils/tuplestore.h"
 
+#include "base/compat.h"
 #include "base/hash.h"
 #include "base/interrupts.h"
+#include "base/pause.h"
 #include "inverted/access.h"
 #include "inverted/checked_filter.h"
 #include "inverted/checked_merge.h"
@@ -91,8 +94,9 @@ sum_of_rest(uint64 order, uint16 making)
 static bool
 making_is_known(const Check *check, uint16 making)
 {
-	return making < check->meta.nmakings || making == MAKING_OTHER ||
-		making == MAKING_NULL || making == MAKING_DEAD;
+	return making < check->meta.nmakings ?
+		!making_is_spare(&check->meta.makings[making]) :
+		making == MAKING_OTHER || making == MAKING_NULL || making == MAKING_DEAD;
 }
 
 /* Whether a row may have so many keys; of a vector the size does not tell. */
@@ -153,6 +157,7 @@ check_rows(Check *check)
 		const ForwardEntry *before = i > 0 ? row - 1 : &check->last;
 
 		CHECK_EVERY(i);
+		tid_require(check->index, check->segment->first, &row->tid);
 		ndead += row->making == MAKING_DEAD;
 		if (!making_is_known(check, row->making))
 			broken(check, check->segment->first, "A row is of an unknown making.");
@@ -376,6 +381,18 @@ sum_of(const uint32 *keys, uint32 nkeys)
 	return sum;
 }
 
+/* A row that came since the metapage was read may be of a making that came with it. */
+static void
+read_makings(Check *check)
+{
+	InvertedMeta *now = palloc(sizeof(InvertedMeta));
+
+	meta_copy(check->index, now);
+	check->meta.nmakings = now->nmakings;
+	memcpy(check->meta.makings, now->makings, sizeof(now->makings));
+	pfree(now);
+}
+
 static void
 check_pending(Check *check)
 {
@@ -387,6 +404,7 @@ check_pending(Check *check)
 		uint32		end = MAXALIGN(SizeOfPageHeaderData);
 
 		page_require(&check->store, block, PENDING_OWNER(place), check->page);
+		read_makings(check);
 		for (int i = 0; i < pending_count((Page) check->page); i++)
 		{
 			const PendingHead *head = pending_head((Page) check->page, i);
@@ -396,9 +414,10 @@ check_pending(Check *check)
 
 			if (memcmp(&head->bitmap, &bitmap, sizeof(KeysBitmap)) != 0 ||
 				head->offset != end ||
-				!keys_are_possible(check, head->making, row->nkeys, head->size) ||
-				!making_is_known(check, head->making))
+				!making_is_known(check, head->making) ||
+				!keys_are_possible(check, head->making, row->nkeys, head->size))
 				broken(check, block, "A pending row is damaged.");
+			tid_require(check->index, block, &row->tid);
 			note_live(check, row->tid, head->size, row->nkeys,
 					  sum_of(row->keys, row->nkeys) +
 					  sum_of_rest(row->order, head->making));
@@ -458,20 +477,33 @@ require_complete(Relation index, Snapshot snapshot)
 				 errhint("Check it in another transaction.")));
 }
 
-/* Takes the rows that the snapshot sees, which are to be in the index. */
+/*
+ * Takes the rows that the snapshot sees, which are to be in the index.  What it is of
+ * is worked out as the table's owner, who may have written it: see amcheck.
+ */
 static void
 read_heap(Check *check, Relation heap, Snapshot snapshot)
 {
-	IndexInfo  *info = BuildIndexInfo(check->index);
+	int			settings = NewGUCNestLevel();
+	int			context;
+	Oid			user;
+	IndexInfo  *info;
 	TableScanDesc scan = table_beginscan_strat(heap, snapshot, 0, NULL, true,
 											   true);
 
+	GetUserIdAndSecContext(&user, &context);
+	SetUserIdAndSecContext(heap->rd_rel->relowner,
+						   context | SECURITY_RESTRICTED_OPERATION);
+	compat_restrict_search_path();
+	info = BuildIndexInfo(check->index);
 	check->row = AllocSetContextCreate(CurrentMemoryContext, "neardup row",
 									   ALLOCSET_DEFAULT_SIZES);
 	info->ii_Concurrent = true; /* rows as the snapshot sees them */
 	info->ii_Unique = false;
 	(void) table_index_build_scan(heap, check->index, info, true, false,
 								  check_heap_row, check, scan);
+	AtEOXact_GUC(false, settings);
+	SetUserIdAndSecContext(user, context);
 }
 
 /* Both */
@@ -558,6 +590,7 @@ check_index(Check *check, size_t memory)
 {
 	merge_lock(check->index);
 	meta_copy(check->index, &check->meta);
+	pause_at(PAUSE_CHECK);
 	check_segments(check, memory);
 	for (int i = 0; i < MAX_MERGES; i++)
 		checked_merge(check->index, &check->meta, i);

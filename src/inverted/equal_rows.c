@@ -24,6 +24,7 @@
 #include "inverted/directory.h"
 #include "inverted/equal_rows.h"
 #include "inverted/pending.h"
+#include "inverted/segments.h"
 
 /* So often it is tried anew where segments vanish meanwhile. */
 #define MOST_TRIES		3
@@ -293,6 +294,7 @@ equal_rows_find(Relation index, Snapshot snapshot, EqualSet *sets, size_t n)
 		for (size_t i = 0; i < n; i++)
 			sets[i].nrows = 0;
 		meta_copy(index, meta);
+		segments_sort(meta);
 		complete = search_pending(index, meta, sets, n);
 		for (uint32 i = 0; i < meta->nsegments && complete; i++)
 			complete = search_segment(index, &meta->segments[i], sets, n);

@@ -167,7 +167,7 @@ typedef struct InvertedMeta
 	uint64		pending_end;
 	uint32		nsegments;
 	uint32		nmakings;
-	Making		makings[MAX_MAKINGS];
+	Making		makings[MAX_MAKINGS];	/* zeros: no row is of it any more */
 	BlockNumber pending[MAX_PENDING_PAGES]; /* block of a place, modulo */
 	SegmentInfo segments[MAX_SEGMENTS];
 	MergeSlot	merges[MAX_MERGES]; /* from version 3 on; before, there are zeros */

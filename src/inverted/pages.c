@@ -50,10 +50,15 @@ page_init(char *page, PageKind kind, uint64 owner)
 	((PageHeader) page)->pd_lower = MAXALIGN(SizeOfPageHeaderData);
 }
 
+/*
+ * What reads a page takes pd_lower for the end of something: the server sees to it, where
+ * it reads a page, that it does not come after pd_upper, but it may come too early.
+ */
 bool
 page_is_of(Page page, uint64 owner)
 {
 	return !PageIsNew(page) &&
+		((PageHeader) page)->pd_lower >= MAXALIGN(SizeOfPageHeaderData) &&
 		PageGetSpecialSize(page) == MAXALIGN(sizeof(PageTail)) &&
 		PAGE_TAIL(page)->page_id == INVERTED_PAGE_ID &&
 		PAGE_TAIL(page)->owner == owner;
@@ -280,6 +285,21 @@ meta_init(char *page)
 	((PageHeader) page)->pd_lower += sizeof(InvertedMeta);
 }
 
+/*
+ * True if the page says that all of a metapage is on it: what is between pd_lower and
+ * pd_upper, the server takes to be of no interest where it changes the page.
+ */
+static bool
+meta_is_whole(Page page)
+{
+	PageHeader	header = (PageHeader) page;
+	Size		lower = META_OF(page)->version > OLDEST_VERSION ? sizeof(InvertedMeta) :
+		offsetof(InvertedMeta, merges);
+
+	return header->pd_lower >= MAXALIGN(SizeOfPageHeaderData) + lower &&
+		header->pd_upper >= MAXALIGN(SizeOfPageHeaderData) + sizeof(InvertedMeta);
+}
+
 InvertedMeta *
 meta_of(Relation index, Page page)
 {
@@ -294,6 +314,8 @@ meta_of(Relation index, Page page)
 						RelationGetRelationName(index),
 						meta->version, INVERTED_VERSION),
 				 errhint("Use REINDEX.")));
+	if (!meta_is_whole(page))
+		inverted_corrupt(index, META_BLOCK, "It ends too early.");
 	if (meta->nsegments > MAX_SEGMENTS || meta->nmakings > MAX_MAKINGS ||
 		meta->pending_kept > meta->pending_first ||
 		meta->pending_first > meta->pending_closed ||
@@ -301,6 +323,20 @@ meta_of(Relation index, Page page)
 		meta->pending_end - meta->pending_kept > MAX_PENDING_PAGES)
 		inverted_corrupt(index, META_BLOCK, "Its counts are out of range.");
 	return meta;
+}
+
+/* That memory for what segments have is not asked for by numbers that cannot be. */
+static void
+require_possible(Relation index, const InvertedMeta *meta)
+{
+	for (uint32 i = 0; i < meta->nsegments; i++)
+	{
+		const SegmentInfo *segment = &meta->segments[i];
+
+		if (segment->nrows > (uint64) segment->npages * FORWARD_PER_PAGE ||
+			segment->nkeys > segment->npostings)
+			inverted_corrupt(index, META_BLOCK, "A segment has more rows or keys than it can have.");
+	}
 }
 
 void
@@ -314,6 +350,7 @@ meta_copy(Relation index, InvertedMeta *copy)
 		   meta->nsegments * sizeof(SegmentInfo));
 	memcpy(copy->merges, meta->merges, sizeof(copy->merges));
 	UnlockReleaseBuffer(buffer);
+	require_possible(index, copy);
 }
 
 /* Makes room for what an older version has not. */

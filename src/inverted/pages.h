@@ -90,6 +90,18 @@ compat_noreturn extern void inverted_corrupt(Relation index,
 											 BlockNumber block,
 											 const char *rule);
 
+/*
+ * Raises INDEX_CORRUPTED if a row has a place where none can be: the number of no block
+ * would be taken for an order to make one, in the table.
+ */
+static inline void
+tid_require(Relation index, BlockNumber block, const ItemPointerData *tid)
+{
+	if (!ItemPointerIsValid(tid) ||
+		!BlockNumberIsValid(ItemPointerGetBlockNumberNoCheck(tid)))
+		inverted_corrupt(index, block, "A row has no place in the table.");
+}
+
 /* The contents of the metapage; raises INDEX_CORRUPTED if it is none. */
 extern InvertedMeta *meta_of(Relation index, Page page);
 

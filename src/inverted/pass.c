@@ -14,10 +14,19 @@
 #include "base/pause.h"
 #include "inverted/pending.h"
 #include "inverted/row.h"
+#include "inverted/segments.h"
 #include "inverted/index_search.h"
 
 /* No row has it. */
 #define MAKING_NONE			0xfffd
+
+/* Gives a row to whoever searches. */
+static void
+give_row(IndexSearch *search, ItemPointer tid, double distance)
+{
+	tid_require(search->store.index, META_BLOCK, tid);
+	search->limit = search->take(search->taker, tid, distance);
+}
 
 /* See index_search.h */
 void
@@ -37,7 +46,7 @@ search_take(IndexSearch *search, ItemPointer tid, uint32 size, uint64 order,
 	if (query->nearest)
 		distance = 1 - bounds_value(query, query->order, &row, overlap);
 	if (distance <= search->limit)
-		search->limit = search->take(search->taker, tid, distance);
+		give_row(search, tid, distance);
 }
 
 /* True if it is certain that rows of a making cannot be compared. */
@@ -59,14 +68,13 @@ search_take_other(IndexSearch *search, ItemPointer tid, uint16 making)
 	if (making == MAKING_NULL)
 	{
 		if (query->nulls && search->limit == get_float8_infinity())
-			search->limit = search->take(search->taker, tid,
-										 get_float8_infinity());
+			give_row(search, tid, get_float8_infinity());
 		return true;
 	}
 	if (making == search->making)
 		return false;
-	search->limit = search->take(search->taker, tid, !query->nearest ? 0 :
-								 is_foreign(search, making) ? DISTANCE_NONE : -1);
+	give_row(search, tid, !query->nearest ? 0 :
+			 is_foreign(search, making) ? DISTANCE_NONE : -1);
 	return true;
 }
 
@@ -145,6 +153,7 @@ inverted_search(Relation index, const InvertedQuery *query, TakeRow take,
 
 	search.counters->passes++;
 	meta_copy(index, meta);
+	segments_sort(meta);
 	pause_at(PAUSE_SEARCH);
 	begin(&search, meta);
 	search.kept_index = kept_index(index, meta);

@@ -29,7 +29,21 @@
 /* So many pending pages are made a segment. */
 #define FLUSH_PAGES			32
 
+/* Up to so many makings, VACUUM does not look which of them are gone. */
+#define FEW_MAKINGS			(MAX_MAKINGS / 2)
+
 /* Makings */
+
+/* The least number that is nobody's; MAX_MAKINGS if there is none. */
+static uint16
+spare_number(const InvertedMeta *meta)
+{
+	uint16		number = 0;
+
+	while (number < meta->nmakings && !making_is_spare(&meta->makings[number]))
+		number++;
+	return number;
+}
 
 bool
 making_number(const InvertedMeta *meta, const Making *making, uint16 *number)
@@ -44,7 +58,7 @@ making_number(const InvertedMeta *meta, const Making *making, uint16 *number)
 			return true;
 	}
 	*number = MAKING_OTHER;
-	return meta->nmakings == MAX_MAKINGS;
+	return spare_number(meta) == MAX_MAKINGS;
 }
 
 uint16
@@ -54,10 +68,70 @@ making_number_add(InvertedMeta *meta, const Making *making)
 
 	if (!making_number(meta, making, &number))
 	{
-		number = meta->nmakings++;
+		number = spare_number(meta);
+		meta->nmakings = Max(meta->nmakings, number + 1);
 		meta->makings[number] = *making;
 	}
 	return number;
+}
+
+/* MAKING_BIT() of each that rows have; the metapage is locked. */
+static uint64
+used_makings(Relation index, const InvertedMeta *meta)
+{
+	PageStore	store = {.index = index};
+	char	   *page = palloc(BLCKSZ);
+	uint64		used = 0;
+
+	for (uint32 i = 0; i < meta->nsegments; i++)
+		used |= meta->segments[i].makings;
+	for (uint64 place = meta->pending_first; place < meta->pending_end; place++)
+	{
+		page_require(&store, meta->pending[place % MAX_PENDING_PAGES],
+					 PENDING_OWNER(place), page);
+		for (int i = 0; i < pending_count((Page) page); i++)
+			used |= MAKING_BIT(pending_head((Page) page, i)->making);
+	}
+	pfree(page);
+	return used;
+}
+
+/* True if there is one of which no row is any more, and nobody has noticed. */
+static bool
+some_are_gone(const InvertedMeta *meta, uint64 used)
+{
+	for (uint32 i = 0; i < meta->nmakings; i++)
+		if ((used & MAKING_BIT(i)) == 0 && !making_is_spare(&meta->makings[i]))
+			return true;
+	return false;
+}
+
+/*
+ * See pending.h.  A row that no number was left for tells that by its own, so that
+ * none becomes spare as long as there are such rows: another one of their making would
+ * get it.
+ */
+void
+makings_release(Relation index)
+{
+	Buffer		metabuffer = ReadBuffer(index, META_BLOCK);
+	GenericXLogState *state;
+	InvertedMeta *meta;
+	uint64		used;
+
+	LockBuffer(metabuffer, BUFFER_LOCK_EXCLUSIVE);
+	meta = meta_of(index, BufferGetPage(metabuffer));
+	used = meta->nmakings > FEW_MAKINGS ? used_makings(index, meta) : PG_UINT64_MAX;
+	if ((used & MAKING_BIT(MAKING_OTHER)) == 0 && some_are_gone(meta, used))
+	{
+		state = GenericXLogStart(index);
+		meta = META_OF(GenericXLogRegisterBuffer(state, metabuffer, 0));
+		for (uint32 i = 0; i < meta->nmakings; i++)
+			if ((used & MAKING_BIT(i)) == 0)
+				memset(&meta->makings[i], 0, sizeof(Making));
+		GenericXLogFinish(state);
+	}
+	UnlockReleaseBuffer(metabuffer);
 }
 
 /* Pages */

@@ -37,6 +37,19 @@ extern bool making_number(const InvertedMeta *meta, const Making *making,
 /* The same, but gives it one; the caller writes the metapage. */
 extern uint16 making_number_add(InvertedMeta *meta, const Making *making);
 
+/* True if its number is nobody's, see makings_release(). */
+static inline bool
+making_is_spare(const Making *making)
+{
+	return making->version == 0;
+}
+
+/*
+ * Lets the numbers of makings be used again that no row has any more, where few are
+ * left.  The caller holds the merge lock.
+ */
+extern void makings_release(Relation index);
+
 /* How many rows are on a pending page. */
 static inline int
 pending_count(Page page)

@@ -63,6 +63,12 @@ compare_weight(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+void
+segments_sort(InvertedMeta *meta)
+{
+	qsort(meta->segments, meta->nsegments, sizeof(SegmentInfo), compare_weight);
+}
+
 /* The metapage's segments that are in no merge, lightest first. */
 static void
 copy_sorted(Relation index, InvertedMeta *meta)
@@ -71,7 +77,7 @@ copy_sorted(Relation index, InvertedMeta *meta)
 	for (uint32 i = meta->nsegments; i-- > 0;)
 		if (SEGMENT_MERGE(&meta->segments[i]) >= 0)
 			meta->segments[i] = meta->segments[--meta->nsegments];
-	qsort(meta->segments, meta->nsegments, sizeof(SegmentInfo), compare_weight);
+	segments_sort(meta);
 }
 
 static void

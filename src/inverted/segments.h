@@ -20,6 +20,12 @@
 extern void segments_replace(Relation index, const SegmentInfo *old, uint32 n,
 							 const SegmentInfo *segment, uint64 pending_first);
 
+/*
+ * Puts the segments of a copy of the metapage in order, lightest first.  Who reads them so
+ * comes to those that are soon merged away, whose pages are used again, before they are.
+ */
+extern void segments_sort(InvertedMeta *meta);
+
 /* Sees to it that the metapage can take another segment. */
 extern void segments_make_room(Relation index);
 

@@ -82,6 +82,7 @@ delete_on_page(Deletion *deletion, BlockNumber block, char *page, uint32 *gone)
 
 	for (uint32 i = 0; i < rows_on(page); i++)
 	{
+		tid_require(deletion->index, block, &rows[i].tid);
 		dead[i] = is_deleted(deletion, &rows[i]);
 		n += dead[i];
 		*gone += dead[i] || rows[i].making == MAKING_DEAD;
@@ -337,6 +338,9 @@ merge_all(Relation index)
 	segments_merge_all(index);
 	merge_unlock(index);
 	finish_steps(index);
+	merge_lock(index);
+	makings_release(index);
+	merge_unlock(index);
 }
 
 IndexBulkDeleteResult *

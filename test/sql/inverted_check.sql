@@ -12,11 +12,12 @@ SET max_parallel_maintenance_workers = 0;
 -- that an index should have, too
 CREATE FUNCTION memory_now() RETURNS bigint LANGUAGE sql AS $$
     SELECT sum(total_bytes)::bigint FROM pg_backend_memory_contexts $$;
+CREATE SEQUENCE gained MINVALUE 0;
 CREATE FUNCTION set_of(id int) RETURNS signature LANGUAGE plpgsql IMMUTABLE AS $$
 BEGIN
     IF id % 10000 = 0 AND current_setting('test.before', true) <> '' THEN
-        PERFORM set_config('test.gained', greatest(current_setting('test.gained')::bigint,
-            (inverted_check.memory_now() - current_setting('test.before')::bigint) >> 20)::text, false);
+        PERFORM setval('inverted_check.gained', greatest((SELECT last_value FROM inverted_check.gained),
+            (inverted_check.memory_now() - current_setting('test.before')::bigint) >> 20));
     END IF;
     IF id = current_setting('test.other', true)::int THEN
         RETURN public.signature_from(ARRAY[7]);
@@ -41,9 +42,9 @@ SELECT count(*) FROM docs WHERE id % 9 > 0;
 SELECT neardup_index_check('docs_set'), neardup_index_check('docs_set', true);
 SET maintenance_work_mem = '1MB';
 SELECT neardup_index_check('docs_set');
-SELECT set_config('test.gained', '0', false), set_config('test.before', memory_now()::text, false) <> '' AS before;
+SELECT setval('gained', 0), set_config('test.before', memory_now()::text, false) <> '' AS before;
 SELECT neardup_index_check('docs_set', true);
-SELECT current_setting('test.gained')::int < 3 AS little;
+SELECT last_value < 3 AS little FROM gained;
 SET test.before = '';
 
 -- A row that is another one, or missing: the first one, the last one, between
@@ -62,4 +63,27 @@ SELECT neardup_index_check('docs_set', true);
 SET test.wanted = 0;
 SELECT neardup_index_check('docs_set', true);
 
+-- What is indexed is worked out as the owner of the table: nobody who owns a table gets
+-- the rights of who checks it, and settings are as before
+CREATE ROLE neardup_index_owner;
+GRANT ALL ON SCHEMA inverted_check TO neardup_index_owner;
+SET ROLE neardup_index_owner;
+CREATE FUNCTION set_by(id int) RETURNS signature LANGUAGE plpgsql IMMUTABLE AS $$
+BEGIN
+    IF current_setting('test.told', true) <> '' THEN
+        RAISE WARNING 'as the owner: %', current_user = 'neardup_index_owner';
+        PERFORM set_config('test.left', 'something', false);
+    END IF;
+    RETURN public.signature_from(ARRAY[id]);
+END $$;
+CREATE TABLE owned AS SELECT 1 AS id;
+CREATE INDEX owned_set ON owned USING neardup (set_by(id)) WHERE set_by(id) IS NOT NULL;
+RESET ROLE;
+SET test.told = 'yes';
+\set VERBOSITY terse
+SELECT neardup_index_check('owned_set', true);
+SELECT current_setting('test.left', true) AS left, current_user = session_user AS myself;
+SET test.told = '';
+
 DROP SCHEMA inverted_check CASCADE;
+DROP ROLE neardup_index_owner;

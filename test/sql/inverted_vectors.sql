@@ -148,3 +148,32 @@ SELECT bool_and(s.d = i.d) AS same, count(*) FROM
 
 DROP TABLE docs, query, long_query, tickets, vectors, sets;
 DROP FUNCTION make, found, compare;
+
+-- Vectors by one lexicon after the other are of as many makings: VACUUM forgets those of
+-- which no row is left, so that a look-up need not look at all rows of a making without a number
+CREATE TABLE refreshed (id int PRIMARY KEY, sig signature);
+INSERT INTO refreshed SELECT id, signature_from(ARRAY(SELECT hashint8extended(id / 5 * 100 + i, 0) FROM generate_series(1, 40 + id % 5) i))
+FROM generate_series(1, 300) id;
+ALTER TABLE refreshed ADD making signature;
+CREATE INDEX refreshed_making ON refreshed USING neardup (making);
+\set ECHO none
+SELECT command FROM generate_series(2, 60) k, unnest(ARRAY[
+  format('UPDATE refreshed SET making = sample(sig, %s)', k), 'VACUUM refreshed']) command \gexec
+\set ECHO all
+SELECT count(*) > 0 AS counted FROM neardup_index_counters(true);
+SET enable_seqscan = off;
+SELECT count(*) < 10 AS few FROM refreshed WHERE near_duplicate(making, sample((SELECT sig FROM refreshed WHERE id = 99), 60), 1);
+SELECT rows < 10 AS few FROM neardup_index_counters() WHERE index = 'refreshed_making'::regclass;
+RESET enable_seqscan;
+SELECT neardup_index_check('refreshed_making', true);
+-- of more at a time, rows that have no number are looked at, and stay without one
+UPDATE refreshed SET making = sample(sig, 2 + id % 100);
+VACUUM refreshed;
+SELECT neardup_index_check('refreshed_making', true);
+SET enable_seqscan = off;
+SELECT k, array_agg(r.id) FROM unnest('{1,7,60,98}'::int[]) k, refreshed r
+WHERE r.id % 100 = k AND near_duplicate(r.making, sample((SELECT sig FROM refreshed WHERE id = 100 + k), 2 + k), 0.5)
+GROUP BY k ORDER BY k;
+SELECT count(*) FROM refreshed WHERE near_duplicate(making, sample((SELECT sig FROM refreshed WHERE id = 60), 62), 0.5);
+RESET enable_seqscan;
+DROP TABLE refreshed;

@@ -137,3 +137,22 @@ SELECT pg_temp.cost(:'query') AS before \gset
 LOAD 'neardup';
 SELECT pg_temp.cost(:'query') = :'before' AS same;
 DROP TABLE plan_choice_a, plan_choice_b, plan_choice_c;
+
+-- Neither do look-ups in an index of GIN that has no signatures, for rows of an outer query
+\c
+CREATE TABLE plan_choice_lists AS SELECT ARRAY[i % 500, i % 77, i] AS list FROM generate_series(1, 20000) i;
+CREATE INDEX ON plan_choice_lists USING gin (list);
+VACUUM ANALYZE plan_choice_lists;
+CREATE FUNCTION pg_temp.cost(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    plan json;
+BEGIN
+    EXECUTE 'EXPLAIN (FORMAT JSON) ' || query INTO plan;
+    RETURN plan -> 0 -> 'Plan' ->> 'Total Cost';
+END $$;
+\set query 'SELECT (SELECT count(*) FROM plan_choice_lists WHERE list @> ARRAY[i]) FROM generate_series(1, 10) i'
+EXPLAIN (COSTS OFF) :query;
+SELECT pg_temp.cost(:'query') AS before \gset
+LOAD 'neardup';
+SELECT pg_temp.cost(:'query') = :'before' AS same;
+DROP TABLE plan_choice_lists;

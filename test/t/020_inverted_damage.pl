@@ -77,7 +77,15 @@ sub page_of_kind
 	die "there is no page of kind $kind";
 }
 
-my ($forward, $lists, $directory, $filter) = (3, 4, 6, 7);
+# The blocks of that kind
+sub blocks_of_kind
+{
+	my ($name, $kind) = @_;
+
+	return grep { unpack('S', bytes($name, ($_ + 1) * $size - 4, 2)) == $kind } 1 .. (-s $file{$name}) / $size - 1;
+}
+
+my ($forward, $lists, $directory, $filter, $spare) = (3, 4, 6, 7, 10);
 
 # Changes a number of that template by a function
 sub change
@@ -91,8 +99,19 @@ sub change
 my @bits = map { "bit_$_" } 0 .. 8;
 make_index($_, 'same') foreach @bits, 'more_bits';
 make_index('long_bits', 'long');
-make_index($_, 'sets') foreach qw(makings directory_key whole);
+make_index($_, 'sets') foreach qw(makings directory_key whole row_count key_count cut);
 make_index($_, 'hashes') foreach qw(row_order row_making);
+# A row without a place in the table, by the number of the block, by that on the page
+# A large segment, and a small one after it
+$node->safe_psql('postgres', 'CREATE TABLE grown AS SELECT sig FROM sets LIMIT 1500');
+make_index('of_grown', 'grown');
+$node->safe_psql('postgres', 'INSERT INTO grown SELECT sig FROM growing LIMIT 1');
+# And a page that says to end before it begins
+foreach my $table (qw(blockless placeless endless))
+{
+	$node->safe_psql('postgres', "CREATE TABLE $table AS SELECT sig FROM sets LIMIT 9");
+	make_index("of_$table", $table);
+}
 make_index($_, 'growing') foreach qw(older newer);
 make_index('key_order', 'rising');
 my ($owner, $postings) = split /\|/, $node->safe_psql('postgres',
@@ -117,9 +136,18 @@ my $meta = bytes('makings', 0, $size);
 my $place = index($meta, pack('QQQ', $owner, $owner, $postings));
 cmp_ok($place, '>', 0, 'the segment stands in the metapage');
 change('makings', $place + 24, 'Q', $word, sub { 0 });
+# All indexes of a table have the same there; rows and keys come next
+bytes('row_count', $place + 32, 4, "\xff" x 4);
+bytes('cut', 12, 4, pack('SS', 4000, 4000));
+bytes('key_count', $place + 40, 4, "\xff" x 4);
 # The first directory is of the rows: the second page of them would begin too early
 change('directory_key', page_of_kind('directory_key', $directory) + 8, 'L', 4, sub { shift() - 5 });
 change('row_order', page_of_kind('row_order', $forward) + 49 * 20 + 4, 'L', 4, sub { shift() ^ 1 });
+bytes('of_blockless', page_of_kind('of_blockless', $forward) + 12, 4, "\xff" x 4);
+bytes('of_placeless', page_of_kind('of_placeless', $forward) + 16, 2, "\0" x 2);
+bytes('of_endless', page_of_kind('of_endless', $forward) - $header + 12, 2, "\0" x 2);
+my @rows_of_grown = blocks_of_kind('of_grown', $forward);
+bytes('of_grown', ($_ + 1) * $size - 4, 2, pack('S', $spare)) foreach @rows_of_grown;
 change('row_making', page_of_kind('row_making', $forward) + 18, 'S', 2, sub { 48 });
 # The second restart of a page of lists, the last but one before its end
 change('key_order', page_of_kind('key_order', $lists) - $header + $size - 16 - 2 * 8, 'L', 4, sub { 0 });
@@ -142,13 +170,44 @@ sub check
 	return $stdout . $stderr;
 }
 
+like(check('cut', 'false'), qr/ends too early/, 'a metapage that ends too early');
 like(check("bit_$_", 'false'), qr/The filter leaves a key out/, "a bit is not set, $_") foreach 0 .. $#set;
 like(check('more_bits', 'false'), qr/The filter has a bit of no key/, 'a bit is set');
 like(check('makings', 'false'), qr/of a making that its segment does not tell of/, 'a making');
 like(check('directory_key', 'false'), qr/not found by the directory/, 'a number in a directory');
 like(check('row_order', 'true'), qr/is another one in index/, 'the order of a row');
 like(check('row_making', 'true'), qr/of a making that its segment|is another one in index/, 'the making of a row');
+like(check($_, 'false'), qr/more rows or keys than it can have/, "what a segment has, $_") foreach qw(row_count key_count);
 is(check($_, 'true'), $_ eq 'whole' ? '3000' : '500', "the index $_ is whole") foreach qw(whole long_bits);
+
+# Searches tell of a row without a place, and do not have the table read at none
+foreach my $table (qw(blockless placeless))
+{
+	foreach my $way (qw(indexscan bitmapscan))
+	{
+		my (undef, undef, $told) = $node->psql('postgres', "SET enable_seqscan = off; SET enable_indexscan = off; SET enable_bitmapscan = off;
+			SET enable_$way = on; SELECT count(*) FROM $table, sets WHERE near_duplicate($table.sig, sets.sig, 0.9)
+			AND sets.ctid IN (SELECT ctid FROM sets LIMIT 9)");
+		like($told, qr/"of_$table" is damaged.*no place in the table/s, "a row is $table, $way");
+	}
+	is($node->safe_psql('postgres', "SELECT pg_relation_size('$table') / $size"), '1', 'the table has not grown');
+}
+
+foreach my $table (qw(blockless placeless endless))
+{
+	my (undef, undef, $told) = $node->psql('postgres', "DELETE FROM $table; VACUUM $table");
+	my $rule = $table eq 'endless' ? qr/belongs to something else/ : qr/no place in the table/;
+
+	like($told, qr/"of_$table" is damaged.*$rule/s, "a row is $table, or a page: VACUUM");
+	like(check("of_$table", 'false'), $rule, "a row is $table, or a page: the check");
+}
+
+# The small segment is read before the large one: it is merged away first, and a search that
+# comes too late for a segment has to begin anew
+cmp_ok(scalar @rows_of_grown, '>', 1, 'there are rows of both segments');
+my (undef, undef, $first) = $node->psql('postgres',
+	'SET enable_seqscan = off; SELECT FROM grown ORDER BY sig <-> (SELECT sig FROM growing LIMIT 1) LIMIT 1');
+like($first, qr/"of_grown" is damaged at block $rows_of_grown[-1]\b/, 'the small segment is read first');
 
 # Nothing is made of lists that are out of order
 my (undef, undef, $refused) = $node->psql('postgres',
