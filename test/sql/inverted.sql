@@ -171,6 +171,17 @@ SET enable_indexscan = off;
 SELECT count(*) FROM counted WHERE near_duplicate(sig, :'query', 0.8);
 SELECT index, scans, passes, rows FROM neardup_index_counters(true);
 SELECT count(*) FROM neardup_index_counters();
+-- Without an order a pass keeps all that memory has room for
+CREATE TABLE alike AS SELECT id, shingles('one two three four') AS sig FROM generate_series(1, 3000) id;
+CREATE INDEX alike_sig ON alike USING neardup (sig);
+SET enable_bitmapscan = off; RESET enable_indexscan;
+SELECT count(DISTINCT id) FROM alike WHERE near_duplicate(sig, shingles('one two three four'), 0.8);
+SET work_mem = '64kB';
+SELECT count(DISTINCT id) FROM alike WHERE near_duplicate(sig, shingles('one two three four'), 0.8);
+RESET work_mem;
+SELECT index, scans, passes, rows FROM neardup_index_counters(true);
+RESET enable_bitmapscan; SET enable_indexscan = off;
+DROP TABLE alike;
 -- EXPLAIN (ANALYZE) tells them from PostgreSQL 18 on
 CREATE FUNCTION explained(query text) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
