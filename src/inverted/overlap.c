@@ -22,9 +22,6 @@
 #include "inverted/directory.h"
 #include "inverted/overlap.h"
 
-/* Bytes of long lists that are read although they could be left out. */
-#define OPTIONAL_BYTES		512
-
 /* The array of differences is used from one run in so many rows, and some. */
 #define DENSE				100
 #define LEAST_DENSE			1024
@@ -254,7 +251,7 @@ compare_bytes(const void *a, const void *b)
 }
 
 bool
-overlaps_read_late(Overlaps *overlaps, uint32 unread)
+overlaps_read_late(Overlaps *overlaps, uint32 unread, uint64 most)
 {
 	uint64		optional = 0;
 	uint32		i;
@@ -265,7 +262,7 @@ overlaps_read_late(Overlaps *overlaps, uint32 unread)
 		if (overlaps->nlate - i <= unread)
 		{
 			optional += overlaps->late[i].bytes;
-			if (optional > OPTIONAL_BYTES)
+			if (optional > most)
 				break;
 		}
 		if (!read_late(overlaps, &overlaps->late[i]))

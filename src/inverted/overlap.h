@@ -60,9 +60,10 @@ extern bool overlaps_look_up(Overlaps *overlaps, uint32 unread);
 
 /*
  * Reads long lists, the shortest first, until at most `unread` are left, and
- * a few more.  All keys have been looked up.  False if the segment is gone.
+ * up to `most` bytes of those.  All keys have been looked up.  False if the segment
+ * is gone.
  */
-extern bool overlaps_read_late(Overlaps *overlaps, uint32 unread);
+extern bool overlaps_read_late(Overlaps *overlaps, uint32 unread, uint64 most);
 
 /* Rows first ... end - 1, each of which has so many of the keys, or shares. */
 typedef struct Stretch

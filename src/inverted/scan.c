@@ -7,7 +7,8 @@
  * asked for, another pass keeps the next ones, more of them: so memory is
  * bounded, nothing is locked in between, and it does not matter what is merged
  * meanwhile.  A row that the scan's snapshot can see has the same distance in
- * each pass.
+ * each pass.  Without an order a pass takes as long whatever it keeps, and keeps
+ * what there is memory for.
  *
  * What an index tells of distances is that no row is nearer: they are
  * rechecked.  Conditions are, too; those that the planner has made remain in
@@ -39,7 +40,7 @@
 #include "methods/method.h"
 #include "types/signature_query.h"
 
-/* How many rows the first pass keeps, and what later ones keep more. */
+/* How many rows the first pass of an order keeps, and what later ones keep more. */
 #define FIRST_ROWS			128
 #define MORE_ROWS			8
 
@@ -59,7 +60,8 @@ typedef struct InvertedScan
 	bool		last;			/* there are no rows after these */
 	bool		after;			/* only rows after this one are wanted: */
 	NearRow		before;
-	NearRow    *rows;			/* room for twice as many as are kept */
+	NearRow    *rows;			/* up to twice as many as are kept */
+	uint32		room;
 	uint32		n;
 	uint32		next;
 	uint32		most;			/* rows to keep */
@@ -272,14 +274,25 @@ set_query(IndexScanDesc scan, InvertedScan *state)
 	}
 }
 
+/* How many rows a pass may keep at the most, in memory for twice as many. */
+static uint32
+most_rows(void)
+{
+	Size		most = Max((Size) work_mem * 1024 / (2 * sizeof(NearRow)), FIRST_ROWS);
+
+	return Min(most, MaxAllocSize / (2 * sizeof(NearRow)));
+}
+
 static void
 begin(IndexScanDesc scan, InvertedScan *state)
 {
 	MemoryContext old = MemoryContextSwitchTo(state->context);
 
 	set_query(scan, state);
+	if (scan->numberOfOrderBys == 0)
+		state->most = most_rows();
 	/* of vectors less is known, more rows have to be compared */
-	if (state->query.shares != NULL)
+	else if (state->query.shares != NULL)
 		state->most *= MORE_ROWS;
 	MemoryContextSwitchTo(old);
 	state->begun = true;
@@ -366,6 +379,13 @@ leave_first(InvertedScan *state)
 	state->worst = state->rows[state->most - 1];
 }
 
+static void
+double_room(InvertedScan *state)
+{
+	state->room = Min(2 * state->room, 2 * state->most);
+	state->rows = repalloc(state->rows, state->room * sizeof(NearRow));
+}
+
 static double
 take_row(void *taker, ItemPointer tid, double distance)
 {
@@ -375,6 +395,8 @@ take_row(void *taker, ItemPointer tid, double distance)
 	if ((!state->after || compare_rows(&row, &state->before) > 0) &&
 		(!state->full || compare_rows(&row, &state->worst) < 0))
 	{
+		if (state->n == state->room)
+			double_room(state);
 		state->rows[state->n++] = row;
 		if (state->n == (state->full ? 2 * state->most : state->most))
 			leave_first(state);
@@ -414,14 +436,12 @@ run_pass(IndexScanDesc scan, InvertedScan *state)
 	{
 		state->before = state->rows[state->n - 1];
 		state->after = true;
-		state->most = Min((Size) state->most * MORE_ROWS,
-						  Max((Size) work_mem * 1024 / (2 * sizeof(NearRow)),
-							  FIRST_ROWS));
-		state->most = Min(state->most, MaxAllocSize / (2 * sizeof(NearRow)));
+		state->most = Min((Size) state->most * MORE_ROWS, most_rows());
 	}
 	MemoryContextReset(state->pass);
 	old = MemoryContextSwitchTo(state->pass);
-	state->rows = palloc(2 * state->most * sizeof(NearRow));
+	state->room = FIRST_ROWS;
+	state->rows = palloc(state->room * sizeof(NearRow));
 	search(scan, state, take_row, state, begin_rows);
 	MemoryContextSwitchTo(old);
 	state->next = 0;

@@ -29,6 +29,16 @@
  */
 #define MORE_KEYS			8
 
+/* Bytes of long lists that are read although they could be left out. */
+#define OPTIONAL_BYTES	512
+
+/*
+ * Where so many rows may be wanted, more of them are read: so many bytes for each row,
+ * which costs as much to look at, and some of them to fetch.
+ */
+#define MANY_ROWS		1024
+#define ROW_BYTES		8
+
 /* So many rows of a page are taken at once, where sizes tell of others. */
 #define ROWS_AT_ONCE		8
 
@@ -265,6 +275,42 @@ many_in_doubt(IndexSearch *search, const Overlaps *overlaps,
 	return true;
 }
 
+/* How many rows may be wanted, by what has been read. */
+static uint64
+wanted_rows(const IndexSearch *search, const Stretch *stretches, size_t n)
+{
+	uint64		rows = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (search_wants(search, stretches[i].count + search->unseen))
+			rows += stretches[i].end - stretches[i].first;
+	return rows;
+}
+
+/*
+ * The same stretches after more of the long lists, as long as these cost less than the
+ * rows that they may turn away.  NULL if the segment is gone.
+ */
+static Stretch *
+read_optional(IndexSearch *search, Overlaps *overlaps, Stretch *stretches, size_t *n)
+{
+	uint32		unread = overlaps_unread(overlaps);
+	uint64		rows;
+
+	while (unread > 0 && (rows = wanted_rows(search, stretches, *n)) >= MANY_ROWS)
+	{
+		if (!overlaps_read_late(overlaps, unread, rows * ROW_BYTES))
+			return NULL;
+		if (overlaps_unread(overlaps) == unread)
+			break;
+		unread = overlaps_unread(overlaps);
+		pfree(stretches);
+		search->unseen = search->slack + unread;
+		stretches = overlaps_count(overlaps, search->foreign, n);
+	}
+	return stretches;
+}
+
 /*
  * The stretches of rows after some keys were looked up: more are if that
  * leaves more than a few rows in doubt.  NULL if the segment is gone.
@@ -282,12 +328,12 @@ count_some(IndexSearch *search, Overlaps *overlaps, uint32 spare, size_t *n)
 		if (!overlaps_look_up(overlaps, unread))
 			return NULL;
 		if (overlaps->next == overlaps->nkeys &&
-			!overlaps_read_late(overlaps, spare))
+			!overlaps_read_late(overlaps, spare, OPTIONAL_BYTES))
 			return NULL;
 		search->unseen = search->slack + overlaps_unread(overlaps);
 		stretches = overlaps_count(overlaps, search->foreign, n);
 		if (overlaps->next == overlaps->nkeys)
-			return stretches;
+			return read_optional(search, overlaps, stretches, n);
 		if (!many_in_doubt(search, overlaps, stretches, *n, more / 2, &many))
 			return NULL;
 		if (!many)
@@ -301,7 +347,7 @@ count_some(IndexSearch *search, Overlaps *overlaps, uint32 spare, size_t *n)
 static Stretch *
 count_all(IndexSearch *search, Overlaps *overlaps, size_t *n)
 {
-	if (!overlaps_look_up(overlaps, 0) || !overlaps_read_late(overlaps, 0))
+	if (!overlaps_look_up(overlaps, 0) || !overlaps_read_late(overlaps, 0, 0))
 		return NULL;
 	search->unseen = search->slack;
 	return overlaps_count(overlaps, search->foreign || search->query->nearest, n);

@@ -171,6 +171,26 @@ SET enable_indexscan = off;
 SELECT count(*) FROM counted WHERE near_duplicate(sig, :'query', 0.8);
 SELECT index, scans, passes, rows FROM neardup_index_counters(true);
 SELECT count(*) FROM neardup_index_counters();
+-- Without an order a pass keeps all that memory has room for
+CREATE TABLE alike AS SELECT id, shingles('one two three four') AS sig FROM generate_series(1, 3000) id;
+CREATE INDEX alike_sig ON alike USING neardup (sig);
+SET enable_bitmapscan = off; RESET enable_indexscan;
+SELECT count(DISTINCT id) FROM alike WHERE near_duplicate(sig, shingles('one two three four'), 0.8);
+SET work_mem = '64kB';
+SELECT count(DISTINCT id) FROM alike WHERE near_duplicate(sig, shingles('one two three four'), 0.8);
+RESET work_mem;
+SELECT index, scans, passes, rows FROM neardup_index_counters(true);
+RESET enable_bitmapscan; SET enable_indexscan = off;
+DROP TABLE alike;
+-- Long lists are read, too, where they turn many rows away: all have a third of 40 features
+CREATE TABLE mixed AS SELECT id, signature_from(array(
+  SELECT i::bigint FROM generate_series(1, 40) i WHERE hashint8extended(i, id) % 3 = 0)) AS sig
+FROM generate_series(1, 20000) id;
+CREATE INDEX mixed_sig ON mixed USING neardup (sig);
+SELECT sig AS query FROM mixed WHERE id = 7 \gset
+SELECT count(*) FROM mixed WHERE near_duplicate(sig, :'query', 0.6);
+SELECT index, scans, rows < 100 AS few FROM neardup_index_counters(true);
+DROP TABLE mixed;
 -- EXPLAIN (ANALYZE) tells them from PostgreSQL 18 on
 CREATE FUNCTION explained(query text) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE

@@ -78,6 +78,9 @@
 /* A nested loop that costs so many times as much as another join is not taken. */
 #define ENDLESS		100.0
 
+/* Nor is one of all pairs where a similarity join costs so many times as much at most. */
+#define INSURED		1.5
+
 bool		neardup_enable_join = true;
 
 int			neardup_join_algorithm = ALGORITHM_AUTO;
@@ -596,15 +599,57 @@ remove_endless(RelOptInfo *joinrel)
 	joinrel->partial_pathlist = without_endless(joinrel->partial_pathlist, cheapest);
 }
 
+/* True if a nested loop compares all rows of one side with all of the other. */
+static bool
+compares_all(const Path *path)
+{
+	return path->pathtype == T_NestLoop && is_usable(path) &&
+		is_usable(((const JoinPath *) path)->innerjoinpath);
+}
+
+static List *
+without_narrow(List *paths, Path *join)
+{
+	ListCell   *lc;
+
+	foreach(lc, paths)
+	{
+		Path	   *path = lfirst(lc);
+
+		if (compares_all(path) && compat_compare_disabled(join, path) <= 0 &&
+			join->total_cost <= INSURED * path->total_cost)
+			paths = foreach_delete_current(paths, lc);
+	}
+	return paths;
+}
+
+/*
+ * Takes nested loops of all pairs away that would hardly save anything.  That few rows are
+ * expected of a side may be wrong by thousands: a column that is being filled was empty
+ * at the last ANALYZE.  It costs the join nothing, and them as many times as much.
+ */
+static void
+remove_narrow(PlannerInfo *root, RelOptInfo *joinrel, Path *join)
+{
+	/* for a LIMIT the join would be more */
+	if (root->tuple_fraction > 0)
+		return;
+	joinrel->pathlist = without_narrow(joinrel->pathlist, join);
+	joinrel->partial_pathlist = without_narrow(joinrel->partial_pathlist, join);
+}
+
 /* Offers the join of outerrel and innerrel by that condition. */
 static void
 add_join_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 			   RelOptInfo *innerrel, JoinType type, JoinPathExtraData *extra,
 			   const JoinCondition *condition)
 {
-	add_path(joinrel, join_path(root, joinrel, outerrel->cheapest_total_path,
-								innerrel->cheapest_total_path, false, type,
-								extra, condition));
+	Path	   *join = join_path(root, joinrel, outerrel->cheapest_total_path,
+								 innerrel->cheapest_total_path, false, type,
+								 extra, condition);
+
+	remove_narrow(root, joinrel, join);
+	add_path(joinrel, join);
 	remove_endless(joinrel);
 
 	/* see join_shared.c */
