@@ -26,8 +26,9 @@ OBJS = \
 	src/base/call.o \
 	src/base/growing.o \
 	src/base/input.o \
-	src/base/memory_pages.o \
 	src/base/linear_probing.o \
+	src/base/memory_pages.o \
+	src/base/owner.o \
 	src/base/pause.o \
 	src/base/progress.o \
 	src/base/same_value.o \

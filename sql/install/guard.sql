@@ -34,15 +34,8 @@ CREATE FUNCTION neardup_guard_violations(relation regclass, trigger name)
     RETURNS TABLE (row_table regclass, row_place tid, row_key text,
                    near_table regclass, near_place tid, near_key text,
                    similarity double precision)
-    LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE ROWS 100
-BEGIN ATOMIC
-    SELECT (c.id)."table", (c.id).place, (c.id).key,
-           (c.representative)."table", (c.representative).place, (c.representative).key, c.similarity
-    FROM neardup_guard_rows(relation, trigger) AS g,
-         neardup_guard_clusters(NULL::neardup_guarded_row, g.query, g.threshold,
-                                'jaccard'::text, 'kept'::text) AS c
-    WHERE c.similarity IS NOT NULL AND (c.id).checked;
-END;
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE ROWS 100;
 COMMENT ON FUNCTION neardup_guard_violations(regclass, name) IS 'rows of a table that a guard would not have let in, and those that they are near to';
 
 CREATE FUNCTION neardup_guard_check(relation regclass, trigger name) RETURNS bigint

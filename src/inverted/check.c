@@ -29,14 +29,13 @@
 #include "storage/bufmgr.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
-#include "utils/guc.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 #include "utils/tuplestore.h"
 
-#include "base/compat.h"
 #include "base/hash.h"
 #include "base/interrupts.h"
+#include "base/owner.h"
 #include "base/pause.h"
 #include "inverted/access.h"
 #include "inverted/checked_filter.h"
@@ -484,17 +483,12 @@ require_complete(Relation index, Snapshot snapshot)
 static void
 read_heap(Check *check, Relation heap, Snapshot snapshot)
 {
-	int			settings = NewGUCNestLevel();
-	int			context;
-	Oid			user;
+	OwnerWork	work;
 	IndexInfo  *info;
 	TableScanDesc scan = table_beginscan_strat(heap, snapshot, 0, NULL, true,
 											   true);
 
-	GetUserIdAndSecContext(&user, &context);
-	SetUserIdAndSecContext(heap->rd_rel->relowner,
-						   context | SECURITY_RESTRICTED_OPERATION);
-	compat_restrict_search_path();
+	owner_begin(&work, heap);
 	info = BuildIndexInfo(check->index);
 	check->row = AllocSetContextCreate(CurrentMemoryContext, "neardup row",
 									   ALLOCSET_DEFAULT_SIZES);
@@ -502,8 +496,7 @@ read_heap(Check *check, Relation heap, Snapshot snapshot)
 	info->ii_Unique = false;
 	(void) table_index_build_scan(heap, check->index, info, true, false,
 								  check_heap_row, check, scan);
-	AtEOXact_GUC(false, settings);
-	SetUserIdAndSecContext(user, context);
+	owner_end(&work);
 }
 
 /* Both */

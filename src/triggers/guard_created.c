@@ -41,6 +41,7 @@
 #include "utils/snapmgr.h"
 
 #include "base/compat.h"
+#include "base/owner.h"
 #include "triggers/guard.h"
 
 PG_FUNCTION_INFO_V1(neardup_guard_created);
@@ -107,20 +108,14 @@ static void
 as_owner(const Creation *creation, Relation rel, const Trigger *trigger,
 		 Work work)
 {
-	int			context;
-	int			settings;
-	Oid			user;
+	OwnerWork	owner;
 
-	GetUserIdAndSecContext(&user, &context);
-	SetUserIdAndSecContext(rel->rd_rel->relowner,
-						   context | SECURITY_RESTRICTED_OPERATION);
-	settings = NewGUCNestLevel();
+	owner_begin(&owner, rel);
 	(void) set_config_option("search_path", "pg_catalog, pg_temp",
 							 PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE,
 							 true, 0, false);
 	work(creation, rel, trigger);
-	AtEOXact_GUC(false, settings);
-	SetUserIdAndSecContext(user, context);
+	owner_end(&owner);
 }
 
 /* Makes the guard, as the first row would. */

@@ -8,8 +8,9 @@
  *
  * The rows are listed as groups are made: a query is put together that gives
  * the rows which the trigger would look at, each with its signature and its
- * scope, in the order of their primary key.  It is run by whoever wants to
- * know, with the rights that he has.
+ * scope, in the order of their primary key.  It is run with the rights of whoever
+ * wants to know, or with those of the table's owner if he has all of these, too:
+ * the expressions of indexes are the owner's, and a superuser must not work them out.
  *
  * Portions Copyright (c) 2026, the neardup developers
  *
@@ -28,14 +29,17 @@
 #include "rewrite/rewriteManip.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
+#include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/snapmgr.h"
 #include "utils/syscache.h"
 
 #include "base/compat.h"
+#include "base/owner.h"
 #include "triggers/guard.h"
 
 PG_FUNCTION_INFO_V1(neardup_guard_rows);
+PG_FUNCTION_INFO_V1(neardup_guard_violations);
 PG_FUNCTION_INFO_V1(neardup_guard_check);
 
 /* See guard.h */
@@ -261,6 +265,33 @@ guard_call(const char *function, Oid relid, const char *trigger)
 					quote_literal_cstr(trigger));
 }
 
+/*
+ * The query of violations: $1 is that of the rows, $2 the threshold.  It calls a
+ * function whose arguments have just these types: what somebody puts beside it cannot
+ * be a better match.
+ */
+static char *
+violations_query(const char *schema, const char *columns)
+{
+	return psprintf("SELECT %s FROM %s(NULL::%s, $1, $2, 'jaccard'::pg_catalog.text, 'kept'::pg_catalog.text) AS c "
+					"WHERE c.similarity IS NOT NULL AND (c.id).checked",
+					columns,
+					quote_qualified_identifier(schema, "neardup_guard_clusters"),
+					quote_qualified_identifier(schema, "neardup_guarded_row"));
+}
+
+#define VIOLATIONS_PARAMETERS	2
+
+static void
+make_parameters(Relation rel, const Trigger *trigger, const char *schema,
+				Oid *types, Datum *values)
+{
+	types[0] = TEXTOID;
+	values[0] = CStringGetTextDatum(rows_query(rel, trigger, schema));
+	types[1] = FLOAT8OID;
+	values[1] = Float8GetDatum(guard_arguments(trigger).threshold);
+}
+
 /* A value of the row that SPI has found, as a text. */
 static const char *
 found_text(int column, const char *otherwise)
@@ -286,30 +317,23 @@ warn(Oid relid, const char *trigger)
 					 guard_call("neardup_guard_violations", relid, trigger))));
 }
 
-/*
- * See guard.h.  By a function whose arguments have just these types: what somebody
- * puts beside it cannot be a better match.
- */
+/* See guard.h */
 int64
 guard_warn_of_violations(Relation rel, const Trigger *trigger, Oid namespace)
 {
 	char	   *schema = get_namespace_name(namespace);
-	char	   *query = psprintf("SELECT (c.id).key, (c.representative).key, c.similarity, pg_catalog.count(*) OVER () "
-								 "FROM %s(NULL::%s, $1, $2, 'jaccard'::pg_catalog.text, 'kept'::pg_catalog.text) AS c "
-								 "WHERE c.similarity IS NOT NULL AND (c.id).checked LIMIT 1",
-								 quote_qualified_identifier(schema, "neardup_guard_clusters"),
-								 quote_qualified_identifier(schema, "neardup_guarded_row"));
-	Oid			types[] = {TEXTOID, FLOAT8OID};
-	Datum		values[] = {
-		CStringGetTextDatum(rows_query(rel, trigger, schema)),
-		Float8GetDatum(guard_arguments(trigger).threshold)
-	};
+	char	   *query = psprintf("%s LIMIT 1",
+								 violations_query(schema, "(c.id).key, (c.representative).key, c.similarity, pg_catalog.count(*) OVER ()"));
+	Oid			types[VIOLATIONS_PARAMETERS];
+	Datum		values[VIOLATIONS_PARAMETERS];
 	int64		n = 0;
 	bool		isnull;
 
+	make_parameters(rel, trigger, schema, types, values);
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
-	if (SPI_execute_with_args(query, 2, types, values, NULL, true, 0) != SPI_OK_SELECT)
+	if (SPI_execute_with_args(query, VIOLATIONS_PARAMETERS, types, values, NULL,
+							  true, 0) != SPI_OK_SELECT)
 		elog(ERROR, "query of violations failed");
 	if (SPI_processed > 0)
 	{
@@ -322,20 +346,104 @@ guard_warn_of_violations(Relation rel, const Trigger *trigger, Oid namespace)
 	return n;
 }
 
+/* Rows of violations that are fetched at once */
+#define FETCHED			1000
+
+/* Lists the violations, as neardup_guard_violations() returns them. */
+static void
+list_violations(Relation rel, const Trigger *trigger, Oid namespace,
+				Tuplestorestate *result)
+{
+	char	   *schema = get_namespace_name(namespace);
+	char	   *query = violations_query(schema, "(c.id).\"table\", (c.id).place, (c.id).key, "
+										 "(c.representative).\"table\", (c.representative).place, (c.representative).key, c.similarity");
+	Oid			types[VIOLATIONS_PARAMETERS];
+	Datum		values[VIOLATIONS_PARAMETERS];
+	Portal		portal;
+
+	make_parameters(rel, trigger, schema, types, values);
+	if (SPI_connect() != SPI_OK_CONNECT)
+		elog(ERROR, "SPI_connect failed");
+	portal = SPI_cursor_open_with_args(NULL, query, VIOLATIONS_PARAMETERS, types,
+									   values, NULL, true, 0);
+	do
+	{
+		SPI_cursor_fetch(portal, true, FETCHED);
+		for (uint64 i = 0; i < SPI_processed; i++)
+			tuplestore_puttuple(result, SPI_tuptable->vals[i]);
+		SPI_freetuptable(SPI_tuptable);
+	} while (SPI_processed == FETCHED);
+	SPI_cursor_close(portal);
+	if (SPI_finish() != SPI_OK_FINISH)
+		elog(ERROR, "SPI_finish failed");
+}
+
+/*
+ * A guard whose rows somebody wants to know of.  Where he has all rights of the
+ * table's owner, these are in force until the end.
+ */
+typedef struct Question
+{
+	Relation	rel;
+	const Trigger *trigger;
+	bool		as_owner;
+	OwnerWork	owner;
+} Question;
+
+/* The arguments are the table and the trigger. */
+static void
+question_begin(Question *question, FunctionCallInfo fcinfo)
+{
+	Relation	rel = table_open(PG_GETARG_OID(0), AccessShareLock);
+
+	question->rel = rel;
+	question->trigger = guard_trigger(rel, NameStr(*PG_GETARG_NAME(1)), false);
+	require_own(rel, question->trigger);
+	question->as_owner = owner_is_another(rel);
+	if (question->as_owner)
+	{
+		owner_begin(&question->owner, rel);
+		/* an error where the owner may not see all rows */
+		(void) set_config_option("row_security", "off", PGC_USERSET,
+								 PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
+	}
+	PushActiveSnapshot(GetTransactionSnapshot());
+}
+
+static void
+question_end(Question *question)
+{
+	PopActiveSnapshot();
+	if (question->as_owner)
+		owner_end(&question->owner);
+	table_close(question->rel, NoLock);
+}
+
+/* neardup_guard_violations(relation regclass, trigger name) */
+Datum
+neardup_guard_violations(PG_FUNCTION_ARGS)
+{
+	Question	question;
+
+	InitMaterializedSRF(fcinfo, 0);
+	question_begin(&question, fcinfo);
+	list_violations(question.rel, question.trigger,
+					get_func_namespace(fcinfo->flinfo->fn_oid),
+					((ReturnSetInfo *) fcinfo->resultinfo)->setResult);
+	question_end(&question);
+	return (Datum) 0;
+}
+
 /* neardup_guard_check(relation regclass, trigger name) RETURNS bigint */
 Datum
 neardup_guard_check(PG_FUNCTION_ARGS)
 {
-	Relation	rel = table_open(PG_GETARG_OID(0), AccessShareLock);
-	const Trigger *trigger = guard_trigger(rel, NameStr(*PG_GETARG_NAME(1)),
-										   false);
+	Question	question;
 	int64		n;
 
-	require_own(rel, trigger);
-	PushActiveSnapshot(GetTransactionSnapshot());
-	n = guard_warn_of_violations(rel, trigger,
+	question_begin(&question, fcinfo);
+	n = guard_warn_of_violations(question.rel, question.trigger,
 								 get_func_namespace(fcinfo->flinfo->fn_oid));
-	PopActiveSnapshot();
-	table_close(rel, NoLock);
+	question_end(&question);
 	PG_RETURN_INT64(n);
 }

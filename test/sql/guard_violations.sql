@@ -110,6 +110,35 @@ CREATE POLICY mine ON docs USING (mine);
 SET ROLE regress_guard_violations;
 SELECT neardup_guard_check('docs', 'guard');
 RESET ROLE;
+-- What the table's owner has written is worked out with his rights, where that is less
+CREATE ROLE regress_guard_owner;
+CREATE SCHEMA theirs AUTHORIZATION regress_guard_owner;
+SET ROLE regress_guard_owner;
+CREATE FUNCTION theirs.sig(body text) RETURNS public.signature LANGUAGE plpgsql IMMUTABLE AS $$
+BEGIN
+    IF session_user <> current_user AND current_user <> 'regress_guard_owner' THEN
+        RAISE NOTICE 'worked out as somebody else';
+    END IF;
+    RETURN public.shingles(body);
+END $$;
+CREATE TABLE theirs.notes (id int PRIMARY KEY, body text);
+CREATE INDEX notes_sig ON theirs.notes USING gin ((theirs.sig(body)) public.signature_gin_ops);
+INSERT INTO theirs.notes VALUES (1, 'one two three four'), (2, 'one two three four'), (3, 'five six seven eight');
+SET check_function_bodies = off;
+CREATE TRIGGER guard BEFORE INSERT ON theirs.notes FOR EACH ROW EXECUTE FUNCTION public.neardup_guard('notes_sig', '0.8');
+RESET check_function_bodies;
+RESET ROLE;
+CREATE ROLE regress_guard_super SUPERUSER;
+SET ROLE regress_guard_super;
+SELECT neardup_guard_check('theirs.notes', 'guard');
+SELECT row_key, near_key, similarity FROM neardup_guard_violations('theirs.notes', 'guard');
+SELECT current_user;
+ALTER TABLE theirs.notes ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+SELECT neardup_guard_check('theirs.notes', 'guard');
+SELECT current_user, current_setting('row_security');
+RESET ROLE;
+DROP SCHEMA theirs CASCADE;
+DROP ROLE regress_guard_owner, regress_guard_super;
 -- Nobody else's functions are called in between, and a view has no rows
 CREATE SCHEMA trap;
 CREATE FUNCTION trap.count_all(bigint) RETURNS bigint LANGUAGE plpgsql AS $$ BEGIN RAISE NOTICE 'trapped'; RETURN 100; END $$;

@@ -1,0 +1,43 @@
+/*
+ * owner.c
+ *		Work with the rights of a table's owner.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/base/owner.c
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "utils/acl.h"
+
+#include "base/compat.h"
+#include "base/owner.h"
+
+/* See owner.h */
+void
+owner_begin(OwnerWork *work, Relation rel)
+{
+	GetUserIdAndSecContext(&work->user, &work->context);
+	SetUserIdAndSecContext(rel->rd_rel->relowner,
+						   work->context | SECURITY_RESTRICTED_OPERATION);
+	work->settings = NewGUCNestLevel();
+	compat_restrict_search_path();
+}
+
+/* See owner.h */
+void
+owner_end(const OwnerWork *work)
+{
+	AtEOXact_GUC(false, work->settings);
+	SetUserIdAndSecContext(work->user, work->context);
+}
+
+/* See owner.h */
+bool
+owner_is_another(Relation rel)
+{
+	Oid			owner = rel->rd_rel->relowner;
+
+	return GetUserId() != owner && has_privs_of_role(GetUserId(), owner);
+}
