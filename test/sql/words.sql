@@ -36,6 +36,8 @@ FROM unnest('{"",turkish}'::text[]) analysis,
      neardup_words(text, analysis) words;
 -- what composes is one letter, composed or not
 SELECT neardup_words(U&'\0622\0628 \0627\0653\0628 \0627\064E\0653\0628 \0623\062D\0645\062F \0627\0654\062D\0645\062F');
+-- heh with a mark above: one letter, two, decomposed, and without the mark
+SELECT neardup_words(U&'\062E\0627\0646\06C0 \062E\0627\0646\0647\0654 \062E\0627\0646\06D5\0654 \062E\0627\0646\0647', '') AS plain, neardup_words(U&'\06C0 \0647\0654', 'arabic') AS arabic;
 SELECT neardup_words('بنی‌آدم اعضای یکدیگرند، که در آفرینش ز یک گوهرند. كتاب‌هاي من كجاست؟', 'persian');
 -- Arabic keeps its own forms, for its stemmer
 SELECT neardup_words('كتاب الكتاب والكتاب کتاب', 'arabic');
