@@ -187,8 +187,8 @@ CREATE TABLE mixed AS SELECT id, signature_from(array(
   SELECT i::bigint FROM generate_series(1, 40) i WHERE hashint8extended(i, id) % 3 = 0)) AS sig
 FROM generate_series(1, 20000) id;
 CREATE INDEX mixed_sig ON mixed USING neardup (sig);
-SELECT sig AS query FROM mixed WHERE id = 7 \gset
-SELECT count(*) FROM mixed WHERE near_duplicate(sig, :'query', 0.6);
+SELECT sig AS seventh FROM mixed WHERE id = 7 \gset
+SELECT count(*) FROM mixed WHERE near_duplicate(sig, :'seventh', 0.6);
 SELECT index, scans, rows < 100 AS few FROM neardup_index_counters(true);
 DROP TABLE mixed;
 -- EXPLAIN (ANALYZE) tells them from PostgreSQL 18 on
