@@ -341,11 +341,21 @@ passes(Comparator *comparator, Measure measure, uint64 place)
 						   Float8GetDatum(value));
 }
 
-/* True if rows pass that have no signature. */
+/* True if trying the steps with what stands for null raises nothing. */
 static bool
-null_passes(Comparator *comparator)
+can_be_tried(const Comparator *comparator)
 {
-	return comparator->if_null != NULL && !comparator->if_null->constisnull &&
+	return comparator->nsteps == 0 || moderate(comparator->if_null) ||
+		DatumGetFloat8(comparator->if_null->constvalue) == 0;
+}
+
+/* True if rows may pass that have no signature. */
+static bool
+null_may_pass(Comparator *comparator)
+{
+	if (comparator->if_null == NULL || comparator->if_null->constisnull)
+		return false;
+	return !can_be_tried(comparator) ||
 		computed_passes(comparator, comparator->if_null->constvalue);
 }
 
@@ -394,7 +404,7 @@ near_comparison(Node *clause, NearCondition *condition)
 		return false;
 	fmgr_info(op->opfuncid, &comparator.compare);
 	comparator.constant = constant->constvalue;
-	if (null_passes(&comparator) ||
+	if (null_may_pass(&comparator) ||
 		!least_passing(&comparator, condition->measure, &threshold))
 		return false;
 	condition->threshold = (Expr *)

@@ -139,7 +139,7 @@ FROM (SELECT v, row_number() OVER (ORDER BY md5(v::text)) AS n
   (VALUES ('1 - S <= 1 - V'), ('1 - V > 1 - S'), ('1 - V - S < 0'), ('100 * S >= 100 * V'), ('S / 3 > V / 3::float8'),
     ('(a.sig <-> b.sig) * -1 >= V - 1'), ('S::real >= V::real'), ('S::numeric > V::numeric'), ('S::real > V'),
     ('round(S::numeric, 2) >= round(V::numeric, 2)'), ('round(S::numeric, 2) = 1'), ('round(100 * S) > round(100 * V)'),
-    ('coalesce(S, 0) >= V'), ('1 - coalesce(S, 0) < 1 - V'), ('coalesce(a.sig <-> b.sig, 1) <= 1 - V'),
+    ('coalesce(S, 0) >= V'), ('1 - coalesce(S, 0) < 1 - V'), ('coalesce(S, -1)::real >= V::real'), ('coalesce(a.sig <-> b.sig, 1) <= 1 - V'),
     ('(S >= V) IS TRUE'), ('near_duplicate(a.sig, b.sig, V) IS TRUE'), ('coalesce(near_duplicate(a.sig, b.sig, V), false)'),
     ('contained_in(a.sig, b.sig, V) IS TRUE')) f (form)
 WHERE n <= 4;
@@ -153,7 +153,9 @@ SELECT * FROM unnest('{"coalesce(similarity(a.sig, b.sig), 1) >= 0.5", "coalesce
   "coalesce(a.sig <-> b.sig, 0) < 0.5", "1 / (similarity(a.sig, b.sig) + 1) < 0.6", "similarity(a.sig, b.sig) / 0 > 1",
   "similarity(a.sig, b.sig) * 1e-300 * 1e-300 > 0.5", "(similarity(a.sig, b.sig) * 1e300)::real > 1", "abs(similarity(a.sig, b.sig) - 0.5) > 0.4",
   "1 - similarity(a.sig, b.sig) >= 0.5", "similarity(a.sig, b.sig) * ''NaN'' > 0.5", "near_duplicate(a.sig, b.sig, 0.8) IS NOT FALSE",
-  "near_duplicate(a.sig, b.sig, 0.8) IS NOT TRUE", "coalesce(near_duplicate(a.sig, b.sig, 0.8), true)"}'::text[]) condition;
+  "near_duplicate(a.sig, b.sig, 0.8) IS NOT TRUE", "coalesce(near_duplicate(a.sig, b.sig, 0.8), true)",
+  "coalesce(similarity(a.sig, b.sig), 1e305) * 1e6 < 0.5", "coalesce(similarity(a.sig, b.sig), -1e300)::real >= 0.5",
+  "coalesce(similarity(a.sig, b.sig), 1e-300)::real >= 0.5"}'::text[]) condition;
 SELECT plan_of(condition, 'join') AS join_plan, plan_of(condition, 'index') AS index_plan, count(*) FROM not_computed GROUP BY 1, 2;
 -- Rows without a signature have no partner
 SELECT count(*) FROM docs a WHERE NOT EXISTS (SELECT FROM docs b WHERE coalesce(similarity(a.sig, b.sig), 0) >= 0.5 AND a.id <> b.id);

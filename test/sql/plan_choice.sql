@@ -121,6 +121,18 @@ ANALYZE filled, fresh;
 SELECT taken('SELECT FROM fresh a JOIN filled b ON near_duplicate(a.sig, b.sig, 0.8) WHERE b.done IS NOT NULL') AS "all",
     taken('SELECT FROM fresh a JOIN filled b ON near_duplicate(a.sig, b.sig, 0.8) WHERE b.done IS NOT NULL LIMIT 1') AS limited;
 
+-- A nested loop with a further table, above a join that reads its own once, is none of these
+CREATE FUNCTION read_once(query text) RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+    plan text;
+BEGIN
+    EXECUTE 'EXPLAIN (FORMAT json) ' || query INTO plan;
+    RETURN plan ~ '"Self-Join": true';
+END $$;
+CREATE TABLE least AS SELECT 3000 AS id;
+ANALYZE docs, least;
+SELECT read_once('SELECT FROM docs a, docs b, least l WHERE near_duplicate(a.sig, b.sig, 0.8) AND a.id <> l.id') AS once;
+
 SET client_min_messages = warning;
 DROP SCHEMA plan_choice_test CASCADE;
 

@@ -599,16 +599,22 @@ remove_endless(RelOptInfo *joinrel)
 	joinrel->partial_pathlist = without_endless(joinrel->partial_pathlist, cheapest);
 }
 
-/* True if a nested loop compares all rows of one side with all of the other. */
+/*
+ * True if a nested loop compares all rows of one side with all of the other by that
+ * condition: it may also be one with a further table, above a similarity join.
+ */
 static bool
-compares_all(const Path *path)
+compares_all(const Path *path, RestrictInfo *condition)
 {
+	const JoinPath *loop = (const JoinPath *) path;
+
 	return path->pathtype == T_NestLoop && is_usable(path) &&
-		is_usable(((const JoinPath *) path)->innerjoinpath);
+		is_usable(loop->innerjoinpath) &&
+		list_member(loop->joinrestrictinfo, condition);
 }
 
 static List *
-without_narrow(List *paths, Path *join)
+without_narrow(List *paths, Path *join, RestrictInfo *condition)
 {
 	ListCell   *lc;
 
@@ -616,7 +622,7 @@ without_narrow(List *paths, Path *join)
 	{
 		Path	   *path = lfirst(lc);
 
-		if (compares_all(path) && compat_compare_disabled(join, path) <= 0 &&
+		if (compares_all(path, condition) && compat_compare_disabled(join, path) <= 0 &&
 			join->total_cost <= INSURED * path->total_cost)
 			paths = foreach_delete_current(paths, lc);
 	}
@@ -629,13 +635,13 @@ without_narrow(List *paths, Path *join)
  * at the last ANALYZE.  It costs the join nothing, and them as many times as much.
  */
 static void
-remove_narrow(PlannerInfo *root, RelOptInfo *joinrel, Path *join)
+remove_narrow(PlannerInfo *root, RelOptInfo *joinrel, Path *join, RestrictInfo *condition)
 {
 	/* for a LIMIT the join would be more */
 	if (root->tuple_fraction > 0)
 		return;
-	joinrel->pathlist = without_narrow(joinrel->pathlist, join);
-	joinrel->partial_pathlist = without_narrow(joinrel->partial_pathlist, join);
+	joinrel->pathlist = without_narrow(joinrel->pathlist, join, condition);
+	joinrel->partial_pathlist = without_narrow(joinrel->partial_pathlist, join, condition);
 }
 
 /* Offers the join of outerrel and innerrel by that condition. */
@@ -648,7 +654,7 @@ add_join_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 								 innerrel->cheapest_total_path, false, type,
 								 extra, condition);
 
-	remove_narrow(root, joinrel, join);
+	remove_narrow(root, joinrel, join, condition->rinfo);
 	add_path(joinrel, join);
 	remove_endless(joinrel);
 
