@@ -601,7 +601,7 @@ remove_endless(RelOptInfo *joinrel)
 
 /*
  * True if a nested loop compares all rows of one side with all of the other by that
- * condition: it may also be one with a further table, above a similarity join.
+ * condition.  One with a further table, above a similarity join, does not.
  */
 static bool
 compares_all(const Path *path, RestrictInfo *condition)
