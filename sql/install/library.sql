@@ -292,9 +292,11 @@ BEGIN
     EXECUTE 'DROP TABLE ' || @extschema@.library_signatures(number);
     -- first, so that triggers have nothing to count
     DELETE FROM @extschema@.library WHERE id = number;
-    -- what has come since, but for what a worker has, who finds no library then
+    -- what has come since, also where libraries are gone that were dropped before, but for
+    -- what a worker has, who finds no library then
     DELETE FROM @extschema@.library_queue
-    WHERE id IN (SELECT q.id FROM @extschema@.library_queue q WHERE q.library_id = number FOR UPDATE SKIP LOCKED);
+    WHERE id IN (SELECT q.id FROM @extschema@.library_queue q
+                 WHERE NOT EXISTS (SELECT FROM @extschema@.library l WHERE l.id = q.library_id) FOR UPDATE SKIP LOCKED);
     DELETE FROM @extschema@.library_document WHERE library_id = number;
     DELETE FROM @extschema@.library_change WHERE library_id = number;
 END $$;
