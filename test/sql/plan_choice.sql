@@ -144,7 +144,7 @@ CREATE TABLE plan_choice_b AS SELECT i AS a, i % 50 AS b FROM generate_series(1,
 CREATE TABLE plan_choice_c AS SELECT i AS c FROM generate_series(1, 50) i;
 CREATE INDEX ON plan_choice_b (a);
 VACUUM ANALYZE plan_choice_a, plan_choice_b, plan_choice_c;
-CREATE FUNCTION pg_temp.cost(query text) RETURNS text LANGUAGE plpgsql AS $$
+CREATE FUNCTION plan_choice_cost(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
     plan json;
 BEGIN
@@ -153,9 +153,9 @@ BEGIN
 END $$;
 \set query 'SELECT FROM plan_choice_a a LEFT JOIN (plan_choice_b b JOIN plan_choice_c c ON b.b = c.c) ON b.a = a.a WHERE a.b < 10'
 EXPLAIN (COSTS OFF) :query;
-SELECT pg_temp.cost(:'query') AS before \gset
+SELECT plan_choice_cost(:'query') AS before \gset
 LOAD 'neardup';
-SELECT pg_temp.cost(:'query') = :'before' AS same;
+SELECT plan_choice_cost(:'query') = :'before' AS same;
 DROP TABLE plan_choice_a, plan_choice_b, plan_choice_c;
 
 -- Neither do look-ups in an index of GIN that has no signatures, for rows of an outer query
@@ -163,16 +163,10 @@ DROP TABLE plan_choice_a, plan_choice_b, plan_choice_c;
 CREATE TABLE plan_choice_lists AS SELECT ARRAY[i % 500, i % 77, i] AS list FROM generate_series(1, 20000) i;
 CREATE INDEX ON plan_choice_lists USING gin (list);
 VACUUM ANALYZE plan_choice_lists;
-CREATE FUNCTION pg_temp.cost(query text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-    plan json;
-BEGIN
-    EXECUTE 'EXPLAIN (FORMAT JSON) ' || query INTO plan;
-    RETURN plan -> 0 -> 'Plan' ->> 'Total Cost';
-END $$;
 \set query 'SELECT (SELECT count(*) FROM plan_choice_lists WHERE list @> ARRAY[i]) FROM generate_series(1, 10) i'
 EXPLAIN (COSTS OFF) :query;
-SELECT pg_temp.cost(:'query') AS before \gset
+SELECT plan_choice_cost(:'query') AS before \gset
 LOAD 'neardup';
-SELECT pg_temp.cost(:'query') = :'before' AS same;
+SELECT plan_choice_cost(:'query') = :'before' AS same;
 DROP TABLE plan_choice_lists;
+DROP FUNCTION plan_choice_cost;
