@@ -365,6 +365,7 @@ AS $$
 BEGIN
     DELETE FROM @extschema@.library_document d USING @extschema@.library_queue q
     WHERE q.id = ANY (entries) AND d.library_id = q.library_id AND d.address = q.address;
+    -- Documents are numbered in the order of their entries, which a join, as EXISTS is one, would not keep.
     WITH entry AS (DELETE FROM @extschema@.library_queue WHERE id = ANY (entries) RETURNING library_id, address, body),
     document AS (INSERT INTO @extschema@.library_document (library_id, address, body)
                  SELECT library_id, address, body FROM entry
