@@ -2,7 +2,9 @@
 -- test/bench/join_workers.sql
 --		The join by one process and by two, in turns, by the clock: of stored
 --		signatures, of a million sets that differ, and of texts, whose signatures
---		are made on the way.
+--		are made on the way.  After them two sessions at once, each the whole
+--		join by one process: what the machine lets two processes do that share
+--		nothing.
 --
 -- With SHARED=3GB the server has shared memory for it from the start.
 --
@@ -45,16 +47,44 @@ BEGIN
   INSERT INTO taken VALUES (name || ' by ' || processes, run, NULL, extract(epoch FROM clock_timestamp() - before));
   INSERT INTO found VALUES (name || ' by ' || processes, run, pairs);
 END $$;
-SELECT format('CALL ask_by(%s, %L, %s, %L)', processes, name, run, query)
-FROM generate_series(0, :runs) run, questions, (VALUES (1), (2)) p (processes)
-ORDER BY name, run, processes \gexec
+
+CREATE EXTENSION dblink;
+SELECT format('host=%s port=%s dbname=%s', current_setting('unix_socket_directories'),
+              current_setting('port'), current_database()) AS here \gset
+SELECT session, dblink_connect(session, :'here'),
+    dblink_exec(session, 'SET work_mem = ''2GB''; SET enable_nestloop = off; SET max_parallel_workers_per_gather = 0')
+FROM (VALUES ('first'), ('second')) s (session) \g /dev/null
+CREATE PROCEDURE ask_at_once(name text, run int, query text) LANGUAGE plpgsql AS $$
+DECLARE
+  sessions CONSTANT text[] := '{first,second}';
+  session text;
+  before timestamptz := clock_timestamp();
+BEGIN
+  FOREACH session IN ARRAY sessions LOOP
+    PERFORM dblink_send_query(session, query);
+  END LOOP;
+  FOREACH session IN ARRAY sessions LOOP
+    INSERT INTO found SELECT name || ' at once', run, pairs FROM dblink_get_result(session) t (pairs bigint);
+    PERFORM FROM dblink_get_result(session) t (pairs bigint);  -- the end
+  END LOOP;
+  INSERT INTO taken VALUES (name || ' at once', run, NULL, extract(epoch FROM clock_timestamp() - before));
+END $$;
+
+SELECT CASE turn WHEN 3 THEN format('CALL ask_at_once(%L, %s, %L)', name, run, query)
+                 ELSE format('CALL ask_by(%s, %L, %s, %L)', turn, name, run, query) END
+FROM generate_series(0, :runs) run, questions, generate_series(1, 3) turn
+ORDER BY name, run, turn \gexec
 
 DELETE FROM taken WHERE run = 0;
-SELECT q.name, found(q.name || ' by 1') AS pairs, found(q.name || ' by 1') = found(q.name || ' by 2') AS "same pairs",
+SELECT q.name, found(q.name || ' by 1') AS pairs,
+    (SELECT count(DISTINCT n) = 1 FROM found f WHERE f.name LIKE q.name || ' %') AS "same pairs",
     round(median_clock(q.name || ' by 1')::numeric, 2) AS "one: s",
     round(median_clock(q.name || ' by 2')::numeric, 2) AS "two: s",
     round(percentile_cont(0.5) WITHIN GROUP (ORDER BY one.clock / two.clock)::numeric, 2) AS "times as fast (1.7)",
+    round(percentile_cont(0.5) WITHIN GROUP (ORDER BY 2 * one.clock / at_once.clock)::numeric, 2) AS "two sessions: times as much",
+    round(percentile_cont(0.5) WITHIN GROUP (ORDER BY at_once.clock / two.clock / 2)::numeric, 2) AS "of that",
     string_agg(round((one.clock / two.clock)::numeric, 2)::text, ' ' ORDER BY one.run) AS "each pair of runs"
-FROM questions q JOIN taken one ON one.name = q.name || ' by 1' AND one.run > 0
+FROM questions q JOIN taken one ON one.name = q.name || ' by 1'
 JOIN taken two ON two.name = q.name || ' by 2' AND two.run = one.run
+JOIN taken at_once ON at_once.name = q.name || ' at once' AND at_once.run = one.run
 GROUP BY q.name ORDER BY q.name;
