@@ -322,7 +322,8 @@ pairs_by_join(WorkingTables *tables)
 /*
  * Of each row its id, and two hashes of its signature: the second one tells
  * whether signatures that differ have the first one in common.  If so, other
- * seeds are tried.  The number of rows.
+ * seeds are tried.  Rows without values are near to none, not to their equals
+ * either; a sample may have none of many features.  The number of rows.
  */
 static uint64
 make_rows(WorkingTables *tables)
@@ -336,7 +337,7 @@ make_rows(WorkingTables *tables)
 						  psprintf("SELECT {neardup}.signature_hash_extended({sig}, %d::pg_catalog.int8) AS set, "
 								   "{neardup}.signature_hash_extended({sig}, %d::pg_catalog.int8) AS proof, "
 								   "{id} AS id{source_place} FROM {source} "
-								   "WHERE {neardup}.nfeatures({sig}) {>} 0 AND {id} IS NOT NULL",
+								   "WHERE {neardup}.similarity({sig}, {sig}) {>} 0 AND {id} IS NOT NULL",
 								   2 * seed, 2 * seed + 1));
 		if (working_number(&attempt,
 						   "SELECT pg_catalog.count(*)::pg_catalog.float8 FROM ("

@@ -24,7 +24,7 @@ BEGIN
         format('SELECT a.id AS a, b.id AS b, %3$s AS similarity FROM %1$s a JOIN %1$s b ON near_duplicate(a.sig, b.sig, %2$s, %4$L) AND a.id < b.id',
                source, threshold,
                CASE measure WHEN 'jaccard' THEN 'similarity(a.sig, b.sig)'
-                            WHEN 'shared' THEN 'overlap(a.sig, b.sig)::float8'
+                            WHEN 'shared' THEN 'shared(a.sig, b.sig)::float8'
                             WHEN 'overlap' THEN 'greatest(containment(a.sig, b.sig), containment(b.sig, a.sig))'
                             ELSE format('%I(a.sig, b.sig)', measure) END, measure)) INTO n, same;
 END $$;
@@ -52,6 +52,14 @@ SELECT * FROM check_pairs('sketches', 0.8, 'jaccard', 'join');
 SELECT * FROM check_pairs('sketches', 0.8, 'jaccard', 'keys');
 SELECT * FROM check_pairs('vectors', 0.8, 'cosine', 'join');
 SELECT * FROM check_pairs('vectors', 0.8, 'cosine', 'keys');
+-- Samples may be empty, which are near to none; what they share is not estimated
+CREATE TABLE samples AS SELECT id, sample(sig, 8) AS sig FROM docs;
+SELECT count(*) > 1 AS empty FROM samples WHERE nfeatures(sig) > 0 AND cardinality(sig::bigint[]) = 0;
+SELECT design, measure, c.n > 0 AS found, same
+FROM unnest('{join,classes,keys}'::text[]) design, (VALUES ('jaccard', 0.8), ('shared', 2)) v (measure, threshold),
+     check_pairs('samples', threshold, measure, design) c
+ORDER BY measure, design;
+DROP TABLE samples;
 \set SHOW_CONTEXT never
 CALL neardup_pairs('sketches', 'id', 'sig', 0.8, 'found', design => 'classes');
 \set SHOW_CONTEXT errors
