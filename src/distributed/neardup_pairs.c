@@ -322,7 +322,8 @@ pairs_by_join(WorkingTables *tables)
 /*
  * Of each row its id, and two hashes of its signature: the second one tells
  * whether signatures that differ have the first one in common.  If so, other
- * seeds are tried.  The number of rows.
+ * seeds are tried.  Rows without values are near to none, not to their equals
+ * either; a sample may have none of many features.  The number of rows.
  */
 static uint64
 make_rows(WorkingTables *tables)
@@ -336,7 +337,7 @@ make_rows(WorkingTables *tables)
 						  psprintf("SELECT {neardup}.signature_hash_extended({sig}, %d::pg_catalog.int8) AS set, "
 								   "{neardup}.signature_hash_extended({sig}, %d::pg_catalog.int8) AS proof, "
 								   "{id} AS id{source_place} FROM {source} "
-								   "WHERE {neardup}.nfeatures({sig}) {>} 0 AND {id} IS NOT NULL",
+								   "WHERE {neardup}.similarity({sig}, {sig}) {>} 0 AND {id} IS NOT NULL",
 								   2 * seed, 2 * seed + 1));
 		if (working_number(&attempt,
 						   "SELECT pg_catalog.count(*)::pg_catalog.float8 FROM ("
@@ -344,6 +345,7 @@ make_rows(WorkingTables *tables)
 						   "HAVING pg_catalog.min(proof) {<>} pg_catalog.max(proof)) c") == 0)
 		{
 			*tables = attempt;
+			working_term(tables, "seed", psprintf("%d::pg_catalog.int8", 2 * seed));
 			return n;
 		}
 		working_end(&attempt);
@@ -410,17 +412,47 @@ collapse(WorkingTables *tables)
 	return n;
 }
 
+/* Each statement reads what is there when it begins; so a row may be another by now. */
+static void
+refuse_changed(const WorkingTables *tables, double found, uint64 expected)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+			 errmsg("rows of %s were changed while their pairs were looked for",
+					tables->source),
+			 errdetail("Of %llu sets that were read first %.0f were there again.",
+					   (unsigned long long) expected, found),
+			 errhint("Call neardup_pairs() once more, or in a transaction of isolation level REPEATABLE READ.")));
+}
+
 /* Sets were found by ids: there must be one row for each. */
 static void
-require_found_once(double found, uint64 expected)
+require_found_once(const WorkingTables *tables, double found, uint64 expected)
 {
-	if (found != (double) expected)
+	if (found < (double) expected)
+		refuse_changed(tables, found, expected);
+	if (found > (double) expected)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNIQUE_VIOLATION),
 				 errmsg("ids are not unique"),
 				 errdetail("%llu sets were looked up by id, and %.0f found.",
 						   (unsigned long long) expected, found),
 				 errhint("Take a column that has another value in each row.")));
+}
+
+/*
+ * Sets must have the signature that all their rows had.  The condition is true of
+ * one copy of each.
+ */
+static void
+require_same_sets(const WorkingTables *tables, const char *one, uint64 expected)
+{
+	double		found = working_number(tables,
+									   psprintf("SELECT pg_catalog.count(*)::pg_catalog.float8 FROM {sets} s WHERE %s "
+												"AND {neardup}.signature_hash_extended(s.sig, {seed}) {=} s.set", one));
+
+	if (found != (double) expected)
+		refuse_changed(tables, found, expected);
 }
 
 /* The first row's value, or what there is without one. */
@@ -485,7 +517,7 @@ fill_near(WorkingTables *tables, const char *pairs)
  * goes without saying.
  */
 static void
-near_by_classes(WorkingTables *tables, bool same)
+near_by_classes(WorkingTables *tables, uint64 nsets, bool same)
 {
 	working_table(tables, "sets", "place", "near", "place",
 				  "SELECT ({spots})[({stretches})[c.stretch] {+} 1] AS place, c.stretch {=} q.own AS home, "
@@ -494,6 +526,7 @@ near_by_classes(WorkingTables *tables, bool same)
 				  "pg_catalog.width_bucket(g.classes[2], {starts}) AS next FROM ("
 				  "SELECT s.*, {neardup}.size_classes(s.sig, {bounds}) AS classes FROM {signed} s) g) q, "
 				  "pg_catalog.generate_series(q.own, q.next) c (stretch)");
+	require_same_sets(tables, "s.home", nsets);
 	working_term(tables, "once",
 				 working_statement(tables, same ? "a.set {<} b.set AND (a.home OR b.home)" :
 								   "CASE WHEN a.set {=} b.set THEN a.home AND a.many ELSE a.set {<} b.set AND (a.home OR b.home) END"));
@@ -509,7 +542,8 @@ near_by_keys(WorkingTables *tables, uint64 nsets, bool counted, bool same)
 	uint64		n = working_table(tables, "sets", "set", NULL, "set",
 								  "SELECT * FROM {signed} s");
 
-	require_found_once((double) n, nsets);
+	require_found_once(tables, (double) n, nsets);
+	require_same_sets(tables, "true", nsets);
 	working_term(tables, "counts", counted ?
 				 working_statement(tables, ", (SELECT {neardup}.feature_counts(sig) FROM {sets})") :
 				 "");
@@ -595,7 +629,7 @@ find_pairs(WorkingTables *tables, Design design, Measure measure)
 	{
 		Classes		classes = find_classes(tables);
 
-		require_found_once(classes.sets, nsets);
+		require_found_once(tables, classes.sets, nsets);
 		if (design == DESIGN_AUTO)
 			design = classes.largest * nodes(tables) > 1 ? DESIGN_KEYS :
 				DESIGN_CLASSES;
@@ -603,7 +637,7 @@ find_pairs(WorkingTables *tables, Design design, Measure measure)
 	else
 		design = DESIGN_KEYS;
 	if (design == DESIGN_CLASSES)
-		near_by_classes(tables, same);
+		near_by_classes(tables, nsets, same);
 	else
 		near_by_keys(tables, nsets, sets, same);
 	multiply_out(tables, same);

@@ -118,23 +118,39 @@ set_keys(const Signature *sig, double threshold, Measure measure,
 	return hashes;
 }
 
+/* Where pairs that reach the threshold need not have a key in common. */
+static void
+refuse_keys(const Signature *sig, double threshold, Measure measure)
+{
+	const MethodInfo *method = method_info(sig->making.method);
+	bool		by_value = measure == MEASURE_SIMILARITY &&
+		method->least_similarity != NULL;
+
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("%s signatures have no candidate keys at threshold %g",
+					method->name, threshold),
+			 by_value ?
+			 errhint("Take the measure \"jaccard\", which asks for the rule of the method, or exact sets.") :
+			 errhint("Take a higher threshold, or exact sets.")));
+}
+
 /*
  * The keys of a sketch or a vector: those of a row and those of a query, of
  * which one side would do with the first.
  */
 static uint64 *
-sketch_keys(const Signature *sig, double threshold, size_t *n)
+sketch_keys(const Signature *sig, double threshold, Measure measure, size_t *n)
 {
 	KeyList		list = {0};
 	uint32		need;
 
+	if (!measure_is_told(method_info(sig->making.method), measure))
+		measure_refuse(sig, measure_name(measure));
 	signature_row_keys(sig, threshold, &list);
-	if (!signature_query_keys(sig, threshold, threshold, false, &list, &need))
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("%s signatures have no candidate keys at threshold %g",
-						method_info(sig->making.method)->name, threshold),
-				 errhint("Take a higher threshold, or exact sets.")));
+	if (!signature_query_keys(sig, threshold, threshold,
+							  measure == MEASURE_SIMILARITY, &list, &need))
+		refuse_keys(sig, threshold, measure);
 	*n = sort_distinct_hashes(list.keys, list.n);
 	return list.keys;
 }
@@ -184,7 +200,7 @@ candidate_keys(PG_FUNCTION_ARGS)
 
 	threshold_require_valid(threshold, measure);
 	if (making_has_keys(&sig->making))
-		keys = sketch_keys(sig, threshold, &n);
+		keys = sketch_keys(sig, threshold, measure, &n);
 	else
 		keys = set_keys(sig, threshold, measure, counts, &n);
 	return keys_as_array(sig, keys, n);

@@ -29,7 +29,7 @@ measure_expression(const char *schema, Measure measure,
 							measure_expression(schema, MEASURE_CONTAINMENT, x, y),
 							measure_expression(schema, MEASURE_CONTAINS, x, y));
 		case MEASURE_SHARED:
-			return psprintf("%s.overlap(%s, %s)::pg_catalog.float8", schema, x, y);
+			return psprintf("%s.shared(%s, %s)::pg_catalog.float8", schema, x, y);
 		default:
 			break;
 	}

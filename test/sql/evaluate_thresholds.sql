@@ -24,7 +24,7 @@ BEGIN
                         FROM (SELECT *, %s AS sig FROM texts) a, (SELECT *, %2$s AS sig FROM texts) b WHERE a.id < b.id)
          SELECT t, count(*) FILTER (WHERE pairs.true), count(*) FILTER (WHERE value >= t), count(*) FILTER (WHERE value >= t AND pairs.true)
          FROM unnest(%L::float8[]) t, pairs GROUP BY t',
-        CASE measure WHEN 'shared' THEN 'overlap(a.sig, b.sig)'
+        CASE measure WHEN 'shared' THEN 'shared(a.sig, b.sig)'
                      WHEN 'overlap' THEN 'overlap(a.sig, b.sig)::float8 / nullif(least(nfeatures(a.sig), nfeatures(b.sig)), 0)'
                      WHEN 'contains' THEN 'containment(b.sig, a.sig)'
                      WHEN 'jaccard' THEN 'similarity(a.sig, b.sig)'
@@ -47,6 +47,9 @@ SELECT count(*) FROM swept WHERE wrong <> found - correct OR recall <> correct::
 -- numbers of features
 SELECT threshold, found, correct FROM evaluate_thresholds('TABLE texts', 'TABLE truth', '{shingles(body)}', '{1, 5, 20}', measures => '{shared}')
 EXCEPT SELECT threshold, found, correct FROM expected('shingles(body)', 'shared', '{1, 5, 20}');
+-- ... of samples those that are in both, which conditions compare, not an estimate
+SELECT threshold, found, correct FROM evaluate_thresholds('TABLE texts', 'TABLE truth', '{"sample(body, 4)"}', '{1, 2, 5, 8}', measures => '{shared}')
+EXCEPT SELECT threshold, found, correct FROM expected('sample(body, 4)', 'shared', '{1, 2, 5, 8}');
 
 -- As evaluate_methods, threshold by threshold
 SELECT count(*), bool_and((s.found, s.correct, s.recall, s."precision", s.f, s.true_pairs) IS NOT DISTINCT FROM (e.found, e.correct, e.recall, e."precision", e.f, e.true_pairs)) AS same

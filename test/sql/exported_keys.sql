@@ -61,6 +61,33 @@ JOIN (SELECT 'minhash' AS what, id, minhash(sig, 64) AS v FROM sets
 WHERE a.id < b.id AND near_duplicate(a.v, b.v, t)
 GROUP BY what, t ORDER BY what, t;
 
+-- what the measure similarity brings up, whatever the rule of the method is; of
+-- descriptive words none is told by keys, and what a sketch does not tell has none
+SELECT what, t, count(*) > 0 AS near,
+	   count(*) FILTER (WHERE NOT candidate_keys(a.v, t, 'similarity') && candidate_keys(b.v, t, 'similarity')) AS missed
+FROM (SELECT 'minhash' AS what, id, minhash(sig, 64) AS v FROM sets
+	  UNION ALL SELECT 'simhash', id, simhash(sig) FROM sets
+	  UNION ALL SELECT 'supershingles', id, supershingles(sig, 6, 4) FROM sets) a
+JOIN (SELECT 'minhash' AS what, id, minhash(sig, 64) AS v FROM sets
+	  UNION ALL SELECT 'simhash', id, simhash(sig) FROM sets
+	  UNION ALL SELECT 'supershingles', id, supershingles(sig, 6, 4) FROM sets) b USING (what),
+	 unnest('{0.8,0.9}'::float8[]) t
+WHERE a.id < b.id AND near_duplicate(a.v, b.v, t, 'similarity')
+GROUP BY what, t ORDER BY what, t;
+CREATE TABLE described AS
+SELECT id, descriptive_words(body, words) AS v
+FROM texts, (SELECT word_set_agg(body) AS words FROM texts) w;
+SELECT t, count(*) > 0 AS near,
+	   count(*) FILTER (WHERE NOT candidate_keys(a.v, t) && candidate_keys(b.v, t)) AS missed
+FROM described a JOIN described b ON a.id < b.id, unnest('{0.8}'::float8[]) t
+WHERE near_duplicate(a.v, b.v, t) GROUP BY t;
+SELECT count(*) > 0 AS near FROM described a JOIN described b ON a.id < b.id
+WHERE near_duplicate(a.v, b.v, 0.8, 'similarity') AND NOT near_duplicate(a.v, b.v, 0.8);
+SELECT candidate_keys(v, 0.8, 'similarity') FROM described WHERE v IS NOT NULL;
+DROP TABLE described;
+SELECT candidate_keys(minhash(sig), 0.8, 'dice') FROM sets;
+SELECT candidate_keys(simhash(sig), 5, 'shared') FROM sets;
+
 -- size classes: the same or neighbours, and each set is in two
 SELECT t AS threshold, count(*) AS near,
 	   count(*) FILTER (WHERE NOT size_classes(a.sig, t) && size_classes(b.sig, t)) AS missed
