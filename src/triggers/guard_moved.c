@@ -8,6 +8,11 @@
  * checked again as the INSERT that follows.  It is told by its signature, and that it has
  * been moved, and not updated in its place, by the deleted version.
  *
+ * Another BEFORE INSERT trigger may have given it another signature on its way.  So where
+ * no row has that signature, what comes is taken for any that has left and not come, of the
+ * same partitioned table.  That may be wrong, where such a trigger inserts a row of its own:
+ * then that one is not checked, and the other is told by its signature all the same.
+ *
  * Portions Copyright (c) 2026, the neardup developers
  *
  * src/triggers/guard_moved.c
@@ -18,6 +23,7 @@
 #include "access/relation.h"
 #include "access/tableam.h"
 #include "access/xact.h"
+#include "catalog/partition.h"
 #include "storage/bufmgr.h"
 
 #include "base/compat.h"
@@ -29,7 +35,9 @@ typedef struct Moving
 {
 	Oid			relid;
 	ItemPointerData tid;
-	uint64		hash;			/* of the guard's name and the new signature */
+	uint64		guard;			/* hash of its name */
+	uint64		hash;			/* of the name and the new signature */
+	bool		guessed;		/* another row was taken for it */
 } Moving;
 
 /* As many rows are remembered: other triggers may let some pass in between. */
@@ -48,13 +56,19 @@ forget_others(void)
 	transaction = compat_local_transaction();
 }
 
+static uint64
+guard_hash(const TriggerData *trigdata)
+{
+	const char *name = trigdata->tg_trigger->tgname;
+
+	return XXH3_64bits(name, strlen(name));
+}
+
 /* A hash of what the row that comes has in common with the one that left. */
 static uint64
 moving_hash(const TriggerData *trigdata, const Signature *sig)
 {
-	const char *name = trigdata->tg_trigger->tgname;
-
-	return mix64(XXH3_64bits(name, strlen(name)) ^
+	return mix64(guard_hash(trigdata) ^
 				 (sig == NULL ? 0 : XXH3_64bits(sig, VARSIZE(sig))));
 }
 
@@ -71,6 +85,7 @@ guard_may_move(const TriggerData *trigdata, const Signature *sig)
 	Moving		row = {
 		.relid = RelationGetRelid(trigdata->tg_relation),
 		.tid = trigdata->tg_trigtuple->t_self,
+		.guard = guard_hash(trigdata),
 		.hash = moving_hash(trigdata, sig)
 	};
 
@@ -114,6 +129,26 @@ has_left(Moving *row)
 	return left;
 }
 
+/* The partitioned table that all of a partition's rows are of. */
+static Oid
+topmost(Oid relid)
+{
+	List	   *ancestors = get_partition_ancestors(relid);
+	Oid			top = ancestors == NIL ? relid : llast_oid(ancestors);
+
+	list_free(ancestors);
+	return top;
+}
+
+/* True if what comes may be a row that has left with another signature. */
+static bool
+is_changed(const TriggerData *trigdata, Moving *row)
+{
+	return !row->guessed && row->guard == guard_hash(trigdata) &&
+		has_left(row) &&
+		topmost(row->relid) == topmost(RelationGetRelid(trigdata->tg_relation));
+}
+
 /* See guard.h */
 bool
 guard_has_moved(const TriggerData *trigdata, const Signature *sig)
@@ -124,6 +159,12 @@ guard_has_moved(const TriggerData *trigdata, const Signature *sig)
 		if (moving[i].hash == hash && has_left(&moving[i]))
 		{
 			forget(i);
+			return true;
+		}
+	for (int i = nmoving - 1; i >= 0; i--)
+		if (is_changed(trigdata, &moving[i]))
+		{
+			moving[i].guessed = true;
 			return true;
 		}
 	return false;

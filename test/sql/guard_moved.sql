@@ -88,5 +88,29 @@ CREATE CONSTRAINT TRIGGER guard AFTER INSERT OR UPDATE ON parts FOR EACH ROW EXE
 UPDATE parts SET note = 'twin' WHERE id = 4;
 UPDATE parts SET part = part % 3 + 1 WHERE id = 4;
 
+-- Another trigger changes it on its way, and inserts a row that is near to another
+CREATE FUNCTION change() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF NEW.note = 'change' THEN
+        NEW.body := 'one two three four five';
+    ELSIF NEW.note = 'insert' THEN
+        INSERT INTO parts VALUES (NEW.id + 20, NEW.part, 'nothing that is like it');
+    END IF;
+    RETURN NEW;
+END $$;
+DROP TRIGGER guard ON parts;
+CREATE TRIGGER skip BEFORE INSERT OR UPDATE ON parts FOR EACH ROW EXECUTE FUNCTION neardup_guard('sig', '0.8', 'skip');
+CREATE TRIGGER change BEFORE INSERT ON parts FOR EACH ROW EXECUTE FUNCTION change();
+SELECT fill();
+UPDATE parts SET part = 3, note = 'change' WHERE id = 3;
+INSERT INTO parts VALUES (4, 1, 'one two three four five');
+SELECT id, part, body FROM parts ORDER BY id;
+SELECT fill();
+ALTER TABLE parts DISABLE TRIGGER skip;
+INSERT INTO parts VALUES (4, 1, 'one two three four five');
+ALTER TABLE parts ENABLE TRIGGER skip;
+UPDATE parts SET part = 2, note = 'insert' WHERE id = 4;
+SELECT id, part, body FROM parts WHERE id = 4;
+
 SET client_min_messages = warning;
 DROP SCHEMA guard_moved_test CASCADE;
