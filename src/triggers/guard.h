@@ -285,7 +285,7 @@ extern char *guard_key_text(Relation rel, TupleTableSlot *row);
 
 /*
  * How row a compares with row b of the same table by the primary key; false if
- * there is none.
+ * there is none, or it cannot be put in order.
  */
 extern bool guard_key_compare(Relation rel, TupleTableSlot *a,
 							  TupleTableSlot *b, int *order);
