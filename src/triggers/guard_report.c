@@ -375,11 +375,12 @@ is_key_of(Relation rel, TupleTableSlot *row, Form_pg_attribute tag, Datum value)
  * The tuple, which is that in the slot, with the key of the match's
  * representative in its tag column, or NULL there if match is NULL or
  * represented by this very row, by the key that it has or had before (NULL: there
- * was no such row); in the current memory context.
+ * was no such row), in that table; in the current memory context.
  */
 HeapTuple
 guard_tag(const Guard *guard, Relation rel, HeapTuple tuple,
-		  TupleTableSlot *row, TupleTableSlot *before, const GuardMatch *match)
+		  TupleTableSlot *row, Relation before_rel, TupleTableSlot *before,
+		  const GuardMatch *match)
 {
 	int			column = guard->tag;
 	Form_pg_attribute tag = TupleDescAttr(RelationGetDescr(rel), column - 1);
@@ -390,7 +391,7 @@ guard_tag(const Guard *guard, Relation rel, HeapTuple tuple,
 	{
 		value = representative(tag, match);
 		isnull = is_key_of(rel, row, tag, value) ||
-			(before != NULL && is_key_of(rel, before, tag, value));
+			(before != NULL && is_key_of(before_rel, before, tag, value));
 	}
 	return heap_modify_tuple_by_cols(tuple, RelationGetDescr(rel), 1, &column,
 									 &value, &isnull);
