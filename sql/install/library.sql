@@ -116,6 +116,23 @@ CREATE FUNCTION @extschema@.library_change_lock_class() RETURNS int
 RETURN CAST(CAST('@extschema@.library_document' AS pg_catalog.regclass) AS pg_catalog.oid)::int;
 COMMENT ON FUNCTION @extschema@.library_change_lock_class() IS 'first number of the advisory locks on libraries of who changes documents; the second is the library''s';
 
+-- A snapshot from before signatures were made anew does not show them: what is to be
+-- changed there would stay.  It shows the catalog's row of the table that they were in,
+-- which is gone; so its size is null.  Names may be looked up in either way.
+CREATE FUNCTION @extschema@.library_require_current(number int) RETURNS void
+    LANGUAGE plpgsql VOLATILE SET search_path FROM CURRENT
+AS $$
+BEGIN
+    IF (SELECT bool_or(pg_relation_size(c.oid::regclass) IS NULL) FROM pg_class c
+        WHERE c.relname = ('library_signature_' || number::text)::name
+          AND c.relnamespace = (SELECT p.relnamespace FROM pg_class p
+                                WHERE p.oid = '@extschema@.library_signature'::regclass::oid)) THEN
+        RAISE EXCEPTION 'could not serialize access, as the signatures of library % were made anew by another transaction', number
+            USING ERRCODE = 'serialization_failure', HINT = 'The transaction might succeed if retried.';
+    END IF;
+END $$;
+COMMENT ON FUNCTION @extschema@.library_require_current(int) IS 'an error if a library''s signatures were made anew since the transaction has its snapshot';
+
 -- Documents go, and come with another body, by anybody's hand: statistics and
 -- signatures keep pace.  They come to a library by library_index_entries().
 CREATE FUNCTION @extschema@.library_follow() RETURNS trigger
@@ -132,7 +149,9 @@ BEGIN
     IF TG_OP = 'UPDATE' THEN
         PERFORM pg_advisory_xact_lock_shared(@extschema@.library_change_lock_class(), c.library_id)
         FROM (SELECT DISTINCT library_id FROM come ORDER BY library_id) c;
+        PERFORM @extschema@.library_require_current(c.library_id) FROM (SELECT DISTINCT library_id FROM come) c;
     END IF;
+    PERFORM @extschema@.library_require_current(g.library_id) FROM (SELECT DISTINCT library_id FROM gone) g;
     INSERT INTO @extschema@.library_change (library_id, documents, words, gone)
     SELECT id, -documents, -length(words), CASE method WHEN 'top_words' THEN words END
     FROM (SELECT l.id, l.method, count(*) AS documents, lexicon_agg(g.body, l.analysis) AS words
@@ -208,6 +227,18 @@ BEGIN
     RETURN found;
 END $$;
 COMMENT ON FUNCTION @extschema@.library_id(text) IS 'number of a library, which has to be there';
+
+-- Who has waited for a lock on a library may find that it has been dropped meanwhile.
+CREATE FUNCTION @extschema@.library_require_still(name text, number int) RETURNS void
+    LANGUAGE plpgsql VOLATILE SET search_path FROM CURRENT
+AS $$
+BEGIN
+    IF (SELECT count(*) = 0 FROM @extschema@.library l WHERE l.id = number) THEN
+        RAISE EXCEPTION 'library "%" has been dropped meanwhile', name
+            USING ERRCODE = 'undefined_object', HINT = 'The view libraries lists those that are there.';
+    END IF;
+END $$;
+COMMENT ON FUNCTION @extschema@.library_require_still(text, int) IS 'an error if a library has been dropped while its lock was waited for';
 
 -- Workers hold this lock together, who makes all signatures anew alone.
 CREATE FUNCTION @extschema@.library_lock_class() RETURNS int
@@ -289,6 +320,7 @@ BEGIN
     -- before the lock, for which workers wait with the entries that they have
     DELETE FROM @extschema@.library_queue WHERE library_id = number;
     PERFORM pg_advisory_xact_lock(@extschema@.library_lock_class(), number);
+    PERFORM @extschema@.library_require_still(library, number);
     EXECUTE 'DROP TABLE ' || @extschema@.library_signatures(number);
     -- first, so that triggers have nothing to count
     DELETE FROM @extschema@.library WHERE id = number;
@@ -426,6 +458,7 @@ BEGIN
         RETURN 0;
     END IF;
     PERFORM pg_advisory_xact_lock_shared(@extschema@.library_lock_class(), number);
+    PERFORM @extschema@.library_require_current(number);
     SELECT pg_catalog.array_agg(s.id) INTO taken
     FROM (SELECT e.id, (sum(e.size) OVER (ORDER BY e.id))::bigint - e.size AS before
           FROM (SELECT q.id, octet_length(q.body)::bigint AS size FROM @extschema@.library_queue q
@@ -460,6 +493,7 @@ BEGIN
     END IF;
     PERFORM pg_advisory_xact_lock(@extschema@.library_lock_class(), number);
     PERFORM pg_advisory_xact_lock(@extschema@.library_change_lock_class(), number);
+    PERFORM @extschema@.library_require_still(library, number);
     PERFORM @extschema@.library_sum_changes(number);
     UPDATE @extschema@.library l SET statistics = (SELECT c.come FROM @extschema@.library_change c WHERE c.library_id = number)
     WHERE l.id = number AND l.method = 'top_words';
@@ -498,17 +532,18 @@ COMMENT ON FUNCTION @extschema@.library_require_tolerance(double precision) IS '
 
 -- What is left to do when the queue is empty: many rows of statistics become
 -- one; signatures made with statistics of far fewer documents, or of far more,
--- are made anew.  Not where another worker is at it, who comes here too.
+-- are made anew.  Not where another worker is at it, who comes here too, nor where the
+-- library has been dropped meanwhile.
 CREATE FUNCTION @extschema@.library_settle(library text, tolerance double precision) RETURNS void
     LANGUAGE plpgsql VOLATILE SET search_path FROM CURRENT
 AS $$
 DECLARE
-    number int := @extschema@.library_id(library);
+    number int := (SELECT l.id FROM @extschema@.library l WHERE l.name = library);
     counted bigint;
     known bigint;
 BEGIN
     PERFORM @extschema@.library_require_tolerance(tolerance);
-    IF NOT pg_try_advisory_xact_lock(@extschema@.library_lock_class(), number)
+    IF number IS NULL OR NOT pg_try_advisory_xact_lock(@extschema@.library_lock_class(), number)
        OR NOT pg_try_advisory_xact_lock(@extschema@.library_change_lock_class(), number) THEN
         RETURN;
     END IF;

@@ -370,8 +370,32 @@ search_after(Guard *guard, TriggerData *trigdata, TupleTableSlot *row,
 static void
 let_pass(Guard *guard, TriggerData *trigdata, TupleTableSlot *row)
 {
-	if (trigdata->tg_relation->rd_rel->relispartition)
+	if (!trigdata->tg_relation->rd_rel->relispartition)
+		return;
+	if (guard->mode == GUARD_SKIP)
 		guard_may_move(trigdata, guard_new_signature(guard, row));
+	else if (guard->mode == GUARD_TAG)
+		guard_may_move(trigdata, NULL);
+}
+
+/* Tags a row: see guard_tag(). */
+static HeapTuple
+tag_row(Guard *guard, TriggerData *trigdata, HeapTuple tuple,
+		TupleTableSlot *row, const GuardMatch *match)
+{
+	Relation	rel = trigdata->tg_relation;
+	Relation	former_rel = NULL;
+	TupleTableSlot *former = NULL;
+
+	if (TRIGGER_FIRED_BY_UPDATE(trigdata->tg_event))
+		return guard_tag(guard, rel, tuple, row, rel, trigdata->tg_trigslot,
+						 match);
+	if (guard_awaits_moved(trigdata))
+		former = guard_former_version(trigdata, &former_rel);
+	tuple = guard_tag(guard, rel, tuple, row, former_rel, former, match);
+	if (former != NULL)
+		guard_former_end(former_rel, former);
+	return tuple;
 }
 
 /*
@@ -388,8 +412,7 @@ is_checked_already(Guard *guard, TriggerData *trigdata, TupleTableSlot *row)
 		(guard->condition.inputs != NULL &&
 		 !guard_key_unchanged(&guard->condition, trigdata->tg_trigslot, row)))
 		return false;
-	if (guard->mode == GUARD_SKIP)
-		let_pass(guard, trigdata, row);
+	let_pass(guard, trigdata, row);
 	return true;
 }
 
@@ -418,10 +441,10 @@ check_row(Guard *guard, TriggerData *trigdata, FmgrInfo *flinfo,
 		guard_count(flinfo, guard->mode, 1);
 	if (guard->mode == GUARD_TAG)
 	{
+		if (update)
+			let_pass(guard, trigdata, row);
 		MemoryContextSwitchTo(caller);
-		tuple = guard_tag(guard, trigdata->tg_relation, tuple, row,
-						  update ? trigdata->tg_trigslot : NULL,
-						  found ? &match : NULL);
+		tuple = tag_row(guard, trigdata, tuple, row, found ? &match : NULL);
 	}
 	else if (found && guard->mode == GUARD_SKIP)
 	{

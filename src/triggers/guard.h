@@ -241,6 +241,14 @@ extern void guard_may_move(const TriggerData *trigdata, const Signature *sig);
 extern bool guard_has_moved(const TriggerData *trigdata, const Signature *sig);
 extern bool guard_awaits_moved(const TriggerData *trigdata);
 
+/*
+ * In mode tag: the version, in another partition, of the row that a BEFORE INSERT trigger
+ * is given; NULL if it has not moved.  Both are the caller's to end.
+ */
+extern TupleTableSlot *guard_former_version(const TriggerData *trigdata,
+											Relation *rel);
+extern void guard_former_end(Relation rel, TupleTableSlot *former);
+
 /* guard_skipped.c */
 
 /* A row is about to be checked: forgets those of another statement. */
@@ -285,7 +293,7 @@ extern char *guard_key_text(Relation rel, TupleTableSlot *row);
 
 /*
  * How row a compares with row b of the same table by the primary key; false if
- * there is none.
+ * there is none, or it cannot be put in order.
  */
 extern bool guard_key_compare(Relation rel, TupleTableSlot *a,
 							  TupleTableSlot *b, int *order);
@@ -299,7 +307,7 @@ extern void guard_report(const Guard *guard, Relation rel,
 						 const Trigger *trigger, const char *detail);
 extern void guard_check_tag(Relation rel, AttrNumber tag);
 extern HeapTuple guard_tag(const Guard *guard, Relation rel, HeapTuple tuple,
-						   TupleTableSlot *row, TupleTableSlot *before,
-						   const GuardMatch *match);
+						   TupleTableSlot *row, Relation before_rel,
+						   TupleTableSlot *before, const GuardMatch *match);
 
 #endif							/* NEARDUP_GUARD_H */

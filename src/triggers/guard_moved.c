@@ -8,6 +8,15 @@
  * checked again as the INSERT that follows.  It is told by its signature, and that it has
  * been moved, and not updated in its place, by the deleted version.
  *
+ * Another BEFORE INSERT trigger may have given it another signature on its way.  So where
+ * no row has that signature, what comes is taken for any that has left and not come, of the
+ * same partitioned table.  That may be wrong, where such a trigger inserts a row of its own:
+ * then that one is not checked, and the other is told by its signature all the same.
+ *
+ * In mode tag the row is checked again.  It must not be tagged with the key that it had
+ * before, which other rows of its group are tagged with.  So the version that has left is
+ * looked for; any that has left will do, without a signature.
+ *
  * Portions Copyright (c) 2026, the neardup developers
  *
  * src/triggers/guard_moved.c
@@ -18,6 +27,7 @@
 #include "access/relation.h"
 #include "access/tableam.h"
 #include "access/xact.h"
+#include "catalog/partition.h"
 #include "storage/bufmgr.h"
 
 #include "base/compat.h"
@@ -29,11 +39,16 @@ typedef struct Moving
 {
 	Oid			relid;
 	ItemPointerData tid;
-	uint64		hash;			/* of the guard's name and the new signature */
+	uint64		guard;			/* hash of its name */
+	uint64		hash;			/* of the name and the new signature */
+	bool		guessed;		/* another row was taken for it */
 } Moving;
 
 /* As many rows are remembered: other triggers may let some pass in between. */
 #define MOST_MOVING		32
+
+/* As many of them, the newest, are looked at without a signature that tells. */
+#define MOST_GUESSES	4
 
 static Moving moving[MOST_MOVING];
 static int	nmoving;
@@ -48,13 +63,19 @@ forget_others(void)
 	transaction = compat_local_transaction();
 }
 
+static uint64
+guard_hash(const TriggerData *trigdata)
+{
+	const char *name = trigdata->tg_trigger->tgname;
+
+	return XXH3_64bits(name, strlen(name));
+}
+
 /* A hash of what the row that comes has in common with the one that left. */
 static uint64
 moving_hash(const TriggerData *trigdata, const Signature *sig)
 {
-	const char *name = trigdata->tg_trigger->tgname;
-
-	return mix64(XXH3_64bits(name, strlen(name)) ^
+	return mix64(guard_hash(trigdata) ^
 				 (sig == NULL ? 0 : XXH3_64bits(sig, VARSIZE(sig))));
 }
 
@@ -71,6 +92,7 @@ guard_may_move(const TriggerData *trigdata, const Signature *sig)
 	Moving		row = {
 		.relid = RelationGetRelid(trigdata->tg_relation),
 		.tid = trigdata->tg_trigtuple->t_self,
+		.guard = guard_hash(trigdata),
 		.hash = moving_hash(trigdata, sig)
 	};
 
@@ -84,6 +106,14 @@ guard_may_move(const TriggerData *trigdata, const Signature *sig)
 	moving[nmoving++] = row;
 }
 
+/* See guard.h */
+void
+guard_former_end(Relation rel, TupleTableSlot *former)
+{
+	ExecDropSingleTupleTableSlot(former);
+	relation_close(rel, AccessShareLock);
+}
+
 /* True if this transaction has moved the version in the slot to another partition. */
 static bool
 is_moved(TupleTableSlot *slot)
@@ -94,24 +124,56 @@ is_moved(TupleTableSlot *slot)
 		TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetUpdateXid(tuple));
 }
 
-/* True if a row that was let pass has left its partition. */
+/*
+ * The version of a row that was let pass, if it has left its partition, which is opened
+ * then; or NULL.
+ */
+static TupleTableSlot *
+left_version(Moving *row, Relation *rel)
+{
+	TupleTableSlot *slot;
+
+	*rel = try_relation_open(row->relid, AccessShareLock);
+	if (*rel == NULL)
+		return NULL;
+	slot = table_slot_create(*rel, NULL);
+	/* the table may have been truncated since */
+	if (ItemPointerGetBlockNumber(&row->tid) < RelationGetNumberOfBlocks(*rel) &&
+		table_tuple_fetch_row_version(*rel, &row->tid, SnapshotAny, slot) &&
+		is_moved(slot))
+		return slot;
+	guard_former_end(*rel, slot);
+	return NULL;
+}
+
 static bool
 has_left(Moving *row)
 {
-	Relation	rel = try_relation_open(row->relid, AccessShareLock);
-	TupleTableSlot *slot;
-	bool		left;
+	Relation	rel;
+	TupleTableSlot *slot = left_version(row, &rel);
 
-	if (rel == NULL)
-		return false;
-	slot = table_slot_create(rel, NULL);
-	/* the table may have been truncated since */
-	left = ItemPointerGetBlockNumber(&row->tid) < RelationGetNumberOfBlocks(rel) &&
-		table_tuple_fetch_row_version(rel, &row->tid, SnapshotAny, slot) &&
-		is_moved(slot);
-	ExecDropSingleTupleTableSlot(slot);
-	relation_close(rel, AccessShareLock);
-	return left;
+	if (slot != NULL)
+		guard_former_end(rel, slot);
+	return slot != NULL;
+}
+
+/* The partitioned table that all of a partition's rows are of. */
+static Oid
+topmost(Oid relid)
+{
+	List	   *ancestors = get_partition_ancestors(relid);
+	Oid			top = ancestors == NIL ? relid : llast_oid(ancestors);
+
+	list_free(ancestors);
+	return top;
+}
+
+/* True if a row was let pass by this guard, in a partition of the same table. */
+static bool
+is_of_guard(const TriggerData *trigdata, const Moving *row)
+{
+	return row->guard == guard_hash(trigdata) &&
+		topmost(row->relid) == topmost(RelationGetRelid(trigdata->tg_relation));
 }
 
 /* See guard.h */
@@ -126,7 +188,34 @@ guard_has_moved(const TriggerData *trigdata, const Signature *sig)
 			forget(i);
 			return true;
 		}
+	for (int i = nmoving - 1; i >= Max(0, nmoving - MOST_GUESSES); i--)
+		if (!moving[i].guessed && has_left(&moving[i]) &&
+			is_of_guard(trigdata, &moving[i]))
+		{
+			moving[i].guessed = true;
+			return true;
+		}
 	return false;
+}
+
+/* See guard.h */
+TupleTableSlot *
+guard_former_version(const TriggerData *trigdata, Relation *rel)
+{
+	for (int i = nmoving - 1; i >= Max(0, nmoving - MOST_GUESSES); i--)
+	{
+		TupleTableSlot *slot = left_version(&moving[i], rel);
+
+		if (slot == NULL)
+			continue;
+		if (is_of_guard(trigdata, &moving[i]))
+		{
+			forget(i);
+			return slot;
+		}
+		guard_former_end(*rel, slot);
+	}
+	return NULL;
 }
 
 /* See guard.h */

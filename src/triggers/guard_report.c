@@ -16,7 +16,6 @@
 
 #include "access/genam.h"
 #include "access/htup_details.h"
-#include "access/nbtree.h"
 #include "access/table.h"
 #include "access/xact.h"
 #include "catalog/pg_type.h"
@@ -25,6 +24,7 @@
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
+#include "utils/typcache.h"
 
 #include "base/compat.h"
 #include "base/same_value.h"
@@ -65,6 +65,18 @@ key_values(Relation key, TupleTableSlot *row, Datum *values, bool *isnull)
 	return n;
 }
 
+/*
+ * How values of a type compare; NULL if they cannot be put in order.  The index does not
+ * tell: from version 18 on, that of a key WITHOUT OVERLAPS is a GiST one.
+ */
+static FmgrInfo *
+comparison_of(Oid type)
+{
+	TypeCacheEntry *entry = lookup_type_cache(type, TYPECACHE_CMP_PROC_FINFO);
+
+	return OidIsValid(entry->cmp_proc) ? &entry->cmp_proc_finfo : NULL;
+}
+
 /* See guard.h */
 bool
 guard_key_compare(Relation rel, TupleTableSlot *a, TupleTableSlot *b,
@@ -73,6 +85,7 @@ guard_key_compare(Relation rel, TupleTableSlot *a, TupleTableSlot *b,
 	Relation	key = open_primary_key(rel);
 	Datum		values[2][INDEX_MAX_KEYS];
 	bool		isnull[INDEX_MAX_KEYS];
+	FmgrInfo   *compare = NULL;
 	int			n;
 
 	*order = 0;
@@ -81,11 +94,17 @@ guard_key_compare(Relation rel, TupleTableSlot *a, TupleTableSlot *b,
 	n = key_values(key, a, values[0], isnull);
 	key_values(key, b, values[1], isnull);
 	for (int i = 0; *order == 0 && i < n; i++)
-		*order = DatumGetInt32(FunctionCall2Coll(index_getprocinfo(key, i + 1, BTORDER_PROC),
-												key->rd_indcollation[i],
+	{
+		AttrNumber	attno = key->rd_index->indkey.values[i];
+
+		compare = comparison_of(TupleDescAttr(RelationGetDescr(rel), attno - 1)->atttypid);
+		if (compare == NULL)
+			break;
+		*order = DatumGetInt32(FunctionCall2Coll(compare, key->rd_indcollation[i],
 												values[0][i], values[1][i]));
+	}
 	index_close(key, AccessShareLock);
-	return true;
+	return compare != NULL;
 }
 
 /* "(id)=(17)", or NULL if there is no primary key or it may not be shown. */
@@ -356,11 +375,12 @@ is_key_of(Relation rel, TupleTableSlot *row, Form_pg_attribute tag, Datum value)
  * The tuple, which is that in the slot, with the key of the match's
  * representative in its tag column, or NULL there if match is NULL or
  * represented by this very row, by the key that it has or had before (NULL: there
- * was no such row); in the current memory context.
+ * was no such row), in that table; in the current memory context.
  */
 HeapTuple
 guard_tag(const Guard *guard, Relation rel, HeapTuple tuple,
-		  TupleTableSlot *row, TupleTableSlot *before, const GuardMatch *match)
+		  TupleTableSlot *row, Relation before_rel, TupleTableSlot *before,
+		  const GuardMatch *match)
 {
 	int			column = guard->tag;
 	Form_pg_attribute tag = TupleDescAttr(RelationGetDescr(rel), column - 1);
@@ -371,7 +391,7 @@ guard_tag(const Guard *guard, Relation rel, HeapTuple tuple,
 	{
 		value = representative(tag, match);
 		isnull = is_key_of(rel, row, tag, value) ||
-			(before != NULL && is_key_of(rel, before, tag, value));
+			(before != NULL && is_key_of(before_rel, before, tag, value));
 	}
 	return heap_modify_tuple_by_cols(tuple, RelationGetDescr(rel), 1, &column,
 									 &value, &isnull);

@@ -220,7 +220,7 @@ keep(Pass *pass)
 {
 	bool		first = TTS_EMPTY(pass->kept) && !pass->only_others;
 
-	pass->others += !first;
+	pass->others += !first && pass->others < GUARD_MOST_OTHERS;
 	if (!first && (pass->guard->mode != GUARD_TAG || !is_nearer(pass)))
 		return;
 	ExecCopySlot(pass->kept, pass->table->slot);
@@ -239,6 +239,16 @@ take_kept(Pass *pass)
 }
 
 /*
+ * True if the new row, whose place is not known, was not found: another trigger has
+ * changed or deleted it since.
+ */
+static bool
+is_gone(const Pass *pass)
+{
+	return pass->guard->unplaced != NULL && !pass->self_seen;
+}
+
+/*
  * What is to be done after a row has been visited: NOTHING is to go on.  Where
  * others are only counted, nobody is waited for on their behalf.
  */
@@ -252,7 +262,8 @@ go_on(Pass *pass, Outcome outcome)
 		keep(pass);
 	else if (!counting)
 		return outcome;
-	return counting && pass->others >= GUARD_MOST_OTHERS ? FOUND : NOTHING;
+	return counting && pass->others >= GUARD_MOST_OTHERS && !is_gone(pass) ?
+		FOUND : NOTHING;
 }
 
 /*
@@ -326,6 +337,8 @@ pass_through(Pass *pass, ScanKey keys)
 		outcome = visit_all(pass, bitmap);
 		table_index_fetch_end(pass->fetch);
 	}
+	if (outcome == FOUND && is_gone(pass))
+		outcome = NOTHING;
 	tbm_free(bitmap);
 	UnregisterSnapshot(pass->start);
 	return outcome;

@@ -23,7 +23,9 @@
  * in the table again: as those of this transaction that have the signature, and
  * the primary key, of one in the transition table.  Without a primary key, a row
  * of an earlier statement may be taken for one of this, if the two have the
- * same signature, so that one of them is refused anyway.
+ * same signature, so that one of them is refused anyway.  A new row that is not
+ * found again is none to check: another trigger has changed it since, which is a
+ * statement of its own, or deleted it.
  *
  * Rows of different scopes share no feature, see signature_as_scoped_set().
  *

@@ -186,6 +186,17 @@ DROP TRIGGER tag ON heads;
 CREATE INDEX ON heads USING gin (sig) WITH (fastupdate = off);
 CREATE TRIGGER tag BEFORE INSERT ON heads FOR EACH ROW EXECUTE FUNCTION neardup_guard('sig', '0.8', 'tag', 'same_as', 'within', 'same_as');
 DROP TABLE heads;
+-- A primary key whose index is no btree, as one WITHOUT OVERLAPS has from version 18 on; here
+-- the catalog is made to say that it is one, as versions before do not have it
+CREATE TABLE spans (span int4range NOT NULL, same_as int4range, sig signature, EXCLUDE USING gist (span WITH &&));
+UPDATE pg_index SET indisprimary = true WHERE indrelid = 'spans'::regclass;
+CREATE INDEX ON spans USING gin (sig) WITH (fastupdate = off);
+CREATE TRIGGER tag BEFORE INSERT ON spans FOR EACH ROW EXECUTE FUNCTION neardup_guard('sig', '0.8', 'tag', 'same_as');
+ALTER TABLE spans DISABLE TRIGGER tag;
+INSERT INTO spans VALUES ('[5,6)', NULL, f(1, 20)), ('[3,4)', NULL, f(1, 20)), ('[4,5)', NULL, f(2, 20));
+ALTER TABLE spans ENABLE TRIGGER tag;
+INSERT INTO spans VALUES ('[7,8)', NULL, f(1, 20)) RETURNING same_as;
+DROP TABLE spans;
 
 DROP TABLE docs, keys;
 DROP FUNCTION try_arguments, try, change, f;

@@ -88,5 +88,49 @@ CREATE CONSTRAINT TRIGGER guard AFTER INSERT OR UPDATE ON parts FOR EACH ROW EXE
 UPDATE parts SET note = 'twin' WHERE id = 4;
 UPDATE parts SET part = part % 3 + 1 WHERE id = 4;
 
+-- Another trigger changes it on its way, and inserts a row that is near to another
+CREATE FUNCTION change() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF NEW.note = 'change' THEN
+        NEW.body := 'one two three four five';
+    ELSIF NEW.note = 'insert' THEN
+        INSERT INTO parts VALUES (NEW.id + 20, NEW.part, 'nothing that is like it');
+    END IF;
+    RETURN NEW;
+END $$;
+DROP TRIGGER guard ON parts;
+CREATE TRIGGER skip BEFORE INSERT OR UPDATE ON parts FOR EACH ROW EXECUTE FUNCTION neardup_guard('sig', '0.8', 'skip');
+CREATE TRIGGER change BEFORE INSERT ON parts FOR EACH ROW EXECUTE FUNCTION change();
+SELECT fill();
+UPDATE parts SET part = 3, note = 'change' WHERE id = 3;
+INSERT INTO parts VALUES (4, 1, 'one two three four five');
+SELECT id, part, body FROM parts ORDER BY id;
+SELECT fill();
+ALTER TABLE parts DISABLE TRIGGER skip;
+INSERT INTO parts VALUES (4, 1, 'one two three four five');
+ALTER TABLE parts ENABLE TRIGGER skip;
+UPDATE parts SET part = 2, note = 'insert' WHERE id = 4;
+SELECT id, part, body FROM parts WHERE id = 4;
+
+-- Mode tag: a row that has moved is not tagged with the key that it had before
+TRUNCATE parts;
+DROP TRIGGER change ON parts;
+DROP TRIGGER skip ON parts;
+ALTER TABLE parts ADD same_as text;
+CREATE TRIGGER tag BEFORE INSERT OR UPDATE ON parts FOR EACH ROW EXECUTE FUNCTION neardup_guard('sig', '0.8', 'tag', 'same_as');
+INSERT INTO parts VALUES (1, 1, 'one two three four five'), (2, 1, 'one two three four five'), (3, 2, 'one two three four five');
+SELECT id, part, same_as FROM parts ORDER BY id;
+UPDATE parts SET part = 2 WHERE id = 1;
+UPDATE parts SET part = 3 WHERE id = 2;
+INSERT INTO parts VALUES (4, 1, 'one two three four five');
+SELECT id, part, same_as FROM parts ORDER BY id;
+BEGIN;
+UPDATE parts SET part = 3, body = 'one, two, three, four, five!' WHERE id = 1;
+INSERT INTO parts VALUES (5, 1, 'one two three four five');
+UPDATE parts SET part = 1, body = 'not like any other text' WHERE id = 2;
+INSERT INTO parts VALUES (6, 1, 'one two three four five');
+SELECT id, part, same_as FROM parts ORDER BY id;
+COMMIT;
+
 SET client_min_messages = warning;
 DROP SCHEMA guard_moved_test CASCADE;

@@ -277,6 +277,43 @@ COPY frozen FROM stdin WITH (FREEZE);
 ROLLBACK;
 DROP TABLE frozen;
 
+-- A row that another trigger changes or deletes before the statement's rows are checked:
+-- neither the new version nor what is near to the old one is in its way
+CREATE FUNCTION leave() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF NEW.note = 'delete' THEN
+        DELETE FROM busy WHERE id = NEW.id;
+    ELSIF NEW.note = 'change' THEN
+        UPDATE busy SET note = 'changed', sig = f(100001, 100020) WHERE id = NEW.id;
+    END IF;
+    RETURN NULL;
+END $$;
+CREATE PROCEDURE try_busy() LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO busy VALUES (1001, 'change', f(100001, 100019));
+    INSERT INTO busy VALUES (1002, 'delete', f(101, 120));
+    BEGIN
+        INSERT INTO busy VALUES (1003, 'stay', f(101, 120));
+    EXCEPTION WHEN exclusion_violation THEN
+        RAISE NOTICE 'refused';
+    END;
+    DELETE FROM busy WHERE id > 1000;
+END $$;
+CREATE TABLE busy (id int PRIMARY KEY, note text, sig signature);
+CREATE TRIGGER leave AFTER INSERT ON busy FOR EACH ROW EXECUTE FUNCTION leave();
+CREATE TRIGGER new_rows AFTER INSERT ON busy REFERENCING NEW TABLE AS n FOR EACH STATEMENT
+    EXECUTE FUNCTION neardup_guard('sig', '0.8');
+INSERT INTO busy SELECT i, 'stay', f(i * 100 + 1, i * 100 + 20) FROM generate_series(1, 200) i;
+ANALYZE busy;
+CALL try_busy();
+CREATE INDEX ON busy USING gin (sig) WITH (fastupdate = off);
+CALL try_busy();
+ALTER TABLE busy DROP CONSTRAINT busy_pkey;
+CALL try_busy();
+DROP TABLE busy;
+DROP PROCEDURE try_busy;
+DROP FUNCTION leave;
+
 DROP PROCEDURE try_statements;
 DROP FUNCTION try, f;
 DROP COLLATION blind;
