@@ -120,6 +120,8 @@ SELECT cardinality(koala('bcdfgbcdfhbcdfgkkkk', 100, 7)::bigint[]) AS all,
        substring(koala('bcdfgbcdfhbcdfgkkkk', 11, 7)::text FROM '#\d+') AS features;
 SELECT koala('b', 0);
 SELECT koala('b', 1, 0);
+SELECT koala('b', 1, 1001);
+SELECT sif('a', '{b}', 1001);
 
 -- Common shingles left out: those in more than forty of the documents
 CREATE TEMP TABLE common AS
