@@ -184,6 +184,8 @@ match_anchor(const Anchors *anchors, const Sequence *sequence, size_t at)
 	{
 		const Anchor *anchor = &anchors->anchors[i];
 
+		/* there may be many that begin alike, and they may be long */
+		CHECK_FOR_INTERRUPTS();
 		if (anchor->length <= left &&
 			memcmp(anchors->units + anchor->begin, units,
 				   anchor->length * sizeof(uint64)) == 0)

@@ -99,6 +99,12 @@ SELECT cardinality(sif(doc, '{the}', 4)::bigint[]) AS two, sif(doc, '{the}', 4):
 FROM (VALUES ('The cat sat on the mat. They')) v (doc);
 SELECT sif('anchor text', '{anchor}', 5, 'unit=word') = sif('Anchor: text!', '{ANCHOR}', 5) AS canonical;
 SELECT sif('a', '{b}', 0);
+-- however many anchors begin alike, it can be cancelled
+SELECT clock_timestamp() AS began \gset
+SET statement_timeout = '1s';
+SELECT sif(repeat('a', 65000), array(SELECT repeat('a', 200) || 'b' || i FROM generate_series(1, 5000) i), 1);
+RESET statement_timeout;
+SELECT clock_timestamp() - :'began'::timestamptz < '20s' AS soon;
 
 -- Koala: vowels, case, spaces and signs do not matter
 SELECT koala('The quick brown fox jumps over the lazy dog', 10, 6) = koala('THQCK BRWN-FX, jmps vr th lz dg!!', 10, 6) AS english,
@@ -114,6 +120,8 @@ SELECT cardinality(koala('bcdfgbcdfhbcdfgkkkk', 100, 7)::bigint[]) AS all,
        substring(koala('bcdfgbcdfhbcdfgkkkk', 11, 7)::text FROM '#\d+') AS features;
 SELECT koala('b', 0);
 SELECT koala('b', 1, 0);
+SELECT koala('b', 1, 1001);
+SELECT sif('a', '{b}', 1001);
 
 -- Common shingles left out: those in more than forty of the documents
 CREATE TEMP TABLE common AS

@@ -78,7 +78,7 @@ koala_of_text(PG_FUNCTION_ARGS)
 									   PG_INT32_MAX);
 	int			length = argument_whole("length of a substring",
 										SITE_GETARG_INT32(site, 2), 1,
-										PG_INT32_MAX);
+										MAX_SHINGLE_SIZE);
 
 	site_read_shingles(site, fcinfo, READS_CHARS, length);
 	site_begin(site, SITE_GETARG_TEXT(site, 0));

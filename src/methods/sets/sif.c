@@ -31,7 +31,7 @@ sif_of_text(PG_FUNCTION_ARGS)
 	Site	   *site = site_get(fcinfo, 3);
 	int			length = argument_whole("length of a substring",
 										SITE_GETARG_INT32(site, 2), 1,
-										PG_INT32_MAX);
+										MAX_SHINGLE_SIZE);
 
 	site_read_shingles(site, fcinfo, READS_CHARS, length);
 	PG_RETURN_SIGNATURE(select_by_anchors(fcinfo, site, METHOD_SIF,
