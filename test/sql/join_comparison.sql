@@ -77,6 +77,26 @@ RESET hash_mem_multiplier;
 SELECT counter('Rows Removed by Join Filter', 'SELECT FROM group_of a JOIN group_of b ON near_duplicate(a.sig, b.sig, 0.8) AND a.part < b.part')
     = count(*) AS removed FROM group_of a JOIN group_of b ON near_duplicate(a.sig, b.sig, 0.8) AND a.part >= b.part;
 
+-- EXISTS and NOT EXISTS of copies of one text, in memory and in a file, in whatever order they stand: each row
+-- soon finds a partner, and none is looked for again and again
+CREATE TABLE copies AS
+SELECT n AS id, hashint4(n) & 65535 AS r, repeat('x', 100) AS pad, signature_from('{1,2,3}') AS sig FROM generate_series(1, 3000) n;
+ANALYZE copies;
+CREATE TEMP VIEW of_copies AS
+SELECT start, compared, format('SELECT a.id, a.r, a.pad FROM copies a WHERE %s (SELECT FROM copies b WHERE near_duplicate(a.sig, b.sig, 0.8) AND %s)', start, compared) AS text
+FROM unnest('{EXISTS,NOT EXISTS}'::text[]) start,
+    unnest('{a.id < b.id,a.id > b.id,a.r < b.r,a.r > b.r,a.id < b.id AND a.r > b.r,a.id > b.id AND b.r % 300 = 7}'::text[]) compared;
+SELECT count(*), bool_and(same_rows(text)) AS same FROM of_copies;
+SET enable_nestloop = off;
+SELECT start, compared, counter('Rows Removed by Join Filter', text) FROM of_copies WHERE counter('Rows Removed by Join Filter', text) > 60000;
+SET work_mem = '64kB';
+SET hash_mem_multiplier = 1;
+SELECT counter('Disk Usage', text) > 64 AS on_disk, count(*), bool_and(same_rows(text)) AS same FROM of_copies GROUP BY 1;
+SELECT start, compared, counter('Rows Removed by Join Filter', text) FROM of_copies WHERE counter('Rows Removed by Join Filter', text) > 60000;
+RESET work_mem;
+RESET hash_mem_multiplier;
+RESET enable_nestloop;
+
 -- Columns of one side and of the other
 SELECT same_rows('SELECT a.id, a.txt, b.num, b.id AS b FROM docs a JOIN docs b ON near_duplicate(a.sig, b.sig, 0.8) AND a.i2 < b.i2 AND a.kind + b.i4 < 15');
 

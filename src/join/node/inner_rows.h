@@ -31,6 +31,20 @@ typedef struct InnerRows
 } InnerRows;
 
 /*
+ * Where an outer row goes through the inner ones up to its first partner: it begins with the
+ * partner of the row before it, goes on behind that, and from the last one to the first.
+ * If each began with the first one, a.id > b.id would take the square of the rows where
+ * these stand in the wrong order, and nobody can tell which one that is.
+ */
+typedef struct InnerRound
+{
+	uint64		passed;			/* rows in front of where the cursor is */
+	uint64		end;			/* from the first on, rows behind which it ends */
+	bool		from_first;		/* it has come to these */
+	bool		partner;		/* the last row given was a partner, and comes again */
+} InnerRound;
+
+/*
  * Lays the rows of a group side by side, in the order in which rows_next() gives them;
  * false if they are in a file, or too many.  `context` is where they are, as long as
  * it lasts, in less than 100 kB.

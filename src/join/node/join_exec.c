@@ -341,6 +341,61 @@ show_row(SimilarityJoinState *state, JoinSide side, const JoinRow *row)
 						  state->rows[side], false);
 }
 
+/* True if an outer row needs one partner, not all. */
+static inline bool
+needs_one(const SimilarityJoinState *state)
+{
+	return state->type == JOIN_SEMI || state->type == JOIN_ANTI;
+}
+
+/* Goes to the first inner row of the pair, which the first round begins with. */
+static void
+start_rounds(SimilarityJoinState *state)
+{
+	rows_begin(state->engines[state->current], SIDE_INNER, state->inner_group,
+			   &state->inner);
+	memset(&state->round, 0, sizeof(InnerRound));
+}
+
+/* Begins a round where the row before has left its own. */
+static void
+begin_round(SimilarityJoinState *state)
+{
+	InnerRound *round = &state->round;
+
+	/* a partner is the last row passed: it is met first, and not again */
+	round->end = round->passed - round->partner;
+	round->from_first = false;
+}
+
+/* The next inner row of the round; NULL if the outer one has met all. */
+static const JoinRow *
+next_of_round(SimilarityJoinState *state)
+{
+	InnerRound *round = &state->round;
+	const JoinRow *row;
+	uint32		rowno;
+
+	if (round->partner)
+	{
+		round->partner = false;
+		return state->inner_row.row;
+	}
+	if (round->from_first && round->passed == round->end)
+		return NULL;
+	row = rows_next(&state->inner, &rowno);
+	if (row == NULL && !round->from_first && round->end > 0)
+	{
+		rows_begin(state->engines[state->current], SIDE_INNER, state->inner_group,
+				   &state->inner);
+		row = rows_next(&state->inner, &rowno);
+		round->passed = 0;
+		round->from_first = true;
+	}
+	round->passed += row != NULL;
+	return row;
+}
+
 /* Goes to the next engine; false if there is none. */
 static bool
 next_engine(SimilarityJoinState *state)
@@ -366,6 +421,8 @@ next_groups(SimilarityJoinState *state)
 	state->one_group = outer == state->inner_group;
 	state->nouter = 0;
 	state->inner_rows.tried = state->inner_rows.laid = false;
+	if (needs_one(state))
+		start_rounds(state);
 	return state->in_pair = true;
 }
 
@@ -378,8 +435,7 @@ lay_inner_rows(SimilarityJoinState *state)
 {
 	InnerRows  *inner = &state->inner_rows;
 
-	if (inner->tried || state->outer.next == NULL ||
-		(state->type != JOIN_INNER && state->type != JOIN_LEFT))
+	if (inner->tried || state->outer.next == NULL || needs_one(state))
 		return;
 	inner->tried = true;
 	inner->laid = inner_rows_lay(inner, state->css.ss.ps.state->es_query_cxt,
@@ -398,7 +454,9 @@ begin_inner_rows(SimilarityJoinState *state)
 
 	state->nouter++;
 	lay_inner_rows(state);
-	if (state->inner_rows.laid)
+	if (needs_one(state))
+		begin_round(state);
+	else if (state->inner_rows.laid)
 		state->inner_rows.next = behind ? state->nouter : 0;
 	else
 	{
@@ -429,8 +487,7 @@ next_outer_row(SimilarityJoinState *state)
 			state->in_pair = false;
 			continue;
 		}
-		if ((state->type == JOIN_SEMI || state->type == JOIN_ANTI) &&
-			is_matched(state, state->rowno))
+		if (needs_one(state) && is_matched(state, state->rowno))
 			continue;
 		state->making = row_making(row);
 		state->value = row->value;
@@ -465,7 +522,7 @@ next_inner_row(SimilarityJoinState *state)
 
 	if (state->inner_rows.laid)
 		return next_laid(state);
-	row = rows_next(&state->inner, &rowno);
+	row = needs_one(state) ? next_of_round(state) : rows_next(&state->inner, &rowno);
 	if (row == NULL)
 		return NULL;
 	state->inner_row.row = row;
@@ -552,8 +609,11 @@ next_matched(SimilarityJoinState *state)
 		bool		first = state->type != JOIN_INNER &&
 			set_matched(state, state->rowno);
 
-		if (state->type == JOIN_SEMI || state->type == JOIN_ANTI)
+		if (needs_one(state))
+		{
+			state->round.partner = true;
 			state->in_row = false;
+		}
 		if (state->type == JOIN_ANTI || (state->type == JOIN_SEMI && !first))
 			continue;
 		if (state->qual == NULL || ExecQual(state->qual, ps->ps_ExprContext))

@@ -143,6 +143,7 @@ typedef struct SimilarityJoinState
 	RowGroup	inner_group;
 	InnerRows	inner_rows;		/* of it; inner is not used if they are laid */
 	InnerRow	inner_row;		/* the last one, if they are not */
+	InnerRound	round;			/* of semi- and anti-joins, if they are not */
 	uint32		rowno;			/* of the current outer row */
 	uint32		making;			/* number of its making */
 	int64		value;			/* of it, to be compared */

@@ -414,6 +414,29 @@ expected_candidates(CustomPath *cpath, double pairs, double left, double right)
 }
 
 /*
+ * Pairs of rows that are looked at, of so many that are near.  In a semi- or anti-join a
+ * row leaves with its first partner: of rows with many, as copies of one text have, few
+ * pairs are.  A row that has near ones, but no partner among them, meets all of these.
+ */
+static double
+pairs_met(PlannerInfo *root, const CustomPath *cpath, const JoinPathExtraData *extra,
+		  RestrictInfo *condition, double pairs)
+{
+	const SemiAntiJoinFactors *factors = &extra->semifactors;
+	int			type = path_private(cpath, PATH_TYPE);
+	double		near;
+	double		leave;			/* of the rows that have near ones */
+
+	if (type != JOIN_SEMI && type != JOIN_ANTI)
+		return pairs;
+	near = clause_selectivity(root, (Node *) condition, 0, type, extra->sjinfo);
+	leave = Min(factors->outer_match_frac / Max(near, 1e-10), 1);
+	return pairs * (1 - leave) +
+		Min(pairs * leave, pairs * leave / Max(factors->match_count, 1) +
+			all_rows(linitial(cpath->custom_paths)) * factors->outer_match_frac);
+}
+
+/*
  * Cost of the join.  Candidates are pairs of distinct sets; all pairs of rows
  * that the condition lets through are looked at by the other conditions, and
  * those that come out have their share of the cost of output.
@@ -462,7 +485,7 @@ cost_join(PlannerInfo *root, CustomPath *cpath, JoinPathExtraData *extra,
 	candidates = expected_candidates(cpath, pairs * (1 - near_equal_share(root, near)),
 									 distinct_share(root, left, near->left),
 									 distinct_share(root, right, near->right)) / divisor(outer);
-	pairs /= divisor(outer);
+	pairs = pairs_met(root, cpath, extra, condition->rinfo, pairs) / divisor(outer);
 	cost_qual_eval(&cost, filter, root);
 	path->total_cost = path->startup_cost + cost.startup +
 		pairs * (cpu_tuple_cost + cost.per_tuple) +
