@@ -165,7 +165,7 @@ copy_names(char **names, int n)
 static void
 prepare_new_rows(Guard *guard, Relation rel)
 {
-	GuardTable *table = &guard->tables[0];
+	GuardTable *table = guard->own;
 
 	if (!guard->before)
 	{
@@ -243,7 +243,7 @@ guard_create(MemoryContext parent, Relation rel, const Trigger *trigger)
 	guard_scope_init(guard, rel,
 					 copy_names(arguments.scope, arguments.nscope),
 					 arguments.nscope);
-	guard_list_tables(guard, rel, trigger);
+	guard_list_tables(guard, parent, rel, trigger);
 	prepare_new_rows(guard, rel);
 	if (guard->mode == GUARD_TAG)
 		require_tag_apart(guard, rel);
@@ -254,18 +254,35 @@ guard_create(MemoryContext parent, Relation rel, const Trigger *trigger)
 	return guard;
 }
 
+/* See guard.h */
+void
+guard_delete(Guard *guard)
+{
+	if (guard->partitions != NULL)
+		guard_release_partitions(guard->partitions);
+	MemoryContextDelete(guard->memory);
+}
+
+/* True if the guard will do for a trigger as it is. */
+static bool
+is_current(const Guard *guard, const Trigger *trigger)
+{
+	return guard->tgoid == trigger->tgoid &&
+		!(guard->partitions != NULL && guard->partitions->stale);
+}
+
 /* The guard of this call site, as it was for the last row if that will do. */
 static Guard *
 call_site_guard(FmgrInfo *flinfo, Relation rel, const Trigger *trigger)
 {
 	Guard	   *guard = flinfo->fn_extra;
 
-	if (guard != NULL && guard->partitioned)
+	if (guard != NULL && guard->partitions != NULL)
 		AcceptInvalidationMessages();
-	if (guard != NULL && (guard->stale || guard->tgoid != trigger->tgoid))
+	if (guard != NULL && !is_current(guard, trigger))
 	{
 		flinfo->fn_extra = NULL;
-		MemoryContextDelete(guard->memory);
+		guard_delete(guard);
 		guard = NULL;
 	}
 	if (guard == NULL)
@@ -309,7 +326,7 @@ guard_signature_unchanged(Guard *guard, TupleTableSlot *before,
 		return false;
 	if (guard_key_unchanged(&guard->key, before, after))
 		return true;
-	old = guard_key_value(&guard->tables[0].key, before, guard->row,
+	old = guard_key_value(&guard->own->key, before, guard->row,
 						  &old_null);
 	new = guard_key_value(&guard->key, after, guard->row, &new_null);
 	if (old_null || new_null)

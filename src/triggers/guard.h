@@ -82,6 +82,27 @@ typedef struct GuardTable
 } GuardTable;
 
 /*
+ * All partitions of a table.  The clones of a trigger that fire in one statement have them
+ * together: each of them for itself would be as many as the square of the partitions.
+ */
+typedef struct GuardPartitions
+{
+	Oid			tgoid;			/* the trigger that was created on the table */
+	MemoryContext parent;		/* of those who may have it */
+	LocalTransactionId transaction; /* and where: it holds the locks */
+	SubTransactionId subtransaction;
+	GuardTable *tables;
+	int			ntables;
+	List	   *parents;		/* partitioned tables whose changes count */
+	bool		ready;			/* is all of it made? */
+	bool		stale;			/* may there be other partitions now? */
+	int			users;			/* guards that have it */
+	MemoryContext memory;		/* all of this */
+	dlist_node	node;			/* in the list of all these */
+	MemoryContextCallback unwatch;	/* takes it out of that list */
+} GuardPartitions;
+
+/*
  * What a call site keeps from row to row, in memory of its own: no reference
  * to a relation, buffer or snapshot is held between rows, as nobody tells the
  * guard when a statement ends.
@@ -101,22 +122,15 @@ typedef struct Guard
 								 * inputs: it has none */
 	GuardScope *scope;			/* rows are compared where these agree */
 	int			nscope;
-	GuardTable *tables;			/* tables to search; the first is the one that
-								 * the trigger fires on */
-	int			ntables;
+	GuardTable *own;			/* the table that the trigger fires on */
+	GuardPartitions *partitions;	/* where to search besides, itself among them;
+									 * NULL: nowhere */
 	TupleTableSlot *slot;		/* the new row, fetched again */
 	TupleTableSlot *unplaced;	/* or as it came, if it is not known where it
 								 * lies */
 	ExprContext *row;			/* memory of one call */
 	ExprContext *candidate;		/* memory of one candidate row */
 	MemoryContext memory;		/* all of this */
-
-	/* partitions may be attached while this is in use */
-	bool		partitioned;	/* is root another table than tables[0]? */
-	bool		stale;			/* may there be other partitions now? */
-	List	   *parents;		/* partitioned tables whose changes count */
-	dlist_node	node;			/* in the list of such guards */
-	MemoryContextCallback unwatch;	/* takes it out of that list */
 } Guard;
 
 /* No more rows are counted besides the one that is reported. */
@@ -151,6 +165,9 @@ extern Datum neardup_guard(PG_FUNCTION_ARGS);
 extern Guard *guard_create(MemoryContext parent, Relation rel,
 						   const Trigger *trigger);
 
+/* Frees it, before its memory context would. */
+extern void guard_delete(Guard *guard);
+
 /*
  * The signature of the new row, whose scope is noted; NULL if it has none or
  * an empty one, or is not guarded.
@@ -162,8 +179,9 @@ extern bool guard_signature_unchanged(Guard *guard, TupleTableSlot *before,
 									  TupleTableSlot *after);
 
 /* guard_tables.c */
-extern void guard_list_tables(Guard *guard, Relation rel,
+extern void guard_list_tables(Guard *guard, MemoryContext parent, Relation rel,
 							  const Trigger *trigger);
+extern void guard_release_partitions(GuardPartitions *partitions);
 
 /* The index of that name on the table; raises UNDEFINED_OBJECT if there is none. */
 extern Oid guard_named_index(Oid relid, const char *name);

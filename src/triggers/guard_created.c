@@ -122,7 +122,7 @@ as_owner(const Creation *creation, Relation rel, const Trigger *trigger,
 static void
 make_guard(const Creation *creation, Relation rel, const Trigger *trigger)
 {
-	MemoryContextDelete(guard_create(CurrentMemoryContext, rel, trigger)->memory);
+	guard_delete(guard_create(CurrentMemoryContext, rel, trigger));
 }
 
 /*

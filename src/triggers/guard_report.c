@@ -204,7 +204,7 @@ guard_report(const Guard *guard, Relation rel, const Trigger *trigger,
 			 const char *detail)
 {
 	int			elevel = guard->mode == GUARD_WARN ? WARNING : ERROR;
-	AttrNumber	column = guard->tables[0].key.attno;
+	AttrNumber	column = guard->own->key.attno;
 
 	ereport(elevel,
 			(errcode(elevel == ERROR ? ERRCODE_EXCLUSION_VIOLATION : ERRCODE_WARNING),

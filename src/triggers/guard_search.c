@@ -408,6 +408,38 @@ search_one(Pass *pass, ScanKey keys, GuardMatch *match)
 		ExecClearTuple(pass->table->slot);
 }
 
+/* Searches the next table: all of it, or for others where a row was found before. */
+static void
+search_next(Guard *guard, GuardTable *table, Relation rel, const Signature *sig,
+			ItemPointer self, SignatureQuery *query, ScanKey keys,
+			GuardMatch *match)
+{
+	FmgrInfo	none = {0};		/* GIN has support functions instead */
+	Pass		pass = {
+		.guard = guard,
+		.table = table,
+		.sig = sig,
+		.self = self,
+		.rel = rel,
+		.only_others = match->table != NULL
+	};
+
+	ScanKeyEntryInitializeWithInfo(&keys[0], 0, table->keyno,
+								   SIGNATURE_MATCH_STRATEGY, InvalidOid,
+								   InvalidOid, &none,
+								   PointerGetDatum(query));
+	search_one(&pass, keys, match);
+}
+
+/* True if further tables can tell nothing that matters. */
+static bool
+knows_enough(const Guard *guard, const GuardMatch *match)
+{
+	return match->table != NULL &&
+		(guard->mode == GUARD_SKIP || guard->mode == GUARD_TAG ||
+		 match->others >= GUARD_MOST_OTHERS);
+}
+
 /*
  * Finds a row that is near sig in any of the guard's tables, and waits where
  * it takes to be sure of it.  rel is the table that the trigger fires on;
@@ -423,36 +455,25 @@ guard_search(Guard *guard, Relation rel, const Signature *sig,
 			 ItemPointer self, GuardMatch *match)
 {
 	ScanKey		keys = palloc((1 + guard->nscope) * sizeof(ScanKeyData));
-	FmgrInfo	none = {0};		/* GIN has support functions instead */
 	SignatureQuery *query = signature_query_make(sig, guard->threshold,
 												 MEASURE_JACCARD);
 
 	match->table = NULL;
 	match->others = 0;
 	match->together = false;
-	for (int i = 0; i < guard->ntables; i++)
+	search_next(guard, guard->own, rel, sig, self, query, keys, match);
+	for (int i = 0; guard->partitions != NULL && i < guard->partitions->ntables &&
+		 !knows_enough(guard, match); i++)
 	{
-		GuardTable *table = &guard->tables[i];
-		Pass		pass = {
-			.guard = guard,
-			.table = table,
-			.sig = sig,
-			.self = i == 0 ? self : NULL,
-			.rel = i == 0 ? rel : table_open(table->relid, NoLock),
-			.only_others = match->table != NULL
-		};
+		GuardTable *table = &guard->partitions->tables[i];
+		Relation	partition;
 
-		ScanKeyEntryInitializeWithInfo(&keys[0], 0, table->keyno,
-									   SIGNATURE_MATCH_STRATEGY, InvalidOid,
-									   InvalidOid, &none,
-									   PointerGetDatum(query));
-		search_one(&pass, keys, match);
-		if (i > 0)
-			table_close(pass.rel, NoLock);
-		if (match->table != NULL &&
-			(guard->mode == GUARD_SKIP || guard->mode == GUARD_TAG ||
-			 match->others >= GUARD_MOST_OTHERS))
-			break;
+		if (table->relid == guard->own->relid)
+			continue;
+		partition = table_open(table->relid, NoLock);
+		search_next(guard, table, partition, sig, NULL, query, keys,
+					match);
+		table_close(partition, NoLock);
 	}
 	return match->table != NULL;
 }

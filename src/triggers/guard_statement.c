@@ -240,7 +240,7 @@ table_rows(const Check *check)
 static bool
 look_ups_pay(const Check *check)
 {
-	return check->guard->tables[0].searchable &&
+	return check->guard->own->searchable &&
 		(double) check->nnew * ROWS_PER_LOOK_UP < table_rows(check);
 }
 
@@ -563,7 +563,7 @@ read_and_compare(Check *check)
 {
 	Pass		pass = {
 		.guard = check->guard,
-		.table = &check->guard->tables[0],
+		.table = check->guard->own,
 		.rel = check->rel
 	};
 
@@ -618,7 +618,7 @@ report(Check *check, const Trigger *trigger, FmgrInfo *flinfo)
 void
 guard_check_statement(Guard *guard, TriggerData *trigdata, FmgrInfo *flinfo)
 {
-	TupleDesc	desc = guard->tables[0].slot->tts_tupleDescriptor;
+	TupleDesc	desc = guard->own->slot->tts_tupleDescriptor;
 	Check		check = {
 		.guard = guard,
 		.rel = trigdata->tg_relation,

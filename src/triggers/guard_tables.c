@@ -14,6 +14,10 @@
  * the search let pass is committed.  More is not needed: the protocol of
  * guard_search.c relies on no lock.
  *
+ * A statement may fire the clones of many partitions.  They have one list of all of them
+ * together, made by the first.  It is there for who has the same memory context, in the
+ * same subtransaction, which holds the locks that the list rests on.
+ *
  * A partition may be attached while a statement runs, as no lock of ours
  * conflicts with that, and a row in it must be found.  Whoever writes to the
  * new partition does so after the invalidation message for its parent was
@@ -32,6 +36,7 @@
 #include "access/htup_details.h"
 #include "access/table.h"
 #include "access/tableam.h"
+#include "access/xact.h"
 #include "catalog/index.h"
 #include "catalog/partition.h"
 #include "catalog/pg_inherits.h"
@@ -44,8 +49,8 @@
 #include "base/compat.h"
 #include "triggers/guard.h"
 
-/* Guards that search partitions, to be told when there may be others. */
-static dlist_head partitioned_guards = DLIST_STATIC_INIT(partitioned_guards);
+/* Lists of partitions that are in use, to be told when there may be others. */
+static dlist_head lists = DLIST_STATIC_INIT(lists);
 
 /* The first argument of the trigger, as it applies to any of the tables. */
 typedef struct Source
@@ -61,48 +66,52 @@ partitions_changed(Datum arg, Oid relid)
 {
 	dlist_iter	iter;
 
-	dlist_foreach(iter, &partitioned_guards)
+	dlist_foreach(iter, &lists)
 	{
-		Guard	   *guard = dlist_container(Guard, node, iter.cur);
+		GuardPartitions *list = dlist_container(GuardPartitions, node, iter.cur);
 
 		/* while the list is being made, any change may concern it */
-		if (!OidIsValid(relid) || guard->parents == NIL ||
-			list_member_oid(guard->parents, relid))
-			guard->stale = true;
+		if (!OidIsValid(relid) || list->parents == NIL ||
+			list_member_oid(list->parents, relid))
+			list->stale = true;
 	}
 }
 
 static void
 unwatch(void *arg)
 {
-	dlist_delete(&((Guard *) arg)->node);
+	dlist_delete(&((GuardPartitions *) arg)->node);
 }
 
-/* From here on, a change of the partitions sets guard->stale. */
+/* From here on, a change of the partitions sets list->stale. */
 static void
-watch(Guard *guard)
+watch(GuardPartitions *list)
 {
 	static bool registered = false;
 
 	if (!registered)
 		CacheRegisterRelcacheCallback(partitions_changed, (Datum) 0);
 	registered = true;
-	guard->unwatch.func = unwatch;
-	guard->unwatch.arg = guard;
-	dlist_push_tail(&partitioned_guards, &guard->node);
-	MemoryContextRegisterResetCallback(guard->memory, &guard->unwatch);
+	list->unwatch.func = unwatch;
+	list->unwatch.arg = list;
+	dlist_push_tail(&lists, &list->node);
+	MemoryContextRegisterResetCallback(list->memory, &list->unwatch);
 }
 
 /* What is searched */
 
-/* The table that a trigger was created on, of which this may be a clone. */
+/*
+ * The table that a trigger was created on, of which this may be a clone; the name of the
+ * trigger there goes to *created.
+ */
 static Oid
-trigger_root(Relation rel, const Trigger *trigger)
+trigger_root(Relation rel, const Trigger *trigger, Oid *created)
 {
 	Relation	catalog;
 	Oid			tgoid = trigger->tgoid;
 	Oid			relid = RelationGetRelid(rel);
 
+	*created = tgoid;
 	if (!trigger->tgisclone)
 		return relid;
 	catalog = table_open(TriggerRelationId, AccessShareLock);
@@ -122,6 +131,7 @@ trigger_root(Relation rel, const Trigger *trigger)
 			elog(ERROR, "could not find trigger %u", tgoid);
 		form = (Form_pg_trigger) GETSTRUCT(tuple);
 		relid = form->tgrelid;
+		*created = tgoid;
 		tgoid = form->tgparentid;
 		systable_endscan(scan);
 	}
@@ -243,11 +253,11 @@ prepare_table(Guard *guard, GuardTable *table, Relation rel,
 }
 
 /*
- * The other tables below root: leaves are appended to *leaves, partitioned
- * tables to *parents.
+ * The tables below root: leaves are appended to *leaves, partitioned tables to
+ * *parents.
  */
 static void
-list_partitions(Oid root, Oid self, List **leaves, List **parents)
+list_partitions(Oid root, List **leaves, List **parents)
 {
 	List	   *all;
 	ListCell   *lc;
@@ -260,44 +270,95 @@ list_partitions(Oid root, Oid self, List **leaves, List **parents)
 
 		if (get_rel_relkind(relid) == RELKIND_PARTITIONED_TABLE)
 			*parents = lappend_oid(*parents, relid);
-		else if (relid != self)
+		else
 			*leaves = lappend_oid(*leaves, relid);
 	}
 	list_free(all);
 }
 
-/*
- * Lists the tables to search for a trigger that fires on rel, rel itself
- * first, with all that is needed to search them.  Raises an error that names
- * the table, and the command that helps, where one cannot be searched.
- * Everything is allocated in guard->memory.
- */
-void
-guard_list_tables(Guard *guard, Relation rel, const Trigger *trigger)
+/* A list that another clone of the trigger has made in this statement, or NULL. */
+static GuardPartitions *
+find_list(MemoryContext parent, Oid tgoid)
 {
-	MemoryContext caller = MemoryContextSwitchTo(guard->memory);
-	Oid			root = trigger_root(rel, trigger);
-	Source		source = {root, trigger->tgargs[0]};
+	dlist_iter	iter;
+
+	AcceptInvalidationMessages();
+	dlist_foreach(iter, &lists)
+	{
+		GuardPartitions *list = dlist_container(GuardPartitions, node, iter.cur);
+
+		if (list->ready && !list->stale && list->tgoid == tgoid &&
+			list->parent == parent &&
+			list->transaction == compat_local_transaction() &&
+			list->subtransaction == GetCurrentSubTransactionId())
+			return list;
+	}
+	return NULL;
+}
+
+/* Makes the list for a guard: all of it is allocated in a child of parent. */
+static GuardPartitions *
+make_list(Guard *guard, MemoryContext parent, Oid tgoid, const Source *source)
+{
+	MemoryContext memory = AllocSetContextCreate(parent, "neardup guard's partitions",
+												 ALLOCSET_DEFAULT_SIZES);
+	MemoryContext caller = MemoryContextSwitchTo(memory);
+	GuardPartitions *list = palloc0(sizeof(GuardPartitions));
 	List	   *leaves = NIL;
 	List	   *parents = NIL;
 	ListCell   *lc;
 
-	if (root != RelationGetRelid(rel))
-	{
-		guard->partitioned = true;
-		watch(guard);
-		list_partitions(root, RelationGetRelid(rel), &leaves, &parents);
-		guard->parents = parents;
-	}
-	guard->tables = palloc0((1 + list_length(leaves)) * sizeof(GuardTable));
-	prepare_table(guard, &guard->tables[0], rel, &source);
-	guard->ntables = 1;
+	list->tgoid = tgoid;
+	list->parent = parent;
+	list->transaction = compat_local_transaction();
+	list->subtransaction = GetCurrentSubTransactionId();
+	list->memory = memory;
+	watch(list);
+	list_partitions(source->root, &leaves, &parents);
+	list->parents = parents;
+	list->tables = palloc0(list_length(leaves) * sizeof(GuardTable));
 	foreach(lc, leaves)
 	{
 		Relation	leaf = table_open(lfirst_oid(lc), NoLock);
 
-		prepare_table(guard, &guard->tables[guard->ntables++], leaf, &source);
+		prepare_table(guard, &list->tables[list->ntables++], leaf, source);
 		table_close(leaf, NoLock);
+	}
+	list->ready = true;
+	MemoryContextSwitchTo(caller);
+	return list;
+}
+
+/* See guard.h */
+void
+guard_release_partitions(GuardPartitions *list)
+{
+	if (--list->users == 0)
+		MemoryContextDelete(list->memory);
+}
+
+/*
+ * Lists the tables to search for a trigger that fires on rel, with all that is needed to
+ * search them.  Raises an error that names the table, and the command that helps, where
+ * one cannot be searched.  rel is in guard->memory, partitions are in a child of parent.
+ */
+void
+guard_list_tables(Guard *guard, MemoryContext parent, Relation rel,
+				  const Trigger *trigger)
+{
+	MemoryContext caller = MemoryContextSwitchTo(guard->memory);
+	Oid			tgoid;
+	Oid			root = trigger_root(rel, trigger, &tgoid);
+	Source		source = {root, trigger->tgargs[0]};
+
+	guard->own = palloc0(sizeof(GuardTable));
+	prepare_table(guard, guard->own, rel, &source);
+	if (root != RelationGetRelid(rel))
+	{
+		guard->partitions = find_list(parent, tgoid);
+		if (guard->partitions == NULL)
+			guard->partitions = make_list(guard, parent, tgoid, &source);
+		guard->partitions->users++;
 	}
 	MemoryContextSwitchTo(caller);
 }

@@ -231,3 +231,25 @@ DROP VIEW docs;
 DROP TABLE "Odd schema"."The docs";
 DROP SCHEMA "Odd schema";
 DROP FUNCTION f;
+
+-- A statement that puts rows into many partitions: their guards have one list of all of them
+CREATE TABLE many (id int, sig signature) PARTITION BY LIST (id);
+DO $$ BEGIN
+    FOR i IN 1..60 LOOP
+        EXECUTE format('CREATE TABLE many_%s PARTITION OF many FOR VALUES IN (%s)', i, i);
+    END LOOP;
+END $$;
+CREATE INDEX ON many USING gin (sig) WITH (fastupdate = off);
+CREATE FUNCTION memory_of_guards() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF NEW.id = 60 THEN
+        RAISE NOTICE 'less than 2 MB: %', (SELECT sum(total_bytes) < 2000000 FROM pg_backend_memory_contexts WHERE name LIKE 'neardup guard%');
+    END IF;
+    RETURN NULL;
+END $$;
+CREATE TRIGGER guard AFTER INSERT ON many FOR EACH ROW EXECUTE FUNCTION neardup_guard('sig', '0.8');
+CREATE TRIGGER memory AFTER INSERT ON many FOR EACH ROW EXECUTE FUNCTION memory_of_guards();
+INSERT INTO many SELECT i, signature_from(ARRAY[i * 10, i * 10 + 1, i * 10 + 2]::bigint[]) FROM generate_series(1, 60) i;
+INSERT INTO many VALUES (1, signature_from(ARRAY[600, 601, 602]::bigint[]));
+DROP TABLE many;
+DROP FUNCTION memory_of_guards;
