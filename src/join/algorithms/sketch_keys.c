@@ -100,11 +100,33 @@ sketch_near(const Search *search, const uint64 *a, const uint64 *b)
 		signatures_near(x, y, search->threshold, search->measure);
 }
 
+/* Keys that are looked up in the time of a comparison, or in less. */
+#define KEYS_OF_COMPARISON	2
+
+/* The most sketches that are noted, to be compared. */
+#define MOST_COMPARED	512
+
+bool
+sketches_are_few(double sketches, double keys)
+{
+	return sketches <= MOST_COMPARED && sketches * KEYS_OF_COMPARISON <= keys;
+}
+
+/* Sketches in the index that have rows on some side, as long as they are few. */
+typedef struct FewSketches
+{
+	uint32		n;				/* more than MOST_COMPARED: not all of them are here */
+	uint32		sets[MOST_COMPARED];
+} FewSketches;
+
 /* Search.state */
 typedef struct SketchKeys
 {
 	KeyList		last;			/* keys of the sketch prepared or probing last */
 	KeyList		filtered;		/* or that the filter has seen last */
+	uint64		nlooked_up;		/* keys of the sketch that probed by them last */
+	uint32		nnoted;			/* sketches of the index that have been noted */
+	FewSketches few[4];			/* by the sides that are asked for, as bits */
 } SketchKeys;
 
 /* The state, made when it is first asked for. */
@@ -237,6 +259,58 @@ count_key(Search *search, uint64 key, uint32 sides)
 }
 
 static void
+note_sketch(FewSketches *few, uint32 set)
+{
+	if (few->n < MOST_COMPARED)
+		few->sets[few->n] = set;
+	few->n = Min(few->n + 1, MOST_COMPARED + 1);
+}
+
+/* Notes the sketches that have come to the index since the last probe. */
+static void
+note_sketches(SketchKeys *state, const InvertedIndex *index)
+{
+	for (; state->nnoted < index->limit; state->nnoted++)
+	{
+		CHECK_EVERY(state->nnoted);
+		for (uint32 sides = 1; sides <= 3; sides++)
+			if ((INDEXED_SIDES(index, state->nnoted) & sides) != 0)
+				note_sketch(&state->few[sides], state->nnoted);
+	}
+}
+
+/* Algorithm.end_chunk */
+static void
+keyed_end_chunk(Search *search)
+{
+	SketchKeys *state = sketch_state(search);
+
+	state->nnoted = 0;
+	for (int sides = 0; sides <= 3; sides++)
+		state->few[sides].n = 0;
+}
+
+/*
+ * Takes all sketches of these sides for candidates if it takes less time to compare them than
+ * to look keys up: simhashes at 0.8 have a thousand.  As many as the last one had serve
+ * as an estimate, as it takes time to make them.
+ */
+static bool
+takes_few(Search *search, uint32 sides)
+{
+	InvertedIndex *index = &search->index;
+	SketchKeys *state = sketch_state(search);
+	const FewSketches *few = &state->few[sides];
+
+	note_sketches(state, index);
+	if (!sketches_are_few(few->n, state->nlooked_up))
+		return false;
+	memcpy(index->candidates, few->sets, few->n * sizeof(uint32));
+	index->ncandidates = few->n;
+	return true;
+}
+
+static void
 keyed_probe(Search *search, const JoinSet *set, uint32 sides)
 {
 	InvertedIndex *index = &search->index;
@@ -244,6 +318,8 @@ keyed_probe(Search *search, const JoinSet *set, uint32 sides)
 	uint32		need;
 	uint32		left = 0;
 
+	if (takes_few(search, sides))
+		return;
 	list->n = 0;
 	if (!sketch_query_keys(search, set->values, list, &need))
 	{
@@ -255,6 +331,7 @@ keyed_probe(Search *search, const JoinSet *set, uint32 sides)
 		}
 		return;
 	}
+	sketch_state(search)->nlooked_up = list->n;
 	for (size_t i = 0; i < list->n; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
@@ -297,6 +374,7 @@ const Algorithm sketch_keys = {
 	.probe = keyed_probe,
 	.announce = keyed_announce,
 	.may_have_partner = keyed_may_have_partner,
+	.end_chunk = keyed_end_chunk,
 	.verify = keyed_verify,
 	.reflexive = keyed_reflexive,
 };

@@ -41,6 +41,13 @@
 #define IDLE		(WINDOW * 15)
 
 /* See feature_filter.h */
+bool
+feature_filter_tells(double keys)
+{
+	return keys < PLACES;
+}
+
+/* See feature_filter.h */
 void
 feature_filter_create(FeatureFilter *filter, uint64 nfeatures, size_t most)
 {

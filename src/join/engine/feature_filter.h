@@ -33,6 +33,12 @@ feature_filter_pays(double rows, double others)
 }
 
 /*
+ * False if of so many keys that a set is looked for by, any of which is enough, some seem to
+ * be there in whatever filter: then nearly all sets pass, and few are looked at.
+ */
+extern bool feature_filter_tells(double keys);
+
+/*
  * Makes an empty filter for so many features, those that several sets have counted
  * several times, in the current memory context; none if it would take more than
  * `most` bytes.  And frees it.

@@ -38,6 +38,7 @@
 #include "base/compat.h"
 #include "base/settings.h"
 #include "datum/signature.h"
+#include "join/algorithms/sketch_keys.h"
 #include "join/classic/classic.h"
 #include "join/engine/feature_filter.h"
 #include "join/node/join_node.h"
@@ -68,6 +69,9 @@
 #define INDEXED_KEY_OPERATIONS	8.0
 #define PROBED_KEY_OPERATIONS	3.0
 #define FOUND_OPERATIONS	1.0
+
+/* Or, where they are few, for each of the other side's to be compared. */
+#define COMPARED_OPERATIONS	1.0
 
 /* What is kept of a row besides its set, as a rule. */
 #define ROW_BYTES	64
@@ -243,21 +247,24 @@ sketch_numbers(PlannerInfo *root, Expr *key, double threshold,
 
 /*
  * What the keys of a sketch cost, in units of cpu_operator_cost, with so many to be
- * found; 0 if there are none.
+ * found and as many as `others` on the other side; 0 if there are none.
  */
 static double
-sketch_operations(PlannerInfo *root, Expr *key, double threshold, double rows)
+sketch_operations(PlannerInfo *root, Expr *key, double threshold, double rows,
+				  double others)
 {
 	NearStatistics statistics;
 	const NearNumbers *numbers = sketch_numbers(root, key, threshold, &statistics);
 	double		found = rows;
+	double		probe;
 
 	if (numbers == NULL)
 		return 0;
 	if (numbers->query_keys > 0)
 		found = Min(numbers->query_keys * statistics.key_share, 1) * rows;
-	return SKETCH_OPERATIONS + numbers->row_keys * INDEXED_KEY_OPERATIONS +
+	probe = sketches_are_few(others, numbers->query_keys) ? others * COMPARED_OPERATIONS :
 		numbers->query_keys * PROBED_KEY_OPERATIONS + found * FOUND_OPERATIONS;
+	return SKETCH_OPERATIONS + numbers->row_keys * INDEXED_KEY_OPERATIONS + probe;
 }
 
 /* What it costs that the filter looks at a row, in the same units. */
@@ -287,7 +294,10 @@ cost_side(PlannerInfo *root, CustomPath *cpath, Path *side, Expr *key,
 	double		taken = kept * (shares ? side->rows : all_rows(side));
 	double		writes = path->parallel_aware && !fits ? side->rows : 0;
 	double		filtered = kept < 1 ? side->rows : 0;
-	double		sketches = sketch_operations(root, key, threshold, all_rows(side));
+	Path	   *first = linitial(cpath->custom_paths);
+	Path	   *other = side == first ? lsecond(cpath->custom_paths) : first;
+	double		sketches = sketch_operations(root, key, threshold, all_rows(side),
+											 all_rows(other));
 	QualCost	cost;
 
 	cost_qual_eval_node(&cost, (Node *) key, root);
@@ -392,7 +402,8 @@ kept_share(PlannerInfo *root, const CustomPath *cpath, Path *side, Expr *key,
 
 	if (cpath->path.parallel_aware || path_private(cpath, PATH_SELF) ||
 		!feature_filter_pays(all_rows(other), all_rows(side)) ||
-		(numbers != NULL && numbers->query_keys == 0))
+		(numbers != NULL && (numbers->query_keys == 0 ||
+							 !feature_filter_tells(numbers->query_keys))))
 		return 1;
 	return Min(pairs * CANDIDATES_PER_PAIR / Max(all_rows(side), 1), 1);
 }
