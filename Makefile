@@ -62,6 +62,7 @@ OBJS = \
 	src/corpus/weights.o \
 	src/corpus/word_set.o \
 	src/datum/making.o \
+	src/datum/repeated.o \
 	src/datum/signature.o \
 	src/distributed/neardup_pairs.o \
 	src/distributed/spots.o \

@@ -8,14 +8,15 @@
  */
 #include "postgres.h"
 
+#include "datum/repeated.h"
 #include "measures/near.h"
 
 PG_FUNCTION_INFO_V1(signature_similarity);
 Datum
 signature_similarity(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_FLOAT8(signatures_value(PG_GETARG_SIGNATURE(0),
-									  PG_GETARG_SIGNATURE(1),
+	PG_RETURN_FLOAT8(signatures_value(PG_GETARG_REPEATED_SIGNATURE(0),
+									  PG_GETARG_REPEATED_SIGNATURE(1),
 									  MEASURE_JACCARD));
 }
 
@@ -23,8 +24,8 @@ PG_FUNCTION_INFO_V1(signature_distance);
 Datum
 signature_distance(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_FLOAT8(measure_distance(signatures_value(PG_GETARG_SIGNATURE(0),
-													   PG_GETARG_SIGNATURE(1),
+	PG_RETURN_FLOAT8(measure_distance(signatures_value(PG_GETARG_REPEATED_SIGNATURE(0),
+													   PG_GETARG_REPEATED_SIGNATURE(1),
 													   MEASURE_JACCARD)));
 }
 
@@ -32,8 +33,8 @@ PG_FUNCTION_INFO_V1(signature_cosine_distance);
 Datum
 signature_cosine_distance(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_FLOAT8(measure_distance(signatures_value(PG_GETARG_SIGNATURE(0),
-													   PG_GETARG_SIGNATURE(1),
+	PG_RETURN_FLOAT8(measure_distance(signatures_value(PG_GETARG_REPEATED_SIGNATURE(0),
+													   PG_GETARG_REPEATED_SIGNATURE(1),
 													   MEASURE_COSINE)));
 }
 
@@ -41,8 +42,8 @@ PG_FUNCTION_INFO_V1(signature_containment);
 Datum
 signature_containment(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_FLOAT8(signatures_value(PG_GETARG_SIGNATURE(0),
-									  PG_GETARG_SIGNATURE(1),
+	PG_RETURN_FLOAT8(signatures_value(PG_GETARG_REPEATED_SIGNATURE(0),
+									  PG_GETARG_REPEATED_SIGNATURE(1),
 									  MEASURE_CONTAINMENT));
 }
 
@@ -50,8 +51,8 @@ PG_FUNCTION_INFO_V1(signature_dice);
 Datum
 signature_dice(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_FLOAT8(signatures_value(PG_GETARG_SIGNATURE(0),
-									  PG_GETARG_SIGNATURE(1),
+	PG_RETURN_FLOAT8(signatures_value(PG_GETARG_REPEATED_SIGNATURE(0),
+									  PG_GETARG_REPEATED_SIGNATURE(1),
 									  MEASURE_DICE));
 }
 
@@ -59,8 +60,8 @@ PG_FUNCTION_INFO_V1(signature_cosine);
 Datum
 signature_cosine(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_FLOAT8(signatures_value(PG_GETARG_SIGNATURE(0),
-									  PG_GETARG_SIGNATURE(1),
+	PG_RETURN_FLOAT8(signatures_value(PG_GETARG_REPEATED_SIGNATURE(0),
+									  PG_GETARG_REPEATED_SIGNATURE(1),
 									  MEASURE_COSINE));
 }
 
@@ -69,8 +70,8 @@ PG_FUNCTION_INFO_V1(signature_shared);
 Datum
 signature_shared(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_INT64(signatures_value(PG_GETARG_SIGNATURE(0),
-									 PG_GETARG_SIGNATURE(1),
+	PG_RETURN_INT64(signatures_value(PG_GETARG_REPEATED_SIGNATURE(0),
+									 PG_GETARG_REPEATED_SIGNATURE(1),
 									 MEASURE_SHARED));
 }
 
@@ -79,8 +80,8 @@ PG_FUNCTION_INFO_V1(signature_overlap);
 Datum
 signature_overlap(PG_FUNCTION_ARGS)
 {
-	Signature  *a = PG_GETARG_SIGNATURE(0);
-	Signature  *b = PG_GETARG_SIGNATURE(1);
+	const Signature *a = PG_GETARG_REPEATED_SIGNATURE(0);
+	const Signature *b = PG_GETARG_REPEATED_SIGNATURE(1);
 
 	if (measure_method(a, b)->similarity != NULL)
 		measure_refuse(a, "overlap");
@@ -95,8 +96,8 @@ PG_FUNCTION_INFO_V1(signature_hamming);
 Datum
 signature_hamming(PG_FUNCTION_ARGS)
 {
-	Signature  *a = PG_GETARG_SIGNATURE(0);
-	Signature  *b = PG_GETARG_SIGNATURE(1);
+	const Signature *a = PG_GETARG_REPEATED_SIGNATURE(0);
+	const Signature *b = PG_GETARG_REPEATED_SIGNATURE(1);
 	const MethodInfo *method = measure_method(a, b);
 	uint64		differ;
 

@@ -20,6 +20,7 @@
 
 #include "base/compat.h"
 #include "base/settings.h"
+#include "datum/repeated.h"
 #include "measures/near.h"
 #include "methods/making_name.h"
 #include "methods/method.h"
@@ -163,8 +164,8 @@ PG_FUNCTION_INFO_V1(signature_near_duplicate);
 Datum
 signature_near_duplicate(PG_FUNCTION_ARGS)
 {
-	const Signature *a = fetch_ahead(PG_GETARG_SIGNATURE(0));
-	const Signature *b = fetch_ahead(PG_GETARG_SIGNATURE(1));
+	const Signature *a = fetch_ahead(PG_GETARG_REPEATED_SIGNATURE(0));
+	const Signature *b = fetch_ahead(PG_GETARG_REPEATED_SIGNATURE(1));
 	double		threshold = PG_GETARG_FLOAT8(2);
 	Measure		measure = measure_require(PG_GETARG_TEXT_PP(3));
 
@@ -179,8 +180,8 @@ signature_contained_in(PG_FUNCTION_ARGS)
 	double		threshold = PG_GETARG_FLOAT8(2);
 
 	threshold_require_valid(threshold, MEASURE_CONTAINMENT);
-	PG_RETURN_BOOL(signatures_near(PG_GETARG_SIGNATURE(0),
-								   PG_GETARG_SIGNATURE(1),
+	PG_RETURN_BOOL(signatures_near(PG_GETARG_REPEATED_SIGNATURE(0),
+								   PG_GETARG_REPEATED_SIGNATURE(1),
 								   threshold, MEASURE_CONTAINMENT));
 }
 
@@ -188,8 +189,8 @@ PG_FUNCTION_INFO_V1(signature_near_duplicate_op);
 Datum
 signature_near_duplicate_op(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_BOOL(signatures_near(PG_GETARG_SIGNATURE(0),
-								   PG_GETARG_SIGNATURE(1),
+	PG_RETURN_BOOL(signatures_near(PG_GETARG_REPEATED_SIGNATURE(0),
+								   PG_GETARG_REPEATED_SIGNATURE(1),
 								   neardup_threshold, MEASURE_JACCARD));
 }
 
@@ -197,8 +198,8 @@ PG_FUNCTION_INFO_V1(signature_contained_in_op);
 Datum
 signature_contained_in_op(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_BOOL(signatures_near(PG_GETARG_SIGNATURE(0),
-								   PG_GETARG_SIGNATURE(1),
+	PG_RETURN_BOOL(signatures_near(PG_GETARG_REPEATED_SIGNATURE(0),
+								   PG_GETARG_REPEATED_SIGNATURE(1),
 								   neardup_threshold, MEASURE_CONTAINMENT));
 }
 
@@ -206,7 +207,7 @@ PG_FUNCTION_INFO_V1(signature_contains_op);
 Datum
 signature_contains_op(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_BOOL(signatures_near(PG_GETARG_SIGNATURE(0),
-								   PG_GETARG_SIGNATURE(1),
+	PG_RETURN_BOOL(signatures_near(PG_GETARG_REPEATED_SIGNATURE(0),
+								   PG_GETARG_REPEATED_SIGNATURE(1),
 								   neardup_threshold, MEASURE_CONTAINS));
 }

@@ -140,3 +140,33 @@ FROM (SELECT signature_from(array_agg(i)) AS a, signature_from(array_agg(i + 250
 
 DROP TABLE pairs, thresholds;
 DROP FUNCTION random_set;
+
+-- A signature out of line with which many rows are compared is not read for each:
+-- searches in the index of what is stored so, of some three for a hundred rows
+CREATE TABLE stored (id int, sig signature);
+ALTER TABLE stored ALTER sig SET STORAGE EXTERNAL;
+INSERT INTO stored
+SELECT i, signature_from(array(SELECT x FROM generate_series(1, CASE WHEN i > 2 THEN 5 ELSE 2000 + i END) x))
+FROM generate_series(1, 100) i;
+CREATE FUNCTION reads(comparison text) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+    index oid := (SELECT i.indexrelid FROM pg_class c JOIN pg_index i ON i.indrelid = c.reltoastrelid
+                  WHERE c.oid = 'stored'::regclass);
+    before bigint := pg_stat_get_xact_numscans(index);
+BEGIN
+    EXECUTE format('SELECT count(%s) FROM stored, (SELECT sig AS one FROM stored WHERE id = 1 OFFSET 0) o',
+                   comparison);
+    RETURN pg_stat_get_xact_numscans(index) - before;
+END $$;
+SELECT comparison, reads(comparison) BETWEEN 1 AND 5 AS few
+FROM string_to_table('near_duplicate(sig, one, 0.8);near_duplicate(one, sig, 0.8, ''dice'');'
+                     'contained_in(sig, one, 0.8);sig % one;sig <% one;one %> sig;'
+                     'similarity(one, sig);sig <-> one;sig <=> one;containment(sig, one);'
+                     'dice(sig, one);cosine(sig, one);overlap(sig, one);shared(one, sig);'
+                     'hamming(sig, one)', ';') comparison;
+-- Whatever comes in which order, it is compared as one that is read anew
+SELECT count(*) AS pairs, count(*) FILTER (WHERE similarity(a.sig, b.sig) <> similarity(a.fresh, b.fresh)) AS wrong
+FROM (SELECT id, sig, sig::bigint[]::signature AS fresh FROM stored WHERE id < 5 OFFSET 0) a,
+     (SELECT id, sig, sig::bigint[]::signature AS fresh FROM stored WHERE id < 5 OFFSET 0) b;
+DROP TABLE stored;
+DROP FUNCTION reads;
