@@ -136,6 +136,10 @@ SELECT count(*) FROM hashes_100 a JOIN hashes b ON near_duplicate(a.sig, b.sig, 
 SET neardup.enable_join = off;
 SELECT count(*) FROM hashes_100 a JOIN hashes b ON near_duplicate(a.sig, b.sig, 0.8);
 RESET neardup.enable_join;
+-- but of samples, which may be long, only those that have values in common
+SET enable_nestloop = off;
+SELECT candidates('SELECT FROM samples_10 a JOIN samples_10 b ON near_duplicate(a.sig, b.sig, 0.5) AND a.id < b.id');
+RESET enable_nestloop;
 
 -- Few rows that are expected of a column which is being filled may be many: no nested loop of
 -- all pairs for the little that it would save.  A LIMIT may end it soon.

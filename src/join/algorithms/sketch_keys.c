@@ -124,7 +124,8 @@ typedef struct SketchKeys
 {
 	KeyList		last;			/* keys of the sketch prepared or probing last */
 	KeyList		filtered;		/* or that the filter has seen last */
-	uint64		nlooked_up;		/* keys of the sketch that probed by them last */
+	uint64		nlooked_up;		/* keys of the sketch that probed by them last;
+								 * 0 of a sample */
 	uint32		nnoted;			/* sketches of the index that have been noted */
 	FewSketches few[4];			/* by the sides that are asked for, as bits */
 } SketchKeys;
@@ -293,7 +294,8 @@ keyed_end_chunk(Search *search)
 /*
  * Takes all sketches of these sides for candidates if it takes less time to compare them than
  * to look keys up: simhashes at 0.8 have a thousand.  As many as the last one had serve
- * as an estimate, as it takes time to make them.
+ * as an estimate, as it takes time to make them.  Samples have as many keys as values, and
+ * it takes longer to compare all of these than to look them up.
  */
 static bool
 takes_few(Search *search, uint32 sides)
@@ -331,7 +333,8 @@ keyed_probe(Search *search, const JoinSet *set, uint32 sides)
 		}
 		return;
 	}
-	sketch_state(search)->nlooked_up = list->n;
+	sketch_state(search)->nlooked_up =
+		is_sample((const Signature *) set->values) ? 0 : list->n;
 	for (size_t i = 0; i < list->n; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
