@@ -127,7 +127,8 @@ BEGIN
         WHERE c.relname = ('library_signature_' || number::text)::name
           AND c.relnamespace = (SELECT p.relnamespace FROM pg_class p
                                 WHERE p.oid = '@extschema@.library_signature'::regclass::oid)) THEN
-        RAISE EXCEPTION 'could not serialize access, as the signatures of library % were made anew by another transaction', number
+        RAISE EXCEPTION 'could not serialize access, as the signatures of library "%" were made anew by another transaction',
+            (SELECT l.name FROM @extschema@.library l WHERE l.id = number)
             USING ERRCODE = 'serialization_failure', HINT = 'The transaction might succeed if retried.';
     END IF;
 END $$;

@@ -145,8 +145,6 @@ sketch_keys(const Signature *sig, double threshold, Measure measure, size_t *n)
 	KeyList		list = {0};
 	uint32		need;
 
-	if (!measure_is_told(method_info(sig->making.method), measure))
-		measure_refuse(sig, measure_name(measure));
 	signature_row_keys(sig, threshold, &list);
 	if (!signature_query_keys(sig, threshold, threshold,
 							  measure == MEASURE_SIMILARITY, &list, &need))
@@ -199,6 +197,8 @@ candidate_keys(PG_FUNCTION_ARGS)
 	size_t		n;
 
 	threshold_require_valid(threshold, measure);
+	if (!measure_is_told(method_info(sig->making.method), measure))
+		measure_refuse(sig, measure_name(measure));
 	if (making_has_keys(&sig->making))
 		keys = sketch_keys(sig, threshold, measure, &n);
 	else

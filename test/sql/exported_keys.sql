@@ -87,6 +87,7 @@ SELECT candidate_keys(v, 0.8, 'similarity') FROM described WHERE v IS NOT NULL;
 DROP TABLE described;
 SELECT candidate_keys(minhash(sig), 0.8, 'dice') FROM sets;
 SELECT candidate_keys(simhash(sig), 5, 'shared') FROM sets;
+SELECT candidate_keys(bottom(sig, 16), 0.8, 'dice') FROM sets;
 
 -- size classes: the same or neighbours, and each set is in two
 SELECT t AS threshold, count(*) AS near,
