@@ -189,8 +189,8 @@ guard_has_moved(const TriggerData *trigdata, const Signature *sig)
 			return true;
 		}
 	for (int i = nmoving - 1; i >= Max(0, nmoving - MOST_GUESSES); i--)
-		if (!moving[i].guessed && has_left(&moving[i]) &&
-			is_of_guard(trigdata, &moving[i]))
+		if (!moving[i].guessed && is_of_guard(trigdata, &moving[i]) &&
+			has_left(&moving[i]))
 		{
 			moving[i].guessed = true;
 			return true;
@@ -204,16 +204,14 @@ guard_former_version(const TriggerData *trigdata, Relation *rel)
 {
 	for (int i = nmoving - 1; i >= Max(0, nmoving - MOST_GUESSES); i--)
 	{
-		TupleTableSlot *slot = left_version(&moving[i], rel);
+		TupleTableSlot *slot = !is_of_guard(trigdata, &moving[i]) ? NULL :
+			left_version(&moving[i], rel);
 
-		if (slot == NULL)
-			continue;
-		if (is_of_guard(trigdata, &moving[i]))
+		if (slot != NULL)
 		{
 			forget(i);
 			return slot;
 		}
-		guard_former_end(*rel, slot);
 	}
 	return NULL;
 }

@@ -101,8 +101,8 @@ watch(GuardPartitions *list)
 /* What is searched */
 
 /*
- * The table that a trigger was created on, of which this may be a clone; the name of the
- * trigger there goes to *created.
+ * The table that a trigger was created on, of which this may be a clone; the trigger
+ * there goes to *created.
  */
 static Oid
 trigger_root(Relation rel, const Trigger *trigger, Oid *created)

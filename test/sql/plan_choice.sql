@@ -120,26 +120,20 @@ SELECT taken('SELECT FROM copies a JOIN others b ON near_duplicate(a.sig, b.sig,
 
 -- Simhashes, of which a thousand keys would be looked up: a few are compared with all by the join, too, and faster than
 -- by a nested loop
-CREATE FUNCTION candidates(query text) RETURNS bigint LANGUAGE plpgsql AS $$
-DECLARE
-    plan text;
-BEGIN
-    EXECUTE 'EXPLAIN (ANALYZE, TIMING OFF, FORMAT json) ' || query INTO plan;
-    RETURN substring(plan FROM '"Candidates": (\d+)');
-END $$;
+\getenv abs_srcdir PG_ABS_SRCDIR
+\set file :abs_srcdir '/sql/shared/counter.sql'
+\i :file
 CREATE TABLE hashes AS TABLE simhashes;
 CREATE TABLE hashes_100 AS SELECT * FROM hashes WHERE id % 60 = 7;
 ANALYZE hashes, hashes_100;
-SELECT taken('SELECT FROM hashes_100 a JOIN hashes b ON near_duplicate(a.sig, b.sig, 0.8)'),
-    candidates('SELECT FROM hashes_100 a JOIN hashes b ON near_duplicate(a.sig, b.sig, 0.8)') > 100000 AS compared;
+SELECT taken('SELECT FROM hashes_100 a JOIN hashes b ON near_duplicate(a.sig, b.sig, 0.8)');
+SELECT counter('Candidates', 'SELECT FROM hashes_100 a JOIN hashes b ON near_duplicate(a.sig, b.sig, 0.8)') > 100000 AS compared;
 SELECT count(*) FROM hashes_100 a JOIN hashes b ON near_duplicate(a.sig, b.sig, 0.8);
 SET neardup.enable_join = off;
 SELECT count(*) FROM hashes_100 a JOIN hashes b ON near_duplicate(a.sig, b.sig, 0.8);
 RESET neardup.enable_join;
 -- but of samples, which may be long, only those that have values in common
-SET enable_nestloop = off;
-SELECT candidates('SELECT FROM samples_10 a JOIN samples_10 b ON near_duplicate(a.sig, b.sig, 0.5) AND a.id < b.id');
-RESET enable_nestloop;
+SELECT counter('Candidates', 'SELECT FROM samples_10 a JOIN samples_10 b ON near_duplicate(a.sig, b.sig, 0.5) AND a.id < b.id');
 
 -- Few rows that are expected of a column which is being filled may be many: no nested loop of
 -- all pairs for the little that it would save.  A LIMIT may end it soon.
