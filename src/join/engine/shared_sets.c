@@ -460,7 +460,8 @@ count_share(SetJoin *join, int share)
 				counters_add(&counters, shared_values(join, set),
 							 SETKEY_SIZE(set->key));
 		}
-	pg_atomic_fetch_add_u64(&shared->used, counters_used(&counters));
+	counters_end(&counters);
+	pg_atomic_fetch_add_u64(&shared->used, counters.used);
 }
 
 /* What one process does when all have counted; the others wait. */
@@ -473,7 +474,8 @@ fold_counters(SetJoin *join)
 	if (!SharedPointerIsValid(shared->counts))
 		return;
 	counters = shared_counters(join);
-	counters_fold_used(&counters, pg_atomic_read_u64(&shared->used));
+	counters.used = pg_atomic_read_u64(&shared->used);
+	counters_fold_in_place(&counters);
 	shared->shift = counters.shift;
 }
 

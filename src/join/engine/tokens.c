@@ -86,6 +86,7 @@ counters_shape(TokenCounters *counters, uint64 nfeatures, size_t max_bytes)
 	counters->bytes = n * counter_bytes(counters);
 	counters->from = 0;
 	counters->to = n;
+	counters->used = 0;
 	counters->nwaiting = 0;
 }
 
@@ -118,13 +119,17 @@ counters_free(TokenCounters *counters)
 static void
 counters_raise(TokenCounters *counters, uint32 n)
 {
+	uint64		used = 0;
+
 	for (uint32 i = 0; i < n; i++)
 	{
 		uint16	   *count = &counters->count[counters->waiting[i]];
 
+		used += *count == 0;
 		if (*count < UINT16_MAX)
 			(*count)++;
 	}
+	counters->used += used;
 	counters->nwaiting -= n;
 	memmove(counters->waiting, counters->waiting + n,
 			counters->nwaiting * sizeof(*counters->waiting));
@@ -171,19 +176,11 @@ counters_add(TokenCounters *counters, const uint64 *values, uint32 n)
 	}
 }
 
-/* All has been counted: how many counters of the range are in use. */
-uint64
-counters_used(TokenCounters *counters)
+/* All has been counted: raises the counters that still wait. */
+void
+counters_end(TokenCounters *counters)
 {
-	uint64		used = 0;
-
 	counters_raise(counters, counters->nwaiting);
-	for (uint64 i = counters->from; i < counters->to; i++)
-	{
-		CHECK_EVERY(i);
-		used += counters->count[i] != 0;
-	}
-	return used;
 }
 
 /*
@@ -196,22 +193,21 @@ counters_different(TokenCounters *counters)
 {
 	double		n = counters_number(counters);
 
-	return -n * log1p(-(double) counters_used(counters) / n);
+	counters_end(counters);
+	return -n * log1p(-(double) counters->used / n);
 }
 
 /*
- * All has been counted, and so many counters are in use.  Where the table turns
- * out to be much too large, as few of the features are different, counters are
- * added up in pairs until a sensible share is in use: the table is read at random
- * places from now on.
+ * All has been counted.  Where the table turns out to be much too large, as few of
+ * the features are different, counters are added up in pairs until a sensible share
+ * is in use: the table is read at random places from now on.
  */
 void
-counters_fold_used(TokenCounters *counters, uint64 used)
+counters_fold_in_place(TokenCounters *counters)
 {
 	uint64		n = counters_number(counters);
 
-	counters->used = used;
-	while (n > MIN_COUNTERS && used < n / SPARSE)
+	while (n > MIN_COUNTERS && counters->used < n / SPARSE)
 	{
 		n /= 2;
 		for (uint64 i = 0; i < n; i++)
@@ -236,7 +232,8 @@ counters_fold(TokenCounters *counters)
 	size_t		before = counters->bytes;
 	uint64		n;
 
-	counters_fold_used(counters, counters_used(counters));
+	counters_end(counters);
+	counters_fold_in_place(counters);
 	if (counters->bytes == before)
 		return;
 	n = counters_number(counters);

@@ -47,13 +47,13 @@ extern void counters_fold(TokenCounters *counters);
 
 /*
  * Where several processes count, each has a range of the counters of its own, and looks
- * at all sets: how many of it are in use, and how far all are to be folded for so many.
+ * at all sets; what all of them have in use is added up before the counters are folded.
  */
 extern void counters_shape(TokenCounters *counters, uint64 nfeatures,
 						   size_t max_bytes);
 extern uint64 counters_number(const TokenCounters *counters);
-extern uint64 counters_used(TokenCounters *counters);
-extern void counters_fold_used(TokenCounters *counters, uint64 used);
+extern void counters_end(TokenCounters *counters);
+extern void counters_fold_in_place(TokenCounters *counters);
 extern void counters_add(TokenCounters *counters, const uint64 *values,
 						 uint32 n);
 extern void counters_fetch(const TokenCounters *counters, const uint64 *values,
