@@ -5,9 +5,10 @@
  * Each takes in some of the rows, and collapses sets, as one does that is
  * alone; but sets and rows are in shared memory.  When all have come to their
  * end, identical sets of several processes become one, in shares by their
- * hashes; the features of what is left are counted, by each process in a part of
- * the counters; and the sets are prepared where they are.  Of each step a process
- * takes one piece after another that nobody else has.
+ * hashes: of those only that another process has marked, too, as most are nobody
+ * else's.  The features of what is left are counted, by each process in a part of the
+ * counters; and the sets are prepared where they are.  Of each step a process takes
+ * one piece after another that nobody else has.
  *
  * Sets are counted, prepared and numbered in the order in which they came.
  * What is near each other has often come together, and has the same counters and
@@ -31,6 +32,7 @@
 
 #include "miscadmin.h"
 #include "pgstat.h"
+#include "port/pg_bitutils.h"
 #include "utils/memutils.h"
 
 #include "join/engine/setjoin.h"
@@ -58,6 +60,10 @@ typedef struct SetRun
 /* Sets that are counted or prepared without asking for more. */
 #define RUN		256
 
+/* Marks that a process has for each of its sets, at the least. */
+#define MARKS_A_SET		16
+#define MARKS_A_WORD	64
+
 /* How many sets ahead one is fetched into the cache, and its values and a row. */
 #define FETCH_SET		8
 #define FETCH_VALUES	4
@@ -66,6 +72,13 @@ static inline int
 share_of(SetKey key)
 {
 	return (uint64) key.high % SET_SHARES;
+}
+
+/* Which mark of a process a set has. */
+static inline uint64
+mark_of(const SharedSetsPart *part, SetKey key)
+{
+	return (uint64) key.low >> (64 - part->mark_bits);
 }
 
 static SharedSetsPart *
@@ -149,7 +162,8 @@ shared_bytes_held(SetJoin *join)
 	if (nsets > PG_UINT32_MAX)
 		return SIZE_MAX / 2;
 	return join->pool.bytes + settable_bytes(&join->table) +
-		join->table.nsets * (sizeof(SharedSet) + sizeof(uint32)) +
+		join->table.nsets * (sizeof(SharedSet) + 2 * sizeof(uint32) +
+							 2 * MARKS_A_SET / BITS_PER_BYTE) +
 		nsets * sizeof(JoinSet) + setindex_bytes(nsets, npostings) +
 		npostings * sizeof(uint32) +
 		(join->algorithm->ordered ?
@@ -169,32 +183,22 @@ shared_outer_rows(const SetJoin *join)
 	return most * shared->nparts;
 }
 
-/* Notes which sets are in each share. */
+/* Marks the hashes of the sets of this process. */
 static void
-publish_shares(SetJoin *join, const SharedSet *sets)
+mark_sets(SetJoin *join, const SharedSet *sets)
 {
 	SharedSetsPart *part = own_part(join);
-	uint32		next[SET_SHARES] = {0};
-	uint32		end = 0;
-	uint32	   *numbers = pool_alloc(&join->pool,
-									 sizeof(uint32) * (size_t) part->n,
-									 &part->by_hash);
+	uint64		nmarks = pg_nextpower2_64((uint64) MARKS_A_SET * Max(part->n, MARKS_A_WORD));
+	uint64	   *marks = pool_alloc(&join->pool, nmarks / BITS_PER_BYTE, &part->marks);
 
+	part->mark_bits = pg_leftmost_one_pos64(nmarks);
+	clear_memory(marks, nmarks / BITS_PER_BYTE);
 	for (uint32 i = 0; i < part->n; i++)
 	{
+		uint64		mark = mark_of(part, sets[i].key);
+
 		CHECK_EVERY(i);
-		next[share_of(sets[i].key)]++;
-	}
-	for (int share = 0; share < SET_SHARES; share++)
-	{
-		part->ends[share] = end + next[share];
-		next[share] = end;
-		end = part->ends[share];
-	}
-	for (uint32 i = 0; i < part->n; i++)
-	{
-		CHECK_EVERY(i);
-		numbers[next[share_of(sets[i].key)]++] = i;
+		marks[mark / MARKS_A_WORD] |= UINT64CONST(1) << mark % MARKS_A_WORD;
 	}
 }
 
@@ -222,7 +226,7 @@ setjoin_publish(SetJoin *join)
 		memcpy(sets[i].rows, set->rows, sizeof(set->rows));
 	}
 	part->n = table->nsets;
-	publish_shares(join, sets);
+	mark_sets(join, sets);
 	memcpy(part->nrows, join->nrows, sizeof(part->nrows));
 	part->most_features = join->search.most_features;
 	part->nonempty = join->search.stats.sets;
@@ -295,6 +299,70 @@ share_empty(SetJoin *join)
 	}
 }
 
+/* True if a process other than this one has a mark for that key, so that it may have the set. */
+static bool
+others_have_mark(const SetJoin *join, int part, SetKey key)
+{
+	const SharedSets *shared = join->params.shared;
+
+	for (int i = 0; i < shared->nparts; i++)
+	{
+		const SharedSetsPart *other = &shared->parts[i];
+		const uint64 *marks;
+		uint64		mark;
+
+		if (i == part || other->n == 0)
+			continue;
+		marks = at(join, other->marks);
+		mark = mark_of(other, key);
+		if (marks[mark / MARKS_A_WORD] >> mark % MARKS_A_WORD & 1)
+			return true;
+	}
+	return false;
+}
+
+/* Lists the sets of one process that another may have, too, by share. */
+static void
+list_suspects(SetJoin *join, int number)
+{
+	SharedSetsPart *part = &join->params.shared->parts[number];
+	const SharedSet *sets;
+	uint32	   *suspects;
+	uint32		nsuspects = 0;
+	uint32		next[SET_SHARES] = {0};
+	uint32		end = 0;
+	uint32	   *by_share;
+
+	if (part->n == 0)
+		return;
+	sets = at(join, part->sets);
+	suspects = MemoryContextAllocHuge(CurrentMemoryContext,
+									  sizeof(uint32) * (size_t) part->n);
+	for (uint32 i = 0; i < part->n; i++)
+	{
+		bool		suspect = others_have_mark(join, number, sets[i].key);
+
+		CHECK_EVERY(i);
+		suspects[nsuspects] = i;
+		nsuspects += suspect;
+		next[share_of(sets[i].key)] += suspect;
+	}
+	for (int share = 0; share < SET_SHARES; share++)
+	{
+		part->ends[share] = end + next[share];
+		next[share] = end;
+		end = part->ends[share];
+	}
+	by_share = pool_alloc(&join->pool, sizeof(uint32) * (size_t) Max(nsuspects, 1),
+						  &part->suspects);
+	for (uint32 i = 0; i < nsuspects; i++)
+	{
+		CHECK_EVERY(i);
+		by_share[next[share_of(sets[suspects[i]].key)]++] = suspects[i];
+	}
+	pfree(suspects);
+}
+
 /* Fetches some of those n sets that come next. */
 static void
 fetch_ahead(const SetJoin *join, const SharedSet *sets, const uint32 *numbers,
@@ -320,7 +388,7 @@ collapse_part(SetJoin *join, int share, const SharedSetsPart *part,
 			  SetTable *table, SharedSet **kept)
 {
 	SharedSet  *sets = at(join, part->sets);
-	const uint32 *numbers = at(join, part->by_hash);
+	const uint32 *numbers = at(join, part->suspects);
 	uint32		end = part->ends[share];
 
 	for (uint32 i = share == 0 ? 0 : part->ends[share - 1]; i < end; i++)
@@ -346,7 +414,7 @@ collapse_part(SetJoin *join, int share, const SharedSetsPart *part,
 	}
 }
 
-/* Makes identical sets of a share one. */
+/* STEP_COLLAPSE: makes identical sets of a share one. */
 static void
 collapse_sets(SetJoin *join, int share)
 {
@@ -423,12 +491,12 @@ allot_counters(SetJoin *join)
 	shared->index.room_bytes = counters.bytes;
 }
 
-/* STEP_COLLAPSE; in place of a first share, one process gets memory for the next step. */
+/* STEP_SUSPECT; in place of a first part, one process gets memory for STEP_COUNT. */
 static void
-collapse_share(SetJoin *join, int share)
+suspect_part(SetJoin *join, int part)
 {
-	if (share > 0)
-		collapse_sets(join, share - 1);
+	if (part > 0)
+		list_suspects(join, part - 1);
 	else if (join->algorithm->ordered)
 		allot_counters(join);
 }
@@ -606,8 +674,11 @@ do_step(SetJoin *join, SharedStep step)
 
 	switch (step)
 	{
+		case STEP_SUSPECT:
+			take_shares(join, step, 1 + shared->nparts, suspect_part);
+			break;
 		case STEP_COLLAPSE:
-			take_shares(join, step, 1 + SET_SHARES, collapse_share);
+			take_shares(join, step, SET_SHARES, collapse_sets);
 			break;
 		case STEP_COUNT:
 			if (SharedPointerIsValid(shared->counts))

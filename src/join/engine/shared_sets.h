@@ -22,8 +22,9 @@
 typedef enum SharedStep
 {
 	STEP_READ,					/* each takes in rows, by itself */
-	STEP_COLLAPSE,				/* identical sets of several become one; and the
+	STEP_SUSPECT,				/* which sets another may have, too; and the
 								 * memory of counters, by one process */
+	STEP_COLLAPSE,				/* identical sets of several become one */
 	STEP_COUNT,					/* features */
 	STEP_FOLD,					/* the counters, by one process */
 	STEP_PREPARE,				/* the sets */
@@ -50,7 +51,9 @@ typedef struct SharedSetsPart
 	uint64		different;		/* features, about, at the most */
 	uint32		n;				/* of its sets: */
 	SharedPointer sets;			/* SharedSets, in the order in which they came */
-	SharedPointer by_hash;		/* their numbers, by share */
+	SharedPointer marks;		/* a bit for each by its hash, of 2^mark_bits */
+	int			mark_bits;
+	SharedPointer suspects;		/* numbers of those that another may have, by share */
 	uint32		ends[SET_SHARES];	/* of the shares */
 } SharedSetsPart;
 
