@@ -171,5 +171,12 @@ COMMIT;
 SET parallel_leader_participation = off;
 SELECT same_rows('SELECT a.id, b.id AS b FROM sets a JOIN sets b ON near_duplicate(a.sig, b.sig, 0.5) AND a.id < b.id');
 
+-- Sets that several processes have become one
+CREATE TABLE copies AS
+SELECT n * 1000 + id AS id, sig, text FROM generate_series(0, 19) n, sets ORDER BY n, id;
+ANALYZE copies;
+SELECT counter('Distinct Sets', 2, text) = counter('Distinct Sets', 0, text) AS same
+FROM (SELECT 'SELECT count(*) FROM copies a JOIN copies b ON near_duplicate(a.sig, b.sig, 0.8) AND a.id < b.id') q (text);
+
 SET client_min_messages = warning;
 DROP SCHEMA join_parallel CASCADE;
