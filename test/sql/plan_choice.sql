@@ -142,6 +142,19 @@ CREATE TABLE fresh AS SELECT id, sig FROM docs WHERE id % 3 = 0;
 ANALYZE filled, fresh;
 SELECT taken('SELECT FROM fresh a JOIN filled b ON near_duplicate(a.sig, b.sig, 0.8) WHERE b.done IS NOT NULL') AS "all",
     taken('SELECT FROM fresh a JOIN filled b ON near_duplicate(a.sig, b.sig, 0.8) WHERE b.done IS NOT NULL LIMIT 1') AS limited;
+-- nor where nothing is known of id % 100; but of a key there is one row, and the loop costs less
+CREATE TABLE unknown (id int PRIMARY KEY, status text, sig signature) WITH (autovacuum_enabled = off);
+INSERT INTO unknown SELECT id, NULL, sig FROM docs;
+SELECT taken('SELECT FROM unknown a JOIN docs b ON near_duplicate(a.sig, b.sig, 0.8) WHERE a.status IS NULL AND a.id % 100 = 3') AS "all",
+    taken('SELECT FROM unknown a JOIN docs b ON near_duplicate(a.sig, b.sig, 0.8) WHERE a.status IS NULL AND a.id % 100 = 3 LIMIT 1') AS limited,
+    taken('SELECT FROM unknown a JOIN docs b ON near_duplicate(a.sig, b.sig, 0.8) WHERE a.id = 3') AS one;
+-- nor where an index finds those to be compared, a third of all; "b" came after ANALYZE
+CREATE TABLE states AS SELECT id, sig, CASE id WHEN 3 THEN 'b' ELSE 'a' END AS status FROM docs;
+CREATE INDEX ON states (id);
+ANALYZE states;
+UPDATE states SET status = 'b' WHERE id % 50 = 1;
+SELECT taken('SELECT FROM states a JOIN states b ON near_duplicate(a.sig, b.sig, 0.8) AND a.id < b.id WHERE b.status = ''b''') AS "all",
+    taken('SELECT FROM states a JOIN states b ON near_duplicate(a.sig, b.sig, 0.8) AND a.id < b.id WHERE b.status = ''b'' LIMIT 1') AS limited;
 
 -- A nested loop with a further table, above a join that reads its own once, is none of these
 CREATE FUNCTION read_once(query text) RETURNS boolean LANGUAGE plpgsql AS $$

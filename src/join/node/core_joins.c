@@ -23,18 +23,18 @@
 
 /* Nested loops over look-ups */
 
-/* True if the path looks rows up by an index of signatures. */
-static bool
-is_look_up(const Path *path)
+/* See join_node.h. */
+bool
+looks_up_signatures(const Path *path)
 {
 	if (IsA(path, BitmapHeapPath))
-		return is_look_up(((const BitmapHeapPath *) path)->bitmapqual);
+		return looks_up_signatures(((const BitmapHeapPath *) path)->bitmapqual);
 	if (IsA(path, BitmapAndPath))
 	{
 		ListCell   *lc;
 
 		foreach(lc, ((const BitmapAndPath *) path)->bitmapquals)
-			if (is_look_up(lfirst(lc)))
+			if (looks_up_signatures(lfirst(lc)))
 				return true;
 	}
 	return IsA(path, IndexPath) &&
@@ -58,7 +58,7 @@ cost_left_out(const Path *inner)
 	sides[0] = join->jpath.innerjoinpath;
 	sides[1] = join->jpath.outerjoinpath;
 	for (int i = 0; i < 2; i++)
-		if (sides[i]->param_info != NULL && is_look_up(sides[i]))
+		if (sides[i]->param_info != NULL && looks_up_signatures(sides[i]))
 			return i == 0 ? inner->startup_cost : sides[i]->startup_cost;
 	return 0;
 }
