@@ -74,6 +74,11 @@ SELECT key, start, taken(format('SELECT FROM owned a WHERE %s (SELECT FROM owned
 FROM unnest('{tenant,title}'::text[]) key, unnest('{EXISTS,NOT EXISTS}'::text[]) start
 ORDER BY key, start;
 
+-- nor by a key of which nothing is known, and which may have few values
+SELECT name, taken(format('SELECT FROM %I a WHERE id %% 20 = 3
+    AND EXISTS (SELECT FROM %1$I b WHERE a.id %% 10 = b.id %% 10 AND near_duplicate(a.sig, b.sig, 0.8) AND a.id < b.id)', name))
+FROM unnest('{sets,samples}'::text[]) name ORDER BY name;
+
 -- A threshold of another row: access method neardup looks up at any
 CREATE TABLE thresholds AS SELECT id, (ARRAY[0.5, 0.8, 0.95])[1 + id / 600 % 3]::float8 AS t FROM sets_10;
 ANALYZE thresholds;
