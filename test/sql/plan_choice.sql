@@ -79,6 +79,11 @@ SELECT name, taken(format('SELECT FROM %I a WHERE id %% 20 = 3
     AND EXISTS (SELECT FROM %1$I b WHERE a.id %% 10 = b.id %% 10 AND near_duplicate(a.sig, b.sig, 0.8) AND a.id < b.id)', name))
 FROM unnest('{sets,samples}'::text[]) name ORDER BY name;
 
+-- nor if something is known of one side's alone, or by a merge join
+SELECT taken('SELECT FROM owned a WHERE id % 20 = 3
+    AND EXISTS (SELECT FROM owned b WHERE a.title % 3 = b.tenant AND near_duplicate(a.sig, b.sig, 0.8) AND a.id < b.id)') AS one_side,
+    taken('SELECT FROM simhashes a JOIN simhashes b ON a.id % 10 = b.id % 10 AND near_duplicate(a.sig, b.sig, 0.8) AND a.id < b.id') AS merge;
+
 -- A threshold of another row: access method neardup looks up at any
 CREATE TABLE thresholds AS SELECT id, (ARRAY[0.5, 0.8, 0.95])[1 + id / 600 % 3]::float8 AS t FROM sets_10;
 ANALYZE thresholds;
