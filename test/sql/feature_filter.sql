@@ -84,6 +84,14 @@ SELECT counter('Rows Removed by Feature Filter', 'SELECT a.id, b.id FROM empty a
     counter('Rows Removed by Feature Filter', 'SELECT a.id, b.id FROM many a JOIN (SELECT * FROM many WHERE id > 0) b ON near_duplicate(a.sig, b.sig, 0.8)') AS all;
 RESET enable_nestloop;
 
+-- Where a side has no rows, or no signatures, no sets are made of the other one, also if its rows are all kept
+CREATE TABLE nothing AS SELECT id, NULL::signature AS sig FROM few;
+ANALYZE nothing;
+SELECT start, counter('Sets', format('SELECT a.id FROM many a %s nothing b ON near_duplicate(a.sig, b.sig, 0.8) %s', start, rest)) AS sets
+FROM (VALUES ('JOIN', ''), ('LEFT JOIN', ''), ('LEFT JOIN', 'AND b.id < 0'), ('LEFT JOIN', 'WHERE b.id IS NULL')) v(start, rest);
+SELECT (SELECT count(*) FROM many) = count(*) AS "all", count(b) AS partners
+FROM many a LEFT JOIN nothing b ON near_duplicate(a.sig, b.sig, 0.8);
+
 -- More rows that pass than rows that do not: then most are not looked at
 CREATE TABLE often AS
 SELECT n AS id, 0 AS kind, (SELECT sig FROM few WHERE id = 64) AS sig FROM generate_series(1, 3000) n

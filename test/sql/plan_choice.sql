@@ -74,6 +74,16 @@ SELECT key, start, taken(format('SELECT FROM owned a WHERE %s (SELECT FROM owned
 FROM unnest('{tenant,title}'::text[]) key, unnest('{EXISTS,NOT EXISTS}'::text[]) start
 ORDER BY key, start;
 
+-- nor by a key of which nothing is known, and which may have few values
+SELECT name, taken(format('SELECT FROM %I a WHERE id %% 20 = 3
+    AND EXISTS (SELECT FROM %1$I b WHERE a.id %% 10 = b.id %% 10 AND near_duplicate(a.sig, b.sig, 0.8) AND a.id < b.id)', name))
+FROM unnest('{sets,samples}'::text[]) name ORDER BY name;
+
+-- nor if something is known of one side's alone, or by a merge join
+SELECT taken('SELECT FROM owned a WHERE id % 20 = 3
+    AND EXISTS (SELECT FROM owned b WHERE a.title % 3 = b.tenant AND near_duplicate(a.sig, b.sig, 0.8) AND a.id < b.id)') AS one_side,
+    taken('SELECT FROM simhashes a JOIN simhashes b ON a.id % 10 = b.id % 10 AND near_duplicate(a.sig, b.sig, 0.8) AND a.id < b.id') AS merge;
+
 -- A threshold of another row: access method neardup looks up at any
 CREATE TABLE thresholds AS SELECT id, (ARRAY[0.5, 0.8, 0.95])[1 + id / 600 % 3]::float8 AS t FROM sets_10;
 ANALYZE thresholds;
@@ -142,6 +152,19 @@ CREATE TABLE fresh AS SELECT id, sig FROM docs WHERE id % 3 = 0;
 ANALYZE filled, fresh;
 SELECT taken('SELECT FROM fresh a JOIN filled b ON near_duplicate(a.sig, b.sig, 0.8) WHERE b.done IS NOT NULL') AS "all",
     taken('SELECT FROM fresh a JOIN filled b ON near_duplicate(a.sig, b.sig, 0.8) WHERE b.done IS NOT NULL LIMIT 1') AS limited;
+-- nor where nothing is known of id % 100; but of a key there is one row, and the loop costs less
+CREATE TABLE unknown (id int PRIMARY KEY, status text, sig signature) WITH (autovacuum_enabled = off);
+INSERT INTO unknown SELECT id, NULL, sig FROM docs;
+SELECT taken('SELECT FROM unknown a JOIN docs b ON near_duplicate(a.sig, b.sig, 0.8) WHERE a.status IS NULL AND a.id % 100 = 3') AS "all",
+    taken('SELECT FROM unknown a JOIN docs b ON near_duplicate(a.sig, b.sig, 0.8) WHERE a.status IS NULL AND a.id % 100 = 3 LIMIT 1') AS limited,
+    taken('SELECT FROM unknown a JOIN docs b ON near_duplicate(a.sig, b.sig, 0.8) WHERE a.id = 3') AS one;
+-- nor where an index finds those to be compared, a third of all; "b" came after ANALYZE
+CREATE TABLE states AS SELECT id, sig, CASE id WHEN 3 THEN 'b' ELSE 'a' END AS status FROM docs;
+CREATE INDEX ON states (id);
+ANALYZE states;
+UPDATE states SET status = 'b' WHERE id % 50 = 1;
+SELECT taken('SELECT FROM states a JOIN states b ON near_duplicate(a.sig, b.sig, 0.8) AND a.id < b.id WHERE b.status = ''b''') AS "all",
+    taken('SELECT FROM states a JOIN states b ON near_duplicate(a.sig, b.sig, 0.8) AND a.id < b.id WHERE b.status = ''b'' LIMIT 1') AS limited;
 
 -- A nested loop with a further table, above a join that reads its own once, is none of these
 CREATE FUNCTION read_once(query text) RETURNS boolean LANGUAGE plpgsql AS $$

@@ -197,6 +197,9 @@ extern void core_joins_correct(PlannerInfo *root, RelOptInfo *joinrel,
 							   RelOptInfo *outerrel, RelOptInfo *innerrel,
 							   JoinType type, JoinPathExtraData *extra);
 
+/* True if the path looks rows up by an index of signatures. */
+extern bool looks_up_signatures(const Path *path);
+
 /* join_plan.c: CustomPathMethods.PlanCustomPath */
 extern Plan *similarity_join_plan(PlannerInfo *root, RelOptInfo *rel,
 								  CustomPath *path, List *tlist,

@@ -82,8 +82,14 @@
 /* A nested loop that costs so many times as much as another join is not taken. */
 #define ENDLESS		100.0
 
-/* Nor is one of all pairs where a similarity join costs so many times as much at most. */
-#define INSURED		1.5
+/*
+ * Nor is one that compares pair by pair where a similarity join costs so many times as much
+ * at most; where few rows are expected of a side, as if so many more might come, but at
+ * most so many times.
+ */
+#define INSURED			1.5
+#define UNEXPECTED_ROWS	10.0
+#define MOST_INSURED	3.0
 
 bool		neardup_enable_join = true;
 
@@ -633,22 +639,79 @@ remove_endless(RelOptInfo *joinrel)
 	joinrel->partial_pathlist = without_endless(joinrel->partial_pathlist, cheapest);
 }
 
+/* True if the inner side of a nested loop goes through rows for each outer one, and looks none up. */
+static bool
+goes_through_rows(const Path *inner)
+{
+	ListCell   *lc;
+
+	if (inner->param_info == NULL)
+		return true;
+	switch (inner->pathtype)
+	{
+		case T_Append:
+			foreach(lc, castNode(AppendPath, inner)->subpaths)
+				if (!goes_through_rows(lfirst(lc)))
+					return false;
+			return true;
+		case T_Memoize:
+			return goes_through_rows(castNode(MemoizePath, inner)->subpath);
+		case T_Material:
+			return goes_through_rows(castNode(MaterialPath, inner)->subpath);
+		case T_SeqScan:
+			return true;
+		case T_IndexScan:
+		case T_IndexOnlyScan:
+		case T_BitmapHeapScan:
+			return !looks_up_signatures(inner);
+		default:
+			return false;
+	}
+}
+
 /*
- * True if a nested loop compares all rows of one side with all of the other by that
- * condition.  One with a further table, above a similarity join, does not.
+ * True if a nested loop compares the rows of its sides pair by pair, by that condition: all
+ * pairs, or those that an index finds by another condition, as a.id < b.id.  One
+ * with a further table, above a similarity join, does not.
  */
 static bool
-compares_all(const Path *path, RestrictInfo *condition)
+compares_pairs(const Path *path, const RestrictInfo *condition)
 {
 	const JoinPath *loop = (const JoinPath *) path;
 
-	return path->pathtype == T_NestLoop && is_usable(path) &&
-		is_usable(loop->innerjoinpath) &&
-		list_member(loop->joinrestrictinfo, condition);
+	return path->pathtype == T_NestLoop && is_usable(path) && !loop->inner_unique &&
+		!bms_is_subset(condition->clause_relids, loop->outerjoinpath->parent->relids) &&
+		!bms_is_subset(condition->clause_relids, loop->innerjoinpath->parent->relids) &&
+		goes_through_rows(loop->innerjoinpath);
+}
+
+/* True if that is the number of rows: of VALUES, or of a table by a key. */
+static bool
+rows_are_sure(PlannerInfo *root, RelOptInfo *rel)
+{
+	return rel->reloptkind == RELOPT_BASEREL &&
+		(rel->rtekind == RTE_VALUES ||
+		 (rel->rtekind == RTE_RELATION &&
+		  relation_has_unique_index_for(root, rel, NIL, NIL, NIL)));
+}
+
+/* How many times as much as a nested loop a similarity join may cost to be taken for it. */
+static double
+insured(PlannerInfo *root, const JoinPath *loop)
+{
+	RelOptInfo *outer = loop->outerjoinpath->parent;
+	RelOptInfo *inner = loop->innerjoinpath->parent;
+	RelOptInfo *fewer = outer;
+
+	if (loop->innerjoinpath->param_info == NULL && inner->rows < outer->rows)
+		fewer = inner;
+	if (rows_are_sure(root, fewer))
+		return INSURED;
+	return Max(INSURED, Min(1 + UNEXPECTED_ROWS / Max(fewer->rows, 1), MOST_INSURED));
 }
 
 static List *
-without_narrow(List *paths, Path *join, RestrictInfo *condition)
+without_narrow(PlannerInfo *root, List *paths, Path *join, const RestrictInfo *condition)
 {
 	ListCell   *lc;
 
@@ -656,17 +719,18 @@ without_narrow(List *paths, Path *join, RestrictInfo *condition)
 	{
 		Path	   *path = lfirst(lc);
 
-		if (compares_all(path, condition) && compat_compare_disabled(join, path) <= 0 &&
-			join->total_cost <= INSURED * path->total_cost)
+		if (compares_pairs(path, condition) && compat_compare_disabled(join, path) <= 0 &&
+			join->total_cost <= insured(root, (JoinPath *) path) * path->total_cost)
 			paths = foreach_delete_current(paths, lc);
 	}
 	return paths;
 }
 
 /*
- * Takes nested loops of all pairs away that would hardly save anything.  That few rows are
- * expected of a side may be wrong by thousands: a column that is being filled was empty
- * at the last ANALYZE.  It costs the join nothing, and them as many times as much.
+ * Takes nested loops away that compare pair by pair and would hardly save anything.  That few
+ * rows are expected of a side may be wrong by thousands: a column that is being filled was
+ * empty at the last ANALYZE, and of id % 100 = 3 nothing is known.  It costs the
+ * join nothing, and them as many times as much.
  */
 static void
 remove_narrow(PlannerInfo *root, RelOptInfo *joinrel, Path *join, RestrictInfo *condition)
@@ -674,8 +738,9 @@ remove_narrow(PlannerInfo *root, RelOptInfo *joinrel, Path *join, RestrictInfo *
 	/* for a LIMIT the join would be more */
 	if (root->tuple_fraction > 0)
 		return;
-	joinrel->pathlist = without_narrow(joinrel->pathlist, join, condition);
-	joinrel->partial_pathlist = without_narrow(joinrel->partial_pathlist, join, condition);
+	joinrel->pathlist = without_narrow(root, joinrel->pathlist, join, condition);
+	joinrel->partial_pathlist = without_narrow(root, joinrel->partial_pathlist, join,
+											   condition);
 }
 
 /* Offers the join of outerrel and innerrel by that condition. */

@@ -317,11 +317,15 @@ filter_other_side(SimilarityJoinState *state, JoinSide first)
 		setjoin_filter(engine);
 }
 
-/* Reads both sides, the second one only if it matters. */
+/*
+ * Reads both sides, the second one only if it matters: where the first one has no signature,
+ * none of its rows has a partner, and nobody asks for their sets.
+ */
 static void
 read_sides(SimilarityJoinState *state, bool any_threshold)
 {
 	JoinSide	first = first_side(state);
+	bool		any_signature;
 
 	join_read_side(state, first, any_threshold);
 	if (state->self_join)
@@ -330,9 +334,9 @@ read_sides(SimilarityJoinState *state, bool any_threshold)
 		return;
 	}
 	filter_other_side(state, first);
-	if (makings_on_side(state->makings, first) ||
-		(first == SIDE_INNER && keeps_unmatched(state)))
-		join_read_side(state, OTHER_SIDE(first), any_threshold);
+	any_signature = makings_on_side(state->makings, first);
+	if (any_signature || (first == SIDE_INNER && keeps_unmatched(state)))
+		join_read_side(state, OTHER_SIDE(first), any_threshold && any_signature);
 }
 
 /* See join_node.h */
