@@ -290,8 +290,12 @@ extern void guard_count(FmgrInfo *flinfo, GuardMode mode, uint64 rows);
 extern const Trigger *guard_trigger(Relation rel, const char *name,
 									bool missing_ok);
 
-/* A call, in SQL, of a function that takes a table and a trigger. */
-extern char *guard_call(const char *function, Oid relid, const char *trigger);
+/*
+ * A call, in SQL, of a function of the extension that takes a table and a trigger.
+ * The function has its schema where the search path does not find it.
+ */
+extern char *guard_call(const char *function, Oid namespace, Oid relid,
+						const char *trigger);
 
 /*
  * Warns of the rows that are there, by the active snapshot, and which a guard

@@ -292,8 +292,8 @@ warn_of_rows(const Creation *creation, const ErrorData *error)
 			 errdetail("%s.", error->message),
 			 error->hint != NULL ? errhint("%s", error->hint) :
 			 errhint("See to that, then use SELECT %s.",
-					 guard_call("neardup_guard_check", creation->relid,
-								creation->name))));
+					 guard_call("neardup_guard_check", creation->schema,
+								creation->relid, creation->name))));
 }
 
 /* Warns of what is wrong with a guard, and with its table. */

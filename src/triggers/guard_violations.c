@@ -21,6 +21,7 @@
 #include "access/genam.h"
 #include "access/htup_details.h"
 #include "access/table.h"
+#include "catalog/namespace.h"
 #include "catalog/pg_index.h"
 #include "catalog/pg_type_d.h"
 #include "executor/spi.h"
@@ -255,11 +256,23 @@ neardup_guard_rows(PG_FUNCTION_ARGS)
 													  values, nulls)));
 }
 
+static bool
+is_on_search_path(Oid namespace)
+{
+	List	   *path = fetch_search_path(true);
+	bool		found = list_member_oid(path, namespace);
+
+	list_free(path);
+	return found;
+}
+
 /* See guard.h */
 char *
-guard_call(const char *function, Oid relid, const char *trigger)
+guard_call(const char *function, Oid namespace, Oid relid, const char *trigger)
 {
-	return psprintf("%s(%s, %s)", function,
+	return psprintf("%s(%s, %s)",
+					is_on_search_path(namespace) ? function :
+					quote_qualified_identifier(get_namespace_name(namespace), function),
 					quote_literal_cstr(quote_qualified_identifier(get_namespace_name(get_rel_namespace(relid)),
 																  get_rel_name(relid))),
 					quote_literal_cstr(trigger));
@@ -304,7 +317,7 @@ found_text(int column, const char *otherwise)
 
 /* Warns of the rows that SPI has found. */
 static void
-warn(Oid relid, const char *trigger)
+warn(Oid relid, const char *trigger, Oid namespace)
 {
 	ereport(WARNING,
 			(errcode(ERRCODE_EXCLUSION_VIOLATION),
@@ -314,7 +327,8 @@ warn(Oid relid, const char *trigger)
 					   found_text(1, "without a key"),
 					   found_text(2, "without a key"), found_text(3, "")),
 			 errhint("See them with SELECT * FROM %s.",
-					 guard_call("neardup_guard_violations", relid, trigger))));
+					 guard_call("neardup_guard_violations", namespace, relid,
+								trigger))));
 }
 
 /* See guard.h */
@@ -339,7 +353,7 @@ guard_warn_of_violations(Relation rel, const Trigger *trigger, Oid namespace)
 	{
 		n = DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0],
 										SPI_tuptable->tupdesc, 4, &isnull));
-		warn(RelationGetRelid(rel), trigger->tgname);
+		warn(RelationGetRelid(rel), trigger->tgname, namespace);
 	}
 	if (SPI_finish() != SPI_OK_FINISH)
 		elog(ERROR, "SPI_finish failed");
