@@ -289,6 +289,8 @@ warn_of_rows(const Creation *creation, const ErrorData *error)
 			(errcode(error->sqlerrcode),
 			 errmsg("the rows of table \"%s\" were not compared for guard \"%s\"",
 					get_rel_name(creation->relid), creation->name),
+			 error->detail != NULL ?
+			 errdetail("%s. %s", error->message, error->detail) :
 			 errdetail("%s.", error->message),
 			 error->hint != NULL ? errhint("%s", error->hint) :
 			 errhint("See to that, then use SELECT %s.",
