@@ -152,6 +152,15 @@ extern PGDLLEXPORT void _PG_init(void);
 	index_beginscan_bitmap(index, snapshot, nkeys)
 #endif
 
+/* 18: EXPLAIN (ANALYZE) tells how often a node's scans have searched an index */
+#if PG_VERSION_NUM >= 180000
+#include "access/genam.h"
+#define compat_count_search(scan) \
+	do { if ((scan)->instrument) (scan)->instrument->nsearches++; } while (0)
+#else
+#define compat_count_search(scan) ((void) 0)
+#endif
+
 /*
  * The pages of a bitmap, one after the other.  18: the offsets of a page are
  * taken out of it in a step of their own.

@@ -32,6 +32,7 @@
 #include "utils/float.h"
 #include "utils/memutils.h"
 
+#include "base/compat.h"
 #include "base/hash.h"
 #include "inverted/access.h"
 #include "inverted/counters.h"
@@ -297,6 +298,7 @@ begin(IndexScanDesc scan, InvertedScan *state)
 	MemoryContextSwitchTo(old);
 	state->begun = true;
 	pgstat_count_index_scan(scan->indexRelation);
+	compat_count_search(scan);
 	state->counters->scans++;
 }
 

@@ -290,16 +290,29 @@ extern void guard_count(FmgrInfo *flinfo, GuardMode mode, uint64 rows);
 extern const Trigger *guard_trigger(Relation rel, const char *name,
 									bool missing_ok);
 
-/* A call, in SQL, of a function that takes a table and a trigger. */
-extern char *guard_call(const char *function, Oid relid, const char *trigger);
+/*
+ * Where the extension is, in the eyes of who asks: what is done for him with the rights
+ * of a table's owner has another search path.
+ */
+typedef struct GuardHome
+{
+	Oid			schema;
+	bool		on_path;		/* his search path has it */
+} GuardHome;
+
+/* The one of a function of the extension. */
+extern GuardHome guard_home(Oid function);
+
+/* A call, in SQL, of a function that takes a table and a trigger, as he can give it. */
+extern char *guard_call(GuardHome home, const char *function, Oid relid,
+						const char *trigger);
 
 /*
  * Warns of the rows that are there, by the active snapshot, and which a guard
- * would not have let in.  Returns their number.  namespace is that of the
- * extension.
+ * would not have let in.  Returns their number.
  */
 extern int64 guard_warn_of_violations(Relation rel, const Trigger *trigger,
-									  Oid namespace);
+									  GuardHome home);
 
 /* guard_report.c */
 

@@ -51,7 +51,7 @@ typedef struct Creation
 {
 	const char *name;
 	Oid			relid;			/* the table */
-	Oid			schema;			/* of the extension */
+	GuardHome	home;			/* of the extension */
 } Creation;
 
 /* Something to do with it */
@@ -176,7 +176,7 @@ compare_rows(const Creation *creation, Relation rel, const Trigger *trigger)
 {
 	/* others may have written while the command waited for its lock */
 	PushActiveSnapshot(GetLatestSnapshot());
-	(void) guard_warn_of_violations(rel, trigger, creation->schema);
+	(void) guard_warn_of_violations(rel, trigger, creation->home);
 	PopActiveSnapshot();
 }
 
@@ -289,11 +289,13 @@ warn_of_rows(const Creation *creation, const ErrorData *error)
 			(errcode(error->sqlerrcode),
 			 errmsg("the rows of table \"%s\" were not compared for guard \"%s\"",
 					get_rel_name(creation->relid), creation->name),
+			 error->detail != NULL ?
+			 errdetail("%s. %s", error->message, error->detail) :
 			 errdetail("%s.", error->message),
 			 error->hint != NULL ? errhint("%s", error->hint) :
 			 errhint("See to that, then use SELECT %s.",
-					 guard_call("neardup_guard_check", creation->relid,
-								creation->name))));
+					 guard_call(creation->home, "neardup_guard_check",
+								creation->relid, creation->name))));
 }
 
 /* Warns of what is wrong with a guard, and with its table. */
@@ -352,7 +354,7 @@ neardup_guard_created(PG_FUNCTION_ARGS)
 			.name = statement->trigname,
 			.relid = RangeVarGetRelid(statement->relation, AccessShareLock,
 									  true),
-			.schema = get_func_namespace(fcinfo->flinfo->fn_oid)
+			.home = guard_home(fcinfo->flinfo->fn_oid)
 		};
 
 		if (OidIsValid(creation.relid) &&

@@ -21,6 +21,7 @@
 #include "access/genam.h"
 #include "access/htup_details.h"
 #include "access/table.h"
+#include "catalog/namespace.h"
 #include "catalog/pg_index.h"
 #include "catalog/pg_type_d.h"
 #include "executor/spi.h"
@@ -256,10 +257,24 @@ neardup_guard_rows(PG_FUNCTION_ARGS)
 }
 
 /* See guard.h */
-char *
-guard_call(const char *function, Oid relid, const char *trigger)
+GuardHome
+guard_home(Oid function)
 {
-	return psprintf("%s(%s, %s)", function,
+	GuardHome	home = {.schema = get_func_namespace(function)};
+	List	   *path = fetch_search_path(true);
+
+	home.on_path = list_member_oid(path, home.schema);
+	list_free(path);
+	return home;
+}
+
+/* See guard.h */
+char *
+guard_call(GuardHome home, const char *function, Oid relid, const char *trigger)
+{
+	return psprintf("%s(%s, %s)",
+					home.on_path ? function :
+					quote_qualified_identifier(get_namespace_name(home.schema), function),
 					quote_literal_cstr(quote_qualified_identifier(get_namespace_name(get_rel_namespace(relid)),
 																  get_rel_name(relid))),
 					quote_literal_cstr(trigger));
@@ -304,7 +319,7 @@ found_text(int column, const char *otherwise)
 
 /* Warns of the rows that SPI has found. */
 static void
-warn(Oid relid, const char *trigger)
+warn(Oid relid, const char *trigger, GuardHome home)
 {
 	ereport(WARNING,
 			(errcode(ERRCODE_EXCLUSION_VIOLATION),
@@ -314,14 +329,14 @@ warn(Oid relid, const char *trigger)
 					   found_text(1, "without a key"),
 					   found_text(2, "without a key"), found_text(3, "")),
 			 errhint("See them with SELECT * FROM %s.",
-					 guard_call("neardup_guard_violations", relid, trigger))));
+					 guard_call(home, "neardup_guard_violations", relid, trigger))));
 }
 
 /* See guard.h */
 int64
-guard_warn_of_violations(Relation rel, const Trigger *trigger, Oid namespace)
+guard_warn_of_violations(Relation rel, const Trigger *trigger, GuardHome home)
 {
-	char	   *schema = get_namespace_name(namespace);
+	char	   *schema = get_namespace_name(home.schema);
 	char	   *query = psprintf("%s LIMIT 1",
 								 violations_query(schema, "(c.id).key, (c.representative).key, c.similarity, pg_catalog.count(*) OVER ()"));
 	Oid			types[VIOLATIONS_PARAMETERS];
@@ -339,7 +354,7 @@ guard_warn_of_violations(Relation rel, const Trigger *trigger, Oid namespace)
 	{
 		n = DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0],
 										SPI_tuptable->tupdesc, 4, &isnull));
-		warn(RelationGetRelid(rel), trigger->tgname);
+		warn(RelationGetRelid(rel), trigger->tgname, home);
 	}
 	if (SPI_finish() != SPI_OK_FINISH)
 		elog(ERROR, "SPI_finish failed");
@@ -438,12 +453,12 @@ neardup_guard_violations(PG_FUNCTION_ARGS)
 Datum
 neardup_guard_check(PG_FUNCTION_ARGS)
 {
+	GuardHome	home = guard_home(fcinfo->flinfo->fn_oid);
 	Question	question;
 	int64		n;
 
 	question_begin(&question, fcinfo);
-	n = guard_warn_of_violations(question.rel, question.trigger,
-								 get_func_namespace(fcinfo->flinfo->fn_oid));
+	n = guard_warn_of_violations(question.rel, question.trigger, home);
 	question_end(&question);
 	PG_RETURN_INT64(n);
 }

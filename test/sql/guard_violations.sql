@@ -69,6 +69,10 @@ CREATE TRIGGER "The guard" AFTER INSERT ON "odd""schema"."Select" REFERENCING NE
     FOR EACH STATEMENT EXECUTE FUNCTION neardup_guard('Key', '0.8');
 SELECT neardup_guard_check('"odd""schema"."Select"', 'The guard');
 SELECT row_key, near_key, similarity FROM neardup_guard_violations('"odd""schema"."Select"', 'The guard') ORDER BY 1;
+-- the hint names the schema of the extension where the search path does not have it
+SET search_path = pg_catalog;
+SELECT public.neardup_guard_check('"odd""schema"."Select"', 'The guard');
+RESET search_path;
 ALTER TABLE "odd""schema"."Select" DROP CONSTRAINT "Select_pkey";
 SELECT neardup_guard_check('"odd""schema"."Select"', 'The guard');
 SELECT row_place, row_key, near_place, near_key FROM neardup_guard_violations('"odd""schema"."Select"', 'The guard') ORDER BY 1;

@@ -198,9 +198,9 @@ DECLARE
   n int := 0;
 BEGIN
   FOR line IN EXECUTE 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) ' || query LOOP
-    n := n + (line ~ '^ *(Passes|Keys|Postings|Candidates): [1-9]')::int;
+    n := n + (line ~ '^ *(Index Searches|Passes|Keys|Postings|Candidates): [1-9]')::int;
   END LOOP;
-  RETURN n = CASE WHEN current_setting('server_version_num')::int >= 180000 THEN 4 ELSE 0 END;
+  RETURN n = CASE WHEN current_setting('server_version_num')::int >= 180000 THEN 5 ELSE 0 END;
 END $$;
 SELECT explained(format('SELECT id FROM counted WHERE near_duplicate(sig, %L, 0.8)', :'query')) AS bitmap;
 RESET enable_indexscan;
