@@ -402,12 +402,14 @@ begin_chunks(SetJoin *join)
 	size_t		largest_group = join->params.memory / 16;
 	/* candidates to compare are all over the files */
 	size_t		buffer = join->deferred != NULL ? BLCKSZ : spill_buffer(join);
+	/* of those that probe each chunk, too */
+	int			readers = SET_FILE_READERS + (join->search.symmetric ? 0 : 1);
 
 	setfile_begin(file, buffer, largest_group);
 	for (int side = SIDE_OUTER; side <= SIDE_INNER; side++)
 		row_reader_create(&join->cursors[side],
 						  &file->rows[Min(side, LAST_SIDE(join))], buffer);
-	chunks_create(join, 2 * largest_group + SET_FILE_READERS * buffer +
+	chunks_create(join, 2 * largest_group + readers * buffer +
 				  setruns_end(&file->runs, buffer) +
 				  join->search.counters.bytes +
 				  (size_t) join->search.most_features * 3 * sizeof(uint64) +
