@@ -145,6 +145,7 @@ OBJS = \
 	src/join/engine/engine.o \
 	src/join/engine/feature_filter.o \
 	src/join/engine/large_rows.o \
+	src/join/engine/probe_file.o \
 	src/join/engine/probing.o \
 	src/join/engine/row_groups.o \
 	src/join/engine/search.o \

@@ -26,9 +26,9 @@ typedef struct IdTable
 	FmgrInfo	equal;
 	Oid			less;			/* operator */
 	uint32		n;				/* ids */
-	PagedArray	slots;			/* uint32: open addressing; number + 1 */
-	uint64		nslots;			/* power of two */
-	PagedArray	entries;		/* by number */
+	PagedArray	slots;			/* open addressing, in the order of hashes */
+	int			shift;			/* 32 - log2(number of slots) */
+	PagedArray	entries;		/* places of ids, by number */
 	IdPlaces	places;
 } IdTable;
 
@@ -42,6 +42,21 @@ extern void id_table_end(IdTable *table);
 
 /* The number of an id, from zero; numbers are given in order of arrival. */
 extern uint32 id_table_number(IdTable *table, Datum id);
+
+/*
+ * The same for many at once, whose numbers are put to numbers[]: new ones among them have
+ * theirs in any order.  Where the table is on disk this takes much less time.
+ */
+extern void id_table_numbers(IdTable *table, const Datum *ids, uint32 n,
+							 uint32 *numbers);
+
+/* True if the table is on disk. */
+static inline bool
+id_table_on_disk(const IdTable *table)
+{
+	return table->slots.resident == NULL || table->entries.resident == NULL ||
+		table->places.bytes.resident == NULL;
+}
 
 /* The id of that number; valid until the next call. */
 extern Datum id_table_id(IdTable *table, uint32 number);

@@ -7,6 +7,9 @@
  * are sorted, and rank by their order.  Pairs are kept until then, under the
  * rule connected only those that unite two groups.
  *
+ * Once the table of the ids is on disk, pairs wait until there are many, whose ids are
+ * looked up together.
+ *
  * Portions Copyright (c) 2026, the neardup developers
  *
  * src/clusters/pair_clusters.c
@@ -20,6 +23,8 @@
 #include "miscadmin.h"
 #include "nodes/nodes.h"
 #include "utils/builtins.h"
+#include "utils/datum.h"
+#include "utils/memutils.h"
 
 #include "base/compat.h"
 #include "clusters/group_rows.h"
@@ -39,6 +44,33 @@ typedef struct NumberedPair
 	double		similarity;
 } NumberedPair;
 
+#define NO_ID	UINT32_MAX
+
+/* A pair that waits for the numbers of its ids. */
+typedef struct WaitingPair
+{
+	uint32		ids[2];			/* which of those that wait, or NO_ID */
+	double		similarity;
+	bool		isnull;			/* there is none */
+} WaitingPair;
+
+/* Pairs that wait, and their ids. */
+typedef struct WaitingPairs
+{
+	MemoryContext context;		/* of ids that are not passed by value */
+	WaitingPair *pairs;			/* NULL: none has had to wait */
+	uint32		npairs;
+	uint32		max_pairs;
+	Datum	   *ids;
+	uint32	   *numbers;
+	uint32		nids;
+	size_t		most_bytes;		/* that ids may take */
+} WaitingPairs;
+
+/* Bytes for each: it, two ids, their numbers, and twice an order of these. */
+#define WAITING_BYTES \
+	(sizeof(WaitingPair) + 2 * (sizeof(Datum) + sizeof(uint32) + 2 * sizeof(uint64)))
+
 typedef struct PairTaker
 {
 	RowTaker	taker;			/* must be first */
@@ -50,6 +82,8 @@ typedef struct PairTaker
 	IdTable		table;
 	uint32		last[2];		/* number of each id of the row before */
 	bool		known[2];		/* there was one */
+	WaitingPairs waiting;
+	size_t		memory;			/* of those that wait */
 	PagedArray	pairs;			/* NumberedPair */
 	uint64		npairs;
 	Grouping   *connected;		/* by number; NULL if the rule is another one */
@@ -94,18 +128,25 @@ number_of(PairTaker *pairs, int which, TupleTableSlot *slot, uint32 *number)
 	return true;
 }
 
-static double
-similarity_of(PairTaker *pairs, TupleTableSlot *slot)
+/* The similarity of the row; false if it is null. */
+static bool
+similarity_of(PairTaker *pairs, TupleTableSlot *slot, double *similarity)
 {
-	bool		isnull = true;
-	double		similarity = 0;
+	bool		isnull;
 	Datum		value;
 
+	*similarity = 0;
 	if (!pairs->measured)
-		return 0;
+		return true;
 	value = typed_value(&pairs->similarity, slot, &isnull);
 	if (!isnull)
-		similarity = DatumGetFloat8(value);	/* a pointer, where those are short */
+		*similarity = DatumGetFloat8(value);	/* a pointer, where those are short */
+	return !isnull;
+}
+
+static void
+require_similarity(double similarity, bool isnull)
+{
 	if (isnull || isnan(similarity))
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
@@ -113,7 +154,6 @@ similarity_of(PairTaker *pairs, TupleTableSlot *slot)
 						isnull ? "null" : "NaN"),
 				 isnull ? errhint("Leave such pairs out, or give them a number, as coalesce(similarity, 0) does.") :
 				 errhint("Leave such pairs out, or give them a number, as coalesce(nullif(similarity, 'NaN'), 0) does.")));
-	return similarity;
 }
 
 static void
@@ -130,21 +170,133 @@ keep_pair(PairTaker *pairs, NumberedPair pair)
 }
 
 static void
-add_pair(RowTaker *taker, TupleTableSlot *slot)
+require_an_id(bool first, bool second)
 {
-	PairTaker  *pairs = (PairTaker *) taker;
-	NumberedPair pair = {0};
-	bool		first = number_of(pairs, 0, slot, &pair.a);
-	bool		second = number_of(pairs, 1, slot, &pair.b);
-
 	if (!first && !second)
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("both ids of a pair are null"),
 				 errdetail("A row without a partner is a pair in which one id is null.")));
+}
+
+/* Pairs that wait */
+
+/* Makes room for pairs that wait. */
+static void
+begin_waiting(WaitingPairs *waiting, size_t memory)
+{
+	waiting->max_pairs = Max(memory / 2 / WAITING_BYTES, 64);
+	waiting->pairs = MemoryContextAllocHuge(waiting->context,
+											sizeof(WaitingPair) * waiting->max_pairs);
+	waiting->ids = MemoryContextAllocHuge(waiting->context,
+										  2 * sizeof(Datum) * waiting->max_pairs);
+	waiting->numbers = MemoryContextAllocHuge(waiting->context,
+											  2 * sizeof(uint32) * waiting->max_pairs);
+	waiting->most_bytes = memory / 2;
+	waiting->context = AllocSetContextCreate(waiting->context,
+											 "ids that wait",
+											 ALLOCSET_DEFAULT_SIZES);
+}
+
+/* Takes note of an id of the row; returns which of those that wait it is, or NO_ID if null. */
+static uint32
+wait_for_number(PairTaker *pairs, int which, TupleTableSlot *slot)
+{
+	WaitingPairs *waiting = &pairs->waiting;
+	const IdPlaces *type = &pairs->table.places;
+	bool		isnull;
+	Datum		id = typed_value(&pairs->ids[which], slot, &isnull);
+	MemoryContext old;
+
+	if (isnull)
+		return NO_ID;
+	old = MemoryContextSwitchTo(waiting->context);
+	waiting->ids[waiting->nids] = datumCopy(id, type->byval, type->len);
+	MemoryContextSwitchTo(old);
+	return waiting->nids++;
+}
+
+/* Finds the numbers of all ids that wait, and keeps the pairs. */
+static void
+take_waiting(PairTaker *pairs)
+{
+	WaitingPairs *waiting = &pairs->waiting;
+
+	id_table_numbers(&pairs->table, waiting->ids, waiting->nids, waiting->numbers);
+	for (uint32 i = 0; i < waiting->npairs; i++)
+	{
+		const WaitingPair *from = &waiting->pairs[i];
+		NumberedPair pair = {.similarity = from->similarity};
+
+		CHECK_FOR_INTERRUPTS();
+		if (from->ids[0] == NO_ID || from->ids[1] == NO_ID)
+			continue;
+		pair.a = waiting->numbers[from->ids[0]];
+		pair.b = waiting->numbers[from->ids[1]];
+		if (pair.a == pair.b)
+			continue;
+		require_similarity(from->similarity, from->isnull);
+		keep_pair(pairs, pair);
+	}
+	waiting->npairs = waiting->nids = 0;
+	MemoryContextReset(waiting->context);
+}
+
+/* There are no more. */
+static void
+end_waiting(PairTaker *pairs)
+{
+	WaitingPairs *waiting = &pairs->waiting;
+
+	if (waiting->pairs == NULL)
+		return;
+	take_waiting(pairs);
+	pfree(waiting->pairs);
+	pfree(waiting->ids);
+	pfree(waiting->numbers);
+	MemoryContextDelete(waiting->context);
+	waiting->pairs = NULL;
+}
+
+static void
+add_waiting(PairTaker *pairs, TupleTableSlot *slot)
+{
+	WaitingPairs *waiting = &pairs->waiting;
+	WaitingPair *pair;
+
+	if (waiting->pairs == NULL)
+		begin_waiting(waiting, pairs->memory);
+	pair = &waiting->pairs[waiting->npairs++];
+	for (int i = 0; i < 2; i++)
+		pair->ids[i] = wait_for_number(pairs, i, slot);
+	require_an_id(pair->ids[0] != NO_ID, pair->ids[1] != NO_ID);
+	pair->isnull = !similarity_of(pairs, slot, &pair->similarity);
+	if (waiting->npairs == waiting->max_pairs ||
+		MemoryContextMemAllocated(waiting->context, false) > waiting->most_bytes)
+		take_waiting(pairs);
+}
+
+static void
+add_pair(RowTaker *taker, TupleTableSlot *slot)
+{
+	PairTaker  *pairs = (PairTaker *) taker;
+	NumberedPair pair = {0};
+	bool		first;
+	bool		second;
+	bool		isnull;
+
+	if (id_table_on_disk(&pairs->table))
+	{
+		add_waiting(pairs, slot);
+		return;
+	}
+	first = number_of(pairs, 0, slot, &pair.a);
+	second = number_of(pairs, 1, slot, &pair.b);
+	require_an_id(first, second);
 	if (!first || !second || pair.a == pair.b)
 		return;
-	pair.similarity = similarity_of(pairs, slot);
+	isnull = !similarity_of(pairs, slot, &pair.similarity);
+	require_similarity(pair.similarity, isnull);
 	keep_pair(pairs, pair);
 }
 
@@ -153,10 +305,13 @@ static void
 read_pairs(PairTaker *pairs, const char *query, size_t memory)
 {
 	id_table_begin(&pairs->table, pairs->id_type, memory / 2);
-	paged_init(&pairs->pairs, sizeof(NumberedPair), memory / 4);
+	paged_init(&pairs->pairs, sizeof(NumberedPair), memory / 8);
+	pairs->waiting.context = CurrentMemoryContext;
+	pairs->memory = memory / 8;
 	if (pairs->rule == RULE_CONNECTED)
 		pairs->connected = grouping_begin(RULE_CONNECTED, 0, memory / 4);
 	ordered_query_run(query, 0, &pairs->taker);
+	end_waiting(pairs);
 	if (pairs->connected != NULL)
 		grouping_end(pairs->connected);
 }

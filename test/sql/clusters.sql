@@ -170,6 +170,29 @@ FROM near_duplicate_clusters_of_pairs('SELECT i, CASE WHEN i % 1000 < 2 THEN i +
 WHERE size > 1 GROUP BY 1 ORDER BY 1;
 RESET work_mem;
 RESET hash_mem_multiplier;
+-- Ids of which twenty have one hash and come in turn with others; the table is on disk
+CREATE TABLE colliding AS
+SELECT i, ((i % 20 + 1)::bigint << 32) | ((i % 20 + 1) # (i / 20)) AS id FROM generate_series(1, 8000) i;
+SELECT max(n) FROM (SELECT count(*) n FROM colliding GROUP BY hashint8(id)) h;
+CREATE TABLE colliding_pairs AS
+SELECT a.id AS a, CASE WHEN a.i % 50 > 0 THEN b.id END AS b, (a.i * 37 % 101 / 100.0)::float8 AS s
+FROM colliding a JOIN colliding b ON b.i = CASE WHEN a.i % 3 = 0 THEN a.i - 1 WHEN a.i % 7 = 0 THEN a.i * 31 % 8000 + 1 ELSE a.i END
+ORDER BY hashint4(a.i);
+SET hash_mem_multiplier = 1;
+CREATE FUNCTION of_colliding(type text, rule text, memory text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    answer text;
+BEGIN
+    PERFORM set_config('work_mem', memory, true);
+    EXECUTE format('SELECT count(*) || '' '' || max(size) || '' '' || md5(string_agg(c::text, '','')) FROM near_duplicate_clusters_of_pairs(NULL::%s, %L, %L) c',
+        type, format('SELECT a::%1$s, b::%1$s, s FROM colliding_pairs', type), rule) INTO answer;
+    RETURN answer;
+END $$;
+SELECT type, rule, split_part(of_colliding(type, rule, '64kB'), ' ', 1) AS ids,
+    of_colliding(type, rule, '64kB') = of_colliding(type, rule, '64MB') AS same
+FROM unnest('{bigint,text,numeric}'::text[]) type, unnest('{connected,kept}'::text[]) rule ORDER BY 1, 2;
+RESET hash_mem_multiplier;
+
 SELECT * FROM near_duplicate_clusters_of_pairs('VALUES (1, 2), (2, 3), (3, 1), (4, 5), (6, 5), (7, NULL), (8, 8)');
 SELECT * FROM near_duplicate_clusters_of_pairs('VALUES (1, 2), (2, 3), (3, 4), (6, 5), (7, NULL), (8, 8)', 'connected');
 SELECT * FROM near_duplicate_clusters_of_pairs('VALUES (2, 1, 0.5), (2, 3, -7), (4, 3, 0.9), (2, 3, 0.6), (2, 1, 0.5)');

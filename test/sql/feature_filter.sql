@@ -92,6 +92,47 @@ FROM (VALUES ('JOIN', ''), ('LEFT JOIN', ''), ('LEFT JOIN', 'AND b.id < 0'), ('L
 SELECT (SELECT count(*) FROM many) = count(*) AS "all", count(b) AS partners
 FROM many a LEFT JOIN nothing b ON near_duplicate(a.sig, b.sig, 0.8);
 
+-- The few are so large that they have gone to disk when the many come: parts of them, changed
+-- copies, and sets that have nothing of them, or little
+CREATE TABLE large AS
+SELECT id, id % 7 AS kind, signature_from(ARRAY(
+    SELECT id::bigint * 1000000 + e * e FROM generate_series(1, 4000 + id) e)) AS sig
+FROM generate_series(1, 10) id;
+CREATE TABLE parts AS
+SELECT id, id % 7 AS kind, signature_from(ARRAY(
+    SELECT CASE WHEN abs(hashint4(e * 131 + id)) % 10 < id % 11 THEN -(id::bigint * 1000 + e)
+                ELSE (1 + id % 10)::bigint * 1000000 + (id + e) * (id + e) END
+    FROM generate_series(1, CASE WHEN id % 500 = 0 THEN 0 ELSE 3 + id / 8 % 30 END) e)) AS sig
+FROM generate_series(1, 1000) id
+UNION ALL
+SELECT 5000 + id, id % 7, signature_from(ARRAY(
+    SELECT CASE WHEN e % 40 < id % 9 THEN -(id::bigint * 10000 + e) ELSE (1 + id % 10)::bigint * 1000000 + e * e END
+    FROM generate_series(1, 4001) e)) FROM generate_series(1, 20) id;
+CREATE TABLE large_samples AS SELECT id, kind, bottom(sig, 3000) AS sig FROM large;
+CREATE TABLE part_samples AS SELECT id, kind, bottom(sig, 3000) AS sig FROM parts;
+ANALYZE large, parts, large_samples, part_samples;
+CREATE TEMP VIEW large_query AS
+SELECT name, replace(replace(text, 'few ', 'large '), 'many ', 'parts ') AS text FROM query;
+SET work_mem = '64kB';
+SET hash_mem_multiplier = 1;
+SELECT measure, count(*), bool_and(same_rows(format(text, format('near_duplicate(a.sig, b.sig, %s, %L)', threshold, measure))))
+FROM large_query, unnest('{jaccard,containment,contains,overlap}'::text[]) measure, unnest('{0.5,0.9}'::text[]) threshold
+GROUP BY measure ORDER BY measure;
+SELECT count(*), bool_and(same_rows(format(replace(replace(text, 'large ', 'large_samples '), 'parts ', 'part_samples '),
+    'near_duplicate(a.sig, b.sig, 0.6)'))) FROM large_query;
+SELECT measure, threshold, counter('Rows Removed by Feature Filter',
+    format('SELECT a.id, b.id FROM parts a JOIN large b ON near_duplicate(a.sig, b.sig, %s, %L)', threshold, measure)) > least AS removed
+FROM (VALUES ('jaccard', 0.5, 200), ('containment', 0.9, 700)) v (measure, threshold, least);
+-- The filter ends where the rows come that another making has
+INSERT INTO parts SELECT id + 10000, 99, minhash(sig) FROM parts WHERE id = 7;
+INSERT INTO parts SELECT id + 20000, kind, sig FROM parts;
+SET enable_nestloop = off;
+SELECT count(*), count(*) FILTER (WHERE a.id > 20000) FROM parts a JOIN large b ON near_duplicate(a.sig, b.sig, 0.9, 'containment') AND a.kind = b.kind;
+SELECT count(*) FROM parts a JOIN large b ON near_duplicate(a.sig, b.sig, 0.9, 'containment');
+RESET enable_nestloop;
+RESET work_mem;
+RESET hash_mem_multiplier;
+
 -- More rows that pass than rows that do not: then most are not looked at
 CREATE TABLE often AS
 SELECT n AS id, 0 AS kind, (SELECT sig FROM few WHERE id = 64) AS sig FROM generate_series(1, 3000) n

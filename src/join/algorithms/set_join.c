@@ -129,6 +129,8 @@ set_join_state(Search *search)
 static uint64
 second_image(const Search *search, const JoinSet *set)
 {
+	StaticAssertStmt(MOST_SMALL <= MOST_VALUES_TO_PROBE,
+					 "small sets have their values when they probe");
 	return search->only_keys ? 0 : values_image(set);
 }
 

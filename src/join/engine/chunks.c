@@ -14,6 +14,9 @@
  * prepared once and not for each chunk.  A set without keys has no partner and
  * is left out.  The candidates are compared later, see deferred.c.
  *
+ * Where the measure is not symmetric the sets of one side probe all chunks that are not of
+ * larger sets.  They are prepared for the first one, and written, see probe_file.c.
+ *
  * Portions Copyright (c) 2026, the neardup developers
  *
  * src/join/engine/chunks.c
@@ -264,12 +267,85 @@ chunks_probe_from_next(SetJoin *join)
 	spillreader_seek(chunks->reader, chunks->next_chunk);
 }
 
+/* True if there will be another chunk. */
+static bool
+chunks_follow(const Chunks *chunks)
+{
+	return chunks->next_chunk < chunks->reader->file->size;
+}
+
+/* See chunks.h */
+void
+chunks_probe_all(SetJoin *join)
+{
+	Chunks	   *chunks = &join->spill->chunks;
+	uint64		least;
+	uint64		most;
+
+	measure_sizes(join->search.measure, join->search.sets[0].size,
+				  join->params.threshold, &least, &most);
+	if (chunks->probes.complete)
+		probe_file_begin(&chunks->probes, least);
+	else
+	{
+		setfile_seek_size(&join->spill->file, least);
+		if (chunks->this_chunk == 0 && chunks_follow(chunks))
+			probe_file_create(&chunks->probes);
+	}
+}
+
+/* True if sets are prepared and written that probe the first of several chunks. */
+static bool
+writes_probes(const Chunks *chunks)
+{
+	return chunks->probes.file.file != NULL && !chunks->probes.complete &&
+		chunks->this_chunk == 0;
+}
+
+/* The next set of the set file that has rows of the side that probes, or NULL. */
+static JoinSet *
+next_of_probing(SetJoin *join)
+{
+	JoinSet    *set;
+
+	do
+	{
+		CHECK_FOR_INTERRUPTS();
+		set = setfile_next(&join->spill->file);
+	} while (set != NULL && set->rows[join->probing] == NULL);
+	return set;
+}
+
+/* The same, prepared and written if others will follow this chunk. */
+static JoinSet *
+next_to_write(SetJoin *join)
+{
+	Chunks	   *chunks = &join->spill->chunks;
+	JoinSet    *set = next_of_probing(join);
+
+	if (!writes_probes(chunks))
+		return set;
+	if (set == NULL)
+	{
+		probe_file_end(&chunks->probes, spill_buffer(join));
+		join->search.stats.disk += chunks->probes.file.size;
+		return NULL;
+	}
+	join->algorithm->prepare(&join->search, set, false, true);
+	probe_file_add(&chunks->probes, set);
+	return set;
+}
+
 /* See chunks.h */
 JoinSet *
 chunks_next_probe(SetJoin *join)
 {
 	Chunks	   *chunks = &join->spill->chunks;
 
+	if (!join->search.symmetric)
+		return chunks->probes.complete ?
+			probe_file_next(&chunks->probes, &join->spill->file, join->search.room) :
+			next_to_write(join);
 	if (join->deferred == NULL)
 		return setfile_next(&join->spill->file);
 	if (spillreader_at_end(&chunks->keys_reader))
@@ -279,8 +355,27 @@ chunks_next_probe(SetJoin *join)
 }
 
 /* See chunks.h */
+bool
+chunks_probe_is_prepared(const SetJoin *join)
+{
+	const Chunks *chunks = &join->spill->chunks;
+
+	return join->deferred != NULL || chunks->probes.complete ||
+		writes_probes(chunks);
+}
+
+/* See chunks.h */
+void
+chunks_read_probe_values(SetJoin *join, JoinSet *set)
+{
+	if (join->spill->chunks.probes.complete)
+		probe_file_read_values(&join->spill->chunks.probes, set);
+}
+
+/* See chunks.h */
 void
 chunks_close(Chunks *chunks)
 {
 	spillfile_close(&chunks->keys);
+	probe_file_close(&chunks->probes);
 }

@@ -9,6 +9,7 @@
 #ifndef NEARDUP_CHUNKS_H
 #define NEARDUP_CHUNKS_H
 
+#include "join/engine/probe_file.h"
 #include "join/engine/setjoin.h"
 
 typedef struct Chunks
@@ -22,6 +23,7 @@ typedef struct Chunks
 	uint64		this_chunk;		/* where in that file it begins */
 	uint64		next_chunk;		/* and the next one */
 	JoinSet		probe;			/* the set that probes, if it has keys only */
+	ProbeFile	probes;			/* sets that probe each chunk, if those are others */
 } Chunks;
 
 /*
@@ -49,8 +51,12 @@ extern void chunks_free_sets(SetJoin *join);
 /* chunks_next_probe() will read the sets of the chunk, then those behind it. */
 extern void chunks_probe_from_this(SetJoin *join);
 
-/* chunks_next_probe() will read the sets behind the chunk. */
+/*
+ * chunks_next_probe() will read the sets behind the chunk; or those that may contain
+ * one of it, where the measure is not symmetric.
+ */
 extern void chunks_probe_from_next(SetJoin *join);
+extern void chunks_probe_all(SetJoin *join);
 
 /*
  * The next set to probe the chunk, or NULL; valid until the next call.  Of
@@ -58,7 +64,11 @@ extern void chunks_probe_from_next(SetJoin *join);
  */
 extern JoinSet *chunks_next_probe(SetJoin *join);
 
-/* Closes the file of keys. */
+/* True if that set is prepared; then its values come when they are asked for. */
+extern bool chunks_probe_is_prepared(const SetJoin *join);
+extern void chunks_read_probe_values(SetJoin *join, JoinSet *set);
+
+/* Closes the files of keys and of sets that probe. */
 extern void chunks_close(Chunks *chunks);
 
 #endif							/* NEARDUP_CHUNKS_H */

@@ -348,7 +348,7 @@ setjoin_announce(SetJoin *join, const uint64 *values, uint32 n)
 		return;
 	old = MemoryContextSwitchTo(join->search.context);
 	if (!join->algorithm->announce(&join->search, &join->filter, values, n))
-		feature_filter_free(&join->filter);
+		setjoin_end_filter(join);
 	MemoryContextSwitchTo(old);
 }
 
@@ -357,8 +357,12 @@ void
 setjoin_filter(SetJoin *join)
 {
 	setjoin_flush(join);
-	if (join->spill == NULL)
-		setjoin_begin_filter(join, Max(join->nfeatures, join->npostings));
+	if (join->spill != NULL)
+	{
+		spill_filter(join);
+		return;
+	}
+	setjoin_begin_filter(join, Max(join->nfeatures, join->npostings));
 	for (uint32 i = 0; join->filter.words != NULL && i < join->table.nsets; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
@@ -370,7 +374,11 @@ setjoin_filter(SetJoin *join)
 void
 setjoin_end_filter(SetJoin *join)
 {
+	bool		had_memory = join->filter.words != NULL;
+
 	feature_filter_free(&join->filter);
+	if (had_memory && join->spill != NULL)
+		spill_end_filter(join);
 }
 
 /* False if no set of the side that was added before is near to this one. */

@@ -32,7 +32,7 @@
  */
 #define PLACES		64
 #define LARGE_PLACES	8
-#define LEAST_PLACES	2
+#define LEAST_PLACES	1
 #define CACHED		((size_t) 512 * 1024)
 
 /* If more than so many of so many sets passed, so many pass without a look. */

@@ -274,6 +274,8 @@ probe_index(SetJoin *join, JoinSet *set)
 	join->search.index.ncandidates = 0;
 	join->algorithm->probe(&join->search, set, sides);
 	join->search.stats.candidates += join->search.index.ncandidates;
+	if (join->stage == STAGE_STREAM && join->search.index.ncandidates > 0)
+		chunks_read_probe_values(join, set);
 	verify_candidates(join, set);
 }
 
@@ -371,14 +373,7 @@ begin_stream(SetJoin *join)
 	if (join->search.symmetric)
 		chunks_probe_from_next(join);
 	else
-	{
-		uint64		least;
-		uint64		most;
-
-		measure_sizes(join->search.measure, join->search.sets[0].size,
-					  join->params.threshold, &least, &most);
-		setfile_seek_size(&join->spill->file, least);
-	}
+		chunks_probe_all(join);
 }
 
 /* True if a set of that size, and larger ones, find nothing in the chunk. */
@@ -403,10 +398,9 @@ probe_stream(SetJoin *join)
 
 	if (set == NULL || too_large(join, set->size))
 		return false;
-	if (!claims_probe(join) ||
-		(!join->search.symmetric && set->rows[join->probing] == NULL))
+	if (!claims_probe(join))
 		return true;
-	if (join->deferred == NULL)
+	if (!chunks_probe_is_prepared(join))
 		join->algorithm->prepare(&join->search, set, false, true);
 	probe_index(join, set);
 	return true;

@@ -60,6 +60,17 @@ rows_in_file(Arena *arena, const RowRange *range)
 	return row;
 }
 
+/* The range that such a row stands for, or an empty one. */
+void
+row_range(const Row *row, RowRange *range)
+{
+	Assert(row == NULL || row->len == ROWS_IN_FILE);
+	if (row == NULL)
+		memset(range, 0, sizeof(RowRange));
+	else
+		memcpy(range, row->data, sizeof(RowRange));
+}
+
 /* Makes a row as it lies in a file, at a place of sizeof(FileRow) + len bytes. */
 void
 file_row_make(char *place, const void *row, uint32 rowno, uint32 len)

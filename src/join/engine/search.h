@@ -21,6 +21,12 @@
 
 #define SIZE_CACHE	1024
 
+/*
+ * A set that probes has its values only if they are not more: those of others are read
+ * when it has found candidates.
+ */
+#define MOST_VALUES_TO_PROBE	4096
+
 /* Sizes of partners, of the size that was asked for last. */
 typedef struct PartnerSizes
 {

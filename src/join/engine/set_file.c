@@ -236,6 +236,16 @@ setfile_seek_size(SetFile *file, uint64 size)
 }
 
 /* See set_file.h */
+void
+setfile_note_rows(SetFile *file, JoinSet *set, const RowRange *rows)
+{
+	arena_reset(&file->set_rows);
+	for (int side = SIDE_OUTER; side <= LAST_STORED(file); side++)
+		set->rows[side] = rows_in_file(&file->set_rows, &rows[side]);
+	mirror_rows(file, set);
+}
+
+/* See set_file.h */
 JoinSet *
 setfile_next(SetFile *file)
 {
@@ -244,12 +254,9 @@ setfile_next(SetFile *file)
 
 	if (spillreader_at_end(&file->reader))
 		return NULL;
-	arena_reset(&file->set_rows);
 	setfile_read(file, set, &record);
 	setfile_read_values(file, set, &record);
-	for (int side = SIDE_OUTER; side <= LAST_STORED(file); side++)
-		set->rows[side] = rows_in_file(&file->set_rows, &record.rows[side]);
-	mirror_rows(file, set);
+	setfile_note_rows(file, set, record.rows);
 	return set;
 }
 

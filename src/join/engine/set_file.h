@@ -94,6 +94,9 @@ extern void setfile_seek_size(SetFile *file, uint64 size);
  */
 extern JoinSet *setfile_next(SetFile *file);
 
+/* Where the rows of a set are that has been read from elsewhere, until the next one. */
+extern void setfile_note_rows(SetFile *file, JoinSet *set, const RowRange *rows);
+
 /* The set of that number; valid until the next one is read. */
 extern JoinSet *setfile_get(SetFile *file, uint32 number);
 

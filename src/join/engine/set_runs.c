@@ -427,6 +427,61 @@ setruns_add_kept(SetRuns *runs, SetKey key, const uint64 *values)
 	add_pending(runs, key, values, NULL);
 }
 
+/* Sets are looked at while more are to come */
+
+/* See set_runs.h */
+void
+setruns_scan_begin(SetRuns *runs, RunsScan *scan, size_t buffer)
+{
+	scan->runs = runs;
+	scan->level = 0;
+	spillreader_create(&scan->reader, &runs->levels[0].file, buffer);
+}
+
+/* Goes to the next level once all of a file has been read; false if there is none. */
+static bool
+scan_has_more(RunsScan *scan)
+{
+	while (scan->reader.file->file == NULL || spillreader_at_end(&scan->reader))
+	{
+		if (scan->level == RUN_LEVELS - 1)
+			return false;
+		spillreader_turn(&scan->reader, &scan->runs->levels[++scan->level].file);
+	}
+	return true;
+}
+
+/* See set_runs.h */
+bool
+setruns_scan_next(RunsScan *scan, uint64 *values, uint32 *n)
+{
+	SpillReader *reader = &scan->reader;
+
+	while (scan_has_more(scan))
+	{
+		RunHead		head;
+
+		CHECK_FOR_INTERRUPTS();
+		spillreader_read(reader, &head, sizeof(head));
+		*n = head.nvalues;
+		spillreader_read(reader, values, values_bytes(head.nvalues));
+		spillreader_seek(reader, spillreader_tell(reader) + head.row_bytes);
+		if (head.nvalues > 0)
+			return true;
+	}
+	return false;
+}
+
+/* See set_runs.h */
+void
+setruns_scan_end(RunsScan *scan)
+{
+	for (int i = 0; i < RUN_LEVELS; i++)
+		if (scan->runs->levels[i].file.file != NULL)
+			spillfile_to_end(&scan->runs->levels[i].file);
+	pfree(scan->reader.buffer);
+}
+
 /* Sets are given out */
 
 /* See set_runs.h */

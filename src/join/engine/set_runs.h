@@ -78,6 +78,14 @@ typedef struct SetRuns
 	uint32		largest_row;	/* bytes of data */
 } SetRuns;
 
+/* All sets that have been written, in no order. */
+typedef struct RunsScan
+{
+	SetRuns    *runs;
+	int			level;			/* that is read, or has been */
+	SpillReader reader;
+} RunsScan;
+
 /*
  * No sets as yet, in the current memory context.  Sets take up to most_bytes in
  * memory, and buffers half as much when they are merged.  Rows have largest_row bytes
@@ -103,6 +111,14 @@ extern void setruns_add_kept(SetRuns *runs, SetKey key, const uint64 *values);
 
 /* Writes the sets that are in memory. */
 extern void setruns_flush(SetRuns *runs);
+
+/*
+ * Reads what is not in memory, through a buffer of that many bytes: `values` must have room
+ * for the largest set.  False if there is no more.  Then sets may come again.
+ */
+extern void setruns_scan_begin(SetRuns *runs, RunsScan *scan, size_t buffer);
+extern bool setruns_scan_next(RunsScan *scan, uint64 *values, uint32 *n);
+extern void setruns_scan_end(RunsScan *scan);
 
 /*
  * No more sets come: they are given out in the order of their keys, and each is

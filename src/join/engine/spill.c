@@ -256,6 +256,65 @@ spill_add(SetJoin *join, JoinSide side, SetKey key, const uint64 *values,
 			len);
 }
 
+/*
+ * What the sets on disk have in common with others, about: features, or keys, of which
+ * sets that were in memory had so many on the average.
+ */
+static uint64
+announced_features(const SetJoin *join)
+{
+	double		keys = (double) join->npostings / Max(join->nstored, 1) *
+		join->spill->nwritten;
+
+	return Max(join->nfeatures, (uint64) keys);
+}
+
+/* Announces all sets on disk. */
+static void
+announce_all(SetJoin *join)
+{
+	SetRuns    *runs = &join->spill->file.runs;
+	uint64	   *values = MemoryContextAllocHuge(join->search.context,
+												sizeof(uint64) * join->search.most_features);
+	RunsScan	scan;
+	uint32		n;
+
+	setruns_scan_begin(runs, &scan, spill_buffer(join));
+	while (join->filter.words != NULL && setruns_scan_next(&scan, values, &n))
+		setjoin_announce(join, values, n);
+	setruns_scan_end(&scan);
+	pfree(values);
+}
+
+/*
+ * See spill.h.  Sets are in memory no more, so they are read once again; what is not
+ * kept of the other side need not be written, sorted and read.
+ */
+void
+spill_filter(SetJoin *join)
+{
+	MemoryContext old = MemoryContextSwitchTo(join->search.context);
+	SetRuns    *runs = &join->spill->file.runs;
+
+	feature_filter_create(&join->filter, announced_features(join), runs->most_bytes / 2);
+	if (join->filter.words != NULL)
+	{
+		setruns_limit(runs, runs->most_bytes - join->filter.bytes);
+		announce_all(join);
+	}
+	MemoryContextSwitchTo(old);
+}
+
+/* See spill.h */
+void
+spill_end_filter(SetJoin *join)
+{
+	MemoryContext old = MemoryContextSwitchTo(join->search.context);
+
+	setruns_limit(&join->spill->file.runs, SIZE_MAX);
+	MemoryContextSwitchTo(old);
+}
+
 /* Copies the large rows up to that key to the set file. */
 static void
 copy_rows(Spill *spill, JoinSide side, SetKey last, RowRange *range)
@@ -343,12 +402,14 @@ begin_chunks(SetJoin *join)
 	size_t		largest_group = join->params.memory / 16;
 	/* candidates to compare are all over the files */
 	size_t		buffer = join->deferred != NULL ? BLCKSZ : spill_buffer(join);
+	/* of those that probe each chunk, too */
+	int			readers = SET_FILE_READERS + (join->search.symmetric ? 0 : 1);
 
 	setfile_begin(file, buffer, largest_group);
 	for (int side = SIDE_OUTER; side <= SIDE_INNER; side++)
 		row_reader_create(&join->cursors[side],
 						  &file->rows[Min(side, LAST_SIDE(join))], buffer);
-	chunks_create(join, 2 * largest_group + SET_FILE_READERS * buffer +
+	chunks_create(join, 2 * largest_group + readers * buffer +
 				  setruns_end(&file->runs, buffer) +
 				  join->search.counters.bytes +
 				  (size_t) join->search.most_features * 3 * sizeof(uint64) +

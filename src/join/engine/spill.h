@@ -37,6 +37,13 @@ extern void spill_add(SetJoin *join, JoinSide side, SetKey key,
 					  const uint64 *values, const void *row, uint32 rowno,
 					  uint32 len);
 
+/*
+ * All rows of one side are there, see setjoin_filter().  The filter has memory that runs
+ * had, and gives it back.
+ */
+extern void spill_filter(SetJoin *join);
+extern void spill_end_filter(SetJoin *join);
+
 /* All rows are there: sorts and merges them into the set file. */
 extern void spill_finish(SetJoin *join);
 

@@ -88,6 +88,22 @@ spillfile_write(SpillFile *file, const void *data, size_t len)
 	}
 }
 
+/* The file is read or written from that place on. */
+static void
+seek_to(SpillFile *file, uint64 offset)
+{
+	if (BufFileSeekBlock(file->file, offset / BLCKSZ) != 0 ||
+		BufFileSeek(file->file, 0, offset % BLCKSZ, SEEK_CUR) != 0)
+		spillfile_failed();
+}
+
+/* A file has been read: more is to be appended. */
+void
+spillfile_to_end(SpillFile *file)
+{
+	seek_to(file, file->size);
+}
+
 /* Appends a block to a file of whole blocks, which may have been read. */
 void
 spillfile_append(SpillFile *file, const void *block)
@@ -102,9 +118,8 @@ void
 spillfile_read(SpillFile *file, uint64 offset, void *data, size_t len)
 {
 	CHECK_FOR_INTERRUPTS();
-	if (BufFileSeekBlock(file->file, offset / BLCKSZ) != 0 ||
-		BufFileSeek(file->file, 0, offset % BLCKSZ, SEEK_CUR) != 0 ||
-		BufFileRead(file->file, data, len) != len)
+	seek_to(file, offset);
+	if (BufFileRead(file->file, data, len) != len)
 		spillfile_failed();
 }
 
@@ -112,9 +127,16 @@ spillfile_read(SpillFile *file, uint64 offset, void *data, size_t len)
 void
 spillreader_create(SpillReader *reader, SpillFile *file, size_t buffer)
 {
-	reader->file = file;
 	reader->buffer = palloc(buffer);
 	reader->max = buffer;
+	spillreader_turn(reader, file);
+}
+
+/* Goes to the begin of another file. */
+void
+spillreader_turn(SpillReader *reader, SpillFile *file)
+{
+	reader->file = file;
 	reader->offset = 0;
 	reader->filled = reader->at = 0;
 }

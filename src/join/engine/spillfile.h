@@ -37,12 +37,14 @@ extern void spillfile_open(SpillFile *file, FileSet *set, const char *name,
 						   uint64 size);
 extern void spillfile_close(SpillFile *file);
 extern void spillfile_write(SpillFile *file, const void *data, size_t len);
+extern void spillfile_to_end(SpillFile *file);
 extern void spillfile_append(SpillFile *file, const void *block);
 extern void spillfile_read(SpillFile *file, uint64 offset, void *data,
 						   size_t len);
 extern void spillreader_create(SpillReader *reader, SpillFile *file,
 							   size_t buffer);
 extern void spillreader_seek(SpillReader *reader, uint64 offset);
+extern void spillreader_turn(SpillReader *reader, SpillFile *file);
 extern uint64 spillreader_tell(const SpillReader *reader);
 extern bool spillreader_at_end(const SpillReader *reader);
 extern void spillreader_read(SpillReader *reader, void *data, size_t len);
