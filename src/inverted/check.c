@@ -630,7 +630,8 @@ neardup_index_check(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("an index cannot be checked during recovery"),
-				 errdetail("It may change meanwhile.")));
+				 errdetail("It may change meanwhile."),
+				 errhint("Check it on the primary, or once the standby has been promoted.")));
 	check->index = check->store.index = open_index(indexid, AccessShareLock);
 	if (all)
 		require_complete(check->index, snapshot);

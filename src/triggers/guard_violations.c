@@ -307,27 +307,28 @@ make_parameters(Relation rel, const Trigger *trigger, const char *schema,
 	values[1] = Float8GetDatum(guard_arguments(trigger).threshold);
 }
 
-/* A value of the row that SPI has found, as a text. */
+/* A value of the row that SPI has found, as a text; or NULL. */
 static const char *
-found_text(int column, const char *otherwise)
+found_text(int column)
 {
-	char	   *value = SPI_getvalue(SPI_tuptable->vals[0],
-									 SPI_tuptable->tupdesc, column);
-
-	return value == NULL ? otherwise : value;
+	return SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, column);
 }
 
 /* Warns of the rows that SPI has found. */
 static void
 warn(Oid relid, const char *trigger, GuardHome home)
 {
+	const char *key = found_text(1);
+
 	ereport(WARNING,
 			(errcode(ERRCODE_EXCLUSION_VIOLATION),
 			 errmsg("table \"%s\" has rows that guard \"%s\" would not let in: %s",
-					get_rel_name(relid), trigger, found_text(4, "")),
+					get_rel_name(relid), trigger, found_text(4)),
+			 key != NULL ?
 			 errdetail("The first is row %s, which is near to row %s with similarity %s.",
-					   found_text(1, "without a key"),
-					   found_text(2, "without a key"), found_text(3, "")),
+					   key, found_text(2), found_text(3)) :
+			 errdetail("The first is near to another with similarity %s; without a primary key rows have no name.",
+					   found_text(3)),
 			 errhint("See them with SELECT * FROM %s.",
 					 guard_call(home, "neardup_guard_violations", relid, trigger))));
 }
