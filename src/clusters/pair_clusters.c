@@ -67,6 +67,9 @@ typedef struct WaitingPairs
 	size_t		most_bytes;		/* that ids may take */
 } WaitingPairs;
 
+/* Ids may take so many bytes however little memory there is: else none would wait. */
+#define LEAST_WAITING	((size_t) 4 * BLCKSZ)
+
 /* Bytes for each: it, two ids, their numbers, and twice an order of these. */
 #define WAITING_BYTES \
 	(sizeof(WaitingPair) + 2 * (sizeof(Datum) + sizeof(uint32) + 2 * sizeof(uint64)))
@@ -192,7 +195,7 @@ begin_waiting(WaitingPairs *waiting, size_t memory)
 										  2 * sizeof(Datum) * waiting->max_pairs);
 	waiting->numbers = MemoryContextAllocHuge(waiting->context,
 											  2 * sizeof(uint32) * waiting->max_pairs);
-	waiting->most_bytes = memory / 2;
+	waiting->most_bytes = Max(memory / 2, LEAST_WAITING);
 	waiting->context = AllocSetContextCreate(waiting->context,
 											 "ids that wait",
 											 ALLOCSET_DEFAULT_SIZES);

@@ -650,14 +650,14 @@ goes_through_rows(const Path *inner)
 	switch (inner->pathtype)
 	{
 		case T_Append:
-			foreach(lc, castNode(AppendPath, inner)->subpaths)
+			foreach(lc, ((const AppendPath *) inner)->subpaths)
 				if (!goes_through_rows(lfirst(lc)))
 					return false;
 			return true;
 		case T_Memoize:
-			return goes_through_rows(castNode(MemoizePath, inner)->subpath);
+			return goes_through_rows(((const MemoizePath *) inner)->subpath);
 		case T_Material:
-			return goes_through_rows(castNode(MaterialPath, inner)->subpath);
+			return goes_through_rows(((const MaterialPath *) inner)->subpath);
 		case T_SeqScan:
 			return true;
 		case T_IndexScan:
