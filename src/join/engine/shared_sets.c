@@ -299,7 +299,7 @@ share_empty(SetJoin *join)
 	}
 }
 
-/* True if a process other than this one has a mark for that key, so that it may have the set. */
+/* True if another process than the one of that number has a mark for the key, and so may have the set. */
 static bool
 others_have_mark(const SetJoin *join, int part, SetKey key)
 {
