@@ -74,8 +74,8 @@ SELECT key, start, taken(format('SELECT FROM owned a WHERE %s (SELECT FROM owned
 FROM unnest('{tenant,title}'::text[]) key, unnest('{EXISTS,NOT EXISTS}'::text[]) start
 ORDER BY key, start;
 
--- nor by a key of which nothing is known, and which may have few values.  From 18 on PostgreSQL
--- may exchange the sides of a hash join for EXISTS, and then we do not put its cost right
+-- nor by a key of which nothing is known, and which may have few values.  From 18 on another plan
+-- is taken: presumably a hash join with its sides exchanged, whose cost we do not put right
 CREATE FUNCTION by_join(query text) RETURNS bool LANGUAGE sql AS $$
 SELECT taken(query) = CASE WHEN current_setting('server_version_num')::int < 180000 THEN 'join' ELSE 'scan' END
 $$;
