@@ -151,6 +151,7 @@ OBJS = \
 	src/join/engine/search.o \
 	src/join/engine/seen.o \
 	src/join/engine/set_file.o \
+	src/join/engine/shared_counts.o \
 	src/join/engine/shared_index.o \
 	src/join/engine/shared_known.o \
 	src/join/engine/shared_pool.o \

@@ -6,9 +6,9 @@
  * alone; but sets and rows are in shared memory.  When all have come to their
  * end, identical sets of several processes become one, in shares by their
  * hashes: of those only that another process has marked, too, as most are nobody
- * else's.  The features of what is left are counted, by each process in a part of the
- * counters; and the sets are prepared where they are.  Of each step a process takes
- * one piece after another that nobody else has.
+ * else's.  The features of what is left are counted (shared_counts.c), and the sets are
+ * prepared where they are.  Of each step a process takes one piece after another that
+ * nobody else has, of its own sets first.
  *
  * Sets are counted, prepared and numbered in the order in which they came.
  * What is near each other has often come together, and has the same counters and
@@ -110,7 +110,7 @@ shared_sets_init(SharedSets *shared, int nparts)
 	pg_atomic_init_u32(&shared->given_up, 0);
 	for (int i = 0; i < STEP_READY; i++)
 		pg_atomic_init_u32(&shared->taken[i], 0);
-	pg_atomic_init_u64(&shared->used, 0);
+	shared_counts_init(&shared->counts);
 	SpinLockInit(&shared->mutex);
 	shared_index_init(&shared->index);
 	shared->nparts = nparts;
@@ -119,6 +119,8 @@ shared_sets_init(SharedSets *shared, int nparts)
 		pg_atomic_init_u64(&shared->parts[i].nsets, 0);
 		pg_atomic_init_u64(&shared->parts[i].npostings, 0);
 		pg_atomic_init_u64(&shared->parts[i].nfeatures, 0);
+		for (int step = 0; step < STEP_READY; step++)
+			pg_atomic_init_u32(&shared->parts[i].taken[step], 0);
 	}
 }
 
@@ -435,27 +437,49 @@ collapse_sets(SetJoin *join, int share)
 	pfree(kept);
 }
 
-/* Run number i of all that there are; false if there are less. */
-static bool
-find_run(SetJoin *join, uint32 i, SetRun *run)
+/* Does a step in the shares that nobody else has, and in the runs of sets. */
+static void
+take_shares(SetJoin *join, SharedStep step, uint32 nshares,
+			void (*work) (SetJoin *join, int share))
 {
-	const SharedSets *shared = join->params.shared;
+	pg_atomic_uint32 *taken = &join->params.shared->taken[step];
+	uint32		share;
 
-	for (int part = 0; part < shared->nparts; part++)
+	while ((share = pg_atomic_fetch_add_u32(taken, 1)) < nshares)
+		work(join, share);
+}
+
+/* What a step does with a run of sets. */
+typedef void (*RunTaker) (SetJoin *join, const SetRun *run, void *arg);
+
+static void
+take_runs_of(SetJoin *join, SharedSetsPart *part, SharedStep step, RunTaker work,
+			 void *arg)
+{
+	SharedSet  *sets = at(join, part->sets);
+	uint32		nruns = part->n / RUN + (part->n % RUN != 0);
+	uint32		i;
+
+	while ((i = pg_atomic_fetch_add_u32(&part->taken[step], 1)) < nruns)
 	{
-		uint32		n = shared->parts[part].n;
-		uint32		nruns = n / RUN + (n % RUN != 0);
+		SetRun		run = {sets + (size_t) i * RUN, Min(RUN, part->n - i * RUN)};
 
-		if (i < nruns)
-		{
-			run->sets = (SharedSet *) at(join, shared->parts[part].sets) +
-				(size_t) i * RUN;
-			run->n = Min(RUN, n - i * RUN);
-			return true;
-		}
-		i -= nruns;
+		work(join, &run, arg);
 	}
-	return false;
+}
+
+/* Those of its own sets come first: it has their memory before it already. */
+static void
+take_runs(SetJoin *join, SharedStep step, RunTaker work, void *arg)
+{
+	SharedSets *shared = join->params.shared;
+
+	for (int i = 0; i < shared->nparts; i++)
+	{
+		int			part = (join->params.part + i) % shared->nparts;
+
+		take_runs_of(join, &shared->parts[part], step, work, arg);
+	}
 }
 
 static inline uint64 *
@@ -464,18 +488,17 @@ shared_values(const SetJoin *join, const SharedSet *set)
 	return set_values(at(join, set->place), SETKEY_SIZE(set->key));
 }
 
-/* The counters of all processes, with the shape that they have until they are folded. */
+/* The shape that the counters of all processes have until they are folded. */
 static TokenCounters
-shared_counters(SetJoin *join)
+counters_of_all(const SetJoin *join)
 {
-	SharedSets *shared = join->params.shared;
+	const SharedSets *shared = join->params.shared;
 	TokenCounters counters = join->search.counters;
 	uint64		different = 0;
 
 	for (int i = 0; i < shared->nparts; i++)
 		different += shared->parts[i].different;
 	counters_shape(&counters, different, join->params.memory / 8);
-	counters.count = at(join, shared->counts);
 	return counters;
 }
 
@@ -484,11 +507,11 @@ static void
 allot_counters(SetJoin *join)
 {
 	SharedSets *shared = join->params.shared;
-	TokenCounters counters = shared_counters(join);
+	TokenCounters shape = counters_of_all(join);
 
-	pool_alloc(&join->pool, counters.bytes, &shared->counts);
-	shared->index.room = shared->counts;
-	shared->index.room_bytes = counters.bytes;
+	shared_counts_allot(&shared->counts, &join->pool, &shape);
+	shared->index.room = shared->counts.counts;
+	shared->index.room_bytes = shape.bytes;
 }
 
 /* STEP_SUSPECT; in place of a first part, one process gets memory for STEP_COUNT. */
@@ -501,35 +524,31 @@ suspect_part(SetJoin *join, int part)
 		allot_counters(join);
 }
 
-/*
- * STEP_COUNT; the share is a range of the counters.  Whoever has it looks at the
- * features of all sets, which are read one after another: that takes less time than
- * counters of each process would, which had to be cleared and added up.
- */
+/* STEP_COUNT */
 static void
-count_share(SetJoin *join, int share)
+count_run(SetJoin *join, const SetRun *run, void *counting)
+{
+	for (uint32 i = 0; i < run->n; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (SharedPointerIsValid(run->sets[i].place))
+			shared_counts_add(counting, shared_values(join, &run->sets[i]),
+							  SETKEY_SIZE(run->sets[i].key));
+	}
+}
+
+static void
+count_features(SetJoin *join)
 {
 	SharedSets *shared = join->params.shared;
-	TokenCounters counters = shared_counters(join);
-	uint64		n = counters_number(&counters);
-	SetRun		run;
+	TokenCounters shape = counters_of_all(join);
+	Counting   *counting;
 
-	counters.from = n * share / shared->nparts;
-	counters.to = n * (share + 1) / shared->nparts;
-	clear_memory(counters.count + counters.from,
-				 (counters.to - counters.from) * sizeof(*counters.count));
-	for (uint32 i = 0; find_run(join, i, &run); i++)
-		for (uint32 j = 0; j < run.n; j++)
-		{
-			const SharedSet *set = &run.sets[j];
-
-			CHECK_FOR_INTERRUPTS();
-			if (SharedPointerIsValid(set->place))
-				counters_add(&counters, shared_values(join, set),
-							 SETKEY_SIZE(set->key));
-		}
-	counters_end(&counters);
-	pg_atomic_fetch_add_u64(&shared->used, counters.used);
+	if (!SharedPointerIsValid(shared->counts.counts))
+		return;
+	counting = shared_counts_begin(&shared->counts, join->pool.areas, &shape);
+	take_runs(join, STEP_COUNT, count_run, counting);
+	shared_counts_end(counting, join->params.part, shared->nparts);
 }
 
 /* What one process does when all have counted; the others wait. */
@@ -537,27 +556,20 @@ static void
 fold_counters(SetJoin *join)
 {
 	SharedSets *shared = join->params.shared;
-	TokenCounters counters;
+	TokenCounters shape = counters_of_all(join);
 
-	if (!SharedPointerIsValid(shared->counts))
-		return;
-	counters = shared_counters(join);
-	counters.used = pg_atomic_read_u64(&shared->used);
-	counters_fold_in_place(&counters);
-	shared->shift = counters.shift;
+	if (SharedPointerIsValid(shared->counts.counts))
+		shared_counts_fold(&shared->counts, join->pool.areas, &shape);
 }
 
-/* Takes the shared counters, which have been folded. */
+/* Takes the counters of all, which have been folded. */
 static void
 take_counters(SetJoin *join)
 {
 	SharedSets *shared = join->params.shared;
-	TokenCounters *counters = &join->search.counters;
 
-	counters->count = at(join, shared->counts);
-	counters->shift = shared->shift;
-	counters->used = pg_atomic_read_u64(&shared->used);
-	counters->bytes = counters_number(counters) * sizeof(*counters->count);
+	if (SharedPointerIsValid(shared->counts.counts))
+		shared_counts_take(&shared->counts, join->pool.areas, &join->search.counters);
 }
 
 /* Makes a set ready, in its place.  Returns how many postings it will have. */
@@ -587,7 +599,7 @@ prepare_set(SetJoin *join, SharedSet *shared)
 
 /* STEP_PREPARE */
 static void
-prepare_run(SetJoin *join, const SetRun *run)
+prepare_run(SetJoin *join, const SetRun *run, void *arg)
 {
 	uint64		npostings = 0;
 
@@ -630,29 +642,6 @@ order_share(SetJoin *join, int share)
 	shared_index_order(join, &join->params.shared->index, share);
 }
 
-/* Does a step in the shares that nobody else has, and in the runs of sets. */
-static void
-take_shares(SetJoin *join, SharedStep step, uint32 nshares,
-			void (*work) (SetJoin *join, int share))
-{
-	pg_atomic_uint32 *taken = &join->params.shared->taken[step];
-	uint32		share;
-
-	while ((share = pg_atomic_fetch_add_u32(taken, 1)) < nshares)
-		work(join, share);
-}
-
-static void
-take_runs(SetJoin *join, SharedStep step,
-		  void (*work) (SetJoin *join, const SetRun *run))
-{
-	pg_atomic_uint32 *taken = &join->params.shared->taken[step];
-	SetRun		run;
-
-	while (find_run(join, pg_atomic_fetch_add_u32(taken, 1), &run))
-		work(join, &run);
-}
-
 /* Makes room for the keys of the largest set. */
 static void
 make_room(SetJoin *join)
@@ -681,13 +670,11 @@ do_step(SetJoin *join, SharedStep step)
 			take_shares(join, step, SET_SHARES, collapse_sets);
 			break;
 		case STEP_COUNT:
-			if (SharedPointerIsValid(shared->counts))
-				take_shares(join, step, shared->nparts, count_share);
+			count_features(join);
 			break;
 		case STEP_PREPARE:
-			if (SharedPointerIsValid(shared->counts))
-				take_counters(join);
-			take_runs(join, step, prepare_run);
+			take_counters(join);
+			take_runs(join, step, prepare_run, NULL);
 			break;
 		case STEP_GATHER:
 			if (join->algorithm->index_sharable)

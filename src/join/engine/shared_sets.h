@@ -13,6 +13,7 @@
 #include "storage/spin.h"
 
 #include "join/engine/engine.h"
+#include "join/engine/shared_counts.h"
 #include "join/engine/shared_index.h"
 
 /* Shares of the sets, by their hashes, and of whatever else is divided. */
@@ -55,6 +56,7 @@ typedef struct SharedSetsPart
 	int			mark_bits;
 	SharedPointer suspects;		/* numbers of those that another may have, by share */
 	uint32		ends[SET_SHARES];	/* of the shares */
+	pg_atomic_uint32 taken[STEP_READY]; /* runs of sets that somebody does, by step */
 } SharedSetsPart;
 
 typedef struct SharedSets
@@ -62,9 +64,7 @@ typedef struct SharedSets
 	Barrier		barrier;
 	pg_atomic_uint32 given_up;	/* sets go to files, where all can read them */
 	pg_atomic_uint32 taken[STEP_READY]; /* work that somebody does, by step */
-	pg_atomic_uint64 used;		/* counters */
-	SharedPointer counts;		/* of features, until sets are prepared */
-	int			shift;			/* of counts, see tokens.h */
+	SharedCounts counts;		/* of features, until sets are prepared */
 	slock_t		mutex;			/* of the next */
 	SharedPointer empty[2];		/* rows without features */
 	SharedIndex index;

@@ -44,18 +44,11 @@
 /* How far ahead counters are fetched into the cache. */
 #define PREFETCH_AHEAD	16
 
-/* Odd multipliers that spread consecutive numbers over all bits. */
-#define COUNTER_MULTIPLIER	UINT64CONST(0x9E3779B97F4A7C15)
+/* Odd, as COUNTER_MULTIPLIER. */
 #define KEY_MULTIPLIER		UINT64CONST(0xD6E8FEB86659FD93)
 
 /* So many keys are no longer divided. */
 #define FEW_KEYS	16
-
-static inline uint64
-counter_of(const TokenCounters *counters, uint64 value)
-{
-	return (value * COUNTER_MULTIPLIER) >> counters->shift;
-}
 
 /* Bytes that a counter takes. */
 static size_t
@@ -73,7 +66,7 @@ counters_number(const TokenCounters *counters)
 
 /*
  * How many counters there are, for a collection of nfeatures features,
- * occurrences counted, or as many as fit into max_bytes.  All are to be counted.
+ * occurrences counted, or as many as fit into max_bytes.
  */
 void
 counters_shape(TokenCounters *counters, uint64 nfeatures, size_t max_bytes)
@@ -84,8 +77,6 @@ counters_shape(TokenCounters *counters, uint64 nfeatures, size_t max_bytes)
 		n *= 2;
 	counters->shift = 64 - pg_leftmost_one_pos64(n);
 	counters->bytes = n * counter_bytes(counters);
-	counters->from = 0;
-	counters->to = n;
 	counters->used = 0;
 	counters->nwaiting = 0;
 }
@@ -122,45 +113,29 @@ counters_raise(TokenCounters *counters, uint32 n)
 	uint64		used = 0;
 
 	for (uint32 i = 0; i < n; i++)
-	{
-		uint16	   *count = &counters->count[counters->waiting[i]];
-
-		used += *count == 0;
-		if (*count < UINT16_MAX)
-			(*count)++;
-	}
+		used += counter_raise(&counters->count[counters->waiting[i]]);
 	counters->used += used;
 	counters->nwaiting -= n;
 	memmove(counters->waiting, counters->waiting + n,
 			counters->nwaiting * sizeof(*counters->waiting));
 }
 
-/*
- * Notes which counters of the range these features have, and fetches them into the
- * cache.  No branch depends on a feature.
- */
+/* Notes which counters these features have, and fetches them into the cache. */
 static void
 counters_await(TokenCounters *counters, const uint64 *values, uint32 n)
 {
-	uint64		width = counters->to - counters->from;
-	uint32		before = counters->nwaiting;
-	uint32		waiting = before;
-
 	for (uint32 i = 0; i < n; i++)
 	{
 		uint64		counter = counter_of(counters, values[i]);
 
-		counters->waiting[waiting] = counter;
-		waiting += counter - counters->from < width;
+		__builtin_prefetch(&counters->count[counter], 1);
+		counters->waiting[counters->nwaiting++] = counter;
 	}
-	for (uint32 i = before; i < waiting; i++)
-		__builtin_prefetch(&counters->count[counters->waiting[i]], 1);
-	counters->nwaiting = waiting;
 }
 
 /*
- * Counts the n features of one distinct set, as far as their counters are in the
- * range; they are raised when the next ones have been asked for.
+ * Counts the n features of one distinct set; counters are raised when the next ones have
+ * been asked for.
  */
 void
 counters_add(TokenCounters *counters, const uint64 *values, uint32 n)
@@ -177,7 +152,7 @@ counters_add(TokenCounters *counters, const uint64 *values, uint32 n)
 }
 
 /* All has been counted: raises the counters that still wait. */
-void
+static void
 counters_end(TokenCounters *counters)
 {
 	counters_raise(counters, counters->nwaiting);

@@ -22,8 +22,6 @@ typedef struct TokenCounters
 	size_t		bytes;
 	uint64		used;			/* counters in use: about as many as there are
 								 * different features, or fewer */
-	uint64		from;			/* while features are counted: of which counters, */
-	uint64		to;				/* from one up to before another */
 	uint32		nwaiting;		/* counters to be raised, once they are in the */
 	uint64		waiting[2 * COUNTED_AT_ONCE];	/* cache */
 } TokenCounters;
@@ -39,20 +37,37 @@ typedef struct WeightedToken
 	float		most;			/* greatest weight that it has anywhere */
 } WeightedToken;
 
+/* Odd, it spreads consecutive numbers over all bits. */
+#define COUNTER_MULTIPLIER	UINT64CONST(0x9E3779B97F4A7C15)
+
+/* The number of the counter that counts a feature. */
+static inline uint64
+counter_of(const TokenCounters *counters, uint64 value)
+{
+	return (value * COUNTER_MULTIPLIER) >> counters->shift;
+}
+
+/* Raises a counter, which goes no further than it can; true if it is in use from now on. */
+static inline bool
+counter_raise(uint16 *count)
+{
+	bool		first = *count == 0;
+
+	if (*count < UINT16_MAX)
+		(*count)++;
+	return first;
+}
+
 extern void counters_create(TokenCounters *counters, uint64 nfeatures,
 							size_t max_bytes);
 extern void counters_free(TokenCounters *counters);
 extern double counters_different(TokenCounters *counters);
 extern void counters_fold(TokenCounters *counters);
 
-/*
- * Where several processes count, each has a range of the counters of its own, and looks
- * at all sets; what all of them have in use is added up before the counters are folded.
- */
+/* For counters of several processes, see shared_counts.c */
 extern void counters_shape(TokenCounters *counters, uint64 nfeatures,
 						   size_t max_bytes);
 extern uint64 counters_number(const TokenCounters *counters);
-extern void counters_end(TokenCounters *counters);
 extern void counters_fold_in_place(TokenCounters *counters);
 extern void counters_add(TokenCounters *counters, const uint64 *values,
 						 uint32 n);

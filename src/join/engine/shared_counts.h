@@ -1,0 +1,51 @@
+/*
+ * shared_counts.h
+ *		The frequencies of features, which several processes count together.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/join/engine/shared_counts.h
+ */
+#ifndef NEARDUP_SHARED_COUNTS_H
+#define NEARDUP_SHARED_COUNTS_H
+
+#include "port/atomics.h"
+
+#include "join/engine/shared_pool.h"
+#include "join/engine/tokens.h"
+
+/* What all see. */
+typedef struct SharedCounts
+{
+	pg_atomic_uint64 used;		/* counters */
+	SharedPointer counts;		/* invalid: nothing is counted */
+	SharedPointer ranges;		/* of the counters: CountRange */
+	int			shift;			/* of the counters, once they are folded */
+} SharedCounts;
+
+extern void shared_counts_init(SharedCounts *shared);
+
+/* Gets memory for counters of that shape; one process does, before anybody counts. */
+extern void shared_counts_allot(SharedCounts *shared, SharedPool *pool,
+								const TokenCounters *shape);
+
+/*
+ * A process counts the features of some distinct sets: in the current memory context.
+ * They are counted once it has come to its end.  Processes that have different numbers
+ * do not wait for each other there.
+ */
+typedef struct Counting Counting;
+extern Counting *shared_counts_begin(SharedCounts *shared, SharedAreas *areas,
+									 const TokenCounters *shape);
+extern void shared_counts_add(Counting *counting, const uint64 *values, uint32 n);
+extern void shared_counts_end(Counting *counting, int process, int nprocesses);
+
+/* All have come to their end: one process brings the counters into their last shape. */
+extern void shared_counts_fold(SharedCounts *shared, SharedAreas *areas,
+							   const TokenCounters *shape);
+
+/* The counters, which have been folded; the shape is given. */
+extern void shared_counts_take(SharedCounts *shared, SharedAreas *areas,
+							   TokenCounters *counters);
+
+#endif							/* NEARDUP_SHARED_COUNTS_H */
