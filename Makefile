@@ -164,6 +164,7 @@ OBJS = \
 	src/join/node/comparison.o \
 	src/join/node/core_joins.o \
 	src/join/node/inner_rows.o \
+	src/join/node/join_counts.o \
 	src/join/node/join_exec.o \
 	src/join/node/join_explain.o \
 	src/join/node/join_path.o \

@@ -275,6 +275,7 @@ begin(CustomScanState *node, EState *estate, int eflags)
 								  ExecInitNode(lfirst(lc), estate, eflags));
 	show_children(state);
 	state->type = join_private(state, JOIN_PRIVATE_TYPE);
+	state->inner_whole = join_private(state, JOIN_PRIVATE_INNER_WHOLE);
 
 	/* a recheck (EvalPlanQual) has one row of each side, which may differ */
 	state->self_join = join_private(state, JOIN_PRIVATE_SELF) &&

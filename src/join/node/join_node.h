@@ -34,6 +34,8 @@ enum PathPrivate
 	PATH_LEFT_IS_INNER,			/* as an Integer */
 	PATH_IMPLIED,				/* clause is more than the condition, likewise */
 	PATH_SELF,					/* both sides have the same rows, likewise */
+	PATH_INNER_WHOLE,			/* each of several processes has all inner rows and a
+								 * part of the outer ones, likewise */
 	PATH_COUNT
 };
 
@@ -58,6 +60,7 @@ enum JoinPrivate
 								 * worked out before it, as an Integer */
 	JOIN_PRIVATE_SELF,			/* both children have the same rows, as an
 								 * Integer */
+	JOIN_PRIVATE_INNER_WHOLE,	/* as in PATH_INNER_WHOLE */
 	JOIN_PRIVATE_COUNT
 };
 
@@ -157,7 +160,10 @@ typedef struct SimilarityJoinState
 	SetJoinStats stats;			/* of the engines, or of those ended last */
 	bool		stats_gathered; /* from all who took part, and final */
 
-	struct SharedJoin *shared;	/* with other processes; NULL: with none */
+	bool		inner_whole;	/* other processes have other outer rows and the same
+								 * inner ones; nothing is shared but counts */
+	struct JoinCounts *counts;	/* of all processes; NULL: there is but this one */
+	struct SharedJoin *shared;	/* with other processes; NULL: nothing is */
 	struct SharedAreas *areas;	/* then: where rows and sets are */
 	SpillFile	files[2];		/* for them, by JoinSide */
 	bool		to_files;		/* rows go there, or come from there */
@@ -256,6 +262,23 @@ extern void join_begin_engines(SimilarityJoinState *state);
 extern SetJoin *join_engine_for(SimilarityJoinState *state, SignatureKind kind);
 extern void join_add_row(SimilarityJoinState *state, JoinSide side,
 						 JoinRow *row, size_t len, const Signature *sig);
+
+/* join_counts.c: for so many processes, of which this one has that number, 0 for the leader */
+static inline int
+join_part_number(void)
+{
+	return ParallelWorkerNumber + 1;
+}
+
+extern Size join_counts_bytes(int nparts);
+extern void join_counts_init(struct JoinCounts *counts, int nparts);
+
+/* What lies behind them. */
+extern void *join_counts_behind(struct JoinCounts *counts);
+
+/* Tells what this process has counted; and takes over what all have. */
+extern void join_counts_tell(SimilarityJoinState *state);
+extern void join_counts_gather(SimilarityJoinState *state);
 
 /* join_shared.c: callbacks of CustomExecMethods, and what join_read.c needs */
 extern Size join_shared_estimate(CustomScanState *node, ParallelContext *pcxt);

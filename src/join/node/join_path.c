@@ -226,6 +226,20 @@ divisor(const Path *side)
 	return Max(all_rows(side) / Max(side->rows, 1), 1);
 }
 
+/* True if several processes have the sets of all rows together. */
+static bool
+shares_sets(const CustomPath *cpath)
+{
+	return cpath->path.parallel_aware && !path_private(cpath, PATH_INNER_WHOLE);
+}
+
+/* The rows of a side whose sets one process has. */
+static double
+side_rows(const CustomPath *cpath, const Path *side)
+{
+	return shares_sets(cpath) ? all_rows(side) : side->rows;
+}
+
 /* The threshold of a condition, or the usual one. */
 static double
 expected_threshold(PlannerInfo *root, const NearCondition *near)
@@ -296,14 +310,15 @@ cost_side(PlannerInfo *root, CustomPath *cpath, Path *side, Expr *key,
 {
 	Path	   *path = &cpath->path;
 	double		features = estimate_features(root, key);
-	bool		shares = path->parallel_aware && fits;
-	double		taken = kept * (shares ? side->rows : all_rows(side));
-	double		writes = path->parallel_aware && !fits ? side->rows : 0;
+	double		rows = side_rows(cpath, side);
+	bool		shares = shares_sets(cpath) && fits;
+	double		taken = kept * (shares ? side->rows : rows);
+	double		writes = shares_sets(cpath) && !fits ? side->rows : 0;
 	double		filtered = kept < 1 ? side->rows : 0;
 	Path	   *first = linitial(cpath->custom_paths);
 	Path	   *other = side == first ? lsecond(cpath->custom_paths) : first;
-	double		sketches = sketch_operations(root, key, threshold, all_rows(side),
-											 all_rows(other));
+	double		sketches = sketch_operations(root, key, threshold, rows,
+											 side_rows(cpath, other));
 	QualCost	cost;
 
 	cost_qual_eval_node(&cost, (Node *) key, root);
@@ -311,15 +326,15 @@ cost_side(PlannerInfo *root, CustomPath *cpath, Path *side, Expr *key,
 		side->rows * cost.per_tuple +
 		(taken + writes) * cpu_tuple_cost +
 		(filtered * filter_operations(root, key, threshold, features) +
-		 all_rows(side) * kept * ROW_OPERATIONS +
+		 rows * kept * ROW_OPERATIONS +
 		 taken * (features * FEATURE_OPERATIONS + sketches)) * cpu_operator_cost;
 }
 
 /* The share of rows that are left when identical sets are collapsed. */
 static double
-distinct_share(PlannerInfo *root, Path *side, Expr *key)
+distinct_share(PlannerInfo *root, const CustomPath *cpath, Path *side, Expr *key)
 {
-	double		rows = Max(all_rows(side), 1);
+	double		rows = Max(side_rows(cpath, side), 1);
 
 	return Min(estimate_num_groups(root, list_make1(key), rows, NULL, NULL) / rows,
 			   1);
@@ -371,7 +386,7 @@ kept_rows(const CustomPath *cpath, const Path *side, double kept)
 
 	if ((type == JOIN_LEFT || type == JOIN_ANTI) && side == linitial(cpath->custom_paths))
 		kept = 1;
-	return kept * all_rows(side);
+	return kept * side_rows(cpath, side);
 }
 
 /* Bytes that the rows of a side that are kept and their distinct sets take. */
@@ -380,7 +395,7 @@ side_bytes(PlannerInfo *root, const CustomPath *cpath, Path *side, Expr *key,
 		   double kept)
 {
 	return kept_rows(cpath, side, kept) * (ROW_BYTES + kept_width(root, cpath->path.parent, side)) +
-		kept * all_rows(side) * distinct_share(root, side, key) *
+		kept * side_rows(cpath, side) * distinct_share(root, cpath, side, key) *
 		estimate_features(root, key) * sizeof(uint64);
 }
 
@@ -406,12 +421,12 @@ kept_share(PlannerInfo *root, const CustomPath *cpath, Path *side, Expr *key,
 	NearStatistics statistics;
 	const NearNumbers *numbers = sketch_numbers(root, key, threshold, &statistics);
 
-	if (cpath->path.parallel_aware || path_private(cpath, PATH_SELF) ||
-		!feature_filter_pays(all_rows(other), all_rows(side)) ||
+	if (shares_sets(cpath) || path_private(cpath, PATH_SELF) ||
+		!feature_filter_pays(side_rows(cpath, other), side_rows(cpath, side)) ||
 		(numbers != NULL && (numbers->query_keys == 0 ||
 							 !feature_filter_tells(numbers->query_keys))))
 		return 1;
-	return Min(pairs * CANDIDATES_PER_PAIR / Max(all_rows(side), 1), 1);
+	return Min(pairs * CANDIDATES_PER_PAIR / Max(side_rows(cpath, side), 1), 1);
 }
 
 /*
@@ -422,8 +437,8 @@ kept_share(PlannerInfo *root, const CustomPath *cpath, Path *side, Expr *key,
 static double
 expected_candidates(CustomPath *cpath, double pairs, double left, double right)
 {
-	double		all = all_rows(linitial(cpath->custom_paths)) *
-		all_rows(lsecond(cpath->custom_paths));
+	double		all = side_rows(cpath, linitial(cpath->custom_paths)) *
+		side_rows(cpath, lsecond(cpath->custom_paths));
 
 	if (path_private(cpath, PATH_SELF))
 		all /= 2;
@@ -450,7 +465,7 @@ pairs_met(PlannerInfo *root, const CustomPath *cpath, const JoinPathExtraData *e
 	leave = Min(factors->outer_match_frac / Max(near, 1e-10), 1);
 	return pairs * (1 - leave) +
 		Min(pairs * leave, pairs * leave / Max(factors->match_count, 1) +
-			all_rows(linitial(cpath->custom_paths)) * factors->outer_match_frac);
+			side_rows(cpath, linitial(cpath->custom_paths)) * factors->outer_match_frac);
 }
 
 /*
@@ -473,7 +488,8 @@ cost_join(PlannerInfo *root, CustomPath *cpath, JoinPathExtraData *extra,
 	double		bytes;
 	double		rows;
 	bool		fits;
-	double		pairs = all_rows(outer) * all_rows(inner) *
+	double		probes = shares_sets(cpath) ? divisor(outer) : 1;	/* which divide the pairs */
+	double		pairs = side_rows(cpath, outer) * side_rows(cpath, inner) *
 		clause_selectivity(root, (Node *) condition->rinfo, 0, JOIN_INNER,
 						   extra->sjinfo);
 	double		left_kept = kept_share(root, cpath, left, near->left, right,
@@ -500,9 +516,9 @@ cost_join(PlannerInfo *root, CustomPath *cpath, JoinPathExtraData *extra,
 		cost_spill(cpath, bytes, rows);
 	/* most pairs of rows may be copies of one text, which are one set */
 	candidates = expected_candidates(cpath, pairs * (1 - near_equal_share(root, near)),
-									 distinct_share(root, left, near->left),
-									 distinct_share(root, right, near->right)) / divisor(outer);
-	pairs = pairs_met(root, cpath, extra, condition->rinfo, pairs) / divisor(outer);
+									 distinct_share(root, cpath, left, near->left),
+									 distinct_share(root, cpath, right, near->right)) / probes;
+	pairs = pairs_met(root, cpath, extra, condition->rinfo, pairs) / probes;
 	cost_qual_eval(&cost, filter, root);
 	path->total_cost = path->startup_cost + cost.startup +
 		pairs * (cpu_tuple_cost + cost.per_tuple) +
@@ -539,11 +555,11 @@ static const CustomPathMethods path_methods = {
 
 /*
  * The join of two paths by that condition: of whole paths, or of partial ones
- * by several processes.
+ * by several processes, where the inner one may be whole.
  */
 static Path *
 join_path(PlannerInfo *root, RelOptInfo *joinrel, Path *outer, Path *inner,
-		  bool parallel, JoinType type, JoinPathExtraData *extra,
+		  bool parallel, bool inner_whole, JoinType type, JoinPathExtraData *extra,
 		  const JoinCondition *condition)
 {
 	const NearCondition *near = &condition->near;
@@ -569,11 +585,14 @@ join_path(PlannerInfo *root, RelOptInfo *joinrel, Path *outer, Path *inner,
 									  makeInteger(condition->left_is_inner));
 	path->custom_private = lappend(path->custom_private,
 								   makeInteger(near->recall != NULL));
-	self_join = selfjoin_paths(root, outer, inner,
+	self_join = !inner_whole &&
+		selfjoin_paths(root, outer, inner,
 							   condition->left_is_inner ? near->right : near->left,
 							   condition->left_is_inner ? near->left : near->right);
 	path->custom_private = lappend(path->custom_private,
 								   makeInteger(self_join));
+	path->custom_private = lappend(path->custom_private,
+								   makeInteger(inner_whole));
 	Assert(list_length(path->custom_private) == PATH_COUNT);
 	path->methods = &path_methods;
 	cost_join(root, path, extra, condition,
@@ -623,8 +642,8 @@ without_endless(List *paths, Path *cheapest)
 }
 
 /*
- * The same of a join's paths, and of those for several processes: of two tables only the
- * larger one may be such as these divide, and then they have no similarity join.
+ * The same of a join's paths, and of those for several processes, which may have no
+ * similarity join: as where the sides' rows cannot all be had by each.
  */
 static void
 remove_endless(RelOptInfo *joinrel)
@@ -743,6 +762,33 @@ remove_narrow(PlannerInfo *root, RelOptInfo *joinrel, Path *join, RestrictInfo *
 											   condition);
 }
 
+/*
+ * Offers the join by several processes: with the rows of both sides divided (join_shared.c),
+ * or with those of the outer one divided and all inner ones in each process.
+ */
+static void
+add_parallel_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
+				   RelOptInfo *innerrel, JoinType type, JoinPathExtraData *extra,
+				   const JoinCondition *condition)
+{
+	Path	   *outer;
+	Path	   *inner;
+
+	if (!joinrel->consider_parallel || outerrel->partial_pathlist == NIL)
+		return;
+	outer = linitial(outerrel->partial_pathlist);
+	if (innerrel->partial_pathlist != NIL)
+		add_partial_path(joinrel,
+						 join_path(root, joinrel, outer,
+								   linitial(innerrel->partial_pathlist), true, false,
+								   type, extra, condition));
+	inner = get_cheapest_parallel_safe_total_inner(innerrel->pathlist);
+	if (inner != NULL)
+		add_partial_path(joinrel,
+						 join_path(root, joinrel, outer, inner, true, true, type,
+								   extra, condition));
+}
+
 /* Offers the join of outerrel and innerrel by that condition. */
 static void
 add_join_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
@@ -750,21 +796,13 @@ add_join_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 			   const JoinCondition *condition)
 {
 	Path	   *join = join_path(root, joinrel, outerrel->cheapest_total_path,
-								 innerrel->cheapest_total_path, false, type,
+								 innerrel->cheapest_total_path, false, false, type,
 								 extra, condition);
 
 	remove_narrow(root, joinrel, join, condition->rinfo);
 	add_path(joinrel, join);
 	remove_endless(joinrel);
-
-	/* see join_shared.c */
-	if (joinrel->consider_parallel &&
-		outerrel->partial_pathlist != NIL && innerrel->partial_pathlist != NIL)
-		add_partial_path(joinrel,
-						 join_path(root, joinrel,
-								   linitial(outerrel->partial_pathlist),
-								   linitial(innerrel->partial_pathlist), true,
-								   type, extra, condition));
+	add_parallel_paths(root, joinrel, outerrel, innerrel, type, extra, condition);
 }
 
 /* set_join_pathlist_hook */

@@ -205,6 +205,8 @@ similarity_join_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 									  makeInteger(clauses_before(in_order,
 																 condition)),
 									  makeInteger(self_join));
+	scan->custom_private = lappend(scan->custom_private,
+								   list_nth(private, PATH_INNER_WHOLE));
 	Assert(list_length(scan->custom_private) == JOIN_PRIVATE_COUNT);
 	scan->methods = &similarity_join_scan_methods;
 	return &scan->scan.plan;

@@ -2,7 +2,11 @@
  * join_shared.c
  *		A similarity join that several processes work at.
  *
- * Each reads a part of the sides, makes the signatures, and takes in the rows
+ * Where one side is much smaller, each may read all of it and a part of the other one,
+ * and joins them as one process does that is alone: of that the planner decides, and here
+ * is nothing to do but to count.
+ *
+ * Otherwise each reads a part of the sides, makes the signatures, and takes in the rows
  * with their sets, in shared memory.  Once everything is there they make the sets
  * and their index ready together (join/engine/shared_sets.c), so that all have the
  * same sets with the same numbers.  Each then probes with those sets that it
@@ -57,12 +61,6 @@ typedef struct SharedPart
 	bool		has_making;		/* it has read a signature: */
 	Making		making;			/* of all that it has read */
 	uint64		bytes[2];		/* of its files, by JoinSide; 0: there is none */
-	bool		counted;		/* the rest is set */
-	SetJoinStats stats;
-	char		algorithm[32];	/* stats.algorithm, which may lie elsewhere in
-								 * another process */
-	uint64		nfiltered;
-	uint64		nremoved;
 } SharedPart;
 
 typedef struct SharedJoin
@@ -91,8 +89,8 @@ typedef struct SharedRow
 } SharedRow;
 
 /*
- * Bytes of a SharedJoin; its SharedSets are behind it, then SharedAreas, then
- * KnownSets.
+ * Bytes of a SharedJoin, which is behind the JoinCounts; its SharedSets are behind it, then
+ * SharedAreas, then KnownSets.
  */
 static size_t
 shared_bytes(int nparts)
@@ -135,23 +133,20 @@ known_bytes(const SimilarityJoinState *state, int nparts)
 							get_hash_memory_limit());
 }
 
-/* The number of this process among those who take part: 0 for the leader. */
-static int
-part_number(void)
-{
-	return ParallelWorkerNumber + 1;
-}
-
 /* CustomExecMethods.EstimateDSMCustomScan */
 Size
 join_shared_estimate(CustomScanState *node, ParallelContext *pcxt)
 {
+	SimilarityJoinState *state = (SimilarityJoinState *) node;
 	int			nparts = pcxt->nworkers + 1;
+	Size		bytes = join_counts_bytes(nparts);
 
-	return add_size(add_size(shared_bytes(nparts),
-							 MAXALIGN(shared_sets_bytes(nparts))),
-					add_size(MAXALIGN(shared_areas_bytes(nparts)),
-							 known_bytes((SimilarityJoinState *) node, nparts)));
+	if (state->inner_whole)
+		return bytes;
+	bytes = add_size(bytes, shared_bytes(nparts));
+	bytes = add_size(bytes, MAXALIGN(shared_sets_bytes(nparts)));
+	bytes = add_size(bytes, MAXALIGN(shared_areas_bytes(nparts)));
+	return add_size(bytes, known_bytes(state, nparts));
 }
 
 static void
@@ -175,11 +170,16 @@ join_shared_create(CustomScanState *node, ParallelContext *pcxt,
 				   void *coordinate)
 {
 	SimilarityJoinState *state = (SimilarityJoinState *) node;
-	SharedJoin *shared = coordinate;
+	SharedJoin *shared;
 
 	/* if there is no shared memory there will be no other process */
 	if (pcxt->seg == NULL)
 		return;
+	state->counts = coordinate;
+	join_counts_init(state->counts, pcxt->nworkers + 1);
+	if (state->inner_whole)
+		return;
+	shared = join_counts_behind(state->counts);
 	shared->segment = dsm_segment_handle(pcxt->seg);
 	shared->nparts = pcxt->nworkers + 1;
 	shared->known_bytes = known_bytes(state, shared->nparts);
@@ -217,6 +217,8 @@ join_shared_reset(CustomScanState *node, ParallelContext *pcxt,
 	SharedJoin *shared = state->shared;
 	dsa_pointer matched;
 
+	if (state->counts != NULL)
+		join_counts_init(state->counts, pcxt->nworkers + 1);
 	if (shared == NULL)
 		return;
 	matched = pg_atomic_read_u64(&shared->matched);
@@ -232,9 +234,14 @@ void
 join_shared_attach(CustomScanState *node, shm_toc *toc, void *coordinate)
 {
 	SimilarityJoinState *state = (SimilarityJoinState *) node;
-	SharedJoin *shared = coordinate;
-	dsm_segment *segment = dsm_find_mapping(shared->segment);
+	SharedJoin *shared;
+	dsm_segment *segment;
 
+	state->counts = coordinate;
+	if (state->inner_whole)
+		return;
+	shared = join_counts_behind(state->counts);
+	segment = dsm_find_mapping(shared->segment);
 	SharedFileSetAttach(&shared->files, segment);
 	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
 	if (!shared->closed)
@@ -257,7 +264,7 @@ join_shared_divide(SimilarityJoinState *state, SetJoinParams *params)
 	params->shared = shared_sets(state->shared);
 	params->areas = state->areas;
 	params->known = place_of_known(state->shared);
-	params->part = part_number();
+	params->part = join_part_number();
 }
 
 /* The name of a file of rows. */
@@ -309,7 +316,7 @@ return_row(void *arg, JoinSide side, const uint64 *values, uint32 n,
 		write_row(&state->files[side], row, len, (const Signature *) values);
 		return;
 	}
-	sig = signature_alloc(&state->shared->parts[part_number()].making, n);
+	sig = signature_alloc(&state->shared->parts[join_part_number()].making, n);
 	if (n > 0)
 		memcpy(sig->values, values, sizeof(uint64) * n);
 	write_row(&state->files[side], row, len, sig);
@@ -325,7 +332,7 @@ give_up_memory(SimilarityJoinState *state)
 {
 	SharedJoin *shared = state->shared;
 	SharedSets *sets = shared_sets(shared);
-	int			part = part_number();
+	int			part = join_part_number();
 	char		name[MAXPGPATH];
 	MemoryContext old = MemoryContextSwitchTo(state->context);
 
@@ -348,7 +355,7 @@ give_up_memory(SimilarityJoinState *state)
 static bool
 is_sharable(SimilarityJoinState *state, JoinSide side, const Signature *sig)
 {
-	SharedPart *part = &state->shared->parts[part_number()];
+	SharedPart *part = &state->shared->parts[join_part_number()];
 	SignatureKind kind;
 
 	if (sig == NULL || (part->has_making &&
@@ -445,7 +452,7 @@ export_files(SimilarityJoinState *state)
 	for (int side = SIDE_OUTER; side <= last_side(state); side++)
 	{
 		spillfile_export(&state->files[side]);
-		state->shared->parts[part_number()].bytes[side] =
+		state->shared->parts[join_part_number()].bytes[side] =
 			state->files[side].size;
 		spillfile_close(&state->files[side]);
 	}
@@ -543,7 +550,7 @@ join_shared_read(SimilarityJoinState *state, bool any_threshold)
 			export_files(state);
 			BarrierArriveAndWait(barrier, PG_WAIT_EXTENSION);
 			/* nobody looks at values of others any more */
-			shared_areas_empty(state->areas, part_number());
+			shared_areas_empty(state->areas, join_part_number());
 		}
 		BarrierDetach(barrier);
 		if (!state->to_files)
@@ -614,29 +621,6 @@ join_shared_end_probes(SimilarityJoinState *state)
 	return last;
 }
 
-/* Adds what a process has counted to what is known of all. */
-static void
-add_part(SimilarityJoinState *state, const SharedPart *part)
-{
-	SetJoinStats *sum = &state->stats;
-	SetJoinStats before = *sum;
-
-	if (!part->counted)
-		return;
-	pg_read_barrier();
-	setjoin_stats_add(sum, &part->stats);
-	/* these are the same in all processes */
-	sum->sets = Max(before.sets, part->stats.sets);
-	sum->distinct = Max(before.distinct, part->stats.distinct);
-	sum->postings = Max(before.postings, part->stats.postings);
-	sum->batches = Max(before.batches, part->stats.batches);
-	state->nfiltered += part->nfiltered;
-	state->nremoved += part->nremoved;
-	if (part->algorithm[0] != '\0')
-		sum->algorithm = MemoryContextStrdup(state->css.ss.ps.state->es_query_cxt,
-											 part->algorithm);
-}
-
 /* See join_node.h */
 bool
 join_shared_is_late(const SimilarityJoinState *state)
@@ -655,7 +639,7 @@ join_shared_close(SimilarityJoinState *state)
 	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
 	shared->closed = true;
 	LWLockRelease(&shared->lock);
-	shared_areas_close(state->areas, part_number(),
+	shared_areas_close(state->areas, join_part_number(),
 					   dsm_find_mapping(shared->segment));
 	state->areas = NULL;
 }
@@ -677,27 +661,14 @@ void
 join_shared_finish(CustomScanState *node)
 {
 	SimilarityJoinState *state = (SimilarityJoinState *) node;
-	SharedJoin *shared = state->shared;
-	SharedPart *part;
 
-	if (shared == NULL)
+	if (state->counts == NULL)
 		return;
-	part = &shared->parts[part_number()];
-	part->stats = *similarity_join_stats(state);
-	if (part->stats.algorithm != NULL)
-		strlcpy(part->algorithm, part->stats.algorithm,
-				sizeof(part->algorithm));
-	part->nfiltered = state->nfiltered;
-	part->nremoved = state->nremoved;
-	pg_write_barrier();
-	part->counted = true;
+	join_counts_tell(state);
 	join_shared_leave(state);
 	if (IsParallelWorker())
 		return;
-	memset(&state->stats, 0, sizeof(SetJoinStats));
-	state->nfiltered = state->nremoved = 0;
-	for (int i = 0; i < shared->nparts; i++)
-		add_part(state, &shared->parts[i]);
-	state->stats_gathered = true;
+	join_counts_gather(state);
+	state->counts = NULL;
 	state->shared = NULL;
 }
