@@ -266,13 +266,14 @@ nodes(const WorkingTables *tables)
 
 /*
  * An id that two rows have would give a pair twice.  Ids of one server are looked at;
- * those of many would all have to travel.
+ * those of many would all have to travel.  Of a composite type a value with a field
+ * that is null is not NOT NULL; but it is distinct from null.
  */
 static void
 require_unique_ids(const WorkingTables *tables, Oid source)
 {
 	if (working_run(tables,
-					"SELECT {id} FROM {source} WHERE {id} IS NOT NULL AND {sig} IS NOT NULL "
+					"SELECT {id} FROM {source} WHERE {id} IS DISTINCT FROM NULL AND {sig} IS NOT NULL "
 					"GROUP BY 1 HAVING pg_catalog.count(*) {>} 1 ORDER BY 1 LIMIT 1") > 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNIQUE_VIOLATION),
@@ -311,7 +312,7 @@ make_rows(WorkingTables *tables)
 						  psprintf("SELECT {neardup}.signature_hash_extended({sig}, %d::pg_catalog.int8) AS set, "
 								   "{neardup}.signature_hash_extended({sig}, %d::pg_catalog.int8) AS proof, "
 								   "{id} AS id{source_place} FROM {source} "
-								   "WHERE {neardup}.similarity({sig}, {sig}) {>} 0 AND {id} IS NOT NULL",
+								   "WHERE {neardup}.similarity({sig}, {sig}) {>} 0 AND {id} IS DISTINCT FROM NULL",
 								   2 * seed, 2 * seed + 1));
 		if (working_number(&attempt,
 						   "SELECT pg_catalog.count(*)::pg_catalog.float8 FROM ("

@@ -56,7 +56,7 @@ find_pairs(Evaluation *evaluation, const char *method, double threshold,
 {
 	evaluation_make_signatures(evaluation, method);
 	evaluation_run(psprintf("CREATE TEMP TABLE neardup_found AS "
-							"SELECT f.similarity, t.id1 IS NOT NULL AS correct, "
+							"SELECT f.similarity, t.id1 IS DISTINCT FROM NULL AS correct, "
 							"pg_catalog.count(*) AS pairs "
 							"FROM (%s) f "
 							"LEFT JOIN pg_temp.neardup_truth t ON %s "

@@ -150,3 +150,12 @@ FROM unnest('{int,bigint,varchar,char(2),text,numeric}'::text[], '{bigint,smalli
                       format('SELECT 11::text::%s AS id1, 10::text::%1$s AS id2', truth), '{shingles(body)}') ORDER BY ids;
 SELECT * FROM evaluate_methods('SELECT 1 AS id, ''a b''::text AS doc', 'SELECT ''1'' AS id1, 2 AS id2', '{shingles(doc)}');
 SELECT * FROM evaluate_methods('SELECT 1 AS id, ''a b''::text AS doc', 'SELECT ''1''::text AS id1, ''2''::text AS id2', '{shingles(doc)}');
+-- of several fields, of which one is null
+CREATE TYPE place AS (shelf int, label text);
+SELECT found, true_pairs, correct FROM evaluate_methods('SELECT ROW(i, NULL)::place AS id, ''a b''::text AS body FROM generate_series(1, 3) i',
+    'SELECT ROW(2, NULL)::place AS id1, ROW(1, NULL)::place AS id2', '{shingles(body)}');
+SELECT found, true_pairs, correct FROM evaluate_thresholds('SELECT ROW(i, NULL)::place AS id, ''a b''::text AS body FROM generate_series(1, 3) i',
+    'SELECT ROW(2, NULL)::place AS id1, ROW(1, NULL)::place AS id2', '{shingles(body)}', '{0.5}');
+SELECT * FROM evaluate_methods('SELECT ROW(1, NULL)::place AS id, ''a b''::text AS body FROM generate_series(1, 3) i',
+    'SELECT ROW(2, NULL)::place AS id1, ROW(1, NULL)::place AS id2', '{shingles(body)}');
+DROP TYPE place;
