@@ -28,6 +28,7 @@ OBJS = \
 	src/base/input.o \
 	src/base/linear_probing.o \
 	src/base/memory_pages.o \
+	src/base/operators.o \
 	src/base/owner.o \
 	src/base/pause.o \
 	src/base/progress.o \

@@ -182,10 +182,13 @@ CREATE TRIGGER library_changed AFTER UPDATE ON @extschema@.library_document
 CREATE TRIGGER library_emptied AFTER TRUNCATE ON @extschema@.library_document
     FOR EACH STATEMENT EXECUTE FUNCTION @extschema@.library_follow();
 
--- Two at once take different rows, and none that the other has taken.
+-- Two at once take different rows, and none that the other has taken.  Not in SQL: the
+-- function would depend on columns of type lexicon, and the server, when it drops that
+-- type with all that depends on it, might come by it to the table before the column.
 CREATE FUNCTION @extschema@.library_sum_changes(library_id int) RETURNS void
-    LANGUAGE sql VOLATILE STRICT
-BEGIN ATOMIC
+    LANGUAGE plpgsql VOLATILE STRICT SET search_path FROM CURRENT
+AS $$
+BEGIN
     WITH taken AS (SELECT c.ctid AS place FROM @extschema@.library_change c
                    WHERE c.library_id = library_sum_changes.library_id FOR UPDATE SKIP LOCKED),
     old AS (DELETE FROM @extschema@.library_change c USING taken WHERE c.ctid = taken.place RETURNING c.*)
@@ -193,7 +196,7 @@ BEGIN ATOMIC
     SELECT old.library_id, sum(documents), sum(words), max(indexed),
            CASE WHEN pg_catalog.count(gone) = 0 THEN lexicon_agg(come) ELSE lexicon_agg(come) - lexicon_agg(gone) END
     FROM old GROUP BY old.library_id;
-END;
+END $$;
 COMMENT ON FUNCTION @extschema@.library_sum_changes(int) IS 'puts the rows of a library''s statistics together';
 
 -- library: what one is

@@ -10,6 +10,7 @@
 
 #include "miscadmin.h"
 #include "utils/acl.h"
+#include "utils/guc.h"
 
 #include "base/compat.h"
 #include "base/owner.h"
@@ -31,6 +32,14 @@ owner_end(const OwnerWork *work)
 {
 	AtEOXact_GUC(false, work->settings);
 	SetUserIdAndSecContext(work->user, work->context);
+}
+
+/* See owner.h */
+void
+owner_must_see_all_rows(void)
+{
+	(void) set_config_option("row_security", "off", PGC_USERSET,
+							 PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
 }
 
 /* See owner.h */

@@ -30,6 +30,12 @@ typedef struct OwnerWork
 extern void owner_begin(OwnerWork *work, Relation rel);
 extern void owner_end(const OwnerWork *work);
 
+/*
+ * Between them: from here on it is an error to read a table of which row-level
+ * security keeps rows from its owner.
+ */
+extern void owner_must_see_all_rows(void);
+
 /* True if the current user is somebody else, who has all rights of the owner. */
 extern bool owner_is_another(Relation rel);
 

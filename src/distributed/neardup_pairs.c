@@ -31,7 +31,6 @@
 
 #include "catalog/namespace.h"
 #include "catalog/pg_namespace_d.h"
-#include "catalog/pg_operator.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "fmgr.h"
@@ -41,11 +40,11 @@
 #include "utils/lsyscache.h"
 #include "utils/regproc.h"
 #include "utils/syscache.h"
-#include "utils/typcache.h"
 #include "utils/varlena.h"
 
 #include "base/call.h"
 #include "base/compat.h"
+#include "base/operators.h"
 #include "distributed/spots.h"
 #include "distributed/working_tables.h"
 #include "measures/measure_expression.h"
@@ -119,31 +118,6 @@ require_symmetric(Measure measure)
 				 errhint("Join the table with itself: SELECT ... FROM docs a JOIN docs b ON contained_in(a.sig, b.sig, 0.9).")));
 }
 
-/* An operator as statements call it, whatever the search path is. */
-static char *
-operator_name(Oid operator)
-{
-	HeapTuple	tuple = SearchSysCache1(OPEROID, ObjectIdGetDatum(operator));
-	Form_pg_operator form;
-	char	   *name;
-
-	if (!HeapTupleIsValid(tuple))
-		elog(ERROR, "there is no operator %u", operator);
-	form = (Form_pg_operator) GETSTRUCT(tuple);
-	name = psprintf("OPERATOR(%s.%s)",
-					quote_identifier(get_namespace_name(form->oprnamespace)),
-					NameStr(form->oprname));
-	ReleaseSysCache(tuple);
-	return name;
-}
-
-/* The operator by which values of a type are equal, as statements call it. */
-static char *
-equality(Oid type)
-{
-	return operator_name(lookup_type_cache(type, TYPECACHE_EQ_OPR)->eq_opr);
-}
-
 /* A column of the source, quoted. */
 static char *
 source_column(Oid source, const char *name)
@@ -166,7 +140,7 @@ set_ids(WorkingTables *tables, Oid source, const char *name)
 {
 	char	   *column = source_column(source, name);
 	Oid			type = get_atttype(source, get_attnum(source, name));
-	Oid			less = lookup_type_cache(type, TYPECACHE_LT_OPR)->lt_opr;
+	Oid			less = operator_less(type);
 
 	if (!OidIsValid(less))
 		ereport(ERROR,
@@ -177,7 +151,7 @@ set_ids(WorkingTables *tables, Oid source, const char *name)
 				 errhint("Take a column of another type, or a view that has the id as text.")));
 	working_term(tables, "id", column);
 	working_term(tables, "less id", operator_name(less));
-	working_term(tables, "same id", equality(type));
+	working_term(tables, "same id", operator_name(operator_equal(type)));
 }
 
 /* The column of signatures, quoted. */
@@ -278,7 +252,7 @@ find_place(WorkingTables *tables, Oid source)
 	place = SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1);
 	tables->place = source_column(source, place);
 	working_term(tables, "same place",
-				 equality(get_atttype(source, get_attnum(source, place))));
+				 operator_name(operator_equal(get_atttype(source, get_attnum(source, place)))));
 }
 
 /* Nodes that rows are distributed to. */
@@ -292,13 +266,14 @@ nodes(const WorkingTables *tables)
 
 /*
  * An id that two rows have would give a pair twice.  Ids of one server are looked at;
- * those of many would all have to travel.
+ * those of many would all have to travel.  Of a composite type a value with a field
+ * that is null is not NOT NULL; but it is distinct from null.
  */
 static void
 require_unique_ids(const WorkingTables *tables, Oid source)
 {
 	if (working_run(tables,
-					"SELECT {id} FROM {source} WHERE {id} IS NOT NULL AND {sig} IS NOT NULL "
+					"SELECT {id} FROM {source} WHERE {id} IS DISTINCT FROM NULL AND {sig} IS NOT NULL "
 					"GROUP BY 1 HAVING pg_catalog.count(*) {>} 1 ORDER BY 1 LIMIT 1") > 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNIQUE_VIOLATION),
@@ -337,7 +312,7 @@ make_rows(WorkingTables *tables)
 						  psprintf("SELECT {neardup}.signature_hash_extended({sig}, %d::pg_catalog.int8) AS set, "
 								   "{neardup}.signature_hash_extended({sig}, %d::pg_catalog.int8) AS proof, "
 								   "{id} AS id{source_place} FROM {source} "
-								   "WHERE {neardup}.similarity({sig}, {sig}) {>} 0 AND {id} IS NOT NULL",
+								   "WHERE {neardup}.similarity({sig}, {sig}) {>} 0 AND {id} IS DISTINCT FROM NULL",
 								   2 * seed, 2 * seed + 1));
 		if (working_number(&attempt,
 						   "SELECT pg_catalog.count(*)::pg_catalog.float8 FROM ("

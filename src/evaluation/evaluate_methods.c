@@ -46,12 +46,12 @@ put_row(const Evaluation *evaluation, const char *method, double threshold,
 	bool		nulls[NUM_COLUMNS] = {0};
 
 	evaluation_run(psprintf("SELECT (SELECT pg_catalog.count(neardup_signature) FROM pg_temp.neardup_signatures), "
-							"(SELECT pg_catalog.avg(pg_catalog.pg_column_size(neardup_signature))::float8 FROM pg_temp.neardup_signatures), "
+							"(SELECT pg_catalog.avg(pg_catalog.pg_column_size(neardup_signature))::pg_catalog.float8 FROM pg_temp.neardup_signatures), "
 							"(e.e).found, (e.e).correct, (e.e).recall, (e.e).\"precision\", (e.e).f, "
 							"(e.e).highest_false_match, (e.e).separation, (e.e).true_pairs "
-							"FROM (SELECT %s.pair_evaluation(f.id1 IS NOT NULL, t.id1 IS NOT NULL, f.similarity) AS e "
-							"FROM pg_temp.neardup_found f FULL JOIN pg_temp.neardup_truth t USING (id1, id2)) e",
-							evaluation->schema));
+							"FROM (SELECT %s.pair_evaluation(f.id1 IS DISTINCT FROM NULL, t.id1 IS DISTINCT FROM NULL, f.similarity) AS e "
+							"FROM pg_temp.neardup_found f FULL JOIN pg_temp.neardup_truth t ON %s) e",
+							evaluation->schema, evaluation_is_true(evaluation)));
 	if (SPI_processed != 1)
 		elog(ERROR, "evaluation gave no row");
 	values[0] = CStringGetTextDatum(method);

@@ -28,20 +28,26 @@ PG_FUNCTION_INFO_V1(evaluate_thresholds);
 #define NUM_COLUMNS		11
 #define NUM_FIGURES		(NUM_COLUMNS - 2)	/* all but method and measure */
 
+/* What one number is of another one, or null if that is 0. */
+#define SHARE(part, whole) \
+	"CASE WHEN " whole " OPERATOR(pg_catalog.>) 0::pg_catalog.int8 THEN " part "::pg_catalog.float8 " \
+	"OPERATOR(pg_catalog./) " whole "::pg_catalog.float8 END "
+
 static const char figures_query[] =
-	"SELECT threshold, true_pairs, found, correct, found - correct, "
-	"correct::float8 / nullif(true_pairs, 0), "
-	"correct::float8 / nullif(found, 0), "
-	"2.0::float8 * correct / nullif(found + true_pairs, 0), "
-	"(found - correct)::float8 / nullif(documents, 0) "
+	"SELECT threshold, true_pairs, found, correct, wrong, "
+	SHARE("correct", "true_pairs") ", " SHARE("correct", "found") ", "
+	SHARE("(correct OPERATOR(pg_catalog.+) correct)",
+		  "(found OPERATOR(pg_catalog.+) true_pairs)") ", "
+	SHARE("wrong", "documents")
+	"FROM (SELECT c.*, found OPERATOR(pg_catalog.-) correct AS wrong "
 	"FROM (SELECT t.i, t.threshold, "
-	"coalesce(pg_catalog.sum(p.pairs), 0)::bigint AS found, "
-	"coalesce(pg_catalog.sum(p.pairs) FILTER (WHERE p.correct), 0)::bigint AS correct, "
+	"coalesce(pg_catalog.sum(p.pairs), 0)::pg_catalog.int8 AS found, "
+	"coalesce(pg_catalog.sum(p.pairs) FILTER (WHERE p.correct), 0)::pg_catalog.int8 AS correct, "
 	"(SELECT pg_catalog.count(*) FROM pg_temp.neardup_truth) AS true_pairs, "
 	"(SELECT pg_catalog.count(*) FROM pg_temp.neardup_documents) AS documents "
 	"FROM pg_catalog.unnest($1) WITH ORDINALITY t (threshold, i) "
-	"LEFT JOIN pg_temp.neardup_found p ON p.similarity >= t.threshold "
-	"GROUP BY t.i, t.threshold) c ORDER BY i";
+	"LEFT JOIN pg_temp.neardup_found p ON p.similarity OPERATOR(pg_catalog.>=) t.threshold "
+	"GROUP BY t.i, t.threshold) c) w ORDER BY i";
 
 /* The pairs of a method, by their similarity. */
 static void
@@ -50,14 +56,15 @@ find_pairs(Evaluation *evaluation, const char *method, double threshold,
 {
 	evaluation_make_signatures(evaluation, method);
 	evaluation_run(psprintf("CREATE TEMP TABLE neardup_found AS "
-							"SELECT f.similarity, t.id1 IS NOT NULL AS correct, "
+							"SELECT f.similarity, t.id1 IS DISTINCT FROM NULL AS correct, "
 							"pg_catalog.count(*) AS pairs "
 							"FROM (%s) f "
-							"LEFT JOIN pg_temp.neardup_truth t USING (id1, id2) "
+							"LEFT JOIN pg_temp.neardup_truth t ON %s "
 							"GROUP BY 1, 2",
 							evaluation_pairs(evaluation,
 											 evaluation_reached(evaluation, measure),
-											 threshold, measure)));
+											 threshold, measure),
+							evaluation_is_true(evaluation)));
 }
 
 /* Appends a row of the result, from row i of the figures. */

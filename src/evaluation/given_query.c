@@ -73,15 +73,16 @@ result_of(SPIPlanPtr plan, const char *argument, const char *query)
 	return ((CachedPlanSource *) linitial(sources))->resultDesc;
 }
 
-static bool
-has_column(TupleDesc desc, const char *name)
+/* The type of a column of that name; InvalidOid: there is none. */
+static Oid
+column_type(TupleDesc desc, const char *name)
 {
 	for (int i = 0; i < desc->natts; i++)
 	{
 		if (strcmp(NameStr(TupleDescAttr(desc, i)->attname), name) == 0)
-			return true;
+			return TupleDescAttr(desc, i)->atttypid;
 	}
-	return false;
+	return InvalidOid;
 }
 
 static void
@@ -110,7 +111,7 @@ refuse_columns(const char *argument, TupleDesc desc, const char *missing,
 
 char *
 given_query(const char *argument, const char *text,
-			const char *const *columns)
+			const char *const *columns, Oid *types)
 {
 	char	   *query = without_semicolons(text);
 	SPIPlanPtr	plan = prepare(argument, query);
@@ -118,7 +119,8 @@ given_query(const char *argument, const char *text,
 
 	for (int i = 0; columns[i] != NULL; i++)
 	{
-		if (!has_column(desc, columns[i]))
+		types[i] = column_type(desc, columns[i]);
+		if (!OidIsValid(types[i]))
 			refuse_columns(argument, desc, columns[i], columns);
 	}
 	SPI_freeplan(plan);

@@ -7,6 +7,10 @@
  * signatures are made into a temporary table, and joined with themselves as any
  * user would.
  *
+ * What the caller gives is read with the caller's search path.  Everything else is
+ * named with its schema: whoever may make operators in a schema of that path must not
+ * have them called where the caller has written none.
+ *
  * Portions Copyright (c) 2026, the neardup developers
  *
  * src/evaluation/known_pairs.c
@@ -16,11 +20,14 @@
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "funcapi.h"
+#include "nodes/makefuncs.h"
+#include "parser/parse_coerce.h"
 #include "portability/instr_time.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
 #include "base/compat.h"
+#include "base/operators.h"
 #include "base/progress.h"
 #include "evaluation/given_query.h"
 #include "evaluation/known_pairs.h"
@@ -43,12 +50,15 @@ evaluation_run(const char *statement)
 	return INSTR_TIME_GET_MILLISEC(end);
 }
 
-/* A document that is there twice has its pairs twice: raises an error. */
+/*
+ * A document that is there twice has its pairs twice: raises an error.  An id of a
+ * composite type, of which a field is null, is distinct from null, but not NOT NULL.
+ */
 static void
 require_unique_ids(void)
 {
-	(void) evaluation_run("SELECT id FROM pg_temp.neardup_documents WHERE id IS NOT NULL "
-						  "GROUP BY id HAVING pg_catalog.count(*) > 1 ORDER BY id LIMIT 1");
+	(void) evaluation_run("SELECT id FROM pg_temp.neardup_documents WHERE id IS DISTINCT FROM NULL "
+						  "GROUP BY id HAVING pg_catalog.count(*) OPERATOR(pg_catalog.>) 1 ORDER BY id LIMIT 1");
 	if (SPI_processed > 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNIQUE_VIOLATION),
@@ -58,28 +68,68 @@ require_unique_ids(void)
 				 errhint("Each document has an id of its own.")));
 }
 
+/* The type in which ids of both queries are compared: the documents', and two others. */
+static Oid
+common_type(const Oid *types)
+{
+	List	   *values = NIL;
+	Oid			type;
+
+	for (int i = 0; i < 3; i++)
+		values = lappend(values, makeNullConst(types[i], -1, InvalidOid));
+	type = select_common_type(NULL, values, NULL, NULL);
+	if (!OidIsValid(type) || !OidIsValid(operator_equal(type)))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("ids of the queries \"documents\" and \"truth\" cannot be compared"),
+				 errdetail("Column \"id\" is of type %s, \"id1\" of type %s, \"id2\" of type %s.",
+						   format_type_be(types[0]), format_type_be(types[1]),
+						   format_type_be(types[2])),
+				 errhint("Cast them to one type in one of the queries.")));
+	return type;
+}
+
+/* That two ids, which may be of other types, are equal in this one. */
+static char *
+equal_in(Oid type, const char *x, const char *y)
+{
+	/* "character" would be one of length 1 */
+	char	   *name = format_type_extended(type, -1, FORMAT_TYPE_TYPEMOD_GIVEN |
+											FORMAT_TYPE_FORCE_QUALIFY);
+
+	return psprintf("CAST(%s AS %s) %s CAST(%s AS %s)", x, name,
+					operator_name(operator_equal(type)), y, name);
+}
+
 /* The documents, and the true pairs among them. */
 static void
-prepare(const Evaluation *evaluation, const char *documents, const char *truth)
+prepare(Evaluation *evaluation, const char *documents, const char *truth)
 {
 	static const char *const id[] = {"id", NULL};
 	static const char *const ids[] = {"id1", "id2", NULL};
+	Oid			types[3];
+	Oid			common;
 
-	documents = given_query("documents", documents, id);
-	truth = given_query("truth", truth, ids);
+	documents = given_query("documents", documents, id, types);
+	truth = given_query("truth", truth, ids, types + 1);
 	evaluation_run(psprintf("CREATE TEMP TABLE neardup_documents AS SELECT * FROM (%s\n) d",
 							documents));
 	require_unique_ids();
 	evaluation_run("CREATE UNIQUE INDEX ON pg_temp.neardup_documents (id)");
+	evaluation->equal = operator_name(operator_equal(types[0]));
+	evaluation->less = operator_name(operator_less(types[0]));
+	common = common_type(types);
 	/* a and b are in a true pair what they are in one that is found */
 	evaluation_run(psprintf("CREATE TEMP TABLE neardup_truth AS "
-							"SELECT DISTINCT t.id1, t.id2 "
+							"SELECT DISTINCT a.id AS id1, b.id AS id2 "
 							"FROM (SELECT least(id1, id2) AS id1, "
 							"greatest(id1, id2) AS id2 FROM (%s\n) t) t "
-							"JOIN pg_temp.neardup_documents a ON a.id = t.id1 "
-							"JOIN pg_temp.neardup_documents b ON b.id = t.id2 "
-							"WHERE t.id1 <> t.id2 AND (%s\n)",
-							truth, evaluation->condition));
+							"JOIN pg_temp.neardup_documents a ON %s "
+							"JOIN pg_temp.neardup_documents b ON %s "
+							"WHERE NOT a.id %s b.id AND (%s\n)",
+							truth, equal_in(common, "a.id", "t.id1"),
+							equal_in(common, "b.id", "t.id2"),
+							evaluation->equal, evaluation->condition));
 }
 
 Evaluation
@@ -165,9 +215,17 @@ evaluation_pairs(const Evaluation *evaluation, const char *value,
 	return psprintf("SELECT a.id AS id1, b.id AS id2, %s AS similarity "
 					"FROM pg_temp.neardup_signatures a JOIN pg_temp.neardup_signatures b "
 					"ON %s.near_duplicate(a.neardup_signature, b.neardup_signature, %.17g::pg_catalog.float8, '%s'::pg_catalog.text) "
-					"AND a.id < b.id AND (%s\n)",
+					"AND a.id %s b.id AND (%s\n)",
 					value, evaluation->schema, threshold,
-					measure_name(measure), evaluation->condition);
+					measure_name(measure), evaluation->less, evaluation->condition);
+}
+
+/* See known_pairs.h */
+char *
+evaluation_is_true(const Evaluation *evaluation)
+{
+	return psprintf("f.id1 %s t.id1 AND f.id2 %s t.id2", evaluation->equal,
+					evaluation->equal);
 }
 
 /* Raises an error unless there are n of `what`, or one for all. */

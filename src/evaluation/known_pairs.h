@@ -21,6 +21,8 @@ typedef struct Evaluation
 	ReturnSetInfo *rsinfo;
 	const char *schema;			/* of the extension, quoted */
 	const char *condition;		/* on two documents a and b */
+	const char *equal;			/* operators of the documents' ids */
+	const char *less;
 	int			nmethods;
 	int			nmade;			/* methods whose signatures have been made */
 } Evaluation;
@@ -56,10 +58,12 @@ extern char *evaluation_reached(const Evaluation *evaluation, Measure measure);
 
 /*
  * A query of the pairs of these that reach the threshold: id1, id2, and one of
- * the two values as similarity.
+ * the two values as similarity.  Those that are true are in pg_temp.neardup_truth t as
+ * evaluation_is_true() says of them, as f.
  */
 extern char *evaluation_pairs(const Evaluation *evaluation, const char *value,
 							  double threshold, Measure measure);
+extern char *evaluation_is_true(const Evaluation *evaluation);
 
 /*
  * The elements of an array of texts, of which there are n, or one for all;

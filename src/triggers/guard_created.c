@@ -181,6 +181,17 @@ compare_rows(const Creation *creation, Relation rel, const Trigger *trigger)
 }
 
 /*
+ * The same for somebody who may read all rows, as the owner, who perhaps may not: then
+ * there would be nothing to tell.
+ */
+static void
+compare_all_rows(const Creation *creation, Relation rel, const Trigger *trigger)
+{
+	owner_must_see_all_rows();
+	compare_rows(creation, rel, trigger);
+}
+
+/*
  * Raises an error if the trigger has a WHEN: whoever may create triggers has written
  * it, and it must not run with the rights of the table's owner.
  */
@@ -205,7 +216,7 @@ look_at_rows(const Creation *creation, Relation rel, const Trigger *trigger)
 	{
 		require_readable(rel);
 		require_no_condition(rel, trigger);
-		as_owner(creation, rel, trigger, compare_rows);
+		as_owner(creation, rel, trigger, compare_all_rows);
 	}
 }
 

@@ -419,9 +419,7 @@ question_begin(Question *question, FunctionCallInfo fcinfo)
 	if (question->as_owner)
 	{
 		owner_begin(&question->owner, rel);
-		/* an error where the owner may not see all rows */
-		(void) set_config_option("row_security", "off", PGC_USERSET,
-								 PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
+		owner_must_see_all_rows();
 	}
 	PushActiveSnapshot(GetTransactionSnapshot());
 }

@@ -192,6 +192,16 @@ CALL neardup_pairs('docs', 'id', 'sig', 0.8, 'his');
 \set VERBOSITY default
 RESET ROLE;
 
+-- An id of several fields, of which one is null, is an id
+CREATE TYPE place AS (shelf int, label text);
+CREATE TABLE placed AS SELECT ROW(id, CASE WHEN id % 2 = 0 THEN 'x' END)::place AS id, sig FROM docs WHERE id < 100;
+CALL neardup_pairs('placed', 'id', 'sig', 0.5, 'placed_by_join', 'jaccard', 'join');
+CALL neardup_pairs('placed', 'id', 'sig', 0.5, 'placed_by_keys', 'jaccard', 'keys');
+CALL neardup_pairs('placed', 'id', 'sig', 0.5, 'placed_by_classes', 'jaccard', 'classes');
+SELECT count(*) > 10 AS many, count(*) = (SELECT count(*) FROM placed_by_keys) AS by_keys, count(*) = (SELECT count(*) FROM placed_by_classes) AS by_classes FROM placed_by_join;
+INSERT INTO placed SELECT id, sig FROM placed WHERE (id).shelf = 3;
+CALL neardup_pairs('placed', 'id', 'sig', 0.5, 'placed_twice');
+
 SET client_min_messages = warning;
 DROP SCHEMA distributed, "Results {t}", elsewhere CASCADE;
 DROP ROLE regress_neardup_pairs;

@@ -143,3 +143,19 @@ SELECT method, found, correct FROM evaluate_methods('SELECT * FROM (VALUES (1, '
     '{shingles(body) -- of words}', '{0.5}', 'a.id < b.id -- each');
 SELECT method, found, correct FROM evaluate_thresholds('SELECT * FROM (VALUES (1, ''a b''), (2, ''a b'')) d (id, body)', 'SELECT 1 AS id1, 2 AS id2',
     '{shingles(body) -- of words}', '{0.5}', 'a.id < b.id -- each');
+-- Ids of documents and of true pairs may be of types that are compared in one of them
+SELECT ids, truth, found, correct, true_pairs
+FROM unnest('{int,bigint,varchar,char(2),text,numeric}'::text[], '{bigint,smallint,text,char(3),varchar,float8}'::text[]) t (ids, truth),
+     evaluate_methods(format('SELECT i::text::%s AS id, ''a b''::text AS body FROM generate_series(10, 12) i', ids),
+                      format('SELECT 11::text::%s AS id1, 10::text::%1$s AS id2', truth), '{shingles(body)}') ORDER BY ids;
+SELECT * FROM evaluate_methods('SELECT 1 AS id, ''a b''::text AS doc', 'SELECT ''1'' AS id1, 2 AS id2', '{shingles(doc)}');
+SELECT * FROM evaluate_methods('SELECT 1 AS id, ''a b''::text AS doc', 'SELECT ''1''::text AS id1, ''2''::text AS id2', '{shingles(doc)}');
+-- of several fields, of which one is null
+CREATE TYPE place AS (shelf int, label text);
+SELECT found, true_pairs, correct FROM evaluate_methods('SELECT ROW(i, NULL)::place AS id, ''a b''::text AS body FROM generate_series(1, 3) i',
+    'SELECT ROW(2, NULL)::place AS id1, ROW(1, NULL)::place AS id2', '{shingles(body)}');
+SELECT found, true_pairs, correct FROM evaluate_thresholds('SELECT ROW(i, NULL)::place AS id, ''a b''::text AS body FROM generate_series(1, 3) i',
+    'SELECT ROW(2, NULL)::place AS id1, ROW(1, NULL)::place AS id2', '{shingles(body)}', '{0.5}');
+SELECT * FROM evaluate_methods('SELECT ROW(1, NULL)::place AS id, ''a b''::text AS body FROM generate_series(1, 3) i',
+    'SELECT ROW(2, NULL)::place AS id1, ROW(1, NULL)::place AS id2', '{shingles(body)}');
+DROP TYPE place;

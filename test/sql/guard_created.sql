@@ -179,6 +179,8 @@ RESET my.trouble;
 ALTER TABLE regress_guard_created.owned FORCE ROW LEVEL SECURITY;
 CALL try_owned();
 RESET ROLE;
+-- who may read rows that the owner may not is not told that there are none
+CALL try_owned();
 ALTER TABLE regress_guard_created.owned DISABLE ROW LEVEL SECURITY;
 
 -- An error is no error of the command, but a cancellation is, a deadlock, damage

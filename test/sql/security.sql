@@ -136,6 +136,8 @@ CREATE TRIGGER guard AFTER INSERT ON ids FOR EACH ROW EXECUTE FUNCTION neardup_g
 SELECT neardup_guard_check('ids', 'guard');
 SELECT count(*) FROM neardup_guard_violations('ids', 'guard');
 SELECT count(*) FROM near_duplicate_clusters(NULL::text, 'SELECT id::text, sig FROM ids', 0.8, 'jaccard', 'kept');
+SELECT found, true_pairs, correct, recall FROM evaluate_methods('TABLE ids', 'SELECT * FROM (VALUES (''doc 4''::varchar, ''doc 5''::varchar), (''doc 1'', ''doc 9'')) t (id1, id2)', '{sig}'::text[]);
+SELECT threshold, found, correct, wrong, recall, "precision" FROM evaluate_thresholds('TABLE ids', 'SELECT ''doc 4''::varchar AS id1, ''doc 5''::varchar AS id2', '{sig}'::text[], '{0.8,1}'::float8[]);
 RESET search_path;
 DROP TABLE ids, pairs_by_join, pairs_by_classes, pairs_by_keys;
 DROP SCHEMA lib CASCADE;

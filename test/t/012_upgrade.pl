@@ -1,7 +1,7 @@
 
 # Copyright (c) 2026, the neardup developers
 
-# pg_upgrade: a cluster that has signatures, indexes, guards and lexicons is
+# pg_upgrade: a cluster that has signatures, indexes, guards, lexicons and a library is
 # taken over by another one, files and all, and goes on.
 #
 # Both clusters are of one version of the server here, which pg_upgrade takes
@@ -29,6 +29,13 @@ $old->safe_psql(
 	CREATE TABLE words AS SELECT lexicon_agg(body) AS lexicon FROM docs;
 	CREATE TABLE sketched AS SELECT id, minhash(sig) AS sketch FROM docs;
 	CREATE INDEX sketched_sketch ON sketched USING gin (sketch);
+	CREATE DOMAIN few AS signature CHECK (cardinality(signature_to_array(VALUE)) < 1000);
+	CREATE TABLE cast_to_array (sig few, features bigint[] GENERATED ALWAYS AS (sig::bigint[]) STORED,
+		CHECK (cardinality(sig::bigint[]) > 0));
+	INSERT INTO cast_to_array SELECT sig FROM docs WHERE id < 10;
+	CREATE EXTENSION neardup_library;
+	SELECT library_create('words', '', 'top_words'),
+		library_add('words', '1', 'one two three four'), library_index_batch();
 	CREATE CONSTRAINT TRIGGER no_near_duplicates
 		AFTER INSERT OR UPDATE ON docs
 		FOR EACH ROW EXECUTE FUNCTION neardup_guard('sig', '0.8')});
@@ -45,6 +52,11 @@ my %answers = (
 		SET enable_seqscan = off;
 		SELECT count(*), sum(id) FROM sketched WHERE near_duplicate(sketch,
 			(SELECT sketch FROM sketched WHERE id = 7), 0.8)),
+	'the domain, and casts' => q(
+		SELECT md5(string_agg(c::text, e'\n' ORDER BY c::text)) FROM cast_to_array c),
+	'the library' => q(
+		SELECT name, documents, words, state,
+			(SELECT address FROM library_check('one two three four', 'words')) FROM libraries),
 	'the members of the extension' => q(
 		SELECT count(*), md5(string_agg(
 			pg_describe_object(classid, objid, objsubid), e'\n'
