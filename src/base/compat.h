@@ -77,6 +77,13 @@ extern PGDLLEXPORT void _PG_init(void);
 #define forget_wanted_columns(rte) ((rte)->selectedCols = NULL)
 #endif
 
+/* A setting that a parallel query may change: minor releases of 2024 brought it. */
+#ifdef GUC_ALLOW_IN_PARALLEL
+#define COMPAT_GUC_ALLOW_IN_PARALLEL GUC_ALLOW_IN_PARALLEL
+#else
+#define COMPAT_GUC_ALLOW_IN_PARALLEL 0
+#endif
+
 /* 16: what is wrong with a name can be kept instead of raised */
 #if PG_VERSION_NUM >= 160000
 #define qualified_name_list(name) stringToQualifiedNameList(name, NULL)

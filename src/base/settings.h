@@ -11,4 +11,6 @@
 
 extern double neardup_threshold;	/* of the operators %, <% and %> */
 
+extern int	settings_taken_over(void);
+
 #endif							/* NEARDUP_SETTINGS_H */

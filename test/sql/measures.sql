@@ -54,6 +54,27 @@ SELECT a % b AS near, b <% a AS contained, a %> b AS contains
 FROM (SELECT signature_from('{1,2,3,4,5}') AS a, signature_from('{1,2,3,4}') AS b) s;
 RESET neardup.threshold;
 
+-- and so in a session in which a parallel query is the first to ask for it
+CREATE TABLE alike AS
+SELECT signature_from('{1,2,3,4,5}') AS a, signature_from('{1,2,3}') AS b FROM generate_series(1, 100);
+ALTER TABLE alike SET (parallel_workers = 2);
+ANALYZE alike;
+CREATE FUNCTION are_alike(a signature, b signature) RETURNS bool LANGUAGE plpgsql STABLE PARALLEL SAFE AS
+  $$ BEGIN RETURN a % b; END $$;
+\c
+SET neardup.threshold = 0.6;
+SET neardup.enable_join = off;
+SET min_parallel_table_scan_size = 0;
+SET parallel_setup_cost = 0;
+SET parallel_tuple_cost = 0;
+EXPLAIN (COSTS OFF) SELECT count(*) FROM alike WHERE are_alike(a, b);
+SELECT count(*) FROM alike WHERE are_alike(a, b);
+SHOW neardup.threshold;
+SHOW neardup.enable_join;
+DROP TABLE alike;
+DROP FUNCTION are_alike;
+RESET ALL;
+
 -- Signatures of different making
 SELECT similarity(signature_from('{1}'), 'shingles[k=3]{0000000000000001}');
 SELECT near_duplicate('shingles[english k=3]{}', 'shingles[english stop k=3]{}', 0.8);

@@ -118,6 +118,16 @@ $node->wait_for_catchup('docs');
 is( $node->safe_psql($subscriber, 'SELECT id FROM docs ORDER BY id'),
 	"12\n13", 'until what it is near to has gone');
 
+# Rows are applied one by one: what the statement came to is seen at the end of its
+# transaction.
+my $bodies = q{SELECT id, body FROM docs WHERE id IN (12, 13) ORDER BY id};
+$node->safe_psql($publisher,
+	q{UPDATE docs a SET body = b.body FROM docs b WHERE (a.id, b.id) IN ((12, 13), (13, 12))});
+$node->wait_for_catchup('docs');
+is( $node->safe_psql($subscriber, $bodies),
+	$node->safe_psql($publisher, $bodies),
+	'a deferred guard lets two rows exchange their texts');
+
 # PostgreSQL's apply does not fire triggers for statements, whatever they are
 # enabled for
 $node->safe_psql(
