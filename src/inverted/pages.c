@@ -175,13 +175,14 @@ page_allocate(PageStore *store, uint64 owner)
 		return store->nblocks++;
 	if (store->building)
 		return extend(store->index);
-	block = GetFreeIndexPage(store->index);
-	if (block == InvalidBlockNumber)
-		return extend(store->index);
 	meta = palloc(sizeof(InvertedMeta));
-	meta_copy(store->index, meta);
-	while (block != InvalidBlockNumber && !claim(store, block, owner, meta))
-		block = GetFreeIndexPage(store->index);
+	while ((block = GetFreeIndexPage(store->index)) != InvalidBlockNumber)
+	{
+		/* after a crash the map may be wrong; who else was given the block is in there by now */
+		meta_copy(store->index, meta);
+		if (claim(store, block, owner, meta))
+			break;
+	}
 	pfree(meta);
 	return block != InvalidBlockNumber ? block : extend(store->index);
 }
