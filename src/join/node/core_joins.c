@@ -172,8 +172,6 @@ static Cost
 keyed_join_left_out(PlannerInfo *root, const JoinPath *join, List *keys,
 					JoinPathExtraData *extra)
 {
-	double		matched = extra->semifactors.outer_match_frac;
-	double		until_match = Min(2 / (extra->semifactors.match_count + 1), 1);
 	double		rows = join->innerjoinpath->parent->rows;
 	double		compared;
 	KeyShare	share;
@@ -184,7 +182,12 @@ keyed_join_left_out(PlannerInfo *root, const JoinPath *join, List *keys,
 		return 0;
 	share = share_of_keys(root, keys, join->innerjoinpath, extra->sjinfo);
 	if (IsA(join, HashPath) && (join->jointype == JOIN_SEMI || join->jointype == JOIN_ANTI))
+	{
+		double		matched = extra->semifactors.outer_match_frac;
+		double		until_match = Min(2 / (extra->semifactors.match_count + 1), 1);
+
 		compared = Max(rows * share.cautious * (1 - matched + matched * until_match) - 1, 0);
+	}
 	else
 		compared = rows * (share.cautious - share.expected);
 	cost_qual_eval(&all, join->joinrestrictinfo, root);

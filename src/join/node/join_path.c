@@ -767,13 +767,52 @@ add_join_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 								   type, extra, condition));
 }
 
+/*
+ * Offers it by each condition that can drive it: the one that finds the fewest pairs costs
+ * least.
+ */
+static void
+add_joins(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
+		  RelOptInfo *innerrel, JoinType type, JoinPathExtraData *extra)
+{
+	Index		least_level = least_security_level(extra->restrictlist);
+	ListCell   *lc;
+
+	foreach(lc, extra->restrictlist)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+		JoinCondition condition;
+
+		if (may_drive(rinfo, joinrel, type, least_level) &&
+			join_condition(root, rinfo, outerrel, innerrel, &condition))
+			add_join_paths(root, joinrel, outerrel, innerrel, type, extra,
+						   &condition);
+	}
+}
+
+/*
+ * Offers it once more where PostgreSQL has just planned the join with its sides exchanged:
+ * one of these paths may have driven it out, as long as it was too cheap.
+ */
+static void
+add_joins_again(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
+				RelOptInfo *innerrel, JoinType type, const JoinPathExtraData *mirrored)
+{
+	JoinPathExtraData extra = *mirrored;
+
+	if (type == JOIN_SEMI || type == JOIN_ANTI)
+		compute_semi_anti_join_factors(root, joinrel, outerrel, innerrel, type,
+									   extra.sjinfo, extra.restrictlist,
+									   &extra.semifactors);
+	add_joins(root, joinrel, outerrel, innerrel, type, &extra);
+}
+
 /* set_join_pathlist_hook */
 static void
 join_pathlist(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 			  RelOptInfo *innerrel, JoinType type, JoinPathExtraData *extra)
 {
-	Index		least_level;
-	ListCell   *lc;
+	JoinType	straight = compat_straight_join(type);
 
 	if (previous_hook)
 		previous_hook(root, joinrel, outerrel, innerrel, type, extra);
@@ -788,26 +827,18 @@ join_pathlist(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 	if (root->row_identity_vars != NIL)
 		return;
 #endif
-	if (type != JOIN_INNER && type != JOIN_LEFT && type != JOIN_SEMI &&
-		type != JOIN_ANTI)
+	if (straight != JOIN_INNER && straight != JOIN_LEFT && straight != JOIN_SEMI &&
+		straight != JOIN_ANTI)
 		return;
 	if (!bms_is_empty(joinrel->lateral_relids) ||
 		!is_usable(outerrel->cheapest_total_path) ||
 		!is_usable(innerrel->cheapest_total_path))
 		return;
 	core_joins_correct(root, joinrel, outerrel, innerrel, type, extra);
-	/* of several conditions, the one that finds the fewest pairs costs least */
-	least_level = least_security_level(extra->restrictlist);
-	foreach(lc, extra->restrictlist)
-	{
-		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
-		JoinCondition condition;
-
-		if (may_drive(rinfo, joinrel, type, least_level) &&
-			join_condition(root, rinfo, outerrel, innerrel, &condition))
-			add_join_paths(root, joinrel, outerrel, innerrel, type, extra,
-						   &condition);
-	}
+	if (straight == type)
+		add_joins(root, joinrel, outerrel, innerrel, type, extra);
+	else
+		add_joins_again(root, joinrel, innerrel, outerrel, straight, extra);
 }
 
 /* Makes the setting known and puts the hook in place. */
