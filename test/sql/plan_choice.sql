@@ -171,6 +171,18 @@ UPDATE states SET status = 'b' WHERE id % 50 = 1;
 SELECT taken('SELECT FROM states a JOIN states b ON near_duplicate(a.sig, b.sig, 0.8) AND a.id < b.id WHERE b.status = ''b''') AS "all",
     taken('SELECT FROM states a JOIN states b ON near_duplicate(a.sig, b.sig, 0.8) AND a.id < b.id WHERE b.status = ''b'' LIMIT 1') AS limited;
 
+-- nor a hash or merge join with as few rows, by a key that leaves a third of the others to be compared; but by one that leaves two
+CREATE TABLE staged AS SELECT id, tenant, title, sig, NULL::int AS batch FROM owned;
+ANALYZE staged;
+CREATE FUNCTION staged_taken(kind text, key text) RETURNS text LANGUAGE sql AS $$
+SELECT taken(format(CASE kind WHEN 'anti' THEN
+    'SELECT FROM staged a WHERE a.batch = 1 AND NOT EXISTS (SELECT FROM owned b WHERE a.%1$s = b.%1$s AND near_duplicate(a.sig, b.sig, 0.8))'
+    ELSE 'SELECT FROM staged a %2$s JOIN owned b ON a.%1$s = b.%1$s AND near_duplicate(a.sig, b.sig, 0.8) WHERE a.batch = 1' END, key, kind))
+$$;
+SELECT key, staged_taken('', key) AS "inner", staged_taken('LEFT', key) AS "left", staged_taken('anti', key) AS anti
+FROM unnest('{tenant,title}'::text[]) key;
+SELECT taken('SELECT FROM staged a JOIN owned b ON a.tenant = b.tenant AND near_duplicate(a.sig, b.sig, 0.8) WHERE a.batch = 1 LIMIT 1') AS limited;
+
 -- A nested loop with a further table, above a join that reads its own once, is none of these
 CREATE FUNCTION read_once(query text) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
