@@ -70,6 +70,30 @@ extern PGDLLEXPORT void _PG_init(void);
 #define path_set_disabled_nodes(path, outer, inner) ((void) 0)
 #endif
 
+/*
+ * What a join is when its sides are exchanged, if they had been.  16: anti-joins may be
+ * planned so, 18: and semi-joins
+ */
+static inline JoinType
+compat_straight_join(JoinType type)
+{
+	switch (type)
+	{
+		case JOIN_RIGHT:
+			return JOIN_LEFT;
+#if PG_VERSION_NUM >= 160000
+		case JOIN_RIGHT_ANTI:
+			return JOIN_ANTI;
+#endif
+#if PG_VERSION_NUM >= 180000
+		case JOIN_RIGHT_SEMI:
+			return JOIN_SEMI;
+#endif
+		default:
+			return type;
+	}
+}
+
 /* 16: a view that became a subquery does not tell which columns are wanted */
 #if PG_VERSION_NUM >= 160000
 #define forget_wanted_columns(rte) ((void) (rte))

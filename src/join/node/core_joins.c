@@ -26,6 +26,9 @@
 /* The rows that share a key of which nothing is known: see estimate_hash_bucket_stats(). */
 #define UNKNOWN_KEY_SHARE	0.1
 
+/* Keys that leave as large a share of the rows to be compared tell little. */
+#define LITTLE_TOLD		0.02
+
 /* Nested loops over look-ups */
 
 /* See join_node.h. */
@@ -172,8 +175,6 @@ static Cost
 keyed_join_left_out(PlannerInfo *root, const JoinPath *join, List *keys,
 					JoinPathExtraData *extra)
 {
-	double		matched = extra->semifactors.outer_match_frac;
-	double		until_match = Min(2 / (extra->semifactors.match_count + 1), 1);
 	double		rows = join->innerjoinpath->parent->rows;
 	double		compared;
 	KeyShare	share;
@@ -184,13 +185,33 @@ keyed_join_left_out(PlannerInfo *root, const JoinPath *join, List *keys,
 		return 0;
 	share = share_of_keys(root, keys, join->innerjoinpath, extra->sjinfo);
 	if (IsA(join, HashPath) && (join->jointype == JOIN_SEMI || join->jointype == JOIN_ANTI))
+	{
+		double		matched = extra->semifactors.outer_match_frac;
+		double		until_match = Min(2 / (extra->semifactors.match_count + 1), 1);
+
 		compared = Max(rows * share.cautious * (1 - matched + matched * until_match) - 1, 0);
+	}
 	else
 		compared = rows * (share.cautious - share.expected);
 	cost_qual_eval(&all, join->joinrestrictinfo, root);
 	cost_qual_eval(&of_keys, keys, root);
 	return join->outerjoinpath->rows * compared *
 		(cpu_tuple_cost + all.per_tuple - of_keys.per_tuple);
+}
+
+static List *
+keys_of(const Path *path)
+{
+	return IsA(path, HashPath) ? ((const HashPath *) path)->path_hashclauses :
+		((const MergePath *) path)->path_mergeclauses;
+}
+
+/* See join_node.h. */
+bool
+core_join_keys_tell_little(PlannerInfo *root, const Path *path, const SpecialJoinInfo *sjinfo)
+{
+	return share_of_keys(root, keys_of(path), ((const JoinPath *) path)->innerjoinpath,
+						 sjinfo).cautious >= LITTLE_TOLD;
 }
 
 /* Paths */
@@ -209,9 +230,7 @@ left_out(PlannerInfo *root, const Path *path, RelOptInfo *outerrel,
 		return 0;
 	if (IsA(path, NestPath))
 		return nested_loop_left_out(join);
-	return keyed_join_left_out(root, join, IsA(path, HashPath) ?
-							   ((const HashPath *) path)->path_hashclauses :
-							   ((const MergePath *) path)->path_mergeclauses, extra);
+	return keyed_join_left_out(root, join, keys_of(path), extra);
 }
 
 /* Takes the paths that something is to be added to from a list, and adds that. */

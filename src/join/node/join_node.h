@@ -203,6 +203,10 @@ extern void core_joins_correct(PlannerInfo *root, RelOptInfo *joinrel,
 							   RelOptInfo *outerrel, RelOptInfo *innerrel,
 							   JoinType type, JoinPathExtraData *extra);
 
+/* True if the keys of a hash or merge join leave many of the rows to be compared. */
+extern bool core_join_keys_tell_little(PlannerInfo *root, const Path *path,
+									   const SpecialJoinInfo *sjinfo);
+
 /* True if the path looks rows up by an index of signatures. */
 extern bool looks_up_signatures(const Path *path);
 

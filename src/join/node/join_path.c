@@ -689,19 +689,23 @@ goes_through_rows(const Path *inner)
 }
 
 /*
- * True if a nested loop compares the rows of its sides pair by pair, by that condition: all
- * pairs, or those that an index finds by another condition, as a.id < b.id.  One
- * with a further table, above a similarity join, does not.
+ * True if a join compares the rows of its sides pair by pair, by that condition: all
+ * pairs, or those that an index finds by another condition, as a.id < b.id, or that have
+ * one of a few keys in common.  One with a further table, above a similarity join, does not.
  */
 static bool
-compares_pairs(const Path *path, const RestrictInfo *condition)
+compares_pairs(PlannerInfo *root, const Path *path, const RestrictInfo *condition,
+			   const SpecialJoinInfo *sjinfo)
 {
-	const JoinPath *loop = (const JoinPath *) path;
+	const JoinPath *join = (const JoinPath *) path;
 
-	return path->pathtype == T_NestLoop && is_usable(path) && !loop->inner_unique &&
-		!bms_is_subset(condition->clause_relids, loop->outerjoinpath->parent->relids) &&
-		!bms_is_subset(condition->clause_relids, loop->innerjoinpath->parent->relids) &&
-		goes_through_rows(loop->innerjoinpath);
+	if ((!IsA(path, NestPath) && !IsA(path, HashPath) && !IsA(path, MergePath)) ||
+		!is_usable(path) || join->inner_unique ||
+		bms_is_subset(condition->clause_relids, join->outerjoinpath->parent->relids) ||
+		bms_is_subset(condition->clause_relids, join->innerjoinpath->parent->relids))
+		return false;
+	return IsA(path, NestPath) ? goes_through_rows(join->innerjoinpath) :
+		core_join_keys_tell_little(root, path, sjinfo);
 }
 
 /* True if that is the number of rows: of VALUES, or of a table by a key. */
@@ -714,15 +718,15 @@ rows_are_sure(PlannerInfo *root, RelOptInfo *rel)
 		  relation_has_unique_index_for(root, rel, NIL, NIL, NIL)));
 }
 
-/* How many times as much as a nested loop a similarity join may cost to be taken for it. */
+/* How many times as much as such a join a similarity join may cost to be taken for it. */
 static double
-insured(PlannerInfo *root, const JoinPath *loop)
+insured(PlannerInfo *root, const JoinPath *join)
 {
-	RelOptInfo *outer = loop->outerjoinpath->parent;
-	RelOptInfo *inner = loop->innerjoinpath->parent;
+	RelOptInfo *outer = join->outerjoinpath->parent;
+	RelOptInfo *inner = join->innerjoinpath->parent;
 	RelOptInfo *fewer = outer;
 
-	if (loop->innerjoinpath->param_info == NULL && inner->rows < outer->rows)
+	if (join->innerjoinpath->param_info == NULL && inner->rows < outer->rows)
 		fewer = inner;
 	if (rows_are_sure(root, fewer))
 		return INSURED;
@@ -730,7 +734,8 @@ insured(PlannerInfo *root, const JoinPath *loop)
 }
 
 static List *
-without_narrow(PlannerInfo *root, List *paths, Path *join, const RestrictInfo *condition)
+without_narrow(PlannerInfo *root, List *paths, Path *join, const RestrictInfo *condition,
+			   const SpecialJoinInfo *sjinfo)
 {
 	ListCell   *lc;
 
@@ -738,7 +743,8 @@ without_narrow(PlannerInfo *root, List *paths, Path *join, const RestrictInfo *c
 	{
 		Path	   *path = lfirst(lc);
 
-		if (compares_pairs(path, condition) && compat_compare_disabled(join, path) <= 0 &&
+		if (compares_pairs(root, path, condition, sjinfo) &&
+			compat_compare_disabled(join, path) <= 0 &&
 			join->total_cost <= insured(root, (JoinPath *) path) * path->total_cost)
 			paths = foreach_delete_current(paths, lc);
 	}
@@ -746,20 +752,21 @@ without_narrow(PlannerInfo *root, List *paths, Path *join, const RestrictInfo *c
 }
 
 /*
- * Takes nested loops away that compare pair by pair and would hardly save anything.  That few
+ * Takes joins away that compare pair by pair and would hardly save anything.  That few
  * rows are expected of a side may be wrong by thousands: a column that is being filled was
  * empty at the last ANALYZE, and of id % 100 = 3 nothing is known.  It costs the
- * join nothing, and them as many times as much.
+ * similarity join nothing, and them as many times as much.
  */
 static void
-remove_narrow(PlannerInfo *root, RelOptInfo *joinrel, Path *join, RestrictInfo *condition)
+remove_narrow(PlannerInfo *root, RelOptInfo *joinrel, Path *join,
+			  const RestrictInfo *condition, const SpecialJoinInfo *sjinfo)
 {
 	/* for a LIMIT the join would be more */
 	if (root->tuple_fraction > 0)
 		return;
-	joinrel->pathlist = without_narrow(root, joinrel->pathlist, join, condition);
+	joinrel->pathlist = without_narrow(root, joinrel->pathlist, join, condition, sjinfo);
 	joinrel->partial_pathlist = without_narrow(root, joinrel->partial_pathlist, join,
-											   condition);
+											   condition, sjinfo);
 }
 
 /*
@@ -799,10 +806,50 @@ add_join_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 								 innerrel->cheapest_total_path, false, false, type,
 								 extra, condition);
 
-	remove_narrow(root, joinrel, join, condition->rinfo);
+	remove_narrow(root, joinrel, join, condition->rinfo, extra->sjinfo);
 	add_path(joinrel, join);
 	remove_endless(joinrel);
 	add_parallel_paths(root, joinrel, outerrel, innerrel, type, extra, condition);
+}
+
+/*
+ * Offers it by each condition that can drive it: the one that finds the fewest pairs costs
+ * least.
+ */
+static void
+add_joins(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
+		  RelOptInfo *innerrel, JoinType type, JoinPathExtraData *extra)
+{
+	Index		least_level = least_security_level(extra->restrictlist);
+	ListCell   *lc;
+
+	foreach(lc, extra->restrictlist)
+	{
+		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
+		JoinCondition condition;
+
+		if (may_drive(rinfo, joinrel, type, least_level) &&
+			join_condition(root, rinfo, outerrel, innerrel, &condition))
+			add_join_paths(root, joinrel, outerrel, innerrel, type, extra,
+						   &condition);
+	}
+}
+
+/*
+ * Offers it once more where PostgreSQL has just planned the join with its sides exchanged:
+ * one of these paths may have driven it out, and be too cheap or one to be taken away.
+ */
+static void
+add_joins_again(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
+				RelOptInfo *innerrel, JoinType type, const JoinPathExtraData *mirrored)
+{
+	JoinPathExtraData extra = *mirrored;
+
+	if (type == JOIN_SEMI || type == JOIN_ANTI)
+		compute_semi_anti_join_factors(root, joinrel, outerrel, innerrel, type,
+									   extra.sjinfo, extra.restrictlist,
+									   &extra.semifactors);
+	add_joins(root, joinrel, outerrel, innerrel, type, &extra);
 }
 
 /* set_join_pathlist_hook */
@@ -810,8 +857,7 @@ static void
 join_pathlist(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 			  RelOptInfo *innerrel, JoinType type, JoinPathExtraData *extra)
 {
-	Index		least_level;
-	ListCell   *lc;
+	JoinType	straight = compat_straight_join(type);
 
 	if (previous_hook)
 		previous_hook(root, joinrel, outerrel, innerrel, type, extra);
@@ -826,26 +872,18 @@ join_pathlist(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 	if (root->row_identity_vars != NIL)
 		return;
 #endif
-	if (type != JOIN_INNER && type != JOIN_LEFT && type != JOIN_SEMI &&
-		type != JOIN_ANTI)
+	if (straight != JOIN_INNER && straight != JOIN_LEFT && straight != JOIN_SEMI &&
+		straight != JOIN_ANTI)
 		return;
 	if (!bms_is_empty(joinrel->lateral_relids) ||
 		!is_usable(outerrel->cheapest_total_path) ||
 		!is_usable(innerrel->cheapest_total_path))
 		return;
 	core_joins_correct(root, joinrel, outerrel, innerrel, type, extra);
-	/* of several conditions, the one that finds the fewest pairs costs least */
-	least_level = least_security_level(extra->restrictlist);
-	foreach(lc, extra->restrictlist)
-	{
-		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
-		JoinCondition condition;
-
-		if (may_drive(rinfo, joinrel, type, least_level) &&
-			join_condition(root, rinfo, outerrel, innerrel, &condition))
-			add_join_paths(root, joinrel, outerrel, innerrel, type, extra,
-						   &condition);
-	}
+	if (straight == type)
+		add_joins(root, joinrel, outerrel, innerrel, type, extra);
+	else
+		add_joins_again(root, joinrel, innerrel, outerrel, straight, extra);
 }
 
 /* Makes the setting known and puts the hook in place. */
