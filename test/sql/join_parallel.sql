@@ -154,6 +154,13 @@ SELECT counter('Sets', 2, text)::int - counter('Sets', 0, text)::int IN (0, n, 2
 FROM (SELECT 'SELECT count(*) FROM sets a JOIN (SELECT * FROM sets WHERE id <= 100) b ON near_duplicate(a.sig, b.sig, 0.5)') q (text),
     (SELECT count(*) AS n FROM sets WHERE id <= 100 AND nfeatures(sig) > 0) sets;
 
+-- A process that has no part of the one page does not know that these are sketches
+CREATE TABLE one_page AS SELECT id, minhash(sig, 16) AS sig FROM sets WHERE id < 10;
+CREATE TABLE sketches WITH (parallel_workers = 0) AS SELECT id, minhash(sig, 16) AS sig FROM sets;
+ANALYZE one_page, sketches;
+SELECT counter('Workers Planned', 2, text) AS workers, counter('Algorithm', 2, text) AS algorithm
+FROM (SELECT 'SELECT a.id, b.id AS b FROM one_page a LEFT JOIN sketches b ON near_duplicate(a.sig, b.sig, 0.6)') q (text);
+
 -- Nothing on one side, no threshold
 SELECT same_rows('SELECT a.id FROM sets a JOIN (SELECT * FROM sets WHERE kind + 0 <> kind + 0) b ON near_duplicate(a.sig, b.sig, 0.8)');
 SET max_parallel_workers_per_gather = 2;

@@ -4,8 +4,8 @@
  *
  * There is one table of counters (tokens.c), in ranges.  A process notes the counters of
  * its features by range.  When it has many of a range, it raises them all at once, and
- * nobody else that range meanwhile: a range fits into a cache, which the whole table
- * does not.
+ * meanwhile nobody else raises any of that range.  A range fits into a cache; the whole
+ * table does not.
  *
  * Counters for each process would have to be added up; and to raise those of all without
  * a lock, one after another, takes the memory as long as there are processes.

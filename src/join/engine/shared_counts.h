@@ -31,8 +31,8 @@ extern void shared_counts_allot(SharedCounts *shared, SharedPool *pool,
 
 /*
  * A process counts the features of some distinct sets: in the current memory context.
- * They are counted once it has come to its end.  Processes that have different numbers
- * do not wait for each other there.
+ * They are counted once it has come to its end.  There each goes through all ranges, and
+ * begins where its number says, so that they hardly wait for each other.
  */
 typedef struct Counting Counting;
 extern Counting *shared_counts_begin(SharedCounts *shared, SharedAreas *areas,

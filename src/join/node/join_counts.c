@@ -69,6 +69,20 @@ join_counts_tell(SimilarityJoinState *state)
 	part->counted = true;
 }
 
+/*
+ * The algorithm, where another one is known before or NULL: who has come by no set does
+ * not know what sets are like, and so what looks for them.
+ */
+static const char *
+told_algorithm(const SimilarityJoinState *state, const PartCounts *part,
+			   const char *before)
+{
+	if (part->algorithm[0] == '\0' || (part->stats.sets == 0 && before != NULL))
+		return before;
+	return MemoryContextStrdup(state->css.ss.ps.state->es_query_cxt,
+							   part->algorithm);
+}
+
 /* Adds what a process has counted to what is known of all. */
 static void
 add_part(SimilarityJoinState *state, const PartCounts *part)
@@ -90,9 +104,7 @@ add_part(SimilarityJoinState *state, const PartCounts *part)
 	}
 	state->nfiltered += part->nfiltered;
 	state->nremoved += part->nremoved;
-	if (part->algorithm[0] != '\0')
-		sum->algorithm = MemoryContextStrdup(state->css.ss.ps.state->es_query_cxt,
-											 part->algorithm);
+	sum->algorithm = told_algorithm(state, part, before.algorithm);
 }
 
 /* See join_node.h */

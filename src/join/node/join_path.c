@@ -587,8 +587,8 @@ join_path(PlannerInfo *root, RelOptInfo *joinrel, Path *outer, Path *inner,
 								   makeInteger(near->recall != NULL));
 	self_join = !inner_whole &&
 		selfjoin_paths(root, outer, inner,
-							   condition->left_is_inner ? near->right : near->left,
-							   condition->left_is_inner ? near->left : near->right);
+					   condition->left_is_inner ? near->right : near->left,
+					   condition->left_is_inner ? near->left : near->right);
 	path->custom_private = lappend(path->custom_private,
 								   makeInteger(self_join));
 	path->custom_private = lappend(path->custom_private,
@@ -643,7 +643,7 @@ without_endless(List *paths, Path *cheapest)
 
 /*
  * The same of a join's paths, and of those for several processes, which may have no
- * similarity join: as where the sides' rows cannot all be had by each.
+ * similarity join: as where no process but the leader may read the inner side.
  */
 static void
 remove_endless(RelOptInfo *joinrel)

@@ -2,9 +2,9 @@
  * join_shared.c
  *		A similarity join that several processes work at.
  *
- * Where one side is much smaller, each may read all of it and a part of the other one,
- * and joins them as one process does that is alone: of that the planner decides, and here
- * is nothing to do but to count.
+ * Where one side is much smaller, or memory would not do for both, each may read all of
+ * the inner side and a part of the outer one, and joins them as one process does that is
+ * alone.  The planner decides; here is nothing to do then but to count.
  *
  * Otherwise each reads a part of the sides, makes the signatures, and takes in the rows
  * with their sets, in shared memory.  Once everything is there they make the sets
