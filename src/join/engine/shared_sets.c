@@ -468,7 +468,7 @@ take_runs_of(SetJoin *join, SharedSetsPart *part, SharedStep step, RunTaker work
 	}
 }
 
-/* Those of its own sets come first: it has their memory before it already. */
+/* Those of its own sets come first, as their memory is mapped here already. */
 static void
 take_runs(SetJoin *join, SharedStep step, RunTaker work, void *arg)
 {
