@@ -90,8 +90,7 @@ fetch_ahead(SetJoin *join, uint32 number)
 		return;
 	__builtin_prefetch(set[3 * FETCH_AHEAD].keys);
 	__builtin_prefetch(set[3 * FETCH_AHEAD].values - 1);
-	if (!index->shared)
-		__builtin_prefetch(set[3 * FETCH_AHEAD].rows[SIDE_OUTER]);
+	__builtin_prefetch(set[3 * FETCH_AHEAD].rows[SIDE_OUTER]);
 	set += FETCH_AHEAD;
 	if (index->shared)
 		setindex_fetch_partners(index, set->keys, set->nkeys, number);
@@ -311,8 +310,11 @@ add_itself(SetJoin *join, const JoinSet *set)
 		add_pair(join, set, set);
 }
 
-/* Probes that an engine takes at once, where several divide the work. */
-#define CLAIM	128
+/*
+ * Probes that an engine takes at once, where several divide the work.  For the first of
+ * them nothing has been fetched.
+ */
+#define CLAIM	512
 
 /*
  * True if the next probe is to be made by this engine.  All engines come by the

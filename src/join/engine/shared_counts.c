@@ -26,8 +26,10 @@
 #define LEAST_RANGES_BITS	6
 #define MOST_RANGE_BITS		16
 
-/* Counters that wait: a share of the range, but not next to nothing; and of all ranges. */
-#define RANGE_SHARE		4
+/*
+ * Counters that wait: as many as the range has, as it comes from another processor's cache
+ * each time, but not next to nothing; and of all ranges.
+ */
 #define LEAST_WAITING	256
 #define MOST_WAITING	((uint32) 8 * 1024 * 1024)
 
@@ -78,7 +80,7 @@ shared_counts_allot(SharedCounts *shared, SharedPool *pool, const TokenCounters 
 		LWLockInitialize(&ranges[i].lock, LWTRANCHE_PARALLEL_QUERY_DSA);
 		ranges[i].cleared = false;
 	}
-	pool_alloc(pool, shape->bytes, &shared->counts);
+	pool_alloc_for_all(pool, shape->bytes, &shared->counts);
 }
 
 /* See shared_counts.h */
@@ -93,7 +95,7 @@ shared_counts_begin(SharedCounts *shared, SharedAreas *areas, const TokenCounter
 	counting->ranges = shared_at(areas, shared->ranges);
 	counting->range_bits = range_bits_of(shape);
 	counting->nranges = counters_number(shape) >> counting->range_bits;
-	counting->room = Min(((uint32) 1 << counting->range_bits) / RANGE_SHARE,
+	counting->room = Min((uint32) 1 << counting->range_bits,
 						 MOST_WAITING / counting->nranges);
 	counting->room = Max(counting->room, LEAST_WAITING);
 	counting->nwaiting = palloc0(sizeof(uint32) * counting->nranges);

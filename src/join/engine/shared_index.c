@@ -30,6 +30,10 @@
 /* How many sets ahead keys are fetched into the cache. */
 #define FETCH_AHEAD	8
 
+/* How many postings and places ahead the next ones of a share are: more than a line has. */
+#define POSTINGS_AHEAD	6
+#define PLACES_AHEAD	16
+
 /*
  * Where a posting belongs: the number of its bucket in the share, then that of
  * the bit which tells its key.
@@ -213,6 +217,8 @@ deal_keys(void *arg, uint32 number, const JoinSet *set, uint32 n)
 			posting.position = set->size - set->nvalues + i;
 		}
 		dealer->postings[to] = posting;
+		__builtin_prefetch(&dealer->postings[to + POSTINGS_AHEAD], 1);
+		__builtin_prefetch(&dealer->places[to + PLACES_AHEAD], 1);
 		dealer->places[to] = (setindex_hash(key) >> (dealer->shift - 5)) & mask;
 	}
 }

@@ -187,9 +187,12 @@ segment_size(const SharedAreas *areas, size_t bytes)
 	return add_size(Max(Max(step, FIRST_SEGMENT), bytes), SEGMENT_START);
 }
 
-/* Adds a segment to the area of this process, with room for so many bytes. */
+/*
+ * Adds a segment of that size to the area of this process, and asks for its pages or leaves
+ * that to those who write to it.
+ */
 static SharedPointer
-add_segment(SharedAreas *areas, int area, size_t size)
+add_segment(SharedAreas *areas, int area, size_t size, bool ask)
 {
 	SharedArea *shared = &areas->shared[area];
 	uint32		number = area * AREA_SEGMENTS + shared->n;
@@ -210,7 +213,8 @@ add_segment(SharedAreas *areas, int area, size_t size)
 	shared->segments[shared->n] = dsm_segment_handle(segment->mapping);
 	shared->n++;
 	areas->taken += size;
-	shared_pages_ask(segment->address, size);
+	if (ask)
+		shared_pages_ask(segment->address, size);
 	return (SharedPointer) number << SEGMENT_SHIFT | SEGMENT_START;
 }
 
@@ -232,12 +236,9 @@ shared_segment(SharedAreas *areas, SharedPointer pointer)
 	return segment->address;
 }
 
-/*
- * `bytes` bytes, not initialised, with what they are known by in other processes.  They
- * last as long as the area.
- */
-void *
-pool_alloc(SharedPool *pool, size_t bytes, SharedPointer *pointer)
+/* `bytes` bytes of the area of this process. */
+static void *
+alloc_bytes(SharedPool *pool, size_t bytes, bool ask, SharedPointer *pointer)
 {
 	SharedAreas *areas = pool->areas;
 
@@ -253,7 +254,7 @@ pool_alloc(SharedPool *pool, size_t bytes, SharedPointer *pointer)
 		size_t		size = segment_size(areas, bytes);
 		size_t		rest = size - SEGMENT_START - bytes;
 
-		*pointer = add_segment(areas, pool->own, size);
+		*pointer = add_segment(areas, pool->own, size, ask);
 		if (rest > areas->left)
 		{
 			areas->next = *pointer + bytes;
@@ -262,4 +263,18 @@ pool_alloc(SharedPool *pool, size_t bytes, SharedPointer *pointer)
 	}
 	pool->bytes += bytes;
 	return shared_at(areas, *pointer);
+}
+
+/* See shared_pool.h */
+void *
+pool_alloc(SharedPool *pool, size_t bytes, SharedPointer *pointer)
+{
+	return alloc_bytes(pool, bytes, true, pointer);
+}
+
+/* See shared_pool.h */
+void *
+pool_alloc_for_all(SharedPool *pool, size_t bytes, SharedPointer *pointer)
+{
+	return alloc_bytes(pool, bytes, false, pointer);
 }

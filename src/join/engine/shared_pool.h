@@ -135,6 +135,16 @@ typedef struct SharedPool
 	size_t		bytes;			/* that it has taken */
 } SharedPool;
 
+/*
+ * `bytes` bytes, not initialised, with what they are known by in other processes.  They
+ * last as long as the area.
+ */
 extern void *pool_alloc(SharedPool *pool, size_t bytes, SharedPointer *pointer);
+
+/*
+ * The same of which all processes together will write one part after another: none has to
+ * wait until the system has cleared it for one.
+ */
+extern void *pool_alloc_for_all(SharedPool *pool, size_t bytes, SharedPointer *pointer);
 
 #endif							/* NEARDUP_SHARED_POOL_H */
