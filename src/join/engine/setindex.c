@@ -59,9 +59,9 @@ setindex_shift(uint64 nbuckets)
 	return 64 - pg_leftmost_one_pos64(nbuckets);
 }
 
-/* Bytes of what a process has of sets for itself. */
-static size_t
-own_bytes(uint32 nsets)
+/* Bytes of what each process has of sets for itself, where an index is shared. */
+size_t
+setindex_own_bytes(uint32 nsets)
 {
 	return nsets * (sizeof(Accumulator) + 2 * sizeof(uint32));
 }
@@ -71,7 +71,7 @@ size_t
 setindex_bytes(uint32 nsets, uint64 npostings)
 {
 	return setindex_buckets(Min(npostings, PG_UINT32_MAX), npostings) * sizeof(Bucket) +
-		npostings * sizeof(Posting) + nsets * sizeof(SetNote) + own_bytes(nsets);
+		npostings * sizeof(Posting) + nsets * sizeof(SetNote) + setindex_own_bytes(nsets);
 }
 
 static void *
@@ -127,7 +127,7 @@ setindex_attach(InvertedIndex *index, const JoinSet *sets, uint32 nsets,
 	index->notes = notes;
 	index->nadded = nsets;
 	index->shared = true;
-	index->bytes = own_bytes(nsets);
+	index->bytes = setindex_own_bytes(nsets);
 	make_own(index, sets, nsets);
 }
 

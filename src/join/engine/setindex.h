@@ -86,6 +86,7 @@ setindex_tail(const uint64 *keys, uint32 n, uint32 nelements)
 extern uint64 setindex_buckets(uint64 npostings, uint64 nkeys);
 extern int	setindex_shift(uint64 nbuckets);
 extern size_t setindex_bytes(uint32 nsets, uint64 npostings);
+extern size_t setindex_own_bytes(uint32 nsets);
 extern void setindex_create(InvertedIndex *index, const JoinSet *sets,
 							uint32 nsets, uint64 npostings, uint64 nkeys);
 extern void setindex_attach(InvertedIndex *index, const JoinSet *sets,

@@ -140,8 +140,8 @@ setjoin_full(const SetJoin *join)
 
 /*
  * Bytes that this process holds now and, if nobody gets any more rows, will
- * hold: of shared memory what it has taken, and the index, which has the sets of
- * all.
+ * hold: of shared memory what it has taken, and its part of the index, which has the
+ * sets of all.  Counters are for all, too, but each has as many that wait.
  */
 size_t
 shared_bytes_held(SetJoin *join)
@@ -151,6 +151,7 @@ shared_bytes_held(SetJoin *join)
 	uint64		nsets = 0;
 	uint64		npostings = 0;
 	uint64		nfeatures = 0;
+	size_t		index;
 
 	pg_atomic_write_u64(&own->nsets, join->nstored);
 	pg_atomic_write_u64(&own->npostings, join->npostings);
@@ -163,11 +164,13 @@ shared_bytes_held(SetJoin *join)
 	}
 	if (nsets > PG_UINT32_MAX)
 		return SIZE_MAX / 2;
+	index = setindex_bytes(nsets, npostings) - setindex_own_bytes(nsets) +
+		npostings * sizeof(uint32);
 	return join->pool.bytes + settable_bytes(&join->table) +
 		join->table.nsets * (sizeof(SharedSet) + 2 * sizeof(uint32) +
 							 2 * MARKS_A_SET / BITS_PER_BYTE) +
-		nsets * sizeof(JoinSet) + setindex_bytes(nsets, npostings) +
-		npostings * sizeof(uint32) +
+		nsets * sizeof(JoinSet) + setindex_own_bytes(nsets) +
+		index / Max(BarrierParticipants(&shared->barrier), 1) +
 		(join->algorithm->ordered ?
 		 Min(nfeatures * 2 * sizeof(uint16), join->params.memory / 8) : 0) +
 		(join->nkeys + join->search.most_features) * sizeof(uint64);
