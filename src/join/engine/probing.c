@@ -311,10 +311,11 @@ add_itself(SetJoin *join, const JoinSet *set)
 }
 
 /*
- * Probes that an engine takes at once, where several divide the work.  For the first of
- * them nothing has been fetched.
+ * Probes that an engine takes at once, where several divide the work: for the first of
+ * them nothing has been fetched, but nobody shall be left with most of it.
  */
-#define CLAIM	512
+#define MOST_CLAIMED	512
+#define CLAIMS			512
 
 /*
  * True if the next probe is to be made by this engine.  All engines come by the
@@ -330,8 +331,10 @@ claims_probe(SetJoin *join)
 		return true;
 	if (number >= join->claim_end)
 	{
-		join->claim = pg_atomic_fetch_add_u64(join->params.claimed, CLAIM);
-		join->claim_end = join->claim + CLAIM;
+		uint32		n = Max(Min(join->search.nsets / CLAIMS, MOST_CLAIMED), 1);
+
+		join->claim = pg_atomic_fetch_add_u64(join->params.claimed, n);
+		join->claim_end = join->claim + n;
 	}
 	return number >= join->claim;
 }
