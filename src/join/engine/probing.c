@@ -312,7 +312,8 @@ add_itself(SetJoin *join, const JoinSet *set)
 
 /*
  * Probes that an engine takes at once, where several divide the work: for the first of
- * them nothing has been fetched, but nobody shall be left with most of it.
+ * them nothing has been fetched, but nobody shall be left with most of it.  So all sets
+ * are so many shares at the least.
  */
 #define MOST_CLAIMED	512
 #define CLAIMS			512
@@ -331,7 +332,7 @@ claims_probe(SetJoin *join)
 		return true;
 	if (number >= join->claim_end)
 	{
-		uint32		n = Max(Min(join->search.nsets / CLAIMS, MOST_CLAIMED), 1);
+		uint64		n = Max(Min(join->search.stats.distinct / CLAIMS, MOST_CLAIMED), 1);
 
 		join->claim = pg_atomic_fetch_add_u64(join->params.claimed, n);
 		join->claim_end = join->claim + n;
