@@ -45,7 +45,7 @@ prefix_postings(Search *search, const PrefixProbe *probe, uint32 i,
 
 	if (index->shared)
 	{
-		posting = setindex_partners(index, key, end);
+		posting = setindex_partners(index, key, i < index->own, end);
 		search->stats.visited += *end - posting;
 		return posting;
 	}

@@ -246,7 +246,7 @@ count_key(Search *search, uint64 key, uint32 sides)
 	const Posting *end = posting + bucket->n;
 
 	if (index->shared)
-		posting = setindex_partners(index, key, &end);
+		posting = setindex_partners(index, key, false, &end);
 	search->stats.visited += end - posting;
 	for (; posting < end; posting++)
 	{

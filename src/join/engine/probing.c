@@ -93,7 +93,8 @@ fetch_ahead(SetJoin *join, uint32 number)
 	__builtin_prefetch(set[3 * FETCH_AHEAD].rows[SIDE_OUTER]);
 	set += FETCH_AHEAD;
 	if (index->shared)
-		setindex_fetch_partners(index, set->keys, set->nkeys, number);
+		setindex_fetch_partners(index, set->keys, set->nkeys,
+								setjoin_indexed_keys(join, set), number);
 	else
 		setindex_fetch_places(index, set->keys, set->nkeys,
 							  setjoin_indexed_keys(join, set));
@@ -262,6 +263,14 @@ verify_candidates(SetJoin *join, JoinSet *probing)
 	}
 }
 
+/* By how many of its keys a set that probes is known to be in a shared index. */
+static uint32
+own_keys(SetJoin *join, const JoinSet *set)
+{
+	return join->search.index.shared && join->search.symmetric ?
+		setjoin_indexed_keys(join, set) : 0;
+}
+
 /* Looks for the partners of a set in the index. */
 static void
 probe_index(SetJoin *join, JoinSet *set)
@@ -270,6 +279,7 @@ probe_index(SetJoin *join, JoinSet *set)
 
 	if (join->search.symmetric)
 		sides = ((SET_SIDES(set) & 1) << 1) | (SET_SIDES(set) >> 1);
+	join->search.index.own = own_keys(join, set);
 	join->search.index.ncandidates = 0;
 	join->algorithm->probe(&join->search, set, sides);
 	join->search.stats.candidates += join->search.index.ncandidates;

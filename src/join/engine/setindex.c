@@ -251,22 +251,14 @@ setindex_begin_at(InvertedIndex *index, uint64 size)
 	}
 }
 
-/*
- * The postings of a key's bucket, of an index that is shared, whose sets are partners
- * and not too small.
- */
+/* What setindex_partners() gives of a bucket that may have any. */
 const Posting *
-setindex_partners(const InvertedIndex *index, uint64 key, const Posting **end)
+setindex_list_partners(const InvertedIndex *index, const Bucket *bucket,
+					   const Posting **end)
 {
-	const Bucket *bucket = setindex_bucket(index, key);
 	const Posting *postings = &index->postings[bucket->start];
 	uint32		n = bucket->n;
 
-	if (!setindex_may_have(index, bucket, key, index->limit))
-	{
-		*end = postings;
-		return postings;
-	}
 	if (bucket->set < index->least)
 	{
 		uint32		small = first_from(postings, n, index->least);

@@ -23,7 +23,8 @@ typedef struct Bucket
 	uint32		start;			/* its first posting that is not too small */
 	uint32		n;				/* postings so far, from start */
 	uint32		set;			/* that of the last one */
-	uint32		tags;			/* of their keys */
+	uint32		tags;			/* of their keys; where the index is shared, in the
+								 * upper half of those that come again */
 } Bucket;
 
 typedef struct Accumulator
@@ -60,6 +61,8 @@ typedef struct InvertedIndex
 	bool		shared;			/* with other processes, see shared_index.h:
 								 * all sets are in it, and a bucket tells the set
 								 * of its first posting */
+	uint32		own;			/* keys, the first ones, by which the set that
+								 * probes is in such an index itself */
 	Accumulator *accumulators;	/* one a set, all zero between probes */
 	uint32	   *sizes;			/* size << 2 | sides, one a set */
 	SetNote    *notes;			/* one a set */
@@ -100,8 +103,9 @@ extern void setindex_add(InvertedIndex *index, const uint64 *keys, uint32 n,
 extern void setindex_add_image(InvertedIndex *index, const uint64 *keys,
 							   uint32 n, const Posting *image, uint64 second);
 extern void setindex_begin_at(InvertedIndex *index, uint64 size);
-extern const Posting *setindex_partners(const InvertedIndex *index, uint64 key,
-										const Posting **end);
+extern const Posting *setindex_list_partners(const InvertedIndex *index,
+											 const Bucket *bucket,
+											 const Posting **end);
 
 static inline uint64
 setindex_hash(uint64 key)
@@ -188,26 +192,61 @@ setindex_fetch_places(const InvertedIndex *index, const uint64 *keys, uint32 n,
 }
 
 /*
+ * Bits that tell keys apart in a bucket of an index that is shared: half as many, for
+ * such a tag that comes again there is one more.  A set that probes finds itself by most
+ * of its keys: only the second one tells that there may be somebody else.
+ */
+#define SHARED_TAGS		16
+#define AGAIN_SHIFT		16
+
+/* Tells a bucket that it has one more posting, with that tag of SHARED_TAGS. */
+static inline void
+setindex_add_tag(Bucket *bucket, uint32 tag)
+{
+	uint32		bit = UINT32_C(1) << tag;
+
+	bucket->tags |= (bucket->tags & bit) << AGAIN_SHIFT | bit;
+}
+
+/*
  * True if a bucket of an index that is shared has postings that may be of the key, and
- * of sets that come before `limit`.
+ * of sets that come before `limit`, beside one if the set that probes is there itself.
  */
 static inline bool
 setindex_may_have(const InvertedIndex *index, const Bucket *bucket, uint64 key,
-				  uint32 limit)
+				  bool own, uint32 limit)
 {
-	return (bucket->tags & setindex_tag(index, key)) != 0 && bucket->set < limit;
+	uint32		tag = setindex_hash(key) >> (index->shift - 5) & (SHARED_TAGS - 1);
+
+	return (bucket->tags >> (own ? AGAIN_SHIFT : 0) >> tag & 1) != 0 &&
+		bucket->set < limit;
 }
 
-/* Fetches postings of such buckets. */
+/*
+ * The postings of a key's bucket, of an index that is shared, whose sets are partners
+ * and not too small.  `own`: the set that probes is in the index by this key.
+ */
+static inline const Posting *
+setindex_partners(const InvertedIndex *index, uint64 key, bool own,
+				  const Posting **end)
+{
+	const Bucket *bucket = setindex_bucket(index, key);
+
+	if (setindex_may_have(index, bucket, key, own, index->limit))
+		return setindex_list_partners(index, bucket, end);
+	return *end = index->postings;
+}
+
+/* Fetches postings of such buckets, for a set with so many of the keys in the index. */
 static inline void
 setindex_fetch_partners(const InvertedIndex *index, const uint64 *keys,
-						uint32 n, uint32 limit)
+						uint32 n, uint32 own, uint32 limit)
 {
 	for (uint32 i = 0; i < n; i++)
 	{
 		const Bucket *bucket = setindex_bucket(index, keys[i]);
 
-		if (!setindex_may_have(index, bucket, keys[i], limit))
+		if (!setindex_may_have(index, bucket, keys[i], i < own, limit))
 			continue;
 		__builtin_prefetch(&index->postings[bucket->start]);
 		if (bucket->n > 1)

@@ -35,11 +35,11 @@
 #define PLACES_AHEAD	16
 
 /*
- * Where a posting belongs: the number of its bucket in the share, then that of
- * the bit which tells its key.
+ * Where a posting belongs: the number of its bucket in the share, then bits that tell
+ * its key, of which the last ones are its tag.
  */
 #define PLACE_BUCKET(place)	((place) >> 5)
-#define PLACE_TAG(place)	(UINT32_C(1) << ((place) & 31))
+#define PLACE_TAG(place)	((place) & (SHARED_TAGS - 1))
 
 /* Postings and places of a share of the buckets, and its buckets. */
 typedef struct Share
@@ -277,7 +277,7 @@ put_postings(const Share *share, const Posting *copy)
 		CHECK_EVERY(i);
 		if (bucket->n == 0)
 			bucket->set = copy[i].set;
-		bucket->tags |= PLACE_TAG(share->places[i]);
+		setindex_add_tag(bucket, PLACE_TAG(share->places[i]));
 		share->postings[bucket->start + bucket->n++] = copy[i];
 	}
 }
