@@ -56,3 +56,12 @@ shared_pages_ask(void *place, Size bytes)
 	}
 #endif
 }
+
+/* See memory_pages.h */
+void
+shared_pages_scattered(void *place, Size bytes)
+{
+#ifdef MADV_RANDOM
+	(void) madvise(place, bytes, MADV_RANDOM);
+#endif
+}

@@ -24,4 +24,10 @@ extern void *large_array_alloc(Size bytes);
  */
 extern void shared_pages_ask(void *place, Size bytes);
 
+/*
+ * Says that they are used in no order.  Linux then does not note, when they are unmapped, that
+ * they have been used, for which it takes as much time as for the rest.
+ */
+extern void shared_pages_scattered(void *place, Size bytes);
+
 #endif							/* NEARDUP_MEMORY_PAGES_H */

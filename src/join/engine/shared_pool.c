@@ -213,6 +213,7 @@ add_segment(SharedAreas *areas, int area, size_t size, bool ask)
 	shared->segments[shared->n] = dsm_segment_handle(segment->mapping);
 	shared->n++;
 	areas->taken += size;
+	shared_pages_scattered(segment->address, size);
 	if (ask)
 		shared_pages_ask(segment->address, size);
 	return (SharedPointer) number << SEGMENT_SHIFT | SEGMENT_START;
@@ -233,6 +234,7 @@ shared_segment(SharedAreas *areas, SharedPointer pointer)
 	if (segment->mapping == NULL)
 		elog(ERROR, "could not attach to a segment of a similarity join");
 	segment->address = dsm_segment_address(segment->mapping);
+	shared_pages_scattered(segment->address, dsm_segment_map_length(segment->mapping));
 	return segment->address;
 }
 
