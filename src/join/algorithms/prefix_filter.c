@@ -134,6 +134,8 @@ prefix_count(Search *search, const PrefixProbe *probe, uint32 i,
 		CHECK_EVERY(end - posting);
 		if (posting->key != key)
 			continue;
+		if (posting->set >= search->index.limit)
+			break;
 		if (INDEXED_SIZE(&search->index, posting->set) > probe->partners->most)
 		{
 			search->stats.removed_size += end - posting;

@@ -269,7 +269,11 @@ set_join_probe(Search *search, const JoinSet *set, uint32 sides)
 		CHECK_FOR_INTERRUPTS();
 		/* most lists are short, and most of those empty */
 		if (posting < end && (posting->position & SMALL) != 0)
+		{
+			if (search->index.shared)
+				end = setindex_limit(&search->index, posting, end);
 			posting = compare_images_chosen(search, &images, posting, end);
+		}
 		if (posting < end)
 			prefix_count(search, &probe, i, posting, end);
 	}

@@ -251,6 +251,8 @@ count_key(Search *search, uint64 key, uint32 sides)
 	for (; posting < end; posting++)
 	{
 		CHECK_EVERY(end - posting);
+		if (posting->set >= index->limit)
+			break;
 		if (posting->key != key ||
 			(INDEXED_SIDES(index, posting->set) & sides) == 0)
 			continue;

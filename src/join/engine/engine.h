@@ -126,6 +126,12 @@ extern void setjoin_build(SetJoin *join);
  */
 extern bool setjoin_next(SetJoin *join, RowGroup *outer, RowGroup *inner);
 
+/*
+ * True if the inner group that setjoin_next() returned last was that of the call before,
+ * too, with the same rows at the same places.
+ */
+extern bool setjoin_inner_stays(const SetJoin *join);
+
 /* A distinct set, as it takes part in a pair. */
 typedef struct PairedSet
 {

@@ -90,7 +90,8 @@ fetch_ahead(SetJoin *join, uint32 number)
 		return;
 	__builtin_prefetch(set[3 * FETCH_AHEAD].keys);
 	__builtin_prefetch(set[3 * FETCH_AHEAD].values - 1);
-	__builtin_prefetch(set[3 * FETCH_AHEAD].rows[SIDE_OUTER]);
+	rows_ahead_add(&join->ahead, join->pool.areas,
+				   set[3 * FETCH_AHEAD].rows[SIDE_OUTER]);
 	set += FETCH_AHEAD;
 	if (index->shared)
 		setindex_fetch_partners(index, set->keys, set->nkeys,
@@ -160,6 +161,7 @@ setjoin_begin_chunk(SetJoin *join)
 	if (join->deferred != NULL)
 		chunks_probe_from_this(join);
 	join->next = 0;
+	memset(&join->ahead, 0, sizeof(RowsAhead));
 	join->search.index.limit = join->search.nsets;
 	join->stage = STAGE_CHUNK;
 	join->search.stats.postings += join->search.index.npostings;
@@ -552,6 +554,14 @@ setjoin_next(SetJoin *join, RowGroup *outer, RowGroup *inner)
 	*outer = join->pairs[join->next_pair].outer->rows[SIDE_OUTER];
 	*inner = join->pairs[join->next_pair++].inner->rows[SIDE_INNER];
 	return true;
+}
+
+/* See engine.h.  What one probe finds stays where it is until all is handed out. */
+bool
+setjoin_inner_stays(const SetJoin *join)
+{
+	return join->next_pair > 1 &&
+		join->pairs[join->next_pair - 1].inner == join->pairs[join->next_pair - 2].inner;
 }
 
 static PairedSet

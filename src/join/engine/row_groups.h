@@ -65,6 +65,34 @@ row_at(SharedAreas *areas, const Row *link)
 		shared_at(areas, (SharedPointer) (uintptr_t) link);
 }
 
+/*
+ * Lists of rows that will be wanted one after another.  The rows of a list are far from
+ * each other in memory, and only from one is it known where the next one is.  So of each
+ * of these lists one more row is fetched into the cache whenever a list is added.
+ */
+#define LISTS_AHEAD	12
+
+typedef struct RowsAhead
+{
+	const Row  *fetched[LISTS_AHEAD];	/* last of each list; NULL: all are */
+	uint32		next;			/* place of the list that has been there longest */
+} RowsAhead;
+
+static inline void
+rows_ahead_add(RowsAhead *ahead, SharedAreas *areas, const Row *list)
+{
+	for (int i = 0; i < LISTS_AHEAD; i++)
+	{
+		if (ahead->fetched[i] == NULL)
+			continue;
+		ahead->fetched[i] = row_at(areas, ahead->fetched[i]->next);
+		__builtin_prefetch(ahead->fetched[i]);
+	}
+	__builtin_prefetch(list);
+	ahead->fetched[ahead->next] = list;
+	ahead->next = (ahead->next + 1) % LISTS_AHEAD;
+}
+
 extern Row *row_make(Arena *arena, Row *next, const void *data, uint32 rowno,
 					 uint32 len);
 extern Row *row_make_shared(Arena *arena, Row *next, const void *data,

@@ -251,21 +251,19 @@ setindex_begin_at(InvertedIndex *index, uint64 size)
 	}
 }
 
-/* What setindex_partners() gives of a bucket that may have any. */
+/* The first posting of a bucket whose set is not too small, or behind them. */
 const Posting *
-setindex_list_partners(const InvertedIndex *index, const Bucket *bucket,
-					   const Posting **end)
+setindex_not_small(const InvertedIndex *index, const Bucket *bucket)
 {
 	const Posting *postings = &index->postings[bucket->start];
-	uint32		n = bucket->n;
 
-	if (bucket->set < index->least)
-	{
-		uint32		small = first_from(postings, n, index->least);
+	return postings + first_from(postings, bucket->n, index->least);
+}
 
-		postings += small;
-		n -= small;
-	}
-	*end = postings + first_from(postings, n, index->limit);
-	return postings;
+/* The first of those postings whose set is no partner, or `end`. */
+const Posting *
+setindex_limit(const InvertedIndex *index, const Posting *posting,
+			   const Posting *end)
+{
+	return posting + first_from(posting, end - posting, index->limit);
 }

@@ -103,9 +103,10 @@ extern void setindex_add(InvertedIndex *index, const uint64 *keys, uint32 n,
 extern void setindex_add_image(InvertedIndex *index, const uint64 *keys,
 							   uint32 n, const Posting *image, uint64 second);
 extern void setindex_begin_at(InvertedIndex *index, uint64 size);
-extern const Posting *setindex_list_partners(const InvertedIndex *index,
-											 const Bucket *bucket,
-											 const Posting **end);
+extern const Posting *setindex_not_small(const InvertedIndex *index,
+										 const Bucket *bucket);
+extern const Posting *setindex_limit(const InvertedIndex *index,
+									 const Posting *posting, const Posting *end);
 
 static inline uint64
 setindex_hash(uint64 key)
@@ -223,8 +224,11 @@ setindex_may_have(const InvertedIndex *index, const Bucket *bucket, uint64 key,
 }
 
 /*
- * The postings of a key's bucket, of an index that is shared, whose sets are partners
- * and not too small.  `own`: the set that probes is in the index by this key.
+ * The postings of a key's bucket, of an index that is shared, whose sets are not too
+ * small; none if none of them are partners.  Those that are not, from `limit` on, come
+ * last: whoever goes through the list has to stop there.  To look for the place first
+ * would take longer, as lists that are long are not in the cache.  `own`: the set that
+ * probes is in the index by this key.
  */
 static inline const Posting *
 setindex_partners(const InvertedIndex *index, uint64 key, bool own,
@@ -232,9 +236,12 @@ setindex_partners(const InvertedIndex *index, uint64 key, bool own,
 {
 	const Bucket *bucket = setindex_bucket(index, key);
 
-	if (setindex_may_have(index, bucket, key, own, index->limit))
-		return setindex_list_partners(index, bucket, end);
-	return *end = index->postings;
+	*end = index->postings;
+	if (!setindex_may_have(index, bucket, key, own, index->limit))
+		return *end;
+	*end += bucket->start + bucket->n;
+	return bucket->set < index->least ? setindex_not_small(index, bucket) :
+		&index->postings[bucket->start];
 }
 
 /* Fetches postings of such buckets, for a set with so many of the keys in the index. */

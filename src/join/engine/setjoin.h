@@ -101,6 +101,7 @@ struct SetJoin
 								 * none is */
 	bool		full;			/* what is shared takes all of the memory */
 
+	RowsAhead	ahead;			/* of sets of the chunk that probe soon */
 	uint32		next;			/* set of the chunk to probe next */
 	uint64		probed;			/* sets of this chunk and those before that have */
 	Progress	progress;

@@ -5,7 +5,8 @@
  * Each outer row of a pair of groups meets each inner one.  These are a list, whose
  * rows are far from each other in memory: to go from one to the next takes longer
  * than all else that is done about most pairs.  So where there are several outer
- * rows, what is asked of an inner row first is laid side by side once.
+ * rows, what is asked of an inner row first is laid side by side once.  What a set finds
+ * comes as pairs with that set: its rows stay where they have been laid.
  *
  * Portions Copyright (c) 2026, the neardup developers
  *

@@ -421,22 +421,25 @@ next_groups(SimilarityJoinState *state)
 			   &state->outer);
 	state->one_group = outer == state->inner_group;
 	state->nouter = 0;
-	state->inner_rows.tried = state->inner_rows.laid = false;
+	state->inner_stays = setjoin_inner_stays(state->engines[state->current]);
+	if (!state->inner_stays)
+		state->inner_rows.tried = state->inner_rows.laid = false;
 	if (needs_one(state))
 		start_rounds(state);
 	return state->in_pair = true;
 }
 
 /*
- * Lays the inner rows of the pair side by side if more than one outer row is to meet
- * all of them.
+ * Lays the inner rows side by side if more than one outer row is to meet all of them,
+ * of this pair of groups or of several with the same inner one.
  */
 static void
 lay_inner_rows(SimilarityJoinState *state)
 {
 	InnerRows  *inner = &state->inner_rows;
 
-	if (inner->tried || state->outer.next == NULL || needs_one(state))
+	if (inner->tried || needs_one(state) ||
+		(state->outer.next == NULL && !state->inner_stays))
 		return;
 	inner->tried = true;
 	inner->laid = inner_rows_lay(inner, state->css.ss.ps.state->es_query_cxt,

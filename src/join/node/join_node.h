@@ -144,6 +144,7 @@ typedef struct SimilarityJoinState
 	uint32		nouter;			/* outer rows of it that have come */
 	RowCursor	inner;
 	RowGroup	inner_group;
+	bool		inner_stays;	/* it is that of the pair before */
 	InnerRows	inner_rows;		/* of it; inner is not used if they are laid */
 	InnerRow	inner_row;		/* the last one, if they are not */
 	InnerRound	round;			/* of semi- and anti-joins, if they are not */
