@@ -156,6 +156,7 @@ OBJS = \
 	src/join/engine/shared_index.o \
 	src/join/engine/shared_known.o \
 	src/join/engine/shared_pool.o \
+	src/join/engine/shared_runs.o \
 	src/join/engine/shared_sets.o \
 	src/join/engine/set_runs.o \
 	src/join/engine/setindex.o \

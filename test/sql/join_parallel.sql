@@ -127,6 +127,25 @@ WHERE q.name = 'self' AND threshold = '0.5' AND measure = 'jaccard'
 GROUP BY a.name ORDER BY a.name;
 SELECT same_rows('SELECT a.id, b.id AS b FROM sets a JOIN sets b ON near_duplicate(minhash(a.sig, 64), minhash(b.sig, 64), 0.6) AND a.id < b.id');
 RESET neardup.join_algorithm;
+-- Signatures of another making come when some have gone to disk
+CREATE TABLE late AS
+SELECT id, id > 200 AS is_sketch, CASE WHEN id > 200 THEN minhash(sig, 16) ELSE sig END AS sig, text FROM sets;
+-- None comes before memory has been used up by rows
+CREATE TABLE none_first AS
+SELECT id, CASE WHEN id > 150 THEN sig END AS sig, text FROM sets;
+-- Each process has one that fills its memory
+CREATE TABLE large AS
+SELECT id, CASE WHEN id % 10 = 0 THEN signature_from(array_cat(sig::bigint[], few))
+                ELSE sig END AS sig, repeat('x', id % 20 * 300) AS text
+FROM sets, (SELECT array_agg(hashint8extended(n, 1)) AS few FROM generate_series(1, 20000) n) f
+WHERE sig IS NOT NULL;
+ANALYZE late, none_first, large;
+SELECT text, same_rows(text) FROM unnest(ARRAY[
+    'SELECT a.id, b.id AS b FROM makings a JOIN makings b ON a.kind = b.kind AND near_duplicate(a.sig, b.sig, 0.6)',
+    'SELECT a.id, b.id AS b FROM late a JOIN late b ON a.is_sketch = b.is_sketch AND near_duplicate(a.sig, b.sig, 0.5)',
+    'SELECT a.id, b.id AS b, length(a.text) FROM none_first a LEFT JOIN none_first b ON near_duplicate(a.sig, b.sig, 0.5) AND a.id <> b.id',
+    'SELECT a.id, b.id AS b, length(a.text) + length(b.text) AS n FROM large a JOIN large b ON near_duplicate(a.sig, b.sig, 0.5) AND a.id < b.id',
+    'SELECT a.id, b.id AS b FROM vectors a JOIN vectors b ON near_duplicate(a.sig, b.sig, 0.6) AND a.id < b.id']) text;
 RESET work_mem;
 RESET hash_mem_multiplier;
 
@@ -189,6 +208,11 @@ FROM generate_series(1, 20) t (i),
              WHERE a.kind >= 0 OFFSET 0 * t.i) s;
 SELECT same_rows('SELECT a.id, b.id AS b FROM sets a JOIN (SELECT * FROM alone UNION ALL SELECT * FROM alone WHERE kind = 2) b ON near_duplicate(a.sig, b.sig, 0.8) AND a.id < b.id WHERE a.kind >= 0');
 SELECT n, count(*) FROM again GROUP BY n;
+SET work_mem = '64kB';
+SET hash_mem_multiplier = 1;
+SELECT n, count(*) FROM again GROUP BY n;
+RESET work_mem;
+RESET hash_mem_multiplier;
 SET neardup.enable_join = off;
 SET max_parallel_workers_per_gather = 0;
 SELECT n FROM again LIMIT 1;

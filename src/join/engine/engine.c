@@ -26,21 +26,16 @@
 /* A share of the memory after which it is looked at again. */
 #define CHECK_SHARE		256
 
-/* Where values, keys and rows will be. */
-static void
-init_arenas(SetJoin *join)
+/* Where values, keys and rows will be: in shared memory if there are areas for it. */
+void
+setjoin_init_arenas(SetJoin *join)
 {
 	size_t		block = Min(Max(join->params.memory / 128, 1024), 64 * 1024);
 	Arena	   *arenas[] = {&join->values, &join->keys, &join->rows[SIDE_OUTER],
 	&join->rows[SIDE_INNER]};
 
-	if (join->params.shared != NULL)
-	{
-		join->pool.areas = join->params.areas;
-		join->pool.own = join->params.part;
-	}
 	for (int i = 0; i < lengthof(arenas); i++)
-		if (join->params.shared == NULL)
+		if (join->pool.areas == NULL)
 			arena_init(arenas[i], block);
 		else
 			arena_init_shared(arenas[i], block, &join->pool);
@@ -73,7 +68,12 @@ setjoin_begin(const SetJoinParams *params)
 	settable_create(&join->table, params->secret);
 	if (join->params.memory >= MEMORY_TO_WAIT)
 		arrivals_create(&join->arrivals, params->known, params->areas);
-	init_arenas(join);
+	if (params->shared != NULL)
+	{
+		join->pool.areas = params->areas;
+		join->pool.own = params->part;
+	}
+	setjoin_init_arenas(join);
 	MemoryContextSwitchTo(old);
 	progress_begin(&join->progress);
 	return join;
@@ -252,20 +252,14 @@ distinct_set(SetJoin *join, SetKey key, const uint64 *values, uint32 n,
 	return set;
 }
 
-/* A row in front of `next`; shared ones get numbers that no other process has. */
+/* A row in front of `next`. */
 static Row *
 add_row(SetJoin *join, JoinSide side, Row *next, const void *row, uint32 rowno,
 		uint32 len)
 {
-	uint32		nparts;
-
-	if (join->params.shared == NULL)
-		return row_make(&join->rows[side], next, row, rowno, len);
-	nparts = join->params.shared->nparts;
-	/* those that wait will have numbers, too */
-	join->full |= rowno >= PG_UINT32_MAX / nparts - 1 - MOST_ARRIVALS;
-	return row_make_shared(&join->rows[side], next, row,
-						   rowno * nparts + join->params.part, len);
+	return join->params.shared == NULL ?
+		row_make(&join->rows[side], next, row, rowno, len) :
+		row_make_shared(&join->rows[side], next, row, rowno, len);
 }
 
 static void
@@ -283,11 +277,36 @@ add_in_memory(SetJoin *join, JoinSide side, SetKey key, const uint64 *values,
 	check_memory(join, len + sizeof(uint64) * n);
 }
 
+static void
+too_many_rows(uint32 most)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+			 errmsg("too many rows in a similarity join"),
+			 errdetail("A process can have at most %u of each side.", most)));
+}
+
+/* The number of the n-th row of this process: if rows are shared, no other has it. */
+static uint32
+row_number(const SetJoin *join, uint32 n)
+{
+	uint32		nparts;
+
+	if (join->params.shared == NULL)
+		return n;
+	nparts = join->params.shared->nparts;
+	if (n >= PG_UINT32_MAX / nparts - 1)
+		too_many_rows(PG_UINT32_MAX / nparts - 1);
+	return n * nparts + join->params.part;
+}
+
 /* Takes in a row that waits no more. */
 static void
 take_in(SetJoin *join, JoinSide side, SetKey key, const uint64 *values,
-		uint32 n, const void *row, uint32 rowno, uint32 len)
+		uint32 n, const void *row, uint32 number, uint32 len)
 {
+	uint32		rowno = row_number(join, number);
+
 	if (join->spill != NULL)
 		spill_add(join, side, key, values, row, rowno, len);
 	else
@@ -406,11 +425,7 @@ setjoin_add(SetJoin *join, JoinSide side, const uint64 *values, uint32 n,
 
 	Assert(join->stage == STAGE_ADD);
 	if (join->nrows[side] == PG_UINT32_MAX)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("too many rows in a similarity join"),
-				 errdetail("Each side can have at most %u rows.",
-						   PG_UINT32_MAX)));
+		too_many_rows(PG_UINT32_MAX);
 	if (n > 0 && !may_have_partner(join, side, values, n))
 	{
 		/* a nested loop would have compared it, and without an error */
@@ -598,7 +613,7 @@ setjoin_build(SetJoin *join)
 	setjoin_flush(join);
 	setjoin_end_filter(join);
 	join->stage = STAGE_END;
-	if (join->params.shared != NULL)
+	if (join->params.shared != NULL && join->spill == NULL)
 	{
 		shared_gather(join);
 		setjoin_begin_chunk(join);

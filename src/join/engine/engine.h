@@ -56,12 +56,14 @@ typedef struct SetJoinParams
 	struct SharedSets *shared;
 	struct SharedAreas *areas;	/* where rows and sets will be */
 	struct KnownSets *known;	/* what values are there already */
+	struct FileSet *files;		/* where they will be if memory does not do */
 	int			part;			/* number of this one, from 0 */
 } SetJoinParams;
 
 typedef struct SetJoin SetJoin;
 struct Row;
 struct SharedAreas;
+struct FileSet;
 
 /* The rows of one side that carry one set; opaque, NULL if there is none. */
 typedef const struct Row *RowGroup;

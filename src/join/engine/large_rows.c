@@ -49,11 +49,6 @@ large_rows_create(LargeRows *rows, size_t bytes)
 static char *
 record_room(LargeRows *rows, size_t n)
 {
-	if (n > MaxAllocSize - VARHDRSZ)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("row of a similarity join is too large"),
-				 errdetail("It has %zu bytes.", n)));
 	if (n > rows->max_record)
 	{
 		if (rows->record)
@@ -73,8 +68,7 @@ large_rows_add(LargeRows *rows, SetKey key, const void *row, uint32 rowno,
 {
 	TupleTableSlot *slot = rows->put;
 
-	file_row_make(record_room(rows, sizeof(FileRow) + (size_t) len), row, rowno,
-				  len);
+	file_row_make(record_room(rows, file_row_bytes(len)), row, rowno, len);
 	ExecClearTuple(slot);
 	/* on 32 bits these are pointers to what is copied below */
 	slot->tts_values[0] = Int64GetDatumFast(key.high);

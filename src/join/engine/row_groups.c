@@ -71,7 +71,21 @@ row_range(const Row *row, RowRange *range)
 		memcpy(range, row->data, sizeof(RowRange));
 }
 
-/* Makes a row as it lies in a file, at a place of sizeof(FileRow) + len bytes. */
+/* Bytes of a row as it lies in a file. */
+uint32
+file_row_bytes(uint32 len)
+{
+	size_t		bytes = sizeof(FileRow) + (size_t) len;
+
+	if (bytes > MaxAllocSize - VARHDRSZ)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("row of a similarity join is too large"),
+				 errdetail("It has %zu bytes.", bytes)));
+	return bytes;
+}
+
+/* Makes a row as it lies in a file, at a place of file_row_bytes(). */
 void
 file_row_make(char *place, const void *row, uint32 rowno, uint32 len)
 {

@@ -99,6 +99,7 @@ extern Row *row_make_shared(Arena *arena, Row *next, const void *data,
 							uint32 rowno, uint32 len);
 extern Row *rows_in_file(Arena *arena, const RowRange *range);
 extern void row_range(const Row *row, RowRange *range);
+extern uint32 file_row_bytes(uint32 len);
 extern void file_row_make(char *place, const void *row, uint32 rowno,
 						  uint32 len);
 extern void row_reader_create(RowReader *reader, SpillFile *file,

@@ -14,6 +14,9 @@
  * there are twice as many they become two runs of the next level, and the file in
  * which they were is closed.  In the end no more runs are written anew than have to be.
  *
+ * Where several processes each write some of the sets, their files are where all can
+ * read them, and each merges the runs of all.
+ *
  * Portions Copyright (c) 2026, the neardup developers
  *
  * src/join/engine/set_runs.c
@@ -37,6 +40,26 @@
 #define BUFFERS_PART	8
 
 #define LARGEST_BUFFER	((size_t) 256 * 1024)
+
+/* Files of several processes have names by which all find them. */
+#define FILE_OF_RUNS	"similarity_join_runs_%d_%u"
+#define DIRECTORY		"similarity_join_directory_%d"
+
+/* What a directory says of a level; the ends of its runs follow. */
+typedef struct SharedLevel
+{
+	uint64		bytes;
+	uint32		number;
+	uint32		nruns;
+} SharedLevel;
+
+/* RunHead.row */
+#define ROW_HEAD(bytes, side)	((bytes) << 1 | (side))
+#define HEAD_ROW_BYTES(head)	((head)->row >> 1)
+#define HEAD_ROW_SIDE(head)		((head)->row & 1)
+
+/* Room for the data of a row, at first. */
+#define ROW_ROOM		512
 
 /* The place of a set: the number of its run, then where its values are in the file. */
 #define PLACE_BITS		48
@@ -64,7 +87,7 @@ compare_keys(SetKey a, bool a_is_row, SetKey b, bool b_is_row)
 
 /* See set_runs.h */
 void
-setruns_create(SetRuns *runs, size_t most_bytes, uint32 largest_row)
+setruns_create(SetRuns *runs, size_t most_bytes, const RunsPlace *place)
 {
 	memset(runs, 0, sizeof(SetRuns));
 	runs->most_bytes = most_bytes;
@@ -72,9 +95,9 @@ setruns_create(SetRuns *runs, size_t most_bytes, uint32 largest_row)
 	arena_init(&runs->arena, Min(Max(most_bytes / 64, 1024), 64 * 1024));
 	runs->most_runs = Min(Max(most_bytes / BUFFERS_PART / BLCKSZ, FEWEST_RUNS),
 						  MOST_RUNS);
-	runs->largest_row = largest_row;
-	Assert(largest_row <= PG_UINT16_MAX);
-	runs->row = palloc(RUN_ROW_HEAD + largest_row);
+	runs->place = *place;
+	runs->largest_row = ROW_ROOM;
+	runs->row = palloc(RUN_ROW_HEAD + runs->largest_row);
 }
 
 /* Frees what sets take in memory; there are none. */
@@ -106,13 +129,44 @@ values_bytes(uint32 nvalues)
 	return sizeof(uint64) * nvalues;
 }
 
+static void
+file_name(char *name, int part, uint32 number)
+{
+	snprintf(name, MAXPGPATH, FILE_OF_RUNS, part, number);
+}
+
 /* Opens the file of a level if there is none. */
 static SpillFile *
-level_file(RunLevel *level)
+level_file(SetRuns *runs, RunLevel *level)
 {
-	if (level->file.file == NULL)
+	char		name[MAXPGPATH];
+
+	if (level->file.file != NULL)
+		return &level->file;
+	if (runs->place.files == NULL)
 		spillfile_create(&level->file);
+	else
+	{
+		level->number = runs->nfiles++;
+		file_name(name, runs->place.part, level->number);
+		spillfile_create_in(&level->file, runs->place.files, name);
+	}
 	return &level->file;
+}
+
+/* Closes the file of a level that this process has written, and deletes it. */
+static void
+close_level(const SetRuns *runs, RunLevel *level)
+{
+	char		name[MAXPGPATH];
+
+	if (level->file.file == NULL)
+		return;
+	spillfile_close(&level->file);
+	if (runs->place.files == NULL)
+		return;
+	file_name(name, runs->place.part, level->number);
+	spillfile_delete(runs->place.files, name);
 }
 
 /* Runs that a level may have: all of them are merged before there is another. */
@@ -140,15 +194,12 @@ write_pending(SpillFile *file, const PendingSet *set)
 	if (set->values != NULL)
 		head.nvalues = SETKEY_SIZE(set->key);
 	if (set->row != NULL)
-	{
-		head.side = set->row->side;
-		head.row_bytes = set->row->bytes;
-	}
+		head.row = ROW_HEAD(set->row->bytes, set->row->side);
 	spillfile_write(file, &head, sizeof(head));
 	if (head.nvalues > 0)
 		spillfile_write(file, set->values, values_bytes(head.nvalues));
-	if (head.row_bytes > 0)
-		spillfile_write(file, set->row->data, head.row_bytes);
+	if (set->row != NULL)
+		spillfile_write(file, set->row->data, set->row->bytes);
 }
 
 /* Runs are read */
@@ -204,6 +255,7 @@ open_runs(SetRuns *runs, RunLevel *level, uint32 n)
 	}
 }
 
+/* Runs of this process that are not exported. */
 static uint32
 count_runs(const SetRuns *runs)
 {
@@ -214,13 +266,26 @@ count_runs(const SetRuns *runs)
 	return n;
 }
 
+/* And those of all. */
+static uint32
+count_shared_runs(const SetRuns *runs)
+{
+	uint32		n = 0;
+
+	for (uint32 i = 0; i < runs->nshared; i++)
+		n += runs->shared[i].nruns;
+	return n;
+}
+
 /* Opens all runs. */
 static void
 open_all(SetRuns *runs, size_t buffers)
 {
-	prepare_runs(runs, count_runs(runs), buffers);
+	prepare_runs(runs, count_runs(runs) + count_shared_runs(runs), buffers);
 	for (int i = 0; i < RUN_LEVELS; i++)
 		open_runs(runs, &runs->levels[i], runs->levels[i].nruns);
+	for (uint32 i = 0; i < runs->nshared; i++)
+		open_runs(runs, &runs->shared[i], runs->shared[i].nruns);
 }
 
 static void
@@ -282,7 +347,7 @@ raise_runs(SetRuns *runs, int number, uint32 n)
 {
 	RunLevel   *level = &runs->levels[number];
 	RunLevel   *next = &runs->levels[number + 1];
-	SpillFile  *file = level_file(next);
+	SpillFile  *file = level_file(runs, next);
 
 	prepare_runs(runs, n, runs->most_bytes / 2);
 	open_runs(runs, level, n);
@@ -294,28 +359,28 @@ raise_runs(SetRuns *runs, int number, uint32 n)
 		CHECK_FOR_INTERRUPTS();
 		spillfile_write(file, &run->head, sizeof(RunHead));
 		copy_bytes(&run->reader, file,
-				   values_bytes(run->head.nvalues) + run->head.row_bytes);
+				   values_bytes(run->head.nvalues) + HEAD_ROW_BYTES(&run->head));
 		advance(runs, run);
 	}
 	end_merge(runs);
 	close_runs(runs);
 	level->nruns -= n;
 	if (level->nruns == 0)
-		spillfile_close(&level->file);
+		close_level(runs, level);
 	end_run(runs, next);
 }
 
 /*
- * Leaves no more runs than can be read at once.  A level gets two more from the
- * one below at the most.  It has room for them: so far it got them in twos, too.
+ * Leaves no more than so many runs.  A level gets two more from the one below at the
+ * most.  It has room for them: so far it got them in twos, too.
  */
 static void
-merge_few(SetRuns *runs)
+merge_few(SetRuns *runs, uint32 most)
 {
 	/* those of lower levels are shorter */
-	for (int i = 0; count_runs(runs) > runs->most_runs;)
+	for (int i = 0; count_runs(runs) > most;)
 	{
-		uint32		too_many = count_runs(runs) - runs->most_runs;
+		uint32		too_many = count_runs(runs) - most;
 		uint32		n = Min(runs->levels[i].nruns, runs->most_runs);
 
 		if (n == 0)
@@ -331,7 +396,7 @@ merge_few(SetRuns *runs)
 static void
 write_run(SetRuns *runs)
 {
-	SpillFile  *file = level_file(&runs->levels[0]);
+	SpillFile  *file = level_file(runs, &runs->levels[0]);
 
 	sort_pending(runs->pending, runs->npending);
 	for (size_t i = 0; i < runs->npending; i++)
@@ -465,7 +530,7 @@ setruns_scan_next(RunsScan *scan, uint64 *values, uint32 *n)
 		spillreader_read(reader, &head, sizeof(head));
 		*n = head.nvalues;
 		spillreader_read(reader, values, values_bytes(head.nvalues));
-		spillreader_seek(reader, spillreader_tell(reader) + head.row_bytes);
+		spillreader_seek(reader, spillreader_tell(reader) + HEAD_ROW_BYTES(&head));
 		if (head.nvalues > 0)
 			return true;
 	}
@@ -482,6 +547,82 @@ setruns_scan_end(RunsScan *scan)
 	pfree(scan->reader.buffer);
 }
 
+/* Runs of several processes */
+
+/* Tells of a level in the directory, and leaves its file to all. */
+static void
+export_level(SetRuns *runs, RunLevel *level, SpillFile *directory)
+{
+	SharedLevel shared = {
+		.bytes = level->file.size,.number = level->number,.nruns = level->nruns
+	};
+
+	if (level->nruns == 0)
+		return;
+	spillfile_export(&level->file);
+	spillfile_close(&level->file);
+	spillfile_write(directory, &shared, sizeof(shared));
+	spillfile_write(directory, level->ends, sizeof(uint64) * level->nruns);
+	runs->exported += shared.bytes;
+	level->nruns = 0;
+}
+
+/* See set_runs.h.  Each process will have a buffer for each of the runs of all. */
+uint64
+setruns_export(SetRuns *runs)
+{
+	char		name[MAXPGPATH];
+	SpillFile	directory;
+
+	setruns_flush(runs);
+	free_pending(runs);
+	merge_few(runs, Max(runs->most_runs / runs->place.nparts, 1));
+	snprintf(name, MAXPGPATH, DIRECTORY, runs->place.part);
+	spillfile_create_in(&directory, runs->place.files, name);
+	for (int i = 0; i < RUN_LEVELS; i++)
+		export_level(runs, &runs->levels[i], &directory);
+	spillfile_export(&directory);
+	spillfile_close(&directory);
+	return directory.size;
+}
+
+/* Opens the next level that a directory tells of. */
+static void
+import_level(SetRuns *runs, int part, SpillReader *directory)
+{
+	char		name[MAXPGPATH];
+	SharedLevel shared;
+	RunLevel   *level;
+
+	spillreader_read(directory, &shared, sizeof(shared));
+	runs->shared = growing_reserve(runs->shared, &runs->max_shared,
+								   runs->nshared + 1, sizeof(RunLevel));
+	level = &runs->shared[runs->nshared++];
+	memset(level, 0, sizeof(RunLevel));
+	level->nruns = shared.nruns;
+	level->ends = palloc(sizeof(uint64) * shared.nruns);
+	spillreader_read(directory, level->ends, sizeof(uint64) * shared.nruns);
+	file_name(name, part, shared.number);
+	spillfile_open(&level->file, runs->place.files, name, shared.bytes);
+}
+
+/* See set_runs.h */
+void
+setruns_import(SetRuns *runs, int part, uint64 directory_bytes)
+{
+	char		name[MAXPGPATH];
+	SpillFile	file;
+	SpillReader directory;
+
+	snprintf(name, MAXPGPATH, DIRECTORY, part);
+	spillfile_open(&file, runs->place.files, name, directory_bytes);
+	spillreader_create(&directory, &file, BLCKSZ);
+	while (!spillreader_at_end(&directory))
+		import_level(runs, part, &directory);
+	pfree(directory.buffer);
+	spillfile_close(&file);
+}
+
 /* Sets are given out */
 
 /* See set_runs.h */
@@ -490,7 +631,7 @@ setruns_begin(SetRuns *runs)
 {
 	setruns_flush(runs);
 	free_pending(runs);
-	merge_few(runs);
+	merge_few(runs, runs->most_runs);
 	open_all(runs, runs->most_bytes / 2);
 	begin_merge(runs);
 }
@@ -525,6 +666,16 @@ setruns_next_is(SetRuns *runs, const uint64 *values)
 	return same;
 }
 
+/* Makes room for the data of a row. */
+static void
+make_row_room(SetRuns *runs, uint32 bytes)
+{
+	if (bytes <= runs->largest_row)
+		return;
+	runs->row = repalloc_huge(runs->row, RUN_ROW_HEAD + (size_t) bytes);
+	runs->largest_row = bytes;
+}
+
 /* See set_runs.h */
 uint64
 setruns_take(SetRuns *runs, uint64 *values, const RunRow **row)
@@ -533,15 +684,14 @@ setruns_take(SetRuns *runs, uint64 *values, const RunRow **row)
 	uint64		begin = spillreader_tell(&run->reader);
 
 	CHECK_FOR_INTERRUPTS();
-	Assert(values == NULL || run->head.nvalues > 0);
 	if (values != NULL)
 		spillreader_read(&run->reader, values, values_bytes(run->head.nvalues));
 	else
 		spillreader_seek(&run->reader, begin + values_bytes(run->head.nvalues));
-	Assert(run->head.row_bytes <= runs->largest_row);
-	runs->row->side = run->head.side;
-	runs->row->bytes = run->head.row_bytes;
-	spillreader_read(&run->reader, runs->row->data, run->head.row_bytes);
+	make_row_room(runs, HEAD_ROW_BYTES(&run->head));
+	runs->row->side = HEAD_ROW_SIDE(&run->head);
+	runs->row->bytes = HEAD_ROW_BYTES(&run->head);
+	spillreader_read(&run->reader, runs->row->data, runs->row->bytes);
 	*row = runs->row;
 	advance(runs, run);
 	return (uint64) (run - runs->runs) << PLACE_BITS | begin;
@@ -571,7 +721,7 @@ setruns_read(SetRuns *runs, uint64 place, uint64 *values, uint32 n)
 uint64
 setruns_bytes(const SetRuns *runs)
 {
-	uint64		bytes = 0;
+	uint64		bytes = runs->exported;
 
 	for (int i = 0; i < RUN_LEVELS; i++)
 		if (runs->levels[i].file.file != NULL)
@@ -584,5 +734,7 @@ void
 setruns_free(SetRuns *runs)
 {
 	for (int i = 0; i < RUN_LEVELS; i++)
-		spillfile_close(&runs->levels[i].file);
+		close_level(runs, &runs->levels[i]);
+	for (uint32 i = 0; i < runs->nshared; i++)
+		spillfile_close(&runs->shared[i].file);
 }

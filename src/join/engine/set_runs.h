@@ -36,8 +36,7 @@ typedef struct RunHead
 {
 	SetKey		key;
 	uint32		nvalues;		/* 0 of a row */
-	uint16		side;			/* as RunRow */
-	uint16		row_bytes;
+	uint32		row;			/* bytes and side as RunRow: bytes << 1 | side */
 } RunHead;
 
 /* A run that is read. */
@@ -54,9 +53,18 @@ typedef struct Run
 typedef struct RunLevel
 {
 	SpillFile	file;
+	uint32		number;			/* of the file, where others can read it */
 	uint64	   *ends;			/* of each run, in the file */
 	uint32		nruns;
 } RunLevel;
+
+/* Where several processes write runs, for all to read. */
+typedef struct RunsPlace
+{
+	FileSet    *files;			/* NULL: nobody else reads them */
+	int			part;			/* number of this process */
+	int			nparts;			/* of them */
+} RunsPlace;
 
 typedef struct SetRuns
 {
@@ -68,6 +76,14 @@ typedef struct SetRuns
 	size_t		npending;
 	size_t		max_pending;	/* allocated */
 	RunLevel	levels[RUN_LEVELS];
+	RunsPlace	place;
+	uint32		nfiles;			/* that have been made there */
+	uint64		exported;		/* bytes of runs that are for all */
+
+	/* those of all processes, once they are there */
+	RunLevel   *shared;
+	uint32		nshared;
+	size_t		max_shared;		/* allocated */
 
 	/* that are read */
 	Run		   *runs;
@@ -75,7 +91,7 @@ typedef struct SetRuns
 	size_t		buffer;			/* bytes of each one's */
 	struct binaryheap *heap;	/* of those that have another set, by its key */
 	RunRow	   *row;			/* of the set that was taken last */
-	uint32		largest_row;	/* bytes of data */
+	uint32		largest_row;	/* bytes of data that it has room for */
 } SetRuns;
 
 /* All sets that have been written, in no order. */
@@ -88,11 +104,10 @@ typedef struct RunsScan
 
 /*
  * No sets as yet, in the current memory context.  Sets take up to most_bytes in
- * memory, and buffers half as much when they are merged.  Rows have largest_row bytes
- * at most.
+ * memory, and buffers half as much when they are merged.
  */
 extern void setruns_create(SetRuns *runs, size_t most_bytes,
-						   uint32 largest_row);
+						   const RunsPlace *place);
 
 /*
  * Writes what is in memory; sets take no more than that from now on, most_bytes at
@@ -126,6 +141,18 @@ extern void setruns_scan_end(RunsScan *scan);
  */
 extern void setruns_begin(SetRuns *runs);
 
+/*
+ * No more sets come from this process, one of several: its runs are for all to read from now
+ * on.  Returns what the others have to know: bytes of a directory.
+ */
+extern uint64 setruns_export(SetRuns *runs);
+
+/*
+ * Those of a process, which are there, are among the runs that will be given out.  All
+ * processes that do this for all of them in one order are given sets in the same order.
+ */
+extern void setruns_import(SetRuns *runs, int part, uint64 directory_bytes);
+
 /* The key of the next set or row; false if there is none. */
 extern bool setruns_next_key(const SetRuns *runs, SetKey *key);
 
@@ -136,8 +163,9 @@ extern bool setruns_next_key(const SetRuns *runs, SetKey *key);
 extern bool setruns_next_is(SetRuns *runs, const uint64 *values);
 
 /*
- * Takes the next one.  A set's values are put to `values`, unless that is NULL; the
- * row is valid until the next one is taken.  Returns where the values are.
+ * Takes the next one.  A set's values are put to `values`, unless that is NULL; a row
+ * that comes without leaves what is there.  The row is valid until the next one is taken.
+ * Returns where the values are.
  */
 extern uint64 setruns_take(SetRuns *runs, uint64 *values, const RunRow **row);
 
@@ -150,7 +178,7 @@ extern size_t setruns_end(SetRuns *runs, size_t buffers);
 /* Reads n values from the place that setruns_take() returned. */
 extern void setruns_read(SetRuns *runs, uint64 place, uint64 *values, uint32 n);
 
-/* Bytes on disk. */
+/* Bytes on disk, but for what other processes have written. */
 extern uint64 setruns_bytes(const SetRuns *runs);
 
 /* Closes the files. */

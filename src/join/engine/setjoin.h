@@ -124,6 +124,7 @@ struct SetJoin
 #define LAST_SIDE(join) \
 	((join)->params.self_join ? SIDE_OUTER : SIDE_INNER)
 
+extern void setjoin_init_arenas(SetJoin *join);
 extern void setjoin_flush(SetJoin *join);
 extern SharedPointer setjoin_place(const JoinSet *set);
 extern uint64 setjoin_different_features(SetJoin *join);

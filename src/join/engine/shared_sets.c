@@ -21,8 +21,9 @@
  * Whoever comes later takes part in the step that is being done, or finds all
  * sets ready.
  *
- * Where memory does not do nothing is shared: each hands out again the rows
- * that it has taken in, see join/node/join_shared.c.
+ * Where memory does not do, sets go to disk, see shared_runs.c.  Where sets are not of
+ * one making nothing is shared: each hands out again the rows that it has taken in, see
+ * join/node/join_shared.c.
  *
  * Portions Copyright (c) 2026, the neardup developers
  *
@@ -37,6 +38,7 @@
 
 #include "join/engine/setjoin.h"
 #include "join/engine/shared_sets.h"
+#include "join/engine/spill.h"
 
 /* A distinct set of one process; rows are links. */
 typedef struct SharedSet
@@ -107,7 +109,8 @@ shared_sets_init(SharedSets *shared, int nparts)
 {
 	memset(shared, 0, shared_sets_bytes(nparts));
 	BarrierInit(&shared->barrier, 0);
-	pg_atomic_init_u32(&shared->given_up, 0);
+	pg_atomic_init_u32(&shared->given_up, IN_MEMORY);
+	pg_atomic_init_u32(&shared->nreturned, 0);
 	for (int i = 0; i < STEP_READY; i++)
 		pg_atomic_init_u32(&shared->taken[i], 0);
 	shared_counts_init(&shared->counts);
@@ -207,6 +210,17 @@ mark_sets(SetJoin *join, const SharedSet *sets)
 	}
 }
 
+/* Tells the others what has come to this process. */
+void
+shared_part_tell(SetJoin *join)
+{
+	SharedSetsPart *part = own_part(join);
+
+	memcpy(part->nrows, join->nrows, sizeof(part->nrows));
+	part->most_features = join->search.most_features;
+	part->nonempty = join->search.stats.sets;
+}
+
 /* See shared_sets.h */
 void
 setjoin_publish(SetJoin *join)
@@ -232,9 +246,7 @@ setjoin_publish(SetJoin *join)
 	}
 	part->n = table->nsets;
 	mark_sets(join, sets);
-	memcpy(part->nrows, join->nrows, sizeof(part->nrows));
-	part->most_features = join->search.most_features;
-	part->nonempty = join->search.stats.sets;
+	shared_part_tell(join);
 	if (join->algorithm->ordered)
 		part->different = setjoin_different_features(join);
 }
@@ -257,6 +269,11 @@ void
 setjoin_return_rows(SetJoin *join, RowTaker take, void *arg)
 {
 	setjoin_flush(join);
+	if (join->spill != NULL)
+	{
+		spill_return_rows(join, take, arg);
+		return;
+	}
 	for (int side = SIDE_OUTER; side <= LAST_SIDE(join); side++)
 	{
 		return_list(join, side, NULL, join->empty[side], take, arg);

@@ -37,6 +37,14 @@ typedef enum SharedStep
 	STEP_READY,
 } SharedStep;
 
+/* What has become of shared memory. */
+typedef enum GivenUp
+{
+	IN_MEMORY,
+	TO_RUNS,					/* sets go to disk, in runs that all will merge */
+	TO_ROWS,					/* rows go to files, from which each takes in all */
+} GivenUp;
+
 /* What one process has. */
 typedef struct SharedSetsPart
 {
@@ -49,6 +57,8 @@ typedef struct SharedSetsPart
 	uint32		nrows[2];
 	uint32		most_features;
 	uint64		nonempty;		/* rows with a set */
+	uint64		directory_bytes;	/* of its runs, if sets are on disk, see
+									 * shared_runs.c; the rest is not set then */
 	uint64		different;		/* features, about, at the most */
 	uint32		n;				/* of its sets: */
 	SharedPointer sets;			/* SharedSets, in the order in which they came */
@@ -62,7 +72,8 @@ typedef struct SharedSetsPart
 typedef struct SharedSets
 {
 	Barrier		barrier;
-	pg_atomic_uint32 given_up;	/* sets go to files, where all can read them */
+	pg_atomic_uint32 given_up;	/* GivenUp */
+	pg_atomic_uint32 nreturned; /* processes that hold no more sets in memory */
 	pg_atomic_uint32 taken[STEP_READY]; /* work that somebody does, by step */
 	SharedCounts counts;		/* of features, until sets are prepared */
 	slock_t		mutex;			/* of the next */
@@ -98,9 +109,29 @@ extern void setjoin_return_rows(SetJoin *join, RowTaker take, void *arg);
  */
 extern void setjoin_share(SetJoin *join);
 
+/*
+ * Memory does not do: goes over to disk, unless it has.  What comes from now on is in runs,
+ * too.  The algorithm must be the one that there will be.
+ */
+extern void setjoin_spill_shared(SetJoin *join);
+
+/*
+ * True if it has.  Frees what the process has in shared memory as soon as nobody looks at it
+ * any more.
+ */
+extern bool setjoin_is_spilled(SetJoin *join);
+
+/*
+ * All rows of this process have been added: its runs are there for the others.  And when all
+ * have done that: what comes of all runs is the same in each of them.
+ */
+extern void setjoin_export_runs(SetJoin *join);
+extern void setjoin_import_runs(SetJoin *join);
+
 /* For engine.c */
 extern size_t shared_bytes_held(SetJoin *join);
 extern uint32 shared_outer_rows(const SetJoin *join);
+extern void shared_part_tell(SetJoin *join);
 extern void shared_gather(SetJoin *join);
 extern bool shared_attach_index(SetJoin *join);
 

@@ -14,6 +14,9 @@
  * number, in its own record and in those of its rows.  A hash only brings records
  * of identical sets together: whether two are identical is seen by comparing them.
  *
+ * Where several processes take in the rows, each writes runs of its own, which all merge:
+ * see shared_runs.c.  A sort cannot be read by others, so rows of any size are in the runs.
+ *
  * Portions Copyright (c) 2026, the neardup developers
  *
  * src/join/engine/spill.c
@@ -78,18 +81,33 @@ placed_key(SetJoin *join, SetKey key, const uint64 *values)
 	return key;
 }
 
-/* The key of a set that has not been seen before, by which it will have its place. */
-static SetKey
-new_key(SetJoin *join, SetKey key, const uint64 *values)
+/* True if other processes will read the runs. */
+static bool
+runs_are_shared(const Spill *spill)
 {
-	Spill	   *spill = join->spill;
+	return spill->file.runs.place.files != NULL;
+}
 
-	if (spill->nwritten == PG_UINT32_MAX)
+/* The number of the n-th set; no other process has it. */
+static uint32
+set_number(const SetJoin *join, uint32 n)
+{
+	const RunsPlace *place = &join->spill->file.runs.place;
+
+	if (n >= PG_UINT32_MAX / place->nparts)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("too many sets in a similarity join"),
 				 errhint("Raise work_mem.")));
-	return numbered_key(placed_key(join, key, values), spill->nwritten);
+	return n * place->nparts + place->part;
+}
+
+/* The key of a set that has not been seen before, by which it will have its place. */
+static SetKey
+new_key(SetJoin *join, SetKey key, const uint64 *values)
+{
+	return numbered_key(placed_key(join, key, values),
+						set_number(join, join->spill->nwritten));
 }
 
 /* The set has been written: returns its number. */
@@ -97,18 +115,26 @@ static uint32
 note_set(SetJoin *join, SetKey key, const uint64 *values)
 {
 	Spill	   *spill = join->spill;
+	uint32		number = set_number(join, spill->nwritten++);
 
-	seen_add(&spill->seen, key, values, spill->nwritten);
+	seen_add(&spill->seen, key, values, number);
 	join->nfeatures += SETKEY_SIZE(key);
-	return spill->nwritten++;
+	return number;
 }
 
 /* A row as runs have it; good until the next one. */
 static const RunRow *
 own_row(Spill *spill, JoinSide side, const void *row, uint32 rowno, uint32 len)
 {
+	uint32		bytes = file_row_bytes(len);
+
+	if (bytes > spill->own_room)
+	{
+		spill->own_row = repalloc_huge(spill->own_row, RUN_ROW_HEAD + (size_t) bytes);
+		spill->own_room = bytes;
+	}
 	spill->own_row->side = side;
-	spill->own_row->bytes = sizeof(FileRow) + len;
+	spill->own_row->bytes = bytes;
 	file_row_make(spill->own_row->data, row, rowno, len);
 	return spill->own_row;
 }
@@ -135,12 +161,19 @@ put_kept_set(SetJoin *join, const JoinSet *set)
 	(void) note_set(join, set->key, set->values);
 }
 
+/* True if a row is in the runs. */
+static bool
+is_own_row(const Spill *spill, uint32 len)
+{
+	return len <= LARGEST_OWN_ROW || runs_are_shared(spill);
+}
+
 /* Writes a row of a set that has that key, or of none, which has the key zero. */
 static void
 put_row(Spill *spill, JoinSide side, SetKey key, const void *row,
 		uint32 rowno, uint32 len)
 {
-	if (len <= LARGEST_OWN_ROW && SETKEY_SIZE(key) > 0)
+	if (is_own_row(spill, len) && (SETKEY_SIZE(key) > 0 || runs_are_shared(spill)))
 		setruns_add(&spill->file.runs, key, NULL,
 					own_row(spill, side, row, rowno, len));
 	else
@@ -148,12 +181,13 @@ put_row(Spill *spill, JoinSide side, SetKey key, const void *row,
 }
 
 static void
-put_rows(Spill *spill, JoinSide side, SetKey key, const Row *row)
+put_rows(SetJoin *join, JoinSide side, SetKey key, const Row *link)
 {
-	for (; row != NULL; row = row->next)
+	for (const Row *row = row_at(join->pool.areas, link); row != NULL;
+		 row = row_at(join->pool.areas, row->next))
 	{
 		CHECK_FOR_INTERRUPTS();
-		put_row(spill, side, key, row->data, row->rowno, row->len);
+		put_row(join->spill, side, key, row->data, row->rowno, row->len);
 	}
 }
 
@@ -168,13 +202,15 @@ put_side(SetJoin *join, JoinSide side)
 	SetTable   *table = &join->table;
 
 	for (uint32 i = 0; i < table->nsets; i++)
-		put_rows(join->spill, side,
+		put_rows(join, side,
 				 numbered_key(placed_key(join, table->sets[i].key,
-										 table->sets[i].values), i),
+										 table->sets[i].values),
+							  set_number(join, i)),
 				 table->sets[i].rows[side]);
-	put_rows(join->spill, side, empty, join->empty[side]);
+	put_rows(join, side, empty, join->empty[side]);
 	join->empty[side] = NULL;
-	arena_reset(&join->rows[side]);
+	if (!runs_are_shared(join->spill))
+		arena_reset(&join->rows[side]);
 }
 
 /* Writes what has come in so far, and frees it. */
@@ -192,7 +228,8 @@ put_all(SetJoin *join)
 		put_kept_set(join, &table->sets[i]);
 	}
 	setruns_flush(&join->spill->file.runs);
-	arena_reset(&join->values);
+	if (!runs_are_shared(join->spill))
+		arena_reset(&join->values);
 	settable_free(table);
 }
 
@@ -205,19 +242,35 @@ sets_repeat(SetJoin *join)
 	return came - join->table.nsets > came / FEW_REPEATED;
 }
 
-/* See spill.h */
-void
-spill_begin(SetJoin *join)
+/* Where runs will be. */
+static RunsPlace
+runs_place(const SetJoin *join)
+{
+	RunsPlace	place = {NULL, 0, 1};
+
+	if (join->params.shared != NULL)
+		place = (RunsPlace)
+	{
+		join->params.files, join->params.part, join->params.shared->nparts
+	};
+	return place;
+}
+
+/* Makes what there is while rows come in.  Sorts of rows are not for several processes. */
+static Spill *
+make_spill(SetJoin *join)
 {
 	Spill	   *spill = palloc0(sizeof(Spill));
 	size_t		memory = join->params.memory;
+	RunsPlace	place = runs_place(join);
 	bool		repeated = sets_repeat(join);
 
-	spill->own_row = palloc(RUN_ROW_HEAD + sizeof(FileRow) + LARGEST_OWN_ROW);
+	spill->own_room = sizeof(FileRow) + LARGEST_OWN_ROW;
+	spill->own_row = palloc(RUN_ROW_HEAD + spill->own_room);
 	setruns_create(&spill->file.runs, memory / 100 *
 				   (RUNS_SHARE + (repeated ? 0 : SEEN_SHARE + SEEN_CACHE_SHARE)),
-				   sizeof(FileRow) + LARGEST_OWN_ROW);
-	for (int side = SIDE_OUTER; side <= LAST_SIDE(join); side++)
+				   &place);
+	for (int side = SIDE_OUTER; side <= LAST_SIDE(join) && !runs_are_shared(spill); side++)
 		large_rows_create(&spill->rows[side],
 						  memory / 100 * SORT_ROWS_SHARE / (LAST_SIDE(join) + 1));
 	if (repeated)
@@ -225,12 +278,29 @@ spill_begin(SetJoin *join)
 					memory / 100 * SEEN_CACHE_SHARE);
 	/* while the rows and sets are in memory that have come so far */
 	setruns_limit(&spill->file.runs, memory / 100 * SORT_ROWS_SHARE);
-	join->spill = spill;
+	return spill;
+}
+
+/* See spill.h */
+void
+spill_has_memory(SetJoin *join)
+{
+	setruns_limit(&join->spill->file.runs, SIZE_MAX);
+	join->spill->holds_memory = false;
+}
+
+/* See spill.h */
+void
+spill_begin(SetJoin *join)
+{
+	join->spill = make_spill(join);
 	if (join->search.symmetric && join->algorithm->compare != NULL)
-		join->deferred = deferred_create(memory);
+		join->deferred = deferred_create(join->params.memory);
 	put_all(join);
-	setruns_limit(&spill->file.runs, SIZE_MAX);
-	setjoin_account(join, memory / 100 *
+	join->spill->holds_memory = runs_are_shared(join->spill);
+	if (!join->spill->holds_memory)
+		spill_has_memory(join);
+	setjoin_account(join, join->params.memory / 100 *
 					(RUNS_SHARE + SORT_ROWS_SHARE + SEEN_SHARE + SEEN_CACHE_SHARE));
 }
 
@@ -244,7 +314,7 @@ spill_add(SetJoin *join, JoinSide side, SetKey key, const uint64 *values,
 	if (SETKEY_SIZE(key) > 0 &&
 		!seen_find(&join->spill->seen, key, values, &number))
 	{
-		if (len <= LARGEST_OWN_ROW)
+		if (is_own_row(join->spill, len))
 		{
 			put_set(join, key, values, own_row(join->spill, side, row, rowno, len));
 			return;
@@ -387,6 +457,24 @@ merge_set(SetJoin *join)
 		setjoin_count(join, spill->file.place, SETKEY_SIZE(last));
 }
 
+/* Copies the rows of no set, which come first, if they are in the runs. */
+static void
+copy_empty_rows(SetJoin *join)
+{
+	Spill	   *spill = join->spill;
+	RowRange	ranges[2];
+	const RunRow *row;
+	SetKey		key;
+
+	for (int side = SIDE_OUTER; side <= LAST_SIDE(join); side++)
+		setfile_begin_rows(&spill->file, side, &ranges[side]);
+	while (setruns_next_key(&spill->file.runs, &key) && SETKEY_SIZE(key) == 0)
+	{
+		(void) setruns_take(&spill->file.runs, NULL, &row);
+		copy_own_row(spill, row, ranges);
+	}
+}
+
 /* See spill.h */
 size_t
 spill_buffer(const SetJoin *join)
@@ -443,12 +531,13 @@ spill_finish(SetJoin *join)
 		counters_create(&join->search.counters, join->nfeatures,
 						join->params.memory / counters_part(join));
 	setruns_begin(&spill->file.runs);
-	for (int side = SIDE_OUTER; side <= LAST_SIDE(join); side++)
+	for (int side = SIDE_OUTER; side <= LAST_SIDE(join) && !runs_are_shared(spill); side++)
 	{
 		large_rows_begin(&spill->rows[side]);
 		setfile_begin_rows(&spill->file, side, &range);
 		copy_rows(spill, side, empty, &range);
 	}
+	copy_empty_rows(join);
 	while (setruns_next_key(&spill->file.runs, &key))
 		merge_set(join);
 	if (join->algorithm->ordered)
@@ -457,6 +546,38 @@ spill_finish(SetJoin *join)
 	for (int side = SIDE_OUTER; side <= LAST_SIDE(join); side++)
 		join->search.stats.disk += large_rows_free(&spill->rows[side]);
 	begin_chunks(join);
+}
+
+/* Hands out a row as it lies in a file. */
+static void
+return_row(const RunRow *row, SetKey key, const uint64 *values, RowTaker take, void *arg)
+{
+	uint32		n = SETKEY_SIZE(key);
+	FileRow		head;
+
+	if (row->bytes == 0)
+		return;
+	memcpy(&head, row->data, sizeof(FileRow));
+	take(arg, row->side, n == 0 ? NULL : values, n, row->data + sizeof(FileRow), head.len);
+}
+
+/* See spill.h */
+void
+spill_return_rows(SetJoin *join, RowTaker take, void *arg)
+{
+	SetRuns    *runs = &join->spill->file.runs;
+	uint64	   *values = MemoryContextAllocHuge(join->search.context,
+												sizeof(uint64) * Max(join->search.most_features, 1));
+	const RunRow *row;
+	SetKey		key;
+
+	setruns_begin(runs);
+	while (setruns_next_key(runs, &key))
+	{
+		(void) setruns_take(runs, values, &row);
+		return_row(row, key, values, take, arg);
+	}
+	pfree(values);
 }
 
 /* See spill.h */

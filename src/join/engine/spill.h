@@ -14,14 +14,17 @@
 #include "join/engine/seen.h"
 #include "join/engine/set_file.h"
 #include "join/engine/setjoin.h"
+#include "join/engine/shared_sets.h"
 
 /* What a join has on disk. */
 typedef struct Spill
 {
 	/* while rows come in; small ones and sets go to the runs of the set file */
-	RunRow	   *own_row;		/* room for one */
-	LargeRows	rows[2];		/* of each side */
+	RunRow	   *own_row;		/* a row as runs have it */
+	uint32		own_room;		/* bytes of data that there is room for */
+	LargeRows	rows[2];		/* of each side; none where others read the runs */
 	SeenSets	seen;
+	bool		holds_memory;	/* the sets that came before are in shared memory, too */
 	uint32		nwritten;		/* sets */
 
 	/* then */
@@ -31,6 +34,12 @@ typedef struct Spill
 
 /* Goes over to disk.  In join->search.context. */
 extern void spill_begin(SetJoin *join);
+
+/*
+ * Others no longer look at what this process has in shared memory: it is gone, and runs
+ * have what they may have.
+ */
+extern void spill_has_memory(SetJoin *join);
 
 /* Adds a row and its set; a row without features has the key zero. */
 extern void spill_add(SetJoin *join, JoinSide side, SetKey key,
@@ -46,6 +55,9 @@ extern void spill_end_filter(SetJoin *join);
 
 /* All rows are there: sorts and merges them into the set file. */
 extern void spill_finish(SetJoin *join);
+
+/* Or hands them out, as setjoin_return_rows(). */
+extern void spill_return_rows(SetJoin *join, RowTaker take, void *arg);
 
 /* Bytes of a buffer to read a file forward. */
 extern size_t spill_buffer(const SetJoin *join);

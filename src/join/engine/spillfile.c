@@ -60,6 +60,13 @@ spillfile_open(SpillFile *file, FileSet *set, const char *name, uint64 size)
 	file->size = size;
 }
 
+/* Deletes such a file, which this process has closed. */
+void
+spillfile_delete(FileSet *set, const char *name)
+{
+	BufFileDeleteFileSet(set, name, false);
+}
+
 void
 spillfile_close(SpillFile *file)
 {

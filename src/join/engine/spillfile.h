@@ -36,6 +36,7 @@ extern void spillfile_export(SpillFile *file);
 extern void spillfile_open(SpillFile *file, FileSet *set, const char *name,
 						   uint64 size);
 extern void spillfile_close(SpillFile *file);
+extern void spillfile_delete(FileSet *set, const char *name);
 extern void spillfile_write(SpillFile *file, const void *data, size_t len);
 extern void spillfile_to_end(SpillFile *file);
 extern void spillfile_append(SpillFile *file, const void *block);

@@ -13,9 +13,10 @@
  * takes, a few at a time, from a counter that they share.  Each has the memory
  * that a join may have.
  *
- * Where memory does not do, for signatures of several makings, and for vectors,
- * whose weights would have to be counted, all that has been read goes to files,
- * from which each process takes in all rows, in the same order.  So reading,
+ * Where memory does not do, each goes to disk with the sets that it has, and takes in
+ * those of all, see join/engine/shared_runs.c.  For signatures of several makings, and for
+ * vectors, whose weights would have to be counted, all rows that have been read go to
+ * files, from which each process takes in all of them, in the same order.  So reading,
  * making signatures, probing, verification and whatever follows the join are
  * divided, and the rest is not.
  *
@@ -264,6 +265,7 @@ join_shared_divide(SimilarityJoinState *state, SetJoinParams *params)
 	params->shared = shared_sets(state->shared);
 	params->areas = state->areas;
 	params->known = place_of_known(state->shared);
+	params->files = &state->shared->files.fs;
 	params->part = join_part_number();
 }
 
@@ -336,7 +338,7 @@ give_up_memory(SimilarityJoinState *state)
 	char		name[MAXPGPATH];
 	MemoryContext old = MemoryContextSwitchTo(state->context);
 
-	pg_atomic_write_u32(&sets->given_up, 1);
+	pg_atomic_write_u32(&sets->given_up, TO_ROWS);
 	for (int side = SIDE_OUTER; side <= last_side(state); side++)
 	{
 		file_name(name, side, part);
@@ -377,16 +379,41 @@ is_sharable(SimilarityJoinState *state, JoinSide side, const Signature *sig)
 	return true;
 }
 
+static GivenUp
+given_up(const SimilarityJoinState *state)
+{
+	return pg_atomic_read_u32(&shared_sets(state->shared)->given_up);
+}
+
+/*
+ * Goes to disk if memory has been used up, here or elsewhere.  As long as no signature has
+ * come it is not known how; then rows alone have used it up.
+ */
+static void
+leave_memory_if_full(SimilarityJoinState *state)
+{
+	SetJoin    *engine = state->engines[0];
+	bool		full = setjoin_full(engine);
+
+	if (setjoin_is_spilled(engine) || (!full && given_up(state) == IN_MEMORY))
+		return;
+	if (state->nkinds > 0)
+		setjoin_spill_shared(engine);
+	else if (full)
+		give_up_memory(state);
+}
+
 /* See join_node.h */
 void
 join_shared_take(SimilarityJoinState *state, JoinSide side, JoinRow *row,
 				 size_t len, const Signature *sig)
 {
 	if (!state->to_files &&
-		(!CAN_SHARE_ROWS || setjoin_full(state->engines[0]) ||
-		 !is_sharable(state, side, sig) ||
-		 pg_atomic_read_u32(&shared_sets(state->shared)->given_up) != 0))
+		(!CAN_SHARE_ROWS || !is_sharable(state, side, sig) ||
+		 given_up(state) == TO_ROWS))
 		give_up_memory(state);
+	if (!state->to_files)
+		leave_memory_if_full(state);
 	if (state->to_files)
 		write_row(&state->files[side], row, len, sig);
 	else
@@ -399,9 +426,9 @@ read_part(SimilarityJoinState *state, bool any_threshold)
 {
 	for (int side = last_side(state); side >= SIDE_OUTER; side--)
 		join_read_side(state, side, any_threshold);
-	if (!state->to_files && setjoin_full(state->engines[0]))
-		give_up_memory(state);
 	if (!state->to_files)
+		leave_memory_if_full(state);
+	if (!state->to_files && !setjoin_is_spilled(state->engines[0]))
 		setjoin_publish(state->engines[0]);
 }
 
@@ -425,14 +452,13 @@ making_of_all(SharedJoin *shared, bool *differ)
 	return found;
 }
 
-/* Makes the sets ready with the others. */
+/* This process may have had no signature, and must know what those of others are like. */
 static void
-share_sets(SimilarityJoinState *state)
+know_making(SimilarityJoinState *state)
 {
 	bool		differ;
 	SharedPart *part = making_of_all(state->shared, &differ);
 
-	/* this process may have had no signature, and must know what they are like */
 	if (part != NULL && makings_number(state->makings) == 0)
 	{
 		Signature  *sig = signature_alloc(&part->making, 0);
@@ -442,7 +468,6 @@ share_sets(SimilarityJoinState *state)
 		pfree(sig);
 		join_engine_for(state, makings_last_kind(state->makings));
 	}
-	setjoin_share(state->engines[0]);
 }
 
 /* Ends the files of this process, for the others to read. */
@@ -520,9 +545,50 @@ take_in_files(SimilarityJoinState *state)
 }
 
 /*
- * Reads what this process gets to read.  Then all make the sets ready, or, if
- * memory does not do, or for one of them the sets are not of one making, each
- * takes in everything from files.
+ * Takes in what all have on disk.  A process that has come while others read, or were about
+ * to say where their sets are, waits for them.
+ */
+static void
+share_runs(SimilarityJoinState *state, Barrier *barrier, bool wait)
+{
+	SetJoin    *engine = state->engines[0];
+
+	setjoin_spill_shared(engine);
+	if (wait)
+	{
+		setjoin_export_runs(engine);
+		BarrierArriveAndWait(barrier, PG_WAIT_EXTENSION);
+	}
+	BarrierDetach(barrier);
+	setjoin_import_runs(engine);
+}
+
+/* Takes in the rows that all have written, or, if it is not too late, waits for them. */
+static void
+share_rows(SimilarityJoinState *state, Barrier *barrier, bool wait)
+{
+	if (wait)
+	{
+		if (!state->to_files)
+			give_up_memory(state);
+		export_files(state);
+		BarrierArriveAndWait(barrier, PG_WAIT_EXTENSION);
+		/* nobody looks at values of others any more */
+		shared_areas_empty(state->areas, join_part_number());
+	}
+	BarrierDetach(barrier);
+	if (!state->to_files)
+	{
+		state->to_files = true;
+		join_begin_engines(state);
+	}
+	take_in_files(state);
+}
+
+/*
+ * Reads what this process gets to read.  Then all make the sets ready; or, if memory does
+ * not do, or for one of them the sets are not of one making, each takes in everything
+ * from files.
  */
 void
 join_shared_read(SimilarityJoinState *state, bool any_threshold)
@@ -539,26 +605,15 @@ join_shared_read(SimilarityJoinState *state, bool any_threshold)
 		step++;
 	}
 	making_of_all(state->shared, &differ);
-	if (!differ && pg_atomic_read_u32(&shared_sets(state->shared)->given_up) == 0)
-		share_sets(state);
+	if (differ || given_up(state) == TO_ROWS)
+		share_rows(state, barrier, step == STEP_READ + 1);
 	else
 	{
-		if (step == STEP_READ + 1)
-		{
-			if (!state->to_files)
-				give_up_memory(state);
-			export_files(state);
-			BarrierArriveAndWait(barrier, PG_WAIT_EXTENSION);
-			/* nobody looks at values of others any more */
-			shared_areas_empty(state->areas, join_part_number());
-		}
-		BarrierDetach(barrier);
-		if (!state->to_files)
-		{
-			state->to_files = true;
-			join_begin_engines(state);
-		}
-		take_in_files(state);
+		know_making(state);
+		if (given_up(state) == IN_MEMORY)
+			setjoin_share(state->engines[0]);
+		else
+			share_runs(state, barrier, step == STEP_READ + 1);
 	}
 	if (state->self_join)
 		makings_mirror(state->makings);

@@ -1,0 +1,105 @@
+/*
+ * shared_runs.c
+ *		The sets of a similarity join on disk, where several processes take in rows.
+ *
+ * Each process has taken in some of the rows.  Once one of them has no more memory, each
+ * goes to disk with what it has, as a process does that is alone: sorted runs of sets, and
+ * sets that it has seen before are not written again.  When all have come to their end,
+ * each merges the runs of all, and so has the same sets in the same order as the others.
+ *
+ * What is divided is the reading of rows, the making of signatures, sorting and writing,
+ * and later the probes; merging is not.
+ *
+ * Shared memory is given back when all have gone to disk: until then one may look for the
+ * values of a set where another has stored them.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/join/engine/shared_runs.c
+ */
+#include "postgres.h"
+
+#include "join/engine/spill.h"
+
+/* See shared_sets.h */
+void
+setjoin_spill_shared(SetJoin *join)
+{
+	SharedSets *shared = join->params.shared;
+	uint32		in_memory = IN_MEMORY;
+	MemoryContext old;
+
+	if (join->spill != NULL)
+		return;
+	pg_atomic_compare_exchange_u32(&shared->given_up, &in_memory, TO_RUNS);
+	setjoin_flush(join);
+	old = MemoryContextSwitchTo(join->search.context);
+	spill_begin(join);
+	MemoryContextSwitchTo(old);
+	pg_atomic_fetch_add_u32(&shared->nreturned, 1);
+}
+
+/* Gives back the shared memory of this process. */
+static void
+free_memory(SetJoin *join)
+{
+	MemoryContext old = MemoryContextSwitchTo(join->search.context);
+
+	shared_areas_empty(join->pool.areas, join->pool.own);
+	join->pool.areas = NULL;
+	setjoin_init_arenas(join);
+	spill_has_memory(join);
+	MemoryContextSwitchTo(old);
+}
+
+/* See shared_sets.h */
+bool
+setjoin_is_spilled(SetJoin *join)
+{
+	SharedSets *shared = join->params.shared;
+
+	if (join->spill == NULL)
+		return false;
+	if (join->spill->holds_memory &&
+		pg_atomic_read_u32(&shared->nreturned) >= BarrierParticipants(&shared->barrier))
+		free_memory(join);
+	return true;
+}
+
+/* See shared_sets.h */
+void
+setjoin_export_runs(SetJoin *join)
+{
+	SharedSetsPart *part = &join->params.shared->parts[join->params.part];
+	MemoryContext old = MemoryContextSwitchTo(join->search.context);
+
+	shared_part_tell(join);
+	pg_atomic_write_u64(&part->nfeatures, join->nfeatures);
+	part->directory_bytes = setruns_export(&join->spill->file.runs);
+	MemoryContextSwitchTo(old);
+}
+
+/* See shared_sets.h.  What has come to all is counted as if it had come to this one. */
+void
+setjoin_import_runs(SetJoin *join)
+{
+	SharedSets *shared = join->params.shared;
+	MemoryContext old = MemoryContextSwitchTo(join->search.context);
+
+	if (join->spill->holds_memory)
+		free_memory(join);
+	join->nfeatures = 0;
+	join->search.stats.sets = 0;
+	for (int i = 0; i < shared->nparts; i++)
+	{
+		SharedSetsPart *part = &shared->parts[i];
+
+		if (part->directory_bytes == 0)
+			continue;
+		join->nfeatures += pg_atomic_read_u64(&part->nfeatures);
+		join->search.stats.sets += part->nonempty;
+		join->search.most_features = Max(join->search.most_features, part->most_features);
+		setruns_import(&join->spill->file.runs, i, part->directory_bytes);
+	}
+	MemoryContextSwitchTo(old);
+}
