@@ -351,8 +351,9 @@ give_up_memory(SimilarityJoinState *state)
 }
 
 /*
- * True if sets like that of a signature can be made ready by several processes:
- * of one making, so that all engines have the same sets and no others.
+ * True if sets like that of a signature can be made ready by several processes: of one
+ * making, so that all engines have the same sets and no others.  From the first one on the
+ * engine knows what they are like.
  */
 static bool
 is_sharable(SimilarityJoinState *state, JoinSide side, const Signature *sig)
@@ -376,6 +377,7 @@ is_sharable(SimilarityJoinState *state, JoinSide side, const Signature *sig)
 		return false;
 	part->has_making = true;
 	part->making = sig->making;
+	join_engine_for(state, kind);
 	return true;
 }
 
@@ -386,8 +388,9 @@ given_up(const SimilarityJoinState *state)
 }
 
 /*
- * Goes to disk if memory has been used up, here or elsewhere.  As long as no signature has
- * come it is not known how; then rows alone have used it up.
+ * Goes to disk if memory has been used up, here or elsewhere: in a process that has come
+ * late before its first set is there, as nobody else may be in memory any more.  As long as
+ * no signature has come it is not known how; then rows alone have used it up.
  */
 static void
 leave_memory_if_full(SimilarityJoinState *state)
