@@ -650,20 +650,9 @@ setruns_next_key(const SetRuns *runs, SetKey *key)
 bool
 setruns_next_is(SetRuns *runs, const uint64 *values)
 {
-	SpillReader *reader = &first_run(runs)->reader;
-	uint64		begin = spillreader_tell(reader);
-	uint32		n = first_run(runs)->head.nvalues;
-	bool		same = true;
+	Run		   *run = first_run(runs);
 
-	for (uint32 i = 0; i < n && same; i++)
-	{
-		uint64		value;
-
-		spillreader_read(reader, &value, sizeof(value));
-		same = value == values[i];
-	}
-	spillreader_seek(reader, begin);
-	return same;
+	return spillreader_next_is(&run->reader, values, values_bytes(run->head.nvalues));
 }
 
 /* Makes room for the data of a row. */

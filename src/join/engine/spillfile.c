@@ -186,14 +186,44 @@ spillreader_fill(SpillReader *reader)
 	reader->at = 0;
 }
 
+static void
+require(const SpillReader *reader, size_t len)
+{
+	if (spillreader_tell(reader) + len > reader->file->size)
+		elog(ERROR, "read beyond the end of a temporary file");
+}
+
+/* True if the next len bytes, which must be there, are these; they are to be read again. */
+bool
+spillreader_next_is(SpillReader *reader, const void *data, size_t len)
+{
+	uint64		begin = spillreader_tell(reader);
+	const char *with = data;
+	bool		same = true;
+
+	require(reader, len);
+	while (len > 0 && same)
+	{
+		size_t		n = Min(len, reader->filled - reader->at);
+
+		same = memcmp(with, reader->buffer + reader->at, n) == 0;
+		reader->at += n;
+		with += n;
+		len -= n;
+		if (len > 0 && same)
+			spillreader_fill(reader);
+	}
+	spillreader_seek(reader, begin);
+	return same;
+}
+
 /* Reads len bytes, which must be there. */
 void
 spillreader_read(SpillReader *reader, void *data, size_t len)
 {
 	char	   *to = data;
 
-	if (spillreader_tell(reader) + len > reader->file->size)
-		elog(ERROR, "read beyond the end of a temporary file");
+	require(reader, len);
 	while (len > 0)
 	{
 		size_t		n = Min(len, reader->filled - reader->at);

@@ -48,6 +48,7 @@ extern void spillreader_seek(SpillReader *reader, uint64 offset);
 extern void spillreader_turn(SpillReader *reader, SpillFile *file);
 extern uint64 spillreader_tell(const SpillReader *reader);
 extern bool spillreader_at_end(const SpillReader *reader);
+extern bool spillreader_next_is(SpillReader *reader, const void *data, size_t len);
 extern void spillreader_read(SpillReader *reader, void *data, size_t len);
 
 #endif							/* NEARDUP_SPILLFILE_H */
