@@ -54,15 +54,14 @@ chunks_create(SetJoin *join, size_t fixed)
 	if (join->deferred != NULL)
 	{
 		chunks->most_bytes = memory / 100 * DEFERRED_CHUNK_SHARE;
-		spillfile_create(&chunks->keys);
+		if (!runs_are_shared(join->spill))
+			spillfile_create(&chunks->keys);
 	}
 }
 
-/* See chunks.h */
-void
-chunks_write_keys(SetJoin *join, const JoinSet *set)
+static void
+write_keys(SpillFile *file, const JoinSet *set)
 {
-	SpillFile  *file = &join->spill->chunks.keys;
 	KeyRecord	record = {
 		.number = set->key.low,.size = set->size,.nvalues = set->nvalues,
 		.nkeys = set->nkeys,.sides = SET_SIDES(set)
@@ -75,6 +74,16 @@ chunks_write_keys(SetJoin *join, const JoinSet *set)
 }
 
 /* See chunks.h */
+bool
+chunks_write_keys(SetJoin *join, JoinSet *set)
+{
+	join->algorithm->prepare(&join->search, set, true, true);
+	if (set->nkeys > 0)
+		write_keys(&join->spill->chunks.keys, set);
+	return set->nkeys > 0;
+}
+
+/* See chunks.h */
 void
 chunks_end_keys(SetJoin *join)
 {
@@ -84,7 +93,8 @@ chunks_end_keys(SetJoin *join)
 	spillreader_create(&chunks->keys_reader, &chunks->keys,
 					   spill_buffer(join));
 	chunks->reader = &chunks->keys_reader;
-	join->search.stats.disk += chunks->keys.size;
+	if (!runs_are_shared(join->spill))
+		join->search.stats.disk += chunks->keys.size;
 }
 
 /* Rows that are somewhere. */
@@ -377,5 +387,7 @@ void
 chunks_close(Chunks *chunks)
 {
 	spillfile_close(&chunks->keys);
+	for (int i = 0; i < chunks->nkey_files; i++)
+		spillfile_close(&chunks->key_files[i]);
 	probe_file_close(&chunks->probes);
 }

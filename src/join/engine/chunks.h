@@ -18,6 +18,8 @@ typedef struct Chunks
 	Arena		arena;			/* of what its sets have, and their rows */
 	uint32		max_sets;		/* room in join->search.sets */
 	SpillFile	keys;			/* of all sets, if candidates are compared later */
+	SpillFile  *key_files;		/* by process, if that is put together */
+	int			nkey_files;
 	SpillReader keys_reader;
 	SpillReader *reader;		/* of what chunks are made of: keys or records */
 	uint64		this_chunk;		/* where in that file it begins */
@@ -33,10 +35,10 @@ typedef struct Chunks
 extern void chunks_create(SetJoin *join, size_t fixed);
 
 /*
- * Where candidates are compared later: writes the keys of a prepared set of the set
- * file; all have been written, and chunks are of them from now on.
+ * Where candidates are compared later: makes and writes the keys of a set of the set file, and
+ * returns false if it has none; all have been written, and chunks are of them from now on.
  */
-extern void chunks_write_keys(SetJoin *join, const JoinSet *set);
+extern bool chunks_write_keys(SetJoin *join, JoinSet *set);
 extern void chunks_end_keys(SetJoin *join);
 
 /*

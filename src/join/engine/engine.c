@@ -582,26 +582,51 @@ build_in_memory(SetJoin *join)
 	join->search.sets = table->sets;
 }
 
-/* Makes the sets ready, or the first chunk of those on disk. */
+/* Makes room for the keys of the largest set. */
 static void
-build_alone(SetJoin *join)
+make_room(SetJoin *join)
 {
 	setjoin_account(join, bytes_held(join));
 	join->search.room = MemoryContextAllocHuge(join->search.context,
 										sizeof(uint64) * Max(join->search.most_features, 1));
+}
+
+/* All sets have gone to disk: merges them, if that has not been done. */
+void
+setjoin_finish_spill(SetJoin *join)
+{
+	if (join->spill->finished)
+		return;
+	make_room(join);
+	spill_finish(join);
+}
+
+/* Goes to what is to be done with the sets on disk. */
+static void
+begin_on_disk(SetJoin *join)
+{
+	setjoin_finish_spill(join);
+	if (join->deferred != NULL)
+	{
+		setfile_seek(&join->spill->file, 0);
+		join->stage = runs_are_shared(join->spill) ? STAGE_SELVES : STAGE_KEYS;
+	}
+	else if (chunks_next(join))
+		setjoin_begin_chunk(join);
+}
+
+/* Makes the sets ready, or the first chunk of those on disk. */
+static void
+build_alone(SetJoin *join)
+{
 	if (join->spill == NULL)
 	{
+		make_room(join);
 		build_in_memory(join);
 		setjoin_begin_chunk(join);
 	}
 	else
-	{
-		spill_finish(join);
-		if (join->deferred != NULL)
-			join->stage = STAGE_KEYS;
-		else if (chunks_next(join))
-			setjoin_begin_chunk(join);
-	}
+		begin_on_disk(join);
 }
 
 /* See engine.h */

@@ -424,6 +424,16 @@ probe_stream(SetJoin *join)
 	return true;
 }
 
+/* Hands out a set that has been read from disk with itself. */
+static void
+add_read_set(SetJoin *join, JoinSet *set)
+{
+	if (!claims_probe(join) || SET_SIDES(set) != 3)
+		return;
+	setfile_load_rows(&join->spill->file, set);
+	add_itself(join, set);
+}
+
 /*
  * Makes and writes the keys of the next set on disk, and hands it out with
  * itself; false if there is none.
@@ -435,16 +445,24 @@ write_keys(SetJoin *join)
 
 	if (set == NULL)
 		return false;
-	if (claims_probe(join) && SET_SIDES(set) == 3)
-	{
-		setfile_load_rows(&join->spill->file, set);
-		add_itself(join, set);
-	}
-	join->algorithm->prepare(&join->search, set, true, true);
-	if (set->nkeys > 0)
-		chunks_write_keys(join, set);
-	else
+	add_read_set(join, set);
+	if (!chunks_write_keys(join, set))
 		join->probed++;
+	return true;
+}
+
+/* Hands out the next set on disk with itself, which takes no values; false if there is none. */
+static bool
+next_self(SetJoin *join)
+{
+	SetFile    *file = &join->spill->file;
+	SetRecord	record;
+
+	if (spillreader_at_end(&file->reader))
+		return false;
+	setfile_read(file, &file->set, &record);
+	setfile_note_rows(file, &file->set, record.rows);
+	add_read_set(join, &file->set);
 	return true;
 }
 
@@ -507,6 +525,10 @@ advance(SetJoin *join)
 				return;
 			chunks_end_keys(join);
 			next_chunk(join);
+			return;
+		case STAGE_SELVES:
+			if (!next_self(join))
+				next_chunk(join);
 			return;
 		case STAGE_CHUNK:
 			if (join->next < join->search.nsets)

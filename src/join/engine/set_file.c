@@ -216,6 +216,13 @@ setfile_keep_rows(SetFile *file, JoinSet *set, Arena *arena)
 
 /* See set_file.h */
 void
+setfile_seek(SetFile *file, uint64 number)
+{
+	spillreader_seek(&file->reader, number * record_bytes(file));
+}
+
+/* See set_file.h */
+void
 setfile_seek_size(SetFile *file, uint64 size)
 {
 	uint32		low = 0;
@@ -230,9 +237,7 @@ setfile_seek_size(SetFile *file, uint64 size)
 		else
 			high = middle;
 	}
-	spillreader_seek(&file->reader,
-					 low < file->nsizes ? file->sizes[low].number * record_bytes(file) :
-					 file->records.size);
+	setfile_seek(file, low < file->nsizes ? file->sizes[low].number : file->nsets);
 }
 
 /* See set_file.h */
@@ -264,7 +269,7 @@ setfile_next(SetFile *file)
 JoinSet *
 setfile_get(SetFile *file, uint32 number)
 {
-	spillreader_seek(&file->reader, (uint64) number * record_bytes(file));
+	setfile_seek(file, number);
 	return setfile_next(file);
 }
 

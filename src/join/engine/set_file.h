@@ -85,6 +85,9 @@ extern void setfile_read_values(SetFile *file, JoinSet *set,
 extern void setfile_read_rows(SetFile *file, JoinSet *set,
 							  const SetRecord *record, Arena *arena);
 
+/* setfile_next() will read the sets from that number on. */
+extern void setfile_seek(SetFile *file, uint64 number);
+
 /* setfile_next() will read the sets from that size on. */
 extern void setfile_seek_size(SetFile *file, uint64 size);
 

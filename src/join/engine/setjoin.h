@@ -60,6 +60,7 @@ typedef enum Stage
 {
 	STAGE_ADD,					/* rows come in */
 	STAGE_KEYS,					/* keys of the sets on disk are made */
+	STAGE_SELVES,				/* or they have been, and each set meets itself */
 	STAGE_CHUNK,				/* the sets of the chunk probe */
 	STAGE_STREAM,				/* sets outside the chunk probe, from disk */
 	STAGE_COMPARE,				/* deferred candidates are compared */
@@ -133,6 +134,7 @@ extern uint64 setjoin_different_features(SetJoin *join);
 extern void setjoin_count(SetJoin *join, const uint64 *values, uint32 n);
 extern void setjoin_fetch_counters(SetJoin *join, const uint64 *values,
 								   uint32 n);
+extern void setjoin_finish_spill(SetJoin *join);
 extern void setjoin_prepare(SetJoin *join, JoinSet *set);
 extern void setjoin_begin_chunk(SetJoin *join);
 extern uint32 setjoin_indexed_keys(SetJoin *join, const JoinSet *set);

@@ -6,9 +6,10 @@
  * goes to disk with what it has, as a process does that is alone: sorted runs of sets, and
  * sets that it has seen before are not written again.  When all have come to their end,
  * each merges the runs of all, and so has the same sets in the same order as the others.
+ * The keys of the sets are made in shares, one process for all.
  *
  * What is divided is the reading of rows, the making of signatures, sorting and writing,
- * and later the probes; merging is not.
+ * the making of keys, and later the probes; merging is not.
  *
  * Shared memory is given back when all have gone to disk: until then one may look for the
  * values of a set where another has stored them.
@@ -20,6 +21,9 @@
 #include "postgres.h"
 
 #include "join/engine/spill.h"
+
+/* Keys of a process have a name by which all find them. */
+#define FILE_OF_KEYS	"similarity_join_keys_%d"
 
 /* See shared_sets.h */
 void
@@ -101,5 +105,82 @@ setjoin_import_runs(SetJoin *join)
 		join->search.most_features = Max(join->search.most_features, part->most_features);
 		setruns_import(&join->spill->file.runs, i, part->directory_bytes);
 	}
+	setjoin_finish_spill(join);
+	MemoryContextSwitchTo(old);
+}
+
+/* Makes and writes the keys of a share of the sets. */
+static void
+write_share(SetJoin *join, uint32 share)
+{
+	SetFile    *file = &join->spill->file;
+	SpillFile  *keys = &join->spill->chunks.keys;
+	KeysPiece  *piece = &join->params.shared->keys[share];
+	uint64		end = file->nsets * (share + 1) / SET_SHARES;
+
+	piece->part = join->params.part;
+	piece->offset = keys->size;
+	setfile_seek(file, file->nsets * share / SET_SHARES);
+	for (uint64 i = file->nsets * share / SET_SHARES; i < end; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		(void) chunks_write_keys(join, setfile_next(file));
+	}
+	piece->bytes = keys->size - piece->offset;
+}
+
+/* See shared_sets.h */
+void
+setjoin_write_keys(SetJoin *join)
+{
+	SharedSets *shared = join->params.shared;
+	SpillFile  *keys = &join->spill->chunks.keys;
+	MemoryContext old;
+	char		name[MAXPGPATH];
+	uint32		share;
+
+	if (join->deferred == NULL)
+		return;
+	old = MemoryContextSwitchTo(join->search.context);
+	snprintf(name, MAXPGPATH, FILE_OF_KEYS, join->params.part);
+	spillfile_create_in(keys, join->params.files, name);
+	while ((share = pg_atomic_fetch_add_u32(&shared->keys_taken, 1)) < SET_SHARES)
+		write_share(join, share);
+	spillfile_export(keys);
+	spillfile_close(keys);
+	shared->parts[join->params.part].keys_bytes = keys->size;
+	join->search.stats.disk += keys->size;
+	MemoryContextSwitchTo(old);
+}
+
+/* See shared_sets.h */
+void
+setjoin_take_keys(SetJoin *join)
+{
+	SharedSets *shared = join->params.shared;
+	Chunks	   *chunks = &join->spill->chunks;
+	MemoryContext old;
+	char		name[MAXPGPATH];
+
+	if (join->deferred == NULL)
+		return;
+	old = MemoryContextSwitchTo(join->search.context);
+	memset(&chunks->keys, 0, sizeof(SpillFile));
+	chunks->key_files = palloc0(sizeof(SpillFile) * shared->nparts);
+	chunks->nkey_files = shared->nparts;
+	for (int i = 0; i < SET_SHARES; i++)
+	{
+		const KeysPiece *piece = &shared->keys[i];
+		SpillFile  *file = &chunks->key_files[piece->part];
+
+		if (piece->bytes == 0)
+			continue;
+		snprintf(name, MAXPGPATH, FILE_OF_KEYS, piece->part);
+		if (file->file == NULL)
+			spillfile_open(file, join->params.files, name,
+						   shared->parts[piece->part].keys_bytes);
+		spillfile_add(&chunks->keys, file, piece->offset, piece->bytes);
+	}
+	chunks_end_keys(join);
 	MemoryContextSwitchTo(old);
 }

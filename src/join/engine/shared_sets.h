@@ -58,7 +58,8 @@ typedef struct SharedSetsPart
 	uint32		most_features;
 	uint64		nonempty;		/* rows with a set */
 	uint64		directory_bytes;	/* of its runs, if sets are on disk, see
-									 * shared_runs.c; the rest is not set then */
+									 * shared_runs.c */
+	uint64		keys_bytes;		/* that it has written; the rest is not set then */
 	uint64		different;		/* features, about, at the most */
 	uint32		n;				/* of its sets: */
 	SharedPointer sets;			/* SharedSets, in the order in which they came */
@@ -68,6 +69,14 @@ typedef struct SharedSetsPart
 	uint32		ends[SET_SHARES];	/* of the shares */
 	pg_atomic_uint32 taken[STEP_READY]; /* runs of sets that somebody does, by step */
 } SharedSetsPart;
+
+/* Where the keys of a share of the sets on disk are: in the file of a process. */
+typedef struct KeysPiece
+{
+	int			part;
+	uint64		offset;
+	uint64		bytes;
+} KeysPiece;
 
 typedef struct SharedSets
 {
@@ -79,6 +88,9 @@ typedef struct SharedSets
 	slock_t		mutex;			/* of the next */
 	SharedPointer empty[2];		/* rows without features */
 	SharedIndex index;
+	pg_atomic_uint32 keys_taken;	/* shares of the sets on disk whose keys
+									 * somebody makes */
+	KeysPiece	keys[SET_SHARES];
 	int			nparts;
 	SharedSetsPart parts[FLEXIBLE_ARRAY_MEMBER];
 } SharedSets;
@@ -127,6 +139,13 @@ extern bool setjoin_is_spilled(SetJoin *join);
  */
 extern void setjoin_export_runs(SetJoin *join);
 extern void setjoin_import_runs(SetJoin *join);
+
+/*
+ * Then the keys of all sets are made, by those who are at that.  And when all have done that:
+ * these are the keys of each.
+ */
+extern void setjoin_write_keys(SetJoin *join);
+extern void setjoin_take_keys(SetJoin *join);
 
 /* For engine.c */
 extern size_t shared_bytes_held(SetJoin *join);

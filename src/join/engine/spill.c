@@ -81,13 +81,6 @@ placed_key(SetJoin *join, SetKey key, const uint64 *values)
 	return key;
 }
 
-/* True if other processes will read the runs. */
-static bool
-runs_are_shared(const Spill *spill)
-{
-	return spill->file.runs.place.files != NULL;
-}
-
 /* The number of the n-th set; no other process has it. */
 static uint32
 set_number(const SetJoin *join, uint32 n)
@@ -546,6 +539,7 @@ spill_finish(SetJoin *join)
 	for (int side = SIDE_OUTER; side <= LAST_SIDE(join); side++)
 		join->search.stats.disk += large_rows_free(&spill->rows[side]);
 	begin_chunks(join);
+	spill->finished = true;
 }
 
 /* Hands out a row as it lies in a file. */

@@ -30,7 +30,15 @@ typedef struct Spill
 	/* then */
 	SetFile		file;
 	Chunks		chunks;
+	bool		finished;		/* all is there */
 } Spill;
+
+/* True if other processes read the runs. */
+static inline bool
+runs_are_shared(const Spill *spill)
+{
+	return spill->file.runs.place.files != NULL;
+}
 
 /* Goes over to disk.  In join->search.context. */
 extern void spill_begin(SetJoin *join);

@@ -6,6 +6,9 @@
  * of rows in several places in turn: each place has a reader with a buffer of
  * its own, which goes to the BufFile only to fill it.
  *
+ * What several processes have written piece by piece can be put together and read like one
+ * file.
+ *
  * Portions Copyright (c) 2026, the neardup developers
  *
  * src/join/engine/spillfile.c
@@ -17,6 +20,7 @@
 #include "commands/tablespace.h"
 #include "miscadmin.h"
 
+#include "base/growing.h"
 #include "join/engine/spillfile.h"
 
 /* What is written before it is seen whether the query has been cancelled. */
@@ -34,16 +38,16 @@ void
 spillfile_create(SpillFile *file)
 {
 	PrepareTempTablespaces();
+	memset(file, 0, sizeof(SpillFile));
 	file->file = BufFileCreateTemp(false);
-	file->size = 0;
 }
 
 /* A file that other processes can open once this one has exported it. */
 void
 spillfile_create_in(SpillFile *file, FileSet *set, const char *name)
 {
+	memset(file, 0, sizeof(SpillFile));
 	file->file = BufFileCreateFileSet(set, name);
-	file->size = 0;
 }
 
 void
@@ -56,8 +60,22 @@ spillfile_export(SpillFile *file)
 void
 spillfile_open(SpillFile *file, FileSet *set, const char *name, uint64 size)
 {
+	memset(file, 0, sizeof(SpillFile));
 	file->file = BufFileOpenFileSet(set, name, O_RDONLY, false);
 	file->size = size;
+}
+
+/*
+ * Appends a piece of a file, which has to stay open, to a whole; the first one to one that is
+ * all zero.  In the current memory context.
+ */
+void
+spillfile_add(SpillFile *whole, const SpillFile *file, uint64 offset, uint64 bytes)
+{
+	whole->pieces = growing_reserve(whole->pieces, &whole->max_pieces,
+									whole->npieces + 1, sizeof(SpillPiece));
+	whole->pieces[whole->npieces++] = (SpillPiece) {file->file, offset, whole->size};
+	whole->size += bytes;
 }
 
 /* Deletes such a file, which this process has closed. */
@@ -97,10 +115,10 @@ spillfile_write(SpillFile *file, const void *data, size_t len)
 
 /* The file is read or written from that place on. */
 static void
-seek_to(SpillFile *file, uint64 offset)
+seek_to(BufFile *file, uint64 offset)
 {
-	if (BufFileSeekBlock(file->file, offset / BLCKSZ) != 0 ||
-		BufFileSeek(file->file, 0, offset % BLCKSZ, SEEK_CUR) != 0)
+	if (BufFileSeekBlock(file, offset / BLCKSZ) != 0 ||
+		BufFileSeek(file, 0, offset % BLCKSZ, SEEK_CUR) != 0)
 		spillfile_failed();
 }
 
@@ -108,7 +126,7 @@ seek_to(SpillFile *file, uint64 offset)
 void
 spillfile_to_end(SpillFile *file)
 {
-	seek_to(file, file->size);
+	seek_to(file->file, file->size);
 }
 
 /* Appends a block to a file of whole blocks, which may have been read. */
@@ -120,14 +138,59 @@ spillfile_append(SpillFile *file, const void *block)
 	spillfile_write(file, block, BLCKSZ);
 }
 
+static void
+read_from(BufFile *file, uint64 offset, void *data, size_t len)
+{
+	CHECK_FOR_INTERRUPTS();
+	seek_to(file, offset);
+	if (BufFileRead(file, data, len) != len)
+		spillfile_failed();
+}
+
+/* The number of the piece in which a byte of a whole is. */
+static size_t
+piece_at(const SpillFile *whole, uint64 offset)
+{
+	size_t		low = 0;
+	size_t		high = whole->npieces;
+
+	/* empty pieces begin where the next one does, which is behind them */
+	while (high - low > 1)
+	{
+		size_t		middle = low + (high - low) / 2;
+
+		if (whole->pieces[middle].start <= offset)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static void
+read_pieces(SpillFile *whole, uint64 offset, char *data, size_t len)
+{
+	for (size_t i = piece_at(whole, offset); len > 0; i++)
+	{
+		const SpillPiece *piece = &whole->pieces[i];
+		uint64		end = i + 1 < whole->npieces ? piece[1].start : whole->size;
+		size_t		n = Min(len, end - offset);
+
+		read_from(piece->file, piece->offset + (offset - piece->start), data, n);
+		offset += n;
+		data += n;
+		len -= n;
+	}
+}
+
 /* Reads len bytes, which must be there. */
 void
 spillfile_read(SpillFile *file, uint64 offset, void *data, size_t len)
 {
-	CHECK_FOR_INTERRUPTS();
-	seek_to(file, offset);
-	if (BufFileRead(file->file, data, len) != len)
-		spillfile_failed();
+	if (file->pieces == NULL)
+		read_from(file->file, offset, data, len);
+	else
+		read_pieces(file, offset, data, len);
 }
 
 /* A reader at the file's begin, with a buffer of that many bytes. */

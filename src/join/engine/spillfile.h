@@ -12,10 +12,21 @@
 #include "storage/buffile.h"
 #include "storage/fileset.h"
 
+/* A piece of a file that is part of a whole, from `start` there on. */
+typedef struct SpillPiece
+{
+	BufFile    *file;
+	uint64		offset;			/* in that file */
+	uint64		start;
+} SpillPiece;
+
 typedef struct SpillFile
 {
 	BufFile    *file;
 	uint64		size;			/* bytes written */
+	SpillPiece *pieces;			/* of which it is put together; NULL: it is a file */
+	size_t		npieces;
+	size_t		max_pieces;		/* allocated */
 } SpillFile;
 
 /* Reads a spill file forward from any place, through a buffer of its own. */
@@ -35,6 +46,8 @@ extern void spillfile_create_in(SpillFile *file, FileSet *set,
 extern void spillfile_export(SpillFile *file);
 extern void spillfile_open(SpillFile *file, FileSet *set, const char *name,
 						   uint64 size);
+extern void spillfile_add(SpillFile *whole, const SpillFile *file,
+						  uint64 offset, uint64 bytes);
 extern void spillfile_close(SpillFile *file);
 extern void spillfile_delete(FileSet *set, const char *name);
 extern void spillfile_write(SpillFile *file, const void *data, size_t len);

@@ -547,23 +547,41 @@ take_in_files(SimilarityJoinState *state)
 				take_in_file(state, side, part);
 }
 
+/* Phases of the barrier once sets are on disk. */
+enum
+{
+	RUNS_EXPORTED = STEP_READ + 2,	/* each merges them, and makes keys */
+	KEYS_EXPORTED,
+};
+
 /*
  * Takes in what all have on disk.  A process that has come while others read, or were about
- * to say where their sets are, waits for them.
+ * to say where their sets are, waits for them.  Nobody waits for one that has come later, and
+ * has to merge first; it may be there in time for some keys.
  */
 static void
-share_runs(SimilarityJoinState *state, Barrier *barrier, bool wait)
+share_runs(SimilarityJoinState *state, Barrier *barrier, int step)
 {
 	SetJoin    *engine = state->engines[0];
 
 	setjoin_spill_shared(engine);
-	if (wait)
+	if (step < RUNS_EXPORTED)
 	{
 		setjoin_export_runs(engine);
 		BarrierArriveAndWait(barrier, PG_WAIT_EXTENSION);
 	}
-	BarrierDetach(barrier);
+	else
+		BarrierDetach(barrier);
 	setjoin_import_runs(engine);
+	if (step >= RUNS_EXPORTED)
+		step = BarrierAttach(barrier);
+	if (step < KEYS_EXPORTED)
+	{
+		setjoin_write_keys(engine);
+		BarrierArriveAndWait(barrier, PG_WAIT_EXTENSION);
+	}
+	BarrierDetach(barrier);
+	setjoin_take_keys(engine);
 }
 
 /* Takes in the rows that all have written, or, if it is not too late, waits for them. */
@@ -616,7 +634,7 @@ join_shared_read(SimilarityJoinState *state, bool any_threshold)
 		if (given_up(state) == IN_MEMORY)
 			setjoin_share(state->engines[0]);
 		else
-			share_runs(state, barrier, step == STEP_READ + 1);
+			share_runs(state, barrier, step);
 	}
 	if (state->self_join)
 		makings_mirror(state->makings);
