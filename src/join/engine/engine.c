@@ -583,29 +583,23 @@ build_in_memory(SetJoin *join)
 }
 
 /* Makes room for the keys of the largest set. */
-static void
-make_room(SetJoin *join)
+void
+setjoin_make_room(SetJoin *join)
 {
 	setjoin_account(join, bytes_held(join));
 	join->search.room = MemoryContextAllocHuge(join->search.context,
 										sizeof(uint64) * Max(join->search.most_features, 1));
 }
 
-/* All sets have gone to disk: merges them, if that has not been done. */
-void
-setjoin_finish_spill(SetJoin *join)
-{
-	if (join->spill->finished)
-		return;
-	make_room(join);
-	spill_finish(join);
-}
-
 /* Goes to what is to be done with the sets on disk. */
 static void
 begin_on_disk(SetJoin *join)
 {
-	setjoin_finish_spill(join);
+	if (!join->spill->finished)
+	{
+		setjoin_make_room(join);
+		spill_finish(join);
+	}
 	if (join->deferred != NULL)
 	{
 		setfile_seek(&join->spill->file, 0);
@@ -621,7 +615,7 @@ build_alone(SetJoin *join)
 {
 	if (join->spill == NULL)
 	{
-		make_room(join);
+		setjoin_make_room(join);
 		build_in_memory(join);
 		setjoin_begin_chunk(join);
 	}

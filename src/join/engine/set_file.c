@@ -21,16 +21,50 @@
 /* The last side whose rows are stored. */
 #define LAST_STORED(file)	((file)->nsides - 1)
 
-/* See set_file.h */
-void
-setfile_create(SetFile *file, int nsides, uint32 most_features)
+/* Bytes of a record. */
+static size_t
+record_bytes(const SetFile *file)
+{
+	return offsetof(SetRecord, rows) + file->nsides * sizeof(RowRange);
+}
+
+/* Files of several processes have names by which all find them. */
+#define FILE_OF_RECORDS	"similarity_join_sets_%d"
+#define FILE_OF_ROWS	"similarity_join_rows_%d_%d"
+
+static void
+create(SetFile *file, int nsides, uint32 most_features)
 {
 	file->nsides = nsides;
 	file->place = MemoryContextAllocHuge(CurrentMemoryContext,
 										 set_bytes(most_features));
+}
+
+/* See set_file.h */
+void
+setfile_create(SetFile *file, int nsides, uint32 most_features)
+{
+	create(file, nsides, most_features);
 	spillfile_create(&file->records);
 	for (int side = SIDE_OUTER; side <= LAST_STORED(file); side++)
 		spillfile_create(&file->rows[side]);
+}
+
+/* See set_file.h */
+void
+setfile_create_in(SetFile *file, int nsides, uint32 most_features,
+				  FileSet *files, int part)
+{
+	char		name[MAXPGPATH];
+
+	create(file, nsides, most_features);
+	snprintf(name, MAXPGPATH, FILE_OF_RECORDS, part);
+	spillfile_create_in(&file->records, files, name);
+	for (int side = SIDE_OUTER; side <= LAST_STORED(file); side++)
+	{
+		snprintf(name, MAXPGPATH, FILE_OF_ROWS, part, side);
+		spillfile_create_in(&file->rows[side], files, name);
+	}
 }
 
 /* See set_file.h */
@@ -68,13 +102,6 @@ note_size(SetFile *file, uint64 size)
 	file->sizes[file->nsizes++].number = file->nsets;
 }
 
-/* Bytes of a record. */
-static size_t
-record_bytes(const SetFile *file)
-{
-	return offsetof(SetRecord, rows) + file->nsides * sizeof(RowRange);
-}
-
 /* See set_file.h */
 void
 setfile_add(SetFile *file, const SetRecord *record)
@@ -84,6 +111,112 @@ setfile_add(SetFile *file, const SetRecord *record)
 	note_size(file, SETKEY_SIZE(key));
 	spillfile_write(&file->records, record, record_bytes(file));
 	file->nsets++;
+}
+
+/* See set_file.h */
+void
+setfile_begin_share(const SetFile *file, MergedShare *share)
+{
+	share->first = file->nsets;
+	for (int side = SIDE_OUTER; side <= LAST_STORED(file); side++)
+		share->rows[side] = file->rows[side].size;
+}
+
+/* See set_file.h */
+void
+setfile_end_share(const SetFile *file, MergedShare *share)
+{
+	share->nsets = file->nsets - share->first;
+	for (int side = SIDE_OUTER; side <= LAST_STORED(file); side++)
+		share->row_bytes[side] = file->rows[side].size - share->rows[side];
+}
+
+/* Closes a file for others to read; returns its size, and leaves room for a whole. */
+static uint64
+export_file(SpillFile *file)
+{
+	uint64		bytes = file->size;
+
+	spillfile_export(file);
+	spillfile_close(file);
+	memset(file, 0, sizeof(SpillFile));
+	return bytes;
+}
+
+/* See set_file.h */
+void
+setfile_export(SetFile *file, MergedBytes *bytes)
+{
+	bytes->records = export_file(&file->records);
+	for (int side = SIDE_OUTER; side <= LAST_STORED(file); side++)
+		bytes->rows[side] = export_file(&file->rows[side]);
+	file->nsets = file->nsizes = 0;
+}
+
+/* The files of a process, opened if they are not. */
+static MergedFiles *
+merged_files(SetFile *file, FileSet *files, int part, const MergedBytes *bytes)
+{
+	MergedFiles *merged = &file->merged[part];
+	char		name[MAXPGPATH];
+
+	if (merged->records.file != NULL)
+		return merged;
+	snprintf(name, MAXPGPATH, FILE_OF_RECORDS, part);
+	spillfile_open(&merged->records, files, name, bytes->records);
+	for (int side = SIDE_OUTER; side <= LAST_STORED(file); side++)
+	{
+		snprintf(name, MAXPGPATH, FILE_OF_ROWS, part, side);
+		spillfile_open(&merged->rows[side], files, name, bytes->rows[side]);
+	}
+	return merged;
+}
+
+/* See set_file.h */
+void
+setfile_add_share(SetFile *file, FileSet *files, int nparts,
+				  const MergedShare *share, const MergedBytes *bytes)
+{
+	MergedFiles *merged;
+	SharePlace *place;
+
+	if (file->merged == NULL)
+		file->merged = palloc0(sizeof(MergedFiles) * nparts);
+	file->nmerged = nparts;
+	merged = merged_files(file, files, share->part, bytes);
+	file->shares = growing_reserve(file->shares, &file->max_shares,
+								   file->nshares + 1, sizeof(SharePlace));
+	place = &file->shares[file->nshares++];
+	place->first = file->nsets;
+	spillfile_add(&file->records, &merged->records, share->first * record_bytes(file),
+				  share->nsets * record_bytes(file));
+	for (int side = SIDE_OUTER; side <= LAST_STORED(file); side++)
+	{
+		place->rows[side] = file->rows[side].size - share->rows[side];
+		spillfile_add(&file->rows[side], &merged->rows[side], share->rows[side],
+					  share->row_bytes[side]);
+	}
+	file->nsets += share->nsets;
+}
+
+/* The share that a set is in. */
+static const SharePlace *
+share_of(const SetFile *file, uint64 number)
+{
+	size_t		low = 0;
+	size_t		high = file->nshares;
+
+	/* empty shares begin where the next one does, which is behind them */
+	while (high - low > 1)
+	{
+		size_t		middle = low + (high - low) / 2;
+
+		if (file->shares[middle].first <= number)
+			low = middle;
+		else
+			high = middle;
+	}
+	return &file->shares[low];
 }
 
 /* See set_file.h */
@@ -113,6 +246,8 @@ setfile_read(SetFile *file, JoinSet *set, SetRecord *record)
 	memset(set, 0, sizeof(JoinSet));
 	set->key.low = spillreader_tell(&file->reader) / record_bytes(file);
 	spillreader_read(&file->reader, record, record_bytes(file));
+	for (int side = SIDE_OUTER; side <= LAST_STORED(file) && file->shares != NULL; side++)
+		record->rows[side].offset += share_of(file, set->key.low)->rows[side];
 	if (file->nsides == 1)
 		record->rows[SIDE_INNER] = record->rows[SIDE_OUTER];
 	set->key.high = record->high;
@@ -221,12 +356,41 @@ setfile_seek(SetFile *file, uint64 number)
 	spillreader_seek(&file->reader, number * record_bytes(file));
 }
 
+/* The same where it is not noted where the sets of a size begin: looks at records. */
+static void
+look_for_size(SetFile *file, uint64 size)
+{
+	uint64		low = 0;
+	uint64		high = file->nsets;
+
+	while (low < high)
+	{
+		uint64		middle = low + (high - low) / 2;
+		SetRecord	record;
+		JoinSet		set;
+
+		setfile_seek(file, middle);
+		setfile_read(file, &set, &record);
+		if (set.size < size)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	setfile_seek(file, low);
+}
+
 /* See set_file.h */
 void
 setfile_seek_size(SetFile *file, uint64 size)
 {
 	uint32		low = 0;
 	uint32		high = file->nsizes;
+
+	if (file->shares != NULL)
+	{
+		look_for_size(file, size);
+		return;
+	}
 
 	while (low < high)
 	{
@@ -281,4 +445,10 @@ setfile_close(SetFile *file)
 	spillfile_close(&file->records);
 	spillfile_close(&file->rows[SIDE_OUTER]);
 	spillfile_close(&file->rows[SIDE_INNER]);
+	for (int i = 0; i < file->nmerged; i++)
+	{
+		spillfile_close(&file->merged[i].records);
+		spillfile_close(&file->merged[i].rows[SIDE_OUTER]);
+		spillfile_close(&file->merged[i].rows[SIDE_INNER]);
+	}
 }

@@ -27,6 +27,38 @@ typedef struct SizeStart
 	uint64		number;			/* of the first of them */
 } SizeStart;
 
+/* Where several processes merge: what one has merged of a share, in its files. */
+typedef struct MergedShare
+{
+	int			part;			/* number of the process */
+	uint64		first;			/* of its sets */
+	uint64		nsets;
+	uint64		rows[2];		/* place of the first */
+	uint64		row_bytes[2];
+} MergedShare;
+
+/* Bytes of the files of a process. */
+typedef struct MergedBytes
+{
+	uint64		records;
+	uint64		rows[2];
+} MergedBytes;
+
+/* The files of a process. */
+typedef struct MergedFiles
+{
+	SpillFile	records;
+	SpillFile	rows[2];
+} MergedFiles;
+
+/* A share in the file that is put together of all. */
+typedef struct SharePlace
+{
+	uint64		first;			/* number of its first set there */
+	uint64		rows[2];		/* added to a place in the file of the process it is
+								 * the place there */
+} SharePlace;
+
 typedef struct SetFile
 {
 	int			nsides;			/* whose rows are stored; of one, both have these */
@@ -34,7 +66,12 @@ typedef struct SetFile
 	SpillFile	records;
 	SpillFile	rows[2];		/* of each side */
 	uint64		nsets;
-	SizeStart  *sizes;
+	MergedFiles *merged;		/* by process; NULL: this one has merged all */
+	int			nmerged;
+	SharePlace *shares;			/* then */
+	size_t		nshares;
+	size_t		max_shares;		/* allocated */
+	SizeStart  *sizes;			/* not of what is put together */
 	uint32		nsizes;
 	size_t		max_sizes;		/* allocated */
 	void	   *place;			/* of the bitmap and values of a set that is
@@ -67,6 +104,23 @@ extern void setfile_add_row(SetFile *file, JoinSide side, const char *row,
 
 /* Adds a set, whose rows have been added.  Sets are added in order of size. */
 extern void setfile_add(SetFile *file, const SetRecord *record);
+
+/*
+ * Where several processes merge: no sets as yet, in files that all can read.  Each share is
+ * begun and ended, and after the last one the files are closed.
+ */
+extern void setfile_create_in(SetFile *file, int nsides, uint32 most_features,
+							  FileSet *files, int part);
+extern void setfile_begin_share(const SetFile *file, MergedShare *share);
+extern void setfile_end_share(const SetFile *file, MergedShare *share);
+extern void setfile_export(SetFile *file, MergedBytes *bytes);
+
+/*
+ * When all have done that, the shares of all, one after another, are the sets of the file;
+ * `bytes` are those of the process that has merged the share, one of nparts.
+ */
+extern void setfile_add_share(SetFile *file, FileSet *files, int nparts,
+							  const MergedShare *share, const MergedBytes *bytes);
 
 /* All have been added; they will be read with that much for each buffer. */
 extern void setfile_begin(SetFile *file, size_t buffer, size_t largest_group);

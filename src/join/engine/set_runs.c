@@ -45,13 +45,17 @@
 #define FILE_OF_RUNS	"similarity_join_runs_%d_%u"
 #define DIRECTORY		"similarity_join_directory_%d"
 
-/* What a directory says of a level; the ends of its runs follow. */
+/* What a directory says of a level; the ends of its runs follow, then samples. */
 typedef struct SharedLevel
 {
 	uint64		bytes;
+	uint64		nsamples;
 	uint32		number;
 	uint32		nruns;
 } SharedLevel;
+
+/* Bytes of a file for one sample. */
+#define SAMPLED_BYTES	((uint64) 64 * 1024)
 
 /* RunHead.row */
 #define ROW_HEAD(bytes, side)	((bytes) << 1 | (side))
@@ -186,15 +190,32 @@ end_run(SetRuns *runs, RunLevel *level)
 	level->ends[level->nruns++] = level->file.size;
 }
 
+/* Takes a sample of what is about to be written, if it is time, for those who merge shares. */
 static void
-write_pending(SpillFile *file, const PendingSet *set)
+take_sample(const SetRuns *runs, RunLevel *level, SetKey key)
 {
+	uint64		place = level->file.size;
+
+	if (runs->place.files == NULL ||
+		(level->nsamples > 0 &&
+		 place - level->samples[level->nsamples - 1].place < SAMPLED_BYTES))
+		return;
+	level->samples = growing_reserve(level->samples, &level->max_samples,
+									 level->nsamples + 1, sizeof(RunSample));
+	level->samples[level->nsamples++] = (RunSample) {key, place};
+}
+
+static void
+write_pending(const SetRuns *runs, RunLevel *level, const PendingSet *set)
+{
+	SpillFile  *file = &level->file;
 	RunHead		head = {.key = set->key};
 
 	if (set->values != NULL)
 		head.nvalues = SETKEY_SIZE(set->key);
 	if (set->row != NULL)
 		head.row = ROW_HEAD(set->row->bytes, set->row->side);
+	take_sample(runs, level, set->key);
 	spillfile_write(file, &head, sizeof(head));
 	if (head.nvalues > 0)
 		spillfile_write(file, set->values, values_bytes(head.nvalues));
@@ -249,9 +270,11 @@ open_runs(SetRuns *runs, RunLevel *level, uint32 n)
 	{
 		Run		   *run = &runs->runs[runs->nruns++];
 
-		spillreader_create(&run->reader, &level->file, runs->buffer);
-		spillreader_seek(&run->reader, i > 0 ? level->ends[i - 1] : 0);
+		run->level = level;
+		run->begin = i > 0 ? level->ends[i - 1] : 0;
 		run->end = level->ends[i];
+		spillreader_create(&run->reader, &level->file, runs->buffer);
+		spillreader_seek(&run->reader, run->begin);
 	}
 }
 
@@ -298,20 +321,79 @@ close_runs(SetRuns *runs)
 	runs->nruns = 0;
 }
 
-/* The runs that are open give out their sets in order. */
+/* True if a set or row belongs to a share before the one that has that border. */
+static inline bool
+is_before(SetKey key, SetKey border)
+{
+	return compare_keys(key, false, border, false) < 0;
+}
+
+/* The place of a record of a run from which on one may come that is not before a border. */
+static uint64
+place_before(const Run *run, SetKey border)
+{
+	const RunLevel *level = run->level;
+	size_t		low = 0;
+	size_t		high = level->nsamples;
+
+	/* samples of earlier runs first, which are not in the order of keys with these */
+	while (low < high)
+	{
+		size_t		middle = low + (high - low) / 2;
+		const RunSample *sample = &level->samples[middle];
+
+		if (sample->place < run->begin ||
+			(sample->place < run->end && is_before(sample->key, border)))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low == 0 ? run->begin : Max(level->samples[low - 1].place, run->begin);
+}
+
+/* Passes over the rest of a record whose head has been read. */
 static void
-begin_merge(SetRuns *runs)
+skip_record(Run *run)
+{
+	spillreader_seek(&run->reader, spillreader_tell(&run->reader) +
+					 values_bytes(run->head.nvalues) + HEAD_ROW_BYTES(&run->head));
+}
+
+/* Reads the head of the run's first set from a border on; false if there is none. */
+static bool
+read_head_from(Run *run, SetKey border)
+{
+	spillreader_seek(&run->reader, place_before(run, border));
+	while (read_head(run))
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (!is_before(run->head.key, border))
+			return true;
+		skip_record(run);
+	}
+	return false;
+}
+
+/* The runs that are open give out their sets in order, from a border on or NULL. */
+static void
+begin_merge(SetRuns *runs, const SetKey *border)
 {
 	runs->heap = binaryheap_allocate(Max(runs->nruns, 1), compare_runs, runs);
 	for (uint32 i = 0; i < runs->nruns; i++)
-		if (read_head(&runs->runs[i]))
+	{
+		Run		   *run = &runs->runs[i];
+
+		if (border == NULL ? read_head(run) : read_head_from(run, *border))
 			binaryheap_add_unordered(runs->heap, UInt32GetDatum(i));
+	}
 	binaryheap_build(runs->heap);
 }
 
 static void
 end_merge(SetRuns *runs)
 {
+	if (runs->heap == NULL)
+		return;
 	binaryheap_free(runs->heap);
 	runs->heap = NULL;
 }
@@ -348,15 +430,17 @@ raise_runs(SetRuns *runs, int number, uint32 n)
 	RunLevel   *level = &runs->levels[number];
 	RunLevel   *next = &runs->levels[number + 1];
 	SpillFile  *file = level_file(runs, next);
+	uint64		left = n < level->nruns ? level->ends[level->nruns - n - 1] : 0;
 
 	prepare_runs(runs, n, runs->most_bytes / 2);
 	open_runs(runs, level, n);
-	begin_merge(runs);
+	begin_merge(runs, NULL);
 	while (!binaryheap_empty(runs->heap))
 	{
 		Run		   *run = first_run(runs);
 
 		CHECK_FOR_INTERRUPTS();
+		take_sample(runs, next, run->head.key);
 		spillfile_write(file, &run->head, sizeof(RunHead));
 		copy_bytes(&run->reader, file,
 				   values_bytes(run->head.nvalues) + HEAD_ROW_BYTES(&run->head));
@@ -365,6 +449,8 @@ raise_runs(SetRuns *runs, int number, uint32 n)
 	end_merge(runs);
 	close_runs(runs);
 	level->nruns -= n;
+	while (level->nsamples > 0 && level->samples[level->nsamples - 1].place >= left)
+		level->nsamples--;
 	if (level->nruns == 0)
 		close_level(runs, level);
 	end_run(runs, next);
@@ -396,15 +482,16 @@ merge_few(SetRuns *runs, uint32 most)
 static void
 write_run(SetRuns *runs)
 {
-	SpillFile  *file = level_file(runs, &runs->levels[0]);
+	RunLevel   *level = &runs->levels[0];
 
+	(void) level_file(runs, level);
 	sort_pending(runs->pending, runs->npending);
 	for (size_t i = 0; i < runs->npending; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		write_pending(file, &runs->pending[i]);
+		write_pending(runs, level, &runs->pending[i]);
 	}
-	end_run(runs, &runs->levels[0]);
+	end_run(runs, level);
 	runs->npending = 0;
 	arena_rewind(&runs->arena);
 }
@@ -554,7 +641,8 @@ static void
 export_level(SetRuns *runs, RunLevel *level, SpillFile *directory)
 {
 	SharedLevel shared = {
-		.bytes = level->file.size,.number = level->number,.nruns = level->nruns
+		.bytes = level->file.size,.nsamples = level->nsamples,
+		.number = level->number,.nruns = level->nruns
 	};
 
 	if (level->nruns == 0)
@@ -563,6 +651,7 @@ export_level(SetRuns *runs, RunLevel *level, SpillFile *directory)
 	spillfile_close(&level->file);
 	spillfile_write(directory, &shared, sizeof(shared));
 	spillfile_write(directory, level->ends, sizeof(uint64) * level->nruns);
+	spillfile_write(directory, level->samples, sizeof(RunSample) * level->nsamples);
 	runs->exported += shared.bytes;
 	level->nruns = 0;
 }
@@ -602,6 +691,10 @@ import_level(SetRuns *runs, int part, SpillReader *directory)
 	level->nruns = shared.nruns;
 	level->ends = palloc(sizeof(uint64) * shared.nruns);
 	spillreader_read(directory, level->ends, sizeof(uint64) * shared.nruns);
+	level->nsamples = shared.nsamples;
+	level->samples = MemoryContextAllocHuge(CurrentMemoryContext,
+											sizeof(RunSample) * Max(shared.nsamples, 1));
+	spillreader_read(directory, level->samples, sizeof(RunSample) * shared.nsamples);
 	file_name(name, part, shared.number);
 	spillfile_open(&level->file, runs->place.files, name, shared.bytes);
 }
@@ -633,7 +726,70 @@ setruns_begin(SetRuns *runs)
 	free_pending(runs);
 	merge_few(runs, runs->most_runs);
 	open_all(runs, runs->most_bytes / 2);
-	begin_merge(runs);
+	begin_merge(runs, NULL);
+}
+
+#define ST_SORT sort_samples
+#define ST_ELEMENT_TYPE SetKey
+#define ST_COMPARE(a, b) compare_keys(*(a), false, *(b), false)
+#define ST_SCOPE static
+#define ST_CHECK_FOR_INTERRUPTS
+#define ST_DEFINE
+#include "lib/sort_template.h"
+
+/* The keys of all samples of runs that all processes have, in order. */
+static SetKey *
+all_samples(const SetRuns *runs, size_t *n)
+{
+	SetKey	   *keys;
+	size_t		next = 0;
+
+	*n = 0;
+	for (uint32 i = 0; i < runs->nshared; i++)
+		*n += runs->shared[i].nsamples;
+	keys = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(SetKey) * Max(*n, 1));
+	for (uint32 i = 0; i < runs->nshared; i++)
+		for (size_t j = 0; j < runs->shared[i].nsamples; j++)
+		{
+			CHECK_EVERY(j);
+			keys[next++] = runs->shared[i].samples[j].key;
+		}
+	sort_samples(keys, *n);
+	return keys;
+}
+
+/*
+ * See set_runs.h.  Of a key there are the bits that are the same in all records of a set:
+ * these are in one share.
+ */
+void
+setruns_divide(SetRuns *runs, uint32 nshares)
+{
+	size_t		n;
+	SetKey	   *samples = all_samples(runs, &n);
+
+	runs->borders = palloc(sizeof(SetKey) * nshares);
+	runs->nshares = nshares;
+	for (uint32 i = 1; i < nshares; i++)
+	{
+		SetKey		border = n == 0 ? (SetKey) {PG_INT64_MAX, 0} : samples[n * i / nshares];
+
+		border.low = (int64) ((uint64) border.low & ~(uint64) PG_UINT32_MAX);
+		runs->borders[i - 1] = border;
+	}
+	pfree(samples);
+	open_all(runs, runs->most_bytes / 2);
+}
+
+/* See set_runs.h */
+void
+setruns_begin_share(SetRuns *runs, uint32 share)
+{
+	static const SetKey least = {PG_INT64_MIN, PG_INT64_MIN};
+
+	end_merge(runs);
+	runs->share = share;
+	begin_merge(runs, share == 0 ? &least : &runs->borders[share - 1]);
 }
 
 /* See set_runs.h */
@@ -643,7 +799,8 @@ setruns_next_key(const SetRuns *runs, SetKey *key)
 	if (binaryheap_empty(runs->heap))
 		return false;
 	*key = first_run(runs)->head.key;
-	return true;
+	return runs->borders == NULL || runs->share == runs->nshares - 1 ||
+		is_before(*key, runs->borders[runs->share]);
 }
 
 /* See set_runs.h */

@@ -39,13 +39,12 @@ typedef struct RunHead
 	uint32		row;			/* bytes and side as RunRow: bytes << 1 | side */
 } RunHead;
 
-/* A run that is read. */
-typedef struct Run
+/* Where in a file of runs a set or a row is. */
+typedef struct RunSample
 {
-	SpillReader reader;			/* behind the head */
-	uint64		end;			/* in the file */
-	RunHead		head;			/* of the next set */
-} Run;
+	SetKey		key;
+	uint64		place;
+} RunSample;
 
 #define RUN_LEVELS	24
 
@@ -56,7 +55,20 @@ typedef struct RunLevel
 	uint32		number;			/* of the file, where others can read it */
 	uint64	   *ends;			/* of each run, in the file */
 	uint32		nruns;
+	RunSample  *samples;		/* then: one in so many bytes */
+	size_t		nsamples;
+	size_t		max_samples;	/* allocated */
 } RunLevel;
+
+/* A run that is read. */
+typedef struct Run
+{
+	SpillReader reader;			/* behind the head */
+	const RunLevel *level;
+	uint64		begin;			/* in the file */
+	uint64		end;
+	RunHead		head;			/* of the next set */
+} Run;
 
 /* Where several processes write runs, for all to read. */
 typedef struct RunsPlace
@@ -90,6 +102,10 @@ typedef struct SetRuns
 	uint32		nruns;
 	size_t		buffer;			/* bytes of each one's */
 	struct binaryheap *heap;	/* of those that have another set, by its key */
+	SetKey	   *borders;		/* of the shares in which several processes merge, but for the
+								 * first; NULL: all is merged at once */
+	uint32		nshares;
+	uint32		share;			/* that is given out */
 	RunRow	   *row;			/* of the set that was taken last */
 	uint32		largest_row;	/* bytes of data that it has room for */
 } SetRuns;
@@ -152,6 +168,14 @@ extern uint64 setruns_export(SetRuns *runs);
  * processes that do this for all of them in one order are given sets in the same order.
  */
 extern void setruns_import(SetRuns *runs, int part, uint64 directory_bytes);
+
+/*
+ * Once all are there: they will be given out in so many shares, one after another by their
+ * keys, to several processes.  Which ones these are is the same in all of them.  And then one
+ * of the shares is given out.
+ */
+extern void setruns_divide(SetRuns *runs, uint32 nshares);
+extern void setruns_begin_share(SetRuns *runs, uint32 share);
 
 /* The key of the next set or row; false if there is none. */
 extern bool setruns_next_key(const SetRuns *runs, SetKey *key);

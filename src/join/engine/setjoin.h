@@ -134,7 +134,7 @@ extern uint64 setjoin_different_features(SetJoin *join);
 extern void setjoin_count(SetJoin *join, const uint64 *values, uint32 n);
 extern void setjoin_fetch_counters(SetJoin *join, const uint64 *values,
 								   uint32 n);
-extern void setjoin_finish_spill(SetJoin *join);
+extern void setjoin_make_room(SetJoin *join);
 extern void setjoin_prepare(SetJoin *join, JoinSet *set);
 extern void setjoin_begin_chunk(SetJoin *join);
 extern uint32 setjoin_indexed_keys(SetJoin *join, const JoinSet *set);

@@ -4,12 +4,12 @@
  *
  * Each process has taken in some of the rows.  Once one of them has no more memory, each
  * goes to disk with what it has, as a process does that is alone: sorted runs of sets, and
- * sets that it has seen before are not written again.  When all have come to their end,
- * each merges the runs of all, and so has the same sets in the same order as the others.
- * The keys of the sets are made in shares, one process for all.
+ * sets that it has seen before are not written again.  When all have come to their end, the
+ * runs of all are merged in shares of the sets, by the order that these have, each by one
+ * process for all; and so are the keys made.  Files of several processes are read as one.
  *
- * What is divided is the reading of rows, the making of signatures, sorting and writing,
- * the making of keys, and later the probes; merging is not.
+ * The features of the sets of a share are counted by the process that merges it, and each
+ * adds up what all have counted: so all have the same counters.
  *
  * Shared memory is given back when all have gone to disk: until then one may look for the
  * values of a set where another has stored them.
@@ -22,8 +22,12 @@
 
 #include "join/engine/spill.h"
 
-/* Keys of a process have a name by which all find them. */
+/* Files of a process have names by which all find them. */
+#define FILE_OF_COUNTS	"similarity_join_counts_%d"
 #define FILE_OF_KEYS	"similarity_join_keys_%d"
+
+/* Sets are merged in so many shares for each process: of small ones runs are read to and fro. */
+#define SHARES_A_PROCESS	4
 
 /* See shared_sets.h */
 void
@@ -105,7 +109,82 @@ setjoin_import_runs(SetJoin *join)
 		join->search.most_features = Max(join->search.most_features, part->most_features);
 		setruns_import(&join->spill->file.runs, i, part->directory_bytes);
 	}
-	setjoin_finish_spill(join);
+	MemoryContextSwitchTo(old);
+}
+
+/* Shares in which the sets are merged. */
+static uint32
+merged_shares(const SetJoin *join)
+{
+	return Min(join->params.shared->nparts * SHARES_A_PROCESS, SET_SHARES);
+}
+
+/* Writes the counters of this process for the others. */
+static void
+write_counts(SetJoin *join)
+{
+	char		name[MAXPGPATH];
+	SpillFile	file;
+
+	snprintf(name, MAXPGPATH, FILE_OF_COUNTS, join->params.part);
+	spillfile_create_in(&file, join->params.files, name);
+	counters_write(&join->search.counters, &file);
+	spillfile_export(&file);
+	spillfile_close(&file);
+	join->search.stats.disk += file.size;
+}
+
+/* Adds the counters of another process. */
+static void
+add_counts_of(SetJoin *join, int part)
+{
+	char		name[MAXPGPATH];
+	SpillFile	file;
+
+	snprintf(name, MAXPGPATH, FILE_OF_COUNTS, part);
+	spillfile_open(&file, join->params.files, name,
+				   counters_number(&join->search.counters) * sizeof(uint16));
+	counters_add_file(&join->search.counters, &file);
+	spillfile_close(&file);
+}
+
+/* See shared_sets.h */
+void
+setjoin_merge_shares(SetJoin *join)
+{
+	SharedSets *shared = join->params.shared;
+	SharedSetsPart *part = &shared->parts[join->params.part];
+	MemoryContext old = MemoryContextSwitchTo(join->search.context);
+	uint32		share;
+
+	setjoin_make_room(join);
+	spill_begin_shares(join, merged_shares(join));
+	while ((share = pg_atomic_fetch_add_u32(&shared->sets_taken, 1)) < merged_shares(join))
+	{
+		spill_merge_share(join, share, &shared->sets[share]);
+		part->counted = join->algorithm->ordered;
+	}
+	if (part->counted)
+		write_counts(join);
+	join->search.stats.disk += setfile_bytes(&join->spill->file);
+	setfile_export(&join->spill->file, &part->merged);
+	MemoryContextSwitchTo(old);
+}
+
+/* See shared_sets.h */
+void
+setjoin_take_shares(SetJoin *join)
+{
+	SharedSets *shared = join->params.shared;
+	MemoryContext old = MemoryContextSwitchTo(join->search.context);
+
+	for (uint32 i = 0; i < merged_shares(join); i++)
+		setfile_add_share(&join->spill->file, join->params.files, shared->nparts,
+						  &shared->sets[i], &shared->parts[shared->sets[i].part].merged);
+	for (int i = 0; i < shared->nparts; i++)
+		if (i != join->params.part && shared->parts[i].counted)
+			add_counts_of(join, i);
+	spill_end_shares(join);
 	MemoryContextSwitchTo(old);
 }
 

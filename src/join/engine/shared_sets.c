@@ -111,6 +111,7 @@ shared_sets_init(SharedSets *shared, int nparts)
 	BarrierInit(&shared->barrier, 0);
 	pg_atomic_init_u32(&shared->given_up, IN_MEMORY);
 	pg_atomic_init_u32(&shared->nreturned, 0);
+	pg_atomic_init_u32(&shared->sets_taken, 0);
 	pg_atomic_init_u32(&shared->keys_taken, 0);
 	for (int i = 0; i < STEP_READY; i++)
 		pg_atomic_init_u32(&shared->taken[i], 0);

@@ -13,6 +13,7 @@
 #include "storage/spin.h"
 
 #include "join/engine/engine.h"
+#include "join/engine/set_file.h"
 #include "join/engine/shared_counts.h"
 #include "join/engine/shared_index.h"
 
@@ -59,7 +60,9 @@ typedef struct SharedSetsPart
 	uint64		nonempty;		/* rows with a set */
 	uint64		directory_bytes;	/* of its runs, if sets are on disk, see
 									 * shared_runs.c */
-	uint64		keys_bytes;		/* that it has written; the rest is not set then */
+	MergedBytes merged;			/* then, what it has merged of all, */
+	bool		counted;		/* and it has written its counters, */
+	uint64		keys_bytes;		/* and keys; the rest is not set then */
 	uint64		different;		/* features, about, at the most */
 	uint32		n;				/* of its sets: */
 	SharedPointer sets;			/* SharedSets, in the order in which they came */
@@ -88,8 +91,10 @@ typedef struct SharedSets
 	slock_t		mutex;			/* of the next */
 	SharedPointer empty[2];		/* rows without features */
 	SharedIndex index;
-	pg_atomic_uint32 keys_taken;	/* shares of the sets on disk whose keys
-									 * somebody makes */
+	pg_atomic_uint32 sets_taken;	/* shares of the sets on disk that somebody
+									 * merges */
+	MergedShare sets[SET_SHARES];
+	pg_atomic_uint32 keys_taken;	/* and whose keys somebody makes */
 	KeysPiece	keys[SET_SHARES];
 	int			nparts;
 	SharedSetsPart parts[FLEXIBLE_ARRAY_MEMBER];
@@ -135,10 +140,17 @@ extern bool setjoin_is_spilled(SetJoin *join);
 
 /*
  * All rows of this process have been added: its runs are there for the others.  And when all
- * have done that: what comes of all runs is the same in each of them.
+ * have done that: each has those of all.
  */
 extern void setjoin_export_runs(SetJoin *join);
 extern void setjoin_import_runs(SetJoin *join);
+
+/*
+ * Then all sets are merged, by those who are at that, in shares.  And when all have done that:
+ * these are the sets of each.
+ */
+extern void setjoin_merge_shares(SetJoin *join);
+extern void setjoin_take_shares(SetJoin *join);
 
 /*
  * Then the keys of all sets are made, by those who are at that.  And when all have done that:

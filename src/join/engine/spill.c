@@ -508,6 +508,27 @@ counters_part(SetJoin *join)
 	return join->deferred != NULL ? 4 : 8;
 }
 
+/* No more sets are looked for that have been seen; those that are merged are counted. */
+static void
+begin_merge(SetJoin *join)
+{
+	join->search.stats.disk += join->spill->seen.bytes;
+	seen_free(&join->spill->seen);
+	if (join->algorithm->ordered)
+		counters_create(&join->search.counters, join->nfeatures,
+						join->params.memory / counters_part(join));
+}
+
+/* All sets are in the set file, and counted. */
+static void
+end_merge(SetJoin *join)
+{
+	if (join->algorithm->ordered)
+		counters_fold(&join->search.counters);
+	begin_chunks(join);
+	join->spill->finished = true;
+}
+
 /* See spill.h */
 void
 spill_finish(SetJoin *join)
@@ -517,29 +538,57 @@ spill_finish(SetJoin *join)
 	RowRange	range;
 	SetKey		key;
 
-	join->search.stats.disk += spill->seen.bytes;
-	seen_free(&spill->seen);
+	begin_merge(join);
 	setfile_create(&spill->file, LAST_SIDE(join) + 1, join->search.most_features);
-	if (join->algorithm->ordered)
-		counters_create(&join->search.counters, join->nfeatures,
-						join->params.memory / counters_part(join));
 	setruns_begin(&spill->file.runs);
-	for (int side = SIDE_OUTER; side <= LAST_SIDE(join) && !runs_are_shared(spill); side++)
+	for (int side = SIDE_OUTER; side <= LAST_SIDE(join); side++)
 	{
 		large_rows_begin(&spill->rows[side]);
 		setfile_begin_rows(&spill->file, side, &range);
 		copy_rows(spill, side, empty, &range);
 	}
-	copy_empty_rows(join);
 	while (setruns_next_key(&spill->file.runs, &key))
 		merge_set(join);
-	if (join->algorithm->ordered)
-		counters_fold(&join->search.counters);
 	join->search.stats.disk += setfile_bytes(&spill->file);
 	for (int side = SIDE_OUTER; side <= LAST_SIDE(join); side++)
 		join->search.stats.disk += large_rows_free(&spill->rows[side]);
-	begin_chunks(join);
-	spill->finished = true;
+	end_merge(join);
+}
+
+/* See spill.h */
+void
+spill_begin_shares(SetJoin *join, uint32 nshares)
+{
+	Spill	   *spill = join->spill;
+
+	begin_merge(join);
+	setfile_create_in(&spill->file, LAST_SIDE(join) + 1, join->search.most_features,
+					  join->params.files, join->params.part);
+	setruns_divide(&spill->file.runs, nshares);
+}
+
+/* See spill.h */
+void
+spill_merge_share(SetJoin *join, uint32 number, MergedShare *share)
+{
+	SetFile    *file = &join->spill->file;
+	SetKey		key;
+
+	share->part = join->params.part;
+	setfile_begin_share(file, share);
+	setruns_begin_share(&file->runs, number);
+	copy_empty_rows(join);
+	while (setruns_next_key(&file->runs, &key))
+		merge_set(join);
+	setfile_end_share(file, share);
+}
+
+/* See spill.h */
+void
+spill_end_shares(SetJoin *join)
+{
+	join->search.stats.distinct = join->spill->file.nsets;
+	end_merge(join);
 }
 
 /* Hands out a row as it lies in a file. */

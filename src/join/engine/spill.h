@@ -64,6 +64,14 @@ extern void spill_end_filter(SetJoin *join);
 /* All rows are there: sorts and merges them into the set file. */
 extern void spill_finish(SetJoin *join);
 
+/*
+ * Or several processes do, in shares: each begins, merges shares, of which it tells where they
+ * are, and ends when all have been merged and are in its set file, and all counters in its own.
+ */
+extern void spill_begin_shares(SetJoin *join, uint32 nshares);
+extern void spill_merge_share(SetJoin *join, uint32 number, MergedShare *share);
+extern void spill_end_shares(SetJoin *join);
+
 /* Or hands them out, as setjoin_return_rows(). */
 extern void spill_return_rows(SetJoin *join, RowTaker take, void *arg);
 

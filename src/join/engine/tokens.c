@@ -217,6 +217,42 @@ counters_fold(TokenCounters *counters)
 		counters->most = repalloc_huge(counters->most, n * sizeof(float));
 }
 
+/* See tokens.h.  All has been counted that this process counts. */
+void
+counters_write(TokenCounters *counters, SpillFile *file)
+{
+	Assert(!counters->weighted);
+	counters_end(counters);
+	spillfile_write(file, counters->count, counters_number(counters) * sizeof(uint16));
+}
+
+/* Adds n counters to those from the first on. */
+static void
+add_counts(TokenCounters *counters, uint64 first, const uint16 *counts, uint32 n)
+{
+	for (uint32 i = 0; i < n; i++)
+	{
+		uint16	   *count = &counters->count[first + i];
+
+		counters->used += *count == 0 && counts[i] > 0;
+		*count = Min((uint32) *count + counts[i], PG_UINT16_MAX);
+	}
+}
+
+/* See tokens.h */
+void
+counters_add_file(TokenCounters *counters, SpillFile *file)
+{
+	uint64		n = counters_number(counters);
+	uint16		counts[MIN_COUNTERS];
+
+	for (uint64 i = 0; i < n; i += MIN_COUNTERS)
+	{
+		spillfile_read(file, i * sizeof(uint16), counts, sizeof(counts));
+		add_counts(counters, i, counts, MIN_COUNTERS);
+	}
+}
+
 /* The key of a feature whose counter that is. */
 static inline uint64
 token_key(uint64 value, uint64 count)

@@ -9,6 +9,8 @@
 #ifndef NEARDUP_TOKENS_H
 #define NEARDUP_TOKENS_H
 
+#include "join/engine/spillfile.h"
+
 /* Features that are counted at once. */
 #define COUNTED_AT_ONCE	64
 
@@ -63,6 +65,13 @@ extern void counters_create(TokenCounters *counters, uint64 nfeatures,
 extern void counters_free(TokenCounters *counters);
 extern double counters_different(TokenCounters *counters);
 extern void counters_fold(TokenCounters *counters);
+
+/*
+ * Where several processes have counted, each in counters of its own: writes them, and adds those
+ * that another has written, which are as many.
+ */
+extern void counters_write(TokenCounters *counters, SpillFile *file);
+extern void counters_add_file(TokenCounters *counters, SpillFile *file);
 
 /* For counters of several processes, see shared_counts.c */
 extern void counters_shape(TokenCounters *counters, uint64 nfeatures,

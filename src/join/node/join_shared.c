@@ -547,17 +547,18 @@ take_in_files(SimilarityJoinState *state)
 				take_in_file(state, side, part);
 }
 
-/* Phases of the barrier once sets are on disk. */
+/* Phases of the barrier behind STEP_READ, where sets are on disk. */
 enum
 {
-	RUNS_EXPORTED = STEP_READ + 2,	/* each merges them, and makes keys */
-	KEYS_EXPORTED,
+	RUNS_TO_EXPORT = STEP_READ + 1,
+	SETS_TO_MERGE,
+	KEYS_TO_WRITE,
+	KEYS_WRITTEN
 };
 
 /*
- * Takes in what all have on disk.  A process that has come while others read, or were about
- * to say where their sets are, waits for them.  Nobody waits for one that has come later, and
- * has to merge first; it may be there in time for some keys.
+ * Makes the sets that are on disk ready with the others.  Whoever comes late takes part in what
+ * is being done.
  */
 static void
 share_runs(SimilarityJoinState *state, Barrier *barrier, int step)
@@ -565,17 +566,18 @@ share_runs(SimilarityJoinState *state, Barrier *barrier, int step)
 	SetJoin    *engine = state->engines[0];
 
 	setjoin_spill_shared(engine);
-	if (step < RUNS_EXPORTED)
+	if (step <= RUNS_TO_EXPORT)
 	{
 		setjoin_export_runs(engine);
 		BarrierArriveAndWait(barrier, PG_WAIT_EXTENSION);
 	}
-	else
-		BarrierDetach(barrier);
 	setjoin_import_runs(engine);
-	if (step >= RUNS_EXPORTED)
-		step = BarrierAttach(barrier);
-	if (step < KEYS_EXPORTED)
+	/* late, there are none left */
+	setjoin_merge_shares(engine);
+	if (step <= SETS_TO_MERGE)
+		BarrierArriveAndWait(barrier, PG_WAIT_EXTENSION);
+	setjoin_take_shares(engine);
+	if (step <= KEYS_TO_WRITE)
 	{
 		setjoin_write_keys(engine);
 		BarrierArriveAndWait(barrier, PG_WAIT_EXTENSION);
