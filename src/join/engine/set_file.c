@@ -187,7 +187,6 @@ setfile_add_share(SetFile *file, FileSet *files, int nparts,
 	file->shares = growing_reserve(file->shares, &file->max_shares,
 								   file->nshares + 1, sizeof(SharePlace));
 	place = &file->shares[file->nshares++];
-	place->first = file->nsets;
 	spillfile_add(&file->records, &merged->records, share->first * record_bytes(file),
 				  share->nsets * record_bytes(file));
 	for (int side = SIDE_OUTER; side <= LAST_STORED(file); side++)
@@ -197,26 +196,6 @@ setfile_add_share(SetFile *file, FileSet *files, int nparts,
 					  share->row_bytes[side]);
 	}
 	file->nsets += share->nsets;
-}
-
-/* The share that a set is in. */
-static const SharePlace *
-share_of(const SetFile *file, uint64 number)
-{
-	size_t		low = 0;
-	size_t		high = file->nshares;
-
-	/* empty shares begin where the next one does, which is behind them */
-	while (high - low > 1)
-	{
-		size_t		middle = low + (high - low) / 2;
-
-		if (file->shares[middle].first <= number)
-			low = middle;
-		else
-			high = middle;
-	}
-	return &file->shares[low];
 }
 
 /* See set_file.h */
@@ -239,6 +218,18 @@ setfile_bytes(const SetFile *file)
 		file->rows[SIDE_OUTER].size + file->rows[SIDE_INNER].size;
 }
 
+/* Tells where the rows of a set are in what is put together, not in the file of a process. */
+static void
+place_rows(const SetFile *file, uint64 number, SetRecord *record)
+{
+	/* a share has one piece of the records */
+	const SharePlace *place =
+		&file->shares[spillfile_piece(&file->records, number * record_bytes(file))];
+
+	for (int side = SIDE_OUTER; side <= LAST_STORED(file); side++)
+		record->rows[side].offset += place->rows[side];
+}
+
 /* See set_file.h */
 void
 setfile_read(SetFile *file, JoinSet *set, SetRecord *record)
@@ -246,8 +237,8 @@ setfile_read(SetFile *file, JoinSet *set, SetRecord *record)
 	memset(set, 0, sizeof(JoinSet));
 	set->key.low = spillreader_tell(&file->reader) / record_bytes(file);
 	spillreader_read(&file->reader, record, record_bytes(file));
-	for (int side = SIDE_OUTER; side <= LAST_STORED(file) && file->shares != NULL; side++)
-		record->rows[side].offset += share_of(file, set->key.low)->rows[side];
+	if (file->shares != NULL)
+		place_rows(file, set->key.low, record);
 	if (file->nsides == 1)
 		record->rows[SIDE_INNER] = record->rows[SIDE_OUTER];
 	set->key.high = record->high;

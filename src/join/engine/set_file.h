@@ -51,10 +51,9 @@ typedef struct MergedFiles
 	SpillFile	rows[2];
 } MergedFiles;
 
-/* A share in the file that is put together of all. */
+/* A share in the file that is put together of all, of whose records it is one piece. */
 typedef struct SharePlace
 {
-	uint64		first;			/* number of its first set there */
 	uint64		rows[2];		/* added to a place in the file of the process it is
 								 * the place there */
 } SharePlace;
@@ -68,7 +67,7 @@ typedef struct SetFile
 	uint64		nsets;
 	MergedFiles *merged;		/* by process; NULL: this one has merged all */
 	int			nmerged;
-	SharePlace *shares;			/* then */
+	SharePlace *shares;			/* then, in order */
 	size_t		nshares;
 	size_t		max_shares;		/* allocated */
 	SizeStart  *sizes;			/* not of what is put together */

@@ -148,8 +148,8 @@ read_from(BufFile *file, uint64 offset, void *data, size_t len)
 }
 
 /* The number of the piece in which a byte of a whole is. */
-static size_t
-piece_at(const SpillFile *whole, uint64 offset)
+size_t
+spillfile_piece(const SpillFile *whole, uint64 offset)
 {
 	size_t		low = 0;
 	size_t		high = whole->npieces;
@@ -170,7 +170,7 @@ piece_at(const SpillFile *whole, uint64 offset)
 static void
 read_pieces(SpillFile *whole, uint64 offset, char *data, size_t len)
 {
-	for (size_t i = piece_at(whole, offset); len > 0; i++)
+	for (size_t i = spillfile_piece(whole, offset); len > 0; i++)
 	{
 		const SpillPiece *piece = &whole->pieces[i];
 		uint64		end = i + 1 < whole->npieces ? piece[1].start : whole->size;

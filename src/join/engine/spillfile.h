@@ -48,6 +48,7 @@ extern void spillfile_open(SpillFile *file, FileSet *set, const char *name,
 						   uint64 size);
 extern void spillfile_add(SpillFile *whole, const SpillFile *file,
 						  uint64 offset, uint64 bytes);
+extern size_t spillfile_piece(const SpillFile *whole, uint64 offset);
 extern void spillfile_close(SpillFile *file);
 extern void spillfile_delete(FileSet *set, const char *name);
 extern void spillfile_write(SpillFile *file, const void *data, size_t len);
