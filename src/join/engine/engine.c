@@ -277,27 +277,12 @@ add_in_memory(SetJoin *join, JoinSide side, SetKey key, const uint64 *values,
 	check_memory(join, len + sizeof(uint64) * n);
 }
 
-static void
-too_many_rows(uint32 most)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-			 errmsg("too many rows in a similarity join"),
-			 errdetail("A process can have at most %u of each side.", most)));
-}
-
 /* The number of the n-th row of this process: if rows are shared, no other has it. */
 static uint32
 row_number(const SetJoin *join, uint32 n)
 {
-	uint32		nparts;
-
-	if (join->params.shared == NULL)
-		return n;
-	nparts = join->params.shared->nparts;
-	if (n >= PG_UINT32_MAX / nparts - 1)
-		too_many_rows(PG_UINT32_MAX / nparts - 1);
-	return n * nparts + join->params.part;
+	return join->params.shared == NULL ? n :
+		n * join->params.shared->nparts + join->params.part;
 }
 
 /* Takes in a row that waits no more. */
@@ -425,7 +410,11 @@ setjoin_add(SetJoin *join, JoinSide side, const uint64 *values, uint32 n,
 
 	Assert(join->stage == STAGE_ADD);
 	if (join->nrows[side] == PG_UINT32_MAX)
-		too_many_rows(PG_UINT32_MAX);
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("too many rows in a similarity join"),
+				 errdetail("Each side can have at most %u rows.",
+						   PG_UINT32_MAX)));
 	if (n > 0 && !may_have_partner(join, side, values, n))
 	{
 		/* a nested loop would have compared it, and without an error */

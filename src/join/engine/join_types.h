@@ -24,7 +24,7 @@ typedef struct SetJoinStats
 	uint64		sets;			/* rows with a set that is not empty */
 	uint64		distinct;		/* distinct sets among them */
 	uint64		postings;		/* places in prefix indexes */
-	uint64		visited;		/* postings looked at */
+	uint64		visited;		/* postings looked at, if they are not shared */
 	uint64		candidates;		/* pairs of sets that shared a token of their
 								 * prefixes and passed all filters before
 								 * verification */

@@ -3,8 +3,8 @@
  *		Sets on disk, in sorted runs.
  *
  * Sets that come in are collected in memory.  When they have no more room they are put in
- * order of their keys and appended to a file as a run.  Small rows of sets that have come
- * before are there too, behind their sets.  In the end the runs are
+ * order of their keys and appended to a file as a run.  Rows of sets that have come
+ * before are there too, behind their sets, where they are small or others read the runs.  In the end the runs are
  * merged; but what is written then is only where each set is, by our caller.  The
  * sets stay in their runs and are read there.  Whoever asks for them in the order of their
  * keys reads each run forward.  A sort that gives out the sets themselves has
@@ -849,6 +849,9 @@ setruns_end(SetRuns *runs, size_t buffers)
 {
 	end_merge(runs);
 	close_runs(runs);
+	/* it may have had a large row */
+	pfree(runs->row);
+	runs->row = NULL;
 	open_all(runs, buffers);
 	return runs->nruns * runs->buffer;
 }

@@ -134,7 +134,8 @@ extern void setruns_limit(SetRuns *runs, size_t bytes);
 /*
  * Adds a set, SETKEY_SIZE(key) values.  The values are copied; those of a set
  * that is kept are not, and have to stay until setruns_flush().  `row` is NULL, or is
- * copied.  Where `values` is NULL it is one more row of the set that has just that key.
+ * copied.  Where `values` is NULL it is one more row of the set that has just that key, or of
+ * none, which has the key zero.
  */
 extern void setruns_add(SetRuns *runs, SetKey key, const uint64 *values,
 						const RunRow *row);

@@ -60,16 +60,26 @@ free_memory(SetJoin *join)
 	MemoryContextSwitchTo(old);
 }
 
+/*
+ * True if no process has sets in memory.  Those that have returned them are counted first: one
+ * that comes meanwhile is a participant, and does not stand for another that has not.
+ */
+static bool
+all_returned(SharedSets *shared)
+{
+	uint32		n = pg_atomic_read_u32(&shared->nreturned);
+
+	pg_read_barrier();
+	return n >= BarrierParticipants(&shared->barrier);
+}
+
 /* See shared_sets.h */
 bool
 setjoin_is_spilled(SetJoin *join)
 {
-	SharedSets *shared = join->params.shared;
-
 	if (join->spill == NULL)
 		return false;
-	if (join->spill->holds_memory &&
-		pg_atomic_read_u32(&shared->nreturned) >= BarrierParticipants(&shared->barrier))
+	if (join->spill->holds_memory && all_returned(join->params.shared))
 		free_memory(join);
 	return true;
 }
@@ -198,14 +208,22 @@ write_share(SetJoin *join, uint32 share)
 	uint64		end = file->nsets * (share + 1) / SET_SHARES;
 
 	piece->part = join->params.part;
+	piece->without = 0;
 	piece->offset = keys->size;
 	setfile_seek(file, file->nsets * share / SET_SHARES);
 	for (uint64 i = file->nsets * share / SET_SHARES; i < end; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		(void) chunks_write_keys(join, setfile_next(file));
+		piece->without += !chunks_write_keys(join, setfile_next(file));
 	}
 	piece->bytes = keys->size - piece->offset;
+}
+
+/* See shared_sets.h */
+bool
+setjoin_needs_keys(const SetJoin *join)
+{
+	return join->deferred != NULL;
 }
 
 /* See shared_sets.h */
@@ -214,13 +232,10 @@ setjoin_write_keys(SetJoin *join)
 {
 	SharedSets *shared = join->params.shared;
 	SpillFile  *keys = &join->spill->chunks.keys;
-	MemoryContext old;
+	MemoryContext old = MemoryContextSwitchTo(join->search.context);
 	char		name[MAXPGPATH];
 	uint32		share;
 
-	if (join->deferred == NULL)
-		return;
-	old = MemoryContextSwitchTo(join->search.context);
 	snprintf(name, MAXPGPATH, FILE_OF_KEYS, join->params.part);
 	spillfile_create_in(keys, join->params.files, name);
 	while ((share = pg_atomic_fetch_add_u32(&shared->keys_taken, 1)) < SET_SHARES)
@@ -238,12 +253,9 @@ setjoin_take_keys(SetJoin *join)
 {
 	SharedSets *shared = join->params.shared;
 	Chunks	   *chunks = &join->spill->chunks;
-	MemoryContext old;
+	MemoryContext old = MemoryContextSwitchTo(join->search.context);
 	char		name[MAXPGPATH];
 
-	if (join->deferred == NULL)
-		return;
-	old = MemoryContextSwitchTo(join->search.context);
 	memset(&chunks->keys, 0, sizeof(SpillFile));
 	chunks->key_files = palloc0(sizeof(SpillFile) * shared->nparts);
 	chunks->nkey_files = shared->nparts;
@@ -252,6 +264,7 @@ setjoin_take_keys(SetJoin *join)
 		const KeysPiece *piece = &shared->keys[i];
 		SpillFile  *file = &chunks->key_files[piece->part];
 
+		join->probed += piece->without;
 		if (piece->bytes == 0)
 			continue;
 		snprintf(name, MAXPGPATH, FILE_OF_KEYS, piece->part);

@@ -143,6 +143,15 @@ setjoin_full(const SetJoin *join)
 	return join->full;
 }
 
+/* See shared_sets.h.  Those that wait will have numbers, too. */
+bool
+setjoin_numbers_used_up(const SetJoin *join)
+{
+	uint32		most = PG_UINT32_MAX / join->params.shared->nparts - 1 - MOST_ARRIVALS;
+
+	return Max(join->nrows[SIDE_OUTER], join->nrows[SIDE_INNER]) >= most;
+}
+
 /*
  * Bytes that this process holds now and, if nobody gets any more rows, will
  * hold: of shared memory what it has taken, and its part of the index, which has the
@@ -273,7 +282,10 @@ setjoin_return_rows(SetJoin *join, RowTaker take, void *arg)
 	setjoin_flush(join);
 	if (join->spill != NULL)
 	{
+		MemoryContext old = MemoryContextSwitchTo(join->search.context);
+
 		spill_return_rows(join, take, arg);
+		MemoryContextSwitchTo(old);
 		return;
 	}
 	for (int side = SIDE_OUTER; side <= LAST_SIDE(join); side++)

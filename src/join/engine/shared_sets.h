@@ -77,6 +77,7 @@ typedef struct SharedSetsPart
 typedef struct KeysPiece
 {
 	int			part;
+	uint32		without;		/* sets that have none */
 	uint64		offset;
 	uint64		bytes;
 } KeysPiece;
@@ -106,8 +107,11 @@ extern void shared_sets_init(SharedSets *shared, int nparts);
 /* True if sets of that algorithm can be made ready by several. */
 extern bool setjoin_sharable(const struct Algorithm *algorithm);
 
-/* True if memory has been used up; no more rows must be added. */
+/* True if memory has been used up: no more rows must be added before it goes to disk. */
 extern bool setjoin_full(const SetJoin *join);
+
+/* True if rows that are shared have no more numbers. */
+extern bool setjoin_numbers_used_up(const SetJoin *join);
 
 /* All rows of this process have been added: tells the others of its sets. */
 extern void setjoin_publish(SetJoin *join);
@@ -153,9 +157,10 @@ extern void setjoin_merge_shares(SetJoin *join);
 extern void setjoin_take_shares(SetJoin *join);
 
 /*
- * Then the keys of all sets are made, by those who are at that.  And when all have done that:
- * these are the keys of each.
+ * Then, where candidates are compared later, the keys of all sets are made, by those who are at
+ * that.  And when all have done that: these are the keys of each.
  */
+extern bool setjoin_needs_keys(const SetJoin *join);
 extern void setjoin_write_keys(SetJoin *join);
 extern void setjoin_take_keys(SetJoin *join);
 

@@ -512,8 +512,12 @@ counters_part(SetJoin *join)
 static void
 begin_merge(SetJoin *join)
 {
-	join->search.stats.disk += join->spill->seen.bytes;
-	seen_free(&join->spill->seen);
+	Spill	   *spill = join->spill;
+
+	join->search.stats.disk += spill->seen.bytes;
+	seen_free(&spill->seen);
+	pfree(spill->own_row);
+	spill->own_row = NULL;
 	if (join->algorithm->ordered)
 		counters_create(&join->search.counters, join->nfeatures,
 						join->params.memory / counters_part(join));

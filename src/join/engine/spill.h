@@ -19,7 +19,10 @@
 /* What a join has on disk. */
 typedef struct Spill
 {
-	/* while rows come in; small ones and sets go to the runs of the set file */
+	/*
+	 * While rows come in.  Sets go to the runs of the set file, and so do small rows, or all
+	 * if others read the runs.
+	 */
 	RunRow	   *own_row;		/* a row as runs have it */
 	uint32		own_room;		/* bytes of data that there is room for */
 	LargeRows	rows[2];		/* of each side; none where others read the runs */

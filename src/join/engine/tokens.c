@@ -226,17 +226,27 @@ counters_write(TokenCounters *counters, SpillFile *file)
 	spillfile_write(file, counters->count, counters_number(counters) * sizeof(uint16));
 }
 
-/* Adds n counters to those from the first on. */
-static void
-add_counts(TokenCounters *counters, uint64 first, const uint16 *counts, uint32 n)
+/*
+ * Adds MIN_COUNTERS counters to as many, and returns how many more are in use.  Plain loops of
+ * a known length, which compilers turn into such on vectors.
+ */
+static uint32
+add_counts(uint16 *restrict to, const uint16 *restrict counts)
 {
-	for (uint32 i = 0; i < n; i++)
-	{
-		uint16	   *count = &counters->count[first + i];
+	uint32		before = 0;
+	uint32		after = 0;
 
-		counters->used += *count == 0 && counts[i] > 0;
-		*count = Min((uint32) *count + counts[i], PG_UINT16_MAX);
+	for (int i = 0; i < MIN_COUNTERS; i++)
+		before += to[i] != 0;
+	for (int i = 0; i < MIN_COUNTERS; i++)
+	{
+		uint16		sum = to[i] + counts[i];
+
+		to[i] = sum < counts[i] ? PG_UINT16_MAX : sum;
 	}
+	for (int i = 0; i < MIN_COUNTERS; i++)
+		after += to[i] != 0;
+	return after - before;
 }
 
 /* See tokens.h */
@@ -249,7 +259,7 @@ counters_add_file(TokenCounters *counters, SpillFile *file)
 	for (uint64 i = 0; i < n; i += MIN_COUNTERS)
 	{
 		spillfile_read(file, i * sizeof(uint16), counts, sizeof(counts));
-		add_counts(counters, i, counts, MIN_COUNTERS);
+		counters->used += add_counts(counters->count + i, counts);
 	}
 }
 

@@ -21,8 +21,8 @@
  * divided, and the rest is not.
  *
  * Nobody waits for others once rows come out of the join: those who read wait
- * for each other before they do anything else, and whoever comes later finds
- * the sets ready, or the files complete.
+ * for each other before they do anything else.  Whoever comes later takes part in what is
+ * being done, or finds the sets ready, or the files complete.
  *
  * That an outer row has found a partner is noted where all see it, so that a
  * semi-join gives it once.  Those that have found none are given by whoever is
@@ -413,7 +413,7 @@ join_shared_take(SimilarityJoinState *state, JoinSide side, JoinRow *row,
 {
 	if (!state->to_files &&
 		(!CAN_SHARE_ROWS || !is_sharable(state, side, sig) ||
-		 given_up(state) == TO_ROWS))
+		 setjoin_numbers_used_up(state->engines[0]) || given_up(state) == TO_ROWS))
 		give_up_memory(state);
 	if (!state->to_files)
 		leave_memory_if_full(state);
@@ -577,13 +577,14 @@ share_runs(SimilarityJoinState *state, Barrier *barrier, int step)
 	if (step <= SETS_TO_MERGE)
 		BarrierArriveAndWait(barrier, PG_WAIT_EXTENSION);
 	setjoin_take_shares(engine);
-	if (step <= KEYS_TO_WRITE)
+	if (setjoin_needs_keys(engine) && step <= KEYS_TO_WRITE)
 	{
 		setjoin_write_keys(engine);
 		BarrierArriveAndWait(barrier, PG_WAIT_EXTENSION);
 	}
 	BarrierDetach(barrier);
-	setjoin_take_keys(engine);
+	if (setjoin_needs_keys(engine))
+		setjoin_take_keys(engine);
 }
 
 /* Takes in the rows that all have written, or, if it is not too late, waits for them. */
