@@ -24,7 +24,7 @@
  *	shared_index.c
  *				and the index.
  *	shared_runs.c
- *				or merge what each has on disk.
+ *				or merge together what each has on disk.
  *	tokens.c	features that occur once in the collection are dropped; the
  *				others get a key that sorts by rising frequency.
  *	setindex.c	an inverted index over the keys of a chunk of sets.
