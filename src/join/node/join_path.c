@@ -300,20 +300,17 @@ filter_operations(PlannerInfo *root, Expr *key, double threshold, double feature
 
 /*
  * Adds the cost of reading one side.  Where several processes read, each takes
- * in the rows that it has read, and has those of all in its index; if they do
- * not fit into memory it writes the rows and takes in those of all.  Only that share of
+ * in the rows that it has read, and has those of all in its index.  Only that share of
  * the rows is kept; it is less than 1 if they are filtered by features.
  */
 static void
 cost_side(PlannerInfo *root, CustomPath *cpath, Path *side, Expr *key,
-		  double threshold, double kept, bool fits)
+		  double threshold, double kept)
 {
 	Path	   *path = &cpath->path;
 	double		features = estimate_features(root, key);
 	double		rows = side_rows(cpath, side);
-	bool		shares = shares_sets(cpath) && fits;
-	double		taken = kept * (shares ? side->rows : rows);
-	double		writes = shares_sets(cpath) && !fits ? side->rows : 0;
+	double		taken = kept * (shares_sets(cpath) ? side->rows : rows);
 	double		filtered = kept < 1 ? side->rows : 0;
 	Path	   *first = linitial(cpath->custom_paths);
 	Path	   *other = side == first ? lsecond(cpath->custom_paths) : first;
@@ -324,7 +321,7 @@ cost_side(PlannerInfo *root, CustomPath *cpath, Path *side, Expr *key,
 	cost_qual_eval_node(&cost, (Node *) key, root);
 	path->startup_cost += side->total_cost + cost.startup +
 		side->rows * cost.per_tuple +
-		(taken + writes) * cpu_tuple_cost +
+		taken * cpu_tuple_cost +
 		(filtered * filter_operations(root, key, threshold, features) +
 		 rows * kept * ROW_OPERATIONS +
 		 taken * (features * FEATURE_OPERATIONS + sketches)) * cpu_operator_cost;
@@ -487,7 +484,6 @@ cost_join(PlannerInfo *root, CustomPath *cpath, JoinPathExtraData *extra,
 	double		threshold = expected_threshold(root, near);
 	double		bytes;
 	double		rows;
-	bool		fits;
 	double		probes = shares_sets(cpath) ? divisor(outer) : 1;	/* which divide the pairs */
 	double		pairs = side_rows(cpath, outer) * side_rows(cpath, inner) *
 		clause_selectivity(root, (Node *) condition->rinfo, 0, JOIN_INNER,
@@ -508,12 +504,11 @@ cost_join(PlannerInfo *root, CustomPath *cpath, JoinPathExtraData *extra,
 		bytes += side_bytes(root, cpath, right, near->right, right_kept);
 		rows += kept_rows(cpath, right, right_kept);
 	}
-	fits = bytes <= get_hash_memory_limit();
-	cost_side(root, cpath, left, near->left, threshold, left_kept, fits);
+	cost_side(root, cpath, left, near->left, threshold, left_kept);
 	if (!path_private(cpath, PATH_SELF))
-		cost_side(root, cpath, right, near->right, threshold, right_kept, fits);
-	if (!fits)
-		cost_spill(cpath, bytes, rows);
+		cost_side(root, cpath, right, near->right, threshold, right_kept);
+	if (bytes > get_hash_memory_limit())
+		cost_spill(cpath, bytes / probes, rows / probes);
 	/* most pairs of rows may be copies of one text, which are one set */
 	candidates = expected_candidates(cpath, pairs * (1 - near_equal_share(root, near)),
 									 distinct_share(root, cpath, left, near->left),
