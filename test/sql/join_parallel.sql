@@ -146,6 +146,18 @@ SELECT text, same_rows(text) FROM unnest(ARRAY[
     'SELECT a.id, b.id AS b, length(a.text) FROM none_first a LEFT JOIN none_first b ON near_duplicate(a.sig, b.sig, 0.5) AND a.id <> b.id',
     'SELECT a.id, b.id AS b, length(a.text) + length(b.text) AS n FROM large a JOIN large b ON near_duplicate(a.sig, b.sig, 0.5) AND a.id < b.id',
     'SELECT a.id, b.id AS b FROM vectors a JOIN vectors b ON near_duplicate(a.sig, b.sig, 0.6) AND a.id < b.id']) text;
+-- Sets of many sizes, of which no process merges all: in chunks that are the same for all
+CREATE TABLE sizes AS
+SELECT id, signature_from(ARRAY(
+    SELECT CASE WHEN e = 1 + id % 11 AND id % 3 = 0 THEN hashint8extended(id * 100003 + e, 3)
+                WHEN e % 9 = 0 THEN e % 5
+                ELSE hashint8extended(id % 300 * 100003 + e, 4) END
+    FROM generate_series(1, 1 + (hashint8extended(id % 300, 77) & 1048575) % 1200) e)) AS sig
+FROM (SELECT i * 7919 % 1000 AS id FROM generate_series(1, 1000::bigint) i) x;
+ANALYZE sizes;
+SET work_mem = '256kB';
+SELECT measure, same_rows(format('SELECT a.id, b.id AS b FROM sizes a JOIN sizes b ON near_duplicate(a.sig, b.sig, 0.8, %L) AND a.id < b.id', measure))
+FROM unnest('{jaccard,containment,contains}'::text[]) measure;
 RESET work_mem;
 RESET hash_mem_multiplier;
 

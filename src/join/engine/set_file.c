@@ -150,7 +150,21 @@ setfile_export(SetFile *file, MergedBytes *bytes)
 	bytes->records = export_file(&file->records);
 	for (int side = SIDE_OUTER; side <= LAST_STORED(file); side++)
 		bytes->rows[side] = export_file(&file->rows[side]);
-	file->nsets = file->nsizes = 0;
+	/* sizes are those of its own sets: nothing that differs between processes may be left */
+	if (file->sizes != NULL)
+		pfree(file->sizes);
+	file->sizes = NULL;
+	file->nsets = file->nsizes = file->max_sizes = 0;
+}
+
+static bool
+is_empty(const SetFile *file, const MergedShare *share)
+{
+	bool		empty = share->nsets == 0;
+
+	for (int side = SIDE_OUTER; side <= LAST_STORED(file); side++)
+		empty &= share->row_bytes[side] == 0;
+	return empty;
 }
 
 /* The files of a process, opened if they are not. */
@@ -180,6 +194,8 @@ setfile_add_share(SetFile *file, FileSet *files, int nparts,
 	MergedFiles *merged;
 	SharePlace *place;
 
+	if (is_empty(file, share))
+		return;
 	if (file->merged == NULL)
 		file->merged = palloc0(sizeof(MergedFiles) * nparts);
 	file->nmerged = nparts;

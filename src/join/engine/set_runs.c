@@ -15,7 +15,7 @@
  * which they were is closed.  In the end no more runs are written anew than have to be.
  *
  * Where several processes each write some of the sets, their files are where all can
- * read them, and each merges the runs of all.
+ * read them, and each merges the runs of all in some shares of the sets.
  *
  * Portions Copyright (c) 2026, the neardup developers
  *
@@ -653,7 +653,9 @@ export_level(SetRuns *runs, RunLevel *level, SpillFile *directory)
 	spillfile_write(directory, level->ends, sizeof(uint64) * level->nruns);
 	spillfile_write(directory, level->samples, sizeof(RunSample) * level->nsamples);
 	runs->exported += shared.bytes;
-	level->nruns = 0;
+	pfree(level->samples);
+	level->samples = NULL;
+	level->nruns = level->nsamples = level->max_samples = 0;
 }
 
 /* See set_runs.h.  Each process will have a buffer for each of the runs of all. */
@@ -843,12 +845,29 @@ setruns_take(SetRuns *runs, uint64 *values, const RunRow **row)
 	return (uint64) (run - runs->runs) << PLACE_BITS | begin;
 }
 
+/* Frees what tells where shares begin. */
+static void
+free_samples(SetRuns *runs)
+{
+	if (runs->borders == NULL)
+		return;
+	for (uint32 i = 0; i < runs->nshared; i++)
+	{
+		pfree(runs->shared[i].samples);
+		runs->shared[i].samples = NULL;
+		runs->shared[i].nsamples = 0;
+	}
+	pfree(runs->borders);
+	runs->borders = NULL;
+}
+
 /* See set_runs.h */
 size_t
 setruns_end(SetRuns *runs, size_t buffers)
 {
 	end_merge(runs);
 	close_runs(runs);
+	free_samples(runs);
 	/* it may have had a large row */
 	pfree(runs->row);
 	runs->row = NULL;

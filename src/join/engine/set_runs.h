@@ -166,7 +166,8 @@ extern uint64 setruns_export(SetRuns *runs);
 
 /*
  * Those of a process, which are there, are among the runs that will be given out.  All
- * processes that do this for all of them in one order are given sets in the same order.
+ * processes that do this for all of them in one order are given sets in the same order, and
+ * what setruns_take() returns means the same in all of them.
  */
 extern void setruns_import(SetRuns *runs, int part, uint64 directory_bytes);
 

@@ -14,8 +14,8 @@
  * number, in its own record and in those of its rows.  A hash only brings records
  * of identical sets together: whether two are identical is seen by comparing them.
  *
- * Where several processes take in the rows, each writes runs of its own, which all merge:
- * see shared_runs.c.  A sort cannot be read by others, so rows of any size are in the runs.
+ * Where several processes take in the rows, each writes runs of its own, which they merge
+ * together: see shared_runs.c.  A sort cannot be read by others, so rows of any size are in the runs.
  *
  * Portions Copyright (c) 2026, the neardup developers
  *
@@ -475,7 +475,11 @@ spill_buffer(const SetJoin *join)
 	return Min(Max(join->params.memory / 64, BLCKSZ), 256 * 1024);
 }
 
-/* Opens the readers and divides the memory for the second part. */
+/*
+ * Opens the readers and divides the memory for the second part.  Where several processes have
+ * the same sets, what chunks may take must be the same in all of them: they take probes from
+ * one counter, in the order of the chunks.
+ */
 static void
 begin_chunks(SetJoin *join)
 {
