@@ -4,11 +4,11 @@
  *
  * Sets that come in are collected in memory.  When they have no more room they are put in
  * order of their keys and appended to a file as a run.  Rows of sets that have come
- * before are there too, behind their sets, where they are small or others read the runs.  In the end the runs are
- * merged; but what is written then is only where each set is, by our caller.  The
- * sets stay in their runs and are read there.  Whoever asks for them in the order of their
- * keys reads each run forward.  A sort that gives out the sets themselves has
- * them written twice.
+ * before are there too, behind their sets, where they are small or others read the runs.
+ * In the end the runs are merged; but what is written then is only where each set is, by
+ * our caller.  The sets stay in their runs and are read there.  Whoever asks for them in
+ * the order of their keys reads each run forward.  A sort that gives out the sets
+ * themselves has them written twice.
  *
  * Each run that is read has a buffer, so only so many can be merged at once.  When
  * there are twice as many they become two runs of the next level, and the file in

@@ -241,11 +241,11 @@ runs_place(const SetJoin *join)
 {
 	RunsPlace	place = {NULL, 0, 1};
 
-	if (join->params.shared != NULL)
-		place = (RunsPlace)
-	{
-		join->params.files, join->params.part, join->params.shared->nparts
-	};
+	if (join->params.shared == NULL)
+		return place;
+	place.files = join->params.files;
+	place.part = join->params.part;
+	place.nparts = join->params.shared->nparts;
 	return place;
 }
 
