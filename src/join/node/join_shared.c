@@ -552,8 +552,7 @@ enum
 {
 	RUNS_TO_EXPORT = STEP_READ + 1,
 	SETS_TO_MERGE,
-	KEYS_TO_WRITE,
-	KEYS_WRITTEN
+	KEYS_TO_WRITE				/* and then they are there */
 };
 
 /*
