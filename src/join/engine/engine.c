@@ -225,8 +225,8 @@ store_values(SetJoin *join, JoinSet *set, const uint64 *values)
 	memcpy(set->values, values, sizeof(uint64) * n);
 	set_place(set, place);
 	if (join->params.known != NULL)
-		known_sets_add(join->params.known, set->key, set->values,
-					   place + bitmap_bytes(n));
+		known_sets_add(join->params.known, set->key, set->values, n,
+					   join->nstored, place + bitmap_bytes(n));
 	join->nstored++;
 	join->nfeatures += n;
 	join->npostings += join->algorithm->most_indexed(&join->search, set);
@@ -272,7 +272,9 @@ add_in_memory(SetJoin *join, JoinSide side, SetKey key, const uint64 *values,
 	rows[side] = add_row(join, side, rows[side], row, rowno, len);
 	if (n == 0 && join->params.shared != NULL && join->last_empty[side] == NULL)
 		join->last_empty[side] = row_at(join->pool.areas, rows[side]);
-	if (join->params.self_join)
+	/* where rows are shared, the other side's is a link to the last row */
+	if (join->params.self_join &&
+		(join->params.shared == NULL || rows[SIDE_INNER] == NULL))
 		rows[SIDE_INNER] = rows[SIDE_OUTER];
 	check_memory(join, len + sizeof(uint64) * n);
 }
@@ -493,8 +495,8 @@ keep_keys(SetJoin *join, JoinSet *set)
 #define FEW_FEATURES	65536
 
 /* True if this process has the values of a set that is not prepared yet. */
-static bool
-has_stored(const SetJoin *join, const JoinSet *set)
+bool
+setjoin_has_stored(const SetJoin *join, const JoinSet *set)
 {
 	return join->params.shared == NULL ||
 		POINTER_AREA(setjoin_place(set)) == join->params.part;
@@ -518,7 +520,7 @@ setjoin_different_features(SetJoin *join)
 	for (uint32 i = 0; i < table->nsets; i += SAMPLED)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (has_stored(join, &table->sets[i]))
+		if (setjoin_has_stored(join, &table->sets[i]))
 			counters_add(&sample, table->sets[i].values, table->sets[i].size);
 	}
 	different = counters_different(&sample) * SAMPLED;

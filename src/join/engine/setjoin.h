@@ -92,7 +92,9 @@ struct SetJoin
 	Row		   *last_empty[2];	/* of those, if they are shared */
 	uint32		nrows[2];
 	uint32		nstored;		/* distinct sets, but those of which another
-								 * process has the values */
+								 * process has the values: */
+	uint32	   *borrowed;		/* their numbers in the table, once the others
+								 * have been told of */
 	uint64		nfeatures;		/* of these */
 	uint64		npostings;		/* that they need */
 	uint64		nkeys;			/* of their prefixes */
@@ -130,6 +132,7 @@ struct SetJoin
 extern void setjoin_init_arenas(SetJoin *join);
 extern void setjoin_flush(SetJoin *join);
 extern SharedPointer setjoin_place(const JoinSet *set);
+extern bool setjoin_has_stored(const SetJoin *join, const JoinSet *set);
 extern uint64 setjoin_different_features(SetJoin *join);
 extern void setjoin_count(SetJoin *join, const uint64 *values, uint32 n);
 extern void setjoin_fetch_counters(SetJoin *join, const uint64 *values,

@@ -7,6 +7,9 @@
  * meanwhile nobody else raises any of that range.  A range fits into a cache; the whole
  * table does not.
  *
+ * The system takes its time to hand out so much memory.  One process asks for it, while
+ * the others note what they will count.
+ *
  * Counters for each process would have to be added up; and to raise those of all without
  * a lock, one after another, takes the memory as long as there are processes.
  *
@@ -17,8 +20,6 @@
 #include "postgres.h"
 
 #include "port/pg_bitutils.h"
-#include "storage/lwlock.h"
-
 #include "base/interrupts.h"
 #include "join/engine/shared_counts.h"
 
@@ -42,7 +43,8 @@ typedef struct CountRange
 struct Counting
 {
 	SharedCounts *shared;
-	TokenCounters counters;
+	SharedPool *pool;
+	TokenCounters counters;		/* without counts: memory has not been asked for */
 	CountRange *ranges;
 	uint32		nranges;
 	int			range_bits;
@@ -64,35 +66,56 @@ void
 shared_counts_init(SharedCounts *shared)
 {
 	pg_atomic_init_u64(&shared->used, 0);
+	LWLockInitialize(&shared->lock, LWTRANCHE_PARALLEL_QUERY_DSA);
 	shared->counts = shared->ranges = InvalidSharedPointer;
 	shared->shift = 0;
 }
 
-/* See shared_counts.h */
-void
-shared_counts_allot(SharedCounts *shared, SharedPool *pool, const TokenCounters *shape)
+/* Gets memory for the counters of all, under the lock. */
+static void
+allot(Counting *counting)
 {
-	uint32		nranges = counters_number(shape) >> range_bits_of(shape);
-	CountRange *ranges = pool_alloc(pool, sizeof(CountRange) * nranges, &shared->ranges);
+	SharedCounts *shared = counting->shared;
+	CountRange *ranges = pool_alloc(counting->pool,
+									sizeof(CountRange) * counting->nranges,
+									&shared->ranges);
 
-	for (uint32 i = 0; i < nranges; i++)
+	for (uint32 i = 0; i < counting->nranges; i++)
 	{
 		LWLockInitialize(&ranges[i].lock, LWTRANCHE_PARALLEL_QUERY_DSA);
 		ranges[i].cleared = false;
 	}
-	pool_alloc_for_all(pool, shape->bytes, &shared->counts);
+	pool_alloc_for_all(counting->pool, counting->counters.bytes, &shared->counts);
+}
+
+/* Has the counters, which somebody may be getting memory for: waits, or does without. */
+static void
+find_counters(Counting *counting, bool wait)
+{
+	SharedCounts *shared = counting->shared;
+	SharedAreas *areas = counting->pool->areas;
+
+	if (wait)
+		LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
+	else if (!LWLockConditionalAcquire(&shared->lock, LW_EXCLUSIVE))
+		return;
+	if (!SharedPointerIsValid(shared->counts))
+		allot(counting);
+	LWLockRelease(&shared->lock);
+	counting->ranges = shared_at(areas, shared->ranges);
+	counting->counters.count = shared_at(areas, shared->counts);
 }
 
 /* See shared_counts.h */
 Counting *
-shared_counts_begin(SharedCounts *shared, SharedAreas *areas, const TokenCounters *shape)
+shared_counts_begin(SharedCounts *shared, SharedPool *pool, const TokenCounters *shape)
 {
 	Counting   *counting = palloc(sizeof(Counting));
 
 	counting->shared = shared;
+	counting->pool = pool;
 	counting->counters = *shape;
-	counting->counters.count = shared_at(areas, shared->counts);
-	counting->ranges = shared_at(areas, shared->ranges);
+	counting->counters.count = NULL;
 	counting->range_bits = range_bits_of(shape);
 	counting->nranges = counters_number(shape) >> counting->range_bits;
 	counting->room = Min((uint32) 1 << counting->range_bits,
@@ -101,6 +124,7 @@ shared_counts_begin(SharedCounts *shared, SharedAreas *areas, const TokenCounter
 	counting->nwaiting = palloc0(sizeof(uint32) * counting->nranges);
 	counting->waiting = palloc_extended(sizeof(uint16) * counting->nranges * counting->room,
 										MCXT_ALLOC_HUGE);
+	find_counters(counting, false);
 	return counting;
 }
 
@@ -108,14 +132,17 @@ shared_counts_begin(SharedCounts *shared, SharedAreas *areas, const TokenCounter
 static void
 raise_range(Counting *counting, uint32 number)
 {
-	CountRange *range = &counting->ranges[number];
-	uint16	   *counts = counting->counters.count +
-		((size_t) number << counting->range_bits);
+	CountRange *range;
+	uint16	   *counts;
 	const uint16 *waiting = counting->waiting + (size_t) number * counting->room;
 	uint32		n = counting->nwaiting[number];
 	uint16		mask = (1 << counting->range_bits) - 1;
 	uint64		used = 0;
 
+	if (counting->counters.count == NULL)
+		find_counters(counting, true);
+	range = &counting->ranges[number];
+	counts = counting->counters.count + ((size_t) number << counting->range_bits);
 	LWLockAcquire(&range->lock, LW_EXCLUSIVE);
 	if (!range->cleared)
 		memset(counts, 0, sizeof(*counts) << counting->range_bits);

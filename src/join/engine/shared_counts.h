@@ -12,30 +12,33 @@
 #include "port/atomics.h"
 
 #include "join/engine/shared_pool.h"
+#include "storage/lwlock.h"
+
+#include "join/engine/shared_pool.h"
 #include "join/engine/tokens.h"
 
 /* What all see. */
 typedef struct SharedCounts
 {
 	pg_atomic_uint64 used;		/* counters */
-	SharedPointer counts;		/* invalid: nothing is counted */
+	LWLock		lock;			/* of the next two, until all have come to their end */
+	SharedPointer counts;		/* invalid: they have no memory yet, or nothing
+								 * is counted */
 	SharedPointer ranges;		/* of the counters: CountRange */
 	int			shift;			/* of the counters, once they are folded */
 } SharedCounts;
 
 extern void shared_counts_init(SharedCounts *shared);
 
-/* Gets memory for counters of that shape; one process does, before anybody counts. */
-extern void shared_counts_allot(SharedCounts *shared, SharedPool *pool,
-								const TokenCounters *shape);
-
 /*
- * A process counts the features of some distinct sets: in the current memory context.
- * They are counted once it has come to its end.  There each goes through all ranges, and
- * begins where its number says, so that they hardly wait for each other.
+ * A process counts the features of some distinct sets: in the current memory context,
+ * with counters of that shape.  They are counted once it has come to its end.  There each
+ * goes through all ranges, and begins where its number says, so that they hardly wait for
+ * each other.  The first to begin gets the memory, from its pool, which has to last as
+ * long.
  */
 typedef struct Counting Counting;
-extern Counting *shared_counts_begin(SharedCounts *shared, SharedAreas *areas,
+extern Counting *shared_counts_begin(SharedCounts *shared, SharedPool *pool,
 									 const TokenCounters *shape);
 extern void shared_counts_add(Counting *counting, const uint64 *values, uint32 n);
 extern void shared_counts_end(Counting *counting, int process, int nprocesses);

@@ -41,10 +41,12 @@
 #define TAG_SHIFT		(64 - TAG_BITS)
 
 /*
- * The word before the values, until bitmaps are made: the key's size and some of its
- * hash.
+ * The word before the values, until bitmaps are made: how many they are, and the set's
+ * number.
  */
-#define HEAD(values)	((values)[-1])
+#define HEAD(values)		((values)[-1])
+#define HEAD_OF(n, number)	((uint64) (n) << 32 | (number))
+#define HEAD_VALUES(head)	((uint32) ((head) >> 32))
 
 StaticAssertDecl((uint64) (MAX_PARALLEL_WORKER_LIMIT + 1) * AREA_SEGMENTS <=
 				 UINT64CONST(1) << (TAG_SHIFT - SEGMENT_SHIFT),
@@ -142,7 +144,7 @@ known_sets_find(KnownSets *known, SharedAreas *areas, SetKey key,
 			continue;
 		pg_read_barrier();
 		stored = shared_at(areas, pointer);
-		if (HEAD(stored) == (uint64) key.high &&
+		if (HEAD_VALUES(HEAD(stored)) == n &&
 			memcmp(stored, values, sizeof(uint64) * n) == 0)
 			return pointer;
 	}
@@ -150,8 +152,16 @@ known_sets_find(KnownSets *known, SharedAreas *areas, SetKey key,
 }
 
 /* See shared_known.h */
+uint32
+known_set_number(const uint64 *values)
+{
+	return HEAD(values);
+}
+
+/* See shared_known.h */
 void
-known_sets_add(KnownSets *known, SetKey key, uint64 *values, SharedPointer pointer)
+known_sets_add(KnownSets *known, SetKey key, uint64 *values, uint32 n, uint32 number,
+			   SharedPointer pointer)
 {
 	pg_atomic_uint64 *slots = slots_of(known, key);
 	int			place = 0;
@@ -159,7 +169,7 @@ known_sets_add(KnownSets *known, SetKey key, uint64 *values, SharedPointer point
 	for (int i = WAYS - 1; i > 0; i--)
 		if (!SharedPointerIsValid(pg_atomic_read_u64(&slots[i])))
 			place = i;
-	HEAD(values) = key.high;
+	HEAD(values) = HEAD_OF(n, number);
 	pg_write_barrier();
 	pg_atomic_write_u64(&slots[place], pointer | tag_of(key));
 }

@@ -45,10 +45,13 @@ extern SharedPointer known_sets_find(KnownSets *known, SharedAreas *areas, SetKe
 									 const uint64 *values, uint32 n);
 
 /*
- * Tells the others where the values of a set are, which will stay there until all have
- * taken in their rows.
+ * Tells the others where the n values of a set are, which will stay there until all have
+ * taken in their rows, and its number, which is the caller's.
  */
-extern void known_sets_add(KnownSets *known, SetKey key, uint64 *values,
-						   SharedPointer pointer);
+extern void known_sets_add(KnownSets *known, SetKey key, uint64 *values, uint32 n,
+						   uint32 number, SharedPointer pointer);
+
+/* The number of the set that has told of these values. */
+extern uint32 known_set_number(const uint64 *values);
 
 #endif							/* NEARDUP_SHARED_KNOWN_H */

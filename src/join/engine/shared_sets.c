@@ -4,8 +4,9 @@
  *
  * Each takes in some of the rows, and collapses sets, as one does that is
  * alone; but sets and rows are in shared memory.  When all have come to their
- * end, identical sets of several processes become one, in shares by their
- * hashes: of those only that another process has marked, too, as most are nobody
+ * end, rows of a set whose values another process has stored (shared_known.c) are handed
+ * over to that one.  Sets that several have stored nevertheless become one, in shares by
+ * their hashes: of those only that another process has marked, too, as most are nobody
  * else's.  The features of what is left are counted (shared_counts.c), and the sets are
  * prepared where they are.  Of each step a process takes one piece after another that
  * nobody else has, of its own sets first.
@@ -37,6 +38,7 @@
 #include "utils/memutils.h"
 
 #include "join/engine/setjoin.h"
+#include "join/engine/shared_known.h"
 #include "join/engine/shared_sets.h"
 #include "join/engine/spill.h"
 
@@ -46,13 +48,14 @@ typedef struct SharedSet
 	SetKey		key;
 	SharedPointer place;		/* of its bitmap and values; invalid: another
 								 * process has the same set, and its rows */
-	Row		   *rows[2];		/* by JoinSide */
+	pg_atomic_uint64 rows[2];	/* by JoinSide; in a self-join the second is the
+								 * last row, which stays that */
 	SharedPointer keys;			/* the rest is set when it is prepared */
 	uint32		nvalues;
 	uint32		nkeys;
 } SharedSet;
 
-/* Sets of one process, one behind the other. */
+/* Distinct sets of one process, one behind the other. */
 typedef struct SetRun
 {
 	SharedSet  *sets;
@@ -69,6 +72,10 @@ typedef struct SetRun
 /* How many sets ahead one is fetched into the cache, and its values and a row. */
 #define FETCH_SET		8
 #define FETCH_VALUES	4
+
+/* How many sets ahead it is where the number of the owner's is, and then the owner's. */
+#define FETCH_NUMBER	12
+#define FETCH_OWNER		6
 
 static inline int
 share_of(SetKey key)
@@ -232,30 +239,41 @@ shared_part_tell(SetJoin *join)
 	part->nonempty = join->search.stats.sets;
 }
 
+static void
+publish_set(const JoinSet *set, SharedSet *shared)
+{
+	memset(shared, 0, sizeof(SharedSet));
+	shared->key = set->key;
+	shared->place = setjoin_place(set);
+	for (int side = SIDE_OUTER; side <= SIDE_INNER; side++)
+		pg_atomic_init_u64(&shared->rows[side], (uintptr_t) set->rows[side]);
+}
+
 /* See shared_sets.h */
 void
 setjoin_publish(SetJoin *join)
 {
 	SharedSetsPart *part = own_part(join);
 	SetTable   *table = &join->table;
+	uint32		n = 0;
+	uint32		nborrowed = 0;
 	SharedSet  *sets;
 
 	setjoin_flush(join);
-	sets = pool_alloc(&join->pool,
-								  sizeof(SharedSet) * (size_t) table->nsets,
-								  &part->sets);
-
+	sets = pool_alloc(&join->pool, sizeof(SharedSet) * (size_t) join->nstored,
+					  &part->sets);
+	join->borrowed = MemoryContextAllocHuge(join->search.context,
+											sizeof(uint32) * (size_t) (table->nsets - join->nstored));
 	for (uint32 i = 0; i < table->nsets; i++)
 	{
-		const JoinSet *set = &table->sets[i];
-
 		CHECK_EVERY(i);
-		memset(&sets[i], 0, sizeof(SharedSet));
-		sets[i].key = set->key;
-		sets[i].place = setjoin_place(set);
-		memcpy(sets[i].rows, set->rows, sizeof(set->rows));
+		if (setjoin_has_stored(join, &table->sets[i]))
+			publish_set(&table->sets[i], &sets[n++]);
+		else
+			join->borrowed[nborrowed++] = i;
 	}
-	part->n = table->nsets;
+	Assert(n == join->nstored);
+	part->n = n;
 	mark_sets(join, sets);
 	shared_part_tell(join);
 	if (join->algorithm->ordered)
@@ -299,21 +317,77 @@ setjoin_return_rows(SetJoin *join, RowTaker take, void *arg)
 
 /* The steps */
 
-/* Puts a list of rows in front of another. */
-static void
-prepend_rows(SetJoin *join, Row **list, Row *front)
+static inline Row *
+row_of(const SetJoin *join, uint64 link)
 {
-	Row		   *last = row_at(join->pool.areas, front);
+	return row_at(join->pool.areas, (const Row *) (uintptr_t) link);
+}
 
-	if (front == NULL)
-		return;
+/* The last row of a set on one side, where the first is `first`. */
+static Row *
+last_row(const SetJoin *join, const uint64 *rows, JoinSide side)
+{
+	Row		   *last;
+
+	if (join->params.self_join)
+		return row_of(join, rows[SIDE_INNER]);
+	last = row_of(join, rows[side]);
 	while (last->next != NULL)
 	{
 		CHECK_FOR_INTERRUPTS();
 		last = row_at(join->pool.areas, last->next);
 	}
-	last->next = *list;
-	*list = front;
+	return last;
+}
+
+/* Puts the rows of a set, links by JoinSide, in front of another's.  Others may do so, too. */
+static void
+prepend_rows(const SetJoin *join, SharedSet *set, const uint64 *rows)
+{
+	for (int side = SIDE_OUTER; side <= LAST_SIDE(join); side++)
+	{
+		uint64		next = pg_atomic_read_u64(&set->rows[side]);
+		Row		   *last;
+
+		if (rows[side] == 0)
+			continue;
+		last = last_row(join, rows, side);
+		do
+			last->next = (Row *) (uintptr_t) next;
+		while (!pg_atomic_compare_exchange_u64(&set->rows[side], &next, rows[side]));
+	}
+}
+
+/* The set of another process whose values are those of a set of this one. */
+static inline SharedSet *
+owner_of(const SetJoin *join, const JoinSet *set)
+{
+	const SharedSets *shared = join->params.shared;
+	SharedSet  *sets = at(join, shared->parts[POINTER_AREA(setjoin_place(set))].sets);
+
+	return &sets[known_set_number(set->values)];
+}
+
+/* Hands over the rows of sets whose values others have stored. */
+static void
+hand_over(SetJoin *join)
+{
+	const JoinSet *sets = join->table.sets;
+	uint32		nborrowed = join->borrowed == NULL ? 0 : join->table.nsets - join->nstored;
+
+	for (uint32 i = 0; i < nborrowed; i++)
+	{
+		const uint32 *number = &join->borrowed[i];
+		const JoinSet *set = &sets[*number];
+		uint64		rows[2] = {(uintptr_t) set->rows[SIDE_OUTER], (uintptr_t) set->rows[SIDE_INNER]};
+
+		CHECK_EVERY(i);
+		if (i + FETCH_NUMBER < nborrowed)
+			__builtin_prefetch(sets[number[FETCH_NUMBER]].values - 1);
+		if (i + FETCH_OWNER < nborrowed)
+			__builtin_prefetch(owner_of(join, &sets[number[FETCH_OWNER]]), 1);
+		prepend_rows(join, owner_of(join, set), rows);
+	}
 }
 
 /* Hands the rows without features over to all. */
@@ -401,17 +475,17 @@ list_suspects(SetJoin *join, int number)
 
 /* Fetches some of those n sets that come next. */
 static void
-fetch_ahead(const SetJoin *join, const SharedSet *sets, const uint32 *numbers,
+fetch_ahead(const SetJoin *join, SharedSet *sets, const uint32 *numbers,
 			uint32 n)
 {
 	if (n > FETCH_SET)
 		__builtin_prefetch(&sets[numbers[FETCH_SET]], 1);
 	if (n > FETCH_VALUES)
 	{
-		const SharedSet *set = &sets[numbers[FETCH_VALUES]];
+		SharedSet  *set = &sets[numbers[FETCH_VALUES]];
 
 		__builtin_prefetch(at(join, set->place));
-		__builtin_prefetch(row_at(join->pool.areas, set->rows[SIDE_OUTER]), 1);
+		__builtin_prefetch(row_of(join, pg_atomic_read_u64(&set->rows[LAST_SIDE(join)])), 1);
 	}
 }
 
@@ -435,6 +509,7 @@ collapse_part(SetJoin *join, int share, const SharedSetsPart *part,
 		bool		found;
 		JoinSet    *same = settable_find(table, set->key, values, size, &found);
 		uint32		number = same - table->sets;
+		uint64		rows[2];
 
 		CHECK_FOR_INTERRUPTS();
 		fetch_ahead(join, sets, numbers + i, end - i);
@@ -444,8 +519,9 @@ collapse_part(SetJoin *join, int share, const SharedSetsPart *part,
 			kept[number] = set;
 			continue;
 		}
-		for (int side = SIDE_OUTER; side <= LAST_SIDE(join); side++)
-			prepend_rows(join, &kept[number]->rows[side], set->rows[side]);
+		for (int side = SIDE_OUTER; side <= SIDE_INNER; side++)
+			rows[side] = pg_atomic_read_u64(&set->rows[side]);
+		prepend_rows(join, kept[number], rows);
 		set->place = InvalidSharedPointer;
 	}
 }
@@ -536,28 +612,6 @@ counters_of_all(const SetJoin *join)
 	return counters;
 }
 
-/* Gets the memory of the counters, which the index gets after them. */
-static void
-allot_counters(SetJoin *join)
-{
-	SharedSets *shared = join->params.shared;
-	TokenCounters shape = counters_of_all(join);
-
-	shared_counts_allot(&shared->counts, &join->pool, &shape);
-	shared->index.room = shared->counts.counts;
-	shared->index.room_bytes = shape.bytes;
-}
-
-/* STEP_SUSPECT; in place of a first part, one process gets memory for STEP_COUNT. */
-static void
-suspect_part(SetJoin *join, int part)
-{
-	if (part > 0)
-		list_suspects(join, part - 1);
-	else if (join->algorithm->ordered)
-		allot_counters(join);
-}
-
 /* STEP_COUNT */
 static void
 count_run(SetJoin *join, const SetRun *run, void *counting)
@@ -578,22 +632,28 @@ count_features(SetJoin *join)
 	TokenCounters shape = counters_of_all(join);
 	Counting   *counting;
 
-	if (!SharedPointerIsValid(shared->counts.counts))
+	if (!join->algorithm->ordered)
 		return;
-	counting = shared_counts_begin(&shared->counts, join->pool.areas, &shape);
+	counting = shared_counts_begin(&shared->counts, &join->pool, &shape);
 	take_runs(join, STEP_COUNT, count_run, counting);
 	shared_counts_end(counting, join->params.part, shared->nparts);
 }
 
-/* What one process does when all have counted; the others wait. */
+/*
+ * What one process does when all have counted; the others wait.  The index gets the
+ * memory of the counters after them.
+ */
 static void
 fold_counters(SetJoin *join)
 {
 	SharedSets *shared = join->params.shared;
 	TokenCounters shape = counters_of_all(join);
 
-	if (SharedPointerIsValid(shared->counts.counts))
-		shared_counts_fold(&shared->counts, join->pool.areas, &shape);
+	if (!join->algorithm->ordered)
+		return;
+	shared_counts_fold(&shared->counts, join->pool.areas, &shape);
+	shared->index.room = shared->counts.counts;
+	shared->index.room_bytes = shape.bytes;
 }
 
 /* Takes the counters of all, which have been folded. */
@@ -602,7 +662,7 @@ take_counters(SetJoin *join)
 {
 	SharedSets *shared = join->params.shared;
 
-	if (SharedPointerIsValid(shared->counts.counts))
+	if (join->algorithm->ordered)
 		shared_counts_take(&shared->counts, join->pool.areas, &join->search.counters);
 }
 
@@ -616,7 +676,8 @@ prepare_set(SetJoin *join, SharedSet *shared)
 	set.size = set.nvalues = SETKEY_SIZE(shared->key);
 	set.values = shared_values(join, shared);
 	/* algorithms ask on which sides there are rows, not for rows */
-	memcpy(set.rows, shared->rows, sizeof(set.rows));
+	for (int side = SIDE_OUTER; side <= SIDE_INNER; side++)
+		set.rows[side] = (Row *) (uintptr_t) pg_atomic_read_u64(&shared->rows[side]);
 	setjoin_prepare(join, &set);
 	shared->nvalues = set.nvalues;
 	shared->nkeys = set.nkeys;
@@ -698,7 +759,7 @@ do_step(SetJoin *join, SharedStep step)
 	switch (step)
 	{
 		case STEP_SUSPECT:
-			take_shares(join, step, 1 + shared->nparts, suspect_part);
+			take_shares(join, step, shared->nparts, list_suspects);
 			break;
 		case STEP_COLLAPSE:
 			take_shares(join, step, SET_SHARES, collapse_sets);
@@ -741,6 +802,7 @@ setjoin_share(SetJoin *join)
 	join->table.slots = NULL;
 	make_room(join);
 	share_empty(join);
+	hand_over(join);
 	for (int step = BarrierPhase(barrier); step < STEP_READY; step++)
 	{
 		if (step >= STEP_GATHER)
@@ -788,7 +850,7 @@ size_starts(SetJoin *join)
 
 /* A set as algorithms see it. */
 static void
-gather_set(SetJoin *join, const SharedSet *shared, uint32 number)
+gather_set(SetJoin *join, SharedSet *shared, uint32 number)
 {
 	JoinSet    *set = &join->search.sets[number];
 
@@ -801,7 +863,7 @@ gather_set(SetJoin *join, const SharedSet *shared, uint32 number)
 	set->values = shared_values(join, shared);
 	set->keys = at(join, shared->keys);
 	for (int side = SIDE_OUTER; side <= LAST_SIDE(join); side++)
-		set->rows[side] = row_at(join->pool.areas, shared->rows[side]);
+		set->rows[side] = row_of(join, pg_atomic_read_u64(&shared->rows[side]));
 	if (join->params.self_join)
 		set->rows[SIDE_INNER] = set->rows[SIDE_OUTER];
 }
@@ -810,7 +872,7 @@ gather_set(SetJoin *join, const SharedSet *shared, uint32 number)
 static void
 gather_part(SetJoin *join, const SharedSetsPart *part, uint32 *starts)
 {
-	const SharedSet *sets = at(join, part->sets);
+	SharedSet  *sets = at(join, part->sets);
 
 	for (uint32 i = 0; i < part->n; i++)
 	{

@@ -24,8 +24,7 @@
 typedef enum SharedStep
 {
 	STEP_READ,					/* each takes in rows, by itself */
-	STEP_SUSPECT,				/* which sets another may have, too; and the
-								 * memory of counters, by one process */
+	STEP_SUSPECT,				/* which sets another may have, too */
 	STEP_COLLAPSE,				/* identical sets of several become one */
 	STEP_COUNT,					/* features */
 	STEP_FOLD,					/* the counters, by one process */
