@@ -74,6 +74,7 @@ index_next(SetJoin *join, const JoinSet *set)
 /* How many sets ahead something is fetched; and of their values so many at least. */
 #define FETCH_AHEAD		4
 #define FETCHED_VALUES	6
+#define FETCHED_FIRST	(3 * FETCH_AHEAD)
 
 /*
  * Fetches what will be needed for the probes of the next sets and, unless the
@@ -369,7 +370,8 @@ probe_set(SetJoin *join, uint32 number)
 	if (join->search.symmetric)
 	{
 		join->search.index.limit = number;
-		if (probes || !join->search.index.shared)
+		if (probes || !join->search.index.shared ||
+			join->nprobes + FETCHED_FIRST > join->claim)
 			fetch_ahead(join, number);
 		if (join->deferred != NULL)
 			probing = chunks_next_probe(join);
