@@ -43,20 +43,41 @@ shared_areas_bytes(int nprocesses)
 	return mul_size(nprocesses, sizeof(SharedArea));
 }
 
-/*
- * A process gives an area up: whoever is the last to do so frees its segments, as soon
- * as nobody has mapped them.
- */
+/* Frees the first n segments of an area, as soon as nobody has mapped them. */
+static void
+free_segments(SharedArea *shared, uint32 n)
+{
+	while (shared->nfreed < n)
+		dsm_unpin_segment(shared->segments[shared->nfreed++]);
+}
+
+/* A process gives an area up: whoever is the last to do so frees its segments. */
 static void
 release_area(dsm_segment *parent, Datum area)
 {
 	SharedArea *shared = (SharedArea *) DatumGetPointer(area);
 
-	if (pg_atomic_sub_fetch_u32(&shared->users, 1) > 0)
-		return;
-	for (uint32 i = 0; i < shared->n; i++)
-		dsm_unpin_segment(shared->segments[i]);
-	shared->n = 0;
+	if (pg_atomic_sub_fetch_u32(&shared->users, 1) == 0)
+		free_segments(shared, shared->n);
+}
+
+/* Whoever made the areas frees what has been left to it, and takes no more. */
+static void
+free_rest(dsm_segment *parent, Datum area)
+{
+	SharedArea *shared = (SharedArea *) DatumGetPointer(area);
+
+	if (pg_atomic_exchange_u32(&shared->rest, REST_REFUSED) == REST_LEFT)
+		free_segments(shared, shared->n);
+}
+
+/* Leaves to it what has not been freed; false if it does not take it. */
+static bool
+leave_rest(SharedArea *shared)
+{
+	uint32		rest = REST_NONE;
+
+	return pg_atomic_compare_exchange_u32(&shared->rest, &rest, REST_LEFT);
 }
 
 /* The areas in place as this process sees them, without any segment yet. */
@@ -83,7 +104,9 @@ shared_areas_create(void *place, int nprocesses, dsm_segment *parent)
 	for (int i = 0; i < nprocesses; i++)
 	{
 		pg_atomic_init_u32(&shared[i].users, 1);
-		shared[i].n = 0;
+		pg_atomic_init_u32(&shared[i].rest, REST_NONE);
+		shared[i].n = shared[i].nfreed = 0;
+		on_dsm_detach(parent, free_rest, PointerGetDatum(&shared[i]));
 	}
 	return areas_in(place, nprocesses, parent);
 }
@@ -130,13 +153,46 @@ give_up_area(SharedArea *shared, dsm_segment *parent)
 	release_area(parent, PointerGetDatum(shared));
 }
 
+/* How many of the last segments of an area, which are mapped, have so many bytes or less. */
+static uint32
+segments_within(const SharedAreas *areas, int area, size_t bytes)
+{
+	const SharedSegment *segments = &areas->segments[area * AREA_SEGMENTS];
+	uint32		n = areas->shared[area].n;
+	uint32		first = n;
+
+	while (first > 0)
+	{
+		size_t		size = dsm_segment_map_length(segments[first - 1].mapping);
+
+		if (size > bytes)
+			break;
+		bytes -= size;
+		first--;
+	}
+	return n - first;
+}
+
+/* Gives up the area of this process, at which nobody looks, but for its last segments. */
+static void
+give_up_own(SharedArea *shared, uint32 leave, dsm_segment *parent)
+{
+	free_segments(shared, shared->n - leave);
+	if (leave > 0 && leave_rest(shared))
+		cancel_on_dsm_detach(parent, release_area, PointerGetDatum(shared));
+	else
+		give_up_area(shared, parent);
+}
+
 /*
  * See shared_pool.h.  To unmap and to free memory takes time: those who come to their
  * end together do it at the same time, each for its own area.
  */
 void
-shared_areas_close(SharedAreas *areas, int own, dsm_segment *parent)
+shared_areas_close(SharedAreas *areas, int own, dsm_segment *parent, size_t leave)
 {
+	uint32		nleft = segments_within(areas, own, leave);
+
 	for (int i = 0; i < areas->n; i++)
 	{
 		if (i == own)
@@ -146,7 +202,7 @@ shared_areas_close(SharedAreas *areas, int own, dsm_segment *parent)
 	}
 	unmap_area(areas, own);
 	if (pg_atomic_read_u32(&areas->shared[own].users) == 1)
-		give_up_area(&areas->shared[own], parent);
+		give_up_own(&areas->shared[own], nleft, parent);
 	pfree(areas);
 }
 
@@ -157,8 +213,12 @@ shared_areas_free(void *place, int nprocesses, dsm_segment *parent)
 	SharedArea *shared = place;
 
 	for (int i = 0; i < nprocesses; i++)
+	{
+		cancel_on_dsm_detach(parent, free_rest, PointerGetDatum(&shared[i]));
+		free_rest(parent, PointerGetDatum(&shared[i]));
 		if (pg_atomic_read_u32(&shared[i].users) > 0)
 			give_up_area(&shared[i], parent);
+	}
 }
 
 /* See shared_pool.h */
@@ -171,7 +231,7 @@ shared_areas_empty(SharedAreas *areas, int own)
 		unmap_area(areas, i);
 	for (uint32 i = 0; i < shared->n; i++)
 		dsm_unpin_segment(shared->segments[i]);
-	shared->n = 0;
+	shared->n = shared->nfreed = 0;
 	areas->next = InvalidSharedPointer;
 	areas->left = areas->taken = 0;
 }

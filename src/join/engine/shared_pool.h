@@ -39,6 +39,14 @@ typedef uint64 SharedPointer;
 /* Segments of an area; as they grow with it, that is more than any machine has memory. */
 #define AREA_SEGMENTS	128
 
+/* What has become of segments that whoever made the areas may free. */
+typedef enum AreaRest
+{
+	REST_NONE,					/* there are none so far */
+	REST_LEFT,					/* there are */
+	REST_REFUSED,				/* it does not any more */
+} AreaRest;
+
 /*
  * What one process has taken, in memory that all see.  An area for each: the system
  * clears memory while it hands it out, and meanwhile nobody else waits.
@@ -46,7 +54,9 @@ typedef uint64 SharedPointer;
 typedef struct SharedArea
 {
 	pg_atomic_uint32 users;		/* processes that have not given it up */
+	pg_atomic_uint32 rest;		/* AreaRest */
 	uint32		n;				/* segments; only its own process adds any */
+	uint32		nfreed;			/* of these, the first ones, when nobody looks any more */
 	dsm_handle	segments[AREA_SEGMENTS];
 } SharedArea;
 
@@ -87,10 +97,12 @@ extern void shared_areas_detach(SharedAreas *areas);
 
 /*
  * Nobody who is not there yet will look at them.  Gives up all areas before the parent
- * segment goes, and its own, which others may look at, if nobody does.
+ * segment goes, and its own, which others may look at, if nobody does.  So many bytes of
+ * that, or fewer, are left to the process that made the areas, which frees them when it
+ * leaves the parent segment.
  */
-extern void shared_areas_close(SharedAreas *areas, int own,
-							   dsm_segment *parent);
+extern void shared_areas_close(SharedAreas *areas, int own, dsm_segment *parent,
+							   size_t leave);
 
 /* Frees what is left of all areas, at which no other process looks any more. */
 extern void shared_areas_free(void *place, int nprocesses,

@@ -706,6 +706,12 @@ join_shared_is_late(const SimilarityJoinState *state)
 	return state->shared != NULL && state->areas == NULL;
 }
 
+/*
+ * Shared memory that workers leave to the leader: it waits until their processes have
+ * ended, which takes some milliseconds, and can free so much meanwhile.
+ */
+#define LEFT_TO_LEADER	((size_t) 24 * 1024 * 1024)
+
 /* See join_node.h */
 void
 join_shared_close(SimilarityJoinState *state)
@@ -718,7 +724,8 @@ join_shared_close(SimilarityJoinState *state)
 	shared->closed = true;
 	LWLockRelease(&shared->lock);
 	shared_areas_close(state->areas, join_part_number(),
-					   dsm_find_mapping(shared->segment));
+					   dsm_find_mapping(shared->segment),
+					   IsParallelWorker() ? LEFT_TO_LEADER / (shared->nparts - 1) : 0);
 	state->areas = NULL;
 }
 
