@@ -46,6 +46,7 @@ struct Counting
 	SharedPool *pool;
 	TokenCounters counters;		/* without counts: memory has not been asked for */
 	CountRange *ranges;
+	bool		has_allotted;
 	uint32		nranges;
 	int			range_bits;
 	uint32		room;			/* for counters that wait, of each range */
@@ -68,6 +69,7 @@ shared_counts_init(SharedCounts *shared)
 	pg_atomic_init_u64(&shared->used, 0);
 	LWLockInitialize(&shared->lock, LWTRANCHE_PARALLEL_QUERY_DSA);
 	shared->counts = shared->ranges = InvalidSharedPointer;
+	pg_atomic_init_u32(&shared->head_start, 0);
 	shared->shift = 0;
 }
 
@@ -86,6 +88,7 @@ allot(Counting *counting)
 		ranges[i].cleared = false;
 	}
 	pool_alloc_for_all(counting->pool, counting->counters.bytes, &shared->counts);
+	counting->has_allotted = true;
 }
 
 /* Has the counters, which somebody may be getting memory for: waits, or does without. */
@@ -116,6 +119,7 @@ shared_counts_begin(SharedCounts *shared, SharedPool *pool, const TokenCounters 
 	counting->pool = pool;
 	counting->counters = *shape;
 	counting->counters.count = NULL;
+	counting->has_allotted = false;
 	counting->range_bits = range_bits_of(shape);
 	counting->nranges = counters_number(shape) >> counting->range_bits;
 	counting->room = Min((uint32) 1 << counting->range_bits,
@@ -126,6 +130,13 @@ shared_counts_begin(SharedCounts *shared, SharedPool *pool, const TokenCounters 
 										MCXT_ALLOC_HUGE);
 	find_counters(counting, false);
 	return counting;
+}
+
+/* See shared_counts.h */
+bool
+shared_counts_has_allotted(const Counting *counting)
+{
+	return counting->has_allotted;
 }
 
 /* Raises the counters of a range that wait, and sees that it has been cleared. */

@@ -25,6 +25,8 @@ typedef struct SharedCounts
 	SharedPointer counts;		/* invalid: they have no memory yet, or nothing
 								 * is counted */
 	SharedPointer ranges;		/* of the counters: CountRange */
+	pg_atomic_uint32 head_start;	/* runs of sets that each of the others had
+									 * noted when there was memory */
 	int			shift;			/* of the counters, once they are folded */
 } SharedCounts;
 
@@ -40,6 +42,9 @@ extern void shared_counts_init(SharedCounts *shared);
 typedef struct Counting Counting;
 extern Counting *shared_counts_begin(SharedCounts *shared, SharedPool *pool,
 									 const TokenCounters *shape);
+
+/* True if it is this process that has got the memory. */
+extern bool shared_counts_has_allotted(const Counting *counting);
 extern void shared_counts_add(Counting *counting, const uint64 *values, uint32 n);
 extern void shared_counts_end(Counting *counting, int process, int nprocesses);
 
