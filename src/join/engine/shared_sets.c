@@ -678,7 +678,7 @@ leaves_counting(SetJoin *join, void *counting)
 	if (head_start == 0 || shared_counts_has_allotted(counting))
 		return false;
 	runs_taken(shared, STEP_COUNT, &taken, &all);
-	return all - taken <= head_start / 2;
+	return all - taken <= head_start / 4;
 }
 
 static void
