@@ -9,6 +9,7 @@
 #include "postgres.h"
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "miscadmin.h"
 
@@ -47,10 +48,13 @@ void
 shared_pages_ask(void *place, Size bytes)
 {
 #ifdef MADV_POPULATE_WRITE
+	char	   *page = (char *) TYPEALIGN_DOWN(sysconf(_SC_PAGESIZE), place);
+
+	bytes += (char *) place - page;
 	for (Size done = 0; done < bytes; done += ASK_AT_ONCE)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (madvise((char *) place + done, Min(bytes - done, ASK_AT_ONCE),
+		if (madvise(page + done, Min(bytes - done, ASK_AT_ONCE),
 					MADV_POPULATE_WRITE) != 0)
 			return;
 	}

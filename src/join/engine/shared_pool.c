@@ -232,7 +232,7 @@ shared_areas_empty(SharedAreas *areas, int own)
 	for (uint32 i = 0; i < shared->n; i++)
 		dsm_unpin_segment(shared->segments[i]);
 	shared->n = shared->nfreed = 0;
-	areas->next = InvalidSharedPointer;
+	areas->next = areas->asked = InvalidSharedPointer;
 	areas->left = areas->taken = 0;
 }
 
@@ -247,12 +247,9 @@ segment_size(const SharedAreas *areas, size_t bytes)
 	return add_size(Max(Max(step, FIRST_SEGMENT), bytes), SEGMENT_START);
 }
 
-/*
- * Adds a segment of that size to the area of this process, and asks for its pages or leaves
- * that to those who write to it.
- */
+/* Adds a segment of that size to the area of this process. */
 static SharedPointer
-add_segment(SharedAreas *areas, int area, size_t size, bool ask)
+add_segment(SharedAreas *areas, int area, size_t size)
 {
 	SharedArea *shared = &areas->shared[area];
 	uint32		number = area * AREA_SEGMENTS + shared->n;
@@ -274,8 +271,6 @@ add_segment(SharedAreas *areas, int area, size_t size, bool ask)
 	shared->n++;
 	areas->taken += size;
 	shared_pages_scattered(segment->address, size);
-	if (ask)
-		shared_pages_ask(segment->address, size);
 	return (SharedPointer) number << SEGMENT_SHIFT | SEGMENT_START;
 }
 
@@ -298,6 +293,23 @@ shared_segment(SharedAreas *areas, SharedPointer pointer)
 	return segment->address;
 }
 
+/* Asks for the pages of the piece that has been taken last and, where small ones are, of some more. */
+static void
+ask_for_pages(SharedAreas *areas, SharedPointer piece, size_t bytes)
+{
+	SharedPointer end = piece + bytes;
+
+	if (end == areas->next)
+	{
+		if (end <= areas->asked)
+			return;
+		piece = Max(piece, areas->asked);
+		end += Min(areas->left, WHOLE);
+		areas->asked = end;
+	}
+	shared_pages_ask(shared_at(areas, piece), end - piece);
+}
+
 /* `bytes` bytes of the area of this process. */
 static void *
 alloc_bytes(SharedPool *pool, size_t bytes, bool ask, SharedPointer *pointer)
@@ -316,13 +328,16 @@ alloc_bytes(SharedPool *pool, size_t bytes, bool ask, SharedPointer *pointer)
 		size_t		size = segment_size(areas, bytes);
 		size_t		rest = size - SEGMENT_START - bytes;
 
-		*pointer = add_segment(areas, pool->own, size, ask);
+		*pointer = add_segment(areas, pool->own, size);
 		if (rest > areas->left)
 		{
 			areas->next = *pointer + bytes;
 			areas->left = rest;
+			areas->asked = *pointer;
 		}
 	}
+	if (ask)
+		ask_for_pages(areas, *pointer, bytes);
 	pool->bytes += bytes;
 	return shared_at(areas, *pointer);
 }

@@ -75,6 +75,7 @@ typedef struct SharedAreas
 	ResourceOwner owner;		/* of the mappings */
 	SharedPointer next;			/* what is left of this process's newest segment */
 	size_t		left;
+	SharedPointer asked;		/* up to there its pages have been asked for */
 	size_t		taken;			/* bytes of all its segments */
 	SharedSegment segments[FLEXIBLE_ARRAY_MEMBER];	/* AREA_SEGMENTS of each */
 } SharedAreas;
