@@ -197,6 +197,56 @@ row_signature(SimilarityJoinState *state, JoinSide side)
 	return DatumGetSignature(value);
 }
 
+/* The scan that has given a child's current row, if it goes through a table page by page. */
+static ScanState *
+scan_of(PlanState *child)
+{
+	while (child != NULL)
+		switch (nodeTag(child))
+		{
+			case T_SeqScanState:
+				return (ScanState *) child;
+			case T_AppendState:
+				{
+					AppendState *append = (AppendState *) child;
+
+					child = append->as_whichplan < 0 ? NULL :
+						append->appendplans[append->as_whichplan];
+					break;
+				}
+			case T_SubqueryScanState:
+				child = ((SubqueryScanState *) child)->subplan;
+				break;
+			default:
+				return NULL;
+		}
+	return NULL;
+}
+
+/* A line of the cache; and so much of a row is fetched at the most. */
+#define LINE			64
+#define MOST_FETCHED	2048
+
+/*
+ * Fetches the row that comes next into the cache, while this one is dealt with.  Pages are
+ * filled from their ends, so it stands right before this one, and is about as long.
+ * Processors fetch ahead what comes behind.
+ */
+static void
+fetch_next_row(PlanState *child)
+{
+	ScanState  *scan = scan_of(child);
+	HeapTuple	row;
+
+	if (scan == NULL || !TTS_IS_BUFFERTUPLE(scan->ss_ScanTupleSlot))
+		return;
+	row = ((BufferHeapTupleTableSlot *) scan->ss_ScanTupleSlot)->base.tuple;
+	if (row == NULL)
+		return;
+	for (uint32 i = LINE; i <= Min(row->t_len, MOST_FETCHED) + LINE; i += LINE)
+		__builtin_prefetch((char *) row->t_data - i);
+}
+
 /* See join_node.h */
 void
 join_read_side(SimilarityJoinState *state, JoinSide side, bool any_threshold)
@@ -213,6 +263,7 @@ join_read_side(SimilarityJoinState *state, JoinSide side, bool any_threshold)
 
 		if (TupIsNull(slot))
 			break;
+		fetch_next_row(join_child(state, side));
 		ResetExprContext(econtext);
 		old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
 		if (side == SIDE_OUTER)
