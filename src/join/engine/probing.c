@@ -71,10 +71,10 @@ index_next(SetJoin *join, const JoinSet *set)
 					 set->size - set->nvalues);
 }
 
-/* How many sets ahead something is fetched; and of their values so many at least. */
+/* How many sets ahead something is fetched, and what is fetched first; and of their values so many at least. */
 #define FETCH_AHEAD		4
+#define FETCH_FIRST		(3 * FETCH_AHEAD)
 #define FETCHED_VALUES	6
-#define FETCHED_FIRST	(3 * FETCH_AHEAD)
 
 /*
  * Fetches what will be needed for the probes of the next sets and, unless the
@@ -87,12 +87,12 @@ fetch_ahead(SetJoin *join, uint32 number)
 	const InvertedIndex *index = &join->search.index;
 	const JoinSet *set = &join->search.sets[number];
 
-	if (join->search.nsets - number <= 3 * FETCH_AHEAD)
+	if (join->search.nsets - number <= FETCH_FIRST)
 		return;
-	__builtin_prefetch(set[3 * FETCH_AHEAD].keys);
-	__builtin_prefetch(set[3 * FETCH_AHEAD].values - 1);
+	set_fetch_keys(&set[FETCH_FIRST]);
+	__builtin_prefetch(set[FETCH_FIRST].values - 1);
 	rows_ahead_add(&join->ahead, join->pool.areas,
-				   set[3 * FETCH_AHEAD].rows[SIDE_OUTER]);
+				   set[FETCH_FIRST].rows[SIDE_OUTER]);
 	set += FETCH_AHEAD;
 	if (index->shared)
 		setindex_fetch_partners(index, set->keys, set->nkeys,
@@ -138,7 +138,7 @@ make_index(SetJoin *join)
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (i + FETCH_AHEAD < join->search.nsets)
-			__builtin_prefetch(join->search.sets[i + FETCH_AHEAD].keys);
+			set_fetch_keys(&join->search.sets[i + FETCH_AHEAD]);
 		setindex_count(index, join->search.sets[i].keys,
 					setjoin_indexed_keys(join, &join->search.sets[i]));
 	}
@@ -371,7 +371,7 @@ probe_set(SetJoin *join, uint32 number)
 	{
 		join->search.index.limit = number;
 		if (probes || !join->search.index.shared ||
-			join->nprobes + FETCHED_FIRST > join->claim)
+			join->nprobes + FETCH_FIRST > join->claim)
 			fetch_ahead(join, number);
 		if (join->deferred != NULL)
 			probing = chunks_next_probe(join);

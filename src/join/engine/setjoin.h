@@ -88,13 +88,13 @@ struct SetJoin
 	FeatureFilter filter;		/* by the side that was added first */
 	Arena		values;
 	Arena		rows[2];
-	Row		   *empty[2];		/* rows without features */
+	Row		   *empty[2];		/* rows without features, as JoinSet.rows */
 	Row		   *last_empty[2];	/* of those, if they are shared */
 	uint32		nrows[2];
 	uint32		nstored;		/* distinct sets, but those of which another
 								 * process has the values: */
-	uint32	   *borrowed;		/* their numbers in the table, once the others
-								 * have been told of */
+	uint32	   *borrowed;		/* their numbers in the table, since the sets have
+								 * been published and until rows are handed over */
 	uint64		nfeatures;		/* of these */
 	uint64		npostings;		/* that they need */
 	uint64		nkeys;			/* of their prefixes */

@@ -20,6 +20,7 @@
 #include "postgres.h"
 
 #include "port/pg_bitutils.h"
+
 #include "base/interrupts.h"
 #include "join/engine/shared_counts.h"
 
@@ -44,7 +45,8 @@ struct Counting
 {
 	SharedCounts *shared;
 	SharedPool *pool;
-	TokenCounters counters;		/* without counts: memory has not been asked for */
+	TokenCounters counters;		/* without counts: this process does not know yet
+								 * where they are */
 	CountRange *ranges;
 	bool		has_allotted;
 	uint32		nranges;

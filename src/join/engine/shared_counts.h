@@ -10,8 +10,6 @@
 #define NEARDUP_SHARED_COUNTS_H
 
 #include "port/atomics.h"
-
-#include "join/engine/shared_pool.h"
 #include "storage/lwlock.h"
 
 #include "join/engine/shared_pool.h"
@@ -25,8 +23,8 @@ typedef struct SharedCounts
 	SharedPointer counts;		/* invalid: they have no memory yet, or nothing
 								 * is counted */
 	SharedPointer ranges;		/* of the counters: CountRange */
-	pg_atomic_uint32 head_start;	/* runs of sets that each of the others had
-									 * noted when there was memory */
+	pg_atomic_uint32 head_start;	/* runs of sets that the others had taken when
+									 * there was memory, for each of them */
 	int			shift;			/* of the counters, once they are folded */
 } SharedCounts;
 

@@ -130,7 +130,7 @@ for_each_set(SetJoin *join, int share, KeysTaker take, void *arg)
 		CHECK_FOR_INTERRUPTS();
 		if (i + FETCH_AHEAD < end)
 		{
-			__builtin_prefetch(set[FETCH_AHEAD].keys);
+			set_fetch_keys(&set[FETCH_AHEAD]);
 			__builtin_prefetch(set[FETCH_AHEAD].values - 1);
 		}
 		take(arg, i, set, setjoin_indexed_keys(join, set));

@@ -153,7 +153,10 @@ give_up_area(SharedArea *shared, dsm_segment *parent)
 	release_area(parent, PointerGetDatum(shared));
 }
 
-/* How many of the last segments of an area, which are mapped, have so many bytes or less. */
+/* Segments that are left to the process that made the areas, of each. */
+#define MOST_LEFT		2
+
+/* How many of these, the last ones of an area that is mapped, have so many bytes or less. */
 static uint32
 segments_within(const SharedAreas *areas, int area, size_t bytes)
 {
@@ -161,7 +164,7 @@ segments_within(const SharedAreas *areas, int area, size_t bytes)
 	uint32		n = areas->shared[area].n;
 	uint32		first = n;
 
-	while (first > 0)
+	while (first > 0 && n - first < MOST_LEFT)
 	{
 		size_t		size = dsm_segment_map_length(segments[first - 1].mapping);
 
@@ -326,13 +329,13 @@ alloc_bytes(SharedPool *pool, size_t bytes, bool ask, SharedPointer *pointer)
 	else
 	{
 		size_t		size = segment_size(areas, bytes);
-		size_t		rest = size - SEGMENT_START - bytes;
+		size_t		behind = size - SEGMENT_START - bytes;
 
 		*pointer = add_segment(areas, pool->own, size);
-		if (rest > areas->left)
+		if (behind > areas->left)
 		{
 			areas->next = *pointer + bytes;
-			areas->left = rest;
+			areas->left = behind;
 			areas->asked = *pointer;
 		}
 	}

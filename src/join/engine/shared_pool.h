@@ -53,7 +53,8 @@ typedef enum AreaRest
  */
 typedef struct SharedArea
 {
-	pg_atomic_uint32 users;		/* processes that have not given it up */
+	pg_atomic_uint32 users;		/* processes that have not given it up, or 1 if
+								 * something is left */
 	pg_atomic_uint32 rest;		/* AreaRest */
 	uint32		n;				/* segments; only its own process adds any */
 	uint32		nfreed;			/* of these, the first ones, when nobody looks any more */
@@ -86,7 +87,8 @@ extern size_t shared_areas_bytes(int nprocesses);
 /*
  * Makes areas in place, which is in the parent segment, or attaches to those that are
  * there.  In the current memory context and resource owner.  The segments of an area go
- * with the last process that leaves the parent segment or has given the area up.
+ * with the last process that leaves the parent segment or has given the area up, but for
+ * what that one leaves, see shared_areas_close().
  */
 extern SharedAreas *shared_areas_create(void *place, int nprocesses,
 										dsm_segment *parent);
@@ -100,7 +102,8 @@ extern void shared_areas_detach(SharedAreas *areas);
  * Nobody who is not there yet will look at them.  Gives up all areas before the parent
  * segment goes, and its own, which others may look at, if nobody does.  So many bytes of
  * that, or fewer, are left to the process that made the areas, which frees them when it
- * leaves the parent segment.
+ * leaves the parent segment.  As the server has only so many segments, these are two at
+ * the most.
  */
 extern void shared_areas_close(SharedAreas *areas, int own, dsm_segment *parent,
 							   size_t leave);

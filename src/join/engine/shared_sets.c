@@ -323,7 +323,7 @@ row_of(const SetJoin *join, uint64 link)
 	return row_at(join->pool.areas, (const Row *) (uintptr_t) link);
 }
 
-/* The last row of a set on one side, where the first is `first`. */
+/* The last row of a set, whose rows are links by JoinSide, on a side where it has any. */
 static Row *
 last_row(const SetJoin *join, const uint64 *rows, JoinSide side)
 {
@@ -388,6 +388,9 @@ hand_over(SetJoin *join)
 			__builtin_prefetch(owner_of(join, &sets[number[FETCH_OWNER]]), 1);
 		prepend_rows(join, owner_of(join, set), rows);
 	}
+	if (join->borrowed != NULL)
+		pfree(join->borrowed);
+	join->borrowed = NULL;
 }
 
 /* Hands the rows without features over to all. */
@@ -485,7 +488,8 @@ fetch_ahead(const SetJoin *join, SharedSet *sets, const uint32 *numbers,
 		SharedSet  *set = &sets[numbers[FETCH_VALUES]];
 
 		__builtin_prefetch(at(join, set->place));
-		__builtin_prefetch(row_of(join, pg_atomic_read_u64(&set->rows[LAST_SIDE(join)])), 1);
+		/* in a self-join the last row, which is written to */
+		__builtin_prefetch(row_of(join, pg_atomic_read_u64(&set->rows[OTHER_SIDE(LAST_SIDE(join))])), 1);
 	}
 }
 

@@ -24,7 +24,9 @@
 typedef enum SharedStep
 {
 	STEP_READ,					/* each takes in rows, by itself */
-	STEP_SUSPECT,				/* which sets another may have, too */
+	STEP_SUSPECT,				/* rows of sets that another has stored are
+								 * handed over; which of its sets another may have
+								 * stored, too */
 	STEP_COLLAPSE,				/* identical sets of several become one */
 	STEP_COUNT,					/* features */
 	STEP_FOLD,					/* the counters, by one process */
@@ -63,7 +65,7 @@ typedef struct SharedSetsPart
 	bool		counted;		/* and it has written its counters, */
 	uint64		keys_bytes;		/* and keys; the rest is not set then */
 	uint64		different;		/* features, about, at the most */
-	uint32		n;				/* of its sets: */
+	uint32		n;				/* of the sets whose values it has stored: */
 	SharedPointer sets;			/* SharedSets, in the order in which they came */
 	SharedPointer marks;		/* a bit for each by its hash, of 2^mark_bits */
 	int			mark_bits;

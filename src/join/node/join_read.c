@@ -197,7 +197,10 @@ row_signature(SimilarityJoinState *state, JoinSide side)
 	return DatumGetSignature(value);
 }
 
-/* The scan that has given a child's current row, if it goes through a table page by page. */
+/*
+ * The scan that has given a child's current row, if it goes through a table page by page; of
+ * an Append with asynchronous parts, perhaps another one.
+ */
 static ScanState *
 scan_of(PlanState *child)
 {
@@ -230,7 +233,7 @@ scan_of(PlanState *child)
 /*
  * Fetches the row that comes next into the cache, while this one is dealt with.  Pages are
  * filled from their ends, so it stands right before this one, and is about as long.
- * Processors fetch ahead what comes behind.
+ * Processors expect that memory is read upwards.
  */
 static void
 fetch_next_row(PlanState *child)

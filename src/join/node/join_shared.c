@@ -707,8 +707,9 @@ join_shared_is_late(const SimilarityJoinState *state)
 }
 
 /*
- * Shared memory that workers leave to the leader: it waits until their processes have
- * ended, which takes some milliseconds, and can free so much meanwhile.
+ * Shared memory that workers leave to the leader: where nothing follows the join, it waits
+ * until their processes have ended, which takes some milliseconds, and can free so much
+ * meanwhile.
  */
 #define LEFT_TO_LEADER	((size_t) 24 * 1024 * 1024)
 
