@@ -23,6 +23,7 @@
 #include "utils/memutils.h"
 
 #include "base/growing.h"
+#include "base/prefetch.h"
 #include "inverted/access.h"
 #include "inverted/build.h"
 #include "inverted/merge.h"
@@ -86,8 +87,12 @@ build_add_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 	Build	   *build = state;
 	InvertedRow row;
 	MemoryContext old = MemoryContextSwitchTo(build->row);
-	Signature  *sig = isnull[0] ? NULL : inverted_signature(index, values[0]);
+	Signature  *sig;
 
+	/* of the next row, if the columns before this one are small */
+	if (!isnull[0])
+		fetch_before(DatumGetPointer(values[0]), VARSIZE_ANY(DatumGetPointer(values[0])));
+	sig = isnull[0] ? NULL : inverted_signature(index, values[0]);
 	inverted_row_set(&row, sig);
 	row.tid = *tid;
 	row.making = number_of(build, sig ? &sig->making : NULL);

@@ -17,6 +17,7 @@
 #include "utils/memutils.h"
 
 #include "base/compat.h"
+#include "base/prefetch.h"
 #include "base/settings.h"
 #include "join/classic/classic.h"
 #include "join/engine/feature_filter.h"
@@ -226,15 +227,7 @@ scan_of(PlanState *child)
 	return NULL;
 }
 
-/* A line of the cache; and so much of a row is fetched at the most. */
-#define LINE			64
-#define MOST_FETCHED	2048
-
-/*
- * Fetches the row that comes next into the cache, while this one is dealt with.  Pages are
- * filled from their ends, so it stands right before this one, and is about as long.
- * Processors expect that memory is read upwards.
- */
+/* Fetches the row that comes next into the cache, if it is about as long as this one. */
 static void
 fetch_next_row(PlanState *child)
 {
@@ -244,10 +237,8 @@ fetch_next_row(PlanState *child)
 	if (scan == NULL || !TTS_IS_BUFFERTUPLE(scan->ss_ScanTupleSlot))
 		return;
 	row = ((BufferHeapTupleTableSlot *) scan->ss_ScanTupleSlot)->base.tuple;
-	if (row == NULL)
-		return;
-	for (uint32 i = LINE; i <= Min(row->t_len, MOST_FETCHED) + LINE; i += LINE)
-		__builtin_prefetch((char *) row->t_data - i);
+	if (row != NULL)
+		fetch_before(row->t_data, row->t_len);
 }
 
 /* See join_node.h */
