@@ -71,7 +71,10 @@ index_next(SetJoin *join, const JoinSet *set)
 					 set->size - set->nvalues);
 }
 
-/* How many sets ahead something is fetched, and what is fetched first; and of their values so many at least. */
+/*
+ * How many sets ahead something is fetched, and what is fetched first; and of their values so
+ * many at least.
+ */
 #define FETCH_AHEAD		4
 #define FETCH_FIRST		(3 * FETCH_AHEAD)
 #define FETCHED_VALUES	6
@@ -370,6 +373,7 @@ probe_set(SetJoin *join, uint32 number)
 	if (join->search.symmetric)
 	{
 		join->search.index.limit = number;
+		/* of others' probes, at the last ones before those that it has taken */
 		if (probes || !join->search.index.shared ||
 			join->nprobes + FETCH_FIRST > join->claim)
 			fetch_ahead(join, number);

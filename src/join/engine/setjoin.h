@@ -92,12 +92,13 @@ struct SetJoin
 	Row		   *last_empty[2];	/* of those, if they are shared */
 	uint32		nrows[2];
 	uint32		nstored;		/* distinct sets, but those of which another
-								 * process has the values: */
-	uint32	   *borrowed;		/* their numbers in the table, since the sets have
-								 * been published and until rows are handed over */
+								 * process has the values */
 	uint64		nfeatures;		/* of these */
 	uint64		npostings;		/* that they need */
 	uint64		nkeys;			/* of their prefixes */
+	uint32	   *borrowed;		/* numbers in the table of the sets whose values
+								 * another process has, between their being
+								 * published and the rows being handed over */
 	size_t		unchecked;		/* bytes added since memory was looked at */
 	struct Spill *spill;		/* NULL as long as all fits into memory */
 	struct Deferred *deferred;	/* NULL if candidates are compared at once */

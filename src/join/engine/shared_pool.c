@@ -232,8 +232,7 @@ shared_areas_empty(SharedAreas *areas, int own)
 
 	for (int i = 0; i < areas->n; i++)
 		unmap_area(areas, i);
-	for (uint32 i = 0; i < shared->n; i++)
-		dsm_unpin_segment(shared->segments[i]);
+	free_segments(shared, shared->n);
 	shared->n = shared->nfreed = 0;
 	areas->next = areas->asked = InvalidSharedPointer;
 	areas->left = areas->taken = 0;
@@ -296,7 +295,10 @@ shared_segment(SharedAreas *areas, SharedPointer pointer)
 	return segment->address;
 }
 
-/* Asks for the pages of the piece that has been taken last and, where small ones are, of some more. */
+/*
+ * Asks for the pages of the piece that has been taken last and, where small ones are, of
+ * some more.
+ */
 static void
 ask_for_pages(SharedAreas *areas, SharedPointer piece, size_t bytes)
 {
