@@ -15,6 +15,7 @@
 #include <ctype.h>
 
 #include "catalog/namespace.h"
+#include "catalog/pg_type.h"
 #include "executor/executor.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
@@ -25,6 +26,7 @@
 #include "parser/parse_relation.h"
 #include "tcop/tcopprot.h"
 #include "utils/builtins.h"
+#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/typcache.h"
 #include "utils/varlena.h"
@@ -212,12 +214,60 @@ ordered_query_run(const char *text, int columns, RowTaker *taker)
 
 /* Columns */
 
+/*
+ * What tells whether a value comes back as it was from a cast that is made where values are
+ * assigned only; NULL if that cannot be told, or casts of these types change nothing.
+ */
+static ExprState *
+tells_unchanged(Node *value, Node *cast, Oid from, Oid type)
+{
+	Oid			equal = lookup_type_cache(from, TYPECACHE_EQ_OPR)->eq_opr;
+	Oid			collation = exprCollation(value);
+	Node	   *back;
+
+	if (can_coerce_type(1, &from, &type, COERCION_IMPLICIT) || !OidIsValid(equal))
+		return NULL;
+	back = coerce_to_target_type(NULL, cast, type, from, -1, COERCION_ASSIGNMENT,
+								 COERCE_IMPLICIT_CAST, -1);
+	if (back == NULL)
+		return NULL;
+	return ExecInitExpr(expression_planner(make_opclause(equal, BOOLOID, false, (Expr *) back,
+														 (Expr *) value, InvalidOid,
+														 OidIsValid(collation) ? collation : get_typcollation(from))),
+						NULL);
+}
+
+/* Raises an error if the cast has changed the value of that row. */
+static void
+require_unchanged(const TypedColumn *column, TupleTableSlot *slot)
+{
+	Form_pg_attribute att = TupleDescAttr(slot->tts_tupleDescriptor, column->attno - 1);
+	Oid			output;
+	bool		isvarlena;
+	bool		isnull;
+	Datum		unchanged = ExecEvalExpr(column->unchanged, column->context, &isnull);
+
+	if (isnull || DatumGetBool(unchanged))
+		return;
+	getTypeOutputInfo(att->atttypid, &output, &isvarlena);
+	ereport(ERROR,
+			(errcode(ERRCODE_DATATYPE_MISMATCH),
+			 errmsg("column %d of the query, %s, has the value %s, which is no %s",
+					column->number, column->what,
+					OidOutputFunctionCall(output, slot_getattr(slot, column->attno, &isnull)),
+					format_type_be(column->type)),
+			 errhint("%s", column->hint)));
+}
+
 /* See ordered_query.h */
 TypedColumn
 typed_column(TupleDesc desc, int before, AttrNumber attno, Oid type,
 			 const char *what, const char *hint)
 {
-	TypedColumn column = {.attno = before + attno};
+	TypedColumn column = {
+		.attno = before + attno,.type = type,.number = attno,
+		.what = what,.hint = hint
+	};
 	Form_pg_attribute att;
 	Node	   *var;
 	Node	   *cast;
@@ -245,7 +295,8 @@ typed_column(TupleDesc desc, int before, AttrNumber attno, Oid type,
 				 errhint("%s", hint)));
 	if (cast != var)
 	{
-		column.cast = ExecInitExpr(expression_planner((Expr *) cast), NULL);
+		column.cast = ExecInitExpr(expression_planner((Expr *) copyObject(cast)), NULL);
+		column.unchanged = tells_unchanged(var, cast, att->atttypid, type);
 		column.context = CreateStandaloneExprContext();
 	}
 	return column;
@@ -255,9 +306,14 @@ typed_column(TupleDesc desc, int before, AttrNumber attno, Oid type,
 Datum
 typed_value(const TypedColumn *column, TupleTableSlot *slot, bool *isnull)
 {
+	Datum		value;
+
 	if (column->cast == NULL)
 		return slot_getattr(slot, column->attno, isnull);
 	ResetExprContext(column->context);
 	column->context->ecxt_scantuple = slot;
-	return ExecEvalExpr(column->cast, column->context, isnull);
+	value = ExecEvalExpr(column->cast, column->context, isnull);
+	if (column->unchanged != NULL)
+		require_unchanged(column, slot);
+	return value;
 }

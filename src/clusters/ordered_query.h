@@ -26,7 +26,13 @@ typedef struct TypedColumn
 {
 	AttrNumber	attno;
 	ExprState  *cast;			/* NULL: it is of that type */
-	ExprContext *context;		/* of the cast */
+	ExprState  *unchanged;		/* tells whether the cast has left the value as it
+								 * was; NULL: it does */
+	ExprContext *context;		/* of these */
+	Oid			type;			/* that it is read as */
+	AttrNumber	number;			/* in the query, for errors, */
+	const char *what;			/* what it holds, */
+	const char *hint;			/* and their hint */
 } TypedColumn;
 
 /*
@@ -38,7 +44,10 @@ typedef struct TypedColumn
 extern TypedColumn typed_column(TupleDesc desc, int before, AttrNumber attno,
 								Oid type, const char *what, const char *hint);
 
-/* Its value, in the current memory context. */
+/*
+ * Its value, in the current memory context; raises DATATYPE_MISMATCH, with the hint, if it
+ * is another one as that type, as 1.5 is as a bigint: rows would be taken for each other.
+ */
 extern Datum typed_value(const TypedColumn *column, TupleTableSlot *slot,
 						 bool *isnull);
 

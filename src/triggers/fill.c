@@ -122,7 +122,8 @@ make_query(Relation rel, const Fill *fill, const char *expression)
 	StringInfoData query;
 
 	initStringInfo(&query);
-	appendStringInfo(&query, "SELECT (%s) FROM (SELECT ", expression);
+	/* it may end with a comment */
+	appendStringInfo(&query, "SELECT (%s\n) FROM (SELECT ", expression);
 	for (int i = 0; i < fill->nsources; i++)
 	{
 		Form_pg_attribute column = TupleDescAttr(RelationGetDescr(rel),

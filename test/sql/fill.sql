@@ -64,7 +64,7 @@ CREATE TABLE parted (id int PRIMARY KEY, body text, n int) PARTITION BY RANGE (i
 CREATE TABLE parted1 PARTITION OF parted FOR VALUES FROM (0) TO (10);
 CREATE TABLE parted2 (n int, body text, id int NOT NULL);
 ALTER TABLE parted ATTACH PARTITION parted2 FOR VALUES FROM (10) TO (20);
-CREATE TRIGGER fill BEFORE INSERT OR UPDATE ON parted FOR EACH ROW EXECUTE FUNCTION neardup_fill('n', 'length(body)', 'body');
+CREATE TRIGGER fill BEFORE INSERT OR UPDATE ON parted FOR EACH ROW EXECUTE FUNCTION neardup_fill('n', 'length(body) -- of characters', 'body');
 INSERT INTO parted VALUES (1, 'one'), (11, 'eleven');
 INSERT INTO parted VALUES (1, 'first') ON CONFLICT (id) DO UPDATE SET body = excluded.body;
 UPDATE parted SET id = 12 WHERE id = 1;
