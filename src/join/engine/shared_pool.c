@@ -80,7 +80,7 @@ leave_rest(SharedArea *shared)
 	return pg_atomic_compare_exchange_u32(&shared->rest, &rest, REST_LEFT);
 }
 
-/* The areas in place as this process sees them, without any segment yet. */
+/* The areas in place as this process, which is counted, sees them, without any segment yet. */
 static SharedAreas *
 areas_in(void *place, int nprocesses, dsm_segment *parent)
 {
@@ -91,7 +91,11 @@ areas_in(void *place, int nprocesses, dsm_segment *parent)
 	areas->n = nprocesses;
 	areas->owner = CurrentResourceOwner;
 	for (int i = 0; i < nprocesses; i++)
+	{
+		/* in this order: for the first one memory may run out */
 		on_dsm_detach(parent, release_area, PointerGetDatum(&areas->shared[i]));
+		pg_atomic_fetch_add_u32(&areas->shared[i].users, 1);
+	}
 	return areas;
 }
 
@@ -103,7 +107,7 @@ shared_areas_create(void *place, int nprocesses, dsm_segment *parent)
 
 	for (int i = 0; i < nprocesses; i++)
 	{
-		pg_atomic_init_u32(&shared[i].users, 1);
+		pg_atomic_init_u32(&shared[i].users, 0);
 		pg_atomic_init_u32(&shared[i].rest, REST_NONE);
 		shared[i].n = shared[i].nfreed = 0;
 		on_dsm_detach(parent, free_rest, PointerGetDatum(&shared[i]));
@@ -115,10 +119,6 @@ shared_areas_create(void *place, int nprocesses, dsm_segment *parent)
 SharedAreas *
 shared_areas_attach(void *place, int nprocesses, dsm_segment *parent)
 {
-	SharedArea *shared = place;
-
-	for (int i = 0; i < nprocesses; i++)
-		pg_atomic_fetch_add_u32(&shared[i].users, 1);
 	return areas_in(place, nprocesses, parent);
 }
 
