@@ -24,6 +24,7 @@ $node->safe_psql(
 	'postgres', qq(
 CREATE EXTENSION neardup;
 CREATE EXTENSION postgres_fdw;
+CREATE EXTENSION dblink;
 CREATE SERVER here FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host '$host', port '$port', dbname 'postgres');
 CREATE USER MAPPING FOR CURRENT_USER SERVER here;
 CREATE TABLE docs AS
@@ -78,6 +79,26 @@ for my $table (qw(far_docs parts))
 	check($table, 'SELECT a.id, b.id FROM TABLE a JOIN TABLE b '
 		. 'ON near_duplicate(a.sig, b.sig, 0.8) AND a.id < b.id '
 		. 'WHERE b.kind < 2 ORDER BY 1, 2', 'false');
+}
+
+# Rows are locked by who reads them: the side that is named
+foreach my $side ('a', 'b')
+{
+	foreach my $table ('far_docs', 'parts')
+	{
+		my $pairs = "SELECT count(*) FROM (SELECT a.id FROM $table a JOIN $table b "
+			. "ON near_duplicate(a.sig, b.sig, 0.8) AND a.id < b.id FOR UPDATE OF $side) p";
+		my $far = $table eq 'parts' ? 'far_1' : 'docs';
+		my @free = map {
+			$node->safe_psql('postgres',
+				"SET neardup.enable_join = $_; BEGIN; $pairs;"
+					. "SELECT count(*) FROM dblink('host=$host port=$port dbname=postgres', "
+					. "'SELECT id FROM $far FOR UPDATE SKIP LOCKED') t (id int)")
+		} ('on', 'off');
+		my ($with, $without) = map { (split /\n/)[-1] } @free;
+		cmp_ok($with, '<=', $without, "as many rows of $table are locked for $side");
+		cmp_ok($without, '<', 100, 'and not none');
+	}
 }
 
 # Views ask as their owners, to each of whom the other server may give other rows

@@ -23,6 +23,7 @@
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
 #include "optimizer/optimizer.h"
+#include "optimizer/prep.h"
 #include "parser/parsetree.h"
 #include "rewrite/rewriteManip.h"
 
@@ -115,15 +116,29 @@ has_columns_of(RelOptInfo *outer, RelOptInfo *inner)
 	return true;
 }
 
+/* How strongly the rows of a foreign table are locked where they are read. */
+static int
+lock_strength(PlannerInfo *root, RelOptInfo *rel)
+{
+	PlanRowMark *mark = get_plan_rowmark(root->rowMarks, rel->relid);
+
+	if (bms_is_member(rel->relid, root->all_result_relids))
+		return LCS_FORUPDATE;
+	return mark == NULL ? LCS_NONE : mark->strength;
+}
+
 /*
  * True if both scans of a foreign table get the same from its server, in all columns
  * that are wanted.  What it gives may depend on the user as whom it is asked, and
- * views ask as their owners.
+ * views ask as their owners.  The server locks what is read: the outer scan, which
+ * is the one that is made, must lock what the inner one would.
  */
 static bool
-same_foreign_rows(RelOptInfo *outer, RelOptInfo *inner)
+same_foreign_rows(PlannerInfo *outer_root, RelOptInfo *outer,
+				  PlannerInfo *inner_root, RelOptInfo *inner)
 {
-	return outer->userid == inner->userid && has_columns_of(outer, inner);
+	return outer->userid == inner->userid && has_columns_of(outer, inner) &&
+		lock_strength(inner_root, inner) <= lock_strength(outer_root, outer);
 }
 
 /*
@@ -226,7 +241,7 @@ same_rows(PlannerInfo *outer_root, Path *outer,
 	switch (outer->pathtype)
 	{
 		case T_ForeignScan:
-			if (!same_foreign_rows(outer->parent, inner->parent))
+			if (!same_foreign_rows(outer_root, outer->parent, inner_root, inner->parent))
 				return false;
 			/* FALLTHROUGH */
 		case T_SeqScan:
