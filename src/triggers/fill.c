@@ -35,6 +35,7 @@
 
 #include "base/compat.h"
 #include "base/same_value.h"
+#include "triggers/guard.h"
 
 PG_FUNCTION_INFO_V1(neardup_fill);
 
@@ -114,10 +115,11 @@ free_plan(void *arg)
 
 /*
  * The query that computes the expression: over a row of the columns that it
- * reads, which are its parameters.
+ * reads, which are its parameters.  The row has the name of the table that the trigger was
+ * created on.
  */
 static char *
-make_query(Relation rel, const Fill *fill, const char *expression)
+make_query(Relation rel, Oid root, const Fill *fill, const char *expression)
 {
 	StringInfoData query;
 
@@ -132,8 +134,7 @@ make_query(Relation rel, const Fill *fill, const char *expression)
 		appendStringInfo(&query, "%s$%d AS %s", i == 0 ? "" : ", ", i + 1,
 						 quote_identifier(NameStr(column->attname)));
 	}
-	appendStringInfo(&query, ") AS %s",
-					 quote_identifier(RelationGetRelationName(rel)));
+	appendStringInfo(&query, ") AS %s", quote_identifier(get_rel_name(root)));
 	return query.data;
 }
 
@@ -142,6 +143,8 @@ static Fill *
 create_fill(FunctionCallInfo fcinfo, Relation rel, const Trigger *trigger)
 {
 	Fill	   *fill = palloc0(sizeof(Fill));
+	Oid			created;
+	Oid			root = trigger_root(rel, trigger, &created);
 
 	fill->target = find_column(rel, trigger->tgargs[0]);
 	fill->nsources = trigger->tgnargs - 2;
@@ -153,10 +156,10 @@ create_fill(FunctionCallInfo fcinfo, Relation rel, const Trigger *trigger)
 		fill->types[i] = TupleDescAttr(RelationGetDescr(rel),
 									   fill->sources[i] - 1)->atttypid;
 	}
-	fill->query = make_query(rel, fill, trigger->tgargs[1]);
+	fill->query = make_query(rel, root, fill, trigger->tgargs[1]);
 	fill->path = psprintf("%s, %s, pg_temp",
 						  quote_identifier(get_namespace_name(get_func_namespace(fcinfo->flinfo->fn_oid))),
-						  quote_identifier(get_namespace_name(RelationGetNamespace(rel))));
+						  quote_identifier(get_namespace_name(get_rel_namespace(root))));
 	fill->callback.func = free_plan;
 	fill->callback.arg = fill;
 	MemoryContextRegisterResetCallback(CurrentMemoryContext, &fill->callback);

@@ -118,8 +118,8 @@ typedef struct Guard
 	GuardKey	key;			/* signature of the new row */
 	GuardKey	predicate;		/* whether it is guarded; no expr: it is */
 	GuardKey   *columns;		/* the scope's, of the new row */
-	GuardKey	condition;		/* WHEN, by its columns of the new row; no
-								 * inputs: it has none */
+	GuardKey	condition;		/* WHEN, by the columns that it names; no
+								 * inputs: it names none */
 	GuardScope *scope;			/* rows are compared where these agree */
 	int			nscope;
 	GuardTable *own;			/* the table that the trigger fires on */
@@ -128,6 +128,8 @@ typedef struct Guard
 	TupleTableSlot *slot;		/* the new row, fetched again */
 	TupleTableSlot *unplaced;	/* or as it came, if it is not known where it
 								 * lies */
+	MemoryContext statement_memory; /* of the call site, which ends with the
+									 * statement */
 	ExprContext *row;			/* memory of one call */
 	ExprContext *candidate;		/* memory of one candidate row */
 	MemoryContext memory;		/* all of this */
@@ -179,6 +181,12 @@ extern bool guard_signature_unchanged(Guard *guard, TupleTableSlot *before,
 									  TupleTableSlot *after);
 
 /* guard_tables.c */
+
+/*
+ * The table that a trigger was created on, of which this may be a clone; the trigger
+ * there goes to *created.
+ */
+extern Oid	trigger_root(Relation rel, const Trigger *trigger, Oid *created);
 extern void guard_list_tables(Guard *guard, MemoryContext parent, Relation rel,
 							  const Trigger *trigger);
 extern void guard_release_partitions(GuardPartitions *partitions);
@@ -249,22 +257,24 @@ extern void guard_check_statement(Guard *guard, TriggerData *trigdata,
 
 /* guard_moved.c */
 
-/* A BEFORE UPDATE trigger lets a row pass, with that signature or (NULL) none. */
-extern void guard_may_move(const TriggerData *trigdata, const Signature *sig);
-
 /*
- * True if what a BEFORE INSERT trigger is given is such a row, in another partition; and
- * whether that may be so at all, before its signature is made.
+ * A statement is known by the memory context that its triggers are called with; before its
+ * rows are let pass, this sees that they are forgotten when it ends.
  */
-extern bool guard_has_moved(const TriggerData *trigdata, const Signature *sig);
-extern bool guard_awaits_moved(const TriggerData *trigdata);
+extern void guard_follow_statement(MemoryContext statement);
+
+/* A BEFORE UPDATE trigger lets a row pass. */
+extern void guard_may_move(const TriggerData *trigdata, MemoryContext statement);
+
+/* True if what a BEFORE INSERT trigger is given is such a row, in another partition. */
+extern bool guard_has_moved(const TriggerData *trigdata, MemoryContext statement);
 
 /*
  * In mode tag: the version, in another partition, of the row that a BEFORE INSERT trigger
  * is given; NULL if it has not moved.  Both are the caller's to end.
  */
 extern TupleTableSlot *guard_former_version(const TriggerData *trigdata,
-											Relation *rel);
+											MemoryContext statement, Relation *rel);
 extern void guard_former_end(Relation rel, TupleTableSlot *former);
 
 /* guard_skipped.c */

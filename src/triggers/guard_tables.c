@@ -100,11 +100,8 @@ watch(GuardPartitions *list)
 
 /* What is searched */
 
-/*
- * The table that a trigger was created on, of which this may be a clone; the trigger
- * there goes to *created.
- */
-static Oid
+/* See guard.h */
+Oid
 trigger_root(Relation rel, const Trigger *trigger, Oid *created)
 {
 	Relation	catalog;

@@ -69,7 +69,20 @@ INSERT INTO parted VALUES (1, 'one'), (11, 'eleven');
 INSERT INTO parted VALUES (1, 'first') ON CONFLICT (id) DO UPDATE SET body = excluded.body;
 UPDATE parted SET id = 12 WHERE id = 1;
 SELECT * FROM parted ORDER BY id;
-DROP TABLE parted;
+-- it is computed as of the table that the trigger was created on, wherever a partition is
+CREATE SCHEMA fill_elsewhere;
+CREATE TABLE fill_elsewhere.parted3 PARTITION OF parted FOR VALUES FROM (20) TO (30);
+CREATE TABLE added (n int);
+INSERT INTO added VALUES (100);
+CREATE TABLE fill_elsewhere.added (n int);
+INSERT INTO fill_elsewhere.added VALUES (200);
+DROP TRIGGER fill ON parted;
+CREATE TRIGGER fill BEFORE INSERT OR UPDATE ON parted FOR EACH ROW
+    EXECUTE FUNCTION neardup_fill('n', '(SELECT length(parted.body) + added.n FROM added)', 'body');
+INSERT INTO parted VALUES (2, 'one'), (13, 'two'), (21, 'three');
+SELECT * FROM parted WHERE n > 100 ORDER BY id;
+DROP TABLE parted, added, fill_elsewhere.added;
+DROP SCHEMA fill_elsewhere;
 
 -- Names are not looked up in the path of whoever inserts
 CREATE SCHEMA fill_trap;
