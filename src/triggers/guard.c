@@ -229,6 +229,7 @@ guard_create(MemoryContext parent, Relation rel, const Trigger *trigger)
 	GuardArguments arguments = guard_arguments(trigger);
 
 	guard->memory = memory;
+	guard->statement_memory = parent;
 	guard->tgoid = trigger->tgoid;
 	guard->threshold = arguments.threshold;
 	guard->mode = arguments.mode;
@@ -288,6 +289,8 @@ call_site_guard(FmgrInfo *flinfo, Relation rel, const Trigger *trigger)
 	if (guard == NULL)
 	{
 		guard = guard_create(flinfo->fn_mcxt, rel, trigger);
+		if (guard->before)
+			guard_follow_statement(flinfo->fn_mcxt);
 		flinfo->fn_extra = guard;
 	}
 	return guard;
@@ -385,14 +388,11 @@ search_after(Guard *guard, TriggerData *trigdata, TupleTableSlot *row,
 
 /* A row that a BEFORE UPDATE trigger lets pass may be about to move. */
 static void
-let_pass(Guard *guard, TriggerData *trigdata, TupleTableSlot *row)
+let_pass(Guard *guard, TriggerData *trigdata)
 {
-	if (!trigdata->tg_relation->rd_rel->relispartition)
-		return;
-	if (guard->mode == GUARD_SKIP)
-		guard_may_move(trigdata, guard_new_signature(guard, row));
-	else if (guard->mode == GUARD_TAG)
-		guard_may_move(trigdata, NULL);
+	if (trigdata->tg_relation->rd_rel->relispartition &&
+		(guard->mode == GUARD_SKIP || guard->mode == GUARD_TAG))
+		guard_may_move(trigdata, guard->statement_memory);
 }
 
 /* Tags a row: see guard_tag(). */
@@ -407,8 +407,7 @@ tag_row(Guard *guard, TriggerData *trigdata, HeapTuple tuple,
 	if (TRIGGER_FIRED_BY_UPDATE(trigdata->tg_event))
 		return guard_tag(guard, rel, tuple, row, rel, trigdata->tg_trigslot,
 						 match);
-	if (guard_awaits_moved(trigdata))
-		former = guard_former_version(trigdata, &former_rel);
+	former = guard_former_version(trigdata, guard->statement_memory, &former_rel);
 	tuple = guard_tag(guard, rel, tuple, row, former_rel, former, match);
 	if (former != NULL)
 		guard_former_end(former_rel, former);
@@ -423,13 +422,13 @@ static bool
 is_checked_already(Guard *guard, TriggerData *trigdata, TupleTableSlot *row)
 {
 	if (!TRIGGER_FIRED_BY_UPDATE(trigdata->tg_event))
-		return guard->mode == GUARD_SKIP && guard_awaits_moved(trigdata) &&
-			guard_has_moved(trigdata, guard_new_signature(guard, row));
+		return guard->mode == GUARD_SKIP &&
+			guard_has_moved(trigdata, guard->statement_memory);
 	if (!guard_signature_unchanged(guard, trigdata->tg_trigslot, row) ||
 		(guard->condition.inputs != NULL &&
 		 !guard_key_unchanged(&guard->condition, trigdata->tg_trigslot, row)))
 		return false;
-	let_pass(guard, trigdata, row);
+	let_pass(guard, trigdata);
 	return true;
 }
 
@@ -447,6 +446,8 @@ check_row(Guard *guard, TriggerData *trigdata, FmgrInfo *flinfo,
 	GuardMatch	match;
 	bool		found;
 
+	/* as where generated columns are computed: they may name it */
+	row->tts_tableOid = RelationGetRelid(trigdata->tg_relation);
 	if (is_checked_already(guard, trigdata, row))
 		return tuple;
 	if (guard->mode == GUARD_SKIP)
@@ -459,7 +460,7 @@ check_row(Guard *guard, TriggerData *trigdata, FmgrInfo *flinfo,
 	if (guard->mode == GUARD_TAG)
 	{
 		if (update)
-			let_pass(guard, trigdata, row);
+			let_pass(guard, trigdata);
 		MemoryContextSwitchTo(caller);
 		tuple = tag_row(guard, trigdata, tuple, row, found ? &match : NULL);
 	}
@@ -469,7 +470,7 @@ check_row(Guard *guard, TriggerData *trigdata, FmgrInfo *flinfo,
 		tuple = NULL;
 	}
 	else if (update && guard->mode == GUARD_SKIP)
-		let_pass(guard, trigdata, row);
+		let_pass(guard, trigdata);
 	else if (found)
 		guard_report(guard, trigdata->tg_relation, trigdata->tg_trigger,
 					 guard_describe(guard, trigdata->tg_relation,

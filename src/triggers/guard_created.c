@@ -24,6 +24,7 @@
  */
 #include "postgres.h"
 
+#include "access/genam.h"
 #include "access/table.h"
 #include "access/xact.h"
 #include "catalog/namespace.h"
@@ -125,6 +126,26 @@ make_guard(const Creation *creation, Relation rel, const Trigger *trigger)
 	guard_delete(guard_create(CurrentMemoryContext, rel, trigger));
 }
 
+/* The same as far as it can be told while there is no partition. */
+static void
+check_names(Relation rel, const char *source, const GuardArguments *arguments)
+{
+	Oid			relid = RelationGetRelid(rel);
+	AttrNumber	attno = get_attnum(relid, source);
+
+	for (int i = 0; i < arguments->nscope; i++)
+		(void) guard_scope_attno(rel, arguments->scope[i]);
+	if (attno > 0)
+		guard_require_signature(rel, attno);
+	else
+	{
+		Relation	index = index_open(guard_named_index(relid, source), AccessShareLock);
+
+		(void) guard_signature_key(index);
+		index_close(index, NoLock);
+	}
+}
+
 /*
  * Raises the error that the first row would be, if any.  A trigger for the rows
  * of a partitioned table is fired by its partitions only.
@@ -135,11 +156,14 @@ check_guard(const Creation *creation, Relation rel, const Trigger *trigger)
 	bool		cloned = TRIGGER_FOR_ROW(trigger->tgtype) &&
 		rel->rd_rel->relkind == RELKIND_PARTITIONED_TABLE;
 	List	   *leaves = list_leaves(rel);
+	GuardArguments arguments = guard_arguments(trigger);
 	Relation	fired;
 
-	(void) guard_arguments(trigger);
 	if (cloned && leaves == NIL)
+	{
+		check_names(rel, trigger->tgargs[0], &arguments);
 		return;
+	}
 	fired = table_open(cloned ? linitial_oid(leaves) : RelationGetRelid(rel),
 					   NoLock);
 	if (cloned)

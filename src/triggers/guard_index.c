@@ -77,7 +77,9 @@ is_signature_key(Relation index, AttrNumber keyno)
 {
 	if (index->rd_rel->relkind == RELKIND_PARTITIONED_INDEX)
 		return is_signature_type(index->rd_opcintype[keyno - 1]);
-	return inverted_is(index) || gin_is_signature_key(index, keyno);
+	if (inverted_is(index))
+		return is_signature_type(index->rd_opcintype[keyno - 1]);
+	return gin_is_signature_key(index, keyno);
 }
 
 static GinSignatureOptions

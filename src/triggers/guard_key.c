@@ -21,6 +21,8 @@
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "rewrite/rewriteHandler.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
 
 #include "base/compat.h"
 #include "base/same_value.h"
@@ -142,21 +144,55 @@ guard_predicate(Relation rel, Oid indexid, bool before)
 	return key;
 }
 
-/*
- * What the WHEN of a trigger depends on in the new row, in the current memory context.
- * A comparison of whole rows tells nothing.
- */
+/* A version of the row as a whole, which may be converted to the type of another table. */
+static bool
+is_whole_row(Node *node)
+{
+	while (IsA(node, ConvertRowtypeExpr))
+		node = (Node *) ((ConvertRowtypeExpr *) node)->arg;
+	return IsA(node, Var) && ((Var *) node)->varattno == InvalidAttrNumber;
+}
+
+/* A comparison of the two versions as wholes, which tells nothing. */
+static bool
+compares_versions(Node *node)
+{
+	OpExpr	   *expr = (OpExpr *) node;
+	Oid			function;
+
+	/* OLD.* IS DISTINCT FROM NEW.* is of the same form */
+	if (!IsA(node, OpExpr) && !IsA(node, DistinctExpr))
+		return false;
+	function = get_opcode(expr->opno);
+	return (function == F_RECORD_EQ || function == F_RECORD_NE ||
+			function == F_RECORD_IMAGE_EQ || function == F_RECORD_IMAGE_NE) &&
+		is_whole_row(linitial(expr->args)) && is_whole_row(lsecond(expr->args));
+}
+
+/* Notes the columns of either version that an expression names. */
+static bool
+find_condition_inputs(Node *node, void *inputs)
+{
+	if (node == NULL || compares_versions(node))
+		return false;
+	if (IsA(node, Var))
+	{
+		*(Bitmapset **) inputs =
+			bms_add_member(*(Bitmapset **) inputs,
+						   ((Var *) node)->varattno - FirstLowInvalidHeapAttributeNumber);
+		return false;
+	}
+	return expression_tree_walker(node, find_condition_inputs, inputs);
+}
+
+/* What the WHEN of a trigger depends on, in the current memory context. */
 GuardKey
 guard_condition(const Trigger *trigger)
 {
 	GuardKey	key = {0};
 
-	if (trigger->tgqual == NULL)
-		return key;
-	pull_varattnos(stringToNode(trigger->tgqual), PRS2_NEW_VARNO, &key.inputs);
-	key.inputs = bms_del_member(key.inputs, InvalidAttrNumber - FirstLowInvalidHeapAttributeNumber);
-	if (bms_is_empty(key.inputs))
-		key.inputs = NULL;
+	if (trigger->tgqual != NULL)
+		(void) find_condition_inputs(stringToNode(trigger->tgqual), &key.inputs);
 	return key;
 }
 

@@ -5,17 +5,17 @@
  * PostgreSQL fires the BEFORE UPDATE triggers of the partition that a row is in, deletes
  * it there, and fires the BEFORE INSERT triggers of the one that it goes to.  To skip it
  * then would lose it.  So what a guard in mode skip has let pass as an UPDATE is not
- * checked again as the INSERT that follows.  It is told by its signature, and that it has
- * been moved, and not updated in its place, by the deleted version.
+ * checked again as the INSERT that follows.  It is told by the statement, which does one
+ * row after the other, and by the deleted version, which says that it has been moved.  Other
+ * statements may come in between, those of other triggers.
  *
- * Another BEFORE INSERT trigger may have given it another signature on its way.  So where
- * no row has that signature, what comes is taken for any that has left and not come, of the
- * same partitioned table.  That may be wrong, where such a trigger inserts a row of its own:
- * then that one is not checked, and the other is told by its signature all the same.
+ * A statement is known by the memory that its triggers are called with, which ends with it.
+ * (Where another BEFORE INSERT trigger keeps a moved row from arriving, the row of an INSERT
+ * that the same MERGE does next is taken for it.)
  *
  * In mode tag the row is checked again.  It must not be tagged with the key that it had
  * before, which other rows of its group are tagged with.  So the version that has left is
- * looked for; any that has left will do, without a signature.
+ * looked for.
  *
  * Portions Copyright (c) 2026, the neardup developers
  *
@@ -29,39 +29,28 @@
 #include "access/xact.h"
 #include "catalog/partition.h"
 #include "storage/bufmgr.h"
+#include "utils/memutils.h"
 
-#include "base/compat.h"
+#include "base/growing.h"
 #include "base/hash.h"
 #include "triggers/guard.h"
 
 /* A row that a guard has let pass. */
 typedef struct Moving
 {
+	MemoryContext statement;	/* that updates it */
+	uint64		guard;			/* hash of its name */
 	Oid			relid;
 	ItemPointerData tid;
-	uint64		guard;			/* hash of its name */
-	uint64		hash;			/* of the name and the new signature */
-	bool		guessed;		/* another row was taken for it */
 } Moving;
 
-/* As many rows are remembered: other triggers may let some pass in between. */
-#define MOST_MOVING		32
-
-/* As many of them, the newest, are looked at without a signature that tells. */
-#define MOST_GUESSES	4
-
-static Moving moving[MOST_MOVING];
+/*
+ * The last one of each guard and statement, in memory that stays: they are as many as
+ * statements run, each in a trigger of the one before.
+ */
+static Moving *moving;
+static size_t room;
 static int	nmoving;
-static LocalTransactionId transaction;	/* that they are of */
-
-/* Forgets what another transaction has let pass. */
-static void
-forget_others(void)
-{
-	if (transaction != compat_local_transaction())
-		nmoving = 0;
-	transaction = compat_local_transaction();
-}
 
 static uint64
 guard_hash(const TriggerData *trigdata)
@@ -71,39 +60,52 @@ guard_hash(const TriggerData *trigdata)
 	return XXH3_64bits(name, strlen(name));
 }
 
-/* A hash of what the row that comes has in common with the one that left. */
-static uint64
-moving_hash(const TriggerData *trigdata, const Signature *sig)
-{
-	return mix64(guard_hash(trigdata) ^
-				 (sig == NULL ? 0 : XXH3_64bits(sig, VARSIZE(sig))));
-}
-
 static void
 forget(int i)
 {
 	memmove(&moving[i], &moving[i + 1], sizeof(Moving) * (--nmoving - i));
 }
 
+/* A statement has ended. */
+static void
+forget_statement(void *statement)
+{
+	for (int i = nmoving - 1; i >= 0; i--)
+		if (moving[i].statement == statement)
+			forget(i);
+}
+
 /* See guard.h */
 void
-guard_may_move(const TriggerData *trigdata, const Signature *sig)
+guard_follow_statement(MemoryContext statement)
+{
+	MemoryContextCallback *callback = MemoryContextAlloc(statement,
+														 sizeof(MemoryContextCallback));
+
+	callback->func = forget_statement;
+	callback->arg = statement;
+	MemoryContextRegisterResetCallback(statement, callback);
+}
+
+/* See guard.h */
+void
+guard_may_move(const TriggerData *trigdata, MemoryContext statement)
 {
 	Moving		row = {
-		.relid = RelationGetRelid(trigdata->tg_relation),
-		.tid = trigdata->tg_trigtuple->t_self,
+		.statement = statement,
 		.guard = guard_hash(trigdata),
-		.hash = moving_hash(trigdata, sig)
+		.relid = RelationGetRelid(trigdata->tg_relation),
+		.tid = trigdata->tg_trigtuple->t_self
 	};
+	MemoryContext caller = MemoryContextSwitchTo(TopMemoryContext);
 
-	forget_others();
+	/* the statement is done with the row before */
 	for (int i = nmoving - 1; i >= 0; i--)
-		if (moving[i].relid == row.relid && moving[i].hash == row.hash &&
-			ItemPointerEquals(&moving[i].tid, &row.tid))
+		if (moving[i].statement == statement && moving[i].guard == row.guard)
 			forget(i);
-	if (nmoving == MOST_MOVING)
-		forget(0);
+	moving = growing_reserve(moving, &room, nmoving + 1, sizeof(Moving));
 	moving[nmoving++] = row;
+	MemoryContextSwitchTo(caller);
 }
 
 /* See guard.h */
@@ -146,17 +148,6 @@ left_version(Moving *row, Relation *rel)
 	return NULL;
 }
 
-static bool
-has_left(Moving *row)
-{
-	Relation	rel;
-	TupleTableSlot *slot = left_version(row, &rel);
-
-	if (slot != NULL)
-		guard_former_end(rel, slot);
-	return slot != NULL;
-}
-
 /* The partitioned table that all of a partition's rows are of. */
 static Oid
 topmost(Oid relid)
@@ -168,58 +159,41 @@ topmost(Oid relid)
 	return top;
 }
 
-/* True if a row was let pass by this guard, in a partition of the same table. */
-static bool
-is_of_guard(const TriggerData *trigdata, const Moving *row)
+/* The row that this guard has let pass last, in a partition of the same table; or NULL. */
+static Moving *
+awaited(const TriggerData *trigdata, MemoryContext statement)
 {
-	return row->guard == guard_hash(trigdata) &&
-		topmost(row->relid) == topmost(RelationGetRelid(trigdata->tg_relation));
-}
+	uint64		guard = guard_hash(trigdata);
 
-/* See guard.h */
-bool
-guard_has_moved(const TriggerData *trigdata, const Signature *sig)
-{
-	uint64		hash = moving_hash(trigdata, sig);
-
+	if (!trigdata->tg_relation->rd_rel->relispartition)
+		return NULL;
 	for (int i = nmoving - 1; i >= 0; i--)
-		if (moving[i].hash == hash && has_left(&moving[i]))
-		{
-			forget(i);
-			return true;
-		}
-	for (int i = nmoving - 1; i >= Max(0, nmoving - MOST_GUESSES); i--)
-		if (!moving[i].guessed && is_of_guard(trigdata, &moving[i]) &&
-			has_left(&moving[i]))
-		{
-			moving[i].guessed = true;
-			return true;
-		}
-	return false;
-}
-
-/* See guard.h */
-TupleTableSlot *
-guard_former_version(const TriggerData *trigdata, Relation *rel)
-{
-	for (int i = nmoving - 1; i >= Max(0, nmoving - MOST_GUESSES); i--)
-	{
-		TupleTableSlot *slot = !is_of_guard(trigdata, &moving[i]) ? NULL :
-			left_version(&moving[i], rel);
-
-		if (slot != NULL)
-		{
-			forget(i);
-			return slot;
-		}
-	}
+		if (moving[i].statement == statement && moving[i].guard == guard &&
+			topmost(moving[i].relid) == topmost(RelationGetRelid(trigdata->tg_relation)))
+			return &moving[i];
 	return NULL;
 }
 
 /* See guard.h */
-bool
-guard_awaits_moved(const TriggerData *trigdata)
+TupleTableSlot *
+guard_former_version(const TriggerData *trigdata, MemoryContext statement, Relation *rel)
 {
-	forget_others();
-	return nmoving > 0 && trigdata->tg_relation->rd_rel->relispartition;
+	Moving	   *row = awaited(trigdata, statement);
+	TupleTableSlot *slot = row == NULL ? NULL : left_version(row, rel);
+
+	if (slot != NULL)
+		forget(row - moving);
+	return slot;
+}
+
+/* See guard.h */
+bool
+guard_has_moved(const TriggerData *trigdata, MemoryContext statement)
+{
+	Relation	rel;
+	TupleTableSlot *slot = guard_former_version(trigdata, statement, &rel);
+
+	if (slot != NULL)
+		guard_former_end(rel, slot);
+	return slot != NULL;
 }

@@ -297,6 +297,24 @@ visit_all(Pass *pass, TIDBitmap *bitmap)
 		(pass->kept != NULL ? take_kept(pass) : outcome) : outcome;
 }
 
+/* Adds to a bitmap what a scan finds: all of it, whatever the session lets GIN leave out. */
+static void
+find_all(IndexScanDesc scan, TIDBitmap *bitmap)
+{
+	int			limit = GinFuzzySearchLimit;
+
+	PG_TRY();
+	{
+		GinFuzzySearchLimit = 0;
+		index_getbitmap(scan, bitmap);
+	}
+	PG_FINALLY();
+	{
+		GinFuzzySearchLimit = limit;
+	}
+	PG_END_TRY();
+}
+
 /* The rows that may be near, by the index; in the current memory context. */
 static TIDBitmap *
 candidates(Pass *pass, ScanKey keys)
@@ -311,7 +329,7 @@ candidates(Pass *pass, ScanKey keys)
 	/* a BEFORE trigger looks with another signature than the old version's */
 	if (pass->self && !pass->guard->before && inverted_is(index))
 		inverted_leave_out(scan, pass->self);
-	index_getbitmap(scan, bitmap);
+	find_all(scan, bitmap);
 	index_endscan(scan);
 	index_close(index, NoLock);
 	return bitmap;

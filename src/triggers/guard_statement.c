@@ -27,7 +27,10 @@
  * found again is none to check: another trigger has changed it since, which is a
  * statement of its own, or deleted it.
  *
- * Rows of different scopes share no feature, see signature_as_scoped_set().
+ * Rows of different scopes share no feature, see signature_as_scoped_set().  That goes
+ * for sets, of any makings.  Of sketches and vectors those of one making are joined at a
+ * time, as scopes may have several; and where there are more new rows than memory has hashes
+ * for, some of them at a time.  Each time the table is read again.
  *
  * Portions Copyright (c) 2026, the neardup developers
  *
@@ -60,6 +63,13 @@
 /* As many rows can be read and joined in the time that one look-up takes. */
 #define ROWS_PER_LOOK_UP	30
 
+/* A making that has come, and how it is joined. */
+typedef struct Made
+{
+	Making		making;
+	SignatureKind kind;
+} Made;
+
 typedef struct Check
 {
 	Guard	   *guard;
@@ -73,19 +83,23 @@ typedef struct Check
 	TupleTableSlot *row;
 	TupleTableSlot *before;
 	Bitmapset  *key;			/* columns of the primary key, or NULL */
-	uint64	   *hashes;			/* of new rows, in order */
-	size_t		nhashes;
-	size_t		room;			/* for hashes */
 	size_t		nnew;			/* rows with a new signature */
 	uint64		nvalues;		/* of these signatures */
-	bool		hashed;			/* all of these have a hash there */
+	size_t		nshares;		/* of these rows, by their hashes */
+	size_t		share;			/* the one that is compared, from 0 */
+	uint64	   *hashes;			/* of its rows, in order */
+	size_t		nhashes;
+	size_t		room;			/* for hashes */
 
 	/* rows of the table */
 	Pass		pass;
 	SetJoin    *join;
-	SignatureKind kind;
-	Making		making;			/* of the first signature */
-	bool		made;			/* there was one */
+	Made	   *made;			/* of sets that scopes keep apart the first
+								 * making only */
+	size_t		nmade;
+	size_t		room_made;
+	size_t		making;			/* the one that is compared, from 0 */
+	bool		begun;			/* a signature of it has come */
 	ItemPointerData entered;	/* the new row that the pass is for */
 
 	/* what was found */
@@ -171,7 +185,7 @@ row_hash(const Check *check, TupleTableSlot *row, const Signature *sig)
 	return hash;
 }
 
-/* Takes note of the statement's rows. */
+/* Takes note of the statement's rows, or counts them, if they are too many for that. */
 static void
 note_new(Check *check)
 {
@@ -192,9 +206,39 @@ note_new(Check *check)
 		check->nnew++;
 		check->nvalues += SIGNATURE_NVALUES(sig);
 	}
-	check->hashed = check->nnew <= most;
-	if (check->hashed)
+	check->nshares = check->nnew / (most + 1) + 1;
+	if (check->nshares == 1)
 		check->nhashes = sort_distinct_hashes(check->hashes, check->nnew);
+}
+
+static inline bool
+is_of_share(const Check *check, uint64 hash)
+{
+	return hash % check->nshares == check->share;
+}
+
+/* Takes note of a share of the statement's rows, if that has not been done. */
+static void
+note_share(Check *check, size_t share)
+{
+	size_t		n = 0;
+	TupleTableSlot *row;
+	Signature  *sig;
+
+	check->share = share;
+	if (check->nshares == 1)
+		return;
+	rewind_rows(check);
+	while ((row = next_new(check, &sig)) != NULL)
+	{
+		uint64		hash = row_hash(check, row, sig);
+
+		if (!is_of_share(check, hash))
+			continue;
+		check->hashes = growing_reserve(check->hashes, &check->room, n + 1, sizeof(uint64));
+		check->hashes[n++] = hash;
+	}
+	check->nhashes = sort_distinct_hashes(check->hashes, n);
 }
 
 static bool
@@ -215,12 +259,16 @@ is_hashed(const Check *check, uint64 hash)
 	return from < check->nhashes && check->hashes[from] == hash;
 }
 
-/* True if a row of the table, with that signature, is one of the statement. */
+/* True if a row of the table, with that signature, is one of the share. */
 static bool
 is_new(const Check *check, TupleTableSlot *slot, const Signature *sig)
 {
-	return guard_is_own(slot) &&
-		(!check->hashed || is_hashed(check, row_hash(check, slot, sig)));
+	uint64		hash;
+
+	if (!guard_is_own(slot))
+		return false;
+	hash = row_hash(check, slot, sig);
+	return is_of_share(check, hash) && is_hashed(check, hash);
 }
 
 /* Rows that the table has, about. */
@@ -295,35 +343,47 @@ may_be_there(Check *check, TupleTableSlot *slot)
 	return there || guard_deleted_since(&check->pass, slot);
 }
 
-/*
- * Takes note of a signature's making.  There may be several in one table only
- * where scopes keep them apart.
- */
-static void
-note_making(Check *check, const Signature *sig)
+/* Which making a signature has; it is added if it has not come before. */
+static size_t
+number_of_making(Check *check, const Signature *sig)
 {
 	SignatureKind kind = signature_kind(sig, MEASURE_JACCARD);
+	bool		scoped = check->guard->nscope > 0;
+	MemoryContext row;
 
-	if (!check->made)
-	{
-		check->kind = kind;
-		setjoin_use(check->join, usual_algorithm(kind, MEASURE_JACCARD));
-		check->making = sig->making;
-		check->made = true;
-	}
-	else if (check->guard->nscope == 0 || kind != KIND_SETS ||
-			 check->kind != KIND_SETS)
-		making_require_equal(&check->making, &sig->making);
+	for (size_t i = 0; i < check->nmade; i++)
+		if (making_equal(&check->made[i].making, &sig->making) ||
+			(scoped && kind == KIND_SETS && check->made[i].kind == KIND_SETS))
+			return i;
+	if (check->nmade > 0 && !scoped)
+		making_require_equal(&check->made[0].making, &sig->making);
+	row = MemoryContextSwitchTo(check->context);
+	check->made = growing_reserve(check->made, &check->room_made, check->nmade + 1,
+								  sizeof(Made));
+	MemoryContextSwitchTo(row);
+	check->made[check->nmade].making = sig->making;
+	check->made[check->nmade].kind = kind;
+	return check->nmade++;
 }
 
-/* The signature of a row in its scope, as the join has it. */
+/*
+ * The signature of a row in its scope, as the join has it; NULL if its making is not the one
+ * that is compared.
+ */
 static const uint64 *
 row_set(Check *check, const Signature *sig, uint32 *n)
 {
-	note_making(check, sig);
-	return check->guard->nscope > 0 && check->kind == KIND_SETS ?
+	SignatureKind kind;
+
+	if (number_of_making(check, sig) != check->making)
+		return NULL;
+	kind = check->made[check->making].kind;
+	if (!check->begun)
+		setjoin_use(check->join, usual_algorithm(kind, MEASURE_JACCARD));
+	check->begun = true;
+	return check->guard->nscope > 0 && kind == KIND_SETS ?
 		signature_as_scoped_set(sig, guard_scope_hash(check->guard), n) :
-		signature_as_set(sig, check->kind, MEASURE_JACCARD, n);
+		signature_as_set(sig, kind, MEASURE_JACCARD, n);
 }
 
 /* Adds a row of the table to the join: to both sides if it is new. */
@@ -337,6 +397,8 @@ add_row(Check *check, TupleTableSlot *slot)
 	if (sig == NULL)
 		return;
 	set = row_set(check, sig, &n);
+	if (set == NULL)
+		return;
 	setjoin_add(check->join, SIDE_INNER, set, n, &slot->tts_tid,
 				sizeof(ItemPointerData));
 	if (is_new(check, slot, sig))
@@ -356,7 +418,7 @@ begin_join(Check *check)
 	};
 
 	check->join = setjoin_begin(&params);
-	check->made = false;
+	check->begun = false;
 	MemoryContextSwitchTo(row);
 }
 
@@ -378,7 +440,8 @@ announce_new(Check *check)
 		uint32		n;
 		const uint64 *set = row_set(check, sig, &n);
 
-		setjoin_announce(check->join, set, n);
+		if (set != NULL)
+			setjoin_announce(check->join, set, n);
 	}
 }
 
@@ -557,7 +620,7 @@ compare_new(Check *check)
 	pfree(check->refused);
 }
 
-/* Reads the table, and compares its rows with the new ones. */
+/* Reads the table, and compares its rows of a making with the new ones of a share. */
 static void
 read_and_compare(Check *check)
 {
@@ -567,9 +630,6 @@ read_and_compare(Check *check)
 		.rel = check->rel
 	};
 
-	check->again = false;
-	check->nrefused = 0;
-	check->busy.xmin = check->busy.xmax = InvalidTransactionId;
 	check->pass = pass;
 	InitDirtySnapshot(check->pass.dirty);
 	check->pass.start = RegisterSnapshot(GetLatestSnapshot());
@@ -581,13 +641,31 @@ read_and_compare(Check *check)
 	UnregisterSnapshot(check->pass.start);
 }
 
+/* Compares the table's rows with all new ones. */
+static void
+compare_all(Check *check)
+{
+	check->again = false;
+	check->nrefused = 0;
+	check->busy.xmin = check->busy.xmax = InvalidTransactionId;
+	for (size_t share = 0; share < check->nshares; share++)
+	{
+		note_share(check, share);
+		/* the first reading tells of others */
+		check->making = 0;
+		do
+			read_and_compare(check);
+		while (++check->making < check->nmade);
+	}
+}
+
 /* Joins the new rows with the table, until there is nothing to wait for. */
 static void
 join_new(Check *check)
 {
 	for (;;)
 	{
-		read_and_compare(check);
+		compare_all(check);
 		if (!check->again ||
 			(check->nrefused > 0 && check->guard->mode == GUARD_REJECT))
 			return;

@@ -76,12 +76,16 @@ guard_trigger(Relation rel, const char *name, bool missing_ok)
 			 errhint("Give the table and the name of a trigger that calls neardup_guard.")));
 }
 
-/* Appends names of columns, separated by commas. */
+/*
+ * Appends columns of the table, separated by commas; with its name, as ORDER BY would take
+ * what is selected for a column of the same name.
+ */
 static void
 append_columns(StringInfo query, Relation rel, const AttrNumber *attnos, int n)
 {
 	for (int i = 0; i < n; i++)
-		appendStringInfo(query, "%s%s", i > 0 ? ", " : "",
+		appendStringInfo(query, "%s%s.%s", i > 0 ? ", " : "",
+						 quote_identifier(RelationGetRelationName(rel)),
 						 quote_identifier(NameStr(TupleDescAttr(RelationGetDescr(rel),
 																attnos[i] - 1)->attname)));
 }

@@ -215,6 +215,11 @@ CREATE INDEX ON of_table USING gin (sig) WITH (fastupdate = off);
 CREATE TRIGGER skip BEFORE INSERT OR UPDATE ON of_table FOR EACH ROW EXECUTE FUNCTION neardup_guard('sig', '0.8', 'skip');
 INSERT INTO of_table VALUES (1, 1, 1), (2, 2, 2), (3, 10, 3);
 UPDATE of_table SET n = n + 1 RETURNING id, n;
+ALTER TABLE of_table DROP sig;
+ALTER TABLE of_table ADD sig signature GENERATED ALWAYS AS (f(CASE WHEN tableoid = 0 THEN id * 100 ELSE 1 END, 120)) STORED;
+TRUNCATE of_table;
+CREATE INDEX ON of_table USING gin (sig) WITH (fastupdate = off);
+INSERT INTO of_table VALUES (1), (2) RETURNING id;
 DROP TABLE of_table;
 
 -- With a WHEN a row may not have been checked before
@@ -227,7 +232,68 @@ UPDATE live SET live = true WHERE id = 2;
 UPDATE live SET id = id + 10 WHERE id = 1;
 UPDATE live SET live = NOT live WHERE id = 2;
 UPDATE live SET live = live RETURNING id;
+-- nor with one that looks at the row as a whole, or at what it was
+DROP TRIGGER guard ON live;
+TRUNCATE live;
+INSERT INTO live VALUES (1, true, f(1, 20)), (2, false, f(1, 20));
+CREATE TRIGGER guard AFTER UPDATE ON live FOR EACH ROW WHEN ((to_jsonb(NEW) ->> 'live')::bool) EXECUTE FUNCTION neardup_guard('sig', '0.8');
+UPDATE live SET live = true WHERE id = 2;
+DROP TRIGGER guard ON live;
+CREATE TRIGGER guard AFTER UPDATE ON live FOR EACH ROW WHEN (NOT OLD.live) EXECUTE FUNCTION neardup_guard('sig', '0.8');
+UPDATE live SET live = true WHERE id = 2;
+UPDATE live SET id = id + 10 RETURNING id;
+-- while one that asks whether anything has changed says nothing
+DROP TRIGGER guard ON live;
+CREATE TRIGGER guard AFTER UPDATE ON live FOR EACH ROW WHEN (OLD.* IS DISTINCT FROM NEW.*) EXECUTE FUNCTION neardup_guard('sig', '0.8');
+UPDATE live SET id = id + 10 RETURNING id;
 DROP TABLE live;
+
+-- An index on what is asked has no signatures
+CREATE TABLE asked (id int PRIMARY KEY, sig signature, query signature_query GENERATED ALWAYS AS (signature_query(sig, 0.8)) STORED);
+CREATE INDEX asked_expression ON asked USING neardup (signature_query(sig, 0.8));
+CREATE INDEX asked_column ON asked USING neardup (query);
+CREATE PROCEDURE try_asked(arguments text) LANGUAGE plpgsql AS $$
+BEGIN
+    EXECUTE format('CREATE TRIGGER guard AFTER INSERT ON asked %s', arguments);
+    INSERT INTO asked VALUES (1, f(1, 20));
+EXCEPTION WHEN OTHERS THEN
+    RAISE NOTICE '%', SQLERRM;
+END $$;
+SET client_min_messages = notice;
+CALL try_asked($$FOR EACH ROW EXECUTE FUNCTION neardup_guard('asked_expression', '0.8')$$);
+CALL try_asked($$FOR EACH ROW EXECUTE FUNCTION neardup_guard('asked_column', '0.8')$$);
+CALL try_asked($$FOR EACH ROW EXECUTE FUNCTION neardup_guard('query', '0.8')$$);
+CALL try_asked($$REFERENCING NEW TABLE AS n FOR EACH STATEMENT EXECUTE FUNCTION neardup_guard('asked_expression', '0.8')$$);
+CALL try_asked($$REFERENCING NEW TABLE AS n FOR EACH STATEMENT EXECUTE FUNCTION neardup_guard('query', '0.8')$$);
+DROP PROCEDURE try_asked;
+DROP TABLE asked;
+
+-- No session finds less by a setting
+CREATE TABLE fuzzy (id int PRIMARY KEY, part int, sig signature);
+CREATE INDEX ON fuzzy USING gin (sig) WITH (fastupdate = off);
+INSERT INTO fuzzy SELECT i, i, signature_from(ARRAY(SELECT i * 100 + v FROM generate_series(1, 20) v)::bigint[]) FROM generate_series(1, 3000) i;
+INSERT INTO fuzzy SELECT i + 3000, i + 10000, shingles('the same text in each of the parts') FROM generate_series(1, 3000) i;
+CREATE TRIGGER guard AFTER INSERT ON fuzzy FOR EACH ROW EXECUTE FUNCTION neardup_guard('sig', '0.8', 'within', 'part');
+CREATE PROCEDURE try_fuzzy() LANGUAGE plpgsql AS $$
+DECLARE
+    refused int := 0;
+BEGIN
+    FOR i IN 1..20 LOOP
+        BEGIN
+            INSERT INTO fuzzy VALUES (7000 + i, i * 100 + 10000, shingles('the same text in each of the parts'));
+        EXCEPTION WHEN exclusion_violation THEN
+            refused := refused + 1;
+        END;
+    END LOOP;
+    RAISE NOTICE '% refused', refused;
+END $$;
+SET gin_fuzzy_search_limit = 1;
+CALL try_fuzzy();
+SHOW gin_fuzzy_search_limit;
+RESET gin_fuzzy_search_limit;
+DROP PROCEDURE try_fuzzy;
+DROP TABLE fuzzy;
+RESET client_min_messages;
 
 DROP TABLE docs, raw, wide;
 DROP FUNCTION fields, is_lossy, g, f;

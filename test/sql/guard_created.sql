@@ -16,6 +16,16 @@ BEGIN
     ROLLBACK;
 END $$;
 
+-- A table that has no partition yet
+CREATE TABLE unparted (id int, tenant int, sig signature) PARTITION BY LIST (id);
+CREATE INDEX unparted_made ON unparted USING gin (shingles(tenant::text)) WITH (fastupdate = off);
+CALL try($$CREATE TRIGGER guard AFTER INSERT ON unparted FOR EACH ROW %s('sig', '0.8', 'within', 'tenant')$$);
+CALL try($$CREATE TRIGGER guard AFTER INSERT ON unparted FOR EACH ROW %s('unparted_made', '0.8')$$);
+CALL try($$CREATE TRIGGER guard AFTER INSERT ON unparted FOR EACH ROW %s('nil', '0.8')$$);
+CALL try($$CREATE TRIGGER guard AFTER INSERT ON unparted FOR EACH ROW %s('tenant', '0.8')$$);
+CALL try($$CREATE TRIGGER guard AFTER INSERT ON unparted FOR EACH ROW %s('sig', '0.8', 'within', 'nil')$$);
+DROP TABLE unparted;
+
 -- Empty, or without near rows
 CALL try($$CREATE TRIGGER guard AFTER INSERT ON docs FOR EACH ROW %s('sig', '0.8')$$);
 INSERT INTO docs VALUES (1, 1, f(1, 20)), (2, 1, f(11, 30)), (3, 2, f(1, 20)), (4, NULL, NULL), (5, NULL, NULL);

@@ -132,5 +132,44 @@ INSERT INTO parts VALUES (6, 1, 'one two three four five');
 SELECT id, part, same_as FROM parts ORDER BY id;
 COMMIT;
 
+-- A row on its way while a trigger updates many others
+DROP TRIGGER tag ON parts;
+TRUNCATE parts;
+INSERT INTO parts SELECT i, 1, format('text %s of its %s own words %s', i, i * 7, i * 13) FROM generate_series(1, 60) i;
+INSERT INTO parts VALUES (1000, 2, 'text 1 of its 7 own words 13');
+CREATE FUNCTION close_up() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    UPDATE parts SET note = 'closed up' WHERE part = OLD.part AND id > OLD.id;
+    RETURN OLD;
+END $$;
+CREATE TRIGGER close_up BEFORE DELETE ON parts FOR EACH ROW EXECUTE FUNCTION close_up();
+CREATE TRIGGER skip BEFORE INSERT OR UPDATE ON parts FOR EACH ROW EXECUTE FUNCTION neardup_guard('sig', '0.8', 'skip');
+UPDATE parts SET part = 2 WHERE id = 1;
+SELECT part, count(*), sum(id) FROM parts GROUP BY part ORDER BY part;
+DROP TRIGGER skip ON parts;
+CREATE TRIGGER tag BEFORE INSERT OR UPDATE ON parts FOR EACH ROW EXECUTE FUNCTION neardup_guard('sig', '0.8', 'tag', 'same_as');
+DELETE FROM parts WHERE id = 1000;
+INSERT INTO parts SELECT 2000 + n, 2, body FROM parts, generate_series(1, 2) n WHERE id = 1;
+INSERT INTO parts SELECT i, 2, format('text %s of its %s own words %s', i, i * 7, i * 13) FROM generate_series(3000, 3060) i;
+UPDATE parts SET id = 2003, part = 3 WHERE id = 2001;
+SELECT id, part, same_as FROM parts WHERE id IN (1, 2002, 2003) ORDER BY id;
+DROP TRIGGER tag ON parts;
+DROP TRIGGER close_up ON parts;
+
+-- One that does not arrive, and then another statement
+TRUNCATE parts;
+INSERT INTO parts VALUES (1, 1, 'one two three four five'), (2, 2, 'a third text of its own');
+CREATE FUNCTION hold_back() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    RETURN CASE WHEN NEW.id > 1 THEN NEW END;
+END $$;
+CREATE TRIGGER a_hold_back BEFORE INSERT ON parts FOR EACH ROW EXECUTE FUNCTION hold_back();
+CREATE TRIGGER skip BEFORE INSERT OR UPDATE ON parts FOR EACH ROW EXECUTE FUNCTION neardup_guard('sig', '0.8', 'skip');
+BEGIN;
+UPDATE parts SET part = 2 WHERE id = 1;
+INSERT INTO parts VALUES (3, 1, 'a third text of its own'), (4, 2, 'a third text of its own');
+SELECT id, part, body FROM parts ORDER BY id;
+COMMIT;
+
 SET client_min_messages = warning;
 DROP SCHEMA guard_moved_test CASCADE;

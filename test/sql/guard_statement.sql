@@ -314,6 +314,35 @@ DROP TABLE busy;
 DROP PROCEDURE try_busy;
 DROP FUNCTION leave;
 
+-- More rows than memory has hashes for: those that had their signature before are not new
+SET work_mem = '64kB';
+SET hash_mem_multiplier = 1;
+CREATE TABLE changed (id int PRIMARY KEY, n int, sig signature);
+INSERT INTO changed SELECT i, 0, CASE WHEN i <= 2 THEN f(1, 20) ELSE f(i * 100, i * 100 + 5) END FROM generate_series(1, 6000) i;
+CREATE TRIGGER guard AFTER UPDATE ON changed REFERENCING OLD TABLE AS o NEW TABLE AS n FOR EACH STATEMENT
+    EXECUTE FUNCTION neardup_guard('sig', '0.8');
+UPDATE changed SET n = n + 1, sig = CASE WHEN id <= 2 THEN sig ELSE f(id * 100, id * 100 + 6) END;
+UPDATE changed SET n = n + 1, sig = f(id * 100, id * 100 + 7) WHERE id > 2;
+UPDATE changed SET n = n + 1, sig = f(id * 100, id * 100 + 7 + id % 2) WHERE id > 1;
+UPDATE changed SET n = n + 1, sig = f(id * 100 - CASE id WHEN 5000 THEN 100 ELSE 0 END, id * 100 + 8 - CASE id WHEN 5000 THEN 100 ELSE 0 END) WHERE id > 2;
+SELECT n, count(*) FROM changed GROUP BY n ORDER BY n;
+DROP TABLE changed;
+RESET hash_mem_multiplier;
+RESET work_mem;
+
+-- Sketches of several makings, which scopes keep apart, as look-ups do
+CREATE TABLE sketched (id int PRIMARY KEY, lang text, sig signature);
+CREATE TRIGGER guard AFTER INSERT ON sketched REFERENCING NEW TABLE AS n FOR EACH STATEMENT
+    EXECUTE FUNCTION neardup_guard('sig', '0.8', 'within', 'lang');
+INSERT INTO sketched VALUES (1, 'a', minhash(f(1, 20), 64)), (2, 'b', minhash(f(1, 20), 32)), (3, 'c', f(1, 20)), (4, 'd', simhash(f(1, 20)));
+INSERT INTO sketched VALUES (5, 'a', minhash(f(1, 20), 32)), (6, 'c', minhash(f(1, 20), 64)), (7, 'b', f(1, 20)) RETURNING id;
+INSERT INTO sketched VALUES (8, 'b', minhash(f(1, 20), 32));
+INSERT INTO sketched VALUES (8, 'd', simhash(f(1, 20)));
+INSERT INTO sketched VALUES (8, 'c', f(1, 20));
+INSERT INTO sketched VALUES (8, 'e', minhash(f(1, 20), 32)), (9, 'e', minhash(f(1, 20), 32));
+SELECT count(*) FROM sketched;
+DROP TABLE sketched;
+
 DROP PROCEDURE try_statements;
 DROP FUNCTION try, f;
 DROP COLLATION blind;

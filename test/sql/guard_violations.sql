@@ -11,6 +11,16 @@ CREATE INDEX docs_sig ON docs USING gin (sig) WITH (fastupdate = off);
 INSERT INTO docs VALUES (1, 1, f(1, 20)), (3, 1, f(2, 21)), (2, 1, f(1, 20)), (4, 2, f(1, 20)), (5, 3, f(31, 50)),
     (6, NULL, f(1, 20)), (7, NULL, f(1, 20)), (8, 1, NULL), (9, 1, signature_from('{}')), (10, 1, f(4, 23));
 
+-- A column of the key that has the name of what is selected
+CREATE TABLE named ("row" int PRIMARY KEY, sig signature);
+INSERT INTO named VALUES (3, f(1, 20)), (1, f(1, 20)), (2, f(1, 20));
+CREATE INDEX ON named USING gin (sig) WITH (fastupdate = off);
+SET client_min_messages = error;
+CREATE TRIGGER guard AFTER INSERT ON named FOR EACH ROW EXECUTE FUNCTION neardup_guard('sig', '0.8');
+RESET client_min_messages;
+SELECT row_key, near_key FROM neardup_guard_violations('named', 'guard');
+DROP TABLE named;
+
 -- In the transaction that creates the guard
 BEGIN;
 CREATE CONSTRAINT TRIGGER guard AFTER INSERT OR UPDATE ON docs
