@@ -142,7 +142,8 @@ split_many(uint64 *values, size_t n, int bits)
 			uint64		value = values[next[b]];
 			size_t		to = (value >> shift) & 0xff;
 
-			CHECK_EVERY(next[b]);
+			if (next[b] % 256 == 0)
+				CHECK_FOR_INTERRUPTS();
 			while (to != b)
 			{
 				uint64		displaced = values[next[to]];

@@ -196,7 +196,7 @@ static double
 old_similarity(double similarity)
 {
 	/* that of vectors may be rounded to a little more than 1 */
-	if (similarity < 0 || similarity > 1.000001)
+	if (isnan(similarity) || similarity < 0 || similarity > 1.000001)
 		ereport(ERROR,
 				(errcode(ERRCODE_NUMERIC_VALUE_OUT_OF_RANGE),
 				 errmsg("similarity of an old row is out of range: %g", similarity),
@@ -221,8 +221,14 @@ read_found(FoundRows *found, TupleTableSlot *slot, OldRow *old)
 	for (int column = 0; column < found->ncolumns; column++)
 		values[column] = typed_value(&found->columns[column], slot,
 									 &nulls[column]);
-	if (nulls[0] || nulls[1] || nulls[2])
+	if (nulls[0] || nulls[1])
 		return false;
+	if (nulls[2])
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("representative of an old row must not be null"),
+				 errdetail("A row that has none is a new one; WHERE representative IS NOT NULL leaves it out."),
+				 errhint("%s", OLD_HINT)));
 	old->id = values[0];
 	old->signature = DatumGetSignature(values[1]);
 	if (!find_set(found, slot, old->signature))

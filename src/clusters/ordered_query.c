@@ -39,10 +39,12 @@
 static void
 require_select(const Query *query)
 {
-	if (query->commandType != CMD_SELECT || query->hasModifyingCTE)
+	if (query->commandType != CMD_SELECT || query->hasModifyingCTE || query->rowMarks != NIL)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("statement is not a query that only reads"),
+				 query->rowMarks != NIL ?
+				 errhint("Leave out FOR UPDATE or FOR SHARE.") :
 				 errhint("Use a SELECT, VALUES or TABLE command.")));
 }
 

@@ -51,13 +51,20 @@ evaluation_run(const char *statement)
 }
 
 /*
- * A document that is there twice has its pairs twice: raises an error.  An id of a
- * composite type, of which a field is null, is distinct from null, but not NOT NULL.
+ * A document that is there twice has its pairs twice, and one without an id has none: raises
+ * an error.  An id of a composite type, of which a field is null, is distinct from null, but not
+ * NOT NULL.
  */
 static void
-require_unique_ids(void)
+require_ids(void)
 {
-	(void) evaluation_run("SELECT id FROM pg_temp.neardup_documents WHERE id IS DISTINCT FROM NULL "
+	(void) evaluation_run("SELECT FROM pg_temp.neardup_documents WHERE id IS NOT DISTINCT FROM NULL LIMIT 1");
+	if (SPI_processed > 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("id of a row of query \"documents\" is null"),
+				 errhint("Leave such rows out of the query, or give them an id.")));
+	(void) evaluation_run("SELECT id FROM pg_temp.neardup_documents "
 						  "GROUP BY id HAVING pg_catalog.count(*) OPERATOR(pg_catalog.>) 1 ORDER BY id LIMIT 1");
 	if (SPI_processed > 0)
 		ereport(ERROR,
@@ -114,7 +121,7 @@ prepare(Evaluation *evaluation, const char *documents, const char *truth)
 	truth = given_query("truth", truth, ids, types + 1);
 	evaluation_run(psprintf("CREATE TEMP TABLE neardup_documents AS SELECT * FROM (%s\n) d",
 							documents));
-	require_unique_ids();
+	require_ids();
 	evaluation_run("CREATE UNIQUE INDEX ON pg_temp.neardup_documents (id)");
 	evaluation->equal = operator_name(operator_equal(types[0]));
 	evaluation->less = operator_name(operator_less(types[0]));

@@ -158,6 +158,7 @@ SELECT round(supershingle_probability(0.95, 6, 14, 2)::numeric, 3) AS super,
        round(supershingle_probability(0.95, 1, 14, 1)::numeric, 3) AS one_group,
        supershingle_probability(1) AS one, supershingle_probability(0) AS zero,
        supershingle_probability(0.5, 6, 14, 0) AS always;
+SELECT supershingle_probability(0.9, 6, 14, 0) AS always;
 SELECT round(lsh_probability(s, 20, 5)::numeric, 3) AS "20 bands of 5"
 FROM unnest('{0,0.2,0.3,0.4,0.5,0.6,0.7,0.8,1}'::float8[]) s ORDER BY s;
 SELECT t AS threshold, r AS recall, size, bands, rows, round(probability::numeric, 4) AS probability

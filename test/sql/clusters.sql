@@ -310,6 +310,7 @@ SELECT * FROM near_duplicate_clusters(NULL::numeric, 'SELECT id + 0.25, sig FROM
 SELECT * FROM near_duplicate_clusters(NULL::date, 'SELECT timestamp ''2026-01-01 12:00'' + id * interval ''1 day'', sig FROM few', 0.6);
 SELECT * FROM near_duplicate_clusters(NULL::"char", 'SELECT chr(64 + id::int) || ''x'', sig FROM few WHERE id < 20', 0.6);
 SELECT * FROM near_duplicate_clusters_of_pairs('SELECT 1.5::float8, 2');
+SELECT * FROM near_duplicate_clusters('SELECT id, sig FROM few FOR UPDATE', 0.6);
 
 -- Signatures of all kinds
 CREATE FUNCTION kinds(expression text, threshold float8, measure text DEFAULT 'jaccard') RETURNS text LANGUAGE plpgsql AS $$

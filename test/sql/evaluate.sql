@@ -131,6 +131,7 @@ SELECT * FROM evaluate_methods('SELECT * FROM texts', 'SELECT 1 AS id1, 1 AS id2
 SELECT * FROM evaluate_methods('SELECT * FROM texts', 'SELECT 1 AS id1, 1 AS id2', '{NULL}');
 SELECT * FROM evaluate_methods('SELECT * FROM texts', 'SELECT 1 AS id1, 1 AS id2', '{shingles(body)}', '{0}');
 SELECT * FROM evaluate_methods('SELECT * FROM texts UNION ALL SELECT * FROM texts', 'SELECT 1 AS id1, 1 AS id2', '{shingles(body)}');
+SELECT * FROM evaluate_methods('SELECT NULLIF(id, 2) AS id, body FROM texts', 'SELECT 1 AS id1, 1 AS id2', '{shingles(body)}');
 SELECT * FROM evaluate_methods('SELECT * FROM texts', 'SELECT 1 AS id1, 1 AS id2', '{length(body)}');
 
 -- A method and a condition are one expression each

@@ -147,6 +147,8 @@ supershingle_probability(double s, uint32 groups, uint32 size, uint32 agree)
 	double		choose = 1;
 	double		sum = 0;
 
+	if (agree == 0)
+		return 1;
 	/* the terms of the binomial distribution from `agree` on */
 	for (uint32 i = 0; i <= groups; i++)
 	{
