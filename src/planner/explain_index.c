@@ -17,6 +17,7 @@
 #include <math.h>
 
 #include "access/genam.h"
+#include "access/gin_private.h"
 #include "access/htup_details.h"
 #include "access/relation.h"
 #include "catalog/pg_index.h"
@@ -75,9 +76,11 @@ explain_index(Relation index, double threshold, Measure measure)
 		if (!gin_signature_can_answer(&options, measure, threshold))
 			return explain_threshold(&options, measure, threshold);
 	}
-	if (!heap_attisnull(index->rd_indextuple, Anum_pg_index_indpred, NULL))
-		return "yes, where the query's conditions imply those of the index, which is partial";
-	return "yes";
+	return psprintf("yes%s%s",
+					heap_attisnull(index->rd_indextuple, Anum_pg_index_indpred, NULL) ? "" :
+					", where the query's conditions imply those of the index, which is partial",
+					!any && index->rd_rel->relkind == RELKIND_INDEX && GinGetUseFastUpdate(index) ?
+					"; fastupdate is on: a look-up also goes through all pending entries, and no guard uses it" : "");
 }
 
 /* Names of a table's indexes, separated by commas; NULL if it has none. */

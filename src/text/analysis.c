@@ -320,7 +320,10 @@ meant(const char *word)
 	if (equals != NULL && analysis_knows_word(equals + 1, strlen(equals + 1)))
 		return shown(equals + 1);
 	list = meant_by_list(word);
-	return list != NULL ? list : meant_by_alias(word);
+	if (list == NULL)
+		list = meant_by_alias(word);
+	return list != NULL || language_nearest(word) == NULL ? list :
+		pstrdup(language_nearest(word));
 }
 
 /* How to say what is no word of an analysis but stands beside one, or NULL. */
@@ -611,7 +614,8 @@ config_hash(Oid config, int k)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
 				 errmsg("text search configuration with OID %u does not exist",
-						config)));
+						config),
+				 errhint("The first argument is a configuration, as in shingles('english'::regconfig, body), or the document, as in shingles(body, 3).")));
 	form = (Form_pg_ts_config) GETSTRUCT(tuple);
 	initStringInfo(&text);
 	appendStringInfoString(&text, "config=");

@@ -16,6 +16,7 @@
 #include <libstemmer.h>
 
 #include "lib/stringinfo.h"
+#include "utils/varlena.h"
 
 #include "text/analysis.h"
 #include "text/languages.h"
@@ -122,4 +123,34 @@ language_list(StringInfo out)
 		appendStringInfo(out, "%s%s", first ? "" : ", ", names[i]);
 		first = false;
 	}
+}
+
+/* Letters that somebody may get wrong in the name of a language. */
+#define MOST_WRONG	2
+
+#define LONGEST_NAME	32
+
+/* See languages.h */
+const char *
+language_nearest(const char *name)
+{
+	size_t		len = strlen(name);
+	int			least = MOST_WRONG + 1;
+	const char *nearest = NULL;
+
+	if (len <= 2 * MOST_WRONG || len > LONGEST_NAME)
+		return NULL;
+	for (int i = 0; i < NUM_LANGUAGES; i++)
+	{
+		int			wrong;
+
+		if (!language_is_available((Language) i))
+			continue;
+		wrong = varstr_levenshtein_less_equal(name, len, names[i], strlen(names[i]),
+											  1, 1, 1, MOST_WRONG, true);
+		if (wrong < least)
+			nearest = names[i];
+		least = Min(least, wrong);
+	}
+	return nearest;
 }

@@ -71,6 +71,12 @@ extern bool language_by_name(const char *name, size_t len, Language *language);
  */
 extern void language_list(StringInfo out);
 
+/*
+ * The one of these whose name differs least from what somebody has written, in two letters
+ * at the most; NULL if none is like it.
+ */
+extern const char *language_nearest(const char *name);
+
 /* Whether words of the language are stemmed. */
 extern bool language_has_stemmer(Language language);
 

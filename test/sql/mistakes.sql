@@ -93,3 +93,9 @@ SELECT * FROM evaluate_methods('SELECT id FROM no_table', 'SELECT 1 AS id1, 2 AS
 \set SHOW_CONTEXT never
 CALL neardup_pairs('docs', 'id', 'body', 0.8, 'pairs');
 CALL neardup_pairs('docs', 'nr', 'body', 0.8, 'pairs');
+
+-- Languages that are nearly there, and none that is; a number in the place of the document
+SELECT shingles('a b', 'ukranian');
+SELECT shingles('a b', 'englisch minlen=2');
+SELECT shingles('a b', 'chinese');
+SELECT shingles(3, 'a b');
