@@ -227,6 +227,7 @@ OBJS = \
 	src/passages/evidence.o \
 	src/passages/graphemes.o \
 	src/passages/highlight.o \
+	src/passages/inner_passages.o \
 	src/passages/marked_text.o \
 	src/passages/page_parts.o \
 	src/passages/passages_html.o \

@@ -20,12 +20,7 @@
 #include "base/memory_peak.h"
 #include "passages/common_passages.h"
 #include "passages/common_runs.h"
-
-/*
- * Of passages that overlap in the first text so many are looked at to tell
- * whether another one is within them: it is no harm if one is not seen to be.
- */
-#define OPEN_MAX	64
+#include "passages/inner_passages.h"
 
 /* Runs */
 
@@ -132,112 +127,6 @@ chain_runs(SequencePair *pair, Chains *chains, const CommonRun *repeated,
 	}
 }
 
-/* Passages */
-
-/* By place in the first text; of those that begin together, the longest first. */
-static inline int
-compare_passages(const Passage *a, const Passage *b)
-{
-	if (a->a_start != b->a_start)
-		return a->a_start < b->a_start ? -1 : 1;
-	if (a->a_end != b->a_end)
-		return a->a_end > b->a_end ? -1 : 1;
-	if (a->b_start != b->b_start)
-		return a->b_start < b->b_start ? -1 : 1;
-	if (a->b_end != b->b_end)
-		return a->b_end > b->b_end ? -1 : 1;
-	return a->matched > b->matched ? -1 : a->matched < b->matched;
-}
-
-#define ST_SORT sort_passages
-#define ST_ELEMENT_TYPE Passage
-#define ST_COMPARE(a, b) compare_passages(a, b)
-#define ST_SCOPE static
-#define ST_CHECK_FOR_INTERRUPTS
-#define ST_DEFINE
-#include "lib/sort_template.h"
-
-static inline bool
-is_within(const Passage *inner, const Passage *outer)
-{
-	return inner->a_start >= outer->a_start && inner->a_end <= outer->a_end &&
-		inner->b_start >= outer->b_start && inner->b_end <= outer->b_end;
-}
-
-/* Passages that may have later ones within them. */
-typedef struct OpenPassages
-{
-	Passage		passages[OPEN_MAX];
-	int			n;
-} OpenPassages;
-
-static void
-forget_closed(OpenPassages *open, uint32 a_start)
-{
-	int			kept = 0;
-
-	for (int i = 0; i < open->n; i++)
-	{
-		if (open->passages[i].a_end > a_start)
-			open->passages[kept++] = open->passages[i];
-	}
-	open->n = kept;
-}
-
-/* Takes one in; if there are too many, that which ends first gives way. */
-static void
-remember_open(OpenPassages *open, const Passage *passage)
-{
-	int			first = 0;
-
-	if (open->n < OPEN_MAX)
-	{
-		open->passages[open->n++] = *passage;
-		return;
-	}
-	for (int i = 1; i < OPEN_MAX; i++)
-	{
-		if (open->passages[i].a_end < open->passages[first].a_end)
-			first = i;
-	}
-	if (open->passages[first].a_end < passage->a_end)
-		open->passages[first] = *passage;
-}
-
-static bool
-is_within_any(const Passage *passage, const OpenPassages *open)
-{
-	for (int i = 0; i < open->n; i++)
-	{
-		if (is_within(passage, &open->passages[i]))
-			return true;
-	}
-	return false;
-}
-
-/* Sorts passages and drops those that are within others. */
-static size_t
-drop_inner(Passage *passages, size_t n)
-{
-	OpenPassages open;
-	size_t		kept = 0;
-
-	open.n = 0;
-	sort_passages(passages, n);
-	for (size_t i = 0; i < n; i++)
-	{
-		Passage		passage = passages[i];
-
-		CHECK_EVERY(i);
-		forget_closed(&open, passage.a_start);
-		if (is_within_any(&passage, &open))
-			continue;
-		remember_open(&open, &passage);
-		passages[kept++] = passage;
-	}
-	return kept;
-}
-
 /* Gives back the half of the memory of n hashes that their numbers leave. */
 static uint32 *
 as_ids(uint64 *hashes, uint32 n)
@@ -271,7 +160,7 @@ find_passages(uint64 *a, const uint32 *a_words, uint32 na,
 	chains = chains_create(rules, nb + rules->k - 1);
 	chain_runs(&pair, chains, repeated, nrepeated, rules);
 	passages = chains_finish(chains, n);
-	*n = drop_inner(passages, *n);
+	*n = passages_drop_inner(passages, *n);
 	LOOK_AT_MEMORY(CurrentMemoryContext->parent);
 	pfree(a_ids);
 	pfree(b_ids);

@@ -185,3 +185,15 @@ WHERE (SELECT array_agg((a_start, a_length, b_start, b_length, similarity) ORDER
        FROM shared_passages(b, a, '', least, 2));
 DROP TABLE pairs, words, runs, found, bridged, windows;
 DROP FUNCTION random_words, passages;
+
+-- None lies within another, also where very many overlap
+CREATE FUNCTION few_words(n int, kinds int, seed int) RETURNS text LANGUAGE sql IMMUTABLE AS $$
+    SELECT string_agg(chr(120 + (hashint4extended(w, seed) & 1023)::int % kinds), ' ' ORDER BY w) FROM generate_series(1, n) w $$;
+WITH passage AS MATERIALIZED (
+    SELECT kinds, seed, gap, ordinality AS number, p.* FROM generate_series(2, 3) kinds, generate_series(1, 6) seed, unnest('{0,2}'::int[]) gap,
+        shared_passages(few_words(600, kinds, seed), few_words(600, kinds, seed + 100), 'k=2', 2, gap) WITH ORDINALITY p)
+SELECT (SELECT count(*) > 9000 FROM passage) AS many, count(*) AS within
+FROM passage x JOIN passage y USING (kinds, seed, gap)
+WHERE x.number <> y.number AND y.a_start <= x.a_start AND y.a_start + y.a_length >= x.a_start + x.a_length
+    AND y.b_start <= x.b_start AND y.b_start + y.b_length >= x.b_start + x.b_length;
+DROP FUNCTION few_words;
