@@ -74,7 +74,7 @@ COMMENT ON FUNCTION lexicon_minus(lexicon, lexicon) IS 'implementation of - oper
 CREATE OPERATOR = (
     LEFTARG = lexicon, RIGHTARG = lexicon, FUNCTION = lexicon_eq,
     COMMUTATOR = =, NEGATOR = <>,
-    RESTRICT = eqsel, JOIN = eqjoinsel
+    RESTRICT = eqsel, JOIN = eqjoinsel, HASHES
 );
 COMMENT ON OPERATOR = (lexicon, lexicon) IS 'same analysis and counts';
 
@@ -84,6 +84,23 @@ CREATE OPERATOR <> (
     RESTRICT = neqsel, JOIN = neqjoinsel
 );
 COMMENT ON OPERATOR <> (lexicon, lexicon) IS 'different analysis or counts';
+
+CREATE FUNCTION lexicon_hash(lexicon) RETURNS integer
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION lexicon_hash(lexicon) IS 'hash of a lexicon';
+
+CREATE FUNCTION lexicon_hash_extended(lexicon, bigint) RETURNS bigint
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION lexicon_hash_extended(lexicon, bigint) IS 'hash of a lexicon with a seed';
+
+CREATE OPERATOR CLASS lexicon_ops DEFAULT FOR TYPE lexicon USING hash AS
+    OPERATOR 1 =,
+    FUNCTION 1 lexicon_hash(lexicon),
+    FUNCTION 2 lexicon_hash_extended(lexicon, bigint);
+COMMENT ON OPERATOR FAMILY lexicon_ops USING hash IS 'equality of lexicons';
+COMMENT ON OPERATOR CLASS lexicon_ops USING hash IS 'equality of lexicons';
 
 CREATE OPERATOR + (
     LEFTARG = lexicon, RIGHTARG = lexicon, FUNCTION = lexicon_plus,

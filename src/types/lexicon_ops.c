@@ -15,6 +15,7 @@
 
 #include "base/arguments.h"
 #include "base/compat.h"
+#include "base/hash.h"
 #include "base/interrupts.h"
 #include "base/sort_uint64.h"
 #include "corpus/lexicon.h"
@@ -22,6 +23,8 @@
 
 PG_FUNCTION_INFO_V1(lexicon_eq);
 PG_FUNCTION_INFO_V1(lexicon_ne);
+PG_FUNCTION_INFO_V1(lexicon_hash);
+PG_FUNCTION_INFO_V1(lexicon_hash_extended);
 PG_FUNCTION_INFO_V1(lexicon_plus);
 PG_FUNCTION_INFO_V1(lexicon_minus);
 PG_FUNCTION_INFO_V1(lexicon_trim);
@@ -54,6 +57,45 @@ Datum
 lexicon_ne(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_BOOL(!lexicons_equal(fcinfo));
+}
+
+/* XXH3 with the seed over the portable bytes.  Fixed for ever, as hash partitions rely on it. */
+static uint64
+hash_lexicon(const Lexicon *lexicon, uint64 seed)
+{
+	size_t		len = VARSIZE(lexicon);
+	uint64		hash;
+#ifdef WORDS_BIGENDIAN
+	Lexicon    *portable = palloc(len);
+
+	memcpy(portable, lexicon, len);
+	lexicon_swap(portable);
+	hash = XXH3_64bits_withSeed(VARDATA(portable), len - VARHDRSZ, seed);
+	pfree(portable);
+#else
+	hash = XXH3_64bits_withSeed(VARDATA(lexicon), len - VARHDRSZ, seed);
+#endif
+	return hash;
+}
+
+Datum
+lexicon_hash(PG_FUNCTION_ARGS)
+{
+	Lexicon    *lexicon = PG_GETARG_LEXICON(0);
+	uint64		hash = hash_lexicon(lexicon, 0);
+
+	PG_FREE_IF_COPY(lexicon, 0);
+	PG_RETURN_INT32((int32) hash);
+}
+
+Datum
+lexicon_hash_extended(PG_FUNCTION_ARGS)
+{
+	Lexicon    *lexicon = PG_GETARG_LEXICON(0);
+	uint64		hash = hash_lexicon(lexicon, (uint64) PG_GETARG_INT64(1));
+
+	PG_FREE_IF_COPY(lexicon, 0);
+	PG_RETURN_INT64((int64) hash);
 }
 
 /* Merging */

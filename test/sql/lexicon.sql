@@ -250,6 +250,25 @@ SELECT lexicon_trim(lexicon, 10, 0) FROM stats;
 -- k, order and sentences do not matter to the words of a lexicon
 SELECT lexicon_agg(body, 'english k=5 unit=sentence order=sum') = lexicon_agg(body, 'english') AS same FROM rose;
 
+-- Equality can be hashed, as for DISTINCT and a replica's search for a row without a key
+CREATE TABLE equals AS
+SELECT i, lexicon_agg(body) AS lexicon FROM rose, generate_series(1, 4) i WHERE i % 2 = 0 OR body <> '' GROUP BY i
+UNION ALL SELECT 5, lexicon_agg(body, 'english') FROM rose UNION ALL SELECT 6, NULL UNION ALL SELECT 7, (SELECT lexicon_agg('x' || n) FROM generate_series(1, 5000) n);
+SELECT count(*), count(DISTINCT i) FROM (SELECT lexicon, max(i) AS i FROM equals GROUP BY lexicon) e;
+SELECT count(DISTINCT lexicon_hash(lexicon)) AS hashes, bool_and(lexicon_hash(lexicon) = (lexicon_hash_extended(lexicon, 0) << 32) >> 32) AS as_extended,
+       bool_or(lexicon_hash_extended(lexicon, 0) = lexicon_hash_extended(lexicon, 1)) AS without_seed FROM equals;
+SET enable_nestloop = off;
+EXPLAIN (COSTS off) SELECT FROM equals a JOIN equals b USING (lexicon);
+SELECT count(*) FROM equals a JOIN equals b USING (lexicon);
+RESET enable_nestloop;
+SELECT lexicon_hash(lexicon_agg('a rose is a rose')) AS fixed, lexicon_hash_extended(lexicon_agg('a rose is a rose'), 42) AS fixed_too;
+CREATE TABLE spread (i int, lexicon lexicon) PARTITION BY HASH (lexicon);
+CREATE TABLE spread0 PARTITION OF spread FOR VALUES WITH (MODULUS 2, REMAINDER 0);
+CREATE TABLE spread1 PARTITION OF spread FOR VALUES WITH (MODULUS 2, REMAINDER 1);
+INSERT INTO spread SELECT * FROM equals;
+SELECT count(*), count(DISTINCT tableoid) FROM spread;
+DROP TABLE equals, spread;
+
 -- A large one is fetched once per query, not once per row
 CREATE TABLE large AS
 SELECT lexicon_agg('x' || i) AS lexicon FROM generate_series(1, 20000) i;
