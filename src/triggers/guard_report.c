@@ -362,13 +362,23 @@ representative(Form_pg_attribute tag, const GuardMatch *match)
 	return value;
 }
 
+/* True if values of the tag column are equal: to their type, as 1 and 1.0 may be. */
+static bool
+tags_equal(Form_pg_attribute tag, Datum a, Datum b)
+{
+	TypeCacheEntry *type = lookup_type_cache(tag->atttypid, TYPECACHE_EQ_OPR_FINFO);
+
+	return OidIsValid(type->eq_opr) ?
+		DatumGetBool(FunctionCall2Coll(&type->eq_opr_finfo, tag->attcollation, a, b)) :
+		same_value(a, b, tag->attbyval, tag->attlen);
+}
+
 /* True if a value of the tag column is the key of that row. */
 static bool
 is_key_of(Relation rel, TupleTableSlot *row, Form_pg_attribute tag, Datum value)
 {
 	return has_key(rel, row) &&
-		same_value(value, tag_value(rel, row, tag->atttypid), tag->attbyval,
-				   tag->attlen);
+		tags_equal(tag, value, tag_value(rel, row, tag->atttypid));
 }
 
 /*

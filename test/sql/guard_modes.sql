@@ -198,5 +198,15 @@ ALTER TABLE spans ENABLE TRIGGER tag;
 INSERT INTO spans VALUES ('[7,8)', NULL, f(1, 20)) RETURNING same_as;
 DROP TABLE spans;
 
+-- A key that is written in another way than in a tag
+CREATE TABLE written (id numeric PRIMARY KEY, same_as numeric, sig signature);
+CREATE INDEX ON written USING gin (sig) WITH (fastupdate = off);
+CREATE TRIGGER tag BEFORE INSERT OR UPDATE ON written FOR EACH ROW EXECUTE FUNCTION neardup_guard('sig', '0.8', 'tag', 'same_as');
+INSERT INTO written VALUES (1, NULL, f(1, 20)), (2, NULL, f(1, 20));
+UPDATE written SET id = 1.0, sig = f(101, 120) WHERE id = 1;
+UPDATE written SET sig = f(1, 20) WHERE id = 1;
+SELECT id, same_as FROM written ORDER BY id;
+DROP TABLE written;
+
 DROP TABLE docs, keys;
 DROP FUNCTION try_arguments, try, change, f;
