@@ -327,7 +327,7 @@ begin_found_scope(FoundRows *found, TupleDesc desc)
 	found->nulls = palloc(rows->nscope * sizeof(bool));
 	for (int i = 0; i < rows->nscope; i++)
 		found->scope[i] = typed_column(desc, BEFORE, first + i + 1,
-									   rows->scope[i].att->atttypid,
+									   rows->scope[i].att->atttypid, true,
 									   "a column of the scope", OLD_HINT);
 }
 
@@ -353,7 +353,7 @@ begin_found(RowTaker *taker, TupleDesc desc)
 				 errhint("%s", OLD_HINT)));
 	for (int i = 0; i < found->ncolumns; i++)
 		found->columns[i] = typed_column(desc, BEFORE, i + 1, types[i],
-										 what[i], OLD_HINT);
+										 types[i] == rows->ids.type, what[i], OLD_HINT);
 	begin_found_scope(found, desc);
 }
 

@@ -216,9 +216,17 @@ ordered_query_run(const char *text, int columns, RowTaker *taker)
 
 /* Columns */
 
+/* True if a cast that is made without being asked for may change a value of that type. */
+static bool
+may_change(Oid from, Oid type)
+{
+	return (type == FLOAT8OID && from != INT2OID && from != INT4OID && from != FLOAT4OID) ||
+		type == FLOAT4OID || type == NAMEOID || type == TIMESTAMPTZOID;
+}
+
 /*
- * What tells whether a value comes back as it was from a cast that is made where values are
- * assigned only; NULL if that cannot be told, or casts of these types change nothing.
+ * What tells whether a value comes back as it was from a cast; NULL if that cannot be told, or
+ * casts of these types change nothing.
  */
 static ExprState *
 tells_unchanged(Node *value, Node *cast, Oid from, Oid type)
@@ -227,7 +235,8 @@ tells_unchanged(Node *value, Node *cast, Oid from, Oid type)
 	Oid			collation = exprCollation(value);
 	Node	   *back;
 
-	if (can_coerce_type(1, &from, &type, COERCION_IMPLICIT) || !OidIsValid(equal))
+	if (!OidIsValid(equal) ||
+		(can_coerce_type(1, &from, &type, COERCION_IMPLICIT) && !may_change(from, type)))
 		return NULL;
 	back = coerce_to_target_type(NULL, cast, type, from, -1, COERCION_ASSIGNMENT,
 								 COERCE_IMPLICIT_CAST, -1);
@@ -263,7 +272,7 @@ require_unchanged(const TypedColumn *column, TupleTableSlot *slot)
 
 /* See ordered_query.h */
 TypedColumn
-typed_column(TupleDesc desc, int before, AttrNumber attno, Oid type,
+typed_column(TupleDesc desc, int before, AttrNumber attno, Oid type, bool exact,
 			 const char *what, const char *hint)
 {
 	TypedColumn column = {
@@ -298,7 +307,7 @@ typed_column(TupleDesc desc, int before, AttrNumber attno, Oid type,
 	if (cast != var)
 	{
 		column.cast = ExecInitExpr(expression_planner((Expr *) copyObject(cast)), NULL);
-		column.unchanged = tells_unchanged(var, cast, att->atttypid, type);
+		column.unchanged = exact ? tells_unchanged(var, cast, att->atttypid, type) : NULL;
 		column.context = CreateStandaloneExprContext();
 	}
 	return column;

@@ -27,7 +27,7 @@ typedef struct TypedColumn
 	AttrNumber	attno;
 	ExprState  *cast;			/* NULL: it is of that type */
 	ExprState  *unchanged;		/* tells whether the cast has left the value as it
-								 * was; NULL: it does */
+								 * was; NULL: it does, or may change it */
 	ExprContext *context;		/* of these */
 	Oid			type;			/* that it is read as */
 	AttrNumber	number;			/* in the query, for errors, */
@@ -39,10 +39,11 @@ typedef struct TypedColumn
  * Makes ready to read a column of the query, whose columns begin behind others,
  * as that type; raises DATATYPE_MISMATCH, with
  * the hint, if it cannot be assigned to it, and INVALID_COLUMN_DEFINITION if
- * there is no such column; `what` says what it holds.
+ * there is no such column; `what` says what it holds.  exact: no value may become
+ * another one.
  */
 extern TypedColumn typed_column(TupleDesc desc, int before, AttrNumber attno,
-								Oid type, const char *what, const char *hint);
+								Oid type, bool exact, const char *what, const char *hint);
 
 /*
  * Its value, in the current memory context; raises DATATYPE_MISMATCH, with the hint, if it

@@ -103,11 +103,11 @@ begin_pairs(RowTaker *taker, TupleDesc desc)
 				 errmsg("query has %d columns, and at most 3 are read",
 						desc->natts),
 				 errhint("%s", QUERY_HINT)));
-	pairs->ids[0] = typed_column(desc, 0, 1, pairs->id_type, "an id", QUERY_HINT);
-	pairs->ids[1] = typed_column(desc, 0, 2, pairs->id_type, "an id", QUERY_HINT);
+	pairs->ids[0] = typed_column(desc, 0, 1, pairs->id_type, true, "an id", QUERY_HINT);
+	pairs->ids[1] = typed_column(desc, 0, 2, pairs->id_type, true, "an id", QUERY_HINT);
 	pairs->measured = desc->natts > 2;
 	if (pairs->measured)
-		pairs->similarity = typed_column(desc, 0, 3, FLOAT8OID, "the similarity",
+		pairs->similarity = typed_column(desc, 0, 3, FLOAT8OID, false, "the similarity",
 										 QUERY_HINT);
 }
 

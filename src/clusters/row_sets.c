@@ -107,9 +107,9 @@ begin_rows(RowTaker *taker, TupleDesc desc)
 	RowSets *rows = (RowSets *) taker;
 
 	/* first what tells that the id has been forgotten */
-	rows->signature = typed_column(desc, 0, 2, rows->signature_type,
+	rows->signature = typed_column(desc, 0, 2, rows->signature_type, false,
 								   "the signature", QUERY_HINT);
-	rows->id = typed_column(desc, 0, 1, rows->ids.type, "the id", ID_HINT);
+	rows->id = typed_column(desc, 0, 1, rows->ids.type, true, "the id", ID_HINT);
 	begin_scope(rows, desc);
 	if (rows->begun != NULL)
 		rows->begun(rows);

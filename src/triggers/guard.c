@@ -248,7 +248,7 @@ guard_create(MemoryContext parent, Relation rel, const Trigger *trigger)
 	prepare_new_rows(guard, rel);
 	if (guard->mode == GUARD_TAG)
 		require_tag_apart(guard, rel);
-	guard->condition = guard_condition(trigger);
+	guard->condition = guard_condition(rel, trigger);
 	guard->row = CreateStandaloneExprContext();
 	guard->candidate = CreateStandaloneExprContext();
 	MemoryContextSwitchTo(caller);

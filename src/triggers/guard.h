@@ -118,8 +118,8 @@ typedef struct Guard
 	GuardKey	key;			/* signature of the new row */
 	GuardKey	predicate;		/* whether it is guarded; no expr: it is */
 	GuardKey   *columns;		/* the scope's, of the new row */
-	GuardKey	condition;		/* WHEN, by the columns that it names; no
-								 * inputs: it names none */
+	GuardKey	condition;		/* WHEN, by what it depends on; no inputs: on
+								 * nothing, or on whether there is a change */
 	GuardScope *scope;			/* rows are compared where these agree */
 	int			nscope;
 	GuardTable *own;			/* the table that the trigger fires on */
@@ -224,7 +224,7 @@ extern GuardKey guard_key(Relation rel, Oid indexid, AttrNumber keyno,
 						  bool before);
 extern GuardKey guard_column_key(Relation rel, AttrNumber attno, bool before);
 extern GuardKey guard_predicate(Relation rel, Oid indexid, bool before);
-extern GuardKey guard_condition(const Trigger *trigger);
+extern GuardKey guard_condition(Relation rel, const Trigger *trigger);
 extern Datum guard_key_value(const GuardKey *key, TupleTableSlot *row,
 							 ExprContext *econtext, bool *isnull);
 extern bool guard_key_unchanged(const GuardKey *key, TupleTableSlot *before,

@@ -153,46 +153,70 @@ is_whole_row(Node *node)
 	return IsA(node, Var) && ((Var *) node)->varattno == InvalidAttrNumber;
 }
 
-/* A comparison of the two versions as wholes, which tells nothing. */
+/* True if an expression asks whether the two versions differ, as wholes. */
 static bool
-compares_versions(Node *node)
+asks_for_change(Node *node)
 {
 	OpExpr	   *expr = (OpExpr *) node;
-	Oid			function;
 
-	/* OLD.* IS DISTINCT FROM NEW.* is of the same form */
-	if (!IsA(node, OpExpr) && !IsA(node, DistinctExpr))
+	/* OLD.* IS DISTINCT FROM NEW.*, of the same form, is by the operator for equality */
+	if (!IsA(node, DistinctExpr) &&
+		!(IsA(node, OpExpr) && (get_opcode(expr->opno) == F_RECORD_NE ||
+								get_opcode(expr->opno) == F_RECORD_IMAGE_NE)))
 		return false;
-	function = get_opcode(expr->opno);
-	return (function == F_RECORD_EQ || function == F_RECORD_NE ||
-			function == F_RECORD_IMAGE_EQ || function == F_RECORD_IMAGE_NE) &&
-		is_whole_row(linitial(expr->args)) && is_whole_row(lsecond(expr->args));
+	return is_whole_row(linitial(expr->args)) && is_whole_row(lsecond(expr->args));
 }
 
-/* Notes the columns of either version that an expression names. */
-static bool
-find_condition_inputs(Node *node, void *inputs)
+/* What a condition depends on, while it is looked through. */
+typedef struct ConditionInputs
 {
-	if (node == NULL || compares_versions(node))
+	TupleDesc	desc;
+	Bitmapset  *columns;		/* of the new version */
+	bool		other;			/* and on something else */
+} ConditionInputs;
+
+static bool
+find_condition_inputs(Node *node, void *context)
+{
+	ConditionInputs *inputs = context;
+
+	if (node == NULL || asks_for_change(node))
 		return false;
 	if (IsA(node, Var))
 	{
-		*(Bitmapset **) inputs =
-			bms_add_member(*(Bitmapset **) inputs,
-						   ((Var *) node)->varattno - FirstLowInvalidHeapAttributeNumber);
+		AttrNumber	attno = ((Var *) node)->varattno;
+
+		inputs->columns = bms_add_member(inputs->columns,
+										 attno - FirstLowInvalidHeapAttributeNumber);
+		/* 'v': a virtual column, from version 18 on, is in no row */
+		if (((Var *) node)->varno != PRS2_NEW_VARNO ||
+			(attno > 0 && TupleDescAttr(inputs->desc, attno - 1)->attgenerated == 'v'))
+			inputs->other = true;
 		return false;
 	}
-	return expression_tree_walker(node, find_condition_inputs, inputs);
+	return expression_tree_walker(node, find_condition_inputs, context);
 }
 
-/* What the WHEN of a trigger depends on, in the current memory context. */
+/*
+ * What the WHEN of a trigger depends on, in the current memory context.  Where it depends on
+ * more than columns of the new version, on the one before or a setting, nothing tells whether
+ * that one was checked: then it passes for what takes the whole row.
+ */
 GuardKey
-guard_condition(const Trigger *trigger)
+guard_condition(Relation rel, const Trigger *trigger)
 {
 	GuardKey	key = {0};
+	ConditionInputs inputs = {.desc = RelationGetDescr(rel)};
+	Node	   *condition;
 
-	if (trigger->tgqual != NULL)
-		(void) find_condition_inputs(stringToNode(trigger->tgqual), &key.inputs);
+	if (trigger->tgqual == NULL)
+		return key;
+	condition = stringToNode(trigger->tgqual);
+	(void) find_condition_inputs(condition, &inputs);
+	if (inputs.other || contain_mutable_functions(condition))
+		inputs.columns = bms_add_member(inputs.columns,
+										InvalidAttrNumber - FirstLowInvalidHeapAttributeNumber);
+	key.inputs = inputs.columns;
 	return key;
 }
 

@@ -10,8 +10,8 @@
  * statements may come in between, those of other triggers.
  *
  * A statement is known by the memory that its triggers are called with, which ends with it.
- * (Where another BEFORE INSERT trigger keeps a moved row from arriving, the row of an INSERT
- * that the same MERGE does next is taken for it.)
+ * (Where another BEFORE INSERT trigger keeps a moved row from arriving, a row that the same
+ * MERGE inserts next is taken for it, or another part of WITH.)
  *
  * In mode tag the row is checked again.  It must not be tagged with the key that it had
  * before, which other rows of its group are tagged with.  So the version that has left is

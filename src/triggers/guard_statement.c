@@ -94,12 +94,11 @@ typedef struct Check
 	/* rows of the table */
 	Pass		pass;
 	SetJoin    *join;
-	Made	   *made;			/* of sets that scopes keep apart the first
-								 * making only */
+	Made	   *made;			/* makings of new rows; of sets that scopes keep
+								 * apart the first one only */
 	size_t		nmade;
 	size_t		room_made;
 	size_t		making;			/* the one that is compared, from 0 */
-	bool		begun;			/* a signature of it has come */
 	ItemPointerData entered;	/* the new row that the pass is for */
 
 	/* what was found */
@@ -185,11 +184,51 @@ row_hash(const Check *check, TupleTableSlot *row, const Signature *sig)
 	return hash;
 }
 
+/* Which of the makings of new rows a signature has; their number: it has none of them. */
+static size_t
+number_of_making(const Check *check, const Signature *sig)
+{
+	bool		scoped_set = check->guard->nscope > 0 &&
+		signature_kind(sig, MEASURE_JACCARD) == KIND_SETS;
+	size_t		i = 0;
+
+	while (i < check->nmade && !making_equal(&check->made[i].making, &sig->making) &&
+		   !(scoped_set && check->made[i].kind == KIND_SETS))
+		i++;
+	/* there may be several only where scopes keep them apart */
+	if (i == check->nmade && i > 0 && check->guard->nscope == 0)
+		making_require_equal(&check->made[0].making, &sig->making);
+	return i;
+}
+
+/* Takes note of the making of a new row. */
+static void
+note_making(Check *check, const Signature *sig)
+{
+	MemoryContext row;
+
+	if (number_of_making(check, sig) < check->nmade)
+		return;
+	row = MemoryContextSwitchTo(check->context);
+	check->made = growing_reserve(check->made, &check->room_made, check->nmade + 1,
+								  sizeof(Made));
+	MemoryContextSwitchTo(row);
+	check->made[check->nmade].making = sig->making;
+	check->made[check->nmade++].kind = signature_kind(sig, MEASURE_JACCARD);
+}
+
+/* So many hashes are a quarter of the memory. */
+static size_t
+most_hashes(const Check *check)
+{
+	return check->memory / 4 / sizeof(uint64);
+}
+
 /* Takes note of the statement's rows, or counts them, if they are too many for that. */
 static void
 note_new(Check *check)
 {
-	size_t		most = check->memory / 4 / sizeof(uint64);
+	size_t		most = most_hashes(check);
 	TupleTableSlot *row;
 	Signature  *sig;
 
@@ -197,6 +236,7 @@ note_new(Check *check)
 	check->room = 1;
 	while ((row = next_new(check, &sig)) != NULL)
 	{
+		note_making(check, sig);
 		if (check->nnew < most)
 		{
 			check->hashes = growing_reserve(check->hashes, &check->room,
@@ -221,6 +261,7 @@ is_of_share(const Check *check, uint64 hash)
 static void
 note_share(Check *check, size_t share)
 {
+	size_t		most = most_hashes(check);
 	size_t		n = 0;
 	TupleTableSlot *row;
 	Signature  *sig;
@@ -235,6 +276,9 @@ note_share(Check *check, size_t share)
 
 		if (!is_of_share(check, hash))
 			continue;
+		/* rows without a key may have one hash, and no share is smaller then */
+		if (n == 2 * most)
+			n = sort_distinct_hashes(check->hashes, n);
 		check->hashes = growing_reserve(check->hashes, &check->room, n + 1, sizeof(uint64));
 		check->hashes[n++] = hash;
 	}
@@ -311,8 +355,9 @@ look_up_new(Check *check)
 			TupleTableSlot *other = match.table->slot;
 			MemoryContext row = MemoryContextSwitchTo(check->context);
 
-			match.together = is_new(check, other,
-									guard_new_signature(guard, other));
+			/* of too many rows none is noted as yet */
+			match.together = check->nshares > 1 ? guard_is_own(other) :
+				is_new(check, other, guard_new_signature(guard, other));
 			check->detail = guard_describe(guard, check->rel, check->row,
 										   &match);
 			MemoryContextSwitchTo(row);
@@ -343,29 +388,6 @@ may_be_there(Check *check, TupleTableSlot *slot)
 	return there || guard_deleted_since(&check->pass, slot);
 }
 
-/* Which making a signature has; it is added if it has not come before. */
-static size_t
-number_of_making(Check *check, const Signature *sig)
-{
-	SignatureKind kind = signature_kind(sig, MEASURE_JACCARD);
-	bool		scoped = check->guard->nscope > 0;
-	MemoryContext row;
-
-	for (size_t i = 0; i < check->nmade; i++)
-		if (making_equal(&check->made[i].making, &sig->making) ||
-			(scoped && kind == KIND_SETS && check->made[i].kind == KIND_SETS))
-			return i;
-	if (check->nmade > 0 && !scoped)
-		making_require_equal(&check->made[0].making, &sig->making);
-	row = MemoryContextSwitchTo(check->context);
-	check->made = growing_reserve(check->made, &check->room_made, check->nmade + 1,
-								  sizeof(Made));
-	MemoryContextSwitchTo(row);
-	check->made[check->nmade].making = sig->making;
-	check->made[check->nmade].kind = kind;
-	return check->nmade++;
-}
-
 /*
  * The signature of a row in its scope, as the join has it; NULL if its making is not the one
  * that is compared.
@@ -373,14 +395,10 @@ number_of_making(Check *check, const Signature *sig)
 static const uint64 *
 row_set(Check *check, const Signature *sig, uint32 *n)
 {
-	SignatureKind kind;
+	SignatureKind kind = check->made[check->making].kind;
 
 	if (number_of_making(check, sig) != check->making)
 		return NULL;
-	kind = check->made[check->making].kind;
-	if (!check->begun)
-		setjoin_use(check->join, usual_algorithm(kind, MEASURE_JACCARD));
-	check->begun = true;
 	return check->guard->nscope > 0 && kind == KIND_SETS ?
 		signature_as_scoped_set(sig, guard_scope_hash(check->guard), n) :
 		signature_as_set(sig, kind, MEASURE_JACCARD, n);
@@ -411,20 +429,20 @@ begin_join(Check *check)
 {
 	MemoryContext row = MemoryContextSwitchTo(check->context);
 	SetJoinParams params = {
-		.algorithm = usual_algorithm(KIND_SETS, MEASURE_JACCARD),
+		.algorithm = usual_algorithm(check->made[check->making].kind, MEASURE_JACCARD),
 		.measure = MEASURE_JACCARD,
 		.threshold = check->guard->threshold,
 		.memory = check->memory / 4 * 3
 	};
 
 	check->join = setjoin_begin(&params);
-	check->begun = false;
 	MemoryContextSwitchTo(row);
 }
 
 /*
- * Tells the join of the new rows, if the table is so much larger that it pays: then the
- * rows of the table that can be near to none of them are not kept.
+ * Tells the join of the new rows, those of other shares among them, if the table is so much
+ * larger that it pays: then the rows of the table that can be near to none of them are not
+ * kept.
  */
 static void
 announce_new(Check *check)
@@ -651,11 +669,8 @@ compare_all(Check *check)
 	for (size_t share = 0; share < check->nshares; share++)
 	{
 		note_share(check, share);
-		/* the first reading tells of others */
-		check->making = 0;
-		do
+		for (check->making = 0; check->making < check->nmade; check->making++)
 			read_and_compare(check);
-		while (++check->making < check->nmade);
 	}
 }
 

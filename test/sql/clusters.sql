@@ -310,6 +310,11 @@ SELECT * FROM near_duplicate_clusters(NULL::numeric, 'SELECT id + 0.25, sig FROM
 SELECT * FROM near_duplicate_clusters(NULL::date, 'SELECT timestamp ''2026-01-01 12:00'' + id * interval ''1 day'', sig FROM few', 0.6);
 SELECT * FROM near_duplicate_clusters(NULL::"char", 'SELECT chr(64 + id::int) || ''x'', sig FROM few WHERE id < 20', 0.6);
 SELECT * FROM near_duplicate_clusters_of_pairs('SELECT 1.5::float8, 2');
+SELECT * FROM near_duplicate_clusters(NULL::float4, 'SELECT id + 16777216, sig FROM few ORDER BY id', 0.6);
+SELECT * FROM near_duplicate_clusters(NULL::float8, 'SELECT id + 9007199254740992, sig FROM few ORDER BY id', 0.6);
+SELECT * FROM near_duplicate_clusters(NULL::float8, 'SELECT id * 0.5, sig FROM few ORDER BY id', 0.6) LIMIT 2;
+SELECT * FROM near_duplicate_clusters(NULL::name, 'SELECT repeat(''x'', 70) || id, sig FROM few ORDER BY id', 0.6);
+SELECT id, similarity FROM near_duplicate_clusters_of_pairs('SELECT 1, 2, 0.12345678901234567890123');
 SELECT * FROM near_duplicate_clusters('SELECT id, sig FROM few FOR UPDATE', 0.6);
 
 -- Signatures of all kinds

@@ -242,6 +242,18 @@ DROP TRIGGER guard ON live;
 CREATE TRIGGER guard AFTER UPDATE ON live FOR EACH ROW WHEN (NOT OLD.live) EXECUTE FUNCTION neardup_guard('sig', '0.8');
 UPDATE live SET live = true WHERE id = 2;
 UPDATE live SET id = id + 10 RETURNING id;
+-- whatever has become of it in between
+DROP TRIGGER guard ON live;
+TRUNCATE live;
+INSERT INTO live VALUES (1, true, f(1, 20)), (2, true, f(101, 120));
+CREATE TRIGGER guard AFTER UPDATE ON live FOR EACH ROW WHEN (NOT OLD.live) EXECUTE FUNCTION neardup_guard('sig', '0.8');
+UPDATE live SET sig = f(1, 20) WHERE id = 2;
+UPDATE live SET live = false WHERE id = 2;
+UPDATE live SET id = id + 10 WHERE id = 2;
+-- or at a setting
+DROP TRIGGER guard ON live;
+CREATE TRIGGER guard AFTER UPDATE ON live FOR EACH ROW WHEN (current_setting('guard.bulk', true) IS DISTINCT FROM 'on') EXECUTE FUNCTION neardup_guard('sig', '0.8');
+UPDATE live SET id = id + 10 WHERE id = 2;
 -- while one that asks whether anything has changed says nothing
 DROP TRIGGER guard ON live;
 CREATE TRIGGER guard AFTER UPDATE ON live FOR EACH ROW WHEN (OLD.* IS DISTINCT FROM NEW.*) EXECUTE FUNCTION neardup_guard('sig', '0.8');

@@ -341,6 +341,13 @@ INSERT INTO sketched VALUES (8, 'd', simhash(f(1, 20)));
 INSERT INTO sketched VALUES (8, 'c', f(1, 20));
 INSERT INTO sketched VALUES (8, 'e', minhash(f(1, 20), 32)), (9, 'e', minhash(f(1, 20), 32));
 SELECT count(*) FROM sketched;
+DROP TRIGGER guard ON sketched;
+CREATE TRIGGER guard AFTER INSERT ON sketched REFERENCING NEW TABLE AS n FOR EACH STATEMENT
+    EXECUTE FUNCTION neardup_guard('sig', '0.8');
+DELETE FROM sketched WHERE id > 1;
+INSERT INTO sketched VALUES (2, 'b', minhash(f(1, 20), 32));
+INSERT INTO sketched VALUES (2, 'b', minhash(f(101, 120), 64)), (3, 'b', f(101, 120));
+INSERT INTO sketched VALUES (2, 'b', minhash(f(101, 120), 64)) RETURNING id;
 DROP TABLE sketched;
 
 DROP PROCEDURE try_statements;
