@@ -128,6 +128,7 @@ typedef struct Guard
 	TupleTableSlot *slot;		/* the new row, fetched again */
 	TupleTableSlot *unplaced;	/* or as it came, if it is not known where it
 								 * lies */
+	uint64		visited;		/* rows that searches have looked at */
 	MemoryContext statement_memory; /* of the call site, which ends with the
 									 * statement */
 	ExprContext *row;			/* memory of one call */

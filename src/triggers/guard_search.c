@@ -178,6 +178,7 @@ visit(Pass *pass, ItemPointerData tid)
 	/* mostly the new row begins a chain of its own, and needs no visit */
 	if (pass->self && ItemPointerEquals(&tid, pass->self))
 		return NOTHING;
+	pass->guard->visited++;
 	while (table_index_fetch_tuple(pass->fetch, &chain, &pass->dirty, slot,
 								   &again, NULL))
 	{

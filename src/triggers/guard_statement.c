@@ -336,15 +336,21 @@ look_ups_pay(const Check *check)
 		(double) check->nnew * ROWS_PER_LOOK_UP < table_rows(check);
 }
 
-/* Looks up all new rows, or those up to the first that is refused. */
-static void
+/*
+ * Looks up all new rows, or those up to the first that is refused.  False if that turns out to
+ * take longer than to read the table, as where an index has many rows of other makings, all of
+ * which each look-up goes through.
+ */
+static bool
 look_up_new(Check *check)
 {
 	Guard	   *guard = check->guard;
+	double		most = table_rows(check);
 	Signature  *sig;
 
 	rewind_rows(check);
-	while ((guard->unplaced = next_new(check, &sig)) != NULL)
+	guard->visited = 0;
+	while ((guard->unplaced = next_new(check, &sig)) != NULL && guard->visited <= most)
 	{
 		GuardMatch	match;
 
@@ -367,6 +373,7 @@ look_up_new(Check *check)
 			break;
 	}
 	guard->unplaced = NULL;
+	return guard->visited <= most || (check->nrefused > 0 && guard->mode == GUARD_REJECT);
 }
 
 /* The table's rows go into the join */
@@ -731,9 +738,7 @@ guard_check_statement(Guard *guard, TriggerData *trigdata, FmgrInfo *flinfo)
 	MemoryContextSwitchTo(row);
 	rewind_rows(&check);
 	note_new(&check);
-	if (check.nnew > 0 && look_ups_pay(&check))
-		look_up_new(&check);
-	else if (check.nnew > 0)
+	if (check.nnew > 0 && !(look_ups_pay(&check) && look_up_new(&check)))
 		join_new(&check);
 	report(&check, trigdata->tg_trigger, flinfo);
 	rewind_rows(&check);

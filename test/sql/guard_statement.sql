@@ -330,6 +330,22 @@ DROP TABLE changed;
 RESET hash_mem_multiplier;
 RESET work_mem;
 
+-- An index with many rows of another making: few look-ups go through more rows than the table has, and then it is read instead
+CREATE TABLE spoken (id int PRIMARY KEY, lang text, sig signature);
+CREATE INDEX ON spoken USING gin (sig) WITH (fastupdate = off);
+INSERT INTO spoken SELECT i, CASE i % 2 WHEN 0 THEN 'german' ELSE 'english' END,
+    shingles(format('%s words %s of %s a text %s', i, i * 7, i * 11, i * 13), CASE i % 2 WHEN 0 THEN 'german' ELSE 'english' END) FROM generate_series(1, 3000) i;
+ANALYZE spoken;
+CREATE TRIGGER guard AFTER INSERT ON spoken REFERENCING NEW TABLE AS n FOR EACH STATEMENT
+    EXECUTE FUNCTION neardup_guard('sig', '0.8', 'within', 'lang');
+INSERT INTO spoken SELECT i, 'english', shingles(format('%s words %s of %s a text %s', i, i * 7, i * 11, i * 13), 'english') FROM generate_series(4001, 4050) i;
+INSERT INTO spoken SELECT i, 'english', shingles(format('%s words %s of %s a text %s', i, i * 7, i * 11, i * 13), 'english') FROM generate_series(5001, 5050) i
+UNION ALL SELECT 5100, 'english', shingles('5050 words 35350 of 55550 a text 65650', 'english');
+INSERT INTO spoken SELECT i, 'german', shingles(format('%s words %s of %s a text %s', i, i * 7, i * 11, i * 13), 'german') FROM generate_series(6001, 6050) i
+UNION ALL SELECT 6100, 'german', shingles('2000 words 14000 of 22000 a text 26000', 'german');
+SELECT count(*) FROM spoken;
+DROP TABLE spoken;
+
 -- Sketches of several makings, which scopes keep apart, as look-ups do
 CREATE TABLE sketched (id int PRIMARY KEY, lang text, sig signature);
 CREATE TRIGGER guard AFTER INSERT ON sketched REFERENCING NEW TABLE AS n FOR EACH STATEMENT
