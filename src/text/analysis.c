@@ -313,6 +313,7 @@ meant(const char *word)
 {
 	size_t		len = strlen(word);
 	const char *equals = strchr(word, '=');
+	const char *nearest;
 	char	   *list;
 
 	if (strspn(word, "0123456789") == len)
@@ -322,8 +323,8 @@ meant(const char *word)
 	list = meant_by_list(word);
 	if (list == NULL)
 		list = meant_by_alias(word);
-	return list != NULL || language_nearest(word) == NULL ? list :
-		pstrdup(language_nearest(word));
+	nearest = list == NULL ? language_nearest(word) : NULL;
+	return nearest != NULL ? pstrdup(nearest) : list;
 }
 
 /* How to say what is no word of an analysis but stands beside one, or NULL. */

@@ -83,6 +83,7 @@ typedef struct Check
 	TupleTableSlot *row;
 	TupleTableSlot *before;
 	Bitmapset  *key;			/* columns of the primary key, or NULL */
+	double		table_rows;		/* that the table has, about */
 	size_t		nnew;			/* rows with a new signature */
 	uint64		nvalues;		/* of these signatures */
 	size_t		nshares;		/* of these rows, by their hashes */
@@ -315,15 +316,15 @@ is_new(const Check *check, TupleTableSlot *slot, const Signature *sig)
 	return is_of_share(check, hash) && is_hashed(check, hash);
 }
 
-/* Rows that the table has, about. */
+/* Rows that a table has, about. */
 static double
-table_rows(const Check *check)
+rows_of(Relation rel)
 {
 	BlockNumber pages;
 	double		rows;
 	double		all_visible;
 
-	estimate_rel_size(check->rel, NULL, &pages, &rows, &all_visible);
+	estimate_rel_size(rel, NULL, &pages, &rows, &all_visible);
 	return rows;
 }
 
@@ -333,7 +334,7 @@ static bool
 look_ups_pay(const Check *check)
 {
 	return check->guard->own->searchable &&
-		(double) check->nnew * ROWS_PER_LOOK_UP < table_rows(check);
+		(double) check->nnew * ROWS_PER_LOOK_UP < check->table_rows;
 }
 
 /*
@@ -345,15 +346,18 @@ static bool
 look_up_new(Check *check)
 {
 	Guard	   *guard = check->guard;
-	double		most = table_rows(check);
+	bool		pays = true;
 	Signature  *sig;
 
 	rewind_rows(check);
 	guard->visited = 0;
-	while ((guard->unplaced = next_new(check, &sig)) != NULL && guard->visited <= most)
+	while ((guard->unplaced = next_new(check, &sig)) != NULL)
 	{
 		GuardMatch	match;
 
+		pays = guard->visited <= check->table_rows;
+		if (!pays)
+			break;
 		if (!guard_search(guard, check->rel, sig, NULL, &match))
 			continue;
 		if (check->nrefused++ == 0)
@@ -373,7 +377,7 @@ look_up_new(Check *check)
 			break;
 	}
 	guard->unplaced = NULL;
-	return guard->visited <= most || (check->nrefused > 0 && guard->mode == GUARD_REJECT);
+	return pays;
 }
 
 /* The table's rows go into the join */
@@ -456,7 +460,7 @@ announce_new(Check *check)
 {
 	Signature  *sig;
 
-	if (!feature_filter_pays(check->nnew, table_rows(check)))
+	if (!feature_filter_pays(check->nnew, check->table_rows))
 		return;
 	setjoin_begin_filter(check->join, check->nvalues);
 	rewind_rows(check);
@@ -738,6 +742,7 @@ guard_check_statement(Guard *guard, TriggerData *trigdata, FmgrInfo *flinfo)
 	MemoryContextSwitchTo(row);
 	rewind_rows(&check);
 	note_new(&check);
+	check.table_rows = check.nnew > 0 ? rows_of(check.rel) : 0;
 	if (check.nnew > 0 && !(look_ups_pay(&check) && look_up_new(&check)))
 		join_new(&check);
 	report(&check, trigdata->tg_trigger, flinfo);
