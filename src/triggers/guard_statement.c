@@ -107,6 +107,8 @@ typedef struct Check
 	uint64		nrefused;
 	ItemPointerData first;		/* the first of these */
 	ItemPointerData other;		/* and of those that it is near to */
+	double		similarity;		/* of the two */
+	bool		untold;			/* the detail is not about them as yet */
 	char	   *detail;			/* about the two */
 	bool		again;			/* it has to be looked at again */
 	SnapshotData busy;			/* who is busy with a row, if valid */
@@ -513,25 +515,6 @@ enter_row(Check *check, ItemPointerData tid)
 	return check->pass.sig != NULL;
 }
 
-/* Takes note of the first new row, in the order of the table. */
-static void
-note_first(Check *check, ItemPointerData new, ItemPointerData other)
-{
-	GuardMatch	match = {
-		.table = check->pass.table,
-		.similarity = check->pass.similarity
-	};
-	MemoryContext row = MemoryContextSwitchTo(check->context);
-
-	if (check->detail != NULL)
-		pfree(check->detail);
-	check->detail = guard_describe(check->guard, check->rel,
-								   check->guard->slot, &match);
-	MemoryContextSwitchTo(row);
-	check->first = new;
-	check->other = other;
-}
-
 /* Takes note of a row that another transaction is busy with. */
 static void
 note_busy(Check *check, ItemPointerData tid)
@@ -568,66 +551,116 @@ compare_rows(Check *check, ItemPointerData new, ItemPointerData other)
 	return false;
 }
 
-/* True if a pair of rows would tell more than is known. */
+/* True if the new row is near to one of the others, which goes to *other. */
 static bool
-is_wanted(const Check *check, uint32 rowno, ItemPointerData new,
-		  ItemPointerData other)
+find_other(Check *check, ItemPointerData new, RowGroup others, ItemPointerData *other)
 {
-	int			order;
-
-	if (!(check->refused[rowno / 8] & (1 << rowno % 8)))
-		return true;
-	order = ItemPointerCompare(&new, unconstify(ItemPointerData *, &check->first));
-	return order < 0 ||
-		(order == 0 &&
-		 ItemPointerCompare(&other, unconstify(ItemPointerData *, &check->other)) < 0);
-}
-
-/* Takes note of a new row that is near to another one. */
-static void
-refuse_row(Check *check, uint32 rowno, ItemPointerData new,
-		   ItemPointerData other)
-{
-	bool		first = check->nrefused == 0 ||
-		ItemPointerCompare(&new, &check->first) <= 0;
-
-	if (!(check->refused[rowno / 8] & (1 << rowno % 8)))
-		check->nrefused++;
-	check->refused[rowno / 8] |= 1 << rowno % 8;
-	if (first)
-		note_first(check, new, other);
-}
-
-/* Looks at the pairs of two groups of rows. */
-static void
-compare_groups(Check *check, RowGroup outer, RowGroup inner)
-{
-	RowCursor	news;
-	RowCursor	others;
+	RowCursor	cursor;
 	const ItemPointerData *tid;
-	uint32		rowno;
 	uint32		number;
 
-	rows_begin(check->join, SIDE_OUTER, outer, &news);
-	while ((tid = rows_next(&news, &rowno)) != NULL)
+	if (!enter_row(check, new))
+		return false;
+	rows_begin(check->join, SIDE_INNER, others, &cursor);
+	while ((tid = rows_next(&cursor, &number)) != NULL)
+	{
+		CHECK_FOR_INTERRUPTS();
+		*other = *tid;
+		if (compare_rows(check, new, *other))
+			return true;
+	}
+	return false;
+}
+
+/* Takes note of two rows that are to be told of. */
+static void
+note_pair(Check *check, ItemPointerData new, ItemPointerData other)
+{
+	check->first = new;
+	check->other = other;
+	check->similarity = check->pass.similarity;
+	check->untold = true;
+}
+
+/*
+ * Of the others, the first in the order of the table that the first row refused is near to.
+ * Nobody is waited for because of it.
+ */
+static void
+find_first_other(Check *check, RowGroup others)
+{
+	Check		before = *check;
+	RowCursor	cursor;
+	const ItemPointerData *tid;
+	uint32		number;
+
+	rows_begin(check->join, SIDE_INNER, others, &cursor);
+	while ((tid = rows_next(&cursor, &number)) != NULL)
+	{
+		ItemPointerData other = *tid;
+
+		CHECK_FOR_INTERRUPTS();
+		if (ItemPointerCompare(&other, &check->other) < 0 &&
+			compare_rows(check, check->first, other))
+			note_pair(check, check->first, other);
+	}
+	check->again = before.again;
+	check->busy = before.busy;
+	check->busy_row = before.busy_row;
+}
+
+/*
+ * Looks at the pairs of two groups of rows.  Of a new row one other suffices, as groups of equal
+ * rows have very many pairs.  Only of the first row that is refused, the first other one is
+ * looked for: wherever its group comes.
+ */
+static void
+compare_groups(Check *check, RowGroup news, RowGroup others)
+{
+	bool		first = false;
+	RowCursor	cursor;
+	const ItemPointerData *tid;
+	uint32		rowno;
+
+	rows_begin(check->join, SIDE_OUTER, news, &cursor);
+	while ((tid = rows_next(&cursor, &rowno)) != NULL)
 	{
 		ItemPointerData new = *tid;
+		ItemPointerData other;
+		uint8	   *refused = &check->refused[rowno / 8];
 
-		rows_begin(check->join, SIDE_INNER, inner, &others);
-		while ((tid = rows_next(&others, &number)) != NULL)
+		CHECK_FOR_INTERRUPTS();
+		if (!(*refused & 1 << rowno % 8) &&
+			find_other(check, new, others, &other))
 		{
-			ItemPointerData other = *tid;
-
-			CHECK_FOR_INTERRUPTS();
-			if (!is_wanted(check, rowno, new, other))
-			{
-				if (!ItemPointerEquals(&new, &check->first))
-					break;
-			}
-			else if (compare_rows(check, new, other))
-				refuse_row(check, rowno, new, other);
+			*refused |= 1 << rowno % 8;
+			if (check->nrefused++ == 0 || ItemPointerCompare(&new, &check->first) < 0)
+				note_pair(check, new, other);
 		}
+		first = first || (check->nrefused > 0 && ItemPointerEquals(&new, &check->first));
 	}
+	if (first)
+		find_first_other(check, others);
+}
+
+/* Tells of the first row refused, whose versions stay as long as the pass. */
+static void
+describe_first(Check *check)
+{
+	Guard	   *guard = check->guard;
+	TupleTableSlot *other = check->pass.table->slot;
+	GuardMatch	match = {
+		.table = check->pass.table,
+		.similarity = check->similarity
+	};
+	MemoryContext row = MemoryContextSwitchTo(check->context);
+
+	if (!table_tuple_fetch_row_version(check->rel, &check->first, SnapshotAny, guard->slot) ||
+		!table_tuple_fetch_row_version(check->rel, &check->other, SnapshotAny, other))
+		elog(ERROR, "a row that was refused is gone");
+	check->detail = guard_describe(guard, check->rel, guard->slot, &match);
+	check->untold = false;
+	MemoryContextSwitchTo(row);
 }
 
 /* Looks at all pairs of a new row and another one that are near. */
@@ -644,6 +677,8 @@ compare_new(Check *check)
 	setjoin_build(check->join);
 	while (setjoin_next(check->join, &outer, &inner))
 		compare_groups(check, outer, inner);
+	if (check->untold)
+		describe_first(check);
 	ExecClearTuple(check->pass.table->slot);
 	ExecClearTuple(check->guard->slot);
 	pfree(check->refused);

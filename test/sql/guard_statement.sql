@@ -366,6 +366,21 @@ INSERT INTO sketched VALUES (2, 'b', minhash(f(101, 120), 64)), (3, 'b', f(101, 
 INSERT INTO sketched VALUES (2, 'b', minhash(f(101, 120), 64)) RETURNING id;
 DROP TABLE sketched;
 
+-- Equal rows have very many pairs, of which few are looked at
+CREATE TABLE equals (id int, sig signature);
+CREATE TRIGGER guard AFTER INSERT ON equals REFERENCING NEW TABLE AS n FOR EACH STATEMENT
+    EXECUTE FUNCTION neardup_guard('sig', '0.8', 'warn');
+SELECT clock_timestamp() AS began \gset
+INSERT INTO equals SELECT i, f(1, 20) FROM generate_series(1, 30000) i;
+INSERT INTO equals VALUES (30001, f(1, 20)), (30002, f(101, 120)), (30003, f(1, 20));
+SELECT clock_timestamp() - :'began'::timestamptz < '40s' AS soon;
+-- the first one of the first row, whatever the order in which groups are compared
+ALTER TABLE equals ADD PRIMARY KEY (id);
+TRUNCATE equals;
+INSERT INTO equals SELECT i, f(1, 20 + i % 3) FROM generate_series(1, 30) i;
+INSERT INTO equals VALUES (31, f(101, 120)), (32, f(2, 22)), (33, f(102, 120));
+DROP TABLE equals;
+
 DROP PROCEDURE try_statements;
 DROP FUNCTION try, f;
 DROP COLLATION blind;
