@@ -268,7 +268,7 @@ use_analysis(Site *site, Analysis *analysis, Reads reads, int k)
 	if (site->of_shingles)
 	{
 		if (reads == READS_CHARS)
-			analysis->making.unit = UNIT_CHAR;
+			analysis_set_unit(analysis, UNIT_CHAR);
 		apply_k(analysis, k);
 		site->words = site->making = analysis->making;
 		site->making.method = METHOD_SHINGLES;
@@ -404,14 +404,14 @@ site_read_for_lexicon(Site *site, FunctionCallInfo fcinfo,
 
 /* Reading */
 
-/* A few of the shingles, chosen as they stand, cannot be numbered. */
+/* Shingles that are chosen or counted as they stand cannot be numbered. */
 static void
 refuse_numbered(const Site *site)
 {
 	if (site->making.filters & FILTER_REPEATS)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("analysis says \"repeats=number\" where shingles are selected"),
+				 errmsg("analysis says \"repeats=number\" where shingles are selected or counted"),
 				 errhint("Leave it out.")));
 }
 

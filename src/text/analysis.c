@@ -506,6 +506,13 @@ analysis_set_k(Analysis *analysis, int k)
 	rehash(analysis);
 }
 
+void
+analysis_set_unit(Analysis *analysis, Unit unit)
+{
+	analysis->making.unit = unit;
+	rehash(analysis);
+}
+
 Analysis *
 analysis_of_config(Oid config)
 {

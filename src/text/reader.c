@@ -232,14 +232,25 @@ read_rest(Reader *reader, uint64 *hashes, size_t max)
 	return n;
 }
 
+/* Goes on to the characters of the next word; false at the end. */
+static bool
+next_chars(Reader *reader)
+{
+	uint64		hash;
+
+	if (reader_read_word(reader, &reader->chars, &reader->nchars, &hash))
+		return true;
+	/* what it left there is a word that was dropped */
+	reader->nchars = 0;
+	return false;
+}
+
 static size_t
 read_chars(Reader *reader, uint64 *hashes, size_t max)
 {
 	size_t		n = read_rest(reader, hashes, max);
-	uint64		hash;
 
-	while (n < max &&
-		   reader_read_word(reader, &reader->chars, &reader->nchars, &hash))
+	while (n < max && next_chars(reader))
 	{
 		/* no space into a word that was cut for its length, if all of it is in */
 		if (!reader->first &&

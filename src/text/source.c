@@ -68,7 +68,7 @@ utf8_cut(const char *text, const char *limit)
 void
 source_begin(TextSource *source, const char *doc, size_t len, bool markup)
 {
-	source->at = source->from = doc;
+	source->at = source->from = source->section_end = doc;
 	source->end = doc + len;
 	source->markup = markup;
 }
@@ -229,7 +229,6 @@ skip_tag(const char *p, const char *name, const char *end, const char **trace)
 static const char *
 skip_markup(const char *p, const char *end, const char **trace)
 {
-	static const char cdata[] = "<![CDATA[";
 	size_t		left = end - p;
 
 	*trace = NULL;
@@ -241,12 +240,54 @@ skip_markup(const char *p, const char *end, const char **trace)
 		return skip_tag(p, p + 2, end, trace);
 	if (left >= 4 && memcmp(p, "<!--", 4) == 0)
 		return skip_comment(p, end);
-	if (left >= sizeof(cdata) - 1 && memcmp(p, cdata, sizeof(cdata) - 1) == 0)
-		return p + sizeof(cdata) - 1;	/* its content is text */
 	if (p[1] != '/' && p[1] != '!' && p[1] != '?')
 		return NULL;
 	*trace = "\n\n";
 	return behind(p + 2, end, '>');
+}
+
+/* Where the CDATA section ends whose content is at p. */
+static const char *
+find_section_end(const char *p, const char *end)
+{
+	for (; (p = memchr(p, ']', end - p)) != NULL; p++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (end - p >= 3 && memcmp(p, "]]>", 3) == 0)
+			return p;
+	}
+	return end;
+}
+
+/*
+ * Behind what opens a CDATA section, if that is where the source stands, or
+ * NULL.  There are none within another.
+ */
+static const char *
+open_section(TextSource *source)
+{
+	static const char opening[] = "<![CDATA[";
+	size_t		len = sizeof(opening) - 1;
+
+	if ((size_t) (source->end - source->at) < len ||
+		memcmp(source->at, opening, len) != 0)
+		return NULL;
+	if (source->at >= source->section_end)
+		source->section_end = find_section_end(source->at + len, source->end);
+	return source->at + len;
+}
+
+/* Behind the markup at which the source stands, as skip_markup() says. */
+static const char *
+source_skip_markup(TextSource *source, const char **trace)
+{
+	const char *content = open_section(source);
+
+	*trace = NULL;
+	if (content != NULL)
+		return content;
+	return skip_markup(source->at, source->at < source->section_end ?
+					   source->section_end : source->end, trace);
 }
 
 /* Entities */
@@ -401,7 +442,7 @@ source_next(TextSource *source, const char **text, size_t *len)
 			return true;
 		}
 		if (*source->at == '<' &&
-			(after = skip_markup(source->at, source->end, &trace)) != NULL)
+			(after = source_skip_markup(source, &trace)) != NULL)
 		{
 			source->at = after;
 			if (trace == NULL)

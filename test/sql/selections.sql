@@ -152,6 +152,12 @@ SELECT 'sif(1,1)[k=3]#2{0000000000000001}'::signature;
 
 DROP FUNCTION naive_winnow;
 
+-- Lengths are shingle sizes of characters, the usual size of shingles too
+SELECT count(*), count(*) FILTER (WHERE sig::text::signature = sig AND sig::bytea::signature = sig) AS whole
+FROM generate_series(1, 8) length, unnest(ARRAY['', 'english', 'accents=fold']) analysis,
+     LATERAL (VALUES (koala('brown foxes jump over the lazy dog', 5, length, analysis)),
+                     (sif('brown foxes jump over the lazy dog', '{fox}', length, analysis))) v (sig);
+
 -- Anchors are made once and kept: memory does not grow with the rows, be the
 -- anchors the same or other ones
 CREATE FUNCTION kilobytes() RETURNS bigint LANGUAGE plpgsql VOLATILE AS $$

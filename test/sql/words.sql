@@ -111,6 +111,11 @@ SELECT neardup_words('one&nbsptwo caf&eacutes &copy2024 &notit; &notin; &notin &
 SELECT neardup_words('a <!-- b > c --> d <!--> e <!---> f <!-- g -- > h --!> i <!----!> j <!--!> k -->l <!--> m', 'html');
 SELECT neardup_words('a < b > c <3 d<e f', 'html'), neardup_words('x <!-- never closed', 'html'), neardup_words('x <a href="never closed>', 'html');
 SELECT neardup_words('<![CDATA[data]]> <x:y z = ''>''>t</x:y> </> </ b> <a href=foo">u</a>', 'html');
+-- what is not closed in a section ends with it
+SELECT neardup_words('<p><![CDATA[ use <script> for code ]]></p> rest of the page', 'html') AS script,
+       neardup_words('<![CDATA[ a <b title="c ]]> d " > e', 'html') AS value,
+       neardup_words('<![CDATA[ a <!-- b ]]> c <![CDATA[ d <i>e</i>]] <p>f</p> ]> &amp; <![CDATA[g]]> h <!-- i ]]> j', 'html') AS comment,
+       neardup_words('<![CDATA[ a <style> b', 'html') AS open;
 SELECT neardup_words('<a href=a?b="c>one</a> <p q== r=s=''t>two</p> <i a=b c = "d>e" f>three</i> two''s "four"', 'html');
 SELECT neardup_words('<script/>a</script><SCRIPT>b</scripts>c</SCRIPT >d<script>e', 'html');
 SELECT neardup_words('п<b>''</b>ять e<i>' || U&'\0301' || '</i>', 'html'), neardup_words('<'), neardup_words('<', 'html'), neardup_words('&', 'html');
@@ -124,6 +129,10 @@ SELECT length(w) FROM unnest(neardup_words('a' || repeat(U&'\0301', 3000))) w;
 -- as characters they are one word, but for what is left out of them
 SELECT shingles(repeat('ab', 1500) || ' c', 'unit=char k=4') = shingles('ababab c', 'unit=char k=4') AS whole,
        shingles('foo ' || repeat('a', 2058), 'unit=char k=4 maxlen=255') = shingles('foo aaaaaaaaaa', 'unit=char k=4 maxlen=255') AS end_of_one;
+-- and a word that is left out leaves none behind, be it the last one
+SELECT analysis, shingles('the cat sat', analysis || ' unit=char k=2') = shingles(doc, analysis || ' unit=char k=2') AS left_out
+FROM (VALUES ('english stop', 'the cat sat on the'), ('english stop', 'on the the cat sat'), ('minlen=2', 'the x cat sat x y'),
+             ('maxlen=4', 'the cat sat wherever'), ('digits=drop', '7 the cat 12 sat 77'), ('script=latin', 'the cat sat сидел')) v (analysis, doc);
 -- and blocks of text do not show
 SELECT count(*), count(DISTINCT w), min(w), max(w) FROM unnest(neardup_words(repeat('слово word ', 20000))) w;
 SELECT array_agg(DISTINCT w) FROM generate_series(65500, 65560) n, unnest(neardup_words(repeat(' ', n) || 'wordя словоw')) w;
