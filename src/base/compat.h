@@ -65,8 +65,10 @@ extern PGDLLEXPORT void _PG_init(void);
 #define path_set_disabled_nodes(path, outer, inner) \
 	((path)->disabled_nodes = (outer)->disabled_nodes + (inner)->disabled_nodes)
 #define compat_compare_disabled(a, b) ((a)->disabled_nodes - (b)->disabled_nodes)
+#define compat_disable_path(path) ((path)->disabled_nodes += 2)
 #else
 #define compat_compare_disabled(a, b) 0
+#define compat_disable_path(path) ((void) 0)
 #define path_set_disabled_nodes(path, outer, inner) ((void) 0)
 #endif
 

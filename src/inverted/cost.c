@@ -21,12 +21,14 @@
 
 #include "nodes/nodeFuncs.h"
 #include "nodes/pathnodes.h"
+#include "optimizer/clauses.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
 #include "utils/spccache.h"
 
+#include "base/compat.h"
 #include "index/asked.h"
 #include "inverted/access.h"
 #include "statistics/column_statistics.h"
@@ -50,6 +52,9 @@
 /* Where lists are long: each of their rows, and each row of the table, in cpu_operator_cost. */
 #define POSTING_COST		2.0
 #define ROW_COST			1.0
+
+/* What no plan costs, so that any other is taken. */
+#define NEVER				1e100
 
 /* True if the index is of signatures, not of what has one in it. */
 static bool
@@ -105,6 +110,37 @@ query_keys(PlannerInfo *root, IndexPath *path, const NearStatistics *statistics)
 	return statistics->all_keys > 0 ? statistics->all_keys : statistics->values;
 }
 
+/*
+ * Whether the rows come in the order of all the distances.  A scan tells the first
+ * one, and the executor sorts rows by the others; but behind a distance to null it
+ * compares nothing (cmp_orderbyvals() in nodeIndexscan.c).  So all but the last have
+ * to be to what is known not to be null.
+ */
+static bool
+comes_in_order(const IndexPath *path)
+{
+	for (int i = 0; i + 1 < list_length(path->indexorderbys); i++)
+	{
+		const Const *operand = (const Const *) get_rightop(list_nth(path->indexorderbys, i));
+
+		if (!IsA(operand, Const) || operand->constisnull)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * The planner looks whether workers can evaluate a table's conditions and columns, but
+ * not what an order is by.  That may be a column of an outer row, which
+ * no worker has: see doc/reports/ordered_look_ups.md
+ */
+static void
+keep_from_workers(PlannerInfo *root, IndexPath *path)
+{
+	if (!is_parallel_safe(root, (Node *) path->indexorderbys))
+		path->path.parallel_safe = false;
+}
+
 void
 inverted_cost(struct PlannerInfo *root, struct IndexPath *path,
 			  double loop_count, Cost *startup, Cost *total,
@@ -146,4 +182,10 @@ inverted_cost(struct PlannerInfo *root, struct IndexPath *path,
 		 cpu_operator_cost * (list_length(quals) + list_length(path->indexorderbys)));
 	*correlation = 0;
 	*pages = fetched;
+	if (!comes_in_order(path))
+	{
+		*startup = *total = NEVER;
+		compat_disable_path(&path->path);
+	}
+	keep_from_workers(root, path);
 }

@@ -237,6 +237,19 @@ SELECT count(*) FROM (SELECT id FROM docs ORDER BY sig <-> NULL::signature LIMIT
 -- By two distances
 SELECT string_agg(id::text, ',' ORDER BY n) FROM (SELECT id, row_number() OVER () AS n FROM
   (SELECT id FROM docs ORDER BY sig <-> make(24), sig <-> make(26) LIMIT 6) s) s;
+-- Behind one that may be to null the executor compares nothing, and the index is not taken
+RESET enable_sort;
+SET plan_cache_mode = force_generic_plan;
+PREPARE last_asked(signature) AS SELECT id FROM docs ORDER BY sig <-> make(24), sig <-> $1 LIMIT 6;
+PREPARE first_asked(signature) AS SELECT round((sig <-> make(24))::numeric, 6) AS distance FROM docs ORDER BY sig <-> $1, sig <-> make(24) LIMIT 6;
+EXPLAIN (COSTS OFF) EXECUTE last_asked(NULL);
+EXECUTE first_asked(NULL);
+DEALLOCATE last_asked;
+DEALLOCATE first_asked;
+RESET plan_cache_mode;
+SELECT o.id, (SELECT round(min(d)::numeric, 6) FROM (SELECT d.sig <-> make(24) AS d FROM docs d ORDER BY d.sig <-> o.sig, d.sig <-> make(24) LIMIT 1) s)
+FROM (VALUES (1, NULL::signature), (2, make(24))) o (id, sig) ORDER BY o.id;
+SET enable_sort = off;
 -- All rows, of which nothing is wanted
 CREATE TABLE single AS SELECT sig FROM docs;
 CREATE INDEX single_sig ON single USING neardup (sig);
