@@ -37,15 +37,26 @@ CREATE FUNCTION @extschema@.library_keep() RETURNS trigger
     LANGUAGE plpgsql SET search_path FROM CURRENT
 AS $$
 BEGIN
+    IF TG_OP = 'DELETE' THEN
+        -- library_drop() has removed them
+        IF pg_catalog.to_regclass(@extschema@.library_signatures(OLD.id)) IS NULL THEN
+            RETURN OLD;
+        END IF;
+        RAISE EXCEPTION 'library "%" still has documents and signatures', OLD.name
+            USING ERRCODE = 'dependent_objects_still_exist',
+                  HINT = 'Remove it with library_drop().';
+    END IF;
     RAISE EXCEPTION 'library "%" keeps its number, method and analysis', OLD.name
         USING ERRCODE = 'object_not_in_prerequisite_state',
               DETAIL = 'Its signatures and statistics were made with these.',
               HINT = 'Make another one with library_create(), and add the documents to it.';
 END $$;
-COMMENT ON FUNCTION @extschema@.library_keep() IS 'trigger function that refuses to change what a library''s signatures were made with';
+COMMENT ON FUNCTION @extschema@.library_keep() IS 'trigger function that refuses to change what a library''s signatures were made with, or to delete it without them';
 
 CREATE TRIGGER library_kept BEFORE UPDATE ON @extschema@.library FOR EACH ROW
     WHEN (OLD.id <> NEW.id OR OLD.method <> NEW.method OR OLD.analysis <> NEW.analysis)
+    EXECUTE FUNCTION @extschema@.library_keep();
+CREATE TRIGGER library_kept_whole BEFORE DELETE ON @extschema@.library FOR EACH ROW
     EXECUTE FUNCTION @extschema@.library_keep();
 
 CREATE TABLE @extschema@.library_document (

@@ -136,7 +136,10 @@ rule_require(const text *name)
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("rule \"%s\" does not exist", rule),
-			 errhint("Rules are connected and kept.")));
+			 /* a query in its place, where ids of type text are asked for */
+			 strchr(rule, ' ') == NULL ?
+			 errhint("Rules are connected and kept.") :
+			 errhint("Rules are connected and kept. After a type of ids come the query and the rule.")));
 }
 
 /* See group_rows.h */

@@ -37,13 +37,21 @@ my %prepare = (
 	'doc/lexicon.md' => '',
 	'doc/library.md' => '',
 	'doc/markup.md' => '',
-	# families of texts with words exchanged
+	# families of texts with words exchanged, and a reader who judges all but
+	# one of the pairs as soon as they are there
 	'doc/methods.md' => q{
+		CREATE FUNCTION judge() RETURNS event_trigger LANGUAGE plpgsql AS $$
+		BEGIN
+			IF to_regclass('to_judge') IS NOT NULL THEN
+				UPDATE to_judge SET near = id1 % 6 = id2 % 6
+				WHERE (id1, id2) <> (SELECT min((id1, id2)) FROM to_judge);
+			END IF;
+		END $$;
+		CREATE EVENT TRIGGER judge ON ddl_command_end WHEN TAG IN ('CREATE TABLE AS')
+			EXECUTE FUNCTION judge();
 		INSERT INTO docs SELECT 10 + i, string_agg('w' || CASE WHEN n * 7919 % 101 < i
 			THEN i * 1000 + n ELSE n + 35 * (i % 6) END, ' ' ORDER BY n)
-		FROM generate_series(1, 60) i, generate_series(1, 40) n GROUP BY i;
-		CREATE TABLE truth AS SELECT a.id AS id1, b.id AS id2
-		FROM docs a JOIN docs b ON a.id % 6 = b.id % 6 AND a.id < b.id WHERE a.id > 10},
+		FROM generate_series(1, 60) i, generate_series(1, 40) n GROUP BY i},
 	'doc/neardup.md' =>
 	  'ALTER TABLE docs ADD sig signature GENERATED ALWAYS AS (shingles(body)) STORED',
 	'doc/neardup_index.md' =>
