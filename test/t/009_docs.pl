@@ -44,7 +44,7 @@ my %prepare = (
 		BEGIN
 			IF to_regclass('to_judge') IS NOT NULL THEN
 				UPDATE to_judge SET near = id1 % 6 = id2 % 6
-				WHERE (id1, id2) <> (SELECT min((id1, id2)) FROM to_judge);
+				WHERE (id1, id2) <> (SELECT id1, id2 FROM to_judge ORDER BY id1, id2 LIMIT 1);
 			END IF;
 		END $$;
 		CREATE EVENT TRIGGER judge ON ddl_command_end WHEN TAG IN ('CREATE TABLE AS')
