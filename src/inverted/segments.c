@@ -150,6 +150,13 @@ merge(Relation index, const SegmentInfo *segments, uint32 n)
 	segments_replace(index, segments, n, &segment, 0);
 }
 
+/* Whether so many rows can be numbered, and a step with them has room in memory. */
+static bool
+rows_fit(uint64 nrows)
+{
+	return nrows < MERGE_DROPPED && merge_steps_memory(nrows) <= (uint64) maintenance_work_mem * 1024;
+}
+
 /*
  * What the first n segments become may be the fourth of its tier, and so on:
  * then all are merged at once, so that nothing is written for a moment only.
@@ -159,6 +166,7 @@ filled_in_turn(const InvertedMeta *meta, uint32 n, uint64 most_postings)
 {
 	uint64		merged = 0;
 	uint64		postings = 0;
+	uint64		rows = 0;
 	uint32		end = 0;
 
 	for (;;)
@@ -167,11 +175,14 @@ filled_in_turn(const InvertedMeta *meta, uint32 n, uint64 most_postings)
 		{
 			merged += segment_weight(&meta->segments[end]);
 			postings += meta->segments[end].npostings;
+			rows += meta->segments[end].nrows;
 		}
-		while (end < meta->nsegments &&
-			   tier(&meta->segments[end]) <= tier_of(merged))
-			postings += meta->segments[end++].npostings;
-		if (end - n + 1 < TIER_FACTOR || postings > most_postings)
+		for (; end < meta->nsegments && tier(&meta->segments[end]) <= tier_of(merged); end++)
+		{
+			postings += meta->segments[end].npostings;
+			rows += meta->segments[end].nrows;
+		}
+		if (end - n + 1 < TIER_FACTOR || postings > most_postings || !rows_fit(rows))
 			return n;
 		for (; n < end; n++)
 			merged += segment_weight(&meta->segments[n]);
@@ -186,6 +197,7 @@ static uint32
 full_tier(const InvertedMeta *meta, uint64 most_postings)
 {
 	uint64		postings = 0;
+	uint64		rows = 0;
 	uint32		begin = 0;
 
 	for (uint32 i = 0; i < meta->nsegments; i++)
@@ -193,23 +205,18 @@ full_tier(const InvertedMeta *meta, uint64 most_postings)
 		int			here = tier(&meta->segments[i]);
 
 		postings += meta->segments[i].npostings;
+		rows += meta->segments[i].nrows;
 		if (tier(&meta->segments[begin]) != here)
 			begin = i;
 		if (i + 1 < meta->nsegments && tier(&meta->segments[i + 1]) == here)
 			continue;
-		if (postings > most_postings)
+		/* rows without features have no postings */
+		if (postings > most_postings || !rows_fit(rows))
 			return 0;
 		if (i + 1 - begin >= TIER_FACTOR)
 			return filled_in_turn(meta, i + 1, most_postings);
 	}
 	return 0;
-}
-
-/* Whether so many rows can be numbered, and a step with them has room in memory. */
-static bool
-rows_fit(uint64 nrows)
-{
-	return nrows < MERGE_DROPPED && merge_steps_memory(nrows) <= (uint64) maintenance_work_mem * 1024;
 }
 
 /*
@@ -259,6 +266,20 @@ segments_merge_some(Relation index, uint64 added)
 	pfree(meta);
 }
 
+/* At once if there are few postings, or begins to. */
+static void
+merge_or_begin(Relation index, const SegmentInfo *segments, uint32 n)
+{
+	uint64		postings = 0;
+
+	for (uint32 i = 0; i < n; i++)
+		postings += segments[i].npostings;
+	if (postings <= inverted_merge_postings)
+		merge(index, segments, n);
+	else
+		(void) steps_begin(index, segments, n);
+}
+
 /* How many segments there are. */
 static uint32
 count_segments(Relation index)
@@ -274,7 +295,7 @@ count_segments(Relation index)
 
 /*
  * Steps are made large enough for this not to happen; but many segments may be left
- * of a merge that did not fit into memory.
+ * of merges that did not fit into memory.  Then a few of the lightest are merged nevertheless.
  */
 void
 segments_make_room(Relation index)
@@ -287,7 +308,7 @@ segments_make_room(Relation index)
 			continue;
 		meta = palloc(sizeof(InvertedMeta));
 		copy_sorted(index, meta);
-		merge(index, meta->segments, MAX_SEGMENTS / 2);
+		merge_or_begin(index, meta->segments, Min(meta->nsegments, TIER_FACTOR));
 		pfree(meta);
 	}
 }
@@ -319,20 +340,6 @@ worth_merging(const InvertedMeta *meta)
 		lighter += segment_weight(segment);
 	}
 	return n;
-}
-
-/* At once if there are few postings, or begins to. */
-static void
-merge_or_begin(Relation index, const SegmentInfo *segments, uint32 n)
-{
-	uint64		postings = 0;
-
-	for (uint32 i = 0; i < n; i++)
-		postings += segments[i].npostings;
-	if (postings <= inverted_merge_postings)
-		merge(index, segments, n);
-	else
-		(void) steps_begin(index, segments, n);
 }
 
 void

@@ -4,8 +4,10 @@
  *
  * Rows to be deleted have been in the index since before VACUUM began.  So
  * they are in a segment after a first flush, and in whatever that is merged
- * into.  Each segment is gone through under the merge lock, which is released
- * in between: insertions need not wait for long.
+ * into.  Segments are gone through under the merge lock, some pages at a time: in between
+ * others are let at the index, as insertions that wait for longer than deadlock_timeout
+ * would have the server cancel an autovacuum.  A segment that is merged meanwhile is gone
+ * through anew, as part of what it is merged into.
  *
  * Portions Copyright (c) 2026, the neardup developers
  *
@@ -32,7 +34,12 @@ typedef struct Deletion
 	IndexBulkDeleteCallback callback;
 	void	   *state;
 	IndexBulkDeleteResult *stats;
+	uint64		watched;		/* segment that is gone through, or one of its merge: */
+	int			merge;			/* that number, or -1 */
 } Deletion;
+
+/* So many pages of a segment are gone through before others are let at the index. */
+#define PAGES_AT_ONCE		128
 
 static inline uint32
 rows_on(const char *page)
@@ -110,65 +117,102 @@ count_dead(Relation index, uint64 owner, uint32 ndead)
 	UnlockReleaseBuffer(metabuffer);
 }
 
-/* How many of a segment's rows are marked; *gone is how many are gone in all. */
-static uint32
+/* True if there still is a segment of that owner, in that merge or in none. */
+static bool
+is_there(Relation index, uint64 owner, int merge)
+{
+	InvertedMeta *meta = palloc(sizeof(InvertedMeta));
+	bool		there = false;
+
+	meta_copy(index, meta);
+	for (uint32 i = 0; i < meta->nsegments && !there; i++)
+		there = meta->segments[i].owner == owner &&
+			SEGMENT_MERGE(&meta->segments[i]) == merge;
+	pfree(meta);
+	return there;
+}
+
+/* Lets others at the index, who may merge the segment: then it is false. */
+static bool
+give_way(Deletion *deletion)
+{
+	merge_unlock(deletion->index);
+	vacuum_delay_point_compat(false);
+	merge_lock(deletion->index);
+	return is_there(deletion->index, deletion->watched, deletion->merge);
+}
+
+/* Marks a segment's rows; *gone is how many are gone in all.  False if it was merged meanwhile. */
+static bool
 delete_in_segment(Deletion *deletion, const SegmentInfo *segment, uint32 *gone)
 {
 	char	   *page = palloc(BLCKSZ);
 	BlockNumber block = segment->first;
 	uint32		seen = 0;
-	uint32		n = 0;
+	bool		there = true;
 
 	*gone = 0;
-	while (seen < segment->nrows)
+	for (uint32 i = 1; there && seen < segment->nrows; i++)
 	{
 		page_require(&deletion->store, block, segment->owner, page);
 		if (PAGE_TAIL(page)->kind != PAGE_FORWARD)
 			inverted_corrupt(deletion->index, block, "Rows are missing.");
-		n += delete_on_page(deletion, block, page, gone);
+		deletion->stats->tuples_removed += delete_on_page(deletion, block, page, gone);
 		seen += rows_on(page);
 		block = PAGE_TAIL(page)->next;
+		if (i % PAGES_AT_ONCE == 0)
+			there = give_way(deletion);
 	}
 	pfree(page);
-	return n;
+	return there;
 }
 
 /* Also tells the metapage. */
-static void
+static bool
 delete_and_count(Deletion *deletion, const SegmentInfo *segment)
 {
 	uint32		gone;
 
-	deletion->stats->tuples_removed += delete_in_segment(deletion, segment, &gone);
+	deletion->watched = segment->owner;
+	deletion->merge = SEGMENT_MERGE(segment);
+	if (!delete_in_segment(deletion, segment, &gone))
+		return false;
 	if (gone != segment->ndead)
 		count_dead(deletion->index, segment->owner, gone);
+	return true;
 }
 
 /*
  * All segments of a merge, and then the rows that it has copied already: others will
- * be copied as they are then.  Adds the segments to those done.
+ * be copied as they are then.  Adds the segments to those done; false if the merge came to its
+ * end meanwhile.
  */
-static void
+static bool
 delete_in_merge(Deletion *deletion, const InvertedMeta *meta, int number,
 				uint64 *done, uint32 *ndone)
 {
 	SegmentInfo *segments = palloc(MAX_SEGMENTS * sizeof(SegmentInfo));
 	uint32		n = steps_segments(meta, number, segments);
 	MergeState *state = palloc(sizeof(MergeState));
+	InvertedMeta *now = palloc(sizeof(InvertedMeta));
+	bool		whole = true;
 	uint32		gone;
 
-	for (uint32 i = 0; i < n; i++)
+	for (uint32 i = 0; i < n && whole; i++)
+		whole = delete_and_count(deletion, &segments[i]);
+	meta_copy(deletion->index, now);
+	if (whole && steps_state(deletion->index, now, number, state))
 	{
-		delete_and_count(deletion, &segments[i]);
+		whole = delete_in_segment(deletion, &state->writer.info, &gone);
+		if (whole)
+			steps_count_dead(deletion->index, now, number, gone);
+	}
+	for (uint32 i = 0; i < n && whole; i++)
 		done[(*ndone)++] = segments[i].owner;
-	}
-	if (steps_state(deletion->index, meta, number, state))
-	{
-		(void) delete_in_segment(deletion, &state->writer.info, &gone);
-		steps_count_dead(deletion->index, meta, number, gone);
-	}
+	pfree(now);
 	pfree(state);
 	pfree(segments);
+	return whole;
 }
 
 /*
@@ -193,12 +237,9 @@ delete_in_next(Deletion *deletion, uint64 before, uint64 *done, uint32 *ndone)
 			next = &meta->segments[i];
 	}
 	if (next != NULL && SEGMENT_MERGE(next) >= 0)
-		delete_in_merge(deletion, meta, SEGMENT_MERGE(next), done, ndone);
-	else if (next != NULL)
-	{
-		delete_and_count(deletion, next);
+		(void) delete_in_merge(deletion, meta, SEGMENT_MERGE(next), done, ndone);
+	else if (next != NULL && delete_and_count(deletion, next))
 		done[(*ndone)++] = next->owner;
-	}
 	merge_unlock(deletion->index);
 	pfree(meta);
 	return next != NULL;
@@ -224,7 +265,12 @@ IndexBulkDeleteResult *
 inverted_bulk_delete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 					 IndexBulkDeleteCallback callback, void *state)
 {
-	Deletion	deletion = {info->index, {.index = info->index}, callback, state};
+	Deletion	deletion = {
+		.index = info->index,
+		.store = {.index = info->index},
+		.callback = callback,
+		.state = state
+	};
 	uint32		ndone = 0;
 	uint32		size = 256;
 	uint64	   *done = palloc(size * sizeof(uint64));

@@ -99,4 +99,14 @@ VACUUM (INDEX_CLEANUP ON) many;
 SELECT count(*) AS segments, sum(pages) > 200 AS large FROM neardup_index_segments('many_sig') WHERE segment IS NOT NULL;
 SELECT neardup_index_check('many_sig', true);
 
+-- Rows without features have no postings, and are merged no more than memory has room for
+SET maintenance_work_mem = '1MB';
+CREATE TABLE empties (sig signature);
+CREATE INDEX empties_sig ON empties USING neardup (sig);
+INSERT INTO empties SELECT NULL FROM generate_series(1, 700000);
+SELECT max(rows) <= 1024 * 1024 / 4 AS fit, count(*) > 2 AS several FROM neardup_index_segments('empties_sig');
+SELECT neardup_index_check('empties_sig', true);
+RESET maintenance_work_mem;
+DROP TABLE empties;
+
 DROP SCHEMA inverted_steps CASCADE;
