@@ -451,7 +451,7 @@ check_row(Guard *guard, TriggerData *trigdata, FmgrInfo *flinfo,
 	if (is_checked_already(guard, trigdata, row))
 		return tuple;
 	if (guard->mode == GUARD_SKIP)
-		guard_skipped_begin();
+		guard_skipped_begin(guard->statement_memory);
 	found = guard->before ?
 		search_before(guard, trigdata, row, &match) :
 		search_after(guard, trigdata, row, &match);

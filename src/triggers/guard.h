@@ -146,6 +146,7 @@ typedef struct GuardMatch
 	double		similarity;
 	int			others;			/* rows that are near besides, as far as they
 								 * were counted */
+	bool		more;			/* there may be more */
 	bool		together;		/* the same statement is known to put in both */
 } GuardMatch;
 
@@ -280,8 +281,11 @@ extern void guard_former_end(Relation rel, TupleTableSlot *former);
 
 /* guard_skipped.c */
 
-/* A row is about to be checked: forgets those of another statement. */
-extern void guard_skipped_begin(void);
+/*
+ * A row of the statement that has this memory is about to be checked: forgets those of another
+ * statement.
+ */
+extern void guard_skipped_begin(MemoryContext statement);
 
 /* Takes note of a row that is skipped. */
 extern void guard_skipped_note(Relation rel, TupleTableSlot *row,

@@ -41,6 +41,7 @@ typedef struct Pass
 	double		kept_similarity;	/* its own */
 	bool		only_others;	/* a row was found elsewhere */
 	int			others;			/* near rows besides the one to report */
+	int			looked;			/* rows that were looked at for their sake */
 } Pass;
 
 /*

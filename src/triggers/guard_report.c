@@ -193,7 +193,7 @@ guard_describe(const Guard *guard, Relation rel, TupleTableSlot *row,
 	if (key != NULL && match->others > 0)
 		appendStringInfo(&text, " Others that are near to it: %d%s.",
 						 match->others,
-						 match->others >= GUARD_MOST_OTHERS ? " or more" : "");
+						 match->more || match->others >= GUARD_MOST_OTHERS ? " or more" : "");
 	table_close(other, NoLock);
 	return text.data;
 }

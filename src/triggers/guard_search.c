@@ -64,6 +64,9 @@
 #include "triggers/guard_pass.h"
 #include "types/signature_query.h"
 
+/* As many rows are looked at to count those that are near besides. */
+#define MOST_LOOKED		(10 * GUARD_MOST_OTHERS)
+
 /* See guard_pass.h */
 bool
 guard_is_near(Pass *pass)
@@ -162,6 +165,14 @@ is_unplaced(Pass *pass)
 	return pass->self_seen;
 }
 
+/* True if a row has been found, and others are only counted. */
+static bool
+is_counting(const Pass *pass)
+{
+	return pass->kept != NULL && pass->guard->mode != GUARD_TAG &&
+		(pass->only_others || !TTS_EMPTY(pass->kept));
+}
+
 /*
  * Looks at what the index has found at tid.  The loop over the members of a
  * HOT chain is for one that another transaction is adding to: more than one
@@ -179,6 +190,7 @@ visit(Pass *pass, ItemPointerData tid)
 	if (pass->self && ItemPointerEquals(&tid, pass->self))
 		return NOTHING;
 	pass->guard->visited++;
+	pass->looked += is_counting(pass);
 	while (table_index_fetch_tuple(pass->fetch, &chain, &pass->dirty, slot,
 								   &again, NULL))
 	{
@@ -194,7 +206,7 @@ visit(Pass *pass, ItemPointerData tid)
 		if (!again)
 			break;
 	}
-	if (!visible && chain_deleted_since(pass, tid))
+	if (!visible && !is_counting(pass) && chain_deleted_since(pass, tid))
 		return MOVED;
 	return NOTHING;
 }
@@ -249,6 +261,13 @@ is_gone(const Pass *pass)
 	return pass->guard->unplaced != NULL && !pass->self_seen;
 }
 
+/* True if others have been counted for long enough: an index may have many dead rows. */
+static bool
+has_counted(const Pass *pass)
+{
+	return pass->others >= GUARD_MOST_OTHERS || pass->looked >= MOST_LOOKED;
+}
+
 /*
  * What is to be done after a row has been visited: NOTHING is to go on.  Where
  * others are only counted, nobody is waited for on their behalf.
@@ -256,15 +275,13 @@ is_gone(const Pass *pass)
 static Outcome
 go_on(Pass *pass, Outcome outcome)
 {
-	bool		counting = pass->kept != NULL && pass->guard->mode != GUARD_TAG &&
-		(pass->only_others || !TTS_EMPTY(pass->kept));
+	bool		counting = is_counting(pass);
 
 	if (outcome == FOUND && pass->kept != NULL)
 		keep(pass);
 	else if (!counting)
 		return outcome;
-	return counting && pass->others >= GUARD_MOST_OTHERS && !is_gone(pass) ?
-		FOUND : NOTHING;
+	return counting && has_counted(pass) && !is_gone(pass) ? FOUND : NOTHING;
 }
 
 /*
@@ -346,7 +363,7 @@ pass_through(Pass *pass, ScanKey keys)
 	InitDirtySnapshot(pass->dirty);
 	pass->start = RegisterSnapshot(GetLatestSnapshot());
 	pass->self_seen = false;
-	pass->others = 0;
+	pass->others = pass->looked = 0;
 	if (pass->kept != NULL)
 		ExecClearTuple(pass->kept);
 	bitmap = candidates(pass, keys);
@@ -421,6 +438,7 @@ search_one(Pass *pass, ScanKey keys, GuardMatch *match)
 		match->similarity = pass->similarity;
 	}
 	match->others += pass->others;
+	match->more = match->more || pass->looked >= MOST_LOOKED;
 	if (pass->kept != NULL)
 		ExecClearTuple(pass->kept);
 	if (match->table != pass->table)
@@ -479,6 +497,7 @@ guard_search(Guard *guard, Relation rel, const Signature *sig,
 
 	match->table = NULL;
 	match->others = 0;
+	match->more = false;
 	match->together = false;
 	search_next(guard, guard->own, rel, sig, self, query, keys, match);
 	for (int i = 0; guard->partitions != NULL && i < guard->partitions->ntables &&

@@ -5,8 +5,7 @@
  * A row that a BEFORE trigger drops is missing in RETURNING, and PostgreSQL has no
  * way to return another one in its place.  So the session remembers, as it does
  * for lastval(): until a guard in mode skip looks at a row of another statement.
- * Statements are told apart by the number that the session's transaction has and by their
- * command number.
+ * A statement is known by the memory that its triggers are called with, which ends with it.
  *
  * Portions Copyright (c) 2026, the neardup developers
  *
@@ -15,7 +14,6 @@
 #include "postgres.h"
 
 #include "access/table.h"
-#include "access/xact.h"
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
@@ -24,13 +22,12 @@
 #include "utils/rel.h"
 #include "utils/tuplestore.h"
 
-#include "base/compat.h"
 #include "base/growing.h"
 #include "triggers/guard.h"
 
 PG_FUNCTION_INFO_V1(neardup_guard_skipped);
 
-/* As many rows of a statement are remembered. */
+/* As many rows of a statement are remembered, if their keys have room in work_mem. */
 #define MOST_ROWS	10000
 
 #define COLUMNS		5
@@ -48,34 +45,46 @@ typedef struct Skipped
 static struct
 {
 	MemoryContext memory;		/* of the rows, or NULL */
-	LocalTransactionId transaction;
-	CommandId	command;
+	MemoryContext statement;	/* theirs, or NULL once it has ended */
 	Skipped    *rows;
 	size_t		room;
 	size_t		n;
+	size_t		bytes;			/* of keys */
 }			last;
+
+static void
+end_statement(void *statement)
+{
+	if (last.statement == statement)
+		last.statement = NULL;
+}
 
 /* See guard.h */
 void
-guard_skipped_begin(void)
+guard_skipped_begin(MemoryContext statement)
 {
-	LocalTransactionId transaction = compat_local_transaction();
-	CommandId	command = GetCurrentCommandId(false);
+	MemoryContextCallback *callback;
 
-	if (last.transaction == transaction && last.command == command)
+	if (last.statement == statement)
 		return;
+	callback = MemoryContextAlloc(statement, sizeof(MemoryContextCallback));
+	callback->func = end_statement;
+	callback->arg = statement;
+	MemoryContextRegisterResetCallback(statement, callback);
 	if (last.memory != NULL)
 		MemoryContextReset(last.memory);
-	last.transaction = transaction;
-	last.command = command;
+	last.statement = statement;
 	last.rows = NULL;
-	last.room = last.n = 0;
+	last.room = last.n = last.bytes = 0;
 }
 
 static char *
 copied(const char *text)
 {
-	return text == NULL ? NULL : pstrdup(text);
+	if (text == NULL)
+		return NULL;
+	last.bytes += strlen(text);
+	return pstrdup(text);
 }
 
 /* See guard.h */
@@ -88,7 +97,7 @@ guard_skipped_note(Relation rel, TupleTableSlot *row, const GuardMatch *match)
 	MemoryContext old;
 
 	table_close(other, NoLock);
-	if (last.n == MOST_ROWS)
+	if (last.n == MOST_ROWS || last.bytes > (size_t) work_mem * 1024)
 		return;
 	if (last.memory == NULL)
 		last.memory = AllocSetContextCreate(TopMemoryContext, "skipped rows",

@@ -70,6 +70,16 @@ typedef struct Made
 	SignatureKind kind;
 } Made;
 
+/*
+ * A row of the table, as it goes into the join.  The scope is 0 where sets of different scopes
+ * have nothing in common, or there are no scopes.
+ */
+typedef struct PlacedRow
+{
+	ItemPointerData tid;
+	uint32		scope;			/* hash */
+} PlacedRow;
+
 typedef struct Check
 {
 	Guard	   *guard;
@@ -105,7 +115,7 @@ typedef struct Check
 	/* what was found */
 	uint8	   *refused;		/* bits: new rows that are near to another */
 	uint64		nrefused;
-	ItemPointerData first;		/* the first of these */
+	PlacedRow	first;			/* the first of these */
 	ItemPointerData other;		/* and of those that it is near to */
 	double		similarity;		/* of the two */
 	bool		untold;			/* the detail is not about them as yet */
@@ -401,6 +411,13 @@ may_be_there(Check *check, TupleTableSlot *slot)
 	return there || guard_deleted_since(&check->pass, slot);
 }
 
+/* True if rows of different scopes have no feature in common. */
+static bool
+has_scoped_sets(const Check *check)
+{
+	return check->guard->nscope > 0 && check->made[check->making].kind == KIND_SETS;
+}
+
 /*
  * The signature of a row in its scope, as the join has it; NULL if its making is not the one
  * that is compared.
@@ -408,13 +425,11 @@ may_be_there(Check *check, TupleTableSlot *slot)
 static const uint64 *
 row_set(Check *check, const Signature *sig, uint32 *n)
 {
-	SignatureKind kind = check->made[check->making].kind;
-
 	if (number_of_making(check, sig) != check->making)
 		return NULL;
-	return check->guard->nscope > 0 && kind == KIND_SETS ?
+	return has_scoped_sets(check) ?
 		signature_as_scoped_set(sig, guard_scope_hash(check->guard), n) :
-		signature_as_set(sig, kind, MEASURE_JACCARD, n);
+		signature_as_set(sig, check->made[check->making].kind, MEASURE_JACCARD, n);
 }
 
 /* Adds a row of the table to the join: to both sides if it is new. */
@@ -424,17 +439,18 @@ add_row(Check *check, TupleTableSlot *slot)
 	Signature  *sig = guard_new_signature(check->guard, slot);
 	const uint64 *set;
 	uint32		n;
+	PlacedRow	row = {.tid = slot->tts_tid};
 
 	if (sig == NULL)
 		return;
 	set = row_set(check, sig, &n);
 	if (set == NULL)
 		return;
-	setjoin_add(check->join, SIDE_INNER, set, n, &slot->tts_tid,
-				sizeof(ItemPointerData));
+	if (check->guard->nscope > 0 && !has_scoped_sets(check))
+		row.scope = guard_scope_hash(check->guard);
+	setjoin_add(check->join, SIDE_INNER, set, n, &row, sizeof(PlacedRow));
 	if (is_new(check, slot, sig))
-		setjoin_add(check->join, SIDE_OUTER, set, n, &slot->tts_tid,
-					sizeof(ItemPointerData));
+		setjoin_add(check->join, SIDE_OUTER, set, n, &row, sizeof(PlacedRow));
 }
 
 static void
@@ -553,20 +569,20 @@ compare_rows(Check *check, ItemPointerData new, ItemPointerData other)
 
 /* True if the new row is near to one of the others, which goes to *other. */
 static bool
-find_other(Check *check, ItemPointerData new, RowGroup others, ItemPointerData *other)
+find_other(Check *check, PlacedRow new, RowGroup others, ItemPointerData *other)
 {
 	RowCursor	cursor;
-	const ItemPointerData *tid;
+	const PlacedRow *row;
 	uint32		number;
 
-	if (!enter_row(check, new))
+	if (!enter_row(check, new.tid))
 		return false;
 	rows_begin(check->join, SIDE_INNER, others, &cursor);
-	while ((tid = rows_next(&cursor, &number)) != NULL)
+	while ((row = rows_next(&cursor, &number)) != NULL)
 	{
 		CHECK_FOR_INTERRUPTS();
-		*other = *tid;
-		if (compare_rows(check, new, *other))
+		*other = row->tid;
+		if (row->scope == new.scope && compare_rows(check, new.tid, *other))
 			return true;
 	}
 	return false;
@@ -574,7 +590,7 @@ find_other(Check *check, ItemPointerData new, RowGroup others, ItemPointerData *
 
 /* Takes note of two rows that are to be told of. */
 static void
-note_pair(Check *check, ItemPointerData new, ItemPointerData other)
+note_pair(Check *check, PlacedRow new, ItemPointerData other)
 {
 	check->first = new;
 	check->other = other;
@@ -591,17 +607,18 @@ find_first_other(Check *check, RowGroup others)
 {
 	Check		before = *check;
 	RowCursor	cursor;
-	const ItemPointerData *tid;
+	const PlacedRow *row;
 	uint32		number;
 
 	rows_begin(check->join, SIDE_INNER, others, &cursor);
-	while ((tid = rows_next(&cursor, &number)) != NULL)
+	while ((row = rows_next(&cursor, &number)) != NULL)
 	{
-		ItemPointerData other = *tid;
+		ItemPointerData other = row->tid;
 
 		CHECK_FOR_INTERRUPTS();
-		if (ItemPointerCompare(&other, &check->other) < 0 &&
-			compare_rows(check, check->first, other))
+		if (row->scope == check->first.scope &&
+			ItemPointerCompare(&other, &check->other) < 0 &&
+			compare_rows(check, check->first.tid, other))
 			note_pair(check, check->first, other);
 	}
 	check->again = before.again;
@@ -619,13 +636,13 @@ compare_groups(Check *check, RowGroup news, RowGroup others)
 {
 	bool		first = false;
 	RowCursor	cursor;
-	const ItemPointerData *tid;
+	const PlacedRow *row;
 	uint32		rowno;
 
 	rows_begin(check->join, SIDE_OUTER, news, &cursor);
-	while ((tid = rows_next(&cursor, &rowno)) != NULL)
+	while ((row = rows_next(&cursor, &rowno)) != NULL)
 	{
-		ItemPointerData new = *tid;
+		PlacedRow	new = *row;
 		ItemPointerData other;
 		uint8	   *refused = &check->refused[rowno / 8];
 
@@ -634,10 +651,10 @@ compare_groups(Check *check, RowGroup news, RowGroup others)
 			find_other(check, new, others, &other))
 		{
 			*refused |= 1 << rowno % 8;
-			if (check->nrefused++ == 0 || ItemPointerCompare(&new, &check->first) < 0)
+			if (check->nrefused++ == 0 || ItemPointerCompare(&new.tid, &check->first.tid) < 0)
 				note_pair(check, new, other);
 		}
-		first = first || (check->nrefused > 0 && ItemPointerEquals(&new, &check->first));
+		first = first || (check->nrefused > 0 && ItemPointerEquals(&new.tid, &check->first.tid));
 	}
 	if (first)
 		find_first_other(check, others);
@@ -655,7 +672,7 @@ describe_first(Check *check)
 	};
 	MemoryContext row = MemoryContextSwitchTo(check->context);
 
-	if (!table_tuple_fetch_row_version(check->rel, &check->first, SnapshotAny, guard->slot) ||
+	if (!table_tuple_fetch_row_version(check->rel, &check->first.tid, SnapshotAny, guard->slot) ||
 		!table_tuple_fetch_row_version(check->rel, &check->other, SnapshotAny, other))
 		elog(ERROR, "a row that was refused is gone");
 	check->detail = guard_describe(guard, check->rel, guard->slot, &match);

@@ -380,6 +380,15 @@ TRUNCATE equals;
 INSERT INTO equals SELECT i, f(1, 20 + i % 3) FROM generate_series(1, 30) i;
 INSERT INTO equals VALUES (31, f(101, 120)), (32, f(2, 22)), (33, f(102, 120));
 DROP TABLE equals;
+-- Nor of sketches that are equal in many scopes
+CREATE TABLE equals (id int PRIMARY KEY, lang int, sig signature);
+CREATE TRIGGER guard AFTER INSERT ON equals REFERENCING NEW TABLE AS n FOR EACH STATEMENT
+    EXECUTE FUNCTION neardup_guard('sig', '0.8', 'within', 'lang');
+SELECT clock_timestamp() AS began \gset
+INSERT INTO equals SELECT i, i, minhash(f(1, 20)) FROM generate_series(1, 8000) i;
+INSERT INTO equals VALUES (8001, 77, minhash(f(1, 20)));
+SELECT clock_timestamp() - :'began'::timestamptz < '10s' AS soon;
+DROP TABLE equals;
 
 DROP PROCEDURE try_statements;
 DROP FUNCTION try, f;

@@ -66,9 +66,24 @@ SET ROLE regress_guard_told;
 SELECT row_key, near_key, similarity FROM neardup_guard_skipped();
 RESET ROLE;
 SELECT row_key, near_key, similarity FROM neardup_guard_skipped();
+-- whatever else the statement writes
+CREATE TABLE written (id int);
+CREATE FUNCTION writes(id int) RETURNS int LANGUAGE plpgsql AS $$
+BEGIN
+  INSERT INTO written VALUES (id);
+  RETURN id;
+END $$;
+INSERT INTO docs (id, sig) SELECT writes(i), f(2002, 2021) FROM generate_series(511, 515) i;
+SELECT row_key, near_key FROM neardup_guard_skipped() ORDER BY row_key;
+DROP FUNCTION writes;
+DROP TABLE written;
 -- no more than so many
 INSERT INTO docs (id, sig) SELECT i, f(2002, 2021) FROM generate_series(10001, 20100) i;
 SELECT count(*), min(row_key::int), max(row_key::int) FROM neardup_guard_skipped();
+SET work_mem = '64kB';
+INSERT INTO docs (id, sig) SELECT i, f(2002, 2021) FROM generate_series(1000001, 1009000) i;
+SELECT count(*) BETWEEN 5000 AND 8000 AS those_with_room FROM neardup_guard_skipped();
+RESET work_mem;
 -- a key of several columns, partitions
 CREATE TABLE parts (id int, place text, sig signature, PRIMARY KEY (id, place)) PARTITION BY HASH (id);
 CREATE TABLE part0 PARTITION OF parts FOR VALUES WITH (MODULUS 2, REMAINDER 0);
