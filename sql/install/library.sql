@@ -152,6 +152,11 @@ CREATE FUNCTION @extschema@.library_follow() RETURNS trigger
 AS $$
 BEGIN
     IF TG_OP = 'TRUNCATE' THEN
+        -- which empties the table of rows, too, that these could not see
+        IF pg_catalog.current_setting('transaction_isolation') <> 'read committed' THEN
+            RAISE EXCEPTION 'documents cannot be truncated at isolation level "%"', pg_catalog.current_setting('transaction_isolation')
+                USING ERRCODE = 'invalid_transaction_state', HINT = 'Begin with BEGIN ISOLATION LEVEL READ COMMITTED.';
+        END IF;
         DELETE FROM @extschema@.library_change;
         DELETE FROM @extschema@.library_signature;
         RETURN NULL;
@@ -203,9 +208,12 @@ BEGIN
     WITH taken AS (SELECT c.ctid AS place FROM @extschema@.library_change c
                    WHERE c.library_id = library_sum_changes.library_id FOR UPDATE SKIP LOCKED),
     old AS (DELETE FROM @extschema@.library_change c USING taken WHERE c.ctid = taken.place RETURNING c.*)
-    INSERT INTO @extschema@.library_change (library_id, documents, words, indexed, come)
+    -- of what has gone, what has come may be among the rows of others
+    INSERT INTO @extschema@.library_change (library_id, documents, words, indexed, come, gone)
     SELECT old.library_id, sum(documents), sum(words), max(indexed),
-           CASE WHEN pg_catalog.count(gone) = 0 THEN lexicon_agg(come) ELSE lexicon_agg(come) - lexicon_agg(gone) END
+           CASE WHEN pg_catalog.count(come) = 0 OR pg_catalog.count(gone) = 0 THEN lexicon_agg(come)
+                ELSE lexicon_agg(come) - lexicon_agg(gone) END,
+           CASE WHEN pg_catalog.count(come) = 0 THEN lexicon_agg(gone) END
     FROM old GROUP BY old.library_id;
 END $$;
 COMMENT ON FUNCTION @extschema@.library_sum_changes(int) IS 'puts the rows of a library''s statistics together';
@@ -283,7 +291,13 @@ COMMENT ON FUNCTION @extschema@.library_signatures_index(text, text) IS 'makes a
 CREATE FUNCTION @extschema@.library_signatures_attach(number int) RETURNS void
     LANGUAGE plpgsql VOLATILE STRICT SET search_path FROM CURRENT
 AS $$
+DECLARE
+    owner regrole := (SELECT c.relowner FROM pg_class c WHERE c.oid = '@extschema@.library_signature'::regclass);
 BEGIN
+    -- a member of the owner's role, or a superuser, may have made it
+    IF owner::name <> current_user THEN
+        EXECUTE 'ALTER TABLE ' || @extschema@.library_signatures(number) || ' OWNER TO ' || owner;
+    END IF;
     EXECUTE 'ALTER TABLE @extschema@.library_signature ATTACH PARTITION ' || @extschema@.library_signatures(number)
             || ' FOR VALUES IN (' || number::text || ')';
 END $$;
@@ -510,7 +524,10 @@ BEGIN
     PERFORM pg_advisory_xact_lock(@extschema@.library_change_lock_class(), number);
     PERFORM @extschema@.library_require_still(library, number);
     PERFORM @extschema@.library_sum_changes(number);
-    UPDATE @extschema@.library l SET statistics = (SELECT c.come FROM @extschema@.library_change c WHERE c.library_id = number)
+    UPDATE @extschema@.library l
+    SET statistics = (SELECT CASE WHEN pg_catalog.count(c.gone) = 0 THEN lexicon_agg(c.come)
+                                  ELSE lexicon_agg(c.come) - lexicon_agg(c.gone) END
+                      FROM @extschema@.library_change c WHERE c.library_id = number)
     WHERE l.id = number AND l.method = 'top_words';
     -- No join, below which no worker would go.  OFFSET 0 keeps the signature from
     -- being made twice, once to see whether there is one.
@@ -623,9 +640,11 @@ COMMENT ON PROCEDURE @extschema@.library_index(text, int, double precision) IS '
 
 -- library: asking it
 
+-- Not stable: it may have to wait for library_remake(), and has to see what that has made.
+
 CREATE FUNCTION @extschema@.library_check(doc text, library text DEFAULT NULL, threshold double precision DEFAULT NULL)
     RETURNS TABLE (found_in text, document bigint, address text, similarity double precision)
-    LANGUAGE plpgsql STABLE SET search_path FROM CURRENT SET plan_cache_mode = force_generic_plan
+    LANGUAGE plpgsql VOLATILE SET search_path FROM CURRENT SET plan_cache_mode = force_generic_plan
 AS $$
 DECLARE
     wanted int := CASE WHEN library IS NOT NULL THEN @extschema@.library_id(library) END;
@@ -639,6 +658,7 @@ BEGIN
         FROM @extschema@.library_signature s JOIN @extschema@.library_document d ON d.id = s.document_id
         WHERE s.library_id = one.id AND near_duplicate(s.signature, one.asked, one.threshold, 'jaccard'::text)
         ORDER BY alike DESC, d.id;
+        PERFORM @extschema@.library_require_current(one.id);
     END LOOP;
 END $$;
 COMMENT ON FUNCTION @extschema@.library_check(text, text, double precision) IS 'near-duplicates of a document in a library, or in all';
@@ -647,7 +667,7 @@ CREATE FUNCTION @extschema@.library_passages(doc text, library text DEFAULT NULL
                                  min_words int DEFAULT 8, max_gap int DEFAULT 8)
     RETURNS TABLE (found_in text, document bigint, address text, similarity double precision,
                    a_start int, a_length int, b_start int, b_length int, passage_similarity double precision)
-    LANGUAGE sql STABLE
+    LANGUAGE sql VOLATILE
 BEGIN ATOMIC
     SELECT c.found_in, c.document, c.address, c.similarity, p.a_start, p.a_length, p.b_start, p.b_length, p.similarity
     FROM @extschema@.library_check(doc, library, threshold) c

@@ -189,6 +189,26 @@ SELECT library_index_batch('papers', 10);
 SELECT library_dequeue('papers');
 SELECT count(*) FROM library_document WHERE address LIKE 'later/%';
 
+-- Whoever makes signatures, they are of the owner of all
+CREATE ROLE neardup_other SUPERUSER;
+SET ROLE neardup_other;
+SELECT library_create('others') > 0 AS made, library_remake('papers') > 0 AS remade;
+RESET ROLE;
+SELECT count(DISTINCT relowner) FROM pg_class WHERE relname LIKE 'library_signature%' AND relkind IN ('r', 'p');
+SELECT library_drop('others');
+DROP ROLE neardup_other;
+
+-- Rows of statistics of what has gone, of which those of what has come are another's for a moment
+CREATE TEMP TABLE changes AS TABLE library_change;
+DELETE FROM library_change;
+INSERT INTO library_change (library_id, documents, words, gone)
+SELECT library_id('papers'), -1, -2, (SELECT lexicon_agg('one word'::text)) FROM generate_series(1, 2);
+SELECT library_sum_changes(library_id('papers'));
+SELECT documents, words, come IS NULL AS none_come, documents(gone) FROM library_change;
+DELETE FROM library_change;
+INSERT INTO library_change SELECT * FROM changes;
+DROP TABLE changes;
+
 -- Who may what: the owner of the extension makes libraries, others what they are granted
 CREATE ROLE neardup_reader;
 CREATE ROLE neardup_worker;
@@ -248,7 +268,10 @@ SELECT count(*) FROM library_document WHERE library_id = 1;
 SELECT count(*) FROM library_change WHERE library_id = 1;
 SELECT to_regclass('l.library_signature_1');
 SELECT * FROM wrong;
--- and so does a table that is emptied
+-- and so does a table that is emptied, where nothing can have come that is not seen
+BEGIN ISOLATION LEVEL REPEATABLE READ;
+TRUNCATE library_document;
+ROLLBACK;
 TRUNCATE library_document;
 SELECT name, documents, words, state FROM libraries;
 SELECT count(*) FROM library_signature;
