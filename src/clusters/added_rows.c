@@ -354,6 +354,8 @@ begin_found(RowTaker *taker, TupleDesc desc)
 	for (int i = 0; i < found->ncolumns; i++)
 		found->columns[i] = typed_column(desc, BEFORE, i + 1, types[i],
 										 types[i] == rows->ids.type, what[i], OLD_HINT);
+	id_table_collate(&found->added->kept, desc, BEFORE);
+	id_table_collate(&found->added->others, desc, BEFORE);
 	begin_found_scope(found, desc);
 }
 

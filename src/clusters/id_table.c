@@ -68,6 +68,16 @@ id_table_begin(IdTable *table, Oid type, size_t memory)
 
 /* See id_table.h */
 void
+id_table_collate(IdTable *table, TupleDesc desc, int column)
+{
+	Oid			collation = TupleDescAttr(desc, column)->attcollation;
+
+	if (OidIsValid(collation) && OidIsValid(table->collation))
+		table->collation = collation;
+}
+
+/* See id_table.h */
+void
 id_table_end(IdTable *table)
 {
 	paged_free(&table->slots);

@@ -40,6 +40,12 @@ typedef struct IdTable
 extern void id_table_begin(IdTable *table, Oid type, size_t memory);
 extern void id_table_end(IdTable *table);
 
+/*
+ * Before there are any: ids are compared as those of a column (from 0) are.  Without it, as is
+ * usual for their type.
+ */
+extern void id_table_collate(IdTable *table, TupleDesc desc, int column);
+
 /* The number of an id, from zero; numbers are given in order of arrival. */
 extern uint32 id_table_number(IdTable *table, Datum id);
 

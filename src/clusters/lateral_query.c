@@ -100,7 +100,7 @@ lateral_query_check(const char *text, TupleDesc desc, const char *hint,
 
 	query_errors_begin(&errors, text);
 	query = analyze(parse(text, hint), text, desc);
-	if (query->commandType != CMD_SELECT || query->hasModifyingCTE)
+	if (query->commandType != CMD_SELECT || query->hasModifyingCTE || query->rowMarks != NIL)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("statement is not a query that only reads"),

@@ -105,6 +105,7 @@ begin_pairs(RowTaker *taker, TupleDesc desc)
 				 errhint("%s", QUERY_HINT)));
 	pairs->ids[0] = typed_column(desc, 0, 1, pairs->id_type, true, "an id", QUERY_HINT);
 	pairs->ids[1] = typed_column(desc, 0, 2, pairs->id_type, true, "an id", QUERY_HINT);
+	id_table_collate(&pairs->table, desc, 0);
 	pairs->measured = desc->natts > 2;
 	if (pairs->measured)
 		pairs->similarity = typed_column(desc, 0, 3, FLOAT8OID, false, "the similarity",

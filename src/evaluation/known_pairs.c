@@ -129,14 +129,13 @@ prepare(Evaluation *evaluation, const char *documents, const char *truth)
 	/* a and b are in a true pair what they are in one that is found */
 	evaluation_run(psprintf("CREATE TEMP TABLE neardup_truth AS "
 							"SELECT DISTINCT a.id AS id1, b.id AS id2 "
-							"FROM (SELECT least(id1, id2) AS id1, "
-							"greatest(id1, id2) AS id2 FROM (%s\n) t) t "
+							"FROM (%s\n) u, LATERAL (VALUES (u.id1, u.id2), (u.id2, u.id1)) t (id1, id2) "
 							"JOIN pg_temp.neardup_documents a ON %s "
 							"JOIN pg_temp.neardup_documents b ON %s "
-							"WHERE NOT a.id %s b.id AND (%s\n)",
+							"WHERE a.id %s b.id AND (%s\n)",
 							truth, equal_in(common, "a.id", "t.id1"),
 							equal_in(common, "b.id", "t.id2"),
-							evaluation->equal, evaluation->condition));
+							evaluation->less, evaluation->condition));
 }
 
 Evaluation

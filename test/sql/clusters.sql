@@ -205,6 +205,15 @@ SELECT * FROM near_duplicate_clusters_of_pairs('SELECT 1, 2, ''NaN''::float8');
 SELECT * FROM near_duplicate_clusters_of_pairs('SELECT 1');
 SELECT * FROM near_duplicate_clusters_of_pairs('SELECT 1, 2, 3, 4');
 SELECT * FROM near_duplicate_clusters_of_pairs(NULL::text, 'VALUES (''b'', ''a'')'); -- the rule is missing
+-- ids are in the order of their column
+CREATE COLLATION dictionary (provider = icu, locale = 'en');
+SELECT id, representative FROM near_duplicate_clusters_of_pairs(NULL::text,
+    $$SELECT a COLLATE dictionary, b COLLATE dictionary FROM (VALUES ('a', 'B')) v (a, b)$$, 'kept');
+SELECT id, representative FROM near_duplicate_clusters_of_pairs(NULL::text,
+    $$SELECT a COLLATE "C", b COLLATE "C" FROM (VALUES ('a', 'B')) v (a, b)$$, 'kept');
+SELECT id, representative FROM near_duplicate_clusters_add(NULL::text, $$SELECT 'new', shingles('x y z')$$,
+    $$SELECT id COLLATE dictionary, sig, id, NULL::float8 FROM (VALUES ('B', shingles('x y z')), ('a', shingles('x y z'))) v (id, sig)$$, 0.8);
+DROP COLLATION dictionary;
 SELECT count(*) FROM near_duplicate_clusters_of_pairs(NULL) a, near_duplicate_clusters_of_pairs('SELECT 1, 2', NULL) b;
 SELECT * FROM near_duplicate_clusters_of_pairs(NULL::point, 'SELECT ''(1,1)''::point, ''(1,2)''::point', 'kept');
 

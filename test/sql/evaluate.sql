@@ -160,3 +160,9 @@ SELECT found, true_pairs, correct FROM evaluate_thresholds('SELECT ROW(i, NULL):
 SELECT * FROM evaluate_methods('SELECT ROW(1, NULL)::place AS id, ''a b''::text AS body FROM generate_series(1, 3) i',
     'SELECT ROW(2, NULL)::place AS id1, ROW(1, NULL)::place AS id2', '{shingles(body)}');
 DROP TYPE place;
+-- Which one of two ids is the lesser the documents' collation tells, whatever that of the truth
+CREATE COLLATION dictionary (provider = icu, locale = 'en');
+SELECT found, true_pairs, correct FROM evaluate_methods(
+    $$SELECT id COLLATE dictionary AS id, body FROM (VALUES ('a', 'x y z'), ('B', 'x y z'), ('c', 'u v w'), ('D', 'u v w')) v (id, body)$$,
+    $$SELECT * FROM (VALUES ('a', 'B'), ('D', 'c'), ('c', 'D')) v (id1, id2)$$, '{shingles(body)}');
+DROP COLLATION dictionary;
