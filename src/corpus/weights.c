@@ -278,4 +278,5 @@ weighting_parse(const text *name, Weighting *weighting)
 			!parse_parameter(word, weighting, &given))
 			bad_weighting(text_to_cstring(name));
 	}
+	pfree(copy);
 }

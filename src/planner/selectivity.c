@@ -37,25 +37,6 @@
 #define DEFAULT_NEAR_SELECTIVITY	5e-5
 
 /*
- * The resemblance of two sets of one size that reach the threshold on the
- * measure: of that order are the sizes of most that do.
- */
-static double
-equal_resemblance(Measure measure, double threshold)
-{
-	switch (measure)
-	{
-		case MEASURE_JACCARD:
-		case MEASURE_SIMILARITY:
-			return threshold;
-		case MEASURE_SHARED:
-			return share_thresholds[0]; /* it does not tell */
-		default:
-			return threshold / (2 - threshold);
-	}
-}
-
-/*
  * Where a threshold is between those that are known: behind that of the number
  * returned, and before the next one, so far between them; below the first
  * one, less than 0.
@@ -155,7 +136,47 @@ estimated_threshold(PlannerInfo *root, const NearCondition *condition)
 											  (Node *) condition->threshold);
 	if (IsA(con, Const) && !con->constisnull)
 		t = DatumGetFloat8(con->constvalue);
+	/* a number of features */
+	if (condition->measure == MEASURE_SHARED)
+		return Max(t, 1);
 	return t > 0 && t <= 1 ? t : 1;
+}
+
+/*
+ * The resemblance of two sets of the mean size that have so many features in common; the least
+ * one that is known, if that is less.
+ */
+static double
+shared_resemblance(double shared, const SideStatistics *left, const SideStatistics *right)
+{
+	double		sizes = left->known && right->known ?
+		(double) left->numbers.values + right->numbers.values : 0;
+
+	if (sizes <= 0)
+		return share_thresholds[0];
+	return Max(shared / Max(sizes - shared, shared), share_thresholds[0]);
+}
+
+/*
+ * The resemblance of two sets of one size that reach the threshold on the
+ * measure: of that order are the sizes of most that do.
+ */
+static double
+estimated_resemblance(PlannerInfo *root, const NearCondition *condition,
+					  const SideStatistics *left, const SideStatistics *right)
+{
+	double		threshold = estimated_threshold(root, condition);
+
+	switch (condition->measure)
+	{
+		case MEASURE_JACCARD:
+		case MEASURE_SIMILARITY:
+			return threshold;
+		case MEASURE_SHARED:
+			return shared_resemblance(threshold, left, right);
+		default:
+			return threshold / (2 - threshold);
+	}
 }
 
 /* True if both sides are one expression of one table. */
@@ -295,12 +316,12 @@ near_order_selectivity(PlannerInfo *root, const NearCondition *condition,
 {
 	SideStatistics left;
 	SideStatistics right;
-	double		t = equal_resemblance(condition->measure,
-									  estimated_threshold(root, condition));
 	double		rows;
+	double		t;
 
 	side_statistics(root, condition->left, &left);
 	side_statistics(root, condition->right, &right);
+	t = estimated_resemblance(root, condition, &left, &right);
 	if (!is_one_column(root, condition, &left, &right) ||
 		left.rel == NULL || right.rel == NULL ||
 		!puts_rows_in_order((const OpExpr *) order, left.rel->relid, right.rel->relid))
@@ -335,13 +356,13 @@ near_equal_share(PlannerInfo *root, const NearCondition *condition)
 {
 	SideStatistics left;
 	SideStatistics right;
-	double		t = equal_resemblance(condition->measure,
-									  estimated_threshold(root, condition));
 	double		itself;
 	double		equal;
+	double		t;
 
 	side_statistics(root, condition->left, &left);
 	side_statistics(root, condition->right, &right);
+	t = estimated_resemblance(root, condition, &left, &right);
 	if (!left.known || !right.known)
 		return 0;
 	itself = share_of_itself(root, condition, &left, &right);
@@ -363,10 +384,9 @@ near_selectivity(PlannerInfo *root, Node *clause, JoinType jointype,
 	if (!near_condition(clause, &condition) &&
 		!approx_condition(clause, &condition))
 		return DEFAULT_NEAR_SELECTIVITY;
-	t = equal_resemblance(condition.measure,
-						  estimated_threshold(root, &condition));
 	side_statistics(root, condition.left, &left);
 	side_statistics(root, condition.right, &right);
+	t = estimated_resemblance(root, &condition, &left, &right);
 	itself = share_of_itself(root, &condition, &left, &right);
 	if (sjinfo != NULL && (jointype == JOIN_SEMI || jointype == JOIN_ANTI))
 	{

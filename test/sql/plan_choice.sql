@@ -232,3 +232,10 @@ LOAD 'neardup';
 SELECT plan_choice_cost(:'query') = :'before' AS same;
 DROP TABLE plan_choice_lists;
 DROP FUNCTION plan_choice_cost;
+
+-- How many features two signatures share tells how near they are, if their size is known
+CREATE TABLE plan_choice_parts AS SELECT i AS id, signature_from(ARRAY(SELECT generate_series(1::bigint, 80))
+    || ARRAY(SELECT i * 100 + x FROM generate_series(1::bigint, 20) x)) AS sig FROM generate_series(1000::bigint, 2999) i;
+ANALYZE plan_choice_parts;
+EXPLAIN (COSTS OFF) SELECT count(*) FROM plan_choice_parts a JOIN plan_choice_parts b ON near_duplicate(a.sig, b.sig, 90, 'shared') AND a.id < b.id;
+DROP TABLE plan_choice_parts;

@@ -865,6 +865,9 @@ setjoin_share(SetJoin *join)
 	make_room(join);
 	share_empty(join);
 	hand_over(join);
+	/* who comes when the counters are memory for something else knows their number */
+	if (join->algorithm->ordered && BarrierPhase(barrier) > STEP_PREPARE)
+		join->search.counters.used = pg_atomic_read_u64(&shared->counts.used);
 	for (int step = BarrierPhase(barrier); step < STEP_READY; step++)
 	{
 		if (step >= STEP_GATHER)
