@@ -292,11 +292,12 @@ CREATE FUNCTION @extschema@.library_signatures_attach(number int) RETURNS void
     LANGUAGE plpgsql VOLATILE STRICT SET search_path FROM CURRENT
 AS $$
 DECLARE
-    owner regrole := (SELECT c.relowner FROM pg_class c WHERE c.oid = '@extschema@.library_signature'::regclass);
+    owner text := (SELECT pg_get_userbyid(c.relowner)::text FROM pg_class c
+                   WHERE c.oid = '@extschema@.library_signature'::regclass::oid);
 BEGIN
     -- a member of the owner's role, or a superuser, may have made it
-    IF owner::name <> current_user THEN
-        EXECUTE 'ALTER TABLE ' || @extschema@.library_signatures(number) || ' OWNER TO ' || owner;
+    IF owner <> current_user::text THEN
+        EXECUTE 'ALTER TABLE ' || @extschema@.library_signatures(number) || ' OWNER TO ' || quote_ident(owner);
     END IF;
     EXECUTE 'ALTER TABLE @extschema@.library_signature ATTACH PARTITION ' || @extschema@.library_signatures(number)
             || ' FOR VALUES IN (' || number::text || ')';
