@@ -37,6 +37,14 @@ CREATE FUNCTION @extschema@.library_keep() RETURNS trigger
     LANGUAGE plpgsql SET search_path FROM CURRENT
 AS $$
 BEGIN
+    IF TG_OP = 'TRUNCATE' THEN
+        IF NOT EXISTS (SELECT FROM @extschema@.library) THEN
+            RETURN NULL;
+        END IF;
+        RAISE EXCEPTION 'libraries still have documents and signatures'
+            USING ERRCODE = 'dependent_objects_still_exist',
+                  HINT = 'Remove each with library_drop().';
+    END IF;
     IF TG_OP = 'DELETE' THEN
         -- library_drop() has removed them
         IF pg_catalog.to_regclass(@extschema@.library_signatures(OLD.id)) IS NULL THEN
@@ -57,6 +65,8 @@ CREATE TRIGGER library_kept BEFORE UPDATE ON @extschema@.library FOR EACH ROW
     WHEN (OLD.id <> NEW.id OR OLD.method <> NEW.method OR OLD.analysis <> NEW.analysis)
     EXECUTE FUNCTION @extschema@.library_keep();
 CREATE TRIGGER library_kept_whole BEFORE DELETE ON @extschema@.library FOR EACH ROW
+    EXECUTE FUNCTION @extschema@.library_keep();
+CREATE TRIGGER library_kept_all BEFORE TRUNCATE ON @extschema@.library
     EXECUTE FUNCTION @extschema@.library_keep();
 
 CREATE TABLE @extschema@.library_document (
@@ -651,13 +661,15 @@ DECLARE
     wanted int := CASE WHEN library IS NOT NULL THEN @extschema@.library_id(library) END;
     one record;
 BEGIN
-    FOR one IN SELECT l.id, l.name, coalesce(library_check.threshold, l.threshold) AS threshold,
-                      @extschema@.library_signature_of(doc, l.method, l.analysis, l.statistics) AS asked
+    FOR one IN SELECT l.id, l.name, coalesce(library_check.threshold, l.threshold) AS threshold
                FROM @extschema@.library l WHERE wanted IS NULL OR l.id = wanted ORDER BY l.name LOOP
+        -- with the statistics that the signatures were made with
         RETURN QUERY
-        SELECT one.name, d.id, d.address, similarity(s.signature, one.asked) AS alike
-        FROM @extschema@.library_signature s JOIN @extschema@.library_document d ON d.id = s.document_id
-        WHERE s.library_id = one.id AND near_duplicate(s.signature, one.asked, one.threshold, 'jaccard'::text)
+        SELECT one.name, d.id, d.address, similarity(s.signature, a.asked) AS alike
+        FROM (SELECT @extschema@.library_signature_of(doc, l.method, l.analysis, l.statistics) AS asked
+              FROM @extschema@.library l WHERE l.id = one.id OFFSET 0) a,
+             @extschema@.library_signature s JOIN @extschema@.library_document d ON d.id = s.document_id
+        WHERE s.library_id = one.id AND near_duplicate(s.signature, a.asked, one.threshold, 'jaccard'::text)
         ORDER BY alike DESC, d.id;
         PERFORM @extschema@.library_require_current(one.id);
     END LOOP;

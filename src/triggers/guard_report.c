@@ -194,6 +194,8 @@ guard_describe(const Guard *guard, Relation rel, TupleTableSlot *row,
 		appendStringInfo(&text, " Others that are near to it: %d%s.",
 						 match->others,
 						 match->more || match->others >= GUARD_MOST_OTHERS ? " or more" : "");
+	else if (key != NULL && match->more)
+		appendStringInfoString(&text, " There may be others that are near to it.");
 	table_close(other, NoLock);
 	return text.data;
 }

@@ -567,9 +567,12 @@ compare_rows(Check *check, ItemPointerData new, ItemPointerData other)
 	return false;
 }
 
-/* True if the new row is near to one of the others, which goes to *other. */
+/*
+ * True if the new row is near to one of the others, which goes to *other: first to the one that
+ * stands there, if it is valid.  Before that one there may be many that others are busy with.
+ */
 static bool
-find_other(Check *check, PlacedRow new, RowGroup others, ItemPointerData *other)
+find_other(Check *check, PlacedRow new, RowGroup others, PlacedRow *other)
 {
 	RowCursor	cursor;
 	const PlacedRow *row;
@@ -577,13 +580,20 @@ find_other(Check *check, PlacedRow new, RowGroup others, ItemPointerData *other)
 
 	if (!enter_row(check, new.tid))
 		return false;
+	if (ItemPointerIsValid(&other->tid) && other->scope == new.scope &&
+		compare_rows(check, new.tid, other->tid))
+		return true;
 	rows_begin(check->join, SIDE_INNER, others, &cursor);
 	while ((row = rows_next(&cursor, &number)) != NULL)
 	{
+		PlacedRow	candidate = *row;
+
 		CHECK_FOR_INTERRUPTS();
-		*other = row->tid;
-		if (row->scope == new.scope && compare_rows(check, new.tid, *other))
+		if (candidate.scope == new.scope && compare_rows(check, new.tid, candidate.tid))
+		{
+			*other = candidate;
 			return true;
+		}
 	}
 	return false;
 }
@@ -635,15 +645,16 @@ static void
 compare_groups(Check *check, RowGroup news, RowGroup others)
 {
 	bool		first = false;
+	PlacedRow	other = {.scope = 0};
 	RowCursor	cursor;
 	const PlacedRow *row;
 	uint32		rowno;
 
+	ItemPointerSetInvalid(&other.tid);
 	rows_begin(check->join, SIDE_OUTER, news, &cursor);
 	while ((row = rows_next(&cursor, &rowno)) != NULL)
 	{
 		PlacedRow	new = *row;
-		ItemPointerData other;
 		uint8	   *refused = &check->refused[rowno / 8];
 
 		CHECK_FOR_INTERRUPTS();
@@ -652,7 +663,7 @@ compare_groups(Check *check, RowGroup news, RowGroup others)
 		{
 			*refused |= 1 << rowno % 8;
 			if (check->nrefused++ == 0 || ItemPointerCompare(&new.tid, &check->first.tid) < 0)
-				note_pair(check, new, other);
+				note_pair(check, new, other.tid);
 		}
 		first = first || (check->nrefused > 0 && ItemPointerEquals(&new.tid, &check->first.tid));
 	}

@@ -252,6 +252,7 @@ UPDATE library SET analysis = 'english' WHERE name = 'papers';
 UPDATE library SET method = 'top_words' WHERE name = 'papers';
 UPDATE library SET id = 77 WHERE name = 'papers';
 DELETE FROM library WHERE name = 'papers';
+TRUNCATE library;
 UPDATE library SET threshold = 0.7, address = 'elsewhere', analysis = analysis WHERE name = 'papers';
 
 -- All tables may be published: what is deleted is told by a key
