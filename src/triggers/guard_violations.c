@@ -255,7 +255,7 @@ neardup_guard_rows(PG_FUNCTION_ARGS)
 	require_own(rel, trigger);
 	values[0] = CStringGetTextDatum(rows_query(rel, trigger, schema));
 	values[1] = Float8GetDatum(guard_arguments(trigger).threshold);
-	table_close(rel, NoLock);
+	table_close(rel, AccessShareLock);
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc),
 													  values, nulls)));
 }

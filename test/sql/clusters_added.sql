@@ -112,6 +112,8 @@ SELECT count(*) FROM near_duplicate_clusters_add('SELECT id, sig FROM docs WHERE
     'SELECT g.id, d.sig, g.representative, ''NaN''::float8 FROM groups g JOIN docs d USING (id) WHERE near_duplicate(d.sig, $1, 0.5)', 0.5);
 SELECT count(*) FROM near_duplicate_clusters_add('SELECT id, sig FROM docs WHERE id > 100',
     'SELECT g.id, d.sig, NULL::int, g.similarity FROM groups g JOIN docs d USING (id) WHERE near_duplicate(d.sig, $1, 0.5)', 0.5);
+SELECT count(*) FROM near_duplicate_clusters_add('SELECT id, sig FROM docs WHERE id > 100',
+    'SELECT g.id, d.sig, g.representative, g.similarity FROM groups g JOIN docs d USING (id) WHERE near_duplicate(d.sig, $1, 0.5) FOR UPDATE', 0.5);
 
 -- Of several conditions for one signature an index is asked the strictest: of these rows one is equal
 SELECT FROM fill(9, 0, 1);
