@@ -41,7 +41,8 @@ typedef struct Pass
 	double		kept_similarity;	/* its own */
 	bool		only_others;	/* a row was found elsewhere */
 	int			others;			/* near rows besides the one to report */
-	int			looked;			/* rows that were looked at for their sake */
+	int			dead;			/* rows that were come by for their sake */
+	bool		lossy;			/* of the page every place is looked at */
 } Pass;
 
 /*

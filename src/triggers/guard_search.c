@@ -64,8 +64,8 @@
 #include "triggers/guard_pass.h"
 #include "types/signature_query.h"
 
-/* As many rows are looked at to count those that are near besides. */
-#define MOST_LOOKED		(10 * GUARD_MOST_OTHERS)
+/* As many dead rows are come by to count those that are near besides. */
+#define MOST_DEAD		(10 * GUARD_MOST_OTHERS)
 
 /* See guard_pass.h */
 bool
@@ -190,7 +190,6 @@ visit(Pass *pass, ItemPointerData tid)
 	if (pass->self && ItemPointerEquals(&tid, pass->self))
 		return NOTHING;
 	pass->guard->visited++;
-	pass->looked += is_counting(pass);
 	while (table_index_fetch_tuple(pass->fetch, &chain, &pass->dirty, slot,
 								   &again, NULL))
 	{
@@ -206,7 +205,9 @@ visit(Pass *pass, ItemPointerData tid)
 		if (!again)
 			break;
 	}
-	if (!visible && !is_counting(pass) && chain_deleted_since(pass, tid))
+	if (!visible && is_counting(pass))
+		pass->dead += !pass->lossy;
+	else if (!visible && chain_deleted_since(pass, tid))
 		return MOVED;
 	return NOTHING;
 }
@@ -265,7 +266,7 @@ is_gone(const Pass *pass)
 static bool
 has_counted(const Pass *pass)
 {
-	return pass->others >= GUARD_MOST_OTHERS || pass->looked >= MOST_LOOKED;
+	return pass->others >= GUARD_MOST_OTHERS || pass->dead >= MOST_DEAD;
 }
 
 /*
@@ -300,6 +301,7 @@ visit_all(Pass *pass, TIDBitmap *bitmap)
 		bool		lossy = pages.noffsets < 0;
 		int			n = lossy ? MaxHeapTuplesPerPage : pages.noffsets;
 
+		pass->lossy = lossy;
 		for (int i = 0; outcome == NOTHING && i < n; i++)
 		{
 			ItemPointerData tid;
@@ -363,7 +365,7 @@ pass_through(Pass *pass, ScanKey keys)
 	InitDirtySnapshot(pass->dirty);
 	pass->start = RegisterSnapshot(GetLatestSnapshot());
 	pass->self_seen = false;
-	pass->others = pass->looked = 0;
+	pass->others = pass->dead = 0;
 	if (pass->kept != NULL)
 		ExecClearTuple(pass->kept);
 	bitmap = candidates(pass, keys);
@@ -438,7 +440,7 @@ search_one(Pass *pass, ScanKey keys, GuardMatch *match)
 		match->similarity = pass->similarity;
 	}
 	match->others += pass->others;
-	match->more = match->more || pass->looked >= MOST_LOOKED;
+	match->more = match->more || pass->dead >= MOST_DEAD;
 	if (pass->kept != NULL)
 		ExecClearTuple(pass->kept);
 	if (match->table != pass->table)
