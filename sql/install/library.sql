@@ -652,7 +652,6 @@ COMMENT ON PROCEDURE @extschema@.library_index(text, int, double precision) IS '
 -- library: asking it
 
 -- Not stable: it may have to wait for library_remake(), and has to see what that has made.
-
 CREATE FUNCTION @extschema@.library_check(doc text, library text DEFAULT NULL, threshold double precision DEFAULT NULL)
     RETURNS TABLE (found_in text, document bigint, address text, similarity double precision)
     LANGUAGE plpgsql VOLATILE SET search_path FROM CURRENT SET plan_cache_mode = force_generic_plan

@@ -60,7 +60,10 @@ extern PGDLLEXPORT void _PG_init(void);
 #define custom_path_set_restrictinfo(path, clauses) ((void) 0)
 #endif
 
-/* 18: a path counts the nodes below it that are disabled by a setting */
+/*
+ * 18: a path counts the nodes below it that are disabled by a setting; one that must not be
+ * taken has more of them than any other scan of its table
+ */
 #if PG_VERSION_NUM >= 180000
 #define path_set_disabled_nodes(path, outer, inner) \
 	((path)->disabled_nodes = (outer)->disabled_nodes + (inner)->disabled_nodes)

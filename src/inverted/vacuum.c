@@ -184,10 +184,10 @@ delete_and_count(Deletion *deletion, const SegmentInfo *segment)
 
 /*
  * All segments of a merge, and then the rows that it has copied already: others will
- * be copied as they are then.  Adds the segments to those done; false if the merge came to its
+ * be copied as they are then.  Adds the segments to those done, unless the merge came to its
  * end meanwhile.
  */
-static bool
+static void
 delete_in_merge(Deletion *deletion, const InvertedMeta *meta, int number,
 				uint64 *done, uint32 *ndone)
 {
@@ -196,23 +196,26 @@ delete_in_merge(Deletion *deletion, const InvertedMeta *meta, int number,
 	MergeState *state = palloc(sizeof(MergeState));
 	InvertedMeta *now = palloc(sizeof(InvertedMeta));
 	bool		whole = true;
+	double		removed;
 	uint32		gone;
 
 	for (uint32 i = 0; i < n && whole; i++)
 		whole = delete_and_count(deletion, &segments[i]);
 	meta_copy(deletion->index, now);
+	removed = deletion->stats->tuples_removed;
 	if (whole && steps_state(deletion->index, now, number, state))
 	{
 		whole = delete_in_segment(deletion, &state->writer.info, &gone);
 		if (whole)
 			steps_count_dead(deletion->index, now, number, gone);
 	}
+	/* rows that were copied have been counted where they were copied from */
+	deletion->stats->tuples_removed = removed;
 	for (uint32 i = 0; i < n && whole; i++)
 		done[(*ndone)++] = segments[i].owner;
 	pfree(now);
 	pfree(state);
 	pfree(segments);
-	return whole;
 }
 
 /*
@@ -237,7 +240,7 @@ delete_in_next(Deletion *deletion, uint64 before, uint64 *done, uint32 *ndone)
 			next = &meta->segments[i];
 	}
 	if (next != NULL && SEGMENT_MERGE(next) >= 0)
-		(void) delete_in_merge(deletion, meta, SEGMENT_MERGE(next), done, ndone);
+		delete_in_merge(deletion, meta, SEGMENT_MERGE(next), done, ndone);
 	else if (next != NULL && delete_and_count(deletion, next))
 		done[(*ndone)++] = next->owner;
 	merge_unlock(deletion->index);
