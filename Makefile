@@ -20,8 +20,6 @@ PGFILEDESC = "neardup - near-duplicate text detection"
 # One line per file, alphabetical
 OBJS = \
 	$(WIN32RES) \
-	src/algebra/sets.o \
-	src/algebra/vectors.o \
 	src/base/arguments.o \
 	src/base/call.o \
 	src/base/growing.o \
@@ -36,91 +34,100 @@ OBJS = \
 	src/base/settings.o \
 	src/base/sort_uint64.o \
 	src/base/state.o \
-	src/clusters/added_rows.o \
-	src/clusters/asked_sets.o \
-	src/clusters/clusters.o \
-	src/clusters/equal_look_ups.o \
-	src/clusters/equal_places.o \
-	src/clusters/group_rows.o \
-	src/clusters/grouping.o \
-	src/clusters/id_places.o \
-	src/clusters/id_table.o \
-	src/clusters/lateral_query.o \
-	src/clusters/ordered_query.o \
-	src/clusters/paged.o \
-	src/clusters/pair_clusters.o \
-	src/clusters/row_ids.o \
-	src/clusters/row_sets.o \
-	src/clusters/row_taker.o \
-	src/clusters/source_table.o \
-	src/collection/lexicon_agg.o \
-	src/collection/word_set_agg.o \
-	src/collection/word_statistics.o \
-	src/corpus/bag.o \
-	src/corpus/counts.o \
-	src/corpus/lexicon.o \
-	src/corpus/view.o \
-	src/corpus/weights.o \
-	src/corpus/word_set.o \
-	src/datum/making.o \
-	src/datum/repeated.o \
-	src/datum/signature.o \
 	src/distributed/neardup_pairs.o \
 	src/distributed/spots.o \
 	src/distributed/working_tables.o \
+	src/document/consonants.o \
+	src/document/doc_context.o \
+	src/document/recorded_versions.o \
+	src/document/repeats.o \
+	src/document/select.o \
+	src/document/sequence.o \
+	src/document/server_word.o \
+	src/document/shingle_hashes.o \
+	src/document/shingler.o \
+	src/document/show_words.o \
+	src/document/sorted_shingles.o \
+	src/document/two_analyses.o \
+	src/document/weigher.o \
 	src/evaluation/evaluate.o \
 	src/evaluation/evaluate_methods.o \
 	src/evaluation/evaluate_thresholds.o \
 	src/evaluation/given_query.o \
 	src/evaluation/known_pairs.o \
-	src/features/consonants.o \
-	src/features/repeats.o \
-	src/features/select.o \
-	src/features/sequence.o \
-	src/features/shingle_hashes.o \
-	src/features/shingler.o \
-	src/features/sorted_shingles.o \
-	src/index/asked.o \
-	src/index/exported_keys.o \
-	src/index/frequent_features.o \
-	src/index/gin.o \
-	src/index/gin_cost.o \
-	src/index/prefix.o \
-	src/inverted/batch.o \
-	src/inverted/bounds.o \
-	src/inverted/build.o \
-	src/inverted/check.o \
-	src/inverted/checked_filter.o \
-	src/inverted/checked_merge.o \
-	src/inverted/checked_rows.o \
-	src/inverted/cost.o \
-	src/inverted/counters.o \
-	src/inverted/directory.o \
-	src/inverted/equal_rows.o \
-	src/inverted/estimate.o \
-	src/inverted/explain_scan.o \
-	src/inverted/filter.o \
-	src/inverted/handler.o \
-	src/inverted/kept.o \
-	src/inverted/kept_rows.o \
-	src/inverted/levels.o \
-	src/inverted/merge.o \
-	src/inverted/overlap.o \
-	src/inverted/page_chain.o \
-	src/inverted/pages.o \
-	src/inverted/parallel.o \
-	src/inverted/pass.o \
-	src/inverted/pending.o \
-	src/inverted/postings.o \
-	src/inverted/row.o \
-	src/inverted/scan.o \
-	src/inverted/script.o \
-	src/inverted/search_pending.o \
-	src/inverted/search_segment.o \
-	src/inverted/segments.o \
-	src/inverted/steps.o \
-	src/inverted/vacuum.o \
-	src/inverted/writer.o \
+	src/gin/asked.o \
+	src/gin/exported_keys.o \
+	src/gin/frequent_features.o \
+	src/gin/gin.o \
+	src/gin/gin_cost.o \
+	src/gin/prefix.o \
+	src/groups/added_rows.o \
+	src/groups/asked_sets.o \
+	src/groups/clusters.o \
+	src/groups/equal_look_ups.o \
+	src/groups/equal_places.o \
+	src/groups/group_rows.o \
+	src/groups/grouping.o \
+	src/groups/id_places.o \
+	src/groups/id_table.o \
+	src/groups/lateral_query.o \
+	src/groups/ordered_query.o \
+	src/groups/paged.o \
+	src/groups/pair_clusters.o \
+	src/groups/row_ids.o \
+	src/groups/row_sets.o \
+	src/groups/row_taker.o \
+	src/groups/source_table.o \
+	src/guard/fill.o \
+	src/guard/guard.o \
+	src/guard/guard_arguments.o \
+	src/guard/guard_counts.o \
+	src/guard/guard_created.o \
+	src/guard/guard_index.o \
+	src/guard/guard_key.o \
+	src/guard/guard_moved.o \
+	src/guard/guard_report.o \
+	src/guard/guard_scope.o \
+	src/guard/guard_search.o \
+	src/guard/guard_skipped.o \
+	src/guard/guard_statement.o \
+	src/guard/guard_tables.o \
+	src/guard/guard_violations.o \
+	src/index/batch.o \
+	src/index/bounds.o \
+	src/index/build.o \
+	src/index/check.o \
+	src/index/checked_filter.o \
+	src/index/checked_merge.o \
+	src/index/checked_rows.o \
+	src/index/cost.o \
+	src/index/counters.o \
+	src/index/directory.o \
+	src/index/equal_rows.o \
+	src/index/estimate.o \
+	src/index/explain_scan.o \
+	src/index/filter.o \
+	src/index/handler.o \
+	src/index/kept.o \
+	src/index/kept_rows.o \
+	src/index/levels.o \
+	src/index/merge.o \
+	src/index/overlap.o \
+	src/index/page_chain.o \
+	src/index/pages.o \
+	src/index/parallel.o \
+	src/index/pass.o \
+	src/index/pending.o \
+	src/index/postings.o \
+	src/index/row.o \
+	src/index/scan.o \
+	src/index/script.o \
+	src/index/search_pending.o \
+	src/index/search_segment.o \
+	src/index/segments.o \
+	src/index/steps.o \
+	src/index/vacuum.o \
+	src/index/writer.o \
 	src/join/algorithms/cosine_join.o \
 	src/join/algorithms/join_kinds.o \
 	src/join/algorithms/prefix_filter.o \
@@ -152,14 +159,14 @@ OBJS = \
 	src/join/engine/search.o \
 	src/join/engine/seen.o \
 	src/join/engine/set_file.o \
+	src/join/engine/set_runs.o \
+	src/join/engine/setindex.o \
 	src/join/engine/shared_counts.o \
 	src/join/engine/shared_index.o \
 	src/join/engine/shared_known.o \
 	src/join/engine/shared_pool.o \
 	src/join/engine/shared_runs.o \
 	src/join/engine/shared_sets.o \
-	src/join/engine/set_runs.o \
-	src/join/engine/setindex.o \
 	src/join/engine/spill.o \
 	src/join/engine/spillfile.o \
 	src/join/engine/tokens.o \
@@ -173,16 +180,21 @@ OBJS = \
 	src/join/node/join_plan.o \
 	src/join/node/join_read.o \
 	src/join/node/join_shared.o \
-	src/join/node/makings.o \
-	src/join/node/makings_check.o \
 	src/join/node/selfjoin.o \
 	src/join/node/selfjoin_columns.o \
-	src/measures/identity.o \
-	src/measures/measure_expression.o \
-	src/measures/measure_functions.o \
-	src/measures/near.o \
-	src/measures/near_approx.o \
-	src/measures/sketch_odds.o \
+	src/join/node/specs.o \
+	src/join/node/specs_check.o \
+	src/lexicon/bag.o \
+	src/lexicon/counts.o \
+	src/lexicon/lexicon.o \
+	src/lexicon/sql/lexicon_agg.o \
+	src/lexicon/sql/lexicon_io.o \
+	src/lexicon/sql/lexicon_ops.o \
+	src/lexicon/sql/word_set_agg.o \
+	src/lexicon/sql/word_statistics.o \
+	src/lexicon/view.o \
+	src/lexicon/weights.o \
+	src/lexicon/word_set.o \
 	src/methods/candidate_keys.o \
 	src/methods/lexical/chosen_sentences.o \
 	src/methods/lexical/coordinates.o \
@@ -193,7 +205,6 @@ OBJS = \
 	src/methods/lexical/long_sentences.o \
 	src/methods/lexical/text_hash.o \
 	src/methods/lexical/top_words.o \
-	src/methods/making_name.o \
 	src/methods/method_table.o \
 	src/methods/sets/anchored.o \
 	src/methods/sets/every_nth.o \
@@ -212,6 +223,7 @@ OBJS = \
 	src/methods/sketches/simhash.o \
 	src/methods/sketches/sketch.o \
 	src/methods/sketches/supershingles.o \
+	src/methods/spec_name.o \
 	src/methods/weighted/document_vector.o \
 	src/methods/weighted/pairs.o \
 	src/methods/weighted/weighted_features.o \
@@ -244,12 +256,24 @@ OBJS = \
 	src/planner/remote_threshold.o \
 	src/planner/selectivity.o \
 	src/planner/short_constants.o \
-	src/site/recorded_versions.o \
-	src/site/server_word.o \
-	src/site/show_words.o \
-	src/site/site.o \
-	src/site/two_analyses.o \
-	src/site/weigher.o \
+	src/signature/repeated.o \
+	src/signature/sets.o \
+	src/signature/signature.o \
+	src/signature/spec.o \
+	src/signature/sql/identity.o \
+	src/signature/sql/measure_expression.o \
+	src/signature/sql/measure_functions.o \
+	src/signature/sql/near.o \
+	src/signature/sql/near_approx.o \
+	src/signature/sql/set_operations.o \
+	src/signature/sql/signature_casts.o \
+	src/signature/sql/signature_describe.o \
+	src/signature/sql/signature_io.o \
+	src/signature/sql/signature_order.o \
+	src/signature/sql/signature_query.o \
+	src/signature/sql/sketch_odds.o \
+	src/signature/sql/subscript.o \
+	src/signature/vectors.o \
 	src/statistics/column_statistics.o \
 	src/statistics/partners.o \
 	src/text/analysis.o \
@@ -267,31 +291,7 @@ OBJS = \
 	src/text/source.o \
 	src/text/stopwords.o \
 	src/text/terms.o \
-	src/text/words.o \
-	src/triggers/fill.o \
-	src/triggers/guard.o \
-	src/triggers/guard_arguments.o \
-	src/triggers/guard_counts.o \
-	src/triggers/guard_created.o \
-	src/triggers/guard_index.o \
-	src/triggers/guard_key.o \
-	src/triggers/guard_moved.o \
-	src/triggers/guard_report.o \
-	src/triggers/guard_scope.o \
-	src/triggers/guard_search.o \
-	src/triggers/guard_skipped.o \
-	src/triggers/guard_statement.o \
-	src/triggers/guard_tables.o \
-	src/triggers/guard_violations.o \
-	src/types/lexicon_io.o \
-	src/types/lexicon_ops.o \
-	src/types/set_operations.o \
-	src/types/signature_casts.o \
-	src/types/signature_describe.o \
-	src/types/signature_io.o \
-	src/types/signature_order.o \
-	src/types/signature_query.o \
-	src/types/subscript.o
+	src/text/words.o
 
 # The install script is put together from one file a noun, in this order: what
 # an object needs comes before it.
@@ -386,8 +386,8 @@ REGRESS = \
 	evaluate \
 	evaluate_thresholds \
 	exclude \
-	exported_keys \
 	explain \
+	exported_keys \
 	feature_filter \
 	fill \
 	frequent_features \
@@ -420,10 +420,10 @@ REGRESS = \
 	join \
 	join_comparison \
 	join_disk \
-	join_makings \
 	join_parallel \
 	join_random \
 	join_runs \
+	join_specs \
 	lexical \
 	lexicon \
 	library \
@@ -448,9 +448,9 @@ REGRESS = \
 	states \
 	statistics \
 	thresholds \
+	versions \
 	weighted \
 	weighted_search \
-	versions \
 	words
 REGRESS_OPTS = --inputdir=$(srcdir)/test --load-extension=neardup
 # Whatever the server's locale and encoding are
@@ -519,7 +519,7 @@ REGRESS += softerr
 endif
 
 # Loops over the units of a shingle, whose number the compiler mostly knows.
-src/features/shingle_hashes.o src/features/sorted_shingles.o: CFLAGS += $(CFLAGS_UNROLL_LOOPS)
+src/document/shingle_hashes.o src/document/sorted_shingles.o: CFLAGS += $(CFLAGS_UNROLL_LOOPS)
 
 # Its loops are written for vectors, and short.
 src/methods/sketches/minhash.o: CFLAGS += $(CFLAGS_VECTORIZE) $(CFLAGS_UNROLL_LOOPS)

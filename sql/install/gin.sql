@@ -20,7 +20,7 @@ COMMENT ON FUNCTION gin_signature_consistent(internal, smallint, signature, inte
 CREATE FUNCTION gin_signature_compare_partial(integer, integer, smallint, internal) RETURNS integer
     AS 'MODULE_PATHNAME'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION gin_signature_compare_partial(integer, integer, smallint, internal) IS 'GIN support: finds the keys of other makings';
+COMMENT ON FUNCTION gin_signature_compare_partial(integer, integer, smallint, internal) IS 'GIN support: finds the keys of different specs';
 
 CREATE FUNCTION gin_signature_triconsistent(internal, smallint, signature, integer, internal, internal, internal) RETURNS "char"
     AS 'MODULE_PATHNAME'

@@ -36,14 +36,14 @@ CREATE OPERATOR = (
     COMMUTATOR = =, NEGATOR = <>,
     RESTRICT = eqsel, JOIN = eqjoinsel, HASHES, MERGES
 );
-COMMENT ON OPERATOR = (signature, signature) IS 'same making and values';
+COMMENT ON OPERATOR = (signature, signature) IS 'same spec and values';
 
 CREATE OPERATOR <> (
     LEFTARG = signature, RIGHTARG = signature, FUNCTION = signature_ne,
     COMMUTATOR = <>, NEGATOR = =,
     RESTRICT = neqsel, JOIN = neqjoinsel
 );
-COMMENT ON OPERATOR <> (signature, signature) IS 'different making or values';
+COMMENT ON OPERATOR <> (signature, signature) IS 'different spec or values';
 
 CREATE OPERATOR < (
     LEFTARG = signature, RIGHTARG = signature, FUNCTION = signature_lt,

@@ -12,7 +12,7 @@
 
 #include "base/linear_probing.h"
 
-#define LEAST_PLACES	16
+#define MIN_PLACES	16
 
 /* The factor of this process; 0 if it has not been drawn yet. */
 static uint64 factor = 0;
@@ -53,7 +53,7 @@ tight_probing_init(TightProbing *probing, uint32 places)
 size_t
 probing_places(size_t n)
 {
-	size_t		places = LEAST_PLACES;
+	size_t		places = MIN_PLACES;
 
 	while (places / 2 < n)
 		places *= 2;

@@ -47,8 +47,8 @@
 #include "base/operators.h"
 #include "distributed/spots.h"
 #include "distributed/working_tables.h"
-#include "measures/measure_expression.h"
-#include "measures/near.h"
+#include "signature/sql/measure_expression.h"
+#include "signature/sql/near.h"
 #include "methods/candidate_keys.h"
 
 PG_FUNCTION_INFO_V1(neardup_pairs);
@@ -81,7 +81,7 @@ static const char *const design_names[] = {
 };
 
 /* Seeds of the two hashes of a signature. */
-#define MOST_SEEDS	8
+#define MAX_SEEDS	8
 
 static void
 require_arguments(FunctionCallInfo fcinfo)
@@ -303,7 +303,7 @@ pairs_by_join(WorkingTables *tables)
 static uint64
 make_rows(WorkingTables *tables)
 {
-	for (int seed = 0; seed < MOST_SEEDS; seed++)
+	for (int seed = 0; seed < MAX_SEEDS; seed++)
 	{
 		WorkingTables attempt = *tables;
 		uint64		n;
@@ -328,7 +328,7 @@ make_rows(WorkingTables *tables)
 	ereport(ERROR,
 			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 			 errmsg("hashes of different signatures are equal"),
-			 errdetail("They were with each of %d seeds.", MOST_SEEDS),
+			 errdetail("They were with each of %d seeds.", MAX_SEEDS),
 			 errhint("Signatures that were made for that purpose are among them; join the table with itself instead.")));
 }
 
@@ -576,9 +576,9 @@ is_of_sets(const WorkingTables *tables)
 
 	if (working_run(tables, "SELECT s.sig FROM {signed} s LIMIT 1") == 0)
 		return true;
-	return !making_has_keys(&DatumGetSignature(SPI_getbinval(SPI_tuptable->vals[0],
+	return !spec_has_keys(&DatumGetSignature(SPI_getbinval(SPI_tuptable->vals[0],
 															 SPI_tuptable->tupdesc, 1,
-															 &isnull))->making);
+															 &isnull))->spec);
 }
 
 /* Finds the pairs by a design; the one that was taken. */

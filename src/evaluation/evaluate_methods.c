@@ -18,7 +18,7 @@
 #include "utils/tuplestore.h"
 
 #include "evaluation/known_pairs.h"
-#include "measures/near.h"
+#include "signature/sql/near.h"
 
 PG_FUNCTION_INFO_V1(evaluate_methods);
 

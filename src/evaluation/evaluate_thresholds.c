@@ -21,7 +21,7 @@
 
 #include "base/arguments.h"
 #include "evaluation/known_pairs.h"
-#include "measures/near.h"
+#include "signature/sql/near.h"
 
 PG_FUNCTION_INFO_V1(evaluate_thresholds);
 

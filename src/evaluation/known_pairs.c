@@ -31,7 +31,7 @@
 #include "base/progress.h"
 #include "evaluation/given_query.h"
 #include "evaluation/known_pairs.h"
-#include "measures/measure_expression.h"
+#include "signature/sql/measure_expression.h"
 #include "methods/method.h"
 
 double
@@ -203,7 +203,7 @@ have_own_rule(void)
 		return false;
 	sig = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1,
 						&isnull);
-	return method_info(DatumGetSignature(sig)->making.method)->least_similarity != NULL;
+	return method_info(DatumGetSignature(sig)->spec.method)->least_similarity != NULL;
 }
 
 char *

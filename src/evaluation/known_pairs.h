@@ -14,7 +14,7 @@
 #include "nodes/execnodes.h"
 #include "utils/array.h"
 
-#include "algebra/sets.h"
+#include "signature/sets.h"
 
 typedef struct Evaluation
 {

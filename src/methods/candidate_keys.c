@@ -47,23 +47,23 @@ key_of_value(uint64 value, uint32 place, uint32 places)
 }
 
 bool
-making_has_keys(const Making *making)
+spec_has_keys(const SignatureSpec *spec)
 {
-	return method_info(making->method)->row_keys != NULL;
+	return method_info(spec->method)->row_keys != NULL;
 }
 
 void
 signature_row_keys(const Signature *sig, double threshold, KeyList *keys)
 {
 	if (SIGNATURE_NVALUES(sig) > 0)
-		method_info(sig->making.method)->row_keys(sig, threshold, keys);
+		method_info(sig->spec.method)->row_keys(sig, threshold, keys);
 }
 
 bool
 signature_query_keys(const Signature *sig, double built, double threshold,
 					 bool by_value, KeyList *keys, uint32 *need)
 {
-	const MethodInfo *method = method_info(sig->making.method);
+	const MethodInfo *method = method_info(sig->spec.method);
 
 	*need = 1;
 	if (SIGNATURE_NVALUES(sig) == 0)

@@ -9,7 +9,7 @@
  * filters are lossless, whatever the method.
  *
  * Signatures whose values are measured as sets have no keys of this kind:
- * their candidates are found by prefixes (see index/gin.c).
+ * their candidates are found by prefixes (see gin/gin.c).
  *
  * Portions Copyright (c) 2026, the neardup developers
  *
@@ -18,7 +18,7 @@
 #ifndef NEARDUP_CANDIDATE_KEYS_H
 #define NEARDUP_CANDIDATE_KEYS_H
 
-#include "datum/signature.h"
+#include "signature/signature.h"
 
 /* A list that grows; all zero is an empty one. */
 typedef struct KeyList
@@ -31,8 +31,8 @@ typedef struct KeyList
 /* The most keys that a query is given; one that takes more has none. */
 #define MAX_QUERY_KEYS		100000
 
-/* True if signatures of this making have candidate keys. */
-extern bool making_has_keys(const Making *making);
+/* True if signatures of this spec have candidate keys. */
+extern bool spec_has_keys(const SignatureSpec *spec);
 
 /*
  * Appends the keys of a row, for an index or join that is built for

@@ -4,7 +4,7 @@
  *		done with them.
  *
  * A new method is one file, which defines one MethodInfo, and one line in
- * datum/method_list.h.  Everything else (input and output, measures,
+ * signature/method_list.h.  Everything else (input and output, measures,
  * conditions, indexes, the join) asks the table.
  *
  * Portions Copyright (c) 2026, the neardup developers
@@ -14,7 +14,7 @@
 #ifndef NEARDUP_METHOD_H
 #define NEARDUP_METHOD_H
 
-#include "datum/signature.h"
+#include "signature/signature.h"
 #include "methods/candidate_keys.h"
 
 /* Whether a method's signatures have an analysis and a shingle size. */
@@ -55,12 +55,12 @@ typedef struct MethodInfo
 	const char *(*check) (const Signature *sig);
 
 	/*
-	 * A signature of this making, which is complete, from the n distinct
+	 * A signature of this spec, which is complete, from the n distinct
 	 * features of a document; the caller sets nfeatures.  Features rise if
 	 * values are a set, too, else they may be in any order.  NULL: not made
 	 * from a set.
 	 */
-	Signature  *(*make) (const Making *making, const uint64 *features,
+	Signature  *(*make) (const SignatureSpec *spec, const uint64 *features,
 						 size_t n);
 
 	/*
@@ -101,7 +101,7 @@ typedef struct MethodInfo
 	 * neardup cannot tell.
 	 */
 	void		(*place_keys) (const Signature *sig, KeyList *keys);
-	double		(*most_similar) (const Making *making, uint64 na, uint64 nb,
+	double		(*most_similar) (const SignatureSpec *spec, uint64 na, uint64 nb,
 								 uint64 common);
 	uint32		place_values;	/* in a place, if they are so few that many rows
 								 * agree in any of them; else 0 */

@@ -46,19 +46,19 @@ typedef struct Stretches
 } Stretches;
 
 /* The site, ready for the shingles of words of which the lexicon is. */
-static Site *
-ready_site(FunctionCallInfo fcinfo, int lexicon_at, LexiconView **view)
+static DocContext *
+ready_doc_context(FunctionCallInfo fcinfo, int lexicon_at, LexiconView **view)
 {
-	Site	   *site = site_get(fcinfo, lexicon_at + 2);
+	DocContext	   *doccxt = doc_context_get(fcinfo, lexicon_at + 2);
 
-	*view = site_lexicon(site, fcinfo, lexicon_at);
-	site_read_as_lexicon(site, (*view)->lexicon, READS_SHINGLES);
-	if (site->making.unit != UNIT_WORD)
+	*view = doc_context_lexicon(doccxt, fcinfo, lexicon_at);
+	doc_context_read_as_lexicon(doccxt, (*view)->lexicon, READS_SHINGLES);
+	if (doccxt->spec.unit != UNIT_WORD)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("lexicon is not of shingles of words"),
 				 errhint("Make one with shingle_lexicon_agg() and an analysis without \"unit=\".")));
-	return site;
+	return doccxt;
 }
 
 static uint32
@@ -130,7 +130,7 @@ static Stretches *
 begin_boilerplate(FunctionCallInfo fcinfo)
 {
 	LexiconView *view;
-	Site	   *site = ready_site(fcinfo, 1, &view);
+	DocContext	   *doccxt = ready_doc_context(fcinfo, 1, &view);
 	uint32		least = least_documents(fcinfo, 2);
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
 												  "neardup boilerplate",
@@ -140,8 +140,8 @@ begin_boilerplate(FunctionCallInfo fcinfo)
 
 	found->context = context;
 	found->caller = caller;
-	text_read(&found->text, site, PG_GETARG_TEXT_PP(0), site->making.k, false);
-	find_stretches(found, view, least, site->making.k);
+	text_read(&found->text, doccxt, PG_GETARG_TEXT_PP(0), doccxt->spec.k, false);
+	find_stretches(found, view, least, doccxt->spec.k);
 	find_spans(found);
 	return found;
 }
@@ -228,10 +228,10 @@ Datum
 frequent_shingles(PG_FUNCTION_ARGS)
 {
 	LexiconView *view;
-	Site	   *site = ready_site(fcinfo, 0, &view);
+	DocContext	   *doccxt = ready_doc_context(fcinfo, 0, &view);
 	uint32		least = least_documents(fcinfo, 1);
 	size_t		nwords = LEXICON_NWORDS(view->lexicon);
-	Signature  *result = signature_alloc(&site->making, nwords);
+	Signature  *result = signature_alloc(&doccxt->spec, nwords);
 	size_t		n = 0;
 
 	/* entries are in the order of values */

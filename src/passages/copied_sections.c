@@ -22,7 +22,7 @@
 #include "base/arguments.h"
 #include "passages/copied_blocks.h"
 #include "passages/evidence.h"
-#include "site/site.h"
+#include "document/doc_context.h"
 
 PG_FUNCTION_INFO_V1(copied_sections);
 
@@ -38,7 +38,7 @@ typedef struct Tally
 
 typedef struct SectionSearch
 {
-	Site	   *site;
+	DocContext	   *doccxt;
 	uint32		k;
 	uint32		block;			/* words */
 	double		block_share;
@@ -88,7 +88,7 @@ look_at_section(const SectionSearch *search, const struct varlena *section)
 	ReadText	text;
 	Tally		tally = {0};
 
-	text_read(&text, search->site, section, search->k, false);
+	text_read(&text, search->doccxt, section, search->k, false);
 	tally.parts = count_blocks(search, &text);
 	for (int i = 0; i < tally.parts; i++)
 	{
@@ -131,7 +131,7 @@ has_blocks(const SectionSearch *search, Datum section, bool isnull)
 
 	if (isnull)
 		return false;
-	text_read(&read, search->site, DatumGetTextPP(section), search->k, false);
+	text_read(&read, search->doccxt, DatumGetTextPP(section), search->k, false);
 	return count_blocks(search, &read) > 0;
 }
 
@@ -185,10 +185,10 @@ copied_sections(PG_FUNCTION_ARGS)
 	int			n;
 
 	InitMaterializedSRF(fcinfo, 0);
-	search.site = site_get(fcinfo, 2);
-	site_read_analysis(search.site, PG_GETARG_DATUM(1), PG_GETARG_TEXT_PP(2),
+	search.doccxt = doc_context_get(fcinfo, 2);
+	doc_context_read_analysis(search.doccxt, PG_GETARG_DATUM(1), PG_GETARG_TEXT_PP(2),
 					   READS_SHINGLES);
-	search.k = search.site->making.k;
+	search.k = search.doccxt->spec.k;
 	search.block = argument_whole("block", PG_GETARG_INT32(3), search.k,
 								  BLOCK_MAX);
 	search.block_share = argument_share("block_share", PG_GETARG_FLOAT8(4));
@@ -201,7 +201,7 @@ copied_sections(PG_FUNCTION_ARGS)
 	old = MemoryContextSwitchTo(work);
 	deconstruct_array(a, TEXTOID, -1, false, TYPALIGN_INT, &sections, &nulls,
 					  &n);
-	text_read(&other, search.site, b, search.k, false);
+	text_read(&other, search.doccxt, b, search.k, false);
 	search.blocks = block_search_create(other.shingles, other.nshingles,
 										search.block - search.k + 1);
 	look_at_document(&search, (ReturnSetInfo *) fcinfo->resultinfo, sections,

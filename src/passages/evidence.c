@@ -19,11 +19,11 @@
 #include "base/arguments.h"
 #include "base/interrupts.h"
 #include "base/memory_peak.h"
-#include "features/shingle_hashes.h"
+#include "document/shingle_hashes.h"
 #include "passages/common_passages.h"
 #include "passages/evidence.h"
 #include "passages/sequence_index.h"
-#include "site/site.h"
+#include "document/doc_context.h"
 
 #define WORDS_MAX	(INDEXED_MAX - 1)	/* of a text */
 #define GAP_MAX		100
@@ -111,11 +111,11 @@ read_words(TextBuilder *builder, Reader *reader)
 }
 
 void
-text_read(ReadText *text, Site *site, const struct varlena *doc, uint32 k,
+text_read(ReadText *text, DocContext *doccxt, const struct varlena *doc, uint32 k,
 		  bool hashes)
 {
 	TextBuilder builder;
-	Reader	   *reader = site_reader(site);
+	Reader	   *reader = doc_context_reader(doccxt);
 
 	text->utf8 = text_as_utf8(doc, &text->len);
 	reader_track(reader);
@@ -125,7 +125,7 @@ text_read(ReadText *text, Site *site, const struct varlena *doc, uint32 k,
 	text->shingles = palloc(READ_AT_ONCE * sizeof(uint64));
 	text->hashes = hashes ? palloc(READ_AT_ONCE * sizeof(uint32)) : NULL;
 	builder.text = text;
-	builder.order = site->making.order;
+	builder.order = doccxt->spec.order;
 	builder.k = k;
 	builder.size = READ_AT_ONCE;
 	builder.hashes_size = READ_AT_ONCE;
@@ -260,21 +260,21 @@ evidence_begin(FunctionCallInfo fcinfo)
 												  ALLOCSET_DEFAULT_SIZES);
 	MemoryContext caller = MemoryContextSwitchTo(context);
 	Evidence   *evidence = palloc0(sizeof(Evidence));
-	Site	   *site = site_get(fcinfo, 2);
+	DocContext	   *doccxt = doc_context_get(fcinfo, 2);
 	text	   *a = PG_GETARG_TEXT_PP(0);
 	text	   *b = PG_GETARG_TEXT_PP(1);
 	PassageRules rules;
 	bool		hashes;
 
-	site_read(site, fcinfo, READS_SHINGLES);
+	doc_context_read(doccxt, fcinfo, READS_SHINGLES);
 	rules = check_rules(PG_GETARG_INT32(3), PG_GETARG_INT32(4),
-						site->making.k);
+						doccxt->spec.k);
 	evidence->context = context;
 	evidence->caller = caller;
-	evidence->language = site->making.language;
+	evidence->language = doccxt->spec.language;
 	hashes = short_runs_count(&rules);
-	text_read(&evidence->a, site, a, rules.k, hashes);
-	text_read(&evidence->b, site, b, rules.k, hashes);
+	text_read(&evidence->a, doccxt, a, rules.k, hashes);
+	text_read(&evidence->b, doccxt, b, rules.k, hashes);
 	compare_texts(evidence, &rules);
 	find_spans(evidence);
 	return evidence;

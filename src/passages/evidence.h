@@ -13,7 +13,7 @@
 
 #include "passages/chains.h"
 #include "passages/word_places.h"
-#include "site/site.h"
+#include "document/doc_context.h"
 
 /* A text, in UTF-8, and its words. */
 typedef struct ReadText
@@ -73,7 +73,7 @@ extern void evidence_end(Evidence *evidence);
  * none if it has fewer.  With `hashes` it keeps those of the words, too.  In the current memory context, where the site was made
  * ready for shingles.
  */
-extern void text_read(ReadText *text, Site *site, const struct varlena *doc,
+extern void text_read(ReadText *text, DocContext *doccxt, const struct varlena *doc,
 					  uint32 k, bool hashes);
 
 /* coverage.c */

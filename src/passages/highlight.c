@@ -20,7 +20,7 @@
 #include "base/interrupts.h"
 #include "passages/evidence.h"
 #include "passages/marked_text.h"
-#include "site/site.h"
+#include "document/doc_context.h"
 
 PG_FUNCTION_INFO_V1(highlight);
 

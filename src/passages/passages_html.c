@@ -21,7 +21,7 @@
 #include "passages/evidence.h"
 #include "passages/marked_text.h"
 #include "passages/page_parts.h"
-#include "site/site.h"
+#include "document/doc_context.h"
 #include "text/languages.h"
 
 PG_FUNCTION_INFO_V1(passages_html);

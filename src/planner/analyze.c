@@ -34,10 +34,10 @@
 
 #include "base/compat.h"
 #include "base/hash.h"
-#include "datum/signature.h"
+#include "signature/signature.h"
 #include "join/algorithms/join_kinds.h"
 #include "join/engine/engine.h"
-#include "measures/near.h"
+#include "signature/sql/near.h"
 #include "methods/candidate_keys.h"
 #include "methods/method.h"
 #include "statistics/column_statistics.h"
@@ -50,7 +50,7 @@
 
 /* Sketches of which all pairs are compared, and keys from which on they are. */
 #define COMPARED_SKETCHES	2500
-#define MOST_KEYS			100
+#define MAX_KEYS			100
 
 /* Vectors that are joined below that threshold: such joins compare many. */
 #define JOINED_VECTORS		5000
@@ -60,7 +60,7 @@
  * Steps that a join may take, see join_steps(): about half a second.  A trial, which
  * tells how many it will be, takes no more than those below.
  */
-#define MOST_STEPS			2e8
+#define MAX_STEPS			2e8
 #define TRIAL_STEPS			1e7
 
 /* Steps of a comparison, besides one for each word of both signatures. */
@@ -90,7 +90,7 @@ typedef struct Findings
 {
 	double		near[NSHARES];	/* ordered pairs that are near */
 	double		similar[NSHARES];	/* that are as similar */
-	double		rows[NSHARES][MOST_PARTNERS + 1];	/* by how many near ones they
+	double		rows[NSHARES][MAX_PARTNERS + 1];	/* by how many near ones they
 													 * have */
 	double		nrows;			/* rows of the sample, and of the table */
 	double		total;
@@ -178,7 +178,7 @@ compare(const Sample *sample, uint32 a, uint32 b, double *near)
 {
 	const Signature *x = sample->signatures[a];
 	const Signature *y = sample->signatures[b];
-	const MethodInfo *method = method_info(x->making.method);
+	const MethodInfo *method = method_info(x->spec.method);
 	double		value = signatures_value(x, y, MEASURE_JACCARD);
 
 	*near = method->least_similarity == NULL ? value :
@@ -202,7 +202,7 @@ static void
 add_rows(Findings *findings, double rows, const float4 *partners)
 {
 	for (int i = 0; i < NSHARES; i++)
-		findings->rows[i][(int) Min(partners[i], MOST_PARTNERS)] += rows;
+		findings->rows[i][(int) Min(partners[i], MAX_PARTNERS)] += rows;
 }
 
 /* What a sample's row, or those of its set, have. */
@@ -227,7 +227,7 @@ add_alone(Findings *findings)
 	{
 		double		rows = findings->nrows;
 
-		for (int k = 0; k <= MOST_PARTNERS; k++)
+		for (int k = 0; k <= MAX_PARTNERS; k++)
 			rows -= findings->rows[i][k];
 		findings->rows[i][0] += rows;
 	}
@@ -245,7 +245,7 @@ static double
 signature_words(const Signature *sig)
 {
 	return (double) SIGNATURE_NVALUES(sig) *
-		method_info(sig->making.method)->width / 64;
+		method_info(sig->spec.method)->width / 64;
 }
 
 static double
@@ -422,10 +422,10 @@ affordable(const Sample *sample, uint32 limit, double threshold)
 		uint32		n = try_part(sample, Max(most, 1), threshold, &steps);
 		double		more = n * sqrt(TRIAL_STEPS / steps);
 
-		if (n * sqrt(MOST_STEPS / steps) >= limit)
+		if (n * sqrt(MAX_STEPS / steps) >= limit)
 			break;
 		if (more < 2 * most)
-			return Max(n * sqrt(MOST_STEPS / steps), 1);
+			return Max(n * sqrt(MAX_STEPS / steps), 1);
 		most = more;
 	}
 	return limit;
@@ -440,13 +440,13 @@ first_of_sketches(const Sample *sample)
 	uint32		need;
 	int			i = 0;
 
-	if (!making_has_keys(&sig->making))
+	if (!spec_has_keys(&sig->spec))
 		return 0;
 	for (; i < NSHARES - 1; i++)
 	{
 		keys.n = 0;
 		if (signature_query_keys(sig, share_thresholds[i], share_thresholds[i], false,
-								 &keys, &need) && keys.n <= MOST_KEYS)
+								 &keys, &need) && keys.n <= MAX_KEYS)
 			break;
 	}
 	return i;
@@ -510,8 +510,8 @@ static bool
 is_uniform(const Sample *sample)
 {
 	for (uint32 i = 1; i < sample->n; i++)
-		if (!making_equal(&sample->signatures[0]->making,
-						  &sample->signatures[i]->making))
+		if (!spec_equal(&sample->signatures[0]->spec,
+						  &sample->signatures[i]->spec))
 			return false;
 	return true;
 }
@@ -581,7 +581,7 @@ put_none_in_order(NearStatistics *statistics)
 static void
 note_candidate_keys(const Signature *sig, double share, NearStatistics *statistics)
 {
-	const MethodInfo *method = method_info(sig->making.method);
+	const MethodInfo *method = method_info(sig->spec.method);
 	double		bits = (double) SIGNATURE_NVALUES(sig) * method->width;
 	KeyList		row_keys = {0};
 	KeyList		query_keys = {0};
@@ -606,7 +606,7 @@ note_candidate_keys(const Signature *sig, double share, NearStatistics *statisti
 static void
 note_keys(const Sample *sample, NearStatistics *statistics)
 {
-	const MethodInfo *method = method_info(sample->signatures[0]->making.method);
+	const MethodInfo *method = method_info(sample->signatures[0]->spec.method);
 	uint32		n = Min(sample->n, COUNTED_SIGNATURES);
 
 	for (uint32 i = 0; i < n; i++)
@@ -614,7 +614,7 @@ note_keys(const Sample *sample, NearStatistics *statistics)
 		const Signature *sig = sample->signatures[(uint64) i * sample->n / n];
 		KeyList		places = {0};
 
-		if (making_has_keys(&sig->making))
+		if (spec_has_keys(&sig->spec))
 			note_candidate_keys(sig, 1.0 / n, statistics);
 		if (method->place_keys != NULL)
 			method->place_keys(sig, &places);

@@ -36,7 +36,7 @@
 #include "nodes/nodeFuncs.h"
 #include "utils/fmgroids.h"
 
-#include "measures/near.h"
+#include "signature/sql/near.h"
 #include "planner/comparisons.h"
 
 /* A function of a measure, or of what another one makes of it, and of constants. */
@@ -48,20 +48,20 @@ typedef struct Step
 	Datum		args[2];
 } Step;
 
-#define MOST_STEPS	4
+#define MAX_STEPS	4
 
 /*
  * Trying a value must not raise, as a real does that is too small.  No chain of steps
  * leaves its range with such constants of arithmetic, and values from so much on.
  */
-#define LEAST_CONSTANT	1e-6
-#define MOST_CONSTANT	1e6
-#define LEAST_TRIED		1e-20
+#define MIN_CONSTANT	1e-6
+#define MAX_CONSTANT	1e6
+#define MIN_TRIED		1e-20
 
 /* A comparison of a measure with a constant. */
 typedef struct Comparator
 {
-	Step		steps[MOST_STEPS];	/* from the comparison to the measure */
+	Step		steps[MAX_STEPS];	/* from the comparison to the measure */
 	int			nsteps;
 	Const	   *if_null;		/* what stands for a null measure, or NULL */
 	FmgrInfo	compare;
@@ -99,7 +99,7 @@ moderate(const Const *constant)
 	if (constant->consttype != FLOAT8OID)
 		return false;
 	value = fabs(DatumGetFloat8(constant->constvalue));
-	return value >= LEAST_CONSTANT && value <= MOST_CONSTANT;
+	return value >= MIN_CONSTANT && value <= MAX_CONSTANT;
 }
 
 /* True if the function rises, or falls, with that argument; the other one is a constant. */
@@ -169,7 +169,7 @@ take_steps(Node *node, Comparator *comparator)
 
 	comparator->nsteps = 0;
 	comparator->if_null = NULL;
-	while (comparator->nsteps < MOST_STEPS &&
+	while (comparator->nsteps < MAX_STEPS &&
 		   (of = take_step(node, &comparator->steps[comparator->nsteps])) != NULL)
 	{
 		comparator->nsteps++;
@@ -298,7 +298,7 @@ place_of(double value)
 static uint64
 first_place(const Comparator *comparator)
 {
-	return comparator->nsteps > 0 ? place_of(LEAST_TRIED) : 0;
+	return comparator->nsteps > 0 ? place_of(MIN_TRIED) : 0;
 }
 
 static uint64

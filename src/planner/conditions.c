@@ -33,14 +33,14 @@
 
 #include "base/compat.h"
 #include "base/settings.h"
-#include "index/gin.h"
-#include "measures/near.h"
+#include "gin/gin.h"
+#include "signature/sql/near.h"
 #include "planner/comparisons.h"
 #include "planner/conditions.h"
 #include "planner/remote_threshold.h"
 #include "planner/statistics.h"
-#include "types/signature_query.h"
-#include "types/subscript.h"
+#include "signature/sql/signature_query.h"
+#include "signature/sql/subscript.h"
 
 /* Taking a condition apart */
 

@@ -9,7 +9,7 @@
 #ifndef NEARDUP_CONDITIONS_H
 #define NEARDUP_CONDITIONS_H
 
-#include "algebra/sets.h"
+#include "signature/sets.h"
 #include "fmgr.h"
 #include "nodes/pathnodes.h"
 #include "nodes/primnodes.h"

@@ -26,9 +26,9 @@
 #include "utils/rel.h"
 
 #include "base/compat.h"
-#include "index/gin.h"
-#include "inverted/access.h"
-#include "measures/near.h"
+#include "gin/gin.h"
+#include "index/access.h"
+#include "signature/sql/near.h"
 
 /* The first key column of the class for GIN, 0 if there is none. */
 static AttrNumber

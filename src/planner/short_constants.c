@@ -25,11 +25,11 @@
 #include "utils/lsyscache.h"
 
 #include "base/compat.h"
-#include "datum/signature.h"
-#include "methods/making_name.h"
+#include "signature/signature.h"
+#include "methods/spec_name.h"
 #include "planner/short_constants.h"
-#include "types/signature_io.h"
-#include "types/signature_query.h"
+#include "signature/sql/signature_io.h"
+#include "signature/sql/signature_query.h"
 
 /* Signatures of more values than so many are made short. */
 #define SHOWN_VALUES	16
@@ -84,7 +84,7 @@ short_form(const Const *constant)
 		return NULL;
 	if (SIGNATURE_NVALUES(sig) <= SHOWN_VALUES)
 		return NULL;
-	making_append(&sig->making, &text);
+	spec_append(&sig->spec, &text);
 	appendStringInfo(&text, "{%llu values}",
 					 (unsigned long long) SIGNATURE_NVALUES(sig));
 	return text.data;

@@ -15,7 +15,7 @@
 const double share_thresholds[NSHARES] = {0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1};
 
 /* Shares and counts, of rows, too: what is more, ANALYZE has not put there. */
-#define MOST_NUMBER		1e13
+#define MAX_NUMBER		1e13
 
 /*
  * True if the planner can calculate with the numbers.  Superusers can write anything
@@ -27,7 +27,7 @@ are_sound(const AttStatsSlot *slot)
 	if (slot->nnumbers != NEAR_NUMBERS)
 		return false;
 	for (int i = 0; i < slot->nnumbers; i++)
-		if (!(slot->numbers[i] >= 0 && slot->numbers[i] <= MOST_NUMBER))
+		if (!(slot->numbers[i] >= 0 && slot->numbers[i] <= MAX_NUMBER))
 			return false;
 	return true;
 }

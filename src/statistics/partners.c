@@ -27,12 +27,12 @@
 #include "statistics/partners.h"
 
 /* The least number of partners in the sample that is told from none. */
-#define LEAST_MEAN		0.002
+#define MIN_MEAN		0.002
 
 #define ITERATIONS		1000
 
 /* Numbers of partners that stand for those of a weight. */
-#define MOST_COUNTS		8
+#define MAX_COUNTS		8
 
 /* From so many partners on those in the sample are taken to be independent. */
 #define MANY_PARTNERS	32
@@ -42,7 +42,7 @@ static int
 counts_of(double least, int weight, double *counts)
 {
 	double		first = weight == 0 ? 0 : ldexp(least, weight - 1);
-	int			n = weight == 0 ? 1 : (int) Min(first, MOST_COUNTS);
+	int			n = weight == 0 ? 1 : (int) Min(first, MAX_COUNTS);
 	double		step = first / n;
 
 	for (int i = 0; i < n; i++)
@@ -68,7 +68,7 @@ probability(double count, double share, int k)
 static double
 mean_probability(double least, int weight, double share, int k)
 {
-	double		counts[MOST_COUNTS];
+	double		counts[MAX_COUNTS];
 	int			n = counts_of(least, weight, counts);
 	double		sum = 0;
 
@@ -80,11 +80,11 @@ mean_probability(double least, int weight, double share, int k)
 /* One step: the rows with k partners are divided as is probable by the weights. */
 static void
 improve(const double *rows, double n,
-		double probabilities[MOST_PARTNERS + 1][NWEIGHTS], double *weights)
+		double probabilities[MAX_PARTNERS + 1][NWEIGHTS], double *weights)
 {
 	double		improved[NWEIGHTS] = {0};
 
-	for (int k = 0; k <= MOST_PARTNERS; k++)
+	for (int k = 0; k <= MAX_PARTNERS; k++)
 	{
 		double		sum = 0;
 
@@ -101,14 +101,14 @@ improve(const double *rows, double n,
 void
 partners_fit(const double *rows, double n, double total, Partners *partners)
 {
-	double		probabilities[MOST_PARTNERS + 1][NWEIGHTS];
+	double		probabilities[MAX_PARTNERS + 1][NWEIGHTS];
 	double		weights[NWEIGHTS];
 	double		others = Max(Max(total, n) - 1, 1);
 	double		share = Max(n - 1, 1) / others;
 
 	partners->others = others;
-	partners->least = Max(ceil(LEAST_MEAN / share), 1);
-	for (int k = 0; k <= MOST_PARTNERS; k++)
+	partners->least = Max(ceil(MIN_MEAN / share), 1);
+	for (int k = 0; k <= MAX_PARTNERS; k++)
 		for (int i = 0; i < NWEIGHTS && rows[k] > 0; i++)
 			probabilities[k][i] = mean_probability(partners->least, i, share, k);
 	for (int i = 0; i < NWEIGHTS; i++)
@@ -161,7 +161,7 @@ mean_of_rows(const Partners *partners, double rows,
 		return 1;
 	for (int i = 0; i < NWEIGHTS; i++)
 	{
-		double		counts[MOST_COUNTS];
+		double		counts[MAX_COUNTS];
 		int			n = partners->weights[i] > 0 ?
 			counts_of(partners->least, i, counts) : 0;
 

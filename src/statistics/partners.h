@@ -10,7 +10,7 @@
 #define NEARDUP_PARTNERS_H
 
 /* Rows of the sample by how many partners they have there: these, or more. */
-#define MOST_PARTNERS	127
+#define MAX_PARTNERS	127
 
 /*
  * Shares of rows that have no partner, and from so many to less than twice as

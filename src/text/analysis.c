@@ -7,7 +7,7 @@
  * the order of the words never matters.  The canonical text names what
  * differs from the default, in the order of the slots, and always k.  Its hash
  * stands in every signature: two analyses with the same canonical text are the
- * same making.
+ * same spec.
  *
  * Portions Copyright (c) 2026, the neardup developers
  *
@@ -174,38 +174,38 @@ parse_setting(Parser *parser, const char *name, const char *value,
 		case SLOT_DIGITS:
 			choice = parse_choice(parser, name, value, digits,
 								  lengthof(digits));
-			analysis->making.filters |= FILTER_DIGITS;
+			analysis->spec.filters |= FILTER_DIGITS;
 			return choice >= 0;
 		case SLOT_ACCENTS:
 			choice = parse_choice(parser, name, value, accents,
 								  lengthof(accents));
-			analysis->making.filters |= FILTER_ACCENTS;
+			analysis->spec.filters |= FILTER_ACCENTS;
 			return choice >= 0;
 		case SLOT_SCRIPT:
 			/* WORDS_ANY has no name */
 			choice = parse_choice(parser, name, value, word_script_names + 1,
 								  NUM_WORD_SCRIPTS - 1);
-			analysis->making.filters |= (uint32) (choice + 1) << 24;
+			analysis->spec.filters |= (uint32) (choice + 1) << 24;
 			return choice >= 0;
 		case SLOT_REPEATS:
 			choice = parse_choice(parser, name, value, repeats,
 								  lengthof(repeats));
-			analysis->making.filters |= FILTER_REPEATS;
+			analysis->spec.filters |= FILTER_REPEATS;
 			return choice >= 0;
 		case SLOT_UNIT:
 			choice = parse_choice(parser, name, value, units, lengthof(units));
-			analysis->making.unit = choice;
+			analysis->spec.unit = choice;
 			return choice >= 0;
 		case SLOT_ORDER:
 			choice = parse_choice(parser, name, value, orders,
 								  lengthof(orders));
-			analysis->making.order = choice;
+			analysis->spec.order = choice;
 			return choice >= 0;
 		case SLOT_K:
-			analysis->making.k = parse_number(parser, name, value,
+			analysis->spec.k = parse_number(parser, name, value,
 											  MAX_SHINGLE_SIZE);
 			analysis->has_k = true;
-			return analysis->making.k != 0;
+			return analysis->spec.k != 0;
 		default:
 			elog(ERROR, "unexpected analysis slot: %d", (int) slot);
 			return false;
@@ -413,12 +413,12 @@ parse_word(Parser *parser, const char *word)
 	}
 	if (strcmp(word, "stop") == 0)
 	{
-		analysis->making.filters |= FILTER_STOP;
+		analysis->spec.filters |= FILTER_STOP;
 		return fill_slot(parser, SLOT_STOP, word);
 	}
 	if (!language_by_name(word, strlen(word), &language))
 		return unrecognized(parser, word);
-	analysis->making.language = language;
+	analysis->spec.language = language;
 	return fill_slot(parser, SLOT_LANGUAGE, word);
 }
 
@@ -426,7 +426,7 @@ parse_word(Parser *parser, const char *word)
 static bool
 check_together(Parser *parser)
 {
-	Making	   *making = &parser->analysis->making;
+	SignatureSpec	   *spec = &parser->analysis->spec;
 	StringInfoData list;
 
 	if (parser->minlen > 0 && parser->maxlen > 0 &&
@@ -436,8 +436,8 @@ check_together(Parser *parser)
 				 errmsg("analysis says both \"%s\" and \"%s\"",
 						parser->said[SLOT_MINLEN], parser->said[SLOT_MAXLEN]),
 				 errdetail("No word is that long and that short.")));
-	if (!(making->filters & FILTER_STOP) ||
-		language_stop_words((Language) making->language) != NULL)
+	if (!(spec->filters & FILTER_STOP) ||
+		language_stop_words((Language) spec->language) != NULL)
 		return true;
 	initStringInfo(&list);
 	for (int i = 0; i < NUM_LANGUAGES; i++)
@@ -450,7 +450,7 @@ check_together(Parser *parser)
 	ereturn(parser->escontext, false,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("there is no list of stop words for language \"%s\"",
-					language_name(making->language)),
+					language_name(spec->language)),
 			 errhint("Languages with one are %s.", list.data)));
 }
 
@@ -465,11 +465,11 @@ analysis_parse(const char *text, size_t len, Node *escontext)
 {
 	Parser		parser = {.analysis = palloc0(sizeof(Analysis)),
 	.escontext = escontext};
-	Making	   *making = &parser.analysis->making;
+	SignatureSpec	   *spec = &parser.analysis->spec;
 	const char *end = text + len;
 
-	making->version = SIGNATURE_VERSION;
-	making->k = DEFAULT_K;
+	spec->version = SIGNATURE_VERSION;
+	spec->k = DEFAULT_K;
 	for (;;)
 	{
 		const char *start;
@@ -490,8 +490,8 @@ analysis_parse(const char *text, size_t len, Node *escontext)
 	if (!check_together(&parser))
 		return NULL;
 	if (parser.minlen > 1)		/* every word has one character */
-		making->filters |= parser.minlen << 8;
-	making->filters |= parser.maxlen << 16;
+		spec->filters |= parser.minlen << 8;
+	spec->filters |= parser.maxlen << 16;
 	rehash(parser.analysis);
 	return parser.analysis;
 }
@@ -500,16 +500,16 @@ void
 analysis_set_k(Analysis *analysis, int k)
 {
 	argument_whole("shingle size", k, 1, MAX_SHINGLE_SIZE);
-	if (analysis->making.k == k)
+	if (analysis->spec.k == k)
 		return;
-	analysis->making.k = k;
+	analysis->spec.k = k;
 	rehash(analysis);
 }
 
 void
 analysis_set_unit(Analysis *analysis, Unit unit)
 {
-	analysis->making.unit = unit;
+	analysis->spec.unit = unit;
 	rehash(analysis);
 }
 
@@ -518,64 +518,64 @@ analysis_of_config(Oid config)
 {
 	Analysis   *analysis = palloc0(sizeof(Analysis));
 
-	analysis->making.version = SIGNATURE_VERSION;
-	analysis->making.k = DEFAULT_K;
-	analysis->making.filters = FILTER_CONFIG;
+	analysis->spec.version = SIGNATURE_VERSION;
+	analysis->spec.k = DEFAULT_K;
+	analysis->spec.filters = FILTER_CONFIG;
 	analysis->config = config;
 	rehash(analysis);
 	return analysis;
 }
 
 void
-analysis_canonical(const Making *making, StringInfo out)
+analysis_canonical(const SignatureSpec *spec, StringInfo out)
 {
-	if (making->unit == UNIT_NONE)
+	if (spec->unit == UNIT_NONE)
 		return;
-	if (making->filters & FILTER_CONFIG)
-		appendStringInfo(out, "config=%08x ", making->analysis);
-	if (making->language != LANGUAGE_SIMPLE)
-		appendStringInfo(out, "%s ", language_name(making->language));
-	if (making->filters & FILTER_STOP)
+	if (spec->filters & FILTER_CONFIG)
+		appendStringInfo(out, "config=%08x ", spec->analysis);
+	if (spec->language != LANGUAGE_SIMPLE)
+		appendStringInfo(out, "%s ", language_name(spec->language));
+	if (spec->filters & FILTER_STOP)
 		appendStringInfoString(out, "stop ");
-	if (FILTER_MINLEN(making->filters) != 0)
-		appendStringInfo(out, "minlen=%u ", FILTER_MINLEN(making->filters));
-	if (FILTER_MAXLEN(making->filters) != 0)
-		appendStringInfo(out, "maxlen=%u ", FILTER_MAXLEN(making->filters));
-	if (making->filters & FILTER_DIGITS)
+	if (FILTER_MINLEN(spec->filters) != 0)
+		appendStringInfo(out, "minlen=%u ", FILTER_MINLEN(spec->filters));
+	if (FILTER_MAXLEN(spec->filters) != 0)
+		appendStringInfo(out, "maxlen=%u ", FILTER_MAXLEN(spec->filters));
+	if (spec->filters & FILTER_DIGITS)
 		appendStringInfoString(out, "digits=drop ");
-	if (making->filters & FILTER_ACCENTS)
+	if (spec->filters & FILTER_ACCENTS)
 		appendStringInfoString(out, "accents=fold ");
-	if (FILTER_SCRIPT(making->filters) != WORDS_ANY)
+	if (FILTER_SCRIPT(spec->filters) != WORDS_ANY)
 		appendStringInfo(out, "script=%s ",
-						 word_script_names[FILTER_SCRIPT(making->filters)]);
-	if (making->filters & FILTER_REPEATS)
+						 word_script_names[FILTER_SCRIPT(spec->filters)]);
+	if (spec->filters & FILTER_REPEATS)
 		appendStringInfoString(out, "repeats=number ");
-	if (making->unit != UNIT_WORD)
-		appendStringInfo(out, "unit=%s ", units[making->unit]);
-	if (making->order != ORDER_KEEP)
-		appendStringInfo(out, "order=%s ", orders[making->order]);
-	appendStringInfo(out, "k=%u", making->k);
+	if (spec->unit != UNIT_WORD)
+		appendStringInfo(out, "unit=%s ", units[spec->unit]);
+	if (spec->order != ORDER_KEEP)
+		appendStringInfo(out, "order=%s ", orders[spec->order]);
+	appendStringInfo(out, "k=%u", spec->k);
 }
 
 bool
-analysis_hash(const Making *making, uint32 *hash)
+analysis_hash(const SignatureSpec *spec, uint32 *hash)
 {
-	uint32		minlen = FILTER_MINLEN(making->filters);
-	uint32		maxlen = FILTER_MAXLEN(making->filters);
+	uint32		minlen = FILTER_MINLEN(spec->filters);
+	uint32		maxlen = FILTER_MAXLEN(spec->filters);
 	StringInfoData text;
 
-	if (making->unit >= lengthof(units) || making->order >= lengthof(orders) ||
-		making->language >= NUM_LANGUAGES ||
-		making->k < 1 || making->k > MAX_SHINGLE_SIZE ||
-		(making->filters & (FILTER_RESERVED | FILTER_CONFIG)) != 0 ||
-		FILTER_SCRIPT(making->filters) >= NUM_WORD_SCRIPTS ||
+	if (spec->unit >= lengthof(units) || spec->order >= lengthof(orders) ||
+		spec->language >= NUM_LANGUAGES ||
+		spec->k < 1 || spec->k > MAX_SHINGLE_SIZE ||
+		(spec->filters & (FILTER_RESERVED | FILTER_CONFIG)) != 0 ||
+		FILTER_SCRIPT(spec->filters) >= NUM_WORD_SCRIPTS ||
 		minlen == 1 || (maxlen != 0 && minlen > maxlen))
 		return false;
-	if ((making->filters & FILTER_STOP) &&
-		language_stop_words((Language) making->language) == NULL)
+	if ((spec->filters & FILTER_STOP) &&
+		language_stop_words((Language) spec->language) == NULL)
 		return false;
 	initStringInfo(&text);
-	analysis_canonical(making, &text);
+	analysis_canonical(spec, &text);
 	*hash = (uint32) XXH3_64bits(text.data, text.len);
 	pfree(text.data);
 	return true;
@@ -639,10 +639,10 @@ config_hash(Oid config, int k)
 static void
 rehash(Analysis *analysis)
 {
-	Making	   *making = &analysis->making;
+	SignatureSpec	   *spec = &analysis->spec;
 
-	if (making->filters & FILTER_CONFIG)
-		making->analysis = config_hash(analysis->config, making->k);
-	else if (!analysis_hash(making, &making->analysis))
+	if (spec->filters & FILTER_CONFIG)
+		spec->analysis = config_hash(analysis->config, spec->k);
+	else if (!analysis_hash(spec, &spec->analysis))
 		elog(ERROR, "analysis contradicts itself");
 }

@@ -4,7 +4,7 @@
  *
  * An analysis is a short list of words such as 'english stop k=5'.  It is
  * parsed once per call site.  Everything of it that changes the values of a
- * signature goes into the Making, from which the canonical text can be told
+ * signature goes into the SignatureSpec, from which the canonical text can be told
  * again; markup stripping does not, as its result is comparable.
  *
  * Portions Copyright (c) 2026, the neardup developers
@@ -17,11 +17,11 @@
 #include "lib/stringinfo.h"
 #include "nodes/nodes.h"
 
-#include "datum/making.h"
+#include "signature/spec.h"
 
 typedef struct Analysis
 {
-	Making		making;			/* unit, order, language, k, filters and the
+	SignatureSpec		spec;			/* unit, order, language, k, filters and the
 								 * analysis hash are set; the method's own
 								 * fields are the caller's to set */
 	bool		markup;			/* strip tags, decode entities */
@@ -59,18 +59,18 @@ extern void analysis_set_unit(Analysis *analysis, Unit unit);
 extern Analysis *analysis_of_config(Oid config);
 
 /*
- * Appends the canonical text of a making: "k=3", "english stop k=3",
+ * Appends the canonical text of a spec: "k=3", "english stop k=3",
  * "config=1a2b3c4d k=3" (a configuration is known by hash only).  Empty for
  * METHOD_FEATURES.
  */
-extern void analysis_canonical(const Making *making, StringInfo out);
+extern void analysis_canonical(const SignatureSpec *spec, StringInfo out);
 
 /*
- * The hash that Making.analysis must hold, computed from the other fields;
+ * The hash that SignatureSpec.analysis must hold, computed from the other fields;
  * false if they make no sense together.  Not for FILTER_CONFIG, whose hash
  * is of a name that the header does not hold.
  */
-extern bool analysis_hash(const Making *making, uint32 *hash);
+extern bool analysis_hash(const SignatureSpec *spec, uint32 *hash);
 
 /* The language of a number as it stands in a header, or NULL. */
 extern const char *language_name(uint8 language);

@@ -9,7 +9,7 @@
 #ifndef NEARDUP_COMBINE_H
 #define NEARDUP_COMBINE_H
 
-#include "datum/making.h"
+#include "signature/spec.h"
 
 /*
  * The hash of n >= 1 units under a word order.  It sorts the hashes in place

@@ -126,7 +126,7 @@ language_list(StringInfo out)
 }
 
 /* Letters that somebody may get wrong in the name of a language. */
-#define MOST_WRONG	2
+#define MAX_WRONG	2
 
 #define LONGEST_NAME	32
 
@@ -135,10 +135,10 @@ const char *
 language_nearest(const char *name)
 {
 	size_t		len = strlen(name);
-	int			least = MOST_WRONG + 1;
+	int			least = MAX_WRONG + 1;
 	const char *nearest = NULL;
 
-	if (len <= 2 * MOST_WRONG || len > LONGEST_NAME)
+	if (len <= 2 * MAX_WRONG || len > LONGEST_NAME)
 		return NULL;
 	for (int i = 0; i < NUM_LANGUAGES; i++)
 	{
@@ -147,7 +147,7 @@ language_nearest(const char *name)
 		if (!language_is_available((Language) i))
 			continue;
 		wrong = varstr_levenshtein_less_equal(name, len, names[i], strlen(names[i]),
-											  1, 1, 1, MOST_WRONG, true);
+											  1, 1, 1, MAX_WRONG, true);
 		if (wrong < least)
 			nearest = names[i];
 		least = Min(least, wrong);

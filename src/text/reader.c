@@ -58,8 +58,8 @@ reader_create(const Analysis *analysis)
 {
 	Reader	   *reader = palloc0(sizeof(Reader));
 
-	reader->unit = analysis->making.unit;
-	reader->order = analysis->making.order;
+	reader->unit = analysis->spec.unit;
+	reader->order = analysis->spec.order;
 	reader->markup = analysis->markup;
 	if (reader->unit == UNIT_SENTENCE || reader->unit == UNIT_LINE)
 	{
@@ -71,9 +71,9 @@ reader_create(const Analysis *analysis)
 		reader->configured = configured_create(analysis->config);
 		return reader;
 	}
-	reader->scanner = words_create(rules_of_making(&analysis->making),
+	reader->scanner = words_create(rules_of_spec(&analysis->spec),
 								   reader->unit != UNIT_CHAR);
-	reader->terms = terms_create(&analysis->making);
+	reader->terms = terms_create(&analysis->spec);
 	if (reader->unit == UNIT_CHAR)
 	{
 		for (int c = 0; c < 128; c++)

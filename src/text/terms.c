@@ -61,11 +61,11 @@ struct Terms
 };
 
 LetterRules
-rules_of_making(const Making *making)
+rules_of_spec(const SignatureSpec *spec)
 {
-	LetterRules plain = (making->filters & FILTER_ACCENTS) ? RULES_PLAIN : 0;
+	LetterRules plain = (spec->filters & FILTER_ACCENTS) ? RULES_PLAIN : 0;
 
-	switch (making->language)
+	switch (spec->language)
 	{
 		case LANGUAGE_ARABIC:
 			return RULES_ARABIC | plain;
@@ -109,10 +109,10 @@ give_stop_words(void *arg, const char **text, size_t *len)
 
 /* Reads a list of stop words as any other text, so that it is folded alike. */
 static void
-load_stop_words(Terms *terms, const Making *making)
+load_stop_words(Terms *terms, const SignatureSpec *spec)
 {
-	StopText	stop = {language_stop_words((Language) making->language)};
-	WordScanner *scanner = words_create(rules_of_making(making), true);
+	StopText	stop = {language_stop_words((Language) spec->language)};
+	WordScanner *scanner = words_create(rules_of_spec(spec), true);
 	const char *word;
 	size_t		len;
 	/* words of at least one letter and a space */
@@ -168,19 +168,19 @@ load_stemmer(uint8 language)
 }
 
 Terms *
-terms_create(const Making *making)
+terms_create(const SignatureSpec *spec)
 {
 	Terms	   *terms = palloc0(sizeof(Terms));
 
-	terms->filters = making->filters;
+	terms->filters = spec->filters;
 	terms->callback.func = terms_free;
 	terms->callback.arg = terms;
 	MemoryContextRegisterResetCallback(CurrentMemoryContext,
 									   &terms->callback);
-	if (language_has_stemmer((Language) making->language))
-		terms->stemmer = load_stemmer(making->language);
-	if (making->filters & FILTER_STOP)
-		load_stop_words(terms, making);
+	if (language_has_stemmer((Language) spec->language))
+		terms->stemmer = load_stemmer(spec->language);
+	if (spec->filters & FILTER_STOP)
+		load_stop_words(terms, spec);
 	if (terms->stemmer != NULL)
 	{
 		terms->cache = palloc0(CACHE_SIZE * sizeof(CachedTerm));

@@ -15,14 +15,14 @@
 typedef struct Terms Terms;
 
 /* The letter rules of an analysis. */
-extern LetterRules rules_of_making(const Making *making);
+extern LetterRules rules_of_spec(const SignatureSpec *spec);
 
 /*
  * Makes what an analysis needs, in the current memory context, which frees
  * libstemmer's part, too.  Raises FEATURE_NOT_SUPPORTED where libstemmer does
  * not know the language.
  */
-extern Terms *terms_create(const Making *making);
+extern Terms *terms_create(const SignatureSpec *spec);
 
 /* Whether all words are kept as they are. */
 extern bool terms_are_words(const Terms *terms);

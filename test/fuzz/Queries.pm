@@ -2,7 +2,7 @@
 # Copyright (c) 2026, the neardup developers
 
 # Random queries over tables that have what is unusual: no rows, nulls, empty
-# sets, equal sets, several makings, partitions, foreign tables, views.
+# sets, equal sets, several specs, partitions, foreign tables, views.
 #
 # A query has the same outcome on every plan: the same rows, or an error of
 # the same kind.
@@ -67,7 +67,7 @@ SELECT id, g, k, CASE WHEN id % 2 = 0 THEN sig ELSE
 FROM everything WHERE id <= 56;
 CREATE INDEX long_sig ON long USING gin (sig);
 
--- Documents, and every making of them; g tells the making of "mixed"
+-- Documents, and every spec of them; g tells the spec of "mixed"
 CREATE TABLE docs AS
 SELECT id, g, k, (SELECT string_agg(chr((97 + c.x % 6)::int) || CASE WHEN c.x % 11 = 0 THEN '. ' ELSE ' ' END, '' ORDER BY e)
     FROM generate_series(1, (f.x % 40)::int) e JOIN numbers c ON c.i = (f.x % 13 * 50 + e + CASE WHEN (id + e) % 17 = 0 THEN id ELSE 0 END)) AS body
@@ -101,8 +101,8 @@ BEGIN
 END $$;
 SQL
 
-# The makings that tables hold: documents' signatures by each
-my %makings = (
+# The specs that tables hold: documents' signatures by each
+my %specs = (
 	minhashes => 'minhash(body, 16, 2)',
 	bytes => q{minhash(body, 64, 1, 'order=sorted')},
 	bottoms => 'bottom(body, 8, 1)',
@@ -125,7 +125,7 @@ my $small = qr/^(?:small|void|nulls|empties|kept|heirs)$/;
 # Families of relations whose signatures can be compared with each other
 my @sets = qw(plain other every_feature small void nulls empties equals parted
   heirs seen guarded kept long);
-my @families = ([ @sets ], [ @sets ], [ @sets ], map { [$_] } sort keys %makings);
+my @families = ([ @sets ], [ @sets ], [ @sets ], map { [$_] } sort keys %specs);
 
 # What a foreign table reads, if the extensions are there; or else nothing
 my %foreign = (
@@ -170,11 +170,11 @@ sub new
 	$connection->run($schema);
 	$connection->run(_contents($random_sets));
 	$connection->run($tables);
-	foreach my $table (sort keys %makings)
+	foreach my $table (sort keys %specs)
 	{
 		$connection->run(
 			"CREATE TABLE $table AS SELECT id, g, k,
-				CASE WHEN id % 29 = 0 THEN NULL ELSE $makings{$table} END AS sig
+				CASE WHEN id % 29 = 0 THEN NULL ELSE $specs{$table} END AS sig
 				FROM docs, words WHERE id % 4 = 1;
 			CREATE INDEX ON $table USING gin (sig)");
 	}
@@ -201,7 +201,7 @@ sub _unite
 	return;
 }
 
-# A table of several makings.
+# A table of several specs.
 sub _mix
 {
 	my ($self, $connection) = @_;
@@ -218,7 +218,7 @@ sub _mix
 	return;
 }
 
-# The access method for the nearest, where there is one and it takes the making.
+# The access method for the nearest, where there is one and it takes the spec.
 sub _index_by_method
 {
 	my ($self, $connection) = @_;
@@ -226,7 +226,7 @@ sub _index_by_method
 	return
 	  unless $connection->value(
 		q{SELECT count(*) FROM pg_am WHERE amname = 'neardup'});
-	foreach my $table (sort(keys %makings), qw(plain other long small void equals parted))
+	foreach my $table (sort(keys %specs), qw(plain other long small void equals parted))
 	{
 		my $error = $connection->query("CREATE INDEX ON $table USING neardup (sig)")->{error};
 		die "$table: $error->{M}\n" if $error && $error->{C} !~ /^(?:0A000|42|22)/;
@@ -234,7 +234,7 @@ sub _index_by_method
 	return;
 }
 
-# Another table of several makings, all of which that method takes.
+# Another table of several specs, all of which that method takes.
 sub _blend
 {
 	my ($self, $connection) = @_;
@@ -330,7 +330,7 @@ sub _near
 		sub { "near_duplicate($x, $y, $t, " . $self->_measure . ')' },
 		sub { "$x % $y" },
 		sub { "near_duplicate($x, $y, $t, 'similarity')" },
-		# Of several makings: an index that serves this operator, or both sides
+		# Of several specs: an index that serves this operator, or both sides
 		# of OR, compares before the other conditions are worked out.
 		sub
 		{
@@ -374,7 +374,7 @@ sub _two_near
 	return sprintf '(%s %s %s)', $self->_near($x, $y), $operator, $self->_near($x, $y);
 }
 
-# Another condition on two rows; joins of "mixed" need that of the makings.
+# Another condition on two rows; joins of "mixed" need that of the specs.
 sub _further
 {
 	my ($self) = @_;
@@ -458,7 +458,7 @@ sub _wanted
 	my ($self) = @_;
 	my $dice = $self->{dice};
 
-	# Of several makings, mostly that of the rows that are looked at
+	# Of several specs, mostly that of the rows that are looked at
 	my $where = $self->{mixed} && !$dice->one_in(6) ? ' WHERE g = 4' : '';
 	return $self->_signature('b') =~ s/b\.sig/(SELECT sig FROM $self->{family}[0]$where ORDER BY id LIMIT 1 OFFSET @{[$dice->below($where ? 5 : 40)]})/r
 	  if $self->{family}[0] ne 'plain' || $dice->one_in(5);

@@ -64,7 +64,7 @@ CREATE INDEX accepted_sig ON accepted USING gin (sig signature_gin_ops (threshol
 CREATE INDEX accepted_every ON accepted USING gin (sig signature_gin_ops (measure = containment));
 CREATE INDEX accepted_making ON accepted (making(sig));
 CREATE INDEX accepted_hash ON accepted USING hash (sig);
--- A guard wants one making.
+-- A guard wants one spec.
 CREATE TABLE guarded (id serial PRIMARY KEY, sig signature);
 CREATE INDEX guarded_sig ON guarded USING gin (sig) WITH (fastupdate = off);
 CREATE TRIGGER guard AFTER INSERT ON guarded FOR EACH ROW

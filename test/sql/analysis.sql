@@ -14,7 +14,7 @@ SELECT shingles('', 'order=sorted'), shingles('', 'order=xor');
 SELECT shingles(''), shingles('', ''), shingles('', 7), shingles('', 7, 'english');
 SELECT shingles('', 'ukrainian stop k=1'), shingles('', 'persian k=1000');
 
--- Its hash: two ways to say the same are the same making, all else is not
+-- Its hash: two ways to say the same are the same spec, all else is not
 SELECT shingles('a b c', 'english stop') = shingles('a b c', 'stop English k=3') AS same,
        shingles('a b c', 'english stop') = shingles('a b c', 'english') AS other;
 SELECT count(*) AS analyses, count(DISTINCT substr(shingles('', a)::bytea, 9, 4)) AS hashes

@@ -402,7 +402,7 @@ SET neardup.enable_join = off;
 SELECT scoped_batches('kept', 'near_duplicate(s.sig, $1, 0.5)', 100) AS wrong;
 RESET neardup.enable_join;
 RESET enable_seqscan;
--- signatures of different scopes may be of different makings
+-- signatures of different scopes may be of different specs
 SELECT id, representative FROM near_duplicate_clusters_add(
     $$VALUES (3, shingles('a b c d e f'), 'x'), (4, shingles('a b c d e f', 'german'), 'y'), (5, shingles('a b c d e f'), NULL)$$,
     $$VALUES (1, shingles('a b c d e f'), 1, NULL::float8, 'x'), (2, shingles('a b c d e f', 'german'), 2, NULL, 'y')$$, 0.5);

@@ -8,7 +8,7 @@ SELECT describe(shingles('english'::regconfig, 'one two three four', 2));
 SELECT shingles('english'::regconfig, 'a', 0);
 SELECT shingles('nosuch'::regconfig, 'a');
 SELECT shingles(0::oid::regconfig, 'a');
--- The name makes the making, quoted where needed, and no OID does
+-- The name makes the spec, quoted where needed, and no OID does
 CREATE SCHEMA "Sch ema";
 CREATE TEXT SEARCH CONFIGURATION "Sch ema"."my Config" (COPY = pg_catalog.simple);
 SELECT describe(shingles('"Sch ema"."my Config"'::regconfig, 'one two', 2));
@@ -17,7 +17,7 @@ DROP SCHEMA "Sch ema" CASCADE;
 CREATE SCHEMA "Sch ema";
 CREATE TEXT SEARCH CONFIGURATION "Sch ema"."my Config" (COPY = pg_catalog.simple);
 SELECT shingles('"Sch ema"."my Config"'::regconfig, 'one two three')::text = :'before' AS same;
--- nor does the making depend on a setting that quotes all names
+-- nor does the spec depend on a setting that quotes all names
 SET quote_all_identifiers = on;
 SELECT shingles('"Sch ema"."my Config"'::regconfig, 'one two three')::text = :'before' AS same,
        shingles('english'::regconfig, 'a')::text AS english;

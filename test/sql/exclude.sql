@@ -51,7 +51,7 @@ BEGIN
 END $$;
 SELECT c, l.* FROM unnest(array['0.6', '0.8', '0.8, ''dice''', '0.8, ''cosine''', '30, ''shared''']) c, let_in(c) l;
 
--- Rows that are there, and rows of other makings
+-- Rows that are there, and rows of different specs
 ALTER TABLE docs DROP CONSTRAINT no_near_duplicates;
 INSERT INTO docs SELECT 1000 + id, sig FROM docs WHERE id < 7 AND sig IS NOT NULL;
 ALTER TABLE docs ADD CONSTRAINT no_near_duplicates EXCLUDE USING neardup (signature_query(sig, 0.8) WITH %%);

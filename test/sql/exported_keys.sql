@@ -114,7 +114,7 @@ SELECT (SELECT count(*) FROM apart) AS apart, (SELECT count(*) FROM whole) AS wh
 DROP TABLE parts;
 SELECT size_classes('features{}', 0.8), candidate_keys('features{}', 0.8);
 
--- another making has other keys
+-- a different spec has other keys
 SELECT candidate_keys(shingles('a b c'), 0.8) && candidate_keys(shingles('a b c', 2), 0.8) AS meet;
 
 -- in parallel, and errors

@@ -123,7 +123,7 @@ SELECT count(*), bool_and(same_rows(format(replace(replace(text, 'large ', 'larg
 SELECT measure, threshold, counter('Rows Removed by Feature Filter',
     format('SELECT a.id, b.id FROM parts a JOIN large b ON near_duplicate(a.sig, b.sig, %s, %L)', threshold, measure)) > least AS removed
 FROM (VALUES ('jaccard', 0.5, 200), ('containment', 0.9, 700)) v (measure, threshold, least);
--- The filter ends where the rows come that another making has
+-- The filter ends where the rows come that a different spec has
 INSERT INTO parts SELECT id + 10000, 99, minhash(sig) FROM parts WHERE id = 7;
 INSERT INTO parts SELECT id + 20000, kind, sig FROM parts;
 SET enable_nestloop = off;
@@ -141,7 +141,7 @@ UNION ALL SELECT id + 9000, kind, sig FROM many;
 ANALYZE often;
 SELECT name, same_rows(format(replace(text, 'many', 'often'), 'near_duplicate(a.sig, b.sig, 0.6)')) FROM query ORDER BY 1;
 
--- Another making among the many: an error, if it comes to be compared
+-- A different spec among the many: an error, if it comes to be compared
 INSERT INTO many SELECT id + 10000, 99, minhash(sig) FROM many WHERE id = 700;
 INSERT INTO many SELECT id + 20000, kind, sig FROM many WHERE id = 64;
 SET enable_nestloop = off;

@@ -92,7 +92,7 @@ BEGIN
             n := n + 1;
         END;
     END LOOP;
-    RAISE NOTICE 'makings differ: %', n > 100;
+    RAISE NOTICE 'specs differ: %', n > 100;
 END $$;
 SELECT count(DISTINCT sig) > 1000 AS many FROM accepted;
 DROP TABLE accepted;

@@ -161,7 +161,7 @@ UPDATE pages SET live = true WHERE id = 8;
 UPDATE pages SET tenant = 2 WHERE id = 8000;
 DROP TABLE pages;
 
--- Signatures of several makings, and sketches
+-- Signatures of several specs, and sketches
 CREATE TABLE texts (id int PRIMARY KEY, language text, sig signature);
 CREATE TRIGGER new_rows AFTER INSERT ON texts REFERENCING NEW TABLE AS n FOR EACH STATEMENT
     EXECUTE FUNCTION neardup_guard('sig', '0.8', 'within', 'language');
@@ -330,7 +330,7 @@ DROP TABLE changed;
 RESET hash_mem_multiplier;
 RESET work_mem;
 
--- An index with many rows of another making: few look-ups go through more rows than the table has, and then it is read instead
+-- An index with many rows of a different spec: few look-ups go through more rows than the table has, and then it is read instead
 CREATE TABLE spoken (id int PRIMARY KEY, lang text, sig signature);
 CREATE INDEX ON spoken USING gin (sig) WITH (fastupdate = off);
 INSERT INTO spoken SELECT i, CASE i % 2 WHEN 0 THEN 'german' ELSE 'english' END,
@@ -346,7 +346,7 @@ UNION ALL SELECT 6100, 'german', shingles('2000 words 14000 of 22000 a text 2600
 SELECT count(*) FROM spoken;
 DROP TABLE spoken;
 
--- Sketches of several makings, which scopes keep apart, as look-ups do
+-- Sketches of several specs, which scopes keep apart, as look-ups do
 CREATE TABLE sketched (id int PRIMARY KEY, lang text, sig signature);
 CREATE TRIGGER guard AFTER INSERT ON sketched REFERENCING NEW TABLE AS n FOR EACH STATEMENT
     EXECUTE FUNCTION neardup_guard('sig', '0.8', 'within', 'lang');

@@ -264,12 +264,12 @@ SELECT count(*), min(id), max(id) FROM
    ORDER BY sig <-> make(24) LIMIT 900) s;
 RESET enable_sort;
 
--- Rows of another making are not missed in silence
+-- Rows of a different spec are not missed in silence
 INSERT INTO docs VALUES (-1, shingles('one two three four five'));
 SELECT count(*) FROM docs WHERE near_duplicate(sig, make(24), 0.8);
 SELECT id FROM docs ORDER BY sig <-> make(24) LIMIT 1;
 SELECT neardup_index_check('docs_sig', true) >= count(*) AS indexed FROM docs;
--- nor is a query, even one of a making that no row of an index has
+-- nor is a query, even one of a spec that no row of an index has
 EXPLAIN (COSTS OFF)
 SELECT count(*) FROM docs WHERE sig %% signature_query(text_hash('one two'), 0.8, 'jaccard');
 SELECT count(*) FROM docs WHERE sig %% signature_query(text_hash('one two'), 0.8, 'jaccard');

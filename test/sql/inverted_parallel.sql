@@ -7,7 +7,7 @@ CREATE FUNCTION make(id bigint) RETURNS signature LANGUAGE sql IMMUTABLE PARALLE
          SELECT hashint8extended(id / 6 * 1000 + i, 0) FROM generate_series(1, 20 + id % 5) i)) END;
 CREATE TABLE docs (id int, sig signature) WITH (parallel_workers = 3);
 INSERT INTO docs SELECT id, make(id) FROM generate_series(1::bigint, 3000) id;
--- and of other makings, in all parts of the table
+-- and of different specs, in all parts of the table
 INSERT INTO docs SELECT -id, CASE id % 3 WHEN 0 THEN shingles(string_agg(w::text, ' '), 2 + id % 2)
     ELSE weighted_words(string_agg(w::text, ' ')) END
 FROM generate_series(1, 600) id, generate_series(id % 50, id % 50 + 12) w GROUP BY id;

@@ -149,8 +149,8 @@ SELECT bool_and(s.d = i.d) AS same, count(*) FROM
 DROP TABLE docs, query, long_query, tickets, vectors, sets;
 DROP FUNCTION make, found, compare;
 
--- Vectors by one lexicon after the other are of as many makings: VACUUM forgets those of
--- which no row is left, so that a look-up need not look at all rows of a making without a number
+-- Vectors by one lexicon after the other are of as many specs: VACUUM forgets those of
+-- which no row is left, so that a look-up need not look at all rows of a spec without a number
 CREATE TABLE refreshed (id int PRIMARY KEY, sig signature);
 INSERT INTO refreshed SELECT id, signature_from(ARRAY(SELECT hashint8extended(id / 5 * 100 + i, 0) FROM generate_series(1, 40 + id % 5) i))
 FROM generate_series(1, 300) id;
@@ -174,7 +174,7 @@ SET enable_seqscan = off;
 SELECT k, array_agg(r.id) FROM unnest('{1,7,60,98}'::int[]) k, refreshed r
 WHERE r.id % 100 = k AND near_duplicate(r.making, sample((SELECT sig FROM refreshed WHERE id = 100 + k), 2 + k), 0.5)
 GROUP BY k ORDER BY k;
--- which of the other makings is named is not the same everywhere
+-- which of the different specs is named is not the same everywhere
 DO $$
 DECLARE
     detail text;

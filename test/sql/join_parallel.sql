@@ -77,14 +77,14 @@ RESET neardup.join_algorithm;
 SELECT expression, same_rows(format('SELECT a.id, b.id AS b FROM left_sets a JOIN right_sets b ON near_duplicate(%s, %s, 0.6)',
     replace(expression, 'sig', 'a.sig'), replace(expression, 'sig', 'b.sig')))
 FROM unnest('{"minhash(sig, 64)","bottom(sig, 8)","sample(sig, 2)",supershingles(sig),simhash(sig)}'::text[]) expression;
-CREATE TABLE makings AS
+CREATE TABLE specs AS
 SELECT id, id % 3 AS kind, CASE id % 3 WHEN 0 THEN sig WHEN 1 THEN minhash(sig, 16) ELSE simhash(sig) END AS sig, text
 FROM sets;
-ANALYZE makings;
-SELECT same_rows('SELECT a.id, b.id AS b FROM makings a JOIN makings b ON a.kind = b.kind AND near_duplicate(a.sig, b.sig, 0.6)');
+ANALYZE specs;
+SELECT same_rows('SELECT a.id, b.id AS b FROM specs a JOIN specs b ON a.kind = b.kind AND near_duplicate(a.sig, b.sig, 0.6)');
 SET max_parallel_workers_per_gather = 2;
 \set VERBOSITY terse
-SELECT count(*) FROM makings a JOIN makings b ON near_duplicate(a.sig, b.sig, 0.6);
+SELECT count(*) FROM specs a JOIN specs b ON near_duplicate(a.sig, b.sig, 0.6);
 \set VERBOSITY default
 CREATE TABLE vectors AS
 SELECT id, signature_from(f, array_fill(1 + id % 3, ARRAY[cardinality(f)])) AS sig, text
@@ -127,7 +127,7 @@ WHERE q.name = 'self' AND threshold = '0.5' AND measure = 'jaccard'
 GROUP BY a.name ORDER BY a.name;
 SELECT same_rows('SELECT a.id, b.id AS b FROM sets a JOIN sets b ON near_duplicate(minhash(a.sig, 64), minhash(b.sig, 64), 0.6) AND a.id < b.id');
 RESET neardup.join_algorithm;
--- Signatures of another making come when some have gone to disk
+-- Signatures of a different spec come when some have gone to disk
 CREATE TABLE late AS
 SELECT id, id > 200 AS is_sketch, CASE WHEN id > 200 THEN minhash(sig, 16) ELSE sig END AS sig, text FROM sets;
 -- None comes before memory has been used up by rows
@@ -141,7 +141,7 @@ FROM sets, (SELECT array_agg(hashint8extended(n, 1)) AS few FROM generate_series
 WHERE sig IS NOT NULL;
 ANALYZE late, none_first, large;
 SELECT text, same_rows(text) FROM unnest(ARRAY[
-    'SELECT a.id, b.id AS b FROM makings a JOIN makings b ON a.kind = b.kind AND near_duplicate(a.sig, b.sig, 0.6)',
+    'SELECT a.id, b.id AS b FROM specs a JOIN specs b ON a.kind = b.kind AND near_duplicate(a.sig, b.sig, 0.6)',
     'SELECT a.id, b.id AS b FROM late a JOIN late b ON a.is_sketch = b.is_sketch AND near_duplicate(a.sig, b.sig, 0.5)',
     'SELECT a.id, b.id AS b, length(a.text) FROM none_first a LEFT JOIN none_first b ON near_duplicate(a.sig, b.sig, 0.5) AND a.id <> b.id',
     'SELECT a.id, b.id AS b, length(a.text) + length(b.text) AS n FROM large a JOIN large b ON near_duplicate(a.sig, b.sig, 0.5) AND a.id < b.id',

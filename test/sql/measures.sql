@@ -75,7 +75,7 @@ DROP TABLE alike;
 DROP FUNCTION are_alike;
 RESET ALL;
 
--- Signatures of different making
+-- Signatures of different spec
 SELECT similarity(signature_from('{1}'), 'shingles[k=3]{0000000000000001}');
 SELECT near_duplicate('shingles[english k=3]{}', 'shingles[english stop k=3]{}', 0.8);
 SELECT signature_from('{1}') % 'shingles[k=3]{}'::signature;

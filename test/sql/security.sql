@@ -192,7 +192,7 @@ $$;
 -- of 8 bits, taken for 64
 \connect
 SELECT leave_out(shingles('a b c d'), minhash('x y z', 65536));
--- Nor do any take signatures of whatever making for others: every function that
+-- Nor do any take signatures of whatever spec for others: every function that
 -- takes some, with every pair of these, the larger ones past any block of memory
 -- that the smaller ones are in.
 CREATE TABLE made (name text, sig signature);

@@ -112,7 +112,7 @@ RESET enable_bitmapscan;
 RESET enable_seqscan;
 DROP INDEX docs_kind, docs_id, docs_second;
 
--- Makings: two in one table are refused, unless other conditions keep them apart
+-- Specs: two in one table are refused, unless other conditions keep them apart
 CREATE TABLE mixed AS
 SELECT id, kind, CASE kind WHEN 0 THEN sig ELSE minhash(sig) END AS sig FROM docs;
 SELECT count(*) FROM mixed a JOIN mixed b ON near_duplicate(a.sig, b.sig, 0.8);

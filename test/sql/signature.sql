@@ -90,7 +90,7 @@ SELECT substr(signature_from('{1,2}')::bytea, 1, 27)::signature;
 SELECT substr(signature_from('{1,2}')::bytea, 1, 43)::signature;
 SELECT substr(signature_from('{1,2}')::bytea, 1, 36)::signature;
 
--- Order and equality are total, across makings too
+-- Order and equality are total, across specs too
 CREATE TABLE sigs (id int, sig signature);
 INSERT INTO sigs VALUES
     (1, signature_from('{}')), (2, signature_from('{1}')),

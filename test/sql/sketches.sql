@@ -104,7 +104,7 @@ FROM (SELECT groups, agree, s AS supers, o AS other,
                          FROM generate_series(1, groups) g))::signature AS o) l) x
 ORDER BY groups, agree;
 
--- Another size is another making
+-- Another size is a different spec
 SELECT similarity(minhash(a, 64), minhash(a, 128)) FROM example;
 SELECT minhash(a) % minhash(s) FROM example, shingled;
 

@@ -184,7 +184,7 @@ FROM unnest('{singles a JOIN singles b ON near_duplicate(signature_from(a.f3)\, 
     singles a JOIN singles_2 b ON near_duplicate(signature_from(a.f3)\, signature_from(b.f3)\, 0.8)}'::text[]) q,
     estimate('SELECT FROM ' || q);
 
--- No signature, one, none that is not empty, different makings, sketches
+-- No signature, one, none that is not empty, different specs, sketches
 CREATE TABLE odd (sig signature, sketch signature);
 ANALYZE odd;
 INSERT INTO odd VALUES (NULL, NULL);

@@ -169,7 +169,7 @@ SELECT count(*) FILTER (WHERE weighted_words(body, lexicon) = weighted_words(bod
 SELECT weighted_words('never seen', lexicon)::bigint[] AS none,
        weighted_words('simple'::regconfig, 'w1 w1 w2', (SELECT lexicon_agg('simple'::regconfig, 'w' || i) FROM generate_series(1, 9) i))::bigint[]
        <@ weighted_words('simple'::regconfig, 'w1 w2')::bigint[] AS configured FROM stats;
--- lexicons and weights belong to the making
+-- lexicons and weights belong to the spec
 SELECT cosine(weighted_words(body, lexicon), weighted_words(body)) FROM corpus, stats WHERE id = 1;
 SELECT cosine(weighted_words(body, lexicon), weighted_words(body, lexicon, 'tf-ridf')) FROM corpus, stats WHERE id = 1;
 SELECT cosine(weighted_words(body, lexicon), weighted_words(body, lexicon + lexicon)) FROM corpus, stats WHERE id = 1;

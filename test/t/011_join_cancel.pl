@@ -222,8 +222,8 @@ $canceled += check('vectors',
 		ARRAY[1, 0.5]::real[]) AS sig FROM common;
 	SELECT count(*) FROM v});
 
-# Two makings, kept apart by what has to be tried pair by pair
-$canceled += check('makings',
+# Two specs, kept apart by what has to be tried pair by pair
+$canceled += check('specs',
 	'SELECT count(*) FROM m a JOIN m b
 		ON near_duplicate(a.sig, b.sig, 0.6) AND abs(a.kind - b.kind) < 1')
   if $node->safe_psql('postgres', q{

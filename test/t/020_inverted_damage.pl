@@ -2,7 +2,7 @@
 # Copyright (c) 2026, the neardup developers
 
 # Access method neardup: the check tells of what would lose rows in silence, a bit
-# of a filter, an order, a making, a number of a directory.  Each is damaged in
+# of a filter, an order, a spec, a number of a directory.  Each is damaged in
 # the file of an index of its own, while the server is down.
 
 use strict;
@@ -99,7 +99,7 @@ sub change
 my @bits = map { "bit_$_" } 0 .. 8;
 make_index($_, 'same') foreach @bits, 'more_bits';
 make_index('long_bits', 'long');
-make_index($_, 'sets') foreach qw(makings directory_key whole row_count key_count cut);
+make_index($_, 'sets') foreach qw(specs directory_key whole row_count key_count cut);
 make_index($_, 'hashes') foreach qw(row_order row_making);
 # A row without a place in the table, by the number of the block, by that on the page
 # A large segment, and a small one after it
@@ -115,7 +115,7 @@ foreach my $table (qw(blockless placeless endless))
 make_index($_, 'growing') foreach qw(older newer);
 make_index('key_order', 'rising');
 my ($owner, $postings) = split /\|/, $node->safe_psql('postgres',
-	q(SELECT segment, postings FROM neardup_index_segments('makings') WHERE segment IS NOT NULL));
+	q(SELECT segment, postings FROM neardup_index_segments('specs') WHERE segment IS NOT NULL));
 $node->stop;
 # They are on by default from PostgreSQL 18 on.
 system_or_bail('pg_checksums', '--disable', '-D', $node->data_dir)
@@ -132,10 +132,10 @@ foreach my $i (0 .. $#set)
 }
 change('more_bits', page_of_kind('more_bits', $filter), 'Q', $word, sub { shift() | 1 << $unset[0] });
 # What stands in the metapage behind the segment's number, twice, and its postings
-my $meta = bytes('makings', 0, $size);
+my $meta = bytes('specs', 0, $size);
 my $place = index($meta, pack('QQQ', $owner, $owner, $postings));
 cmp_ok($place, '>', 0, 'the segment stands in the metapage');
-change('makings', $place + 24, 'Q', $word, sub { 0 });
+change('specs', $place + 24, 'Q', $word, sub { 0 });
 # All indexes of a table have the same there; rows and keys come next
 bytes('row_count', $place + 32, 4, "\xff" x 4);
 bytes('cut', 12, 4, pack('SS', 4000, 4000));
@@ -173,10 +173,10 @@ sub check
 like(check('cut', 'false'), qr/ends too early/, 'a metapage that ends too early');
 like(check("bit_$_", 'false'), qr/The filter leaves a key out/, "a bit is not set, $_") foreach 0 .. $#set;
 like(check('more_bits', 'false'), qr/The filter has a bit of no key/, 'a bit is set');
-like(check('makings', 'false'), qr/of a making that its segment does not tell of/, 'a making');
+like(check('specs', 'false'), qr/of a spec that its segment does not tell of/, 'a spec');
 like(check('directory_key', 'false'), qr/not found by the directory/, 'a number in a directory');
 like(check('row_order', 'true'), qr/is another one in index/, 'the order of a row');
-like(check('row_making', 'true'), qr/of a making that its segment|is another one in index/, 'the making of a row');
+like(check('row_making', 'true'), qr/of a spec that its segment|is another one in index/, 'the spec of a row');
 like(check($_, 'false'), qr/more rows or keys than it can have/, "what a segment has, $_") foreach qw(row_count key_count);
 is(check($_, 'true'), $_ eq 'whole' ? '3000' : '500', "the index $_ is whole") foreach qw(whole long_bits);
 

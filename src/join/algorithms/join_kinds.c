@@ -13,28 +13,28 @@
  */
 #include "postgres.h"
 
-#include "algebra/vectors.h"
+#include "signature/vectors.h"
 #include "base/hash.h"
 #include "base/sort_uint64.h"
-#include "datum/signature.h"
+#include "signature/signature.h"
 #include "join/algorithms/cosine_join.h"
 #include "join/algorithms/join_kinds.h"
 #include "join/algorithms/resemblance_join.h"
 #include "join/algorithms/set_join.h"
 #include "join/algorithms/sketch_keys.h"
-#include "measures/near.h"
+#include "signature/sql/near.h"
 #include "methods/method.h"
 
 /* See join_kinds.h */
 SignatureKind
 signature_kind(const Signature *sig, Measure measure)
 {
-	if (method_info(sig->making.method)->near == NULL)
+	if (method_info(sig->spec.method)->near == NULL)
 		return KIND_SETS;
 	/* raises if the measure cannot be told from it */
 	if (measure != MEASURE_JACCARD)
 		signatures_near(sig, sig, 1, measure);
-	return method_info(sig->making.method)->weighted ? KIND_VECTORS :
+	return method_info(sig->spec.method)->weighted ? KIND_VECTORS :
 		KIND_SKETCHES;
 }
 
@@ -92,7 +92,7 @@ signature_as_set(const Signature *sig, SignatureKind kind, Measure measure,
 const uint64 *
 signature_as_scoped_set(const Signature *sig, uint64 scope, uint32 *n)
 {
-	uint64		salt = mix64(scope ^ making_hash(&sig->making));
+	uint64		salt = mix64(scope ^ spec_hash(&sig->spec));
 	uint64	   *scoped;
 
 	*n = SIGNATURE_NVALUES(sig);

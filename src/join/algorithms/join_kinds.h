@@ -9,7 +9,7 @@
 #ifndef NEARDUP_JOIN_KINDS_H
 #define NEARDUP_JOIN_KINDS_H
 
-#include "datum/signature.h"
+#include "signature/signature.h"
 #include "join/engine/engine.h"
 
 /* What a signature is to the join.  Each kind has an engine of its own. */
@@ -38,7 +38,7 @@ extern const uint64 *signature_as_set(const Signature *sig,
 
 /*
  * The same of a signature of the first kind that is compared within a scope
- * only, which that number stands for: sets of different scopes, or makings, have
+ * only, which that number stands for: sets of different scopes, or specs, have
  * nothing in common.
  */
 extern const uint64 *signature_as_scoped_set(const Signature *sig,

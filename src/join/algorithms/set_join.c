@@ -34,7 +34,7 @@
 #include "join/algorithms/set_join.h"
 
 /* Sets are never small that have more elements than this. */
-#define MOST_SMALL		1023
+#define MAX_SMALL		1023
 
 /*
  * Posting.position of a small set: this bit, the number of elements that were
@@ -55,7 +55,7 @@ typedef struct SetJoinState
 {
 	uint32		most_small;		/* largest size of a small set */
 	uint32		size;			/* of the probing set that `differ` is for */
-	int16		differ[MOST_SMALL + 1]; /* by the other's size: elements in
+	int16		differ[MAX_SMALL + 1]; /* by the other's size: elements in
 										 * which near ones differ at most, -1
 										 * if sets of those sizes never are
 										 * near */
@@ -115,7 +115,7 @@ set_join_state(Search *search)
 	{
 		state = search->state = MemoryContextAllocZero(search->context,
 													   sizeof(SetJoinState));
-		while (state->most_small < MOST_SMALL &&
+		while (state->most_small < MAX_SMALL &&
 			   size_is_small(search, state->most_small + 1))
 			state->most_small++;
 	}
@@ -129,7 +129,7 @@ set_join_state(Search *search)
 static uint64
 second_image(const Search *search, const JoinSet *set)
 {
-	StaticAssertStmt(MOST_SMALL <= MOST_VALUES_TO_PROBE,
+	StaticAssertStmt(MAX_SMALL <= MAX_VALUES_TO_PROBE,
 					 "small sets have their values when they probe");
 	return search->only_keys ? 0 : values_image(set);
 }

@@ -17,9 +17,9 @@
 #include "miscadmin.h"
 
 #include "base/sort_uint64.h"
-#include "datum/signature.h"
+#include "signature/signature.h"
 #include "join/algorithms/sketch_keys.h"
-#include "measures/near.h"
+#include "signature/sql/near.h"
 #include "methods/candidate_keys.h"
 #include "methods/method.h"
 
@@ -48,7 +48,7 @@ add_values(const Signature *sig, uint64 n, KeyList *keys)
 
 /*
  * Then they are found by the first of their values, of which some are asked to be
- * common: index/gin.c tells why no pair is lost.
+ * common: gin/gin.c tells why no pair is lost.
  */
 static void
 first_values(const Signature *sig, double threshold, uint64 more, KeyList *keys)
@@ -65,7 +65,7 @@ sketch_row_keys(const uint64 *values, double threshold, KeyList *keys)
 {
 	const Signature *sig = (const Signature *) values;
 
-	if (making_has_keys(&sig->making))
+	if (spec_has_keys(&sig->spec))
 		signature_row_keys(sig, threshold, keys);
 	else
 		first_values(sig, threshold, COMMON_VALUES, keys);
@@ -78,25 +78,25 @@ sketch_query_keys(const Search *search, const uint64 *values, KeyList *keys,
 	const Signature *sig = (const Signature *) values;
 	double		threshold = search->threshold;
 
-	if (making_has_keys(&sig->making))
+	if (spec_has_keys(&sig->spec))
 		return signature_query_keys(sig, threshold, threshold,
 									search->measure == MEASURE_SIMILARITY,
 									keys, need);
-	if (!method_info(sig->making.method)->set)
+	if (!method_info(sig->spec.method)->set)
 		return false;
 	*need = Min(least_shared(sig, threshold), COMMON_VALUES);
 	first_values(sig, threshold, *need, keys);
 	return true;
 }
 
-/* Sketches of two makings may be in one engine: see makings_check.c. */
+/* Sketches of two specs may be in one engine: see makings_check.c. */
 static bool
 sketch_near(const Search *search, const uint64 *a, const uint64 *b)
 {
 	const Signature *x = (const Signature *) a;
 	const Signature *y = (const Signature *) b;
 
-	return making_equal(&x->making, &y->making) &&
+	return spec_equal(&x->spec, &y->spec) &&
 		signatures_near(x, y, search->threshold, search->measure);
 }
 
@@ -104,19 +104,19 @@ sketch_near(const Search *search, const uint64 *a, const uint64 *b)
 #define KEYS_OF_COMPARISON	2
 
 /* The most sketches that are noted, to be compared. */
-#define MOST_COMPARED	512
+#define MAX_COMPARED	512
 
 bool
 sketches_are_few(double sketches, double keys)
 {
-	return sketches <= MOST_COMPARED && sketches * KEYS_OF_COMPARISON <= keys;
+	return sketches <= MAX_COMPARED && sketches * KEYS_OF_COMPARISON <= keys;
 }
 
 /* Sketches in the index that have rows on some side, as long as they are few. */
 typedef struct FewSketches
 {
-	uint32		n;				/* more than MOST_COMPARED: not all of them are here */
-	uint32		sets[MOST_COMPARED];
+	uint32		n;				/* more than MAX_COMPARED: not all of them are here */
+	uint32		sets[MAX_COMPARED];
 } FewSketches;
 
 /* Search.state */
@@ -160,7 +160,7 @@ filter_keys(Search *search)
 static bool
 is_sample(const Signature *sig)
 {
-	return !making_has_keys(&sig->making) && method_info(sig->making.method)->set;
+	return !spec_has_keys(&sig->spec) && method_info(sig->spec.method)->set;
 }
 
 /* Algorithm.announce */
@@ -173,7 +173,7 @@ keyed_announce(Search *search, FeatureFilter *filter, const uint64 *values,
 
 	if (is_sample(sig))
 		add_values(sig, SIGNATURE_NVALUES(sig), list);
-	else if (!making_has_keys(&sig->making))
+	else if (!spec_has_keys(&sig->spec))
 		return false;
 	else
 		signature_row_keys(sig, search->threshold, list);
@@ -218,7 +218,7 @@ keyed_prepare(Search *search, JoinSet *set, bool indexed, bool probing)
 
 /*
  * The keys of the first set serve as an estimate for all: sketches of one
- * making have about as many.
+ * spec have about as many.
  */
 static uint32
 keyed_most(Search *search, const JoinSet *set)
@@ -264,9 +264,9 @@ count_key(Search *search, uint64 key, uint32 sides)
 static void
 note_sketch(FewSketches *few, uint32 set)
 {
-	if (few->n < MOST_COMPARED)
+	if (few->n < MAX_COMPARED)
 		few->sets[few->n] = set;
-	few->n = Min(few->n + 1, MOST_COMPARED + 1);
+	few->n = Min(few->n + 1, MAX_COMPARED + 1);
 }
 
 /* Notes the sketches that have come to the index since the last probe. */

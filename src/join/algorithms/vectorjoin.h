@@ -15,7 +15,7 @@
 #ifndef NEARDUP_VECTORJOIN_H
 #define NEARDUP_VECTORJOIN_H
 
-#include "algebra/vectors.h"
+#include "signature/vectors.h"
 #include "join/engine/search.h"
 
 #define VECTOR_VALUES(n)	(1 + (n) + ((n) + 1) / 2)

@@ -22,7 +22,7 @@
 
 /* Values are fetched by so many, a line of a cache, and so many of them at the most. */
 #define VALUES_PER_LINE	8
-#define MOST_FETCHED	64
+#define MAX_FETCHED	64
 
 /* See arrivals.h */
 void
@@ -30,7 +30,7 @@ arrivals_create(Arrivals *arrivals, KnownSets *known, SharedAreas *areas)
 {
 	arrivals->known = known;
 	arrivals->areas = areas;
-	arrivals->ring = palloc(sizeof(Arrival) * MOST_ARRIVALS);
+	arrivals->ring = palloc(sizeof(Arrival) * MAX_ARRIVALS);
 	arrivals->first = arrivals->n = 0;
 }
 
@@ -40,7 +40,7 @@ arrival_before(const Arrivals *arrivals, uint32 before)
 {
 	if (before >= arrivals->n)
 		return NULL;
-	return &arrivals->ring[(arrivals->first + arrivals->n - 1 - before) % MOST_ARRIVALS];
+	return &arrivals->ring[(arrivals->first + arrivals->n - 1 - before) % MAX_ARRIVALS];
 }
 
 /* The first set that a row's is compared with, or NULL. */
@@ -65,7 +65,7 @@ fetch_values(const Arrivals *arrivals, const SetTable *table,
 	else if (set != NULL && set->key.low == arrival->key.low)
 		values = set->values;
 	if (values != NULL)
-		for (uint32 i = 0; i < Min(arrival->n, MOST_FETCHED); i += VALUES_PER_LINE)
+		for (uint32 i = 0; i < Min(arrival->n, MAX_FETCHED); i += VALUES_PER_LINE)
 			__builtin_prefetch(&values[i]);
 }
 
@@ -93,7 +93,7 @@ arrivals_add(Arrivals *arrivals, const SetTable *table, JoinSide side,
 			 SetKey key, const uint64 *values, uint32 n, const void *row,
 			 uint32 rowno, uint32 len)
 {
-	Arrival    *arrival = &arrivals->ring[(arrivals->first + arrivals->n++) % MOST_ARRIVALS];
+	Arrival    *arrival = &arrivals->ring[(arrivals->first + arrivals->n++) % MAX_ARRIVALS];
 
 	arrival->side = side;
 	arrival->key = key;
@@ -112,5 +112,5 @@ arrivals_next(Arrivals *arrivals)
 	if (arrivals->n == 0)
 		return NULL;
 	arrivals->n--;
-	return &arrivals->ring[arrivals->first++ % MOST_ARRIVALS];
+	return &arrivals->ring[arrivals->first++ % MAX_ARRIVALS];
 }

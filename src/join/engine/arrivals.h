@@ -13,7 +13,7 @@
 #include "join/engine/shared_known.h"
 
 /* Rows that are on their way at once; a power of two. */
-#define MOST_ARRIVALS	16
+#define MAX_ARRIVALS	16
 
 /* Larger sets and rows do not wait. */
 #define ARRIVAL_VALUES	256
@@ -54,7 +54,7 @@ arrivals_take(const Arrivals *arrivals, uint32 n, uint32 len)
 static inline bool
 arrivals_full(const Arrivals *arrivals)
 {
-	return arrivals->n == MOST_ARRIVALS;
+	return arrivals->n == MAX_ARRIVALS;
 }
 
 /*

@@ -18,7 +18,7 @@
 #include "join/engine/shared_sets.h"
 #include "join/engine/spill.h"
 
-#define LEAST_MEMORY	((size_t) 64 * 1024)
+#define MIN_MEMORY	((size_t) 64 * 1024)
 
 /* With less memory, rows do not wait: what waits is not counted. */
 #define MEMORY_TO_WAIT	((size_t) 4 * 1024 * 1024)
@@ -52,7 +52,7 @@ setjoin_begin(const SetJoinParams *params)
 	SetJoin    *join = palloc0(sizeof(SetJoin));
 
 	join->params = *params;
-	join->params.memory = Max(params->memory, LEAST_MEMORY);
+	join->params.memory = Max(params->memory, MIN_MEMORY);
 	join->search.context = context;
 	join->stage = STAGE_ADD;
 	join->search.threshold = params->threshold;

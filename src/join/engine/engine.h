@@ -19,7 +19,7 @@
 
 #include "port/atomics.h"
 
-#include "algebra/sets.h"
+#include "signature/sets.h"
 #include "join/engine/join_types.h"
 
 /* Bytes of the secret with which sets are hashed. */

@@ -32,12 +32,12 @@
  */
 #define PLACES		64
 #define LARGE_PLACES	8
-#define LEAST_PLACES	1
+#define MIN_PLACES	1
 #define CACHED		((size_t) 512 * 1024)
 
 /* If more than so many of so many sets passed, so many pass without a look. */
 #define WINDOW		1024
-#define MOST_PASSED	(WINDOW / 2)
+#define MAX_PASSED	(WINDOW / 2)
 #define IDLE		(WINDOW * 15)
 
 /* See feature_filter.h */
@@ -57,7 +57,7 @@ feature_filter_create(FeatureFilter *filter, uint64 nfeatures, size_t most)
 	while (places * 2 / BITS_PER_BYTE <= most &&
 		   places < nfeatures * (places / BITS_PER_BYTE < CACHED ? PLACES : LARGE_PLACES))
 		places *= 2;
-	if (places < nfeatures * LEAST_PLACES)
+	if (places < nfeatures * MIN_PLACES)
 		return;
 	filter->bytes = places / BITS_PER_BYTE;
 	filter->words = alloc_zeros(filter->bytes);
@@ -112,6 +112,6 @@ feature_filter_note(FeatureFilter *filter, bool passed)
 	filter->passed += passed;
 	if (++filter->looked < WINDOW)
 		return;
-	filter->idle = filter->passed > MOST_PASSED ? IDLE : 0;
+	filter->idle = filter->passed > MAX_PASSED ? IDLE : 0;
 	filter->looked = filter->passed = 0;
 }

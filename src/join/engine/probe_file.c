@@ -128,7 +128,7 @@ probe_file_next(ProbeFile *probes, SetFile *file, uint64 *keys)
 	spillreader_read(reader, keys, sizeof(uint64) * set->nkeys);
 	setfile_note_rows(file, set, record.rows);
 	probes->has_values = false;
-	if (set->nvalues <= MOST_VALUES_TO_PROBE)
+	if (set->nvalues <= MAX_VALUES_TO_PROBE)
 		probe_file_read_values(probes, set);
 	return set;
 }

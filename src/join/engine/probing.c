@@ -331,7 +331,7 @@ add_itself(SetJoin *join, const JoinSet *set)
  * them nothing has been fetched, but nobody shall be left with most of it.  So all sets
  * are so many shares at the least.
  */
-#define MOST_CLAIMED	512
+#define MAX_CLAIMED	512
 #define CLAIMS			512
 
 /*
@@ -348,7 +348,7 @@ claims_probe(SetJoin *join)
 		return true;
 	if (number >= join->claim_end)
 	{
-		uint64		n = Max(Min(join->search.stats.distinct / CLAIMS, MOST_CLAIMED), 1);
+		uint64		n = Max(Min(join->search.stats.distinct / CLAIMS, MAX_CLAIMED), 1);
 
 		join->claim = pg_atomic_fetch_add_u64(join->params.claimed, n);
 		join->claim_end = join->claim + n;

@@ -14,7 +14,7 @@
 #ifndef NEARDUP_SEARCH_H
 #define NEARDUP_SEARCH_H
 
-#include "algebra/sets.h"
+#include "signature/sets.h"
 #include "join/engine/feature_filter.h"
 #include "join/engine/setindex.h"
 #include "join/engine/tokens.h"
@@ -25,7 +25,7 @@
  * A set that probes has its values only if they are not more: those of others are read
  * when it has found candidates.
  */
-#define MOST_VALUES_TO_PROBE	4096
+#define MAX_VALUES_TO_PROBE	4096
 
 /* Sizes of partners, of the size that was asked for last. */
 typedef struct PartnerSizes

@@ -31,7 +31,7 @@
 
 /* Fewest runs that are read at once, and most. */
 #define FEWEST_RUNS		4
-#define MOST_RUNS		256
+#define MAX_RUNS		256
 
 /*
  * There may be as many runs as have a block each in one part in so many of the
@@ -98,7 +98,7 @@ setruns_create(SetRuns *runs, size_t most_bytes, const RunsPlace *place)
 	runs->pending_bytes = most_bytes;
 	arena_init(&runs->arena, Min(Max(most_bytes / 64, 1024), 64 * 1024));
 	runs->most_runs = Min(Max(most_bytes / BUFFERS_PART / BLCKSZ, FEWEST_RUNS),
-						  MOST_RUNS);
+						  MAX_RUNS);
 	runs->place = *place;
 	runs->largest_row = ROW_ROOM;
 	runs->row = palloc(RUN_ROW_HEAD + runs->largest_row);

@@ -25,15 +25,15 @@
 #include "join/engine/shared_counts.h"
 
 /* Ranges that there are at the least, and bits of a counter's number in its range. */
-#define LEAST_RANGES_BITS	6
-#define MOST_RANGE_BITS		16
+#define MIN_RANGES_BITS	6
+#define MAX_RANGE_BITS		16
 
 /*
  * Counters that wait: as many as the range has, as it comes from another processor's cache
  * each time, but not next to nothing; and of all ranges.
  */
-#define LEAST_WAITING	256
-#define MOST_WAITING	((uint32) 8 * 1024 * 1024)
+#define MIN_WAITING	256
+#define MAX_WAITING	((uint32) 8 * 1024 * 1024)
 
 typedef struct CountRange
 {
@@ -60,8 +60,8 @@ struct Counting
 static int
 range_bits_of(const TokenCounters *shape)
 {
-	return Min(pg_leftmost_one_pos64(counters_number(shape)) - LEAST_RANGES_BITS,
-			   MOST_RANGE_BITS);
+	return Min(pg_leftmost_one_pos64(counters_number(shape)) - MIN_RANGES_BITS,
+			   MAX_RANGE_BITS);
 }
 
 /* See shared_counts.h */
@@ -125,8 +125,8 @@ shared_counts_begin(SharedCounts *shared, SharedPool *pool, const TokenCounters 
 	counting->range_bits = range_bits_of(shape);
 	counting->nranges = counters_number(shape) >> counting->range_bits;
 	counting->room = Min((uint32) 1 << counting->range_bits,
-						 MOST_WAITING / counting->nranges);
-	counting->room = Max(counting->room, LEAST_WAITING);
+						 MAX_WAITING / counting->nranges);
+	counting->room = Max(counting->room, MIN_WAITING);
 	counting->nwaiting = palloc0(sizeof(uint32) * counting->nranges);
 	counting->waiting = palloc_extended(sizeof(uint16) * counting->nranges * counting->room,
 										MCXT_ALLOC_HUGE);

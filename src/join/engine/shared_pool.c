@@ -27,7 +27,7 @@
  * Then they are a share of all before: small ones leave little unused, but the server has
  * only so many for all processes.
  */
-#define LEAST_SHARE		8
+#define MIN_SHARE		8
 #define SHARES_OF_ALL	16
 
 /* Pieces begin at a line of the cache, so that processes do not write to the same one. */
@@ -154,7 +154,7 @@ give_up_area(SharedArea *shared, dsm_segment *parent)
 }
 
 /* Segments that are left to the process that made the areas, of each. */
-#define MOST_LEFT		2
+#define MAX_LEFT		2
 
 /* How many of these, the last ones of an area that is mapped, have so many bytes or less. */
 static uint32
@@ -164,7 +164,7 @@ segments_within(const SharedAreas *areas, int area, size_t bytes)
 	uint32		n = areas->shared[area].n;
 	uint32		first = n;
 
-	while (first > 0 && n - first < MOST_LEFT)
+	while (first > 0 && n - first < MAX_LEFT)
 	{
 		size_t		size = dsm_segment_map_length(segments[first - 1].mapping);
 
@@ -242,7 +242,7 @@ shared_areas_empty(SharedAreas *areas, int own)
 static size_t
 segment_size(const SharedAreas *areas, size_t bytes)
 {
-	int			share = Max(Min(SHARES_OF_ALL / areas->n, LEAST_SHARE), 2);
+	int			share = Max(Min(SHARES_OF_ALL / areas->n, MIN_SHARE), 2);
 	size_t		step = areas->taken / share / WHOLE * WHOLE;
 
 	step = Max(step, Min(areas->taken, DOUBLES_UP_TO));

@@ -23,7 +23,7 @@
  * sets ready.
  *
  * Where memory does not do, sets go to disk, see shared_runs.c.  Where sets are not of
- * one making nothing is shared: each hands out again the rows that it has taken in, see
+ * one spec nothing is shared: each hands out again the rows that it has taken in, see
  * join/node/join_shared.c.
  *
  * Portions Copyright (c) 2026, the neardup developers
@@ -154,7 +154,7 @@ setjoin_full(const SetJoin *join)
 bool
 setjoin_numbers_used_up(const SetJoin *join)
 {
-	uint32		most = PG_UINT32_MAX / join->params.shared->nparts - 1 - MOST_ARRIVALS;
+	uint32		most = PG_UINT32_MAX / join->params.shared->nparts - 1 - MAX_ARRIVALS;
 
 	return Max(join->nrows[SIDE_OUTER], join->nrows[SIDE_INNER]) >= most;
 }

@@ -24,7 +24,7 @@
 #include "join/engine/spillfile.h"
 
 /* What is written before it is seen whether the query has been cancelled. */
-#define MOST_AT_ONCE	((size_t) 1024 * 1024)
+#define MAX_AT_ONCE	((size_t) 1024 * 1024)
 
 static void
 spillfile_failed(void)
@@ -103,7 +103,7 @@ spillfile_write(SpillFile *file, const void *data, size_t len)
 	/* a set may have a gigabyte */
 	while (len > 0)
 	{
-		size_t		n = Min(len, MOST_AT_ONCE);
+		size_t		n = Min(len, MAX_AT_ONCE);
 
 		CHECK_FOR_INTERRUPTS();
 		BufFileWrite(file->file, from, n);

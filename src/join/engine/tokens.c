@@ -4,7 +4,7 @@
  *
  * A prefix filter looks for partners through the rarest elements of a set,
  * so the elements of all sets need one order by rising frequency.  There is
- * no dictionary of all features, whose making would take most of the time of
+ * no dictionary of all features, whose spec would take most of the time of
  * the join: frequencies are counted in a table of fixed size, which features
  * share when their hashes collide.  A feature's key is its counter, then
  * bits of its hash; to compare two keys is to compare their features'

@@ -17,7 +17,7 @@
 #include "join/node/join_node.h"
 
 /* What a cache holds; where there are more, they stay where they are. */
-#define MOST_ROWS	4096
+#define MAX_ROWS	4096
 
 /* See inner_rows.h */
 bool
@@ -32,17 +32,17 @@ inner_rows_lay(InnerRows *rows, MemoryContext context, SetJoin *join,
 	if (cursor.reader != NULL)
 		return false;
 	if (rows->rows == NULL)
-		rows->rows = MemoryContextAlloc(context, MOST_ROWS * sizeof(InnerRow));
+		rows->rows = MemoryContextAlloc(context, MAX_ROWS * sizeof(InnerRow));
 	rows->n = 0;
 	while ((row = rows_next(&cursor, &rowno)) != NULL)
 	{
 		InnerRow   *inner = &rows->rows[rows->n];
 
-		if (rows->n == MOST_ROWS)
+		if (rows->n == MAX_ROWS)
 			return false;
 		inner->row = row;
 		inner->value = row->value;
-		inner->making = row_making(row);
+		inner->spec = row_spec(row);
 		rows->n++;
 	}
 	return true;

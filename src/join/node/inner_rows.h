@@ -18,7 +18,7 @@ typedef struct InnerRow
 {
 	const struct JoinRow *row;
 	int64		value;			/* to be compared, see comparison.h */
-	uint32		making;			/* number of its making */
+	uint32		spec;			/* number of its spec */
 } InnerRow;
 
 typedef struct InnerRows

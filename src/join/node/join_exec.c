@@ -29,7 +29,7 @@
 #include "base/settings.h"
 #include "join/classic/classic.h"
 #include "join/node/join_node.h"
-#include "measures/near.h"
+#include "signature/sql/near.h"
 #include "planner/conditions.h"
 
 static CustomScan *
@@ -193,7 +193,7 @@ init_output(SimilarityJoinState *state, List *filter, List *qual)
 		filter = list_copy_tail(filter, 1);
 		before--;
 	}
-	makings_check_init(state, list_copy_head(filter, before));
+	specs_check_init(state, list_copy_head(filter, before));
 	find_columns(tlist, state);
 	find_columns((Node *) qual, state);
 	find_columns((Node *) filter, state);
@@ -493,7 +493,7 @@ next_outer_row(SimilarityJoinState *state)
 		}
 		if (needs_one(state) && is_matched(state, state->rowno))
 			continue;
-		state->making = row_making(row);
+		state->spec = row_spec(row);
 		state->value = row->value;
 		show_row(state, SIDE_OUTER, row);
 		begin_inner_rows(state);
@@ -531,7 +531,7 @@ next_inner_row(SimilarityJoinState *state)
 		return NULL;
 	state->inner_row.row = row;
 	state->inner_row.value = row->value;
-	state->inner_row.making = row_making(row);
+	state->inner_row.spec = row_spec(row);
 	return &state->inner_row;
 }
 
@@ -578,7 +578,7 @@ next_pair(SimilarityJoinState *state)
 			state->in_row = false;
 			continue;
 		}
-		if (inner->making == state->making)
+		if (inner->spec == state->spec)
 		{
 			/* nor does the pair in the other order, for which this one stands */
 			state->nfiltered += state->exchangeable;
@@ -724,7 +724,7 @@ end_engine(SimilarityJoinState *state)
 	for (int i = 0; i < state->nengines; i++)
 		setjoin_end(state->engines[i]);
 	state->nengines = state->nkinds = 0;
-	state->makings = NULL;
+	state->specs = NULL;
 	state->shared_matched = NULL;
 	state->to_files = false;
 	ExecClearTuple(state->rows[SIDE_OUTER]);

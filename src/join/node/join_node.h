@@ -15,7 +15,7 @@
 #include "nodes/extensible.h"
 #include "nodes/pathnodes.h"
 
-#include "datum/signature.h"
+#include "signature/signature.h"
 #include "join/algorithms/join_kinds.h"
 #include "join/engine/engine.h"
 #include "join/engine/spillfile.h"
@@ -72,14 +72,14 @@ typedef enum JoinPhase
 	JOIN_DONE,
 } JoinPhase;
 
-typedef struct Makings Makings;
+typedef struct SpecList SpecList;
 
 /* What the engine keeps of a row. */
 typedef struct JoinRow
 {
 	int64		value;			/* to be compared, see comparison.h */
 	MinimalTupleData columns;	/* those that are wanted, if any are; in bytes
-								 * that nobody uses, the number of its making */
+								 * that nobody uses, the number of its spec */
 } JoinRow;
 
 StaticAssertDecl(offsetof(JoinRow, columns) == MAXALIGN(sizeof(int64)),
@@ -114,7 +114,7 @@ typedef struct SimilarityJoinState
 								 * NULL: none */
 
 	MemoryContext context;		/* of the engine; reset by a rescan */
-	Makings    *makings;		/* of the signatures that were read */
+	SpecList    *specs;		/* of the signatures that were read */
 	SetJoin    *engines[SIGNATURE_KINDS];	/* in the order in which their
 											 * kinds came */
 	int			nengines;
@@ -149,7 +149,7 @@ typedef struct SimilarityJoinState
 	InnerRow	inner_row;		/* the last one, if they are not */
 	InnerRound	round;			/* of semi- and anti-joins, if they are not */
 	uint32		rowno;			/* of the current outer row */
-	uint32		making;			/* number of its making */
+	uint32		spec;			/* number of its spec */
 	int64		value;			/* of it, to be compared */
 	bool		in_pair;		/* there is a current pair */
 	bool		one_group;		/* which is of a group with itself */
@@ -318,49 +318,49 @@ extern bool join_shared_end_probes(SimilarityJoinState *state);
 extern void join_shared_take(SimilarityJoinState *state, JoinSide side,
 							 JoinRow *row, size_t len, const Signature *sig);
 
-/* makings.c: the makings of signatures, numbered from 1 */
-extern Makings *makings_begin(void);
-extern uint32 makings_note(Makings *makings, JoinSide side,
+/* specs.c: the specs of signatures, numbered from 1 */
+extern SpecList *specs_begin(void);
+extern uint32 specs_note(SpecList *specs, JoinSide side,
 						   const Signature *sig, Measure measure,
 						   bool approx);
-extern bool makings_last_refused(const Makings *makings);
-extern SignatureKind makings_last_kind(const Makings *makings);
-extern uint32 makings_number(const Makings *makings);
-extern bool makings_on_side(const Makings *makings, JoinSide side);
-extern uint32 makings_first(const Makings *makings, JoinSide side);
-extern bool makings_is_refused(const Makings *makings, uint32 number);
-extern bool makings_any_refused(const Makings *makings);
-extern Making makings_making(const Makings *makings, uint32 number);
-extern void makings_mirror(Makings *makings);
+extern bool specs_last_refused(const SpecList *specs);
+extern SignatureKind specs_last_kind(const SpecList *specs);
+extern uint32 specs_number(const SpecList *specs);
+extern bool specs_on_side(const SpecList *specs, JoinSide side);
+extern uint32 specs_first(const SpecList *specs, JoinSide side);
+extern bool specs_is_refused(const SpecList *specs, uint32 number);
+extern bool specs_any_refused(const SpecList *specs);
+extern SignatureSpec specs_get(const SpecList *specs, uint32 number);
+extern void specs_mirror(SpecList *specs);
 
-#define NO_MAKING	0
+#define NO_SPEC	0
 
 /*
- * Rows carry the number of their making, or 0 if they have no signature, in
+ * Rows carry the number of their spec, or 0 if they have no signature, in
  * bytes of a minimal tuple that nobody else uses.  Where pointers have 32
  * bits, these are two.
  */
 #if MAXIMUM_ALIGNOF >= 8
-typedef uint32 RowMaking;
+typedef uint32 RowSpec;
 #else
-typedef uint16 RowMaking;
+typedef uint16 RowSpec;
 #endif
 
-extern void row_set_making(JoinRow *row, uint32 making);
+extern void row_set_spec(JoinRow *row, uint32 spec);
 
 /* The number; inline, as it is asked of each row of each pair. */
 static inline uint32
-row_making(const JoinRow *row)
+row_spec(const JoinRow *row)
 {
-	RowMaking	number;
+	RowSpec	number;
 
 	memcpy(&number, row->columns.mt_padding, sizeof(number));
 	return number;
 }
 
 /* makings_check.c */
-extern void makings_check_init(SimilarityJoinState *state, List *before);
-extern void makings_check(SimilarityJoinState *state);
+extern void specs_check_init(SimilarityJoinState *state, List *before);
+extern void specs_check(SimilarityJoinState *state);
 
 /* join_explain.c */
 extern void similarity_join_explain(CustomScanState *node, List *ancestors,

@@ -37,7 +37,7 @@
 
 #include "base/compat.h"
 #include "base/settings.h"
-#include "datum/signature.h"
+#include "signature/signature.h"
 #include "join/algorithms/sketch_keys.h"
 #include "join/classic/classic.h"
 #include "join/engine/feature_filter.h"
@@ -89,7 +89,7 @@
  */
 #define INSURED			1.5
 #define UNEXPECTED_ROWS	10.0
-#define MOST_INSURED	3.0
+#define MAX_INSURED	3.0
 
 bool		neardup_enable_join = true;
 
@@ -725,7 +725,7 @@ insured(PlannerInfo *root, const JoinPath *join)
 		fewer = inner;
 	if (rows_are_sure(root, fewer))
 		return INSURED;
-	return Max(INSURED, Min(1 + UNEXPECTED_ROWS / Max(fewer->rows, 1), MOST_INSURED));
+	return Max(INSURED, Min(1 + UNEXPECTED_ROWS / Max(fewer->rows, 1), MAX_INSURED));
 }
 
 static List *

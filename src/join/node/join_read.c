@@ -22,7 +22,7 @@
 #include "join/classic/classic.h"
 #include "join/engine/feature_filter.h"
 #include "join/node/join_node.h"
-#include "measures/near.h"
+#include "signature/sql/near.h"
 #include "methods/sketches/lsh.h"
 
 /* Memory of an engine that is not the first: one part in so many. */
@@ -88,26 +88,26 @@ join_add_row(SimilarityJoinState *state, JoinSide side, JoinRow *row,
 			 size_t len, const Signature *sig)
 {
 	SetJoin    *engine = state->engines[0];
-	uint32		making = 0;
+	uint32		spec = 0;
 	uint32		n = 0;
 	const uint64 *set = NULL;
 
 	if (sig != NULL)
-		making = makings_note(state->makings, side, sig, state->measure,
+		spec = specs_note(state->specs, side, sig, state->measure,
 							  state->recall != NULL);
 	/* that it cannot be compared with the other side may be an error */
-	if (making > 1)
+	if (spec > 1)
 		setjoin_end_filter(state->engines[0]);
-	if (making != 0 && state->valid && !makings_last_refused(state->makings))
+	if (spec != 0 && state->valid && !specs_last_refused(state->specs))
 	{
-		engine = join_engine_for(state, makings_last_kind(state->makings));
-		set = signature_as_set(sig, makings_last_kind(state->makings),
+		engine = join_engine_for(state, specs_last_kind(state->specs));
+		set = signature_as_set(sig, specs_last_kind(state->specs),
 							   state->measure, &n);
 	}
-	if (n == 0 && !(making != 0 && state->has_before) &&
+	if (n == 0 && !(spec != 0 && state->has_before) &&
 		!(side == SIDE_OUTER && keeps_unmatched(state)))
 		return;
-	row_set_making(row, making);
+	row_set_spec(row, spec);
 	setjoin_add(engine, side, set, n, row, len);
 }
 
@@ -120,7 +120,7 @@ make_bare_row(SimilarityJoinState *state, int64 value, size_t *len)
 {
 	memset(&state->bare_row, 0, sizeof(state->bare_row));
 	state->bare_row.value = value;
-	*len = offsetof(JoinRow, columns.mt_padding) + sizeof(RowMaking);
+	*len = offsetof(JoinRow, columns.mt_padding) + sizeof(RowSpec);
 	return &state->bare_row;
 }
 
@@ -348,7 +348,7 @@ first_side(SimilarityJoinState *state)
 
 /*
  * Has rows that can have no partner passed over from now on, if all signatures of the
- * side that has been read are of one making, and the other side is so much larger
+ * side that has been read are of one spec, and the other side is so much larger
  * that it pays.
  */
 static void
@@ -357,7 +357,7 @@ filter_other_side(SimilarityJoinState *state, JoinSide first)
 	SetJoin    *engine = state->engines[0];
 	double		others = join_child(state, OTHER_SIDE(first))->plan->plan_rows;
 
-	if (state->nkinds == 1 && makings_number(state->makings) == 1 &&
+	if (state->nkinds == 1 && specs_number(state->specs) == 1 &&
 		feature_filter_pays(setjoin_rows_added(engine, first), others))
 		setjoin_filter(engine);
 }
@@ -375,11 +375,11 @@ read_sides(SimilarityJoinState *state, bool any_threshold)
 	join_read_side(state, first, any_threshold);
 	if (state->self_join)
 	{
-		makings_mirror(state->makings);
+		specs_mirror(state->specs);
 		return;
 	}
 	filter_other_side(state, first);
-	any_signature = makings_on_side(state->makings, first);
+	any_signature = specs_on_side(state->specs, first);
 	if (any_signature || (first == SIDE_INNER && keeps_unmatched(state)))
 		join_read_side(state, OTHER_SIDE(first), any_threshold && any_signature);
 }
@@ -393,7 +393,7 @@ join_begin_engines(SimilarityJoinState *state)
 	for (int i = 0; i < state->nengines; i++)
 		setjoin_end(state->engines[i]);
 	state->nengines = state->nkinds = 0;
-	state->makings = makings_begin();
+	state->specs = specs_begin();
 	add_engine(state);
 	MemoryContextSwitchTo(old);
 }
@@ -414,6 +414,6 @@ join_read(SimilarityJoinState *state)
 		read_sides(state, any_threshold);
 	if (!build_engines(state))
 		return false;
-	makings_check(state);
+	specs_check(state);
 	return true;
 }

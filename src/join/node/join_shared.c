@@ -14,7 +14,7 @@
  * that a join may have.
  *
  * Where memory does not do, each goes to disk with the sets that it has, and takes in
- * those of all, see join/engine/shared_runs.c.  For signatures of several makings, and for
+ * those of all, see join/engine/shared_runs.c.  For signatures of several specs, and for
  * vectors, whose weights would have to be counted, all rows that have been read go to
  * files, from which each process takes in all of them, in the same order.  So reading,
  * making signatures, probing, verification and whatever follows the join are
@@ -59,8 +59,8 @@
 /* What one process has contributed. */
 typedef struct SharedPart
 {
-	bool		has_making;		/* it has read a signature: */
-	Making		making;			/* of all that it has read */
+	bool		has_spec;		/* it has read a signature: */
+	SignatureSpec		spec;			/* of all that it has read */
 	uint64		bytes[2];		/* of its files, by JoinSide; 0: there is none */
 } SharedPart;
 
@@ -308,7 +308,7 @@ return_row(void *arg, JoinSide side, const uint64 *values, uint32 n,
 	const JoinRow *row = data;
 	Signature  *sig;
 
-	if (row_making(row) == 0)
+	if (row_spec(row) == 0)
 	{
 		write_row(&state->files[side], row, len, NULL);
 		return;
@@ -318,7 +318,7 @@ return_row(void *arg, JoinSide side, const uint64 *values, uint32 n,
 		write_row(&state->files[side], row, len, (const Signature *) values);
 		return;
 	}
-	sig = signature_alloc(&state->shared->parts[join_part_number()].making, n);
+	sig = signature_alloc(&state->shared->parts[join_part_number()].spec, n);
 	if (n > 0)
 		memcpy(sig->values, values, sizeof(uint64) * n);
 	write_row(&state->files[side], row, len, sig);
@@ -352,7 +352,7 @@ give_up_memory(SimilarityJoinState *state)
 
 /*
  * True if sets like that of a signature can be made ready by several processes: of one
- * making, so that all engines have the same sets and no others.  From the first one on the
+ * spec, so that all engines have the same sets and no others.  From the first one on the
  * engine knows what they are like.
  */
 static bool
@@ -361,22 +361,22 @@ is_sharable(SimilarityJoinState *state, JoinSide side, const Signature *sig)
 	SharedPart *part = &state->shared->parts[join_part_number()];
 	SignatureKind kind;
 
-	if (sig == NULL || (part->has_making &&
-						making_equal(&part->making, &sig->making)))
+	if (sig == NULL || (part->has_spec &&
+						spec_equal(&part->spec, &sig->spec)))
 		return true;
-	if (part->has_making || !state->valid)
+	if (part->has_spec || !state->valid)
 		return false;
-	makings_note(state->makings, side, sig, state->measure,
+	specs_note(state->specs, side, sig, state->measure,
 				 state->recall != NULL);
-	if (makings_last_refused(state->makings))
+	if (specs_last_refused(state->specs))
 		return false;
-	kind = makings_last_kind(state->makings);
+	kind = specs_last_kind(state->specs);
 	if (kind == KIND_VECTORS ||
 		!setjoin_sharable(chosen_algorithm(neardup_join_algorithm, kind,
 										   state->measure)))
 		return false;
-	part->has_making = true;
-	part->making = sig->making;
+	part->has_spec = true;
+	part->spec = sig->spec;
 	join_engine_for(state, kind);
 	return true;
 }
@@ -435,9 +435,9 @@ read_part(SimilarityJoinState *state, bool any_threshold)
 		setjoin_publish(state->engines[0]);
 }
 
-/* A part with a making, or NULL; sets *differ if others have another one. */
+/* A part with a spec, or NULL; sets *differ if others have another one. */
 static SharedPart *
-making_of_all(SharedJoin *shared, bool *differ)
+spec_of_all(SharedJoin *shared, bool *differ)
 {
 	SharedPart *found = NULL;
 
@@ -446,30 +446,30 @@ making_of_all(SharedJoin *shared, bool *differ)
 	{
 		SharedPart *part = &shared->parts[i];
 
-		if (!part->has_making)
+		if (!part->has_spec)
 			continue;
 		if (found == NULL)
 			found = part;
-		*differ |= !making_equal(&found->making, &part->making);
+		*differ |= !spec_equal(&found->spec, &part->spec);
 	}
 	return found;
 }
 
 /* This process may have had no signature, and must know what those of others are like. */
 static void
-know_making(SimilarityJoinState *state)
+know_spec(SimilarityJoinState *state)
 {
 	bool		differ;
-	SharedPart *part = making_of_all(state->shared, &differ);
+	SharedPart *part = spec_of_all(state->shared, &differ);
 
-	if (part != NULL && makings_number(state->makings) == 0)
+	if (part != NULL && specs_number(state->specs) == 0)
 	{
-		Signature  *sig = signature_alloc(&part->making, 0);
+		Signature  *sig = signature_alloc(&part->spec, 0);
 
-		makings_note(state->makings, SIDE_OUTER, sig, state->measure,
+		specs_note(state->specs, SIDE_OUTER, sig, state->measure,
 					 state->recall != NULL);
 		pfree(sig);
-		join_engine_for(state, makings_last_kind(state->makings));
+		join_engine_for(state, specs_last_kind(state->specs));
 	}
 }
 
@@ -610,7 +610,7 @@ share_rows(SimilarityJoinState *state, Barrier *barrier, bool wait)
 
 /*
  * Reads what this process gets to read.  Then all make the sets ready; or, if memory does
- * not do, or for one of them the sets are not of one making, each takes in everything
+ * not do, or for one of them the sets are not of one spec, each takes in everything
  * from files.
  */
 void
@@ -627,19 +627,19 @@ join_shared_read(SimilarityJoinState *state, bool any_threshold)
 		BarrierArriveAndWait(barrier, PG_WAIT_EXTENSION);
 		step++;
 	}
-	making_of_all(state->shared, &differ);
+	spec_of_all(state->shared, &differ);
 	if (differ || given_up(state) == TO_ROWS)
 		share_rows(state, barrier, step == STEP_READ + 1);
 	else
 	{
-		know_making(state);
+		know_spec(state);
 		if (given_up(state) == IN_MEMORY)
 			setjoin_share(state->engines[0]);
 		else
 			share_runs(state, barrier, step);
 	}
 	if (state->self_join)
-		makings_mirror(state->makings);
+		specs_mirror(state->specs);
 	MemoryContextSwitchTo(old);
 }
 

@@ -13,21 +13,21 @@
 #include "postgres.h"
 
 #include "base/arguments.h"
-#include "features/shingle_hashes.h"
+#include "document/shingle_hashes.h"
 #include "methods/lexical/chosen_sentences.h"
 #include "text/combine.h"
 
 
 ChosenSentences *
-sentences_choose(const Site *site, int wanted)
+sentences_choose(const DocContext *doccxt, int wanted)
 {
 	ChosenSentences *sentences;
 
 	argument_whole("number of sentences", wanted, 1, MAX_SENTENCES);
 	sentences = palloc0(sizeof(ChosenSentences));
 	sentences->wanted = wanted;
-	sentences->with_text = !OidIsValid(site->config) &&
-		site->analysis->making.order == ORDER_KEEP;
+	sentences->with_text = !OidIsValid(doccxt->config) &&
+		doccxt->analysis->spec.order == ORDER_KEEP;
 	for (int i = 0; i <= wanted; i++)
 	{
 		Sentence   *sentence = i < wanted ? &sentences->chosen[i] :
@@ -68,24 +68,24 @@ read_hashes(Sentence *sentence, Reader *reader)
 }
 
 bool
-sentences_read(ChosenSentences *sentences, const Site *site)
+sentences_read(ChosenSentences *sentences, const DocContext *doccxt)
 {
 	Sentence   *sentence = &sentences->current;
 
 	do
 	{
-		if (!sentences->in_sentence && !reader_next_sentence(site->reader))
+		if (!sentences->in_sentence && !reader_next_sentence(doccxt->reader))
 			return false;
 		resetStringInfo(&sentence->text);
 		sentence->nwords = 0;
 		if (sentences->with_text)
-			read_text(sentence, site->reader);
+			read_text(sentence, doccxt->reader);
 		else
-			read_hashes(sentence, site->reader);
+			read_hashes(sentence, doccxt->reader);
 		/* what is left of one that was cut is the next */
 		sentences->in_sentence = sentence->nwords == MAX_SENTENCE_WORDS;
 	} while (sentence->nwords == 0);
-	sentence->hash = order_combine(site->analysis->making.order,
+	sentence->hash = order_combine(doccxt->analysis->spec.order,
 								   sentence->words, sentence->nwords);
 	return true;
 }

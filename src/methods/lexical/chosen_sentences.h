@@ -11,7 +11,7 @@
 
 #include "lib/stringinfo.h"
 
-#include "site/site.h"
+#include "document/doc_context.h"
 
 #define MAX_SENTENCES	100		/* the most that may be chosen */
 
@@ -43,13 +43,13 @@ typedef struct ChosenSentences
  * Begins a choice of `wanted` sentences in the current memory context.  Raises
  * INVALID_PARAMETER_VALUE unless 1 <= wanted <= MAX_SENTENCES.
  */
-extern ChosenSentences *sentences_choose(const Site *site, int wanted);
+extern ChosenSentences *sentences_choose(const DocContext *doccxt, int wanted);
 
 /*
  * Reads the next sentence that has words into `current`, all but its rank;
  * false at the end of the document.
  */
-extern bool sentences_read(ChosenSentences *sentences, const Site *site);
+extern bool sentences_read(ChosenSentences *sentences, const DocContext *doccxt);
 
 /* Takes the current sentence among the chosen ones if it belongs there. */
 extern void sentences_consider(ChosenSentences *sentences);

@@ -78,7 +78,7 @@ coordinates_place_keys(const Signature *sig, KeyList *keys)
 
 /* Coordinates that are missing have no keys; so it may be less. */
 double
-coordinates_most_similar(const Making *making, uint64 na, uint64 nb,
+coordinates_most_similar(const SignatureSpec *spec, uint64 na, uint64 nb,
 						 uint64 common)
 {
 	uint64		n = Max(na, nb);
@@ -101,14 +101,14 @@ coordinate_check(const Signature *sig)
 }
 
 Signature *
-coordinates_alloc(const Site *site, Method method, uint32 param0,
+coordinates_alloc(const DocContext *doccxt, Method method, uint32 param0,
 				  uint32 param1, size_t n)
 {
-	Making		making = site->analysis->making;
+	SignatureSpec		spec = doccxt->analysis->spec;
 
-	making.method = method;
-	making.width = 64;
-	making.param[0] = param0;
-	making.param[1] = param1;
-	return signature_alloc(&making, n);
+	spec.method = method;
+	spec.width = 64;
+	spec.param[0] = param0;
+	spec.param[1] = param1;
+	return signature_alloc(&spec, n);
 }

@@ -10,7 +10,7 @@
 #define NEARDUP_COORDINATES_H
 
 #include "methods/method.h"
-#include "site/site.h"
+#include "document/doc_context.h"
 
 /* A coordinate that a document does not have; equal to nothing. */
 #define NO_COORDINATE	UINT64CONST(0)
@@ -29,7 +29,7 @@ extern bool coordinates_query_keys(const Signature *sig, double built,
 								   double threshold, KeyList *keys,
 								   uint32 *need);
 extern void coordinates_place_keys(const Signature *sig, KeyList *keys);
-extern double coordinates_most_similar(const Making *making, uint64 na,
+extern double coordinates_most_similar(const SignatureSpec *spec, uint64 na,
 									   uint64 nb, uint64 common);
 extern double coordinates_least_similarity(const Signature *sig);
 
@@ -49,7 +49,7 @@ extern const char *coordinate_check(const Signature *sig);
  * A signature of n coordinates, all NO_COORDINATE, made by a method with these
  * parameters from what the site reads.
  */
-extern Signature *coordinates_alloc(const Site *site, Method method,
+extern Signature *coordinates_alloc(const DocContext *doccxt, Method method,
 									uint32 param0, uint32 param1, size_t n);
 
 /* A hash as a coordinate: never NO_COORDINATE. */

@@ -27,13 +27,13 @@
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 
-#include "algebra/sets.h"
+#include "signature/sets.h"
 #include "base/compat.h"
 #include "base/hash.h"
 #include "base/interrupts.h"
 #include "base/linear_probing.h"
 #include "base/sort_uint64.h"
-#include "corpus/bag.h"
+#include "lexicon/bag.h"
 #include "methods/lexical/coordinates.h"
 
 PG_FUNCTION_INFO_V1(descriptive_words);
@@ -48,7 +48,7 @@ static bool vector_query_keys(const Signature *sig, double built,
 							  double threshold, KeyList *keys, uint32 *need);
 static bool vector_value_keys(const Signature *sig, double built,
 							  double threshold, KeyList *keys, uint32 *need);
-static double vector_most_similar(const Making *making, uint64 na, uint64 nb,
+static double vector_most_similar(const SignatureSpec *spec, uint64 na, uint64 nb,
 								  uint64 common);
 static double vector_least_similarity(const Signature *sig);
 static const char *vector_check(const Signature *sig);
@@ -72,7 +72,7 @@ vector_check(const Signature *sig)
 {
 	if (SIGNATURE_NVALUES(sig) == 0)
 		return "It has no word.";
-	if (SIGNATURE_NVALUES(sig) > sig->making.param[0])
+	if (SIGNATURE_NVALUES(sig) > sig->spec.param[0])
 		return "It has more words than its set.";
 	if (sig->nfeatures != SIGNATURE_NVALUES(sig))
 		return "The number of its features is not that of its values.";
@@ -136,7 +136,7 @@ vector_value_keys(const Signature *sig, double built, double threshold,
 }
 
 static double
-vector_most_similar(const Making *making, uint64 na, uint64 nb, uint64 common)
+vector_most_similar(const SignatureSpec *spec, uint64 na, uint64 nb, uint64 common)
 {
 	uint64		either = na + nb - common;
 
@@ -274,11 +274,11 @@ get_word_set(FunctionCallInfo fcinfo, int n)
  * line is known by its pointer, and fetched once.
  */
 static WordTable *
-get_table(Site *site, FunctionCallInfo fcinfo, int n)
+get_table(DocContext *doccxt, FunctionCallInfo fcinfo, int n)
 {
-	WordTable  *table = site->extra;
+	WordTable  *table = doccxt->extra;
 	struct varlena *datum = get_word_set(fcinfo, n);
-	MemoryContext owner = GetMemoryChunkContext(site);
+	MemoryContext owner = GetMemoryChunkContext(doccxt);
 	MemoryContext old;
 	HeapTupleHeader tuple;
 	Datum		analysis;
@@ -292,7 +292,7 @@ get_table(Site *site, FunctionCallInfo fcinfo, int n)
 											   ALLOCSET_DEFAULT_SIZES);
 		table->bag = bag_create();
 		MemoryContextSwitchTo(old);
-		site->extra = table;
+		doccxt->extra = table;
 	}
 	if (is_made_of(table, datum))
 		return table;
@@ -329,20 +329,20 @@ choose_words(const WordTable *table, uint64 *hashes)
 }
 
 static Datum
-make_signature(FunctionCallInfo fcinfo, Site *site, WordTable *table,
+make_signature(FunctionCallInfo fcinfo, DocContext *doccxt, WordTable *table,
 			   const text *doc)
 {
 	uint64	   *hashes;
 	Signature  *sig;
 	size_t		n;
 
-	site_begin(site, doc);
-	bag_read(table->bag, site->reader);
+	doc_context_begin(doccxt, doc);
+	bag_read(table->bag, doccxt->reader);
 	hashes = palloc(Max(table->n, 1) * sizeof(uint64));
 	n = choose_words(table, hashes);
 	if (n == 0)
 		PG_RETURN_NULL();
-	sig = coordinates_alloc(site, METHOD_DESCRIPTIVE_WORDS, table->n,
+	sig = coordinates_alloc(doccxt, METHOD_DESCRIPTIVE_WORDS, table->n,
 							table->param, n);
 	memcpy(sig->values, hashes, n * sizeof(uint64));
 	sig->nfeatures = n;
@@ -352,23 +352,23 @@ make_signature(FunctionCallInfo fcinfo, Site *site, WordTable *table,
 
 /* Words are read as the set's were; with a configuration it says nothing. */
 static void
-read_as_word_set(Site *site, FunctionCallInfo fcinfo, const WordTable *table)
+read_as_word_set(DocContext *doccxt, FunctionCallInfo fcinfo, const WordTable *table)
 {
-	if (table->analysis == NULL && !site->configured)
+	if (table->analysis == NULL && !doccxt->configured)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("word set has no analysis"),
 				 errhint("Give the text search configuration that it was made with as first argument.")));
-	if (table->analysis != NULL && site->configured)
+	if (table->analysis != NULL && doccxt->configured)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("word set was made without a text search configuration"),
 				 errdetail("Its analysis is \"%s\".",
 						   text_to_cstring(table->analysis))));
-	if (site->configured)
-		site_read(site, fcinfo, READS_WORDS);
+	if (doccxt->configured)
+		doc_context_read(doccxt, fcinfo, READS_WORDS);
 	else
-		site_read_analysis(site, PG_GETARG_DATUM(0), table->analysis,
+		doc_context_read_analysis(doccxt, PG_GETARG_DATUM(0), table->analysis,
 						   READS_WORDS);
 }
 
@@ -376,9 +376,9 @@ read_as_word_set(Site *site, FunctionCallInfo fcinfo, const WordTable *table)
 Datum
 descriptive_words(PG_FUNCTION_ARGS)
 {
-	Site	   *site = site_get(fcinfo, 2);
-	WordTable  *table = get_table(site, fcinfo, site_argument(site, 1));
+	DocContext	   *doccxt = doc_context_get(fcinfo, 2);
+	WordTable  *table = get_table(doccxt, fcinfo, doc_context_argument(doccxt, 1));
 
-	read_as_word_set(site, fcinfo, table);
-	return make_signature(fcinfo, site, table, SITE_GETARG_TEXT(site, 0));
+	read_as_word_set(doccxt, fcinfo, table);
+	return make_signature(fcinfo, doccxt, table, DOC_CONTEXT_GETARG_TEXT(doccxt, 0));
 }

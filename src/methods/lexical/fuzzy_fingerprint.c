@@ -58,7 +58,7 @@ fuzzy_check(const Signature *sig)
 {
 	uint64		n = SIGNATURE_NVALUES(sig);
 
-	if (n < 1 || n > MAX_SCHEMES || n != sig->making.param[0])
+	if (n < 1 || n > MAX_SCHEMES || n != sig->spec.param[0])
 		return "The number of its values is not that of its schemes.";
 	for (uint64 i = 0; i < n; i++)
 	{
@@ -122,7 +122,7 @@ fingerprint(const double *deviations, int scheme)
 }
 
 static Datum
-make_signature(FunctionCallInfo fcinfo, Site *site, const Lexicon *lexicon,
+make_signature(FunctionCallInfo fcinfo, DocContext *doccxt, const Lexicon *lexicon,
 			   const text *doc, int schemes)
 {
 	uint64		counts[LEXICON_CLASSES];
@@ -131,14 +131,14 @@ make_signature(FunctionCallInfo fcinfo, Site *site, const Lexicon *lexicon,
 	Signature  *sig;
 
 	argument_whole("number of schemes", schemes, 1, MAX_SCHEMES);
-	site_begin(site, doc);
-	total = count_initials(site->reader, counts);
+	doc_context_begin(doccxt, doc);
+	total = count_initials(doccxt->reader, counts);
 	if (total == 0 || lexicon->length == 0)
 		PG_RETURN_NULL();
 	for (int i = 0; i < LEXICON_CLASSES; i++)
 		deviations[i] = deviation(counts[i], total,
 								  (double) lexicon->initials[i] / lexicon->length);
-	sig = coordinates_alloc(site, METHOD_FUZZY_FINGERPRINT, schemes,
+	sig = coordinates_alloc(doccxt, METHOD_FUZZY_FINGERPRINT, schemes,
 							(uint32) hash_uint64s(lexicon->initials,
 												  LEXICON_CLASSES), schemes);
 	for (int s = 0; s < schemes; s++)
@@ -151,12 +151,12 @@ make_signature(FunctionCallInfo fcinfo, Site *site, const Lexicon *lexicon,
 Datum
 fuzzy_fingerprint(PG_FUNCTION_ARGS)
 {
-	Site	   *site = site_get(fcinfo, 3);
-	int			n = site_argument(site, 1);
+	DocContext	   *doccxt = doc_context_get(fcinfo, 3);
+	int			n = doc_context_argument(doccxt, 1);
 	size_t		nwords;
 	const Lexicon *lexicon = lexicon_header(PG_GETARG_DATUM(n), &nwords);
 
-	site_read_for_lexicon(site, fcinfo, lexicon, READS_WORDS);
-	return make_signature(fcinfo, site, lexicon, SITE_GETARG_TEXT(site, 0),
-						  SITE_GETARG_INT32(site, 2));
+	doc_context_read_for_lexicon(doccxt, fcinfo, lexicon, READS_WORDS);
+	return make_signature(fcinfo, doccxt, lexicon, DOC_CONTEXT_GETARG_TEXT(doccxt, 0),
+						  DOC_CONTEXT_GETARG_INT32(doccxt, 2));
 }

@@ -21,7 +21,7 @@
 #include "base/sort_uint64.h"
 #include "methods/lexical/chosen_sentences.h"
 #include "methods/lexical/coordinates.h"
-#include "site/weigher.h"
+#include "document/weigher.h"
 
 PG_FUNCTION_INFO_V1(heavy_sentences);
 
@@ -34,16 +34,16 @@ const MethodInfo heavy_sentences_method = {
 
 /* Counts the words of the whole document. */
 static void
-count_words(Weighed *weighed, Site *site, const text *doc)
+count_words(Weighed *weighed, DocContext *doccxt, const text *doc)
 {
 	Bag		   *bag = weighed->bag;
 	uint64		hashes[1024];
 	size_t		n;
 
 	bag_clear(bag);
-	site_begin(site, doc);
-	while (reader_next_sentence(site->reader))
-		while ((n = reader_read_words(site->reader, hashes,
+	doc_context_begin(doccxt, doc);
+	while (reader_next_sentence(doccxt->reader))
+		while ((n = reader_read_words(doccxt->reader, hashes,
 									  lengthof(hashes))) > 0)
 			bag_add(bag, hashes, n);
 }
@@ -73,19 +73,19 @@ weigh_sentence(const Weighed *weighed, LexiconView *view,
 }
 
 static Datum
-make_signature(FunctionCallInfo fcinfo, Site *site, LexiconView *view,
+make_signature(FunctionCallInfo fcinfo, DocContext *doccxt, LexiconView *view,
 			   const text *doc, const text *weight, int n)
 {
-	ChosenSentences *sentences = sentences_choose(site, n);
-	Weighed    *weighed = weighed_get(site, weight);
+	ChosenSentences *sentences = sentences_choose(doccxt, n);
+	Weighed    *weighed = weighed_get(doccxt, weight);
 	uint64		hashes[MAX_SENTENCES];
 	bool		any = false;
 	Signature  *sig;
 
-	count_words(weighed, site, doc);
+	count_words(weighed, doccxt, doc);
 	sentences->with_text = false;
-	site_begin(site, doc);
-	while (sentences_read(sentences, site))
+	doc_context_begin(doccxt, doc);
+	while (sentences_read(sentences, doccxt))
 	{
 		sentences->current.rank = weigh_sentence(weighed, view,
 												 &sentences->current, &any);
@@ -96,7 +96,7 @@ make_signature(FunctionCallInfo fcinfo, Site *site, LexiconView *view,
 	for (int i = 0; i < sentences->n; i++)
 		hashes[i] = sentences->chosen[i].hash;
 	sort_hashes(hashes, sentences->n);
-	sig = coordinates_alloc(site, METHOD_HEAVY_SENTENCES, n,
+	sig = coordinates_alloc(doccxt, METHOD_HEAVY_SENTENCES, n,
 							weighed_param(weighed, view), 1);
 	sig->values[0] = as_coordinate(hash_uint64s(hashes, sentences->n));
 	sig->nfeatures = sentences->n;
@@ -107,12 +107,12 @@ make_signature(FunctionCallInfo fcinfo, Site *site, LexiconView *view,
 Datum
 heavy_sentences(PG_FUNCTION_ARGS)
 {
-	Site	   *site = site_get(fcinfo, 3);
-	LexiconView *view = site_lexicon(site, fcinfo, 1);
+	DocContext	   *doccxt = doc_context_get(fcinfo, 3);
+	LexiconView *view = doc_context_lexicon(doccxt, fcinfo, 1);
 
-	site_read_for_lexicon(site, fcinfo, view->lexicon,
+	doc_context_read_for_lexicon(doccxt, fcinfo, view->lexicon,
 						  READS_ORDERED_SENTENCES);
-	return make_signature(fcinfo, site, view, SITE_GETARG_TEXT(site, 0),
-						  SITE_GETARG_TEXT(site, 2),
-						  SITE_GETARG_INT32(site, 4));
+	return make_signature(fcinfo, doccxt, view, DOC_CONTEXT_GETARG_TEXT(doccxt, 0),
+						  DOC_CONTEXT_GETARG_TEXT(doccxt, 2),
+						  DOC_CONTEXT_GETARG_INT32(doccxt, 4));
 }

@@ -36,7 +36,7 @@
 
 #include "base/arguments.h"
 #include "base/hash.h"
-#include "corpus/bag.h"
+#include "lexicon/bag.h"
 #include "methods/lexical/coordinates.h"
 
 PG_FUNCTION_INFO_V1(imatch);
@@ -80,9 +80,9 @@ typedef struct IMatch
 static const char *
 imatch_check(const Signature *sig)
 {
-	if (sig->making.param[0] > MAX_LEXICONS)
+	if (sig->spec.param[0] > MAX_LEXICONS)
 		return "The number of its lexicons is out of range.";
-	if (SIGNATURE_NVALUES(sig) != sig->making.param[0] + 1)
+	if (SIGNATURE_NVALUES(sig) != sig->spec.param[0] + 1)
 		return "The number of its values is not that of its lexicons.";
 	if (sig->values[0] == NO_COORDINATE)
 		return "It has no first coordinate.";
@@ -165,21 +165,21 @@ prepare(IMatch *imatch, const LexiconView *view, const Arguments *arguments)
 }
 
 static IMatch *
-get_imatch(Site *site, const LexiconView *view, Arguments arguments)
+get_imatch(DocContext *doccxt, const LexiconView *view, Arguments arguments)
 {
-	IMatch	   *imatch = site->extra;
+	IMatch	   *imatch = doccxt->extra;
 	MemoryContext old;
 
 	StaticAssertStmt(sizeof(Arguments) == 6 * sizeof(uint64),
 					 "Arguments has padding");
 	if (imatch == NULL)
 	{
-		old = MemoryContextSwitchTo(GetMemoryChunkContext(site));
+		old = MemoryContextSwitchTo(GetMemoryChunkContext(doccxt));
 		imatch = palloc0(sizeof(IMatch));
 		imatch->bag = bag_create();
 		MemoryContextSwitchTo(old);
 		prepare(imatch, view, &arguments);
-		site->extra = imatch;
+		doccxt->extra = imatch;
 	}
 	else if (imatch->id != view->id ||
 			 memcmp(&imatch->arguments, &arguments, sizeof(Arguments)) != 0)
@@ -209,17 +209,17 @@ add_word(const IMatch *imatch, uint64 hash, uint64 *sums, uint32 *counts)
 }
 
 static Datum
-make_signature(FunctionCallInfo fcinfo, Site *site, const LexiconView *view,
+make_signature(FunctionCallInfo fcinfo, DocContext *doccxt, const LexiconView *view,
 			   const text *doc, Arguments arguments)
 {
-	IMatch	   *imatch = get_imatch(site, view, arguments);
+	IMatch	   *imatch = get_imatch(doccxt, view, arguments);
 	const Bag  *bag = imatch->bag;
 	uint64		sums[MAX_LEXICONS + 1] = {0};
 	uint32		counts[MAX_LEXICONS + 1] = {0};
 	Signature  *sig;
 
-	site_begin(site, doc);
-	bag_read(imatch->bag, site->reader);
+	doc_context_begin(doccxt, doc);
+	bag_read(imatch->bag, doccxt->reader);
 	for (size_t i = 0; i < bag->nwords; i++)
 	{
 		const LexiconEntry *entry;
@@ -232,7 +232,7 @@ make_signature(FunctionCallInfo fcinfo, Site *site, const LexiconView *view,
 	}
 	if (counts[0] < arguments.minimum)
 		PG_RETURN_NULL();
-	sig = coordinates_alloc(site, METHOD_IMATCH, arguments.lexicons,
+	sig = coordinates_alloc(doccxt, METHOD_IMATCH, arguments.lexicons,
 							imatch->param, arguments.lexicons + 1);
 	for (int i = 0; i <= arguments.lexicons; i++)
 		sig->values[i] = counts[i] < arguments.minimum ? NO_COORDINATE :
@@ -248,10 +248,10 @@ make_signature(FunctionCallInfo fcinfo, Site *site, const LexiconView *view,
 Datum
 imatch(PG_FUNCTION_ARGS)
 {
-	Site	   *site = site_get(fcinfo, 8);
-	LexiconView *view = site_lexicon(site, fcinfo, 1);
+	DocContext	   *doccxt = doc_context_get(fcinfo, 8);
+	LexiconView *view = doc_context_lexicon(doccxt, fcinfo, 1);
 
-	site_read_for_lexicon(site, fcinfo, view->lexicon, READS_WORDS);
-	return make_signature(fcinfo, site, view, SITE_GETARG_TEXT(site, 0),
-						  get_arguments(fcinfo, site_argument(site, 2)));
+	doc_context_read_for_lexicon(doccxt, fcinfo, view->lexicon, READS_WORDS);
+	return make_signature(fcinfo, doccxt, view, DOC_CONTEXT_GETARG_TEXT(doccxt, 0),
+						  get_arguments(fcinfo, doc_context_argument(doccxt, 2)));
 }

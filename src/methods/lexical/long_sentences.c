@@ -27,14 +27,14 @@ const MethodInfo long_sentences_method = {
 };
 
 static Datum
-make_signature(FunctionCallInfo fcinfo, Site *site, const text *doc, int n)
+make_signature(FunctionCallInfo fcinfo, DocContext *doccxt, const text *doc, int n)
 {
-	ChosenSentences *sentences = sentences_choose(site, n);
+	ChosenSentences *sentences = sentences_choose(doccxt, n);
 	uint64		hashes[MAX_SENTENCES];
 	Signature  *sig;
 
-	site_begin(site, doc);
-	while (sentences_read(sentences, site))
+	doc_context_begin(doccxt, doc);
+	while (sentences_read(sentences, doccxt))
 	{
 		sentences->current.rank = sentences->current.nwords;
 		sentences_consider(sentences);
@@ -43,7 +43,7 @@ make_signature(FunctionCallInfo fcinfo, Site *site, const text *doc, int n)
 		PG_RETURN_NULL();
 	for (int i = 0; i < sentences->n; i++)
 		hashes[i] = sentences->chosen[i].hash;
-	sig = coordinates_alloc(site, METHOD_LONG_SENTENCES, n, 0, 1);
+	sig = coordinates_alloc(doccxt, METHOD_LONG_SENTENCES, n, 0, 1);
 	sig->values[0] = as_coordinate(hash_uint64s(hashes, sentences->n));
 	sig->nfeatures = sentences->n;
 	PG_RETURN_SIGNATURE(sig);
@@ -53,9 +53,9 @@ make_signature(FunctionCallInfo fcinfo, Site *site, const text *doc, int n)
 Datum
 long_sentences(PG_FUNCTION_ARGS)
 {
-	Site	   *site = site_get(fcinfo, 1);
+	DocContext	   *doccxt = doc_context_get(fcinfo, 1);
 
-	site_read(site, fcinfo, READS_ORDERED_SENTENCES);
-	return make_signature(fcinfo, site, SITE_GETARG_TEXT(site, 0),
-						  SITE_GETARG_INT32(site, 2));
+	doc_context_read(doccxt, fcinfo, READS_ORDERED_SENTENCES);
+	return make_signature(fcinfo, doccxt, DOC_CONTEXT_GETARG_TEXT(doccxt, 0),
+						  DOC_CONTEXT_GETARG_INT32(doccxt, 2));
 }

@@ -55,17 +55,17 @@ hash_words(Reader *reader, uint64 *total)
 }
 
 static Datum
-make_signature(FunctionCallInfo fcinfo, Site *site, const text *doc)
+make_signature(FunctionCallInfo fcinfo, DocContext *doccxt, const text *doc)
 {
 	Signature  *sig;
 	uint64		hash;
 	uint64		total;
 
-	site_begin(site, doc);
-	hash = hash_words(site->reader, &total);
+	doc_context_begin(doccxt, doc);
+	hash = hash_words(doccxt->reader, &total);
 	if (total == 0)
 		PG_RETURN_NULL();
-	sig = coordinates_alloc(site, METHOD_TEXT_HASH, 0, 0, 1);
+	sig = coordinates_alloc(doccxt, METHOD_TEXT_HASH, 0, 0, 1);
 	sig->values[0] = as_coordinate(hash);
 	sig->nfeatures = Min(total, PG_UINT32_MAX);
 	PG_RETURN_SIGNATURE(sig);
@@ -75,8 +75,8 @@ make_signature(FunctionCallInfo fcinfo, Site *site, const text *doc)
 Datum
 text_hash(PG_FUNCTION_ARGS)
 {
-	Site	   *site = site_get(fcinfo, 1);
+	DocContext	   *doccxt = doc_context_get(fcinfo, 1);
 
-	site_read(site, fcinfo, READS_WORDS);
-	return make_signature(fcinfo, site, SITE_GETARG_TEXT(site, 0));
+	doc_context_read(doccxt, fcinfo, READS_WORDS);
+	return make_signature(fcinfo, doccxt, DOC_CONTEXT_GETARG_TEXT(doccxt, 0));
 }

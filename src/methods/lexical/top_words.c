@@ -24,7 +24,7 @@
 #include "base/hash.h"
 #include "base/sort_uint64.h"
 #include "methods/lexical/coordinates.h"
-#include "site/weigher.h"
+#include "document/weigher.h"
 
 PG_FUNCTION_INFO_V1(top_words);
 PG_FUNCTION_INFO_V1(top_words_by_tf);
@@ -93,22 +93,22 @@ choose_words(const Weighed *weighed, LexiconView *view, uint64 *hashes,
 
 /* The signature, or NULL, of a document; the site is ready to read it. */
 static Signature *
-make_signature(Site *site, LexiconView *view, const text *doc, int n,
+make_signature(DocContext *doccxt, LexiconView *view, const text *doc, int n,
 			   const text *weight)
 {
-	Weighed    *weighed = weighed_get(site, weight);
+	Weighed    *weighed = weighed_get(doccxt, weight);
 	Signature  *sig;
 	uint64	   *hashes;
 	size_t		have;
 
 	argument_whole("number of words", n, 1, MAX_TOP_WORDS);
-	site_begin(site, doc);
-	bag_read(weighed->bag, site->reader);
+	doc_context_begin(doccxt, doc);
+	bag_read(weighed->bag, doccxt->reader);
 	hashes = palloc(n * sizeof(uint64));
 	have = choose_words(weighed, view, hashes, n);
 	if (have == 0)
 		return NULL;
-	sig = coordinates_alloc(site, METHOD_TOP_WORDS, n,
+	sig = coordinates_alloc(doccxt, METHOD_TOP_WORDS, n,
 							weighed_param(weighed, view), 1);
 	sort_hashes(hashes, have);
 	sig->values[0] = as_coordinate(hash_uint64s(hashes, have));
@@ -129,27 +129,27 @@ return_signature(FunctionCallInfo fcinfo, Signature *sig)
 Datum
 top_words(PG_FUNCTION_ARGS)
 {
-	Site	   *site = site_get(fcinfo, 4);
-	LexiconView *view = site_lexicon(site, fcinfo, 1);
+	DocContext	   *doccxt = doc_context_get(fcinfo, 4);
+	LexiconView *view = doc_context_lexicon(doccxt, fcinfo, 1);
 
-	site_read_for_lexicon(site, fcinfo, view->lexicon, READS_WORDS);
+	doc_context_read_for_lexicon(doccxt, fcinfo, view->lexicon, READS_WORDS);
 	return return_signature(fcinfo,
-							make_signature(site, view,
-										   SITE_GETARG_TEXT(site, 0),
-										   SITE_GETARG_INT32(site, 2),
-										   SITE_GETARG_TEXT(site, 3)));
+							make_signature(doccxt, view,
+										   DOC_CONTEXT_GETARG_TEXT(doccxt, 0),
+										   DOC_CONTEXT_GETARG_INT32(doccxt, 2),
+										   DOC_CONTEXT_GETARG_TEXT(doccxt, 3)));
 }
 
 /* (doc text, n int, analysis text): by tf, without a lexicon */
 Datum
 top_words_by_tf(PG_FUNCTION_ARGS)
 {
-	Site	   *site = site_get(fcinfo, 2);
+	DocContext	   *doccxt = doc_context_get(fcinfo, 2);
 
-	site_read(site, fcinfo, READS_WORDS);
+	doc_context_read(doccxt, fcinfo, READS_WORDS);
 	return return_signature(fcinfo,
-							make_signature(site, NULL,
-										   SITE_GETARG_TEXT(site, 0),
-										   SITE_GETARG_INT32(site, 1),
+							make_signature(doccxt, NULL,
+										   DOC_CONTEXT_GETARG_TEXT(doccxt, 0),
+										   DOC_CONTEXT_GETARG_INT32(doccxt, 1),
 										   cstring_to_text("tf")));
 }

@@ -20,9 +20,9 @@ PG_FUNCTION_INFO_V1(anchored_of_text);
 Datum
 anchored_of_text(PG_FUNCTION_ARGS)
 {
-	Site	   *site = site_get(fcinfo, 3);
+	DocContext	   *doccxt = doc_context_get(fcinfo, 3);
 
-	site_read_shingles(site, fcinfo, READS_SHINGLES, SITE_GETARG_K(site, 2));
-	PG_RETURN_SIGNATURE(select_by_anchors(fcinfo, site, METHOD_ANCHORED,
+	doc_context_read_shingles(doccxt, fcinfo, READS_SHINGLES, DOC_CONTEXT_GETARG_K(doccxt, 2));
+	PG_RETURN_SIGNATURE(select_by_anchors(fcinfo, doccxt, METHOD_ANCHORED,
 										  select_anchored));
 }

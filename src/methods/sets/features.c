@@ -20,7 +20,7 @@
 
 #include "base/interrupts.h"
 #include "base/sort_uint64.h"
-#include "features/repeats.h"
+#include "document/repeats.h"
 #include "methods/method.h"
 #include "methods/weighted/pairs.h"
 
@@ -34,7 +34,7 @@ PG_FUNCTION_INFO_V1(signature_from_array);
 Datum
 signature_from_array(PG_FUNCTION_ARGS)
 {
-	static const Making making = {
+	static const SignatureSpec spec = {
 		.version = SIGNATURE_VERSION, .method = METHOD_FEATURES,
 		.unit = UNIT_NONE, .width = 64
 	};
@@ -47,7 +47,7 @@ signature_from_array(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("array of features contains a null value"),
 				 errhint("Leave it out, for instance with array_remove(..., NULL).")));
-	sig = signature_alloc(&making, n);
+	sig = signature_alloc(&spec, n);
 	if (n > 0)
 		memcpy(sig->values, ARR_DATA_PTR(array), n * sizeof(uint64));
 	n = sort_distinct_hashes(sig->values, n);
@@ -108,7 +108,7 @@ PG_FUNCTION_INFO_V1(signature_from_weighted);
 Datum
 signature_from_weighted(PG_FUNCTION_ARGS)
 {
-	static const Making making = {
+	static const SignatureSpec spec = {
 		.version = SIGNATURE_VERSION, .method = METHOD_FEATURES,
 		.unit = UNIT_NONE, .width = 64
 	};
@@ -124,7 +124,7 @@ signature_from_weighted(PG_FUNCTION_ARGS)
 						 (const int32 *) ARR_DATA_PTR(weights), &n);
 	for (size_t i = 0; i < n; i++)
 		total += pairs[i].weight;
-	sig = signature_alloc(&making, total);
+	sig = signature_alloc(&spec, total);
 	for (size_t i = 0; i < n; i++)
 	{
 		for (uint64 copy = 0; copy < pairs[i].weight; copy++)

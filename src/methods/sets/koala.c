@@ -12,7 +12,7 @@
 
 #include "base/arguments.h"
 #include "base/hash.h"
-#include "features/consonants.h"
+#include "document/consonants.h"
 #include "methods/sets/selection.h"
 
 /* Letters at the begin of a substring whose rarity counts for koala(). */
@@ -21,9 +21,9 @@
 static const char *
 koala_check(const Signature *sig)
 {
-	if (sig->making.unit != UNIT_CHAR)
+	if (sig->spec.unit != UNIT_CHAR)
 		return "Its unit is not the character.";
-	if (SIGNATURE_NVALUES(sig) > sig->making.param[0])
+	if (SIGNATURE_NVALUES(sig) > sig->spec.param[0])
 		return "It has more values than its parameter says.";
 	return selection_counted_check(sig);
 }
@@ -51,10 +51,10 @@ substring_hashes(const uint64 *letters, size_t n, size_t length)
 
 /* The document has been begun. */
 static Signature *
-select_by_rarity(Site *site, uint32 count, size_t length)
+select_by_rarity(DocContext *doccxt, uint32 count, size_t length)
 {
 	size_t		n;
-	uint64	   *letters = consonants_read(site->reader, &n);
+	uint64	   *letters = consonants_read(doccxt->reader, &n);
 	size_t		size = Min(length, n);
 	size_t		nsubstrings = n > 0 ? n - size + 1 : 0;
 	uint64	   *hashes = substring_hashes(letters, nsubstrings, size);
@@ -64,7 +64,7 @@ select_by_rarity(Site *site, uint32 count, size_t length)
 	size_t		nchosen = select_rarest(hashes, begins, nsubstrings, count,
 										chosen);
 
-	return selection(&site->making, METHOD_KOALA, count, 0, chosen, nchosen,
+	return selection(&doccxt->spec, METHOD_KOALA, count, 0, chosen, nchosen,
 					 hashes, nsubstrings);
 }
 
@@ -72,15 +72,15 @@ PG_FUNCTION_INFO_V1(koala_of_text);
 Datum
 koala_of_text(PG_FUNCTION_ARGS)
 {
-	Site	   *site = site_get(fcinfo, 3);
+	DocContext	   *doccxt = doc_context_get(fcinfo, 3);
 	uint32		count = argument_whole("number of substrings",
-									   SITE_GETARG_INT32(site, 1), 1,
+									   DOC_CONTEXT_GETARG_INT32(doccxt, 1), 1,
 									   PG_INT32_MAX);
 	int			length = argument_whole("length of a substring",
-										SITE_GETARG_INT32(site, 2), 1,
+										DOC_CONTEXT_GETARG_INT32(doccxt, 2), 1,
 										MAX_SHINGLE_SIZE);
 
-	site_read_shingles(site, fcinfo, READS_CHARS, length);
-	site_begin(site, SITE_GETARG_TEXT(site, 0));
-	PG_RETURN_SIGNATURE(select_by_rarity(site, count, length));
+	doc_context_read_shingles(doccxt, fcinfo, READS_CHARS, length);
+	doc_context_begin(doccxt, DOC_CONTEXT_GETARG_TEXT(doccxt, 0));
+	PG_RETURN_SIGNATURE(select_by_rarity(doccxt, count, length));
 }

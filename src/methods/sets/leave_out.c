@@ -8,9 +8,9 @@
  */
 #include "postgres.h"
 
-#include "algebra/sets.h"
+#include "signature/sets.h"
 #include "base/hash.h"
-#include "methods/making_name.h"
+#include "methods/spec_name.h"
 #include "methods/sets/selection.h"
 
 /* hash of the features left out, lower and upper half; numbers as they came */
@@ -30,23 +30,23 @@ leave_out(PG_FUNCTION_ARGS)
 	Signature  *set = PG_GETARG_SIGNATURE(0);
 	Signature  *common = PG_GETARG_SIGNATURE(1);
 	uint64		n = SIGNATURE_NVALUES(set);
-	Making		making = set->making;
+	SignatureSpec		spec = set->spec;
 	uint64		hash;
 	Signature  *result;
 
-	if (common->making.method != METHOD_FEATURES)
-		making_require_equal(&set->making, &common->making);
-	if (set->making.method != METHOD_SHINGLES &&
-		set->making.method != METHOD_FEATURES)
+	if (common->spec.method != METHOD_FEATURES)
+		spec_require_equal(&set->spec, &common->spec);
+	if (set->spec.method != METHOD_SHINGLES &&
+		set->spec.method != METHOD_FEATURES)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("leave_out() needs a set of shingles, or of given features")));
 	/* not before: values of other methods are not 64 bits wide */
 	hash = hash_uint64s(common->values, SIGNATURE_NVALUES(common));
-	making.method = METHOD_LEAVE_OUT;
-	making.param[0] = (uint32) hash;
-	making.param[1] = hash >> 32;
-	result = signature_alloc(&making, n);
+	spec.method = METHOD_LEAVE_OUT;
+	spec.param[0] = (uint32) hash;
+	spec.param[1] = hash >> 32;
+	result = signature_alloc(&spec, n);
 	result->nfeatures = n;
 	n = set_difference(set->values, n, common->values,
 					   SIGNATURE_NVALUES(common), result->values);

@@ -26,7 +26,7 @@ selection_check(const Signature *sig)
 const char *
 selection_counted_check(const Signature *sig)
 {
-	if (sig->making.param[0] < 1)
+	if (sig->spec.param[0] < 1)
 		return "Its parameter is zero.";
 	return selection_check(sig);
 }
@@ -38,17 +38,17 @@ selection_alloc(size_t n)
 }
 
 Signature *
-selection(const Making *source, Method method, uint32 param0, uint32 param1,
+selection(const SignatureSpec *source, Method method, uint32 param0, uint32 param1,
 		  uint64 *chosen, size_t nchosen, uint64 *all, size_t nall)
 {
-	Making		making = *source;
+	SignatureSpec		spec = *source;
 	Signature  *sig;
 
-	making.method = method;
-	making.param[0] = param0;
-	making.param[1] = param1;
+	spec.method = method;
+	spec.param[0] = param0;
+	spec.param[1] = param1;
 	nchosen = sort_distinct_hashes(chosen, nchosen);
-	sig = signature_alloc(&making, nchosen);
+	sig = signature_alloc(&spec, nchosen);
 	memcpy(sig->values, chosen, nchosen * sizeof(uint64));
 	sig->nfeatures = sort_distinct_hashes(all, nall);
 	return sig;
@@ -60,18 +60,18 @@ Signature *
 select_by_position(FunctionCallInfo fcinfo, Method method, const char *what,
 				   SelectFunction function)
 {
-	Site	   *site = site_get(fcinfo, 3);
-	uint32		param = argument_whole(what, SITE_GETARG_INT32(site, 1), 1,
+	DocContext	   *doccxt = doc_context_get(fcinfo, 3);
+	uint32		param = argument_whole(what, DOC_CONTEXT_GETARG_INT32(doccxt, 1), 1,
 										PG_INT32_MAX);
 	Sequence	sequence;
 	uint64	   *chosen;
 	size_t		n;
 
-	site_read_shingles(site, fcinfo, READS_SHINGLES, SITE_GETARG_K(site, 2));
-	sequence = site_sequence(site, SITE_GETARG_TEXT(site, 0));
+	doc_context_read_shingles(doccxt, fcinfo, READS_SHINGLES, DOC_CONTEXT_GETARG_K(doccxt, 2));
+	sequence = doc_context_sequence(doccxt, DOC_CONTEXT_GETARG_TEXT(doccxt, 0));
 	chosen = selection_alloc(sequence.nshingles);
 	n = function(sequence.shingles, sequence.nshingles, param, chosen);
-	return selection(&site->making, method, param, 0, chosen, n,
+	return selection(&doccxt->spec, method, param, 0, chosen, n,
 					 sequence.shingles, sequence.nshingles);
 }
 
@@ -88,9 +88,9 @@ typedef struct AnchorSite
 
 /* Adds one anchor, read as a document is. */
 static void
-add_anchor(Anchors *anchors, Site *site, text *anchor)
+add_anchor(Anchors *anchors, DocContext *doccxt, text *anchor)
 {
-	Sequence	sequence = site_sequence(site, anchor);
+	Sequence	sequence = doc_context_sequence(doccxt, anchor);
 
 	if (sequence.nunits == 0)
 		ereport(ERROR,
@@ -102,15 +102,15 @@ add_anchor(Anchors *anchors, Site *site, text *anchor)
 
 /* Anchors without any, for a site; in the place of those that it has. */
 static AnchorSite *
-new_anchors(Site *site, const ArrayType *array)
+new_anchors(DocContext *doccxt, const ArrayType *array)
 {
-	AnchorSite *kept = site->kept;
+	AnchorSite *kept = doccxt->kept;
 	MemoryContext context;
 
-	site->kept = NULL;
+	doccxt->kept = NULL;
 	if (kept != NULL)
 		MemoryContextDelete(kept->context);
-	context = AllocSetContextCreate(site->context, "neardup anchors",
+	context = AllocSetContextCreate(doccxt->context, "neardup anchors",
 									ALLOCSET_SMALL_SIZES);
 	kept = MemoryContextAlloc(context, sizeof(AnchorSite));
 	kept->context = context;
@@ -121,9 +121,9 @@ new_anchors(Site *site, const ArrayType *array)
 
 /* The anchors of an array of text, made once for a site and the array. */
 static const AnchorSite *
-site_anchors(Site *site, ArrayType *array)
+doc_context_anchors(DocContext *doccxt, ArrayType *array)
 {
-	AnchorSite *kept = site->kept;
+	AnchorSite *kept = doccxt->kept;
 	MemoryContext old;
 	Datum	   *elements;
 	int			n;
@@ -134,28 +134,28 @@ site_anchors(Site *site, ArrayType *array)
 	argument_elements("anchors", array);
 	deconstruct_array(array, TEXTOID, -1, false, TYPALIGN_INT, &elements,
 					  NULL, &n);
-	kept = new_anchors(site, array);
+	kept = new_anchors(doccxt, array);
 	old = MemoryContextSwitchTo(kept->context);
 	kept->anchors = anchors_create();
 	for (int i = 0; i < n; i++)
-		add_anchor(kept->anchors, site, DatumGetTextPP(elements[i]));
+		add_anchor(kept->anchors, doccxt, DatumGetTextPP(elements[i]));
 	kept->hash = anchors_finish(kept->anchors);
 	MemoryContextSwitchTo(old);
-	site->kept = kept;
+	doccxt->kept = kept;
 	return kept;
 }
 
 Signature *
-select_by_anchors(FunctionCallInfo fcinfo, Site *site, Method method,
+select_by_anchors(FunctionCallInfo fcinfo, DocContext *doccxt, Method method,
 				  AnchorFunction function)
 {
-	ArrayType  *array = PG_GETARG_ARRAYTYPE_P(site_argument(site, 1));
-	const AnchorSite *anchors = site_anchors(site, array);
-	Sequence	sequence = site_sequence(site, SITE_GETARG_TEXT(site, 0));
+	ArrayType  *array = PG_GETARG_ARRAYTYPE_P(doc_context_argument(doccxt, 1));
+	const AnchorSite *anchors = doc_context_anchors(doccxt, array);
+	Sequence	sequence = doc_context_sequence(doccxt, DOC_CONTEXT_GETARG_TEXT(doccxt, 0));
 	uint64	   *chosen = selection_alloc(sequence.nunits);
 	size_t		n = function(&sequence, anchors->anchors, chosen);
 
-	return selection(&site->making, method, (uint32) anchors->hash,
+	return selection(&doccxt->spec, method, (uint32) anchors->hash,
 					 anchors->hash >> 32, chosen, n,
 					 sequence.shingles, sequence.nshingles);
 }

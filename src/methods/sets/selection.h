@@ -2,7 +2,7 @@
  * selection.h
  *		Sets of some of a document's features, chosen in one way or another.
  *
- * How they are chosen is told in features/select.h.  All of them are sets,
+ * How they are chosen is told in document/select.h.  All of them are sets,
  * measured and indexed as exact sets are: what is measured is the resemblance
  * or containment of what was chosen.
  *
@@ -13,9 +13,9 @@
 #ifndef NEARDUP_SELECTION_H
 #define NEARDUP_SELECTION_H
 
-#include "features/select.h"
+#include "document/select.h"
 #include "methods/method.h"
-#include "site/site.h"
+#include "document/doc_context.h"
 
 /* What all of their rows in the table of methods say. */
 #define SELECTION .width = 64, .set = true, .hashed = true
@@ -33,7 +33,7 @@ extern uint64 *selection_alloc(size_t n);
  * The signature of chosen features, by this method, of a document whose
  * features are all, with repetitions, in `all`; both arrays are sorted.
  */
-extern Signature *selection(const Making *source, Method method, uint32 param0,
+extern Signature *selection(const SignatureSpec *source, Method method, uint32 param0,
 							uint32 param1, uint64 *chosen, size_t nchosen,
 							uint64 *all, size_t nall);
 
@@ -54,7 +54,7 @@ typedef size_t (*AnchorFunction) (const Sequence *sequence,
 								  const Anchors *anchors, uint64 *chosen);
 
 /* Arguments: document, anchors. */
-extern Signature *select_by_anchors(FunctionCallInfo fcinfo, Site *site,
+extern Signature *select_by_anchors(FunctionCallInfo fcinfo, DocContext *doccxt,
 									Method method, AnchorFunction function);
 
 #endif							/* NEARDUP_SELECTION_H */

@@ -24,7 +24,7 @@
 
 #include "base/growing.h"
 #include "base/sort_uint64.h"
-#include "features/repeats.h"
+#include "document/repeats.h"
 #include "methods/lexical/coordinates.h"
 
 PG_FUNCTION_INFO_V1(sentence_pairs);
@@ -91,19 +91,19 @@ sum_pairs(Reader *reader, Values *pairs)
 }
 
 static Signature *
-make_signature(Site *site, const text *doc)
+make_signature(DocContext *doccxt, const text *doc)
 {
-	Making		making = site->analysis->making;
+	SignatureSpec		spec = doccxt->analysis->spec;
 	Values		pairs = {0};
 	Signature  *sig;
 
-	site_begin(site, doc);
-	sum_pairs(site->reader, &pairs);
+	doc_context_begin(doccxt, doc);
+	sum_pairs(doccxt->reader, &pairs);
 	number_repeats(pairs.values, pairs.n);
 	pairs.n = sort_distinct_hashes(pairs.values, pairs.n);
-	making.method = METHOD_SENTENCE_PAIRS;
-	making.width = 64;
-	sig = signature_alloc(&making, pairs.n);
+	spec.method = METHOD_SENTENCE_PAIRS;
+	spec.width = 64;
+	sig = signature_alloc(&spec, pairs.n);
 	if (pairs.n > 0)
 		memcpy(sig->values, pairs.values, pairs.n * sizeof(uint64));
 	sig->nfeatures = pairs.n;
@@ -114,8 +114,8 @@ make_signature(Site *site, const text *doc)
 Datum
 sentence_pairs(PG_FUNCTION_ARGS)
 {
-	Site	   *site = site_get(fcinfo, 1);
+	DocContext	   *doccxt = doc_context_get(fcinfo, 1);
 
-	site_read(site, fcinfo, READS_SENTENCES);
-	PG_RETURN_SIGNATURE(make_signature(site, SITE_GETARG_TEXT(site, 0)));
+	doc_context_read(doccxt, fcinfo, READS_SENTENCES);
+	PG_RETURN_SIGNATURE(make_signature(doccxt, DOC_CONTEXT_GETARG_TEXT(doccxt, 0)));
 }

@@ -12,9 +12,9 @@
 
 #include "base/arguments.h"
 #include "base/compat.h"
-#include "datum/signature.h"
+#include "signature/signature.h"
 #include "methods/method.h"
-#include "site/site.h"
+#include "document/doc_context.h"
 
 const MethodInfo shingles_method = {
 	.name = "shingles", .method = METHOD_SHINGLES, .width = 64,
@@ -32,11 +32,11 @@ check_k(int k)
 }
 
 static Signature *
-make_signature(Site *site, const text *doc)
+make_signature(DocContext *doccxt, const text *doc)
 {
 	size_t		n;
-	const uint64 *set = site_set(site, doc, true, &n);
-	Signature  *sig = signature_alloc(&site->making, n);
+	const uint64 *set = doc_context_set(doccxt, doc, true, &n);
+	Signature  *sig = signature_alloc(&doccxt->spec, n);
 
 	memcpy(sig->values, set, n * sizeof(uint64));
 	sig->nfeatures = n;
@@ -47,11 +47,11 @@ make_signature(Site *site, const text *doc)
 Datum
 shingles(PG_FUNCTION_ARGS)
 {
-	Site	   *site = site_get(fcinfo, 2);
-	int			k = SITE_GETARG_K(site, 1);
+	DocContext	   *doccxt = doc_context_get(fcinfo, 2);
+	int			k = DOC_CONTEXT_GETARG_K(doccxt, 1);
 
-	if (site->has_k)
+	if (doccxt->has_k)
 		check_k(k);
-	site_read_shingles(site, fcinfo, READS_SHINGLES, k);
-	PG_RETURN_SIGNATURE(make_signature(site, SITE_GETARG_TEXT(site, 0)));
+	doc_context_read_shingles(doccxt, fcinfo, READS_SHINGLES, k);
+	PG_RETURN_SIGNATURE(make_signature(doccxt, DOC_CONTEXT_GETARG_TEXT(doccxt, 0)));
 }

@@ -14,7 +14,7 @@
 static const char *
 sif_check(const Signature *sig)
 {
-	if (sig->making.unit != UNIT_CHAR)
+	if (sig->spec.unit != UNIT_CHAR)
 		return "Its unit is not the character.";
 	return selection_check(sig);
 }
@@ -28,12 +28,12 @@ PG_FUNCTION_INFO_V1(sif_of_text);
 Datum
 sif_of_text(PG_FUNCTION_ARGS)
 {
-	Site	   *site = site_get(fcinfo, 3);
+	DocContext	   *doccxt = doc_context_get(fcinfo, 3);
 	int			length = argument_whole("length of a substring",
-										SITE_GETARG_INT32(site, 2), 1,
+										DOC_CONTEXT_GETARG_INT32(doccxt, 2), 1,
 										MAX_SHINGLE_SIZE);
 
-	site_read_shingles(site, fcinfo, READS_CHARS, length);
-	PG_RETURN_SIGNATURE(select_by_anchors(fcinfo, site, METHOD_SIF,
+	doc_context_read_shingles(doccxt, fcinfo, READS_CHARS, length);
+	PG_RETURN_SIGNATURE(select_by_anchors(fcinfo, doccxt, METHOD_SIF,
 										  select_following));
 }

@@ -3,7 +3,7 @@
  *		Winnowing: of each window of shingles the least hash.
  *
  * Schleimer, Wilkerson & Aiken, "Winnowing: local algorithms for document
- * fingerprinting", SIGMOD 2003; see features/select.h.
+ * fingerprinting", SIGMOD 2003; see document/select.h.
  *
  * Portions Copyright (c) 2026, the neardup developers
  *

@@ -23,14 +23,14 @@
 
 #include "base/interrupts.h"
 #include "base/sort_uint64.h"
-#include "datum/feature.h"
+#include "signature/feature.h"
 #include "methods/method.h"
 #include "methods/sketches/sketch.h"
 
 static const char *
 bottom_check(const Signature *sig)
 {
-	uint32		s = sig->making.param[0];
+	uint32		s = sig->spec.param[0];
 
 	if (s < 1)
 		return "The number of hashes that it keeps is zero.";
@@ -45,7 +45,7 @@ bottom_check(const Signature *sig)
  * smaller than all but them gathers in the other half, until that is full.
  */
 static void
-choose_smallest(const Making *making, const uint64 *features, size_t n,
+choose_smallest(const SignatureSpec *spec, const uint64 *features, size_t n,
 				uint64 *smallest, size_t s)
 {
 	uint64		bound = PG_UINT64_MAX;
@@ -53,7 +53,7 @@ choose_smallest(const Making *making, const uint64 *features, size_t n,
 
 	for (size_t i = 0; i < n; i++)
 	{
-		uint64		hash = feature_hash(making, features[i]);
+		uint64		hash = feature_hash(spec, features[i]);
 
 		CHECK_EVERY(i);
 		if (hash > bound)
@@ -70,20 +70,20 @@ choose_smallest(const Making *making, const uint64 *features, size_t n,
 }
 
 static Signature *
-bottom_make(const Making *making, const uint64 *features, size_t n)
+bottom_make(const SignatureSpec *spec, const uint64 *features, size_t n)
 {
-	size_t		s = Min(making->param[0], n);
-	Signature  *sig = signature_alloc(making, s);
+	size_t		s = Min(spec->param[0], n);
+	Signature  *sig = signature_alloc(spec, s);
 	uint64	   *smallest;
 
-	if (making->unit != UNIT_NONE || s == 0)
+	if (spec->unit != UNIT_NONE || s == 0)
 	{
 		/* shingles come in the order of their hashes */
 		memcpy(sig->values, features, s * sizeof(uint64));
 		return sig;
 	}
 	smallest = palloc_extended(2 * s * sizeof(uint64), MCXT_ALLOC_HUGE);
-	choose_smallest(making, features, n, smallest, s);
+	choose_smallest(spec, features, n, smallest, s);
 	memcpy(sig->values, smallest, s * sizeof(uint64));
 	pfree(smallest);
 	return sig;
@@ -95,7 +95,7 @@ bottom_similarity(const Signature *a, const Signature *b)
 {
 	uint64		na = SIGNATURE_NVALUES(a);
 	uint64		nb = SIGNATURE_NVALUES(b);
-	uint64		most = a->making.param[0];
+	uint64		most = a->spec.param[0];
 	uint64		seen;
 	uint64		shared = 0;
 	uint64		i = 0;
@@ -129,9 +129,9 @@ bottom_near(const Signature *a, const Signature *b, double threshold)
  * more of them than are in common.
  */
 static double
-bottom_most_similar(const Making *making, uint64 na, uint64 nb, uint64 common)
+bottom_most_similar(const SignatureSpec *spec, uint64 na, uint64 nb, uint64 common)
 {
-	uint64		seen = Min(na + nb - common, making->param[0]);
+	uint64		seen = Min(na + nb - common, spec->param[0]);
 
 	return seen > 0 ? Min((double) common / (double) seen, 1) : 0;
 }

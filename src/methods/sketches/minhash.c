@@ -347,7 +347,7 @@ minhash_slots(const uint64 *features, size_t n, uint32 size, uint8 *slots)
 static const char *
 minhash_check(const Signature *sig)
 {
-	uint32		size = sig->making.param[0];
+	uint32		size = sig->spec.param[0];
 
 	if (size < 1 || size > MINHASH_MAX_SIZE)
 		return "The size of its sketch is out of range.";
@@ -357,10 +357,10 @@ minhash_check(const Signature *sig)
 }
 
 static Signature *
-minhash_make(const Making *making, const uint64 *features, size_t n)
+minhash_make(const SignatureSpec *spec, const uint64 *features, size_t n)
 {
-	uint32		size = making->param[0];
-	Signature  *sig = signature_alloc(making, n > 0 ? size : 0);
+	uint32		size = spec->param[0];
+	Signature  *sig = signature_alloc(spec, n > 0 ? size : 0);
 
 	if (n > 0)
 		minhash_slots(features, n, size, (uint8 *) sig->values);
@@ -412,7 +412,7 @@ estimate(uint32 equal, uint32 size)
 static double
 minhash_similarity(const Signature *a, const Signature *b)
 {
-	return estimate(equal_slots(a, b), a->making.param[0]);
+	return estimate(equal_slots(a, b), a->spec.param[0]);
 }
 
 static bool
@@ -451,7 +451,7 @@ static void
 add_bands(const Signature *sig, uint32 nbands, KeyList *keys)
 {
 	const uint8 *slots = (const uint8 *) sig->values;
-	uint64		size = sig->making.param[0];
+	uint64		size = sig->spec.param[0];
 
 	keys_reserve(keys, nbands);
 	for (uint64 band = 0; band < nbands; band++)
@@ -472,7 +472,7 @@ minhash_lossless_bands(uint32 size, double threshold)
 static void
 minhash_row_keys(const Signature *sig, double threshold, KeyList *keys)
 {
-	add_bands(sig, minhash_lossless_bands(sig->making.param[0], threshold),
+	add_bands(sig, minhash_lossless_bands(sig->spec.param[0], threshold),
 			  keys);
 }
 
@@ -480,7 +480,7 @@ static bool
 minhash_query_keys(const Signature *sig, double built, double threshold,
 				   KeyList *keys, uint32 *need)
 {
-	uint32		size = sig->making.param[0];
+	uint32		size = sig->spec.param[0];
 	uint32		nbands = minhash_lossless_bands(size, built);
 	uint32		differences = allowed_differences(size, threshold);
 
@@ -503,9 +503,9 @@ minhash_place_keys(const Signature *sig, KeyList *keys)
 }
 
 static double
-minhash_most_similar(const Making *making, uint64 na, uint64 nb, uint64 common)
+minhash_most_similar(const SignatureSpec *spec, uint64 na, uint64 nb, uint64 common)
 {
-	return estimate(common, making->param[0]);
+	return estimate(common, spec->param[0]);
 }
 
 const MethodInfo minhash_method = {

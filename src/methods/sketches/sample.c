@@ -23,14 +23,14 @@
 
 #include "base/interrupts.h"
 #include "base/sort_uint64.h"
-#include "datum/feature.h"
+#include "signature/feature.h"
 #include "methods/method.h"
 #include "methods/sketches/sketch.h"
 
 static const char *
 sample_check(const Signature *sig)
 {
-	uint32		m = sig->making.param[0];
+	uint32		m = sig->spec.param[0];
 	uint64		n = SIGNATURE_NVALUES(sig);
 
 	if (m < 1)
@@ -48,14 +48,14 @@ sample_check(const Signature *sig)
 
 /* How many of the features are sampled; writes them if there is a place. */
 static size_t
-choose(const Making *making, const uint64 *features, size_t n, uint64 *chosen)
+choose(const SignatureSpec *spec, const uint64 *features, size_t n, uint64 *chosen)
 {
-	uint32		m = making->param[0];
+	uint32		m = spec->param[0];
 	size_t		nchosen = 0;
 
 	for (size_t i = 0; i < n; i++)
 	{
-		uint64		hash = feature_hash(making, features[i]);
+		uint64		hash = feature_hash(spec, features[i]);
 
 		CHECK_EVERY(i);
 		if (hash % m != 0)
@@ -68,14 +68,14 @@ choose(const Making *making, const uint64 *features, size_t n, uint64 *chosen)
 }
 
 static Signature *
-sample_make(const Making *making, const uint64 *features, size_t n)
+sample_make(const SignatureSpec *spec, const uint64 *features, size_t n)
 {
-	size_t		nchosen = choose(making, features, n, NULL);
-	Signature  *sig = signature_alloc(making, nchosen);
+	size_t		nchosen = choose(spec, features, n, NULL);
+	Signature  *sig = signature_alloc(spec, nchosen);
 
-	choose(making, features, n, sig->values);
+	choose(spec, features, n, sig->values);
 	/* shingles come in the order of their hashes */
-	if (making->unit == UNIT_NONE)
+	if (spec->unit == UNIT_NONE)
 		sort_distinct_hashes(sig->values, nchosen);
 	return sig;
 }

@@ -31,7 +31,7 @@
 #include "port/pg_bitutils.h"
 
 #include "base/interrupts.h"
-#include "datum/feature.h"
+#include "signature/feature.h"
 #include "methods/method.h"
 #include "methods/sketches/sketch.h"
 
@@ -87,7 +87,7 @@ full_add(uint64 *sum, uint64 x, uint64 y)
 
 /* Counts n features, four at a time where there are as many. */
 static void
-count_features(const Making *making, const uint64 *features, size_t n,
+count_features(const SignatureSpec *spec, const uint64 *features, size_t n,
 			   uint64 *planes)
 {
 	size_t		i;
@@ -95,17 +95,17 @@ count_features(const Making *making, const uint64 *features, size_t n,
 	for (i = 0; i + 4 <= n; i += 4)
 	{
 		uint64		twos = full_add(&planes[0],
-									feature_hash(making, features[i]),
-									feature_hash(making, features[i + 1]));
+									feature_hash(spec, features[i]),
+									feature_hash(spec, features[i + 1]));
 		uint64		more = full_add(&planes[0],
-									feature_hash(making, features[i + 2]),
-									feature_hash(making, features[i + 3]));
+									feature_hash(spec, features[i + 2]),
+									feature_hash(spec, features[i + 3]));
 
 		count_bits(planes, 2, full_add(&planes[1], twos, more));
 		CHECK_EVERY(i / 4);
 	}
 	for (; i < n; i++)
-		count_bits(planes, 0, feature_hash(making, features[i]));
+		count_bits(planes, 0, feature_hash(spec, features[i]));
 }
 
 /* The bits whose counter is greater than limit. */
@@ -130,14 +130,14 @@ greater_than(const uint64 *planes, uint64 limit)
 
 /* A bit is set if it is in more than half of the features. */
 static Signature *
-simhash_make(const Making *making, const uint64 *features, size_t n)
+simhash_make(const SignatureSpec *spec, const uint64 *features, size_t n)
 {
-	Signature  *sig = signature_alloc(making, n > 0 ? 1 : 0);
+	Signature  *sig = signature_alloc(spec, n > 0 ? 1 : 0);
 	uint64		planes[PLANES] = {0};
 
 	if (n == 0)
 		return sig;
-	count_features(making, features, n, planes);
+	count_features(spec, features, n, planes);
 	sig->values[0] = greater_than(planes, n / 2);
 	return sig;
 }
@@ -262,7 +262,7 @@ simhash_place_keys(const Signature *sig, KeyList *keys)
 }
 
 static double
-simhash_most_similar(const Making *making, uint64 na, uint64 nb, uint64 common)
+simhash_most_similar(const SignatureSpec *spec, uint64 na, uint64 nb, uint64 common)
 {
 	return similarity(PLACES - Min(common, PLACES));
 }

@@ -9,11 +9,11 @@
 #ifndef NEARDUP_SKETCH_H
 #define NEARDUP_SKETCH_H
 
-#include "datum/signature.h"
+#include "signature/signature.h"
 #include "fmgr.h"
 
-/* The making of a sketch of this method, of a document analysed like source. */
-extern Making sketch_making(const Making *source, Method method, uint32 param0,
+/* The spec of a sketch of this method, of a document analysed like source. */
+extern SignatureSpec sketch_spec(const SignatureSpec *source, Method method, uint32 param0,
 							uint32 param1);
 
 extern Signature *sketch_of_set(const Signature *set, Method method,

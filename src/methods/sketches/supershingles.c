@@ -29,14 +29,14 @@
 #include "base/arguments.h"
 #include "base/hash.h"
 #include "methods/lexical/coordinates.h"
-#include "methods/making_name.h"
+#include "methods/spec_name.h"
 #include "methods/sketches/minhash.h"
 #include "methods/sketches/sketch.h"
 #include "methods/sketches/supershingles.h"
-#include "site/site.h"
+#include "document/doc_context.h"
 
-#define GROUPS(sig)		((sig)->making.param[0])
-#define GROUP_SIZE(sig)	((sig)->making.param[1])
+#define GROUPS(sig)		((sig)->spec.param[0])
+#define GROUP_SIZE(sig)	((sig)->spec.param[1])
 
 /*
  * The rule, as a sentence, that these parameters break, or NULL: `least` to
@@ -100,11 +100,11 @@ megashingles_of_supershingles(const uint64 *supershingles, uint32 groups,
 
 /* The supershingles of a set, in palloc'd memory. */
 static uint64 *
-supershingles_of_features(const Making *making, const uint64 *features,
+supershingles_of_features(const SignatureSpec *spec, const uint64 *features,
 						  size_t n)
 {
-	uint32		groups = making->param[0];
-	uint32		size = making->param[1];
+	uint32		groups = spec->param[0];
+	uint32		size = spec->param[1];
 	uint8	   *slots = palloc((size_t) groups * size);
 	uint64	   *values = palloc(groups * sizeof(uint64));
 
@@ -115,31 +115,31 @@ supershingles_of_features(const Making *making, const uint64 *features,
 }
 
 static Signature *
-supershingles_make(const Making *making, const uint64 *features, size_t n)
+supershingles_make(const SignatureSpec *spec, const uint64 *features, size_t n)
 {
-	uint32		groups = making->param[0];
-	Signature  *sig = signature_alloc(making, n > 0 ? groups : 0);
+	uint32		groups = spec->param[0];
+	Signature  *sig = signature_alloc(spec, n > 0 ? groups : 0);
 	uint64	   *values;
 
 	if (n == 0)
 		return sig;
-	values = supershingles_of_features(making, features, n);
+	values = supershingles_of_features(spec, features, n);
 	memcpy(sig->values, values, groups * sizeof(uint64));
 	pfree(values);
 	return sig;
 }
 
 static Signature *
-megashingles_make(const Making *making, const uint64 *features, size_t n)
+megashingles_make(const SignatureSpec *spec, const uint64 *features, size_t n)
 {
-	uint32		groups = making->param[0];
-	Signature  *sig = signature_alloc(making, n > 0 ?
+	uint32		groups = spec->param[0];
+	Signature  *sig = signature_alloc(spec, n > 0 ?
 									  (size_t) groups * (groups - 1) / 2 : 0);
 	uint64	   *values;
 
 	if (n == 0)
 		return sig;
-	values = supershingles_of_features(making, features, n);
+	values = supershingles_of_features(spec, features, n);
 	megashingles_of_supershingles(values, groups, sig->values);
 	pfree(values);
 	return sig;
@@ -213,17 +213,17 @@ supershingles_query_keys(const Signature *sig, double built, double threshold,
 }
 
 static double
-supershingles_most_similar(const Making *making, uint64 na, uint64 nb,
+supershingles_most_similar(const SignatureSpec *spec, uint64 na, uint64 nb,
 						   uint64 common)
 {
-	return estimate(common, making->param[0], making->param[1]);
+	return estimate(common, spec->param[0], spec->param[1]);
 }
 
 static double
-megashingles_most_similar(const Making *making, uint64 na, uint64 nb,
+megashingles_most_similar(const SignatureSpec *spec, uint64 na, uint64 nb,
 						  uint64 common)
 {
-	return estimate_of_pairs(common, making->param[0], making->param[1]);
+	return estimate_of_pairs(common, spec->param[0], spec->param[1]);
 }
 
 static double
@@ -282,7 +282,7 @@ require_slots(const Signature *sketch, uint32 nslots, int groups, int size)
 	if (nslots == (uint32) groups * size)
 		return;
 	initStringInfo(&source);
-	making_append(&sketch->making, &source);
+	spec_append(&sketch->spec, &source);
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("%s cannot be cut into %d groups of %d", source.data,
@@ -294,14 +294,14 @@ require_slots(const Signature *sketch, uint32 nslots, int groups, int size)
 static Signature *
 supershingles_of(const Signature *source, int groups, int size)
 {
-	Making		making;
+	SignatureSpec		spec;
 	Signature  *result;
 
-	if (source->making.method != METHOD_MINHASH)
+	if (source->spec.method != METHOD_MINHASH)
 		return sketch_of_set(source, METHOD_SUPERSHINGLES, groups, size);
-	require_slots(source, source->making.param[0], groups, size);
-	making = sketch_making(&source->making, METHOD_SUPERSHINGLES, groups, size);
-	result = signature_alloc(&making, source->nfeatures > 0 ? groups : 0);
+	require_slots(source, source->spec.param[0], groups, size);
+	spec = sketch_spec(&source->spec, METHOD_SUPERSHINGLES, groups, size);
+	result = signature_alloc(&spec, source->nfeatures > 0 ? groups : 0);
 	result->nfeatures = source->nfeatures;
 	if (source->nfeatures > 0)
 		supershingles_of_slots((const uint8 *) source->values, groups, size,
@@ -324,9 +324,9 @@ PG_FUNCTION_INFO_V1(supershingles_of_text);
 Datum
 supershingles_of_text(PG_FUNCTION_ARGS)
 {
-	Site	   *site = site_get(fcinfo, 4);
-	int			groups = SITE_GETARG_INT32(site, 1);
-	int			size = SITE_GETARG_INT32(site, 2);
+	DocContext	   *doccxt = doc_context_get(fcinfo, 4);
+	int			groups = DOC_CONTEXT_GETARG_INT32(doccxt, 1);
+	int			size = DOC_CONTEXT_GETARG_INT32(doccxt, 2);
 
 	supershingles_require_groups(groups, size, 1);
 	PG_RETURN_SIGNATURE(sketch_of_text(fcinfo, 3, METHOD_SUPERSHINGLES,
@@ -341,20 +341,20 @@ megashingles_of_signature(PG_FUNCTION_ARGS)
 	Signature  *source = PG_GETARG_SIGNATURE(0);
 	int			groups = PG_GETARG_INT32(1);
 	int			size = PG_GETARG_INT32(2);
-	Making		making;
+	SignatureSpec		spec;
 	Signature  *result;
 
 	supershingles_require_groups(groups, size, 2);
-	if (source->making.method == METHOD_MINHASH)
+	if (source->spec.method == METHOD_MINHASH)
 		source = supershingles_of(source, groups, size);
-	if (source->making.method != METHOD_SUPERSHINGLES)
+	if (source->spec.method != METHOD_SUPERSHINGLES)
 		PG_RETURN_SIGNATURE(sketch_of_set(source, METHOD_MEGASHINGLES,
 										  groups, size));
-	if (source->making.param[0] != (uint32) groups ||
-		source->making.param[1] != (uint32) size)
+	if (source->spec.param[0] != (uint32) groups ||
+		source->spec.param[1] != (uint32) size)
 		require_slots(source, 0, groups, size);
-	making = sketch_making(&source->making, METHOD_MEGASHINGLES, groups, size);
-	result = signature_alloc(&making, source->nfeatures > 0 ?
+	spec = sketch_spec(&source->spec, METHOD_MEGASHINGLES, groups, size);
+	result = signature_alloc(&spec, source->nfeatures > 0 ?
 							 (size_t) groups * (groups - 1) / 2 : 0);
 	result->nfeatures = source->nfeatures;
 	if (source->nfeatures > 0)
@@ -366,9 +366,9 @@ PG_FUNCTION_INFO_V1(megashingles_of_text);
 Datum
 megashingles_of_text(PG_FUNCTION_ARGS)
 {
-	Site	   *site = site_get(fcinfo, 4);
-	int			groups = SITE_GETARG_INT32(site, 1);
-	int			size = SITE_GETARG_INT32(site, 2);
+	DocContext	   *doccxt = doc_context_get(fcinfo, 4);
+	int			groups = DOC_CONTEXT_GETARG_INT32(doccxt, 1);
+	int			size = DOC_CONTEXT_GETARG_INT32(doccxt, 2);
 
 	supershingles_require_groups(groups, size, 2);
 	PG_RETURN_SIGNATURE(sketch_of_text(fcinfo, 3, METHOD_MEGASHINGLES,

@@ -65,10 +65,10 @@ weigh_words(const Weighed *weighed, LexiconView *view, size_t *n)
 }
 
 Signature *
-document_vector(const Making *source, Method method, const Weighed *weighed,
+document_vector(const SignatureSpec *source, Method method, const Weighed *weighed,
 				LexiconView *view)
 {
-	Making		making = *source;
+	SignatureSpec		spec = *source;
 	WeighedWord *words;
 	Signature  *sig;
 	float4	   *weights;
@@ -76,10 +76,10 @@ document_vector(const Making *source, Method method, const Weighed *weighed,
 
 	words = weigh_words(weighed, view, &n);
 	sort_words(words, n);
-	making.method = method;
-	making.width = method_info(method)->width;
-	making.param[0] = weighed_param(weighed, view);
-	sig = signature_alloc(&making, n);
+	spec.method = method;
+	spec.width = method_info(method)->width;
+	spec.param[0] = weighed_param(weighed, view);
+	sig = signature_alloc(&spec, n);
 	sig->nfeatures = n;
 	weights = signature_weights(sig);
 	for (size_t i = 0; i < n; i++)

@@ -34,9 +34,9 @@
 #include "utils/array.h"
 #include "utils/memutils.h"
 
-#include "algebra/vectors.h"
+#include "signature/vectors.h"
 #include "base/interrupts.h"
-#include "datum/feature.h"
+#include "signature/feature.h"
 #include "methods/method.h"
 #include "methods/weighted/pairs.h"
 
@@ -136,7 +136,7 @@ vector_row_keys(const Signature *sig, double threshold, KeyList *keys)
 
 	for (uint64 i = 0; i < v.n; i++)
 	{
-		heavy[i].hash = feature_hash(&sig->making, v.features[i]);
+		heavy[i].hash = feature_hash(&sig->spec, v.features[i]);
 		heavy[i].weight = v.weights[i];
 		sum += v.weights[i];
 	}
@@ -165,7 +165,7 @@ vector_query_keys(const Signature *sig, double built, double threshold,
 		return false;
 	keys_reserve(keys, n);
 	for (uint64 i = 0; i < n; i++)
-		keys_add(keys, feature_hash(&sig->making, sig->values[i]));
+		keys_add(keys, feature_hash(&sig->spec, sig->values[i]));
 	*need = 1;
 	return true;
 }
@@ -267,7 +267,7 @@ PG_FUNCTION_INFO_V1(signature_weighted);
 Datum
 signature_weighted(PG_FUNCTION_ARGS)
 {
-	Making		making = {
+	SignatureSpec		spec = {
 		.version = SIGNATURE_VERSION, .method = METHOD_WEIGHTED,
 		.unit = UNIT_NONE, .width = weighted_method.width
 	};
@@ -280,7 +280,7 @@ signature_weighted(PG_FUNCTION_ARGS)
 	components = vector_components((const int64 *) ARR_DATA_PTR(features),
 								   (const float4 *) ARR_DATA_PTR(weights),
 								   n, &n);
-	sig = signature_alloc(&making, n);
+	sig = signature_alloc(&spec, n);
 	sig->nfeatures = n;
 	for (size_t i = 0; i < n; i++)
 	{

@@ -20,16 +20,16 @@ PG_FUNCTION_INFO_V1(weighted_shingles);
 Datum
 weighted_shingles(PG_FUNCTION_ARGS)
 {
-	Site	   *site = site_get(fcinfo, 3);
-	LexiconView *view = site_lexicon(site, fcinfo, 1);
-	Weighed    *weighed = weighed_get(site, SITE_GETARG_TEXT(site, 2));
+	DocContext	   *doccxt = doc_context_get(fcinfo, 3);
+	LexiconView *view = doc_context_lexicon(doccxt, fcinfo, 1);
+	Weighed    *weighed = weighed_get(doccxt, DOC_CONTEXT_GETARG_TEXT(doccxt, 2));
 	Sequence	sequence;
 
-	site_read_for_lexicon(site, fcinfo, view->lexicon, READS_SHINGLES);
-	sequence = site_sequence(site, SITE_GETARG_TEXT(site, 0));
+	doc_context_read_for_lexicon(doccxt, fcinfo, view->lexicon, READS_SHINGLES);
+	sequence = doc_context_sequence(doccxt, DOC_CONTEXT_GETARG_TEXT(doccxt, 0));
 	bag_clear(weighed->bag);
 	bag_add(weighed->bag, sequence.shingles, sequence.nshingles);
-	PG_RETURN_SIGNATURE(document_vector(&site->analysis->making,
+	PG_RETURN_SIGNATURE(document_vector(&doccxt->analysis->spec,
 										METHOD_WEIGHTED_SHINGLES,
 										weighed, view));
 }

@@ -17,13 +17,13 @@ PG_FUNCTION_INFO_V1(weighted_words_by_tf);
 
 /* The vector of a document; the site is ready to read it. */
 static Signature *
-make_vector(Site *site, LexiconView *view, const text *doc, const text *weight)
+make_vector(DocContext *doccxt, LexiconView *view, const text *doc, const text *weight)
 {
-	Weighed    *weighed = weighed_get(site, weight);
+	Weighed    *weighed = weighed_get(doccxt, weight);
 
-	site_begin(site, doc);
-	bag_read(weighed->bag, site->reader);
-	return document_vector(&site->analysis->making, METHOD_WEIGHTED_WORDS,
+	doc_context_begin(doccxt, doc);
+	bag_read(weighed->bag, doccxt->reader);
+	return document_vector(&doccxt->analysis->spec, METHOD_WEIGHTED_WORDS,
 						   weighed, view);
 }
 
@@ -31,21 +31,21 @@ make_vector(Site *site, LexiconView *view, const text *doc, const text *weight)
 Datum
 weighted_words(PG_FUNCTION_ARGS)
 {
-	Site	   *site = site_get(fcinfo, 3);
-	LexiconView *view = site_lexicon(site, fcinfo, 1);
+	DocContext	   *doccxt = doc_context_get(fcinfo, 3);
+	LexiconView *view = doc_context_lexicon(doccxt, fcinfo, 1);
 
-	site_read_for_lexicon(site, fcinfo, view->lexicon, READS_WORDS);
-	PG_RETURN_SIGNATURE(make_vector(site, view, SITE_GETARG_TEXT(site, 0),
-									SITE_GETARG_TEXT(site, 2)));
+	doc_context_read_for_lexicon(doccxt, fcinfo, view->lexicon, READS_WORDS);
+	PG_RETURN_SIGNATURE(make_vector(doccxt, view, DOC_CONTEXT_GETARG_TEXT(doccxt, 0),
+									DOC_CONTEXT_GETARG_TEXT(doccxt, 2)));
 }
 
 /* (doc text, analysis text): by tf, without a lexicon */
 Datum
 weighted_words_by_tf(PG_FUNCTION_ARGS)
 {
-	Site	   *site = site_get(fcinfo, 1);
+	DocContext	   *doccxt = doc_context_get(fcinfo, 1);
 
-	site_read(site, fcinfo, READS_WORDS);
-	PG_RETURN_SIGNATURE(make_vector(site, NULL, SITE_GETARG_TEXT(site, 0),
+	doc_context_read(doccxt, fcinfo, READS_WORDS);
+	PG_RETURN_SIGNATURE(make_vector(doccxt, NULL, DOC_CONTEXT_GETARG_TEXT(doccxt, 0),
 									cstring_to_text("tf")));
 }

@@ -1,0 +1,558 @@
+/*
+ * doc_context.c
+ *		What a call site of a function that takes a document keeps: what reads
+ *		its documents, and the lexicon.
+ *
+ * What an analysis needs (tables, a stemmer, buffers) is made once per call
+ * site and kept with it, in a memory context of its own, for as long as the
+ * arguments that say how to analyse stay the same.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/document/doc_context.c
+ */
+#include "postgres.h"
+
+#include "access/detoast.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_type.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+
+#include "base/compat.h"
+#include "base/state.h"
+#include "document/recorded_versions.h"
+#include "document/doc_context.h"
+#include "text/analysis.h"
+
+/*
+ * Releases a shared view when the context's memory goes.  A view of the context's own
+ * has gone before it.
+ */
+static void
+release_shared(void *arg)
+{
+	DocContext	   *doccxt = arg;
+
+	if (doccxt->shared != NULL)
+		view_release(doccxt->shared);
+	doccxt->shared = NULL;
+}
+
+/* Gives up the view that the site has. */
+static void
+drop_view(DocContext *doccxt)
+{
+	if (doccxt->shared != NULL)
+		release_shared(doccxt);
+	else if (doccxt->view != NULL)
+		MemoryContextDelete(doccxt->view->context);
+	doccxt->view = NULL;
+	doccxt->stored = false;
+}
+
+/*
+ * Tells the form of the function that is called, whose arguments have these
+ * types, where the analysis is argument `analysis` of the first form.
+ */
+static void
+find_form(DocContext *doccxt, const Oid *types, int ntypes, int analysis)
+{
+	int			second;
+	bool		found;
+
+	doccxt->first = ntypes > 0 && types[0] == BYTEAOID ? 1 : 0;
+	second = doccxt->first + 1;
+	doccxt->configured = ntypes > doccxt->first &&
+		types[doccxt->first] == REGCONFIGOID;
+	doccxt->has_k = doccxt->configured || ntypes > analysis;
+	found = analysis < ntypes && types[analysis] == TEXTOID;
+	doccxt->moved = doccxt->moved_end = analysis;
+	doccxt->analysis_at = -1;
+	if (doccxt->configured)
+		doccxt->moved = doccxt->first;
+	else if (found)
+		doccxt->analysis_at = analysis;
+	else if (second < ntypes && types[second] == TEXTOID)
+		doccxt->analysis_at = doccxt->moved = second;
+	else if (second < ntypes && types[ntypes - 1] == TEXTOID)
+		doccxt->analysis_at = ntypes - 1;
+}
+
+static DocContext *
+create_doc_context(const FmgrInfo *flinfo, MemoryContext context, int analysis)
+{
+	DocContext	   *doccxt = MemoryContextAllocZero(context, sizeof(DocContext));
+	Oid		   *types;
+	int			ntypes;
+
+	get_func_signature(flinfo->fn_oid, &types, &ntypes);
+	find_form(doccxt, types, ntypes, analysis);
+	pfree(types);
+	doccxt->callback.func = release_shared;
+	doccxt->callback.arg = doccxt;
+	MemoryContextRegisterResetCallback(context, &doccxt->callback);
+	doccxt->context = AllocSetContextCreate(context, "neardup reader",
+										  ALLOCSET_DEFAULT_SIZES);
+	recorded_versions_check(flinfo->fn_oid);
+	return doccxt;
+}
+
+DocContext *
+doc_context_get(FunctionCallInfo fcinfo, int analysis)
+{
+	FmgrInfo   *flinfo = fcinfo->flinfo;
+
+	if (flinfo->fn_extra == NULL)
+		flinfo->fn_extra = create_doc_context(flinfo, flinfo->fn_mcxt, analysis);
+	return flinfo->fn_extra;
+}
+
+/*
+ * The site that is kept in that memory context for that call of an aggregate,
+ * found by what frees it; or NULL.
+ */
+static DocContext *
+find_doc_context(MemoryContext context, const void *call)
+{
+	for (MemoryContextCallback *callback = context->reset_cbs;
+		 callback != NULL; callback = callback->next)
+	{
+		if (callback->func == release_shared &&
+			((DocContext *) callback->arg)->call == call)
+			return callback->arg;
+	}
+	return NULL;
+}
+
+/*
+ * Such an engine looks the function up in every row, in memory of the row;
+ * PostgreSQL does once, in memory of the query.
+ */
+DocContext *
+doc_context_of_aggregate(FunctionCallInfo fcinfo, int analysis)
+{
+	FmgrInfo   *flinfo = fcinfo->flinfo;
+	const void *call = NULL;
+	MemoryContext context;
+	DocContext	   *doccxt;
+
+	if (flinfo->fn_extra == NULL && flinfo->fn_mcxt == CurrentMemoryContext)
+		call = AggGetAggref(fcinfo);
+	if (call == NULL)
+		return doc_context_get(fcinfo, analysis);
+	context = state_context(fcinfo);
+	doccxt = find_doc_context(context, call);
+	if (doccxt == NULL)
+	{
+		doccxt = create_doc_context(flinfo, context, analysis);
+		doccxt->call = call;
+	}
+	return doccxt;
+}
+
+/* SignatureSpec ready */
+
+/* Forgets what reads and all that it was made for. */
+static void
+reset_doc_context(DocContext *doccxt)
+{
+	doccxt->analysis = NULL;
+	doccxt->reader = NULL;
+	doccxt->shingler = NULL;
+	doccxt->sequence = NULL;
+	doccxt->kept = NULL;
+	doccxt->said = NULL;
+	doccxt->config = InvalidOid;
+	MemoryContextReset(doccxt->context);
+}
+
+/*
+ * Refuses f('english', 'some text'), where f(document, analysis) is meant: the
+ * arguments stand as for to_tsvector(), but without a type the first one is
+ * the document.  To be called where an analysis is parsed.  A document that is
+ * longer than a name is not fetched for that.
+ */
+static void
+refuse_swapped(Datum doc, const text *analysis)
+{
+	static const char space[] = " \t\r\n\v\f";
+	char	   *first = text_to_cstring(analysis);
+	char	   *name;
+
+	first += strspn(first, space);
+	first[strcspn(first, space)] = '\0';
+
+	/*
+	 * A configuration is looked for only where an error is certain: the
+	 * server remembers every name that it has looked for in vain.
+	 */
+	if (toast_raw_datum_size(doc) - VARHDRSZ >= NAMEDATALEN ||
+		first[0] == '\0' || analysis_knows_word(first, strlen(first)))
+		return;
+	name = TextDatumGetCString(doc);
+	if (!analysis_knows_word(name, strlen(name)) &&
+		!OidIsValid(get_ts_config_oid(list_make1(makeString(name)), true)))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("unrecognized analysis word: \"%s\"", first),
+			 errdetail("The first argument, here \"%s\", is the document.",
+					   name),
+			 errhint("A text search configuration as first argument needs its "
+					 "type: '%s'::regconfig.", name)));
+}
+
+/*
+ * A shingle size and an analysis that has one of its own must agree; k = 0 is
+ * no size.
+ */
+static void
+apply_k(Analysis *analysis, int k)
+{
+	if (k == 0)
+		return;
+	if (analysis->has_k && analysis->spec.k != k)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("shingle size is %d, but analysis says \"k=%d\"",
+						k, analysis->spec.k),
+				 errhint("Say it once, in the analysis or beside it.")));
+	analysis_set_k(analysis, k);
+}
+
+/*
+ * Changes an analysis to the words that are to be read, alone or by sentences.
+ */
+static void
+use_words(DocContext *doccxt, Analysis *analysis, Reads reads)
+{
+	SignatureSpec	   *spec = &analysis->spec;
+
+	if (spec->unit == UNIT_CHAR)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("analysis says \"unit=char\" where words are wanted"),
+				 errhint("Leave it out.")));
+	/* the statistics of a collection may take the analysis of its shingles */
+	if (analysis->has_k && spec->k != 1 && doccxt->first == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("analysis says \"k=%d\" where words are taken one by one",
+						spec->k),
+				 errhint("Leave it out.")));
+	analysis_set_k(analysis, 1);
+	doccxt->words = *spec;
+	spec_of_words(&doccxt->words);
+	if (reads == READS_WORDS)
+		*spec = doccxt->words;
+	else
+	{
+		if (spec->unit != UNIT_LINE)
+			spec->unit = UNIT_SENTENCE;
+		if (reads == READS_SENTENCES)
+			spec->order = ORDER_KEEP;
+		if (!(spec->filters & FILTER_CONFIG) &&
+			!analysis_hash(spec, &spec->analysis))
+			elog(ERROR, "analysis contradicts itself");
+	}
+}
+
+/* Makes the site, which has been reset, ready to read. */
+static void
+use_analysis(DocContext *doccxt, Analysis *analysis, Reads reads, int k)
+{
+	doccxt->of_shingles = reads == READS_SHINGLES || reads == READS_CHARS ||
+		(reads == READS_TERMS && !spec_is_of_words(&analysis->spec));
+	if (doccxt->of_shingles)
+	{
+		if (reads == READS_CHARS)
+			analysis_set_unit(analysis, UNIT_CHAR);
+		apply_k(analysis, k);
+		doccxt->words = doccxt->spec = analysis->spec;
+		doccxt->spec.method = METHOD_SHINGLES;
+		doccxt->spec.width = 64;
+	}
+	else
+		use_words(doccxt, analysis, reads == READS_TERMS ? READS_WORDS : reads);
+	doccxt->k = k;
+	doccxt->analysis = analysis;
+}
+
+/*
+ * Ready for an analysis that is a text, NULL if none is said.  In every row:
+ * the document, which may be compressed, is not opened here.
+ */
+static void
+read_said(DocContext *doccxt, Datum doc, const text *said, Reads reads, int k)
+{
+	const char *bytes = said != NULL ? VARDATA_ANY(said) : "";
+	size_t		len = said != NULL ? VARSIZE_ANY_EXHDR(said) : 0;
+	MemoryContext old;
+
+	if (doccxt->analysis != NULL && doccxt->said != NULL && doccxt->k == k &&
+		doccxt->said_len == len && memcmp(doccxt->said, bytes, len) == 0)
+		return;
+	if (said != NULL)
+		refuse_swapped(doc, said);
+	reset_doc_context(doccxt);
+	old = MemoryContextSwitchTo(doccxt->context);
+	use_analysis(doccxt, analysis_parse(bytes, len, NULL), reads, k);
+	doccxt->said = pnstrdup(bytes, len);
+	doccxt->said_len = len;
+	MemoryContextSwitchTo(old);
+}
+
+/* Ready for a text-search configuration. */
+static void
+read_config(DocContext *doccxt, Oid config, Reads reads, int k)
+{
+	MemoryContext old;
+
+	if (doccxt->analysis != NULL && doccxt->config == config && doccxt->k == k)
+		return;
+	reset_doc_context(doccxt);
+	old = MemoryContextSwitchTo(doccxt->context);
+	use_analysis(doccxt, analysis_of_config(config), reads, k);
+	doccxt->config = config;
+	MemoryContextSwitchTo(old);
+}
+
+void
+doc_context_read_shingles(DocContext *doccxt, FunctionCallInfo fcinfo, Reads reads, int k)
+{
+	if (doccxt->configured)
+		read_config(doccxt, PG_GETARG_OID(doccxt->first), reads, k);
+	else
+		read_said(doccxt, PG_GETARG_DATUM(doccxt->first),
+				  doccxt->analysis_at >= 0 ? PG_GETARG_TEXT_PP(doccxt->analysis_at) :
+				  NULL,
+				  reads, k);
+}
+
+void
+doc_context_read(DocContext *doccxt, FunctionCallInfo fcinfo, Reads reads)
+{
+	doc_context_read_shingles(doccxt, fcinfo, reads, 0);
+}
+
+void
+doc_context_read_analysis(DocContext *doccxt, Datum doc, const text *analysis, Reads reads)
+{
+	read_said(doccxt, doc, analysis, reads, 0);
+}
+
+/* A lexicon is of words or of shingles; what reads wants one or the other. */
+static void
+require_kind(const SignatureSpec *spec, Reads reads)
+{
+	bool		words = spec_is_of_words(spec);
+
+	if (reads == READS_TERMS || words == (reads != READS_SHINGLES))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_DATATYPE_MISMATCH),
+			 errmsg("lexicon is of %s, not of %s", words ? "words" : "shingles",
+					words ? "shingles" : "words"),
+			 errdetail("Its analysis is \"%s\".", words_name(spec)),
+			 words ? errhint("Make one with shingle_lexicon_agg().") :
+			 errhint("Make one with lexicon_agg().")));
+}
+
+void
+doc_context_read_as_lexicon(DocContext *doccxt, const Lexicon *lexicon, Reads reads)
+{
+	MemoryContext old;
+	Analysis   *analysis;
+	SignatureSpec		spec;
+
+	lexicon_spec(lexicon, &spec);
+	if (doccxt->analysis != NULL && doccxt->said == NULL &&
+		!OidIsValid(doccxt->config) && doccxt->flags == lexicon->flags &&
+		spec_equal(&doccxt->words, &spec))
+		return;
+	if (spec.filters & FILTER_CONFIG)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("lexicon was made with a text search configuration, whose name it does not hold"),
+				 errhint("Give the same configuration as first argument.")));
+	require_kind(&spec, reads);
+	reset_doc_context(doccxt);
+	old = MemoryContextSwitchTo(doccxt->context);
+	analysis = palloc0(sizeof(Analysis));
+	analysis->spec = spec;
+	analysis->markup = (lexicon->flags & LEXICON_MARKUP) != 0;
+	use_analysis(doccxt, analysis, reads, 0);
+	doccxt->flags = lexicon->flags;
+	MemoryContextSwitchTo(old);
+}
+
+void
+doc_context_read_for_lexicon(DocContext *doccxt, FunctionCallInfo fcinfo,
+					  const Lexicon *lexicon, Reads reads)
+{
+	if (!doccxt->configured &&
+		VARSIZE_ANY_EXHDR(PG_GETARG_TEXT_PP(doccxt->analysis_at)) == 0)
+	{
+		doc_context_read_as_lexicon(doccxt, lexicon, reads);
+		return;
+	}
+	doc_context_read(doccxt, fcinfo, reads);
+	lexicon_require_spec(lexicon, &doccxt->words);
+}
+
+/* Reading */
+
+/* Shingles that are chosen or counted as they stand cannot be numbered. */
+static void
+refuse_numbered(const DocContext *doccxt)
+{
+	if (doccxt->spec.filters & FILTER_REPEATS)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("analysis says \"repeats=number\" where shingles are selected or counted"),
+				 errhint("Leave it out.")));
+}
+
+Reader *
+doc_context_reader(DocContext *doccxt)
+{
+	if (doccxt->reader == NULL)
+	{
+		MemoryContext old = MemoryContextSwitchTo(doccxt->context);
+		Analysis	analysis = *doccxt->analysis;
+
+		if (doccxt->of_shingles)
+		{
+			refuse_numbered(doccxt);
+			analysis.spec.unit = UNIT_WORD;
+		}
+		doccxt->reader = reader_create(&analysis);
+		MemoryContextSwitchTo(old);
+	}
+	return doccxt->reader;
+}
+
+void
+doc_context_begin(DocContext *doccxt, const text *doc)
+{
+	size_t		len;
+	const char *utf8 = text_as_utf8(doc, &len);
+
+	reader_begin(doc_context_reader(doccxt), utf8, len);
+}
+
+const uint64 *
+doc_context_set(DocContext *doccxt, const text *doc, bool rising, size_t *n)
+{
+	size_t		len;
+	const char *utf8 = text_as_utf8(doc, &len);
+
+	if (doccxt->shingler == NULL)
+	{
+		MemoryContext old = MemoryContextSwitchTo(doccxt->context);
+
+		doccxt->shingler = shingler_create(doccxt->analysis);
+		MemoryContextSwitchTo(old);
+	}
+	if (rising)
+		return shingler_set(doccxt->shingler, utf8, len, n);
+	return shingler_distinct(doccxt->shingler, utf8, len, n);
+}
+
+Sequence
+doc_context_sequence(DocContext *doccxt, const text *doc)
+{
+	size_t		len;
+	const char *utf8 = text_as_utf8(doc, &len);
+
+	if (doccxt->sequence == NULL)
+	{
+		MemoryContext old = MemoryContextSwitchTo(doccxt->context);
+
+		refuse_numbered(doccxt);
+		doccxt->sequence = sequence_create(doccxt->analysis);
+		MemoryContextSwitchTo(old);
+	}
+	return sequence_read(doccxt->sequence, utf8, len);
+}
+
+/* Lexicons */
+
+/* A context for a view of the context's own. */
+static MemoryContext
+create_context(DocContext *doccxt)
+{
+	return AllocSetContextCreate(GetMemoryChunkContext(doccxt),
+								 "neardup lexicon", ALLOCSET_DEFAULT_SIZES);
+}
+
+/* The view of a lexicon that stands in memory as it is. */
+static LexiconView *
+view_in_place(DocContext *doccxt, const Lexicon *lexicon)
+{
+	if (doccxt->view != NULL && doccxt->shared == NULL &&
+		view_is_of(doccxt->view, lexicon))
+		view_move(doccxt->view, lexicon);
+	else
+	{
+		drop_view(doccxt);
+		doccxt->view = view_create(create_context(doccxt), lexicon);
+	}
+	doccxt->stored = false;
+	return doccxt->view;
+}
+
+/* Fetches a lexicon that is stored out of line and makes a view of it. */
+static LexiconView *
+fetch_view(DocContext *doccxt, struct varlena *attr)
+{
+	MemoryContext context = create_context(doccxt);
+	MemoryContext old = MemoryContextSwitchTo(context);
+	Lexicon    *lexicon = (Lexicon *) detoast_attr(attr);
+
+	MemoryContextSwitchTo(old);
+	return VARSIZE(lexicon) <= VIEW_KEEP ? view_share(context, lexicon) :
+		view_create(context, lexicon);
+}
+
+/*
+ * The view of a lexicon that is stored out of line.  The same pointer stands
+ * for the same value as long as the query runs; in another query, the head of
+ * the lexicon tells whether it is the one that is kept.
+ */
+static LexiconView *
+view_of_stored(DocContext *doccxt, struct varlena *attr)
+{
+	struct varatt_external pointer;
+	const Lexicon *header;
+	size_t		nwords;
+
+	VARATT_EXTERNAL_GET_POINTER(pointer, attr);
+	if (doccxt->view != NULL && doccxt->stored &&
+		memcmp(&doccxt->pointer, &pointer, sizeof(pointer)) == 0)
+		return doccxt->view;
+	drop_view(doccxt);
+	header = lexicon_header(PointerGetDatum(attr), &nwords);
+	doccxt->view = view_shared(header->id, nwords);
+	if (doccxt->view == NULL)
+		doccxt->view = fetch_view(doccxt, attr);
+	if (doccxt->view->shared)
+		doccxt->shared = doccxt->view;
+	doccxt->pointer = pointer;
+	doccxt->stored = true;
+	return doccxt->view;
+}
+
+LexiconView *
+doc_context_lexicon(DocContext *doccxt, FunctionCallInfo fcinfo, int n)
+{
+	struct varlena *attr;
+
+	n = doc_context_argument(doccxt, n);
+	attr = (struct varlena *) PG_GETARG_POINTER(n);
+	if (VARATT_IS_EXTERNAL_ONDISK(attr))
+		return view_of_stored(doccxt, attr);
+	return view_in_place(doccxt, PG_GETARG_LEXICON(n));
+}

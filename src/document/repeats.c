@@ -1,0 +1,33 @@
+/*
+ * repeats.c
+ *		Repeated elements, numbered: a multiset as a set.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/document/repeats.c
+ */
+#include "postgres.h"
+
+#include "base/interrupts.h"
+#include "base/sort_uint64.h"
+#include "document/repeats.h"
+
+void
+number_repeats(uint64 *elements, size_t n)
+{
+	uint64		element = 0;
+	uint64		number = 0;
+
+	sort_hashes(elements, n);
+	for (size_t i = 0; i < n; i++)
+	{
+		CHECK_EVERY(i);
+		if (i > 0 && elements[i] == element)
+		{
+			elements[i] = repeated_element(element, ++number);
+			continue;
+		}
+		element = elements[i];
+		number = 0;
+	}
+}

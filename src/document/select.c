@@ -1,0 +1,301 @@
+/*
+ * select.c
+ *		Selection of features: a few of a document's shingles.
+ *
+ * To keep all shingles of long documents takes room.  These are ways to keep
+ * some that do not look at the document as a whole, so that a passage copied
+ * into another document is chosen from alike (all but every_nth, which an
+ * inserted word puts out of step).
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/document/select.c
+ */
+#include "postgres.h"
+
+#include "utils/memutils.h"
+
+#include "base/growing.h"
+#include "base/hash.h"
+#include "base/interrupts.h"
+#include "base/sort_uint64.h"
+#include "document/select.h"
+
+static void *
+alloc_huge(size_t n, size_t size)
+{
+	return palloc_extended(Max(n, 1) * size, MCXT_ALLOC_HUGE);
+}
+
+/*
+ * A queue of positions whose hashes rise: each one is the smallest hash,
+ * rightmost among equals, from its predecessor on.  The front is that of the
+ * window.
+ */
+size_t
+select_winnow(const uint64 *hashes, size_t n, size_t window, uint64 *chosen)
+{
+	size_t	   *queue;
+	size_t		front = 0;		/* place in the queue, which is a ring */
+	size_t		length = 0;
+	size_t		last = n;		/* position chosen last; n is none */
+	size_t		nchosen = 0;
+
+	window = Min(window, n);
+	queue = alloc_huge(window, sizeof(size_t));
+	for (size_t i = 0; i < n; i++)
+	{
+		if (length > 0 && queue[front] + window <= i)
+		{
+			front = (front + 1) % window;
+			length--;
+		}
+		while (length > 0 &&
+			   hashes[queue[(front + length - 1) % window]] >= hashes[i])
+			length--;
+		queue[(front + length++) % window] = i;
+		if (i + 1 >= window && queue[front] != last)
+		{
+			last = queue[front];
+			chosen[nchosen++] = hashes[last];
+		}
+		CHECK_EVERY(i);
+	}
+	pfree(queue);
+	return nchosen;
+}
+
+size_t
+select_every(const uint64 *hashes, size_t n, size_t m, uint64 *chosen)
+{
+	size_t		nchosen = 0;
+
+	for (size_t i = 0; i < n; i += m)
+	{
+		CHECK_EVERY(nchosen);
+		chosen[nchosen++] = hashes[i];
+	}
+	return nchosen;
+}
+
+/* Anchors */
+
+/* One anchor: units from `begin` on. */
+typedef struct Anchor
+{
+	uint64		first;			/* its first unit */
+	size_t		begin;
+	size_t		length;
+} Anchor;
+
+struct Anchors
+{
+	Anchor	   *anchors;		/* in the order of first, then of falling
+								 * length, once they are finished */
+	size_t		n;
+	size_t		size;
+	uint64	   *units;			/* of all of them */
+	size_t		nunits;
+	size_t		units_size;
+};
+
+Anchors *
+anchors_create(void)
+{
+	return palloc0(sizeof(Anchors));
+}
+
+void
+anchors_add(Anchors *anchors, const uint64 *units, size_t n)
+{
+	Anchor	   *anchor;
+
+	anchors->anchors = growing_reserve(anchors->anchors, &anchors->size,
+									   anchors->n + 1, sizeof(Anchor));
+	anchors->units = growing_reserve(anchors->units, &anchors->units_size,
+									 anchors->nunits + n, sizeof(uint64));
+	anchor = &anchors->anchors[anchors->n++];
+	anchor->first = units[0];
+	anchor->begin = anchors->nunits;
+	anchor->length = n;
+	memcpy(anchors->units + anchors->nunits, units, n * sizeof(uint64));
+	anchors->nunits += n;
+}
+
+/* sort_anchors(array, n): by first unit, then by falling length */
+#define ST_SORT sort_anchors
+#define ST_ELEMENT_TYPE Anchor
+#define ST_COMPARE(a, b) \
+	((a)->first != (b)->first ? ((a)->first < (b)->first ? -1 : 1) : \
+	 ((a)->length < (b)->length) - ((a)->length > (b)->length))
+#define ST_SCOPE static
+#define ST_CHECK_FOR_INTERRUPTS
+#define ST_DEFINE
+#include "lib/sort_template.h"
+
+uint64
+anchors_finish(Anchors *anchors)
+{
+	uint64	   *hashes = alloc_huge(anchors->n, sizeof(uint64));
+	uint64		hash;
+	size_t		n;
+
+	for (size_t i = 0; i < anchors->n; i++)
+	{
+		CHECK_EVERY(i);
+		hashes[i] = hash_uint64s(anchors->units + anchors->anchors[i].begin,
+								 anchors->anchors[i].length);
+	}
+	n = sort_distinct_hashes(hashes, anchors->n);
+	hash = hash_uint64s(hashes, n);
+	pfree(hashes);
+	sort_anchors(anchors->anchors, anchors->n);
+	return hash;
+}
+
+/* The first anchor whose first unit is not smaller. */
+static size_t
+find_anchor(const Anchors *anchors, uint64 unit)
+{
+	size_t		lo = 0;
+	size_t		hi = anchors->n;
+
+	while (lo < hi)
+	{
+		size_t		mid = lo + (hi - lo) / 2;
+
+		if (anchors->anchors[mid].first < unit)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+/* Units of the longest anchor that begins at unit `at`; 0 if none does. */
+static size_t
+match_anchor(const Anchors *anchors, const Sequence *sequence, size_t at)
+{
+	const uint64 *units = sequence->units + at;
+	size_t		left = sequence->nunits - at;
+
+	for (size_t i = find_anchor(anchors, *units);
+		 i < anchors->n && anchors->anchors[i].first == *units; i++)
+	{
+		const Anchor *anchor = &anchors->anchors[i];
+
+		/* there may be many that begin alike, and they may be long */
+		CHECK_FOR_INTERRUPTS();
+		if (anchor->length <= left &&
+			memcmp(anchors->units + anchor->begin, units,
+				   anchor->length * sizeof(uint64)) == 0)
+			return anchor->length;
+	}
+	return 0;
+}
+
+/* Shingles at, or behind, each anchor of the document. */
+static size_t
+select_by_anchor(const Sequence *sequence, const Anchors *anchors, bool behind,
+				 uint64 *chosen)
+{
+	size_t		nchosen = 0;
+
+	for (size_t at = 0; at < sequence->nunits; at++)
+	{
+		size_t		length = match_anchor(anchors, sequence, at);
+		size_t		begin = behind ? at + length : at;
+
+		if (length > 0 && begin < sequence->nshingles)
+			chosen[nchosen++] = sequence->shingles[begin];
+		CHECK_EVERY(at);
+	}
+	return nchosen;
+}
+
+size_t
+select_anchored(const Sequence *sequence, const Anchors *anchors,
+				uint64 *chosen)
+{
+	return select_by_anchor(sequence, anchors, false, chosen);
+}
+
+size_t
+select_following(const Sequence *sequence, const Anchors *anchors,
+				 uint64 *chosen)
+{
+	return select_by_anchor(sequence, anchors, true, chosen);
+}
+
+/* Rare begins */
+
+typedef struct Begun
+{
+	uint64		frequency;		/* of its begin */
+	uint64		hash;
+} Begun;
+
+/* sort_begun(array, n): by rising frequency, then by hash */
+#define ST_SORT sort_begun
+#define ST_ELEMENT_TYPE Begun
+#define ST_COMPARE(a, b) \
+	((a)->frequency != (b)->frequency ? \
+	 ((a)->frequency < (b)->frequency ? -1 : 1) : \
+	 ((a)->hash > (b)->hash) - ((a)->hash < (b)->hash))
+#define ST_SCOPE static
+#define ST_CHECK_FOR_INTERRUPTS
+#define ST_DEFINE
+#include "lib/sort_template.h"
+
+/* How many elements of a sorted array are equal to this one. */
+static uint64
+count_equal(const uint64 *sorted, size_t n, uint64 value)
+{
+	size_t		bounds[2];
+
+	for (int upper = 0; upper <= 1; upper++)
+	{
+		size_t		lo = 0;
+		size_t		hi = n;
+
+		while (lo < hi)
+		{
+			size_t		mid = lo + (hi - lo) / 2;
+
+			if (sorted[mid] < value || (upper && sorted[mid] == value))
+				lo = mid + 1;
+			else
+				hi = mid;
+		}
+		bounds[upper] = lo;
+	}
+	return bounds[1] - bounds[0];
+}
+
+size_t
+select_rarest(const uint64 *hashes, const uint64 *begins, size_t n,
+			  size_t count, uint64 *chosen)
+{
+	uint64	   *sorted = alloc_huge(n, sizeof(uint64));
+	Begun	   *begun = alloc_huge(n, sizeof(Begun));
+	size_t		nchosen = 0;
+
+	memcpy(sorted, begins, n * sizeof(uint64));
+	sort_hashes(sorted, n);
+	for (size_t i = 0; i < n; i++)
+	{
+		begun[i].frequency = count_equal(sorted, n, begins[i]);
+		begun[i].hash = hashes[i];
+		CHECK_EVERY(i);
+	}
+	sort_begun(begun, n);
+	for (size_t i = 0; i < n && nchosen < count; i++)
+	{
+		CHECK_EVERY(i);
+		if (nchosen == 0 || chosen[nchosen - 1] != begun[i].hash)
+			chosen[nchosen++] = begun[i].hash;
+	}
+	pfree(begun);
+	pfree(sorted);
+	return nchosen;
+}

@@ -1,0 +1,171 @@
+/*
+ * show_words.c
+ *		SQL functions: the words that analysis makes of a text, and the
+ *		versions of what makes them.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/document/show_words.c
+ */
+#include "postgres.h"
+
+#include <libstemmer.h>
+#include <unicode/uchar.h>
+#include <unicode/uversion.h>
+
+#include "catalog/pg_type.h"
+#include "fmgr.h"
+#include "funcapi.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/guc.h"
+
+#include "base/compat.h"
+#include "base/hash.h"
+#include "document/server_word.h"
+#include "document/doc_context.h"
+#include "text/analysis.h"
+#include "text/reader.h"
+
+PG_FUNCTION_INFO_V1(neardup_words);
+PG_FUNCTION_INFO_V1(neardup_versions);
+
+/*
+ * The words of a document as an array of text, by a reader that `prepare`, if
+ * it is not NULL, has seen.
+ */
+static Datum
+words_of(text *doc, text *analysis_arg, void (*prepare) (Reader *reader))
+{
+	Analysis   *analysis = analysis_parse(VARDATA_ANY(analysis_arg),
+										  VARSIZE_ANY_EXHDR(analysis_arg),
+										  NULL);
+	ArrayBuildState *state = initArrayResult(TEXTOID, CurrentMemoryContext,
+											 false);
+	Reader	   *reader;
+	const char *utf8;
+	const char *word;
+	size_t		len;
+	uint64		hash;
+
+	analysis->spec.unit = UNIT_WORD;
+	reader = reader_create(analysis);
+	if (prepare != NULL)
+		prepare(reader);
+	utf8 = text_as_utf8(doc, &len);
+	reader_begin(reader, utf8, len);
+	while (reader_read_word(reader, &word, &len, &hash))
+		accumArrayResult(state, PointerGetDatum(server_word(word, len)), false,
+						 TEXTOID, CurrentMemoryContext);
+	return makeArrayResult(state, CurrentMemoryContext);
+}
+
+/* neardup_words(doc text, analysis text): unit, order and k do not matter */
+Datum
+neardup_words(PG_FUNCTION_ARGS)
+{
+	return words_of(PG_GETARG_TEXT_PP(0), PG_GETARG_TEXT_PP(1), NULL);
+}
+
+/* One row of neardup_versions(). */
+static void
+put_version(ReturnSetInfo *rsinfo, const char *component, const char *version)
+{
+	Datum		values[2];
+	bool		nulls[2] = {false, false};
+
+	values[0] = CStringGetTextDatum(component);
+	values[1] = CStringGetTextDatum(version);
+	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+}
+
+/* What libstemmer tells about itself: its algorithms. */
+static char *
+stemmer_list(void)
+{
+	StringInfoData list;
+	int			n = 0;
+
+	initStringInfo(&list);
+	for (const char **name = sb_stemmer_list(); *name != NULL; name++, n++)
+		appendStringInfo(&list, " %s", *name);
+	return psprintf("%d languages:%s", n, list.data);
+}
+
+Datum
+neardup_versions(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *rsinfo;
+	UVersionInfo version;
+	char		text[U_MAX_VERSION_STRING_LENGTH];
+
+	InitMaterializedSRF(fcinfo, 0);
+	rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	put_version(rsinfo, "neardup", NEARDUP_VERSION);
+	put_version(rsinfo, "PostgreSQL",
+				psprintf("%s, built for %s",
+						 GetConfigOption("server_version", false, false),
+						 PG_VERSION));
+	u_getVersion(version);
+	u_versionToString(version, text);
+	put_version(rsinfo, "ICU",
+				psprintf("%s, built for %s", text, U_ICU_VERSION));
+	u_getUnicodeVersion(version);
+	u_versionToString(version, text);
+	put_version(rsinfo, "Unicode", text);
+	put_version(rsinfo, "libstemmer", stemmer_list());
+	put_version(rsinfo, "xxHash",
+				psprintf("%d.%d.%d", XXH_VERSION_MAJOR, XXH_VERSION_MINOR,
+						 XXH_VERSION_RELEASE));
+	return (Datum) 0;
+}
+
+/*
+ * What tests ask, of a module that is built for them only; they declare the
+ * functions for themselves.
+ */
+#ifdef NEARDUP_TESTING
+
+/* neardup_words() without tables and short cuts */
+PG_FUNCTION_INFO_V1(neardup_words_by_icu);
+Datum
+neardup_words_by_icu(PG_FUNCTION_ARGS)
+{
+	return words_of(PG_GETARG_TEXT_PP(0), PG_GETARG_TEXT_PP(1),
+					reader_use_icu_only);
+}
+
+/*
+ * Where the words of a document stand: bytes of its UTF-8 from 0, and their
+ * number.
+ */
+PG_FUNCTION_INFO_V1(neardup_word_places);
+Datum
+neardup_word_places(PG_FUNCTION_ARGS)
+{
+	DocContext	   *doccxt = doc_context_get(fcinfo, 1);
+	ReturnSetInfo *rsinfo;
+	const char *utf8;
+	size_t		len;
+	uint64		hash;
+	WordSpan	span;
+
+	InitMaterializedSRF(fcinfo, 0);
+	rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	doc_context_read(doccxt, fcinfo, READS_SHINGLES);
+	utf8 = text_as_utf8(PG_GETARG_TEXT_PP(0), &len);
+	reader_track(doc_context_reader(doccxt));
+	reader_begin(doc_context_reader(doccxt), utf8, len);
+	while (reader_read_spans(doc_context_reader(doccxt), &hash, &span, 1) > 0)
+	{
+		Datum		values[2];
+		bool		nulls[2] = {false, false};
+
+		values[0] = Int32GetDatum(span.start);
+		values[1] = Int32GetDatum(span.end - span.start);
+		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+	}
+	return (Datum) 0;
+}
+
+#endif

@@ -1,0 +1,92 @@
+/*
+ * weigher.c
+ *		What the methods that weigh words have in common.
+ *
+ * Words that the lexicon does not have are left out: nothing is known of
+ * them, and a signature that rests on them would be shared by no document
+ * that the lexicon was made of.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/document/weigher.c
+ */
+#include "postgres.h"
+
+#include "utils/memutils.h"
+
+#include "base/hash.h"
+#include "document/weigher.h"
+
+Weighed *
+weighed_get(DocContext *doccxt, const text *name)
+{
+	Weighed    *weighed = doccxt->extra;
+	size_t		len = VARSIZE_ANY_EXHDR(name);
+	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(doccxt));
+
+	if (weighed == NULL)
+	{
+		weighed = palloc0(sizeof(Weighed));
+		weighed->bag = bag_create();
+		doccxt->extra = weighed;
+	}
+	if (weighed->name == NULL || weighed->name_len != len ||
+		memcmp(weighed->name, VARDATA_ANY(name), len) != 0)
+	{
+		Weighting	weighting;
+
+		weighting_parse(name, &weighting);
+		if (weighed->name != NULL)
+			pfree(weighed->name);
+		weighed->name = pnstrdup(VARDATA_ANY(name), len);
+		weighed->name_len = len;
+		weighed->weighting = weighting;
+	}
+	MemoryContextSwitchTo(old);
+	return weighed;
+}
+
+bool
+weighed_word(const Weighed *weighed, LexiconView *view, const BagWord *word,
+			 double *weight)
+{
+	const LexiconEntry *entry;
+
+	if (view == NULL)
+	{
+		*weight = weight_of(&weighed->weighting, NULL, 1,
+							&weighed->bag->stats, word->tf);
+		return true;
+	}
+	entry = view_find(view, word->hash);
+	if (entry == NULL)
+		return false;
+	*weight = weight_of(&weighed->weighting, view->lexicon,
+						view_weight(view, &weighed->weighting, entry),
+						&weighed->bag->stats, word->tf);
+	return true;
+}
+
+/* A number as bits that are the same on every machine. */
+static uint64
+double_bits(double value)
+{
+	uint64		bits;
+
+	memcpy(&bits, &value, sizeof(bits));
+	return bits;
+}
+
+uint32
+weighed_param(const Weighed *weighed, const LexiconView *view)
+{
+	const Weighting *weighting = &weighed->weighting;
+	uint64		what[5];
+
+	what[0] = view == NULL ? 0 : view->id;
+	what[1] = weighting->kind;
+	what[2] = double_bits(weighting->k1);
+	what[3] = double_bits(weighting->b);
+	what[4] = double_bits(weighting->floor);
+	return (uint32) hash_uint64s(what, lengthof(what));
+}

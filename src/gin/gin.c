@@ -1,0 +1,608 @@
+/*
+ * gin.c
+ *		The GIN operator class of signatures: the extended prefix.
+ *
+ * Let every set be sorted in one fixed order, here that of the hashes, or that
+ * of feature_order.c, which has the most frequent features last.  If two sets
+ * must share alpha elements to be near-duplicates, they share one among the
+ * first |x| - alpha + 1 of either: the prefix filter.  In hash order a prefix
+ * holds frequent shingles too ("this package contains"), and one of them in
+ * common says little.  So the prefix is extended by ell - 1 further elements,
+ * and ell elements in common are asked for (Wang, Li & Feng, "Can we beat the
+ * prefix filtering?", SIGMOD 2012); fewer where frequent ones come last.
+ *
+ * Why no pair is lost.  A row x is indexed by its first
+ * |x| - a(x) + ell(|x|) elements, where a(x) is the least overlap that x has
+ * with any near-duplicate at the index's threshold.  Say that x and the query
+ * q share c_1 < ... < c_o, and o >= a(x).  From c_i on there are o - i + 1
+ * shared elements; if c_i is not in the indexed part, there are at most
+ * a(x) - ell(|x|) elements from it on, hence i > o - a(x) + ell(|x|) >=
+ * ell(|x|).  So c_1 ... c_min(ell(|x|), o) are in the index.  Likewise they
+ * are among the first |q| - a(q) + r elements of q for i <= r, where a(q) is
+ * the least overlap of q at the query's threshold.  With r = min(ell(least
+ * size of x), a(q)), and ell not falling with the size, c_1 ... c_r are in
+ * both: r matches can be asked for.
+ *
+ * A query's threshold may turn out to be below that of the index.  Then o can
+ * be less than a(x), by s if the query's condition asks for o >= a(x) - s.  By
+ * the same reasoning c_i is in the index for i <= ell(|x|) - s, and so many
+ * matches can be asked for, if that is one at least for all rows of a size that
+ * the query is near to.  If not, every row is looked at: each has one key for
+ * its spec, as below, and those are all that is read of the index.
+ *
+ * Keys are the upper 32 bits of the element, which keeps elements in hash order
+ * in order within a row, as GIN wants to sort them.  Where two elements of the
+ * query fall on one key, the key stands in the query twice and counts twice;
+ * every hit is rechecked.  Counting is done in triconsistent, which says FALSE
+ * as soon as r is out of reach: GIN then skips the posting lists of frequent
+ * keys.
+ *
+ * Signatures that have candidate keys of their own (methods/keys.h) are
+ * indexed by the upper 32 bits of those, and looked up in the same way.
+ *
+ * A row of a different spec must not be missed in silence where a sequential
+ * scan would raise an error.  So each row has one more key, which stands for
+ * its spec, in a range of its own; a query looks that range through with a
+ * partial match that skips its own spec.  Usually it finds nothing there;
+ * a foreign row goes to recheck, which raises.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/gin/gin.c
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "access/genam.h"
+#include "access/gin.h"
+#include "access/reloptions.h"
+#include "access/stratnum.h"
+#include "catalog/pg_am_d.h"
+#include "catalog/pg_class_d.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/memutils.h"
+
+#include "base/compat.h"
+#include "base/interrupts.h"
+#include "base/sort_uint64.h"
+#include "gin/gin.h"
+#include "gin/prefix.h"
+#include "signature/sql/near.h"
+#include "methods/method.h"
+#include "signature/sql/signature_query.h"
+
+#define DEFAULT_THRESHOLD	0.8
+
+/* In hash order, and where frequent features come last */
+#define DEFAULT_ELL			13
+#define DEFAULT_FRAC		0.15
+#define FREQUENT_ELL		5
+#define FREQUENT_FRAC		0.1
+
+#define SHARE_FROM			100 /* elements that frac is not of */
+
+/* Which of them depends on another option. */
+#define UNSET				(-1)
+
+/*
+ * Keys from MAKING_KEYS on stand for specs, the others for elements.  The
+ * range is the last one in the order of int4, so that a scan of it ends with
+ * the index.
+ */
+#define SPEC_KEYS			0x7f000000
+#define NO_SPEC_KEY		0
+#define IS_SPEC_KEY(key)	(((key) & 0xff000000) == SPEC_KEYS)
+
+/* What extractQuery works out, for the consistent functions. */
+typedef struct QueryPlan
+{
+	int32		own_spec;		/* key of the query's spec, or NO_MAKING_KEY:
+								 * rows of all specs are wanted */
+	uint32		need;			/* matches to ask for */
+} QueryPlan;
+
+/* Options */
+
+/* The options as reloptions lays them out, behind them the list. */
+typedef struct GivenOptions
+{
+	int32		vl_len_;		/* varlena header (do not touch directly!) */
+	double		threshold;
+	int			ell;			/* or UNSET */
+	double		frac;			/* or UNSET */
+	int			measure;
+	int			frequent;		/* offset of the list, or 0 */
+} GivenOptions;
+
+GinSignatureOptions
+gin_signature_options(const bytea *given)
+{
+	const GivenOptions *options = (const GivenOptions *) given;
+	GinSignatureOptions defaults = {
+		.threshold = DEFAULT_THRESHOLD, .ell = DEFAULT_ELL,
+		.frac = DEFAULT_FRAC, .measure = MEASURE_JACCARD
+	};
+	GinSignatureOptions result = defaults;
+
+	if (options == NULL)
+		return defaults;
+	result.threshold = options->threshold;
+	result.measure = options->measure;
+	result.frequent = (FrequentFeatures) GET_STRING_RELOPTION(options, frequent);
+	if (result.frequent != NULL)
+	{
+		result.ell = FREQUENT_ELL;
+		result.frac = FREQUENT_FRAC;
+	}
+	if (options->ell != UNSET)
+		result.ell = options->ell;
+	if (options->frac != UNSET)
+		result.frac = options->frac;
+	return result;
+}
+
+static relopt_enum_elt_def measure_values[] = {
+	{"jaccard", MEASURE_JACCARD},
+	{"containment", MEASURE_CONTAINMENT},
+	{NULL}
+};
+
+PG_FUNCTION_INFO_V1(gin_signature_opclass_options);
+Datum
+gin_signature_opclass_options(PG_FUNCTION_ARGS)
+{
+	local_relopts *relopts = (local_relopts *) PG_GETARG_POINTER(0);
+
+	init_local_reloptions(relopts, sizeof(GivenOptions));
+	add_local_real_reloption(relopts, "threshold",
+							 "least resemblance the index can look up",
+							 DEFAULT_THRESHOLD, GIN_LEAST_THRESHOLD, 1.0,
+							 offsetof(GivenOptions, threshold));
+	add_local_int_reloption(relopts, "ell",
+							"number of features a prefix is extended by",
+							UNSET, 1, 1000,
+							offsetof(GivenOptions, ell));
+	add_local_real_reloption(relopts, "frac",
+							 "share of the features after the first 100 that it is extended by, too",
+							 UNSET, 0.0, 1.0,
+							 offsetof(GivenOptions, frac));
+	add_local_enum_reloption(relopts, "measure",
+							 "what the index is for: jaccard, or containment, for which every feature is indexed",
+							 measure_values, MEASURE_JACCARD,
+							 "Valid values are \"jaccard\" and \"containment\".",
+							 offsetof(GivenOptions, measure));
+	add_local_string_reloption(relopts, "frequent",
+							   "hash prefixes of features to take last, as frequent_features() gives them",
+							   NULL, feature_order_check_list,
+							   feature_order_fill_list,
+							   offsetof(GivenOptions, frequent));
+	PG_RETURN_VOID();
+}
+
+/*
+ * By how many elements the prefix of a set of n is extended, plus one.  Long
+ * documents have long passages in common that are in many others, too, so they
+ * get a share of what they have more than others.
+ */
+static uint64
+extension(const GinSignatureOptions *options, uint64 n)
+{
+	uint64		more = n > SHARE_FROM ? n - SHARE_FROM : 0;
+
+	return options->ell + (uint64) ceil(options->frac * (double) more);
+}
+
+/*
+ * The resemblance of x with the query's overlap that the condition implies
+ * at the least, overlap / |x|; 0 if none.  A little less than the formula
+ * says, as that is rounded.
+ */
+double
+gin_implied_share(Measure measure, double threshold)
+{
+	const double rounding = 1 - 1e-9;
+
+	switch (measure)
+	{
+		case MEASURE_JACCARD:
+		case MEASURE_SIMILARITY:
+		case MEASURE_CONTAINMENT:
+			return threshold;
+		case MEASURE_DICE:
+			return threshold / (2 - threshold) * rounding;
+		case MEASURE_COSINE:
+			return threshold * threshold * rounding;
+		case MEASURE_CONTAINS:
+		case MEASURE_OVERLAP:
+		case MEASURE_SHARED:
+			return 0;
+	}
+	pg_unreachable();
+}
+
+bool
+gin_is_signature_key(Relation index, AttrNumber keyno)
+{
+	FmgrInfo   *proc;
+
+	if (index->rd_rel->relam != GIN_AM_OID ||
+		index->rd_rel->relkind != RELKIND_INDEX)
+		return false;
+	proc = index_getprocinfo(index, keyno, GIN_EXTRACTVALUE_PROC);
+	return proc->fn_addr == gin_signature_extract_value;
+}
+
+bool
+gin_signature_can_answer(const GinSignatureOptions *options,
+						 Measure measure, double threshold)
+{
+	return options->measure == MEASURE_CONTAINMENT ||
+		gin_implied_share(measure, threshold) >= options->threshold;
+}
+
+/* Keys */
+
+/* As int4, whose order is signed, in the order of the elements. */
+static inline int32
+element_key(uint64 element)
+{
+	uint32		key = (uint32) (element >> 32) ^ 0x80000000;
+
+	/* the range of specs is folded onto its neighbour */
+	return (int32) (IS_SPEC_KEY(key) ? key - 0x01000000 : key);
+}
+
+static int32
+spec_key(const SignatureSpec *spec)
+{
+	return (int32) (SPEC_KEYS |
+					((uint32) spec_hash(spec) & 0x00ffffff));
+}
+
+/* How many of a row's elements are indexed. */
+static uint64
+indexed_length(const GinSignatureOptions *options, uint64 n)
+{
+	uint64		omitted;
+	uint64		ell;
+
+	if (n == 0 || options->measure == MEASURE_CONTAINMENT)
+		return n;
+	omitted = measure_least_overlap(MEASURE_JACCARD, n, options->threshold);
+	ell = extension(options, n);
+	return omitted > ell ? n - omitted + ell : n;
+}
+
+static GinSignatureOptions
+call_options(FunctionCallInfo fcinfo)
+{
+	return gin_signature_options(PG_HAS_OPCLASS_OPTIONS() ?
+								 (bytea *) PG_GET_OPCLASS_OPTIONS() : NULL);
+}
+
+/* The keys of a row whose signature has candidate keys of its own. */
+static const uint64 *
+method_keys(const Signature *sig, const GinSignatureOptions *options, uint64 *n)
+{
+	KeyList		keys = {0};
+
+	signature_row_keys(sig, options->threshold, &keys);
+	sort_hashes(keys.keys, keys.n);
+	*n = keys.n;
+	return keys.keys;
+}
+
+const uint64 *
+gin_row_elements(const Signature *sig, const GinSignatureOptions *options,
+				 uint64 *n)
+{
+	if (spec_has_keys(&sig->spec))
+		return method_keys(sig, options, n);
+	*n = indexed_length(options, SIGNATURE_NVALUES(sig));
+	return feature_order_first(sig, *n, options->frequent);
+}
+
+PG_FUNCTION_INFO_V1(gin_signature_extract_value);
+Datum
+gin_signature_extract_value(PG_FUNCTION_ARGS)
+{
+	Signature  *sig = PG_GETARG_SIGNATURE(0);
+	int32	   *nkeys = (int32 *) PG_GETARG_POINTER(1);
+	GinSignatureOptions options = call_options(fcinfo);
+	const uint64 *order;
+	uint64		n;
+	Datum	   *keys;
+
+	order = gin_row_elements(sig, &options, &n);
+	if (!AllocSizeIsValid((n + 1) * sizeof(Datum)))
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("signature of %llu values is too large for an index",
+						(unsigned long long) SIGNATURE_NVALUES(sig))));
+	keys = palloc((n + 1) * sizeof(Datum));
+	for (uint64 i = 0; i < n; i++)
+	{
+		CHECK_EVERY(i);
+		keys[i] = Int32GetDatum(element_key(order[i]));
+	}
+	keys[n] = Int32GetDatum(spec_key(&sig->spec));
+	*nkeys = n + 1;
+	PG_RETURN_POINTER(keys);
+}
+
+/* Queries */
+
+/*
+ * How many matches rows of lo to hi elements have at the least, where a
+ * near-duplicate shares `share` of their elements, less than the index is
+ * built for: see above.  It is bounded from below by a function that is linear
+ * on either side of SHARE_FROM, so its least value is at an end or there.
+ */
+static double
+matches_below(const GinSignatureOptions *options, double share,
+			  double lo, double hi)
+{
+	const double rounding = 1e-9;
+	double		lost = options->threshold * (1 + rounding) -
+		share * (1 - rounding);
+	double		sizes[] = {lo, hi, Min(Max(lo, SHARE_FROM), hi)};
+	double		least = hi;
+
+	for (size_t i = 0; i < lengthof(sizes); i++)
+		least = Min(least,
+					options->ell - 1 - lost * sizes[i] +
+					options->frac * Max(sizes[i] - SHARE_FROM, 0));
+	return floor(least);
+}
+
+/*
+ * How many of a set's elements to look up, and how many must match.  False if
+ * near-duplicates need not have a match in the index.
+ */
+static bool
+query_length(uint64 n, Measure asked, double threshold,
+			 const GinSignatureOptions *options, uint64 *length, uint32 *need)
+{
+	/* from the query's side: of it in a row */
+	Measure		measure = measure_commute(asked);
+	uint64		overlap;
+	uint64		lo;
+	uint64		hi;
+	double		matches;
+
+	*need = 1;
+	*length = 0;
+	if (n == 0)
+		return true;
+	overlap = measure_least_overlap(measure, n, threshold);
+	if (overlap > n)
+		return true;			/* nothing can be near */
+	measure_sizes(measure, n, threshold, &lo, &hi);
+	if (gin_signature_can_answer(options, asked, threshold))
+		matches = extension(options, lo);
+	else
+		matches = matches_below(options,
+								gin_implied_share(asked, threshold),
+								lo, hi);
+	if (matches < 1)
+		return false;
+	*need = matches < (double) overlap ? (uint32) matches : (uint32) overlap;
+	*length = n - overlap + *need;
+	return true;
+}
+
+double
+gin_signature_expected_keys(const GinSignatureOptions *options, double n,
+							Measure measure, double threshold)
+{
+	uint64		length;
+	uint32		need;
+
+	return query_length((uint64) Max(n, 1), measure, threshold, options, &length,
+						&need) && length <= MAX_QUERY_KEYS ? length : 0;
+}
+
+/*
+ * What to look up, *n of it, and how many must match.  False if the index was
+ * not built for the query, or it would take too many keys.
+ */
+static bool
+query_elements(const SignatureQuery *query, const GinSignatureOptions *options,
+			   const uint64 **elements, uint64 *n, uint32 *need)
+{
+	const Signature *sig = &query->signature;
+	const MethodInfo *method = method_info(sig->spec.method);
+	KeyList		keys = {0};
+
+	/* what is no threshold is refused then, too */
+	if (!measure_has_threshold(query->measure, query->threshold))
+		return false;
+	/* a measure that cannot be told is refused when a row is rechecked */
+	if (!measure_is_told(method, query->measure))
+		return false;
+	if (spec_has_keys(&sig->spec))
+	{
+		if (!signature_query_keys(sig, options->threshold,
+								  gin_implied_share(query->measure,
+												query->threshold),
+								  query->measure == MEASURE_SIMILARITY,
+								  &keys, need))
+			return false;
+		*elements = keys.keys;
+		*n = keys.n;
+		return true;
+	}
+	if (!query_length(SIGNATURE_NVALUES(sig), query->measure, query->threshold,
+					  options, n, need) || *n > MAX_QUERY_KEYS)
+		return false;
+	*elements = feature_order_first(sig, *n, options->frequent);
+	return true;
+}
+
+bool
+gin_signature_has_keys(const GinSignatureOptions *options,
+					   const SignatureQuery *query)
+{
+	const uint64 *elements;
+	uint64		n;
+	uint32		need;
+
+	return query_elements(query, options, &elements, &n, &need);
+}
+
+/*
+ * The keys of a query: first the range of specs, as a partial match, then
+ * those of its elements.
+ */
+static Datum *
+query_keys(const uint64 *elements, uint64 n, int32 *nkeys, bool **pmatch)
+{
+	Datum	   *keys = palloc((n + 1) * sizeof(Datum));
+
+	*pmatch = palloc0((n + 1) * sizeof(bool));
+	(*pmatch)[0] = true;
+	keys[0] = Int32GetDatum(SPEC_KEYS);
+	for (uint64 i = 0; i < n; i++)
+		keys[i + 1] = Int32GetDatum(element_key(elements[i]));
+	*nkeys = n + 1;
+	return keys;
+}
+
+/*
+ * Everything the consistent functions need, one pointer per key as GIN wants
+ * it.  That none is NULL also keeps GIN from comparing each key with every
+ * other one, which is quadratic.
+ */
+static Pointer *
+query_plan(int32 own_spec, uint32 need, int32 nkeys)
+{
+	QueryPlan  *plan = palloc(sizeof(QueryPlan));
+	Pointer    *extra = palloc(nkeys * sizeof(Pointer));
+
+	plan->own_spec = own_spec;
+	plan->need = need;
+	for (int32 i = 0; i < nkeys; i++)
+		extra[i] = (Pointer) plan;
+	return extra;
+}
+
+/*
+ * Says, once in a scan, that it is slow because of its threshold.  Of a
+ * constant the planner knows that, and does not use the index.
+ */
+static void
+tell_every_row(FunctionCallInfo fcinfo, const GinSignatureOptions *options,
+			   const SignatureQuery *query)
+{
+	static const char told = true;
+	double		share;
+
+	if (fcinfo->flinfo->fn_extra != NULL ||
+		!measure_has_threshold(query->measure, query->threshold) ||
+		gin_signature_can_answer(options, query->measure, query->threshold))
+		return;
+	fcinfo->flinfo->fn_extra = unconstify(char *, &told);
+	share = floor(gin_implied_share(query->measure, query->threshold) * 100) / 100;
+	ereport(NOTICE,
+			(errmsg("index look-up at threshold %g goes through every row",
+					query->threshold),
+			 errdetail("The index was built for resemblances from %g.",
+					   options->threshold),
+			 share < GIN_LEAST_THRESHOLD ?
+			 errhint("Create an index of signature_gin_ops (measure = containment).") :
+			 errhint("Create an index of signature_gin_ops (threshold = %g).",
+					 share)));
+}
+
+PG_FUNCTION_INFO_V1(gin_signature_extract_query);
+Datum
+gin_signature_extract_query(PG_FUNCTION_ARGS)
+{
+	SignatureQuery *query = PG_GETARG_SIGNATURE_QUERY(0);
+	int32	   *nkeys = (int32 *) PG_GETARG_POINTER(1);
+	bool	  **pmatch = (bool **) PG_GETARG_POINTER(3);
+	Pointer   **extra = (Pointer **) PG_GETARG_POINTER(4);
+	GinSignatureOptions options = call_options(fcinfo);
+	const uint64 *elements;
+	uint64		n;
+	uint32		need;
+	Datum	   *keys;
+
+	if (!query_elements(query, &options, &elements, &n, &need))
+	{
+		/* every row, for recheck: slow, but right */
+		tell_every_row(fcinfo, &options, query);
+		keys = query_keys(NULL, 0, nkeys, pmatch);
+		*extra = query_plan(NO_SPEC_KEY, 1, *nkeys);
+		PG_RETURN_POINTER(keys);
+	}
+	keys = query_keys(elements, n, nkeys, pmatch);
+	*extra = query_plan(spec_key(&query->signature.spec), need, *nkeys);
+	PG_RETURN_POINTER(keys);
+}
+
+/* Partial match: all keys of specs but that of the query, if it has one. */
+PG_FUNCTION_INFO_V1(gin_signature_compare_partial);
+Datum
+gin_signature_compare_partial(PG_FUNCTION_ARGS)
+{
+	int32		key = PG_GETARG_INT32(1);
+	const QueryPlan *plan = (const QueryPlan *) PG_GETARG_POINTER(3);
+
+	if (!IS_SPEC_KEY(key))
+		PG_RETURN_INT32(1);
+	PG_RETURN_INT32(key == plan->own_spec ? -1 : 0);
+}
+
+/*
+ * Never true without recheck.  A key that may match counts as matching; the
+ * first key stands for a row of a different spec, which recheck is to refuse.
+ */
+static bool
+may_match(const GinTernaryValue *check, int32 nkeys, const Pointer *extra)
+{
+	uint32		need;
+	uint32		found = 0;
+
+	if (nkeys == 0 || check[0] != GIN_FALSE)
+		return true;
+	need = ((const QueryPlan *) extra[0])->need;
+	for (int32 i = 1; i < nkeys; i++)
+	{
+		found += (check[i] != GIN_FALSE);
+		if (found >= need)
+			return true;
+	}
+	return false;
+}
+
+PG_FUNCTION_INFO_V1(gin_signature_consistent);
+Datum
+gin_signature_consistent(PG_FUNCTION_ARGS)
+{
+	/* a bool is the ternary value of the same number */
+	const GinTernaryValue *check = (GinTernaryValue *) PG_GETARG_POINTER(0);
+	int32		nkeys = PG_GETARG_INT32(3);
+	const Pointer *extra = (Pointer *) PG_GETARG_POINTER(4);
+	bool	   *recheck = (bool *) PG_GETARG_POINTER(5);
+
+	StaticAssertStmt(GIN_FALSE == false && GIN_TRUE == true &&
+					 sizeof(GinTernaryValue) == sizeof(bool),
+					 "bool cannot be read as GinTernaryValue");
+	*recheck = true;
+	PG_RETURN_BOOL(may_match(check, nkeys, extra));
+}
+
+PG_FUNCTION_INFO_V1(gin_signature_triconsistent);
+Datum
+gin_signature_triconsistent(PG_FUNCTION_ARGS)
+{
+	const GinTernaryValue *check = (GinTernaryValue *) PG_GETARG_POINTER(0);
+	int32		nkeys = PG_GETARG_INT32(3);
+	const Pointer *extra = (Pointer *) PG_GETARG_POINTER(4);
+
+	PG_RETURN_GIN_TERNARY_VALUE(may_match(check, nkeys, extra) ?
+								GIN_MAYBE : GIN_FALSE);
+}

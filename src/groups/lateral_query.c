@@ -1,0 +1,310 @@
+/*
+ * lateral_query.c
+ *		A query with parameters, run once for many rows of their values.
+ *
+ * SELECT ... WHERE near_duplicate(sig, $1, 0.8) can be run for each value there
+ * is: a look-up each.  Or all of them are joined with what it reads.  Which is
+ * cheaper the planner knows best; so the query is put behind the rows of values,
+ *
+ *		SELECT number, old.* FROM values, LATERAL (query) AS old
+ *
+ * where its parameters are columns of these.  The query is put there in its
+ * parsed form: it may end in a comment or a semicolon.  Where one row with an equal
+ * signature will do, that is
+ *
+ *		SELECT number, old.* FROM values, LATERAL (
+ *			SELECT * FROM (query) AS old (id, signature)
+ *			WHERE near_duplicate(signature, $1, 1) AND signature = $1 LIMIT 1) AS old
+ *
+ * Where the values come with places of rows that the signatures may be of, the query is
+ * put behind them as above, and the table that it reads is given the condition
+ *
+ *		ctid = place
+ *
+ * Mostly the query asks for nothing but a signature that is near, as an equal one is.  Then
+ * that condition is left out, and there is nothing to be put behind: the table is given the
+ * condition
+ *
+ *		ctid = ANY (places)
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/groups/lateral_query.c
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type_d.h"
+#include "executor/executor.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "parser/parse_expr.h"
+#include "parser/parse_node.h"
+#include "tcop/tcopprot.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+
+#include "base/compat.h"
+#include "groups/lateral_query.h"
+
+/* Nobody else has tables of that name. */
+#define VALUES_NAME		"near-duplicate clusters: new rows"
+
+/* See lateral_query.h */
+TupleDesc
+lateral_query_desc(int n)
+{
+	TupleDesc	desc = CreateTemplateTupleDesc(n + 1);
+
+	TupleDescInitEntry(desc, 1, "number", INT8OID, -1, 0);
+	return desc;
+}
+
+/* The query as it is written. */
+static SelectStmt *
+parse(const char *text, const char *hint)
+{
+	List	   *statements = pg_parse_query(text);
+
+	if (list_length(statements) != 1 ||
+		!IsA(linitial_node(RawStmt, statements)->stmt, SelectStmt))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("statement is not a query that only reads"),
+				 errhint("%s", hint)));
+	return (SelectStmt *) linitial_node(RawStmt, statements)->stmt;
+}
+
+/* The statement with parameters of the types that the values have. */
+static Query *
+analyze(SelectStmt *query, const char *text, TupleDesc desc)
+{
+	RawStmt    *statement = makeNode(RawStmt);
+	Oid		   *types = palloc(desc->natts * sizeof(Oid));
+
+	for (int i = 1; i < desc->natts; i++)
+		types[i - 1] = TupleDescAttr(desc, i)->atttypid;
+	statement->stmt = (Node *) query;
+	return linitial_node(Query,
+						 pg_analyze_and_rewrite_fixedparams(statement, text, types,
+															desc->natts - 1, NULL));
+}
+
+/* See lateral_query.h */
+TupleDesc
+lateral_query_check(const char *text, TupleDesc desc, const char *hint,
+					SourceTable *source)
+{
+	Query	   *query;
+	ErrorContextCallback errors;
+
+	query_errors_begin(&errors, text);
+	query = analyze(parse(text, hint), text, desc);
+	if (query->commandType != CMD_SELECT || query->hasModifyingCTE || query->rowMarks != NIL)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("statement is not a query that only reads"),
+				 errhint("%s", hint)));
+	query_errors_end(&errors);
+	if (!source_table_find(query, 2, source))
+		source->table = InvalidOid;
+	return ExecCleanTypeFromTL(query->targetList);
+}
+
+/* p_paramref_hook: a parameter is a column of the values. */
+static Node *
+parameter_column(ParseState *pstate, ParamRef *param)
+{
+	TupleDesc	desc = pstate->p_ref_hook_state;
+	ColumnRef  *column = makeNode(ColumnRef);
+
+	if (param->number < 1 || param->number >= desc->natts)
+		return NULL;			/* the server raises */
+	column->fields = list_make2(makeString(VALUES_NAME),
+								makeString(psprintf("$%d", param->number)));
+	column->location = param->location;
+	return transformExpr(pstate, (Node *) column, pstate->p_expr_kind);
+}
+
+static void
+set_up_parser(ParseState *pstate, void *desc)
+{
+	pstate->p_paramref_hook = parameter_column;
+	pstate->p_ref_hook_state = desc;
+}
+
+/* Puts the query in the place of the outer one's only subquery, which stands last. */
+static SelectStmt *
+around(SelectStmt *outer, SelectStmt *query)
+{
+	llast_node(RangeSubselect, outer->fromClause)->subquery = (Node *) query;
+	return outer;
+}
+
+/* The query behind the rows of values. */
+static RawStmt *
+behind_values(SelectStmt *query)
+{
+	RawStmt    *statement = makeNode(RawStmt);
+
+	statement->stmt = (Node *)
+		around(parse("SELECT number, old.*"
+					 " FROM \"" VALUES_NAME "\", LATERAL (SELECT) AS old", ""),
+			   query);
+	return statement;
+}
+
+/*
+ * One row of the query whose second column is equal to $1, and near to it, which
+ * an index can be asked for.
+ */
+static SelectStmt *
+equal_row(SelectStmt *query, const char *schema)
+{
+	schema = quote_identifier(schema);
+	return around(parse(psprintf("SELECT * FROM (SELECT) AS old (id, signature)"
+								 " WHERE %s.near_duplicate(signature, $1, 1::pg_catalog.float8, 'jaccard'::pg_catalog.text)"
+								 " AND signature OPERATOR(%s.=) $1 LIMIT 1",
+								 schema, schema), ""),
+				  query);
+}
+
+/* The store as a table of that many rows that queries know by its name. */
+static QueryEnvironment *
+environment_of(TupleDesc desc, Tuplestorestate *store, double rows)
+{
+	QueryEnvironment *environment = create_queryEnv();
+	EphemeralNamedRelation values = palloc0(sizeof(EphemeralNamedRelationData));
+
+	for (int i = 1; i < desc->natts; i++)
+		namestrcpy(&TupleDescAttr(desc, i)->attname, psprintf("$%d", i));
+	values->md.name = VALUES_NAME;
+	values->md.tupdesc = desc;
+	values->md.enrtype = ENR_NAMED_TUPLESTORE;
+	values->md.enrtuples = rows;
+	values->reldata = store;
+	register_ENR(environment, values);
+	return environment;
+}
+
+/* In which way a query is put behind the values. */
+typedef enum RunAs
+{
+	RUN_WHOLE,
+	RUN_EQUAL,
+	RUN_PLACED,
+} RunAs;
+
+/* The values' last column tells where the row of the signature is. */
+static void
+place(Query *query, TupleDesc desc)
+{
+	TargetEntry *number = linitial_node(TargetEntry, query->targetList);
+	SourceTable source;
+
+	if (!source_table_find(query, 1 + 2, &source))
+		elog(ERROR, "query has no table any more");
+	source_table_place(&source, castNode(Var, number->expr)->varno, desc->natts);
+}
+
+/* Parses the query, puts it behind the values, and runs that. */
+static void
+run(const char *text, RunAs as, Oid schema, TupleDesc desc,
+	Tuplestorestate *store, RowTaker *taker)
+{
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
+												  "lateral query",
+												  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext caller = MemoryContextSwitchTo(context);
+	QueryEnvironment *environment =
+		environment_of(desc, store,
+					   as == RUN_PLACED ? 1 : tuplestore_tuple_count(store));
+	SelectStmt *query;
+	ErrorContextCallback errors;
+	List	   *queries;
+
+	query_errors_begin(&errors, text);
+	query = parse(text, "");
+	if (as == RUN_EQUAL)
+		query = equal_row(query, get_namespace_name(schema));
+	queries = pg_analyze_and_rewrite_withcb(behind_values(query), text,
+											set_up_parser, desc, environment);
+	query_errors_end(&errors);
+	if (as == RUN_PLACED)
+		place(linitial_node(Query, queries), desc);
+	MemoryContextSwitchTo(caller);
+	row_taker_run(taker, linitial_node(Query, queries), text, environment, NULL);
+	MemoryContextDelete(context);
+}
+
+/* See lateral_query.h */
+void
+lateral_query_run(const char *text, TupleDesc desc, Tuplestorestate *store,
+				  RowTaker *taker)
+{
+	run(text, RUN_WHOLE, InvalidOid, desc, store, taker);
+}
+
+/* See lateral_query.h */
+void
+lateral_query_run_equal(const char *text, Oid schema, TupleDesc desc,
+						Tuplestorestate *store, RowTaker *taker)
+{
+	run(text, RUN_EQUAL, schema, desc, store, taker);
+}
+
+/* See lateral_query.h */
+void
+lateral_query_run_placed(const char *text, TupleDesc desc,
+						 Tuplestorestate *store, RowTaker *taker)
+{
+	run(text, RUN_PLACED, InvalidOid, desc, store, taker);
+}
+
+/* See lateral_query.h */
+TupleDesc
+lateral_query_desc_placed(TupleDesc desc)
+{
+	TupleDesc	placed = CreateTemplateTupleDesc(desc->natts + 1);
+
+	for (int i = 1; i <= desc->natts; i++)
+		TupleDescCopyEntry(placed, i, desc, i);
+	TupleDescInitEntry(placed, placed->natts, "place", TIDOID, -1, 0);
+	return placed;
+}
+
+/* Walks over a query that asks for a parameter. */
+static bool
+has_parameter(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Query))
+		return query_tree_walker((Query *) node, has_parameter, context, 0);
+	if (IsA(node, Param))
+		return ((Param *) node)->paramkind == PARAM_EXTERN;
+	return expression_tree_walker(node, has_parameter, context);
+}
+
+/* See lateral_query.h */
+Query *
+lateral_query_at_places(const char *text, TupleDesc desc)
+{
+	int			signature = 1 + 2;
+	SourceTable source;
+	ErrorContextCallback errors;
+	Query	   *query;
+
+	query_errors_begin(&errors, text);
+	query = analyze(around(parse("SELECT 0::pg_catalog.int8, old.* FROM (SELECT) AS old",
+								 ""),
+						   parse(text, "")), text, desc);
+	query_errors_end(&errors);
+	source_table_drop_near(query, signature);
+	if (has_parameter((Node *) query, NULL))
+		return NULL;
+	if (!source_table_find(query, signature, &source))
+		elog(ERROR, "query has no table any more");
+	source_table_place_any(&source, desc->natts);
+	return query;
+}

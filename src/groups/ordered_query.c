@@ -1,0 +1,330 @@
+/*
+ * ordered_query.c
+ *		The rows of a query that a user gives as a text, in a total order.
+ *
+ * What comes out must not depend on the plan: so the query is made to sort by
+ * its first column after all that it sorts by itself.  That is done on
+ * its parsed form, where it costs nothing if an index has that order already.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/groups/ordered_query.c
+ */
+#include "postgres.h"
+
+#include <ctype.h>
+
+#include "catalog/namespace.h"
+#include "catalog/pg_type.h"
+#include "executor/executor.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
+#include "parser/parse_clause.h"
+#include "parser/parse_coerce.h"
+#include "parser/parse_oper.h"
+#include "parser/parse_relation.h"
+#include "tcop/tcopprot.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/typcache.h"
+#include "utils/varlena.h"
+
+#include "base/compat.h"
+#include "groups/id_table.h"
+#include "groups/ordered_query.h"
+
+/* Raises an error unless it is a query that only reads. */
+static void
+require_select(const Query *query)
+{
+	if (query->commandType != CMD_SELECT || query->hasModifyingCTE || query->rowMarks != NIL)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("statement is not a query that only reads"),
+				 query->rowMarks != NIL ?
+				 errhint("Leave out FOR UPDATE or FOR SHARE.") :
+				 errhint("Use a SELECT, VALUES or TABLE command.")));
+}
+
+/*
+ * Raises an error if the text is the name of a table, as who thinks that this is
+ * wanted writes; the parser would tell him less.
+ */
+static void
+require_no_name(const char *text)
+{
+	const char *c = text;
+
+	while (isalnum((unsigned char) *c) || *c == '_' || *c == '.' ||
+		   *c == '"' || IS_HIGHBIT_SET(*c))
+		c++;
+	if (*c == '\0' && c > text &&
+		OidIsValid(RangeVarGetRelid(makeRangeVarFromNameList(textToQualifiedNameList(cstring_to_text(text))),
+									NoLock, true)))
+		ereport(ERROR,
+				(errcode(ERRCODE_SYNTAX_ERROR),
+				 errmsg("\"%s\" is not a query", text),
+				 errhint("Use 'SELECT id, sig FROM %s', with the columns that the table has.",
+						 text)));
+}
+
+/* The statement as one query. */
+static Query *
+analyze(const char *text)
+{
+	List	   *statements;
+	List	   *queries;
+	ErrorContextCallback errors;
+
+	require_no_name(text);
+	query_errors_begin(&errors, text);
+	statements = pg_parse_query(text);
+	if (list_length(statements) != 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_SYNTAX_ERROR),
+				 errmsg("there are %d statements in the place of one query",
+						list_length(statements))));
+	queries = pg_analyze_and_rewrite_fixedparams(linitial_node(RawStmt, statements),
+												 text, NULL, 0, NULL);
+	if (list_length(queries) != 1)
+		require_select(queries == NIL ? makeNode(Query) : linitial(queries));
+	require_select(linitial_node(Query, queries));
+	query_errors_end(&errors);
+	return linitial_node(Query, queries);
+}
+
+/* Column number n of the result, from 1, or NULL. */
+static TargetEntry *
+result_column(const Query *query, int n)
+{
+	ListCell   *lc;
+
+	foreach(lc, query->targetList)
+	{
+		TargetEntry *entry = lfirst_node(TargetEntry, lc);
+
+		if (!entry->resjunk && entry->resno == n)
+			return entry;
+	}
+	return NULL;
+}
+
+/* Raises an error if values of a column have no order. */
+static void
+require_order(const TargetEntry *entry)
+{
+	Oid			type = exprType((Node *) entry->expr);
+
+	if (!OidIsValid(lookup_type_cache(type, TYPECACHE_LT_OPR)->lt_opr))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_FUNCTION),
+				 errmsg("values of type %s cannot be ids", format_type_be(type)),
+				 errdetail("Rows are sorted by their ids."),
+				 errhint(ID_AS_TEXT_HINT)));
+}
+
+/* Sorts by a column after all that the query sorts by. */
+static void
+sort_by(Query *query, TargetEntry *entry)
+{
+	SortGroupClause *clause = makeNode(SortGroupClause);
+	ListCell   *lc;
+
+	foreach(lc, query->sortClause)
+		if (lfirst_node(SortGroupClause, lc)->tleSortGroupRef ==
+			entry->ressortgroupref && entry->ressortgroupref != 0)
+			return;
+	get_sort_group_operators(exprType((Node *) entry->expr), true, true, false,
+							 &clause->sortop, &clause->eqop, NULL,
+							 &clause->hashable);
+	clause->tleSortGroupRef = assignSortGroupRef(entry, query->targetList);
+	query->sortClause = lappend(query->sortClause, clause);
+}
+
+/* A column of a query, as that of a query around it, which reads nothing else. */
+static TargetEntry *
+outer_entry(const TargetEntry *inner)
+{
+	TargetEntry *entry = flatCopyTargetEntry(unconstify(TargetEntry *, inner));
+
+	entry->expr = (Expr *)
+		makeVarFromTargetEntry(1, unconstify(TargetEntry *, inner));
+	return entry;
+}
+
+/*
+ * A query around one that ends WITH TIES, which are the rows that are equal in all
+ * that it sorts by: it must not be made to sort by more.  The outer one sorts
+ * by the same, and can be.
+ */
+static Query *
+around_ties(Query *query)
+{
+	ParseState *pstate = make_parsestate(NULL);
+	Query	   *outer = makeNode(Query);
+	RangeTblRef *ref = makeNode(RangeTblRef);
+	ListCell   *lc;
+
+	foreach(lc, query->targetList)
+	{
+		TargetEntry *inner = lfirst_node(TargetEntry, lc);
+
+		outer->targetList = lappend(outer->targetList, outer_entry(inner));
+		/* what it only sorts by becomes a column, which has a name */
+		if (inner->resjunk)
+			inner->resname = "sorted by";
+		inner->resjunk = false;
+	}
+	addRangeTableEntryForSubquery(pstate, query, makeAlias("ties", NIL), false,
+								  true);
+	ref->rtindex = 1;
+	outer->commandType = CMD_SELECT;
+	outer->canSetTag = true;
+	outer->rtable = pstate->p_rtable;
+	outer->jointree = makeFromExpr(list_make1(ref), NULL);
+	outer->sortClause = copyObject(query->sortClause);
+	return outer;
+}
+
+/* See ordered_query.h */
+void
+ordered_query_run(const char *text, int columns, RowTaker *taker)
+{
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
+												  "ordered query",
+												  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext caller = MemoryContextSwitchTo(context);
+	Query	   *query = analyze(text);
+
+	if (columns > 0 && query->limitOption == LIMIT_OPTION_WITH_TIES)
+		query = around_ties(query);
+	for (int n = 1; n <= columns; n++)
+	{
+		TargetEntry *entry = result_column(query, n);
+
+		if (entry == NULL)
+			continue;
+		require_order(entry);
+		sort_by(query, entry);
+	}
+	MemoryContextSwitchTo(caller);
+	row_taker_run(taker, query, text, NULL, NULL);
+	MemoryContextDelete(context);
+}
+
+/* Columns */
+
+/* True if a cast that is made without being asked for may change a value of that type. */
+static bool
+may_change(Oid from, Oid type)
+{
+	return (type == FLOAT8OID && from != INT2OID && from != INT4OID && from != FLOAT4OID) ||
+		type == FLOAT4OID || type == NAMEOID || type == TIMESTAMPTZOID;
+}
+
+/*
+ * What tells whether a value comes back as it was from a cast; NULL if that cannot be told, or
+ * casts of these types change nothing.
+ */
+static ExprState *
+tells_unchanged(Node *value, Node *cast, Oid from, Oid type)
+{
+	Oid			equal = lookup_type_cache(from, TYPECACHE_EQ_OPR)->eq_opr;
+	Oid			collation = exprCollation(value);
+	Node	   *back;
+
+	if (!OidIsValid(equal) ||
+		(can_coerce_type(1, &from, &type, COERCION_IMPLICIT) && !may_change(from, type)))
+		return NULL;
+	back = coerce_to_target_type(NULL, cast, type, from, -1, COERCION_ASSIGNMENT,
+								 COERCE_IMPLICIT_CAST, -1);
+	if (back == NULL)
+		return NULL;
+	return ExecInitExpr(expression_planner(make_opclause(equal, BOOLOID, false, (Expr *) back,
+														 (Expr *) value, InvalidOid,
+														 OidIsValid(collation) ? collation : get_typcollation(from))),
+						NULL);
+}
+
+/* Raises an error if the cast has changed the value of that row. */
+static void
+require_unchanged(const TypedColumn *column, TupleTableSlot *slot)
+{
+	Form_pg_attribute att = TupleDescAttr(slot->tts_tupleDescriptor, column->attno - 1);
+	Oid			output;
+	bool		isvarlena;
+	bool		isnull;
+	Datum		unchanged = ExecEvalExpr(column->unchanged, column->context, &isnull);
+
+	if (isnull || DatumGetBool(unchanged))
+		return;
+	getTypeOutputInfo(att->atttypid, &output, &isvarlena);
+	ereport(ERROR,
+			(errcode(ERRCODE_DATATYPE_MISMATCH),
+			 errmsg("column %d of the query, %s, has the value %s, which is no %s",
+					column->number, column->what,
+					OidOutputFunctionCall(output, slot_getattr(slot, column->attno, &isnull)),
+					format_type_be(column->type)),
+			 errhint("%s", column->hint)));
+}
+
+/* See ordered_query.h */
+TypedColumn
+typed_column(TupleDesc desc, int before, AttrNumber attno, Oid type, bool exact,
+			 const char *what, const char *hint)
+{
+	TypedColumn column = {
+		.attno = before + attno,.type = type,.number = attno,
+		.what = what,.hint = hint
+	};
+	Form_pg_attribute att;
+	Node	   *var;
+	Node	   *cast;
+
+	if (column.attno > desc->natts)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_COLUMN_DEFINITION),
+				 errmsg_plural("query has %d column, and none for %s",
+							   "query has %d columns, and none for %s",
+							   desc->natts - before, desc->natts - before,
+							   what),
+				 errhint("%s", hint)));
+	att = TupleDescAttr(desc, column.attno - 1);
+	var = (Node *) makeVar(1, column.attno, att->atttypid, att->atttypmod,
+						   att->attcollation, 0);
+	cast = coerce_to_target_type(NULL, var, att->atttypid, type, -1,
+								 COERCION_ASSIGNMENT, COERCE_IMPLICIT_CAST,
+								 -1);
+	if (cast == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("column %d of the query, %s, is of type %s, not %s",
+						attno, what, format_type_be(att->atttypid),
+						format_type_be(type)),
+				 errhint("%s", hint)));
+	if (cast != var)
+	{
+		column.cast = ExecInitExpr(expression_planner((Expr *) copyObject(cast)), NULL);
+		column.unchanged = exact ? tells_unchanged(var, cast, att->atttypid, type) : NULL;
+		column.context = CreateStandaloneExprContext();
+	}
+	return column;
+}
+
+/* See ordered_query.h */
+Datum
+typed_value(const TypedColumn *column, TupleTableSlot *slot, bool *isnull)
+{
+	Datum		value;
+
+	if (column->cast == NULL)
+		return slot_getattr(slot, column->attno, isnull);
+	ResetExprContext(column->context);
+	column->context->ecxt_scantuple = slot;
+	value = ExecEvalExpr(column->cast, column->context, isnull);
+	if (column->unchanged != NULL)
+		require_unchanged(column, slot);
+	return value;
+}

@@ -1,0 +1,320 @@
+/*
+ * row_sets.c
+ *		The rows of a query, their sets in the join's engine.
+ *
+ * The rows come in a total order, so that the number of a row tells how it
+ * ranks.  Their sets are joined with themselves; what comes out of it are
+ * pairs of distinct sets, each known by its first row.  These are united,
+ * and rows with one set go where its first row goes: no pair of rows is ever
+ * made.
+ *
+ * Further columns of the query are a scope: rows are compared where they agree in
+ * these.  That is told by 64 bits of hash, which begin with a random number, so that
+ * nobody can make values that are taken for each other.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/groups/row_sets.c
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "miscadmin.h"
+#include "nodes/nodes.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/syscache.h"
+#include "utils/typcache.h"
+
+#include "base/compat.h"
+#include "base/hash.h"
+#include "groups/row_sets.h"
+#include "signature/sql/near.h"
+#include "methods/spec_name.h"
+
+/* Parts of the memory while the engine works, in eighths. */
+#define ENGINE_EIGHTHS	4
+#define IDS_EIGHTHS		1
+
+#define QUERY_HINT \
+	"The query's columns are the id of a row and its signature, as in SELECT id, sig FROM docs, then columns that can be hashed, if rows are to be compared within these."
+#define ID_HINT \
+	"Give the type of the ids as the first argument, as in near_duplicate_clusters(NULL::uuid, 'SELECT ...', ...)."
+
+/* Scopes */
+
+/* Makes ready to read a column of the scope. */
+static ScopeColumn
+scope_column(TupleDesc desc, AttrNumber attno)
+{
+	Form_pg_attribute att = TupleDescAttr(desc, attno - 1);
+	TypeCacheEntry *type = lookup_type_cache(att->atttypid,
+											 TYPECACHE_HASH_EXTENDED_PROC);
+	ScopeColumn column = {.att = palloc(ATTRIBUTE_FIXED_PART_SIZE)};
+
+	if (!OidIsValid(type->hash_extended_proc))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_FUNCTION),
+				 errmsg("column %d of the query is of type %s, which cannot be hashed",
+						attno, format_type_be(att->atttypid)),
+				 errdetail("Rows are compared where they are equal in all columns behind the signature."),
+				 errhint(QUERY_HINT)));
+	memcpy(column.att, att, ATTRIBUTE_FIXED_PART_SIZE);
+	fmgr_info(type->hash_extended_proc, &column.hash);
+	return column;
+}
+
+static void
+begin_scope(RowSets *rows, TupleDesc desc)
+{
+	if (desc->natts <= 2)
+		return;
+	if (!pg_strong_random(&rows->secret, sizeof(rows->secret)))
+		ereport(ERROR,
+				(errcode(ERRCODE_INTERNAL_ERROR),
+				 errmsg("could not generate random values")));
+	rows->nscope = desc->natts - 2;
+	rows->scope = palloc(rows->nscope * sizeof(ScopeColumn));
+	for (int i = 0; i < rows->nscope; i++)
+		rows->scope[i] = scope_column(desc, i + 3);
+}
+
+/* See row_sets.h */
+uint64
+row_sets_scope(RowSets *rows, const Datum *values, const bool *nulls)
+{
+	uint64		hash = rows->secret;
+
+	for (int i = 0; i < rows->nscope; i++)
+	{
+		ScopeColumn *column = &rows->scope[i];
+
+		if (!nulls[i])
+			hash ^= DatumGetUInt64(FunctionCall2Coll(&column->hash,
+													 column->att->attcollation,
+													 values[i],
+													 UInt64GetDatum(rows->secret)));
+		hash = mix64(hash + 1);
+	}
+	return hash;
+}
+
+/* Rows go into the engine */
+
+static void
+begin_rows(RowTaker *taker, TupleDesc desc)
+{
+	RowSets *rows = (RowSets *) taker;
+
+	/* first what tells that the id has been forgotten */
+	rows->signature = typed_column(desc, 0, 2, rows->signature_type, false,
+								   "the signature", QUERY_HINT);
+	rows->id = typed_column(desc, 0, 1, rows->ids.type, true, "the id", ID_HINT);
+	begin_scope(rows, desc);
+	if (rows->begun != NULL)
+		rows->begun(rows);
+}
+
+/* Raises an error if signatures of that kind cannot be kept apart. */
+static void
+require_kind_of_scopes(RowSets *rows, const Signature *sig)
+{
+	if (signature_kind(sig, rows->measure) != KIND_SETS)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("groups within columns are for sets only"),
+				 errdetail_plural("The query has %d column behind the signature.",
+								  "The query has %d columns behind the signature.",
+								  rows->nscope, rows->nscope),
+				 errhint("Make groups of one value after the other, by a condition in the query.")));
+}
+
+/*
+ * Takes note of a signature's spec; raises if there was another one, unless
+ * it may be of another scope.
+ */
+static void
+note_spec(RowSets *rows, const Signature *sig)
+{
+	if (rows->nscope > 0)
+		require_kind_of_scopes(rows, sig);
+	else if (rows->made)
+		spec_require_equal(&rows->spec, &sig->spec);
+	if (rows->made)
+		return;
+	rows->kind = signature_kind(sig, rows->measure);
+	setjoin_use(rows->join, usual_algorithm(rows->kind, rows->measure));
+	rows->spec = sig->spec;
+	rows->made = true;
+}
+
+/* See row_sets.h */
+void
+row_sets_join(RowSets *rows, const Signature *sig, uint64 scope)
+{
+	const uint64 *set = NULL;
+	uint32		n = 0;
+
+	if (sig != NULL)
+		set = rows->nscope > 0 ? signature_as_scoped_set(sig, scope, &n) :
+			signature_as_set(sig, rows->kind, rows->measure, &n);
+	setjoin_add(rows->join, SIDE_OUTER, set, n, "", 0);
+}
+
+static void
+add_row(RowTaker *taker, TupleTableSlot *slot)
+{
+	RowSets *rows = (RowSets *) taker;
+	const Signature *sig = NULL;
+	uint64		scope = 0;
+	bool		isnull;
+	Datum		value = typed_value(&rows->id, slot, &isnull);
+
+	row_ids_put(&rows->ids, value, isnull);
+	value = typed_value(&rows->signature, slot, &isnull);
+	if (!isnull)
+	{
+		sig = DatumGetSignature(value);
+		slot_getallattrs(slot);
+		note_spec(rows, sig);
+		scope = row_sets_scope(rows, slot->tts_values + 2,
+							   slot->tts_isnull + 2);
+	}
+	if (rows->added == NULL)
+		row_sets_join(rows, sig, scope);
+	else if (sig != NULL)
+		rows->added(rows, sig, scope, slot->tts_values + 2,
+					slot->tts_isnull + 2);
+}
+
+/* Makes the engine. */
+static void
+begin_join(RowSets *rows)
+{
+	SetJoinParams params = {
+		.algorithm = usual_algorithm(KIND_SETS, rows->measure),
+		.measure = rows->measure,
+		.threshold = rows->threshold,
+		.self_join = true,
+		.either_order = true,
+		.memory = rows->memory / 8 * ENGINE_EIGHTHS
+	};
+
+	rows->join = setjoin_begin(&params);
+}
+
+/* Pairs of sets come out */
+
+/* The rows of a set that is near to itself are all like the first. */
+static void
+unite_rows(RowSets *rows, Grouping *grouping, uint32 offset, RowGroup group,
+		   const PairedSet *set)
+{
+	double		similarity = paired_similarity(rows->kind, rows->measure, set,
+											   set);
+	RowCursor	cursor;
+	uint32		row;
+
+	rows_begin(rows->join, SIDE_OUTER, group, &cursor);
+	while (rows_next(&cursor, &row) != NULL)
+		if (row != set->first)
+			grouping_like(grouping, offset + set->first, offset + row,
+						  similarity);
+}
+
+/* See row_sets.h */
+void
+row_sets_unite(RowSets *rows, Grouping *grouping, GroupRule rule,
+			   uint32 offset)
+{
+	RowGroup	outer;
+	RowGroup	inner;
+
+	setjoin_build(rows->join);
+	while (setjoin_next(rows->join, &outer, &inner))
+	{
+		PairedSet	a;
+		PairedSet	b;
+
+		setjoin_pair(rows->join, &a, &b);
+		if (a.first == b.first)
+			unite_rows(rows, grouping, offset, outer, &a);
+		else
+			grouping_near(grouping, offset + Min(a.first, b.first),
+						  offset + Max(a.first, b.first),
+						  rule == RULE_KEPT ?
+						  paired_similarity(rows->kind, rows->measure, &a, &b) : 0);
+	}
+	setjoin_end(rows->join);
+}
+
+/* The rule stands behind the measure: who leaves that out has to name it. */
+static void
+refuse_rule(const char *name)
+{
+	if (strcmp(name, "kept") == 0 || strcmp(name, "connected") == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("measure \"%s\" does not exist", name),
+				 errhint("It is a rule: write rule => '%s'.", name)));
+}
+
+/* The symmetric measure of that name. */
+static Measure
+symmetric_measure(const text *name)
+{
+	Measure		measure;
+
+	refuse_rule(text_to_cstring(name));
+	measure = measure_require(name);
+	if (measure_commute(measure) != measure)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("measure \"%s\" is of one signature in another",
+						measure_name(measure)),
+				 errdetail("Groups are of rows that are near to each other."),
+				 errhint("Use \"overlap\", which is the greater of both containments.")));
+	if (measure == MEASURE_SHARED)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("rows cannot be grouped by measure \"%s\"",
+						measure_name(measure)),
+				 errdetail("Equal signatures would not be in one group if they have too few features.")));
+	return measure;
+}
+
+/* The type signature of the extension that the function belongs to. */
+static Oid
+signature_type(FunctionCallInfo fcinfo)
+{
+	Oid			schema = get_func_namespace(fcinfo->flinfo->fn_oid);
+	Oid			type = GetSysCacheOid2(TYPENAMENSP, Anum_pg_type_oid,
+									   CStringGetDatum("signature"),
+									   ObjectIdGetDatum(schema));
+
+	if (!OidIsValid(type))
+		elog(ERROR, "type signature is not beside its function");
+	return type;
+}
+
+/* See row_sets.h */
+void
+row_sets_begin(RowSets *rows, FunctionCallInfo fcinfo, int first, Oid id_type)
+{
+	rows->taker.begin = begin_rows;
+	rows->taker.row = add_row;
+	rows->threshold = PG_GETARG_FLOAT8(first);
+	rows->measure = symmetric_measure(PG_GETARG_TEXT_PP(first + 1));
+	threshold_require_valid(rows->threshold, rows->measure);
+	rows->signature_type = signature_type(fcinfo);
+	rows->memory = get_hash_memory_limit();
+	row_ids_begin(&rows->ids, id_type, rows->memory / 8 * IDS_EIGHTHS);
+	begin_join(rows);
+}
+
+/* See row_sets.h */
+void
+row_sets_read(RowSets *rows, const char *query)
+{
+	ordered_query_run(query, 1, &rows->taker);
+}

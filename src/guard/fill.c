@@ -1,0 +1,325 @@
+/*
+ * fill.c
+ *		The trigger function that keeps a signature column up to date where a
+ *		generated column cannot.
+ *
+ * A generated column must not depend on anything but its own row.  Signatures
+ * that rest on a lexicon depend on another table, and this trigger does what a
+ * generated column would:
+ *
+ *		CREATE TRIGGER fill BEFORE INSERT OR UPDATE ON docs FOR EACH ROW
+ *		EXECUTE FUNCTION neardup_fill('sig',
+ *			'top_words(body, (SELECT words FROM library))', 'body');
+ *
+ * Its arguments are the column to be filled, an expression, and the columns
+ * that the expression reads, which are all that it can see of the row.  It is
+ * computed on INSERT, and on UPDATE where a column that it reads is assigned or
+ * has another value than before, or where the filled column is assigned.
+ *
+ * Names in the expression are looked up in the schemas of the extension and of
+ * the table, never in the path of whoever inserts; its rights are theirs.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/guard/fill.c
+ */
+#include "postgres.h"
+
+#include "access/sysattr.h"
+#include "commands/trigger.h"
+#include "executor/spi.h"
+#include "utils/builtins.h"
+#include "utils/guc.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+
+#include "base/compat.h"
+#include "base/same_value.h"
+#include "guard/guard.h"
+
+PG_FUNCTION_INFO_V1(neardup_fill);
+
+/* What a statement keeps of the trigger. */
+typedef struct Fill
+{
+	AttrNumber	target;			/* column to be filled */
+	int			nsources;
+	AttrNumber *sources;		/* columns that the expression reads */
+	Oid		   *types;			/* theirs */
+	char	   *query;			/* that computes it */
+	char	   *path;			/* search_path for that */
+	SPIPlanPtr	plan;			/* NULL: none yet */
+	MemoryContextCallback callback; /* frees it */
+} Fill;
+
+static void
+usage_error(const char *message, const char *hint)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
+			 errmsg("%s", message),
+			 errhint("%s", hint)));
+}
+
+/* Raises an error unless the function is used as it must be. */
+static void
+check_call(FunctionCallInfo fcinfo)
+{
+	TriggerData *data = (TriggerData *) fcinfo->context;
+
+	if (!CALLED_AS_TRIGGER(fcinfo))
+		usage_error("neardup_fill() can only be called as a trigger",
+					"Use it in CREATE TRIGGER.");
+	if (!TRIGGER_FIRED_BEFORE(data->tg_event) ||
+		!TRIGGER_FIRED_FOR_ROW(data->tg_event) ||
+		!(TRIGGER_FIRED_BY_INSERT(data->tg_event) ||
+		  TRIGGER_FIRED_BY_UPDATE(data->tg_event)))
+		usage_error("neardup_fill() must be fired BEFORE INSERT OR UPDATE, FOR EACH ROW",
+					"Create the trigger with these words.");
+	if (data->tg_trigger->tgnargs < 3)
+		usage_error("neardup_fill() has too few arguments",
+					"Its arguments are the column to be filled, an expression, and the columns that the expression reads.");
+}
+
+/* The number of a column of that name, which must be an ordinary one. */
+static AttrNumber
+find_column(Relation rel, const char *name)
+{
+	int			number = SPI_fnumber(RelationGetDescr(rel), name);
+
+	if (number <= 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_COLUMN),
+				 errmsg("column \"%s\" of relation \"%s\" does not exist",
+						name, RelationGetRelationName(rel)),
+				 errhint("It is named in the arguments of a trigger's neardup_fill().")));
+	if (TupleDescAttr(RelationGetDescr(rel), number - 1)->attgenerated != '\0')
+		ereport(ERROR,
+				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
+				 errmsg("column \"%s\" of relation \"%s\" is a generated column",
+						name, RelationGetRelationName(rel)),
+				 errdetail("Generated columns are computed behind BEFORE triggers."),
+				 errhint("Write what it is generated from into the expression.")));
+	return number;
+}
+
+static void
+free_plan(void *arg)
+{
+	Fill	   *fill = arg;
+
+	if (fill->plan != NULL)
+		SPI_freeplan(fill->plan);
+	fill->plan = NULL;
+}
+
+/*
+ * The query that computes the expression: over a row of the columns that it
+ * reads, which are its parameters.  The row has the name of the table that the trigger was
+ * created on.
+ */
+static char *
+make_query(Relation rel, Oid root, const Fill *fill, const char *expression)
+{
+	StringInfoData query;
+
+	initStringInfo(&query);
+	/* it may end with a comment */
+	appendStringInfo(&query, "SELECT (%s\n) FROM (SELECT ", expression);
+	for (int i = 0; i < fill->nsources; i++)
+	{
+		Form_pg_attribute column = TupleDescAttr(RelationGetDescr(rel),
+												 fill->sources[i] - 1);
+
+		appendStringInfo(&query, "%s$%d AS %s", i == 0 ? "" : ", ", i + 1,
+						 quote_identifier(NameStr(column->attname)));
+	}
+	appendStringInfo(&query, ") AS %s", quote_identifier(get_rel_name(root)));
+	return query.data;
+}
+
+/* Reads the trigger's arguments; in the current memory context. */
+static Fill *
+create_fill(FunctionCallInfo fcinfo, Relation rel, const Trigger *trigger)
+{
+	Fill	   *fill = palloc0(sizeof(Fill));
+	Oid			created;
+	Oid			root = trigger_root(rel, trigger, &created);
+
+	fill->target = find_column(rel, trigger->tgargs[0]);
+	fill->nsources = trigger->tgnargs - 2;
+	fill->sources = palloc(fill->nsources * sizeof(AttrNumber));
+	fill->types = palloc(fill->nsources * sizeof(Oid));
+	for (int i = 0; i < fill->nsources; i++)
+	{
+		fill->sources[i] = find_column(rel, trigger->tgargs[i + 2]);
+		fill->types[i] = TupleDescAttr(RelationGetDescr(rel),
+									   fill->sources[i] - 1)->atttypid;
+	}
+	fill->query = make_query(rel, root, fill, trigger->tgargs[1]);
+	fill->path = psprintf("%s, %s, pg_temp",
+						  quote_identifier(get_namespace_name(get_func_namespace(fcinfo->flinfo->fn_oid))),
+						  quote_identifier(get_namespace_name(get_rel_namespace(root))));
+	fill->callback.func = free_plan;
+	fill->callback.arg = fill;
+	MemoryContextRegisterResetCallback(CurrentMemoryContext, &fill->callback);
+	return fill;
+}
+
+/* Whether a column was assigned by the UPDATE. */
+static bool
+is_assigned(const TriggerData *data, AttrNumber column)
+{
+	return bms_is_member(column - FirstLowInvalidHeapAttributeNumber,
+						 data->tg_updatedcols);
+}
+
+/* Whether a column's value is another one than before. */
+static bool
+is_changed(const TriggerData *data, AttrNumber column)
+{
+	TupleDesc	desc = RelationGetDescr(data->tg_relation);
+	Form_pg_attribute attribute = TupleDescAttr(desc, column - 1);
+	bool		old_null;
+	bool		new_null;
+	Datum		old = heap_getattr(data->tg_trigtuple, column, desc, &old_null);
+	Datum		new = heap_getattr(data->tg_newtuple, column, desc, &new_null);
+
+	if (old_null || new_null)
+		return old_null != new_null;
+	return !same_value(old, new, attribute->attbyval, attribute->attlen);
+}
+
+/* Whether the expression is to be computed for this row. */
+static bool
+is_needed(const TriggerData *data, const Fill *fill)
+{
+	if (TRIGGER_FIRED_BY_INSERT(data->tg_event) ||
+		is_assigned(data, fill->target))
+		return true;
+	for (int i = 0; i < fill->nsources; i++)
+	{
+		if (is_assigned(data, fill->sources[i]) ||
+			is_changed(data, fill->sources[i]))
+			return true;
+	}
+	return false;
+}
+
+/* Makes the plan, and sees that it gives what the column takes. */
+static void
+prepare(Fill *fill, Relation rel)
+{
+	Form_pg_attribute target = TupleDescAttr(RelationGetDescr(rel),
+											 fill->target - 1);
+	SPIPlanPtr	plan = SPI_prepare(fill->query, fill->nsources, fill->types);
+
+	if (plan == NULL)
+		elog(ERROR, "SPI_prepare failed: %s",
+			 SPI_result_code_string(SPI_result));
+	if (SPI_keepplan(plan) != 0)
+		elog(ERROR, "SPI_keepplan failed");
+	fill->plan = plan;
+	if (!SPI_is_cursor_plan(plan))
+		ereport(ERROR,
+				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
+				 errmsg("expression of column \"%s\" is not an expression",
+						NameStr(target->attname))));
+}
+
+/* The value of the expression for a row, in the caller's memory context. */
+static Datum
+compute(Fill *fill, Relation rel, HeapTuple row, bool *isnull)
+{
+	TupleDesc	desc = RelationGetDescr(rel);
+	Form_pg_attribute target = TupleDescAttr(desc, fill->target - 1);
+	Form_pg_attribute found;
+	Datum	   *values = palloc(fill->nsources * sizeof(Datum));
+	char	   *nulls = palloc(fill->nsources);
+	Datum		result;
+	int			code;
+
+	for (int i = 0; i < fill->nsources; i++)
+	{
+		values[i] = heap_getattr(row, fill->sources[i], desc, isnull);
+		nulls[i] = *isnull ? 'n' : ' ';
+	}
+	if (fill->plan == NULL)
+		prepare(fill, rel);
+	code = SPI_execute_plan(fill->plan, values, nulls, true, 2);
+	if (code != SPI_OK_SELECT)
+		elog(ERROR, "SPI_execute_plan failed: %s",
+			 SPI_result_code_string(code));
+	if (SPI_processed != 1 || SPI_tuptable->tupdesc->natts != 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_CARDINALITY_VIOLATION),
+				 errmsg("expression of column \"%s\" does not give one value",
+						NameStr(target->attname))));
+	found = TupleDescAttr(SPI_tuptable->tupdesc, 0);
+	/* a length that the column has, nobody behind the trigger looks at */
+	if (found->atttypid != target->atttypid ||
+		(found->atttypmod != target->atttypmod && target->atttypmod >= 0))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("column \"%s\" is of type %s but its expression is of type %s",
+						NameStr(target->attname),
+						format_type_with_typemod(target->atttypid, target->atttypmod),
+						format_type_with_typemod(found->atttypid, found->atttypmod)),
+				 errhint("Rewrite or cast the expression.")));
+	result = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1,
+						   isnull);
+	return *isnull ? (Datum) 0 :
+		SPI_datumTransfer(result, target->attbyval, target->attlen);
+}
+
+/* The same, with names looked up as the head of this file says. */
+static Datum
+compute_safely(Fill *fill, Relation rel, HeapTuple row, bool *isnull)
+{
+	int			nest_level = NewGUCNestLevel();
+	Datum		result;
+
+	(void) set_config_option("search_path", fill->path, PGC_USERSET,
+							 PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
+	if (SPI_connect() != SPI_OK_CONNECT)
+		elog(ERROR, "SPI_connect failed");
+	result = compute(fill, rel, row, isnull);
+	if (SPI_finish() != SPI_OK_FINISH)
+		elog(ERROR, "SPI_finish failed");
+	AtEOXact_GUC(true, nest_level);
+	return result;
+}
+
+Datum
+neardup_fill(PG_FUNCTION_ARGS)
+{
+	TriggerData *data = (TriggerData *) fcinfo->context;
+	Relation	rel;
+	HeapTuple	row;
+	Fill	   *fill;
+	Datum		value;
+	bool		isnull;
+	int			column;
+
+	check_call(fcinfo);
+	rel = data->tg_relation;
+	row = TRIGGER_FIRED_BY_INSERT(data->tg_event) ? data->tg_trigtuple :
+		data->tg_newtuple;
+	fill = fcinfo->flinfo->fn_extra;
+	if (fill == NULL)
+	{
+		MemoryContext old = MemoryContextSwitchTo(fcinfo->flinfo->fn_mcxt);
+
+		fill = create_fill(fcinfo, rel, data->tg_trigger);
+		MemoryContextSwitchTo(old);
+		fcinfo->flinfo->fn_extra = fill;
+	}
+	if (!is_needed(data, fill))
+		return PointerGetDatum(row);
+	value = compute_safely(fill, rel, row, &isnull);
+	column = fill->target;
+	return PointerGetDatum(heap_modify_tuple_by_cols(row,
+													 RelationGetDescr(rel), 1,
+													 &column, &value,
+													 &isnull));
+}

@@ -1,0 +1,199 @@
+/*
+ * guard_moved.c
+ *		Rows that an UPDATE moves to another partition.
+ *
+ * PostgreSQL fires the BEFORE UPDATE triggers of the partition that a row is in, deletes
+ * it there, and fires the BEFORE INSERT triggers of the one that it goes to.  To skip it
+ * then would lose it.  So what a guard in mode skip has let pass as an UPDATE is not
+ * checked again as the INSERT that follows.  It is told by the statement, which does one
+ * row after the other, and by the deleted version, which says that it has been moved.  Other
+ * statements may come in between, those of other triggers.
+ *
+ * A statement is known by the memory that its triggers are called with, which ends with it.
+ * (Where another BEFORE INSERT trigger keeps a moved row from arriving, a row that the same
+ * MERGE inserts next is taken for it, or another part of WITH.)
+ *
+ * In mode tag the row is checked again.  It must not be tagged with the key that it had
+ * before, which other rows of its group are tagged with.  So the version that has left is
+ * looked for.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/guard/guard_moved.c
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "access/relation.h"
+#include "access/tableam.h"
+#include "access/xact.h"
+#include "catalog/partition.h"
+#include "storage/bufmgr.h"
+#include "utils/memutils.h"
+
+#include "base/growing.h"
+#include "base/hash.h"
+#include "guard/guard.h"
+
+/* A row that a guard has let pass. */
+typedef struct Moving
+{
+	MemoryContext statement;	/* that updates it */
+	uint64		guard;			/* hash of its name */
+	Oid			relid;
+	ItemPointerData tid;
+} Moving;
+
+/*
+ * The last one of each guard and statement, in memory that stays: they are as many as
+ * statements run, each in a trigger of the one before.
+ */
+static Moving *moving;
+static size_t room;
+static int	nmoving;
+
+static uint64
+guard_hash(const TriggerData *trigdata)
+{
+	const char *name = trigdata->tg_trigger->tgname;
+
+	return XXH3_64bits(name, strlen(name));
+}
+
+static void
+forget(int i)
+{
+	memmove(&moving[i], &moving[i + 1], sizeof(Moving) * (--nmoving - i));
+}
+
+/* A statement has ended. */
+static void
+forget_statement(void *statement)
+{
+	for (int i = nmoving - 1; i >= 0; i--)
+		if (moving[i].statement == statement)
+			forget(i);
+}
+
+/* See guard.h */
+void
+guard_follow_statement(MemoryContext statement)
+{
+	MemoryContextCallback *callback = MemoryContextAlloc(statement,
+														 sizeof(MemoryContextCallback));
+
+	callback->func = forget_statement;
+	callback->arg = statement;
+	MemoryContextRegisterResetCallback(statement, callback);
+}
+
+/* See guard.h */
+void
+guard_may_move(const TriggerData *trigdata, MemoryContext statement)
+{
+	Moving		row = {
+		.statement = statement,
+		.guard = guard_hash(trigdata),
+		.relid = RelationGetRelid(trigdata->tg_relation),
+		.tid = trigdata->tg_trigtuple->t_self
+	};
+	MemoryContext caller = MemoryContextSwitchTo(TopMemoryContext);
+
+	/* the statement is done with the row before */
+	for (int i = nmoving - 1; i >= 0; i--)
+		if (moving[i].statement == statement && moving[i].guard == row.guard)
+			forget(i);
+	moving = growing_reserve(moving, &room, nmoving + 1, sizeof(Moving));
+	moving[nmoving++] = row;
+	MemoryContextSwitchTo(caller);
+}
+
+/* See guard.h */
+void
+guard_former_end(Relation rel, TupleTableSlot *former)
+{
+	ExecDropSingleTupleTableSlot(former);
+	relation_close(rel, AccessShareLock);
+}
+
+/* True if this transaction has moved the version in the slot to another partition. */
+static bool
+is_moved(TupleTableSlot *slot)
+{
+	HeapTupleHeader tuple = ExecFetchSlotHeapTuple(slot, false, NULL)->t_data;
+
+	return HeapTupleHeaderIndicatesMovedPartitions(tuple) &&
+		TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetUpdateXid(tuple));
+}
+
+/*
+ * The version of a row that was let pass, if it has left its partition, which is opened
+ * then; or NULL.
+ */
+static TupleTableSlot *
+left_version(Moving *row, Relation *rel)
+{
+	TupleTableSlot *slot;
+
+	*rel = try_relation_open(row->relid, AccessShareLock);
+	if (*rel == NULL)
+		return NULL;
+	slot = table_slot_create(*rel, NULL);
+	/* the table may have been truncated since */
+	if (ItemPointerGetBlockNumber(&row->tid) < RelationGetNumberOfBlocks(*rel) &&
+		table_tuple_fetch_row_version(*rel, &row->tid, SnapshotAny, slot) &&
+		is_moved(slot))
+		return slot;
+	guard_former_end(*rel, slot);
+	return NULL;
+}
+
+/* The partitioned table that all of a partition's rows are of. */
+static Oid
+topmost(Oid relid)
+{
+	List	   *ancestors = get_partition_ancestors(relid);
+	Oid			top = ancestors == NIL ? relid : llast_oid(ancestors);
+
+	list_free(ancestors);
+	return top;
+}
+
+/* The row that this guard has let pass last, in a partition of the same table; or NULL. */
+static Moving *
+awaited(const TriggerData *trigdata, MemoryContext statement)
+{
+	uint64		guard = guard_hash(trigdata);
+
+	if (!trigdata->tg_relation->rd_rel->relispartition)
+		return NULL;
+	for (int i = nmoving - 1; i >= 0; i--)
+		if (moving[i].statement == statement && moving[i].guard == guard &&
+			topmost(moving[i].relid) == topmost(RelationGetRelid(trigdata->tg_relation)))
+			return &moving[i];
+	return NULL;
+}
+
+/* See guard.h */
+TupleTableSlot *
+guard_former_version(const TriggerData *trigdata, MemoryContext statement, Relation *rel)
+{
+	Moving	   *row = awaited(trigdata, statement);
+	TupleTableSlot *slot = row == NULL ? NULL : left_version(row, rel);
+
+	if (slot != NULL)
+		forget(row - moving);
+	return slot;
+}
+
+/* See guard.h */
+bool
+guard_has_moved(const TriggerData *trigdata, MemoryContext statement)
+{
+	Relation	rel;
+	TupleTableSlot *slot = guard_former_version(trigdata, statement, &rel);
+
+	if (slot != NULL)
+		guard_former_end(rel, slot);
+	return slot != NULL;
+}

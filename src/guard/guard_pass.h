@@ -1,0 +1,70 @@
+/*
+ * guard_pass.h
+ *		One pass of the guard through a table.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/guard/guard_pass.h
+ */
+#ifndef NEARDUP_GUARD_PASS_H
+#define NEARDUP_GUARD_PASS_H
+
+#include "access/tableam.h"
+#include "utils/snapshot.h"
+
+#include "guard/guard.h"
+
+typedef enum Outcome
+{
+	NOTHING,					/* no near-duplicate */
+	FOUND,						/* one that is there to stay */
+	IN_PROGRESS,				/* one that another transaction is busy with */
+	MOVED,						/* one may have been stored anew meanwhile */
+} Outcome;
+
+/* One pass through one table. */
+typedef struct Pass
+{
+	Guard	   *guard;
+	GuardTable *table;
+	Relation	rel;
+	const Signature *sig;		/* the new row's signature */
+	ItemPointer self;			/* where the new row is, or NULL */
+	IndexFetchTableData *fetch;
+	SnapshotData dirty;			/* tells who is busy with a row */
+	Snapshot	start;			/* who was running when the pass began */
+	double		similarity;		/* of what was found */
+	bool		same;			/* its signature has the same bytes */
+	bool		self_seen;		/* the new row, if its place is not known */
+	TupleTableSlot *kept;		/* the row to report so far, if others are
+								 * looked at besides */
+	double		kept_similarity;	/* its own */
+	bool		only_others;	/* a row was found elsewhere */
+	int			others;			/* near rows besides the one to report */
+	int			dead;			/* rows that were come by for their sake */
+	bool		lossy;			/* of the page every place is looked at */
+} Pass;
+
+/*
+ * True if the row in the table's slot is near the new one, in its scope; the
+ * similarity is noted.
+ */
+extern bool guard_is_near(Pass *pass);
+
+/*
+ * True if the version of a row in the slot was deleted by a transaction that
+ * was running when the pass began.
+ */
+extern bool guard_deleted_since(const Pass *pass, TupleTableSlot *slot);
+
+/*
+ * True if this transaction has put in the row in the slot; also with COPY ... FREEZE,
+ * after which rows pass for older than all transactions.
+ */
+extern bool guard_is_own(TupleTableSlot *slot);
+
+/* Waits for the transaction that was busy with the row at tid. */
+extern void guard_wait(Relation rel, const SnapshotData *dirty,
+					   ItemPointerData tid);
+
+#endif							/* NEARDUP_GUARD_PASS_H */

@@ -1,0 +1,519 @@
+/*
+ * guard_search.c
+ *		Is there a near-duplicate, committed or about to be?
+ *
+ * The protocol is that of exclusion constraints.  The new row and its index
+ * entries are in the table before the search begins.  The search looks at
+ * rows under a dirty snapshot, which shows what is committed and what other
+ * transactions are in the middle of.  A near-duplicate that another
+ * transaction is inserting or deleting is waited for, with no snapshot and no
+ * buffer of that row held, and then the table is searched again.  Of two
+ * transactions that insert near-duplicates of each other, the one that begins
+ * its search last finds the other's row, whatever the isolation level: a
+ * dirty snapshot takes no part in it.
+ *
+ * In a table that was searched before the wait nothing can have been missed:
+ * whoever comes there later finds our row.
+ *
+ * One more thing has to be thought of.  An exclusion constraint checks each
+ * new version of a row that is not on the old one's HOT chain; the guard does
+ * not check a version whose signature is that of the version before.  So it
+ * may be that the index scan finds the old version of a near-duplicate, that
+ * another transaction then stores a new version elsewhere and commits, and
+ * that the old one is dead when we come to it: the row would be missed, and
+ * its owner does not look for ours.  Hence a version that is found dead is
+ * looked at again.  If its deleter was still running when the search began,
+ * the search begins anew, and finds the new version in the index, as the
+ * deleter has committed since.  If it was not, the index scan that came after
+ * has found the new version already.  That snapshot of who was running also
+ * keeps VACUUM from removing the versions in question.
+ *
+ * A dirty snapshot does not keep a tuple identifier from being used for
+ * another row between index scan and visit.  No harm is done: what counts is
+ * the row that is there, and it is compared exactly.
+ *
+ * A signature stored out of line can vanish under our hands if its inserter
+ * rolls back and VACUUM comes by in that very moment.  PostgreSQL then raises
+ * an error about a missing chunk; exclusion constraints on long values have
+ * the same gap.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/guard/guard_search.c
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/gin.h"
+#include "access/htup_details.h"
+#include "access/relscan.h"
+#include "access/table.h"
+#include "access/tableam.h"
+#include "access/xact.h"
+#include "executor/executor.h"
+#include "miscadmin.h"
+#include "nodes/tidbitmap.h"
+#include "storage/lmgr.h"
+#include "utils/memutils.h"
+#include "utils/snapmgr.h"
+
+#include "base/compat.h"
+#include "gin/gin.h"
+#include "index/access.h"
+#include "signature/sql/near.h"
+#include "guard/guard_pass.h"
+#include "signature/sql/signature_query.h"
+
+/* As many dead rows are come by to count those that are near besides. */
+#define MAX_DEAD		(10 * GUARD_MOST_OTHERS)
+
+/* See guard_pass.h */
+bool
+guard_is_near(Pass *pass)
+{
+	ExprContext *econtext = pass->guard->candidate;
+	MemoryContext caller;
+	Datum		value;
+	bool		isnull;
+	bool		near = false;
+
+	caller = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
+	value = guard_key_value(&pass->table->key, pass->table->slot, econtext,
+							&isnull);
+	if (!isnull && guard_scope_contains(pass->guard, pass->table))
+	{
+		Signature  *sig = DatumGetSignature(value);
+
+		near = signatures_near(pass->sig, sig, pass->guard->threshold,
+							   MEASURE_JACCARD);
+		if (near)
+		{
+			pass->similarity = signatures_value(pass->sig, sig,
+												MEASURE_JACCARD);
+			pass->same = VARSIZE(sig) == VARSIZE(pass->sig) &&
+				memcmp(sig, pass->sig, VARSIZE(sig)) == 0;
+		}
+	}
+	MemoryContextSwitchTo(caller);
+	ResetExprContext(econtext);
+	return near;
+}
+
+/* See guard_pass.h */
+bool
+guard_is_own(TupleTableSlot *slot)
+{
+	HeapTupleHeader tuple = ExecFetchSlotHeapTuple(slot, false, NULL)->t_data;
+
+	return TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetRawXmin(tuple));
+}
+
+/* See guard_pass.h */
+bool
+guard_deleted_since(const Pass *pass, TupleTableSlot *slot)
+{
+	HeapTupleHeader tuple = ExecFetchSlotHeapTuple(slot, false, NULL)->t_data;
+	TransactionId deleter;
+
+	if ((tuple->t_infomask & HEAP_XMAX_INVALID) ||
+		HEAP_XMAX_IS_LOCKED_ONLY(tuple->t_infomask))
+		return false;
+	deleter = HeapTupleHeaderGetUpdateXid(tuple);
+	return !TransactionIdIsCurrentTransactionId(deleter) &&
+		XidInMVCCSnapshot(deleter, pass->start);
+}
+
+/*
+ * The same of any version on the HOT chain at tid.  All of the chain is known
+ * to be dead.
+ */
+static bool
+chain_deleted_since(Pass *pass, ItemPointerData tid)
+{
+	TupleTableSlot *slot = pass->table->slot;
+	bool		again = false;
+
+	while (table_index_fetch_tuple(pass->fetch, &tid, SnapshotAny, slot,
+								   &again, NULL))
+	{
+		if (guard_deleted_since(pass, slot))
+			return true;
+		if (!again)
+			break;
+	}
+	return false;
+}
+
+/*
+ * True if the row in the table's slot, which is near the new one, is that row,
+ * whose place is not known.  The primary key tells.  Without one, the first row
+ * of this transaction that has the same signature is taken for it: if there is
+ * another, that one is near to it as well.
+ */
+static bool
+is_unplaced(Pass *pass)
+{
+	TupleTableSlot *slot = pass->table->slot;
+	TupleTableSlot *unplaced = pass->guard->unplaced;
+	int			order;
+
+	if (unplaced == NULL || !pass->same || pass->self_seen ||
+		!guard_is_own(slot))
+		return false;
+	pass->self_seen = !guard_key_compare(pass->rel, slot, unplaced, &order) ||
+		order == 0;
+	return pass->self_seen;
+}
+
+/* True if a row has been found, and others are only counted. */
+static bool
+is_counting(const Pass *pass)
+{
+	return pass->kept != NULL && pass->guard->mode != GUARD_TAG &&
+		(pass->only_others || !TTS_EMPTY(pass->kept));
+}
+
+/*
+ * Looks at what the index has found at tid.  The loop over the members of a
+ * HOT chain is for one that another transaction is adding to: more than one
+ * of them is visible then.
+ */
+static Outcome
+visit(Pass *pass, ItemPointerData tid)
+{
+	TupleTableSlot *slot = pass->table->slot;
+	ItemPointerData chain = tid;
+	bool		again = false;
+	bool		visible = false;
+
+	/* mostly the new row begins a chain of its own, and needs no visit */
+	if (pass->self && ItemPointerEquals(&tid, pass->self))
+		return NOTHING;
+	pass->guard->visited++;
+	while (table_index_fetch_tuple(pass->fetch, &chain, &pass->dirty, slot,
+								   &again, NULL))
+	{
+		visible = true;
+		if (!(pass->self && ItemPointerEquals(&slot->tts_tid, pass->self)) &&
+			guard_is_near(pass) && !is_unplaced(pass))
+		{
+			if (TransactionIdIsValid(pass->dirty.xmin) ||
+				TransactionIdIsValid(pass->dirty.xmax))
+				return IN_PROGRESS;
+			return FOUND;
+		}
+		if (!again)
+			break;
+	}
+	if (!visible && is_counting(pass))
+		pass->dead += !pass->lossy;
+	else if (!visible && chain_deleted_since(pass, tid))
+		return MOVED;
+	return NOTHING;
+}
+
+/* True if the row in the table's slot is nearer than the one that is kept, or
+ * as near and first by its key. */
+static bool
+is_nearer(Pass *pass)
+{
+	int			order;
+
+	if (pass->similarity != pass->kept_similarity)
+		return pass->similarity > pass->kept_similarity;
+	return guard_key_compare(pass->rel, pass->table->slot, pass->kept, &order) &&
+		order < 0;
+}
+
+/*
+ * A near row has been found.  In mode tag the nearest is kept.  Where a row is
+ * told of it is the first, and others are counted.
+ */
+static void
+keep(Pass *pass)
+{
+	bool		first = TTS_EMPTY(pass->kept) && !pass->only_others;
+
+	pass->others += !first && pass->others < GUARD_MOST_OTHERS;
+	if (!first && (pass->guard->mode != GUARD_TAG || !is_nearer(pass)))
+		return;
+	ExecCopySlot(pass->kept, pass->table->slot);
+	pass->kept_similarity = pass->similarity;
+}
+
+/* After all rows were visited: the one that was kept takes the table's slot. */
+static Outcome
+take_kept(Pass *pass)
+{
+	if (pass->kept == NULL || TTS_EMPTY(pass->kept))
+		return NOTHING;
+	ExecCopySlot(pass->table->slot, pass->kept);
+	pass->similarity = pass->kept_similarity;
+	return FOUND;
+}
+
+/*
+ * True if the new row, whose place is not known, was not found: another trigger has
+ * changed or deleted it since.
+ */
+static bool
+is_gone(const Pass *pass)
+{
+	return pass->guard->unplaced != NULL && !pass->self_seen;
+}
+
+/* True if others have been counted for long enough: an index may have many dead rows. */
+static bool
+has_counted(const Pass *pass)
+{
+	return pass->others >= GUARD_MOST_OTHERS || pass->dead >= MAX_DEAD;
+}
+
+/*
+ * What is to be done after a row has been visited: NOTHING is to go on.  Where
+ * others are only counted, nobody is waited for on their behalf.
+ */
+static Outcome
+go_on(Pass *pass, Outcome outcome)
+{
+	bool		counting = is_counting(pass);
+
+	if (outcome == FOUND && pass->kept != NULL)
+		keep(pass);
+	else if (!counting)
+		return outcome;
+	return counting && has_counted(pass) && !is_gone(pass) ? FOUND : NOTHING;
+}
+
+/*
+ * Visits every row of a bitmap, up to the first outcome that is something; or
+ * all of them, if others are to be looked at besides.
+ */
+static Outcome
+visit_all(Pass *pass, TIDBitmap *bitmap)
+{
+	BitmapPages pages;
+	Outcome		outcome = NOTHING;
+
+	bitmap_pages_begin(&pages, bitmap);
+	while (outcome == NOTHING && bitmap_pages_next(&pages))
+	{
+		bool		lossy = pages.noffsets < 0;
+		int			n = lossy ? MaxHeapTuplesPerPage : pages.noffsets;
+
+		pass->lossy = lossy;
+		for (int i = 0; outcome == NOTHING && i < n; i++)
+		{
+			ItemPointerData tid;
+
+			CHECK_FOR_INTERRUPTS();
+			ItemPointerSet(&tid, pages.blockno,
+						   lossy ? FirstOffsetNumber + i : pages.offsets[i]);
+			outcome = go_on(pass, visit(pass, tid));
+		}
+	}
+	bitmap_pages_end(&pages);
+	return outcome == NOTHING || outcome == FOUND ?
+		(pass->kept != NULL ? take_kept(pass) : outcome) : outcome;
+}
+
+/* Adds to a bitmap what a scan finds: all of it, whatever the session lets GIN leave out. */
+static void
+find_all(IndexScanDesc scan, TIDBitmap *bitmap)
+{
+	int			limit = GinFuzzySearchLimit;
+
+	PG_TRY();
+	{
+		GinFuzzySearchLimit = 0;
+		index_getbitmap(scan, bitmap);
+	}
+	PG_FINALLY();
+	{
+		GinFuzzySearchLimit = limit;
+	}
+	PG_END_TRY();
+}
+
+/* The rows that may be near, by the index; in the current memory context. */
+static TIDBitmap *
+candidates(Pass *pass, ScanKey keys)
+{
+	Relation	index = index_open(pass->table->indexid, NoLock);
+	TIDBitmap  *bitmap = tbm_create(work_mem * (Size) 1024, NULL);
+	int			nkeys = 1 + guard_scope_scankeys(pass->guard, pass->table, index,
+											 &keys[1]);
+	IndexScanDesc scan = compat_beginscan_bitmap(index, &pass->dirty, nkeys);
+
+	index_rescan(scan, keys, nkeys, NULL, 0);
+	/* a BEFORE trigger looks with another signature than the old version's */
+	if (pass->self && !pass->guard->before && inverted_is(index))
+		inverted_leave_out(scan, pass->self);
+	find_all(scan, bitmap);
+	index_endscan(scan);
+	index_close(index, NoLock);
+	return bitmap;
+}
+
+/* One pass; on FOUND the row is left in the table's slot. */
+static Outcome
+pass_through(Pass *pass, ScanKey keys)
+{
+	TIDBitmap  *bitmap;
+	Outcome		outcome = NOTHING;
+
+	InitDirtySnapshot(pass->dirty);
+	pass->start = RegisterSnapshot(GetLatestSnapshot());
+	pass->self_seen = false;
+	pass->others = pass->dead = 0;
+	if (pass->kept != NULL)
+		ExecClearTuple(pass->kept);
+	bitmap = candidates(pass, keys);
+	if (!tbm_is_empty(bitmap))
+	{
+		pass->fetch = table_index_fetch_begin(pass->rel);
+		outcome = visit_all(pass, bitmap);
+		table_index_fetch_end(pass->fetch);
+	}
+	if (outcome == FOUND && is_gone(pass))
+		outcome = NOTHING;
+	tbm_free(bitmap);
+	UnregisterSnapshot(pass->start);
+	return outcome;
+}
+
+/* See guard_pass.h */
+void
+guard_wait(Relation rel, const SnapshotData *dirty, ItemPointerData tid)
+{
+	if (TransactionIdIsValid(dirty->xmin) && dirty->speculativeToken)
+		SpeculativeInsertionWait(dirty->xmin, dirty->speculativeToken);
+	else
+		XactLockTableWait(TransactionIdIsValid(dirty->xmin) ? dirty->xmin :
+						  dirty->xmax, rel, &tid, XLTW_RecheckExclusionConstr);
+}
+
+/* Waits for the transaction that is busy with the row in the slot. */
+static void
+wait_for_row(Pass *pass)
+{
+	ItemPointerData tid = pass->table->slot->tts_tid;
+
+	ExecClearTuple(pass->table->slot);
+	guard_wait(pass->rel, &pass->dirty, tid);
+}
+
+/* Searches one table, until there is nothing left to wait for. */
+static bool
+search_table(Pass *pass, ScanKey keys)
+{
+	for (;;)
+	{
+		switch (pass_through(pass, keys))
+		{
+			case FOUND:
+				return true;
+			case IN_PROGRESS:
+				wait_for_row(pass);
+				break;
+			case MOVED:
+				break;
+			case NOTHING:
+				ExecClearTuple(pass->table->slot);
+				return false;
+		}
+	}
+}
+
+/* Searches one table, and takes note of what was found. */
+static void
+search_one(Pass *pass, ScanKey keys, GuardMatch *match)
+{
+	if (pass->guard->mode != GUARD_SKIP)
+		pass->kept = MakeTupleTableSlot(pass->table->slot->tts_tupleDescriptor,
+										&TTSOpsHeapTuple);
+	if (pass->only_others)
+		(void) pass_through(pass, keys);
+	else if (search_table(pass, keys))
+	{
+		match->table = pass->table;
+		match->similarity = pass->similarity;
+	}
+	match->others += pass->others;
+	match->more = match->more || pass->dead >= MAX_DEAD;
+	if (pass->kept != NULL)
+		ExecClearTuple(pass->kept);
+	if (match->table != pass->table)
+		ExecClearTuple(pass->table->slot);
+}
+
+/* Searches the next table: all of it, or for others where a row was found before. */
+static void
+search_next(Guard *guard, GuardTable *table, Relation rel, const Signature *sig,
+			ItemPointer self, SignatureQuery *query, ScanKey keys,
+			GuardMatch *match)
+{
+	FmgrInfo	none = {0};		/* GIN has support functions instead */
+	Pass		pass = {
+		.guard = guard,
+		.table = table,
+		.sig = sig,
+		.self = self,
+		.rel = rel,
+		.only_others = match->table != NULL
+	};
+
+	ScanKeyEntryInitializeWithInfo(&keys[0], 0, table->keyno,
+								   SIGNATURE_MATCH_STRATEGY, InvalidOid,
+								   InvalidOid, &none,
+								   PointerGetDatum(query));
+	search_one(&pass, keys, match);
+}
+
+/* True if further tables can tell nothing that matters. */
+static bool
+knows_enough(const Guard *guard, const GuardMatch *match)
+{
+	return match->table != NULL &&
+		(guard->mode == GUARD_SKIP || guard->mode == GUARD_TAG ||
+		 match->others >= GUARD_MOST_OTHERS);
+}
+
+/*
+ * Finds a row that is near sig in any of the guard's tables, and waits where
+ * it takes to be sure of it.  rel is the table that the trigger fires on;
+ * self is where the new row is in it, or the version that it replaces, or
+ * NULL, which it is also where guard->unplaced tells of it.  True if there is one: match->table->slot then holds the row, and it
+ * is the caller's to clear.  In mode tag it is the nearest one of its table; in
+ * modes that tell of it, others are counted.
+ * Allocates in the current memory context.  Raises
+ * an error if the index has a row of a different spec.
+ */
+bool
+guard_search(Guard *guard, Relation rel, const Signature *sig,
+			 ItemPointer self, GuardMatch *match)
+{
+	ScanKey		keys = palloc((1 + guard->nscope) * sizeof(ScanKeyData));
+	SignatureQuery *query = signature_query_make(sig, guard->threshold,
+												 MEASURE_JACCARD);
+
+	match->table = NULL;
+	match->others = 0;
+	match->more = false;
+	match->together = false;
+	search_next(guard, guard->own, rel, sig, self, query, keys, match);
+	for (int i = 0; guard->partitions != NULL && i < guard->partitions->ntables &&
+		 !knows_enough(guard, match); i++)
+	{
+		GuardTable *table = &guard->partitions->tables[i];
+		Relation	partition;
+
+		if (table->relid == guard->own->relid)
+			continue;
+		partition = table_open(table->relid, NoLock);
+		search_next(guard, table, partition, sig, NULL, query, keys,
+					match);
+		table_close(partition, NoLock);
+	}
+	return match->table != NULL;
+}

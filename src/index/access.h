@@ -1,0 +1,77 @@
+/*
+ * access.h
+ *		The callbacks of access method neardup.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/index/access.h
+ */
+#ifndef NEARDUP_ACCESS_H
+#define NEARDUP_ACCESS_H
+
+#include "access/amapi.h"
+
+#include "signature/signature.h"
+
+#define MATCH_STRATEGY		1	/* %%(signature, signature_query) */
+#define DISTANCE_STRATEGY	2	/* <->(signature, signature), for order */
+#define COSINE_STRATEGY		3	/* <=>(signature, signature), likewise */
+
+/* handler.c */
+
+/* True if the index is of this access method, whatever its name. */
+extern bool inverted_is(Relation index);
+
+/*
+ * What is indexed of a value: the value itself, if it is a signature, or what
+ * the operator class has a function for.
+ */
+#define SIGNATURE_PROC		1	/* signature(value), optional */
+
+extern Signature *inverted_signature(Relation index, Datum value);
+
+/* build.c */
+extern IndexBuildResult *inverted_build(Relation heap, Relation index,
+										struct IndexInfo *info);
+extern char *inverted_build_phase(int64 phase);
+extern void inverted_build_empty(Relation index);
+extern bool inverted_insert(Relation index, Datum *values, bool *isnull,
+							ItemPointer tid, Relation heap,
+							IndexUniqueCheck unique, bool unchanged,
+							struct IndexInfo *info);
+
+/* vacuum.c */
+extern IndexBulkDeleteResult *inverted_bulk_delete(IndexVacuumInfo *info,
+												   IndexBulkDeleteResult *stats,
+												   IndexBulkDeleteCallback callback,
+												   void *state);
+extern IndexBulkDeleteResult *inverted_cleanup(IndexVacuumInfo *info,
+											   IndexBulkDeleteResult *stats);
+
+/* scan.c */
+extern IndexScanDesc inverted_begin_scan(Relation index, int nkeys,
+										 int norderbys);
+extern void inverted_rescan(IndexScanDesc scan, ScanKey keys, int nkeys,
+							ScanKey orderbys, int norderbys);
+extern bool inverted_get_tuple(IndexScanDesc scan, ScanDirection dir);
+extern int64 inverted_get_bitmap(IndexScanDesc scan, TIDBitmap *bitmap);
+extern void inverted_end_scan(IndexScanDesc scan);
+
+/* What a scan has counted since it began, but for scans and rows. */
+struct InvertedCounters;
+extern const struct InvertedCounters *inverted_scan_counters(IndexScanDesc scan);
+
+/*
+ * After inverted_rescan() with one condition and no order: its signature is the
+ * one that the row at tid has in the table, and this row is not wanted.  It may be
+ * found nevertheless.
+ */
+extern void inverted_leave_out(IndexScanDesc scan, ItemPointer tid);
+
+/* cost.c */
+extern void inverted_cost(struct PlannerInfo *root, struct IndexPath *path,
+						  double loop_count, Cost *startup, Cost *total,
+						  Selectivity *selectivity, double *correlation,
+						  double *pages);
+
+#endif							/* NEARDUP_ACCESS_H */

@@ -1,0 +1,251 @@
+/*
+ * build.c
+ *		Building an index of access method neardup, and inserting into it.
+ *
+ * Rows are collected in memory, as many as maintenance_work_mem allows for, and
+ * written as a segment.  If it takes several, they go to a temporary file and
+ * are merged into the index at the end.  Large tables are read by several
+ * processes (parallel.c).
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/index/build.c
+ */
+#include "postgres.h"
+
+#include "access/tableam.h"
+#include "access/xloginsert.h"
+#include "catalog/index.h"
+#include "commands/progress.h"
+#include "miscadmin.h"
+#include "storage/bufmgr.h"
+#include "utils/backend_progress.h"
+#include "utils/memutils.h"
+
+#include "base/growing.h"
+#include "base/prefetch.h"
+#include "index/access.h"
+#include "index/build.h"
+#include "index/merge.h"
+#include "index/parallel.h"
+#include "index/pending.h"
+
+/* Phases of CREATE INDEX that pg_stat_progress_create_index names */
+#define PHASE_READING	PROGRESS_CREATEIDX_SUBPHASE_INITIALIZE
+#define PHASE_WRITING	(PHASE_READING + 1)
+
+void
+build_begin(Build *build, uint64 memory)
+{
+	build->memory = memory;
+	build->batch = batch_create();
+	build->row = AllocSetContextCreate(CurrentMemoryContext, "neardup row",
+									   ALLOCSET_DEFAULT_SIZES);
+}
+
+void
+build_add_segment(Build *build, const SegmentInfo *segment, PageStore *store)
+{
+	build->segments = growing_reserve(build->segments, &build->segments_size,
+									  build->nsegments + 1,
+									  sizeof(SegmentInfo));
+	build->stores = growing_reserve(build->stores, &build->stores_size,
+									build->nsegments + 1, sizeof(PageStore *));
+	build->segments[build->nsegments] = *segment;
+	build->stores[build->nsegments++] = store;
+}
+
+void
+build_spill(Build *build)
+{
+	SegmentInfo segment;
+
+	if (build->file.file == NULL)
+		build->file.file = BufFileCreateTemp(false);
+	segment = batch_write(build->batch, &build->file, build->nsegments + 1);
+	build_add_segment(build, &segment, &build->file);
+	batch_free(build->batch);
+	build->batch = batch_create();
+}
+
+static uint16
+number_of(Build *build, const SignatureSpec *spec)
+{
+	uint16		number;
+
+	if (build->shared == NULL)
+		return spec_number_add(build->meta, spec);
+	if (spec_number(build->meta, spec, &number))
+		return number;
+	return parallel_spec(build->shared, build->meta, spec);
+}
+
+void
+build_add_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
+			  bool alive, void *state)
+{
+	Build	   *build = state;
+	InvertedRow row;
+	MemoryContext old = MemoryContextSwitchTo(build->row);
+	Signature  *sig;
+
+	/* of the next row, if the columns before this one are small */
+	if (!isnull[0])
+		fetch_before(DatumGetPointer(values[0]), VARSIZE_ANY(DatumGetPointer(values[0])));
+	sig = isnull[0] ? NULL : inverted_signature(index, values[0]);
+	inverted_row_set(&row, sig);
+	row.tid = *tid;
+	row.spec = number_of(build, sig ? &sig->spec : NULL);
+	batch_add(build->batch, &row);
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(build->row);
+	build->nrows++;
+	if (batch_memory(build->batch) > build->memory || batch_full(build->batch))
+		build_spill(build);
+}
+
+/*
+ * Writes the segments of the index: one, unless there are so many rows that
+ * merging them would not fit into memory.
+ */
+static void
+finish(Build *build)
+{
+	InvertedMeta *meta = build->meta;
+	uint32		i = 0;
+
+	if (build->nsegments == 0)
+	{
+		if (build->batch->nrows > 0)
+			meta->segments[meta->nsegments++] =
+				batch_write(build->batch, &build->index, meta->next_owner++);
+		return;
+	}
+	if (build->batch->nrows > 0)
+		build_spill(build);
+	while (i < build->nsegments)
+	{
+		uint64		rows = build->segments[i].nrows;
+		uint32		n = 1;
+		uint64		most = Max((uint64) maintenance_work_mem * 1024,
+							   merge_memory(UINT64CONST(1) << 20));
+		SegmentInfo *segment = &meta->segments[meta->nsegments];
+
+		while (i + n < build->nsegments &&
+			   (meta->nsegments + 1 == MAX_SEGMENTS ||
+				merge_memory(rows + build->segments[i + n].nrows) <= most))
+			rows += build->segments[i + n++].nrows;
+		*segment = segments_merge(&build->stores[i], &build->segments[i], n,
+								  &build->index, meta->next_owner++);
+		segment->oldest = segment->owner;
+		meta->nsegments++;
+		i += n;
+	}
+	if (build->file.file != NULL)
+		BufFileClose(build->file.file);
+}
+
+static void
+write_meta(Relation index, const InvertedMeta *meta)
+{
+	Buffer		buffer = ReadBuffer(index, META_BLOCK);
+
+	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
+	meta_init(BufferGetPage(buffer));
+	*META_OF(BufferGetPage(buffer)) = *meta;
+	MarkBufferDirty(buffer);
+	UnlockReleaseBuffer(buffer);
+}
+
+static void
+new_metapage(Relation index)
+{
+	Buffer		buffer = ReadBuffer(index, P_NEW);
+
+	if (BufferGetBlockNumber(buffer) != META_BLOCK)
+		elog(ERROR, "index \"%s\" is not empty", RelationGetRelationName(index));
+	ReleaseBuffer(buffer);
+}
+
+IndexBuildResult *
+inverted_build(Relation heap, Relation index, struct IndexInfo *info)
+{
+	Build		build = {{.index = index, .building = true}};
+	IndexBuildResult *result = palloc0(sizeof(IndexBuildResult));
+	ParallelBuild *parallel;
+	PGAlignedBlock page;
+
+	if (RelationGetNumberOfBlocks(index) != 0)
+		elog(ERROR, "index \"%s\" already contains data",
+			 RelationGetRelationName(index));
+	new_metapage(index);
+	meta_init(page.data);
+	build.meta = META_OF(page.data);
+	build_begin(&build, (uint64) maintenance_work_mem * 1024);
+	parallel = parallel_begin(&build, heap, info);
+	result->heap_tuples = parallel != NULL ?
+		parallel_scan(parallel, &build, heap, info) :
+		table_index_build_scan(heap, index, info, true, true, build_add_row,
+							   &build, NULL);
+	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, PHASE_WRITING);
+	finish(&build);
+	if (parallel != NULL)
+		parallel_end(parallel);
+	write_meta(index, build.meta);
+	if (RelationNeedsWAL(index))
+		log_newpage_range(index, MAIN_FORKNUM, 0,
+						  RelationGetNumberOfBlocks(index), true);
+	batch_free(build.batch);
+	MemoryContextDelete(build.row);
+	result->index_tuples = build.nrows;
+	return result;
+}
+
+char *
+inverted_build_phase(int64 phase)
+{
+	switch (phase)
+	{
+		case PHASE_READING:
+			return "reading table";
+		case PHASE_WRITING:
+			return "writing segments";
+		default:
+			return NULL;
+	}
+}
+
+void
+inverted_build_empty(Relation index)
+{
+	Buffer		buffer = ReadBufferExtended(index, INIT_FORKNUM, P_NEW,
+											RBM_NORMAL, NULL);
+
+	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
+	START_CRIT_SECTION();
+	meta_init(BufferGetPage(buffer));
+	MarkBufferDirty(buffer);
+	log_newpage_buffer(buffer, true);
+	END_CRIT_SECTION();
+	UnlockReleaseBuffer(buffer);
+}
+
+bool
+inverted_insert(Relation index, Datum *values, bool *isnull, ItemPointer tid,
+				Relation heap, IndexUniqueCheck unique, bool unchanged,
+				struct IndexInfo *info)
+{
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
+												  "neardup insert",
+												  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(context);
+	Signature  *sig = isnull[0] ? NULL : inverted_signature(index, values[0]);
+	InvertedRow row;
+
+	inverted_row_set(&row, sig);
+	row.tid = *tid;
+	pending_insert(index, &row, sig != NULL ? &sig->spec : NULL);
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(context);
+	return false;
+}

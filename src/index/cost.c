@@ -1,0 +1,191 @@
+/*
+ * cost.c
+ *		What a scan of access method neardup costs.
+ *
+ * A condition looks up keys of the query, mostly on a page of its own each, and
+ * reads the short lists: of a set as many as the threshold makes necessary, of a vector
+ * all.  The nearest rows take all lists; how long they are is not known, and
+ * taken to be a share of the rows.
+ *
+ * Of a sketch whose places have few values, all lists are read for a condition, too, and
+ * they are long.  As queries are seldom known, that is told by what ANALYZE has
+ * kept of the column.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/index/cost.c
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "nodes/nodeFuncs.h"
+#include "nodes/pathnodes.h"
+#include "optimizer/clauses.h"
+#include "optimizer/cost.h"
+#include "optimizer/optimizer.h"
+#include "utils/lsyscache.h"
+#include "utils/selfuncs.h"
+#include "utils/spccache.h"
+
+#include "base/compat.h"
+#include "gin/asked.h"
+#include "index/access.h"
+#include "statistics/column_statistics.h"
+
+/* Keys of a query where nothing is known: as few as GIN takes it to have. */
+#define DEFAULT_KEYS		4
+
+/* Keys that are looked up beyond those that a threshold makes necessary. */
+#define MORE_KEYS			2
+
+/* Rows that have one of the query's keys, and what each takes. */
+#define NEAR_SHARE			0.25
+#define NEAR_COST			0.1		/* cpu_operator_cost */
+
+/* Each row of a scan of all, which sorts them; cpu_operator_cost */
+#define ALL_COST			10
+
+/* A key with its list, as those that are looked up first have. */
+#define KEY_COST			150
+
+/* Where lists are long: each of their rows, and each row of the table, in cpu_operator_cost. */
+#define POSTING_COST		2.0
+#define ROW_COST			1.0
+
+/* What no plan costs, so that any other is taken. */
+#define NEVER				1e100
+
+/* True if the index is of signatures, not of what has one in it. */
+static bool
+is_of_signatures(const IndexOptInfo *index)
+{
+	return !OidIsValid(get_opfamily_proc(index->opfamily[0], index->opcintype[0],
+										 index->opcintype[0], SIGNATURE_PROC));
+}
+
+/* What is known of the values of the indexed column. */
+static bool
+column_statistics(PlannerInfo *root, const IndexOptInfo *index,
+				  NearStatistics *statistics)
+{
+	const TargetEntry *column = linitial_node(TargetEntry, index->indextlist);
+
+	return is_of_signatures(index) &&
+		near_statistics_of(root, (Node *) column->expr, index->rel->relid, statistics);
+}
+
+/* How many keys a condition has looked up; statistics may be NULL. */
+static double
+condition_keys(PlannerInfo *root, IndexPath *path, const NearStatistics *statistics)
+{
+	const IndexClause *clause = linitial_node(IndexClause, path->indexclauses);
+	const RestrictInfo *condition = linitial_node(RestrictInfo, clause->indexquals);
+	Asked		asked;
+	double		n;
+	double		overlap;
+
+	asked_by(root, get_rightop(condition->clause), &asked);
+	n = asked.values;
+	if (statistics != NULL && statistics->all_keys > 0)
+		return statistics->all_keys;
+	if (n == 0 && statistics != NULL)
+		n = statistics->values;
+	if (n == 0)
+		return DEFAULT_KEYS;
+	overlap = measure_least_overlap(measure_commute(asked.measure), (uint64) Max(n, 1),
+									asked.threshold);
+	return Min(Max(n - overlap, 0) + MORE_KEYS, n);
+}
+
+/* How many keys the query has looked up. */
+static double
+query_keys(PlannerInfo *root, IndexPath *path, const NearStatistics *statistics)
+{
+	if (path->indexorderbys == NIL)
+		return path->indexclauses != NIL ?
+			condition_keys(root, path, statistics) : DEFAULT_KEYS;
+	if (statistics == NULL)
+		return DEFAULT_KEYS;
+	return statistics->all_keys > 0 ? statistics->all_keys : statistics->values;
+}
+
+/*
+ * Whether the rows come in the order of all the distances.  A scan tells the first
+ * one, and the executor sorts rows by the others; but behind a distance to null it
+ * compares nothing (cmp_orderbyvals() in nodeIndexscan.c).  So all but the last have
+ * to be to what is known not to be null.
+ */
+static bool
+comes_in_order(const IndexPath *path)
+{
+	for (int i = 0; i + 1 < list_length(path->indexorderbys); i++)
+	{
+		const Const *operand = (const Const *) get_rightop(list_nth(path->indexorderbys, i));
+
+		if (!IsA(operand, Const) || operand->constisnull)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * The planner looks whether workers can evaluate a table's conditions and columns, but
+ * not what an order is by.  That may be a column of an outer row, which
+ * no worker has: see doc/reports/ordered_look_ups.md
+ */
+static void
+keep_from_workers(PlannerInfo *root, IndexPath *path)
+{
+	if (!is_parallel_safe(root, (Node *) path->indexorderbys))
+		path->path.parallel_safe = false;
+}
+
+void
+inverted_cost(struct PlannerInfo *root, struct IndexPath *path,
+			  double loop_count, Cost *startup, Cost *total,
+			  Selectivity *selectivity, double *correlation, double *pages)
+{
+	IndexOptInfo *index = path->indexinfo;
+	List	   *quals = get_quals_from_indexclauses(path->indexclauses);
+	List	   *with_predicate = add_predicate_to_index_quals(index, quals);
+	NearStatistics known;
+	const NearStatistics *statistics = column_statistics(root, index, &known) ? &known : NULL;
+	double		keys = query_keys(root, path, statistics);
+	double		fetched = Min(keys, index->pages);
+	double		postings = statistics != NULL ? statistics->postings : 0;
+	double		page_cost;
+	double		seq_page;
+
+	*selectivity = clauselist_selectivity(root, with_predicate,
+										  index->rel->relid, JOIN_INNER, NULL);
+	get_tablespace_page_costs(index->reltablespace, &page_cost, &seq_page);
+	loop_count = asked_loops(root, list_concat_copy(quals, path->indexorderbys),
+							 loop_count);
+	fetched = asked_pages(root, index, fetched, loop_count);
+	/* where most pages are read, many are side by side */
+	page_cost -= (page_cost - seq_page) * sqrt(fetched / Max(index->pages, 1));
+	*startup = fetched * page_cost + keys * KEY_COST * cpu_operator_cost;
+	if (postings > 0 && (path->indexorderbys != NIL || path->indexclauses != NIL))
+		*startup += index->tuples * (ROW_COST + postings * POSTING_COST) *
+			cpu_operator_cost;
+	else if (path->indexorderbys != NIL)
+		*startup += index->tuples * NEAR_SHARE * NEAR_COST * cpu_operator_cost;
+	else if (path->indexclauses == NIL)
+		*startup += index->tuples * ALL_COST * cpu_operator_cost;
+	/* it looks at the table all the same */
+	if (path->path.pathtype == T_IndexOnlyScan)
+		*startup += index->rel->pages * seq_page_cost +
+			index->tuples * cpu_tuple_cost;
+	*total = *startup + *selectivity * index->tuples *
+		(cpu_index_tuple_cost +
+		 cpu_operator_cost * (list_length(quals) + list_length(path->indexorderbys)));
+	*correlation = 0;
+	*pages = fetched;
+	if (!comes_in_order(path))
+	{
+		*startup = *total = NEVER;
+		compat_disable_path(&path->path);
+	}
+	keep_from_workers(root, path);
+}

@@ -1,0 +1,32 @@
+/*
+ * counters.h
+ *		What scans of access method neardup have done in this session.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/index/counters.h
+ */
+#ifndef NEARDUP_COUNTERS_H
+#define NEARDUP_COUNTERS_H
+
+/* Of one index */
+typedef struct InvertedCounters
+{
+	Oid			index;			/* the key; InvalidOid: of those without room */
+	uint64		scans;
+	uint64		passes;			/* through the index, see scan.c */
+	uint64		pages;			/* read, or read again */
+	uint64		keys;			/* of queries, looked up in a segment each */
+	uint64		postings;		/* in the lists that were read */
+	uint64		candidates;		/* rows that were looked at in the index */
+	uint64		rows;			/* given to the executor */
+} InvertedCounters;
+
+/* What `now` has more than `before` is added to those of a scan. */
+extern void inverted_counters_add(InvertedCounters *to, const InvertedCounters *now,
+								  const InvertedCounters *before);
+
+/* Those of an index, for as long as the session lasts. */
+extern InvertedCounters *inverted_counters(Oid index);
+
+#endif							/* NEARDUP_COUNTERS_H */

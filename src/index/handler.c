@@ -1,0 +1,121 @@
+/*
+ * handler.c
+ *		Access method neardup: an inverted index of sets, for near-duplicates
+ *		at any threshold, and for the nearest ones first.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/index/handler.c
+ */
+#include "postgres.h"
+
+#include "access/reloptions.h"
+#include "catalog/pg_amop.h"
+#include "catalog/pg_opclass.h"
+#include "catalog/pg_type.h"
+#include "commands/vacuum.h"
+#include "utils/catcache.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/syscache.h"
+
+#include "base/compat.h"
+#include "index/access.h"
+
+bool
+inverted_is(Relation index)
+{
+	return index->rd_indam != NULL && index->rd_indam->ambuild == inverted_build;
+}
+
+Signature *
+inverted_signature(Relation index, Datum value)
+{
+	if (OidIsValid(index_getprocid(index, 1, SIGNATURE_PROC)))
+		value = FunctionCall1(index_getprocinfo(index, 1, SIGNATURE_PROC), value);
+	return DatumGetSignature(value);
+}
+
+/* There are no options yet; those that are given are refused. */
+static bytea *
+inverted_options(Datum given, bool validate)
+{
+	static relopt_kind kind = 0;
+
+	if (kind == 0)
+		kind = add_reloption_kind();
+	return (bytea *) build_reloptions(given, validate, kind,
+									  sizeof(StdRdOptions), NULL, 0);
+}
+
+/* True if a member of a family is what its strategy is for. */
+static bool
+operator_is_valid(Form_pg_amop member)
+{
+	switch (member->amopstrategy)
+	{
+		case MATCH_STRATEGY:
+			return member->amoppurpose == AMOP_SEARCH &&
+				get_op_rettype(member->amopopr) == BOOLOID;
+		case DISTANCE_STRATEGY:
+		case COSINE_STRATEGY:
+			return member->amoppurpose == AMOP_ORDER &&
+				get_op_rettype(member->amopopr) == FLOAT8OID;
+		default:
+			return false;
+	}
+}
+
+static bool
+inverted_validate(Oid opclass)
+{
+	CatCList   *members = SearchSysCacheList1(AMOPSTRATEGY,
+											  ObjectIdGetDatum(get_opclass_family(opclass)));
+	bool		valid = members->n_members > 0;
+
+	for (int i = 0; i < members->n_members; i++)
+	{
+		Form_pg_amop member = (Form_pg_amop) GETSTRUCT(&members->members[i]->tuple);
+
+		if (operator_is_valid(member))
+			continue;
+		ereport(INFO,
+				(errcode(ERRCODE_INVALID_OBJECT_DEFINITION),
+				 errmsg("operator %s cannot have strategy %d of access method \"neardup\"",
+						get_opname(member->amopopr), member->amopstrategy)));
+		valid = false;
+	}
+	ReleaseSysCacheList(members);
+	return valid;
+}
+
+PG_FUNCTION_INFO_V1(neardup_handler);
+Datum
+neardup_handler(PG_FUNCTION_ARGS)
+{
+	IndexAmRoutine *routine = makeNode(IndexAmRoutine);
+
+	routine->amstrategies = COSINE_STRATEGY;
+	routine->amsupport = SIGNATURE_PROC;
+	routine->amcanorderbyop = true;
+	routine->amoptionalkey = true;
+	routine->amusemaintenanceworkmem = true;
+	routine->amparallelvacuumoptions = VACUUM_OPTION_NO_PARALLEL;
+	routine->amkeytype = InvalidOid;
+
+	routine->ambuild = inverted_build;
+	routine->ambuildempty = inverted_build_empty;
+	routine->ambuildphasename = inverted_build_phase;
+	routine->aminsert = inverted_insert;
+	routine->ambulkdelete = inverted_bulk_delete;
+	routine->amvacuumcleanup = inverted_cleanup;
+	routine->amcostestimate = inverted_cost;
+	routine->amoptions = inverted_options;
+	routine->amvalidate = inverted_validate;
+	routine->ambeginscan = inverted_begin_scan;
+	routine->amrescan = inverted_rescan;
+	routine->amgettuple = inverted_get_tuple;
+	routine->amgetbitmap = inverted_get_bitmap;
+	routine->amendscan = inverted_end_scan;
+	PG_RETURN_POINTER(routine);
+}

@@ -1,0 +1,393 @@
+/*
+ * pages.c
+ *		Pages of an index of access method neardup: reading, allocating and
+ *		writing them.
+ *
+ * Only whoever holds the merge lock takes blocks from the free space map,
+ * and a block that is found there is used only if nothing that is in force
+ * owns it.  So the map may be wrong, as after a crash, and what a merge that
+ * was broken off has written is free by itself.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/index/pages.c
+ */
+#include "postgres.h"
+
+#include "access/generic_xlog.h"
+#include "access/rmgr.h"
+#include "access/xloginsert.h"
+#include "miscadmin.h"
+#include "storage/bufmgr.h"
+#include "storage/indexfsm.h"
+#include "storage/lmgr.h"
+
+#include "index/pages.h"
+
+void
+inverted_corrupt(Relation index, BlockNumber block, const char *rule)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INDEX_CORRUPTED),
+			 errmsg("index \"%s\" is damaged at block %u",
+					index != NULL ? RelationGetRelationName(index) : "(being built)",
+					block),
+			 errdetail("%s", rule),
+			 errhint("Use REINDEX.")));
+}
+
+void
+page_init(char *page, PageKind kind, uint64 owner)
+{
+	PageTail   *tail;
+
+	PageInit((Page) page, BLCKSZ, sizeof(PageTail));
+	tail = PAGE_TAIL(page);
+	tail->owner = owner;
+	tail->next = InvalidBlockNumber;
+	tail->kind = kind;
+	tail->page_id = INVERTED_PAGE_ID;
+	((PageHeader) page)->pd_lower = MAXALIGN(SizeOfPageHeaderData);
+}
+
+/*
+ * What reads a page takes pd_lower for the end of something: the server sees to it, where
+ * it reads a page, that it does not come after pd_upper, but it may come too early.
+ */
+bool
+page_is_of(Page page, uint64 owner)
+{
+	return !PageIsNew(page) &&
+		((PageHeader) page)->pd_lower >= MAXALIGN(SizeOfPageHeaderData) &&
+		PageGetSpecialSize(page) == MAXALIGN(sizeof(PageTail)) &&
+		PAGE_TAIL(page)->page_id == INVERTED_PAGE_ID &&
+		PAGE_TAIL(page)->owner == owner;
+}
+
+Buffer
+page_lock(Relation index, BlockNumber block)
+{
+	Buffer		buffer;
+
+	/* the number of no block would be taken for an order to make one */
+	if (!BlockNumberIsValid(block))
+		inverted_corrupt(index, block, "A page is missing.");
+	buffer = ReadBuffer(index, block);
+	LockBuffer(buffer, BUFFER_LOCK_SHARE);
+	return buffer;
+}
+
+static void
+file_seek(PageStore *store, BlockNumber block)
+{
+	if (BufFileSeekBlock(store->file, block) != 0)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not seek to block %u of a temporary file", block)));
+}
+
+bool
+page_copy(PageStore *store, BlockNumber block, uint64 owner, char *copy)
+{
+	if (store->index == NULL)
+	{
+		file_seek(store, block);
+		if (BufFileRead(store->file, copy, BLCKSZ) != BLCKSZ)
+			ereport(ERROR,
+					(errcode_for_file_access(),
+					 errmsg("could not read block %u of a temporary file", block)));
+	}
+	else
+	{
+		Buffer		buffer = page_lock(store->index, block);
+
+		memcpy(copy, BufferGetPage(buffer), BLCKSZ);
+		UnlockReleaseBuffer(buffer);
+	}
+	return page_is_of((Page) copy, owner);
+}
+
+void
+page_require(PageStore *store, BlockNumber block, uint64 owner, char *copy)
+{
+	CHECK_FOR_INTERRUPTS();
+	if (!page_copy(store, block, owner, copy))
+		inverted_corrupt(store->index, block, "The page belongs to something else.");
+}
+
+bool
+page_is_free(Page page, const InvertedMeta *meta)
+{
+	uint64		owner;
+
+	if (PageIsNew(page))
+		return true;
+	if (PageGetSpecialSize(page) != MAXALIGN(sizeof(PageTail)) ||
+		PAGE_TAIL(page)->page_id != INVERTED_PAGE_ID ||
+		PAGE_TAIL(page)->kind == PAGE_META ||
+		PAGE_TAIL(page)->kind == PAGE_PENDING)
+		return false;
+	owner = PAGE_TAIL(page)->owner;
+	for (int i = 0; i < MAX_MERGES; i++)
+		if (meta->merges[i].owner != 0 &&
+			(owner == meta->merges[i].owner ||
+			 owner == MERGE_OWNER(meta->merges[i].owner)))
+			return false;
+	return meta_segment(unconstify(InvertedMeta *, meta), owner) == NULL;
+}
+
+/* True if a block that was free once still is; it is ours from now on. */
+static bool
+claim(PageStore *store, BlockNumber block, uint64 owner,
+	  const InvertedMeta *meta)
+{
+	Buffer		buffer = page_lock(store->index, block);
+	Page		page = BufferGetPage(buffer);
+	bool		free;
+
+	free = page_is_free(page, meta) &&
+		(PageIsNew(page) || PAGE_TAIL(page)->owner != owner);
+	UnlockReleaseBuffer(buffer);
+	return free;
+}
+
+static BlockNumber
+extend(Relation index)
+{
+	Buffer		buffer;
+	BlockNumber block;
+
+	LockRelationForExtension(index, ExclusiveLock);
+	buffer = ReadBuffer(index, P_NEW);
+	UnlockRelationForExtension(index, ExclusiveLock);
+	block = BufferGetBlockNumber(buffer);
+	ReleaseBuffer(buffer);
+	return block;
+}
+
+BlockNumber
+page_allocate(PageStore *store, uint64 owner)
+{
+	InvertedMeta *meta;
+	BlockNumber block;
+
+	if (store->index == NULL)
+		return store->nblocks++;
+	if (store->building)
+		return extend(store->index);
+	meta = palloc(sizeof(InvertedMeta));
+	while ((block = GetFreeIndexPage(store->index)) != InvalidBlockNumber)
+	{
+		/* after a crash the map may be wrong; who else was given the block is in there by now */
+		meta_copy(store->index, meta);
+		if (claim(store, block, owner, meta))
+			break;
+	}
+	pfree(meta);
+	return block != InvalidBlockNumber ? block : extend(store->index);
+}
+
+void
+page_write(PageStore *store, BlockNumber block, const char *page)
+{
+	Buffer		buffer;
+
+	if (store->index == NULL)
+	{
+		file_seek(store, block);
+		BufFileWrite(store->file, unconstify(char *, page), BLCKSZ);
+		return;
+	}
+	buffer = ReadBuffer(store->index, block);
+	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
+	if (store->building)
+	{
+		memcpy(BufferGetPage(buffer), page, BLCKSZ);
+		MarkBufferDirty(buffer);
+	}
+	else
+	{
+		GenericXLogState *state = GenericXLogStart(store->index);
+
+		memcpy(GenericXLogRegisterBuffer(state, buffer, GENERIC_XLOG_FULL_IMAGE),
+			   page, BLCKSZ);
+		GenericXLogFinish(state);
+	}
+	UnlockReleaseBuffer(buffer);
+}
+
+void
+page_apply(Page page, const PageChange *changes, int n)
+{
+	for (int i = 0; i < n; i++)
+		memcpy((char *) page + changes[i].offset, changes[i].bytes,
+			   changes[i].length);
+}
+
+/*
+ * A generic record of what is known to change: each change's place and length,
+ * and its bytes.  GenericXLogFinish() would find that out by comparing all of
+ * the page with a copy, which takes as long as a row's way into the table.
+ */
+void
+page_change(Relation index, Buffer buffer, const PageChange *changes, int n)
+{
+	Page		page = BufferGetPage(buffer);
+
+	START_CRIT_SECTION();
+	page_apply(page, changes, n);
+	MarkBufferDirty(buffer);
+	if (RelationNeedsWAL(index))
+	{
+		XLogRecPtr	end;
+
+		XLogBeginInsert();
+		XLogRegisterBuffer(0, buffer, REGBUF_STANDARD);
+		for (int i = 0; i < n; i++)
+		{
+			XLogRegisterBufData(0, (char *) &changes[i],
+								offsetof(PageChange, length) + sizeof(uint16));
+			XLogRegisterBufData(0, unconstify(void *, changes[i].bytes),
+								changes[i].length);
+		}
+		end = XLogInsert(RM_GENERIC_ID, 0);
+		PageSetLSN(page, end);
+	}
+	END_CRIT_SECTION();
+}
+
+void
+pages_release(PageStore *store, const SegmentInfo *segment)
+{
+	char	   *page = palloc(BLCKSZ);
+	BlockNumber block = segment->first;
+
+	while (block != InvalidBlockNumber)
+	{
+		page_require(store, block, segment->owner, page);
+		RecordFreeIndexPage(store->index, block);
+		block = PAGE_TAIL(page)->next;
+	}
+	pfree(page);
+}
+
+/* The metapage */
+
+void
+meta_init(char *page)
+{
+	InvertedMeta *meta = META_OF(page);
+
+	page_init(page, PAGE_META, META_OWNER);
+	memset(meta, 0, sizeof(InvertedMeta));
+	meta->magic = INVERTED_MAGIC;
+	meta->version = INVERTED_VERSION;
+	meta->next_owner = FIRST_SEGMENT;
+	((PageHeader) page)->pd_lower += sizeof(InvertedMeta);
+}
+
+/*
+ * True if the page says that all of a metapage is on it: what is between pd_lower and
+ * pd_upper, the server takes to be of no interest where it changes the page.
+ */
+static bool
+meta_is_whole(Page page)
+{
+	PageHeader	header = (PageHeader) page;
+	Size		lower = META_OF(page)->version > OLDEST_VERSION ? sizeof(InvertedMeta) :
+		offsetof(InvertedMeta, merges);
+
+	return header->pd_lower >= MAXALIGN(SizeOfPageHeaderData) + lower &&
+		header->pd_upper >= MAXALIGN(SizeOfPageHeaderData) + sizeof(InvertedMeta);
+}
+
+InvertedMeta *
+meta_of(Relation index, Page page)
+{
+	InvertedMeta *meta = META_OF(page);
+
+	if (!page_is_of(page, META_OWNER) || meta->magic != INVERTED_MAGIC)
+		inverted_corrupt(index, META_BLOCK, "It is not a metapage.");
+	if (meta->version < OLDEST_VERSION || meta->version > INVERTED_VERSION)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("index \"%s\" is of version %u, not %u",
+						RelationGetRelationName(index),
+						meta->version, INVERTED_VERSION),
+				 errhint("Use REINDEX.")));
+	if (!meta_is_whole(page))
+		inverted_corrupt(index, META_BLOCK, "It ends too early.");
+	if (meta->nsegments > MAX_SEGMENTS || meta->nmakings > MAX_SPECS ||
+		meta->pending_kept > meta->pending_first ||
+		meta->pending_first > meta->pending_closed ||
+		meta->pending_closed > meta->pending_end ||
+		meta->pending_end - meta->pending_kept > MAX_PENDING_PAGES)
+		inverted_corrupt(index, META_BLOCK, "Its counts are out of range.");
+	return meta;
+}
+
+/* That memory for what segments have is not asked for by numbers that cannot be. */
+static void
+require_possible(Relation index, const InvertedMeta *meta)
+{
+	for (uint32 i = 0; i < meta->nsegments; i++)
+	{
+		const SegmentInfo *segment = &meta->segments[i];
+
+		if (segment->nrows > (uint64) segment->npages * FORWARD_PER_PAGE ||
+			segment->nkeys > segment->npostings)
+			inverted_corrupt(index, META_BLOCK, "A segment has more rows or keys than it can have.");
+	}
+}
+
+void
+meta_copy(Relation index, InvertedMeta *copy)
+{
+	Buffer		buffer = page_lock(index, META_BLOCK);
+	const InvertedMeta *meta = meta_of(index, BufferGetPage(buffer));
+
+	/* segments come late; those that are not there need no copying */
+	memcpy(copy, meta, offsetof(InvertedMeta, segments) +
+		   meta->nsegments * sizeof(SegmentInfo));
+	memcpy(copy->merges, meta->merges, sizeof(copy->merges));
+	UnlockReleaseBuffer(buffer);
+	require_possible(index, copy);
+}
+
+/* Makes room for what an older version has not. */
+void
+meta_modernize(Page page)
+{
+	META_OF(page)->version = INVERTED_VERSION;
+	((PageHeader) page)->pd_lower = MAXALIGN(SizeOfPageHeaderData) +
+		sizeof(InvertedMeta);
+}
+
+SegmentInfo *
+meta_segment(InvertedMeta *meta, uint64 owner)
+{
+	for (uint32 i = 0; i < meta->nsegments; i++)
+		if (meta->segments[i].owner == owner)
+			return &meta->segments[i];
+	return NULL;
+}
+
+/* The lock */
+
+void
+merge_lock(Relation index)
+{
+	LockPage(index, META_BLOCK, ExclusiveLock);
+}
+
+bool
+merge_lock_conditional(Relation index)
+{
+	return ConditionalLockPage(index, META_BLOCK, ExclusiveLock);
+}
+
+void
+merge_unlock(Relation index)
+{
+	UnlockPage(index, META_BLOCK, ExclusiveLock);
+}

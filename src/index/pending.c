@@ -1,0 +1,484 @@
+/*
+ * pending.c
+ *		New rows: the pages to which they are appended, and the segment that
+ *		they become.
+ *
+ * The pages are used in turns, a ring.  Appending takes a share lock on the
+ * metapage, so that the row cannot come too late for the flush that is about
+ * to read its page, and an exclusive one on the page.  A flush first closes
+ * the pages that there are: no row is added to them any more.  Then it reads
+ * them without a hurry, writes the segment, and in one change of the metapage
+ * takes them from the ring and adds the segment.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/index/pending.c
+ */
+#include "postgres.h"
+
+#include "access/generic_xlog.h"
+#include "storage/bufmgr.h"
+#include "storage/indexfsm.h"
+#include "storage/lmgr.h"
+#include "utils/memutils.h"
+
+#include "index/batch.h"
+#include "index/pending.h"
+#include "index/segments.h"
+
+/* So many pending pages are made a segment. */
+#define FLUSH_PAGES			32
+
+/* Up to so many specs, VACUUM does not look which of them are gone. */
+#define FEW_SPECS			(MAX_SPECS / 2)
+
+/* Specs */
+
+/* The least number that is nobody's; MAX_MAKINGS if there is none. */
+static uint16
+spare_number(const InvertedMeta *meta)
+{
+	uint16		number = 0;
+
+	while (number < meta->nmakings && !spec_is_spare(&meta->specs[number]))
+		number++;
+	return number;
+}
+
+bool
+spec_number(const InvertedMeta *meta, const SignatureSpec *spec, uint16 *number)
+{
+	*number = SPEC_NULL;
+	if (spec == NULL)
+		return true;
+	for (uint32 i = 0; i < meta->nmakings; i++)
+	{
+		*number = i;
+		if (spec_equal(&meta->specs[i], spec))
+			return true;
+	}
+	*number = SPEC_OTHER;
+	return spare_number(meta) == MAX_SPECS;
+}
+
+uint16
+spec_number_add(InvertedMeta *meta, const SignatureSpec *spec)
+{
+	uint16		number;
+
+	if (!spec_number(meta, spec, &number))
+	{
+		number = spare_number(meta);
+		meta->nmakings = Max(meta->nmakings, number + 1);
+		meta->specs[number] = *spec;
+	}
+	return number;
+}
+
+/* MAKING_BIT() of each that rows have; the metapage is locked. */
+static uint64
+used_specs(Relation index, const InvertedMeta *meta)
+{
+	PageStore	store = {.index = index};
+	char	   *page = palloc(BLCKSZ);
+	uint64		used = 0;
+
+	for (uint32 i = 0; i < meta->nsegments; i++)
+		used |= meta->segments[i].specs;
+	for (uint64 place = meta->pending_first; place < meta->pending_end; place++)
+	{
+		page_require(&store, meta->pending[place % MAX_PENDING_PAGES],
+					 PENDING_OWNER(place), page);
+		for (int i = 0; i < pending_count((Page) page); i++)
+			used |= SPEC_BIT(pending_head((Page) page, i)->spec);
+	}
+	pfree(page);
+	return used;
+}
+
+/* True if there is one of which no row is any more, and nobody has noticed. */
+static bool
+some_are_gone(const InvertedMeta *meta, uint64 used)
+{
+	for (uint32 i = 0; i < meta->nmakings; i++)
+		if ((used & SPEC_BIT(i)) == 0 && !spec_is_spare(&meta->specs[i]))
+			return true;
+	return false;
+}
+
+/*
+ * See pending.h.  A row that no number was left for tells that by its own, so that
+ * none becomes spare as long as there are such rows: another one of their spec would
+ * get it.
+ */
+void
+specs_release(Relation index)
+{
+	Buffer		metabuffer = ReadBuffer(index, META_BLOCK);
+	GenericXLogState *state;
+	InvertedMeta *meta;
+	uint64		used;
+
+	LockBuffer(metabuffer, BUFFER_LOCK_EXCLUSIVE);
+	meta = meta_of(index, BufferGetPage(metabuffer));
+	used = meta->nmakings > FEW_SPECS ? used_specs(index, meta) : PG_UINT64_MAX;
+	if ((used & SPEC_BIT(SPEC_OTHER)) == 0 && some_are_gone(meta, used))
+	{
+		state = GenericXLogStart(index);
+		meta = META_OF(GenericXLogRegisterBuffer(state, metabuffer, 0));
+		for (uint32 i = 0; i < meta->nmakings; i++)
+			if ((used & SPEC_BIT(i)) == 0)
+				memset(&meta->specs[i], 0, sizeof(SignatureSpec));
+		GenericXLogFinish(state);
+	}
+	UnlockReleaseBuffer(metabuffer);
+}
+
+/* Pages */
+
+static bool
+fits(Page page, const InvertedRow *row)
+{
+	PageHeader	header = (PageHeader) page;
+
+	return header->pd_lower + PENDING_BYTES(row->nkeys) <= header->pd_upper;
+}
+
+/* What appending a row changes in a page */
+typedef struct Appended
+{
+	LocationIndex ends[2];		/* pd_lower, pd_upper */
+	PendingHead head;
+	PendingRow	row;			/* but for the keys */
+	PageChange	changes[4];
+	int			n;
+} Appended;
+
+StaticAssertDecl(offsetof(PageHeaderData, pd_upper) ==
+				 offsetof(PageHeaderData, pd_lower) + sizeof(LocationIndex),
+				 "the ends of a page's room are apart");
+
+static void
+add_change(Appended *appended, Size offset, const void *bytes, Size length)
+{
+	PageChange *change = &appended->changes[appended->n++];
+
+	change->offset = offset;
+	change->length = length;
+	change->bytes = bytes;
+}
+
+/* Tells what appending a row changes in a page on which it fits. */
+static void
+append_to(Page page, const InvertedRow *row, Appended *appended)
+{
+	PageHeader	header = (PageHeader) page;
+	LocationIndex lower = header->pd_lower;
+	LocationIndex upper = header->pd_upper - sizeof(PendingHead);
+
+	memset(appended, 0, sizeof(Appended));
+	appended->ends[0] = lower + PENDING_ROW_BYTES(row->nkeys);
+	appended->ends[1] = upper;
+	appended->head.bitmap = keys_bitmap(row->keys, row->nkeys);
+	appended->head.size = row->size;
+	appended->head.spec = row->spec;
+	appended->head.offset = lower;
+	appended->row.order = row->order;
+	appended->row.nkeys = row->nkeys;
+	appended->row.tid = row->tid;
+	add_change(appended, offsetof(PageHeaderData, pd_lower), appended->ends,
+			   sizeof(appended->ends));
+	add_change(appended, lower, &appended->row, offsetof(PendingRow, keys));
+	if (row->nkeys > 0)
+		add_change(appended, lower + offsetof(PendingRow, keys), row->keys,
+				   row->nkeys * sizeof(uint32));
+	add_change(appended, upper, &appended->head, sizeof(PendingHead));
+}
+
+/*
+ * Appends to the last page, if there is one that takes the row; the caller
+ * holds a lock on the metapage.
+ */
+static bool
+append_to_last(Relation index, const InvertedMeta *meta,
+			   const InvertedRow *row)
+{
+	uint64		place = meta->pending_end - 1;
+	Buffer		buffer;
+	bool		done;
+
+	if (meta->pending_end == meta->pending_closed)
+		return false;
+	buffer = ReadBuffer(index, meta->pending[place % MAX_PENDING_PAGES]);
+	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
+	done = fits(BufferGetPage(buffer), row);
+	if (done)
+	{
+		Appended	appended;
+
+		append_to(BufferGetPage(buffer), row, &appended);
+		page_change(index, buffer, appended.changes, appended.n);
+	}
+	UnlockReleaseBuffer(buffer);
+	return done;
+}
+
+/* The buffer of the next page of the ring, locked. */
+static Buffer
+next_page(Relation index, const InvertedMeta *meta)
+{
+	Buffer		buffer;
+
+	if (meta->pending_kept < meta->pending_first)
+		buffer = ReadBuffer(index, meta->pending[meta->pending_kept % MAX_PENDING_PAGES]);
+	else
+	{
+		LockRelationForExtension(index, ExclusiveLock);
+		buffer = ReadBuffer(index, P_NEW);
+		UnlockRelationForExtension(index, ExclusiveLock);
+	}
+	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
+	return buffer;
+}
+
+/* Appends to a new page; the caller holds an exclusive lock on the metapage. */
+static void
+append_to_new(Relation index, Buffer metabuffer, const InvertedRow *row)
+{
+	Buffer		buffer = next_page(index, META_OF(BufferGetPage(metabuffer)));
+	GenericXLogState *state = GenericXLogStart(index);
+	InvertedMeta *meta;
+	Page		page;
+	Appended	appended;
+
+	meta = META_OF(GenericXLogRegisterBuffer(state, metabuffer, 0));
+	page = GenericXLogRegisterBuffer(state, buffer, GENERIC_XLOG_FULL_IMAGE);
+	page_init(page, PAGE_PENDING, PENDING_OWNER(meta->pending_end));
+	append_to(page, row, &appended);
+	page_apply(page, appended.changes, appended.n);
+	if (meta->pending_kept < meta->pending_first)
+		meta->pending_kept++;
+	meta->pending[meta->pending_end++ % MAX_PENDING_PAGES] =
+		BufferGetBlockNumber(buffer);
+	GenericXLogFinish(state);
+	UnlockReleaseBuffer(buffer);
+}
+
+/* Sees to it that the metapage has the spec, and sets the row's. */
+static void
+set_spec(Relation index, Buffer metabuffer, InvertedRow *row,
+		   const SignatureSpec *spec)
+{
+	GenericXLogState *state;
+
+	if (spec_number(META_OF(BufferGetPage(metabuffer)), spec, &row->spec))
+		return;
+	state = GenericXLogStart(index);
+	row->spec =
+		spec_number_add(META_OF(GenericXLogRegisterBuffer(state, metabuffer, 0)),
+						  spec);
+	GenericXLogFinish(state);
+}
+
+/* The way without a change of the metapage. */
+static bool
+insert_shared(Relation index, Buffer metabuffer, InvertedRow *row,
+			  const SignatureSpec *spec)
+{
+	const InvertedMeta *meta;
+	bool		done;
+
+	LockBuffer(metabuffer, BUFFER_LOCK_SHARE);
+	meta = meta_of(index, BufferGetPage(metabuffer));
+	done = spec_number(meta, spec, &row->spec) &&
+		append_to_last(index, meta, row);
+	LockBuffer(metabuffer, BUFFER_LOCK_UNLOCK);
+	return done;
+}
+
+/* The other way; false if the ring is full.  *used is set to its pages. */
+static bool
+insert_exclusive(Relation index, Buffer metabuffer, InvertedRow *row,
+				 const SignatureSpec *spec, uint64 *used)
+{
+	const InvertedMeta *meta;
+	bool		done = true;
+
+	LockBuffer(metabuffer, BUFFER_LOCK_EXCLUSIVE);
+	meta = meta_of(index, BufferGetPage(metabuffer));
+	set_spec(index, metabuffer, row, spec);
+	*used = meta->pending_end - meta->pending_first;
+	if (append_to_last(index, meta, row))
+		*used = 0;
+	else if (*used < MAX_PENDING_PAGES)
+		append_to_new(index, metabuffer, row);
+	else
+		done = false;
+	LockBuffer(metabuffer, BUFFER_LOCK_UNLOCK);
+	return done;
+}
+
+/* Flushing */
+
+static void
+collect_row(Batch *batch, const PendingHead *head, const PendingRow *pending)
+{
+	InvertedRow row = {
+		.order = pending->order, .size = head->size,
+		.nkeys = pending->nkeys, .keys = pending->keys,
+		.tid = pending->tid, .spec = head->spec
+	};
+
+	batch_add(batch, &row);
+}
+
+static void
+collect_rows(Relation index, const InvertedMeta *meta, Batch *batch)
+{
+	PageStore	store = {.index = index};
+	char	   *page = palloc(BLCKSZ);
+
+	for (uint64 place = meta->pending_first; place < meta->pending_closed; place++)
+	{
+		page_require(&store, meta->pending[place % MAX_PENDING_PAGES],
+					 PENDING_OWNER(place), page);
+		for (int i = 0; i < pending_count((Page) page); i++)
+		{
+			const PendingHead *head = pending_head((Page) page, i);
+
+			collect_row(batch, head, pending_row(index, (Page) page, head));
+		}
+	}
+	pfree(page);
+}
+
+/* Closes the pages that there are, and takes a number for the segment. */
+static uint64
+close_pages(Relation index, InvertedRow *extra, const SignatureSpec *spec)
+{
+	Buffer		metabuffer = ReadBuffer(index, META_BLOCK);
+	GenericXLogState *state;
+	InvertedMeta *meta;
+	uint64		owner;
+
+	LockBuffer(metabuffer, BUFFER_LOCK_EXCLUSIVE);
+	state = GenericXLogStart(index);
+	meta = META_OF(GenericXLogRegisterBuffer(state, metabuffer, 0));
+	if (extra != NULL)
+		extra->spec = spec_number_add(meta, spec);
+	meta->pending_closed = meta->pending_end;
+	owner = meta->next_owner++;
+	GenericXLogFinish(state);
+	UnlockReleaseBuffer(metabuffer);
+	return owner;
+}
+
+/*
+ * Makes a segment of the pending rows, and of `extra` unless it is NULL; returns its
+ * weight.  The caller holds the merge lock.
+ */
+static uint64
+flush(Relation index, InvertedRow *extra, const SignatureSpec *spec)
+{
+	PageStore	store = {.index = index};
+	InvertedMeta *meta = palloc(sizeof(InvertedMeta));
+	SegmentInfo segment;
+	Batch	   *batch;
+	uint64		owner;
+	uint64		weight = 0;
+
+	segments_make_room(index);
+	owner = close_pages(index, extra, spec);
+	meta_copy(index, meta);
+	batch = batch_create();
+	collect_rows(index, meta, batch);
+	if (extra != NULL)
+		batch_add(batch, extra);
+	if (batch->nrows > 0)
+	{
+		segment = batch_write(batch, &store, owner);
+		weight = segment_weight(&segment);
+	}
+	else
+		segment.nrows = 0;
+	segments_replace(index, NULL, 0, &segment, meta->pending_closed);
+	batch_free(batch);
+	pfree(meta);
+	return weight;
+}
+
+static uint64
+pages_in_use(Relation index)
+{
+	InvertedMeta *meta = palloc(sizeof(InvertedMeta));
+	uint64		used;
+
+	meta_copy(index, meta);
+	used = meta->pending_end - meta->pending_first;
+	pfree(meta);
+	return used;
+}
+
+void
+pending_flush(Relation index)
+{
+	if (pages_in_use(index) > 0)
+		(void) flush(index, NULL, NULL);
+}
+
+void
+pending_relieve(Relation index)
+{
+	if (pages_in_use(index) >= FLUSH_PAGES)
+		(void) flush(index, NULL, NULL);
+}
+
+/*
+ * Makes room in the ring.  If somebody else is at it, and there still is room,
+ * that is enough.
+ */
+static void
+relieve(Relation index, bool full)
+{
+	if (full)
+		merge_lock(index);
+	else if (!merge_lock_conditional(index))
+		return;
+	if (pages_in_use(index) >= FLUSH_PAGES)
+		segments_merge_some(index, flush(index, NULL, NULL));
+	merge_unlock(index);
+}
+
+/* A row that no pending page can take becomes a segment with what there is. */
+static void
+insert_large(Relation index, InvertedRow *row, const SignatureSpec *spec)
+{
+	merge_lock(index);
+	segments_merge_some(index, flush(index, row, spec));
+	merge_unlock(index);
+}
+
+void
+pending_insert(Relation index, InvertedRow *row, const SignatureSpec *spec)
+{
+	Buffer		metabuffer;
+	uint64		used = 0;
+	bool		done;
+
+	if (PENDING_BYTES(row->nkeys) > PAGE_ROOM)
+	{
+		insert_large(index, row, spec);
+		return;
+	}
+	metabuffer = ReadBuffer(index, META_BLOCK);
+	done = insert_shared(index, metabuffer, row, spec);
+	while (!done)
+	{
+		done = insert_exclusive(index, metabuffer, row, spec, &used);
+		if (!done)
+			relieve(index, true);
+	}
+	ReleaseBuffer(metabuffer);
+	if (used >= FLUSH_PAGES)
+		relieve(index, false);
+}

@@ -1,0 +1,82 @@
+/*
+ * pending.h
+ *		New rows, and what becomes of them.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/index/pending.h
+ */
+#ifndef NEARDUP_PENDING_H
+#define NEARDUP_PENDING_H
+
+#include "index/pages.h"
+#include "index/row.h"
+
+/*
+ * Adds a row of that spec (NULL for the row without a signature); sets
+ * row->spec.  Now and then makes the pending rows a segment and merges
+ * small segments, a bounded amount of work.
+ */
+extern void pending_insert(Relation index, InvertedRow *row,
+						   const SignatureSpec *spec);
+
+/* Makes a segment of the pending rows; the caller holds the merge lock. */
+extern void pending_flush(Relation index);
+
+/* The same, if there are as many as insertions leave. */
+extern void pending_relieve(Relation index);
+
+/*
+ * The number of a spec in a metapage, MAKING_OTHER if it has none and there
+ * is no room for it, MAKING_NULL for NULL.  False if it has none, but there is
+ * room.
+ */
+extern bool spec_number(const InvertedMeta *meta, const SignatureSpec *spec,
+						  uint16 *number);
+
+/* The same, but gives it one; the caller writes the metapage. */
+extern uint16 spec_number_add(InvertedMeta *meta, const SignatureSpec *spec);
+
+/* True if its number is nobody's, see makings_release(). */
+static inline bool
+spec_is_spare(const SignatureSpec *spec)
+{
+	return spec->version == 0;
+}
+
+/*
+ * Lets the numbers of specs be used again that no row has any more, where few are
+ * left.  The caller holds the merge lock.
+ */
+extern void specs_release(Relation index);
+
+/* How many rows are on a pending page. */
+static inline int
+pending_count(Page page)
+{
+	return (((PageHeader) page)->pd_special - ((PageHeader) page)->pd_upper) /
+		sizeof(PendingHead);
+}
+
+/* The head of row i, from 0. */
+static inline const PendingHead *
+pending_head(Page page, int i)
+{
+	return (const PendingHead *) PAGE_TAIL(page) - 1 - i;
+}
+
+/* The rest of it; raises INDEX_CORRUPTED if that is not on the page. */
+static inline const PendingRow *
+pending_row(Relation index, Page page, const PendingHead *head)
+{
+	const PendingRow *row = (const PendingRow *) ((char *) page + head->offset);
+	int			most = (int) ((PageHeader) page)->pd_lower - head->offset -
+		(int) offsetof(PendingRow, keys);
+
+	if (head->offset != MAXALIGN(head->offset) || most < 0 ||
+		row->nkeys > most / sizeof(uint32))
+		inverted_corrupt(index, META_BLOCK, "A pending row cannot be read.");
+	return row;
+}
+
+#endif							/* NEARDUP_PENDING_H */

@@ -1,0 +1,318 @@
+/*
+ * postings.c
+ *		Reading the lists of a segment.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/index/postings.c
+ */
+#include "postgres.h"
+
+#include "utils/memutils.h"
+
+#include "index/codec.h"
+#include "index/directory.h"
+#include "index/postings.h"
+
+void
+runs_reserve(Runs *runs, size_t more)
+{
+	if (runs->n + more <= runs->size)
+		return;
+	runs->size = Max(runs->n + more, Max(2 * runs->size, 64));
+	if (runs->first == NULL)
+	{
+		runs->first = palloc_extended(runs->size * sizeof(uint32),
+									  MCXT_ALLOC_HUGE);
+		runs->end = palloc_extended(runs->size * sizeof(uint32),
+									MCXT_ALLOC_HUGE);
+		return;
+	}
+	runs->first = repalloc_huge(runs->first, runs->size * sizeof(uint32));
+	runs->end = repalloc_huge(runs->end, runs->size * sizeof(uint32));
+}
+
+const uint8 *
+posting_head(const uint8 *at, const uint8 *end, ListHead *head)
+{
+	uint64		number;
+	uint64		more = 0;
+
+	at = number_get(at, end, &number);
+	if (at == NULL || number >> 2 > PG_UINT32_MAX)
+		return NULL;
+	head->form = number & 3;
+	head->value = number >> 2;
+	head->length = 1;
+	head->nbytes = 0;
+	head->rest = 0;
+	if (head->form == LIST_ROW)
+		return at;
+	if (head->form == LIST_RUN || head->form == LIST_CHUNK)
+	{
+		at = number_get(at, end, &more);
+		if (at == NULL || more > PG_UINT32_MAX)
+			return NULL;
+	}
+	if (head->form == LIST_RUN)
+	{
+		head->length = more;
+		return at;
+	}
+	head->rest = more;
+	head->bytes = at;
+	head->nbytes = head->value;
+	return head->nbytes <= end - at ? at + head->nbytes : NULL;
+}
+
+bool
+posting_runs(const ListHead *head, uint32 nrows, Runs *runs)
+{
+	const uint8 *at = head->bytes;
+	const uint8 *end = at + head->nbytes;
+	uint64		row = 0;
+
+	if (head->form == LIST_ROW || head->form == LIST_RUN)
+	{
+		row = (uint64) head->value + head->length;
+		if (row > nrows || head->length == 0)
+			return false;
+		runs_add(runs, head->value, row);
+		return true;
+	}
+	while (at < end)
+	{
+		uint64		gap;
+		uint64		length = 1;
+		uint64		first;
+
+		at = number_get(at, end, &gap);
+		if (at != NULL && (gap & 1) != 0)
+			at = number_get(at, end, &length);
+		if (at == NULL || gap >> 1 > nrows || length > nrows)
+			return false;
+		first = row + (gap >> 1);
+		row = first + length;
+		if (row > nrows || length == 0)
+			return false;
+		runs_add(runs, first, row);
+	}
+	return true;
+}
+
+/* The first page of lists of a segment; invalid if there are none. */
+static BlockNumber
+lists_first_page(PageStore *store, const SegmentInfo *segment)
+{
+	Directory	directory = segment->postings;
+	BlockNumber block = directory.root;
+	char	   *page;
+
+	if (directory.height == 0)
+		return block;
+	page = palloc(BLCKSZ);
+	for (uint32 level = 0; level < directory.height; level++)
+	{
+		page_require(store, block, segment->owner, page);
+		if (PAGE_TAIL(page)->kind != PAGE_DIRECTORY)
+			inverted_corrupt(store->index, block, "It is no page of a directory.");
+		block = ((DirectoryEntry *) PageGetContents(page))[0].block;
+	}
+	pfree(page);
+	return block;
+}
+
+/* Goes to the next page of lists, or to the end. */
+static void
+open_page(ListStream *stream, BlockNumber block)
+{
+	uint16		kind;
+
+	if (block == stream->stop)
+		block = InvalidBlockNumber;
+	stream->block = block;
+	stream->entry = 0;
+	if (block == InvalidBlockNumber)
+		return;
+	page_require(stream->store, block, stream->segment->owner, stream->page);
+	kind = PAGE_TAIL(stream->page)->kind;
+	if (kind != PAGE_POSTINGS && kind != PAGE_CONTINUED)
+	{
+		stream->block = InvalidBlockNumber;
+		return;
+	}
+	stream->at = (const uint8 *) PageGetContents(stream->page);
+	stream->end = (const uint8 *) stream->page +
+		((PageHeader) stream->page)->pd_lower;
+}
+
+void
+lists_open(ListStream *stream, PageStore *store, const SegmentInfo *segment)
+{
+	memset(stream, 0, sizeof(ListStream));
+	stream->store = store;
+	stream->segment = segment;
+	stream->page = palloc(BLCKSZ);
+	open_page(stream, lists_first_page(store, segment));
+	lists_next(stream);
+}
+
+/*
+ * The page where lists of a key would be, or of greater ones; the first entry on it
+ * may be the rest of a list, which is passed over.
+ */
+static void
+open_page_of(ListStream *stream, uint32 key)
+{
+	DirectoryPath path;
+	BlockNumber block;
+
+	directory_open(&path, stream->store, stream->segment->owner,
+				   stream->segment->postings, NULL);
+	if (!directory_find(&path, key, &block))
+		inverted_corrupt(stream->store->index, META_BLOCK,
+						 "A page of a directory is missing.");
+	directory_close(&path);
+	open_page(stream, block == InvalidBlockNumber ?
+			  lists_first_page(stream->store, stream->segment) : block);
+	if (stream->block != InvalidBlockNumber &&
+		PAGE_TAIL(stream->page)->kind == PAGE_CONTINUED)
+	{
+		ListHead	rest;
+
+		stream->at = posting_head(stream->at, stream->end, &rest);
+		if (stream->at == NULL)
+			inverted_corrupt(stream->store->index, stream->block,
+							 "A list cannot be read.");
+	}
+}
+
+/* The entry at hand, whose runs are appended; true if more of them follow. */
+static bool
+read_entry(ListStream *stream)
+{
+	ListHead	head;
+	const uint8 *next = posting_head(stream->at, stream->end, &head);
+
+	if (next == NULL ||
+		!posting_runs(&head, stream->segment->nrows, &stream->runs))
+		inverted_corrupt(stream->store->index, stream->block,
+						 "A list cannot be read.");
+	stream->at = next;
+	stream->is_long |= head.nbytes > SHORT_BYTES || head.form == LIST_CHUNK;
+	return head.form == LIST_CHUNK;
+}
+
+/*
+ * Goes to the next list if that is one row, as most are, and it has neither to begin
+ * with a restart nor on another page.  False if it is otherwise, or cannot be read.
+ */
+static inline bool
+next_single(ListStream *stream)
+{
+	const uint8 *at = stream->at;
+	uint64		delta;
+	uint64		head;
+
+	if (stream->block == InvalidBlockNumber || at >= stream->end ||
+		stream->entry % RESTART_EVERY == 0)
+		return false;
+	at = number_get_ahead(at, &delta);
+	at = at != NULL ? number_get_ahead(at, &head) : NULL;
+	if (at == NULL || at > stream->end || (head & 3) != LIST_ROW ||
+		head >> 2 >= stream->segment->nrows || stream->runs.size == 0)
+		return false;
+	stream->at = at;
+	stream->key += delta;
+	stream->entry++;
+	stream->key_block = stream->block;
+	stream->runs.first[0] = head >> 2;
+	stream->runs.end[0] = (head >> 2) + 1;
+	stream->runs.n = 1;
+	return true;
+}
+
+/* The key of the entry at hand. */
+static void
+read_key(ListStream *stream)
+{
+	uint64		delta;
+
+	if (stream->entry % RESTART_EVERY == 0)
+	{
+		const Restart *restarts = (const Restart *) PAGE_TAIL(stream->page);
+
+		stream->key = restarts[-1 - (int) (stream->entry / RESTART_EVERY)].key;
+	}
+	else
+	{
+		stream->at = number_get(stream->at, stream->end, &delta);
+		if (stream->at == NULL)
+			inverted_corrupt(stream->store->index, stream->block,
+							 "A key cannot be read.");
+		stream->key += delta;
+	}
+	stream->entry++;
+}
+
+void
+lists_next(ListStream *stream)
+{
+	stream->is_long = false;
+	if (next_single(stream))
+		return;
+	stream->runs.n = 0;
+	while (stream->block != InvalidBlockNumber && stream->at >= stream->end)
+		open_page(stream, PAGE_TAIL(stream->page)->next);
+	stream->done = stream->block == InvalidBlockNumber;
+	if (stream->done)
+		return;
+	read_key(stream);
+	stream->key_block = stream->block;
+	while (read_entry(stream))
+	{
+		open_page(stream, PAGE_TAIL(stream->page)->next);
+		if (stream->block == InvalidBlockNumber ||
+			PAGE_TAIL(stream->page)->kind != PAGE_CONTINUED)
+			inverted_corrupt(stream->store->index, stream->block,
+							 "The rest of a list is missing.");
+	}
+}
+
+void
+lists_open_at(ListStream *stream, PageStore *store, const SegmentInfo *segment,
+			  uint32 key)
+{
+	memset(stream, 0, sizeof(ListStream));
+	stream->store = store;
+	stream->segment = segment;
+	stream->page = palloc(BLCKSZ);
+	open_page_of(stream, key);
+	lists_next(stream);
+	while (!stream->done && stream->key < key)
+		lists_next(stream);
+}
+
+void
+lists_open_pages(ListStream *stream, PageStore *store,
+				 const SegmentInfo *segment, BlockNumber first, BlockNumber stop)
+{
+	memset(stream, 0, sizeof(ListStream));
+	stream->store = store;
+	stream->segment = segment;
+	stream->stop = stop;
+	stream->page = palloc(BLCKSZ);
+	open_page(stream, first);
+	lists_next(stream);
+}
+
+void
+lists_close(ListStream *stream)
+{
+	pfree(stream->page);
+	if (stream->runs.first != NULL)
+	{
+		pfree(stream->runs.first);
+		pfree(stream->runs.end);
+	}
+}

@@ -1,0 +1,128 @@
+/*
+ * postings.h
+ *		The lists of a segment: for each key, the rows that have it.
+ *
+ * Rows are numbered so that near-duplicates mostly are neighbours.  So a list
+ * is a list of runs, from the first row to one behind the last, and takes few
+ * bytes.
+ *
+ * A page of lists has entries from its beginning up, and restarts from its end
+ * down.  An entry, in numbers of variable length (codec.h):
+ *
+ *	key - key before			unless a restart stands for it
+ *	head						value * 4 + form
+ *	form 0						the list is row number `value`
+ *	form 1, length				a run that begins at row `value`
+ *	form 2, bytes				`value` bytes of runs
+ *	form 3, rest, bytes			the same; more runs, in about `rest` bytes,
+ *								are at the beginning of the next page
+ *
+ * A run is (first - end of the run before) * 2, plus 1 and then its length if
+ * it is longer than 1.  The rest of a list that fills a page begins the next
+ * one, without a key.  Every RESTART_EVERY entries, that one not counted,
+ * a restart has the key, and the offset of the entry.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/index/postings.h
+ */
+#ifndef NEARDUP_POSTINGS_H
+#define NEARDUP_POSTINGS_H
+
+#include "index/pages.h"
+
+#define RESTART_EVERY		16
+
+/* Lists of more bytes are long: they are read last, if at all. */
+#define SHORT_BYTES			64
+
+typedef struct Restart
+{
+	uint32		key;
+	uint16		offset;			/* from the beginning of the page */
+	uint16		unused;
+} Restart;
+
+typedef enum ListForm
+{
+	LIST_ROW = 0,
+	LIST_RUN = 1,
+	LIST_BYTES = 2,
+	LIST_CHUNK = 3,
+} ListForm;
+
+/* Runs of rows, first to one behind the last, each list apart. */
+typedef struct Runs
+{
+	uint32	   *first;
+	uint32	   *end;
+	size_t		n;
+	size_t		size;			/* room */
+} Runs;
+
+extern void runs_reserve(Runs *runs, size_t more);
+
+static inline void
+runs_add(Runs *runs, uint32 first, uint32 end)
+{
+	if (unlikely(runs->n == runs->size))
+		runs_reserve(runs, 1);
+	runs->first[runs->n] = first;
+	runs->end[runs->n++] = end;
+}
+
+/* An entry taken apart, except for its key. */
+typedef struct ListHead
+{
+	ListForm	form;
+	uint32		value;			/* row, or first row */
+	uint32		length;			/* of LIST_RUN */
+	uint32		rest;			/* of LIST_CHUNK */
+	const uint8 *bytes;			/* of LIST_BYTES and LIST_CHUNK */
+	uint32		nbytes;
+} ListHead;
+
+/*
+ * Takes the entry at `at` apart, from its head on; returns what follows it, or
+ * NULL if it is none.
+ */
+extern const uint8 *posting_head(const uint8 *at, const uint8 *end,
+							  ListHead *head);
+
+/* Appends the runs of an entry; false if they are damaged. */
+extern bool posting_runs(const ListHead *head, uint32 nrows, Runs *runs);
+
+/* Reading all lists of a segment, in the order of their keys. */
+
+typedef struct ListStream
+{
+	PageStore  *store;
+	const SegmentInfo *segment;
+	char	   *page;
+	BlockNumber block;			/* invalid: at the end */
+	BlockNumber stop;			/* does not count; 0, there is no such page */
+	const uint8 *at;
+	const uint8 *end;			/* of the page's entries */
+	uint32		entry;			/* entries read since the first restart */
+	bool		done;
+	uint32		key;			/* of the list, unless done */
+	BlockNumber key_block;		/* where it begins */
+	bool		is_long;		/* it takes more than SHORT_BYTES */
+	Runs		runs;			/* the list */
+} ListStream;
+
+extern void lists_open(ListStream *stream, PageStore *store,
+					   const SegmentInfo *segment);
+
+/* The same, from the first list on whose key is not less. */
+extern void lists_open_at(ListStream *stream, PageStore *store,
+						  const SegmentInfo *segment, uint32 key);
+
+/* The same, from one page to before another, of one that is half written. */
+extern void lists_open_pages(ListStream *stream, PageStore *store,
+							 const SegmentInfo *segment, BlockNumber first,
+							 BlockNumber stop);
+extern void lists_next(ListStream *stream);
+extern void lists_close(ListStream *stream);
+
+#endif							/* NEARDUP_POSTINGS_H */

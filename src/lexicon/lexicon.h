@@ -1,0 +1,158 @@
+/*
+ * lexicon.h
+ *		A corpus's statistics as a value: how many documents, how many words,
+ *		and of each word how often it occurs.
+ *
+ * A lexicon is an ordinary datum.  Words are known by their hashes only, the
+ * same that signatures are made of.  What is counted may be shingles in place
+ * of words: all that is said of words here goes for them.  doc/lexicon.md has
+ * the bytes as a table.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/lexicon/lexicon.h
+ */
+#ifndef NEARDUP_LEXICON_H
+#define NEARDUP_LEXICON_H
+
+#include "signature/signature.h"
+#include "text/reader.h"
+
+#define LEXICON_VERSION		1	/* first byte of every lexicon */
+
+#define LEXICON_MARKUP		0x01	/* markup was stripped */
+#define LEXICON_FLAGS		LEXICON_MARKUP	/* all that are known */
+
+/*
+ * Words are counted, too, by classes of their first letter: the low bits of
+ * its code point, which tell the letters of every alphabet apart well enough.
+ */
+#define LEXICON_CLASSES		(1 << INITIAL_BITS)
+
+typedef struct LexiconEntry
+{
+	uint64		hash;			/* of the word */
+	uint32		df;				/* documents that have it, >= 1 */
+	uint32		cf;				/* its occurrences, >= df */
+} LexiconEntry;
+
+typedef struct Lexicon
+{
+	int32		vl_len_;		/* varlena header (do not touch directly!) */
+	uint8		version;		/* LEXICON_VERSION */
+	uint8		flags;			/* LEXICON_... */
+	uint8		language;		/* the analysis, as in a Making: of words, unit */
+	uint8		unit;			/* word, order keep and k = 1, or of shingles */
+	uint32		filters;
+	uint32		analysis;
+	uint8		order;
+	uint8		reserved;		/* zero */
+	uint16		k;
+	uint32		reserved2;		/* zero, so that what follows is aligned */
+	uint64		id;				/* hash of all the rest; see lexicon_seal() */
+	uint64		documents;		/* N */
+	uint64		length;			/* words of all documents */
+	uint64		df_error;		/* no df is off by more; nor is that of a word
+								 * which is not there more than this */
+	uint64		cf_error;		/* the same for cf */
+	uint64		initials[LEXICON_CLASSES];	/* words by class of first letter;
+											 * of shingles zero */
+	LexiconEntry entries[FLEXIBLE_ARRAY_MEMBER];	/* by rising hash */
+} Lexicon;
+
+StaticAssertDecl(sizeof(LexiconEntry) == 16, "LexiconEntry has padding");
+StaticAssertDecl(offsetof(Lexicon, entries) == 64 + 8 * LEXICON_CLASSES,
+				 "Lexicon has padding");
+
+#define LEXICON_HEADER		offsetof(Lexicon, entries)
+
+/* The portable bytes are those behind the varlena header, little-endian. */
+#define LEXICON_BYTES(l)	((char *) (l) + VARHDRSZ)
+#define LEXICON_NWORDS(l) \
+	((VARSIZE(l) - LEXICON_HEADER) / sizeof(LexiconEntry))
+
+/* The most words that fit into one datum. */
+#define LEXICON_MAX_WORDS \
+	((MaxAllocSize - LEXICON_HEADER) / sizeof(LexiconEntry))
+
+#define DatumGetLexicon(d)		((Lexicon *) PG_DETOAST_DATUM(d))
+#define PG_GETARG_LEXICON(n)	DatumGetLexicon(PG_GETARG_DATUM(n))
+#define PG_RETURN_LEXICON(l)	PG_RETURN_POINTER(l)
+
+/* lexicon.c */
+
+/*
+ * A lexicon of nwords entries, all zero, of the given analysis, in the
+ * current memory context.  Raises PROGRAM_LIMIT_EXCEEDED where they do not
+ * fit into a datum.
+ */
+extern Lexicon *lexicon_alloc(const SignatureSpec *spec, bool markup,
+							  size_t nwords);
+
+/* Must be called when all else is filled in. */
+extern void lexicon_seal(Lexicon *lexicon);
+
+/* From the bytes of this machine to portable ones, in place, and back. */
+extern void lexicon_swap(Lexicon *lexicon);
+
+/* The analysis that a lexicon was made with; method and width are zero. */
+extern void lexicon_spec(const Lexicon *lexicon, SignatureSpec *spec);
+
+/* Whether a spec is that of words, taken one by one, or of shingles. */
+static inline bool
+spec_is_of_words(const SignatureSpec *spec)
+{
+	return spec->unit == UNIT_WORD && spec->k == 1;
+}
+
+/*
+ * Turns the spec of any analysis into that of its words alone: unit word,
+ * order keep, k = 1.  That of a configuration must have k = 1 already.
+ */
+extern void spec_of_words(SignatureSpec *spec);
+
+/*
+ * Raises DATATYPE_MISMATCH, naming both, unless the words of a spec are
+ * those of the lexicon.
+ */
+extern void lexicon_require_spec(const Lexicon *lexicon,
+								   const SignatureSpec *spec);
+
+/* The same for the words of two lexicons. */
+extern void words_require_same(const SignatureSpec *a, const SignatureSpec *b);
+
+/*
+ * The analysis as the text form and messages have it: for words without the k
+ * that they do not have, and "simple" for nothing special.
+ */
+extern char *words_name(const SignatureSpec *spec);
+
+/*
+ * The head of a lexicon, fetched alone: enough for all but the words, whose
+ * number is told.  In the current memory context; its varlena header is void.
+ */
+extern const Lexicon *lexicon_header(Datum datum, size_t *nwords);
+
+/*
+ * Adds the numbers of the corpus, not the words, of one lexicon to those of
+ * another.  Raises PROGRAM_LIMIT_EXCEEDED where they do not fit into a bigint,
+ * in which SQL has them.
+ */
+extern void lexicon_add_totals(Lexicon *to, const Lexicon *from);
+
+/* a + b, or the largest bigint: a greater error says nothing more. */
+static inline uint64
+lexicon_add_errors(uint64 a, uint64 b)
+{
+	return Min(a, PG_INT64_MAX) > PG_INT64_MAX - Min(b, PG_INT64_MAX) ?
+		PG_INT64_MAX : a + b;
+}
+
+/* a + b, or the largest number if that is too small. */
+static inline uint32
+add_saturated(uint32 a, uint32 b)
+{
+	return a > PG_UINT32_MAX - b ? PG_UINT32_MAX : a + b;
+}
+
+#endif							/* NEARDUP_LEXICON_H */

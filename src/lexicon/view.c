@@ -1,0 +1,209 @@
+/*
+ * view.c
+ *		A lexicon made ready for many look-ups.
+ *
+ * Hashes are spread evenly, so their leading bits tell about where in the
+ * sorted array a word stands: there are as many buckets as words, and a
+ * look-up reads one place of the directory and one or two entries.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/lexicon/view.c
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "access/xact.h"
+#include "executor/nodeHash.h"
+#include "port/pg_bitutils.h"
+#include "utils/float.h"
+#include "utils/memutils.h"
+
+#include "base/interrupts.h"
+#include "lexicon/view.h"
+
+/* Fills in where the entries of each bucket begin. */
+static void
+fill_starts(LexiconView *view)
+{
+	size_t		nbuckets = (size_t) 1 << (64 - view->shift);
+	size_t		bucket = 0;
+
+	for (size_t i = 0; i < view->nwords; i++)
+	{
+		size_t		mine = view->lexicon->entries[i].hash >> view->shift;
+
+		CHECK_EVERY(i);
+		while (bucket <= mine)
+			view->starts[bucket++] = i;
+	}
+	while (bucket <= nbuckets)
+		view->starts[bucket++] = view->nwords;
+}
+
+LexiconView *
+view_create(MemoryContext context, const Lexicon *lexicon)
+{
+	LexiconView *view = MemoryContextAllocZero(context, sizeof(LexiconView));
+	int			bits;
+
+	view->context = context;
+	view->lexicon = lexicon;
+	view->id = lexicon->id;
+	view->nwords = LEXICON_NWORDS(lexicon);
+	bits = pg_leftmost_one_pos64(view->nwords + 1) + 1;
+	view->shift = 64 - bits;
+	view->starts = MemoryContextAllocHuge(context,
+										  (((size_t) 1 << bits) + 1) * sizeof(uint32));
+	fill_starts(view);
+	return view;
+}
+
+/* The views that are kept, the last used first. */
+static LexiconView *kept[VIEWS_KEPT];
+static int	nkept = 0;
+
+/* Puts a view, which is number i or not yet among those kept, first. */
+static void
+put_first(LexiconView *view, int i)
+{
+	memmove(&kept[1], &kept[0], i * sizeof(LexiconView *));
+	kept[0] = view;
+}
+
+/* A user less; what nobody uses and nobody can find is freed. */
+void
+view_release(LexiconView *view)
+{
+	Assert(view->shared && view->users > 0);
+	view->users--;
+	if (view->users == 0 && !view->kept)
+		MemoryContextDelete(view->context);
+}
+
+/* Keeps the one that was used least recently no longer. */
+static void
+shed_last(void)
+{
+	LexiconView *last = kept[--nkept];
+
+	last->kept = false;
+	if (last->users == 0)
+		MemoryContextDelete(last->context);
+}
+
+/* Keeps no more than so many bytes, of all that views hold. */
+static void
+shed(Size most)
+{
+	Size		bytes = 0;
+
+	for (int i = 0; i < nkept; i++)
+		bytes += MemoryContextMemAllocated(kept[i]->context, true);
+	while (nkept > 0 && bytes > most)
+	{
+		bytes -= MemoryContextMemAllocated(kept[nkept - 1]->context, true);
+		shed_last();
+	}
+}
+
+/* Between transactions the session keeps what it may sort or hash with. */
+static void
+end_transaction(XactEvent event, void *arg)
+{
+	if (event != XACT_EVENT_PRE_COMMIT &&
+		event != XACT_EVENT_PARALLEL_PRE_COMMIT &&
+		event != XACT_EVENT_PRE_PREPARE)
+		shed(Min(VIEW_KEEP, get_hash_memory_limit()));
+}
+
+LexiconView *
+view_share(MemoryContext context, const Lexicon *lexicon)
+{
+	static bool registered = false;
+	LexiconView *view = view_create(context, lexicon);
+
+	if (!registered)
+		RegisterXactCallback(end_transaction, NULL);
+	registered = true;
+	MemoryContextSetParent(context, CacheMemoryContext);
+	view->shared = view->kept = true;
+	view->users = 1;
+	if (nkept == VIEWS_KEPT)
+		shed_last();
+	put_first(view, nkept++);
+	shed(VIEW_KEEP);
+	return view;
+}
+
+LexiconView *
+view_shared(uint64 id, size_t nwords)
+{
+	for (int i = 0; i < nkept; i++)
+	{
+		LexiconView *view = kept[i];
+
+		if (view->id == id && view->nwords == nwords)
+		{
+			view->users++;
+			put_first(view, i);
+			return view;
+		}
+	}
+	return NULL;
+}
+
+/*
+ * Makes the weights under a weighting the first of those that are kept; those
+ * that were used least recently give up their place.
+ */
+static void
+use_weighting(LexiconView *view, const Weighting *weighting)
+{
+	CollectionWeights found;
+	int			i = 0;
+
+	while (i < VIEW_WEIGHTINGS - 1 && view->computed[i].weights != NULL &&
+		   memcmp(&view->computed[i].weighting, weighting,
+				  sizeof(Weighting)) != 0)
+		i++;
+	found = view->computed[i];
+	if (found.weights == NULL ||
+		memcmp(&found.weighting, weighting, sizeof(Weighting)) != 0)
+	{
+		if (found.weights == NULL)
+		{
+			found.weights = MemoryContextAllocHuge(view->context,
+												   view->nwords * sizeof(double));
+			view->computed[i].weights = found.weights;	/* of no weighting yet */
+			if (view->kept)
+				shed(VIEW_KEEP);
+		}
+		found.weighting = *weighting;
+		for (size_t j = 0; j < view->nwords; j++)
+		{
+			CHECK_EVERY(j);
+			found.weights[j] = get_float8_nan();
+		}
+	}
+	memmove(&view->computed[1], &view->computed[0],
+			i * sizeof(CollectionWeights));
+	view->computed[0] = found;
+}
+
+double
+view_weight(LexiconView *view, const Weighting *weighting,
+			const LexiconEntry *entry)
+{
+	const CollectionWeights *first = &view->computed[0];
+	size_t		i = entry - view->lexicon->entries;
+
+	if (first->weights == NULL ||
+		memcmp(&first->weighting, weighting, sizeof(Weighting)) != 0)
+		use_weighting(view, weighting);
+	if (isnan(first->weights[i]))
+		first->weights[i] = weight_in_collection(weighting, view->lexicon,
+												 entry->df, entry->cf);
+	return first->weights[i];
+}

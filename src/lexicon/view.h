@@ -1,0 +1,127 @@
+/*
+ * view.h
+ *		A lexicon made ready for many look-ups.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/lexicon/view.h
+ */
+#ifndef NEARDUP_VIEW_H
+#define NEARDUP_VIEW_H
+
+#include "lexicon/bag.h"
+#include "lexicon/lexicon.h"
+#include "lexicon/weights.h"
+
+/* Collection weights of a view's entries, NaN where not yet computed. */
+typedef struct CollectionWeights
+{
+	Weighting	weighting;		/* what they are of */
+	double	   *weights;		/* NULL = none */
+} CollectionWeights;
+
+/*
+ * The weightings of a view whose weights are kept: as many as there are kinds,
+ * so that a query that compares them computes each weight once.
+ */
+#define VIEW_WEIGHTINGS		5
+
+typedef struct LexiconView
+{
+	MemoryContext context;		/* owns all of it */
+	bool		shared;			/* it can be kept for later queries */
+	bool		kept;			/* and is */
+	int			users;			/* sites that use a shared one */
+	const Lexicon *lexicon;
+	uint64		id;				/* its id and number of words */
+	size_t		nwords;
+	int			shift;			/* from a hash to its bucket */
+	uint32	   *starts;			/* of each bucket, and the end of the last */
+	CollectionWeights computed[VIEW_WEIGHTINGS];	/* the last used first */
+} LexiconView;
+
+/*
+ * Makes a view, to which the context belongs from now on.  The lexicon must
+ * stay where it is, or its new place be told with view_move() before the view
+ * is used again.
+ */
+extern LexiconView *view_create(MemoryContext context, const Lexicon *lexicon);
+
+/*
+ * Views of lexicons that are stored out of line are kept from query to query,
+ * and for queries that go from one to the other: those used last, as many as
+ * VIEWS_KEPT and as VIEW_KEEP bytes, of all that they hold.  When a transaction
+ * ends, as much of it stays as work_mem allows a hash table.
+ * view_share() makes a view of a lexicon of that context and keeps it;
+ * view_shared() finds one that is kept, by the lexicon's id and number of
+ * words; both count the caller as a user, until view_release().
+ */
+#define VIEWS_KEPT	16
+#define VIEW_KEEP	(64 * 1024 * 1024)
+
+extern LexiconView *view_share(MemoryContext context, const Lexicon *lexicon);
+extern LexiconView *view_shared(uint64 id, size_t nwords);
+extern void view_release(LexiconView *view);
+
+/* The same lexicon is now here. */
+static inline void
+view_move(LexiconView *view, const Lexicon *lexicon)
+{
+	view->lexicon = lexicon;
+}
+
+/* Whether a lexicon is the one that is in the view. */
+static inline bool
+view_is_of(const LexiconView *view, const Lexicon *lexicon)
+{
+	return view->id == lexicon->id &&
+		view->nwords == LEXICON_NWORDS(lexicon);
+}
+
+/*
+ * Tells the processor that words of a bag are going to be looked up, all of
+ * them one after the other: to be called before word i is.
+ */
+static inline void
+view_expect(const LexiconView *view, const Bag *bag, size_t i)
+{
+#if defined(__GNUC__) || defined(__clang__)
+	const BagWord *words = bag->words + i;
+
+	if (i + 8 < bag->nwords)
+		__builtin_prefetch(&view->starts[words[8].hash >> view->shift]);
+	if (i + 4 < bag->nwords)
+	{
+		uint32		start = view->starts[words[4].hash >> view->shift];
+
+		__builtin_prefetch(&view->lexicon->entries[start]);
+		if (view->computed[0].weights != NULL)
+			__builtin_prefetch(&view->computed[0].weights[start]);
+	}
+#endif
+}
+
+/* The entry of a word, or NULL. */
+static inline const LexiconEntry *
+view_find(const LexiconView *view, uint64 hash)
+{
+	size_t		bucket = hash >> view->shift;
+	const LexiconEntry *entry = &view->lexicon->entries[view->starts[bucket]];
+	const LexiconEntry *end = &view->lexicon->entries[view->starts[bucket + 1]];
+
+	for (; entry < end; entry++)
+	{
+		if (entry->hash >= hash)
+			return entry->hash == hash ? entry : NULL;
+	}
+	return NULL;
+}
+
+/*
+ * What a word weighs in the collection, under a weighting; computed once for
+ * each word.
+ */
+extern double view_weight(LexiconView *view, const Weighting *weighting,
+						  const LexiconEntry *entry);
+
+#endif							/* NEARDUP_VIEW_H */

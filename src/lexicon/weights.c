@@ -1,0 +1,282 @@
+/*
+ * weights.c
+ *		What a word weighs: in the collection, and in a document.
+ *
+ * Which words a signature is made of depends on comparisons of weights, so
+ * they must come out the same, to the last bit, on every machine.  Addition,
+ * multiplication and division do by IEEE 754, but the logarithms of two C
+ * libraries may differ; so there is one here.  This file must not be compiled
+ * with multiplications and additions fused, which the Makefile sees to.
+ *
+ * Formulas: TF-IDF and BM25 as in Manning, Raghavan, Schuetze, "Introduction
+ * to Information Retrieval", and Robertson et al., "Okapi at TREC-3"; residual
+ * IDF by Church and Gale, "Poisson mixtures" (1995).  Logarithms are natural.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/lexicon/weights.c
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "utils/builtins.h"
+
+#include "base/input.h"
+#include "lexicon/weights.h"
+
+#ifdef __clang__
+#pragma STDC FP_CONTRACT OFF
+#endif
+
+#define LN2		0.693147180559945309417232121458
+
+/*
+ * x = m 2^e, log x = e log 2 + log m.  With s = (m - 1) / (m + 1), log m is
+ * 2 artanh s, whose series has odd powers of s only.  As |s| <= 0.1716, what
+ * follows the 12 terms is less than s^25 / 25 * 1.04, 3e-21 or so: far below
+ * the rounding of the sum.
+ */
+double
+portable_log(double x)
+{
+	int			exponent;
+	double		m = frexp(x, &exponent);
+	double		s;
+	double		square;
+	double		sum = 0;
+
+	Assert(x > 0 && !isinf(x));
+	/* m in sqrt(1/2) .. sqrt(2) */
+	if (m < 0.707106781186547524)
+	{
+		m *= 2;
+		exponent--;
+	}
+	/* log m = 2 (s + s^3/3 + s^5/5 + ...), s^2 < 0.0295 */
+	s = (m - 1) / (m + 1);
+	square = s * s;
+	for (int i = 23; i >= 1; i -= 2)
+		sum = sum * square + 1.0 / i;
+	return exponent * LN2 + 2 * s * sum;
+}
+
+/*
+ * 1 - exp(-x) for x >= 0, exact for small x, too, where the subtraction would
+ * lose all digits.  As |r| <= 0.347, what follows the 18 terms is less than
+ * r^19 / 19!, 2e-26.  From x = 38 on the result is 1 anyway.
+ */
+static double
+portable_one_minus_exp(double x)
+{
+	double		k;
+	double		r;
+	double		sum = 0;
+
+	Assert(x >= 0);
+	if (x > 100)
+		return 1;
+	/* exp(-x) = 2^k exp(r), |r| <= log(2) / 2 */
+	k = floor(-x / LN2 + 0.5);
+	r = -x - k * LN2;
+	/* exp(r) - 1 = r (1 + r/2 (1 + r/3 (1 + ...))) */
+	for (int i = 18; i >= 2; i--)
+		sum = (sum + 1) * r / i;
+	sum = (sum + 1) * r;
+	return k == 0 ? -sum : 1 - ldexp(1 + sum, (int) k);
+}
+
+double
+lexicon_idf(const Lexicon *lexicon, uint32 df)
+{
+	return portable_log((double) lexicon->documents / df);
+}
+
+/*
+ * Residual IDF: the IDF less the one that a Poisson distribution of the cf
+ * occurrences would have.  By it a document lacks the word with probability
+ * exp(-cf/N), so that the IDF expected is -log(1 - exp(-cf/N)).
+ */
+double
+lexicon_ridf(const Lexicon *lexicon, uint32 df, uint32 cf)
+{
+	double		mean = (double) cf / lexicon->documents;
+
+	return lexicon_idf(lexicon, df) +
+		portable_log(portable_one_minus_exp(mean));
+}
+
+/*
+ * log of the odds that a document lacks the word, half a document added to
+ * either side; negative, without the floor, for what most documents have.
+ */
+static double
+bm25_idf(const Weighting *weighting, const Lexicon *lexicon, uint32 df)
+{
+	double		idf = portable_log((lexicon->documents - df + 0.5) /
+								   (df + 0.5));
+
+	return Max(idf, weighting->floor);
+}
+
+double
+weight_in_collection(const Weighting *weighting, const Lexicon *lexicon,
+					 uint32 df, uint32 cf)
+{
+	switch ((WeightKind) weighting->kind)
+	{
+		case WEIGHT_TF_IDF:
+		case WEIGHT_NTF_IDF:
+			return lexicon_idf(lexicon, df);
+		case WEIGHT_BM25:
+			return bm25_idf(weighting, lexicon, df);
+		case WEIGHT_TF_RIDF:
+			return lexicon_ridf(lexicon, df, cf);
+		default:
+			return 1;
+	}
+}
+
+/*
+ * Augmented frequency, from 1/2 to 1, does not depend on the length.  BM25's
+ * approaches 1 as tf grows, half of it reached at tf = k1 in a document of
+ * average length; b says how much a longer one has to make up for.
+ */
+static double
+weight_in_document(const Weighting *weighting, const Lexicon *lexicon,
+				   const DocumentStats *stats, uint32 tf)
+{
+	double		average;
+	double		length;
+
+	switch ((WeightKind) weighting->kind)
+	{
+		case WEIGHT_NTF_IDF:
+		case WEIGHT_TF_RIDF:
+			return 0.5 + 0.5 * tf / stats->tf_max;
+		case WEIGHT_BM25:
+			average = (double) lexicon->length / lexicon->documents;
+			length = (1 - weighting->b) + weighting->b * stats->length / average;
+			return tf / (weighting->k1 * length + tf);
+		default:
+			return (double) tf / stats->length;
+	}
+}
+
+double
+weight_of(const Weighting *weighting, const Lexicon *lexicon,
+		  double in_collection, const DocumentStats *stats, uint32 tf)
+{
+	return in_collection * weight_in_document(weighting, lexicon, stats, tf);
+}
+
+/* Names */
+
+static const struct
+{
+	const char *name;
+	WeightKind	kind;
+}			kinds[] =
+{
+	{"tf", WEIGHT_TF},
+	{"tf-idf", WEIGHT_TF_IDF},
+	{"ntf-idf", WEIGHT_NTF_IDF},
+	{"bm25", WEIGHT_BM25},
+	{"tf-ridf", WEIGHT_TF_RIDF},
+};
+
+static void
+bad_weighting(const char *name)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("unrecognized weight: \"%s\"", name),
+			 errhint("Known are tf, tf-idf, ntf-idf, tf-ridf and bm25, the last with k1=NUMBER, b=NUMBER and floor=NUMBER behind it.")));
+}
+
+/* The parameters of BM25, from 0. */
+static const struct
+{
+	const char *name;
+	double		most;
+	size_t		offset;			/* in a Weighting */
+}			parameters[] =
+{
+	{"k1", 1000, offsetof(Weighting, k1)},
+	{"b", 1, offsetof(Weighting, b)},
+	{"floor", 100, offsetof(Weighting, floor)},
+};
+
+/* The value of a parameter. */
+static double
+parse_value(const char *value, const char *name, double most)
+{
+	const char *end = input_decimal_end(value);
+	double		number = strtod(value, NULL);
+
+	if (end == value || *end != '\0' || number > most)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("value of \"%s\" in weight is out of range: \"%s\"",
+						name, value),
+				 errdetail("%s is a number from 0 to %g.", name, most)));
+	return number;
+}
+
+/*
+ * Reads a parameter, such as "k1=2", into the weighting; false if it is none.
+ * Those that were given are bits of *given.
+ */
+static bool
+parse_parameter(const char *word, Weighting *weighting, uint32 *given)
+{
+	const char *equals = strchr(word, '=');
+
+	for (int i = 0; equals != NULL && i < (int) lengthof(parameters); i++)
+	{
+		const char *name = parameters[i].name;
+
+		if (strncmp(word, name, equals - word) != 0 ||
+			name[equals - word] != '\0')
+			continue;
+		if (*given & 1 << i)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("weight says \"%s\" twice", name)));
+		*given |= 1 << i;
+		*(double *) ((char *) weighting + parameters[i].offset) =
+			parse_value(equals + 1, name, parameters[i].most);
+		return true;
+	}
+	return false;
+}
+
+void
+weighting_parse(const text *name, Weighting *weighting)
+{
+	char	   *copy = text_to_cstring(name);
+	char	   *rest;
+	char	   *word = strtok_r(copy, " ", &rest);
+	uint32		given = 0;
+
+	memset(weighting, 0, sizeof(Weighting));
+	for (int i = 0; word != NULL && i < (int) lengthof(kinds); i++)
+	{
+		if (pg_strcasecmp(word, kinds[i].name) == 0)
+			weighting->kind = kinds[i].kind;
+	}
+	if (weighting->kind == WEIGHT_NONE)
+		bad_weighting(text_to_cstring(name));
+	if (weighting->kind == WEIGHT_BM25)
+	{
+		weighting->k1 = 2;
+		weighting->b = 0.75;
+	}
+	while ((word = strtok_r(NULL, " ", &rest)) != NULL)
+	{
+		if (weighting->kind != WEIGHT_BM25 ||
+			!parse_parameter(word, weighting, &given))
+			bad_weighting(text_to_cstring(name));
+	}
+	pfree(copy);
+}

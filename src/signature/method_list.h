@@ -1,0 +1,68 @@
+/*
+ * method_list.h
+ *		The methods: how the values of a signature were computed.
+ *
+ * One line a method: its name in capitals, its number, which is stored and
+ * never changes, and the name of its MethodInfo less _method, see
+ * methods/method.h.  Numbers that are missing are free.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/signature/method_list.h
+ */
+#ifndef NEARDUP_METHOD_LIST_H
+#define NEARDUP_METHOD_LIST_H
+
+#define METHOD_LIST(X) \
+	/* the set of the document's shingles */ \
+	X(SHINGLES, 1, shingles) \
+	/* a set of numbers that the user gave */ \
+	X(FEATURES, 2, features) \
+	/* min-hash sketch, 8 bits per slot */ \
+	X(MINHASH, 3, minhash) \
+	/* MIN_s: the smallest hashes */ \
+	X(BOTTOM, 4, bottom) \
+	/* MOD_m: the hashes divisible by m */ \
+	X(SAMPLE, 5, sample) \
+	/* hashes of groups of min-hash slots */ \
+	X(SUPERSHINGLES, 6, supershingles) \
+	/* hashes of pairs of supershingles */ \
+	X(MEGASHINGLES, 7, megashingles) \
+	/* signs of 64 random projections */ \
+	X(SIMHASH, 8, simhash) \
+	/* shingles least in a window, a set */ \
+	X(WINNOW, 9, winnow) \
+	/* every m-th shingle, a set */ \
+	X(EVERY_NTH, 10, every_nth) \
+	/* shingles that begin with an anchor */ \
+	X(ANCHORED, 11, anchored) \
+	/* substrings that follow an anchor */ \
+	X(SIF, 12, sif) \
+	/* substrings of consonants, rare ones */ \
+	X(KOALA, 13, koala) \
+	/* a set without common features */ \
+	X(LEAVE_OUT, 14, leave_out) \
+	/* sums of neighbouring sentences, a set */ \
+	X(SENTENCE_PAIRS, 16, sentence_pairs) \
+	/* hash of all words */ \
+	X(TEXT_HASH, 17, text_hash) \
+	/* hash of the longest sentences */ \
+	X(LONG_SENTENCES, 18, long_sentences) \
+	/* hash of the weightiest sentences */ \
+	X(HEAVY_SENTENCES, 19, heavy_sentences) \
+	/* hash of the weightiest words */ \
+	X(TOP_WORDS, 20, top_words) \
+	/* hashes of words of middling rarity */ \
+	X(IMATCH, 21, imatch) \
+	/* which words of a set are frequent */ \
+	X(DESCRIPTIVE_WORDS, 22, descriptive_words) \
+	/* which first letters are */ \
+	X(FUZZY_FINGERPRINT, 23, fuzzy_fingerprint) \
+	/* a vector of numbers that the user gave */ \
+	X(WEIGHTED, 24, weighted) \
+	/* words with their weights, a vector */ \
+	X(WEIGHTED_WORDS, 25, weighted_words) \
+	/* shingles with their weights, a vector */ \
+	X(WEIGHTED_SHINGLES, 26, weighted_shingles)
+
+#endif							/* NEARDUP_METHOD_LIST_H */

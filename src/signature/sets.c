@@ -1,0 +1,528 @@
+/*
+ * sets.c
+ *		Measures of sets, and what a threshold on one asks of the sizes and
+ *		the overlap.
+ *
+ * A filter may drop a pair only if the pair cannot pass the test that defines
+ * truth, measure_value() >= threshold.  The textbook bounds, for instance
+ * ceil(t / (1 + t) * (|A| + |B|)) for the overlap, are right in the real
+ * numbers only: with t = 0.8 and five elements a rounding error already
+ * decides.  So a bound computed in floating point is only where the search
+ * starts; the bound itself is where the test itself turns, one or two steps
+ * on.  That is sound because the test is monotonic: IEEE division and square
+ * root round monotonically, and measure_value() rises with the overlap and,
+ * the overlap being as large as it can be, falls with the distance of the
+ * sizes (their steps, at least 1e-9 relative, dwarf any rounding error).
+ *
+ * Formulas: threshold algebra of Chaudhuri et al. (ICDE 2006), Bayardo et al.
+ * (WWW 2007) and Xiao et al. (WWW 2008).
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/signature/sets.c
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "miscadmin.h"
+
+#include "signature/sets.h"
+#include "base/interrupts.h"
+
+/* How many steps of a merge go by between two looks at the interrupt flag. */
+#define MERGE_BLOCK			65536
+
+/* So many elements are compared at once. */
+#define EQUAL_BLOCK			8
+
+/* A need that is never certain before the end: every element is counted. */
+#define NEED_ALL			0
+
+/* A set this many times larger than the other is searched, not merged. */
+#define GALLOP_RATIO		32
+
+/* Sets are small whose elements have no more pairs than that. */
+#define MAX_PAIRS			64
+
+static const struct
+{
+	const char *name;
+	Measure		measure;
+}			measure_names[] =
+{
+	{"jaccard", MEASURE_JACCARD},
+	{"containment", MEASURE_CONTAINMENT},
+	{"contains", MEASURE_CONTAINS},
+	{"dice", MEASURE_DICE},
+	{"cosine", MEASURE_COSINE},
+	{"overlap", MEASURE_OVERLAP},
+	{"similarity", MEASURE_SIMILARITY},
+	{"shared", MEASURE_SHARED},
+};
+
+bool
+measure_by_name(const char *name, size_t len, Measure *measure)
+{
+	for (size_t i = 0; i < lengthof(measure_names); i++)
+	{
+		if (strlen(measure_names[i].name) == len &&
+			(memcmp(measure_names[i].name, name, len) == 0 ||
+			 pg_strncasecmp(measure_names[i].name, name, len) == 0))
+		{
+			*measure = measure_names[i].measure;
+			return true;
+		}
+	}
+	return false;
+}
+
+const char *
+measure_name(Measure measure)
+{
+	for (size_t i = 0; i < lengthof(measure_names); i++)
+		if (measure_names[i].measure == measure)
+			return measure_names[i].name;
+	return NULL;
+}
+
+bool
+measure_has_threshold(Measure measure, double threshold)
+{
+	/* written so that NaN fails */
+	if (measure != MEASURE_SHARED)
+		return threshold > 0 && threshold <= 1;
+	return threshold >= 1 && threshold <= SHARED_MAX &&
+		threshold == floor(threshold);
+}
+
+Measure
+measure_commute(Measure measure)
+{
+	switch (measure)
+	{
+		case MEASURE_CONTAINMENT:
+			return MEASURE_CONTAINS;
+		case MEASURE_CONTAINS:
+			return MEASURE_CONTAINMENT;
+		default:
+			return measure;
+	}
+}
+
+double
+measure_value(Measure measure, uint64 na, uint64 nb, uint64 overlap)
+{
+	double		o = (double) overlap;
+
+	if (na == 0 || nb == 0)
+		return 0;
+	switch (measure)
+	{
+		case MEASURE_JACCARD:
+		case MEASURE_SIMILARITY:
+			return o / (double) (na + nb - overlap);
+		case MEASURE_CONTAINMENT:
+			return o / (double) na;
+		case MEASURE_CONTAINS:
+			return o / (double) nb;
+		case MEASURE_DICE:
+			return 2 * o / (double) (na + nb);
+		case MEASURE_COSINE:
+			/* rounding must not make it greater than 1 */
+			return Min(o / sqrt((double) na * (double) nb), 1.0);
+		case MEASURE_OVERLAP:
+			return o / (double) Min(na, nb);
+		case MEASURE_SHARED:
+			return o;
+	}
+	pg_unreachable();
+}
+
+/*
+ * The overlap at which the threshold is met in real numbers: each measure set
+ * equal to t and solved for the overlap o.  Jaccard has it twice, o / (na + nb -
+ * o) = t, hence o (1 + t) = t (na + nb).
+ */
+static double
+overlap_estimate(Measure measure, double na, double nb, double t)
+{
+	switch (measure)
+	{
+		case MEASURE_JACCARD:
+		case MEASURE_SIMILARITY:
+			return t / (1 + t) * (na + nb);
+		case MEASURE_CONTAINMENT:
+			return t * na;
+		case MEASURE_CONTAINS:
+			return t * nb;
+		case MEASURE_DICE:
+			return t * (na + nb) / 2;
+		case MEASURE_COSINE:
+			return t * sqrt(na * nb);
+		case MEASURE_OVERLAP:
+			return t * Min(na, nb);
+		case MEASURE_SHARED:
+			return t;
+	}
+	pg_unreachable();
+}
+
+/*
+ * The least o whose value reaches the threshold: the value rises with o, so
+ * from wherever the estimate is, steps down and then up end there.
+ */
+uint64
+measure_min_overlap(Measure measure, uint64 na, uint64 nb, double threshold)
+{
+	uint64		most = Min(na, nb);
+	double		estimate = overlap_estimate(measure, na, nb, threshold);
+	uint64		o;
+
+	if (most == 0)
+		return 1;
+	o = estimate < (double) most ? (uint64) estimate : most;
+	o = Max(o, 1);
+	while (o > 1 && measure_value(measure, na, nb, o - 1) >= threshold)
+		o--;
+	while (o <= most && measure_value(measure, na, nb, o) < threshold)
+		o++;
+	return o;
+}
+
+/* The best that sets of these sizes can reach: one contains the other. */
+static bool
+sizes_reach(Measure measure, uint64 na, uint64 nb, double threshold)
+{
+	return measure_value(measure, na, nb, Min(na, nb)) >= threshold;
+}
+
+/*
+ * The smallest size that reaches the threshold, searched around an estimate.
+ * Up to na the best value never falls with the size, from there on it never
+ * rises: sets of one size can be equal, and reach any threshold.
+ */
+static uint64
+least_size(Measure measure, uint64 na, double threshold, double estimate)
+{
+	uint64		n = Max((uint64) estimate, 1);
+
+	while (n > 1 && sizes_reach(measure, na, n - 1, threshold))
+		n--;
+	while (n < na && !sizes_reach(measure, na, n, threshold))
+		n++;
+	return n;
+}
+
+/* The largest, likewise. */
+static uint64
+greatest_size(Measure measure, uint64 na, double threshold, double estimate)
+{
+	uint64		n;
+
+	if (estimate >= (double) PG_UINT64_MAX / 2)
+		return PG_UINT64_MAX;
+	n = Max((uint64) estimate, na);
+	while (sizes_reach(measure, na, n + 1, threshold))
+		n++;
+	while (n > na && !sizes_reach(measure, na, n, threshold))
+		n--;
+	return n;
+}
+
+/*
+ * The smaller set inside the larger one is the best that sizes allow.  With
+ * nb = share * na <= na that is an overlap of nb, and the value in real numbers
+ *
+ *	Jaccard and containment of the larger set	nb / na = share
+ *	Dice				2 nb / (na + nb) = 2 share / (1 + share)
+ *	cosine				nb / sqrt(na nb) = sqrt(share)
+ *	overlap, and containment of the smaller set	1, whatever the size
+ *
+ * which is t at the least share.  With a set that is larger than na the two
+ * change places: na / share is the greatest size.
+ */
+void
+measure_sizes(Measure measure, uint64 na, double threshold,
+			  uint64 *lo, uint64 *hi)
+{
+	double		share = 0;		/* least size / na, in real numbers */
+
+	Assert(na >= 1 && measure_has_threshold(measure, threshold));
+	switch (measure)
+	{
+		case MEASURE_JACCARD:
+		case MEASURE_SIMILARITY:
+		case MEASURE_CONTAINMENT:
+		case MEASURE_CONTAINS:
+			share = threshold;
+			break;
+		case MEASURE_DICE:
+			share = threshold / (2 - threshold);
+			break;
+		case MEASURE_COSINE:
+			share = threshold * threshold;
+			break;
+		case MEASURE_OVERLAP:
+			break;
+		case MEASURE_SHARED:
+			*lo = (uint64) threshold;
+			*hi = PG_UINT64_MAX;
+			return;
+	}
+
+	if (measure == MEASURE_CONTAINS || measure == MEASURE_OVERLAP)
+		*lo = 1;
+	else
+		*lo = least_size(measure, na, threshold, share * na);
+
+	if (measure == MEASURE_CONTAINMENT || measure == MEASURE_OVERLAP)
+		*hi = PG_UINT64_MAX;
+	else
+		*hi = greatest_size(measure, na, threshold, na / share);
+}
+
+uint64
+measure_least_overlap(Measure measure, uint64 na, double threshold)
+{
+	uint64		lo;
+	uint64		hi;
+
+	/*
+	 * The minimal overlap rises with the other set's size, as a value falls
+	 * with it if the overlap stays the same: the smallest set asks for least.
+	 */
+	measure_sizes(measure, na, threshold, &lo, &hi);
+	return measure_min_overlap(measure, na, lo, threshold);
+}
+
+/*
+ * First position at or after `from` whose value is >= key, by doubling steps
+ * and then bisection (Bentley & Yao 1976).
+ */
+static uint64
+gallop(const uint64 *set, uint64 n, uint64 from, uint64 key)
+{
+	uint64		step = 1;
+	uint64		lo = from;
+	uint64		hi;
+
+	while (from + step < n && set[from + step] < key)
+	{
+		lo = from + step;
+		step *= 2;
+	}
+	hi = Min(from + step + 1, n);
+	while (lo < hi)
+	{
+		uint64		mid = lo + (hi - lo) / 2;
+
+		if (set[mid] < key)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+/* Looks up each element of the small set in the large one. */
+static bool
+overlap_by_search(const uint64 *small, uint64 ns,
+				  const uint64 *large, uint64 nl, uint64 need, uint64 *found)
+{
+	uint64		overlap = 0;
+	uint64		at = 0;
+
+	for (uint64 i = 0; i < ns && at < nl; i++)
+	{
+		if (need != NEED_ALL &&
+			(overlap >= need || overlap + (ns - i) < need))
+			break;
+		if (i % 1024 == 0)
+			CHECK_FOR_INTERRUPTS();
+		at = gallop(large, nl, at, small[i]);
+		if (at < nl && large[at] == small[i])
+		{
+			overlap++;
+			at++;
+		}
+	}
+	*found = overlap;
+	return overlap >= need;
+}
+
+/*
+ * Merges both sets.  The inner loop has no branch that depends on data and no
+ * test of bounds: each step moves either position by at most one, so as many
+ * steps are safe as the shorter remainder has elements.  Whether the outcome
+ * is certain is looked at between such runs, which are kept short.  So is
+ * whether the next few elements are the same in both, as they mostly are of
+ * near-duplicates.
+ */
+static bool
+overlap_by_merge(const uint64 *a, uint64 na,
+				 const uint64 *b, uint64 nb, uint64 need, uint64 *found)
+{
+	uint64		i = 0;
+	uint64		j = 0;
+	uint64		overlap = 0;
+	uint64		steps = 0;
+
+	while (i < na && j < nb)
+	{
+		uint64		left = Min(na - i, nb - j);
+		uint64		run = Min(left, 32);
+
+		if (need != NEED_ALL &&
+			(overlap >= need || overlap + left < need))
+			break;
+		if (run >= EQUAL_BLOCK &&
+			memcmp(a + i, b + j, EQUAL_BLOCK * sizeof(uint64)) == 0)
+		{
+			run = EQUAL_BLOCK;
+			overlap += run;
+			i += run;
+			j += run;
+		}
+		else
+			for (uint64 s = 0; s < run; s++)
+			{
+				uint64		x = a[i];
+				uint64		y = b[j];
+
+				overlap += (x == y);
+				i += (x <= y);
+				j += (y <= x);
+			}
+		steps += run;
+		if (steps >= MERGE_BLOCK)
+		{
+			CHECK_FOR_INTERRUPTS();
+			steps = 0;
+		}
+	}
+	*found = overlap;
+	return overlap >= need;
+}
+
+/*
+ * Compares each element of one small set with each of another: more comparisons
+ * than a merge makes, but none waits for the one before it.
+ */
+static uint64
+overlap_of_small(const uint64 *a, uint64 na, const uint64 *b, uint64 nb)
+{
+	uint64		overlap = 0;
+
+	for (uint64 i = 0; i < na; i++)
+	{
+		uint64		x = a[i];
+
+		for (uint64 j = 0; j < nb; j++)
+			overlap += (x == b[j]);
+	}
+	return overlap;
+}
+
+/*
+ * Counts common elements until `need` are found or cannot be; *found is
+ * exact only if neither came to pass early.
+ */
+static bool
+overlap_until(const uint64 *a, uint64 na, const uint64 *b, uint64 nb,
+			  uint64 need, uint64 *found)
+{
+	if (na > nb)
+		return overlap_until(b, nb, a, na, need, found);
+	if (na * nb <= MAX_PAIRS)
+	{
+		*found = overlap_of_small(a, na, b, nb);
+		return *found >= need;
+	}
+	/* equal sets are frequent, and others differ soon */
+	if (na == nb && memcmp(a, b, na * sizeof(uint64)) == 0)
+	{
+		*found = na;
+		return na >= need;
+	}
+	if (nb / GALLOP_RATIO > na)
+		return overlap_by_search(a, na, b, nb, need, found);
+	return overlap_by_merge(a, na, b, nb, need, found);
+}
+
+uint64
+set_overlap(const uint64 *a, uint64 na, const uint64 *b, uint64 nb)
+{
+	uint64		found;
+
+	(void) overlap_until(a, na, b, nb, NEED_ALL, &found);
+	return found;
+}
+
+bool
+set_overlap_reaches(const uint64 *a, uint64 na,
+					const uint64 *b, uint64 nb, uint64 need)
+{
+	uint64		found;
+
+	return need <= Min(na, nb) && overlap_until(a, na, b, nb, need, &found);
+}
+
+/* What both have is written once: a waits for b to pass it. */
+uint64
+set_union(const uint64 *a, uint64 na, const uint64 *b, uint64 nb,
+		  uint64 *result)
+{
+	uint64		i = 0;
+	uint64		j = 0;
+	uint64		n = 0;
+
+	while (i < na && j < nb)
+	{
+		CHECK_EVERY(n);
+		result[n++] = Min(a[i], b[j]);
+		if (a[i] == b[j])
+			j++, i++;
+		else if (a[i] < b[j])
+			i++;
+		else
+			j++;
+	}
+	memcpy(result + n, a + i, (na - i) * sizeof(uint64));
+	n += na - i;
+	memcpy(result + n, b + j, (nb - j) * sizeof(uint64));
+	return n + nb - j;
+}
+
+/* The members of a that are in b too, or those that are not. */
+static inline uint64
+select_members(const uint64 *a, uint64 na, const uint64 *b, uint64 nb,
+			   bool in_b, uint64 *result)
+{
+	uint64		j = 0;
+	uint64		n = 0;
+
+	for (uint64 i = 0; i < na; i++)
+	{
+		CHECK_EVERY(i);
+		while (j < nb && b[j] < a[i])
+			j++;
+		if ((j < nb && b[j] == a[i]) == in_b)
+			result[n++] = a[i];
+	}
+	return n;
+}
+
+uint64
+set_intersection(const uint64 *a, uint64 na, const uint64 *b, uint64 nb,
+				 uint64 *result)
+{
+	return select_members(a, na, b, nb, true, result);
+}
+
+uint64
+set_difference(const uint64 *a, uint64 na, const uint64 *b, uint64 nb,
+			   uint64 *result)
+{
+	return select_members(a, na, b, nb, false, result);
+}

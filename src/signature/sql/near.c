@@ -1,0 +1,213 @@
+/*
+ * near.c
+ *		Near-duplicate conditions.
+ *
+ * near_duplicate(a, b, threshold, measure) and contained_in(a, b, threshold)
+ * are the conditions; %, <% and %> are short for them with the threshold of
+ * neardup.threshold, which makes them STABLE.  All of them, and every index
+ * and join, come down to signatures_near().
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/signature/sql/near.c
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "utils/builtins.h"
+#include "utils/float.h"
+
+#include "base/compat.h"
+#include "base/settings.h"
+#include "signature/repeated.h"
+#include "signature/sql/near.h"
+#include "methods/spec_name.h"
+#include "methods/method.h"
+
+void
+threshold_require_valid(double threshold, Measure measure)
+{
+	if (measure_has_threshold(measure, threshold))
+		return;
+	if (measure == MEASURE_SHARED)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("threshold %s is out of range", float8out_internal(threshold)),
+				 errdetail("A threshold of measure \"shared\" is a whole number of features from 1 to %d.",
+						   SHARED_MAX)));
+	else
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("threshold %s is out of range", float8out_internal(threshold)),
+				 errdetail("A threshold is greater than 0 and at most 1."),
+				 threshold >= 10 && threshold <= 100 ?
+				 errhint("%g percent are %g.", threshold, threshold / 100) : 0));
+}
+
+Measure
+measure_require(const text *name)
+{
+	Measure		measure;
+
+	if (!measure_by_name(VARDATA_ANY(name), VARSIZE_ANY_EXHDR(name), &measure))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("measure \"%s\" does not exist",
+						text_to_cstring(name)),
+				 errhint("Measures are jaccard, containment, contains, dice, cosine, overlap, similarity and shared.")));
+	return measure;
+}
+
+void
+measure_refuse(const Signature *sig, const char *what)
+{
+	bool		vector = method_info(sig->spec.method)->cosine != NULL;
+	StringInfoData spec;
+
+	initStringInfo(&spec);
+	spec_append(&sig->spec, &spec);
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("%s cannot be told from %s", what, spec.data),
+			 vector ?
+			 errdetail("What weighted features tell is the measures \"jaccard\" and \"cosine\".") :
+			 errdetail("What sketches tell is resemblance, the measure \"jaccard\"."),
+			 vector ?
+			 errhint("Use sets of weighted features, made by signature_from(features, weights).") :
+			 errhint("Use sets of shingles, or samples of them made by sample().")));
+}
+
+bool
+measure_is_told(const MethodInfo *method, Measure measure)
+{
+	return method->similarity == NULL || measure == MEASURE_JACCARD ||
+		measure == MEASURE_SIMILARITY ||
+		(measure == MEASURE_COSINE && method->cosine != NULL);
+}
+
+const MethodInfo *
+measure_method(const Signature *a, const Signature *b)
+{
+	spec_require_equal(&a->spec, &b->spec);
+	return method_info(a->spec.method);
+}
+
+uint64
+measure_overlap(const Signature *a, const Signature *b)
+{
+	return set_overlap(a->values, SIGNATURE_NVALUES(a),
+					   b->values, SIGNATURE_NVALUES(b));
+}
+
+double
+signatures_value(const Signature *a, const Signature *b, Measure measure)
+{
+	const MethodInfo *method = measure_method(a, b);
+
+	if (method->similarity == NULL)
+		return measure_value(measure, SIGNATURE_NVALUES(a),
+							 SIGNATURE_NVALUES(b), measure_overlap(a, b));
+	if (measure == MEASURE_COSINE && method->cosine != NULL)
+		return method->cosine(a, b);
+	if (measure != MEASURE_JACCARD && measure != MEASURE_SIMILARITY)
+		measure_refuse(a, measure_name(measure));
+	return method->similarity(a, b);
+}
+
+bool
+signatures_near(const Signature *a, const Signature *b,
+				double threshold, Measure measure)
+{
+	const MethodInfo *method = measure_method(a, b);
+	uint64		na;
+	uint64		nb;
+
+	if (unlikely(method->near != NULL))
+	{
+		if (measure == MEASURE_COSINE && method->cosine != NULL)
+			return method->cosine(a, b) >= threshold;
+		if (measure == MEASURE_SIMILARITY)
+			return method->similarity(a, b) >= threshold;
+		if (measure != MEASURE_JACCARD)
+			measure_refuse(a, measure_name(measure));
+		return method->near(a, b, threshold);
+	}
+	na = SIGNATURE_NVALUES(a);
+	nb = SIGNATURE_NVALUES(b);
+	return set_overlap_reaches(a->values, na, b->values, nb,
+							   measure_min_overlap(measure, na, nb,
+												   threshold));
+}
+
+/* Conditions */
+
+/* Bytes of a signature that are fetched ahead, and of a line of the processor's cache. */
+#define FETCHED_AHEAD		1024
+#define LINE_BYTES			64
+
+/*
+ * Begins to fetch the values of a signature, which mostly was in no cache if it
+ * is a row's that an index has found: while the rest is being made ready.
+ */
+static inline const Signature *
+fetch_ahead(const Signature *sig)
+{
+	Size		n = Min(VARSIZE(sig), FETCHED_AHEAD);
+
+	for (Size at = LINE_BYTES; at < n; at += LINE_BYTES)
+		__builtin_prefetch((const char *) sig + at);
+	return sig;
+}
+
+PG_FUNCTION_INFO_V1(signature_near_duplicate);
+Datum
+signature_near_duplicate(PG_FUNCTION_ARGS)
+{
+	const Signature *a = fetch_ahead(PG_GETARG_REPEATED_SIGNATURE(0));
+	const Signature *b = fetch_ahead(PG_GETARG_REPEATED_SIGNATURE(1));
+	double		threshold = PG_GETARG_FLOAT8(2);
+	Measure		measure = measure_require(PG_GETARG_TEXT_PP(3));
+
+	threshold_require_valid(threshold, measure);
+	PG_RETURN_BOOL(signatures_near(a, b, threshold, measure));
+}
+
+PG_FUNCTION_INFO_V1(signature_contained_in);
+Datum
+signature_contained_in(PG_FUNCTION_ARGS)
+{
+	double		threshold = PG_GETARG_FLOAT8(2);
+
+	threshold_require_valid(threshold, MEASURE_CONTAINMENT);
+	PG_RETURN_BOOL(signatures_near(PG_GETARG_REPEATED_SIGNATURE(0),
+								   PG_GETARG_REPEATED_SIGNATURE(1),
+								   threshold, MEASURE_CONTAINMENT));
+}
+
+PG_FUNCTION_INFO_V1(signature_near_duplicate_op);
+Datum
+signature_near_duplicate_op(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(signatures_near(PG_GETARG_REPEATED_SIGNATURE(0),
+								   PG_GETARG_REPEATED_SIGNATURE(1),
+								   neardup_threshold, MEASURE_JACCARD));
+}
+
+PG_FUNCTION_INFO_V1(signature_contained_in_op);
+Datum
+signature_contained_in_op(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(signatures_near(PG_GETARG_REPEATED_SIGNATURE(0),
+								   PG_GETARG_REPEATED_SIGNATURE(1),
+								   neardup_threshold, MEASURE_CONTAINMENT));
+}
+
+PG_FUNCTION_INFO_V1(signature_contains_op);
+Datum
+signature_contains_op(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(signatures_near(PG_GETARG_REPEATED_SIGNATURE(0),
+								   PG_GETARG_REPEATED_SIGNATURE(1),
+								   neardup_threshold, MEASURE_CONTAINS));
+}

@@ -1,0 +1,220 @@
+/*
+ * set_operations.c
+ *		Sets as values: how many features, union, intersection, difference, and
+ *		aggregates of them.
+ *
+ * What comes out is of the spec of what goes in: the set of the shingles of
+ * several documents is compared with that of one.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/signature/sql/set_operations.c
+ */
+#include "postgres.h"
+
+#include "signature/sets.h"
+#include "base/call.h"
+#include "base/growing.h"
+#include "base/interrupts.h"
+#include "base/sort_uint64.h"
+#include "base/state.h"
+#include "signature/signature.h"
+#include "methods/spec_name.h"
+#include "methods/method.h"
+
+PG_FUNCTION_INFO_V1(signature_nfeatures);
+PG_FUNCTION_INFO_V1(signature_union);
+PG_FUNCTION_INFO_V1(signature_intersect);
+PG_FUNCTION_INFO_V1(signature_except);
+PG_FUNCTION_INFO_V1(signature_union_agg_add);
+PG_FUNCTION_INFO_V1(signature_union_agg_final);
+PG_FUNCTION_INFO_V1(signature_intersect_agg_final);
+
+/* nfeatures(signature): of the document, not how many of them are kept */
+Datum
+signature_nfeatures(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_INT64(PG_GETARG_SIGNATURE(0)->nfeatures);
+}
+
+/* Raises DATATYPE_MISMATCH unless it is a set that has all features. */
+static void
+require_set(const SignatureSpec *spec)
+{
+	const MethodInfo *method = method_info(spec->method);
+	StringInfoData name;
+
+	if (method->set && method->exact && !method->weighted)
+		return;
+	initStringInfo(&name);
+	spec_append(spec, &name);
+	ereport(ERROR,
+			(errcode(ERRCODE_DATATYPE_MISMATCH),
+			 errmsg("%s is not a set that has all of its features", name.data),
+			 errhint("Use sets of shingles, or of given features.")));
+}
+
+/* One of the functions of signature/sets.h, of two sets. */
+typedef uint64 (*CombineSets) (const uint64 *a, uint64 na,
+								const uint64 *b, uint64 nb, uint64 *result);
+
+static Datum
+apply(FunctionCallInfo fcinfo, CombineSets operation, bool both)
+{
+	Signature  *a = PG_GETARG_SIGNATURE(0);
+	Signature  *b = PG_GETARG_SIGNATURE(1);
+	Signature  *result;
+	uint64		na = SIGNATURE_NVALUES(a);
+	uint64		nb = SIGNATURE_NVALUES(b);
+	uint64		n;
+
+	spec_require_equal(&a->spec, &b->spec);
+	require_set(&a->spec);
+	result = signature_alloc(&a->spec, both ? na + nb : na);
+	n = operation(a->values, na, b->values, nb, result->values);
+	SET_VARSIZE(result, SIGNATURE_HEADER + n * sizeof(uint64));
+	result->nfeatures = n;
+	PG_RETURN_SIGNATURE(result);
+}
+
+/* a + b */
+Datum
+signature_union(PG_FUNCTION_ARGS)
+{
+	return apply(fcinfo, set_union, true);
+}
+
+/* a * b, and the transition of signature_intersect_agg() */
+Datum
+signature_intersect(PG_FUNCTION_ARGS)
+{
+	return apply(fcinfo, set_intersection, false);
+}
+
+/* a - b */
+Datum
+signature_except(PG_FUNCTION_ARGS)
+{
+	return apply(fcinfo, set_difference, false);
+}
+
+/*
+ * The union of many sets: values gather behind those that are distinct
+ * already, and are sorted in among them when there are as many.
+ */
+typedef struct UnionState
+{
+	ExpandedObjectHeader header;
+	SignatureSpec		spec;
+	uint64	   *values;
+	size_t		n;
+	size_t		distinct;		/* of the first ones */
+	size_t		room;
+} UnionState;
+
+static Size union_size(ExpandedObjectHeader *header);
+static void union_flatten(ExpandedObjectHeader *header, void *result,
+						  Size size);
+
+static const ExpandedObjectMethods union_methods = {union_size, union_flatten};
+
+static void
+union_settle(UnionState *state)
+{
+	state->n = sort_distinct_hashes(state->values, state->n);
+	state->distinct = state->n;
+}
+
+static void
+union_add(UnionState *state, const Signature *sig)
+{
+	size_t		n = SIGNATURE_NVALUES(sig);
+	MemoryContext old;
+
+	spec_require_equal(&state->spec, &sig->spec);
+	if (n == 0)
+		return;
+	if (state->n + n > state->room && state->n > 2 * state->distinct)
+		union_settle(state);
+	old = MemoryContextSwitchTo(state->header.eoh_context);
+	state->values = growing_reserve(state->values, &state->room, state->n + n,
+									sizeof(uint64));
+	MemoryContextSwitchTo(old);
+	memcpy(state->values + state->n, sig->values, n * sizeof(uint64));
+	state->n += n;
+}
+
+/* The state as a signature */
+
+static Size
+union_size(ExpandedObjectHeader *header)
+{
+	UnionState *state = (UnionState *) header;
+
+	union_settle(state);
+	return signature_size(&state->spec, state->n);
+}
+
+static void
+union_flatten(ExpandedObjectHeader *header, void *result, Size size)
+{
+	UnionState *state = (UnionState *) header;
+	Signature  *sig = result;
+
+	SET_VARSIZE(sig, size);
+	sig->spec = state->spec;
+	sig->nfeatures = state->n;
+	if (state->n > 0)
+		memcpy(sig->values, state->values, state->n * sizeof(uint64));
+}
+
+static UnionState *
+union_create(FunctionCallInfo fcinfo, const SignatureSpec *spec)
+{
+	UnionState *state;
+
+	require_set(spec);
+	state = state_create(fcinfo, &union_methods, sizeof(UnionState));
+	state->spec = *spec;
+	return state;
+}
+
+/*
+ * (state signature, signature), and to combine states, of which the second is
+ * flattened by being fetched
+ */
+Datum
+signature_union_agg_add(PG_FUNCTION_ARGS)
+{
+	UnionState *state;
+	Signature  *sig;
+
+	if (PG_ARGISNULL(1))
+		return call_unchanged_state(fcinfo);
+	sig = PG_GETARG_SIGNATURE(1);
+	state = state_to_change(fcinfo, &union_methods);
+	if (state == NULL)
+	{
+		state = union_create(fcinfo, &sig->spec);
+		if (!PG_ARGISNULL(0))
+			union_add(state, PG_GETARG_SIGNATURE(0));
+	}
+	union_add(state, sig);
+	PG_RETURN_STATE(state);
+}
+
+Datum
+signature_union_agg_final(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_SIGNATURE(PG_GETARG_SIGNATURE(0));
+}
+
+/* A single signature has met no other one, and may be anything as yet. */
+Datum
+signature_intersect_agg_final(PG_FUNCTION_ARGS)
+{
+	Signature  *sig = PG_GETARG_SIGNATURE(0);
+
+	require_set(&sig->spec);
+	PG_RETURN_SIGNATURE(sig);
+}

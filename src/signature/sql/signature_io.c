@@ -1,0 +1,490 @@
+/*
+ * signature_io.c
+ *		The datatype: text and binary form, and what makes bytes valid.
+ *
+ * The text form is the spec, then the values in hexadecimal:
+ *
+ *		shingles[english stop k=3]{01d3f2b1c4a59687,9be3...}
+ *		features{0000000000000007,000000000000002a}
+ *		minhash(128)[english stop k=3]#57{8e,01,d3...}
+ *		weighted{0000000000000007:0.5,000000000000002a:2}
+ *
+ * A method with parameters has them in parentheses behind its name, and one
+ * that keeps less than the set has #, the number of the document's features,
+ * before the values.  The weights of a vector are decimal numbers, the
+ * shortest ones that read back as the same.  What is read, in either form, is
+ * checked field by field: a signature is user input, and everything behind the
+ * input functions relies on it being well made.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/signature/sql/signature_io.c
+ */
+#include "postgres.h"
+
+#include "common/shortest_dec.h"
+#include "libpq/pqformat.h"
+#include "port/pg_bswap.h"
+#include "utils/builtins.h"
+#include "utils/memutils.h"
+
+#include "base/compat.h"
+#include "base/input.h"
+#include "base/interrupts.h"
+#include "signature/signature.h"
+#include "methods/spec_name.h"
+#include "methods/method.h"
+#include "text/analysis.h"
+#include "signature/sql/signature_io.h"
+
+/*
+ * The checks.  Each returns NULL, or a sentence that tells the rule that the
+ * signature breaks.
+ */
+
+static const char *
+check_spec(const SignatureSpec *spec)
+{
+	const MethodInfo *method = method_info(spec->method);
+	uint32		hash;
+
+	if (spec->version != SIGNATURE_VERSION)
+		return "Its format version is not known to this version of neardup.";
+	if (method == NULL)
+		return "Its method is not known to this version of neardup.";
+	if (spec->width != method->width)
+		return "The width of its values is not that of its method.";
+	for (size_t i = method->nparams; i < lengthof(spec->param); i++)
+		if (spec->param[i] != 0)
+			return "It has a parameter that its method does not have.";
+	if (spec->unit == UNIT_NONE)
+	{
+		if (method->analysed == ANALYSED_ALWAYS)
+			return "It has no analysis, which its method has.";
+		if (spec->order != 0 || spec->language != 0 || spec->k != 0 ||
+			spec->analysis != 0 || spec->filters != 0)
+			return "It has an analysis, but no unit.";
+		return NULL;
+	}
+	if (method->analysed == ANALYSED_NEVER)
+		return "It has an analysis, which its method does not have.";
+	if (spec->k < 1 || spec->k > MAX_SHINGLE_SIZE)
+		return "Its shingle size is out of range.";
+	if (spec->filters & FILTER_RESERVED)
+		return "Reserved bits of its header are not zero.";
+	if (spec->filters & FILTER_CONFIG)
+	{
+		if (spec->filters != FILTER_CONFIG || spec->language != 0 ||
+			spec->unit > UNIT_LINE || spec->unit == UNIT_CHAR ||
+			spec->order != ORDER_KEEP)
+			return "Its analysis contradicts itself.";
+	}
+	else if (!analysis_hash(spec, &hash))
+		return "Its analysis contradicts itself.";
+	else if (hash != spec->analysis)
+		return "The hash of its analysis is not that of the analysis in its header.";
+	return NULL;
+}
+
+static const char *
+check_values(const Signature *sig)
+{
+	const MethodInfo *method = method_info(sig->spec.method);
+	uint64		n = SIGNATURE_NVALUES(sig);
+
+	if (method->exact && sig->nfeatures != n)
+		return "The number of its features is not that of its values.";
+	for (uint64 i = 1; i < n && method->set; i++)
+	{
+		CHECK_EVERY(i);
+		if (sig->values[i - 1] >= sig->values[i])
+			return "Its values do not rise.";
+	}
+	return method->check ? method->check(sig) : NULL;
+}
+
+/* Reading the text form */
+
+/*
+ * What does not begin with the name of a method is most likely a text, given
+ * where its signature is wanted.
+ */
+static bool
+no_method(Input *in)
+{
+	return input_foreign(in, "It does not begin with the name of a method.",
+						 "The signature of a text is made by a function: shingles(...).");
+}
+
+/* The method's name and its row in the table of methods. */
+static bool
+read_method(Input *in, const MethodInfo **method)
+{
+	const char *start;
+
+	input_skip_space(in);
+	start = in->at;
+	while (isalpha((unsigned char) *in->at) || *in->at == '_')
+		in->at++;
+	*method = method_by_name(start, in->at - start);
+	if (*method == NULL)
+	{
+		in->at = start;
+		return no_method(in);
+	}
+	return true;
+}
+
+static bool
+read_params(Input *in, const MethodInfo *method, SignatureSpec *spec)
+{
+	uint64		param;
+
+	for (int i = 0; i < method->nparams; i++)
+	{
+		if (!input_char(in, i == 0 ? '(' : ',',
+						"The method's parameters are missing.") ||
+			!input_number(in, PG_UINT32_MAX, &param))
+			return false;
+		spec->param[i] = param;
+	}
+	return method->nparams == 0 ||
+		input_char(in, ')', "A closing parenthesis is missing.");
+}
+
+/* Passes over a word that a text may begin with. */
+static bool
+pass_over(const char **text, const char *word)
+{
+	if (strncmp(*text, word, strlen(word)) != 0)
+		return false;
+	*text += strlen(word);
+	return true;
+}
+
+/*
+ * "config=1a2b3c4d k=3": a configuration, known by the hash of its name; its
+ * words may stand in sentences or lines, "config=1a2b3c4d unit=line k=1".
+ */
+static bool
+read_config(Input *in, const char *analysis, SignatureSpec *spec)
+{
+	static const char rule[] = "The analysis does not read config=HASH k=NUMBER.";
+	uint32		k = 0;
+
+	spec->unit = UNIT_WORD;
+	spec->filters = FILTER_CONFIG;
+	if (!input_config(&analysis, &spec->analysis))
+		return input_bad(in, rule);
+	if (pass_over(&analysis, " unit=sentence"))
+		spec->unit = UNIT_SENTENCE;
+	else if (pass_over(&analysis, " unit=line"))
+		spec->unit = UNIT_LINE;
+	if (!pass_over(&analysis, " k=") || *analysis == '\0')
+		return input_bad(in, rule);
+	while (*analysis >= '0' && *analysis <= '9' && k <= MAX_SHINGLE_SIZE)
+		k = 10 * k + (*analysis++ - '0');
+	if (*analysis != '\0' || k > MAX_SHINGLE_SIZE)
+		return input_bad(in, rule);
+	spec->k = k;
+	return true;
+}
+
+/* The analysis in brackets: from the canonical text to the header's fields. */
+static bool
+read_analysis(Input *in, SignatureSpec *spec)
+{
+	char	   *text;
+	Analysis   *analysis;
+
+	if (!input_char(in, '[', "The analysis, in brackets, is missing.") ||
+		!input_until_bracket(in, &text))
+		return false;
+	if (strncmp(text, "config=", 7) == 0)
+		return read_config(in, text, spec);
+	analysis = analysis_parse(text, strlen(text), in->escontext);
+	if (analysis == NULL)
+		return false;
+	spec->unit = analysis->spec.unit;
+	spec->order = analysis->spec.order;
+	spec->language = analysis->spec.language;
+	spec->k = analysis->spec.k;
+	spec->analysis = analysis->spec.analysis;
+	spec->filters = analysis->spec.filters;
+	return true;
+}
+
+static bool
+read_spec(Input *in, SignatureSpec *spec)
+{
+	const MethodInfo *method;
+
+	memset(spec, 0, sizeof(SignatureSpec));
+	if (!read_method(in, &method))
+		return false;
+	spec->version = SIGNATURE_VERSION;
+	spec->method = method->method;
+	spec->width = method->width;
+	spec->unit = UNIT_NONE;
+	if (!read_params(in, method, spec))
+		return false;
+	input_skip_space(in);
+	if (method->analysed == ANALYSED_NEVER ||
+		(method->analysed == ANALYSED_AS_SOURCE && *in->at != '['))
+		return true;
+	return read_analysis(in, spec);
+}
+
+/* The weight that stands behind a feature; that it is valid is checked later. */
+static bool
+read_weight(Input *in, float4 *weight)
+{
+	const char *end;
+
+	if (!input_char(in, ':', "There is no colon between a feature and its weight."))
+		return false;
+	input_skip_space(in);
+	end = input_decimal_end(in->at);
+	if (end == in->at)
+		return input_bad(in, "A weight is no number.");
+	*weight = strtof(in->at, NULL);
+	in->at = end;
+	return true;
+}
+
+/*
+ * All values, in braces, to the end of the input.  Weights stand behind room
+ * for `capacity` features at first.
+ */
+static bool
+read_values(Input *in, Signature *sig, size_t capacity, size_t *n)
+{
+	bool		weighted = method_info(sig->spec.method)->weighted;
+	int			width = weighted ? 64 : sig->spec.width;
+	float4	   *weights = (float4 *) (sig->values + capacity);
+	uint64		value;
+
+	*n = 0;
+	if (!input_char(in, '{', "The values, in braces, are missing."))
+		return false;
+	input_skip_space(in);
+	while (*in->at != '}')
+	{
+		CHECK_EVERY(*n);
+		if (*in->at == '\0')
+			return input_bad(in, "The closing brace is missing.");
+		if (*n > 0 && !input_char(in, ',', "There is no comma between two values."))
+			return false;
+		Assert(*n < capacity);
+		if (!input_hex(in, width / 4, "A value does not have as many hexadecimal digits as its method's values have.",
+					   &value) ||
+			(weighted && !read_weight(in, &weights[*n])))
+			return false;
+		signature_set_value(sig, (*n)++, value);
+		input_skip_space(in);
+	}
+	if (weighted)
+		memmove(sig->values + *n, weights, *n * sizeof(float4));
+	in->at++;
+	return input_end(in);
+}
+
+/*
+ * The signature of a text form, in the current memory context.  Raises
+ * INVALID_TEXT_REPRESENTATION, or with an ErrorSaveContext returns NULL.
+ */
+Signature *
+signature_parse(const char *text, Node *escontext)
+{
+	Input	in = {text, "signature", escontext};
+	SignatureSpec		spec;
+	Signature  *sig;
+	bool		exact;
+	size_t		capacity;
+	size_t		n;
+	uint64		nfeatures = 0;
+	const char *rule;
+
+	if (!read_spec(&in, &spec))
+		return NULL;
+	exact = method_info(spec.method)->exact;
+	if (!exact &&
+		(!input_char(&in, '#', "The number of features, behind #, is missing.") ||
+		 !input_number(&in, PG_UINT32_MAX, &nfeatures)))
+		return NULL;
+
+	/* each value but the last takes its digits and a comma, at least */
+	capacity = strlen(in.at) / (Min(spec.width, 64) / 4 + 1) + 1;
+	sig = signature_alloc(&spec, capacity);
+	if (!read_values(&in, sig, capacity, &n))
+		return NULL;
+	SET_VARSIZE(sig, SIGNATURE_HEADER + n * spec.width / 8);
+	sig->nfeatures = exact ? n : nfeatures;
+
+	rule = check_spec(&sig->spec);
+	if (rule == NULL)
+		rule = check_values(sig);
+	if (rule != NULL && !input_bad(&in, rule))
+		return NULL;
+	return sig;
+}
+
+PG_FUNCTION_INFO_V1(signature_in);
+Datum
+signature_in(PG_FUNCTION_ARGS)
+{
+	Signature  *sig = signature_parse(PG_GETARG_CSTRING(0), fcinfo->context);
+
+	if (sig == NULL)
+		PG_RETURN_NULL();
+	PG_RETURN_SIGNATURE(sig);
+}
+
+/* Writing the text form */
+
+/* A weight as it stands behind its feature: whatever the settings. */
+static void
+append_weight(float4 weight, StringInfo out)
+{
+	char		number[FLOAT_SHORTEST_DECIMAL_LEN];
+
+	float_to_shortest_decimal_buf(weight, number);
+	appendStringInfo(out, ":%s", number);
+}
+
+/* The text form, in the current memory context. */
+char *
+signature_to_text(const Signature *sig)
+{
+	static const char digits[] = "0123456789abcdef";
+	uint64		n = SIGNATURE_NVALUES(sig);
+	const float4 *weights = method_info(sig->spec.method)->weighted ?
+		signature_weights(sig) : NULL;
+	int			digits_of_value = weights ? 16 : sig->spec.width / 4;
+	StringInfoData out;
+
+	initStringInfo(&out);
+	spec_append(&sig->spec, &out);
+	if (!method_info(sig->spec.method)->exact)
+		appendStringInfo(&out, "#%u", sig->nfeatures);
+	appendStringInfoChar(&out, '{');
+	for (uint64 i = 0; i < n; i++)
+	{
+		uint64		value = signature_value(sig, i);
+
+		CHECK_EVERY(i);
+		if (i > 0)
+			appendStringInfoCharMacro(&out, ',');
+		for (int d = digits_of_value - 1; d >= 0; d--)
+			appendStringInfoCharMacro(&out, digits[value >> (4 * d) & 15]);
+		if (weights != NULL)
+			append_weight(weights[i], &out);
+	}
+	appendStringInfoChar(&out, '}');
+	return out.data;
+}
+
+PG_FUNCTION_INFO_V1(signature_out);
+Datum
+signature_out(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_CSTRING(signature_to_text(PG_GETARG_SIGNATURE(0)));
+}
+
+/*
+ * The portable bytes, little-endian: what send, the cast to bytea, hashing
+ * and doc/storage.md mean by "the bytes of a signature".
+ */
+
+static void
+swap_header(SignatureSpec *spec, uint32 *nfeatures)
+{
+	spec_swap(spec);
+#ifdef WORDS_BIGENDIAN
+	*nfeatures = pg_bswap32(*nfeatures);
+#endif
+}
+
+/* Exchanges the byte order of all values, in place, on big-endian machines. */
+static void
+swap_values(uint8 width, void *values, size_t bytes)
+{
+#ifdef WORDS_BIGENDIAN
+	if (width == 96)
+	{
+		size_t		n = bytes / 12;
+
+		swap_values(64, values, n * 8);
+		swap_values(32, (uint64 *) values + n, n * 4);
+	}
+	else if (width == 64)
+		for (size_t i = 0; i < bytes / 8; i++)
+			((uint64 *) values)[i] = pg_bswap64(((uint64 *) values)[i]);
+	else if (width == 32)
+		for (size_t i = 0; i < bytes / 4; i++)
+			((uint32 *) values)[i] = pg_bswap32(((uint32 *) values)[i]);
+	else if (width == 16)
+		for (size_t i = 0; i < bytes / 2; i++)
+			((uint16 *) values)[i] = pg_bswap16(((uint16 *) values)[i]);
+#endif
+}
+
+/* A bytea of the portable bytes, in the current memory context. */
+bytea *
+signature_to_bytes(const Signature *sig)
+{
+	Signature  *copy = palloc(VARSIZE(sig));
+
+	StaticAssertStmt(offsetof(Signature, spec) == VARHDRSZ,
+					 "bytes begin behind the varlena header");
+	memcpy(copy, sig, VARSIZE(sig));
+	swap_values(copy->spec.width, copy->values, SIGNATURE_BYTES(copy));
+	swap_header(&copy->spec, &copy->nfeatures);
+	return (bytea *) copy;
+}
+
+/*
+ * The signature that the portable bytes are of, checked throughout.  Raises
+ * INVALID_BINARY_REPRESENTATION.
+ */
+Signature *
+signature_from_bytes(const char *bytes, size_t len)
+{
+	Signature  *sig;
+	const char *rule = NULL;
+
+	if (len < SIGNATURE_HEADER - VARHDRSZ)
+		input_bad_bytes("signature", "It is shorter than a header.");
+	sig = palloc(len + VARHDRSZ);
+	SET_VARSIZE(sig, len + VARHDRSZ);
+	memcpy(&sig->spec, bytes, len);
+	swap_header(&sig->spec, &sig->nfeatures);
+	rule = check_spec(&sig->spec);
+	if (rule == NULL && SIGNATURE_BYTES(sig) % (sig->spec.width / 8) != 0)
+		rule = "Its last value is cut off.";
+	if (rule == NULL)
+	{
+		swap_values(sig->spec.width, sig->values, SIGNATURE_BYTES(sig));
+		rule = check_values(sig);
+	}
+	if (rule != NULL)
+		input_bad_bytes("signature", rule);
+	return sig;
+}
+
+PG_FUNCTION_INFO_V1(signature_send);
+Datum
+signature_send(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BYTEA_P(signature_to_bytes(PG_GETARG_SIGNATURE(0)));
+}
+
+PG_FUNCTION_INFO_V1(signature_recv);
+Datum
+signature_recv(PG_FUNCTION_ARGS)
+{
+	StringInfo	buf = (StringInfo) PG_GETARG_POINTER(0);
+	size_t		len = buf->len - buf->cursor;
+
+	PG_RETURN_SIGNATURE(signature_from_bytes(pq_getmsgbytes(buf, len), len));
+}

@@ -1,0 +1,206 @@
+/*
+ * signature_query.c
+ *		signature_query: a signature with a measure and a threshold.
+ *
+ * An index operator has one operand on its right side, near_duplicate() has
+ * three arguments.  The planner support function packs them into this type;
+ * users meet it in EXPLAIN only.
+ *
+ * Text form: the threshold, the measure, the signature, with single spaces:
+ * 0.8 jaccard shingles[k=3]{...}
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/signature/sql/signature_query.c
+ */
+#include "postgres.h"
+
+#include "common/shortest_dec.h"
+#include "libpq/pqformat.h"
+#include "utils/builtins.h"
+#include "utils/memutils.h"
+
+#include "base/compat.h"
+#include "base/input.h"
+#include "base/settings.h"
+#include "signature/sql/near.h"
+#include "signature/sql/signature_io.h"
+#include "signature/sql/signature_query.h"
+
+SignatureQuery *
+signature_query_make(const Signature *sig, double threshold, Measure measure)
+{
+	Size		size = offsetof(SignatureQuery, signature) + VARSIZE(sig);
+	SignatureQuery *query;
+
+	if (!AllocSizeIsValid(size))
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("signature of %zu bytes is too large for a query",
+						(size_t) VARSIZE(sig))));
+	query = palloc(size);
+	SET_VARSIZE(query, size);
+	query->measure = measure;
+	query->threshold = threshold;
+	memcpy(&query->signature, sig, VARSIZE(sig));
+	return query;
+}
+
+PG_FUNCTION_INFO_V1(signature_query_new);
+Datum
+signature_query_new(PG_FUNCTION_ARGS)
+{
+	double		threshold = PG_GETARG_FLOAT8(1);
+	Measure		measure = measure_require(PG_GETARG_TEXT_PP(2));
+
+	threshold_require_valid(threshold, measure);
+	PG_RETURN_POINTER(signature_query_make(PG_GETARG_SIGNATURE(0), threshold,
+										   measure));
+}
+
+PG_FUNCTION_INFO_V1(signature_matches);
+Datum
+signature_matches(PG_FUNCTION_ARGS)
+{
+	SignatureQuery *query;
+
+	if (PG_GET_COLLATION() == INDEX_CONDITION_COLLATION)
+		PG_RETURN_BOOL(true);
+	query = PG_GETARG_SIGNATURE_QUERY(1);
+	PG_RETURN_BOOL(signatures_near(PG_GETARG_SIGNATURE(0), &query->signature,
+								   query->threshold, query->measure));
+}
+
+/*
+ * True if each of two meets the condition of the other.  An exclusion
+ * constraint needs an operator that commutes and has no third operand: here the
+ * threshold is in both.
+ */
+PG_FUNCTION_INFO_V1(signature_queries_match);
+Datum
+signature_queries_match(PG_FUNCTION_ARGS)
+{
+	SignatureQuery *a = PG_GETARG_SIGNATURE_QUERY(0);
+	SignatureQuery *b = PG_GETARG_SIGNATURE_QUERY(1);
+	bool		same = a->threshold == b->threshold && a->measure == b->measure &&
+		measure_commute(a->measure) == a->measure;
+
+	PG_RETURN_BOOL(signatures_near(&a->signature, &b->signature,
+								   b->threshold, b->measure) &&
+				   (same || signatures_near(&b->signature, &a->signature,
+											a->threshold, a->measure)));
+}
+
+PG_FUNCTION_INFO_V1(signature_query_signature);
+Datum
+signature_query_signature(PG_FUNCTION_ARGS)
+{
+	SignatureQuery *query = PG_GETARG_SIGNATURE_QUERY(0);
+	Size		size = VARSIZE(&query->signature);
+
+	PG_RETURN_POINTER(memcpy(palloc(size), &query->signature, size));
+}
+
+/* Input and output */
+
+/* Raises, softly where the server can, that the input is no query. */
+static bool
+bad_query(Node *escontext, const char *rule)
+{
+	ereturn(escontext, false,
+			(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
+			 errmsg("input is not a valid signature_query"),
+			 errdetail("%s", rule)));
+}
+
+PG_FUNCTION_INFO_V1(signature_query_in);
+Datum
+signature_query_in(PG_FUNCTION_ARGS)
+{
+	const char *text = PG_GETARG_CSTRING(0);
+	const char *end;
+	double		threshold;
+	size_t		len;
+	Measure		measure;
+	Signature  *signature;
+
+	text += strspn(text, " ");
+	end = input_decimal_end(text);
+	threshold = strtod(text, NULL);
+	if (end == text)
+	{
+		(void) bad_query(fcinfo->context, "It does not begin with a threshold greater than 0 and at most 1.");
+		PG_RETURN_NULL();
+	}
+	text = end + strspn(end, " ");
+	len = strcspn(text, " ");
+	if (!measure_by_name(text, len, &measure))
+	{
+		(void) bad_query(fcinfo->context,
+						 "The threshold is not followed by a measure.");
+		PG_RETURN_NULL();
+	}
+	if (!measure_has_threshold(measure, threshold))
+	{
+		(void) bad_query(fcinfo->context,
+						 measure == MEASURE_SHARED ?
+						 "A threshold of measure \"shared\" is a whole number from 1." :
+						 "It does not begin with a threshold greater than 0 and at most 1.");
+		PG_RETURN_NULL();
+	}
+	text += len;
+	signature = signature_parse(text, fcinfo->context);
+	if (signature == NULL)
+		PG_RETURN_NULL();
+	PG_RETURN_POINTER(signature_query_make(signature, threshold, measure));
+}
+
+PG_FUNCTION_INFO_V1(signature_query_out);
+Datum
+signature_query_out(PG_FUNCTION_ARGS)
+{
+	SignatureQuery *query = PG_GETARG_SIGNATURE_QUERY(0);
+	char		threshold[DOUBLE_SHORTEST_DECIMAL_LEN];
+
+	/* whatever the settings are */
+	double_to_shortest_decimal_buf(query->threshold, threshold);
+	PG_RETURN_CSTRING(psprintf("%s %s %s", threshold,
+							   measure_name(query->measure),
+							   signature_to_text(&query->signature)));
+}
+
+/* Binary form: threshold, measure (one byte), the signature's bytes. */
+PG_FUNCTION_INFO_V1(signature_query_recv);
+Datum
+signature_query_recv(PG_FUNCTION_ARGS)
+{
+	StringInfo	buf = (StringInfo) PG_GETARG_POINTER(0);
+	double		threshold = pq_getmsgfloat8(buf);
+	int			measure = pq_getmsgbyte(buf);
+	size_t		len = buf->len - buf->cursor;
+
+	if (measure_name(measure) == NULL ||
+		!measure_has_threshold(measure, threshold))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
+				 errmsg("input is not a valid signature_query"),
+				 errdetail("Its threshold is out of range or its measure does not exist.")));
+	PG_RETURN_POINTER(signature_query_make(
+										   signature_from_bytes(pq_getmsgbytes(buf, len), len),
+										   threshold, measure));
+}
+
+PG_FUNCTION_INFO_V1(signature_query_send);
+Datum
+signature_query_send(PG_FUNCTION_ARGS)
+{
+	SignatureQuery *query = PG_GETARG_SIGNATURE_QUERY(0);
+	bytea	   *bytes = signature_to_bytes(&query->signature);
+	StringInfoData buf;
+
+	pq_begintypsend(&buf);
+	pq_sendfloat8(&buf, query->threshold);
+	pq_sendbyte(&buf, query->measure);
+	pq_sendbytes(&buf, VARDATA(bytes), VARSIZE(bytes) - VARHDRSZ);
+	PG_RETURN_BYTEA_P(pq_endtypsend(&buf));
+}

@@ -1,0 +1,58 @@
+/*
+ * signature_query.h
+ *		signature_query: a signature with a measure and a threshold, as one
+ *		datum, which is what an index operator needs on its right side.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/signature/sql/signature_query.h
+ */
+#ifndef NEARDUP_SIGNATURE_QUERY_H
+#define NEARDUP_SIGNATURE_QUERY_H
+
+#include "catalog/pg_collation_d.h"
+
+#include "signature/sets.h"
+#include "signature/signature.h"
+
+typedef struct SignatureQuery
+{
+	int32		vl_len_;		/* varlena header (do not touch directly!) */
+	uint32		measure;		/* Measure: of the left operand in this one */
+	float8		threshold;		/* one of the measure */
+	Signature	signature;		/* with a varlena header of its own */
+} SignatureQuery;
+
+StaticAssertDecl(offsetof(SignatureQuery, signature) == 16,
+				 "SignatureQuery has padding");
+
+#define DatumGetSignatureQuery(d) ((SignatureQuery *) PG_DETOAST_DATUM(d))
+#define PG_GETARG_SIGNATURE_QUERY(n) \
+	DatumGetSignatureQuery(PG_GETARG_DATUM(n))
+
+/*
+ * A query that asks for rows whose measure with sig is at least the
+ * threshold, in the current memory context.  The threshold must be valid.
+ */
+extern SignatureQuery *signature_query_make(const Signature *sig,
+											double threshold,
+											Measure measure);
+
+/*
+ * The collation of %%(signature, signature_query) where the planner has made it
+ * an index condition: otherwise it has none, or that of ScanKeyInit().  The condition that it was made of
+ * is checked as well, in its turn among the other ones.  So this one passes all
+ * that the index finds, and raises nothing.
+ */
+#define INDEX_CONDITION_COLLATION	DEFAULT_COLLATION_OID
+
+/* The C function behind %%(signature, signature_query). */
+extern Datum signature_matches(PG_FUNCTION_ARGS);
+
+/* Its output. */
+extern Datum signature_query_out(PG_FUNCTION_ARGS);
+
+/* And the one that makes a query. */
+extern Datum signature_query_new(PG_FUNCTION_ARGS);
+
+#endif							/* NEARDUP_SIGNATURE_QUERY_H */
