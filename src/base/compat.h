@@ -1,6 +1,6 @@
 /*
  * compat.h
- *		Differences between PostgreSQL 15 and 18, all of them: no other file
+ *		Differences between PostgreSQL 15 and 19, all of them: no other file
  *		mentions PG_VERSION_NUM.
  *
  * Portions Copyright (c) 2026, the neardup developers
@@ -247,6 +247,86 @@ bitmap_pages_next(BitmapPages *pages)
 #endif
 	return true;
 }
+
+/* 19: headers of the server no longer include each other */
+#if PG_VERSION_NUM >= 190000
+#include "utils/tuplestore.h"
+#include "utils/wait_classes.h"
+#endif
+
+/* 19: an attribute says that a case falls through.  Before, a comment does as well. */
+#ifndef pg_fallthrough
+#define pg_fallthrough __attribute__((fallthrough))
+#endif
+
+/*
+ * 19: a tuple descriptor is finalized after its last column.  Without that, tuples are
+ * read from wrong places.
+ */
+#if PG_VERSION_NUM < 190000
+#define TupleDescFinalize(desc) ((void) 0)
+#endif
+
+/* 19: scans and slots take flags */
+#if PG_VERSION_NUM >= 190000
+#define compat_beginscan(rel, snapshot, nkeys, key) \
+	table_beginscan(rel, snapshot, nkeys, key, SO_NONE)
+#define compat_beginscan_parallel(rel, scan) table_beginscan_parallel(rel, scan, SO_NONE)
+#define compat_index_fetch_begin(rel) table_index_fetch_begin(rel, SO_NONE)
+#define compat_make_slot(desc, ops) MakeTupleTableSlot(desc, ops, 0)
+#else
+#define compat_beginscan(rel, snapshot, nkeys, key) \
+	table_beginscan(rel, snapshot, nkeys, key)
+#define compat_beginscan_parallel(rel, scan) table_beginscan_parallel(rel, scan)
+#define compat_index_fetch_begin(rel) table_index_fetch_begin(rel)
+#define compat_make_slot(desc, ops) MakeTupleTableSlot(desc, ops)
+#endif
+
+/* 19: a planned query may be for EXPLAIN */
+#if PG_VERSION_NUM >= 190000
+#define compat_plan_query(query, text, options, params) \
+	pg_plan_query(query, text, options, params, NULL)
+#else
+#define compat_plan_query(query, text, options, params) \
+	pg_plan_query(query, text, options, params)
+#endif
+
+/* 19: a unique index is looked for by clauses only */
+#if PG_VERSION_NUM >= 190000
+#define compat_has_unique_index(root, rel) \
+	relation_has_unique_index_for(root, rel, NIL, NULL)
+#else
+#define compat_has_unique_index(root, rel) \
+	relation_has_unique_index_for(root, rel, NIL, NIL, NIL)
+#endif
+
+/*
+ * The hook that sees the indexes of a relation at planning, and the parameters that it
+ * has.  19: another hook at the same place.
+ */
+#if PG_VERSION_NUM >= 190000
+#include "optimizer/pathnode.h"
+#define compat_relation_hook build_simple_rel_hook
+typedef build_simple_rel_hook_type compat_relation_hook_type;
+#define COMPAT_RELATION_PARAMETERS \
+	PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte
+#define COMPAT_RELATION_ARGUMENTS root, rel, rte
+#else
+#include "optimizer/plancat.h"
+#define compat_relation_hook get_relation_info_hook
+typedef get_relation_info_hook_type compat_relation_hook_type;
+#define COMPAT_RELATION_PARAMETERS \
+	PlannerInfo *root, Oid relation, bool inhparent, RelOptInfo *rel
+#define COMPAT_RELATION_ARGUMENTS root, relation, inhparent, rel
+#endif
+
+/* 19: the routines of an access method stay.  Before, the caller frees them. */
+#if PG_VERSION_NUM >= 190000
+#define COMPAT_RETURN_AM_ROUTINE(routine) PG_RETURN_POINTER(&(routine))
+#else
+#define COMPAT_RETURN_AM_ROUTINE(routine) \
+	PG_RETURN_POINTER(memcpy(palloc(sizeof(routine)), &(routine), sizeof(routine)))
+#endif
 
 /* Status of a session, by its number among them.  16: another name. */
 #if PG_VERSION_NUM >= 160000

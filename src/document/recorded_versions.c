@@ -26,6 +26,7 @@
 #include "funcapi.h"
 #include "storage/lmgr.h"
 #include "utils/builtins.h"
+#include "utils/tuplestore.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 

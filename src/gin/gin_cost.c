@@ -31,7 +31,7 @@
 #define KEY_COST		200
 #define ROW_COST		400
 
-static get_relation_info_hook_type previous_hook = NULL;
+static compat_relation_hook_type previous_hook = NULL;
 
 /* True if the column is of our operator class, which has been used by now. */
 static bool
@@ -153,14 +153,14 @@ gin_signature_cost(PlannerInfo *root, IndexPath *path, double loop_count,
 	}
 }
 
-/* get_relation_info_hook.  Where somebody else has put an estimate of theirs, it stays. */
+/* compat_relation_hook.  Where somebody else has put an estimate of theirs, it stays. */
 static void
-relation_info(PlannerInfo *root, Oid relation, bool inhparent, RelOptInfo *rel)
+relation_info(COMPAT_RELATION_PARAMETERS)
 {
 	ListCell   *lc;
 
 	if (previous_hook)
-		previous_hook(root, relation, inhparent, rel);
+		previous_hook(COMPAT_RELATION_ARGUMENTS);
 	foreach(lc, rel->indexlist)
 	{
 		IndexOptInfo *index = lfirst_node(IndexOptInfo, lc);
@@ -174,6 +174,6 @@ relation_info(PlannerInfo *root, Oid relation, bool inhparent, RelOptInfo *rel)
 void
 gin_cost_init(void)
 {
-	previous_hook = get_relation_info_hook;
-	get_relation_info_hook = relation_info;
+	previous_hook = compat_relation_hook;
+	compat_relation_hook = relation_info;
 }

@@ -535,6 +535,7 @@ begin_asked(RowSets *rows)
 
 	TupleDescInitEntry(desc, 2, NULL, rows->signature_type, -1, 0);
 	describe_scope(rows, desc, 3);
+	TupleDescFinalize(desc);
 	olds = lateral_query_check(added->query, desc, OLD_HINT, &added->source);
 	added->comparable = olds->natts > 1 &&
 		TupleDescAttr(olds, 1)->atttypid == rows->signature_type;
@@ -544,6 +545,7 @@ begin_asked(RowSets *rows)
 		TupleDesc	scope = CreateTemplateTupleDesc(rows->nscope);
 
 		describe_scope(rows, scope, 1);
+		TupleDescFinalize(scope);
 		asked_sets_scope(&added->sets, scope);
 	}
 }

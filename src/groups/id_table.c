@@ -17,6 +17,7 @@
 #include "utils/tuplesort.h"
 #include "utils/typcache.h"
 
+#include "base/compat.h"
 #include "base/interrupts.h"
 #include "base/sort_uint64.h"
 #include "groups/id_table.h"
@@ -286,6 +287,7 @@ id_and_number(const IdTable *table)
 
 	TupleDescInitEntry(desc, 1, "id", table->type, -1, 0);
 	TupleDescInitEntry(desc, 2, "number", INT8OID, -1, 0);
+	TupleDescFinalize(desc);
 	return desc;
 }
 

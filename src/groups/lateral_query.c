@@ -57,6 +57,8 @@ lateral_query_desc(int n)
 	TupleDesc	desc = CreateTemplateTupleDesc(n + 1);
 
 	TupleDescInitEntry(desc, 1, "number", INT8OID, -1, 0);
+	if (n == 0)
+		TupleDescFinalize(desc);
 	return desc;
 }
 
@@ -270,6 +272,7 @@ lateral_query_desc_placed(TupleDesc desc)
 	for (int i = 1; i <= desc->natts; i++)
 		TupleDescCopyEntry(placed, i, desc, i);
 	TupleDescInitEntry(placed, placed->natts, "place", TIDOID, -1, 0);
+	TupleDescFinalize(placed);
 	return placed;
 }
 

@@ -11,6 +11,7 @@
 #include "executor/executor.h"
 #include "utils/lsyscache.h"
 
+#include "base/compat.h"
 #include "groups/row_ids.h"
 
 /* See row_ids.h */
@@ -23,6 +24,7 @@ row_ids_begin(RowIds *ids, Oid type, size_t memory)
 	ids->store = tuplestore_begin_heap(false, false, Max(memory / 1024, 64));
 	ids->desc = CreateTemplateTupleDesc(1);
 	TupleDescInitEntry(ids->desc, 1, "id", type, -1, 0);
+	TupleDescFinalize(ids->desc);
 	ids->slot = MakeSingleTupleTableSlot(ids->desc, &TTSOpsMinimalTuple);
 	tuplestore_set_eflags(ids->store, EXEC_FLAG_REWIND);
 }

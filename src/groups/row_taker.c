@@ -162,7 +162,7 @@ row_taker_run(RowTaker *taker, Query *query, const char *text,
 	MemoryContextSwitchTo(context);
 	receiver.per_row = AllocSetContextCreate(context, "row of a query",
 											 ALLOCSET_DEFAULT_SIZES);
-	plan = pg_plan_query(query, text, CURSOR_OPT_PARALLEL_OK, NULL);
+	plan = compat_plan_query(query, text, CURSOR_OPT_PARALLEL_OK, NULL);
 	do
 	{
 		CHECK_FOR_INTERRUPTS();

@@ -178,7 +178,7 @@ prepare_new_rows(Guard *guard, Relation rel)
 		guard->predicate = guard_predicate(rel, table->indexid, true);
 	}
 	guard->columns = guard_scope_columns(guard, rel, guard->before);
-	guard->slot = MakeTupleTableSlot(table->slot->tts_tupleDescriptor,
+	guard->slot = compat_make_slot(table->slot->tts_tupleDescriptor,
 									 &TTSOpsBufferHeapTuple);
 }
 

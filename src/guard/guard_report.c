@@ -234,6 +234,7 @@ row_text(Relation key, TupleTableSlot *row, const Datum *values,
 	for (int i = 0; i < n; i++)
 		TupleDescCopyEntry(desc, i + 1, row->tts_tupleDescriptor,
 						   key->rd_index->indkey.values[i]);
+	TupleDescFinalize(desc);
 	tuple = heap_form_tuple(BlessTupleDesc(desc), unconstify(Datum *, values),
 							unconstify(bool *, isnull));
 	return OidOutputFunctionCall(F_RECORD_OUT, HeapTupleGetDatum(tuple));

@@ -371,7 +371,7 @@ pass_through(Pass *pass, ScanKey keys)
 	bitmap = candidates(pass, keys);
 	if (!tbm_is_empty(bitmap))
 	{
-		pass->fetch = table_index_fetch_begin(pass->rel);
+		pass->fetch = compat_index_fetch_begin(pass->rel);
 		outcome = visit_all(pass, bitmap);
 		table_index_fetch_end(pass->fetch);
 	}
@@ -430,7 +430,7 @@ static void
 search_one(Pass *pass, ScanKey keys, GuardMatch *match)
 {
 	if (pass->guard->mode != GUARD_SKIP)
-		pass->kept = MakeTupleTableSlot(pass->table->slot->tts_tupleDescriptor,
+		pass->kept = compat_make_slot(pass->table->slot->tts_tupleDescriptor,
 										&TTSOpsHeapTuple);
 	if (pass->only_others)
 		(void) pass_through(pass, keys);

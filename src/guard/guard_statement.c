@@ -497,7 +497,7 @@ read_table(Check *check)
 {
 	TupleTableSlot *slot = check->pass.table->slot;
 	MemoryContext row = MemoryContextSwitchTo(check->context);
-	TableScanDesc scan = table_beginscan(check->rel, SnapshotAny, 0, NULL);
+	TableScanDesc scan = compat_beginscan(check->rel, SnapshotAny, 0, NULL);
 
 	MemoryContextSwitchTo(row);
 	while (table_scan_getnextslot(scan, ForwardScanDirection, slot))
@@ -799,9 +799,9 @@ guard_check_statement(Guard *guard, TriggerData *trigdata, FmgrInfo *flinfo)
 	check.context = AllocSetContextCreate(guard->memory, "statement's check",
 										  ALLOCSET_DEFAULT_SIZES);
 	MemoryContextSwitchTo(check.context);
-	check.row = MakeTupleTableSlot(desc, &TTSOpsMinimalTuple);
+	check.row = compat_make_slot(desc, &TTSOpsMinimalTuple);
 	check.key = RelationGetIndexAttrBitmap(check.rel, INDEX_ATTR_BITMAP_PRIMARY_KEY);
-	check.before = MakeTupleTableSlot(desc, &TTSOpsMinimalTuple);
+	check.before = compat_make_slot(desc, &TTSOpsMinimalTuple);
 	MemoryContextSwitchTo(row);
 	rewind_rows(&check);
 	note_new(&check);

@@ -245,7 +245,7 @@ prepare_table(Guard *guard, GuardTable *table, Relation rel,
 		table->predicate = guard_predicate(rel, table->indexid, false);
 
 	/* a tuple descriptor that is counted would be missed by its owner */
-	table->slot = MakeTupleTableSlot(CreateTupleDescCopyConstr(RelationGetDescr(rel)),
+	table->slot = compat_make_slot(CreateTupleDescCopyConstr(RelationGetDescr(rel)),
 									 &TTSOpsBufferHeapTuple);
 }
 

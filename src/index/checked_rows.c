@@ -38,6 +38,7 @@ checked_rows_begin(CheckedRows *rows, size_t memory)
 
 	for (AttrNumber i = 1; i <= COLUMN_COUNT; i++)
 		TupleDescInitEntry(desc, i, NULL, INT8OID, -1, 0);
+	TupleDescFinalize(desc);
 	rows->in = MakeSingleTupleTableSlot(desc, &TTSOpsVirtual);
 	rows->out = MakeSingleTupleTableSlot(desc, &TTSOpsMinimalTuple);
 	rows->sort = tuplesort_begin_heap(desc, 1, &column, &less, &collation,

@@ -93,29 +93,30 @@ PG_FUNCTION_INFO_V1(neardup_handler);
 Datum
 neardup_handler(PG_FUNCTION_ARGS)
 {
-	IndexAmRoutine *routine = makeNode(IndexAmRoutine);
+	static const IndexAmRoutine routine = {
+		.type = T_IndexAmRoutine,
+		.amstrategies = COSINE_STRATEGY,
+		.amsupport = SIGNATURE_PROC,
+		.amcanorderbyop = true,
+		.amoptionalkey = true,
+		.amusemaintenanceworkmem = true,
+		.amparallelvacuumoptions = VACUUM_OPTION_NO_PARALLEL,
+		.amkeytype = InvalidOid,
+		.ambuild = inverted_build,
+		.ambuildempty = inverted_build_empty,
+		.ambuildphasename = inverted_build_phase,
+		.aminsert = inverted_insert,
+		.ambulkdelete = inverted_bulk_delete,
+		.amvacuumcleanup = inverted_cleanup,
+		.amcostestimate = inverted_cost,
+		.amoptions = inverted_options,
+		.amvalidate = inverted_validate,
+		.ambeginscan = inverted_begin_scan,
+		.amrescan = inverted_rescan,
+		.amgettuple = inverted_get_tuple,
+		.amgetbitmap = inverted_get_bitmap,
+		.amendscan = inverted_end_scan,
+	};
 
-	routine->amstrategies = COSINE_STRATEGY;
-	routine->amsupport = SIGNATURE_PROC;
-	routine->amcanorderbyop = true;
-	routine->amoptionalkey = true;
-	routine->amusemaintenanceworkmem = true;
-	routine->amparallelvacuumoptions = VACUUM_OPTION_NO_PARALLEL;
-	routine->amkeytype = InvalidOid;
-
-	routine->ambuild = inverted_build;
-	routine->ambuildempty = inverted_build_empty;
-	routine->ambuildphasename = inverted_build_phase;
-	routine->aminsert = inverted_insert;
-	routine->ambulkdelete = inverted_bulk_delete;
-	routine->amvacuumcleanup = inverted_cleanup;
-	routine->amcostestimate = inverted_cost;
-	routine->amoptions = inverted_options;
-	routine->amvalidate = inverted_validate;
-	routine->ambeginscan = inverted_begin_scan;
-	routine->amrescan = inverted_rescan;
-	routine->amgettuple = inverted_get_tuple;
-	routine->amgetbitmap = inverted_get_bitmap;
-	routine->amendscan = inverted_end_scan;
-	PG_RETURN_POINTER(routine);
+	COMPAT_RETURN_AM_ROUTINE(routine);
 }

@@ -131,7 +131,7 @@ inverted_build_worker(dsm_segment *seg, shm_toc *toc)
 	build_begin(&build, shared->memory);
 	heap_rows = table_index_build_scan(heap, index, info, true, false,
 									   build_add_row, &build,
-									   table_beginscan_parallel(heap, shm_toc_lookup(toc, KEY_SCAN, false)));
+									   compat_beginscan_parallel(heap, shm_toc_lookup(toc, KEY_SCAN, false)));
 	if (build.batch->nrows > 0)
 		build_spill(&build);
 	hand_over(&build, heap_rows, info->ii_BrokenHotChain);
@@ -258,7 +258,7 @@ parallel_scan(ParallelBuild *parallel, Build *build, Relation heap,
 
 	heap_rows = table_index_build_scan(heap, build->index.index, info, true,
 									   true, build_add_row, build,
-									   table_beginscan_parallel(heap, parallel->scan));
+									   compat_beginscan_parallel(heap, parallel->scan));
 	WaitForParallelWorkersToFinish(context);
 	parallel->stores = palloc0(context->nworkers_launched * sizeof(PageStore));
 	for (int i = 0; i < context->nworkers_launched; i++)

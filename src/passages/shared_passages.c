@@ -10,6 +10,7 @@
 
 #include "funcapi.h"
 #include "miscadmin.h"
+#include "utils/tuplestore.h"
 
 #include "base/memory_peak.h"
 #include "passages/evidence.h"

@@ -29,6 +29,7 @@
 #include <unicode/utf16.h>
 #include <unicode/utf8.h>
 
+#include "base/compat.h"
 #include "base/hash.h"
 #include "text/ascii.h"
 #include "text/words.h"
@@ -508,7 +509,7 @@ take(WordScanner *scanner, UChar32 c, Letter letter)
 				scanner->apostrophe = true;
 				return STEP_ON;
 			}
-			/* FALLTHROUGH */
+			pg_fallthrough;
 		case LETTER_SEPARATOR:
 			if (scanner->nletters > 0)
 				return STEP_LAST;

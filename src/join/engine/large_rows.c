@@ -14,6 +14,7 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
+#include "base/compat.h"
 #include "join/engine/large_rows.h"
 #include "join/engine/row_groups.h"
 
@@ -39,6 +40,7 @@ large_rows_create(LargeRows *rows, size_t bytes)
 	TupleDescInitEntry(desc, 1, "high", INT8OID, -1, 0);
 	TupleDescInitEntry(desc, 2, "low", INT8OID, -1, 0);
 	TupleDescInitEntry(desc, 3, "data", BYTEAOID, -1, 0);
+	TupleDescFinalize(desc);
 	memset(rows, 0, sizeof(LargeRows));
 	rows->sort = begin_sort(desc, bytes);
 	rows->put = MakeSingleTupleTableSlot(desc, &TTSOpsVirtual);

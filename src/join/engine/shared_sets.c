@@ -37,6 +37,7 @@
 #include "port/pg_bitutils.h"
 #include "utils/memutils.h"
 
+#include "base/compat.h"
 #include "join/engine/setjoin.h"
 #include "join/engine/shared_known.h"
 #include "join/engine/shared_sets.h"

@@ -710,7 +710,7 @@ rows_are_sure(PlannerInfo *root, RelOptInfo *rel)
 	return rel->reloptkind == RELOPT_BASEREL &&
 		(rel->rtekind == RTE_VALUES ||
 		 (rel->rtekind == RTE_RELATION &&
-		  relation_has_unique_index_for(root, rel, NIL, NIL, NIL)));
+		  compat_has_unique_index(root, rel)));
 }
 
 /* How many times as much as such a join a similarity join may cost to be taken for it. */

@@ -243,7 +243,7 @@ same_rows(PlannerInfo *outer_root, Path *outer,
 		case T_ForeignScan:
 			if (!same_foreign_rows(outer_root, outer->parent, inner_root, inner->parent))
 				return false;
-			/* FALLTHROUGH */
+			pg_fallthrough;
 		case T_SeqScan:
 		case T_IndexScan:
 		case T_BitmapHeapScan:
