@@ -66,7 +66,7 @@ GROUP BY measure, algorithm ORDER BY measure, algorithm;
 -- has room in little memory
 SET enable_nestloop = off;
 SELECT name, counter('Rows Removed by Feature Filter', format(text, 'near_duplicate(a.sig, b.sig, 0.8)')) BETWEEN 900 AND 1199 AS removed
-FROM query;
+FROM query ORDER BY name, removed;
 SELECT counter('Rows Removed by Feature Filter', format('SELECT a.id, b.id FROM few%1$s a JOIN many%1$s b ON near_duplicate(%2$s, %3$s, 0.8)',
         what[3], replace(what[2], 'sig', 'a.sig'), replace(what[2], 'sig', 'b.sig'))) > what[4]::int AS removed
 FROM (VALUES ('{minhashes,minhash(sig),"",400}'::text[]), ('{samples,"bottom(sig, 40)","",900}'), ('{vectors,sig,_vectors,900}')) v (what);

@@ -146,11 +146,13 @@ SELECT a.id, b.id FROM docs a, docs b
 WHERE near_duplicate(a.sig, b.sig, 0.5) AND contained_in(a.sig, b.sig, 1)
 ORDER BY 1, 2;
 -- Subqueries that have columns of either side, above the join and within it
-EXPLAIN (VERBOSE, COSTS OFF)
-SELECT a.id, b.id, (SELECT count(*) FROM right_docs c WHERE c.id < b.id AND c.id <> a.id) AS c
+\getenv abs_srcdir PG_ABS_SRCDIR
+\set file :abs_srcdir '/sql/shared/plan.sql'
+\i :file
+SELECT plan($$SELECT a.id, b.id, (SELECT count(*) FROM right_docs c WHERE c.id < b.id AND c.id <> a.id) AS c
 FROM docs a LEFT JOIN docs b ON near_duplicate(a.sig, b.sig, 0.5)
     AND b.id <> (SELECT max(c.id) - a.id FROM left_docs c WHERE c.id <> b.id)
-WHERE a.id <> (SELECT sum(c.id) FROM left_docs c WHERE c.id = b.id);
+WHERE a.id <> (SELECT sum(c.id) FROM left_docs c WHERE c.id = b.id)$$, 'VERBOSE, COSTS OFF');
 SELECT a.id, b.id, (SELECT count(*) FROM right_docs c WHERE c.id < b.id AND c.id <> a.id) AS c
 FROM docs a LEFT JOIN docs b ON near_duplicate(a.sig, b.sig, 0.5)
     AND b.id <> (SELECT max(c.id) - a.id FROM left_docs c WHERE c.id <> b.id)

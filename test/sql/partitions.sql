@@ -101,8 +101,9 @@ SELECT self, same, q FROM (VALUES
 SET enable_nestloop = off;
 EXPLAIN (VERBOSE, COSTS OFF)
 SELECT a.title, b.kind FROM parts a JOIN parts b ON near_duplicate(a.sig, b.sig, 0.8) AND a.id < b.id;
-EXPLAIN (VERBOSE, COSTS OFF)
-SELECT a.title, b.id FROM united_some a JOIN united_some b ON near_duplicate(a.sig, b.sig, 0.8);
+\set file :abs_srcdir '/sql/shared/plan.sql'
+\i :file
+SELECT plan($$SELECT a.title, b.id FROM united_some a JOIN united_some b ON near_duplicate(a.sig, b.sig, 0.8)$$, 'VERBOSE, COSTS OFF');
 
 -- Parts by themselves, where their key is in the condition
 SET enable_partitionwise_join = on;

@@ -226,11 +226,14 @@ CREATE TABLE plan_choice_lists AS SELECT ARRAY[i % 500, i % 77, i] AS list FROM 
 CREATE INDEX ON plan_choice_lists USING gin (list);
 VACUUM ANALYZE plan_choice_lists;
 \set query 'SELECT (SELECT count(*) FROM plan_choice_lists WHERE list @> ARRAY[i]) FROM generate_series(1, 10) i'
-EXPLAIN (COSTS OFF) :query;
+\set file :abs_srcdir '/sql/shared/plan.sql'
+\i :file
+SELECT plan(:'query');
 SELECT plan_choice_cost(:'query') AS before \gset
 LOAD 'neardup';
 SELECT plan_choice_cost(:'query') = :'before' AS same;
 DROP TABLE plan_choice_lists;
+DROP FUNCTION plan;
 DROP FUNCTION plan_choice_cost;
 
 -- How many features two signatures share tells how near they are, if their size is known
