@@ -303,7 +303,7 @@ INSTALL_NOUNS = \
 	measures \
 	signature_query \
 	gin \
-	inverted \
+	index \
 	shingles \
 	selections \
 	sentence_pairs \
@@ -406,17 +406,17 @@ REGRESS = \
 	guard_told \
 	guard_violations \
 	highlight \
+	index \
+	index_cache \
+	index_check \
+	index_hashes \
+	index_merge \
+	index_parallel \
 	index_size \
+	index_sketches \
+	index_vectors \
 	install \
 	invariances \
-	inverted \
-	inverted_check \
-	inverted_hashes \
-	inverted_kept \
-	inverted_parallel \
-	inverted_sketches \
-	inverted_steps \
-	inverted_vectors \
 	join \
 	join_comparison \
 	join_disk \
@@ -470,9 +470,9 @@ ISOLATION = \
 	guard_speculative_race \
 	guard_statement_race \
 	guard_update_race \
-	inverted_pages_race \
-	inverted_steps_race \
-	inverted_vacuum_race \
+	index_pages_race \
+	index_merge_race \
+	index_vacuum_race \
 	join_recheck \
 	library_drop_race \
 	library_remake_race \

@@ -48,8 +48,8 @@ _PG_init(void)
 #ifdef NEARDUP_TESTING
 	DefineCustomIntVariable("neardup.merge_postings",
 							"Sets how many postings of an index are merged at once.",
-							NULL, &inverted_merge_postings,
-							inverted_merge_postings, 1, INT_MAX,
+							NULL, &merge_step_postings,
+							merge_step_postings, 1, INT_MAX,
 							PGC_USERSET, GUC_NO_SHOW_ALL | GUC_NOT_IN_SAMPLE,
 							NULL, NULL, NULL);
 	DefineCustomIntVariable("neardup.pause",
@@ -60,14 +60,14 @@ _PG_init(void)
 							NULL, NULL, NULL);
 	DefineCustomIntVariable("neardup.level_entries",
 							"Sets how many entries of a directory are left for later.",
-							NULL, &inverted_level_entries,
-							inverted_level_entries, 1, LEVEL_ENTRIES,
+							NULL, &directory_level_entries,
+							directory_level_entries, 1, LEVEL_ENTRIES,
 							PGC_USERSET, GUC_NO_SHOW_ALL | GUC_NOT_IN_SAMPLE,
 							NULL, NULL, NULL);
 	DefineCustomIntVariable("neardup.kept_memory",
 							"Sets how much of indexes is kept at the least.",
-							NULL, &inverted_kept_memory,
-							inverted_kept_memory, 0, MAX_KILOBYTES,
+							NULL, &segment_cache_memory,
+							segment_cache_memory, 0, MAX_KILOBYTES,
 							PGC_USERSET,
 							GUC_UNIT_KB | GUC_NO_SHOW_ALL | GUC_NOT_IN_SAMPLE,
 							NULL, NULL, NULL);

@@ -62,7 +62,7 @@ looks_up_equal(PlanState *state, void *context)
 
 	/* of EXPLAIN only, there is none */
 	if (index_of(state, &index, &conditions) && index != NULL &&
-		inverted_is(index))
+		index_is_neardup(index))
 		foreach(lc, conditions)
 			if (asks_for_equal(lfirst(lc)))
 				return true;

@@ -52,7 +52,7 @@
 static bool
 has_signatures(Relation index, AttrNumber column)
 {
-	return inverted_is(index) && index->rd_index->indisvalid &&
+	return index_is_neardup(index) && index->rd_index->indisvalid &&
 		index->rd_index->indkey.values[0] == column &&
 		!OidIsValid(index_getprocid(index, 1, SIGNATURE_PROC));
 }

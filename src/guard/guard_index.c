@@ -77,7 +77,7 @@ is_signature_key(Relation index, AttrNumber keyno)
 {
 	if (index->rd_rel->relkind == RELKIND_PARTITIONED_INDEX)
 		return is_signature_type(index->rd_opcintype[keyno - 1]);
-	if (inverted_is(index))
+	if (index_is_neardup(index))
 		return is_signature_type(index->rd_opcintype[keyno - 1]);
 	return gin_is_signature_key(index, keyno);
 }
@@ -103,7 +103,7 @@ key_fault(Relation index, AttrNumber keyno, double threshold)
 	if (!index->rd_index->indisvalid || !index->rd_index->indisready ||
 		!index->rd_index->indislive)
 		return FAULT_INVALID;
-	if (inverted_is(index))
+	if (index_is_neardup(index))
 		return FAULT_NONE;
 	options = key_options(index, keyno);
 	if (!gin_signature_can_answer(&options, MEASURE_JACCARD, threshold))
@@ -306,7 +306,7 @@ consider_index(const Guard *guard, Relation index, AttrNumber attno,
 		merit.fault = is_partial(index) ? FAULT_PARTIAL :
 			key_fault(index, keyno, guard->threshold);
 		merit.served = guard_scope_served(guard, table, index);
-		merit.built_for = inverted_is(index) ? FASTEST :
+		merit.built_for = index_is_neardup(index) ? FASTEST :
 			key_options(index, keyno).threshold;
 		if (is_better(&merit, best))
 		{

@@ -347,8 +347,8 @@ candidates(Pass *pass, ScanKey keys)
 
 	index_rescan(scan, keys, nkeys, NULL, 0);
 	/* a BEFORE trigger looks with another signature than the old version's */
-	if (pass->self && !pass->guard->before && inverted_is(index))
-		inverted_leave_out(scan, pass->self);
+	if (pass->self && !pass->guard->before && index_is_neardup(index))
+		am_leave_out(scan, pass->self);
 	find_all(scan, bitmap);
 	index_endscan(scan);
 	index_close(index, NoLock);

@@ -20,7 +20,7 @@
 /* handler.c */
 
 /* True if the index is of this access method, whatever its name. */
-extern bool inverted_is(Relation index);
+extern bool index_is_neardup(Relation index);
 
 /*
  * What is indexed of a value: the value itself, if it is a signature, or what
@@ -28,48 +28,48 @@ extern bool inverted_is(Relation index);
  */
 #define SIGNATURE_PROC		1	/* signature(value), optional */
 
-extern Signature *inverted_signature(Relation index, Datum value);
+extern Signature *indexed_signature(Relation index, Datum value);
 
 /* build.c */
-extern IndexBuildResult *inverted_build(Relation heap, Relation index,
+extern IndexBuildResult *am_build(Relation heap, Relation index,
 										struct IndexInfo *info);
-extern char *inverted_build_phase(int64 phase);
-extern void inverted_build_empty(Relation index);
-extern bool inverted_insert(Relation index, Datum *values, bool *isnull,
+extern char *am_build_phase(int64 phase);
+extern void am_build_empty(Relation index);
+extern bool am_insert(Relation index, Datum *values, bool *isnull,
 							ItemPointer tid, Relation heap,
 							IndexUniqueCheck unique, bool unchanged,
 							struct IndexInfo *info);
 
 /* vacuum.c */
-extern IndexBulkDeleteResult *inverted_bulk_delete(IndexVacuumInfo *info,
+extern IndexBulkDeleteResult *am_bulk_delete(IndexVacuumInfo *info,
 												   IndexBulkDeleteResult *stats,
 												   IndexBulkDeleteCallback callback,
 												   void *state);
-extern IndexBulkDeleteResult *inverted_cleanup(IndexVacuumInfo *info,
+extern IndexBulkDeleteResult *am_cleanup(IndexVacuumInfo *info,
 											   IndexBulkDeleteResult *stats);
 
 /* scan.c */
-extern IndexScanDesc inverted_begin_scan(Relation index, int nkeys,
+extern IndexScanDesc am_begin_scan(Relation index, int nkeys,
 										 int norderbys);
-extern void inverted_rescan(IndexScanDesc scan, ScanKey keys, int nkeys,
+extern void am_rescan(IndexScanDesc scan, ScanKey keys, int nkeys,
 							ScanKey orderbys, int norderbys);
-extern bool inverted_get_tuple(IndexScanDesc scan, ScanDirection dir);
-extern int64 inverted_get_bitmap(IndexScanDesc scan, TIDBitmap *bitmap);
-extern void inverted_end_scan(IndexScanDesc scan);
+extern bool am_get_tuple(IndexScanDesc scan, ScanDirection dir);
+extern int64 am_get_bitmap(IndexScanDesc scan, TIDBitmap *bitmap);
+extern void am_end_scan(IndexScanDesc scan);
 
 /* What a scan has counted since it began, but for scans and rows. */
-struct InvertedCounters;
-extern const struct InvertedCounters *inverted_scan_counters(IndexScanDesc scan);
+struct SearchCounters;
+extern const struct SearchCounters *am_scan_counters(IndexScanDesc scan);
 
 /*
- * After inverted_rescan() with one condition and no order: its signature is the
+ * After am_rescan() with one condition and no order: its signature is the
  * one that the row at tid has in the table, and this row is not wanted.  It may be
  * found nevertheless.
  */
-extern void inverted_leave_out(IndexScanDesc scan, ItemPointer tid);
+extern void am_leave_out(IndexScanDesc scan, ItemPointer tid);
 
 /* cost.c */
-extern void inverted_cost(struct PlannerInfo *root, struct IndexPath *path,
+extern void am_cost(struct PlannerInfo *root, struct IndexPath *path,
 						  double loop_count, Cost *startup, Cost *total,
 						  Selectivity *selectivity, double *correlation,
 						  double *pages);

@@ -91,7 +91,7 @@ make_room(Batch *batch, uint32 nkeys)
 }
 
 void
-batch_add(Batch *batch, const InvertedRow *row)
+batch_add(Batch *batch, const IndexedRow *row)
 {
 	ForwardEntry *entry;
 

@@ -26,7 +26,7 @@ typedef struct Batch
 } Batch;
 
 extern Batch *batch_create(void);
-extern void batch_add(Batch *batch, const InvertedRow *row);
+extern void batch_add(Batch *batch, const IndexedRow *row);
 
 /* Bytes that it takes, with what writing it will take. */
 extern uint64 batch_memory(const Batch *batch);

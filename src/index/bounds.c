@@ -38,7 +38,7 @@
  * as sums are rounded.
  */
 static double
-vector_value(const InvertedQuery *query, Measure measure, const RowTraits *row,
+vector_value(const IndexQuery *query, Measure measure, const RowTraits *row,
 			 uint32 shares)
 {
 	double		part = Min(SHARE_OF_SUM(shares), 1.0) * query->sum;
@@ -58,7 +58,7 @@ vector_value(const InvertedQuery *query, Measure measure, const RowTraits *row,
 
 /* The resemblance of a sketch. */
 static double
-sketch_value(const InvertedQuery *query, uint64 size, uint64 overlap)
+sketch_value(const IndexQuery *query, uint64 size, uint64 overlap)
 {
 	return method_info(query->spec->method)->
 		most_similar(query->spec, size, query->size,
@@ -67,7 +67,7 @@ sketch_value(const InvertedQuery *query, uint64 size, uint64 overlap)
 
 /* See bounds.h */
 uint64
-bounds_sketch_overlap(const InvertedQuery *query)
+bounds_sketch_overlap(const IndexQuery *query)
 {
 	uint64		lo = 0;
 	uint64		hi = query->size + 1;
@@ -86,7 +86,7 @@ bounds_sketch_overlap(const InvertedQuery *query)
 
 /* See bounds.h */
 double
-bounds_value(const InvertedQuery *query, Measure measure, const RowTraits *row,
+bounds_value(const IndexQuery *query, Measure measure, const RowTraits *row,
 			 uint64 overlap)
 {
 	if (query->shares != NULL)
@@ -102,7 +102,7 @@ bounds_value(const InvertedQuery *query, Measure measure, const RowTraits *row,
 
 /* See bounds.h */
 double
-bounds_best(const InvertedQuery *query, Measure measure, uint64 overlap)
+bounds_best(const IndexQuery *query, Measure measure, uint64 overlap)
 {
 	double		share;
 

@@ -20,17 +20,17 @@ typedef struct RowTraits
 } RowTraits;
 
 /* A measure of a row that has such an overlap with the query at the most. */
-extern double bounds_value(const InvertedQuery *query, Measure measure,
+extern double bounds_value(const IndexQuery *query, Measure measure,
 						   const RowTraits *row, uint64 overlap);
 
 /* The same of the row of the best size: one that is a part of the query. */
-extern double bounds_best(const InvertedQuery *query, Measure measure,
+extern double bounds_best(const IndexQuery *query, Measure measure,
 						  uint64 overlap);
 
 /*
  * The least overlap of a sketch that is wanted; one more than it has places if
  * there is none.
  */
-extern uint64 bounds_sketch_overlap(const InvertedQuery *query);
+extern uint64 bounds_sketch_overlap(const IndexQuery *query);
 
 #endif							/* NEARDUP_BOUNDS_H */

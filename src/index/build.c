@@ -85,15 +85,15 @@ build_add_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 			  bool alive, void *state)
 {
 	Build	   *build = state;
-	InvertedRow row;
+	IndexedRow row;
 	MemoryContext old = MemoryContextSwitchTo(build->row);
 	Signature  *sig;
 
 	/* of the next row, if the columns before this one are small */
 	if (!isnull[0])
 		fetch_before(DatumGetPointer(values[0]), VARSIZE_ANY(DatumGetPointer(values[0])));
-	sig = isnull[0] ? NULL : inverted_signature(index, values[0]);
-	inverted_row_set(&row, sig);
+	sig = isnull[0] ? NULL : indexed_signature(index, values[0]);
+	indexed_row_set(&row, sig);
 	row.tid = *tid;
 	row.spec = number_of(build, sig ? &sig->spec : NULL);
 	batch_add(build->batch, &row);
@@ -111,7 +111,7 @@ build_add_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 static void
 finish(Build *build)
 {
-	InvertedMeta *meta = build->meta;
+	IndexMeta *meta = build->meta;
 	uint32		i = 0;
 
 	if (build->nsegments == 0)
@@ -146,7 +146,7 @@ finish(Build *build)
 }
 
 static void
-write_meta(Relation index, const InvertedMeta *meta)
+write_meta(Relation index, const IndexMeta *meta)
 {
 	Buffer		buffer = ReadBuffer(index, META_BLOCK);
 
@@ -168,7 +168,7 @@ new_metapage(Relation index)
 }
 
 IndexBuildResult *
-inverted_build(Relation heap, Relation index, struct IndexInfo *info)
+am_build(Relation heap, Relation index, struct IndexInfo *info)
 {
 	Build		build = {{.index = index, .building = true}};
 	IndexBuildResult *result = palloc0(sizeof(IndexBuildResult));
@@ -202,7 +202,7 @@ inverted_build(Relation heap, Relation index, struct IndexInfo *info)
 }
 
 char *
-inverted_build_phase(int64 phase)
+am_build_phase(int64 phase)
 {
 	switch (phase)
 	{
@@ -216,7 +216,7 @@ inverted_build_phase(int64 phase)
 }
 
 void
-inverted_build_empty(Relation index)
+am_build_empty(Relation index)
 {
 	Buffer		buffer = ReadBufferExtended(index, INIT_FORKNUM, P_NEW,
 											RBM_NORMAL, NULL);
@@ -231,7 +231,7 @@ inverted_build_empty(Relation index)
 }
 
 bool
-inverted_insert(Relation index, Datum *values, bool *isnull, ItemPointer tid,
+am_insert(Relation index, Datum *values, bool *isnull, ItemPointer tid,
 				Relation heap, IndexUniqueCheck unique, bool unchanged,
 				struct IndexInfo *info)
 {
@@ -239,10 +239,10 @@ inverted_insert(Relation index, Datum *values, bool *isnull, ItemPointer tid,
 												  "neardup insert",
 												  ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(context);
-	Signature  *sig = isnull[0] ? NULL : inverted_signature(index, values[0]);
-	InvertedRow row;
+	Signature  *sig = isnull[0] ? NULL : indexed_signature(index, values[0]);
+	IndexedRow row;
 
-	inverted_row_set(&row, sig);
+	indexed_row_set(&row, sig);
 	row.tid = *tid;
 	pending_insert(index, &row, sig != NULL ? &sig->spec : NULL);
 	MemoryContextSwitchTo(old);

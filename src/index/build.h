@@ -17,7 +17,7 @@ typedef struct Build
 {
 	PageStore	index;
 	PageStore	file;			/* if rows do not fit into memory */
-	InvertedMeta *meta;			/* as it will be */
+	IndexMeta *meta;			/* as it will be */
 	struct SharedBuild *shared; /* with other processes, or NULL */
 	uint64		memory;			/* bytes that rows may take */
 	Batch	   *batch;

@@ -50,7 +50,7 @@ typedef struct Check
 {
 	Relation	index;
 	PageStore	store;
-	InvertedMeta meta;
+	IndexMeta meta;
 	const SegmentInfo *segment; /* at hand */
 	uint32		most;			/* rows in a stretch */
 	uint32		first;			/* stretch of the segment's rows: from this one */
@@ -69,7 +69,7 @@ typedef struct Check
 static void
 broken(Check *check, BlockNumber block, const char *rule)
 {
-	inverted_corrupt(check->index, block, rule);
+	index_corrupt(check->index, block, rule);
 }
 
 /* Rows of the index */
@@ -93,7 +93,7 @@ sum_of_rest(uint64 order, uint16 spec)
 static bool
 spec_is_known(const Check *check, uint16 spec)
 {
-	return spec < check->meta.nmakings ?
+	return spec < check->meta.nspecs ?
 		!spec_is_spare(&check->meta.specs[spec]) :
 		spec == SPEC_OTHER || spec == SPEC_NULL || spec == SPEC_DEAD;
 }
@@ -104,8 +104,8 @@ keys_are_possible(const Check *check, uint16 spec, uint32 nkeys, uint32 size)
 {
 	if ((nkeys == 0) != (size == 0))
 		return false;
-	return nkeys <= size || spec >= check->meta.nmakings ||
-		inverted_is_vector(&check->meta.specs[spec]);
+	return nkeys <= size || spec >= check->meta.nspecs ||
+		spec_indexes_vector(&check->meta.specs[spec]);
 }
 
 /* Reads the rows of the stretch; each page is to be found by its first one and its last. */
@@ -175,8 +175,8 @@ check_rows(Check *check)
 static bool
 is_ordered_by_key(const Check *check, uint16 spec)
 {
-	return spec < check->meta.nmakings &&
-		!inverted_is_value(&check->meta.specs[spec]);
+	return spec < check->meta.nspecs &&
+		!spec_indexes_value(&check->meta.specs[spec]);
 }
 
 /* What a list tells of rows of the stretch, from first to before end. */
@@ -384,10 +384,10 @@ sum_of(const uint32 *keys, uint32 nkeys)
 static void
 read_specs(Check *check)
 {
-	InvertedMeta *now = palloc(sizeof(InvertedMeta));
+	IndexMeta *now = palloc(sizeof(IndexMeta));
 
 	meta_copy(check->index, now);
-	check->meta.nmakings = now->nmakings;
+	check->meta.nspecs = now->nspecs;
 	memcpy(check->meta.specs, now->specs, sizeof(now->specs));
 	pfree(now);
 }
@@ -395,7 +395,7 @@ read_specs(Check *check)
 static void
 check_pending(Check *check)
 {
-	const InvertedMeta *meta = &check->meta;
+	const IndexMeta *meta = &check->meta;
 
 	for (uint64 place = meta->pending_first; place < meta->pending_end; place++)
 	{
@@ -435,11 +435,11 @@ check_heap_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 {
 	Check	   *check = state;
 	MemoryContext old = MemoryContextSwitchTo(check->row);
-	Signature  *sig = isnull[0] ? NULL : inverted_signature(index, values[0]);
-	InvertedRow expected;
+	Signature  *sig = isnull[0] ? NULL : indexed_signature(index, values[0]);
+	IndexedRow expected;
 	CheckedRow	row;
 
-	inverted_row_set(&expected, sig);
+	indexed_row_set(&expected, sig);
 	(void) spec_number(&check->meta, sig != NULL ? &sig->spec : NULL,
 						 &expected.spec);
 	row.tid = *tid;
@@ -563,7 +563,7 @@ open_index(Oid indexid, LOCKMODE lock)
 				 errmsg("index \"%s\" is partitioned, and has no pages of its own",
 						RelationGetRelationName(index)),
 				 errhint("Ask for each of those in pg_partition_tree() that are leaves.")));
-	if (index->rd_indam->ambuild != inverted_build)
+	if (index->rd_indam->ambuild != am_build)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("index \"%s\" is not of access method neardup",
@@ -664,7 +664,7 @@ put_segment(ReturnSetInfo *result, const SegmentInfo *segment)
 
 /* The pending rows, as a segment without a number; its keys are not counted. */
 static SegmentInfo
-count_pending(Relation index, const InvertedMeta *meta)
+count_pending(Relation index, const IndexMeta *meta)
 {
 	PageStore	store = {.index = index};
 	SegmentInfo pending = {0};
@@ -693,7 +693,7 @@ Datum
 neardup_index_segments(PG_FUNCTION_ARGS)
 {
 	Relation	index = open_index(PG_GETARG_OID(0), AccessShareLock);
-	InvertedMeta *meta = palloc(sizeof(InvertedMeta));
+	IndexMeta *meta = palloc(sizeof(IndexMeta));
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
 	SegmentInfo pending;
 
@@ -733,7 +733,7 @@ sum_segments(const SegmentInfo *segments, uint32 n)
 }
 
 static void
-put_merge(ReturnSetInfo *result, const InvertedMeta *meta, int number,
+put_merge(ReturnSetInfo *result, const IndexMeta *meta, int number,
 		  const MergeState *state)
 {
 	static const char *const phases[] = {"rows", "lists", "finish", "release"};
@@ -768,7 +768,7 @@ neardup_index_merges(PG_FUNCTION_ARGS)
 {
 	Relation	index = open_index(PG_GETARG_OID(0), AccessShareLock);
 	MergeState *state = palloc(sizeof(MergeState));
-	const InvertedMeta *meta;
+	const IndexMeta *meta;
 	Buffer		buffer;
 
 	InitMaterializedSRF(fcinfo, 0);

@@ -31,7 +31,7 @@ checked_filter_begin(CheckedFilter *filter, PageStore *store,
 static void
 broken(const CheckedFilter *filter, const char *rule)
 {
-	inverted_corrupt(filter->store->index, filter->block, rule);
+	index_corrupt(filter->store->index, filter->block, rule);
 }
 
 /* Reads the page that the word at hand begins; it is to be found by all of its words. */
@@ -45,7 +45,7 @@ read_page(CheckedFilter *filter)
 	if (!directory_find(&filter->path, filter->word, &filter->block) ||
 		!directory_find(&filter->path, filter->word + n - 1, &last) ||
 		filter->block == InvalidBlockNumber || last != filter->block)
-		inverted_corrupt(filter->store->index, META_BLOCK,
+		index_corrupt(filter->store->index, META_BLOCK,
 						 "A page of a filter is missing.");
 	page_require(filter->store, filter->block, segment->owner, filter->page);
 	if (PAGE_TAIL(filter->page)->kind != PAGE_FILTER ||

@@ -34,7 +34,7 @@ typedef struct CheckedMerge
 static void
 broken(const CheckedMerge *merge, BlockNumber block, const char *rule)
 {
-	inverted_corrupt(merge->store.index, block, rule);
+	index_corrupt(merge->store.index, block, rule);
 }
 
 /* That a chain has its pages; returns the first one of that kind. */
@@ -219,7 +219,7 @@ check_written(CheckedMerge *merge)
 }
 
 void
-checked_merge(Relation index, const InvertedMeta *meta, int number)
+checked_merge(Relation index, const IndexMeta *meta, int number)
 {
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
 												  "neardup checked merge",

@@ -16,6 +16,6 @@
  * Raises INDEX_CORRUPTED.  Takes four bytes of memory for each row.  The caller
  * holds the merge lock.
  */
-extern void checked_merge(Relation index, const InvertedMeta *meta, int number);
+extern void checked_merge(Relation index, const IndexMeta *meta, int number);
 
 #endif							/* NEARDUP_CHECKED_MERGE_H */

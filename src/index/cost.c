@@ -142,7 +142,7 @@ keep_from_workers(PlannerInfo *root, IndexPath *path)
 }
 
 void
-inverted_cost(struct PlannerInfo *root, struct IndexPath *path,
+am_cost(struct PlannerInfo *root, struct IndexPath *path,
 			  double loop_count, Cost *startup, Cost *total,
 			  Selectivity *selectivity, double *correlation, double *pages)
 {

@@ -31,7 +31,7 @@ static void
 create_indexes(void)
 {
 	HASHCTL		control = {
-		.keysize = sizeof(Oid), .entrysize = sizeof(InvertedCounters),
+		.keysize = sizeof(Oid), .entrysize = sizeof(SearchCounters),
 		.hcxt = TopMemoryContext
 	};
 
@@ -39,10 +39,10 @@ create_indexes(void)
 						  HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
 }
 
-InvertedCounters *
-inverted_counters(Oid index)
+SearchCounters *
+search_counters(Oid index)
 {
-	InvertedCounters *counters;
+	SearchCounters *counters;
 	bool		found;
 
 	if (indexes == NULL)
@@ -55,15 +55,15 @@ inverted_counters(Oid index)
 	counters = hash_search(indexes, &index, HASH_ENTER, &found);
 	if (!found)
 	{
-		memset(counters, 0, sizeof(InvertedCounters));
+		memset(counters, 0, sizeof(SearchCounters));
 		counters->index = index;
 	}
 	return counters;
 }
 
 void
-inverted_counters_add(InvertedCounters *to, const InvertedCounters *now,
-					  const InvertedCounters *before)
+search_counters_add(SearchCounters *to, const SearchCounters *now,
+					  const SearchCounters *before)
 {
 	to->passes += now->passes - before->passes;
 	to->pages += now->pages - before->pages;
@@ -73,7 +73,7 @@ inverted_counters_add(InvertedCounters *to, const InvertedCounters *now,
 }
 
 static void
-put_counters(ReturnSetInfo *result, const InvertedCounters *counters)
+put_counters(ReturnSetInfo *result, const SearchCounters *counters)
 {
 	Datum		values[] = {
 		ObjectIdGetDatum(counters->index),
@@ -98,7 +98,7 @@ neardup_index_counters(PG_FUNCTION_ARGS)
 {
 	bool		reset = PG_GETARG_BOOL(0);
 	HASH_SEQ_STATUS sequence;
-	InvertedCounters *counters;
+	SearchCounters *counters;
 
 	InitMaterializedSRF(fcinfo, 0);
 	if (indexes == NULL)
@@ -109,8 +109,8 @@ neardup_index_counters(PG_FUNCTION_ARGS)
 		if (counters->scans > 0)
 			put_counters((ReturnSetInfo *) fcinfo->resultinfo, counters);
 		if (reset)
-			memset(&counters->scans, 0, sizeof(InvertedCounters) -
-				   offsetof(InvertedCounters, scans));
+			memset(&counters->scans, 0, sizeof(SearchCounters) -
+				   offsetof(SearchCounters, scans));
 	}
 	return (Datum) 0;
 }

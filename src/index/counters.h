@@ -10,7 +10,7 @@
 #define NEARDUP_COUNTERS_H
 
 /* Of one index */
-typedef struct InvertedCounters
+typedef struct SearchCounters
 {
 	Oid			index;			/* the key; InvalidOid: of those without room */
 	uint64		scans;
@@ -20,13 +20,13 @@ typedef struct InvertedCounters
 	uint64		postings;		/* in the lists that were read */
 	uint64		candidates;		/* rows that were looked at in the index */
 	uint64		rows;			/* given to the executor */
-} InvertedCounters;
+} SearchCounters;
 
 /* What `now` has more than `before` is added to those of a scan. */
-extern void inverted_counters_add(InvertedCounters *to, const InvertedCounters *now,
-								  const InvertedCounters *before);
+extern void search_counters_add(SearchCounters *to, const SearchCounters *now,
+								  const SearchCounters *before);
 
 /* Those of an index, for as long as the session lasts. */
-extern InvertedCounters *inverted_counters(Oid index);
+extern SearchCounters *search_counters(Oid index);
 
 #endif							/* NEARDUP_COUNTERS_H */

@@ -48,7 +48,7 @@ directory_open(DirectoryPath *path, PageStore *store, uint64 owner,
 	path->owner = owner;
 	path->tree = tree;
 	if (tree.height > MAX_DIRECTORY_HEIGHT)
-		inverted_corrupt(store->index, tree.root, "A directory is too high.");
+		index_corrupt(store->index, tree.root, "A directory is too high.");
 }
 
 /* The copy of a page at some level; NULL if the segment is gone. */
@@ -65,7 +65,7 @@ page_at(DirectoryPath *path, uint32 level, BlockNumber block)
 	if (!page_copy(path->store, block, path->owner, page))
 		return NULL;
 	if (PAGE_TAIL(page)->kind != PAGE_DIRECTORY)
-		inverted_corrupt(path->store->index, block,
+		index_corrupt(path->store->index, block,
 						 "It is no page of a directory.");
 	path->blocks[level] = block;
 	return page;

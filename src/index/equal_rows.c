@@ -53,11 +53,11 @@ typedef struct Reader
 bool
 equal_set(EqualSet *set, const Signature *sig)
 {
-	InvertedRow row;
+	IndexedRow row;
 
-	if (!inverted_can_hold(&sig->spec))
+	if (!index_can_hold(&sig->spec))
 		return false;
-	inverted_row_set(&row, sig);
+	indexed_row_set(&row, sig);
 	set->order = row.order;
 	set->size = row.size;
 	set->nrows = 0;
@@ -104,7 +104,7 @@ read_page(Reader *reader, uint32 page)
 	reader->next = 0;
 	if (PAGE_TAIL((Page) header)->kind != PAGE_FORWARD || reader->n == 0 ||
 		reader->n > FORWARD_PER_PAGE)
-		inverted_corrupt(reader->store.index, block, "Rows are missing.");
+		index_corrupt(reader->store.index, block, "Rows are missing.");
 	return true;
 }
 
@@ -253,7 +253,7 @@ find_set(const EqualSet *sets, size_t n, uint64 order)
 
 /* Looks up what the pending rows have; false if they are a segment now. */
 static bool
-search_pending(Relation index, const InvertedMeta *meta, EqualSet *sets, size_t n)
+search_pending(Relation index, const IndexMeta *meta, EqualSet *sets, size_t n)
 {
 	PageStore	store = {.index = index};
 	PGAlignedBlock copy;
@@ -282,12 +282,12 @@ search_pending(Relation index, const InvertedMeta *meta, EqualSet *sets, size_t 
 void
 equal_rows_find(Relation index, Snapshot snapshot, EqualSet *sets, size_t n)
 {
-	InvertedMeta *meta = palloc(sizeof(InvertedMeta));
+	IndexMeta *meta = palloc(sizeof(IndexMeta));
 	bool		complete = false;
 
 	PredicateLockRelation(index, snapshot);
 	pgstat_count_index_scan(index);
-	inverted_counters(RelationGetRelid(index))->scans++;
+	search_counters(RelationGetRelid(index))->scans++;
 	sort_sets(sets, n);
 	for (int tries = 0; tries < MAX_TRIES && !complete; tries++)
 	{

@@ -69,7 +69,7 @@ typedef struct Estimate
 	uint64		taken;			/* those that were looked at */
 	uint64		npostings;		/* of these */
 	uint64		width;			/* and their bytes in the table */
-	uint64	   *orders;			/* see InvertedRow; not for GIN */
+	uint64	   *orders;			/* see IndexedRow; not for GIN */
 	size_t		orders_size;
 	uint64	   *sample;			/* postings of one key in 2^shift: the key, and
 								 * the number of the row */
@@ -142,11 +142,11 @@ add_row(Estimate *estimate, const Signature *sig)
 	MemoryContext old = MemoryContextSwitchTo(estimate->row);
 	const uint32 *keys = NULL;
 	uint32		nkeys = 0;
-	InvertedRow row = {0};
+	IndexedRow row = {0};
 
 	if (!estimate->gin)
 	{
-		inverted_row_set(&row, sig);
+		indexed_row_set(&row, sig);
 		keys = row.keys;
 		nkeys = row.nkeys;
 	}
@@ -346,7 +346,7 @@ pages_for(double bytes)
 }
 
 static double
-inverted_pages(Estimate *estimate, double times)
+index_pages(Estimate *estimate, double times)
 {
 	Sums		sums = {0};
 	uint32		last = 0;
@@ -459,7 +459,7 @@ neardup_estimate_final(PG_FUNCTION_ARGS)
 		double		times = (double) estimate->nrows / estimate->taken;
 
 		estimate->pages = estimate->gin ? gin_pages(estimate, times) :
-			inverted_pages(estimate, times);
+			index_pages(estimate, times);
 	}
 	PG_RETURN_INT64((int64) (estimate->pages * BLCKSZ));
 }

@@ -47,9 +47,9 @@ explain_node(PlanState *node, List *ancestors, const char *relationship,
 
 	if (previous_hook)
 		previous_hook(node, ancestors, relationship, plan_name, es);
-	if (scan != NULL && inverted_is(scan->indexRelation))
+	if (scan != NULL && index_is_neardup(scan->indexRelation))
 	{
-		const InvertedCounters *counters = inverted_scan_counters(scan);
+		const SearchCounters *counters = am_scan_counters(scan);
 
 		/* scans of parallel workers are theirs */
 		if (counters->passes == 0)

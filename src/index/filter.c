@@ -45,7 +45,7 @@ load_page(FilterPage *filter, uint32 word)
 	if (!directory_lock(&filter->path, word, &filter->buffer))
 		return false;
 	if (!BufferIsValid(filter->buffer))
-		inverted_corrupt(filter->path.store->index, META_BLOCK,
+		index_corrupt(filter->path.store->index, META_BLOCK,
 						 "A page of a filter is missing.");
 	page = BufferGetPage(filter->buffer);
 	filter->words = (const uint64 *) PageGetContents(page);
@@ -54,7 +54,7 @@ load_page(FilterPage *filter, uint32 word)
 		(((PageHeader) page)->pd_lower - MAXALIGN(SizeOfPageHeaderData)) /
 		sizeof(uint64);
 	if (PAGE_TAIL(page)->kind != PAGE_FILTER || word >= filter->end)
-		inverted_corrupt(filter->path.store->index,
+		index_corrupt(filter->path.store->index,
 						 BufferGetBlockNumber(filter->buffer),
 						 "It is no page of a filter.");
 	return true;

@@ -23,13 +23,13 @@
 #include "index/access.h"
 
 bool
-inverted_is(Relation index)
+index_is_neardup(Relation index)
 {
-	return index->rd_indam != NULL && index->rd_indam->ambuild == inverted_build;
+	return index->rd_indam != NULL && index->rd_indam->ambuild == am_build;
 }
 
 Signature *
-inverted_signature(Relation index, Datum value)
+indexed_signature(Relation index, Datum value)
 {
 	if (OidIsValid(index_getprocid(index, 1, SIGNATURE_PROC)))
 		value = FunctionCall1(index_getprocinfo(index, 1, SIGNATURE_PROC), value);
@@ -38,7 +38,7 @@ inverted_signature(Relation index, Datum value)
 
 /* There are no options yet; those that are given are refused. */
 static bytea *
-inverted_options(Datum given, bool validate)
+am_options(Datum given, bool validate)
 {
 	static relopt_kind kind = 0;
 
@@ -67,7 +67,7 @@ operator_is_valid(Form_pg_amop member)
 }
 
 static bool
-inverted_validate(Oid opclass)
+am_validate(Oid opclass)
 {
 	CatCList   *members = SearchSysCacheList1(AMOPSTRATEGY,
 											  ObjectIdGetDatum(get_opclass_family(opclass)));
@@ -102,20 +102,20 @@ neardup_handler(PG_FUNCTION_ARGS)
 		.amusemaintenanceworkmem = true,
 		.amparallelvacuumoptions = VACUUM_OPTION_NO_PARALLEL,
 		.amkeytype = InvalidOid,
-		.ambuild = inverted_build,
-		.ambuildempty = inverted_build_empty,
-		.ambuildphasename = inverted_build_phase,
-		.aminsert = inverted_insert,
-		.ambulkdelete = inverted_bulk_delete,
-		.amvacuumcleanup = inverted_cleanup,
-		.amcostestimate = inverted_cost,
-		.amoptions = inverted_options,
-		.amvalidate = inverted_validate,
-		.ambeginscan = inverted_begin_scan,
-		.amrescan = inverted_rescan,
-		.amgettuple = inverted_get_tuple,
-		.amgetbitmap = inverted_get_bitmap,
-		.amendscan = inverted_end_scan,
+		.ambuild = am_build,
+		.ambuildempty = am_build_empty,
+		.ambuildphasename = am_build_phase,
+		.aminsert = am_insert,
+		.ambulkdelete = am_bulk_delete,
+		.amvacuumcleanup = am_cleanup,
+		.amcostestimate = am_cost,
+		.amoptions = am_options,
+		.amvalidate = am_validate,
+		.ambeginscan = am_begin_scan,
+		.amrescan = am_rescan,
+		.amgettuple = am_get_tuple,
+		.amgetbitmap = am_get_bitmap,
+		.amendscan = am_end_scan,
 	};
 
 	COMPAT_RETURN_AM_ROUTINE(routine);

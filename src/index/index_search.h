@@ -18,10 +18,10 @@
 typedef struct IndexSearch
 {
 	PageStore	store;
-	const InvertedQuery *query;
+	const IndexQuery *query;
 	TakeRow		take;
 	void	   *taker;
-	InvertedCounters *counters; /* of the index */
+	SearchCounters *counters; /* of the index */
 	double		limit;			/* greatest distance of interest */
 	uint16		own;			/* number of the query's spec, if it has one */
 	uint16		spec;			/* of rows that the index can tell of */
@@ -56,13 +56,13 @@ extern bool search_take_other(IndexSearch *search, ItemPointer tid, uint16 spec)
 
 /* The rows of a segment, and those that are pending; false if they are gone. */
 extern bool search_segment(IndexSearch *search, const SegmentInfo *segment);
-extern bool search_pending(IndexSearch *search, const InvertedMeta *meta);
+extern bool search_pending(IndexSearch *search, const IndexMeta *meta);
 
 /* False if no set with that overlap at most can be wanted. */
 static inline bool
 search_wants(const IndexSearch *search, uint64 overlap)
 {
-	const InvertedQuery *query = search->query;
+	const IndexQuery *query = search->query;
 
 	if (query->filter &&
 		(overlap < search->least ||

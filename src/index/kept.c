@@ -31,7 +31,7 @@
 #include "index/kept.h"
 
 /* Kilobytes of what is kept of segments, unless hash tables may have more. */
-int			inverted_kept_memory = 8192;
+int			segment_cache_memory = 8192;
 
 /* Of that, one in so many bytes is left by the sizes of rows, and by filters. */
 #define SIZES_RESERVE		4
@@ -166,7 +166,7 @@ create_indexes(void)
 }
 
 KeptIndex *
-kept_index(Relation index, const InvertedMeta *meta)
+kept_index(Relation index, const IndexMeta *meta)
 {
 	Oid			relid = RelationGetRelid(index);
 	KeptIndex  *kept;
@@ -187,7 +187,7 @@ kept_index(Relation index, const InvertedMeta *meta)
 	if (kept->next_owner == meta->next_owner)
 		return kept;
 	for (uint32 i = kept->nsegments; i-- > 0;)
-		if (meta_segment(unconstify(InvertedMeta *, meta),
+		if (meta_segment(unconstify(IndexMeta *, meta),
 						 kept->segments[i]->owner) == NULL)
 			forget_segment(kept, i);
 	kept->next_owner = meta->next_owner;
@@ -341,7 +341,7 @@ pages_bytes(const SegmentInfo *segment)
 static Size
 most_bytes(void)
 {
-	return Max(get_hash_memory_limit(), (Size) inverted_kept_memory * 1024);
+	return Max(get_hash_memory_limit(), (Size) segment_cache_memory * 1024);
 }
 
 /* True if there is room for them, and as many are left as that. */

@@ -53,7 +53,7 @@ typedef struct KeptRows
 {
 	uint64		first;
 	uint64		end;
-	uint64		specs;		/* MAKING_BIT() of each row's */
+	uint64		specs;		/* SPEC_BIT() of each row's */
 	size_t		n;
 	size_t		room;
 	KeptRow    *rows;			/* in the order of the pages */
@@ -65,10 +65,10 @@ typedef struct KeptRows
 
 typedef struct KeptIndex KeptIndex;
 
-extern int	inverted_kept_memory;
+extern int	segment_cache_memory;
 
 /* What is kept of an index, of which the caller has read the metapage. */
-extern KeptIndex *kept_index(Relation index, const InvertedMeta *meta);
+extern KeptIndex *kept_index(Relation index, const IndexMeta *meta);
 
 /*
  * What is kept of one of its segments, before it is searched.  Stays until the

@@ -53,7 +53,7 @@ read_page(KeptIndex *kept, Relation index, BlockNumber block, KeptRows *rows)
 	int			n = ours ? pending_count(page) : 0;
 
 	if (n > MAX_ON_PAGE)
-		inverted_corrupt(index, block, "It has too many rows.");
+		index_corrupt(index, block, "It has too many rows.");
 	for (int i = 0; i < n; i++)
 	{
 		const PendingHead *head = pending_head(page, i);
@@ -75,7 +75,7 @@ read_page(KeptIndex *kept, Relation index, BlockNumber block, KeptRows *rows)
 }
 
 const KeptRows *
-kept_rows(KeptIndex *kept, Relation index, const InvertedMeta *meta)
+kept_rows(KeptIndex *kept, Relation index, const IndexMeta *meta)
 {
 	KeptRows   *rows = kept_index_rows(kept);
 

@@ -17,7 +17,7 @@
  * the metapage.  NULL if that is out of date.
  */
 extern const KeptRows *kept_rows(KeptIndex *kept, Relation index,
-								 const InvertedMeta *meta);
+								 const IndexMeta *meta);
 
 /* The place of a row's page. */
 static inline uint64

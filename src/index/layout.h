@@ -29,10 +29,10 @@
 
 #include "signature/signature.h"
 
-#define INVERTED_MAGIC		0x6e647570
-#define INVERTED_VERSION	3
+#define INDEX_MAGIC		0x6e647570
+#define INDEX_VERSION	3
 #define OLDEST_VERSION		2		/* has no merges in steps, else it is the same */
-#define INVERTED_PAGE_ID	0xFF9D	/* last two bytes of every page */
+#define INDEX_PAGE_ID	0xFF9D	/* last two bytes of every page */
 
 #define META_BLOCK			0
 
@@ -57,7 +57,7 @@ typedef struct PageTail
 	uint64		owner;			/* segment, or PENDING_OWNER(place) */
 	BlockNumber next;			/* in the segment's chain, or invalid */
 	uint16		kind;			/* PageKind */
-	uint16		page_id;		/* INVERTED_PAGE_ID */
+	uint16		page_id;		/* INDEX_PAGE_ID */
 } PageTail;
 
 #define PAGE_TAIL(page)		((PageTail *) PageGetSpecialPointer(page))
@@ -70,7 +70,7 @@ typedef struct PageTail
 /* A row in a segment.  Its number is its place. */
 typedef struct ForwardEntry
 {
-	uint32		order_high;		/* see InvertedRow */
+	uint32		order_high;		/* see IndexedRow */
 	uint32		order_low;
 	uint32		size;			/* features */
 	ItemPointerData tid;
@@ -113,7 +113,7 @@ typedef struct SegmentInfo
 	uint64		owner;			/* its number */
 	uint64		oldest;			/* least number of those merged into it */
 	uint64		npostings;
-	uint64		specs;		/* bit MAKING_BIT() of each row's */
+	uint64		specs;		/* bit SPEC_BIT() of each row's */
 	uint32		nrows;			/* dead ones included */
 	uint32		ndead;
 	uint32		nkeys;
@@ -150,7 +150,7 @@ typedef struct MergeSlot
 /* What only serves a merge belongs to another number, which goes with it. */
 #define MERGE_OWNER(owner)	((owner) + 1)
 
-typedef struct InvertedMeta
+typedef struct IndexMeta
 {
 	uint32		magic;
 	uint32		version;
@@ -166,17 +166,17 @@ typedef struct InvertedMeta
 	uint64		pending_closed;
 	uint64		pending_end;
 	uint32		nsegments;
-	uint32		nmakings;
+	uint32		nspecs;
 	SignatureSpec		specs[MAX_SPECS];	/* zeros: no row is of it any more */
 	BlockNumber pending[MAX_PENDING_PAGES]; /* block of a place, modulo */
 	SegmentInfo segments[MAX_SEGMENTS];
 	MergeSlot	merges[MAX_MERGES]; /* from version 3 on; before, there are zeros */
-} InvertedMeta;
+} IndexMeta;
 
-StaticAssertDecl(sizeof(InvertedMeta) <= PAGE_ROOM,
-				 "InvertedMeta does not fit on a page");
+StaticAssertDecl(sizeof(IndexMeta) <= PAGE_ROOM,
+				 "IndexMeta does not fit on a page");
 
-#define META_OF(page)		((InvertedMeta *) PageGetContents(page))
+#define META_OF(page)		((IndexMeta *) PageGetContents(page))
 
 /* Pages that are written in their order, now and then some. */
 typedef struct PageChain

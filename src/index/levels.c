@@ -13,7 +13,7 @@
 
 #include "index/levels.h"
 
-int			inverted_level_entries = LEVEL_ENTRIES;
+int			directory_level_entries = LEVEL_ENTRIES;
 
 #define ENTRIES_PER_PAGE	(PAGE_ROOM / sizeof(DirectoryEntry))
 
@@ -69,7 +69,7 @@ levels_add(ChainWriter *chain, DirectoryLevels *levels,
 		   const DirectoryEntry *pages, uint32 n)
 {
 	if (n > 0)
-		add_at(chain, levels, 0, pages, n, inverted_level_entries);
+		add_at(chain, levels, 0, pages, n, directory_level_entries);
 }
 
 /* True if there is nothing above a level. */
@@ -109,7 +109,7 @@ levels_end(ChainWriter *chain, DirectoryLevels *levels)
 			directory.height = MAX_DIRECTORY_HEIGHT;
 			break;
 		}
-		add_at(chain, levels, level + 1, &entry, 1, inverted_level_entries);
+		add_at(chain, levels, level + 1, &entry, 1, directory_level_entries);
 	}
 	return directory;
 }

@@ -12,7 +12,7 @@
 #include "index/page_chain.h"
 
 /* So many entries of a level are left for later at the most: LEVEL_ENTRIES but in tests. */
-extern int	inverted_level_entries;
+extern int	directory_level_entries;
 
 /* Adds pages, in their order; what is not kept in `levels` goes to the chain. */
 extern void levels_add(ChainWriter *chain, DirectoryLevels *levels,

@@ -3,7 +3,7 @@
  *		Several segments become one.
  *
  * Rows keep the order that they have in each segment, which is that of
- * InvertedRow.order in all.  So the new number of a row rises with the old
+ * IndexedRow.order in all.  So the new number of a row rises with the old
  * one, and the lists of a key need only be renumbered and merged.
  *
  * In steps, each row's new number is told by a script, which the rows' merge
@@ -77,7 +77,7 @@ load_row(MergeInput *input)
 	{
 		page_require(input->store, input->next, input->segment->owner, input->page);
 		if (PAGE_TAIL(input->page)->kind != PAGE_FORWARD)
-			inverted_corrupt(input->store->index, input->next, "Rows are missing.");
+			index_corrupt(input->store->index, input->next, "Rows are missing.");
 		input->on_page = (((PageHeader) input->page)->pd_lower -
 						  MAXALIGN(SizeOfPageHeaderData)) / sizeof(ForwardEntry);
 		input->next = PAGE_TAIL(input->page)->next;
@@ -338,7 +338,7 @@ pass_key(const KeyHeap *heap, MergedLists *merged)
 	{
 		const ListStream *lists = &heap->inputs[(uint32) heap->elements[0]].lists;
 
-		inverted_corrupt(lists->store->index, lists->block,
+		index_corrupt(lists->store->index, lists->block,
 						 "Keys are out of order.");
 	}
 	merged->least = (uint64) key + 1;
@@ -465,7 +465,7 @@ end_step(MemoryContext old)
 static void
 broken_script(PageStore *store)
 {
-	inverted_corrupt(store->index, META_BLOCK,
+	index_corrupt(store->index, META_BLOCK,
 					 "A merge has other rows than its segments.");
 }
 
@@ -503,7 +503,7 @@ open_rows(MergeInput *input)
 		return;
 	directory_open(&path, input->store, segment->owner, segment->forward, NULL);
 	if (!directory_find(&path, input->row, &input->next))
-		inverted_corrupt(input->store->index, META_BLOCK,
+		index_corrupt(input->store->index, META_BLOCK,
 						 "A page of a directory is missing.");
 	directory_close(&path);
 	load_row(input);

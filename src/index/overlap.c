@@ -31,7 +31,7 @@
 static void
 damaged(Overlaps *overlaps, BlockNumber block)
 {
-	inverted_corrupt(overlaps->store.index, block, "A list cannot be read.");
+	index_corrupt(overlaps->store.index, block, "A list cannot be read.");
 }
 
 /*

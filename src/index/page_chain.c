@@ -56,7 +56,7 @@ chain_resume(ChainWriter *writer, PageStore *store, uint64 owner,
 	writer->owner = owner;
 	writer->chain = chain;
 	if (!read_next(writer, chain->next, &writer->stale))
-		inverted_corrupt(store->index, chain->next,
+		index_corrupt(store->index, chain->next,
 						 "A page of a merge belongs to something else.");
 }
 

@@ -25,7 +25,7 @@
 #include "index/pages.h"
 
 void
-inverted_corrupt(Relation index, BlockNumber block, const char *rule)
+index_corrupt(Relation index, BlockNumber block, const char *rule)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_INDEX_CORRUPTED),
@@ -46,7 +46,7 @@ page_init(char *page, PageKind kind, uint64 owner)
 	tail->owner = owner;
 	tail->next = InvalidBlockNumber;
 	tail->kind = kind;
-	tail->page_id = INVERTED_PAGE_ID;
+	tail->page_id = INDEX_PAGE_ID;
 	((PageHeader) page)->pd_lower = MAXALIGN(SizeOfPageHeaderData);
 }
 
@@ -60,7 +60,7 @@ page_is_of(Page page, uint64 owner)
 	return !PageIsNew(page) &&
 		((PageHeader) page)->pd_lower >= MAXALIGN(SizeOfPageHeaderData) &&
 		PageGetSpecialSize(page) == MAXALIGN(sizeof(PageTail)) &&
-		PAGE_TAIL(page)->page_id == INVERTED_PAGE_ID &&
+		PAGE_TAIL(page)->page_id == INDEX_PAGE_ID &&
 		PAGE_TAIL(page)->owner == owner;
 }
 
@@ -71,7 +71,7 @@ page_lock(Relation index, BlockNumber block)
 
 	/* the number of no block would be taken for an order to make one */
 	if (!BlockNumberIsValid(block))
-		inverted_corrupt(index, block, "A page is missing.");
+		index_corrupt(index, block, "A page is missing.");
 	buffer = ReadBuffer(index, block);
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
 	return buffer;
@@ -112,18 +112,18 @@ page_require(PageStore *store, BlockNumber block, uint64 owner, char *copy)
 {
 	CHECK_FOR_INTERRUPTS();
 	if (!page_copy(store, block, owner, copy))
-		inverted_corrupt(store->index, block, "The page belongs to something else.");
+		index_corrupt(store->index, block, "The page belongs to something else.");
 }
 
 bool
-page_is_free(Page page, const InvertedMeta *meta)
+page_is_free(Page page, const IndexMeta *meta)
 {
 	uint64		owner;
 
 	if (PageIsNew(page))
 		return true;
 	if (PageGetSpecialSize(page) != MAXALIGN(sizeof(PageTail)) ||
-		PAGE_TAIL(page)->page_id != INVERTED_PAGE_ID ||
+		PAGE_TAIL(page)->page_id != INDEX_PAGE_ID ||
 		PAGE_TAIL(page)->kind == PAGE_META ||
 		PAGE_TAIL(page)->kind == PAGE_PENDING)
 		return false;
@@ -133,13 +133,13 @@ page_is_free(Page page, const InvertedMeta *meta)
 			(owner == meta->merges[i].owner ||
 			 owner == MERGE_OWNER(meta->merges[i].owner)))
 			return false;
-	return meta_segment(unconstify(InvertedMeta *, meta), owner) == NULL;
+	return meta_segment(unconstify(IndexMeta *, meta), owner) == NULL;
 }
 
 /* True if a block that was free once still is; it is ours from now on. */
 static bool
 claim(PageStore *store, BlockNumber block, uint64 owner,
-	  const InvertedMeta *meta)
+	  const IndexMeta *meta)
 {
 	Buffer		buffer = page_lock(store->index, block);
 	Page		page = BufferGetPage(buffer);
@@ -168,14 +168,14 @@ extend(Relation index)
 BlockNumber
 page_allocate(PageStore *store, uint64 owner)
 {
-	InvertedMeta *meta;
+	IndexMeta *meta;
 	BlockNumber block;
 
 	if (store->index == NULL)
 		return store->nblocks++;
 	if (store->building)
 		return extend(store->index);
-	meta = palloc(sizeof(InvertedMeta));
+	meta = palloc(sizeof(IndexMeta));
 	while ((block = GetFreeIndexPage(store->index)) != InvalidBlockNumber)
 	{
 		/* after a crash the map may be wrong; who else was given the block is in there by now */
@@ -276,14 +276,14 @@ pages_release(PageStore *store, const SegmentInfo *segment)
 void
 meta_init(char *page)
 {
-	InvertedMeta *meta = META_OF(page);
+	IndexMeta *meta = META_OF(page);
 
 	page_init(page, PAGE_META, META_OWNER);
-	memset(meta, 0, sizeof(InvertedMeta));
-	meta->magic = INVERTED_MAGIC;
-	meta->version = INVERTED_VERSION;
+	memset(meta, 0, sizeof(IndexMeta));
+	meta->magic = INDEX_MAGIC;
+	meta->version = INDEX_VERSION;
 	meta->next_owner = FIRST_SEGMENT;
-	((PageHeader) page)->pd_lower += sizeof(InvertedMeta);
+	((PageHeader) page)->pd_lower += sizeof(IndexMeta);
 }
 
 /*
@@ -294,41 +294,41 @@ static bool
 meta_is_whole(Page page)
 {
 	PageHeader	header = (PageHeader) page;
-	Size		lower = META_OF(page)->version > OLDEST_VERSION ? sizeof(InvertedMeta) :
-		offsetof(InvertedMeta, merges);
+	Size		lower = META_OF(page)->version > OLDEST_VERSION ? sizeof(IndexMeta) :
+		offsetof(IndexMeta, merges);
 
 	return header->pd_lower >= MAXALIGN(SizeOfPageHeaderData) + lower &&
-		header->pd_upper >= MAXALIGN(SizeOfPageHeaderData) + sizeof(InvertedMeta);
+		header->pd_upper >= MAXALIGN(SizeOfPageHeaderData) + sizeof(IndexMeta);
 }
 
-InvertedMeta *
+IndexMeta *
 meta_of(Relation index, Page page)
 {
-	InvertedMeta *meta = META_OF(page);
+	IndexMeta *meta = META_OF(page);
 
-	if (!page_is_of(page, META_OWNER) || meta->magic != INVERTED_MAGIC)
-		inverted_corrupt(index, META_BLOCK, "It is not a metapage.");
-	if (meta->version < OLDEST_VERSION || meta->version > INVERTED_VERSION)
+	if (!page_is_of(page, META_OWNER) || meta->magic != INDEX_MAGIC)
+		index_corrupt(index, META_BLOCK, "It is not a metapage.");
+	if (meta->version < OLDEST_VERSION || meta->version > INDEX_VERSION)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("index \"%s\" is of version %u, not %u",
 						RelationGetRelationName(index),
-						meta->version, INVERTED_VERSION),
+						meta->version, INDEX_VERSION),
 				 errhint("Use REINDEX.")));
 	if (!meta_is_whole(page))
-		inverted_corrupt(index, META_BLOCK, "It ends too early.");
-	if (meta->nsegments > MAX_SEGMENTS || meta->nmakings > MAX_SPECS ||
+		index_corrupt(index, META_BLOCK, "It ends too early.");
+	if (meta->nsegments > MAX_SEGMENTS || meta->nspecs > MAX_SPECS ||
 		meta->pending_kept > meta->pending_first ||
 		meta->pending_first > meta->pending_closed ||
 		meta->pending_closed > meta->pending_end ||
 		meta->pending_end - meta->pending_kept > MAX_PENDING_PAGES)
-		inverted_corrupt(index, META_BLOCK, "Its counts are out of range.");
+		index_corrupt(index, META_BLOCK, "Its counts are out of range.");
 	return meta;
 }
 
 /* That memory for what segments have is not asked for by numbers that cannot be. */
 static void
-require_possible(Relation index, const InvertedMeta *meta)
+require_possible(Relation index, const IndexMeta *meta)
 {
 	for (uint32 i = 0; i < meta->nsegments; i++)
 	{
@@ -336,18 +336,18 @@ require_possible(Relation index, const InvertedMeta *meta)
 
 		if (segment->nrows > (uint64) segment->npages * FORWARD_PER_PAGE ||
 			segment->nkeys > segment->npostings)
-			inverted_corrupt(index, META_BLOCK, "A segment has more rows or keys than it can have.");
+			index_corrupt(index, META_BLOCK, "A segment has more rows or keys than it can have.");
 	}
 }
 
 void
-meta_copy(Relation index, InvertedMeta *copy)
+meta_copy(Relation index, IndexMeta *copy)
 {
 	Buffer		buffer = page_lock(index, META_BLOCK);
-	const InvertedMeta *meta = meta_of(index, BufferGetPage(buffer));
+	const IndexMeta *meta = meta_of(index, BufferGetPage(buffer));
 
 	/* segments come late; those that are not there need no copying */
-	memcpy(copy, meta, offsetof(InvertedMeta, segments) +
+	memcpy(copy, meta, offsetof(IndexMeta, segments) +
 		   meta->nsegments * sizeof(SegmentInfo));
 	memcpy(copy->merges, meta->merges, sizeof(copy->merges));
 	UnlockReleaseBuffer(buffer);
@@ -358,13 +358,13 @@ meta_copy(Relation index, InvertedMeta *copy)
 void
 meta_modernize(Page page)
 {
-	META_OF(page)->version = INVERTED_VERSION;
+	META_OF(page)->version = INDEX_VERSION;
 	((PageHeader) page)->pd_lower = MAXALIGN(SizeOfPageHeaderData) +
-		sizeof(InvertedMeta);
+		sizeof(IndexMeta);
 }
 
 SegmentInfo *
-meta_segment(InvertedMeta *meta, uint64 owner)
+meta_segment(IndexMeta *meta, uint64 owner)
 {
 	for (uint32 i = 0; i < meta->nsegments; i++)
 		if (meta->segments[i].owner == owner)

@@ -83,10 +83,10 @@ extern void pages_release(PageStore *store, const SegmentInfo *segment);
  * True if nothing that the metapage names owns the page: a new one, or one
  * that is left from a segment that was merged, or never finished.
  */
-extern bool page_is_free(Page page, const InvertedMeta *meta);
+extern bool page_is_free(Page page, const IndexMeta *meta);
 
 /* Raises INDEX_CORRUPTED. */
-compat_noreturn extern void inverted_corrupt(Relation index,
+compat_noreturn extern void index_corrupt(Relation index,
 											 BlockNumber block,
 											 const char *rule);
 
@@ -99,14 +99,14 @@ tid_require(Relation index, BlockNumber block, const ItemPointerData *tid)
 {
 	if (!ItemPointerIsValid(tid) ||
 		!BlockNumberIsValid(ItemPointerGetBlockNumberNoCheck(tid)))
-		inverted_corrupt(index, block, "A row has no place in the table.");
+		index_corrupt(index, block, "A row has no place in the table.");
 }
 
 /* The contents of the metapage; raises INDEX_CORRUPTED if it is none. */
-extern InvertedMeta *meta_of(Relation index, Page page);
+extern IndexMeta *meta_of(Relation index, Page page);
 
 /* A copy of the metapage, which is checked. */
-extern void meta_copy(Relation index, InvertedMeta *meta);
+extern void meta_copy(Relation index, IndexMeta *meta);
 
 /* A metapage as it is at first. */
 extern void meta_init(char *page);
@@ -123,6 +123,6 @@ extern bool merge_lock_conditional(Relation index);
 extern void merge_unlock(Relation index);
 
 /* The segment of that owner, or NULL. */
-extern SegmentInfo *meta_segment(InvertedMeta *meta, uint64 owner);
+extern SegmentInfo *meta_segment(IndexMeta *meta, uint64 owner);
 
 #endif							/* NEARDUP_PAGES_H */

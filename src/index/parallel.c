@@ -42,7 +42,7 @@ typedef struct SharedBuild
 	uint64		memory;			/* of each process */
 	SharedFileSet files;
 	LWLock		lock;			/* of what follows */
-	InvertedMeta meta;			/* its specs only */
+	IndexMeta meta;			/* its specs only */
 	bool		broken_hot_chain;
 	double		heap_rows;		/* of the workers */
 	double		rows;
@@ -59,7 +59,7 @@ struct ParallelBuild
 	int			nstores;
 };
 
-PGDLLEXPORT void inverted_build_worker(dsm_segment *seg, shm_toc *toc);
+PGDLLEXPORT void neardup_build_worker(dsm_segment *seg, shm_toc *toc);
 
 /* The files of a worker: its segments, and what the metapage is to know of them */
 
@@ -111,7 +111,7 @@ hand_over(Build *build, double heap_rows, bool broken_hot_chain)
 }
 
 void
-inverted_build_worker(dsm_segment *seg, shm_toc *toc)
+neardup_build_worker(dsm_segment *seg, shm_toc *toc)
 {
 	SharedBuild *shared = shm_toc_lookup(toc, KEY_BUILD, false);
 	Relation	heap = table_open(shared->heap, shared->concurrent ?
@@ -140,13 +140,13 @@ inverted_build_worker(dsm_segment *seg, shm_toc *toc)
 }
 
 uint16
-parallel_spec(SharedBuild *shared, InvertedMeta *meta, const SignatureSpec *spec)
+parallel_spec(SharedBuild *shared, IndexMeta *meta, const SignatureSpec *spec)
 {
 	uint16		number;
 
 	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
 	number = spec_number_add(&shared->meta, spec);
-	meta->nmakings = shared->meta.nmakings;
+	meta->nspecs = shared->meta.nspecs;
 	memcpy(meta->specs, shared->meta.specs, sizeof(meta->specs));
 	LWLockRelease(&shared->lock);
 	return number;
@@ -211,7 +211,7 @@ parallel_begin(Build *build, Relation heap, IndexInfo *info)
 		return NULL;
 	parallel = palloc0(sizeof(ParallelBuild));
 	EnterParallelMode();
-	parallel->context = CreateParallelContext("neardup", "inverted_build_worker",
+	parallel->context = CreateParallelContext("neardup", "neardup_build_worker",
 											  nworkers);
 	parallel->snapshot = info->ii_Concurrent ?
 		RegisterSnapshot(GetTransactionSnapshot()) : SnapshotAny;
@@ -264,7 +264,7 @@ parallel_scan(ParallelBuild *parallel, Build *build, Relation heap,
 	for (int i = 0; i < context->nworkers_launched; i++)
 		collect(parallel, build, i);
 	build->nrows += shared->rows;
-	build->meta->nmakings = shared->meta.nmakings;
+	build->meta->nspecs = shared->meta.nspecs;
 	memcpy(build->meta->specs, shared->meta.specs,
 		   sizeof(shared->meta.specs));
 	if (shared->broken_hot_chain)

@@ -28,7 +28,7 @@ extern double parallel_scan(ParallelBuild *parallel, Build *build,
 extern void parallel_end(ParallelBuild *parallel);
 
 /* The number of a spec, the same for all processes. */
-extern uint16 parallel_spec(struct SharedBuild *shared, InvertedMeta *meta,
+extern uint16 parallel_spec(struct SharedBuild *shared, IndexMeta *meta,
 							  const SignatureSpec *spec);
 
 #endif							/* NEARDUP_PARALLEL_H */

@@ -34,7 +34,7 @@ search_take(IndexSearch *search, ItemPointer tid, uint32 size, uint64 order,
 			uint64 overlap)
 {
 	RowTraits	row = {size, VECTOR_PEAK(order), &order};
-	const InvertedQuery *query = search->query;
+	const IndexQuery *query = search->query;
 	double		distance = 0;
 
 	if (size < search->least_size || size > search->most_size ||
@@ -61,7 +61,7 @@ is_foreign(const IndexSearch *search, uint16 spec)
 bool
 search_take_other(IndexSearch *search, ItemPointer tid, uint16 spec)
 {
-	const InvertedQuery *query = search->query;
+	const IndexQuery *query = search->query;
 
 	if (spec == SPEC_DEAD)
 		return true;
@@ -79,9 +79,9 @@ search_take_other(IndexSearch *search, ItemPointer tid, uint16 spec)
 }
 
 static void
-begin(IndexSearch *search, const InvertedMeta *meta)
+begin(IndexSearch *search, const IndexMeta *meta)
 {
-	const InvertedQuery *query = search->query;
+	const IndexQuery *query = search->query;
 
 	search->limit = get_float8_infinity();
 	search->most_size = PG_UINT64_MAX;
@@ -128,26 +128,26 @@ pages_read(void)
  * was read: then something was not where it said.
  */
 static void
-require_change(Relation index, const InvertedMeta *before)
+require_change(Relation index, const IndexMeta *before)
 {
-	InvertedMeta *now = palloc(sizeof(InvertedMeta));
+	IndexMeta *now = palloc(sizeof(IndexMeta));
 
 	meta_copy(index, now);
 	if (now->next_owner == before->next_owner &&
 		now->nsegments == before->nsegments &&
 		now->pending_kept == before->pending_kept)
-		inverted_corrupt(index, META_BLOCK,
+		index_corrupt(index, META_BLOCK,
 						 "A page that it names belongs to something else.");
 	pfree(now);
 }
 
 bool
-inverted_search(Relation index, const InvertedQuery *query, TakeRow take,
+index_search(Relation index, const IndexQuery *query, TakeRow take,
 				void *taker)
 {
-	InvertedMeta *meta = palloc(sizeof(InvertedMeta));
+	IndexMeta *meta = palloc(sizeof(IndexMeta));
 	IndexSearch search = {{.index = index}, query, take, taker,
-	inverted_counters(RelationGetRelid(index))};
+	search_counters(RelationGetRelid(index))};
 	uint64		before = pages_read();
 	bool		complete;
 

@@ -16,15 +16,15 @@
 #include "index/layout.h"
 
 /* What is looked for. */
-typedef struct InvertedQuery
+typedef struct IndexQuery
 {
 	const SignatureSpec *spec;		/* NULL: there is nothing to compare with */
-	bool		sketch;			/* see inverted_is_sketch() */
+	bool		sketch;			/* see spec_indexes_sketch() */
 	uint64		value;			/* of a sketch that is one */
 	bool		all;			/* every row, the index does not tell */
 	uint64		size;			/* features */
 	uint32	   *keys;			/* rising */
-	uint32	   *shares;			/* of a vector: see inverted_vector_keys() */
+	uint32	   *shares;			/* of a vector: see vector_keys() */
 	uint32		nkeys;
 	double		sum;			/* of a vector's weights */
 	double		length;			/* of the vector */
@@ -36,7 +36,7 @@ typedef struct InvertedQuery
 	bool		nulls;			/* rows without a signature, too */
 	bool		has_own;		/* the query is a row's signature: */
 	ItemPointerData own;		/* this one's, which is not wanted */
-} InvertedQuery;
+} IndexQuery;
 
 /* The distance of a row that was made in another way: it comes first. */
 #define DISTANCE_NONE		(-get_float8_infinity())
@@ -52,7 +52,7 @@ typedef double (*TakeRow) (void *taker, ItemPointer tid, double distance);
  * False if a part of the index was merged away meanwhile: rows may be
  * missing, the pass is to be done anew.
  */
-extern bool inverted_search(Relation index, const InvertedQuery *query,
+extern bool index_search(Relation index, const IndexQuery *query,
 							TakeRow take, void *taker);
 
 #endif							/* NEARDUP_PASS_H */

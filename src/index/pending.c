@@ -36,22 +36,22 @@
 
 /* The least number that is nobody's; MAX_MAKINGS if there is none. */
 static uint16
-spare_number(const InvertedMeta *meta)
+spare_number(const IndexMeta *meta)
 {
 	uint16		number = 0;
 
-	while (number < meta->nmakings && !spec_is_spare(&meta->specs[number]))
+	while (number < meta->nspecs && !spec_is_spare(&meta->specs[number]))
 		number++;
 	return number;
 }
 
 bool
-spec_number(const InvertedMeta *meta, const SignatureSpec *spec, uint16 *number)
+spec_number(const IndexMeta *meta, const SignatureSpec *spec, uint16 *number)
 {
 	*number = SPEC_NULL;
 	if (spec == NULL)
 		return true;
-	for (uint32 i = 0; i < meta->nmakings; i++)
+	for (uint32 i = 0; i < meta->nspecs; i++)
 	{
 		*number = i;
 		if (spec_equal(&meta->specs[i], spec))
@@ -62,22 +62,22 @@ spec_number(const InvertedMeta *meta, const SignatureSpec *spec, uint16 *number)
 }
 
 uint16
-spec_number_add(InvertedMeta *meta, const SignatureSpec *spec)
+spec_number_add(IndexMeta *meta, const SignatureSpec *spec)
 {
 	uint16		number;
 
 	if (!spec_number(meta, spec, &number))
 	{
 		number = spare_number(meta);
-		meta->nmakings = Max(meta->nmakings, number + 1);
+		meta->nspecs = Max(meta->nspecs, number + 1);
 		meta->specs[number] = *spec;
 	}
 	return number;
 }
 
-/* MAKING_BIT() of each that rows have; the metapage is locked. */
+/* SPEC_BIT() of each that rows have; the metapage is locked. */
 static uint64
-used_specs(Relation index, const InvertedMeta *meta)
+used_specs(Relation index, const IndexMeta *meta)
 {
 	PageStore	store = {.index = index};
 	char	   *page = palloc(BLCKSZ);
@@ -98,9 +98,9 @@ used_specs(Relation index, const InvertedMeta *meta)
 
 /* True if there is one of which no row is any more, and nobody has noticed. */
 static bool
-some_are_gone(const InvertedMeta *meta, uint64 used)
+some_are_gone(const IndexMeta *meta, uint64 used)
 {
-	for (uint32 i = 0; i < meta->nmakings; i++)
+	for (uint32 i = 0; i < meta->nspecs; i++)
 		if ((used & SPEC_BIT(i)) == 0 && !spec_is_spare(&meta->specs[i]))
 			return true;
 	return false;
@@ -116,17 +116,17 @@ specs_release(Relation index)
 {
 	Buffer		metabuffer = ReadBuffer(index, META_BLOCK);
 	GenericXLogState *state;
-	InvertedMeta *meta;
+	IndexMeta *meta;
 	uint64		used;
 
 	LockBuffer(metabuffer, BUFFER_LOCK_EXCLUSIVE);
 	meta = meta_of(index, BufferGetPage(metabuffer));
-	used = meta->nmakings > FEW_SPECS ? used_specs(index, meta) : PG_UINT64_MAX;
+	used = meta->nspecs > FEW_SPECS ? used_specs(index, meta) : PG_UINT64_MAX;
 	if ((used & SPEC_BIT(SPEC_OTHER)) == 0 && some_are_gone(meta, used))
 	{
 		state = GenericXLogStart(index);
 		meta = META_OF(GenericXLogRegisterBuffer(state, metabuffer, 0));
-		for (uint32 i = 0; i < meta->nmakings; i++)
+		for (uint32 i = 0; i < meta->nspecs; i++)
 			if ((used & SPEC_BIT(i)) == 0)
 				memset(&meta->specs[i], 0, sizeof(SignatureSpec));
 		GenericXLogFinish(state);
@@ -137,7 +137,7 @@ specs_release(Relation index)
 /* Pages */
 
 static bool
-fits(Page page, const InvertedRow *row)
+fits(Page page, const IndexedRow *row)
 {
 	PageHeader	header = (PageHeader) page;
 
@@ -170,7 +170,7 @@ add_change(Appended *appended, Size offset, const void *bytes, Size length)
 
 /* Tells what appending a row changes in a page on which it fits. */
 static void
-append_to(Page page, const InvertedRow *row, Appended *appended)
+append_to(Page page, const IndexedRow *row, Appended *appended)
 {
 	PageHeader	header = (PageHeader) page;
 	LocationIndex lower = header->pd_lower;
@@ -200,8 +200,8 @@ append_to(Page page, const InvertedRow *row, Appended *appended)
  * holds a lock on the metapage.
  */
 static bool
-append_to_last(Relation index, const InvertedMeta *meta,
-			   const InvertedRow *row)
+append_to_last(Relation index, const IndexMeta *meta,
+			   const IndexedRow *row)
 {
 	uint64		place = meta->pending_end - 1;
 	Buffer		buffer;
@@ -225,7 +225,7 @@ append_to_last(Relation index, const InvertedMeta *meta,
 
 /* The buffer of the next page of the ring, locked. */
 static Buffer
-next_page(Relation index, const InvertedMeta *meta)
+next_page(Relation index, const IndexMeta *meta)
 {
 	Buffer		buffer;
 
@@ -243,11 +243,11 @@ next_page(Relation index, const InvertedMeta *meta)
 
 /* Appends to a new page; the caller holds an exclusive lock on the metapage. */
 static void
-append_to_new(Relation index, Buffer metabuffer, const InvertedRow *row)
+append_to_new(Relation index, Buffer metabuffer, const IndexedRow *row)
 {
 	Buffer		buffer = next_page(index, META_OF(BufferGetPage(metabuffer)));
 	GenericXLogState *state = GenericXLogStart(index);
-	InvertedMeta *meta;
+	IndexMeta *meta;
 	Page		page;
 	Appended	appended;
 
@@ -266,7 +266,7 @@ append_to_new(Relation index, Buffer metabuffer, const InvertedRow *row)
 
 /* Sees to it that the metapage has the spec, and sets the row's. */
 static void
-set_spec(Relation index, Buffer metabuffer, InvertedRow *row,
+set_spec(Relation index, Buffer metabuffer, IndexedRow *row,
 		   const SignatureSpec *spec)
 {
 	GenericXLogState *state;
@@ -282,10 +282,10 @@ set_spec(Relation index, Buffer metabuffer, InvertedRow *row,
 
 /* The way without a change of the metapage. */
 static bool
-insert_shared(Relation index, Buffer metabuffer, InvertedRow *row,
+insert_shared(Relation index, Buffer metabuffer, IndexedRow *row,
 			  const SignatureSpec *spec)
 {
-	const InvertedMeta *meta;
+	const IndexMeta *meta;
 	bool		done;
 
 	LockBuffer(metabuffer, BUFFER_LOCK_SHARE);
@@ -298,10 +298,10 @@ insert_shared(Relation index, Buffer metabuffer, InvertedRow *row,
 
 /* The other way; false if the ring is full.  *used is set to its pages. */
 static bool
-insert_exclusive(Relation index, Buffer metabuffer, InvertedRow *row,
+insert_exclusive(Relation index, Buffer metabuffer, IndexedRow *row,
 				 const SignatureSpec *spec, uint64 *used)
 {
-	const InvertedMeta *meta;
+	const IndexMeta *meta;
 	bool		done = true;
 
 	LockBuffer(metabuffer, BUFFER_LOCK_EXCLUSIVE);
@@ -323,7 +323,7 @@ insert_exclusive(Relation index, Buffer metabuffer, InvertedRow *row,
 static void
 collect_row(Batch *batch, const PendingHead *head, const PendingRow *pending)
 {
-	InvertedRow row = {
+	IndexedRow row = {
 		.order = pending->order, .size = head->size,
 		.nkeys = pending->nkeys, .keys = pending->keys,
 		.tid = pending->tid, .spec = head->spec
@@ -333,7 +333,7 @@ collect_row(Batch *batch, const PendingHead *head, const PendingRow *pending)
 }
 
 static void
-collect_rows(Relation index, const InvertedMeta *meta, Batch *batch)
+collect_rows(Relation index, const IndexMeta *meta, Batch *batch)
 {
 	PageStore	store = {.index = index};
 	char	   *page = palloc(BLCKSZ);
@@ -354,11 +354,11 @@ collect_rows(Relation index, const InvertedMeta *meta, Batch *batch)
 
 /* Closes the pages that there are, and takes a number for the segment. */
 static uint64
-close_pages(Relation index, InvertedRow *extra, const SignatureSpec *spec)
+close_pages(Relation index, IndexedRow *extra, const SignatureSpec *spec)
 {
 	Buffer		metabuffer = ReadBuffer(index, META_BLOCK);
 	GenericXLogState *state;
-	InvertedMeta *meta;
+	IndexMeta *meta;
 	uint64		owner;
 
 	LockBuffer(metabuffer, BUFFER_LOCK_EXCLUSIVE);
@@ -378,10 +378,10 @@ close_pages(Relation index, InvertedRow *extra, const SignatureSpec *spec)
  * weight.  The caller holds the merge lock.
  */
 static uint64
-flush(Relation index, InvertedRow *extra, const SignatureSpec *spec)
+flush(Relation index, IndexedRow *extra, const SignatureSpec *spec)
 {
 	PageStore	store = {.index = index};
-	InvertedMeta *meta = palloc(sizeof(InvertedMeta));
+	IndexMeta *meta = palloc(sizeof(IndexMeta));
 	SegmentInfo segment;
 	Batch	   *batch;
 	uint64		owner;
@@ -410,7 +410,7 @@ flush(Relation index, InvertedRow *extra, const SignatureSpec *spec)
 static uint64
 pages_in_use(Relation index)
 {
-	InvertedMeta *meta = palloc(sizeof(InvertedMeta));
+	IndexMeta *meta = palloc(sizeof(IndexMeta));
 	uint64		used;
 
 	meta_copy(index, meta);
@@ -451,7 +451,7 @@ relieve(Relation index, bool full)
 
 /* A row that no pending page can take becomes a segment with what there is. */
 static void
-insert_large(Relation index, InvertedRow *row, const SignatureSpec *spec)
+insert_large(Relation index, IndexedRow *row, const SignatureSpec *spec)
 {
 	merge_lock(index);
 	segments_merge_some(index, flush(index, row, spec));
@@ -459,7 +459,7 @@ insert_large(Relation index, InvertedRow *row, const SignatureSpec *spec)
 }
 
 void
-pending_insert(Relation index, InvertedRow *row, const SignatureSpec *spec)
+pending_insert(Relation index, IndexedRow *row, const SignatureSpec *spec)
 {
 	Buffer		metabuffer;
 	uint64		used = 0;

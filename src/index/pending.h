@@ -17,7 +17,7 @@
  * row->spec.  Now and then makes the pending rows a segment and merges
  * small segments, a bounded amount of work.
  */
-extern void pending_insert(Relation index, InvertedRow *row,
+extern void pending_insert(Relation index, IndexedRow *row,
 						   const SignatureSpec *spec);
 
 /* Makes a segment of the pending rows; the caller holds the merge lock. */
@@ -31,11 +31,11 @@ extern void pending_relieve(Relation index);
  * is no room for it, MAKING_NULL for NULL.  False if it has none, but there is
  * room.
  */
-extern bool spec_number(const InvertedMeta *meta, const SignatureSpec *spec,
+extern bool spec_number(const IndexMeta *meta, const SignatureSpec *spec,
 						  uint16 *number);
 
 /* The same, but gives it one; the caller writes the metapage. */
-extern uint16 spec_number_add(InvertedMeta *meta, const SignatureSpec *spec);
+extern uint16 spec_number_add(IndexMeta *meta, const SignatureSpec *spec);
 
 /* True if its number is nobody's, see makings_release(). */
 static inline bool
@@ -75,7 +75,7 @@ pending_row(Relation index, Page page, const PendingHead *head)
 
 	if (head->offset != MAXALIGN(head->offset) || most < 0 ||
 		row->nkeys > most / sizeof(uint32))
-		inverted_corrupt(index, META_BLOCK, "A pending row cannot be read.");
+		index_corrupt(index, META_BLOCK, "A pending row cannot be read.");
 	return row;
 }
 

@@ -115,7 +115,7 @@ lists_first_page(PageStore *store, const SegmentInfo *segment)
 	{
 		page_require(store, block, segment->owner, page);
 		if (PAGE_TAIL(page)->kind != PAGE_DIRECTORY)
-			inverted_corrupt(store->index, block, "It is no page of a directory.");
+			index_corrupt(store->index, block, "It is no page of a directory.");
 		block = ((DirectoryEntry *) PageGetContents(page))[0].block;
 	}
 	pfree(page);
@@ -170,7 +170,7 @@ open_page_of(ListStream *stream, uint32 key)
 	directory_open(&path, stream->store, stream->segment->owner,
 				   stream->segment->postings, NULL);
 	if (!directory_find(&path, key, &block))
-		inverted_corrupt(stream->store->index, META_BLOCK,
+		index_corrupt(stream->store->index, META_BLOCK,
 						 "A page of a directory is missing.");
 	directory_close(&path);
 	open_page(stream, block == InvalidBlockNumber ?
@@ -182,7 +182,7 @@ open_page_of(ListStream *stream, uint32 key)
 
 		stream->at = posting_head(stream->at, stream->end, &rest);
 		if (stream->at == NULL)
-			inverted_corrupt(stream->store->index, stream->block,
+			index_corrupt(stream->store->index, stream->block,
 							 "A list cannot be read.");
 	}
 }
@@ -196,7 +196,7 @@ read_entry(ListStream *stream)
 
 	if (next == NULL ||
 		!posting_runs(&head, stream->segment->nrows, &stream->runs))
-		inverted_corrupt(stream->store->index, stream->block,
+		index_corrupt(stream->store->index, stream->block,
 						 "A list cannot be read.");
 	stream->at = next;
 	stream->is_long |= head.nbytes > SHORT_BYTES || head.form == LIST_CHUNK;
@@ -248,7 +248,7 @@ read_key(ListStream *stream)
 	{
 		stream->at = number_get(stream->at, stream->end, &delta);
 		if (stream->at == NULL)
-			inverted_corrupt(stream->store->index, stream->block,
+			index_corrupt(stream->store->index, stream->block,
 							 "A key cannot be read.");
 		stream->key += delta;
 	}
@@ -274,7 +274,7 @@ lists_next(ListStream *stream)
 		open_page(stream, PAGE_TAIL(stream->page)->next);
 		if (stream->block == InvalidBlockNumber ||
 			PAGE_TAIL(stream->page)->kind != PAGE_CONTINUED)
-			inverted_corrupt(stream->store->index, stream->block,
+			index_corrupt(stream->store->index, stream->block,
 							 "The rest of a list is missing.");
 	}
 }

@@ -20,7 +20,7 @@
 #include "methods/method.h"
 
 bool
-inverted_can_hold(const SignatureSpec *spec)
+index_can_hold(const SignatureSpec *spec)
 {
 	const MethodInfo *method = method_info(spec->method);
 
@@ -30,13 +30,13 @@ inverted_can_hold(const SignatureSpec *spec)
 }
 
 bool
-inverted_is_sketch(const SignatureSpec *spec)
+spec_indexes_sketch(const SignatureSpec *spec)
 {
 	return method_info(spec->method)->most_similar != NULL;
 }
 
 bool
-inverted_is_value(const SignatureSpec *spec)
+spec_indexes_value(const SignatureSpec *spec)
 {
 	return method_info(spec->method)->similar_values != NULL;
 }
@@ -54,13 +54,13 @@ place_hashes(const Signature *sig, uint64 *n)
 }
 
 bool
-inverted_is_vector(const SignatureSpec *spec)
+spec_indexes_vector(const SignatureSpec *spec)
 {
 	return method_info(spec->method)->weighted;
 }
 
 uint32 *
-inverted_keys(const Signature *sig, uint32 *nkeys, uint64 *size)
+signature_keys(const Signature *sig, uint32 *nkeys, uint64 *size)
 {
 	uint64		n = SIGNATURE_NVALUES(sig);
 	const uint64 *hashes =
@@ -127,7 +127,7 @@ share_of(double part, double whole)
 }
 
 bool
-inverted_vector_keys(const Signature *sig, uint32 **keys, uint32 *nkeys,
+vector_keys(const Signature *sig, uint32 **keys, uint32 *nkeys,
 					 uint32 **shares, double *sum, double *length)
 {
 	uint64		n = SIGNATURE_NVALUES(sig);
@@ -262,7 +262,7 @@ keys_order(const uint32 *keys, uint32 nkeys)
 }
 
 void
-inverted_row_set(InvertedRow *row, const Signature *sig)
+indexed_row_set(IndexedRow *row, const Signature *sig)
 {
 	uint64		size;
 
@@ -273,18 +273,18 @@ inverted_row_set(InvertedRow *row, const Signature *sig)
 		row->order = 0;
 		return;
 	}
-	if (!inverted_can_hold(&sig->spec))
+	if (!index_can_hold(&sig->spec))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("access method \"neardup\" cannot index signatures of method \"%s\"",
 						method_info(sig->spec.method)->name),
 				 errhint("Use a GIN index.")));
-	row->keys = inverted_keys(sig, &row->nkeys, &size);
-	row->size = inverted_is_vector(&sig->spec) ? vector_size(sig) : size;
+	row->keys = signature_keys(sig, &row->nkeys, &size);
+	row->size = spec_indexes_vector(&sig->spec) ? vector_size(sig) : size;
 	row->order = keys_order(row->keys, row->nkeys);
-	if (inverted_is_value(&sig->spec) && size > 0)
+	if (spec_indexes_value(&sig->spec) && size > 0)
 		row->order = sig->values[0];
-	if (inverted_is_vector(&sig->spec))
+	if (spec_indexes_vector(&sig->spec))
 		row->order = (row->order & ~UINT64CONST(0xffff)) | vector_peak(sig);
 }
 

@@ -19,7 +19,7 @@
  * two features of a row may fall on one key, which is rare, there may be
  * fewer keys than features.
  */
-typedef struct InvertedRow
+typedef struct IndexedRow
 {
 	uint64		order;			/* near-duplicates mostly have close ones */
 	uint32		size;			/* features; of a vector see vector_size() */
@@ -27,29 +27,29 @@ typedef struct InvertedRow
 	const uint32 *keys;			/* rising */
 	ItemPointerData tid;
 	uint16		spec;			/* see ForwardEntry */
-} InvertedRow;
+} IndexedRow;
 
 /*
  * True if the overlap of such signatures tells of what they are measured by, so that the
  * index can hold them.
  */
-extern bool inverted_can_hold(const SignatureSpec *spec);
-extern bool inverted_is_vector(const SignatureSpec *spec);
+extern bool index_can_hold(const SignatureSpec *spec);
+extern bool spec_indexes_vector(const SignatureSpec *spec);
 
 /*
  * True if it estimates the resemblance, which is bounded by the keys that two have in
  * common.
  */
-extern bool inverted_is_sketch(const SignatureSpec *spec);
+extern bool spec_indexes_sketch(const SignatureSpec *spec);
 
 /* True if it is a sketch of one value, which its row has for an order. */
-extern bool inverted_is_value(const SignatureSpec *spec);
+extern bool spec_indexes_value(const SignatureSpec *spec);
 
 /*
  * The keys of a signature, rising, palloc'd, *nkeys of them; *size is how many
  * features, or places of a sketch, they stand for.
  */
-extern uint32 *inverted_keys(const Signature *sig, uint32 *nkeys, uint64 *size);
+extern uint32 *signature_keys(const Signature *sig, uint32 *nkeys, uint64 *size);
 
 /*
  * The same of a vector, and what each weighs: its share of the sum of all
@@ -57,7 +57,7 @@ extern uint32 *inverted_keys(const Signature *sig, uint32 *nkeys, uint64 *size);
  * up, in one number.  *sum is that of the weights, *length the vector's.  False
  * if there are so many that the shares' sum would not fit.
  */
-extern bool inverted_vector_keys(const Signature *sig, uint32 **keys,
+extern bool vector_keys(const Signature *sig, uint32 **keys,
 								 uint32 *nkeys, uint32 **shares,
 								 double *sum, double *length);
 
@@ -84,7 +84,7 @@ extern uint64 keys_order(const uint32 *keys, uint32 nkeys);
  * the row without a signature.  Raises FEATURE_NOT_SUPPORTED for a signature
  * that the index cannot hold.
  */
-extern void inverted_row_set(InvertedRow *row, const Signature *sig);
+extern void indexed_row_set(IndexedRow *row, const Signature *sig);
 
 /*
  * One bit for each 128th of the range of keys that has one.  A key of another

@@ -51,9 +51,9 @@ typedef struct NearRow
 	ItemPointerData tid;
 } NearRow;
 
-typedef struct InvertedScan
+typedef struct NeardupScan
 {
-	InvertedQuery query;
+	IndexQuery query;
 	bool		begun;			/* the query is set */
 	bool		nothing;		/* no row can match */
 	double		told;			/* the last distance */
@@ -68,17 +68,17 @@ typedef struct InvertedScan
 	uint32		most;			/* rows to keep */
 	bool		full;			/* there are as many, and none is wanted that */
 	NearRow		worst;			/* does not come before this one */
-	InvertedCounters *counters; /* of the index */
-	InvertedCounters own;		/* of this scan */
+	SearchCounters *counters; /* of the index */
+	SearchCounters own;		/* of this scan */
 	MemoryContext context;		/* of the query */
 	MemoryContext pass;			/* of a pass and its rows */
-} InvertedScan;
+} NeardupScan;
 
 IndexScanDesc
-inverted_begin_scan(Relation index, int nkeys, int norderbys)
+am_begin_scan(Relation index, int nkeys, int norderbys)
 {
 	IndexScanDesc scan = RelationGetIndexScan(index, nkeys, norderbys);
-	InvertedScan *state = palloc0(sizeof(InvertedScan));
+	NeardupScan *state = palloc0(sizeof(NeardupScan));
 
 	state->context = AllocSetContextCreate(CurrentMemoryContext,
 										   "neardup scan",
@@ -86,7 +86,7 @@ inverted_begin_scan(Relation index, int nkeys, int norderbys)
 	state->pass = AllocSetContextCreate(CurrentMemoryContext,
 										"neardup pass",
 										ALLOCSET_DEFAULT_SIZES);
-	state->counters = inverted_counters(RelationGetRelid(index));
+	state->counters = search_counters(RelationGetRelid(index));
 	scan->opaque = state;
 	if (norderbys > 0)
 	{
@@ -98,10 +98,10 @@ inverted_begin_scan(Relation index, int nkeys, int norderbys)
 }
 
 void
-inverted_rescan(IndexScanDesc scan, ScanKey keys, int nkeys,
+am_rescan(IndexScanDesc scan, ScanKey keys, int nkeys,
 				ScanKey orderbys, int norderbys)
 {
-	InvertedScan *state = scan->opaque;
+	NeardupScan *state = scan->opaque;
 
 	if (keys != NULL && scan->numberOfKeys > 0)
 		memmove(scan->keyData, keys, scan->numberOfKeys * sizeof(ScanKeyData));
@@ -111,31 +111,31 @@ inverted_rescan(IndexScanDesc scan, ScanKey keys, int nkeys,
 	scan->xs_itup = NULL;
 	MemoryContextReset(state->context);
 	MemoryContextReset(state->pass);
-	memset(&state->query, 0, sizeof(InvertedQuery));
+	memset(&state->query, 0, sizeof(IndexQuery));
 	state->begun = state->nothing = state->last = state->after = false;
 	state->n = state->next = 0;
 	state->most = FIRST_ROWS;
 }
 
-const InvertedCounters *
-inverted_scan_counters(IndexScanDesc scan)
+const SearchCounters *
+am_scan_counters(IndexScanDesc scan)
 {
-	return &((InvertedScan *) scan->opaque)->own;
+	return &((NeardupScan *) scan->opaque)->own;
 }
 
 void
-inverted_leave_out(IndexScanDesc scan, ItemPointer tid)
+am_leave_out(IndexScanDesc scan, ItemPointer tid)
 {
-	InvertedScan *state = scan->opaque;
+	NeardupScan *state = scan->opaque;
 
 	state->query.has_own = true;
 	state->query.own = *tid;
 }
 
 void
-inverted_end_scan(IndexScanDesc scan)
+am_end_scan(IndexScanDesc scan)
 {
-	InvertedScan *state = scan->opaque;
+	NeardupScan *state = scan->opaque;
 
 	MemoryContextDelete(state->context);
 	MemoryContextDelete(state->pass);
@@ -155,35 +155,35 @@ tells_resemblance(Measure measure)
  * does not tell the measure, so that the condition raises.
  */
 static void
-set_vector(InvertedQuery *query, const Signature *sig, Measure measure)
+set_vector(IndexQuery *query, const Signature *sig, Measure measure)
 {
 	if ((!tells_resemblance(measure) && measure != MEASURE_COSINE) ||
-		!inverted_vector_keys(sig, &query->keys, &query->nkeys, &query->shares,
+		!vector_keys(sig, &query->keys, &query->nkeys, &query->shares,
 							  &query->sum, &query->length))
 		query->all = true;
 }
 
 static void
-set_signature(InvertedQuery *query, const Signature *sig, Measure measure)
+set_signature(IndexQuery *query, const Signature *sig, Measure measure)
 {
 	query->spec = &sig->spec;
-	if (!inverted_can_hold(&sig->spec))
+	if (!index_can_hold(&sig->spec))
 		return;					/* nor will a row be of that spec */
 	query->size = SIGNATURE_NVALUES(sig);
-	query->sketch = inverted_is_sketch(&sig->spec);
-	if (inverted_is_vector(&sig->spec))
+	query->sketch = spec_indexes_sketch(&sig->spec);
+	if (spec_indexes_vector(&sig->spec))
 		set_vector(query, sig, measure);
 	else if (query->sketch && !tells_resemblance(measure))
 		query->all = true;
 	else
-		query->keys = inverted_keys(sig, &query->nkeys, &query->size);
+		query->keys = signature_keys(sig, &query->nkeys, &query->size);
 	if (query->sketch && SIGNATURE_NVALUES(sig) > 0)
 		query->value = sig->values[0];
 }
 
 /* True if an index tells the measure of such a query. */
 static bool
-is_told(const InvertedQuery *query, Measure measure)
+is_told(const IndexQuery *query, Measure measure)
 {
 	return (query->shares == NULL && !query->sketch) ||
 		(measure == MEASURE_COSINE && !query->sketch) || tells_resemblance(measure);
@@ -236,9 +236,9 @@ asked_similarity(const SignatureQuery *asked)
  * those differ, the order is what a pass is made by.  Recheck does the rest.
  */
 static void
-set_query(IndexScanDesc scan, InvertedScan *state)
+set_query(IndexScanDesc scan, NeardupScan *state)
 {
-	InvertedQuery *query = &state->query;
+	IndexQuery *query = &state->query;
 	const Signature *ordered = NULL;
 
 	query->nearest = query->nulls = scan->numberOfOrderBys > 0;
@@ -285,7 +285,7 @@ most_rows(void)
 }
 
 static void
-begin(IndexScanDesc scan, InvertedScan *state)
+begin(IndexScanDesc scan, NeardupScan *state)
 {
 	MemoryContext old = MemoryContextSwitchTo(state->context);
 
@@ -373,7 +373,7 @@ select_row(NearRow *rows, uint32 n, int64 place)
 
 /* Leaves as many rows as are kept, those that come first. */
 static void
-leave_first(InvertedScan *state)
+leave_first(NeardupScan *state)
 {
 	select_row(state->rows, state->n, state->most - 1);
 	state->n = state->most;
@@ -382,7 +382,7 @@ leave_first(InvertedScan *state)
 }
 
 static void
-double_room(InvertedScan *state)
+double_room(NeardupScan *state)
 {
 	state->room = Min(2 * state->room, 2 * state->most);
 	state->rows = repalloc(state->rows, state->room * sizeof(NearRow));
@@ -391,7 +391,7 @@ double_room(InvertedScan *state)
 static double
 take_row(void *taker, ItemPointer tid, double distance)
 {
-	InvertedScan *state = taker;
+	NeardupScan *state = taker;
 	NearRow		row = {distance, *tid};
 
 	if ((!state->after || compare_rows(&row, &state->before) > 0) &&
@@ -408,29 +408,29 @@ take_row(void *taker, ItemPointer tid, double distance)
 
 /* A pass, anew if segments vanish meanwhile: `begin` forgets what was taken. */
 static void
-search(IndexScanDesc scan, InvertedScan *state, TakeRow take, void *taker,
+search(IndexScanDesc scan, NeardupScan *state, TakeRow take, void *taker,
 	   void (*begin) (void *taker))
 {
-	InvertedCounters before = *state->counters;
+	SearchCounters before = *state->counters;
 
 	do
 	{
 		CHECK_FOR_INTERRUPTS();
 		begin(taker);
-	} while (!inverted_search(scan->indexRelation, &state->query, take, taker));
-	inverted_counters_add(&state->own, state->counters, &before);
+	} while (!index_search(scan->indexRelation, &state->query, take, taker));
+	search_counters_add(&state->own, state->counters, &before);
 }
 
 static void
 begin_rows(void *taker)
 {
-	((InvertedScan *) taker)->n = 0;
-	((InvertedScan *) taker)->full = false;
+	((NeardupScan *) taker)->n = 0;
+	((NeardupScan *) taker)->full = false;
 }
 
 /* Finds the next rows. */
 static void
-run_pass(IndexScanDesc scan, InvertedScan *state)
+run_pass(IndexScanDesc scan, NeardupScan *state)
 {
 	MemoryContext old;
 
@@ -454,7 +454,7 @@ run_pass(IndexScanDesc scan, InvertedScan *state)
 }
 
 static void
-tell_distance(IndexScanDesc scan, InvertedScan *state, double distance)
+tell_distance(IndexScanDesc scan, NeardupScan *state, double distance)
 {
 	static const double unknown = 0;
 
@@ -478,7 +478,7 @@ tell_distance(IndexScanDesc scan, InvertedScan *state, double distance)
 static void
 tell_nothing(IndexScanDesc scan)
 {
-	InvertedScan *state = scan->opaque;
+	NeardupScan *state = scan->opaque;
 	Datum		value = (Datum) 0;
 	bool		null = true;
 	MemoryContext old;
@@ -508,7 +508,7 @@ is_there(IndexScanDesc scan, ItemPointerData tid)
 
 /* The next row, or NULL. */
 static NearRow *
-next_row(IndexScanDesc scan, InvertedScan *state)
+next_row(IndexScanDesc scan, NeardupScan *state)
 {
 	for (;;)
 	{
@@ -537,9 +537,9 @@ are_rechecked(IndexScanDesc scan)
 }
 
 bool
-inverted_get_tuple(IndexScanDesc scan, ScanDirection dir)
+am_get_tuple(IndexScanDesc scan, ScanDirection dir)
 {
-	InvertedScan *state = scan->opaque;
+	NeardupScan *state = scan->opaque;
 	NearRow    *row;
 
 	if (dir != ForwardScanDirection)
@@ -584,9 +584,9 @@ begin_bits(void *taker)
 }
 
 int64
-inverted_get_bitmap(IndexScanDesc scan, TIDBitmap *bitmap)
+am_get_bitmap(IndexScanDesc scan, TIDBitmap *bitmap)
 {
-	InvertedScan *state = scan->opaque;
+	NeardupScan *state = scan->opaque;
 	BitmapTaker bits = {bitmap};
 	MemoryContext old;
 

@@ -82,7 +82,7 @@ script_next(ScriptReader *script, const uint8 **bytes)
 	if (PAGE_TAIL(script->page.data)->kind != PAGE_SCRIPT ||
 		((PageHeader) script->page.data)->pd_lower <
 		MAXALIGN(SizeOfPageHeaderData) + n)
-		inverted_corrupt(script->store->index, script->next,
+		index_corrupt(script->store->index, script->next,
 						 "A page of a merge is missing.");
 	*bytes = (const uint8 *) PageGetContents(script->page.data);
 	script->next = PAGE_TAIL(script->page.data)->next;

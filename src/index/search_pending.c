@@ -47,7 +47,7 @@ most_overlap(const IndexSearch *search, const PendingHead *head)
 static inline bool
 is_likely(const IndexSearch *search, const PendingHead *head)
 {
-	const InvertedQuery *query = search->query;
+	const IndexQuery *query = search->query;
 	RowTraits	traits = {head->size, 1};
 	uint64		most;
 
@@ -65,7 +65,7 @@ is_likely(const IndexSearch *search, const PendingHead *head)
 static void
 take_pending(IndexSearch *search, Page page, const PendingHead *head)
 {
-	const InvertedQuery *query = search->query;
+	const IndexQuery *query = search->query;
 	const PendingRow *row = pending_row(search->store.index, page, head);
 	ItemPointerData tid = row->tid;
 	uint64		overlap;
@@ -82,7 +82,7 @@ take_pending(IndexSearch *search, Page page, const PendingHead *head)
  * The rows of a page, or those of it that are given; false if it is gone.
  */
 static bool
-search_page(IndexSearch *search, const InvertedMeta *meta, uint64 place,
+search_page(IndexSearch *search, const IndexMeta *meta, uint64 place,
 			const KeptRow *rows, int n)
 {
 	Buffer	   *seen = kept_pending(search->kept_index);
@@ -116,7 +116,7 @@ search_page(IndexSearch *search, const InvertedMeta *meta, uint64 place,
  * by their sizes, without a branch for each.
  */
 static bool
-search_kept(IndexSearch *search, const InvertedMeta *meta, const KeptRows *rows)
+search_kept(IndexSearch *search, const IndexMeta *meta, const KeptRows *rows)
 {
 	bool		foreign = (rows->specs & ~search_told_bit(search)) != 0;
 	uint64		least = foreign ? 0 : search->least_size;
@@ -148,7 +148,7 @@ search_kept(IndexSearch *search, const InvertedMeta *meta, const KeptRows *rows)
 
 /* See index_search.h */
 bool
-search_pending(IndexSearch *search, const InvertedMeta *meta)
+search_pending(IndexSearch *search, const IndexMeta *meta)
 {
 	const KeptRows *rows = kept_rows(search->kept_index, search->store.index, meta);
 

@@ -93,7 +93,7 @@ lock_page(IndexSearch *search, uint32 row)
 	search->page_end = search->page_first +
 		(header->pd_lower - MAXALIGN(SizeOfPageHeaderData)) / sizeof(ForwardEntry);
 	if (PAGE_TAIL((Page) header)->kind != PAGE_FORWARD || row >= search->page_end)
-		inverted_corrupt(search->store.index,
+		index_corrupt(search->store.index,
 						 BufferGetBlockNumber(search->buffer), "Rows are missing.");
 	return true;
 }
@@ -123,7 +123,7 @@ take_rows(IndexSearch *search, uint32 first, uint32 end, uint64 overlap)
 static inline uint32
 next_by_size(const IndexSearch *search, uint32 row, uint32 end, uint64 overlap)
 {
-	const InvertedQuery *query = search->query;
+	const IndexQuery *query = search->query;
 	const uint32 *sizes = search->kept->sizes;
 
 	if (sizes == NULL || search->foreign || !query->filter ||
@@ -211,7 +211,7 @@ near_count(const IndexSearch *search, const Stretch *stretches, size_t n)
 static uint32
 spare_keys(const IndexSearch *search)
 {
-	const InvertedQuery *query = search->query;
+	const IndexQuery *query = search->query;
 
 	if (search->least <= search->slack)
 		return 0;
@@ -395,7 +395,7 @@ look_up_single(IndexSearch *search, const uint32 *key, int64 *row)
 static bool
 is_own(IndexSearch *search, uint32 row, bool *there)
 {
-	const InvertedQuery *query = search->query;
+	const IndexQuery *query = search->query;
 	bool		own = false;
 
 	open_rows(search);
@@ -501,7 +501,7 @@ take_equal(IndexSearch *search)
  * lists are long, and no row can be told from others before most of them were read.
  */
 static inline bool
-has_few_values(const InvertedQuery *query)
+has_few_values(const IndexQuery *query)
 {
 	return query->sketch &&
 		method_info(query->spec->method)->place_values > 0;
@@ -511,7 +511,7 @@ has_few_values(const InvertedQuery *query)
 bool
 search_segment(IndexSearch *search, const SegmentInfo *segment)
 {
-	const InvertedQuery *query = search->query;
+	const IndexQuery *query = search->query;
 	bool		some = query->filter && !query->nearest &&
 		query->shares == NULL && !has_few_values(query);
 	uint32		spare = some ? spare_keys(search) : 0;

@@ -36,7 +36,7 @@
 /* One in so many rows is dead: the segment is rewritten. */
 #define DEAD_SHARE			5
 
-int			inverted_merge_postings = 2000000;
+int			merge_step_postings = 2000000;
 
 static int
 tier_of(uint64 weight)
@@ -64,14 +64,14 @@ compare_weight(const void *a, const void *b)
 }
 
 void
-segments_sort(InvertedMeta *meta)
+segments_sort(IndexMeta *meta)
 {
 	qsort(meta->segments, meta->nsegments, sizeof(SegmentInfo), compare_weight);
 }
 
 /* The metapage's segments that are in no merge, lightest first. */
 static void
-copy_sorted(Relation index, InvertedMeta *meta)
+copy_sorted(Relation index, IndexMeta *meta)
 {
 	meta_copy(index, meta);
 	for (uint32 i = meta->nsegments; i-- > 0;)
@@ -81,7 +81,7 @@ copy_sorted(Relation index, InvertedMeta *meta)
 }
 
 static void
-remove_segments(InvertedMeta *meta, const SegmentInfo *old, uint32 n)
+remove_segments(IndexMeta *meta, const SegmentInfo *old, uint32 n)
 {
 	for (uint32 i = 0; i < n; i++)
 	{
@@ -101,7 +101,7 @@ segments_replace(Relation index, const SegmentInfo *old, uint32 n,
 	PageStore	store = {.index = index};
 	Buffer		metabuffer = ReadBuffer(index, META_BLOCK);
 	GenericXLogState *state;
-	InvertedMeta *meta;
+	IndexMeta *meta;
 
 	LockBuffer(metabuffer, BUFFER_LOCK_EXCLUSIVE);
 	state = GenericXLogStart(index);
@@ -162,7 +162,7 @@ rows_fit(uint64 nrows)
  * then all are merged at once, so that nothing is written for a moment only.
  */
 static uint32
-filled_in_turn(const InvertedMeta *meta, uint32 n, uint64 most_postings)
+filled_in_turn(const IndexMeta *meta, uint32 n, uint64 most_postings)
 {
 	uint64		merged = 0;
 	uint64		postings = 0;
@@ -194,7 +194,7 @@ filled_in_turn(const InvertedMeta *meta, uint32 n, uint64 most_postings)
  * lowest tier that has four; 0 for none.
  */
 static uint32
-full_tier(const InvertedMeta *meta, uint64 most_postings)
+full_tier(const IndexMeta *meta, uint64 most_postings)
 {
 	uint64		postings = 0;
 	uint64		rows = 0;
@@ -224,7 +224,7 @@ full_tier(const InvertedMeta *meta, uint64 most_postings)
  * size of which there are four.  Lighter ones stay, to be merged with those to come.
  */
 static void
-begin_large(Relation index, const InvertedMeta *meta)
+begin_large(Relation index, const IndexMeta *meta)
 {
 	uint64		rows = 0;
 	uint32		begin = 0;
@@ -248,8 +248,8 @@ begin_large(Relation index, const InvertedMeta *meta)
 void
 segments_merge_some(Relation index, uint64 added)
 {
-	uint64		most = inverted_merge_postings;
-	InvertedMeta *meta = palloc(sizeof(InvertedMeta));
+	uint64		most = merge_step_postings;
+	IndexMeta *meta = palloc(sizeof(IndexMeta));
 	uint32		n;
 
 	for (;;)
@@ -274,7 +274,7 @@ merge_or_begin(Relation index, const SegmentInfo *segments, uint32 n)
 
 	for (uint32 i = 0; i < n; i++)
 		postings += segments[i].npostings;
-	if (postings <= inverted_merge_postings)
+	if (postings <= merge_step_postings)
 		merge(index, segments, n);
 	else
 		(void) steps_begin(index, segments, n);
@@ -284,7 +284,7 @@ merge_or_begin(Relation index, const SegmentInfo *segments, uint32 n)
 static uint32
 count_segments(Relation index)
 {
-	InvertedMeta *meta = palloc(sizeof(InvertedMeta));
+	IndexMeta *meta = palloc(sizeof(IndexMeta));
 	uint32		n;
 
 	meta_copy(index, meta);
@@ -300,13 +300,13 @@ count_segments(Relation index)
 void
 segments_make_room(Relation index)
 {
-	InvertedMeta *meta;
+	IndexMeta *meta;
 
 	while (count_segments(index) == MAX_SEGMENTS)
 	{
-		if (steps_do(index, inverted_merge_postings))
+		if (steps_do(index, merge_step_postings))
 			continue;
-		meta = palloc(sizeof(InvertedMeta));
+		meta = palloc(sizeof(IndexMeta));
 		copy_sorted(index, meta);
 		merge_or_begin(index, meta->segments, Min(meta->nsegments, TIER_FACTOR));
 		pfree(meta);
@@ -322,7 +322,7 @@ many_dead(const SegmentInfo *segment)
 
 /* How many of the segments, which are sorted, VACUUM merges. */
 static uint32
-worth_merging(const InvertedMeta *meta)
+worth_merging(const IndexMeta *meta)
 {
 	uint64		lighter = 0;
 	uint64		rows = 0;
@@ -345,7 +345,7 @@ worth_merging(const InvertedMeta *meta)
 void
 segments_merge_all(Relation index)
 {
-	InvertedMeta *meta = palloc(sizeof(InvertedMeta));
+	IndexMeta *meta = palloc(sizeof(IndexMeta));
 	uint32		n;
 
 	copy_sorted(index, meta);

@@ -24,7 +24,7 @@ extern void segments_replace(Relation index, const SegmentInfo *old, uint32 n,
  * Puts the segments of a copy of the metapage in order, lightest first.  Who reads them so
  * comes to those that are soon merged away, whose pages are used again, before they are.
  */
-extern void segments_sort(InvertedMeta *meta);
+extern void segments_sort(IndexMeta *meta);
 
 /* Sees to it that the metapage can take another segment. */
 extern void segments_make_room(Relation index);
@@ -51,6 +51,6 @@ segment_weight(const SegmentInfo *segment)
 }
 
 /* The most postings that are merged at once, or in a step. */
-extern int inverted_merge_postings;
+extern int merge_step_postings;
 
 #endif							/* NEARDUP_SEGMENTS_H */

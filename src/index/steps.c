@@ -27,7 +27,7 @@
 #define POSTINGS_PER_PAGE	128
 
 /* The metapage, locked, in a change that finish_change() ends. */
-static InvertedMeta *
+static IndexMeta *
 begin_change(Relation index, Buffer *buffer, GenericXLogState **xlog)
 {
 	Page		page;
@@ -68,7 +68,7 @@ write_state(Relation index, BlockNumber block, const MergeState *state)
 }
 
 bool
-steps_state(Relation index, const InvertedMeta *meta, int number,
+steps_state(Relation index, const IndexMeta *meta, int number,
 			MergeState *state)
 {
 	const MergeSlot *slot = &meta->merges[number];
@@ -81,7 +81,7 @@ steps_state(Relation index, const InvertedMeta *meta, int number,
 	memcpy(state, PageGetContents(page.data), sizeof(MergeState));
 	if (PAGE_TAIL(page.data)->kind != PAGE_MERGE ||
 		state->writer.info.owner != slot->owner)
-		inverted_corrupt(index, slot->block, "It is not the state of a merge.");
+		index_corrupt(index, slot->block, "It is not the state of a merge.");
 	return true;
 }
 
@@ -95,7 +95,7 @@ compare_owner(const void *a, const void *b)
 }
 
 uint32
-steps_segments(const InvertedMeta *meta, int number, SegmentInfo *segments)
+steps_segments(const IndexMeta *meta, int number, SegmentInfo *segments)
 {
 	uint32		n = 0;
 
@@ -107,7 +107,7 @@ steps_segments(const InvertedMeta *meta, int number, SegmentInfo *segments)
 }
 
 void
-steps_count_dead(Relation index, const InvertedMeta *meta, int number,
+steps_count_dead(Relation index, const IndexMeta *meta, int number,
 				 uint32 ndead)
 {
 	MergeState *state = palloc(sizeof(MergeState));
@@ -128,7 +128,7 @@ take_owners(Relation index)
 {
 	Buffer		buffer;
 	GenericXLogState *xlog;
-	InvertedMeta *meta = begin_change(index, &buffer, &xlog);
+	IndexMeta *meta = begin_change(index, &buffer, &xlog);
 	uint64		owner = meta->next_owner;
 
 	meta->next_owner = MERGE_OWNER(owner) + 1;
@@ -139,7 +139,7 @@ take_owners(Relation index)
 static int
 free_slot(Relation index)
 {
-	InvertedMeta *meta = palloc(sizeof(InvertedMeta));
+	IndexMeta *meta = palloc(sizeof(IndexMeta));
 	int			number = 0;
 
 	meta_copy(index, meta);
@@ -178,7 +178,7 @@ steps_begin(Relation index, const SegmentInfo *segments, uint32 n)
 	BlockNumber block;
 	Buffer		buffer;
 	GenericXLogState *xlog;
-	InvertedMeta *meta;
+	IndexMeta *meta;
 
 	if (number == MAX_MERGES)
 		return false;
@@ -197,7 +197,7 @@ steps_begin(Relation index, const SegmentInfo *segments, uint32 n)
 /* The end */
 
 static void
-remove_segments(InvertedMeta *meta, int number)
+remove_segments(IndexMeta *meta, int number)
 {
 	for (uint32 i = meta->nsegments; i-- > 0;)
 		if (SEGMENT_MERGE(&meta->segments[i]) == number)
@@ -216,7 +216,7 @@ put_in_place(Relation index, int number, const SegmentInfo *segment,
 	Buffer		buffer;
 	Buffer		statebuffer;
 	GenericXLogState *xlog;
-	InvertedMeta *meta = begin_change(index, &buffer, &xlog);
+	IndexMeta *meta = begin_change(index, &buffer, &xlog);
 
 	remove_segments(meta, number);
 	if (segment->nrows > 0)
@@ -276,7 +276,7 @@ end(Relation index, int number, BlockNumber block, const MergeState *state)
 	OldChain	script = {MERGE_OWNER(state->writer.info.owner), state->script.first};
 	Buffer		buffer;
 	GenericXLogState *xlog;
-	InvertedMeta *meta = begin_change(index, &buffer, &xlog);
+	IndexMeta *meta = begin_change(index, &buffer, &xlog);
 
 	memset(&meta->merges[number], 0, sizeof(MergeSlot));
 	finish_change(buffer, xlog);
@@ -336,7 +336,7 @@ copy(Relation index, BlockNumber block, const SegmentInfo *segments, uint32 n,
 }
 
 static void
-do_step(Relation index, const InvertedMeta *meta, int number, uint64 most)
+do_step(Relation index, const IndexMeta *meta, int number, uint64 most)
 {
 	BlockNumber block = meta->merges[number].block;
 	MergeState *state = palloc(sizeof(MergeState));
@@ -345,7 +345,7 @@ do_step(Relation index, const InvertedMeta *meta, int number, uint64 most)
 
 	(void) steps_state(index, meta, number, state);
 	if (state->phase != MERGE_RELEASE && n != state->ninputs)
-		inverted_corrupt(index, block, "Segments of a merge are missing.");
+		index_corrupt(index, block, "Segments of a merge are missing.");
 	if (state->phase == MERGE_RELEASE)
 		release(index, number, block, state, Max(most / POSTINGS_PER_PAGE, 1));
 	else if (state->phase == MERGE_FINISH)
@@ -358,7 +358,7 @@ do_step(Relation index, const InvertedMeta *meta, int number, uint64 most)
 
 /* How many postings each merge has. */
 static void
-count_postings(const InvertedMeta *meta, uint64 *postings)
+count_postings(const IndexMeta *meta, uint64 *postings)
 {
 	memset(postings, 0, MAX_MERGES * sizeof(uint64));
 	for (uint32 i = 0; i < meta->nsegments; i++)
@@ -385,7 +385,7 @@ magnitude(uint64 postings)
  * first; or MAX_MERGES.
  */
 static int
-least_merge(const InvertedMeta *meta)
+least_merge(const IndexMeta *meta)
 {
 	uint64		postings[MAX_MERGES];
 	int			least = MAX_MERGES;
@@ -409,7 +409,7 @@ least_merge(const InvertedMeta *meta)
 bool
 steps_do(Relation index, uint64 most_postings)
 {
-	InvertedMeta *meta = palloc(sizeof(InvertedMeta));
+	IndexMeta *meta = palloc(sizeof(IndexMeta));
 	int			number;
 
 	meta_copy(index, meta);

@@ -27,15 +27,15 @@ extern bool steps_begin(Relation index, const SegmentInfo *segments, uint32 n);
 extern bool steps_do(Relation index, uint64 most_postings);
 
 /* The state of a merge; false if there is none of that number. */
-extern bool steps_state(Relation index, const InvertedMeta *meta, int number,
+extern bool steps_state(Relation index, const IndexMeta *meta, int number,
 						MergeState *state);
 
 /* The segments that it merges, by their numbers; how many. */
-extern uint32 steps_segments(const InvertedMeta *meta, int number,
+extern uint32 steps_segments(const IndexMeta *meta, int number,
 							 SegmentInfo *segments);
 
 /* Of rows that it has copied, so many are dead. */
-extern void steps_count_dead(Relation index, const InvertedMeta *meta,
+extern void steps_count_dead(Relation index, const IndexMeta *meta,
 							 int number, uint32 ndead);
 
 #endif							/* NEARDUP_STEPS_H */

@@ -121,7 +121,7 @@ count_dead(Relation index, uint64 owner, uint32 ndead)
 static bool
 is_there(Relation index, uint64 owner, int merge)
 {
-	InvertedMeta *meta = palloc(sizeof(InvertedMeta));
+	IndexMeta *meta = palloc(sizeof(IndexMeta));
 	bool		there = false;
 
 	meta_copy(index, meta);
@@ -156,7 +156,7 @@ delete_in_segment(Deletion *deletion, const SegmentInfo *segment, uint32 *gone)
 	{
 		page_require(&deletion->store, block, segment->owner, page);
 		if (PAGE_TAIL(page)->kind != PAGE_FORWARD)
-			inverted_corrupt(deletion->index, block, "Rows are missing.");
+			index_corrupt(deletion->index, block, "Rows are missing.");
 		deletion->stats->tuples_removed += delete_on_page(deletion, block, page, gone);
 		seen += rows_on(page);
 		block = PAGE_TAIL(page)->next;
@@ -188,13 +188,13 @@ delete_and_count(Deletion *deletion, const SegmentInfo *segment)
  * end meanwhile.
  */
 static void
-delete_in_merge(Deletion *deletion, const InvertedMeta *meta, int number,
+delete_in_merge(Deletion *deletion, const IndexMeta *meta, int number,
 				uint64 *done, uint32 *ndone)
 {
 	SegmentInfo *segments = palloc(MAX_SEGMENTS * sizeof(SegmentInfo));
 	uint32		n = steps_segments(meta, number, segments);
 	MergeState *state = palloc(sizeof(MergeState));
-	InvertedMeta *now = palloc(sizeof(InvertedMeta));
+	IndexMeta *now = palloc(sizeof(IndexMeta));
 	bool		whole = true;
 	double		removed;
 	uint32		gone;
@@ -225,7 +225,7 @@ delete_in_merge(Deletion *deletion, const InvertedMeta *meta, int number,
 static bool
 delete_in_next(Deletion *deletion, uint64 before, uint64 *done, uint32 *ndone)
 {
-	InvertedMeta *meta = palloc(sizeof(InvertedMeta));
+	IndexMeta *meta = palloc(sizeof(IndexMeta));
 	const SegmentInfo *next = NULL;
 
 	merge_lock(deletion->index);
@@ -252,7 +252,7 @@ delete_in_next(Deletion *deletion, uint64 before, uint64 *done, uint32 *ndone)
 static uint64
 flush_all(Relation index)
 {
-	InvertedMeta *meta = palloc(sizeof(InvertedMeta));
+	IndexMeta *meta = palloc(sizeof(IndexMeta));
 	uint64		next_owner;
 
 	merge_lock(index);
@@ -265,7 +265,7 @@ flush_all(Relation index)
 }
 
 IndexBulkDeleteResult *
-inverted_bulk_delete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
+am_bulk_delete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 					 IndexBulkDeleteCallback callback, void *state)
 {
 	Deletion	deletion = {
@@ -297,7 +297,7 @@ inverted_bulk_delete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 
 /* Notes the blocks from `block` to before `end` that nothing owns. */
 static void
-find_free_some(Relation index, const InvertedMeta *meta, BlockNumber block,
+find_free_some(Relation index, const IndexMeta *meta, BlockNumber block,
 			   BlockNumber end, IndexBulkDeleteResult *stats)
 {
 	for (; block < end; block++)
@@ -325,7 +325,7 @@ static void
 find_free_blocks(Relation index, IndexBulkDeleteResult *stats)
 {
 	BlockNumber nblocks = RelationGetNumberOfBlocks(index);
-	InvertedMeta *meta = palloc(sizeof(InvertedMeta));
+	IndexMeta *meta = palloc(sizeof(IndexMeta));
 
 	stats->num_pages = nblocks;
 	stats->pages_free = 0;
@@ -347,7 +347,7 @@ find_free_blocks(Relation index, IndexBulkDeleteResult *stats)
 static uint64
 weight_of_all(Relation index)
 {
-	InvertedMeta *meta = palloc(sizeof(InvertedMeta));
+	IndexMeta *meta = palloc(sizeof(IndexMeta));
 	uint64		weight = 0;
 
 	meta_copy(index, meta);
@@ -364,7 +364,7 @@ weight_of_all(Relation index)
 static void
 finish_steps(Relation index)
 {
-	uint64		most = inverted_merge_postings;
+	uint64		most = merge_step_postings;
 	uint64		steps = 2 * weight_of_all(index) / most + 100;
 	bool		left = true;
 
@@ -393,9 +393,9 @@ merge_all(Relation index)
 }
 
 IndexBulkDeleteResult *
-inverted_cleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
+am_cleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
 {
-	InvertedMeta *meta;
+	IndexMeta *meta;
 
 	if (info->analyze_only)
 		return stats;
@@ -404,7 +404,7 @@ inverted_cleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
 	(void) flush_all(info->index);
 	merge_all(info->index);
 	find_free_blocks(info->index, stats);
-	meta = palloc(sizeof(InvertedMeta));
+	meta = palloc(sizeof(IndexMeta));
 	meta_copy(info->index, meta);
 	stats->num_index_tuples = 0;
 	for (uint32 i = 0; i < meta->nsegments; i++)

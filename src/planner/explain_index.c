@@ -60,7 +60,7 @@ explain_threshold(const GinSignatureOptions *options, Measure measure,
 static char *
 explain_index(Relation index, double threshold, Measure measure)
 {
-	bool		any = inverted_is(index);
+	bool		any = index_is_neardup(index);
 	AttrNumber	keyno = any ? 0 : signature_column(index);
 	GinSignatureOptions options;
 

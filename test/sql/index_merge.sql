@@ -2,8 +2,8 @@
 -- Access method neardup: merges that are done a step at a time, and many segments
 --
 
-CREATE SCHEMA inverted_steps;
-SET search_path = inverted_steps, public;
+CREATE SCHEMA index_merge;
+SET search_path = index_merge, public;
 SET client_min_messages = warning;
 
 -- A row of 2,100 features is a segment by itself.  A step takes less than one of them.
@@ -109,4 +109,4 @@ SELECT neardup_index_check('empties_sig', true);
 RESET maintenance_work_mem;
 DROP TABLE empties;
 
-DROP SCHEMA inverted_steps CASCADE;
+DROP SCHEMA index_merge CASCADE;

@@ -2,8 +2,8 @@
 -- Access method neardup: what a session keeps of segments, in little memory
 --
 
-CREATE SCHEMA inverted_kept;
-SET search_path = inverted_kept, public;
+CREATE SCHEMA index_cache;
+SET search_path = index_cache, public;
 SET client_min_messages = warning;
 
 -- 9,000 sets of 40 features and five that many have, each third one near to the one before
@@ -48,4 +48,4 @@ CALL look_up(64);
 SELECT kilobytes, missing, wrong, pages > lag(pages) OVER (ORDER BY kilobytes DESC) AS more_pages
 FROM looked_up ORDER BY kilobytes DESC;
 
-DROP SCHEMA inverted_kept CASCADE;
+DROP SCHEMA index_cache CASCADE;

@@ -1,5 +1,5 @@
 
--- inverted
+-- index
 
 CREATE FUNCTION neardup_handler(internal) RETURNS index_am_handler
     AS 'MODULE_PATHNAME'

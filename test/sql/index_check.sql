@@ -1,10 +1,12 @@
 --
 -- Checks of an index of access method neardup: memory, and what they find
 --
-CREATE SCHEMA inverted_check;
-SET search_path = inverted_check, public;
+
+CREATE SCHEMA index_check;
+SET search_path = index_check, public;
 SET client_min_messages = warning;
 SET max_parallel_maintenance_workers = 0;
+
 -- What is indexed notes how many whole megabytes more than test.before the
 -- session has, and is another value for the row test.other; test.wanted is a row
 -- that an index should have, too
@@ -14,8 +16,8 @@ CREATE SEQUENCE gained MINVALUE 0;
 CREATE FUNCTION set_of(id int) RETURNS signature LANGUAGE plpgsql IMMUTABLE AS $$
 BEGIN
     IF id % 10000 = 0 AND current_setting('test.before', true) <> '' THEN
-        PERFORM setval('inverted_check.gained', greatest((SELECT last_value FROM inverted_check.gained),
-            (inverted_check.memory_now() - current_setting('test.before')::bigint) >> 20));
+        PERFORM setval('index_check.gained', greatest((SELECT last_value FROM index_check.gained),
+            (index_check.memory_now() - current_setting('test.before')::bigint) >> 20));
     END IF;
     IF id = current_setting('test.other', true)::int THEN
         RETURN public.signature_from(ARRAY[7]);
@@ -26,6 +28,7 @@ CREATE FUNCTION is_wanted(id int) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS 
 BEGIN
     RETURN id % 9 > 0 OR id = current_setting('test.wanted', true)::int;
 END $$;
+
 CREATE TABLE docs AS SELECT id FROM generate_series(1, 70000) id;
 CREATE INDEX docs_set ON docs USING neardup (set_of(id)) WHERE is_wanted(id);
 INSERT INTO docs SELECT id FROM generate_series(70001, 70100) id;
@@ -33,80 +36,37 @@ DELETE FROM docs WHERE id % 90 = 1;
 VACUUM docs;
 INSERT INTO docs SELECT id FROM generate_series(70101, 70120) id;
 SELECT count(*) FILTER (WHERE rows > 20000) AS large FROM neardup_index_segments('docs_set');
- large 
--------
-     1
-(1 row)
-
 SELECT count(*) FROM docs WHERE id % 9 > 0;
- count 
--------
- 61550
-(1 row)
 
 -- More memory than the rows take, and much less
 SELECT neardup_index_check('docs_set'), neardup_index_check('docs_set', true);
- neardup_index_check | neardup_index_check 
----------------------+---------------------
-               61550 |               61550
-(1 row)
-
 SET maintenance_work_mem = '1MB';
 SELECT neardup_index_check('docs_set');
- neardup_index_check 
----------------------
-               61550
-(1 row)
-
 SELECT setval('gained', 0), set_config('test.before', memory_now()::text, false) <> '' AS before;
- setval | before 
---------+--------
-      0 | t
-(1 row)
-
 SELECT neardup_index_check('docs_set', true);
- neardup_index_check 
----------------------
-               61550
-(1 row)
-
 SELECT last_value < 3 AS little FROM gained;
- little 
---------
- t
-(1 row)
-
 SET test.before = '';
+
 -- A row that is another one, or missing: the first one, the last one, between
 SET test.other = 2;
 SELECT neardup_index_check('docs_set', true);
-ERROR:  row (0,2) is another one in index "docs_set"
-HINT:  Use REINDEX.
 \set VERBOSITY sqlstate
 SET test.other = 70120;
 SELECT neardup_index_check('docs_set', true);
-ERROR:  XX002
 SET test.other = 0;
 SET test.wanted = 34506;
 SELECT neardup_index_check('docs_set', true);
-ERROR:  XX002
 SET test.wanted = 63000;
 SELECT neardup_index_check('docs_set', true);
-ERROR:  XX002
 RESET maintenance_work_mem;
 SELECT neardup_index_check('docs_set', true);
-ERROR:  XX002
 SET test.wanted = 0;
 SELECT neardup_index_check('docs_set', true);
- neardup_index_check 
----------------------
-               61550
-(1 row)
 
 -- What is indexed is worked out as the owner of the table: nobody who owns a table gets
 -- the rights of who checks it, and settings are as before
 CREATE ROLE neardup_index_owner;
-GRANT ALL ON SCHEMA inverted_check TO neardup_index_owner;
+GRANT ALL ON SCHEMA index_check TO neardup_index_owner;
 SET ROLE neardup_index_owner;
 CREATE FUNCTION set_by(id int) RETURNS signature LANGUAGE plpgsql IMMUTABLE AS $$
 BEGIN
@@ -122,19 +82,8 @@ RESET ROLE;
 SET test.told = 'yes';
 \set VERBOSITY terse
 SELECT neardup_index_check('owned_set', true);
-WARNING:  as the owner: t
-WARNING:  as the owner: t
- neardup_index_check 
----------------------
-                   1
-(1 row)
-
 SELECT current_setting('test.left', true) AS left, current_user = session_user AS myself;
- left | myself 
-------+--------
-      | t
-(1 row)
-
 SET test.told = '';
-DROP SCHEMA inverted_check CASCADE;
+
+DROP SCHEMA index_check CASCADE;
 DROP ROLE neardup_index_owner;
