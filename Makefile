@@ -80,19 +80,17 @@ OBJS = \
 	src/groups/source_table.o \
 	src/guard/fill.o \
 	src/guard/guard.o \
-	src/guard/guard_arguments.o \
-	src/guard/guard_counts.o \
-	src/guard/guard_created.o \
+	src/guard/guard_check.o \
+	src/guard/guard_definition.o \
 	src/guard/guard_index.o \
 	src/guard/guard_key.o \
 	src/guard/guard_moved.o \
 	src/guard/guard_report.o \
-	src/guard/guard_scope.o \
+	src/guard/guard_row.o \
 	src/guard/guard_search.o \
-	src/guard/guard_skipped.o \
 	src/guard/guard_statement.o \
 	src/guard/guard_tables.o \
-	src/guard/guard_violations.o \
+	src/guard/guard_tag.o \
 	src/index/batch.o \
 	src/index/bounds.o \
 	src/index/build.o \
@@ -399,7 +397,6 @@ REGRESS = \
 	guard_deferred \
 	guard_modes \
 	guard_moved \
-	guard_own \
 	guard_scope \
 	guard_statement \
 	guard_tables \
@@ -459,7 +456,6 @@ NO_LOCALE = 1
 ISOLATION = \
 	ddl_race \
 	exclude_race \
-	guard_created_race \
 	guard_deferred_race \
 	guard_insert_race \
 	guard_moved_race \

@@ -18,32 +18,36 @@ CREATE FUNCTION neardup_guard_rows(relation regclass, trigger name,
     LANGUAGE C STABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION neardup_guard_rows(regclass, name) IS 'query of the rows that a guard looks at, and its threshold';
 
--- Not that of any type: who makes functions in this schema could make one of this
--- type, which would be called in its place when a guard is created.
-CREATE FUNCTION neardup_guard_clusters(id_type neardup_guarded_row, query text,
-                                       threshold double precision, measure text, rule text)
-    RETURNS TABLE (id neardup_guarded_row, cluster bigint, representative neardup_guarded_row,
-                   similarity double precision, size bigint)
-    AS 'MODULE_PATHNAME', 'near_duplicate_clusters_typed'
-    LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 100000;
-COMMENT ON FUNCTION neardup_guard_clusters(neardup_guarded_row, text, double precision, text, text) IS 'function of guards: near_duplicate_clusters() of rows of tables';
-
--- Groups are within the columns of the guard's scope, and of the rule kept: as
--- if the rows were inserted one after another.
+-- Groups within the guard's scope, by the rule of insertion: as if the rows were
+-- inserted one after another.
 CREATE FUNCTION neardup_guard_violations(relation regclass, trigger name)
     RETURNS TABLE (row_table regclass, row_place tid, row_key text,
                    near_table regclass, near_place tid, near_key text,
                    similarity double precision)
-    AS 'MODULE_PATHNAME'
-    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE ROWS 100;
-COMMENT ON FUNCTION neardup_guard_violations(regclass, name) IS 'rows of a table that a guard would not have let in, and those that they are near to';
+    LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE ROWS 100
+BEGIN ATOMIC
+    SELECT (c.id)."table", (c.id).place, (c.id).key,
+           (c.representative)."table", (c.representative).place, (c.representative).key, c.similarity
+    FROM neardup_guard_rows($1, $2) AS r,
+         near_duplicate_clusters(NULL::neardup_guarded_row, r.query, r.threshold) AS c
+    WHERE c.similarity IS NOT NULL AND (c.id).checked;
+END;
+COMMENT ON FUNCTION neardup_guard_violations(regclass, name) IS 'rows of a table that a guard would have refused, and those that they are near to';
+
+CREATE FUNCTION _neardup_guard_require(relation regclass, trigger name) RETURNS void
+    AS 'MODULE_PATHNAME', 'neardup_guard_require'
+    LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION _neardup_guard_require(regclass, name) IS 'function of neardup_guard_check(): raises the error that the first row would be';
 
 CREATE FUNCTION neardup_guard_check(relation regclass, trigger name) RETURNS bigint
-    AS 'MODULE_PATHNAME'
-    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
-COMMENT ON FUNCTION neardup_guard_check(regclass, name) IS 'number of rows that a guard would not have let in; warns if there are any';
+    LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE
+BEGIN ATOMIC
+    SELECT _neardup_guard_require($1, $2);
+    SELECT count(*) FROM neardup_guard_violations($1, $2);
+END;
+COMMENT ON FUNCTION neardup_guard_check(regclass, name) IS 'number of rows that a guard would have refused; an error if it does not guard the table';
 
--- What is wrong with a guard is told when it is created.
+-- A faulty definition is an error when the guard is created.
 CREATE FUNCTION neardup_guard_created() RETURNS event_trigger
     AS 'MODULE_PATHNAME'
     LANGUAGE C VOLATILE PARALLEL SAFE;
@@ -51,7 +55,7 @@ COMMENT ON FUNCTION neardup_guard_created() IS 'function of the event trigger ne
 CREATE EVENT TRIGGER neardup_guard_created ON ddl_command_end
     WHEN TAG IN ('CREATE TRIGGER')
     EXECUTE FUNCTION neardup_guard_created();
-COMMENT ON EVENT TRIGGER neardup_guard_created IS 'warns of mistakes in a guard that is created, and of rows that it would not have let in';
+COMMENT ON EVENT TRIGGER neardup_guard_created IS 'raises an error for a guard whose arguments or index are faulty';
 
 -- session state
 CREATE FUNCTION neardup_guard_skipped()
@@ -60,34 +64,3 @@ CREATE FUNCTION neardup_guard_skipped()
     AS 'MODULE_PATHNAME'
     LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED ROWS 10;
 COMMENT ON FUNCTION neardup_guard_skipped() IS 'rows that a guard of the last statement has skipped, and those that they are near to';
-
--- A row with which a guard has done something counts as a call of one of these.
-CREATE FUNCTION neardup_guard_refused() RETURNS void
-    AS 'MODULE_PATHNAME', 'neardup_guard_counter'
-    LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION neardup_guard_refused() IS 'its calls are counted for rows that guards have refused';
-CREATE FUNCTION neardup_guard_left_out() RETURNS void
-    AS 'MODULE_PATHNAME', 'neardup_guard_counter'
-    LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION neardup_guard_left_out() IS 'its calls are counted for rows that guards have skipped';
-CREATE FUNCTION neardup_guard_tagged() RETURNS void
-    AS 'MODULE_PATHNAME', 'neardup_guard_counter'
-    LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION neardup_guard_tagged() IS 'its calls are counted for rows that guards have tagged';
-CREATE FUNCTION neardup_guard_warned() RETURNS void
-    AS 'MODULE_PATHNAME', 'neardup_guard_counter'
-    LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION neardup_guard_warned() IS 'its calls are counted for rows that guards have warned of';
-REVOKE ALL ON FUNCTION neardup_guard_refused(), neardup_guard_left_out(),
-    neardup_guard_tagged(), neardup_guard_warned() FROM PUBLIC;
-
-CREATE FUNCTION neardup_guard_counts(OUT refused bigint, OUT skipped bigint,
-                                     OUT tagged bigint, OUT warned bigint)
-    LANGUAGE sql STABLE STRICT PARALLEL RESTRICTED
-BEGIN ATOMIC
-    SELECT coalesce(pg_catalog.pg_stat_get_function_calls('neardup_guard_refused()'::regprocedure), 0),
-           coalesce(pg_catalog.pg_stat_get_function_calls('neardup_guard_left_out()'::regprocedure), 0),
-           coalesce(pg_catalog.pg_stat_get_function_calls('neardup_guard_tagged()'::regprocedure), 0),
-           coalesce(pg_catalog.pg_stat_get_function_calls('neardup_guard_warned()'::regprocedure), 0);
-END;
-COMMENT ON FUNCTION neardup_guard_counts() IS 'rows that the guards of this database have refused, skipped, tagged, warned of';

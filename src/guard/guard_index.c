@@ -161,9 +161,9 @@ create_index_command(Relation rel, const char *key, Oid type,
 	return cmd.data;
 }
 
-/* A key column of an index, in SQL. */
-static char *
-key_sql(Relation index, AttrNumber keyno)
+/* See guard.h */
+char *
+guard_key_sql(Relation index, AttrNumber keyno)
 {
 	return TextDatumGetCString(DirectFunctionCall3(pg_get_indexdef_ext,
 												   ObjectIdGetDatum(RelationGetRelid(index)),
@@ -177,7 +177,7 @@ raise_fault(Relation rel, Relation index, AttrNumber keyno, Fault fault,
 			double threshold)
 {
 	const char *name = RelationGetRelationName(index);
-	char	   *create = create_index_command(rel, key_sql(index, keyno),
+	char	   *create = create_index_command(rel, guard_key_sql(index, keyno),
 											  index->rd_opcintype[keyno - 1],
 											  threshold);
 

@@ -3,19 +3,18 @@
  *		Rows that an UPDATE moves to another partition.
  *
  * PostgreSQL fires the BEFORE UPDATE triggers of the partition that a row is in, deletes
- * it there, and fires the BEFORE INSERT triggers of the one that it goes to.  To skip it
- * then would lose it.  So what a guard in mode skip has let pass as an UPDATE is not
- * checked again as the INSERT that follows.  It is told by the statement, which does one
- * row after the other, and by the deleted version, which says that it has been moved.  Other
- * statements may come in between, those of other triggers.
+ * the row there, and fires the BEFORE INSERT triggers of the partition that it goes to.
+ * To skip it then would lose it.  So a row that a guard in mode skip has let pass as an
+ * UPDATE is not checked again as the INSERT that follows.  It is recognized by the
+ * statement, which processes one row after the other, and by the deleted version, which
+ * is marked as moved.  Statements of other triggers may run in between.
  *
- * A statement is known by the memory that its triggers are called with, which ends with it.
- * (Where another BEFORE INSERT trigger keeps a moved row from arriving, a row that the same
- * MERGE inserts next is taken for it, or another part of WITH.)
+ * (Where another BEFORE INSERT trigger keeps a moved row from arriving, a row that the
+ * same MERGE inserts next is mistaken for it, or one of another part of WITH.)
  *
  * In mode tag the row is checked again.  It must not be tagged with the key that it had
  * before, which other rows of its group are tagged with.  So the version that has left is
- * looked for.
+ * looked up.
  *
  * Portions Copyright (c) 2026, the neardup developers
  *
@@ -29,6 +28,7 @@
 #include "access/xact.h"
 #include "catalog/partition.h"
 #include "storage/bufmgr.h"
+#include "utils/fmgrprotos.h"
 #include "utils/memutils.h"
 
 #include "base/growing.h"
@@ -38,16 +38,17 @@
 /* A row that a guard has let pass. */
 typedef struct Moving
 {
-	MemoryContext statement;	/* that updates it */
+	StatementId statement;		/* that updates it */
+	int			depth;			/* of triggers that run the statement */
 	uint64		guard;			/* hash of its name */
 	Oid			relid;
 	ItemPointerData tid;
 } Moving;
 
-/*
- * The last one of each guard and statement, in memory that stays: they are as many as
- * statements run, each in a trigger of the one before.
- */
+/* Number of entries from which those of ended statements are dropped. */
+#define MANY_MOVING		64
+
+/* The last row of each guard and statement of the transaction. */
 static Moving *moving;
 static size_t room;
 static int	nmoving;
@@ -66,42 +67,43 @@ forget(int i)
 	memmove(&moving[i], &moving[i + 1], sizeof(Moving) * (--nmoving - i));
 }
 
-/* A statement has ended. */
+/* Drop entries of ended transactions. */
 static void
-forget_statement(void *statement)
+forget_transactions(StatementId statement)
 {
-	for (int i = nmoving - 1; i >= 0; i--)
-		if (moving[i].statement == statement)
-			forget(i);
+	if (nmoving > 0 &&
+		moving[0].statement.transaction != statement.transaction)
+		nmoving = 0;
+}
+
+/*
+ * True if an entry is out of date once a row is let pass: the statement goes on to
+ * another row, or, of many entries, another statement of this depth has ended.
+ */
+static bool
+is_replaced(const Moving *old, const Moving *row)
+{
+	if (statements_equal(old->statement, row->statement))
+		return old->guard == row->guard;
+	return nmoving >= MANY_MOVING && old->depth >= row->depth;
 }
 
 /* See guard.h */
 void
-guard_follow_statement(MemoryContext statement)
-{
-	MemoryContextCallback *callback = MemoryContextAlloc(statement,
-														 sizeof(MemoryContextCallback));
-
-	callback->func = forget_statement;
-	callback->arg = statement;
-	MemoryContextRegisterResetCallback(statement, callback);
-}
-
-/* See guard.h */
-void
-guard_may_move(const TriggerData *trigdata, MemoryContext statement)
+guard_may_move(const TriggerData *trigdata)
 {
 	Moving		row = {
-		.statement = statement,
+		.statement = guard_current_statement(),
+		.depth = DatumGetInt32(DirectFunctionCall1(pg_trigger_depth, (Datum) 0)),
 		.guard = guard_hash(trigdata),
 		.relid = RelationGetRelid(trigdata->tg_relation),
 		.tid = trigdata->tg_trigtuple->t_self
 	};
 	MemoryContext caller = MemoryContextSwitchTo(TopMemoryContext);
 
-	/* the statement is done with the row before */
+	forget_transactions(row.statement);
 	for (int i = nmoving - 1; i >= 0; i--)
-		if (moving[i].statement == statement && moving[i].guard == row.guard)
+		if (is_replaced(&moving[i], &row))
 			forget(i);
 	moving = growing_reserve(moving, &room, nmoving + 1, sizeof(Moving));
 	moving[nmoving++] = row;
@@ -161,14 +163,16 @@ topmost(Oid relid)
 
 /* The row that this guard has let pass last, in a partition of the same table; or NULL. */
 static Moving *
-awaited(const TriggerData *trigdata, MemoryContext statement)
+awaited(const TriggerData *trigdata)
 {
+	StatementId statement = guard_current_statement();
 	uint64		guard = guard_hash(trigdata);
 
 	if (!trigdata->tg_relation->rd_rel->relispartition)
 		return NULL;
 	for (int i = nmoving - 1; i >= 0; i--)
-		if (moving[i].statement == statement && moving[i].guard == guard &&
+		if (statements_equal(moving[i].statement, statement) &&
+			moving[i].guard == guard &&
 			topmost(moving[i].relid) == topmost(RelationGetRelid(trigdata->tg_relation)))
 			return &moving[i];
 	return NULL;
@@ -176,9 +180,9 @@ awaited(const TriggerData *trigdata, MemoryContext statement)
 
 /* See guard.h */
 TupleTableSlot *
-guard_former_version(const TriggerData *trigdata, MemoryContext statement, Relation *rel)
+guard_former_version(const TriggerData *trigdata, Relation *rel)
 {
-	Moving	   *row = awaited(trigdata, statement);
+	Moving	   *row = awaited(trigdata);
 	TupleTableSlot *slot = row == NULL ? NULL : left_version(row, rel);
 
 	if (slot != NULL)
@@ -188,10 +192,10 @@ guard_former_version(const TriggerData *trigdata, MemoryContext statement, Relat
 
 /* See guard.h */
 bool
-guard_has_moved(const TriggerData *trigdata, MemoryContext statement)
+guard_has_moved(const TriggerData *trigdata)
 {
 	Relation	rel;
-	TupleTableSlot *slot = guard_former_version(trigdata, statement, &rel);
+	TupleTableSlot *slot = guard_former_version(trigdata, &rel);
 
 	if (slot != NULL)
 		guard_former_end(rel, slot);

@@ -1,12 +1,16 @@
 /*
  * guard_report.c
- *		How the guard tells of the row that is already there.
+ *		Errors and warnings about a row that is near to another one.
  *
- * That row is named by its primary key, and to those only who may read it:
+ * The other row is named by its primary key, and only to those who may read it:
  * the inserter need not have the right to, as with unique constraints.
- * BuildIndexValueDescription() decides, and says no where row-level security
- * is in force.  The same goes for the new row's key.  A tag is another matter: it is data of the table, which its
- * owner has asked for.
+ * BuildIndexValueDescription() decides, and refuses where row-level security
+ * is in force.  The same goes for the new row's key.
+ *
+ * A row that a BEFORE trigger skips is missing in RETURNING, and PostgreSQL has no
+ * way to return another one in its place.  So the session remembers skipped rows, as
+ * it does the value of lastval(): until a guard in mode skip checks a row of another
+ * statement.
  *
  * Portions Copyright (c) 2026, the neardup developers
  *
@@ -14,132 +18,22 @@
  */
 #include "postgres.h"
 
-#include "access/genam.h"
 #include "access/htup_details.h"
 #include "access/table.h"
 #include "access/xact.h"
-#include "catalog/pg_type.h"
 #include "common/shortest_dec.h"
 #include "funcapi.h"
+#include "miscadmin.h"
+#include "utils/acl.h"
 #include "utils/builtins.h"
-#include "utils/fmgroids.h"
-#include "utils/lsyscache.h"
-#include "utils/typcache.h"
+#include "utils/memutils.h"
+#include "utils/tuplestore.h"
 
 #include "base/compat.h"
-#include "base/same_value.h"
+#include "base/growing.h"
 #include "guard/guard.h"
 
-/* The primary key of a table, opened, or NULL. */
-static Relation
-open_primary_key(Relation rel)
-{
-	List	   *indexes = RelationGetIndexList(rel);
-	Relation	found = NULL;
-	ListCell   *lc;
-
-	foreach(lc, indexes)
-	{
-		Relation	index = index_open(lfirst_oid(lc), AccessShareLock);
-
-		if (index->rd_index->indisprimary)
-		{
-			found = index;
-			break;
-		}
-		index_close(index, AccessShareLock);
-	}
-	list_free(indexes);
-	return found;
-}
-
-/* The key's values in a row, and their number. */
-static int
-key_values(Relation key, TupleTableSlot *row, Datum *values, bool *isnull)
-{
-	int			n = key->rd_index->indnkeyatts;
-
-	for (int i = 0; i < n; i++)
-		values[i] = slot_getattr(row, key->rd_index->indkey.values[i],
-								 &isnull[i]);
-	return n;
-}
-
-/*
- * How values of a type compare; NULL if they cannot be put in order.  The index does not
- * tell: from version 18 on, that of a key WITHOUT OVERLAPS is a GiST one.
- */
-static FmgrInfo *
-comparison_of(Oid type)
-{
-	TypeCacheEntry *entry = lookup_type_cache(type, TYPECACHE_CMP_PROC_FINFO);
-
-	return OidIsValid(entry->cmp_proc) ? &entry->cmp_proc_finfo : NULL;
-}
-
-/* See guard.h */
-bool
-guard_key_compare(Relation rel, TupleTableSlot *a, TupleTableSlot *b,
-				  int *order)
-{
-	Relation	key = open_primary_key(rel);
-	Datum		values[2][INDEX_MAX_KEYS];
-	bool		isnull[INDEX_MAX_KEYS];
-	FmgrInfo   *compare = NULL;
-	int			n;
-
-	*order = 0;
-	if (key == NULL)
-		return false;
-	n = key_values(key, a, values[0], isnull);
-	key_values(key, b, values[1], isnull);
-	for (int i = 0; *order == 0 && i < n; i++)
-	{
-		AttrNumber	attno = key->rd_index->indkey.values[i];
-
-		compare = comparison_of(TupleDescAttr(RelationGetDescr(rel), attno - 1)->atttypid);
-		if (compare == NULL)
-			break;
-		*order = DatumGetInt32(FunctionCall2Coll(compare, key->rd_indcollation[i],
-												values[0][i], values[1][i]));
-	}
-	index_close(key, AccessShareLock);
-	return compare != NULL;
-}
-
-/* "(id)=(17)", or NULL if there is no primary key or it may not be shown. */
-static char *
-describe_key(Relation rel, TupleTableSlot *row)
-{
-	Relation	key = open_primary_key(rel);
-	Datum		values[INDEX_MAX_KEYS];
-	bool		isnull[INDEX_MAX_KEYS];
-	char	   *description;
-
-	if (key == NULL)
-		return NULL;
-	key_values(key, row, values, isnull);
-	description = BuildIndexValueDescription(key, values, isnull);
-	index_close(key, AccessShareLock);
-	return description;
-}
-
-/* True if a row has all of its primary key; a BEFORE trigger may come first. */
-static bool
-has_key(Relation rel, TupleTableSlot *row)
-{
-	Relation	key = open_primary_key(rel);
-	Datum		values[INDEX_MAX_KEYS];
-	bool		isnull[INDEX_MAX_KEYS];
-	bool		complete = key != NULL;
-
-	if (key == NULL)
-		return false;
-	for (int i = key_values(key, row, values, isnull) - 1; i >= 0; i--)
-		complete = complete && !isnull[i];
-	index_close(key, AccessShareLock);
-	return complete;
-}
+PG_FUNCTION_INFO_V1(neardup_guard_skipped);
 
 /*
  * True if one command of this transaction has put in both rows, which are as
@@ -166,8 +60,8 @@ guard_describe(const Guard *guard, Relation rel, TupleTableSlot *row,
 			   const GuardMatch *match)
 {
 	Relation	other = table_open(match->table->relid, NoLock);
-	char	   *key = describe_key(other, match->table->slot);
-	char	   *new_key = has_key(rel, row) ? describe_key(rel, row) : NULL;
+	char	   *key = guard_describe_key(other, match->table->slot);
+	char	   *new_key = guard_has_key(rel, row) ? guard_describe_key(rel, row) : NULL;
 	bool		together = match->together ||
 		(!guard->before && put_in_together(row, match->table->slot));
 	StringInfoData text;
@@ -193,7 +87,7 @@ guard_describe(const Guard *guard, Relation rel, TupleTableSlot *row,
 	if (key != NULL && match->others > 0)
 		appendStringInfo(&text, " Others that are near to it: %d%s.",
 						 match->others,
-						 match->more || match->others >= GUARD_MOST_OTHERS ? " or more" : "");
+						 match->more || match->others >= GUARD_MAX_OTHERS ? " or more" : "");
 	else if (key != NULL && match->more)
 		appendStringInfoString(&text, " There may be others that are near to it.");
 	table_close(other, NoLock);
@@ -222,190 +116,110 @@ guard_report(const Guard *guard, Relation rel, const Trigger *trigger,
 			 err_generic_string(PG_DIAG_CONSTRAINT_NAME, trigger->tgname)));
 }
 
-/* Several values as the text of a row: (17,en). */
-static char *
-row_text(Relation key, TupleTableSlot *row, const Datum *values,
-		 const bool *isnull)
+/* Skipped rows */
+
+/* Number of rows remembered, if their keys fit into work_mem. */
+#define MAX_SKIPPED		10000
+
+#define SKIPPED_COLUMNS	5
+
+typedef struct Skipped
 {
-	int			n = key->rd_index->indnkeyatts;
-	TupleDesc	desc = CreateTemplateTupleDesc(n);
-	HeapTuple	tuple;
+	Oid			relid;
+	char	   *key;			/* NULL: it has none, or may not be told */
+	Oid			near_relid;
+	char	   *near_key;
+	double		similarity;
+	Oid			role;			/* whose statement it was, who may read the keys */
+} Skipped;
 
-	for (int i = 0; i < n; i++)
-		TupleDescCopyEntry(desc, i + 1, row->tts_tupleDescriptor,
-						   key->rd_index->indkey.values[i]);
-	TupleDescFinalize(desc);
-	tuple = heap_form_tuple(BlessTupleDesc(desc), unconstify(Datum *, values),
-							unconstify(bool *, isnull));
-	return OidOutputFunctionCall(F_RECORD_OUT, HeapTupleGetDatum(tuple));
-}
-
-/*
- * True if a column has room for all keys of that type: what is put into a tuple is not
- * made to fit.
- */
-static bool
-has_room(Oid type, int32 typmod, int32 of_key)
+static struct
 {
-	return typmod == -1 || typmod == of_key ||
-		(type == VARCHAROID && of_key != -1 && typmod > of_key);
-}
+	MemoryContext memory;		/* of the rows, or NULL */
+	StatementId statement;		/* theirs */
+	Skipped    *rows;
+	size_t		room;
+	size_t		n;
+	size_t		bytes;			/* of keys */
+}			last;
 
-/* Raises an error unless a column of that type can take keys of the table. */
-static void
-require_tag_fits(Relation rel, Relation key, Oid type, int32 typmod)
-{
-	Form_pg_attribute att;
-
-	if (key == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("neardup_guard has no key to tag a row with"),
-				 errdetail("Table \"%s\" has no primary key.",
-						   RelationGetRelationName(rel)),
-				 errhint("Give it one, or use mode skip or warn."),
-				 errtable(rel)));
-	att = TupleDescAttr(RelationGetDescr(rel), key->rd_index->indkey.values[0] - 1);
-	if (type == TEXTOID ||
-		(key->rd_index->indnkeyatts == 1 && att->atttypid == type &&
-		 has_room(type, typmod, att->atttypmod)))
-		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_DATATYPE_MISMATCH),
-			 errmsg("a tag column of type %s cannot take the primary key of table \"%s\"",
-					format_type_with_typemod(type, typmod), RelationGetRelationName(rel)),
-			 errhint("Make the column of type text, or of the type of the key if that is one column."),
-			 errtable(rel)));
-}
-
-/*
- * Raises an error unless column tag of the table can be tagged with keys of
- * the table.
- */
+/* See guard.h */
 void
-guard_check_tag(Relation rel, AttrNumber tag)
+guard_skipped_begin(void)
 {
-	Form_pg_attribute att = TupleDescAttr(RelationGetDescr(rel), tag - 1);
-	Relation	key;
+	StatementId statement = guard_current_statement();
 
-	if (att->attgenerated)
-		ereport(ERROR,
-				(errcode(ERRCODE_GENERATED_ALWAYS),
-				 errmsg("tag column \"%s\" of table \"%s\" is a generated column",
-						NameStr(att->attname), RelationGetRelationName(rel)),
-				 errhint("The fourth argument of neardup_guard is a column that can be written to."),
-				 errtablecol(rel, tag)));
-	key = open_primary_key(rel);
-	require_tag_fits(rel, key, att->atttypid, att->atttypmod);
-	for (int i = 0; i < key->rd_index->indnkeyatts; i++)
-		if (key->rd_index->indkey.values[i] == tag)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("tag column \"%s\" of table \"%s\" is in its primary key",
-							NameStr(att->attname), RelationGetRelationName(rel)),
-					 errhint("The fourth argument of neardup_guard is another column, which takes the key of the row that is there already."),
-					 errtablecol(rel, tag)));
-	index_close(key, AccessShareLock);
+	if (statements_equal(last.statement, statement))
+		return;
+	if (last.memory != NULL)
+		MemoryContextReset(last.memory);
+	last.statement = statement;
+	last.rows = NULL;
+	last.room = last.n = last.bytes = 0;
 }
 
-/* The key of a row for a column of that type; may point into the row. */
-static Datum
-tag_value(Relation rel, TupleTableSlot *row, Oid type)
+static char *
+copied(const char *text)
 {
-	Relation	key = open_primary_key(rel);
-	Datum		values[INDEX_MAX_KEYS];
-	bool		isnull[INDEX_MAX_KEYS];
-	Oid			keytype;
-	Datum		value;
-
-	require_tag_fits(rel, key, type, -1);
-	keytype = TupleDescAttr(RelationGetDescr(rel),
-							key->rd_index->indkey.values[0] - 1)->atttypid;
-	if (key_values(key, row, values, isnull) > 1)
-		value = CStringGetTextDatum(row_text(key, row, values, isnull));
-	else if (keytype == type)
-		value = values[0];
-	else
-	{
-		Oid			output;
-		bool		varlena;
-
-		getTypeOutputInfo(keytype, &output, &varlena);
-		value = CStringGetTextDatum(OidOutputFunctionCall(output, values[0]));
-	}
-	index_close(key, AccessShareLock);
-	return value;
+	if (text == NULL)
+		return NULL;
+	last.bytes += strlen(text);
+	return pstrdup(text);
 }
 
 /* See guard.h */
-char *
-guard_key_text(Relation rel, TupleTableSlot *row)
-{
-	if (!has_key(rel, row) || describe_key(rel, row) == NULL)
-		return NULL;
-	return TextDatumGetCString(tag_value(rel, row, TEXTOID));
-}
-
-/*
- * The row that stands for the match: the one that it is itself tagged with, so
- * that tags make no chains, or else the match.  May point into the match.
- */
-static Datum
-representative(Form_pg_attribute tag, const GuardMatch *match)
+void
+guard_skipped_note(Relation rel, TupleTableSlot *row, const GuardMatch *match)
 {
 	Relation	other = table_open(match->table->relid, NoLock);
-	bool		isnull;
-	Datum		value = slot_getattr(match->table->slot,
-									 get_attnum(match->table->relid, NameStr(tag->attname)),
-									 &isnull);
+	const char *key = guard_key_text(rel, row);
+	const char *near_key = guard_key_text(other, match->table->slot);
+	MemoryContext old;
 
-	if (isnull)
-		value = tag_value(other, match->table->slot, tag->atttypid);
 	table_close(other, NoLock);
-	return value;
+	if (last.n == MAX_SKIPPED || last.bytes > (size_t) work_mem * 1024)
+		return;
+	if (last.memory == NULL)
+		last.memory = AllocSetContextCreate(TopMemoryContext, "skipped rows",
+											ALLOCSET_SMALL_SIZES);
+	old = MemoryContextSwitchTo(last.memory);
+	last.rows = growing_reserve(last.rows, &last.room, last.n + 1, sizeof(Skipped));
+	last.rows[last.n] = (Skipped) {
+		.relid = RelationGetRelid(rel),
+		.key = copied(key),
+		.near_relid = match->table->relid,
+		.near_key = copied(near_key),
+		.similarity = match->similarity,
+		.role = GetUserId()
+	};
+	last.n++;
+	MemoryContextSwitchTo(old);
 }
 
-/* True if values of the tag column are equal: to their type, as 1 and 1.0 may be. */
-static bool
-tags_equal(Form_pg_attribute tag, Datum a, Datum b)
+/* neardup_guard_skipped() */
+Datum
+neardup_guard_skipped(PG_FUNCTION_ARGS)
 {
-	TypeCacheEntry *type = lookup_type_cache(tag->atttypid, TYPECACHE_EQ_OPR_FINFO);
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
 
-	return OidIsValid(type->eq_opr) ?
-		DatumGetBool(FunctionCall2Coll(&type->eq_opr_finfo, tag->attcollation, a, b)) :
-		same_value(a, b, tag->attbyval, tag->attlen);
-}
-
-/* True if a value of the tag column is the key of that row. */
-static bool
-is_key_of(Relation rel, TupleTableSlot *row, Form_pg_attribute tag, Datum value)
-{
-	return has_key(rel, row) &&
-		tags_equal(tag, value, tag_value(rel, row, tag->atttypid));
-}
-
-/*
- * The tuple, which is that in the slot, with the key of the match's
- * representative in its tag column, or NULL there if match is NULL or
- * represented by this very row, by the key that it has or had before (NULL: there
- * was no such row), in that table; in the current memory context.
- */
-HeapTuple
-guard_tag(const Guard *guard, Relation rel, HeapTuple tuple,
-		  TupleTableSlot *row, Relation before_rel, TupleTableSlot *before,
-		  const GuardMatch *match)
-{
-	int			column = guard->tag;
-	Form_pg_attribute tag = TupleDescAttr(RelationGetDescr(rel), column - 1);
-	Datum		value = (Datum) 0;
-	bool		isnull = true;
-
-	if (match != NULL)
+	InitMaterializedSRF(fcinfo, 0);
+	for (size_t i = 0; i < last.n; i++)
 	{
-		value = representative(tag, match);
-		isnull = is_key_of(rel, row, tag, value) ||
-			(before != NULL && is_key_of(before_rel, before, tag, value));
+		const Skipped *row = &last.rows[i];
+		bool		told = has_privs_of_role(GetUserId(), row->role);
+		Datum		values[SKIPPED_COLUMNS] = {ObjectIdGetDatum(row->relid)};
+		bool		nulls[SKIPPED_COLUMNS] = {false};
+
+		CHECK_FOR_INTERRUPTS();
+		nulls[1] = row->key == NULL || !told;
+		if (!nulls[1])
+			values[1] = CStringGetTextDatum(row->key);
+		values[2] = ObjectIdGetDatum(row->near_relid);
+		nulls[3] = row->near_key == NULL || !told;
+		if (!nulls[3])
+			values[3] = CStringGetTextDatum(row->near_key);
+		values[4] = Float8GetDatum(row->similarity);
+		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 	}
-	return heap_modify_tuple_by_cols(tuple, RelationGetDescr(rel), 1, &column,
-									 &value, &isnull);
+	return (Datum) 0;
 }

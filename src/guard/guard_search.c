@@ -61,15 +61,15 @@
 #include "gin/gin.h"
 #include "index/access.h"
 #include "signature/sql/near.h"
-#include "guard/guard_pass.h"
+#include "guard/guard_search.h"
 #include "signature/sql/signature_query.h"
 
 /* As many dead rows are come by to count those that are near besides. */
-#define MAX_DEAD		(10 * GUARD_MOST_OTHERS)
+#define MAX_DEAD		(10 * GUARD_MAX_OTHERS)
 
-/* See guard_pass.h */
+/* See guard_search.h */
 bool
-guard_is_near(Pass *pass)
+guard_is_near(ConflictScan *pass)
 {
 	ExprContext *econtext = pass->guard->candidate;
 	MemoryContext caller;
@@ -78,7 +78,7 @@ guard_is_near(Pass *pass)
 	bool		near = false;
 
 	caller = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
-	value = guard_key_value(&pass->table->key, pass->table->slot, econtext,
+	value = guard_value(&pass->table->key, pass->table->slot, econtext,
 							&isnull);
 	if (!isnull && guard_scope_contains(pass->guard, pass->table))
 	{
@@ -99,7 +99,7 @@ guard_is_near(Pass *pass)
 	return near;
 }
 
-/* See guard_pass.h */
+/* See guard_search.h */
 bool
 guard_is_own(TupleTableSlot *slot)
 {
@@ -108,9 +108,9 @@ guard_is_own(TupleTableSlot *slot)
 	return TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetRawXmin(tuple));
 }
 
-/* See guard_pass.h */
+/* See guard_search.h */
 bool
-guard_deleted_since(const Pass *pass, TupleTableSlot *slot)
+guard_deleted_since(const ConflictScan *pass, TupleTableSlot *slot)
 {
 	HeapTupleHeader tuple = ExecFetchSlotHeapTuple(slot, false, NULL)->t_data;
 	TransactionId deleter;
@@ -128,7 +128,7 @@ guard_deleted_since(const Pass *pass, TupleTableSlot *slot)
  * to be dead.
  */
 static bool
-chain_deleted_since(Pass *pass, ItemPointerData tid)
+chain_deleted_since(ConflictScan *pass, ItemPointerData tid)
 {
 	TupleTableSlot *slot = pass->table->slot;
 	bool		again = false;
@@ -151,7 +151,7 @@ chain_deleted_since(Pass *pass, ItemPointerData tid)
  * another, that one is near to it as well.
  */
 static bool
-is_unplaced(Pass *pass)
+is_unplaced(ConflictScan *pass)
 {
 	TupleTableSlot *slot = pass->table->slot;
 	TupleTableSlot *unplaced = pass->guard->unplaced;
@@ -167,7 +167,7 @@ is_unplaced(Pass *pass)
 
 /* True if a row has been found, and others are only counted. */
 static bool
-is_counting(const Pass *pass)
+is_counting(const ConflictScan *pass)
 {
 	return pass->kept != NULL && pass->guard->mode != GUARD_TAG &&
 		(pass->only_others || !TTS_EMPTY(pass->kept));
@@ -179,7 +179,7 @@ is_counting(const Pass *pass)
  * of them is visible then.
  */
 static Outcome
-visit(Pass *pass, ItemPointerData tid)
+visit(ConflictScan *pass, ItemPointerData tid)
 {
 	TupleTableSlot *slot = pass->table->slot;
 	ItemPointerData chain = tid;
@@ -215,7 +215,7 @@ visit(Pass *pass, ItemPointerData tid)
 /* True if the row in the table's slot is nearer than the one that is kept, or
  * as near and first by its key. */
 static bool
-is_nearer(Pass *pass)
+is_nearer(ConflictScan *pass)
 {
 	int			order;
 
@@ -230,11 +230,11 @@ is_nearer(Pass *pass)
  * told of it is the first, and others are counted.
  */
 static void
-keep(Pass *pass)
+keep(ConflictScan *pass)
 {
 	bool		first = TTS_EMPTY(pass->kept) && !pass->only_others;
 
-	pass->others += !first && pass->others < GUARD_MOST_OTHERS;
+	pass->others += !first && pass->others < GUARD_MAX_OTHERS;
 	if (!first && (pass->guard->mode != GUARD_TAG || !is_nearer(pass)))
 		return;
 	ExecCopySlot(pass->kept, pass->table->slot);
@@ -243,7 +243,7 @@ keep(Pass *pass)
 
 /* After all rows were visited: the one that was kept takes the table's slot. */
 static Outcome
-take_kept(Pass *pass)
+take_kept(ConflictScan *pass)
 {
 	if (pass->kept == NULL || TTS_EMPTY(pass->kept))
 		return NOTHING;
@@ -257,16 +257,16 @@ take_kept(Pass *pass)
  * changed or deleted it since.
  */
 static bool
-is_gone(const Pass *pass)
+is_gone(const ConflictScan *pass)
 {
 	return pass->guard->unplaced != NULL && !pass->self_seen;
 }
 
 /* True if others have been counted for long enough: an index may have many dead rows. */
 static bool
-has_counted(const Pass *pass)
+has_counted(const ConflictScan *pass)
 {
-	return pass->others >= GUARD_MOST_OTHERS || pass->dead >= MAX_DEAD;
+	return pass->others >= GUARD_MAX_OTHERS || pass->dead >= MAX_DEAD;
 }
 
 /*
@@ -274,7 +274,7 @@ has_counted(const Pass *pass)
  * others are only counted, nobody is waited for on their behalf.
  */
 static Outcome
-go_on(Pass *pass, Outcome outcome)
+go_on(ConflictScan *pass, Outcome outcome)
 {
 	bool		counting = is_counting(pass);
 
@@ -290,7 +290,7 @@ go_on(Pass *pass, Outcome outcome)
  * all of them, if others are to be looked at besides.
  */
 static Outcome
-visit_all(Pass *pass, TIDBitmap *bitmap)
+visit_all(ConflictScan *pass, TIDBitmap *bitmap)
 {
 	BitmapPages pages;
 	Outcome		outcome = NOTHING;
@@ -337,7 +337,7 @@ find_all(IndexScanDesc scan, TIDBitmap *bitmap)
 
 /* The rows that may be near, by the index; in the current memory context. */
 static TIDBitmap *
-candidates(Pass *pass, ScanKey keys)
+candidates(ConflictScan *pass, ScanKey keys)
 {
 	Relation	index = index_open(pass->table->indexid, NoLock);
 	TIDBitmap  *bitmap = tbm_create(work_mem * (Size) 1024, NULL);
@@ -357,7 +357,7 @@ candidates(Pass *pass, ScanKey keys)
 
 /* One pass; on FOUND the row is left in the table's slot. */
 static Outcome
-pass_through(Pass *pass, ScanKey keys)
+pass_through(ConflictScan *pass, ScanKey keys)
 {
 	TIDBitmap  *bitmap;
 	Outcome		outcome = NOTHING;
@@ -382,7 +382,7 @@ pass_through(Pass *pass, ScanKey keys)
 	return outcome;
 }
 
-/* See guard_pass.h */
+/* See guard_search.h */
 void
 guard_wait(Relation rel, const SnapshotData *dirty, ItemPointerData tid)
 {
@@ -395,7 +395,7 @@ guard_wait(Relation rel, const SnapshotData *dirty, ItemPointerData tid)
 
 /* Waits for the transaction that is busy with the row in the slot. */
 static void
-wait_for_row(Pass *pass)
+wait_for_row(ConflictScan *pass)
 {
 	ItemPointerData tid = pass->table->slot->tts_tid;
 
@@ -405,7 +405,7 @@ wait_for_row(Pass *pass)
 
 /* Searches one table, until there is nothing left to wait for. */
 static bool
-search_table(Pass *pass, ScanKey keys)
+search_table(ConflictScan *pass, ScanKey keys)
 {
 	for (;;)
 	{
@@ -427,7 +427,7 @@ search_table(Pass *pass, ScanKey keys)
 
 /* Searches one table, and takes note of what was found. */
 static void
-search_one(Pass *pass, ScanKey keys, GuardMatch *match)
+search_one(ConflictScan *pass, ScanKey keys, GuardMatch *match)
 {
 	if (pass->guard->mode != GUARD_SKIP)
 		pass->kept = compat_make_slot(pass->table->slot->tts_tupleDescriptor,
@@ -454,7 +454,7 @@ search_next(Guard *guard, GuardTable *table, Relation rel, const Signature *sig,
 			GuardMatch *match)
 {
 	FmgrInfo	none = {0};		/* GIN has support functions instead */
-	Pass		pass = {
+	ConflictScan		pass = {
 		.guard = guard,
 		.table = table,
 		.sig = sig,
@@ -476,7 +476,7 @@ knows_enough(const Guard *guard, const GuardMatch *match)
 {
 	return match->table != NULL &&
 		(guard->mode == GUARD_SKIP || guard->mode == GUARD_TAG ||
-		 match->others >= GUARD_MOST_OTHERS);
+		 match->others >= GUARD_MAX_OTHERS);
 }
 
 /*

@@ -58,7 +58,7 @@
 #include "join/algorithms/join_kinds.h"
 #include "join/engine/feature_filter.h"
 #include "methods/spec_name.h"
-#include "guard/guard_pass.h"
+#include "guard/guard_search.h"
 
 /* As many rows can be read and joined in the time that one look-up takes. */
 #define ROWS_PER_LOOK_UP	30
@@ -103,7 +103,7 @@ typedef struct Check
 	size_t		room;			/* for hashes */
 
 	/* rows of the table */
-	Pass		pass;
+	ConflictScan		pass;
 	SetJoin    *join;
 	Made	   *made;			/* specs of new rows; of sets that scopes keep
 								 * apart the first one only */
@@ -547,7 +547,7 @@ note_busy(Check *check, ItemPointerData tid)
 static bool
 compare_rows(Check *check, ItemPointerData new, ItemPointerData other)
 {
-	Pass	   *pass = &check->pass;
+	ConflictScan	   *pass = &check->pass;
 	TupleTableSlot *slot = pass->table->slot;
 
 	if (ItemPointerEquals(&new, &other) || !enter_row(check, new))
@@ -716,7 +716,7 @@ compare_new(Check *check)
 static void
 read_and_compare(Check *check)
 {
-	Pass		pass = {
+	ConflictScan		pass = {
 		.guard = check->guard,
 		.table = check->guard->own,
 		.rel = check->rel
@@ -766,7 +766,7 @@ join_new(Check *check)
 
 /* Raises an error, or a warning, if any row is refused. */
 static void
-report(Check *check, const Trigger *trigger, FmgrInfo *flinfo)
+report(Check *check, const Trigger *trigger)
 {
 	if (check->nrefused > 1)
 		check->detail = psprintf("%s Rows of the statement that are near to others: %llu.",
@@ -774,7 +774,6 @@ report(Check *check, const Trigger *trigger, FmgrInfo *flinfo)
 								 (unsigned long long) check->nrefused);
 	if (check->nrefused == 0)
 		return;
-	guard_count(flinfo, check->guard->mode, check->nrefused);
 	guard_report(check->guard, check->rel, trigger, check->detail);
 }
 
@@ -783,7 +782,7 @@ report(Check *check, const Trigger *trigger, FmgrInfo *flinfo)
  * row.
  */
 void
-guard_check_statement(Guard *guard, TriggerData *trigdata, FmgrInfo *flinfo)
+guard_check_statement(Guard *guard, TriggerData *trigdata)
 {
 	TupleDesc	desc = guard->own->slot->tts_tupleDescriptor;
 	Check		check = {
@@ -808,7 +807,7 @@ guard_check_statement(Guard *guard, TriggerData *trigdata, FmgrInfo *flinfo)
 	check.table_rows = check.nnew > 0 ? rows_of(check.rel) : 0;
 	if (check.nnew > 0 && !(look_ups_pay(&check) && look_up_new(&check)))
 		join_new(&check);
-	report(&check, trigdata->tg_trigger, flinfo);
+	report(&check, trigdata->tg_trigger);
 	rewind_rows(&check);
 	ExecClearTuple(check.row);
 	ExecClearTuple(check.before);

@@ -5,26 +5,7 @@
  * A trigger on a partitioned table is cloned to each partition, and a clone
  * fires for rows of its partition only.  But a near-duplicate may be in any
  * partition of the table that the trigger was created on, so all of them are
- * searched, each with an index of its own.
- *
- * Locks.  The table that the trigger fires on is locked by the statement, as
- * are its indexes.  The others are locked in AccessShareLock, parents first,
- * as any query over the partitioned table does, and until the transaction
- * ends: what was searched cannot be dropped or detached before the row that
- * the search let pass is committed.  More is not needed: the protocol of
- * guard_search.c relies on no lock.
- *
- * A statement may fire the clones of many partitions.  They have one list of all of them
- * together, made by the first.  It is there for who has the same memory context, in the
- * same subtransaction, which holds the locks that the list rests on.
- *
- * A partition may be attached while a statement runs, as no lock of ours
- * conflicts with that, and a row in it must be found.  Whoever writes to the
- * new partition does so after the invalidation message for its parent was
- * sent, and the guard reads the messages before it searches.  If such a row's
- * own check came before our row was in, our search therefore knows of the new
- * partition.  Rows that a partition brings along when it is attached are not
- * checked, as rows are not that were there before the trigger.
+ * searched, each with its own index.  README.md has the locks.
  *
  * Portions Copyright (c) 2026, the neardup developers
  *
@@ -33,18 +14,17 @@
 #include "postgres.h"
 
 #include "access/genam.h"
-#include "access/htup_details.h"
 #include "access/table.h"
 #include "access/tableam.h"
 #include "access/xact.h"
 #include "catalog/index.h"
 #include "catalog/partition.h"
 #include "catalog/pg_inherits.h"
-#include "catalog/pg_trigger.h"
 #include "storage/lmgr.h"
-#include "utils/fmgroids.h"
+#include "storage/proc.h"
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
+#include "utils/snapmgr.h"
 
 #include "base/compat.h"
 #include "guard/guard.h"
@@ -83,7 +63,10 @@ unwatch(void *arg)
 	dlist_delete(&((GuardPartitions *) arg)->node);
 }
 
-/* From here on, a change of the partitions sets list->stale. */
+/*
+ * From here on, a change of the partitions sets list->stale.  The list, in the
+ * current memory context, is watched as long as that.
+ */
 static void
 watch(GuardPartitions *list)
 {
@@ -95,46 +78,21 @@ watch(GuardPartitions *list)
 	list->unwatch.func = unwatch;
 	list->unwatch.arg = list;
 	dlist_push_tail(&lists, &list->node);
-	MemoryContextRegisterResetCallback(list->memory, &list->unwatch);
+	MemoryContextRegisterResetCallback(CurrentMemoryContext, &list->unwatch);
+}
+
+/* See guard.h */
+StatementId
+guard_current_statement(void)
+{
+	return (StatementId) {
+		.transaction = compat_local_transaction(),
+		.command = ActiveSnapshotSet() ? GetActiveSnapshot()->curcid :
+			GetCurrentCommandId(false)
+	};
 }
 
 /* What is searched */
-
-/* See guard.h */
-Oid
-trigger_root(Relation rel, const Trigger *trigger, Oid *created)
-{
-	Relation	catalog;
-	Oid			tgoid = trigger->tgoid;
-	Oid			relid = RelationGetRelid(rel);
-
-	*created = tgoid;
-	if (!trigger->tgisclone)
-		return relid;
-	catalog = table_open(TriggerRelationId, AccessShareLock);
-	while (OidIsValid(tgoid))
-	{
-		ScanKeyData key;
-		SysScanDesc scan;
-		HeapTuple	tuple;
-		Form_pg_trigger form;
-
-		ScanKeyInit(&key, Anum_pg_trigger_oid, BTEqualStrategyNumber, F_OIDEQ,
-					ObjectIdGetDatum(tgoid));
-		scan = systable_beginscan(catalog, TriggerOidIndexId, true, NULL,
-								  1, &key);
-		tuple = systable_getnext(scan);
-		if (!HeapTupleIsValid(tuple))
-			elog(ERROR, "could not find trigger %u", tgoid);
-		form = (Form_pg_trigger) GETSTRUCT(tuple);
-		relid = form->tgrelid;
-		*created = tgoid;
-		tgoid = form->tgparentid;
-		systable_endscan(scan);
-	}
-	table_close(catalog, AccessShareLock);
-	return relid;
-}
 
 /* See guard.h */
 Oid
@@ -239,8 +197,8 @@ prepare_table(Guard *guard, GuardTable *table, Relation rel,
 		(void) find_index(guard, rel, source, false, table);
 	}
 	table->key = OidIsValid(table->indexid) ?
-		guard_key(rel, table->indexid, table->keyno, false) :
-		guard_column_key(rel, get_attnum(table->relid, source->name), false);
+		guard_index_value(rel, table->indexid, table->keyno, false) :
+		guard_column_value(rel, get_attnum(table->relid, source->name), false);
 	if (OidIsValid(table->indexid))
 		table->predicate = guard_predicate(rel, table->indexid, false);
 
@@ -275,8 +233,9 @@ list_partitions(Oid root, List **leaves, List **parents)
 
 /* A list that another clone of the trigger has made in this statement, or NULL. */
 static GuardPartitions *
-find_list(MemoryContext parent, Oid tgoid)
+find_list(Oid tgoid)
 {
+	StatementId statement = guard_current_statement();
 	dlist_iter	iter;
 
 	AcceptInvalidationMessages();
@@ -285,31 +244,25 @@ find_list(MemoryContext parent, Oid tgoid)
 		GuardPartitions *list = dlist_container(GuardPartitions, node, iter.cur);
 
 		if (list->ready && !list->stale && list->tgoid == tgoid &&
-			list->parent == parent &&
-			list->transaction == compat_local_transaction() &&
+			statements_equal(list->statement, statement) &&
 			list->subtransaction == GetCurrentSubTransactionId())
 			return list;
 	}
 	return NULL;
 }
 
-/* Makes the list for a guard: all of it is allocated in a child of parent. */
+/* Make the list for a guard, in the current memory context. */
 static GuardPartitions *
-make_list(Guard *guard, MemoryContext parent, Oid tgoid, const Source *source)
+make_list(Guard *guard, Oid tgoid, const Source *source)
 {
-	MemoryContext memory = AllocSetContextCreate(parent, "neardup guard's partitions",
-												 ALLOCSET_DEFAULT_SIZES);
-	MemoryContext caller = MemoryContextSwitchTo(memory);
 	GuardPartitions *list = palloc0(sizeof(GuardPartitions));
 	List	   *leaves = NIL;
 	List	   *parents = NIL;
 	ListCell   *lc;
 
 	list->tgoid = tgoid;
-	list->parent = parent;
-	list->transaction = compat_local_transaction();
+	list->statement = guard_current_statement();
 	list->subtransaction = GetCurrentSubTransactionId();
-	list->memory = memory;
 	watch(list);
 	list_partitions(source->root, &leaves, &parents);
 	list->parents = parents;
@@ -322,22 +275,14 @@ make_list(Guard *guard, MemoryContext parent, Oid tgoid, const Source *source)
 		table_close(leaf, NoLock);
 	}
 	list->ready = true;
-	MemoryContextSwitchTo(caller);
 	return list;
 }
 
-/* See guard.h */
-void
-guard_release_partitions(GuardPartitions *list)
-{
-	if (--list->users == 0)
-		MemoryContextDelete(list->memory);
-}
-
 /*
- * Lists the tables to search for a trigger that fires on rel, with all that is needed to
+ * List the tables to search for a trigger that fires on rel, with all that is needed to
  * search them.  Raises an error that names the table, and the command that helps, where
- * one cannot be searched.  rel is in guard->memory, partitions are in a child of parent.
+ * one cannot be searched.  rel is in guard->memory; partitions, which other guards of the
+ * statement may use, are in parent, which ends with the statement.
  */
 void
 guard_list_tables(Guard *guard, MemoryContext parent, Relation rel,
@@ -350,12 +295,12 @@ guard_list_tables(Guard *guard, MemoryContext parent, Relation rel,
 
 	guard->own = palloc0(sizeof(GuardTable));
 	prepare_table(guard, guard->own, rel, &source);
+	MemoryContextSwitchTo(parent);
 	if (root != RelationGetRelid(rel))
 	{
-		guard->partitions = find_list(parent, tgoid);
+		guard->partitions = find_list(tgoid);
 		if (guard->partitions == NULL)
-			guard->partitions = make_list(guard, parent, tgoid, &source);
-		guard->partitions->users++;
+			guard->partitions = make_list(guard, tgoid, &source);
 	}
 	MemoryContextSwitchTo(caller);
 }

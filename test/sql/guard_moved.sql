@@ -1,6 +1,9 @@
 --
 -- Guards of partitions, and rows that an UPDATE moves from one to another
 --
+
+-- Faulty triggers can be created here: errors are those of the first row
+SET check_function_bodies = off;
 CREATE SCHEMA guard_moved_test;
 SET search_path = guard_moved_test, public;
 CREATE TABLE parts (id int, part int, body text, note text, sig signature GENERATED ALWAYS AS (shingles(body)) STORED,

@@ -105,34 +105,12 @@ CREATE TRIGGER update_guard AFTER UPDATE ON part1 FOR EACH ROW EXECUTE FUNCTION 
 UPDATE part1 SET sig = f(7000, 7020) WHERE id IN (21, 22);
 DROP TABLE parts;
 
--- Counts: of refused rows, too, though they are rolled back
 DROP TRIGGER guard ON docs;
-SET client_min_messages = error;
 CREATE TRIGGER skip BEFORE INSERT ON docs FOR EACH ROW WHEN (NEW.tenant = 1) EXECUTE FUNCTION neardup_guard('sig', '0.8', 'skip');
-CREATE TRIGGER tag BEFORE INSERT ON docs FOR EACH ROW WHEN (NEW.tenant = 2) EXECUTE FUNCTION neardup_guard('sig', '0.8', 'tag', 'twin');
-CREATE TRIGGER warn AFTER INSERT ON docs FOR EACH ROW WHEN (NEW.tenant = 3) EXECUTE FUNCTION neardup_guard('sig', '0.8', 'warn');
-CREATE TRIGGER reject AFTER INSERT ON docs FOR EACH ROW WHEN (NEW.tenant = 4) EXECUTE FUNCTION neardup_guard('sig', '0.8');
-CREATE TRIGGER statement AFTER UPDATE ON docs REFERENCING OLD TABLE AS o NEW TABLE AS n FOR EACH STATEMENT
-    EXECUTE FUNCTION neardup_guard('sig', '0.8', 'warn');
-SELECT pg_stat_force_next_flush();
-CREATE TEMP TABLE before AS SELECT * FROM neardup_guard_counts();
-INSERT INTO docs (tenant, sig) VALUES (1, f(1, 20)), (1, f(1, 20)), (1, f(90001, 90020));
-INSERT INTO docs (tenant, sig) VALUES (2, f(1, 20)), (2, f(1, 20)), (2, f(1, 20)), (2, f(91001, 91020));
-INSERT INTO docs (tenant, sig) VALUES (3, f(1, 20)), (3, f(1, 20)), (3, f(1, 20)), (3, f(1, 20));
-INSERT INTO docs (tenant, sig) VALUES (4, f(1, 20)), (4, f(1, 20));
-BEGIN;
-SAVEPOINT a;
-INSERT INTO docs (tenant, sig) VALUES (4, f(1, 20));
-ROLLBACK TO a;
-INSERT INTO docs (tenant, sig) VALUES (4, f(1, 20));
-ROLLBACK;
-UPDATE docs SET sig = f(2, 21) WHERE tenant = 3;
+INSERT INTO docs (tenant, sig) VALUES (1, f(1, 20));
 -- Two transactions in one message begin at the same time
 BEGIN\; INSERT INTO docs (tenant, sig) VALUES (1, f(1, 20))\; COMMIT\; BEGIN\; INSERT INTO docs (tenant, sig) VALUES (1, f(2, 21))\; COMMIT;
 SELECT count(*) FROM neardup_guard_skipped();
-SELECT pg_stat_force_next_flush();
-SELECT a.refused - b.refused AS refused, a.skipped - b.skipped AS skipped, a.tagged - b.tagged AS tagged,
-       a.warned - b.warned AS warned FROM before b, neardup_guard_counts() a;
-DROP TABLE docs, before;
+DROP TABLE docs;
 DROP ROLE regress_guard_told;
 DROP FUNCTION f;

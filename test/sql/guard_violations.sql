@@ -58,16 +58,18 @@ SELECT neardup_guard_check('posts', 'changed');
 DROP TABLE posts;
 
 -- Errors
+SET check_function_bodies = off;
 SELECT neardup_guard_check('docs', 'nobody');
 SELECT neardup_guard_check('pg_class', 'nobody');
 CREATE TRIGGER other BEFORE UPDATE ON docs FOR EACH ROW EXECUTE FUNCTION suppress_redundant_updates_trigger();
 SELECT neardup_guard_check('docs', 'other');
-CREATE TRIGGER wrong BEFORE UPDATE ON docs FOR EACH ROW EXECUTE FUNCTION neardup_guard('sig', '2');
+CREATE TRIGGER wrong AFTER UPDATE ON docs FOR EACH ROW EXECUTE FUNCTION neardup_guard('sig', '2');
 SELECT neardup_guard_check('docs', 'wrong');
-CREATE TRIGGER missing BEFORE UPDATE ON docs FOR EACH ROW EXECUTE FUNCTION neardup_guard('nil', '0.8');
+CREATE TRIGGER missing AFTER UPDATE ON docs FOR EACH ROW EXECUTE FUNCTION neardup_guard('nil', '0.8');
 SELECT neardup_guard_check('docs', 'missing');
-CREATE TRIGGER scopeless BEFORE UPDATE ON docs FOR EACH ROW EXECUTE FUNCTION neardup_guard('sig', '0.8', 'within', 'nil');
+CREATE TRIGGER scopeless AFTER UPDATE ON docs FOR EACH ROW EXECUTE FUNCTION neardup_guard('sig', '0.8', 'within', 'nil');
 SELECT neardup_guard_check('docs', 'scopeless');
+RESET check_function_bodies;
 DROP TABLE docs;
 
 -- An expression, a predicate, odd names, a key of two columns or none, triggers for statements
@@ -79,16 +81,12 @@ CREATE TRIGGER "The guard" AFTER INSERT ON "odd""schema"."Select" REFERENCING NE
     FOR EACH STATEMENT EXECUTE FUNCTION neardup_guard('Key', '0.8');
 SELECT neardup_guard_check('"odd""schema"."Select"', 'The guard');
 SELECT row_key, near_key, similarity FROM neardup_guard_violations('"odd""schema"."Select"', 'The guard') ORDER BY 1;
--- the hint names the schema of the extension where the search path does not have it
-SET search_path = pg_catalog;
-SELECT public.neardup_guard_check('"odd""schema"."Select"', 'The guard');
-RESET search_path;
 ALTER TABLE "odd""schema"."Select" DROP CONSTRAINT "Select_pkey";
 SELECT neardup_guard_check('"odd""schema"."Select"', 'The guard');
 SELECT row_place, row_key, near_place, near_key FROM neardup_guard_violations('"odd""schema"."Select"', 'The guard') ORDER BY 1;
 DROP SCHEMA "odd""schema" CASCADE;
 
--- Partitions; and a table that inherits is separate
+-- Partitions
 CREATE TABLE parts (id int PRIMARY KEY, sig signature) PARTITION BY HASH (id);
 CREATE TABLE part0 PARTITION OF parts FOR VALUES WITH (MODULUS 2, REMAINDER 0);
 CREATE TABLE part1 PARTITION OF parts FOR VALUES WITH (MODULUS 2, REMAINDER 1);
@@ -100,14 +98,6 @@ SELECT row_table = (SELECT tableoid FROM parts WHERE id = row_key::int) AS there
 FROM neardup_guard_violations('parts', 'guard') ORDER BY row_key;
 SELECT neardup_guard_check('part0', 'guard');
 DROP TABLE parts;
-CREATE TABLE base (id int PRIMARY KEY, sig signature);
-CREATE TABLE child () INHERITS (base);
-INSERT INTO base VALUES (1, f(1, 20));
-INSERT INTO child VALUES (1, f(1, 20));
-CREATE TRIGGER guard AFTER INSERT ON base REFERENCING NEW TABLE AS n
-    FOR EACH STATEMENT EXECUTE FUNCTION neardup_guard('sig', '0.8');
-SELECT neardup_guard_check('base', 'guard');
-DROP TABLE base CASCADE;
 
 -- With the rights of whoever asks
 CREATE TABLE docs (id int PRIMARY KEY, sig signature, mine boolean);
@@ -124,7 +114,7 @@ CREATE POLICY mine ON docs USING (mine);
 SET ROLE regress_guard_violations;
 SELECT neardup_guard_check('docs', 'guard');
 RESET ROLE;
--- What the table's owner has written is worked out with his rights, where that is less
+-- Expressions that the owner has written are not computed with the rights of a superuser
 CREATE ROLE regress_guard_owner;
 CREATE SCHEMA theirs AUTHORIZATION regress_guard_owner;
 SET ROLE regress_guard_owner;
@@ -136,20 +126,18 @@ BEGIN
     RETURN public.shingles(body);
 END $$;
 CREATE TABLE theirs.notes (id int PRIMARY KEY, body text);
-CREATE INDEX notes_sig ON theirs.notes USING gin ((theirs.sig(body)) public.signature_gin_ops);
+CREATE INDEX notes_sig ON theirs.notes USING gin ((theirs.sig(body)) public.signature_gin_ops) WITH (fastupdate = off);
 INSERT INTO theirs.notes VALUES (1, 'one two three four'), (2, 'one two three four'), (3, 'five six seven eight');
 SET check_function_bodies = off;
-CREATE TRIGGER guard BEFORE INSERT ON theirs.notes FOR EACH ROW EXECUTE FUNCTION public.neardup_guard('notes_sig', '0.8');
+CREATE TRIGGER guard AFTER INSERT ON theirs.notes FOR EACH ROW EXECUTE FUNCTION public.neardup_guard('notes_sig', '0.8');
 RESET check_function_bodies;
 RESET ROLE;
 CREATE ROLE regress_guard_super SUPERUSER;
 SET ROLE regress_guard_super;
 SELECT neardup_guard_check('theirs.notes', 'guard');
 SELECT row_key, near_key, similarity FROM neardup_guard_violations('theirs.notes', 'guard');
-SELECT current_user;
-ALTER TABLE theirs.notes ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
-SELECT neardup_guard_check('theirs.notes', 'guard');
-SELECT current_user, current_setting('row_security');
+SET ROLE regress_guard_owner;
+SELECT row_key, near_key, similarity FROM neardup_guard_violations('theirs.notes', 'guard');
 RESET ROLE;
 DROP SCHEMA theirs CASCADE;
 DROP ROLE regress_guard_owner, regress_guard_super;
@@ -162,7 +150,9 @@ SELECT public.neardup_guard_check('docs', 'guard') < 100 AS counted;
 RESET search_path;
 DROP SCHEMA trap CASCADE;
 CREATE VIEW seen AS SELECT * FROM docs;
+SET check_function_bodies = off;
 CREATE TRIGGER guard INSTEAD OF INSERT ON seen FOR EACH ROW EXECUTE FUNCTION neardup_guard('sig', '0.8');
+RESET check_function_bodies;
 SELECT neardup_guard_check('seen', 'guard');
 SELECT * FROM neardup_guard_violations('seen', 'guard');
 DROP VIEW seen;

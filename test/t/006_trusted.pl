@@ -56,10 +56,13 @@ is("$status$err", '0', 'and accepts versions');
 	INSERT INTO near SELECT i, shingles('always the same text') FROM generate_series(1, 3) i;
 	CREATE TRIGGER guard AFTER INSERT ON near
 		FOR EACH ROW EXECUTE FUNCTION neardup_guard('sig', '0.8');
-	DROP TABLE near;
+	SELECT neardup_guard_check('near', 'guard');
+	CREATE TRIGGER faulty AFTER INSERT ON near
+		FOR EACH ROW EXECUTE FUNCTION neardup_guard('sig', '8');
 	}, extra_params => [ '-U', 'alice' ], on_error_stop => 1);
-like("$status$err", qr/0.*table "near" has rows that guard "guard" would not let in: 2/,
-	'and is told of rows that a new guard would not let in');
+is($out, '2', 'and counts rows that a new guard would have refused');
+like($err, qr/invalid threshold of neardup_guard: "8"/, 'and cannot create a faulty guard,');
+$node->safe_psql('d', 'DROP TABLE near');
 is( $node->safe_psql('d', q(SELECT evtowner FROM pg_event_trigger
 	WHERE evtname = 'neardup_guard_created')),
 	'10', 'by an event trigger of the bootstrap superuser');

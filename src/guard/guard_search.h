@@ -1,13 +1,13 @@
 /*
- * guard_pass.h
- *		One pass of the guard through a table.
+ * guard_search.h
+ *		One scan of the guard through a table, for rows in conflict with a new one.
  *
  * Portions Copyright (c) 2026, the neardup developers
  *
- * src/guard/guard_pass.h
+ * src/guard/guard_search.h
  */
-#ifndef NEARDUP_GUARD_PASS_H
-#define NEARDUP_GUARD_PASS_H
+#ifndef NEARDUP_GUARD_SEARCH_H
+#define NEARDUP_GUARD_SEARCH_H
 
 #include "access/tableam.h"
 #include "utils/snapshot.h"
@@ -22,8 +22,8 @@ typedef enum Outcome
 	MOVED,						/* one may have been stored anew meanwhile */
 } Outcome;
 
-/* One pass through one table. */
-typedef struct Pass
+/* One scan of one table. */
+typedef struct ConflictScan
 {
 	Guard	   *guard;
 	GuardTable *table;
@@ -43,19 +43,19 @@ typedef struct Pass
 	int			others;			/* near rows besides the one to report */
 	int			dead;			/* rows that were come by for their sake */
 	bool		lossy;			/* of the page every place is looked at */
-} Pass;
+} ConflictScan;
 
 /*
  * True if the row in the table's slot is near the new one, in its scope; the
  * similarity is noted.
  */
-extern bool guard_is_near(Pass *pass);
+extern bool guard_is_near(ConflictScan *pass);
 
 /*
  * True if the version of a row in the slot was deleted by a transaction that
  * was running when the pass began.
  */
-extern bool guard_deleted_since(const Pass *pass, TupleTableSlot *slot);
+extern bool guard_deleted_since(const ConflictScan *pass, TupleTableSlot *slot);
 
 /*
  * True if this transaction has put in the row in the slot; also with COPY ... FREEZE,
@@ -67,4 +67,4 @@ extern bool guard_is_own(TupleTableSlot *slot);
 extern void guard_wait(Relation rel, const SnapshotData *dirty,
 					   ItemPointerData tid);
 
-#endif							/* NEARDUP_GUARD_PASS_H */
+#endif							/* NEARDUP_GUARD_SEARCH_H */

@@ -1,0 +1,398 @@
+/*
+ * guard_definition.c
+ *		What the definition of a trigger neardup_guard() says.
+ *
+ * The word "within" begins the columns of the scope.  It is no mode, and is not
+ * looked for where a tag column is expected, so it cannot be mistaken for
+ * anything else.  One argument for each column needs no rules for quoting.
+ *
+ * A definition that would guard less than it seems to is an error: see README.md
+ * about inheritance.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/guard/guard_definition.c
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/relation.h"
+#include "access/table.h"
+#include "catalog/indexing.h"
+#include "catalog/pg_inherits.h"
+#include "catalog/pg_trigger.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+
+#include "base/compat.h"
+#include "base/input.h"
+#include "guard/guard.h"
+
+#define USAGE_HINT \
+	"Use neardup_guard('signature column or index', 'threshold' [, 'reject|skip|tag|warn' [, 'tag column']] [, 'within', 'column' [, ...]])."
+
+#define ROW_TRIGGER_HINT \
+	"Use CREATE CONSTRAINT TRIGGER ... AFTER INSERT OR UPDATE ON ... FOR EACH ROW EXECUTE FUNCTION neardup_guard(...)."
+
+/* Arguments */
+
+/* A decimal number greater than 0 and at most 1, and nothing but that. */
+static double
+parse_threshold(const char *text)
+{
+	const char *number = text + (text[0] == '+');
+	const char *end = input_decimal_end(number);
+	double		threshold = strtod(number, NULL);
+
+	if (end == number || *end != '\0' || !(threshold > 0 && threshold <= 1))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("invalid threshold of neardup_guard: \"%s\"", text),
+				 threshold >= 10 && threshold <= 100 ?
+				 errdetail("A threshold is greater than 0 and at most 1: %g percent are %g.",
+						   threshold, threshold / 100) :
+				 errdetail("A threshold is a decimal number greater than 0 and at most 1, without blanks."),
+				 errhint(USAGE_HINT)));
+	return threshold;
+}
+
+static GuardMode
+parse_mode(const char *text)
+{
+	static const char *const names[] = {
+		[GUARD_REJECT] = "reject",
+		[GUARD_SKIP] = "skip",
+		[GUARD_TAG] = "tag",
+		[GUARD_WARN] = "warn"
+	};
+
+	for (int mode = 0; mode < lengthof(names); mode++)
+		if (strcmp(names[mode], text) == 0)
+			return mode;
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("invalid mode of neardup_guard: \"%s\"", text),
+			 errdetail("A mode is one of reject, skip, tag and warn."),
+			 errhint(USAGE_HINT)));
+}
+
+/* Find the arguments that name the columns of the scope. */
+static GuardArguments
+split_arguments(const Trigger *trigger)
+{
+	int			n = trigger->tgnargs;
+	int			i = 2;
+
+	if (i < n && strcmp(trigger->tgargs[i], "within") != 0)
+		i += strcmp(trigger->tgargs[i], "tag") == 0 ? 2 : 1;
+	if (i >= n || strcmp(trigger->tgargs[i], "within") != 0)
+		return (GuardArguments) {.nleading = n};
+	if (i == n - 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("neardup_guard wants columns to compare rows within, trigger \"%s\" names none",
+						trigger->tgname),
+				 errhint(USAGE_HINT)));
+	return (GuardArguments) {
+		.nleading = i, .scope = trigger->tgargs + i + 1, .nscope = n - i - 1
+	};
+}
+
+/* See guard.h */
+GuardArguments
+guard_arguments(const Trigger *trigger)
+{
+	GuardArguments arguments = split_arguments(trigger);
+	int			nargs = arguments.nleading;
+
+	if (nargs > 2)
+		arguments.mode = parse_mode(trigger->tgargs[2]);
+	if (nargs < 2 || nargs > 4)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("neardup_guard takes 2 to 4 arguments, trigger \"%s\" gives %d",
+						trigger->tgname, nargs),
+				 errhint(USAGE_HINT)));
+	if ((arguments.mode == GUARD_TAG) != (nargs == 4))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg(nargs == 4 ? "only mode tag of neardup_guard takes a tag column" :
+						"mode tag of neardup_guard wants a tag column"),
+				 errhint(USAGE_HINT)));
+	arguments.threshold = parse_threshold(trigger->tgargs[1]);
+	return arguments;
+}
+
+/* When it fires */
+
+static const char *
+mode_name(GuardMode mode)
+{
+	return mode == GUARD_SKIP ? "skip" : "tag";
+}
+
+/* Raise an error unless a trigger for each row fires when its mode can work. */
+static void
+check_row_timing(Relation rel, const Trigger *trigger, GuardMode mode)
+{
+	int16		type = trigger->tgtype;
+	bool		before = TRIGGER_FOR_BEFORE(type);
+
+	if (TRIGGER_FOR_INSTEAD(type) ||
+		TRIGGER_FOR_DELETE(type) || TRIGGER_FOR_TRUNCATE(type))
+		ereport(ERROR,
+				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
+				 errmsg("trigger \"%s\" must be fired BEFORE or AFTER, for each row, by INSERT or UPDATE only",
+						trigger->tgname),
+				 errhint(ROW_TRIGGER_HINT)));
+	if (mode == GUARD_REJECT && before)
+		ereport(ERROR,
+				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
+				 errmsg("trigger \"%s\" must be fired AFTER, as neardup_guard's mode is reject",
+						trigger->tgname),
+				 errdetail("A row that is not in the table yet cannot be seen by others that are being inserted."),
+				 errhint("Use CREATE CONSTRAINT TRIGGER ... AFTER INSERT OR UPDATE, or mode skip, tag or warn.")));
+	if ((mode == GUARD_SKIP || mode == GUARD_TAG) && !before)
+		ereport(ERROR,
+				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
+				 errmsg("trigger \"%s\" must be fired BEFORE, as neardup_guard's mode is %s",
+						trigger->tgname, mode_name(mode)),
+				 errdetail("A row that is in the table already cannot be dropped or changed."),
+				 errhint("Use CREATE TRIGGER ... BEFORE INSERT, or mode reject or warn.")));
+	if (mode == GUARD_SKIP && rel->rd_rel->relispartition &&
+		!(TRIGGER_FOR_INSERT(type) && TRIGGER_FOR_UPDATE(type) && trigger->tgnattr == 0))
+		ereport(ERROR,
+				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
+				 errmsg("trigger \"%s\" must be fired BEFORE INSERT OR UPDATE, of any column, as neardup_guard's mode is skip and table \"%s\" is a partition",
+						trigger->tgname, RelationGetRelationName(rel)),
+				 errdetail("An UPDATE that moves a row to another partition deletes it in the one and inserts it in the other: to skip it there would lose it."),
+				 errhint("Use CREATE TRIGGER ... BEFORE INSERT OR UPDATE, or mode tag or warn."),
+				 errtable(rel)));
+}
+
+/* The same of a trigger that fires for each statement. */
+static void
+check_statement_timing(Relation rel, const Trigger *trigger, GuardMode mode)
+{
+	int16		type = trigger->tgtype;
+	bool		update = TRIGGER_FOR_UPDATE(type);
+
+	if (!TRIGGER_FOR_AFTER(type) || trigger->tgnewtable == NULL ||
+		(update && trigger->tgoldtable == NULL))
+		ereport(ERROR,
+				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
+				 errmsg("trigger \"%s\", which fires for each statement, must be fired AFTER, with transition tables, by INSERT or UPDATE only",
+						trigger->tgname),
+				 update ?
+				 errhint("Use CREATE TRIGGER ... AFTER UPDATE ON ... REFERENCING OLD TABLE AS before NEW TABLE AS after FOR EACH STATEMENT EXECUTE FUNCTION neardup_guard(...).") :
+				 errhint("Use CREATE TRIGGER ... AFTER INSERT ON ... REFERENCING NEW TABLE AS after FOR EACH STATEMENT EXECUTE FUNCTION neardup_guard(...), and another one for UPDATE.")));
+	if (mode == GUARD_SKIP || mode == GUARD_TAG)
+		ereport(ERROR,
+				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
+				 errmsg("trigger \"%s\" must be fired FOR EACH ROW, as neardup_guard's mode is %s",
+						trigger->tgname, mode_name(mode)),
+				 errdetail("Rows that are in the table already cannot be dropped or changed."),
+				 errhint("Use CREATE TRIGGER ... BEFORE INSERT ... FOR EACH ROW, or mode reject or warn.")));
+	if (rel->rd_rel->relkind == RELKIND_PARTITIONED_TABLE ||
+		rel->rd_rel->relispartition)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("neardup_guard cannot check the statements of table \"%s\"",
+						RelationGetRelationName(rel)),
+				 errdetail("A statement on another table of the partitioning would not fire the trigger."),
+				 errhint(ROW_TRIGGER_HINT),
+				 errtable(rel)));
+}
+
+/* Inheritance */
+
+/* A table, no partition, that inherits from a table; InvalidOid if none does. */
+static Oid
+find_child(Relation rel)
+{
+	List	   *children;
+
+	if (!rel->rd_rel->relhassubclass ||
+		rel->rd_rel->relkind == RELKIND_PARTITIONED_TABLE)
+		return InvalidOid;
+	children = find_inheritance_children(RelationGetRelid(rel), NoLock);
+	return children == NIL ? InvalidOid : linitial_oid(children);
+}
+
+/* True if some column of a table, which is no partition, is inherited. */
+static bool
+inherits_columns(Relation rel)
+{
+	TupleDesc	desc = RelationGetDescr(rel);
+
+	for (int i = 0; !rel->rd_rel->relispartition && i < desc->natts; i++)
+		if (TupleDescAttr(desc, i)->attinhcount > 0)
+			return true;
+	return false;
+}
+
+/* True if a table has a guard of that name. */
+static bool
+has_guard(Oid relid, const char *name)
+{
+	Relation	rel = try_relation_open(relid, AccessShareLock);
+	bool		has = rel != NULL && guard_trigger(rel, name, true) != NULL;
+
+	if (rel != NULL)
+		relation_close(rel, AccessShareLock);
+	return has;
+}
+
+/* A parent of the table with a guard of the same name; InvalidOid if none has one. */
+static Oid
+find_guarded_parent(Relation rel, const Trigger *trigger)
+{
+	Relation	catalog;
+	SysScanDesc scan;
+	ScanKeyData key;
+	HeapTuple	tuple;
+	Oid			found = InvalidOid;
+
+	if (!inherits_columns(rel))
+		return InvalidOid;
+	catalog = table_open(InheritsRelationId, AccessShareLock);
+	ScanKeyInit(&key, Anum_pg_inherits_inhrelid, BTEqualStrategyNumber, F_OIDEQ,
+				ObjectIdGetDatum(RelationGetRelid(rel)));
+	scan = systable_beginscan(catalog, InheritsRelidSeqnoIndexId, true, NULL,
+							  1, &key);
+	while (!OidIsValid(found) &&
+		   HeapTupleIsValid(tuple = systable_getnext(scan)))
+	{
+		Oid			parent = ((Form_pg_inherits) GETSTRUCT(tuple))->inhparent;
+
+		if (has_guard(parent, trigger->tgname))
+			found = parent;
+	}
+	systable_endscan(scan);
+	table_close(catalog, AccessShareLock);
+	return found;
+}
+
+/*
+ * Raise an error if rows of several tables, which are not partitions, count as
+ * rows of the guarded one: the guard would compare those of one table only.
+ * An extension may copy triggers to tables that inherit, so a table is not
+ * guarded by a copy of its parent's trigger either.
+ */
+static void
+check_inheritance(Relation rel, const Trigger *trigger)
+{
+	Oid			child = find_child(rel);
+	Oid			parent = OidIsValid(child) ? InvalidOid :
+		find_guarded_parent(rel, trigger);
+
+	if (!OidIsValid(child) && !OidIsValid(parent))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 OidIsValid(child) ?
+			 errmsg("neardup_guard cannot guard table \"%s\", as table \"%s\" inherits from it",
+					RelationGetRelationName(rel), get_rel_name(child)) :
+			 errmsg("neardup_guard cannot guard table \"%s\", as it inherits from table \"%s\", which has trigger \"%s\", too",
+					RelationGetRelationName(rel), get_rel_name(parent), trigger->tgname),
+			 errdetail("Rows would be compared with those of one table only."),
+			 errhint("Use a table with declarative partitions, which are guarded together."),
+			 errtable(rel)));
+}
+
+/* See guard.h */
+GuardArguments
+guard_definition(Relation rel, const Trigger *trigger)
+{
+	GuardArguments arguments = guard_arguments(trigger);
+
+	if (TRIGGER_FOR_ROW(trigger->tgtype))
+		check_row_timing(rel, trigger, arguments.mode);
+	else
+		check_statement_timing(rel, trigger, arguments.mode);
+	check_inheritance(rel, trigger);
+	return arguments;
+}
+
+/* The trigger */
+
+/* See guard.h */
+const Trigger *
+guard_trigger(Relation rel, const char *name, bool missing_ok)
+{
+	/* those of the relation may be freed when a lock is taken */
+	const TriggerDesc *triggers = CopyTriggerDesc(rel->trigdesc);
+	FmgrInfo	function;
+
+	for (int i = 0; triggers != NULL && i < triggers->numtriggers; i++)
+	{
+		const Trigger *trigger = &triggers->triggers[i];
+
+		if (strcmp(trigger->tgname, name) != 0)
+			continue;
+		fmgr_info(trigger->tgfoid, &function);
+		if (function.fn_addr == neardup_guard)
+			return trigger;
+		if (missing_ok)
+			return NULL;
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("trigger \"%s\" of table \"%s\" does not call neardup_guard",
+						name, RelationGetRelationName(rel))));
+	}
+	if (missing_ok)
+		return NULL;
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_OBJECT),
+			 errmsg("table \"%s\" has no trigger \"%s\"",
+					RelationGetRelationName(rel), name),
+			 errhint("Give the table and the name of a trigger that calls neardup_guard.")));
+}
+
+/* Where a trigger stands in pg_trigger. */
+typedef struct Place
+{
+	Oid			oid;
+	Oid			relid;
+	Oid			parent;			/* the trigger that it is a clone of */
+} Place;
+
+static Place
+find_place(Relation catalog, Oid tgoid)
+{
+	ScanKeyData key;
+	SysScanDesc scan;
+	HeapTuple	tuple;
+	Place		place;
+
+	ScanKeyInit(&key, Anum_pg_trigger_oid, BTEqualStrategyNumber, F_OIDEQ,
+				ObjectIdGetDatum(tgoid));
+	scan = systable_beginscan(catalog, TriggerOidIndexId, true, NULL, 1, &key);
+	tuple = systable_getnext(scan);
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "could not find trigger %u", tgoid);
+	place.oid = tgoid;
+	place.relid = ((Form_pg_trigger) GETSTRUCT(tuple))->tgrelid;
+	place.parent = ((Form_pg_trigger) GETSTRUCT(tuple))->tgparentid;
+	systable_endscan(scan);
+	return place;
+}
+
+/* See guard.h */
+Oid
+trigger_root(Relation rel, const Trigger *trigger, Oid *created)
+{
+	Place		place = {trigger->tgoid, RelationGetRelid(rel), trigger->tgoid};
+	Relation	catalog;
+
+	if (trigger->tgisclone)
+	{
+		catalog = table_open(TriggerRelationId, AccessShareLock);
+		while (OidIsValid(place.parent))
+			place = find_place(catalog, place.parent);
+		table_close(catalog, AccessShareLock);
+	}
+	*created = place.oid;
+	return place.relid;
+}

@@ -1,0 +1,600 @@
+/*
+ * guard_row.c
+ *		What the guard reads from a row: signature, scope, predicate.
+ *
+ * A row's signature is what the index's key says: a column, or an expression
+ * over the row.  In a BEFORE trigger a generated column has no value yet; its
+ * generation expression takes its place, also where an index expression
+ * mentions it.  The columns of the scope and the predicate of a partial index
+ * are read in the same way.
+ *
+ * Rows are compared only if they are equal in the columns of the scope and
+ * satisfy the predicate.  Values are equal if the default equality operator of
+ * their type says so, under the column's collation.  Nulls are equal to each
+ * other, as in an index that is NULLS NOT DISTINCT: otherwise rows without a
+ * tenant would not be guarded at all.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/guard/guard_row.c
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/sysattr.h"
+#include "executor/executor.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
+#include "rewrite/rewriteHandler.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+#include "utils/typcache.h"
+
+#include "base/compat.h"
+#include "base/hash.h"
+#include "base/same_value.h"
+#include "guard/guard.h"
+
+/* Values of a row */
+
+/* The generation expression of a column; it mentions no generated column. */
+static Node *
+generation_expression(Relation rel, AttrNumber attno)
+{
+	Node	   *expr = build_column_default(rel, attno);
+
+	if (expr == NULL)
+		elog(ERROR, "no generation expression found for column number %d of table \"%s\"",
+			 attno, RelationGetRelationName(rel));
+	return expr;
+}
+
+/* Puts generation expressions in the place of generated columns. */
+static Node *
+expand_generated(Node *node, void *context)
+{
+	Relation	rel = (Relation) context;
+
+	if (node == NULL)
+		return NULL;
+	if (IsA(node, Var))
+	{
+		AttrNumber	attno = ((Var *) node)->varattno;
+		TupleDesc	desc = RelationGetDescr(rel);
+
+		if (attno == InvalidAttrNumber &&
+			desc->constr && desc->constr->has_generated_stored)
+			ereport(ERROR,
+					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					 errmsg("cannot compute the signature of a new row of table \"%s\"",
+							RelationGetRelationName(rel)),
+					 errdetail("The index expression takes the whole row, and generated columns have no value before the row is stored."),
+					 errhint("Name columns in the index expression.")));
+		if (attno > 0 && TupleDescAttr(desc, attno - 1)->attgenerated)
+			return generation_expression(rel, attno);
+		return copyObject(node);
+	}
+	return expression_tree_mutator(node, expand_generated, context);
+}
+
+/* The expression of a key column that is not a plain column; a copy. */
+static Node *
+index_expression(Relation index, AttrNumber keyno)
+{
+	int			n = 0;
+
+	for (int i = 0; i < keyno - 1; i++)
+		if (index->rd_index->indkey.values[i] == 0)
+			n++;
+	return list_nth(RelationGetIndexExpressions(index), n);
+}
+
+/* Notes the columns of an expression, or NULL if it takes the whole row. */
+static Bitmapset *
+expression_inputs(Node *expr)
+{
+	Bitmapset  *attnos = NULL;
+
+	pull_varattnos(expr, 1, &attnos);
+	if (bms_is_member(InvalidAttrNumber - FirstLowInvalidHeapAttributeNumber,
+					  attnos))
+		return NULL;
+	return attnos;
+}
+
+/* A column, computed by an expression if that is not NULL. */
+static GuardValue
+make_value(AttrNumber attno, Node *expr)
+{
+	GuardValue	value = {.attno = attno};
+
+	if (expr == NULL)
+		value.inputs = bms_make_singleton(attno -
+										FirstLowInvalidHeapAttributeNumber);
+	else
+	{
+		value.inputs = expression_inputs(expr);
+		value.expr = (Expr *) expr;
+		value.memory = CurrentMemoryContext;
+	}
+	return value;
+}
+
+/*
+ * How rows of a table get the value of a column; of rows that are not stored
+ * yet, if before.  In the current memory context.
+ */
+GuardValue
+guard_column_value(Relation rel, AttrNumber attno, bool before)
+{
+	char		generated = TupleDescAttr(RelationGetDescr(rel),
+										  attno - 1)->attgenerated;
+
+	/* 'v': a virtual column, from version 18 on, is never stored */
+	return make_value(attno, generated == 'v' || (before && generated) ?
+					generation_expression(rel, attno) : NULL);
+}
+
+/* The same of the predicate of an index; no expression if it has none. */
+GuardValue
+guard_predicate(Relation rel, Oid indexid, bool before)
+{
+	Relation	index = index_open(indexid, AccessShareLock);
+	List	   *clauses = RelationGetIndexPredicate(index);
+	GuardValue	value = {0};
+
+	if (clauses != NIL)
+	{
+		Node	   *expr = (Node *) make_ands_explicit(clauses);
+
+		value = make_value(InvalidAttrNumber,
+					   before ? expand_generated(expr, rel) : expr);
+	}
+	index_close(index, NoLock);
+	return value;
+}
+
+/* A version of the row as a whole, which may be converted to the type of another table. */
+static bool
+is_whole_row(Node *node)
+{
+	while (IsA(node, ConvertRowtypeExpr))
+		node = (Node *) ((ConvertRowtypeExpr *) node)->arg;
+	return IsA(node, Var) && ((Var *) node)->varattno == InvalidAttrNumber;
+}
+
+/* True if an expression asks whether the two versions differ, as wholes. */
+static bool
+asks_for_change(Node *node)
+{
+	OpExpr	   *expr = (OpExpr *) node;
+
+	/* OLD.* IS DISTINCT FROM NEW.*, of the same form, is by the operator for equality */
+	if (!IsA(node, DistinctExpr) &&
+		!(IsA(node, OpExpr) && (get_opcode(expr->opno) == F_RECORD_NE ||
+								get_opcode(expr->opno) == F_RECORD_IMAGE_NE)))
+		return false;
+	return is_whole_row(linitial(expr->args)) && is_whole_row(lsecond(expr->args));
+}
+
+/* What a condition depends on, while it is looked through. */
+typedef struct ConditionInputs
+{
+	TupleDesc	desc;
+	Bitmapset  *columns;		/* of the new version */
+	bool		other;			/* and on something else */
+} ConditionInputs;
+
+static bool
+find_condition_inputs(Node *node, void *context)
+{
+	ConditionInputs *inputs = context;
+
+	if (node == NULL || asks_for_change(node))
+		return false;
+	if (IsA(node, Var))
+	{
+		AttrNumber	attno = ((Var *) node)->varattno;
+
+		inputs->columns = bms_add_member(inputs->columns,
+										 attno - FirstLowInvalidHeapAttributeNumber);
+		/* 'v': a virtual column, from version 18 on, is in no row */
+		if (((Var *) node)->varno != PRS2_NEW_VARNO ||
+			(attno > 0 && TupleDescAttr(inputs->desc, attno - 1)->attgenerated == 'v'))
+			inputs->other = true;
+		return false;
+	}
+	return expression_tree_walker(node, find_condition_inputs, context);
+}
+
+/*
+ * What the WHEN of a trigger depends on, in the current memory context.  Where it depends on
+ * more than columns of the new version, on the one before or a setting, nothing tells whether
+ * that one was checked: then it passes for what takes the whole row.
+ */
+GuardValue
+guard_condition(Relation rel, const Trigger *trigger)
+{
+	GuardValue	value = {0};
+	ConditionInputs inputs = {.desc = RelationGetDescr(rel)};
+	Node	   *condition;
+
+	if (trigger->tgqual == NULL)
+		return value;
+	condition = stringToNode(trigger->tgqual);
+	(void) find_condition_inputs(condition, &inputs);
+	if (inputs.other || contain_mutable_functions(condition))
+		inputs.columns = bms_add_member(inputs.columns,
+										InvalidAttrNumber - FirstLowInvalidHeapAttributeNumber);
+	value.inputs = inputs.columns;
+	return value;
+}
+
+/*
+ * How rows of a table get the signature that key column keyno of an index
+ * holds; of rows that are not stored yet, if before.  All of it is allocated
+ * in the current memory context.
+ */
+GuardValue
+guard_index_value(Relation rel, Oid indexid, AttrNumber keyno, bool before)
+{
+	Relation	index = index_open(indexid, AccessShareLock);
+	AttrNumber	attno = index->rd_index->indkey.values[keyno - 1];
+	Node	   *expr = NULL;
+
+	if (attno == InvalidAttrNumber)
+	{
+		expr = index_expression(index, keyno);
+		if (before)
+			expr = expand_generated(expr, rel);
+	}
+	index_close(index, NoLock);
+	return attno == InvalidAttrNumber ? make_value(attno, expr) :
+		guard_column_value(rel, attno, before);
+}
+
+/*
+ * Compile an expression: only for a row, as constants are computed, with functions that
+ * the table's owner may have written.
+ */
+static void
+compile(GuardValue *value)
+{
+	MemoryContext caller = MemoryContextSwitchTo(value->memory);
+
+	value->state = ExecInitExpr(expression_planner(value->expr), NULL);
+	MemoryContextSwitchTo(caller);
+}
+
+/*
+ * The value of a row, in the current memory context or in the row's own;
+ * not detoasted.  May use the memory of econtext.
+ */
+Datum
+guard_value(GuardValue *value, TupleTableSlot *row, ExprContext *econtext,
+			bool *isnull)
+{
+	if (value->expr == NULL)
+		return slot_getattr(row, value->attno, isnull);
+	if (value->state == NULL)
+		compile(value);
+	econtext->ecxt_scantuple = row;
+	return ExecEvalExpr(value->state, econtext, isnull);
+}
+
+/*
+ * True if two versions of a row are the same in all that the signature is
+ * made from, which tells without making them that the signatures are.
+ */
+bool
+guard_value_unchanged(const GuardValue *value, TupleTableSlot *before,
+					TupleTableSlot *after)
+{
+	int			member = -1;
+
+	if (value->inputs == NULL)
+		return false;
+	while ((member = bms_next_member(value->inputs, member)) >= 0)
+	{
+		AttrNumber	attno = member + FirstLowInvalidHeapAttributeNumber;
+		Form_pg_attribute att;
+		bool		before_null;
+		bool		after_null;
+		Datum		before_value;
+		Datum		after_value;
+
+		/* an expression may name tableoid, a condition the whole row */
+		if (attno <= 0)
+			return false;
+		before_value = slot_getattr(before, attno, &before_null);
+		after_value = slot_getattr(after, attno, &after_null);
+		att = TupleDescAttr(after->tts_tupleDescriptor, attno - 1);
+		if (before_null != after_null)
+			return false;
+		if (!before_null && !same_value(before_value, after_value,
+										att->attbyval, att->attlen))
+			return false;
+	}
+	return true;
+}
+
+/* The scope */
+
+/* See guard.h */
+AttrNumber
+guard_scope_attno(Relation rel, const char *name)
+{
+	AttrNumber	attno = get_attnum(RelationGetRelid(rel), name);
+
+	if (attno <= 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_COLUMN),
+				 errmsg("table \"%s\" has no column \"%s\" to compare rows within",
+						RelationGetRelationName(rel), name),
+				 errhint("The arguments of neardup_guard behind 'within' are columns of the table."),
+				 errtable(rel)));
+	return attno;
+}
+
+/* Finds out how a column of the scope is compared. */
+static void
+find_equality(Relation rel, const char *name, GuardScope *scope)
+{
+	AttrNumber	attno = guard_scope_attno(rel, name);
+	Form_pg_attribute att = TupleDescAttr(RelationGetDescr(rel), attno - 1);
+	TypeCacheEntry *type = lookup_type_cache(att->atttypid, TYPECACHE_EQ_OPR |
+											 TYPECACHE_HASH_EXTENDED_PROC);
+
+	if (!OidIsValid(type->eq_opr))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_FUNCTION),
+				 errmsg("column \"%s\" of table \"%s\" cannot be compared for equality",
+						name, RelationGetRelationName(rel)),
+				 errdetail("Type %s has no default equality operator.",
+						   format_type_be(att->atttypid)),
+				 errhint("Name another column in the arguments of neardup_guard behind 'within'."),
+				 errtablecol(rel, attno)));
+	scope->name = name;
+	scope->operator = type->eq_opr;
+	scope->collation = att->attcollation;
+	fmgr_info(get_opcode(type->eq_opr), &scope->equal);
+	scope->hashed = OidIsValid(type->hash_extended_proc);
+	if (scope->hashed)
+		fmgr_info(type->hash_extended_proc, &scope->hash);
+}
+
+/*
+ * Makes the guard's scope of the names of columns of the table that its
+ * trigger fires on; in the current memory context, where the names have to
+ * stay.
+ */
+void
+guard_scope_init(Guard *guard, Relation rel, char **names, int n)
+{
+	guard->nscope = n;
+	guard->scope = palloc0(n * sizeof(GuardScope));
+	for (int i = 0; i < n; i++)
+		find_equality(rel, names[i], &guard->scope[i]);
+}
+
+/*
+ * How rows of a table get the values of the scope's columns; of rows that are
+ * not stored yet, if before.  In the current memory context.
+ */
+GuardValue *
+guard_scope_columns(const Guard *guard, Relation rel, bool before)
+{
+	GuardValue   *columns = palloc(guard->nscope * sizeof(GuardValue));
+
+	for (int i = 0; i < guard->nscope; i++)
+		columns[i] = guard_column_value(rel, guard_scope_attno(rel, guard->scope[i].name),
+									  before);
+	return columns;
+}
+
+/* True if a row satisfies the predicate, or there is none. */
+static bool
+satisfies(GuardValue *predicate, TupleTableSlot *row,
+		  ExprContext *econtext)
+{
+	bool		isnull;
+	Datum		value;
+
+	if (predicate->expr == NULL)
+		return true;
+	value = guard_value(predicate, row, econtext, &isnull);
+	return !isnull && DatumGetBool(value);
+}
+
+/*
+ * Notes the new row's values of the scope, which may point into the row or be
+ * in the current memory context.  False if the row does not satisfy the
+ * predicate of the index, so that it is not guarded.
+ */
+static bool
+enter_scope(Guard *guard, TupleTableSlot *row)
+{
+	if (!satisfies(&guard->predicate, row, guard->row))
+		return false;
+	for (int i = 0; i < guard->nscope; i++)
+	{
+		GuardScope *scope = &guard->scope[i];
+
+		scope->value = guard_value(&guard->columns[i], row, guard->row,
+									   &scope->isnull);
+	}
+	return true;
+}
+
+/*
+ * A number that rows of one scope have in common; of the values that were noted
+ * last.
+ */
+uint64
+guard_scope_hash(Guard *guard)
+{
+	uint64		hash = 0;
+
+	for (int i = 0; i < guard->nscope; i++)
+	{
+		GuardScope *scope = &guard->scope[i];
+
+		if (!scope->isnull && scope->hashed)
+			hash ^= DatumGetUInt64(FunctionCall2Coll(&scope->hash,
+													 scope->collation,
+													 scope->value,
+													 Int64GetDatum(0)));
+		hash = mix64(hash + 1);
+	}
+	return hash;
+}
+
+/*
+ * True if the row in the table's slot is one that the new row is to be compared
+ * with.  Allocates in the current memory context.
+ */
+bool
+guard_scope_contains(Guard *guard, GuardTable *table)
+{
+	if (!satisfies(&table->predicate, table->slot, guard->candidate))
+		return false;
+	for (int i = 0; i < guard->nscope; i++)
+	{
+		GuardScope *scope = &guard->scope[i];
+		bool		isnull;
+		Datum		value = guard_value(&table->columns[i], table->slot,
+											guard->candidate, &isnull);
+
+		if (isnull || scope->isnull)
+		{
+			if (isnull != scope->isnull)
+				return false;
+		}
+		else if (!DatumGetBool(FunctionCall2Coll(&scope->equal,
+												 scope->collation,
+												 scope->value, value)))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * True if two versions of a row are the same in all that decides which rows
+ * they are compared with.
+ */
+static bool
+scope_unchanged(const Guard *guard, TupleTableSlot *before,
+					  TupleTableSlot *after)
+{
+	if (guard->predicate.expr != NULL &&
+		!guard_value_unchanged(&guard->predicate, before, after))
+		return false;
+	for (int i = 0; i < guard->nscope; i++)
+		if (!guard_value_unchanged(&guard->columns[i], before, after))
+			return false;
+	return true;
+}
+
+/*
+ * The key column of an index that can be asked for what agrees with a value of
+ * column attno of the scope, and the strategy for that; 0 if there is none.
+ */
+static AttrNumber
+find_key(Relation index, AttrNumber attno, const GuardScope *scope,
+		 StrategyNumber *strategy)
+{
+	for (int i = 0; i < index->rd_index->indnkeyatts; i++)
+	{
+		if (index->rd_index->indkey.values[i] != attno ||
+			index->rd_indcollation[i] != scope->collation)
+			continue;
+		*strategy = get_op_opfamily_strategy(scope->operator,
+											 index->rd_opfamily[i]);
+		if (*strategy != InvalidStrategy)
+			return i + 1;
+	}
+	return InvalidAttrNumber;
+}
+
+/* How many columns of the scope an index of the table can be asked for. */
+int
+guard_scope_served(const Guard *guard, const GuardTable *table, Relation index)
+{
+	StrategyNumber strategy;
+	int			n = 0;
+
+	for (int i = 0; i < guard->nscope; i++)
+		n += find_key(index, table->columns[i].attno, &guard->scope[i],
+					  &strategy) != InvalidAttrNumber;
+	return n;
+}
+
+/*
+ * Appends to keys, which has room for one of each column of the scope, what
+ * an index of the table can be asked of the scope.  Returns how many.
+ */
+int
+guard_scope_scankeys(const Guard *guard, const GuardTable *table,
+					 Relation index, ScanKey keys)
+{
+	static FmgrInfo none = {0}; /* GIN has support functions instead */
+	int			n = 0;
+
+	for (int i = 0; i < guard->nscope; i++)
+	{
+		const GuardScope *scope = &guard->scope[i];
+		StrategyNumber strategy;
+		AttrNumber	keyno = find_key(index, table->columns[i].attno, scope,
+									 &strategy);
+
+		/* GIN cannot be asked for nulls */
+		if (keyno != InvalidAttrNumber && !scope->isnull)
+			ScanKeyEntryInitializeWithInfo(&keys[n++], 0, keyno, strategy,
+										   InvalidOid, scope->collation,
+										   &none, scope->value);
+	}
+	return n;
+}
+
+/* A row */
+
+/* See guard.h */
+Signature *
+guard_new_signature(Guard *guard, TupleTableSlot *row)
+{
+	bool		isnull;
+	Datum		value;
+	Signature  *sig;
+
+	if (!enter_scope(guard, row))
+		return NULL;
+	value = guard_value(&guard->key, row, guard->row, &isnull);
+	if (isnull)
+		return NULL;
+	sig = DatumGetSignature(value);
+	return SIGNATURE_NVALUES(sig) > 0 ? sig : NULL;
+}
+
+/* See guard.h */
+bool
+guard_signature_unchanged(Guard *guard, TupleTableSlot *before,
+						  TupleTableSlot *after)
+{
+	Datum		old;
+	Datum		new;
+	bool		old_null;
+	bool		new_null;
+
+	if (!scope_unchanged(guard, before, after))
+		return false;
+	if (guard_value_unchanged(&guard->key, before, after))
+		return true;
+	old = guard_value(&guard->own->key, before, guard->row,
+						  &old_null);
+	new = guard_value(&guard->key, after, guard->row, &new_null);
+	if (old_null || new_null)
+		return old_null && new_null;
+	return same_value(old, new, false, -1);
+}
