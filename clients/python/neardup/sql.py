@@ -1,0 +1,193 @@
+"""All SQL that this package sends, and the objects that it is written from.
+
+Functions are called with named arguments, so that nothing depends on their order.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+# The type, wherever the extension's schema is
+TYPE_OIDS = """
+SELECT t.oid, t.typarray, n.nspname
+FROM pg_catalog.pg_extension e
+JOIN pg_catalog.pg_depend d ON d.refclassid = 'pg_catalog.pg_extension'::pg_catalog.regclass
+  AND d.refobjid = e.oid AND d.classid = 'pg_catalog.pg_type'::pg_catalog.regclass
+JOIN pg_catalog.pg_type t ON t.oid = d.objid AND t.typname = 'signature'
+JOIN pg_catalog.pg_namespace n ON n.oid = t.typnamespace
+WHERE e.extname = 'neardup'
+"""
+
+MISSING = "extension neardup is not in this database: CREATE EXTENSION neardup"
+
+# Tables of the extension that may lie among the user's own: of no interest to migrations
+OWN_TABLES = ("neardup_recorded_versions",)
+
+# Guards of a table: triggers for each row without WHEN or column list; exclusion constraints
+TABLE_GUARDS = """
+SELECT t.tgname::text, pg_catalog.encode(t.tgargs, 'hex'), t.tgtype::int, t.tginitdeferred, NULL
+FROM pg_catalog.pg_trigger t JOIN pg_catalog.pg_proc p ON p.oid = t.tgfoid
+WHERE t.tgrelid = pg_catalog.to_regclass({table}) AND p.proname = 'neardup_guard'
+  AND NOT t.tgisinternal AND t.tgparentid = 0 AND t.tgqual IS NULL AND t.tgattr = ''
+  AND t.tgtype & 1 = 1
+UNION ALL
+SELECT c.conname::text, '', 0, c.condeferred, pg_catalog.pg_get_constraintdef(c.oid)
+FROM pg_catalog.pg_constraint c
+JOIN pg_catalog.pg_class i ON i.oid = c.conindid JOIN pg_catalog.pg_am a ON a.oid = i.relam
+WHERE c.conrelid = pg_catalog.to_regclass({table}) AND c.contype = 'x'
+  AND c.conparentid = 0 AND a.amname = 'neardup'
+ORDER BY 1
+"""
+
+PROGRESS = "SELECT phase, done, total FROM neardup_progress() WHERE pid = {pid}"
+
+MODES = ("reject", "skip", "tag", "warn", "exclude")
+BEFORE, INSERT_OR_UPDATE = 2, 4 | 16  # bits of pg_trigger.tgtype
+WORD = re.compile(r"[a-z_][a-z0-9_]*")
+
+
+def identifier(name: str) -> str:
+    """Quote a name where it needs that."""
+    return name if WORD.fullmatch(name) else '"' + name.replace('"', '""') + '"'
+
+
+def quoted(name: str) -> str:
+    """Quote a name."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def literal(value: Any) -> str:
+    """Write a constant."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (int, float)):
+        return repr(value)
+    if isinstance(value, (list, tuple)):
+        return "ARRAY[" + ", ".join(literal(v) for v in value) + "]"
+    text = str(value)
+    if "\0" in text:
+        raise ValueError("a text of PostgreSQL has no character U+0000")
+    escaped = text.replace("'", "''")
+    return f"E'{escaped}'".replace("\\", "\\\\") if "\\" in text else f"'{escaped}'"
+
+
+@dataclass(frozen=True)
+class Maker:
+    """The function that makes the signature of a document, with its arguments.
+
+    ``Maker()`` is ``shingles(doc)``, ``Maker("english")`` has an analysis, and
+    ``Maker("english", "minhash", size=64)`` is another function.
+    """
+
+    analysis: str = ""
+    function: str = "shingles"
+    arguments: tuple[tuple[str, Any], ...] = ()
+
+    @classmethod
+    def of(cls, analysis: str = "", function: str = "shingles", **arguments: Any) -> "Maker":
+        """Make one of keyword arguments: k=5, size=64."""
+        size = re.search(r"\bk=(\d+)", analysis)
+        if size and function == "shingles":  # an argument of its own there, whose default is 3
+            arguments.setdefault("k", int(size[1]))
+        return cls(analysis, function, tuple(arguments.items()))
+
+    def sql(self, doc: str) -> str:
+        """Write the call as PostgreSQL shows it; doc is an expression."""
+        parts = [doc]
+        parts += [f"{identifier(name)} => {literal(value)}" for name, value in self.arguments]
+        if self.analysis:
+            parts.append(f"analysis => {literal(self.analysis)}::text")
+        return f"{identifier(self.function)}({', '.join(parts)})"
+
+
+@dataclass(frozen=True)
+class Guard:
+    """What keeps near-duplicates out of a table: a trigger, or an exclusion constraint.
+
+    mode is reject, skip, tag (needs the column to tag), warn, or exclude (an exclusion
+    constraint by an index of access method neardup).  Rows are compared that are equal in
+    the columns of scope.  column may be an index, see neardup's doc/guard.md.
+    """
+
+    column: str
+    threshold: float = 0.8
+    mode: str = "reject"
+    scope: tuple[str, ...] = ()
+    tag: str | None = None
+    name: str = "no_near_duplicates"
+    deferred: bool = False
+
+    def __post_init__(self) -> None:
+        if self.mode not in MODES:
+            raise ValueError(f"mode of a guard is one of {', '.join(MODES)}, not {self.mode!r}")
+        if (self.mode == "tag") != (self.tag is not None):
+            raise ValueError("mode tag needs the column to tag, and no other mode has one")
+        if self.mode == "exclude" and self.scope:
+            raise ValueError("an exclusion constraint has no scope; use mode reject")
+        if self.deferred and self.mode not in ("reject", "exclude"):
+            raise ValueError("only modes reject and exclude can be deferred")
+
+    @property
+    def arguments(self) -> list[str]:
+        """The arguments of the trigger."""
+        found = [self.column, repr(float(self.threshold))]
+        found += [self.mode] if self.mode != "reject" else []
+        found += [self.tag] if self.tag is not None else []
+        return found + (["within", *self.scope] if self.scope else [])
+
+    def create(self, table: str) -> str:
+        """Write the statement that creates it; table is quoted."""
+        deferred = " DEFERRABLE INITIALLY DEFERRED" if self.deferred else ""
+        if self.mode == "exclude":
+            value = f"signature_query({identifier(self.column)}, {self.threshold!r})"
+            return (
+                f"ALTER TABLE {table} ADD CONSTRAINT {quoted(self.name)}"
+                f" EXCLUDE USING neardup ({value} WITH %%){deferred}"
+            )
+        kind, time = ("CONSTRAINT TRIGGER", "AFTER") if self.mode == "reject" else ("TRIGGER", "BEFORE")
+        arguments = ", ".join(literal(a) for a in self.arguments)
+        return (
+            f"CREATE {kind} {quoted(self.name)} {time} INSERT OR UPDATE ON {table}{deferred}"
+            f" FOR EACH ROW EXECUTE FUNCTION neardup_guard({arguments})"
+        )
+
+    def drop(self, table: str) -> str:
+        """Write the statement that drops it."""
+        if self.mode == "exclude":
+            return f"ALTER TABLE {table} DROP CONSTRAINT {quoted(self.name)}"
+        return f"DROP TRIGGER {quoted(self.name)} ON {table}"
+
+
+EXCLUSION = re.compile(
+    r"EXCLUDE USING neardup \(signature_query\((?P<column>\w+|\"(?:[^\"]|\"\")+\"),"
+    r" \(?'?(?P<threshold>[\d.]+)'?\)?(?:::[a-z ]+)?\) WITH (?:\w+\.|OPERATOR\(\w+\.)?%%\)?\)"
+    r"(?: DEFERRABLE INITIALLY DEFERRED)?"
+)
+
+
+def read_guards(rows: Any) -> list[Guard]:
+    """Read the rows of TABLE_GUARDS; those that Guard cannot express are left out."""
+    return [guard for guard in map(_read_guard, rows) if guard is not None]
+
+
+def _read_guard(row: Any) -> Guard | None:
+    name, arguments, kind, deferred, definition = row
+    if definition is not None:
+        match = EXCLUSION.fullmatch(definition)
+        if match is None:
+            return None
+        column = match["column"]
+        if column.startswith('"'):
+            column = column[1:-1].replace('""', '"')
+        return Guard(column, float(match["threshold"]), "exclude", name=name, deferred=deferred)
+    column, threshold, *rest = bytes.fromhex(arguments).decode().removesuffix("\0").split("\0")
+    scope: tuple[str, ...] = ()
+    if "within" in rest:
+        at = rest.index("within")
+        scope, rest = tuple(rest[at + 1 :]), rest[:at]
+    mode = rest[0] if rest else "reject"
+    tag = rest[1] if len(rest) > 1 else None
+    is_before, events = bool(kind & BEFORE), kind & (4 | 8 | 16)
+    if is_before == (mode == "reject") or events != INSERT_OR_UPDATE:
+        return None
+    return Guard(column, float(threshold), mode, scope, tag, name, deferred)
