@@ -127,8 +127,9 @@ def _compare(context: AutogenContext, upgrade: UpgradeOps, schemas: Any) -> None
     connection, metadata = context.connection, context.metadata
     if connection is None or connection.dialect.name != "postgresql":
         return
-    for declared in metadata if isinstance(metadata, list) else [metadata]:
-        tables: list[Table] = list(declared.sorted_tables) if declared is not None else []
+    declared: Any = metadata if isinstance(metadata, (list, tuple)) else [metadata]
+    for one in declared:
+        tables: list[Table] = [] if one is None else list(one.sorted_tables)
         if any(_has_signature(table) for table in tables):
             context.imports.add("import neardup.sqlalchemy")
         for table in tables:

@@ -29,13 +29,13 @@ class NearDuplicateError(Exception):
     similarity: float | None = None
     constraint: str | None = None
     table: str | None = None
-    detail: str | None = None
+    server_detail: str | None = None
 
     def describe(self, fields: dict[str, str | None]) -> "NearDuplicateError":
         """Take over the fields of the server's message."""
         self.constraint, self.table = fields.get("constraint"), fields.get("table")
-        self.detail = fields.get("detail")
-        there, new, similar = (p.search(self.detail or "") for p in (THERE, NEW, SIMILARITY))
+        self.server_detail = fields.get("detail")
+        there, new, similar = (p.search(self.server_detail or "") for p in (THERE, NEW, SIMILARITY))
         self.key = there["key"] if there else None
         self.new_key = new["key"] if new else None
         self.similarity = float(similar["value"]) if similar else None

@@ -4,7 +4,7 @@ import struct
 import sys
 from array import array
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Union
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from neardup.spec import Method, decode_spec, encode_spec
 
@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    Int64s = Union[NDArray[np.int64], array[int]]
-    Floats = Union[NDArray[np.float32], array[float]]
+    Int64s: TypeAlias = NDArray[np.int64] | array[int]
+    Floats: TypeAlias = NDArray[np.float32] | array[float]
 
 COUNT = struct.Struct("<I")
 HEADER_SIZE = 28
@@ -30,6 +30,7 @@ class Signature:
     """
 
     __slots__ = ("_bytes",)
+    _bytes: bytes
 
     def __init__(self, value: "Signature | str | bytes | bytearray | memoryview") -> None:
         if isinstance(value, Signature):
@@ -78,14 +79,19 @@ class Signature:
     def features(self) -> "Int64s":
         """The values as ``sig::bigint[]`` gives them: a numpy array, or an array('q')."""
         values = self._values()
-        return _as_numpy(array("q", values.tobytes() if values.typecode == "Q" else values))
+        found: Int64s = _as_numpy(
+            array("q", values.tobytes() if values.typecode == "Q" else values)
+        )
+        return found
 
     @property
     def weights(self) -> "Floats | None":
         """The weights of a vector's features, in their order; None for other signatures."""
         if self._width != VECTOR:
             return None
-        return _as_numpy(array("f", struct.unpack_from(f"<{len(self)}f", self._bytes, self._end)))
+        floats = struct.unpack_from(f"<{len(self)}f", self._bytes, self._end)
+        found: Floats = _as_numpy(array("f", floats))
+        return found
 
     def __len__(self) -> int:
         return (len(self._bytes) - HEADER_SIZE) // (self._width // 8)

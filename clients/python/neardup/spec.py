@@ -58,17 +58,18 @@ BY_NAME = {method.name: method for method in METHODS}
 
 UNITS = ("word", "char", "sentence", "line")
 ORDERS = ("keep", "sorted", "xor", "sum")
-LANGUAGES = tuple(
-    "simple arabic armenian basque catalan danish dutch english finnish french german greek hindi"
-    " hungarian indonesian irish italian lithuanian nepali norwegian porter portuguese romanian"
-    " russian serbian spanish swedish tamil turkish yiddish ukrainian persian estonian esperanto"
-    " dutch_porter polish czech sesotho german2 kraaij_pohlmann lovins".split()
-)
-SCRIPTS = tuple(
-    "any latin cyrillic greek arabic hebrew armenian georgian devanagari bengali gurmukhi gujarati"
-    " oriya tamil telugu kannada malayalam sinhala ethiopic thai lao khmer burmese hangul"
-    " cjk".split()
-)
+LANGUAGE_NAMES = """
+simple arabic armenian basque catalan danish dutch english finnish french german greek hindi
+hungarian indonesian irish italian lithuanian nepali norwegian porter portuguese romanian russian
+serbian spanish swedish tamil turkish yiddish ukrainian persian estonian esperanto dutch_porter
+polish czech sesotho german2 kraaij_pohlmann lovins
+"""
+SCRIPT_NAMES = """
+any latin cyrillic greek arabic hebrew armenian georgian devanagari bengali gurmukhi gujarati oriya
+tamil telugu kannada malayalam sinhala ethiopic thai lao khmer burmese hangul cjk
+"""
+LANGUAGES = tuple(LANGUAGE_NAMES.split())  # by number
+SCRIPTS = tuple(SCRIPT_NAMES.split())
 FLAGS = {"stop": 1, "digits=drop": 2, "repeats=number": 8, "accents=fold": 16}
 SHIFTS = {"minlen": 8, "maxlen": 16, "script": 24}  # numbers within the filters
 
@@ -129,7 +130,9 @@ def parse_analysis(text: str) -> Analysis:
     return analysis._replace(hash=xxh3_64(analysis.text().encode()) & 0xFFFFFFFF)
 
 
-SPEC = re.compile(r"\s*(?P<name>[a-z_]+)(?:\((?P<params>[\d, ]*)\))?(?:\[(?P<analysis>[^\]]*)\])?\s*")
+SPEC = re.compile(
+    r"\s*(?P<name>[a-z_]+)(?:\((?P<params>[\d, ]*)\))?(?:\[(?P<analysis>[^\]]*)\])?\s*"
+)
 
 
 @lru_cache(maxsize=256)
@@ -152,7 +155,9 @@ def encode_spec(text: str) -> bytes:
 @lru_cache(maxsize=256)
 def decode_spec(header: bytes) -> tuple[str, Method]:
     """Return the text of a spec, and its method."""
-    version, number, unit, order, language, width, k, hash_, filters, *params = HEADER.unpack(header)
+    version, number, unit, order, language, width, k, hash_, filters, *params = HEADER.unpack(
+        header
+    )
     method = BY_NUMBER.get(number)
     if version != VERSION or method is None or width != method.width:
         raise ValueError(f"signature of a format that this version does not know: {header.hex()}")

@@ -144,7 +144,9 @@ class Guard:
                 f"ALTER TABLE {table} ADD CONSTRAINT {quoted(self.name)}"
                 f" EXCLUDE USING neardup ({value} WITH %%){deferred}"
             )
-        kind, time = ("CONSTRAINT TRIGGER", "AFTER") if self.mode == "reject" else ("TRIGGER", "BEFORE")
+        kind, time = (
+            ("CONSTRAINT TRIGGER", "AFTER") if self.mode == "reject" else ("TRIGGER", "BEFORE")
+        )
         arguments = ", ".join(literal(a) for a in self.arguments)
         return (
             f"CREATE {kind} {quoted(self.name)} {time} INSERT OR UPDATE ON {table}{deferred}"

@@ -74,7 +74,9 @@ class Signature(UserDefinedType[neardup.Signature]):
 
         def contained_in(self, other: Any, threshold: float = 0.8) -> ColumnElement[bool]:
             """Whether so much of it is in the other."""
-            return Function("contained_in", self.expr, self._side(other), threshold, type_=Boolean())
+            return Function(
+                "contained_in", self.expr, self._side(other), threshold, type_=Boolean()
+            )
 
         def distance(self, other: Any) -> ColumnElement[float]:
             """1 - similarity, to order by: an index of access method neardup gives the nearest."""
@@ -139,8 +141,10 @@ def signature_column(
     """
     maker = sql.Maker.of(analysis, function, **arguments)
     computed = Computed(maker.sql(sql.identifier(source)), persisted=True)
-    names = () if name is None else (name,)
-    return mapped_column(*names, Signature(maker), computed, deferred=deferred)
+    column_type = Signature(maker)
+    if name is None:
+        return mapped_column(column_type, computed, deferred=deferred)
+    return mapped_column(name, column_type, computed, deferred=deferred)
 
 
 class Guard(SchemaItem):

@@ -23,19 +23,19 @@ sys.modules["shop"].__path__ = [os.path.dirname(__file__)]
 sys.modules["shop"].__file__ = __file__
 django.setup()
 
-from django.core.exceptions import ValidationError  # noqa: E402
-from django.core.management import call_command  # noqa: E402
-from django.db import IntegrityError, connection, models, transaction  # noqa: E402
-from django.db.models import F  # noqa: E402
+from django.core.exceptions import ValidationError
+from django.core.management import call_command
+from django.db import IntegrityError, connection, models, transaction
+from django.db.models import F
 
-import neardup  # noqa: E402
-from neardup.django import (  # noqa: E402
+import neardup
+from neardup.django import (
     Containment,
     Distance,
-    NearDuplicateConstraint,
-    NearDuplicateError,
     NeardupExtension,
     NeardupIndex,
+    NearDuplicateConstraint,
+    NearDuplicateError,
     SignatureField,
     SignatureManager,
     Similarity,
@@ -52,8 +52,8 @@ class Doc(models.Model):
     class Meta:
         app_label = "shop"
         db_table = "docs"
-        indexes = [NeardupIndex(fields=["sig"], name="docs_sig")]  # noqa: RUF012
-        constraints = [  # noqa: RUF012
+        indexes = [NeardupIndex(fields=["sig"], name="docs_sig")]
+        constraints = [
             NearDuplicateConstraint(field="sig", name="no_near_duplicates", scope=["tenant"])
         ]
 
@@ -66,7 +66,7 @@ class Page(models.Model):
 
     class Meta:
         app_label = "shop"
-        constraints = [  # noqa: RUF012
+        constraints = [
             NearDuplicateConstraint(field="sig", name="no_copies", threshold=0.6, mode="exclude")
         ]
 
@@ -77,8 +77,8 @@ class Note(models.Model):
 
     class Meta:
         app_label = "shop"
-        indexes = [NeardupIndex(fields=["sig"])]  # noqa: RUF012
-        constraints = [  # noqa: RUF012
+        indexes = [NeardupIndex(fields=["sig"])]
+        constraints = [
             NearDuplicateConstraint(field="sig", name="skip_copies", mode="skip")
         ]
 

@@ -172,9 +172,9 @@ def test_every_driver(session, database):
 
 
 def test_asyncpg(session, database):
-    import asyncio  # noqa: PLC0415
+    import asyncio
 
-    from sqlalchemy.ext.asyncio import AsyncSession, create_async_engine  # noqa: PLC0415
+    from sqlalchemy.ext.asyncio import AsyncSession, create_async_engine
 
     session.commit()
 

@@ -30,7 +30,7 @@ class NeardupExtension(CreateExtension):
             super().__init__("neardup")
 
 
-class StoredSignatureField(models.Field):  # type: ignore[misc]
+class StoredSignatureField(models.Field):
     """A signature that the program stores by itself."""
 
     description = "the signature of a text"
@@ -49,12 +49,15 @@ class StoredSignatureField(models.Field):  # type: ignore[misc]
         return str(value) if isinstance(value, neardup.Signature) else value
 
 
-class MakeSignature(Func):  # type: ignore[misc]
+SHINGLES = sql.Maker()
+
+
+class MakeSignature(Func):
     """The signature of an expression: ``MakeSignature(F("body"), Maker.of("english"))``."""
 
     output_field = StoredSignatureField()
 
-    def __init__(self, doc: Any, maker: sql.Maker = sql.Maker(), **extra: Any) -> None:
+    def __init__(self, doc: Any, maker: sql.Maker = SHINGLES, **extra: Any) -> None:
         super().__init__(doc, **extra)
         self.maker = maker
 
@@ -65,7 +68,7 @@ class MakeSignature(Func):  # type: ignore[misc]
         return self.maker.sql(doc), params
 
 
-class SignatureField(GeneratedField):  # type: ignore[misc]
+class SignatureField(GeneratedField):
     """A stored generated column with the signature of another field.
 
     Without a source it stands for a column that the database has anyhow, as in what
@@ -96,7 +99,7 @@ class SignatureField(GeneratedField):  # type: ignore[misc]
         name, path, args, kwargs = super().deconstruct()
         for key in ("expression", "output_field", "db_persist", "null"):
             kwargs.pop(key, None)
-        defaults = (None, "", "shingles", {})
+        defaults: tuple[Any, ...] = (None, "", "shingles", {})
         names = ("source", "analysis", "function", "arguments")
         for key, value, default in zip(names, self.given, defaults, strict=True):
             if value != default:
@@ -104,7 +107,7 @@ class SignatureField(GeneratedField):  # type: ignore[misc]
         return name, path, args, kwargs
 
 
-class SignatureManager(models.Manager):  # type: ignore[misc]
+class SignatureManager(models.Manager):
     """A manager whose queries leave signatures out."""
 
     def get_queryset(self) -> Any:
@@ -119,13 +122,15 @@ def _side(value: Any, column: Any) -> Any:
     if isinstance(value, str):
         maker = getattr(getattr(column, "target", None), "maker", None)
         if maker is None:
-            raise ValueError("a text cannot be compared with a signature that is not a SignatureField")
+            raise ValueError(
+                "a text cannot be compared with a signature that is not a SignatureField"
+            )
         return MakeSignature(Value(value, output_field=models.TextField()), maker)
     return value
 
 
 @StoredSignatureField.register_lookup
-class Near(Lookup):  # type: ignore[misc]
+class Near(Lookup):
     """``sig__near=text``, a Signature or F("other_sig"); ``sig__near=(text, 0.7)``."""
 
     lookup_name = "near"
@@ -147,7 +152,7 @@ class ContainedIn(Near):
     lookup_name = function = "contained_in"
 
 
-class _Measure(Func):  # type: ignore[misc]
+class _Measure(Func):
     """A measure of a field and a text, a Signature or another field, by name."""
 
     arity = 2
@@ -184,13 +189,13 @@ class Distance(_Measure):
     arg_joiner = " <-> "
 
 
-class NeardupIndex(PostgresIndex):  # type: ignore[misc]
+class NeardupIndex(PostgresIndex):
     """An index of access method neardup: ``NeardupIndex(fields=["sig"], name="docs_sig")``."""
 
     suffix = "neardup"
 
 
-class _GuardStatement(Statement):  # type: ignore[misc]
+class _GuardStatement(Statement):
     pass
 
 
@@ -201,7 +206,7 @@ class _GuardsLast(list[Any]):
         return iter(sorted(super().__iter__(), key=lambda s: isinstance(s, _GuardStatement)))
 
 
-class NearDuplicateConstraint(BaseConstraint):  # type: ignore[misc]
+class NearDuplicateConstraint(BaseConstraint):
     """A guard in ``Meta.constraints``.
 
     mode is reject, skip, tag, warn or exclude (an exclusion constraint).  All but the last
@@ -266,7 +271,7 @@ class NearDuplicateConstraint(BaseConstraint):  # type: ignore[misc]
         source = field.given[0] if isinstance(field, SignatureField) else None
         if self.guard.mode not in ("reject", "exclude") or source in (None, *(exclude or ())):
             return
-        text = getattr(instance, source)
+        text = getattr(instance, str(source))
         if text is None:
             return
         near = {f"{field.name}__near": (text, self.guard.threshold)}
@@ -279,8 +284,9 @@ class NearDuplicateConstraint(BaseConstraint):  # type: ignore[misc]
             raise ValidationError(message, code=self.violation_error_code)
 
     def __eq__(self, other: object) -> bool:
-        same = isinstance(other, NearDuplicateConstraint)
-        return same and self.deconstruct() == other.deconstruct()
+        if not isinstance(other, NearDuplicateConstraint):
+            return NotImplemented
+        return self.deconstruct() == other.deconstruct()
 
     __hash__ = None  # type: ignore[assignment]
 
