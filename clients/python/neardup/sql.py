@@ -193,3 +193,32 @@ def _read_guard(row: Any) -> Guard | None:
     if is_before == (mode == "reject") or events != INSERT_OR_UPDATE:
         return None
     return Guard(column, float(threshold), mode, scope, tag, name, deferred)
+
+
+# Texts that are compared in a table of their own
+
+TEXTS_TABLE = "pg_temp.neardup_texts"
+UNLOGGED_TABLE = "public.neardup_texts"  # in a database of one's own: several processes read it
+
+
+def create_texts(table: str) -> str:
+    """Write the statement that creates the table of texts."""
+    kind = "TEMPORARY" if table.startswith("pg_temp.") else "UNLOGGED"
+    return f"CREATE {kind} TABLE {table.split('.')[1]} (id int NOT NULL, body text)"
+
+
+def group_rows(columns: str, query: str, threshold: float) -> str:
+    """Write the query of the groups of what another query gives."""
+    return (
+        f"SELECT {columns} FROM near_duplicate_clusters(query => {literal(query)},"
+        f" threshold => {float(threshold)!r})"
+    )
+
+
+def text_pairs(table: str, maker: Maker, threshold: float) -> str:
+    """Write the query of all pairs of texts of a table."""
+    a, b = maker.sql("a.body"), maker.sql("b.body")
+    return (
+        f"SELECT a.id, b.id, similarity({a}, {b}) FROM {table} a JOIN {table} b"
+        f" ON near_duplicate({a}, {b}, {float(threshold)!r}) AND a.id < b.id ORDER BY a.id, b.id"
+    )

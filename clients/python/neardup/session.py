@@ -1,0 +1,193 @@
+"""One way to run statements and COPY with psycopg, psycopg2 and pg8000."""
+
+import importlib
+import io
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from neardup import sql
+
+DRIVERS = ("psycopg", "psycopg2", "pg8000.dbapi")
+
+
+class _Reader(io.RawIOBase):
+    """A file of the chunks of an iterator."""
+
+    def __init__(self, chunks: Iterable[bytes]) -> None:
+        self.chunks = iter(chunks)
+        self.rest = memoryview(b"")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        while not self.rest:
+            chunk = next(self.chunks, None)
+            if chunk is None:
+                return 0
+            self.rest = memoryview(chunk)
+        size = min(len(buffer), len(self.rest))
+        buffer[:size] = self.rest[:size]
+        self.rest = self.rest[size:]
+        return size
+
+
+class Session:
+    """A connection of the caller's, or one of its own where a DSN is given."""
+
+    def __init__(self, conn: Any) -> None:
+        self.owned = isinstance(conn, str)
+        self.conn = connect(conn) if isinstance(conn, str) else conn
+        self.driver = type(self.conn).__module__.split(".")[0]
+        if self.driver not in ("psycopg", "psycopg2", "pg8000") or not hasattr(self.conn, "cursor"):
+            raise TypeError(
+                "a connection of psycopg, psycopg2 or pg8000.dbapi is needed, or a DSN, not "
+                + type(self.conn).__name__
+            )
+
+    def close(self) -> None:
+        """Close a connection of its own."""
+        if self.owned:
+            self.conn.close()
+
+    def run(self, statement: str) -> list[Any]:
+        """Run a statement; returns its rows."""
+        cursor = self.conn.cursor()
+        cursor.execute(statement)
+        rows = list(cursor.fetchall()) if cursor.description else []
+        cursor.close()
+        return rows
+
+    def copy_in(self, statement: str, chunks: Iterable[bytes]) -> None:
+        """Run COPY ... FROM STDIN; an error of the iterator is raised as it is."""
+        failed: list[Exception] = []
+
+        def watched() -> Iterator[bytes]:
+            try:
+                yield from chunks
+            except Exception as error:
+                failed.append(error)
+                raise
+
+        try:
+            self._copy_in(statement, watched())
+        except Exception:
+            if failed:
+                raise failed[0] from None
+            raise
+
+    def _copy_in(self, statement: str, chunks: Iterable[bytes]) -> None:
+        cursor = self.conn.cursor()
+        if self.driver == "psycopg":
+            with cursor.copy(statement) as copy:
+                for chunk in chunks:
+                    copy.write(chunk)
+        elif self.driver == "psycopg2":
+            cursor.copy_expert(statement, io.BufferedReader(_Reader(chunks), 1 << 16))
+        else:
+            cursor.execute(statement, stream=_Reader(chunks))
+        cursor.close()
+
+    def copy_out(self, statement: str) -> bytes:
+        """Run COPY ... TO STDOUT."""
+        cursor, out = self.conn.cursor(), io.BytesIO()
+        if self.driver == "psycopg":
+            with cursor.copy(statement) as copy:
+                for chunk in copy:
+                    out.write(chunk)
+        elif self.driver == "psycopg2":
+            cursor.copy_expert(statement, out)
+        else:
+            cursor.execute(statement, stream=out)
+        cursor.close()
+        return out.getvalue()
+
+    def second(self) -> "Session | None":
+        """Another connection to the same server, to look at this one's progress."""
+        if self.driver != "psycopg":
+            return None
+        info = self.conn.info
+        other = importlib.import_module("psycopg")
+        conn = other.connect(info.dsn, password=info.password or None, autocommit=True)
+        return Session(conn)
+
+
+def connect(dsn: str) -> Any:
+    """Connect by the first driver that is installed."""
+    for name in DRIVERS:
+        try:
+            driver = importlib.import_module(name)
+        except ImportError:
+            continue
+        if name != "pg8000.dbapi":
+            return driver.connect(dsn)
+        words = dict(word.split("=", 1) for word in dsn.split())
+        names = {"dbname": "database", "host": "host", "port": "port", "user": "user"}
+        options: dict[str, Any] = {names[key]: value for key, value in words.items()}
+        if options.get("host", "").startswith("/"):
+            port = options.pop("port", "5432")
+            options["unix_sock"] = f"{options.pop('host')}/.s.PGSQL.{port}"
+        return driver.connect(**options)
+    raise ImportError("no driver is installed; pip install 'neardup[psycopg]'")
+
+
+class Progress:
+    """A bar of tqdm, where that is installed and wanted."""
+
+    def __init__(self, wanted: bool | None) -> None:
+        self.make: Any = None
+        if wanted is not False:
+            try:
+                self.make = importlib.import_module("tqdm").tqdm
+            except ImportError:
+                if wanted:
+                    raise
+
+    @contextmanager
+    def bar(self, what: str, total: int | None = None) -> Iterator[Any]:
+        """Give a function to call with the number of steps that are done."""
+        if self.make is None:
+            yield lambda done: None
+            return
+        with self.make(total=total, desc=what, unit=" rows", disable=None) as bar:
+            yield bar.update
+
+    @contextmanager
+    def watch(self, session: Session) -> Iterator[None]:
+        """Show how far the server is while the block runs."""
+        second = session.second() if self.make is not None else None
+        if second is None:
+            yield
+            return
+        pid = session.run("SELECT pg_backend_pid()")[0][0]
+        ended = threading.Event()
+        thread = threading.Thread(target=self._look, args=(second, pid, ended), daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            ended.set()
+            thread.join()
+            second.conn.close()
+
+    def _look(self, second: Session, pid: int, ended: threading.Event) -> None:
+        phase: Any = None
+        bar: Any = None
+        while not ended.wait(0.2):
+            try:
+                rows = second.run(sql.PROGRESS.format(pid=pid))
+            except Exception:  # without the view there is no bar; the work goes on
+                break
+            if not rows:
+                continue
+            if rows[0][0] != phase:
+                phase = rows[0][0]
+                if bar is not None:
+                    bar.close()
+                bar = self.make(desc=str(phase), total=rows[0][2], unit=" rows", disable=None)
+            bar.n = rows[0][1] or 0
+            bar.refresh()
+        if bar is not None:
+            bar.close()
