@@ -480,7 +480,7 @@ PROVE_TESTS ?= test/t/*.pl test/citus/*.pl
 
 # "make test" and "make demo" need nothing but git and make: they install what
 # else there must be, and come here again with a pg_config of their own.
-ifneq ($(filter-out test demo dist,$(or $(MAKECMDGOALS),all)),)
+ifneq ($(filter-out test test-asserts demo dist,$(or $(MAKECMDGOALS),all)),)
 
 PG_CONFIG ?= pg_config
 PGXS := $(shell $(PG_CONFIG) --pgxs)
@@ -553,7 +553,7 @@ endif
 # The distribution, as PGXN takes it: what is committed, without the packages'
 # own files, and the install script that the others read.
 DISTNAME = neardup-$(DISTVERSION)
-.PHONY: test demo dist
+.PHONY: test test-asserts demo dist
 dist:
 	@git -C $(srcdir) diff --quiet HEAD || { echo "commit first" >&2; exit 1; }
 	@mkdir -p sql && cat $(INSTALL_SQL) >sql/neardup--1.0.sql
@@ -563,6 +563,10 @@ dist:
 		--prefix=$(DISTNAME)/ HEAD
 test:
 	@PG_CONFIG='$(PG_CONFIG)' $(srcdir)/test/run test/run-suites
+# The same regression and isolation tests with neardup's assertions on
+test-asserts:
+	@PG_CONFIG='$(PG_CONFIG)' COPT='-DUSE_ASSERT_CHECKING $(COPT)' \
+		$(srcdir)/test/run test/run-suites regress isolation
 demo:
 	@PG_CONFIG='$(PG_CONFIG)' $(srcdir)/test/run demo/run
 
