@@ -60,9 +60,13 @@ def register(conn: "Connection[Any] | AsyncConnection[Any]") -> Awaitable[None] 
     """Teach a connection the type signature; of an AsyncConnection the result is awaited."""
     if isinstance(conn, AsyncConnection):
         return _register_async(conn)
-    _register(conn, conn.execute(TYPE_OIDS).fetchone())
+    with conn.transaction():  # none is left open: a pool would not take the connection
+        row = conn.execute(TYPE_OIDS).fetchone()
+    _register(conn, row)
     return None
 
 
 async def _register_async(conn: "AsyncConnection[Any]") -> None:
-    _register(conn, await (await conn.execute(TYPE_OIDS)).fetchone())
+    async with conn.transaction():
+        row = await (await conn.execute(TYPE_OIDS)).fetchone()
+    _register(conn, row)

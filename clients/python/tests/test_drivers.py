@@ -63,6 +63,7 @@ def connect_pg8000(kind):
 @pytest.mark.parametrize("binary", [False, True])
 def test_psycopg(conn, binary):
     neardup.psycopg.register(conn)
+    assert conn.info.transaction_status == psycopg.pq.TransactionStatus.IDLE
     cur = conn.cursor(binary=binary)
     sig = cur.execute("SELECT sig FROM docs WHERE id = 1").fetchone()[0]
     assert isinstance(sig, Signature)
@@ -92,6 +93,7 @@ def test_psycopg_async(database):
     async def main():
         async with await psycopg.AsyncConnection.connect(f"dbname={database}") as conn:
             await neardup.psycopg.register(conn)
+            assert conn.info.transaction_status == psycopg.pq.TransactionStatus.IDLE
             row = await (await conn.execute("SELECT sig FROM docs WHERE id = 1")).fetchone()
             return row[0]
 
