@@ -69,29 +69,29 @@
 
 /* See guard_search.h */
 bool
-guard_is_near(ConflictScan *pass)
+guard_is_near(ConflictScan *scan)
 {
-	ExprContext *econtext = pass->guard->candidate;
+	ExprContext *econtext = scan->guard->candidate;
 	MemoryContext caller;
 	Datum		value;
 	bool		isnull;
 	bool		near = false;
 
 	caller = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
-	value = guard_value(&pass->table->key, pass->table->slot, econtext,
+	value = guard_value(&scan->table->key, scan->table->slot, econtext,
 							&isnull);
-	if (!isnull && guard_scope_contains(pass->guard, pass->table))
+	if (!isnull && guard_scope_contains(scan->guard, scan->table))
 	{
 		Signature  *sig = DatumGetSignature(value);
 
-		near = signatures_near(pass->sig, sig, pass->guard->threshold,
+		near = signatures_near(scan->sig, sig, scan->guard->threshold,
 							   MEASURE_JACCARD);
 		if (near)
 		{
-			pass->similarity = signatures_value(pass->sig, sig,
+			scan->similarity = signatures_value(scan->sig, sig,
 												MEASURE_JACCARD);
-			pass->same = VARSIZE(sig) == VARSIZE(pass->sig) &&
-				memcmp(sig, pass->sig, VARSIZE(sig)) == 0;
+			scan->same = VARSIZE(sig) == VARSIZE(scan->sig) &&
+				memcmp(sig, scan->sig, VARSIZE(sig)) == 0;
 		}
 	}
 	MemoryContextSwitchTo(caller);
@@ -110,7 +110,7 @@ guard_is_own(TupleTableSlot *slot)
 
 /* See guard_search.h */
 bool
-guard_deleted_since(const ConflictScan *pass, TupleTableSlot *slot)
+guard_deleted_since(const ConflictScan *scan, TupleTableSlot *slot)
 {
 	HeapTupleHeader tuple = ExecFetchSlotHeapTuple(slot, false, NULL)->t_data;
 	TransactionId deleter;
@@ -120,7 +120,7 @@ guard_deleted_since(const ConflictScan *pass, TupleTableSlot *slot)
 		return false;
 	deleter = HeapTupleHeaderGetUpdateXid(tuple);
 	return !TransactionIdIsCurrentTransactionId(deleter) &&
-		XidInMVCCSnapshot(deleter, pass->start);
+		XidInMVCCSnapshot(deleter, scan->start);
 }
 
 /*
@@ -128,15 +128,15 @@ guard_deleted_since(const ConflictScan *pass, TupleTableSlot *slot)
  * to be dead.
  */
 static bool
-chain_deleted_since(ConflictScan *pass, ItemPointerData tid)
+chain_deleted_since(ConflictScan *scan, ItemPointerData tid)
 {
-	TupleTableSlot *slot = pass->table->slot;
+	TupleTableSlot *slot = scan->table->slot;
 	bool		again = false;
 
-	while (table_index_fetch_tuple(pass->fetch, &tid, SnapshotAny, slot,
+	while (table_index_fetch_tuple(scan->fetch, &tid, SnapshotAny, slot,
 								   &again, NULL))
 	{
-		if (guard_deleted_since(pass, slot))
+		if (guard_deleted_since(scan, slot))
 			return true;
 		if (!again)
 			break;
@@ -151,26 +151,45 @@ chain_deleted_since(ConflictScan *pass, ItemPointerData tid)
  * another, that one is near to it as well.
  */
 static bool
-is_unplaced(ConflictScan *pass)
+is_unplaced(ConflictScan *scan)
 {
-	TupleTableSlot *slot = pass->table->slot;
-	TupleTableSlot *unplaced = pass->guard->unplaced;
+	TupleTableSlot *slot = scan->table->slot;
+	TupleTableSlot *unplaced = scan->guard->unplaced;
 	int			order;
 
-	if (unplaced == NULL || !pass->same || pass->self_seen ||
+	if (unplaced == NULL || !scan->same || scan->self_seen ||
 		!guard_is_own(slot))
 		return false;
-	pass->self_seen = !guard_key_compare(pass->rel, slot, unplaced, &order) ||
+	scan->self_seen = !guard_key_compare(scan->rel, slot, unplaced, &order) ||
 		order == 0;
-	return pass->self_seen;
+	return scan->self_seen;
+}
+
+/*
+ * Look for the new row, whose place is not known, among the versions on the HOT chain at
+ * tid, which are dead: another trigger may have changed or deleted it.
+ */
+static void
+look_for_left(ConflictScan *scan, ItemPointerData tid)
+{
+	TupleTableSlot *slot = scan->table->slot;
+	bool		again = false;
+
+	do
+	{
+		if (!table_index_fetch_tuple(scan->fetch, &tid, SnapshotAny, slot,
+									 &again, NULL))
+			return;
+		scan->self_left = guard_is_own(slot) && guard_is_near(scan) && scan->same;
+	} while (again && !scan->self_left);
 }
 
 /* True if a row has been found, and others are only counted. */
 static bool
-is_counting(const ConflictScan *pass)
+is_counting(const ConflictScan *scan)
 {
-	return pass->kept != NULL && pass->guard->mode != GUARD_TAG &&
-		(pass->only_others || !TTS_EMPTY(pass->kept));
+	return scan->kept != NULL && scan->guard->mode != GUARD_TAG &&
+		(scan->only_others || !TTS_EMPTY(scan->kept));
 }
 
 /*
@@ -179,35 +198,37 @@ is_counting(const ConflictScan *pass)
  * of them is visible then.
  */
 static Outcome
-visit(ConflictScan *pass, ItemPointerData tid)
+visit(ConflictScan *scan, ItemPointerData tid)
 {
-	TupleTableSlot *slot = pass->table->slot;
+	TupleTableSlot *slot = scan->table->slot;
 	ItemPointerData chain = tid;
 	bool		again = false;
 	bool		visible = false;
 
 	/* mostly the new row begins a chain of its own, and needs no visit */
-	if (pass->self && ItemPointerEquals(&tid, pass->self))
+	if (scan->self && ItemPointerEquals(&tid, scan->self))
 		return NOTHING;
-	pass->guard->visited++;
-	while (table_index_fetch_tuple(pass->fetch, &chain, &pass->dirty, slot,
+	scan->guard->visited++;
+	while (table_index_fetch_tuple(scan->fetch, &chain, &scan->dirty, slot,
 								   &again, NULL))
 	{
 		visible = true;
-		if (!(pass->self && ItemPointerEquals(&slot->tts_tid, pass->self)) &&
-			guard_is_near(pass) && !is_unplaced(pass))
+		if (!(scan->self && ItemPointerEquals(&slot->tts_tid, scan->self)) &&
+			guard_is_near(scan) && !is_unplaced(scan))
 		{
-			if (TransactionIdIsValid(pass->dirty.xmin) ||
-				TransactionIdIsValid(pass->dirty.xmax))
+			if (TransactionIdIsValid(scan->dirty.xmin) ||
+				TransactionIdIsValid(scan->dirty.xmax))
 				return IN_PROGRESS;
 			return FOUND;
 		}
 		if (!again)
 			break;
 	}
-	if (!visible && is_counting(pass))
-		pass->dead += !pass->lossy;
-	else if (!visible && chain_deleted_since(pass, tid))
+	if (!visible && scan->guard->unplaced != NULL && !scan->self_left)
+		look_for_left(scan, tid);
+	if (!visible && is_counting(scan))
+		scan->dead += !scan->lossy;
+	else if (!visible && chain_deleted_since(scan, tid))
 		return MOVED;
 	return NOTHING;
 }
@@ -215,13 +236,13 @@ visit(ConflictScan *pass, ItemPointerData tid)
 /* True if the row in the table's slot is nearer than the one that is kept, or
  * as near and first by its key. */
 static bool
-is_nearer(ConflictScan *pass)
+is_nearer(ConflictScan *scan)
 {
 	int			order;
 
-	if (pass->similarity != pass->kept_similarity)
-		return pass->similarity > pass->kept_similarity;
-	return guard_key_compare(pass->rel, pass->table->slot, pass->kept, &order) &&
+	if (scan->similarity != scan->kept_similarity)
+		return scan->similarity > scan->kept_similarity;
+	return guard_key_compare(scan->rel, scan->table->slot, scan->kept, &order) &&
 		order < 0;
 }
 
@@ -230,25 +251,25 @@ is_nearer(ConflictScan *pass)
  * told of it is the first, and others are counted.
  */
 static void
-keep(ConflictScan *pass)
+keep(ConflictScan *scan)
 {
-	bool		first = TTS_EMPTY(pass->kept) && !pass->only_others;
+	bool		first = TTS_EMPTY(scan->kept) && !scan->only_others;
 
-	pass->others += !first && pass->others < GUARD_MAX_OTHERS;
-	if (!first && (pass->guard->mode != GUARD_TAG || !is_nearer(pass)))
+	scan->others += !first && scan->others < GUARD_MAX_OTHERS;
+	if (!first && (scan->guard->mode != GUARD_TAG || !is_nearer(scan)))
 		return;
-	ExecCopySlot(pass->kept, pass->table->slot);
-	pass->kept_similarity = pass->similarity;
+	ExecCopySlot(scan->kept, scan->table->slot);
+	scan->kept_similarity = scan->similarity;
 }
 
 /* After all rows were visited: the one that was kept takes the table's slot. */
 static Outcome
-take_kept(ConflictScan *pass)
+take_kept(ConflictScan *scan)
 {
-	if (pass->kept == NULL || TTS_EMPTY(pass->kept))
+	if (scan->kept == NULL || TTS_EMPTY(scan->kept))
 		return NOTHING;
-	ExecCopySlot(pass->table->slot, pass->kept);
-	pass->similarity = pass->kept_similarity;
+	ExecCopySlot(scan->table->slot, scan->kept);
+	scan->similarity = scan->kept_similarity;
 	return FOUND;
 }
 
@@ -257,16 +278,16 @@ take_kept(ConflictScan *pass)
  * changed or deleted it since.
  */
 static bool
-is_gone(const ConflictScan *pass)
+is_gone(const ConflictScan *scan)
 {
-	return pass->guard->unplaced != NULL && !pass->self_seen;
+	return scan->guard->unplaced != NULL && !scan->self_seen;
 }
 
 /* True if others have been counted for long enough: an index may have many dead rows. */
 static bool
-has_counted(const ConflictScan *pass)
+has_counted(const ConflictScan *scan)
 {
-	return pass->others >= GUARD_MAX_OTHERS || pass->dead >= MAX_DEAD;
+	return scan->others >= GUARD_MAX_OTHERS || scan->dead >= MAX_DEAD;
 }
 
 /*
@@ -274,15 +295,15 @@ has_counted(const ConflictScan *pass)
  * others are only counted, nobody is waited for on their behalf.
  */
 static Outcome
-go_on(ConflictScan *pass, Outcome outcome)
+go_on(ConflictScan *scan, Outcome outcome)
 {
-	bool		counting = is_counting(pass);
+	bool		counting = is_counting(scan);
 
-	if (outcome == FOUND && pass->kept != NULL)
-		keep(pass);
+	if (outcome == FOUND && scan->kept != NULL)
+		keep(scan);
 	else if (!counting)
 		return outcome;
-	return counting && has_counted(pass) && !is_gone(pass) ? FOUND : NOTHING;
+	return counting && has_counted(scan) && !is_gone(scan) ? FOUND : NOTHING;
 }
 
 /*
@@ -290,7 +311,7 @@ go_on(ConflictScan *pass, Outcome outcome)
  * all of them, if others are to be looked at besides.
  */
 static Outcome
-visit_all(ConflictScan *pass, TIDBitmap *bitmap)
+visit_all(ConflictScan *scan, TIDBitmap *bitmap)
 {
 	BitmapPages pages;
 	Outcome		outcome = NOTHING;
@@ -301,7 +322,7 @@ visit_all(ConflictScan *pass, TIDBitmap *bitmap)
 		bool		lossy = pages.noffsets < 0;
 		int			n = lossy ? MaxHeapTuplesPerPage : pages.noffsets;
 
-		pass->lossy = lossy;
+		scan->lossy = lossy;
 		for (int i = 0; outcome == NOTHING && i < n; i++)
 		{
 			ItemPointerData tid;
@@ -309,12 +330,12 @@ visit_all(ConflictScan *pass, TIDBitmap *bitmap)
 			CHECK_FOR_INTERRUPTS();
 			ItemPointerSet(&tid, pages.blockno,
 						   lossy ? FirstOffsetNumber + i : pages.offsets[i]);
-			outcome = go_on(pass, visit(pass, tid));
+			outcome = go_on(scan, visit(scan, tid));
 		}
 	}
 	bitmap_pages_end(&pages);
 	return outcome == NOTHING || outcome == FOUND ?
-		(pass->kept != NULL ? take_kept(pass) : outcome) : outcome;
+		(scan->kept != NULL ? take_kept(scan) : outcome) : outcome;
 }
 
 /* Adds to a bitmap what a scan finds: all of it, whatever the session lets GIN leave out. */
@@ -337,48 +358,69 @@ find_all(IndexScanDesc scan, TIDBitmap *bitmap)
 
 /* The rows that may be near, by the index; in the current memory context. */
 static TIDBitmap *
-candidates(ConflictScan *pass, ScanKey keys)
+candidates(ConflictScan *scan, ScanKey keys)
 {
-	Relation	index = index_open(pass->table->indexid, NoLock);
+	Relation	index = index_open(scan->table->indexid, NoLock);
 	TIDBitmap  *bitmap = tbm_create(work_mem * (Size) 1024, NULL);
-	int			nkeys = 1 + guard_scope_scankeys(pass->guard, pass->table, index,
+	int			nkeys = 1 + guard_scope_scankeys(scan->guard, scan->table, index,
 											 &keys[1]);
-	IndexScanDesc scan = compat_beginscan_bitmap(index, &pass->dirty, nkeys);
+	IndexScanDesc found = compat_beginscan_bitmap(index, &scan->dirty, nkeys);
 
-	index_rescan(scan, keys, nkeys, NULL, 0);
+	index_rescan(found, keys, nkeys, NULL, 0);
 	/* a BEFORE trigger looks with another signature than the old version's */
-	if (pass->self && !pass->guard->before && index_is_neardup(index))
-		am_leave_out(scan, pass->self);
-	find_all(scan, bitmap);
-	index_endscan(scan);
+	if (scan->self && !scan->guard->before && index_is_neardup(index))
+		am_leave_out(found, scan->self);
+	find_all(found, bitmap);
+	index_endscan(found);
 	index_close(index, NoLock);
 	return bitmap;
 }
 
-/* One pass; on FOUND the row is left in the table's slot. */
+/*
+ * Raise an error if a new row whose place is not known was not found again, though it
+ * is near to itself, which all but strange sketches are.
+ */
+static void
+require_seen(const ConflictScan *scan)
+{
+	if (scan->guard->unplaced == NULL || scan->self_seen || scan->self_left ||
+		!signatures_near(scan->sig, scan->sig, scan->guard->threshold,
+						 MEASURE_JACCARD))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("a new row was not found in table \"%s\"",
+					RelationGetRelationName(scan->rel)),
+			 errhint("Rows that are stored in another table, or whose signature depends on more than the row, cannot be checked by statement."),
+			 errtable(scan->rel)));
+}
+
+/* One scan; on FOUND the row is left in the table's slot. */
 static Outcome
-pass_through(ConflictScan *pass, ScanKey keys)
+scan_table(ConflictScan *scan, ScanKey keys)
 {
 	TIDBitmap  *bitmap;
 	Outcome		outcome = NOTHING;
 
-	InitDirtySnapshot(pass->dirty);
-	pass->start = RegisterSnapshot(GetLatestSnapshot());
-	pass->self_seen = false;
-	pass->others = pass->dead = 0;
-	if (pass->kept != NULL)
-		ExecClearTuple(pass->kept);
-	bitmap = candidates(pass, keys);
+	InitDirtySnapshot(scan->dirty);
+	scan->start = RegisterSnapshot(GetLatestSnapshot());
+	scan->self_seen = scan->self_left = false;
+	scan->others = scan->dead = 0;
+	if (scan->kept != NULL)
+		ExecClearTuple(scan->kept);
+	bitmap = candidates(scan, keys);
 	if (!tbm_is_empty(bitmap))
 	{
-		pass->fetch = compat_index_fetch_begin(pass->rel);
-		outcome = visit_all(pass, bitmap);
-		table_index_fetch_end(pass->fetch);
+		scan->fetch = compat_index_fetch_begin(scan->rel);
+		outcome = visit_all(scan, bitmap);
+		table_index_fetch_end(scan->fetch);
 	}
-	if (outcome == FOUND && is_gone(pass))
+	if (outcome == FOUND && is_gone(scan))
 		outcome = NOTHING;
+	if (outcome == NOTHING)
+		require_seen(scan);
 	tbm_free(bitmap);
-	UnregisterSnapshot(pass->start);
+	UnregisterSnapshot(scan->start);
 	return outcome;
 }
 
@@ -395,31 +437,31 @@ guard_wait(Relation rel, const SnapshotData *dirty, ItemPointerData tid)
 
 /* Waits for the transaction that is busy with the row in the slot. */
 static void
-wait_for_row(ConflictScan *pass)
+wait_for_row(ConflictScan *scan)
 {
-	ItemPointerData tid = pass->table->slot->tts_tid;
+	ItemPointerData tid = scan->table->slot->tts_tid;
 
-	ExecClearTuple(pass->table->slot);
-	guard_wait(pass->rel, &pass->dirty, tid);
+	ExecClearTuple(scan->table->slot);
+	guard_wait(scan->rel, &scan->dirty, tid);
 }
 
 /* Searches one table, until there is nothing left to wait for. */
 static bool
-search_table(ConflictScan *pass, ScanKey keys)
+search_table(ConflictScan *scan, ScanKey keys)
 {
 	for (;;)
 	{
-		switch (pass_through(pass, keys))
+		switch (scan_table(scan, keys))
 		{
 			case FOUND:
 				return true;
 			case IN_PROGRESS:
-				wait_for_row(pass);
+				wait_for_row(scan);
 				break;
 			case MOVED:
 				break;
 			case NOTHING:
-				ExecClearTuple(pass->table->slot);
+				ExecClearTuple(scan->table->slot);
 				return false;
 		}
 	}
@@ -427,24 +469,24 @@ search_table(ConflictScan *pass, ScanKey keys)
 
 /* Searches one table, and takes note of what was found. */
 static void
-search_one(ConflictScan *pass, ScanKey keys, GuardMatch *match)
+search_one(ConflictScan *scan, ScanKey keys, GuardMatch *match)
 {
-	if (pass->guard->mode != GUARD_SKIP)
-		pass->kept = compat_make_slot(pass->table->slot->tts_tupleDescriptor,
+	if (scan->guard->mode != GUARD_SKIP)
+		scan->kept = compat_make_slot(scan->table->slot->tts_tupleDescriptor,
 										&TTSOpsHeapTuple);
-	if (pass->only_others)
-		(void) pass_through(pass, keys);
-	else if (search_table(pass, keys))
+	if (scan->only_others)
+		(void) scan_table(scan, keys);
+	else if (search_table(scan, keys))
 	{
-		match->table = pass->table;
-		match->similarity = pass->similarity;
+		match->table = scan->table;
+		match->similarity = scan->similarity;
 	}
-	match->others += pass->others;
-	match->more = match->more || pass->dead >= MAX_DEAD;
-	if (pass->kept != NULL)
-		ExecClearTuple(pass->kept);
-	if (match->table != pass->table)
-		ExecClearTuple(pass->table->slot);
+	match->others += scan->others;
+	match->more = match->more || scan->dead >= MAX_DEAD;
+	if (scan->kept != NULL)
+		ExecClearTuple(scan->kept);
+	if (match->table != scan->table)
+		ExecClearTuple(scan->table->slot);
 }
 
 /* Searches the next table: all of it, or for others where a row was found before. */
@@ -454,7 +496,7 @@ search_next(Guard *guard, GuardTable *table, Relation rel, const Signature *sig,
 			GuardMatch *match)
 {
 	FmgrInfo	none = {0};		/* GIN has support functions instead */
-	ConflictScan		pass = {
+	ConflictScan		scan = {
 		.guard = guard,
 		.table = table,
 		.sig = sig,
@@ -467,7 +509,7 @@ search_next(Guard *guard, GuardTable *table, Relation rel, const Signature *sig,
 								   SIGNATURE_MATCH_STRATEGY, InvalidOid,
 								   InvalidOid, &none,
 								   PointerGetDatum(query));
-	search_one(&pass, keys, match);
+	search_one(&scan, keys, match);
 }
 
 /* True if further tables can tell nothing that matters. */

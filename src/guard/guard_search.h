@@ -36,6 +36,8 @@ typedef struct ConflictScan
 	double		similarity;		/* of what was found */
 	bool		same;			/* its signature has the same bytes */
 	bool		self_seen;		/* the new row, if its place is not known */
+	bool		self_left;		/* or a version that another trigger has
+								 * changed or deleted */
 	TupleTableSlot *kept;		/* the row to report so far, if others are
 								 * looked at besides */
 	double		kept_similarity;	/* its own */

@@ -20,17 +20,21 @@
  * after its place was read finds ours.
  *
  * A transition table does not say where its rows are.  So the new rows are found
- * in the table again: as those of this transaction that have the signature, and
- * the primary key, of one in the transition table.  Without a primary key, a row
- * of an earlier statement may be taken for one of this, if the two have the
- * same signature, so that one of them is refused anyway.  A new row that is not
- * found again is none to check: another trigger has changed it since, which is a
- * statement of its own, or deleted it.
+ * in the table again: as those of this transaction whose hash, of signature and
+ * primary key, is in a filter of the transition table.  A row to refuse that was
+ * found is looked up in the transition table, as the filter may be wrong.  Without a
+ * primary key, a row of an earlier statement may be taken for one of this, if the two
+ * have the same signature, so that one of them is refused anyway.  If fewer versions
+ * of rows are found than the statement has new rows, the table is not where they are,
+ * which is an error; a version that another trigger has changed or deleted since is
+ * found, but not checked.
+ *
+ * All pairs of a statement from one template may be very many.  Whoever is refused
+ * is refused by the first one, and the count of rows in the message stops at a bound.
  *
  * Rows of different scopes share no feature, see signature_as_scoped_set().  That goes
  * for sets, of any specs.  Of sketches and vectors those of one spec are joined at a
- * time, as scopes may have several; and where there are more new rows than memory has hashes
- * for, some of them at a time.  Each time the table is read again.
+ * time, as different specs are never near.
  *
  * Portions Copyright (c) 2026, the neardup developers
  *
@@ -54,14 +58,22 @@
 #include "base/compat.h"
 #include "base/growing.h"
 #include "base/hash.h"
-#include "base/sort_uint64.h"
 #include "join/algorithms/join_kinds.h"
 #include "join/engine/feature_filter.h"
 #include "methods/spec_name.h"
 #include "guard/guard_search.h"
 
-/* As many rows can be read and joined in the time that one look-up takes. */
+/* Number of rows that can be read and joined in the time of one look-up. */
 #define ROWS_PER_LOOK_UP	30
+
+/* Number of new rows from which the first pair found is reported, not the first in order. */
+#define MANY_NEW			1000
+
+/* Number of pairs of groups after which refused rows are no longer counted. */
+#define MAX_PAIRS			1000000
+
+/* The part of the memory that the filter of new rows has at most. */
+#define FILTER_PART			8
 
 /* A spec that has come, and how it is joined. */
 typedef struct Made
@@ -96,11 +108,7 @@ typedef struct Check
 	double		table_rows;		/* that the table has, about */
 	size_t		nnew;			/* rows with a new signature */
 	uint64		nvalues;		/* of these signatures */
-	size_t		nshares;		/* of these rows, by their hashes */
-	size_t		share;			/* the one that is compared, from 0 */
-	uint64	   *hashes;			/* of its rows, in order */
-	size_t		nhashes;
-	size_t		room;			/* for hashes */
+	FeatureFilter filter;		/* of hashes of new rows */
 
 	/* rows of the table */
 	ConflictScan		pass;
@@ -110,16 +118,21 @@ typedef struct Check
 	size_t		nmade;
 	size_t		room_made;
 	size_t		spec;			/* the one that is compared, from 0 */
-	ItemPointerData entered;	/* the new row that the pass is for */
+	ItemPointerData entered;	/* the new row that the scan is for */
 
 	/* what was found */
 	uint8	   *refused;		/* bits: new rows that are near to another */
 	uint64		nrefused;
+	uint64		npairs;			/* of groups */
+	uint64		found;			/* versions of new rows */
+	uint64		entered_hash;	/* of the new row that the scan is for */
 	PlacedRow	first;			/* the first of these */
 	ItemPointerData other;		/* and of those that it is near to */
 	double		similarity;		/* of the two */
 	bool		untold;			/* the detail is not about them as yet */
 	char	   *detail;			/* about the two */
+	char	   *detail_together;	/* the same, if both are of the statement */
+	uint64		other_hash;		/* which this tells */
 	bool		again;			/* it has to be looked at again */
 	SnapshotData busy;			/* who is busy with a row, if valid */
 	ItemPointerData busy_row;
@@ -208,9 +221,6 @@ number_of_spec(const Check *check, const Signature *sig)
 	while (i < check->nmade && !spec_equal(&check->made[i].spec, &sig->spec) &&
 		   !(scoped_set && check->made[i].kind == KIND_SETS))
 		i++;
-	/* there may be several only where scopes keep them apart */
-	if (i == check->nmade && i > 0 && check->guard->nscope == 0)
-		spec_require_equal(&check->made[0].spec, &sig->spec);
 	return i;
 }
 
@@ -230,102 +240,49 @@ note_spec(Check *check, const Signature *sig)
 	check->made[check->nmade++].kind = signature_kind(sig, MEASURE_JACCARD);
 }
 
-/* So many hashes are a quarter of the memory. */
-static size_t
-most_hashes(const Check *check)
-{
-	return check->memory / 4 / sizeof(uint64);
-}
-
-/* Takes note of the statement's rows, or counts them, if they are too many for that. */
+/* Take note of the statement's rows. */
 static void
 note_new(Check *check)
 {
-	size_t		most = most_hashes(check);
+	int64		rows = tuplestore_tuple_count(check->new);
+	MemoryContext caller = MemoryContextSwitchTo(check->context);
 	TupleTableSlot *row;
 	Signature  *sig;
 
-	check->hashes = MemoryContextAlloc(check->context, sizeof(uint64));
-	check->room = 1;
-	while ((row = next_new(check, &sig)) != NULL)
-	{
-		note_spec(check, sig);
-		if (check->nnew < most)
-		{
-			check->hashes = growing_reserve(check->hashes, &check->room,
-											check->nnew + 1, sizeof(uint64));
-			check->hashes[check->nnew] = row_hash(check, row, sig);
-		}
-		check->nnew++;
-		check->nvalues += SIGNATURE_NVALUES(sig);
-	}
-	check->nshares = check->nnew / (most + 1) + 1;
-	if (check->nshares == 1)
-		check->nhashes = sort_distinct_hashes(check->hashes, check->nnew);
-}
-
-static inline bool
-is_of_share(const Check *check, uint64 hash)
-{
-	return hash % check->nshares == check->share;
-}
-
-/* Takes note of a share of the statement's rows, if that has not been done. */
-static void
-note_share(Check *check, size_t share)
-{
-	size_t		most = most_hashes(check);
-	size_t		n = 0;
-	TupleTableSlot *row;
-	Signature  *sig;
-
-	check->share = share;
-	if (check->nshares == 1)
-		return;
-	rewind_rows(check);
+	feature_filter_create(&check->filter, rows, check->memory / FILTER_PART);
+	MemoryContextSwitchTo(caller);
 	while ((row = next_new(check, &sig)) != NULL)
 	{
 		uint64		hash = row_hash(check, row, sig);
 
-		if (!is_of_share(check, hash))
-			continue;
-		/* rows without a key may have one hash, and no share is smaller then */
-		if (n == 2 * most)
-			n = sort_distinct_hashes(check->hashes, n);
-		check->hashes = growing_reserve(check->hashes, &check->room, n + 1, sizeof(uint64));
-		check->hashes[n++] = hash;
+		note_spec(check, sig);
+		if (check->filter.words != NULL)
+			feature_filter_add(&check->filter, &hash, 1);
+		check->nnew++;
+		check->nvalues += SIGNATURE_NVALUES(sig);
 	}
-	check->nhashes = sort_distinct_hashes(check->hashes, n);
 }
 
+/* True if a row with that hash is in the transition table. */
 static bool
-is_hashed(const Check *check, uint64 hash)
+is_of_statement(Check *check, uint64 hash)
 {
-	size_t		from = 0;
-	size_t		to = check->nhashes;
+	TupleTableSlot *row;
+	Signature  *sig;
 
-	while (from < to)
-	{
-		size_t		middle = from + (to - from) / 2;
-
-		if (check->hashes[middle] < hash)
-			from = middle + 1;
-		else
-			to = middle;
-	}
-	return from < check->nhashes && check->hashes[from] == hash;
+	rewind_rows(check);
+	while ((row = next_new(check, &sig)) != NULL)
+		if (row_hash(check, row, sig) == hash)
+			return true;
+	return false;
 }
 
-/* True if a row of the table, with that signature, is one of the share. */
+/* True if a row of the table, of this transaction, seems to be of the statement. */
 static bool
-is_new(const Check *check, TupleTableSlot *slot, const Signature *sig)
+may_be_new(Check *check, TupleTableSlot *slot, const Signature *sig)
 {
-	uint64		hash;
-
-	if (!guard_is_own(slot))
-		return false;
-	hash = row_hash(check, slot, sig);
-	return is_of_share(check, hash) && is_hashed(check, hash);
+	return check->filter.words == NULL ||
+		feature_filter_has(&check->filter, row_hash(check, slot, sig));
 }
 
 /* Rows that a table has, about. */
@@ -377,11 +334,17 @@ look_up_new(Check *check)
 			TupleTableSlot *other = match.table->slot;
 			MemoryContext row = MemoryContextSwitchTo(check->context);
 
-			/* of too many rows none is noted as yet */
-			match.together = check->nshares > 1 ? guard_is_own(other) :
-				is_new(check, other, guard_new_signature(guard, other));
+			Signature  *other_sig = guard_new_signature(guard, other);
+
 			check->detail = guard_describe(guard, check->rel, check->row,
 										   &match);
+			match.together = true;
+			if (guard_is_own(other) && may_be_new(check, other, other_sig))
+			{
+				check->detail_together = guard_describe(guard, check->rel,
+														check->row, &match);
+				check->other_hash = row_hash(check, other, other_sig);
+			}
 			MemoryContextSwitchTo(row);
 		}
 		ExecClearTuple(match.table->slot);
@@ -389,6 +352,8 @@ look_up_new(Check *check)
 			break;
 	}
 	guard->unplaced = NULL;
+	if (check->detail_together != NULL && is_of_statement(check, check->other_hash))
+		check->detail = check->detail_together;
 	return pays;
 }
 
@@ -432,25 +397,39 @@ row_set(Check *check, const Signature *sig, uint32 *n)
 		signature_as_set(sig, check->made[check->spec].kind, MEASURE_JACCARD, n);
 }
 
-/* Adds a row of the table to the join: to both sides if it is new. */
+/* Add a row of the table to the join: to both sides if it is new. */
 static void
-add_row(Check *check, TupleTableSlot *slot)
+add_row(Check *check, TupleTableSlot *slot, const Signature *sig, bool new)
 {
-	Signature  *sig = guard_new_signature(check->guard, slot);
 	const uint64 *set;
 	uint32		n;
 	PlacedRow	row = {.tid = slot->tts_tid};
 
-	if (sig == NULL)
-		return;
 	set = row_set(check, sig, &n);
 	if (set == NULL)
 		return;
 	if (check->guard->nscope > 0 && !has_scoped_sets(check))
 		row.scope = guard_scope_hash(check->guard);
 	setjoin_add(check->join, SIDE_INNER, set, n, &row, sizeof(PlacedRow));
-	if (is_new(check, slot, sig))
+	if (new)
 		setjoin_add(check->join, SIDE_OUTER, set, n, &row, sizeof(PlacedRow));
+}
+
+/* Look at a version of a row. */
+static void
+visit_row(Check *check, TupleTableSlot *slot)
+{
+	bool		there = may_be_there(check, slot);
+	bool		own = guard_is_own(slot);
+	Signature  *sig = there || own ? guard_new_signature(check->guard, slot) : NULL;
+	bool		new;
+
+	if (sig == NULL)
+		return;
+	new = own && may_be_new(check, slot, sig);
+	check->found += new && check->spec == 0;
+	if (there)
+		add_row(check, slot, sig, new);
 }
 
 static void
@@ -469,8 +448,7 @@ begin_join(Check *check)
 }
 
 /*
- * Tells the join of the new rows, those of other shares among them, if the table is so much
- * larger that it pays: then the rows of the table that can be near to none of them are not
+ * Announce the new rows to the join, if the table is so much larger that it pays: then the rows of the table that can be near to none of them are not
  * kept.
  */
 static void
@@ -503,8 +481,7 @@ read_table(Check *check)
 	while (table_scan_getnextslot(scan, ForwardScanDirection, slot))
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (may_be_there(check, slot))
-			add_row(check, slot);
+		visit_row(check, slot);
 		ResetExprContext(check->guard->row);
 	}
 	ExecClearTuple(slot);
@@ -528,6 +505,8 @@ enter_row(Check *check, ItemPointerData tid)
 	if (table_tuple_fetch_row_version(check->rel, &tid, &check->pass.dirty,
 									  guard->slot))
 		check->pass.sig = guard_new_signature(guard, guard->slot);
+	if (check->pass.sig != NULL)
+		check->entered_hash = row_hash(check, guard->slot, check->pass.sig);
 	return check->pass.sig != NULL;
 }
 
@@ -637,6 +616,27 @@ find_first_other(Check *check, RowGroup others)
 }
 
 /*
+ * True if the row that the scan is for is of the statement, of which it is known that it
+ * seems to be.  If no more versions seem to be than it has rows, all are.
+ */
+static bool
+is_really_new(Check *check)
+{
+	TupleTableSlot *slot = check->guard->slot;
+	Signature  *sig;
+	bool		really;
+
+	if (check->found <= check->nnew)
+		return true;
+	really = is_of_statement(check, check->entered_hash);
+	/* the scope that was noted is that of another row now */
+	sig = guard_new_signature(check->guard, slot);
+	Assert(sig != NULL);
+	check->pass.sig = sig;
+	return really;
+}
+
+/*
  * Looks at the pairs of two groups of rows.  Of a new row one other suffices, as groups of equal
  * rows have very many pairs.  Only of the first row that is refused, the first other one is
  * looked for: wherever its group comes.
@@ -659,7 +659,8 @@ compare_groups(Check *check, RowGroup news, RowGroup others)
 
 		CHECK_FOR_INTERRUPTS();
 		if (!(*refused & 1 << rowno % 8) &&
-			find_other(check, new, others, &other))
+			find_other(check, new, others, &other) &&
+			is_really_new(check))
 		{
 			*refused |= 1 << rowno % 8;
 			if (check->nrefused++ == 0 || ItemPointerCompare(&new.tid, &check->first.tid) < 0)
@@ -691,7 +692,19 @@ describe_first(Check *check)
 	MemoryContextSwitchTo(row);
 }
 
-/* Looks at all pairs of a new row and another one that are near. */
+/*
+ * True if no further pair matters: a row is refused, and there are so many others that the
+ * first in order is not worth a longer search, nor is an exact count.
+ */
+static bool
+knows_enough(const Check *check)
+{
+	return check->nrefused > 0 &&
+		(check->npairs >= MAX_PAIRS ||
+		 (check->guard->mode == GUARD_REJECT && check->nnew > MANY_NEW));
+}
+
+/* Look at pairs of a new row and another one that are near. */
 static void
 compare_new(Check *check)
 {
@@ -703,8 +716,11 @@ compare_new(Check *check)
 												MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	ItemPointerSetInvalid(&check->entered);
 	setjoin_build(check->join);
-	while (setjoin_next(check->join, &outer, &inner))
+	while (!knows_enough(check) && setjoin_next(check->join, &outer, &inner))
+	{
 		compare_groups(check, outer, inner);
+		check->npairs++;
+	}
 	if (check->untold)
 		describe_first(check);
 	ExecClearTuple(check->pass.table->slot);
@@ -712,7 +728,24 @@ compare_new(Check *check)
 	pfree(check->refused);
 }
 
-/* Reads the table, and compares its rows of a spec with the new ones of a share. */
+/* Raise an error if the table has fewer versions of rows than the statement has put in. */
+static void
+check_found(const Check *check)
+{
+	if (check->found >= check->nnew)
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("new rows were not found in table \"%s\"",
+					RelationGetRelationName(check->rel)),
+			 errdetail("The statement has %llu rows to check, of which the table has %llu.",
+					   (unsigned long long) check->nnew,
+					   (unsigned long long) check->found),
+			 errhint("Rows that are stored in another table, or whose signature depends on more than the row, cannot be checked by statement."),
+			 errtable(check->rel)));
+}
+
+/* Read the table, and compare its rows of a spec with the new ones. */
 static void
 read_and_compare(Check *check)
 {
@@ -728,6 +761,8 @@ read_and_compare(Check *check)
 	begin_join(check);
 	announce_new(check);
 	read_table(check);
+	if (check->spec == 0)
+		check_found(check);
 	compare_new(check);
 	setjoin_end(check->join);
 	UnregisterSnapshot(check->pass.start);
@@ -740,12 +775,10 @@ compare_all(Check *check)
 	check->again = false;
 	check->nrefused = 0;
 	check->busy.xmin = check->busy.xmax = InvalidTransactionId;
-	for (size_t share = 0; share < check->nshares; share++)
-	{
-		note_share(check, share);
-		for (check->spec = 0; check->spec < check->nmade; check->spec++)
-			read_and_compare(check);
-	}
+	check->npairs = check->found = 0;
+	for (check->spec = 0; check->spec < check->nmade && !knows_enough(check);
+		 check->spec++)
+		read_and_compare(check);
 }
 
 /* Joins the new rows with the table, until there is nothing to wait for. */
@@ -769,9 +802,10 @@ static void
 report(Check *check, const Trigger *trigger)
 {
 	if (check->nrefused > 1)
-		check->detail = psprintf("%s Rows of the statement that are near to others: %llu.",
+		check->detail = psprintf("%s Rows of the statement that are near to others: %llu%s.",
 								 check->detail,
-								 (unsigned long long) check->nrefused);
+								 (unsigned long long) check->nrefused,
+								 check->npairs >= MAX_PAIRS ? " or more" : "");
 	if (check->nrefused == 0)
 		return;
 	guard_report(check->guard, check->rel, trigger, check->detail);

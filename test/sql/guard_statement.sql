@@ -365,9 +365,45 @@ CREATE TRIGGER guard AFTER INSERT ON sketched REFERENCING NEW TABLE AS n FOR EAC
     EXECUTE FUNCTION neardup_guard('sig', '0.8');
 DELETE FROM sketched WHERE id > 1;
 INSERT INTO sketched VALUES (2, 'b', minhash(f(1, 20), 32));
-INSERT INTO sketched VALUES (2, 'b', minhash(f(101, 120), 64)), (3, 'b', f(101, 120));
-INSERT INTO sketched VALUES (2, 'b', minhash(f(101, 120), 64)) RETURNING id;
+INSERT INTO sketched VALUES (3, 'b', minhash(f(101, 120), 64)), (4, 'b', f(101, 120));
+INSERT INTO sketched VALUES (5, 'b', minhash(f(101, 120), 64)) RETURNING id;
+INSERT INTO sketched VALUES (5, 'b', minhash(f(201, 220), 64)) RETURNING id;
 DROP TABLE sketched;
+
+-- Rows of one template have very many pairs: the search ends when enough is known
+CREATE TABLE templates (id int PRIMARY KEY, sig signature);
+CREATE TRIGGER guard AFTER INSERT ON templates REFERENCING NEW TABLE AS n FOR EACH STATEMENT
+    EXECUTE FUNCTION neardup_guard('sig', '0.8', 'warn');
+SELECT clock_timestamp() AS began \gset
+SET client_min_messages = error;
+INSERT INTO templates SELECT i, signature_from(array(SELECT generate_series(1::bigint, 60)) || ARRAY[1000::bigint + i, 100000 + i]) FROM generate_series(1, 8000) i;
+SELECT clock_timestamp() - :'began'::timestamptz < '4s' AS soon;
+RESET client_min_messages;
+DROP TRIGGER guard ON templates;
+TRUNCATE templates;
+CREATE TRIGGER guard AFTER INSERT ON templates REFERENCING NEW TABLE AS n FOR EACH STATEMENT
+    EXECUTE FUNCTION neardup_guard('sig', '0.8');
+DO $$
+BEGIN
+    INSERT INTO templates SELECT i, signature_from(array(SELECT generate_series(1::bigint, 60)) || ARRAY[1000::bigint + i, 100000 + i]) FROM generate_series(1, 8000) i;
+EXCEPTION WHEN exclusion_violation THEN
+    RAISE INFO '%', regexp_replace(SQLERRM, '[0-9]+', 'n', 'g');
+END $$;
+SELECT count(*) FROM templates;
+DROP TABLE templates;
+-- Rows whose signature depends on more than the row are not found again: an error
+CREATE SEQUENCE drawn;
+CREATE FUNCTION draws(a int) RETURNS signature LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RETURN public.signature_from(ARRAY[a, nextval('public.drawn')]); END $$;
+CREATE TABLE drawing (id int PRIMARY KEY, a int);
+CREATE INDEX drawing_sig ON drawing USING gin (draws(a)) WITH (fastupdate = off);
+CREATE TRIGGER guard AFTER INSERT ON drawing REFERENCING NEW TABLE AS n FOR EACH STATEMENT EXECUTE FUNCTION neardup_guard('drawing_sig', '0.8');
+INSERT INTO drawing VALUES (1, 1), (2, 2);
+DROP INDEX drawing_sig;
+CREATE INDEX drawing_sig ON drawing USING gin (draws(a));
+INSERT INTO drawing VALUES (1, 1), (2, 2);
+DROP TABLE drawing;
+DROP FUNCTION draws;
+DROP SEQUENCE drawn;
 
 -- Equal rows have very many pairs, of which few are looked at
 CREATE TABLE equals (id int, sig signature);
