@@ -442,6 +442,7 @@ REGRESS = \
 	shingles \
 	signature \
 	sketches \
+	specs \
 	states \
 	statistics \
 	thresholds \

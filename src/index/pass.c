@@ -65,16 +65,16 @@ search_take_other(IndexSearch *search, ItemPointer tid, uint16 spec)
 
 	if (spec == SPEC_DEAD)
 		return true;
-	if (spec == SPEC_NULL)
+	if (spec == SPEC_NULL || is_foreign(search, spec))
 	{
+		/* no near-duplicate, and no distance: last in order */
 		if (query->nulls && search->limit == get_float8_infinity())
 			give_row(search, tid, get_float8_infinity());
 		return true;
 	}
 	if (spec == search->spec)
 		return false;
-	give_row(search, tid, !query->nearest ? 0 :
-			 is_foreign(search, spec) ? DISTANCE_NONE : -1);
+	give_row(search, tid, query->nearest ? -1 : 0);
 	return true;
 }
 

@@ -38,12 +38,10 @@ typedef struct IndexQuery
 	ItemPointerData own;		/* this one's, which is not wanted */
 } IndexQuery;
 
-/* The distance of a row that was made in another way: it comes first. */
-#define DISTANCE_NONE		(-get_float8_infinity())
-
 /*
  * Takes a row.  Its distance is at least the one given: 0 if none is wanted;
- * -1 if nothing is known; infinite for a row without a signature.  Returns the
+ * -1 if nothing is known; infinite for a row without a signature or of a
+ * different spec.  Returns the
  * greatest distance that is still of interest.
  */
 typedef double (*TakeRow) (void *taker, ItemPointer tid, double distance);

@@ -467,8 +467,7 @@ tell_distance(IndexScanDesc scan, NeardupScan *state, double distance)
 		scan->xs_orderbynulls[i] = i == 0 &&
 			(state->unordered || distance == get_float8_infinity());
 	}
-	scan->xs_recheckorderby = scan->numberOfOrderBys > 0 &&
-		distance != DISTANCE_NONE;
+	scan->xs_recheckorderby = scan->numberOfOrderBys > 0;
 }
 
 /*

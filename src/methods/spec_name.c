@@ -8,6 +8,9 @@
  */
 #include "postgres.h"
 
+#include "access/parallel.h"
+#include "access/xact.h"
+
 #include "methods/spec_name.h"
 #include "methods/method.h"
 #include "text/analysis.h"
@@ -30,26 +33,46 @@ spec_append(const SignatureSpec *spec, StringInfo out)
 	}
 }
 
-void
-spec_require_equal(const SignatureSpec *a, const SignatureSpec *b)
+/* DETAIL and HINT of both reports. */
+static void
+detail_different(const SignatureSpec *a, const SignatureSpec *b)
 {
 	StringInfoData left;
 	StringInfoData right;
-	bool		weighted;
 
-	if (likely(spec_equal(a, b)))
-		return;
-	weighted = a->method == b->method && method_info(a->method)->weighted;
 	initStringInfo(&left);
 	initStringInfo(&right);
 	spec_append(a, &left);
 	spec_append(b, &right);
+	errdetail("One was made by %s, the other by %s.", left.data, right.data);
+	if (a->method == b->method && method_info(a->method)->weighted)
+		errhint("Make both with the same lexicon, weight and analysis.");
+	else
+		errhint("Make both with the same function, analysis and parameters.");
+}
+
+void
+spec_require_equal(const SignatureSpec *a, const SignatureSpec *b)
+{
+	if (likely(spec_equal(a, b)))
+		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_DATATYPE_MISMATCH),
 			 errmsg("signatures of different specs cannot be compared"),
-			 errdetail("One was made by %s, the other by %s.",
-					   left.data, right.data),
-			 weighted ?
-			 errhint("Make both with the same lexicon, weight and analysis.") :
-			 errhint("Make both with the same function, analysis and parameters.")));
+			 detail_different(a, b)));
+}
+
+void
+spec_warn_different(const SignatureSpec *a, const SignatureSpec *b)
+{
+	static TimestampTz warned;	/* start of the statement that was warned */
+	TimestampTz statement = GetCurrentStatementStartTimestamp();
+
+	Assert(!spec_equal(a, b));
+	if (warned == statement || ParallelWorkerNumber > 0)
+		return;
+	warned = statement;
+	ereport(WARNING,
+			(errmsg("signatures of different specs are never near-duplicates"),
+			 detail_different(a, b)));
 }

@@ -19,4 +19,11 @@ extern void spec_append(const SignatureSpec *spec, StringInfo out);
 /* Raises DATATYPE_MISMATCH, naming both, unless a and b are the same. */
 extern void spec_require_equal(const SignatureSpec *a, const SignatureSpec *b);
 
+/*
+ * Warns, naming both, that signatures of specs a and b are never
+ * near-duplicates: once a statement that a client sends.  Of the workers of a
+ * parallel plan only the first one warns.
+ */
+extern void spec_warn_different(const SignatureSpec *a, const SignatureSpec *b);
+
 #endif							/* NEARDUP_MAKING_NAME_H */

@@ -59,7 +59,9 @@ DELETE FROM docs WHERE id > 1000;
 ALTER TABLE docs ADD CONSTRAINT no_near_duplicates EXCLUDE USING neardup (signature_query(sig, 0.8) WITH %%)
   DEFERRABLE INITIALLY DEFERRED;
 INSERT INTO docs VALUES (2000, shingles('one two three four'));
-INSERT INTO docs VALUES (2000, supershingles(shingles('one two three four')));
+INSERT INTO docs VALUES (2001, supershingles(shingles('one two three four')));
+INSERT INTO docs VALUES (2002, shingles('one two three four'));
+DELETE FROM docs WHERE id >= 2000;
 
 -- Deferred to the end of the transaction
 BEGIN;

@@ -79,21 +79,17 @@ CREATE TABLE accepted (id serial, sig signature);
 INSERT INTO accepted (sig) SELECT altered(sig::bytea, i)::signature
 FROM good, generate_series(1, 4000) i WHERE try_bytes(altered(sig::bytea, i)) = 'accepted';
 CREATE INDEX accepted_sig ON accepted USING gin (sig);
+SET client_min_messages = error;
 DO $$
 DECLARE
     a record;
-    n bigint := 0;
 BEGIN
     SET LOCAL enable_seqscan = off;
     FOR a IN SELECT DISTINCT ON (left(sig::text, 20)) * FROM accepted ORDER BY left(sig::text, 20), id LOOP
-        BEGIN
-            PERFORM FROM accepted WHERE near_duplicate(sig, a.sig, 0.9);
-        EXCEPTION WHEN datatype_mismatch THEN
-            n := n + 1;
-        END;
+        PERFORM FROM accepted WHERE near_duplicate(sig, a.sig, 0.9);
     END LOOP;
-    RAISE NOTICE 'specs differ: %', n > 100;
 END $$;
+RESET client_min_messages;
 SELECT count(DISTINCT sig) > 1000 AS many FROM accepted;
 DROP TABLE accepted;
 -- letters that an encoding does not have cannot get in as text

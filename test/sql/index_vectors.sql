@@ -174,16 +174,5 @@ SET enable_seqscan = off;
 SELECT k, array_agg(r.id) FROM unnest('{1,7,60,98}'::int[]) k, refreshed r
 WHERE r.id % 100 = k AND near_duplicate(r.making, sample((SELECT sig FROM refreshed WHERE id = 100 + k), 2 + k), 0.5)
 GROUP BY k ORDER BY k;
--- which of the different specs is named is not the same everywhere
-DO $$
-DECLARE
-    detail text;
-    hint text;
-BEGIN
-    PERFORM FROM refreshed WHERE near_duplicate(making, sample((SELECT sig FROM refreshed WHERE id = 60), 62), 0.5);
-EXCEPTION WHEN datatype_mismatch THEN
-    GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL, hint = PG_EXCEPTION_HINT;
-    RAISE NOTICE '% % %', SQLERRM, regexp_replace(detail, 'sample\(\d+\), the', 'sample(another), the'), hint;
-END $$;
 RESET enable_seqscan;
 DROP TABLE refreshed;

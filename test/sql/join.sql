@@ -167,7 +167,7 @@ SET enable_nestloop = off;
 RESET neardup.enable_join;
 
 
--- Signatures of different spec do not compare, where there are any to
+-- Signatures of different specs are never near-duplicates
 SELECT count(*) FROM docs a
 JOIN (SELECT id, bottom(sig, 4) AS sig FROM docs) b ON near_duplicate(a.sig, b.sig, 0.5);
 SELECT count(*) FROM docs a

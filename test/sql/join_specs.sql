@@ -1,8 +1,7 @@
 --
 -- The similarity join where signatures of several specs come together
 --
--- They cannot be compared; but other conditions may keep them apart, and then
--- the join has what a nested loop has, or fails as it does.
+-- They are never near-duplicates: the join has what a nested loop has.
 
 CREATE SCHEMA join_specs;
 SET search_path = join_specs, public;

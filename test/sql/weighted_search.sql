@@ -111,7 +111,7 @@ FROM left_vectors a WHERE NOT EXISTS (SELECT FROM right_vectors b WHERE near_dup
 CREATE TABLE copies AS SELECT id, v FROM vectors, generate_series(1, 3) WHERE id % 5 = 0;
 SELECT count(*) = 9 * (SELECT count(*) FROM vectors a, vectors b WHERE a.id % 5 = 0 AND b.id % 5 = 0 AND cosine(a.v, b.v) >= 0.7) AS right
 FROM copies a JOIN copies b ON near_duplicate(a.v, b.v, 0.7, 'cosine');
--- signatures of a different spec are refused
+-- signatures of a different spec are never near-duplicates
 SELECT FROM vectors a JOIN (VALUES (signature_from('{1}'))) b (v) ON near_duplicate(a.v, b.v, 0.8, 'cosine');
 RESET enable_nestloop;
 

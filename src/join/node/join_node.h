@@ -330,6 +330,7 @@ extern bool specs_on_side(const SpecList *specs, JoinSide side);
 extern uint32 specs_first(const SpecList *specs, JoinSide side);
 extern bool specs_is_refused(const SpecList *specs, uint32 number);
 extern bool specs_any_refused(const SpecList *specs);
+extern uint32 specs_refused_on_both(const SpecList *specs);
 extern SignatureSpec specs_get(const SpecList *specs, uint32 number);
 extern void specs_mirror(SpecList *specs);
 

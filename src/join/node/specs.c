@@ -34,6 +34,7 @@ struct SpecList
 	uint32		first[2];		/* by JoinSide: the first one; 0: none */
 	NumberedSpec *last;		/* met last */
 	Bitmapset  *refused;		/* numbers of those that are refused */
+	Bitmapset  *sides[2];		/* of these, by JoinSide: those that it has */
 	HTAB	   *table;			/* of NumberedMaking */
 };
 
@@ -89,6 +90,14 @@ specs_note(SpecList *specs, JoinSide side, const Signature *sig,
 	}
 	if (specs->first[side] == NO_SPEC)
 		specs->first[side] = specs->last->number;
+	if (specs->last->refused)
+	{
+		MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(specs));
+
+		specs->sides[side] = bms_add_member(specs->sides[side],
+											specs->last->number);
+		MemoryContextSwitchTo(old);
+	}
 	return specs->last->number;
 }
 
@@ -137,6 +146,15 @@ specs_is_refused(const SpecList *specs, uint32 number)
 	return bms_is_member(number, specs->refused);
 }
 
+/* A spec that both sides have and that is refused, or NO_SPEC. */
+uint32
+specs_refused_on_both(const SpecList *specs)
+{
+	Bitmapset  *both = bms_intersect(specs->sides[0], specs->sides[1]);
+
+	return both == NULL ? NO_SPEC : bms_next_member(both, -1);
+}
+
 bool
 specs_any_refused(const SpecList *specs)
 {
@@ -163,6 +181,7 @@ void
 specs_mirror(SpecList *specs)
 {
 	specs->first[SIDE_INNER] = specs->first[SIDE_OUTER];
+	specs->sides[SIDE_INNER] = specs->sides[SIDE_OUTER];
 }
 
 /* Notes the number in the row, where row_making() finds it. */

@@ -2,25 +2,20 @@
  * specs_check.c
  *		Signatures of more than one spec in a join.
  *
- * Signatures of two specs cannot be compared.  A nested loop raises an
- * error as soon as it comes to compare two; but it works out the cheaper
- * conditions of the join first, and where these keep the specs apart (say,
- * a.language = b.language) all is well.  The join does as the nested loop
- * would: once all rows are there it looks for a pair of rows of two
- * specs that passes those conditions, and raises the error if there is one.
+ * Signatures of different specs are never near-duplicates, see
+ * signatures_near().  But signatures that do not tell the measure, or that
+ * near_duplicate_approx() does not take, or a threshold or recall out of range
+ * are an error where a nested loop would come to compare two: it works out the
+ * cheaper conditions of the join first.  So does this check: once all rows are
+ * there it looks for a pair of rows that passes those conditions, and raises the
+ * error if there is one.
  *
  * In a table with documents of many kinds that would take as long as the
  * nested loop.  So rows are first put into buckets by what the conditions
- * want to be equal; only rows that meet a different spec in their bucket are
- * looked at, mostly few.  Of these, inner ones are kept, as many as have room at once, and
- * outer ones are paired with those of the same hash.
- *
- * Likewise of signatures that do not tell the measure, that
- * near_duplicate_approx() does not take, and of a threshold or recall that is
- * none: where a nested loop would come to compare two it is an error, else not.
- *
- * If there is no such pair, none that is found later can have two specs,
- * unless other conditions are volatile.  Those pairs are passed over.
+ * want to be equal; only rows that meet one in their bucket with which they
+ * cannot be compared are looked at, mostly few.  Of these, inner ones are kept,
+ * as many as have room at once, and outer ones are paired with those of the
+ * same hash.
  *
  * Portions Copyright (c) 2026, the neardup developers
  *
@@ -350,8 +345,8 @@ meets_other(const RowScan *scan, const Buckets *buckets)
 {
 	uint32		spec = bucket_of(scan, buckets)->specs[OTHER_SIDE(scan->side)];
 
-	return spec != NO_SPEC &&
-		(spec != scan->spec || is_refused(scan));
+	return spec != NO_SPEC && is_refused(scan) &&
+		(spec == scan->spec || spec == MANY_SPECS || !scan->state->valid);
 }
 
 /*
@@ -368,8 +363,6 @@ refuse_specs(SimilarityJoinState *state, uint32 outer, uint32 inner)
 	threshold_require_valid(state->threshold_value, state->measure);
 	if (state->recall != NULL)
 		(void) lsh_approx_banding(state->threshold_value, state->recall_value);
-	spec_require_equal(&found[state->left],
-						 &found[OTHER_SIDE(state->left)]);
 	if (state->recall != NULL)
 		approx_require_method(method_info(found[0].method));
 	sig = signature_alloc(&found[0], 0);
@@ -478,7 +471,7 @@ check_pairs(SimilarityJoinState *state, const Buckets *buckets,
 		{
 			CHECK_FOR_INTERRUPTS();
 			ResetExprContext(state->css.ss.ps.ps_ExprContext);
-			if ((kept->rows[i].spec != outer.spec || is_refused(&outer)) &&
+			if ((kept->rows[i].spec == outer.spec || !state->valid) &&
 				passes(&outer, &kept->rows[i]))
 				refuse_specs(state, outer.spec, kept->rows[i].spec);
 		}
@@ -514,21 +507,30 @@ void
 specs_check(SimilarityJoinState *state)
 {
 	const SpecList *specs = state->specs;
-	/* not all rows can be compared */
-	bool		differ = specs_number(specs) > 1;
 	Buckets		buckets;
 
-	if ((state->valid && !differ && !specs_any_refused(specs)) ||
+	/* other conditions may keep specs apart: then rows never meet */
+	if (specs_number(specs) > 1 && !state->has_before)
+	{
+		SignatureSpec first = specs_get(specs, 1);
+		SignatureSpec second = specs_get(specs, 2);
+
+		spec_warn_different(&first, &second);
+	}
+	if ((state->valid && !specs_any_refused(specs)) ||
 		!specs_on_side(specs, SIDE_OUTER) ||
 		!specs_on_side(specs, SIDE_INNER))
 		return;
 	if (!state->has_before)
 	{
-		uint32		outer = specs_first(specs, SIDE_OUTER);
-		uint32		inner = specs_first(specs, SIDE_INNER);
+		uint32		both = specs_refused_on_both(specs);
 
-		/* if they are equal they are the very first, and there may be a second */
-		refuse_specs(state, outer, outer == inner && differ ? 2 : inner);
+		if (!state->valid)
+			refuse_specs(state, specs_first(specs, SIDE_OUTER),
+						 specs_first(specs, SIDE_INNER));
+		if (both != NO_SPEC)
+			refuse_specs(state, both, both);
+		return;
 	}
 	make_buckets(state, &buckets);
 	fill_buckets(state, SIDE_OUTER, &buckets);

@@ -20,22 +20,33 @@ signature_similarity(PG_FUNCTION_ARGS)
 									  MEASURE_JACCARD));
 }
 
+/*
+ * Distances order rows: they are null where specs differ, so that such rows
+ * come last, on every plan.
+ */
+static Datum
+distance(FunctionCallInfo fcinfo, Measure measure)
+{
+	const Signature *a = PG_GETARG_REPEATED_SIGNATURE(0);
+	const Signature *b = PG_GETARG_REPEATED_SIGNATURE(1);
+
+	if (!signatures_comparable(a, b))
+		PG_RETURN_NULL();
+	PG_RETURN_FLOAT8(measure_distance(signatures_value(a, b, measure)));
+}
+
 PG_FUNCTION_INFO_V1(signature_distance);
 Datum
 signature_distance(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_FLOAT8(measure_distance(signatures_value(PG_GETARG_REPEATED_SIGNATURE(0),
-													   PG_GETARG_REPEATED_SIGNATURE(1),
-													   MEASURE_JACCARD)));
+	return distance(fcinfo, MEASURE_JACCARD);
 }
 
 PG_FUNCTION_INFO_V1(signature_cosine_distance);
 Datum
 signature_cosine_distance(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_FLOAT8(measure_distance(signatures_value(PG_GETARG_REPEATED_SIGNATURE(0),
-													   PG_GETARG_REPEATED_SIGNATURE(1),
-													   MEASURE_COSINE)));
+	return distance(fcinfo, MEASURE_COSINE);
 }
 
 PG_FUNCTION_INFO_V1(signature_containment);

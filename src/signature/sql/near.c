@@ -116,13 +116,25 @@ signatures_value(const Signature *a, const Signature *b, Measure measure)
 }
 
 bool
+signatures_comparable(const Signature *a, const Signature *b)
+{
+	if (likely(spec_equal(&a->spec, &b->spec)))
+		return true;
+	spec_warn_different(&a->spec, &b->spec);
+	return false;
+}
+
+bool
 signatures_near(const Signature *a, const Signature *b,
 				double threshold, Measure measure)
 {
-	const MethodInfo *method = measure_method(a, b);
+	const MethodInfo *method;
 	uint64		na;
 	uint64		nb;
 
+	if (!signatures_comparable(a, b))
+		return false;
+	method = method_info(a->spec.method);
 	if (unlikely(method->near != NULL))
 	{
 		if (measure == MEASURE_COSINE && method->cosine != NULL)

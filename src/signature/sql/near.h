@@ -21,9 +21,17 @@ extern double signatures_value(const Signature *a, const Signature *b,
 							   Measure measure);
 
 /*
- * True if the measure of a and b is at least the threshold, 0 < threshold <=
- * 1; stops as soon as that is certain.  Where the method has a rule of its
- * own, that decides and the threshold does not.  Raises as above.
+ * True if both have the same spec.  False with a warning (spec_warn_different)
+ * otherwise: signatures of different specs are never near-duplicates.
+ */
+extern bool signatures_comparable(const Signature *a, const Signature *b);
+
+/*
+ * True if both have the same spec, and the measure of a and b is at least the
+ * threshold, 0 < threshold <= 1; stops as soon as that is certain.  Where the
+ * method has a rule of its own, that decides and the threshold does not.
+ * Warns where specs differ; raises if the measure cannot be told from such
+ * signatures.
  */
 extern bool signatures_near(const Signature *a, const Signature *b,
 							double threshold, Measure measure);

@@ -102,13 +102,13 @@ signature_near_duplicate_approx(PG_FUNCTION_ARGS)
 	Signature  *a = PG_GETARG_SIGNATURE(0);
 	Signature  *b = PG_GETARG_SIGNATURE(1);
 	double		threshold = PG_GETARG_FLOAT8(2);
-	const MethodInfo *method;
 	ApproxSite *doccxt;
 
 	threshold_require_valid(threshold, MEASURE_JACCARD);
 	doccxt = approx_call(fcinfo, threshold, PG_GETARG_FLOAT8(3));
-	method = measure_method(a, b);
-	approx_require_method(method);
+	if (!signatures_comparable(a, b))
+		PG_RETURN_BOOL(false);
+	approx_require_method(method_info(a->spec.method));
 	if (!signatures_near(a, b, threshold, MEASURE_JACCARD))
 		PG_RETURN_BOOL(false);
 	/* a set has all its bands in common with itself */
