@@ -63,7 +63,7 @@ OBJS = \
 	src/gin/prefix.o \
 	src/groups/added_rows.o \
 	src/groups/asked_sets.o \
-	src/groups/clusters.o \
+	src/groups/groups.o \
 	src/groups/equal_look_ups.o \
 	src/groups/equal_places.o \
 	src/groups/group_rows.o \
@@ -73,7 +73,7 @@ OBJS = \
 	src/groups/lateral_query.o \
 	src/groups/ordered_query.o \
 	src/groups/paged.o \
-	src/groups/pair_clusters.o \
+	src/groups/pair_groups.o \
 	src/groups/row_ids.o \
 	src/groups/row_sets.o \
 	src/groups/row_taker.o \
@@ -318,7 +318,7 @@ INSTALL_NOUNS = \
 	distributed \
 	fill \
 	passages \
-	clusters \
+	groups \
 	guard \
 	evaluation \
 	progress \
@@ -333,7 +333,7 @@ DOCS = \
 	doc/analysis.md \
 	doc/architecture.md \
 	doc/benchmarks.md \
-	doc/clusters.md \
+	doc/groups.md \
 	doc/coming_from.md \
 	doc/design.md \
 	doc/distributed.md \
@@ -373,9 +373,9 @@ REGRESS = \
 	analysis \
 	boilerplate \
 	candidates \
-	clusters \
-	clusters_added \
-	clusters_equal \
+	groups \
+	groups_added \
+	groups_equal \
 	comparisons \
 	configured \
 	copied_sections \

@@ -103,7 +103,7 @@ SELECT id FROM docs WHERE near_duplicate(sig, shingles(:'question'), 0.8);
 \set ECHO queries
 \timing on
 CREATE TABLE clusters AS
-SELECT * FROM near_duplicate_clusters('SELECT id, sig FROM docs', 0.8);
+SELECT * FROM near_duplicate_groups('SELECT id, sig FROM docs', 0.8);
 \timing off
 \set ECHO none
 \echo

@@ -29,7 +29,7 @@ BEGIN ATOMIC
     SELECT (c.id)."table", (c.id).place, (c.id).key,
            (c.representative)."table", (c.representative).place, (c.representative).key, c.similarity
     FROM neardup_guard_rows($1, $2) AS r,
-         near_duplicate_clusters(NULL::neardup_guarded_row, r.query, r.threshold) AS c
+         near_duplicate_groups(NULL::neardup_guarded_row, r.query, r.threshold) AS c
     WHERE c.similarity IS NOT NULL AND (c.id).checked;
 END;
 COMMENT ON FUNCTION neardup_guard_violations(regclass, name) IS 'rows of a table that a guard would have refused, and those that they are near to';

@@ -1,9 +1,9 @@
 /*
  * added_rows.c
- *		near_duplicate_clusters_add(): new rows find their places in groups that
+ *		near_duplicate_groups_add(): new rows find their places in groups that
  *		are there already.
  *
- * Under the rule kept what was decided of rows stands whatever comes after
+ * Under the rule greedy what was decided of rows stands whatever comes after
  * them, with one exception: a row that is not kept goes over to a new kept row
  * that is nearer.  So it is enough to look for the old rows that are near to new
  * ones, which the user's query does, given a signature and its scope: by an
@@ -53,11 +53,11 @@
 #include "groups/row_sets.h"
 #include "signature/sql/near.h"
 
-PG_FUNCTION_INFO_V1(near_duplicate_clusters_add);
-PG_FUNCTION_INFO_V1(near_duplicate_clusters_add_typed);
+PG_FUNCTION_INFO_V1(near_duplicate_groups_add);
+PG_FUNCTION_INFO_V1(near_duplicate_groups_add_typed);
 
 #define OLD_HINT \
-	"The query of old rows gives the id, the signature, the representative and, for the rule kept, the similarity to it of those that are near to the signature $1, then the columns that the new rows have behind the signature, $2 and so on."
+	"The query of old rows gives the id, the signature, the representative and, for the rule greedy, the similarity to it of those that are near to the signature $1, then the columns that the new rows have behind the signature, $2 and so on."
 
 #define OLD_COLUMNS		4		/* the rule connected needs no similarity */
 #define BEFORE			1		/* column: the number of the new row's set */
@@ -470,7 +470,7 @@ look_up(AddedRows *added, Oid schema)
 	FoundRows	found = {
 		.taker = {.begin = begin_found, .row = meet_found},
 		.added = added,
-		.ncolumns = added->rule == RULE_KEPT ? OLD_COLUMNS : OLD_COLUMNS - 1
+		.ncolumns = added->rule == RULE_GREEDY ? OLD_COLUMNS : OLD_COLUMNS - 1
 	};
 	Tuplestorestate *store;
 
@@ -626,7 +626,7 @@ settled_member(AddedRows *added, Grouping *grouping, PagedArray *ranks,
 	uint32		old = *(const uint32 *) paged_at(ranks, settled.old - 1);
 	GroupMember member = grouping_member(grouping, old);
 
-	if (added->rule == RULE_KEPT)
+	if (added->rule == RULE_GREEDY)
 		member.similarity = settled.similarity;
 	if (settled.like != 0)
 	{
@@ -837,21 +837,21 @@ clusters_add(FunctionCallInfo fcinfo, int first, Oid id_type)
 }
 
 /*
- * near_duplicate_clusters_add(new_rows text, old_rows text, threshold float8,
+ * near_duplicate_groups_add(new_rows text, old_rows text, threshold float8,
  * measure text, rule text)
  */
 Datum
-near_duplicate_clusters_add(PG_FUNCTION_ARGS)
+near_duplicate_groups_add(PG_FUNCTION_ARGS)
 {
 	return clusters_add(fcinfo, 0, INT8OID);
 }
 
 /*
- * near_duplicate_clusters_add(id_type anyelement, new_rows text,
+ * near_duplicate_groups_add(id_type anyelement, new_rows text,
  * old_rows text, threshold float8, measure text, rule text)
  */
 Datum
-near_duplicate_clusters_add_typed(PG_FUNCTION_ARGS)
+near_duplicate_groups_add_typed(PG_FUNCTION_ARGS)
 {
 	if (!group_rows_wanted(fcinfo, 1))
 		return (Datum) 0;

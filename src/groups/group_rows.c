@@ -131,15 +131,15 @@ rule_require(const text *name)
 
 	if (strcmp(rule, "connected") == 0)
 		return RULE_CONNECTED;
-	if (strcmp(rule, "kept") == 0)
-		return RULE_KEPT;
+	if (strcmp(rule, "greedy") == 0)
+		return RULE_GREEDY;
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("rule \"%s\" does not exist", rule),
 			 /* a query in its place, where ids of type text are asked for */
 			 strchr(rule, ' ') == NULL ?
-			 errhint("Rules are connected and kept.") :
-			 errhint("Rules are connected and kept. After a type of ids come the query and the rule.")));
+			 errhint("Rules are connected and greedy.") :
+			 errhint("Rules are connected and greedy. After a type of ids come the query and the rule.")));
 }
 
 /* See group_rows.h */

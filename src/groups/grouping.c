@@ -34,7 +34,7 @@
 #include "groups/grouping.h"
 #include "groups/paged.h"
 
-/* Parts of the memory under the rule kept, in eighths; the rest is for links. */
+/* Parts of the memory under the rule greedy, in eighths; the rest is for links. */
 #define SORT_EIGHTHS	2
 #define PAIRS_EIGHTHS	1
 #define SIMILARITIES_EIGHTHS	1
@@ -47,9 +47,9 @@ struct Grouping
 	uint32		n;				/* rows */
 	size_t		memory;
 	PagedArray	links;			/* uint32: of each row */
-	PagedArray	similarities;	/* double: to that; NaN: 1.  Rule kept only,
+	PagedArray	similarities;	/* double: to that; NaN: 1.  Rule greedy only,
 								 * and not before one is wanted */
-	PagedArray	pairs;			/* RowPair; rule kept */
+	PagedArray	pairs;			/* RowPair; rule greedy */
 	uint64		npairs;
 	Tuplesortstate *order;		/* of pairs, see put_order(); NULL as long as
 								 * they are in memory */

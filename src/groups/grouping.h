@@ -26,7 +26,7 @@
 typedef enum GroupRule
 {
 	RULE_CONNECTED,
-	RULE_KEPT,
+	RULE_GREEDY,
 } GroupRule;
 
 typedef struct Grouping Grouping;

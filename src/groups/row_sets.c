@@ -39,7 +39,7 @@
 #define QUERY_HINT \
 	"The query's columns are the id of a row and its signature, as in SELECT id, sig FROM docs, then columns that can be hashed, if rows are to be compared within these."
 #define ID_HINT \
-	"Give the type of the ids as the first argument, as in near_duplicate_clusters(NULL::uuid, 'SELECT ...', ...)."
+	"Give the type of the ids as the first argument, as in near_duplicate_groups(NULL::uuid, 'SELECT ...', ...)."
 
 /* Scopes */
 
@@ -242,7 +242,7 @@ row_sets_unite(RowSets *rows, Grouping *grouping, GroupRule rule,
 		else
 			grouping_near(grouping, offset + Min(a.first, b.first),
 						  offset + Max(a.first, b.first),
-						  rule == RULE_KEPT ?
+						  rule == RULE_GREEDY ?
 						  paired_similarity(rows->kind, rows->measure, &a, &b) : 0);
 	}
 	setjoin_end(rows->join);
@@ -252,7 +252,7 @@ row_sets_unite(RowSets *rows, Grouping *grouping, GroupRule rule,
 static void
 refuse_rule(const char *name)
 {
-	if (strcmp(name, "kept") == 0 || strcmp(name, "connected") == 0)
+	if (strcmp(name, "greedy") == 0 || strcmp(name, "connected") == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("measure \"%s\" does not exist", name),

@@ -9,7 +9,7 @@
 -- changing all words: enough for both, and a changed word makes a near-duplicate
 CREATE TABLE distinct_docs AS
 SELECT row_number() OVER (ORDER BY md5(body)) AS n, body FROM docs
-WHERE id IN (SELECT id FROM near_duplicate_clusters('SELECT id, shingles(body) FROM docs', 0.6)
+WHERE id IN (SELECT id FROM near_duplicate_groups('SELECT id, shingles(body) FROM docs', 0.6)
              WHERE id = representative);
 CREATE TABLE many AS
 SELECT row_number() OVER (ORDER BY v, n) AS id,

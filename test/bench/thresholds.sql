@@ -19,7 +19,7 @@ CREATE TABLE labelled.truth (id1 int, id2 int, label int, jaccard float8, kind t
 CREATE TABLE labelled.halves AS
 SELECT essays.id, body, hashint8(coalesce(cluster, -essays.id)) % 2 = 0 AS first
 FROM labelled.essays
-LEFT JOIN near_duplicate_clusters_of_pairs('SELECT id1, id2 FROM labelled.truth', 'connected') groups
+LEFT JOIN near_duplicate_groups_of_pairs('SELECT id1, id2 FROM labelled.truth', 'connected') groups
   ON groups.id = essays.id;
 
 \timing on

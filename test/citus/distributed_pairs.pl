@@ -173,9 +173,9 @@ is( rows_of('TABLE sketch_pairs'),
 
 # Groups of the result
 is( $node->safe_psql('postgres', q{
-		SELECT count(DISTINCT cluster), sum(id * representative) FROM near_duplicate_clusters_of_pairs('TABLE pairs_0', 'connected')}),
+		SELECT count(DISTINCT cluster), sum(id * representative) FROM near_duplicate_groups_of_pairs('TABLE pairs_0', 'connected')}),
 	$node->safe_psql('postgres', q{
-		SELECT count(DISTINCT cluster), sum(id * representative) FROM near_duplicate_clusters('SELECT id, sig FROM local_docs', 0.8, 'jaccard', 'connected') WHERE size > 1}),
+		SELECT count(DISTINCT cluster), sum(id * representative) FROM near_duplicate_groups('SELECT id, sig FROM local_docs', 0.8, 'jaccard', 'connected') WHERE size > 1}),
 	'groups of the pairs');
 
 # Aggregates: each node its part, but where the labels are of any type

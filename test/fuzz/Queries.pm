@@ -613,13 +613,13 @@ sub _clusters
 	my ($self) = @_;
 	my $dice = $self->{dice};
 	my $rows = 'SELECT DISTINCT ON (id) id, sig FROM ' . $self->_relation('a') . ' ORDER BY id';
-	my $rule = $dice->any('kept', 'connected');
+	my $rule = $dice->any('greedy', 'connected');
 	my $measure = $self->_sets ? $dice->any(qw(jaccard dice cosine overlap)) : $dice->any(qw(jaccard similarity));
 	my $arguments = sprintf q{($$%s$$, %s, '%s', '%s')}, $rows, $dice->any(@thresholds), $measure, $rule;
 
 	$self->{looped} = "SELECT * FROM groups$arguments";
-	return "SELECT id, representative FROM near_duplicate_clusters$arguments"
-	  . ($rule eq 'kept' ? ' WHERE id = representative' : '');
+	return "SELECT id, representative FROM near_duplicate_groups$arguments"
+	  . ($rule eq 'greedy' ? ' WHERE id = representative' : '');
 }
 
 # ------------------------------------------------------------------ making

@@ -504,7 +504,7 @@ BEGIN
         answers := answers || answer;
     END LOOP;
     PERFORM FROM (SELECT making(sig) AS making FROM accepted GROUP BY 1 ORDER BY count(*) DESC LIMIT 3) m,
-        near_duplicate_clusters(format('SELECT id, sig FROM accepted WHERE making(sig) = %L ORDER BY id', m.making), 0.7);
+        near_duplicate_groups(format('SELECT id, sig FROM accepted WHERE making(sig) = %L ORDER BY id', m.making), 0.7);
     RETURN CASE WHEN answers[1] = ALL (answers) AND answers[1] !~ '^XX' THEN 'accepted' ELSE answers::text END;
 END $$;
 SQL

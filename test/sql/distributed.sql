@@ -122,8 +122,8 @@ SELECT * FROM pairs_are('distributed.apart_too', 'docs', 0.8, 'jaccard');
 -- Groups of what the pairs connect
 CALL neardup_pairs('docs', 'id', 'sig', 0.8, 'pairs', design => 'classes');
 SELECT count(*), count(DISTINCT c.cluster), bool_and(c.representative = d.representative AND c.size = d.size) AS same
-FROM near_duplicate_clusters_of_pairs('TABLE pairs') c
-JOIN near_duplicate_clusters('SELECT id, sig FROM docs WHERE id IS NOT NULL', 0.8) d USING (id);
+FROM near_duplicate_groups_of_pairs('TABLE pairs') c
+JOIN near_duplicate_groups('SELECT id, sig FROM docs WHERE id IS NOT NULL', 0.8) d USING (id);
 
 -- Nothing to pair
 CREATE TABLE nothing (id int, sig signature);

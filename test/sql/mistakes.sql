@@ -69,11 +69,11 @@ SELECT overlap(weighted_words('a b'), weighted_words('a c'));
 SELECT containment(minhash('a b'), minhash('a c'));
 
 -- Groups
-SELECT * FROM near_duplicate_clusters('docs', 0.8);
-SELECT * FROM near_duplicate_clusters('SELECT shingles(body) FROM docs', 0.8);
-SELECT * FROM near_duplicate_clusters('SELECT id, body FROM docs', 0.8);
-SELECT * FROM near_duplicate_clusters('SELECT id::text, shingles(body) FROM docs', 0.8);
-SELECT * FROM near_duplicate_clusters('SELECT id, shingles(body) FROM docs', 0.8, 'kept');
+SELECT * FROM near_duplicate_groups('docs', 0.8);
+SELECT * FROM near_duplicate_groups('SELECT shingles(body) FROM docs', 0.8);
+SELECT * FROM near_duplicate_groups('SELECT id, body FROM docs', 0.8);
+SELECT * FROM near_duplicate_groups('SELECT id::text, shingles(body) FROM docs', 0.8);
+SELECT * FROM near_duplicate_groups('SELECT id, shingles(body) FROM docs', 0.8, 'greedy');
 
 -- Evaluation: what a query lacks is told of that query
 SELECT * FROM evaluate_methods('docs', 'SELECT 1 AS id1, 2 AS id2', '{shingles(body)}');

@@ -28,7 +28,7 @@ $node->start;
 my %prepare = (
 	'README.md' => '',
 	'doc/analysis.md' => '',
-	'doc/clusters.md' => '',
+	'doc/groups.md' => '',
 	'doc/guard.md' => '',
 	'doc/join.md' =>
 	  'ALTER TABLE docs ADD sig signature GENERATED ALWAYS AS (shingles(body)) STORED',

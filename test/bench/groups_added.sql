@@ -1,5 +1,5 @@
 --
--- test/bench/clusters_added.sql
+-- test/bench/groups_added.sql
 --		Groups of 10,000 new rows beside 330,720 others, which have groups already,
 --		and of all rows from the beginning.
 --
@@ -21,7 +21,7 @@ FROM stored WHERE id > 330720;
 ALTER TABLE stored DROP body;
 CREATE TABLE old_groups AS
 SELECT id::int, representative::int, similarity
-FROM near_duplicate_clusters('SELECT id, sig FROM stored WHERE id <= 330720', 0.8);
+FROM near_duplicate_groups('SELECT id, sig FROM stored WHERE id <= 330720', 0.8);
 -- groups in a table of their own, in one whose index has all, in the rows themselves
 CREATE TABLE groups AS SELECT * FROM old_groups;
 ALTER TABLE groups ADD PRIMARY KEY (id);
@@ -41,13 +41,13 @@ SELECT (SELECT count(*) FROM stored JOIN olds USING (sig) WHERE id > 330720) AS 
 
 -- The statement that adds rows of `new_rows` to groups that are in a table, or in the rows
 CREATE FUNCTION adding(new_rows text, groups text) RETURNS text LANGUAGE sql
-RETURN format('near_duplicate_clusters_add(%L, %L, 0.8)', 'SELECT id, sig FROM ' || new_rows,
+RETURN format('near_duplicate_groups_add(%L, %L, 0.8)', 'SELECT id, sig FROM ' || new_rows,
   CASE groups WHEN 'whole' THEN 'SELECT id, sig, representative, similarity FROM whole
                                  WHERE representative IS NOT NULL AND near_duplicate(sig, $1, 0.8)'
   ELSE format('SELECT s.id, s.sig, g.representative, g.similarity FROM stored s JOIN %I g USING (id)
                WHERE near_duplicate(s.sig, $1, 0.8)', groups) END);
 CREATE FUNCTION all_anew() RETURNS text LANGUAGE sql
-RETURN $$near_duplicate_clusters('SELECT id, sig FROM stored', 0.8)$$;
+RETURN $$near_duplicate_groups('SELECT id, sig FROM stored', 0.8)$$;
 
 CREATE PROCEDURE measure_all(run int) LANGUAGE plpgsql AS $$
 DECLARE

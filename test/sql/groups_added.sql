@@ -3,8 +3,8 @@
 -- for the old ones: equal signatures are looked up first
 --
 
-CREATE SCHEMA clusters_added;
-SET search_path = clusters_added, public;
+CREATE SCHEMA groups_added;
+SET search_path = groups_added, public;
 
 -- Rows whose sets are runs of numbers at few places, with some left out: many are
 -- equal, some empty or null
@@ -39,19 +39,19 @@ BEGIN
     WHILE done < (SELECT max(id) FROM docs) LOOP
         batches := batches + 1;
         upto := done + 1 + abs(hashint4extended(done, seed) % most);
-        WITH added AS MATERIALIZED (SELECT * FROM near_duplicate_clusters_add(
+        WITH added AS MATERIALIZED (SELECT * FROM near_duplicate_groups_add(
             format('SELECT id, sig %s FROM docs WHERE live AND id > %s AND id <= %s', scope, done, upto),
             format('SELECT g.id, d.sig, g.representative, g.similarity %s FROM groups g JOIN docs d USING (id)
                     WHERE d.live AND near_duplicate(d.sig, $1, %s, %L) %s', replace(scope, 'tenant', 'd.tenant'), threshold, measure, condition),
             threshold, measure, rule)),
         renamed AS (UPDATE groups g SET representative = a.representative FROM added a
                     WHERE rule = 'connected' AND g.representative = a.id)
-        INSERT INTO groups SELECT * FROM added WHERE rule = 'kept' OR id > done
+        INSERT INTO groups SELECT * FROM added WHERE rule = 'greedy' OR id > done
         ON CONFLICT (id) DO UPDATE SET representative = excluded.representative, similarity = excluded.similarity;
         done := upto;
         wrong := wrong + (
             SELECT count(*) FROM groups g
-            FULL JOIN near_duplicate_clusters(format('SELECT id, sig %s FROM docs WHERE live AND id <= %s', scope, done),
+            FULL JOIN near_duplicate_groups(format('SELECT id, sig %s FROM docs WHERE live AND id <= %s', scope, done),
                                               threshold, measure, rule) c USING (id)
             WHERE (g.representative, g.similarity) IS DISTINCT FROM (c.representative, c.similarity));
     END LOOP;
@@ -61,20 +61,20 @@ END $$;
 SELECT sum(b.batches) >= 1000 AS enough, sum(b.wrong) AS wrong
 FROM (VALUES (1, 0.6, 'jaccard', 8), (2, 0.4, 'jaccard', 30), (3, 0.8, 'dice', 12), (4, 0.7, 'cosine', 60), (5, 0.9, 'overlap', 6),
              (6, 1, 'jaccard', 10)) t (seed, threshold, measure, spread),
-     unnest('{kept,connected}'::text[]) rule,
+     unnest('{greedy,connected}'::text[]) rule,
      LATERAL (SELECT fill(seed, 240, spread)) filled,
      LATERAL (SELECT b.* FROM batches(seed + 0 * (filled IS NULL)::int, threshold, measure, rule, 4) b) b;
 
 -- Within a scope, with a condition that tells it, and without one
 SELECT rule, condition, b.wrong
-FROM unnest('{kept,connected}'::text[]) rule, unnest('{"",AND d.tenant IS NOT DISTINCT FROM $2}'::text[]) condition,
+FROM unnest('{greedy,connected}'::text[]) rule, unnest('{"",AND d.tenant IS NOT DISTINCT FROM $2}'::text[]) condition,
      LATERAL (SELECT fill(7, 200, 6)) filled,
      LATERAL (SELECT b.* FROM batches(7 + 0 * (filled IS NULL)::int, 0.6, 'jaccard', rule, 20, ', tenant', condition) b) b;
 
 -- In little memory
 SET work_mem = '64kB';
 SET hash_mem_multiplier = 1;
-SELECT fill(8, 400, 30), wrong FROM batches(8, 0.5, 'jaccard', 'kept', 300);
+SELECT fill(8, 400, 30), wrong FROM batches(8, 0.5, 'jaccard', 'greedy', 300);
 RESET work_mem;
 RESET hash_mem_multiplier;
 
@@ -83,36 +83,36 @@ SELECT FROM fill(9, 0, 1);
 INSERT INTO docs SELECT i, 1, true, signature_from(ARRAY[i % 50, i % 50 + 1000, i % 50 + 2000, i % 50 + 3000]) FROM generate_series(1, 150) i;
 INSERT INTO docs SELECT i, 1, true, signature_from(ARRAY[i, i + 1000, i + 2000, i + 3000]) FROM generate_series(151, 160) i;
 TRUNCATE groups;
-INSERT INTO groups SELECT id, representative, similarity FROM near_duplicate_clusters('SELECT id, sig FROM docs WHERE id <= 100', 0.5);
+INSERT INTO groups SELECT id, representative, similarity FROM near_duplicate_groups('SELECT id, sig FROM docs WHERE id <= 100', 0.5);
 CREATE FUNCTION scans(query text) RETURNS bigint LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM neardup_index_counters(true);
     EXECUTE query;
     RETURN (SELECT scans FROM neardup_index_counters() WHERE index = 'docs_sig'::regclass);
 END $$;
-SELECT scans($$SELECT * FROM near_duplicate_clusters_add('SELECT id, sig FROM docs WHERE id > 100',
+SELECT scans($$SELECT * FROM near_duplicate_groups_add('SELECT id, sig FROM docs WHERE id > 100',
     'SELECT g.id, d.sig, g.representative, g.similarity FROM groups g JOIN docs d USING (id) WHERE d.live AND near_duplicate(d.sig, $1, 0.5)', 0.5)$$);
 -- a query that gives the signature as something else is asked for all at once
-SELECT scans($$SELECT * FROM near_duplicate_clusters_add('SELECT id, sig FROM docs WHERE id > 100',
+SELECT scans($$SELECT * FROM near_duplicate_groups_add('SELECT id, sig FROM docs WHERE id > 100',
     'SELECT g.id, d.sig::bytea::signature, g.representative, g.similarity FROM groups g JOIN docs d USING (id) WHERE d.live AND near_duplicate(d.sig, $1, 0.5)', 0.5)$$);
 
 -- An old row whose similarity is not known, or not that of a group of this threshold, settles nothing
 UPDATE groups SET representative = id - 50, similarity = NULL WHERE id = 60;
 DELETE FROM groups WHERE id IN (10, 11);
 UPDATE groups SET representative = 1, similarity = 0.2 WHERE id = 61;
-SELECT * FROM near_duplicate_clusters_add('SELECT id, sig FROM docs WHERE id IN (109, 110, 111)',
+SELECT * FROM near_duplicate_groups_add('SELECT id, sig FROM docs WHERE id IN (109, 110, 111)',
     'SELECT g.id, d.sig, g.representative, g.similarity FROM groups g JOIN docs d USING (id) WHERE d.live AND near_duplicate(d.sig, $1, 0.5)', 0.5);
 
 -- Old rows have a scope that the new ones do not have; an id stands in the place of a similarity
-SELECT count(*) FROM near_duplicate_clusters_add('SELECT id, sig FROM docs WHERE id > 100',
+SELECT count(*) FROM near_duplicate_groups_add('SELECT id, sig FROM docs WHERE id > 100',
     'SELECT g.id, d.sig, g.representative, g.similarity, d.live FROM groups g JOIN docs d USING (id) WHERE near_duplicate(d.sig, $1, 0.5)', 0.5);
-SELECT count(*) FROM near_duplicate_clusters_add('SELECT id, sig FROM docs WHERE id > 100',
+SELECT count(*) FROM near_duplicate_groups_add('SELECT id, sig FROM docs WHERE id > 100',
     'SELECT g.id, d.sig, g.similarity, g.representative FROM groups g JOIN docs d USING (id) WHERE near_duplicate(d.sig, $1, 0.5)', 0.5);
-SELECT count(*) FROM near_duplicate_clusters_add('SELECT id, sig FROM docs WHERE id > 100',
+SELECT count(*) FROM near_duplicate_groups_add('SELECT id, sig FROM docs WHERE id > 100',
     'SELECT g.id, d.sig, g.representative, ''NaN''::float8 FROM groups g JOIN docs d USING (id) WHERE near_duplicate(d.sig, $1, 0.5)', 0.5);
-SELECT count(*) FROM near_duplicate_clusters_add('SELECT id, sig FROM docs WHERE id > 100',
+SELECT count(*) FROM near_duplicate_groups_add('SELECT id, sig FROM docs WHERE id > 100',
     'SELECT g.id, d.sig, NULL::int, g.similarity FROM groups g JOIN docs d USING (id) WHERE near_duplicate(d.sig, $1, 0.5)', 0.5);
-SELECT count(*) FROM near_duplicate_clusters_add('SELECT id, sig FROM docs WHERE id > 100',
+SELECT count(*) FROM near_duplicate_groups_add('SELECT id, sig FROM docs WHERE id > 100',
     'SELECT g.id, d.sig, g.representative, g.similarity FROM groups g JOIN docs d USING (id) WHERE near_duplicate(d.sig, $1, 0.5) FOR UPDATE', 0.5);
 
 -- Of several conditions for one signature an index is asked the strictest: of these rows one is equal
@@ -133,4 +133,4 @@ SELECT g.* FROM unnest(ARRAY[
     given(condition) g;
 
 SET client_min_messages = warning;
-DROP SCHEMA clusters_added CASCADE;
+DROP SCHEMA groups_added CASCADE;

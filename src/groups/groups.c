@@ -1,11 +1,11 @@
 /*
  * clusters.c
- *		near_duplicate_clusters(): groups of near-duplicates among the rows of a
+ *		near_duplicate_groups(): groups of near-duplicates among the rows of a
  *		query.
  *
  * Portions Copyright (c) 2026, the neardup developers
  *
- * src/groups/clusters.c
+ * src/groups/groups.c
  */
 #include "postgres.h"
 
@@ -17,8 +17,8 @@
 #include "groups/group_rows.h"
 #include "groups/row_sets.h"
 
-PG_FUNCTION_INFO_V1(near_duplicate_clusters);
-PG_FUNCTION_INFO_V1(near_duplicate_clusters_typed);
+PG_FUNCTION_INFO_V1(near_duplicate_groups);
+PG_FUNCTION_INFO_V1(near_duplicate_groups_typed);
 
 /* The function, whose arguments begin with the query at number `first`. */
 static Datum
@@ -41,21 +41,21 @@ clusters(FunctionCallInfo fcinfo, int first, Oid id_type)
 }
 
 /*
- * near_duplicate_clusters(query text, threshold float8, measure text,
+ * near_duplicate_groups(query text, threshold float8, measure text,
  * rule text)
  */
 Datum
-near_duplicate_clusters(PG_FUNCTION_ARGS)
+near_duplicate_groups(PG_FUNCTION_ARGS)
 {
 	return clusters(fcinfo, 0, INT8OID);
 }
 
 /*
- * near_duplicate_clusters(id_type anyelement, query text, threshold float8,
+ * near_duplicate_groups(id_type anyelement, query text, threshold float8,
  * measure text, rule text)
  */
 Datum
-near_duplicate_clusters_typed(PG_FUNCTION_ARGS)
+near_duplicate_groups_typed(PG_FUNCTION_ARGS)
 {
 	if (!group_rows_wanted(fcinfo, 1))
 		return (Datum) 0;

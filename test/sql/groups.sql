@@ -79,7 +79,7 @@ DECLARE
     n bigint;
 BEGIN
     CREATE TEMP TABLE found ON COMMIT DROP AS
-    SELECT * FROM near_duplicate_clusters(format('SELECT id, sig FROM docs ORDER BY %s', column_order),
+    SELECT * FROM near_duplicate_groups(format('SELECT id, sig FROM docs ORDER BY %s', column_order),
                                           threshold, measure, rule);
     SELECT count(*) INTO n
     FROM (SELECT f.id, f.representative, f.similarity FROM found f) f
@@ -94,21 +94,21 @@ BEGIN
 END $$;
 
 SELECT seed, fill(seed, 60 + seed * 7, 12 + seed % 4 * 10),
-       (SELECT count(*) FROM oracle(0.6, 'jaccard', 'kept', 'id') WHERE id <> representative) > 5 AS some,
+       (SELECT count(*) FROM oracle(0.6, 'jaccard', 'greedy', 'id') WHERE id <> representative) > 5 AS some,
        (SELECT sum(differences(t, m, r, o))
         FROM unnest('{0.3,0.6,0.8,1}'::float8[]) t, unnest('{jaccard,dice,cosine,overlap}'::text[]) m,
-             unnest('{connected,kept}'::text[]) r, unnest('{id,score,"score DESC, id DESC"}'::text[]) o) AS differences
+             unnest('{connected,greedy}'::text[]) r, unnest('{id,score,"score DESC, id DESC"}'::text[]) o) AS differences
 FROM generate_series(1, 5) seed;
 
 -- The plan, the order of rows and the memory do not matter
 SELECT fill(99, 3000, 400);
-CREATE TABLE in_memory AS SELECT * FROM near_duplicate_clusters('SELECT id, sig FROM docs', 0.6);
-CREATE TABLE connected AS SELECT * FROM near_duplicate_clusters('SELECT id, sig FROM docs', 0.6, rule => 'connected');
+CREATE TABLE in_memory AS SELECT * FROM near_duplicate_groups('SELECT id, sig FROM docs', 0.6);
+CREATE TABLE connected AS SELECT * FROM near_duplicate_groups('SELECT id, sig FROM docs', 0.6, rule => 'connected');
 SELECT max(size) > 5 AS large, count(*) FILTER (WHERE size = 1) > 5 AS alone, count(*) FROM in_memory;
-CREATE FUNCTION same(query text, rule text DEFAULT 'kept') RETURNS boolean LANGUAGE sql AS $$
+CREATE FUNCTION same(query text, rule text DEFAULT 'greedy') RETURNS boolean LANGUAGE sql AS $$
     SELECT count(*) = 0
-    FROM near_duplicate_clusters(query, 0.6, rule => rule) a
-    FULL JOIN (SELECT * FROM in_memory WHERE rule = 'kept' UNION ALL SELECT * FROM connected WHERE rule <> 'kept') b
+    FROM near_duplicate_groups(query, 0.6, rule => rule) a
+    FULL JOIN (SELECT * FROM in_memory WHERE rule = 'greedy' UNION ALL SELECT * FROM connected WHERE rule <> 'greedy') b
     USING (id, cluster, representative, size)
     WHERE a.similarity IS DISTINCT FROM b.similarity OR a.id IS NULL OR b.id IS NULL
 $$;
@@ -125,10 +125,10 @@ SELECT same('TABLE shuffled'), same('SELECT DISTINCT id, sig FROM docs'), same('
        same('WITH d AS MATERIALIZED (TABLE docs) SELECT d.id, d.sig FROM d LIMIT 3000');
 RESET enable_indexscan;
 RESET enable_bitmapscan;
-SELECT id, representative FROM near_duplicate_clusters('SELECT id, sig FROM docs ORDER BY score LIMIT 5', 0.6);
+SELECT id, representative FROM near_duplicate_groups('SELECT id, sig FROM docs ORDER BY score LIMIT 5', 0.6);
 -- ties are told by what the query sorts by, though its rows are sorted by their ids, too
-SELECT (SELECT array_agg((id, representative)) FROM near_duplicate_clusters(query, 0.6))
-       = (SELECT array_agg((id, representative)) FROM near_duplicate_clusters(
+SELECT (SELECT array_agg((id, representative)) FROM near_duplicate_groups(query, 0.6))
+       = (SELECT array_agg((id, representative)) FROM near_duplicate_groups(
               'SELECT id, sig FROM docs WHERE score = (SELECT min(score) FROM docs)', 0.6)) AS as_by_condition
 FROM unnest('{SELECT id\, sig FROM docs ORDER BY score + 1 FETCH FIRST ROW WITH TIES,
               "WITH d AS (TABLE docs) SELECT DISTINCT ON (score, id) id, sig FROM d ORDER BY score FETCH FIRST ROW WITH TIES"}'::text[]) query;
@@ -139,7 +139,7 @@ CREATE INDEX guarded_sig ON guarded USING gin (sig signature_gin_ops (threshold 
 CREATE TRIGGER skip BEFORE INSERT ON guarded FOR EACH ROW EXECUTE FUNCTION neardup_guard('sig', '0.6', 'skip');
 INSERT INTO guarded SELECT id, sig FROM docs ORDER BY score, id;
 SELECT count(*) FILTER (WHERE g.id IS NULL OR c.id IS NULL) AS differences, count(*) > 100 AS many
-FROM guarded g FULL JOIN (SELECT * FROM near_duplicate_clusters('SELECT id, sig FROM docs ORDER BY score', 0.6)
+FROM guarded g FULL JOIN (SELECT * FROM near_duplicate_groups('SELECT id, sig FROM docs ORDER BY score', 0.6)
                           WHERE id = representative) c ON c.id = g.id;
 
 -- Groups of pairs are those of the rows; they do not depend on the pairs' order,
@@ -148,10 +148,10 @@ CREATE TABLE pairs AS
 SELECT a.id AS a, b.id AS b, similarity(a.sig, b.sig) AS s
 FROM docs a JOIN docs b ON near_duplicate(a.sig, b.sig, 0.6) AND a.id <> b.id
 UNION ALL SELECT id, NULL, NULL FROM docs;
-CREATE FUNCTION same_pairs(query text, rule text DEFAULT 'kept') RETURNS boolean LANGUAGE sql AS $$
+CREATE FUNCTION same_pairs(query text, rule text DEFAULT 'greedy') RETURNS boolean LANGUAGE sql AS $$
     SELECT count(*) = 0
-    FROM near_duplicate_clusters_of_pairs(query, rule) a
-    FULL JOIN (SELECT * FROM in_memory WHERE rule = 'kept' UNION ALL SELECT * FROM connected WHERE rule <> 'kept') b
+    FROM near_duplicate_groups_of_pairs(query, rule) a
+    FULL JOIN (SELECT * FROM in_memory WHERE rule = 'greedy' UNION ALL SELECT * FROM connected WHERE rule <> 'greedy') b
     USING (id, cluster, representative, size)
     WHERE a.similarity IS DISTINCT FROM b.similarity OR a.id IS NULL OR b.id IS NULL
 $$;
@@ -160,13 +160,13 @@ SELECT same_pairs('TABLE pairs'), same_pairs('SELECT a, b FROM pairs', 'connecte
 SET work_mem = '64kB';
 SET hash_mem_multiplier = 1;
 SELECT same_pairs('TABLE pairs'), same_pairs('SELECT b, a FROM pairs', 'connected'),
-       (SELECT count(*) FROM near_duplicate_clusters_of_pairs(NULL::text, 'SELECT lpad(a::text, 300, ''0''), lpad(b::text, 300, ''0''), s FROM pairs', 'kept') a
+       (SELECT count(*) FROM near_duplicate_groups_of_pairs(NULL::text, 'SELECT lpad(a::text, 300, ''0''), lpad(b::text, 300, ''0''), s FROM pairs', 'greedy') a
         FULL JOIN in_memory b ON a.id::int = b.id
         WHERE (a.representative::int, a.similarity, a.cluster, a.size)
               IS DISTINCT FROM (b.representative, b.similarity, b.cluster, b.size)) AS differences;
 -- few pairs of many rows
 SELECT representative, count(*), min(id), max(id), min(size)
-FROM near_duplicate_clusters_of_pairs('SELECT i, CASE WHEN i % 1000 < 2 THEN i + 1 END FROM generate_series(6000, 1, -1) i')
+FROM near_duplicate_groups_of_pairs('SELECT i, CASE WHEN i % 1000 < 2 THEN i + 1 END FROM generate_series(6000, 1, -1) i')
 WHERE size > 1 GROUP BY 1 ORDER BY 1;
 RESET work_mem;
 RESET hash_mem_multiplier;
@@ -184,38 +184,38 @@ DECLARE
     answer text;
 BEGIN
     PERFORM set_config('work_mem', memory, true);
-    EXECUTE format('SELECT count(*) || '' '' || max(size) || '' '' || md5(string_agg(c::text, '','')) FROM near_duplicate_clusters_of_pairs(NULL::%s, %L, %L) c',
+    EXECUTE format('SELECT count(*) || '' '' || max(size) || '' '' || md5(string_agg(c::text, '','')) FROM near_duplicate_groups_of_pairs(NULL::%s, %L, %L) c',
         type, format('SELECT a::%1$s, b::%1$s, s FROM colliding_pairs', type), rule) INTO answer;
     RETURN answer;
 END $$;
 SELECT type, rule, split_part(of_colliding(type, rule, '64kB'), ' ', 1) AS ids,
     of_colliding(type, rule, '64kB') = of_colliding(type, rule, '64MB') AS same
-FROM unnest('{bigint,text,numeric}'::text[]) type, unnest('{connected,kept}'::text[]) rule ORDER BY 1, 2;
+FROM unnest('{bigint,text,numeric}'::text[]) type, unnest('{connected,greedy}'::text[]) rule ORDER BY 1, 2;
 RESET hash_mem_multiplier;
 
-SELECT * FROM near_duplicate_clusters_of_pairs('VALUES (1, 2), (2, 3), (3, 1), (4, 5), (6, 5), (7, NULL), (8, 8)');
-SELECT * FROM near_duplicate_clusters_of_pairs('VALUES (1, 2), (2, 3), (3, 4), (6, 5), (7, NULL), (8, 8)', 'connected');
-SELECT * FROM near_duplicate_clusters_of_pairs('VALUES (2, 1, 0.5), (2, 3, -7), (4, 3, 0.9), (2, 3, 0.6), (2, 1, 0.5)');
-SELECT * FROM near_duplicate_clusters_of_pairs(NULL::text, 'VALUES (''b'', ''a''), (''c'', ''b'')', 'kept');
-SELECT * FROM near_duplicate_clusters_of_pairs(NULL::uuid, 'SELECT md5(i::text)::uuid, md5((i % 2)::text)::uuid FROM generate_series(1, 3) i', 'kept');
-SELECT * FROM near_duplicate_clusters_of_pairs('SELECT 1, 2 WHERE false');
-SELECT * FROM near_duplicate_clusters_of_pairs('SELECT NULL::int, NULL::int');
-SELECT * FROM near_duplicate_clusters_of_pairs('SELECT 1, 2, NULL::float8');
-SELECT * FROM near_duplicate_clusters_of_pairs('SELECT 1, 2, ''NaN''::float8');
-SELECT * FROM near_duplicate_clusters_of_pairs('SELECT 1');
-SELECT * FROM near_duplicate_clusters_of_pairs('SELECT 1, 2, 3, 4');
-SELECT * FROM near_duplicate_clusters_of_pairs(NULL::text, 'VALUES (''b'', ''a'')'); -- the rule is missing
+SELECT * FROM near_duplicate_groups_of_pairs('VALUES (1, 2), (2, 3), (3, 1), (4, 5), (6, 5), (7, NULL), (8, 8)');
+SELECT * FROM near_duplicate_groups_of_pairs('VALUES (1, 2), (2, 3), (3, 4), (6, 5), (7, NULL), (8, 8)', 'connected');
+SELECT * FROM near_duplicate_groups_of_pairs('VALUES (2, 1, 0.5), (2, 3, -7), (4, 3, 0.9), (2, 3, 0.6), (2, 1, 0.5)');
+SELECT * FROM near_duplicate_groups_of_pairs(NULL::text, 'VALUES (''b'', ''a''), (''c'', ''b'')', 'greedy');
+SELECT * FROM near_duplicate_groups_of_pairs(NULL::uuid, 'SELECT md5(i::text)::uuid, md5((i % 2)::text)::uuid FROM generate_series(1, 3) i', 'greedy');
+SELECT * FROM near_duplicate_groups_of_pairs('SELECT 1, 2 WHERE false');
+SELECT * FROM near_duplicate_groups_of_pairs('SELECT NULL::int, NULL::int');
+SELECT * FROM near_duplicate_groups_of_pairs('SELECT 1, 2, NULL::float8');
+SELECT * FROM near_duplicate_groups_of_pairs('SELECT 1, 2, ''NaN''::float8');
+SELECT * FROM near_duplicate_groups_of_pairs('SELECT 1');
+SELECT * FROM near_duplicate_groups_of_pairs('SELECT 1, 2, 3, 4');
+SELECT * FROM near_duplicate_groups_of_pairs(NULL::text, 'VALUES (''b'', ''a'')'); -- the rule is missing
 -- ids are in the order of their column
 CREATE COLLATION dictionary (provider = icu, locale = 'en');
-SELECT id, representative FROM near_duplicate_clusters_of_pairs(NULL::text,
-    $$SELECT a COLLATE dictionary, b COLLATE dictionary FROM (VALUES ('a', 'B')) v (a, b)$$, 'kept');
-SELECT id, representative FROM near_duplicate_clusters_of_pairs(NULL::text,
-    $$SELECT a COLLATE "C", b COLLATE "C" FROM (VALUES ('a', 'B')) v (a, b)$$, 'kept');
-SELECT id, representative FROM near_duplicate_clusters_add(NULL::text, $$SELECT 'new', shingles('x y z')$$,
+SELECT id, representative FROM near_duplicate_groups_of_pairs(NULL::text,
+    $$SELECT a COLLATE dictionary, b COLLATE dictionary FROM (VALUES ('a', 'B')) v (a, b)$$, 'greedy');
+SELECT id, representative FROM near_duplicate_groups_of_pairs(NULL::text,
+    $$SELECT a COLLATE "C", b COLLATE "C" FROM (VALUES ('a', 'B')) v (a, b)$$, 'greedy');
+SELECT id, representative FROM near_duplicate_groups_add(NULL::text, $$SELECT 'new', shingles('x y z')$$,
     $$SELECT id COLLATE dictionary, sig, id, NULL::float8 FROM (VALUES ('B', shingles('x y z')), ('a', shingles('x y z'))) v (id, sig)$$, 0.8);
 DROP COLLATION dictionary;
-SELECT count(*) FROM near_duplicate_clusters_of_pairs(NULL) a, near_duplicate_clusters_of_pairs('SELECT 1, 2', NULL) b;
-SELECT * FROM near_duplicate_clusters_of_pairs(NULL::point, 'SELECT ''(1,1)''::point, ''(1,2)''::point', 'kept');
+SELECT count(*) FROM near_duplicate_groups_of_pairs(NULL) a, near_duplicate_groups_of_pairs('SELECT 1, 2', NULL) b;
+SELECT * FROM near_duplicate_groups_of_pairs(NULL::point, 'SELECT ''(1,1)''::point, ''(1,2)''::point', 'greedy');
 
 -- New rows against old groups: batch after batch, the groups are those from the
 -- beginning
@@ -228,14 +228,14 @@ BEGIN
     TRUNCATE groups;
     FOR i IN 0 .. (last - 1) / size LOOP
         INSERT INTO groups
-        SELECT * FROM near_duplicate_clusters_add(
+        SELECT * FROM near_duplicate_groups_add(
             format('SELECT id, sig FROM docs WHERE id > %s AND id <= %s', i * size, (i + 1) * size),
             format('SELECT g.id, d.sig, g.representative, g.similarity FROM groups g JOIN docs d USING (id) WHERE near_duplicate(d.sig, $1, %s)', threshold),
             threshold)
         ON CONFLICT (id) DO UPDATE SET representative = excluded.representative, similarity = excluded.similarity;
         wrong := wrong + (
             SELECT count(*) FROM groups g
-            FULL JOIN near_duplicate_clusters(format('SELECT id, sig FROM docs WHERE id <= %s', (i + 1) * size), threshold) c USING (id)
+            FULL JOIN near_duplicate_groups(format('SELECT id, sig FROM docs WHERE id <= %s', (i + 1) * size), threshold) c USING (id)
             WHERE (g.representative, g.similarity) IS DISTINCT FROM (c.representative, c.similarity));
     END LOOP;
     RETURN wrong;
@@ -248,7 +248,7 @@ DECLARE
 BEGIN
     TRUNCATE groups;
     FOR i IN 0 .. (last - 1) / size LOOP
-        WITH added AS (SELECT * FROM near_duplicate_clusters_add(
+        WITH added AS (SELECT * FROM near_duplicate_groups_add(
             format('SELECT id, sig FROM docs WHERE id > %s AND id <= %s', i * size, (i + 1) * size),
             format('SELECT g.id, d.sig, g.representative FROM groups g JOIN docs d USING (id) WHERE near_duplicate(d.sig, $1, %s)', threshold),
             threshold, rule => 'connected')),
@@ -256,7 +256,7 @@ BEGIN
         INSERT INTO groups SELECT id, representative, similarity FROM added WHERE id > i * size;
         wrong := wrong + (
             SELECT count(*) FROM groups g
-            FULL JOIN near_duplicate_clusters(format('SELECT id, sig FROM docs WHERE id <= %s', (i + 1) * size), threshold, rule => 'connected') c USING (id)
+            FULL JOIN near_duplicate_groups(format('SELECT id, sig FROM docs WHERE id <= %s', (i + 1) * size), threshold, rule => 'connected') c USING (id)
             WHERE (g.representative, g.similarity) IS DISTINCT FROM (c.representative, c.similarity));
     END LOOP;
     RETURN wrong;
@@ -274,24 +274,24 @@ RESET hash_mem_multiplier;
 -- some do change their groups, and what is not near is not taken for it
 SELECT fill(3, 100, 30);
 TRUNCATE groups;
-INSERT INTO groups SELECT id, representative, similarity FROM near_duplicate_clusters('SELECT id, sig FROM docs WHERE id <= 60', 0.5);
+INSERT INTO groups SELECT id, representative, similarity FROM near_duplicate_groups('SELECT id, sig FROM docs WHERE id <= 60', 0.5);
 SELECT count(*) FILTER (WHERE id > 60) AS new, count(*) FILTER (WHERE id <= 60) > 0 AS changed
-FROM near_duplicate_clusters_add('SELECT id, sig FROM docs WHERE id > 60',
+FROM near_duplicate_groups_add('SELECT id, sig FROM docs WHERE id > 60',
     'SELECT d.id, d.sig, g.representative::numeric, g.similarity FROM groups g JOIN docs d USING (id) WHERE $1 IS NOT NULL', 0.5);
 SELECT count(*) FILTER (WHERE representative LIKE '0%')
-FROM near_duplicate_clusters_add(NULL::text, 'SELECT lpad(id::text, 5, ''0''), sig FROM docs WHERE id > 60',
+FROM near_duplicate_groups_add(NULL::text, 'SELECT lpad(id::text, 5, ''0''), sig FROM docs WHERE id > 60',
     'SELECT lpad(g.id::text, 5, ''0''), d.sig, lpad(g.representative::text, 5, ''0''), g.similarity FROM groups g JOIN docs d USING (id) WHERE near_duplicate(d.sig, $1, 0.5)', 0.5);
 -- (of texts: 00002 is near to 00001 by way of the new 00003)
-SELECT * FROM near_duplicate_clusters_add(NULL::text,
+SELECT * FROM near_duplicate_groups_add(NULL::text,
     $$VALUES ('00003', signature_from('{1,2,3,4}')), ('00004', signature_from('{1,2,3,4,5}')), ('00005', signature_from('{9}'))$$,
     $$SELECT * FROM (VALUES ('00001', signature_from('{1,2}'), '00001'), ('00002', signature_from('{3,4}'), '00002'),
                             ('00000', signature_from('{2,3,4,6}'), '00002')) o (id, sig, r) WHERE near_duplicate(sig, $1, 0.5)$$,
     0.5, rule => 'connected');
-SELECT * FROM near_duplicate_clusters_add('SELECT id, sig FROM docs WHERE id > 95', 'SELECT id, sig FROM docs WHERE sig = $1', 0.5);
-SELECT * FROM near_duplicate_clusters_add('SELECT id, sig FROM docs WHERE id > 95', 'SELECT id, sig FROM docs WHERE sig = $1', 0.5, rule => 'connected');
-SELECT * FROM near_duplicate_clusters_add('SELECT id, sig FROM docs WHERE id > 95', 'SELECT id, sig, ''x''::text, 1.0 FROM docs', 0.5);
-SELECT * FROM near_duplicate_clusters_add('SELECT id, sig FROM docs WHERE id > 95', 'DELETE FROM docs', 0.5);
-SELECT * FROM near_duplicate_clusters_add('SELECT id, sig FROM docs WHERE id > 95', 'DELETE FROM docs RETURNING id, sig, id, 1.0', 0.5);
+SELECT * FROM near_duplicate_groups_add('SELECT id, sig FROM docs WHERE id > 95', 'SELECT id, sig FROM docs WHERE sig = $1', 0.5);
+SELECT * FROM near_duplicate_groups_add('SELECT id, sig FROM docs WHERE id > 95', 'SELECT id, sig FROM docs WHERE sig = $1', 0.5, rule => 'connected');
+SELECT * FROM near_duplicate_groups_add('SELECT id, sig FROM docs WHERE id > 95', 'SELECT id, sig, ''x''::text, 1.0 FROM docs', 0.5);
+SELECT * FROM near_duplicate_groups_add('SELECT id, sig FROM docs WHERE id > 95', 'DELETE FROM docs', 0.5);
+SELECT * FROM near_duplicate_groups_add('SELECT id, sig FROM docs WHERE id > 95', 'DELETE FROM docs RETURNING id, sig, id, 1.0', 0.5);
 TRUNCATE docs;
 INSERT INTO docs TABLE all_docs;
 
@@ -300,31 +300,31 @@ CREATE TYPE pair AS (a int, b text);
 CREATE DOMAIN code AS text CHECK (value <> '');
 CREATE TABLE few AS
 SELECT i AS id, signature_from(ARRAY[1, 2, 3, 4, i % 2, 10 * (i / 3)]) AS sig FROM generate_series(1, 6) i;
-SELECT * FROM near_duplicate_clusters('SELECT id, sig FROM few', 0.6);
-SELECT * FROM near_duplicate_clusters(NULL::text, 'SELECT ''no. '' || id, sig FROM few', 0.6);
-SELECT * FROM near_duplicate_clusters(NULL::text, 'SELECT repeat(id::text, 10000), sig FROM few', 0.6, rule => 'connected')
+SELECT * FROM near_duplicate_groups('SELECT id, sig FROM few', 0.6);
+SELECT * FROM near_duplicate_groups(NULL::text, 'SELECT ''no. '' || id, sig FROM few', 0.6);
+SELECT * FROM near_duplicate_groups(NULL::text, 'SELECT repeat(id::text, 10000), sig FROM few', 0.6, rule => 'connected')
 WHERE length(id) <> 10000 OR id < representative OR representative <> repeat('1', 10000);
-SELECT * FROM near_duplicate_clusters(NULL::uuid, 'SELECT md5(id::text)::uuid, sig FROM few ORDER BY id', 0.6);
-SELECT * FROM near_duplicate_clusters(NULL::pair, 'SELECT (id, ''x'')::pair, sig FROM few', 0.6);
-SELECT sum((id).id), max((representative).id) FROM near_duplicate_clusters(NULL::few, 'SELECT few, sig FROM few', 0.6);
-SELECT * FROM near_duplicate_clusters(NULL::int[], 'SELECT ARRAY[id, 2], sig FROM few', 0.6) LIMIT 2;
-SELECT * FROM near_duplicate_clusters(NULL::code, 'SELECT id, sig FROM few', 0.6) LIMIT 2;
-SELECT * FROM near_duplicate_clusters(NULL::numeric, 'SELECT id, sig FROM few', 0.6) LIMIT 2;
+SELECT * FROM near_duplicate_groups(NULL::uuid, 'SELECT md5(id::text)::uuid, sig FROM few ORDER BY id', 0.6);
+SELECT * FROM near_duplicate_groups(NULL::pair, 'SELECT (id, ''x'')::pair, sig FROM few', 0.6);
+SELECT sum((id).id), max((representative).id) FROM near_duplicate_groups(NULL::few, 'SELECT few, sig FROM few', 0.6);
+SELECT * FROM near_duplicate_groups(NULL::int[], 'SELECT ARRAY[id, 2], sig FROM few', 0.6) LIMIT 2;
+SELECT * FROM near_duplicate_groups(NULL::code, 'SELECT id, sig FROM few', 0.6) LIMIT 2;
+SELECT * FROM near_duplicate_groups(NULL::numeric, 'SELECT id, sig FROM few', 0.6) LIMIT 2;
 
 -- Ids that are cast where values are assigned: no two become one
-SELECT * FROM near_duplicate_clusters('SELECT id::numeric, sig FROM few', 0.6) LIMIT 2;
-SELECT * FROM near_duplicate_clusters('SELECT id::float8, sig FROM few', 0.6) LIMIT 2;
-SELECT * FROM near_duplicate_clusters('SELECT id + 0.25, sig FROM few', 0.6) LIMIT 2;
-SELECT * FROM near_duplicate_clusters(NULL::numeric, 'SELECT id + 0.25, sig FROM few', 0.6) LIMIT 2;
-SELECT * FROM near_duplicate_clusters(NULL::date, 'SELECT timestamp ''2026-01-01 12:00'' + id * interval ''1 day'', sig FROM few', 0.6);
-SELECT * FROM near_duplicate_clusters(NULL::"char", 'SELECT chr(64 + id::int) || ''x'', sig FROM few WHERE id < 20', 0.6);
-SELECT * FROM near_duplicate_clusters_of_pairs('SELECT 1.5::float8, 2');
-SELECT * FROM near_duplicate_clusters(NULL::float4, 'SELECT id + 16777216, sig FROM few ORDER BY id', 0.6);
-SELECT * FROM near_duplicate_clusters(NULL::float8, 'SELECT id + 9007199254740992, sig FROM few ORDER BY id', 0.6);
-SELECT * FROM near_duplicate_clusters(NULL::float8, 'SELECT id * 0.5, sig FROM few ORDER BY id', 0.6) LIMIT 2;
-SELECT * FROM near_duplicate_clusters(NULL::name, 'SELECT repeat(''x'', 70) || id, sig FROM few ORDER BY id', 0.6);
-SELECT id, similarity FROM near_duplicate_clusters_of_pairs('SELECT 1, 2, 0.12345678901234567890123');
-SELECT * FROM near_duplicate_clusters('SELECT id, sig FROM few FOR UPDATE', 0.6);
+SELECT * FROM near_duplicate_groups('SELECT id::numeric, sig FROM few', 0.6) LIMIT 2;
+SELECT * FROM near_duplicate_groups('SELECT id::float8, sig FROM few', 0.6) LIMIT 2;
+SELECT * FROM near_duplicate_groups('SELECT id + 0.25, sig FROM few', 0.6) LIMIT 2;
+SELECT * FROM near_duplicate_groups(NULL::numeric, 'SELECT id + 0.25, sig FROM few', 0.6) LIMIT 2;
+SELECT * FROM near_duplicate_groups(NULL::date, 'SELECT timestamp ''2026-01-01 12:00'' + id * interval ''1 day'', sig FROM few', 0.6);
+SELECT * FROM near_duplicate_groups(NULL::"char", 'SELECT chr(64 + id::int) || ''x'', sig FROM few WHERE id < 20', 0.6);
+SELECT * FROM near_duplicate_groups_of_pairs('SELECT 1.5::float8, 2');
+SELECT * FROM near_duplicate_groups(NULL::float4, 'SELECT id + 16777216, sig FROM few ORDER BY id', 0.6);
+SELECT * FROM near_duplicate_groups(NULL::float8, 'SELECT id + 9007199254740992, sig FROM few ORDER BY id', 0.6);
+SELECT * FROM near_duplicate_groups(NULL::float8, 'SELECT id * 0.5, sig FROM few ORDER BY id', 0.6) LIMIT 2;
+SELECT * FROM near_duplicate_groups(NULL::name, 'SELECT repeat(''x'', 70) || id, sig FROM few ORDER BY id', 0.6);
+SELECT id, similarity FROM near_duplicate_groups_of_pairs('SELECT 1, 2, 0.12345678901234567890123');
+SELECT * FROM near_duplicate_groups('SELECT id, sig FROM few FOR UPDATE', 0.6);
 
 -- Signatures of all kinds
 CREATE FUNCTION kinds(expression text, threshold float8, measure text DEFAULT 'jaccard') RETURNS text LANGUAGE plpgsql AS $$
@@ -334,8 +334,8 @@ BEGIN
     CREATE TEMP TABLE saved ON COMMIT DROP AS TABLE docs;
     TRUNCATE docs;
     EXECUTE format('INSERT INTO docs SELECT id, id %% 3, %s FROM texts', expression);
-    SELECT count(*) INTO kept FROM near_duplicate_clusters('SELECT id, sig FROM docs', threshold, measure) WHERE id = representative;
-    RETURN format('%s kept, %s differ', kept, differences(threshold, measure, 'kept', 'score')
+    SELECT count(*) INTO kept FROM near_duplicate_groups('SELECT id, sig FROM docs', threshold, measure) WHERE id = representative;
+    RETURN format('%s kept, %s differ', kept, differences(threshold, measure, 'greedy', 'score')
                   + differences(threshold, measure, 'connected', 'score'));
 END $$;
 CREATE TABLE texts AS
@@ -357,17 +357,17 @@ SELECT fill(44, 300, 20);
 CREATE TABLE scoped AS SELECT id, sig, nullif(id % 4, 3) AS tenant, (array['a', 'A', 'b'])[1 + id % 3] COLLATE blind AS part FROM docs;
 CREATE FUNCTION scoped_differences(rule text) RETURNS bigint LANGUAGE sql AS $$
     WITH apart AS (
-        SELECT s.tenant, s.part, c.* FROM (SELECT DISTINCT tenant, part FROM scoped) s, near_duplicate_clusters(
+        SELECT s.tenant, s.part, c.* FROM (SELECT DISTINCT tenant, part FROM scoped) s, near_duplicate_groups(
             format('SELECT id, sig FROM clusters.scoped WHERE tenant IS NOT DISTINCT FROM %L AND part = %L ORDER BY id DESC', s.tenant, s.part),
             0.5, 'jaccard', rule) c),
-    together AS (SELECT * FROM near_duplicate_clusters(
+    together AS (SELECT * FROM near_duplicate_groups(
         'SELECT id, sig, tenant, part FROM clusters.scoped ORDER BY id DESC', 0.5, 'jaccard', rule))
     SELECT count(*) FROM apart a FULL JOIN together t USING (id)
     WHERE ROW(a.representative, a.similarity, a.size) IS DISTINCT FROM ROW(t.representative, t.similarity, t.size)
 $$;
-SELECT scoped_differences('kept'), scoped_differences('connected'),
-       (SELECT count(*) > 20 FROM near_duplicate_clusters('SELECT id, sig, tenant, part FROM scoped', 0.5) WHERE id <> representative) AS many;
-SELECT id, representative FROM near_duplicate_clusters(
+SELECT scoped_differences('greedy'), scoped_differences('connected'),
+       (SELECT count(*) > 20 FROM near_duplicate_groups('SELECT id, sig, tenant, part FROM scoped', 0.5) WHERE id <> representative) AS many;
+SELECT id, representative FROM near_duplicate_groups(
     $$VALUES (1, shingles('a b c d e f'), 'x'), (2, shingles('a b c d e f'), 'x'), (3, shingles('a b c d e f', 'german'), 'y'),
              (4, shingles('a b c d e f', 'german'), 'y'), (5, shingles('a b c d e f'), 'y')$$, 0.5);
 -- New rows too: in batches, with the scope in the condition or only in what is returned
@@ -377,56 +377,56 @@ DECLARE
 BEGIN
     TRUNCATE groups;
     FOR i IN 0 .. 300 / size LOOP
-        CREATE TEMP TABLE added AS SELECT * FROM near_duplicate_clusters_add(
+        CREATE TEMP TABLE added AS SELECT * FROM near_duplicate_groups_add(
             format('SELECT id, sig, tenant, part FROM clusters.scoped WHERE id > %s AND id <= %s', i * size, (i + 1) * size),
             format('SELECT g.id, s.sig, g.representative, g.similarity, s.tenant::numeric, s.part FROM groups g JOIN clusters.scoped s USING (id) WHERE %s; -- of any', condition),
             0.5, rule => rule);
         UPDATE groups g SET representative = a.representative FROM added a WHERE rule = 'connected' AND g.representative = a.id;
-        INSERT INTO groups SELECT * FROM added WHERE rule = 'kept' OR id > i * size
+        INSERT INTO groups SELECT * FROM added WHERE rule = 'greedy' OR id > i * size
         ON CONFLICT (id) DO UPDATE SET representative = excluded.representative, similarity = excluded.similarity;
         DROP TABLE added;
     END LOOP;
     SELECT count(*) INTO wrong FROM groups g
-    FULL JOIN near_duplicate_clusters('SELECT id, sig, tenant, part FROM clusters.scoped', 0.5, rule => rule) c USING (id)
+    FULL JOIN near_duplicate_groups('SELECT id, sig, tenant, part FROM clusters.scoped', 0.5, rule => rule) c USING (id)
     WHERE (g.representative, g.similarity) IS DISTINCT FROM (c.representative, c.similarity);
     RETURN wrong;
 END $$;
 SELECT rule, scoped_batches(rule, condition, 70) AS wrong
-FROM unnest('{kept, connected}'::text[]) rule,
+FROM unnest('{greedy, connected}'::text[]) rule,
      unnest('{near_duplicate(s.sig\, $1\, 0.5) AND s.tenant IS NOT DISTINCT FROM $2 AND s.part = $3,near_duplicate(s.sig\, $1\, 0.5)}'::text[]) condition;
 -- by one join, or by a look-up each
 CREATE INDEX scoped_sig ON scoped USING gin (sig signature_gin_ops (threshold = 0.5)) WITH (fastupdate = off);
 ANALYZE scoped;
 SET enable_seqscan = off;
 SET neardup.enable_join = off;
-SELECT scoped_batches('kept', 'near_duplicate(s.sig, $1, 0.5)', 100) AS wrong;
+SELECT scoped_batches('greedy', 'near_duplicate(s.sig, $1, 0.5)', 100) AS wrong;
 RESET neardup.enable_join;
 RESET enable_seqscan;
 -- signatures of different scopes may be of different specs
-SELECT id, representative FROM near_duplicate_clusters_add(
+SELECT id, representative FROM near_duplicate_groups_add(
     $$VALUES (3, shingles('a b c d e f'), 'x'), (4, shingles('a b c d e f', 'german'), 'y'), (5, shingles('a b c d e f'), NULL)$$,
     $$VALUES (1, shingles('a b c d e f'), 1, NULL::float8, 'x'), (2, shingles('a b c d e f', 'german'), 2, NULL, 'y')$$, 0.5);
-SELECT * FROM near_duplicate_clusters_add('SELECT id, sig, tenant FROM scoped', 'SELECT id, sig, id, 1 FROM scoped WHERE sig = $1', 0.5);
-SELECT * FROM near_duplicate_clusters_add('SELECT id, sig, tenant FROM scoped', 'SELECT id, sig, id, 1, ''x''::text FROM scoped', 0.5);
-SELECT * FROM near_duplicate_clusters_add('SELECT id, sig, tenant FROM scoped', 'SELECT id, sig, id, 1, $3 FROM scoped', 0.5);
+SELECT * FROM near_duplicate_groups_add('SELECT id, sig, tenant FROM scoped', 'SELECT id, sig, id, 1 FROM scoped WHERE sig = $1', 0.5);
+SELECT * FROM near_duplicate_groups_add('SELECT id, sig, tenant FROM scoped', 'SELECT id, sig, id, 1, ''x''::text FROM scoped', 0.5);
+SELECT * FROM near_duplicate_groups_add('SELECT id, sig, tenant FROM scoped', 'SELECT id, sig, id, 1, $3 FROM scoped', 0.5);
 DROP FUNCTION scoped_differences, scoped_batches;
 DROP TABLE scoped;
 
 -- None, one, and as many equal rows as one may have
-SELECT * FROM near_duplicate_clusters('SELECT id, sig FROM few WHERE false', 0.6);
-SELECT * FROM near_duplicate_clusters('SELECT id, sig FROM few WHERE id = 3', 0.6);
-SELECT * FROM near_duplicate_clusters(NULL, 0.6);
-SELECT * FROM near_duplicate_clusters(NULL::uuid, NULL, 0.6);
+SELECT * FROM near_duplicate_groups('SELECT id, sig FROM few WHERE false', 0.6);
+SELECT * FROM near_duplicate_groups('SELECT id, sig FROM few WHERE id = 3', 0.6);
+SELECT * FROM near_duplicate_groups(NULL, 0.6);
+SELECT * FROM near_duplicate_groups(NULL::uuid, NULL, 0.6);
 SELECT cluster, representative, min(similarity), max(size), count(*)
-FROM near_duplicate_clusters('SELECT i, signature_from(ARRAY[1, i % 2]) FROM generate_series(1, 20000) i', 0.6)
+FROM near_duplicate_groups('SELECT i, signature_from(ARRAY[1, i % 2]) FROM generate_series(1, 20000) i', 0.6)
 GROUP BY 1, 2;
 
 SELECT count(*), count(DISTINCT representative)
-FROM near_duplicate_clusters_of_pairs(NULL::pair, 'SELECT (i, ''x'')::clusters.pair, (i / 10 * 10, ''x'')::clusters.pair FROM generate_series(10, 4000) i', 'connected');
+FROM near_duplicate_groups_of_pairs(NULL::pair, 'SELECT (i, ''x'')::clusters.pair, (i / 10 * 10, ''x'')::clusters.pair FROM generate_series(10, 4000) i', 'connected');
 
 -- As part of other commands it sees what they see
 BEGIN;
-DELETE FROM few USING near_duplicate_clusters('SELECT id, sig FROM few', 0.6) c
+DELETE FROM few USING near_duplicate_groups('SELECT id, sig FROM few', 0.6) c
 WHERE few.id = c.id AND c.id <> c.representative;
 SELECT id FROM few ORDER BY id;
 ROLLBACK;
@@ -439,9 +439,9 @@ SET min_parallel_table_scan_size = 0;
 SET max_parallel_workers_per_gather = 2;
 SET parallel_leader_participation = off;
 SELECT bool_and(id / 1000000 <> pg_backend_pid()) AS by_workers, count(*) > 0 AS rows
-FROM near_duplicate_clusters('SELECT process() * 1000000 + id, sig FROM docs', 0.6);
+FROM near_duplicate_groups('SELECT process() * 1000000 + id, sig FROM docs', 0.6);
 SELECT bool_and(id / 1000000 <> pg_backend_pid()) AS by_workers
-FROM near_duplicate_clusters_of_pairs('SELECT process() * 1000000 + id, id FROM docs');
+FROM near_duplicate_groups_of_pairs('SELECT process() * 1000000 + id, id FROM docs');
 RESET parallel_setup_cost;
 RESET parallel_tuple_cost;
 RESET min_parallel_table_scan_size;
@@ -451,29 +451,29 @@ DROP FUNCTION process();
 
 -- What it refuses
 \set VERBOSITY default
-SELECT * FROM near_duplicate_clusters('SELECT id, sig FROM few', 0.6, 'containment');
-SELECT * FROM near_duplicate_clusters('SELECT id, sig FROM few', 0.6, 'jacard');
-SELECT * FROM near_duplicate_clusters('SELECT id, sig FROM few', 0.6, rule => 'linked');
-SELECT * FROM near_duplicate_clusters('SELECT id, sig FROM few', 60);
-SELECT * FROM near_duplicate_clusters('SELECT id FROM few', 0.6);
-SELECT * FROM near_duplicate_clusters('SELECT id, ''x'' FROM few', 0.6);
-SELECT * FROM near_duplicate_clusters('SELECT md5(''x'')::uuid, sig FROM few', 0.6);
-SELECT * FROM near_duplicate_clusters('SELECT NULL::int, sig FROM few', 0.6);
-SELECT * FROM near_duplicate_clusters(NULL::xid, 'SELECT ''1''::xid, sig FROM few', 0.6);
-SELECT * FROM near_duplicate_clusters('SELECT id, sig FROM few; SELECT 1', 0.6);
-SELECT * FROM near_duplicate_clusters('', 0.6);
-SELECT * FROM near_duplicate_clusters('few', 0.6);
-SELECT * FROM near_duplicate_clusters('clusters."few"', 0.6);
-SELECT * FROM near_duplicate_clusters_of_pairs('few');
-SELECT * FROM near_duplicate_clusters('SELECT id, sig, point(1, 2) FROM few', 0.6);
-SELECT * FROM near_duplicate_clusters('SELECT id, minhash(sig), id % 2 FROM few', 0.6);
-SELECT * FROM near_duplicate_clusters_add('SELECT id, sig FROM few', 'SELECT id, sig, id, 1 FROM few WHERE sig = $2', 0.6);
-SELECT * FROM near_duplicate_clusters('DELETE FROM few RETURNING id, sig', 0.6);
-SELECT * FROM near_duplicate_clusters('WITH d AS (DELETE FROM few RETURNING id, sig) TABLE d', 0.6);
-SELECT * FROM near_duplicate_clusters('CHECKPOINT', 0.6);
-SELECT * FROM near_duplicate_clusters('SELECT id, shingles(id::text, id) FROM few', 0.6);
-SELECT * FROM near_duplicate_clusters('SELECT id, minhash(sig) FROM few', 0.6, 'dice');
-SELECT * FROM near_duplicate_clusters('SELECT id, sig FROM few', 2, 'shared');
+SELECT * FROM near_duplicate_groups('SELECT id, sig FROM few', 0.6, 'containment');
+SELECT * FROM near_duplicate_groups('SELECT id, sig FROM few', 0.6, 'jacard');
+SELECT * FROM near_duplicate_groups('SELECT id, sig FROM few', 0.6, rule => 'linked');
+SELECT * FROM near_duplicate_groups('SELECT id, sig FROM few', 60);
+SELECT * FROM near_duplicate_groups('SELECT id FROM few', 0.6);
+SELECT * FROM near_duplicate_groups('SELECT id, ''x'' FROM few', 0.6);
+SELECT * FROM near_duplicate_groups('SELECT md5(''x'')::uuid, sig FROM few', 0.6);
+SELECT * FROM near_duplicate_groups('SELECT NULL::int, sig FROM few', 0.6);
+SELECT * FROM near_duplicate_groups(NULL::xid, 'SELECT ''1''::xid, sig FROM few', 0.6);
+SELECT * FROM near_duplicate_groups('SELECT id, sig FROM few; SELECT 1', 0.6);
+SELECT * FROM near_duplicate_groups('', 0.6);
+SELECT * FROM near_duplicate_groups('few', 0.6);
+SELECT * FROM near_duplicate_groups('clusters."few"', 0.6);
+SELECT * FROM near_duplicate_groups_of_pairs('few');
+SELECT * FROM near_duplicate_groups('SELECT id, sig, point(1, 2) FROM few', 0.6);
+SELECT * FROM near_duplicate_groups('SELECT id, minhash(sig), id % 2 FROM few', 0.6);
+SELECT * FROM near_duplicate_groups_add('SELECT id, sig FROM few', 'SELECT id, sig, id, 1 FROM few WHERE sig = $2', 0.6);
+SELECT * FROM near_duplicate_groups('DELETE FROM few RETURNING id, sig', 0.6);
+SELECT * FROM near_duplicate_groups('WITH d AS (DELETE FROM few RETURNING id, sig) TABLE d', 0.6);
+SELECT * FROM near_duplicate_groups('CHECKPOINT', 0.6);
+SELECT * FROM near_duplicate_groups('SELECT id, shingles(id::text, id) FROM few', 0.6);
+SELECT * FROM near_duplicate_groups('SELECT id, minhash(sig) FROM few', 0.6, 'dice');
+SELECT * FROM near_duplicate_groups('SELECT id, sig FROM few', 2, 'shared');
 
 SET client_min_messages = warning;
 DROP SCHEMA clusters CASCADE;

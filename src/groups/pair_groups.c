@@ -1,6 +1,6 @@
 /*
- * pair_clusters.c
- *		near_duplicate_clusters_of_pairs(): groups of what the pairs of a query
+ * pair_groups.c
+ *		near_duplicate_groups_of_pairs(): groups of what the pairs of a query
  *		connect.
  *
  * Ids get numbers in the order in which they come; once all are there they
@@ -12,7 +12,7 @@
  *
  * Portions Copyright (c) 2026, the neardup developers
  *
- * src/groups/pair_clusters.c
+ * src/groups/pair_groups.c
  */
 #include "postgres.h"
 
@@ -31,11 +31,11 @@
 #include "groups/id_table.h"
 #include "groups/ordered_query.h"
 
-PG_FUNCTION_INFO_V1(near_duplicate_clusters_of_pairs);
-PG_FUNCTION_INFO_V1(near_duplicate_clusters_of_pairs_typed);
+PG_FUNCTION_INFO_V1(near_duplicate_groups_of_pairs);
+PG_FUNCTION_INFO_V1(near_duplicate_groups_of_pairs_typed);
 
 #define QUERY_HINT \
-	"The query's columns are two ids and, if it is known, their similarity.  For ids of another type than bigint use near_duplicate_clusters_of_pairs(NULL::uuid, 'SELECT ...', 'kept')."
+	"The query's columns are two ids and, if it is known, their similarity.  For ids of another type than bigint use near_duplicate_groups_of_pairs(NULL::uuid, 'SELECT ...', 'greedy')."
 
 typedef struct NumberedPair
 {
@@ -368,13 +368,13 @@ clusters_of_pairs(FunctionCallInfo fcinfo, int first, Oid id_type)
 }
 
 /*
- * near_duplicate_clusters_of_pairs(query text, rule text)
+ * near_duplicate_groups_of_pairs(query text, rule text)
  *
  * Who gives NULL::text for the type of ids, and no rule, calls this: so the rule is
  * looked at where the query is null, too.
  */
 Datum
-near_duplicate_clusters_of_pairs(PG_FUNCTION_ARGS)
+near_duplicate_groups_of_pairs(PG_FUNCTION_ARGS)
 {
 	if (!PG_ARGISNULL(1))
 		rule_require(PG_GETARG_TEXT_PP(1));
@@ -383,9 +383,9 @@ near_duplicate_clusters_of_pairs(PG_FUNCTION_ARGS)
 	return clusters_of_pairs(fcinfo, 0, INT8OID);
 }
 
-/* near_duplicate_clusters_of_pairs(id_type anyelement, query text, rule text) */
+/* near_duplicate_groups_of_pairs(id_type anyelement, query text, rule text) */
 Datum
-near_duplicate_clusters_of_pairs_typed(PG_FUNCTION_ARGS)
+near_duplicate_groups_of_pairs_typed(PG_FUNCTION_ARGS)
 {
 	if (!group_rows_wanted(fcinfo, 1))
 		return (Datum) 0;

@@ -1,9 +1,9 @@
 #
-# test/bench/clusters_peers.py
+# test/bench/groups_peers.py
 #		Connected components of pairs by another program: how many, and seconds
 #		of CPU for reading the pairs and for finding them.
 #
-#	python3 clusters_peers.py scipy|networkx FILE
+#	python3 groups_peers.py scipy|networkx FILE
 #
 # Portions Copyright (c) 2026, the neardup developers
 #

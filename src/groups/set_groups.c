@@ -1,0 +1,925 @@
+/*
+ * set_groups.c
+ *		Groups of sets, by steps that go with sets and not with pairs.
+ *
+ * Sets are numbered in the order that decides between them.  See README.md for the
+ * algorithms and why their outcome depends on nothing but the order.
+ *
+ * Greedy, first pass: each set probes an index of the representatives so far.  It belongs to
+ * the first that is near, or becomes a representative and is indexed.  Second pass: the sets
+ * that are no representatives probe for the nearest one.
+ *
+ * Connected, first pass: the same, which gives runs of sets near to one representative.
+ * Second pass: all sets are indexed, those of a run side by side, and each that is no
+ * representative probes for sets of other components; runs of its own are passed over.
+ *
+ * When the index is full, a pass goes on with what does not need a place in it, and what is
+ * left is done in further rounds.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/groups/set_groups.c
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "common/hashfn.h"
+#include "miscadmin.h"
+#include "storage/buffile.h"
+#include "utils/float.h"
+#include "utils/memutils.h"
+
+#include "base/compat.h"
+#include "base/growing.h"
+#include "base/interrupts.h"
+#include "groups/paged.h"
+#include "groups/set_groups.h"
+#include "join/engine/arena.h"
+#include "join/engine/collapse.h"
+#include "join/engine/search.h"
+
+/* Parts of the memory, in sixteenths: the rest is for sets and their index. */
+#define KNOWN_SHARE		2
+#define STATES_SHARE	2
+#define COUNTERS_SHARE	2
+#define INDEX_SHARE		10
+
+/* SetState.representative of a set of which nothing is known yet, or that has one outside. */
+#define UNDECIDED		UINT32_MAX
+#define OUTSIDE			(UINT32_MAX - 1)
+#define MAX_SETS		(UINT32_MAX - 2)
+
+/* SetState.outside */
+#define NOT_REFLEXIVE	UINT32_MAX
+
+typedef struct SetState
+{
+	uint32		representative; /* itself, if it is one; connected: a link towards it */
+	uint32		outside;		/* number of one outside, + 1; or NOT_REFLEXIVE */
+	double		similarity;		/* to it; -1: not known yet */
+} SetState;
+
+/* Sets that are known by their keys */
+typedef struct KnownSet
+{
+	SetKey		key;
+	uint32		number;
+	char		status;
+} KnownSet;
+
+#define SH_PREFIX		known
+#define SH_ELEMENT_TYPE KnownSet
+#define SH_KEY_TYPE		SetKey
+#define SH_KEY			key
+#define SH_HASH_KEY(table, key)	((uint32) (key).low)
+#define SH_EQUAL(table, a, b)	((a).high == (b).high && (a).low == (b).low)
+#define SH_SCOPE		static inline
+#define SH_DEFINE
+#define SH_DECLARE
+#include "lib/simplehash.h"
+
+/* Sets near to one representative, side by side in an index; connected. */
+typedef struct Run
+{
+	uint32		representative;
+	uint32		start;			/* in the index */
+	uint32		end;
+	uint32		size;			/* sets of its component, if it is the first run of it */
+	uint32		last;			/* likewise, the last run of the component */
+	uint32		next;			/* of the component, or NO_RUN */
+} Run;
+
+#define NO_RUN	UINT32_MAX
+
+/* Where a set is: its number and, if sets are in a file, the place in that */
+typedef struct SetPlace
+{
+	uint32		set;
+	int			part;
+	off_t		offset;
+} SetPlace;
+
+struct SetGroups
+{
+	MemoryContext context;
+	size_t		memory;
+	SignatureKind kind;
+	const Algorithm *algorithm;
+	Search		search;
+
+	/* while sets come */
+	SetTable	keys;			/* for its secret */
+	known_hash *known;
+	uint32		n;
+	uint64		nvalues;
+	uint64		npostings;
+	PagedArray	states;			/* SetState, by number */
+
+	/* the sets: in memory, or in a file in the order of their numbers */
+	Arena		values;
+	JoinSet    *sets;
+	size_t		max_sets;
+	BufFile    *file;
+	uint64	   *place;			/* for one that was read */
+	JoinSet		read;
+	uint32		next;			/* number of the set to be read next */
+
+	/* the index */
+	Arena		indexed;		/* values and keys of sets that are in no memory else */
+	JoinSet    *members;		/* by number in the index: Search.sets */
+	size_t		max_members;
+
+	/* connected: of what is in the index */
+	Run		   *runs;			/* in the order of representatives */
+	uint32		nruns;
+	uint32	   *components;		/* first run of the component, by number in the index */
+	uint32	   *run_ends;
+};
+
+/* Sets come in */
+
+/* See set_groups.h */
+SetGroups *
+set_groups_begin(Measure measure, double threshold, size_t memory)
+{
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "groups of sets",
+												  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(context);
+	SetGroups  *groups = palloc0(sizeof(SetGroups));
+
+	Assert(measure_commute(measure) == measure);
+	groups->context = context;
+	groups->memory = Max(memory, 64 * 1024);
+	groups->search.context = context;
+	groups->search.measure = measure;
+	groups->search.threshold = threshold;
+	groups->search.memory = groups->memory;
+	join_secret_draw(groups->keys.secret);
+	groups->known = known_create(context, 1024, NULL);
+	paged_init(&groups->states, sizeof(SetState), groups->memory / 16 * STATES_SHARE);
+	arena_init(&groups->values, Min(Max(groups->memory / 64, 1024), 64 * 1024));
+	arena_init(&groups->indexed, Min(Max(groups->memory / 64, 1024), 64 * 1024));
+	set_groups_use(groups, KIND_SETS);
+	MemoryContextSwitchTo(old);
+	return groups;
+}
+
+/* See set_groups.h */
+void
+set_groups_end(SetGroups *groups)
+{
+	if (groups->file != NULL)
+		BufFileClose(groups->file);
+	paged_free(&groups->states);
+	MemoryContextDelete(groups->context);
+}
+
+/* See set_groups.h */
+void
+set_groups_use(SetGroups *groups, SignatureKind kind)
+{
+	Assert(groups->n == 0);
+	groups->kind = kind;
+	groups->algorithm = usual_algorithm(kind, groups->search.measure);
+	groups->search.counters.weighted = groups->algorithm->weighted;
+}
+
+/* See set_groups.h */
+uint32
+set_groups_number(const SetGroups *groups)
+{
+	return groups->n;
+}
+
+static size_t
+index_memory(const SetGroups *groups)
+{
+	return groups->memory / 16 * INDEX_SHARE;
+}
+
+/* Bytes that the sets take in memory with an index of all of them. */
+static size_t
+bytes_of_all(const SetGroups *groups)
+{
+	return groups->values.bytes + groups->max_sets * 3 * sizeof(JoinSet) +
+		groups->npostings * (5 * sizeof(Posting) + sizeof(uint64));
+}
+
+/* Reads from the file of sets. */
+static void
+read_file(SetGroups *groups, void *bytes, size_t n)
+{
+	if (BufFileRead(groups->file, bytes, n) != n)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not read sets from a temporary file")));
+}
+
+static void
+write_set(SetGroups *groups, const uint64 *values, uint32 n)
+{
+	/* the parameter is not const before version 16 */
+	BufFileWrite(groups->file, &n, sizeof(n));
+	BufFileWrite(groups->file, unconstify(uint64 *, values), sizeof(uint64) * n);
+}
+
+/* Writes the sets to a file, as they take too much memory. */
+static void
+spill(SetGroups *groups)
+{
+	groups->file = BufFileCreateTemp(false);
+	for (uint32 i = 0; i < groups->n; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		write_set(groups, groups->sets[i].values, groups->sets[i].size);
+	}
+	arena_reset(&groups->values);
+	if (groups->sets != NULL)
+		pfree(groups->sets);
+	groups->sets = NULL;
+	groups->max_sets = 0;
+}
+
+/* Stores the values of the set that comes next. */
+static void
+store_set(SetGroups *groups, const uint64 *values, uint32 n)
+{
+	JoinSet		set = {.size = n,.nvalues = n};
+
+	groups->nvalues += n;
+	groups->search.most_features = Max(groups->search.most_features, n);
+	set.values = unconstify(uint64 *, values);
+	groups->npostings += groups->algorithm->most_indexed(&groups->search, &set);
+	if (groups->file == NULL && bytes_of_all(groups) > index_memory(groups))
+		spill(groups);
+	if (groups->file != NULL)
+	{
+		write_set(groups, values, n);
+		return;
+	}
+	if (groups->n == groups->max_sets)
+		groups->sets = growing_reserve(groups->sets, &groups->max_sets,
+									   groups->n + (size_t) 1, sizeof(JoinSet));
+	set.values = set_values(arena_alloc(&groups->values, set_bytes(n)), n);
+	memcpy(set.values, values, sizeof(uint64) * n);
+	set.first = groups->n;
+	groups->sets[groups->n] = set;
+}
+
+/* True if the table of known sets may take one more. */
+static bool
+may_know_more(const SetGroups *groups)
+{
+	return groups->known->members < groups->known->grow_threshold ||
+		groups->known->size * 3 * sizeof(KnownSet) <= groups->memory / 16 * KNOWN_SHARE;
+}
+
+/* See set_groups.h */
+uint32
+set_groups_add(SetGroups *groups, const uint64 *values, uint32 n)
+{
+	MemoryContext old;
+	SetKey		key;
+	KnownSet   *known;
+	bool		found;
+	SetState	state = {UNDECIDED, 0, -1};
+
+	if (n == 0)
+		return NO_SET;
+	key = set_key(&groups->keys, values, n);
+	known = known_lookup(groups->known, key);
+	if (known != NULL)
+		return known->number;
+	if (groups->n == MAX_SETS)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("too many sets to be grouped"),
+				 errdetail("There can be at most %u.", MAX_SETS)));
+	if (may_know_more(groups))
+		known_insert(groups->known, key, &found)->number = groups->n;
+	old = MemoryContextSwitchTo(groups->context);
+	store_set(groups, values, n);
+	paged_resize(&groups->states, (uint64) groups->n + 1);
+	*(SetState *) paged_change(&groups->states, groups->n) = state;
+	MemoryContextSwitchTo(old);
+	return groups->n++;
+}
+
+/* What is known of sets */
+
+static SetState
+state_of(SetGroups *groups, uint32 set)
+{
+	return *(const SetState *) paged_at(&groups->states, set);
+}
+
+static void
+set_state(SetGroups *groups, uint32 set, SetState state)
+{
+	*(SetState *) paged_change(&groups->states, set) = state;
+}
+
+/* See set_groups.h */
+void
+set_groups_offer(SetGroups *groups, uint32 set, uint32 outside, double similarity)
+{
+	SetState	state = state_of(groups, set);
+
+	Assert(state.representative == UNDECIDED || state.representative == OUTSIDE);
+	if (similarity < state.similarity ||
+		(similarity == state.similarity && outside >= state.outside - 1))
+		return;
+	state.representative = OUTSIDE;
+	state.outside = outside + 1;
+	state.similarity = similarity;
+	set_state(groups, set, state);
+}
+
+/* True if a set belongs to a representative, and is none itself. */
+static bool
+is_member(SetState state, uint32 set)
+{
+	return state.representative != UNDECIDED && state.representative != set;
+}
+
+/* Reading sets */
+
+/* Reads on from that place. */
+static void
+seek_set(SetGroups *groups, SetPlace place)
+{
+	groups->next = place.set;
+	if (groups->file != NULL &&
+		BufFileSeek(groups->file, place.part, place.offset, SEEK_SET) != 0)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not seek in a temporary file")));
+}
+
+/* The place of the set that is read next. */
+static SetPlace
+tell_set(SetGroups *groups)
+{
+	SetPlace	place = {.set = groups->next};
+
+	if (groups->file != NULL)
+		BufFileTell(groups->file, &place.part, &place.offset);
+	return place;
+}
+
+static void
+rewind_sets(SetGroups *groups)
+{
+	SetPlace	start = {0};
+
+	seek_set(groups, start);
+}
+
+/* The next set, prepared if it is in memory; valid until the next call.  NULL: none. */
+static JoinSet *
+next_set(SetGroups *groups)
+{
+	JoinSet    *set = &groups->read;
+	uint32		n;
+
+	CHECK_FOR_INTERRUPTS();
+	if (groups->next == groups->n)
+		return NULL;
+	if (groups->file == NULL)
+		return &groups->sets[groups->next++];
+	read_file(groups, &n, sizeof(n));
+	memset(set, 0, sizeof(JoinSet));
+	set->size = set->nvalues = n;
+	set->values = set_values(groups->place, n);
+	set->first = groups->next++;
+	read_file(groups, set->values, sizeof(uint64) * n);
+	return set;
+}
+
+/* Makes the keys of a set that was read from the file. */
+static void
+prepare_read(SetGroups *groups, JoinSet *set)
+{
+	if (groups->file != NULL)
+		groups->algorithm->prepare(&groups->search, set, true, true);
+}
+
+/* Gives the keys of a set a lasting place. */
+static void
+keep_keys(Arena *arena, JoinSet *set)
+{
+	uint64	   *keys = arena_alloc(arena, sizeof(uint64) * Max(set->nkeys, 1));
+
+	memcpy(keys, set->keys, sizeof(uint64) * set->nkeys);
+	set->keys = keys;
+}
+
+/* Counts features, and prepares the sets that are in memory. */
+static void
+prepare_sets(SetGroups *groups)
+{
+	Search	   *search = &groups->search;
+	const Algorithm *algorithm = groups->algorithm;
+	JoinSet    *set;
+
+	search->room = palloc_extended(sizeof(uint64) * Max(search->most_features, 1),
+								   MCXT_ALLOC_HUGE);
+	groups->place = palloc_extended(set_bytes(Max(search->most_features, 1)),
+									MCXT_ALLOC_HUGE);
+	if (algorithm->ordered)
+	{
+		counters_create(&search->counters, groups->nvalues,
+						groups->memory / 16 * COUNTERS_SHARE);
+		rewind_sets(groups);
+		while ((set = next_set(groups)) != NULL)
+			if (algorithm->count != NULL)
+				algorithm->count(search, set->values, set->size);
+			else
+				counters_add(&search->counters, set->values, set->size);
+		counters_fold(&search->counters);
+	}
+	if (groups->file != NULL)
+		return;
+	/* keys depend on whether the index grows */
+	search->index.growing = true;
+	for (uint32 i = 0; i < groups->n; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		algorithm->prepare(search, &groups->sets[i], true, true);
+		keep_keys(&groups->values, &groups->sets[i]);
+	}
+}
+
+/* The index */
+
+static void
+begin_index(SetGroups *groups)
+{
+	Search	   *search = &groups->search;
+
+	if (groups->algorithm->end_chunk != NULL)
+		groups->algorithm->end_chunk(search);
+	if (search->index.buckets != NULL)
+		setindex_free(&search->index);
+	arena_reset(&groups->indexed);
+	setindex_create_growing(&search->index,
+							Min(groups->npostings, index_memory(groups) / (8 * sizeof(Posting))),
+							groups->algorithm->ordered ? search->counters.used : groups->npostings);
+	search->components = NULL;
+	search->run_ends = NULL;
+}
+
+/* True if the index has room for that set. */
+static bool
+has_room(SetGroups *groups, const JoinSet *set)
+{
+	const InvertedIndex *index = &groups->search.index;
+	size_t		bytes = setindex_bytes_with(index, set->nkeys) +
+		groups->indexed.bytes + groups->values.bytes +
+		groups->max_sets * sizeof(JoinSet) + groups->max_members * sizeof(JoinSet);
+
+	if (groups->file != NULL)
+		bytes += set_bytes(set->size) + sizeof(uint64) * set->nkeys;
+	/* one always fits */
+	return index->nadded == 0 || bytes <= index_memory(groups);
+}
+
+/* Gives a set that was read from the file a lasting place. */
+static void
+keep_read(SetGroups *groups, JoinSet *set)
+{
+	char	   *place;
+
+	if (groups->file == NULL)
+		return;
+	/* the bitmap is in front of the values */
+	place = arena_alloc(&groups->indexed, set_bytes(set->size));
+	memcpy(place, groups->place, set_bytes(set->size));
+	set->values = set_values(place, set->size);
+	keep_keys(&groups->indexed, set);
+}
+
+/* Adds a prepared set, which stays where it is, to the index. */
+static void
+index_set(SetGroups *groups, const JoinSet *set)
+{
+	Search	   *search = &groups->search;
+	const Algorithm *algorithm = groups->algorithm;
+	InvertedIndex *index = &search->index;
+	uint32		number = index->nadded;
+	uint32		n = algorithm->indexed_keys(search, set);
+	JoinSet    *member;
+	Posting		image;
+	uint64		second;
+
+	if (number == groups->max_members)
+		groups->members = growing_reserve(groups->members, &groups->max_members,
+										  number + (size_t) 1, sizeof(JoinSet));
+	member = &groups->members[number];
+	*member = *set;
+	search->sets = groups->members;
+	setindex_grow_for(index, set->size);
+	if (algorithm->add != NULL)
+		algorithm->add(search, member, n);
+	else if (n > 0 && algorithm->image != NULL &&
+			 algorithm->image(search, member, &image, &second))
+		setindex_add_image(index, member->keys, n, &image, second);
+	else
+		setindex_add(index, member->keys, n, set->size - set->nvalues);
+	Assert(index->nadded == number + 1);
+}
+
+/* Leaves the candidates for a prepared set in the index. */
+static void
+probe(SetGroups *groups, const JoinSet *set)
+{
+	InvertedIndex *index = &groups->search.index;
+
+	index->limit = index->nadded;
+	index->ncandidates = 0;
+	if (index->nadded > 0)
+		groups->algorithm->probe(&groups->search, set, 3);
+}
+
+/* Greedy, and the first pass of both rules */
+
+static double
+similarity_of(const SetGroups *groups, const JoinSet *a, const JoinSet *b)
+{
+	PairedSet	x = {a->first, a->values, a->nvalues, a->size};
+	PairedSet	y = {b->first, b->values, b->nvalues, b->size};
+
+	return paired_similarity(groups->kind, groups->search.measure, &x, &y);
+}
+
+static bool
+is_reflexive(SetGroups *groups, const JoinSet *set)
+{
+	return groups->algorithm->reflexive == NULL ||
+		groups->algorithm->reflexive(&groups->search, set);
+}
+
+/* The first representative that is found near to a set, or NULL. */
+static const JoinSet *
+near_representative(SetGroups *groups, const JoinSet *set)
+{
+	const InvertedIndex *index = &groups->search.index;
+
+	probe(groups, set);
+	for (uint32 i = 0; i < index->ncandidates; i++)
+	{
+		const JoinSet *candidate = &groups->members[index->candidates[i]];
+
+		CHECK_EVERY(i);
+		if (groups->algorithm->verify(&groups->search, candidate, set))
+			return candidate;
+	}
+	return NULL;
+}
+
+/*
+ * Decides of the sets that are not decided yet whether they are representatives, as long as
+ * the index has room; true if sets are left that must wait for another round.
+ */
+static bool
+choose_representatives(SetGroups *groups)
+{
+	bool		full = false;
+	JoinSet    *set;
+
+	rewind_sets(groups);
+	while ((set = next_set(groups)) != NULL)
+	{
+		SetState	state = state_of(groups, set->first);
+		const JoinSet *near;
+
+		if (state.representative != UNDECIDED)
+			continue;
+		prepare_read(groups, set);
+		near = near_representative(groups, set);
+		full = full || (near == NULL && !has_room(groups, set));
+		if (near == NULL && full)
+			continue;
+		if (!is_reflexive(groups, set))
+			state.outside = NOT_REFLEXIVE;
+		state.representative = near != NULL ? near->first : set->first;
+		if (near == NULL)
+		{
+			state.similarity = similarity_of(groups, set, set);
+			keep_read(groups, set);
+			index_set(groups, set);
+		}
+		set_state(groups, set->first, state);
+	}
+	return full;
+}
+
+/* The nearest representative of a set that is none. */
+static SetState
+nearest_representative(SetGroups *groups, const JoinSet *set, SetState state)
+{
+	const InvertedIndex *index = &groups->search.index;
+
+	probe(groups, set);
+	for (uint32 i = 0; i < index->ncandidates; i++)
+	{
+		const JoinSet *candidate = &groups->members[index->candidates[i]];
+		double		similarity;
+
+		CHECK_EVERY(i);
+		if (!groups->algorithm->verify(&groups->search, candidate, set))
+			continue;
+		similarity = similarity_of(groups, candidate, set);
+		/* one outside comes before all sets */
+		if (similarity < state.similarity ||
+			(similarity == state.similarity && candidate->first >= state.representative) ||
+			(similarity == state.similarity && state.representative == OUTSIDE))
+			continue;
+		state.similarity = similarity;
+		state.representative = candidate->first;
+		if (state.outside != NOT_REFLEXIVE)
+			state.outside = 0;
+	}
+	return state;
+}
+
+/* Finds the nearest representative, of those in the index, of all other decided sets. */
+static void
+choose_nearest(SetGroups *groups)
+{
+	JoinSet    *set;
+
+	rewind_sets(groups);
+	while ((set = next_set(groups)) != NULL)
+	{
+		SetState	state = state_of(groups, set->first);
+
+		if (!is_member(state, set->first))
+			continue;
+		prepare_read(groups, set);
+		set_state(groups, set->first, nearest_representative(groups, set, state));
+	}
+}
+
+/* Connected, second pass */
+
+/* The first set of the component so far. */
+static uint32
+find_first(SetGroups *groups, uint32 set)
+{
+	for (;;)
+	{
+		SetState	state = state_of(groups, set);
+		SetState	next = state_of(groups, state.representative);
+
+		if (state.representative == set)
+			return set;
+		if (next.representative != state.representative)
+		{
+			state.representative = next.representative;
+			set_state(groups, set, state);
+		}
+		set = state.representative;
+	}
+}
+
+static void
+unite(SetGroups *groups, uint32 a, uint32 b)
+{
+	uint32		first = Min(a, b);
+	SetState	state = state_of(groups, Max(a, b));
+
+	state.representative = first;
+	set_state(groups, Max(a, b), state);
+}
+
+/* A set of the block that is indexed, with its representative after the first pass */
+typedef struct BlockSet
+{
+	uint32		representative;
+	JoinSet		set;
+} BlockSet;
+
+static int
+compare_block_sets(const void *a, const void *b)
+{
+	const BlockSet *x = a;
+	const BlockSet *y = b;
+
+	if (x->representative != y->representative)
+		return x->representative < y->representative ? -1 : 1;
+	return x->set.first < y->set.first ? -1 : x->set.first > y->set.first;
+}
+
+/* Makes runs of the sets in the index, whose representatives are these. */
+static void
+make_runs(SetGroups *groups, const BlockSet *block, uint32 n)
+{
+	groups->runs = palloc_extended(sizeof(Run) * n, MCXT_ALLOC_HUGE);
+	groups->components = palloc_extended(sizeof(uint32) * n, MCXT_ALLOC_HUGE);
+	groups->run_ends = palloc_extended(sizeof(uint32) * n, MCXT_ALLOC_HUGE);
+	groups->nruns = 0;
+	for (uint32 i = 0, end; i < n; i = end)
+	{
+		Run			run = {block[i].representative, i, i, 0, groups->nruns, NO_RUN};
+
+		for (end = i; end < n && block[end].representative == run.representative; end++)
+			groups->components[end] = groups->nruns;
+		for (uint32 j = i; j < end; j++)
+			groups->run_ends[j] = end;
+		run.end = end;
+		run.size = end - i;
+		groups->runs[groups->nruns++] = run;
+	}
+	groups->search.components = groups->components;
+	groups->search.run_ends = groups->run_ends;
+}
+
+static void
+free_runs(SetGroups *groups)
+{
+	groups->search.components = NULL;
+	groups->search.run_ends = NULL;
+	pfree(groups->runs);
+	pfree(groups->components);
+	pfree(groups->run_ends);
+}
+
+/* The component, in the block, of sets with that representative; NO_RUN if there is none. */
+static uint32
+component_in_block(const SetGroups *groups, uint32 representative)
+{
+	uint32		low = 0;
+	uint32		high = groups->nruns;
+
+	while (low < high)
+	{
+		uint32		middle = low + (high - low) / 2;
+
+		if (groups->runs[middle].representative < representative)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == groups->nruns || groups->runs[low].representative != representative)
+		return NO_RUN;
+	return groups->components[groups->runs[low].start];
+}
+
+/* Unites two components of the block, the smaller with the larger, and returns that. */
+static uint32
+unite_in_block(SetGroups *groups, uint32 a, uint32 b)
+{
+	Run		   *runs = groups->runs;
+	uint32		larger = runs[a].size >= runs[b].size ? a : b;
+	uint32		smaller = larger == a ? b : a;
+
+	Assert(a != b);
+	for (uint32 run = smaller; run != NO_RUN; run = runs[run].next)
+		for (uint32 i = runs[run].start; i < runs[run].end; i++)
+		{
+			CHECK_EVERY(i);
+			groups->components[i] = larger;
+		}
+	runs[runs[larger].last].next = smaller;
+	runs[larger].last = runs[smaller].last;
+	runs[larger].size += runs[smaller].size;
+	return larger;
+}
+
+/* Reads the next sets, as many as fit into memory with an index; returns how many. */
+static uint32
+read_block(SetGroups *groups, BlockSet **block)
+{
+	size_t		max = 0;
+	size_t		bytes = 0;
+	uint32		n = 0;
+
+	*block = NULL;
+	while (groups->next < groups->n && bytes < index_memory(groups))
+	{
+		JoinSet    *set = next_set(groups);
+
+		prepare_read(groups, set);
+		keep_read(groups, set);
+		if (groups->file != NULL)
+			bytes += set->nkeys * 5 * sizeof(Posting) + set_bytes(set->size) +
+				sizeof(JoinSet) * 4;
+		*block = growing_reserve(*block, &max, n + (size_t) 1, sizeof(BlockSet));
+		(*block)[n].set = *set;
+		(*block)[n++].representative = find_first(groups, set->first);
+	}
+	return n;
+}
+
+/* Indexes the next sets, those of one component side by side. */
+static void
+index_block(SetGroups *groups)
+{
+	BlockSet   *block;
+	uint32		n;
+
+	begin_index(groups);
+	n = read_block(groups, &block);
+	qsort(block, n, sizeof(BlockSet), compare_block_sets);
+	for (uint32 i = 0; i < n; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		index_set(groups, &block[i].set);
+	}
+	make_runs(groups, block, n);
+	pfree(block);
+}
+
+/* A set unites its component with those of near sets in the index. */
+static void
+connect_set(SetGroups *groups, const JoinSet *set)
+{
+	Search	   *search = &groups->search;
+	const InvertedIndex *index = &search->index;
+	uint32		first = find_first(groups, set->first);
+
+	search->component = component_in_block(groups, first);
+	probe(groups, set);
+	for (uint32 i = 0; i < index->ncandidates; i++)
+	{
+		uint32		candidate = index->candidates[i];
+		const JoinSet *member = &groups->members[candidate];
+		uint32		other;
+
+		CHECK_FOR_INTERRUPTS();
+		if (groups->components[candidate] == search->component)
+			continue;
+		other = find_first(groups, member->first);
+		if (other != first && !groups->algorithm->verify(search, member, set))
+			continue;
+		if (other != first)
+			unite(groups, first, other);
+		first = Min(first, other);
+		search->component = search->component == NO_RUN ? groups->components[candidate] :
+			unite_in_block(groups, search->component, groups->components[candidate]);
+	}
+}
+
+/* Unites components, all sets having been assigned to representatives. */
+static void
+connect(SetGroups *groups)
+{
+	SetPlace	start = {0};
+	JoinSet    *set;
+
+	while (start.set < groups->n)
+	{
+		seek_set(groups, start);
+		index_block(groups);
+		start = tell_set(groups);
+		rewind_sets(groups);
+		while ((set = next_set(groups)) != NULL)
+		{
+			if (!is_member(state_of(groups, set->first), set->first))
+				continue;
+			prepare_read(groups, set);
+			connect_set(groups, set);
+		}
+		free_runs(groups);
+	}
+}
+
+/* See set_groups.h */
+void
+set_groups_decide(SetGroups *groups, GroupRule rule)
+{
+	MemoryContext old = MemoryContextSwitchTo(groups->context);
+	bool		left = true;
+
+	known_destroy(groups->known);
+	groups->known = NULL;
+	if (groups->n > 0)
+		prepare_sets(groups);
+	while (left && groups->n > 0)
+	{
+		begin_index(groups);
+		left = choose_representatives(groups);
+		if (rule == RULE_GREEDY)
+			choose_nearest(groups);
+	}
+	if (rule == RULE_CONNECTED && groups->n > 0)
+		connect(groups);
+	MemoryContextSwitchTo(old);
+}
+
+/* See set_groups.h */
+SetMember
+set_groups_member(SetGroups *groups, uint32 set)
+{
+	SetState	state = state_of(groups, set);
+	SetMember	member = {.outside = -1,.similarity = state.similarity};
+
+	member.representative = state.representative == OUTSIDE ? set :
+		find_first(groups, set);
+	member.reflexive = state.outside != NOT_REFLEXIVE;
+	if (state.representative == OUTSIDE)
+		member.outside = (int64) state.outside - 1;
+	return member;
+}
