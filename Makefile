@@ -77,6 +77,7 @@ OBJS = \
 	src/groups/row_ids.o \
 	src/groups/row_sets.o \
 	src/groups/row_taker.o \
+	src/groups/set_groups.o \
 	src/groups/source_table.o \
 	src/guard/fill.o \
 	src/guard/guard.o \

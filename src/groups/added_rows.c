@@ -586,11 +586,16 @@ group_added(AddedRows *added, RowIds *olds, PagedArray *ranks, size_t memory)
 	for (uint64 i = 0; i < added->nmeetings; i++)
 	{
 		Meeting		meeting = *(const Meeting *) paged_at(&added->meetings, i);
+		uint32		old;
 
 		CHECK_FOR_INTERRUPTS();
-		grouping_near(grouping,
-					  *(const uint32 *) paged_at(ranks, meeting.old),
-					  olds->n + meeting.new, meeting.similarity);
+		old = *(const uint32 *) paged_at(ranks, meeting.old);
+		if (added->rule == RULE_CONNECTED)
+			grouping_near(grouping, old, olds->n + meeting.new, 0);
+		else
+			set_groups_offer(added->rows.groups,
+							 *(const uint32 *) paged_at(&added->rows.set_of, meeting.new),
+							 old, meeting.similarity);
 	}
 	row_sets_unite(&added->rows, grouping, added->rule, olds->n);
 	grouping_decide(grouping, memory / 2);

@@ -1,12 +1,10 @@
 /*
  * row_sets.c
- *		The rows of a query, their sets in the join's engine.
+ *		The rows of a query, and their sets.
  *
  * The rows come in a total order, so that the number of a row tells how it
- * ranks.  Their sets are joined with themselves; what comes out of it are
- * pairs of distinct sets, each known by its first row.  These are united,
- * and rows with one set go where its first row goes: no pair of rows is ever
- * made.
+ * ranks.  Their sets are grouped, each known by its first row, and rows with one
+ * set go where its first row goes: no pair of rows is ever made.
  *
  * Further columns of the query are a scope: rows are compared where they agree in
  * these.  That is told by 64 bits of hash, which begin with a random number, so that
@@ -28,12 +26,13 @@
 
 #include "base/compat.h"
 #include "base/hash.h"
+#include "base/interrupts.h"
 #include "groups/row_sets.h"
 #include "signature/sql/near.h"
 #include "methods/spec_name.h"
 
-/* Parts of the memory while the engine works, in eighths. */
-#define ENGINE_EIGHTHS	4
+/* Parts of the memory while sets are grouped, in eighths. */
+#define SETS_EIGHTHS	4
 #define IDS_EIGHTHS		1
 
 #define QUERY_HINT \
@@ -99,7 +98,7 @@ row_sets_scope(RowSets *rows, const Datum *values, const bool *nulls)
 	return hash;
 }
 
-/* Rows go into the engine */
+/* Rows come in */
 
 static void
 begin_rows(RowTaker *taker, TupleDesc desc)
@@ -143,7 +142,7 @@ note_spec(RowSets *rows, const Signature *sig)
 	if (rows->made)
 		return;
 	rows->kind = signature_kind(sig, rows->measure);
-	setjoin_use(rows->join, usual_algorithm(rows->kind, rows->measure));
+	set_groups_use(rows->groups, rows->kind);
 	rows->spec = sig->spec;
 	rows->made = true;
 }
@@ -152,13 +151,23 @@ note_spec(RowSets *rows, const Signature *sig)
 void
 row_sets_join(RowSets *rows, const Signature *sig, uint64 scope)
 {
-	const uint64 *set = NULL;
+	const uint64 *values = NULL;
 	uint32		n = 0;
+	uint32		known = set_groups_number(rows->groups);
+	uint32		set;
 
 	if (sig != NULL)
-		set = rows->nscope > 0 ? signature_as_scoped_set(sig, scope, &n) :
+		values = rows->nscope > 0 ? signature_as_scoped_set(sig, scope, &n) :
 			signature_as_set(sig, rows->kind, rows->measure, &n);
-	setjoin_add(rows->join, SIDE_OUTER, set, n, "", 0);
+	set = set_groups_add(rows->groups, values, n);
+	paged_resize(&rows->set_of, (uint64) rows->nrows + 1);
+	*(uint32 *) paged_change(&rows->set_of, rows->nrows) = set;
+	if (set == known)
+	{
+		paged_resize(&rows->first, (uint64) set + 1);
+		*(uint32 *) paged_change(&rows->first, set) = rows->nrows;
+	}
+	rows->nrows++;
 }
 
 static void
@@ -187,65 +196,52 @@ add_row(RowTaker *taker, TupleTableSlot *slot)
 					slot->tts_isnull + 2);
 }
 
-/* Makes the engine. */
-static void
-begin_join(RowSets *rows)
-{
-	SetJoinParams params = {
-		.algorithm = usual_algorithm(KIND_SETS, rows->measure),
-		.measure = rows->measure,
-		.threshold = rows->threshold,
-		.self_join = true,
-		.either_order = true,
-		.memory = rows->memory / 8 * ENGINE_EIGHTHS
-	};
+/* Groups come out */
 
-	rows->join = setjoin_begin(&params);
+static uint32
+first_row(RowSets *rows, uint32 set)
+{
+	return *(const uint32 *) paged_at(&rows->first, set);
 }
 
-/* Pairs of sets come out */
-
-/* The rows of a set that is near to itself are all like the first. */
+/* Unites a row, the first one with its set or another one, with its representative. */
 static void
-unite_rows(RowSets *rows, Grouping *grouping, uint32 offset, RowGroup group,
-		   const PairedSet *set)
+unite_row(RowSets *rows, Grouping *grouping, GroupRule rule, uint32 offset,
+		  uint32 row, uint32 set)
 {
-	double		similarity = paired_similarity(rows->kind, rows->measure, set,
-											   set);
-	RowCursor	cursor;
-	uint32		row;
+	SetMember	member = set_groups_member(rows->groups, set);
+	bool		first = row == first_row(rows, set);
+	uint32		representative = first_row(rows, member.representative);
 
-	rows_begin(rows->join, SIDE_OUTER, group, &cursor);
-	while (rows_next(&cursor, &row) != NULL)
-		if (row != set->first)
-			grouping_like(grouping, offset + set->first, offset + row,
-						  similarity);
+	/* rows that are not near to equal ones stay alone, but for the first of them */
+	if (!first && !member.reflexive)
+		return;
+	if (rule == RULE_CONNECTED && first && representative != row)
+		grouping_near(grouping, offset + representative, offset + row, 0);
+	else if (rule == RULE_CONNECTED && !first)
+		grouping_like(grouping, offset + first_row(rows, set), offset + row, 0);
+	else if (rule == RULE_GREEDY && member.outside >= 0)
+		grouping_like(grouping, (uint32) member.outside, offset + row, member.similarity);
+	else if (rule == RULE_GREEDY && representative != row)
+		grouping_like(grouping, offset + representative, offset + row, member.similarity);
 }
 
 /* See row_sets.h */
 void
-row_sets_unite(RowSets *rows, Grouping *grouping, GroupRule rule,
-			   uint32 offset)
+row_sets_unite(RowSets *rows, Grouping *grouping, GroupRule rule, uint32 offset)
 {
-	RowGroup	outer;
-	RowGroup	inner;
-
-	setjoin_build(rows->join);
-	while (setjoin_next(rows->join, &outer, &inner))
+	set_groups_decide(rows->groups, rule);
+	for (uint32 row = 0; row < rows->nrows; row++)
 	{
-		PairedSet	a;
-		PairedSet	b;
+		uint32		set = *(const uint32 *) paged_at(&rows->set_of, row);
 
-		setjoin_pair(rows->join, &a, &b);
-		if (a.first == b.first)
-			unite_rows(rows, grouping, offset, outer, &a);
-		else
-			grouping_near(grouping, offset + Min(a.first, b.first),
-						  offset + Max(a.first, b.first),
-						  rule == RULE_GREEDY ?
-						  paired_similarity(rows->kind, rows->measure, &a, &b) : 0);
+		CHECK_EVERY(row);
+		if (set != NO_SET)
+			unite_row(rows, grouping, rule, offset, row, set);
 	}
-	setjoin_end(rows->join);
+	set_groups_end(rows->groups);
+	paged_free(&rows->set_of);
+	paged_free(&rows->first);
 }
 
 /* The rule stands behind the measure: who leaves that out has to name it. */
@@ -309,7 +305,10 @@ row_sets_begin(RowSets *rows, FunctionCallInfo fcinfo, int first, Oid id_type)
 	rows->signature_type = signature_type(fcinfo);
 	rows->memory = get_hash_memory_limit();
 	row_ids_begin(&rows->ids, id_type, rows->memory / 8 * IDS_EIGHTHS);
-	begin_join(rows);
+	paged_init(&rows->set_of, sizeof(uint32), rows->memory / 32);
+	paged_init(&rows->first, sizeof(uint32), rows->memory / 32);
+	rows->groups = set_groups_begin(rows->measure, rows->threshold,
+									rows->memory / 8 * SETS_EIGHTHS);
 }
 
 /* See row_sets.h */

@@ -14,7 +14,8 @@
 #include "groups/grouping.h"
 #include "groups/ordered_query.h"
 #include "groups/row_ids.h"
-#include "join/algorithms/join_kinds.h"
+#include "groups/paged.h"
+#include "groups/set_groups.h"
 
 /* Of the memory, the part that a grouping may take while the engine works. */
 #define GROUPING_MEMORY(memory)	((memory) / 8 * 3)
@@ -36,7 +37,10 @@ typedef struct RowSets
 	TypedColumn id;
 	TypedColumn signature;
 	RowIds		ids;
-	SetJoin    *join;
+	SetGroups  *groups;
+	PagedArray	set_of;			/* uint32: the set of each row, or NO_SET */
+	PagedArray	first;			/* uint32: the first row with each set */
+	uint32		nrows;			/* that have been given to the groups */
 	SignatureKind kind;
 	ScopeColumn *scope;			/* further columns of the query */
 	int			nscope;
@@ -66,7 +70,9 @@ extern void row_sets_begin(RowSets *rows, FunctionCallInfo fcinfo, int first,
 /* Reads the rows of a query. */
 extern void row_sets_read(RowSets *rows, const char *query);
 
-/* Puts the next row into the engine; without a signature, if it is NULL. */
+/*
+ * Gives the next row to the groups; without a signature, if it is NULL.
+ */
 extern void row_sets_join(RowSets *rows, const Signature *sig, uint64 scope);
 
 /* A number that rows have in common that agree in the columns of the scope. */
@@ -75,7 +81,7 @@ extern uint64 row_sets_scope(RowSets *rows, const Datum *values,
 
 /*
  * Unites rows in a grouping, in which they have their numbers here and
- * `offset` more.  That is the end of the engine.
+ * `offset` more.  That is the end of the groups of sets.
  */
 extern void row_sets_unite(RowSets *rows, Grouping *grouping, GroupRule rule,
 						   uint32 offset);

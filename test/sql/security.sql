@@ -131,7 +131,7 @@ TABLE pairs_by_keys ORDER BY a;
 CREATE TRIGGER guard AFTER INSERT ON ids REFERENCING NEW TABLE AS n FOR EACH STATEMENT EXECUTE FUNCTION neardup_guard('sig', '0.8');
 SELECT neardup_guard_check('ids', 'guard');
 SELECT count(*) FROM neardup_guard_violations('ids', 'guard');
-SELECT count(*) FROM near_duplicate_groups(NULL::text, 'SELECT id::text, sig FROM ids', 0.8, 'jaccard', 'kept');
+SELECT count(*) FROM near_duplicate_groups(NULL::text, 'SELECT id::text, sig FROM ids', 0.8, 'jaccard', 'greedy');
 SELECT found, true_pairs, correct, recall FROM evaluate_methods('TABLE ids', 'SELECT * FROM (VALUES (''doc 4''::varchar, ''doc 5''::varchar), (''doc 1'', ''doc 9'')) t (id1, id2)', '{sig}'::text[]);
 SELECT threshold, found, correct, wrong, recall, "precision" FROM evaluate_thresholds('TABLE ids', 'SELECT ''doc 4''::varchar AS id1, ''doc 5''::varchar AS id2', '{sig}'::text[], '{0.8,1}'::float8[]);
 RESET search_path;

@@ -210,7 +210,7 @@ def create_texts(table: str) -> str:
 def group_rows(columns: str, query: str, threshold: float) -> str:
     """Write the query of the groups of what another query gives."""
     return (
-        f"SELECT {columns} FROM near_duplicate_clusters(query => {literal(query)},"
+        f"SELECT {columns} FROM near_duplicate_groups(query => {literal(query)},"
         f" threshold => {float(threshold)!r})"
     )
 

@@ -122,7 +122,8 @@ cosine_prepare(Search *search, JoinSet *set, bool indexed, bool probing)
 {
 	uint32		n = vectorjoin_order(search, set);
 	VectorJoin *all = search->state;
-	float		most = greatest_to_come(search, joined_nfeatures(set->size));
+	float		most = search->index.growing ? FLT_MAX :
+		greatest_to_come(search, joined_nfeatures(set->size));
 
 	vectorjoin_prepare(search, set, n,
 					   cosine_needed_tokens(search, all->tokens, n, most, true),

@@ -134,10 +134,18 @@ prefix_count(Search *search, const PrefixProbe *probe, uint32 i,
 		CHECK_EVERY(end - posting);
 		if (posting->key != key)
 			continue;
+		if (search->components != NULL &&
+			search->components[posting->set] == search->component)
+		{
+			posting = search_pass_own(search, posting, end) - 1;
+			continue;
+		}
 		if (posting->set >= search->index.limit)
 			break;
 		if (INDEXED_SIZE(&search->index, posting->set) > probe->partners->most)
 		{
+			if (search->index.growing)
+				continue;
 			search->stats.removed_size += end - posting;
 			break;
 		}

@@ -245,6 +245,24 @@ compare_images_chosen(Search *search, ImageProbe *probe,
 	return compare_images(search, probe, posting, end);
 }
 
+/* Looks at postings of token number i in a growing index, where sizes are mixed. */
+static void
+probe_mixed(Search *search, PrefixProbe *probe, ImageProbe *images, uint32 i,
+			const Posting *posting, const Posting *end)
+{
+	while ((posting = search_pass_own(search, posting, end)) < end)
+	{
+		const Posting *next = posting + 1;
+
+		CHECK_EVERY(end - posting);
+		if ((posting->position & SMALL) != 0)
+			compare_images_chosen(search, images, posting, next);
+		else
+			prefix_count(search, probe, i, posting, next);
+		posting = next;
+	}
+}
+
 /* Algorithm.probe */
 static void
 set_join_probe(Search *search, const JoinSet *set, uint32 sides)
@@ -267,6 +285,11 @@ set_join_probe(Search *search, const JoinSet *set, uint32 sides)
 		const Posting *posting = prefix_postings(search, &probe, i, &end);
 
 		CHECK_FOR_INTERRUPTS();
+		if (search->index.growing)
+		{
+			probe_mixed(search, &probe, &images, i, posting, end);
+			continue;
+		}
 		/* most lists are short, and most of those empty */
 		if (posting < end && (posting->position & SMALL) != 0)
 		{

@@ -248,7 +248,7 @@ count_key(Search *search, uint64 key, uint32 sides)
 	if (index->shared)
 		posting = setindex_partners(index, key, false, &end);
 	search->stats.visited += end - posting;
-	for (; posting < end; posting++)
+	for (; (posting = search_pass_own(search, posting, end)) < end; posting++)
 	{
 		CHECK_EVERY(end - posting);
 		if (posting->set >= index->limit)

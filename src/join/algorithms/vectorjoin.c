@@ -228,7 +228,7 @@ add_shared(Search *search, const JoinSet *set, uint32 sides, uint32 fresh,
 
 		CHECK_FOR_INTERRUPTS();
 		search->stats.visited += end - posting;
-		for (; posting < end; posting++)
+		for (; (posting = search_pass_own(search, posting, end)) < end; posting++)
 		{
 			double	   *sum = shared_sum(index, posting->set);
 			float		weight;

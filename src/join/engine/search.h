@@ -55,8 +55,17 @@ typedef struct Search
 	TokenCounters counters;		/* of the features of all sets */
 	void	   *state;			/* the algorithm's own, or NULL: in context */
 
+	/*
+	 * Groups, where sets are in no order of size and the index grows: sets of one run
+	 * follow each other in it, and a probe passes over those of its own component.
+	 * NULL: over none.
+	 */
+	const uint32 *components;	/* of each set in the index */
+	const uint32 *run_ends;		/* first set behind the run of each */
+	uint32		component;		/* of the set that probes */
+
 	/* of the chunk */
-	JoinSet    *sets;			/* in order of size */
+	JoinSet    *sets;			/* in order of size, unless the index grows */
 	bool		only_keys;		/* and bitmaps of these are in memory, no values */
 	uint32		nsets;
 	InvertedIndex index;
@@ -219,6 +228,20 @@ search_probing_prefix(Search *search, uint32 size)
 	if (size_is_cached(&search->probing_prefix, 0, size))
 		return search->probing_prefix.answer[size % SIZE_CACHE];
 	return search_find_probing_prefix(search, size);
+}
+
+/*
+ * The first posting, from this one on, of a component that is not that of the set which
+ * probes, or `end`.
+ */
+static inline const Posting *
+search_pass_own(const Search *search, const Posting *posting, const Posting *end)
+{
+	if (search->components == NULL)
+		return posting;
+	while (posting < end && search->components[posting->set] == search->component)
+		posting = setindex_from(posting, end, search->run_ends[posting->set]);
+	return posting;
 }
 
 /* Sizes that an indexed set may have if one of that size probes. */

@@ -148,6 +148,97 @@ setindex_free(InvertedIndex *index)
 	memset(index, 0, sizeof(InvertedIndex));
 }
 
+/* Growing indexes */
+
+#define FIRST_SETS		1024
+#define FIRST_POSTINGS	8192
+
+/*
+ * Create an empty index whose sets come one by one, in any order of size.  The numbers of
+ * postings and of different keys are estimates, for the number of buckets.
+ */
+void
+setindex_create_growing(InvertedIndex *index, uint64 npostings, uint64 nkeys)
+{
+	uint64		nbuckets = setindex_buckets(Min(npostings, PG_UINT32_MAX), nkeys);
+
+	memset(index, 0, sizeof(InvertedIndex));
+	index->growing = true;
+	index->shift = setindex_shift(nbuckets);
+	index->buckets = alloc_zeros(nbuckets * sizeof(Bucket));
+	index->npostings = FIRST_POSTINGS;
+	index->postings = alloc_huge(index->npostings * sizeof(Posting));
+	index->max_sets = FIRST_SETS;
+	index->notes = alloc_huge(index->max_sets * sizeof(SetNote));
+	index->accumulators = alloc_zeros(index->max_sets * sizeof(Accumulator));
+	index->sizes = alloc_huge(index->max_sets * sizeof(uint32));
+	index->candidates = alloc_huge(index->max_sets * sizeof(uint32));
+}
+
+/* Make room for one more set of that size, which is added next, and note it. */
+void
+setindex_grow_for(InvertedIndex *index, uint32 size)
+{
+	Assert(index->growing && index->nadded <= index->max_sets);
+	if (index->nadded == index->max_sets)
+	{
+		uint32		n = index->max_sets * 2;
+
+		index->notes = repalloc_huge(index->notes, n * sizeof(SetNote));
+		index->accumulators = repalloc_huge(index->accumulators,
+											n * sizeof(Accumulator));
+		memset(index->accumulators + index->max_sets, 0,
+			   index->max_sets * sizeof(Accumulator));
+		index->sizes = repalloc_huge(index->sizes, n * sizeof(uint32));
+		index->candidates = repalloc_huge(index->candidates, n * sizeof(uint32));
+		index->max_sets = n;
+	}
+	/* rows of both sides have it */
+	index->sizes[index->nadded] = size << 2 | 3;
+}
+
+/* Bytes that the index takes at most while it adds one more set of so many keys. */
+size_t
+setindex_bytes_with(const InvertedIndex *index, uint32 nkeys)
+{
+	size_t		a_set = sizeof(SetNote) + sizeof(Accumulator) + 2 * sizeof(uint32);
+	uint64		postings = index->npostings;
+	uint64		sets = index->max_sets;
+
+	/* while an array grows, it is there twice, the second time with twice the size */
+	if (index->nused * 3 / 2 + 2 * (uint64) nkeys > postings)
+		postings *= 3;
+	if (index->nadded == index->max_sets)
+		sets *= 3;
+	return (sizeof(Bucket) << (64 - index->shift)) + postings * sizeof(Posting) +
+		sets * a_set;
+}
+
+/* Move the postings of a full bucket to a place for twice as many. */
+void
+setindex_grow_bucket(InvertedIndex *index, Bucket *bucket)
+{
+	uint64		places = bucket->n == 0 ? 2 : 2 * (uint64) bucket->n;
+
+	Assert(bucket->n == 0 || pg_popcount32(bucket->n) == 1);
+	if (index->nused + places > index->npostings)
+	{
+		index->npostings = Max(2 * index->npostings, index->nused + places);
+		if (index->npostings > PG_UINT32_MAX)
+			ereport(ERROR,
+					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+					 errmsg("index of groups would have more than %u postings",
+							PG_UINT32_MAX),
+					 errhint("Lower work_mem, so that groups are made in parts.")));
+		index->postings = repalloc_huge(index->postings,
+										index->npostings * sizeof(Posting));
+	}
+	memcpy(&index->postings[index->nused], &index->postings[bucket->start],
+		   bucket->n * sizeof(Posting));
+	bucket->start = index->nused;
+	index->nused += places;
+}
+
 /* Announces that a set will be added with these keys. */
 void
 setindex_count(InvertedIndex *index, const uint64 *keys, uint32 n)
@@ -239,11 +330,28 @@ first_from(const Posting *postings, uint32 n, uint32 set)
 	return low;
 }
 
+/*
+ * The first posting, from this one on, whose set is not before that one, or `end`: looked
+ * for in steps that double, as it is mostly close.
+ */
+const Posting *
+setindex_from(const Posting *posting, const Posting *end, uint32 set)
+{
+	size_t		step = 1;
+
+	while (step < (size_t) (end - posting) && posting[step].set < set)
+	{
+		posting += step;
+		step *= 2;
+	}
+	return posting + first_from(posting, Min(step + 1, (size_t) (end - posting)), set);
+}
+
 /* Sets are too small below that size; the next ones are not less. */
 void
 setindex_begin_at(InvertedIndex *index, uint64 size)
 {
-	while (index->least < index->limit &&
+	while (!index->growing && index->least < index->limit &&
 		   INDEXED_SIZE(index, index->least) < size)
 	{
 		CHECK_EVERY(index->least);

@@ -63,6 +63,10 @@ typedef struct InvertedIndex
 								 * of its first posting */
 	uint32		own;			/* keys, the first ones, by which the set that
 								 * probes is in such an index itself */
+	bool		growing;		/* sets come in no order of size, and are not
+								 * announced: buckets grow as they are added */
+	uint64		nused;			/* then: postings that buckets have a place for */
+	uint32		max_sets;		/* then: sets that there is room for */
 	Accumulator *accumulators;	/* one a set, all zero between probes */
 	uint32	   *sizes;			/* size << 2 | sides, one a set */
 	SetNote    *notes;			/* one a set */
@@ -96,6 +100,11 @@ extern void setindex_attach(InvertedIndex *index, const JoinSet *sets,
 							uint32 nsets, Bucket *buckets, int shift,
 							Posting *postings, uint64 npostings, SetNote *notes);
 extern void setindex_free(InvertedIndex *index);
+extern void setindex_create_growing(InvertedIndex *index, uint64 npostings,
+									uint64 nkeys);
+extern void setindex_grow_for(InvertedIndex *index, uint32 size);
+extern size_t setindex_bytes_with(const InvertedIndex *index, uint32 nkeys);
+extern void setindex_grow_bucket(InvertedIndex *index, Bucket *bucket);
 extern void setindex_count(InvertedIndex *index, const uint64 *keys, uint32 n);
 extern void setindex_allot(InvertedIndex *index);
 extern void setindex_add(InvertedIndex *index, const uint64 *keys, uint32 n,
@@ -105,6 +114,8 @@ extern void setindex_add_image(InvertedIndex *index, const uint64 *keys,
 extern void setindex_begin_at(InvertedIndex *index, uint64 size);
 extern const Posting *setindex_not_small(const InvertedIndex *index,
 										 const Bucket *bucket);
+extern const Posting *setindex_from(const Posting *posting, const Posting *end,
+									uint32 set);
 extern const Posting *setindex_limit(const InvertedIndex *index,
 									 const Posting *posting, const Posting *end);
 
@@ -137,6 +148,9 @@ setindex_put(InvertedIndex *index, uint64 key)
 {
 	Bucket	   *bucket = setindex_bucket(index, key);
 
+	/* places of a bucket that grows are none, two, four and so on */
+	if (index->growing && bucket->n != 1 && (bucket->n & (bucket->n - 1)) == 0)
+		setindex_grow_bucket(index, bucket);
 	bucket->tags |= setindex_tag(index, key);
 	bucket->set = index->nadded;
 	return &index->postings[bucket->start + bucket->n++];
