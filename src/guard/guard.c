@@ -40,6 +40,7 @@ prepare_new_rows(Guard *guard, Relation rel)
 {
 	GuardTable *table = guard->own;
 
+	Assert(table->slot != NULL);
 	if (!guard->before)
 	{
 		guard->key = table->key;
@@ -55,7 +56,6 @@ prepare_new_rows(Guard *guard, Relation rel)
 									 &TTSOpsBufferHeapTuple);
 }
 
-/* See guard.h */
 Guard *
 guard_create(MemoryContext parent, Relation rel, const Trigger *trigger)
 {
@@ -80,6 +80,7 @@ guard_create(MemoryContext parent, Relation rel, const Trigger *trigger)
 	prepare_new_rows(guard, rel);
 	if (guard->mode == GUARD_TAG)
 		guard_require_tag_apart(guard, rel);
+	Assert(guard->own != NULL && guard->own->relid == RelationGetRelid(rel));
 	guard->condition = guard_condition(rel, trigger);
 	guard->row = CreateStandaloneExprContext();
 	guard->candidate = CreateStandaloneExprContext();

@@ -99,7 +99,6 @@ split_arguments(const Trigger *trigger)
 	};
 }
 
-/* See guard.h */
 GuardArguments
 guard_arguments(const Trigger *trigger)
 {
@@ -120,6 +119,7 @@ guard_arguments(const Trigger *trigger)
 				 errmsg(nargs == 4 ? "only mode tag of neardup_guard takes a tag column" :
 						"mode tag of neardup_guard wants a tag column"),
 				 errhint(USAGE_HINT)));
+	Assert(arguments.nscope == 0 || arguments.scope != NULL);
 	arguments.threshold = parse_threshold(trigger->tgargs[1]);
 	return arguments;
 }
@@ -301,7 +301,6 @@ check_inheritance(Relation rel, const Trigger *trigger)
 			 errtable(rel)));
 }
 
-/* See guard.h */
 GuardArguments
 guard_definition(Relation rel, const Trigger *trigger)
 {
@@ -317,7 +316,6 @@ guard_definition(Relation rel, const Trigger *trigger)
 
 /* The trigger */
 
-/* See guard.h */
 const Trigger *
 guard_trigger(Relation rel, const char *name, bool missing_ok)
 {
@@ -379,7 +377,6 @@ find_place(Relation catalog, Oid tgoid)
 	return place;
 }
 
-/* See guard.h */
 Oid
 trigger_root(Relation rel, const Trigger *trigger, Oid *created)
 {
@@ -393,6 +390,7 @@ trigger_root(Relation rel, const Trigger *trigger, Oid *created)
 			place = find_place(catalog, place.parent);
 		table_close(catalog, AccessShareLock);
 	}
+	Assert(OidIsValid(place.oid) && OidIsValid(place.relid));
 	*created = place.oid;
 	return place.relid;
 }

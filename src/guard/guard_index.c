@@ -161,7 +161,6 @@ create_index_command(Relation rel, const char *key, Oid type,
 	return cmd.data;
 }
 
-/* See guard.h */
 char *
 guard_key_sql(Relation index, AttrNumber keyno)
 {
@@ -230,7 +229,6 @@ raise_fault(Relation rel, Relation index, AttrNumber keyno, Fault fault,
 	elog(ERROR, "unexpected fault of index \"%s\": %d", name, (int) fault);
 }
 
-/* See guard.h */
 void
 guard_require_signature(Relation rel, AttrNumber attno)
 {
@@ -335,6 +333,7 @@ guard_choose_index(const Guard *guard, Relation rel, AttrNumber attno,
 	list_free(indexes);
 	if (best.fault == FAULT_INVALID && again)
 		return false;
+	Assert(best.fault == FAULT_NO_INDEX || OidIsValid(table->indexid));
 	table->searchable = best.fault == FAULT_NONE;
 	if (!table->searchable && guard->statement &&
 		is_signature_type(TupleDescAttr(RelationGetDescr(rel), attno - 1)->atttypid))
@@ -350,7 +349,6 @@ guard_choose_index(const Guard *guard, Relation rel, AttrNumber attno,
 	return true;
 }
 
-/* See guard.h */
 AttrNumber
 guard_signature_key(Relation index)
 {

@@ -20,7 +20,6 @@
 #include "base/compat.h"
 #include "guard/guard.h"
 
-/* See guard.h */
 Relation
 guard_open_primary_key(Relation rel)
 {
@@ -49,6 +48,7 @@ key_values(Relation key, TupleTableSlot *row, Datum *values, bool *isnull)
 {
 	int			n = key->rd_index->indnkeyatts;
 
+	Assert(key->rd_index->indisprimary && n > 0 && n <= INDEX_MAX_KEYS);
 	for (int i = 0; i < n; i++)
 		values[i] = slot_getattr(row, key->rd_index->indkey.values[i],
 								 &isnull[i]);
@@ -67,7 +67,6 @@ comparison_of(Oid type)
 	return OidIsValid(entry->cmp_proc) ? &entry->cmp_proc_finfo : NULL;
 }
 
-/* See guard.h */
 bool
 guard_key_compare(Relation rel, TupleTableSlot *a, TupleTableSlot *b,
 				  int *order)
@@ -97,7 +96,6 @@ guard_key_compare(Relation rel, TupleTableSlot *a, TupleTableSlot *b,
 	return compare != NULL;
 }
 
-/* See guard.h */
 char *
 guard_describe_key(Relation rel, TupleTableSlot *row)
 {
@@ -114,7 +112,6 @@ guard_describe_key(Relation rel, TupleTableSlot *row)
 	return description;
 }
 
-/* See guard.h */
 bool
 guard_has_key(Relation rel, TupleTableSlot *row)
 {
@@ -149,7 +146,6 @@ row_text(Relation key, TupleTableSlot *row, const Datum *values,
 	return OidOutputFunctionCall(F_RECORD_OUT, HeapTupleGetDatum(tuple));
 }
 
-/* See guard.h */
 Datum
 guard_key_as(Relation rel, TupleTableSlot *row, Oid type)
 {
@@ -160,6 +156,7 @@ guard_key_as(Relation rel, TupleTableSlot *row, Oid type)
 	Datum		value;
 
 	Assert(key != NULL);
+	Assert(type == TEXTOID || key->rd_index->indnkeyatts == 1);
 	keytype = TupleDescAttr(RelationGetDescr(rel),
 							key->rd_index->indkey.values[0] - 1)->atttypid;
 	if (key_values(key, row, values, isnull) > 1)
@@ -178,7 +175,6 @@ guard_key_as(Relation rel, TupleTableSlot *row, Oid type)
 	return value;
 }
 
-/* See guard.h */
 char *
 guard_key_text(Relation rel, TupleTableSlot *row)
 {

@@ -64,6 +64,7 @@ guard_hash(const TriggerData *trigdata)
 static void
 forget(int i)
 {
+	Assert(i >= 0 && i < nmoving);
 	memmove(&moving[i], &moving[i + 1], sizeof(Moving) * (--nmoving - i));
 }
 
@@ -88,7 +89,6 @@ is_replaced(const Moving *old, const Moving *row)
 	return nmoving >= MANY_MOVING && old->depth >= row->depth;
 }
 
-/* See guard.h */
 void
 guard_may_move(const TriggerData *trigdata)
 {
@@ -101,6 +101,7 @@ guard_may_move(const TriggerData *trigdata)
 	};
 	MemoryContext caller = MemoryContextSwitchTo(TopMemoryContext);
 
+	Assert(TRIGGER_FIRED_BY_UPDATE(trigdata->tg_event) && ItemPointerIsValid(&row.tid));
 	forget_transactions(row.statement);
 	for (int i = nmoving - 1; i >= 0; i--)
 		if (is_replaced(&moving[i], &row))
@@ -110,7 +111,6 @@ guard_may_move(const TriggerData *trigdata)
 	MemoryContextSwitchTo(caller);
 }
 
-/* See guard.h */
 void
 guard_former_end(Relation rel, TupleTableSlot *former)
 {
@@ -178,7 +178,6 @@ awaited(const TriggerData *trigdata)
 	return NULL;
 }
 
-/* See guard.h */
 TupleTableSlot *
 guard_former_version(const TriggerData *trigdata, Relation *rel)
 {
@@ -190,7 +189,6 @@ guard_former_version(const TriggerData *trigdata, Relation *rel)
 	return slot;
 }
 
-/* See guard.h */
 bool
 guard_has_moved(const TriggerData *trigdata)
 {

@@ -54,7 +54,6 @@ put_in_together(TupleTableSlot *a, TupleTableSlot *b)
 		HeapTupleHeaderGetCmin(first) == HeapTupleHeaderGetCmin(second);
 }
 
-/* See guard.h */
 char *
 guard_describe(const Guard *guard, Relation rel, TupleTableSlot *row,
 			   const GuardMatch *match)
@@ -94,7 +93,6 @@ guard_describe(const Guard *guard, Relation rel, TupleTableSlot *row,
 	return text.data;
 }
 
-/* See guard.h */
 void
 guard_report(const Guard *guard, Relation rel, const Trigger *trigger,
 			 const char *detail)
@@ -143,7 +141,6 @@ static struct
 	size_t		bytes;			/* of keys */
 }			last;
 
-/* See guard.h */
 void
 guard_skipped_begin(void)
 {
@@ -167,7 +164,6 @@ copied(const char *text)
 	return pstrdup(text);
 }
 
-/* See guard.h */
 void
 guard_skipped_note(Relation rel, TupleTableSlot *row, const GuardMatch *match)
 {
@@ -177,6 +173,8 @@ guard_skipped_note(Relation rel, TupleTableSlot *row, const GuardMatch *match)
 	MemoryContext old;
 
 	table_close(other, NoLock);
+	Assert(last.n <= MAX_SKIPPED);
+	Assert(statements_equal(last.statement, guard_current_statement()));
 	if (last.n == MAX_SKIPPED || last.bytes > (size_t) work_mem * 1024)
 		return;
 	if (last.memory == NULL)

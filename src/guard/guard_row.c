@@ -85,6 +85,8 @@ index_expression(Relation index, AttrNumber keyno)
 {
 	int			n = 0;
 
+	Assert(keyno > 0 && keyno <= index->rd_index->indnkeyatts);
+	Assert(index->rd_index->indkey.values[keyno - 1] == 0);
 	for (int i = 0; i < keyno - 1; i++)
 		if (index->rd_index->indkey.values[i] == 0)
 			n++;
@@ -264,6 +266,8 @@ compile(GuardValue *value)
 {
 	MemoryContext caller = MemoryContextSwitchTo(value->memory);
 
+	Assert(value->expr != NULL && value->state == NULL);
+
 	value->state = ExecInitExpr(expression_planner(value->expr), NULL);
 	MemoryContextSwitchTo(caller);
 }
@@ -276,6 +280,7 @@ Datum
 guard_value(GuardValue *value, TupleTableSlot *row, ExprContext *econtext,
 			bool *isnull)
 {
+	Assert(value->attno > 0 || value->expr != NULL);
 	if (value->expr == NULL)
 		return slot_getattr(row, value->attno, isnull);
 	if (value->state == NULL)
@@ -322,7 +327,6 @@ guard_value_unchanged(const GuardValue *value, TupleTableSlot *before,
 
 /* The scope */
 
-/* See guard.h */
 AttrNumber
 guard_scope_attno(Relation rel, const char *name)
 {
@@ -560,7 +564,6 @@ guard_scope_scankeys(const Guard *guard, const GuardTable *table,
 
 /* A row */
 
-/* See guard.h */
 Signature *
 guard_new_signature(Guard *guard, TupleTableSlot *row)
 {
@@ -574,10 +577,10 @@ guard_new_signature(Guard *guard, TupleTableSlot *row)
 	if (isnull)
 		return NULL;
 	sig = DatumGetSignature(value);
+	Assert(VARSIZE(sig) >= sizeof(SignatureSpec));
 	return SIGNATURE_NVALUES(sig) > 0 ? sig : NULL;
 }
 
-/* See guard.h */
 bool
 guard_signature_unchanged(Guard *guard, TupleTableSlot *before,
 						  TupleTableSlot *after)

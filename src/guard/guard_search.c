@@ -2,40 +2,7 @@
  * guard_search.c
  *		Is there a near-duplicate, committed or about to be?
  *
- * The protocol is that of exclusion constraints.  The new row and its index
- * entries are in the table before the search begins.  The search looks at
- * rows under a dirty snapshot, which shows what is committed and what other
- * transactions are in the middle of.  A near-duplicate that another
- * transaction is inserting or deleting is waited for, with no snapshot and no
- * buffer of that row held, and then the table is searched again.  Of two
- * transactions that insert near-duplicates of each other, the one that begins
- * its search last finds the other's row, whatever the isolation level: a
- * dirty snapshot takes no part in it.
- *
- * In a table that was searched before the wait nothing can have been missed:
- * whoever comes there later finds our row.
- *
- * One more thing has to be thought of.  An exclusion constraint checks each
- * new version of a row that is not on the old one's HOT chain; the guard does
- * not check a version whose signature is that of the version before.  So it
- * may be that the index scan finds the old version of a near-duplicate, that
- * another transaction then stores a new version elsewhere and commits, and
- * that the old one is dead when we come to it: the row would be missed, and
- * its owner does not look for ours.  Hence a version that is found dead is
- * looked at again.  If its deleter was still running when the search began,
- * the search begins anew, and finds the new version in the index, as the
- * deleter has committed since.  If it was not, the index scan that came after
- * has found the new version already.  That snapshot of who was running also
- * keeps VACUUM from removing the versions in question.
- *
- * A dirty snapshot does not keep a tuple identifier from being used for
- * another row between index scan and visit.  No harm is done: what counts is
- * the row that is there, and it is compared exactly.
- *
- * A signature stored out of line can vanish under our hands if its inserter
- * rolls back and VACUUM comes by in that very moment.  PostgreSQL then raises
- * an error about a missing chunk; exclusion constraints on long values have
- * the same gap.
+ * The protocol is that of exclusion constraints: README.md has it.
  *
  * Portions Copyright (c) 2026, the neardup developers
  *
@@ -64,10 +31,9 @@
 #include "guard/guard_search.h"
 #include "signature/sql/signature_query.h"
 
-/* As many dead rows are come by to count those that are near besides. */
+/* Number of dead rows after which near rows are no longer counted. */
 #define MAX_DEAD		(10 * GUARD_MAX_OTHERS)
 
-/* See guard_search.h */
 bool
 guard_is_near(ConflictScan *scan)
 {
@@ -99,7 +65,6 @@ guard_is_near(ConflictScan *scan)
 	return near;
 }
 
-/* See guard_search.h */
 bool
 guard_is_own(TupleTableSlot *slot)
 {
@@ -108,7 +73,6 @@ guard_is_own(TupleTableSlot *slot)
 	return TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetRawXmin(tuple));
 }
 
-/* See guard_search.h */
 bool
 guard_deleted_since(const ConflictScan *scan, TupleTableSlot *slot)
 {
@@ -258,6 +222,7 @@ keep(ConflictScan *scan)
 	scan->others += !first && scan->others < GUARD_MAX_OTHERS;
 	if (!first && (scan->guard->mode != GUARD_TAG || !is_nearer(scan)))
 		return;
+	Assert(!TTS_EMPTY(scan->table->slot));
 	ExecCopySlot(scan->kept, scan->table->slot);
 	scan->kept_similarity = scan->similarity;
 }
@@ -424,7 +389,6 @@ scan_table(ConflictScan *scan, ScanKey keys)
 	return outcome;
 }
 
-/* See guard_search.h */
 void
 guard_wait(Relation rel, const SnapshotData *dirty, ItemPointerData tid)
 {
@@ -489,27 +453,17 @@ search_one(ConflictScan *scan, ScanKey keys, GuardMatch *match)
 		ExecClearTuple(scan->table->slot);
 }
 
-/* Searches the next table: all of it, or for others where a row was found before. */
+/* Search the next table: all of it, or for others where a row was found before. */
 static void
-search_next(Guard *guard, GuardTable *table, Relation rel, const Signature *sig,
-			ItemPointer self, SignatureQuery *query, ScanKey keys,
+search_next(ConflictScan *scan, GuardTable *table, Relation rel, ScanKey keys,
 			GuardMatch *match)
 {
-	FmgrInfo	none = {0};		/* GIN has support functions instead */
-	ConflictScan		scan = {
-		.guard = guard,
-		.table = table,
-		.sig = sig,
-		.self = self,
-		.rel = rel,
-		.only_others = match->table != NULL
-	};
-
-	ScanKeyEntryInitializeWithInfo(&keys[0], 0, table->keyno,
-								   SIGNATURE_MATCH_STRATEGY, InvalidOid,
-								   InvalidOid, &none,
-								   PointerGetDatum(query));
-	search_one(&scan, keys, match);
+	scan->table = table;
+	scan->rel = rel;
+	scan->kept = NULL;
+	scan->only_others = match->table != NULL;
+	keys[0].sk_attno = table->keyno;
+	search_one(scan, keys, match);
 }
 
 /* True if further tables can tell nothing that matters. */
@@ -522,39 +476,42 @@ knows_enough(const Guard *guard, const GuardMatch *match)
 }
 
 /*
- * Finds a row that is near sig in any of the guard's tables, and waits where
+ * Find a row that is near sig in any of the guard's tables, and wait where
  * it takes to be sure of it.  rel is the table that the trigger fires on;
  * self is where the new row is in it, or the version that it replaces, or
- * NULL, which it is also where guard->unplaced tells of it.  True if there is one: match->table->slot then holds the row, and it
- * is the caller's to clear.  In mode tag it is the nearest one of its table; in
- * modes that tell of it, others are counted.
- * Allocates in the current memory context.  Raises
- * an error if the index has a row of a different spec.
+ * NULL, which it is, too, where guard->unplaced has the row.  True if there is one:
+ * match->table->slot then holds the row, and the caller clears it.  In mode tag it is the
+ * nearest one of its table; in modes that report it, others are counted.
+ * Allocates in the current memory context.
  */
 bool
 guard_search(Guard *guard, Relation rel, const Signature *sig,
 			 ItemPointer self, GuardMatch *match)
 {
+	FmgrInfo	none = {0};		/* GIN has support functions instead */
 	ScanKey		keys = palloc((1 + guard->nscope) * sizeof(ScanKeyData));
-	SignatureQuery *query = signature_query_make(sig, guard->threshold,
-												 MEASURE_JACCARD);
+	ConflictScan scan = {.guard = guard, .sig = sig, .self = self};
+	GuardPartitions *partitions = guard->partitions;
 
-	match->table = NULL;
-	match->others = 0;
-	match->more = false;
-	match->together = false;
-	search_next(guard, guard->own, rel, sig, self, query, keys, match);
-	for (int i = 0; guard->partitions != NULL && i < guard->partitions->ntables &&
+	Assert(guard->own->searchable);
+	ScanKeyEntryInitializeWithInfo(&keys[0], 0, guard->own->keyno,
+								   SIGNATURE_MATCH_STRATEGY, InvalidOid,
+								   InvalidOid, &none,
+								   PointerGetDatum(signature_query_make(sig, guard->threshold,
+																		MEASURE_JACCARD)));
+	*match = (GuardMatch) {.table = NULL};
+	search_next(&scan, guard->own, rel, keys, match);
+	scan.self = NULL;
+	for (int i = 0; partitions != NULL && i < partitions->ntables &&
 		 !knows_enough(guard, match); i++)
 	{
-		GuardTable *table = &guard->partitions->tables[i];
+		GuardTable *table = &partitions->tables[i];
 		Relation	partition;
 
 		if (table->relid == guard->own->relid)
 			continue;
 		partition = table_open(table->relid, NoLock);
-		search_next(guard, table, partition, sig, NULL, query, keys,
-					match);
+		search_next(&scan, table, partition, keys, match);
 		table_close(partition, NoLock);
 	}
 	return match->table != NULL;

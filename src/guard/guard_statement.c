@@ -2,39 +2,9 @@
  * guard_statement.c
  *		Checks all new rows of a statement at once.
  *
- * A trigger that fires once for each statement has the new rows in a transition
- * table.  If they are few, and there is an index, each of them is looked up.
- * Otherwise the table is read from end to end and joined with the new rows by
- * the similarity join, which needs no index and takes a small part of the time
- * that many look-ups do.
- *
- * The protocol is the one of guard_search.c, so that both kinds of triggers
- * may be used on one table, and it takes no lock either.  The new rows are in
- * the table before it is read.  What is read are all versions of rows that
- * another transaction may turn out to have: those that a dirty snapshot shows,
- * when they are come to, and those that were deleted since the reading began,
- * as their successors may lie where it has been already.  Of each pair that
- * is near, the other row is looked at again.  If it is there to stay, the row
- * is refused.  If a transaction is busy with it, or it was deleted since, the
- * check begins anew, when that transaction has ended.  Whoever puts in a row
- * after its place was read finds ours.
- *
- * A transition table does not say where its rows are.  So the new rows are found
- * in the table again: as those of this transaction whose hash, of signature and
- * primary key, is in a filter of the transition table.  A row to refuse that was
- * found is looked up in the transition table, as the filter may be wrong.  Without a
- * primary key, a row of an earlier statement may be taken for one of this, if the two
- * have the same signature, so that one of them is refused anyway.  If fewer versions
- * of rows are found than the statement has new rows, the table is not where they are,
- * which is an error; a version that another trigger has changed or deleted since is
- * found, but not checked.
- *
- * All pairs of a statement from one template may be very many.  Whoever is refused
- * is refused by the first one, and the count of rows in the message stops at a bound.
- *
- * Rows of different scopes share no feature, see signature_as_scoped_set().  That goes
- * for sets, of any specs.  Of sketches and vectors those of one spec are joined at a
- * time, as different specs are never near.
+ * If the rows in the transition table are few, and there is an index, each of them is
+ * looked up.  Otherwise the table is read and joined with them by the similarity join,
+ * which needs no index.  README.md has the protocol.
  *
  * Portions Copyright (c) 2026, the neardup developers
  *
@@ -92,47 +62,57 @@ typedef struct PlacedRow
 	uint32		scope;			/* hash */
 } PlacedRow;
 
+/* The rows of the statement. */
+typedef struct NewRows
+{
+	Tuplestorestate *new;
+	Tuplestorestate *old;		/* NULL if it is an INSERT */
+	TupleTableSlot *row;
+	TupleTableSlot *before;
+	Bitmapset  *key;			/* columns of the primary key, or NULL */
+	size_t		n;				/* rows with a new signature */
+	uint64		nvalues;		/* of these signatures */
+	FeatureFilter filter;		/* of hashes of these rows */
+	Made	   *made;			/* their specs; of sets that scopes keep apart
+								 * the first one only */
+	size_t		nmade;
+	size_t		room_made;
+} NewRows;
+
+/* The first refused row, to be reported. */
+typedef struct Refusal
+{
+	PlacedRow	row;
+	ItemPointerData other;		/* the row that it is near to */
+	double		similarity;		/* of the two */
+	bool		untold;			/* the detail is not about them as yet */
+	char	   *detail;
+	char	   *detail_together;	/* the same, if both are of the statement */
+	uint64		other_hash;		/* which this tells */
+} Refusal;
+
 typedef struct Check
 {
 	Guard	   *guard;
 	Relation	rel;
 	MemoryContext context;		/* of what lasts longer than a row */
 	size_t		memory;
-
-	/* rows of the statement */
-	Tuplestorestate *new;
-	Tuplestorestate *old;		/* NULL if it is an INSERT */
-	TupleTableSlot *row;
-	TupleTableSlot *before;
-	Bitmapset  *key;			/* columns of the primary key, or NULL */
-	double		table_rows;		/* that the table has, about */
-	size_t		nnew;			/* rows with a new signature */
-	uint64		nvalues;		/* of these signatures */
-	FeatureFilter filter;		/* of hashes of new rows */
+	NewRows		rows;
 
 	/* rows of the table */
-	ConflictScan		pass;
+	double		table_rows;		/* that it has, about */
+	ConflictScan scan;
 	SetJoin    *join;
-	Made	   *made;			/* specs of new rows; of sets that scopes keep
-								 * apart the first one only */
-	size_t		nmade;
-	size_t		room_made;
 	size_t		spec;			/* the one that is compared, from 0 */
+	uint64		found;			/* versions of new rows */
 	ItemPointerData entered;	/* the new row that the scan is for */
+	uint64		entered_hash;
 
-	/* what was found */
+	/* results */
 	uint8	   *refused;		/* bits: new rows that are near to another */
 	uint64		nrefused;
 	uint64		npairs;			/* of groups */
-	uint64		found;			/* versions of new rows */
-	uint64		entered_hash;	/* of the new row that the scan is for */
-	PlacedRow	first;			/* the first of these */
-	ItemPointerData other;		/* and of those that it is near to */
-	double		similarity;		/* of the two */
-	bool		untold;			/* the detail is not about them as yet */
-	char	   *detail;			/* about the two */
-	char	   *detail_together;	/* the same, if both are of the statement */
-	uint64		other_hash;		/* which this tells */
+	Refusal		first;
 	bool		again;			/* it has to be looked at again */
 	SnapshotData busy;			/* who is busy with a row, if valid */
 	ItemPointerData busy_row;
@@ -143,12 +123,12 @@ typedef struct Check
 static void
 rewind_rows(Check *check)
 {
-	tuplestore_select_read_pointer(check->new, 0);
-	tuplestore_rescan(check->new);
-	if (check->old == NULL)
+	tuplestore_select_read_pointer(check->rows.new, 0);
+	tuplestore_rescan(check->rows.new);
+	if (check->rows.old == NULL)
 		return;
-	tuplestore_select_read_pointer(check->old, 0);
-	tuplestore_rescan(check->old);
+	tuplestore_select_read_pointer(check->rows.old, 0);
+	tuplestore_rescan(check->rows.old);
 }
 
 /* The next row of a transition table; the slot frees one that was in a file. */
@@ -176,15 +156,15 @@ next_new(Check *check, Signature **sig)
 	{
 		CHECK_FOR_INTERRUPTS();
 		ResetExprContext(guard->row);
-		if (!next_row(check, check->new, check->row))
+		if (!next_row(check, check->rows.new, check->rows.row))
 			return NULL;
-		if (check->old != NULL &&
-			next_row(check, check->old, check->before) &&
-			guard_signature_unchanged(guard, check->before, check->row))
+		if (check->rows.old != NULL &&
+			next_row(check, check->rows.old, check->rows.before) &&
+			guard_signature_unchanged(guard, check->rows.before, check->rows.row))
 			continue;
-		*sig = guard_new_signature(guard, check->row);
+		*sig = guard_new_signature(guard, check->rows.row);
 		if (*sig != NULL)
-			return check->row;
+			return check->rows.row;
 	}
 }
 
@@ -195,7 +175,7 @@ row_hash(const Check *check, TupleTableSlot *row, const Signature *sig)
 	uint64		hash = XXH3_64bits(sig, VARSIZE(sig));
 	int			member = -1;
 
-	while ((member = bms_next_member(check->key, member)) >= 0)
+	while ((member = bms_next_member(check->rows.key, member)) >= 0)
 	{
 		AttrNumber	attno = member + FirstLowInvalidHeapAttributeNumber;
 		Form_pg_attribute att = TupleDescAttr(row->tts_tupleDescriptor,
@@ -218,8 +198,8 @@ number_of_spec(const Check *check, const Signature *sig)
 		signature_kind(sig, MEASURE_JACCARD) == KIND_SETS;
 	size_t		i = 0;
 
-	while (i < check->nmade && !spec_equal(&check->made[i].spec, &sig->spec) &&
-		   !(scoped_set && check->made[i].kind == KIND_SETS))
+	while (i < check->rows.nmade && !spec_equal(&check->rows.made[i].spec, &sig->spec) &&
+		   !(scoped_set && check->rows.made[i].kind == KIND_SETS))
 		i++;
 	return i;
 }
@@ -230,36 +210,36 @@ note_spec(Check *check, const Signature *sig)
 {
 	MemoryContext row;
 
-	if (number_of_spec(check, sig) < check->nmade)
+	if (number_of_spec(check, sig) < check->rows.nmade)
 		return;
 	row = MemoryContextSwitchTo(check->context);
-	check->made = growing_reserve(check->made, &check->room_made, check->nmade + 1,
+	check->rows.made = growing_reserve(check->rows.made, &check->rows.room_made, check->rows.nmade + 1,
 								  sizeof(Made));
 	MemoryContextSwitchTo(row);
-	check->made[check->nmade].spec = sig->spec;
-	check->made[check->nmade++].kind = signature_kind(sig, MEASURE_JACCARD);
+	check->rows.made[check->rows.nmade].spec = sig->spec;
+	check->rows.made[check->rows.nmade++].kind = signature_kind(sig, MEASURE_JACCARD);
 }
 
 /* Take note of the statement's rows. */
 static void
 note_new(Check *check)
 {
-	int64		rows = tuplestore_tuple_count(check->new);
+	int64		rows = tuplestore_tuple_count(check->rows.new);
 	MemoryContext caller = MemoryContextSwitchTo(check->context);
 	TupleTableSlot *row;
 	Signature  *sig;
 
-	feature_filter_create(&check->filter, rows, check->memory / FILTER_PART);
+	feature_filter_create(&check->rows.filter, rows, check->memory / FILTER_PART);
 	MemoryContextSwitchTo(caller);
 	while ((row = next_new(check, &sig)) != NULL)
 	{
 		uint64		hash = row_hash(check, row, sig);
 
 		note_spec(check, sig);
-		if (check->filter.words != NULL)
-			feature_filter_add(&check->filter, &hash, 1);
-		check->nnew++;
-		check->nvalues += SIGNATURE_NVALUES(sig);
+		if (check->rows.filter.words != NULL)
+			feature_filter_add(&check->rows.filter, &hash, 1);
+		check->rows.n++;
+		check->rows.nvalues += SIGNATURE_NVALUES(sig);
 	}
 }
 
@@ -281,8 +261,8 @@ is_of_statement(Check *check, uint64 hash)
 static bool
 may_be_new(Check *check, TupleTableSlot *slot, const Signature *sig)
 {
-	return check->filter.words == NULL ||
-		feature_filter_has(&check->filter, row_hash(check, slot, sig));
+	return check->rows.filter.words == NULL ||
+		feature_filter_has(&check->rows.filter, row_hash(check, slot, sig));
 }
 
 /* Rows that a table has, about. */
@@ -303,7 +283,7 @@ static bool
 look_ups_pay(const Check *check)
 {
 	return check->guard->own->searchable &&
-		(double) check->nnew * ROWS_PER_LOOK_UP < check->table_rows;
+		(double) check->rows.n * ROWS_PER_LOOK_UP < check->table_rows;
 }
 
 /*
@@ -336,14 +316,14 @@ look_up_new(Check *check)
 
 			Signature  *other_sig = guard_new_signature(guard, other);
 
-			check->detail = guard_describe(guard, check->rel, check->row,
+			check->first.detail = guard_describe(guard, check->rel, check->rows.row,
 										   &match);
 			match.together = true;
 			if (guard_is_own(other) && may_be_new(check, other, other_sig))
 			{
-				check->detail_together = guard_describe(guard, check->rel,
-														check->row, &match);
-				check->other_hash = row_hash(check, other, other_sig);
+				check->first.detail_together = guard_describe(guard, check->rel,
+														check->rows.row, &match);
+				check->first.other_hash = row_hash(check, other, other_sig);
 			}
 			MemoryContextSwitchTo(row);
 		}
@@ -352,8 +332,8 @@ look_up_new(Check *check)
 			break;
 	}
 	guard->unplaced = NULL;
-	if (check->detail_together != NULL && is_of_statement(check, check->other_hash))
-		check->detail = check->detail_together;
+	if (check->first.detail_together != NULL && is_of_statement(check, check->first.other_hash))
+		check->first.detail = check->first.detail_together;
 	return pays;
 }
 
@@ -371,16 +351,16 @@ may_be_there(Check *check, TupleTableSlot *slot)
 	bool		there;
 
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
-	there = HeapTupleSatisfiesVisibility(tuple, &check->pass.dirty, buffer);
+	there = HeapTupleSatisfiesVisibility(tuple, &check->scan.dirty, buffer);
 	LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
-	return there || guard_deleted_since(&check->pass, slot);
+	return there || guard_deleted_since(&check->scan, slot);
 }
 
 /* True if rows of different scopes have no feature in common. */
 static bool
 has_scoped_sets(const Check *check)
 {
-	return check->guard->nscope > 0 && check->made[check->spec].kind == KIND_SETS;
+	return check->guard->nscope > 0 && check->rows.made[check->spec].kind == KIND_SETS;
 }
 
 /*
@@ -394,7 +374,7 @@ row_set(Check *check, const Signature *sig, uint32 *n)
 		return NULL;
 	return has_scoped_sets(check) ?
 		signature_as_scoped_set(sig, guard_scope_hash(check->guard), n) :
-		signature_as_set(sig, check->made[check->spec].kind, MEASURE_JACCARD, n);
+		signature_as_set(sig, check->rows.made[check->spec].kind, MEASURE_JACCARD, n);
 }
 
 /* Add a row of the table to the join: to both sides if it is new. */
@@ -437,7 +417,7 @@ begin_join(Check *check)
 {
 	MemoryContext row = MemoryContextSwitchTo(check->context);
 	SetJoinParams params = {
-		.algorithm = usual_algorithm(check->made[check->spec].kind, MEASURE_JACCARD),
+		.algorithm = usual_algorithm(check->rows.made[check->spec].kind, MEASURE_JACCARD),
 		.measure = MEASURE_JACCARD,
 		.threshold = check->guard->threshold,
 		.memory = check->memory / 4 * 3
@@ -456,9 +436,9 @@ announce_new(Check *check)
 {
 	Signature  *sig;
 
-	if (!feature_filter_pays(check->nnew, check->table_rows))
+	if (!feature_filter_pays(check->rows.n, check->table_rows))
 		return;
-	setjoin_begin_filter(check->join, check->nvalues);
+	setjoin_begin_filter(check->join, check->rows.nvalues);
 	rewind_rows(check);
 	while (next_new(check, &sig) != NULL)
 	{
@@ -473,7 +453,7 @@ announce_new(Check *check)
 static void
 read_table(Check *check)
 {
-	TupleTableSlot *slot = check->pass.table->slot;
+	TupleTableSlot *slot = check->scan.table->slot;
 	MemoryContext row = MemoryContextSwitchTo(check->context);
 	TableScanDesc scan = compat_beginscan(check->rel, SnapshotAny, 0, NULL);
 
@@ -498,16 +478,16 @@ enter_row(Check *check, ItemPointerData tid)
 
 	if (ItemPointerIsValid(&check->entered) &&
 		ItemPointerEquals(&check->entered, &tid))
-		return check->pass.sig != NULL;
+		return check->scan.sig != NULL;
 	check->entered = tid;
-	check->pass.sig = NULL;
+	check->scan.sig = NULL;
 	ResetExprContext(guard->row);
-	if (table_tuple_fetch_row_version(check->rel, &tid, &check->pass.dirty,
+	if (table_tuple_fetch_row_version(check->rel, &tid, &check->scan.dirty,
 									  guard->slot))
-		check->pass.sig = guard_new_signature(guard, guard->slot);
-	if (check->pass.sig != NULL)
-		check->entered_hash = row_hash(check, guard->slot, check->pass.sig);
-	return check->pass.sig != NULL;
+		check->scan.sig = guard_new_signature(guard, guard->slot);
+	if (check->scan.sig != NULL)
+		check->entered_hash = row_hash(check, guard->slot, check->scan.sig);
+	return check->scan.sig != NULL;
 }
 
 /* Takes note of a row that another transaction is busy with. */
@@ -515,7 +495,7 @@ static void
 note_busy(Check *check, ItemPointerData tid)
 {
 	check->again = true;
-	check->busy = check->pass.dirty;
+	check->busy = check->scan.dirty;
 	check->busy_row = tid;
 }
 
@@ -526,21 +506,21 @@ note_busy(Check *check, ItemPointerData tid)
 static bool
 compare_rows(Check *check, ItemPointerData new, ItemPointerData other)
 {
-	ConflictScan	   *pass = &check->pass;
-	TupleTableSlot *slot = pass->table->slot;
+	ConflictScan *scan = &check->scan;
+	TupleTableSlot *slot = scan->table->slot;
 
 	if (ItemPointerEquals(&new, &other) || !enter_row(check, new))
 		return false;
-	if (!table_tuple_fetch_row_version(check->rel, &other, &pass->dirty, slot))
+	if (!table_tuple_fetch_row_version(check->rel, &other, &scan->dirty, slot))
 	{
 		if (table_tuple_fetch_row_version(check->rel, &other, SnapshotAny, slot))
-			check->again |= guard_deleted_since(pass, slot);
+			check->again |= guard_deleted_since(scan, slot);
 		return false;
 	}
-	if (!guard_is_near(pass))
+	if (!guard_is_near(scan))
 		return false;
-	if (!TransactionIdIsValid(pass->dirty.xmin) &&
-		!TransactionIdIsValid(pass->dirty.xmax))
+	if (!TransactionIdIsValid(scan->dirty.xmin) &&
+		!TransactionIdIsValid(scan->dirty.xmax))
 		return true;
 	note_busy(check, other);
 	return false;
@@ -581,10 +561,11 @@ find_other(Check *check, PlacedRow new, RowGroup others, PlacedRow *other)
 static void
 note_pair(Check *check, PlacedRow new, ItemPointerData other)
 {
-	check->first = new;
-	check->other = other;
-	check->similarity = check->pass.similarity;
-	check->untold = true;
+	Assert(!ItemPointerEquals(&new.tid, &other));
+	check->first.row = new;
+	check->first.other = other;
+	check->first.similarity = check->scan.similarity;
+	check->first.untold = true;
 }
 
 /*
@@ -605,10 +586,10 @@ find_first_other(Check *check, RowGroup others)
 		ItemPointerData other = row->tid;
 
 		CHECK_FOR_INTERRUPTS();
-		if (row->scope == check->first.scope &&
-			ItemPointerCompare(&other, &check->other) < 0 &&
-			compare_rows(check, check->first.tid, other))
-			note_pair(check, check->first, other);
+		if (row->scope == check->first.row.scope &&
+			ItemPointerCompare(&other, &check->first.other) < 0 &&
+			compare_rows(check, check->first.row.tid, other))
+			note_pair(check, check->first.row, other);
 	}
 	check->again = before.again;
 	check->busy = before.busy;
@@ -626,13 +607,13 @@ is_really_new(Check *check)
 	Signature  *sig;
 	bool		really;
 
-	if (check->found <= check->nnew)
+	if (check->found <= check->rows.n)
 		return true;
 	really = is_of_statement(check, check->entered_hash);
 	/* the scope that was noted is that of another row now */
 	sig = guard_new_signature(check->guard, slot);
 	Assert(sig != NULL);
-	check->pass.sig = sig;
+	check->scan.sig = sig;
 	return really;
 }
 
@@ -651,6 +632,7 @@ compare_groups(Check *check, RowGroup news, RowGroup others)
 	uint32		rowno;
 
 	ItemPointerSetInvalid(&other.tid);
+	Assert(check->refused != NULL && check->scan.start != NULL);
 	rows_begin(check->join, SIDE_OUTER, news, &cursor);
 	while ((row = rows_next(&cursor, &rowno)) != NULL)
 	{
@@ -663,10 +645,10 @@ compare_groups(Check *check, RowGroup news, RowGroup others)
 			is_really_new(check))
 		{
 			*refused |= 1 << rowno % 8;
-			if (check->nrefused++ == 0 || ItemPointerCompare(&new.tid, &check->first.tid) < 0)
+			if (check->nrefused++ == 0 || ItemPointerCompare(&new.tid, &check->first.row.tid) < 0)
 				note_pair(check, new, other.tid);
 		}
-		first = first || (check->nrefused > 0 && ItemPointerEquals(&new.tid, &check->first.tid));
+		first = first || (check->nrefused > 0 && ItemPointerEquals(&new.tid, &check->first.row.tid));
 	}
 	if (first)
 		find_first_other(check, others);
@@ -677,18 +659,18 @@ static void
 describe_first(Check *check)
 {
 	Guard	   *guard = check->guard;
-	TupleTableSlot *other = check->pass.table->slot;
+	TupleTableSlot *other = check->scan.table->slot;
 	GuardMatch	match = {
-		.table = check->pass.table,
-		.similarity = check->similarity
+		.table = check->scan.table,
+		.similarity = check->first.similarity
 	};
 	MemoryContext row = MemoryContextSwitchTo(check->context);
 
-	if (!table_tuple_fetch_row_version(check->rel, &check->first.tid, SnapshotAny, guard->slot) ||
-		!table_tuple_fetch_row_version(check->rel, &check->other, SnapshotAny, other))
+	if (!table_tuple_fetch_row_version(check->rel, &check->first.row.tid, SnapshotAny, guard->slot) ||
+		!table_tuple_fetch_row_version(check->rel, &check->first.other, SnapshotAny, other))
 		elog(ERROR, "a row that was refused is gone");
-	check->detail = guard_describe(guard, check->rel, guard->slot, &match);
-	check->untold = false;
+	check->first.detail = guard_describe(guard, check->rel, guard->slot, &match);
+	check->first.untold = false;
 	MemoryContextSwitchTo(row);
 }
 
@@ -701,7 +683,7 @@ knows_enough(const Check *check)
 {
 	return check->nrefused > 0 &&
 		(check->npairs >= MAX_PAIRS ||
-		 (check->guard->mode == GUARD_REJECT && check->nnew > MANY_NEW));
+		 (check->guard->mode == GUARD_REJECT && check->rows.n > MANY_NEW));
 }
 
 /* Look at pairs of a new row and another one that are near. */
@@ -721,9 +703,9 @@ compare_new(Check *check)
 		compare_groups(check, outer, inner);
 		check->npairs++;
 	}
-	if (check->untold)
+	if (check->first.untold)
 		describe_first(check);
-	ExecClearTuple(check->pass.table->slot);
+	ExecClearTuple(check->scan.table->slot);
 	ExecClearTuple(check->guard->slot);
 	pfree(check->refused);
 }
@@ -732,14 +714,14 @@ compare_new(Check *check)
 static void
 check_found(const Check *check)
 {
-	if (check->found >= check->nnew)
+	if (check->found >= check->rows.n)
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 			 errmsg("new rows were not found in table \"%s\"",
 					RelationGetRelationName(check->rel)),
 			 errdetail("The statement has %llu rows to check, of which the table has %llu.",
-					   (unsigned long long) check->nnew,
+					   (unsigned long long) check->rows.n,
 					   (unsigned long long) check->found),
 			 errhint("Rows that are stored in another table, or whose signature depends on more than the row, cannot be checked by statement."),
 			 errtable(check->rel)));
@@ -749,15 +731,15 @@ check_found(const Check *check)
 static void
 read_and_compare(Check *check)
 {
-	ConflictScan		pass = {
+	ConflictScan scan = {
 		.guard = check->guard,
 		.table = check->guard->own,
 		.rel = check->rel
 	};
 
-	check->pass = pass;
-	InitDirtySnapshot(check->pass.dirty);
-	check->pass.start = RegisterSnapshot(GetLatestSnapshot());
+	check->scan = scan;
+	InitDirtySnapshot(check->scan.dirty);
+	check->scan.start = RegisterSnapshot(GetLatestSnapshot());
 	begin_join(check);
 	announce_new(check);
 	read_table(check);
@@ -765,7 +747,7 @@ read_and_compare(Check *check)
 		check_found(check);
 	compare_new(check);
 	setjoin_end(check->join);
-	UnregisterSnapshot(check->pass.start);
+	UnregisterSnapshot(check->scan.start);
 }
 
 /* Compares the table's rows with all new ones. */
@@ -776,7 +758,7 @@ compare_all(Check *check)
 	check->nrefused = 0;
 	check->busy.xmin = check->busy.xmax = InvalidTransactionId;
 	check->npairs = check->found = 0;
-	for (check->spec = 0; check->spec < check->nmade && !knows_enough(check);
+	for (check->spec = 0; check->spec < check->rows.nmade && !knows_enough(check);
 		 check->spec++)
 		read_and_compare(check);
 }
@@ -802,13 +784,14 @@ static void
 report(Check *check, const Trigger *trigger)
 {
 	if (check->nrefused > 1)
-		check->detail = psprintf("%s Rows of the statement that are near to others: %llu%s.",
-								 check->detail,
+		check->first.detail = psprintf("%s Rows of the statement that are near to others: %llu%s.",
+								 check->first.detail,
 								 (unsigned long long) check->nrefused,
 								 check->npairs >= MAX_PAIRS ? " or more" : "");
 	if (check->nrefused == 0)
 		return;
-	guard_report(check->guard, check->rel, trigger, check->detail);
+	Assert(check->first.detail != NULL);
+	guard_report(check->guard, check->rel, trigger, check->first.detail);
 }
 
 /*
@@ -823,8 +806,8 @@ guard_check_statement(Guard *guard, TriggerData *trigdata)
 		.guard = guard,
 		.rel = trigdata->tg_relation,
 		.memory = get_hash_memory_limit(),
-		.new = trigdata->tg_newtable,
-		.old = TRIGGER_FIRED_BY_UPDATE(trigdata->tg_event) ?
+		.rows.new = trigdata->tg_newtable,
+		.rows.old = TRIGGER_FIRED_BY_UPDATE(trigdata->tg_event) ?
 			trigdata->tg_oldtable : NULL
 	};
 	MemoryContext row = CurrentMemoryContext;
@@ -832,18 +815,19 @@ guard_check_statement(Guard *guard, TriggerData *trigdata)
 	check.context = AllocSetContextCreate(guard->memory, "statement's check",
 										  ALLOCSET_DEFAULT_SIZES);
 	MemoryContextSwitchTo(check.context);
-	check.row = compat_make_slot(desc, &TTSOpsMinimalTuple);
-	check.key = RelationGetIndexAttrBitmap(check.rel, INDEX_ATTR_BITMAP_PRIMARY_KEY);
-	check.before = compat_make_slot(desc, &TTSOpsMinimalTuple);
+	check.rows.row = compat_make_slot(desc, &TTSOpsMinimalTuple);
+	check.rows.key = RelationGetIndexAttrBitmap(check.rel, INDEX_ATTR_BITMAP_PRIMARY_KEY);
+	check.rows.before = compat_make_slot(desc, &TTSOpsMinimalTuple);
 	MemoryContextSwitchTo(row);
 	rewind_rows(&check);
 	note_new(&check);
-	check.table_rows = check.nnew > 0 ? rows_of(check.rel) : 0;
-	if (check.nnew > 0 && !(look_ups_pay(&check) && look_up_new(&check)))
+	Assert(check.rows.n == 0 || check.rows.nmade > 0);
+	check.table_rows = check.rows.n > 0 ? rows_of(check.rel) : 0;
+	if (check.rows.n > 0 && !(look_ups_pay(&check) && look_up_new(&check)))
 		join_new(&check);
 	report(&check, trigdata->tg_trigger);
 	rewind_rows(&check);
-	ExecClearTuple(check.row);
-	ExecClearTuple(check.before);
+	ExecClearTuple(check.rows.row);
+	ExecClearTuple(check.rows.before);
 	MemoryContextDelete(check.context);
 }

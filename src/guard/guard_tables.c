@@ -81,7 +81,6 @@ watch(GuardPartitions *list)
 	MemoryContextRegisterResetCallback(CurrentMemoryContext, &list->unwatch);
 }
 
-/* See guard.h */
 StatementId
 guard_current_statement(void)
 {
@@ -94,7 +93,6 @@ guard_current_statement(void)
 
 /* What is searched */
 
-/* See guard.h */
 Oid
 guard_named_index(Oid relid, const char *name)
 {
@@ -188,6 +186,7 @@ static void
 prepare_table(Guard *guard, GuardTable *table, Relation rel,
 			  const Source *source)
 {
+	Assert(CheckRelationLockedByMe(rel, AccessShareLock, true));
 	require_heap(rel);
 	table->relid = RelationGetRelid(rel);
 	table->columns = guard_scope_columns(guard, rel, false);
@@ -274,6 +273,7 @@ make_list(Guard *guard, Oid tgoid, const Source *source)
 		prepare_table(guard, &list->tables[list->ntables++], leaf, source);
 		table_close(leaf, NoLock);
 	}
+	Assert(list->ntables == list_length(leaves));
 	list->ready = true;
 	return list;
 }

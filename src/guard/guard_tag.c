@@ -89,7 +89,6 @@ check_tag(Relation rel, AttrNumber tag)
 	index_close(key, AccessShareLock);
 }
 
-/* See guard.h */
 AttrNumber
 guard_tag_column(Relation rel, const char *column)
 {
@@ -125,11 +124,12 @@ tag_is_also(const Guard *guard)
 	return NULL;
 }
 
-/* See guard.h */
 void
 guard_require_tag_apart(const Guard *guard, Relation rel)
 {
 	const char *also = tag_is_also(guard);
+
+	Assert(guard->before && guard->tag > 0);
 
 	if (also == NULL)
 		return;
@@ -207,6 +207,8 @@ guard_tag(const Guard *guard, Relation rel, HeapTuple tuple,
 	Datum		value = (Datum) 0;
 	bool		isnull = true;
 
+	Assert(guard->mode == GUARD_TAG && column > 0);
+	Assert((before == NULL) == (before_rel == NULL) || before == NULL);
 	if (match != NULL)
 	{
 		value = representative(tag, match);
