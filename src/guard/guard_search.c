@@ -50,8 +50,11 @@ guard_is_near(ConflictScan *scan)
 	{
 		Signature  *sig = DatumGetSignature(value);
 
-		near = signatures_near(scan->sig, sig, scan->guard->threshold,
-							   MEASURE_JACCARD);
+		/* different specs are never near, which is nothing to warn of here */
+		near = spec_equal(&scan->sig->spec, &sig->spec) &&
+			signatures_near(scan->sig, sig, scan->guard->threshold,
+							MEASURE_JACCARD);
+		scan->same = false;
 		if (near)
 		{
 			scan->similarity = signatures_value(scan->sig, sig,

@@ -123,7 +123,7 @@ DROP INDEX raw_sig_idx;
 CREATE INDEX ON raw USING gin (sig signature_gin_ops (threshold = 0.3))
     WITH (fastupdate = off);
 INSERT INTO raw VALUES (1, signature_from('{1,2,3}'));
-INSERT INTO raw VALUES (2, 'shingles[k=3]{0000000000000001}');
+INSERT INTO raw VALUES (2, 'shingles[k=3]{0000000000000001,0000000000000002,0000000000000003}');
 -- no primary key to be named
 INSERT INTO raw VALUES (2, signature_from('{1,2,3,4,5,6}'));
 INSERT INTO raw VALUES (2, signature_from('{1,2,3,4,5,6,7}'));
