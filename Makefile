@@ -336,7 +336,6 @@ DOCS = \
 	doc/benchmarks.md \
 	doc/groups.md \
 	doc/coming_from.md \
-	doc/design.md \
 	doc/distributed.md \
 	doc/drivers.md \
 	doc/guard.md \
