@@ -48,7 +48,6 @@ OBJS = \
 	src/document/shingler.o \
 	src/document/show_words.o \
 	src/document/sorted_shingles.o \
-	src/document/two_analyses.o \
 	src/document/weigher.o \
 	src/evaluation/evaluate.o \
 	src/evaluation/evaluate_methods.o \

@@ -38,11 +38,6 @@ CREATE FUNCTION top_words(doc text, n int = 6, analysis text = '') RETURNS signa
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
 COMMENT ON FUNCTION top_words(text, int, text) IS 'hash of the n most frequent words of a document';
 
-CREATE FUNCTION top_words(doc text, text, n int = 6) RETURNS signature
-    AS 'MODULE_PATHNAME', 'top_words_by_tf'
-    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION top_words(text, text, int) IS 'hash of the n most frequent words of a document';
-
 CREATE FUNCTION top_words(config regconfig, doc text, n int = 6) RETURNS signature
     AS 'MODULE_PATHNAME', 'top_words_by_tf'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;

@@ -1,7 +1,7 @@
 
 -- shingles
 
-CREATE FUNCTION shingles(doc text, k int = 3, analysis text = '') RETURNS signature
+CREATE FUNCTION shingles(doc text, k int = 0, analysis text = '') RETURNS signature
     AS 'MODULE_PATHNAME'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
 COMMENT ON FUNCTION shingles(text, int, text) IS 'the set of a document''s shingles of k units';
@@ -12,16 +12,6 @@ CREATE FUNCTION shingles(doc text, text) RETURNS signature
     AS 'MODULE_PATHNAME'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
 COMMENT ON FUNCTION shingles(text, text) IS 'the set of a document''s shingles';
-
-CREATE FUNCTION shingles(doc text, text, k int) RETURNS signature
-    AS 'MODULE_PATHNAME'
-    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION shingles(text, text, int) IS 'the set of a document''s shingles of k units';
-
-CREATE FUNCTION shingles(doc text, text, text) RETURNS signature
-    AS 'MODULE_PATHNAME', 'two_analyses'
-    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION shingles(text, text, text) IS 'an error: an analysis is one argument';
 
 -- immutable like to_tsvector(regconfig, text)
 CREATE FUNCTION shingles(config regconfig, doc text, k int = 3) RETURNS signature

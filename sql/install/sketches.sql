@@ -12,21 +12,6 @@ CREATE FUNCTION minhash(doc text, size integer DEFAULT 128, k integer DEFAULT 0,
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
 COMMENT ON FUNCTION minhash(text, integer, integer, text) IS 'min-hash sketch of a document''s shingles';
 
-CREATE FUNCTION minhash(doc text, text, size integer DEFAULT 128, k integer DEFAULT 0) RETURNS signature
-    AS 'MODULE_PATHNAME', 'minhash_of_text'
-    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION minhash(text, text, integer, integer) IS 'min-hash sketch of a document''s shingles';
-
-CREATE FUNCTION minhash(doc text, size integer, text) RETURNS signature
-    AS 'MODULE_PATHNAME', 'minhash_of_text'
-    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION minhash(text, integer, text) IS 'min-hash sketch of a document''s shingles';
-
-CREATE FUNCTION minhash(doc text, text, text) RETURNS signature
-    AS 'MODULE_PATHNAME', 'two_analyses'
-    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION minhash(text, text, text) IS 'an error: an analysis is one argument';
-
 CREATE FUNCTION bottom(signature, s integer) RETURNS signature
     AS 'MODULE_PATHNAME', 'bottom_of_set'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 20;
@@ -38,16 +23,6 @@ CREATE FUNCTION bottom(doc text, s integer, k integer DEFAULT 0,
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
 COMMENT ON FUNCTION bottom(text, integer, integer, text) IS 'the s smallest hashes of a document''s shingles (MIN_s)';
 
-CREATE FUNCTION bottom(doc text, text, s integer, k integer DEFAULT 0) RETURNS signature
-    AS 'MODULE_PATHNAME', 'bottom_of_text'
-    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION bottom(text, text, integer, integer) IS 'the s smallest hashes of a document''s shingles (MIN_s)';
-
-CREATE FUNCTION bottom(doc text, s integer, text) RETURNS signature
-    AS 'MODULE_PATHNAME', 'bottom_of_text'
-    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION bottom(text, integer, text) IS 'the s smallest hashes of a document''s shingles (MIN_s)';
-
 CREATE FUNCTION sample(signature, m integer) RETURNS signature
     AS 'MODULE_PATHNAME', 'sample_of_set'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 20;
@@ -58,16 +33,6 @@ CREATE FUNCTION sample(doc text, m integer, k integer DEFAULT 0,
     AS 'MODULE_PATHNAME', 'sample_of_text'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
 COMMENT ON FUNCTION sample(text, integer, integer, text) IS 'the hashes of a document''s shingles that are divisible by m (MOD_m)';
-
-CREATE FUNCTION sample(doc text, text, m integer, k integer DEFAULT 0) RETURNS signature
-    AS 'MODULE_PATHNAME', 'sample_of_text'
-    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION sample(text, text, integer, integer) IS 'the hashes of a document''s shingles that are divisible by m (MOD_m)';
-
-CREATE FUNCTION sample(doc text, m integer, text) RETURNS signature
-    AS 'MODULE_PATHNAME', 'sample_of_text'
-    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION sample(text, integer, text) IS 'the hashes of a document''s shingles that are divisible by m (MOD_m)';
 
 CREATE FUNCTION supershingles(signature, groups integer DEFAULT 6,
                               size integer DEFAULT 14) RETURNS signature
@@ -82,12 +47,6 @@ CREATE FUNCTION supershingles(doc text, groups integer DEFAULT 6, size integer D
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
 COMMENT ON FUNCTION supershingles(text, integer, integer, integer, text) IS 'hashes of groups of a document''s min-hash slots';
 
-CREATE FUNCTION supershingles(doc text, text, groups integer DEFAULT 6,
-                              size integer DEFAULT 14, k integer DEFAULT 0) RETURNS signature
-    AS 'MODULE_PATHNAME', 'supershingles_of_text'
-    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION supershingles(text, text, integer, integer, integer) IS 'hashes of groups of a document''s min-hash slots';
-
 CREATE FUNCTION megashingles(signature, groups integer DEFAULT 6,
                              size integer DEFAULT 14) RETURNS signature
     AS 'MODULE_PATHNAME', 'megashingles_of_signature'
@@ -101,12 +60,6 @@ CREATE FUNCTION megashingles(doc text, groups integer DEFAULT 6, size integer DE
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
 COMMENT ON FUNCTION megashingles(text, integer, integer, integer, text) IS 'hashes of pairs of a document''s supershingles';
 
-CREATE FUNCTION megashingles(doc text, text, groups integer DEFAULT 6,
-                              size integer DEFAULT 14, k integer DEFAULT 0) RETURNS signature
-    AS 'MODULE_PATHNAME', 'megashingles_of_text'
-    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION megashingles(text, text, integer, integer, integer) IS 'hashes of pairs of a document''s supershingles';
-
 CREATE FUNCTION simhash(signature) RETURNS signature
     AS 'MODULE_PATHNAME', 'simhash_of_set'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 20;
@@ -117,11 +70,6 @@ CREATE FUNCTION simhash(doc text, k integer DEFAULT 0,
     AS 'MODULE_PATHNAME', 'simhash_of_text'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
 COMMENT ON FUNCTION simhash(text, integer, text) IS 'signs of 64 random projections of a document''s shingles';
-
-CREATE FUNCTION simhash(doc text, text, k integer DEFAULT 0) RETURNS signature
-    AS 'MODULE_PATHNAME', 'simhash_of_text'
-    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION simhash(text, text, integer) IS 'signs of 64 random projections of a document''s shingles';
 
 CREATE FUNCTION lsh_parameters(threshold double precision, recall double precision DEFAULT 0.99,
                                size integer DEFAULT 128,

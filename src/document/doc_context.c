@@ -59,24 +59,17 @@ drop_view(DocContext *doccxt)
 static void
 find_form(DocContext *doccxt, const Oid *types, int ntypes, int analysis)
 {
-	int			second;
-	bool		found;
-
 	doccxt->first = ntypes > 0 && types[0] == BYTEAOID ? 1 : 0;
-	second = doccxt->first + 1;
 	doccxt->configured = ntypes > doccxt->first &&
 		types[doccxt->first] == REGCONFIGOID;
 	doccxt->has_k = doccxt->configured || ntypes > analysis;
-	found = analysis < ntypes && types[analysis] == TEXTOID;
-	doccxt->moved = doccxt->moved_end = analysis;
+	doccxt->analysis_arg = analysis;
 	doccxt->analysis_at = -1;
 	if (doccxt->configured)
-		doccxt->moved = doccxt->first;
-	else if (found)
+		return;
+	if (analysis < ntypes && types[analysis] == TEXTOID)
 		doccxt->analysis_at = analysis;
-	else if (second < ntypes && types[second] == TEXTOID)
-		doccxt->analysis_at = doccxt->moved = second;
-	else if (second < ntypes && types[ntypes - 1] == TEXTOID)
+	else if (doccxt->first + 1 < ntypes && types[ntypes - 1] == TEXTOID)
 		doccxt->analysis_at = ntypes - 1;
 }
 

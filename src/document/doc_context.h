@@ -6,16 +6,14 @@
  * All of it is made when it is first needed, kept in fn_extra, and made anew
  * when the arguments that it depends on change.
  *
- * A function that takes a document stands in SQL in several forms: with an
- * analysis somewhere behind the document, with the analysis right behind it, or
- * with a text-search configuration before it and no analysis.  In those with an
- * analysis, the shingle size that stands last before it may be left out.
+ * A function that takes a document has two forms in SQL: with an analysis after
+ * the document and its parameters, or with a text-search configuration before it
+ * and no analysis.  shingles(doc, analysis) leaves k out.
  *
- *		f(document, ..., analysis, ...)		f(configuration, document, ...)
- *		f(document, analysis, ...)
+ *		f(document, ..., analysis)		f(configuration, document, ...)
  *
- * All are one C function, written for the first form: arguments are numbered
- * as they stand there, and doc_context_argument() tells where they are.
+ * Both are one C function, written for the first form: arguments are numbered
+ * as they stand there, and doc_context_argument() gives their place in the call.
  *
  * Portions Copyright (c) 2026, the neardup developers
  *
@@ -54,9 +52,7 @@ typedef struct DocContext
 	int			first;			/* its first argument that is no state */
 	int			analysis_at;	/* its analysis, or -1 */
 	bool		has_k;			/* called with a shingle size, where it can be */
-	int			moved;			/* in the first form, the first argument that
-								 * stands one further in this one ... */
-	int			moved_end;		/* ... and the first one that does not again */
+	int			analysis_arg;	/* where the first form has the analysis */
 
 	/* how documents are read; NULL until the site is ready */
 	MemoryContext context;		/* owns what reads */
@@ -104,7 +100,8 @@ extern DocContext *doc_context_of_aggregate(FunctionCallInfo fcinfo, int analysi
 static inline int
 doc_context_argument(const DocContext *doccxt, int n)
 {
-	return n >= doccxt->moved && n < doccxt->moved_end ? n + 1 : n;
+	return doccxt->configured && n >= doccxt->first &&
+		n < doccxt->analysis_arg ? n + 1 : n;
 }
 
 /* Argument n of the first form, a text. */

@@ -23,14 +23,6 @@ const MethodInfo shingles_method = {
 
 PG_FUNCTION_INFO_V1(shingles);
 
-/* k = 0 stands for "not given" inside only. */
-static void
-check_k(int k)
-{
-	if (k == 0)
-		argument_whole("shingle size", k, 1, MAX_SHINGLE_SIZE);
-}
-
 static Signature *
 make_signature(DocContext *doccxt, const text *doc)
 {
@@ -50,8 +42,8 @@ shingles(PG_FUNCTION_ARGS)
 	DocContext	   *doccxt = doc_context_get(fcinfo, 2);
 	int			k = DOC_CONTEXT_GETARG_K(doccxt, 1);
 
-	if (doccxt->has_k)
-		check_k(k);
+	if (doccxt->configured)
+		argument_whole("shingle size", k, 1, MAX_SHINGLE_SIZE);
 	doc_context_read_shingles(doccxt, fcinfo, READS_SHINGLES, k);
 	PG_RETURN_SIGNATURE(make_signature(doccxt, DOC_CONTEXT_GETARG_TEXT(doccxt, 0)));
 }
