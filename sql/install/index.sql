@@ -52,6 +52,7 @@ CREATE FUNCTION neardup_index_counters(reset boolean DEFAULT false, OUT index re
     AS 'MODULE_PATHNAME'
     LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
 COMMENT ON FUNCTION neardup_index_counters(boolean) IS 'what scans of indexes of access method neardup have done in this session';
+REVOKE ALL ON FUNCTION neardup_index_counters(boolean) FROM PUBLIC;
 
 CREATE FUNCTION neardup_estimate_add(internal, signature) RETURNS internal
     AS 'MODULE_PATHNAME'

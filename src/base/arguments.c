@@ -8,6 +8,8 @@
  */
 #include "postgres.h"
 
+#include "access/relation.h"
+
 #include "base/arguments.h"
 
 int64
@@ -57,4 +59,16 @@ argument_elements(const char *what, ArrayType *array)
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("array of %s contains a null value", what)));
 	return ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
+}
+
+Relation
+argument_relation(Oid relid, LOCKMODE lock)
+{
+	Relation	rel = try_relation_open(relid, lock);
+
+	if (rel == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("relation with OID %u does not exist", relid)));
+	return rel;
 }

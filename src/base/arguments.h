@@ -9,7 +9,9 @@
 #ifndef NEARDUP_ARGUMENTS_H
 #define NEARDUP_ARGUMENTS_H
 
+#include "storage/lockdefs.h"
 #include "utils/array.h"
+#include "utils/relcache.h"
 
 /*
  * The value, if least <= value <= most; `what` names it in the error, which is
@@ -28,5 +30,11 @@ extern double argument_share(const char *what, double share);
  * is null.
  */
 extern size_t argument_elements(const char *what, ArrayType *array);
+
+/*
+ * Open a relation of any kind that is given as regclass, which may be any
+ * number; raises UNDEFINED_TABLE if there is none.
+ */
+extern Relation argument_relation(Oid relid, LOCKMODE lock);
 
 #endif							/* NEARDUP_ARGUMENTS_H */

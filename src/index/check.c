@@ -33,6 +33,7 @@
 #include "utils/snapmgr.h"
 #include "utils/tuplestore.h"
 
+#include "base/arguments.h"
 #include "base/hash.h"
 #include "base/interrupts.h"
 #include "base/owner.h"
@@ -555,7 +556,7 @@ compare_rows(Check *check, bool all)
 static Relation
 open_index(Oid indexid, LOCKMODE lock)
 {
-	Relation	index = index_open(indexid, lock);
+	Relation	index = argument_relation(indexid, lock);
 
 	if (index->rd_rel->relkind == RELKIND_PARTITIONED_INDEX)
 		ereport(ERROR,
@@ -563,10 +564,10 @@ open_index(Oid indexid, LOCKMODE lock)
 				 errmsg("index \"%s\" is partitioned, and has no pages of its own",
 						RelationGetRelationName(index)),
 				 errhint("Ask for each of those in pg_partition_tree() that are leaves.")));
-	if (index->rd_indam->ambuild != am_build)
+	if (!index_is_neardup(index))
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("index \"%s\" is not of access method neardup",
+				 errmsg("\"%s\" is not an index of access method neardup",
 						RelationGetRelationName(index))));
 	if (!index->rd_index->indisready)
 		ereport(ERROR,

@@ -25,6 +25,7 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
+#include "base/arguments.h"
 #include "base/compat.h"
 #include "gin/gin.h"
 #include "index/access.h"
@@ -101,7 +102,7 @@ index_names(Relation rel)
 static Relation
 open_index(Oid relid)
 {
-	Relation	rel = relation_open(relid, AccessShareLock);
+	Relation	rel = argument_relation(relid, AccessShareLock);
 	char	   *names;
 
 	if (rel->rd_rel->relkind == RELKIND_INDEX ||

@@ -85,5 +85,18 @@ SELECT neardup_index_check('owned_set', true);
 SELECT current_setting('test.left', true) AS left, current_user = session_user AS myself;
 SET test.told = '';
 
+-- What is no relation, or none of the kind
+CREATE FUNCTION state_of(query text) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+    EXECUTE query;
+    RETURN 'none';
+EXCEPTION WHEN OTHERS THEN
+    RETURN SQLSTATE || ' ' || SQLERRM;
+END $$;
+SELECT f, state_of(format('SELECT FROM ' || f, 4000000000)) AS missing, state_of(format('SELECT FROM ' || f, '''owned''::regclass')) AS "table",
+       state_of(format('SELECT FROM ' || f, '''owned_set''::regclass')) AS index
+FROM unnest('{neardup_index_check(%s),neardup_index_segments(%s),neardup_index_merges(%s),"neardup_explain_index(%s, 0.5)",
+              "neardup_guard_check(%s, ''t'')","neardup_guard_rows(%s, ''t'')","neardup_guard_violations(%s, ''t'')"}'::text[]) f;
+
 DROP SCHEMA index_check CASCADE;
 DROP ROLE neardup_index_owner;

@@ -72,6 +72,11 @@ REVOKE EXECUTE ON FUNCTION int4lt(int, int) FROM PUBLIC;
 SELECT refused('contained_in(a.sig, b.sig, 0.9)');
 RESET enable_nestloop;
 
+-- Counters of an index also count rows that policies hide
+SELECT p.proname FROM pg_depend d JOIN pg_proc p ON d.classid = 'pg_proc'::regclass AND d.objid = p.oid
+WHERE d.deptype = 'e' AND d.refobjid = (SELECT oid FROM pg_extension WHERE extname = 'neardup')
+  AND p.proname LIKE 'neardup\_index\_%' AND has_function_privilege('neardup_reader', p.oid, 'EXECUTE');
+
 -- A prepared look-up follows the setting.
 PREPARE near_setting AS SELECT count(*) FROM near_setting;
 EXECUTE near_setting;
