@@ -61,7 +61,7 @@ usage_error(const char *message, const char *hint)
 			 errhint("%s", hint)));
 }
 
-/* Raises an error unless the function is used as it must be. */
+/* Raise an error unless the function is used as it must be. */
 static void
 check_call(FunctionCallInfo fcinfo)
 {
@@ -138,7 +138,7 @@ make_query(Relation rel, Oid root, const Fill *fill, const char *expression)
 	return query.data;
 }
 
-/* Reads the trigger's arguments; in the current memory context. */
+/* Read the trigger's arguments; in the current memory context. */
 static Fill *
 create_fill(FunctionCallInfo fcinfo, Relation rel, const Trigger *trigger)
 {
@@ -206,7 +206,7 @@ is_needed(const TriggerData *data, const Fill *fill)
 	return false;
 }
 
-/* Makes the plan, and sees that it gives what the column takes. */
+/* Make the plan, and sees that it gives what the column takes. */
 static void
 prepare(Fill *fill, Relation rel)
 {

@@ -23,7 +23,7 @@
 
 /* The call site */
 
-/* Copies names, as a trigger's arguments may be freed between two rows. */
+/* Copy names, as a trigger's arguments may be freed between two rows. */
 static char **
 copy_names(char **names, int n)
 {
@@ -140,7 +140,7 @@ live_version(Guard *guard, Relation rel, ItemPointer tid)
 	return NULL;
 }
 
-/* Looks for a near-duplicate of the row of a BEFORE trigger. */
+/* Look for a near-duplicate of the row of a BEFORE trigger. */
 static bool
 search_before(Guard *guard, TriggerData *trigdata, TupleTableSlot *row,
 			  GuardMatch *match)
@@ -153,7 +153,7 @@ search_before(Guard *guard, TriggerData *trigdata, TupleTableSlot *row,
 					 update ? &trigdata->tg_trigtuple->t_self : NULL, match);
 }
 
-/* Likewise of an AFTER trigger; the live version stays in guard->slot. */
+/* The same of an AFTER trigger; the live version stays in guard->slot. */
 static bool
 search_after(Guard *guard, TriggerData *trigdata, TupleTableSlot *row,
 			 GuardMatch *match)
@@ -178,7 +178,7 @@ let_pass(Guard *guard, TriggerData *trigdata)
 		guard_may_move(trigdata);
 }
 
-/* Tags a row: see guard_tag(). */
+/* Tag a row: see guard_tag(). */
 static HeapTuple
 tag_row(Guard *guard, TriggerData *trigdata, HeapTuple tuple,
 		TupleTableSlot *row, const GuardMatch *match)

@@ -223,7 +223,7 @@ extern AttrNumber guard_signature_key(Relation index);
 /* A key column of an index, in SQL. */
 extern char *guard_key_sql(Relation index, AttrNumber keyno);
 
-/* Raises DATATYPE_MISMATCH unless a column has signatures. */
+/* Raise DATATYPE_MISMATCH unless a column has signatures. */
 extern void guard_require_signature(Relation rel, AttrNumber attno);
 
 /*
@@ -329,7 +329,7 @@ extern Datum guard_key_as(Relation rel, TupleTableSlot *row, Oid type);
 extern char *guard_describe(const Guard *guard, Relation rel,
 							TupleTableSlot *row, const GuardMatch *match);
 
-/* Raises EXCLUSION_VIOLATION, or a warning in that mode. */
+/* Raise EXCLUSION_VIOLATION, or a warning in that mode. */
 extern void guard_report(const Guard *guard, Relation rel,
 						 const Trigger *trigger, const char *detail);
 
@@ -348,7 +348,7 @@ extern void guard_skipped_note(Relation rel, TupleTableSlot *row,
  */
 extern AttrNumber guard_tag_column(Relation rel, const char *column);
 
-/* Raises an error if a tag would change what the guard reads of a row. */
+/* Raise an error if a tag would change what the guard reads of a row. */
 extern void guard_require_tag_apart(const Guard *guard, Relation rel);
 
 extern HeapTuple guard_tag(const Guard *guard, Relation rel, HeapTuple tuple,

@@ -170,7 +170,7 @@ guard_key_sql(Relation index, AttrNumber keyno)
 												   BoolGetDatum(false)));
 }
 
-/* Raises what is wrong with an index that might have served. */
+/* Raise what is wrong with an index that might have served. */
 static void
 raise_fault(Relation rel, Relation index, AttrNumber keyno, Fault fault,
 			double threshold)

@@ -51,7 +51,7 @@ generation_expression(Relation rel, AttrNumber attno)
 	return expr;
 }
 
-/* Puts generation expressions in the place of generated columns. */
+/* Put generation expressions in the place of generated columns. */
 static Node *
 expand_generated(Node *node, void *context)
 {
@@ -93,7 +93,7 @@ index_expression(Relation index, AttrNumber keyno)
 	return list_nth(RelationGetIndexExpressions(index), n);
 }
 
-/* Notes the columns of an expression, or NULL if it takes the whole row. */
+/* Note the columns of an expression, or NULL if it takes the whole row. */
 static Bitmapset *
 expression_inputs(Node *expr)
 {
@@ -342,7 +342,7 @@ guard_scope_attno(Relation rel, const char *name)
 	return attno;
 }
 
-/* Finds out how a column of the scope is compared. */
+/* Find out how a column of the scope is compared. */
 static void
 find_equality(Relation rel, const char *name, GuardScope *scope)
 {
@@ -370,7 +370,7 @@ find_equality(Relation rel, const char *name, GuardScope *scope)
 }
 
 /*
- * Makes the guard's scope of the names of columns of the table that its
+ * Make the guard's scope of the names of columns of the table that its
  * trigger fires on; in the current memory context, where the names have to
  * stay.
  */
@@ -413,7 +413,7 @@ satisfies(GuardValue *predicate, TupleTableSlot *row,
 }
 
 /*
- * Notes the new row's values of the scope, which may point into the row or be
+ * Note the new row's values of the scope, which may point into the row or be
  * in the current memory context.  False if the row does not satisfy the
  * predicate of the index, so that it is not guarded.
  */
@@ -536,7 +536,7 @@ guard_scope_served(const Guard *guard, const GuardTable *table, Relation index)
 }
 
 /*
- * Appends to keys, which has room for one of each column of the scope, what
+ * Append to keys, which has room for one of each column of the scope, what
  * an index of the table can be asked of the scope.  Returns how many.
  */
 int

@@ -160,7 +160,7 @@ is_counting(const ConflictScan *scan)
 }
 
 /*
- * Looks at what the index has found at tid.  The loop over the members of a
+ * Look at what the index has found at tid.  The loop over the members of a
  * HOT chain is for one that another transaction is adding to: more than one
  * of them is visible then.
  */
@@ -275,7 +275,7 @@ go_on(ConflictScan *scan, Outcome outcome)
 }
 
 /*
- * Visits every row of a bitmap, up to the first outcome that is something; or
+ * Visit every row of a bitmap, up to the first outcome that is something; or
  * all of them, if others are to be looked at besides.
  */
 static Outcome
@@ -306,7 +306,7 @@ visit_all(ConflictScan *scan, TIDBitmap *bitmap)
 		(scan->kept != NULL ? take_kept(scan) : outcome) : outcome;
 }
 
-/* Adds to a bitmap what a scan finds: all of it, whatever the session lets GIN leave out. */
+/* Add to a bitmap what a scan finds: all of it, whatever the session lets GIN leave out. */
 static void
 find_all(IndexScanDesc scan, TIDBitmap *bitmap)
 {
@@ -402,7 +402,7 @@ guard_wait(Relation rel, const SnapshotData *dirty, ItemPointerData tid)
 						  dirty->xmax, rel, &tid, XLTW_RecheckExclusionConstr);
 }
 
-/* Waits for the transaction that is busy with the row in the slot. */
+/* Wait for the transaction that is busy with the row in the slot. */
 static void
 wait_for_row(ConflictScan *scan)
 {
@@ -412,7 +412,7 @@ wait_for_row(ConflictScan *scan)
 	guard_wait(scan->rel, &scan->dirty, tid);
 }
 
-/* Searches one table, until there is nothing left to wait for. */
+/* Search one table, until there is nothing left to wait for. */
 static bool
 search_table(ConflictScan *scan, ScanKey keys)
 {
@@ -434,7 +434,7 @@ search_table(ConflictScan *scan, ScanKey keys)
 	}
 }
 
-/* Searches one table, and takes note of what was found. */
+/* Search one table, and takes note of what was found. */
 static void
 search_one(ConflictScan *scan, ScanKey keys, GuardMatch *match)
 {

@@ -19,7 +19,7 @@ typedef enum Outcome
 	NOTHING,					/* no near-duplicate */
 	FOUND,						/* one that is there to stay */
 	IN_PROGRESS,				/* one that another transaction is busy with */
-	MOVED,						/* one may have been stored anew meanwhile */
+	MOVED,						/* one may have a new version elsewhere */
 } Outcome;
 
 /* One scan of one table. */
@@ -43,7 +43,7 @@ typedef struct ConflictScan
 	double		kept_similarity;	/* its own */
 	bool		only_others;	/* a row was found elsewhere */
 	int			others;			/* near rows besides the one to report */
-	int			dead;			/* rows that were come by for their sake */
+	int			dead;			/* dead rows visited to count these */
 	bool		lossy;			/* of the page every place is looked at */
 } ConflictScan;
 
@@ -65,7 +65,7 @@ extern bool guard_deleted_since(const ConflictScan *pass, TupleTableSlot *slot);
  */
 extern bool guard_is_own(TupleTableSlot *slot);
 
-/* Waits for the transaction that was busy with the row at tid. */
+/* Wait for the transaction that was busy with the row at tid. */
 extern void guard_wait(Relation rel, const SnapshotData *dirty,
 					   ItemPointerData tid);
 

@@ -30,7 +30,6 @@
 #include "base/hash.h"
 #include "join/algorithms/join_kinds.h"
 #include "join/engine/feature_filter.h"
-#include "methods/spec_name.h"
 #include "guard/guard_search.h"
 
 /* Number of rows that can be read and joined in the time of one look-up. */
@@ -44,13 +43,6 @@
 
 /* The part of the memory that the filter of new rows has at most. */
 #define FILTER_PART			8
-
-/* A spec that has come, and how it is joined. */
-typedef struct Made
-{
-	SignatureSpec		spec;
-	SignatureKind kind;
-} Made;
 
 /*
  * A row of the table, as it goes into the join.  The scope is 0 where sets of different scopes
@@ -73,10 +65,7 @@ typedef struct NewRows
 	size_t		n;				/* rows with a new signature */
 	uint64		nvalues;		/* of these signatures */
 	FeatureFilter filter;		/* of hashes of these rows */
-	Made	   *made;			/* their specs; of sets that scopes keep apart
-								 * the first one only */
-	size_t		nmade;
-	size_t		room_made;
+	bool		has[SIGNATURE_KINDS];	/* the kinds of their signatures */
 } NewRows;
 
 /* The first refused row, to be reported. */
@@ -103,7 +92,7 @@ typedef struct Check
 	double		table_rows;		/* that it has, about */
 	ConflictScan scan;
 	SetJoin    *join;
-	size_t		spec;			/* the one that is compared, from 0 */
+	SignatureKind kind;			/* the one that is compared */
 	uint64		found;			/* versions of new rows */
 	ItemPointerData entered;	/* the new row that the scan is for */
 	uint64		entered_hash;
@@ -190,36 +179,6 @@ row_hash(const Check *check, TupleTableSlot *row, const Signature *sig)
 	return hash;
 }
 
-/* Which of the specs of new rows a signature has; their number: it has none of them. */
-static size_t
-number_of_spec(const Check *check, const Signature *sig)
-{
-	bool		scoped_set = check->guard->nscope > 0 &&
-		signature_kind(sig, MEASURE_JACCARD) == KIND_SETS;
-	size_t		i = 0;
-
-	while (i < check->rows.nmade && !spec_equal(&check->rows.made[i].spec, &sig->spec) &&
-		   !(scoped_set && check->rows.made[i].kind == KIND_SETS))
-		i++;
-	return i;
-}
-
-/* Takes note of the spec of a new row. */
-static void
-note_spec(Check *check, const Signature *sig)
-{
-	MemoryContext row;
-
-	if (number_of_spec(check, sig) < check->rows.nmade)
-		return;
-	row = MemoryContextSwitchTo(check->context);
-	check->rows.made = growing_reserve(check->rows.made, &check->rows.room_made, check->rows.nmade + 1,
-								  sizeof(Made));
-	MemoryContextSwitchTo(row);
-	check->rows.made[check->rows.nmade].spec = sig->spec;
-	check->rows.made[check->rows.nmade++].kind = signature_kind(sig, MEASURE_JACCARD);
-}
-
 /* Take note of the statement's rows. */
 static void
 note_new(Check *check)
@@ -235,7 +194,7 @@ note_new(Check *check)
 	{
 		uint64		hash = row_hash(check, row, sig);
 
-		note_spec(check, sig);
+		check->rows.has[signature_kind(sig, MEASURE_JACCARD)] = true;
 		if (check->rows.filter.words != NULL)
 			feature_filter_add(&check->rows.filter, &hash, 1);
 		check->rows.n++;
@@ -287,7 +246,7 @@ look_ups_pay(const Check *check)
 }
 
 /*
- * Looks up all new rows, or those up to the first that is refused.  False if that turns out to
+ * Look up all new rows, or those up to the first that is refused.  False if that turns out to
  * take longer than to read the table, as where an index has many rows of different specs, all of
  * which each look-up goes through.
  */
@@ -360,21 +319,21 @@ may_be_there(Check *check, TupleTableSlot *slot)
 static bool
 has_scoped_sets(const Check *check)
 {
-	return check->guard->nscope > 0 && check->rows.made[check->spec].kind == KIND_SETS;
+	return check->guard->nscope > 0 && check->kind == KIND_SETS;
 }
 
 /*
- * The signature of a row in its scope, as the join has it; NULL if its spec is not the one
+ * The signature of a row in its scope, as the join has it; NULL if its kind is not the one
  * that is compared.
  */
 static const uint64 *
 row_set(Check *check, const Signature *sig, uint32 *n)
 {
-	if (number_of_spec(check, sig) != check->spec)
+	if (signature_kind(sig, MEASURE_JACCARD) != check->kind)
 		return NULL;
 	return has_scoped_sets(check) ?
 		signature_as_scoped_set(sig, guard_scope_hash(check->guard), n) :
-		signature_as_set(sig, check->rows.made[check->spec].kind, MEASURE_JACCARD, n);
+		signature_as_set(sig, check->kind, MEASURE_JACCARD, n);
 }
 
 /* Add a row of the table to the join: to both sides if it is new. */
@@ -407,7 +366,7 @@ visit_row(Check *check, TupleTableSlot *slot)
 	if (sig == NULL)
 		return;
 	new = own && may_be_new(check, slot, sig);
-	check->found += new && check->spec == 0;
+	check->found += new;
 	if (there)
 		add_row(check, slot, sig, new);
 }
@@ -417,7 +376,7 @@ begin_join(Check *check)
 {
 	MemoryContext row = MemoryContextSwitchTo(check->context);
 	SetJoinParams params = {
-		.algorithm = usual_algorithm(check->rows.made[check->spec].kind, MEASURE_JACCARD),
+		.algorithm = usual_algorithm(check->kind, MEASURE_JACCARD),
 		.measure = MEASURE_JACCARD,
 		.threshold = check->guard->threshold,
 		.memory = check->memory / 4 * 3
@@ -470,7 +429,7 @@ read_table(Check *check)
 
 /* Pairs come out */
 
-/* Makes the pass one for the new row at tid; false if it is gone. */
+/* Make the pass one for the new row at tid; false if it is gone. */
 static bool
 enter_row(Check *check, ItemPointerData tid)
 {
@@ -490,7 +449,7 @@ enter_row(Check *check, ItemPointerData tid)
 	return check->scan.sig != NULL;
 }
 
-/* Takes note of a row that another transaction is busy with. */
+/* Note a row that another transaction is busy with. */
 static void
 note_busy(Check *check, ItemPointerData tid)
 {
@@ -500,7 +459,7 @@ note_busy(Check *check, ItemPointerData tid)
 }
 
 /*
- * Looks at two rows that the join has paired.  True if the new one is near to
+ * Look at two rows that the join has paired.  True if the new one is near to
  * the other, which is there to stay.
  */
 static bool
@@ -557,7 +516,7 @@ find_other(Check *check, PlacedRow new, RowGroup others, PlacedRow *other)
 	return false;
 }
 
-/* Takes note of two rows that are to be told of. */
+/* Note two rows that are to be told of. */
 static void
 note_pair(Check *check, PlacedRow new, ItemPointerData other)
 {
@@ -618,7 +577,7 @@ is_really_new(Check *check)
 }
 
 /*
- * Looks at the pairs of two groups of rows.  Of a new row one other suffices, as groups of equal
+ * Look at the pairs of two groups of rows.  Of a new row one other suffices, as groups of equal
  * rows have very many pairs.  Only of the first row that is refused, the first other one is
  * looked for: wherever its group comes.
  */
@@ -654,7 +613,7 @@ compare_groups(Check *check, RowGroup news, RowGroup others)
 		find_first_other(check, others);
 }
 
-/* Tells of the first row refused, whose versions stay as long as the pass. */
+/* Describe the first row refused, whose versions stay as long as the scan. */
 static void
 describe_first(Check *check)
 {
@@ -675,8 +634,8 @@ describe_first(Check *check)
 }
 
 /*
- * True if no further pair matters: a row is refused, and there are so many others that the
- * first in order is not worth a longer search, nor is an exact count.
+ * True if the search may end: a row is refused, and there are too many new rows to look for
+ * the first in order, or too many pairs to count.
  */
 static bool
 knows_enough(const Check *check)
@@ -727,7 +686,7 @@ check_found(const Check *check)
 			 errtable(check->rel)));
 }
 
-/* Read the table, and compare its rows of a spec with the new ones. */
+/* Read the table, and compare its rows of a kind with the new ones. */
 static void
 read_and_compare(Check *check)
 {
@@ -738,32 +697,35 @@ read_and_compare(Check *check)
 	};
 
 	check->scan = scan;
+	check->found = 0;
 	InitDirtySnapshot(check->scan.dirty);
 	check->scan.start = RegisterSnapshot(GetLatestSnapshot());
 	begin_join(check);
 	announce_new(check);
 	read_table(check);
-	if (check->spec == 0)
-		check_found(check);
+	check_found(check);
 	compare_new(check);
 	setjoin_end(check->join);
 	UnregisterSnapshot(check->scan.start);
 }
 
-/* Compares the table's rows with all new ones. */
+/* Compare the table's rows with all new ones. */
 static void
 compare_all(Check *check)
 {
 	check->again = false;
 	check->nrefused = 0;
 	check->busy.xmin = check->busy.xmax = InvalidTransactionId;
-	check->npairs = check->found = 0;
-	for (check->spec = 0; check->spec < check->rows.nmade && !knows_enough(check);
-		 check->spec++)
-		read_and_compare(check);
+	check->npairs = 0;
+	for (int kind = 0; kind < SIGNATURE_KINDS && !knows_enough(check); kind++)
+	{
+		check->kind = kind;
+		if (check->rows.has[kind])
+			read_and_compare(check);
+	}
 }
 
-/* Joins the new rows with the table, until there is nothing to wait for. */
+/* Join the new rows with the table, until there is nothing to wait for. */
 static void
 join_new(Check *check)
 {
@@ -779,7 +741,7 @@ join_new(Check *check)
 	}
 }
 
-/* Raises an error, or a warning, if any row is refused. */
+/* Raise an error, or a warning, if any row is refused. */
 static void
 report(Check *check, const Trigger *trigger)
 {
@@ -795,7 +757,7 @@ report(Check *check, const Trigger *trigger)
 }
 
 /*
- * Checks the rows of a statement.  The current memory context is the one of a
+ * Check the rows of a statement.  The current memory context is the one of a
  * row.
  */
 void
@@ -821,7 +783,6 @@ guard_check_statement(Guard *guard, TriggerData *trigdata)
 	MemoryContextSwitchTo(row);
 	rewind_rows(&check);
 	note_new(&check);
-	Assert(check.rows.n == 0 || check.rows.nmade > 0);
 	check.table_rows = check.rows.n > 0 ? rows_of(check.rel) : 0;
 	if (check.rows.n > 0 && !(look_ups_pay(&check) && look_up_new(&check)))
 		join_new(&check);

@@ -29,7 +29,7 @@
 #include "base/compat.h"
 #include "guard/guard.h"
 
-/* Lists of partitions that are in use, to be told when there may be others. */
+/* List of partitions that are in use, to be told when there may be others. */
 static dlist_head lists = DLIST_STATIC_INIT(lists);
 
 /* The first argument of the trigger, as it applies to any of the tables. */
@@ -160,7 +160,7 @@ require_heap(Relation rel)
 				 errtable(rel)));
 }
 
-/* Finds the table's index; false if it is not valid but another may be. */
+/* Find the table's index; false if it is not valid but another may be. */
 static bool
 find_index(const Guard *guard, Relation rel, const Source *source, bool again,
 		   GuardTable *table)
@@ -176,7 +176,7 @@ find_index(const Guard *guard, Relation rel, const Source *source, bool again,
 }
 
 /*
- * Makes ready to search a table.  REINDEX CONCURRENTLY may put another index in
+ * Prepare the search of a table.  REINDEX CONCURRENTLY may put another index in
  * the place of one that has been looked up and not locked as yet; then it is
  * looked up again.  It cannot happen twice: the index that was replaced is not
  * dropped, and the command ends, before those have ended who hold a lock on

@@ -35,7 +35,7 @@ has_room(Oid type, int32 typmod, int32 of_key)
 		(type == VARCHAROID && of_key != -1 && typmod > of_key);
 }
 
-/* Raises an error unless a column of that type can take keys of the table. */
+/* Raise an error unless a column of that type can take keys of the table. */
 static void
 require_tag_fits(Relation rel, Relation key, Oid type, int32 typmod)
 {
