@@ -169,7 +169,6 @@ OBJS = \
 	src/join/engine/spillfile.o \
 	src/join/engine/tokens.o \
 	src/join/node/comparison.o \
-	src/join/node/core_joins.o \
 	src/join/node/inner_rows.o \
 	src/join/node/join_counts.o \
 	src/join/node/join_exec.o \
@@ -247,13 +246,10 @@ OBJS = \
 	src/passages/short_runs.o \
 	src/passages/word_places.o \
 	src/planner/analyze.o \
-	src/planner/comparisons.o \
 	src/planner/conditions.o \
 	src/planner/explain_index.o \
 	src/planner/look_ups.o \
-	src/planner/remote_threshold.o \
 	src/planner/selectivity.o \
-	src/planner/short_constants.o \
 	src/signature/repeated.o \
 	src/signature/sets.o \
 	src/signature/signature.o \
@@ -273,7 +269,6 @@ OBJS = \
 	src/signature/sql/subscript.o \
 	src/signature/vectors.o \
 	src/statistics/column_statistics.o \
-	src/statistics/partners.o \
 	src/text/analysis.o \
 	src/text/ascii.o \
 	src/text/combine.o \

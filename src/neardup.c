@@ -20,8 +20,7 @@
 #include "index/levels.h"
 #include "index/segments.h"
 #include "join/node/join_node.h"
-#include "planner/comparisons.h"
-#include "planner/short_constants.h"
+#include "planner/conditions.h"
 
 NEARDUP_MODULE_MAGIC;
 
@@ -74,7 +73,6 @@ _PG_init(void)
 #endif
 	gin_cost_init();
 	near_look_ups_init();
-	short_constants_init();
 	similarity_join_init();
 	explain_scan_init();
 	MarkGUCPrefixReserved("neardup");

@@ -15,9 +15,10 @@
  * many pairs to join it at a threshold: if all rows are near to each other, they are as
  * many as the square of its rows.  How many there are is seen from a small part.
  *
- * How many rows have a partner at all depends on how partners are divided among
- * rows, too: see partners.c.  What index and join cost depends on how many keys
- * signatures have.
+ * How many rows have a match at all, and how many matches a typical row has, depends on
+ * how matches are distributed among rows: in a sample of a tenth most rows have none of
+ * the matches that they have in the table, and a few have very many.  What index and join
+ * cost depends on how many keys signatures have.
  *
  * Portions Copyright (c) 2026, the neardup developers
  *
@@ -90,8 +91,11 @@ typedef struct Findings
 {
 	double		near[NSHARES];	/* ordered pairs that are near */
 	double		similar[NSHARES];	/* that are as similar */
-	double		rows[NSHARES][MAX_PARTNERS + 1];	/* by how many near ones they
-													 * have */
+	double		matched[NSHARES];	/* rows that have a match, */
+	double		once[NSHARES];	/* just one, */
+	double		twice[NSHARES]; /* two */
+	double		until_match[NSHARES];	/* sum of the shares of the table that
+										 * matched rows read up to a match */
 	double		nrows;			/* rows of the sample, and of the table */
 	double		total;
 	double		steps;			/* that it took */
@@ -197,39 +201,43 @@ add_pairs(Findings *findings, double pairs, double value, double near)
 	}
 }
 
-/* Adds rows of which each has so many partners, by threshold. */
-static void
-add_rows(Findings *findings, double rows, const float4 *partners)
+/* Share of the other rows of the table that are in the sample. */
+static double
+sampled_share(const Findings *findings)
 {
-	for (int i = 0; i < NSHARES; i++)
-		findings->rows[i][(int) Min(partners[i], MAX_PARTNERS)] += rows;
+	return Min(Max(findings->nrows - 1, 1) / Max(findings->total - 1, 1), 1);
 }
 
-/* What a sample's row, or those of its set, have. */
-typedef struct RowPartners
+/* Matches that a row of the sample, or each row of its set, has there. */
+typedef struct RowMatches
 {
-	float4		rows;			/* how many they are */
-	float4		partners[NSHARES];
-} RowPartners;
+	float4		rows;			/* number of rows */
+	float4		matches[NSHARES];
+} RowMatches;
 
 static void
-add_partners(RowPartners *row, double partners, double near)
+add_matches(RowMatches *row, double matches, double near)
 {
 	for (int i = 0; i < NSHARES && near >= share_thresholds[i]; i++)
-		row->partners[i] += partners;
+		row->matches[i] += matches;
 }
 
-/* Rows that no pair was found of have no partner. */
+/* Adds rows whose matches have been counted. */
 static void
-add_alone(Findings *findings)
+add_rows(Findings *findings, const RowMatches *row)
 {
+	double		share = sampled_share(findings);
+
 	for (int i = 0; i < NSHARES; i++)
 	{
-		double		rows = findings->nrows;
+		double		matches = row->matches[i];
 
-		for (int k = 0; k <= MAX_PARTNERS; k++)
-			rows -= findings->rows[i][k];
-		findings->rows[i][0] += rows;
+		if (matches == 0)
+			continue;
+		findings->matched[i] += row->rows;
+		findings->once[i] += matches == 1 ? row->rows : 0;
+		findings->twice[i] += matches == 2 ? row->rows : 0;
+		findings->until_match[i] += row->rows / (1 + matches / share);
 	}
 }
 
@@ -262,8 +270,8 @@ mean_words(const Sample *sample)
 static void
 count_pairs(SetJoin *join, const Sample *sample, Findings *findings)
 {
-	RowPartners *rows = palloc_extended(sizeof(RowPartners) * sample->n,
-										MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	RowMatches *rows = palloc_extended(sizeof(RowMatches) * sample->n,
+									   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	RowGroup	outer;
 	RowGroup	inner;
 
@@ -282,18 +290,18 @@ count_pairs(SetJoin *join, const Sample *sample, Findings *findings)
 		{
 			/* leave out each row with itself */
 			add_pairs(findings, n * (n - 1), value, near);
-			add_partners(&rows[a], n - 1, near);
+			add_matches(&rows[a], n - 1, near);
 			continue;
 		}
 		findings->steps +=
 			comparison_steps(signature_words(sample->signatures[a]) +
 							 signature_words(sample->signatures[b]));
 		add_pairs(findings, 2 * n * m, value, near);
-		add_partners(&rows[a], m, near);
-		add_partners(&rows[b], n, near);
+		add_matches(&rows[a], m, near);
+		add_matches(&rows[b], n, near);
 	}
 	for (uint32 i = 0; i < sample->n; i++)
-		add_rows(findings, rows[i].rows, rows[i].partners);
+		add_rows(findings, &rows[i]);
 	pfree(rows);
 }
 
@@ -339,12 +347,11 @@ join_sample(const Sample *sample, double threshold, Findings *findings)
 			pfree(unconstify(uint64 *, set));
 	}
 	setjoin_build(join);
+	findings->nrows = sample->nrows;
+	findings->total = sample->total;
 	count_pairs(join, sample, findings);
 	findings->steps += join_steps(join, sample);
 	setjoin_end(join);
-	findings->nrows = sample->nrows;
-	findings->total = sample->total;
-	add_alone(findings);
 }
 
 /*
@@ -369,8 +376,10 @@ take_part(const Sample *sample, uint32 most, Sample *part)
 static void
 compare_all(const Sample *sample, Findings *findings)
 {
-	RowPartners *rows = palloc0(sizeof(RowPartners) * sample->n);
+	RowMatches *rows = palloc0(sizeof(RowMatches) * sample->n);
 
+	findings->nrows = sample->nrows;
+	findings->total = sample->total;
 	for (uint32 a = 0; a < sample->n; a++)
 	{
 		vacuum_delay_point_compat(true);
@@ -380,15 +389,13 @@ compare_all(const Sample *sample, Findings *findings)
 			double		value = compare(sample, a, b, &near);
 
 			add_pairs(findings, 2, value, near);
-			add_partners(&rows[a], 1, near);
-			add_partners(&rows[b], 1, near);
+			add_matches(&rows[a], 1, near);
+			add_matches(&rows[b], 1, near);
 		}
-		add_rows(findings, 1, rows[a].partners);
+		rows[a].rows = 1;
+		add_rows(findings, &rows[a]);
 	}
 	pfree(rows);
-	findings->nrows = sample->nrows;
-	findings->total = sample->total;
-	add_alone(findings);
 }
 
 /* Joins a part of about so many; returns how many they are, and their steps. */
@@ -517,9 +524,38 @@ is_uniform(const Sample *sample)
 }
 
 /*
- * Notes what was found from one threshold to before another one; if there is no
- * pair, half a one.  There are no fewer pairs than at the next threshold, which may be
- * known from a larger sample.
+ * The share of the table's rows that have a match there.  A row without a match in the
+ * sample may have one: their number is estimated from the rows with one and with two
+ * (Chao, "Nonparametric estimation of the number of classes in a population", 1984), and
+ * is at most what it is if each row has one match in the table.
+ */
+static double
+share_matched(const Findings *findings, int i)
+{
+	double		share = sampled_share(findings);
+	double		once = findings->once[i];
+	double		unseen = once * (once - 1) / (2 * (findings->twice[i] + 1));
+
+	unseen = Min(Max(unseen, 0), once * (1 - share) / share);
+	return Min((findings->matched[i] + unseen) / Max(findings->nrows, 1), 1);
+}
+
+/*
+ * The share of rows that are near a typical row: with it the reciprocal of one more than
+ * their number is the mean of that over the sample's rows, those without a match included.
+ */
+static double
+share_first(const Findings *findings, int i)
+{
+	double		until = (findings->nrows - findings->matched[i] + findings->until_match[i]) /
+		Max(findings->nrows, 1);
+
+	return Max(1 / until - 1, 0.5) / Max(findings->total - 1, 1);
+}
+
+/*
+ * Notes the findings of thresholds `from` to `to` - 1; if there is no pair, half a one.
+ * No share is less than at the next threshold, which may be known from a larger sample.
  */
 static void
 note_findings(const Findings *findings, int from, int to, NearStatistics *statistics)
@@ -530,51 +566,17 @@ note_findings(const Findings *findings, int from, int to, NearStatistics *statis
 	for (int i = to - 1; i >= from; i--)
 	{
 		NearNumbers *numbers = &statistics->at[i];
-		const NearNumbers *next = numbers + 1;
+		const NearNumbers *next = i + 1 < NSHARES ? numbers + 1 : numbers;
 
 		numbers->near = Max(findings->near[i], 0.5) / pairs;
 		numbers->similar = Max(findings->similar[i], 0.5) / pairs;
-		partners_fit(findings->rows[i], n, findings->total, &numbers->partners);
-		if (i + 1 == NSHARES)
-			continue;
+		numbers->first = Min(share_first(findings, i), 1);
+		numbers->matched = share_matched(findings, i);
 		numbers->near = Max(numbers->near, next->near);
 		numbers->similar = Max(numbers->similar, next->similar);
+		numbers->first = Max(numbers->first, next->first);
+		numbers->matched = Max(numbers->matched, next->matched);
 	}
-}
-
-/* The mean of what is fitted to have no partner, from one threshold to another one. */
-static double
-mean_none(const NearStatistics *statistics, int from, int to)
-{
-	double		sum = 0;
-
-	for (int i = from; i <= to; i++)
-		sum += statistics->at[i].partners.weights[0];
-	return sum / (to - from + 1);
-}
-
-/*
- * At a higher threshold no fewer rows have no partner.  Fits to samples do not know
- * that, and are about right on the average: so thresholds that contradict each other
- * are given their mean (isotonic regression, by the formula of greatest and least
- * means).
- */
-static void
-put_none_in_order(NearStatistics *statistics)
-{
-	double		ordered[NSHARES] = {0};
-
-	for (int i = 0; i < NSHARES; i++)
-		for (int from = 0; from <= i; from++)
-		{
-			double		least = 1;
-
-			for (int to = i; to < NSHARES; to++)
-				least = Min(least, mean_none(statistics, from, to));
-			ordered[i] = Max(ordered[i], least);
-		}
-	for (int i = 0; i < NSHARES; i++)
-		partners_set_none(&statistics->at[i].partners, ordered[i]);
 }
 
 /* Adds the share that a signature has in the means of candidate keys. */
@@ -662,7 +664,6 @@ study_sample(const Sample *sample, NearStatistics *statistics)
 		study_part(sample, findings);
 		note_findings(findings, 0, first, statistics);
 	}
-	put_none_in_order(statistics);
 	note_keys(sample, statistics);
 }
 

@@ -28,6 +28,7 @@
 #include "optimizer/optimizer.h"
 #include "utils/builtins.h"
 #include "utils/catcache.h"
+#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
@@ -35,10 +36,7 @@
 #include "base/settings.h"
 #include "gin/gin.h"
 #include "signature/sql/near.h"
-#include "planner/comparisons.h"
 #include "planner/conditions.h"
-#include "planner/remote_threshold.h"
-#include "planner/statistics.h"
 #include "signature/sql/signature_query.h"
 #include "signature/sql/subscript.h"
 
@@ -119,6 +117,13 @@ constant_measure(Node *arg, Measure *measure)
 	return measure_by_name(VARDATA_ANY(name), VARSIZE_ANY_EXHDR(name), measure);
 }
 
+static Expr *
+constant_threshold(double threshold)
+{
+	return (Expr *) makeConst(FLOAT8OID, -1, InvalidOid, sizeof(float8),
+							  Float8GetDatum(threshold), false, FLOAT8PASSBYVAL);
+}
+
 /* The parts of a query that is a constant; the signature is of that type. */
 static void
 take_query_apart(const Const *constant, Oid type, NearCondition *condition)
@@ -126,9 +131,7 @@ take_query_apart(const Const *constant, Oid type, NearCondition *condition)
 	const SignatureQuery *query = DatumGetSignatureQuery(constant->constvalue);
 
 	condition->measure = query->measure;
-	condition->threshold = (Expr *)
-		makeConst(FLOAT8OID, -1, InvalidOid, sizeof(float8),
-				  Float8GetDatum(query->threshold), false, FLOAT8PASSBYVAL);
+	condition->threshold = constant_threshold(query->threshold);
 	condition->right = (Expr *)
 		makeConst(type, -1, InvalidOid, -1,
 				  PointerGetDatum(&query->signature), false, false);
@@ -160,6 +163,206 @@ query_condition(Node *right, NearCondition *condition)
 	return constant_measure(lthird(args), &condition->measure);
 }
 
+/*
+ * Comparisons of a measure with a constant
+ *
+ * similarity(a, b) >= 0.8 is what near_duplicate() says of sets, of sketches whose rule
+ * is their estimate, and of the others with the measure "similarity".  With > the
+ * threshold is the next number; with a <-> b <= 0.2 it is the least number that,
+ * subtracted from 1 and rounded, is not above 0.2.  It is searched for by bisection with
+ * the comparison itself as the test: measures are numbers from 0 to 1, and rounding and
+ * comparing are monotonic.
+ *
+ * A parameter is not taken: it may be a number that is no threshold, at which all rows
+ * pass.
+ */
+typedef struct Comparator
+{
+	FmgrInfo	compare;
+	Datum		constant;
+	bool		measure_first;	/* the measure is its left operand */
+	bool		distance;		/* what is compared is the distance */
+	uint64		scale;			/* of a count: features that an element stands for */
+} Comparator;
+
+/* Features that an element of a constant signature stands for. */
+static bool
+known_scale(const List *signatures, uint64 *scale)
+{
+	ListCell   *lc;
+
+	foreach(lc, signatures)
+	{
+		const Const *constant = lfirst(lc);
+
+		if (IsA(constant, Const) && !constant->constisnull)
+		{
+			*scale = features_per_element(DatumGetSignature(constant->constvalue));
+			return true;
+		}
+	}
+	return false;
+}
+
+/* The measure that a call computes, and its signatures; false for other nodes. */
+static bool
+measure_call(Node *node, NearCondition *condition, Comparator *comparator)
+{
+	List	   *args;
+	PGFunction	function = near_function(node, &args);
+
+	comparator->distance = (function == signature_distance);
+	comparator->scale = 1;
+	if (function == signature_similarity || function == signature_distance)
+		condition->measure = MEASURE_SIMILARITY;
+	else if (function == signature_containment)
+		condition->measure = MEASURE_CONTAINMENT;
+	else if (function == signature_dice)
+		condition->measure = MEASURE_DICE;
+	else if (function == signature_cosine)
+		condition->measure = MEASURE_COSINE;
+	else if (function == signature_shared ||
+			 (function == signature_overlap && known_scale(args, &comparator->scale)))
+		condition->measure = MEASURE_SHARED;
+	else
+		return false;
+	condition->recall = NULL;
+	condition->left = linitial(args);
+	condition->right = lsecond(args);
+	return true;
+}
+
+/* True if the function compares numbers of the measure's type with others. */
+static bool
+is_comparison(Oid function, Measure measure)
+{
+	switch (function)
+	{
+		case F_FLOAT8EQ:
+		case F_FLOAT8LT:
+		case F_FLOAT8LE:
+		case F_FLOAT8GE:
+		case F_FLOAT8GT:
+		case F_FLOAT84EQ:
+		case F_FLOAT84LT:
+		case F_FLOAT84LE:
+		case F_FLOAT84GE:
+		case F_FLOAT84GT:
+		case F_FLOAT48EQ:
+		case F_FLOAT48LT:
+		case F_FLOAT48LE:
+		case F_FLOAT48GE:
+		case F_FLOAT48GT:
+			return measure != MEASURE_SHARED;
+		case F_INT8LT:
+		case F_INT8LE:
+		case F_INT8GE:
+		case F_INT8GT:
+		case F_INT84LT:
+		case F_INT84LE:
+		case F_INT84GE:
+		case F_INT84GT:
+		case F_INT48LT:
+		case F_INT48LE:
+		case F_INT48GE:
+		case F_INT48GT:
+			return measure == MEASURE_SHARED;
+		default:
+			return false;
+	}
+}
+
+/*
+ * Positive numbers are ordered as their bits: so thresholds that are fractions and those
+ * that are counts both have places, from 0.
+ */
+static double
+value_at(uint64 place, Measure measure)
+{
+	double		value;
+
+	if (measure == MEASURE_SHARED)
+		return place;
+	memcpy(&value, &place, sizeof(double));
+	return value;
+}
+
+static uint64
+last_place(Measure measure)
+{
+	double		one = 1;
+	uint64		place;
+
+	memcpy(&place, &one, sizeof(double));
+	return measure == MEASURE_SHARED ? SHARED_MAX : place;
+}
+
+/* True if a measure of the value at that place passes. */
+static bool
+place_passes(Comparator *comparator, Measure measure, uint64 place)
+{
+	double		value = value_at(place, measure);
+	Datum		computed;
+
+	if (comparator->distance)
+		value = measure_distance(value);
+	computed = measure == MEASURE_SHARED ? Int64GetDatum(place * comparator->scale) :
+		Float8GetDatum(value);
+	return DatumGetBool(comparator->measure_first ?
+						FunctionCall2(&comparator->compare, computed, comparator->constant) :
+						FunctionCall2(&comparator->compare, comparator->constant, computed));
+}
+
+/* The least value that passes; false if none does, or 0 does. */
+static bool
+least_passing(Comparator *comparator, Measure measure, double *least)
+{
+	uint64		fails = 0;
+	uint64		holds = last_place(measure);
+
+	if (place_passes(comparator, measure, 0) || !place_passes(comparator, measure, holds))
+		return false;
+	while (holds - fails > 1)
+	{
+		uint64		middle = fails + (holds - fails) / 2;
+
+		if (place_passes(comparator, measure, middle))
+			holds = middle;
+		else
+			fails = middle;
+	}
+	Assert(place_passes(comparator, measure, holds));
+	*least = value_at(holds, measure);
+	return true;
+}
+
+/* Takes a comparison of a measure with a constant apart. */
+static bool
+near_comparison(Node *clause, NearCondition *condition)
+{
+	OpExpr	   *op = (OpExpr *) clause;
+	Comparator	comparator;
+	Const	   *constant;
+	double		threshold;
+
+	if (!IsA(clause, OpExpr) || list_length(op->args) != 2)
+		return false;
+	set_opfuncid(op);
+	comparator.measure_first = IsA(lsecond(op->args), Const);
+	constant = (Const *) list_nth(op->args, comparator.measure_first);
+	if (!IsA(constant, Const) || constant->constisnull ||
+		!measure_call(list_nth(op->args, !comparator.measure_first), condition, &comparator) ||
+		!is_comparison(op->opfuncid, condition->measure))
+		return false;
+	fmgr_info(op->opfuncid, &comparator.compare);
+	comparator.constant = constant->constvalue;
+	if (!least_passing(&comparator, condition->measure, &threshold))
+		return false;
+	condition->threshold = constant_threshold(threshold);
+	return true;
+}
+
+/* See conditions.h */
 bool
 near_condition(Node *clause, NearCondition *condition)
 {
@@ -374,30 +577,12 @@ index_condition(SupportRequestIndexCondition *req)
 	return list_make1(clause);
 }
 
-/* True if the function is that of an operator that asks for the setting. */
-static bool
-asks_for_setting(Oid funcid)
-{
-	PGFunction	address = function_address(funcid);
-
-	return address == signature_near_duplicate_op ||
-		address == signature_contained_in_op ||
-		address == signature_contains_op;
-}
-
 PG_FUNCTION_INFO_V1(neardup_support);
 Datum
 neardup_support(PG_FUNCTION_ARGS)
 {
 	Node	   *request = (Node *) PG_GETARG_POINTER(0);
 
-	if (IsA(request, SupportRequestSimplify))
-	{
-		SupportRequestSimplify *req = (SupportRequestSimplify *) request;
-
-		if (asks_for_setting(req->fcall->funcid))
-			remote_threshold_require_same(req->root);
-	}
 	if (IsA(request, SupportRequestIndexCondition))
 		PG_RETURN_POINTER(index_condition((SupportRequestIndexCondition *) request));
 	if (IsA(request, SupportRequestSelectivity))
@@ -411,6 +596,21 @@ neardup_support(PG_FUNCTION_ARGS)
 		req->selectivity = near_selectivity(req->root, (Node *) clause,
 											req->jointype,
 											req->is_join ? req->sjinfo : NULL);
+		PG_RETURN_POINTER(req);
+	}
+	if (IsA(request, SupportRequestCost))
+	{
+		SupportRequestCost *req = (SupportRequestCost *) request;
+		NearCondition condition;
+		Comparator	comparator;
+
+		if (req->root == NULL || req->node == NULL ||
+			(!near_condition(req->node, &condition) &&
+			 !approx_condition(req->node, &condition) &&
+			 !measure_call(req->node, &condition, &comparator)))
+			PG_RETURN_POINTER(NULL);
+		req->startup = 0;
+		req->per_tuple = near_comparison_cost(req->root, &condition);
 		PG_RETURN_POINTER(req);
 	}
 	PG_RETURN_POINTER(NULL);

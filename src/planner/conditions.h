@@ -39,8 +39,8 @@ extern PGFunction near_function(Node *clause, List **args);
 /*
  * Takes a clause apart, if it is near_duplicate, contained_in, %, <%, %>, or
  * %% with a signature_query call on its right, and its measure is known; or a
- * comparison that comes to the same (comparisons.h).  Recognised by the address
- * of the C function.
+ * comparison of a measure with a constant.  Recognised by the address of the C
+ * function.
  */
 extern bool near_condition(Node *clause, NearCondition *condition);
 
@@ -61,5 +61,27 @@ extern bool index_finds_near(const IndexOptInfo *index);
 extern Expr *near_index_clause(PlannerInfo *root, IndexOptInfo *index,
 							   int indexcol, Oid opfamily, int indexarg,
 							   const NearCondition *condition);
+
+/* selectivity.c */
+
+/*
+ * The share of pairs of rows for which a near-duplicate clause holds; in a semi- or
+ * anti-join the share of outer rows that have a match.  sjinfo is NULL if the clause is
+ * no join clause.
+ */
+extern Selectivity near_selectivity(PlannerInfo *root, Node *clause, JoinType jointype,
+									SpecialJoinInfo *sjinfo);
+
+/*
+ * Of the pairs for which the condition holds, the share whose signatures are equal; 0
+ * unless statistics of both sides are known.
+ */
+extern double near_equal_share(PlannerInfo *root, const NearCondition *condition);
+
+/* The cost of one evaluation of the condition. */
+extern Cost near_comparison_cost(PlannerInfo *root, const NearCondition *condition);
+
+/* look_ups.c: adds paths of index look-ups by comparisons of a measure */
+extern void near_look_ups_init(void);
 
 #endif							/* NEARDUP_CONDITIONS_H */

@@ -1,10 +1,10 @@
 /*
  * selectivity.c
- *		How many rows or pairs fulfil a near-duplicate condition, estimated.
+ *		Rows or pairs that a near-duplicate condition selects, and what it costs.
  *
- * The planner interpolates between the thresholds whose shares ANALYZE has
- * noted (analyze.c).  A table that is joined with itself has, besides, each row
- * paired with itself, unless another condition leaves it out.
+ * The planner interpolates between the thresholds whose shares ANALYZE has noted
+ * (analyze.c).  A table that is joined with itself has each row paired with itself
+ * besides, unless another condition excludes it.
  *
  * Portions Copyright (c) 2026, the neardup developers
  *
@@ -17,6 +17,7 @@
 
 #include "access/htup_details.h"
 #include "catalog/pg_statistic.h"
+#include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "parser/parsetree.h"
 #include "rewrite/rewriteManip.h"
@@ -26,68 +27,21 @@
 
 #include "base/settings.h"
 #include "planner/conditions.h"
-#include "planner/statistics.h"
 #include "statistics/column_statistics.h"
 
 /*
- * The share of all pairs that are near-duplicates where nothing is known: in
- * package descriptions, articles and the like it is of this order from 10,000
- * to 340,000 rows.
+ * The share of all pairs that are near-duplicates where nothing is known: package
+ * descriptions, articles and the like have about as many, from 10,000 to 340,000 rows.
  */
 #define DEFAULT_NEAR_SELECTIVITY	5e-5
 
-/*
- * Where a threshold is between those that are known: behind that of the number
- * returned, and before the next one, so far between them; below the first
- * one, less than 0.
- */
-static int
-place_of(double t, double *between)
-{
-	int			i = 0;
+/* Cost of a comparison in cpu_operator_cost, besides one for each value. */
+#define COMPARISON_OPERATIONS		200.0
 
-	while (i < NSHARES - 2 && share_thresholds[i + 1] < t)
-		i++;
-	*between = (t - share_thresholds[i]) /
-		(share_thresholds[i + 1] - share_thresholds[i]);
-	return i;
-}
+/* Rows that ANALYZE reads at the usual settings. */
+#define USUAL_SAMPLE				30000
 
-/*
- * The share at a threshold.  Logarithms of shares are nearly linear; below the
- * first threshold as from there to the second.
- */
-static double
-share_at(const NearNumbers *numbers, Measure measure, double t)
-{
-	double		between;
-	const NearNumbers *at = &numbers[place_of(t, &between)];
-	bool		by_value = measure == MEASURE_SIMILARITY;
-	double		low = by_value ? at[0].similar : at[0].near;
-	double		high = by_value ? at[1].similar : at[1].near;
-
-	low = log(Max(low, FLT_MIN));
-	high = log(Max(high, FLT_MIN));
-	return Min(exp(low + (high - low) * between), 1);
-}
-
-/*
- * The share of rows that have no partner among so many others, or none before them,
- * as `none` says.
- */
-static double
-none_at(const NearNumbers *numbers, double t, double rows,
-		double (*none) (const Partners *partners, double rows))
-{
-	double		between;
-	const NearNumbers *at = &numbers[place_of(t, &between)];
-	double		low = none(&at[0].partners, rows);
-	double		high = none(&at[1].partners, rows);
-
-	return low + (high - low) * Max(between, 0);
-}
-
-/* What is known of one side of a condition. */
+/* Statistics of one side of a condition. */
 typedef struct SideStatistics
 {
 	bool		known;			/* the numbers are */
@@ -98,6 +52,15 @@ typedef struct SideStatistics
 	AttrNumber	attnum;
 	RelOptInfo *rel;			/* or NULL */
 } SideStatistics;
+
+/* A condition with the statistics of its sides. */
+typedef struct Estimate
+{
+	NearCondition condition;
+	SideStatistics left;
+	SideStatistics right;
+	double		resemblance;	/* at which the statistics are read */
+} Estimate;
 
 static void
 side_statistics(PlannerInfo *root, Expr *signature, SideStatistics *side)
@@ -132,8 +95,7 @@ estimated_threshold(PlannerInfo *root, const NearCondition *condition)
 
 	if (condition->threshold == NULL)
 		return neardup_threshold;
-	con = (Const *) estimate_expression_value(root,
-											  (Node *) condition->threshold);
+	con = (Const *) estimate_expression_value(root, (Node *) condition->threshold);
 	if (IsA(con, Const) && !con->constisnull)
 		t = DatumGetFloat8(con->constvalue);
 	/* a number of features */
@@ -143,8 +105,8 @@ estimated_threshold(PlannerInfo *root, const NearCondition *condition)
 }
 
 /*
- * The resemblance of two sets of the mean size that have so many features in common; the least
- * one that is known, if that is less.
+ * The resemblance of two sets of the mean size that have so many features in common; at
+ * least the lowest one that is known.
  */
 static double
 shared_resemblance(double shared, const SideStatistics *left, const SideStatistics *right)
@@ -158,246 +120,257 @@ shared_resemblance(double shared, const SideStatistics *left, const SideStatisti
 }
 
 /*
- * The resemblance of two sets of one size that reach the threshold on the
- * measure: of that order are the sizes of most that do.
+ * Fills in the statistics, and the resemblance of two sets of one size that reach the
+ * threshold on the measure: most that reach it are of about one size.
  */
-static double
-estimated_resemblance(PlannerInfo *root, const NearCondition *condition,
-					  const SideStatistics *left, const SideStatistics *right)
+static void
+estimate_init(PlannerInfo *root, Estimate *estimate)
 {
+	const NearCondition *condition = &estimate->condition;
 	double		threshold = estimated_threshold(root, condition);
 
+	side_statistics(root, condition->left, &estimate->left);
+	side_statistics(root, condition->right, &estimate->right);
 	switch (condition->measure)
 	{
 		case MEASURE_JACCARD:
 		case MEASURE_SIMILARITY:
-			return threshold;
+			estimate->resemblance = threshold;
+			break;
 		case MEASURE_SHARED:
-			return shared_resemblance(threshold, left, right);
+			estimate->resemblance = shared_resemblance(threshold, &estimate->left,
+													   &estimate->right);
+			break;
 		default:
-			return threshold / (2 - threshold);
+			estimate->resemblance = threshold / (2 - threshold);
 	}
+	Assert(estimate->resemblance > 0 && estimate->resemblance <= 1);
+}
+
+/* A share that ANALYZE has noted, by its place in NearNumbers. */
+typedef enum ShareKind
+{
+	SHARE_NEAR = offsetof(NearNumbers, near),
+	SHARE_SIMILAR = offsetof(NearNumbers, similar),
+	SHARE_FIRST = offsetof(NearNumbers, first),
+	SHARE_MATCHED = offsetof(NearNumbers, matched),
+} ShareKind;
+
+static double
+noted_share(const NearNumbers *numbers, ShareKind kind)
+{
+	float4		share;
+
+	memcpy(&share, (const char *) numbers + kind, sizeof(share));
+	return share;
+}
+
+/*
+ * The share at a threshold.  Logarithms of shares are nearly linear; below the first
+ * threshold they continue as from there to the second.
+ */
+static double
+share_at(const NearNumbers *numbers, ShareKind kind, double t)
+{
+	int			i = 0;
+	double		between;
+	double		low;
+	double		high;
+
+	while (i < NSHARES - 2 && share_thresholds[i + 1] < t)
+		i++;
+	between = (t - share_thresholds[i]) / (share_thresholds[i + 1] - share_thresholds[i]);
+	low = log(Max(noted_share(&numbers[i], kind), FLT_MIN));
+	high = log(Max(noted_share(&numbers[i + 1], kind), FLT_MIN));
+	return Min(exp(low + (high - low) * between), 1);
+}
+
+/* Weight of a side's statistics. */
+static double
+evidence(const SideStatistics *side)
+{
+	return side->known ? Min(side->tuples, USUAL_SAMPLE) : 0;
+}
+
+/* The share by the statistics of both sides; that one where nothing is known. */
+static double
+combined_share(const Estimate *estimate, ShareKind kind, double t, double otherwise)
+{
+	double		l = evidence(&estimate->left);
+	double		r = evidence(&estimate->right);
+	double		sum = 0;
+
+	if (l + r == 0)
+		return otherwise;
+	if (l > 0)
+		sum += l * log(share_at(estimate->left.numbers.at, kind, t));
+	if (r > 0)
+		sum += r * log(share_at(estimate->right.numbers.at, kind, t));
+	return exp(sum / (l + r));
+}
+
+static double
+share_of_pairs(const Estimate *estimate)
+{
+	return combined_share(estimate,
+						  estimate->condition.measure == MEASURE_SIMILARITY ?
+						  SHARE_SIMILAR : SHARE_NEAR,
+						  estimate->resemblance, DEFAULT_NEAR_SELECTIVITY);
 }
 
 /* True if both sides are one expression of one table. */
 static bool
-is_one_expression(PlannerInfo *root, const NearCondition *condition,
-				  const RelOptInfo *left, const RelOptInfo *right)
+is_one_expression(PlannerInfo *root, const Estimate *estimate)
 {
-	Node	   *moved = copyObject((Node *) condition->left);
+	Index		left = estimate->left.rel->relid;
+	Index		right = estimate->right.rel->relid;
+	Node	   *moved = copyObject((Node *) estimate->condition.left);
 
-	ChangeVarNodes(moved, left->relid, right->relid, 0);
-	return planner_rt_fetch(left->relid, root)->relid ==
-		planner_rt_fetch(right->relid, root)->relid &&
-		equal(moved, condition->right);
+	ChangeVarNodes(moved, left, right, 0);
+	return planner_rt_fetch(left, root)->relid == planner_rt_fetch(right, root)->relid &&
+		equal(moved, estimate->condition.right);
 }
 
 /*
  * True if both sides are one column, so that a row may be paired with itself.  Extended
- * statistics, of an expression, are of no column: they do not tell whose they are.
+ * statistics, of an expression, are of no column: they do not say whose they are.
  */
 static bool
-is_one_column(PlannerInfo *root, const NearCondition *condition,
-			  const SideStatistics *left, const SideStatistics *right)
+is_one_column(PlannerInfo *root, const Estimate *estimate)
 {
+	const SideStatistics *left = &estimate->left;
+	const SideStatistics *right = &estimate->right;
+
 	return left->known && right->known && left->relid == right->relid &&
 		left->attnum == right->attnum &&
-		(OidIsValid(left->relid) ||
-		 is_one_expression(root, condition, left->rel, right->rel));
+		(OidIsValid(left->relid) || is_one_expression(root, estimate));
 }
 
-/* True if the clause compares a.x with b.x, of these two relations. */
+/* True if the clause compares a.x with b.x, of these two relations, by <>, < or >. */
 static bool
-compares_column(const OpExpr *clause, Index a, Index b)
+tells_rows_apart(const OpExpr *clause, Index a, Index b)
 {
 	const Var  *x;
 	const Var  *y;
+	RegProcedure estimator;
 
 	if (!IsA(clause, OpExpr) || list_length(clause->args) != 2)
 		return false;
 	x = linitial(clause->args);
 	y = lsecond(clause->args);
-	return IsA(x, Var) && IsA(y, Var) && x->varattno == y->varattno &&
-		((x->varno == a && y->varno == b) || (x->varno == b && y->varno == a));
-}
-
-/* True if that is by < or >. */
-static bool
-puts_rows_in_order(const OpExpr *clause, Index a, Index b)
-{
-	RegProcedure estimator;
-
-	if (!compares_column(clause, a, b))
+	if (!IsA(x, Var) || !IsA(y, Var) || x->varattno != y->varattno ||
+		!((x->varno == a && y->varno == b) || (x->varno == b && y->varno == a)))
 		return false;
 	estimator = get_oprrest(clause->opno);
-	return estimator == F_SCALARLTSEL || estimator == F_SCALARGTSEL;
+	return estimator == F_NEQSEL || estimator == F_SCALARLTSEL ||
+		estimator == F_SCALARGTSEL;
 }
 
-/* True if that is by <>, < or >. */
+/* True if another condition of the join excludes each row with itself. */
 static bool
-tells_rows_apart(const OpExpr *clause, Index a, Index b)
+excludes_itself(const Estimate *estimate)
 {
-	return puts_rows_in_order(clause, a, b) ||
-		(compares_column(clause, a, b) && get_oprrest(clause->opno) == F_NEQSEL);
-}
-
-/* True if another condition of the join leaves out each row with itself. */
-static bool
-leaves_out_itself(const SideStatistics *left, const SideStatistics *right)
-{
+	const RelOptInfo *left = estimate->left.rel;
 	ListCell   *lc;
 
-	foreach(lc, left->rel->joininfo)
+	foreach(lc, left->joininfo)
 		if (tells_rows_apart((const OpExpr *) lfirst_node(RestrictInfo, lc)->clause,
-							 left->rel->relid, right->rel->relid))
+							 left->relid, estimate->right.rel->relid))
 			return true;
 	return false;
 }
 
-/* How much a side tells: as many rows as ANALYZE reads at the usual settings. */
+/*
+ * The share of pairs that are a row and itself, where no other condition excludes them; a
+ * subquery may have only some of the table's rows.
+ */
 static double
-evidence(const SideStatistics *side)
+share_of_itself(PlannerInfo *root, const Estimate *estimate)
 {
-	return side->known ? Min(side->tuples, 30000) : 0;
-}
-
-/* The share of pairs of different rows, by what is known of either side. */
-static double
-share_of_pairs(const SideStatistics *left, const SideStatistics *right,
-			   Measure measure, double t)
-{
-	double		l = evidence(left);
-	double		r = evidence(right);
-	double		sum = 0;
-
-	if (l + r == 0)
-		return DEFAULT_NEAR_SELECTIVITY;
-	if (l > 0)
-		sum += l * log(share_at(left->numbers.at, measure, t));
-	if (r > 0)
-		sum += r * log(share_at(right->numbers.at, measure, t));
-	return exp(sum / (l + r));
-}
-
-/* The share of rows that have a partner among so many others. */
-static double
-share_with_partner(const SideStatistics *left, const SideStatistics *right,
-				   double t, double rows)
-{
-	double		l = evidence(left);
-	double		r = evidence(right);
-	double		sum = 0;
-
-	if (l + r == 0)
-		return Min(DEFAULT_NEAR_SELECTIVITY * rows, 1);
-	if (l > 0)
-		sum += l * none_at(left->numbers.at, t, rows, partners_none);
-	if (r > 0)
-		sum += r * none_at(right->numbers.at, t, rows, partners_none);
-	return 1 - sum / (l + r);
+	if (!is_one_column(root, estimate) || excludes_itself(estimate))
+		return 0;
+	return 1 / Max(Max(estimate->left.tuples, estimate->right.tuples), 1);
 }
 
 /* The rows of the inner side of a semi- or anti-join. */
 static double
-inner_rows(PlannerInfo *root, const NearCondition *condition,
-		   const SideStatistics *left, const SideStatistics *right,
-		   const SpecialJoinInfo *sjinfo)
+inner_rows(PlannerInfo *root, const Estimate *estimate, const SpecialJoinInfo *sjinfo)
 {
-	bool		left_is_inner = bms_is_subset(pull_varnos(root, (Node *) condition->left),
-											  sjinfo->syn_righthand);
+	Relids		left = pull_varnos(root, (Node *) estimate->condition.left);
 
-	return left_is_inner ? left->rows : right->rows;
-}
-
-bool
-near_order_selectivity(PlannerInfo *root, const NearCondition *condition,
-					   Node *order, const SpecialJoinInfo *semi,
-					   Selectivity *of_pairs, Selectivity *of_rows)
-{
-	SideStatistics left;
-	SideStatistics right;
-	double		rows;
-	double		t;
-
-	side_statistics(root, condition->left, &left);
-	side_statistics(root, condition->right, &right);
-	t = estimated_resemblance(root, condition, &left, &right);
-	if (!is_one_column(root, condition, &left, &right) ||
-		left.rel == NULL || right.rel == NULL ||
-		!puts_rows_in_order((const OpExpr *) order, left.rel->relid, right.rel->relid))
-		return false;
-	*of_pairs = *of_rows = 0.5;
-	if (semi != NULL)
-	{
-		rows = inner_rows(root, condition, &left, &right, semi);
-		*of_rows = (1 - none_at(left.numbers.at, t, rows, partners_none_before)) /
-			Max(1 - none_at(left.numbers.at, t, rows, partners_none), 1e-10);
-		CLAMP_PROBABILITY(*of_rows);
-	}
-	return true;
+	return bms_is_subset(left, sjinfo->syn_righthand) ? estimate->left.rows :
+		estimate->right.rows;
 }
 
 /*
- * The share of pairs that are a row and itself, where no other condition leaves them
- * out; a subquery may have but some of the table's rows.
+ * The share of outer rows that have a match among so many inner rows: no more than have
+ * one at all, and no more than there are pairs.
  */
 static double
-share_of_itself(PlannerInfo *root, const NearCondition *condition,
-				const SideStatistics *left, const SideStatistics *right)
+share_with_match(const Estimate *estimate, double rows, double itself)
 {
-	if (!is_one_column(root, condition, left, right) ||
-		leaves_out_itself(left, right))
-		return 0;
-	return 1 / Max(Max(left->tuples, right->tuples), 1);
+	double		pairs = Min(share_of_pairs(estimate) * rows, 1);
+	double		share = Min(combined_share(estimate, SHARE_MATCHED,
+										   estimate->resemblance, 1), pairs);
+
+	return share + (1 - share) * Min(itself * rows, 1);
 }
 
+/* See conditions.h */
 double
 near_equal_share(PlannerInfo *root, const NearCondition *condition)
 {
-	SideStatistics left;
-	SideStatistics right;
+	Estimate	estimate = {.condition = *condition};
 	double		itself;
 	double		equal;
-	double		t;
 
-	side_statistics(root, condition->left, &left);
-	side_statistics(root, condition->right, &right);
-	t = estimated_resemblance(root, condition, &left, &right);
-	if (!left.known || !right.known)
+	estimate_init(root, &estimate);
+	if (!estimate.left.known || !estimate.right.known)
 		return 0;
-	itself = share_of_itself(root, condition, &left, &right);
-	equal = share_of_pairs(&left, &right, MEASURE_SIMILARITY, 1) + itself;
-	return Min(equal / (share_of_pairs(&left, &right, condition->measure, t) + itself), 1);
+	itself = share_of_itself(root, &estimate);
+	equal = combined_share(&estimate, SHARE_SIMILAR, 1, 0) + itself;
+	return Min(equal / (share_of_pairs(&estimate) + itself), 1);
 }
 
+/* See conditions.h */
 Selectivity
 near_selectivity(PlannerInfo *root, Node *clause, JoinType jointype,
 				 SpecialJoinInfo *sjinfo)
 {
-	NearCondition condition;
-	SideStatistics left;
-	SideStatistics right;
-	double		share;
-	double		t;
+	Estimate	estimate;
 	double		itself;			/* share of the inner rows that a row is, too */
+	double		share;
 
-	if (!near_condition(clause, &condition) &&
-		!approx_condition(clause, &condition))
+	if (!near_condition(clause, &estimate.condition) &&
+		!approx_condition(clause, &estimate.condition))
 		return DEFAULT_NEAR_SELECTIVITY;
-	side_statistics(root, condition.left, &left);
-	side_statistics(root, condition.right, &right);
-	t = estimated_resemblance(root, &condition, &left, &right);
-	itself = share_of_itself(root, &condition, &left, &right);
+	estimate_init(root, &estimate);
+	itself = share_of_itself(root, &estimate);
 	if (sjinfo != NULL && (jointype == JOIN_SEMI || jointype == JOIN_ANTI))
-	{
-		double		rows = inner_rows(root, &condition, &left, &right, sjinfo);
-
-		share = share_with_partner(&left, &right, t, rows);
-		itself *= rows;
-		share += (1 - share) * itself;
-	}
+		share = share_with_match(&estimate, inner_rows(root, &estimate, sjinfo), itself);
 	else
-		share = share_of_pairs(&left, &right, condition.measure, t) + itself;
+	{
+		share = share_of_pairs(&estimate);
+		/* most pairs may be of one template, for which few ask who want the first rows */
+		if (root->tuple_fraction > 0)
+			share = Min(share, combined_share(&estimate, SHARE_FIRST,
+											  estimate.resemblance, 1));
+		share += itself;
+	}
 	CLAMP_PROBABILITY(share);
 	return share;
+}
+
+/* See conditions.h */
+Cost
+near_comparison_cost(PlannerInfo *root, const NearCondition *condition)
+{
+	NearStatistics statistics;
+	double		values = 0;
+
+	if (near_statistics_of(root, (Node *) condition->left, 0, &statistics))
+		values = statistics.values;
+	if (near_statistics_of(root, (Node *) condition->right, 0, &statistics))
+		values = Max(values, statistics.values);
+	return (COMPARISON_OPERATIONS + values) * cpu_operator_cost;
 }

@@ -12,8 +12,6 @@
 #include "nodes/pathnodes.h"
 #include "utils/selfuncs.h"
 
-#include "statistics/partners.h"
-
 /*
  * Kind of the statistics slot, from the range for private use: stanumbers are
  * those of NearStatistics.
@@ -28,12 +26,15 @@ extern const double share_thresholds[NSHARES];
 /* At one of these thresholds. */
 typedef struct NearNumbers
 {
-	float4		near;			/* share of pairs that are near */
+	float4		near;			/* share of pairs of rows that are near */
 	float4		similar;		/* that are as similar: the same but where a
 								 * method's rule says what is near */
+	float4		first;			/* share of rows that are near a typical row: a
+								 * scan that ends at the first one reads
+								 * 1 / (1 + their number) of the rows */
+	float4		matched;		/* share of rows that are near another one */
 	float4		row_keys;		/* candidate keys of a row, and to look up: see */
 	float4		query_keys;		/* candidate_keys.h; 0: every row is looked at */
-	Partners	partners;		/* near ones that a row has */
 } NearNumbers;
 
 typedef struct NearStatistics

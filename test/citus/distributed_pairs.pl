@@ -232,24 +232,6 @@ isnt($expected, $node->safe_psql('postgres', "SELECT count(*) FROM local_docs WH
 is( $node->safe_psql('postgres', "SELECT count(*) FROM docs WHERE $near_to"),
 	$node->safe_psql('postgres', "SELECT count(*) FROM local_docs WHERE $near_to"),
 	'% by the setting that all nodes have');
-for my $query (
-	"SELECT count(*) FROM docs WHERE $near_to",
-	"SELECT count(*) FROM docs WHERE $near_to AND id = 21",
-	"SELECT count(*) FROM docs WHERE sig %> signature_from('{1,2,3}') AND id = 21",
-	q{SELECT count(*) FROM docs a JOIN everywhere b ON a.sig <% b.sig},
-	q{SELECT count(*) FROM tenants a JOIN tenants b ON a.tenant = b.tenant AND a.sig %> b.sig},
-	q{SELECT count(*) FROM (SELECT sig FROM docs OFFSET 0) a WHERE sig % signature_from('{1,2,3}')},
-	q{WITH d AS MATERIALIZED (SELECT sig FROM docs) SELECT count(*) FROM d WHERE sig % signature_from('{1,2,3}')},
-	q{SELECT count(*) FROM local_docs a WHERE EXISTS (SELECT FROM everywhere b WHERE a.sig % b.sig)},
-	q{DELETE FROM docs a USING everywhere b WHERE a.id <> b.id AND a.sig % b.sig},
-	q{DELETE FROM docs WHERE sig % signature_from('{1,2,3}') AND id = 21},
-	q{INSERT INTO docs SELECT * FROM tenants WHERE sig % signature_from('{1,2,3}')})
-{
-	my ($status, $out, $err) = $node->psql('postgres', "SET neardup.threshold = 0.4; $query");
-
-	like($err, qr/other nodes have not heard of neardup.threshold = 0.4/, "refused: $query");
-}
-is( $node->safe_psql('postgres', 'SELECT count(*) FROM docs'), 400, 'nothing was deleted');
 is( $node->safe_psql('postgres', "SET citus.propagate_set_commands = 'local'; BEGIN; SET LOCAL neardup.threshold = 0.4; SELECT count(*) FROM docs WHERE $near_to; COMMIT"),
 	$expected, 'a setting that Citus passes on');
 $node->safe_psql('postgres', 'ALTER DATABASE postgres SET neardup.threshold = 0.4');

@@ -122,7 +122,7 @@ FROM conditions, compare(condition);
 SELECT plan_of(condition, 'join') AS join_plan, plan_of(condition, 'index') AS index_plan, count(*)
 FROM conditions GROUP BY 1, 2 ORDER BY 1, 2;
 
--- What is computed of a measure and constants, and what says that it is true: likewise
+-- What is computed of a measure and constants finds the same pairs; the planner takes what says that a condition is true
 CREATE TABLE computed AS
 SELECT regexp_replace(regexp_replace(form, '\mS\M', measure), '\mV\M', v::text, 'g') AS condition
 FROM (SELECT v, row_number() OVER (ORDER BY md5(v::text)) AS n

@@ -196,21 +196,6 @@ path_private(const CustomPath *path, enum PathPrivate which)
 	return intVal(list_nth(path->custom_private, which));
 }
 
-/*
- * core_joins.c: adds to the costs of PostgreSQL's own joins of two relations what they
- * leave out.
- */
-extern void core_joins_correct(PlannerInfo *root, RelOptInfo *joinrel,
-							   RelOptInfo *outerrel, RelOptInfo *innerrel,
-							   JoinType type, JoinPathExtraData *extra);
-
-/* True if the keys of a hash or merge join leave many of the rows to be compared. */
-extern bool core_join_keys_tell_little(PlannerInfo *root, const Path *path,
-									   const SpecialJoinInfo *sjinfo);
-
-/* True if the path looks rows up by an index of signatures. */
-extern bool looks_up_signatures(const Path *path);
-
 /* join_plan.c: CustomPathMethods.PlanCustomPath */
 extern Plan *similarity_join_plan(PlannerInfo *root, RelOptInfo *rel,
 								  CustomPath *path, List *tlist,

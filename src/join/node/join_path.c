@@ -43,7 +43,6 @@
 #include "join/engine/feature_filter.h"
 #include "join/node/join_node.h"
 #include "planner/conditions.h"
-#include "planner/statistics.h"
 #include "statistics/column_statistics.h"
 
 /* Features of a set where nothing is known. */
@@ -79,17 +78,17 @@
 /* Candidates for each pair of distinct sets that is found, by experience. */
 #define CANDIDATES_PER_PAIR	3.0
 
-/* A nested loop that costs so many times as much as another join is not taken. */
-#define ENDLESS		100.0
-
 /*
- * Nor is one that compares pair by pair where a similarity join costs so many times as much
- * at most; where few rows are expected of a side, as if so many more might come, but at
- * most so many times.
+ * Rows that are expected of a side unless the number is certain: statistics may be old, as
+ * of a column that is being filled, and nothing is known of id % 100 = 3.
  */
-#define INSURED			1.5
-#define UNEXPECTED_ROWS	10.0
-#define MAX_INSURED	3.0
+#define CAUTIOUS_ROWS	10.0
+
+/* Buckets of a hash table, so that keys are told apart by their values. */
+#define UNBOUNDED_BUCKETS	1e12
+
+/* The cost that is listed, as a share of that of a join of PostgreSQL that costs more. */
+#define LISTED_SHARE	0.98
 
 bool		neardup_enable_join = true;
 
@@ -602,166 +601,141 @@ is_usable(const Path *path)
 	return path != NULL && path->param_info == NULL;
 }
 
-/* The cheaper of two for all rows; the second may be NULL. */
-static Path *
-cheaper(Path *a, Path *b)
-{
-	int			order = b == NULL ? -1 : compat_compare_disabled(a, b);
-
-	if (order == 0)
-		order = a->total_cost <= b->total_cost ? -1 : 1;
-	return order < 0 ? a : b;
-}
-
 /*
- * Takes nested loops away from a list that would hardly end, going by the cheapest path.
- * Of a LIMIT or an EXISTS they promise a first row at once, which is so where rows are
- * near to each other, wherever these stand.  "Has this table duplicates?" would compare
- * all with all just where it has none.
+ * PostgreSQL's own joins beside ours
+ *
+ * PostgreSQL takes a semi- or anti-join by a hash table to compare a row with one other, if
+ * with any, and trusts small numbers of expected rows.  So it may list a join as cheaper
+ * than ours that compares millions of pairs.  Its paths are left as they are; where such a
+ * one would cost more than ours, ours is listed as slightly cheaper than it is listed.
  */
-static List *
-without_endless(List *paths, Path *cheapest)
-{
-	ListCell   *lc;
-
-	foreach(lc, paths)
-	{
-		Path	   *path = lfirst(lc);
-
-		if (path->pathtype == T_NestLoop && is_usable(path) &&
-			cheapest != NULL && cheaper(cheapest, path) == cheapest &&
-			path->total_cost > ENDLESS * cheapest->total_cost)
-			paths = foreach_delete_current(paths, lc);
-	}
-	return paths;
-}
-
-/*
- * The same of a join's paths, and of those for several processes, which may have no
- * similarity join: as where no process but the leader may read the inner side.
- */
-static void
-remove_endless(RelOptInfo *joinrel)
-{
-	Path	   *cheapest = NULL;
-	ListCell   *lc;
-
-	foreach(lc, joinrel->pathlist)
-		if (is_usable(lfirst(lc)))
-			cheapest = cheaper(lfirst(lc), cheapest);
-	joinrel->pathlist = without_endless(joinrel->pathlist, cheapest);
-	joinrel->partial_pathlist = without_endless(joinrel->partial_pathlist, cheapest);
-}
-
-/* True if the inner side of a nested loop goes through rows for each outer one, and looks none up. */
-static bool
-goes_through_rows(const Path *inner)
-{
-	ListCell   *lc;
-
-	if (inner->param_info == NULL)
-		return true;
-	switch (inner->pathtype)
-	{
-		case T_Append:
-			foreach(lc, ((const AppendPath *) inner)->subpaths)
-				if (!goes_through_rows(lfirst(lc)))
-					return false;
-			return true;
-		case T_Memoize:
-			return goes_through_rows(((const MemoizePath *) inner)->subpath);
-		case T_Material:
-			return goes_through_rows(((const MaterialPath *) inner)->subpath);
-		case T_SeqScan:
-			return true;
-		case T_IndexScan:
-		case T_IndexOnlyScan:
-		case T_BitmapHeapScan:
-			return !looks_up_signatures(inner);
-		default:
-			return false;
-	}
-}
-
-/*
- * True if a join compares the rows of its sides pair by pair, by that condition: all
- * pairs, or those that an index finds by another condition, as a.id < b.id, or that have
- * one of a few keys in common.  One with a further table, above a similarity join, does not.
- */
-static bool
-compares_pairs(PlannerInfo *root, const Path *path, const RestrictInfo *condition,
-			   const SpecialJoinInfo *sjinfo)
-{
-	const JoinPath *join = (const JoinPath *) path;
-
-	if ((!IsA(path, NestPath) && !IsA(path, HashPath) && !IsA(path, MergePath)) ||
-		!is_usable(path) || join->inner_unique ||
-		bms_is_subset(condition->clause_relids, join->outerjoinpath->parent->relids) ||
-		bms_is_subset(condition->clause_relids, join->innerjoinpath->parent->relids))
-		return false;
-	return IsA(path, NestPath) ? goes_through_rows(join->innerjoinpath) :
-		core_join_keys_tell_little(root, path, sjinfo);
-}
 
 /* True if that is the number of rows: of VALUES, or of a table by a key. */
 static bool
-rows_are_sure(PlannerInfo *root, RelOptInfo *rel)
+rows_are_certain(PlannerInfo *root, RelOptInfo *rel)
 {
 	return rel->reloptkind == RELOPT_BASEREL &&
 		(rel->rtekind == RTE_VALUES ||
 		 (rel->rtekind == RTE_RELATION &&
-		  compat_has_unique_index(root, rel)));
+		  relation_has_unique_index_for(root, rel, NIL, NIL, NIL)));
 }
 
-/* How many times as much as such a join a similarity join may cost to be taken for it. */
 static double
-insured(PlannerInfo *root, const JoinPath *join)
+cautious_rows(PlannerInfo *root, const Path *side)
 {
-	RelOptInfo *outer = join->outerjoinpath->parent;
-	RelOptInfo *inner = join->innerjoinpath->parent;
-	RelOptInfo *fewer = outer;
-
-	if (join->innerjoinpath->param_info == NULL && inner->rows < outer->rows)
-		fewer = inner;
-	if (rows_are_sure(root, fewer))
-		return INSURED;
-	return Max(INSURED, Min(1 + UNEXPECTED_ROWS / Max(fewer->rows, 1), MAX_INSURED));
+	return rows_are_certain(root, side->parent) ? side->rows :
+		Max(side->rows, CAUTIOUS_ROWS);
 }
 
-static List *
-without_narrow(PlannerInfo *root, List *paths, Path *join, const RestrictInfo *condition,
-			   const SpecialJoinInfo *sjinfo)
+/* The share of the inner rows that an outer one meets by keys of a hash or merge join. */
+static double
+share_by_keys(PlannerInfo *root, List *keys, const Path *inner)
 {
+	double		share = 1;
 	ListCell   *lc;
 
+	foreach(lc, keys)
+	{
+		RestrictInfo *key = lfirst_node(RestrictInfo, lc);
+		Selectivity mcv_freq;
+		Selectivity bucket;
+
+		estimate_hash_bucket_stats(root,
+								   bms_is_subset(key->right_relids, inner->parent->relids) ?
+								   get_rightop(key->clause) : get_leftop(key->clause),
+								   UNBOUNDED_BUCKETS, &mcv_freq, &bucket);
+		share *= bucket;
+	}
+	return share;
+}
+
+/* The share of a table's rows that an index path reads, 1 of other paths; 0: those that are near. */
+static double
+share_by_index(const Path *path)
+{
+	if (IsA(path, MemoizePath))
+		return share_by_index(((const MemoizePath *) path)->subpath);
+	if (IsA(path, BitmapHeapPath))
+		path = ((const BitmapHeapPath *) path)->bitmapqual;
+	if (IsA(path, BitmapAndPath))
+		path = linitial(((const BitmapAndPath *) path)->bitmapquals);
+	if (!IsA(path, IndexPath))
+		return 1;
+	return index_finds_near(((const IndexPath *) path)->indexinfo) ? 0 :
+		((const IndexPath *) path)->indexselectivity;
+}
+
+/* Pairs of rows that a join of PostgreSQL's compares one by one. */
+static double
+compared_pairs(PlannerInfo *root, const JoinPath *join)
+{
+	const Path *inner = join->innerjoinpath;
+	double		outer_rows = cautious_rows(root, join->outerjoinpath);
+
+	if (IsA(join, HashPath))
+		return outer_rows * inner->rows *
+			share_by_keys(root, ((const HashPath *) join)->path_hashclauses, inner);
+	if (IsA(join, MergePath))
+		return outer_rows * inner->rows *
+			share_by_keys(root, ((const MergePath *) join)->path_mergeclauses, inner);
+	if (inner->param_info == NULL)
+		return outer_rows * cautious_rows(root, inner);
+	return IS_SIMPLE_REL(inner->parent) ?
+		outer_rows * inner->parent->tuples * share_by_index(inner) : 0;
+}
+
+/*
+ * The cost of one of PostgreSQL's joins that works out the condition.  Core takes a hash
+ * join that runs again to cost nothing before its first row; a look-up of near-duplicates
+ * in it does all its work there.
+ */
+static Cost
+cost_of_core_join(PlannerInfo *root, const JoinPath *join, Cost comparison)
+{
+	const Path *inner = join->innerjoinpath;
+	Cost		cost = join->path.total_cost;
+
+	cost = Max(cost, compared_pairs(root, join) * comparison);
+	if (IsA(join, NestPath) && IsA(inner, HashPath) && inner->param_info != NULL)
+		cost += join->outerjoinpath->rows * inner->startup_cost;
+	return cost;
+}
+
+/* True if the path is a join of PostgreSQL's that works the condition out on pairs. */
+static bool
+compares_pairs(const Path *path, const RestrictInfo *condition)
+{
+	const JoinPath *join = (const JoinPath *) path;
+
+	return (IsA(path, NestPath) || IsA(path, HashPath) || IsA(path, MergePath)) &&
+		path->param_info == NULL &&
+		!bms_is_subset(condition->clause_relids, join->outerjoinpath->parent->relids) &&
+		!bms_is_subset(condition->clause_relids, join->innerjoinpath->parent->relids);
+}
+
+/* Lists our join below those in the list that would cost more. */
+static Path *
+list_below(PlannerInfo *root, Path *ours, List *paths, const RestrictInfo *condition)
+{
+	Cost		listed = ours->total_cost;
+	ListCell   *lc;
+
+	/* of a LIMIT a nested loop may make little */
+	if (root->tuple_fraction > 0)
+		return ours;
 	foreach(lc, paths)
 	{
 		Path	   *path = lfirst(lc);
 
-		if (compares_pairs(root, path, condition, sjinfo) &&
-			compat_compare_disabled(join, path) <= 0 &&
-			join->total_cost <= insured(root, (JoinPath *) path) * path->total_cost)
-			paths = foreach_delete_current(paths, lc);
+		if (compares_pairs(path, condition) && path->total_cost < listed &&
+			compat_compare_disabled(ours, path) <= 0 &&
+			cost_of_core_join(root, (JoinPath *) path, condition->eval_cost.per_tuple) >
+			ours->total_cost)
+			listed = Min(listed, path->total_cost * LISTED_SHARE);
 	}
-	return paths;
-}
-
-/*
- * Takes joins away that compare pair by pair and would hardly save anything.  That few
- * rows are expected of a side may be wrong by thousands: a column that is being filled was
- * empty at the last ANALYZE, and of id % 100 = 3 nothing is known.  It costs the
- * similarity join nothing, and them as many times as much.
- */
-static void
-remove_narrow(PlannerInfo *root, RelOptInfo *joinrel, Path *join,
-			  const RestrictInfo *condition, const SpecialJoinInfo *sjinfo)
-{
-	/* for a LIMIT the join would be more */
-	if (root->tuple_fraction > 0)
-		return;
-	joinrel->pathlist = without_narrow(root, joinrel->pathlist, join, condition, sjinfo);
-	joinrel->partial_pathlist = without_narrow(root, joinrel->partial_pathlist, join,
-											   condition, sjinfo);
+	ours->total_cost = listed;
+	ours->startup_cost = Min(ours->startup_cost, listed);
+	return ours;
 }
 
 /*
@@ -775,20 +749,25 @@ add_parallel_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 {
 	Path	   *outer;
 	Path	   *inner;
+	Path	   *join;
 
 	if (!joinrel->consider_parallel || outerrel->partial_pathlist == NIL)
 		return;
 	outer = linitial(outerrel->partial_pathlist);
 	if (innerrel->partial_pathlist != NIL)
-		add_partial_path(joinrel,
-						 join_path(root, joinrel, outer,
-								   linitial(innerrel->partial_pathlist), true, false,
-								   type, extra, condition));
+	{
+		join = join_path(root, joinrel, outer, linitial(innerrel->partial_pathlist),
+						 true, false, type, extra, condition);
+		add_partial_path(joinrel, list_below(root, join, joinrel->partial_pathlist,
+											 condition->rinfo));
+	}
 	inner = get_cheapest_parallel_safe_total_inner(innerrel->pathlist);
 	if (inner != NULL)
-		add_partial_path(joinrel,
-						 join_path(root, joinrel, outer, inner, true, true, type,
-								   extra, condition));
+	{
+		join = join_path(root, joinrel, outer, inner, true, true, type, extra, condition);
+		add_partial_path(joinrel, list_below(root, join, joinrel->partial_pathlist,
+											 condition->rinfo));
+	}
 }
 
 /* Offers the join of outerrel and innerrel by that condition. */
@@ -801,9 +780,7 @@ add_join_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 								 innerrel->cheapest_total_path, false, false, type,
 								 extra, condition);
 
-	remove_narrow(root, joinrel, join, condition->rinfo, extra->sjinfo);
-	add_path(joinrel, join);
-	remove_endless(joinrel);
+	add_path(joinrel, list_below(root, join, joinrel->pathlist, condition->rinfo));
 	add_parallel_paths(root, joinrel, outerrel, innerrel, type, extra, condition);
 }
 
@@ -832,7 +809,7 @@ add_joins(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 
 /*
  * Offers it once more where PostgreSQL has just planned the join with its sides exchanged:
- * one of these paths may have driven it out, and be too cheap or one to be taken away.
+ * one of these paths may be listed as cheaper.
  */
 static void
 add_joins_again(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
@@ -874,7 +851,6 @@ join_pathlist(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 		!is_usable(outerrel->cheapest_total_path) ||
 		!is_usable(innerrel->cheapest_total_path))
 		return;
-	core_joins_correct(root, joinrel, outerrel, innerrel, type, extra);
 	if (straight == type)
 		add_joins(root, joinrel, outerrel, innerrel, type, extra);
 	else
