@@ -223,8 +223,8 @@ is( $node->safe_psql('postgres', 'SELECT count(*) FROM tenants a JOIN tenants b 
 	$node->safe_psql('postgres', 'SELECT count(*) FROM local_docs a JOIN local_docs b ON a.tenant = b.tenant AND near_duplicate(a.sig, b.sig, 0.8)'),
 	'within tenants');
 
-# The operators ask for a setting.  Other nodes do not hear of a SET, and no query
-# that asks them gets a wrong answer.
+# The operators ask for a setting, which other nodes have by the database or by a SET that
+# Citus passes on.
 my $near_to = q{sig % (SELECT sig FROM local_docs WHERE id = 14)};
 my $expected = $node->safe_psql('postgres', "SET neardup.threshold = 0.4; SELECT count(*) FROM local_docs WHERE $near_to");
 isnt($expected, $node->safe_psql('postgres', "SELECT count(*) FROM local_docs WHERE $near_to"),
