@@ -101,7 +101,7 @@ CREATE FUNCTION rows_to_try() RETURNS SETOF many LANGUAGE sql AS $$
         f(i * 31 % 97, i * 31 % 97 + 9) FROM generate_series(1, 1500) i ORDER BY i $$;
 INSERT INTO many SELECT * FROM rows_to_try();
 CREATE FUNCTION mistakes() RETURNS TABLE (kept bigint, near bigint, unfounded bigint)
-LANGUAGE sql AS $$ SELECT (SELECT count(*) FROM many),
+LANGUAGE sql SET enable_bitmapscan = off AS $$ SELECT (SELECT count(*) FROM many),
     (SELECT count(*) FROM many x, many y WHERE x.id < y.id AND x.tenant IS NOT DISTINCT
         FROM y.tenant AND x.labels IS NOT DISTINCT FROM y.labels AND similarity(x.sig, y.sig) >= 0.8),
     (SELECT count(*) FROM rows_to_try() x WHERE NOT EXISTS (SELECT FROM many y WHERE y.id = x.id)

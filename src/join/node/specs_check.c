@@ -509,8 +509,11 @@ specs_check(SimilarityJoinState *state)
 	const SpecList *specs = state->specs;
 	Buckets		buckets;
 
-	/* other conditions may keep specs apart: then rows never meet */
-	if (specs_number(specs) > 1 && !state->has_before)
+	/*
+	 * Other conditions may keep specs apart: then rows never meet.  Each of several
+	 * processes knows all specs; the leader warns.
+	 */
+	if (specs_number(specs) > 1 && !state->has_before && !IsParallelWorker())
 	{
 		SignatureSpec first = specs_get(specs, 1);
 		SignatureSpec second = specs_get(specs, 2);
