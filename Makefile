@@ -113,7 +113,6 @@ OBJS = \
 	src/index/overlap.o \
 	src/index/page_chain.o \
 	src/index/pages.o \
-	src/index/parallel.o \
 	src/index/pass.o \
 	src/index/pending.o \
 	src/index/postings.o \
@@ -402,7 +401,6 @@ REGRESS = \
 	index_check \
 	index_hashes \
 	index_merge \
-	index_parallel \
 	index_size \
 	index_sketches \
 	index_vectors \

@@ -4,8 +4,8 @@
  *
  * Rows are collected in memory, as many as maintenance_work_mem allows for, and
  * written as a segment.  If it takes several, they go to a temporary file and
- * are merged into the index at the end.  Large tables are read by several
- * processes (parallel.c).
+ * are merged into the index at the end.  One process does it all: workers that
+ * sorted parts left the merge of all lists to the leader, which took as long.
  *
  * Portions Copyright (c) 2026, the neardup developers
  *
@@ -25,16 +25,31 @@
 #include "base/growing.h"
 #include "base/prefetch.h"
 #include "index/access.h"
-#include "index/build.h"
+#include "index/batch.h"
 #include "index/merge.h"
-#include "index/parallel.h"
 #include "index/pending.h"
 
 /* Phases of CREATE INDEX that pg_stat_progress_create_index names */
 #define PHASE_READING	PROGRESS_CREATEIDX_SUBPHASE_INITIALIZE
 #define PHASE_WRITING	(PHASE_READING + 1)
 
-void
+typedef struct Build
+{
+	PageStore	index;
+	PageStore	file;			/* if rows do not fit into memory */
+	IndexMeta *meta;			/* as it will be */
+	uint64		memory;			/* bytes that rows may take */
+	Batch	   *batch;
+	SegmentInfo *segments;		/* in files */
+	size_t		segments_size;
+	PageStore **stores;			/* and in which */
+	size_t		stores_size;
+	uint32		nsegments;
+	MemoryContext row;			/* reset for each row */
+	double		nrows;
+} Build;
+
+static void
 build_begin(Build *build, uint64 memory)
 {
 	build->memory = memory;
@@ -43,7 +58,7 @@ build_begin(Build *build, uint64 memory)
 									   ALLOCSET_DEFAULT_SIZES);
 }
 
-void
+static void
 build_add_segment(Build *build, const SegmentInfo *segment, PageStore *store)
 {
 	build->segments = growing_reserve(build->segments, &build->segments_size,
@@ -55,7 +70,8 @@ build_add_segment(Build *build, const SegmentInfo *segment, PageStore *store)
 	build->stores[build->nsegments++] = store;
 }
 
-void
+/* Write the rows at hand to the temporary file. */
+static void
 build_spill(Build *build)
 {
 	SegmentInfo segment;
@@ -68,19 +84,8 @@ build_spill(Build *build)
 	build->batch = batch_create();
 }
 
-static uint16
-number_of(Build *build, const SignatureSpec *spec)
-{
-	uint16		number;
-
-	if (build->shared == NULL)
-		return spec_number_add(build->meta, spec);
-	if (spec_number(build->meta, spec, &number))
-		return number;
-	return parallel_spec(build->shared, build->meta, spec);
-}
-
-void
+/* Take a row of the table. */
+static void
 build_add_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 			  bool alive, void *state)
 {
@@ -95,7 +100,7 @@ build_add_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 	sig = isnull[0] ? NULL : indexed_signature(index, values[0]);
 	indexed_row_set(&row, sig);
 	row.tid = *tid;
-	row.spec = number_of(build, sig ? &sig->spec : NULL);
+	row.spec = spec_number_add(build->meta, sig ? &sig->spec : NULL);
 	batch_add(build->batch, &row);
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(build->row);
@@ -172,7 +177,6 @@ am_build(Relation heap, Relation index, struct IndexInfo *info)
 {
 	Build		build = {{.index = index, .building = true}};
 	IndexBuildResult *result = palloc0(sizeof(IndexBuildResult));
-	ParallelBuild *parallel;
 	PGAlignedBlock page;
 
 	if (RelationGetNumberOfBlocks(index) != 0)
@@ -182,15 +186,11 @@ am_build(Relation heap, Relation index, struct IndexInfo *info)
 	meta_init(page.data);
 	build.meta = META_OF(page.data);
 	build_begin(&build, (uint64) maintenance_work_mem * 1024);
-	parallel = parallel_begin(&build, heap, info);
-	result->heap_tuples = parallel != NULL ?
-		parallel_scan(parallel, &build, heap, info) :
+	result->heap_tuples =
 		table_index_build_scan(heap, index, info, true, true, build_add_row,
 							   &build, NULL);
 	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, PHASE_WRITING);
 	finish(&build);
-	if (parallel != NULL)
-		parallel_end(parallel);
 	write_meta(index, build.meta);
 	if (RelationNeedsWAL(index))
 		log_newpage_range(index, MAIN_FORKNUM, 0,
