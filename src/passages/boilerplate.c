@@ -209,6 +209,39 @@ append_rest(StringInfo out, const Stretches *found)
 	appendBinaryStringInfo(out, utf8 + from, found->text.len - from);
 }
 
+/* Whether the passages cover every word of a text that has some. */
+static bool
+is_boilerplate_as_a_whole(const Stretches *found, uint32 k)
+{
+	uint32		covered = 0;
+
+	for (size_t i = 0; i < found->n; i++)
+	{
+		if (found->stretches[i].start > covered)
+			return false;
+		covered = found->stretches[i].end;
+	}
+	return found->n > 0 && covered == found->text.nshingles + k - 1;
+}
+
+/*
+ * Warn, once for each call site, of a text of which nothing is left: its copies
+ * made it frequent, and they are no near-duplicates any more without it.
+ */
+static void
+warn_of_whole_text(DocContext *doccxt, const Stretches *found)
+{
+	if (doccxt->extra != NULL ||
+		!is_boilerplate_as_a_whole(found, doccxt->spec.k))
+		return;
+	doccxt->extra = doccxt;
+	ereport(WARNING,
+			(errmsg("a document consists of boilerplate only"),
+			 errdetail("Each run of %d words of it is in many documents of the lexicon.",
+					   doccxt->spec.k),
+			 errhint("Make the lexicon from one document of each group of near-duplicates.")));
+}
+
 /* without_boilerplate(doc text, lexicon, min_documents int) */
 Datum
 without_boilerplate(PG_FUNCTION_ARGS)
@@ -218,6 +251,7 @@ without_boilerplate(PG_FUNCTION_ARGS)
 
 	initStringInfo(&rest);
 	found = begin_boilerplate(fcinfo);
+	warn_of_whole_text(fcinfo->flinfo->fn_extra, found);
 	append_rest(&rest, found);
 	end_boilerplate(found);
 	PG_RETURN_TEXT_P(text_from_utf8(&rest));

@@ -98,5 +98,30 @@ SELECT without_boilerplate('a', lexicon_agg('a b')) ;
 SELECT frequent_shingles(shingle_lexicon_agg('a b', 'unit=char k=3'));
 SELECT without_boilerplate('a', shingle_lexicon_agg('a b', 'unit=line k=1'));
 
+-- Ads with one footer, of which 60 are equal: copies are no boilerplate if the
+-- lexicon is made from one document of each group
+CREATE TABLE ads AS
+SELECT n AS id,
+       (SELECT string_agg('w' || ('x' || substr(md5(greatest(n, 60) || '.' || i), 1, 6))::bit(24)::int % 5000, ' ' ORDER BY i)
+        FROM generate_series(1, 30) i)
+       || ' Pick up in person only, no returns, no warranty, no refunds, call after six in the evening please.' AS body
+FROM generate_series(1, 200) n;
+CREATE FUNCTION duplicates(query text) RETURNS bigint LANGUAGE sql
+RETURN (SELECT sum(size - 1) FROM near_duplicate_groups(query, 0.8) WHERE id = representative);
+SELECT duplicates('SELECT id, shingles(body) FROM ads');
+CREATE TABLE all_ads AS
+SELECT lexicon_trim(shingle_lexicon_agg(body, 'k=8'), 1000000, min_df => 50) AS lexicon FROM ads;
+CREATE TABLE one_of_each AS
+SELECT lexicon_trim(shingle_lexicon_agg(body, 'k=8'), 1000000, min_df => 50) AS lexicon
+FROM ads JOIN near_duplicate_groups('SELECT id, shingles(body) FROM ads', 0.8) g USING (id)
+WHERE g.id = g.representative;
+SELECT count(*), count(*) FILTER (WHERE rest ~ '[[:alpha:]]') AS with_words
+FROM (SELECT without_boilerplate(body, lexicon, 50) AS rest FROM ads, all_ads) a;
+SELECT count(*), count(*) FILTER (WHERE rest ~ '[[:alpha:]]') AS with_words
+FROM (SELECT without_boilerplate(body, lexicon, 50) AS rest FROM ads, one_of_each) a;
+SELECT duplicates('SELECT id, shingles(without_boilerplate(body, lexicon, 50)) FROM ads, one_of_each');
+DROP FUNCTION duplicates;
+DROP TABLE ads, all_ads, one_of_each;
+
 DROP FUNCTION naive, found;
 DROP TABLE docs, statistics;
