@@ -679,9 +679,6 @@ check_found(const Check *check)
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 			 errmsg("new rows were not found in table \"%s\"",
 					RelationGetRelationName(check->rel)),
-			 errdetail("The statement has %llu rows to check, of which the table has %llu.",
-					   (unsigned long long) check->rows.n,
-					   (unsigned long long) check->found),
 			 errhint("Rows that are stored in another table, or whose signature depends on more than the row, cannot be checked by statement."),
 			 errtable(check->rel)));
 }

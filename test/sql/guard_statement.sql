@@ -400,7 +400,7 @@ CREATE TRIGGER guard AFTER INSERT ON drawing REFERENCING NEW TABLE AS n FOR EACH
 INSERT INTO drawing VALUES (1, 1), (2, 2);
 DROP INDEX drawing_sig;
 CREATE INDEX drawing_sig ON drawing USING gin (draws(a));
-INSERT INTO drawing VALUES (1, 1), (2, 2);
+INSERT INTO drawing SELECT i, i FROM generate_series(1, 200) i;
 DROP TABLE drawing;
 DROP FUNCTION draws;
 DROP SEQUENCE drawn;
