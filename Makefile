@@ -281,6 +281,7 @@ OBJS = \
 	src/text/segment.o \
 	src/text/sentences.o \
 	src/text/source.o \
+	src/text/stemmer_endings.o \
 	src/text/stopwords.o \
 	src/text/terms.o \
 	src/text/words.o

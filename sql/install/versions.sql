@@ -4,8 +4,8 @@
 -- stable: another version of a library may be loaded next time
 CREATE FUNCTION neardup_components(OUT component text, OUT version text) RETURNS SETOF record
     AS 'MODULE_PATHNAME'
-    LANGUAGE C STABLE STRICT PARALLEL SAFE ROWS 30;
-COMMENT ON FUNCTION neardup_components() IS 'what decides which words a text has, and the versions that are there now';
+    LANGUAGE C STABLE STRICT PARALLEL SAFE ROWS 40;
+COMMENT ON FUNCTION neardup_components() IS 'what decides which words a text has, each known by a hash of what it does, and the version of ICU';
 
 -- Dumps take its rows along.  No key: restoring adds the rows of before to
 -- those of CREATE EXTENSION.
@@ -15,7 +15,7 @@ CREATE TABLE neardup_recorded_versions (component text NOT NULL, version text NO
 ALTER TABLE neardup_recorded_versions REPLICA IDENTITY FULL;
 COMMENT ON TABLE neardup_recorded_versions IS 'versions of what made the words of stored signatures';
 COMMENT ON COLUMN neardup_recorded_versions.component IS 'as neardup_components() names it';
-COMMENT ON COLUMN neardup_recorded_versions.version IS 'the version it had';
+COMMENT ON COLUMN neardup_recorded_versions.version IS 'the hash that it had, or the version of ICU';
 SELECT pg_catalog.pg_extension_config_dump('neardup_recorded_versions', '');
 GRANT SELECT ON neardup_recorded_versions TO PUBLIC;
 -- The script of a trusted extension runs as the cluster's superuser.  The rows
@@ -23,10 +23,68 @@ GRANT SELECT ON neardup_recorded_versions TO PUBLIC;
 GRANT INSERT, DELETE ON neardup_recorded_versions TO @extowner@;
 INSERT INTO neardup_recorded_versions SELECT component, version FROM neardup_components();
 
-CREATE FUNCTION neardup_accept_versions() RETURNS void
-    LANGUAGE sql VOLATILE PARALLEL UNSAFE
-BEGIN ATOMIC
-    DELETE FROM neardup_recorded_versions;
-    INSERT INTO neardup_recorded_versions SELECT component, version FROM neardup_components();
-END;
-COMMENT ON FUNCTION neardup_accept_versions() IS 'records that all that is stored has been made with the versions that are there now';
+-- Bytes are compared, not values: what stands in a schema that is not in the search path
+-- is found, and so are two signatures that are equal but for their order.
+CREATE FUNCTION neardup_outdated(relation regclass, signature_column name, expression text DEFAULT NULL,
+                                 percent double precision DEFAULT 100, OUT compared bigint, OUT outdated bigint)
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+AS $$
+DECLARE
+    made_by text := expression;
+BEGIN
+    IF made_by IS NULL THEN
+        SELECT pg_catalog.pg_get_expr(d.adbin, d.adrelid) INTO made_by
+        FROM pg_catalog.pg_attribute a JOIN pg_catalog.pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
+        WHERE a.attrelid = relation AND a.attname = signature_column AND a.attgenerated = 's';
+    END IF;
+    IF made_by IS NULL THEN
+        RAISE EXCEPTION 'column "%" of table % is not a generated column', signature_column, relation
+            USING ERRCODE = 'invalid_parameter_value',
+                HINT = pg_catalog.format('Say what makes it: neardup_outdated(%L, %L, ''shingles(body)'').',
+                                         relation, signature_column);
+    END IF;
+    EXECUTE pg_catalog.format('SELECT pg_catalog.count(*), pg_catalog.count(*) FILTER (WHERE '
+        'pg_catalog.record_image_ne(ROW(%I), ROW((%s)))) FROM %s %s', signature_column, made_by, relation,
+        CASE WHEN percent < 100 THEN pg_catalog.format('TABLESAMPLE SYSTEM (%s)', percent) ELSE '' END)
+        INTO compared, outdated;
+END
+$$;
+COMMENT ON FUNCTION neardup_outdated(regclass, name, text, double precision) IS 'how many rows of a table, or of a sample of its pages, have another signature than would be made of them now';
+
+CREATE FUNCTION neardup_accept_versions(force boolean DEFAULT false) RETURNS void
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+AS $$
+DECLARE
+    schema_name CONSTANT name := (SELECT n.nspname FROM pg_catalog.pg_extension e
+        JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) e.extnamespace
+        WHERE e.extname OPERATOR(pg_catalog.=) 'neardup');
+    signatures record;
+    outdated bigint := 0;
+BEGIN
+    FOR signatures IN SELECT c.oid::regclass AS relation, a.attname, a.attgenerated OPERATOR(pg_catalog.=) 's' AS generated
+        FROM pg_catalog.pg_attribute a JOIN pg_catalog.pg_class c ON c.oid OPERATOR(pg_catalog.=) a.attrelid
+        JOIN pg_catalog.pg_type t ON t.oid OPERATOR(pg_catalog.=) a.atttypid
+        JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) t.typnamespace
+        WHERE n.nspname OPERATOR(pg_catalog.=) schema_name AND t.typname OPERATOR(pg_catalog.=) 'signature'
+            AND c.relkind OPERATOR(pg_catalog.=) 'r' AND c.relpersistence OPERATOR(pg_catalog.<>) 't' AND NOT a.attisdropped
+        ORDER BY c.oid, a.attnum
+    LOOP
+        EXIT WHEN force;
+        IF signatures.generated THEN
+            EXECUTE pg_catalog.format('SELECT outdated FROM %I.neardup_outdated($1, $2)', schema_name)
+                INTO outdated USING signatures.relation, signatures.attname;
+            CONTINUE WHEN outdated OPERATOR(pg_catalog.=) 0;
+        END IF;
+        RAISE EXCEPTION 'column "%" of table % %', signatures.attname, signatures.relation, CASE WHEN signatures.generated
+            THEN pg_catalog.format('has %s rows that are out of date', outdated)
+            ELSE 'is stored, and may be out of date' END
+            USING ERRCODE = 'object_not_in_prerequisite_state', HINT = CASE WHEN signatures.generated
+                THEN 'Make their signatures again, or say force => true.'
+                ELSE 'Count its rows by neardup_outdated(table, column, expression), then say force => true.' END;
+    END LOOP;
+    EXECUTE pg_catalog.format('DELETE FROM %I.neardup_recorded_versions', schema_name);
+    EXECUTE pg_catalog.format('INSERT INTO %1$I.neardup_recorded_versions '
+        'SELECT component, version FROM %1$I.neardup_components()', schema_name);
+END
+$$;
+COMMENT ON FUNCTION neardup_accept_versions(boolean) IS 'records that all that is stored has been made with what makes words now, if no row is out of date';

@@ -88,7 +88,7 @@ create_doc_context(const FmgrInfo *flinfo, MemoryContext context, int analysis)
 	MemoryContextRegisterResetCallback(context, &doccxt->callback);
 	doccxt->context = AllocSetContextCreate(context, "neardup reader",
 										  ALLOCSET_DEFAULT_SIZES);
-	recorded_versions_check(flinfo->fn_oid);
+	recorded_versions_check();
 	return doccxt;
 }
 

@@ -4,11 +4,14 @@
  *
  * ICU and libstemmer decide which words a text has.  Another version of either
  * may decide otherwise of a few, and then signatures that were stored and those
- * that are made now are compared as if they had been made alike.  So the
- * versions are recorded where the extension is created, in a table that dumps
- * take along: restored on another machine, it has the versions of the old one
- * beside those of the new one.  pg_upgrade and copies of files leave it as it
- * was.
+ * that are made now are compared as if they had been made alike.  So what they do
+ * (components.c) is recorded where the extension is created, in a table whose rows
+ * dumps take along: restored on another machine, it has the rows of the old one
+ * beside those of the new one.  pg_upgrade and copies of files leave it as it was.
+ *
+ * A component is compared when a session uses it for the first time, so that a
+ * session pays for what it uses only.  Where ICU has the version that is recorded,
+ * what is decided by it need not be looked at.
  *
  * Portions Copyright (c) 2026, the neardup developers
  *
@@ -20,43 +23,54 @@
 #include "access/htup_details.h"
 #include "access/parallel.h"
 #include "access/relation.h"
+#include "access/table.h"
+#include "access/xact.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_extension.h"
 #include "catalog/pg_type.h"
 #include "commands/extension.h"
 #include "funcapi.h"
 #include "storage/lmgr.h"
 #include "utils/builtins.h"
-#include "utils/tuplestore.h"
+#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
+#include "utils/memutils.h"
 #include "utils/rel.h"
+#include "utils/tuplestore.h"
 
 #include "base/compat.h"
 #include "document/recorded_versions.h"
 #include "text/components.h"
 
 #define RECORD_TABLE	"neardup_recorded_versions"
+#define ICU				"ICU"
 
 PG_FUNCTION_INFO_V1(neardup_components);
+
+static void
+put_component(ReturnSetInfo *rsinfo, const char *name, const char *version)
+{
+	Datum		values[2] = {CStringGetTextDatum(name), CStringGetTextDatum(version)};
+	bool		nulls[2] = {false, false};
+
+	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+}
 
 /* neardup_components(): what is recorded */
 Datum
 neardup_components(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *rsinfo;
-	Component  *list;
-	int			n;
 
 	InitMaterializedSRF(fcinfo, 0);
 	rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
-	list = components_list(&n);
-	for (int i = 0; i < n; i++)
+	put_component(rsinfo, ICU, icu_version());
+	for (int id = 0; id < NUM_COMPONENTS; id++)
 	{
-		Datum		values[2];
-		bool		nulls[2] = {false, false};
+		const char *name = component_name(id);
 
-		values[0] = CStringGetTextDatum(list[i].name);
-		values[1] = CStringGetTextDatum(list[i].version);
-		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+		if (name != NULL)
+			put_component(rsinfo, name, component_version(id));
 	}
 	return (Datum) 0;
 }
@@ -72,85 +86,159 @@ is_record(Relation rel)
 		TupleDescAttr(desc, 1)->atttypid == TEXTOID;
 }
 
-/* Appends a recorded version if it is another than that of today. */
-static void
-compare_row(HeapTuple row, TupleDesc desc, const Component *list, int n,
-			StringInfo differences)
+/* The rows of the table. */
+typedef struct Record
 {
-	bool		isnull[2];
-	Datum		name = heap_getattr(row, 1, desc, &isnull[0]);
-	Datum		version = heap_getattr(row, 2, desc, &isnull[1]);
-	char	   *difference;
+	List	   *names;
+	List	   *versions;
+	bool		same_icu;		/* it says the version of ICU, that of now */
+} Record;
 
-	if (isnull[0] || isnull[1])
-		return;
-	for (int i = 0; i < n; i++)
-	{
-		if (strcmp(list[i].name, TextDatumGetCString(name)) != 0 ||
-			strcmp(list[i].version, TextDatumGetCString(version)) == 0)
-			continue;
-		difference = psprintf("%s %s, now %s", list[i].name,
-							  TextDatumGetCString(version), list[i].version);
-		/* the same row may be there twice */
-		if (strstr(differences->data, difference) == NULL)
-			appendStringInfo(differences, "%s%s",
-							 differences->len == 0 ? "" : "; ", difference);
-	}
-}
-
-/* The differences between what is recorded and what there is today. */
-static char *
-find_differences(Relation rel)
+static Record
+read_record(Relation rel)
 {
-	StringInfoData differences;
-	SysScanDesc scan = systable_beginscan(rel, InvalidOid, false, NULL, 0,
-										  NULL);
+	Record		record = {NIL, NIL, false};
+	SysScanDesc scan = systable_beginscan(rel, InvalidOid, false, NULL, 0, NULL);
+	bool		other_icu = false;
 	HeapTuple	row;
-	int			n;
-	Component  *list = components_list(&n);
 
-	initStringInfo(&differences);
 	while (HeapTupleIsValid(row = systable_getnext(scan)))
-		compare_row(row, RelationGetDescr(rel), list, n, &differences);
+	{
+		bool		isnull[2];
+		Datum		name = heap_getattr(row, 1, RelationGetDescr(rel), &isnull[0]);
+		Datum		version = heap_getattr(row, 2, RelationGetDescr(rel), &isnull[1]);
+
+		if (isnull[0] || isnull[1])
+			continue;
+		record.names = lappend(record.names, TextDatumGetCString(name));
+		record.versions = lappend(record.versions, TextDatumGetCString(version));
+		if (strcmp(llast(record.names), ICU) != 0)
+			continue;
+		if (strcmp(llast(record.versions), icu_version()) == 0)
+			record.same_icu = true;
+		else
+			other_icu = true;
+	}
 	systable_endscan(scan);
-	return differences.data;
+	record.same_icu &= !other_icu;
+	return record;
 }
 
-static void
-warn(const char *differences)
+/* Whether a component does something else than is recorded. */
+static bool
+differs(const Record *record, int id)
 {
+	const char *name = component_name(id);
+	char	   *version = NULL;
+	ListCell   *lc;
+	ListCell   *recorded;
+
+	if (name == NULL || (COMPONENT_IS_ICU(id) && record->same_icu))
+		return false;
+	forboth(lc, record->names, recorded, record->versions)
+	{
+		if (strcmp(lfirst(lc), name) != 0)
+			continue;
+		if (version == NULL)
+			version = component_version(id);
+		if (strcmp(lfirst(recorded), version) != 0)
+			return true;
+	}
+	return false;
+}
+
+/* All that differs, once the session uses one of it. */
+static void
+warn(const Record *record)
+{
+	StringInfoData list;
+
+	initStringInfo(&list);
+	for (int id = 0; id < NUM_COMPONENTS; id++)
+		if (differs(record, id))
+			appendStringInfo(&list, "%s%s", list.len > 0 ? ", " : "", component_name(id));
 	ereport(WARNING,
 			(errcode(ERRCODE_WARNING),
 			 errmsg("stored signatures may have been made of other words than are made now"),
-			 errdetail("Versions differ: %s.", differences),
-			 errhint("Make stored signatures and lexicons of text anew, then call neardup_accept_versions().")));
+			 errdetail("Other than recorded: %s.", list.data),
+			 errhint("neardup_outdated(table, column) counts the rows; see \"Upgrade of ICU or libstemmer\" in the documentation.")));
 }
 
-void
-recorded_versions_check(Oid function)
+/* The schema that the extension is in, or InvalidOid. */
+static Oid
+extension_schema(void)
 {
-	static bool checked = false;
+	Relation	rel = table_open(ExtensionRelationId, AccessShareLock);
+	Oid			schema = InvalidOid;
+	ScanKeyData key;
+	SysScanDesc scan;
+	HeapTuple	row;
+
+	ScanKeyInit(&key, Anum_pg_extension_extname, BTEqualStrategyNumber, F_NAMEEQ,
+				CStringGetDatum("neardup"));
+	scan = systable_beginscan(rel, ExtensionNameIndexId, true, NULL, 1, &key);
+	if (HeapTupleIsValid(row = systable_getnext(scan)))
+		schema = ((Form_pg_extension) GETSTRUCT(row))->extnamespace;
+	systable_endscan(scan);
+	table_close(rel, AccessShareLock);
+	return schema;
+}
+
+/* Compares a component that the session is about to use; warns once. */
+static void
+check_component(int id)
+{
+	static bool warned = false;
 	Oid			relid;
 	Relation	rel;
 
 	/* while the extension is created, nothing is recorded */
-	if (likely(checked) || creating_extension || IsParallelWorker())
+	if (warned || creating_extension || IsParallelWorker() || !IsTransactionState())
 		return;
-	relid = get_relname_relid(RECORD_TABLE, get_func_namespace(function));
+	relid = get_relname_relid(RECORD_TABLE, extension_schema());
 	/* nobody is to wait for a warning */
 	if (!OidIsValid(relid) ||
 		!ConditionalLockRelationOid(relid, AccessShareLock))
+	{
+		component_used[id] = false;
 		return;
-	checked = true;
+	}
 	rel = try_relation_open(relid, NoLock);
 	if (rel == NULL)
 		return;
 	if (is_record(rel))
 	{
-		char	   *differences = find_differences(rel);
+		MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "neardup record",
+													  ALLOCSET_DEFAULT_SIZES);
+		MemoryContext old = MemoryContextSwitchTo(context);
+		Record		record = read_record(rel);
 
-		if (differences[0] != '\0')
-			warn(differences);
+		if (differs(&record, id))
+		{
+			warned = true;
+			warn(&record);
+		}
+		MemoryContextSwitchTo(old);
+		MemoryContextDelete(context);
 	}
 	relation_close(rel, AccessShareLock);
+}
+
+void
+recorded_versions_check(void)
+{
+	component_first_used = check_component;
+}
+
+void
+recorded_versions_check_spec(const SignatureSpec *spec)
+{
+	recorded_versions_check();
+	if (spec->unit == UNIT_NONE || (spec->filters & FILTER_CONFIG) != 0)
+		return;
+	component_use(COMPONENT_LETTERS);
+	if (spec->unit == UNIT_SENTENCE)
+		component_use(COMPONENT_SENTENCES);
+	if (language_has_stemmer((Language) spec->language))
+		component_use(COMPONENT_STEMMER + spec->language);
 }

@@ -9,10 +9,15 @@
 #ifndef NEARDUP_RECORDED_VERSIONS_H
 #define NEARDUP_RECORDED_VERSIONS_H
 
+#include "signature/spec.h"
+
 /*
- * Warns, once in a session, where what makes words today is of another version
- * than is recorded in the schema of this function of the extension.
+ * From now on, warns once in a session where what makes words or sentences does something
+ * else than is recorded, when the session uses that for the first time.
  */
-extern void recorded_versions_check(Oid function);
+extern void recorded_versions_check(void);
+
+/* The same for what made signatures of that spec, where they are compared as stored. */
+extern void recorded_versions_check_spec(const SignatureSpec *spec);
 
 #endif							/* NEARDUP_RECORDED_VERSIONS_H */

@@ -1,6 +1,13 @@
 /*
  * components.c
- *		What outside neardup decides which words a text has, and its version.
+ *		What outside neardup decides which words and sentences a text has, known by
+ *		what it does.
+ *
+ * Versions of libraries say little: a new one of ICU leaves nearly all texts as they
+ * were, and libstemmer tells none.  So each component is known by a hash of what it
+ * makes of a sample.  A stemmer's sample is words formed of all endings in its tables
+ * (stemmer_endings.c), random letters before and between them, so that any rule that
+ * changes shows; the random numbers are always the same.
  *
  * Portions Copyright (c) 2026, the neardup developers
  *
@@ -10,148 +17,271 @@
 
 #include <libstemmer.h>
 #include <unicode/uchar.h>
+#include <unicode/utf8.h>
 #include <unicode/uversion.h>
+
+#include "utils/memutils.h"
 
 #include "base/hash.h"
 #include "text/analysis.h"
 #include "text/components.h"
-#include "text/languages.h"
+#include "text/sentences.h"
+#include "text/words.h"
 
-/*
- * What is stemmed to tell versions apart: stop words that are not short, or
- * common words with endings, where such stop words are few or change little.
- */
-#define SAMPLE_BYTES	6		/* of a word, at least */
-#define SAMPLE_WORDS	100		/* of a language, at most */
+void		(*component_first_used) (int id) = NULL;
+bool		component_used[NUM_COMPONENTS];
 
-static const char *const samples[NUM_LANGUAGES] = {
-	[LANGUAGE_ARABIC] = "الكتاب والكتب كتابها المدرسة مدارسهم المعلمون "
-		"يكتبون سيكتبون الطالبات فالسيارات بالبيوت استخدامات المسلمين كلماتنا",
-	[LANGUAGE_ARMENIAN] = "գրքերը գրքերից մարդկանց քաղաքներում դպրոցներից "
-		"գրելու գրեցին խոսում աշխատանքի աշխատողներ երեխաների մեծագույն",
-	[LANGUAGE_BASQUE] = "etxeetako etxearen liburuak liburuetan gizonarekin "
-		"haurrentzat ikasleen ikastetxeko lanerako handienak egiten mendietara",
-	[LANGUAGE_CATALAN] = "llibres llibreria cantaven cantarien nacionals "
-		"ràpidament treballadors treballadores escrivint dormiríem ciutats felicitat",
-	[LANGUAGE_ENGLISH] = "generously skying happily organizations relational "
-		"conditional hopefulness communism succeeding vileness replacements dying",
-	[LANGUAGE_GREEK] = "βιβλία βιβλίων ανθρώπους σχολεία μαθητές γράφουμε "
-		"έγραψαν μεγαλύτερος εργαζόμενοι πόλεων παιδιών ταχύτατα",
-	[LANGUAGE_HINDI] = "किताबें किताबों लड़कियाँ लड़कियों आदमियों विद्यालयों "
-		"लिखते लिखेंगे बोलना कहानियाँ शहरों अच्छाइयाँ",
-	[LANGUAGE_INDONESIAN] = "membaca pembaca bacaan menuliskan penulisan "
-		"bukunya berjalanlah perumahan dipergunakan keindahan sekolahnya mengatakan",
-	[LANGUAGE_IRISH] = "leabhair leabharlann scoileanna bhfearaibh múinteoirí "
-		"scríobhfaidh cathracha daoine gcathracha oibrithe tseachtain rialtais",
-	[LANGUAGE_LITHUANIAN] = "knygos knygomis mokyklose mokytojams rašydavome "
-		"parašytas žmonių miestuose gražiausias dirbantys vaikams greičiau",
-	[LANGUAGE_ROMANIAN] = "cărților cărțile școlilor profesorilor scriseserăm "
-		"scriind oamenilor orașele frumoasele muncitorii copiilor naționalitate",
-	[LANGUAGE_SERBIAN] = "knjigama knjigom školama učenicima pisali "
-		"napisaćemo gradovima najlepši radnicima деца књигама градовима",
-	[LANGUAGE_TAMIL] = "புத்தகங்கள் புத்தகத்தில் பள்ளிகளில் மாணவர்களுக்கு "
-		"எழுதுகிறார்கள் எழுதினான் நகரங்களின் குழந்தைகளை வேலைக்காரர்கள் பேசுவது",
-	[LANGUAGE_YIDDISH] = "ביכער ביכלעך שולעס שרײַבנדיק געשריבן מענטשן "
-		"שטעטלעך קינדערלעך ארבעטער גרעסערע זינגענדיק פֿרײַנדשאַפֿט",
-	[LANGUAGE_ESTONIAN] = "raamatud raamatutes koolidesse õpetajatele "
-		"kirjutasime kirjutanud inimestega linnadest suuremad töötajate lastele kiiresti",
-	[LANGUAGE_ESPERANTO] = "librojn librejo skribantaj skribitan urbestroj "
-		"lernejoj homoj malbonega rapide laboristoj infanojn parolas",
-	[LANGUAGE_POLISH] = "książkami książkach szkołami nauczycielom pisaliśmy "
-		"napisane ludziom miastach największy pracownikami dzieciom szybciej",
-	[LANGUAGE_CZECH] = "knihami knihách školami učitelům psali napsané "
-		"lidech městech největší pracovníky dětem rychleji",
-	[LANGUAGE_SESOTHO] = "dibuka dikolo barutabana mosebetsi basebetsi "
-		"ngotswe motseng metseng bophelo dintho rutang balang",
+static const char *const names[COMPONENT_STEMMER] = {
+	[COMPONENT_LETTERS] = "letters",
+	[COMPONENT_SENTENCES] = "sentences",
+	[COMPONENT_CJK] = "words of Chinese and Japanese",
+	[COMPONENT_THAI] = "words of Thai",
+	[COMPONENT_LAO] = "words of Lao",
+	[COMPONENT_KHMER] = "words of Khmer",
+	[COMPONENT_BURMESE] = "words of Burmese",
 };
 
-/* Languages that are stemmed in another way have the words of the first. */
-static const char *
-language_sample(Language language)
+static const char *const samples[COMPONENT_STEMMER] = {
+	[COMPONENT_SENTENCES] = "See fig. 3.4 (etc.) ; Then go on. 1. ; 2! : X. ? ; Y. , Z; and!; but: No.; U. \"Really?\" he said. "
+	"No! Yes... perhaps. 12 more e.g. this: that, and so on; Dr. Who came. U.S. and U.S.A. "
+	"it is. He left at 5 p.m. Then nothing.) [End.] next. Τι λες; Ναι. Да. нет? Нет! "
+	"यह है। वह है॥ 好。不好！「是。」対。は？ มา ไป ഇത്. അത്. ما هذا؟ نعم۔ لا. It is 3.5.b. A.B.c. "
+	"Mr. X, Ph.D. said so\xE2\x80\xA6 And so. and — well.; x.: Y. a.\xC2\xA0\x42",
+	[COMPONENT_CJK] = "人人生而自由在尊严和权利上一律平等他们赋有理性和良心并应以兄弟关系的精神"
+	"相对待计算机软件工程师在北京大学研究数据库系统すべての人間は生まれながらにして自由であり"
+	"かつ尊厳と権利とについて平等である人間は理性と良心とを授けられており互いに同胞の精神をもって"
+	"行動しなければならないコンピューターソフトウェアを東京都で買いました",
+	[COMPONENT_THAI] = "มนุษย์ทั้งหลายเกิดมามีอิสระและเสมอภาคกันในเกียรติศักดิ์และสิทธิต่างมีเหตุผล"
+	"และมโนธรรมและควรปฏิบัติต่อกันด้วยเจตนารมณ์แห่งภราดรภาพโปรแกรมคอมพิวเตอร์ภาษาไทย",
+	[COMPONENT_LAO] = "ມະນຸດທຸກຄົນເກີດມາມີກຽດສັກສີສິດທິເສລີພາບແລະຄວາມສະເໝີພາບເທົ່າທຽມກັນ"
+	"ຄົນລາວຢູ່ນະຄອນຫຼວງວຽງຈັນຮຽນພາສາລາວ",
+	[COMPONENT_KHMER] = "មនុស្សទាំងអស់កើតមកមានសេរីភាពនិងសមភាពក្នុងផ្នែកសេចក្តីថ្លៃថ្នូរនិងសិទ្ធិ"
+	"ភាសាខ្មែរប្រទេសកម្ពុជាទីក្រុងភ្នំពេញ",
+	[COMPONENT_BURMESE] = "လူတိုင်းသည်တူညီလွတ်လပ်သောဂုဏ်သိက္ခာဖြင့်လည်းကောင်းတူညီလွတ်လပ်သော"
+	"အခွင့်အရေးများဖြင့်လည်းကောင်းမွေးဖွားလာသူများဖြစ်သည်မြန်မာစာ",
+};
+
+const char *
+component_name(int id)
 {
-	switch (language)
-	{
-		case LANGUAGE_PORTER:
-		case LANGUAGE_LOVINS:
-			language = LANGUAGE_ENGLISH;
-			break;
-		case LANGUAGE_GERMAN2:
-			language = LANGUAGE_GERMAN;
-			break;
-		case LANGUAGE_DUTCH_PORTER:
-		case LANGUAGE_KRAAIJ_POHLMANN:
-			language = LANGUAGE_DUTCH;
-			break;
-		default:
-			break;
-	}
-	return samples[language] ? samples[language] : language_stop_words(language);
+	Language	language = (Language) (id - COMPONENT_STEMMER);
+
+	if (id < COMPONENT_STEMMER)
+		return names[id];
+	if (!language_has_stemmer(language) || !language_is_available(language))
+		return NULL;
+	return psprintf("stems of %s", language_name(language));
 }
 
-static const char *
-version_text(const UVersionInfo version)
+char *
+icu_version(void)
 {
+	UVersionInfo version;
 	char		text[U_MAX_VERSION_STRING_LENGTH];
 
+	u_getVersion(version);
 	u_versionToString(version, text);
 	return pstrdup(text);
 }
 
-/* A hash of the stems of a language's sample, in hexadecimal. */
-static const char *
-stems_hash(Language language)
+static inline void
+add_hash(uint64 *hash, const void *bytes, size_t len)
 {
-	static const char space[] = " \t\r\n";
-	struct sb_stemmer *stemmer = sb_stemmer_new(language_name(language),
-												"UTF_8");
-	const char *words = language_sample(language);
-	uint64		hash = 0;
-	int			n = 0;
-
-	if (stemmer == NULL)
-		return NULL;
-	for (const char *at = words == NULL ? "" : words;
-		 *at != '\0' && n < SAMPLE_WORDS; at += strspn(at, space))
-	{
-		size_t		len = strcspn(at, space);
-		const sb_symbol *stem;
-
-		if (len >= SAMPLE_BYTES)
-		{
-			stem = sb_stemmer_stem(stemmer, (const sb_symbol *) at, len);
-			if (stem != NULL)
-				hash = mix64(hash + XXH3_64bits(stem, sb_stemmer_length(stemmer)));
-			n++;
-		}
-		at += len;
-	}
-	sb_stemmer_delete(stemmer);
-	return psprintf("%08x", (uint32) hash);
+	*hash = mix64(*hash + XXH3_64bits(bytes, len));
 }
 
-Component *
-components_list(int *n)
+/*
+ * What every character below U+3100 and of the compatibility blocks is, that Unicode had
+ * when neardup began.  Newer characters are new scripts and symbols: no text of before
+ * has them.
+ */
+static uint64
+hash_letters(void)
 {
-	Component  *list = palloc((NUM_LANGUAGES + 2) * sizeof(Component));
-	UVersionInfo version;
+	uint64		hash = 0;
 
-	u_getVersion(version);
-	list[0].name = "ICU";
-	list[0].version = version_text(version);
-	u_getUnicodeVersion(version);
-	list[1].name = "Unicode";
-	list[1].version = version_text(version);
-	*n = 2;
-	for (int i = 0; i < NUM_LANGUAGES; i++)
+	letters_init();
+	for (UChar32 c = 0; c < 0x10000; c = c == 0x30FF ? 0xF900 : c + 1)
 	{
-		Component  *component = &list[*n];
+		UVersionInfo age;
+		Letter		letter[2];
 
-		if (!language_has_stemmer((Language) i) ||
-			!language_is_available((Language) i) ||
-			(component->version = stems_hash((Language) i)) == NULL)
+		u_charAge(c, age);
+		if (age[0] == 0 || age[0] > 15 || (age[0] == 15 && age[1] > 0))
 			continue;
-		component->name = psprintf("stemmer %s", language_name((Language) i));
-		(*n)++;
+		letter[0] = letter_classify(RULES_COMMON, c);
+		letter[1] = letter_classify(RULES_PLAIN, c);
+		add_hash(&hash, letter, sizeof(letter));
 	}
-	return list;
+	return hash;
+}
+
+static uint64
+hash_sentences(void)
+{
+	const char *sample = samples[COMPONENT_SENTENCES];
+	Sentences  *sentences = sentences_create(false);
+	TextSource	source;
+	uint64		hash = 0;
+
+	source_begin(&source, sample, strlen(sample), false);
+	sentences_begin(sentences, &source);
+	while (sentences_next(sentences))
+	{
+		const char *text;
+		size_t		len;
+
+		while (sentence_text(sentences, &text, &len))
+			add_hash(&hash, text, len);
+	}
+	return hash;
+}
+
+/* Of the words into which ICU cuts a sample in a script without spaces. */
+static uint64
+hash_words(const char *sample)
+{
+	Segmenter  *segmenter;
+	size_t		len = strlen(sample);
+	char	   *words = palloc(2 * len);
+	uint64		hash = 0;
+
+	letters_init();
+	segmenter = segmenter_create(RULES_COMMON);
+	add_hash(&hash, words, segmenter_split(segmenter, sample, len, words));
+	return hash;
+}
+
+/* The endings of a language, and the letters in them. */
+typedef struct Endings
+{
+	const char **ending;		/* each up to a space or the end */
+	int			nendings;
+	UChar32		letters[512];
+	int			nletters;
+	uint64		random;			/* state of the generator */
+} Endings;
+
+static int
+pick(Endings *endings, int n)
+{
+	endings->random = endings->random * UINT64CONST(6364136223846793005) +
+		UINT64CONST(1442695040888963407);
+	return (endings->random >> 33) % n;
+}
+
+static void
+add_letter(Endings *endings, UChar32 c)
+{
+	for (int i = 0; i < endings->nletters; i++)
+		if (endings->letters[i] == c)
+			return;
+	if (endings->nletters < (int) lengthof(endings->letters))
+		endings->letters[endings->nletters++] = c;
+}
+
+static Endings *
+read_endings(const char *text)
+{
+	Endings    *endings = palloc0(sizeof(Endings));
+	size_t		len = strlen(text);
+
+	endings->ending = palloc((len / 2 + 1) * sizeof(char *));
+	for (size_t i = 0; i < len;)
+	{
+		UChar32		c;
+
+		if (i == 0 || text[i - 1] == ' ')
+			endings->ending[endings->nendings++] = text + i;
+		U8_NEXT_UNSAFE(text, i, c);
+		if (c != ' ')
+			add_letter(endings, c);
+	}
+	for (UChar32 c = 'a'; endings->letters[0] < 0x80 && c <= 'z'; c++)
+		add_letter(endings, c);
+	return endings;
+}
+
+static void
+put_ending(StringInfo word, const char *ending)
+{
+	appendBinaryStringInfo(word, ending, strcspn(ending, " "));
+}
+
+static void
+put_letters(StringInfo word, Endings *endings, int n)
+{
+	while (n-- > 0)
+	{
+		UChar32		c = endings->letters[pick(endings, endings->nletters)];
+		char		bytes[U8_MAX_LENGTH];
+		int			len = 0;
+
+		U8_APPEND_UNSAFE(bytes, len, c);
+		appendBinaryStringInfo(word, bytes, len);
+	}
+}
+
+#define SAMPLE_WORDS	2000	/* of a language, about */
+
+/* Forms the word of that number with an ending: by itself, behind another one, or letters. */
+static void
+form_word(StringInfo word, Endings *endings, const char *ending, int number)
+{
+	const char *other = endings->ending[pick(endings, endings->nendings)];
+
+	resetStringInfo(word);
+	if (number == 1 || (number > 1 && number % 4 == 1))
+		put_ending(word, other);
+	if (number > 1)
+		put_letters(word, endings, 1 + pick(endings, number % 4 == 1 ? 3 : 6));
+	put_ending(word, ending);
+	if (number > 1 && number % 4 == 0)
+		put_ending(word, other);
+}
+
+static uint64
+hash_stems(Language language)
+{
+	struct sb_stemmer *stemmer = sb_stemmer_new(language_name(language), "UTF_8");
+	Endings    *endings = read_endings(stemmer_endings[language]);
+	int			forms = 3 + SAMPLE_WORDS / endings->nendings;
+	StringInfoData word;
+	uint64		hash = 0;
+
+	if (stemmer == NULL)
+		ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY), errmsg("out of memory")));
+	initStringInfo(&word);
+	for (int i = 0; i < endings->nendings * forms; i++)
+	{
+		const sb_symbol *stem;
+
+		form_word(&word, endings, endings->ending[i / forms], i % forms);
+		stem = sb_stemmer_stem(stemmer, (const sb_symbol *) word.data, word.len);
+		if (stem != NULL)
+			add_hash(&hash, stem, sb_stemmer_length(stemmer));
+	}
+	sb_stemmer_delete(stemmer);
+	return hash;
+}
+
+char *
+component_version(int id)
+{
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "neardup component",
+												  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(context);
+	uint64		hash;
+
+	if (id == COMPONENT_LETTERS)
+		hash = hash_letters();
+	else if (id == COMPONENT_SENTENCES)
+		hash = hash_sentences();
+	else if (id < COMPONENT_STEMMER)
+		hash = hash_words(samples[id]);
+	else
+		hash = hash_stems((Language) (id - COMPONENT_STEMMER));
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(context);
+	return psprintf("%08x", (uint32) hash);
 }

@@ -1,6 +1,7 @@
 /*
  * components.h
- *		What outside neardup decides which words a text has, and its version.
+ *		What outside neardup decides which words and sentences a text has, known by
+ *		what it does.
  *
  * Portions Copyright (c) 2026, the neardup developers
  *
@@ -9,17 +10,61 @@
 #ifndef NEARDUP_COMPONENTS_H
 #define NEARDUP_COMPONENTS_H
 
-typedef struct Component
+#include "text/languages.h"
+
+/* A component: one of these, or COMPONENT_STEMMER and the number of a language. */
+typedef enum ComponentId
 {
-	const char *name;			/* "ICU", "Unicode", "stemmer english", ... */
-	const char *version;
-} Component;
+	COMPONENT_LETTERS,			/* classes and folding of characters */
+	COMPONENT_SENTENCES,		/* where sentences end */
+	COMPONENT_CJK,				/* words of Chinese and Japanese */
+	COMPONENT_THAI,
+	COMPONENT_LAO,
+	COMPONENT_KHMER,
+	COMPONENT_BURMESE,
+	COMPONENT_STEMMER,
+} ComponentId;
+
+#define NUM_COMPONENTS	(COMPONENT_STEMMER + NUM_LANGUAGES)
 
 /*
- * All components of this server, *n of them, palloc'd.  ICU tells its version.
- * libstemmer does not: the version of one of its stemmers is a hash of what
- * that makes of some words.
+ * The name of a component, palloc'd for stemmers: "letters", "stems of german"; NULL if
+ * this server has none of that number.
  */
-extern Component *components_list(int *n);
+extern const char *component_name(int id);
+
+/*
+ * A hash of what a component makes of a fixed sample, in hexadecimal, palloc'd.  Equal
+ * hashes on two servers mean that it does the same on both, as far as the sample goes;
+ * versions of libraries do not matter.  It takes about a millisecond.
+ */
+extern char *component_version(int id);
+
+/* Whether ICU, whose version is icu_version(), decides what the component does. */
+#define COMPONENT_IS_ICU(id)	((id) < COMPONENT_STEMMER)
+
+/* The version of ICU, palloc'd. */
+extern char *icu_version(void);
+
+/*
+ * Called for each component when a session uses it for the first time, if it is set; see
+ * component_use().
+ */
+extern void (*component_first_used) (int id);
+
+extern bool component_used[NUM_COMPONENTS];
+
+/* Notes that a component is about to be used. */
+static inline void
+component_use(int id)
+{
+	if (likely(component_used[id]) || component_first_used == NULL)
+		return;
+	component_used[id] = true;
+	component_first_used(id);
+}
+
+/* stemmer_endings.c: separated by spaces, or NULL */
+extern const char *const stemmer_endings[NUM_LANGUAGES];
 
 #endif							/* NEARDUP_COMPONENTS_H */

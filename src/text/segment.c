@@ -17,6 +17,7 @@
 #include <unicode/utf16.h>
 #include <unicode/utf8.h>
 
+#include "text/components.h"
 #include "text/icu_status.h"
 #include "text/words.h"
 
@@ -148,6 +149,7 @@ segmenter_split(Segmenter *segmenter, const char *run, size_t len, char *dest)
 		stop = find_stretch(segmenter, run, start, len, &script);
 		if (script != SCRIPT_SPACED)
 		{
+			component_use(COMPONENT_CJK + (script - SCRIPT_CJK));
 			out += split_stretch(segmenter, run + start, stop - start,
 								 dest + out);
 			continue;

@@ -24,6 +24,7 @@
 #include <unicode/ubrk.h>
 #include <unicode/utext.h>
 
+#include "text/components.h"
 #include "text/icu_status.h"
 #include "text/sentences.h"
 
@@ -73,6 +74,7 @@ sentences_create(bool lines)
 	sentences->lines = lines;
 	if (lines)
 		return sentences;
+	component_use(COMPONENT_SENTENCES);
 	sentences->window = palloc(WINDOW);
 	sentences->callback.func = sentences_free;
 	sentences->callback.arg = sentences;

@@ -24,6 +24,7 @@
 
 #include "base/hash.h"
 #include "base/linear_probing.h"
+#include "text/components.h"
 #include "text/languages.h"
 #include "text/scripts.h"
 #include "text/terms.h"
@@ -178,7 +179,10 @@ terms_create(const SignatureSpec *spec)
 	MemoryContextRegisterResetCallback(CurrentMemoryContext,
 									   &terms->callback);
 	if (language_has_stemmer((Language) spec->language))
+	{
+		component_use(COMPONENT_STEMMER + spec->language);
 		terms->stemmer = load_stemmer(spec->language);
+	}
 	if (spec->filters & FILTER_STOP)
 		load_stop_words(terms, spec);
 	if (terms->stemmer != NULL)

@@ -32,6 +32,7 @@
 #include "base/compat.h"
 #include "base/hash.h"
 #include "text/ascii.h"
+#include "text/components.h"
 #include "text/words.h"
 
 /* Code points in a segment; for tests a whole run, with what vanishes. */
@@ -109,6 +110,7 @@ words_create(LetterRules rules, bool segment)
 {
 	WordScanner *scanner;
 
+	component_use(COMPONENT_LETTERS);
 	letters_init();
 	scanner = palloc(sizeof(WordScanner));
 	memset(scanner, 0, offsetof(WordScanner, source));

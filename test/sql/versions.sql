@@ -8,7 +8,7 @@ CREATE SCHEMA near;
 CREATE EXTENSION neardup SCHEMA near;
 
 SELECT component, version ~ '^[0-9a-f.]+$' AS told FROM near.neardup_components()
-WHERE component IN ('ICU', 'Unicode', 'stemmer english', 'stemmer russian') ORDER BY component COLLATE "C";
+WHERE component IN ('ICU', 'letters', 'stems of english', 'stems of russian') ORDER BY component COLLATE "C";
 SELECT count(*) AS differences FROM near.neardup_components() c
 FULL JOIN near.neardup_recorded_versions r USING (component, version) WHERE c IS NULL OR r IS NULL;
 -- stemmers are known by what they do
@@ -18,9 +18,13 @@ SELECT count(*) = count(DISTINCT version) AS all_differ FROM near.neardup_compon
 \connect
 SELECT cardinality(near.shingles('a rose is a rose')::bigint[]) AS features;
 
--- Another ICU, as if it had been upgraded; in a dump the row is there beside
--- that of today.  Once in a session, whoever it is.
-INSERT INTO near.neardup_recorded_versions VALUES ('ICU', '60.1'), ('ICU', '60.1'), ('stemmer klingon', '1');
+-- Another ICU that does the same is nothing to tell
+INSERT INTO near.neardup_recorded_versions VALUES ('ICU', '60.1'), ('stems of klingon', '1');
+\connect
+SELECT cardinality(near.shingles('a rose is a rose')::bigint[]) AS features;
+-- One that does something else, as if it had been upgraded; in a dump the row is there
+-- beside that of today.  Once in a session, whoever it is, and for what is used.
+INSERT INTO near.neardup_recorded_versions VALUES ('letters', '0'), ('stems of german', '0');
 CREATE ROLE neardup_reader;
 GRANT USAGE ON SCHEMA near TO neardup_reader;
 \connect
@@ -37,8 +41,55 @@ SELECT near.neardup_accept_versions();
 \connect
 SELECT cardinality(near.shingles('a rose is a rose')::bigint[]) AS features;
 
+-- Each stemmer and each way of cutting is for those who use it
+INSERT INTO near.neardup_recorded_versions VALUES ('ICU', '60.1'), ('sentences', '0'), ('words of Thai', '0'), ('stems of german', '0');
+\set VERBOSITY terse
+\connect
+SELECT cardinality(near.shingles('a rose is a rose', 1, 'english')::bigint[]) AS features;
+\connect
+SELECT cardinality(near.shingles('a rose is a rose', 1, 'german')::bigint[]) AS features;
+\connect
+SELECT cardinality(near.shingles('a rose', 1, 'unit=sentence')::bigint[]) AS features;
+\connect
+SELECT cardinality(near.shingles('ภาษาไทย', 1)::bigint[]) AS features;
+-- stored signatures that are joined, too
+CREATE TABLE docs (id int PRIMARY KEY, body text, made near.signature GENERATED ALWAYS AS (near.shingles(body, 1, 'german')) STORED, kept near.signature);
+INSERT INTO docs SELECT i, 'Haus ' || i FROM generate_series(1, 40) i;
+UPDATE docs SET kept = near.shingles(body, 1, 'german');
+ANALYZE docs;
+\connect
+SET search_path = near, public;
+SET enable_nestloop = off;
+SELECT count(*) FROM docs a JOIN docs b ON near_duplicate(a.kept, b.kept, 0.9);
+SELECT count(*) FROM docs a JOIN docs b ON near_duplicate(a.kept, b.kept, 0.9);
+RESET search_path;
+-- How many rows are out of date, and what may be accepted
+SELECT * FROM near.neardup_outdated('docs', 'made');
+SELECT * FROM near.neardup_outdated('docs', 'kept');
+\set VERBOSITY default
+SELECT * FROM near.neardup_outdated('docs', 'kept', $$near.shingles(body, 1, 'german')$$);
+UPDATE docs SET kept = near.shingles('something else') WHERE id <= 3;
+SELECT * FROM near.neardup_outdated('docs', 'kept', $$near.shingles(body, 1, 'german')$$);
+SELECT compared <= 40 AS some, outdated <= 3 AS few FROM near.neardup_outdated('docs', 'kept', $$near.shingles(body, 1, 'german')$$, 50);
+SELECT near.neardup_accept_versions();
+SET search_path = near, public;
+UPDATE docs SET kept = near.shingles(body, 1, 'german') WHERE kept IS DISTINCT FROM near.shingles(body, 1, 'german');
+RESET search_path;
+SELECT near.neardup_accept_versions(force => true);
+ALTER TABLE docs DROP COLUMN kept;
+SELECT near.neardup_accept_versions();
+-- as if a row had been made by another stemmer
+CREATE TABLE other (body text, sig near.signature GENERATED ALWAYS AS (near.shingles(body, 1, 'german')) STORED);
+INSERT INTO other VALUES ('Häuser');
+CREATE OR REPLACE FUNCTION near.other_word(text) RETURNS text LANGUAGE sql IMMUTABLE RETURN 'Haus';
+ALTER TABLE other DROP COLUMN sig, ADD sig near.signature GENERATED ALWAYS AS (near.shingles(near.other_word(body), 1, 'german')) STORED;
+CREATE OR REPLACE FUNCTION near.other_word(text) RETURNS text LANGUAGE sql IMMUTABLE RETURN 'Baum';
+SELECT near.neardup_accept_versions();
+DROP TABLE docs, other;
+DROP FUNCTION near.other_word;
+
 -- It moves with the extension
-INSERT INTO near.neardup_recorded_versions VALUES ('Unicode', '1.0');
+INSERT INTO near.neardup_recorded_versions VALUES ('ICU', '1.0'), ('letters', '0');
 ALTER EXTENSION neardup SET SCHEMA public;
 \connect
 \set VERBOSITY terse

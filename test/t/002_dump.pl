@@ -31,7 +31,7 @@ $node->safe_psql(
 	CREATE INDEX docs_frequent ON docs USING gin
 		(kept signature_gin_ops (frequent = '0001beefcafe'))
 		WITH (fastupdate = off);
-	INSERT INTO neardup_recorded_versions VALUES ('ICU', '1.0');
+	INSERT INTO neardup_recorded_versions VALUES ('ICU', '1.0'), ('stems of german', '0');
 	CREATE CONSTRAINT TRIGGER no_near_duplicates
 		AFTER INSERT OR UPDATE ON docs
 		FOR EACH ROW EXECUTE FUNCTION neardup_guard('sig', '0.8')});

@@ -86,7 +86,8 @@ while (time < $until)
 $writer->finish;
 cmp_ok($times, '>', 1, "REPACK (CONCURRENTLY) ran beside writers");
 my $rows = $node->safe_psql('postgres', 'SELECT count(*) FROM docs');
-cmp_ok($rows, '>', 500, 'they have written');
+is($node->safe_psql('postgres', 'SELECT max(id) > 10000 FROM docs'), 't',
+	'they have written');
 check('REPACK (CONCURRENTLY)', $rows);
 
 $node->stop;

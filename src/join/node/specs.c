@@ -16,6 +16,7 @@
 #include "signature/signature.h"
 #include "join/node/join_node.h"
 #include "signature/sql/near.h"
+#include "document/recorded_versions.h"
 #include "methods/spec_name.h"
 #include "methods/sketches/lsh.h"
 
@@ -61,6 +62,7 @@ add_spec(SpecList *specs, NumberedSpec *entry, const Signature *sig,
 	const MethodInfo *method = method_info(sig->spec.method);
 	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(specs));
 
+	recorded_versions_check_spec(&sig->spec);
 	entry->number = ++specs->n;
 	entry->refused = approx ? !approx_takes(method) :
 		!measure_is_told(method, measure);
