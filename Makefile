@@ -196,22 +196,14 @@ OBJS = \
 	src/methods/lexical/coordinates.o \
 	src/methods/lexical/descriptive_words.o \
 	src/methods/lexical/fuzzy_fingerprint.o \
-	src/methods/lexical/heavy_sentences.o \
 	src/methods/lexical/imatch.o \
-	src/methods/lexical/long_sentences.o \
 	src/methods/lexical/text_hash.o \
 	src/methods/lexical/top_words.o \
 	src/methods/method_table.o \
-	src/methods/sets/anchored.o \
-	src/methods/sets/every_nth.o \
 	src/methods/sets/features.o \
-	src/methods/sets/koala.o \
-	src/methods/sets/leave_out.o \
-	src/methods/sets/selection.o \
+	src/methods/sets/selections.o \
 	src/methods/sets/sentence_pairs.o \
 	src/methods/sets/shingles.o \
-	src/methods/sets/sif.o \
-	src/methods/sets/winnow.o \
 	src/methods/sketches/bottom.o \
 	src/methods/sketches/lsh.o \
 	src/methods/sketches/minhash.o \
@@ -220,11 +212,7 @@ OBJS = \
 	src/methods/sketches/sketch.o \
 	src/methods/sketches/supershingles.o \
 	src/methods/spec_name.o \
-	src/methods/weighted/document_vector.o \
-	src/methods/weighted/pairs.o \
-	src/methods/weighted/weighted_features.o \
-	src/methods/weighted/weighted_shingles.o \
-	src/methods/weighted/weighted_words.o \
+	src/methods/weighted/weighted.o \
 	src/neardup.o \
 	src/passages/boilerplate.o \
 	src/passages/chains.o \
@@ -254,13 +242,9 @@ OBJS = \
 	src/signature/signature.o \
 	src/signature/spec.o \
 	src/signature/sql/identity.o \
-	src/signature/sql/measure_expression.o \
 	src/signature/sql/measure_functions.o \
 	src/signature/sql/near.o \
-	src/signature/sql/near_approx.o \
 	src/signature/sql/set_operations.o \
-	src/signature/sql/signature_casts.o \
-	src/signature/sql/signature_describe.o \
 	src/signature/sql/signature_io.o \
 	src/signature/sql/signature_order.o \
 	src/signature/sql/signature_query.o \

@@ -47,7 +47,6 @@
 #include "base/operators.h"
 #include "distributed/spots.h"
 #include "distributed/working_tables.h"
-#include "signature/sql/measure_expression.h"
 #include "signature/sql/near.h"
 #include "methods/candidate_keys.h"
 

@@ -31,7 +31,7 @@
 #include "base/progress.h"
 #include "evaluation/given_query.h"
 #include "evaluation/known_pairs.h"
-#include "signature/sql/measure_expression.h"
+#include "signature/sql/near.h"
 #include "methods/method.h"
 
 double

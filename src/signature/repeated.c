@@ -51,7 +51,6 @@ keep(Repeated *repeated, Datum value, MemoryContext context)
 	MemoryContextSwitchTo(old);
 }
 
-/* See repeated.h */
 const Signature *
 repeated_fetch(FunctionCallInfo fcinfo, int n)
 {

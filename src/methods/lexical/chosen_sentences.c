@@ -1,10 +1,6 @@
 /*
  * chosen_sentences.c
- *		The few sentences of a document that stand for it.
- *
- * Of sentences of the same rank, the one that comes first in the alphabet (by
- * code points) is taken; where the order of words does not count, or a
- * configuration made them, the one of the smaller hash.
+ *		Hashes of chosen sentences: the longest, or those whose words weigh most.
  *
  * Portions Copyright (c) 2026, the neardup developers
  *
@@ -12,13 +8,57 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "base/arguments.h"
+#include "base/hash.h"
+#include "base/sort_uint64.h"
 #include "document/shingle_hashes.h"
-#include "methods/lexical/chosen_sentences.h"
+#include "document/weigher.h"
+#include "methods/lexical/coordinates.h"
 #include "text/combine.h"
+#include "lib/stringinfo.h"
+#include "document/doc_context.h"
 
+#define MAX_SENTENCES	100		/* the most that may be chosen */
 
-ChosenSentences *
+/* A sentence of more words is cut. */
+#define MAX_SENTENCE_WORDS	65536
+
+typedef struct Sentence
+{
+	uint64		hash;			/* of its words, in the order that is said */
+	int64		rank;			/* the greater, the better; the caller's */
+	StringInfoData text;		/* its words, a space between two; empty where
+								 * they are not wanted or not to be had */
+	uint64	   *words;			/* their hashes */
+	size_t		nwords;
+} Sentence;
+
+/* The best sentences that have been met, and the one being read. */
+typedef struct ChosenSentences
+{
+	bool		with_text;		/* of the same rank, the text decides */
+	int			wanted;
+	int			n;				/* chosen so far, best first */
+	Sentence	chosen[MAX_SENTENCES];
+	Sentence	current;
+	bool		in_sentence;	/* the current one goes on, cut for its length */
+} ChosenSentences;
+
+/*
+ * The few sentences of a document that stand for it.
+ *
+ * Of sentences of the same rank, the one that comes first in the alphabet (by
+ * code points) is taken; where the order of words does not count, or a
+ * configuration made them, the one of the smaller hash.
+ */
+
+/*
+ * Begins a choice of `wanted` sentences in the current memory context.  Raises
+ * INVALID_PARAMETER_VALUE unless 1 <= wanted <= MAX_SENTENCES.
+ */
+static ChosenSentences *
 sentences_choose(const DocContext *doccxt, int wanted)
 {
 	ChosenSentences *sentences;
@@ -67,7 +107,11 @@ read_hashes(Sentence *sentence, Reader *reader)
 		sentence->nwords += n;
 }
 
-bool
+/*
+ * Reads the next sentence that has words into `current`, all but its rank;
+ * false at the end of the document.
+ */
+static bool
 sentences_read(ChosenSentences *sentences, const DocContext *doccxt)
 {
 	Sentence   *sentence = &sentences->current;
@@ -106,7 +150,8 @@ is_better(const Sentence *a, const Sentence *b)
 	return a->hash < b->hash;
 }
 
-void
+/* Takes the current sentence among the chosen ones if it belongs there. */
+static void
 sentences_consider(ChosenSentences *sentences)
 {
 	Sentence   *current = &sentences->current;
@@ -125,4 +170,161 @@ sentences_consider(ChosenSentences *sentences)
 		sentences->chosen[i] = sentences->chosen[i - 1];
 	sentences->chosen[i] = *current;
 	current->text = last.text;
+}
+
+/*
+ * Long Sent: the hash of a document's longest sentences.
+ *
+ * The two sentences of most words, the longest first, stand for the document.
+ * Whatever happens to the others does not change it.
+ *
+ * Source: Zelenkov and Segalovich, RCDL 2007.
+ */
+
+PG_FUNCTION_INFO_V1(long_sentences);
+
+const MethodInfo long_sentences_method = {
+	.name = "long_sentences", .method = METHOD_LONG_SENTENCES, .width = 64,
+	.analysed = ANALYSED_ALWAYS, .nparams = 1,
+	.check = coordinate_check,
+	COORDINATES_CALLBACKS
+};
+
+static Datum
+long_signature(FunctionCallInfo fcinfo, DocContext *doccxt, const text *doc, int n)
+{
+	ChosenSentences *sentences = sentences_choose(doccxt, n);
+	uint64		hashes[MAX_SENTENCES];
+	Signature  *sig;
+
+	doc_context_begin(doccxt, doc);
+	while (sentences_read(sentences, doccxt))
+	{
+		sentences->current.rank = sentences->current.nwords;
+		sentences_consider(sentences);
+	}
+	if (sentences->n == 0)
+		PG_RETURN_NULL();
+	for (int i = 0; i < sentences->n; i++)
+		hashes[i] = sentences->chosen[i].hash;
+	sig = coordinates_alloc(doccxt, METHOD_LONG_SENTENCES, n, 0, 1);
+	sig->values[0] = as_coordinate(hash_uint64s(hashes, sentences->n));
+	sig->nfeatures = sentences->n;
+	PG_RETURN_SIGNATURE(sig);
+}
+
+/* (doc text, analysis text, n int) */
+Datum
+long_sentences(PG_FUNCTION_ARGS)
+{
+	DocContext	   *doccxt = doc_context_get(fcinfo, 1);
+
+	doc_context_read(doccxt, fcinfo, READS_ORDERED_SENTENCES);
+	return long_signature(fcinfo, doccxt, DOC_CONTEXT_GETARG_TEXT(doccxt, 0),
+						  DOC_CONTEXT_GETARG_INT32(doccxt, 2));
+}
+
+/*
+ * Heavy Sent: the hash of a document's weightiest sentences.
+ *
+ * A sentence weighs what its words weigh together, each time they occur in it.
+ * The two weightiest stand for the document; in which order does not matter.
+ * A document none of whose words is in the lexicon has no signature.
+ *
+ * Source: Zelenkov and Segalovich, RCDL 2007, where the two are put in
+ * alphabetical order; here they are put in order of hashes.
+ */
+
+PG_FUNCTION_INFO_V1(heavy_sentences);
+
+const MethodInfo heavy_sentences_method = {
+	.name = "heavy_sentences", .method = METHOD_HEAVY_SENTENCES, .width = 64,
+	.analysed = ANALYSED_ALWAYS, .nparams = 2,
+	.check = coordinate_check,
+	COORDINATES_CALLBACKS
+};
+
+/* Counts the words of the whole document. */
+static void
+count_words(Weighed *weighed, DocContext *doccxt, const text *doc)
+{
+	Bag		   *bag = weighed->bag;
+	uint64		hashes[1024];
+	size_t		n;
+
+	bag_clear(bag);
+	doc_context_begin(doccxt, doc);
+	while (reader_next_sentence(doccxt->reader))
+		while ((n = reader_read_words(doccxt->reader, hashes,
+									  lengthof(hashes))) > 0)
+			bag_add(bag, hashes, n);
+}
+
+/*
+ * What the current sentence weighs, in whole numbers, so that the order in
+ * which its words are added up does not matter.  *any is set if the lexicon has
+ * one of them.
+ */
+static int64
+weigh_sentence(const Weighed *weighed, LexiconView *view,
+			   const Sentence *sentence, bool *any)
+{
+	int64		sum = 0;
+	double		weight;
+
+	for (size_t i = 0; i < sentence->nwords; i++)
+	{
+		if (weighed_word(weighed, view,
+						 bag_find(weighed->bag, sentence->words[i]), &weight))
+		{
+			*any = true;
+			sum += (int64) floor(weight * (1 << 24));
+		}
+	}
+	return sum;
+}
+
+static Datum
+heavy_signature(FunctionCallInfo fcinfo, DocContext *doccxt, LexiconView *view,
+			   const text *doc, const text *weight, int n)
+{
+	ChosenSentences *sentences = sentences_choose(doccxt, n);
+	Weighed    *weighed = weighed_get(doccxt, weight);
+	uint64		hashes[MAX_SENTENCES];
+	bool		any = false;
+	Signature  *sig;
+
+	count_words(weighed, doccxt, doc);
+	sentences->with_text = false;
+	doc_context_begin(doccxt, doc);
+	while (sentences_read(sentences, doccxt))
+	{
+		sentences->current.rank = weigh_sentence(weighed, view,
+												 &sentences->current, &any);
+		sentences_consider(sentences);
+	}
+	if (!any)
+		PG_RETURN_NULL();
+	for (int i = 0; i < sentences->n; i++)
+		hashes[i] = sentences->chosen[i].hash;
+	sort_hashes(hashes, sentences->n);
+	sig = coordinates_alloc(doccxt, METHOD_HEAVY_SENTENCES, n,
+							weighed_param(weighed, view), 1);
+	sig->values[0] = as_coordinate(hash_uint64s(hashes, sentences->n));
+	sig->nfeatures = sentences->n;
+	PG_RETURN_SIGNATURE(sig);
+}
+
+/* (doc text, lexicon, weight text, analysis text, n int) */
+Datum
+heavy_sentences(PG_FUNCTION_ARGS)
+{
+	DocContext	   *doccxt = doc_context_get(fcinfo, 3);
+	LexiconView *view = doc_context_lexicon(doccxt, fcinfo, 1);
+
+	doc_context_read_for_lexicon(doccxt, fcinfo, view->lexicon,
+						  READS_ORDERED_SENTENCES);
+	return heavy_signature(fcinfo, doccxt, view, DOC_CONTEXT_GETARG_TEXT(doccxt, 0),
+						  DOC_CONTEXT_GETARG_TEXT(doccxt, 2),
+						  DOC_CONTEXT_GETARG_INT32(doccxt, 4));
 }

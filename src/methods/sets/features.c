@@ -22,7 +22,7 @@
 #include "base/sort_uint64.h"
 #include "document/repeats.h"
 #include "methods/method.h"
-#include "methods/weighted/pairs.h"
+#include "methods/weighted/weighted.h"
 
 const MethodInfo features_method = {
 	.name = "features", .method = METHOD_FEATURES, .width = 64,

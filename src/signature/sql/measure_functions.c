@@ -1,6 +1,6 @@
 /*
  * measure_functions.c
- *		The measures in SQL.
+ *		The measures in SQL, and in statements that are put together.
  *
  * Portions Copyright (c) 2026, the neardup developers
  *
@@ -10,6 +10,10 @@
 
 #include "signature/repeated.h"
 #include "signature/sql/near.h"
+
+/*
+ * The measures in SQL.
+ */
 
 PG_FUNCTION_INFO_V1(signature_similarity);
 Datum
@@ -119,4 +123,33 @@ signature_hamming(PG_FUNCTION_ARGS)
 	differ = SIGNATURE_NVALUES(a) + SIGNATURE_NVALUES(b) -
 		2 * measure_overlap(a, b);
 	PG_RETURN_INT64(differ * features_per_element(a));
+}
+
+/*
+ * Measures in statements that are put together.
+ */
+
+char *
+measure_expression(const char *schema, Measure measure,
+				   const char *x, const char *y)
+{
+	const char *function = measure_name(measure);
+
+	switch (measure)
+	{
+		case MEASURE_JACCARD:
+			function = "similarity";
+			break;
+		case MEASURE_CONTAINS:
+			return measure_expression(schema, MEASURE_CONTAINMENT, y, x);
+		case MEASURE_OVERLAP:
+			return psprintf("GREATEST(%s, %s)",
+							measure_expression(schema, MEASURE_CONTAINMENT, x, y),
+							measure_expression(schema, MEASURE_CONTAINS, x, y));
+		case MEASURE_SHARED:
+			return psprintf("%s.shared(%s, %s)::pg_catalog.float8", schema, x, y);
+		default:
+			break;
+	}
+	return psprintf("%s.%s(%s, %s)", schema, function, x, y);
 }

@@ -2,11 +2,6 @@
  * near.c
  *		Near-duplicate conditions.
  *
- * near_duplicate(a, b, threshold, measure) and contained_in(a, b, threshold)
- * are the conditions; %, <% and %> are short for them with the threshold of
- * neardup.threshold, which makes them STABLE.  All of them, and every index
- * and join, come down to signatures_near().
- *
  * Portions Copyright (c) 2026, the neardup developers
  *
  * src/signature/sql/near.c
@@ -20,10 +15,20 @@
 
 #include "base/compat.h"
 #include "base/settings.h"
+#include "methods/method.h"
+#include "methods/sketches/lsh.h"
+#include "methods/spec_name.h"
 #include "signature/repeated.h"
 #include "signature/sql/near.h"
-#include "methods/spec_name.h"
-#include "methods/method.h"
+
+/*
+ * Near-duplicate conditions.
+ *
+ * near_duplicate(a, b, threshold, measure) and contained_in(a, b, threshold)
+ * are the conditions; %, <% and %> are short for them with the threshold of
+ * neardup.threshold, which makes them STABLE.  All of them, and every index
+ * and join, come down to signatures_near().
+ */
 
 void
 threshold_require_valid(double threshold, Measure measure)
@@ -222,4 +227,115 @@ signature_contains_op(PG_FUNCTION_ARGS)
 	PG_RETURN_BOOL(signatures_near(PG_GETARG_REPEATED_SIGNATURE(0),
 								   PG_GETARG_REPEATED_SIGNATURE(1),
 								   neardup_threshold, MEASURE_CONTAINS));
+}
+
+/*
+ * near_duplicate_approx(): exactly near, and found by a fixed banding.
+ */
+
+/* The last set on one side, and its bands. */
+typedef struct ApproxSide
+{
+	Signature  *set;			/* a copy, or NULL */
+	KeyList		keys;
+} ApproxSide;
+
+/* What a call of near_duplicate_approx() keeps from row to row. */
+typedef struct ApproxContext
+{
+	double		threshold;		/* what the banding was chosen for */
+	double		recall;
+	Banding		banding;
+	ApproxSide	sides[2];
+} ApproxContext;
+
+static void
+forget_side(ApproxSide *side)
+{
+	if (side->set != NULL)
+		pfree(side->set);
+	side->set = NULL;
+	side->keys.n = 0;
+}
+
+static ApproxContext *
+approx_call(FunctionCallInfo fcinfo, double threshold, double recall)
+{
+	ApproxContext *cxt = fcinfo->flinfo->fn_extra;
+
+	if (cxt != NULL && cxt->threshold == threshold && cxt->recall == recall)
+		return cxt;
+	if (cxt == NULL)
+		cxt = MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt,
+									  sizeof(ApproxContext));
+	fcinfo->flinfo->fn_extra = cxt;
+	cxt->banding = lsh_approx_banding(threshold, recall);
+	cxt->threshold = threshold;
+	cxt->recall = recall;
+	for (size_t i = 0; i < lengthof(cxt->sides); i++)
+		forget_side(&cxt->sides[i]);
+	return cxt;
+}
+
+/*
+ * The bands of a set on one side, which is often that of the call before:
+ * joins and look-ups hold on to one and go through others.
+ */
+static const KeyList *
+approx_keys(FunctionCallInfo fcinfo, ApproxContext *cxt, int which,
+			const Signature *set)
+{
+	ApproxSide *side = &cxt->sides[which];
+	MemoryContext old;
+
+	if (side->set != NULL && VARSIZE(side->set) == VARSIZE(set) &&
+		memcmp(side->set, set, VARSIZE(set)) == 0)
+		return &side->keys;
+	forget_side(side);
+	old = MemoryContextSwitchTo(fcinfo->flinfo->fn_mcxt);
+	lsh_approx_keys(set, &cxt->banding, &side->keys);
+	side->set = palloc(VARSIZE(set));
+	memcpy(side->set, set, VARSIZE(set));
+	MemoryContextSwitchTo(old);
+	return &side->keys;
+}
+
+bool
+approx_takes(const MethodInfo *method)
+{
+	return method->exact && !method->weighted;
+}
+
+void
+approx_require_method(const MethodInfo *method)
+{
+	if (!approx_takes(method))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("near_duplicate_approx() needs exact sets"),
+				 errhint("Compare sketches with near_duplicate().")));
+}
+
+/* Exactly near, and found by the banding of that threshold and recall. */
+PG_FUNCTION_INFO_V1(signature_near_duplicate_approx);
+Datum
+signature_near_duplicate_approx(PG_FUNCTION_ARGS)
+{
+	Signature  *a = PG_GETARG_SIGNATURE(0);
+	Signature  *b = PG_GETARG_SIGNATURE(1);
+	double		threshold = PG_GETARG_FLOAT8(2);
+	ApproxContext *cxt;
+
+	threshold_require_valid(threshold, MEASURE_JACCARD);
+	cxt = approx_call(fcinfo, threshold, PG_GETARG_FLOAT8(3));
+	if (!signatures_comparable(a, b))
+		PG_RETURN_BOOL(false);
+	approx_require_method(method_info(a->spec.method));
+	if (!signatures_near(a, b, threshold, MEASURE_JACCARD))
+		PG_RETURN_BOOL(false);
+	/* a set has all its bands in common with itself */
+	if (VARSIZE(a) == VARSIZE(b) && memcmp(a, b, VARSIZE(a)) == 0)
+		PG_RETURN_BOOL(true);
+	PG_RETURN_BOOL(lsh_meet(approx_keys(fcinfo, cxt, 0, a),
+							approx_keys(fcinfo, cxt, 1, b)));
 }

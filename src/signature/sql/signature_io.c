@@ -1,20 +1,6 @@
 /*
  * signature_io.c
- *		The datatype: text and binary form, and what makes bytes valid.
- *
- * The text form is the spec, then the values in hexadecimal:
- *
- *		shingles[english stop k=3]{01d3f2b1c4a59687,9be3...}
- *		features{0000000000000007,000000000000002a}
- *		minhash(128)[english stop k=3]#57{8e,01,d3...}
- *		weighted{0000000000000007:0.5,000000000000002a:2}
- *
- * A method with parameters has them in parentheses behind its name, and one
- * that keeps less than the set has #, the number of the document's features,
- * before the values.  The weights of a vector are decimal numbers, the
- * shortest ones that read back as the same.  What is read, in either form, is
- * checked field by field: a signature is user input, and everything behind the
- * input functions relies on it being well made.
+ *		Text and binary form of signatures, casts, and their description.
  *
  * Portions Copyright (c) 2026, the neardup developers
  *
@@ -22,20 +8,45 @@
  */
 #include "postgres.h"
 
+#include "access/heapam.h"
+#include "access/table.h"
+#include "access/tableam.h"
+#include "catalog/pg_ts_config.h"
 #include "common/shortest_dec.h"
 #include "libpq/pqformat.h"
 #include "port/pg_bswap.h"
 #include "utils/builtins.h"
+#include "utils/lsyscache.h"
 #include "utils/memutils.h"
+#include "utils/rel.h"
 
+#include "base/call.h"
 #include "base/compat.h"
 #include "base/input.h"
 #include "base/interrupts.h"
-#include "signature/signature.h"
-#include "methods/spec_name.h"
 #include "methods/method.h"
-#include "text/analysis.h"
+#include "methods/spec_name.h"
+#include "signature/signature.h"
 #include "signature/sql/signature_io.h"
+#include "text/analysis.h"
+
+/*
+ * The datatype: text and binary form, and what makes bytes valid.
+ *
+ * The text form is the spec, then the values in hexadecimal:
+ *
+ * shingles[english stop k=3]{01d3f2b1c4a59687,9be3...}
+ * features{0000000000000007,000000000000002a}
+ * minhash(128)[english stop k=3]#57{8e,01,d3...}
+ * weighted{0000000000000007:0.5,000000000000002a:2}
+ *
+ * A method with parameters has them in parentheses behind its name, and one
+ * that keeps less than the set has #, the number of the document's features,
+ * before the values.  The weights of a vector are decimal numbers, the
+ * shortest ones that read back as the same.  What is read, in either form, is
+ * checked field by field: a signature is user input, and everything behind the
+ * input functions relies on it being well made.
+ */
 
 /*
  * The checks.  Each returns NULL, or a sentence that tells the rule that the
@@ -487,4 +498,119 @@ signature_recv(PG_FUNCTION_ARGS)
 	size_t		len = buf->len - buf->cursor;
 
 	PG_RETURN_SIGNATURE(signature_from_bytes(pq_getmsgbytes(buf, len), len));
+}
+
+/*
+ * Casts of signatures: to and from bytes, to an array of numbers.
+ */
+
+PG_FUNCTION_INFO_V1(signature_to_bytea);
+Datum
+signature_to_bytea(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BYTEA_P(signature_to_bytes(PG_GETARG_SIGNATURE(0)));
+}
+
+PG_FUNCTION_INFO_V1(signature_from_bytea);
+Datum
+signature_from_bytea(PG_FUNCTION_ARGS)
+{
+	bytea	   *bytes = PG_GETARG_BYTEA_PP(0);
+
+	PG_RETURN_SIGNATURE(signature_from_bytes(VARDATA_ANY(bytes),
+											 VARSIZE_ANY_EXHDR(bytes)));
+}
+
+/* The values, each as a bigint of the same 64 bits. */
+PG_FUNCTION_INFO_V1(signature_to_array);
+Datum
+signature_to_array(PG_FUNCTION_ARGS)
+{
+	Signature  *sig = PG_GETARG_SIGNATURE(0);
+	uint64		n = SIGNATURE_NVALUES(sig);
+	int64	   *values;
+	ArrayType  *array = call_bigints(n, &values);
+
+	for (uint64 i = 0; i < n; i++)
+	{
+		CHECK_EVERY(i);
+		values[i] = (int64) signature_value(sig, i);
+	}
+	PG_RETURN_ARRAYTYPE_P(array);
+}
+
+/*
+ * What a signature is, in words.
+ */
+
+/*
+ * Appends the name of the text-search configuration whose hash a spec
+ * holds, if there is one in this database.
+ */
+static void
+append_config(const SignatureSpec *spec, StringInfo out)
+{
+	Relation	rel = table_open(TSConfigRelationId, AccessShareLock);
+	TableScanDesc scan = table_beginscan_catalog(rel, 0, NULL);
+	HeapTuple	tuple;
+
+	while ((tuple = heap_getnext(scan, ForwardScanDirection)) != NULL)
+	{
+		Form_pg_ts_config config = (Form_pg_ts_config) GETSTRUCT(tuple);
+		Analysis   *analysis = analysis_of_config(config->oid);
+
+		analysis_set_k(analysis, spec->k);
+		if (analysis->spec.analysis == spec->analysis)
+			appendStringInfo(out, ", made by text-search configuration %s",
+							 quote_qualified_identifier(
+														get_namespace_name(config->cfgnamespace),
+														NameStr(config->cfgname)));
+	}
+	table_endscan(scan);
+	table_close(rel, AccessShareLock);
+}
+
+/* What a shingle consists of, in words. */
+static const char *
+unit_name(uint8 unit)
+{
+	switch (unit)
+	{
+		case UNIT_CHAR:
+			return "character";
+		case UNIT_SENTENCE:
+			return "sentence";
+		case UNIT_LINE:
+			return "line";
+		default:
+			return "word";
+	}
+}
+
+PG_FUNCTION_INFO_V1(signature_describe);
+Datum
+signature_describe(PG_FUNCTION_ARGS)
+{
+	Signature  *sig = PG_GETARG_SIGNATURE(0);
+	const SignatureSpec *spec = &sig->spec;
+	const MethodInfo *method = method_info(spec->method);
+	uint64		n = SIGNATURE_NVALUES(sig);
+	StringInfoData out;
+
+	initStringInfo(&out);
+	spec_append(spec, &out);
+	if (!method->exact)
+		appendStringInfo(&out, ": %llu values of %d bits for",
+						 (unsigned long long) n, spec->width);
+	else
+		appendStringInfo(&out, ": %s of",
+						 method->weighted ? "vector" : "exact set");
+	appendStringInfo(&out, " %u feature%s", sig->nfeatures,
+					 sig->nfeatures == 1 ? "" : "s");
+	if (spec->unit != UNIT_NONE)
+		appendStringInfo(&out, ", runs of %u %s%s", spec->k,
+						 unit_name(spec->unit), spec->k == 1 ? "" : "s");
+	if (spec->filters & FILTER_CONFIG)
+		append_config(spec, &out);
+	PG_RETURN_TEXT_P(cstring_to_text_with_len(out.data, out.len));
 }

@@ -1,7 +1,47 @@
 /*
- * weighted_features.c
- *		Weighted features: numbers and their weights that the user gave, or
- *		the words of a document.
+ * weighted.c
+ *		Vectors of weighted features, words and shingles.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/methods/weighted/weighted.c
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "miscadmin.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/memutils.h"
+
+#include "base/arguments.h"
+#include "base/interrupts.h"
+#include "methods/method.h"
+#include "methods/weighted/weighted.h"
+#include "signature/feature.h"
+#include "signature/vectors.h"
+
+/*
+ * Features and their weights as two arrays.
+ */
+
+size_t
+paired_elements(ArrayType *features, ArrayType *weights)
+{
+	size_t		n = argument_elements("features", features);
+	size_t		m = argument_elements("weights", weights);
+
+	if (m != n)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("there are %zu features and %zu weights", n, m)));
+	return n;
+}
+
+/*
+ * Weighted features: numbers and their weights that the user gave, or
+ * the words of a document.
  *
  * Two vectors have a cosine and a resemblance, the sum of the smaller weights
  * by that of the greater ones.  Candidate keys serve both.
@@ -21,24 +61,7 @@
  * Heaviest first, not in an order that row and query have in common, with a
  * prefix of either: words that stand everywhere weigh little, so they are
  * rarely among the heaviest and what the index holds of them is short.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/methods/weighted/weighted_features.c
  */
-#include "postgres.h"
-
-#include <math.h>
-
-#include "miscadmin.h"
-#include "utils/array.h"
-#include "utils/memutils.h"
-
-#include "signature/vectors.h"
-#include "base/interrupts.h"
-#include "signature/feature.h"
-#include "methods/method.h"
-#include "methods/weighted/pairs.h"
 
 /*
  * Sums of up to 10^8 numbers are rounded by less than 10^-7 of them: bounds
@@ -290,4 +313,162 @@ signature_weighted(PG_FUNCTION_ARGS)
 			checked_weight((float4) components[i].weight);
 	}
 	PG_RETURN_SIGNATURE(sig);
+}
+
+/*
+ * A document as a vector: each of its words, or shingles, and what it
+ * weighs.
+ *
+ * By the frequency of the word in the document, or by any of the weights that
+ * a lexicon gives.  Words that the lexicon does not have are left out, and so
+ * are those that weigh nothing or less: words of all documents, and by
+ * residual IDF those that are spread more evenly than chance would do.  The
+ * vector of a document that has no others is empty, and similar to nothing.
+ *
+ * Weights are made in double and then rounded to float4.
+ */
+
+typedef struct WeighedWord
+{
+	uint64		hash;
+	float4		weight;
+} WeighedWord;
+
+#define ST_SORT sort_words
+#define ST_ELEMENT_TYPE WeighedWord
+#define ST_COMPARE(a, b) (((a)->hash > (b)->hash) - ((a)->hash < (b)->hash))
+#define ST_SCOPE static
+#define ST_CHECK_FOR_INTERRUPTS
+#define ST_DEFINE
+#include "lib/sort_template.h"
+#include "signature/signature.h"
+#include "document/weigher.h"
+
+/* The bag's words that weigh something; palloc'd.  *n is their number. */
+static WeighedWord *
+weigh_words(const Weighed *weighed, LexiconView *view, size_t *n)
+{
+	const Bag  *bag = weighed->bag;
+	WeighedWord *words = palloc_extended(Max(bag->nwords, 1) *
+										 sizeof(WeighedWord),
+										 MCXT_ALLOC_HUGE);
+
+	*n = 0;
+	for (size_t i = 0; i < bag->nwords; i++)
+	{
+		double		weight;
+
+		CHECK_EVERY(i);
+		if (view != NULL)
+			view_expect(view, bag, i);
+		if (!weighed_word(weighed, view, &bag->words[i], &weight))
+			continue;
+		words[*n].hash = bag->words[i].hash;
+		words[*n].weight = (float4) weight;
+		*n += words[*n].weight > 0;
+	}
+	return words;
+}
+
+/*
+ * The vector, by this method, of what has been counted in the bag of `weighed`,
+ * of documents analysed like source; in the current memory context.  view is
+ * NULL where no lexicon is needed.
+ */
+static Signature *
+document_vector(const SignatureSpec *source, Method method, const Weighed *weighed,
+				LexiconView *view)
+{
+	SignatureSpec		spec = *source;
+	WeighedWord *words;
+	Signature  *sig;
+	float4	   *weights;
+	size_t		n;
+
+	words = weigh_words(weighed, view, &n);
+	sort_words(words, n);
+	spec.method = method;
+	spec.width = method_info(method)->width;
+	spec.param[0] = weighed_param(weighed, view);
+	sig = signature_alloc(&spec, n);
+	sig->nfeatures = n;
+	weights = signature_weights(sig);
+	for (size_t i = 0; i < n; i++)
+	{
+		CHECK_EVERY(i);
+		sig->values[i] = words[i].hash;
+		weights[i] = words[i].weight;
+	}
+	pfree(words);
+	return sig;
+}
+
+/*
+ * A document as a vector: each of its words, and what it weighs.
+ */
+
+PG_FUNCTION_INFO_V1(weighted_words);
+PG_FUNCTION_INFO_V1(weighted_words_by_tf);
+
+/* The vector of a document; the site is ready to read it. */
+static Signature *
+make_vector(DocContext *doccxt, LexiconView *view, const text *doc, const text *weight)
+{
+	Weighed    *weighed = weighed_get(doccxt, weight);
+
+	doc_context_begin(doccxt, doc);
+	bag_read(weighed->bag, doccxt->reader);
+	return document_vector(&doccxt->analysis->spec, METHOD_WEIGHTED_WORDS,
+						   weighed, view);
+}
+
+/* (doc text, lexicon, weight text, analysis text) */
+Datum
+weighted_words(PG_FUNCTION_ARGS)
+{
+	DocContext	   *doccxt = doc_context_get(fcinfo, 3);
+	LexiconView *view = doc_context_lexicon(doccxt, fcinfo, 1);
+
+	doc_context_read_for_lexicon(doccxt, fcinfo, view->lexicon, READS_WORDS);
+	PG_RETURN_SIGNATURE(make_vector(doccxt, view, DOC_CONTEXT_GETARG_TEXT(doccxt, 0),
+									DOC_CONTEXT_GETARG_TEXT(doccxt, 2)));
+}
+
+/* (doc text, analysis text): by tf, without a lexicon */
+Datum
+weighted_words_by_tf(PG_FUNCTION_ARGS)
+{
+	DocContext	   *doccxt = doc_context_get(fcinfo, 1);
+
+	doc_context_read(doccxt, fcinfo, READS_WORDS);
+	PG_RETURN_SIGNATURE(make_vector(doccxt, NULL, DOC_CONTEXT_GETARG_TEXT(doccxt, 0),
+									cstring_to_text("tf")));
+}
+
+/*
+ * A document as a vector: each of its shingles, and what it weighs.
+ *
+ * Shingles of characters, weighed by how rare they are, find what names,
+ * titles and addresses have in common through misspellings and another order
+ * of words, and count little what all of them have.
+ */
+
+PG_FUNCTION_INFO_V1(weighted_shingles);
+
+/* (doc text, lexicon, weight text, analysis text) */
+Datum
+weighted_shingles(PG_FUNCTION_ARGS)
+{
+	DocContext	   *doccxt = doc_context_get(fcinfo, 3);
+	LexiconView *view = doc_context_lexicon(doccxt, fcinfo, 1);
+	Weighed    *weighed = weighed_get(doccxt, DOC_CONTEXT_GETARG_TEXT(doccxt, 2));
+	Sequence	sequence;
+
+	doc_context_read_for_lexicon(doccxt, fcinfo, view->lexicon, READS_SHINGLES);
+	sequence = doc_context_sequence(doccxt, DOC_CONTEXT_GETARG_TEXT(doccxt, 0));
+	bag_clear(weighed->bag);
+	bag_add(weighed->bag, sequence.shingles, sequence.nshingles);
+	PG_RETURN_SIGNATURE(document_vector(&doccxt->analysis->spec,
+										METHOD_WEIGHTED_SHINGLES,
+										weighed, view));
 }

@@ -1,17 +1,17 @@
 /*
- * pairs.h
+ * weighted.h
  *		Features and their weights as two arrays.
  *
  * Portions Copyright (c) 2026, the neardup developers
  *
- * src/methods/weighted/pairs.h
+ * src/methods/weighted/weighted.h
  */
-#ifndef NEARDUP_PAIRS_H
-#define NEARDUP_PAIRS_H
+#ifndef NEARDUP_WEIGHTED_H
+#define NEARDUP_WEIGHTED_H
 
 #include "utils/array.h"
 
 /* Raises an error unless there are as many weights as features: how many. */
 extern size_t paired_elements(ArrayType *features, ArrayType *weights);
 
-#endif							/* NEARDUP_PAIRS_H */
+#endif							/* NEARDUP_WEIGHTED_H */
