@@ -142,30 +142,28 @@ OBJS = \
 	src/join/classic/suffix.o \
 	src/join/classic/wordgroups.o \
 	src/join/engine/arena.o \
-	src/join/engine/arrivals.o \
-	src/join/engine/bitmap.o \
 	src/join/engine/chunks.o \
-	src/join/engine/collapse.o \
 	src/join/engine/deferred.o \
+	src/join/engine/disk_search.o \
 	src/join/engine/engine.o \
 	src/join/engine/feature_filter.o \
-	src/join/engine/large_rows.o \
-	src/join/engine/probe_file.o \
-	src/join/engine/probing.o \
-	src/join/engine/row_groups.o \
+	src/join/engine/join_state.o \
+	src/join/engine/joined_set.o \
+	src/join/engine/prefetch_ring.o \
+	src/join/engine/probe.o \
+	src/join/engine/rows.o \
 	src/join/engine/search.o \
-	src/join/engine/seen.o \
 	src/join/engine/set_file.o \
 	src/join/engine/set_runs.o \
+	src/join/engine/set_table.o \
 	src/join/engine/setindex.o \
 	src/join/engine/shared_counts.o \
 	src/join/engine/shared_index.o \
-	src/join/engine/shared_known.o \
 	src/join/engine/shared_pool.o \
-	src/join/engine/shared_runs.o \
 	src/join/engine/shared_sets.o \
+	src/join/engine/shared_values.o \
 	src/join/engine/spill.o \
-	src/join/engine/spillfile.o \
+	src/join/engine/spill_file.o \
 	src/join/engine/tokens.o \
 	src/join/node/comparison.o \
 	src/join/node/inner_rows.o \

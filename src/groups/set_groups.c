@@ -36,7 +36,7 @@
 #include "groups/paged.h"
 #include "groups/set_groups.h"
 #include "join/engine/arena.h"
-#include "join/engine/collapse.h"
+#include "join/engine/set_table.h"
 #include "join/engine/search.h"
 
 /* Parts of the memory, in sixteenths: the rest is for sets and their index. */

@@ -47,14 +47,6 @@ arena_init(Arena *arena, size_t block_size)
 	arena->first_block = arena->block_size = block_size;
 }
 
-/* One that takes its blocks from a pool, and leaves it to that to free them. */
-void
-arena_init_shared(Arena *arena, size_t block_size, SharedPool *pool)
-{
-	arena_init(arena, block_size);
-	arena->pool = pool;
-}
-
 /* Frees spare blocks in place of which there will be another of that many bytes. */
 static void
 give_up_spare(Arena *arena, size_t bytes)
@@ -144,7 +136,7 @@ arena_alloc(Arena *arena, size_t bytes)
 	return block->data;
 }
 
-/* The same of a shared arena, with what the bytes are known by elsewhere. */
+/* The same, with the shared pointer to the bytes; of a private arena it means nothing. */
 void *
 arena_alloc_shared(Arena *arena, size_t bytes, SharedPointer *pointer)
 {

@@ -16,7 +16,7 @@
 typedef struct Arena
 {
 	MemoryContext context;		/* of the blocks */
-	SharedPool *pool;			/* or where they come from; NULL: from there */
+	SharedPool *pool;			/* or shared memory; NULL: none */
 	struct ArenaBlock *blocks;	/* newest first */
 	struct ArenaBlock *spare;	/* to be used again */
 	size_t		bytes;			/* in all blocks, but spare ones */
@@ -25,8 +25,6 @@ typedef struct Arena
 } Arena;
 
 extern void arena_init(Arena *arena, size_t block_size);
-extern void arena_init_shared(Arena *arena, size_t block_size,
-							  SharedPool *pool);
 extern void *arena_alloc(Arena *arena, size_t bytes);
 extern void *arena_alloc_shared(Arena *arena, size_t bytes,
 								SharedPointer *pointer);

@@ -2,20 +2,15 @@
  * chunks.c
  *		The sets of a join on disk, read in chunks that fit into memory.
  *
- * A chunk is indexed; its partners are in itself and, with a symmetric measure,
- * behind it, so that only sets that are behind it and not too large are read again
- * to probe it.  The work is that of the join in memory; what is added is
- * sorting once, and reading each set once for each chunk in whose range of
- * sizes it lies.
+ * A chunk is indexed.  With a symmetric measure its matches are in itself and after it,
+ * so that only sets that are after it and not too large are read again to probe it.  The
+ * work is that of the join in memory and, in addition, to read each set once for each
+ * chunk in whose range of sizes it is.
  *
- * Where an algorithm can find candidates by keys and bitmaps alone, these are
- * written to a file of their own in one go through the sets, and the chunks
- * are of them: several times as many sets fit into one, and what probes is
- * prepared once and not for each chunk.  A set without keys has no partner and
- * is left out.  The candidates are compared later, see deferred.c.
- *
- * Where the measure is not symmetric the sets of one side probe all chunks that are not of
- * larger sets.  They are prepared for the first one, and written, see probe_file.c.
+ * Where an algorithm can find candidates by keys and bitmaps alone, these are written to
+ * a file of their own and the chunks are of them: several times as many sets fit into
+ * one, and a set that probes is prepared once and not for each chunk.  A set without keys
+ * has no match and is left out.  The candidates are compared later (deferred.c).
  *
  * Portions Copyright (c) 2026, the neardup developers
  *
@@ -30,37 +25,30 @@
 #include "join/engine/deferred.h"
 #include "join/engine/spill.h"
 
-/* A set in the file of keys; its bitmap and its keys follow. */
+/* Head of the keys of a set; its bitmap and the keys follow. */
 typedef struct KeyRecord
 {
-	uint32		number;			/* in the set file */
+	uint32		number;			/* of the set in the set file */
 	uint32		size;
 	uint32		nvalues;
 	uint32		nkeys;
-	uint64		sides;			/* on which it has rows */
+	uint64		sides;			/* on which it has rows, as bits */
 } KeyRecord;
 
-/* See chunks.h */
 void
 chunks_create(SetJoin *join, size_t fixed)
 {
-	Chunks	   *chunks = &join->spill->chunks;
+	Chunks	   *chunks = palloc0(sizeof(Chunks));
 	size_t		memory = join->params.memory;
 
+	join->spill->chunks = chunks;
 	chunks->reader = &join->spill->file.reader;
-	chunks->most_bytes = memory > fixed ? memory - fixed : 0;
-	chunks->most_bytes = Max(chunks->most_bytes, memory / 4);
+	chunks->max_bytes = Max(memory > fixed ? memory - fixed : 0, memory / 4);
 	arena_init(&chunks->arena, Min(Max(memory / 64, 1024), 64 * 1024));
-	if (join->deferred != NULL)
-	{
-		chunks->most_bytes = memory / 100 * DEFERRED_CHUNK_SHARE;
-		if (!runs_are_shared(join->spill))
-			spillfile_create(&chunks->keys);
-	}
 }
 
-static void
-write_keys(SpillFile *file, const JoinSet *set)
+void
+keys_write(SpillFile *file, const JoinSet *set)
 {
 	KeyRecord	record = {
 		.number = set->key.low,.size = set->size,.nvalues = set->nvalues,
@@ -73,44 +61,27 @@ write_keys(SpillFile *file, const JoinSet *set)
 	spillfile_write(file, set->keys, sizeof(uint64) * set->nkeys);
 }
 
-/* See chunks.h */
-bool
-chunks_write_keys(SetJoin *join, JoinSet *set)
-{
-	join->algorithm->prepare(&join->search, set, true, true);
-	if (set->nkeys > 0)
-		write_keys(&join->spill->chunks.keys, set);
-	return set->nkeys > 0;
-}
-
-/* See chunks.h */
 void
-chunks_end_keys(SetJoin *join)
+chunks_of_keys(SetJoin *join)
 {
-	Chunks	   *chunks = &join->spill->chunks;
+	Chunks	   *chunks = join->spill->chunks;
 
-	counters_free(&join->search.counters);
-	spillreader_create(&chunks->keys_reader, &chunks->keys,
-					   spill_buffer(join));
-	chunks->reader = &chunks->keys_reader;
-	if (!runs_are_shared(join->spill))
-		join->search.stats.disk += chunks->keys.size;
+	spillreader_create(&chunks->keys, &join->spill->keys, spill_buffer(join));
+	chunks->reader = &chunks->keys;
+	chunks->max_bytes = join->params.memory / 100 * DEFERRED_CHUNK_SHARE;
+	chunks->deferred = deferred_create(join->params.memory);
 }
 
-/* Rows that are somewhere. */
-static Row	somewhere;
-
-/* Reads the bitmap and the keys of a set to the place of sets that are read. */
+/* Read the next bitmap and keys into the place for values of the set file. */
 static void
 read_keys(SetJoin *join, JoinSet *set)
 {
-	SpillReader *reader = &join->spill->chunks.keys_reader;
+	SpillReader *reader = &join->spill->chunks->keys;
 	void	   *place = join->spill->file.place;
 	KeyRecord	record;
 
 	spillreader_read(reader, &record, sizeof(record));
-	spillreader_read(reader, place,
-					 bitmap_bytes(record.size) + sizeof(uint64) * record.nkeys);
+	spillreader_read(reader, place, bitmap_bytes(record.size) + sizeof(uint64) * record.nkeys);
 	memset(set, 0, sizeof(JoinSet));
 	set->key.high = (int64) ((uint64) record.size << SETKEY_HASH_BITS);
 	set->key.low = record.number;
@@ -120,34 +91,30 @@ read_keys(SetJoin *join, JoinSet *set)
 	set->values = set->keys = set_values(place, record.size);
 	for (int side = SIDE_OUTER; side <= SIDE_INNER; side++)
 		if ((record.sides & (1 << side)) != 0)
-			set->rows[side] = &somewhere;
+			set->rows[side] = &rows_somewhere;
 }
 
-/*
- * Moves the bitmap of a set that has been read into the chunk, and those of its
- * keys that will be in the index.  To probe, it is read again.
- */
+/* Copy the bitmap of a set that was read into the chunk, and the keys that are indexed. */
 static void
-keep_indexed_keys(SetJoin *join, JoinSet *set)
+keep_keys(SetJoin *join, JoinSet *set)
 {
 	size_t		bytes;
 	char	   *place;
 
 	set->nkeys = setjoin_indexed_keys(join, set);
 	bytes = bitmap_bytes(set->size) + sizeof(uint64) * set->nkeys;
-	place = arena_alloc(&join->spill->chunks.arena, bytes);
+	place = arena_alloc(&join->spill->chunks->arena, bytes);
 	memcpy(place, join->spill->file.place, bytes);
 	set->values = set->keys = set_values(place, set->size);
 }
 
-/* Moves what has been made of a set into the chunk: bitmap, values, keys. */
+/* Copy a prepared set into the chunk: bitmap, values, keys. */
 static void
 keep_set(Spill *spill, JoinSet *set)
 {
 	size_t		head = (char *) set->values - (char *) spill->file.place;
 	size_t		body = head + sizeof(uint64) * set->nvalues;
-	char	   *place = arena_alloc(&spill->chunks.arena,
-									body + sizeof(uint64) * set->nkeys);
+	char	   *place = arena_alloc(&spill->chunks->arena, body + sizeof(uint64) * set->nkeys);
 
 	memcpy(place, spill->file.place, body);
 	memcpy(place + body, set->keys, sizeof(uint64) * set->nkeys);
@@ -155,41 +122,36 @@ keep_set(Spill *spill, JoinSet *set)
 	set->keys = (uint64 *) (place + body);
 }
 
-/* True if the set is wanted in a chunk. */
+/* Read the next set into the chunk; false if none of its rows are indexed. */
 static bool
-wanted_in_chunk(SetJoin *join, const SetRecord *record)
-{
-	return join->search.symmetric || record->rows[join->indexed].nrows > 0;
-}
-
-/* Reads the next set into the chunk; false if it is not wanted there. */
-static bool
-chunk_set(SetJoin *join, JoinSet *set)
+load_set(SetJoin *join, JoinSet *set)
 {
 	Spill	   *spill = join->spill;
-	SetRecord	record;
+	SetFile    *file = &spill->file;
 
-	if (join->deferred != NULL)
-	{
+	if (spill->by_keys)
 		read_keys(join, set);
-		keep_indexed_keys(join, set);
+	else
+		*set = *setfile_next(file);
+	if (!setjoin_is_indexed(join, set))
+		return false;
+	if (spill->by_keys)
+	{
+		keep_keys(join, set);
 		return true;
 	}
-	setfile_read(&spill->file, set, &record);
-	if (!wanted_in_chunk(join, &record))
-		return false;
-	setfile_read_rows(&spill->file, set, &record, &spill->chunks.arena);
-	setfile_read_values(&spill->file, set, &record);
+	setfile_read_rows(file, set, &spill->chunks->arena, file->max_group);
+	setfile_read_values(file);
 	setjoin_prepare(join, set);
 	keep_set(spill, set);
 	return true;
 }
 
-/* Makes room for one more set. */
+/* Make room for one more set. */
 static void
-chunk_room(SetJoin *join)
+reserve_set(SetJoin *join)
 {
-	Chunks	   *chunks = &join->spill->chunks;
+	Chunks	   *chunks = join->spill->chunks;
 
 	if (join->search.nsets < chunks->max_sets)
 		return;
@@ -199,13 +161,12 @@ chunk_room(SetJoin *join)
 		join->search.sets = palloc(chunks->max_sets * sizeof(JoinSet));
 		return;
 	}
-	/* memory that has been taken for sets is gone for their postings */
+	/* by small steps: the memory is missing for postings */
 	chunks->max_sets += Max(chunks->max_sets / 8, 64);
-	join->search.sets = repalloc_huge(join->search.sets,
-									  chunks->max_sets * sizeof(JoinSet));
+	join->search.sets = repalloc_huge(join->search.sets, chunks->max_sets * sizeof(JoinSet));
 }
 
-/* Bytes of a chunk of that many sets and postings, with what it holds. */
+/* Bytes of a chunk with that many sets and postings. */
 static size_t
 chunk_bytes(const Chunks *chunks, uint32 nsets, uint64 npostings)
 {
@@ -213,11 +174,10 @@ chunk_bytes(const Chunks *chunks, uint32 nsets, uint64 npostings)
 		setindex_bytes(nsets, npostings);
 }
 
-/* See chunks.h */
 bool
 chunks_next(SetJoin *join)
 {
-	Chunks	   *chunks = &join->spill->chunks;
+	Chunks	   *chunks = join->spill->chunks;
 	SpillReader *reader = chunks->reader;
 	uint64		npostings = 0;
 
@@ -230,27 +190,26 @@ chunks_next(SetJoin *join)
 		JoinSet    *set;
 
 		CHECK_FOR_INTERRUPTS();
-		chunk_room(join);
+		reserve_set(join);
 		set = &join->search.sets[join->search.nsets];
-		if (chunk_set(join, set))
+		if (load_set(join, set))
 		{
 			join->search.nsets++;
 			npostings += setjoin_indexed_keys(join, set);
 		}
-		if (chunk_bytes(chunks, join->search.nsets, npostings) > chunks->most_bytes)
+		if (chunk_bytes(chunks, join->search.nsets, npostings) > chunks->max_bytes)
 			break;
 	}
 	chunks->next_chunk = spillreader_tell(reader);
-	setjoin_account(join, join->params.memory - chunks->most_bytes +
+	setjoin_account(join, join->params.memory - chunks->max_bytes +
 					chunk_bytes(chunks, join->search.nsets, npostings));
 	return join->search.nsets > 0;
 }
 
-/* See chunks.h */
 void
 chunks_free_sets(SetJoin *join)
 {
-	Chunks	   *chunks = &join->spill->chunks;
+	Chunks	   *chunks = join->spill->chunks;
 
 	arena_reset(&chunks->arena);
 	if (chunks->max_sets > 0)
@@ -259,135 +218,55 @@ chunks_free_sets(SetJoin *join)
 	join->search.nsets = chunks->max_sets = 0;
 }
 
-/* See chunks.h */
-void
-chunks_probe_from_this(SetJoin *join)
+/* The least size of a match of the chunk's sets, if the measure is not symmetric. */
+static uint64
+least_probe(SetJoin *join)
 {
-	Chunks	   *chunks = &join->spill->chunks;
-
-	spillreader_seek(chunks->reader, chunks->this_chunk);
-}
-
-/* See chunks.h */
-void
-chunks_probe_from_next(SetJoin *join)
-{
-	Chunks	   *chunks = &join->spill->chunks;
-
-	spillreader_seek(chunks->reader, chunks->next_chunk);
-}
-
-/* True if there will be another chunk. */
-static bool
-chunks_follow(const Chunks *chunks)
-{
-	return chunks->next_chunk < chunks->reader->file->size;
-}
-
-/* See chunks.h */
-void
-chunks_probe_all(SetJoin *join)
-{
-	Chunks	   *chunks = &join->spill->chunks;
 	uint64		least;
 	uint64		most;
 
-	measure_sizes(join->search.measure, join->search.sets[0].size,
-				  join->params.threshold, &least, &most);
-	if (chunks->probes.complete)
-		probe_file_begin(&chunks->probes, least);
-	else
+	measure_sizes(join->search.measure, join->search.sets[0].size, join->params.threshold,
+				  &least, &most);
+	return least;
+}
+
+void
+chunks_begin_keys(SetJoin *join)
+{
+	Chunks	   *chunks = join->spill->chunks;
+	uint64		least;
+
+	if (join->search.symmetric)
 	{
-		setfile_seek_size(&join->spill->file, least);
-		if (chunks->this_chunk == 0 && chunks_follow(chunks))
-			probe_file_create(&chunks->probes);
+		spillreader_seek(&chunks->keys, chunks->this_chunk);
+		return;
 	}
-}
-
-/* True if sets are prepared and written that probe the first of several chunks. */
-static bool
-writes_probes(const Chunks *chunks)
-{
-	return chunks->probes.file.file != NULL && !chunks->probes.complete &&
-		chunks->this_chunk == 0;
-}
-
-/* The next set of the set file that has rows of the side that probes, or NULL. */
-static JoinSet *
-next_of_probing(SetJoin *join)
-{
-	JoinSet    *set;
-
-	do
+	least = least_probe(join);
+	spillreader_seek(&chunks->keys, chunks->first_probe);
+	while (chunks_next_keys(join) != NULL && chunks->probe.size < least)
 	{
 		CHECK_FOR_INTERRUPTS();
-		set = setfile_next(&join->spill->file);
-	} while (set != NULL && set->rows[join->probing] == NULL);
-	return set;
-}
-
-/* The same, prepared and written if others will follow this chunk. */
-static JoinSet *
-next_to_write(SetJoin *join)
-{
-	Chunks	   *chunks = &join->spill->chunks;
-	JoinSet    *set = next_of_probing(join);
-
-	if (!writes_probes(chunks))
-		return set;
-	if (set == NULL)
-	{
-		probe_file_end(&chunks->probes, spill_buffer(join));
-		join->search.stats.disk += chunks->probes.file.size;
-		return NULL;
+		chunks->first_probe = spillreader_tell(&chunks->keys);
 	}
-	join->algorithm->prepare(&join->search, set, false, true);
-	probe_file_add(&chunks->probes, set);
-	return set;
+	spillreader_seek(&chunks->keys, chunks->first_probe);
 }
 
-/* See chunks.h */
 JoinSet *
-chunks_next_probe(SetJoin *join)
+chunks_next_keys(SetJoin *join)
 {
-	Chunks	   *chunks = &join->spill->chunks;
+	Chunks	   *chunks = join->spill->chunks;
 
-	if (!join->search.symmetric)
-		return chunks->probes.complete ?
-			probe_file_next(&chunks->probes, &join->spill->file, join->search.room) :
-			next_to_write(join);
-	if (join->deferred == NULL)
-		return setfile_next(&join->spill->file);
-	if (spillreader_at_end(&chunks->keys_reader))
+	if (spillreader_at_end(&chunks->keys))
 		return NULL;
 	read_keys(join, &chunks->probe);
 	return &chunks->probe;
 }
 
-/* See chunks.h */
-bool
-chunks_probe_is_prepared(const SetJoin *join)
-{
-	const Chunks *chunks = &join->spill->chunks;
-
-	return join->deferred != NULL || chunks->probes.complete ||
-		writes_probes(chunks);
-}
-
-/* See chunks.h */
 void
-chunks_read_probe_values(SetJoin *join, JoinSet *set)
+chunks_begin_stream(SetJoin *join)
 {
-	if (join->spill->chunks.probes.complete)
-		probe_file_read_values(&join->spill->chunks.probes, set);
-}
-
-/* See chunks.h */
-void
-chunks_close(Chunks *chunks)
-{
-	spillfile_close(&chunks->keys);
-	for (int i = 0; i < chunks->nkey_files; i++)
-		spillfile_close(&chunks->key_files[i]);
-	probe_file_close(&chunks->probes);
+	if (join->search.symmetric)
+		spillreader_seek(&join->spill->file.reader, join->spill->chunks->next_chunk);
+	else
+		setfile_seek_size(&join->spill->file, least_probe(join));
 }

@@ -9,68 +9,47 @@
 #ifndef NEARDUP_CHUNKS_H
 #define NEARDUP_CHUNKS_H
 
-#include "join/engine/probe_file.h"
-#include "join/engine/setjoin.h"
+#include "join/engine/join_state.h"
 
 typedef struct Chunks
 {
-	size_t		most_bytes;		/* that a chunk may take */
-	Arena		arena;			/* of what its sets have, and their rows */
-	uint32		max_sets;		/* room in join->search.sets */
-	SpillFile	keys;			/* of all sets, if candidates are compared later */
-	SpillFile  *key_files;		/* by process, if that is put together */
-	int			nkey_files;
-	SpillReader keys_reader;
-	SpillReader *reader;		/* of what chunks are made of: keys or records */
-	uint64		this_chunk;		/* where in that file it begins */
-	uint64		next_chunk;		/* and the next one */
-	JoinSet		probe;			/* the set that probes, if it has keys only */
-	ProbeFile	probes;			/* sets that probe each chunk, if those are others */
+	size_t		max_bytes;		/* that a chunk may take */
+	Arena		arena;			/* of its values, keys and rows */
+	uint32		max_sets;		/* allocated in join->search.sets */
+	SpillReader keys;			/* if chunks are of keys */
+	SpillReader *reader;		/* of keys or else of sets */
+	uint64		this_chunk;		/* offset in that file */
+	uint64		next_chunk;
+	uint64		first_probe;	/* offset of the first set large enough to probe, if the
+								 * measure is not symmetric */
+	JoinSet		probe;			/* whose keys were read last */
+	struct Deferred *deferred;	/* see deferred.h */
 } Chunks;
 
-/*
- * The set file is complete.  `fixed` bytes of the join's memory are for other
- * things.  In join->search.context.
- */
+/* The set file is complete; `fixed` bytes of the join's memory are used otherwise. */
 extern void chunks_create(SetJoin *join, size_t fixed);
 
-/*
- * Where candidates are compared later: makes and writes the keys of a set of the set file, and
- * returns false if it has none; all have been written, and chunks are of them from now on.
- */
-extern bool chunks_write_keys(SetJoin *join, JoinSet *set);
-extern void chunks_end_keys(SetJoin *join);
+/* Write the keys of a prepared set.  All are written: chunks are of keys from now on. */
+extern void keys_write(SpillFile *file, const JoinSet *set);
+extern void chunks_of_keys(SetJoin *join);
 
 /*
- * Loads the next chunk into join->search.sets; false if there is none.  A chunk has
- * one set at least, however large.
+ * Load the next chunk into join->search.sets; false if there is none.  A chunk has at
+ * least one set, however large.
  */
 extern bool chunks_next(SetJoin *join);
 
-/* Frees the sets of the chunk: no more will come. */
+/* Free the sets of the last chunk. */
 extern void chunks_free_sets(SetJoin *join);
 
-/* chunks_next_probe() will read the sets of the chunk, then those behind it. */
-extern void chunks_probe_from_this(SetJoin *join);
-
 /*
- * chunks_next_probe() will read the sets behind the chunk; or those that may contain
- * one of it, where the measure is not symmetric.
+ * The keys of the sets that probe the chunk, one after another: from its first set on or,
+ * if the measure is not symmetric, of all that are large enough.  NULL at the end.
  */
-extern void chunks_probe_from_next(SetJoin *join);
-extern void chunks_probe_all(SetJoin *join);
+extern void chunks_begin_keys(SetJoin *join);
+extern JoinSet *chunks_next_keys(SetJoin *join);
 
-/*
- * The next set to probe the chunk, or NULL; valid until the next call.  Of
- * sets that are compared later it has the keys.
- */
-extern JoinSet *chunks_next_probe(SetJoin *join);
-
-/* True if that set is prepared; then its values come when they are asked for. */
-extern bool chunks_probe_is_prepared(const SetJoin *join);
-extern void chunks_read_probe_values(SetJoin *join, JoinSet *set);
-
-/* Closes the files of keys and of sets that probe. */
-extern void chunks_close(Chunks *chunks);
+/* setfile_next() will read the sets that probe the chunk and are not in it. */
+extern void chunks_begin_stream(SetJoin *join);
 
 #endif							/* NEARDUP_CHUNKS_H */

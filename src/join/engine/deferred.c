@@ -2,13 +2,11 @@
  * deferred.c
  *		Candidates whose sets are on disk, to be compared later.
  *
- * Where sets are searched by their keys alone, a pair of candidates is a pair
- * of numbers of sets in the set file.  Pairs are collected in memory.  Once
- * there are many, or the search is over, they are sorted by the set that was
- * found, and these sets are read in blocks, as many as fit into memory.  Those
- * that found them are then read one after another, each once for a block in
- * which it has a candidate.  All reading goes forward through the file; sets
- * that nobody wants are passed over.
+ * A candidate is a pair of numbers of sets in the set file.  Pairs are collected in
+ * memory.  Once there are many, or the search is over, they are sorted by the set that was
+ * found, and these sets are read in blocks that fit into memory.  The sets that found them
+ * are then read one after another, each once for a block in which it has a candidate.
+ * All reading goes forward through the file and skips sets without a candidate.
  *
  * Portions Copyright (c) 2026, the neardup developers
  *
@@ -21,19 +19,20 @@
 
 #include "base/growing.h"
 #include "base/sort_uint64.h"
+#include "join/engine/chunks.h"
 #include "join/engine/deferred.h"
 #include "join/engine/spill.h"
 
 typedef struct Deferred
 {
 	/*
-	 * A set that was found << 32 | the one that found it.  Of the block: the one
+	 * The set that was found << 32 | the one that found it; of the block, the one
 	 * that found it << 32 | the place in the block.
 	 */
 	uint64	   *pairs;
 	size_t		npairs;
 	size_t		max_pairs;		/* allocated */
-	size_t		full;			/* so many are compared */
+	size_t		full;			/* number from which they are compared */
 
 	/* of the block */
 	size_t		block_bytes;	/* that it may take */
@@ -41,12 +40,11 @@ typedef struct Deferred
 	size_t		nsets;
 	size_t		max_sets;		/* allocated */
 	Arena		arena;			/* values and rows */
-	size_t		next;			/* pair of those who probe it */
-	size_t		end;			/* behind its pairs */
-	uint32		probing;		/* set that probes */
+	size_t		next;			/* pair */
+	size_t		end;			/* of its pairs */
+	uint32		probing;		/* number of the set that probed */
 } Deferred;
 
-/* No candidates as yet, in the current memory context. */
 Deferred *
 deferred_create(size_t memory)
 {
@@ -57,42 +55,29 @@ deferred_create(size_t memory)
 	return deferred;
 }
 
-/* Takes note of a pair.  A set that probes has all its candidates noted. */
 void
 deferred_add(SetJoin *join, const JoinSet *indexed, const JoinSet *probing)
 {
-	Deferred   *deferred = join->deferred;
+	Deferred   *deferred = join->spill->chunks->deferred;
 
-	if (unlikely(deferred->npairs == deferred->max_pairs))
-	{
-		if (deferred->max_pairs == 0)
-			deferred->pairs = growing_reserve(NULL, &deferred->max_pairs,
-											  deferred->full, sizeof(uint64));
-		else
-			deferred->pairs = growing_reserve(deferred->pairs,
-											  &deferred->max_pairs,
-											  deferred->npairs + 1,
-											  sizeof(uint64));
-	}
+	/* at first, room for all that are compared at once */
+	deferred->pairs = growing_reserve(deferred->pairs, &deferred->max_pairs,
+									  Max(deferred->npairs + 1, deferred->full),
+									  sizeof(uint64));
 	deferred->pairs[deferred->npairs++] =
 		(uint64) indexed->key.low << 32 | (uint64) probing->key.low;
 }
 
-/* True if there are so many that they are to be compared. */
 bool
-deferred_full(SetJoin *join)
+deferred_is_full(SetJoin *join)
 {
-	return join->deferred->npairs >= join->deferred->full;
+	return join->spill->chunks->deferred->npairs >= join->spill->chunks->deferred->full;
 }
 
-/*
- * Begins to compare what there is; false if there is nothing.  After the last
- * chunk there is more room.
- */
 bool
 deferred_begin(SetJoin *join, bool last)
 {
-	Deferred   *deferred = join->deferred;
+	Deferred   *deferred = join->spill->chunks->deferred;
 
 	if (deferred->npairs == 0)
 		return false;
@@ -109,12 +94,22 @@ block_size(const Deferred *deferred)
 	return deferred->arena.bytes + deferred->max_sets * sizeof(JoinSet);
 }
 
-/* Adds the set of that number to the block, without bitmap and keys. */
+/* Read the set of that number, with its values. */
+static JoinSet *
+read_set(SetFile *file, uint32 number)
+{
+	setfile_seek(file, number);
+	(void) setfile_next(file);
+	setfile_read_values(file);
+	return &file->set;
+}
+
+/* Add the set of that number to the block, with rows that are not larger than its values. */
 static void
 load_set(SetJoin *join, uint32 number)
 {
-	Deferred   *deferred = join->deferred;
-	JoinSet    *from = setfile_get(&join->spill->file, number);
+	Deferred   *deferred = join->spill->chunks->deferred;
+	JoinSet    *from = read_set(&join->spill->file, number);
 	size_t		bytes = sizeof(uint64) * from->size;
 	JoinSet    *set;
 
@@ -124,14 +119,14 @@ load_set(SetJoin *join, uint32 number)
 	*set = *from;
 	set->values = arena_alloc(&deferred->arena, bytes);
 	memcpy(set->values, from->values, bytes);
-	setfile_keep_rows(&join->spill->file, set, &deferred->arena);
+	setfile_read_rows(&join->spill->file, set, &deferred->arena, bytes);
 }
 
-/* Reads the next block; false if there is none. */
+/* Read the next block; false if there is none. */
 static bool
 next_block(SetJoin *join)
 {
-	Deferred   *deferred = join->deferred;
+	Deferred   *deferred = join->spill->chunks->deferred;
 	size_t		begin = deferred->end;
 	size_t		at = begin;
 
@@ -157,11 +152,10 @@ next_block(SetJoin *join)
 	return at > begin;
 }
 
-/* The next set whose candidates are to be compared with it, or NULL. */
 JoinSet *
 deferred_next_probe(SetJoin *join)
 {
-	Deferred   *deferred = join->deferred;
+	Deferred   *deferred = join->spill->chunks->deferred;
 
 	if (deferred->next == deferred->end && !next_block(join))
 	{
@@ -169,14 +163,13 @@ deferred_next_probe(SetJoin *join)
 		return NULL;
 	}
 	deferred->probing = deferred->pairs[deferred->next] >> 32;
-	return setfile_get(&join->spill->file, deferred->probing);
+	return read_set(&join->spill->file, deferred->probing);
 }
 
-/* Its next candidate, or NULL. */
 JoinSet *
 deferred_next_candidate(SetJoin *join)
 {
-	Deferred   *deferred = join->deferred;
+	Deferred   *deferred = join->spill->chunks->deferred;
 
 	if (deferred->next == deferred->end ||
 		deferred->pairs[deferred->next] >> 32 != deferred->probing)

@@ -1,9 +1,6 @@
 /*
  * engine.c
- *		Drives the stages of a similarity join.
- *
- * Rows are added and identical sets collapsed, or handed on to spill.c once
- * memory runs out; then the sets get ready to probe, see probing.c.
+ *		The phases of a similarity join: the one file that knows all of them.
  *
  * Portions Copyright (c) 2026, the neardup developers
  *
@@ -12,36 +9,25 @@
 #include "postgres.h"
 
 #include "miscadmin.h"
+#include "pgstat.h"
 #include "utils/memutils.h"
 
-#include "join/engine/shared_known.h"
+#include "join/engine/disk_search.h"
+#include "join/engine/probe.h"
 #include "join/engine/shared_sets.h"
 #include "join/engine/spill.h"
 
-#define MIN_MEMORY	((size_t) 64 * 1024)
+#define MIN_MEMORY		((size_t) 64 * 1024)
 
-/* With less memory, rows do not wait: what waits is not counted. */
-#define MEMORY_TO_WAIT	((size_t) 4 * 1024 * 1024)
+/* With less memory there is no ring: what waits in it is not counted. */
+#define MIN_RING_MEMORY	((size_t) 4 * 1024 * 1024)
 
-/* A share of the memory after which it is looked at again. */
-#define CHECK_SHARE		256
+/* The memory is checked when one part in so many has been added. */
+#define CHECK_PART		256
 
-/* Where values, keys and rows will be: in shared memory if there are areas for it. */
-void
-setjoin_init_arenas(SetJoin *join)
-{
-	size_t		block = Min(Max(join->params.memory / 128, 1024), 64 * 1024);
-	Arena	   *arenas[] = {&join->values, &join->keys, &join->rows[SIDE_OUTER],
-	&join->rows[SIDE_INNER]};
+/* The part of the memory that a filter may have. */
+#define FILTER_PART		16
 
-	for (int i = 0; i < lengthof(arenas); i++)
-		if (join->pool.areas == NULL)
-			arena_init(arenas[i], block);
-		else
-			arena_init_shared(arenas[i], block, &join->pool);
-}
-
-/* See engine.h */
 SetJoin *
 setjoin_begin(const SetJoinParams *params)
 {
@@ -51,10 +37,11 @@ setjoin_begin(const SetJoinParams *params)
 	MemoryContext old = MemoryContextSwitchTo(context);
 	SetJoin    *join = palloc0(sizeof(SetJoin));
 
+	Assert(params->threshold > 0);
 	join->params = *params;
 	join->params.memory = Max(params->memory, MIN_MEMORY);
 	join->search.context = context;
-	join->stage = STAGE_ADD;
+	join->phase = SEARCH_ADD;
 	join->search.threshold = params->threshold;
 	join->search.memory = join->params.memory;
 	setjoin_use(join, params->algorithm);
@@ -66,8 +53,8 @@ setjoin_begin(const SetJoinParams *params)
 		measure_commute(params->measure);
 
 	settable_create(&join->table, params->secret);
-	if (join->params.memory >= MEMORY_TO_WAIT)
-		arrivals_create(&join->arrivals, params->known, params->areas);
+	if (join->params.memory >= MIN_RING_MEMORY)
+		ring_create(&join->ring, params->known, params->areas);
 	if (params->shared != NULL)
 	{
 		join->pool.areas = params->areas;
@@ -79,7 +66,6 @@ setjoin_begin(const SetJoinParams *params)
 	return join;
 }
 
-/* See engine.h */
 void
 setjoin_use(SetJoin *join, const Algorithm *algorithm)
 {
@@ -87,12 +73,10 @@ setjoin_use(SetJoin *join, const Algorithm *algorithm)
 
 	Assert(join->search.stats.sets == 0);
 	join->algorithm = algorithm;
-	join->search.symmetric = algorithm->symmetric ||
-		measure_commute(measure) == measure;
+	join->search.symmetric = algorithm->symmetric || measure_commute(measure) == measure;
 	join->search.counters.weighted = algorithm->weighted;
 }
 
-/* See engine.h */
 void
 setjoin_end(SetJoin *join)
 {
@@ -102,7 +86,6 @@ setjoin_end(SetJoin *join)
 	MemoryContextDelete(join->search.context);
 }
 
-/* See engine.h */
 const SetJoinStats *
 setjoin_stats(SetJoin *join)
 {
@@ -110,7 +93,6 @@ setjoin_stats(SetJoin *join)
 	return &join->search.stats;
 }
 
-/* See engine.h */
 void
 setjoin_stats_add(SetJoinStats *sum, const SetJoinStats *stats)
 {
@@ -133,31 +115,9 @@ setjoin_stats_add(SetJoinStats *sum, const SetJoinStats *stats)
 	sum->batches += stats->batches;
 }
 
-/* Notes that so many bytes are held. */
-void
-setjoin_account(SetJoin *join, size_t bytes)
-{
-	join->search.stats.memory = Max(join->search.stats.memory, bytes);
-}
+/* Rows are added */
 
-/* Bytes held now and, if no more rows come, to be held by the join. */
-static size_t
-bytes_held(SetJoin *join)
-{
-	size_t		counters = join->algorithm->ordered ?
-		Min(join->nfeatures * 2 *
-			(join->search.counters.weighted ? sizeof(uint16) + sizeof(float) :
-			 sizeof(uint16)),
-			join->params.memory / 8) : 0;
-
-	return join->values.bytes + join->rows[SIDE_OUTER].bytes +
-		join->rows[SIDE_INNER].bytes + join->filter.bytes +
-		settable_bytes(&join->table) +
-		setindex_bytes(join->table.nsets, join->npostings) + counters +
-		(join->nkeys + join->search.most_features) * sizeof(uint64);
-}
-
-/* Goes over to disk if memory is about to run out, or tells that it is. */
+/* Go to disk if memory is about to run out; if it is shared, note that it is. */
 static void
 check_memory(SetJoin *join, size_t added)
 {
@@ -165,186 +125,212 @@ check_memory(SetJoin *join, size_t added)
 	size_t		bytes;
 
 	join->unchecked += added;
-	if (join->unchecked < join->params.memory / CHECK_SHARE && !grows)
+	if (join->unchecked < join->params.memory / CHECK_PART && !grows)
 		return;
 	join->unchecked = 0;
-	bytes = join->params.shared != NULL ? shared_bytes_held(join) :
-		bytes_held(join);
+	bytes = join->params.shared != NULL ? shared_bytes_held(join) : setjoin_bytes_held(join);
 	if (grows)
-		bytes += settable_bytes_next(&join->table) -
-			settable_bytes(&join->table);
-	if (bytes > join->params.memory && join->params.shared != NULL)
-		join->full = true;
-	else if (bytes > join->params.memory)
-		spill_begin(join);
-	else
+		bytes += settable_bytes_next(&join->table) - settable_bytes(&join->table);
+	if (bytes <= join->params.memory)
 		setjoin_account(join, bytes);
+	else if (join->params.shared != NULL)
+		join->full = true;
+	else
+		spill_begin(join);
 }
 
-/* Where a set is in shared memory that is not prepared yet. */
-SharedPointer
-setjoin_place(const JoinSet *set)
-{
-	return (SharedPointer) (uintptr_t) set->keys;
-}
-
-static void
-set_place(JoinSet *set, SharedPointer place)
-{
-	set->keys = (uint64 *) (uintptr_t) place;
-}
-
-/* Gives a new set the values that some process has stored; false if none has. */
+/* Give a new set the values that some process has stored; false if none has. */
 static bool
-use_known_values(SetJoin *join, JoinSet *set, const uint64 *values)
+use_shared_values(SetJoin *join, JoinSet *set, const uint64 *values)
 {
-	SharedPointer known;
+	SharedPointer stored;
 
 	if (join->params.known == NULL)
 		return false;
-	known = known_sets_find(join->params.known, join->params.areas, set->key,
-							values, set->size);
-	if (!SharedPointerIsValid(known))
+	stored = shared_values_find(join->params.known, join->params.areas, set->key, values,
+								set->size);
+	if (!SharedPointerIsValid(stored))
 		return false;
-	set->values = shared_at(join->params.areas, known);
-	set_place(set, known - bitmap_bytes(set->size));
+	set->values = shared_at(join->params.areas, stored);
+	setjoin_set_place(set, stored - bitmap_bytes(set->size));
 	return true;
 }
 
-/* Gives it a copy of its values. */
+/* Give a new set a copy of its values. */
 static void
 store_values(SetJoin *join, JoinSet *set, const uint64 *values)
 {
 	uint32		n = set->size;
-	SharedPointer place = InvalidSharedPointer;
-	void	   *bytes = join->params.shared == NULL ?
-		arena_alloc(&join->values, set_bytes(n)) :
-		arena_alloc_shared(&join->values, set_bytes(n), &place);
+	SharedPointer place;
+	void	   *bytes = arena_alloc_shared(&join->values, set_bytes(n), &place);
 
 	set->values = set_values(bytes, n);
 	memcpy(set->values, values, sizeof(uint64) * n);
-	set_place(set, place);
+	setjoin_set_place(set, place);
 	if (join->params.known != NULL)
-		known_sets_add(join->params.known, set->key, set->values, n,
-					   join->nstored, place + bitmap_bytes(n));
-	join->nstored++;
-	join->nfeatures += n;
-	join->npostings += join->algorithm->most_indexed(&join->search, set);
-	join->nkeys += join->algorithm->most_keys(&join->search, set);
+		shared_values_add(join->params.known, set->key, set->values, n,
+						  join->totals.nstored, place + bitmap_bytes(n));
+	join->totals.nstored++;
+	join->totals.nfeatures += n;
+	join->totals.npostings += join->algorithm->most_indexed(&join->search, set);
+	join->totals.nkeys += join->algorithm->most_keys(&join->search, set);
 }
 
-/*
- * The distinct set of that key and those values, added if it is new, with the first
- * of its rows.
- */
+/* The distinct set of a row, added if it is new. */
 static JoinSet *
-distinct_set(SetJoin *join, SetKey key, const uint64 *values, uint32 n,
-			 uint32 rowno)
+distinct_set(SetJoin *join, const AddedRow *row, uint32 rowno)
 {
 	bool		found;
-	JoinSet    *set = settable_find(&join->table, key, values, n, &found);
+	JoinSet    *set = settable_find(&join->table, row->key, row->values, row->n, &found);
 
 	if (found)
 		return set;
 	set->first = rowno;
-	if (!use_known_values(join, set, values))
-		store_values(join, set, values);
+	if (!use_shared_values(join, set, row->values))
+		store_values(join, set, row->values);
 	return set;
 }
 
-/* A row in front of `next`. */
-static Row *
-add_row(SetJoin *join, JoinSide side, Row *next, const void *row, uint32 rowno,
-		uint32 len)
-{
-	return join->params.shared == NULL ?
-		row_make(&join->rows[side], next, row, rowno, len) :
-		row_make_shared(&join->rows[side], next, row, rowno, len);
-}
-
 static void
-add_in_memory(SetJoin *join, JoinSide side, SetKey key, const uint64 *values,
-			  uint32 n, const void *row, uint32 rowno, uint32 len)
+add_in_memory(SetJoin *join, const AddedRow *row, uint32 rowno)
 {
-	Row		  **rows = n == 0 ? join->empty :
-		distinct_set(join, key, values, n, rowno)->rows;
+	JoinSide	side = row->side;
+	bool		shared = join->params.shared != NULL;
+	Row		  **rows = row->n == 0 ? join->empty : distinct_set(join, row, rowno)->rows;
 
-	rows[side] = add_row(join, side, rows[side], row, rowno, len);
-	if (n == 0 && join->params.shared != NULL && join->last_empty[side] == NULL)
+	rows[side] = row_make(&join->rows[side], rows[side], row->data, rowno, row->len);
+	if (row->n == 0 && shared && join->last_empty[side] == NULL)
 		join->last_empty[side] = row_at(join->pool.areas, rows[side]);
-	/* where rows are shared, the other side's is a link to the last row */
-	if (join->params.self_join &&
-		(join->params.shared == NULL || rows[SIDE_INNER] == NULL))
+	/* where rows are shared, the link of the inner side is that of the last row */
+	if (join->params.self_join && (!shared || rows[SIDE_INNER] == NULL))
 		rows[SIDE_INNER] = rows[SIDE_OUTER];
-	check_memory(join, len + sizeof(uint64) * n);
+	check_memory(join, row->len + sizeof(uint64) * row->n);
 }
 
-/* The number of the n-th row of this process: if rows are shared, no other has it. */
-static uint32
-row_number(const SetJoin *join, uint32 n)
-{
-	return join->params.shared == NULL ? n :
-		n * join->params.shared->nparts + join->params.part;
-}
-
-/* Takes in a row that waits no more. */
+/* Insert a row that does not wait any more, into memory or into runs. */
 static void
-take_in(SetJoin *join, JoinSide side, SetKey key, const uint64 *values,
-		uint32 n, const void *row, uint32 number, uint32 len)
+insert_row(SetJoin *join, const AddedRow *row)
 {
-	uint32		rowno = row_number(join, number);
+	uint32		rowno = row->rowno;
 
-	if (join->spill != NULL)
-		spill_add(join, side, key, values, row, rowno, len);
+	/* if rows are shared, no other process has the number */
+	if (join->params.shared != NULL)
+		rowno = rowno * join->params.shared->nparts + join->params.part;
+	if (join->spill == NULL)
+		add_in_memory(join, row, rowno);
 	else
-		add_in_memory(join, side, key, values, n, row, rowno, len);
+		spill_add(join, row->side, row->key, row->values, row->data, rowno, row->len);
 }
 
-/* Takes in the oldest of those that wait; false if there is none. */
-static bool
-take_in_next(SetJoin *join)
-{
-	const Arrival *next = arrivals_next(&join->arrivals);
-
-	if (next == NULL)
-		return false;
-	take_in(join, next->side, next->key, next->values, next->n, next->row,
-			next->rowno, next->len);
-	return true;
-}
-
-/* Takes in all that wait. */
-void
-setjoin_flush(SetJoin *join)
+/* Insert all rows of the ring. */
+static void
+flush_ring(SetJoin *join)
 {
 	MemoryContext old = MemoryContextSwitchTo(join->search.context);
+	const AddedRow *row;
 
-	while (take_in_next(join))
-		;
+	while ((row = ring_pop(&join->ring)) != NULL)
+		insert_row(join, row);
 	MemoryContextSwitchTo(old);
 }
 
-/* See engine.h */
 uint32
 setjoin_rows_added(const SetJoin *join, JoinSide side)
 {
 	return join->nrows[side];
 }
 
-/* A share of the memory that the filter gets. */
-#define FILTER_SHARE	16
+/* False if no set of the side that was added before is near to this one. */
+static bool
+may_have_match(SetJoin *join, JoinSide side, const uint64 *values, uint32 n)
+{
+	bool		passes;
 
-/* See engine.h */
+	if (!feature_filter_looks(&join->filter))
+		return true;
+	passes = join->algorithm->may_have_partner(&join->search, &join->filter, values, n,
+											   side == join->indexed);
+	feature_filter_note(&join->filter, passes);
+	return passes;
+}
+
+/* Insert a row, by way of the ring if it may wait there. */
+static void
+add_row(SetJoin *join, const AddedRow *row)
+{
+	if (ring_is_full(&join->ring))
+		insert_row(join, ring_pop(&join->ring));
+	if (join->spill == NULL && ring_accepts(&join->ring, row))
+		ring_push(&join->ring, &join->table, row);
+	else
+	{
+		/* rows of one set are inserted in their order */
+		flush_ring(join);
+		insert_row(join, row);
+	}
+}
+
 void
-setjoin_begin_filter(SetJoin *join, uint64 nfeatures)
+setjoin_add(SetJoin *join, JoinSide side, const uint64 *values, uint32 n,
+			const void *row, uint32 len)
 {
 	MemoryContext old = MemoryContextSwitchTo(join->search.context);
+	AddedRow	added = {.side = side,.values = values,.data = row,.len = len};
+	bool		keep = n > 0 || join->params.keep_empty[side];
 
-	feature_filter_create(&join->filter, nfeatures, join->params.memory / FILTER_SHARE);
+	Assert(join->phase == SEARCH_ADD);
+	if (join->nrows[side] == PG_UINT32_MAX)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("too many rows in a similarity join"),
+				 errdetail("Each side can have at most %u rows.",
+						   PG_UINT32_MAX)));
+	added.rowno = join->nrows[side]++;
+	if (n > 0 && !may_have_match(join, side, values, n))
+	{
+		/* a nested loop would have compared it, and without an error */
+		n = 0;
+		keep = side == SIDE_OUTER && join->params.keep_unmatched;
+		join->search.stats.removed_features++;
+	}
+	if (n > 0)
+	{
+		added.n = n;
+		added.key = set_key(&join->table, values, n);
+		join->search.most_features = Max(join->search.most_features, n);
+		join->search.stats.sets++;
+	}
+	if (keep)
+		add_row(join, &added);
+	progress_done(&join->progress,
+				  (uint64) join->nrows[SIDE_OUTER] + join->nrows[SIDE_INNER]);
 	MemoryContextSwitchTo(old);
 }
 
-/* See engine.h */
+uint32
+setjoin_outer_rows(const SetJoin *join)
+{
+	return join->params.shared != NULL ? shared_outer_rows(join) : join->nrows[SIDE_OUTER];
+}
+
+/* One side is known before the other */
+
+/* Make a filter for so many features, of at most so many bytes. */
+static void
+create_filter(SetJoin *join, uint64 nfeatures, size_t max_bytes)
+{
+	MemoryContext old = MemoryContextSwitchTo(join->search.context);
+
+	feature_filter_create(&join->filter, nfeatures, max_bytes);
+	MemoryContextSwitchTo(old);
+}
+
+void
+setjoin_begin_filter(SetJoin *join, uint64 nfeatures)
+{
+	create_filter(join, nfeatures, join->params.memory / FILTER_PART);
+}
+
 void
 setjoin_announce(SetJoin *join, const uint64 *values, uint32 n)
 {
@@ -358,17 +344,42 @@ setjoin_announce(SetJoin *join, const uint64 *values, uint32 n)
 	MemoryContextSwitchTo(old);
 }
 
-/* See engine.h */
+/* A SetCallback */
+static void
+announce_set(void *join, const uint64 *values, uint32 n)
+{
+	setjoin_announce(join, values, n);
+}
+
+/*
+ * Sets on disk are read once again: what the filter removes of the other side need not be
+ * written, sorted and read.  The filter has memory of the runs.
+ */
+static void
+filter_on_disk(SetJoin *join)
+{
+	MemoryContext old = MemoryContextSwitchTo(join->search.context);
+	SetRuns    *runs = &join->spill->file.runs;
+
+	create_filter(join, spill_features(join), runs->max_bytes / 2);
+	if (join->filter.words != NULL)
+	{
+		setruns_limit(runs, runs->max_bytes - join->filter.bytes);
+		setruns_scan(runs, spill_buffer(join), join->search.most_features, announce_set, join);
+	}
+	MemoryContextSwitchTo(old);
+}
+
 void
 setjoin_filter(SetJoin *join)
 {
-	setjoin_flush(join);
+	flush_ring(join);
 	if (join->spill != NULL)
 	{
-		spill_filter(join);
+		filter_on_disk(join);
 		return;
 	}
-	setjoin_begin_filter(join, Max(join->nfeatures, join->npostings));
+	setjoin_begin_filter(join, Max(join->totals.nfeatures, join->totals.npostings));
 	for (uint32 i = 0; join->filter.words != NULL && i < join->table.nsets; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
@@ -376,107 +387,21 @@ setjoin_filter(SetJoin *join)
 	}
 }
 
-/* See engine.h */
 void
 setjoin_end_filter(SetJoin *join)
 {
 	bool		had_memory = join->filter.words != NULL;
+	MemoryContext old = MemoryContextSwitchTo(join->search.context);
 
 	feature_filter_free(&join->filter);
 	if (had_memory && join->spill != NULL)
-		spill_end_filter(join);
-}
-
-/* False if no set of the side that was added before is near to this one. */
-static bool
-may_have_partner(SetJoin *join, JoinSide side, const uint64 *values, uint32 n)
-{
-	bool		passes;
-
-	if (!feature_filter_looks(&join->filter))
-		return true;
-	passes = join->algorithm->may_have_partner(&join->search, &join->filter,
-											   values, n, side == join->indexed);
-	feature_filter_note(&join->filter, passes);
-	return passes;
-}
-
-/* See engine.h */
-void
-setjoin_add(SetJoin *join, JoinSide side, const uint64 *values, uint32 n,
-			const void *row, uint32 len)
-{
-	MemoryContext old = MemoryContextSwitchTo(join->search.context);
-	SetKey		key = {0, 0};
-	bool		keep = n > 0 || join->params.keep_empty[side];
-
-	Assert(join->stage == STAGE_ADD);
-	if (join->nrows[side] == PG_UINT32_MAX)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("too many rows in a similarity join"),
-				 errdetail("Each side can have at most %u rows.",
-						   PG_UINT32_MAX)));
-	if (n > 0 && !may_have_partner(join, side, values, n))
-	{
-		/* a nested loop would have compared it, and without an error */
-		n = 0;
-		keep = side == SIDE_OUTER && join->params.keep_unmatched;
-		join->search.stats.removed_features++;
-	}
-	if (n > 0)
-	{
-		key = set_key(&join->table, values, n);
-		join->search.most_features = Max(join->search.most_features, n);
-		join->search.stats.sets++;
-	}
-	if (keep)
-	{
-		if (arrivals_full(&join->arrivals))
-			take_in_next(join);
-		if (join->spill == NULL && arrivals_take(&join->arrivals, n, len))
-			arrivals_add(&join->arrivals, &join->table, side, key, values, n,
-						 row, join->nrows[side], len);
-		else
-		{
-			/* rows of one set come in their order */
-			setjoin_flush(join);
-			take_in(join, side, key, values, n, row, join->nrows[side], len);
-		}
-	}
-	join->nrows[side]++;
-	progress_done(&join->progress,
-				  (uint64) join->nrows[SIDE_OUTER] + join->nrows[SIDE_INNER]);
+		setruns_limit(&join->spill->file.runs, SIZE_MAX);
 	MemoryContextSwitchTo(old);
 }
 
-/* See engine.h */
-uint32
-setjoin_outer_rows(const SetJoin *join)
-{
-	return join->params.shared != NULL ? shared_outer_rows(join) :
-		join->nrows[SIDE_OUTER];
-}
+/* Sets are prepared by this process alone */
 
-/* Takes note of a distinct set before any is prepared. */
-void
-setjoin_count(SetJoin *join, const uint64 *values, uint32 n)
-{
-	if (join->algorithm->count != NULL)
-		join->algorithm->count(&join->search, values, n);
-	else if (join->algorithm->ordered)
-		counters_add(&join->search.counters, values, n);
-}
-
-/* Fetches what will be looked up first when a set with that many values is prepared. */
-void
-setjoin_fetch_counters(SetJoin *join, const uint64 *values, uint32 n)
-{
-	if (join->algorithm->ordered && !join->algorithm->weighted)
-		counters_fetch(&join->search.counters, values, n);
-}
-
-/* Gives the keys of a set a lasting place: where values were dropped, if so. */
+/* Give the keys of a set a lasting place: where values were dropped, if they fit. */
 static void
 keep_keys(SetJoin *join, JoinSet *set)
 {
@@ -486,46 +411,6 @@ keep_keys(SetJoin *join, JoinSet *set)
 		keys = arena_alloc(&join->keys, sizeof(uint64) * set->nkeys);
 	memcpy(keys, set->keys, sizeof(uint64) * set->nkeys);
 	set->keys = keys;
-}
-
-/* One set in so many is looked at to tell how many features differ. */
-#define SAMPLED		16
-
-/* With fewer features it does not matter how many counters they get. */
-#define FEW_FEATURES	65536
-
-/* True if this process has the values of a set that is not prepared yet. */
-bool
-setjoin_has_stored(const SetJoin *join, const JoinSet *set)
-{
-	return join->params.shared == NULL ||
-		POINTER_AREA(setjoin_place(set)) == join->params.part;
-}
-
-/*
- * How many different features the sets have whose values are here, about, at the most:
- * those of a sample, as if none of them were in the others.  Where features are few and
- * come often, as items of market baskets do, counters for these alone fit into a cache.
- */
-uint64
-setjoin_different_features(SetJoin *join)
-{
-	const SetTable *table = &join->table;
-	TokenCounters sample = {.weighted = false};
-	double		different;
-
-	if (join->nfeatures < FEW_FEATURES || join->algorithm->count != NULL)
-		return join->nfeatures;
-	counters_create(&sample, join->nfeatures / SAMPLED, join->params.memory / 8);
-	for (uint32 i = 0; i < table->nsets; i += SAMPLED)
-	{
-		CHECK_FOR_INTERRUPTS();
-		if (setjoin_has_stored(join, &table->sets[i]))
-			counters_add(&sample, table->sets[i].values, table->sets[i].size);
-	}
-	different = counters_different(&sample) * SAMPLED;
-	counters_free(&sample);
-	return different < join->nfeatures ? different : join->nfeatures;
 }
 
 static void
@@ -542,14 +427,15 @@ count_features(SetJoin *join)
 }
 
 /*
- * Orders the sets and their features; all is in memory.  Sets are made ready in the
- * order in which they came, which is that of memory.
+ * Prepare the sets, all in memory, and order them by size.  They are prepared in the
+ * order in which they were added, which is that of memory.
  */
 static void
-build_in_memory(SetJoin *join)
+prepare_in_memory(SetJoin *join)
 {
 	SetTable   *table = &join->table;
 
+	setjoin_make_room(join);
 	join->search.stats.distinct = table->nsets;
 	pfree(table->slots);
 	table->slots = NULL;
@@ -573,66 +459,322 @@ build_in_memory(SetJoin *join)
 	join->search.sets = table->sets;
 }
 
-/* Makes room for the keys of the largest set. */
+/* Sets are prepared by several processes */
+
+bool
+setjoin_is_full(const SetJoin *join)
+{
+	return join->full;
+}
+
+bool
+setjoin_numbers_used_up(const SetJoin *join)
+{
+	/* rows of the ring will have numbers, too */
+	uint32		most = PG_UINT32_MAX / join->params.shared->nparts - 1 - RING_ROWS;
+
+	return Max(join->nrows[SIDE_OUTER], join->nrows[SIDE_INNER]) >= most;
+}
+
 void
-setjoin_make_room(SetJoin *join)
+setjoin_publish(SetJoin *join)
 {
-	setjoin_account(join, bytes_held(join));
-	join->search.room = MemoryContextAllocHuge(join->search.context,
-										sizeof(uint64) * Max(join->search.most_features, 1));
+	flush_ring(join);
+	shared_publish(join);
 }
 
-/* Goes to what is to be done with the sets on disk. */
-static void
-begin_on_disk(SetJoin *join)
+void
+setjoin_return_rows(SetJoin *join, RowCallback callback, void *arg)
 {
-	if (!join->spill->finished)
-	{
-		setjoin_make_room(join);
-		spill_finish(join);
-	}
-	if (join->deferred != NULL)
-	{
-		setfile_seek(&join->spill->file, 0);
-		join->stage = runs_are_shared(join->spill) ? STAGE_SELVES : STAGE_KEYS;
-	}
-	else if (chunks_next(join))
-		setjoin_begin_chunk(join);
+	MemoryContext old = MemoryContextSwitchTo(join->search.context);
+
+	flush_ring(join);
+	if (join->spill != NULL)
+		spill_return_rows(join, callback, arg);
+	else
+		shared_return_rows(join, callback, arg);
+	MemoryContextSwitchTo(old);
 }
 
-/* Makes the sets ready, or the first chunk of those on disk. */
+void
+setjoin_spill_shared(SetJoin *join)
+{
+	SharedSets *shared = join->params.shared;
+	uint32		in_memory = IN_MEMORY;
+	MemoryContext old;
+
+	if (join->spill != NULL)
+		return;
+	pg_atomic_compare_exchange_u32(&shared->given_up, &in_memory, TO_RUNS);
+	flush_ring(join);
+	old = MemoryContextSwitchTo(join->search.context);
+	spill_begin(join);
+	MemoryContextSwitchTo(old);
+	pg_atomic_fetch_add_u32(&shared->nreturned, 1);
+}
+
+/* Free the shared memory of this process. */
 static void
-build_alone(SetJoin *join)
+free_shared_memory(SetJoin *join)
+{
+	MemoryContext old = MemoryContextSwitchTo(join->search.context);
+
+	shared_areas_empty(join->pool.areas, join->pool.own);
+	join->pool.areas = NULL;
+	setjoin_init_arenas(join);
+	spill_memory_freed(join);
+	MemoryContextSwitchTo(old);
+}
+
+/*
+ * Whether no process has sets in memory.  Processes that have freed them are counted
+ * first: one that attaches meanwhile is a participant, and is not taken for another one
+ * that has freed them.
+ */
+static bool
+all_returned(SharedSets *shared)
+{
+	uint32		n = pg_atomic_read_u32(&shared->nreturned);
+
+	pg_read_barrier();
+	return n >= BarrierParticipants(&shared->barrier);
+}
+
+bool
+setjoin_is_spilled(SetJoin *join)
 {
 	if (join->spill == NULL)
-	{
-		setjoin_make_room(join);
-		build_in_memory(join);
-		setjoin_begin_chunk(join);
-	}
-	else
-		begin_on_disk(join);
+		return false;
+	if (join->spill->holds_memory && all_returned(join->params.shared))
+		free_shared_memory(join);
+	return true;
 }
 
-/* See engine.h */
+/* Phases of the barrier after STEP_READ, where sets are on disk. */
+enum
+{
+	STEP_PUBLISH = STEP_READ + 1,
+	STEP_MERGE,
+	STEP_WRITE_KEYS				/* and then all is there */
+};
+
+/* Prepare the sets, which are on disk, from the phase on in which this process attached. */
+static void
+share_on_disk(SetJoin *join, Barrier *barrier)
+{
+	int			phase = BarrierPhase(barrier);
+
+	setjoin_spill_shared(join);
+	shared_publish_totals(join);
+	spill_publish(join);
+	if (phase <= STEP_PUBLISH)
+		BarrierArriveAndWait(barrier, PG_WAIT_EXTENSION);
+	if (join->spill->holds_memory)
+		free_shared_memory(join);
+	spill_merge(join);
+	if (phase <= STEP_MERGE)
+		BarrierArriveAndWait(barrier, PG_WAIT_EXTENSION);
+	spill_write_keys(join);
+	if (join->spill->by_keys && phase <= STEP_WRITE_KEYS)
+		BarrierArriveAndWait(barrier, PG_WAIT_EXTENSION);
+	BarrierDetach(barrier);
+	spill_read_keys(join);
+}
+
+void
+setjoin_share(SetJoin *join)
+{
+	SharedSets *shared = join->params.shared;
+	MemoryContext old = MemoryContextSwitchTo(join->search.context);
+
+	if (pg_atomic_read_u32(&shared->given_up) == IN_MEMORY)
+		shared_sets_prepare(join);
+	else
+		share_on_disk(join, &shared->barrier);
+	MemoryContextSwitchTo(old);
+}
+
+/* The search */
+
 void
 setjoin_build(SetJoin *join)
 {
 	MemoryContext old = MemoryContextSwitchTo(join->search.context);
 
-	setjoin_flush(join);
+	flush_ring(join);
 	setjoin_end_filter(join);
-	join->stage = STAGE_END;
-	if (join->params.shared != NULL && join->spill == NULL)
+	join->advance = probe_advance;
+	if (join->spill != NULL)
+	{
+		if (join->params.shared == NULL)
+		{
+			spill_publish(join);
+			spill_merge(join);
+			spill_write_keys(join);
+			spill_read_keys(join);
+		}
+		disk_search_begin(join);
+	}
+	else if (join->params.shared != NULL)
 	{
 		shared_gather(join);
-		setjoin_begin_chunk(join);
+		probe_begin_chunk(join);
 		setjoin_account(join, join->pool.bytes + join->search.index.bytes +
 						sizeof(JoinSet) * (size_t) join->search.nsets);
 	}
 	else
-		build_alone(join);
-	progress_phase(&join->progress, PROGRESS_JOINING,
-				   join->search.stats.distinct);
+	{
+		prepare_in_memory(join);
+		probe_begin_chunk(join);
+	}
+	progress_phase(&join->progress, PROGRESS_JOINING, join->search.stats.distinct);
 	MemoryContextSwitchTo(old);
+}
+
+bool
+setjoin_next(SetJoin *join, RowGroup *outer, RowGroup *inner)
+{
+	FoundPairs *found = &join->found;
+	const GroupPair *pair;
+
+	if (found->next == found->n)
+	{
+		MemoryContext old = MemoryContextSwitchTo(join->search.context);
+
+		while (found->next == found->n && join->phase != SEARCH_END)
+		{
+			CHECK_FOR_INTERRUPTS();
+			found->n = found->next = 0;
+			join->advance(join);
+			progress_done(&join->progress, join->claims.next);
+		}
+		MemoryContextSwitchTo(old);
+		if (found->next == found->n)
+			return false;
+	}
+	pair = &found->pairs[found->next++];
+	*outer = pair->outer->rows[SIDE_OUTER];
+	*inner = pair->inner->rows[SIDE_INNER];
+	return true;
+}
+
+/* The pairs of one probe stay where they are until all are emitted. */
+bool
+setjoin_inner_stays(const SetJoin *join)
+{
+	const GroupPair *next = &join->found.pairs[join->found.next];
+
+	return join->found.next > 1 && next[-1].inner == next[-2].inner;
+}
+
+static PairedSet
+paired_set(const JoinSet *set)
+{
+	return (PairedSet) {
+		.first = set->first,.values = set->values,.nvalues = set->nvalues,
+			.size = set->size
+	};
+}
+
+void
+setjoin_pair(SetJoin *join, PairedSet *outer, PairedSet *inner)
+{
+	const GroupPair *pair = &join->found.pairs[join->found.next - 1];
+
+	Assert(join->params.self_join && join->found.next > 0);
+	*outer = paired_set(pair->outer);
+	*inner = paired_set(pair->inner);
+}
+
+/* Rows are read */
+
+void
+rows_begin(SetJoin *join, JoinSide side, RowGroup group, RowCursor *cursor)
+{
+	cursor->next = group;
+	cursor->areas = join->pool.areas;
+	cursor->left = 0;
+	cursor->reader = NULL;
+	if (group != NULL && group->len == ROWS_IN_FILE)
+	{
+		RowRange	range;
+
+		memcpy(&range, group->data, sizeof(RowRange));
+		cursor->next = NULL;
+		cursor->left = range.nrows;
+		cursor->reader = &join->cursors[side];
+		spillreader_seek(&cursor->reader->reader, range.offset);
+	}
+}
+
+bool
+rows_begin_behind(const RowCursor *row, RowCursor *cursor)
+{
+	*cursor = *row;
+	return row->reader == NULL;
+}
+
+/* The next row of a cursor that has none in memory. */
+static pg_noinline const void *
+next_in_file(RowCursor *cursor, uint32 *rowno)
+{
+	uint32		len;
+
+	if (cursor->left == 0)
+		return NULL;
+	cursor->left--;
+	return row_read(cursor->reader, rowno, &len);
+}
+
+/*
+ * Rows of equal sets are far from each other in memory: the row after this one is
+ * prefetched while the caller uses this one.
+ */
+const void *
+rows_next(RowCursor *cursor, uint32 *rowno)
+{
+	const Row  *row = cursor->next;
+
+	if (row == NULL)
+		return next_in_file(cursor, rowno);
+	cursor->next = cursor->areas == NULL || row->next == NULL ? row->next :
+		shared_at(cursor->areas, (SharedPointer) (uintptr_t) row->next);
+	__builtin_prefetch(cursor->next);
+	*rowno = row->rowno;
+	return row->data;
+}
+
+void
+setjoin_rows(SetJoin *join, JoinSide side)
+{
+	if (join->spill != NULL)
+		spillreader_seek(&join->cursors[side].reader, 0);
+	join->next_row[side] = join->empty[side];
+	join->next_set[side] = 0;
+}
+
+const void *
+setjoin_rows_next(SetJoin *join, JoinSide side, uint32 *rowno)
+{
+	const Row **row = &join->next_row[side];
+	const Row  *found;
+
+	if (join->spill != NULL)
+	{
+		RowReader  *reader = &join->cursors[side];
+		uint32		len;
+
+		return spillreader_at_end(&reader->reader) ? NULL : row_read(reader, rowno, &len);
+	}
+	while (*row == NULL && join->next_set[side] < join->search.nsets)
+	{
+		CHECK_FOR_INTERRUPTS();
+		*row = join->search.sets[join->next_set[side]++].rows[side];
+	}
+	found = *row;
+	if (found == NULL)
+		return NULL;
+	*row = row_at(join->pool.areas, found->next);
+	*rowno = found->rowno;
+	return found->data;
 }

@@ -20,10 +20,43 @@
 #include "port/atomics.h"
 
 #include "signature/sets.h"
-#include "join/engine/join_types.h"
 
 /* Bytes of the secret with which sets are hashed. */
 #define JOIN_SECRET		192
+
+typedef enum JoinSide
+{
+	SIDE_OUTER = 0,
+	SIDE_INNER = 1,
+} JoinSide;
+
+#define OTHER_SIDE(side) ((side) == SIDE_OUTER ? SIDE_INNER : SIDE_OUTER)
+
+/* Counters for EXPLAIN ANALYZE. */
+typedef struct SetJoinStats
+{
+	const char *algorithm;		/* by which candidates are found */
+	uint64		sets;			/* rows with a set that is not empty */
+	uint64		distinct;		/* distinct sets among them */
+	uint64		postings;		/* in prefix indexes */
+	uint64		visited;		/* postings read, where they are not shared */
+	uint64		candidates;		/* pairs of sets that shared a token of their
+								 * prefixes and passed all filters before
+								 * verification */
+	uint64		removed_size;	/* postings skipped by size */
+	uint64		removed_features;	/* rows that share too little with the other side */
+	uint64		removed_position;	/* pairs, by the positional filter, each time
+									 * that they share a token */
+	uint64		removed_suffix; /* pairs, by the suffix filter */
+	uint64		removed_bitmap; /* pairs, by the bitmaps */
+	uint64		verified;		/* pairs compared element by element */
+	uint64		matches;		/* pairs of distinct sets that reach the
+								 * threshold, identical ones not counted */
+	uint64		alone;			/* rows that were not paired with themselves */
+	uint64		memory;			/* most bytes held at once */
+	uint64		disk;			/* bytes written to temporary files */
+	uint64		batches;		/* chunks that were indexed */
+} SetJoinStats;
 
 typedef struct SetJoinParams
 {
@@ -55,7 +88,7 @@ typedef struct SetJoinParams
 	 */
 	struct SharedSets *shared;
 	struct SharedAreas *areas;	/* where rows and sets will be */
-	struct KnownSets *known;	/* what values are there already */
+	struct SharedValues *known;	/* what values are there already */
 	struct FileSet *files;		/* where they will be if memory does not do */
 	int			part;			/* number of this one, from 0 */
 } SetJoinParams;
@@ -174,6 +207,30 @@ extern bool rows_begin_behind(const RowCursor *row, RowCursor *cursor);
 extern void setjoin_rows(SetJoin *join, JoinSide side);
 extern const void *setjoin_rows_next(SetJoin *join, JoinSide side,
 									 uint32 *rowno);
+
+/*
+ * Several processes, whose parameters have `shared`.  Each adds a part of the rows, and
+ * publishes them unless it has gone to disk; when all have, they prepare the sets
+ * together, attached to the barrier, which they leave.
+ */
+extern bool setjoin_sharable(const struct Algorithm *algorithm);
+extern void setjoin_publish(SetJoin *join);
+extern void setjoin_share(SetJoin *join);
+
+/* Whether memory is used up, and whether shared rows have no more numbers. */
+extern bool setjoin_is_full(const SetJoin *join);
+extern bool setjoin_numbers_used_up(const SetJoin *join);
+
+/* Go to disk, unless this process has; the algorithm must be the final one. */
+extern void setjoin_spill_shared(SetJoin *join);
+
+/* Whether it has; frees its shared memory as soon as no other process reads it. */
+extern bool setjoin_is_spilled(SetJoin *join);
+
+/* Emit the rows of this process and their sets instead; those of both sides once. */
+typedef void (*RowCallback) (void *arg, JoinSide side, const uint64 *values,
+							 uint32 n, const void *row, uint32 len);
+extern void setjoin_return_rows(SetJoin *join, RowCallback callback, void *arg);
 
 /* Draws a secret; raises an error if there is no source of random bits. */
 extern void join_secret_draw(char *secret);

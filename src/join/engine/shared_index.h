@@ -9,7 +9,7 @@
 #ifndef NEARDUP_SHARED_INDEX_H
 #define NEARDUP_SHARED_INDEX_H
 
-#include "join/engine/setjoin.h"
+#include "join/engine/join_state.h"
 
 /* Shares of the buckets and, for another step, of the sets. */
 #define INDEX_SHARES	64

@@ -4,7 +4,7 @@
  *
  * Each takes in some of the rows, and collapses sets, as one does that is
  * alone; but sets and rows are in shared memory.  When all have come to their
- * end, rows of a set whose values another process has stored (shared_known.c) are handed
+ * end, rows of a set whose values another process has stored (shared_values.c) are handed
  * over to that one.  Sets that several have stored nevertheless become one, in shares by
  * their hashes: of those only that another process has marked, too, as most are nobody
  * else's.  The features of what is left are counted (shared_counts.c), and the sets are
@@ -22,7 +22,7 @@
  * Whoever comes later takes part in the step that is being done, or finds all
  * sets ready.
  *
- * Where memory does not do, sets go to disk, see shared_runs.c.  Where sets are not of
+ * Where memory does not do, sets go to disk, see spill.c.  Where sets are not of
  * one spec nothing is shared: each hands out again the rows that it has taken in, see
  * join/node/join_shared.c.
  *
@@ -38,8 +38,8 @@
 #include "utils/memutils.h"
 
 #include "base/compat.h"
-#include "join/engine/setjoin.h"
-#include "join/engine/shared_known.h"
+#include "join/engine/join_state.h"
+#include "join/engine/shared_values.h"
 #include "join/engine/shared_sets.h"
 #include "join/engine/spill.h"
 
@@ -119,8 +119,7 @@ shared_sets_init(SharedSets *shared, int nparts)
 	BarrierInit(&shared->barrier, 0);
 	pg_atomic_init_u32(&shared->given_up, IN_MEMORY);
 	pg_atomic_init_u32(&shared->nreturned, 0);
-	pg_atomic_init_u32(&shared->sets_taken, 0);
-	pg_atomic_init_u32(&shared->keys_taken, 0);
+	spill_shares_init(&shared->spill);
 	for (int i = 0; i < STEP_READY; i++)
 		pg_atomic_init_u32(&shared->taken[i], 0);
 	shared_counts_init(&shared->counts);
@@ -144,22 +143,6 @@ setjoin_sharable(const Algorithm *algorithm)
 	return algorithm->count == NULL && !algorithm->weighted;
 }
 
-/* See shared_sets.h */
-bool
-setjoin_full(const SetJoin *join)
-{
-	return join->full;
-}
-
-/* See shared_sets.h.  Those that wait will have numbers, too. */
-bool
-setjoin_numbers_used_up(const SetJoin *join)
-{
-	uint32		most = PG_UINT32_MAX / join->params.shared->nparts - 1 - MAX_ARRIVALS;
-
-	return Max(join->nrows[SIDE_OUTER], join->nrows[SIDE_INNER]) >= most;
-}
-
 /*
  * Bytes that this process holds now and, if nobody gets any more rows, will
  * hold: of shared memory what it has taken, and its part of the index, which has the
@@ -175,9 +158,9 @@ shared_bytes_held(SetJoin *join)
 	uint64		nfeatures = 0;
 	size_t		index;
 
-	pg_atomic_write_u64(&own->nsets, join->nstored);
-	pg_atomic_write_u64(&own->npostings, join->npostings);
-	pg_atomic_write_u64(&own->nfeatures, join->nfeatures);
+	pg_atomic_write_u64(&own->nsets, join->totals.nstored);
+	pg_atomic_write_u64(&own->npostings, join->totals.npostings);
+	pg_atomic_write_u64(&own->nfeatures, join->totals.nfeatures);
 	for (int i = 0; i < shared->nparts; i++)
 	{
 		nsets += pg_atomic_read_u64(&shared->parts[i].nsets);
@@ -195,7 +178,7 @@ shared_bytes_held(SetJoin *join)
 		index / Max(BarrierParticipants(&shared->barrier), 1) +
 		(join->algorithm->ordered ?
 		 Min(nfeatures * 2 * sizeof(uint16), join->params.memory / 8) : 0) +
-		(join->nkeys + join->search.most_features) * sizeof(uint64);
+		(join->totals.nkeys + join->search.most_features) * sizeof(uint64);
 }
 
 /* Rows have numbers, with gaps, below this one. */
@@ -231,7 +214,7 @@ mark_sets(SetJoin *join, const SharedSet *sets)
 
 /* Tells the others what has come to this process. */
 void
-shared_part_tell(SetJoin *join)
+shared_publish_totals(SetJoin *join)
 {
 	SharedSetsPart *part = own_part(join);
 
@@ -252,7 +235,7 @@ publish_set(const JoinSet *set, SharedSet *shared)
 
 /* See shared_sets.h */
 void
-setjoin_publish(SetJoin *join)
+shared_publish(SetJoin *join)
 {
 	SharedSetsPart *part = own_part(join);
 	SetTable   *table = &join->table;
@@ -260,11 +243,10 @@ setjoin_publish(SetJoin *join)
 	uint32		nborrowed = 0;
 	SharedSet  *sets;
 
-	setjoin_flush(join);
-	sets = pool_alloc(&join->pool, sizeof(SharedSet) * (size_t) join->nstored,
+	sets = pool_alloc(&join->pool, sizeof(SharedSet) * (size_t) join->totals.nstored,
 					  &part->sets);
 	join->borrowed = MemoryContextAllocHuge(join->search.context,
-											sizeof(uint32) * (size_t) (table->nsets - join->nstored));
+											sizeof(uint32) * (size_t) (table->nsets - join->totals.nstored));
 	for (uint32 i = 0; i < table->nsets; i++)
 	{
 		CHECK_EVERY(i);
@@ -273,17 +255,17 @@ setjoin_publish(SetJoin *join)
 		else
 			join->borrowed[nborrowed++] = i;
 	}
-	Assert(n == join->nstored);
+	Assert(n == join->totals.nstored);
 	part->n = n;
 	mark_sets(join, sets);
-	shared_part_tell(join);
+	shared_publish_totals(join);
 	if (join->algorithm->ordered)
 		part->different = setjoin_different_features(join);
 }
 
 static void
 return_list(SetJoin *join, JoinSide side, const JoinSet *set, const Row *link,
-			RowTaker take, void *arg)
+			RowCallback take, void *arg)
 {
 	for (const Row *row = row_at(join->pool.areas, link); row != NULL;
 		 row = row_at(join->pool.areas, row->next))
@@ -296,17 +278,8 @@ return_list(SetJoin *join, JoinSide side, const JoinSet *set, const Row *link,
 
 /* See shared_sets.h */
 void
-setjoin_return_rows(SetJoin *join, RowTaker take, void *arg)
+shared_return_rows(SetJoin *join, RowCallback take, void *arg)
 {
-	setjoin_flush(join);
-	if (join->spill != NULL)
-	{
-		MemoryContext old = MemoryContextSwitchTo(join->search.context);
-
-		spill_return_rows(join, take, arg);
-		MemoryContextSwitchTo(old);
-		return;
-	}
 	for (int side = SIDE_OUTER; side <= LAST_SIDE(join); side++)
 	{
 		return_list(join, side, NULL, join->empty[side], take, arg);
@@ -366,7 +339,7 @@ owner_of(const SetJoin *join, const JoinSet *set)
 	const SharedSets *shared = join->params.shared;
 	SharedSet  *sets = at(join, shared->parts[POINTER_AREA(setjoin_place(set))].sets);
 
-	return &sets[known_set_number(set->values)];
+	return &sets[shared_values_number(set->values)];
 }
 
 /* Hands over the rows of sets whose values others have stored. */
@@ -374,7 +347,7 @@ static void
 hand_over(SetJoin *join)
 {
 	const JoinSet *sets = join->table.sets;
-	uint32		nborrowed = join->borrowed == NULL ? 0 : join->table.nsets - join->nstored;
+	uint32		nborrowed = join->borrowed == NULL ? 0 : join->table.nsets - join->totals.nstored;
 
 	for (uint32 i = 0; i < nborrowed; i++)
 	{
@@ -854,11 +827,10 @@ do_step(SetJoin *join, SharedStep step)
 
 /* See shared_sets.h */
 void
-setjoin_share(SetJoin *join)
+shared_sets_prepare(SetJoin *join)
 {
 	SharedSets *shared = join->params.shared;
 	Barrier    *barrier = &shared->barrier;
-	MemoryContext old = MemoryContextSwitchTo(join->search.context);
 
 	/* the sets are published */
 	pfree(join->table.slots);
@@ -878,7 +850,6 @@ setjoin_share(SetJoin *join)
 			fold_counters(join);
 	}
 	BarrierDetach(barrier);
-	MemoryContextSwitchTo(old);
 }
 
 /* Sets by size */
@@ -973,12 +944,4 @@ shared_gather(SetJoin *join)
 	for (int side = SIDE_OUTER; side <= SIDE_INNER; side++)
 		join->empty[side] = row_at(join->pool.areas,
 								   row_link(shared->empty[Min(side, LAST_SIDE(join))]));
-}
-
-/* Takes the index that all have made; false if there is none. */
-bool
-shared_attach_index(SetJoin *join)
-{
-	return join->params.shared != NULL &&
-		shared_index_attach(join, &join->params.shared->index);
 }

@@ -13,9 +13,9 @@
 #include "storage/spin.h"
 
 #include "join/engine/engine.h"
-#include "join/engine/set_file.h"
 #include "join/engine/shared_counts.h"
 #include "join/engine/shared_index.h"
+#include "join/engine/spill.h"
 
 /* Shares of the sets, by their hashes, and of whatever else is divided. */
 #define SET_SHARES	64
@@ -59,11 +59,7 @@ typedef struct SharedSetsPart
 	uint32		nrows[2];
 	uint32		most_features;
 	uint64		nonempty;		/* rows with a set */
-	uint64		directory_bytes;	/* of its runs, if sets are on disk, see
-									 * shared_runs.c */
-	MergedBytes merged;			/* then, what it has merged of all, */
-	bool		counted;		/* and it has written its counters, */
-	uint64		keys_bytes;		/* and keys; the rest is not set then */
+	SpillPart	spill;			/* if sets are on disk; the rest is not set then */
 	uint64		different;		/* features, about, at the most */
 	uint32		n;				/* of the sets whose values it has stored: */
 	SharedPointer sets;			/* SharedSets, in the order in which they came */
@@ -73,15 +69,6 @@ typedef struct SharedSetsPart
 	uint32		ends[SET_SHARES];	/* of the shares */
 	pg_atomic_uint32 taken[STEP_READY]; /* runs of sets that somebody does, by step */
 } SharedSetsPart;
-
-/* Where the keys of a share of the sets on disk are: in the file of a process. */
-typedef struct KeysPiece
-{
-	int			part;
-	uint32		without;		/* sets that have none */
-	uint64		offset;
-	uint64		bytes;
-} KeysPiece;
 
 typedef struct SharedSets
 {
@@ -93,11 +80,7 @@ typedef struct SharedSets
 	slock_t		mutex;			/* of the next */
 	SharedPointer empty[2];		/* rows without features */
 	SharedIndex index;
-	pg_atomic_uint32 sets_taken;	/* shares of the sets on disk that somebody
-									 * merges */
-	MergedShare sets[SET_SHARES];
-	pg_atomic_uint32 keys_taken;	/* and whose keys somebody makes */
-	KeysPiece	keys[SET_SHARES];
+	SpillShares spill;
 	int			nparts;
 	SharedSetsPart parts[FLEXIBLE_ARRAY_MEMBER];
 } SharedSets;
@@ -105,71 +88,21 @@ typedef struct SharedSets
 extern size_t shared_sets_bytes(int nparts);
 extern void shared_sets_init(SharedSets *shared, int nparts);
 
-/* True if sets of that algorithm can be made ready by several. */
-extern bool setjoin_sharable(const struct Algorithm *algorithm);
+/* For engine.c: see setjoin_publish(), setjoin_return_rows(), setjoin_share(). */
+extern void shared_publish(SetJoin *join);
+extern void shared_return_rows(SetJoin *join, RowCallback callback, void *arg);
+extern void shared_sets_prepare(SetJoin *join);
 
-/* True if memory has been used up: no more rows must be added before it goes to disk. */
-extern bool setjoin_full(const SetJoin *join);
+/* Publish the numbers of rows and sets that this process has added. */
+extern void shared_publish_totals(SetJoin *join);
 
-/* True if rows that are shared have no more numbers. */
-extern bool setjoin_numbers_used_up(const SetJoin *join);
-
-/* All rows of this process have been added: tells the others of its sets. */
-extern void setjoin_publish(SetJoin *join);
-
-/*
- * Hands out the rows of this process and their sets, before setjoin_share();
- * those of both sides once.
- */
-typedef void (*RowTaker) (void *arg, JoinSide side, const uint64 *values,
-						  uint32 n, const void *row, uint32 len);
-extern void setjoin_return_rows(SetJoin *join, RowTaker take, void *arg);
-
-/*
- * Has all sets made ready, with the others that are at that; attached to the
- * barrier, which it leaves.
- */
-extern void setjoin_share(SetJoin *join);
-
-/*
- * Memory does not do: goes over to disk, unless it has.  What comes from now on is in runs,
- * too.  The algorithm must be the one that there will be.
- */
-extern void setjoin_spill_shared(SetJoin *join);
-
-/*
- * True if it has.  Frees what the process has in shared memory as soon as nobody looks at it
- * any more.
- */
-extern bool setjoin_is_spilled(SetJoin *join);
-
-/*
- * All rows of this process have been added: its runs are there for the others.  And when all
- * have done that: each has those of all.
- */
-extern void setjoin_export_runs(SetJoin *join);
-extern void setjoin_import_runs(SetJoin *join);
-
-/*
- * Then all sets are merged, by those who are at that, in shares.  And when all have done that:
- * these are the sets of each.
- */
-extern void setjoin_merge_shares(SetJoin *join);
-extern void setjoin_take_shares(SetJoin *join);
-
-/*
- * Then, where candidates are compared later, the keys of all sets are made, by those who are at
- * that.  And when all have done that: these are the keys of each.
- */
-extern bool setjoin_needs_keys(const SetJoin *join);
-extern void setjoin_write_keys(SetJoin *join);
-extern void setjoin_take_keys(SetJoin *join);
-
-/* For engine.c */
+/* Bytes that this process holds, and will hold if no process adds any more rows. */
 extern size_t shared_bytes_held(SetJoin *join);
+
+/* Numbers of outer rows, with gaps, are less. */
 extern uint32 shared_outer_rows(const SetJoin *join);
-extern void shared_part_tell(SetJoin *join);
+
+/* Make this process's array of all prepared sets, in order of size, if there is none. */
 extern void shared_gather(SetJoin *join);
-extern bool shared_attach_index(SetJoin *join);
 
 #endif							/* NEARDUP_SHARED_SETS_H */

@@ -1,6 +1,6 @@
 /*
  * spill.h
- *		Rows and sets of a join go to disk when memory runs out.
+ *		A join on disk: from rows that are added to a file of distinct sets.
  *
  * Portions Copyright (c) 2026, the neardup developers
  *
@@ -9,82 +9,86 @@
 #ifndef NEARDUP_SPILL_H
 #define NEARDUP_SPILL_H
 
-#include "join/engine/chunks.h"
-#include "join/engine/large_rows.h"
-#include "join/engine/seen.h"
-#include "join/engine/set_file.h"
-#include "join/engine/setjoin.h"
-#include "join/engine/shared_sets.h"
+#include "port/atomics.h"
 
-/* What a join has on disk. */
+#include "join/engine/engine.h"
+#include "join/engine/set_file.h"
+
+/* Number of shares into which work on disk is divided, at most. */
+#define MAX_SPILL_SHARES	64
+
+/* Where the keys of a share of the sets are: in the file of a process. */
+typedef struct KeysPiece
+{
+	SpillPiece	piece;
+	uint64		bytes;
+} KeysPiece;
+
+/* What one process has written for all. */
+typedef struct SpillPart
+{
+	RunDirectory runs;
+	uint64		nfeatures;		/* of the sets in them */
+	uint64		nsets;			/* rows with a set */
+	uint32		max_features;	/* of a set */
+	bool		counted;		/* it has written counters */
+} SpillPart;
+
+/* Work on disk that processes divide, and its results. */
+typedef struct SpillShares
+{
+	pg_atomic_uint32 sets_taken;	/* shares of the keys that some process merges */
+	pg_atomic_uint32 keys_taken;	/* shares of the sets whose keys some process makes */
+	MergedShare sets[MAX_SPILL_SHARES];
+	KeysPiece	keys[MAX_SPILL_SHARES];
+} SpillShares;
+
 typedef struct Spill
 {
-	/*
-	 * While rows come in.  Sets go to the runs of the set file, and so do small rows, or all
-	 * if others read the runs.
-	 */
-	RunRow	   *own_row;		/* a row as runs have it */
-	uint32		own_room;		/* bytes of data that there is room for */
-	LargeRows	rows[2];		/* of each side; none where others read the runs */
-	SeenSets	seen;
-	bool		holds_memory;	/* the sets that came before are in shared memory, too */
-	uint32		nwritten;		/* sets */
-
-	/* then */
 	SetFile		file;
-	Chunks		chunks;
-	bool		finished;		/* all is there */
+	SpillShares *shares;		/* shared, or this process's own */
+	SpillPart	part;			/* of this process, if it is alone */
+	uint32		nshares;		/* into which work is divided */
+	bool		holds_memory;	/* the sets that were added before are still in shared
+								 * memory */
+	bool		by_keys;		/* candidates are found by keys and bitmaps, and
+								 * compared later */
+	SpillFile	keys;			/* then: of all sets that have any */
+	SpillFile	counts;			/* counters of features, by process */
+	struct Chunks *chunks;		/* see chunks.h */
 } Spill;
 
-/* True if other processes read the runs. */
-static inline bool
-runs_are_shared(const Spill *spill)
-{
-	return spill->file.runs.place.files != NULL;
-}
+extern void spill_shares_init(SpillShares *shares);
 
-/* Goes over to disk.  In join->search.context. */
+/* Go to disk with all that is in memory, which is freed unless it is shared. */
 extern void spill_begin(SetJoin *join);
 
-/*
- * Others no longer look at what this process has in shared memory: it is gone, and runs
- * have what they may have.
- */
-extern void spill_has_memory(SetJoin *join);
+/* Other processes no longer read what this one has in shared memory: it is freed. */
+extern void spill_memory_freed(SetJoin *join);
 
-/* Adds a row and its set; a row without features has the key zero. */
-extern void spill_add(SetJoin *join, JoinSide side, SetKey key,
-					  const uint64 *values, const void *row, uint32 rowno,
-					  uint32 len);
+/* Add a row and its set; a row without features has the key zero. */
+extern void spill_add(SetJoin *join, JoinSide side, SetKey key, const uint64 *values,
+					  const void *row, uint32 rowno, uint32 len);
 
-/*
- * All rows of one side are there, see setjoin_filter().  The filter has memory that runs
- * had, and gives it back.
- */
-extern void spill_filter(SetJoin *join);
-extern void spill_end_filter(SetJoin *join);
-
-/* All rows are there: sorts and merges them into the set file. */
-extern void spill_finish(SetJoin *join);
-
-/*
- * Or several processes do, in shares: each begins, merges shares, of which it tells where they
- * are, and ends when all have been merged and are in its set file, and all counters in its own.
- */
-extern void spill_begin_shares(SetJoin *join, uint32 nshares);
-extern void spill_merge_share(SetJoin *join, uint32 number, MergedShare *share);
-extern void spill_end_shares(SetJoin *join);
-
-/* Or hands them out, as setjoin_return_rows(). */
-extern void spill_return_rows(SetJoin *join, RowTaker take, void *arg);
+/* Number of features, or of keys, that the sets on disk have, estimated. */
+extern uint64 spill_features(const SetJoin *join);
 
 /* Bytes of a buffer to read a file forward. */
 extern size_t spill_buffer(const SetJoin *join);
 
 /*
- * Closes the files.  Rows may still be in their sorts if the join is ended before
- * anything came out, as by a process that comes too late for a part.
+ * The phases, each of which begins when all processes have ended the one before: publish
+ * the runs; merge shares of all; write keys of shares of the sets, if by_keys.  Then the
+ * sets can be read.
  */
+extern void spill_publish(SetJoin *join);
+extern void spill_merge(SetJoin *join);
+extern void spill_write_keys(SetJoin *join);
+extern void spill_read_keys(SetJoin *join);
+
+/* Emit all rows that this process has added, and their sets, instead. */
+extern void spill_return_rows(SetJoin *join, RowCallback callback, void *arg);
+
 extern void spill_end(SetJoin *join);
 
 #endif							/* NEARDUP_SPILL_H */

@@ -251,14 +251,14 @@ add_counts(uint16 *restrict to, const uint16 *restrict counts)
 
 /* See tokens.h */
 void
-counters_add_file(TokenCounters *counters, SpillFile *file)
+counters_add_file(TokenCounters *counters, SpillFile *file, uint64 offset)
 {
 	uint64		n = counters_number(counters);
 	uint16		counts[MIN_COUNTERS];
 
 	for (uint64 i = 0; i < n; i += MIN_COUNTERS)
 	{
-		spillfile_read(file, i * sizeof(uint16), counts, sizeof(counts));
+		spillfile_read(file, offset + i * sizeof(uint16), counts, sizeof(counts));
 		counters->used += add_counts(counters->count + i, counts);
 	}
 }

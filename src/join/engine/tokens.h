@@ -9,7 +9,7 @@
 #ifndef NEARDUP_TOKENS_H
 #define NEARDUP_TOKENS_H
 
-#include "join/engine/spillfile.h"
+#include "join/engine/spill_file.h"
 
 /* Features that are counted at once. */
 #define COUNTED_AT_ONCE	64
@@ -71,7 +71,7 @@ extern void counters_fold(TokenCounters *counters);
  * that another has written, which are as many.
  */
 extern void counters_write(TokenCounters *counters, SpillFile *file);
-extern void counters_add_file(TokenCounters *counters, SpillFile *file);
+extern void counters_add_file(TokenCounters *counters, SpillFile *file, uint64 offset);
 
 /* For counters of several processes, see shared_counts.c */
 extern void counters_shape(TokenCounters *counters, uint64 nfeatures,

@@ -18,7 +18,7 @@
 #include "signature/signature.h"
 #include "join/algorithms/join_kinds.h"
 #include "join/engine/engine.h"
-#include "join/engine/spillfile.h"
+#include "join/engine/spill_file.h"
 #include "join/node/comparison.h"
 #include "join/node/inner_rows.h"
 #include "planner/conditions.h"

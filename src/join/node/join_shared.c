@@ -14,7 +14,7 @@
  * that a join may have.
  *
  * Where memory does not do, each goes to disk with the sets that it has, and takes in
- * those of all, see join/engine/shared_runs.c.  For signatures of several specs, and for
+ * those of all, see join/engine/spill.c.  For signatures of several specs, and for
  * vectors, whose weights would have to be counted, all rows that have been read go to
  * files, from which each process takes in all of them, in the same order.  So reading,
  * making signatures, probing, verification and whatever follows the join are
@@ -49,7 +49,7 @@
 
 #include "base/compat.h"
 #include "join/classic/classic.h"
-#include "join/engine/shared_known.h"
+#include "join/engine/shared_values.h"
 #include "join/engine/shared_pool.h"
 #include "join/engine/shared_sets.h"
 #include "join/node/join_node.h"
@@ -77,7 +77,7 @@ typedef struct SharedJoin
 	int			nprobing;		/* processes that make probes */
 	bool		all_probed;		/* the last one has made its last probe */
 	char		secret[JOIN_SECRET];
-	size_t		known_bytes;	/* of the KnownSets */
+	size_t		known_bytes;	/* of the SharedValues */
 	int			nparts;
 	SharedPart	parts[FLEXIBLE_ARRAY_MEMBER];
 } SharedJoin;
@@ -91,7 +91,7 @@ typedef struct SharedRow
 
 /*
  * Bytes of a SharedJoin, which is behind the JoinCounts; its SharedSets are behind it, then
- * SharedAreas, then KnownSets.
+ * SharedAreas, then SharedValues.
  */
 static size_t
 shared_bytes(int nparts)
@@ -113,14 +113,14 @@ place_of_areas(SharedJoin *shared)
 		MAXALIGN(shared_sets_bytes(shared->nparts));
 }
 
-static KnownSets *
+static SharedValues *
 place_of_known(SharedJoin *shared)
 {
-	return (KnownSets *) ((char *) place_of_areas(shared) +
+	return (SharedValues *) ((char *) place_of_areas(shared) +
 						  MAXALIGN(shared_areas_bytes(shared->nparts)));
 }
 
-/* Bytes of the KnownSets for the rows that are expected, if any are shared. */
+/* Bytes of the SharedValues for the rows that are expected, if any are shared. */
 static size_t
 known_bytes(const SimilarityJoinState *state, int nparts)
 {
@@ -130,7 +130,7 @@ known_bytes(const SimilarityJoinState *state, int nparts)
 	if (CAN_SHARE_ROWS)
 		foreach(lc, state->css.custom_ps)
 			nrows += ((PlanState *) lfirst(lc))->plan->plan_rows * nparts;
-	return known_sets_bytes(state->self_join ? nrows / 2 : nrows,
+	return shared_values_bytes(state->self_join ? nrows / 2 : nrows,
 							get_hash_memory_limit());
 }
 
@@ -153,7 +153,7 @@ join_shared_estimate(CustomScanState *node, ParallelContext *pcxt)
 static void
 shared_init(SharedJoin *shared)
 {
-	known_sets_init(place_of_known(shared), shared->known_bytes);
+	shared_values_init(place_of_known(shared), shared->known_bytes);
 	shared_sets_init(shared_sets(shared), shared->nparts);
 	for (int i = 0; i < SIGNATURE_KINDS; i++)
 		pg_atomic_write_u64(&shared->claimed[i], 0);
@@ -269,12 +269,16 @@ join_shared_divide(SimilarityJoinState *state, SetJoinParams *params)
 	params->part = join_part_number();
 }
 
-/* The name of a file of rows. */
-static void
-file_name(char *name, JoinSide side, int part)
+/* Where the files of rows are, and their names by JoinSide. */
+static SpillStore
+store_of_rows(const SimilarityJoinState *state)
 {
-	snprintf(name, MAXPGPATH, "similarity_join_%d_%d", (int) side, part);
+	return (SpillStore) {
+		&state->shared->files.fs, join_part_number(), state->shared->nparts
+	};
 }
+
+static const char *const row_files[] = {"outer_rows", "inner_rows"};
 
 /* Writes a row. */
 static void
@@ -297,7 +301,7 @@ last_side(const SimilarityJoinState *state)
 }
 
 /*
- * A RowTaker: writes a row that has been taken in.  Its signature is that of its
+ * A RowCallback: writes a row that has been taken in.  Its signature is that of its
  * set, as far as a join looks at it.
  */
 static void
@@ -334,16 +338,12 @@ give_up_memory(SimilarityJoinState *state)
 {
 	SharedJoin *shared = state->shared;
 	SharedSets *sets = shared_sets(shared);
-	int			part = join_part_number();
-	char		name[MAXPGPATH];
+	SpillStore	store = store_of_rows(state);
 	MemoryContext old = MemoryContextSwitchTo(state->context);
 
 	pg_atomic_write_u32(&sets->given_up, TO_ROWS);
 	for (int side = SIDE_OUTER; side <= last_side(state); side++)
-	{
-		file_name(name, side, part);
-		spillfile_create_in(&state->files[side], &shared->files.fs, name);
-	}
+		spillfile_create(&state->files[side], &store, row_files[side]);
 	setjoin_return_rows(state->engines[0], return_row, state);
 	state->to_files = true;
 	join_begin_engines(state);
@@ -396,7 +396,7 @@ static void
 leave_memory_if_full(SimilarityJoinState *state)
 {
 	SetJoin    *engine = state->engines[0];
-	bool		full = setjoin_full(engine);
+	bool		full = setjoin_is_full(engine);
 
 	if (setjoin_is_spilled(engine) || (!full && given_up(state) == IN_MEMORY))
 		return;
@@ -477,13 +477,11 @@ know_spec(SimilarityJoinState *state)
 static void
 export_files(SimilarityJoinState *state)
 {
+	SpillStore	store = store_of_rows(state);
+
 	for (int side = SIDE_OUTER; side <= last_side(state); side++)
-	{
-		spillfile_export(&state->files[side]);
 		state->shared->parts[join_part_number()].bytes[side] =
-			state->files[side].size;
-		spillfile_close(&state->files[side]);
-	}
+			spillfile_publish(&state->files[side], &store);
 }
 
 /* Makes room for n bytes. */
@@ -497,20 +495,25 @@ row_room(char *room, size_t *max, size_t n)
 	return MemoryContextAllocHuge(CurrentMemoryContext, n);
 }
 
-/* Takes in the rows of one file. */
+/* Takes in the rows of one side that all have written. */
 static void
-take_in_file(SimilarityJoinState *state, JoinSide side, int part)
+take_in_side(SimilarityJoinState *state, JoinSide side)
 {
 	ExprContext *econtext = state->css.ss.ps.ps_ExprContext;
+	SpillStore	store = store_of_rows(state);
 	size_t		max = 1024;
 	char	   *room = palloc(max);
-	char		name[MAXPGPATH];
-	SpillFile	file;
+	SpillFile	file = {NULL};
 	SpillReader reader;
 
-	file_name(name, side, part);
-	spillfile_open(&file, &state->shared->files.fs, name,
-				   state->shared->parts[part].bytes[side]);
+	for (int i = 0; i < store.nparts; i++)
+	{
+		SpillPiece	all = {.part = i};
+		uint64		bytes = state->shared->parts[i].bytes[side];
+
+		if (bytes > 0)
+			spillfile_add_piece(&file, &store, row_files[side], &all, bytes);
+	}
 	spillreader_create(&reader, &file, READ_BUFFER);
 	while (!spillreader_at_end(&reader))
 	{
@@ -539,51 +542,8 @@ take_in_file(SimilarityJoinState *state, JoinSide side, int part)
 static void
 take_in_files(SimilarityJoinState *state)
 {
-	SharedJoin *shared = state->shared;
-
 	for (int side = last_side(state); side >= SIDE_OUTER; side--)
-		for (int part = 0; part < shared->nparts; part++)
-			if (shared->parts[part].bytes[side] > 0)
-				take_in_file(state, side, part);
-}
-
-/* Phases of the barrier behind STEP_READ, where sets are on disk. */
-enum
-{
-	RUNS_TO_EXPORT = STEP_READ + 1,
-	SETS_TO_MERGE,
-	KEYS_TO_WRITE				/* and then they are there */
-};
-
-/*
- * Makes the sets that are on disk ready with the others.  Whoever comes late takes part in what
- * is being done.
- */
-static void
-share_runs(SimilarityJoinState *state, Barrier *barrier, int step)
-{
-	SetJoin    *engine = state->engines[0];
-
-	setjoin_spill_shared(engine);
-	if (step <= RUNS_TO_EXPORT)
-	{
-		setjoin_export_runs(engine);
-		BarrierArriveAndWait(barrier, PG_WAIT_EXTENSION);
-	}
-	setjoin_import_runs(engine);
-	/* late, there are none left */
-	setjoin_merge_shares(engine);
-	if (step <= SETS_TO_MERGE)
-		BarrierArriveAndWait(barrier, PG_WAIT_EXTENSION);
-	setjoin_take_shares(engine);
-	if (setjoin_needs_keys(engine) && step <= KEYS_TO_WRITE)
-	{
-		setjoin_write_keys(engine);
-		BarrierArriveAndWait(barrier, PG_WAIT_EXTENSION);
-	}
-	BarrierDetach(barrier);
-	if (setjoin_needs_keys(engine))
-		setjoin_take_keys(engine);
+		take_in_side(state, side);
 }
 
 /* Takes in the rows that all have written, or, if it is not too late, waits for them. */
@@ -633,10 +593,7 @@ join_shared_read(SimilarityJoinState *state, bool any_threshold)
 	else
 	{
 		know_spec(state);
-		if (given_up(state) == IN_MEMORY)
-			setjoin_share(state->engines[0]);
-		else
-			share_runs(state, barrier, step);
+		setjoin_share(state->engines[0]);
 	}
 	if (state->self_join)
 		specs_mirror(state->specs);

@@ -1,13 +1,13 @@
 /*
- * collapse.h
+ * set_table.h
  *		The distinct sets of a similarity join, while rows come in.
  *
  * Portions Copyright (c) 2026, the neardup developers
  *
- * src/join/engine/collapse.h
+ * src/join/engine/set_table.h
  */
-#ifndef NEARDUP_COLLAPSE_H
-#define NEARDUP_COLLAPSE_H
+#ifndef NEARDUP_SET_TABLE_H
+#define NEARDUP_SET_TABLE_H
 
 #include "base/linear_probing.h"
 #include "join/engine/engine.h"
@@ -34,4 +34,4 @@ extern JoinSet *settable_find(SetTable *table, SetKey key,
 							  const uint64 *values, uint32 n, bool *found);
 extern void settable_sort(SetTable *table);
 
-#endif							/* NEARDUP_COLLAPSE_H */
+#endif							/* NEARDUP_SET_TABLE_H */

@@ -1,25 +1,20 @@
 /*
- * bitmap.c
- *		A small image of a set, by which most candidates are turned away.
+ * joined_set.c
+ *		The bitmap of a set, by which most candidates are discarded.
  *
- * Each element flips one bit of a bitmap of about two bits an element.  An
- * element that two sets share flips the same bit in both, so their bitmaps
- * differ in no more bits than the sets have elements that they do not share:
- * the Hamming distance of the bitmaps is a lower bound of that of the sets.
- * To be near, sets may differ in |A| + |B| - 2 need elements at most.  Two
- * words a machine can compare at a glance instead of a merge of two sets.
- * S. Wandelt et al., "Bitmap filter: speeding up exact set similarity joins
- * with bitwise operations", 2019.
+ * Each element flips one bit of a bitmap of about two bits an element.  An element that
+ * two sets share flips the same bit in both, so their bitmaps differ in at most as many
+ * bits as the sets have elements that they do not share: the Hamming distance of the
+ * bitmaps is a lower bound of that of the sets, which may be |A| + |B| - 2 need at most.
+ * S. Wandelt et al., "Bitmap filter: speeding up exact set similarity joins with bitwise
+ * operations", 2019.
  *
- * Bitmaps have a power of two of words.  A bit is found by the low bits of a
- * hash, so a bitmap of twice the length is folded by xor of its halves into
- * one that can be compared.
- *
- * A bitmap lies in front of the values of its set.
+ * The number of words is a power of two.  A bit is found by the low bits of a hash, so a
+ * bitmap of twice the length is folded by xor of its halves into one that can be compared.
  *
  * Portions Copyright (c) 2026, the neardup developers
  *
- * src/join/engine/bitmap.c
+ * src/join/engine/joined_set.c
  */
 #include "postgres.h"
 
@@ -31,15 +26,14 @@
 #define BITS_PER_ELEMENT	2
 
 /* Smaller sets are compared as fast as their bitmaps. */
-#define FEWEST_ELEMENTS		16
+#define MIN_ELEMENTS		16
 
 #define BITMAP_MULTIPLIER	UINT64CONST(0xC2B2AE3D27D4EB4F)
 #define IMAGE_MULTIPLIER	UINT64CONST(0x9FB21C651E98DF25)
 
-/* Words that are compared between two looks at the outcome. */
+/* Words that are compared before the result is checked. */
 #define WORDS_AT_ONCE	32
 
-/* Words of the bitmap of a set of that size. */
 static uint32
 bitmap_words(uint32 size)
 {
@@ -50,21 +44,18 @@ bitmap_words(uint32 size)
 	return words;
 }
 
-/* Bytes of a set's bitmap. */
 size_t
 bitmap_bytes(uint32 size)
 {
 	return sizeof(uint64) * bitmap_words(size);
 }
 
-/* Bytes of a set's bitmap and values. */
 size_t
 set_bytes(uint32 size)
 {
 	return sizeof(uint64) * ((size_t) bitmap_words(size) + size);
 }
 
-/* Where in such a place the values begin. */
 uint64 *
 set_values(void *place, uint32 size)
 {
@@ -77,7 +68,6 @@ bitmap_of(const JoinSet *set)
 	return set->values - bitmap_words(set->size);
 }
 
-/* Makes the bitmap of the values that are left. */
 void
 bitmap_make(JoinSet *set)
 {
@@ -95,7 +85,7 @@ bitmap_make(JoinSet *set)
 	}
 }
 
-/* Folds word i of n out of a bitmap that is `fold` times as long. */
+/* Fold word i of n out of a bitmap that is `fold` times as long. */
 static inline uint64
 folded_word(const uint64 *bitmap, uint32 i, uint32 n, uint32 fold)
 {
@@ -106,14 +96,12 @@ folded_word(const uint64 *bitmap, uint32 i, uint32 n, uint32 fold)
 	return word;
 }
 
-/* The bitmap folded to one word, which can be compared with any other's. */
 uint64
 bitmap_image(const JoinSet *set)
 {
 	return folded_word(bitmap_of(set), 0, 1, bitmap_words(set->size));
 }
 
-/* Another word like that, of bits by another hash of the values that are left. */
 uint64
 values_image(const JoinSet *set)
 {
@@ -127,10 +115,6 @@ values_image(const JoinSet *set)
 	return image;
 }
 
-/*
- * False if the bitmaps prove that the sets have fewer than `need` elements in
- * common.
- */
 bool
 bitmaps_allow(const JoinSet *a, const JoinSet *b, uint32 need)
 {
@@ -140,7 +124,7 @@ bitmaps_allow(const JoinSet *a, const JoinSet *b, uint32 need)
 	int64		allowed = (int64) a->nvalues + b->nvalues - 2 * (int64) need;
 	uint64		differing[WORDS_AT_ONCE];
 
-	if (Min(a->nvalues, b->nvalues) < FEWEST_ELEMENTS ||
+	if (Min(a->nvalues, b->nvalues) < MIN_ELEMENTS ||
 		allowed >= (int64) words * 32)
 		return true;
 	for (uint32 done = 0; done < words; done += WORDS_AT_ONCE)

@@ -1,5 +1,5 @@
 /*
- * collapse.c
+ * set_table.c
  *		Identical sets become one.
  *
  * Collections of near-duplicates consist of exact duplicates for the most
@@ -13,7 +13,7 @@
  *
  * Portions Copyright (c) 2026, the neardup developers
  *
- * src/join/engine/collapse.c
+ * src/join/engine/set_table.c
  */
 #include "postgres.h"
 
@@ -21,7 +21,7 @@
 
 #include "base/hash.h"
 #include "join/engine/arena.h"
-#include "join/engine/collapse.h"
+#include "join/engine/set_table.h"
 
 #define FIRST_SLOTS		1024
 

@@ -1,0 +1,17 @@
+/*
+ * disk_search.h
+ *		The search of a join whose sets are on disk.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/join/engine/disk_search.h
+ */
+#ifndef NEARDUP_DISK_SEARCH_H
+#define NEARDUP_DISK_SEARCH_H
+
+#include "join/engine/join_state.h"
+
+/* Begin the search, once spill_read_keys() has been called. */
+extern void disk_search_begin(SetJoin *join);
+
+#endif							/* NEARDUP_DISK_SEARCH_H */

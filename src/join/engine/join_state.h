@@ -1,0 +1,156 @@
+/*
+ * join_state.h
+ *		The state of a similarity join, for the files of its phases.
+ *
+ * Portions Copyright (c) 2026, the neardup developers
+ *
+ * src/join/engine/join_state.h
+ */
+#ifndef NEARDUP_JOIN_STATE_H
+#define NEARDUP_JOIN_STATE_H
+
+#include "base/progress.h"
+#include "join/engine/arena.h"
+#include "join/engine/engine.h"
+#include "join/engine/prefetch_ring.h"
+#include "join/engine/rows.h"
+#include "join/engine/search.h"
+
+/* The sets of a pair of groups. */
+typedef struct GroupPair
+{
+	const JoinSet *outer;
+	const JoinSet *inner;
+} GroupPair;
+
+/* Phases of the search; see README.md for those before. */
+typedef enum SearchPhase
+{
+	SEARCH_ADD,					/* rows are added */
+	SEARCH_SELVES,				/* on disk: sets are matched with themselves */
+	SEARCH_CHUNK,				/* sets probe the index of a chunk */
+	SEARCH_STREAM,				/* on disk: so do whole sets that are not in it */
+	SEARCH_COMPARE,				/* on disk: deferred candidates are compared */
+	SEARCH_END,					/* no more pairs */
+} SearchPhase;
+
+/* Distinct sets that this process has stored, and what they will need at most. */
+typedef struct StoredTotals
+{
+	uint32		nstored;
+	uint64		nfeatures;
+	uint64		npostings;
+	uint64		nkeys;			/* of all prefixes */
+} StoredTotals;
+
+/* Probes that this process makes, where several divide them. */
+typedef struct Claims
+{
+	uint64		next;			/* number of the next probe */
+	uint64		begin;			/* of the claimed ones */
+	uint64		end;
+} Claims;
+
+/* Pairs that the last probe has found. */
+typedef struct FoundPairs
+{
+	GroupPair  *pairs;
+	uint32		n;
+	uint32		next;			/* to emit */
+	size_t		max;			/* allocated */
+} FoundPairs;
+
+struct SetJoin
+{
+	SetJoinParams params;
+	SearchPhase	phase;
+	SearchPhase	resumed;		/* after SEARCH_COMPARE */
+	void		(*advance) (SetJoin *join); /* make the next probe, or go on to the
+											 * next phase */
+	const Algorithm *algorithm;
+	Search		search;			/* the algorithm's view */
+
+	/*
+	 * With a symmetric measure each set probes for those before it, of either
+	 * side.  Otherwise the sets of one side are indexed and those of the other
+	 * probe.
+	 */
+	JoinSide	indexed;
+	JoinSide	probing;
+
+	/* while rows are added, and until the end in memory */
+	PrefetchRing ring;			/* rows whose sets are not in the table yet */
+	SetTable	table;
+	FeatureFilter filter;		/* by the side that was added first */
+	Arena		values;
+	Arena		rows[2];
+	Arena		keys;			/* of sets that have no room for them */
+	Row		   *empty[2];		/* rows without features, as JoinSet.rows */
+	Row		   *last_empty[2];	/* the last ones of those, if they are shared */
+	uint32		nrows[2];
+	StoredTotals totals;
+	uint32	   *borrowed;		/* sets of the table whose values another process has
+								 * stored, until their rows are given to it */
+	size_t		unchecked;		/* bytes added since memory was checked */
+	SharedPool	pool;			/* of shared arenas; no areas: nothing is shared */
+	bool		full;			/* shared memory is used up */
+
+	struct Spill *spill;		/* NULL: all is in memory */
+
+	/* while sets probe */
+	RowsAhead	ahead;			/* rows of sets that probe soon */
+	uint32		next;			/* set of the chunk that probes next */
+	Claims		claims;
+	Progress	progress;
+	FoundPairs	found;
+	RowReader	cursors[2];		/* of groups in a file */
+	const Row  *next_row[2];	/* of setjoin_rows_next() */
+	uint32		next_set[2];
+};
+
+/* The last side whose rows are stored. */
+#define LAST_SIDE(join) \
+	((join)->params.self_join ? SIDE_OUTER : SIDE_INNER)
+
+/* Note that so many bytes are held. */
+extern void setjoin_account(SetJoin *join, size_t bytes);
+
+/* Initialize the arenas of values, keys and rows, in shared memory if there are areas. */
+extern void setjoin_init_arenas(SetJoin *join);
+
+/* Bytes held now and, if no more rows are added, to be held by the join. */
+extern size_t setjoin_bytes_held(SetJoin *join);
+
+/* Allocate room for the keys of the largest set. */
+extern void setjoin_make_room(SetJoin *join);
+
+/* The shared place of a set that is not prepared; and whether this process has stored it. */
+extern SharedPointer setjoin_place(const JoinSet *set);
+extern void setjoin_set_place(JoinSet *set, SharedPointer place);
+extern bool setjoin_has_stored(const SetJoin *join, const JoinSet *set);
+
+/*
+ * An upper bound of the number of different features of the sets that this process has
+ * stored, from a sample.
+ */
+extern uint64 setjoin_different_features(SetJoin *join);
+
+/* Count the features of a distinct set, before any is prepared. */
+extern void setjoin_count(SetJoin *join, const uint64 *values, uint32 n);
+
+/* Prefetch what preparing a set of these values reads first. */
+extern void setjoin_fetch_counters(SetJoin *join, const uint64 *values, uint32 n);
+
+/* Whether a set has rows on a side that is indexed. */
+extern bool setjoin_is_indexed(const SetJoin *join, const JoinSet *set);
+
+/* Make the keys of a set, to be indexed and to probe. */
+extern void setjoin_prepare(SetJoin *join, JoinSet *set);
+
+/* Number of its keys that a prepared set has in the index. */
+extern uint32 setjoin_indexed_keys(SetJoin *join, const JoinSet *set);
+
+/* Number of different keys that so many postings have, estimated; not too small. */
+extern uint64 setjoin_different_keys(SetJoin *join, uint64 npostings);
+
+#endif							/* NEARDUP_JOIN_STATE_H */
