@@ -15,6 +15,7 @@
 #include "base/settings.h"
 #include "signature/signature.h"
 #include "gin/gin.h"
+#include "index/access.h"
 #include "index/explain_scan.h"
 #include "index/kept.h"
 #include "index/levels.h"
@@ -72,6 +73,7 @@ _PG_init(void)
 							NULL, NULL, NULL);
 #endif
 	gin_cost_init();
+	exclusion_index_init();
 	near_look_ups_init();
 	similarity_join_init();
 	explain_scan_init();

@@ -16,10 +16,10 @@ CREATE OPERATOR CLASS signature_neardup_ops DEFAULT FOR TYPE signature USING nea
 COMMENT ON OPERATOR FAMILY signature_neardup_ops USING neardup IS 'near-duplicates and nearest by overlap';
 COMMENT ON OPERATOR CLASS signature_neardup_ops USING neardup IS 'near-duplicates and nearest by overlap';
 
-CREATE OPERATOR CLASS signature_query_neardup_ops DEFAULT FOR TYPE signature_query USING neardup AS
+-- in the same family, so that the index of a constraint answers conditions on the signature, too
+CREATE OPERATOR CLASS signature_query_neardup_ops DEFAULT FOR TYPE signature_query USING neardup FAMILY signature_neardup_ops AS
     OPERATOR 1 %% (signature_query, signature_query),
     FUNCTION 1 signature(signature_query);
-COMMENT ON OPERATOR FAMILY signature_query_neardup_ops USING neardup IS 'exclusion constraints on near-duplicates';
 COMMENT ON OPERATOR CLASS signature_query_neardup_ops USING neardup IS 'exclusion constraints on near-duplicates';
 
 CREATE FUNCTION neardup_index_check(index regclass, heapallindexed boolean DEFAULT false) RETURNS bigint

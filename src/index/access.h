@@ -74,4 +74,13 @@ extern void am_cost(struct PlannerInfo *root, struct IndexPath *path,
 						  Selectivity *selectivity, double *correlation,
 						  double *pages);
 
+/*
+ * The signature in an index on signature_query(signature, ...), given its
+ * expressions; NULL if they are anything else.
+ */
+extern struct Node *exclusion_signature(struct List *expressions);
+
+/* Have such an index answer conditions on the signature, too. */
+extern void exclusion_index_init(void);
+
 #endif							/* NEARDUP_ACCESS_H */

@@ -1,6 +1,7 @@
 /*
  * cost.c
- *		What a scan of access method neardup costs.
+ *		What the planner is told of an index of access method neardup: what a
+ *		scan costs, and what the index of an exclusion constraint answers.
  *
  * A condition looks up keys of the query, mostly on a page of its own each, and
  * reads the short lists: of a set as many as the threshold makes necessary, of a vector
@@ -19,6 +20,7 @@
 
 #include <math.h>
 
+#include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "nodes/pathnodes.h"
 #include "optimizer/clauses.h"
@@ -31,6 +33,7 @@
 #include "base/compat.h"
 #include "gin/asked.h"
 #include "index/access.h"
+#include "signature/sql/signature_query.h"
 #include "statistics/column_statistics.h"
 
 /* Keys of a query where nothing is known: as few as GIN takes it to have. */
@@ -188,4 +191,83 @@ am_cost(struct PlannerInfo *root, struct IndexPath *path,
 		compat_disable_path(&path->path);
 	}
 	keep_from_workers(root, path);
+}
+
+/* The index of an exclusion constraint */
+
+/*
+ * Find the signature in the expressions of an index on one column,
+ * signature_query(signature, ...); NULL if they are anything else.
+ */
+Node *
+exclusion_signature(List *expressions)
+{
+	FuncExpr   *call;
+	FmgrInfo	function;
+
+	if (list_length(expressions) != 1)
+		return NULL;
+	call = linitial(expressions);
+	if (!IsA(call, FuncExpr) || call->args == NIL)
+		return NULL;
+	fmgr_info(call->funcid, &function);
+	return function.fn_addr == signature_query_new ? linitial(call->args) : NULL;
+}
+
+/*
+ * Make the planner's description of such an index as one on the signature.  The
+ * index holds all keys of the signature, so it answers the same conditions, at
+ * any threshold, and gives the same order; rows are rechecked in any case.  The
+ * operators of both types are in one family.
+ */
+static IndexOptInfo *
+index_on_signature(const IndexOptInfo *index, Node *signature)
+{
+	IndexOptInfo *view = makeNode(IndexOptInfo);
+	const Var  *column = (const Var *) signature;
+
+	Assert(index->ncolumns == 1 && index->nkeycolumns == 1);
+	*view = *index;
+	view->indexkeys = palloc0(sizeof(int));
+	view->opcintype = palloc(sizeof(Oid));
+	view->opcintype[0] = exprType(signature);
+	view->indexprs = NIL;
+	if (IsA(signature, Var))
+		view->indexkeys[0] = column->varattno;
+	else
+		view->indexprs = list_make1(signature);
+	view->indextlist = list_make1(makeTargetEntry((Expr *) signature, 1, NULL, false));
+	return view;
+}
+
+static compat_relation_hook_type previous_hook = NULL;
+
+/* compat_relation_hook: describe indexes of exclusion constraints twice. */
+static void
+relation_info(COMPAT_RELATION_PARAMETERS)
+{
+	List	   *views = NIL;
+	ListCell   *lc;
+
+	if (previous_hook)
+		previous_hook(COMPAT_RELATION_ARGUMENTS);
+	foreach(lc, rel->indexlist)
+	{
+		const IndexOptInfo *index = lfirst_node(IndexOptInfo, lc);
+		Node	   *signature;
+
+		if ((void *) index->amcostestimate != (void *) am_cost || index->ncolumns != 1)
+			continue;
+		signature = exclusion_signature(index->indexprs);
+		if (signature != NULL)
+			views = lappend(views, index_on_signature(index, signature));
+	}
+	rel->indexlist = list_concat(rel->indexlist, views);
+}
+
+void
+exclusion_index_init(void)
+{
+	previous_hook = compat_relation_hook;
+	compat_relation_hook = relation_info;
 }

@@ -65,8 +65,9 @@ explain_index(Relation index, double threshold, Measure measure)
 	AttrNumber	keyno = any ? 0 : signature_column(index);
 	GinSignatureOptions options;
 
-	if (any && OidIsValid(index_getprocid(index, 1, SIGNATURE_PROC)))
-		return "no: its column is no signature but a signature_query, as exclusion constraints have; it takes an index on the signature";
+	if (any && OidIsValid(index_getprocid(index, 1, SIGNATURE_PROC)) &&
+		exclusion_signature(RelationGetIndexExpressions(index)) == NULL)
+		return "no: its column is no signature but a signature_query; it takes an index on the signature, or on signature_query(signature, ...)";
 	if (!any && keyno == 0)
 		return "no: it is neither of access method neardup, nor a GIN index with a column of class signature_gin_ops";
 	if (!index->rd_index->indisvalid)

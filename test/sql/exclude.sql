@@ -99,3 +99,40 @@ CREATE TABLE refused (sig signature, EXCLUDE USING neardup (sig WITH %%));
 CREATE TABLE refused (sig signature, EXCLUDE USING gin (signature_query(sig, 0.8) WITH %%));
 DROP TABLE docs, several;
 DROP FUNCTION let_in, pairs, make;
+
+-- The index of a constraint answers conditions on the signature, at any threshold, and orders by distance
+CREATE TABLE kept (id int PRIMARY KEY, body text, sig signature,
+  CONSTRAINT kept_once EXCLUDE USING neardup (signature_query(sig, 0.8) WITH %%) WHERE (id > 0),
+  CONSTRAINT kept_body EXCLUDE USING neardup (signature_query(shingles(body, 1), 0.9) WITH %%));
+INSERT INTO kept SELECT id, 'text ' || id, signature_from(array(
+    SELECT hashint8extended(id / 4 * 1000 + k, 0) FROM generate_series(1, 40) k WHERE hashint8extended(k, id) & 3 > 0))
+FROM generate_series(1::bigint, 1000) id ON CONFLICT DO NOTHING;
+ANALYZE kept;
+SELECT count(*) BETWEEN 900 AND 999 AS some FROM kept;
+SELECT i, neardup_explain_index(i, 0.3) FROM unnest('{kept_once,kept_body}'::regclass[]) i;
+SET max_parallel_workers_per_gather = 0;
+CREATE TABLE answers (plan text, near text, half text, body text, nearest text);
+CREATE PROCEDURE answer(plan text) LANGUAGE sql AS $$
+  INSERT INTO answers SELECT plan,
+    (SELECT string_agg(a.id || ' ' || b.id, ',' ORDER BY a.id, b.id) FROM kept a, LATERAL (SELECT id FROM kept b WHERE near_duplicate(b.sig, a.sig, 0.3) AND id > 0 OFFSET 0) b WHERE a.id < 60),
+    (SELECT string_agg(a.id || ' ' || b.id, ',' ORDER BY a.id, b.id) FROM kept a, LATERAL (SELECT id FROM kept b WHERE contained_in(b.sig, a.sig, 0.7) AND id > 0 OFFSET 0) b WHERE a.id < 60),
+    (SELECT string_agg(a.id || ' ' || b.id, ',' ORDER BY a.id, b.id) FROM kept a, LATERAL (SELECT id FROM kept b WHERE near_duplicate(shingles(b.body, 1), shingles(a.body, 1), 0.4) OFFSET 0) b WHERE a.id < 9),
+    (SELECT string_agg(a.id || ' ' || b.d, ',' ORDER BY a.id, b.d) FROM kept a, LATERAL (SELECT b.sig <-> a.sig AS d FROM kept b WHERE id > 0 ORDER BY b.sig <-> a.sig LIMIT 4) b WHERE a.id < 60)
+$$;
+SET enable_indexscan = off;
+SET enable_bitmapscan = off;
+CALL answer('seqscan');
+RESET enable_indexscan;
+SET enable_seqscan = off;
+EXPLAIN (COSTS OFF) SELECT id FROM kept WHERE near_duplicate(sig, signature_from(ARRAY[1]), 0.85) AND id > 0;
+EXPLAIN (COSTS OFF) SELECT id FROM kept WHERE id > 0 ORDER BY sig <-> signature_from(ARRAY[1]) LIMIT 3;
+EXPLAIN (COSTS OFF) SELECT id FROM kept WHERE near_duplicate(shingles(body, 1), shingles('text 3', 1), 0.5);
+CALL answer('indexscan');
+RESET enable_bitmapscan;
+SET enable_indexscan = off;
+CALL answer('bitmapscan');
+RESET enable_indexscan;
+RESET enable_seqscan;
+SELECT count(*), count(DISTINCT near), count(DISTINCT half), count(DISTINCT body), count(DISTINCT nearest), min(length(near)) > 500 AS many,
+       min(length(half)) > 500 AS many, min(length(body)) > 10 AS many, min(length(nearest)) > 500 AS many FROM answers;
+DROP TABLE answers, kept;
