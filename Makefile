@@ -64,7 +64,6 @@ OBJS = \
 	src/groups/asked_sets.o \
 	src/groups/groups.o \
 	src/groups/equal_look_ups.o \
-	src/groups/equal_places.o \
 	src/groups/group_rows.o \
 	src/groups/grouping.o \
 	src/groups/id_places.o \
@@ -77,7 +76,6 @@ OBJS = \
 	src/groups/row_sets.o \
 	src/groups/row_taker.o \
 	src/groups/set_groups.o \
-	src/groups/source_table.o \
 	src/guard/fill.o \
 	src/guard/guard.o \
 	src/guard/guard_check.o \
@@ -101,7 +99,6 @@ OBJS = \
 	src/index/cost.o \
 	src/index/counters.o \
 	src/index/directory.o \
-	src/index/equal_rows.o \
 	src/index/estimate.o \
 	src/index/explain_scan.o \
 	src/index/filter.o \

@@ -21,9 +21,7 @@
  * an old one is near to the same rows: so it belongs to the representative of that
  * one, or to a new row that is nearer, and no other old row matters.  One look-up
  * of an equal signature costs a fraction of one for all near ones.  So equal ones
- * are looked up first, where there is an index of access method neardup for that: in
- * one pass for all of them, which tells where to look (equal_places.c), and then, if
- * rows have moved or there are others, in one scan for each.
+ * are looked up first, where there is an index of access method neardup for that.
  * What becomes of the old row becomes of the new one; it is not joined.
  *
  * Portions Copyright (c) 2026, the neardup developers
@@ -46,7 +44,6 @@
 #include "base/compat.h"
 #include "groups/asked_sets.h"
 #include "groups/equal_look_ups.h"
-#include "groups/equal_places.h"
 #include "groups/group_rows.h"
 #include "groups/id_table.h"
 #include "groups/lateral_query.h"
@@ -94,10 +91,6 @@ typedef struct AddedRows
 	PagedArray	first;			/* uint32: the first row with each */
 	PagedArray	set_of;			/* uint32: of each row, + 1; 0: it has none */
 	PagedArray	settled;		/* Settled: of each set */
-	uint64		nsettled;
-	SourceTable source;			/* of old rows' signatures */
-	PagedArray	equal;			/* uint32: of each set, how many rows of an
-								 * index of that may have it */
 	bool		comparable;		/* the old rows' column is a signature itself */
 	TupleDesc	asked_desc;		/* of rows of these, for the query */
 	IdTable		kept;			/* old rows that are kept, or represent */
@@ -121,8 +114,6 @@ typedef struct FoundRows
 	bool	   *nulls;
 	uint32		number;			/* of the set that the last row was found for */
 	AskedSet	set;			/* it */
-	EqualPlaces *places;		/* where rows are looked at, if they are */
-	bool		unnumbered;		/* what is read has an equal set, and no number of it */
 } FoundRows;
 
 /* The columns of an old row, but for the scope. */
@@ -172,20 +163,14 @@ read_scope(FoundRows *found, TupleTableSlot *slot)
 	return row_sets_scope(rows, found->values, found->nulls);
 }
 
-/* Finds out for which set an old row was found; false if for none in its scope. */
+/* Finds out for which set an old row was found; false if that is of another scope. */
 static bool
-find_set(FoundRows *found, TupleTableSlot *slot, const Signature *sig)
+find_set(FoundRows *found, TupleTableSlot *slot)
 {
 	AddedRows  *added = found->added;
 	uint64		scope = read_scope(found, slot);
 	int64		number = DatumGetInt64(slot->tts_values[0]);
 
-	/* of an empty one it is not known that it is near */
-	if (found->unnumbered)
-		number = SIGNATURE_NVALUES(sig) > 0 ?
-			asked_sets_find(&added->sets, sig, scope) : -1;
-	if (number < 0)
-		return false;
 	found->number = number;
 	found->set = asked_sets_get(&added->sets, number);
 	return found->set.scope == scope;
@@ -231,7 +216,7 @@ read_found(FoundRows *found, TupleTableSlot *slot, OldRow *old)
 				 errhint("%s", OLD_HINT)));
 	old->id = values[0];
 	old->signature = DatumGetSignature(values[1]);
-	if (!find_set(found, slot, old->signature))
+	if (!find_set(found, slot))
 		return false;
 	old->representative = values[2];
 	old->similarity = found->ncolumns < OLD_COLUMNS || nulls[3] ?
@@ -241,10 +226,8 @@ read_found(FoundRows *found, TupleTableSlot *slot, OldRow *old)
 	if (added->rows.nscope > 0 &&
 		!spec_equal(&found->set.signature->spec, &old->signature->spec))
 		return false;
-	/* then they are equal */
-	return found->unnumbered ||
-		signatures_near(found->set.signature, old->signature, added->rows.threshold,
-						added->rows.measure);
+	return signatures_near(found->set.signature, old->signature,
+						   added->rows.threshold, added->rows.measure);
 }
 
 /* RowTaker.row: takes note of an old row that was found for a new one. */
@@ -295,11 +278,10 @@ meet_equal(RowTaker *taker, TupleTableSlot *slot)
 	if (!read_found(found, slot, &old))
 		return;
 	set = found->set.signature;
-	/* one will do, and one that stood where it was looked for may be another one */
+	/* one will do */
 	if (is_settled(added, found->number) ||
-		(!found->unnumbered &&
-		 (VARSIZE(set) != VARSIZE(old.signature) ||
-		  memcmp(VARDATA(set), VARDATA(old.signature), VARSIZE(set) - VARHDRSZ) != 0)))
+		VARSIZE(set) != VARSIZE(old.signature) ||
+		memcmp(VARDATA(set), VARDATA(old.signature), VARSIZE(set) - VARHDRSZ) != 0)
 		return;
 	represents = added->rule == RULE_CONNECTED || old.represents;
 	settled.similarity = !represents ? old.similarity :
@@ -311,7 +293,6 @@ meet_equal(RowTaker *taker, TupleTableSlot *slot)
 	if (!represents)
 		settled.like = other_number(added, old.id, old.similarity) + 1;
 	*(Settled *) paged_change(&added->settled, found->number) = settled;
-	added->nsettled++;
 }
 
 /* Makes ready to read the scope of old rows: their last columns. */
@@ -359,20 +340,16 @@ begin_found(RowTaker *taker, TupleDesc desc)
 	begin_found_scope(found, desc);
 }
 
-/*
- * The sets that have not been settled, of which so many rows of an index may be equal,
- * as rows for the query; NULL if there are none.
- */
+/* The sets that have not been settled, as rows for the query; NULL if there are none. */
 static Tuplestorestate *
-unsettled(AddedRows *added, uint32 least)
+unsettled(AddedRows *added)
 {
 	Tuplestorestate *store = NULL;
 
 	for (uint32 i = 0; i < added->sets.n; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (is_settled(added, i) ||
-			*(const uint32 *) paged_at(&added->equal, i) < least)
+		if (is_settled(added, i))
 			continue;
 		if (store == NULL)
 			store = tuplestore_begin_heap(true, false,
@@ -382,61 +359,6 @@ unsettled(AddedRows *added, uint32 least)
 	return store;
 }
 
-/* RowTaker.more */
-static bool
-more_places(RowTaker *taker)
-{
-	return equal_places_next(((FoundRows *) taker)->places);
-}
-
-/*
- * Runs the query of old rows where the places tell: by an array of them if it wants
- * nothing else and each is fetched by its place, or by rows of values.
- */
-static void
-run_at_places(AddedRows *added, FoundRows *found, EqualPlaces *places)
-{
-	Query	   *query = lateral_query_at_places(added->query, added->asked_desc);
-	bool		run;
-
-	if (query != NULL)
-	{
-		equal_places_as_param(places);
-		found->unnumbered = true;
-		run = !equal_places_next(places) ||
-			row_taker_run(&found->taker, query, added->query, NULL, places->params);
-		found->unnumbered = false;
-		if (run)
-			return;
-		equal_places_as_rows(places);
-	}
-	if (equal_places_next(places))
-		lateral_query_run_placed(added->query, places->desc, places->store,
-								 &found->taker);
-}
-
-/*
- * Looks at rows that an index says are likely to be equal to new ones; false if there
- * is none, or no way to them.
- */
-static bool
-look_at_equal(AddedRows *added, FoundRows *found)
-{
-	EqualPlaces places;
-
-	if (!equal_places_begin(&places, &added->source, &added->sets,
-							added->asked_desc, &added->equal,
-							added->rows.memory / 8))
-		return false;
-	found->places = &places;
-	found->taker.planned = equal_places_planned;
-	found->taker.more = more_places;
-	run_at_places(added, found, &places);
-	found->taker.more = NULL;
-	equal_places_end(&places);
-	return true;
-}
-
 /*
  * Looks for old rows that are equal to new ones.  For others it would cost more
  * than it saves.
@@ -444,14 +366,9 @@ look_at_equal(AddedRows *added, FoundRows *found)
 static void
 look_up_equal(AddedRows *added, FoundRows *found, Oid schema)
 {
-	uint32		least = 0;
-	Tuplestorestate *store;
+	Tuplestorestate *store = unsettled(added);
 
 	found->taker.row = meet_equal;
-	/* then mostly only those that have other rows may be equal to an old one */
-	if (look_at_equal(added, found))
-		least = added->nsettled > added->sets.n / 2 ? 2 : 1;
-	store = unsettled(added, least);
 	if (store != NULL)
 	{
 		found->taker.planned = equal_look_ups_planned;
@@ -475,10 +392,9 @@ look_up(AddedRows *added, Oid schema)
 	Tuplestorestate *store;
 
 	paged_resize(&added->settled, added->sets.n);
-	paged_resize(&added->equal, added->sets.n);
 	if (added->comparable && added->rows.kind == KIND_SETS)
 		look_up_equal(added, &found, schema);
-	store = unsettled(added, 0);
+	store = unsettled(added);
 	if (store != NULL)
 	{
 		lateral_query_run(added->query, added->asked_desc, store, &found.taker);
@@ -536,7 +452,7 @@ begin_asked(RowSets *rows)
 	TupleDescInitEntry(desc, 2, NULL, rows->signature_type, -1, 0);
 	describe_scope(rows, desc, 3);
 	TupleDescFinalize(desc);
-	olds = lateral_query_check(added->query, desc, OLD_HINT, &added->source);
+	olds = lateral_query_check(added->query, desc, OLD_HINT);
 	added->comparable = olds->natts > 1 &&
 		TupleDescAttr(olds, 1)->atttypid == rows->signature_type;
 	added->asked_desc = desc;
@@ -787,7 +703,6 @@ begin_added(AddedRows *added, Oid id_type)
 	paged_init(&added->first, sizeof(uint32), share);
 	paged_init(&added->set_of, sizeof(uint32), share);
 	paged_init(&added->settled, sizeof(Settled), share);
-	paged_init(&added->equal, sizeof(uint32), share);
 	id_table_begin(&added->kept, id_type, share);
 	id_table_begin(&added->others, id_type, share);
 	paged_init(&added->meetings, sizeof(Meeting), share);
@@ -802,7 +717,6 @@ end_added(AddedRows *added)
 	id_table_end(&added->others);
 	paged_free(&added->set_of);
 	paged_free(&added->settled);
-	paged_free(&added->equal);
 	paged_free(&added->meetings);
 	paged_free(&added->other_meetings);
 	paged_free(&added->members);

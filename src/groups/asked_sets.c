@@ -261,13 +261,6 @@ find(AskedSets *sets, const Signature *sig, uint64 scope, uint64 hash)
 }
 
 /* See asked_sets.h */
-int64
-asked_sets_find(AskedSets *sets, const Signature *sig, uint64 scope)
-{
-	return find(sets, sig, scope, hash_of(sig, scope));
-}
-
-/* See asked_sets.h */
 uint32
 asked_sets_number(AskedSets *sets, const Signature *sig, uint64 scope,
 				  const Datum *values, const bool *nulls)

@@ -48,9 +48,6 @@ extern uint32 asked_sets_number(AskedSets *sets, const Signature *sig,
 								uint64 scope, const Datum *values,
 								const bool *nulls);
 
-/* The same of one that is there already; -1 if it is not. */
-extern int64 asked_sets_find(AskedSets *sets, const Signature *sig, uint64 scope);
-
 extern AskedSet asked_sets_get(AskedSets *sets, uint32 number);
 
 /*

@@ -16,17 +16,6 @@
  *			SELECT * FROM (query) AS old (id, signature)
  *			WHERE near_duplicate(signature, $1, 1) AND signature = $1 LIMIT 1) AS old
  *
- * Where the values come with places of rows that the signatures may be of, the query is
- * put behind them as above, and the table that it reads is given the condition
- *
- *		ctid = place
- *
- * Mostly the query asks for nothing but a signature that is near, as an equal one is.  Then
- * that condition is left out, and there is nothing to be put behind: the table is given the
- * condition
- *
- *		ctid = ANY (places)
- *
  * Portions Copyright (c) 2026, the neardup developers
  *
  * src/groups/lateral_query.c
@@ -48,7 +37,7 @@
 #include "groups/lateral_query.h"
 
 /* Nobody else has tables of that name. */
-#define VALUES_NAME		"near-duplicate clusters: new rows"
+#define VALUES_NAME		"near-duplicate groups: new rows"
 
 /* See lateral_query.h */
 TupleDesc
@@ -94,8 +83,7 @@ analyze(SelectStmt *query, const char *text, TupleDesc desc)
 
 /* See lateral_query.h */
 TupleDesc
-lateral_query_check(const char *text, TupleDesc desc, const char *hint,
-					SourceTable *source)
+lateral_query_check(const char *text, TupleDesc desc, const char *hint)
 {
 	Query	   *query;
 	ErrorContextCallback errors;
@@ -108,8 +96,6 @@ lateral_query_check(const char *text, TupleDesc desc, const char *hint,
 				 errmsg("statement is not a query that only reads"),
 				 errhint("%s", hint)));
 	query_errors_end(&errors);
-	if (!source_table_find(query, 2, source))
-		source->table = InvalidOid;
 	return ExecCleanTypeFromTL(query->targetList);
 }
 
@@ -189,51 +175,31 @@ environment_of(TupleDesc desc, Tuplestorestate *store, double rows)
 	return environment;
 }
 
-/* In which way a query is put behind the values. */
-typedef enum RunAs
-{
-	RUN_WHOLE,
-	RUN_EQUAL,
-	RUN_PLACED,
-} RunAs;
-
-/* The values' last column tells where the row of the signature is. */
+/*
+ * Parses the query, puts it behind the values, and runs that; if there is a schema, only for
+ * one equal row each.
+ */
 static void
-place(Query *query, TupleDesc desc)
-{
-	TargetEntry *number = linitial_node(TargetEntry, query->targetList);
-	SourceTable source;
-
-	if (!source_table_find(query, 1 + 2, &source))
-		elog(ERROR, "query has no table any more");
-	source_table_place(&source, castNode(Var, number->expr)->varno, desc->natts);
-}
-
-/* Parses the query, puts it behind the values, and runs that. */
-static void
-run(const char *text, RunAs as, Oid schema, TupleDesc desc,
-	Tuplestorestate *store, RowTaker *taker)
+run(const char *text, Oid schema, TupleDesc desc, Tuplestorestate *store,
+	RowTaker *taker)
 {
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
 												  "lateral query",
 												  ALLOCSET_DEFAULT_SIZES);
 	MemoryContext caller = MemoryContextSwitchTo(context);
 	QueryEnvironment *environment =
-		environment_of(desc, store,
-					   as == RUN_PLACED ? 1 : tuplestore_tuple_count(store));
+		environment_of(desc, store, tuplestore_tuple_count(store));
 	SelectStmt *query;
 	ErrorContextCallback errors;
 	List	   *queries;
 
 	query_errors_begin(&errors, text);
 	query = parse(text, "");
-	if (as == RUN_EQUAL)
+	if (OidIsValid(schema))
 		query = equal_row(query, get_namespace_name(schema));
 	queries = pg_analyze_and_rewrite_withcb(behind_values(query), text,
 											set_up_parser, desc, environment);
 	query_errors_end(&errors);
-	if (as == RUN_PLACED)
-		place(linitial_node(Query, queries), desc);
 	MemoryContextSwitchTo(caller);
 	row_taker_run(taker, linitial_node(Query, queries), text, environment, NULL);
 	MemoryContextDelete(context);
@@ -244,7 +210,7 @@ void
 lateral_query_run(const char *text, TupleDesc desc, Tuplestorestate *store,
 				  RowTaker *taker)
 {
-	run(text, RUN_WHOLE, InvalidOid, desc, store, taker);
+	run(text, InvalidOid, desc, store, taker);
 }
 
 /* See lateral_query.h */
@@ -252,62 +218,5 @@ void
 lateral_query_run_equal(const char *text, Oid schema, TupleDesc desc,
 						Tuplestorestate *store, RowTaker *taker)
 {
-	run(text, RUN_EQUAL, schema, desc, store, taker);
-}
-
-/* See lateral_query.h */
-void
-lateral_query_run_placed(const char *text, TupleDesc desc,
-						 Tuplestorestate *store, RowTaker *taker)
-{
-	run(text, RUN_PLACED, InvalidOid, desc, store, taker);
-}
-
-/* See lateral_query.h */
-TupleDesc
-lateral_query_desc_placed(TupleDesc desc)
-{
-	TupleDesc	placed = CreateTemplateTupleDesc(desc->natts + 1);
-
-	for (int i = 1; i <= desc->natts; i++)
-		TupleDescCopyEntry(placed, i, desc, i);
-	TupleDescInitEntry(placed, placed->natts, "place", TIDOID, -1, 0);
-	TupleDescFinalize(placed);
-	return placed;
-}
-
-/* Walks over a query that asks for a parameter. */
-static bool
-has_parameter(Node *node, void *context)
-{
-	if (node == NULL)
-		return false;
-	if (IsA(node, Query))
-		return query_tree_walker((Query *) node, has_parameter, context, 0);
-	if (IsA(node, Param))
-		return ((Param *) node)->paramkind == PARAM_EXTERN;
-	return expression_tree_walker(node, has_parameter, context);
-}
-
-/* See lateral_query.h */
-Query *
-lateral_query_at_places(const char *text, TupleDesc desc)
-{
-	int			signature = 1 + 2;
-	SourceTable source;
-	ErrorContextCallback errors;
-	Query	   *query;
-
-	query_errors_begin(&errors, text);
-	query = analyze(around(parse("SELECT 0::pg_catalog.int8, old.* FROM (SELECT) AS old",
-								 ""),
-						   parse(text, "")), text, desc);
-	query_errors_end(&errors);
-	source_table_drop_near(query, signature);
-	if (has_parameter((Node *) query, NULL))
-		return NULL;
-	if (!source_table_find(query, signature, &source))
-		elog(ERROR, "query has no table any more");
-	source_table_place_any(&source, desc->natts);
-	return query;
+	run(text, schema, desc, store, taker);
 }

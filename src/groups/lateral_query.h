@@ -11,7 +11,6 @@
 
 #include "utils/tuplestore.h"
 
-#include "groups/source_table.h"
 #include "groups/row_taker.h"
 
 /*
@@ -22,11 +21,10 @@ extern TupleDesc lateral_query_desc(int n);
 
 /*
  * Raises an error, with the hint, if the text is no query that only reads and
- * that has these parameters.  Returns a descriptor of its rows, and the source of their
- * second column, whose table is invalid if there is none.
+ * that has these parameters.  Returns a descriptor of its rows.
  */
 extern TupleDesc lateral_query_check(const char *text, TupleDesc desc,
-									 const char *hint, SourceTable *source);
+									 const char *hint);
 
 /*
  * Gives the rows of the query, for each row of the store, to the taker: the
@@ -41,22 +39,5 @@ extern void lateral_query_run(const char *text, TupleDesc desc,
  */
 extern void lateral_query_run_equal(const char *text, Oid schema, TupleDesc desc,
 									Tuplestorestate *store, RowTaker *taker);
-
-/*
- * Of the rows whose second column has a source, which it still must have, only gives
- * those that stand there where a further column of the store says: the descriptor has
- * been extended by that.  The plan is one for few rows.
- */
-extern TupleDesc lateral_query_desc_placed(TupleDesc desc);
-extern void lateral_query_run_placed(const char *text, TupleDesc desc,
-									 Tuplestorestate *store, RowTaker *taker);
-
-/*
- * The query of what lateral_query_run_placed() gives, without a store: the places are an
- * array, the last of as many parameters as the store would have columns but for the
- * first.  In the place of a number stands 0.  NULL if the values are needed for anything
- * else than to be near to the second column.
- */
-extern Query *lateral_query_at_places(const char *text, TupleDesc desc);
 
 #endif							/* NEARDUP_LATERAL_QUERY_H */

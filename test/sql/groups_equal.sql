@@ -1,7 +1,6 @@
 --
--- New rows that have an old row's set: an index of access method neardup is asked
--- for the places of all of them at once, and the query of old rows looks there.
--- What it sees is what it would see anyway
+-- New rows that have an old row's set: an index of access method neardup is asked for an
+-- equal row, for each of them once, and what it sees is what the query sees
 --
 
 CREATE SCHEMA groups_equal;
@@ -43,7 +42,7 @@ BEGIN
 END $$;
 \set olds 'SELECT g.id, d.sig, g.representative, g.similarity FROM groups g JOIN docs d USING (id) WHERE near_duplicate(d.sig, $1, 0.6)'
 
--- 60 sets, 50 of which old rows have: one pass for all, and a look-up for each of the
+-- 60 sets, 50 of which old rows have: a look-up for each, and a second one for each of the
 -- other ten
 SELECT FROM fill();
 SELECT FROM group_old();
@@ -130,7 +129,7 @@ SELECT FROM group_old();
 SELECT wrong, with_old FROM added(:'olds');
 
 -- Queries of all shapes.  Where rows are not simply those of the table, or the table's
--- are in several places, nothing is looked at by its place
+-- are in several places
 SELECT FROM fill();
 SELECT FROM group_old();
 CREATE VIEW viewed AS SELECT d.id AS number, d.note, d.sig AS made FROM docs d WHERE note = 0;
