@@ -32,7 +32,7 @@
 #include "methods/spec_name.h"
 
 /* Parts of the memory while sets are grouped, in eighths. */
-#define SETS_EIGHTHS	4
+#define SETS_EIGHTHS	5
 #define IDS_EIGHTHS		1
 
 #define QUERY_HINT \

@@ -18,7 +18,7 @@
 #include "groups/set_groups.h"
 
 /* Of the memory, the part that a grouping may take while the engine works. */
-#define GROUPING_MEMORY(memory)	((memory) / 8 * 3)
+#define GROUPING_MEMORY(memory)	((memory) / 8 * 2)
 
 /* A column that rows have to agree in to be compared. */
 typedef struct ScopeColumn

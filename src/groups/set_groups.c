@@ -43,7 +43,7 @@
 #define KNOWN_SHARE		2
 #define STATES_SHARE	2
 #define COUNTERS_SHARE	2
-#define INDEX_SHARE		10
+#define INDEX_SHARE		11
 
 /* SetState.representative of a set of which nothing is known yet, or that has one outside. */
 #define UNDECIDED		UINT32_MAX
@@ -59,6 +59,14 @@ typedef struct SetState
 	uint32		outside;		/* number of one outside, + 1; or NOT_REFLEXIVE */
 	double		similarity;		/* to it; -1: not known yet */
 } SetState;
+
+/* Before a set in the file: its keys, its bitmap and its values follow */
+typedef struct SetRecord
+{
+	uint32		size;
+	uint32		nvalues;
+	uint32		nkeys;			/* 0: it has no bitmap, either */
+} SetRecord;
 
 /* Sets that are known by their keys */
 typedef struct KnownSet
@@ -121,7 +129,9 @@ struct SetGroups
 	JoinSet    *sets;
 	size_t		max_sets;
 	BufFile    *file;
-	uint64	   *place;			/* for one that was read */
+	char	   *place;			/* for one that was read, and its keys */
+	uint64	   *keys_place;
+	size_t		max_keys;
 	JoinSet		read;
 	uint32		next;			/* number of the set to be read next */
 
@@ -216,12 +226,18 @@ read_file(SetGroups *groups, void *bytes, size_t n)
 				 errmsg("could not read sets from a temporary file")));
 }
 
+/* Writes a set; before it is prepared it has no keys, and no bitmap that matters. */
 static void
-write_set(SetGroups *groups, const uint64 *values, uint32 n)
+write_set(BufFile *file, const JoinSet *set)
 {
+	SetRecord	record = {set->size, set->nvalues, set->nkeys};
+	uint64	   *place = set->nkeys == 0 ? set->values :
+		set->values - bitmap_bytes(set->size) / sizeof(uint64);
+
 	/* the parameter is not const before version 16 */
-	BufFileWrite(groups->file, &n, sizeof(n));
-	BufFileWrite(groups->file, unconstify(uint64 *, values), sizeof(uint64) * n);
+	BufFileWrite(file, &record, sizeof(record));
+	BufFileWrite(file, set->keys, sizeof(uint64) * set->nkeys);
+	BufFileWrite(file, place, sizeof(uint64) * (set->values + set->nvalues - place));
 }
 
 /* Writes the sets to a file, as they take too much memory. */
@@ -232,7 +248,7 @@ spill(SetGroups *groups)
 	for (uint32 i = 0; i < groups->n; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		write_set(groups, groups->sets[i].values, groups->sets[i].size);
+		write_set(groups->file, &groups->sets[i]);
 	}
 	arena_reset(&groups->values);
 	if (groups->sets != NULL)
@@ -255,7 +271,7 @@ store_set(SetGroups *groups, const uint64 *values, uint32 n)
 		spill(groups);
 	if (groups->file != NULL)
 	{
-		write_set(groups, values, n);
+		write_set(groups->file, &set);
 		return;
 	}
 	if (groups->n == groups->max_sets)
@@ -376,33 +392,34 @@ rewind_sets(SetGroups *groups)
 	seek_set(groups, start);
 }
 
-/* The next set, prepared if it is in memory; valid until the next call.  NULL: none. */
+/* The next set, valid until the next call.  NULL: there is none. */
 static JoinSet *
 next_set(SetGroups *groups)
 {
 	JoinSet    *set = &groups->read;
-	uint32		n;
+	SetRecord	record;
+	char	   *place = groups->place;
 
 	CHECK_FOR_INTERRUPTS();
 	if (groups->next == groups->n)
 		return NULL;
 	if (groups->file == NULL)
 		return &groups->sets[groups->next++];
-	read_file(groups, &n, sizeof(n));
+	read_file(groups, &record, sizeof(record));
 	memset(set, 0, sizeof(JoinSet));
-	set->size = set->nvalues = n;
-	set->values = set_values(groups->place, n);
+	set->size = record.size;
+	set->nvalues = record.nvalues;
+	set->nkeys = record.nkeys;
 	set->first = groups->next++;
-	read_file(groups, set->values, sizeof(uint64) * n);
+	set->values = set_values(place, record.size);
+	set->keys = groups->keys_place;
+	if (groups->max_keys < record.nkeys)
+		elog(ERROR, "set has %u keys, not at most %zu", record.nkeys, groups->max_keys);
+	read_file(groups, set->keys, sizeof(uint64) * record.nkeys);
+	if (record.nkeys == 0)
+		place = (char *) set->values;
+	read_file(groups, place, (char *) (set->values + set->nvalues) - place);
 	return set;
-}
-
-/* Makes the keys of a set that was read from the file. */
-static void
-prepare_read(SetGroups *groups, JoinSet *set)
-{
-	if (groups->file != NULL)
-		groups->algorithm->prepare(&groups->search, set, true, true);
 }
 
 /* Gives the keys of a set a lasting place. */
@@ -415,7 +432,29 @@ keep_keys(Arena *arena, JoinSet *set)
 	set->keys = keys;
 }
 
-/* Counts features, and prepares the sets that are in memory. */
+/* Prepares the sets in the file, and puts them into another one. */
+static void
+prepare_file(SetGroups *groups)
+{
+	BufFile    *file = BufFileCreateTemp(false);
+	size_t		max_keys = 0;
+	JoinSet    *set;
+
+	rewind_sets(groups);
+	while ((set = next_set(groups)) != NULL)
+	{
+		groups->algorithm->prepare(&groups->search, set, true, true);
+		max_keys = Max(max_keys, set->nkeys);
+		write_set(file, set);
+	}
+	BufFileClose(groups->file);
+	groups->file = file;
+	groups->max_keys = max_keys;
+	groups->keys_place = palloc_extended(sizeof(uint64) * Max(max_keys, 1),
+										 MCXT_ALLOC_HUGE);
+}
+
+/* Counts features, and prepares the sets. */
 static void
 prepare_sets(SetGroups *groups)
 {
@@ -439,10 +478,13 @@ prepare_sets(SetGroups *groups)
 				counters_add(&search->counters, set->values, set->size);
 		counters_fold(&search->counters);
 	}
-	if (groups->file != NULL)
-		return;
 	/* keys depend on whether the index grows */
 	search->index.growing = true;
+	if (groups->file != NULL)
+	{
+		prepare_file(groups);
+		return;
+	}
 	for (uint32 i = 0; i < groups->n; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
@@ -596,7 +638,6 @@ choose_representatives(SetGroups *groups)
 
 		if (state.representative != UNDECIDED)
 			continue;
-		prepare_read(groups, set);
 		near = near_representative(groups, set);
 		full = full || (near == NULL && !has_room(groups, set));
 		if (near == NULL && full)
@@ -657,7 +698,6 @@ choose_nearest(SetGroups *groups)
 
 		if (!is_member(state, set->first))
 			continue;
-		prepare_read(groups, set);
 		set_state(groups, set->first, nearest_representative(groups, set, state));
 	}
 }
@@ -801,7 +841,6 @@ read_block(SetGroups *groups, BlockSet **block)
 	{
 		JoinSet    *set = next_set(groups);
 
-		prepare_read(groups, set);
 		keep_read(groups, set);
 		if (groups->file != NULL)
 			bytes += set->nkeys * 5 * sizeof(Posting) + set_bytes(set->size) +
@@ -879,7 +918,6 @@ connect(SetGroups *groups)
 		{
 			if (!is_member(state_of(groups, set->first), set->first))
 				continue;
-			prepare_read(groups, set);
 			connect_set(groups, set);
 		}
 		free_runs(groups);

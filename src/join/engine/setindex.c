@@ -205,11 +205,10 @@ setindex_bytes_with(const InvertedIndex *index, uint32 nkeys)
 	uint64		postings = index->npostings;
 	uint64		sets = index->max_sets;
 
-	/* while an array grows, it is there twice, the second time with twice the size */
-	if (index->nused * 3 / 2 + 2 * (uint64) nkeys > postings)
-		postings *= 3;
+	if (index->nused + 2 * (uint64) nkeys > postings)
+		postings = postings / 4 * 5;
 	if (index->nadded == index->max_sets)
-		sets *= 3;
+		sets *= 2;
 	return (sizeof(Bucket) << (64 - index->shift)) + postings * sizeof(Posting) +
 		sets * a_set;
 }
@@ -218,12 +217,12 @@ setindex_bytes_with(const InvertedIndex *index, uint32 nkeys)
 void
 setindex_grow_bucket(InvertedIndex *index, Bucket *bucket)
 {
-	uint64		places = bucket->n == 0 ? 2 : 2 * (uint64) bucket->n;
+	uint64		places = bucket->n == 0 ? 1 : 2 * (uint64) bucket->n;
 
 	Assert(bucket->n == 0 || pg_popcount32(bucket->n) == 1);
 	if (index->nused + places > index->npostings)
 	{
-		index->npostings = Max(2 * index->npostings, index->nused + places);
+		index->npostings = Max(index->npostings / 4 * 5, index->nused + places);
 		if (index->npostings > PG_UINT32_MAX)
 			ereport(ERROR,
 					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),

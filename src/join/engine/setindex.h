@@ -148,8 +148,8 @@ setindex_put(InvertedIndex *index, uint64 key)
 {
 	Bucket	   *bucket = setindex_bucket(index, key);
 
-	/* places of a bucket that grows are none, two, four and so on */
-	if (index->growing && bucket->n != 1 && (bucket->n & (bucket->n - 1)) == 0)
+	/* places of a bucket that grows are none, one, two, four and so on */
+	if (index->growing && (bucket->n & (bucket->n - 1)) == 0)
 		setindex_grow_bucket(index, bucket);
 	bucket->tags |= setindex_tag(index, key);
 	bucket->set = index->nadded;
