@@ -476,4 +476,51 @@ SELECT * FROM near_duplicate_groups('SELECT id, minhash(sig) FROM few', 0.6, 'di
 SELECT * FROM near_duplicate_groups('SELECT id, sig FROM few', 2, 'shared');
 
 SET client_min_messages = warning;
+-- Rows of templates, whose pairs are about as near as the threshold asks: of the 40 features of
+-- one, each row has most and some of its own.  In little memory there are several rounds
+CREATE FUNCTION fill_templates(seed bigint, n int, templates int, own int) RETURNS void LANGUAGE sql AS $$
+    DELETE FROM docs;
+    INSERT INTO docs
+    SELECT i, (i * 7919) % 5, signature_from(ARRAY(
+        SELECT CASE WHEN (hashint8extended(i * 41 + f, seed) & 65535) % 40 < own
+                    THEN (hashint8extended(i * 43 + f, seed) >> 1) & 9223372036854775807
+                    ELSE (hashint8extended((i % templates) * 47 + f, seed) >> 1) & 9223372036854775807 END
+        FROM generate_series(1, 40) f))
+    FROM generate_series(1, n) i
+$$;
+CREATE FUNCTION template_differences(memory text) RETURNS numeric LANGUAGE plpgsql AS $$
+DECLARE
+    n numeric;
+BEGIN
+    PERFORM set_config('work_mem', memory, false);
+    SELECT sum(differences(t, m, r, o)) INTO n
+    FROM unnest('{0.5,0.6,0.7,0.8}'::float8[]) t, unnest('{jaccard,cosine}'::text[]) m,
+         unnest('{connected,greedy}'::text[]) r, unnest('{id,"score DESC, id DESC"}'::text[]) o;
+    PERFORM set_config('work_mem', '4MB', false);
+    RETURN n;
+END $$;
+SELECT own, fill_templates(own, 150, 3, own),
+       (SELECT count(*) FROM oracle(0.6, 'jaccard', 'greedy', 'id') WHERE id <> representative) > 20 AS some,
+       template_differences('4MB') AS in_memory, template_differences('64kB') AS in_rounds
+FROM unnest('{3,6,9}'::int[]) own;
+-- and many of them, by any memory, with other rows between
+SELECT FROM fill_templates(1, 3000, 4, 5);
+UPDATE docs SET sig = signature_from(ARRAY(SELECT (hashint8extended(id * 41 + f, 3) >> 1) & 9223372036854775807 FROM generate_series(1, 30) f))
+WHERE id % 5 = 0;
+SET work_mem = '256MB';
+TRUNCATE in_memory, connected;
+INSERT INTO in_memory SELECT * FROM near_duplicate_groups('SELECT id, sig FROM docs', 0.6);
+INSERT INTO connected SELECT * FROM near_duplicate_groups('SELECT id, sig FROM docs', 0.6, rule => 'connected');
+SELECT max(size) > 300 AS large, count(*) FILTER (WHERE size = 1) >= 600 AS alone FROM in_memory;
+SET work_mem = '64kB';
+SELECT same('SELECT id, sig FROM docs'), same('SELECT id, sig FROM docs', 'connected');
+RESET work_mem;
+-- The representatives are the rows that a guard in mode skip lets in
+CREATE TABLE let_in (id int, sig signature);
+CREATE INDEX ON let_in USING neardup (sig);
+CREATE TRIGGER skipping BEFORE INSERT ON let_in FOR EACH ROW EXECUTE FUNCTION neardup_guard('sig', '0.6', 'skip');
+INSERT INTO let_in SELECT id, sig FROM docs ORDER BY id;
+SELECT count(*) > 600 AS many, count(*) FILTER (WHERE g.id IS NULL OR c.id IS NULL) AS differ
+FROM let_in g FULL JOIN (SELECT id FROM in_memory WHERE id = representative) c USING (id);
+
 DROP SCHEMA clusters CASCADE;
