@@ -40,7 +40,7 @@ SELECT s.* FROM (SELECT array_agg(method) AS methods, array_agg(measure) AS meas
 SELECT count(*), count(DISTINCT method || measure) AS methods, count(DISTINCT found) > 20 AS they_differ FROM swept;
 SELECT method, measure, array_agg(threshold ORDER BY threshold) AS wrong_at
 FROM (SELECT method, measure, threshold, true_pairs, found, correct FROM swept
-      EXCEPT SELECT m.*, e.* FROM methods m, expected(method, measure, '{0.1,0.15,0.2,0.25,0.3,0.35,0.4,0.45,0.5,0.55,0.6,0.65,0.7,0.75,0.8,0.85,0.9,0.95,1}') e) x
+      EXCEPT SELECT m.*, e.* FROM methods m, expected(method, measure, '{0.05,0.1,0.15,0.2,0.25,0.3,0.35,0.4,0.45,0.5,0.55,0.6,0.65,0.7,0.75,0.8,0.85,0.9,0.95,1}') e) x
 GROUP BY method, measure;
 SELECT count(*) FROM swept WHERE wrong <> found - correct OR recall <> correct::float8 / true_pairs OR "precision" IS DISTINCT FROM correct::float8 / nullif(found, 0)
     OR abs(f - f_measure("precision", recall)) > 1e-12 OR wrong_per_document <> wrong / 60.0;
