@@ -536,6 +536,8 @@ share_matched(const Findings *findings, int i)
 	double		once = findings->once[i];
 	double		unseen = once * (once - 1) / (2 * (findings->twice[i] + 1));
 
+	Assert(share > 0 && share <= 1);
+	Assert(once + findings->twice[i] <= findings->matched[i]);
 	unseen = Min(Max(unseen, 0), once * (1 - share) / share);
 	return Min((findings->matched[i] + unseen) / Max(findings->nrows, 1), 1);
 }
@@ -550,6 +552,7 @@ share_first(const Findings *findings, int i)
 	double		until = (findings->nrows - findings->matched[i] + findings->until_match[i]) /
 		Max(findings->nrows, 1);
 
+	Assert(until > 0 && until <= 1 + 1e-9);
 	return Max(1 / until - 1, 0.5) / Max(findings->total - 1, 1);
 }
 

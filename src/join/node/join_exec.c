@@ -144,6 +144,7 @@ init_condition(SimilarityJoinState *state, Node *clause)
 
 	if (!similarity_join_clause(clause, &near))
 		elog(ERROR, "not a near-duplicate condition");
+	Assert(join_private(state, JOIN_PRIVATE_TYPE) == state->type);
 	require_rights(state, clause);
 	state->left = left_is_inner ? SIDE_INNER : SIDE_OUTER;
 	state->keys[SIDE_OUTER] =
@@ -401,6 +402,7 @@ next_of_round(SimilarityJoinState *state)
 static bool
 next_engine(SimilarityJoinState *state)
 {
+	Assert(state->current < state->nengines);
 	if (state->current == state->nengines - 1)
 		return false;
 	state->current++;
@@ -674,6 +676,7 @@ exec(CustomScanState *node)
 	SimilarityJoinState *state = (SimilarityJoinState *) node;
 	TupleTableSlot *slot = NULL;
 
+	Assert(state->phase == JOIN_BUILD || state->phase == JOIN_DONE || state->nengines > 0);
 	if (state->phase == JOIN_BUILD)
 		state->phase = join_read(state) ? JOIN_PAIRS : JOIN_DONE;
 	if (state->phase == JOIN_PAIRS)

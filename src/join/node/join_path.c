@@ -646,6 +646,7 @@ share_by_keys(PlannerInfo *root, List *keys, const Path *inner)
 								   UNBOUNDED_BUCKETS, &mcv_freq, &bucket);
 		share *= bucket;
 	}
+	Assert(share >= 0 && share <= 1);
 	return share;
 }
 
@@ -733,6 +734,7 @@ list_below(PlannerInfo *root, Path *ours, List *paths, const RestrictInfo *condi
 			ours->total_cost)
 			listed = Min(listed, path->total_cost * LISTED_SHARE);
 	}
+	Assert(listed >= 0 && listed <= ours->total_cost);
 	ours->total_cost = listed;
 	ours->startup_cost = Min(ours->startup_cost, listed);
 	return ours;

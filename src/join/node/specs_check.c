@@ -10,12 +10,8 @@
  * there it looks for a pair of rows that passes those conditions, and raises the
  * error if there is one.
  *
- * In a table with documents of many kinds that would take as long as the
- * nested loop.  So rows are first put into buckets by what the conditions
- * want to be equal; only rows that meet one in their bucket with which they
- * cannot be compared are looked at, mostly few.  Of these, inner ones are kept,
- * as many as have room at once, and outer ones are paired with those of the
- * same hash.
+ * Rows that cannot be compared are paired by the hash of what the conditions want to be
+ * equal: inner ones are kept, as many as have room at once, in the order of their hashes.
  *
  * Portions Copyright (c) 2026, the neardup developers
  *
@@ -48,24 +44,7 @@ typedef struct SideEquality
 	bool		nulls_equal;	/* IS NOT DISTINCT FROM */
 } SideEquality;
 
-/* Which specs the rows of a bucket have, by JoinSide: a number, or */
-typedef struct Bucket
-{
-	uint32		specs[2];
-} Bucket;
-
-#define MANY_SPECS	PG_UINT32_MAX
-
-typedef struct Buckets
-{
-	Bucket	   *buckets;
-	uint64		mask;			/* their number, a power of two, less 1 */
-} Buckets;
-
-#define MIN_BUCKETS	16384
-#define BUCKETS_PER_ROW	2
-
-/* A share of the memory of the join, for the buckets, and for rows that are kept. */
+/* Share of the memory of the join for rows that are kept. */
 #define CHECK_SHARE		16
 #define MIN_KEPT		(64 * 1024)
 
@@ -286,67 +265,12 @@ scan_next(RowScan *scan)
 	return false;
 }
 
-/* As many as leave most values that are not equal one of their own, if there is memory. */
-static void
-make_buckets(SimilarityJoinState *state, Buckets *buckets)
-{
-	size_t		most = get_hash_memory_limit() / CHECK_SHARE / sizeof(Bucket);
-	uint64		rows = 0;
-	uint64		n = MIN_BUCKETS;
-
-	for (int i = 0; i < state->nengines; i++)
-		rows += Max(setjoin_rows_added(state->engines[i], SIDE_OUTER),
-					setjoin_rows_added(state->engines[i], SIDE_INNER));
-	while (n < rows * BUCKETS_PER_ROW && n * 2 <= most)
-		n *= 2;
-	buckets->mask = n - 1;
-	buckets->buckets = MemoryContextAllocExtended(state->context, n * sizeof(Bucket),
-												  MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
-}
-
-static inline Bucket *
-bucket_of(const RowScan *scan, const Buckets *buckets)
-{
-	return &buckets->buckets[scan->hash & buckets->mask];
-}
-
-/* Notes the specs of a side's rows in their buckets. */
-static void
-fill_buckets(SimilarityJoinState *state, JoinSide side, const Buckets *buckets)
-{
-	RowScan		scan;
-
-	scan_begin(&scan, state, side);
-	while (scan_next(&scan))
-	{
-		uint32	   *spec = &bucket_of(&scan, buckets)->specs[side];
-
-		if (*spec == NO_SPEC)
-			*spec = scan.spec;
-		else if (*spec != scan.spec)
-			*spec = MANY_SPECS;
-	}
-}
-
 /* True if the row cannot be compared with one of any spec. */
 static bool
 is_refused(const RowScan *scan)
 {
 	return !scan->state->valid ||
 		specs_is_refused(scan->state->specs, scan->spec);
-}
-
-/*
- * True if there is a row on the other side of the row's bucket that it cannot
- * be compared with.
- */
-static bool
-meets_other(const RowScan *scan, const Buckets *buckets)
-{
-	uint32		spec = bucket_of(scan, buckets)->specs[OTHER_SIDE(scan->side)];
-
-	return spec != NO_SPEC && is_refused(scan) &&
-		(spec == scan->spec || spec == MANY_SPECS || !scan->state->valid);
 }
 
 /*
@@ -404,16 +328,16 @@ keep_row(KeptRows *kept, const RowScan *scan)
 }
 
 /*
- * Keeps the next inner rows that meet a different spec in their bucket, in order of
- * their hashes, as many as have room; false if there are none.
+ * Keeps the next inner rows that cannot be compared, in order of their hashes, as many
+ * as have room; false if there are none.
  */
 static bool
-keep_rows(RowScan *inner, const Buckets *buckets, KeptRows *kept)
+keep_rows(RowScan *inner, KeptRows *kept)
 {
 	MemoryContextReset(kept->context);
 	kept->n = kept->bytes = 0;
 	while (kept->bytes < kept->most && scan_next(inner))
-		if (meets_other(inner, buckets))
+		if (is_refused(inner))
 			keep_row(kept, inner);
 	sort_kept_rows(kept->rows, kept->n);
 	return kept->n > 0;
@@ -456,15 +380,14 @@ passes(const RowScan *outer, const KeptRow *inner)
 
 /* Goes through the pairs of outer rows and kept ones that have the same hash. */
 static void
-check_pairs(SimilarityJoinState *state, const Buckets *buckets,
-			const KeptRows *kept)
+check_pairs(SimilarityJoinState *state, const KeptRows *kept)
 {
 	RowScan		outer;
 
 	scan_begin(&outer, state, SIDE_OUTER);
 	while (scan_next(&outer))
 	{
-		if (!meets_other(&outer, buckets))
+		if (!is_refused(&outer))
 			continue;
 		for (size_t i = first_kept(kept, outer.hash);
 			 i < kept->n && kept->rows[i].hash == outer.hash; i++)
@@ -478,9 +401,9 @@ check_pairs(SimilarityJoinState *state, const Buckets *buckets,
 	}
 }
 
-/* Looks for a pair among the rows that meet in a bucket. */
+/* Raises the error if a pair of rows that cannot be compared passes the conditions. */
 static void
-look_for_pair(SimilarityJoinState *state, const Buckets *buckets)
+look_for_pair(SimilarityJoinState *state)
 {
 	MemoryContext old = MemoryContextSwitchTo(state->context);
 	KeptRows	kept = {
@@ -491,8 +414,8 @@ look_for_pair(SimilarityJoinState *state, const Buckets *buckets)
 	RowScan		inner;
 
 	scan_begin(&inner, state, SIDE_INNER);
-	while (keep_rows(&inner, buckets, &kept))
-		check_pairs(state, buckets, &kept);
+	while (keep_rows(&inner, &kept))
+		check_pairs(state, &kept);
 	if (kept.rows != NULL)
 		pfree(kept.rows);
 	MemoryContextDelete(kept.context);
@@ -507,7 +430,6 @@ void
 specs_check(SimilarityJoinState *state)
 {
 	const SpecList *specs = state->specs;
-	Buckets		buckets;
 
 	/*
 	 * Other conditions may keep specs apart: then rows never meet.  Each of several
@@ -535,9 +457,5 @@ specs_check(SimilarityJoinState *state)
 			refuse_specs(state, both, both);
 		return;
 	}
-	make_buckets(state, &buckets);
-	fill_buckets(state, SIDE_OUTER, &buckets);
-	fill_buckets(state, SIDE_INNER, &buckets);
-	look_for_pair(state, &buckets);
-	pfree(buckets.buckets);
+	look_for_pair(state);
 }
