@@ -17,11 +17,6 @@ CREATE FUNCTION gin_signature_consistent(internal, smallint, signature, integer,
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION gin_signature_consistent(internal, smallint, signature, integer, internal, internal, internal, internal) IS 'GIN support: whether matching keys are enough';
 
-CREATE FUNCTION gin_signature_compare_partial(integer, integer, smallint, internal) RETURNS integer
-    AS 'MODULE_PATHNAME'
-    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION gin_signature_compare_partial(integer, integer, smallint, internal) IS 'GIN support: finds the keys of different specs';
-
 CREATE FUNCTION gin_signature_triconsistent(internal, smallint, signature, integer, internal, internal, internal) RETURNS "char"
     AS 'MODULE_PATHNAME'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
@@ -37,7 +32,6 @@ CREATE OPERATOR CLASS signature_gin_ops DEFAULT FOR TYPE signature USING gin AS
     FUNCTION 2 gin_signature_extract_value(signature, internal, internal),
     FUNCTION 3 gin_signature_extract_query(signature, internal, smallint, internal, internal, internal, internal),
     FUNCTION 4 gin_signature_consistent(internal, smallint, signature, integer, internal, internal, internal, internal),
-    FUNCTION 5 gin_signature_compare_partial(integer, integer, smallint, internal),
     FUNCTION 6 gin_signature_triconsistent(internal, smallint, signature, integer, internal, internal, internal),
     FUNCTION 7 gin_signature_opclass_options(internal),
     STORAGE integer;

@@ -27,8 +27,8 @@
  * be less than a(x), by s if the query's condition asks for o >= a(x) - s.  By
  * the same reasoning c_i is in the index for i <= ell(|x|) - s, and so many
  * matches can be asked for, if that is one at least for all rows of a size that
- * the query is near to.  If not, every row is looked at: each has one key for
- * its spec, as below, and those are all that is read of the index.
+ * the query is near to.  If not, every row of the query's spec is looked at: each
+ * has one key for that, as below, which is all that is read of the index.
  *
  * Keys are the upper 32 bits of the element, which keeps elements in hash order
  * in order within a row, as GIN wants to sort them.  Where two elements of the
@@ -40,11 +40,9 @@
  * Signatures that have candidate keys of their own (methods/keys.h) are
  * indexed by the upper 32 bits of those, and looked up in the same way.
  *
- * A row of a different spec must not be missed in silence where a sequential
- * scan would raise an error.  So each row has one more key, which stands for
- * its spec, in a range of its own; a query looks that range through with a
- * partial match that skips its own spec.  Usually it finds nothing there;
- * a foreign row goes to recheck, which raises.
+ * Each row has one more key, which stands for its spec, in a range of its own:
+ * it leads to all rows that may be near to a query that has no other keys.  Rows
+ * of a different spec are never near, and not looked at.
  *
  * Portions Copyright (c) 2026, the neardup developers
  *
@@ -87,21 +85,10 @@
 #define UNSET				(-1)
 
 /*
- * Keys from MAKING_KEYS on stand for specs, the others for elements.  The
- * range is the last one in the order of int4, so that a scan of it ends with
- * the index.
+ * Keys from SPEC_KEYS on stand for specs, the others for elements.
  */
 #define SPEC_KEYS			0x7f000000
-#define NO_SPEC_KEY		0
 #define IS_SPEC_KEY(key)	(((key) & 0xff000000) == SPEC_KEYS)
-
-/* What extractQuery works out, for the consistent functions. */
-typedef struct QueryPlan
-{
-	int32		own_spec;		/* key of the query's spec, or NO_MAKING_KEY:
-								 * rows of all specs are wanted */
-	uint32		need;			/* matches to ask for */
-} QueryPlan;
 
 /* Options */
 
@@ -453,38 +440,19 @@ gin_signature_has_keys(const GinSignatureOptions *options,
 }
 
 /*
- * The keys of a query: first the range of specs, as a partial match, then
- * those of its elements.
- */
-static Datum *
-query_keys(const uint64 *elements, uint64 n, int32 *nkeys, bool **pmatch)
-{
-	Datum	   *keys = palloc((n + 1) * sizeof(Datum));
-
-	*pmatch = palloc0((n + 1) * sizeof(bool));
-	(*pmatch)[0] = true;
-	keys[0] = Int32GetDatum(SPEC_KEYS);
-	for (uint64 i = 0; i < n; i++)
-		keys[i + 1] = Int32GetDatum(element_key(elements[i]));
-	*nkeys = n + 1;
-	return keys;
-}
-
-/*
- * Everything the consistent functions need, one pointer per key as GIN wants
- * it.  That none is NULL also keeps GIN from comparing each key with every
- * other one, which is quadratic.
+ * Give the consistent functions how many keys must match: one pointer per key, as
+ * GIN wants it.  That none is NULL also keeps GIN from comparing each key with
+ * every other one, which is quadratic.
  */
 static Pointer *
-query_plan(int32 own_spec, uint32 need, int32 nkeys)
+needed_matches(uint32 need, int32 nkeys)
 {
-	QueryPlan  *plan = palloc(sizeof(QueryPlan));
-	Pointer    *extra = palloc(nkeys * sizeof(Pointer));
+	uint32	   *needed = palloc(sizeof(uint32));
+	Pointer    *extra = palloc(Max(nkeys, 1) * sizeof(Pointer));
 
-	plan->own_spec = own_spec;
-	plan->need = need;
+	*needed = need;
 	for (int32 i = 0; i < nkeys; i++)
-		extra[i] = (Pointer) plan;
+		extra[i] = (Pointer) needed;
 	return extra;
 }
 
@@ -522,7 +490,6 @@ gin_signature_extract_query(PG_FUNCTION_ARGS)
 {
 	SignatureQuery *query = PG_GETARG_SIGNATURE_QUERY(0);
 	int32	   *nkeys = (int32 *) PG_GETARG_POINTER(1);
-	bool	  **pmatch = (bool **) PG_GETARG_POINTER(3);
 	Pointer   **extra = (Pointer **) PG_GETARG_POINTER(4);
 	GinSignatureOptions options = call_options(fcinfo);
 	const uint64 *elements;
@@ -530,46 +497,36 @@ gin_signature_extract_query(PG_FUNCTION_ARGS)
 	uint32		need;
 	Datum	   *keys;
 
-	if (!query_elements(query, &options, &elements, &n, &need))
+	if (query_elements(query, &options, &elements, &n, &need))
 	{
-		/* every row, for recheck: slow, but right */
-		tell_every_row(fcinfo, &options, query);
-		keys = query_keys(NULL, 0, nkeys, pmatch);
-		*extra = query_plan(NO_SPEC_KEY, 1, *nkeys);
-		PG_RETURN_POINTER(keys);
+		keys = palloc(Max(n, 1) * sizeof(Datum));
+		for (uint64 i = 0; i < n; i++)
+			keys[i] = Int32GetDatum(element_key(elements[i]));
+		*nkeys = n;
 	}
-	keys = query_keys(elements, n, nkeys, pmatch);
-	*extra = query_plan(spec_key(&query->signature.spec), need, *nkeys);
+	else
+	{
+		/* every row of the spec, for recheck: slow, but right */
+		tell_every_row(fcinfo, &options, query);
+		keys = palloc(sizeof(Datum));
+		keys[0] = Int32GetDatum(spec_key(&query->signature.spec));
+		*nkeys = need = 1;
+	}
+	*extra = needed_matches(need, *nkeys);
 	PG_RETURN_POINTER(keys);
 }
 
-/* Partial match: all keys of specs but that of the query, if it has one. */
-PG_FUNCTION_INFO_V1(gin_signature_compare_partial);
-Datum
-gin_signature_compare_partial(PG_FUNCTION_ARGS)
-{
-	int32		key = PG_GETARG_INT32(1);
-	const QueryPlan *plan = (const QueryPlan *) PG_GETARG_POINTER(3);
-
-	if (!IS_SPEC_KEY(key))
-		PG_RETURN_INT32(1);
-	PG_RETURN_INT32(key == plan->own_spec ? -1 : 0);
-}
-
-/*
- * Never true without recheck.  A key that may match counts as matching; the
- * first key stands for a row of a different spec, which recheck is to refuse.
- */
+/* Never true without recheck.  A key that may match counts as matching. */
 static bool
 may_match(const GinTernaryValue *check, int32 nkeys, const Pointer *extra)
 {
 	uint32		need;
 	uint32		found = 0;
 
-	if (nkeys == 0 || check[0] != GIN_FALSE)
-		return true;
-	need = ((const QueryPlan *) extra[0])->need;
-	for (int32 i = 1; i < nkeys; i++)
+	if (nkeys == 0)
+		return false;
+	need = *(const uint32 *) extra[0];
+	for (int32 i = 0; i < nkeys; i++)
 	{
 		found += (check[i] != GIN_FALSE);
 		if (found >= need)
