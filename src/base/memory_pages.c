@@ -26,7 +26,6 @@
 #define MADV_POPULATE_WRITE	23
 #endif
 
-/* See memory_pages.h */
 void *
 large_array_alloc(Size bytes)
 {
@@ -43,7 +42,6 @@ large_array_alloc(Size bytes)
 	return array;
 }
 
-/* See memory_pages.h */
 void
 shared_pages_ask(void *place, Size bytes)
 {
@@ -61,7 +59,6 @@ shared_pages_ask(void *place, Size bytes)
 #endif
 }
 
-/* See memory_pages.h */
 void
 shared_pages_scattered(void *place, Size bytes)
 {

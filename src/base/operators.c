@@ -17,7 +17,6 @@
 
 #include "base/operators.h"
 
-/* See operators.h */
 char *
 operator_name(Oid operator)
 {
@@ -35,14 +34,12 @@ operator_name(Oid operator)
 	return name;
 }
 
-/* See operators.h */
 Oid
 operator_equal(Oid type)
 {
 	return lookup_type_cache(type, TYPECACHE_EQ_OPR)->eq_opr;
 }
 
-/* See operators.h */
 Oid
 operator_less(Oid type)
 {

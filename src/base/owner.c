@@ -15,7 +15,6 @@
 #include "base/compat.h"
 #include "base/owner.h"
 
-/* See owner.h */
 void
 owner_begin(OwnerWork *work, Relation rel)
 {
@@ -26,7 +25,6 @@ owner_begin(OwnerWork *work, Relation rel)
 	compat_restrict_search_path();
 }
 
-/* See owner.h */
 void
 owner_end(const OwnerWork *work)
 {
@@ -34,7 +32,6 @@ owner_end(const OwnerWork *work)
 	SetUserIdAndSecContext(work->user, work->context);
 }
 
-/* See owner.h */
 void
 owner_must_see_all_rows(void)
 {
@@ -42,7 +39,6 @@ owner_must_see_all_rows(void)
 							 PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
 }
 
-/* See owner.h */
 bool
 owner_is_another(Relation rel)
 {

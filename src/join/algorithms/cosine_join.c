@@ -64,7 +64,6 @@ class_of(uint32 n)
 	return ((uint32) shift << CLASS_BITS) + (n >> shift);
 }
 
-/* See cosine_join.h */
 void
 cosine_count(Search *search, const uint64 *values, uint32 size)
 {
@@ -95,7 +94,6 @@ greatest_to_come(Search *search, uint32 n)
 	return all->most[class_of(n)];
 }
 
-/* See cosine_join.h */
 uint32
 cosine_needed_tokens(Search *search, const WeightedToken *tokens, uint32 n,
 					 float most, bool by_length)
@@ -199,7 +197,6 @@ cosine_probe(Search *search, const JoinSet *set, uint32 sides)
 	index->ncandidates = left;
 }
 
-/* See cosine_join.h */
 bool
 cosine_verify(Search *search, const JoinSet *indexed, const JoinSet *probing)
 {

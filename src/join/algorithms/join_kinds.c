@@ -25,7 +25,6 @@
 #include "signature/sql/near.h"
 #include "methods/method.h"
 
-/* See join_kinds.h */
 SignatureKind
 signature_kind(const Signature *sig, Measure measure)
 {
@@ -38,7 +37,6 @@ signature_kind(const Signature *sig, Measure measure)
 		KIND_SKETCHES;
 }
 
-/* See join_kinds.h */
 const Algorithm *
 usual_algorithm(SignatureKind kind, Measure measure)
 {
@@ -69,7 +67,6 @@ vector_as_set(const Signature *sig, Measure measure, uint32 *n)
 	return values;
 }
 
-/* See join_kinds.h */
 const uint64 *
 signature_as_set(const Signature *sig, SignatureKind kind, Measure measure,
 				 uint32 *n)
@@ -88,7 +85,6 @@ signature_as_set(const Signature *sig, SignatureKind kind, Measure measure,
 	return copy;
 }
 
-/* See join_kinds.h */
 const uint64 *
 signature_as_scoped_set(const Signature *sig, uint64 scope, uint32 *n)
 {
@@ -115,7 +111,6 @@ paired_vectors(Measure measure, const PairedSet *a, const PairedSet *b)
 	return vectors_jaccard(&v, &w);
 }
 
-/* See join_kinds.h */
 double
 paired_similarity(SignatureKind kind, Measure measure, const PairedSet *a,
 				  const PairedSet *b)

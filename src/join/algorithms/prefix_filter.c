@@ -38,14 +38,12 @@
 
 #include "join/algorithms/prefix_filter.h"
 
-/* See prefix_filter.h */
 uint32
 prefix_most_indexed(Search *search, const JoinSet *set)
 {
 	return search_indexed_prefix(search, set->size);
 }
 
-/* See prefix_filter.h */
 uint32
 prefix_most_keys(Search *search, const JoinSet *set)
 {
@@ -66,7 +64,6 @@ prefix_prepare(Search *search, JoinSet *set, bool indexed, bool probing)
 	search_order(search, set, prefix);
 }
 
-/* See prefix_filter.h */
 uint32
 prefix_indexed_keys(Search *search, const JoinSet *set)
 {
@@ -121,7 +118,6 @@ accumulate(Search *search, const PrefixProbe *probe, const Posting *posting,
 		accumulator->shared++;
 }
 
-/* See prefix_filter.h */
 void
 prefix_count(Search *search, const PrefixProbe *probe, uint32 i,
 			 const Posting *posting, const Posting *end)
@@ -175,7 +171,6 @@ rest_is_enough(const InvertedIndex *index, const PrefixProbe *probe,
 	return accumulator->shared + rest >= accumulator->need;
 }
 
-/* See prefix_filter.h */
 void
 prefix_gather(Search *search, const PrefixProbe *probe)
 {
@@ -201,7 +196,6 @@ prefix_gather(Search *search, const PrefixProbe *probe)
 	index->ncandidates = left;
 }
 
-/* See prefix_filter.h */
 void
 prefix_probe_begin(Search *search, const JoinSet *set, uint32 sides,
 				   PrefixProbe *probe)
@@ -219,7 +213,6 @@ prefix_probe_begin(Search *search, const JoinSet *set, uint32 sides,
 		__builtin_prefetch(setindex_bucket(&search->index, set->keys[i]));
 }
 
-/* See prefix_filter.h */
 bool
 sets_reflexive(Search *search, const JoinSet *set)
 {
@@ -237,7 +230,6 @@ bitmaps_filter(Search *search, const JoinSet *indexed, const JoinSet *probing,
 	return false;
 }
 
-/* See prefix_filter.h */
 bool
 sets_announce(Search *search, FeatureFilter *filter, const uint64 *values,
 			  uint32 n)
@@ -246,7 +238,6 @@ sets_announce(Search *search, FeatureFilter *filter, const uint64 *values,
 	return true;
 }
 
-/* See prefix_filter.h */
 bool
 sets_may_have_partner(Search *search, const FeatureFilter *filter,
 					  const uint64 *values, uint32 n, bool indexed)
@@ -264,7 +255,6 @@ elements_reach(Search *search, const JoinSet *indexed, const JoinSet *probing,
 							   probing->values, probing->nvalues, need);
 }
 
-/* See prefix_filter.h */
 bool
 sets_may_match(Search *search, const JoinSet *indexed, const JoinSet *probing)
 {
@@ -272,7 +262,6 @@ sets_may_match(Search *search, const JoinSet *indexed, const JoinSet *probing)
 						  search_need(search, indexed->size, probing->size));
 }
 
-/* See prefix_filter.h */
 bool
 sets_compare(Search *search, const JoinSet *indexed, const JoinSet *probing)
 {
@@ -280,7 +269,6 @@ sets_compare(Search *search, const JoinSet *indexed, const JoinSet *probing)
 						  search_need(search, indexed->size, probing->size));
 }
 
-/* See prefix_filter.h */
 bool
 sets_verify(Search *search, const JoinSet *indexed, const JoinSet *probing)
 {

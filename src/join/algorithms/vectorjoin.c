@@ -28,7 +28,6 @@ scale_of(Search *search, const uint64 *values)
 	return by_resemblance(search) ? 1 : 1 / sqrt(joined_norm(values));
 }
 
-/* See vectorjoin.h */
 VectorJoin *
 vectorjoin_state(Search *search)
 {
@@ -125,7 +124,6 @@ vectorjoin_may_have_partner(Search *search, const FeatureFilter *filter,
 	return norm >= need;
 }
 
-/* See vectorjoin.h */
 uint32
 vectorjoin_order(Search *search, const JoinSet *set)
 {
@@ -140,7 +138,6 @@ vectorjoin_order(Search *search, const JoinSet *set)
 	return n;
 }
 
-/* See vectorjoin.h */
 void
 vectorjoin_prepare(Search *search, JoinSet *set, uint32 n, uint32 indexed,
 				   uint32 fresh)
@@ -249,7 +246,6 @@ add_shared(Search *search, const JoinSet *set, uint32 sides, uint32 fresh,
 	}
 }
 
-/* See vectorjoin.h */
 void
 vectorjoin_add_products(Search *search, const JoinSet *set, uint32 sides,
 						uint32 fresh)
@@ -257,7 +253,6 @@ vectorjoin_add_products(Search *search, const JoinSet *set, uint32 sides,
 	add_shared(search, set, sides, fresh, false);
 }
 
-/* See vectorjoin.h */
 void
 vectorjoin_add_minima(Search *search, const JoinSet *set, uint32 sides,
 					  uint32 fresh)
@@ -265,7 +260,6 @@ vectorjoin_add_minima(Search *search, const JoinSet *set, uint32 sides,
 	add_shared(search, set, sides, fresh, true);
 }
 
-/* See vectorjoin.h */
 void
 vectorjoin_tails(Search *search, const PreparedVector *prepared)
 {
@@ -298,7 +292,6 @@ first_from(const uint64 *keys, uint32 n, uint64 key)
 	return low;
 }
 
-/* See vectorjoin.h */
 double
 vectorjoin_tail_behind(const VectorJoin *all, const JoinSet *set, uint32 n,
 					   const JoinSet *indexed, const PreparedVector *other)

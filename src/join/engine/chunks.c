@@ -66,7 +66,7 @@ chunks_of_keys(SetJoin *join)
 {
 	Chunks	   *chunks = join->spill->chunks;
 
-	spillreader_create(&chunks->keys, &join->spill->keys, spill_buffer(join));
+	spillreader_create(&chunks->keys, &join->spill->keys, setjoin_buffer(join));
 	chunks->reader = &chunks->keys;
 	chunks->max_bytes = join->params.memory / 100 * DEFERRED_CHUNK_SHARE;
 	chunks->deferred = deferred_create(join->params.memory);

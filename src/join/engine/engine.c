@@ -365,7 +365,7 @@ filter_on_disk(SetJoin *join)
 	if (join->filter.words != NULL)
 	{
 		setruns_limit(runs, runs->max_bytes - join->filter.bytes);
-		setruns_scan(runs, spill_buffer(join), join->search.most_features, announce_set, join);
+		setruns_scan(runs, setjoin_buffer(join), join->search.most_features, announce_set, join);
 	}
 	MemoryContextSwitchTo(old);
 }
@@ -749,14 +749,13 @@ setjoin_rows(SetJoin *join, JoinSide side)
 {
 	if (join->spill != NULL)
 		spillreader_seek(&join->cursors[side].reader, 0);
-	join->next_row[side] = join->empty[side];
-	join->next_set[side] = 0;
+	join->scans[side] = (RowScan) {join->empty[side], 0};
 }
 
 const void *
 setjoin_rows_next(SetJoin *join, JoinSide side, uint32 *rowno)
 {
-	const Row **row = &join->next_row[side];
+	RowScan    *scan = &join->scans[side];
 	const Row  *found;
 
 	if (join->spill != NULL)
@@ -766,15 +765,15 @@ setjoin_rows_next(SetJoin *join, JoinSide side, uint32 *rowno)
 
 		return spillreader_at_end(&reader->reader) ? NULL : row_read(reader, rowno, &len);
 	}
-	while (*row == NULL && join->next_set[side] < join->search.nsets)
+	while (scan->row == NULL && scan->set < join->search.nsets)
 	{
 		CHECK_FOR_INTERRUPTS();
-		*row = join->search.sets[join->next_set[side]++].rows[side];
+		scan->row = join->search.sets[scan->set++].rows[side];
 	}
-	found = *row;
+	found = scan->row;
 	if (found == NULL)
 		return NULL;
-	*row = row_at(join->pool.areas, found->next);
+	scan->row = row_at(join->pool.areas, found->next);
 	*rowno = found->rowno;
 	return found->data;
 }

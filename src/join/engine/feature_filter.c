@@ -40,14 +40,12 @@
 #define MAX_PASSED	(WINDOW / 2)
 #define IDLE		(WINDOW * 15)
 
-/* See feature_filter.h */
 bool
 feature_filter_tells(double keys)
 {
 	return keys < PLACES;
 }
 
-/* See feature_filter.h */
 void
 feature_filter_create(FeatureFilter *filter, uint64 nfeatures, size_t most)
 {
@@ -64,7 +62,6 @@ feature_filter_create(FeatureFilter *filter, uint64 nfeatures, size_t most)
 	probing_init(&filter->probing, places);
 }
 
-/* See feature_filter.h */
 void
 feature_filter_free(FeatureFilter *filter)
 {
@@ -74,7 +71,6 @@ feature_filter_free(FeatureFilter *filter)
 	filter->bytes = 0;
 }
 
-/* See feature_filter.h */
 void
 feature_filter_add(FeatureFilter *filter, const uint64 *features, size_t n)
 {
@@ -87,7 +83,6 @@ feature_filter_add(FeatureFilter *filter, const uint64 *features, size_t n)
 	}
 }
 
-/* See feature_filter.h */
 bool
 feature_filter_has_some(const FeatureFilter *filter, const uint64 *features,
 						size_t n, uint64 least)
@@ -105,7 +100,6 @@ feature_filter_has_some(const FeatureFilter *filter, const uint64 *features,
 	return true;
 }
 
-/* See feature_filter.h */
 void
 feature_filter_note(FeatureFilter *filter, bool passed)
 {

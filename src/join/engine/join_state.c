@@ -54,6 +54,12 @@ setjoin_bytes_held(SetJoin *join)
 		(join->totals.nkeys + join->search.most_features) * sizeof(uint64);
 }
 
+size_t
+setjoin_buffer(const SetJoin *join)
+{
+	return Min(Max(join->params.memory / 64, BLCKSZ), 256 * 1024);
+}
+
 void
 setjoin_make_room(SetJoin *join)
 {

@@ -60,6 +60,13 @@ typedef struct FoundPairs
 	size_t		max;			/* allocated */
 } FoundPairs;
 
+/* All rows of a side are read: what comes next. */
+typedef struct RowScan
+{
+	const Row  *row;			/* NULL: the first row of the set */
+	uint32		set;
+} RowScan;
+
 struct SetJoin
 {
 	SetJoinParams params;
@@ -104,8 +111,7 @@ struct SetJoin
 	Progress	progress;
 	FoundPairs	found;
 	RowReader	cursors[2];		/* of groups in a file */
-	const Row  *next_row[2];	/* of setjoin_rows_next() */
-	uint32		next_set[2];
+	RowScan		scans[2];		/* of setjoin_rows_next(), by side */
 };
 
 /* The last side whose rows are stored. */
@@ -120,6 +126,9 @@ extern void setjoin_init_arenas(SetJoin *join);
 
 /* Bytes held now and, if no more rows are added, to be held by the join. */
 extern size_t setjoin_bytes_held(SetJoin *join);
+
+/* Bytes of a buffer to read a file forward. */
+extern size_t setjoin_buffer(const SetJoin *join);
 
 /* Allocate room for the keys of the largest set. */
 extern void setjoin_make_room(SetJoin *join);

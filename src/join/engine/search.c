@@ -24,7 +24,6 @@ keep_answer(SizeCache *cache, uint32 other, uint32 size, uint32 answer)
 	return answer;
 }
 
-/* See search.h */
 uint32
 search_find_need(Search *search, uint32 indexed, uint32 probing)
 {
@@ -33,7 +32,6 @@ search_find_need(Search *search, uint32 indexed, uint32 probing)
 										   search->threshold));
 }
 
-/* See search.h */
 uint64
 search_find_least_overlap(Search *search, bool indexed, uint32 size)
 {
@@ -53,7 +51,6 @@ prefix_of(uint32 size, uint64 need)
 	return need > size ? 0 : size - need + 1;
 }
 
-/* See search.h */
 uint32
 search_find_indexed_prefix(Search *search, uint32 size)
 {
@@ -67,7 +64,6 @@ search_find_indexed_prefix(Search *search, uint32 size)
 	return keep_answer(&search->indexed_prefix, 0, size, prefix_of(size, need));
 }
 
-/* See search.h */
 uint32
 search_find_probing_prefix(Search *search, uint32 size)
 {
@@ -77,7 +73,6 @@ search_find_probing_prefix(Search *search, uint32 size)
 	return keep_answer(&search->probing_prefix, 0, size, prefix_of(size, need));
 }
 
-/* See search.h */
 const PartnerSizes *
 search_partner_sizes(Search *search, uint32 size)
 {

@@ -114,17 +114,10 @@ setindex_create(InvertedIndex *index, const JoinSet *sets, uint32 nsets,
 	make_own(index, sets, nsets);
 }
 
-/* One over the same sets that has been made, and that others look at, too. */
 void
-setindex_attach(InvertedIndex *index, const JoinSet *sets, uint32 nsets,
-				Bucket *buckets, int shift, Posting *postings,
-				uint64 npostings, SetNote *notes)
+setindex_attach(InvertedIndex *index, const JoinSet *sets, uint32 nsets)
 {
-	index->shift = shift;
-	index->buckets = buckets;
-	index->postings = postings;
-	index->npostings = npostings;
-	index->notes = notes;
+	Assert(index->buckets != NULL && index->postings != NULL);
 	index->nadded = nsets;
 	index->shared = true;
 	index->bytes = setindex_own_bytes(nsets);

@@ -96,9 +96,12 @@ extern size_t setindex_bytes(uint32 nsets, uint64 npostings);
 extern size_t setindex_own_bytes(uint32 nsets);
 extern void setindex_create(InvertedIndex *index, const JoinSet *sets,
 							uint32 nsets, uint64 npostings, uint64 nkeys);
-extern void setindex_attach(InvertedIndex *index, const JoinSet *sets,
-							uint32 nsets, Bucket *buckets, int shift,
-							Posting *postings, uint64 npostings, SetNote *notes);
+
+/*
+ * Complete an index over the same sets that several processes read: the caller has set
+ * buckets, shift, postings, npostings and notes, in shared memory.
+ */
+extern void setindex_attach(InvertedIndex *index, const JoinSet *sets, uint32 nsets);
 extern void setindex_free(InvertedIndex *index);
 extern void setindex_create_growing(InvertedIndex *index, uint64 npostings,
 									uint64 nkeys);

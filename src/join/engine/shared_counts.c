@@ -64,7 +64,6 @@ range_bits_of(const TokenCounters *shape)
 			   MAX_RANGE_BITS);
 }
 
-/* See shared_counts.h */
 void
 shared_counts_init(SharedCounts *shared)
 {
@@ -111,7 +110,6 @@ find_counters(Counting *counting, bool wait)
 	counting->counters.count = shared_at(areas, shared->counts);
 }
 
-/* See shared_counts.h */
 Counting *
 shared_counts_begin(SharedCounts *shared, SharedPool *pool, const TokenCounters *shape)
 {
@@ -134,7 +132,6 @@ shared_counts_begin(SharedCounts *shared, SharedPool *pool, const TokenCounters 
 	return counting;
 }
 
-/* See shared_counts.h */
 bool
 shared_counts_has_allotted(const Counting *counting)
 {
@@ -167,7 +164,6 @@ raise_range(Counting *counting, uint32 number)
 	counting->nwaiting[number] = 0;
 }
 
-/* See shared_counts.h */
 void
 shared_counts_add(Counting *counting, const uint64 *values, uint32 n)
 {
@@ -191,7 +187,6 @@ shared_counts_add(Counting *counting, const uint64 *values, uint32 n)
 	}
 }
 
-/* See shared_counts.h */
 void
 shared_counts_end(Counting *counting, int process, int nprocesses)
 {
@@ -208,7 +203,6 @@ shared_counts_end(Counting *counting, int process, int nprocesses)
 	pfree(counting);
 }
 
-/* See shared_counts.h */
 void
 shared_counts_fold(SharedCounts *shared, SharedAreas *areas, const TokenCounters *shape)
 {
@@ -220,7 +214,6 @@ shared_counts_fold(SharedCounts *shared, SharedAreas *areas, const TokenCounters
 	shared->shift = counters.shift;
 }
 
-/* See shared_counts.h */
 void
 shared_counts_take(SharedCounts *shared, SharedAreas *areas,
 				   TokenCounters *counters)

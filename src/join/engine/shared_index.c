@@ -58,7 +58,6 @@ at(const SetJoin *join, SharedPointer pointer)
 	return shared_at(join->pool.areas, pointer);
 }
 
-/* See shared_index.h */
 void
 shared_index_init(SharedIndex *shared)
 {
@@ -314,12 +313,15 @@ shared_index_order(SetJoin *join, SharedIndex *shared, int number)
 bool
 shared_index_attach(SetJoin *join, SharedIndex *shared)
 {
+	InvertedIndex *index = &join->search.index;
+
 	if (!SharedPointerIsValid(shared->buckets))
 		return false;
-	setindex_attach(&join->search.index, join->search.sets, join->search.nsets,
-					at(join, shared->buckets), shared->shift,
-					at(join, shared->postings),
-					pg_atomic_read_u64(&shared->npostings),
-					at(join, shared->notes));
+	index->buckets = at(join, shared->buckets);
+	index->shift = shared->shift;
+	index->postings = at(join, shared->postings);
+	index->npostings = pg_atomic_read_u64(&shared->npostings);
+	index->notes = at(join, shared->notes);
+	setindex_attach(index, join->search.sets, join->search.nsets);
 	return true;
 }

@@ -36,7 +36,6 @@
 /* Where the first piece of a segment is: the first place of all is none. */
 #define SEGMENT_START	PIECE_ALIGN
 
-/* See shared_pool.h */
 size_t
 shared_areas_bytes(int nprocesses)
 {
@@ -99,7 +98,6 @@ areas_in(void *place, int nprocesses, dsm_segment *parent)
 	return areas;
 }
 
-/* See shared_pool.h */
 SharedAreas *
 shared_areas_create(void *place, int nprocesses, dsm_segment *parent)
 {
@@ -115,7 +113,6 @@ shared_areas_create(void *place, int nprocesses, dsm_segment *parent)
 	return areas_in(place, nprocesses, parent);
 }
 
-/* See shared_pool.h */
 SharedAreas *
 shared_areas_attach(void *place, int nprocesses, dsm_segment *parent)
 {
@@ -136,7 +133,6 @@ unmap_area(SharedAreas *areas, int area)
 	}
 }
 
-/* See shared_pool.h */
 void
 shared_areas_detach(SharedAreas *areas)
 {
@@ -209,7 +205,6 @@ shared_areas_close(SharedAreas *areas, int own, dsm_segment *parent, size_t leav
 	pfree(areas);
 }
 
-/* See shared_pool.h */
 void
 shared_areas_free(void *place, int nprocesses, dsm_segment *parent)
 {
@@ -224,7 +219,6 @@ shared_areas_free(void *place, int nprocesses, dsm_segment *parent)
 	}
 }
 
-/* See shared_pool.h */
 void
 shared_areas_empty(SharedAreas *areas, int own)
 {
@@ -276,7 +270,6 @@ add_segment(SharedAreas *areas, int area, size_t size)
 	return (SharedPointer) number << SEGMENT_SHIFT | SEGMENT_START;
 }
 
-/* See shared_pool.h */
 char *
 shared_segment(SharedAreas *areas, SharedPointer pointer)
 {
@@ -347,14 +340,12 @@ alloc_bytes(SharedPool *pool, size_t bytes, bool ask, SharedPointer *pointer)
 	return shared_at(areas, *pointer);
 }
 
-/* See shared_pool.h */
 void *
 pool_alloc(SharedPool *pool, size_t bytes, SharedPointer *pointer)
 {
 	return alloc_bytes(pool, bytes, true, pointer);
 }
 
-/* See shared_pool.h */
 void *
 pool_alloc_for_all(SharedPool *pool, size_t bytes, SharedPointer *pointer)
 {

@@ -103,7 +103,6 @@ at(const SetJoin *join, SharedPointer pointer)
 	return shared_at(join->pool.areas, pointer);
 }
 
-/* See shared_sets.h */
 size_t
 shared_sets_bytes(int nparts)
 {
@@ -111,7 +110,6 @@ shared_sets_bytes(int nparts)
 					mul_size(nparts, sizeof(SharedSetsPart)));
 }
 
-/* See shared_sets.h */
 void
 shared_sets_init(SharedSets *shared, int nparts)
 {
@@ -136,7 +134,6 @@ shared_sets_init(SharedSets *shared, int nparts)
 	}
 }
 
-/* See shared_sets.h */
 bool
 setjoin_sharable(const Algorithm *algorithm)
 {
@@ -233,7 +230,6 @@ publish_set(const JoinSet *set, SharedSet *shared)
 		pg_atomic_init_u64(&shared->rows[side], (uintptr_t) set->rows[side]);
 }
 
-/* See shared_sets.h */
 void
 shared_publish(SetJoin *join)
 {
@@ -276,7 +272,6 @@ return_list(SetJoin *join, JoinSide side, const JoinSet *set, const Row *link,
 	}
 }
 
-/* See shared_sets.h */
 void
 shared_return_rows(SetJoin *join, RowCallback take, void *arg)
 {
@@ -825,7 +820,6 @@ do_step(SetJoin *join, SharedStep step)
 	}
 }
 
-/* See shared_sets.h */
 void
 shared_sets_prepare(SetJoin *join)
 {

@@ -191,12 +191,6 @@ spill_features(const SetJoin *join)
 	return Max(join->totals.nfeatures, (uint64) keys);
 }
 
-size_t
-spill_buffer(const SetJoin *join)
-{
-	return Min(Max(join->params.memory / 64, BLCKSZ), 256 * 1024);
-}
-
 /* Publishing and merging */
 
 void
@@ -323,7 +317,7 @@ begin_reading(SetJoin *join)
 	SetFile    *file = &join->spill->file;
 	size_t		max_group = join->params.memory / 16;
 	/* what is compared later is read from many places of the files */
-	size_t		buffer = join->spill->by_keys ? BLCKSZ : spill_buffer(join);
+	size_t		buffer = join->spill->by_keys ? BLCKSZ : setjoin_buffer(join);
 	size_t		values;
 
 	if (join->algorithm->ordered)

@@ -73,9 +73,6 @@ extern void spill_add(SetJoin *join, JoinSide side, SetKey key, const uint64 *va
 /* Number of features, or of keys, that the sets on disk have, estimated. */
 extern uint64 spill_features(const SetJoin *join);
 
-/* Bytes of a buffer to read a file forward. */
-extern size_t spill_buffer(const SetJoin *join);
-
 /*
  * The phases, each of which begins when all processes have ended the one before: publish
  * the runs; merge shares of all; write keys of shares of the sets, if by_keys.  Then the

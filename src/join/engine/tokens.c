@@ -249,7 +249,6 @@ add_counts(uint16 *restrict to, const uint16 *restrict counts)
 	return after - before;
 }
 
-/* See tokens.h */
 void
 counters_add_file(TokenCounters *counters, SpillFile *file, uint64 offset)
 {
