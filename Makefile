@@ -163,7 +163,6 @@ OBJS = \
 	src/join/engine/spill_file.o \
 	src/join/engine/tokens.o \
 	src/join/node/comparison.o \
-	src/join/node/inner_rows.o \
 	src/join/node/join_counts.o \
 	src/join/node/join_exec.o \
 	src/join/node/join_explain.o \
@@ -172,9 +171,7 @@ OBJS = \
 	src/join/node/join_read.o \
 	src/join/node/join_shared.o \
 	src/join/node/selfjoin.o \
-	src/join/node/selfjoin_columns.o \
 	src/join/node/specs.o \
-	src/join/node/specs_check.o \
 	src/lexicon/bag.o \
 	src/lexicon/counts.o \
 	src/lexicon/lexicon.o \

@@ -89,7 +89,7 @@ sketch_query_keys(const Search *search, const uint64 *values, KeyList *keys,
 	return true;
 }
 
-/* Sketches of two specs may be in one engine: see makings_check.c. */
+/* Sketches of two specs may be in one engine: see join/node/specs.c. */
 static bool
 sketch_near(const Search *search, const uint64 *a, const uint64 *b)
 {

@@ -431,6 +431,43 @@ next_groups(SimilarityJoinState *state)
 	return state->in_pair = true;
 }
 
+/* What a cache holds; where there are more, they stay where they are. */
+#define MAX_LAID_ROWS	4096
+
+/*
+ * Lays the rows of a group side by side, in the order of rows_next(); false if they are in
+ * a file, or too many.  They last as long as `context`.  Rows of a list are far from each
+ * other in memory: to go to the next takes longer than all else that is done about most
+ * pairs.
+ */
+static bool
+inner_rows_lay(InnerRows *rows, MemoryContext context, SetJoin *join,
+			   RowGroup group)
+{
+	RowCursor	cursor;
+	const JoinRow *row;
+	uint32		rowno;
+
+	rows_begin(join, SIDE_INNER, group, &cursor);
+	if (cursor.reader != NULL)
+		return false;
+	if (rows->rows == NULL)
+		rows->rows = MemoryContextAlloc(context, MAX_LAID_ROWS * sizeof(InnerRow));
+	rows->n = 0;
+	while ((row = rows_next(&cursor, &rowno)) != NULL)
+	{
+		InnerRow   *inner = &rows->rows[rows->n];
+
+		if (rows->n == MAX_LAID_ROWS)
+			return false;
+		inner->row = row;
+		inner->value = row->value;
+		inner->spec = row_spec(row);
+		rows->n++;
+	}
+	return true;
+}
+
 /*
  * Lays the inner rows side by side if more than one outer row is to meet all of them,
  * of this pair of groups or of several with the same inner one.

@@ -20,7 +20,6 @@
 #include "join/engine/engine.h"
 #include "join/engine/spill_file.h"
 #include "join/node/comparison.h"
-#include "join/node/inner_rows.h"
 #include "planner/conditions.h"
 
 /* CustomPath.custom_private */
@@ -84,6 +83,37 @@ typedef struct JoinRow
 
 StaticAssertDecl(offsetof(JoinRow, columns) == MAXALIGN(sizeof(int64)),
 				 "columns of a row are not aligned");
+
+/* What is asked of an inner row before its columns are. */
+typedef struct InnerRow
+{
+	const JoinRow *row;
+	int64		value;			/* to be compared, see comparison.h */
+	uint32		spec;			/* number of its spec */
+} InnerRow;
+
+typedef struct InnerRows
+{
+	InnerRow   *rows;			/* NULL as long as there were none */
+	uint32		n;
+	uint32		next;			/* from 0 */
+	bool		tried;			/* to lay them side by side */
+	bool		laid;			/* that was possible */
+} InnerRows;
+
+/*
+ * Where an outer row goes through the inner ones up to its first partner: it begins with the
+ * partner of the row before it, goes on behind that, and from the last one to the first.
+ * If each began with the first one, a.id > b.id would take the square of the rows where
+ * these stand in the wrong order, and nobody can tell which one that is.
+ */
+typedef struct InnerRound
+{
+	uint64		passed;			/* rows in front of where the cursor is */
+	uint64		end;			/* from the first on, rows behind which it ends */
+	bool		from_first;		/* it has come to these */
+	bool		partner;		/* the last row given was a partner, and comes again */
+} InnerRound;
 
 typedef struct SimilarityJoinState
 {
@@ -208,7 +238,7 @@ extern bool selfjoin_paths(PlannerInfo *root, Path *outer, Path *inner,
 /* A copy of an expression on one relation that is on another. */
 extern Node *selfjoin_moved(Node *node, Index from, Index to);
 
-/* selfjoin_columns.c */
+
 extern bool selfjoin_unite_columns(Plan *outer, Plan *inner);
 
 /* join_exec.c */
@@ -344,7 +374,7 @@ row_spec(const JoinRow *row)
 	return number;
 }
 
-/* makings_check.c */
+/* specs.c */
 extern void specs_check_init(SimilarityJoinState *state, List *before);
 extern void specs_check(SimilarityJoinState *state);
 

@@ -46,7 +46,7 @@ add_engine(SimilarityJoinState *state)
 		.apart = state->self_join &&
 			comparison_refuses_equal(&state->comparison),
 		.either_order = state->either_order,
-		/* see makings_check.c */
+		/* see specs.c */
 		.keep_empty[SIDE_OUTER] = keeps_unmatched(state) || state->has_before,
 		.keep_empty[SIDE_INNER] = state->has_before,
 		.keep_unmatched = keeps_unmatched(state),
@@ -293,7 +293,7 @@ evaluate_argument(SimilarityJoinState *state, ExprState *argument,
 /*
  * The threshold, and the recall if there is one; false if one is null.  That
  * they are valid is not required before two signatures come to be compared:
- * see makings_check.c.
+ * see specs.c.
  */
 static bool
 join_arguments(SimilarityJoinState *state)
