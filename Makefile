@@ -47,7 +47,6 @@ OBJS = \
 	src/document/shingle_hashes.o \
 	src/document/shingler.o \
 	src/document/show_words.o \
-	src/document/sorted_shingles.o \
 	src/document/weigher.o \
 	src/evaluation/evaluate.o \
 	src/evaluation/evaluate_methods.o \
@@ -191,7 +190,7 @@ OBJS = \
 	src/methods/lexical/imatch.o \
 	src/methods/lexical/text_hash.o \
 	src/methods/lexical/top_words.o \
-	src/methods/method_table.o \
+	src/methods/method.o \
 	src/methods/sets/features.o \
 	src/methods/sets/selections.o \
 	src/methods/sets/sentence_pairs.o \
@@ -203,7 +202,6 @@ OBJS = \
 	src/methods/sketches/simhash.o \
 	src/methods/sketches/sketch.o \
 	src/methods/sketches/supershingles.o \
-	src/methods/spec_name.o \
 	src/methods/weighted/weighted.o \
 	src/neardup.o \
 	src/passages/boilerplate.o \
@@ -232,7 +230,6 @@ OBJS = \
 	src/signature/repeated.o \
 	src/signature/sets.o \
 	src/signature/signature.o \
-	src/signature/spec.o \
 	src/signature/sql/identity.o \
 	src/signature/sql/measure_functions.o \
 	src/signature/sql/near.o \
@@ -485,7 +482,7 @@ REGRESS += softerr
 endif
 
 # Loops over the units of a shingle, whose number the compiler mostly knows.
-src/document/shingle_hashes.o src/document/sorted_shingles.o: CFLAGS += $(CFLAGS_UNROLL_LOOPS)
+src/document/shingle_hashes.o: CFLAGS += $(CFLAGS_UNROLL_LOOPS)
 
 # Its loops are written for vectors, and short.
 src/methods/sketches/minhash.o: CFLAGS += $(CFLAGS_VECTORIZE) $(CFLAGS_UNROLL_LOOPS)

@@ -40,7 +40,7 @@ release_shared(void *arg)
 	doccxt->shared = NULL;
 }
 
-/* Gives up the view that the site has. */
+/* Gives up the view that the document context has. */
 static void
 drop_view(DocContext *doccxt)
 {
@@ -103,7 +103,7 @@ doc_context_get(FunctionCallInfo fcinfo, int analysis)
 }
 
 /*
- * The site that is kept in that memory context for that call of an aggregate,
+ * The document context that is kept in that memory context for that call of an aggregate,
  * found by what frees it; or NULL.
  */
 static DocContext *
@@ -252,7 +252,7 @@ use_words(DocContext *doccxt, Analysis *analysis, Reads reads)
 	}
 }
 
-/* Makes the site, which has been reset, ready to read. */
+/* Makes the document context, which has been reset, ready to read. */
 static void
 use_analysis(DocContext *doccxt, Analysis *analysis, Reads reads, int k)
 {
@@ -411,6 +411,7 @@ refuse_numbered(const DocContext *doccxt)
 Reader *
 doc_context_reader(DocContext *doccxt)
 {
+	Assert(doccxt->analysis != NULL);
 	if (doccxt->reader == NULL)
 	{
 		MemoryContext old = MemoryContextSwitchTo(doccxt->context);
@@ -442,6 +443,7 @@ doc_context_set(DocContext *doccxt, const text *doc, bool rising, size_t *n)
 	size_t		len;
 	const char *utf8 = text_as_utf8(doc, &len);
 
+	Assert(doccxt->analysis != NULL);
 	if (doccxt->shingler == NULL)
 	{
 		MemoryContext old = MemoryContextSwitchTo(doccxt->context);
@@ -460,6 +462,7 @@ doc_context_sequence(DocContext *doccxt, const text *doc)
 	size_t		len;
 	const char *utf8 = text_as_utf8(doc, &len);
 
+	Assert(doccxt->analysis != NULL);
 	if (doccxt->sequence == NULL)
 	{
 		MemoryContext old = MemoryContextSwitchTo(doccxt->context);

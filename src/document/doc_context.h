@@ -46,7 +46,7 @@ typedef enum Reads
 typedef struct DocContext
 {
 	/* the function */
-	const void *call;			/* of the aggregate, if the site is kept beside
+	const void *call;			/* of the aggregate, if the document context is kept beside
 								 * its states */
 	bool		configured;		/* called with a configuration */
 	int			first;			/* its first argument that is no state */
@@ -54,7 +54,7 @@ typedef struct DocContext
 	bool		has_k;			/* called with a shingle size, where it can be */
 	int			analysis_arg;	/* where the first form has the analysis */
 
-	/* how documents are read; NULL until the site is ready */
+	/* how documents are read; NULL until the document context is ready */
 	MemoryContext context;		/* owns what reads */
 	Analysis   *analysis;
 	bool		of_shingles;	/* in place of words */
@@ -80,8 +80,8 @@ typedef struct DocContext
 
 	void	   *extra;			/* the function's own, of the context's
 								 * memory context */
-	void	   *kept;			/* likewise, of `context`: gone when the site is
-								 * made ready for other arguments */
+	void	   *kept;			/* likewise, of `context`: gone when the document context is
+								 * prepared for other arguments */
 } DocContext;
 
 /*
@@ -92,7 +92,7 @@ extern DocContext *doc_context_get(FunctionCallInfo fcinfo, int analysis);
 
 /*
  * The same for an aggregate's transition function: where an engine's call sites
- * keep nothing from row to row, the site is kept beside the states.
+ * keep nothing from row to row, the document context is kept beside the states.
  */
 extern DocContext *doc_context_of_aggregate(FunctionCallInfo fcinfo, int analysis);
 
@@ -113,7 +113,7 @@ doc_context_argument(const DocContext *doccxt, int n)
 	((doccxt)->has_k ? DOC_CONTEXT_GETARG_INT32(doccxt, n) : 0)
 
 /*
- * Makes the site ready for the call's analysis or configuration, and for
+ * Prepares the document context for the call's analysis or configuration, and for
  * shingles of size k, 0 for that of the analysis.  Raises what analysis_parse()
  * does; INVALID_PARAMETER_VALUE for an analysis in characters where words are
  * wanted, and for one that has another k.
@@ -165,7 +165,7 @@ text_as_utf8(const text *t, size_t *len)
 
 /*
  * Begins to read a document's words or sentences with the context's reader, the
- * words where the site reads shingles; raises an error if it is no valid text.
+ * words where the document context reads shingles; raises an error if it is no valid text.
  */
 extern Reader *doc_context_reader(DocContext *doccxt);
 extern void doc_context_begin(DocContext *doccxt, const text *doc);

@@ -41,6 +41,7 @@ select_winnow(const uint64 *hashes, size_t n, size_t window, uint64 *chosen)
 	size_t		last = n;		/* position chosen last; n is none */
 	size_t		nchosen = 0;
 
+	Assert(window >= 1);
 	window = Min(window, n);
 	queue = alloc_huge(window, sizeof(size_t));
 	for (size_t i = 0; i < n; i++)
@@ -70,6 +71,7 @@ select_every(const uint64 *hashes, size_t n, size_t m, uint64 *chosen)
 {
 	size_t		nchosen = 0;
 
+	Assert(m >= 1);
 	for (size_t i = 0; i < n; i += m)
 	{
 		CHECK_EVERY(nchosen);

@@ -36,6 +36,7 @@ sequence_create(const Analysis *analysis)
 	SequenceReader *reader = palloc0(sizeof(SequenceReader));
 
 	reader->reader = reader_create(analysis);
+	Assert(analysis->spec.k >= 1 && analysis->spec.k <= MAX_SHINGLE_SIZE);
 	reader->k = analysis->spec.k;
 	reader->order = analysis->spec.order;
 	reader->context = CurrentMemoryContext;

@@ -52,6 +52,7 @@ shingler_create(const Analysis *analysis)
 	Shingler   *shingler = palloc0(sizeof(Shingler));
 
 	shingler->reader = reader_create(analysis);
+	Assert(analysis->spec.k >= 1 && analysis->spec.k <= MAX_SHINGLE_SIZE);
 	shingler->k = analysis->spec.k;
 	shingler->order = analysis->spec.order;
 	shingler->numbered = (analysis->spec.filters & FILTER_REPEATS) != 0;

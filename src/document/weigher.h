@@ -21,7 +21,7 @@ typedef struct Weighed
 	Bag		   *bag;			/* of the document */
 } Weighed;
 
-/* The site's, for an argument such as 'tf-ridf'; raises weighting_parse()'s. */
+/* The document context's, for an argument such as 'tf-ridf'; raises weighting_parse()'s. */
 extern Weighed *weighed_get(DocContext *doccxt, const text *name);
 
 /*

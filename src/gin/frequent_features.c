@@ -25,7 +25,6 @@
 #include "base/interrupts.h"
 #include "base/state.h"
 #include "gin/prefix.h"
-#include "methods/spec_name.h"
 #include "methods/method.h"
 #include "signature/sql/signature_io.h"
 

@@ -29,7 +29,7 @@
 #include "base/interrupts.h"
 #include "groups/row_sets.h"
 #include "signature/sql/near.h"
-#include "methods/spec_name.h"
+#include "methods/method.h"
 
 /* Parts of the memory while sets are grouped, in eighths. */
 #define SETS_EIGHTHS	5

@@ -3,7 +3,7 @@
  *		The table of methods: what a signature's values are, and what can be
  *		done with them.
  *
- * A new method is one file, which defines one MethodInfo, and one line in
+ * A new method is a MethodInfo in the file of its family, and one line in
  * signature/method_list.h.  Everything else (input and output, measures,
  * conditions, indexes, the join) asks the table.
  *
@@ -13,6 +13,8 @@
  */
 #ifndef NEARDUP_METHOD_H
 #define NEARDUP_METHOD_H
+
+#include "lib/stringinfo.h"
 
 #include "signature/signature.h"
 #include "methods/candidate_keys.h"
@@ -28,7 +30,7 @@ typedef enum Analysed
 
 /*
  * A method.  Callbacks may be NULL, each for the reason given; they get
- * signatures that are well made, and two of them only if they are made alike.
+ * signatures that are well made, and two of them only of the same spec.
  * Results are in the current memory context.
  */
 typedef struct MethodInfo
@@ -79,7 +81,7 @@ typedef struct MethodInfo
 	uint64		(*hamming) (const Signature *a, const Signature *b);
 
 	/*
-	 * Candidate keys, see keys.h.  NULL: candidates are found by the prefixes
+	 * Candidate keys, see candidate_keys.h.  NULL: candidates are found by the prefixes
 	 * of sets.  Either both or none.
 	 */
 	void		(*row_keys) (const Signature *sig, double threshold,
@@ -123,7 +125,20 @@ typedef struct MethodInfo
 extern const MethodInfo *method_info(uint8 method);
 extern const MethodInfo *method_by_name(const char *name, size_t len);
 
-/* minhash_method and so on, each in the file of its method */
+/* Appends method, parameters and analysis, as the text form begins. */
+extern void spec_append(const SignatureSpec *spec, StringInfo out);
+
+/* Raises DATATYPE_MISMATCH, naming both, unless a and b are the same. */
+extern void spec_require_equal(const SignatureSpec *a, const SignatureSpec *b);
+
+/*
+ * Warns, naming both, that signatures of specs a and b are never
+ * near-duplicates: once a statement that a client sends.  Of the workers of a
+ * parallel plan only the first one warns.
+ */
+extern void spec_warn_different(const SignatureSpec *a, const SignatureSpec *b);
+
+/* minhash_method and so on, each in the file of its family */
 #define METHOD_DECLARATION(capitals, number, name) \
 	extern const MethodInfo name##_method;
 

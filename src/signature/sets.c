@@ -115,6 +115,7 @@ measure_value(Measure measure, uint64 na, uint64 nb, uint64 overlap)
 {
 	double		o = (double) overlap;
 
+	Assert(overlap <= Min(na, nb));
 	if (na == 0 || nb == 0)
 		return 0;
 	switch (measure)
@@ -455,6 +456,8 @@ set_overlap(const uint64 *a, uint64 na, const uint64 *b, uint64 nb)
 {
 	uint64		found;
 
+	Assert(na < 2 || a[0] < a[na - 1]);	/* sets rise */
+	Assert(nb < 2 || b[0] < b[nb - 1]);
 	(void) overlap_until(a, na, b, nb, NEED_ALL, &found);
 	return found;
 }

@@ -55,6 +55,7 @@ StaticAssertDecl(offsetof(Signature, values) == 32, "Signature has padding");
 static inline float4 *
 signature_weights(const Signature *sig)
 {
+	Assert(sig->spec.width == 96);
 	return (float4 *) unconstify(uint64 *,
 								 &sig->values[SIGNATURE_NVALUES(sig)]);
 }
@@ -63,6 +64,7 @@ signature_weights(const Signature *sig)
 static inline uint64
 signature_value(const Signature *sig, uint64 i)
 {
+	Assert(i < SIGNATURE_NVALUES(sig));
 	switch (sig->spec.width)
 	{
 		case 8:
@@ -79,6 +81,7 @@ signature_value(const Signature *sig, uint64 i)
 static inline void
 signature_set_value(Signature *sig, uint64 i, uint64 value)
 {
+	Assert(i < SIGNATURE_NVALUES(sig));
 	switch (sig->spec.width)
 	{
 		case 8:

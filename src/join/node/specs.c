@@ -26,7 +26,7 @@
 #include "signature/signature.h"
 #include "join/node/join_node.h"
 #include "signature/sql/near.h"
-#include "methods/spec_name.h"
+#include "methods/method.h"
 #include "methods/sketches/lsh.h"
 
 /* A spec, in the table of those that were met. */

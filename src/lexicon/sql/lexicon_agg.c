@@ -203,7 +203,7 @@ refuse_nulls(FunctionCallInfo fcinfo, const DocContext *doccxt)
 	}
 }
 
-/* The transition; the site is ready to read. */
+/* The transition; the document context is ready to read. */
 static Datum
 add_argument(FunctionCallInfo fcinfo, DocContext *doccxt)
 {

@@ -416,7 +416,7 @@ get_state(FunctionCallInfo fcinfo)
 
 /* The transition */
 
-/* The state, made if there is none, for documents of the site. */
+/* The state, made if there is none, for documents of the document context. */
 static WordSetState *
 state_for_document(FunctionCallInfo fcinfo, const DocContext *doccxt, int wanted)
 {

@@ -47,7 +47,7 @@ extern const char *coordinate_check(const Signature *sig);
 
 /*
  * A signature of n coordinates, all NO_COORDINATE, made by a method with these
- * parameters from what the site reads.
+ * parameters from what the document context reads.
  */
 extern Signature *coordinates_alloc(const DocContext *doccxt, Method method,
 									uint32 param0, uint32 param1, size_t n);

@@ -91,7 +91,7 @@ choose_words(const Weighed *weighed, LexiconView *view, uint64 *hashes,
 	return have;
 }
 
-/* The signature, or NULL, of a document; the site is ready to read it. */
+/* The signature, or NULL, of a document; the document context is ready to read it. */
 static Signature *
 make_signature(DocContext *doccxt, LexiconView *view, const text *doc, int n,
 			   const text *weight)

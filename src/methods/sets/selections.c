@@ -18,7 +18,6 @@
 #include "base/interrupts.h"
 #include "base/sort_uint64.h"
 #include "document/consonants.h"
-#include "methods/spec_name.h"
 #include "signature/sets.h"
 #include "document/select.h"
 #include "methods/method.h"
@@ -72,6 +71,7 @@ selection(const SignatureSpec *source, Method method, uint32 param0, uint32 para
 	SignatureSpec		spec = *source;
 	Signature  *sig;
 
+	Assert(nchosen <= nall);
 	spec.method = method;
 	spec.param[0] = param0;
 	spec.param[1] = param1;

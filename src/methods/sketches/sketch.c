@@ -9,7 +9,6 @@
 #include "postgres.h"
 
 #include "base/arguments.h"
-#include "methods/spec_name.h"
 #include "methods/method.h"
 #include "methods/sketches/sketch.h"
 #include "document/doc_context.h"

@@ -29,7 +29,7 @@
 #include "base/arguments.h"
 #include "base/hash.h"
 #include "methods/lexical/coordinates.h"
-#include "methods/spec_name.h"
+#include "methods/method.h"
 #include "methods/sketches/minhash.h"
 #include "methods/sketches/sketch.h"
 #include "methods/sketches/supershingles.h"

@@ -410,7 +410,7 @@ document_vector(const SignatureSpec *source, Method method, const Weighed *weigh
 PG_FUNCTION_INFO_V1(weighted_words);
 PG_FUNCTION_INFO_V1(weighted_words_by_tf);
 
-/* The vector of a document; the site is ready to read it. */
+/* The vector of a document; the document context is ready to read it. */
 static Signature *
 make_vector(DocContext *doccxt, LexiconView *view, const text *doc, const text *weight)
 {

@@ -17,7 +17,6 @@
 #include "base/settings.h"
 #include "methods/method.h"
 #include "methods/sketches/lsh.h"
-#include "methods/spec_name.h"
 #include "signature/repeated.h"
 #include "signature/sql/near.h"
 
@@ -137,6 +136,7 @@ signatures_near(const Signature *a, const Signature *b,
 	uint64		na;
 	uint64		nb;
 
+	Assert(measure_has_threshold(measure, threshold));
 	if (!signatures_comparable(a, b))
 		return false;
 	method = method_info(a->spec.method);

@@ -19,7 +19,6 @@
 #include "base/sort_uint64.h"
 #include "base/state.h"
 #include "signature/signature.h"
-#include "methods/spec_name.h"
 #include "methods/method.h"
 
 PG_FUNCTION_INFO_V1(signature_nfeatures);

@@ -25,7 +25,6 @@
 #include "base/input.h"
 #include "base/interrupts.h"
 #include "methods/method.h"
-#include "methods/spec_name.h"
 #include "signature/signature.h"
 #include "signature/sql/signature_io.h"
 #include "text/analysis.h"

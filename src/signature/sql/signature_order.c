@@ -30,7 +30,6 @@
 #include "base/interrupts.h"
 #include "base/sort_uint64.h"
 #include "signature/signature.h"
-#include "methods/spec_name.h"
 #include "methods/method.h"
 #include "text/analysis.h"
 #include "signature/sql/signature_io.h"

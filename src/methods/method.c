@@ -1,19 +1,45 @@
 /*
- * spec_name.c
- *		How a signature was made, as people read it.
+ * method.c
+ *		The table of methods, and how a spec is named in messages.
  *
  * Portions Copyright (c) 2026, the neardup developers
  *
- * src/methods/spec_name.c
+ * src/methods/method.c
  */
 #include "postgres.h"
 
 #include "access/parallel.h"
 #include "access/xact.h"
 
-#include "methods/spec_name.h"
 #include "methods/method.h"
 #include "text/analysis.h"
+
+/* by stored number */
+#define METHOD_ROW(capitals, number, name) [number] = &name##_method,
+
+static const MethodInfo *const methods[] = {
+	METHOD_LIST(METHOD_ROW)
+};
+
+const MethodInfo *
+method_info(uint8 method)
+{
+	return method < lengthof(methods) ? methods[method] : NULL;
+}
+
+const MethodInfo *
+method_by_name(const char *name, size_t len)
+{
+	for (size_t i = 0; i < lengthof(methods); i++)
+		if (methods[i] != NULL && strlen(methods[i]->name) == len &&
+			memcmp(methods[i]->name, name, len) == 0)
+			return methods[i];
+	return NULL;
+}
+
+/*
+ * How a signature was made, as people read it.
+ */
 
 void
 spec_append(const SignatureSpec *spec, StringInfo out)
