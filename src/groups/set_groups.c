@@ -578,6 +578,7 @@ probe(SetGroups *groups, const JoinSet *set)
 {
 	InvertedIndex *index = &groups->search.index;
 
+	Assert(index->growing);
 	index->limit = index->nadded;
 	index->ncandidates = 0;
 	if (index->nadded > 0)
@@ -677,6 +678,7 @@ nearest_representative(SetGroups *groups, const JoinSet *set, SetState state)
 			(similarity == state.similarity && candidate->first >= state.representative) ||
 			(similarity == state.similarity && state.representative == OUTSIDE))
 			continue;
+		Assert(candidate->first != set->first);
 		state.similarity = similarity;
 		state.representative = candidate->first;
 		if (state.outside != NOT_REFLEXIVE)
@@ -730,6 +732,7 @@ unite(SetGroups *groups, uint32 a, uint32 b)
 	uint32		first = Min(a, b);
 	SetState	state = state_of(groups, Max(a, b));
 
+	Assert(a != b && state.representative == Max(a, b));
 	state.representative = first;
 	set_state(groups, Max(a, b), state);
 }
@@ -768,6 +771,7 @@ make_runs(SetGroups *groups, const BlockSet *block, uint32 n)
 			groups->components[end] = groups->nruns;
 		for (uint32 j = i; j < end; j++)
 			groups->run_ends[j] = end;
+		Assert(end > i && (i == 0 || block[i - 1].representative < run.representative));
 		run.end = end;
 		run.size = end - i;
 		groups->runs[groups->nruns++] = run;
@@ -815,7 +819,8 @@ unite_in_block(SetGroups *groups, uint32 a, uint32 b)
 	uint32		larger = runs[a].size >= runs[b].size ? a : b;
 	uint32		smaller = larger == a ? b : a;
 
-	Assert(a != b);
+	Assert(a != b && a < groups->nruns && b < groups->nruns);
+	Assert(runs[runs[larger].last].next == NO_RUN);
 	for (uint32 run = smaller; run != NO_RUN; run = runs[run].next)
 		for (uint32 i = runs[run].start; i < runs[run].end; i++)
 		{
@@ -954,6 +959,7 @@ set_groups_member(SetGroups *groups, uint32 set)
 	SetState	state = state_of(groups, set);
 	SetMember	member = {.outside = -1,.similarity = state.similarity};
 
+	Assert(state.representative != UNDECIDED);
 	member.representative = state.representative == OUTSIDE ? set :
 		find_first(groups, set);
 	member.reflexive = state.outside != NOT_REFLEXIVE;
