@@ -64,15 +64,33 @@ page_is_of(Page page, uint64 owner)
 		PAGE_TAIL(page)->owner == owner;
 }
 
+/*
+ * True if an index has that block.  The number of blocks that the storage manager
+ * knows is a lower bound: only beyond it the file is asked.
+ */
+static bool
+block_exists(Relation index, BlockNumber block)
+{
+	BlockNumber known = RelationGetSmgr(index)->smgr_cached_nblocks[MAIN_FORKNUM];
+
+	return BlockNumberIsValid(block) &&
+		((BlockNumberIsValid(known) && block < known) ||
+		 block < RelationGetNumberOfBlocks(index));
+}
+
+Buffer
+page_pin(Relation index, BlockNumber block)
+{
+	if (!block_exists(index, block))
+		index_corrupt(index, block, "A page is missing.");
+	return ReadBuffer(index, block);
+}
+
 Buffer
 page_lock(Relation index, BlockNumber block)
 {
-	Buffer		buffer;
+	Buffer		buffer = page_pin(index, block);
 
-	/* the number of no block would be taken for an order to make one */
-	if (!BlockNumberIsValid(block))
-		index_corrupt(index, block, "A page is missing.");
-	buffer = ReadBuffer(index, block);
 	LockBuffer(buffer, BUFFER_LOCK_SHARE);
 	return buffer;
 }

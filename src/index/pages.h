@@ -35,7 +35,10 @@ extern void page_init(char *page, PageKind kind, uint64 owner);
 /* True if it is a page of ours, of that owner. */
 extern bool page_is_of(Page page, uint64 owner);
 
-/* Pins a page and takes a share lock on it. */
+/* Pin a page; raises INDEX_CORRUPTED if the index has no such block. */
+extern Buffer page_pin(Relation index, BlockNumber block);
+
+/* Pin a page and take a share lock on it. */
 extern Buffer page_lock(Relation index, BlockNumber block);
 
 /*

@@ -209,7 +209,7 @@ append_to_last(Relation index, const IndexMeta *meta,
 
 	if (meta->pending_end == meta->pending_closed)
 		return false;
-	buffer = ReadBuffer(index, meta->pending[place % MAX_PENDING_PAGES]);
+	buffer = page_pin(index, meta->pending[place % MAX_PENDING_PAGES]);
 	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
 	done = fits(BufferGetPage(buffer), row);
 	if (done)
@@ -230,7 +230,7 @@ next_page(Relation index, const IndexMeta *meta)
 	Buffer		buffer;
 
 	if (meta->pending_kept < meta->pending_first)
-		buffer = ReadBuffer(index, meta->pending[meta->pending_kept % MAX_PENDING_PAGES]);
+		buffer = page_pin(index, meta->pending[meta->pending_kept % MAX_PENDING_PAGES]);
 	else
 	{
 		LockRelationForExtension(index, ExclusiveLock);

@@ -430,3 +430,32 @@ INSERT INTO equals SELECT id, some_set(id) FROM generate_series(1, 300) id;
 SELECT * FROM not_found(1, 1500);
 DROP TABLE equals;
 DROP FUNCTION not_found, some_set;
+
+-- Rows of more specs than an index numbers, of another tenant: no error, and the same rows
+CREATE TABLE tenants (id int, tenant int, sig signature);
+INSERT INTO tenants SELECT i, 2, sample(signature_from(array(SELECT hashint8extended(k, i) FROM generate_series(1, 20) k)), 1 + i::int)
+FROM generate_series(1::bigint, 80) i;
+INSERT INTO tenants SELECT 1000 + i, 1, signature_from(array(SELECT i + k FROM generate_series(1, 20) k)) FROM generate_series(1::bigint, 80) i;
+CREATE INDEX tenants_sig ON tenants USING neardup (sig);
+INSERT INTO tenants SELECT 1000 + i, 1, signature_from(array(SELECT i + k FROM generate_series(1, 20) k)) FROM generate_series(81::bigint, 160) i;
+CREATE FUNCTION tenant_rows(OUT nearest text, OUT every_row bigint, OUT distances bigint, OUT near text) LANGUAGE plpgsql AS $$
+DECLARE
+    asked signature := (SELECT sig FROM tenants WHERE id = 1040);
+BEGIN
+    SELECT string_agg(d::text, ' ') INTO nearest
+    FROM (SELECT round((sig <-> asked)::numeric, 3) AS d FROM tenants WHERE tenant = 1 ORDER BY sig <-> asked LIMIT 5) t;
+    SELECT count(*), count(d) INTO every_row, distances FROM (SELECT sig <-> asked AS d FROM tenants ORDER BY sig <-> asked) t;
+    SELECT string_agg(id::text, ' ' ORDER BY id) INTO near FROM tenants WHERE near_duplicate(sig, asked, 0.8);
+END $$;
+SET client_min_messages = error;
+SET enable_seqscan = off;
+SELECT * FROM tenant_rows();
+RESET enable_seqscan;
+SET enable_indexscan = off;
+SET enable_bitmapscan = off;
+SELECT * FROM tenant_rows();
+RESET enable_indexscan;
+RESET enable_bitmapscan;
+RESET client_min_messages;
+DROP FUNCTION tenant_rows;
+DROP TABLE tenants;

@@ -100,6 +100,7 @@ my @bits = map { "bit_$_" } 0 .. 8;
 make_index($_, 'same') foreach @bits, 'more_bits';
 make_index('long_bits', 'long');
 make_index($_, 'sets') foreach qw(specs directory_key whole row_count key_count cut);
+make_index($_, 'sets') foreach qw(far_root far_chain);
 make_index($_, 'hashes') foreach qw(row_order row_making);
 # A row without a place in the table, by the number of the block, by that on the page
 # A large segment, and a small one after it
@@ -140,6 +141,9 @@ change('specs', $place + 24, 'Q', $word, sub { 0 });
 bytes('row_count', $place + 32, 4, "\xff" x 4);
 bytes('cut', 12, 4, pack('SS', 4000, 4000));
 bytes('key_count', $place + 40, 4, "\xff" x 4);
+# The block of the first page, and that of the root of a directory, far beyond the file
+bytes('far_chain', $place + 48, 4, pack('L', 4_000_000_000));
+bytes('far_root', $place + 52, 4, pack('L', 4_000_000_000));
 # The first directory is of the rows: the second page of them would begin too early
 change('directory_key', page_of_kind('directory_key', $directory) + 8, 'L', 4, sub { shift() - 5 });
 change('row_order', page_of_kind('row_order', $forward) + 49 * 20 + 4, 'L', 4, sub { shift() ^ 1 });
@@ -173,6 +177,7 @@ sub check
 like(check('cut', 'false'), qr/ends too early/, 'a metapage that ends too early');
 like(check("bit_$_", 'false'), qr/The filter leaves a key out/, "a bit is not set, $_") foreach 0 .. $#set;
 like(check('more_bits', 'false'), qr/The filter has a bit of no key/, 'a bit is set');
+like(check($_, 'false'), qr/"$_" is damaged at block 4000000000.*Use REINDEX/s, "a block that is not there, $_") foreach qw(far_root far_chain);
 like(check('specs', 'false'), qr/of a spec that its segment does not tell of/, 'a spec');
 like(check('directory_key', 'false'), qr/not found by the directory/, 'a number in a directory');
 like(check('row_order', 'true'), qr/is another one in index/, 'the order of a row');
