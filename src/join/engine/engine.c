@@ -11,6 +11,7 @@
 #include "miscadmin.h"
 #include "pgstat.h"
 #include "utils/memutils.h"
+#include "utils/wait_event.h"
 
 #include "join/engine/disk_search.h"
 #include "join/engine/probe.h"

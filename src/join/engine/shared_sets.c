@@ -36,6 +36,7 @@
 #include "pgstat.h"
 #include "port/pg_bitutils.h"
 #include "utils/memutils.h"
+#include "utils/wait_event.h"
 
 #include "base/compat.h"
 #include "join/engine/join_state.h"

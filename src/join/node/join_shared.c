@@ -46,6 +46,7 @@
 #include "storage/spin.h"
 #include "utils/dsa.h"
 #include "utils/memutils.h"
+#include "utils/wait_event.h"
 
 #include "base/compat.h"
 #include "join/classic/classic.h"
