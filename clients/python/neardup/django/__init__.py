@@ -251,7 +251,13 @@ class NearDuplicateConstraint(BaseConstraint):
         template = write("\0").replace("%", "%%").replace("\0", "%(table)s")
         return _GuardStatement(template, table=Table(options.db_table, editor.quote_name))
 
-    def create_sql(self, model: Any, schema_editor: Any) -> Statement:
+    def create_sql(self, model: Any, schema_editor: Any) -> Statement | None:
+        """Write the statement; None if it has to wait for an index that waits itself."""
+        table = model._meta.db_table
+        waiting = [s for s in schema_editor.deferred_sql if isinstance(s, Statement)]
+        if any(statement.references_table(table) for statement in waiting):
+            self.constraint_sql(model, schema_editor)
+            return None
         return self._statement(model, schema_editor)
 
     def remove_sql(self, model: Any, schema_editor: Any) -> Statement:
@@ -261,7 +267,7 @@ class NearDuplicateConstraint(BaseConstraint):
         """Create it behind the table and its indexes."""
         if not isinstance(schema_editor.deferred_sql, _GuardsLast):
             schema_editor.deferred_sql = _GuardsLast(schema_editor.deferred_sql)
-        schema_editor.deferred_sql.append(self.create_sql(model, schema_editor))
+        schema_editor.deferred_sql.append(self._statement(model, schema_editor))
 
     def validate(
         self, model: Any, instance: Any, exclude: Any = None, using: str = DEFAULT_DB_ALIAS
