@@ -10,6 +10,7 @@
 
 #include "miscadmin.h"
 #include "pgstat.h"
+#include "utils/wait_event.h"
 #include "utils/memutils.h"
 #include "utils/wait_event.h"
 
