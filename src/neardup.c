@@ -16,7 +16,6 @@
 #include "signature/signature.h"
 #include "gin/gin.h"
 #include "index/access.h"
-#include "index/explain_scan.h"
 #include "index/kept.h"
 #include "index/levels.h"
 #include "index/segments.h"

@@ -83,4 +83,7 @@ extern struct Node *exclusion_signature(struct List *expressions);
 /* Have such an index answer conditions on the signature, too. */
 extern void exclusion_index_init(void);
 
+/* explain_scan.c: have EXPLAIN (ANALYZE) show counters, from PostgreSQL 18 on. */
+extern void explain_scan_init(void);
+
 #endif							/* NEARDUP_ACCESS_H */

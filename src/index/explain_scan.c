@@ -10,14 +10,13 @@
 #include "postgres.h"
 
 #include "base/compat.h"
-#include "index/explain_scan.h"
+#include "index/access.h"
 
 #ifdef COMPAT_EXPLAIN_NODE
 
 #include "access/relscan.h"
 #include "nodes/execnodes.h"
 
-#include "index/access.h"
 #include "index/counters.h"
 
 static explain_per_node_hook_type previous_hook = NULL;

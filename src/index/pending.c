@@ -34,7 +34,7 @@
 
 /* Specs */
 
-/* The least number that is nobody's; MAX_MAKINGS if there is none. */
+/* The least number that is nobody's; MAX_SPECS if there is none. */
 static uint16
 spare_number(const IndexMeta *meta)
 {

@@ -27,8 +27,8 @@ extern void pending_flush(Relation index);
 extern void pending_relieve(Relation index);
 
 /*
- * The number of a spec in a metapage, MAKING_OTHER if it has none and there
- * is no room for it, MAKING_NULL for NULL.  False if it has none, but there is
+ * The number of a spec in a metapage, SPEC_OTHER if it has none and there
+ * is no room for it, SPEC_NULL for NULL.  False if it has none, but there is
  * room.
  */
 extern bool spec_number(const IndexMeta *meta, const SignatureSpec *spec,
@@ -37,7 +37,7 @@ extern bool spec_number(const IndexMeta *meta, const SignatureSpec *spec,
 /* The same, but gives it one; the caller writes the metapage. */
 extern uint16 spec_number_add(IndexMeta *meta, const SignatureSpec *spec);
 
-/* True if its number is nobody's, see makings_release(). */
+/* True if its number is nobody's, see specs_release(). */
 static inline bool
 spec_is_spare(const SignatureSpec *spec)
 {
