@@ -617,7 +617,7 @@ rows_are_certain(PlannerInfo *root, RelOptInfo *rel)
 	return rel->reloptkind == RELOPT_BASEREL &&
 		(rel->rtekind == RTE_VALUES ||
 		 (rel->rtekind == RTE_RELATION &&
-		  relation_has_unique_index_for(root, rel, NIL, NIL, NIL)));
+		  compat_has_unique_index(root, rel)));
 }
 
 static double
