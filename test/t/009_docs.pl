@@ -56,7 +56,8 @@ my %prepare = (
 	  'ALTER TABLE docs ADD sig signature GENERATED ALWAYS AS (shingles(body)) STORED',
 	'doc/neardup_index.md' =>
 	  'ALTER TABLE docs ADD sig signature GENERATED ALWAYS AS (shingles(body)) STORED',
-	'doc/operations.md' => '',
+	'doc/operations.md' =>
+	  'ALTER TABLE docs ADD sig signature GENERATED ALWAYS AS (shingles(body)) STORED',
 	'doc/passages.md' => '',
 	'doc/records.md' => '',
 	'doc/similar.md' => '',
