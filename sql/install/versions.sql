@@ -32,6 +32,9 @@ AS $$
 DECLARE
     made_by text := expression;
 BEGIN
+    IF relation IS NULL OR signature_column IS NULL OR percent IS NULL THEN
+        RETURN;
+    END IF;
     IF made_by IS NULL THEN
         SELECT pg_catalog.pg_get_expr(d.adbin, d.adrelid) INTO made_by
         FROM pg_catalog.pg_attribute a JOIN pg_catalog.pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
