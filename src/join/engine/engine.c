@@ -14,6 +14,7 @@
 #include "utils/memutils.h"
 #include "utils/wait_event.h"
 
+#include "base/compat.h"
 #include "join/engine/disk_search.h"
 #include "join/engine/probe.h"
 #include "join/engine/shared_sets.h"
