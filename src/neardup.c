@@ -1,10 +1,6 @@
 /*
  * neardup.c
  *		The module: its magic block and its settings.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/neardup.c
  */
 #include "postgres.h"
 

@@ -1,10 +1,6 @@
 /*
  * arguments.c
  *		Arguments of SQL functions: what is out of range, and what is null.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/base/arguments.c
  */
 #include "postgres.h"
 

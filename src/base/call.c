@@ -3,10 +3,6 @@
  *		What a call of an SQL function asks of the server.
  *
  * The error of a row type is of an install script that does not fit the module.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/base/call.c
  */
 #include "postgres.h"
 

@@ -1,10 +1,6 @@
 /*
  * call.h
  *		What a call of an SQL function asks of the server.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/base/call.h
  */
 #ifndef NEARDUP_CALL_H
 #define NEARDUP_CALL_H

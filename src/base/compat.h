@@ -2,10 +2,6 @@
  * compat.h
  *		Differences between PostgreSQL 15 and 19, all of them: no other file
  *		mentions PG_VERSION_NUM.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/base/compat.h
  */
 #ifndef NEARDUP_COMPAT_H
 #define NEARDUP_COMPAT_H

@@ -1,10 +1,6 @@
 /*
  * growing.c
  *		Arrays that grow.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/base/growing.c
  */
 #include "postgres.h"
 

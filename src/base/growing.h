@@ -1,10 +1,6 @@
 /*
  * growing.h
  *		Arrays that grow.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/base/growing.h
  */
 #ifndef NEARDUP_GROWING_H
 #define NEARDUP_GROWING_H

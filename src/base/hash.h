@@ -2,10 +2,6 @@
  * hash.h
  *		The hashes of stored values.  They are fixed for ever: signatures,
  *		indexes and hash partitions are made of them.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/base/hash.h
  */
 #ifndef NEARDUP_HASH_H
 #define NEARDUP_HASH_H

@@ -2,10 +2,6 @@
  * input.c
  *		Reading the text forms of types, with errors that the server can take
  *		softly.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/base/input.c
  */
 #include "postgres.h"
 

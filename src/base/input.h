@@ -2,10 +2,6 @@
  * input.h
  *		Reading the text forms of types, with errors that the server can take
  *		softly.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/base/input.h
  */
 #ifndef NEARDUP_INPUT_H
 #define NEARDUP_INPUT_H

@@ -1,10 +1,6 @@
 /*
  * interrupts.h
  *		Loops that can be cancelled.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/base/interrupts.h
  */
 #ifndef NEARDUP_INTERRUPTS_H
 #define NEARDUP_INTERRUPTS_H

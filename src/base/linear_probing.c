@@ -1,10 +1,6 @@
 /*
  * linear_probing.c
  *		Where a key's place in a hash table is: linear probing.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/base/linear_probing.c
  */
 #include "postgres.h"
 

@@ -16,10 +16,6 @@
  * (Dietzfelbinger et al., "A reliable randomized algorithm for the
  * closest-pair problem", 1997: multiply-shift hashing).  What a table is used
  * for must therefore not depend on the order of its places.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/base/linear_probing.h
  */
 #ifndef NEARDUP_LINEAR_PROBING_H
 #define NEARDUP_LINEAR_PROBING_H

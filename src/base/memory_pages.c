@@ -1,10 +1,6 @@
 /*
  * memory_pages.c
  *		Wishes to the system about pages of memory.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/base/memory_pages.c
  */
 #include "postgres.h"
 

@@ -3,10 +3,6 @@
  *		Wishes to the system about pages of memory.
  *
  * A system that does not grant them changes nothing but the time that something takes.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/base/memory_pages.h
  */
 #ifndef NEARDUP_MEMORY_PAGES_H
 #define NEARDUP_MEMORY_PAGES_H

@@ -1,10 +1,6 @@
 /*
  * memory_peak.h
  *		The most memory that something takes, for tests.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/base/memory_peak.h
  */
 #ifndef NEARDUP_MEMORY_PEAK_H
 #define NEARDUP_MEMORY_PEAK_H

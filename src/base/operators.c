@@ -1,10 +1,6 @@
 /*
  * operators.c
  *		Operators in statements that are put together.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/base/operators.c
  */
 #include "postgres.h"
 

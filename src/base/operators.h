@@ -1,10 +1,6 @@
 /*
  * operators.h
  *		Operators in statements that are put together.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/base/operators.h
  */
 #ifndef NEARDUP_OPERATORS_H
 #define NEARDUP_OPERATORS_H

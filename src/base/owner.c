@@ -1,10 +1,6 @@
 /*
  * owner.c
  *		Work with the rights of a table's owner.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/base/owner.c
  */
 #include "postgres.h"
 

@@ -5,10 +5,6 @@
  * What stands in a table's definition, as expressions of its indexes, may have been
  * written by its owner.  Where somebody else wants it worked out, a superuser most of
  * all, that must not be with his rights.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/base/owner.h
  */
 #ifndef NEARDUP_OWNER_H
 #define NEARDUP_OWNER_H

@@ -4,10 +4,6 @@
  *
  * A race has a window of some instructions.  A test holds an advisory lock, and
  * who comes by waits for it.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/base/pause.c
  */
 #include "postgres.h"
 

@@ -1,10 +1,6 @@
 /*
  * pause.h
  *		Places where a test can have a process wait.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/base/pause.h
  */
 #ifndef NEARDUP_PAUSE_H
 #define NEARDUP_PAUSE_H

@@ -1,10 +1,6 @@
 /*
  * prefetch.h
  *		Fetches rows of a table into the cache before they are read.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/base/prefetch.h
  */
 #ifndef NEARDUP_PREFETCH_H
 #define NEARDUP_PREFETCH_H

@@ -1,10 +1,6 @@
 /*
  * progress.c
  *		How far long work is, for other sessions to see.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/base/progress.c
  */
 #include "postgres.h"
 

@@ -9,10 +9,6 @@
  *
  * A session tells of one work at a time, the one that began first: one within
  * it, or within a command of the server that tells of itself, tells nothing.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/base/progress.h
  */
 #ifndef NEARDUP_PROGRESS_H
 #define NEARDUP_PROGRESS_H

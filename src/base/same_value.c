@@ -1,10 +1,6 @@
 /*
  * same_value.c
  *		Whether two values have the same bytes.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/base/same_value.c
  */
 #include "postgres.h"
 

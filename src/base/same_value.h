@@ -1,10 +1,6 @@
 /*
  * same_value.h
  *		Whether two values have the same bytes.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/base/same_value.h
  */
 #ifndef NEARDUP_SAME_VALUE_H
 #define NEARDUP_SAME_VALUE_H

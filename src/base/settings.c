@@ -1,10 +1,6 @@
 /*
  * settings.c
  *		The values of settings that more than one folder asks for.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/base/settings.c
  */
 #include "postgres.h"
 

@@ -1,10 +1,6 @@
 /*
  * settings.h
  *		The values of settings that more than one folder asks for.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/base/settings.h
  */
 #ifndef NEARDUP_SETTINGS_H
 #define NEARDUP_SETTINGS_H

@@ -12,10 +12,6 @@
  * proportion to their number: a bucket that gets too many is distributed
  * again by the bits below those that all of it have in common, and there are
  * 64 bits in all.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/base/sort_uint64.c
  */
 #include "postgres.h"
 

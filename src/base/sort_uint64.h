@@ -1,10 +1,6 @@
 /*
  * sort_uint64.h
  *		Sorting 64-bit numbers, hashes for the most part.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/base/sort_uint64.h
  */
 #ifndef NEARDUP_SORT_UINT64_H
 #define NEARDUP_SORT_UINT64_H

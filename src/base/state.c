@@ -6,10 +6,6 @@
  * memory context is the aggregate's, and deletes the context only where a
  * transition returns something else, which ours do not.  So the context need
  * not be the object's alone.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/base/state.c
  */
 #include "postgres.h"
 

@@ -10,10 +10,6 @@
  * In memory it is an expanded object, which the server hands on from row to row
  * as it is and flattens where it is sent.  Numbers of a bytea are in the
  * machine's order, and all of it is checked when it is read: SQL can make any.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/base/state.h
  */
 #ifndef NEARDUP_STATE_H
 #define NEARDUP_STATE_H

@@ -22,10 +22,6 @@
  * Sets meet by their classes of sizes, or, where one class has more sets than
  * one node should, by rare features.  A spot has classes that follow each other:
  * a set, which is to meet those of its class and of the next, is mostly sent once.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/distributed/neardup_pairs.c
  */
 #include "postgres.h"
 

@@ -11,10 +11,6 @@
  *
  * Each shard of the result belongs to a spot of its node: rows that are made
  * there stay on the node.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/distributed/spots.c
  */
 #include "postgres.h"
 
@@ -31,7 +27,6 @@
 /* Values among which there is one for each of MAX_SPOTS spots. */
 #define VALUES			10000
 
-/* See spots.h */
 int
 spots_wanted(double rows, double nodes)
 {
@@ -104,7 +99,6 @@ deal_out_result(WorkingTables *tables)
 								   "({spots_of_lows})[pg_catalog.width_bucket(pg_catalog.worker_hash(id), {lows})]"));
 }
 
-/* See spots.h */
 void
 spots_find(WorkingTables *tables)
 {

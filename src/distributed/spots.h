@@ -1,10 +1,6 @@
 /*
  * spots.h
  *		Where on the nodes of Citus sets and rows meet.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/distributed/spots.h
  */
 #ifndef NEARDUP_SPOTS_H
 #define NEARDUP_SPOTS_H

@@ -8,10 +8,6 @@
  * table is made empty, distributed on Citus, and then filled, so that rows go
  * from node to node.  Only columns that joins are on are analyzed: of signatures
  * that would take longer than to join them.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/distributed/working_tables.c
  */
 #include "postgres.h"
 
@@ -21,7 +17,6 @@
 
 #include "distributed/working_tables.h"
 
-/* See working_tables.h */
 void
 working_term(WorkingTables *tables, const char *name, char *value)
 {
@@ -89,14 +84,12 @@ run(const char *statement)
 	return SPI_processed;
 }
 
-/* See working_tables.h */
 uint64
 working_run(const WorkingTables *tables, const char *statement)
 {
 	return run(working_statement(tables, statement));
 }
 
-/* See working_tables.h */
 double
 working_number(const WorkingTables *tables, const char *query)
 {
@@ -111,7 +104,6 @@ working_number(const WorkingTables *tables, const char *query)
 	return isnull ? 0 : DatumGetFloat8(value);
 }
 
-/* See working_tables.h */
 void
 working_name_require_short(const char *name)
 {
@@ -160,7 +152,6 @@ make_empty(const WorkingTables *tables, const char *table, const char *kind,
 		distribute(tables, table, column, beside, shards);
 }
 
-/* See working_tables.h */
 void
 working_empty(WorkingTables *tables, const char *name, const char *column,
 			  const char *beside, int shards, const char *query)
@@ -173,7 +164,6 @@ working_empty(WorkingTables *tables, const char *name, const char *column,
 	tables->made[tables->nmade++] = table;
 }
 
-/* See working_tables.h */
 uint64
 working_fill(WorkingTables *tables, const char *name, const char *columns,
 			 const char *query)
@@ -186,7 +176,6 @@ working_fill(WorkingTables *tables, const char *name, const char *columns,
 	return n;
 }
 
-/* See working_tables.h */
 uint64
 working_table(WorkingTables *tables, const char *name, const char *column,
 			  const char *beside, const char *columns, const char *query)
@@ -195,7 +184,6 @@ working_table(WorkingTables *tables, const char *name, const char *column,
 	return working_fill(tables, name, columns, query);
 }
 
-/* See working_tables.h */
 void
 working_result(WorkingTables *tables, const char *query)
 {
@@ -212,7 +200,6 @@ working_result(WorkingTables *tables, const char *query)
 	run(psprintf("ANALYZE %s", table));
 }
 
-/* See working_tables.h */
 void
 working_empty_result(WorkingTables *tables, const char *query)
 {
@@ -222,7 +209,6 @@ working_empty_result(WorkingTables *tables, const char *query)
 	working_term(tables, "result", table);
 }
 
-/* See working_tables.h */
 void
 working_end(WorkingTables *tables)
 {

@@ -2,10 +2,6 @@
  * working_tables.h
  *		Statements over tables that one step of a procedure leaves to the next,
  *		on one server or on the nodes of Citus.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/distributed/working_tables.h
  */
 #ifndef NEARDUP_WORKING_TABLES_H
 #define NEARDUP_WORKING_TABLES_H

@@ -8,10 +8,6 @@
  * consonants: letters that are not vowels of the Latin, Greek or Cyrillic
  * script, marks apart.  Scripts that write no vowels, or know no such thing,
  * keep all their letters.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/document/consonants.c
  */
 #include "postgres.h"
 

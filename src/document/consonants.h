@@ -1,10 +1,6 @@
 /*
  * consonants.h
  *		The consonants of a document, one after the other.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/document/consonants.h
  */
 #ifndef NEARDUP_CONSONANTS_H
 #define NEARDUP_CONSONANTS_H

@@ -6,10 +6,6 @@
  * What an analysis needs (tables, a stemmer, buffers) is made once per call
  * site and kept with it, in a memory context of its own, for as long as the
  * arguments that say how to analyse stay the same.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/document/doc_context.c
  */
 #include "postgres.h"
 

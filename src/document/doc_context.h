@@ -14,10 +14,6 @@
  *
  * Both are one C function, written for the first form: arguments are numbered
  * as they stand there, and doc_context_argument() gives their place in the call.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/document/doc_context.h
  */
 #ifndef NEARDUP_DOC_CONTEXT_H
 #define NEARDUP_DOC_CONTEXT_H

@@ -12,10 +12,6 @@
  * A component is compared when a session uses it for the first time, so that a
  * session pays for what it uses only.  Where ICU has the version that is recorded,
  * what is decided by it need not be looked at.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/document/recorded_versions.c
  */
 #include "postgres.h"
 

@@ -1,10 +1,6 @@
 /*
  * recorded_versions.h
  *		The versions that a database's signatures were made with.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/document/recorded_versions.h
  */
 #ifndef NEARDUP_RECORDED_VERSIONS_H
 #define NEARDUP_RECORDED_VERSIONS_H

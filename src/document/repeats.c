@@ -1,10 +1,6 @@
 /*
  * repeats.c
  *		Repeated elements, numbered: a multiset as a set.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/document/repeats.c
  */
 #include "postgres.h"
 

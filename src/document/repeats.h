@@ -5,10 +5,6 @@
  * The first occurrence of an element is the element itself, further ones are
  * elements of their own (Broder's labelled shingles).  The overlap of two sets
  * made so is the sum over all elements of the lesser number of occurrences.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/document/repeats.h
  */
 #ifndef NEARDUP_REPEATS_H
 #define NEARDUP_REPEATS_H

@@ -6,10 +6,6 @@
  * some that do not look at the document as a whole, so that a passage copied
  * into another document is chosen from alike (all but every_nth, which an
  * inserted word puts out of step).
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/document/select.c
  */
 #include "postgres.h"
 

@@ -5,10 +5,6 @@
  * Each function writes the shingles that it chooses, in the order of the
  * document and with repetitions, and returns how many there are; `chosen` has
  * room for all of them.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/document/select.h
  */
 #ifndef NEARDUP_SELECT_H
 #define NEARDUP_SELECT_H

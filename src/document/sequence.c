@@ -1,10 +1,6 @@
 /*
  * sequence.c
  *		A document as a sequence: its units, and its shingles as they stand.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/document/sequence.c
  */
 #include "postgres.h"
 

@@ -1,10 +1,6 @@
 /*
  * sequence.h
  *		A document as a sequence: its units, and its shingles as they stand.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/document/sequence.h
  */
 #ifndef NEARDUP_SEQUENCE_H
 #define NEARDUP_SEQUENCE_H

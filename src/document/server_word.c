@@ -7,10 +7,6 @@
  * stands for any character.  A text in the database's encoding can then hold a
  * part of the word only; that is no reason to show nothing at all.  The sign in
  * what stands for the rest is in no word.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/document/server_word.c
  */
 #include "postgres.h"
 

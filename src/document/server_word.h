@@ -1,10 +1,6 @@
 /*
  * server_word.h
  *		A word, as SQL functions show it.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/document/server_word.h
  */
 #ifndef NEARDUP_SERVER_WORD_H
 #define NEARDUP_SERVER_WORD_H

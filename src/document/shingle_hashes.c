@@ -1,10 +1,6 @@
 /*
  * shingle_hashes.c
  *		How the order of units counts in the hash of several.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/document/shingle_hashes.c
  */
 #include "postgres.h"
 

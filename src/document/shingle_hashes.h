@@ -1,10 +1,6 @@
 /*
  * shingle_hashes.h
  *		How the order of units counts in the hash of several.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/document/shingle_hashes.h
  */
 #ifndef NEARDUP_SHINGLE_HASHES_H
 #define NEARDUP_SHINGLE_HASHES_H

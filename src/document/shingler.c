@@ -11,10 +11,6 @@
  * shingles): the second, third, ... of the same shingle is a feature of its
  * own, its hash that of the first and its number.  The overlap of two such
  * sets is the sum of the lesser counts.  Then nothing is dropped on the way.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/document/shingler.c
  */
 #include "postgres.h"
 

@@ -1,10 +1,6 @@
 /*
  * shingler.h
  *		Units to the set of shingles.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/document/shingler.h
  */
 #ifndef NEARDUP_SHINGLER_H
 #define NEARDUP_SHINGLER_H

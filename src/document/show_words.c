@@ -2,10 +2,6 @@
  * show_words.c
  *		SQL functions: the words that analysis makes of a text, and the
  *		versions of what makes them.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/document/show_words.c
  */
 #include "postgres.h"
 

@@ -5,10 +5,6 @@
  * Words that the lexicon does not have are left out: nothing is known of
  * them, and a signature that rests on them would be shared by no document
  * that the lexicon was made of.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/document/weigher.c
  */
 #include "postgres.h"
 

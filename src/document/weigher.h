@@ -1,10 +1,6 @@
 /*
  * weigher.h
  *		What the methods that weigh words have in common.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/document/weigher.h
  */
 #ifndef NEARDUP_WEIGHER_H
 #define NEARDUP_WEIGHER_H

@@ -11,10 +11,6 @@
  * Of clusters: the adjusted Rand index (Hubert and Arabie 1985) and B-cubed
  * (Bagga and Baldwin 1998).  An item without a cluster is a cluster of its
  * own.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/evaluation/evaluate.c
  */
 #include "postgres.h"
 

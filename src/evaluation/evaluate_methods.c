@@ -5,10 +5,6 @@
  *
  * The signatures of each method are joined with themselves, and the pairs are
  * held against the true ones.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/evaluation/evaluate_methods.c
  */
 #include "postgres.h"
 

@@ -6,10 +6,6 @@
  * Of the pairs that come out only their similarity and whether they are true
  * is kept, with how many there are of a kind.  Each threshold then counts those
  * that reach it.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/evaluation/evaluate_thresholds.c
  */
 #include "postgres.h"
 

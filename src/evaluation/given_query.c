@@ -5,10 +5,6 @@
  * A given query becomes part of a larger one.  What is wrong with it would be
  * told in words of the larger one, which the caller has not written; so it is
  * prepared alone first.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/evaluation/given_query.c
  */
 #include "postgres.h"
 

@@ -1,10 +1,6 @@
 /*
  * given_query.h
  *		Queries that a caller gives as text: looked at before they are run.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/evaluation/given_query.h
  */
 #ifndef NEARDUP_GIVEN_QUERY_H
 #define NEARDUP_GIVEN_QUERY_H

@@ -10,10 +10,6 @@
  * What the caller gives is read with the caller's search path.  Everything else is
  * named with its schema: whoever may make operators in a schema of that path must not
  * have them called where the caller has written none.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/evaluation/known_pairs.c
  */
 #include "postgres.h"
 
@@ -226,7 +222,6 @@ evaluation_pairs(const Evaluation *evaluation, const char *value,
 					measure_name(measure), evaluation->less, evaluation->condition);
 }
 
-/* See known_pairs.h */
 char *
 evaluation_is_true(const Evaluation *evaluation)
 {

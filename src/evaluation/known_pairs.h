@@ -2,10 +2,6 @@
  * known_pairs.h
  *		Documents whose near-duplicates are known, and the signatures that a
  *		method makes of them: temporary tables, for a sweep or a comparison.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/evaluation/known_pairs.h
  */
 #ifndef NEARDUP_KNOWN_PAIRS_H
 #define NEARDUP_KNOWN_PAIRS_H

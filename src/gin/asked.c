@@ -1,10 +1,6 @@
 /*
  * asked.c
  *		What an index is asked, as far as the planner knows.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/gin/asked.c
  */
 #include "postgres.h"
 

@@ -1,10 +1,6 @@
 /*
  * asked.h
  *		What an index is asked, as far as the planner knows.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/gin/asked.h
  */
 #ifndef NEARDUP_ASKED_H
 #define NEARDUP_ASKED_H

@@ -9,10 +9,6 @@
  * least overlap of x with any set that reaches the threshold, in an order that
  * is the same for all.  By their hashes alone, or the rarest first, as counters
  * say that have been made of the collection.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/gin/exported_keys.c
  */
 #include "postgres.h"
 

@@ -9,10 +9,6 @@
  *
  * What is not frequent has no place in a list, however short that becomes: by
  * chance some prefixes have more features than others.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/gin/frequent_features.c
  */
 #include "postgres.h"
 

@@ -43,10 +43,6 @@
  * Each row has one more key, which stands for its spec, in a range of its own:
  * it leads to all rows that may be near to a query that has no other keys.  Rows
  * of a different spec are never near, and not looked at.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/gin/gin.c
  */
 #include "postgres.h"
 

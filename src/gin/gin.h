@@ -1,10 +1,6 @@
 /*
  * gin.h
  *		The GIN operator class of signatures, for the files that use it.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/gin/gin.h
  */
 #ifndef NEARDUP_GIN_H
 #define NEARDUP_GIN_H

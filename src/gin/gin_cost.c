@@ -6,10 +6,6 @@
  * constant.  Of any other query, as in a join, it takes one key, while it has some tens of
  * them, or, for simhashes at low thresholds, a thousand.  How many these are
  * is told by what ANALYZE has kept of the column.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/gin/gin_cost.c
  */
 #include "postgres.h"
 

@@ -20,10 +20,6 @@
  * entries in the catalog's indexes (doc/reports/long_options.md).  So a list has
  * 1,536 characters at most, with room for the other options.  Where it caches the
  * index, the server lays the list out as a bitmap of 8 kB.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/gin/prefix.c
  */
 #include "postgres.h"
 

@@ -1,10 +1,6 @@
 /*
  * prefix.h
  *		The order of features in which an index takes the prefix of a set.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/gin/prefix.h
  */
 #ifndef NEARDUP_PREFIX_H
 #define NEARDUP_PREFIX_H

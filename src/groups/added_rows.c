@@ -23,10 +23,6 @@
  * of an equal signature costs a fraction of one for all near ones.  So equal ones
  * are looked up first, where there is an index of access method neardup for that.
  * What becomes of the old row becomes of the new one; it is not joined.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/groups/added_rows.c
  */
 #include "postgres.h"
 

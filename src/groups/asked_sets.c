@@ -4,10 +4,6 @@
  *
  * They lie one behind the other, each with the values of its scope, and are found
  * by a hash of what they are.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/groups/asked_sets.c
  */
 #include "postgres.h"
 
@@ -35,7 +31,6 @@ typedef struct AskedHead
 	uint32		values_bytes;
 } AskedHead;
 
-/* See asked_sets.h */
 void
 asked_sets_begin(AskedSets *sets, size_t memory)
 {
@@ -47,7 +42,6 @@ asked_sets_begin(AskedSets *sets, size_t memory)
 	paged_init(&sets->bytes, 1, memory / 4 * 3);
 }
 
-/* See asked_sets.h */
 void
 asked_sets_scope(AskedSets *sets, TupleDesc scope)
 {
@@ -55,7 +49,6 @@ asked_sets_scope(AskedSets *sets, TupleDesc scope)
 	sets->slot = MakeSingleTupleTableSlot(scope, &TTSOpsMinimalTuple);
 }
 
-/* See asked_sets.h */
 void
 asked_sets_end(AskedSets *sets)
 {
@@ -105,7 +98,6 @@ read_at(AskedSets *sets, uint64 place)
 	return (AskedHead *) sets->room;
 }
 
-/* See asked_sets.h */
 AskedSet
 asked_sets_get(AskedSets *sets, uint32 number)
 {
@@ -119,7 +111,6 @@ asked_sets_get(AskedSets *sets, uint32 number)
 	return set;
 }
 
-/* See asked_sets.h */
 void
 asked_sets_put(AskedSets *sets, uint32 number, Datum more,
 			   Tuplestorestate *store, TupleDesc desc)
@@ -260,7 +251,6 @@ find(AskedSets *sets, const Signature *sig, uint64 scope, uint64 hash)
 	return -1;
 }
 
-/* See asked_sets.h */
 uint32
 asked_sets_number(AskedSets *sets, const Signature *sig, uint64 scope,
 				  const Datum *values, const bool *nulls)

@@ -1,10 +1,6 @@
 /*
  * asked_sets.h
  *		Different sets, each with a scope, that a query is asked with.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/groups/asked_sets.h
  */
 #ifndef NEARDUP_ASKED_SETS_H
 #define NEARDUP_ASKED_SETS_H

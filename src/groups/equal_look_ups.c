@@ -5,10 +5,6 @@
  * With the threshold 1 an index of access method neardup reads one list, and the
  * planner's estimates do not tell that from a look-up of all near ones.  GIN has
  * no such short way.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/groups/equal_look_ups.c
  */
 #include "postgres.h"
 
@@ -69,7 +65,6 @@ looks_up_equal(PlanState *state, void *context)
 	return planstate_tree_walker(state, looks_up_equal, context);
 }
 
-/* See equal_look_ups.h */
 bool
 equal_look_ups_planned(RowTaker *taker, PlanState *plan)
 {

@@ -1,10 +1,6 @@
 /*
  * equal_look_ups.h
  *		Whether a plan looks equal signatures up in an index.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/groups/equal_look_ups.h
  */
 #ifndef NEARDUP_EQUAL_LOOK_UPS_H
 #define NEARDUP_EQUAL_LOOK_UPS_H

@@ -4,10 +4,6 @@
  *
  * The rows are gone through three times: to count the members of each group;
  * to number the groups and keep the ids of representatives; to put the rows.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/groups/group_rows.c
  */
 #include "postgres.h"
 
@@ -104,7 +100,6 @@ put_rows(ReturnSetInfo *rsinfo, Grouping *grouping, RowIds *ids,
 	}
 }
 
-/* See group_rows.h */
 void
 group_rows_put(FunctionCallInfo fcinfo, Grouping *grouping, RowIds *ids,
 			   bool measured, size_t memory)
@@ -123,7 +118,6 @@ group_rows_put(FunctionCallInfo fcinfo, Grouping *grouping, RowIds *ids,
 	id_places_end(&places);
 }
 
-/* See group_rows.h */
 GroupRule
 rule_require(const text *name)
 {
@@ -142,7 +136,6 @@ rule_require(const text *name)
 			 errhint("Rules are connected and greedy. After a type of ids come the query and the rule.")));
 }
 
-/* See group_rows.h */
 bool
 group_rows_wanted(FunctionCallInfo fcinfo, int first)
 {

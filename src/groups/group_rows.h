@@ -1,10 +1,6 @@
 /*
  * group_rows.h
  *		Groups as the rows of a set-returning function.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/groups/group_rows.h
  */
 #ifndef NEARDUP_GROUP_ROWS_H
 #define NEARDUP_GROUP_ROWS_H

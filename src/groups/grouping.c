@@ -14,10 +14,6 @@
  * asks.  Then pairs are gone through once more, in any order, and each row that
  * is not kept finds the nearest one that is.  Where pairs are in memory each row
  * gets a list of those before it; else they are sorted.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/groups/grouping.c
  */
 #include "postgres.h"
 
@@ -76,7 +72,6 @@ set_link(Grouping *grouping, uint32 row, uint32 to)
 	*(uint32 *) paged_change(&grouping->links, row) = to;
 }
 
-/* See grouping.h */
 Grouping *
 grouping_begin(GroupRule rule, uint32 n, size_t memory)
 {
@@ -91,7 +86,6 @@ grouping_begin(GroupRule rule, uint32 n, size_t memory)
 	return grouping;
 }
 
-/* See grouping.h */
 void
 grouping_grow(Grouping *grouping, uint32 n)
 {
@@ -107,7 +101,6 @@ grouping_grow(Grouping *grouping, uint32 n)
 	grouping->n = n;
 }
 
-/* See grouping.h */
 void
 grouping_end(Grouping *grouping)
 {
@@ -341,7 +334,6 @@ decide_nearest(Grouping *grouping)
 	paged_free(&grouping->pairs);
 }
 
-/* See grouping.h */
 void
 grouping_like(Grouping *grouping, uint32 first, uint32 row, double similarity)
 {
@@ -352,7 +344,6 @@ grouping_like(Grouping *grouping, uint32 first, uint32 row, double similarity)
 	*(double *) paged_change(&grouping->similarities, row) = similarity;
 }
 
-/* See grouping.h */
 bool
 grouping_near(Grouping *grouping, uint32 a, uint32 b, double similarity)
 {
@@ -363,7 +354,6 @@ grouping_near(Grouping *grouping, uint32 a, uint32 b, double similarity)
 	return true;
 }
 
-/* See grouping.h */
 void
 grouping_decide(Grouping *grouping, size_t memory)
 {
@@ -412,7 +402,6 @@ member_of_kept(Grouping *grouping, uint32 row)
 	return member;
 }
 
-/* See grouping.h */
 GroupMember
 grouping_member(Grouping *grouping, uint32 row)
 {

@@ -15,10 +15,6 @@
  *
  * The outcome depends on the rows' order and on which pairs are near, and on
  * nothing else.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/groups/grouping.h
  */
 #ifndef NEARDUP_GROUPING_H
 #define NEARDUP_GROUPING_H

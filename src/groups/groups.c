@@ -2,10 +2,6 @@
  * clusters.c
  *		near_duplicate_groups(): groups of near-duplicates among the rows of a
  *		query.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/groups/groups.c
  */
 #include "postgres.h"
 

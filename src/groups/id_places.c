@@ -4,10 +4,6 @@
  *
  * One that is passed by value is its own place.  Others lie one behind the
  * other, aligned, each behind its length.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/groups/id_places.c
  */
 #include "postgres.h"
 
@@ -20,7 +16,6 @@
 
 #define LENGTH_BYTES	MAXALIGN(sizeof(size_t))
 
-/* See id_places.h */
 void
 id_places_begin(IdPlaces *places, Oid type, size_t memory)
 {
@@ -29,7 +24,6 @@ id_places_begin(IdPlaces *places, Oid type, size_t memory)
 	paged_init(&places->bytes, 1, memory);
 }
 
-/* See id_places.h */
 void
 id_places_end(IdPlaces *places)
 {
@@ -38,7 +32,6 @@ id_places_end(IdPlaces *places)
 		pfree(places->room);
 }
 
-/* See id_places.h */
 uint64
 id_places_put(IdPlaces *places, Datum id)
 {
@@ -59,7 +52,6 @@ id_places_put(IdPlaces *places, Datum id)
 	return place;
 }
 
-/* See id_places.h */
 Datum
 id_places_get(IdPlaces *places, uint64 place)
 {

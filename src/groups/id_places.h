@@ -1,10 +1,6 @@
 /*
  * id_places.h
  *		Ids of any type, each to be found again by its place.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/groups/id_places.h
  */
 #ifndef NEARDUP_ID_PLACES_H
 #define NEARDUP_ID_PLACES_H

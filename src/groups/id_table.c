@@ -1,10 +1,6 @@
 /*
  * id_table.c
  *		Numbers for ids of any type.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/groups/id_table.c
  */
 #include "postgres.h"
 
@@ -36,7 +32,6 @@ slots_number(const IdTable *table)
 	return UINT64CONST(1) << (32 - table->shift);
 }
 
-/* See id_table.h */
 void
 id_table_begin(IdTable *table, Oid type, size_t memory)
 {
@@ -67,7 +62,6 @@ id_table_begin(IdTable *table, Oid type, size_t memory)
 	id_places_begin(&table->places, type, memory / 4);
 }
 
-/* See id_table.h */
 void
 id_table_collate(IdTable *table, TupleDesc desc, int column)
 {
@@ -77,7 +71,6 @@ id_table_collate(IdTable *table, TupleDesc desc, int column)
 		table->collation = collation;
 }
 
-/* See id_table.h */
 void
 id_table_end(IdTable *table)
 {
@@ -178,7 +171,6 @@ has_number(IdTable *table, Datum id, uint32 number)
 	return id_table_same(table, id, id_table_id(table, number));
 }
 
-/* See id_table.h */
 uint32
 id_table_number(IdTable *table, Datum id)
 {
@@ -254,7 +246,6 @@ id_table_numbers(IdTable *table, const Datum *ids, uint32 n, uint32 *numbers)
 	pfree(order);
 }
 
-/* See id_table.h */
 Datum
 id_table_id(IdTable *table, uint32 number)
 {
@@ -262,7 +253,6 @@ id_table_id(IdTable *table, uint32 number)
 						 *(const uint64 *) paged_at(&table->entries, number));
 }
 
-/* See id_table.h */
 bool
 id_table_has_image(IdTable *table, uint32 number, Datum id)
 {
@@ -270,7 +260,6 @@ id_table_has_image(IdTable *table, uint32 number, Datum id)
 						table->places.len);
 }
 
-/* See id_table.h */
 bool
 id_table_same(IdTable *table, Datum a, Datum b)
 {
@@ -335,7 +324,6 @@ put_ranks(PagedArray *ranks, uint64 *known, uint32 n)
 	}
 }
 
-/* See id_table.h */
 void
 id_table_sort(IdTable *table, RowIds *ids, PagedArray *ranks, size_t memory)
 {

@@ -1,10 +1,6 @@
 /*
  * id_table.h
  *		Numbers for ids of any type.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/groups/id_table.h
  */
 #ifndef NEARDUP_ID_TABLE_H
 #define NEARDUP_ID_TABLE_H

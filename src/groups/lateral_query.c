@@ -15,10 +15,6 @@
  *		SELECT number, old.* FROM values, LATERAL (
  *			SELECT * FROM (query) AS old (id, signature)
  *			WHERE near_duplicate(signature, $1, 1) AND signature = $1 LIMIT 1) AS old
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/groups/lateral_query.c
  */
 #include "postgres.h"
 
@@ -39,7 +35,6 @@
 /* Nobody else has tables of that name. */
 #define VALUES_NAME		"near-duplicate groups: new rows"
 
-/* See lateral_query.h */
 TupleDesc
 lateral_query_desc(int n)
 {
@@ -81,7 +76,6 @@ analyze(SelectStmt *query, const char *text, TupleDesc desc)
 															desc->natts - 1, NULL));
 }
 
-/* See lateral_query.h */
 TupleDesc
 lateral_query_check(const char *text, TupleDesc desc, const char *hint)
 {
@@ -205,7 +199,6 @@ run(const char *text, Oid schema, TupleDesc desc, Tuplestorestate *store,
 	MemoryContextDelete(context);
 }
 
-/* See lateral_query.h */
 void
 lateral_query_run(const char *text, TupleDesc desc, Tuplestorestate *store,
 				  RowTaker *taker)
@@ -213,7 +206,6 @@ lateral_query_run(const char *text, TupleDesc desc, Tuplestorestate *store,
 	run(text, InvalidOid, desc, store, taker);
 }
 
-/* See lateral_query.h */
 void
 lateral_query_run_equal(const char *text, Oid schema, TupleDesc desc,
 						Tuplestorestate *store, RowTaker *taker)

@@ -1,10 +1,6 @@
 /*
  * lateral_query.h
  *		A query with parameters, run once for many rows of their values.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/groups/lateral_query.h
  */
 #ifndef NEARDUP_LATERAL_QUERY_H
 #define NEARDUP_LATERAL_QUERY_H

@@ -5,10 +5,6 @@
  * What comes out must not depend on the plan: so the query is made to sort by
  * its first column after all that it sorts by itself.  That is done on
  * its parsed form, where it costs nothing if an index has that order already.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/groups/ordered_query.c
  */
 #include "postgres.h"
 
@@ -188,7 +184,6 @@ around_ties(Query *query)
 	return outer;
 }
 
-/* See ordered_query.h */
 void
 ordered_query_run(const char *text, int columns, RowTaker *taker)
 {
@@ -270,7 +265,6 @@ require_unchanged(const TypedColumn *column, TupleTableSlot *slot)
 			 errhint("%s", column->hint)));
 }
 
-/* See ordered_query.h */
 TypedColumn
 typed_column(TupleDesc desc, int before, AttrNumber attno, Oid type, bool exact,
 			 const char *what, const char *hint)
@@ -313,7 +307,6 @@ typed_column(TupleDesc desc, int before, AttrNumber attno, Oid type, bool exact,
 	return column;
 }
 
-/* See ordered_query.h */
 Datum
 typed_value(const TypedColumn *column, TupleTableSlot *slot, bool *isnull)
 {

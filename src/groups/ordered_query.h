@@ -1,10 +1,6 @@
 /*
  * ordered_query.h
  *		The rows of a query that a user gives as a text, in a total order.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/groups/ordered_query.h
  */
 #ifndef NEARDUP_ORDERED_QUERY_H
 #define NEARDUP_ORDERED_QUERY_H

@@ -6,10 +6,6 @@
  * pages as fit are in memory, each in the frame that its number says.  Mostly
  * arrays are gone through from the first element to the last, or in places
  * that are near to each other, and then little is read twice.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/groups/paged.c
  */
 #include "postgres.h"
 
@@ -24,7 +20,6 @@
 /* Bytes that an array has at first. */
 #define FIRST_ROOM		((size_t) 1024)
 
-/* See paged.h */
 void
 paged_init(PagedArray *array, size_t width, size_t memory)
 {
@@ -36,7 +31,6 @@ paged_init(PagedArray *array, size_t width, size_t memory)
 	array->resident = palloc(FIRST_ROOM);
 }
 
-/* See paged.h */
 void
 paged_free(PagedArray *array)
 {
@@ -178,7 +172,6 @@ resize(PagedArray *array, uint64 size)
 	array->size = size;
 }
 
-/* See paged.h */
 void
 paged_resize(PagedArray *array, uint64 n)
 {
@@ -195,7 +188,6 @@ paged_resize(PagedArray *array, uint64 n)
 	}
 }
 
-/* See paged.h */
 uint64
 paged_append(PagedArray *array, const void *bytes, size_t n)
 {
@@ -217,7 +209,6 @@ paged_append(PagedArray *array, const void *bytes, size_t n)
 	return offset;
 }
 
-/* See paged.h */
 void
 paged_read(PagedArray *array, uint64 offset, void *bytes, size_t n)
 {

@@ -2,10 +2,6 @@
  * paged.h
  *		An array that lies in memory as long as it fits there, and on disk
  *		with the pages that are in use in memory when it does not.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/groups/paged.h
  */
 #ifndef NEARDUP_PAGED_H
 #define NEARDUP_PAGED_H

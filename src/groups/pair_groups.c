@@ -9,10 +9,6 @@
  *
  * Once the table of the ids is on disk, pairs wait until there are many, whose ids are
  * looked up together.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/groups/pair_groups.c
  */
 #include "postgres.h"
 

@@ -1,10 +1,6 @@
 /*
  * row_ids.c
  *		The ids of rows, of any type, in the order of the rows.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/groups/row_ids.c
  */
 #include "postgres.h"
 
@@ -14,7 +10,6 @@
 #include "base/compat.h"
 #include "groups/row_ids.h"
 
-/* See row_ids.h */
 void
 row_ids_begin(RowIds *ids, Oid type, size_t memory)
 {
@@ -29,7 +24,6 @@ row_ids_begin(RowIds *ids, Oid type, size_t memory)
 	tuplestore_set_eflags(ids->store, EXEC_FLAG_REWIND);
 }
 
-/* See row_ids.h */
 void
 row_ids_end(RowIds *ids)
 {
@@ -37,7 +31,6 @@ row_ids_end(RowIds *ids)
 	tuplestore_end(ids->store);
 }
 
-/* See row_ids.h */
 void
 row_ids_put(RowIds *ids, Datum id, bool isnull)
 {
@@ -50,14 +43,12 @@ row_ids_put(RowIds *ids, Datum id, bool isnull)
 	ids->n++;
 }
 
-/* See row_ids.h */
 void
 row_ids_rewind(RowIds *ids)
 {
 	tuplestore_rescan(ids->store);
 }
 
-/* See row_ids.h */
 Datum
 row_ids_next(RowIds *ids)
 {

@@ -1,10 +1,6 @@
 /*
  * row_ids.h
  *		The ids of rows, of any type, in the order of the rows.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/groups/row_ids.h
  */
 #ifndef NEARDUP_ROW_IDS_H
 #define NEARDUP_ROW_IDS_H

@@ -9,10 +9,6 @@
  * Further columns of the query are a scope: rows are compared where they agree in
  * these.  That is told by 64 bits of hash, which begin with a random number, so that
  * nobody can make values that are taken for each other.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/groups/row_sets.c
  */
 #include "postgres.h"
 
@@ -78,7 +74,6 @@ begin_scope(RowSets *rows, TupleDesc desc)
 		rows->scope[i] = scope_column(desc, i + 3);
 }
 
-/* See row_sets.h */
 uint64
 row_sets_scope(RowSets *rows, const Datum *values, const bool *nulls)
 {
@@ -147,7 +142,6 @@ note_spec(RowSets *rows, const Signature *sig)
 	rows->made = true;
 }
 
-/* See row_sets.h */
 void
 row_sets_join(RowSets *rows, const Signature *sig, uint64 scope)
 {
@@ -226,7 +220,6 @@ unite_row(RowSets *rows, Grouping *grouping, GroupRule rule, uint32 offset,
 		grouping_like(grouping, offset + representative, offset + row, member.similarity);
 }
 
-/* See row_sets.h */
 void
 row_sets_unite(RowSets *rows, Grouping *grouping, GroupRule rule, uint32 offset)
 {
@@ -293,7 +286,6 @@ signature_type(FunctionCallInfo fcinfo)
 	return type;
 }
 
-/* See row_sets.h */
 void
 row_sets_begin(RowSets *rows, FunctionCallInfo fcinfo, int first, Oid id_type)
 {
@@ -311,7 +303,6 @@ row_sets_begin(RowSets *rows, FunctionCallInfo fcinfo, int first, Oid id_type)
 									rows->memory / 8 * SETS_EIGHTHS);
 }
 
-/* See row_sets.h */
 void
 row_sets_read(RowSets *rows, const char *query)
 {

@@ -1,10 +1,6 @@
 /*
  * row_sets.h
  *		The rows of a query, their sets in the join's engine.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/groups/row_sets.h
  */
 #ifndef NEARDUP_ROW_SETS_H
 #define NEARDUP_ROW_SETS_H

@@ -5,10 +5,6 @@
  * The query is run here, not by SPI, which would not let its parsed form be
  * changed; as SPI does for a function that changes nothing, with the snapshot
  * of the statement that calls.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/groups/row_taker.c
  */
 #include "postgres.h"
 
@@ -36,7 +32,6 @@ point_into_text(void *text)
 	internalerrquery(text);
 }
 
-/* See row_taker.h */
 void
 query_errors_begin(ErrorContextCallback *errors, const char *text)
 {
@@ -46,7 +41,6 @@ query_errors_begin(ErrorContextCallback *errors, const char *text)
 	error_context_stack = errors;
 }
 
-/* See row_taker.h */
 void
 query_errors_end(ErrorContextCallback *errors)
 {
@@ -137,7 +131,6 @@ has_more(TakerReceiver *receiver)
 	return more;
 }
 
-/* See row_taker.h */
 bool
 row_taker_run(RowTaker *taker, Query *query, const char *text,
 			  QueryEnvironment *environment, ParamListInfo params)

@@ -1,10 +1,6 @@
 /*
  * row_taker.h
  *		The rows of a parsed query, one by one.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/groups/row_taker.h
  */
 #ifndef NEARDUP_ROW_TAKER_H
 #define NEARDUP_ROW_TAKER_H

@@ -15,10 +15,6 @@
  *
  * When the index is full, a pass goes on with what does not need a place in it, and what is
  * left is done in further rounds.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/groups/set_groups.c
  */
 #include "postgres.h"
 
@@ -149,7 +145,6 @@ struct SetGroups
 
 /* Sets come in */
 
-/* See set_groups.h */
 SetGroups *
 set_groups_begin(Measure measure, double threshold, size_t memory)
 {
@@ -175,7 +170,6 @@ set_groups_begin(Measure measure, double threshold, size_t memory)
 	return groups;
 }
 
-/* See set_groups.h */
 void
 set_groups_end(SetGroups *groups)
 {
@@ -185,7 +179,6 @@ set_groups_end(SetGroups *groups)
 	MemoryContextDelete(groups->context);
 }
 
-/* See set_groups.h */
 void
 set_groups_use(SetGroups *groups, SignatureKind kind)
 {
@@ -195,7 +188,6 @@ set_groups_use(SetGroups *groups, SignatureKind kind)
 	groups->search.counters.weighted = groups->algorithm->weighted;
 }
 
-/* See set_groups.h */
 uint32
 set_groups_number(const SetGroups *groups)
 {
@@ -291,7 +283,6 @@ may_know_more(const SetGroups *groups)
 		groups->known->size * 3 * sizeof(KnownSet) <= groups->memory / 16 * KNOWN_SHARE;
 }
 
-/* See set_groups.h */
 uint32
 set_groups_add(SetGroups *groups, const uint64 *values, uint32 n)
 {
@@ -336,7 +327,6 @@ set_state(SetGroups *groups, uint32 set, SetState state)
 	*(SetState *) paged_change(&groups->states, set) = state;
 }
 
-/* See set_groups.h */
 void
 set_groups_offer(SetGroups *groups, uint32 set, uint32 outside, double similarity)
 {
@@ -929,7 +919,6 @@ connect(SetGroups *groups)
 	}
 }
 
-/* See set_groups.h */
 void
 set_groups_decide(SetGroups *groups, GroupRule rule)
 {
@@ -952,7 +941,6 @@ set_groups_decide(SetGroups *groups, GroupRule rule)
 	MemoryContextSwitchTo(old);
 }
 
-/* See set_groups.h */
 SetMember
 set_groups_member(SetGroups *groups, uint32 set)
 {

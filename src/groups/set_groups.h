@@ -1,10 +1,6 @@
 /*
  * set_groups.h
  *		Groups of sets, by steps that go with sets and not with pairs.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/groups/set_groups.h
  */
 #ifndef NEARDUP_SET_GROUPS_H
 #define NEARDUP_SET_GROUPS_H

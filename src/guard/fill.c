@@ -18,10 +18,6 @@
  *
  * Names in the expression are looked up in the schemas of the extension and of
  * the table, never in the path of whoever inserts; its rights are theirs.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/guard/fill.c
  */
 #include "postgres.h"
 

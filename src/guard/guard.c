@@ -4,10 +4,6 @@
  *
  * README.md has the protocol, and why an UPDATE that changes nothing that counts
  * is not checked.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/guard/guard.c
  */
 #include "postgres.h"
 

@@ -14,10 +14,6 @@
  * guard_tag.c			keys of other rows in a column
  * guard_moved.c		rows that an UPDATE moves to another partition
  * guard_check.c		what is wrong with a guard, and with the rows of its table
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/guard/guard.h
  */
 #ifndef NEARDUP_GUARD_H
 #define NEARDUP_GUARD_H

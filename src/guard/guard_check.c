@@ -10,10 +10,6 @@
  * Rows that a guard would have refused are found by groups: neardup_guard_rows()
  * returns a query of the rows that the trigger looks at, in the order of their
  * primary key, and neardup_guard_violations(), in SQL, makes groups of them.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/guard/guard_check.c
  */
 #include "postgres.h"
 

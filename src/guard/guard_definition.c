@@ -8,10 +8,6 @@
  *
  * A definition that would guard less than it seems to is an error: see README.md
  * about inheritance.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/guard/guard_definition.c
  */
 #include "postgres.h"
 

@@ -11,10 +11,6 @@
  * indcheckxmin does not matter.  It says that old snapshots may miss rows in
  * broken HOT chains; a dirty snapshot asks for the last version of a row
  * only, and that one is indexed, as unique indexes rely on, too.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/guard/guard_index.c
  */
 #include "postgres.h"
 

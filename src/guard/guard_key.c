@@ -1,10 +1,6 @@
 /*
  * guard_key.c
  *		The primary key of a row, which names it.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/guard/guard_key.c
  */
 #include "postgres.h"
 

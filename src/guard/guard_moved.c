@@ -15,10 +15,6 @@
  * In mode tag the row is checked again.  It must not be tagged with the key that it had
  * before, which other rows of its group are tagged with.  So the version that has left is
  * looked up.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/guard/guard_moved.c
  */
 #include "postgres.h"
 

@@ -11,10 +11,6 @@
  * way to return another one in its place.  So the session remembers skipped rows, as
  * it does the value of lastval(): until a guard in mode skip checks a row of another
  * statement.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/guard/guard_report.c
  */
 #include "postgres.h"
 

@@ -13,10 +13,6 @@
  * their type says so, under the column's collation.  Nulls are equal to each
  * other, as in an index that is NULLS NOT DISTINCT: otherwise rows without a
  * tenant would not be guarded at all.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/guard/guard_row.c
  */
 #include "postgres.h"
 

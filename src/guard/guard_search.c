@@ -3,10 +3,6 @@
  *		Is there a near-duplicate, committed or about to be?
  *
  * The protocol is that of exclusion constraints: README.md has it.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/guard/guard_search.c
  */
 #include "postgres.h"
 

@@ -1,10 +1,6 @@
 /*
  * guard_search.h
  *		One scan of the guard through a table, for rows in conflict with a new one.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/guard/guard_search.h
  */
 #ifndef NEARDUP_GUARD_SEARCH_H
 #define NEARDUP_GUARD_SEARCH_H

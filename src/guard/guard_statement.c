@@ -5,10 +5,6 @@
  * If the rows in the transition table are few, and there is an index, each of them is
  * looked up.  Otherwise the table is read and joined with them by the similarity join,
  * which needs no index.  README.md has the protocol.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/guard/guard_statement.c
  */
 #include "postgres.h"
 

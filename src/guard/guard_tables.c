@@ -6,10 +6,6 @@
  * fires for rows of its partition only.  But a near-duplicate may be in any
  * partition of the table that the trigger was created on, so all of them are
  * searched, each with its own index.  README.md has the locks.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/guard/guard_tables.c
  */
 #include "postgres.h"
 

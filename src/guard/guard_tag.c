@@ -4,10 +4,6 @@
  *
  * A tag is data of the table, which its owner has asked for: it is written
  * whoever inserts, while errors tell keys only to those who may read them.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/guard/guard_tag.c
  */
 #include "postgres.h"
 

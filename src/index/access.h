@@ -1,10 +1,6 @@
 /*
  * access.h
  *		The callbacks of access method neardup.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/index/access.h
  */
 #ifndef NEARDUP_ACCESS_H
 #define NEARDUP_ACCESS_H

@@ -1,10 +1,6 @@
 /*
  * batch.c
  *		Rows in memory, from which a segment is written.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/index/batch.c
  */
 #include "postgres.h"
 

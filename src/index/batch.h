@@ -1,10 +1,6 @@
 /*
  * batch.h
  *		Rows in memory, from which a segment is written.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/index/batch.h
  */
 #ifndef NEARDUP_BATCH_H
 #define NEARDUP_BATCH_H

@@ -19,10 +19,6 @@
  *
  * A sketch is the set of what stands in its places; its method says how similar
  * two are at the most that agree in so many of them.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/index/bounds.c
  */
 #include "postgres.h"
 
@@ -65,7 +61,6 @@ sketch_value(const IndexQuery *query, uint64 size, uint64 overlap)
 					 Min(overlap, Min(size, query->size)));
 }
 
-/* See bounds.h */
 uint64
 bounds_sketch_overlap(const IndexQuery *query)
 {
@@ -84,7 +79,6 @@ bounds_sketch_overlap(const IndexQuery *query)
 	return lo;
 }
 
-/* See bounds.h */
 double
 bounds_value(const IndexQuery *query, Measure measure, const RowTraits *row,
 			 uint64 overlap)
@@ -100,7 +94,6 @@ bounds_value(const IndexQuery *query, Measure measure, const RowTraits *row,
 						 Min(overlap, Min(row->size, query->size)));
 }
 
-/* See bounds.h */
 double
 bounds_best(const IndexQuery *query, Measure measure, uint64 overlap)
 {

@@ -1,10 +1,6 @@
 /*
  * bounds.h
  *		How near a row can be to a query, by what pages of an index tell of it.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/index/bounds.h
  */
 #ifndef NEARDUP_BOUNDS_H
 #define NEARDUP_BOUNDS_H

@@ -6,10 +6,6 @@
  * written as a segment.  If it takes several, they go to a temporary file and
  * are merged into the index at the end.  One process does it all: workers that
  * sorted parts left the merge of all lists to the leader, which took as long.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/index/build.c
  */
 #include "postgres.h"
 

@@ -8,10 +8,6 @@
  * are on, and of its order and spec, to be compared with the table's.  Memory
  * is bounded: rows of a large segment are taken in stretches, for each of which
  * all lists are read, and sorted by their places, as those of the table are.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/index/check.c
  */
 #include "postgres.h"
 

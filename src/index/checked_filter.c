@@ -4,10 +4,6 @@
  *
  * Words are in the order of the keys that fall on them, so as keys come in
  * their order, each word is put together anew and compared.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/index/checked_filter.c
  */
 #include "postgres.h"
 

@@ -1,10 +1,6 @@
 /*
  * checked_filter.h
  *		The filter of a segment that is checked.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/index/checked_filter.h
  */
 #ifndef NEARDUP_CHECKED_FILTER_H
 #define NEARDUP_CHECKED_FILTER_H

@@ -4,10 +4,6 @@
  *
  * Rows and lists are compared by sums of hashes, of each row with its new
  * number, and of each key with each of its rows' new numbers.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/index/checked_merge.c
  */
 #include "postgres.h"
 

@@ -1,10 +1,6 @@
 /*
  * checked_merge.h
  *		A merge in steps that is checked.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/index/checked_merge.h
  */
 #ifndef NEARDUP_CHECKED_MERGE_H
 #define NEARDUP_CHECKED_MERGE_H

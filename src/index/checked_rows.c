@@ -1,10 +1,6 @@
 /*
  * checked_rows.c
  *		Rows of an index that is checked, sorted by their places in the table.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/index/checked_rows.c
  */
 #include "postgres.h"
 
@@ -26,7 +22,6 @@ enum
 	COLUMN_COUNT
 };
 
-/* See checked_rows.h */
 void
 checked_rows_begin(CheckedRows *rows, size_t memory)
 {
@@ -46,7 +41,6 @@ checked_rows_begin(CheckedRows *rows, size_t memory)
 									  NULL, TUPLESORT_NONE);
 }
 
-/* See checked_rows.h */
 void
 checked_rows_put(CheckedRows *rows, const CheckedRow *row)
 {
@@ -69,14 +63,12 @@ checked_rows_put(CheckedRows *rows, const CheckedRow *row)
 	tuplesort_puttupleslot(rows->sort, slot);
 }
 
-/* See checked_rows.h */
 void
 checked_rows_sort(CheckedRows *rows)
 {
 	tuplesort_performsort(rows->sort);
 }
 
-/* See checked_rows.h */
 bool
 checked_rows_next(CheckedRows *rows, CheckedRow *row)
 {
@@ -96,7 +88,6 @@ checked_rows_next(CheckedRows *rows, CheckedRow *row)
 	return true;
 }
 
-/* See checked_rows.h */
 void
 checked_rows_end(CheckedRows *rows)
 {

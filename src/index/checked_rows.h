@@ -2,10 +2,6 @@
  * checked_rows.h
  *		Rows as an index of access method neardup has them, and as they should
  *		be, in the order of their places.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/index/checked_rows.h
  */
 #ifndef NEARDUP_CHECKED_ROWS_H
 #define NEARDUP_CHECKED_ROWS_H

@@ -2,10 +2,6 @@
  * codec.h
  *		Numbers of variable length: seven bits a byte, the lowest first, the
  *		highest bit set if there are more.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/index/codec.h
  */
 #ifndef NEARDUP_CODEC_H
 #define NEARDUP_CODEC_H

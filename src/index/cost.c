@@ -11,10 +11,6 @@
  * Of a sketch whose places have few values, all lists are read for a condition, too, and
  * they are long.  As queries are seldom known, that is told by what ANALYZE has
  * kept of the column.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/index/cost.c
  */
 #include "postgres.h"
 

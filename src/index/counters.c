@@ -6,10 +6,6 @@
  * The server's statistics have what is common to all indexes: scans, rows and
  * pages.  EXPLAIN has a place for what an access method counts from PostgreSQL 18 on
  * only: see explain_scan.c.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/index/counters.c
  */
 #include "postgres.h"
 

@@ -1,10 +1,6 @@
 /*
  * counters.h
  *		What scans of access method neardup have done in this session.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/index/counters.h
  */
 #ifndef NEARDUP_COUNTERS_H
 #define NEARDUP_COUNTERS_H

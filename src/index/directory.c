@@ -1,10 +1,6 @@
 /*
  * directory.c
  *		From the number of a row, or a key, to the page that has it.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/index/directory.c
  */
 #include "postgres.h"
 

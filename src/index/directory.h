@@ -1,10 +1,6 @@
 /*
  * directory.h
  *		From the number of a row, or a key, to the page that has it.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/index/directory.h
  */
 #ifndef NEARDUP_DIRECTORY_H
 #define NEARDUP_DIRECTORY_H

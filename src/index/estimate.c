@@ -10,10 +10,6 @@
  * What long lists take is in proportion to their postings, and it is chance which
  * of them are in the sample.  As the number of all postings is known, those that
  * are missing, or too many, count as much as the ones of long lists do.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/index/estimate.c
  */
 #include "postgres.h"
 

@@ -2,10 +2,6 @@
  * explain_scan.c
  *		What EXPLAIN (ANALYZE) tells of scans of access method neardup: what
  *		the scan has counted in this process, from PostgreSQL 18 on.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/index/explain_scan.c
  */
 #include "postgres.h"
 

@@ -1,10 +1,6 @@
 /*
  * filter.c
  *		Which keys a segment does not have.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/index/filter.c
  */
 #include "postgres.h"
 

@@ -5,10 +5,6 @@
  *
  * Each key sets four bits of a word; words are in the order of the keys that
  * fall on them, so that few pages are read for keys that rise.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/index/filter.h
  */
 #ifndef NEARDUP_FILTER_H
 #define NEARDUP_FILTER_H

@@ -2,10 +2,6 @@
  * handler.c
  *		Access method neardup: an inverted index of sets, for near-duplicates
  *		at any threshold, and for the nearest ones first.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/index/handler.c
  */
 #include "postgres.h"
 

@@ -1,10 +1,6 @@
 /*
  * index_search.h
  *		A search in an index of access method neardup, for the files that do it.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/index/index_search.h
  */
 #ifndef NEARDUP_INDEX_SEARCH_H
 #define NEARDUP_INDEX_SEARCH_H

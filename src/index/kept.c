@@ -10,10 +10,6 @@
  * index wants, the others lose theirs; what does not fit then is read from its
  * pages.  A segment has to be searched some times before anything is kept, the
  * more often the more there is to read.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/index/kept.c
  */
 #include "postgres.h"
 

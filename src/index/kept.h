@@ -6,10 +6,6 @@
  * page a key or a row is, and what its filter says.  Also kept is in which
  * buffer a page was last, which only is where to look first: a page is read
  * under its lock, and tells whose it is.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/index/kept.h
  */
 #ifndef NEARDUP_KEPT_H
 #define NEARDUP_KEPT_H

@@ -8,10 +8,6 @@
  * there on has half as many bits of each of these: those that are left out are taken to
  * be set, so that fewer keys are told to be missing, and none wrongly.  This tells
  * about twice as much as the words of a part of the range of keys in the same memory.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/index/kept_filter.h
  */
 #ifndef NEARDUP_KEPT_FILTER_H
 #define NEARDUP_KEPT_FILTER_H

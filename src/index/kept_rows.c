@@ -6,10 +6,6 @@
  * that keeps another page from becoming the last.  So the pages before the last
  * one that a metapage names do not change any more, and where a session has read one,
  * it need not again: pages have places in a sequence, which are never used twice.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/index/kept_rows.c
  */
 #include "postgres.h"
 

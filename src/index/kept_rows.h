@@ -1,10 +1,6 @@
 /*
  * kept_rows.h
  *		Pending rows that a session keeps from search to search.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/index/kept_rows.h
  */
 #ifndef NEARDUP_KEPT_ROWS_H
 #define NEARDUP_KEPT_ROWS_H

@@ -16,10 +16,6 @@
  * A segment is one chain of pages: first the rows in the order of their
  * numbers (FORWARD), then the lists of the keys in the order of the keys
  * (POSTINGS), then the filter and the directories of them all.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/index/layout.h
  */
 #ifndef NEARDUP_LAYOUT_H
 #define NEARDUP_LAYOUT_H

@@ -4,10 +4,6 @@
  *
  * A few entries of each level are left for later; where there would be more, all
  * go to a page or several, which need not be full.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/index/levels.c
  */
 #include "postgres.h"
 

@@ -1,10 +1,6 @@
 /*
  * levels.h
  *		A directory that is written in steps.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/index/levels.h
  */
 #ifndef NEARDUP_LEVELS_H
 #define NEARDUP_LEVELS_H

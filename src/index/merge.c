@@ -8,10 +8,6 @@
  *
  * In steps, each row's new number is told by a script, which the rows' merge
  * writes: rows that die meanwhile keep theirs.  Lists go on from a key.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/index/merge.c
  */
 #include "postgres.h"
 

@@ -1,10 +1,6 @@
 /*
  * merge.h
  *		Several segments become one.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/index/merge.h
  */
 #ifndef NEARDUP_MERGE_H
 #define NEARDUP_MERGE_H

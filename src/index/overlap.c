@@ -6,10 +6,6 @@
  * ends are sorted, and one walk through both tells how many runs each row is
  * in.  Where many were, or keys have shares, the same is told by an array of
  * differences, so that memory is bounded by the number of rows.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/index/overlap.c
  */
 #include "postgres.h"
 

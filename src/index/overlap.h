@@ -1,10 +1,6 @@
 /*
  * overlap.h
  *		How many of the keys of a query the rows of a segment have.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/index/overlap.h
  */
 #ifndef NEARDUP_OVERLAP_H
 #define NEARDUP_OVERLAP_H

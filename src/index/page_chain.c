@@ -5,10 +5,6 @@
  * Pages are written in the order of the chain.  So a step that was broken off
  * has left a beginning of what it was about to write, linked with the page where
  * it began.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/index/page_chain.c
  */
 #include "postgres.h"
 

@@ -5,10 +5,6 @@
  * Its last page is empty, or half full, and is where the next step begins to
  * write.  What a step that was broken off has written from there on is met again
  * by the next one, and used first.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/index/page_chain.h
  */
 #ifndef NEARDUP_PAGE_CHAIN_H
 #define NEARDUP_PAGE_CHAIN_H

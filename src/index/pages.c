@@ -7,10 +7,6 @@
  * and a block that is found there is used only if nothing that is in force
  * owns it.  So the map may be wrong, as after a crash, and what a merge that
  * was broken off has written is free by itself.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/index/pages.c
  */
 #include "postgres.h"
 

@@ -2,10 +2,6 @@
  * pages.h
  *		Pages of an index of access method neardup: reading, allocating and
  *		writing them.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/index/pages.h
  */
 #ifndef NEARDUP_PAGES_H
 #define NEARDUP_PAGES_H

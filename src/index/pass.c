@@ -1,10 +1,6 @@
 /*
  * pass.c
  *		One pass through an index of access method neardup.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/index/pass.c
  */
 #include "postgres.h"
 
@@ -28,7 +24,6 @@ give_row(IndexSearch *search, ItemPointer tid, double distance)
 	search->limit = search->take(search->taker, tid, distance);
 }
 
-/* See index_search.h */
 void
 search_take(IndexSearch *search, ItemPointer tid, uint32 size, uint64 order,
 			uint64 overlap)
@@ -57,7 +52,6 @@ is_foreign(const IndexSearch *search, uint16 spec)
 		(spec != SPEC_OTHER || search->own != SPEC_NONE);
 }
 
-/* See index_search.h */
 bool
 search_take_other(IndexSearch *search, ItemPointer tid, uint16 spec)
 {

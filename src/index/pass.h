@@ -2,10 +2,6 @@
  * pass.h
  *		One pass through an index of access method neardup: the rows that may
  *		meet a condition, and how near they are at the most.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/index/pass.h
  */
 #ifndef NEARDUP_PASS_H
 #define NEARDUP_PASS_H

@@ -9,10 +9,6 @@
  * the pages that there are: no row is added to them any more.  Then it reads
  * them without a hurry, writes the segment, and in one change of the metapage
  * takes them from the ring and adds the segment.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/index/pending.c
  */
 #include "postgres.h"
 

@@ -1,10 +1,6 @@
 /*
  * pending.h
  *		New rows, and what becomes of them.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/index/pending.h
  */
 #ifndef NEARDUP_PENDING_H
 #define NEARDUP_PENDING_H

@@ -1,10 +1,6 @@
 /*
  * postings.c
  *		Reading the lists of a segment.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/index/postings.c
  */
 #include "postgres.h"
 

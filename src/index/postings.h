@@ -21,10 +21,6 @@
  * it is longer than 1.  The rest of a list that fills a page begins the next
  * one, without a key.  Every RESTART_EVERY entries, that one not counted,
  * a restart has the key, and the offset of the entry.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/index/postings.h
  */
 #ifndef NEARDUP_POSTINGS_H
 #define NEARDUP_POSTINGS_H

@@ -1,10 +1,6 @@
 /*
  * row.c
  *		A row as an index of access method neardup has it.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/index/row.c
  */
 #include "postgres.h"
 

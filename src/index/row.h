@@ -1,10 +1,6 @@
 /*
  * row.h
  *		A row as an index of access method neardup has it.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/index/row.h
  */
 #ifndef NEARDUP_ROW_H
 #define NEARDUP_ROW_H

@@ -16,10 +16,6 @@
  * comes: so a row that was made in another way is said to be first, and its
  * distance to be known, and if other conditions let it through, it raises when
  * the distance by which the query is ordered is computed.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/index/scan.c
  */
 #include "postgres.h"
 

@@ -1,10 +1,6 @@
 /*
  * script.c
  *		What a merge in steps has done with rows.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/index/script.c
  */
 #include "postgres.h"
 

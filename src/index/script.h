@@ -5,10 +5,6 @@
  * It is the number of the segment that the row comes from, with SCRIPT_DROPPED if
  * the row was dead; in the order of the rows.  So new numbers of rows can be told
  * in each step.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/index/script.h
  */
 #ifndef NEARDUP_SCRIPT_H
 #define NEARDUP_SCRIPT_H

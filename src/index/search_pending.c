@@ -1,10 +1,6 @@
 /*
  * search_pending.c
  *		The pending rows that may meet a query's condition.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/index/search_pending.c
  */
 #include "postgres.h"
 
@@ -146,7 +142,6 @@ search_kept(IndexSearch *search, const IndexMeta *meta, const KeptRows *rows)
 	return true;
 }
 
-/* See index_search.h */
 bool
 search_pending(IndexSearch *search, const IndexMeta *meta)
 {

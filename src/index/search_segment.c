@@ -1,10 +1,6 @@
 /*
  * search_segment.c
  *		The rows of a segment that may meet a query's condition.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/index/search_segment.c
  */
 #include "postgres.h"
 
@@ -507,7 +503,6 @@ has_few_values(const IndexQuery *query)
 		method_info(query->spec->method)->place_values > 0;
 }
 
-/* See index_search.h */
 bool
 search_segment(IndexSearch *search, const SegmentInfo *segment)
 {

@@ -8,10 +8,6 @@
  * postings as a small merge has at the most.  As a step takes sixteen times of what was
  * flushed, all merges together are done before the next ones are due.  VACUUM does
  * what is left, in steps, too, and lets others at the index between them.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/index/segments.c
  */
 #include "postgres.h"
 

@@ -3,10 +3,6 @@
  *		The list of segments in the metapage: which are merged, and when.
  *
  * For all of these the caller holds the merge lock.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/index/segments.h
  */
 #ifndef NEARDUP_SEGMENTS_H
 #define NEARDUP_SEGMENTS_H

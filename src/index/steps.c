@@ -6,10 +6,6 @@
  * place of the old ones, and then the pages of these become free.  A step writes
  * pages that nobody reads, and at its end the state.  If it is broken off, the
  * next one does the same once more, into the same pages.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/index/steps.c
  */
 #include "postgres.h"
 

@@ -7,10 +7,6 @@
  * their place in one change of the metapage.
  *
  * For all of these the caller holds the merge lock.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/index/steps.h
  */
 #ifndef NEARDUP_STEPS_H
 #define NEARDUP_STEPS_H

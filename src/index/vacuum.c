@@ -8,10 +8,6 @@
  * others are let at the index, as insertions that wait for longer than deadlock_timeout
  * would have the server cancel an autovacuum.  A segment that is merged meanwhile is gone
  * through anew, as part of what it is merged into.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/index/vacuum.c
  */
 #include "postgres.h"
 

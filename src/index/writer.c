@@ -8,10 +8,6 @@
  * Where a segment is written in steps, what is to be known of it between them is
  * in a WriterState.  Its filter is of a size that is chosen beforehand, so that its
  * words can be written as keys come, in their order.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/index/writer.c
  */
 #include "postgres.h"
 

@@ -1,10 +1,6 @@
 /*
  * writer.h
  *		Writing a segment.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/index/writer.h
  */
 #ifndef NEARDUP_WRITER_H
 #define NEARDUP_WRITER_H

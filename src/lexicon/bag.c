@@ -4,10 +4,6 @@
  *
  * Words stand in an array in order of first occurrence; an open hash table of
  * their numbers finds them.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/lexicon/bag.c
  */
 #include "postgres.h"
 

@@ -1,10 +1,6 @@
 /*
  * bag.h
  *		A document's words and how often each occurs.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/lexicon/bag.h
  */
 #ifndef NEARDUP_BAG_H
 #define NEARDUP_BAG_H

@@ -14,10 +14,6 @@
  * Which of several words of the same df are dropped is decided by their
  * hashes, so that counts depend on the order of documents no more than they
  * must.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/lexicon/counts.c
  */
 #include "postgres.h"
 

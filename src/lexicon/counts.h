@@ -1,10 +1,6 @@
 /*
  * counts.h
  *		Counting the words of a corpus in bounded memory.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/lexicon/counts.h
  */
 #ifndef NEARDUP_COUNTS_H
 #define NEARDUP_COUNTS_H

@@ -7,10 +7,6 @@
  * kept for words that are dropped later; and a lexicon without them can be
  * handed on where the documents cannot.  word_statistics() shows the numbers
  * of the words of a given document, with their texts.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/lexicon/lexicon.c
  */
 #include "postgres.h"
 

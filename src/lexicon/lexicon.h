@@ -7,10 +7,6 @@
  * same that signatures are made of.  What is counted may be shingles in place
  * of words: all that is said of words here goes for them.  doc/lexicon.md has
  * the bytes as a table.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/lexicon/lexicon.h
  */
 #ifndef NEARDUP_LEXICON_H
 #define NEARDUP_LEXICON_H

@@ -5,10 +5,6 @@
  * Hashes are spread evenly, so their leading bits tell about where in the
  * sorted array a word stands: there are as many buckets as words, and a
  * look-up reads one place of the directory and one or two entries.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/lexicon/view.c
  */
 #include "postgres.h"
 

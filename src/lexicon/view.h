@@ -1,10 +1,6 @@
 /*
  * view.h
  *		A lexicon made ready for many look-ups.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/lexicon/view.h
  */
 #ifndef NEARDUP_VIEW_H
 #define NEARDUP_VIEW_H

@@ -11,10 +11,6 @@
  * Formulas: TF-IDF and BM25 as in Manning, Raghavan, Schuetze, "Introduction
  * to Information Retrieval", and Robertson et al., "Okapi at TREC-3"; residual
  * IDF by Church and Gale, "Poisson mixtures" (1995).  Logarithms are natural.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/lexicon/weights.c
  */
 #include "postgres.h"
 

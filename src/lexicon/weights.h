@@ -1,10 +1,6 @@
 /*
  * weights.h
  *		What a word weighs: in the collection, and in a document.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/lexicon/weights.h
  */
 #ifndef NEARDUP_WEIGHTS_H
 #define NEARDUP_WEIGHTS_H

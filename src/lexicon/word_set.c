@@ -17,10 +17,6 @@
  * Source: Ilyinsky, Kuzmin, Melkov and Segalovich, "An efficient method to
  * detect duplicates of Web documents with the use of inverted index" (WWW
  * 2002).
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/lexicon/word_set.c
  */
 #include "postgres.h"
 

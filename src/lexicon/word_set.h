@@ -1,10 +1,6 @@
 /*
  * word_set.h
  *		The building of a set of descriptive words.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/lexicon/word_set.h
  */
 #ifndef NEARDUP_WORD_SET_H
 #define NEARDUP_WORD_SET_H

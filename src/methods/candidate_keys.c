@@ -1,10 +1,6 @@
 /*
  * candidate_keys.c
  *		Candidate keys: lists of them, and the way to a method's own.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/methods/candidate_keys.c
  */
 #include "postgres.h"
 

@@ -10,10 +10,6 @@
  *
  * Signatures whose values are measured as sets have no keys of this kind:
  * their candidates are found by prefixes (see gin/gin.c).
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/methods/candidate_keys.h
  */
 #ifndef NEARDUP_CANDIDATE_KEYS_H
 #define NEARDUP_CANDIDATE_KEYS_H

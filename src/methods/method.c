@@ -1,10 +1,6 @@
 /*
  * method.c
  *		The table of methods, and how a spec is named in messages.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/methods/method.c
  */
 #include "postgres.h"
 

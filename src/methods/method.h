@@ -6,10 +6,6 @@
  * A new method is a MethodInfo in the file of its family, and one line in
  * signature/method_list.h.  Everything else (input and output, measures,
  * conditions, indexes, the join) asks the table.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/methods/method.h
  */
 #ifndef NEARDUP_METHOD_H
 #define NEARDUP_METHOD_H

@@ -6,10 +6,6 @@
  * What is in many documents is told by a lexicon of shingles: each run of k
  * words has its number of documents there.  A passage is as many words as there
  * are in one stretch of shingles all of which are in enough of them.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/passages/boilerplate.c
  */
 #include "postgres.h"
 

@@ -12,10 +12,6 @@
  * there is one, the longest that a run may still go on from.  Those from which
  * none may are forgotten whenever their array is full, so that there are never
  * many.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/passages/chains.c
  */
 #include "postgres.h"
 

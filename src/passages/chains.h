@@ -1,10 +1,6 @@
 /*
  * chains.h
  *		Common runs of words put together to passages.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/passages/chains.h
  */
 #ifndef NEARDUP_CHAINS_H
 #define NEARDUP_CHAINS_H

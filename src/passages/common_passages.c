@@ -7,10 +7,6 @@
  * far as the sequences agree.  Pairs on one diagonal, that is at the same
  * distance, are followed once.  Runs without any such shingle come from
  * repeated_runs.c, and chains.c makes passages of all of them.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/passages/common_passages.c
  */
 #include "postgres.h"
 

@@ -1,10 +1,6 @@
 /*
  * common_passages.h
  *		The passages that two sequences of words have in common.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/passages/common_passages.h
  */
 #ifndef NEARDUP_COMMON_PASSAGES_H
 #define NEARDUP_COMMON_PASSAGES_H

@@ -1,10 +1,6 @@
 /*
  * common_runs.h
  *		Maximal runs of shingles that two sequences have in common.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/passages/common_runs.h
  */
 #ifndef NEARDUP_COMMON_RUNS_H
 #define NEARDUP_COMMON_RUNS_H

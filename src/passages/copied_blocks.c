@@ -6,10 +6,6 @@
  * of the block's length is moved over them.  So the other text's blocks are not
  * those of a grid, on which a copy that has moved by half a block would stand
  * half in one and half in the next.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/passages/copied_blocks.c
  */
 #include "postgres.h"
 

@@ -1,10 +1,6 @@
 /*
  * copied_blocks.h
  *		Which blocks of a text were copied from another.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/passages/copied_blocks.h
  */
 #ifndef NEARDUP_COPIED_BLOCKS_H
 #define NEARDUP_COPIED_BLOCKS_H

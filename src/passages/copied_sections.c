@@ -6,10 +6,6 @@
  * copied if enough of its shingles stand in a block of the other document, a
  * section if enough of its blocks were, the document if enough of its sections
  * were.  What has no shingles is no block, what has no blocks no section.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/passages/copied_sections.c
  */
 #include "postgres.h"
 

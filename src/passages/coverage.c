@@ -1,10 +1,6 @@
 /*
  * coverage.c
  *		How much of two texts the passages are that they have in common.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/passages/coverage.c
  */
 #include "postgres.h"
 

@@ -6,10 +6,6 @@
  * that the order of words counts as the analysis says.  The text of fewer words
  * is the one that is indexed, and of two texts that differ the same one is, in
  * whatever order they come: what is found does not depend on that order.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/passages/evidence.c
  */
 #include "postgres.h"
 

@@ -1,10 +1,6 @@
 /*
  * evidence.h
  *		What two texts have in common, and where it stands in both.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/passages/evidence.h
  */
 #ifndef NEARDUP_EVIDENCE_H
 #define NEARDUP_EVIDENCE_H

@@ -6,10 +6,6 @@
  * A word ends behind what belongs to its letters, but what a reader sees as one
  * character may begin or go on outside of words.  ICU tells, but where both
  * neighbours of a place are plain ASCII.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/passages/graphemes.c
  */
 #include "postgres.h"
 

@@ -5,10 +5,6 @@
  * The options are those of ts_headline().  The whole text is shown unless
  * HighlightAll is off: then excerpts are, of the longest passages first, each
  * with its surroundings if it is shorter than MinWords.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/passages/highlight.c
  */
 #include "postgres.h"
 

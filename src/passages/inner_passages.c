@@ -11,10 +11,6 @@
  * have been noted by where they begin in the second text, with the farthest end there of all that
  * begin up to a place (a binary indexed tree: P. M. Fenwick, "A new data structure for cumulative
  * frequency tables", 1994).
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/passages/inner_passages.c
  */
 #include "postgres.h"
 
@@ -286,7 +282,6 @@ drop_by_halves(Passage *passages, size_t n)
 	return kept;
 }
 
-/* See inner_passages.h */
 size_t
 passages_drop_inner(Passage *passages, size_t n)
 {

@@ -1,10 +1,6 @@
 /*
  * inner_passages.h
  *		Passages that lie within others.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/passages/inner_passages.h
  */
 #ifndef NEARDUP_INNER_PASSAGES_H
 #define NEARDUP_INNER_PASSAGES_H

@@ -1,10 +1,6 @@
 /*
  * marked_text.c
  *		A text for HTML.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/passages/marked_text.c
  */
 #include "postgres.h"
 

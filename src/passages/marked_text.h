@@ -1,10 +1,6 @@
 /*
  * marked_text.h
  *		A text for HTML, and the passages in it.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/passages/marked_text.h
  */
 #ifndef NEARDUP_MARKED_TEXT_H
 #define NEARDUP_MARKED_TEXT_H

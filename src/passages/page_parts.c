@@ -6,10 +6,6 @@
  * with the other, and with n and p to the next passage and the one before.
  * Text on all colours has a contrast of at least 7 to 1, by light and in the
  * dark; as colours come again, passages have numbers, too.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/passages/page_parts.c
  */
 #include "postgres.h"
 

@@ -1,10 +1,6 @@
 /*
  * page_parts.h
  *		What each page of passages has in it: its style and its script.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/passages/page_parts.h
  */
 #ifndef NEARDUP_PAGE_PARTS_H
 #define NEARDUP_PAGE_PARTS_H

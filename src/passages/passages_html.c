@@ -5,10 +5,6 @@
  * The page needs nothing but itself.  A passage is marked in both texts with
  * one colour and one number, which is a link to its place in the other text.
  * Where passages overlap, the one that begins last is on top.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/passages/passages_html.c
  */
 #include "postgres.h"
 

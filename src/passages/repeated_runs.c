@@ -9,10 +9,6 @@
  * places that is in no run yet one run is chosen, the longest of those that
  * begin at a few places of the other sequence.  So their number, and the time
  * to find them, grows with the length of the sequences.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/passages/repeated_runs.c
  */
 #include "postgres.h"
 

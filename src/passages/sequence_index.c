@@ -6,10 +6,6 @@
  * and a few bits of it: all of it stands at that place.  Each place leads to the
  * next one of the same hash.  Slots are asked for some hashes ahead of their use,
  * as the table is larger than the processor's caches.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/passages/sequence_index.c
  */
 #include "postgres.h"
 

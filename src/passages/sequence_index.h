@@ -1,10 +1,6 @@
 /*
  * sequence_index.h
  *		Where the hashes of one sequence stand in another.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/passages/sequence_index.h
  */
 #ifndef NEARDUP_SEQUENCE_INDEX_H
 #define NEARDUP_SEQUENCE_INDEX_H

@@ -1,10 +1,6 @@
 /*
  * shared_passages.c
  *		SQL function: the passages that two texts have in common.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/passages/shared_passages.c
  */
 #include "postgres.h"
 

@@ -5,10 +5,6 @@
  * Where a copied passage was edited close to its end, what stands between is
  * shorter than a shingle.  Two words in a row that agree, and are no farther
  * from a run than they are many, are hardly there by chance.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/passages/short_runs.c
  */
 #include "postgres.h"
 

@@ -7,10 +7,6 @@
  * ends, as those do that a ligature stands for: so distances have a sign, in
  * their lowest bit.  Each 16th word has a mark, from which the others are
  * counted.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/passages/word_places.c
  */
 #include "postgres.h"
 

@@ -1,10 +1,6 @@
 /*
  * word_places.h
  *		Where the words of a text stand, in few bytes.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/passages/word_places.h
  */
 #ifndef NEARDUP_WORD_PLACES_H
 #define NEARDUP_WORD_PLACES_H

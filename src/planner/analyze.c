@@ -19,10 +19,6 @@
  * how matches are distributed among rows: in a sample of a tenth most rows have none of
  * the matches that they have in the table, and a few have very many.  What index and join
  * cost depends on how many keys signatures have.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/planner/analyze.c
  */
 #include "postgres.h"
 

@@ -9,10 +9,6 @@
  *
  * Functions are recognised by the addresses of their C code: no cache of
  * OIDs, and nothing breaks when the extension is moved to another schema.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/planner/conditions.c
  */
 #include "postgres.h"
 
@@ -362,7 +358,6 @@ near_comparison(Node *clause, NearCondition *condition)
 	return true;
 }
 
-/* See conditions.h */
 bool
 near_condition(Node *clause, NearCondition *condition)
 {
@@ -442,7 +437,6 @@ family_operator(Oid opfamily, Oid *operator, Oid *querytype)
 	return found;
 }
 
-/* See conditions.h */
 bool
 index_finds_near(const IndexOptInfo *index)
 {

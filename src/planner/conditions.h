@@ -1,10 +1,6 @@
 /*
  * conditions.h
  *		What near-duplicate conditions look like to the planner.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/planner/conditions.h
  */
 #ifndef NEARDUP_CONDITIONS_H
 #define NEARDUP_CONDITIONS_H

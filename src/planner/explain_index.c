@@ -7,10 +7,6 @@
  * it.  A GIN index is built for resemblances from its threshold on, and what a
  * threshold on another measure says of the resemblance is not obvious.  One of
  * access method neardup serves all.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/planner/explain_index.c
  */
 #include "postgres.h"
 

@@ -7,10 +7,6 @@
  * >= is the server's own, which has no support.  So paths of index look-ups by such
  * comparisons are added when the server has made its paths for a table, as for
  * near_duplicate(a, b, t) IS TRUE.  Numbers of rows stay as the server estimates them.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/planner/look_ups.c
  */
 #include "postgres.h"
 

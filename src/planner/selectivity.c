@@ -5,10 +5,6 @@
  * The planner interpolates between the thresholds whose shares ANALYZE has noted
  * (analyze.c).  A table that is joined with itself has each row paired with itself
  * besides, unless another condition excludes it.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/planner/selectivity.c
  */
 #include "postgres.h"
 
@@ -316,7 +312,6 @@ share_with_match(const Estimate *estimate, double rows, double itself)
 	return share + (1 - share) * Min(itself * rows, 1);
 }
 
-/* See conditions.h */
 double
 near_equal_share(PlannerInfo *root, const NearCondition *condition)
 {
@@ -332,7 +327,6 @@ near_equal_share(PlannerInfo *root, const NearCondition *condition)
 	return Min(equal / (share_of_pairs(&estimate) + itself), 1);
 }
 
-/* See conditions.h */
 Selectivity
 near_selectivity(PlannerInfo *root, Node *clause, JoinType jointype,
 				 SpecialJoinInfo *sjinfo)
@@ -361,7 +355,6 @@ near_selectivity(PlannerInfo *root, Node *clause, JoinType jointype,
 	return share;
 }
 
-/* See conditions.h */
 Cost
 near_comparison_cost(PlannerInfo *root, const NearCondition *condition)
 {

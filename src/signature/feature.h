@@ -1,10 +1,6 @@
 /*
  * feature.h
  *		Features as hashes.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/signature/feature.h
  */
 #ifndef NEARDUP_FEATURE_H
 #define NEARDUP_FEATURE_H

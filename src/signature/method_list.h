@@ -5,10 +5,6 @@
  * One line a method: its name in capitals, its number, which is stored and
  * never changes, and the name of its MethodInfo less _method, see
  * methods/method.h.  Numbers that are missing are free.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/signature/method_list.h
  */
 #ifndef NEARDUP_METHOD_LIST_H
 #define NEARDUP_METHOD_LIST_H

@@ -7,10 +7,6 @@
  * is handed to the function says only where: each row would read all of it.
  *
  * The place tells it.  While a transaction can see a value nothing else is put there.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/signature/repeated.c
  */
 #include "postgres.h"
 

@@ -1,10 +1,6 @@
 /*
  * repeated.h
  *		A signature that is an argument again and again.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/signature/repeated.h
  */
 #ifndef NEARDUP_REPEATED_H
 #define NEARDUP_REPEATED_H

@@ -16,10 +16,6 @@
  *
  * Formulas: threshold algebra of Chaudhuri et al. (ICDE 2006), Bayardo et al.
  * (WWW 2007) and Xiao et al. (WWW 2008).
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/signature/sets.c
  */
 #include "postgres.h"
 

@@ -6,10 +6,6 @@
  * The truth is an expression in IEEE double arithmetic, measure_value() >=
  * threshold.  All bounds are derived from that very expression, so that no
  * filter loses a pair to a rounding error.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/signature/sets.h
  */
 #ifndef NEARDUP_SETS_H
 #define NEARDUP_SETS_H

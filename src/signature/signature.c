@@ -1,10 +1,6 @@
 /*
  * signature.c
  *		The signature datum, and the portable bytes of its spec.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/signature/signature.c
  */
 #include "postgres.h"
 

@@ -9,10 +9,6 @@
  * In memory and on disk numbers are in the machine's own order, as in every
  * PostgreSQL datatype; whatever leaves the machine (send, bytea) or outlives
  * it (hash, order) is computed in little-endian order.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/signature/signature.h
  */
 #ifndef NEARDUP_SIGNATURE_H
 #define NEARDUP_SIGNATURE_H

@@ -4,10 +4,6 @@
  *
  * Two signatures may be measured against each other only if they were made
  * alike, that is, if their Spec is the same byte for byte.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/signature/spec.h
  */
 #ifndef NEARDUP_SPEC_H
 #define NEARDUP_SPEC_H

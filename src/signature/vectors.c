@@ -1,10 +1,6 @@
 /*
  * vectors.c
  *		Measures of weighted vectors.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/signature/vectors.c
  */
 #include "postgres.h"
 

@@ -9,10 +9,6 @@
  * is ever rounded, nor can any of it overflow or vanish.  Only the sums round;
  * they are taken in the order of the features, so that they are the same on
  * every machine and whichever vector comes first.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/signature/vectors.h
  */
 #ifndef NEARDUP_VECTORS_H
 #define NEARDUP_VECTORS_H

@@ -1,10 +1,6 @@
 /*
  * column_statistics.h
  *		What ANALYZE keeps of a column of signatures, for the planner.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/statistics/column_statistics.h
  */
 #ifndef NEARDUP_COLUMN_STATISTICS_H
 #define NEARDUP_COLUMN_STATISTICS_H

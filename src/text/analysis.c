@@ -8,10 +8,6 @@
  * differs from the default, in the order of the slots, and always k.  Its hash
  * stands in every signature: two analyses with the same canonical text are the
  * same spec.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/text/analysis.c
  */
 #include "postgres.h"
 

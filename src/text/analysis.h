@@ -6,10 +6,6 @@
  * parsed once per call site.  Everything of it that changes the values of a
  * signature goes into the SignatureSpec, from which the canonical text can be told
  * again; markup stripping does not, as its result is comparable.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/text/analysis.h
  */
 #ifndef NEARDUP_ANALYSIS_H
 #define NEARDUP_ANALYSIS_H

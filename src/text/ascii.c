@@ -7,10 +7,6 @@
  * must decide).  Where the first map changes from one bit to the next, a run
  * begins or ends, so that the time goes with the number of words and not of
  * bytes.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/text/ascii.c
  */
 #include "postgres.h"
 

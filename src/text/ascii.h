@@ -1,10 +1,6 @@
 /*
  * ascii.h
  *		Where the words of ASCII text are.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/text/ascii.h
  */
 #ifndef NEARDUP_ASCII_H
 #define NEARDUP_ASCII_H

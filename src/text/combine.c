@@ -1,10 +1,6 @@
 /*
  * combine.c
  *		The hash of several units, such as the words of a sentence.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/text/combine.c
  */
 #include "postgres.h"
 

@@ -1,10 +1,6 @@
 /*
  * combine.h
  *		The hash of several units, such as the words of a sentence.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/text/combine.h
  */
 #ifndef NEARDUP_COMBINE_H
 #define NEARDUP_COMBINE_H

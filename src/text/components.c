@@ -8,10 +8,6 @@
  * makes of a sample.  A stemmer's sample is words formed of all endings in its tables
  * (stemmer_endings.c), random letters before and between them, so that any rule that
  * changes shows; the random numbers are always the same.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/text/components.c
  */
 #include "postgres.h"
 

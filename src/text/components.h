@@ -2,10 +2,6 @@
  * components.h
  *		What outside neardup decides which words and sentences a text has, known by
  *		what it does.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/text/components.h
  */
 #ifndef NEARDUP_COMPONENTS_H
 #define NEARDUP_COMPONENTS_H

@@ -11,10 +11,6 @@
  * the parser in blocks that end at white space.  A word is never cut by that,
  * unless it is longer than a block; a phrase of a thesaurus or a tag of markup
  * that stands across two blocks is.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/text/configured.c
  */
 #include "postgres.h"
 

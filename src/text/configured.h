@@ -1,10 +1,6 @@
 /*
  * configured.h
  *		Words by a text-search configuration.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/text/configured.h
  */
 #ifndef NEARDUP_CONFIGURED_H
 #define NEARDUP_CONFIGURED_H

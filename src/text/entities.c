@@ -5,10 +5,6 @@
  * The names are those of the HTML standard, in the order of their bytes, all
  * but one (fjlig, two letters).  Of those that stand for two code points, all
  * of them symbols with a variant, the first one is taken.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/text/entities.c
  */
 #include "postgres.h"
 

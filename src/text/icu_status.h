@@ -1,10 +1,6 @@
 /*
  * icu_status.h
  *		What ICU says of a call.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/text/icu_status.h
  */
 #ifndef NEARDUP_ICU_STATUS_H
 #define NEARDUP_ICU_STATUS_H

@@ -6,10 +6,6 @@
  * their numbers are stored: a signature made where libstemmer knows Estonian
  * can be restored and compared where it does not.  Only making new ones there
  * is an error.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/text/languages.c
  */
 #include "postgres.h"
 
@@ -130,7 +126,6 @@ language_list(StringInfo out)
 
 #define LONGEST_NAME	32
 
-/* See languages.h */
 const char *
 language_nearest(const char *name)
 {

@@ -1,10 +1,6 @@
 /*
  * languages.h
  *		The languages of analysis: their names, stemmers and stop words.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/text/languages.h
  */
 #ifndef NEARDUP_LANGUAGES_H
 #define NEARDUP_LANGUAGES_H

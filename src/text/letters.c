@@ -13,10 +13,6 @@
  * another letter of them.  A code point for which normalisation has no
  * boundary before it is therefore never simple, and whoever uses the table
  * must fold it together with all that precedes it from the last boundary on.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/text/letters.c
  */
 #include "postgres.h"
 

@@ -1,10 +1,6 @@
 /*
  * letters.h
  *		What each code point is to analysis, and case folding.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/text/letters.h
  */
 #ifndef NEARDUP_LETTERS_H
 #define NEARDUP_LETTERS_H

@@ -7,10 +7,6 @@
  * are those of the terms, joined by single spaces.  A line or a sentence is
  * the hash of its terms' hashes, under the same word order as a shingle is of
  * its units; with order=sum it is their plain sum.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/text/reader.c
  */
 #include "postgres.h"
 

@@ -5,10 +5,6 @@
  *
  * A reader is made once per call site and used for document after document.
  * It never holds more than a bounded block of the document in another form.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/text/reader.h
  */
 #ifndef NEARDUP_READER_H
 #define NEARDUP_READER_H

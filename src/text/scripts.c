@@ -5,10 +5,6 @@
  * A word is of the script of its first letter: a Latin word with a Russian
  * ending is Latin, and so is "2nd".  Marks and numbers do not count, nor do
  * the letters that Unicode has as common to several scripts.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/text/scripts.c
  */
 #include "postgres.h"
 

@@ -1,10 +1,6 @@
 /*
  * scripts.h
  *		The scripts of words, as an analysis can ask for them.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/text/scripts.h
  */
 #ifndef NEARDUP_SCRIPTS_H
 #define NEARDUP_SCRIPTS_H

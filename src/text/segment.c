@@ -6,10 +6,6 @@
  * dictionaries.  A run is cut where such a script begins or ends, and each
  * stretch of one script is given to ICU alone, so that what it finds does not
  * depend on what stands around the stretch.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/text/segment.c
  */
 #include "postgres.h"
 

@@ -14,10 +14,6 @@
  * soon as the one behind it has an end in the window, too, and the window is
  * moved on when that is not so.  A sentence that is longer than the window is
  * cut.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/text/sentences.c
  */
 #include "postgres.h"
 

@@ -1,10 +1,6 @@
 /*
  * sentences.h
  *		A document cut into lines or sentences.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/text/sentences.h
  */
 #ifndef NEARDUP_SENTENCES_H
 #define NEARDUP_SENTENCES_H

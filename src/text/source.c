@@ -13,10 +13,6 @@
  * before a letter, /, ! or ?; a quoted attribute value may contain >; what is
  * not closed extends to the end of the document.  Any input has a meaning,
  * and is read in linear time.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/text/source.c
  */
 #include "postgres.h"
 

@@ -1,10 +1,6 @@
 /*
  * source.h
  *		A document as a sequence of blocks of plain text.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/text/source.h
  */
 #ifndef NEARDUP_SOURCE_H
 #define NEARDUP_SOURCE_H

@@ -3,10 +3,6 @@
  *		The endings that each stemmer knows; made by test/data/stemmer_endings.
  *
  * From the tables of Snowball's stemmers, releases 2.2.0 and 3.1.1.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/text/stemmer_endings.c
  */
 #include "postgres.h"
 

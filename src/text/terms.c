@@ -10,10 +10,6 @@
  * said often, and stemming one takes some ten times as long as finding it
  * there.  Whoever reads many texts gets a larger one.  Words with the same hash
  * are taken for the same word, as everywhere.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/text/terms.c
  */
 #include "postgres.h"
 

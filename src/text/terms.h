@@ -1,10 +1,6 @@
 /*
  * terms.h
  *		Folded words to terms: filtered and stemmed.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/text/terms.h
  */
 #ifndef NEARDUP_TERMS_H
 #define NEARDUP_TERMS_H

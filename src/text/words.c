@@ -19,10 +19,6 @@
  * and, as only its end tells whether it holds several words, where each of its
  * segments begins, in the document and in what is folded.  Runs of ASCII are
  * where they were found: their fast path stays as it is.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/text/words.c
  */
 #include "postgres.h"
 

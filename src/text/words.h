@@ -1,10 +1,6 @@
 /*
  * words.h
  *		Plain text to words, folded.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/text/words.h
  */
 #ifndef NEARDUP_WORDS_H
 #define NEARDUP_WORDS_H

@@ -41,10 +41,6 @@
  * R. J. Bayardo, Y. Ma, R. Srikant, "Scaling up all pairs similarity search",
  * WWW 2007; D. C. Anastasiu, G. Karypis, "L2AP: fast cosine similarity search
  * with prefix L-2 norm bounds", ICDE 2014.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/join/algorithms/cosine_join.c
  */
 #include "postgres.h"
 

@@ -1,10 +1,6 @@
 /*
  * cosine_join.h
  *		Vectors whose cosine reaches a threshold.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/join/algorithms/cosine_join.h
  */
 #ifndef NEARDUP_COSINE_JOIN_H
 #define NEARDUP_COSINE_JOIN_H

@@ -6,10 +6,6 @@
  * whatever else is in the header.  A sketch goes as a whole, padded with
  * zeros, and comes back to its method for keys and comparisons.  Of a vector
  * there are features and weights.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/join/algorithms/join_kinds.c
  */
 #include "postgres.h"
 

@@ -1,10 +1,6 @@
 /*
  * join_kinds.h
  *		Signatures as the sets of a similarity join.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/join/algorithms/join_kinds.h
  */
 #ifndef NEARDUP_JOIN_KINDS_H
 #define NEARDUP_JOIN_KINDS_H

@@ -27,10 +27,6 @@
  *
  * Elements that occur in one set only are dropped beforehand, but keep their
  * places: they would be the first of the prefix.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/join/algorithms/prefix_filter.c
  */
 #include "postgres.h"
 

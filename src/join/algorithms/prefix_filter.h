@@ -1,10 +1,6 @@
 /*
  * prefix_filter.h
  *		Prefixes, and filters by size and position.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/join/algorithms/prefix_filter.h
  */
 #ifndef NEARDUP_PREFIX_FILTER_H
 #define NEARDUP_PREFIX_FILTER_H

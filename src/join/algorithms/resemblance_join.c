@@ -14,10 +14,6 @@
  * All bounds give way by more than floating-point sums may be wrong, so no pair
  * is lost; candidates are verified with all features, in double, by the very
  * expressions that similarity() has.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/join/algorithms/resemblance_join.c
  */
 #include "postgres.h"
 

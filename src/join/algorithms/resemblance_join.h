@@ -1,10 +1,6 @@
 /*
  * resemblance_join.h
  *		Vectors whose weighted resemblance reaches a threshold.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/join/algorithms/resemblance_join.h
  */
 #ifndef NEARDUP_RESEMBLANCE_JOIN_H
 #define NEARDUP_RESEMBLANCE_JOIN_H

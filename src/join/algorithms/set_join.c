@@ -21,10 +21,6 @@
  * that is up to 24 elements, at 0.8 up to 111.  Of larger ones tokens and
  * positions are noted and counted, see prefix_filter.c.  Sets are in order of
  * size, so the small ones come first in each list.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/join/algorithms/set_join.c
  */
 #include "postgres.h"
 

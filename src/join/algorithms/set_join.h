@@ -1,10 +1,6 @@
 /*
  * set_join.h
  *		The usual join of sets.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/join/algorithms/set_join.h
  */
 #ifndef NEARDUP_SET_JOIN_H
 #define NEARDUP_SET_JOIN_H

@@ -7,10 +7,6 @@
  * by those that its method gives to a query; what comes up often enough is
  * handed to the method to be compared.  Where the method can tell nothing from
  * keys, all sketches are candidates.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/join/algorithms/sketch_keys.c
  */
 #include "postgres.h"
 

@@ -1,10 +1,6 @@
 /*
  * sketch_keys.h
  *		The join of sketches, by their candidate keys.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/join/algorithms/sketch_keys.h
  */
 #ifndef NEARDUP_SKETCH_KEYS_H
 #define NEARDUP_SKETCH_KEYS_H

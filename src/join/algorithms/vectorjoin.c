@@ -2,10 +2,6 @@
  * vectorjoin.c
  *		What the joins of weighted vectors share: tokens in order, the index,
  *		and what a probing vector shares with those in it.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/join/algorithms/vectorjoin.c
  */
 #include "postgres.h"
 

@@ -7,10 +7,6 @@
  * VECTOR_VALUES(n) numbers: as a double, the sum of the squares of its weights
  * for the cosine, of the weights themselves for the resemblance; the features,
  * rising; and the weights as floats, two in a number.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/join/algorithms/vectorjoin.h
  */
 #ifndef NEARDUP_VECTORJOIN_H
 #define NEARDUP_VECTORJOIN_H

@@ -1,10 +1,6 @@
 /*
  * allkeys.c
  *		For algorithms that use all elements of a set, not a prefix.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/join/classic/allkeys.c
  */
 #include "postgres.h"
 

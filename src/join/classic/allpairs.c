@@ -17,10 +17,6 @@
  *
  * R. J. Bayardo, Y. Ma, R. Srikant, "Scaling up all pairs similarity search",
  * WWW 2007; elements of a set have equal weights.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/join/classic/allpairs.c
  */
 #include "postgres.h"
 

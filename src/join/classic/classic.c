@@ -1,10 +1,6 @@
 /*
  * classic.c
  *		The table of the algorithms that can be chosen by name.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/join/classic/classic.c
  */
 #include "postgres.h"
 

@@ -4,10 +4,6 @@
  *
  * Nothing here runs unless neardup.join_algorithm asks for it: what does is in
  * join/algorithms.  All find the same pairs.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/join/classic/classic.h
  */
 #ifndef NEARDUP_CLASSIC_H
 #define NEARDUP_CLASSIC_H

@@ -21,10 +21,6 @@
  *
  * R. J. Bayardo, Y. Ma, R. Srikant, "Scaling up all pairs similarity search",
  * WWW 2007.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/join/classic/cosine_allpairs.c
  */
 #include "postgres.h"
 

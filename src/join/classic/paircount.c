@@ -12,10 +12,6 @@
  *
  * S. Sarawagi, A. Kirpal, "Efficient set joins on similarity predicates",
  * SIGMOD 2004.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/join/classic/paircount.c
  */
 #include "postgres.h"
 

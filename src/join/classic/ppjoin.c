@@ -8,10 +8,6 @@
  *
  * C. Xiao, W. Wang, X. Lin, J. X. Yu, "Efficient similarity joins for near
  * duplicate detection", WWW 2008.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/join/classic/ppjoin.c
  */
 #include "postgres.h"
 

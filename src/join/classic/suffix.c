@@ -14,10 +14,6 @@
  *
  * C. Xiao, W. Wang, X. Lin, J. X. Yu, "Efficient similarity joins for near
  * duplicate detection", WWW 2008, algorithm 4.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/join/classic/suffix.c
  */
 #include "postgres.h"
 

@@ -16,10 +16,6 @@
  *
  * S. Sarawagi, A. Kirpal, "Efficient set joins on similarity predicates",
  * SIGMOD 2004.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/join/classic/wordgroups.c
  */
 #include "postgres.h"
 

@@ -6,10 +6,6 @@
  * header and the rounding of palloc() would cost as much again.  Pieces are
  * cut from blocks that grow with the arena, up to a megabyte; a piece of
  * more than a quarter of a block gets one for itself.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/join/engine/arena.c
  */
 #include "postgres.h"
 

@@ -1,10 +1,6 @@
 /*
  * arena.h
  *		Memory that is handed out in small pieces and freed all at once.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/join/engine/arena.h
  */
 #ifndef NEARDUP_ARENA_H
 #define NEARDUP_ARENA_H

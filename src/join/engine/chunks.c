@@ -11,10 +11,6 @@
  * a file of their own and the chunks are of them: several times as many sets fit into
  * one, and a set that probes is prepared once and not for each chunk.  A set without keys
  * has no match and is left out.  The candidates are compared later (deferred.c).
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/join/engine/chunks.c
  */
 #include "postgres.h"
 

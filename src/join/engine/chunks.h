@@ -1,10 +1,6 @@
 /*
  * chunks.h
  *		The sets of a join on disk, read in chunks that fit into memory.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/join/engine/chunks.h
  */
 #ifndef NEARDUP_CHUNKS_H
 #define NEARDUP_CHUNKS_H

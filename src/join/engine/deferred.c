@@ -7,10 +7,6 @@
  * found, and these sets are read in blocks that fit into memory.  The sets that found them
  * are then read one after another, each once for a block in which it has a candidate.
  * All reading goes forward through the file and skips sets without a candidate.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/join/engine/deferred.c
  */
 #include "postgres.h"
 

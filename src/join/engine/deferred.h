@@ -1,10 +1,6 @@
 /*
  * deferred.h
  *		Candidates whose sets are on disk, to be compared later.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/join/engine/deferred.h
  */
 #ifndef NEARDUP_DEFERRED_H
 #define NEARDUP_DEFERRED_H

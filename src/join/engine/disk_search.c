@@ -7,10 +7,6 @@
  * keys, and candidates are compared whenever there are many of them, and at the end.  By
  * whole sets otherwise: the sets of a chunk probe each other, and the sets after it
  * are read and probe it.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/join/engine/disk_search.c
  */
 #include "postgres.h"
 

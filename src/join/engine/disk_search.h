@@ -1,10 +1,6 @@
 /*
  * disk_search.h
  *		The search of a join whose sets are on disk.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/join/engine/disk_search.h
  */
 #ifndef NEARDUP_DISK_SEARCH_H
 #define NEARDUP_DISK_SEARCH_H

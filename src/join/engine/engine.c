@@ -1,10 +1,6 @@
 /*
  * engine.c
  *		The phases of a similarity join: the one file that knows all of them.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/join/engine/engine.c
  */
 #include "postgres.h"
 

@@ -9,10 +9,6 @@
  * is a string of bytes, and what is near is the algorithm's, see search.h.
  *
  * Nothing in this folder knows of the planner, the executor or SQL types.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/join/engine/engine.h
  */
 #ifndef NEARDUP_ENGINE_H
 #define NEARDUP_ENGINE_H

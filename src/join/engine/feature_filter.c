@@ -14,10 +14,6 @@
  * trade-offs in hash coding with allowable errors", 1970, with one hash): one that was
  * not added may seem to be there, never the other way round, so no pair is lost.
  * Most sets that have no partner are told by their first few features.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/join/engine/feature_filter.c
  */
 #include "postgres.h"
 

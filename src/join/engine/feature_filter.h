@@ -1,10 +1,6 @@
 /*
  * feature_filter.h
  *		Tells rows of one side that share too little with all of the other.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/join/engine/feature_filter.h
  */
 #ifndef NEARDUP_FEATURE_FILTER_H
 #define NEARDUP_FEATURE_FILTER_H

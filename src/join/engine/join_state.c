@@ -1,10 +1,6 @@
 /*
  * join_state.c
  *		What all phases of a similarity join use of its state.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/join/engine/join_state.c
  */
 #include "postgres.h"
 

@@ -1,10 +1,6 @@
 /*
  * join_state.h
  *		The state of a similarity join, for the files of its phases.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/join/engine/join_state.h
  */
 #ifndef NEARDUP_JOIN_STATE_H
 #define NEARDUP_JOIN_STATE_H

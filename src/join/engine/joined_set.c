@@ -11,10 +11,6 @@
  *
  * The number of words is a power of two.  A bit is found by the low bits of a hash, so a
  * bitmap of twice the length is folded by xor of its halves into one that can be compared.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/join/engine/joined_set.c
  */
 #include "postgres.h"
 

@@ -1,10 +1,6 @@
 /*
  * joined_set.h
  *		A distinct set of a similarity join, with its rows and its bitmap.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/join/engine/joined_set.h
  */
 #ifndef NEARDUP_JOINED_SET_H
 #define NEARDUP_JOINED_SET_H

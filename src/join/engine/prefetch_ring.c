@@ -7,10 +7,6 @@
  * in a ring.  The slot is prefetched when a row comes, the set some rows later, and its
  * values some rows after that; and likewise in the table of sets that other processes
  * have stored.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/join/engine/prefetch_ring.c
  */
 #include "postgres.h"
 

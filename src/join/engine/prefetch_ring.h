@@ -1,10 +1,6 @@
 /*
  * prefetch_ring.h
  *		A ring of rows whose places in the table of sets are being prefetched.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/join/engine/prefetch_ring.h
  */
 #ifndef NEARDUP_PREFETCH_RING_H
 #define NEARDUP_PREFETCH_RING_H

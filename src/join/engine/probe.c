@@ -6,10 +6,6 @@
  * before them (of either side, if the measure is symmetric) or of the other side's sets
  * (if it is not).  What a probe finds is emitted before the next one is made, so that
  * never more than the matches of one set are held.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/join/engine/probe.c
  */
 #include "postgres.h"
 

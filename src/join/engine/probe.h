@@ -1,10 +1,6 @@
 /*
  * probe.h
  *		Sets probe the index of a chunk and are verified.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/join/engine/probe.h
  */
 #ifndef NEARDUP_PROBE_H
 #define NEARDUP_PROBE_H

@@ -5,10 +5,6 @@
  * In memory the rows of a set are a list.  Of sets on disk they are contiguous in a
  * file: a small group is loaded when it is needed, and a group that is too large for that
  * is a list of one element that tells where in the file the rows are.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/join/engine/rows.c
  */
 #include "postgres.h"
 

@@ -1,10 +1,6 @@
 /*
  * rows.h
  *		The rows of a set, in memory or in a file.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/join/engine/rows.h
  */
 #ifndef NEARDUP_ROWS_H
 #define NEARDUP_ROWS_H

@@ -1,10 +1,6 @@
 /*
  * search.c
  *		Prefixes and overlaps by size, and a set in order, for algorithms.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/join/engine/search.c
  */
 #include "postgres.h"
 

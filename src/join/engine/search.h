@@ -6,10 +6,6 @@
  * The sets of a chunk are searched, in the order of their sizes, by each other
  * and by those that come from disk.  Where the rows of a set are, and whether
  * there is more than one chunk, an algorithm does not know.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/join/engine/search.h
  */
 #ifndef NEARDUP_SEARCH_H
 #define NEARDUP_SEARCH_H

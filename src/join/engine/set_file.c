@@ -6,10 +6,6 @@
  * which are in a file for each side.  Its number is that of its record.  Shares of the
  * keys are merged by several processes, each into files of its own; the concatenation of
  * all shares is what is read.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/join/engine/set_file.c
  */
 #include "postgres.h"
 

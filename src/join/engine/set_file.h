@@ -1,10 +1,6 @@
 /*
  * set_file.h
  *		The distinct sets of a join on disk, in order of size, and their rows.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/join/engine/set_file.h
  */
 #ifndef NEARDUP_SET_FILE_H
 #define NEARDUP_SET_FILE_H

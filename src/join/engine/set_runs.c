@@ -12,10 +12,6 @@
  * Each run that is read has a buffer, so that only so many can be merged at once.  When
  * there are twice as many, the smallest are merged into one at the end of the file.  The
  * space of the merged ones is not used again.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/join/engine/set_runs.c
  */
 #include "postgres.h"
 

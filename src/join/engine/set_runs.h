@@ -1,10 +1,6 @@
 /*
  * set_runs.h
  *		Sorted runs of sets and rows on disk.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/join/engine/set_runs.h
  */
 #ifndef NEARDUP_SET_RUNS_H
 #define NEARDUP_SET_RUNS_H

@@ -10,10 +10,6 @@
  * Sets are looked up by size and hash and compared element by element.  The
  * hash is keyed with a secret that is drawn anew for each join, so that no
  * input can be made to crowd the table.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/join/engine/set_table.c
  */
 #include "postgres.h"
 

@@ -1,10 +1,6 @@
 /*
  * set_table.h
  *		The distinct sets of a similarity join, while rows come in.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/join/engine/set_table.h
  */
 #ifndef NEARDUP_SET_TABLE_H
 #define NEARDUP_SET_TABLE_H

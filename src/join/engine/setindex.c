@@ -7,10 +7,6 @@
  * then added in the order of their numbers, which is the order of their
  * sizes; the postings of a bucket are in that order.  A posting has its key
  * in full.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/join/engine/setindex.c
  */
 #include "postgres.h"
 

@@ -1,10 +1,6 @@
 /*
  * setindex.h
  *		An inverted index over the keys of a chunk of sets.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/join/engine/setindex.h
  */
 #ifndef NEARDUP_SETINDEX_H
 #define NEARDUP_SETINDEX_H

@@ -12,10 +12,6 @@
  *
  * Counters for each process would have to be added up; and to raise those of all without
  * a lock, one after another, takes the memory as long as there are processes.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/join/engine/shared_counts.c
  */
 #include "postgres.h"
 

@@ -1,10 +1,6 @@
 /*
  * shared_counts.h
  *		The frequencies of features, which several processes count together.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/join/engine/shared_counts.h
  */
 #ifndef NEARDUP_SHARED_COUNTS_H
 #define NEARDUP_SHARED_COUNTS_H

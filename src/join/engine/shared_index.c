@@ -12,10 +12,6 @@
  *
  * Such an index has all sets before the first one probes, and nobody changes it
  * any more; see setindex_partners().
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/join/engine/shared_index.c
  */
 #include "postgres.h"
 

@@ -1,10 +1,6 @@
 /*
  * shared_index.h
  *		The index of a similarity join that several processes make together.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/join/engine/shared_index.h
  */
 #ifndef NEARDUP_SHARED_INDEX_H
 #define NEARDUP_SHARED_INDEX_H

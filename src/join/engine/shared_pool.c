@@ -6,10 +6,6 @@
  * newest of them.  A dsa_area would do, too; but its segments double, so that a fifth
  * of them was never used, and the system takes its time to clear and to free that;
  * and it looks for a segment again and again whether somebody has freed it.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/join/engine/shared_pool.c
  */
 #include "postgres.h"
 

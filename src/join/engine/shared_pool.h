@@ -1,10 +1,6 @@
 /*
  * shared_pool.h
  *		Shared memory that one process takes from its area, and all can see.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/join/engine/shared_pool.h
  */
 #ifndef NEARDUP_SHARED_POOL_H
 #define NEARDUP_SHARED_POOL_H

@@ -25,10 +25,6 @@
  * Where memory does not do, sets go to disk, see spill.c.  Where sets are not of
  * one spec nothing is shared: each hands out again the rows that it has taken in, see
  * join/node/join_shared.c.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/join/engine/shared_sets.c
  */
 #include "postgres.h"
 

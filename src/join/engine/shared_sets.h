@@ -1,10 +1,6 @@
 /*
  * shared_sets.h
  *		The sets of a similarity join that several processes make ready together.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/join/engine/shared_sets.h
  */
 #ifndef NEARDUP_SHARED_SETS_H
 #define NEARDUP_SHARED_SETS_H

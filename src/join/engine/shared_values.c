@@ -9,10 +9,6 @@
  * The table has a fixed size.  A slot may be overwritten by another set, and two processes
  * may write one at the same time: values that are lost are stored twice, and found when
  * identical sets are collapsed (shared_sets.c).
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/join/engine/shared_values.c
  */
 #include "postgres.h"
 

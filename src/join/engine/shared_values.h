@@ -1,10 +1,6 @@
 /*
  * shared_values.h
  *		Values of sets that some process has stored, for all to use.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/join/engine/shared_values.h
  */
 #ifndef NEARDUP_SHARED_VALUES_H
 #define NEARDUP_SHARED_VALUES_H

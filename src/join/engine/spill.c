@@ -11,10 +11,6 @@
  * keys.  One process alone is the case of one share.  The features of a share are counted
  * by the process that merges it, and each process adds the counters of all, so that all
  * have the same.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/join/engine/spill.c
  */
 #include "postgres.h"
 

@@ -1,10 +1,6 @@
 /*
  * spill.h
  *		A join on disk: from rows that are added to a file of distinct sets.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/join/engine/spill.h
  */
 #ifndef NEARDUP_SPILL_H
 #define NEARDUP_SPILL_H

@@ -5,10 +5,6 @@
  * A BufFile has one position and a buffer of one block.  A join reads several ranges
  * of a file in turn: each reader has a buffer of its own and goes to the BufFile only
  * to fill it.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/join/engine/spill_file.c
  */
 #include "postgres.h"
 

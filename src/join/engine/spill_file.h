@@ -1,10 +1,6 @@
 /*
  * spill_file.h
  *		Temporary files of a join that are written once and read from anywhere.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/join/engine/spill_file.h
  */
 #ifndef NEARDUP_SPILL_FILE_H
 #define NEARDUP_SPILL_FILE_H

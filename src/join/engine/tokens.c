@@ -18,10 +18,6 @@
  * enough features share a token all the same, since a set of features with
  * an overlap of n has an overlap of at least n as a multiset of tokens.  What
  * is found that way is compared feature by feature.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/join/engine/tokens.c
  */
 #include "postgres.h"
 

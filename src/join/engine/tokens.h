@@ -1,10 +1,6 @@
 /*
  * tokens.h
  *		The order of the features of a similarity join: rare ones first.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/join/engine/tokens.h
  */
 #ifndef NEARDUP_TOKENS_H
 #define NEARDUP_TOKENS_H

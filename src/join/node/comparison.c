@@ -10,10 +10,6 @@
  * looked at once, and it tells which of them is the outer one.
  *
  * Integers of all sizes and tuple identifiers can be compared.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/join/node/comparison.c
  */
 #include "postgres.h"
 

@@ -1,10 +1,6 @@
 /*
  * comparison.h
  *		A comparison of an integer column of each side, as in a.id < b.id.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/join/node/comparison.h
  */
 #ifndef NEARDUP_COMPARISON_H
 #define NEARDUP_COMPARISON_H

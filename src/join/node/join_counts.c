@@ -1,10 +1,6 @@
 /*
  * join_counts.c
  *		What several processes have counted in a similarity join.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/join/node/join_counts.c
  */
 #include "postgres.h"
 
@@ -30,7 +26,6 @@ typedef struct JoinCounts
 	PartCounts	parts[FLEXIBLE_ARRAY_MEMBER];
 } JoinCounts;
 
-/* See join_node.h */
 Size
 join_counts_bytes(int nparts)
 {
@@ -38,7 +33,6 @@ join_counts_bytes(int nparts)
 							 mul_size(nparts, sizeof(PartCounts))));
 }
 
-/* See join_node.h */
 void
 join_counts_init(JoinCounts *counts, int nparts)
 {
@@ -46,14 +40,12 @@ join_counts_init(JoinCounts *counts, int nparts)
 	counts->nparts = nparts;
 }
 
-/* See join_node.h */
 void *
 join_counts_behind(JoinCounts *counts)
 {
 	return (char *) counts + join_counts_bytes(counts->nparts);
 }
 
-/* See join_node.h */
 void
 join_counts_tell(SimilarityJoinState *state)
 {
@@ -107,7 +99,6 @@ add_part(SimilarityJoinState *state, const PartCounts *part)
 	sum->algorithm = told_algorithm(state, part, before.algorithm);
 }
 
-/* See join_node.h */
 void
 join_counts_gather(SimilarityJoinState *state)
 {

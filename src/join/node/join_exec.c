@@ -12,10 +12,6 @@
  * columns and then all inner ones.  Here that would mean to copy columns for
  * each pair; instead the expressions are changed to read from an outer and an
  * inner row, as those of core's joins do.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/join/node/join_exec.c
  */
 #include "postgres.h"
 
@@ -743,7 +739,6 @@ exec(CustomScanState *node)
 	return slot;
 }
 
-/* See node.h */
 const SetJoinStats *
 similarity_join_stats(SimilarityJoinState *state)
 {

@@ -1,10 +1,6 @@
 /*
  * join_explain.c
  *		What EXPLAIN tells of a similarity join.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/join/node/join_explain.c
  */
 #include "postgres.h"
 

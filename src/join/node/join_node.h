@@ -2,10 +2,6 @@
  * join_node.h
  *		The similarity join as a node of plans: what its planner part, its
  *		executor part and EXPLAIN share.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/join/node/join_node.h
  */
 #ifndef NEARDUP_JOIN_NODE_H
 #define NEARDUP_JOIN_NODE_H

@@ -11,10 +11,6 @@
  * The hook is in place when it is needed, since planning a near-duplicate
  * condition loads the library through the planner support function, long
  * before joins are planned.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/join/node/join_path.c
  */
 #include "postgres.h"
 

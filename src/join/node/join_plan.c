@@ -1,10 +1,6 @@
 /*
  * join_plan.c
  *		The similarity join's path becomes a plan.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/join/node/join_plan.c
  */
 #include "postgres.h"
 

@@ -6,10 +6,6 @@
  * each row what is wanted above the join or by its other conditions, with the set of
  * its signature.  If the sides are one table that is joined with itself, it is read
  * once.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/join/node/join_read.c
  */
 #include "postgres.h"
 
@@ -62,7 +58,6 @@ add_engine(SimilarityJoinState *state)
 	return engine;
 }
 
-/* See join_node.h */
 SetJoin *
 join_engine_for(SimilarityJoinState *state, SignatureKind kind)
 {
@@ -241,7 +236,6 @@ fetch_next_row(PlanState *child)
 		fetch_before(row->t_data, row->t_len);
 }
 
-/* See join_node.h */
 void
 join_read_side(SimilarityJoinState *state, JoinSide side, bool any_threshold)
 {
@@ -384,7 +378,6 @@ read_sides(SimilarityJoinState *state, bool any_threshold)
 		join_read_side(state, OTHER_SIDE(first), any_threshold && any_signature);
 }
 
-/* See join_node.h */
 void
 join_begin_engines(SimilarityJoinState *state)
 {
@@ -398,7 +391,6 @@ join_begin_engines(SimilarityJoinState *state)
 	MemoryContextSwitchTo(old);
 }
 
-/* See join_node.h */
 bool
 join_read(SimilarityJoinState *state)
 {

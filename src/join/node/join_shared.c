@@ -28,10 +28,6 @@
  * semi-join gives it once.  Those that have found none are given by whoever is
  * the last to have made its probes; a process that comes later finds nothing
  * left to do.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/join/node/join_shared.c
  */
 #include "postgres.h"
 
@@ -407,7 +403,6 @@ leave_memory_if_full(SimilarityJoinState *state)
 		give_up_memory(state);
 }
 
-/* See join_node.h */
 void
 join_shared_take(SimilarityJoinState *state, JoinSide side, JoinRow *row,
 				 size_t len, const Signature *sig)
@@ -623,7 +618,6 @@ share_matched(SimilarityJoinState *state, uint64 rows)
 	state->shared_matched = dsa_get_address(area, matched);
 }
 
-/* See join_node.h */
 bool
 join_shared_begin_probes(SimilarityJoinState *state, uint64 rows)
 {
@@ -641,7 +635,6 @@ join_shared_begin_probes(SimilarityJoinState *state, uint64 rows)
 	return !late;
 }
 
-/* See join_node.h */
 bool
 join_shared_end_probes(SimilarityJoinState *state)
 {
@@ -657,7 +650,6 @@ join_shared_end_probes(SimilarityJoinState *state)
 	return last;
 }
 
-/* See join_node.h */
 bool
 join_shared_is_late(const SimilarityJoinState *state)
 {
@@ -671,7 +663,6 @@ join_shared_is_late(const SimilarityJoinState *state)
  */
 #define LEFT_TO_LEADER	((size_t) 24 * 1024 * 1024)
 
-/* See join_node.h */
 void
 join_shared_close(SimilarityJoinState *state)
 {
@@ -688,7 +679,6 @@ join_shared_close(SimilarityJoinState *state)
 	state->areas = NULL;
 }
 
-/* See join_node.h */
 void
 join_shared_leave(SimilarityJoinState *state)
 {

@@ -12,10 +12,6 @@
  * Scans of a table, of its partitions, of the branches of UNION ALL or of a
  * common table expression are compared.  An index may find the rows, as those of
  * one tenant: whatever it is asked, they are those that the conditions let through.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/join/node/selfjoin.c
  */
 #include "postgres.h"
 
@@ -32,7 +28,6 @@
 #include "base/compat.h"
 #include "join/node/join_node.h"
 
-/* See join_node.h */
 Node *
 selfjoin_moved(Node *node, Index from, Index to)
 {

@@ -4,10 +4,6 @@
  *
  * They are numbered as they are met, and each row carries its number.  Most joins
  * meet one; see specs_check() for several.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/join/node/specs.c
  */
 #include "postgres.h"
 

@@ -2,10 +2,6 @@
  * lexicon_agg.c
  *		The aggregate that makes a lexicon of documents, and the one that adds
  *		lexicons up.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/lexicon/sql/lexicon_agg.c
  */
 #include "postgres.h"
 

@@ -10,10 +10,6 @@
  *		initials=0,3,...,0 {01d3f2b1c4a59687:1:3,9be3...:2:4}
  *
  * What is read, in either form, is checked field by field, as with signatures.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/lexicon/sql/lexicon_io.c
  */
 #include "postgres.h"
 

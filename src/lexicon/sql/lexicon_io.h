@@ -1,10 +1,6 @@
 /*
  * lexicon_io.h
  *		The portable bytes of lexicons.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/lexicon/sql/lexicon_io.h
  */
 #ifndef NEARDUP_LEXICON_IO_H
 #define NEARDUP_LEXICON_IO_H

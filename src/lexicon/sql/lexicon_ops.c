@@ -1,10 +1,6 @@
 /*
  * lexicon_ops.c
  *		Adding lexicons, taking one from another, trimming, and reading.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/lexicon/sql/lexicon_ops.c
  */
 #include "postgres.h"
 

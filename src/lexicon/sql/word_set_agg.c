@@ -6,10 +6,6 @@
  * sample: the documents of the smallest hashes, as many as fit.  Once one does
  * not fit, none of a greater hash is taken, so that the same documents are in
  * it whatever order they come in, and however many workers gather them.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/lexicon/sql/word_set_agg.c
  */
 #include "postgres.h"
 

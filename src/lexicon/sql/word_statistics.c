@@ -1,10 +1,6 @@
 /*
  * word_statistics.c
  *		What a lexicon knows of a word, and of the words of a document.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/lexicon/sql/word_statistics.c
  */
 #include "postgres.h"
 

@@ -1,10 +1,6 @@
 /*
  * chosen_sentences.c
  *		Hashes of chosen sentences: the longest, or those whose words weigh most.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/methods/lexical/chosen_sentences.c
  */
 #include "postgres.h"
 

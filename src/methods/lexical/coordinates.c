@@ -7,10 +7,6 @@
  * change leaves at least one as it was.  Two documents are near-duplicates if
  * one coordinate agrees, and their similarity is the share of those that do.
  * The threshold of a condition means nothing to them.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/methods/lexical/coordinates.c
  */
 #include "postgres.h"
 

@@ -1,10 +1,6 @@
 /*
  * coordinates.h
  *		Signatures of a few hashes, one of which is equal in near-duplicates.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/methods/lexical/coordinates.h
  */
 #ifndef NEARDUP_COORDINATES_H
 #define NEARDUP_COORDINATES_H

@@ -13,10 +13,6 @@
  * Source: Ilyinsky, Kuzmin, Melkov and Segalovich, "An efficient method to
  * detect duplicates of Web documents with the use of inverted index" (WWW
  * 2002).
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/methods/lexical/descriptive_words.c
  */
 #include "postgres.h"
 

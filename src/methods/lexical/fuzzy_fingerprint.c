@@ -17,10 +17,6 @@
  *
  * Source: Stein, "Fuzzy-fingerprints for text-based information retrieval"
  * (I-KNOW 2005): h(d) = sum of delta_i r^i over the classes i.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/methods/lexical/fuzzy_fingerprint.c
  */
 #include "postgres.h"
 

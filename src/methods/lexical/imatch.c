@@ -23,10 +23,6 @@
  * fast duplicate document detection" (TOIS 2002); Kolcz, Chowdhury and
  * Alspector, "Improved robustness of signature-based near-replica detection
  * via lexicon randomization" (KDD 2004).
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/methods/lexical/imatch.c
  */
 #include "postgres.h"
 

@@ -5,10 +5,6 @@
  *
  * The canonical text is the sequence of the document's words; punctuation,
  * white space and, if so analysed, markup and endings do not matter.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/methods/lexical/text_hash.c
  */
 #include "postgres.h"
 

@@ -11,10 +11,6 @@
  * Source: Zelenkov and Segalovich, RCDL 2007, where words are put in
  * alphabetical order and hashed; here they are put in order of hashes, which
  * serves as well and needs no text.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/methods/lexical/top_words.c
  */
 #include "postgres.h"
 

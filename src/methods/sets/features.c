@@ -8,10 +8,6 @@
  * their union has max(v, w): all measures of sets become those of weighted sets,
  * and all sketches of sets those of weighted ones.  Weights that are no whole
  * numbers take a vector: see methods/weighted/weighted_features.c.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/methods/sets/features.c
  */
 #include "postgres.h"
 

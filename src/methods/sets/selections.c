@@ -1,10 +1,6 @@
 /*
  * selections.c
  *		Sets of some of a document's features, chosen in one way or another.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/methods/sets/selections.c
  */
 #include "postgres.h"
 

@@ -15,10 +15,6 @@
  * values of the smaller number of occurrences, which is the source's measure,
  * and containment(a, b) the share of a that is found in b.  Everything that
  * works on sets finds all of it, always.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/methods/sets/sentence_pairs.c
  */
 #include "postgres.h"
 

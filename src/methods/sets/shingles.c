@@ -1,10 +1,6 @@
 /*
  * shingles.c
  *		SQL functions: a document's set of shingles.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/methods/sets/shingles.c
  */
 #include "postgres.h"
 

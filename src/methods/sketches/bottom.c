@@ -12,10 +12,6 @@
  * containment of documents", 1997), with a standard error a little below
  * sqrt(J (1 - J) / s); it is exact where the union has no more than s
  * elements.  Containment cannot be told from it.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/methods/sketches/bottom.c
  */
 #include "postgres.h"
 

@@ -17,10 +17,6 @@
  *
  * Powers are products here, not pow(): the choice is the same on every
  * machine.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/methods/sketches/lsh.c
  */
 #include "postgres.h"
 

@@ -2,10 +2,6 @@
  * lsh.h
  *		Locality-sensitive hashing: bands of min-hash slots that similar sets
  *		are likely to have in common.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/methods/sketches/lsh.h
  */
 #ifndef NEARDUP_LSH_H
 #define NEARDUP_LSH_H

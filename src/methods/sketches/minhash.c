@@ -33,10 +33,6 @@
  * That is unbiased, with the variance of full hashes times
  * (1 + (1 - J) / J * c) / (1 - c): the standard error grows by 1.9 % at
  * J = 0.1, by 0.3 % at J = 0.5.  With 4 bits it would be 29 % and 7 %.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/methods/sketches/minhash.c
  */
 #include "postgres.h"
 

@@ -1,10 +1,6 @@
 /*
  * minhash.h
  *		Min-hash: the slots of a sketch.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/methods/sketches/minhash.h
  */
 #ifndef NEARDUP_MINHASH_H
 #define NEARDUP_MINHASH_H

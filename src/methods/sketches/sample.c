@@ -14,10 +14,6 @@
  * sizes, and for containment; bad for short documents, whose sample may be
  * empty and then is similar to nothing.  The standard error of a containment
  * c of a in b is sqrt(c (1 - c) m / |a|), about.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/methods/sketches/sample.c
  */
 #include "postgres.h"
 

@@ -21,10 +21,6 @@
  * exact look-ups, Manku's tables.  With three blocks or with five to seven,
  * which were measured (doc/sketches.md), some thresholds gain and others lose
  * more.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/methods/sketches/simhash.c
  */
 #include "postgres.h"
 

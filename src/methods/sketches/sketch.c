@@ -1,10 +1,6 @@
 /*
  * sketch.c
  *		What the SQL functions that make sketches share.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/methods/sketches/sketch.c
  */
 #include "postgres.h"
 

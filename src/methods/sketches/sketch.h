@@ -1,10 +1,6 @@
 /*
  * sketch.h
  *		What the SQL functions that make sketches share.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/methods/sketches/sketch.h
  */
 #ifndef NEARDUP_SKETCH_H
 #define NEARDUP_SKETCH_H

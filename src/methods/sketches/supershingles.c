@@ -17,10 +17,6 @@
  *
  * Of r supershingles out of k that agree, (r / k)^(1 / size) is an estimate
  * of resemblance, a rough one.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/methods/sketches/supershingles.c
  */
 #include "postgres.h"
 

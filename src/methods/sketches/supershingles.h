@@ -1,10 +1,6 @@
 /*
  * supershingles.h
  *		Supershingles of a min-hash sketch, and megashingles of those.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/methods/sketches/supershingles.h
  */
 #ifndef NEARDUP_SUPERSHINGLES_H
 #define NEARDUP_SUPERSHINGLES_H

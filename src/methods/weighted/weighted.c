@@ -1,10 +1,6 @@
 /*
  * weighted.c
  *		Vectors of weighted features, words and shingles.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/methods/weighted/weighted.c
  */
 #include "postgres.h"
 

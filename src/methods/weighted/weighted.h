@@ -1,10 +1,6 @@
 /*
  * weighted.h
  *		Features and their weights as two arrays.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/methods/weighted/weighted.h
  */
 #ifndef NEARDUP_WEIGHTED_H
 #define NEARDUP_WEIGHTED_H

@@ -22,10 +22,6 @@
  *
  * Source: Hoad and Zobel, "Methods for identifying versioned and plagiarised
  * documents" (JASIST 54(3), 2003), where the fifth served best.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/signature/sql/identity.c
  */
 #include "postgres.h"
 

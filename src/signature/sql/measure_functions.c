@@ -1,10 +1,6 @@
 /*
  * measure_functions.c
  *		The measures in SQL, and in statements that are put together.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/signature/sql/measure_functions.c
  */
 #include "postgres.h"
 

@@ -1,10 +1,6 @@
 /*
  * near.c
  *		Near-duplicate conditions.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/signature/sql/near.c
  */
 #include "postgres.h"
 

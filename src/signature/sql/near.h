@@ -1,10 +1,6 @@
 /*
  * near.h
  *		Measures of signatures, for the files that index and join them.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/signature/sql/near.h
  */
 #ifndef NEARDUP_NEAR_H
 #define NEARDUP_NEAR_H

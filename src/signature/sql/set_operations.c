@@ -5,10 +5,6 @@
  *
  * What comes out is of the spec of what goes in: the set of the shingles of
  * several documents is compared with that of one.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/signature/sql/set_operations.c
  */
 #include "postgres.h"
 

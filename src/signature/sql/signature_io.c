@@ -1,10 +1,6 @@
 /*
  * signature_io.c
  *		Text and binary form of signatures, casts, and their description.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/signature/sql/signature_io.c
  */
 #include "postgres.h"
 

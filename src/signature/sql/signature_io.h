@@ -1,10 +1,6 @@
 /*
  * signature_io.h
  *		The text and binary form of signatures, and their order.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/signature/sql/signature_io.h
  */
 #ifndef NEARDUP_SIGNATURE_IO_H
 #define NEARDUP_SIGNATURE_IO_H

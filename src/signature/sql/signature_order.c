@@ -6,10 +6,6 @@
  * then the values as numbers, so that GROUP BY, DISTINCT, merge joins and
  * unique indexes work on any mixture.  Order and hash depend on the numbers
  * alone, never on the byte order of the machine.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/signature/sql/signature_order.c
  */
 #include "postgres.h"
 

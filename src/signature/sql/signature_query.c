@@ -8,10 +8,6 @@
  *
  * Text form: the threshold, the measure, the signature, with single spaces:
  * 0.8 jaccard shingles[k=3]{...}
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/signature/sql/signature_query.c
  */
 #include "postgres.h"
 

@@ -2,10 +2,6 @@
  * signature_query.h
  *		signature_query: a signature with a measure and a threshold, as one
  *		datum, which is what an index operator needs on its right side.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/signature/sql/signature_query.h
  */
 #ifndef NEARDUP_SIGNATURE_QUERY_H
 #define NEARDUP_SIGNATURE_QUERY_H

@@ -1,10 +1,6 @@
 /*
  * sketch_odds.c
  *		The odds of sketches: how probable it is that bands or supershingles agree.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/signature/sql/sketch_odds.c
  */
 #include "postgres.h"
 

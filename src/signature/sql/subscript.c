@@ -13,10 +13,6 @@
  *
  * Nothing is checked here: a threshold that is none is refused by the condition
  * itself, when it comes to compare a row.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/signature/sql/subscript.c
  */
 #include "postgres.h"
 

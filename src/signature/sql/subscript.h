@@ -1,10 +1,6 @@
 /*
  * subscript.h
  *		A signature with subscripts: how a plan packs a signature_query.
- *
- * Portions Copyright (c) 2026, the neardup developers
- *
- * src/signature/sql/subscript.h
  */
 #ifndef NEARDUP_SUBSCRIPT_H
 #define NEARDUP_SUBSCRIPT_H
