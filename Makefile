@@ -400,6 +400,7 @@ REGRESS = \
 	permissions \
 	plan_choice \
 	records \
+	row_types \
 	security \
 	selections \
 	selfjoin \
