@@ -333,7 +333,7 @@ DROP TABLE changed;
 RESET hash_mem_multiplier;
 RESET work_mem;
 
--- An index with many rows of a different spec: few look-ups go through more rows than the table has, and then it is read instead
+-- An index with many rows of a different spec, which look-ups pass over
 CREATE TABLE spoken (id int PRIMARY KEY, lang text, sig signature);
 CREATE INDEX ON spoken USING gin (sig) WITH (fastupdate = off);
 INSERT INTO spoken SELECT i, CASE i % 2 WHEN 0 THEN 'german' ELSE 'english' END,
