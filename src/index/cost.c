@@ -129,9 +129,9 @@ comes_in_order(const IndexPath *path)
 }
 
 /*
- * The planner looks whether workers can evaluate a table's conditions and columns, but
- * not what an order is by.  That may be a column of an outer row, which
- * no worker has: see doc/reports/ordered_look_ups.md
+ * Keep an ordered scan from workers that cannot evaluate what it is ordered by.
+ * The planner checks a table's conditions and columns only (seen in 15.20, with
+ * other access methods, too), and a worker does not get a column of an outer row.
  */
 static void
 keep_from_workers(PlannerInfo *root, IndexPath *path)
