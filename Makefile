@@ -26,14 +26,13 @@ OBJS = \
 	src/base/input.o \
 	src/base/linear_probing.o \
 	src/base/memory_pages.o \
-	src/base/operators.o \
 	src/base/owner.o \
 	src/base/pause.o \
 	src/base/progress.o \
-	src/base/same_value.o \
 	src/base/settings.o \
 	src/base/sort_uint64.o \
 	src/base/state.o \
+	src/base/values.o \
 	src/distributed/neardup_pairs.o \
 	src/distributed/spots.o \
 	src/distributed/working_tables.o \

@@ -1,14 +1,13 @@
 /*
  * call.c
  *		What a call of an SQL function asks of the server.
- *
- * The error of a row type is of an install script that does not fit the module.
  */
 #include "postgres.h"
 
 #include "access/htup_details.h"
 #include "catalog/pg_type.h"
 #include "funcapi.h"
+#include "utils/builtins.h"
 #include "utils/memutils.h"
 #include "utils/regproc.h"
 
@@ -46,9 +45,34 @@ call_row_type(FunctionCallInfo fcinfo)
 	return BlessTupleDesc(desc);
 }
 
-Datum
-call_row(TupleDesc desc, Datum *values, bool *nulls)
+void
+call_require_columns(TupleDesc desc, int n, const Oid *types)
 {
+	bool		fits = desc->natts >= n;
+
+	for (int i = 0; fits && i < desc->natts; i++)
+	{
+		Form_pg_attribute column = TupleDescAttr(desc, i);
+
+		fits = column->attisdropped == (i >= n) &&
+			(i >= n || types[i] == InvalidOid || column->atttypid == types[i]);
+	}
+	if (!fits)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("type %s has other columns than it was created with",
+						format_type_be(desc->tdtypeid)),
+				 errhint("Undo what ALTER TYPE has done to it.")));
+}
+
+Datum
+call_row(TupleDesc desc, int n, Datum *values, bool *nulls)
+{
+	if (desc->natts > n)		/* the others are dropped */
+	{
+		values = memcpy(palloc0(desc->natts * sizeof(Datum)), values, n * sizeof(Datum));
+		nulls = memcpy(memset(palloc(desc->natts), true, desc->natts), nulls, n);
+	}
 	return HeapTupleGetDatum(heap_form_tuple(desc, values, nulls));
 }
 

@@ -21,8 +21,14 @@ extern Datum call_unchanged_state(FunctionCallInfo fcinfo);
 /* The row type that the function is declared to return, palloc'd. */
 extern TupleDesc call_row_type(FunctionCallInfo fcinfo);
 
-/* A row of that type, palloc'd, for the function to return. */
-extern Datum call_row(TupleDesc desc, Datum *values, bool *nulls);
+/*
+ * Raise DATATYPE_MISMATCH unless a row type has columns of these types, InvalidOid
+ * being any, and no others but dropped ones behind them.  ALTER TYPE may have changed a type of the extension.
+ */
+extern void call_require_columns(TupleDesc desc, int n, const Oid *types);
+
+/* A row of n columns, palloc'd, for the function to return. */
+extern Datum call_row(TupleDesc desc, int n, Datum *values, bool *nulls);
 
 /*
  * An array of n bigints, palloc'd, for the function to return; *values is set

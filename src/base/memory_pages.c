@@ -11,9 +11,6 @@
 
 #include "base/memory_pages.h"
 
-/* Of most systems; where they are of another size, this is only a hint, too. */
-#define LARGE_PAGE			((Size) 2 * 1024 * 1024)
-
 /* Pages that are asked for between two looks at interrupts. */
 #define ASK_AT_ONCE			((Size) 16 * 1024 * 1024)
 
@@ -21,22 +18,6 @@
 #if defined(__linux__) && !defined(MADV_POPULATE_WRITE)
 #define MADV_POPULATE_WRITE	23
 #endif
-
-void *
-large_array_alloc(Size bytes)
-{
-	char	   *array;
-
-	if (bytes < LARGE_PAGE)
-		return palloc_extended(Max(bytes, 1), MCXT_ALLOC_HUGE);
-	bytes = TYPEALIGN(LARGE_PAGE, bytes);
-	array = palloc_extended(bytes + LARGE_PAGE, MCXT_ALLOC_HUGE);
-	array = (char *) TYPEALIGN(LARGE_PAGE, array);
-#ifdef MADV_HUGEPAGE
-	(void) madvise(array, bytes, MADV_HUGEPAGE);
-#endif
-	return array;
-}
 
 void
 shared_pages_ask(void *place, Size bytes)

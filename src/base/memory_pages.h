@@ -1,18 +1,9 @@
 /*
  * memory_pages.h
  *		Wishes to the system about pages of memory.
- *
- * A system that does not grant them changes nothing but the time that something takes.
  */
 #ifndef NEARDUP_MEMORY_PAGES_H
 #define NEARDUP_MEMORY_PAGES_H
-
-/*
- * Memory of that size, of the current memory context, with which it is given back;
- * with nothing in it.  It is in large pages where the system gives them for the asking:
- * to find out where a small one is takes longer than reading what is there.
- */
-extern void *large_array_alloc(Size bytes);
 
 /*
  * Asks for the pages of shared memory that will be written to, all at once: that takes

@@ -40,7 +40,7 @@
 
 #include "base/call.h"
 #include "base/compat.h"
-#include "base/operators.h"
+#include "base/values.h"
 #include "distributed/spots.h"
 #include "distributed/working_tables.h"
 #include "signature/sql/near.h"
@@ -664,5 +664,5 @@ neardup_pairs(PG_FUNCTION_ARGS)
 	if (SPI_finish() != SPI_OK_FINISH)
 		elog(ERROR, "SPI_finish failed");
 	value = CStringGetTextDatum(design_names[design]);
-	PG_RETURN_DATUM(call_row(desc, &value, &isnull));
+	PG_RETURN_DATUM(call_row(desc, 1, &value, &isnull));
 }

@@ -99,8 +99,7 @@ begin_pairs(PairState *state)
 static PairState *
 get_pair_state(FunctionCallInfo fcinfo)
 {
-	PairState  *state = state_of_size(fcinfo, "pair_evaluation",
-									  sizeof(PairState));
+	PairState  *state = state_of_size(fcinfo, "pair_evaluation", sizeof(PairState));
 
 	if (PG_ARGISNULL(0))
 		begin_pairs(state);
@@ -130,8 +129,7 @@ pair_evaluation_add(PG_FUNCTION_ARGS)
 	state->true_pairs += correct;
 	state->correct += found && correct;
 	if (found)
-		add_extremes(state, correct ? nan : similarity,
-					 correct ? similarity : nan);
+		add_extremes(state, correct ? nan : similarity, correct ? similarity : nan);
 	PG_RETURN_POINTER(state);
 }
 
@@ -144,8 +142,7 @@ pair_evaluation_combine(PG_FUNCTION_ARGS)
 	if (PG_ARGISNULL(1))
 		return call_unchanged_state(fcinfo);
 	state = get_pair_state(fcinfo);
-	other = state_other_of_size(fcinfo, 1, "pair_evaluation",
-								sizeof(PairState));
+	other = state_other_of_size(fcinfo, 1, "pair_evaluation", sizeof(PairState));
 	state->found += other->found;
 	state->true_pairs += other->true_pairs;
 	state->correct += other->correct;
@@ -160,28 +157,29 @@ pair_evaluation_final(PG_FUNCTION_ARGS)
 	PairState	none = {0};
 	const PairState *state = &none;
 	TupleDesc	desc = call_row_type(fcinfo);
-	Datum		values[9];
-	bool		nulls[9] = {0};
+	const Oid	types[] = {INT8OID, INT8OID, INT8OID, FLOAT8OID, FLOAT8OID, FLOAT8OID,
+	FLOAT8OID, FLOAT8OID, FLOAT8OID};
+	Datum		values[lengthof(types)];
+	bool		nulls[lengthof(types)] = {0};
 
+	call_require_columns(desc, lengthof(types), types);
 	begin_pairs(&none);
 	if (!PG_ARGISNULL(0))
-		state = state_other_of_size(fcinfo, 0, "pair_evaluation",
-									sizeof(PairState));
+		state = state_other_of_size(fcinfo, 0, "pair_evaluation", sizeof(PairState));
 	values[0] = Int64GetDatum(state->found);
 	values[1] = Int64GetDatum(state->true_pairs);
 	values[2] = Int64GetDatum(state->correct);
 	values[3] = ratio(state->correct, state->found, &nulls[3]);
 	values[4] = ratio(state->correct, state->true_pairs, &nulls[4]);
 	/* as F of precision and recall, and defined if one of them is not */
-	values[5] = ratio(2.0 * state->correct, state->found + state->true_pairs,
-					  &nulls[5]);
+	values[5] = ratio(2.0 * state->correct, state->found + state->true_pairs, &nulls[5]);
 	values[6] = Float8GetDatum(state->highest_false);
 	nulls[6] = isnan(state->highest_false);
 	values[7] = Float8GetDatum(state->lowest_true);
 	nulls[7] = isnan(state->lowest_true);
 	values[8] = Float8GetDatum(state->lowest_true - state->highest_false);
 	nulls[8] = nulls[6] || nulls[7];
-	PG_RETURN_DATUM(call_row(desc, values, nulls));
+	PG_RETURN_DATUM(call_row(desc, lengthof(values), values, nulls));
 }
 
 /* Clusters */
@@ -473,9 +471,11 @@ cluster_evaluation_final(PG_FUNCTION_ARGS)
 	ClusterState *state;
 	Contingency table;
 	TupleDesc	desc = call_row_type(fcinfo);
-	Datum		values[7];
-	bool		nulls[7] = {0};
+	const Oid	types[] = {INT8OID, INT8OID, INT8OID, FLOAT8OID, FLOAT8OID, FLOAT8OID, FLOAT8OID};
+	Datum		values[lengthof(types)];
+	bool		nulls[lengthof(types)] = {0};
 
+	call_require_columns(desc, lengthof(types), types);
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
 	state = (ClusterState *) PG_GETARG_POINTER(0);
@@ -488,5 +488,5 @@ cluster_evaluation_final(PG_FUNCTION_ARGS)
 	values[5] = Float8GetDatum(table.recall / table.items);
 	values[6] = Float8GetDatum(f_of(table.precision / table.items,
 									table.recall / table.items, 1));
-	PG_RETURN_DATUM(call_row(desc, values, nulls));
+	PG_RETURN_DATUM(call_row(desc, lengthof(values), values, nulls));
 }

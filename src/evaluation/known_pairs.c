@@ -23,7 +23,7 @@
 #include "utils/lsyscache.h"
 
 #include "base/compat.h"
-#include "base/operators.h"
+#include "base/values.h"
 #include "base/progress.h"
 #include "evaluation/given_query.h"
 #include "evaluation/known_pairs.h"

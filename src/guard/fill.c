@@ -30,7 +30,7 @@
 #include "utils/rel.h"
 
 #include "base/compat.h"
-#include "base/same_value.h"
+#include "base/values.h"
 #include "guard/guard.h"
 
 PG_FUNCTION_INFO_V1(neardup_fill);

@@ -30,7 +30,7 @@
 
 #include "base/compat.h"
 #include "base/hash.h"
-#include "base/same_value.h"
+#include "base/values.h"
 #include "guard/guard.h"
 
 /* Values of a row */

@@ -17,7 +17,7 @@
 #include "utils/typcache.h"
 
 #include "base/compat.h"
-#include "base/same_value.h"
+#include "base/values.h"
 #include "guard/guard.h"
 
 /*

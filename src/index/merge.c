@@ -16,7 +16,6 @@
 
 #include "base/growing.h"
 #include "base/interrupts.h"
-#include "base/memory_pages.h"
 #include "index/directory.h"
 #include "index/merge.h"
 
@@ -102,7 +101,7 @@ alloc_numbers(const SegmentInfo *segments, uint32 n)
 
 	for (uint32 i = 0; i < n; i++)
 		rows += segments[i].nrows;
-	next = large_array_alloc(rows * sizeof(uint32));
+	next = palloc_extended(Max(rows * sizeof(uint32), 1), MCXT_ALLOC_HUGE);
 	for (uint32 i = 0; i < n; i++)
 	{
 		numbers[i] = next;

@@ -83,5 +83,5 @@ coverage(PG_FUNCTION_ARGS)
 	evidence_end(evidence);
 	values[0] = Float8GetDatum(of_a);
 	values[1] = Float8GetDatum(of_b);
-	return call_row(desc, values, nulls);
+	return call_row(desc, lengthof(values), values, nulls);
 }

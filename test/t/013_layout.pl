@@ -205,7 +205,7 @@ is(join("\n", grep { not $known{$_} } @long),
 # Lines that folders may have, with those below them.  The second number is the
 # goal: the first goes down to it, never up.
 my @budgets = (
-	[ 2067, 1600, qw(base) ],
+	[ 2051, 1600, qw(base) ],
 	[ 6894, 5100, qw(text) ],
 	[ 3800, 3800, qw(signature) ],
 	[ 2559, 2300, qw(document) ],
@@ -238,7 +238,7 @@ foreach my $budget (@budgets)
 }
 is(join("\n", @over), '', 'every folder keeps its budget of lines');
 # The goals are 62,000 and 260.
-cmp_ok($total, '<=', 75538, 'the source keeps its budget of lines');
-cmp_ok(scalar keys %lines, '<=', 403, 'and of files');
+cmp_ok($total, '<=', 75519, 'the source keeps its budget of lines');
+cmp_ok(scalar keys %lines, '<=', 401, 'and of files');
 
 done_testing();

@@ -539,11 +539,9 @@ words_as_array(const WordSet *set, bool thresholds)
 		values[i] = thresholds ? Float4GetDatum(set->words[i].threshold) :
 			Int64GetDatum((int64) set->words[i].hash);
 	if (thresholds)
-		return PointerGetDatum(construct_array(values, set->n, FLOAT4OID,
-											   sizeof(float4), true,
+		return PointerGetDatum(construct_array(values, set->n, FLOAT4OID, sizeof(float4), true,
 											   TYPALIGN_INT));
-	return PointerGetDatum(construct_array(values, set->n, INT8OID,
-										   sizeof(int64), FLOAT8PASSBYVAL,
+	return PointerGetDatum(construct_array(values, set->n, INT8OID, sizeof(int64), FLOAT8PASSBYVAL,
 										   TYPALIGN_DOUBLE));
 }
 
@@ -553,24 +551,25 @@ rounds_as_array(const WordSet *set, Oid arraytype)
 {
 	Oid			type = get_element_type(arraytype);
 	TupleDesc	desc = lookup_rowtype_tupdesc_copy(type, -1);
+	const Oid	types[] = {INT4OID, FLOAT8OID, FLOAT8OID};
 	Datum		rounds[WORD_SET_ROUNDS + 1];
 	int16		typlen;
 	bool		typbyval;
 	char		typalign;
 
+	call_require_columns(desc, lengthof(types), types);
 	for (int i = 0; i < set->nrounds; i++)
 	{
-		Datum		values[3];
-		bool		nulls[3] = {0};
+		Datum		values[lengthof(types)];
+		bool		nulls[lengthof(types)] = {0};
 
 		values[0] = Int32GetDatum((int32) set->rounds[i].words);
 		values[1] = Float8GetDatum(set->rounds[i].covered);
 		values[2] = Float8GetDatum(set->rounds[i].unstable);
-		rounds[i] = HeapTupleGetDatum(heap_form_tuple(desc, values, nulls));
+		rounds[i] = call_row(desc, lengthof(values), values, nulls);
 	}
 	get_typlenbyvalalign(type, &typlen, &typbyval, &typalign);
-	return PointerGetDatum(construct_array(rounds, set->nrounds, type, typlen,
-										   typbyval, typalign));
+	return PointerGetDatum(construct_array(rounds, set->nrounds, type, typlen, typbyval, typalign));
 }
 
 /* The canonical analysis text, or NULL for a configuration. */
@@ -583,8 +582,7 @@ analysis_as_text(const WordSetState *state, bool *isnull)
 	if (*isnull)
 		return (Datum) 0;
 	name = words_name(&state->info.spec);
-	return CStringGetTextDatum(state->info.markup ? psprintf("%s html", name) :
-							   name);
+	return CStringGetTextDatum(state->info.markup ? psprintf("%s html", name) : name);
 }
 
 /* The composite (analysis, words, thresholds, rounds). */
@@ -596,9 +594,11 @@ word_set_agg_final(PG_FUNCTION_ARGS)
 	Occurrence *occurrences;
 	WordSet    *set;
 	double		length;
-	Datum		values[4];
-	bool		nulls[4] = {0};
+	const Oid	types[] = {TEXTOID, INT8ARRAYOID, FLOAT4ARRAYOID, InvalidOid};
+	Datum		values[lengthof(types)];
+	bool		nulls[lengthof(types)] = {0};
 
+	call_require_columns(desc, lengthof(types), types);
 	if (state == NULL)
 		state = add_flat(fcinfo, NULL, PG_GETARG_BYTEA_PP(0));
 	occurrences = sample_occurrences(state, &length);
@@ -608,5 +608,5 @@ word_set_agg_final(PG_FUNCTION_ARGS)
 	values[1] = words_as_array(set, false);
 	values[2] = words_as_array(set, true);
 	values[3] = rounds_as_array(set, TupleDescAttr(desc, 3)->atttypid);
-	PG_RETURN_DATUM(call_row(desc, values, nulls));
+	PG_RETURN_DATUM(call_row(desc, lengthof(values), values, nulls));
 }

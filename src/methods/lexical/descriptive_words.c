@@ -17,13 +17,16 @@
 #include "postgres.h"
 
 #include "access/detoast.h"
+#include "access/htup_details.h"
 #include "catalog/pg_type.h"
 #include "executor/executor.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
+#include "utils/typcache.h"
 
 #include "signature/sets.h"
+#include "base/call.h"
 #include "base/compat.h"
 #include "base/hash.h"
 #include "base/interrupts.h"
@@ -35,11 +38,9 @@
 PG_FUNCTION_INFO_V1(descriptive_words);
 
 static double vector_similarity(const Signature *a, const Signature *b);
-static bool vector_near(const Signature *a, const Signature *b,
-						double threshold);
+static bool vector_near(const Signature *a, const Signature *b, double threshold);
 static uint64 vector_hamming(const Signature *a, const Signature *b);
-static void vector_row_keys(const Signature *sig, double threshold,
-							KeyList *keys);
+static void vector_row_keys(const Signature *sig, double threshold, KeyList *keys);
 static bool vector_query_keys(const Signature *sig, double built,
 							  double threshold, KeyList *keys, uint32 *need);
 static bool vector_value_keys(const Signature *sig, double built,
@@ -53,12 +54,9 @@ const MethodInfo descriptive_words_method = {
 	.name = "descriptive_words", .method = METHOD_DESCRIPTIVE_WORDS,
 	.width = 64, .analysed = ANALYSED_ALWAYS, .set = true, .nparams = 2,
 	.check = vector_check,
-	.similarity = vector_similarity, .near = vector_near,
-	.hamming = vector_hamming,
-	.row_keys = vector_row_keys, .query_keys = vector_query_keys,
-	.value_keys = vector_value_keys,
-	.most_similar = vector_most_similar,
-	.least_similarity = vector_least_similarity
+	.similarity = vector_similarity, .near = vector_near, .hamming = vector_hamming,
+	.row_keys = vector_row_keys, .query_keys = vector_query_keys, .value_keys = vector_value_keys,
+	.most_similar = vector_most_similar, .least_similarity = vector_least_similarity
 };
 
 /* Measures */
@@ -78,8 +76,7 @@ vector_check(const Signature *sig)
 static uint64
 common_words(const Signature *a, const Signature *b)
 {
-	return set_overlap(a->values, SIGNATURE_NVALUES(a),
-					   b->values, SIGNATURE_NVALUES(b));
+	return set_overlap(a->values, SIGNATURE_NVALUES(a), b->values, SIGNATURE_NVALUES(b));
 }
 
 /* The share of equal ones among the bits that are one in either. */
@@ -103,8 +100,7 @@ vector_near(const Signature *a, const Signature *b, double threshold)
 static uint64
 vector_hamming(const Signature *a, const Signature *b)
 {
-	return SIGNATURE_NVALUES(a) + SIGNATURE_NVALUES(b) -
-		2 * common_words(a, b);
+	return SIGNATURE_NVALUES(a) + SIGNATURE_NVALUES(b) - 2 * common_words(a, b);
 }
 
 /* One key, which stands for the whole vector. */
@@ -183,12 +179,9 @@ get_array(HeapTupleHeader tuple, int attribute)
 {
 	bool		isnull;
 	Datum		datum = GetAttributeByNum(tuple, attribute, &isnull);
-	ArrayType  *array;
+	ArrayType  *array = isnull ? NULL : DatumGetArrayTypeP(datum);
 
-	if (isnull)
-		bad_word_set("Its words and thresholds must not be null.");
-	array = DatumGetArrayTypeP(datum);
-	if (array_contains_nulls(array))
+	if (array == NULL || array_contains_nulls(array))
 		bad_word_set("Its words and thresholds must not be null.");
 	return array;
 }
@@ -277,6 +270,8 @@ get_table(DocContext *doccxt, FunctionCallInfo fcinfo, int n)
 	MemoryContext owner = GetMemoryChunkContext(doccxt);
 	MemoryContext old;
 	HeapTupleHeader tuple;
+	const Oid	types[] = {TEXTOID, INT8ARRAYOID, FLOAT4ARRAYOID, InvalidOid};
+	TupleDesc	desc;
 	Datum		analysis;
 	bool		isnull;
 
@@ -296,6 +291,9 @@ get_table(DocContext *doccxt, FunctionCallInfo fcinfo, int n)
 	MemoryContextReset(table->context);
 	old = MemoryContextSwitchTo(table->context);
 	tuple = DatumGetHeapTupleHeaderCopy(PointerGetDatum(datum));
+	desc = lookup_rowtype_tupdesc(HeapTupleHeaderGetTypeId(tuple), HeapTupleHeaderGetTypMod(tuple));
+	call_require_columns(desc, lengthof(types), types);
+	ReleaseTupleDesc(desc);
 	fill_table(table, tuple);
 	analysis = GetAttributeByNum(tuple, 1, &isnull);
 	table->analysis = isnull ? NULL : DatumGetTextPCopy(analysis);

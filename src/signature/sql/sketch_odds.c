@@ -82,5 +82,5 @@ lsh_parameters(PG_FUNCTION_ARGS)
 	values[2] = Float8GetDatum(recall == 1 ? 1 :
 							   lsh_probability(threshold, banding.bands,
 											   banding.rows));
-	PG_RETURN_DATUM(call_row(desc, values, nulls));
+	PG_RETURN_DATUM(call_row(desc, lengthof(values), values, nulls));
 }

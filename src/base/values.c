@@ -1,17 +1,19 @@
 /*
- * operators.c
- *		Operators in statements that are put together.
+ * values.c
+ *		Values of any type: their operators, and whether their bytes are equal.
  */
 #include "postgres.h"
 
 #include "access/htup_details.h"
 #include "catalog/pg_operator.h"
 #include "utils/builtins.h"
+#include "utils/datum.h"
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 #include "utils/typcache.h"
 
-#include "base/operators.h"
+#include "base/compat.h"
+#include "base/values.h"
 
 char *
 operator_name(Oid operator)
@@ -40,4 +42,14 @@ Oid
 operator_less(Oid type)
 {
 	return lookup_type_cache(type, TYPECACHE_LT_OPR)->lt_opr;
+}
+
+bool
+same_value(Datum a, Datum b, bool typbyval, int typlen)
+{
+	if (typlen == -1 && VARATT_IS_EXTERNAL_ONDISK(DatumGetPointer(a)) &&
+		VARATT_IS_EXTERNAL_ONDISK(DatumGetPointer(b)) &&
+		memcmp(DatumGetPointer(a), DatumGetPointer(b), VARSIZE_EXTERNAL(DatumGetPointer(a))) == 0)
+		return true;
+	return datum_image_eq(a, b, typbyval, typlen);
 }
