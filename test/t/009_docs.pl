@@ -12,7 +12,7 @@ use strict;
 use warnings;
 
 use Cwd qw(abs_path);
-use File::Basename qw(basename dirname);
+use File::Basename qw(dirname);
 use PostgreSQL::Test::Cluster;
 use IPC::Run;
 use PostgreSQL::Test::Utils;
@@ -24,7 +24,7 @@ my $node = PostgreSQL::Test::Cluster->new('main');
 $node->init;
 $node->start;
 
-# What each file takes for granted
+# The state that the examples of a file need
 my %prepare = (
 	'README.md' => '',
 	'doc/analysis.md' => '',
@@ -73,8 +73,7 @@ my %prepare = (
 		FROM generate_series(1, 100) i;
 		CREATE TABLE documents AS TABLE docs});
 
-# What each file promises of what its examples have done: a query that tells
-# whether it is so
+# What each file promises of the state after its examples: a query that is true
 my %promise = (
 	'doc/library.md' => q{
 		SELECT documents = 2 AND words = 26 AND state = 'indexed'
@@ -87,7 +86,7 @@ my %promise = (
 				(SELECT FROM docs k WHERE k.id <= d.id AND similarity(k.sig, d.sig) >= 0.8))
 		FROM docs});
 
-# The examples of a file: code, whether it fails, and what it prints if that is told
+# The examples of a file: code, whether it fails, and its output if the file has it
 sub examples
 {
 	my ($file) = @_;
@@ -106,7 +105,7 @@ sub examples
 	return @examples;
 }
 
-# What psql prints, as it stands in a document: without footers, and blanks at
+# The output of psql as documents have it: without footers, and without blanks at
 # the ends of lines
 sub printed
 {
@@ -186,8 +185,8 @@ foreach my $file (sort keys %prepare)
 	}
 }
 
-# The index has everything that the extension has.  Where this differs, make it
-# anew: test/index tells how.
+# The index has everything that the extension has.  If this fails, make it again
+# with test/index.
 {
 	local %ENV = (%ENV, PGHOST => $node->host, PGPORT => $node->port,
 		PGDATABASE => 'docs');
@@ -196,7 +195,7 @@ foreach my $file (sort keys %prepare)
 	$node->safe_psql('postgres', 'DROP DATABASE docs; CREATE DATABASE docs');
 	$node->safe_psql('docs', 'CREATE EXTENSION neardup_library CASCADE');
 	IPC::Run::run([ 'perl', "$top/test/index" ], '>', \$index, '2>', \$err);
-	is($err, '', 'the documentation tells of everything');
+	is($err, '', 'the documentation describes everything');
 	is_deeply([ not_in(slurp_file("$top/doc/index.md"), $index) ],
 		[], 'doc/index.md lacks nothing that test/index makes');
 	is_deeply([ not_in($index, slurp_file("$top/doc/index.md")) ],
@@ -213,7 +212,8 @@ sub not_in
 }
 
 # Links lead somewhere
-my @files = (glob("$top/*.md"), glob("$top/doc/*.md"));
+my @files = map { glob("$top/$_") }
+  qw(*.md doc/*.md demo/*.md findings/*.md test/data/*.md clients/*/*.md src/*/*.md);
 my %anchors;
 foreach my $file (@files)
 {
@@ -237,7 +237,7 @@ foreach my $file (@files)
 		push @broken, "$name#$anchor"
 		  if defined $anchor && -e $to && !$anchors{ abs_path($to) }{$anchor};
 	}
-	is("@broken", '', "links of " . basename($file));
+	is("@broken", '', 'links of ' . $file =~ s{^\Q$top\E/}{}r);
 }
 
 $node->stop;
