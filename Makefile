@@ -161,7 +161,6 @@ OBJS = \
 	src/join/engine/spill_file.o \
 	src/join/engine/tokens.o \
 	src/join/node/comparison.o \
-	src/join/node/join_counts.o \
 	src/join/node/join_exec.o \
 	src/join/node/join_explain.o \
 	src/join/node/join_path.o \

@@ -652,7 +652,7 @@ compare_new(Check *check)
 	check->refused = MemoryContextAllocExtended(check->context, bytes,
 												MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	ItemPointerSetInvalid(&check->entered);
-	setjoin_build(check->join);
+	setjoin_build(check->join, NULL);
 	while (!knows_enough(check) && setjoin_next(check->join, &outer, &inner))
 	{
 		compare_groups(check, outer, inner);

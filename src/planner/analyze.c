@@ -342,7 +342,7 @@ join_sample(const Sample *sample, double threshold, Findings *findings)
 		if (kind != KIND_SETS)
 			pfree(unconstify(uint64 *, set));
 	}
-	setjoin_build(join);
+	setjoin_build(join, NULL);
 	findings->nrows = sample->nrows;
 	findings->total = sample->total;
 	count_pairs(join, sample, findings);

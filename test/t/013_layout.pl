@@ -154,8 +154,6 @@ visit($_) foreach sort keys %includes;
 my %known = map { $_ => 1 } (
 	'index/pass.c > index/search_pending.c',
 	'index/pass.c > index/search_segment.c',
-	'join/node/join_counts.c > join/node/join_exec.c > join/node/join_read.c > join/node/join_shared.c',
-	'join/node/join_read.c > join/node/join_shared.c',
 	'passages/common_passages.c > passages/repeated_runs.c',
 	'planner/conditions.c > planner/selectivity.c');
 foreach my $circle (@circles)
@@ -191,7 +189,6 @@ foreach my $path (sort keys %code)
 	}
 }
 %known = map { $_ => 1 } (
-	'join/node/join_node.h: SimilarityJoinState',
 	'text/words.c: WordScanner',
 	'join/node/join_path.c: join_path',
 	'methods/sets/selections.c: selection',
@@ -215,7 +212,7 @@ my @budgets = (
 	[ 12157, 9500, qw(index) ],
 	[ 9798, 8500, qw(join/engine) ],
 	[ 3497, 3400, qw(join/algorithms join/classic) ],
-	[ 5027, 4300, qw(join/node) ],
+	[ 4683, 4300, qw(join/node) ],
 	[ 2211, 2200, qw(planner statistics) ],
 	[ 5255, 4400, qw(guard) ],
 	[ 5464, 3000, qw(groups) ],

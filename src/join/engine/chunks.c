@@ -221,7 +221,7 @@ least_probe(SetJoin *join)
 	uint64		least;
 	uint64		most;
 
-	measure_sizes(join->search.measure, join->search.sets[0].size, join->params.threshold,
+	measure_sizes(join->search.measure, join->search.sets[0].size, join->search.threshold,
 				  &least, &most);
 	return least;
 }

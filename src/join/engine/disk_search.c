@@ -28,7 +28,7 @@ is_too_large(SetJoin *join, uint32 size)
 	if (!join->algorithm->sized)
 		return false;
 	measure_sizes(join->search.measure, join->search.sets[join->search.nsets - 1].size,
-				  join->params.threshold, &least, &most);
+				  join->search.threshold, &least, &most);
 	return size > most;
 }
 

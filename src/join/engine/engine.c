@@ -36,21 +36,12 @@ setjoin_begin(const SetJoinParams *params)
 	MemoryContext old = MemoryContextSwitchTo(context);
 	SetJoin    *join = palloc0(sizeof(SetJoin));
 
-	Assert(params->threshold > 0);
 	join->params = *params;
 	join->params.memory = Max(params->memory, MIN_MEMORY);
 	join->search.context = context;
 	join->phase = SEARCH_ADD;
-	join->search.threshold = params->threshold;
 	join->search.memory = join->params.memory;
-	setjoin_use(join, params->algorithm);
-
-	/* the contained set's prefix is short, the containing one's is all of it */
-	join->indexed = params->measure == MEASURE_CONTAINS ? SIDE_INNER : SIDE_OUTER;
-	join->probing = OTHER_SIDE(join->indexed);
-	join->search.measure = join->indexed == SIDE_OUTER ? params->measure :
-		measure_commute(params->measure);
-
+	setjoin_use(join, params->algorithm, params->measure, params->threshold);
 	settable_create(&join->table, params->secret);
 	if (join->params.memory >= MIN_RING_MEMORY)
 		ring_create(&join->ring, params->known, params->areas);
@@ -66,11 +57,17 @@ setjoin_begin(const SetJoinParams *params)
 }
 
 void
-setjoin_use(SetJoin *join, const Algorithm *algorithm)
+setjoin_use(SetJoin *join, const Algorithm *algorithm, Measure measure, double threshold)
 {
-	Measure		measure = join->params.measure;
-
 	Assert(join->search.stats.sets == 0);
+	Assert(measure_has_threshold(measure, threshold));
+	Assert(!join->params.either_order || measure_commute(measure) == measure);
+	join->search.threshold = threshold;
+
+	/* the contained set's prefix is short, the containing one's is all of it */
+	join->indexed = measure == MEASURE_CONTAINS ? SIDE_INNER : SIDE_OUTER;
+	join->probing = OTHER_SIDE(join->indexed);
+	join->search.measure = join->indexed == SIDE_OUTER ? measure : measure_commute(measure);
 	join->algorithm = algorithm;
 	join->search.symmetric = algorithm->symmetric || measure_commute(measure) == measure;
 	join->search.counters.weighted = algorithm->weighted;
@@ -596,12 +593,13 @@ setjoin_share(SetJoin *join)
 /* The search */
 
 void
-setjoin_build(SetJoin *join)
+setjoin_build(SetJoin *join, pg_atomic_uint64 *claimed)
 {
 	MemoryContext old = MemoryContextSwitchTo(join->search.context);
 
 	flush_ring(join);
 	setjoin_end_filter(join);
+	join->claims.claimed = claimed;
 	join->advance = probe_advance;
 	if (join->spill != NULL)
 	{

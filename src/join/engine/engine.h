@@ -70,16 +70,11 @@ typedef struct SetJoinParams
 	bool		keep_unmatched; /* so are outer rows without a partner */
 	size_t		memory;			/* bytes to stay within */
 
-	/*
-	 * Where several engines divide the work: all of them have these parameters
-	 * and get the same rows in the same order, and each pair is handed out by
-	 * one of them.  NULL: this one does all.
-	 */
-	pg_atomic_uint64 *claimed;	/* probes that one of them has taken */
-	const char *secret;			/* JOIN_SECRET random bytes */
+	const char *secret;			/* JOIN_SECRET random bytes, where several engines have
+								 * the same rows; NULL: any */
 
 	/*
-	 * Or each of them gets a part of the rows, and they make the sets ready
+	 * Where each of several engines gets a part of the rows, and they prepare the sets
 	 * together, see shared_sets.h.  NULL: they do not.
 	 */
 	struct SharedSets *shared;
@@ -114,8 +109,9 @@ typedef struct RowCursor
 extern SetJoin *setjoin_begin(const SetJoinParams *params);
 extern void setjoin_end(SetJoin *join);
 
-/* Before the first row with a set: another algorithm than the one of params. */
-extern void setjoin_use(SetJoin *join, const struct Algorithm *algorithm);
+/* Before the first row with a set: replace the algorithm, measure and threshold of params. */
+extern void setjoin_use(SetJoin *join, const struct Algorithm *algorithm, Measure measure,
+						double threshold);
 
 /*
  * Adds a row of `side` with its set of n values, as the algorithm wants them:
@@ -147,8 +143,12 @@ extern void setjoin_announce(SetJoin *join, const uint64 *values, uint32 n);
 /* Rows added on the outer side. */
 extern uint32 setjoin_outer_rows(const SetJoin *join);
 
-/* All rows have been added. */
-extern void setjoin_build(SetJoin *join);
+/*
+ * All rows have been added.  If several engines have the same rows in the same order, they
+ * divide the probes by a counter of those that one of them has taken, and each pair is
+ * emitted by one of them.  NULL: this one makes all.
+ */
+extern void setjoin_build(SetJoin *join, pg_atomic_uint64 *claimed);
 
 /*
  * The next two groups, of an outer and an inner set that reach the

@@ -42,6 +42,7 @@ typedef struct StoredTotals
 /* Probes that this process makes, where several divide them. */
 typedef struct Claims
 {
+	pg_atomic_uint64 *claimed;	/* counter of claimed ones; NULL: they are not divided */
 	uint64		next;			/* number of the next probe */
 	uint64		begin;			/* of the claimed ones */
 	uint64		end;

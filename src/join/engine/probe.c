@@ -118,13 +118,13 @@ probe_is_claimed(SetJoin *join)
 	Claims	   *claims = &join->claims;
 	uint64		number = claims->next++;
 
-	if (join->params.claimed == NULL)
+	if (claims->claimed == NULL)
 		return true;
 	if (number >= claims->end)
 	{
 		uint64		n = Max(Min(join->search.stats.distinct / MIN_CLAIMS, MAX_CLAIMED), 1);
 
-		claims->begin = pg_atomic_fetch_add_u64(join->params.claimed, n);
+		claims->begin = pg_atomic_fetch_add_u64(claims->claimed, n);
 		claims->end = claims->begin + n;
 	}
 	Assert(number < claims->end);

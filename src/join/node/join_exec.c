@@ -87,7 +87,7 @@ find_columns(Node *node, void *context)
 		JoinSide	side = var->varno == OUTER_VAR ? SIDE_OUTER : SIDE_INNER;
 
 		if (IS_SPECIAL_VARNO(var->varno))
-			state->columns[side] = bms_add_member(state->columns[side],
+			state->sides[side].columns = bms_add_member(state->sides[side].columns,
 												  var->varattno - 1);
 		return false;
 	}
@@ -100,19 +100,19 @@ init_rows(SimilarityJoinState *state, EState *estate)
 {
 	TupleDesc	inner = ExecGetResultType(join_child(state, SIDE_INNER));
 
-	state->rows[SIDE_OUTER] =
+	state->sides[SIDE_OUTER].slot =
 		ExecInitExtraTupleSlot(estate,
 							   ExecGetResultType(join_child(state, SIDE_OUTER)),
 							   &TTSOpsMinimalTuple);
-	state->rows[SIDE_INNER] =
+	state->sides[SIDE_INNER].slot =
 		ExecInitExtraTupleSlot(estate, inner, &TTSOpsMinimalTuple);
 	for (int side = SIDE_OUTER; side <= SIDE_INNER; side++)
 	{
-		int			n = state->rows[side]->tts_tupleDescriptor->natts;
+		int			n = state->sides[side].slot->tts_tupleDescriptor->natts;
 
-		state->values[side] = palloc0(sizeof(Datum) * Max(n, 1));
-		state->isnull[side] = palloc(sizeof(bool) * Max(n, 1));
-		memset(state->isnull[side], true, sizeof(bool) * n);
+		state->sides[side].values = palloc0(sizeof(Datum) * Max(n, 1));
+		state->sides[side].isnull = palloc(sizeof(bool) * Max(n, 1));
+		memset(state->sides[side].isnull, true, sizeof(bool) * n);
 	}
 	state->no_row = ExecInitNullTupleSlot(estate, inner, &TTSOpsMinimalTuple);
 }
@@ -142,14 +142,14 @@ init_condition(SimilarityJoinState *state, Node *clause)
 		elog(ERROR, "not a near-duplicate condition");
 	Assert(join_private(state, JOIN_PRIVATE_TYPE) == state->type);
 	require_rights(state, clause);
-	state->left = left_is_inner ? SIDE_INNER : SIDE_OUTER;
-	state->keys[SIDE_OUTER] =
+	state->near.left = left_is_inner ? SIDE_INNER : SIDE_OUTER;
+	state->near.signatures[SIDE_OUTER] =
 		ExecInitExpr(left_is_inner ? near.right : near.left, ps);
-	state->keys[SIDE_INNER] =
+	state->near.signatures[SIDE_INNER] =
 		ExecInitExpr(left_is_inner ? near.left : near.right, ps);
-	state->threshold = ExecInitExpr(near.threshold, ps);
-	state->recall = ExecInitExpr(near.recall, ps);
-	state->measure = left_is_inner ? measure_commute(near.measure) :
+	state->near.threshold = ExecInitExpr(near.threshold, ps);
+	state->near.recall = ExecInitExpr(near.recall, ps);
+	state->near.measure = left_is_inner ? measure_commute(near.measure) :
 		near.measure;
 }
 
@@ -160,7 +160,7 @@ init_condition(SimilarityJoinState *state, Node *clause)
 static bool
 init_comparison(SimilarityJoinState *state, Node *clause)
 {
-	Comparison *comparison = &state->comparison;
+	Comparison *comparison = &state->conditions.comparison;
 
 	if (comparison_init(comparison, clause) &&
 		(!state->self_join ||
@@ -183,28 +183,27 @@ init_output(SimilarityJoinState *state, List *filter, List *qual)
 	int			before = join_private(state, JOIN_PRIVATE_BEFORE);
 	Node	   *tlist = side_columns(state, (Node *) ps->plan->targetlist);
 
-	state->has_before = before > 0;
 	if (before > 0 && init_comparison(state, linitial(filter)))
 	{
 		require_rights(state, linitial(filter));
 		filter = list_copy_tail(filter, 1);
 		before--;
 	}
-	specs_check_init(state, list_copy_head(filter, before));
+	state->conditions.before = ExecInitQual(list_copy_head(filter, before), ps);
 	find_columns(tlist, state);
 	find_columns((Node *) qual, state);
 	find_columns((Node *) filter, state);
 	if (state->self_join)
-		state->columns[SIDE_OUTER] = state->columns[SIDE_INNER] =
-			bms_union(state->columns[SIDE_OUTER], state->columns[SIDE_INNER]);
+		state->sides[SIDE_OUTER].columns = state->sides[SIDE_INNER].columns =
+			bms_union(state->sides[SIDE_OUTER].columns, state->sides[SIDE_INNER].columns);
 	state->either_order = state->self_join && state->type == JOIN_INNER &&
-		comparison_is_strict(&state->comparison) &&
-		measure_commute(state->measure) == state->measure;
-	state->filter = ExecInitQual(filter, ps);
-	state->qual = ExecInitQual(qual, ps);
-	state->projects = tlist != NULL;
-	state->evaluates = state->projects || state->filter != NULL ||
-		state->qual != NULL;
+		comparison_is_strict(&state->conditions.comparison) &&
+		measure_commute(state->near.measure) == state->near.measure;
+	state->conditions.filter = ExecInitQual(filter, ps);
+	state->conditions.qual = ExecInitQual(qual, ps);
+	state->conditions.projects = tlist != NULL;
+	state->conditions.evaluates = state->conditions.projects || state->conditions.filter != NULL ||
+		state->conditions.qual != NULL;
 	ps->ps_ProjInfo = ExecBuildProjectionInfo((List *) tlist,
 											  ps->ps_ExprContext,
 											  ps->ps_ResultTupleSlot, ps,
@@ -289,54 +288,37 @@ begin(CustomScanState *node, EState *estate, int eflags)
 
 /* Pairs of rows */
 
-/* The place of a row's bit among those that several processes share. */
-static uint64
-shared_place(SimilarityJoinState *state, uint32 rowno)
-{
-	return state->first_row[state->current] + rowno;
-}
-
 static bool
 is_matched(SimilarityJoinState *state, uint32 rowno)
 {
-	uint64		place;
-
 	if (state->shared_matched == NULL)
-		return (state->matched[state->current][rowno / 8] & 1 << rowno % 8) != 0;
-	place = shared_place(state, rowno);
-	return (pg_atomic_read_u32(&state->shared_matched[place / 32]) &
-			(uint32) 1 << place % 32) != 0;
+		return (state->matched[rowno / 8] & 1 << rowno % 8) != 0;
+	return (pg_atomic_read_u32(&state->shared_matched[rowno / 32]) &
+			(uint32) 1 << rowno % 32) != 0;
 }
 
-/* Notes that a row has found a partner; false if that was known. */
+/* Note that a row has found a match; false if that was known. */
 static bool
 set_matched(SimilarityJoinState *state, uint32 rowno)
 {
-	bool		known = is_matched(state, rowno);
-	uint64		place;
-	uint32		bit;
+	uint32		bit = (uint32) 1 << rowno % 32;
 
-	if (known)
+	if (is_matched(state, rowno))
 		return false;
-	if (state->shared_matched == NULL)
-	{
-		state->matched[state->current][rowno / 8] |= 1 << rowno % 8;
-		return true;
-	}
-	place = shared_place(state, rowno);
-	bit = (uint32) 1 << place % 32;
-	return (pg_atomic_fetch_or_u32(&state->shared_matched[place / 32], bit) &
-			bit) == 0;
+	if (state->shared_matched != NULL)
+		return (pg_atomic_fetch_or_u32(&state->shared_matched[rowno / 32], bit) & bit) == 0;
+	state->matched[rowno / 8] |= 1 << rowno % 8;
+	return true;
 }
 
 /* Makes a row the current one of its side, if anybody asks for its columns. */
 static inline void
 show_row(SimilarityJoinState *state, JoinSide side, const JoinRow *row)
 {
-	if (state->columns[side] == NULL)
+	if (state->sides[side].columns == NULL)
 		return;
 	ExecStoreMinimalTuple(unconstify(MinimalTupleData *, &row->columns),
-						  state->rows[side], false);
+						  state->sides[side].slot, false);
 }
 
 /* True if an outer row needs one partner, not all. */
@@ -350,19 +332,19 @@ needs_one(const SimilarityJoinState *state)
 static void
 start_rounds(SimilarityJoinState *state)
 {
-	rows_begin(state->engines[state->current], SIDE_INNER, state->inner_group,
-			   &state->inner);
-	memset(&state->round, 0, sizeof(InnerRound));
+	rows_begin(state->engine, SIDE_INNER, state->scan.inner_group,
+			   &state->scan.inner);
+	memset(&state->scan.round, 0, sizeof(InnerRound));
 }
 
 /* Begins a round where the row before has left its own. */
 static void
 begin_round(SimilarityJoinState *state)
 {
-	InnerRound *round = &state->round;
+	InnerRound *round = &state->scan.round;
 
 	/* a partner is the last row passed: it is met first, and not again */
-	round->end = round->passed - round->partner;
+	round->end = round->passed - round->match;
 	round->from_first = false;
 }
 
@@ -370,39 +352,28 @@ begin_round(SimilarityJoinState *state)
 static const JoinRow *
 next_of_round(SimilarityJoinState *state)
 {
-	InnerRound *round = &state->round;
+	InnerRound *round = &state->scan.round;
 	const JoinRow *row;
 	uint32		rowno;
 
-	if (round->partner)
+	if (round->match)
 	{
-		round->partner = false;
-		return state->inner_row.row;
+		round->match = false;
+		return state->scan.inner_row.row;
 	}
 	if (round->from_first && round->passed == round->end)
 		return NULL;
-	row = rows_next(&state->inner, &rowno);
+	row = rows_next(&state->scan.inner, &rowno);
 	if (row == NULL && !round->from_first && round->end > 0)
 	{
-		rows_begin(state->engines[state->current], SIDE_INNER, state->inner_group,
-				   &state->inner);
-		row = rows_next(&state->inner, &rowno);
+		rows_begin(state->engine, SIDE_INNER, state->scan.inner_group,
+				   &state->scan.inner);
+		row = rows_next(&state->scan.inner, &rowno);
 		round->passed = 0;
 		round->from_first = true;
 	}
 	round->passed += row != NULL;
 	return row;
-}
-
-/* Goes to the next engine; false if there is none. */
-static bool
-next_engine(SimilarityJoinState *state)
-{
-	Assert(state->current < state->nengines);
-	if (state->current == state->nengines - 1)
-		return false;
-	state->current++;
-	return true;
 }
 
 /* Goes to the next pair of groups; false if there are no more. */
@@ -411,24 +382,22 @@ next_groups(SimilarityJoinState *state)
 {
 	RowGroup	outer;
 
-	while (!setjoin_next(state->engines[state->current], &outer,
-						 &state->inner_group))
-		if (!next_engine(state))
-			return false;
-	rows_begin(state->engines[state->current], SIDE_OUTER, outer,
-			   &state->outer);
-	state->one_group = outer == state->inner_group;
-	state->nouter = 0;
-	state->inner_stays = setjoin_inner_stays(state->engines[state->current]);
-	if (!state->inner_stays)
-		state->inner_rows.tried = state->inner_rows.laid = false;
+	if (!setjoin_next(state->engine, &outer, &state->scan.inner_group))
+		return false;
+	rows_begin(state->engine, SIDE_OUTER, outer,
+			   &state->scan.outer);
+	state->scan.one_group = outer == state->scan.inner_group;
+	state->scan.nouter = 0;
+	state->scan.inner_stays = setjoin_inner_stays(state->engine);
+	if (!state->scan.inner_stays)
+		state->scan.inner_rows.tried = state->scan.inner_rows.copied = false;
 	if (needs_one(state))
 		start_rounds(state);
-	return state->in_pair = true;
+	return state->scan.in_pair = true;
 }
 
 /* What a cache holds; where there are more, they stay where they are. */
-#define MAX_LAID_ROWS	4096
+#define MAX_COPIED_ROWS	4096
 
 /*
  * Lays the rows of a group side by side, in the order of rows_next(); false if they are in
@@ -437,7 +406,7 @@ next_groups(SimilarityJoinState *state)
  * pairs.
  */
 static bool
-inner_rows_lay(InnerRows *rows, MemoryContext context, SetJoin *join,
+inner_rows_copy(InnerRows *rows, MemoryContext context, SetJoin *join,
 			   RowGroup group)
 {
 	RowCursor	cursor;
@@ -448,17 +417,16 @@ inner_rows_lay(InnerRows *rows, MemoryContext context, SetJoin *join,
 	if (cursor.reader != NULL)
 		return false;
 	if (rows->rows == NULL)
-		rows->rows = MemoryContextAlloc(context, MAX_LAID_ROWS * sizeof(InnerRow));
+		rows->rows = MemoryContextAlloc(context, MAX_COPIED_ROWS * sizeof(InnerRow));
 	rows->n = 0;
 	while ((row = rows_next(&cursor, &rowno)) != NULL)
 	{
 		InnerRow   *inner = &rows->rows[rows->n];
 
-		if (rows->n == MAX_LAID_ROWS)
+		if (rows->n == MAX_COPIED_ROWS)
 			return false;
 		inner->row = row;
 		inner->value = row->value;
-		inner->spec = row_spec(row);
 		rows->n++;
 	}
 	return true;
@@ -469,17 +437,17 @@ inner_rows_lay(InnerRows *rows, MemoryContext context, SetJoin *join,
  * of this pair of groups or of several with the same inner one.
  */
 static void
-lay_inner_rows(SimilarityJoinState *state)
+copy_inner_rows(SimilarityJoinState *state)
 {
-	InnerRows  *inner = &state->inner_rows;
+	InnerRows  *inner = &state->scan.inner_rows;
 
 	if (inner->tried || needs_one(state) ||
-		(state->outer.next == NULL && !state->inner_stays))
+		(state->scan.outer.next == NULL && !state->scan.inner_stays))
 		return;
 	inner->tried = true;
-	inner->laid = inner_rows_lay(inner, state->css.ss.ps.state->es_query_cxt,
-								 state->engines[state->current],
-								 state->inner_group);
+	inner->copied = inner_rows_copy(inner, state->css.ss.ps.state->es_query_cxt,
+								 state->engine,
+								 state->scan.inner_group);
 }
 
 /*
@@ -489,22 +457,22 @@ lay_inner_rows(SimilarityJoinState *state)
 static void
 begin_inner_rows(SimilarityJoinState *state)
 {
-	bool		behind = state->either_order && state->one_group;
+	bool		behind = state->either_order && state->scan.one_group;
 
-	state->nouter++;
-	lay_inner_rows(state);
+	state->scan.nouter++;
+	copy_inner_rows(state);
 	if (needs_one(state))
 		begin_round(state);
-	else if (state->inner_rows.laid)
-		state->inner_rows.next = behind ? state->nouter : 0;
+	else if (state->scan.inner_rows.copied)
+		state->scan.inner_rows.next = behind ? state->scan.nouter : 0;
 	else
 	{
-		behind = behind && rows_begin_behind(&state->outer, &state->inner);
+		behind = behind && rows_begin_behind(&state->scan.outer, &state->scan.inner);
 		if (!behind)
-			rows_begin(state->engines[state->current], SIDE_INNER,
-					   state->inner_group, &state->inner);
+			rows_begin(state->engine, SIDE_INNER,
+					   state->scan.inner_group, &state->scan.inner);
 	}
-	state->exchangeable = behind || (state->either_order && !state->one_group);
+	state->scan.exchangeable = behind || (state->either_order && !state->scan.one_group);
 	/* a row with itself does not pass */
 	state->nfiltered += behind;
 }
@@ -517,22 +485,21 @@ next_outer_row(SimilarityJoinState *state)
 
 	for (;;)
 	{
-		if (!state->in_pair && !next_groups(state))
+		if (!state->scan.in_pair && !next_groups(state))
 			return false;
 		CHECK_FOR_INTERRUPTS();
-		row = rows_next(&state->outer, &state->rowno);
+		row = rows_next(&state->scan.outer, &state->scan.rowno);
 		if (row == NULL)
 		{
-			state->in_pair = false;
+			state->scan.in_pair = false;
 			continue;
 		}
-		if (needs_one(state) && is_matched(state, state->rowno))
+		if (needs_one(state) && is_matched(state, state->scan.rowno))
 			continue;
-		state->spec = row_spec(row);
-		state->value = row->value;
+		state->scan.value = row->value;
 		show_row(state, SIDE_OUTER, row);
 		begin_inner_rows(state);
-		return state->in_row = true;
+		return state->scan.in_row = true;
 	}
 }
 
@@ -541,13 +508,13 @@ next_outer_row(SimilarityJoinState *state)
 
 /* The next inner row of rows that are laid side by side. */
 static inline const InnerRow *
-next_laid(SimilarityJoinState *state)
+next_copied(SimilarityJoinState *state)
 {
-	InnerRows  *inner = &state->inner_rows;
+	InnerRows  *inner = &state->scan.inner_rows;
 
 	if (inner->next == inner->n)
 		return NULL;
-	if (state->columns[SIDE_INNER] != NULL && inner->n - inner->next > FETCH_AHEAD)
+	if (state->sides[SIDE_INNER].columns != NULL && inner->n - inner->next > FETCH_AHEAD)
 		__builtin_prefetch(inner->rows[inner->next + FETCH_AHEAD].row);
 	return &inner->rows[inner->next++];
 }
@@ -559,15 +526,14 @@ next_inner_row(SimilarityJoinState *state)
 	const JoinRow *row;
 	uint32		rowno;
 
-	if (state->inner_rows.laid)
-		return next_laid(state);
-	row = needs_one(state) ? next_of_round(state) : rows_next(&state->inner, &rowno);
+	if (state->scan.inner_rows.copied)
+		return next_copied(state);
+	row = needs_one(state) ? next_of_round(state) : rows_next(&state->scan.inner, &rowno);
 	if (row == NULL)
 		return NULL;
-	state->inner_row.row = row;
-	state->inner_row.value = row->value;
-	state->inner_row.spec = row_spec(row);
-	return &state->inner_row;
+	state->scan.inner_row.row = row;
+	state->scan.inner_row.value = row->value;
+	return &state->scan.inner_row;
 }
 
 /*
@@ -580,21 +546,23 @@ passes(SimilarityJoinState *state, const InnerRow *inner)
 	ExprContext *econtext = state->css.ss.ps.ps_ExprContext;
 	bool		exchanged = false;
 
-	if (!comparison_holds(&state->comparison, state->value, inner->value))
+	if (!comparison_holds(&state->conditions.comparison, state->scan.value, inner->value))
 	{
-		if (!state->exchangeable ||
-			!comparison_holds(&state->comparison, inner->value, state->value))
+		if (!state->scan.exchangeable ||
+			!comparison_holds(&state->conditions.comparison, inner->value, state->scan.value))
 			return false;
 		exchanged = true;
 	}
-	if (!state->evaluates)
+	if (!state->conditions.evaluates && !state->refused)
 		return true;
 	show_row(state, SIDE_INNER, inner->row);
 	/* in a self-join rows of both sides have the same columns */
-	econtext->ecxt_outertuple = state->rows[exchanged ? SIDE_INNER : SIDE_OUTER];
-	econtext->ecxt_innertuple = state->rows[exchanged ? SIDE_OUTER : SIDE_INNER];
+	econtext->ecxt_outertuple = state->sides[exchanged ? SIDE_INNER : SIDE_OUTER].slot;
+	econtext->ecxt_innertuple = state->sides[exchanged ? SIDE_OUTER : SIDE_INNER].slot;
 	ResetExprContext(econtext);
-	return state->filter == NULL || ExecQual(state->filter, econtext);
+	if (unlikely(state->refused) && ExecQual(state->conditions.before, econtext))
+		specs_refuse(state);
+	return ExecQual(state->conditions.filter, econtext);
 }
 
 /* Goes to the next pair of rows that the filter lets through. */
@@ -605,22 +573,19 @@ next_pair(SimilarityJoinState *state)
 	{
 		const InnerRow *inner;
 
-		if (!state->in_row && !next_outer_row(state))
+		if (!state->scan.in_row && !next_outer_row(state))
 			return false;
 		inner = next_inner_row(state);
 		if (inner == NULL)
 		{
-			state->in_row = false;
+			state->scan.in_row = false;
 			continue;
 		}
-		if (inner->spec == state->spec)
-		{
-			/* nor does the pair in the other order, for which this one stands */
-			state->nfiltered += state->exchangeable;
-			if (passes(state, inner))
-				return true;
-			state->nfiltered++;
-		}
+		/* nor does the pair in the other order, for which this one stands */
+		state->nfiltered += state->scan.exchangeable;
+		if (passes(state, inner))
+			return true;
+		state->nfiltered++;
 		CHECK_FOR_INTERRUPTS();
 	}
 }
@@ -632,7 +597,7 @@ output(SimilarityJoinState *state)
 	PlanState  *ps = &state->css.ss.ps;
 	TupleTableSlot *slot = ps->ps_ResultTupleSlot;
 
-	if (state->projects)
+	if (state->conditions.projects)
 		return ExecProject(ps->ps_ProjInfo);
 	return TTS_EMPTY(slot) ? ExecStoreVirtualTuple(slot) : slot;
 }
@@ -646,36 +611,20 @@ next_matched(SimilarityJoinState *state)
 	while (next_pair(state))
 	{
 		bool		first = state->type != JOIN_INNER &&
-			set_matched(state, state->rowno);
+			set_matched(state, state->scan.rowno);
 
 		if (needs_one(state))
 		{
-			state->round.partner = true;
-			state->in_row = false;
+			state->scan.round.match = true;
+			state->scan.in_row = false;
 		}
 		if (state->type == JOIN_ANTI || (state->type == JOIN_SEMI && !first))
 			continue;
-		if (state->qual == NULL || ExecQual(state->qual, ps->ps_ExprContext))
+		if (ExecQual(state->conditions.qual, ps->ps_ExprContext))
 			return output(state);
 		state->nremoved++;
 	}
 	return NULL;
-}
-
-/* The next outer row, of either engine; NULL if there is no more. */
-static const JoinRow *
-next_row(SimilarityJoinState *state, uint32 *rowno)
-{
-	const JoinRow *row;
-
-	while ((row = setjoin_rows_next(state->engines[state->current], SIDE_OUTER,
-									rowno)) == NULL)
-	{
-		if (!next_engine(state))
-			return NULL;
-		setjoin_rows(state->engines[state->current], SIDE_OUTER);
-	}
-	return row;
 }
 
 /* And where outer rows have found no partner. */
@@ -686,20 +635,51 @@ next_unmatched(SimilarityJoinState *state)
 	const JoinRow *row;
 	uint32		rowno;
 
-	while ((row = next_row(state, &rowno)) != NULL)
+	while ((row = setjoin_rows_next(state->engine, SIDE_OUTER, &rowno)) != NULL)
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (is_matched(state, rowno))
 			continue;
 		ResetExprContext(ps->ps_ExprContext);
 		show_row(state, SIDE_OUTER, row);
-		ps->ps_ExprContext->ecxt_outertuple = state->rows[SIDE_OUTER];
+		ps->ps_ExprContext->ecxt_outertuple = state->sides[SIDE_OUTER].slot;
 		ps->ps_ExprContext->ecxt_innertuple = state->no_row;
-		if (state->qual == NULL || ExecQual(state->qual, ps->ps_ExprContext))
+		if (ExecQual(state->conditions.qual, ps->ps_ExprContext))
 			return output(state);
 		state->nremoved++;
 	}
 	return NULL;
+}
+
+/* Rows of the engine are not read any more. */
+static void
+leave_rows(SimilarityJoinState *state)
+{
+	ExecClearTuple(state->sides[SIDE_OUTER].slot);
+	ExecClearTuple(state->sides[SIDE_INNER].slot);
+	state->scan.in_pair = state->scan.in_row = false;
+}
+
+/* Go on to the phase after this one. */
+static void
+next_phase(SimilarityJoinState *state)
+{
+	if (state->phase == JOIN_BUILD)
+		state->phase = join_read(state) ? JOIN_PAIRS : JOIN_DONE;
+	else if (state->phase == JOIN_PAIRS && keeps_unmatched(state) &&
+			 join_shared_end_probes(state))
+	{
+		setjoin_rows(state->engine, SIDE_OUTER);
+		state->phase = JOIN_UNMATCHED;
+	}
+	else
+	{
+		leave_rows(state);
+		state->phase = join_next_spec(state) ? JOIN_PAIRS : JOIN_DONE;
+	}
+	/* to free much memory takes time: do it while other processes do */
+	if (state->phase == JOIN_DONE)
+		join_shared_close(state);
 }
 
 /* CustomExecMethods.ExecCustomScan */
@@ -707,65 +687,34 @@ static TupleTableSlot *
 exec(CustomScanState *node)
 {
 	SimilarityJoinState *state = (SimilarityJoinState *) node;
-	TupleTableSlot *slot = NULL;
 
-	Assert(state->phase == JOIN_BUILD || state->phase == JOIN_DONE || state->nengines > 0);
-	if (state->phase == JOIN_BUILD)
-		state->phase = join_read(state) ? JOIN_PAIRS : JOIN_DONE;
-	if (state->phase == JOIN_PAIRS)
+	for (;;)
 	{
-		slot = next_matched(state);
+		TupleTableSlot *slot = NULL;
+
+		if (state->phase == JOIN_DONE)
+			return ExecClearTuple(node->ss.ps.ps_ResultTupleSlot);
+		Assert(state->phase == JOIN_BUILD || state->engine != NULL);
+		if (state->phase == JOIN_PAIRS)
+			slot = next_matched(state);
+		else if (state->phase == JOIN_UNMATCHED)
+			slot = next_unmatched(state);
 		if (slot != NULL)
 			return slot;
-		state->phase = JOIN_DONE;
-		if (keeps_unmatched(state) && join_shared_end_probes(state))
-		{
-			state->current = 0;
-			setjoin_rows(state->engines[0], SIDE_OUTER);
-			state->phase = JOIN_UNMATCHED;
-		}
+		next_phase(state);
 	}
-	if (state->phase == JOIN_UNMATCHED)
-		slot = next_unmatched(state);
-	if (slot == NULL)
-	{
-		state->phase = JOIN_DONE;
-		ExecClearTuple(state->rows[SIDE_OUTER]);
-		ExecClearTuple(state->rows[SIDE_INNER]);
-		/* to give back much memory takes time: do it while others do */
-		join_shared_close(state);
-		return ExecClearTuple(node->ss.ps.ps_ResultTupleSlot);
-	}
-	return slot;
 }
 
-const SetJoinStats *
-similarity_join_stats(SimilarityJoinState *state)
-{
-	if (state->stats_gathered)
-		return &state->stats;
-	if (state->nengines > 0)
-		memset(&state->stats, 0, sizeof(SetJoinStats));
-	for (int i = 0; i < state->nengines; i++)
-		setjoin_stats_add(&state->stats, setjoin_stats(state->engines[i]));
-	return &state->stats;
-}
-
-/* Gives back what the engines hold. */
+/* Free the engine and all that it holds. */
 static void
 end_engine(SimilarityJoinState *state)
 {
-	similarity_join_stats(state);
-	for (int i = 0; i < state->nengines; i++)
-		setjoin_end(state->engines[i]);
-	state->nengines = state->nkinds = 0;
-	state->specs = NULL;
+	leave_rows(state);
+	specs_end(state);
+	state->matched = NULL;
 	state->shared_matched = NULL;
 	state->to_files = false;
-	ExecClearTuple(state->rows[SIDE_OUTER]);
-	ExecClearTuple(state->rows[SIDE_INNER]);
 	MemoryContextReset(state->context);
-	state->in_pair = state->in_row = false;
 	state->phase = JOIN_BUILD;
 }
 

@@ -95,12 +95,12 @@ explain_counters(const SimilarityJoinState *state, const SetJoinStats *stats,
 static const char *
 algorithm_name(SimilarityJoinState *state)
 {
-	const SetJoinStats *stats = similarity_join_stats(state);
+	SetJoinStats stats = similarity_join_stats(state);
 
-	if (stats->algorithm != NULL)
-		return stats->algorithm;
+	if (stats.algorithm != NULL)
+		return stats.algorithm;
 	return chosen_algorithm(neardup_join_algorithm, KIND_SETS,
-							state->measure)->name;
+							state->near.measure)->name;
 }
 
 /* CustomExecMethods.ExplainCustomScan */
@@ -122,5 +122,9 @@ similarity_join_explain(CustomScanState *node, List *ancestors,
 		ExplainPropertyBool("Self-Join", state->self_join, es);
 	ExplainPropertyText("Algorithm", algorithm_name(state), es);
 	if (es->analyze && node->ss.ps.instrument)
-		explain_counters(state, similarity_join_stats(state), es);
+	{
+		SetJoinStats stats = similarity_join_stats(state);
+
+		explain_counters(state, &stats, es);
+	}
 }

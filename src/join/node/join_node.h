@@ -67,49 +67,100 @@ typedef enum JoinPhase
 	JOIN_DONE,
 } JoinPhase;
 
-typedef struct SpecList SpecList;
-
 /* What the engine keeps of a row. */
 typedef struct JoinRow
 {
 	int64		value;			/* to be compared, see comparison.h */
-	MinimalTupleData columns;	/* those that are wanted, if any are; in bytes
-								 * that nobody uses, the number of its spec */
+	MinimalTupleData columns;	/* those that are needed, if any */
 } JoinRow;
 
 StaticAssertDecl(offsetof(JoinRow, columns) == MAXALIGN(sizeof(int64)),
 				 "columns of a row are not aligned");
 
-/* What is asked of an inner row before its columns are. */
+/* What an outer row is compared by, of an inner row. */
 typedef struct InnerRow
 {
 	const JoinRow *row;
 	int64		value;			/* to be compared, see comparison.h */
-	uint32		spec;			/* number of its spec */
 } InnerRow;
 
+/* The inner rows of a pair of groups as an array. */
 typedef struct InnerRows
 {
 	InnerRow   *rows;			/* NULL as long as there were none */
 	uint32		n;
 	uint32		next;			/* from 0 */
-	bool		tried;			/* to lay them side by side */
-	bool		laid;			/* that was possible */
+	bool		tried;			/* to copy them to the array */
+	bool		copied;			/* that was possible */
 } InnerRows;
 
 /*
- * Where an outer row goes through the inner ones up to its first partner: it begins with the
- * partner of the row before it, goes on behind that, and from the last one to the first.
+ * Where an outer row visits the inner ones up to its first match: it begins with the
+ * match of the row before it, continues after that, and wraps around at the last one.
  * If each began with the first one, a.id > b.id would take the square of the rows where
- * these stand in the wrong order, and nobody can tell which one that is.
+ * these stand in the wrong order, which is not known.
  */
 typedef struct InnerRound
 {
 	uint64		passed;			/* rows in front of where the cursor is */
-	uint64		end;			/* from the first on, rows behind which it ends */
-	bool		from_first;		/* it has come to these */
-	bool		partner;		/* the last row given was a partner, and comes again */
+	uint64		end;			/* rows, from the first on, after which it ends */
+	bool		from_first;		/* it has wrapped around */
+	bool		match;			/* the last row returned matched, and is returned again */
 } InnerRound;
+
+/* The condition that drives the join, and the values of its arguments. */
+typedef struct DrivingCondition
+{
+	ExprState  *signatures[2];	/* of a row, by JoinSide */
+	ExprState  *threshold;		/* NULL: neardup.threshold */
+	ExprState  *recall;			/* of near_duplicate_approx(), or NULL */
+	JoinSide	left;			/* side of the condition's left signature */
+	Measure		measure;		/* of an outer in an inner signature */
+	double		threshold_value;
+	double		recall_value;
+	bool		valid;			/* both are in range: if not, the first pair to be
+								 * compared is an error */
+} DrivingCondition;
+
+/* What is evaluated on pairs of rows. */
+typedef struct PairConditions
+{
+	Comparison	comparison;		/* of a column of each side */
+	ExprState  *filter;			/* other conditions of the join */
+	ExprState  *before;			/* those of them that a nested loop evaluates before the
+								 * near-duplicate condition */
+	ExprState  *qual;			/* conditions above an outer join */
+	bool		projects;		/* columns are emitted */
+	bool		evaluates;		/* or expressions are evaluated */
+} PairConditions;
+
+/* The rows of one side. */
+typedef struct SideRows
+{
+	TupleTableSlot *slot;		/* the current row */
+	Bitmapset  *columns;		/* that are needed, from 0; NULL: none */
+	Datum	   *values;			/* to form a row of; columns that are not needed */
+	bool	   *isnull;			/* are null */
+} SideRows;
+
+/* The current pair of groups, and the rows of it that are visited. */
+typedef struct PairScan
+{
+	RowCursor	outer;
+	uint32		nouter;			/* outer rows visited */
+	uint32		rowno;			/* of the current outer row */
+	int64		value;			/* of it, to be compared */
+	RowCursor	inner;
+	RowGroup	inner_group;
+	bool		inner_stays;	/* it is that of the pair before */
+	InnerRows	inner_rows;		/* of it; inner is not used if they are copied */
+	InnerRow	inner_row;		/* the last one, if they are not */
+	InnerRound	round;			/* of semi- and anti-joins, if they are not */
+	bool		in_pair;		/* there is a current pair */
+	bool		one_group;		/* of a group with itself */
+	bool		exchangeable;	/* its rows may pass in the other order */
+	bool		in_row;			/* there is a current outer row */
+} PairScan;
 
 typedef struct SimilarityJoinState
 {
@@ -118,82 +169,42 @@ typedef struct SimilarityJoinState
 	JoinPhase	phase;
 	bool		self_join;		/* both children have the same rows: the outer
 								 * one is read for both */
-	bool		either_order;	/* then: two rows come once, and the comparison
-								 * tells which one is the outer one */
-
-	ExprState  *keys[2];		/* signature of a row, by JoinSide */
-	ExprState  *threshold;		/* NULL: neardup.threshold */
-	ExprState  *recall;			/* of near_duplicate_approx(), or NULL */
-	JoinSide	left;			/* side of the condition's left signature */
-	Measure		measure;		/* of an outer in an inner signature */
-	Comparison	comparison;		/* of a column of each side */
-	ExprState  *filter;			/* other conditions of the join */
-	bool		has_before;		/* a nested loop works some of them, or the
-								 * comparison, out before the near-duplicate
-								 * condition */
-	ExprState  *before;			/* these, but for the comparison */
-	List	   *equalities;		/* of SideEquality, among those */
-	ExprState  *qual;			/* conditions above an outer join */
-	bool		projects;		/* columns come out of the join */
-	bool		evaluates;		/* or expressions are worked out on pairs */
-	Bitmapset  *columns[2];		/* of a side's rows that are needed, from 0;
-								 * NULL: none */
+	bool		either_order;	/* then: two rows are paired once, and the comparison
+								 * decides which one is the outer one */
+	DrivingCondition near;
+	PairConditions conditions;
+	SideRows	sides[2];		/* by JoinSide */
+	TupleTableSlot *no_row;		/* in place of an inner row */
 
 	MemoryContext context;		/* of the engine; reset by a rescan */
-	SpecList    *specs;		/* of the signatures that were read */
-	SetJoin    *engines[SIGNATURE_KINDS];	/* in the order in which their
-											 * kinds came */
-	int			nengines;
-	SignatureKind kinds[SIGNATURE_KINDS];
-	int			nkinds;			/* none until the first signature comes */
-	uint8	   *matched[SIGNATURE_KINDS];	/* one bit an outer row; NULL where
-											 * several processes share them */
-	uint64		first_row[SIGNATURE_KINDS]; /* in shared_matched */
-	pg_atomic_uint32 *shared_matched;	/* one bit an outer row of any engine */
-	int			current;		/* the engine that is at work */
-	double		threshold_value;
-	double		recall_value;
-	bool		valid;			/* both are what they may be: if not, the first
-								 * pair to be compared is an error */
+	struct JoinSpecs *specs;	/* of the signatures that were read */
+	SetJoin    *engine;			/* for rows of one spec at a time; NULL: none yet */
+	SetJoinParams *division;	/* what its processes share; NULL: there is only this one */
+	bool		refused;		/* comparing its signatures is an error */
+	uint8	   *matched;		/* one bit an outer row of the engine */
+	pg_atomic_uint32 *shared_matched;	/* instead, where processes divide the engine's
+										 * probes */
 	union
 	{
 		Signature	sig;
 		char		bytes[VARHDRSZ + VARATT_SHORT_MAX];
 	}			short_signature;	/* of the row that is read, if it is short */
-	JoinRow		bare_row;		/* that row, if no columns are wanted */
-	TupleTableSlot *rows[2];	/* the current rows */
-	Datum	   *values[2];		/* to make a row of, by JoinSide; what is not */
-	bool	   *isnull[2];		/* needed is null */
-	TupleTableSlot *no_row;		/* in place of an inner row */
-
-	RowCursor	outer;			/* of the current pair of groups */
-	uint32		nouter;			/* outer rows of it that have come */
-	RowCursor	inner;
-	RowGroup	inner_group;
-	bool		inner_stays;	/* it is that of the pair before */
-	InnerRows	inner_rows;		/* of it; inner is not used if they are laid */
-	InnerRow	inner_row;		/* the last one, if they are not */
-	InnerRound	round;			/* of semi- and anti-joins, if they are not */
-	uint32		rowno;			/* of the current outer row */
-	uint32		spec;			/* number of its spec */
-	int64		value;			/* of it, to be compared */
-	bool		in_pair;		/* there is a current pair */
-	bool		one_group;		/* which is of a group with itself */
-	bool		exchangeable;	/* its rows may pass in the other order */
-	bool		in_row;			/* there is a current outer row */
+	JoinRow		bare_row;		/* that row, if no columns are needed */
+	PairScan	scan;
 
 	uint64		nfiltered;		/* pairs that the filter removed */
 	uint64		nremoved;		/* rows that the qual removed */
-	SetJoinStats stats;			/* of the engines, or of those ended last */
-	bool		stats_gathered; /* from all who took part, and final */
+	SetJoinStats stats;			/* of engines that have ended */
+	bool		stats_gathered; /* from all processes, and final */
 
 	bool		inner_whole;	/* other processes have other outer rows and the same
 								 * inner ones; nothing is shared but counts */
-	struct JoinCounts *counts;	/* of all processes; NULL: there is but this one */
+	struct JoinCounts *counts;	/* of all processes; NULL: there is only this one */
 	struct SharedJoin *shared;	/* with other processes; NULL: nothing is */
 	struct SharedAreas *areas;	/* then: where rows and sets are */
 	SpillFile	files[2];		/* for them, by JoinSide */
-	bool		to_files;		/* rows go there, or come from there */
+	bool		to_files;		/* rows are written there, or read from there */
+	int64		claimed_spec;	/* last spec that this process has claimed */
 } SimilarityJoinState;
 
 extern bool neardup_enable_join;
@@ -237,11 +248,11 @@ extern Node *selfjoin_moved(Node *node, Index from, Index to);
 
 extern bool selfjoin_unite_columns(Plan *outer, Plan *inner);
 
-/* join_exec.c */
+/* join_exec.c: knows all phases */
 extern const CustomScanMethods similarity_join_scan_methods;
 
-/* What the engines have to tell so far. */
-extern const SetJoinStats *similarity_join_stats(SimilarityJoinState *state);
+/* The last side that is read: the inner one is read first. */
+#define LAST_READ_SIDE(state) ((state)->self_join ? SIDE_OUTER : SIDE_INNER)
 
 static inline PlanState *
 join_child(SimilarityJoinState *state, JoinSide side)
@@ -249,7 +260,7 @@ join_child(SimilarityJoinState *state, JoinSide side)
 	return list_nth(state->css.custom_ps, side);
 }
 
-/* True if outer rows come out of the join that have found no partner. */
+/* Whether outer rows without a match are emitted. */
 static inline bool
 keeps_unmatched(const SimilarityJoinState *state)
 {
@@ -258,43 +269,51 @@ keeps_unmatched(const SimilarityJoinState *state)
 
 /* join_read.c */
 
-/* Makes ready for the first pair; false if there is nothing left to do. */
+/* Read both sides and prepare the first pair; false if nothing is left to do. */
 extern bool join_read(SimilarityJoinState *state);
 
-/*
- * Reads one side to its end, into the engines or to where several processes
- * have what they read.  Signatures do not matter if the threshold is null.
- */
-extern void join_read_side(SimilarityJoinState *state, JoinSide side,
-						   bool any_threshold);
+/* Prepare the first pair of the next spec; false if there is none for this process. */
+extern bool join_next_spec(SimilarityJoinState *state);
+
+/* join_specs.c: rows enter the engine, those of one spec at a time */
+
+/* Begin the first engine in place of any that there is, with no specs known; and end. */
+extern void specs_begin(SimilarityJoinState *state);
+extern void specs_end(SimilarityJoinState *state);
+
+/* Add a row with its signature, or NULL. */
+extern void specs_add_row(SimilarityJoinState *state, JoinSide side, JoinRow *row,
+						  size_t len, const Signature *sig);
+
+/* Note that one side has been read: specs that only the other side has have no matches. */
+extern void specs_end_side(SimilarityJoinState *state);
+
+/* Number of specs, of which the first engine has number 0. */
+extern uint32 specs_number(const SimilarityJoinState *state);
+
+/* The number of the next spec whose rows wait; -1 if there is none. */
+extern int64 specs_waiting(SimilarityJoinState *state);
+
+/* Begin an engine for that spec and, if wanted, add its rows; otherwise drop them. */
+extern void specs_next(SimilarityJoinState *state, bool wanted);
+
+/* The kind of the engine's signatures. */
+extern SignatureKind specs_kind(const SimilarityJoinState *state);
 
 /*
- * An engine for what is read; in place of all that there are, with nothing noted
- * of signatures as yet.
+ * Prepare the engine for a signature's spec, the first one; false if such signatures cannot
+ * be compared.
  */
-extern void join_begin_engines(SimilarityJoinState *state);
+extern bool specs_use(SimilarityJoinState *state, const Signature *sig);
 
-/* The engine for a kind; the first signature tells what the first one is for. */
-extern SetJoin *join_engine_for(SimilarityJoinState *state, SignatureKind kind);
-extern void join_add_row(SimilarityJoinState *state, JoinSide side,
-						 JoinRow *row, size_t len, const Signature *sig);
+/* Warn if specs differ, unless another condition may keep them apart. */
+extern void specs_warn(const SimilarityJoinState *state);
 
-/* join_counts.c: for so many processes, of which this one has that number, 0 for the leader */
-static inline int
-join_part_number(void)
-{
-	return ParallelWorkerNumber + 1;
-}
+/* Raise the error that signatures of the engine's spec cannot be compared. */
+extern void specs_refuse(const SimilarityJoinState *state);
 
-extern Size join_counts_bytes(int nparts);
-extern void join_counts_init(struct JoinCounts *counts, int nparts);
-
-/* What lies behind them. */
-extern void *join_counts_behind(struct JoinCounts *counts);
-
-/* Tells what this process has counted; and takes over what all have. */
-extern void join_counts_tell(SimilarityJoinState *state);
-extern void join_counts_gather(SimilarityJoinState *state);
+/* Counters of all engines so far. */
+extern SetJoinStats similarity_join_stats(const SimilarityJoinState *state);
 
 /* join_shared.c: callbacks of CustomExecMethods, and what join_read.c needs */
 extern Size join_shared_estimate(CustomScanState *node, ParallelContext *pcxt);
@@ -305,74 +324,47 @@ extern void join_shared_reset(CustomScanState *node, ParallelContext *pcxt,
 extern void join_shared_attach(CustomScanState *node, shm_toc *toc,
 							   void *coordinate);
 extern void join_shared_finish(CustomScanState *node);
-/* No more is looked at in shared memory, by now at the latest. */
+
+/* Detach from shared memory, which is not read any more. */
 extern void join_shared_leave(SimilarityJoinState *state);
-/*
- * This process has given all its pairs, and no probes are left for anybody; and
- * whether that has happened before it came.
- */
+
+/* Note that no probes are left, and free this process's part of shared memory. */
 extern void join_shared_close(SimilarityJoinState *state);
+
+/* Whether that has happened before this process attached. */
 extern bool join_shared_is_late(const SimilarityJoinState *state);
-extern void join_shared_divide(SimilarityJoinState *state,
-							   SetJoinParams *params);
-extern void join_shared_read(SimilarityJoinState *state, bool any_threshold);
+
+/* Have the engines share rows and sets with those of other processes, if there are any. */
+extern void join_shared_divide(SimilarityJoinState *state);
+
+/* Begin; true if rows are still being read. */
+extern bool join_shared_begin(SimilarityJoinState *state);
+
+/* Add a row that this process has read. */
+extern void join_shared_add(SimilarityJoinState *state, JoinSide side,
+							JoinRow *row, size_t len, const Signature *sig);
+
+/* All rows of this process have been added. */
+extern void join_shared_end_rows(SimilarityJoinState *state);
+
+/* Prepare the sets together, or read the rows that all have written. */
+extern void join_shared_gather(SimilarityJoinState *state);
 
 /*
- * Before the first probe, once so many outer rows are there: false if others
- * have done everything.  And after the last one: true if all others are done,
- * and outer rows that have found no partner are this process's business.
+ * Several processes divide the probes if there is one spec.  Otherwise each spec is one
+ * process's: whether it is this one's.
  */
-extern bool join_shared_begin_probes(SimilarityJoinState *state, uint64 rows);
+extern bool join_shared_claims(SimilarityJoinState *state, uint32 number);
+
+/* The counter of probes that several processes divide; NULL: they do not. */
+extern pg_atomic_uint64 *join_shared_probes(SimilarityJoinState *state);
+
+/*
+ * Before the first probe of an engine: false if the others have made all.  After the last
+ * one: true if all others are done, and this process emits the outer rows without a match.
+ */
+extern bool join_shared_begin_probes(SimilarityJoinState *state);
 extern bool join_shared_end_probes(SimilarityJoinState *state);
-
-/* Takes in a row that this process has read. */
-extern void join_shared_take(SimilarityJoinState *state, JoinSide side,
-							 JoinRow *row, size_t len, const Signature *sig);
-
-/* specs.c: the specs of signatures, numbered from 1 */
-extern SpecList *specs_begin(void);
-extern uint32 specs_note(SpecList *specs, JoinSide side,
-						   const Signature *sig, Measure measure,
-						   bool approx);
-extern bool specs_last_refused(const SpecList *specs);
-extern SignatureKind specs_last_kind(const SpecList *specs);
-extern uint32 specs_number(const SpecList *specs);
-extern bool specs_on_side(const SpecList *specs, JoinSide side);
-extern uint32 specs_first(const SpecList *specs, JoinSide side);
-extern bool specs_is_refused(const SpecList *specs, uint32 number);
-extern bool specs_any_refused(const SpecList *specs);
-extern uint32 specs_refused_on_both(const SpecList *specs);
-extern SignatureSpec specs_get(const SpecList *specs, uint32 number);
-extern void specs_mirror(SpecList *specs);
-
-#define NO_SPEC	0
-
-/*
- * Rows carry the number of their spec, or 0 if they have no signature, in
- * bytes of a minimal tuple that nobody else uses.  Where pointers have 32
- * bits, these are two.
- */
-#if MAXIMUM_ALIGNOF >= 8
-typedef uint32 RowSpec;
-#else
-typedef uint16 RowSpec;
-#endif
-
-extern void row_set_spec(JoinRow *row, uint32 spec);
-
-/* The number; inline, as it is asked of each row of each pair. */
-static inline uint32
-row_spec(const JoinRow *row)
-{
-	RowSpec	number;
-
-	memcpy(&number, row->columns.mt_padding, sizeof(number));
-	return number;
-}
-
-/* specs.c */
-extern void specs_check_init(SimilarityJoinState *state, List *before);
-extern void specs_check(SimilarityJoinState *state);
 
 /* join_explain.c */
 extern void similarity_join_explain(CustomScanState *node, List *ancestors,

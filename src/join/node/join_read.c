@@ -21,91 +21,6 @@
 #include "signature/sql/near.h"
 #include "methods/sketches/lsh.h"
 
-/* Memory of an engine that is not the first: one part in so many. */
-#define OTHERS_SHARE	8
-
-/*
- * Adds an engine.  The first has all of the memory; others, where signatures
- * of several kinds come together, a share.
- */
-static SetJoin *
-add_engine(SimilarityJoinState *state)
-{
-	MemoryContext old = MemoryContextSwitchTo(state->context);
-	size_t		memory = get_hash_memory_limit();
-	SetJoinParams params = {
-		.algorithm = chosen_algorithm(neardup_join_algorithm, KIND_SETS,
-									  state->measure),
-		.measure = state->measure,
-		.threshold = state->valid ? state->threshold_value : 1,
-		.self_join = state->self_join,
-		.apart = state->self_join &&
-			comparison_refuses_equal(&state->comparison),
-		.either_order = state->either_order,
-		/* see specs.c */
-		.keep_empty[SIDE_OUTER] = keeps_unmatched(state) || state->has_before,
-		.keep_empty[SIDE_INNER] = state->has_before,
-		.keep_unmatched = keeps_unmatched(state),
-		.memory = state->nengines == 0 ? memory : memory / OTHERS_SHARE
-	};
-	SetJoin    *engine;
-
-	join_shared_divide(state, &params);
-	engine = setjoin_begin(&params);
-
-	state->engines[state->nengines++] = engine;
-	MemoryContextSwitchTo(old);
-	return engine;
-}
-
-SetJoin *
-join_engine_for(SimilarityJoinState *state, SignatureKind kind)
-{
-	SetJoin    *engine = state->engines[0];
-
-	for (int i = 0; i < state->nkinds; i++)
-		if (state->kinds[i] == kind)
-			return state->engines[i];
-	if (state->nkinds > 0)
-		engine = add_engine(state);
-	state->kinds[state->nkinds++] = kind;
-	setjoin_use(engine, chosen_algorithm(neardup_join_algorithm, kind,
-										 state->measure));
-	return engine;
-}
-
-/*
- * Adds a row whose columns, value and signature (or NULL) are known, unless
- * nobody will ask for it.
- */
-void
-join_add_row(SimilarityJoinState *state, JoinSide side, JoinRow *row,
-			 size_t len, const Signature *sig)
-{
-	SetJoin    *engine = state->engines[0];
-	uint32		spec = 0;
-	uint32		n = 0;
-	const uint64 *set = NULL;
-
-	if (sig != NULL)
-		spec = specs_note(state->specs, side, sig, state->measure,
-							  state->recall != NULL);
-	/* that it cannot be compared with the other side may be an error */
-	if (spec > 1)
-		setjoin_end_filter(state->engines[0]);
-	if (spec != 0 && state->valid && !specs_last_refused(state->specs))
-	{
-		engine = join_engine_for(state, specs_last_kind(state->specs));
-		set = signature_as_set(sig, specs_last_kind(state->specs),
-							   state->measure, &n);
-	}
-	if (n == 0 && !(spec != 0 && state->has_before) &&
-		!(side == SIDE_OUTER && keeps_unmatched(state)))
-		return;
-	row_set_spec(row, spec);
-	setjoin_add(engine, side, set, n, row, len);
-}
-
 /*
  * A row of which no column is wanted, as by count(*): no tuple is made.  It is good
  * until the next one.
@@ -115,7 +30,7 @@ make_bare_row(SimilarityJoinState *state, int64 value, size_t *len)
 {
 	memset(&state->bare_row, 0, sizeof(state->bare_row));
 	state->bare_row.value = value;
-	*len = offsetof(JoinRow, columns.mt_padding) + sizeof(RowSpec);
+	*len = offsetof(JoinRow, columns);
 	return &state->bare_row;
 }
 
@@ -124,15 +39,15 @@ static JoinRow *
 make_row(SimilarityJoinState *state, JoinSide side, TupleTableSlot *slot,
 		 int64 value, size_t *len)
 {
-	Datum	   *values = state->values[side];
-	bool	   *isnull = state->isnull[side];
+	Datum	   *values = state->sides[side].values;
+	bool	   *isnull = state->sides[side].isnull;
 	int			column = -1;
 	MinimalTuple columns;
 	JoinRow    *row;
 
-	if (state->columns[side] == NULL)
+	if (state->sides[side].columns == NULL)
 		return make_bare_row(state, value, len);
-	while ((column = bms_next_member(state->columns[side], column)) >= 0)
+	while ((column = bms_next_member(state->sides[side].columns, column)) >= 0)
 		values[column] = slot_getattr(slot, column + 1, &isnull[column]);
 	columns = form_minimal_tuple(slot->tts_tupleDescriptor, values, isnull);
 	*len = offsetof(JoinRow, columns) + columns->t_len;
@@ -151,15 +66,15 @@ take_row(SimilarityJoinState *state, JoinSide side, TupleTableSlot *slot,
 	size_t		len;
 	JoinRow    *row;
 
-	if (!comparison_value(&state->comparison, side, slot, &value))
+	if (!comparison_value(&state->conditions.comparison, side, slot, &value))
 		sig = NULL;
 	if (sig == NULL && !(side == SIDE_OUTER && keeps_unmatched(state)))
 		return;
 	row = make_row(state, side, slot, value, &len);
 	if (state->shared != NULL)
-		join_shared_take(state, side, row, len, sig);
+		join_shared_add(state, side, row, len, sig);
 	else
-		join_add_row(state, side, row, len, sig);
+		specs_add_row(state, side, row, len, sig);
 }
 
 /*
@@ -183,7 +98,7 @@ row_signature(SimilarityJoinState *state, JoinSide side)
 	Datum		value;
 	bool		isnull;
 
-	value = ExecEvalExpr(state->keys[side], state->css.ss.ps.ps_ExprContext,
+	value = ExecEvalExpr(state->near.signatures[side], state->css.ss.ps.ps_ExprContext,
 						 &isnull);
 	if (isnull)
 		return NULL;
@@ -236,8 +151,12 @@ fetch_next_row(PlanState *child)
 		fetch_before(row->t_data, row->t_len);
 }
 
-void
-join_read_side(SimilarityJoinState *state, JoinSide side, bool any_threshold)
+/*
+ * Read one side to its end, into the engine or to where several processes have their rows.
+ * Signatures do not matter if the threshold is null.
+ */
+static void
+read_side(SimilarityJoinState *state, JoinSide side, bool any_threshold)
 {
 	ExprContext *econtext = state->css.ss.ps.ps_ExprContext;
 	MemoryContext caller = MemoryContextSwitchTo(state->css.ss.ps.state->es_query_cxt);
@@ -292,41 +211,31 @@ evaluate_argument(SimilarityJoinState *state, ExprState *argument,
 static bool
 join_arguments(SimilarityJoinState *state)
 {
-	state->threshold_value = neardup_threshold;
-	state->valid = true;
-	if (!evaluate_argument(state, state->threshold, &state->threshold_value) ||
-		!evaluate_argument(state, state->recall, &state->recall_value))
+	state->near.threshold_value = neardup_threshold;
+	state->near.valid = true;
+	if (!evaluate_argument(state, state->near.threshold, &state->near.threshold_value) ||
+		!evaluate_argument(state, state->near.recall, &state->near.recall_value))
 		return false;
-	state->valid = measure_has_threshold(state->measure,
-										 state->threshold_value) &&
-		(state->recall == NULL ||
-		 lsh_approx_possible(state->threshold_value, state->recall_value));
+	state->near.valid = measure_has_threshold(state->near.measure,
+										 state->near.threshold_value) &&
+		(state->near.recall == NULL ||
+		 lsh_approx_possible(state->near.threshold_value, state->near.recall_value));
 	return true;
 }
 
-/*
- * All rows have been read: goes to the first engine's pairs.  False if other
- * processes have found them all.
- */
+/* Prepare the engine, which has all rows of its spec; false if all pairs have been found. */
 static bool
-build_engines(SimilarityJoinState *state)
+build_engine(SimilarityJoinState *state)
 {
-	uint64		rows = 0;
-
-	for (int i = 0; i < state->nengines; i++)
-	{
-		uint64		n = setjoin_outer_rows(state->engines[i]);
-
-		state->first_row[i] = rows;
-		rows += n;
-		state->matched[i] = state->shared != NULL ? NULL :
-			MemoryContextAllocZero(state->context, n / 8 + 1);
-	}
-	state->current = 0;
-	if (!join_shared_begin_probes(state, rows))
+	if (state->matched != NULL)
+		pfree(state->matched);
+	state->matched = NULL;
+	if (!join_shared_begin_probes(state))
 		return false;
-	for (int i = 0; i < state->nengines; i++)
-		setjoin_build(state->engines[i]);
+	if (state->shared_matched == NULL)
+		state->matched = MemoryContextAllocZero(state->context,
+												setjoin_outer_rows(state->engine) / 8 + 1);
+	setjoin_build(state->engine, join_shared_probes(state));
 	return true;
 }
 
@@ -341,24 +250,22 @@ first_side(SimilarityJoinState *state)
 }
 
 /*
- * Has rows that can have no partner passed over from now on, if all signatures of the
- * side that has been read are of one spec, and the other side is so much larger
- * that it pays.
+ * Drop rows without a match from now on, if all signatures of the side that has been read
+ * are of one spec, and the other side is so much larger that it pays.
  */
 static void
 filter_other_side(SimilarityJoinState *state, JoinSide first)
 {
-	SetJoin    *engine = state->engines[0];
 	double		others = join_child(state, OTHER_SIDE(first))->plan->plan_rows;
 
-	if (state->nkinds == 1 && specs_number(state->specs) == 1 &&
-		feature_filter_pays(setjoin_rows_added(engine, first), others))
-		setjoin_filter(engine);
+	if (specs_number(state) == 1 &&
+		feature_filter_pays(setjoin_rows_added(state->engine, first), others))
+		setjoin_filter(state->engine);
 }
 
 /*
- * Reads both sides, the second one only if it matters: where the first one has no signature,
- * none of its rows has a partner, and nobody asks for their sets.
+ * Read both sides, the second one only if it matters: where the first one has no signature,
+ * none of its rows has a match, and the sets are not needed.
  */
 static void
 read_sides(SimilarityJoinState *state, bool any_threshold)
@@ -366,29 +273,27 @@ read_sides(SimilarityJoinState *state, bool any_threshold)
 	JoinSide	first = first_side(state);
 	bool		any_signature;
 
-	join_read_side(state, first, any_threshold);
+	read_side(state, first, any_threshold);
 	if (state->self_join)
-	{
-		specs_mirror(state->specs);
 		return;
-	}
+	specs_end_side(state);
 	filter_other_side(state, first);
-	any_signature = specs_on_side(state->specs, first);
+	any_signature = specs_number(state) > 0;
 	if (any_signature || (first == SIDE_INNER && keeps_unmatched(state)))
-		join_read_side(state, OTHER_SIDE(first), any_threshold && any_signature);
+		read_side(state, OTHER_SIDE(first), any_threshold && any_signature);
 }
 
-void
-join_begin_engines(SimilarityJoinState *state)
+/* Read this process's part of both sides, if others are not done with that. */
+static void
+read_part(SimilarityJoinState *state, bool any_threshold)
 {
-	MemoryContext old = MemoryContextSwitchTo(state->context);
-
-	for (int i = 0; i < state->nengines; i++)
-		setjoin_end(state->engines[i]);
-	state->nengines = state->nkinds = 0;
-	state->specs = specs_begin();
-	add_engine(state);
-	MemoryContextSwitchTo(old);
+	if (join_shared_begin(state))
+	{
+		for (int side = LAST_READ_SIDE(state); side >= SIDE_OUTER; side--)
+			read_side(state, side, any_threshold);
+		join_shared_end_rows(state);
+	}
+	join_shared_gather(state);
 }
 
 bool
@@ -399,13 +304,28 @@ join_read(SimilarityJoinState *state)
 	if (join_shared_is_late(state))
 		return false;
 	any_threshold = join_arguments(state);
-	join_begin_engines(state);
+	join_shared_divide(state);
+	specs_begin(state);
 	if (state->shared != NULL)
-		join_shared_read(state, any_threshold);
+		read_part(state, any_threshold);
 	else
 		read_sides(state, any_threshold);
-	if (!build_engines(state))
-		return false;
-	specs_check(state);
-	return true;
+	specs_warn(state);
+	return join_shared_claims(state, 0) ? build_engine(state) : join_next_spec(state);
+}
+
+bool
+join_next_spec(SimilarityJoinState *state)
+{
+	int64		spec;
+
+	while ((spec = specs_waiting(state)) >= 0)
+	{
+		bool		wanted = join_shared_claims(state, spec);
+
+		specs_next(state, wanted);
+		if (wanted)
+			return build_engine(state);
+	}
+	return false;
 }

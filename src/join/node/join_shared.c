@@ -51,6 +51,119 @@
 #include "join/engine/shared_sets.h"
 #include "join/node/join_node.h"
 
+/* The number of this process, 0 for the leader. */
+static int
+part_number(void)
+{
+	return ParallelWorkerNumber + 1;
+}
+
+/* Counters */
+
+/* What one process has. */
+typedef struct PartCounts
+{
+	bool		counted;		/* the rest is set */
+	SetJoinStats stats;
+	char		algorithm[32];	/* stats.algorithm, which may lie elsewhere in
+								 * another process */
+	uint64		nfiltered;
+	uint64		nremoved;
+} PartCounts;
+
+typedef struct JoinCounts
+{
+	int			nparts;
+	PartCounts	parts[FLEXIBLE_ARRAY_MEMBER];
+} JoinCounts;
+
+static Size
+counts_bytes(int nparts)
+{
+	return MAXALIGN(add_size(offsetof(JoinCounts, parts),
+							 mul_size(nparts, sizeof(PartCounts))));
+}
+
+static void
+counts_init(JoinCounts *counts, int nparts)
+{
+	memset(counts, 0, counts_bytes(nparts));
+	counts->nparts = nparts;
+}
+
+static void *
+counts_end(JoinCounts *counts)
+{
+	return (char *) counts + counts_bytes(counts->nparts);
+}
+
+static void
+counts_write(SimilarityJoinState *state)
+{
+	PartCounts *part = &state->counts->parts[part_number()];
+
+	part->stats = similarity_join_stats(state);
+	if (part->stats.algorithm != NULL)
+		strlcpy(part->algorithm, part->stats.algorithm,
+				sizeof(part->algorithm));
+	part->nfiltered = state->nfiltered;
+	part->nremoved = state->nremoved;
+	pg_write_barrier();
+	part->counted = true;
+}
+
+/*
+ * The algorithm, where another one is known before or NULL: who has come by no set does
+ * not know what sets are like, and so what looks for them.
+ */
+static const char *
+told_algorithm(const SimilarityJoinState *state, const PartCounts *part,
+			   const char *before)
+{
+	if (part->algorithm[0] == '\0' || (part->stats.sets == 0 && before != NULL))
+		return before;
+	return MemoryContextStrdup(state->css.ss.ps.state->es_query_cxt,
+							   part->algorithm);
+}
+
+/* Adds what a process has counted to what is known of all. */
+static void
+add_part(SimilarityJoinState *state, const PartCounts *part)
+{
+	SetJoinStats *sum = &state->stats;
+	SetJoinStats before = *sum;
+
+	if (!part->counted)
+		return;
+	pg_read_barrier();
+	setjoin_stats_add(sum, &part->stats);
+	sum->batches = Max(before.batches, part->stats.batches);
+	if (!state->inner_whole)
+	{
+		/* these are the same in all processes */
+		sum->sets = Max(before.sets, part->stats.sets);
+		sum->distinct = Max(before.distinct, part->stats.distinct);
+		sum->postings = Max(before.postings, part->stats.postings);
+	}
+	state->nfiltered += part->nfiltered;
+	state->nremoved += part->nremoved;
+	sum->algorithm = told_algorithm(state, part, before.algorithm);
+}
+
+static void
+counts_gather(SimilarityJoinState *state)
+{
+	JoinCounts *counts = state->counts;
+
+	memset(&state->stats, 0, sizeof(SetJoinStats));
+	state->nfiltered = state->nremoved = 0;
+	for (int i = 0; i < counts->nparts; i++)
+		add_part(state, &counts->parts[i]);
+	state->stats_gathered = true;
+}
+
+/* Rows and sets */
+
 #define READ_BUFFER		(256 * 1024)
 
 /* What one process has contributed. */
@@ -68,7 +181,7 @@ typedef struct SharedJoin
 	bool		closed;			/* all probes are taken: whoever comes now finds
 								 * nothing to do, and no areas */
 	SharedFileSet files;
-	pg_atomic_uint64 claimed[SIGNATURE_KINDS];	/* by number of the engine */
+	pg_atomic_uint64 claimed;	/* probes or, if there are several, specs */
 	pg_atomic_uint64 matched;	/* dsa_pointer to a bit for each outer row */
 	slock_t		mutex;			/* of the next two */
 	int			nprobing;		/* processes that make probes */
@@ -137,7 +250,7 @@ join_shared_estimate(CustomScanState *node, ParallelContext *pcxt)
 {
 	SimilarityJoinState *state = (SimilarityJoinState *) node;
 	int			nparts = pcxt->nworkers + 1;
-	Size		bytes = join_counts_bytes(nparts);
+	Size		bytes = counts_bytes(nparts);
 
 	if (state->inner_whole)
 		return bytes;
@@ -152,8 +265,7 @@ shared_init(SharedJoin *shared)
 {
 	shared_values_init(place_of_known(shared), shared->known_bytes);
 	shared_sets_init(shared_sets(shared), shared->nparts);
-	for (int i = 0; i < SIGNATURE_KINDS; i++)
-		pg_atomic_write_u64(&shared->claimed[i], 0);
+	pg_atomic_write_u64(&shared->claimed, 0);
 	pg_atomic_write_u64(&shared->matched, InvalidDsaPointer);
 	shared->closed = false;
 	shared->nprobing = 0;
@@ -174,16 +286,15 @@ join_shared_create(CustomScanState *node, ParallelContext *pcxt,
 	if (pcxt->seg == NULL)
 		return;
 	state->counts = coordinate;
-	join_counts_init(state->counts, pcxt->nworkers + 1);
+	counts_init(state->counts, pcxt->nworkers + 1);
 	if (state->inner_whole)
 		return;
-	shared = join_counts_behind(state->counts);
+	shared = counts_end(state->counts);
 	shared->segment = dsm_segment_handle(pcxt->seg);
 	shared->nparts = pcxt->nworkers + 1;
 	shared->known_bytes = known_bytes(state, shared->nparts);
 	SharedFileSetInit(&shared->files, pcxt->seg);
-	for (int i = 0; i < SIGNATURE_KINDS; i++)
-		pg_atomic_init_u64(&shared->claimed[i], 0);
+	pg_atomic_init_u64(&shared->claimed, 0);
 	pg_atomic_init_u64(&shared->matched, InvalidDsaPointer);
 	LWLockInitialize(&shared->lock, LWTRANCHE_PARALLEL_QUERY_DSA);
 	SpinLockInit(&shared->mutex);
@@ -216,7 +327,7 @@ join_shared_reset(CustomScanState *node, ParallelContext *pcxt,
 	dsa_pointer matched;
 
 	if (state->counts != NULL)
-		join_counts_init(state->counts, pcxt->nworkers + 1);
+		counts_init(state->counts, pcxt->nworkers + 1);
 	if (shared == NULL)
 		return;
 	matched = pg_atomic_read_u64(&shared->matched);
@@ -238,7 +349,7 @@ join_shared_attach(CustomScanState *node, shm_toc *toc, void *coordinate)
 	state->counts = coordinate;
 	if (state->inner_whole)
 		return;
-	shared = join_counts_behind(state->counts);
+	shared = counts_end(state->counts);
 	segment = dsm_find_mapping(shared->segment);
 	SharedFileSetAttach(&shared->files, segment);
 	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
@@ -249,21 +360,38 @@ join_shared_attach(CustomScanState *node, shm_toc *toc, void *coordinate)
 	state->shared = shared;
 }
 
-/* Has an engine that is about to be added share its work, if it is to. */
 void
-join_shared_divide(SimilarityJoinState *state, SetJoinParams *params)
+join_shared_divide(SimilarityJoinState *state)
 {
-	if (state->shared == NULL)
+	SharedJoin *shared = state->shared;
+	SetJoinParams *params;
+
+	state->division = NULL;
+	if (shared == NULL)
 		return;
-	params->claimed = &state->shared->claimed[state->nengines];
-	params->secret = state->shared->secret;
-	if (state->to_files)
-		return;
-	params->shared = shared_sets(state->shared);
+	params = MemoryContextAllocZero(state->context, sizeof(SetJoinParams));
+	params->secret = shared->secret;
+	params->shared = shared_sets(shared);
 	params->areas = state->areas;
-	params->known = place_of_known(state->shared);
-	params->files = &state->shared->files.fs;
-	params->part = join_part_number();
+	params->known = place_of_known(shared);
+	params->files = &shared->files.fs;
+	params->part = part_number();
+	state->division = params;
+}
+
+/*
+ * From now on each process has all rows, in the same order; only what they find is
+ * divided.
+ */
+static void
+begin_from_files(SimilarityJoinState *state)
+{
+	const char *secret = state->division->secret;
+
+	memset(state->division, 0, sizeof(SetJoinParams));
+	state->division->secret = secret;
+	state->to_files = true;
+	specs_begin(state);
 }
 
 /* Where the files of rows are, and their names by JoinSide. */
@@ -271,7 +399,7 @@ static SpillStore
 store_of_rows(const SimilarityJoinState *state)
 {
 	return (SpillStore) {
-		&state->shared->files.fs, join_part_number(), state->shared->nparts
+		&state->shared->files.fs, part_number(), state->shared->nparts
 	};
 }
 
@@ -291,12 +419,6 @@ write_row(SpillFile *file, const JoinRow *row, size_t len, const Signature *sig)
 	spillfile_write(file, padding, MAXALIGN(head.signature) - head.signature);
 }
 
-static JoinSide
-last_side(const SimilarityJoinState *state)
-{
-	return state->self_join ? SIDE_OUTER : SIDE_INNER;
-}
-
 /*
  * A RowCallback: writes a row that has been taken in.  Its signature is that of its
  * set, as far as a join looks at it.
@@ -309,19 +431,13 @@ return_row(void *arg, JoinSide side, const uint64 *values, uint32 n,
 	const JoinRow *row = data;
 	Signature  *sig;
 
-	if (row_spec(row) == 0)
+	if (n == 0 || specs_kind(state) == KIND_SKETCHES)
 	{
-		write_row(&state->files[side], row, len, NULL);
+		write_row(&state->files[side], row, len, n == 0 ? NULL : (const Signature *) values);
 		return;
 	}
-	if (n > 0 && state->kinds[0] == KIND_SKETCHES)
-	{
-		write_row(&state->files[side], row, len, (const Signature *) values);
-		return;
-	}
-	sig = signature_alloc(&state->shared->parts[join_part_number()].spec, n);
-	if (n > 0)
-		memcpy(sig->values, values, sizeof(uint64) * n);
+	sig = signature_alloc(&state->shared->parts[part_number()].spec, n);
+	memcpy(sig->values, values, sizeof(uint64) * n);
 	write_row(&state->files[side], row, len, sig);
 	pfree(sig);
 }
@@ -339,12 +455,23 @@ give_up_memory(SimilarityJoinState *state)
 	MemoryContext old = MemoryContextSwitchTo(state->context);
 
 	pg_atomic_write_u32(&sets->given_up, TO_ROWS);
-	for (int side = SIDE_OUTER; side <= last_side(state); side++)
+	for (int side = SIDE_OUTER; side <= LAST_READ_SIDE(state); side++)
 		spillfile_create(&state->files[side], &store, row_files[side]);
-	setjoin_return_rows(state->engines[0], return_row, state);
-	state->to_files = true;
-	join_begin_engines(state);
+	setjoin_return_rows(state->engine, return_row, state);
+	begin_from_files(state);
 	MemoryContextSwitchTo(old);
+}
+
+/*
+ * Prepare the engine for signatures of that spec; false if several processes cannot prepare
+ * their sets together.
+ */
+static bool
+use_sharable(SimilarityJoinState *state, const Signature *sig)
+{
+	return specs_use(state, sig) && specs_kind(state) != KIND_VECTORS &&
+		setjoin_sharable(chosen_algorithm(neardup_join_algorithm, specs_kind(state),
+										  state->near.measure));
 }
 
 /*
@@ -355,26 +482,15 @@ give_up_memory(SimilarityJoinState *state)
 static bool
 is_sharable(SimilarityJoinState *state, JoinSide side, const Signature *sig)
 {
-	SharedPart *part = &state->shared->parts[join_part_number()];
-	SignatureKind kind;
+	SharedPart *part = &state->shared->parts[part_number()];
 
 	if (sig == NULL || (part->has_spec &&
 						spec_equal(&part->spec, &sig->spec)))
 		return true;
-	if (part->has_spec || !state->valid)
-		return false;
-	specs_note(state->specs, side, sig, state->measure,
-				 state->recall != NULL);
-	if (specs_last_refused(state->specs))
-		return false;
-	kind = specs_last_kind(state->specs);
-	if (kind == KIND_VECTORS ||
-		!setjoin_sharable(chosen_algorithm(neardup_join_algorithm, kind,
-										   state->measure)))
+	if (part->has_spec || !use_sharable(state, sig))
 		return false;
 	part->has_spec = true;
 	part->spec = sig->spec;
-	join_engine_for(state, kind);
 	return true;
 }
 
@@ -392,43 +508,41 @@ given_up(const SimilarityJoinState *state)
 static void
 leave_memory_if_full(SimilarityJoinState *state)
 {
-	SetJoin    *engine = state->engines[0];
+	SetJoin    *engine = state->engine;
 	bool		full = setjoin_is_full(engine);
 
 	if (setjoin_is_spilled(engine) || (!full && given_up(state) == IN_MEMORY))
 		return;
-	if (state->nkinds > 0)
+	if (specs_number(state) > 0)
 		setjoin_spill_shared(engine);
 	else if (full)
 		give_up_memory(state);
 }
 
 void
-join_shared_take(SimilarityJoinState *state, JoinSide side, JoinRow *row,
+join_shared_add(SimilarityJoinState *state, JoinSide side, JoinRow *row,
 				 size_t len, const Signature *sig)
 {
 	if (!state->to_files &&
 		(!CAN_SHARE_ROWS || !is_sharable(state, side, sig) ||
-		 setjoin_numbers_used_up(state->engines[0]) || given_up(state) == TO_ROWS))
+		 setjoin_numbers_used_up(state->engine) || given_up(state) == TO_ROWS))
 		give_up_memory(state);
 	if (!state->to_files)
 		leave_memory_if_full(state);
 	if (state->to_files)
 		write_row(&state->files[side], row, len, sig);
 	else
-		join_add_row(state, side, row, len, sig);
+		specs_add_row(state, side, row, len, sig);
 }
 
-/* Reads this process's part of the sides. */
-static void
-read_part(SimilarityJoinState *state, bool any_threshold)
+void
+join_shared_end_rows(SimilarityJoinState *state)
 {
-	for (int side = last_side(state); side >= SIDE_OUTER; side--)
-		join_read_side(state, side, any_threshold);
 	if (!state->to_files)
 		leave_memory_if_full(state);
-	if (!state->to_files && !setjoin_is_spilled(state->engines[0]))
-		setjoin_publish(state->engines[0]);
+	if (!state->to_files && !setjoin_is_spilled(state->engine))
+		setjoin_publish(state->engine);
+	BarrierArriveAndWait(&shared_sets(state->shared)->barrier, PG_WAIT_EXTENSION);
 }
 
 /* A part with a spec, or NULL; sets *differ if others have another one. */
@@ -458,14 +572,12 @@ know_spec(SimilarityJoinState *state)
 	bool		differ;
 	SharedPart *part = spec_of_all(state->shared, &differ);
 
-	if (part != NULL && specs_number(state->specs) == 0)
+	if (part != NULL && specs_number(state) == 0)
 	{
 		Signature  *sig = signature_alloc(&part->spec, 0);
 
-		specs_note(state->specs, SIDE_OUTER, sig, state->measure,
-					 state->recall != NULL);
+		(void) specs_use(state, sig);
 		pfree(sig);
-		join_engine_for(state, specs_last_kind(state->specs));
 	}
 }
 
@@ -475,8 +587,8 @@ export_files(SimilarityJoinState *state)
 {
 	SpillStore	store = store_of_rows(state);
 
-	for (int side = SIDE_OUTER; side <= last_side(state); side++)
-		state->shared->parts[join_part_number()].bytes[side] =
+	for (int side = SIDE_OUTER; side <= LAST_READ_SIDE(state); side++)
+		state->shared->parts[part_number()].bytes[side] =
 			spillfile_publish(&state->files[side], &store);
 }
 
@@ -524,7 +636,7 @@ take_in_side(SimilarityJoinState *state, JoinSide side)
 		spillreader_read(&reader, room, bytes);
 		ResetExprContext(econtext);
 		old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
-		join_add_row(state, side, (JoinRow *) room, head.len,
+		specs_add_row(state, side, (JoinRow *) room, head.len,
 					 head.signature == 0 ? NULL :
 					 (const Signature *) (room + MAXALIGN(head.len)));
 		MemoryContextSwitchTo(old);
@@ -532,14 +644,6 @@ take_in_side(SimilarityJoinState *state, JoinSide side)
 	pfree(reader.buffer);
 	pfree(room);
 	spillfile_close(&file);
-}
-
-/* Takes in what all have read. */
-static void
-take_in_files(SimilarityJoinState *state)
-{
-	for (int side = last_side(state); side >= SIDE_OUTER; side--)
-		take_in_side(state, side);
 }
 
 /* Takes in the rows that all have written, or, if it is not too late, waits for them. */
@@ -553,47 +657,68 @@ share_rows(SimilarityJoinState *state, Barrier *barrier, bool wait)
 		export_files(state);
 		BarrierArriveAndWait(barrier, PG_WAIT_EXTENSION);
 		/* nobody looks at values of others any more */
-		shared_areas_empty(state->areas, join_part_number());
+		shared_areas_empty(state->areas, part_number());
 	}
 	BarrierDetach(barrier);
 	if (!state->to_files)
+		begin_from_files(state);
+	for (int side = LAST_READ_SIDE(state); side >= SIDE_OUTER; side--)
 	{
-		state->to_files = true;
-		join_begin_engines(state);
+		take_in_side(state, side);
+		if (side == SIDE_INNER)
+			specs_end_side(state);
 	}
-	take_in_files(state);
+}
+
+bool
+join_shared_begin(SimilarityJoinState *state)
+{
+	return BarrierAttach(&shared_sets(state->shared)->barrier) == STEP_READ;
 }
 
 /*
- * Reads what this process gets to read.  Then all make the sets ready; or, if memory does
- * not do, or for one of them the sets are not of one spec, each takes in everything
- * from files.
+ * If memory does not do, or the sets are not of one spec, each process reads all rows from
+ * files.
  */
 void
-join_shared_read(SimilarityJoinState *state, bool any_threshold)
+join_shared_gather(SimilarityJoinState *state)
 {
 	Barrier    *barrier = &shared_sets(state->shared)->barrier;
 	MemoryContext old = MemoryContextSwitchTo(state->context);
-	int			step = BarrierAttach(barrier);
 	bool		differ;
 
-	if (step == STEP_READ)
-	{
-		read_part(state, any_threshold);
-		BarrierArriveAndWait(barrier, PG_WAIT_EXTENSION);
-		step++;
-	}
 	spec_of_all(state->shared, &differ);
 	if (differ || given_up(state) == TO_ROWS)
-		share_rows(state, barrier, step == STEP_READ + 1);
+		share_rows(state, barrier, BarrierPhase(barrier) == STEP_READ + 1);
 	else
 	{
 		know_spec(state);
-		setjoin_share(state->engines[0]);
+		setjoin_share(state->engine);
 	}
-	if (state->self_join)
-		specs_mirror(state->specs);
 	MemoryContextSwitchTo(old);
+}
+
+/* Whether processes divide the probes of the engine. */
+static bool
+divides_probes(const SimilarityJoinState *state)
+{
+	return state->shared != NULL && specs_number(state) <= 1;
+}
+
+pg_atomic_uint64 *
+join_shared_probes(SimilarityJoinState *state)
+{
+	return divides_probes(state) ? &state->shared->claimed : NULL;
+}
+
+bool
+join_shared_claims(SimilarityJoinState *state, uint32 number)
+{
+	if (state->shared == NULL || divides_probes(state))
+		return true;
+	if (number == 0 || state->claimed_spec < number)
+		state->claimed_spec = pg_atomic_fetch_add_u64(&state->shared->claimed, 1);
+	return state->claimed_spec == number;
 }
 
 /* A bit for each of so many rows: those of whoever comes first. */
@@ -619,14 +744,14 @@ share_matched(SimilarityJoinState *state, uint64 rows)
 }
 
 bool
-join_shared_begin_probes(SimilarityJoinState *state, uint64 rows)
+join_shared_begin_probes(SimilarityJoinState *state)
 {
 	SharedJoin *shared = state->shared;
 	bool		late;
 
-	if (shared == NULL || state->type == JOIN_INNER)
+	if (!divides_probes(state) || state->type == JOIN_INNER)
 		return true;
-	share_matched(state, rows);
+	share_matched(state, setjoin_outer_rows(state->engine));
 	SpinLockAcquire(&shared->mutex);
 	late = shared->all_probed;
 	if (!late)
@@ -641,7 +766,7 @@ join_shared_end_probes(SimilarityJoinState *state)
 	SharedJoin *shared = state->shared;
 	bool		last;
 
-	if (shared == NULL)
+	if (!divides_probes(state))
 		return true;
 	SpinLockAcquire(&shared->mutex);
 	last = --shared->nprobing == 0;
@@ -673,7 +798,7 @@ join_shared_close(SimilarityJoinState *state)
 	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
 	shared->closed = true;
 	LWLockRelease(&shared->lock);
-	shared_areas_close(state->areas, join_part_number(),
+	shared_areas_close(state->areas, part_number(),
 					   dsm_find_mapping(shared->segment),
 					   IsParallelWorker() ? LEFT_TO_LEADER / (shared->nparts - 1) : 0);
 	state->areas = NULL;
@@ -698,11 +823,11 @@ join_shared_finish(CustomScanState *node)
 
 	if (state->counts == NULL)
 		return;
-	join_counts_tell(state);
+	counts_write(state);
 	join_shared_leave(state);
 	if (IsParallelWorker())
 		return;
-	join_counts_gather(state);
+	counts_gather(state);
 	state->counts = NULL;
 	state->shared = NULL;
 }

@@ -1,649 +1,427 @@
 /*
  * specs.c
- *		The specs of the signatures that a join has read.
+ *		Rows of a similarity join enter the engine, those of one spec at a time.
  *
- * They are numbered as they are met, and each row carries its number.  Most joins
- * meet one; see specs_check() for several.
+ * Signatures of different specs are never near-duplicates.  Most joins have one spec.  Rows
+ * of further ones wait in a sort by spec; when all pairs of a spec have been emitted, the
+ * rows of the next one get an engine of their own, with all of the memory.
+ *
+ * It is an error to compare signatures that do not have the measure, or by a threshold out
+ * of range, and a nested loop raises it once a pair has passed the cheaper conditions.  The
+ * engine has all such rows with the same set, so that all pairs of them are found, and the
+ * first one that passes these conditions raises the error.
  */
 #include "postgres.h"
 
+#include "access/htup_details.h"
+#include "catalog/pg_operator_d.h"
+#include "catalog/pg_type_d.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
-#include "nodes/nodeFuncs.h"
-#include "optimizer/clauses.h"
-#include "optimizer/optimizer.h"
 #include "utils/hsearch.h"
-#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/tuplesort.h"
 
 #include "base/compat.h"
-#include "base/growing.h"
-#include "base/hash.h"
 #include "document/recorded_versions.h"
-#include "signature/signature.h"
+#include "join/classic/classic.h"
 #include "join/node/join_node.h"
-#include "signature/sql/near.h"
 #include "methods/method.h"
 #include "methods/sketches/lsh.h"
+#include "signature/signature.h"
+#include "signature/sql/near.h"
 
-/* A spec, in the table of those that were met. */
-typedef struct NumberedSpec
+/* A spec that was met. */
+typedef struct JoinSpec
 {
-	SignatureSpec		spec;			/* hash key */
-	uint32		number;			/* from 1 */
+	SignatureSpec spec;			/* hash key */
+	uint32		number;			/* from 0, in the order in which they were met */
 	SignatureKind kind;			/* if not refused */
-	bool		refused;		/* no two signatures can be compared */
-} NumberedSpec;
+	bool		refused;		/* comparing two signatures is an error */
+} JoinSpec;
 
-struct SpecList
+typedef struct JoinSpecs
 {
 	uint32		n;				/* specs met */
-	uint32		first[2];		/* by JoinSide: the first one; 0: none */
-	NumberedSpec *last;		/* met last */
-	Bitmapset  *refused;		/* numbers of those that are refused */
-	Bitmapset  *sides[2];		/* of these, by JoinSide: those that it has */
-	HTAB	   *table;			/* of NumberedSpec */
+	HTAB	   *table;			/* of JoinSpec */
+	JoinSpec   *first;
+	JoinSpec   *second;
+	JoinSpec   *last;			/* met last */
+	JoinSpec   *current;		/* the engine's, NULL as long as it has no set */
+	uint32		nboth;			/* those that both sides may have, once one side has been
+								 * read: the others have no matches */
+	bool		has_signature[2];	/* by JoinSide */
+	Tuplesortstate *waiting;	/* rows of other specs; NULL: none */
+	uint64		nwaiting;
+	TupleTableSlot *in;			/* into the sort */
+	TupleTableSlot *out;		/* the next row out of it */
+	bool		sorted;
+	bool		fetched;		/* that row is in the slot */
+} JoinSpecs;
+
+/* A row that waits: this, a JoinRow, a signature, both padded to MAXALIGN. */
+typedef struct WaitingRow
+{
+	uint32		side;
+	uint64		len;			/* of the JoinRow */
+} WaitingRow;
+
+/* Columns of the sort */
+enum
+{
+	WAITING_SPEC = 1,			/* number of the spec */
+	WAITING_NUMBER,				/* of the row, so that their order is defined */
+	WAITING_SPEC_ROW,
 };
 
-/* No specs as yet, in the current memory context. */
-SpecList *
-specs_begin(void)
-{
-	SpecList    *specs = palloc0(sizeof(SpecList));
-	HASHCTL		ctl = {0};
-
-	ctl.keysize = sizeof(SignatureSpec);
-	ctl.entrysize = sizeof(NumberedSpec);
-	ctl.hcxt = CurrentMemoryContext;
-	specs->table = hash_create("specs of a similarity join", 16, &ctl,
-								 HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
-	return specs;
-}
-
-/* Fills in what there is to know about a spec that was not met before. */
-static void
-add_spec(SpecList *specs, NumberedSpec *entry, const Signature *sig,
-		   Measure measure, bool approx)
-{
-	const MethodInfo *method = method_info(sig->spec.method);
-	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(specs));
-
-	recorded_versions_check_spec(&sig->spec);
-	entry->number = ++specs->n;
-	entry->refused = approx ? !approx_takes(method) :
-		!measure_is_told(method, measure);
-	if (entry->refused)
-		specs->refused = bms_add_member(specs->refused, entry->number);
-	else
-		entry->kind = signature_kind(sig, measure);
-	MemoryContextSwitchTo(old);
-}
-
-/*
- * Notes the spec of a signature of that side; returns its number, from 1.
- */
-uint32
-specs_note(SpecList *specs, JoinSide side, const Signature *sig,
-			 Measure measure, bool approx)
-{
-	if (specs->last == NULL ||
-		!spec_equal(&specs->last->spec, &sig->spec))
-	{
-		bool		found;
-
-		specs->last = hash_search(specs->table, &sig->spec, HASH_ENTER,
-									&found);
-		if (!found)
-			add_spec(specs, specs->last, sig, measure, approx);
-	}
-	if (specs->first[side] == NO_SPEC)
-		specs->first[side] = specs->last->number;
-	if (specs->last->refused)
-	{
-		MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(specs));
-
-		specs->sides[side] = bms_add_member(specs->sides[side],
-											specs->last->number);
-		MemoryContextSwitchTo(old);
-	}
-	return specs->last->number;
-}
-
-/*
- * True if signatures of the spec that was noted last cannot be compared, even
- * with each other.
- */
-bool
-specs_last_refused(const SpecList *specs)
-{
-	return specs->last->refused;
-}
-
-/* The kind of the signature that was noted last, if it is not refused. */
-SignatureKind
-specs_last_kind(const SpecList *specs)
-{
-	return specs->last->kind;
-}
-
-/* How many there are. */
-uint32
-specs_number(const SpecList *specs)
-{
-	return specs->n;
-}
-
-/* True if a side has a signature. */
-bool
-specs_on_side(const SpecList *specs, JoinSide side)
-{
-	return specs->first[side] != NO_SPEC;
-}
-
-/* The first one of a side, or NO_SPEC. */
-uint32
-specs_first(const SpecList *specs, JoinSide side)
-{
-	return specs->first[side];
-}
-
-/* True if signatures of that spec, or of any, cannot be compared with each other. */
-bool
-specs_is_refused(const SpecList *specs, uint32 number)
-{
-	return bms_is_member(number, specs->refused);
-}
-
-/* A spec that both sides have and that is refused, or NO_SPEC. */
-uint32
-specs_refused_on_both(const SpecList *specs)
-{
-	Bitmapset  *both = bms_intersect(specs->sides[0], specs->sides[1]);
-
-	return both == NULL ? NO_SPEC : bms_next_member(both, -1);
-}
-
-bool
-specs_any_refused(const SpecList *specs)
-{
-	return specs->refused != NULL;
-}
-
-/* The spec of that number. */
-SignatureSpec
-specs_get(const SpecList *specs, uint32 number)
-{
-	SignatureSpec		spec = {0};
-	NumberedSpec *entry;
-	HASH_SEQ_STATUS status;
-
-	hash_seq_init(&status, specs->table);
-	while ((entry = hash_seq_search(&status)) != NULL)
-		if (entry->number == number)
-			spec = entry->spec;
-	return spec;
-}
-
-/* The rows of the outer side, which were noted, are those of the inner. */
-void
-specs_mirror(SpecList *specs)
-{
-	specs->first[SIDE_INNER] = specs->first[SIDE_OUTER];
-	specs->sides[SIDE_INNER] = specs->sides[SIDE_OUTER];
-}
-
-/* Notes the number in the row, where row_spec() finds it. */
-void
-row_set_spec(JoinRow *row, uint32 spec)
-{
-	RowSpec	number = spec;
-
-	StaticAssertStmt(sizeof(row->columns.mt_padding) >= sizeof(number),
-					 "a minimal tuple has room for a number");
-	if (number != spec)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("signatures of a join are of more than %d specs",
-						PG_UINT16_MAX),
-				 errhint("Use SET neardup.enable_join = off.")));
-	memcpy(row->columns.mt_padding, &number, sizeof(number));
-}
-
-/*
- * Signatures that cannot be compared
- *
- * Signatures of different specs are never near-duplicates, see
- * signatures_near().  But signatures that do not tell the measure, or that
- * near_duplicate_approx() does not take, or a threshold or recall out of range
- * are an error where a nested loop would come to compare two: it works out the
- * cheaper conditions of the join first.  So does this check: once all rows are
- * there it looks for a pair of rows that passes those conditions, and raises the
- * error if there is one.
- *
- * Rows that cannot be compared are paired by the hash of what the conditions want to be
- * equal: inner ones are kept, as many as have room at once, in the order of their hashes.
- */
-
-/* A condition that an expression of each side be equal. */
-typedef struct SideEquality
-{
-	ExprState  *args[2];		/* by JoinSide */
-	FmgrInfo	hash[2];		/* of their values */
-	Oid			collation;
-	bool		nulls_equal;	/* IS NOT DISTINCT FROM */
-} SideEquality;
-
-/* Share of the memory of the join for rows that are kept. */
-#define CHECK_SHARE		16
-#define MIN_KEPT		(64 * 1024)
-
-/* An inner row that is kept. */
-typedef struct KeptRow
-{
-	uint64		hash;
-	uint64		order;			/* in which they came */
-	int64		value;			/* to be compared */
-	uint32		spec;
-	MinimalTuple columns;		/* or NULL */
-} KeptRow;
-
-typedef struct KeptRows
-{
-	MemoryContext context;		/* of the rows' columns */
-	KeptRow    *rows;
-	size_t		n;
-	size_t		room;
-	size_t		bytes;
-	size_t		most;			/* bytes */
-} KeptRows;
-
-/* Conditions that come before the near-duplicate condition */
-
-/* Notes which sides' columns an expression has. */
-static bool
-note_sides(Node *node, void *context)
-{
-	bool	   *sides = context;
-
-	if (node == NULL)
-		return false;
-	if (IsA(node, Var))
-		sides[((Var *) node)->varno == OUTER_VAR ? SIDE_OUTER : SIDE_INNER] = true;
-	return expression_tree_walker(node, note_sides, context);
-}
-
-/* True if an expression has columns of that side only. */
-static bool
-is_of_side(Node *expr, JoinSide side)
-{
-	bool		sides[2] = {false, false};
-
-	note_sides(expr, sides);
-	return sides[side] && !sides[OTHER_SIDE(side)] &&
-		!contain_subplans(expr) && !contain_volatile_functions(expr);
-}
-
-/* The call of = in a condition, which IS NOT DISTINCT FROM is, too; or NULL. */
-static OpExpr *
-equality_call(Node *clause, bool *nulls_equal)
-{
-	*nulls_equal = is_notclause(clause) && IsA(get_notclausearg(clause), DistinctExpr);
-	if (*nulls_equal)
-		return (OpExpr *) get_notclausearg(clause); /* of the same form */
-	return IsA(clause, OpExpr) ? (OpExpr *) clause : NULL;
-}
-
-/* The condition as an equality whose values can be hashed, or NULL. */
-static SideEquality *
-side_equality(Node *clause, PlanState *ps)
-{
-	bool		nulls_equal;
-	OpExpr	   *op = equality_call(clause, &nulls_equal);
-	Node	   *args[2];
-	SideEquality *equality;
-	Oid			hash[2];
-	bool		commuted;
-
-	if (op == NULL || list_length(op->args) != 2)
-		return NULL;
-	args[0] = linitial(op->args);
-	args[1] = lsecond(op->args);
-	commuted = is_of_side(args[0], SIDE_INNER);
-	if (!is_of_side(args[commuted], SIDE_OUTER) ||
-		!is_of_side(args[!commuted], SIDE_INNER) ||
-		!op_strict(op->opno) ||
-		!op_hashjoinable(op->opno, exprType(args[0])) ||
-		!get_op_hash_functions(op->opno, &hash[0], &hash[1]))
-		return NULL;
-	equality = palloc(sizeof(SideEquality));
-	for (int i = 0; i < 2; i++)
-	{
-		JoinSide	side = i == commuted ? SIDE_OUTER : SIDE_INNER;
-
-		equality->args[side] = ExecInitExpr((Expr *) args[i], ps);
-		fmgr_info(hash[i], &equality->hash[side]);
-	}
-	equality->collation = op->inputcollid;
-	equality->nulls_equal = nulls_equal;
-	return equality;
-}
-
-/*
- * Takes the conditions that a nested loop works out first: a list, without the
- * comparison.
- */
-void
-specs_check_init(SimilarityJoinState *state, List *before)
-{
-	PlanState  *ps = &state->css.ss.ps;
-	ListCell   *lc;
-
-	state->before = ExecInitQual(before, ps);
-	foreach(lc, before)
-	{
-		SideEquality *equality = side_equality(lfirst(lc), ps);
-
-		if (equality != NULL)
-			state->equalities = lappend(state->equalities, equality);
-	}
-}
-
-/* Looking for a pair */
-
-/* Goes through the rows of a side that have a signature. */
-typedef struct RowScan
-{
-	SimilarityJoinState *state;
-	JoinSide	side;
-	int			engine;
-	uint32		spec;			/* of the current row */
-	int64		value;			/* of it, to be compared */
-	uint64		hash;			/* of what conditions want to be equal */
-	const JoinRow *row;
-} RowScan;
+/* The engine */
 
 static void
-scan_begin(RowScan *scan, SimilarityJoinState *state, JoinSide side)
-{
-	scan->state = state;
-	scan->side = side;
-	scan->engine = 0;
-	setjoin_rows(state->engines[0], side);
-}
-
-/* The hash of what an equality has of a side; false if that is never equal. */
-static bool
-side_hash(SideEquality *equality, JoinSide side, ExprContext *econtext,
-		  uint32 *hash)
-{
-	bool		isnull;
-	Datum		value = ExecEvalExpr(equality->args[side], econtext, &isnull);
-
-	*hash = isnull ? 0 :
-		DatumGetUInt32(FunctionCall1Coll(&equality->hash[side], equality->collation,
-										 value));
-	return !isnull || equality->nulls_equal;
-}
-
-/*
- * Makes the hash of the current row; false if one of the equalities is of nothing, as
- * it is never true then.
- */
-static bool
-make_hash(RowScan *scan)
-{
-	ExprContext *econtext = scan->state->css.ss.ps.ps_ExprContext;
-	MemoryContext old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
-	bool		can_be = true;
-	ListCell   *lc;
-
-	scan->hash = 0;
-	foreach(lc, scan->state->equalities)
-	{
-		uint32		hash;
-
-		can_be = side_hash(lfirst(lc), scan->side, econtext, &hash);
-		if (!can_be)
-			break;
-		scan->hash = mix64(scan->hash + 1 + hash);
-	}
-	MemoryContextSwitchTo(old);
-	return can_be;
-}
-
-/*
- * Makes the next row the current one, also for conditions; false at the end, again
- * and again.
- */
-static bool
-scan_next(RowScan *scan)
-{
-	SimilarityJoinState *state = scan->state;
-	ExprContext *econtext = state->css.ss.ps.ps_ExprContext;
-	TupleTableSlot *slot = state->rows[scan->side];
-
-	while (scan->engine < state->nengines)
-	{
-		uint32		rowno;
-		const JoinRow *row = setjoin_rows_next(state->engines[scan->engine],
-											scan->side, &rowno);
-
-		CHECK_FOR_INTERRUPTS();
-		if (row == NULL)
-		{
-			if (++scan->engine < state->nengines)
-				setjoin_rows(state->engines[scan->engine], scan->side);
-			continue;
-		}
-		scan->spec = row_spec(row);
-		if (scan->spec == NO_SPEC)
-			continue;
-		scan->value = row->value;
-		scan->row = row;
-		if (state->columns[scan->side] != NULL)
-			ExecStoreMinimalTuple(unconstify(MinimalTupleData *, &row->columns),
-								  slot, false);
-		if (scan->side == SIDE_OUTER)
-			econtext->ecxt_outertuple = slot;
-		else
-			econtext->ecxt_innertuple = slot;
-		ResetExprContext(econtext);
-		if (make_hash(scan))
-			return true;
-	}
-	return false;
-}
-
-/* True if the row cannot be compared with one of any spec. */
-static bool
-is_refused(const RowScan *scan)
-{
-	return !scan->state->valid ||
-		specs_is_refused(scan->state->specs, scan->spec);
-}
-
-/*
- * Raises the error that it is to compare an outer and an inner spec, as the
- * condition itself does.
- */
-static void
-refuse_specs(SimilarityJoinState *state, uint32 outer, uint32 inner)
-{
-	SignatureSpec		found[2] = {specs_get(state->specs, outer),
-		specs_get(state->specs, inner)};
-	Signature  *sig;
-
-	threshold_require_valid(state->threshold_value, state->measure);
-	if (state->recall != NULL)
-		(void) lsh_approx_banding(state->threshold_value, state->recall_value);
-	if (state->recall != NULL)
-		approx_require_method(method_info(found[0].method));
-	sig = signature_alloc(&found[0], 0);
-	measure_refuse(sig, measure_name(state->left == SIDE_OUTER ?
-									 state->measure :
-									 measure_commute(state->measure)));
-}
-
-#define ST_SORT sort_kept_rows
-#define ST_ELEMENT_TYPE KeptRow
-#define ST_COMPARE(a, b) \
-	((a)->hash != (b)->hash ? ((a)->hash < (b)->hash ? -1 : 1) : \
-	 ((a)->order > (b)->order) - ((a)->order < (b)->order))
-#define ST_SCOPE static
-#define ST_CHECK_FOR_INTERRUPTS
-#define ST_DEFINE
-#include "lib/sort_template.h"
-
-/* Keeps the current row. */
-static void
-keep_row(KeptRows *kept, const RowScan *scan)
-{
-	KeptRow    *row;
-
-	kept->rows = growing_reserve(kept->rows, &kept->room, kept->n + 1, sizeof(KeptRow));
-	row = &kept->rows[kept->n];
-	row->hash = scan->hash;
-	row->order = kept->n++;
-	row->value = scan->value;
-	row->spec = scan->spec;
-	row->columns = NULL;
-	if (scan->state->columns[scan->side] != NULL)
-	{
-		row->columns = MemoryContextAllocHuge(kept->context, scan->row->columns.t_len);
-		memcpy(row->columns, &scan->row->columns, scan->row->columns.t_len);
-		kept->bytes += scan->row->columns.t_len;
-	}
-	kept->bytes += sizeof(KeptRow);
-}
-
-/*
- * Keeps the next inner rows that cannot be compared, in order of their hashes, as many
- * as have room; false if there are none.
- */
-static bool
-keep_rows(RowScan *inner, KeptRows *kept)
-{
-	MemoryContextReset(kept->context);
-	kept->n = kept->bytes = 0;
-	while (kept->bytes < kept->most && scan_next(inner))
-		if (is_refused(inner))
-			keep_row(kept, inner);
-	sort_kept_rows(kept->rows, kept->n);
-	return kept->n > 0;
-}
-
-/* The first kept row of that hash or a greater one. */
-static size_t
-first_kept(const KeptRows *kept, uint64 hash)
-{
-	size_t		from = 0;
-	size_t		to = kept->n;
-
-	while (from < to)
-	{
-		size_t		middle = from + (to - from) / 2;
-
-		if (kept->rows[middle].hash < hash)
-			from = middle + 1;
-		else
-			to = middle;
-	}
-	return from;
-}
-
-/* True if the conditions that come before let an outer row and a kept one pass. */
-static bool
-passes(const RowScan *outer, const KeptRow *inner)
-{
-	SimilarityJoinState *state = outer->state;
-	ExprContext *econtext = state->css.ss.ps.ps_ExprContext;
-	TupleTableSlot *slot = state->rows[SIDE_INNER];
-
-	if (!comparison_holds(&state->comparison, outer->value, inner->value))
-		return false;
-	if (inner->columns != NULL)
-		ExecStoreMinimalTuple(inner->columns, slot, false);
-	econtext->ecxt_innertuple = slot;
-	return ExecQual(state->before, econtext);
-}
-
-/* Goes through the pairs of outer rows and kept ones that have the same hash. */
-static void
-check_pairs(SimilarityJoinState *state, const KeptRows *kept)
-{
-	RowScan		outer;
-
-	scan_begin(&outer, state, SIDE_OUTER);
-	while (scan_next(&outer))
-	{
-		if (!is_refused(&outer))
-			continue;
-		for (size_t i = first_kept(kept, outer.hash);
-			 i < kept->n && kept->rows[i].hash == outer.hash; i++)
-		{
-			CHECK_FOR_INTERRUPTS();
-			ResetExprContext(state->css.ss.ps.ps_ExprContext);
-			if ((kept->rows[i].spec == outer.spec || !state->valid) &&
-				passes(&outer, &kept->rows[i]))
-				refuse_specs(state, outer.spec, kept->rows[i].spec);
-		}
-	}
-}
-
-/* Raises the error if a pair of rows that cannot be compared passes the conditions. */
-static void
-look_for_pair(SimilarityJoinState *state)
+begin_engine(SimilarityJoinState *state)
 {
 	MemoryContext old = MemoryContextSwitchTo(state->context);
-	KeptRows	kept = {
-		.context = AllocSetContextCreate(state->context, "kept rows",
-										 ALLOCSET_DEFAULT_SIZES),
-		.most = Max(get_hash_memory_limit() / CHECK_SHARE, MIN_KEPT)
-	};
-	RowScan		inner;
+	const DrivingCondition *near = &state->near;
+	SetJoinParams params = {0};
 
-	scan_begin(&inner, state, SIDE_INNER);
-	while (keep_rows(&inner, &kept))
-		check_pairs(state, &kept);
-	if (kept.rows != NULL)
-		pfree(kept.rows);
-	MemoryContextDelete(kept.context);
+	if (state->division != NULL)
+		params = *state->division;
+	params.measure = near->valid ? near->measure : MEASURE_JACCARD;
+	params.threshold = near->valid ? near->threshold_value : 1;
+	params.algorithm = chosen_algorithm(neardup_join_algorithm, KIND_SETS, params.measure);
+	params.self_join = state->self_join;
+	params.apart = state->self_join &&
+		comparison_refuses_equal(&state->conditions.comparison);
+	params.either_order = state->either_order;
+	params.keep_empty[SIDE_OUTER] = params.keep_unmatched = keeps_unmatched(state);
+	params.memory = get_hash_memory_limit();
+	state->engine = setjoin_begin(&params);
 	MemoryContextSwitchTo(old);
 }
 
-/*
- * Raises an error if a nested loop would come to compare signatures that
- * cannot be compared.  All rows have been read, nothing has been joined.
- */
-void
-specs_check(SimilarityJoinState *state)
+SetJoinStats
+similarity_join_stats(const SimilarityJoinState *state)
 {
-	const SpecList *specs = state->specs;
+	SetJoinStats sum = state->stats;
 
-	/*
-	 * Other conditions may keep specs apart: then rows never meet.  Each of several
-	 * processes knows all specs; the leader warns.
-	 */
-	if (specs_number(specs) > 1 && !state->has_before && !IsParallelWorker())
-	{
-		SignatureSpec first = specs_get(specs, 1);
-		SignatureSpec second = specs_get(specs, 2);
+	if (state->stats_gathered || state->engine == NULL)
+		return sum;
+	setjoin_stats_add(&sum, setjoin_stats(state->engine));
+	/* engines follow one another */
+	sum.memory = Max(state->stats.memory, sum.memory - state->stats.memory);
+	return sum;
+}
 
-		spec_warn_different(&first, &second);
-	}
-	if ((state->valid && !specs_any_refused(specs)) ||
-		!specs_on_side(specs, SIDE_OUTER) ||
-		!specs_on_side(specs, SIDE_INNER))
+/* Free the engine; what it has counted is kept. */
+static void
+end_engine(SimilarityJoinState *state)
+{
+	if (state->engine == NULL)
 		return;
-	if (!state->has_before)
-	{
-		uint32		both = specs_refused_on_both(specs);
+	state->stats = similarity_join_stats(state);
+	setjoin_end(state->engine);
+	state->engine = NULL;
+}
 
-		if (!state->valid)
-			refuse_specs(state, specs_first(specs, SIDE_OUTER),
-						 specs_first(specs, SIDE_INNER));
-		if (both != NO_SPEC)
-			refuse_specs(state, both, both);
-		return;
+/* Have the engine join sets of that spec. */
+static void
+use_spec(SimilarityJoinState *state, JoinSpec *spec)
+{
+	if (spec->refused)
+		setjoin_use(state->engine, usual_algorithm(KIND_SETS, MEASURE_JACCARD),
+					MEASURE_JACCARD, 1);
+	else
+		setjoin_use(state->engine,
+					chosen_algorithm(neardup_join_algorithm, spec->kind, state->near.measure),
+					state->near.measure, state->near.threshold_value);
+	state->specs->current = spec;
+	state->refused = spec->refused;
+}
+
+/* Add a row of the engine's spec. */
+static void
+add_to_engine(SimilarityJoinState *state, JoinSide side, JoinRow *row, size_t len,
+			  const Signature *sig)
+{
+	static const uint64 same_set[] = {0};
+	const JoinSpec *spec = state->specs->current;
+	const uint64 *set = NULL;
+	uint32		n = 0;
+
+	if (sig != NULL && spec->refused)
+	{
+		set = same_set;
+		n = lengthof(same_set);
 	}
-	look_for_pair(state);
+	else if (sig != NULL)
+		set = signature_as_set(sig, spec->kind, state->near.measure, &n);
+	if (n > 0 || (side == SIDE_OUTER && keeps_unmatched(state)))
+		setjoin_add(state->engine, side, set, n, row, len);
+}
+
+/* Specs */
+
+void
+specs_end(SimilarityJoinState *state)
+{
+	end_engine(state);
+	if (state->specs != NULL && state->specs->waiting != NULL)
+		tuplesort_end(state->specs->waiting);
+	state->specs = NULL;
+}
+
+void
+specs_begin(SimilarityJoinState *state)
+{
+	MemoryContext old = MemoryContextSwitchTo(state->context);
+	HASHCTL		ctl = {0};
+
+	specs_end(state);
+	memset(&state->stats, 0, sizeof(SetJoinStats));
+	ctl.keysize = sizeof(SignatureSpec);
+	ctl.entrysize = sizeof(JoinSpec);
+	ctl.hcxt = CurrentMemoryContext;
+	state->specs = palloc0(sizeof(JoinSpecs));
+	state->specs->nboth = PG_UINT32_MAX;
+	state->refused = false;
+	state->specs->table = hash_create("specs of a similarity join", 16, &ctl,
+									  HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	begin_engine(state);
+	MemoryContextSwitchTo(old);
+}
+
+/* Fill in a spec that was not met before. */
+static void
+add_spec(SimilarityJoinState *state, JoinSpec *entry, const Signature *sig)
+{
+	JoinSpecs  *specs = state->specs;
+	const MethodInfo *method = method_info(sig->spec.method);
+
+	entry->number = specs->n++;
+	entry->refused = !state->near.valid ||
+		(state->near.recall != NULL ? !approx_takes(method) :
+		 !measure_is_told(method, state->near.measure));
+	if (!entry->refused)
+		entry->kind = signature_kind(sig, state->near.measure);
+	if (entry->number == 0)
+		specs->first = entry;
+	if (entry->number == 1)
+		specs->second = entry;
+	recorded_versions_check_spec(&sig->spec);
+}
+
+/* The spec of a signature; NULL if no signature of the other side has it. */
+static JoinSpec *
+find_spec(SimilarityJoinState *state, JoinSide side, const Signature *sig)
+{
+	JoinSpecs  *specs = state->specs;
+	bool		found = true;
+
+	specs->has_signature[side] = true;
+	/* an argument out of range is an error whatever the specs are */
+	if (!state->near.valid && specs->first != NULL)
+		return specs->first;
+	if (specs->last == NULL || !spec_equal(&specs->last->spec, &sig->spec))
+		specs->last = hash_search(specs->table, &sig->spec, HASH_ENTER, &found);
+	if (!found)
+		add_spec(state, specs->last, sig);
+	return specs->last->number < specs->nboth ? specs->last : NULL;
+}
+
+bool
+specs_use(SimilarityJoinState *state, const Signature *sig)
+{
+	JoinSpec   *spec = find_spec(state, SIDE_OUTER, sig);
+
+	Assert(state->specs->current == NULL);
+	if (spec->refused)
+		return false;
+	use_spec(state, spec);
+	return true;
+}
+
+uint32
+specs_number(const SimilarityJoinState *state)
+{
+	return state->specs->n;
+}
+
+SignatureKind
+specs_kind(const SimilarityJoinState *state)
+{
+	return state->specs->current->kind;
+}
+
+void
+specs_end_side(SimilarityJoinState *state)
+{
+	state->specs->nboth = state->specs->n;
+}
+
+void
+specs_refuse(const SimilarityJoinState *state)
+{
+	const DrivingCondition *near = &state->near;
+	SignatureSpec spec = state->specs->current->spec;
+
+	threshold_require_valid(near->threshold_value, near->measure);
+	if (near->recall != NULL)
+	{
+		(void) lsh_approx_banding(near->threshold_value, near->recall_value);
+		approx_require_method(method_info(spec.method));
+	}
+	measure_refuse(signature_alloc(&spec, 0),
+				   measure_name(near->left == SIDE_OUTER ? near->measure :
+								measure_commute(near->measure)));
+}
+
+/* The leader warns: in several processes each may have all specs. */
+void
+specs_warn(const SimilarityJoinState *state)
+{
+	const JoinSpecs *specs = state->specs;
+
+	if (specs->n > 1 && state->conditions.before == NULL && !IsParallelWorker() &&
+		specs->has_signature[SIDE_OUTER] &&
+		(state->self_join || specs->has_signature[SIDE_INNER]))
+		spec_warn_different(&specs->first->spec, &specs->second->spec);
+}
+
+/* Rows that wait */
+
+static void
+begin_waiting(JoinSpecs *specs)
+{
+	TupleDesc	desc = CreateTemplateTupleDesc(WAITING_SPEC_ROW);
+	AttrNumber	columns[] = {WAITING_SPEC, WAITING_NUMBER};
+	Oid			operators[] = {Int4LessOperator, Int8LessOperator};
+	Oid			collations[] = {InvalidOid, InvalidOid};
+	bool		nulls_first[] = {false, false};
+
+	TupleDescInitEntry(desc, WAITING_SPEC, "spec", INT4OID, -1, 0);
+	TupleDescInitEntry(desc, WAITING_NUMBER, "number", INT8OID, -1, 0);
+	TupleDescInitEntry(desc, WAITING_SPEC_ROW, "row", BYTEAOID, -1, 0);
+	TupleDescFinalize(desc);
+	specs->in = MakeSingleTupleTableSlot(desc, &TTSOpsVirtual);
+	specs->out = MakeSingleTupleTableSlot(desc, &TTSOpsMinimalTuple);
+	specs->waiting = tuplesort_begin_heap(desc, lengthof(columns), columns, operators,
+										  collations, nulls_first, work_mem, NULL,
+										  TUPLESORT_NONE);
+}
+
+/* Keep a row for the engine of its spec. */
+static void
+add_waiting(SimilarityJoinState *state, const JoinSpec *spec, JoinSide side,
+			const JoinRow *row, size_t len, const Signature *sig)
+{
+	JoinSpecs  *specs = state->specs;
+	WaitingRow	head = {side, len};
+	size_t		bytes = VARHDRSZ + sizeof(head) + MAXALIGN(len) + VARSIZE(sig);
+	bytea	   *kept = palloc(bytes);
+	char	   *place = VARDATA(kept);
+	MemoryContext old = MemoryContextSwitchTo(state->context);
+
+	if (specs->waiting == NULL)
+		begin_waiting(specs);
+	SET_VARSIZE(kept, bytes);
+	memcpy(place, &head, sizeof(head));
+	memcpy(place + sizeof(head), row, len);
+	memcpy(place + sizeof(head) + MAXALIGN(len), sig, VARSIZE(sig));
+	ExecClearTuple(specs->in);
+	specs->in->tts_values[WAITING_SPEC - 1] = Int32GetDatum(spec->number);
+	specs->in->tts_values[WAITING_NUMBER - 1] = Int64GetDatum(specs->nwaiting++);
+	specs->in->tts_values[WAITING_SPEC_ROW - 1] = PointerGetDatum(kept);
+	memset(specs->in->tts_isnull, false, WAITING_SPEC_ROW * sizeof(bool));
+	ExecStoreVirtualTuple(specs->in);
+	tuplesort_puttupleslot(specs->waiting, specs->in);
+	MemoryContextSwitchTo(old);
+	pfree(kept);
+}
+
+/* Number of the spec of the next waiting row; -1 if there is none. */
+static int64
+next_waiting(JoinSpecs *specs)
+{
+	bool		isnull;
+
+	if (!specs->fetched)
+		specs->fetched = tuplesort_gettupleslot(specs->waiting, true, false, specs->out,
+												NULL);
+	return specs->fetched ?
+		DatumGetInt32(slot_getattr(specs->out, WAITING_SPEC, &isnull)) : -1;
+}
+
+/* Add the next waiting row to the engine, and its spec if there is none. */
+static void
+add_next_waiting(SimilarityJoinState *state)
+{
+	JoinSpecs  *specs = state->specs;
+	ExprContext *econtext = state->css.ss.ps.ps_ExprContext;
+	MemoryContext old;
+	WaitingRow	head;
+	bool		isnull;
+	bytea	   *kept;
+	char	   *copy;
+	const Signature *sig;
+
+	ResetExprContext(econtext);
+	old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
+	kept = DatumGetByteaPP(slot_getattr(specs->out, WAITING_SPEC_ROW, &isnull));
+	copy = MemoryContextAllocHuge(CurrentMemoryContext, VARSIZE_ANY_EXHDR(kept));
+	memcpy(copy, VARDATA_ANY(kept), VARSIZE_ANY_EXHDR(kept));
+	memcpy(&head, copy, sizeof(head));
+	sig = (const Signature *) (copy + sizeof(head) + MAXALIGN(head.len));
+	if (specs->current == NULL)
+		use_spec(state, hash_search(specs->table, &sig->spec, HASH_FIND, NULL));
+	add_to_engine(state, head.side, (JoinRow *) (copy + sizeof(head)), head.len, sig);
+	MemoryContextSwitchTo(old);
+}
+
+int64
+specs_waiting(SimilarityJoinState *state)
+{
+	JoinSpecs  *specs = state->specs;
+
+	if (specs->waiting == NULL)
+		return -1;
+	if (!specs->sorted)
+		tuplesort_performsort(specs->waiting);
+	specs->sorted = true;
+	return next_waiting(specs);
+}
+
+void
+specs_next(SimilarityJoinState *state, bool wanted)
+{
+	JoinSpecs  *specs = state->specs;
+	int64		spec = next_waiting(specs);
+
+	Assert(specs->sorted && spec > 0);
+	end_engine(state);
+	begin_engine(state);
+	specs->current = NULL;
+	state->refused = false;
+	for (; next_waiting(specs) == spec; specs->fetched = false)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (wanted)
+			add_next_waiting(state);
+	}
+}
+
+void
+specs_add_row(SimilarityJoinState *state, JoinSide side, JoinRow *row, size_t len,
+			  const Signature *sig)
+{
+	JoinSpec   *spec = NULL;
+
+	if (sig != NULL)
+		spec = find_spec(state, side, sig);
+	if (spec == NULL)
+		sig = NULL;
+	else if (state->specs->current == NULL)
+		use_spec(state, spec);
+	if (spec == state->specs->current || spec == NULL)
+		add_to_engine(state, side, row, len, sig);
+	else
+		add_waiting(state, spec, side, row, len, sig);
 }
