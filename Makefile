@@ -91,14 +91,10 @@ OBJS = \
 	src/index/bounds.o \
 	src/index/build.o \
 	src/index/check.o \
-	src/index/checked_filter.o \
-	src/index/checked_merge.o \
-	src/index/checked_rows.o \
 	src/index/cost.o \
-	src/index/counters.o \
 	src/index/directory.o \
 	src/index/estimate.o \
-	src/index/explain_scan.o \
+	src/index/inspect.o \
 	src/index/filter.o \
 	src/index/handler.o \
 	src/index/kept.o \

@@ -19,6 +19,12 @@
 extern bool index_is_neardup(Relation index);
 
 /*
+ * Open an index with AccessShareLock.  Raises WRONG_OBJECT_TYPE for anything else,
+ * OBJECT_NOT_IN_PREREQUISITE_STATE for one that is not ready.
+ */
+extern Relation index_open_neardup(Oid indexid);
+
+/*
  * What is indexed of a value: the value itself, if it is a signature, or what
  * the operator class has a function for.
  */
@@ -53,10 +59,6 @@ extern bool am_get_tuple(IndexScanDesc scan, ScanDirection dir);
 extern int64 am_get_bitmap(IndexScanDesc scan, TIDBitmap *bitmap);
 extern void am_end_scan(IndexScanDesc scan);
 
-/* What a scan has counted since it began, but for scans and rows. */
-struct SearchCounters;
-extern const struct SearchCounters *am_scan_counters(IndexScanDesc scan);
-
 /*
  * After am_rescan() with one condition and no order: its signature is the
  * one that the row at tid has in the table, and this row is not wanted.  It may be
@@ -79,7 +81,7 @@ extern struct Node *exclusion_signature(struct List *expressions);
 /* Have such an index answer conditions on the signature, too. */
 extern void exclusion_index_init(void);
 
-/* explain_scan.c: have EXPLAIN (ANALYZE) show counters, from PostgreSQL 18 on. */
+/* scan.c: have EXPLAIN (ANALYZE) show counters, from PostgreSQL 18 on. */
 extern void explain_scan_init(void);
 
 #endif							/* NEARDUP_ACCESS_H */

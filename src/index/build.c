@@ -96,7 +96,6 @@ build_add_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 	sig = isnull[0] ? NULL : indexed_signature(index, values[0]);
 	indexed_row_set(&row, sig);
 	row.tid = *tid;
-	row.spec = spec_number_add(build->meta, sig ? &sig->spec : NULL);
 	batch_add(build->batch, &row);
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(build->row);
@@ -235,12 +234,11 @@ am_insert(Relation index, Datum *values, bool *isnull, ItemPointer tid,
 												  "neardup insert",
 												  ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(context);
-	Signature  *sig = isnull[0] ? NULL : indexed_signature(index, values[0]);
-	IndexedRow row;
+	IndexedRow	row;
 
-	indexed_row_set(&row, sig);
+	indexed_row_set(&row, isnull[0] ? NULL : indexed_signature(index, values[0]));
 	row.tid = *tid;
-	pending_insert(index, &row, sig != NULL ? &sig->spec : NULL);
+	pending_insert(index, &row);
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(context);
 	return false;

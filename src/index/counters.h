@@ -8,7 +8,7 @@
 /* Of one index */
 typedef struct SearchCounters
 {
-	Oid			index;			/* the key; InvalidOid: of those without room */
+	Oid			index;			/* the key */
 	uint64		scans;
 	uint64		passes;			/* through the index, see scan.c */
 	uint64		pages;			/* read, or read again */

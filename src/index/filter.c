@@ -169,11 +169,9 @@ put_last(const KeptFilter *filter, uint32 *keys, uint32 n,
 }
 
 uint32
-filter_single_last(const SegmentInfo *segment, uint32 *keys, uint32 nkeys,
-				   const KeptSegment *kept)
+filter_single_last(uint32 *keys, uint32 nkeys, const KeptSegment *kept)
 {
-	if (!is_kept_whole(kept) ||
-		(segment->flags & SEGMENT_TELLS_SINGLE) == 0)
+	if (!is_kept_whole(kept))
 		return nkeys;
 	return put_last(&kept->words, keys, nkeys, filter_several_bits, true);
 }

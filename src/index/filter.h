@@ -49,10 +49,7 @@ filter_long_bits(uint32 key)
 		UINT64CONST(1) << (hash >> 36 & 63);
 }
 
-/*
- * Further bits of a key that several rows have, if the segment is marked as one that
- * tells so: what was written before that was thought of is not.
- */
+/* Further bits of a key that occurs in several rows. */
 static inline uint64
 filter_several_bits(uint32 key)
 {
@@ -83,7 +80,6 @@ extern bool filter_keys(PageStore *store, const SegmentInfo *segment,
  * Puts keys that no more than one row of the segment has behind the others, as far
  * as the filter tells and is kept; returns how many others there are.
  */
-extern uint32 filter_single_last(const SegmentInfo *segment, uint32 *keys,
-								 uint32 nkeys, const KeptSegment *kept);
+extern uint32 filter_single_last(uint32 *keys, uint32 nkeys, const KeptSegment *kept);
 
 #endif							/* NEARDUP_FILTER_H */

@@ -15,6 +15,7 @@
 #include "utils/rel.h"
 #include "utils/syscache.h"
 
+#include "base/arguments.h"
 #include "base/compat.h"
 #include "index/access.h"
 
@@ -22,6 +23,32 @@ bool
 index_is_neardup(Relation index)
 {
 	return index->rd_indam != NULL && index->rd_indam->ambuild == am_build;
+}
+
+Relation
+index_open_neardup(Oid indexid)
+{
+	Relation	index = argument_relation(indexid, AccessShareLock);
+
+	if (index->rd_rel->relkind == RELKIND_PARTITIONED_INDEX)
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("index \"%s\" is partitioned, and has no pages of its own",
+						RelationGetRelationName(index)),
+				 errhint("Ask for each of those in pg_partition_tree() that are leaves.")));
+	if (!index_is_neardup(index))
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("\"%s\" is not an index of access method neardup",
+						RelationGetRelationName(index))));
+	if (!index->rd_index->indisready)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("index \"%s\" is not ready",
+						RelationGetRelationName(index)),
+				 errdetail("It is being made, or that was broken off."),
+				 errhint("Use REINDEX, or drop it.")));
+	return index;
 }
 
 Signature *

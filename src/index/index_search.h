@@ -19,8 +19,8 @@ typedef struct IndexSearch
 	void	   *taker;
 	SearchCounters *counters; /* of the index */
 	double		limit;			/* greatest distance of interest */
-	uint16		own;			/* number of the query's spec, if it has one */
-	uint16		spec;			/* of rows that the index can tell of */
+	uint16		spec;			/* number of the query's */
+	bool		every_row;		/* rows without a key of the query, too */
 	uint64		least;			/* overlap of a row that is wanted */
 	uint64		slack;			/* overlap that cannot be seen */
 	uint64		least_size;		/* of a set that is wanted */
@@ -34,8 +34,6 @@ typedef struct IndexSearch
 	/* The segment at hand */
 	const SegmentInfo *segment;
 	KeptSegment *kept;
-	bool		foreign;		/* it has rows of different specs, or those that
-								 * have none of the keys are wanted */
 	uint64		unseen;			/* slack, and the keys that were not read */
 	DirectoryPath path;
 	Buffer		buffer;			/* a page of its rows, or invalid */
@@ -67,13 +65,6 @@ search_wants(const IndexSearch *search, uint64 overlap)
 		return false;
 	return !query->nearest ||
 		1 - bounds_best(query, query->order, overlap) <= search->limit;
-}
-
-/* The bit of the spec of rows that the index can tell of, if there is one. */
-static inline uint64
-search_told_bit(const IndexSearch *search)
-{
-	return search->spec < MAX_SPECS ? SPEC_BIT(search->spec) : 0;
 }
 
 #endif							/* NEARDUP_INDEX_SEARCH_H */

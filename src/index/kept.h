@@ -49,7 +49,6 @@ typedef struct KeptRows
 {
 	uint64		first;
 	uint64		end;
-	uint64		specs;		/* SPEC_BIT() of each row's */
 	size_t		n;
 	size_t		room;
 	KeptRow    *rows;			/* in the order of the pages */

@@ -32,8 +32,6 @@ drop_pages(KeptRows *rows, uint64 first)
 		memmove(rows->rows, rows->rows + dropped, rows->n * sizeof(KeptRow));
 		memmove(rows->sizes, rows->sizes + dropped, rows->n * sizeof(uint32));
 	}
-	if (rows->n == 0)
-		rows->specs = 0;
 	if (rows->first < first)
 		rows->first = rows->end = first;
 }
@@ -59,7 +57,6 @@ read_page(KeptIndex *kept, Relation index, BlockNumber block, KeptRows *rows)
 		row->tid = pending_row(index, page, head)->tid;
 		row->slot = slot;
 		rows->sizes[rows->n + i] = head->size;
-		rows->specs |= SPEC_BIT(head->spec);
 	}
 	UnlockReleaseBuffer(buffer);
 	if (!ours)

@@ -26,8 +26,7 @@
 #include "signature/signature.h"
 
 #define INDEX_MAGIC		0x6e647570
-#define INDEX_VERSION	3
-#define OLDEST_VERSION		2		/* has no merges in steps, else it is the same */
+#define INDEX_VERSION	4
 #define INDEX_PAGE_ID	0xFF9D	/* last two bytes of every page */
 
 #define META_BLOCK			0
@@ -70,13 +69,21 @@ typedef struct ForwardEntry
 	uint32		order_low;
 	uint32		size;			/* features */
 	ItemPointerData tid;
-	uint16		spec;			/* number in the metapage, or: */
+	uint16		spec;			/* spec_number(), or: */
 } ForwardEntry;
 
-#define MAX_SPECS			48
-#define SPEC_OTHER		MAX_SPECS /* none of those in the metapage */
 #define SPEC_NULL			0xfffe	/* the row has no signature */
 #define SPEC_DEAD			0xffff	/* the row is gone */
+
+/*
+ * Of two specs with one number, rows of one are candidates of the other, and
+ * recheck refuses them.
+ */
+static inline uint16
+spec_number(const SignatureSpec *spec)
+{
+	return spec_hash(spec) % SPEC_NULL;
+}
 
 StaticAssertDecl(sizeof(ForwardEntry) == 20, "ForwardEntry has padding");
 
@@ -109,7 +116,6 @@ typedef struct SegmentInfo
 	uint64		owner;			/* its number */
 	uint64		oldest;			/* least number of those merged into it */
 	uint64		npostings;
-	uint64		specs;		/* bit SPEC_BIT() of each row's */
 	uint32		nrows;			/* dead ones included */
 	uint32		ndead;
 	uint32		nkeys;
@@ -119,16 +125,10 @@ typedef struct SegmentInfo
 	Directory	postings;
 	Directory	filter;
 	uint32		filter_words;	/* 0: there is none */
-	uint32		flags;
+	uint32		merge;			/* 1 + slot of the merge in steps, or 0 */
 } SegmentInfo;
 
-#define SEGMENT_TELLS_SINGLE	1	/* the filter, of keys that one row has */
-
-/* From bit 8 up: 1 + number of the merge in steps that it goes into, or 0. */
-#define SEGMENT_MERGE_SHIFT		8
-#define SEGMENT_MERGE(segment)	((int) ((segment)->flags >> SEGMENT_MERGE_SHIFT & 0xff) - 1)
-
-#define SPEC_BIT(spec)	(UINT64CONST(1) << Min(spec, 63))
+#define SEGMENT_MERGE(segment)	((int) (segment)->merge - 1)
 
 #define MAX_SEGMENTS		48
 #define MAX_PENDING_PAGES	512
@@ -162,11 +162,10 @@ typedef struct IndexMeta
 	uint64		pending_closed;
 	uint64		pending_end;
 	uint32		nsegments;
-	uint32		nspecs;
-	SignatureSpec		specs[MAX_SPECS];	/* zeros: no row is of it any more */
+	uint32		unused;
 	BlockNumber pending[MAX_PENDING_PAGES]; /* block of a place, modulo */
 	SegmentInfo segments[MAX_SEGMENTS];
-	MergeSlot	merges[MAX_MERGES]; /* from version 3 on; before, there are zeros */
+	MergeSlot	merges[MAX_MERGES];
 } IndexMeta;
 
 StaticAssertDecl(sizeof(IndexMeta) <= PAGE_ROOM,

@@ -308,10 +308,8 @@ static bool
 meta_is_whole(Page page)
 {
 	PageHeader	header = (PageHeader) page;
-	Size		lower = META_OF(page)->version > OLDEST_VERSION ? sizeof(IndexMeta) :
-		offsetof(IndexMeta, merges);
 
-	return header->pd_lower >= MAXALIGN(SizeOfPageHeaderData) + lower &&
+	return header->pd_lower >= MAXALIGN(SizeOfPageHeaderData) + sizeof(IndexMeta) &&
 		header->pd_upper >= MAXALIGN(SizeOfPageHeaderData) + sizeof(IndexMeta);
 }
 
@@ -322,7 +320,7 @@ meta_of(Relation index, Page page)
 
 	if (!page_is_of(page, META_OWNER) || meta->magic != INDEX_MAGIC)
 		index_corrupt(index, META_BLOCK, "It is not a metapage.");
-	if (meta->version < OLDEST_VERSION || meta->version > INDEX_VERSION)
+	if (meta->version != INDEX_VERSION)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("index \"%s\" is of version %u, not %u",
@@ -331,7 +329,7 @@ meta_of(Relation index, Page page)
 				 errhint("Use REINDEX.")));
 	if (!meta_is_whole(page))
 		index_corrupt(index, META_BLOCK, "It ends too early.");
-	if (meta->nsegments > MAX_SEGMENTS || meta->nspecs > MAX_SPECS ||
+	if (meta->nsegments > MAX_SEGMENTS ||
 		meta->pending_kept > meta->pending_first ||
 		meta->pending_first > meta->pending_closed ||
 		meta->pending_closed > meta->pending_end ||
@@ -366,15 +364,6 @@ meta_copy(Relation index, IndexMeta *copy)
 	memcpy(copy->merges, meta->merges, sizeof(copy->merges));
 	UnlockReleaseBuffer(buffer);
 	require_possible(index, copy);
-}
-
-/* Makes room for what an older version has not. */
-void
-meta_modernize(Page page)
-{
-	META_OF(page)->version = INDEX_VERSION;
-	((PageHeader) page)->pd_lower = MAXALIGN(SizeOfPageHeaderData) +
-		sizeof(IndexMeta);
 }
 
 SegmentInfo *

@@ -31,6 +31,14 @@ extern void page_init(char *page, PageKind kind, uint64 owner);
 /* True if it is a page of ours, of that owner. */
 extern bool page_is_of(Page page, uint64 owner);
 
+/* Bytes from the header of a page to pd_lower. */
+static inline uint32
+page_contents_size(const char *page)
+{
+	Assert(((const PageHeaderData *) page)->pd_lower >= MAXALIGN(SizeOfPageHeaderData));
+	return ((const PageHeaderData *) page)->pd_lower - MAXALIGN(SizeOfPageHeaderData);
+}
+
 /* Pin a page; raises INDEX_CORRUPTED if the index has no such block. */
 extern Buffer page_pin(Relation index, BlockNumber block);
 
@@ -109,9 +117,6 @@ extern void meta_copy(Relation index, IndexMeta *meta);
 
 /* A metapage as it is at first. */
 extern void meta_init(char *page);
-
-/* Makes it one of the newest version, which older ones do not read. */
-extern void meta_modernize(Page page);
 
 /*
  * Flushing, merging and all that takes pages or segments away is done under

@@ -13,9 +13,6 @@
 #include "index/segments.h"
 #include "index/index_search.h"
 
-/* No row has it. */
-#define SPEC_NONE			0xfffd
-
 /* Gives a row to whoever searches. */
 static void
 give_row(IndexSearch *search, ItemPointer tid, double distance)
@@ -44,14 +41,6 @@ search_take(IndexSearch *search, ItemPointer tid, uint32 size, uint64 order,
 		give_row(search, tid, distance);
 }
 
-/* True if it is certain that rows of a spec cannot be compared. */
-static bool
-is_foreign(const IndexSearch *search, uint16 spec)
-{
-	return search->query->spec != NULL && spec != search->own &&
-		(spec != SPEC_OTHER || search->own != SPEC_NONE);
-}
-
 bool
 search_take_other(IndexSearch *search, ItemPointer tid, uint16 spec)
 {
@@ -59,36 +48,31 @@ search_take_other(IndexSearch *search, ItemPointer tid, uint16 spec)
 
 	if (spec == SPEC_DEAD)
 		return true;
-	if (spec == SPEC_NULL || is_foreign(search, spec))
+	if (spec == SPEC_NULL || (query->spec != NULL && spec != search->spec))
 	{
 		/* no near-duplicate, and no distance: last in order */
 		if (query->nulls && search->limit == get_float8_infinity())
 			give_row(search, tid, get_float8_infinity());
 		return true;
 	}
-	if (spec == search->spec)
+	if (query->spec != NULL && !query->all)
 		return false;
 	give_row(search, tid, query->nearest ? -1 : 0);
 	return true;
 }
 
 static void
-begin(IndexSearch *search, const IndexMeta *meta)
+begin(IndexSearch *search)
 {
 	const IndexQuery *query = search->query;
 
 	search->limit = get_float8_infinity();
 	search->most_size = PG_UINT64_MAX;
-	search->own = search->spec = SPEC_NONE;
-	if (query->spec == NULL)
+	search->every_row = query->spec == NULL || query->all;
+	if (query->spec != NULL)
+		search->spec = spec_number(query->spec);
+	if (search->every_row)
 		return;
-	(void) spec_number(meta, query->spec, &search->own);
-	if (search->own >= MAX_SPECS ||
-		!spec_equal(&meta->specs[search->own], query->spec))
-		search->own = SPEC_NONE;
-	if (query->all)
-		return;
-	search->spec = search->own;
 	search->slack = query->shares != NULL ? 0 : query->size - query->nkeys;
 	search->bitmap = keys_bitmap(query->keys, query->nkeys);
 	search->least = 1;
@@ -97,6 +81,7 @@ begin(IndexSearch *search, const IndexMeta *meta)
 	if (query->sketch)
 	{
 		search->least = bounds_sketch_overlap(query);
+		search->every_row = search->least == 0;
 		return;
 	}
 	search->least = measure_least_overlap(measure_commute(query->measure),
@@ -149,7 +134,7 @@ index_search(Relation index, const IndexQuery *query, TakeRow take,
 	meta_copy(index, meta);
 	segments_sort(meta);
 	pause_at(PAUSE_SEARCH);
-	begin(&search, meta);
+	begin(&search);
 	search.kept_index = kept_index(index, meta);
 	search.keys = palloc_extended(Max(query->nkeys, 1) * sizeof(uint32),
 								  MCXT_ALLOC_HUGE);

@@ -25,111 +25,6 @@
 /* So many pending pages are made a segment. */
 #define FLUSH_PAGES			32
 
-/* Up to so many specs, VACUUM does not look which of them are gone. */
-#define FEW_SPECS			(MAX_SPECS / 2)
-
-/* Specs */
-
-/* The least number that is nobody's; MAX_SPECS if there is none. */
-static uint16
-spare_number(const IndexMeta *meta)
-{
-	uint16		number = 0;
-
-	while (number < meta->nspecs && !spec_is_spare(&meta->specs[number]))
-		number++;
-	return number;
-}
-
-bool
-spec_number(const IndexMeta *meta, const SignatureSpec *spec, uint16 *number)
-{
-	*number = SPEC_NULL;
-	if (spec == NULL)
-		return true;
-	for (uint32 i = 0; i < meta->nspecs; i++)
-	{
-		*number = i;
-		if (spec_equal(&meta->specs[i], spec))
-			return true;
-	}
-	*number = SPEC_OTHER;
-	return spare_number(meta) == MAX_SPECS;
-}
-
-uint16
-spec_number_add(IndexMeta *meta, const SignatureSpec *spec)
-{
-	uint16		number;
-
-	if (!spec_number(meta, spec, &number))
-	{
-		number = spare_number(meta);
-		meta->nspecs = Max(meta->nspecs, number + 1);
-		meta->specs[number] = *spec;
-	}
-	return number;
-}
-
-/* SPEC_BIT() of each that rows have; the metapage is locked. */
-static uint64
-used_specs(Relation index, const IndexMeta *meta)
-{
-	PageStore	store = {.index = index};
-	char	   *page = palloc(BLCKSZ);
-	uint64		used = 0;
-
-	for (uint32 i = 0; i < meta->nsegments; i++)
-		used |= meta->segments[i].specs;
-	for (uint64 place = meta->pending_first; place < meta->pending_end; place++)
-	{
-		page_require(&store, meta->pending[place % MAX_PENDING_PAGES],
-					 PENDING_OWNER(place), page);
-		for (int i = 0; i < pending_count((Page) page); i++)
-			used |= SPEC_BIT(pending_head((Page) page, i)->spec);
-	}
-	pfree(page);
-	return used;
-}
-
-/* True if there is one of which no row is any more, and nobody has noticed. */
-static bool
-some_are_gone(const IndexMeta *meta, uint64 used)
-{
-	for (uint32 i = 0; i < meta->nspecs; i++)
-		if ((used & SPEC_BIT(i)) == 0 && !spec_is_spare(&meta->specs[i]))
-			return true;
-	return false;
-}
-
-/*
- * See pending.h.  A row that no number was left for tells that by its own, so that
- * none becomes spare as long as there are such rows: another one of their spec would
- * get it.
- */
-void
-specs_release(Relation index)
-{
-	Buffer		metabuffer = ReadBuffer(index, META_BLOCK);
-	GenericXLogState *state;
-	IndexMeta *meta;
-	uint64		used;
-
-	LockBuffer(metabuffer, BUFFER_LOCK_EXCLUSIVE);
-	meta = meta_of(index, BufferGetPage(metabuffer));
-	used = meta->nspecs > FEW_SPECS ? used_specs(index, meta) : PG_UINT64_MAX;
-	if ((used & SPEC_BIT(SPEC_OTHER)) == 0 && some_are_gone(meta, used))
-	{
-		state = GenericXLogStart(index);
-		meta = META_OF(GenericXLogRegisterBuffer(state, metabuffer, 0));
-		for (uint32 i = 0; i < meta->nspecs; i++)
-			if ((used & SPEC_BIT(i)) == 0)
-				memset(&meta->specs[i], 0, sizeof(SignatureSpec));
-		GenericXLogFinish(state);
-	}
-	UnlockReleaseBuffer(metabuffer);
-}
-
 /* Pages */
 
 static bool
@@ -260,49 +155,28 @@ append_to_new(Relation index, Buffer metabuffer, const IndexedRow *row)
 	UnlockReleaseBuffer(buffer);
 }
 
-/* Sees to it that the metapage has the spec, and sets the row's. */
-static void
-set_spec(Relation index, Buffer metabuffer, IndexedRow *row,
-		   const SignatureSpec *spec)
-{
-	GenericXLogState *state;
-
-	if (spec_number(META_OF(BufferGetPage(metabuffer)), spec, &row->spec))
-		return;
-	state = GenericXLogStart(index);
-	row->spec =
-		spec_number_add(META_OF(GenericXLogRegisterBuffer(state, metabuffer, 0)),
-						  spec);
-	GenericXLogFinish(state);
-}
-
 /* The way without a change of the metapage. */
 static bool
-insert_shared(Relation index, Buffer metabuffer, IndexedRow *row,
-			  const SignatureSpec *spec)
+insert_shared(Relation index, Buffer metabuffer, const IndexedRow *row)
 {
-	const IndexMeta *meta;
 	bool		done;
 
 	LockBuffer(metabuffer, BUFFER_LOCK_SHARE);
-	meta = meta_of(index, BufferGetPage(metabuffer));
-	done = spec_number(meta, spec, &row->spec) &&
-		append_to_last(index, meta, row);
+	done = append_to_last(index, meta_of(index, BufferGetPage(metabuffer)), row);
 	LockBuffer(metabuffer, BUFFER_LOCK_UNLOCK);
 	return done;
 }
 
 /* The other way; false if the ring is full.  *used is set to its pages. */
 static bool
-insert_exclusive(Relation index, Buffer metabuffer, IndexedRow *row,
-				 const SignatureSpec *spec, uint64 *used)
+insert_exclusive(Relation index, Buffer metabuffer, const IndexedRow *row,
+				 uint64 *used)
 {
 	const IndexMeta *meta;
 	bool		done = true;
 
 	LockBuffer(metabuffer, BUFFER_LOCK_EXCLUSIVE);
 	meta = meta_of(index, BufferGetPage(metabuffer));
-	set_spec(index, metabuffer, row, spec);
 	*used = meta->pending_end - meta->pending_first;
 	if (append_to_last(index, meta, row))
 		*used = 0;
@@ -350,7 +224,7 @@ collect_rows(Relation index, const IndexMeta *meta, Batch *batch)
 
 /* Closes the pages that there are, and takes a number for the segment. */
 static uint64
-close_pages(Relation index, IndexedRow *extra, const SignatureSpec *spec)
+close_pages(Relation index)
 {
 	Buffer		metabuffer = ReadBuffer(index, META_BLOCK);
 	GenericXLogState *state;
@@ -360,8 +234,6 @@ close_pages(Relation index, IndexedRow *extra, const SignatureSpec *spec)
 	LockBuffer(metabuffer, BUFFER_LOCK_EXCLUSIVE);
 	state = GenericXLogStart(index);
 	meta = META_OF(GenericXLogRegisterBuffer(state, metabuffer, 0));
-	if (extra != NULL)
-		extra->spec = spec_number_add(meta, spec);
 	meta->pending_closed = meta->pending_end;
 	owner = meta->next_owner++;
 	GenericXLogFinish(state);
@@ -374,7 +246,7 @@ close_pages(Relation index, IndexedRow *extra, const SignatureSpec *spec)
  * weight.  The caller holds the merge lock.
  */
 static uint64
-flush(Relation index, IndexedRow *extra, const SignatureSpec *spec)
+flush(Relation index, const IndexedRow *extra)
 {
 	PageStore	store = {.index = index};
 	IndexMeta *meta = palloc(sizeof(IndexMeta));
@@ -384,7 +256,7 @@ flush(Relation index, IndexedRow *extra, const SignatureSpec *spec)
 	uint64		weight = 0;
 
 	segments_make_room(index);
-	owner = close_pages(index, extra, spec);
+	owner = close_pages(index);
 	meta_copy(index, meta);
 	batch = batch_create();
 	collect_rows(index, meta, batch);
@@ -419,14 +291,14 @@ void
 pending_flush(Relation index)
 {
 	if (pages_in_use(index) > 0)
-		(void) flush(index, NULL, NULL);
+		(void) flush(index, NULL);
 }
 
 void
 pending_relieve(Relation index)
 {
 	if (pages_in_use(index) >= FLUSH_PAGES)
-		(void) flush(index, NULL, NULL);
+		(void) flush(index, NULL);
 }
 
 /*
@@ -441,21 +313,21 @@ relieve(Relation index, bool full)
 	else if (!merge_lock_conditional(index))
 		return;
 	if (pages_in_use(index) >= FLUSH_PAGES)
-		segments_merge_some(index, flush(index, NULL, NULL));
+		segments_merge_some(index, flush(index, NULL));
 	merge_unlock(index);
 }
 
 /* A row that no pending page can take becomes a segment with what there is. */
 static void
-insert_large(Relation index, IndexedRow *row, const SignatureSpec *spec)
+insert_large(Relation index, const IndexedRow *row)
 {
 	merge_lock(index);
-	segments_merge_some(index, flush(index, row, spec));
+	segments_merge_some(index, flush(index, row));
 	merge_unlock(index);
 }
 
 void
-pending_insert(Relation index, IndexedRow *row, const SignatureSpec *spec)
+pending_insert(Relation index, const IndexedRow *row)
 {
 	Buffer		metabuffer;
 	uint64		used = 0;
@@ -463,14 +335,14 @@ pending_insert(Relation index, IndexedRow *row, const SignatureSpec *spec)
 
 	if (PENDING_BYTES(row->nkeys) > PAGE_ROOM)
 	{
-		insert_large(index, row, spec);
+		insert_large(index, row);
 		return;
 	}
 	metabuffer = ReadBuffer(index, META_BLOCK);
-	done = insert_shared(index, metabuffer, row, spec);
+	done = insert_shared(index, metabuffer, row);
 	while (!done)
 	{
-		done = insert_exclusive(index, metabuffer, row, spec, &used);
+		done = insert_exclusive(index, metabuffer, row, &used);
 		if (!done)
 			relieve(index, true);
 	}

@@ -9,42 +9,16 @@
 #include "index/row.h"
 
 /*
- * Adds a row of that spec (NULL for the row without a signature); sets
- * row->spec.  Now and then makes the pending rows a segment and merges
- * small segments, a bounded amount of work.
+ * Add a row.  Now and then makes the pending rows a segment and merges small
+ * segments, a bounded amount of work.
  */
-extern void pending_insert(Relation index, IndexedRow *row,
-						   const SignatureSpec *spec);
+extern void pending_insert(Relation index, const IndexedRow *row);
 
 /* Makes a segment of the pending rows; the caller holds the merge lock. */
 extern void pending_flush(Relation index);
 
 /* The same, if there are as many as insertions leave. */
 extern void pending_relieve(Relation index);
-
-/*
- * The number of a spec in a metapage, SPEC_OTHER if it has none and there
- * is no room for it, SPEC_NULL for NULL.  False if it has none, but there is
- * room.
- */
-extern bool spec_number(const IndexMeta *meta, const SignatureSpec *spec,
-						  uint16 *number);
-
-/* The same, but gives it one; the caller writes the metapage. */
-extern uint16 spec_number_add(IndexMeta *meta, const SignatureSpec *spec);
-
-/* True if its number is nobody's, see specs_release(). */
-static inline bool
-spec_is_spare(const SignatureSpec *spec)
-{
-	return spec->version == 0;
-}
-
-/*
- * Lets the numbers of specs be used again that no row has any more, where few are
- * left.  The caller holds the merge lock.
- */
-extern void specs_release(Relation index);
 
 /* How many rows are on a pending page. */
 static inline int

@@ -267,6 +267,7 @@ indexed_row_set(IndexedRow *row, const Signature *sig)
 		row->size = row->nkeys = 0;
 		row->keys = NULL;
 		row->order = 0;
+		row->spec = SPEC_NULL;
 		return;
 	}
 	if (!index_can_hold(&sig->spec))
@@ -275,6 +276,7 @@ indexed_row_set(IndexedRow *row, const Signature *sig)
 				 errmsg("access method \"neardup\" cannot index signatures of method \"%s\"",
 						method_info(sig->spec.method)->name),
 				 errhint("Use a GIN index.")));
+	row->spec = spec_number(&sig->spec);
 	row->keys = signature_keys(sig, &row->nkeys, &size);
 	row->size = spec_indexes_vector(&sig->spec) ? vector_size(sig) : size;
 	row->order = keys_order(row->keys, row->nkeys);

@@ -76,8 +76,7 @@ extern double vector_size_high(uint32 size);
 extern uint64 keys_order(const uint32 *keys, uint32 nkeys);
 
 /*
- * Sets size, keys and order; tid and spec are left to the caller.  NULL is
- * the row without a signature.  Raises FEATURE_NOT_SUPPORTED for a signature
+ * Sets all but the tid.  NULL is the row without a signature.  Raises FEATURE_NOT_SUPPORTED for a signature
  * that the index cannot hold.
  */
 extern void indexed_row_set(IndexedRow *row, const Signature *sig);

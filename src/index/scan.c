@@ -23,6 +23,7 @@
 #include "access/tableam.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
+#include "nodes/execnodes.h"
 #include "nodes/tidbitmap.h"
 #include "pgstat.h"
 #include "utils/float.h"
@@ -111,12 +112,6 @@ am_rescan(IndexScanDesc scan, ScanKey keys, int nkeys,
 	state->begun = state->nothing = state->last = state->after = false;
 	state->n = state->next = 0;
 	state->most = FIRST_ROWS;
-}
-
-const SearchCounters *
-am_scan_counters(IndexScanDesc scan)
-{
-	return &((NeardupScan *) scan->opaque)->own;
 }
 
 void
@@ -594,3 +589,70 @@ am_get_bitmap(IndexScanDesc scan, TIDBitmap *bitmap)
 	state->counters->rows += bits.n;
 	return bits.n;
 }
+
+/* EXPLAIN (ANALYZE) shows counters, from PostgreSQL 18 on. */
+
+#ifdef COMPAT_EXPLAIN_NODE
+
+static explain_per_node_hook_type previous_hook = NULL;
+
+static inline const SearchCounters *
+scan_counters(IndexScanDesc scan)
+{
+	return &((NeardupScan *) scan->opaque)->own;
+}
+
+/* The scan of a node, if it scans an index. */
+static IndexScanDesc
+scan_of(PlanState *node)
+{
+	switch (nodeTag(node))
+	{
+		case T_IndexScanState:
+			return ((IndexScanState *) node)->iss_ScanDesc;
+		case T_IndexOnlyScanState:
+			return ((IndexOnlyScanState *) node)->ioss_ScanDesc;
+		case T_BitmapIndexScanState:
+			return ((BitmapIndexScanState *) node)->biss_ScanDesc;
+		default:
+			return NULL;
+	}
+}
+
+/* A worker's counters stay in the worker. */
+static void
+explain_node(PlanState *node, List *ancestors, const char *relationship,
+			 const char *plan_name, ExplainState *es)
+{
+	IndexScanDesc scan = es->analyze ? scan_of(node) : NULL;
+
+	if (previous_hook)
+		previous_hook(node, ancestors, relationship, plan_name, es);
+	if (scan != NULL && index_is_neardup(scan->indexRelation) &&
+		scan_counters(scan)->passes > 0)
+	{
+		const SearchCounters *counters = scan_counters(scan);
+
+		ExplainPropertyUInteger("Passes", NULL, counters->passes, es);
+		ExplainPropertyUInteger("Pages", NULL, counters->pages, es);
+		ExplainPropertyUInteger("Keys", NULL, counters->keys, es);
+		ExplainPropertyUInteger("Postings", NULL, counters->postings, es);
+		ExplainPropertyUInteger("Candidates", NULL, counters->candidates, es);
+	}
+}
+
+void
+explain_scan_init(void)
+{
+	previous_hook = explain_per_node_hook;
+	explain_per_node_hook = explain_node;
+}
+
+#else
+
+void
+explain_scan_init(void)
+{
+}
+
+#endif

@@ -47,8 +47,10 @@ is_likely(const IndexSearch *search, const PendingHead *head)
 	RowTraits	traits = {head->size, 1};
 	uint64		most;
 
-	if (head->spec != search->spec)
+	if (query->spec == NULL || query->all)
 		return true;
+	if (head->spec != search->spec)
+		return query->nulls;
 	if (head->size < search->least_size || head->size > search->most_size)
 		return false;
 	most = most_overlap(search, head);
@@ -107,16 +109,12 @@ search_page(IndexSearch *search, const IndexMeta *meta, uint64 place,
 	return ours;
 }
 
-/*
- * The rows that are kept.  Where all are of the query's spec, most are left out
- * by their sizes, without a branch for each.
- */
+/* The rows that are kept.  Most are left out by their sizes, without a branch for each. */
 static bool
 search_kept(IndexSearch *search, const IndexMeta *meta, const KeptRows *rows)
 {
-	bool		foreign = (rows->specs & ~search_told_bit(search)) != 0;
-	uint64		least = foreign ? 0 : search->least_size;
-	uint64		range = foreign ? PG_UINT64_MAX : search->most_size - least;
+	uint64		least = search->least_size;
+	uint64		range = search->most_size - least;
 	uint32		some[KEPT_AT_ONCE];
 
 	search->counters->candidates += rows->n;

@@ -122,7 +122,7 @@ next_by_size(const IndexSearch *search, uint32 row, uint32 end, uint64 overlap)
 	const IndexQuery *query = search->query;
 	const uint32 *sizes = search->kept->sizes;
 
-	if (sizes == NULL || search->foreign || !query->filter ||
+	if (sizes == NULL || search->every_row || !query->filter ||
 		query->shares != NULL)
 		return row;
 	for (; row < end; row++)
@@ -144,7 +144,7 @@ take_stretch(IndexSearch *search, const Stretch *stretch)
 	uint64		overlap = stretch->count + search->unseen;
 	uint32		row = stretch->first;
 
-	if (!search->foreign && !search_wants(search, overlap))
+	if (!search->every_row && !search_wants(search, overlap))
 		return true;
 	while ((row = next_by_size(search, row, stretch->end, overlap)) < stretch->end)
 	{
@@ -302,7 +302,7 @@ read_optional(IndexSearch *search, Overlaps *overlaps, Stretch *stretches, size_
 		unread = overlaps_unread(overlaps);
 		pfree(stretches);
 		search->unseen = search->slack + unread;
-		stretches = overlaps_count(overlaps, search->foreign, n);
+		stretches = overlaps_count(overlaps, search->every_row, n);
 	}
 	return stretches;
 }
@@ -327,7 +327,7 @@ count_some(IndexSearch *search, Overlaps *overlaps, uint32 spare, size_t *n)
 			!overlaps_read_late(overlaps, spare, OPTIONAL_BYTES))
 			return NULL;
 		search->unseen = search->slack + overlaps_unread(overlaps);
-		stretches = overlaps_count(overlaps, search->foreign, n);
+		stretches = overlaps_count(overlaps, search->every_row, n);
 		if (overlaps->next == overlaps->nkeys)
 			return read_optional(search, overlaps, stretches, n);
 		if (!many_in_doubt(search, overlaps, stretches, *n, more / 2, &many))
@@ -346,7 +346,7 @@ count_all(IndexSearch *search, Overlaps *overlaps, size_t *n)
 	if (!overlaps_look_up(overlaps, 0) || !overlaps_read_late(overlaps, 0, 0))
 		return NULL;
 	search->unseen = search->slack;
-	return overlaps_count(overlaps, search->foreign || search->query->nearest, n);
+	return overlaps_count(overlaps, search->every_row || search->query->nearest, n);
 }
 
 /*
@@ -401,7 +401,7 @@ is_own(IndexSearch *search, uint32 row, bool *there)
 		const ForwardEntry *entry = (const ForwardEntry *)
 			PageGetContents(BufferGetPage(search->buffer)) + (row - search->page_first);
 
-		own = entry->spec == search->own && entry->size == query->size &&
+		own = entry->spec == search->spec && entry->size == query->size &&
 			ItemPointerEquals(unconstify(ItemPointerData *, &entry->tid),
 							  unconstify(ItemPointerData *, &query->own));
 	}
@@ -418,8 +418,7 @@ is_own(IndexSearch *search, uint32 row, bool *there)
 static bool
 drop_own_keys(IndexSearch *search, uint32 *nkeys)
 {
-	uint32		others = filter_single_last(search->segment, search->keys, *nkeys,
-											search->kept);
+	uint32		others = filter_single_last(search->keys, *nkeys, search->kept);
 
 	for (uint32 i = others; i < Min(*nkeys, others + OWN_TRIED); i++)
 	{
@@ -518,9 +517,7 @@ search_segment(IndexSearch *search, const SegmentInfo *segment)
 
 	search->segment = segment;
 	search->kept = kept_segment(search->kept_index, search->store.index, segment);
-	search->foreign = query->spec == NULL || query->all || search->least == 0 ||
-		(segment->specs & ~search_told_bit(search)) != 0;
-	if (search->equal && !search->foreign && search->kept->orders != NULL)
+	if (search->equal && search->kept->orders != NULL)
 		return take_equal(search);
 	if (some)
 	{
@@ -531,7 +528,7 @@ search_segment(IndexSearch *search, const SegmentInfo *segment)
 			return false;
 		if (nkeys > spare && query->has_own && !drop_own_keys(search, &nkeys))
 			return false;
-		if (nkeys <= spare && !search->foreign)
+		if (nkeys <= spare && !search->every_row)
 			return true;
 	}
 	overlaps_open(&overlaps, search->store.index, segment, search->kept,

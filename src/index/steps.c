@@ -26,14 +26,10 @@
 static IndexMeta *
 begin_change(Relation index, Buffer *buffer, GenericXLogState **xlog)
 {
-	Page		page;
-
 	*buffer = ReadBuffer(index, META_BLOCK);
 	LockBuffer(*buffer, BUFFER_LOCK_EXCLUSIVE);
 	*xlog = GenericXLogStart(index);
-	page = GenericXLogRegisterBuffer(*xlog, *buffer, 0);
-	meta_modernize(page);
-	return META_OF(page);
+	return META_OF(GenericXLogRegisterBuffer(*xlog, *buffer, 0));
 }
 
 static void
@@ -184,8 +180,7 @@ steps_begin(Relation index, const SegmentInfo *segments, uint32 n)
 	meta->merges[number].owner = owner;
 	meta->merges[number].block = block;
 	for (uint32 i = 0; i < n; i++)
-		meta_segment(meta, segments[i].owner)->flags |=
-			(number + 1) << SEGMENT_MERGE_SHIFT;
+		meta_segment(meta, segments[i].owner)->merge = number + 1;
 	finish_change(buffer, xlog);
 	return true;
 }

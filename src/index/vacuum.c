@@ -383,9 +383,6 @@ merge_all(Relation index)
 	segments_merge_all(index);
 	merge_unlock(index);
 	finish_steps(index);
-	merge_lock(index);
-	specs_release(index);
-	merge_unlock(index);
 }
 
 IndexBulkDeleteResult *

@@ -79,7 +79,6 @@ make_filter(SegmentWriter *writer, uint64 most_keys)
 	if (writer->store->index == NULL || most_keys == 0)
 		return;
 	writer->info.filter_words = Min(n, PG_UINT32_MAX / 2);
-	writer->info.flags = SEGMENT_TELLS_SINGLE;
 	writer->words = palloc_extended((Size) writer->info.filter_words *
 									sizeof(uint64),
 									MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
@@ -179,8 +178,6 @@ segment_add_row(SegmentWriter *writer, const ForwardEntry *row)
 	memcpy(writer->at, row, sizeof(ForwardEntry));
 	writer->at += sizeof(ForwardEntry);
 	writer->info.nrows++;
-	if (row->spec != SPEC_NULL)
-		writer->info.specs |= SPEC_BIT(row->spec);
 }
 
 /* Lists */
@@ -598,7 +595,6 @@ segment_expect_keys(WriterState *state, uint64 keys)
 {
 	state->info.filter_words = Min(keys / FILTER_KEYS_PER_WORD + 1,
 								   PG_UINT32_MAX / 2);
-	state->info.flags = SEGMENT_TELLS_SINGLE;
 }
 
 SegmentInfo

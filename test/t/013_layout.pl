@@ -209,7 +209,7 @@ my @budgets = (
 	[ 4947, 4900, qw(methods) ],
 	[ 3983, 3300, qw(lexicon) ],
 	[ 1779, 1600, qw(gin) ],
-	[ 12157, 9500, qw(index) ],
+	[ 11348, 9500, qw(index) ],
 	[ 9798, 8500, qw(join/engine) ],
 	[ 3497, 3400, qw(join/algorithms join/classic) ],
 	[ 4683, 4300, qw(join/node) ],
@@ -235,7 +235,7 @@ foreach my $budget (@budgets)
 }
 is(join("\n", @over), '', 'every folder keeps its budget of lines');
 # The goals are 62,000 and 260.
-cmp_ok($total, '<=', 75519, 'the source keeps its budget of lines');
-cmp_ok(scalar keys %lines, '<=', 401, 'and of files');
+cmp_ok($total, '<=', 74711, 'the source keeps its budget of lines');
+cmp_ok(scalar keys %lines, '<=', 394, 'and of files');
 
 done_testing();

@@ -99,9 +99,9 @@ sub change
 my @bits = map { "bit_$_" } 0 .. 8;
 make_index($_, 'same') foreach @bits, 'more_bits';
 make_index('long_bits', 'long');
-make_index($_, 'sets') foreach qw(specs directory_key whole row_count key_count cut);
+make_index($_, 'sets') foreach qw(directory_key whole row_count key_count cut);
 make_index($_, 'sets') foreach qw(far_root far_chain);
-make_index($_, 'hashes') foreach qw(row_order row_making);
+make_index($_, 'hashes') foreach qw(row_order row_spec);
 # A row without a place in the table, by the number of the block, by that on the page
 # A large segment, and a small one after it
 $node->safe_psql('postgres', 'CREATE TABLE grown AS SELECT sig FROM sets LIMIT 1500');
@@ -113,10 +113,10 @@ foreach my $table (qw(blockless placeless endless))
 	$node->safe_psql('postgres', "CREATE TABLE $table AS SELECT sig FROM sets LIMIT 9");
 	make_index("of_$table", $table);
 }
-make_index($_, 'growing') foreach qw(older newer);
+make_index($_, 'growing') foreach qw(merged older newer);
 make_index('key_order', 'rising');
 my ($owner, $postings) = split /\|/, $node->safe_psql('postgres',
-	q(SELECT segment, postings FROM neardup_index_segments('specs') WHERE segment IS NOT NULL));
+	q(SELECT segment, postings FROM neardup_index_segments('whole') WHERE segment IS NOT NULL));
 $node->stop;
 # They are on by default from PostgreSQL 18 on.
 system_or_bail('pg_checksums', '--disable', '-D', $node->data_dir)
@@ -133,17 +133,16 @@ foreach my $i (0 .. $#set)
 }
 change('more_bits', page_of_kind('more_bits', $filter), 'Q', $word, sub { shift() | 1 << $unset[0] });
 # What stands in the metapage behind the segment's number, twice, and its postings
-my $meta = bytes('specs', 0, $size);
+my $meta = bytes('whole', 0, $size);
 my $place = index($meta, pack('QQQ', $owner, $owner, $postings));
 cmp_ok($place, '>', 0, 'the segment stands in the metapage');
-change('specs', $place + 24, 'Q', $word, sub { 0 });
 # All indexes of a table have the same there; rows and keys come next
-bytes('row_count', $place + 32, 4, "\xff" x 4);
+bytes('row_count', $place + 24, 4, "\xff" x 4);
 bytes('cut', 12, 4, pack('SS', 4000, 4000));
-bytes('key_count', $place + 40, 4, "\xff" x 4);
+bytes('key_count', $place + 32, 4, "\xff" x 4);
 # The block of the first page, and that of the root of a directory, far beyond the file
-bytes('far_chain', $place + 48, 4, pack('L', 4_000_000_000));
-bytes('far_root', $place + 52, 4, pack('L', 4_000_000_000));
+bytes('far_chain', $place + 40, 4, pack('L', 4_000_000_000));
+bytes('far_root', $place + 44, 4, pack('L', 4_000_000_000));
 # The first directory is of the rows: the second page of them would begin too early
 change('directory_key', page_of_kind('directory_key', $directory) + 8, 'L', 4, sub { shift() - 5 });
 change('row_order', page_of_kind('row_order', $forward) + 49 * 20 + 4, 'L', 4, sub { shift() ^ 1 });
@@ -152,14 +151,11 @@ bytes('of_placeless', page_of_kind('of_placeless', $forward) + 16, 2, "\0" x 2);
 bytes('of_endless', page_of_kind('of_endless', $forward) - $header + 12, 2, "\0" x 2);
 my @rows_of_grown = blocks_of_kind('of_grown', $forward);
 bytes('of_grown', ($_ + 1) * $size - 4, 2, pack('S', $spare)) foreach @rows_of_grown;
-change('row_making', page_of_kind('row_making', $forward) + 18, 'S', 2, sub { 48 });
+change('row_spec', page_of_kind('row_spec', $forward) + 18, 'S', 2, sub { shift() ^ 1 });
 # The second restart of a page of lists, the last but one before its end
 change('key_order', page_of_kind('key_order', $lists) - $header + $size - 16 - 2 * 8, 'L', 4, sub { 0 });
-# Version 2 knew of no merges in steps: its metapage ends before them
 my $version = $header + 4;
-my $lower = 12;
 change('older', $version, 'L', 4, sub { shift() - 1 });
-change('older', $lower, 'S', 2, sub { shift() - 8 * 16 });
 change('newer', $version, 'L', 4, sub { shift() + 1 });
 $node->start;
 
@@ -178,10 +174,9 @@ like(check('cut', 'false'), qr/ends too early/, 'a metapage that ends too early'
 like(check("bit_$_", 'false'), qr/The filter leaves a key out/, "a bit is not set, $_") foreach 0 .. $#set;
 like(check('more_bits', 'false'), qr/The filter has a bit of no key/, 'a bit is set');
 like(check($_, 'false'), qr/"$_" is damaged at block 4000000000.*Use REINDEX/s, "a block that is not there, $_") foreach qw(far_root far_chain);
-like(check('specs', 'false'), qr/of a spec that its segment does not tell of/, 'a spec');
 like(check('directory_key', 'false'), qr/not found by the directory/, 'a number in a directory');
 like(check('row_order', 'true'), qr/is another one in index/, 'the order of a row');
-like(check('row_making', 'true'), qr/of a spec that its segment|is another one in index/, 'the spec of a row');
+like(check('row_spec', 'true'), qr/is another one in index/, 'the spec of a row');
 like(check($_, 'false'), qr/more rows or keys than it can have/, "what a segment has, $_") foreach qw(row_count key_count);
 is(check($_, 'true'), $_ eq 'whole' ? '3000' : '500', "the index $_ is whole") foreach qw(whole long_bits);
 
@@ -219,21 +214,21 @@ my (undef, undef, $refused) = $node->psql('postgres',
 	'SET neardup.merge_postings = 2000; INSERT INTO rising SELECT * FROM growing; VACUUM rising', on_error_stop => 0);
 like($refused, qr/"key_order" is damaged.*Keys are out of order/s, 'lists that are out of order are not merged');
 
-# What an older version has written is read, and goes on; a newer one's is not read
-like(check('newer', 'true'), qr/is of version 4, not 3.*REINDEX/s, 'an index of a newer version');
-$node->safe_psql('postgres', 'DROP INDEX newer');
-is(check('older', 'true'), '30', 'an index of an older version');
+# What another version has written is not read
+like(check('newer', 'true'), qr/is of version 5, not 4.*REINDEX/s, 'an index of a newer version');
+like(check('older', 'true'), qr/is of version 3, not 4.*REINDEX/s, 'an index of an older version');
+$node->safe_psql('postgres', 'DROP INDEX newer, older');
 $node->safe_psql('postgres', 'SET neardup.merge_postings = 2000; CALL grow()');
-is($node->safe_psql('postgres', q(SELECT count(*) > 0 FROM neardup_index_merges('older'))), 't', 'merges have begun in it');
-is(check('older', 'true'), '60', 'it is whole');
+is($node->safe_psql('postgres', q(SELECT count(*) > 0 FROM neardup_index_merges('merged'))), 't', 'merges have begun in it');
+is(check('merged', 'true'), '60', 'it is whole');
 # They go on after a crash: the metapage is written anew from the WAL
 $node->stop('immediate');
 $node->start;
-is($node->safe_psql('postgres', q(SELECT count(*) > 0 FROM neardup_index_merges('older'))), 't', 'they are there after a crash');
-is(check('older', 'true'), '60', 'it is whole after a crash');
+is($node->safe_psql('postgres', q(SELECT count(*) > 0 FROM neardup_index_merges('merged'))), 't', 'they are there after a crash');
+is(check('merged', 'true'), '60', 'it is whole after a crash');
 $node->safe_psql('postgres', 'VACUUM growing');
-is($node->safe_psql('postgres', q(SELECT count(*) FROM neardup_index_merges('older'))), '0', 'VACUUM does what is left');
-is(check('older', 'true'), '60', 'it is whole after VACUUM');
+is($node->safe_psql('postgres', q(SELECT count(*) FROM neardup_index_merges('merged'))), '0', 'VACUUM does what is left');
+is(check('merged', 'true'), '60', 'it is whole after VACUUM');
 $node->stop;
 
 done_testing();

@@ -1,0 +1,223 @@
+/*
+ * inspect.c
+ *		Functions that show the segments and merges of an index, and what scans
+ *		have done in this session.
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "catalog/pg_type.h"
+#include "funcapi.h"
+#include "storage/bufmgr.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/hsearch.h"
+#include "utils/memutils.h"
+#include "utils/tuplestore.h"
+
+#include "base/compat.h"
+#include "index/access.h"
+#include "index/counters.h"
+#include "index/pending.h"
+#include "index/steps.h"
+
+PG_FUNCTION_INFO_V1(neardup_index_segments);
+PG_FUNCTION_INFO_V1(neardup_index_merges);
+PG_FUNCTION_INFO_V1(neardup_index_counters);
+
+/* Segments */
+
+static void
+put_segment(ReturnSetInfo *result, const SegmentInfo *segment)
+{
+	Datum		values[] = {
+		Int64GetDatum((int64) segment->owner),
+		Int64GetDatum(segment->nrows),
+		Int64GetDatum(segment->ndead),
+		Int64GetDatum(segment->nkeys),
+		Int64GetDatum((int64) segment->npostings),
+		Int64GetDatum(segment->npages)
+	};
+	bool		nulls[lengthof(values)] = {segment->owner == 0};
+
+	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+}
+
+/* The pending rows, as a segment without a number; its keys are not counted. */
+static SegmentInfo
+count_pending(Relation index, const IndexMeta *meta)
+{
+	PageStore	store = {.index = index};
+	SegmentInfo pending = {0};
+	char	   *page = palloc(BLCKSZ);
+
+	for (uint64 place = meta->pending_first; place < meta->pending_end; place++)
+	{
+		if (!page_copy(&store, meta->pending[place % MAX_PENDING_PAGES],
+					   PENDING_OWNER(place), page))
+			continue;			/* has been flushed meanwhile */
+		pending.npages++;
+		for (int i = 0; i < pending_count((Page) page); i++)
+		{
+			pending.nrows++;
+			pending.npostings +=
+				pending_row(index, (Page) page,
+							pending_head((Page) page, i))->nkeys;
+		}
+	}
+	pfree(page);
+	return pending;
+}
+
+/* (index regclass) */
+Datum
+neardup_index_segments(PG_FUNCTION_ARGS)
+{
+	Relation	index = index_open_neardup(PG_GETARG_OID(0));
+	IndexMeta  *meta = palloc(sizeof(IndexMeta));
+	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
+	SegmentInfo pending;
+
+	InitMaterializedSRF(fcinfo, 0);
+	meta_copy(index, meta);
+	for (uint32 i = 0; i < meta->nsegments; i++)
+		put_segment(result, &meta->segments[i]);
+	pending = count_pending(index, meta);
+	put_segment(result, &pending);
+	index_close(index, AccessShareLock);
+	return (Datum) 0;
+}
+
+/* Merges */
+
+static void
+put_merge(ReturnSetInfo *result, const IndexMeta *meta, int number,
+		  const MergeState *state)
+{
+	static const char *const phases[] = {"rows", "lists", "finish", "release"};
+	SegmentInfo *segments = palloc(MAX_SEGMENTS * sizeof(SegmentInfo));
+	const SegmentInfo *output = &state->writer.info;
+	uint32		n = steps_segments(meta, number, segments);
+	Datum		numbers[MAX_SEGMENTS];
+	uint64		rows = 0;
+	uint64		postings = 0;
+
+	for (uint32 i = 0; i < n; i++)
+	{
+		numbers[i] = Int64GetDatum((int64) segments[i].owner);
+		rows += segments[i].nrows;
+		postings += segments[i].npostings;
+	}
+	{
+		Datum		values[] = {
+			Int64GetDatum((int64) output->owner),
+			PointerGetDatum(construct_array(numbers, n, INT8OID, sizeof(int64),
+											FLOAT8PASSBYVAL, TYPALIGN_DOUBLE)),
+			CStringGetTextDatum(phases[Min(Max(state->phase, 1), lengthof(phases)) - 1]),
+			Int64GetDatum(output->nrows),
+			Int64GetDatum(output->nkeys),
+			Int64GetDatum((int64) output->npostings),
+			Int64GetDatum(output->npages),
+			Int64GetDatum((int64) rows),
+			Int64GetDatum((int64) postings)
+		};
+		bool		nulls[lengthof(values)] = {false};
+
+		/* in phase release the merged segments are gone */
+		nulls[lengthof(values) - 1] = nulls[lengthof(values) - 2] = n == 0;
+		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+	}
+	pfree(segments);
+}
+
+/* (index regclass).  The metapage stays locked, so that states are those that it names. */
+Datum
+neardup_index_merges(PG_FUNCTION_ARGS)
+{
+	Relation	index = index_open_neardup(PG_GETARG_OID(0));
+	MergeState *state = palloc(sizeof(MergeState));
+	const IndexMeta *meta;
+	Buffer		buffer;
+
+	InitMaterializedSRF(fcinfo, 0);
+	buffer = page_lock(index, META_BLOCK);
+	meta = meta_of(index, BufferGetPage(buffer));
+	for (int i = 0; i < MAX_MERGES; i++)
+		if (steps_state(index, meta, i, state))
+			put_merge((ReturnSetInfo *) fcinfo->resultinfo, meta, i, state);
+	UnlockReleaseBuffer(buffer);
+	index_close(index, AccessShareLock);
+	return (Datum) 0;
+}
+
+/* Counters */
+
+static HTAB *counted_indexes = NULL;
+
+SearchCounters *
+search_counters(Oid index)
+{
+	SearchCounters *counters;
+	bool		found;
+
+	if (counted_indexes == NULL)
+	{
+		HASHCTL		control = {
+			.keysize = sizeof(Oid), .entrysize = sizeof(SearchCounters),
+			.hcxt = TopMemoryContext
+		};
+
+		counted_indexes = hash_create("neardup index counters", 16, &control,
+									  HASH_ELEM | HASH_BLOBS | HASH_CONTEXT);
+	}
+	counters = hash_search(counted_indexes, &index, HASH_ENTER, &found);
+	if (!found)
+		*counters = (SearchCounters) {.index = index};
+	return counters;
+}
+
+void
+search_counters_add(SearchCounters *to, const SearchCounters *now,
+					const SearchCounters *before)
+{
+	to->passes += now->passes - before->passes;
+	to->pages += now->pages - before->pages;
+	to->keys += now->keys - before->keys;
+	to->postings += now->postings - before->postings;
+	to->candidates += now->candidates - before->candidates;
+}
+
+/* (reset boolean): the counters, which are then set to 0 */
+Datum
+neardup_index_counters(PG_FUNCTION_ARGS)
+{
+	bool		reset = PG_GETARG_BOOL(0);
+	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
+	HASH_SEQ_STATUS sequence;
+	SearchCounters *counters;
+
+	InitMaterializedSRF(fcinfo, 0);
+	if (counted_indexes == NULL)
+		return (Datum) 0;
+	hash_seq_init(&sequence, counted_indexes);
+	while ((counters = hash_seq_search(&sequence)) != NULL)
+	{
+		Datum		values[] = {
+			ObjectIdGetDatum(counters->index),
+			Int64GetDatum((int64) counters->scans),
+			Int64GetDatum((int64) counters->passes),
+			Int64GetDatum((int64) counters->pages),
+			Int64GetDatum((int64) counters->keys),
+			Int64GetDatum((int64) counters->postings),
+			Int64GetDatum((int64) counters->candidates),
+			Int64GetDatum((int64) counters->rows)
+		};
+		bool		nulls[lengthof(values)] = {false};
+
+		if (counters->scans > 0)
+			tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
+		if (reset)
+			*counters = (SearchCounters) {.index = counters->index};
+	}
+	return (Datum) 0;
+}
