@@ -127,6 +127,15 @@ my @sets = qw(plain other every_feature small void nulls empties equals parted
   heirs seen guarded kept long);
 my @families = ([ @sets ], [ @sets ], [ @sets ], map { [$_] } sort keys %specs);
 
+# The values of two specs, which are errors where a plan computes them: here they are null,
+# so that the pairs of one spec can be compared.
+my $nulls = join "\n", 'CREATE SCHEMA calm;', map {
+	my $value = $_ eq 'overlap' ? 'bigint' : 'float8';
+
+	"CREATE FUNCTION calm.$_(a signature, b signature) RETURNS $value IMMUTABLE LANGUAGE sql
+	AS 'SELECT CASE WHEN a <-> b IS NOT NULL THEN public.$_(a, b) END';"
+} qw(similarity containment dice cosine overlap);
+
 # What a foreign table reads, if the extensions are there; or else nothing
 my %foreign = (
 	postgres_fdw => <<'SQL',
@@ -166,7 +175,8 @@ sub new
 
 	$connection->run('SET client_min_messages = warning;
 		CREATE EXTENSION IF NOT EXISTS neardup;
-		DROP SCHEMA IF EXISTS fuzz CASCADE');
+		DROP SCHEMA IF EXISTS fuzz CASCADE; DROP SCHEMA IF EXISTS calm CASCADE');
+	$connection->run($nulls);
 	$connection->run($schema);
 	$connection->run(_contents($random_sets));
 	$connection->run($tables);
@@ -687,7 +697,8 @@ sub _frame
 }
 
 # The query of that number: its statements and the settings to run them under,
-# in pairs, of which the first one gives the nested loop.
+# in pairs.  The first one gives the nested loop; the second one, too, with values of
+# different specs that are null, if the query may have any.
 sub make
 {
 	my ($self, $seed, $number, $plans) = @_;
@@ -709,7 +720,9 @@ sub make
 		'neardup.threshold = ' . $dice->any(0.3, 0.5, 0.8, 0.8, 1));
 	push @common, 'plan_cache_mode = ' . $dice->any(qw(force_generic_plan force_custom_plan))
 	  if $self->{parameters};
+	my $calm = $self->{mixed} && $query =~ /\b(?:similarity|containment|dice|cosine|overlap)\(/;
 	return [ $self->{looped} // $statements, @common, @nested_loop ],
+	  $calm && [ $statements, @common, 'search_path = calm, fuzz, public', @nested_loop ],
 	  map { [ $statements, @common, @{ $self->_settings } ] } 1 .. $plans;
 }
 
