@@ -116,46 +116,24 @@ OBJS = \
 	src/index/steps.o \
 	src/index/vacuum.o \
 	src/index/writer.o \
-	src/join/algorithms/cosine_join.o \
+	src/join/algorithms/vector_join.o \
 	src/join/algorithms/join_kinds.o \
-	src/join/algorithms/prefix_filter.o \
-	src/join/algorithms/resemblance_join.o \
 	src/join/algorithms/set_join.o \
 	src/join/algorithms/sketch_keys.o \
-	src/join/algorithms/vectorjoin.o \
-	src/join/classic/allkeys.o \
-	src/join/classic/allpairs.o \
 	src/join/classic/classic.o \
-	src/join/classic/cosine_allpairs.o \
-	src/join/classic/paircount.o \
-	src/join/classic/ppjoin.o \
-	src/join/classic/probecount.o \
-	src/join/classic/suffix.o \
-	src/join/classic/wordgroups.o \
+	src/join/classic/counting.o \
 	src/join/engine/arena.o \
-	src/join/engine/chunks.o \
-	src/join/engine/deferred.o \
 	src/join/engine/disk_search.o \
 	src/join/engine/engine.o \
-	src/join/engine/feature_filter.o \
+	src/join/engine/feature_counts.o \
 	src/join/engine/join_state.o \
-	src/join/engine/joined_set.o \
-	src/join/engine/prefetch_ring.o \
-	src/join/engine/probe.o \
+	src/join/engine/set_table.o \
 	src/join/engine/rows.o \
 	src/join/engine/search.o \
-	src/join/engine/set_file.o \
 	src/join/engine/set_runs.o \
-	src/join/engine/set_table.o \
-	src/join/engine/setindex.o \
-	src/join/engine/shared_counts.o \
 	src/join/engine/shared_index.o \
-	src/join/engine/shared_pool.o \
 	src/join/engine/shared_sets.o \
-	src/join/engine/shared_values.o \
 	src/join/engine/spill.o \
-	src/join/engine/spill_file.o \
-	src/join/engine/tokens.o \
 	src/join/node/comparison.o \
 	src/join/node/join_exec.o \
 	src/join/node/join_explain.o \

@@ -25,7 +25,7 @@
 #include "base/growing.h"
 #include "base/hash.h"
 #include "join/algorithms/join_kinds.h"
-#include "join/engine/feature_filter.h"
+#include "join/engine/feature_counts.h"
 #include "guard/guard_search.h"
 
 /* Number of rows that can be read and joined in the time of one look-up. */

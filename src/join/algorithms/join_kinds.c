@@ -13,9 +13,8 @@
 #include "base/hash.h"
 #include "base/sort_uint64.h"
 #include "signature/signature.h"
-#include "join/algorithms/cosine_join.h"
+#include "join/algorithms/vector_join.h"
 #include "join/algorithms/join_kinds.h"
-#include "join/algorithms/resemblance_join.h"
 #include "join/algorithms/set_join.h"
 #include "join/algorithms/sketch_keys.h"
 #include "signature/sql/near.h"
@@ -43,7 +42,7 @@ usual_algorithm(SignatureKind kind, Measure measure)
 	return &set_join;
 }
 
-/* A vector as the engine has it, see vectorjoin.h. */
+/* A vector as the engine has it, see vector_join.h. */
 static const uint64 *
 vector_as_set(const Signature *sig, Measure measure, uint32 *n)
 {

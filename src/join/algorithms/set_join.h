@@ -1,11 +1,101 @@
 /*
  * set_join.h
- *		The usual join of sets.
+ *		Joins of sets by prefixes.
  */
 #ifndef NEARDUP_SET_JOIN_H
 #define NEARDUP_SET_JOIN_H
 
 #include "join/engine/search.h"
+
+/* Prefixes, and filters by size and position */
+
+/*
+ * A further look at a posting that is the first one to make a candidate of its
+ * set, by token number i of the set that probes; false if they cannot share
+ * `need` elements.
+ */
+typedef bool (*FirstTokenFilter) (Search *search, const JoinSet *set,
+								  const Posting *posting, uint32 i,
+								  uint32 need);
+
+/* A set that looks for its partners. */
+typedef struct PrefixProbe
+{
+	const JoinSet *set;
+	uint32		nkeys;			/* of its prefix */
+	uint32		sides;			/* that a partner must have one of */
+	FirstTokenFilter filter;	/* or NULL */
+	const PartnerSizes *partners;
+} PrefixProbe;
+
+extern void prefix_probe_begin(Search *search, const JoinSet *set,
+							   uint32 sides, PrefixProbe *probe);
+
+/* The posting list of the probe's token number i, without what is too small. */
+static inline const Posting *
+prefix_postings(Search *search, const PrefixProbe *probe, uint32 i,
+				const Posting **end)
+{
+	InvertedIndex *index = &search->index;
+	uint64		key = probe->set->keys[i];
+	Bucket	   *bucket;
+	const Posting *posting;
+
+	if (index->shared)
+	{
+		posting = setindex_partners(index, key, i < index->own, end);
+		search->stats.visited += *end - posting;
+		return posting;
+	}
+	bucket = setindex_bucket(index, key);
+	*end = index->postings;
+	if ((bucket->tags & setindex_tag(index, key)) == 0)
+		return *end;
+	posting = setindex_list(index, bucket, end, &search->stats.removed_size);
+	search->stats.visited += *end - posting;
+	return posting;
+}
+
+/* Counts what the sets of these postings, of token number i, share with it. */
+extern void prefix_count(Search *search, const PrefixProbe *probe, uint32 i,
+						 const Posting *posting, const Posting *end);
+
+/*
+ * All tokens have been counted: leaves the candidates that may share enough,
+ * and those of which no need has been noted, and forgets what was counted.
+ */
+extern void prefix_gather(Search *search, const PrefixProbe *probe);
+
+/* Algorithm.most_indexed, most_keys, prepare, indexed_keys: of a prefix */
+extern uint32 prefix_most_indexed(Search *search, const JoinSet *set);
+extern uint32 prefix_most_keys(Search *search, const JoinSet *set);
+extern void prefix_prepare(Search *search, JoinSet *set, bool indexed,
+						   bool probing);
+extern uint32 prefix_indexed_keys(Search *search, const JoinSet *set);
+
+/* Algorithm.announce, may_have_partner: by the least overlap */
+extern bool sets_announce(Search *search, FeatureFilter *filter,
+						  const uint64 *values, uint32 n);
+extern bool sets_may_have_partner(Search *search, const FeatureFilter *filter,
+								  const uint64 *values, uint32 n, bool indexed);
+
+/* Algorithm.may_match, by bitmaps; compare, element by element */
+extern bool sets_may_match(Search *search, const JoinSet *indexed,
+						   const JoinSet *probing);
+extern bool sets_compare(Search *search, const JoinSet *indexed,
+						 const JoinSet *probing);
+
+/* Algorithm.verify: both */
+extern bool sets_verify(Search *search, const JoinSet *indexed,
+						const JoinSet *probing);
+
+/*
+ * Algorithm.reflexive: one of fewer elements than must be shared is not, with
+ * the measure that counts them.
+ */
+extern bool sets_reflexive(Search *search, const JoinSet *set);
+
+/* The usual join of sets */
 
 extern const Algorithm set_join;
 

@@ -1,10 +1,517 @@
 /*
  * classic.c
- *		The table of the algorithms that can be chosen by name.
+ *		The algorithms of the papers, to be chosen by name.
  */
 #include "postgres.h"
 
+#include <float.h>
+
+#include "miscadmin.h"
+
+#include "join/algorithms/set_join.h"
+#include "join/algorithms/vector_join.h"
 #include "join/classic/classic.h"
+
+/*
+ * For algorithms that use all elements of a set, not a prefix
+ */
+
+uint32
+all_keys_most(Search *search, const JoinSet *set)
+{
+	return set->size;
+}
+
+void
+all_keys_prepare(Search *search, JoinSet *set, bool indexed, bool probing)
+{
+	search_order(search, set, set->size);
+}
+
+uint32
+all_keys_indexed(Search *search, const JoinSet *set)
+{
+	return set->nkeys;
+}
+
+/*
+ * Counts what each indexed set shares with this one, and leaves those that
+ * share enough.
+ */
+void
+all_keys_scan(Search *search, const JoinSet *set, uint32 sides)
+{
+	InvertedIndex *index = &search->index;
+	uint32		left = 0;
+
+	for (uint32 i = 0; i < set->nkeys; i++)
+	{
+		const Bucket *bucket = setindex_bucket(index, set->keys[i]);
+		const Posting *posting = &index->postings[bucket->start];
+		const Posting *end = posting + bucket->n;
+
+		CHECK_FOR_INTERRUPTS();
+		for (; posting < end && posting->set < index->limit; posting++)
+		{
+			CHECK_EVERY(end - posting);
+			search->stats.visited++;
+			if (posting->key != set->keys[i] ||
+				(INDEXED_SIDES(index, posting->set) & sides) == 0)
+				continue;
+			if (index->accumulators[posting->set].shared++ == 0)
+				index->candidates[index->ncandidates++] = posting->set;
+		}
+	}
+	for (uint32 i = 0; i < index->ncandidates; i++)
+	{
+		uint32		candidate = index->candidates[i];
+
+		CHECK_EVERY(i);
+		if (index->accumulators[candidate].shared >=
+			search_need(search, INDEXED_SIZE(index, candidate), set->size))
+			index->candidates[left++] = candidate;
+		index->accumulators[candidate].shared = 0;
+	}
+	index->ncandidates = left;
+}
+
+/*
+ * The suffix filter of PPJoin+
+ *
+ * What stands behind the first token that two sets share must not differ in
+ * more than Hmax elements.  A lower bound of that Hamming distance is found by
+ * bisection: the middle element w of one suffix splits both; what is left of
+ * w can only be matched with what is left of it, and the same on the right,
+ * so the sizes of the parts tell how many elements have no partner at least.
+ * The parts are split again, MAXDEPTH times.
+ *
+ * Elements that are equal (tokens of one key) are split before the first of
+ * them, in both suffixes alike.
+ *
+ * C. Xiao, W. Wang, X. Lin, J. X. Yu, "Efficient similarity joins for near
+ * duplicate detection", WWW 2008, algorithm 4.
+ */
+
+#define MAXDEPTH	2			/* the paper's best */
+
+/* Number of elements below the key. */
+static int64
+lower_bound(const uint64 *keys, int64 n, uint64 key)
+{
+	int64		low = 0;
+
+	while (n > 0)
+	{
+		int64		half = n / 2;
+
+		if (keys[low + half] < key)
+		{
+			low += half + 1;
+			n -= half + 1;
+		}
+		else
+			n = half;
+	}
+	return low;
+}
+
+static int64
+distance(int64 a, int64 b)
+{
+	return a > b ? a - b : b - a;
+}
+
+/*
+ * A lower bound of the Hamming distance of two suffixes, or anything above
+ * Hmax if it is above.
+ */
+static int64
+suffix_distance(const uint64 *x, int64 nx, const uint64 *y, int64 ny,
+				int64 Hmax, int depth)
+{
+	int64		mid;
+	int64		at;
+	int64		differ;
+	int64		left;
+	int64		right;
+	int64		H;
+
+	if (depth > MAXDEPTH || nx == 0 || ny == 0 || distance(nx, ny) > Hmax)
+		return distance(nx, ny);
+	mid = lower_bound(y, ny, y[ny / 2]);
+	at = lower_bound(x, nx, y[mid]);
+	differ = at == nx || x[at] != y[mid];	/* w has no partner */
+
+	left = distance(at, mid);
+	right = distance(nx - at - !differ, ny - mid - 1);
+	H = left + right + differ;
+	if (H > Hmax)
+		return H;
+	left = suffix_distance(x, at, y, mid, Hmax - right - differ, depth + 1);
+	H = left + right + differ;
+	if (H > Hmax)
+		return H;
+	right = suffix_distance(x + at + !differ, nx - at - !differ,
+							y + mid + 1, ny - mid - 1,
+							Hmax - left - differ, depth + 1);
+	return left + right + differ;
+}
+
+/* False if two suffixes certainly differ in more than Hmax elements. */
+bool
+suffixes_allow(const uint64 *x, int64 nx, const uint64 *y, int64 ny,
+			   int64 Hmax)
+{
+	return Hmax >= 0 && suffix_distance(x, nx, y, ny, Hmax, 1) <= Hmax;
+}
+
+/*
+ * PPJoin: prefixes, and filters by size and position.  PPJoin+: the suffix filter besides
+ *
+ * The suffix filter costs more than it saves once candidates are turned away
+ * by bitmaps.
+ *
+ * C. Xiao, W. Wang, X. Lin, J. X. Yu, "Efficient similarity joins for near
+ * duplicate detection", WWW 2008.
+ */
+
+/*
+ * FirstTokenFilter: false if the elements behind the first shared token are
+ * too different.  Both sets have all of their keys.
+ */
+static bool
+suffixes_pass(Search *search, const JoinSet *x, const Posting *posting,
+			  uint32 i, uint32 need)
+{
+	const JoinSet *y = &search->sets[posting->set];
+	uint32		j = posting->position - (y->size - y->nvalues);
+	int64		nx = x->nvalues - i - 1;
+	int64		ny = y->nvalues - j - 1;
+
+	return suffixes_allow(x->keys + i + 1, nx, y->keys + j + 1, ny,
+						  nx + ny - 2 * ((int64) need - 1));
+}
+
+/* Counts what each indexed set shares with the prefix. */
+static void
+probe_prefix(Search *search, const JoinSet *set, uint32 sides,
+			 FirstTokenFilter filter)
+{
+	PrefixProbe probe;
+
+	prefix_probe_begin(search, set, sides, &probe);
+	probe.filter = filter;
+	for (uint32 i = 0; i < probe.nkeys; i++)
+	{
+		const Posting *end;
+		const Posting *posting = prefix_postings(search, &probe, i, &end);
+
+		CHECK_FOR_INTERRUPTS();
+		prefix_count(search, &probe, i, posting, end);
+	}
+	prefix_gather(search, &probe);
+}
+
+static void
+ppjoin_probe(Search *search, const JoinSet *set, uint32 sides)
+{
+	probe_prefix(search, set, sides, NULL);
+}
+
+static void
+ppjoin_plus_probe(Search *search, const JoinSet *set, uint32 sides)
+{
+	probe_prefix(search, set, sides, suffixes_pass);
+}
+
+const Algorithm ppjoin = {
+	.name = "ppjoin",
+	.ordered = true,
+	.sized = true,
+	.index_sharable = true,
+	.most_indexed = prefix_most_indexed,
+	.most_keys = prefix_most_keys,
+	.prepare = prefix_prepare,
+	.indexed_keys = prefix_indexed_keys,
+	.probe = ppjoin_probe,
+	.announce = sets_announce,
+	.may_have_partner = sets_may_have_partner,
+	.verify = sets_verify,
+	.reflexive = sets_reflexive,
+};
+
+const Algorithm ppjoin_plus = {
+	.name = "ppjoin+",
+	.ordered = true,
+	.sized = true,
+	.index_sharable = true,
+	.most_indexed = prefix_most_indexed,
+	.most_keys = all_keys_most,
+	.prepare = all_keys_prepare,
+	.indexed_keys = prefix_indexed_keys,
+	.probe = ppjoin_plus_probe,
+	.announce = sets_announce,
+	.may_have_partner = sets_may_have_partner,
+	.verify = sets_verify,
+	.reflexive = sets_reflexive,
+};
+
+/*
+ * All-Pairs: one counter for each indexed set, and ever fewer postings
+ *
+ * All-Pairs-0 indexes all elements of a set and adds up what each of the
+ * others shares with the one that probes.
+ *
+ * All-Pairs-1 indexes only the rare elements of a set: the frequent ones,
+ * first in the order of the paper, are left out as long as they alone could
+ * not reach the threshold.  Whoever shares an indexed element is a candidate;
+ * what is shared of the rest is counted when it is verified.
+ *
+ * All-Pairs-2 passes over sets that are too small, takes up no new candidate
+ * once what is left of the probing set cannot be enough (remscore), and drops
+ * a candidate whose counter and unindexed elements do not add up to what is
+ * needed.
+ *
+ * R. J. Bayardo, Y. Ma, R. Srikant, "Scaling up all pairs similarity search",
+ * WWW 2007; elements of a set have equal weights.
+ */
+
+/* Sets that share an indexed element with this one, counting how many. */
+static void
+count_shared(Search *search, const JoinSet *set, uint32 sides, uint32 nfresh)
+{
+	InvertedIndex *index = &search->index;
+
+	for (uint32 i = 0; i < set->nkeys; i++)
+	{
+		Bucket	   *bucket = setindex_bucket(index, set->keys[i]);
+		const Posting *end;
+		const Posting *posting = setindex_list(index, bucket, &end,
+											   &search->stats.removed_size);
+
+		CHECK_FOR_INTERRUPTS();
+		for (; posting < end; posting++)
+		{
+			Accumulator *accumulator = &index->accumulators[posting->set];
+
+			CHECK_EVERY(end - posting);
+			search->stats.visited++;
+			if (posting->key != set->keys[i] ||
+				(INDEXED_SIDES(index, posting->set) & sides) == 0 ||
+				(accumulator->shared == 0 && i >= nfresh))
+				continue;
+			if (accumulator->shared++ == 0)
+				index->candidates[index->ncandidates++] = posting->set;
+		}
+	}
+}
+
+/* Forgets the counters. */
+static void
+clear_counters(InvertedIndex *index)
+{
+	for (uint32 i = 0; i < index->ncandidates; i++)
+	{
+		CHECK_EVERY(i);
+		index->accumulators[index->candidates[i]].shared = 0;
+	}
+}
+
+static void
+all_pairs_1_probe(Search *search, const JoinSet *set, uint32 sides)
+{
+	count_shared(search, set, sides, set->nkeys);
+	clear_counters(&search->index);
+}
+
+static void
+all_pairs_2_probe(Search *search, const JoinSet *set, uint32 sides)
+{
+	InvertedIndex *index = &search->index;
+	uint32		prefix = search_probing_prefix(search, set->size);
+	uint32		dropped = set->size - set->nvalues;
+	uint32		left = 0;
+
+	setindex_begin_at(index, search_partner_sizes(search, set->size)->least);
+	count_shared(search, set, sides, prefix <= dropped ? 0 : prefix - dropped);
+	for (uint32 i = 0; i < index->ncandidates; i++)
+	{
+		uint32		candidate = index->candidates[i];
+		uint32		size = INDEXED_SIZE(index, candidate);
+		uint32		unindexed = size - search_indexed_prefix(search, size);
+		uint32		need = search_need(search, size, set->size);
+		uint32		shared = index->accumulators[candidate].shared;
+
+		CHECK_EVERY(i);
+		index->accumulators[candidate].shared = 0;
+		if (shared + Min(unindexed, set->size) >= need)
+			index->candidates[left++] = candidate;
+		else
+			search->stats.removed_position++;
+	}
+	index->ncandidates = left;
+}
+
+const Algorithm all_pairs_0 = {
+	.name = "all-pairs-0",
+	.ordered = true,
+	.sized = true,
+	.most_indexed = all_keys_most,
+	.most_keys = all_keys_most,
+	.prepare = all_keys_prepare,
+	.indexed_keys = all_keys_indexed,
+	.probe = all_keys_scan,
+	.announce = sets_announce,
+	.may_have_partner = sets_may_have_partner,
+	.verify = sets_verify,
+	.reflexive = sets_reflexive,
+};
+
+const Algorithm all_pairs_1 = {
+	.name = "all-pairs-1",
+	.ordered = true,
+	.sized = true,
+	.most_indexed = prefix_most_indexed,
+	.most_keys = all_keys_most,
+	.prepare = all_keys_prepare,
+	.indexed_keys = prefix_indexed_keys,
+	.probe = all_pairs_1_probe,
+	.announce = sets_announce,
+	.may_have_partner = sets_may_have_partner,
+	.verify = sets_verify,
+	.reflexive = sets_reflexive,
+};
+
+const Algorithm all_pairs_2 = {
+	.name = "all-pairs-2",
+	.ordered = true,
+	.sized = true,
+	.most_indexed = prefix_most_indexed,
+	.most_keys = all_keys_most,
+	.prepare = all_keys_prepare,
+	.indexed_keys = prefix_indexed_keys,
+	.probe = all_pairs_2_probe,
+	.announce = sets_announce,
+	.may_have_partner = sets_may_have_partner,
+	.verify = sets_verify,
+	.reflexive = sets_reflexive,
+};
+
+/*
+ * All-Pairs-0 and All-Pairs-1: vectors whose cosine reaches a threshold
+ *
+ * By their cosine, vectors are taken as of length 1, so that the cosine is the
+ * sum of the products of weights.  A probing vector adds up what it shares with
+ * each of those that are indexed.
+ *
+ * All-Pairs-0 indexes all features; a vector whose sum reaches the threshold
+ * is a candidate.
+ *
+ * All-Pairs-1 leaves the most frequent features of a vector out of the index
+ * as long as these cannot reach the threshold by themselves, with whatever
+ * other vector: the sum of their weights, each times the greatest weight that
+ * the feature has anywhere, stays below.  Whoever shares an indexed feature is
+ * a candidate.
+ *
+ * All bounds give way by more than floating-point sums may be wrong, so no pair
+ * is lost; candidates are verified with all features, in double, by the very
+ * expressions that cosine() has.
+ *
+ * R. J. Bayardo, Y. Ma, R. Srikant, "Scaling up all pairs similarity search",
+ * WWW 2007.
+ */
+
+/* Algorithm.prepare */
+static void
+prepare_0(Search *search, JoinSet *set, bool indexed, bool probing)
+{
+	uint32		n = vectorjoin_order(search, set);
+
+	vectorjoin_prepare(search, set, n, n, n);
+}
+
+static void
+prepare_1(Search *search, JoinSet *set, bool indexed, bool probing)
+{
+	uint32		n = vectorjoin_order(search, set);
+	VectorJoin *all = search->state;
+
+	vectorjoin_prepare(search, set, n,
+					   cosine_needed_tokens(search, all->tokens, n, FLT_MAX,
+											false), n);
+}
+
+/* Algorithm.probe */
+static void
+probe_0(Search *search, const JoinSet *set, uint32 sides)
+{
+	InvertedIndex *index = &search->index;
+	uint32		left = 0;
+
+	vectorjoin_add_products(search, set, sides, PG_UINT32_MAX);
+	for (uint32 i = 0; i < index->ncandidates; i++)
+	{
+		uint32		candidate = index->candidates[i];
+		double	   *sum = shared_sum(index, candidate);
+
+		CHECK_EVERY(i);
+		if (*sum >= search->threshold * VECTOR_ROUNDING)
+			index->candidates[left++] = candidate;
+		*sum = 0;
+	}
+	index->ncandidates = left;
+}
+
+static void
+probe_1(Search *search, const JoinSet *set, uint32 sides)
+{
+	InvertedIndex *index = &search->index;
+
+	vectorjoin_add_products(search, set, sides, PG_UINT32_MAX);
+	for (uint32 i = 0; i < index->ncandidates; i++)
+	{
+		CHECK_EVERY(i);
+		*shared_sum(index, index->candidates[i]) = 0;
+	}
+}
+
+const Algorithm cosine_all_pairs_0 = {
+	.name = "all-pairs-0",
+	.ordered = true,
+	.weighted = true,
+	.symmetric = true,
+	.most_indexed = vectorjoin_most_indexed,
+	.most_keys = vectorjoin_most_keys,
+	.count = cosine_count,
+	.prepare = prepare_0,
+	.indexed_keys = vectorjoin_indexed_keys,
+	.add = vectorjoin_add,
+	.probe = probe_0,
+	.announce = vectorjoin_announce,
+	.may_have_partner = vectorjoin_may_have_partner,
+	.verify = cosine_verify,
+};
+
+const Algorithm cosine_all_pairs_1 = {
+	.name = "all-pairs-1",
+	.ordered = true,
+	.weighted = true,
+	.symmetric = true,
+	.most_indexed = vectorjoin_most_indexed,
+	.most_keys = vectorjoin_most_keys,
+	.count = cosine_count,
+	.prepare = prepare_1,
+	.indexed_keys = vectorjoin_indexed_keys,
+	.add = vectorjoin_add,
+	.probe = probe_1,
+	.announce = vectorjoin_announce,
+	.may_have_partner = vectorjoin_may_have_partner,
+	.verify = cosine_verify,
+};
+
+/*
+ * The table of the algorithms that can be chosen by name
+ */
 
 /* Of sets; none where the usual one is meant. */
 static const Algorithm *const of_sets[] = {

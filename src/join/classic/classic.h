@@ -1,9 +1,6 @@
 /*
  * classic.h
  *		The algorithms of the papers, to be chosen by name.
- *
- * Nothing here runs unless neardup.join_algorithm asks for it: what does is in
- * join/algorithms.  All find the same pairs.
  */
 #ifndef NEARDUP_CLASSIC_H
 #define NEARDUP_CLASSIC_H
@@ -31,33 +28,30 @@ typedef enum JoinAlgorithm
 extern const Algorithm *chosen_algorithm(JoinAlgorithm choice,
 										 SignatureKind kind, Measure measure);
 
-/* ppjoin.c, suffix.c */
+/* of sets */
 extern const Algorithm ppjoin;
 extern const Algorithm ppjoin_plus;
 extern bool suffixes_allow(const uint64 *x, int64 nx, const uint64 *y,
 						   int64 ny, int64 most);
 
-/* probecount.c */
+/* counting.c */
 extern const Algorithm probe_count;
 extern const Algorithm probe_stopwords;
 extern const Algorithm probe_optmerge;
 
-/* paircount.c */
 extern const Algorithm pair_count;
 
-/* allpairs.c */
 extern const Algorithm all_pairs_0;
 extern const Algorithm all_pairs_1;
 extern const Algorithm all_pairs_2;
 
-/* wordgroups.c */
 extern const Algorithm word_groups;
 
-/* cosine_allpairs.c: of vectors */
+/* of vectors */
 extern const Algorithm cosine_all_pairs_0;
 extern const Algorithm cosine_all_pairs_1;
 
-/* allkeys.c: for algorithms that use all elements of a set */
+/* for algorithms that use all elements of a set */
 extern uint32 all_keys_most(Search *search, const JoinSet *set);
 extern void all_keys_prepare(Search *search, JoinSet *set, bool indexed,
 							 bool probing);

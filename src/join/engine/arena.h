@@ -1,13 +1,168 @@
 /*
  * arena.h
- *		Memory that is handed out in small pieces and freed all at once.
+ *		Memory of a similarity join, of one process or shared by several.
  */
 #ifndef NEARDUP_ARENA_H
 #define NEARDUP_ARENA_H
 
+#include "port/atomics.h"
+#include "storage/dsm.h"
 #include "utils/palloc.h"
+#include "utils/resowner.h"
 
-#include "join/engine/shared_pool.h"
+/* Shared memory that one process takes from its area, and all can see */
+
+/*
+ * Where something is in the areas of all processes: the number of the segment, of
+ * all those that there may be, then the place in it.  0 is no such place.
+ */
+typedef uint64 SharedPointer;
+
+#define InvalidSharedPointer	((SharedPointer) 0)
+#define SharedPointerIsValid(pointer) ((pointer) != InvalidSharedPointer)
+
+#define SEGMENT_SHIFT	40
+#define POINTER_SEGMENT(pointer)	((pointer) >> SEGMENT_SHIFT)
+#define POINTER_OFFSET(pointer) \
+	((pointer) & ((UINT64CONST(1) << SEGMENT_SHIFT) - 1))
+
+/* The number of the area that it is in. */
+#define POINTER_AREA(pointer)	((int) (POINTER_SEGMENT(pointer) / AREA_SEGMENTS))
+
+/*
+ * A link between rows is an address or such a pointer: without room for that nothing
+ * is shared.
+ */
+#define CAN_SHARE_ROWS	(sizeof(void *) >= sizeof(SharedPointer))
+
+/* Segments of an area; as they grow with it, that is more than any machine has memory. */
+#define AREA_SEGMENTS	128
+
+/* What has become of segments that whoever made the areas may free. */
+typedef enum AreaRest
+{
+	REST_NONE,					/* there are none so far */
+	REST_LEFT,					/* there are */
+	REST_REFUSED,				/* it does not any more */
+} AreaRest;
+
+/*
+ * What one process has taken, in memory that all see.  An area for each: the system
+ * clears memory while it hands it out, and meanwhile nobody else waits.
+ */
+typedef struct SharedArea
+{
+	pg_atomic_uint32 users;		/* processes that have not given it up, or 1 if
+								 * something is left */
+	pg_atomic_uint32 rest;		/* AreaRest */
+	uint32		n;				/* segments; only its own process adds any */
+	uint32		nfreed;			/* of these, the first ones, when nobody looks any more */
+	dsm_handle	segments[AREA_SEGMENTS];
+} SharedArea;
+
+/* A segment as this process sees it. */
+typedef struct SharedSegment
+{
+	char	   *address;		/* NULL: it has not looked at it yet */
+	dsm_segment *mapping;
+} SharedSegment;
+
+/* The areas of all as this process sees them. */
+typedef struct SharedAreas
+{
+	SharedArea *shared;
+	int			n;
+	ResourceOwner owner;		/* of the mappings */
+	SharedPointer next;			/* what is left of this process's newest segment */
+	size_t		left;
+	SharedPointer asked;		/* up to there its pages have been asked for */
+	size_t		taken;			/* bytes of all its segments */
+	SharedSegment segments[FLEXIBLE_ARRAY_MEMBER];	/* AREA_SEGMENTS of each */
+} SharedAreas;
+
+/* Bytes for the areas of so many processes. */
+extern size_t shared_areas_bytes(int nprocesses);
+
+/*
+ * Makes areas in place, which is in the parent segment, or attaches to those that are
+ * there.  In the current memory context and resource owner.  The segments of an area go
+ * with the last process that leaves the parent segment or has given the area up, but for
+ * what that one leaves, see shared_areas_close().
+ */
+extern SharedAreas *shared_areas_create(void *place, int nprocesses,
+										dsm_segment *parent);
+extern SharedAreas *shared_areas_attach(void *place, int nprocesses,
+										dsm_segment *parent);
+
+/* This process does not look at them any more, but they stay as they are. */
+extern void shared_areas_detach(SharedAreas *areas);
+
+/*
+ * Nobody who is not there yet will look at them.  Gives up all areas before the parent
+ * segment goes, and its own, which others may look at, if nobody does.  So many bytes of
+ * that, or fewer, are left to the process that made the areas, which frees them when it
+ * leaves the parent segment.  As the server has only so many segments, these are two at
+ * the most.
+ */
+extern void shared_areas_close(SharedAreas *areas, int own, dsm_segment *parent,
+							   size_t leave);
+
+/* Frees what is left of all areas, at which no other process looks any more. */
+extern void shared_areas_free(void *place, int nprocesses,
+							  dsm_segment *parent);
+
+/*
+ * Gives up what this process has taken from its own area, and does not look at the others
+ * any more; when all have done that, areas are empty.
+ */
+extern void shared_areas_empty(SharedAreas *areas, int own);
+
+/* Maps the segment of a pointer. */
+extern char *shared_segment(SharedAreas *areas, SharedPointer pointer);
+
+/* The address of what is in one of the areas; NULL for an invalid pointer. */
+static inline void *
+shared_at(SharedAreas *areas, SharedPointer pointer)
+{
+	char	   *segment = areas->segments[POINTER_SEGMENT(pointer)].address;
+
+	if (!SharedPointerIsValid(pointer))
+		return NULL;
+	if (unlikely(segment == NULL))
+		segment = shared_segment(areas, pointer);
+	return segment + POINTER_OFFSET(pointer);
+}
+
+/* The same if this process has looked at that segment before; or else NULL. */
+static inline void *
+shared_at_if_mapped(const SharedAreas *areas, SharedPointer pointer)
+{
+	char	   *segment = areas->segments[POINTER_SEGMENT(pointer)].address;
+
+	return segment == NULL ? NULL : segment + POINTER_OFFSET(pointer);
+}
+
+/* What one process takes. */
+typedef struct SharedPool
+{
+	SharedAreas *areas;
+	int			own;			/* area that it takes from */
+	size_t		bytes;			/* that it has taken */
+} SharedPool;
+
+/*
+ * `bytes` bytes, not initialised, with what they are known by in other processes.  They
+ * last as long as the area.
+ */
+extern void *pool_alloc(SharedPool *pool, size_t bytes, SharedPointer *pointer);
+
+/*
+ * The same of which all processes together will write one part after another: none has to
+ * wait until the system has cleared it for one.
+ */
+extern void *pool_alloc_for_all(SharedPool *pool, size_t bytes, SharedPointer *pointer);
+
+/* Memory that is handed out in small pieces and freed all at once */
 
 typedef struct Arena
 {

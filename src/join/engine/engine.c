@@ -12,7 +12,7 @@
 
 #include "base/compat.h"
 #include "join/engine/disk_search.h"
-#include "join/engine/probe.h"
+#include "join/engine/join_state.h"
 #include "join/engine/shared_sets.h"
 #include "join/engine/spill.h"
 
@@ -615,7 +615,10 @@ setjoin_build(SetJoin *join, pg_atomic_uint64 *claimed)
 	else if (join->params.shared != NULL)
 	{
 		shared_gather(join);
-		probe_begin_chunk(join);
+		if (shared_index_attach(join, &join->params.shared->index))
+			probe_begin(join);
+		else
+			probe_begin_chunk(join);
 		setjoin_account(join, join->pool.bytes + join->search.index.bytes +
 						sizeof(JoinSet) * (size_t) join->search.nsets);
 	}

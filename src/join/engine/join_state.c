@@ -1,13 +1,18 @@
 /*
  * join_state.c
- *		What all phases of a similarity join use of its state.
+ *		The state of a join, and the probes that sets in memory make.
  */
 #include "postgres.h"
 
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
+#include "base/growing.h"
 #include "join/engine/join_state.h"
+
+/*
+ * What all phases of a similarity join use of its state
+ */
 
 /* Of one set in SAMPLED the features are counted to estimate how many are different. */
 #define SAMPLED			16
@@ -151,4 +156,288 @@ uint64
 setjoin_different_keys(SetJoin *join, uint64 npostings)
 {
 	return join->algorithm->ordered ? join->search.counters.used : npostings;
+}
+
+/*
+ * Sets probe the index of a chunk and are verified
+ *
+ * The sets of a chunk probe one after another, in order of size, the index of the sets
+ * before them (of either side, if the measure is symmetric) or of the other side's sets
+ * (if it is not).  What a probe finds is emitted before the next one is made, so that
+ * never more than the matches of one set are held.
+ */
+
+/* Number of sets ahead of which the first data are prefetched. */
+#define FETCH_FIRST		(3 * FETCH_AHEAD)
+
+/*
+ * Probes that a process claims at once: for the first of them nothing has been
+ * prefetched, but no process should be left with most of the work.  So all sets are at
+ * least so many claims.
+ */
+#define MAX_CLAIMED		512
+#define MIN_CLAIMS		512
+
+static bool
+indexes_at_once(const SetJoin *join)
+{
+	return !join->search.symmetric || join->algorithm->at_once || join->search.index.shared;
+}
+
+/* Add the next set of the chunk to the index. */
+static void
+index_next(SetJoin *join, const JoinSet *set)
+{
+	uint32		n = setjoin_indexed_keys(join, set);
+	Posting		image;
+	uint64		second;
+
+	if (join->algorithm->add != NULL)
+		join->algorithm->add(&join->search, set, n);
+	else if (n > 0 && join->algorithm->image != NULL &&
+			 join->algorithm->image(&join->search, set, &image, &second))
+		setindex_add_image(&join->search.index, set->keys, n, &image, second);
+	else
+		setindex_add(&join->search.index, set->keys, n, set->size - set->nvalues);
+}
+
+void
+probe_add_next(SetJoin *join, const JoinSet *set)
+{
+	if (!indexes_at_once(join))
+		index_next(join, set);
+}
+
+/* Make the index of the chunk; sets that probe for those before them add themselves later. */
+static void
+make_index(SetJoin *join)
+{
+	InvertedIndex *index = &join->search.index;
+	uint64		npostings = 0;
+
+	for (uint32 i = 0; i < join->search.nsets; i++)
+	{
+		CHECK_EVERY(i);
+		npostings += setjoin_indexed_keys(join, &join->search.sets[i]);
+	}
+	setindex_create(index, join->search.sets, join->search.nsets, npostings,
+					setjoin_different_keys(join, npostings));
+	for (uint32 i = 0; i < join->search.nsets; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (i + FETCH_AHEAD < join->search.nsets)
+			set_fetch_keys(&join->search.sets[i + FETCH_AHEAD]);
+		setindex_count(index, join->search.sets[i].keys,
+					   setjoin_indexed_keys(join, &join->search.sets[i]));
+	}
+	setindex_allot(index);
+	if (indexes_at_once(join))
+		for (uint32 i = 0; i < join->search.nsets; i++)
+		{
+			CHECK_FOR_INTERRUPTS();
+			index_next(join, &join->search.sets[i]);
+		}
+}
+
+void
+probe_begin(SetJoin *join)
+{
+	join->next = 0;
+	memset(&join->ahead, 0, sizeof(RowsAhead));
+	join->search.index.limit = join->search.nsets;
+	join->phase = SEARCH_CHUNK;
+	join->search.stats.postings += join->search.index.npostings;
+	join->search.stats.batches++;
+}
+
+void
+probe_begin_chunk(SetJoin *join)
+{
+	probe_end_chunk(join);
+	make_index(join);
+	probe_begin(join);
+}
+
+void
+probe_end_chunk(SetJoin *join)
+{
+	if (join->algorithm->end_chunk != NULL)
+		join->algorithm->end_chunk(&join->search);
+	setindex_free(&join->search.index);
+}
+
+bool
+probe_is_claimed(SetJoin *join)
+{
+	Claims	   *claims = &join->claims;
+	uint64		number = claims->next++;
+
+	if (claims->claimed == NULL)
+		return true;
+	if (number >= claims->end)
+	{
+		uint64		n = Max(Min(join->search.stats.distinct / MIN_CLAIMS, MAX_CLAIMED), 1);
+
+		claims->begin = pg_atomic_fetch_add_u64(claims->claimed, n);
+		claims->end = claims->begin + n;
+	}
+	Assert(number < claims->end);
+	return number >= claims->begin;
+}
+
+/* Add a pair of groups if both have rows, and prefetch their first rows. */
+static void
+add_pair(SetJoin *join, const JoinSet *outer, const JoinSet *inner)
+{
+	FoundPairs *found = &join->found;
+
+	if (outer->rows[SIDE_OUTER] == NULL || inner->rows[SIDE_INNER] == NULL)
+		return;
+	__builtin_prefetch(outer->rows[SIDE_OUTER]);
+	__builtin_prefetch(inner->rows[SIDE_INNER]);
+	if (unlikely(found->n == found->max))
+		found->pairs = growing_reserve(found->pairs, &found->max, found->n + 1,
+									   sizeof(GroupPair));
+	found->pairs[found->n++] = (GroupPair) {outer, inner};
+}
+
+void
+probe_add_match(SetJoin *join, const JoinSet *indexed, const JoinSet *probing)
+{
+	join->search.stats.matches++;
+	if (join->search.symmetric || join->indexed == SIDE_OUTER)
+		add_pair(join, indexed, probing);
+	if ((join->search.symmetric && !join->params.either_order) ||
+		join->indexed == SIDE_INNER)
+		add_pair(join, probing, indexed);
+}
+
+/* Whether a set has a single row, as far as rows are in memory. */
+static bool
+has_one_row(const JoinSet *set)
+{
+	const Row  *row = set->rows[SIDE_OUTER];
+
+	return row->next == NULL && row->len != ROWS_IN_FILE;
+}
+
+void
+probe_add_itself(SetJoin *join, const JoinSet *set)
+{
+	/* only strange sketches are not near-duplicates of themselves */
+	if (SET_SIDES(set) != 3 ||
+		(join->algorithm->reflexive != NULL &&
+		 !join->algorithm->reflexive(&join->search, set)))
+		return;
+	if (join->params.apart && has_one_row(set))
+		join->search.stats.alone++;
+	else
+		add_pair(join, set, set);
+}
+
+uint32
+probe_index(SetJoin *join, const JoinSet *set)
+{
+	InvertedIndex *index = &join->search.index;
+	uint32		sides = 3;
+
+	if (join->search.symmetric)
+		sides = ((SET_SIDES(set) & 1) << 1) | (SET_SIDES(set) >> 1);
+	index->own = index->shared && join->search.symmetric ?
+		setjoin_indexed_keys(join, set) : 0;
+	index->ncandidates = 0;
+	join->algorithm->probe(&join->search, set, sides);
+	join->search.stats.candidates += index->ncandidates;
+	return index->ncandidates;
+}
+
+void
+probe_verify(SetJoin *join, const JoinSet *probing)
+{
+	uint32		n = join->search.index.ncandidates;
+
+	for (uint32 i = 0; i < Min(n, 2 * FETCH_AHEAD); i++)
+		__builtin_prefetch(&join->search.sets[join->search.index.candidates[i]]);
+	for (uint32 i = 0; i < n; i++)
+	{
+		const JoinSet *set = probe_candidate(join, i);
+
+		CHECK_FOR_INTERRUPTS();
+		/* if the measure is not symmetric, a set finds itself */
+		if (set->key.low != probing->key.low &&
+			join->algorithm->verify(&join->search, set, probing))
+			probe_add_match(join, set, probing);
+	}
+}
+
+/*
+ * Prefetch keys, bitmaps and rows first, then buckets, then postings: for the probes of
+ * the next sets and, unless the index is shared, to add them to it.
+ */
+void
+probe_fetch_ahead(SetJoin *join, uint32 number)
+{
+	const InvertedIndex *index = &join->search.index;
+	const JoinSet *set = &join->search.sets[number];
+
+	if (join->search.nsets - number <= FETCH_FIRST)
+		return;
+	set_fetch_keys(&set[FETCH_FIRST]);
+	__builtin_prefetch(set[FETCH_FIRST].values - 1);
+	rows_ahead_add(&join->ahead, join->pool.areas, set[FETCH_FIRST].rows[SIDE_OUTER]);
+	set += FETCH_AHEAD;
+	if (index->shared)
+		setindex_fetch_partners(index, set->keys, set->nkeys,
+								setjoin_indexed_keys(join, set), number);
+	else
+		setindex_fetch_places(index, set->keys, set->nkeys, setjoin_indexed_keys(join, set));
+	set += FETCH_AHEAD;
+	setindex_fetch_buckets(index, set->keys, set->nkeys);
+}
+
+/* The next set probes for those before it, and is found by those after it. */
+static void
+probe_symmetric(SetJoin *join, uint32 number)
+{
+	const JoinSet *set = &join->search.sets[number];
+	bool		claimed = probe_is_claimed(join);
+
+	join->search.index.limit = number;
+	/* of the probes of others, only at the last ones before the claimed ones */
+	if (claimed || !join->search.index.shared ||
+		join->claims.next + FETCH_FIRST > join->claims.begin)
+		probe_fetch_ahead(join, number);
+	if (claimed)
+	{
+		probe_add_itself(join, set);
+		(void) probe_index(join, set);
+		probe_verify(join, set);
+	}
+	probe_add_next(join, set);
+}
+
+/* The next set probes, if it has rows of that side. */
+static void
+probe_asymmetric(SetJoin *join, uint32 number)
+{
+	const JoinSet *set = &join->search.sets[number];
+
+	if (!probe_is_claimed(join))
+		return;
+	probe_add_itself(join, set);
+	if (set->rows[join->probing] == NULL)
+		return;
+	(void) probe_index(join, set);
+	probe_verify(join, set);
+}
+
+void
+probe_advance(SetJoin *join)
+{
+	if (join->next == join->search.nsets)
+		join->phase = SEARCH_END;
+	else if (join->search.symmetric)
+		probe_symmetric(join, join->next++);
+	else
+		probe_asymmetric(join, join->next++);
 }

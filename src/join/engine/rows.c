@@ -1,17 +1,310 @@
 /*
  * rows.c
- *		The rows of a set, in memory or in a file.
+ *		Rows of sets in memory, and the temporary files of a join.
+ */
+#include "postgres.h"
+
+#include <fcntl.h>
+
+#include "commands/tablespace.h"
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#include "base/growing.h"
+#include "join/engine/rows.h"
+
+/*
+ * Temporary files of a join that are written once and read from anywhere
+ *
+ * A BufFile has one position and a buffer of one block.  A join reads several ranges
+ * of a file in turn: each reader has a buffer of its own and goes to the BufFile only
+ * to fill it.
+ */
+
+/* Bytes that are written between two checks for interrupts. */
+#define WRITE_CHUNK	((size_t) 1024 * 1024)
+
+static void
+part_name(char *full, const char *name, int part)
+{
+	snprintf(full, MAXPGPATH, "similarity_join_%s_%d", name, part);
+}
+
+void
+spillfile_create(SpillFile *file, const SpillStore *store, const char *name)
+{
+	char		full[MAXPGPATH];
+
+	memset(file, 0, sizeof(SpillFile));
+	if (store->files == NULL)
+	{
+		PrepareTempTablespaces();
+		file->own = BufFileCreateTemp(false);
+	}
+	else
+	{
+		part_name(full, name, store->part);
+		file->own = BufFileCreateFileSet(store->files, full);
+	}
+}
+
+static void
+seek_to(BufFile *file, uint64 offset)
+{
+	if (BufFileSeekBlock(file, offset / BLCKSZ) != 0 ||
+		BufFileSeek(file, 0, offset % BLCKSZ, SEEK_CUR) != 0)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not seek in temporary file of a similarity join")));
+}
+
+void
+spillfile_write(SpillFile *file, const void *data, size_t len)
+{
+	/* the parameter of BufFileWrite is not const before version 16 */
+	char	   *from = unconstify(void *, data);
+
+	Assert(file->own != NULL && file->pieces == NULL);
+	if (file->moved)
+		seek_to(file->own, file->size);
+	file->moved = false;
+	/* a set may have a gigabyte */
+	while (len > 0)
+	{
+		size_t		n = Min(len, WRITE_CHUNK);
+
+		CHECK_FOR_INTERRUPTS();
+		BufFileWrite(file->own, from, n);
+		file->size += n;
+		from += n;
+		len -= n;
+	}
+}
+
+uint64
+spillfile_publish(SpillFile *file, const SpillStore *store)
+{
+	uint64		size = file->size;
+
+	Assert(file->own != NULL && file->pieces == NULL);
+	if (store->files != NULL)
+	{
+		BufFileExportFileSet(file->own);
+		BufFileClose(file->own);
+		file->own = NULL;
+	}
+	file->size = 0;
+	return size;
+}
+
+/* The file that a process has published, opened if it is not. */
+static BufFile *
+published_part(SpillFile *whole, const SpillStore *store, const char *name, int part)
+{
+	char		full[MAXPGPATH];
+
+	if (whole->parts == NULL)
+	{
+		whole->parts = palloc0(sizeof(BufFile *) * store->nparts);
+		whole->nparts = store->nparts;
+	}
+	if (whole->parts[part] != NULL)
+		return whole->parts[part];
+	if (store->files == NULL)
+	{
+		whole->parts[part] = whole->own;
+		whole->own = NULL;
+	}
+	else
+	{
+		part_name(full, name, part);
+		whole->parts[part] = BufFileOpenFileSet(store->files, full, O_RDONLY, false);
+	}
+	return whole->parts[part];
+}
+
+void
+spillfile_add_piece(SpillFile *whole, const SpillStore *store, const char *name,
+					const SpillPiece *piece, uint64 bytes)
+{
+	(void) published_part(whole, store, name, piece->part);
+	whole->pieces = growing_reserve(whole->pieces, &whole->max_pieces,
+									whole->npieces + 1, sizeof(SpillPiece));
+	whole->pieces[whole->npieces] = *piece;
+	whole->pieces[whole->npieces++].start = whole->size;
+	whole->size += bytes;
+}
+
+void
+spillfile_close(SpillFile *file)
+{
+	if (file->own != NULL)
+		BufFileClose(file->own);
+	for (int i = 0; i < file->nparts; i++)
+		if (file->parts[i] != NULL)
+			BufFileClose(file->parts[i]);
+	memset(file, 0, sizeof(SpillFile));
+}
+
+static void
+read_from(BufFile *file, uint64 offset, void *data, size_t len)
+{
+	CHECK_FOR_INTERRUPTS();
+	seek_to(file, offset);
+	if (BufFileRead(file, data, len) != len)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not read temporary file of a similarity join")));
+}
+
+size_t
+spillfile_piece(const SpillFile *whole, uint64 offset)
+{
+	size_t		low = 0;
+	size_t		high = whole->npieces;
+
+	/* of pieces that begin at the same offset, all but the last are empty */
+	while (high - low > 1)
+	{
+		size_t		middle = low + (high - low) / 2;
+
+		if (whole->pieces[middle].start <= offset)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+void
+spillfile_read(SpillFile *file, uint64 offset, void *data, size_t len)
+{
+	char	   *to = data;
+
+	Assert(offset + len <= file->size);
+	if (file->pieces == NULL)
+	{
+		file->moved = true;
+		read_from(file->own, offset, data, len);
+		return;
+	}
+	for (size_t i = spillfile_piece(file, offset); len > 0; i++)
+	{
+		const SpillPiece *piece = &file->pieces[i];
+		uint64		end = i + 1 < file->npieces ? piece[1].start : file->size;
+		size_t		n = Min(len, end - offset);
+
+		read_from(file->parts[piece->part], piece->offset + (offset - piece->start), to, n);
+		offset += n;
+		to += n;
+		len -= n;
+	}
+}
+
+void
+spillreader_create(SpillReader *reader, SpillFile *file, size_t buffer)
+{
+	memset(reader, 0, sizeof(SpillReader));
+	reader->file = file;
+	reader->buffer = palloc(buffer);
+	reader->max = buffer;
+}
+
+uint64
+spillreader_tell(const SpillReader *reader)
+{
+	return reader->offset + reader->at;
+}
+
+bool
+spillreader_at_end(const SpillReader *reader)
+{
+	return spillreader_tell(reader) >= reader->file->size;
+}
+
+void
+spillreader_seek(SpillReader *reader, uint64 offset)
+{
+	if (offset >= reader->offset && offset <= reader->offset + reader->filled)
+		reader->at = offset - reader->offset;
+	else
+	{
+		reader->offset = offset;
+		reader->filled = reader->at = 0;
+	}
+}
+
+/* Make sure that at least one unread byte is in the buffer; return how many are. */
+static size_t
+fill_buffer(SpillReader *reader)
+{
+	uint64		offset = reader->offset + reader->filled;
+
+	if (reader->at == reader->filled)
+	{
+		size_t		n = Min(reader->max, reader->file->size - offset);
+
+		reader->filled = 0;
+		spillfile_read(reader->file, offset, reader->buffer, n);
+		reader->offset = offset;
+		reader->filled = n;
+		reader->at = 0;
+	}
+	return reader->filled - reader->at;
+}
+
+static void
+require(const SpillReader *reader, size_t len)
+{
+	if (spillreader_tell(reader) + len > reader->file->size)
+		elog(ERROR, "read beyond the end of a temporary file");
+}
+
+void
+spillreader_read(SpillReader *reader, void *data, size_t len)
+{
+	char	   *to = data;
+
+	require(reader, len);
+	while (len > 0)
+	{
+		size_t		n = Min(len, fill_buffer(reader));
+
+		memcpy(to, reader->buffer + reader->at, n);
+		reader->at += n;
+		to += n;
+		len -= n;
+	}
+}
+
+bool
+spillreader_next_is(SpillReader *reader, const void *data, size_t len)
+{
+	uint64		begin = spillreader_tell(reader);
+	const char *expected = data;
+	bool		same = true;
+
+	require(reader, len);
+	while (len > 0 && same)
+	{
+		size_t		n = Min(len, fill_buffer(reader));
+
+		same = memcmp(expected, reader->buffer + reader->at, n) == 0;
+		reader->at += n;
+		expected += n;
+		len -= n;
+	}
+	spillreader_seek(reader, begin);
+	return same;
+}
+
+/*
+ * The rows of a set, in memory or in a file
  *
  * In memory the rows of a set are a list.  Of sets on disk they are contiguous in a
  * file: a small group is loaded when it is needed, and a group that is too large for that
  * is a list of one element that tells where in the file the rows are.
  */
-#include "postgres.h"
-
-#include "miscadmin.h"
-#include "utils/memutils.h"
-
-#include "join/engine/rows.h"
 
 Row *
 row_make(Arena *arena, Row *next, const void *data, uint32 rowno, uint32 len)

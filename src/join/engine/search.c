@@ -1,10 +1,376 @@
 /*
  * search.c
- *		Prefixes and overlaps by size, and a set in order, for algorithms.
+ *		The inverted index of sets, and what an algorithm sees of a join.
  */
 #include "postgres.h"
 
+#include "miscadmin.h"
+#include "port/pg_bitutils.h"
+
+#include "join/engine/arena.h"
 #include "join/engine/search.h"
+
+/*
+ * An inverted index over the keys of a chunk of sets
+ *
+ * A hash table whose buckets are ranges of one array of postings.  Sets are
+ * announced first, so that each bucket gets a place of the right size, and
+ * then added in the order of their numbers, which is the order of their
+ * sizes; the postings of a bucket are in that order.  A posting has its key
+ * in full.
+ */
+
+#define FEWEST_BUCKETS	64
+
+/* Where keys are fewer than postings: so many for each, or as many as a cache holds. */
+#define BUCKETS_A_KEY	2
+#define CACHED_BUCKETS	8192
+
+/* A list that is not longer is looked through for where to begin and to end. */
+#define SHORT_LIST		8
+
+/*
+ * Buckets for that many postings of about so many different keys: a power of two,
+ * for one or two postings each.  Where keys come often, more buckets would be empty.
+ */
+uint64
+setindex_buckets(uint64 npostings, uint64 nkeys)
+{
+	uint64		n = FEWEST_BUCKETS;
+
+	if (npostings > PG_UINT32_MAX)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("index of a similarity join would have " UINT64_FORMAT " postings",
+						npostings),
+				 errdetail("It can have at most %u.", PG_UINT32_MAX),
+				 errhint("Lower work_mem, so that the join is done in parts.")));
+
+	while (n < npostings / 2 &&
+		   (n < CACHED_BUCKETS || n / BUCKETS_A_KEY < nkeys))
+		n *= 2;
+	return n;
+}
+
+/* InvertedIndex.shift for that many. */
+int
+setindex_shift(uint64 nbuckets)
+{
+	return 64 - pg_leftmost_one_pos64(nbuckets);
+}
+
+/* Bytes of what each process has of sets for itself, where an index is shared. */
+size_t
+setindex_own_bytes(uint32 nsets)
+{
+	return nsets * (sizeof(Accumulator) + 2 * sizeof(uint32));
+}
+
+/* Bytes of an index with room for that much. */
+size_t
+setindex_bytes(uint32 nsets, uint64 npostings)
+{
+	return setindex_buckets(Min(npostings, PG_UINT32_MAX), npostings) * sizeof(Bucket) +
+		npostings * sizeof(Posting) + nsets * sizeof(SetNote) + setindex_own_bytes(nsets);
+}
+
+static void *
+alloc_huge(size_t bytes)
+{
+	return MemoryContextAllocHuge(CurrentMemoryContext, Max(bytes, 1));
+}
+
+/* What a process has of sets for itself. */
+static void
+make_own(InvertedIndex *index, const JoinSet *sets, uint32 nsets)
+{
+	index->accumulators = alloc_zeros(nsets * sizeof(Accumulator));
+	index->sizes = alloc_huge(nsets * sizeof(uint32));
+	index->candidates = alloc_huge(nsets * sizeof(uint32));
+	index->ncandidates = 0;
+	index->least = 0;
+	for (uint32 i = 0; i < nsets; i++)
+	{
+		CHECK_EVERY(i);
+		index->sizes[i] = sets[i].size << 2 | SET_SIDES(&sets[i]);
+	}
+}
+
+/* An index over sets, in the order of their sizes; no postings as yet. */
+void
+setindex_create(InvertedIndex *index, const JoinSet *sets, uint32 nsets,
+				uint64 npostings, uint64 nkeys)
+{
+	uint64		nbuckets = setindex_buckets(npostings, nkeys);
+
+	index->shift = setindex_shift(nbuckets);
+	index->buckets = alloc_zeros(nbuckets * sizeof(Bucket));
+	index->postings = alloc_huge(npostings * sizeof(Posting));
+	index->notes = alloc_huge(nsets * sizeof(SetNote));
+	index->npostings = npostings;
+	index->nadded = 0;
+	index->shared = false;
+	index->bytes = setindex_bytes(nsets, npostings);
+	make_own(index, sets, nsets);
+}
+
+void
+setindex_attach(InvertedIndex *index, const JoinSet *sets, uint32 nsets)
+{
+	Assert(index->buckets != NULL && index->postings != NULL);
+	index->nadded = nsets;
+	index->shared = true;
+	index->bytes = setindex_own_bytes(nsets);
+	make_own(index, sets, nsets);
+}
+
+void
+setindex_free(InvertedIndex *index)
+{
+	if (index->buckets == NULL)
+		return;
+	if (!index->shared)
+	{
+		pfree(index->buckets);
+		pfree(index->postings);
+		pfree(index->notes);
+	}
+	pfree(index->accumulators);
+	pfree(index->sizes);
+	pfree(index->candidates);
+	memset(index, 0, sizeof(InvertedIndex));
+}
+
+/* Growing indexes */
+
+#define FIRST_SETS		1024
+#define FIRST_POSTINGS	8192
+
+/*
+ * Create an empty index whose sets come one by one, in any order of size.  The numbers of
+ * postings and of different keys are estimates, for the number of buckets.
+ */
+void
+setindex_create_growing(InvertedIndex *index, uint64 npostings, uint64 nkeys)
+{
+	uint64		nbuckets = setindex_buckets(Min(npostings, PG_UINT32_MAX), nkeys);
+
+	memset(index, 0, sizeof(InvertedIndex));
+	index->growing = true;
+	index->shift = setindex_shift(nbuckets);
+	index->buckets = alloc_zeros(nbuckets * sizeof(Bucket));
+	index->npostings = FIRST_POSTINGS;
+	index->postings = alloc_huge(index->npostings * sizeof(Posting));
+	index->max_sets = FIRST_SETS;
+	index->notes = alloc_huge(index->max_sets * sizeof(SetNote));
+	index->accumulators = alloc_zeros(index->max_sets * sizeof(Accumulator));
+	index->sizes = alloc_huge(index->max_sets * sizeof(uint32));
+	index->candidates = alloc_huge(index->max_sets * sizeof(uint32));
+}
+
+/* Make room for one more set of that size, which is added next, and note it. */
+void
+setindex_grow_for(InvertedIndex *index, uint32 size)
+{
+	Assert(index->growing && index->nadded <= index->max_sets);
+	if (index->nadded == index->max_sets)
+	{
+		uint32		n = index->max_sets * 2;
+
+		index->notes = repalloc_huge(index->notes, n * sizeof(SetNote));
+		index->accumulators = repalloc_huge(index->accumulators,
+											n * sizeof(Accumulator));
+		memset(index->accumulators + index->max_sets, 0,
+			   index->max_sets * sizeof(Accumulator));
+		index->sizes = repalloc_huge(index->sizes, n * sizeof(uint32));
+		index->candidates = repalloc_huge(index->candidates, n * sizeof(uint32));
+		index->max_sets = n;
+	}
+	/* rows of both sides have it */
+	index->sizes[index->nadded] = size << 2 | 3;
+}
+
+/* Bytes that the index takes at most while it adds one more set of so many keys. */
+size_t
+setindex_bytes_with(const InvertedIndex *index, uint32 nkeys)
+{
+	size_t		a_set = sizeof(SetNote) + sizeof(Accumulator) + 2 * sizeof(uint32);
+	uint64		postings = index->npostings;
+	uint64		sets = index->max_sets;
+
+	if (index->nused + 2 * (uint64) nkeys > postings)
+		postings = postings / 4 * 5;
+	if (index->nadded == index->max_sets)
+		sets *= 2;
+	return (sizeof(Bucket) << (64 - index->shift)) + postings * sizeof(Posting) +
+		sets * a_set;
+}
+
+/* Move the postings of a full bucket to a place for twice as many. */
+void
+setindex_grow_bucket(InvertedIndex *index, Bucket *bucket)
+{
+	uint64		places = bucket->n == 0 ? 1 : 2 * (uint64) bucket->n;
+
+	Assert(bucket->n == 0 || pg_popcount32(bucket->n) == 1);
+	if (index->nused + places > index->npostings)
+	{
+		index->npostings = Max(index->npostings / 4 * 5, index->nused + places);
+		if (index->npostings > PG_UINT32_MAX)
+			ereport(ERROR,
+					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+					 errmsg("index of groups would have more than %u postings",
+							PG_UINT32_MAX),
+					 errhint("Lower work_mem, so that groups are made in parts.")));
+		index->postings = repalloc_huge(index->postings,
+										index->npostings * sizeof(Posting));
+	}
+	memcpy(&index->postings[index->nused], &index->postings[bucket->start],
+		   bucket->n * sizeof(Posting));
+	bucket->start = index->nused;
+	index->nused += places;
+}
+
+/* Announces that a set will be added with these keys. */
+void
+setindex_count(InvertedIndex *index, const uint64 *keys, uint32 n)
+{
+	setindex_fetch_buckets(index, keys, n);
+	for (uint32 i = 0; i < n; i++)
+	{
+		CHECK_EVERY(i);
+		setindex_bucket(index, keys[i])->n++;
+	}
+}
+
+/* All sets have been announced: gives each bucket its place. */
+void
+setindex_allot(InvertedIndex *index)
+{
+	uint64		nbuckets = UINT64CONST(1) << (64 - index->shift);
+	uint32		start = 0;
+
+	for (uint64 i = 0; i < nbuckets; i++)
+	{
+		CHECK_EVERY(i);
+		index->buckets[i].start = start;
+		start += index->buckets[i].n;
+		index->buckets[i].n = 0;
+	}
+	Assert(start <= index->npostings);
+}
+
+/*
+ * Adds the next set, with these keys, the first of which stands at `position`
+ * in the set.
+ */
+void
+setindex_add(InvertedIndex *index, const uint64 *keys, uint32 n, uint32 position)
+{
+	for (uint32 i = 0; i < n; i++)
+	{
+		Posting    *posting = setindex_put(index, keys[i]);
+
+		CHECK_EVERY(i);
+		posting->key = keys[i];
+		posting->set = index->nadded;
+		posting->position = position + i;
+	}
+	if (n > 0)
+		index->notes[index->nadded].tail =
+			setindex_tail(keys, n, INDEXED_SIZE(index, index->nadded) - position);
+	index->nadded++;
+}
+
+/*
+ * The same of a set whose postings have an image in place of their keys and
+ * positions, and which has a second one.
+ */
+void
+setindex_add_image(InvertedIndex *index, const uint64 *keys, uint32 n,
+				   const Posting *image, uint64 second)
+{
+	for (uint32 i = 0; i < n; i++)
+	{
+		Posting    *posting = setindex_put(index, keys[i]);
+
+		CHECK_EVERY(i);
+		*posting = *image;
+		posting->set = index->nadded;
+	}
+	index->notes[index->nadded].image = second;
+	index->nadded++;
+}
+
+/* The first of n postings whose set is not before that one, or behind them. */
+static uint32
+first_from(const Posting *postings, uint32 n, uint32 set)
+{
+	uint32		low = 0;
+
+	while (n - low > SHORT_LIST)
+	{
+		uint32		middle = low + (n - low) / 2;
+
+		if (postings[middle].set < set)
+			low = middle + 1;
+		else
+			n = middle;
+	}
+	while (low < n && postings[low].set < set)
+		low++;
+	return low;
+}
+
+/*
+ * The first posting, from this one on, whose set is not before that one, or `end`: looked
+ * for in steps that double, as it is mostly close.
+ */
+const Posting *
+setindex_from(const Posting *posting, const Posting *end, uint32 set)
+{
+	size_t		step = 1;
+
+	while (step < (size_t) (end - posting) && posting[step].set < set)
+	{
+		posting += step;
+		step *= 2;
+	}
+	return posting + first_from(posting, Min(step + 1, (size_t) (end - posting)), set);
+}
+
+/* Sets are too small below that size; the next ones are not less. */
+void
+setindex_begin_at(InvertedIndex *index, uint64 size)
+{
+	while (!index->growing && index->least < index->limit &&
+		   INDEXED_SIZE(index, index->least) < size)
+	{
+		CHECK_EVERY(index->least);
+		index->least++;
+	}
+}
+
+/* The first posting of a bucket whose set is not too small, or behind them. */
+const Posting *
+setindex_not_small(const InvertedIndex *index, const Bucket *bucket)
+{
+	const Posting *postings = &index->postings[bucket->start];
+
+	return postings + first_from(postings, bucket->n, index->least);
+}
+
+/* The first of those postings whose set is no partner, or `end`. */
+const Posting *
+setindex_limit(const InvertedIndex *index, const Posting *posting,
+			   const Posting *end)
+{
+	return posting + first_from(posting, end - posting, index->limit);
+}
+
+/*
+ * Prefixes and overlaps by size, and a set in order, for algorithms
+ */
 
 /* Keeps an answer, which is for another size in its place by now. */
 static uint32

@@ -1,6 +1,306 @@
 /*
  * set_table.c
- *		Identical sets become one.
+ *		Distinct sets, their bitmaps, and the ring in which rows wait for them.
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "port/pg_bitutils.h"
+#include "postmaster/bgworker_internals.h"
+
+#include "base/hash.h"
+#include "join/engine/arena.h"
+#include "join/engine/set_table.h"
+
+/*
+ * The bitmap of a set, by which most candidates are discarded
+ *
+ * Each element flips one bit of a bitmap of about two bits an element.  An element that
+ * two sets share flips the same bit in both, so their bitmaps differ in at most as many
+ * bits as the sets have elements that they do not share: the Hamming distance of the
+ * bitmaps is a lower bound of that of the sets, which may be |A| + |B| - 2 need at most.
+ * S. Wandelt et al., "Bitmap filter: speeding up exact set similarity joins with bitwise
+ * operations", 2019.
+ *
+ * The number of words is a power of two.  A bit is found by the low bits of a hash, so a
+ * bitmap of twice the length is folded by xor of its halves into one that can be compared.
+ */
+
+#define BITS_PER_ELEMENT	2
+
+/* Smaller sets are compared as fast as their bitmaps. */
+#define MIN_ELEMENTS		16
+
+#define BITMAP_MULTIPLIER	UINT64CONST(0xC2B2AE3D27D4EB4F)
+#define IMAGE_MULTIPLIER	UINT64CONST(0x9FB21C651E98DF25)
+
+/* Words that are compared before the result is checked. */
+#define WORDS_AT_ONCE	32
+
+static uint32
+bitmap_words(uint32 size)
+{
+	uint32		words = 1;
+
+	while ((uint64) words * 64 < (uint64) size * BITS_PER_ELEMENT)
+		words *= 2;
+	return words;
+}
+
+size_t
+bitmap_bytes(uint32 size)
+{
+	return sizeof(uint64) * bitmap_words(size);
+}
+
+size_t
+set_bytes(uint32 size)
+{
+	return sizeof(uint64) * ((size_t) bitmap_words(size) + size);
+}
+
+uint64 *
+set_values(void *place, uint32 size)
+{
+	return (uint64 *) place + bitmap_words(size);
+}
+
+static inline const uint64 *
+bitmap_of(const JoinSet *set)
+{
+	return set->values - bitmap_words(set->size);
+}
+
+void
+bitmap_make(JoinSet *set)
+{
+	uint32		words = bitmap_words(set->size);
+	uint64	   *bitmap = set->values - words;
+	uint64		mask = (uint64) words * 64 - 1;
+
+	memset(bitmap, 0, sizeof(uint64) * words);
+	for (uint32 i = 0; i < set->nvalues; i++)
+	{
+		uint64		bit = (set->values[i] * BITMAP_MULTIPLIER) >> 32 & mask;
+
+		CHECK_EVERY(i);
+		bitmap[bit / 64] ^= UINT64CONST(1) << bit % 64;
+	}
+}
+
+/* Fold word i of n out of a bitmap that is `fold` times as long. */
+static inline uint64
+folded_word(const uint64 *bitmap, uint32 i, uint32 n, uint32 fold)
+{
+	uint64		word = bitmap[i];
+
+	for (uint32 part = 1; part < fold; part++)
+		word ^= bitmap[i + (size_t) part * n];
+	return word;
+}
+
+uint64
+bitmap_image(const JoinSet *set)
+{
+	return folded_word(bitmap_of(set), 0, 1, bitmap_words(set->size));
+}
+
+uint64
+values_image(const JoinSet *set)
+{
+	uint64		image = 0;
+
+	for (uint32 i = 0; i < set->nvalues; i++)
+	{
+		CHECK_EVERY(i);
+		image ^= UINT64CONST(1) << (set->values[i] * IMAGE_MULTIPLIER >> 58);
+	}
+	return image;
+}
+
+bool
+bitmaps_allow(const JoinSet *a, const JoinSet *b, uint32 need)
+{
+	uint32		a_words = bitmap_words(a->size);
+	uint32		b_words = bitmap_words(b->size);
+	uint32		words = Min(a_words, b_words);
+	int64		allowed = (int64) a->nvalues + b->nvalues - 2 * (int64) need;
+	uint64		differing[WORDS_AT_ONCE];
+
+	if (Min(a->nvalues, b->nvalues) < MIN_ELEMENTS ||
+		allowed >= (int64) words * 32)
+		return true;
+	for (uint32 done = 0; done < words; done += WORDS_AT_ONCE)
+	{
+		uint32		n = Min(WORDS_AT_ONCE, words - done);
+
+		for (uint32 i = 0; i < n; i++)
+			differing[i] =
+				folded_word(bitmap_of(a), done + i, words, a_words / words) ^
+				folded_word(bitmap_of(b), done + i, words, b_words / words);
+		allowed -= pg_popcount((const char *) differing, sizeof(uint64) * n);
+		if (allowed < 0)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Values of sets that some process has stored, for all to use
+ *
+ * A set that is frequent in a table comes to all processes.  Each would copy its values,
+ * and all but one of the copies would be useless once identical sets are collapsed.  To
+ * get shared memory costs as much time as to fill it, so a process looks here first.
+ *
+ * The table has a fixed size.  A slot may be overwritten by another set, and two processes
+ * may write one at the same time: values that are lost are stored twice, and found when
+ * identical sets are collapsed (shared_sets.c).
+ */
+
+/* One part in so many of a join's memory is the most that the table has. */
+#define MEMORY_SHARE	64
+
+/*
+ * Rows for each slot: less frequent sets gain little, and a table that fits into a cache
+ * costs little.
+ */
+#define ROWS_PER_SLOT	4
+
+#define MIN_SLOTS		UINT64CONST(512)
+
+/* A set is in one of so many consecutive slots. */
+#define WAYS			4
+
+/* Bits of the hash in a slot, where no SharedPointer has any. */
+#define TAG_BITS		6
+#define TAG_SHIFT		(64 - TAG_BITS)
+
+/* The word before the values, until bitmaps are made: their number, and the set's. */
+#define HEAD(values)		((values)[-1])
+#define HEAD_OF(n, number)	((uint64) (n) << 32 | (number))
+#define HEAD_VALUES(head)	((uint32) ((head) >> 32))
+
+StaticAssertDecl((uint64) (MAX_PARALLEL_WORKER_LIMIT + 1) * AREA_SEGMENTS <=
+				 UINT64CONST(1) << (TAG_SHIFT - SEGMENT_SHIFT),
+				 "pointers have bits of tags");
+
+static uint64
+slots_for(double nrows, size_t memory)
+{
+	uint64		most = memory / MEMORY_SHARE / sizeof(pg_atomic_uint64);
+	uint64		n = MIN_SLOTS;
+
+	while (n < nrows / ROWS_PER_SLOT && n * 2 <= most)
+		n *= 2;
+	return n;
+}
+
+size_t
+shared_values_bytes(double nrows, size_t memory)
+{
+	return offsetof(SharedValues, slots) +
+		slots_for(nrows, memory) * sizeof(pg_atomic_uint64);
+}
+
+void
+shared_values_init(SharedValues *table, size_t bytes)
+{
+	table->nslots = (bytes - offsetof(SharedValues, slots)) / sizeof(pg_atomic_uint64);
+	for (uint64 i = 0; i < table->nslots; i++)
+	{
+		CHECK_EVERY(i);
+		pg_atomic_init_u64(&table->slots[i], InvalidSharedPointer);
+	}
+}
+
+/* The slots in which a set of that key may be. */
+static inline pg_atomic_uint64 *
+slots_of(SharedValues *table, SetKey key)
+{
+	return &table->slots[(uint64) key.low & (table->nslots - 1) & ~(uint64) (WAYS - 1)];
+}
+
+static inline uint64
+tag_of(SetKey key)
+{
+	return (uint64) key.low >> TAG_SHIFT << TAG_SHIFT;
+}
+
+/* Where the values of a slot are, if they may be of that key. */
+static inline SharedPointer
+values_in(pg_atomic_uint64 *slot, SetKey key)
+{
+	uint64		found = pg_atomic_read_u64(slot) ^ tag_of(key);
+
+	return found >> TAG_SHIFT == 0 ? found : InvalidSharedPointer;
+}
+
+void
+shared_values_fetch(SharedValues *table, SetKey key)
+{
+	__builtin_prefetch(slots_of(table, key));
+}
+
+const uint64 *
+shared_values_look(SharedValues *table, const SharedAreas *areas, SetKey key)
+{
+	pg_atomic_uint64 *slots = slots_of(table, key);
+
+	for (int i = 0; i < WAYS; i++)
+	{
+		SharedPointer values = values_in(&slots[i], key);
+
+		if (SharedPointerIsValid(values))
+			return shared_at_if_mapped(areas, values);
+	}
+	return NULL;
+}
+
+SharedPointer
+shared_values_find(SharedValues *table, SharedAreas *areas, SetKey key,
+				const uint64 *values, uint32 n)
+{
+	pg_atomic_uint64 *slots = slots_of(table, key);
+
+	for (int i = 0; i < WAYS; i++)
+	{
+		SharedPointer pointer = values_in(&slots[i], key);
+		const uint64 *stored;
+
+		if (!SharedPointerIsValid(pointer))
+			continue;
+		pg_read_barrier();
+		stored = shared_at(areas, pointer);
+		if (HEAD_VALUES(HEAD(stored)) == n &&
+			memcmp(stored, values, sizeof(uint64) * n) == 0)
+			return pointer;
+	}
+	return InvalidSharedPointer;
+}
+
+uint32
+shared_values_number(const uint64 *values)
+{
+	return HEAD(values);
+}
+
+void
+shared_values_add(SharedValues *table, SetKey key, uint64 *values, uint32 n, uint32 number,
+			   SharedPointer pointer)
+{
+	pg_atomic_uint64 *slots = slots_of(table, key);
+	int			place = 0;
+
+	for (int i = WAYS - 1; i > 0; i--)
+		if (!SharedPointerIsValid(pg_atomic_read_u64(&slots[i])))
+			place = i;
+	HEAD(values) = HEAD_OF(n, number);
+	pg_write_barrier();
+	pg_atomic_write_u64(&slots[place], pointer | tag_of(key));
+}
+
+/*
+ * Identical sets become one
  *
  * Collections of near-duplicates consist of exact duplicates for the most
  * part.  A hash table over both sides of the join holds one copy of each
@@ -11,13 +311,6 @@
  * hash is keyed with a secret that is drawn anew for each join, so that no
  * input can be made to crowd the table.
  */
-#include "postgres.h"
-
-#include "miscadmin.h"
-
-#include "base/hash.h"
-#include "join/engine/arena.h"
-#include "join/engine/set_table.h"
 
 #define FIRST_SLOTS		1024
 
@@ -272,4 +565,95 @@ settable_sort(SetTable *table)
 	}
 	else
 		sort_join_sets(table->sets, table->nsets);
+}
+
+/*
+ * A ring of rows whose places in the table of sets are being prefetched
+ *
+ * To find the set of a row in a large table reads three places in memory one after
+ * another: the slot, the set, and its values, none of which is in a cache.  So rows wait
+ * in a ring.  The slot is prefetched when a row comes, the set some rows later, and its
+ * values some rows after that; and likewise in the table of sets that other processes
+ * have stored.
+ */
+
+/* Number of rows after which a row's set is prefetched, and then its values. */
+#define FETCH_SET		5
+#define FETCH_VALUES	10
+
+/* Values are prefetched by cache lines, at most so many. */
+#define VALUES_PER_LINE	8
+#define MAX_FETCHED		64
+
+void
+ring_create(PrefetchRing *ring, SharedValues *shared, SharedAreas *areas)
+{
+	ring->shared = shared;
+	ring->areas = areas;
+	ring->slots = palloc(sizeof(RingSlot) * RING_ROWS);
+	ring->first = ring->n = 0;
+}
+
+/* The row that was pushed so many before the last one, or NULL. */
+static inline const AddedRow *
+row_before(const PrefetchRing *ring, uint32 before)
+{
+	if (before >= ring->n)
+		return NULL;
+	return &ring->slots[(ring->first + ring->n - 1 - before) % RING_ROWS].row;
+}
+
+/* The set that a row's set is compared with first, or NULL. */
+static inline const JoinSet *
+first_set(const SetTable *table, const AddedRow *row)
+{
+	uint32		number = table->slots[probing_first(&table->probing, row->key.low)];
+
+	return number == 0 ? NULL : &table->sets[number - 1];
+}
+
+/* Prefetch the values that a row's are compared with first. */
+static inline void
+fetch_values(const PrefetchRing *ring, const SetTable *table, const AddedRow *row)
+{
+	const JoinSet *set = first_set(table, row);
+	const uint64 *values = NULL;
+
+	if (set == NULL && ring->shared != NULL)
+		values = shared_values_look(ring->shared, ring->areas, row->key);
+	else if (set != NULL && set->key.low == row->key.low)
+		values = set->values;
+	if (values != NULL)
+		for (uint32 i = 0; i < Min(row->n, MAX_FETCHED); i += VALUES_PER_LINE)
+			__builtin_prefetch(&values[i]);
+}
+
+void
+ring_push(PrefetchRing *ring, const SetTable *table, const AddedRow *row)
+{
+	RingSlot   *slot = &ring->slots[(ring->first + ring->n++) % RING_ROWS];
+	const JoinSet *set;
+
+	Assert(ring->n <= RING_ROWS && ring_accepts(ring, row));
+	slot->row = *row;
+	slot->row.values = memcpy(slot->values, row->values, sizeof(uint64) * row->n);
+	slot->row.data = memcpy(slot->data, row->data, row->len);
+	__builtin_prefetch(&table->slots[probing_first(&table->probing, row->key.low)]);
+	row = row_before(ring, FETCH_SET);
+	if (row != NULL && (set = first_set(table, row)) != NULL)
+		__builtin_prefetch(set, 1);
+	else if (row != NULL && ring->shared != NULL)
+		shared_values_fetch(ring->shared, row->key);
+	row = row_before(ring, FETCH_VALUES);
+	if (row != NULL)
+		fetch_values(ring, table, row);
+}
+
+const AddedRow *
+ring_pop(PrefetchRing *ring)
+{
+	if (ring->n == 0)
+		return NULL;
+	ring->n--;
+	return &ring->slots[ring->first++ % RING_ROWS].row;
 }

@@ -1,13 +1,119 @@
 /*
  * set_table.h
- *		The distinct sets of a similarity join, while rows come in.
+ *		Distinct sets, their bitmaps, and the ring in which rows wait for them.
  */
 #ifndef NEARDUP_SET_TABLE_H
 #define NEARDUP_SET_TABLE_H
 
+#include "port/atomics.h"
+
+#include "base/interrupts.h"
 #include "base/linear_probing.h"
+#include "join/engine/arena.h"
 #include "join/engine/engine.h"
-#include "join/engine/joined_set.h"
+
+/* A distinct set of a similarity join, with its rows and its bitmap */
+
+/*
+ * Order of a set: its size, then bits of its hash.  On disk the last 32 bits are a
+ * number, which distinguishes sets with one hash; and once identical sets have been
+ * collapsed, `low` is the number of the set.
+ */
+typedef struct SetKey
+{
+	int64		high;			/* size << 36 | 36 bits of hash */
+	int64		low;			/* 64 bits more */
+} SetKey;
+
+#define SETKEY_HASH_BITS	36
+#define SETKEY_SIZE(key)	((uint32) ((key).high >> SETKEY_HASH_BITS))
+
+typedef struct JoinSet
+{
+	SetKey		key;
+	uint64	   *values;			/* rising; the set's bitmap is before them */
+	uint64	   *keys;			/* tokens of its prefix, rising; of a set that is
+								 * not prepared, its shared place */
+	uint32		size;			/* elements of the set */
+	uint32		nvalues;		/* less than size once elements that occur in no
+								 * other set are dropped */
+	uint32		nkeys;			/* of the prefix, without those */
+	uint32		first;			/* number of its first row; self-joins only */
+	struct Row *rows[2];		/* by JoinSide; of a shared set, links until sets
+								 * are gathered, in a self-join to the first and
+								 * the last row */
+} JoinSet;
+
+/* The sides on which a set has rows, as bits. */
+#define SET_SIDES(set) \
+	(((set)->rows[SIDE_OUTER] != NULL) | ((set)->rows[SIDE_INNER] != NULL) << 1)
+
+/* Prefetch the first 24 keys of a set, by cache lines. */
+static inline void
+set_fetch_keys(const JoinSet *set)
+{
+	for (int i = 0; i < 24; i += 8)
+		__builtin_prefetch(&set->keys[i]);
+}
+
+/* A bitmap and values are allocated together: bytes of both, and where values begin. */
+extern size_t set_bytes(uint32 size);
+extern uint64 *set_values(void *place, uint32 size);
+extern size_t bitmap_bytes(uint32 size);
+
+/* Make the bitmap of the values that are left. */
+extern void bitmap_make(JoinSet *set);
+
+/*
+ * The bitmap folded to 64 bits, which can be compared with that of any other set; and
+ * another such word, by another hash of the values that are left.
+ */
+extern uint64 bitmap_image(const JoinSet *set);
+extern uint64 values_image(const JoinSet *set);
+
+/* False if the bitmaps prove that the sets share fewer than `need` elements. */
+extern bool bitmaps_allow(const JoinSet *a, const JoinSet *b, uint32 need);
+
+/* Values of sets that some process has stored, for all to use */
+
+/* A shared table: where the values of a set are, with bits of its hash. */
+typedef struct SharedValues
+{
+	uint64		nslots;			/* a power of two */
+	pg_atomic_uint64 slots[FLEXIBLE_ARRAY_MEMBER];
+} SharedValues;
+
+/* Bytes of a table for the sets of nrows rows, in a join that may use `memory`. */
+extern size_t shared_values_bytes(double nrows, size_t memory);
+
+/* Make an empty table in a place of so many bytes. */
+extern void shared_values_init(SharedValues *table, size_t bytes);
+
+/* Prefetch what is read first for a set of that key. */
+extern void shared_values_fetch(SharedValues *table, SetKey key);
+
+/* A guess where its values are, or NULL; for prefetching only. */
+extern const uint64 *shared_values_look(SharedValues *table, const SharedAreas *areas,
+									 SetKey key);
+
+/*
+ * Where n equal values of that key are, if some process has added them and they have not
+ * been overwritten since; or else an invalid pointer.
+ */
+extern SharedPointer shared_values_find(SharedValues *table, SharedAreas *areas, SetKey key,
+									 const uint64 *values, uint32 n);
+
+/*
+ * Add the n values of a set, which must stay until all processes have added their rows,
+ * and its number in this process.
+ */
+extern void shared_values_add(SharedValues *table, SetKey key, uint64 *values, uint32 n,
+						   uint32 number, SharedPointer pointer);
+
+/* The number with which these values were added. */
+extern uint32 shared_values_number(const uint64 *values);
+
+/* The distinct sets of a similarity join, while rows come in */
 
 typedef struct SetTable
 {
@@ -29,5 +135,67 @@ extern SetKey set_key(const SetTable *table, const uint64 *values, uint32 n);
 extern JoinSet *settable_find(SetTable *table, SetKey key,
 							  const uint64 *values, uint32 n, bool *found);
 extern void settable_sort(SetTable *table);
+
+/* A ring of rows whose places in the table of sets are being prefetched */
+
+/* Number of rows in the ring; a power of two. */
+#define RING_ROWS		16
+
+/* Larger sets and rows are not put into the ring. */
+#define RING_VALUES		256
+#define RING_BYTES		256
+
+/* A row that is added, with the key of its set of n values; n = 0: it has none. */
+typedef struct AddedRow
+{
+	JoinSide	side;
+	SetKey		key;
+	const uint64 *values;
+	uint32		n;
+	const void *data;
+	uint32		len;			/* bytes of data */
+	uint32		rowno;			/* on its side, in this process */
+} AddedRow;
+
+typedef struct RingSlot
+{
+	AddedRow	row;
+	uint64		values[RING_VALUES];
+	char		data[RING_BYTES];
+} RingSlot;
+
+typedef struct PrefetchRing
+{
+	RingSlot   *slots;			/* NULL: there is no ring */
+	uint32		first;			/* number of the oldest row */
+	uint32		n;
+	SharedValues *shared;		/* where new sets are searched; NULL: nowhere */
+	SharedAreas *areas;
+} PrefetchRing;
+
+/* In the current memory context. */
+extern void ring_create(PrefetchRing *ring, SharedValues *shared, SharedAreas *areas);
+
+static inline bool
+ring_accepts(const PrefetchRing *ring, const AddedRow *row)
+{
+	return ring->slots != NULL && row->n > 0 && row->n <= RING_VALUES &&
+		row->len <= RING_BYTES;
+}
+
+static inline bool
+ring_is_full(const PrefetchRing *ring)
+{
+	return ring->n == RING_ROWS;
+}
+
+/*
+ * Copy a row that is accepted into a ring that is not full, and prefetch what will be
+ * read of the table for it and those before it.
+ */
+extern void ring_push(PrefetchRing *ring, const SetTable *table, const AddedRow *row);
+
+/* Remove the oldest row, which is valid until the next one is pushed; NULL: none. */
+extern const AddedRow *ring_pop(PrefetchRing *ring);
 
 #endif							/* NEARDUP_SET_TABLE_H */

@@ -1,11 +1,59 @@
 /*
  * shared_index.h
- *		The index of a similarity join that several processes make together.
+ *		Several processes count features and make the index together.
  */
 #ifndef NEARDUP_SHARED_INDEX_H
 #define NEARDUP_SHARED_INDEX_H
 
+#include "port/atomics.h"
+#include "storage/lwlock.h"
+
+#include "join/engine/arena.h"
+#include "join/engine/feature_counts.h"
 #include "join/engine/join_state.h"
+
+/* The frequencies of features, which several processes count together */
+
+/* What all see. */
+typedef struct SharedCounts
+{
+	pg_atomic_uint64 used;		/* counters */
+	LWLock		lock;			/* of the next two, until all have come to their end */
+	SharedPointer counts;		/* invalid: they have no memory yet, or nothing
+								 * is counted */
+	SharedPointer ranges;		/* of the counters: CountRange */
+	pg_atomic_uint32 head_start;	/* runs of sets that the others had taken when
+									 * there was memory, for each of them */
+	int			shift;			/* of the counters, once they are folded */
+} SharedCounts;
+
+extern void shared_counts_init(SharedCounts *shared);
+
+/*
+ * A process counts the features of some distinct sets: in the current memory context,
+ * with counters of that shape.  They are counted once it has come to its end.  There each
+ * goes through all ranges, and begins where its number says, so that they hardly wait for
+ * each other.  The first to begin gets the memory, from its pool, which has to last as
+ * long.
+ */
+typedef struct Counting Counting;
+extern Counting *shared_counts_begin(SharedCounts *shared, SharedPool *pool,
+									 const TokenCounters *shape);
+
+/* True if it is this process that has got the memory. */
+extern bool shared_counts_has_allotted(const Counting *counting);
+extern void shared_counts_add(Counting *counting, const uint64 *values, uint32 n);
+extern void shared_counts_end(Counting *counting, int process, int nprocesses);
+
+/* All have come to their end: one process brings the counters into their last shape. */
+extern void shared_counts_fold(SharedCounts *shared, SharedAreas *areas,
+							   const TokenCounters *shape);
+
+/* The counters, which have been folded; the shape is given. */
+extern void shared_counts_take(SharedCounts *shared, SharedAreas *areas,
+							   TokenCounters *counters);
+
+/* The index of a similarity join that several processes make together */
 
 /* Shares of the buckets and, for another step, of the sets. */
 #define INDEX_SHARES	64

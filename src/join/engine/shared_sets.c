@@ -4,10 +4,10 @@
  *
  * Each takes in some of the rows, and collapses sets, as one does that is
  * alone; but sets and rows are in shared memory.  When all have come to their
- * end, rows of a set whose values another process has stored (shared_values.c) are handed
+ * end, rows of a set whose values another process has stored (set_table.c) are handed
  * over to that one.  Sets that several have stored nevertheless become one, in shares by
  * their hashes: of those only that another process has marked, too, as most are nobody
- * else's.  The features of what is left are counted (shared_counts.c), and the sets are
+ * else's.  The features of what is left are counted (shared_index.c), and the sets are
  * prepared where they are.  Of each step a process takes one piece after another that
  * nobody else has, of its own sets first.
  *
@@ -36,7 +36,7 @@
 
 #include "base/compat.h"
 #include "join/engine/join_state.h"
-#include "join/engine/shared_values.h"
+#include "join/engine/set_table.h"
 #include "join/engine/shared_sets.h"
 #include "join/engine/spill.h"
 

@@ -9,7 +9,6 @@
 #include "storage/spin.h"
 
 #include "join/engine/engine.h"
-#include "join/engine/shared_counts.h"
 #include "join/engine/shared_index.h"
 #include "join/engine/spill.h"
 

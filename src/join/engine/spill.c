@@ -3,8 +3,8 @@
  *		A join on disk: from rows that are added to a file of distinct sets.
  *
  * Sets and their rows are written to runs (set_runs.c), in order of the size of the set
- * and then of its hash.  The runs are merged into a file of distinct sets (set_file.c),
- * which is then read in chunks (chunks.c).  A hash only brings records of identical sets
+ * and then of its hash.  The runs are merged into a file of distinct sets (set_runs.c),
+ * which is then read in chunks (disk_search.c).  A hash only brings records of identical sets
  * together; that two sets are identical is found by comparing them.
  *
  * Several processes write runs of their own, and merge the runs of all in shares of the
@@ -17,7 +17,7 @@
 #include "miscadmin.h"
 
 #include "base/hash.h"
-#include "join/engine/chunks.h"
+#include "join/engine/disk_search.h"
 #include "join/engine/shared_sets.h"
 #include "join/engine/spill.h"
 

@@ -8,7 +8,7 @@
 #include "port/atomics.h"
 
 #include "join/engine/engine.h"
-#include "join/engine/set_file.h"
+#include "join/engine/set_runs.h"
 
 /* Number of shares into which work on disk is divided, at most. */
 #define MAX_SPILL_SHARES	64

@@ -14,7 +14,7 @@
 #include "signature/signature.h"
 #include "join/algorithms/join_kinds.h"
 #include "join/engine/engine.h"
-#include "join/engine/spill_file.h"
+#include "join/engine/rows.h"
 #include "join/node/comparison.h"
 #include "planner/conditions.h"
 

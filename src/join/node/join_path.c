@@ -36,7 +36,7 @@
 #include "signature/signature.h"
 #include "join/algorithms/sketch_keys.h"
 #include "join/classic/classic.h"
-#include "join/engine/feature_filter.h"
+#include "join/engine/feature_counts.h"
 #include "join/node/join_node.h"
 #include "planner/conditions.h"
 #include "statistics/column_statistics.h"

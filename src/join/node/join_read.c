@@ -16,7 +16,7 @@
 #include "base/prefetch.h"
 #include "base/settings.h"
 #include "join/classic/classic.h"
-#include "join/engine/feature_filter.h"
+#include "join/engine/feature_counts.h"
 #include "join/node/join_node.h"
 #include "signature/sql/near.h"
 #include "methods/sketches/lsh.h"

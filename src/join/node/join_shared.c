@@ -46,8 +46,8 @@
 
 #include "base/compat.h"
 #include "join/classic/classic.h"
-#include "join/engine/shared_values.h"
-#include "join/engine/shared_pool.h"
+#include "join/engine/set_table.h"
+#include "join/engine/arena.h"
 #include "join/engine/shared_sets.h"
 #include "join/node/join_node.h"
 

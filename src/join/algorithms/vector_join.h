@@ -1,18 +1,22 @@
 /*
- * vectorjoin.h
- *		What the joins of weighted vectors share.
+ * vector_join.h
+ *		Joins of vectors: by weighted prefixes, or by All-Pairs for the cosine.
+ */
+#ifndef NEARDUP_VECTOR_JOIN_H
+#define NEARDUP_VECTOR_JOIN_H
+
+#include "join/engine/search.h"
+#include "signature/vectors.h"
+
+/*
+ * What the joins of weighted vectors share.
  *
- * Vectors are joined by their cosine (cosine_join.c) or by their weighted
- * resemblance (resemblance_join.c).  The values of one with n features are
+ * Vectors are joined by their cosine or by their weighted
+ * resemblance.  The values of one with n features are
  * VECTOR_VALUES(n) numbers: as a double, the sum of the squares of its weights
  * for the cosine, of the weights themselves for the resemblance; the features,
  * rising; and the weights as floats, two in a number.
  */
-#ifndef NEARDUP_VECTORJOIN_H
-#define NEARDUP_VECTORJOIN_H
-
-#include "signature/vectors.h"
-#include "join/engine/search.h"
 
 #define VECTOR_VALUES(n)	(1 + (n) + ((n) + 1) / 2)
 
@@ -156,4 +160,25 @@ extern double vectorjoin_tail_behind(const VectorJoin *all, const JoinSet *set,
 									 uint32 n, const JoinSet *indexed,
 									 const PreparedVector *other);
 
-#endif							/* NEARDUP_VECTORJOIN_H */
+/* Vectors whose weighted resemblance reaches a threshold */
+
+extern const Algorithm resemblance_join;
+
+/* Vectors whose cosine reaches a threshold */
+
+extern const Algorithm cosine_join;
+
+/*
+ * How many of n tokens are left without as many, from the last, as cannot
+ * reach the threshold by themselves with a vector that has no weight above
+ * `most`, or, if `by_length` is true, are too short to.
+ */
+extern uint32 cosine_needed_tokens(Search *search, const WeightedToken *tokens,
+								   uint32 n, float most, bool by_length);
+
+/* Algorithm.count, verify: by all features, as cosine() does */
+extern void cosine_count(Search *search, const uint64 *values, uint32 size);
+extern bool cosine_verify(Search *search, const JoinSet *indexed,
+						  const JoinSet *probing);
+
+#endif							/* NEARDUP_VECTOR_JOIN_H */

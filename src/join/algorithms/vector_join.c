@@ -1,0 +1,622 @@
+/*
+ * vector_join.c
+ *		Joins of vectors: by weighted prefixes, or by All-Pairs for the cosine.
+ */
+#include "postgres.h"
+
+#include <float.h>
+
+#include "miscadmin.h"
+#include "port/pg_bitutils.h"
+
+#include "join/algorithms/vector_join.h"
+
+/*
+ * What the joins of weighted vectors share: tokens in order, the index, and what a probing vector shares with those in it
+ */
+
+static inline bool
+by_resemblance(const Search *search)
+{
+	return search->measure != MEASURE_COSINE;
+}
+
+/* What the weights of a vector are multiplied with: its length becomes 1. */
+static inline double
+scale_of(Search *search, const uint64 *values)
+{
+	return by_resemblance(search) ? 1 : 1 / sqrt(joined_norm(values));
+}
+
+VectorJoin *
+vectorjoin_state(Search *search)
+{
+	if (search->state == NULL)
+		search->state = MemoryContextAllocZero(search->context,
+											   sizeof(VectorJoin));
+	return search->state;
+}
+
+/* Algorithm.count */
+void
+vectorjoin_count(Search *search, const uint64 *values, uint32 size)
+{
+	Vector		v = joined_vector(values, size);
+
+	counters_add(&search->counters, v.features, v.n);
+}
+
+#define ST_SORT sort_tokens
+#define ST_ELEMENT_TYPE WeightedToken
+#define ST_COMPARE(a, b) (((a)->key > (b)->key) - ((a)->key < (b)->key))
+#define ST_SCOPE static
+#define ST_CHECK_FOR_INTERRUPTS
+#define ST_DEFINE
+#include "lib/sort_template.h"
+
+/* Room for the largest vector. */
+static void
+make_room(Search *search, VectorJoin *all)
+{
+	uint32		n = joined_nfeatures(search->most_features);
+
+	if (all->tokens != NULL)
+		return;
+	all->tokens = MemoryContextAllocHuge(search->context,
+										 sizeof(WeightedToken) * Max(n, 1));
+	all->keys = MemoryContextAllocHuge(search->context,
+									   sizeof(uint64) * PREPARED_KEYS((size_t) n));
+	all->tails = MemoryContextAllocHuge(search->context,
+										sizeof(double) * ((size_t) n + 1));
+}
+
+/*
+ * What a weight adds to the norm of a part of a vector, and the length that
+ * belongs to it: the root of squares, or the sum of weights.
+ */
+static inline double
+norm_with(const Search *search, double weight)
+{
+	return by_resemblance(search) ? weight : weight * weight;
+}
+
+static inline double
+length_of(const Search *search, double norm)
+{
+	if (!by_resemblance(search))
+		return sqrt(norm);
+	/* it is stored as a float */
+	return norm <= FLT_MAX ? norm : INFINITY;
+}
+
+/* Algorithm.announce */
+bool
+vectorjoin_announce(Search *search, FeatureFilter *filter, const uint64 *values,
+					uint32 size)
+{
+	Vector		v = joined_vector(values, size);
+
+	feature_filter_add(filter, v.features, v.n);
+	return true;
+}
+
+/*
+ * Algorithm.may_have_partner: the part of a vector that a near one shares is at least
+ * as long as the threshold asks of the whole.  By resemblance, the smaller
+ * weights of what both have add up to no more than that part does; by cosine, the
+ * product is no greater than that of its length and the other's.
+ */
+bool
+vectorjoin_may_have_partner(Search *search, const FeatureFilter *filter,
+							const uint64 *values, uint32 size, bool indexed)
+{
+	Vector		v = joined_vector(values, size);
+	double		need = norm_with(search, search->threshold * VECTOR_ROUNDING) *
+		joined_norm(values) * VECTOR_ROUNDING;
+	double		norm = 0;
+
+	for (uint32 i = 0; i < v.n && norm < need; i++)
+	{
+		CHECK_EVERY(i);
+		if (feature_filter_has(filter, v.features[i]))
+			norm += norm_with(search, v.weights[i]);
+	}
+	return norm >= need;
+}
+
+uint32
+vectorjoin_order(Search *search, const JoinSet *set)
+{
+	VectorJoin *all = vectorjoin_state(search);
+	Vector		v = joined_vector(set->values, set->size);
+	uint32		n;
+
+	make_room(search, all);
+	n = weighted_tokens_make(&search->counters, v.features, v.weights, v.n,
+							 scale_of(search, set->values), all->tokens);
+	sort_tokens(all->tokens, n);
+	return n;
+}
+
+void
+vectorjoin_prepare(Search *search, JoinSet *set, uint32 n, uint32 indexed,
+				   uint32 fresh)
+{
+	VectorJoin *all = search->state;
+	uint32	   *counts = (uint32 *) (all->keys + n);
+	float	   *weights = (float *) (counts + 2);
+	float		rest = 0;
+	double		norm = 0;
+
+	for (uint32 i = 0; i < n; i++)
+	{
+		CHECK_EVERY(i);
+		all->keys[i] = all->tokens[i].key;
+		weights[i] = all->tokens[i].weight;
+		if (i < indexed)
+			continue;
+		rest = Max(rest, weights[i]);
+		norm += norm_with(search, weights[i]);
+	}
+	counts[0] = indexed;
+	counts[1] = fresh;
+	weights[n] = rest;
+	weights[n + 1] = length_of(search, norm);
+	set->keys = all->keys;
+	set->nkeys = PREPARED_KEYS(n);
+}
+
+uint32
+vectorjoin_most_indexed(Search *search, const JoinSet *set)
+{
+	return joined_nfeatures(set->size);
+}
+
+uint32
+vectorjoin_most_keys(Search *search, const JoinSet *set)
+{
+	return PREPARED_KEYS(joined_nfeatures(set->size));
+}
+
+uint32
+vectorjoin_indexed_keys(Search *search, const JoinSet *set)
+{
+	return prepared_vector(set).indexed;
+}
+
+/* Algorithm.add: postings have the weight in place of the position. */
+void
+vectorjoin_add(Search *search, const JoinSet *set, uint32 n)
+{
+	PreparedVector prepared = prepared_vector(set);
+	InvertedIndex *index = &search->index;
+
+	StaticAssertStmt(sizeof(float) == sizeof(uint32),
+					 "a weight does not fit into a posting");
+	for (uint32 i = 0; i < n; i++)
+	{
+		Posting    *posting = setindex_put(index, set->keys[i]);
+
+		CHECK_EVERY(i);
+		posting->key = set->keys[i];
+		posting->set = index->nadded;
+		memcpy(&posting->position, &prepared.weights[i], sizeof(float));
+	}
+	index->nadded++;
+}
+
+/*
+ * Adds up what indexed vectors share with this one, those that are too small
+ * left out; only the first `fresh` of its features find new ones.
+ */
+static pg_attribute_always_inline void
+add_shared(Search *search, const JoinSet *set, uint32 sides, uint32 fresh,
+		   bool smaller)
+{
+	PreparedVector prepared = prepared_vector(set);
+	InvertedIndex *index = &search->index;
+
+	for (uint32 i = 0; i < prepared.n; i++)
+	{
+		Bucket	   *bucket = setindex_bucket(index, set->keys[i]);
+		const Posting *end;
+		const Posting *posting = setindex_list(index, bucket, &end,
+											   &search->stats.removed_size);
+
+		CHECK_FOR_INTERRUPTS();
+		search->stats.visited += end - posting;
+		for (; (posting = search_pass_own(search, posting, end)) < end; posting++)
+		{
+			double	   *sum = shared_sum(index, posting->set);
+			float		weight;
+
+			CHECK_EVERY(end - posting);
+			if (posting->key != set->keys[i] ||
+				(INDEXED_SIDES(index, posting->set) & sides) == 0 ||
+				(*sum == 0 && i >= fresh))
+				continue;
+			if (*sum == 0)
+				index->candidates[index->ncandidates++] = posting->set;
+			memcpy(&weight, &posting->position, sizeof(float));
+			if (smaller)
+				*sum += Min(prepared.weights[i], weight);
+			else
+				*sum += (double) prepared.weights[i] * weight;
+		}
+	}
+}
+
+void
+vectorjoin_add_products(Search *search, const JoinSet *set, uint32 sides,
+						uint32 fresh)
+{
+	add_shared(search, set, sides, fresh, false);
+}
+
+void
+vectorjoin_add_minima(Search *search, const JoinSet *set, uint32 sides,
+					  uint32 fresh)
+{
+	add_shared(search, set, sides, fresh, true);
+}
+
+void
+vectorjoin_tails(Search *search, const PreparedVector *prepared)
+{
+	VectorJoin *all = search->state;
+	double		norm = 0;
+
+	all->tails[prepared->n] = 0;
+	for (uint32 i = prepared->n; i-- > 0;)
+	{
+		norm += norm_with(search, prepared->weights[i]);
+		all->tails[i] = length_of(search, norm);
+	}
+}
+
+/* The first of n rising keys that is not less than `key`, or n. */
+static uint32
+first_from(const uint64 *keys, uint32 n, uint64 key)
+{
+	uint32		low = 0;
+
+	while (low < n)
+	{
+		uint32		middle = low + (n - low) / 2;
+
+		if (keys[middle] < key)
+			low = middle + 1;
+		else
+			n = middle;
+	}
+	return low;
+}
+
+double
+vectorjoin_tail_behind(const VectorJoin *all, const JoinSet *set, uint32 n,
+					   const JoinSet *indexed, const PreparedVector *other)
+{
+	if (other->indexed == other->n)
+		return 0;
+	return all->tails[first_from(set->keys, n, indexed->keys[other->indexed])];
+}
+
+/*
+ * Weighted prefixes: vectors whose resemblance reaches a threshold
+ *
+ * The resemblance is the sum of the smaller weights by that of the greater
+ * ones.  It is at least t only if what two vectors share is at least t of the
+ * sum of either: so each is indexed, and looks for new candidates, by its
+ * rarest features, as many as leave less than that to the others.  Of a
+ * candidate, too, the part is known that is indexed; what the others may add is
+ * at most the sum of either's tail; and both together must be t / (1 + t) of
+ * the sums of both vectors.  These are the prefixes and positions of PPJoin
+ * with weights.
+ *
+ * All bounds give way by more than floating-point sums may be wrong, so no pair
+ * is lost; candidates are verified with all features, in double, by the very
+ * expressions that similarity() has.
+ */
+
+static void
+prepare_prefix(Search *search, JoinSet *set, bool indexed, bool probing)
+{
+	uint32		n = vectorjoin_order(search, set);
+	VectorJoin *all = search->state;
+	double		need = search->threshold * joined_norm(set->values) *
+		VECTOR_ROUNDING;
+	uint32		prefix = n;
+	double		sum = 0;
+
+	for (; prefix > 0; prefix--)
+	{
+		CHECK_EVERY(prefix);
+		sum += all->tokens[prefix - 1].weight;
+		if (sum >= need)
+			break;
+	}
+	vectorjoin_prepare(search, set, n, prefix, prefix);
+}
+
+/* True if what vectors share of the indexed part of one may be enough. */
+static bool
+may_resemble(Search *search, const JoinSet *set, uint32 n,
+			 const JoinSet *indexed, double shared)
+{
+	PreparedVector other = prepared_vector(indexed);
+	double		t = search->threshold;
+	double		sums = joined_norm(set->values) + joined_norm(indexed->values);
+	double		tail = vectorjoin_tail_behind(search->state, set, n, indexed,
+											  &other);
+
+	return shared + Min(tail, other.length) >=
+		t / (1 + t) * sums * VECTOR_ROUNDING;
+}
+
+static void
+probe_prefix(Search *search, const JoinSet *set, uint32 sides)
+{
+	InvertedIndex *index = &search->index;
+	PreparedVector prepared = prepared_vector(set);
+	uint32		left = 0;
+
+	vectorjoin_tails(search, &prepared);
+	vectorjoin_add_minima(search, set, sides, prepared.fresh);
+	for (uint32 i = 0; i < index->ncandidates; i++)
+	{
+		uint32		candidate = index->candidates[i];
+		double	   *sum = shared_sum(index, candidate);
+
+		CHECK_EVERY(i);
+		if (may_resemble(search, set, prepared.n, &search->sets[candidate],
+						 *sum))
+			index->candidates[left++] = candidate;
+		else
+			search->stats.removed_position++;
+		*sum = 0;
+	}
+	index->ncandidates = left;
+}
+
+/* By all features, as similarity() does. */
+static bool
+verify_resemblance(Search *search, const JoinSet *indexed,
+				   const JoinSet *probing)
+{
+	Vector		v = joined_vector(indexed->values, indexed->size);
+	Vector		w = joined_vector(probing->values, probing->size);
+
+	search->stats.verified++;
+	return vectors_jaccard(&v, &w) >= search->threshold;
+}
+
+const Algorithm resemblance_join = {
+	.name = "weighted prefixes",
+	.ordered = true,
+	.symmetric = true,
+	.most_indexed = vectorjoin_most_indexed,
+	.most_keys = vectorjoin_most_keys,
+	.count = vectorjoin_count,
+	.prepare = prepare_prefix,
+	.indexed_keys = vectorjoin_indexed_keys,
+	.add = vectorjoin_add,
+	.probe = probe_prefix,
+	.announce = vectorjoin_announce,
+	.may_have_partner = vectorjoin_may_have_partner,
+	.verify = verify_resemblance,
+};
+
+/*
+ * All-Pairs-2: vectors whose cosine reaches a threshold
+ *
+ * By their cosine, vectors are taken as of length 1, so that the cosine is the
+ * sum of the products of weights.  A probing vector adds up what it shares with
+ * each of those that are indexed.
+ *
+ * Features that could not reach the threshold by themselves, with whatever
+ * other vector, are left out of the index, as in All-Pairs-1
+ * (classic/classic.c).
+ *
+ * All-Pairs-2 knows more of the vectors that are still to come and will probe:
+ * none has a weight above a certain one, so that fewer features need be
+ * indexed.  It passes over vectors that have too few features for such
+ * weights.  It takes up no new candidate once what is left of the probing
+ * vector cannot be enough (remscore).  And it drops a candidate whose sum is
+ * too small, even if as many features as are not indexed have the greatest
+ * weights that those of either vector have.
+ *
+ * Where one word of a document can outweigh all others those bounds are weak.
+ * So each of them has a companion, and the lesser one counts: two vectors have
+ * no more in common than the product of their lengths (Cauchy and Schwarz),
+ * of which the whole one's is 1.  This holds of the features that are not
+ * indexed; of those that are left of the probing vector; and of a candidate's
+ * that are not indexed and the probing vector's from the first of them on.
+ *
+ * In the paper vectors come by falling greatest weight, so that the present
+ * one's bounds those to come.  Here they come by rising number of features,
+ * as all sets do in this engine; the greatest weight of all that have as many
+ * features or more, which has been noted, serves as well.  With equal weights
+ * the two orders are the same.  A vector x probing finds no more in y than the
+ * greatest weight of x times the sum of weights of y, and that sum is at most
+ * the root of the number of y's features: hence the least number of features,
+ * which rises from probe to probe.
+ *
+ * All bounds give way by more than floating-point sums may be wrong, so no pair
+ * is lost; candidates are verified with all features, in double, by the very
+ * expressions that cosine() has.
+ *
+ * R. J. Bayardo, Y. Ma, R. Srikant, "Scaling up all pairs similarity search",
+ * WWW 2007; D. C. Anastasiu, G. Karypis, "L2AP: fast cosine similarity search
+ * with prefix L-2 norm bounds", ICDE 2014.
+ */
+
+/* Rises with the number of features. */
+static inline uint32
+class_of(uint32 n)
+{
+	int			shift = Max(pg_leftmost_one_pos32(n) - CLASS_BITS, 0);
+
+	return ((uint32) shift << CLASS_BITS) + (n >> shift);
+}
+
+void
+cosine_count(Search *search, const uint64 *values, uint32 size)
+{
+	Vector		v = joined_vector(values, size);
+	double		factor = 1 / sqrt(joined_norm(values));
+	float	   *most = &vectorjoin_state(search)->most[class_of(v.n)];
+
+	counters_add_weights(&search->counters, v.features, v.weights, v.n, factor);
+	for (uint32 i = 0; i < v.n; i++)
+	{
+		CHECK_EVERY(i);
+		*most = Max(*most, (float) (v.weights[i] * factor));
+	}
+}
+
+/* The greatest weight of vectors with so many features or more. */
+static float
+greatest_to_come(Search *search, uint32 n)
+{
+	VectorJoin *all = vectorjoin_state(search);
+
+	if (!all->counted)
+	{
+		for (int i = NCLASSES - 2; i >= 0; i--)
+			all->most[i] = Max(all->most[i], all->most[i + 1]);
+		all->counted = true;
+	}
+	return all->most[class_of(n)];
+}
+
+uint32
+cosine_needed_tokens(Search *search, const WeightedToken *tokens, uint32 n,
+					 float most, bool by_length)
+{
+	double		need = search->threshold * VECTOR_ROUNDING;
+	double		sum = 0;
+	double		square = 0;
+
+	for (; n > 0; n--)
+	{
+		const WeightedToken *token = &tokens[n - 1];
+
+		CHECK_EVERY(n);
+		sum += (double) token->weight * Min(token->most, most);
+		square += (double) token->weight * token->weight;
+		if (sum >= need && (!by_length || sqrt(square) >= need))
+			break;
+	}
+	return n;
+}
+
+static void
+cosine_prepare(Search *search, JoinSet *set, bool indexed, bool probing)
+{
+	uint32		n = vectorjoin_order(search, set);
+	VectorJoin *all = search->state;
+	float		most = search->index.growing ? FLT_MAX :
+		greatest_to_come(search, joined_nfeatures(set->size));
+
+	vectorjoin_prepare(search, set, n,
+					   cosine_needed_tokens(search, all->tokens, n, most, true),
+					   cosine_needed_tokens(search, all->tokens, n, FLT_MAX,
+											true));
+}
+
+/* The fewest values that a partner of this vector, or of a later one, has. */
+static uint32
+least_partner(Search *search, const JoinSet *set)
+{
+	double		root = search->threshold * VECTOR_ROUNDING /
+		greatest_to_come(search, joined_nfeatures(set->size));
+	double		n = floor(root * root * VECTOR_ROUNDING);
+
+	return n < 1 ? 0 : VECTOR_VALUES((uint32) Min(n, joined_nfeatures(set->size)));
+}
+
+static float
+greatest_weight(const PreparedVector *prepared)
+{
+	float		most = 0;
+
+	for (uint32 i = 0; i < prepared->n; i++)
+	{
+		CHECK_EVERY(i);
+		most = Max(most, prepared->weights[i]);
+	}
+	return most;
+}
+
+/*
+ * At the most, what the probing vector shares with the part of another one
+ * that is not indexed.
+ */
+static double
+most_unindexed(const VectorJoin *all, const JoinSet *set,
+			   const PreparedVector *prepared, double most,
+			   const JoinSet *indexed)
+{
+	PreparedVector other = prepared_vector(indexed);
+	uint32		n = Min(other.n - other.indexed, prepared->n);
+
+	return Min(n * most * other.rest, other.length *
+			   vectorjoin_tail_behind(all, set, prepared->n, indexed, &other));
+}
+
+static void
+cosine_probe(Search *search, const JoinSet *set, uint32 sides)
+{
+	InvertedIndex *index = &search->index;
+	PreparedVector prepared = prepared_vector(set);
+	double		most = greatest_weight(&prepared);
+	uint32		left = 0;
+
+	vectorjoin_tails(search, &prepared);
+	setindex_begin_at(index, least_partner(search, set));
+	vectorjoin_add_products(search, set, sides, prepared.fresh);
+	for (uint32 i = 0; i < index->ncandidates; i++)
+	{
+		uint32		candidate = index->candidates[i];
+		double	   *sum = shared_sum(index, candidate);
+
+		CHECK_EVERY(i);
+		if (*sum + most_unindexed(search->state, set, &prepared, most,
+								  &search->sets[candidate]) >=
+			search->threshold * VECTOR_ROUNDING)
+			index->candidates[left++] = candidate;
+		else
+			search->stats.removed_position++;
+		*sum = 0;
+	}
+	index->ncandidates = left;
+}
+
+bool
+cosine_verify(Search *search, const JoinSet *indexed, const JoinSet *probing)
+{
+	Vector		v = joined_vector(indexed->values, indexed->size);
+	Vector		w = joined_vector(probing->values, probing->size);
+
+	search->stats.verified++;
+	return vectors_cosine(vectors_dot(&v, &w), joined_norm(indexed->values),
+						  joined_norm(probing->values)) >=
+		search->threshold;
+}
+
+const Algorithm cosine_join = {
+	.name = "all-pairs-2",
+	.ordered = true,
+	.weighted = true,
+	.symmetric = true,
+	.most_indexed = vectorjoin_most_indexed,
+	.most_keys = vectorjoin_most_keys,
+	.count = cosine_count,
+	.prepare = cosine_prepare,
+	.indexed_keys = vectorjoin_indexed_keys,
+	.add = vectorjoin_add,
+	.probe = cosine_probe,
+	.announce = vectorjoin_announce,
+	.may_have_partner = vectorjoin_may_have_partner,
+	.verify = cosine_verify,
+};
