@@ -33,9 +33,6 @@ OBJS = \
 	src/base/sort_uint64.o \
 	src/base/state.o \
 	src/base/values.o \
-	src/distributed/neardup_pairs.o \
-	src/distributed/spots.o \
-	src/distributed/working_tables.o \
 	src/document/consonants.o \
 	src/document/doc_context.o \
 	src/document/recorded_versions.o \

@@ -30,6 +30,8 @@
 #include "signature/sql/near.h"
 #include "methods/method.h"
 
+PG_FUNCTION_INFO_V1(neardup_operator);
+
 double
 evaluation_run(const char *statement)
 {
@@ -255,4 +257,18 @@ evaluation_texts(ArrayType *array, int *given, int n, const char *what)
 	deconstruct_array(array, TEXTOID, -1, false, TYPALIGN_INT, &texts, NULL,
 					  given);
 	return texts;
+}
+
+/* _neardup_operator(type regtype, operator text): "<" or "=" of the type, or null */
+Datum
+neardup_operator(PG_FUNCTION_ARGS)
+{
+	Oid			type = PG_GETARG_OID(0);
+	char	   *name = text_to_cstring(PG_GETARG_TEXT_PP(1));
+	Oid			operator = strcmp(name, "<") == 0 ? operator_less(type) :
+		operator_equal(type);
+
+	if (!OidIsValid(operator))
+		PG_RETURN_NULL();
+	PG_RETURN_TEXT_P(cstring_to_text(operator_name(operator)));
 }

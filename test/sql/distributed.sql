@@ -134,14 +134,15 @@ SELECT d, c.* FROM unnest('{auto,classes,keys}'::text[]) d, check_pairs('nothing
 -- Rows that change on the way, as others may change them between two statements: here
 -- the first of those that have a set comes to have another one's, or goes
 CREATE TABLE equal AS SELECT n AS id, shingles(n % 3 || ' a b c d e') AS sig FROM generate_series(1, 9) n;
-CREATE VIEW changing AS SELECT id, CASE WHEN id = 1 AND to_regclass('more_firsts') IS NOT NULL
+CREATE VIEW changing AS SELECT id, CASE WHEN id = 1 AND to_regclass('distributed.more_firsts') IS NOT NULL
 										THEN shingles('2 a b c d e') ELSE sig END AS sig FROM equal;
-CREATE VIEW leaving AS SELECT * FROM equal WHERE id > 1 OR to_regclass('more_firsts') IS NULL;
+CREATE VIEW leaving AS SELECT * FROM equal WHERE id > 1 OR to_regclass('distributed.more_firsts') IS NULL;
 \set VERBOSITY terse
 CALL neardup_pairs('changing', 'id', 'sig', 0.8, 'more', design => 'keys');
 CALL neardup_pairs('changing', 'id', 'sig', 0.8, 'more', design => 'classes');
 CALL neardup_pairs('leaving', 'id', 'sig', 0.8, 'more', design => 'keys');
 \set VERBOSITY default
+\set SHOW_CONTEXT never
 CALL neardup_pairs('leaving', 'id', 'sig', 0.8, 'more', design => 'classes');
 
 -- Errors
