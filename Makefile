@@ -20,18 +20,13 @@ PGFILEDESC = "neardup - near-duplicate text detection"
 # One line per file, alphabetical
 OBJS = \
 	$(WIN32RES) \
-	src/base/arguments.o \
 	src/base/call.o \
-	src/base/growing.o \
 	src/base/input.o \
 	src/base/linear_probing.o \
-	src/base/memory_pages.o \
-	src/base/owner.o \
-	src/base/pause.o \
+	src/base/memory.o \
 	src/base/progress.o \
 	src/base/settings.o \
 	src/base/sort_uint64.o \
-	src/base/state.o \
 	src/base/values.o \
 	src/document/consonants.o \
 	src/document/doc_context.o \

@@ -7,7 +7,6 @@
 #include <math.h>
 
 #include "base/compat.h"
-#include "base/pause.h"
 #include "base/settings.h"
 #include "signature/signature.h"
 #include "gin/gin.h"

@@ -1,38 +1,84 @@
 /*
  * call.c
- *		What a call of an SQL function asks of the server.
+ *		Calls of SQL functions: arguments, results, states of aggregates, rights.
  */
 #include "postgres.h"
 
 #include "access/htup_details.h"
+#include "access/relation.h"
 #include "catalog/pg_type.h"
 #include "funcapi.h"
+#include "miscadmin.h"
+#include "utils/acl.h"
 #include "utils/builtins.h"
+#include "utils/guc.h"
 #include "utils/memutils.h"
 #include "utils/regproc.h"
+#include "utils/rel.h"
 
 #include "base/call.h"
+#include "base/compat.h"
+#include "base/input.h"
 
-MemoryContext
-call_aggregate_context(FunctionCallInfo fcinfo)
+int64
+argument_whole(const char *what, int64 value, int64 least, int64 most)
 {
-	MemoryContext context;
-
-	if (!AggCheckCallContext(fcinfo, &context))
+	if (value < least || value > most)
 		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("function %s is a part of an aggregate and cannot be called by itself",
-						format_procedure(fcinfo->flinfo->fn_oid)),
-				 errhint("Call the aggregate.")));
-	return context;
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%s is out of range: %lld", what, (long long) value),
+				 most == PG_INT32_MAX ?
+				 errdetail("It is a number from %lld on.",
+						   (long long) least) :
+				 errdetail("It is a number from %lld to %lld.",
+						   (long long) least, (long long) most)));
+	return value;
 }
 
-Datum
-call_unchanged_state(FunctionCallInfo fcinfo)
+double
+argument_real(const char *what, double value, double least, double most)
 {
-	if (PG_ARGISNULL(0))
-		PG_RETURN_NULL();
-	PG_RETURN_POINTER(PG_GETARG_POINTER(0));
+	/* written so that NaN fails */
+	if (!(value >= least && value <= most))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%s is out of range: %g", what, value),
+				 errdetail("It is a number from %g to %g.", least, most)));
+	return value;
+}
+
+double
+argument_share(const char *what, double share)
+{
+	/* written so that NaN fails */
+	if (!(share > 0 && share <= 1))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%s is out of range: %g", what, share),
+				 errdetail("It is a number greater than 0 and at most 1.")));
+	return share;
+}
+
+size_t
+argument_elements(const char *what, ArrayType *array)
+{
+	if (array_contains_nulls(array))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("array of %s contains a null value", what)));
+	return ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
+}
+
+Relation
+argument_relation(Oid relid, LOCKMODE lock)
+{
+	Relation	rel = try_relation_open(relid, lock);
+
+	if (rel == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("relation with OID %u does not exist", relid)));
+	return rel;
 }
 
 TupleDesc
@@ -97,4 +143,171 @@ call_bigints(size_t n, int64 **values)
 	ARR_LBOUND(array)[0] = 1;
 	*values = (int64 *) ARR_DATA_PTR(array);
 	return array;
+}
+
+MemoryContext
+call_aggregate_context(FunctionCallInfo fcinfo)
+{
+	MemoryContext context;
+
+	if (!AggCheckCallContext(fcinfo, &context))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("function %s is a part of an aggregate and cannot be called by itself",
+						format_procedure(fcinfo->flinfo->fn_oid)),
+				 errhint("Call the aggregate.")));
+	return context;
+}
+
+Datum
+call_unchanged_state(FunctionCallInfo fcinfo)
+{
+	if (PG_ARGISNULL(0))
+		PG_RETURN_NULL();
+	PG_RETURN_POINTER(PG_GETARG_POINTER(0));
+}
+
+#define CONTEXT_NAME	"neardup states"
+#define MAX_PASSED		8		/* contexts of others */
+
+/*
+ * The server takes an expanded object over as the state if the parent of its memory
+ * context is the aggregate's.  It deletes the context only where a transition returns
+ * another state, which ours do not; so the states share it.
+ *
+ * The context is among the last children of the aggregate's, unless another
+ * aggregate makes one for each group; then there are several.
+ */
+MemoryContext
+state_context(FunctionCallInfo fcinfo)
+{
+	MemoryContext aggregate = call_aggregate_context(fcinfo);
+	MemoryContext child = aggregate->firstchild;
+
+	for (int i = 0; child != NULL && i < MAX_PASSED; i++)
+	{
+		if (strcmp(child->name, CONTEXT_NAME) == 0)
+			return child;
+		child = child->nextchild;
+	}
+	return AllocSetContextCreate(aggregate, CONTEXT_NAME,
+								 ALLOCSET_DEFAULT_SIZES);
+}
+
+void *
+state_create(FunctionCallInfo fcinfo, const ExpandedObjectMethods *methods,
+			 Size size)
+{
+	MemoryContext context = state_context(fcinfo);
+	ExpandedObjectHeader *state = MemoryContextAllocZero(context, size);
+
+	EOH_init_header(state, methods, context);
+	return state;
+}
+
+void *
+state_to_read(FunctionCallInfo fcinfo, const ExpandedObjectMethods *methods)
+{
+	ExpandedObjectHeader *state;
+
+	if (PG_ARGISNULL(0) ||
+		!VARATT_IS_EXTERNAL_EXPANDED(PG_GETARG_POINTER(0)))
+		return NULL;
+	state = DatumGetEOHP(PG_GETARG_DATUM(0));
+	/* were it replaced, the server would delete what other states live in */
+	if (state->eoh_methods != methods)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("state is not one of this aggregate"),
+				 errhint("Give an aggregate the functions of one of neardup's.")));
+	return state;
+}
+
+void *
+state_to_change(FunctionCallInfo fcinfo, const ExpandedObjectMethods *methods)
+{
+	ExpandedObjectHeader *state = state_to_read(fcinfo, methods);
+
+	if (state == NULL ||
+		!VARATT_IS_EXTERNAL_EXPANDED_RW(PG_GETARG_POINTER(0)))
+		return NULL;
+	return state;
+}
+
+Size
+state_flat_size(const char *aggregate, size_t bytes)
+{
+	if (bytes > MaxAllocSize - VARHDRSZ)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("state of %s() is too large to be sent", aggregate),
+				 errdetail("It has %zu bytes, at most %zu are possible.",
+						   bytes, (size_t) MaxAllocSize - VARHDRSZ),
+				 errhint("Set \"max_parallel_workers_per_gather\" to 0.")));
+	return VARHDRSZ + bytes;
+}
+
+static void
+require_size(const struct varlena *state, const char *aggregate, Size size)
+{
+	if (VARSIZE(state) != size)
+		input_bad_bytes(psprintf("state of %s()", aggregate),
+						psprintf("It has %zu bytes, and not %zu.",
+								 (size_t) VARSIZE(state) - VARHDRSZ,
+								 (size_t) size - VARHDRSZ));
+}
+
+void *
+state_of_size(FunctionCallInfo fcinfo, const char *aggregate, Size size)
+{
+	MemoryContext context;
+	bool		in_place = AggCheckCallContext(fcinfo, &context);
+	struct varlena *state;
+
+	if (PG_ARGISNULL(0))
+	{
+		state = MemoryContextAllocZero(in_place ? context :
+									   CurrentMemoryContext, size);
+		SET_VARSIZE(state, size);
+		return state;
+	}
+	state = in_place ? PG_DETOAST_DATUM(PG_GETARG_DATUM(0)) :
+		PG_DETOAST_DATUM_COPY(PG_GETARG_DATUM(0));
+	require_size(state, aggregate, size);
+	return state;
+}
+
+const void *
+state_other_of_size(FunctionCallInfo fcinfo, int n, const char *aggregate,
+					Size size)
+{
+	struct varlena *state = PG_DETOAST_DATUM_COPY(PG_GETARG_DATUM(n));
+
+	require_size(state, aggregate, size);
+	return state;
+}
+
+void
+owner_begin(OwnerWork *work, Relation rel)
+{
+	GetUserIdAndSecContext(&work->user, &work->context);
+	SetUserIdAndSecContext(rel->rd_rel->relowner,
+						   work->context | SECURITY_RESTRICTED_OPERATION);
+	work->settings = NewGUCNestLevel();
+	compat_restrict_search_path();
+}
+
+void
+owner_end(const OwnerWork *work)
+{
+	AtEOXact_GUC(false, work->settings);
+	SetUserIdAndSecContext(work->user, work->context);
+}
+
+bool
+owner_is_another(Relation rel)
+{
+	Oid			owner = rel->rd_rel->relowner;
+
+	return GetUserId() != owner && has_privs_of_role(GetUserId(), owner);
 }

@@ -1,40 +1,146 @@
 /*
  * call.h
- *		What a call of an SQL function asks of the server.
+ *		Calls of SQL functions: arguments, results, states of aggregates, rights.
  */
 #ifndef NEARDUP_CALL_H
 #define NEARDUP_CALL_H
 
 #include "access/tupdesc.h"
 #include "fmgr.h"
+#include "storage/lockdefs.h"
 #include "utils/array.h"
+#include "utils/expandeddatum.h"
+#include "utils/relcache.h"
+
+/* Arguments */
 
 /*
- * Where an aggregate's function keeps its state.  Raises FEATURE_NOT_SUPPORTED
- * if no aggregate calls it.
+ * Return the value if least <= value <= most, or else raise
+ * INVALID_PARAMETER_VALUE with `what` as its name.  PG_INT32_MAX is no bound.
  */
-extern MemoryContext call_aggregate_context(FunctionCallInfo fcinfo);
+extern int64 argument_whole(const char *what, int64 value, int64 least,
+							int64 most);
+extern double argument_real(const char *what, double value, double least,
+							double most);
 
-/* The state as it is, where an aggregate's function has nothing to add. */
-extern Datum call_unchanged_state(FunctionCallInfo fcinfo);
+/* The same for a share, which is greater than 0 and at most 1. */
+extern double argument_share(const char *what, double share);
 
-/* The row type that the function is declared to return, palloc'd. */
+/* Count the elements of an array; raise NULL_VALUE_NOT_ALLOWED if one is null. */
+extern size_t argument_elements(const char *what, ArrayType *array);
+
+/*
+ * Open a relation of any kind that is given as regclass, which may be any
+ * number; raise UNDEFINED_TABLE if there is none.
+ */
+extern Relation argument_relation(Oid relid, LOCKMODE lock);
+
+/* Results */
+
+/* Return the row type that the function is declared to return, palloc'd. */
 extern TupleDesc call_row_type(FunctionCallInfo fcinfo);
 
 /*
- * Raise DATATYPE_MISMATCH unless a row type has columns of these types, InvalidOid
- * being any, and no others but dropped ones behind them.  ALTER TYPE may have changed a type of the extension.
+ * Raise DATATYPE_MISMATCH unless a row type has n columns of these types,
+ * InvalidOid being any, and after them dropped ones only.  ALTER TYPE may have
+ * changed a type of the extension.
  */
 extern void call_require_columns(TupleDesc desc, int n, const Oid *types);
 
-/* A row of n columns, palloc'd, for the function to return. */
+/* Return a row of n columns, palloc'd. */
 extern Datum call_row(TupleDesc desc, int n, Datum *values, bool *nulls);
 
 /*
- * An array of n bigints, palloc'd, for the function to return; *values is set
- * to where they belong.  Raises PROGRAM_LIMIT_EXCEEDED if memory has no room for
- * it in one piece.
+ * Return an array of n bigints, palloc'd, and set *values to its elements, for the
+ * caller to fill.  Raises PROGRAM_LIMIT_EXCEEDED if it would not fit into memory in
+ * one piece.
  */
 extern ArrayType *call_bigints(size_t n, int64 **values);
+
+/*
+ * Aggregates
+ *
+ * A state of type internal can be sent to other servers only by functions that
+ * PostgreSQL's own parallel plans call.  So a state is a value of the result's type,
+ * or a bytea.
+ *
+ * In memory it is an expanded object, which the server passes on from row to row
+ * and flattens where it is sent.  Numbers of a bytea are in the machine's order.
+ * All of a flat state is checked when it is read: SQL can make any.
+ */
+
+/*
+ * Return the memory context of an aggregate's state.  Raises FEATURE_NOT_SUPPORTED
+ * if no aggregate calls the function.
+ */
+extern MemoryContext call_aggregate_context(FunctionCallInfo fcinfo);
+
+/* Return the state as it is, where an aggregate's function has nothing to add. */
+extern Datum call_unchanged_state(FunctionCallInfo fcinfo);
+
+/* Return the context of states and all that they own, in the aggregate's memory. */
+extern MemoryContext state_context(FunctionCallInfo fcinfo);
+
+/*
+ * Return a new state, zeroed but for its header, which must be its first member.
+ * States share a context, its eoh_context.  (With one each, the server's count of an
+ * aggregate's memory at each new group would be quadratic in groups.)  Methods that
+ * free what they allocate switch to it: from PostgreSQL 17 on, a sort flattens
+ * states in a context that frees no single piece.
+ */
+extern void *state_create(FunctionCallInfo fcinfo,
+						  const ExpandedObjectMethods *methods, Size size);
+
+/*
+ * Return argument 0 if it is a state in memory, of these methods, to be changed or
+ * to be read.  NULL if it is null or flat.
+ */
+extern void *state_to_change(FunctionCallInfo fcinfo,
+							 const ExpandedObjectMethods *methods);
+extern void *state_to_read(FunctionCallInfo fcinfo,
+						   const ExpandedObjectMethods *methods);
+
+/* Return the state as a result. */
+#define PG_RETURN_STATE(state) \
+	PG_RETURN_DATUM(EOHPGetRWDatum((ExpandedObjectHeader *) (state)))
+
+/*
+ * Return the size of a flat value with its varlena header.  Raises
+ * PROGRAM_LIMIT_EXCEEDED with the aggregate's name if it would not fit into memory
+ * in one piece.
+ */
+extern Size state_flat_size(const char *aggregate, size_t bytes);
+
+/*
+ * Return argument 0, a state that is a bytea of that size with its header, to be
+ * changed in place; zeroed if it is null.  Outside of an aggregate it is a copy.
+ * Raises INVALID_BINARY_REPRESENTATION for another size.
+ */
+extern void *state_of_size(FunctionCallInfo fcinfo, const char *aggregate,
+						   Size size);
+
+/* Return a copy of argument n, another such state, aligned for any struct. */
+extern const void *state_other_of_size(FunctionCallInfo fcinfo, int n,
+									   const char *aggregate, Size size);
+
+/* The rights of a table's owner, who may have written its expressions */
+
+/* The user, context and settings that owner_end() restores. */
+typedef struct OwnerWork
+{
+	Oid			user;
+	int			context;
+	int			settings;		/* GUC nest level */
+} OwnerWork;
+
+/*
+ * Become the table's owner, in a security-restricted operation, until owner_end()
+ * or an error.
+ */
+extern void owner_begin(OwnerWork *work, Relation rel);
+extern void owner_end(const OwnerWork *work);
+
+/* Is the current user another role that has all rights of the owner? */
+extern bool owner_is_another(Relation rel);
 
 #endif							/* NEARDUP_CALL_H */

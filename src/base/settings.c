@@ -1,10 +1,11 @@
 /*
  * settings.c
- *		The values of settings that more than one folder asks for.
+ *		Settings that more than one folder reads.
  */
 #include "postgres.h"
 
 #include "access/xact.h"
+#include "utils/fmgrprotos.h"
 
 #include "base/compat.h"
 #include "base/settings.h"
@@ -12,14 +13,28 @@
 double		neardup_threshold = 0.8;
 
 /*
- * What the flags of a setting have in addition when it is defined, for the value that
- * it was given before to be taken over.  Where a parallel query is the first to call
- * the module, as by a function in PL/pgSQL, the server takes that for a change, and
- * refuses it with a warning: the default would hold in that worker, or for the rest
- * of the session.
+ * A setting takes over the value that it was given before it was defined.  If a
+ * parallel query is the first to call the module, as by a function in PL/pgSQL, the
+ * server considers that a change and refuses it with a warning: the default would
+ * hold in that worker, or for the rest of the session.
  */
 int
 settings_taken_over(void)
 {
 	return IsInParallelMode() ? COMPAT_GUC_ALLOW_IN_PARALLEL : 0;
 }
+
+#ifdef NEARDUP_TESTING
+
+int			pause_places = 0;
+
+void
+pause_at(PausePlace place)
+{
+	if ((pause_places & place) == 0)
+		return;
+	DirectFunctionCall1(pg_advisory_lock_int8, Int64GetDatum(place));
+	DirectFunctionCall1(pg_advisory_unlock_int8, Int64GetDatum(place));
+}
+
+#endif

@@ -1,12 +1,33 @@
 /*
  * settings.h
- *		The values of settings that more than one folder asks for.
+ *		Settings that more than one folder reads.
  */
 #ifndef NEARDUP_SETTINGS_H
 #define NEARDUP_SETTINGS_H
 
-extern double neardup_threshold;	/* of the operators %, <% and %> */
+/* neardup.threshold: of the operators %, <% and %> */
+extern double neardup_threshold;
 
+/* Return the flags that a setting needs beside its own when it is defined. */
 extern int	settings_taken_over(void);
+
+#ifdef NEARDUP_TESTING
+
+/* Places where a test stops a process, as bits of neardup.pause */
+typedef enum PausePlace
+{
+	PAUSE_SEARCH = 1,			/* a search has read an index's metapage */
+	PAUSE_REPLACE = 2,			/* segments have been merged at once */
+	PAUSE_PUT_IN_PLACE = 4,		/* or in steps */
+	PAUSE_CHECK = 8				/* a check has read an index's metapage */
+} PausePlace;
+
+extern int	pause_places;
+
+/* Wait while a test holds the advisory lock whose key is the place's bit. */
+extern void pause_at(PausePlace place);
+#else
+#define pause_at(place) ((void) 0)
+#endif
 
 #endif							/* NEARDUP_SETTINGS_H */

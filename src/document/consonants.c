@@ -16,7 +16,7 @@
 
 #include "mb/pg_wchar.h"
 
-#include "base/growing.h"
+#include "base/memory.h"
 #include "document/consonants.h"
 
 /* Vowels without marks, in lower case, as words are folded to. */

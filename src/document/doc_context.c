@@ -16,8 +16,8 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
+#include "base/call.h"
 #include "base/compat.h"
-#include "base/state.h"
 #include "document/recorded_versions.h"
 #include "document/doc_context.h"
 #include "text/analysis.h"

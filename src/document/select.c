@@ -11,9 +11,9 @@
 
 #include "utils/memutils.h"
 
-#include "base/growing.h"
 #include "base/hash.h"
 #include "base/interrupts.h"
+#include "base/memory.h"
 #include "base/sort_uint64.h"
 #include "document/select.h"
 

@@ -25,12 +25,10 @@
 #include "utils/memutils.h"
 #include "utils/typcache.h"
 
-#include "base/arguments.h"
 #include "base/call.h"
 #include "base/compat.h"
-#include "base/growing.h"
 #include "base/interrupts.h"
-#include "base/state.h"
+#include "base/memory.h"
 
 PG_FUNCTION_INFO_V1(f_measure);
 PG_FUNCTION_INFO_V1(pair_evaluation_add);

@@ -15,7 +15,7 @@
 #include "utils/builtins.h"
 #include "utils/tuplestore.h"
 
-#include "base/arguments.h"
+#include "base/call.h"
 #include "evaluation/known_pairs.h"
 #include "signature/sql/near.h"
 

@@ -23,8 +23,8 @@
 #include "utils/lsyscache.h"
 
 #include "base/compat.h"
-#include "base/values.h"
 #include "base/progress.h"
+#include "base/values.h"
 #include "evaluation/given_query.h"
 #include "evaluation/known_pairs.h"
 #include "signature/sql/near.h"

@@ -23,7 +23,6 @@
 #include "base/hash.h"
 #include "base/interrupts.h"
 #include "base/sort_uint64.h"
-#include "base/state.h"
 #include "gin/prefix.h"
 #include "signature/sql/near.h"
 #include "methods/method.h"

@@ -14,12 +14,10 @@
 
 #include "utils/builtins.h"
 
-#include "base/arguments.h"
 #include "base/call.h"
 #include "base/compat.h"
 #include "base/input.h"
 #include "base/interrupts.h"
-#include "base/state.h"
 #include "gin/prefix.h"
 #include "methods/method.h"
 #include "signature/sql/signature_io.h"

@@ -27,8 +27,8 @@
 #include "utils/memutils.h"
 
 #include "base/compat.h"
-#include "base/growing.h"
 #include "base/interrupts.h"
+#include "base/memory.h"
 #include "groups/paged.h"
 #include "groups/set_groups.h"
 #include "join/engine/arena.h"

@@ -31,8 +31,8 @@
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
+#include "base/call.h"
 #include "base/compat.h"
-#include "base/owner.h"
 #include "guard/guard.h"
 
 PG_FUNCTION_INFO_V1(neardup_guard_created);

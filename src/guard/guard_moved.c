@@ -27,8 +27,8 @@
 #include "utils/fmgrprotos.h"
 #include "utils/memutils.h"
 
-#include "base/growing.h"
 #include "base/hash.h"
+#include "base/memory.h"
 #include "guard/guard.h"
 
 /* A row that a guard has let pass. */

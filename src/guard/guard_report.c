@@ -26,7 +26,7 @@
 #include "utils/tuplestore.h"
 
 #include "base/compat.h"
-#include "base/growing.h"
+#include "base/memory.h"
 #include "guard/guard.h"
 
 PG_FUNCTION_INFO_V1(neardup_guard_skipped);

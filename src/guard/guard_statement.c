@@ -22,8 +22,8 @@
 #include "utils/snapmgr.h"
 
 #include "base/compat.h"
-#include "base/growing.h"
 #include "base/hash.h"
+#include "base/memory.h"
 #include "join/algorithms/join_kinds.h"
 #include "join/engine/feature_counts.h"
 #include "guard/guard_search.h"

@@ -18,8 +18,7 @@
 #include "utils/backend_progress.h"
 #include "utils/memutils.h"
 
-#include "base/growing.h"
-#include "base/prefetch.h"
+#include "base/memory.h"
 #include "index/access.h"
 #include "index/batch.h"
 #include "index/merge.h"

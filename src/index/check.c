@@ -29,11 +29,11 @@
 #include "utils/snapmgr.h"
 #include "utils/tuplesort.h"
 
+#include "base/call.h"
 #include "base/compat.h"
 #include "base/hash.h"
 #include "base/interrupts.h"
-#include "base/owner.h"
-#include "base/pause.h"
+#include "base/settings.h"
 #include "index/access.h"
 #include "index/directory.h"
 #include "index/filter.h"

@@ -19,12 +19,11 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "base/arguments.h"
 #include "base/call.h"
 #include "base/compat.h"
-#include "base/growing.h"
 #include "base/hash.h"
 #include "base/interrupts.h"
+#include "base/memory.h"
 #include "base/sort_uint64.h"
 #include "gin/gin.h"
 #include "index/codec.h"

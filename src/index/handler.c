@@ -15,7 +15,7 @@
 #include "utils/rel.h"
 #include "utils/syscache.h"
 
-#include "base/arguments.h"
+#include "base/call.h"
 #include "base/compat.h"
 #include "index/access.h"
 

@@ -14,8 +14,8 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "base/growing.h"
 #include "base/interrupts.h"
+#include "base/memory.h"
 #include "index/directory.h"
 #include "index/merge.h"
 

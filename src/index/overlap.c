@@ -13,7 +13,7 @@
 #include "storage/bufmgr.h"
 #include "utils/memutils.h"
 
-#include "base/growing.h"
+#include "base/memory.h"
 #include "index/codec.h"
 #include "index/directory.h"
 #include "index/overlap.h"

@@ -7,7 +7,7 @@
 #include "executor/instrument.h"
 #include "utils/float.h"
 
-#include "base/pause.h"
+#include "base/settings.h"
 #include "index/pending.h"
 #include "index/row.h"
 #include "index/segments.h"

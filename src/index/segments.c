@@ -16,7 +16,7 @@
 #include "storage/bufmgr.h"
 #include "storage/indexfsm.h"
 
-#include "base/pause.h"
+#include "base/settings.h"
 #include "index/merge.h"
 #include "index/segments.h"
 #include "index/steps.h"

@@ -14,7 +14,7 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "base/growing.h"
+#include "base/memory.h"
 #include "index/codec.h"
 #include "index/filter.h"
 #include "index/levels.h"

@@ -25,7 +25,7 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "base/growing.h"
+#include "base/memory.h"
 #include "lexicon/word_set.h"
 
 #define MIN_DOCUMENTS	3		/* that have a word for it to be considered */

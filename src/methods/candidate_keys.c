@@ -4,8 +4,8 @@
  */
 #include "postgres.h"
 
-#include "base/growing.h"
 #include "base/hash.h"
+#include "base/memory.h"
 #include "methods/candidate_keys.h"
 #include "methods/method.h"
 

@@ -13,9 +13,9 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "base/arguments.h"
-#include "base/growing.h"
+#include "base/call.h"
 #include "base/interrupts.h"
+#include "base/memory.h"
 #include "passages/evidence.h"
 #include "passages/marked_text.h"
 

@@ -17,7 +17,7 @@
 
 #include "utils/memutils.h"
 
-#include "base/growing.h"
+#include "base/memory.h"
 #include "passages/chains.h"
 #include "passages/sequence_index.h"
 

@@ -13,7 +13,7 @@
 #include "utils/memutils.h"
 
 #include "base/interrupts.h"
-#include "base/memory_peak.h"
+#include "base/memory.h"
 #include "passages/common_passages.h"
 #include "passages/common_runs.h"
 #include "passages/inner_passages.h"

@@ -15,7 +15,7 @@
 #include "utils/array.h"
 #include "utils/memutils.h"
 
-#include "base/arguments.h"
+#include "base/call.h"
 #include "passages/copied_blocks.h"
 #include "passages/evidence.h"
 #include "document/doc_context.h"

@@ -12,9 +12,9 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "base/arguments.h"
+#include "base/call.h"
 #include "base/interrupts.h"
-#include "base/memory_peak.h"
+#include "base/memory.h"
 #include "document/shingle_hashes.h"
 #include "passages/common_passages.h"
 #include "passages/evidence.h"

@@ -12,7 +12,7 @@
 #include "nodes/parsenodes.h"
 #include "utils/builtins.h"
 
-#include "base/arguments.h"
+#include "base/call.h"
 #include "base/interrupts.h"
 #include "passages/evidence.h"
 #include "passages/marked_text.h"

@@ -17,7 +17,7 @@
 #include "utils/memutils.h"
 
 #include "base/interrupts.h"
-#include "base/memory_peak.h"
+#include "base/memory.h"
 #include "base/sort_uint64.h"
 #include "passages/inner_passages.h"
 

@@ -14,10 +14,9 @@
 
 #include "utils/memutils.h"
 
-#include "base/growing.h"
 #include "base/hash.h"
 #include "base/interrupts.h"
-#include "base/memory_peak.h"
+#include "base/memory.h"
 #include "passages/common_runs.h"
 
 /* The windows of a sequence: their hashes, and where they begin. */

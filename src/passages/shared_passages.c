@@ -8,7 +8,7 @@
 #include "miscadmin.h"
 #include "utils/tuplestore.h"
 
-#include "base/memory_peak.h"
+#include "base/memory.h"
 #include "passages/evidence.h"
 
 PG_FUNCTION_INFO_V1(shared_passages);

@@ -10,7 +10,7 @@
  */
 #include "postgres.h"
 
-#include "base/growing.h"
+#include "base/memory.h"
 #include "passages/word_places.h"
 
 #define BYTES_MAX	10			/* of a word: two numbers of 32 bits */

@@ -21,7 +21,7 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
-#include "base/arguments.h"
+#include "base/call.h"
 #include "base/compat.h"
 #include "gin/gin.h"
 #include "index/access.h"

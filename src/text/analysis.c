@@ -19,7 +19,7 @@
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
-#include "base/arguments.h"
+#include "base/call.h"
 #include "base/compat.h"
 #include "base/hash.h"
 #include "text/analysis.h"

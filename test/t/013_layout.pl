@@ -202,22 +202,22 @@ is(join("\n", grep { not $known{$_} } @long),
 # Lines that folders may have, with those below them.  The second number is the
 # goal: the first goes down to it, never up.
 my @budgets = (
-	[ 2051, 1600, qw(base) ],
+	[ 1812, 1600, qw(base) ],
 	[ 6894, 5100, qw(text) ],
-	[ 3800, 3800, qw(signature) ],
+	[ 3539, 3800, qw(signature) ],
 	[ 2559, 2300, qw(document) ],
-	[ 4947, 4900, qw(methods) ],
-	[ 3983, 3300, qw(lexicon) ],
-	[ 1779, 1600, qw(gin) ],
-	[ 11348, 9500, qw(index) ],
+	[ 4945, 4900, qw(methods) ],
+	[ 3978, 3300, qw(lexicon) ],
+	[ 1776, 1600, qw(gin) ],
+	[ 11346, 9500, qw(index) ],
 	[ 9698, 8500, qw(join/engine) ],
 	[ 3436, 3400, qw(join/algorithms join/classic) ],
 	[ 4683, 4300, qw(join/node) ],
 	[ 2211, 2200, qw(planner statistics) ],
 	[ 5255, 4400, qw(guard) ],
 	[ 5464, 3000, qw(groups) ],
-	[ 3851, 3400, qw(passages) ],
-	[ 1331, 1331, qw(evaluation) ]);
+	[ 3850, 3400, qw(passages) ],
+	[ 1329, 1331, qw(evaluation) ]);
 my (@over, $total);
 my %lines = map { $_ => slurp("src/$_") =~ tr/\n// } keys %code;
 $total += $_ foreach values %lines;
@@ -235,7 +235,7 @@ foreach my $budget (@budgets)
 }
 is(join("\n", @over), '', 'every folder keeps its budget of lines');
 # The goals are 62,000 and 260.
-cmp_ok($total, '<=', 73265, 'the source keeps its budget of lines');
-cmp_ok(scalar keys %lines, '<=', 388, 'and of files');
+cmp_ok($total, '<=', 72850, 'the source keeps its budget of lines');
+cmp_ok(scalar keys %lines, '<=', 339, 'and of files');
 
 done_testing();

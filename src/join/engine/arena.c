@@ -7,7 +7,7 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "base/memory_pages.h"
+#include "base/memory.h"
 #include "join/engine/arena.h"
 
 /*

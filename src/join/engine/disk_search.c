@@ -7,7 +7,7 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "base/growing.h"
+#include "base/memory.h"
 #include "base/sort_uint64.h"
 #include "join/engine/disk_search.h"
 #include "join/engine/join_state.h"

@@ -7,7 +7,7 @@
 #include "lib/binaryheap.h"
 #include "miscadmin.h"
 
-#include "base/growing.h"
+#include "base/memory.h"
 #include "join/engine/rows.h"
 #include "join/engine/set_runs.h"
 

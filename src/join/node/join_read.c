@@ -13,7 +13,7 @@
 #include "utils/memutils.h"
 
 #include "base/compat.h"
-#include "base/prefetch.h"
+#include "base/memory.h"
 #include "base/settings.h"
 #include "join/classic/classic.h"
 #include "join/engine/feature_counts.h"

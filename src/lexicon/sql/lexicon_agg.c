@@ -9,11 +9,9 @@
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 
-#include "base/arguments.h"
 #include "base/call.h"
 #include "base/compat.h"
 #include "base/input.h"
-#include "base/state.h"
 #include "lexicon/counts.h"
 #include "document/doc_context.h"
 #include "lexicon/sql/lexicon_io.h"

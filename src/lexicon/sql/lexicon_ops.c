@@ -9,7 +9,7 @@
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 
-#include "base/arguments.h"
+#include "base/call.h"
 #include "base/compat.h"
 #include "base/hash.h"
 #include "base/interrupts.h"

@@ -21,13 +21,11 @@
 #include "utils/memutils.h"
 #include "utils/typcache.h"
 
-#include "base/arguments.h"
 #include "base/call.h"
 #include "base/compat.h"
 #include "base/hash.h"
 #include "base/input.h"
 #include "base/interrupts.h"
-#include "base/state.h"
 #include "lexicon/word_set.h"
 #include "document/doc_context.h"
 #include "lexicon/sql/lexicon_io.h"

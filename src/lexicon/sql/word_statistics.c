@@ -9,8 +9,7 @@
 #include "utils/builtins.h"
 
 #include "base/compat.h"
-#include "base/growing.h"
-#include "base/memory_peak.h"
+#include "base/memory.h"
 #include "lexicon/weights.h"
 #include "document/server_word.h"
 #include "document/doc_context.h"

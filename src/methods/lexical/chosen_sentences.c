@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-#include "base/arguments.h"
+#include "base/call.h"
 #include "base/hash.h"
 #include "base/sort_uint64.h"
 #include "document/shingle_hashes.h"

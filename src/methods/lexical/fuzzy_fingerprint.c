@@ -22,7 +22,7 @@
 
 #include <math.h>
 
-#include "base/arguments.h"
+#include "base/call.h"
 #include "base/hash.h"
 #include "methods/lexical/coordinates.h"
 

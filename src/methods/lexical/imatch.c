@@ -30,7 +30,7 @@
 
 #include "utils/memutils.h"
 
-#include "base/arguments.h"
+#include "base/call.h"
 #include "base/hash.h"
 #include "lexicon/bag.h"
 #include "methods/lexical/coordinates.h"

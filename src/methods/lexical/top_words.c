@@ -16,7 +16,7 @@
 
 #include "utils/builtins.h"
 
-#include "base/arguments.h"
+#include "base/call.h"
 #include "base/hash.h"
 #include "base/sort_uint64.h"
 #include "methods/lexical/coordinates.h"

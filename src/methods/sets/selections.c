@@ -9,7 +9,7 @@
 #include "utils/array.h"
 #include "utils/builtins.h"
 
-#include "base/arguments.h"
+#include "base/call.h"
 #include "base/hash.h"
 #include "base/interrupts.h"
 #include "base/sort_uint64.h"

@@ -18,7 +18,7 @@
  */
 #include "postgres.h"
 
-#include "base/growing.h"
+#include "base/memory.h"
 #include "base/sort_uint64.h"
 #include "document/repeats.h"
 #include "methods/lexical/coordinates.h"

@@ -6,7 +6,7 @@
 
 #include "fmgr.h"
 
-#include "base/arguments.h"
+#include "base/call.h"
 #include "base/compat.h"
 #include "signature/signature.h"
 #include "methods/method.h"

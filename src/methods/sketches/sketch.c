@@ -4,7 +4,7 @@
  */
 #include "postgres.h"
 
-#include "base/arguments.h"
+#include "base/call.h"
 #include "methods/method.h"
 #include "methods/sketches/sketch.h"
 #include "document/doc_context.h"

@@ -11,7 +11,7 @@
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 
-#include "base/arguments.h"
+#include "base/call.h"
 #include "base/interrupts.h"
 #include "methods/method.h"
 #include "methods/weighted/weighted.h"

@@ -29,7 +29,7 @@
 
 #include "utils/memutils.h"
 
-#include "base/arguments.h"
+#include "base/call.h"
 #include "base/sort_uint64.h"
 #include "lexicon/bag.h"
 #include "document/doc_context.h"

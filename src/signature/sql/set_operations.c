@@ -10,10 +10,9 @@
 
 #include "signature/sets.h"
 #include "base/call.h"
-#include "base/growing.h"
 #include "base/interrupts.h"
+#include "base/memory.h"
 #include "base/sort_uint64.h"
-#include "base/state.h"
 #include "signature/signature.h"
 #include "methods/method.h"
 

@@ -4,7 +4,6 @@
  */
 #include "postgres.h"
 
-#include "base/arguments.h"
 #include "base/call.h"
 #include "signature/sql/near.h"
 #include "methods/sketches/lsh.h"

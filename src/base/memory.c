@@ -1,6 +1,6 @@
 /*
- * memory_pages.c
- *		Wishes to the system about pages of memory.
+ * memory.c
+ *		Arrays that grow, and hints about pages.
  */
 #include "postgres.h"
 
@@ -8,8 +8,31 @@
 #include <unistd.h>
 
 #include "miscadmin.h"
+#include "utils/memutils.h"
 
-#include "base/memory_pages.h"
+#include "base/memory.h"
+
+#define MIN_ROOM		32		/* elements */
+
+void *
+growing_reserve(void *array, size_t *room, size_t wanted, size_t width)
+{
+	size_t		most = MaxAllocHugeSize / width;
+
+	if (wanted <= *room)
+		return array;
+	if (wanted > most)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("list of %zu elements is too large", wanted),
+				 errdetail("Lists of %zu bytes an element hold at most %zu.",
+						   width, most)));
+	*room = *room > most / 2 ? most : 2 * *room;
+	*room = Max(*room, Max(wanted, MIN_ROOM));
+	if (array == NULL)
+		return palloc_extended(*room * width, MCXT_ALLOC_HUGE);
+	return repalloc_huge(array, *room * width);
+}
 
 /* Pages that are asked for between two looks at interrupts. */
 #define ASK_AT_ONCE			((Size) 16 * 1024 * 1024)
