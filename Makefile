@@ -169,22 +169,13 @@ OBJS = \
 	src/methods/weighted/weighted.o \
 	src/neardup.o \
 	src/passages/boilerplate.o \
-	src/passages/chains.o \
+	src/passages/case_search.o \
 	src/passages/common_passages.o \
-	src/passages/copied_blocks.o \
+	src/passages/common_runs.o \
 	src/passages/copied_sections.o \
-	src/passages/coverage.o \
 	src/passages/evidence.o \
-	src/passages/graphemes.o \
-	src/passages/highlight.o \
-	src/passages/inner_passages.o \
 	src/passages/marked_text.o \
-	src/passages/page_parts.o \
-	src/passages/passages_html.o \
-	src/passages/repeated_runs.o \
 	src/passages/sequence_index.o \
-	src/passages/shared_passages.o \
-	src/passages/short_runs.o \
 	src/passages/word_places.o \
 	src/planner/analyze.o \
 	src/planner/conditions.o \
@@ -309,6 +300,7 @@ REGRESS = \
 	groups_equal \
 	comparisons \
 	configured \
+	copied_cases \
 	copied_sections \
 	distributed \
 	estimates \

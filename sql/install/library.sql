@@ -685,7 +685,7 @@ BEGIN ATOMIC
     FROM @extschema@.library_check(doc, library, threshold) c
     JOIN @extschema@.library_document d ON d.id = c.document
     JOIN @extschema@.library l ON l.id = d.library_id
-    CROSS JOIN LATERAL shared_passages(doc, d.body, l.analysis, min_words, max_gap) p
+    CROSS JOIN LATERAL shared_passages(doc, d.body, min_words, max_gap, l.analysis) p
     ORDER BY c.found_in, c.similarity DESC, c.document, p.a_start, p.b_start;
 END;
 COMMENT ON FUNCTION @extschema@.library_passages(text, text, double precision, int, int) IS 'near-duplicates of a document in a library, or in all, and what it has in common with each';

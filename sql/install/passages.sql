@@ -1,39 +1,48 @@
 
 -- passages
 
-CREATE FUNCTION shared_passages(a text, b text, analysis text = '', min_words int = 8, max_gap int = 8,
+CREATE FUNCTION shared_passages(a text, b text, min_words int = 8, max_gap int = 8, analysis text = '',
                                 OUT a_start int, OUT a_length int, OUT b_start int, OUT b_length int,
                                 OUT similarity double precision) RETURNS SETOF record
     AS 'MODULE_PATHNAME'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000 ROWS 10;
-COMMENT ON FUNCTION shared_passages(text, text, text, int, int) IS 'the passages that two texts have in common';
+COMMENT ON FUNCTION shared_passages(text, text, int, int, text) IS 'the passages that two texts have in common';
 
-CREATE FUNCTION coverage(a text, b text, analysis text = '', min_words int = 8, max_gap int = 8,
+CREATE FUNCTION copied_cases(a text, b text, preset text = 'edited', min_length int = 150, min_share double precision = 0.25,
+                             analysis text = '',
+                             OUT a_start int, OUT a_length int, OUT b_start int, OUT b_length int,
+                             OUT similarity double precision, OUT coverage double precision) RETURNS SETOF record
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000 ROWS 2;
+COMMENT ON FUNCTION copied_cases(text, text, text, int, double precision, text) IS 'the cases of copying of two texts, each with all its passages';
+
+CREATE FUNCTION coverage(a text, b text, min_words int = 8, max_gap int = 8, analysis text = '',
                          OUT of_a double precision, OUT of_b double precision)
     AS 'MODULE_PATHNAME'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION coverage(text, text, text, int, int) IS 'the shares of two texts that are in passages which they have in common';
+COMMENT ON FUNCTION coverage(text, text, int, int, text) IS 'the shares of two texts that are in passages which they have in common';
 
-CREATE FUNCTION highlight(a text, b text, analysis text = '', min_words int = 8, max_gap int = 8,
-                          options text = '') RETURNS text
+CREATE FUNCTION highlight(a text, b text, min_words int = 8, max_gap int = 8,
+                          options text = '', analysis text = '') RETURNS text
     AS 'MODULE_PATHNAME'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION highlight(text, text, text, int, int, text) IS 'a text for HTML, with what it has in common with another one marked';
+COMMENT ON FUNCTION highlight(text, text, int, int, text, text) IS 'a text for HTML, with what it has in common with another one marked';
 
-CREATE FUNCTION passages_html(a text, b text, analysis text = '', min_words int = 8, max_gap int = 8,
-                              a_title text = 'First text', b_title text = 'Second text') RETURNS text
+CREATE FUNCTION passages_html(a text, b text, min_words int = 8, max_gap int = 8,
+                              a_title text = 'First text', b_title text = 'Second text', analysis text = '') RETURNS text
     AS 'MODULE_PATHNAME'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION passages_html(text, text, text, int, int, text, text) IS 'a page of HTML that shows two texts side by side, with what they have in common linked';
+COMMENT ON FUNCTION passages_html(text, text, int, int, text, text, text) IS 'a page of HTML that shows two texts side by side, with what they have in common linked';
 
-CREATE FUNCTION copied_sections(a text[], b text, analysis text = '', block int = 50,
+CREATE FUNCTION copied_sections(a text[], b text, block int = 50,
                                 block_share double precision = 0.75, section_share double precision = 0.75,
                                 document_share double precision = 0.75, early boolean = false,
+                                analysis text = '',
                                 OUT section int, OUT parts int, OUT looked_at int, OUT copied int,
                                 OUT share double precision, OUT is_copied boolean) RETURNS SETOF record
     AS 'MODULE_PATHNAME'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000 ROWS 10;
-COMMENT ON FUNCTION copied_sections(text[], text, text, int, double precision, double precision, double precision, boolean) IS 'which sections of a document were copied from another, by their blocks, and whether the document was';
+COMMENT ON FUNCTION copied_sections(text[], text, int, double precision, double precision, double precision, boolean, text) IS 'which sections of a document were copied from another, by their blocks, and whether the document was';
 
 CREATE FUNCTION boilerplate(doc text, lexicon, min_documents int = 10,
                             OUT start int, OUT length int, OUT words int, OUT documents bigint) RETURNS SETOF record

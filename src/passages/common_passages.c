@@ -2,11 +2,28 @@
  * common_passages.c
  *		The passages that two sequences of words have in common.
  *
- * Each shingle of one sequence that the other has, too, and that neither has
- * often, is looked at in all pairs of its places, and followed to both sides as
- * far as the sequences agree.  Pairs on one diagonal, that is at the same
- * distance, are followed once.  Runs without any such shingle come from
- * repeated_runs.c, and chains.c makes passages of all of them.
+ * Each shingle of one sequence that the other has, too, and that neither has often, is
+ * looked at in all pairs of its places, and followed to both sides as far as the sequences
+ * agree.  Pairs on one diagonal, that is at the same distance, are followed once.  Runs
+ * without any such shingle come from common_runs.c.
+ *
+ * Runs become chains.  A chain is one run, or a chain and a run that begins, in both texts,
+ * not far behind its end.  Of the chains that a run could continue it takes that with the
+ * most words in common.  The shorter chain stays: another run may be what really continues
+ * it.  A chain that nothing continues is a passage, if its long runs have enough words in
+ * common.  Chains are found by where they end in the second text: for each of its words
+ * there is one, the longest that a run may still continue.  Closed chains are removed
+ * whenever the array is full, so that there are never many.
+ *
+ * A passage within another is dropped.  Passages are visited by where they begin in the
+ * first text, and compared with those that have not ended there.  These are few.  In texts
+ * of few words in ever new order they may be many; then only the last ones are compared in
+ * this way, and the rest is divided into halves, by the order in which passages begin.  Each
+ * half is searched by itself; and of the second half, those that lie within passages of the
+ * first are found by where they end: of each, the first half's that end there or later in
+ * the first text are noted by where they begin in the second text, with the farthest end
+ * there of all that begin up to a place (a binary indexed tree: P. M. Fenwick, "A new data
+ * structure for cumulative frequency tables", 1994).
  */
 #include "postgres.h"
 
@@ -14,44 +31,493 @@
 
 #include "base/interrupts.h"
 #include "base/memory.h"
+#include "base/sort_uint64.h"
 #include "passages/common_passages.h"
 #include "passages/common_runs.h"
-#include "passages/inner_passages.h"
 
-/* Runs */
+/* Chains */
 
-static size_t
-diagonals(const SequencePair *pair)
+#define CHAINS_SIZE		1024	/* at first */
+
+typedef struct Chain
 {
-	return (size_t) pair->na + pair->nb - 1;
+	Passage		passage;		/* what it would be */
+	uint32		counted;		/* of its words in common, those of long runs */
+	bool		goes_on;		/* a longer one has it as its beginning */
+} Chain;
+
+typedef struct Chains
+{
+	PassageRules rules;
+	uint32		overlap;		/* words that neighbouring runs may share */
+	uint32		nb;
+	Chain	   *chains;
+	uint32		n;
+	uint32		size;
+	uint32	   *by_end;			/* number of the chain that ends behind so many
+								 * words of the second text, or NOWHERE */
+	Passage    *done;
+	size_t		ndone;
+	size_t		done_size;
+} Chains;
+
+/*
+ * Create an empty set of chains, in the current memory context, over a second text of nb
+ * words: 4 bytes for each of them.
+ */
+static Chains *
+chains_create(const PassageRules *rules, uint32 nb)
+{
+	Chains	   *chains = palloc0(sizeof(Chains));
+
+	chains->rules = *rules;
+	chains->overlap = Max(rules->k, rules->gap);
+	chains->nb = nb;
+	chains->size = CHAINS_SIZE;
+	chains->chains = palloc(CHAINS_SIZE * sizeof(Chain));
+	chains->by_end = MemoryContextAllocHuge(CurrentMemoryContext,
+											((size_t) nb + 1) * sizeof(uint32));
+	memset(chains->by_end, 0xFF, ((size_t) nb + 1) * sizeof(uint32));
+	chains->done_size = CHAINS_SIZE;
+	chains->done = palloc(CHAINS_SIZE * sizeof(Passage));
+	return chains;
 }
 
-void
-pair_forget_runs(SequencePair *pair)
+static void
+add_done(Chains *chains, const Passage *passage)
 {
-	size_t		size = diagonals(pair) * sizeof(uint32);
-
-	if (pair->reached == NULL)
-		pair->reached = MemoryContextAllocHuge(pair->context, size);
-	memset(pair->reached, 0, size);
+	chains->done = growing_reserve(chains->done, &chains->done_size,
+								   chains->ndone + 1, sizeof(Passage));
+	chains->done[chains->ndone++] = *passage;
 }
 
-CommonRun
-pair_extend(const SequencePair *pair, uint32 a, uint32 b, uint32 length)
+/* Whether a run that begins at word `now` of the first text may go on from it. */
+static inline bool
+is_open(const Chains *chains, const Chain *chain, uint32 now)
 {
-	CommonRun	run = {a, b, length};
+	return chain->passage.a_end + chains->rules.gap >= now;
+}
 
-	while (run.a > 0 && run.b > 0 && pair->a[run.a - 1] == pair->b[run.b - 1])
+/* Forgets the chains that are not open, and gives out those that are passages. */
+static void
+close_chains(Chains *chains, uint32 now)
+{
+	uint32		kept = 0;
+
+	for (uint32 i = 0; i < chains->n; i++)
 	{
-		run.a--;
-		run.b--;
-		run.length++;
+		Chain	   *chain = &chains->chains[i];
+		uint32	   *by_end = &chains->by_end[chain->passage.b_end];
+		bool		open = is_open(chains, chain, now);
+
+		if (*by_end == i)
+			*by_end = open ? kept : NOWHERE;
+		if (open)
+			chains->chains[kept++] = *chain;
+		else if (!chain->goes_on &&
+				 chain->counted >= chains->rules.least)
+			add_done(chains, &chain->passage);
 	}
-	while (run.a + run.length < pair->na && run.b + run.length < pair->nb &&
-		   pair->a[run.a + run.length] == pair->b[run.b + run.length])
-		run.length++;
-	return run;
+	chains->n = kept;
 }
+
+static void
+make_room(Chains *chains, uint32 now)
+{
+	if (chains->n < chains->size)
+		return;
+	close_chains(chains, now);
+	if (chains->n <= chains->size / 2)
+		return;
+	chains->size *= 2;
+	chains->chains = repalloc_huge(chains->chains,
+								   (size_t) chains->size * sizeof(Chain));
+}
+
+/* Words of a run that a chain has already; they may be more than the run's. */
+static inline uint32
+words_shared(const Passage *before, const Passage *run)
+{
+	uint32		a = before->a_end > run->a_start ?
+		before->a_end - run->a_start : 0;
+	uint32		b = before->b_end > run->b_start ?
+		before->b_end - run->b_start : 0;
+
+	return Max(a, b);
+}
+
+/* Whether a run may go on from a chain which ends near it in the second text. */
+static inline bool
+goes_on_from(const Chains *chains, const Passage *before, const Passage *run)
+{
+	return before->a_end + chains->rules.gap >= run->a_start &&
+		before->a_end <= run->a_start + chains->overlap &&
+		before->a_start <= run->a_start && before->b_start <= run->b_start &&
+		before->a_end < run->a_end && before->b_end < run->b_end;
+}
+
+/* Words between the two, in both texts. */
+static inline uint32
+distance(const Passage *before, const Passage *run)
+{
+	return abs((int32) (run->a_start - before->a_end)) +
+		abs((int32) (run->b_start - before->b_end));
+}
+
+/*
+ * The best chain for a run to go on from, or NULL.  None is so good that the run
+ * would have fewer words in common with it than alone.
+ */
+static Chain *
+find_before(const Chains *chains, const Passage *run)
+{
+	uint32		least = run->b_start - Min(chains->rules.gap, run->b_start);
+	uint32		last = Min(run->b_start + chains->overlap, chains->nb);
+	Chain	   *best = NULL;
+	uint32		best_matched = run->matched;
+
+	if (chains->rules.gap == 0)
+		return NULL;
+	for (uint32 end = least; end <= last; end++)
+	{
+		Chain	   *chain;
+		uint32		matched;
+
+		if (chains->by_end[end] == NOWHERE)
+			continue;
+		chain = &chains->chains[chains->by_end[end]];
+		if (!goes_on_from(chains, &chain->passage, run))
+			continue;
+		matched = chain->passage.matched + run->matched -
+			words_shared(&chain->passage, run);
+		if (matched < best_matched ||
+			(best != NULL && matched == best_matched &&
+			 distance(&chain->passage, run) >= distance(&best->passage, run)))
+			continue;
+		best = chain;
+		best_matched = matched;
+	}
+	return best;
+}
+
+/*
+ * Add a run of words that both texts have in common.  Runs come in about the order of
+ * their starts in the first text.  The words of one that counts make a passage; those of
+ * others only go with it.
+ */
+static void
+chains_add(Chains *chains, uint32 a_start, uint32 b_start, uint32 words,
+		   bool counts)
+{
+	uint32		counted = counts ? words : 0;
+	Passage		run = {a_start, a_start + words, b_start, b_start + words, words};
+	Chain	   *before;
+	uint32	   *by_end = &chains->by_end[run.b_end];
+
+	make_room(chains, a_start);
+	before = find_before(chains, &run);
+	if (before != NULL)
+	{
+		uint32		shared = words_shared(&before->passage, &run);
+
+		counted += before->counted;
+		if (counts)
+			counted = Max(counted, words + shared) - shared;
+		run.matched += before->passage.matched - shared;
+		run.a_start = before->passage.a_start;
+		run.b_start = before->passage.b_start;
+		before->goes_on = true;
+	}
+	chains->chains[chains->n] = (Chain){run, counted, false};
+	if (*by_end == NOWHERE ||
+		!is_open(chains, &chains->chains[*by_end], a_start) ||
+		chains->chains[*by_end].passage.matched <= run.matched)
+		*by_end = chains->n;
+	chains->n++;
+}
+
+static Passage *
+chains_finish(Chains *chains, size_t *n)
+{
+	close_chains(chains, PG_UINT32_MAX);
+	*n = chains->ndone;
+	return chains->done;
+}
+
+/* Passages within others */
+
+/* Of passages that have not ended so many are compared one by one. */
+#define OPEN_MAX	64
+
+/* By place in the first text; of those that begin together, the longest first. */
+static inline int
+compare_passages(const Passage *a, const Passage *b)
+{
+	if (a->a_start != b->a_start)
+		return a->a_start < b->a_start ? -1 : 1;
+	if (a->a_end != b->a_end)
+		return a->a_end > b->a_end ? -1 : 1;
+	if (a->b_start != b->b_start)
+		return a->b_start < b->b_start ? -1 : 1;
+	if (a->b_end != b->b_end)
+		return a->b_end > b->b_end ? -1 : 1;
+	return a->matched > b->matched ? -1 : a->matched < b->matched;
+}
+
+#define ST_SORT sort_passages
+#define ST_ELEMENT_TYPE Passage
+#define ST_COMPARE(a, b) compare_passages(a, b)
+#define ST_SCOPE static
+#define ST_CHECK_FOR_INTERRUPTS
+#define ST_DEFINE
+#include "lib/sort_template.h"
+
+static inline bool
+is_within(const Passage *inner, const Passage *outer)
+{
+	return inner->a_start >= outer->a_start && inner->a_end <= outer->a_end &&
+		inner->b_start >= outer->b_start && inner->b_end <= outer->b_end;
+}
+
+/* One by one */
+
+/* Passages that may have later ones within them. */
+typedef struct OpenPassages
+{
+	Passage		passages[OPEN_MAX];
+	int			n;
+	bool		complete;		/* none has been forgotten before its end */
+} OpenPassages;
+
+static void
+forget_closed(OpenPassages *open, uint32 a_start)
+{
+	int			kept = 0;
+
+	for (int i = 0; i < open->n; i++)
+	{
+		if (open->passages[i].a_end > a_start)
+			open->passages[kept++] = open->passages[i];
+	}
+	open->n = kept;
+}
+
+/* Takes one in; if there are too many, that which ends first gives way. */
+static void
+remember_open(OpenPassages *open, const Passage *passage)
+{
+	int			first = 0;
+
+	if (open->n < OPEN_MAX)
+	{
+		open->passages[open->n++] = *passage;
+		return;
+	}
+	open->complete = false;
+	for (int i = 1; i < OPEN_MAX; i++)
+	{
+		if (open->passages[i].a_end < open->passages[first].a_end)
+			first = i;
+	}
+	if (open->passages[first].a_end < passage->a_end)
+		open->passages[first] = *passage;
+}
+
+static bool
+is_within_any(const Passage *passage, const OpenPassages *open)
+{
+	for (int i = 0; i < open->n; i++)
+	{
+		if (is_within(passage, &open->passages[i]))
+			return true;
+	}
+	return false;
+}
+
+/* Drops passages that are found to be within others; *complete: these are all. */
+static size_t
+drop_one_by_one(Passage *passages, size_t n, bool *complete)
+{
+	OpenPassages open = {.n = 0,.complete = true};
+	size_t		kept = 0;
+
+	for (size_t i = 0; i < n; i++)
+	{
+		Passage		passage = passages[i];
+
+		CHECK_EVERY(i);
+		forget_closed(&open, passage.a_start);
+		if (is_within_any(&passage, &open))
+			continue;
+		remember_open(&open, &passage);
+		passages[kept++] = passage;
+	}
+	*complete = open.complete;
+	return kept;
+}
+
+/* In halves */
+
+typedef struct Halves
+{
+	const Passage *passages;
+	uint32		n;
+	uint32	   *by_end;			/* numbers of passages; of a part that has been looked
+								 * through, those that end last in the first text
+								 * come first */
+	uint32	   *merged;			/* room for a part of these */
+	uint32	   *rank;			/* from 1, by where they begin in the second text */
+	uint32	   *farthest;		/* by rank: the tree */
+	bool	   *inner;			/* within another one */
+} Halves;
+
+/* Notes a passage; those that begin where it does, or later, know of its end. */
+static void
+note(Halves *halves, uint32 number)
+{
+	uint32		end = halves->passages[number].b_end;
+
+	for (uint64 i = halves->rank[number]; i <= halves->n; i += i & -i)
+		halves->farthest[i] = Max(halves->farthest[i], end);
+}
+
+static void
+forget(Halves *halves, uint32 number)
+{
+	for (uint64 i = halves->rank[number]; i <= halves->n; i += i & -i)
+		halves->farthest[i] = 0;
+}
+
+/* The farthest end of those noted that begin where this one does, or before. */
+static uint32
+farthest_end(const Halves *halves, uint32 number)
+{
+	uint32		end = 0;
+
+	for (uint32 i = halves->rank[number]; i > 0; i -= i & -i)
+		end = Max(end, halves->farthest[i]);
+	return end;
+}
+
+/* Finds those of a second half that are within passages of the first one. */
+static void
+compare_halves(Halves *halves, uint32 from, uint32 middle, uint32 to)
+{
+	const Passage *passages = halves->passages;
+	uint32		next = from;
+
+	for (uint32 i = middle; i < to; i++)
+	{
+		uint32		number = halves->by_end[i];
+
+		CHECK_EVERY(i);
+		while (next < middle &&
+			   passages[halves->by_end[next]].a_end >= passages[number].a_end)
+			note(halves, halves->by_end[next++]);
+		if (farthest_end(halves, number) >= passages[number].b_end)
+			halves->inner[number] = true;
+	}
+	while (next > from)
+		forget(halves, halves->by_end[--next]);
+}
+
+/* Puts the halves together, in order of their ends. */
+static void
+merge_halves(Halves *halves, uint32 from, uint32 middle, uint32 to)
+{
+	uint32		first = from;
+	uint32		second = middle;
+
+	for (uint32 i = from; i < to; i++)
+	{
+		bool		take_first = second == to ||
+			(first < middle &&
+			 halves->passages[halves->by_end[first]].a_end >=
+			 halves->passages[halves->by_end[second]].a_end);
+
+		halves->merged[i] = halves->by_end[take_first ? first++ : second++];
+	}
+	memcpy(halves->by_end + from, halves->merged + from, sizeof(uint32) * (to - from));
+}
+
+static void
+look_through(Halves *halves, uint32 from, uint32 to)
+{
+	uint32		middle = from + (to - from) / 2;
+
+	CHECK_FOR_INTERRUPTS();
+	if (to - from < 2)
+		return;
+	look_through(halves, from, middle);
+	look_through(halves, middle, to);
+	compare_halves(halves, from, middle, to);
+	merge_halves(halves, from, middle, to);
+}
+
+/* Ranks passages by where they begin in the second text. */
+static void
+rank_passages(Halves *halves)
+{
+	uint64	   *begins = MemoryContextAllocHuge(CurrentMemoryContext,
+												sizeof(uint64) * halves->n);
+
+	for (uint32 i = 0; i < halves->n; i++)
+		begins[i] = (uint64) halves->passages[i].b_start << 32 | i;
+	sort_hashes(begins, halves->n);
+	for (uint32 i = 0, rank = 0; i < halves->n; i++)
+	{
+		/* those that begin together have one rank, as each may have the others within */
+		if (i == 0 || begins[i] >> 32 != begins[i - 1] >> 32)
+			rank = i + 1;
+		halves->rank[(uint32) begins[i]] = rank;
+	}
+	LOOK_AT_MEMORY(CurrentMemoryContext->parent);
+	pfree(begins);
+}
+
+/* Drops all passages that are within others. */
+static size_t
+drop_by_halves(Passage *passages, size_t n)
+{
+	MemoryContext context = CurrentMemoryContext;
+	size_t		size = sizeof(uint32) * (n + 1);
+	size_t		kept = 0;
+	Halves		halves = {
+		.passages = passages,
+		.n = n,
+		.by_end = MemoryContextAllocHuge(context, size),
+		.merged = MemoryContextAllocHuge(context, size),
+		.rank = MemoryContextAllocHuge(context, size),
+		.farthest = MemoryContextAllocExtended(context, size, MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO),
+		.inner = MemoryContextAllocExtended(context, n, MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO)
+	};
+
+	rank_passages(&halves);
+	for (uint32 i = 0; i < n; i++)
+		halves.by_end[i] = i;
+	look_through(&halves, 0, n);
+	for (size_t i = 0; i < n; i++)
+		if (!halves.inner[i])
+			passages[kept++] = passages[i];
+	pfree(halves.by_end);
+	pfree(halves.merged);
+	pfree(halves.rank);
+	pfree(halves.farthest);
+	pfree(halves.inner);
+	return kept;
+}
+
+size_t
+passages_drop_inner(Passage *passages, size_t n)
+{
+	bool		complete;
+
+	sort_passages(passages, n);
+	n = drop_one_by_one(passages, n, &complete);
+	return complete ? n : drop_by_halves(passages, n);
+}
+
+/* Passages */
 
 /* Adds a run of words between the short ones beside it. */
 static void
@@ -132,11 +598,12 @@ as_ids(uint64 *hashes, uint32 n)
 
 /* In the current memory context, which is a temporary one. */
 static Passage *
-find_passages(uint64 *a, const uint32 *a_words, uint32 na,
-			  uint64 *b, const uint32 *b_words, uint32 nb,
-			  const PassageRules *rules, size_t *n)
+find_passages(WordSequence *a, WordSequence *b, const PassageRules *rules, size_t *n)
 {
-	SequencePair pair = {NULL, NULL, na, nb, a_words, b_words, rules->k};
+	SequencePair pair = {
+		.na = a->n,.nb = b->n,.a_words = a->words,.b_words = b->words,
+		.k = rules->k,.context = CurrentMemoryContext
+	};
 	uint32	   *a_ids;
 	uint32	   *b_ids;
 	CommonRun  *repeated;
@@ -144,16 +611,15 @@ find_passages(uint64 *a, const uint32 *a_words, uint32 na,
 	Chains	   *chains;
 	Passage    *passages;
 
-	pair.context = CurrentMemoryContext;
-	sequence_index_build(&pair.index, b, nb);
-	sequence_index_find(&pair.index, a, na, (uint32 *) a);
+	sequence_index_build(&pair.index, b->shingles, b->n);
+	sequence_index_find(&pair.index, a->shingles, a->n, (uint32 *) a->shingles);
 	LOOK_AT_MEMORY(CurrentMemoryContext->parent);
-	pair.a = a_ids = as_ids(a, na);
-	sequence_index_finish(&pair.index, (uint32 *) b);
-	pair.b = b_ids = as_ids(b, nb);
+	pair.a = a_ids = as_ids(a->shingles, a->n);
+	sequence_index_finish(&pair.index, (uint32 *) b->shingles);
+	pair.b = b_ids = as_ids(b->shingles, b->n);
 	repeated = repeated_runs(&pair, rules->least - rules->k + 1, &nrepeated);
 	pair_forget_runs(&pair);
-	chains = chains_create(rules, nb + rules->k - 1);
+	chains = chains_create(rules, b->n + rules->k - 1);
 	chain_runs(&pair, chains, repeated, nrepeated, rules);
 	passages = chains_finish(chains, n);
 	*n = passages_drop_inner(passages, *n);
@@ -164,9 +630,7 @@ find_passages(uint64 *a, const uint32 *a_words, uint32 na,
 }
 
 Passage *
-common_passages(uint64 *a, const uint32 *a_words, uint32 na,
-				uint64 *b, const uint32 *b_words, uint32 nb,
-				const PassageRules *rules, size_t *n)
+common_passages(WordSequence *a, WordSequence *b, const PassageRules *rules, size_t *n)
 {
 	MemoryContext caller = CurrentMemoryContext;
 	MemoryContext work;
@@ -174,16 +638,16 @@ common_passages(uint64 *a, const uint32 *a_words, uint32 na,
 	Passage    *passages;
 
 	*n = 0;
-	if (na == 0 || nb == 0)
+	if (a->n == 0 || b->n == 0)
 	{
-		pfree(a);
-		pfree(b);
+		pfree(a->shingles);
+		pfree(b->shingles);
 		return NULL;
 	}
 	work = AllocSetContextCreate(caller, "neardup passages",
 								 ALLOCSET_DEFAULT_SIZES);
 	MemoryContextSwitchTo(work);
-	found = find_passages(a, a_words, na, b, b_words, nb, rules, n);
+	found = find_passages(a, b, rules, n);
 	passages = MemoryContextAllocHuge(caller, Max(*n, 1) * sizeof(Passage));
 	memcpy(passages, found, *n * sizeof(Passage));
 	LOOK_AT_MEMORY(caller);

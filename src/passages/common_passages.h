@@ -5,7 +5,34 @@
 #ifndef NEARDUP_COMMON_PASSAGES_H
 #define NEARDUP_COMMON_PASSAGES_H
 
-#include "passages/chains.h"
+/* What a passage is; all in words. */
+typedef struct PassageRules
+{
+	uint32		k;				/* a shingle's, at most `least` */
+	uint32		least;			/* words in common that make a passage, in runs of
+								 * at least k */
+	uint32		gap;			/* words without a counterpart, in either
+								 * text, that a passage may go on behind */
+} PassageRules;
+
+/* Places of words; ends are behind the last one. */
+typedef struct Passage
+{
+	uint32		a_start;
+	uint32		a_end;
+	uint32		b_start;
+	uint32		b_end;
+	uint32		matched;		/* words in common */
+} Passage;
+
+/* A text's shingles of k words each, n < INDEXED_MAX of them, 0 if it has fewer words. */
+typedef struct WordSequence
+{
+	uint64	   *shingles;
+	uint32		n;
+	uint32	   *words;			/* hashes of the n + k - 1 words, if short_runs_count();
+								 * otherwise NULL */
+} WordSequence;
 
 /*
  * Whether runs shorter than a shingle can count beside longer ones: a passage may
@@ -18,22 +45,26 @@ short_runs_count(const PassageRules *rules)
 }
 
 /*
- * The common passages of two sequences, given as their shingles of rules->k
- * words each, na and nb < INDEXED_MAX of them, 0 if there are fewer words; their memory,
- * palloc'd, is used and freed.  The words' own hashes, rules->k - 1 more, are
- * given if short_runs_count(); otherwise NULL.  Palloc'd, in the order of their starts, *n of
- * them.  What works on the way is freed.
+ * Find the common passages of two sequences, whose shingles, palloc'd, are used and
+ * freed.  Returns them palloc'd, in the order of their starts, *n of them.
  *
  * Every common run of at least rules->least words is within a passage, in both
- * texts, unless all windows of so many words in it stand more than OFTEN times
+ * texts, unless all windows of so many words in it occur more than OFTEN times
  * in one of the texts: then each of its words is, in either text, but maybe not
  * in the same passage.  With rules->gap = 0 each passage is a run that cannot be
- * made longer.  Answers a cancel; takes time and memory in proportion to the
- * numbers of words and to what is found: beside the hashes 12 bytes for each
- * word of b, where all stands often 8 for each of a and 34 for each of b.
+ * longer.  Answers a cancel; takes time and memory in proportion to the
+ * numbers of words and to the result: beside the hashes 12 bytes for each
+ * word of b, where all occurs often 8 for each of a and 34 for each of b.
  */
-extern Passage *common_passages(uint64 *a, const uint32 *a_words, uint32 na,
-								uint64 *b, const uint32 *b_words, uint32 nb,
+extern Passage *common_passages(WordSequence *a, WordSequence *b,
 								const PassageRules *rules, size_t *n);
+
+/*
+ * Sort n passages by their places in the first text, those that begin together the
+ * longest first, and drop those that lie within others in both texts; return how many are
+ * left.  Answers a cancel.  Takes time in proportion to them and, where more than 64 overlap,
+ * to n times the square of the logarithm of n, and 25 bytes each.
+ */
+extern size_t passages_drop_inner(Passage *passages, size_t n);
 
 #endif							/* NEARDUP_COMMON_PASSAGES_H */

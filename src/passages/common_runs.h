@@ -65,8 +65,6 @@ pair_is_often(const SequencePair *pair, uint32 shingle)
 		sequence_index_exceeds(&pair->index, shingle, OFTEN);
 }
 
-/* repeated_runs.c */
-
 /*
  * Runs of at least so many shingles all of which stand often, palloc'd, in the
  * order of their places in a; *n is set to their number.  A window of so many
@@ -74,8 +72,6 @@ pair_is_often(const SequencePair *pair, uint32 shingle)
  * places; of one that does, each place, in either sequence, is in a run.
  */
 extern CommonRun *repeated_runs(SequencePair *pair, uint32 window, size_t *n);
-
-/* short_runs.c */
 
 #define SHORT_RUNS_MAX	4		/* on one side of a run */
 

@@ -1,11 +1,6 @@
 /*
  * copied_sections.c
  *		SQL function: which sections of a document were copied from another.
- *
- * A document has sections, a section blocks of equal length.  A block was
- * copied if enough of its shingles stand in a block of the other document, a
- * section if enough of its blocks were, the document if enough of its sections
- * were.  What has no shingles is no block, what has no blocks no section.
  */
 #include "postgres.h"
 
@@ -16,9 +11,107 @@
 #include "utils/memutils.h"
 
 #include "base/call.h"
-#include "passages/copied_blocks.h"
-#include "passages/evidence.h"
+#include "base/sort_uint64.h"
 #include "document/doc_context.h"
+#include "passages/evidence.h"
+#include "passages/sequence_index.h"
+
+/* Blocks */
+
+/*
+ * A shingle that stands more often than this in the other text counts as
+ * standing in each of its blocks.
+ */
+#define PLACES_MAX	64
+
+typedef struct BlockSearch
+{
+	SequenceIndex index;		/* of the other text's shingles */
+	uint32		shingles;		/* of a block, at most */
+	uint64	   *places;			/* room for PLACES_MAX for each: where it
+								 * stands, and its number in the block */
+	uint32	   *ids;			/* room for as many as a block has */
+	uint32	   *counts;			/* likewise: in the window */
+} BlockSearch;
+
+/*
+ * Create what searches a text of n shingles for blocks of at most so many shingles, in the
+ * current memory context.  Hashes must stay as they are.
+ */
+static BlockSearch *
+block_search_create(const uint64 *hashes, uint32 n, uint32 shingles)
+{
+	BlockSearch *search = palloc0(sizeof(BlockSearch));
+
+	sequence_index_build(&search->index, hashes, n);
+	search->shingles = shingles;
+	search->places = palloc((Size) shingles * PLACES_MAX * sizeof(uint64));
+	search->ids = palloc(shingles * sizeof(uint32));
+	search->counts = palloc(shingles * sizeof(uint32));
+	return search;
+}
+
+/* Adds the places of shingle number i of the block; returns their number. */
+static uint32
+add_places(BlockSearch *search, uint32 i, uint64 *places)
+{
+	uint32		n = 0;
+
+	for (uint32 at = search->ids[i]; at != NOWHERE;
+		 at = search->index.next[at])
+		places[n++] = ((uint64) at << 32) | i;
+	return n;
+}
+
+/* The most different shingles in a window of so many places. */
+static uint32
+most_in_window(BlockSearch *search, const uint64 *places, uint32 n,
+			   uint32 window)
+{
+	uint32		first = 0;
+	uint32		here = 0;
+	uint32		most = 0;
+
+	memset(search->counts, 0, search->shingles * sizeof(uint32));
+	for (uint32 i = 0; i < n; i++)
+	{
+		while ((places[i] >> 32) - (places[first] >> 32) >= window)
+		{
+			if (--search->counts[(uint32) places[first++]] == 0)
+				here--;
+		}
+		if (search->counts[(uint32) places[i]]++ == 0)
+			here++;
+		most = Max(most, here);
+	}
+	return most;
+}
+
+/*
+ * The share of a block's n >= 1 shingles that stand in one block of the other text: the
+ * greatest of all stretches of as many shingles, wherever they begin.
+ */
+static double
+block_share(BlockSearch *search, const uint64 *hashes, uint32 n)
+{
+	uint32		nplaces = 0;
+	uint32		everywhere = 0;
+
+	Assert(n >= 1 && n <= search->shingles);
+	sequence_index_find(&search->index, hashes, n, search->ids);
+	for (uint32 i = 0; i < n; i++)
+	{
+		if (search->ids[i] == NOWHERE)
+			continue;
+		if (search->index.count[search->ids[i]] > PLACES_MAX)
+			everywhere++;
+		else
+			nplaces += add_places(search, i, search->places + nplaces);
+	}
+	sort_hashes(search->places, nplaces);
+	return (double) (everywhere + most_in_window(search, search->places,
+												 nplaces, n)) / n;
+}
 
 PG_FUNCTION_INFO_V1(copied_sections);
 
@@ -164,8 +257,8 @@ look_at_document(const SectionSearch *search, ReturnSetInfo *rsinfo,
 }
 
 /*
- * copied_sections(a text[], b text, analysis text, block int, block_share,
- * section_share, document_share double precision, early boolean)
+ * copied_sections(a text[], b text, block int, block_share, section_share,
+ * document_share double precision, early boolean, analysis text)
  */
 Datum
 copied_sections(PG_FUNCTION_ARGS)
@@ -181,17 +274,17 @@ copied_sections(PG_FUNCTION_ARGS)
 	int			n;
 
 	InitMaterializedSRF(fcinfo, 0);
-	search.doccxt = doc_context_get(fcinfo, 2);
-	doc_context_read_analysis(search.doccxt, PG_GETARG_DATUM(1), PG_GETARG_TEXT_PP(2),
+	search.doccxt = doc_context_get(fcinfo, 7);
+	doc_context_read_analysis(search.doccxt, PG_GETARG_DATUM(1), PG_GETARG_TEXT_PP(7),
 					   READS_SHINGLES);
 	search.k = search.doccxt->spec.k;
-	search.block = argument_whole("block", PG_GETARG_INT32(3), search.k,
+	search.block = argument_whole("block", PG_GETARG_INT32(2), search.k,
 								  BLOCK_MAX);
-	search.block_share = argument_share("block_share", PG_GETARG_FLOAT8(4));
-	search.section_share = argument_share("section_share", PG_GETARG_FLOAT8(5));
+	search.block_share = argument_share("block_share", PG_GETARG_FLOAT8(3));
+	search.section_share = argument_share("section_share", PG_GETARG_FLOAT8(4));
 	search.document_share = argument_share("document_share",
-										  PG_GETARG_FLOAT8(6));
-	search.early = PG_GETARG_BOOL(7);
+										  PG_GETARG_FLOAT8(5));
+	search.early = PG_GETARG_BOOL(6);
 	work = AllocSetContextCreate(CurrentMemoryContext, "neardup blocks",
 								 ALLOCSET_DEFAULT_SIZES);
 	old = MemoryContextSwitchTo(work);

@@ -1,25 +1,29 @@
 /*
  * evidence.c
- *		What two texts have in common, and where it stands in both.
+ *		SQL functions: what two texts have in common, and where it stands in both.
  *
- * Words are read with their places.  What is compared is shingles of them, so
- * that the order of words counts as the analysis says.  The text of fewer words
- * is the one that is indexed, and of two texts that differ the same one is, in
- * whatever order they come: what is found does not depend on that order.
+ * Words are read with their places.  What is compared is shingles of them, so that the order
+ * of words counts as the analysis says.  The text of fewer words is the one that is indexed,
+ * and of two texts that differ the same one is, in whatever order they come: the result does
+ * not depend on that order.
  */
 #include "postgres.h"
 
+#include "funcapi.h"
 #include "miscadmin.h"
+#include "utils/builtins.h"
 #include "utils/memutils.h"
+#include "utils/tuplestore.h"
 
 #include "base/call.h"
 #include "base/interrupts.h"
 #include "base/memory.h"
+#include "document/doc_context.h"
 #include "document/shingle_hashes.h"
+#include "passages/case_search.h"
 #include "passages/common_passages.h"
 #include "passages/evidence.h"
 #include "passages/sequence_index.h"
-#include "document/doc_context.h"
 
 #define WORDS_MAX	(INDEXED_MAX - 1)	/* of a text */
 #define GAP_MAX		100
@@ -176,6 +180,23 @@ compare_places(const Passage *a, const Passage *b)
 #define ST_DEFINE
 #include "lib/sort_template.h"
 
+static void
+exchange_case(CopiedCase *one)
+{
+	uint32		a_words = one->a_words;
+
+	exchange(&one->passage, 1);
+	one->a_words = one->b_words;
+	one->b_words = a_words;
+}
+
+#define ST_SORT sort_cases
+#define ST_ELEMENT_TYPE CopiedCase
+#define ST_COMPARE(a, b) compare_places(&(a)->passage, &(b)->passage)
+#define ST_SCOPE static
+#define ST_DEFINE
+#include "lib/sort_template.h"
+
 /* Whether a comes first when both are compared: it has more words. */
 static bool
 comes_first(const ReadText *a, const ReadText *b)
@@ -206,15 +227,48 @@ compare_texts(Evidence *evidence, const PassageRules *rules)
 		a = &evidence->b;
 		b = &evidence->a;
 	}
-	evidence->passages = common_passages(a->shingles, a->hashes,
-										 a->nshingles, b->shingles,
-										 b->hashes, b->nshingles, rules, &evidence->npassages);
+	evidence->passages = common_passages(&(WordSequence){a->shingles, a->nshingles, a->hashes},
+										 &(WordSequence){b->shingles, b->nshingles, b->hashes},
+										 rules, &evidence->npassages);
 	a->shingles = b->shingles = NULL;
 	forget_hashes(a);
 	forget_hashes(b);
 	if (!first)
 		exchange(evidence->passages, evidence->npassages);
 	sort_by_place(evidence->passages, evidence->npassages);
+}
+
+static void
+compare_words(Evidence *evidence, const CaseRules *rules)
+{
+	ReadText   *a = &evidence->a;
+	ReadText   *b = &evidence->b;
+	bool		first = comes_first(a, b);
+
+	if (!first)
+	{
+		a = &evidence->b;
+		b = &evidence->a;
+	}
+	if (b->nwords >= INDEXED_MAX / CASE_REACH_MAX)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("both texts have too many words for cases to be found"),
+				 errdetail("One of them may have at most %d.", INDEXED_MAX / CASE_REACH_MAX - 1),
+				 errhint("Cut a text into parts.")));
+	evidence->cases = find_cases(a->shingles, a->nwords, b->shingles, b->nwords, rules,
+								 &evidence->npassages);
+	a->shingles = b->shingles = NULL;
+	if (!first)
+	{
+		for (size_t i = 0; i < evidence->npassages; i++)
+			exchange_case(&evidence->cases[i]);
+	}
+	sort_cases(evidence->cases, evidence->npassages);
+	evidence->passages = MemoryContextAllocHuge(CurrentMemoryContext,
+												(evidence->npassages + 1) * sizeof(Passage));
+	for (size_t i = 0; i < evidence->npassages; i++)
+		evidence->passages[i] = evidence->cases[i].passage;
 }
 
 static void
@@ -240,6 +294,30 @@ find_spans(Evidence *evidence)
 	spans_to_graphemes(evidence->b.utf8, evidence->b.len, evidence->b_spans, n);
 }
 
+/* Empty evidence in a memory context of its own, which becomes the current one. */
+static Evidence *
+create_evidence(DocContext *doccxt)
+{
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
+												  "neardup evidence",
+												  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext caller = MemoryContextSwitchTo(context);
+	Evidence   *evidence = palloc0(sizeof(Evidence));
+
+	evidence->context = context;
+	evidence->caller = caller;
+	evidence->language = doccxt->spec.language;
+	return evidence;
+}
+
+static void
+read_texts(Evidence *evidence, FunctionCallInfo fcinfo, DocContext *doccxt, uint32 k,
+		   bool hashes)
+{
+	text_read(&evidence->a, doccxt, PG_GETARG_TEXT_PP(0), k, hashes);
+	text_read(&evidence->b, doccxt, PG_GETARG_TEXT_PP(1), k, hashes);
+}
+
 static PassageRules
 check_rules(int least, int gap, uint32 k)
 {
@@ -249,29 +327,31 @@ check_rules(int least, int gap, uint32 k)
 }
 
 Evidence *
-evidence_begin(FunctionCallInfo fcinfo)
+evidence_of_passages(FunctionCallInfo fcinfo, int analysis)
 {
-	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
-												  "neardup evidence",
-												  ALLOCSET_DEFAULT_SIZES);
-	MemoryContext caller = MemoryContextSwitchTo(context);
-	Evidence   *evidence = palloc0(sizeof(Evidence));
-	DocContext	   *doccxt = doc_context_get(fcinfo, 2);
-	text	   *a = PG_GETARG_TEXT_PP(0);
-	text	   *b = PG_GETARG_TEXT_PP(1);
+	DocContext *doccxt = doc_context_get(fcinfo, analysis);
 	PassageRules rules;
-	bool		hashes;
+	Evidence   *evidence;
 
 	doc_context_read(doccxt, fcinfo, READS_SHINGLES);
-	rules = check_rules(PG_GETARG_INT32(3), PG_GETARG_INT32(4),
-						doccxt->spec.k);
-	evidence->context = context;
-	evidence->caller = caller;
-	evidence->language = doccxt->spec.language;
-	hashes = short_runs_count(&rules);
-	text_read(&evidence->a, doccxt, a, rules.k, hashes);
-	text_read(&evidence->b, doccxt, b, rules.k, hashes);
+	rules = check_rules(PG_GETARG_INT32(2), PG_GETARG_INT32(3), doccxt->spec.k);
+	evidence = create_evidence(doccxt);
+	read_texts(evidence, fcinfo, doccxt, rules.k, short_runs_count(&rules));
 	compare_texts(evidence, &rules);
+	find_spans(evidence);
+	return evidence;
+}
+
+Evidence *
+evidence_of_cases(FunctionCallInfo fcinfo, int analysis, const CaseRules *rules)
+{
+	DocContext *doccxt = doc_context_get(fcinfo, analysis);
+	Evidence   *evidence;
+
+	doc_context_read(doccxt, fcinfo, READS_SHINGLES);
+	evidence = create_evidence(doccxt);
+	read_texts(evidence, fcinfo, doccxt, 1, false);
+	compare_words(evidence, rules);
 	find_spans(evidence);
 	return evidence;
 }
@@ -281,4 +361,222 @@ evidence_end(Evidence *evidence)
 {
 	MemoryContextSwitchTo(evidence->caller);
 	MemoryContextDelete(evidence->context);
+}
+
+/* Coverage */
+
+PG_FUNCTION_INFO_V1(coverage);
+
+/* From one word up to another. */
+typedef struct WordRange
+{
+	uint32		start;
+	uint32		end;
+} WordRange;
+
+static inline int
+compare_ranges(const WordRange *a, const WordRange *b)
+{
+	return a->start < b->start ? -1 : a->start > b->start;
+}
+
+#define ST_SORT sort_ranges
+#define ST_ELEMENT_TYPE WordRange
+#define ST_COMPARE(a, b) compare_ranges(a, b)
+#define ST_SCOPE static
+#define ST_CHECK_FOR_INTERRUPTS
+#define ST_DEFINE
+#include "lib/sort_template.h"
+
+/* The share of n words that are in an interval; of no words, 0. */
+static double
+share_covered(WordRange *ranges, size_t nranges, uint32 n)
+{
+	uint32		covered = 0;
+	uint32		end = 0;
+
+	sort_ranges(ranges, nranges);
+	for (size_t i = 0; i < nranges; i++)
+	{
+		if (ranges[i].end <= end)
+			continue;
+		covered += ranges[i].end - Max(ranges[i].start, end);
+		end = ranges[i].end;
+	}
+	return n == 0 ? 0 : (double) covered / n;
+}
+
+void
+evidence_coverage(const Evidence *evidence, double *of_a, double *of_b)
+{
+	size_t		n = evidence->npassages;
+	const Passage *passages = evidence->passages;
+	WordRange  *ranges = MemoryContextAllocHuge(CurrentMemoryContext,
+												(n + 1) * sizeof(WordRange));
+
+	for (size_t i = 0; i < n; i++)
+		ranges[i] = (WordRange){passages[i].a_start, passages[i].a_end};
+	*of_a = share_covered(ranges, n, evidence->a.nwords);
+	for (size_t i = 0; i < n; i++)
+		ranges[i] = (WordRange){passages[i].b_start, passages[i].b_end};
+	*of_b = share_covered(ranges, n, evidence->b.nwords);
+	pfree(ranges);
+}
+
+/* coverage(a text, b text, min_words int, max_gap int, analysis text) */
+Datum
+coverage(PG_FUNCTION_ARGS)
+{
+	TupleDesc	desc = call_row_type(fcinfo);
+	Evidence   *evidence = evidence_of_passages(fcinfo, 4);
+	double		of_a;
+	double		of_b;
+	Datum		values[2];
+	bool		nulls[2] = {false, false};
+
+	evidence_coverage(evidence, &of_a, &of_b);
+	evidence_end(evidence);
+	values[0] = Float8GetDatum(of_a);
+	values[1] = Float8GetDatum(of_b);
+	return call_row(desc, lengthof(values), values, nulls);
+}
+
+/* Passages and cases */
+
+PG_FUNCTION_INFO_V1(shared_passages);
+
+/* One row; the first character of a text is 1. */
+static void
+put_passage(ReturnSetInfo *rsinfo, const WordSpan *a, const WordSpan *b,
+			double similarity)
+{
+	Datum		values[5];
+	bool		nulls[5] = {false};
+
+	values[0] = Int32GetDatum(a->start + 1);
+	values[1] = Int32GetDatum(a->end - a->start);
+	values[2] = Int32GetDatum(b->start + 1);
+	values[3] = Int32GetDatum(b->end - b->start);
+	values[4] = Float8GetDatum(similarity);
+	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+}
+
+/* shared_passages(a text, b text, min_words int, max_gap int, analysis text) */
+Datum
+shared_passages(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *rsinfo;
+	Evidence   *evidence;
+
+	InitMaterializedSRF(fcinfo, 0);
+	rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	evidence = evidence_of_passages(fcinfo, 4);
+	spans_to_characters(evidence->a.utf8, evidence->a_spans,
+						evidence->npassages);
+	spans_to_characters(evidence->b.utf8, evidence->b_spans,
+						evidence->npassages);
+	for (size_t i = 0; i < evidence->npassages; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		put_passage(rsinfo, &evidence->a_spans[i], &evidence->b_spans[i],
+					passage_similarity(&evidence->passages[i]));
+	}
+	evidence_end(evidence);
+	return (Datum) 0;
+}
+
+#ifdef NEARDUP_TESTING
+
+size_t		memory_peak = 0;
+
+/*
+ * The most memory, in bytes, that was taken for passages since it was asked
+ * last, beside what the server holds for the result.
+ */
+PG_FUNCTION_INFO_V1(neardup_memory_peak);
+Datum
+neardup_memory_peak(PG_FUNCTION_ARGS)
+{
+	size_t		peak = memory_peak;
+
+	memory_peak = 0;
+	PG_RETURN_INT64(peak);
+}
+
+#endif
+
+PG_FUNCTION_INFO_V1(copied_cases);
+
+typedef struct Preset
+{
+	const char *name;
+	CaseRules	rules;
+} Preset;
+
+static const Preset presets[] = {
+	{"verbatim", {.reach = 1,.near = 4,.least = 4,.gap = 10,.far = 10}},
+	{"edited", {.reach = 3,.near = 12,.least = 4,.gap = 30,.far = 30}},
+	{"rewritten", {.reach = 3,.near = 12,.least = 4,.gap = 30,.far = 240}},
+};
+
+static CaseRules
+preset_rules(const text *name)
+{
+	char	   *wanted = text_to_cstring(name);
+
+	for (int i = 0; i < lengthof(presets); i++)
+		if (pg_strcasecmp(presets[i].name, wanted) == 0)
+			return presets[i].rules;
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("unknown preset \"%s\"", wanted),
+			 errhint("Presets are verbatim, edited and rewritten.")));
+}
+
+/* One row; the first character of a text is 1. */
+static void
+put_case(ReturnSetInfo *rsinfo, const WordSpan *a, const WordSpan *b, const CopiedCase *one)
+{
+	Datum		values[6];
+	bool		nulls[6] = {false};
+	uint32		matched = one->passage.matched;
+
+	values[0] = Int32GetDatum(a->start + 1);
+	values[1] = Int32GetDatum(a->end - a->start);
+	values[2] = Int32GetDatum(b->start + 1);
+	values[3] = Int32GetDatum(b->end - b->start);
+	values[4] = Float8GetDatum((double) matched / (one->a_words + one->b_words - matched));
+	values[5] = Float8GetDatum((double) matched / Min(one->a_words, one->b_words));
+	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+}
+
+/*
+ * copied_cases(a text, b text, preset text, min_length int, min_share double precision,
+ * analysis text)
+ */
+Datum
+copied_cases(PG_FUNCTION_ARGS)
+{
+	CaseRules	rules = preset_rules(PG_GETARG_TEXT_PP(2));
+	uint32		min_length = argument_whole("min_length", PG_GETARG_INT32(3), 0, PG_INT32_MAX);
+	ReturnSetInfo *rsinfo;
+	Evidence   *evidence;
+
+	rules.min_share = argument_real("min_share", PG_GETARG_FLOAT8(4), 0, 1);
+	InitMaterializedSRF(fcinfo, 0);
+	rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	evidence = evidence_of_cases(fcinfo, 5, &rules);
+	spans_to_characters(evidence->a.utf8, evidence->a_spans, evidence->npassages);
+	spans_to_characters(evidence->b.utf8, evidence->b_spans, evidence->npassages);
+	for (size_t i = 0; i < evidence->npassages; i++)
+	{
+		const WordSpan *a = &evidence->a_spans[i];
+		const WordSpan *b = &evidence->b_spans[i];
+
+		CHECK_FOR_INTERRUPTS();
+		if (a->end - a->start >= min_length && b->end - b->start >= min_length)
+			put_case(rsinfo, a, b, &evidence->cases[i]);
+	}
+	evidence_end(evidence);
+	return (Datum) 0;
 }

@@ -7,7 +7,7 @@
 
 #include "fmgr.h"
 
-#include "passages/chains.h"
+#include "passages/case_search.h"
 #include "passages/word_places.h"
 #include "document/doc_context.h"
 
@@ -32,6 +32,7 @@ typedef struct Evidence
 	ReadText	b;
 	Passage    *passages;		/* by their places in a */
 	size_t		npassages;
+	CopiedCase *cases;			/* the same, if they are cases */
 	WordSpan   *a_spans;		/* per passage, where it stands: bytes, in which
 								 * no grapheme is cut */
 	WordSpan   *b_spans;
@@ -55,14 +56,22 @@ text_span(const ReadText *text, uint32 first, uint32 last)
 }
 
 /*
- * Finds the passages of the texts that are the function's arguments 0 and 1,
- * under an analysis, a least number of words and a gap that are arguments 2 to
- * 4.  Until evidence_end() the current memory context is one that goes with it.
- * Raises INVALID_PARAMETER_VALUE, and
- * PROGRAM_LIMIT_EXCEEDED for a text of too many words.
+ * Find the passages of the texts that are the function's arguments 0 and 1, of a least
+ * number of words and a greatest gap that are arguments 2 and 3, under an analysis that
+ * is argument `analysis`.  Until evidence_end() the current memory context is one that
+ * goes with it.  Raises INVALID_PARAMETER_VALUE, and PROGRAM_LIMIT_EXCEEDED for a text of
+ * too many words.
  */
-extern Evidence *evidence_begin(FunctionCallInfo fcinfo);
+extern Evidence *evidence_of_passages(FunctionCallInfo fcinfo, int analysis);
+
+/* Find the cases of the texts in the same way; each is a passage. */
+extern Evidence *evidence_of_cases(FunctionCallInfo fcinfo, int analysis,
+								   const CaseRules *rules);
 extern void evidence_end(Evidence *evidence);
+
+/* The shares of the texts' words that are in passages; of no words, 0. */
+extern void evidence_coverage(const Evidence *evidence, double *of_a,
+							  double *of_b);
 
 /*
  * Reads a text's words, with their places, and makes its shingles of k words;
@@ -71,26 +80,5 @@ extern void evidence_end(Evidence *evidence);
  */
 extern void text_read(ReadText *text, DocContext *doccxt, const struct varlena *doc,
 					  uint32 k, bool hashes);
-
-/* coverage.c */
-
-/* The shares of the texts' words that are in passages; of no words, 0. */
-extern void evidence_coverage(const Evidence *evidence, double *of_a,
-							  double *of_b);
-
-/* graphemes.c */
-
-/* Widens places in a text, *n of them, where they would cut a grapheme. */
-extern void spans_to_graphemes(const char *utf8, size_t len, WordSpan *spans,
-							   size_t n);
-
-/* The characters that begin in a stretch of UTF-8. */
-extern uint32 count_characters(const char *start, const char *stop);
-
-/*
- * Makes places in characters of places in bytes, as the server counts
- * characters.
- */
-extern void spans_to_characters(const char *utf8, WordSpan *spans, size_t n);
 
 #endif							/* NEARDUP_EVIDENCE_H */

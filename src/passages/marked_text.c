@@ -1,14 +1,37 @@
 /*
  * marked_text.c
- *		A text for HTML.
+ *		SQL functions: texts for HTML, with what they have in common marked.
+ *
+ * Options of highlight() are those of ts_headline().  The whole text is shown unless
+ * HighlightAll is off: then excerpts are, of the longest passages first, each with its
+ * surroundings if it is shorter than MinWords.
+ *
+ * The page of passages_html() needs nothing but itself.  A passage is marked in both texts
+ * with one colour and one number, which is a link to its place in the other text.  Where
+ * passages overlap, the one that begins last is on top.  The page can be read without its
+ * script, which only scrolls: one text along with the other, and with n and p to the next
+ * passage and the one before.  Text on all colours has a contrast of at least 7 to 1, by
+ * light and in the dark; as colours recur, passages have numbers, too.
  */
 #include "postgres.h"
 
+#include <unicode/uchar.h>
+#include <unicode/utf8.h>
+
+#include "commands/defrem.h"
 #include "mb/pg_wchar.h"
+#include "miscadmin.h"
+#include "nodes/parsenodes.h"
 #include "utils/builtins.h"
 
+#include "base/call.h"
 #include "base/interrupts.h"
+#include "document/doc_context.h"
+#include "passages/evidence.h"
 #include "passages/marked_text.h"
+#include "text/languages.h"
+
+/* Text for HTML */
 
 static const char *
 escape_of(char c)
@@ -61,4 +84,668 @@ text_from_utf8(StringInfo utf8)
 		result = cstring_to_text(server);
 	pfree(utf8->data);
 	return result;
+}
+
+/* Excerpts and marks: highlight() */
+
+PG_FUNCTION_INFO_V1(highlight);
+
+typedef struct Headline
+{
+	uint32		max_words;
+	uint32		min_words;
+	uint32		short_word;
+	uint32		max_fragments;
+	bool		all;
+	const char *start_sel;
+	const char *stop_sel;
+	const char *delimiter;
+} Headline;
+
+/* A stretch of a text: its words and its bytes. */
+typedef struct Stretch
+{
+	uint32		first;			/* word */
+	uint32		last;			/* word behind it */
+	WordSpan	span;
+} Stretch;
+
+typedef struct Stretches
+{
+	Stretch    *stretches;
+	size_t		n;
+} Stretches;
+
+/* Options */
+
+static uint32
+option_number(DefElem *option)
+{
+	return argument_whole(option->defname,
+						  pg_strtoint32(defGetString(option)), 0,
+						  PG_INT32_MAX);
+}
+
+/* Whether it is on: as ts_headline() has it. */
+static bool
+option_flag(DefElem *option)
+{
+	const char *value = defGetString(option);
+
+	return pg_strcasecmp(value, "1") == 0 || pg_strcasecmp(value, "on") == 0 ||
+		pg_strcasecmp(value, "true") == 0 || pg_strcasecmp(value, "t") == 0 ||
+		pg_strcasecmp(value, "y") == 0 || pg_strcasecmp(value, "yes") == 0;
+}
+
+static void
+set_option(Headline *headline, DefElem *option)
+{
+	const char *name = option->defname;
+
+	if (pg_strcasecmp(name, "MaxWords") == 0)
+		headline->max_words = option_number(option);
+	else if (pg_strcasecmp(name, "MinWords") == 0)
+		headline->min_words = option_number(option);
+	else if (pg_strcasecmp(name, "ShortWord") == 0)
+		headline->short_word = option_number(option);
+	else if (pg_strcasecmp(name, "MaxFragments") == 0)
+		headline->max_fragments = option_number(option);
+	else if (pg_strcasecmp(name, "HighlightAll") == 0)
+		headline->all = option_flag(option);
+	else if (pg_strcasecmp(name, "StartSel") == 0)
+		headline->start_sel = defGetString(option);
+	else if (pg_strcasecmp(name, "StopSel") == 0)
+		headline->stop_sel = defGetString(option);
+	else if (pg_strcasecmp(name, "FragmentDelimiter") == 0)
+		headline->delimiter = defGetString(option);
+	else
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("unrecognized headline parameter: \"%s\"", name),
+				 errhint("Known are StartSel, StopSel, HighlightAll, MaxWords, "
+						 "MinWords, ShortWord, MaxFragments and "
+						 "FragmentDelimiter.")));
+}
+
+static Headline
+read_options(const text *options)
+{
+	Headline	headline = {35, 15, 3, 0, true, "<b>", "</b>", " ... "};
+	size_t		len;
+	const char *utf8 = text_as_utf8(options, &len);
+	text	   *copy = cstring_to_text_with_len(utf8, len);
+	ListCell   *cell;
+
+	foreach(cell, deserialize_deflist(PointerGetDatum(copy)))
+		set_option(&headline, (DefElem *) lfirst(cell));
+	if (headline.min_words < 1 || headline.min_words >= headline.max_words)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("MinWords is out of range: %u", headline.min_words),
+				 errdetail("It is at least 1 and less than MaxWords, which is %u.",
+						   headline.max_words)));
+	return headline;
+}
+
+/* Passages */
+
+/* Those of the text a, as they stand; overlapping ones made one. */
+static Stretches
+stretches_of(const Evidence *evidence)
+{
+	size_t		n = evidence->npassages;
+	Stretches	all = {palloc_extended((n + 1) * sizeof(Stretch),
+									   MCXT_ALLOC_HUGE), 0};
+
+	for (size_t i = 0; i < n; i++)
+	{
+		const Passage *passage = &evidence->passages[i];
+		Stretch		stretch = {passage->a_start, passage->a_end,
+		evidence->a_spans[i]};
+		Stretch    *last;
+
+		if (all.n == 0 ||
+			all.stretches[all.n - 1].span.end < stretch.span.start)
+		{
+			all.stretches[all.n++] = stretch;
+			continue;
+		}
+		last = &all.stretches[all.n - 1];
+		last->last = Max(last->last, stretch.last);
+		last->span.end = Max(last->span.end, stretch.span.end);
+	}
+	return all;
+}
+
+/*
+ * Appends a part of the text, in which the passages are marked.  Of these,
+ * *first is the first that may not end before the part; parts come as they
+ * stand.
+ */
+static void
+append_marked(StringInfo out, const Headline *headline, const ReadText *text,
+			  const Stretches *marks, size_t *first, WordSpan part)
+{
+	uint32		at = part.start;
+
+	while (*first < marks->n && marks->stretches[*first].span.end <= at)
+		(*first)++;
+	for (size_t i = *first; i < marks->n; i++)
+	{
+		WordSpan	mark = marks->stretches[i].span;
+
+		CHECK_EVERY(i);
+		if (mark.start >= part.end)
+			break;
+		mark.start = Max(mark.start, at);
+		mark.end = Min(mark.end, part.end);
+		append_escaped(out, text->utf8 + at, mark.start - at);
+		appendStringInfoString(out, headline->start_sel);
+		append_escaped(out, text->utf8 + mark.start, mark.end - mark.start);
+		appendStringInfoString(out, headline->stop_sel);
+		at = mark.end;
+	}
+	append_escaped(out, text->utf8 + at, part.end - at);
+}
+
+/* Excerpts */
+
+static bool
+is_short(const Headline *headline, const ReadText *text, uint32 word)
+{
+	WordSpan	span = word_place(&text->words, word);
+
+	return count_characters(text->utf8 + span.start,
+							text->utf8 + span.end) <= headline->short_word;
+}
+
+/* Words around a passage, or its beginning: not before `from`, nor from `to`. */
+static Stretch
+excerpt_of(const Headline *headline, const ReadText *text,
+		   const Stretch *passage, uint32 from, uint32 to)
+{
+	Stretch		excerpt = *passage;
+	uint32		wanted = headline->min_words;
+
+	if (excerpt.last - excerpt.first > headline->max_words)
+		excerpt.last = excerpt.first + headline->max_words;
+	while (excerpt.last - excerpt.first < wanted &&
+		   (excerpt.first > from || excerpt.last < to))
+	{
+		if (excerpt.last < to)
+			excerpt.last++;
+		if (excerpt.first > from && excerpt.last - excerpt.first < wanted)
+			excerpt.first--;
+	}
+	while (excerpt.first < passage->first &&
+		   is_short(headline, text, excerpt.first))
+		excerpt.first++;
+	while (excerpt.last > passage->last &&
+		   is_short(headline, text, excerpt.last - 1))
+		excerpt.last--;
+	excerpt.span.start = Min(passage->span.start,
+							 word_place(&text->words, excerpt.first).start);
+	if (excerpt.last != passage->last)
+		excerpt.span.end = word_place(&text->words, excerpt.last - 1).end;
+	return excerpt;
+}
+
+/* A passage, by its length; its number is that of the stretch. */
+typedef struct Length
+{
+	uint32		words;
+	uint32		number;
+} Length;
+
+/* sort_lengths(array, n): the longest first, then as they stand */
+#define ST_SORT sort_lengths
+#define ST_ELEMENT_TYPE Length
+#define ST_COMPARE(a, b) \
+	((a)->words != (b)->words ? ((a)->words > (b)->words ? -1 : 1) : \
+	 (a)->number < (b)->number ? -1 : (a)->number > (b)->number)
+#define ST_SCOPE static
+#define ST_CHECK_FOR_INTERRUPTS
+#define ST_DEFINE
+#include "lib/sort_template.h"
+
+/* Chooses passages, the longest first, up to the number of excerpts. */
+static bool *
+choose(const Headline *headline, const Stretches *passages)
+{
+	bool	   *chosen = palloc_extended(passages->n + 1,
+										 MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	Length	   *lengths = palloc_extended((passages->n + 1) * sizeof(Length),
+										  MCXT_ALLOC_HUGE);
+	size_t		wanted = Max(headline->max_fragments, 1);
+
+	for (size_t i = 0; i < passages->n; i++)
+	{
+		const Stretch *passage = &passages->stretches[i];
+
+		lengths[i] = (Length){passage->last - passage->first, i};
+	}
+	sort_lengths(lengths, passages->n);
+	for (size_t i = 0; i < Min(wanted, passages->n); i++)
+		chosen[lengths[i].number] = true;
+	pfree(lengths);
+	return chosen;
+}
+
+static void
+append_excerpts(StringInfo out, const Headline *headline,
+				const ReadText *text, const Stretches *passages)
+{
+	bool	   *chosen = choose(headline, passages);
+	uint32		from = 0;		/* words before are in an excerpt */
+	size_t		first = 0;
+
+	for (size_t i = 0; i < passages->n; i++)
+	{
+		Stretch		excerpt;
+
+		CHECK_EVERY(i);
+		if (!chosen[i] || passages->stretches[i].first < from)
+			continue;
+		excerpt = excerpt_of(headline, text, &passages->stretches[i], from,
+							 text->nwords);
+		if (from > 0)
+			appendStringInfoString(out, headline->delimiter);
+		append_marked(out, headline, text, passages, &first, excerpt.span);
+		from = excerpt.last;
+	}
+}
+
+/* The beginning of a text without passages. */
+static void
+append_beginning(StringInfo out, const Headline *headline,
+				 const ReadText *text)
+{
+	uint32		words = Min((uint32) headline->min_words, text->nwords);
+	WordSpan	span;
+
+	if (words == 0)
+		return;
+	span = text_span(text, 0, words);
+	append_escaped(out, text->utf8 + span.start, span.end - span.start);
+}
+
+/*
+ * highlight(a text, b text, min_words int, max_gap int, options text,
+ * analysis text)
+ */
+Datum
+highlight(PG_FUNCTION_ARGS)
+{
+	Evidence   *evidence = evidence_of_passages(fcinfo, 5);
+	Headline	headline = read_options(PG_GETARG_TEXT_PP(4));
+	Stretches	passages = stretches_of(evidence);
+	const ReadText *a = &evidence->a;
+	size_t		first = 0;
+	StringInfoData out;
+	text	   *result;
+
+	initStringInfo(&out);
+	if (headline.all)
+		append_marked(&out, &headline, a, &passages, &first,
+					  (WordSpan){0, a->len});
+	else if (passages.n > 0)
+		append_excerpts(&out, &headline, a, &passages);
+	else
+		append_beginning(&out, &headline, a);
+	MemoryContextSwitchTo(evidence->caller);
+	result = text_from_utf8(&out);
+	evidence_end(evidence);
+	PG_RETURN_TEXT_P(result);
+}
+
+/* The style and the script of a page */
+
+/* Passages have one of so many colours, by their number: classes c0, c1, ... */
+#define PAGE_COLOURS	8
+
+static const char page_style[] =
+":root{color-scheme:light dark;--ink:#1b1b1b;--paper:#fff;--edge:#767676;--link:#0b4fa8;"
+"--c0:#ffe08a;--c1:#bfe3ff;--c2:#c9f0c0;--c3:#ffd0c4;--c4:#e2d3ff;--c5:#b9efe6;--c6:#ffcfe6;--c7:#e4e4b0}\n"
+"@media(prefers-color-scheme:dark){:root{--ink:#f0f0f0;--paper:#161616;--edge:#8c8c8c;--link:#9cc9ff;"
+"--c0:#5a4500;--c1:#0e3f63;--c2:#1f4a17;--c3:#64281a;--c4:#43307a;--c5:#0c4a42;--c6:#641f45;--c7:#45451a}}\n"
+"*{box-sizing:border-box}\n"
+"body{margin:0;padding:0 1rem 1rem;font:1rem/1.5 system-ui,sans-serif;color:var(--ink);background:var(--paper)}\n"
+"h1{font-size:1.3rem;margin:.6rem 0 .2rem}h2{font-size:1rem;margin:.4rem 0;overflow-wrap:anywhere}p{margin:.2rem 0}\n"
+"a{color:var(--link)}:focus-visible{outline:3px solid var(--link);outline-offset:1px}\n"
+"summary{cursor:pointer;padding:.2rem 0}\n"
+"table{border-collapse:collapse;margin:.3rem 0}th,td{border:1px solid var(--edge);padding:.1rem .6rem;text-align:start}\n"
+".list{max-height:14rem;overflow:auto}\n"
+".texts{display:grid;grid-template-columns:1fr 1fr;gap:1rem}\n"
+".text{height:calc(100vh - 11rem);min-height:16rem;overflow:auto;border:1px solid var(--edge);border-radius:.3rem;"
+"padding:.6rem .8rem;white-space:pre-wrap;overflow-wrap:anywhere;unicode-bidi:plaintext;text-align:start}\n"
+"mark{color:inherit;border-radius:.15rem;padding:.05em 0}\n"
+".c0{background:var(--c0)}.c1{background:var(--c1)}.c2{background:var(--c2)}.c3{background:var(--c3)}"
+".c4{background:var(--c4)}.c5{background:var(--c5)}.c6{background:var(--c6)}.c7{background:var(--c7)}\n"
+"mark a{display:inline-block;min-width:1.5rem;min-height:1.5rem;padding:0 .25rem;margin-inline-end:.2rem;"
+"font:.8rem/1.5rem system-ui,sans-serif;text-align:center;color:inherit;border:1px solid var(--edge);"
+"border-radius:.3rem;user-select:none;-webkit-user-select:none;unicode-bidi:isolate;text-decoration:none;scroll-margin:5rem}\n"
+"mark a:target{outline:3px solid var(--link);font-weight:bold}\n"
+".skip{position:absolute;inset-inline-start:-99rem}.skip:focus{position:static}\n"
+"@media(max-width:45rem){.texts{grid-template-columns:1fr}.text{height:45vh}}\n"
+"@media print{.text,.list{height:auto;max-height:none;overflow:visible}}\n"
+"@media(prefers-reduced-motion:no-preference){.text{scroll-behavior:auto}}\n";
+
+static const char page_script[] =
+"(function(){\n"
+"var texts=document.querySelectorAll('.text'),together=document.getElementById('together');\n"
+"if(texts.length!=2)return;\n"
+"together.closest('p').hidden=false;\n"
+"var other={a:'b',b:'a'},box={a:texts[0],b:texts[1]},moved=null,marks={a:[],b:[]};\n"
+"['a','b'].forEach(function(s){marks[s]=[].slice.call(box[s].querySelectorAll('mark a[id]'))});\n"
+"function top(e,b){return e.getBoundingClientRect().top-b.getBoundingClientRect().top}\n"
+"function follow(s){\n"
+" var from=box[s],to=box[other[s]],near=null,d,best=1e9;\n"
+" marks[s].forEach(function(m){d=Math.abs(top(m,from)-from.clientHeight/3);if(d<best){best=d;near=m}});\n"
+" if(near&&best<from.clientHeight){\n"
+"  var m=document.getElementById(near.hash.slice(1));\n"
+"  moved=to;to.scrollTop+=top(m,to)-top(near,from);\n"
+" }else{\n"
+"  moved=to;to.scrollTop=from.scrollTop/Math.max(1,from.scrollHeight-from.clientHeight)*(to.scrollHeight-to.clientHeight);\n"
+" }\n"
+"}\n"
+"var waiting=false;\n"
+"['a','b'].forEach(function(s){box[s].addEventListener('scroll',function(){\n"
+" if(moved===box[s]){moved=null;return}\n"
+" if(!together.checked||waiting)return;\n"
+" waiting=true;requestAnimationFrame(function(){waiting=false;follow(s)});\n"
+"},{passive:true})});\n"
+"document.addEventListener('keydown',function(e){\n"
+" if((e.key!='n'&&e.key!='p')||e.ctrlKey||e.metaKey||e.altKey)return;\n"
+" var s=box.b.contains(document.activeElement)?'b':'a',at=marks[s].indexOf(document.activeElement);\n"
+" if(!marks[s].length)return;\n"
+" at=e.key=='n'?Math.min(at+1,marks[s].length-1):Math.max(at-1,0);\n"
+" var m=marks[s][at];m.focus({preventScroll:true});m.scrollIntoView({block:'center'});\n"
+"});\n"
+"})();\n";
+
+/* Pages: passages_html() */
+
+PG_FUNCTION_INFO_V1(passages_html);
+
+/* A passage in one of the texts. */
+typedef struct Place
+{
+	WordSpan	span;
+	size_t		number;			/* from 1 */
+} Place;
+
+static inline int
+compare_places(const Place *a, const Place *b)
+{
+	if (a->span.start != b->span.start)
+		return a->span.start < b->span.start ? -1 : 1;
+	if (a->span.end != b->span.end)
+		return a->span.end > b->span.end ? -1 : 1;
+	return a->number < b->number ? -1 : a->number > b->number;
+}
+
+#define ST_SORT sort_places
+#define ST_ELEMENT_TYPE Place
+#define ST_COMPARE(a, b) compare_places(a, b)
+#define ST_SCOPE static
+#define ST_CHECK_FOR_INTERRUPTS
+#define ST_DEFINE
+#include "lib/sort_template.h"
+
+/* One of the texts on the page. */
+typedef struct Side
+{
+	char		name;			/* a or b */
+	char		other;
+	const ReadText *text;
+	const char *title;			/* in UTF-8 */
+	size_t		title_len;
+	Place	   *places;			/* as they stand */
+	size_t		n;
+	double		covered;
+} Side;
+
+/* Languages */
+
+/* As HTML names it, or NULL. */
+static const char *
+language_tag(uint8 language)
+{
+	static const char *const tags[] = {
+		NULL, "ar", "hy", "eu", "ca", "da", "nl", "en", "fi", "fr", "de", "el",
+		"hi", "hu", "id", "ga", "it", "lt", "ne", "no", "en", "pt", "ro", "ru",
+		"sr", "es", "sv", "ta", "tr", "yi", "uk", "fa", "et", "eo", "nl", "pl",
+		"cs", "st", "de", "nl", "en",
+	};
+
+	return language < lengthof(tags) ? tags[language] : NULL;
+}
+
+/* Whether a text is read from right to left: most of its beginning is. */
+static bool
+is_right_to_left(const ReadText *text)
+{
+	int32		n = Min(text->len, 4096);
+	int32		i = 0;
+	int			right = 0;
+
+	while (i < n)
+	{
+		UChar32		c;
+		UCharDirection direction;
+
+		U8_NEXT(text->utf8, i, (int32) Min(text->len, 4100), c);
+		direction = c < 0 ? U_OTHER_NEUTRAL : u_charDirection(c);
+		if (direction == U_RIGHT_TO_LEFT ||
+			direction == U_RIGHT_TO_LEFT_ARABIC)
+			right++;
+		else if (direction == U_LEFT_TO_RIGHT)
+			right--;
+	}
+	return right > 0;
+}
+
+/* Texts */
+
+/* The link of a passage to the other text, at its beginning. */
+static void
+append_link(StringInfo out, const Side *side, size_t number)
+{
+	appendStringInfo(out, "<a id=\"%c%zu\" href=\"#%c%zu\" aria-label="
+					 "\"Passage %zu, to the other text\">%zu</a>",
+					 side->name, number, side->other, number, number, number);
+}
+
+static void
+begin_mark(StringInfo out, size_t number)
+{
+	appendStringInfo(out, "<mark class=\"c%zu\">",
+					 (number - 1) % PAGE_COLOURS);
+}
+
+/*
+ * The passages at a point of the text, that which began last at the end; below
+ * it there may be some that have ended.
+ */
+typedef struct OpenPlaces
+{
+	const Place **places;
+	size_t		n;
+} OpenPlaces;
+
+/*
+ * Forgets those that have ended, down to the first that has not: it is on top,
+ * and thousands can be below it.
+ */
+static void
+close_places(OpenPlaces *open, uint32 at)
+{
+	while (open->n > 0 && open->places[open->n - 1]->span.end <= at)
+		open->n--;
+}
+
+/* Text up to a point, on which that passage is which is on top. */
+static uint32
+append_up_to(StringInfo out, const Side *side, OpenPlaces *open, uint32 at,
+			 uint32 stop)
+{
+	while (at < stop)
+	{
+		uint32		end = stop;
+
+		close_places(open, at);
+		if (open->n > 0)
+			end = Min(end, open->places[open->n - 1]->span.end);
+		if (open->n > 0)
+			begin_mark(out, open->places[open->n - 1]->number);
+		append_escaped(out, side->text->utf8 + at, end - at);
+		if (open->n > 0)
+			appendStringInfoString(out, "</mark>");
+		at = end;
+	}
+	return at;
+}
+
+static void
+append_text(StringInfo out, const Side *side)
+{
+	OpenPlaces	open = {palloc_extended((side->n + 1) * sizeof(Place *),
+										MCXT_ALLOC_HUGE), 0};
+	uint32		at = 0;
+
+	for (size_t i = 0; i < side->n; i++)
+	{
+		const Place *place = &side->places[i];
+
+		CHECK_FOR_INTERRUPTS();
+		at = append_up_to(out, side, &open, at, place->span.start);
+		close_places(&open, at);
+		begin_mark(out, place->number);
+		append_link(out, side, place->number);
+		appendStringInfoString(out, "</mark>");
+		open.places[open.n++] = place;
+	}
+	append_up_to(out, side, &open, at, side->text->len);
+	pfree(open.places);
+}
+
+static void
+append_side(StringInfo out, const Side *side, const char *language)
+{
+	appendStringInfo(out, "<div>\n<h2 id=\"t%c\" dir=\"auto\">", side->name);
+	append_escaped(out, side->title, side->title_len);
+	appendStringInfo(out, "</h2>\n<div class=\"text\" id=\"%c\" tabindex=\"0\" "
+					 "role=\"region\" aria-labelledby=\"t%c\" dir=\"%s\"",
+					 side->name, side->name,
+					 is_right_to_left(side->text) ? "rtl" : "ltr");
+	if (language != NULL)
+		appendStringInfo(out, " lang=\"%s\"", language);
+	appendStringInfoString(out, ">");
+	append_text(out, side);
+	appendStringInfoString(out, "</div>\n</div>\n");
+}
+
+/* The page */
+
+static void
+append_share(StringInfo out, const Side *side)
+{
+	appendStringInfo(out, "%.1f&nbsp;%% of <q><bdi>", 100 * side->covered);
+	append_escaped(out, side->title, side->title_len);
+	appendStringInfoString(out, "</bdi></q>");
+}
+
+static void
+append_head(StringInfo out, const Side *a, const Side *b)
+{
+	appendStringInfoString(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n"
+						   "<meta charset=\"utf-8\">\n<meta name=\"viewport\" "
+						   "content=\"width=device-width, initial-scale=1\">\n"
+						   "<title>Shared passages: ");
+	append_escaped(out, a->title, a->title_len);
+	appendStringInfoString(out, " &mdash; ");
+	append_escaped(out, b->title, b->title_len);
+	appendStringInfo(out, "</title>\n<style>\n%s</style>\n</head>\n<body>\n"
+					 "<header>\n<a class=\"skip\" href=\"#a\">To the texts</a>\n"
+					 "<h1>Shared passages</h1>\n", page_style);
+	appendStringInfo(out, "<p>%zu %s: ", a->n,
+					 a->n == 1 ? "passage" : "passages");
+	append_share(out, a);
+	appendStringInfoString(out, ", ");
+	append_share(out, b);
+	appendStringInfoString(out, ".</p>\n<p hidden><label><input type=\"checkbox\""
+						   " id=\"together\" checked> Scroll together</label>"
+						   " &middot; keys: n next passage, p the one before</p>\n"
+						   "</header>\n<main>\n");
+}
+
+static void
+append_list(StringInfo out, const Evidence *evidence)
+{
+	if (evidence->npassages == 0)
+		return;
+	appendStringInfoString(out, "<details>\n<summary>List of passages</summary>\n"
+						   "<div class=\"list\" tabindex=\"0\" role=\"region\" "
+						   "aria-label=\"List of passages\">\n<table>\n<tr>"
+						   "<th scope=\"col\">Passage</th><th scope=\"col\">"
+						   "Words in common</th><th scope=\"col\">Similarity</th>"
+						   "</tr>\n");
+	for (size_t i = 0; i < evidence->npassages; i++)
+	{
+		const Passage *passage = &evidence->passages[i];
+
+		CHECK_FOR_INTERRUPTS();
+		appendStringInfo(out, "<tr><td><a href=\"#a%zu\">%zu</a></td><td>%u</td>"
+						 "<td>%.2f</td></tr>\n", i + 1, i + 1,
+						 passage->matched, passage_similarity(passage));
+	}
+	appendStringInfoString(out, "</table>\n</div>\n</details>\n");
+}
+
+static void
+set_side(Side *side, char name, const ReadText *text, const WordSpan *spans,
+		 size_t n, const struct varlena *title)
+{
+	side->name = name;
+	side->other = name == 'a' ? 'b' : 'a';
+	side->text = text;
+	side->title = text_as_utf8(title, &side->title_len);
+	side->n = n;
+	side->places = palloc_extended((n + 1) * sizeof(Place), MCXT_ALLOC_HUGE);
+	for (size_t i = 0; i < n; i++)
+		side->places[i] = (Place){spans[i], i + 1};
+	sort_places(side->places, n);
+}
+
+/*
+ * passages_html(a text, b text, min_words int, max_gap int,
+ * a_title text, b_title text, analysis text)
+ */
+Datum
+passages_html(PG_FUNCTION_ARGS)
+{
+	Evidence   *evidence = evidence_of_passages(fcinfo, 6);
+	const char *language = language_tag(evidence->language);
+	Side		a;
+	Side		b;
+	StringInfoData out;
+	text	   *result;
+
+	set_side(&a, 'a', &evidence->a, evidence->a_spans, evidence->npassages,
+			 PG_GETARG_TEXT_PP(4));
+	set_side(&b, 'b', &evidence->b, evidence->b_spans, evidence->npassages,
+			 PG_GETARG_TEXT_PP(5));
+	evidence_coverage(evidence, &a.covered, &b.covered);
+	initStringInfo(&out);
+	append_head(&out, &a, &b);
+	append_list(&out, evidence);
+	appendStringInfoString(&out, "<div class=\"texts\">\n");
+	append_side(&out, &a, language);
+	append_side(&out, &b, language);
+	appendStringInfo(&out, "</div>\n</main>\n<script>\n%s</script>\n</body>\n"
+					 "</html>\n", page_script);
+	MemoryContextSwitchTo(evidence->caller);
+	result = text_from_utf8(&out);
+	evidence_end(evidence);
+	PG_RETURN_TEXT_P(result);
 }

@@ -1,6 +1,6 @@
 /*
  * marked_text.h
- *		A text for HTML, and the passages in it.
+ *		Text for HTML.
  */
 #ifndef NEARDUP_MARKED_TEXT_H
 #define NEARDUP_MARKED_TEXT_H

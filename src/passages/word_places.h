@@ -45,4 +45,17 @@ extern void word_places_finish(WordPlaces *places);
 /* Where a word stands. */
 extern WordSpan word_place(const WordPlaces *places, uint32 word);
 
+/* Widens places in a text, *n of them, where they would cut a grapheme. */
+extern void spans_to_graphemes(const char *utf8, size_t len, WordSpan *spans,
+							   size_t n);
+
+/* The characters that begin in a stretch of UTF-8. */
+extern uint32 count_characters(const char *start, const char *stop);
+
+/*
+ * Makes places in characters of places in bytes, as the server counts
+ * characters.
+ */
+extern void spans_to_characters(const char *utf8, WordSpan *spans, size_t n);
+
 #endif							/* NEARDUP_WORD_PLACES_H */

@@ -361,29 +361,29 @@ CREATE FUNCTION check_passages(a text, b text, analysis text, min_words int, max
 DECLARE
     covered record;
 BEGIN
-    IF EXISTS (SELECT FROM shared_passages(a, b, analysis, min_words, max_gap)
+    IF EXISTS (SELECT FROM shared_passages(a, b, min_words, max_gap, analysis)
                WHERE NOT (a_start >= 1 AND a_length > 0 AND a_start - 1 + a_length <= length(a)
                      AND b_start >= 1 AND b_length > 0 AND b_start - 1 + b_length <= length(b)
                      AND similarity > 0 AND similarity <= 1)) THEN
         RETURN 'passages: places';
     END IF;
-    IF EXISTS (SELECT * FROM shared_passages(a, b, analysis, min_words, max_gap) EXCEPT ALL
-               SELECT b_start, b_length, a_start, a_length, similarity FROM shared_passages(b, a, analysis, min_words, max_gap)) THEN
+    IF EXISTS (SELECT * FROM shared_passages(a, b, min_words, max_gap, analysis) EXCEPT ALL
+               SELECT b_start, b_length, a_start, a_length, similarity FROM shared_passages(b, a, min_words, max_gap, analysis)) THEN
         RETURN 'passages: the other way round';
     END IF;
     IF max_gap = 0 AND EXISTS (
-        SELECT FROM shared_passages(a, b, analysis, min_words, 0)
+        SELECT FROM shared_passages(a, b, min_words, 0, analysis)
         WHERE similarity < 1 OR cardinality(neardup_words(substr(a, a_start, a_length), analysis)) < min_words) THEN
         RETURN 'passages: not the same words';
     END IF;
-    SELECT * INTO covered FROM coverage(a, b, analysis, min_words, max_gap);
+    SELECT * INTO covered FROM coverage(a, b, min_words, max_gap, analysis);
     IF NOT covered.of_a BETWEEN 0 AND 1 OR NOT covered.of_b BETWEEN 0 AND 1 OR
-       (covered.of_a > 0) <> EXISTS (SELECT FROM shared_passages(a, b, analysis, min_words, max_gap)) THEN
+       (covered.of_a > 0) <> EXISTS (SELECT FROM shared_passages(a, b, min_words, max_gap, analysis)) THEN
         RETURN 'coverage';
     END IF;
-    SELECT * INTO covered FROM coverage(a, a, analysis, 1, 0);
+    SELECT * INTO covered FROM coverage(a, a, 1, 0, analysis);
     IF covered.of_a <> covered.of_b THEN RETURN 'coverage of itself'; END IF;
-    PERFORM highlight(a, b, analysis, min_words, max_gap), passages_html(a, b, analysis, min_words, max_gap);
+    PERFORM highlight(a, b, min_words, max_gap, analysis => analysis), passages_html(a, b, min_words, max_gap, analysis => analysis);
     RETURN NULL;
 END $$;
 

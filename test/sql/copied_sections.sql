@@ -25,7 +25,7 @@ SELECT * FROM copied_sections(ARRAY[numbered(1, 10)], numbered(1, 7) || ' x', bl
 -- far from each other they are not in one block
 SELECT * FROM copied_sections(ARRAY[numbered(1, 10)], numbered(1, 5) || ' ' || numbered(101, 150) || ' ' || numbered(6, 10), block => 10, block_share => 0.6);
 -- case, punctuation and inflection do not count, a short last block does
-SELECT * FROM copied_sections(ARRAY['The Foxes jumped over lazy dogs. Then, they slept'], 'a fox jumps over the lazy dog and then they sleep', 'english stop k=2', 4);
+SELECT * FROM copied_sections(ARRAY['The Foxes jumped over lazy dogs. Then, they slept'], 'a fox jumps over the lazy dog and then they sleep', 4, analysis => 'english stop k=2');
 SELECT * FROM copied_sections('{}', 'b');
 SELECT * FROM copied_sections(ARRAY[NULL, 'a b c d']::text[], 'a b c d', block => 4);
 SELECT * FROM copied_sections(ARRAY[numbered(1, 40)], repeat(numbered(1, 10) || ' ', 1000), block => 10);
@@ -44,7 +44,7 @@ WITH random AS (
     FROM generate_series(1, 60) seed, generate_series(1, 8) s GROUP BY seed)
 SELECT count(*) AS documents, count(*) FILTER (WHERE x.is_copied) BETWEEN 5 AND 55 AS some_copied, count(*) FILTER (WHERE x.is_copied <> y.is_copied) AS different,
        sum(y.looked_at) < sum(x.looked_at) AS fewer_looked_at
-FROM random, copied_sections(a, b, '', 10, 0.75, 0.75, 0.5) x, copied_sections(a, b, '', 10, 0.75, 0.75, 0.5, true) y
+FROM random, copied_sections(a, b, 10, 0.75, 0.75, 0.5) x, copied_sections(a, b, 10, 0.75, 0.75, 0.5, true) y
 WHERE x.section IS NULL AND y.section IS NULL;
 
 DROP TABLE docs;

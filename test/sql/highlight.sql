@@ -10,23 +10,23 @@ SELECT highlight(:'a', :'b');
 SELECT highlight(:'b', :'a');
 SELECT highlight(:'a', 'something else');
 SELECT highlight('', :'b'), highlight(NULL, :'b') IS NULL AS strict;
-SELECT highlight('<b>one</b> two &amp; three', 'one two three', 'html', 3);
-SELECT highlight('Книги стояли на полках', 'книга стояла на полке', 'russian', 4, options => 'StartSel="<i class=x>", StopSel=</i>');
+SELECT highlight('<b>one</b> two &amp; three', 'one two three', 3, analysis => 'html');
+SELECT highlight('Книги стояли на полках', 'книга стояла на полке', 4, options => 'StartSel="<i class=x>", StopSel=</i>', analysis => 'russian');
 -- passages that overlap are one mark
-SELECT highlight('a b c d e f g', 'a b c d x x x x x x x x x x c d e f g', '', 4);
+SELECT highlight('a b c d e f g', 'a b c d x x x x x x x x x x c d e f g', 4);
 
 -- Excerpts, of the longest passages
 \set long 'zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen twenty'
-SELECT highlight(:'long', 'five six seven eight', '', 3, 0, 'HighlightAll=false, MinWords=8, MaxWords=10');
-SELECT highlight(:'long', 'five six seven eight', '', 3, 0, 'HighlightAll=false, MinWords=2, MaxWords=3');
-SELECT highlight(:'long', 'five six seven eight. three sixteen seventeen eighteen', '', 3, 0, 'HighlightAll=false, MinWords=5, MaxWords=6, MaxFragments=2, FragmentDelimiter=" | "');
-SELECT highlight(:'long', 'five six seven eight. three sixteen seventeen eighteen', '', 3, 0, 'HighlightAll=false, MinWords=5, MaxWords=6, ShortWord=0');
-SELECT highlight(:'long', 'zero one two', '', 3, 0, 'HighlightAll=false, MinWords=5, MaxWords=6, MaxFragments=100');
-SELECT highlight(:'long', 'nothing', '', 3, 0, 'HighlightAll=false, MinWords=4, MaxWords=6');
-SELECT highlight('', 'nothing', '', 3, 0, 'HighlightAll=false');
+SELECT highlight(:'long', 'five six seven eight', 3, 0, 'HighlightAll=false, MinWords=8, MaxWords=10');
+SELECT highlight(:'long', 'five six seven eight', 3, 0, 'HighlightAll=false, MinWords=2, MaxWords=3');
+SELECT highlight(:'long', 'five six seven eight. three sixteen seventeen eighteen', 3, 0, 'HighlightAll=false, MinWords=5, MaxWords=6, MaxFragments=2, FragmentDelimiter=" | "');
+SELECT highlight(:'long', 'five six seven eight. three sixteen seventeen eighteen', 3, 0, 'HighlightAll=false, MinWords=5, MaxWords=6, ShortWord=0');
+SELECT highlight(:'long', 'zero one two', 3, 0, 'HighlightAll=false, MinWords=5, MaxWords=6, MaxFragments=100');
+SELECT highlight(:'long', 'nothing', 3, 0, 'HighlightAll=false, MinWords=4, MaxWords=6');
+SELECT highlight('', 'nothing', 3, 0, 'HighlightAll=false');
 -- of very many they are chosen in no more time than it takes to find them
 SET statement_timeout = '10s';
-SELECT cardinality(string_to_array(highlight(a, b, '', 1, 0, 'HighlightAll=false, MinWords=1, MaxWords=2, MaxFragments=200000'), '<b>')) - 1 AS excerpts
+SELECT cardinality(string_to_array(highlight(a, b, 1, 0, 'HighlightAll=false, MinWords=1, MaxWords=2, MaxFragments=200000'), '<b>')) - 1 AS excerpts
 FROM (SELECT string_agg('p' || i || ' x', ' ' ORDER BY i) AS a, string_agg('p' || i || ' y', ' ' ORDER BY i::bigint * 7919 % 200003) AS b
       FROM generate_series(1, 200000) i) t;
 RESET statement_timeout;
@@ -52,17 +52,17 @@ $$ SELECT replace(replace(replace(replace(replace(regexp_replace(regexp_replace(
 SELECT page_text(passages_html(:'a', :'b'), 'a') AS a, page_text(passages_html(:'a', :'b'), 'b') AS b \gx
 SELECT shown(page_text(passages_html(:'a', :'b'), 'a')) = :'a' AS a, shown(page_text(passages_html(:'a', :'b'), 'b')) = :'b' AS b;
 -- passages that overlap: that which begins last is on top
-SELECT page_text(passages_html('a b c d e f g', 'a b c d x x x x x x x x x x c d e f g', '', 4), 'a');
-SELECT page_text(passages_html('a b c d', 'x', '', 4), 'a'), page_text(passages_html('', ''), 'b') AS empty;
+SELECT page_text(passages_html('a b c d e f g', 'a b c d x x x x x x x x x x c d e f g', 4), 'a');
+SELECT page_text(passages_html('a b c d', 'x', 4), 'a'), page_text(passages_html('', ''), 'b') AS empty;
 -- however many there are, the page takes no more time than it takes to find them
 SET statement_timeout = '10s';
-SELECT cardinality(string_to_array(passages_html('one two', b, '', 2, 0), '<mark class="c7"><a')) - 1 AS marks
+SELECT cardinality(string_to_array(passages_html('one two', b, 2, 0), '<mark class="c7"><a')) - 1 AS marks
 FROM (SELECT string_agg('one two u' || i, ' ') AS b FROM generate_series(1, 200000) i) t;
 RESET statement_timeout;
 -- head and list, titles
 SELECT regexp_matches(passages_html(:'a', :'b', a_title => 'A <b>', b_title => '"B"'), '<title>[^\n]*|<p>[^\n]*|<h2[^\n]*|<tr><td>[^\n]*', 'g');
 -- direction and language
-SELECT regexp_matches(passages_html('متن اول', 'text two', 'persian'), '<div class="text"[^>]*>', 'g');
+SELECT regexp_matches(passages_html('متن اول', 'text two', analysis => 'persian'), '<div class="text"[^>]*>', 'g');
 SELECT regexp_matches(passages_html('Привет', 'שלום hi'), '<div class="text"[^>]*>', 'g');
 -- nothing comes from elsewhere
 SELECT passages_html(:'a', :'b') ~ '(https?:|src=|@import|url\()' AS outside;
@@ -86,11 +86,11 @@ $$;
 SELECT count(*) AS pages,
        count(*) FILTER (WHERE shown(page_text(page, 'a')) IS DISTINCT FROM a OR shown(page_text(page, 'b')) IS DISTINCT FROM b) AS different,
        count(*) FILTER (WHERE regexp_count <> 2 * passages) AS marks,
-       count(*) FILTER (WHERE replace(replace(highlight(a, b, '', 2, 1), '<b>', ''), '</b>', '')
+       count(*) FILTER (WHERE replace(replace(highlight(a, b, 2, 1), '<b>', ''), '</b>', '')
                               IS DISTINCT FROM shown_escaped) AS highlighted, sum(passages) > 500 AS many
-FROM (SELECT a, b, page, (SELECT count(*) FROM shared_passages(a, b, '', 2, 1)) AS passages,
+FROM (SELECT a, b, page, (SELECT count(*) FROM shared_passages(a, b, 2, 1)) AS passages,
              (SELECT count(*) FROM regexp_matches(page, '<a id="[ab][0-9]+"', 'g')) AS regexp_count,
              replace(replace(replace(replace(replace(a, '&', '&amp;'), '<', '&lt;'), '>', '&gt;'), '"', '&quot;'), '''', '&#39;') AS shown_escaped
-      FROM generate_series(1, 150) seed, random_text(seed, 60) a, random_text(seed + 500, 70) b, passages_html(a, b, '', 2, 1) page) t;
+      FROM generate_series(1, 150) seed, random_text(seed, 60) a, random_text(seed + 500, 70) b, passages_html(a, b, 2, 1) page) t;
 
 DROP FUNCTION page_text, shown, random_text;

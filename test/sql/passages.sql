@@ -7,7 +7,7 @@ CREATE FUNCTION passages(a text, b text, analysis text = '', min_words int = 8, 
                          OUT in_a text, OUT in_b text, OUT similarity text) RETURNS SETOF record
     LANGUAGE sql AS
 $$ SELECT substr(a, a_start, a_length), substr(b, b_start, b_length), round(p.similarity::numeric, 3)
-   FROM shared_passages(a, b, analysis, min_words, max_gap) p ORDER BY a_start, b_start $$;
+   FROM shared_passages(a, b, min_words, max_gap, analysis) p ORDER BY a_start, b_start $$;
 
 \set fox 'The quick brown fox jumps over the lazy dog, while the cat sleeps on the mat.'
 \set other 'Nobody knew.  The QUICK\nbrown -- fox jumps (over) the lazy dog while the cat sleeps on the sofa!'
@@ -72,24 +72,24 @@ SELECT * FROM passages('ПРИВІТ! П''ять комп''ютерів і пі�
 SELECT * FROM passages('one two three four', 'one two three four', 'unit=char', 4);
 
 -- No character is cut, nor what a reader takes for one
-SELECT * FROM shared_passages(U&'xx \0915\094D\0937\093F one two three \+01F468\200D\+01F469', U&'\0915\094D\0937\093F one two three', '', 4);
-SELECT * FROM shared_passages(U&'a e\0301 b c\0301\0302 q', U&'q \00E9 b c\0301\0302\0303', '', 1);
-SELECT * FROM shared_passages(U&'\0600\0661\0662 one two', U&'\0661\0662 one two', '', 3);
+SELECT * FROM shared_passages(U&'xx \0915\094D\0937\093F one two three \+01F468\200D\+01F469', U&'\0915\094D\0937\093F one two three', 4);
+SELECT * FROM shared_passages(U&'a e\0301 b c\0301\0302 q', U&'q \00E9 b c\0301\0302\0303', 1);
+SELECT * FROM shared_passages(U&'\0600\0661\0662 one two', U&'\0661\0662 one two', 3);
 
 -- Settings out of range
-SELECT * FROM shared_passages('a', 'b', '', 0);
-SELECT * FROM shared_passages('a', 'b', '', 8, -1);
-SELECT * FROM shared_passages('a', 'b', '', 8, 101);
+SELECT * FROM shared_passages('a', 'b', 0);
+SELECT * FROM shared_passages('a', 'b', 8, -1);
+SELECT * FROM shared_passages('a', 'b', 8, 101);
 \set VERBOSITY terse
-SELECT * FROM shared_passages('a', 'b', 'englisch');	-- which there are, the stemmer's version tells
+SELECT * FROM shared_passages('a', 'b', analysis => 'englisch');	-- which there are, the stemmer's version tells
 \set VERBOSITY default
-SELECT * FROM shared_passages('a', 'b', '', 2147483647);
-SELECT * FROM shared_passages('a', 'b', 'k=1000', 2147483647, 100);
+SELECT * FROM shared_passages('a', 'b', 2147483647);
+SELECT * FROM shared_passages('a', 'b', 2147483647, 100, 'k=1000');
 
 -- Repeated text: the number of passages grows with the text only
 SELECT count(*), max(similarity) FROM shared_passages(repeat('The same line again and again. ', 3000), repeat('the same line, again, and again ', 2000));
-SELECT count(*) FROM shared_passages(repeat('The same line again and again. ', 1000), 'x the same line again and again y', '', 6);
-SELECT (coverage(repeat('The same line again and again. ', 1000), 'the same line again and again y', '', 6)).*;
+SELECT count(*) FROM shared_passages(repeat('The same line again and again. ', 1000), 'x the same line again and again y', 6);
+SELECT (coverage(repeat('The same line again and again. ', 1000), 'the same line again and again y', 6)).*;
 SELECT count(*) FROM shared_passages(repeat('a ', 100000), repeat('a ', 90000));
 SELECT count(*) <= 400 AS few, sum(a_length) > 0 AS some FROM shared_passages(repeat('a b ', 200) || repeat('a ', 200), repeat('b a ', 300) || repeat('b ', 200));
 -- what stands often in another order is no run
@@ -134,7 +134,7 @@ JOIN pairs USING (seed)
 GROUP BY seed, i - j, island, least HAVING count(*) >= least;
 CREATE TABLE found AS
 SELECT seed, (a_start - 1) / 3 AS i, (b_start - 1) / 3 AS j, (a_length + 1) / 3 AS n, a_length, b_length, similarity
-FROM pairs, shared_passages(a, b, 'k=' || k, least, 0);
+FROM pairs, shared_passages(a, b, least, 0, 'k=' || k);
 CREATE INDEX ON found (seed, i);
 CREATE INDEX ON found (seed, j);
 ANALYZE pairs, words, runs, found;
@@ -164,7 +164,7 @@ WHERE EXISTS (SELECT FROM generate_series(0, n - least) x
 -- with gaps, runs are still within passages, and what is shared is in both
 CREATE TABLE bridged AS
 SELECT seed, (a_start - 1) / 3 AS i, (b_start - 1) / 3 AS j, (a_length + 1) / 3 AS n, (b_length + 1) / 3 AS m, similarity
-FROM pairs, shared_passages(a, b, 'k=' || k, least, 3);
+FROM pairs, shared_passages(a, b, least, 3, 'k=' || k);
 CREATE INDEX ON bridged (seed);
 ANALYZE bridged;
 SELECT count(*) FROM found
@@ -172,7 +172,7 @@ WHERE NOT EXISTS (SELECT FROM bridged b WHERE b.seed = found.seed AND found.i >=
                   AND found.j >= b.j AND found.j + found.n <= b.j + b.m);
 SELECT count(*) FROM bridged WHERE similarity <= 0 OR similarity > 1;
 -- the shares
-SELECT count(*) FROM pairs, coverage(a, b, 'k=' || k, least, 0) c
+SELECT count(*) FROM pairs, coverage(a, b, least, 0, 'k=' || k) c
 WHERE abs(of_a - (SELECT count(DISTINCT found.i + x) FROM found, generate_series(0, found.n - 1) x WHERE found.seed = pairs.seed)
                  / ((length(a) + 1) / 3)::float8) > 1e-9
    OR abs(of_b - (SELECT count(DISTINCT found.j + x) FROM found, generate_series(0, found.n - 1) x WHERE found.seed = pairs.seed)
@@ -180,9 +180,9 @@ WHERE abs(of_a - (SELECT count(DISTINCT found.i + x) FROM found, generate_series
 -- what is found does not depend on which text comes first
 SELECT count(*) FROM pairs
 WHERE (SELECT array_agg((a_start, a_length, b_start, b_length, similarity) ORDER BY a_start, b_start, a_length, b_length)
-       FROM shared_passages(a, b, '', least, 2)) IS DISTINCT FROM
+       FROM shared_passages(a, b, least, 2)) IS DISTINCT FROM
       (SELECT array_agg((b_start, b_length, a_start, a_length, similarity) ORDER BY b_start, a_start, b_length, a_length)
-       FROM shared_passages(b, a, '', least, 2));
+       FROM shared_passages(b, a, least, 2));
 DROP TABLE pairs, words, runs, found, bridged, windows;
 DROP FUNCTION random_words, passages;
 
@@ -191,7 +191,7 @@ CREATE FUNCTION few_words(n int, kinds int, seed int) RETURNS text LANGUAGE sql 
     SELECT string_agg(chr(120 + (hashint4extended(w, seed) & 1023)::int % kinds), ' ' ORDER BY w) FROM generate_series(1, n) w $$;
 WITH passage AS MATERIALIZED (
     SELECT kinds, seed, gap, ordinality AS number, p.* FROM generate_series(2, 3) kinds, generate_series(1, 6) seed, unnest('{0,2}'::int[]) gap,
-        shared_passages(few_words(600, kinds, seed), few_words(600, kinds, seed + 100), 'k=2', 2, gap) WITH ORDINALITY p)
+        shared_passages(few_words(600, kinds, seed), few_words(600, kinds, seed + 100), 2, gap, 'k=2') WITH ORDINALITY p)
 SELECT (SELECT count(*) > 9000 FROM passage) AS many, count(*) AS within
 FROM passage x JOIN passage y USING (kinds, seed, gap)
 WHERE x.number <> y.number AND y.a_start <= x.a_start AND y.a_start + y.a_length >= x.a_start + x.a_length

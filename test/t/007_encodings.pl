@@ -87,10 +87,10 @@ foreach my $encoding (qw(UTF8 LATIN1 SQL_ASCII))
 	is( $node->safe_psql(
 			"db_$encoding", encode('UTF-8', q{
 		SELECT substr(a, a_start, a_length) || '/' || substr(b, b_start, b_length)
-			|| '/' || highlight(a, b, '', 4) || '/'
-			|| (passages_html(a, b, '', 4) LIKE '%1</a></mark><mark class="c0">Crème brûlée à la</mark>%')
+			|| '/' || highlight(a, b, 4) || '/'
+			|| (passages_html(a, b, 4) LIKE '%1</a></mark><mark class="c0">Crème brûlée à la</mark>%')
 		FROM (VALUES ('Été: Crème brûlée à la.', 'où, CRÈME brûlée (à la)')) v(a, b),
-			shared_passages(a, b, '', 4)})),
+			shared_passages(a, b, 4)})),
 		encode('UTF-8',
 			'Crème brûlée à la/CRÈME brûlée (à la/Été: <b>Crème brûlée à la</b>./true'
 		),
@@ -109,7 +109,7 @@ $node->safe_psql('db_jis', 'CREATE EXTENSION neardup');
 			'db_jis', encode('UTF-8', qq{
 		SELECT substr(a, a_start, a_length) || '/' || substr(b, b_start, b_length)
 		FROM (VALUES ('か\x{309A}か\x{309A}, one two three.', 'I say: one two three か\x{309A}か\x{309A}')) v(a, b),
-			shared_passages(a, b, '', 3)})),
+			shared_passages(a, b, 3)})),
 		'one two three/one two three',
 		'EUC_JIS_2004: passages');
 }

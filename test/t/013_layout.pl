@@ -154,7 +154,6 @@ visit($_) foreach sort keys %includes;
 my %known = map { $_ => 1 } (
 	'index/pass.c > index/search_pending.c',
 	'index/pass.c > index/search_segment.c',
-	'passages/common_passages.c > passages/repeated_runs.c',
 	'planner/conditions.c > planner/selectivity.c');
 foreach my $circle (@circles)
 {
@@ -191,9 +190,7 @@ foreach my $path (sort keys %code)
 %known = map { $_ => 1 } (
 	'text/words.c: WordScanner',
 	'join/node/join_path.c: join_path',
-	'methods/sets/selections.c: selection',
-	'passages/common_passages.c: find_passages',
-	'passages/common_passages.c: common_passages');
+	'methods/sets/selections.c: selection');
 is(join("\n", grep { not $known{$_} } @wide),
 	'', 'no struct of more than 30 fields');
 is(join("\n", grep { not $known{$_} } @long),
@@ -216,7 +213,7 @@ my @budgets = (
 	[ 2211, 2200, qw(planner statistics) ],
 	[ 5255, 4400, qw(guard) ],
 	[ 5464, 3000, qw(groups) ],
-	[ 3850, 3400, qw(passages) ],
+	[ 4523, 4300, qw(passages) ],
 	[ 1329, 1331, qw(evaluation) ]);
 my (@over, $total);
 my %lines = map { $_ => slurp("src/$_") =~ tr/\n// } keys %code;
@@ -235,7 +232,7 @@ foreach my $budget (@budgets)
 }
 is(join("\n", @over), '', 'every folder keeps its budget of lines');
 # The goals are 62,000 and 260.
-cmp_ok($total, '<=', 72850, 'the source keeps its budget of lines');
-cmp_ok(scalar keys %lines, '<=', 339, 'and of files');
+cmp_ok($total, '<=', 73523, 'the source keeps its budget of lines');
+cmp_ok(scalar keys %lines, '<=', 327, 'and of files');
 
 done_testing();

@@ -1,0 +1,617 @@
+/*
+ * case_search.c
+ *		Cases of copying: places of two texts that have many words in common.
+ *
+ * The words that count are those that both texts have and neither has often.  A pair of
+ * them that stand close to each other, in whatever order, is looked up in the other text,
+ * and each of its words matches its place there.  Matches that stand close together in both
+ * texts are a passage, if they are enough; matches of passages that stand near each other
+ * are a case.
+ *
+ * Clusters are found by single linkage over a grid.  The plane of both texts is divided into
+ * square cells of `near` words.  All matches of a cell are linked.  A match is linked to
+ * others only in cells at most `far` away in one direction and in a neighbouring row or
+ * column in the other.  So each cell is compared with a fixed number of later ones, unless
+ * both are in one cluster already.  Bands of cells, of equal a, are visited in order; in
+ * each later band the cells in reach move along with b.
+ */
+#include "postgres.h"
+
+#include "utils/memutils.h"
+
+#include "base/hash.h"
+#include "base/interrupts.h"
+#include "base/memory.h"
+#include "base/sort_uint64.h"
+#include "passages/case_search.h"
+#include "passages/sequence_index.h"
+
+/* Clusters of matches */
+
+/* A word of the first text and one of the second. */
+static inline uint64
+make_match(uint32 a, uint32 b)
+{
+	return (uint64) a << 32 | b;
+}
+
+static inline uint32
+match_a(uint64 match)
+{
+	return match >> 32;
+}
+
+static inline uint32
+match_b(uint64 match)
+{
+	return (uint32) match;
+}
+
+typedef struct Grid
+{
+	const uint64 *matches;
+	uint32		near;
+	uint32		far;
+	uint32	   *order;			/* matches by band, then by column of cells */
+	uint32	   *first;			/* per cell: its first match in this order, and one
+								 * entry more */
+	uint32	   *column;			/* per cell */
+	uint32	   *parent;			/* per cell: another one of its cluster, or itself */
+	uint32		ncells;
+	uint32	   *band;			/* per band: its first cell, and one entry more */
+	uint32		nbands;
+} Grid;
+
+static void *
+allocate(size_t n, size_t width)
+{
+	return MemoryContextAllocHuge(CurrentMemoryContext, Max(n, 1) * width);
+}
+
+/* Cells */
+
+static void
+add_cell(Grid *grid, uint32 column, uint32 first)
+{
+	grid->first[grid->ncells] = first;
+	grid->column[grid->ncells] = column;
+	grid->parent[grid->ncells] = grid->ncells;
+	grid->ncells++;
+}
+
+/* Add the cells of one band, which has the matches from..to - 1. */
+static void
+add_band(Grid *grid, size_t from, size_t to)
+{
+	uint64	   *by_column = allocate(to - from, sizeof(uint64));
+
+	for (size_t i = from; i < to; i++)
+		by_column[i - from] = (uint64) (match_b(grid->matches[i]) / grid->near) << 32 | i;
+	sort_hashes(by_column, to - from);
+	for (size_t i = from; i < to; i++)
+	{
+		uint32		column = by_column[i - from] >> 32;
+
+		grid->order[i] = (uint32) by_column[i - from];
+		if (i == from || column != grid->column[grid->ncells - 1])
+			add_cell(grid, column, i);
+	}
+	pfree(by_column);
+}
+
+static void
+make_cells(Grid *grid, size_t n)
+{
+	size_t		from = 0;
+
+	grid->nbands = match_a(grid->matches[n - 1]) / grid->near + 1;
+	grid->band = allocate((size_t) grid->nbands + 1, sizeof(uint32));
+	for (uint32 band = 0; band < grid->nbands; band++)
+	{
+		size_t		to = from;
+
+		CHECK_EVERY(band);
+		while (to < n && match_a(grid->matches[to]) / grid->near == band)
+			to++;
+		grid->band[band] = grid->ncells;
+		if (to > from)
+			add_band(grid, from, to);
+		from = to;
+	}
+	grid->band[grid->nbands] = grid->ncells;
+	grid->first[grid->ncells] = n;
+}
+
+/* Linkage */
+
+static uint32
+find_root(Grid *grid, uint32 cell)
+{
+	while (grid->parent[cell] != cell)
+	{
+		grid->parent[cell] = grid->parent[grid->parent[cell]];
+		cell = grid->parent[cell];
+	}
+	return cell;
+}
+
+static inline uint32
+difference(uint32 x, uint32 y)
+{
+	return x > y ? x - y : y - x;
+}
+
+static bool
+are_linked(const Grid *grid, uint32 cell, uint32 other)
+{
+	for (uint32 i = grid->first[cell + 1]; i-- > grid->first[cell];)
+	{
+		uint64		match = grid->matches[grid->order[i]];
+
+		for (uint32 j = grid->first[other]; j < grid->first[other + 1]; j++)
+		{
+			uint64		second = grid->matches[grid->order[j]];
+			uint32		a = difference(match_a(match), match_a(second));
+			uint32		b = difference(match_b(match), match_b(second));
+
+			if (Min(a, b) <= grid->near && Max(a, b) <= grid->far)
+				return true;
+		}
+	}
+	return false;
+}
+
+static void
+link_cells(Grid *grid, uint32 cell, uint32 other)
+{
+	uint32		root = find_root(grid, cell);
+	uint32		other_root = find_root(grid, other);
+
+	/* the root is the first cell */
+	if (root != other_root && are_linked(grid, cell, other))
+		grid->parent[Max(root, other_root)] = Min(root, other_root);
+}
+
+/* Link the cells of a band with those of itself or a later one, `reach` columns around. */
+static void
+link_bands(Grid *grid, uint32 band, uint32 later, uint32 reach)
+{
+	uint32		low = grid->band[later];
+	uint32		end = grid->band[later + 1];
+
+	for (uint32 cell = grid->band[band]; cell < grid->band[band + 1]; cell++)
+	{
+		if (later == band)
+			low = cell + 1;
+		while (low < end && grid->column[low] + reach < grid->column[cell])
+			low++;
+		for (uint32 other = low;
+			 other < end && grid->column[other] <= grid->column[cell] + reach; other++)
+			link_cells(grid, cell, other);
+	}
+}
+
+static void
+link_all(Grid *grid)
+{
+	uint32		reach = grid->far / grid->near + 1;
+
+	for (uint32 band = 0; band < grid->nbands; band++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (grid->band[band] == grid->band[band + 1])
+			continue;
+		for (uint32 later = band; later < grid->nbands && later <= band + reach; later++)
+			link_bands(grid, band, later, later <= band + 1 ? reach : 1);
+	}
+}
+
+/* Number the clusters in the order of their first matches. */
+static uint32
+number_clusters(Grid *grid, size_t n, uint32 *cluster)
+{
+	uint32	   *numbers = allocate(grid->ncells, sizeof(uint32));
+	uint32		nclusters = 0;
+
+	memset(numbers, 0xFF, sizeof(uint32) * grid->ncells);
+	for (uint32 cell = 0; cell < grid->ncells; cell++)
+	{
+		uint32		root = find_root(grid, cell);
+
+		for (uint32 i = grid->first[cell]; i < grid->first[cell + 1]; i++)
+			cluster[grid->order[i]] = root;
+	}
+	for (size_t i = 0; i < n; i++)
+	{
+		uint32	   *number = &numbers[cluster[i]];
+
+		if (*number == PG_UINT32_MAX)
+			*number = nclusters++;
+		cluster[i] = *number;
+	}
+	pfree(numbers);
+	return nclusters;
+}
+
+/*
+ * Partition n < 2^32 matches, sorted and distinct, into clusters: two matches are
+ * linked if they are at most `near` words apart in one text and at most `far` >= near
+ * in the other, and a cluster has all matches that are linked, or linked through
+ * others.  Sets cluster[i] to the number of the i-th match's cluster, in the order of
+ * first matches, and returns the number of clusters.  Takes 16 bytes for each match in
+ * the current memory context, freed at the end.  Answers a cancel.
+ */
+static uint32
+cluster_matches(const uint64 *matches, size_t n, uint32 near, uint32 far, uint32 *cluster)
+{
+	Grid		grid = {matches, near, far};
+	uint32		nclusters;
+
+	Assert(near > 0 && far >= near);
+	Assert(n < PG_UINT32_MAX);
+	if (n == 0)
+		return 0;
+	grid.order = allocate(n, sizeof(uint32));
+	grid.first = allocate(n + 1, sizeof(uint32));
+	grid.column = allocate(n, sizeof(uint32));
+	grid.parent = allocate(n, sizeof(uint32));
+	make_cells(&grid, n);
+	link_all(&grid);
+	nclusters = number_clusters(&grid, n, cluster);
+	pfree(grid.order);
+	pfree(grid.first);
+	pfree(grid.column);
+	pfree(grid.parent);
+	pfree(grid.band);
+	return nclusters;
+}
+
+/* Words */
+
+/* A word that makes up more than 1 in FREQUENT of a text's words is frequent, if it
+ * comes more than FREQUENT_MIN times. */
+#define FREQUENT		200
+#define FREQUENT_MIN	4
+
+/* A pair of words that one text has more often than this is not looked up. */
+#define PAIR_OFTEN		8
+
+/* One of the texts. */
+typedef struct CaseText
+{
+	uint32	   *ids;			/* per word: common to equal words of both texts, or
+								 * NOWHERE if the other one has it not */
+	uint32		n;
+	uint32	   *places;			/* of the words that count */
+	uint32		nplaces;
+	uint32	   *before;			/* per word, and one entry more: words before it that
+								 * are not frequent */
+} CaseText;
+
+typedef struct Matches
+{
+	uint64	   *matches;		/* sorted, distinct */
+	size_t		n;
+	size_t		size;
+} Matches;
+
+/* Words */
+
+/* Replace the hashes of both texts' words by ids, in their own memory. */
+static void
+number_words(CaseText *a, CaseText *b, uint64 *a_hashes, uint64 *b_hashes)
+{
+	SequenceIndex index;
+
+	sequence_index_build(&index, b_hashes, b->n);
+	sequence_index_find(&index, a_hashes, a->n, (uint32 *) a_hashes);
+	LOOK_AT_MEMORY(CurrentMemoryContext->parent);
+	a->ids = repalloc_huge(a_hashes, Max(a->n, 1) * sizeof(uint32));
+	sequence_index_finish(&index, (uint32 *) b_hashes);
+	b->ids = repalloc_huge(b_hashes, Max(b->n, 1) * sizeof(uint32));
+	pfree(index.next);
+	pfree(index.count);
+	pfree(index.found);
+}
+
+static uint32 *
+count_words(const CaseText *text, uint32 nids)
+{
+	uint32	   *counts = MemoryContextAllocExtended(CurrentMemoryContext,
+													Max(nids, 1) * sizeof(uint32),
+													MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+
+	for (uint32 i = 0; i < text->n; i++)
+		if (text->ids[i] != NOWHERE)
+			counts[text->ids[i]]++;
+	return counts;
+}
+
+static inline bool
+is_frequent(const CaseText *text, const uint32 *counts, uint32 id)
+{
+	return counts[id] > Max(FREQUENT_MIN, text->n / FREQUENT);
+}
+
+/* Choose the words of `text` that count. */
+static void
+choose_words(CaseText *text, const CaseText *a, const uint32 *a_counts,
+			 const CaseText *b, const uint32 *b_counts)
+{
+	uint32		before = 0;
+
+	text->places = allocate(text->n, sizeof(uint32));
+	text->nplaces = 0;
+	text->before = allocate((size_t) text->n + 1, sizeof(uint32));
+	for (uint32 i = 0; i < text->n; i++)
+	{
+		uint32		id = text->ids[i];
+		bool		in_both;
+
+		CHECK_EVERY(i);
+		text->before[i] = before;
+		/* b numbers the words, so that each id is one of its own */
+		in_both = id != NOWHERE && a_counts[id] > 0;
+		if (in_both && (is_frequent(a, a_counts, id) || is_frequent(b, b_counts, id)))
+			continue;
+		before++;
+		if (in_both)
+			text->places[text->nplaces++] = i;
+	}
+	text->before[text->n] = before;
+}
+
+/* Pairs */
+
+/*
+ * Make the pairs of each word that counts: pair number x * reach + d - 1 is of words x
+ * and x + d.  A pair that does not count has the key `none`.
+ */
+static uint64 *
+make_pairs(const CaseText *text, const CaseRules *rules, uint64 none)
+{
+	uint64	   *pairs = allocate((size_t) text->nplaces * rules->reach, sizeof(uint64));
+	uint64	   *pair = pairs;
+
+	for (uint32 x = 0; x < text->nplaces; x++)
+	{
+		uint32		place = text->places[x];
+
+		CHECK_EVERY(x);
+		for (uint32 d = 1; d <= rules->reach; d++)
+		{
+			uint32		other = x + d < text->nplaces ? text->places[x + d] : place;
+			uint32		one = text->ids[place];
+			uint32		two = text->ids[other];
+
+			*pair++ = one == two || other - place > rules->near ? none :
+				mix64((uint64) Min(one, two) << 32 | Max(one, two));
+		}
+	}
+	return pairs;
+}
+
+/* Add the places in b of word x of a, from a pair of a that it is in. */
+static int
+add_places(const SequenceIndex *index, uint32 first, uint32 id, const CaseText *b,
+		   uint32 reach, uint32 *places, int n)
+{
+	if (first == NOWHERE || sequence_index_exceeds(index, first, PAIR_OFTEN))
+		return n;
+	for (uint32 pair = first; pair != NOWHERE; pair = index->next[pair])
+	{
+		uint32		x = pair / reach;
+		uint32		place = b->places[x];
+		int			i = n;
+
+		if (b->ids[place] != id)
+			place = b->places[x + pair % reach + 1];
+		while (i > 0 && places[i - 1] > place)
+			i--;
+		if (i > 0 && places[i - 1] == place)
+			continue;
+		memmove(places + i + 1, places + i, (n - i) * sizeof(uint32));
+		places[i] = place;
+		n++;
+	}
+	return n;
+}
+
+static void
+match_words(Matches *found, const SequenceIndex *index, const uint32 *a_pairs,
+			const CaseText *a, const CaseText *b, uint32 reach)
+{
+	uint32		places[2 * CASE_REACH_MAX * PAIR_OFTEN];
+
+	for (uint32 x = 0; x < a->nplaces; x++)
+	{
+		uint32		id = a->ids[a->places[x]];
+		int			n = 0;
+
+		CHECK_EVERY(x);
+		for (uint32 d = 1; d <= reach; d++)
+		{
+			n = add_places(index, a_pairs[(size_t) x * reach + d - 1], id, b, reach,
+						   places, n);
+			if (x >= d)
+				n = add_places(index, a_pairs[(size_t) (x - d) * reach + d - 1], id, b,
+							   reach, places, n);
+		}
+		found->matches = growing_reserve(found->matches, &found->size, found->n + n,
+										 sizeof(uint64));
+		for (int i = 0; i < n; i++)
+			found->matches[found->n++] = make_match(a->places[x], places[i]);
+	}
+}
+
+static Matches
+find_matches(const CaseText *a, const CaseText *b, const CaseRules *rules)
+{
+	Matches		found = {0};
+	SequenceIndex index;
+	/* keys of a word with itself, which no pair has, and which differ */
+	uint64	   *b_pairs = make_pairs(b, rules, mix64(make_match(1, 1)));
+	uint64	   *a_pairs = make_pairs(a, rules, mix64(make_match(0, 0)));
+
+	sequence_index_build(&index, b_pairs, b->nplaces * rules->reach);
+	sequence_index_find(&index, a_pairs, a->nplaces * rules->reach, (uint32 *) a_pairs);
+	LOOK_AT_MEMORY(CurrentMemoryContext->parent);
+	pfree(b_pairs);
+	pfree(index.slots);
+	match_words(&found, &index, (uint32 *) a_pairs, a, b, rules->reach);
+	pfree(a_pairs);
+	pfree(index.next);
+	pfree(index.count);
+	pfree(index.found);
+	return found;
+}
+
+/* Clusters */
+
+/*
+ * Count the words that match in each cluster, in the text in which they are fewer.
+ */
+static uint32 *
+count_matched(const Matches *found, const uint32 *cluster, uint32 nclusters)
+{
+	uint64	   *words = allocate(found->n, sizeof(uint64));
+	uint32	   *counts = MemoryContextAllocExtended(CurrentMemoryContext,
+													2 * ((size_t) nclusters + 1) * sizeof(uint32),
+													MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+
+	for (int text = 0; text < 2; text++)
+	{
+		size_t		n;
+
+		for (size_t i = 0; i < found->n; i++)
+		{
+			uint64		match = found->matches[i];
+
+			words[i] = make_match(text == 0 ? match_a(match) : match_b(match), cluster[i]);
+		}
+		n = sort_distinct_hashes(words, found->n);
+		for (size_t i = 0; i < n; i++)
+			counts[text * (size_t) nclusters + match_b(words[i])]++;
+	}
+	for (uint32 i = 0; i < nclusters; i++)
+		counts[i] = Min(counts[i], counts[(size_t) nclusters + i]);
+	LOOK_AT_MEMORY(CurrentMemoryContext->parent);
+	pfree(words);
+	return counts;
+}
+
+/* Keep the matches of passages. */
+static void
+keep_passages(Matches *found, uint32 *cluster, const CaseRules *rules)
+{
+	uint32		nclusters = cluster_matches(found->matches, found->n, rules->near,
+											rules->near, cluster);
+	uint32	   *counts = count_matched(found, cluster, nclusters);
+	size_t		kept = 0;
+
+	for (size_t i = 0; i < found->n; i++)
+		if (counts[cluster[i]] >= rules->least)
+			found->matches[kept++] = found->matches[i];
+	found->n = kept;
+	pfree(counts);
+}
+
+/* Join passages to cases. */
+static Passage *
+join_passages(const Matches *found, uint32 *cluster, const CaseRules *rules, size_t *n)
+{
+	uint32		nclusters = cluster_matches(found->matches, found->n, rules->gap,
+											rules->far, cluster);
+	uint32	   *counts = count_matched(found, cluster, nclusters);
+	Passage    *passages = allocate(nclusters, sizeof(Passage));
+
+	for (uint32 i = 0; i < nclusters; i++)
+		passages[i] = (Passage){PG_UINT32_MAX, 0, PG_UINT32_MAX, 0, counts[i]};
+	for (size_t i = 0; i < found->n; i++)
+	{
+		Passage    *passage = &passages[cluster[i]];
+		uint32		a = match_a(found->matches[i]);
+		uint32		b = match_b(found->matches[i]);
+
+		passage->a_start = Min(passage->a_start, a);
+		passage->a_end = Max(passage->a_end, a + 1);
+		passage->b_start = Min(passage->b_start, b);
+		passage->b_end = Max(passage->b_end, b + 1);
+	}
+	pfree(counts);
+	*n = nclusters;
+	return passages;
+}
+
+static CopiedCase
+make_case(const Passage *passage, const CaseText *a, const CaseText *b)
+{
+	return (CopiedCase){*passage,
+		a->before[passage->a_end] - a->before[passage->a_start],
+		b->before[passage->b_end] - b->before[passage->b_start]};
+}
+
+/* Drop cases of too small a share, then those within others. */
+static size_t
+filter_cases(Passage *passages, size_t n, const CaseText *a, const CaseText *b,
+			 double min_share)
+{
+	size_t		kept = 0;
+
+	for (size_t i = 0; i < n; i++)
+	{
+		CopiedCase	one = make_case(&passages[i], a, b);
+
+		if (one.passage.matched >= min_share * Min(one.a_words, one.b_words))
+			passages[kept++] = passages[i];
+	}
+	return passages_drop_inner(passages, kept);
+}
+
+/* In the current memory context, which is a temporary one. */
+static Passage *
+search(CaseText *a, CaseText *b, const CaseRules *rules, size_t *n)
+{
+	uint32	   *a_counts = count_words(a, b->n);
+	uint32	   *b_counts = count_words(b, b->n);
+	Matches		found;
+	uint32	   *cluster;
+	Passage    *passages;
+
+	choose_words(a, a, a_counts, b, b_counts);
+	choose_words(b, a, a_counts, b, b_counts);
+	pfree(a_counts);
+	pfree(b_counts);
+	found = find_matches(a, b, rules);
+	cluster = allocate(found.n, sizeof(uint32));
+	keep_passages(&found, cluster, rules);
+	passages = join_passages(&found, cluster, rules, n);
+	*n = filter_cases(passages, *n, a, b, rules->min_share);
+	return passages;
+}
+
+CopiedCase *
+find_cases(uint64 *a_hashes, uint32 na, uint64 *b_hashes, uint32 nb,
+		   const CaseRules *rules, size_t *n)
+{
+	MemoryContext caller = CurrentMemoryContext;
+	MemoryContext work = AllocSetContextCreate(caller, "neardup cases",
+											   ALLOCSET_DEFAULT_SIZES);
+	CaseText	a = {.n = na};
+	CaseText	b = {.n = nb};
+	Passage    *passages;
+	CopiedCase *cases;
+
+	Assert(rules->reach <= CASE_REACH_MAX);
+	MemoryContextSwitchTo(work);
+	number_words(&a, &b, a_hashes, b_hashes);
+	passages = search(&a, &b, rules, n);
+	MemoryContextSwitchTo(caller);
+	cases = allocate(*n, sizeof(CopiedCase));
+	for (size_t i = 0; i < *n; i++)
+		cases[i] = make_case(&passages[i], &a, &b);
+	pfree(a.ids);
+	pfree(b.ids);
+	MemoryContextDelete(work);
+	return cases;
+}

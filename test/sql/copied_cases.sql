@@ -1,0 +1,188 @@
+--
+-- Cases of copying: passages that stand near each other in both texts
+--
+\getenv abs_srcdir PG_ABS_SRCDIR
+\set file :abs_srcdir '/sql/shared/plagdet.sql'
+\i :file
+
+-- The measure of the tests below, by hand: pair 1 is found as it is, 2 in
+-- halves, 3 by half, 4 twice and not once more than it is, 5 in one text only,
+-- 6 beside the place, 7 not at all
+INSERT INTO planted VALUES (1, 1, 100, 51, 100), (2, 1, 100, 51, 100), (3, 1, 100, 51, 100), (4, 1, 100, 51, 100),
+                           (5, 1, 100, 51, 100), (6, 1, 100, 51, 100), (7, 1, 100, 51, 100);
+INSERT INTO found VALUES (1, 1, 100, 51, 100), (2, 1, 50, 51, 50), (2, 51, 50, 101, 50), (3, 51, 50, 101, 50),
+                         (4, 1, 80, 51, 80), (4, 21, 80, 71, 80), (5, 1, 100, 151, 100), (6, 101, 100, 51, 100);
+SELECT pairs, p.* FROM (VALUES ('{1}'::int[]), ('{2}'), ('{3}'), ('{4}'), ('{5}'), ('{6}'), ('{7}'), ('{1,7}'), ('{1,5}'), ('{1,2}'), ('{1,3}')) t (pairs), plagdet(pairs) p;
+
+-- What a row is
+\set fox 'Of its own it has this. The bridge was built in 1894 by the engineer Anna Holm. It carried two railway tracks over the river until the great flood of 1926 took its middle pier away, and nobody was hurt. That was all, it says.'
+\set edited 'Two railway tracks were carried by it over the river, until in 1926 the great flood took the middle pier. By Anna Holm, an engineer, the bridge was built in 1894! Nobody knows more of these words, which stand elsewhere.'
+SELECT substr(:'fox', a_start, a_length) AS a, substr(:'edited', b_start, b_length) AS b, round(similarity::numeric, 3) AS similarity, round(coverage::numeric, 3) AS coverage
+FROM copied_cases(:'fox', :'edited') \gx
+-- Sentences that change places are one case; the layout does not matter, nor does case
+SELECT preset, c.* FROM unnest(ARRAY['verbatim', 'edited', 'rewritten', 'EDITED']) preset, copied_cases(:'fox', upper(:'fox') || E'\n\n' || 'more', preset) c;
+SELECT min_length, count(c) FROM unnest(ARRAY[0, 100, 150, 200, 2147483647]) min_length, copied_cases(:'fox', :'edited', min_length => min_length) c GROUP BY 1 ORDER BY 1;
+SELECT min_share, count(c) FROM unnest(ARRAY[0, 0.5, 0.75, 1]) min_share, copied_cases(:'fox', :'edited', min_share => min_share) c GROUP BY 1 ORDER BY 1;
+-- Stems, markup
+SELECT count(*) FROM copied_cases('Cats were jumping over fences, while some dogs slept deeply', 'a cat jumps over the fence while a dog sleeps', min_length => 0);
+SELECT count(*) FROM copied_cases('Cats were jumping over fences, while some dogs slept deeply', 'a cat jumps over the fence while a dog sleeps', min_length => 0, analysis => 'english');
+SELECT * FROM copied_cases('<p>alpha <b>beta</b> gamma delta</p>', 'alpha beta gamma delta', 'verbatim', 0, analysis => 'html');
+-- Nothing
+SELECT * FROM copied_cases('', :'fox');
+SELECT * FROM copied_cases('', '');
+SELECT * FROM copied_cases(NULL, 'a');
+SELECT * FROM copied_cases(:'fox', 'Nothing of it');
+-- What is often, in one of the texts, is not looked for
+SELECT count(*) FROM copied_cases(repeat('the same line again and again ', 4), 'the same line again and again', 'verbatim', 0);
+SELECT count(*) FROM copied_cases(repeat('the same line again and again ', 5), 'the same line again and again', 'verbatim', 0);
+-- Mistakes
+SELECT * FROM copied_cases('a', 'b', 'english');
+SELECT * FROM copied_cases('a', 'b', min_length => -1);
+SELECT * FROM copied_cases('a', 'b', min_share => 1.1);
+SELECT * FROM copied_cases('a', 'b', min_share => 'NaN');
+
+-- The definition of the manual, word for word, in quadratic time.  Words stand
+-- one blank apart.
+CREATE TYPE rules AS (reach int, near int, gap int, far int);
+CREATE FUNCTION rules_of(preset text) RETURNS rules
+    LANGUAGE sql IMMUTABLE AS
+$$ SELECT CASE preset WHEN 'verbatim' THEN ROW(1, 4, 10, 10)::rules WHEN 'edited' THEN ROW(3, 12, 30, 30)::rules ELSE ROW(3, 12, 30, 240)::rules END $$;
+
+-- The number of a match for each: it is linked with that, or through others
+CREATE FUNCTION clusters_of(a_places int[], b_places int[], near int, far int) RETURNS int[]
+    LANGUAGE plpgsql IMMUTABLE AS
+$$
+DECLARE
+    labels int[] := array_fill(0, ARRAY[coalesce(cardinality(a_places), 0)]);
+    linked int[];
+    one int;
+BEGIN
+    FOR start IN 1..cardinality(labels) LOOP
+        CONTINUE WHEN labels[start] > 0;
+        linked := ARRAY[start];
+        WHILE cardinality(linked) > 0 LOOP
+            FOREACH one IN ARRAY linked LOOP
+                labels[one] := start;
+            END LOOP;
+            linked := ARRAY(SELECT DISTINCT m.i::int
+                            FROM unnest(a_places, b_places, labels) WITH ORDINALITY AS m (a, b, label, i), unnest(linked) AS l (i)
+                            WHERE m.label = 0 AND least(abs(m.a - a_places[l.i]), abs(m.b - b_places[l.i])) <= near
+                              AND greatest(abs(m.a - a_places[l.i]), abs(m.b - b_places[l.i])) <= far);
+        END LOOP;
+    END LOOP;
+    RETURN labels;
+END
+$$;
+
+CREATE FUNCTION naive_cases(a text, b text, rules, min_share numeric)
+    RETURNS TABLE (a_start int, a_end int, b_start int, b_end int, matched int, a_words int, b_words int)
+    LANGUAGE plpgsql AS
+$$
+DECLARE
+    m_a int[];
+    m_b int[];
+    labels int[];
+BEGIN
+    CREATE TEMP TABLE words ON COMMIT DROP AS
+    SELECT side, i::int, word FROM (VALUES ('a', a), ('b', b)) t (side, doc), unnest(string_to_array(doc, ' ')) WITH ORDINALITY w (word, i);
+    ALTER TABLE words ADD counts boolean, ADD frequent boolean NOT NULL DEFAULT false, ADD x int;
+    -- words that both have, and neither often
+    UPDATE words w SET counts = (SELECT count(DISTINCT side) = 2 FROM words o WHERE o.word = w.word);
+    UPDATE words w SET frequent = true, counts = false
+    WHERE counts AND EXISTS (SELECT FROM words o WHERE o.word = w.word GROUP BY o.side
+                             HAVING count(*) > greatest(4, (SELECT count(*) FROM words t WHERE t.side = o.side) / 200));
+    UPDATE words w SET x = n FROM (SELECT side, i, row_number() OVER (PARTITION BY side ORDER BY i) n FROM words WHERE counts) o
+    WHERE (o.side, o.i) = (w.side, w.i);
+    -- pairs that neither has often
+    CREATE TEMP TABLE word_pairs ON COMMIT DROP AS
+    SELECT f.side, f.i, s.i AS j, ARRAY[least(f.word, s.word), greatest(f.word, s.word)] AS pair
+    FROM words f JOIN words s ON f.side = s.side AND s.x BETWEEN f.x + 1 AND f.x + ($3).reach AND s.i - f.i <= ($3).near AND s.word <> f.word;
+    DELETE FROM word_pairs WHERE pair IN (SELECT pair FROM word_pairs GROUP BY side, pair HAVING count(*) > 8);
+    -- matches
+    SELECT array_agg(t.i ORDER BY t.i, t.j), array_agg(t.j ORDER BY t.i, t.j) INTO m_a, m_b
+    FROM (SELECT DISTINCT x.i, y.i AS j
+          FROM word_pairs p JOIN word_pairs q ON p.side = 'a' AND q.side = 'b' AND p.pair = q.pair
+          JOIN words x ON x.side = 'a' AND x.i IN (p.i, p.j) JOIN words y ON y.side = 'b' AND y.i IN (q.i, q.j) AND x.word = y.word) t;
+    -- passages
+    labels := clusters_of(m_a, m_b, ($3).near, ($3).near);
+    SELECT array_agg(p.i ORDER BY p.i, p.j), array_agg(p.j ORDER BY p.i, p.j) INTO m_a, m_b
+    FROM unnest(m_a, m_b, labels) p (i, j, label)
+    WHERE label IN (SELECT label FROM unnest(m_a, m_b, labels) q (i, j, label) GROUP BY label HAVING least(count(DISTINCT i), count(DISTINCT j)) >= 4);
+    -- cases
+    labels := clusters_of(m_a, m_b, ($3).gap, ($3).far);
+    CREATE TEMP TABLE cases ON COMMIT DROP AS
+    SELECT min(i) AS a1, max(i) AS a2, min(j) AS b1, max(j) AS b2, least(count(DISTINCT i), count(DISTINCT j))::int AS m
+    FROM unnest(m_a, m_b, labels) c (i, j, label) GROUP BY label;
+    ALTER TABLE cases ADD aw int, ADD bw int;
+    UPDATE cases SET aw = (SELECT count(*) FROM words WHERE side = 'a' AND i BETWEEN a1 AND a2 AND NOT frequent),
+                     bw = (SELECT count(*) FROM words WHERE side = 'b' AND i BETWEEN b1 AND b2 AND NOT frequent);
+    DELETE FROM cases WHERE m < min_share * least(aw, bw);
+    RETURN QUERY SELECT a1, a2, b1, b2, m, aw, bw FROM cases c
+    WHERE NOT EXISTS (SELECT FROM cases o WHERE (o.a1, o.a2, o.b1, o.b2) <> (c.a1, c.a2, c.b1, c.b2)
+                      AND c.a1 >= o.a1 AND c.a2 <= o.a2 AND c.b1 >= o.b1 AND c.b2 <= o.b2);
+    DROP TABLE words, word_pairs, cases;
+END
+$$;
+
+-- Texts of a few hundred words: stretches of one text in the other, edited
+CREATE FUNCTION number(seed text, below int) RETURNS int
+    LANGUAGE sql IMMUTABLE AS
+$$ SELECT ('x' || substr(md5(seed), 1, 7))::bit(28)::int % below $$;
+CREATE FUNCTION source(seed int, n int, kinds int) RETURNS text[]
+    LANGUAGE sql IMMUTABLE AS
+$$ SELECT array_agg('w' || number(seed || ' ' || i, kinds)) FROM generate_series(1, n) i $$;
+CREATE FUNCTION copy_of(seed int, words text[], kinds int) RETURNS text[]
+    LANGUAGE sql IMMUTABLE AS
+$$
+SELECT array_agg(CASE number(seed || ' kind ' || i, 10) WHEN 0 THEN 'x' || i WHEN 1 THEN 'w' || number(seed || ' other ' || i, kinds) ELSE word END
+                 ORDER BY part, i + number(seed || ' moved ' || i, 4))
+FROM unnest(words) WITH ORDINALITY w (word, i), LATERAL (SELECT number(seed || ' part ' || i / 40, 100)) p (part)
+WHERE number(seed || ' left ' || i / 40, 2) = 0
+$$;
+CREATE TABLE pairs AS
+SELECT seed, kinds, n, array_to_string(source(seed, n, kinds), ' ') AS b,
+       array_to_string(copy_of(seed, source(seed, n, kinds), kinds) || source(seed + 1000, n / 3, kinds * 2) || copy_of(seed + 1, source(seed, n, kinds), kinds), ' ') AS a
+FROM generate_series(1, 3) seed, (VALUES (60, 90), (400, 180), (30, 50)) k (kinds, n);
+
+CREATE FUNCTION word_at(doc text, place int) RETURNS int
+    LANGUAGE sql IMMUTABLE AS
+$$ SELECT cardinality(string_to_array(left(doc, place), ' ')) $$;
+SELECT preset, min_share, count(*) AS pairs, sum(cardinality(found)) AS cases, count(*) FILTER (WHERE found <> expected) AS differ
+FROM pairs, (VALUES ('verbatim', 0.0), ('edited', 0.0), ('edited', 0.7), ('rewritten', 0.0)) p (preset, min_share),
+     LATERAL (SELECT ARRAY(SELECT (word_at(a, a_start), word_at(a, a_start + a_length - 1), word_at(b, b_start), word_at(b, b_start + b_length - 1),
+                                   similarity::numeric(6, 4), coverage::numeric(6, 4))::text
+                           FROM copied_cases(a, b, preset, 0, min_share) ORDER BY 1) AS found,
+                     ARRAY(SELECT (a_start, a_end, b_start, b_end, (matched::numeric / (a_words + b_words - matched))::numeric(6, 4),
+                                   (matched::numeric / least(a_words, b_words))::numeric(6, 4))::text
+                           FROM naive_cases(a, b, rules_of(preset), min_share) ORDER BY 1) AS expected) c
+GROUP BY preset, min_share ORDER BY preset, min_share;
+
+-- It does not matter which text comes first
+SELECT count(*) FROM pairs, unnest(ARRAY['verbatim', 'edited', 'rewritten']) preset
+WHERE (SELECT array_agg(c ORDER BY c) FROM copied_cases(a, b, preset, 0) c) IS DISTINCT FROM
+      (SELECT array_agg(d ORDER BY d) FROM copied_cases(b, a, preset, 0) c, LATERAL (SELECT b_start, b_length, a_start, a_length, similarity, coverage) d);
+-- Words of another text before it move all places
+SELECT count(*) FROM pairs, unnest(ARRAY['verbatim', 'edited', 'rewritten']) preset, (SELECT string_agg('y' || i, ' ') || ' ' FROM generate_series(1, 101) i) f (filler)
+WHERE (SELECT array_agg(c ORDER BY c) FROM copied_cases(a, b, preset, 0) c) IS DISTINCT FROM
+      (SELECT array_agg(d ORDER BY d) FROM copied_cases(filler || a, b, preset, 0) c, LATERAL (SELECT a_start - length(filler), a_length, b_start, b_length, similarity, coverage) d);
+-- Two documents one after the other have the cases of each
+CREATE TABLE joined AS
+SELECT p.seed, p.a AS a1, p.b AS b1, replace(q.a, 'w', 'v') AS a2, replace(q.b, 'w', 'v') AS b2, ' ' || y || ' ' AS y, ' ' || z || ' ' AS z
+FROM pairs p, pairs q, (SELECT string_agg('y' || i, ' '), string_agg('z' || i, ' ') FROM generate_series(1, 250) i) f (y, z)
+WHERE p.seed = q.seed AND p.kinds = 60 AND q.kinds = 400;
+SELECT count(*) FROM joined, unnest(ARRAY['verbatim', 'edited', 'rewritten']) preset
+WHERE (SELECT array_agg(d ORDER BY d)
+       FROM (SELECT * FROM copied_cases(a1, b1, preset, 0)
+             UNION ALL SELECT a_start + length(a1 || y), a_length, b_start + length(b1 || z), b_length, similarity, coverage FROM copied_cases(a2, b2, preset, 0)) d)
+      IS DISTINCT FROM
+      (SELECT array_agg(c ORDER BY c) FROM copied_cases(a1 || y || a2, b1 || z || b2, preset, 0) c);
+
+-- A cancel is answered
+CREATE TABLE long AS SELECT string_agg(i::text, ' ') AS doc FROM generate_series(1, 1000000) i;
+SET statement_timeout = '20ms';
+SELECT count(*) FROM long, copied_cases(doc, doc);
+RESET statement_timeout;
+
+DROP TABLE planted, found, pairs, joined, long;
+DROP FUNCTION characters, plagdet, rules_of, clusters_of, naive_cases, number, source, copy_of, word_at;
+DROP TYPE rules;
