@@ -135,17 +135,13 @@ OBJS = \
 	src/join/node/join_shared.o \
 	src/join/node/selfjoin.o \
 	src/join/node/specs.o \
-	src/lexicon/bag.o \
-	src/lexicon/counts.o \
 	src/lexicon/lexicon.o \
 	src/lexicon/sql/lexicon_agg.o \
-	src/lexicon/sql/lexicon_io.o \
-	src/lexicon/sql/lexicon_ops.o \
-	src/lexicon/sql/word_set_agg.o \
+	src/lexicon/sql/lexicon_type.o \
+	src/lexicon/sql/word_set.o \
 	src/lexicon/sql/word_statistics.o \
 	src/lexicon/view.o \
 	src/lexicon/weights.o \
-	src/lexicon/word_set.o \
 	src/methods/candidate_keys.o \
 	src/methods/lexical/chosen_sentences.o \
 	src/methods/lexical/coordinates.o \
@@ -404,7 +400,7 @@ PROVE_TESTS ?= test/t/*.pl test/citus/*.pl
 
 # "make test" and "make demo" need nothing but git and make: they install what
 # else there must be, and come here again with a pg_config of their own.
-ifneq ($(filter-out test test-asserts demo dist,$(or $(MAKECMDGOALS),all)),)
+ifneq ($(filter-out test test-asserts check-format demo dist,$(or $(MAKECMDGOALS),all)),)
 
 PG_CONFIG ?= pg_config
 PGXS := $(shell $(PG_CONFIG) --pgxs)
@@ -477,7 +473,7 @@ endif
 # The distribution, as PGXN takes it: what is committed, without the packages'
 # own files, and the install script that the others read.
 DISTNAME = neardup-$(DISTVERSION)
-.PHONY: test test-asserts demo dist
+.PHONY: test test-asserts check-format demo dist
 dist:
 	@git -C $(srcdir) diff --quiet HEAD || { echo "commit first" >&2; exit 1; }
 	@mkdir -p sql && cat $(INSTALL_SQL) >sql/neardup--1.0.sql
@@ -485,6 +481,8 @@ dist:
 	git -C $(srcdir) archive --format=zip -o "$$PWD/$(DISTNAME).zip" \
 		--prefix=$(DISTNAME)/sql/ $(DATA_built:%=--add-file="$$PWD/%") \
 		--prefix=$(DISTNAME)/ HEAD
+check-format:
+	@$(srcdir)/.ci/format --check
 test:
 	@PG_CONFIG='$(PG_CONFIG)' $(srcdir)/test/run test/run-suites
 # The same regression and isolation tests with neardup's assertions on

@@ -85,13 +85,13 @@ input_number(Input *in, uint64 max, uint64 *result)
 
 /* Passes over hexadecimal digits; false, at the first that is none. */
 static bool
-read_hex(const char **text, int digits, uint64 *result)
+read_hex(const char **from, int digits, uint64 *result)
 {
 	uint64		n = 0;
 
-	for (int i = 0; i < digits; i++, (*text)++)
+	for (int i = 0; i < digits; i++, (*from)++)
 	{
-		char		c = **text;
+		char		c = **from;
 
 		if (c >= '0' && c <= '9')
 			n = n << 4 | (c - '0');
@@ -114,17 +114,17 @@ input_hex(Input *in, int digits, const char *rule, uint64 *result)
 }
 
 const char *
-input_decimal_end(const char *text)
+input_decimal_end(const char *from)
 {
 	static const char digits[] = "0123456789";
-	size_t		whole = strspn(text, digits);
-	size_t		part = text[whole] == '.' ?
-		strspn(text + whole + 1, digits) : 0;
-	const char *end = text + whole + (text[whole] == '.' ? 1 : 0) + part;
+	size_t		whole = strspn(from, digits);
+	size_t		part = from[whole] == '.' ?
+		strspn(from + whole + 1, digits) : 0;
+	const char *end = from + whole + (from[whole] == '.' ? 1 : 0) + part;
 	const char *exponent = end + 1;
 
 	if (whole + part == 0)
-		return text;
+		return from;
 	if (*end != 'e' && *end != 'E')
 		return end;
 	if (*exponent == '+' || *exponent == '-')
@@ -135,27 +135,27 @@ input_decimal_end(const char *text)
 }
 
 bool
-input_config(const char **text, uint32 *hash)
+input_config(const char **from, uint32 *hash)
 {
 	static const char begin[] = "config=";
-	const char *at = *text + strlen(begin);
+	const char *at = *from + strlen(begin);
 	uint64		number;
 
-	if (strncmp(*text, begin, strlen(begin)) != 0 || !read_hex(&at, 8, &number))
+	if (strncmp(*from, begin, strlen(begin)) != 0 || !read_hex(&at, 8, &number))
 		return false;
 	*hash = number;
-	*text = at;
+	*from = at;
 	return true;
 }
 
 bool
-input_until_bracket(Input *in, char **text)
+input_until_bracket(Input *in, char **result)
 {
 	const char *end = strchr(in->at, ']');
 
 	if (end == NULL)
 		return input_bad(in, "A closing bracket is missing.");
-	*text = pnstrdup(in->at, end - in->at);
+	*result = pnstrdup(in->at, end - in->at);
 	in->at = end + 1;
 	return true;
 }

@@ -21,7 +21,7 @@ typedef struct Input
  */
 extern bool input_bad(Input *in, const char *rule);
 
-/* The same for what is something else altogether: it is shown, with a hint. */
+/* The same for input of another kind: the error shows it, with a hint. */
 extern bool input_foreign(Input *in, const char *rule, const char *hint);
 
 /* Raises INVALID_BINARY_REPRESENTATION. */
@@ -29,33 +29,33 @@ extern void input_bad_bytes(const char *type, const char *rule);
 
 extern void input_skip_space(Input *in);
 
-/* A character that must be there, behind any white space. */
+/* Read a character after any white space; it must be there. */
 extern bool input_char(Input *in, char c, const char *rule);
 
-/* A decimal number of at most max, behind any white space. */
+/* Read a decimal number of at most max after any white space. */
 extern bool input_number(Input *in, uint64 max, uint64 *result);
 
-/* A number of exactly so many hexadecimal digits, behind any white space. */
+/* Read a number of exactly `digits` hexadecimal digits after any white space. */
 extern bool input_hex(Input *in, int digits, const char *rule,
 					  uint64 *result);
 
 /*
- * The end of the decimal number without a sign, such as 12.5e-3, that begins
- * at text; text itself if none does.  What strtod() takes besides is no number
- * to a user: signs, infinity, hexadecimal digits.
+ * Return the end of the unsigned decimal number, such as 12.5e-3, at `from`; `from`
+ * itself if there is none.  Signs, infinity and hexadecimal digits, which strtod()
+ * reads, are no number to a user.
  */
-extern const char *input_decimal_end(const char *text);
+extern const char *input_decimal_end(const char *from);
 
 /*
- * "config=1a2b3c4d", a text-search configuration by the hash of its name:
- * passes over it; false, and raises nothing, if *text does not begin so.
+ * Read "config=1a2b3c4d", a text-search configuration by the hash of its name, and
+ * move *from to its end.  Returns false, without an error, for anything else.
  */
-extern bool input_config(const char **text, uint32 *hash);
+extern bool input_config(const char **from, uint32 *hash);
 
-/* What stands before a closing bracket, palloc'd; it is passed over. */
-extern bool input_until_bracket(Input *in, char **text);
+/* Read what is before a closing bracket, palloc'd, and the bracket. */
+extern bool input_until_bracket(Input *in, char **result);
 
-/* Nothing but white space is left. */
+/* Require that nothing but white space is left. */
 extern bool input_end(Input *in);
 
 #endif							/* NEARDUP_INPUT_H */

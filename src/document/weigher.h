@@ -5,7 +5,7 @@
 #ifndef NEARDUP_WEIGHER_H
 #define NEARDUP_WEIGHER_H
 
-#include "lexicon/bag.h"
+#include "lexicon/weights.h"
 #include "document/doc_context.h"
 
 /* How words are weighed; kept by a call site. */

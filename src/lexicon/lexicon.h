@@ -37,7 +37,7 @@ typedef struct Lexicon
 	int32		vl_len_;		/* varlena header (do not touch directly!) */
 	uint8		version;		/* LEXICON_VERSION */
 	uint8		flags;			/* LEXICON_... */
-	uint8		language;		/* the analysis, as in a Making: of words, unit */
+	uint8		language;		/* the analysis, as in a spec: of words, unit */
 	uint8		unit;			/* word, order keep and k = 1, or of shingles */
 	uint32		filters;
 	uint32		analysis;
@@ -75,8 +75,6 @@ StaticAssertDecl(offsetof(Lexicon, entries) == 64 + 8 * LEXICON_CLASSES,
 #define PG_GETARG_LEXICON(n)	DatumGetLexicon(PG_GETARG_DATUM(n))
 #define PG_RETURN_LEXICON(l)	PG_RETURN_POINTER(l)
 
-/* lexicon.c */
-
 /*
  * A lexicon of nwords entries, all zero, of the given analysis, in the
  * current memory context.  Raises PROGRAM_LIMIT_EXCEEDED where they do not
@@ -88,8 +86,34 @@ extern Lexicon *lexicon_alloc(const SignatureSpec *spec, bool markup,
 /* Must be called when all else is filled in. */
 extern void lexicon_seal(Lexicon *lexicon);
 
-/* From the bytes of this machine to portable ones, in place, and back. */
+/* Convert the bytes of this machine to portable ones, in place, or back. */
 extern void lexicon_swap(Lexicon *lexicon);
+
+/* Return XXH3 of the portable bytes.  Hash partitions rely on it. */
+extern uint64 lexicon_bytes_hash(const Lexicon *lexicon, uint64 seed);
+
+/* Return the rule that a lexicon breaks, as a sentence, or NULL. */
+extern const char *lexicon_broken_rule(const Lexicon *lexicon);
+
+/*
+ * Return the lexicon of portable bytes, in the current memory context.  Raises
+ * INVALID_BINARY_REPRESENTATION unless all of them are valid.
+ */
+extern Lexicon *lexicon_from_bytes(const char *bytes, size_t len);
+
+/* The number of these bytes */
+#define LEXICON_BYTES_SIZE(nwords) \
+	(LEXICON_HEADER - VARHDRSZ + (nwords) * sizeof(LexiconEntry))
+
+/*
+ * A word's rank among those to be kept: by df, then by hash.  Words of the
+ * same rank are kept or dropped together.
+ */
+static inline uint64
+lexicon_rank(uint32 df, uint64 hash)
+{
+	return (uint64) df << 32 | (~hash >> 32);
+}
 
 /* The analysis that a lexicon was made with; method and width are zero. */
 extern void lexicon_spec(const Lexicon *lexicon, SignatureSpec *spec);
@@ -150,5 +174,36 @@ add_saturated(uint32 a, uint32 b)
 {
 	return a > PG_UINT32_MAX - b ? PG_UINT32_MAX : a + b;
 }
+
+/* Counting the words of a corpus in bounded memory */
+
+typedef struct Counts Counts;
+
+/*
+ * Makes empty counts in the current memory context that never hold more than
+ * max_words words, 1 <= max_words <= LEXICON_MAX_WORDS.
+ */
+extern Counts *counts_create(size_t max_words);
+
+/* Adds a document of len bytes of UTF-8, whose words the reader gives. */
+extern void counts_add_document(Counts *counts, Reader *reader,
+								const char *doc, size_t len);
+
+/* Adds a document of n shingles, as often as each occurs. */
+extern void counts_add_shingles(Counts *counts, const uint64 *shingles,
+								size_t n);
+
+/* Adds what was counted elsewhere. */
+extern void counts_add_lexicon(Counts *counts, const Lexicon *lexicon);
+
+/* How many words it holds. */
+extern size_t counts_nwords(const Counts *counts);
+
+/*
+ * What has been counted as a lexicon of the given analysis, in the current
+ * memory context.
+ */
+extern Lexicon *counts_lexicon(const Counts *counts, const SignatureSpec *spec,
+							   bool markup);
 
 #endif							/* NEARDUP_LEXICON_H */

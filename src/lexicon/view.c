@@ -150,56 +150,41 @@ view_shared(uint64 id, size_t nwords)
 	return NULL;
 }
 
-/*
- * Makes the weights under a weighting the first of those that are kept; those
- * that were used least recently give up their place.
- */
+/* Prepare the weights of another weighting of a kind, none of them computed. */
 static void
-use_weighting(LexiconView *view, const Weighting *weighting)
+reset_weights(LexiconView *view, CollectionWeights *computed,
+			  const Weighting *weighting)
 {
-	CollectionWeights found;
-	int			i = 0;
-
-	while (i < VIEW_WEIGHTINGS - 1 && view->computed[i].weights != NULL &&
-		   memcmp(&view->computed[i].weighting, weighting,
-				  sizeof(Weighting)) != 0)
-		i++;
-	found = view->computed[i];
-	if (found.weights == NULL ||
-		memcmp(&found.weighting, weighting, sizeof(Weighting)) != 0)
+	if (computed->weights == NULL)
 	{
-		if (found.weights == NULL)
-		{
-			found.weights = MemoryContextAllocHuge(view->context,
+		computed->weights = MemoryContextAllocHuge(view->context,
 												   view->nwords * sizeof(double));
-			view->computed[i].weights = found.weights;	/* of no weighting yet */
-			if (view->kept)
-				shed(VIEW_KEEP);
-		}
-		found.weighting = *weighting;
-		for (size_t j = 0; j < view->nwords; j++)
-		{
-			CHECK_EVERY(j);
-			found.weights[j] = get_float8_nan();
-		}
+		if (view->kept)
+			shed(VIEW_KEEP);
 	}
-	memmove(&view->computed[1], &view->computed[0],
-			i * sizeof(CollectionWeights));
-	view->computed[0] = found;
+	for (size_t i = 0; i < view->nwords; i++)
+	{
+		CHECK_EVERY(i);
+		computed->weights[i] = get_float8_nan();
+	}
+	/* only now: the view stays after an error */
+	computed->weighting = *weighting;
 }
 
 double
 view_weight(LexiconView *view, const Weighting *weighting,
 			const LexiconEntry *entry)
 {
-	const CollectionWeights *first = &view->computed[0];
+	CollectionWeights *computed = &view->computed[weighting->kind];
 	size_t		i = entry - view->lexicon->entries;
 
-	if (first->weights == NULL ||
-		memcmp(&first->weighting, weighting, sizeof(Weighting)) != 0)
-		use_weighting(view, weighting);
-	if (isnan(first->weights[i]))
-		first->weights[i] = weight_in_collection(weighting, view->lexicon,
-												 entry->df, entry->cf);
-	return first->weights[i];
+	Assert(weighting->kind < WEIGHT_KINDS && i < view->nwords);
+	if (computed->weights == NULL ||
+		memcmp(&computed->weighting, weighting, sizeof(Weighting)) != 0)
+		reset_weights(view, computed, weighting);
+	view->current = computed->weights;
+	if (isnan(computed->weights[i]))
+		computed->weights[i] = weight_in_collection(weighting, view->lexicon,
+													entry->df, entry->cf);
+	return computed->weights[i];
 }

@@ -5,22 +5,15 @@
 #ifndef NEARDUP_VIEW_H
 #define NEARDUP_VIEW_H
 
-#include "lexicon/bag.h"
 #include "lexicon/lexicon.h"
 #include "lexicon/weights.h"
 
-/* Collection weights of a view's entries, NaN where not yet computed. */
+/* Weights of a view's entries in the collection, NaN where not yet computed. */
 typedef struct CollectionWeights
 {
-	Weighting	weighting;		/* what they are of */
-	double	   *weights;		/* NULL = none */
+	Weighting	weighting;
+	double	   *weights;		/* NULL: none */
 } CollectionWeights;
-
-/*
- * The weightings of a view whose weights are kept: as many as there are kinds,
- * so that a query that compares them computes each weight once.
- */
-#define VIEW_WEIGHTINGS		5
 
 typedef struct LexiconView
 {
@@ -33,7 +26,8 @@ typedef struct LexiconView
 	size_t		nwords;
 	int			shift;			/* from a hash to its bucket */
 	uint32	   *starts;			/* of each bucket, and the end of the last */
-	CollectionWeights computed[VIEW_WEIGHTINGS];	/* the last used first */
+	CollectionWeights computed[WEIGHT_KINDS];	/* one of each kind */
+	const double *current;		/* the weights used last, or NULL */
 } LexiconView;
 
 /*
@@ -91,8 +85,8 @@ view_expect(const LexiconView *view, const Bag *bag, size_t i)
 		uint32		start = view->starts[words[4].hash >> view->shift];
 
 		__builtin_prefetch(&view->lexicon->entries[start]);
-		if (view->computed[0].weights != NULL)
-			__builtin_prefetch(&view->computed[0].weights[start]);
+		if (view->current != NULL)
+			__builtin_prefetch(&view->current[start]);
 	}
 #endif
 }

@@ -1,11 +1,13 @@
 /*
  * weights.h
- *		What a word weighs: in the collection, and in a document.
+ *		A document's words, and their weights in the collection and the document.
  */
 #ifndef NEARDUP_WEIGHTS_H
 #define NEARDUP_WEIGHTS_H
 
+#include "base/linear_probing.h"
 #include "lexicon/lexicon.h"
+#include "text/reader.h"
 
 /* Numbers are stored in signatures and never change. */
 typedef enum WeightKind
@@ -17,6 +19,8 @@ typedef enum WeightKind
 	WEIGHT_BM25 = 4,
 	WEIGHT_TF_RIDF = 5,			/* (0.5 + 0.5 tf / tf_max) * RIDF */
 } WeightKind;
+
+#define WEIGHT_KINDS	6		/* numbers are below */
 
 /* A kind with its parameters.  Compared with memcmp. */
 typedef struct Weighting
@@ -62,5 +66,39 @@ extern double lexicon_ridf(const Lexicon *lexicon, uint32 df, uint32 cf);
  * machine.
  */
 extern double portable_log(double x);
+
+/* A document's words and how often each occurs */
+
+typedef struct BagWord
+{
+	uint64		hash;
+	uint32		tf;				/* occurrences, at least 1 */
+} BagWord;
+
+typedef struct Bag
+{
+	MemoryContext context;		/* owns it */
+	BagWord    *words;			/* distinct, in order of first occurrence */
+	size_t		nwords;
+	size_t		size;			/* room for words */
+	uint32	   *places;			/* hash table: index into words + 1, or 0 */
+	Probing		probing;		/* of them */
+	DocumentStats stats;
+} Bag;
+
+/* Makes an empty bag in the current memory context. */
+extern Bag *bag_create(void);
+
+/* Empties the bag and frees what a large document has left behind. */
+extern void bag_clear(Bag *bag);
+
+/* Adds n words; raises PROGRAM_LIMIT_EXCEEDED beyond 2^32 - 1 different ones. */
+extern void bag_add(Bag *bag, const uint64 *hashes, size_t n);
+
+/* Fills the bag with the document, or sentence, that the reader has begun. */
+extern void bag_read(Bag *bag, Reader *reader);
+
+/* The word of a hash, or NULL. */
+extern const BagWord *bag_find(const Bag *bag, uint64 hash);
 
 #endif							/* NEARDUP_WEIGHTS_H */

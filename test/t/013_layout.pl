@@ -204,7 +204,7 @@ my @budgets = (
 	[ 3539, 3800, qw(signature) ],
 	[ 2559, 2300, qw(document) ],
 	[ 4945, 4900, qw(methods) ],
-	[ 3978, 3300, qw(lexicon) ],
+	[ 3832, 3300, qw(lexicon) ],
 	[ 1776, 1600, qw(gin) ],
 	[ 11346, 9500, qw(index) ],
 	[ 9698, 8500, qw(join/engine) ],
@@ -232,7 +232,7 @@ foreach my $budget (@budgets)
 }
 is(join("\n", @over), '', 'every folder keeps its budget of lines');
 # The goals are 62,000 and 260.
-cmp_ok($total, '<=', 73523, 'the source keeps its budget of lines');
-cmp_ok(scalar keys %lines, '<=', 327, 'and of files');
+cmp_ok($total, '<=', 73377, 'the source keeps its budget of lines');
+cmp_ok(scalar keys %lines, '<=', 319, 'and of files');
 
 done_testing();

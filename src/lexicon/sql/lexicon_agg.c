@@ -12,9 +12,8 @@
 #include "base/call.h"
 #include "base/compat.h"
 #include "base/input.h"
-#include "lexicon/counts.h"
+#include "lexicon/lexicon.h"
 #include "document/doc_context.h"
-#include "lexicon/sql/lexicon_io.h"
 
 PG_FUNCTION_INFO_V1(lexicon_agg_add);
 PG_FUNCTION_INFO_V1(shingle_lexicon_agg_add);

@@ -32,7 +32,7 @@
 #include "base/interrupts.h"
 #include "base/linear_probing.h"
 #include "base/sort_uint64.h"
-#include "lexicon/bag.h"
+#include "lexicon/weights.h"
 #include "methods/lexical/coordinates.h"
 
 PG_FUNCTION_INFO_V1(descriptive_words);

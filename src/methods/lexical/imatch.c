@@ -32,7 +32,7 @@
 
 #include "base/call.h"
 #include "base/hash.h"
-#include "lexicon/bag.h"
+#include "lexicon/weights.h"
 #include "methods/lexical/coordinates.h"
 
 PG_FUNCTION_INFO_V1(imatch);

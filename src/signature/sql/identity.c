@@ -31,7 +31,7 @@
 
 #include "base/call.h"
 #include "base/sort_uint64.h"
-#include "lexicon/bag.h"
+#include "lexicon/weights.h"
 #include "document/doc_context.h"
 
 PG_FUNCTION_INFO_V1(identity_measure);

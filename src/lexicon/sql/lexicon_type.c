@@ -1,10 +1,19 @@
 /*
- * lexicon_ops.c
- *		Adding lexicons, taking one from another, trimming, and reading.
+ * lexicon_type.c
+ *		The datatype lexicon: text and binary form, operators, reading.
+ *
+ * The text form is the analysis, the numbers of the corpus by name, then the
+ * words, each as the hexadecimal hash, df and cf:
+ *
+ *		lexicon[english stop] documents=2 length=7 df_error=0 cf_error=0
+ *		initials=0,3,...,0 {01d3f2b1c4a59687:1:3,9be3...:2:4}
+ *
+ * What is read, in either form, is checked field by field, as with signatures.
  */
 #include "postgres.h"
 
 #include "funcapi.h"
+#include "libpq/pqformat.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
@@ -12,10 +21,296 @@
 #include "base/call.h"
 #include "base/compat.h"
 #include "base/hash.h"
+#include "base/input.h"
 #include "base/interrupts.h"
 #include "base/sort_uint64.h"
 #include "lexicon/lexicon.h"
 #include "lexicon/weights.h"
+#include "text/analysis.h"
+
+PG_FUNCTION_INFO_V1(lexicon_in);
+PG_FUNCTION_INFO_V1(lexicon_out);
+PG_FUNCTION_INFO_V1(lexicon_recv);
+PG_FUNCTION_INFO_V1(lexicon_send);
+PG_FUNCTION_INFO_V1(lexicon_from_bytea);
+
+/* Reading the text form */
+
+/* A word or a sign that must be there, behind any white space. */
+static bool
+read_literal(Input *in, const char *literal)
+{
+	input_skip_space(in);
+	if (strncmp(in->at, literal, strlen(literal)) != 0)
+		return input_bad(in, psprintf("\"%s\" is missing.", literal));
+	in->at += strlen(literal);
+	return true;
+}
+
+static bool
+read_named(Input *in, const char *name, uint64 *result)
+{
+	return read_literal(in, name) && input_number(in, PG_INT64_MAX, result);
+}
+
+/* "config=1a2b3c4d": a configuration, known by the hash of its name. */
+static bool
+read_config(Input *in, const char *analysis, Lexicon *header)
+{
+	header->filters = FILTER_CONFIG;
+	header->k = 1;
+	if (!input_config(&analysis, &header->analysis) || *analysis != '\0')
+		return input_bad(in, "The analysis does not read config=HASH.");
+	return true;
+}
+
+/*
+ * What does not begin with the type's name is most likely an analysis or a
+ * weight, given where a lexicon is wanted.
+ */
+static bool
+read_name(Input *in)
+{
+	static const char name[] = "lexicon";
+
+	input_skip_space(in);
+	if (strncmp(in->at, name, strlen(name)) != 0)
+		return input_foreign(in, "It does not begin with \"lexicon\".",
+							 "The lexicon of a collection is made by an "
+							 "aggregate: lexicon_agg(...).");
+	in->at += strlen(name);
+	return true;
+}
+
+/* The analysis in brackets. */
+static bool
+read_analysis(Input *in, Lexicon *header)
+{
+	char	   *text;
+	Analysis   *analysis;
+
+	if (!read_name(in) || !read_literal(in, "[") ||
+		!input_until_bracket(in, &text))
+		return false;
+	if (strncmp(text, "config=", 7) == 0)
+		return read_config(in, text, header);
+	analysis = analysis_parse(text, strlen(text), in->escontext);
+	if (analysis == NULL)
+		return false;
+	/* words have no shingle size */
+	if (!analysis->has_k || spec_is_of_words(&analysis->spec))
+		spec_of_words(&analysis->spec);
+	header->flags = analysis->markup ? LEXICON_MARKUP : 0;
+	header->unit = analysis->spec.unit;
+	header->order = analysis->spec.order;
+	header->k = analysis->spec.k;
+	header->language = analysis->spec.language;
+	header->filters = analysis->spec.filters;
+	header->analysis = analysis->spec.analysis;
+	return true;
+}
+
+static bool
+read_initials(Input *in, uint64 *initials)
+{
+	for (int i = 0; i < LEXICON_CLASSES; i++)
+	{
+		if (!read_named(in, i == 0 ? "initials=" : ",", &initials[i]))
+			return false;
+	}
+	return true;
+}
+
+/* One word: 16 hexadecimal digits, df and cf, with colons between them. */
+static bool
+read_entry(Input *in, LexiconEntry *entry)
+{
+	uint64		df;
+	uint64		cf;
+
+	if (!input_hex(in, 16, "The hash of a word is not of 16 hexadecimal digits.",
+				   &entry->hash) ||
+		!read_literal(in, ":") || !input_number(in, PG_UINT32_MAX, &df) ||
+		!read_literal(in, ":") || !input_number(in, PG_UINT32_MAX, &cf))
+		return false;
+	entry->df = df;
+	entry->cf = cf;
+	return true;
+}
+
+/* All words, in braces, to the end of the input. */
+static bool
+read_entries(Input *in, Lexicon *lexicon)
+{
+	size_t		n = 0;
+
+	if (!read_literal(in, "{"))
+		return false;
+	input_skip_space(in);
+	while (*in->at != '}')
+	{
+		CHECK_EVERY(n);
+		if (n > 0 && !read_literal(in, ","))
+			return false;
+		if (!read_entry(in, &lexicon->entries[n++]))
+			return false;
+		input_skip_space(in);
+	}
+	in->at++;
+	if (!input_end(in))
+		return false;
+	SET_VARSIZE(lexicon, LEXICON_HEADER + n * sizeof(LexiconEntry));
+	return true;
+}
+
+/*
+ * The lexicon of a text form.  Raises INVALID_TEXT_REPRESENTATION, or with an
+ * ErrorSaveContext returns NULL.
+ */
+static Lexicon *
+parse_lexicon(const char *text, Node *escontext)
+{
+	Input		in = {text, "lexicon", escontext};
+	Lexicon		header = {.version = LEXICON_VERSION};
+	SignatureSpec		spec;
+	Lexicon    *lexicon;
+	const char *rule;
+
+	if (!read_analysis(&in, &header) ||
+		!read_named(&in, "documents=", &header.documents) ||
+		!read_named(&in, "length=", &header.length) ||
+		!read_named(&in, "df_error=", &header.df_error) ||
+		!read_named(&in, "cf_error=", &header.cf_error) ||
+		!read_initials(&in, header.initials))
+		return NULL;
+	/* each word but the last takes 16 digits, two numbers and three signs */
+	lexicon_spec(&header, &spec);
+	lexicon = lexicon_alloc(&spec, false, strlen(in.at) / 21 + 1);
+	memcpy(LEXICON_BYTES(lexicon), LEXICON_BYTES(&header),
+		   LEXICON_HEADER - VARHDRSZ);
+	if (!read_entries(&in, lexicon))
+		return NULL;
+	rule = lexicon_broken_rule(lexicon);
+	if (rule != NULL && !input_bad(&in, rule))
+		return NULL;
+	lexicon_seal(lexicon);
+	return lexicon;
+}
+
+Datum
+lexicon_in(PG_FUNCTION_ARGS)
+{
+	Lexicon    *lexicon = parse_lexicon(PG_GETARG_CSTRING(0),
+										fcinfo->context);
+
+	if (lexicon == NULL)
+		PG_RETURN_NULL();
+	PG_RETURN_LEXICON(lexicon);
+}
+
+/* Writing the text form */
+
+static void
+append_header(const Lexicon *lexicon, StringInfo out)
+{
+	SignatureSpec		spec;
+
+	lexicon_spec(lexicon, &spec);
+	appendStringInfo(out, "lexicon[%s%s] documents=" UINT64_FORMAT
+					 " length=" UINT64_FORMAT
+					 " df_error=" UINT64_FORMAT
+					 " cf_error=" UINT64_FORMAT " initials=",
+					 words_name(&spec),
+					 lexicon->flags & LEXICON_MARKUP ? " html" : "",
+					 lexicon->documents, lexicon->length,
+					 lexicon->df_error, lexicon->cf_error);
+	for (int i = 0; i < LEXICON_CLASSES; i++)
+		appendStringInfo(out, "%s" UINT64_FORMAT, i == 0 ? "" : ",",
+						 lexicon->initials[i]);
+}
+
+Datum
+lexicon_out(PG_FUNCTION_ARGS)
+{
+	Lexicon    *lexicon = PG_GETARG_LEXICON(0);
+	size_t		n = LEXICON_NWORDS(lexicon);
+	StringInfoData out;
+
+	initStringInfo(&out);
+	append_header(lexicon, &out);
+	appendStringInfoString(&out, " {");
+	for (size_t i = 0; i < n; i++)
+	{
+		const LexiconEntry *entry = &lexicon->entries[i];
+
+		if (i % 4096 == 0)
+			CHECK_FOR_INTERRUPTS();
+		appendStringInfo(&out, "%s%08x%08x:%u:%u", i == 0 ? "" : ",",
+						 (uint32) (entry->hash >> 32), (uint32) entry->hash,
+						 entry->df, entry->cf);
+	}
+	appendStringInfoChar(&out, '}');
+	PG_RETURN_CSTRING(out.data);
+}
+
+/* The binary form */
+
+Datum
+lexicon_send(PG_FUNCTION_ARGS)
+{
+	Lexicon    *lexicon = PG_GETARG_LEXICON(0);
+	Lexicon    *copy = palloc(VARSIZE(lexicon));
+
+	memcpy(copy, lexicon, VARSIZE(lexicon));
+	lexicon_swap(copy);
+	PG_RETURN_BYTEA_P(copy);
+}
+
+Datum
+lexicon_recv(PG_FUNCTION_ARGS)
+{
+	StringInfo	in = (StringInfo) PG_GETARG_POINTER(0);
+	int			len = in->len - in->cursor;
+
+	PG_RETURN_LEXICON(lexicon_from_bytes(pq_getmsgbytes(in, len), len));
+}
+
+Datum
+lexicon_from_bytea(PG_FUNCTION_ARGS)
+{
+	bytea	   *bytes = PG_GETARG_BYTEA_PP(0);
+
+	PG_RETURN_LEXICON(lexicon_from_bytes(VARDATA_ANY(bytes),
+										 VARSIZE_ANY_EXHDR(bytes)));
+}
+
+#ifdef NEARDUP_TESTING
+
+/*
+ * The bytes with the hash of what analysis they tell and the checksum of what
+ * they hold, if they tell one: altered ones get past both to all other checks.
+ */
+PG_FUNCTION_INFO_V1(neardup_sealed_lexicon);
+Datum
+neardup_sealed_lexicon(PG_FUNCTION_ARGS)
+{
+	Lexicon    *lexicon = (Lexicon *) PG_GETARG_BYTEA_P_COPY(0);
+	SignatureSpec		spec;
+
+	if (VARSIZE(lexicon) < LEXICON_HEADER)
+		PG_RETURN_BYTEA_P(lexicon);
+	lexicon_swap(lexicon);
+	lexicon_spec(lexicon, &spec);
+	if (!(spec.filters & FILTER_CONFIG))
+		(void) analysis_hash(&spec, &lexicon->analysis);
+	lexicon_seal(lexicon);
+	lexicon_swap(lexicon);
+	PG_RETURN_BYTEA_P(lexicon);
+}
+
+#endif							/* NEARDUP_TESTING */
+
+/* Operators */
 
 PG_FUNCTION_INFO_V1(lexicon_eq);
 PG_FUNCTION_INFO_V1(lexicon_ne);
@@ -55,30 +350,11 @@ lexicon_ne(PG_FUNCTION_ARGS)
 	PG_RETURN_BOOL(!lexicons_equal(fcinfo));
 }
 
-/* XXH3 with the seed over the portable bytes.  Fixed for ever, as hash partitions rely on it. */
-static uint64
-hash_lexicon(const Lexicon *lexicon, uint64 seed)
-{
-	size_t		len = VARSIZE(lexicon);
-	uint64		hash;
-#ifdef WORDS_BIGENDIAN
-	Lexicon    *portable = palloc(len);
-
-	memcpy(portable, lexicon, len);
-	lexicon_swap(portable);
-	hash = XXH3_64bits_withSeed(VARDATA(portable), len - VARHDRSZ, seed);
-	pfree(portable);
-#else
-	hash = XXH3_64bits_withSeed(VARDATA(lexicon), len - VARHDRSZ, seed);
-#endif
-	return hash;
-}
-
 Datum
 lexicon_hash(PG_FUNCTION_ARGS)
 {
 	Lexicon    *lexicon = PG_GETARG_LEXICON(0);
-	uint64		hash = hash_lexicon(lexicon, 0);
+	uint64		hash = lexicon_bytes_hash(lexicon, 0);
 
 	PG_FREE_IF_COPY(lexicon, 0);
 	PG_RETURN_INT32((int32) hash);
@@ -88,7 +364,7 @@ Datum
 lexicon_hash_extended(PG_FUNCTION_ARGS)
 {
 	Lexicon    *lexicon = PG_GETARG_LEXICON(0);
-	uint64		hash = hash_lexicon(lexicon, (uint64) PG_GETARG_INT64(1));
+	uint64		hash = lexicon_bytes_hash(lexicon, (uint64) PG_GETARG_INT64(1));
 
 	PG_FREE_IF_COPY(lexicon, 0);
 	PG_RETURN_INT64((int64) hash);
@@ -286,13 +562,6 @@ lexicon_minus(PG_FUNCTION_ARGS)
 
 /* Trimming */
 
-/* By df; of the same df, by hash: as counts.c drops words. */
-static inline uint64
-rank_of(const LexiconEntry *entry)
-{
-	return (uint64) entry->df << 32 | (~entry->hash >> 32);
-}
-
 /* The highest rank to be dropped so that at most max words of min_df stay. */
 static uint64
 rank_limit(const Lexicon *lexicon, size_t max, uint32 min_df)
@@ -305,7 +574,7 @@ rank_limit(const Lexicon *lexicon, size_t max, uint32 min_df)
 		return limit;
 	ranks = MemoryContextAllocHuge(CurrentMemoryContext, n * sizeof(uint64));
 	for (size_t i = 0; i < n; i++)
-		ranks[i] = rank_of(&lexicon->entries[i]);
+		ranks[i] = lexicon_rank(lexicon->entries[i].df, lexicon->entries[i].hash);
 	sort_hashes(ranks, n);
 	limit = Max(limit, ranks[n - max - 1]);
 	pfree(ranks);
@@ -338,7 +607,7 @@ lexicon_trim(PG_FUNCTION_ARGS)
 	{
 		const LexiconEntry *entry = &lexicon->entries[i];
 
-		if (rank_of(entry) > limit)
+		if (lexicon_rank(entry->df, entry->hash) > limit)
 			result->entries[kept++] = *entry;
 		else
 		{
