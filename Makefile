@@ -51,20 +51,13 @@ OBJS = \
 	src/gin/gin_cost.o \
 	src/gin/prefix.o \
 	src/groups/added_rows.o \
-	src/groups/asked_sets.o \
+	src/groups/disk_array.o \
 	src/groups/groups.o \
-	src/groups/equal_look_ups.o \
-	src/groups/group_rows.o \
-	src/groups/grouping.o \
-	src/groups/id_places.o \
-	src/groups/id_table.o \
 	src/groups/lateral_query.o \
-	src/groups/ordered_query.o \
-	src/groups/paged.o \
 	src/groups/pair_groups.o \
 	src/groups/row_ids.o \
+	src/groups/row_query.o \
 	src/groups/row_sets.o \
-	src/groups/row_taker.o \
 	src/groups/set_groups.o \
 	src/guard/fill.o \
 	src/guard/guard.o \

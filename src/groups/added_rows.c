@@ -1,28 +1,21 @@
 /*
  * added_rows.c
- *		near_duplicate_groups_add(): new rows find their places in groups that
- *		are there already.
+ *		near_duplicate_groups_add(): new rows find their places in groups of old rows.
  *
- * Under the rule greedy what was decided of rows stands whatever comes after
- * them, with one exception: a row that is not kept goes over to a new kept row
- * that is nearer.  So it is enough to look for the old rows that are near to new
- * ones, which the user's query does, given a signature and its scope: by an
- * index, or by one join with all of them.  The new rows among themselves are joined.
+ * The user's query finds the old rows that are near to a new set, given a signature and
+ * its scope: by an index, or by one join with all of them.  The new rows are grouped among
+ * themselves as ever.
  *
- * Kept old rows come first, by their ids, then the new rows in their order:
- * among these the groups are made as ever.  Old rows that are not kept take no
- * part in that; each is then offered the new kept rows that it is near to.
+ * Greedy: a new set near to an old representative belongs to that, or to a new one that is
+ * nearer.  An old row that is no representative changes to a new representative that is
+ * nearer than its own.
  *
- * Under the rule connected a new row connects the groups of the old rows that it
- * is near to.  Their representatives stand for them, by their ids, and the new
- * rows follow; a representative that is one no longer is told of.
+ * Connected: a new set connects the groups of the old rows that it is near to.
  *
- * Most near-duplicates have equal signatures.  A new row that has the signature of
- * an old one is near to the same rows: so it belongs to the representative of that
- * one, or to a new row that is nearer, and no other old row matters.  One look-up
- * of an equal signature costs a fraction of one for all near ones.  So equal ones
- * are looked up first, where there is an index of access method neardup for that.
- * What becomes of the old row becomes of the new one; it is not joined.
+ * Most near-duplicates have equal signatures.  A new set that an old row has belongs where
+ * that one does, and no other old row matters; one look-up of an equal signature costs
+ * a fraction of one for all near ones.  So equal ones are looked up first, where there is
+ * an index of access method neardup for that.
  */
 #include "postgres.h"
 
@@ -36,12 +29,10 @@
 #include "utils/datum.h"
 #include "utils/float.h"
 #include "utils/lsyscache.h"
+#include "utils/memutils.h"
 
 #include "base/compat.h"
-#include "groups/asked_sets.h"
-#include "groups/equal_look_ups.h"
-#include "groups/group_rows.h"
-#include "groups/id_table.h"
+#include "groups/groups.h"
 #include "groups/lateral_query.h"
 #include "groups/row_sets.h"
 #include "signature/sql/near.h"
@@ -52,69 +43,69 @@ PG_FUNCTION_INFO_V1(near_duplicate_groups_add_typed);
 #define OLD_HINT \
 	"The query of old rows gives the id, the signature, the representative and, for the rule greedy, the similarity to it of those that are near to the signature $1, then the columns that the new rows have behind the signature, $2 and so on."
 
-#define OLD_COLUMNS		4		/* the rule connected needs no similarity */
-#define BEFORE			1		/* column: the number of the new row's set */
-
-/* An old row that is near to a new one. */
-typedef struct Meeting
+/* Columns of an old row; the rule connected needs no similarity. */
+enum OldColumns
 {
-	uint32		old;			/* number in the table that it is in */
-	uint32		new;			/* number of the first row with that set */
-	double		similarity;
-} Meeting;
+	OLD_ID,
+	OLD_SIGNATURE,
+	OLD_REPRESENTATIVE,
+	OLD_SIMILARITY,
+	OLD_COLUMNS
+};
 
-/* What is known of an old row that is not kept. */
-typedef struct OldMember
+/* Columns of the sorts of matches, the last one only of MembersSort */
+enum MatchColumns
 {
-	double		similarity;		/* to its representative, the best so far */
-	uint64		goes;			/* to this new row, + 1; 0: it stays */
-} OldMember;
+	MATCH_ID,					/* of the representative, or of the old row */
+	MATCH_SET,					/* SetNumber of the new set */
+	MATCH_SIMILARITY,			/* of the new set and the old row */
+	MATCH_OWN,					/* similarity of the old row and its representative */
+	MATCH_COLUMNS
+};
 
-/* What is known of new rows with one set, if an old row has it, too. */
-typedef struct Settled
-{
-	uint32		old;			/* their representative, + 1; 0: there is none */
-	uint32		like;			/* the old row, + 1, if it is not kept */
-	double		similarity;		/* to the representative */
-} Settled;
+/* Columns of a new set: its position among these, its SetNumber, its signature and scope */
+#define SET_BEFORE		2		/* $1 is the next one */
+
+#define NO_OLD			UINT32_MAX
 
 typedef struct AddedRows
 {
 	RowSets		rows;			/* the new ones; must be first */
 	GroupRule	rule;
-	const char *query;			/* of old rows */
-	AskedSets	sets;			/* that it is asked with */
-	PagedArray	first;			/* uint32: the first row with each */
-	PagedArray	set_of;			/* uint32: of each row, + 1; 0: it has none */
-	PagedArray	settled;		/* Settled: of each set */
-	bool		comparable;		/* the old rows' column is a signature itself */
-	TupleDesc	asked_desc;		/* of rows of these, for the query */
-	IdTable		kept;			/* old rows that are kept, or represent */
-	PagedArray	meetings;		/* Meeting: with these */
-	uint64		nmeetings;
-	IdTable		others;			/* old rows that are not */
-	PagedArray	members;		/* OldMember: by number among those */
-	PagedArray	other_meetings; /* Meeting */
-	uint64		nother_meetings;
+	const char *text;			/* query of old rows */
+	Oid			schema;			/* of the extension */
+	LateralQuery query;
+	Tuplestorestate *sets;		/* new sets, to look up */
+	int64		nsets;
+	IdOrder		order;
+	RowSort		representatives;	/* old ones that new sets belong to */
+	RowSort		members;		/* other old rows that new sets are near to */
+	RowIds		olds;			/* ids of old representatives, sorted */
+	DiskArray	links;			/* connected: between these */
+	DiskArray	old_of_row;		/* uint32, connected: old representative of the group
+								 * that the new row stands for, or NO_OLD */
 } AddedRows;
 
-/* What the query of old rows gives for new ones. */
-typedef struct FoundRows
+/* Old rows that are found for new sets. */
+typedef struct OldReader
 {
-	RowTaker	taker;			/* must be first */
+	RowReader	reader;			/* must be first */
 	AddedRows  *added;
+	Bitmapset  *settled;		/* new sets that an old row has, too; by position */
+	bool		equal;			/* the query is for these */
 	int			ncolumns;
 	TypedColumn columns[OLD_COLUMNS];
-	TypedColumn *scope;			/* an old row's, as the new rows have it */
+	TypedColumn *scope;
 	Datum	   *values;			/* of the scope */
 	bool	   *nulls;
-	uint32		number;			/* of the set that the last row was found for */
-	AskedSet	set;			/* it */
-} FoundRows;
+} OldReader;
 
-/* The columns of an old row, but for the scope. */
+/* One of them, and the new set */
 typedef struct OldRow
 {
+	int64		position;		/* of the new set */
+	SetNumber	set;
+	const Signature *new;
 	Datum		id;
 	const Signature *signature;
 	Datum		representative;
@@ -122,57 +113,101 @@ typedef struct OldRow
 	bool		represents;		/* is it itself */
 } OldRow;
 
-/* Looking for old rows */
+/* New sets */
 
+/* RowSets.begun: analyze the query of old rows. */
 static void
-keep_meeting(PagedArray *meetings, uint64 *n, Meeting meeting)
+begin_sets(RowSets *rows)
 {
-	paged_resize(meetings, *n + 1);
-	*(Meeting *) paged_change(meetings, (*n)++) = meeting;
-}
+	AddedRows  *added = (AddedRows *) rows;
+	TupleDesc	desc = CreateTemplateTupleDesc(SET_BEFORE + 1 + rows->nscope);
 
-/* The number of an old row that is not kept. */
-static uint32
-other_number(AddedRows *added, Datum id, double similarity)
-{
-	uint32		known = added->others.n;
-	uint32		number = id_table_number(&added->others, id);
-
-	if (number == known)
+	TupleDescInitEntry(desc, 1, "position", INT8OID, -1, 0);
+	TupleDescInitEntry(desc, 2, "set", INT8OID, -1, 0);
+	TupleDescInitEntry(desc, 3, NULL, rows->signature_type, -1, 0);
+	for (int i = 0; i < rows->nscope; i++)
 	{
-		paged_resize(&added->members, (uint64) known + 1);
-		((OldMember *) paged_change(&added->members, known))->similarity =
-			similarity;
+		Form_pg_attribute att = rows->scope[i].att;
+
+		TupleDescInitEntry(desc, SET_BEFORE + 2 + i, NULL, att->atttypid, att->atttypmod, 0);
+		TupleDescInitEntryCollation(desc, SET_BEFORE + 2 + i, att->attcollation);
 	}
-	return number;
+	TupleDescFinalize(desc);
+	lateral_query_begin(&added->query, added->text, desc, SET_BEFORE, OLD_HINT);
+	/* an old row may have a scope that the new rows do not have */
+	if (added->query.result->natts > OLD_COLUMNS + rows->nscope)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_COLUMN_DEFINITION),
+				 errmsg("query of old rows has %d columns, and at most %d are read",
+						added->query.result->natts, OLD_COLUMNS + rows->nscope),
+				 errhint("%s", OLD_HINT)));
+	added->sets = tuplestore_begin_heap(true, false, rows->memory / 16 / 1024);
 }
 
-/* The scope of an old row. */
-static uint64
-read_scope(FoundRows *found, TupleTableSlot *slot)
+/* RowSets.new_set: store a new set. */
+static void
+put_set(RowSets *rows, SetNumber set, const Signature *sig, const Datum *scope,
+		const bool *nulls)
 {
-	RowSets    *rows = &found->added->rows;
+	AddedRows  *added = (AddedRows *) rows;
+	TupleDesc	desc = added->query.values;
+	Datum	   *values = palloc(desc->natts * sizeof(Datum));
+	bool	   *isnull = palloc0(desc->natts * sizeof(bool));
+	int64		position = added->nsets++;
+	int64		number = set;
+
+	/* on 32 bits these are pointers to what is copied below */
+	values[0] = Int64GetDatumFast(position);
+	values[1] = Int64GetDatumFast(number);
+	values[2] = PointerGetDatum(sig);
+	memcpy(values + SET_BEFORE + 1, scope, rows->nscope * sizeof(Datum));
+	memcpy(isnull + SET_BEFORE + 1, nulls, rows->nscope * sizeof(bool));
+	tuplestore_putvalues(added->sets, desc, values, isnull);
+}
+
+/* Old rows */
+
+/* RowReader.begin: prepare to read old rows. */
+static void
+begin_old(RowReader *reader, TupleDesc desc)
+{
+	static const char *const what[] = {
+		"the id", "the signature", "the representative", "the similarity"
+	};
+	OldReader  *olds = (OldReader *) reader;
+	RowSets    *rows = &olds->added->rows;
+	int			before = olds->added->query.values->natts;
+	Oid			id = rows->ids.type;
+	Oid			types[] = {id, rows->signature_type, id, FLOAT8OID};
+	int			first = Max(desc->natts - before - rows->nscope, olds->ncolumns);
+
+	for (int i = 0; i < olds->ncolumns; i++)
+		olds->columns[i] = typed_column(desc, before, i + 1, types[i], types[i] == id,
+										what[i], OLD_HINT);
+	olds->scope = palloc(rows->nscope * sizeof(TypedColumn));
+	olds->values = palloc(rows->nscope * sizeof(Datum));
+	olds->nulls = palloc(rows->nscope * sizeof(bool));
+	for (int i = 0; i < rows->nscope; i++)
+		olds->scope[i] = typed_column(desc, before, first + i + 1,
+									  rows->scope[i].att->atttypid, true,
+									  "a column of the scope", OLD_HINT);
+}
+
+/* True if the old row has the scope of the new set. */
+static bool
+has_scope(OldReader *olds, TupleTableSlot *slot)
+{
+	RowSets    *rows = &olds->added->rows;
 
 	for (int i = 0; i < rows->nscope; i++)
-		found->values[i] = typed_value(&found->scope[i], slot,
-									   &found->nulls[i]);
-	return row_sets_scope(rows, found->values, found->nulls);
+		olds->values[i] = typed_value(&olds->scope[i], slot, &olds->nulls[i]);
+	return rows->nscope == 0 ||
+		row_sets_scope(rows, olds->values, olds->nulls) ==
+		row_sets_scope(rows, slot->tts_values + SET_BEFORE + 1,
+					   slot->tts_isnull + SET_BEFORE + 1);
 }
 
-/* Finds out for which set an old row was found; false if that is of another scope. */
-static bool
-find_set(FoundRows *found, TupleTableSlot *slot)
-{
-	AddedRows  *added = found->added;
-	uint64		scope = read_scope(found, slot);
-	int64		number = DatumGetInt64(slot->tts_values[0]);
-
-	found->number = number;
-	found->set = asked_sets_get(&added->sets, number);
-	return found->set.scope == scope;
-}
-
-/* An old row's similarity; an error if it cannot be one, as an id in its place. */
+/* Return an old row's similarity; raise an error if it cannot be one, as an id in its place. */
 static double
 old_similarity(double similarity)
 {
@@ -186,589 +221,395 @@ old_similarity(double similarity)
 	return similarity;
 }
 
-/*
- * Reads an old row that was found for a set, and the set; false if they are not
- * near, and so nothing to each other.
- */
+/* Read an old row and the new set that it was found for; false if they are not near. */
 static bool
-read_found(FoundRows *found, TupleTableSlot *slot, OldRow *old)
+read_old(OldReader *olds, TupleTableSlot *slot, OldRow *old)
 {
-	AddedRows  *added = found->added;
+	AddedRows  *added = olds->added;
 	bool		nulls[OLD_COLUMNS] = {0};
 	Datum		values[OLD_COLUMNS] = {0};
 
 	CHECK_FOR_INTERRUPTS();
 	slot_getallattrs(slot);
-	for (int column = 0; column < found->ncolumns; column++)
-		values[column] = typed_value(&found->columns[column], slot,
-									 &nulls[column]);
-	if (nulls[0] || nulls[1])
+	for (int column = 0; column < olds->ncolumns; column++)
+		values[column] = typed_value(&olds->columns[column], slot, &nulls[column]);
+	if (nulls[OLD_ID] || nulls[OLD_SIGNATURE])
 		return false;
-	if (nulls[2])
+	if (nulls[OLD_REPRESENTATIVE])
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("representative of an old row must not be null"),
 				 errdetail("A row that has none is a new one; WHERE representative IS NOT NULL leaves it out."),
 				 errhint("%s", OLD_HINT)));
-	old->id = values[0];
-	old->signature = DatumGetSignature(values[1]);
-	if (!find_set(found, slot))
+	if (!has_scope(olds, slot))
 		return false;
-	old->representative = values[2];
-	old->similarity = found->ncolumns < OLD_COLUMNS || nulls[3] ?
-		get_float8_nan() : old_similarity(DatumGetFloat8(values[3]));
-	old->represents = id_table_same(&added->kept, values[0], values[2]);
-	/* within a scope, sets of different specs have nothing in common */
-	if (added->rows.nscope > 0 &&
-		!spec_equal(&found->set.signature->spec, &old->signature->spec))
+	old->position = DatumGetInt64(slot->tts_values[0]);
+	old->set = DatumGetInt64(slot->tts_values[1]);
+	old->new = DatumGetSignature(slot->tts_values[2]);
+	old->id = values[OLD_ID];
+	old->signature = DatumGetSignature(values[OLD_SIGNATURE]);
+	old->representative = values[OLD_REPRESENTATIVE];
+	old->similarity = olds->ncolumns < OLD_COLUMNS || nulls[OLD_SIMILARITY] ?
+		get_float8_nan() : old_similarity(DatumGetFloat8(values[OLD_SIMILARITY]));
+	old->represents = ids_equal(&added->order, old->id, old->representative);
+	/* within a scope, specs may differ without a warning */
+	if (added->rows.nscope > 0 && !spec_equal(&old->new->spec, &old->signature->spec))
 		return false;
-	return signatures_near(found->set.signature, old->signature,
-						   added->rows.threshold, added->rows.measure);
+	return signatures_near(old->new, old->signature, added->rows.threshold,
+						   added->rows.measure);
 }
 
-/* RowTaker.row: takes note of an old row that was found for a new one. */
+/* Put a match of an old row and a new set into a sort, by that id. */
 static void
-meet_found(RowTaker *taker, TupleTableSlot *slot)
+put_match(RowSort *sort, Datum id, const OldRow *old, double similarity)
 {
-	FoundRows  *found = (FoundRows *) taker;
-	AddedRows  *added = found->added;
-	OldRow		old;
-	Meeting		meeting;
+	Datum		values[MATCH_COLUMNS];
+	bool		nulls[MATCH_COLUMNS] = {0};
+	int64		set = old->set;
+	double		own = isnan(old->similarity) ? -get_float8_infinity() : old->similarity;
 
-	if (!read_found(found, slot, &old))
-		return;
-	meeting.new = *(const uint32 *) paged_at(&added->first, found->number);
-	meeting.similarity = signatures_value(found->set.signature, old.signature,
-										  added->rows.measure);
-	if (added->rule == RULE_CONNECTED || old.represents)
-	{
-		meeting.old = id_table_number(&added->kept, old.representative);
-		keep_meeting(&added->meetings, &added->nmeetings, meeting);
-		return;
-	}
-	meeting.old = other_number(added, old.id, isnan(old.similarity) ?
-							   -get_float8_infinity() : old.similarity);
-	keep_meeting(&added->other_meetings, &added->nother_meetings, meeting);
-}
-
-static bool
-is_settled(AddedRows *added, uint32 number)
-{
-	return ((const Settled *) paged_at(&added->settled, number))->old != 0;
+	/* on 32 bits these are pointers to what is copied below */
+	values[MATCH_ID] = id;
+	values[MATCH_SET] = Int64GetDatumFast(set);
+	values[MATCH_SIMILARITY] = Float8GetDatumFast(similarity);
+	values[MATCH_OWN] = Float8GetDatumFast(own);
+	row_sort_put(sort, values, nulls);
 }
 
 /*
- * RowTaker.row: the same of an old row with an equal signature, which settles
- * what becomes of the set.
+ * Note an old row with an equal signature, which is enough for the new set; nothing if it
+ * is not in a group of this threshold.
  */
 static void
-meet_equal(RowTaker *taker, TupleTableSlot *slot)
+note_equal(OldReader *olds, const OldRow *old)
 {
-	FoundRows  *found = (FoundRows *) taker;
-	AddedRows  *added = found->added;
+	AddedRows  *added = olds->added;
+	double		similarity = old->similarity;
+	MemoryContext context;
+
+	if (bms_is_member(old->position, olds->settled) ||
+		VARSIZE(old->new) != VARSIZE(old->signature) ||
+		memcmp(VARDATA(old->new), VARDATA(old->signature), VARSIZE(old->new) - VARHDRSZ) != 0)
+		return;
+	if (added->rule == RULE_CONNECTED || old->represents)
+		similarity = signatures_value(old->new, old->signature, added->rows.measure);
+	if (isnan(similarity) || similarity < added->rows.threshold)
+		return;
+	put_match(&added->representatives, old->representative, old, similarity);
+	context = MemoryContextSwitchTo(added->rows.context);
+	olds->settled = bms_add_member(olds->settled, old->position);
+	MemoryContextSwitchTo(context);
+}
+
+/* RowReader.row: note an old row that was found for a new set. */
+static void
+note_old(RowReader *reader, TupleTableSlot *slot)
+{
+	OldReader  *olds = (OldReader *) reader;
+	AddedRows  *added = olds->added;
 	OldRow		old;
-	Settled		settled = {0};
-	const Signature *set;
-	bool		represents;
 
-	if (!read_found(found, slot, &old))
+	if (!read_old(olds, slot, &old))
 		return;
-	set = found->set.signature;
-	/* one will do */
-	if (is_settled(added, found->number) ||
-		VARSIZE(set) != VARSIZE(old.signature) ||
-		memcmp(VARDATA(set), VARDATA(old.signature), VARSIZE(set) - VARHDRSZ) != 0)
-		return;
-	represents = added->rule == RULE_CONNECTED || old.represents;
-	settled.similarity = !represents ? old.similarity :
-		signatures_value(found->set.signature, old.signature, added->rows.measure);
-	/* neither is true of one that is not in a group of this threshold */
-	if (isnan(settled.similarity) || settled.similarity < added->rows.threshold)
-		return;
-	settled.old = id_table_number(&added->kept, old.representative) + 1;
-	if (!represents)
-		settled.like = other_number(added, old.id, old.similarity) + 1;
-	*(Settled *) paged_change(&added->settled, found->number) = settled;
+	if (olds->equal)
+		note_equal(olds, &old);
+	else if (added->rule == RULE_CONNECTED || old.represents)
+		put_match(&added->representatives, old.representative, &old,
+				  signatures_value(old.new, old.signature, added->rows.measure));
+	else
+		put_match(&added->members, old.id, &old,
+				  signatures_value(old.new, old.signature, added->rows.measure));
 }
 
-/* Makes ready to read the scope of old rows: their last columns. */
+/* Remove the sets that are settled from those to look up. */
 static void
-begin_found_scope(FoundRows *found, TupleDesc desc)
+remove_settled(AddedRows *added, const Bitmapset *settled)
 {
-	RowSets    *rows = &found->added->rows;
-	int			first = Max(desc->natts - BEFORE - rows->nscope,
-							found->ncolumns);
+	TupleTableSlot *slot = MakeSingleTupleTableSlot(added->query.values, &TTSOpsMinimalTuple);
+	Tuplestorestate *left = tuplestore_begin_heap(true, false, added->rows.memory / 16 / 1024);
+	bool		isnull;
 
-	found->scope = palloc(rows->nscope * sizeof(TypedColumn));
-	found->values = palloc(rows->nscope * sizeof(Datum));
-	found->nulls = palloc(rows->nscope * sizeof(bool));
-	for (int i = 0; i < rows->nscope; i++)
-		found->scope[i] = typed_column(desc, BEFORE, first + i + 1,
-									   rows->scope[i].att->atttypid, true,
-									   "a column of the scope", OLD_HINT);
-}
-
-/* RowTaker.begin: makes ready to read what the query of old rows gives. */
-static void
-begin_found(RowTaker *taker, TupleDesc desc)
-{
-	static const char *const what[] = {
-		"the id", "the signature", "the representative", "the similarity"
-	};
-	FoundRows  *found = (FoundRows *) taker;
-	RowSets    *rows = &found->added->rows;
-	Oid			types[] = {
-		rows->ids.type, rows->signature_type, rows->ids.type, FLOAT8OID
-	};
-
-	/* it has a scope, and the new rows have none, or another one */
-	if (desc->natts - BEFORE > OLD_COLUMNS + rows->nscope)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_COLUMN_DEFINITION),
-				 errmsg("query of old rows has %d columns, and at most %d are read",
-						desc->natts - BEFORE, OLD_COLUMNS + rows->nscope),
-				 errhint("%s", OLD_HINT)));
-	for (int i = 0; i < found->ncolumns; i++)
-		found->columns[i] = typed_column(desc, BEFORE, i + 1, types[i],
-										 types[i] == rows->ids.type, what[i], OLD_HINT);
-	id_table_collate(&found->added->kept, desc, BEFORE);
-	id_table_collate(&found->added->others, desc, BEFORE);
-	begin_found_scope(found, desc);
-}
-
-/* The sets that have not been settled, as rows for the query; NULL if there are none. */
-static Tuplestorestate *
-unsettled(AddedRows *added)
-{
-	Tuplestorestate *store = NULL;
-
-	for (uint32 i = 0; i < added->sets.n; i++)
+	tuplestore_rescan(added->sets);
+	while (tuplestore_gettupleslot(added->sets, true, false, slot))
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (is_settled(added, i))
-			continue;
-		if (store == NULL)
-			store = tuplestore_begin_heap(true, false,
-										  added->rows.memory / 8 / 1024);
-		asked_sets_put(&added->sets, i, (Datum) 0, store, added->asked_desc);
+		if (!bms_is_member(DatumGetInt64(slot_getattr(slot, 1, &isnull)), settled))
+			tuplestore_puttupleslot(left, slot);
 	}
-	return store;
+	ExecDropSingleTupleTableSlot(slot);
+	tuplestore_end(added->sets);
+	added->sets = left;
 }
 
-/*
- * Looks for old rows that are equal to new ones.  For others it would cost more
- * than it saves.
- */
+/* Find the old rows that are near to new sets. */
 static void
-look_up_equal(AddedRows *added, FoundRows *found, Oid schema)
+look_up(AddedRows *added)
 {
-	Tuplestorestate *store = unsettled(added);
-
-	found->taker.row = meet_equal;
-	if (store != NULL)
-	{
-		found->taker.planned = equal_look_ups_planned;
-		lateral_query_run_equal(added->query, schema, added->asked_desc, store,
-								&found->taker);
-		tuplestore_end(store);
-	}
-	found->taker.planned = NULL;
-	found->taker.row = meet_found;
-}
-
-/* Looks for old rows that are near to new ones. */
-static void
-look_up(AddedRows *added, Oid schema)
-{
-	FoundRows	found = {
-		.taker = {.begin = begin_found, .row = meet_found},
+	TupleDesc	result = added->query.result;
+	OldReader	olds = {
+		.reader = {.begin = begin_old, .row = note_old},
 		.added = added,
 		.ncolumns = added->rule == RULE_GREEDY ? OLD_COLUMNS : OLD_COLUMNS - 1
 	};
-	Tuplestorestate *store;
+	Oid			types[] = {added->rows.ids.type, INT8OID, FLOAT8OID, FLOAT8OID};
 
-	paged_resize(&added->settled, added->sets.n);
-	if (added->comparable && added->rows.kind == KIND_SETS)
-		look_up_equal(added, &found, schema);
-	store = unsettled(added);
-	if (store != NULL)
-	{
-		lateral_query_run(added->query, added->asked_desc, store, &found.taker);
-		tuplestore_end(store);
-	}
-}
-
-/* Joins new rows with each other, but for those that are settled. */
-static void
-join_unsettled(AddedRows *added)
-{
-	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
-												  "set of a new row",
-												  ALLOCSET_DEFAULT_SIZES);
-	MemoryContext old = MemoryContextSwitchTo(context);
-
-	paged_resize(&added->set_of, added->rows.ids.n);
-	for (uint32 row = 0; row < added->rows.ids.n; row++)
-	{
-		uint32		set = *(const uint32 *) paged_at(&added->set_of, row);
-		AskedSet	asked = {0};
-
-		CHECK_FOR_INTERRUPTS();
-		if (set != 0 && !is_settled(added, set - 1))
-			asked = asked_sets_get(&added->sets, set - 1);
-		row_sets_join(&added->rows, asked.signature, asked.scope);
-		MemoryContextReset(context);
-	}
-	MemoryContextSwitchTo(old);
-	MemoryContextDelete(context);
-}
-
-/* The columns of the scope from column `first` on. */
-static void
-describe_scope(RowSets *rows, TupleDesc desc, AttrNumber first)
-{
-	for (int i = 0; i < rows->nscope; i++)
-	{
-		Form_pg_attribute att = rows->scope[i].att;
-
-		TupleDescInitEntry(desc, first + i, NULL, att->atttypid,
-						   att->atttypmod, 0);
-		TupleDescInitEntryCollation(desc, first + i, att->attcollation);
-	}
-}
-
-/* RowSets.begun: what the query of old rows is asked with is known. */
-static void
-begin_asked(RowSets *rows)
-{
-	AddedRows  *added = (AddedRows *) rows;
-	TupleDesc	desc = lateral_query_desc(1 + rows->nscope);
-	TupleDesc	olds;
-
-	TupleDescInitEntry(desc, 2, NULL, rows->signature_type, -1, 0);
-	describe_scope(rows, desc, 3);
-	TupleDescFinalize(desc);
-	olds = lateral_query_check(added->query, desc, OLD_HINT);
-	added->comparable = olds->natts > 1 &&
-		TupleDescAttr(olds, 1)->atttypid == rows->signature_type;
-	added->asked_desc = desc;
-	if (rows->nscope > 0)
-	{
-		TupleDesc	scope = CreateTemplateTupleDesc(rows->nscope);
-
-		describe_scope(rows, scope, 1);
-		TupleDescFinalize(scope);
-		asked_sets_scope(&added->sets, scope);
-	}
-}
-
-/* RowSets.added: takes note of a new row's set, which is asked for once. */
-static void
-take_set(RowSets *rows, const Signature *sig, uint64 scope,
-		 const Datum *values, const bool *nulls)
-{
-	AddedRows  *added = (AddedRows *) rows;
-	uint32		row = rows->ids.n - 1;
-	uint32		known = added->sets.n;
-	uint32		number = asked_sets_number(&added->sets, sig, scope, values, nulls);
-
-	paged_resize(&added->set_of, (uint64) row + 1);
-	*(uint32 *) paged_change(&added->set_of, row) = number + 1;
-	if (number < known)
+	id_order_begin(&added->order, added->rows.ids.type);
+	if (result->natts > 0)
+		id_order_collate(&added->order, result, OLD_ID);
+	row_sort_begin(&added->representatives, &added->order, MATCH_COLUMNS, types,
+				   added->rows.memory / 16);
+	row_sort_begin(&added->members, &added->order, MATCH_COLUMNS, types,
+				   added->rows.memory / 16);
+	if (added->nsets == 0)
 		return;
-	paged_resize(&added->first, (uint64) number + 1);
-	*(uint32 *) paged_change(&added->first, number) = row;
-}
-
-/* Deciding */
-
-/*
- * Groups kept old rows, whose ids go to *olds, and their ranks to *ranks, and the
- * new ones behind them.
- */
-static Grouping *
-group_added(AddedRows *added, RowIds *olds, PagedArray *ranks, size_t memory)
-{
-	Grouping   *grouping;
-
-	paged_init(ranks, sizeof(uint32), memory / 16);
-	id_table_sort(&added->kept, olds, ranks, memory / 16);
-	grouping = grouping_begin(added->rule, olds->n + added->rows.ids.n,
-							  memory / 8 * 3);
-	for (uint64 i = 0; i < added->nmeetings; i++)
+	olds.equal = result->natts > OLD_SIGNATURE && added->rows.kind == KIND_SETS &&
+		TupleDescAttr(result, OLD_SIGNATURE)->atttypid == added->rows.signature_type;
+	if (olds.equal)
 	{
-		Meeting		meeting = *(const Meeting *) paged_at(&added->meetings, i);
-		uint32		old;
-
-		CHECK_FOR_INTERRUPTS();
-		old = *(const uint32 *) paged_at(ranks, meeting.old);
-		if (added->rule == RULE_CONNECTED)
-			grouping_near(grouping, old, olds->n + meeting.new, 0);
-		else
-			set_groups_offer(added->rows.groups,
-							 *(const uint32 *) paged_at(&added->rows.set_of, meeting.new),
-							 old, meeting.similarity);
+		lateral_query_run_equal(&added->query, added->schema, added->sets, &olds.reader);
+		remove_settled(added, olds.settled);
 	}
-	row_sets_unite(&added->rows, grouping, added->rule, olds->n);
-	grouping_decide(grouping, memory / 2);
-	return grouping;
+	olds.equal = false;
+	lateral_query_run(&added->query, added->sets, &olds.reader);
 }
 
-/* Sends old rows that are not kept to kept new ones that are nearer. */
+/* Decide */
+
+static double
+match_double(TupleTableSlot *match, int column)
+{
+	return DatumGetFloat8(match->tts_values[column]);
+}
+
+/* Connected: the group of a new set is that of an old representative. */
 static void
-decide_others(AddedRows *added, Grouping *grouping, uint32 nolds)
+connect_old(AddedRows *added, SetNumber set, uint32 old)
 {
-	for (uint64 i = 0; i < added->nother_meetings; i++)
-	{
-		Meeting		meeting = *(const Meeting *) paged_at(&added->other_meetings, i);
-		uint32		row = nolds + meeting.new;
-		OldMember  *member = paged_change(&added->members, meeting.old);
+	uint32		row = row_sets_set(&added->rows, set).representative;
+	uint32		other;
 
-		CHECK_FOR_INTERRUPTS();
-		if (grouping_member(grouping, row).representative != row ||
-			meeting.similarity < member->similarity ||
-			(meeting.similarity == member->similarity &&
-			 (member->goes == 0 || meeting.new + (uint64) 1 >= member->goes)))
-			continue;
-		member->similarity = meeting.similarity;
-		member->goes = meeting.new + (uint64) 1;
-	}
+	disk_array_get(&added->old_of_row, row, &other, sizeof(other));
+	if (other == NO_OLD)
+		disk_array_set(&added->old_of_row, row, &old, sizeof(old));
+	else
+		links_unite(&added->links, other, old);
 }
 
-/* What becomes of a new row that has the set of an old one. */
-static GroupMember
-settled_member(AddedRows *added, Grouping *grouping, PagedArray *ranks,
-			   uint32 nolds, Settled settled)
+/* Number the old representatives in the order of their ids, and give them to new sets. */
+static void
+join_representatives(AddedRows *added)
 {
-	uint32		old = *(const uint32 *) paged_at(ranks, settled.old - 1);
-	GroupMember member = grouping_member(grouping, old);
+	RowIds	   *olds = &added->olds;
+	TupleTableSlot *match;
 
-	if (added->rule == RULE_GREEDY)
-		member.similarity = settled.similarity;
-	if (settled.like != 0)
+	row_sort_perform(&added->representatives);
+	while ((match = row_sort_next(&added->representatives)) != NULL)
 	{
-		OldMember	like = *(const OldMember *) paged_at(&added->members,
-														 settled.like - 1);
+		SetNumber	set = DatumGetInt64(match->tts_values[MATCH_SET]);
 
-		if (like.goes != 0)
+		if (olds->n == 0 ||
+			!ids_equal(&added->order, match->tts_values[MATCH_ID], row_ids_get(olds, olds->n - 1)))
 		{
-			member.representative = nolds + (uint32) (like.goes - 1);
-			member.similarity = like.similarity;
+			row_ids_put(olds, match->tts_values[MATCH_ID], false);
+			links_add(&added->links);
 		}
+		if (added->rule == RULE_CONNECTED)
+			connect_old(added, set, olds->n - 1);
+		else
+			row_sets_offer(&added->rows, set, olds->n - 1, match_double(match, MATCH_SIMILARITY));
 	}
-	return member;
+	row_sort_end(&added->representatives);
 }
-
-/* What becomes of a new row. */
-static GroupMember
-new_member(AddedRows *added, Grouping *grouping, PagedArray *ranks,
-		   uint32 nolds, uint32 row)
-{
-	uint32		set = *(const uint32 *) paged_at(&added->set_of, row);
-
-	if (set != 0 && is_settled(added, set - 1))
-		return settled_member(added, grouping, ranks, nolds,
-							  *(const Settled *) paged_at(&added->settled, set - 1));
-	return grouping_member(grouping, nolds + row);
-}
-
-/* Putting rows */
-
-typedef struct Output
-{
-	ReturnSetInfo *rsinfo;
-	IdPlaces	places;			/* ids of representatives */
-	PagedArray	where;			/* uint64: by number, old rows first */
-} Output;
 
 static void
-put_row(Output *output, Datum id, Datum representative, double similarity)
+decide(AddedRows *added)
+{
+	uint32		none = NO_OLD;
+
+	row_ids_begin(&added->olds, added->rows.ids.type, added->rows.memory / 16);
+	links_begin(&added->links, added->rows.memory / 32);
+	disk_array_begin(&added->old_of_row, sizeof(uint32), added->rows.memory / 32);
+	if (added->rule == RULE_CONNECTED)
+	{
+		for (uint32 row = 0; row < added->rows.ids.n; row++)
+			disk_array_append(&added->old_of_row, &none, 1);
+		row_sets_decide(&added->rows, added->rule);
+		join_representatives(added);
+	}
+	else
+	{
+		join_representatives(added);
+		row_sets_decide(&added->rows, added->rule);
+	}
+}
+
+/* Rows of the result */
+
+static void
+put_row(ReturnSetInfo *rsinfo, Datum id, Datum representative, double similarity)
 {
 	/* on 32 bits the last one is a pointer to what is copied below */
 	Datum		values[] = {id, representative, Float8GetDatumFast(similarity)};
 	bool		nulls[] = {false, false, isnan(similarity)};
 
-	tuplestore_putvalues(output->rsinfo->setResult, output->rsinfo->setDesc,
-						 values, nulls);
+	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 }
 
-/* Notes where ids are, from number `first` on. */
+/* Put a new row. */
 static void
-place_ids(Output *output, RowIds *ids, uint32 first)
+put_new(AddedRows *added, ReturnSetInfo *rsinfo, uint32 row)
 {
-	row_ids_rewind(ids);
-	for (uint32 i = 0; i < ids->n; i++)
-	{
-		uint64		place = id_places_put(&output->places, row_ids_next(ids));
+	SetMember	member = row_sets_member(&added->rows, row);
+	uint32		old = member.outside >= 0 ? (uint32) member.outside : NO_OLD;
+	double		similarity = member.similarity;
 
-		CHECK_FOR_INTERRUPTS();
-		*(uint64 *) paged_change(&output->where, (uint64) first + i) = place;
-	}
-}
-
-static Datum
-placed_id(Output *output, uint32 number)
-{
-	return id_places_get(&output->places,
-						 *(const uint64 *) paged_at(&output->where, number));
-}
-
-/* The new rows, in their order. */
-static void
-put_new(AddedRows *added, Output *output, Grouping *grouping,
-		PagedArray *ranks, uint32 nolds)
-{
-	RowIds	   *ids = &added->rows.ids;
-
-	row_ids_rewind(ids);
-	for (uint32 i = 0; i < ids->n; i++)
-	{
-		GroupMember member = new_member(added, grouping, ranks, nolds, i);
-
-		CHECK_FOR_INTERRUPTS();
-		put_row(output, row_ids_next(ids),
-				placed_id(output, member.representative), member.similarity);
-	}
-}
-
-/* The old representatives that are in the group of another one now. */
-static void
-put_renamed(Output *output, Grouping *grouping, uint32 nolds)
-{
-	for (uint32 i = 0; i < nolds; i++)
-	{
-		GroupMember member = grouping_member(grouping, i);
-		Datum		id;
-
-		CHECK_FOR_INTERRUPTS();
-		if (member.representative == i)
-			continue;
-		/* the next id to be read may take its place */
-		id = datumCopy(placed_id(output, i), output->places.byval,
-					   output->places.len);
-		put_row(output, id, placed_id(output, member.representative),
-				member.similarity);
-		if (!output->places.byval)
-			pfree(DatumGetPointer(id));
-	}
-}
-
-/* The old rows that go over to a new one. */
-static void
-put_changed(AddedRows *added, Output *output, uint32 nolds)
-{
-	for (uint32 i = 0; i < added->others.n; i++)
-	{
-		OldMember	member = *(const OldMember *) paged_at(&added->members, i);
-
-		CHECK_FOR_INTERRUPTS();
-		if (member.goes != 0)
-			put_row(output, id_table_id(&added->others, i),
-					placed_id(output, nolds + (uint32) (member.goes - 1)),
-					member.similarity);
-	}
-}
-
-/* The rows of the result. */
-static void
-put_rows(FunctionCallInfo fcinfo, AddedRows *added, Grouping *grouping,
-		 RowIds *olds, PagedArray *ranks)
-{
-	Output		output = {.rsinfo = (ReturnSetInfo *) fcinfo->resultinfo};
-	size_t		share = added->rows.memory / 8;
-
-	id_places_begin(&output.places, olds->type, share);
-	paged_init(&output.where, sizeof(uint64), share);
-	paged_resize(&output.where, (uint64) olds->n + added->rows.ids.n);
-	place_ids(&output, olds, 0);
-	place_ids(&output, &added->rows.ids, olds->n);
-	put_new(added, &output, grouping, ranks, olds->n);
 	if (added->rule == RULE_CONNECTED)
-		put_renamed(&output, grouping, olds->n);
-	put_changed(added, &output, olds->n);
-	id_places_end(&output.places);
-	paged_free(&output.where);
+		disk_array_get(&added->old_of_row, member.representative, &old, sizeof(old));
+	if (old == NO_OLD && member.representative == row)
+		similarity = get_float8_nan();
+	put_row(rsinfo, row_ids_get(&added->rows.ids, row),
+			old == NO_OLD ? row_ids_get(&added->rows.ids, member.representative) :
+			row_ids_get(&added->olds, links_root(&added->links, old)), similarity);
 }
 
+/* Put an old representative that is in the group of another one now; connected. */
 static void
-begin_added(AddedRows *added, Oid id_type)
+put_renamed(AddedRows *added, ReturnSetInfo *rsinfo, uint32 old)
 {
-	size_t		share = added->rows.memory / 32;
+	uint32		root = links_root(&added->links, old);
 
-	asked_sets_begin(&added->sets, share * 6);
-	paged_init(&added->first, sizeof(uint32), share);
-	paged_init(&added->set_of, sizeof(uint32), share);
-	paged_init(&added->settled, sizeof(Settled), share);
-	id_table_begin(&added->kept, id_type, share);
-	id_table_begin(&added->others, id_type, share);
-	paged_init(&added->meetings, sizeof(Meeting), share);
-	paged_init(&added->other_meetings, sizeof(Meeting), share);
-	paged_init(&added->members, sizeof(OldMember), share);
+	if (root != old)
+		put_row(rsinfo, row_ids_get(&added->olds, old), row_ids_get(&added->olds, root),
+				get_float8_nan());
 }
 
-static void
-end_added(AddedRows *added)
+/* An old row that may change to a new representative */
+typedef struct ChangedRow
 {
-	id_table_end(&added->kept);
-	id_table_end(&added->others);
-	paged_free(&added->set_of);
-	paged_free(&added->settled);
-	paged_free(&added->meetings);
-	paged_free(&added->other_meetings);
-	paged_free(&added->members);
-	row_ids_end(&added->rows.ids);
+	Datum		id;				/* a copy */
+	double		similarity;		/* the best so far */
+	uint32		representative; /* new row */
+	bool		changed;
+} ChangedRow;
+
+/* Compare an old row's representative with a new one that it is near to. */
+static void
+compare_new(AddedRows *added, ChangedRow *row, TupleTableSlot *match)
+{
+	SetMember	set = row_sets_set(&added->rows, DatumGetInt64(match->tts_values[MATCH_SET]));
+	double		similarity = match_double(match, MATCH_SIMILARITY);
+
+	if (set.outside >= 0 || set.representative != set.first ||
+		similarity < row->similarity ||
+		(similarity == row->similarity && (!row->changed || set.first >= row->representative)))
+		return;
+	row->similarity = similarity;
+	row->representative = set.first;
+	row->changed = true;
+}
+
+/* Put the old rows that change to a new representative, which is nearer; greedy. */
+static void
+put_changed(AddedRows *added, ReturnSetInfo *rsinfo)
+{
+	ChangedRow	row = {0};
+	bool		any = false;
+	TupleTableSlot *match;
+
+	row_sort_perform(&added->members);
+	do
+	{
+		match = row_sort_next(&added->members);
+		if (any && match != NULL && ids_equal(&added->order, row.id, match->tts_values[MATCH_ID]))
+		{
+			compare_new(added, &row, match);
+			continue;
+		}
+		if (row.changed)
+			put_row(rsinfo, row.id, row_ids_get(&added->rows.ids, row.representative),
+					row.similarity);
+		if (match == NULL)
+			break;
+		if (any && !added->rows.ids.byval)
+			pfree(DatumGetPointer(row.id));
+		row.id = datumCopy(match->tts_values[MATCH_ID], added->rows.ids.byval,
+						   added->rows.ids.len);
+		row.similarity = match_double(match, MATCH_OWN);
+		row.changed = false;
+		any = true;
+		compare_new(added, &row, match);
+	} while (true);
+	row_sort_end(&added->members);
+}
+
+/* Put the rows of the result. */
+static void
+put_rows(AddedRows *added, ReturnSetInfo *rsinfo)
+{
+	MemoryContext per_row = AllocSetContextCreate(CurrentMemoryContext, "row of groups",
+												  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(per_row);
+
+	for (uint32 row = 0; row < added->rows.ids.n; row++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		put_new(added, rsinfo, row);
+		MemoryContextReset(per_row);
+	}
+	for (uint32 i = 0; added->rule == RULE_CONNECTED && i < added->olds.n; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		put_renamed(added, rsinfo, i);
+		MemoryContextReset(per_row);
+	}
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(per_row);
+	put_changed(added, rsinfo);
 }
 
 /* The function, whose arguments begin with the queries at number `first`. */
 static Datum
-clusters_add(FunctionCallInfo fcinfo, int first, Oid id_type)
+add_rows(FunctionCallInfo fcinfo, int first, Oid id_type)
 {
 	AddedRows	added = {
-		.rows = {.begun = begin_asked, .added = take_set},
+		.rows = {.begun = begin_sets, .new_set = put_set},
 		.rule = rule_require(PG_GETARG_TEXT_PP(first + 4)),
-		.query = text_to_cstring(PG_GETARG_TEXT_PP(first + 1))
+		.text = text_to_cstring(PG_GETARG_TEXT_PP(first + 1)),
+		.schema = get_func_namespace(fcinfo->flinfo->fn_oid)
 	};
-	Grouping   *grouping;
-	RowIds		olds;
-	PagedArray	ranks;
 
 	InitMaterializedSRF(fcinfo, 0);
 	row_sets_begin(&added.rows, fcinfo, first + 2, id_type);
-	begin_added(&added, id_type);
 	row_sets_read(&added.rows, text_to_cstring(PG_GETARG_TEXT_PP(first)));
-	look_up(&added, get_func_namespace(fcinfo->flinfo->fn_oid));
-	join_unsettled(&added);
-	asked_sets_end(&added.sets);
-	paged_free(&added.first);
-	row_ids_begin(&olds, id_type, added.rows.memory / 16);
-	grouping = group_added(&added, &olds, &ranks, added.rows.memory);
-	decide_others(&added, grouping, olds.n);
-	put_rows(fcinfo, &added, grouping, &olds, &ranks);
-	paged_free(&ranks);
-	grouping_end(grouping);
-	row_ids_end(&olds);
-	end_added(&added);
+	look_up(&added);
+	tuplestore_end(added.sets);
+	decide(&added);
+	put_rows(&added, (ReturnSetInfo *) fcinfo->resultinfo);
+	disk_array_free(&added.links);
+	disk_array_free(&added.old_of_row);
+	row_ids_end(&added.olds);
+	row_sets_end(&added.rows);
 	return (Datum) 0;
 }
 
 /*
- * near_duplicate_groups_add(new_rows text, old_rows text, threshold float8,
- * measure text, rule text)
+ * near_duplicate_groups_add(new_rows text, old_rows text, threshold float8, measure text,
+ * rule text)
  */
 Datum
 near_duplicate_groups_add(PG_FUNCTION_ARGS)
 {
-	return clusters_add(fcinfo, 0, INT8OID);
+	return add_rows(fcinfo, 0, INT8OID);
 }
 
 /*
- * near_duplicate_groups_add(id_type anyelement, new_rows text,
- * old_rows text, threshold float8, measure text, rule text)
+ * near_duplicate_groups_add(id_type anyelement, new_rows text, old_rows text,
+ * threshold float8, measure text, rule text)
  */
 Datum
 near_duplicate_groups_add_typed(PG_FUNCTION_ARGS)
 {
-	if (!group_rows_wanted(fcinfo, 1))
+	if (!groups_wanted(fcinfo, 1))
 		return (Datum) 0;
-	return clusters_add(fcinfo, 1, get_fn_expr_argtype(fcinfo->flinfo, 0));
+	return add_rows(fcinfo, 1, get_fn_expr_argtype(fcinfo->flinfo, 0));
 }

@@ -1,59 +1,211 @@
 /*
- * clusters.c
- *		near_duplicate_groups(): groups of near-duplicates among the rows of a
- *		query.
+ * groups.c
+ *		near_duplicate_groups(): groups of near-duplicates among the rows of a query.
+ *
+ * Rows are gone through three times: to count the members of each group; to number the
+ * groups; to put the rows of the result.
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "catalog/pg_type_d.h"
 #include "funcapi.h"
+#include "miscadmin.h"
 #include "utils/builtins.h"
+#include "utils/float.h"
+#include "utils/memutils.h"
 
 #include "base/compat.h"
-#include "groups/group_rows.h"
+#include "base/interrupts.h"
+#include "groups/groups.h"
 #include "groups/row_sets.h"
 
 PG_FUNCTION_INFO_V1(near_duplicate_groups);
 PG_FUNCTION_INFO_V1(near_duplicate_groups_typed);
 
+/* Of a row that stands for a group */
+typedef struct GroupRow
+{
+	uint32		size;
+	uint32		number;			/* from 1, by order of the representatives */
+} GroupRow;
+
+enum Columns
+{
+	COLUMN_ID,
+	COLUMN_CLUSTER,
+	COLUMN_REPRESENTATIVE,
+	COLUMN_SIMILARITY,
+	COLUMN_SIZE,
+	NUM_COLUMNS
+};
+
+GroupRule
+rule_require(const text *name)
+{
+	char	   *rule = text_to_cstring(name);
+
+	if (strcmp(rule, "connected") == 0)
+		return RULE_CONNECTED;
+	if (strcmp(rule, "greedy") == 0)
+		return RULE_GREEDY;
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("rule \"%s\" does not exist", rule),
+			 /* a query in its place, where ids of type text are asked for */
+			 strchr(rule, ' ') == NULL ?
+			 errhint("Rules are connected and greedy.") :
+			 errhint("Rules are connected and greedy. After a type of ids come the query and the rule.")));
+}
+
+bool
+groups_wanted(FunctionCallInfo fcinfo, int first)
+{
+	for (int i = first; i < PG_NARGS(); i++)
+		if (PG_ARGISNULL(i))
+		{
+			InitMaterializedSRF(fcinfo, 0);
+			return false;
+		}
+	return true;
+}
+
+/* Count the members of each group, by the number of its representative. */
+static void
+count_members(DiskArray *groups, uint32 n, GroupOf group_of, void *context)
+{
+	GroupRow	none = {0};
+
+	for (uint32 row = 0; row < n; row++)
+	{
+		CHECK_EVERY(row);
+		disk_array_append(groups, &none, 1);
+	}
+	for (uint32 row = 0; row < n; row++)
+	{
+		uint32		representative = group_of(context, row).representative;
+		GroupRow	group;
+
+		CHECK_EVERY(row);
+		disk_array_get(groups, representative, &group, sizeof(group));
+		group.size++;
+		disk_array_set(groups, representative, &group, sizeof(group));
+	}
+}
+
+static void
+number_groups(DiskArray *groups, uint32 n)
+{
+	uint32		number = 0;
+
+	for (uint32 row = 0; row < n; row++)
+	{
+		GroupRow	group;
+
+		CHECK_EVERY(row);
+		disk_array_get(groups, row, &group, sizeof(group));
+		if (group.size == 0)
+			continue;
+		group.number = ++number;
+		disk_array_set(groups, row, &group, sizeof(group));
+	}
+}
+
+/* Put a row of the result. */
+static void
+put_row(ReturnSetInfo *rsinfo, RowIds *ids, uint32 row, GroupMember member,
+		GroupRow group)
+{
+	int64		number = group.number;
+	int64		size = group.size;
+	Datum		values[NUM_COLUMNS];
+	bool		nulls[NUM_COLUMNS] = {0};
+
+	Assert(size > 0 && (member.representative != row || isnan(member.similarity)));
+	values[COLUMN_ID] = row_ids_get(ids, row);
+	values[COLUMN_REPRESENTATIVE] = row_ids_get(ids, member.representative);
+	/* on 32 bits these are pointers to what is copied below */
+	values[COLUMN_CLUSTER] = Int64GetDatumFast(number);
+	values[COLUMN_SIMILARITY] = Float8GetDatumFast(member.similarity);
+	values[COLUMN_SIZE] = Int64GetDatumFast(size);
+	nulls[COLUMN_SIMILARITY] = isnan(member.similarity);
+	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+}
+
+void
+groups_put(FunctionCallInfo fcinfo, RowIds *ids, size_t memory, GroupOf group_of,
+		   void *context)
+{
+	MemoryContext per_row = AllocSetContextCreate(CurrentMemoryContext, "row of groups",
+												  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old;
+	DiskArray	groups;
+
+	disk_array_begin(&groups, sizeof(GroupRow), memory);
+	count_members(&groups, ids->n, group_of, context);
+	number_groups(&groups, ids->n);
+	old = MemoryContextSwitchTo(per_row);
+	for (uint32 row = 0; row < ids->n; row++)
+	{
+		GroupMember member = group_of(context, row);
+		GroupRow	group;
+
+		CHECK_FOR_INTERRUPTS();
+		disk_array_get(&groups, member.representative, &group, sizeof(group));
+		put_row((ReturnSetInfo *) fcinfo->resultinfo, ids, row, member, group);
+		MemoryContextReset(per_row);
+	}
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(per_row);
+	disk_array_free(&groups);
+}
+
+/* Groups of the rows of a query */
+
+/* GroupOf */
+static GroupMember
+group_of_row(void *rows, uint32 row)
+{
+	SetMember	set = row_sets_member(rows, row);
+	GroupMember member = {set.representative, set.similarity};
+
+	if (set.representative == row)
+		member.similarity = get_float8_nan();
+	return member;
+}
+
 /* The function, whose arguments begin with the query at number `first`. */
 static Datum
-clusters(FunctionCallInfo fcinfo, int first, Oid id_type)
+groups_of_query(FunctionCallInfo fcinfo, int first, Oid id_type)
 {
 	RowSets		rows = {0};
 	GroupRule	rule = rule_require(PG_GETARG_TEXT_PP(first + 3));
-	Grouping   *grouping;
 
 	InitMaterializedSRF(fcinfo, 0);
 	row_sets_begin(&rows, fcinfo, first + 1, id_type);
 	row_sets_read(&rows, text_to_cstring(PG_GETARG_TEXT_PP(first)));
-	grouping = grouping_begin(rule, rows.ids.n, GROUPING_MEMORY(rows.memory));
-	row_sets_unite(&rows, grouping, rule, 0);
-	grouping_decide(grouping, rows.memory / 8 * 7);
-	group_rows_put(fcinfo, grouping, &rows.ids, true, rows.memory / 2);
-	grouping_end(grouping);
-	row_ids_end(&rows.ids);
+	row_sets_decide(&rows, rule);
+	groups_put(fcinfo, &rows.ids, rows.memory / 2, group_of_row, &rows);
+	row_sets_end(&rows);
 	return (Datum) 0;
 }
 
-/*
- * near_duplicate_groups(query text, threshold float8, measure text,
- * rule text)
- */
+/* near_duplicate_groups(query text, threshold float8, measure text, rule text) */
 Datum
 near_duplicate_groups(PG_FUNCTION_ARGS)
 {
-	return clusters(fcinfo, 0, INT8OID);
+	return groups_of_query(fcinfo, 0, INT8OID);
 }
 
 /*
- * near_duplicate_groups(id_type anyelement, query text, threshold float8,
- * measure text, rule text)
+ * near_duplicate_groups(id_type anyelement, query text, threshold float8, measure text,
+ * rule text)
  */
 Datum
 near_duplicate_groups_typed(PG_FUNCTION_ARGS)
 {
-	if (!group_rows_wanted(fcinfo, 1))
+	if (!groups_wanted(fcinfo, 1))
 		return (Datum) 0;
-	return clusters(fcinfo, 1, get_fn_expr_argtype(fcinfo->flinfo, 0));
+	return groups_of_query(fcinfo, 1, get_fn_expr_argtype(fcinfo->flinfo, 0));
 }

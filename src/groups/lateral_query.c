@@ -2,23 +2,17 @@
  * lateral_query.c
  *		A query with parameters, run once for many rows of their values.
  *
- * SELECT ... WHERE near_duplicate(sig, $1, 0.8) can be run for each value there
- * is: a look-up each.  Or all of them are joined with what it reads.  Which is
- * cheaper the planner knows best; so the query is put behind the rows of values,
+ * SELECT ... WHERE near_duplicate(sig, $1, 0.8) can be run for each value there is: a
+ * look-up each.  Or all values are joined with what it reads.  The planner decides which
+ * is cheaper, as the query is put behind the rows of values,
  *
- *		SELECT number, old.* FROM values, LATERAL (query) AS old
+ *		SELECT * FROM values, LATERAL (query) AS old
  *
- * where its parameters are columns of these.  The query is put there in its
- * parsed form: it may end in a comment or a semicolon.  Where one row with an equal
- * signature will do, that is
- *
- *		SELECT number, old.* FROM values, LATERAL (
- *			SELECT * FROM (query) AS old (id, signature)
- *			WHERE near_duplicate(signature, $1, 1) AND signature = $1 LIMIT 1) AS old
+ * where its parameters are columns of these.  The query is put there in its parsed form:
+ * it may end in a comment or a semicolon.
  */
 #include "postgres.h"
 
-#include "catalog/pg_type_d.h"
 #include "executor/executor.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
@@ -27,26 +21,16 @@
 #include "tcop/tcopprot.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
-#include "utils/memutils.h"
 
 #include "base/compat.h"
 #include "groups/lateral_query.h"
+#include "index/access.h"
+#include "signature/sql/subscript.h"
 
-/* Nobody else has tables of that name. */
+/* No user has tables of that name. */
 #define VALUES_NAME		"near-duplicate groups: new rows"
 
-TupleDesc
-lateral_query_desc(int n)
-{
-	TupleDesc	desc = CreateTemplateTupleDesc(n + 1);
-
-	TupleDescInitEntry(desc, 1, "number", INT8OID, -1, 0);
-	if (n == 0)
-		TupleDescFinalize(desc);
-	return desc;
-}
-
-/* The query as it is written. */
+/* Parse one SELECT statement. */
 static SelectStmt *
 parse(const char *text, const char *hint)
 {
@@ -61,47 +45,25 @@ parse(const char *text, const char *hint)
 	return (SelectStmt *) linitial_node(RawStmt, statements)->stmt;
 }
 
-/* The statement with parameters of the types that the values have. */
-static Query *
-analyze(SelectStmt *query, const char *text, TupleDesc desc)
+/* Put a query in the place of another one's only subquery, which stands last. */
+static SelectStmt *
+put_around(SelectStmt *query, const char *outer)
 {
-	RawStmt    *statement = makeNode(RawStmt);
-	Oid		   *types = palloc(desc->natts * sizeof(Oid));
+	SelectStmt *around = parse(outer, "");
 
-	for (int i = 1; i < desc->natts; i++)
-		types[i - 1] = TupleDescAttr(desc, i)->atttypid;
-	statement->stmt = (Node *) query;
-	return linitial_node(Query,
-						 pg_analyze_and_rewrite_fixedparams(statement, text, types,
-															desc->natts - 1, NULL));
-}
-
-TupleDesc
-lateral_query_check(const char *text, TupleDesc desc, const char *hint)
-{
-	Query	   *query;
-	ErrorContextCallback errors;
-
-	query_errors_begin(&errors, text);
-	query = analyze(parse(text, hint), text, desc);
-	if (query->commandType != CMD_SELECT || query->hasModifyingCTE || query->rowMarks != NIL)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("statement is not a query that only reads"),
-				 errhint("%s", hint)));
-	query_errors_end(&errors);
-	return ExecCleanTypeFromTL(query->targetList);
+	llast_node(RangeSubselect, around->fromClause)->subquery = (Node *) query;
+	return around;
 }
 
 /* p_paramref_hook: a parameter is a column of the values. */
 static Node *
 parameter_column(ParseState *pstate, ParamRef *param)
 {
-	TupleDesc	desc = pstate->p_ref_hook_state;
+	LateralQuery *lateral = pstate->p_ref_hook_state;
 	ColumnRef  *column = makeNode(ColumnRef);
 
-	if (param->number < 1 || param->number >= desc->natts)
-		return NULL;			/* the server raises */
+	if (param->number < 1 || param->number > lateral->values->natts - lateral->before)
+		return NULL;			/* the server raises an error */
 	column->fields = list_make2(makeString(VALUES_NAME),
 								makeString(psprintf("$%d", param->number)));
 	column->location = param->location;
@@ -109,106 +71,138 @@ parameter_column(ParseState *pstate, ParamRef *param)
 }
 
 static void
-set_up_parser(ParseState *pstate, void *desc)
+set_up_parser(ParseState *pstate, void *lateral)
 {
 	pstate->p_paramref_hook = parameter_column;
-	pstate->p_ref_hook_state = desc;
+	pstate->p_ref_hook_state = lateral;
 }
 
-/* Puts the query in the place of the outer one's only subquery, which stands last. */
-static SelectStmt *
-around(SelectStmt *outer, SelectStmt *query)
-{
-	llast_node(RangeSubselect, outer->fromClause)->subquery = (Node *) query;
-	return outer;
-}
-
-/* The query behind the rows of values. */
-static RawStmt *
-behind_values(SelectStmt *query)
+/* Analyze a query behind the values. */
+static Query *
+analyze(LateralQuery *lateral, SelectStmt *query)
 {
 	RawStmt    *statement = makeNode(RawStmt);
-
-	statement->stmt = (Node *)
-		around(parse("SELECT number, old.*"
-					 " FROM \"" VALUES_NAME "\", LATERAL (SELECT) AS old", ""),
-			   query);
-	return statement;
-}
-
-/*
- * One row of the query whose second column is equal to $1, and near to it, which
- * an index can be asked for.
- */
-static SelectStmt *
-equal_row(SelectStmt *query, const char *schema)
-{
-	schema = quote_identifier(schema);
-	return around(parse(psprintf("SELECT * FROM (SELECT) AS old (id, signature)"
-								 " WHERE %s.near_duplicate(signature, $1, 1::pg_catalog.float8, 'jaccard'::pg_catalog.text)"
-								 " AND signature OPERATOR(%s.=) $1 LIMIT 1",
-								 schema, schema), ""),
-				  query);
-}
-
-/* The store as a table of that many rows that queries know by its name. */
-static QueryEnvironment *
-environment_of(TupleDesc desc, Tuplestorestate *store, double rows)
-{
-	QueryEnvironment *environment = create_queryEnv();
-	EphemeralNamedRelation values = palloc0(sizeof(EphemeralNamedRelationData));
-
-	for (int i = 1; i < desc->natts; i++)
-		namestrcpy(&TupleDescAttr(desc, i)->attname, psprintf("$%d", i));
-	values->md.name = VALUES_NAME;
-	values->md.tupdesc = desc;
-	values->md.enrtype = ENR_NAMED_TUPLESTORE;
-	values->md.enrtuples = rows;
-	values->reldata = store;
-	register_ENR(environment, values);
-	return environment;
-}
-
-/*
- * Parses the query, puts it behind the values, and runs that; if there is a schema, only for
- * one equal row each.
- */
-static void
-run(const char *text, Oid schema, TupleDesc desc, Tuplestorestate *store,
-	RowTaker *taker)
-{
-	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
-												  "lateral query",
-												  ALLOCSET_DEFAULT_SIZES);
-	MemoryContext caller = MemoryContextSwitchTo(context);
-	QueryEnvironment *environment =
-		environment_of(desc, store, tuplestore_tuple_count(store));
-	SelectStmt *query;
-	ErrorContextCallback errors;
 	List	   *queries;
 
+	statement->stmt = (Node *)
+		put_around(query, "SELECT * FROM \"" VALUES_NAME "\", LATERAL (SELECT) AS old");
+	queries = pg_analyze_and_rewrite_withcb(statement, lateral->text, set_up_parser,
+											lateral, lateral->environment);
+	return linitial_node(Query, queries);
+}
+
+/* Make the store of values known to queries by its name. */
+static void
+begin_environment(LateralQuery *lateral)
+{
+	EphemeralNamedRelation store = palloc0(sizeof(EphemeralNamedRelationData));
+
+	for (int i = 1; i <= lateral->values->natts - lateral->before; i++)
+		namestrcpy(&TupleDescAttr(lateral->values, lateral->before + i - 1)->attname,
+				   psprintf("$%d", i));
+	store->md.name = VALUES_NAME;
+	store->md.tupdesc = lateral->values;
+	store->md.enrtype = ENR_NAMED_TUPLESTORE;
+	lateral->store = store;
+	lateral->environment = create_queryEnv();
+	register_ENR(lateral->environment, store);
+}
+
+void
+lateral_query_begin(LateralQuery *lateral, const char *text, TupleDesc values, int before,
+					const char *hint)
+{
+	ErrorContextCallback errors;
+	Query	   *query;
+
+	lateral->text = text;
+	lateral->values = values;
+	lateral->before = before;
+	begin_environment(lateral);
 	query_errors_begin(&errors, text);
-	query = parse(text, "");
-	if (OidIsValid(schema))
-		query = equal_row(query, get_namespace_name(schema));
-	queries = pg_analyze_and_rewrite_withcb(behind_values(query), text,
-											set_up_parser, desc, environment);
+	lateral->query = analyze(lateral, parse(text, hint));
+	query = llast_node(RangeTblEntry, lateral->query->rtable)->subquery;
+	require_select(query, hint);
 	query_errors_end(&errors);
-	MemoryContextSwitchTo(caller);
-	row_taker_run(taker, linitial_node(Query, queries), text, environment, NULL);
-	MemoryContextDelete(context);
+	lateral->result = ExecCleanTypeFromTL(query->targetList);
+}
+
+/* Run a query behind the values in the store. */
+static void
+run(LateralQuery *lateral, Query *query, bool (*wanted) (PlanState *),
+	Tuplestorestate *store, RowReader *reader)
+{
+	RangeTblEntry *values = linitial_node(RangeTblEntry, query->rtable);
+
+	Assert(values->rtekind == RTE_NAMEDTUPLESTORE);
+	values->enrtuples = tuplestore_tuple_count(store);
+	lateral->store->reldata = store;
+	row_query_run(query, lateral->text, lateral->environment, wanted, reader);
 }
 
 void
-lateral_query_run(const char *text, TupleDesc desc, Tuplestorestate *store,
-				  RowTaker *taker)
+lateral_query_run(LateralQuery *lateral, Tuplestorestate *store, RowReader *reader)
 {
-	run(text, InvalidOid, desc, store, taker);
+	run(lateral, lateral->query, NULL, store, reader);
+}
+
+/* True if the threshold of a condition of an index is 1. */
+static bool
+asks_for_equal(Node *condition)
+{
+	Expr	   *signature;
+	Expr	   *measure;
+	Const	   *threshold;
+
+	return IsA(condition, OpExpr) &&
+		list_length(((OpExpr *) condition)->args) == 2 &&
+		signature_subscripts(lsecond(((OpExpr *) condition)->args), &signature, &measure,
+							 (Expr **) &threshold) &&
+		threshold != NULL && IsA(threshold, Const) && !threshold->constisnull &&
+		DatumGetFloat8(threshold->constvalue) == 1;
+}
+
+/* True if a plan asks an index of access method neardup for equal signatures. */
+static bool
+looks_up_equal(PlanState *state, void *context)
+{
+	Relation	index = NULL;
+	List	   *conditions = NIL;
+	ListCell   *lc;
+
+	if (IsA(state, IndexScanState))
+	{
+		index = ((IndexScanState *) state)->iss_RelationDesc;
+		conditions = ((IndexScan *) state->plan)->indexqual;
+	}
+	else if (IsA(state, BitmapIndexScanState))
+	{
+		index = ((BitmapIndexScanState *) state)->biss_RelationDesc;
+		conditions = ((BitmapIndexScan *) state->plan)->indexqual;
+	}
+	if (index != NULL && index_is_neardup(index))
+		foreach(lc, conditions)
+			if (asks_for_equal(lfirst(lc)))
+				return true;
+	return planstate_tree_walker(state, looks_up_equal, context);
+}
+
+static bool
+plan_looks_up_equal(PlanState *plan)
+{
+	return looks_up_equal(plan, NULL);
 }
 
 void
-lateral_query_run_equal(const char *text, Oid schema, TupleDesc desc,
-						Tuplestorestate *store, RowTaker *taker)
+lateral_query_run_equal(LateralQuery *lateral, Oid schema, Tuplestorestate *store,
+						RowReader *reader)
 {
-	run(text, schema, desc, store, taker);
+	const char *name = quote_identifier(get_namespace_name(schema));
+	SelectStmt *query;
+
+	query = put_around(parse(lateral->text, ""),
+					   psprintf("SELECT * FROM (SELECT) AS old (id, signature)"
+								" WHERE %s.near_duplicate(signature, $1, 1::pg_catalog.float8, 'jaccard'::pg_catalog.text)"
+								" AND signature OPERATOR(%s.=) $1 LIMIT 1", name, name));
+	run(lateral, analyze(lateral, query), plan_looks_up_equal, store, reader);
 }

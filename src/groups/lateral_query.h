@@ -7,33 +7,40 @@
 
 #include "utils/tuplestore.h"
 
-#include "groups/row_taker.h"
+#include "groups/row_query.h"
+
+typedef struct LateralQuery
+{
+	const char *text;
+	Query	   *query;			/* behind the values */
+	TupleDesc	values;			/* $1, $2 and so on, behind some columns: */
+	int			before;
+	TupleDesc	result;			/* of the query, without the values */
+	QueryEnvironment *environment;
+	EphemeralNamedRelation store;
+} LateralQuery;
 
 /*
- * A descriptor of rows of values: their number, of type int8, and the values of
- * the parameters $1 to $n, whose types are to be filled in.
+ * Analyze a query whose parameters are the values behind the first `before` ones.
+ * Raises an error, with the hint, if it is no query that only reads.
  */
-extern TupleDesc lateral_query_desc(int n);
+extern void lateral_query_begin(LateralQuery *lateral, const char *text, TupleDesc values,
+								int before, const char *hint);
 
 /*
- * Raises an error, with the hint, if the text is no query that only reads and
- * that has these parameters.  Returns a descriptor of its rows.
+ * Run it, once, for each row of the store: gives to the reader the columns of the store's
+ * row, then those of the query.
  */
-extern TupleDesc lateral_query_check(const char *text, TupleDesc desc,
-									 const char *hint);
+extern void lateral_query_run(LateralQuery *lateral, Tuplestorestate *store,
+							  RowReader *reader);
 
 /*
- * Gives the rows of the query, for each row of the store, to the taker: the
- * number of the store's row, then the columns of the query.
+ * Run it for rows only whose second column, a signature, is equal to $1, and for one of these at
+ * most, if the plan looks them up in an index of access method neardup: then a look-up
+ * costs a fraction of one for all near-duplicates.  Else do nothing.  The schema is that of the
+ * extension.
  */
-extern void lateral_query_run(const char *text, TupleDesc desc,
-							  Tuplestorestate *store, RowTaker *taker);
-
-/*
- * Of the rows whose second column is equal to $1, both being signatures, gives only
- * one.  The schema is that of the extension.
- */
-extern void lateral_query_run_equal(const char *text, Oid schema, TupleDesc desc,
-									Tuplestorestate *store, RowTaker *taker);
+extern void lateral_query_run_equal(LateralQuery *lateral, Oid schema,
+									Tuplestorestate *store, RowReader *reader);
 
 #endif							/* NEARDUP_LATERAL_QUERY_H */

@@ -1,14 +1,13 @@
 /*
  * pair_groups.c
- *		near_duplicate_groups_of_pairs(): groups of what the pairs of a query
- *		connect.
+ *		near_duplicate_groups_of_pairs(): groups of the rows of a query of pairs.
  *
- * Ids get numbers in the order in which they come; once all are there they
- * are sorted, and rank by their order.  Pairs are kept until then, under the
- * rule connected only those that unite two groups.
- *
- * Once the table of the ids is on disk, pairs wait until there are many, whose ids are
- * looked up together.
+ * Ids of any type become numbers by two sorts: all ids, each with the other one of its
+ * pair, are sorted and numbered in their order; then pairs are sorted by the other id, and
+ * merged with the numbered ones.  Under the rule greedy a third sort puts pairs in the
+ * order of their later rows: gone through in that order, it is known of each earlier row
+ * whether it is a representative.  Then they are gone through once more, and each other
+ * row finds the nearest representative.
  */
 #include "postgres.h"
 
@@ -19,13 +18,11 @@
 #include "miscadmin.h"
 #include "nodes/nodes.h"
 #include "utils/builtins.h"
-#include "utils/datum.h"
-#include "utils/memutils.h"
+#include "utils/float.h"
 
 #include "base/compat.h"
-#include "groups/group_rows.h"
-#include "groups/id_table.h"
-#include "groups/ordered_query.h"
+#include "groups/groups.h"
+#include "groups/row_query.h"
 
 PG_FUNCTION_INFO_V1(near_duplicate_groups_of_pairs);
 PG_FUNCTION_INFO_V1(near_duplicate_groups_of_pairs_typed);
@@ -33,65 +30,34 @@ PG_FUNCTION_INFO_V1(near_duplicate_groups_of_pairs_typed);
 #define QUERY_HINT \
 	"The query's columns are two ids and, if it is known, their similarity.  For ids of another type than bigint use near_duplicate_groups_of_pairs(NULL::uuid, 'SELECT ...', 'greedy')."
 
-typedef struct NumberedPair
+/* Numbers of rows, two in an int8 */
+#define MAX_ROWS	PG_INT32_MAX
+
+typedef struct PairGroups
 {
-	uint32		a;
-	uint32		b;
-	double		similarity;
-} NumberedPair;
-
-#define NO_ID	UINT32_MAX
-
-/* A pair that waits for the numbers of its ids. */
-typedef struct WaitingPair
-{
-	uint32		ids[2];			/* which of those that wait, or NO_ID */
-	double		similarity;
-	bool		isnull;			/* there is none */
-} WaitingPair;
-
-/* Pairs that wait, and their ids. */
-typedef struct WaitingPairs
-{
-	MemoryContext context;		/* of ids that are not passed by value */
-	WaitingPair *pairs;			/* NULL: none has had to wait */
-	uint32		npairs;
-	uint32		max_pairs;
-	Datum	   *ids;
-	uint32	   *numbers;
-	uint32		nids;
-	size_t		most_bytes;		/* that ids may take */
-} WaitingPairs;
-
-/* Ids may take so many bytes however little memory there is: else none would wait. */
-#define MIN_WAITING	((size_t) 4 * BLCKSZ)
-
-/* Bytes for each: it, two ids, their numbers, and twice an order of these. */
-#define WAITING_BYTES \
-	(sizeof(WaitingPair) + 2 * (sizeof(Datum) + sizeof(uint32) + 2 * sizeof(uint64)))
-
-typedef struct PairTaker
-{
-	RowTaker	taker;			/* must be first */
+	RowReader	reader;			/* must be first */
 	GroupRule	rule;
-	Oid			id_type;
-	TypedColumn ids[2];
+	size_t		memory;
+	IdOrder		order;
+	TypedColumn columns[2];		/* of ids */
 	TypedColumn similarity;
 	bool		measured;		/* there is such a column */
-	IdTable		table;
-	uint32		last[2];		/* number of each id of the row before */
-	bool		known[2];		/* there was one */
-	WaitingPairs waiting;
-	size_t		memory;			/* of those that wait */
-	PagedArray	pairs;			/* NumberedPair */
-	uint64		npairs;
-	Grouping   *connected;		/* by number; NULL if the rule is another one */
-} PairTaker;
+	RowSort		by_id;			/* id, the other id or null, similarity */
+	RowIds		ids;			/* in their order: rows */
+	RowSort		by_other;		/* other id, number of the first one, similarity */
+	RowSort		by_later;		/* later row << 32 | earlier row, similarity */
+	DiskArray	links;			/* to the representative, or towards the first row */
+	DiskArray	similarities;	/* double, to the representative; greedy */
+} PairGroups;
+
+/* Read pairs */
 
 static void
-begin_pairs(RowTaker *taker, TupleDesc desc)
+begin_pairs(RowReader *reader, TupleDesc desc)
 {
-	PairTaker  *pairs = (PairTaker *) taker;
+	PairGroups *pairs = (PairGroups *) reader;
+	Oid			id = pairs->order.type;
+	Oid			types[] = {id, id, FLOAT8OID};
 
 	if (desc->natts > 3)
 		ereport(ERROR,
@@ -99,291 +65,294 @@ begin_pairs(RowTaker *taker, TupleDesc desc)
 				 errmsg("query has %d columns, and at most 3 are read",
 						desc->natts),
 				 errhint("%s", QUERY_HINT)));
-	pairs->ids[0] = typed_column(desc, 0, 1, pairs->id_type, true, "an id", QUERY_HINT);
-	pairs->ids[1] = typed_column(desc, 0, 2, pairs->id_type, true, "an id", QUERY_HINT);
-	id_table_collate(&pairs->table, desc, 0);
+	pairs->columns[0] = typed_column(desc, 0, 1, id, true, "an id", QUERY_HINT);
+	pairs->columns[1] = typed_column(desc, 0, 2, id, true, "an id", QUERY_HINT);
+	id_order_collate(&pairs->order, desc, 0);
 	pairs->measured = desc->natts > 2;
 	if (pairs->measured)
 		pairs->similarity = typed_column(desc, 0, 3, FLOAT8OID, false, "the similarity",
 										 QUERY_HINT);
+	row_sort_begin(&pairs->by_id, &pairs->order, 3, types, pairs->memory / 4);
 }
 
-/*
- * The number of an id of the row; false if it is null.  Pairs often come so that
- * one of their ids stays the same for a while.
- */
-static bool
-number_of(PairTaker *pairs, int which, TupleTableSlot *slot, uint32 *number)
+/* Return the similarity of a pair, 0 if there is no such column. */
+static double
+read_similarity(PairGroups *pairs, TupleTableSlot *slot)
 {
-	bool		isnull;
-	Datum		id = typed_value(&pairs->ids[which], slot, &isnull);
+	bool		isnull = false;
+	double		similarity = 0;
 
-	if (isnull)
-		return false;
-	if (!pairs->known[which] ||
-		!id_table_has_image(&pairs->table, pairs->last[which], id))
-		pairs->last[which] = id_table_number(&pairs->table, id);
-	pairs->known[which] = true;
-	*number = pairs->last[which];
-	return true;
-}
+	if (pairs->measured)
+	{
+		Datum		value = typed_value(&pairs->similarity, slot, &isnull);
 
-/* The similarity of the row; false if it is null. */
-static bool
-similarity_of(PairTaker *pairs, TupleTableSlot *slot, double *similarity)
-{
-	bool		isnull;
-	Datum		value;
-
-	*similarity = 0;
-	if (!pairs->measured)
-		return true;
-	value = typed_value(&pairs->similarity, slot, &isnull);
-	if (!isnull)
-		*similarity = DatumGetFloat8(value);	/* a pointer, where those are short */
-	return !isnull;
-}
-
-static void
-require_similarity(double similarity, bool isnull)
-{
-	if (isnull || isnan(similarity))
+		similarity = isnull ? get_float8_nan() : DatumGetFloat8(value);
+	}
+	if (isnan(similarity))
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("similarity of a pair must be a number, not %s",
 						isnull ? "null" : "NaN"),
 				 isnull ? errhint("Leave such pairs out, or give them a number, as coalesce(similarity, 0) does.") :
 				 errhint("Leave such pairs out, or give them a number, as coalesce(nullif(similarity, 'NaN'), 0) does.")));
+	return similarity;
+}
+
+/* Put an id, and the other one of its pair unless that is null. */
+static void
+put_id(PairGroups *pairs, Datum id, Datum other, bool isnull, double similarity)
+{
+	/* on 32 bits the last one is a pointer to what is copied below */
+	Datum		values[] = {id, other, Float8GetDatumFast(similarity)};
+	bool		nulls[] = {false, isnull, false};
+
+	row_sort_put(&pairs->by_id, values, nulls);
 }
 
 static void
-keep_pair(PairTaker *pairs, NumberedPair pair)
+add_pair(RowReader *reader, TupleTableSlot *slot)
 {
-	if (pairs->connected != NULL)
-	{
-		grouping_grow(pairs->connected, pairs->table.n);
-		if (!grouping_near(pairs->connected, pair.a, pair.b, 0))
-			return;
-	}
-	paged_resize(&pairs->pairs, pairs->npairs + 1);
-	*(NumberedPair *) paged_change(&pairs->pairs, pairs->npairs++) = pair;
-}
+	PairGroups *pairs = (PairGroups *) reader;
+	Datum		ids[2];
+	bool		nulls[2];
+	double		similarity = 0;
+	bool		alone;
 
-static void
-require_an_id(bool first, bool second)
-{
-	if (!first && !second)
+	for (int i = 0; i < 2; i++)
+		ids[i] = typed_value(&pairs->columns[i], slot, &nulls[i]);
+	if (nulls[0] && nulls[1])
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("both ids of a pair are null"),
 				 errdetail("A row without a partner is a pair in which one id is null.")));
-}
-
-/* Pairs that wait */
-
-/* Makes room for pairs that wait. */
-static void
-begin_waiting(WaitingPairs *waiting, size_t memory)
-{
-	waiting->max_pairs = Max(memory / 2 / WAITING_BYTES, 64);
-	waiting->pairs = MemoryContextAllocHuge(waiting->context,
-											sizeof(WaitingPair) * waiting->max_pairs);
-	waiting->ids = MemoryContextAllocHuge(waiting->context,
-										  2 * sizeof(Datum) * waiting->max_pairs);
-	waiting->numbers = MemoryContextAllocHuge(waiting->context,
-											  2 * sizeof(uint32) * waiting->max_pairs);
-	waiting->most_bytes = Max(memory / 2, MIN_WAITING);
-	waiting->context = AllocSetContextCreate(waiting->context,
-											 "ids that wait",
-											 ALLOCSET_DEFAULT_SIZES);
-}
-
-/* Takes note of an id of the row; returns which of those that wait it is, or NO_ID if null. */
-static uint32
-wait_for_number(PairTaker *pairs, int which, TupleTableSlot *slot)
-{
-	WaitingPairs *waiting = &pairs->waiting;
-	const IdPlaces *type = &pairs->table.places;
-	bool		isnull;
-	Datum		id = typed_value(&pairs->ids[which], slot, &isnull);
-	MemoryContext old;
-
-	if (isnull)
-		return NO_ID;
-	old = MemoryContextSwitchTo(waiting->context);
-	waiting->ids[waiting->nids] = datumCopy(id, type->byval, type->len);
-	MemoryContextSwitchTo(old);
-	return waiting->nids++;
-}
-
-/* Finds the numbers of all ids that wait, and keeps the pairs. */
-static void
-take_waiting(PairTaker *pairs)
-{
-	WaitingPairs *waiting = &pairs->waiting;
-
-	id_table_numbers(&pairs->table, waiting->ids, waiting->nids, waiting->numbers);
-	for (uint32 i = 0; i < waiting->npairs; i++)
+	alone = nulls[0] || nulls[1] || ids_equal(&pairs->order, ids[0], ids[1]);
+	if (!alone)
 	{
-		const WaitingPair *from = &waiting->pairs[i];
-		NumberedPair pair = {.similarity = from->similarity};
+		similarity = read_similarity(pairs, slot);
+		put_id(pairs, ids[1], (Datum) 0, true, 0);
+	}
+	put_id(pairs, ids[nulls[0] ? 1 : 0], ids[1], alone, similarity);
+}
 
+/* Number ids */
+
+/* Number the ids in their order, and sort the pairs by their other id. */
+static void
+number_ids(PairGroups *pairs)
+{
+	RowIds	   *ids = &pairs->ids;
+	Oid			types[] = {pairs->order.type, INT8OID, FLOAT8OID};
+	TupleTableSlot *slot;
+
+	row_ids_begin(ids, pairs->order.type, pairs->memory / 8);
+	row_sort_begin(&pairs->by_other, &pairs->order, 3, types, pairs->memory / 4);
+	row_sort_perform(&pairs->by_id);
+	while ((slot = row_sort_next(&pairs->by_id)) != NULL)
+	{
+		int64		number;
+		bool		nulls[3] = {0};
+		Datum		values[3];
+
+		if (ids->n == 0 ||
+			!ids_equal(&pairs->order, slot->tts_values[0], row_ids_get(ids, ids->n - 1)))
+			row_ids_put(ids, slot->tts_values[0], false);
+		if (ids->n > MAX_ROWS)
+			ereport(ERROR,
+					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+					 errmsg("too many different ids"),
+					 errdetail("There can be at most %d.", MAX_ROWS)));
+		if (slot->tts_isnull[1])
+			continue;
+		number = ids->n - 1;
+		values[0] = slot->tts_values[1];
+		values[1] = Int64GetDatumFast(number);
+		values[2] = slot->tts_values[2];
+		row_sort_put(&pairs->by_other, values, nulls);
+	}
+	row_sort_end(&pairs->by_id);
+}
+
+/* Put a pair of rows in the order of the later one. */
+static void
+put_later(PairGroups *pairs, uint32 a, uint32 b, Datum similarity)
+{
+	int64		rows = (int64) Max(a, b) << 32 | Min(a, b);
+	Datum		values[] = {Int64GetDatumFast(rows), similarity};
+	bool		nulls[] = {false, false};
+
+	row_sort_put(&pairs->by_later, values, nulls);
+}
+
+/* Take each pair as two numbers. */
+static void
+number_pairs(PairGroups *pairs)
+{
+	uint32		other = 0;
+	TupleTableSlot *slot;
+
+	row_sort_perform(&pairs->by_other);
+	while ((slot = row_sort_next(&pairs->by_other)) != NULL)
+	{
+		uint32		number = DatumGetInt64(slot->tts_values[1]);
+
+		/* each of them is among the ids */
+		while (!ids_equal(&pairs->order, slot->tts_values[0], row_ids_get(&pairs->ids, other)))
+			other++;
+		Assert(other < pairs->ids.n && other != number);
+		if (pairs->rule == RULE_CONNECTED)
+			links_unite(&pairs->links, number, other);
+		else
+			put_later(pairs, number, other, slot->tts_values[2]);
+	}
+	row_sort_end(&pairs->by_other);
+}
+
+/* Greedy */
+
+static bool
+is_representative(PairGroups *pairs, uint32 row)
+{
+	return links_get(&pairs->links, row) == row;
+}
+
+/* Return the next pair, in the order of the later row; false if there is none. */
+static bool
+next_pair(PairGroups *pairs, uint32 *earlier, uint32 *later, double *similarity)
+{
+	TupleTableSlot *slot = row_sort_next(&pairs->by_later);
+	int64		rows;
+
+	if (slot == NULL)
+		return false;
+	rows = DatumGetInt64(slot->tts_values[0]);
+	*earlier = (uint32) rows;
+	*later = rows >> 32;
+	*similarity = DatumGetFloat8(slot->tts_values[1]);
+	return true;
+}
+
+/* A row that is no representative is near to one. */
+static void
+offer(PairGroups *pairs, uint32 row, uint32 representative, double similarity)
+{
+	double		best;
+
+	disk_array_get(&pairs->similarities, row, &best, sizeof(best));
+	/* NaN: there is none as yet */
+	if (similarity < best ||
+		(similarity == best && representative >= links_get(&pairs->links, row)))
+		return;
+	disk_array_set(&pairs->similarities, row, &similarity, sizeof(similarity));
+	links_set(&pairs->links, row, representative);
+}
+
+static void
+decide_greedy(PairGroups *pairs)
+{
+	uint32		earlier;
+	uint32		later;
+	double		similarity;
+
+	row_sort_perform(&pairs->by_later);
+	while (next_pair(pairs, &earlier, &later, &similarity))
+		if (is_representative(pairs, earlier) && is_representative(pairs, later))
+			links_set(&pairs->links, later, earlier);
+	row_sort_rescan(&pairs->by_later);
+	while (next_pair(pairs, &earlier, &later, &similarity))
+	{
+		bool		first = is_representative(pairs, earlier);
+
+		if (first == is_representative(pairs, later))
+			continue;
+		if (first)
+			offer(pairs, later, earlier, similarity);
+		else
+			offer(pairs, earlier, later, similarity);
+	}
+	row_sort_end(&pairs->by_later);
+}
+
+/* Group the ids. */
+static void
+decide(PairGroups *pairs)
+{
+	double		none = get_float8_nan();
+	Oid			types[] = {INT8OID, FLOAT8OID};
+
+	links_begin(&pairs->links, pairs->memory / 8);
+	disk_array_begin(&pairs->similarities, sizeof(double), pairs->memory / 8);
+	for (uint32 row = 0; row < pairs->ids.n; row++)
+	{
 		CHECK_FOR_INTERRUPTS();
-		if (from->ids[0] == NO_ID || from->ids[1] == NO_ID)
-			continue;
-		pair.a = waiting->numbers[from->ids[0]];
-		pair.b = waiting->numbers[from->ids[1]];
-		if (pair.a == pair.b)
-			continue;
-		require_similarity(from->similarity, from->isnull);
-		keep_pair(pairs, pair);
+		links_add(&pairs->links);
+		disk_array_append(&pairs->similarities, &none, 1);
 	}
-	waiting->npairs = waiting->nids = 0;
-	MemoryContextReset(waiting->context);
+	if (pairs->rule == RULE_GREEDY)
+		row_sort_begin(&pairs->by_later, NULL, 2, types, pairs->memory / 4);
+	number_pairs(pairs);
+	if (pairs->rule == RULE_GREEDY)
+		decide_greedy(pairs);
 }
 
-/* There are no more. */
-static void
-end_waiting(PairTaker *pairs)
+/* GroupOf */
+static GroupMember
+group_of_id(void *context, uint32 row)
 {
-	WaitingPairs *waiting = &pairs->waiting;
+	PairGroups *pairs = context;
+	GroupMember member = {row, get_float8_nan()};
 
-	if (waiting->pairs == NULL)
-		return;
-	take_waiting(pairs);
-	pfree(waiting->pairs);
-	pfree(waiting->ids);
-	pfree(waiting->numbers);
-	MemoryContextDelete(waiting->context);
-	waiting->pairs = NULL;
-}
-
-static void
-add_waiting(PairTaker *pairs, TupleTableSlot *slot)
-{
-	WaitingPairs *waiting = &pairs->waiting;
-	WaitingPair *pair;
-
-	if (waiting->pairs == NULL)
-		begin_waiting(waiting, pairs->memory);
-	pair = &waiting->pairs[waiting->npairs++];
-	for (int i = 0; i < 2; i++)
-		pair->ids[i] = wait_for_number(pairs, i, slot);
-	require_an_id(pair->ids[0] != NO_ID, pair->ids[1] != NO_ID);
-	pair->isnull = !similarity_of(pairs, slot, &pair->similarity);
-	if (waiting->npairs == waiting->max_pairs ||
-		MemoryContextMemAllocated(waiting->context, false) > waiting->most_bytes)
-		take_waiting(pairs);
-}
-
-static void
-add_pair(RowTaker *taker, TupleTableSlot *slot)
-{
-	PairTaker  *pairs = (PairTaker *) taker;
-	NumberedPair pair = {0};
-	bool		first;
-	bool		second;
-	bool		isnull;
-
-	if (id_table_on_disk(&pairs->table))
-	{
-		add_waiting(pairs, slot);
-		return;
-	}
-	first = number_of(pairs, 0, slot, &pair.a);
-	second = number_of(pairs, 1, slot, &pair.b);
-	require_an_id(first, second);
-	if (!first || !second || pair.a == pair.b)
-		return;
-	isnull = !similarity_of(pairs, slot, &pair.similarity);
-	require_similarity(pair.similarity, isnull);
-	keep_pair(pairs, pair);
-}
-
-/* Reads the query. */
-static void
-read_pairs(PairTaker *pairs, const char *query, size_t memory)
-{
-	id_table_begin(&pairs->table, pairs->id_type, memory / 2);
-	paged_init(&pairs->pairs, sizeof(NumberedPair), memory / 8);
-	pairs->waiting.context = CurrentMemoryContext;
-	pairs->memory = memory / 8;
 	if (pairs->rule == RULE_CONNECTED)
-		pairs->connected = grouping_begin(RULE_CONNECTED, 0, memory / 4);
-	ordered_query_run(query, 0, &pairs->taker);
-	end_waiting(pairs);
-	if (pairs->connected != NULL)
-		grouping_end(pairs->connected);
-}
-
-/* Groups the ids, which go to *ids in their order. */
-static Grouping *
-group_pairs(PairTaker *pairs, RowIds *ids, size_t memory)
-{
-	PagedArray	ranks;
-	Grouping   *grouping;
-
-	paged_init(&ranks, sizeof(uint32), memory / 8);
-	id_table_sort(&pairs->table, ids, &ranks, memory / 8);
-	id_table_end(&pairs->table);
-	grouping = grouping_begin(pairs->rule, ids->n, memory / 2);
-	for (uint64 i = 0; i < pairs->npairs; i++)
-	{
-		NumberedPair pair = *(const NumberedPair *) paged_at(&pairs->pairs, i);
-		uint32		a = *(const uint32 *) paged_at(&ranks, pair.a);
-		uint32		b = *(const uint32 *) paged_at(&ranks, pair.b);
-
-		CHECK_FOR_INTERRUPTS();
-		grouping_near(grouping, a, b, pair.similarity);
-	}
-	paged_free(&ranks);
-	paged_free(&pairs->pairs);
-	grouping_decide(grouping, memory / 8 * 7);
-	return grouping;
+		member.representative = links_root(&pairs->links, row);
+	else
+		member.representative = links_get(&pairs->links, row);
+	if (pairs->measured)
+		disk_array_get(&pairs->similarities, row, &member.similarity, sizeof(double));
+	return member;
 }
 
 /* The function, whose arguments begin with the query at number `first`. */
 static Datum
-clusters_of_pairs(FunctionCallInfo fcinfo, int first, Oid id_type)
+groups_of_pairs(FunctionCallInfo fcinfo, int first, Oid id_type)
 {
-	PairTaker	pairs = {.taker = {.begin = begin_pairs,.row = add_pair}};
-	size_t		memory = get_hash_memory_limit();
-	Grouping   *grouping;
-	RowIds		ids;
+	PairGroups	pairs = {
+		.reader = {.begin = begin_pairs, .row = add_pair},
+		.rule = rule_require(PG_GETARG_TEXT_PP(first + 1)),
+		.memory = get_hash_memory_limit()
+	};
 
-	pairs.rule = rule_require(PG_GETARG_TEXT_PP(first + 1));
-	pairs.id_type = id_type;
 	InitMaterializedSRF(fcinfo, 0);
-	read_pairs(&pairs, text_to_cstring(PG_GETARG_TEXT_PP(first)), memory);
-	row_ids_begin(&ids, id_type, memory / 8);
-	grouping = group_pairs(&pairs, &ids, memory);
-	group_rows_put(fcinfo, grouping, &ids, pairs.measured, memory / 2);
-	grouping_end(grouping);
-	row_ids_end(&ids);
+	id_order_begin(&pairs.order, id_type);
+	ordered_query_run(text_to_cstring(PG_GETARG_TEXT_PP(first)), 0, &pairs.reader);
+	number_ids(&pairs);
+	decide(&pairs);
+	groups_put(fcinfo, &pairs.ids, pairs.memory / 4, group_of_id, &pairs);
+	disk_array_free(&pairs.links);
+	disk_array_free(&pairs.similarities);
+	row_ids_end(&pairs.ids);
 	return (Datum) 0;
 }
 
 /*
  * near_duplicate_groups_of_pairs(query text, rule text)
  *
- * Who gives NULL::text for the type of ids, and no rule, calls this: so the rule is
- * looked at where the query is null, too.
+ * NULL::text for the type of ids, without a rule, calls this form: so the rule is looked
+ * at even where the query is null.
  */
 Datum
 near_duplicate_groups_of_pairs(PG_FUNCTION_ARGS)
 {
 	if (!PG_ARGISNULL(1))
 		rule_require(PG_GETARG_TEXT_PP(1));
-	if (!group_rows_wanted(fcinfo, 0))
+	if (!groups_wanted(fcinfo, 0))
 		return (Datum) 0;
-	return clusters_of_pairs(fcinfo, 0, INT8OID);
+	return groups_of_pairs(fcinfo, 0, INT8OID);
 }
 
 /* near_duplicate_groups_of_pairs(id_type anyelement, query text, rule text) */
 Datum
 near_duplicate_groups_of_pairs_typed(PG_FUNCTION_ARGS)
 {
-	if (!group_rows_wanted(fcinfo, 1))
+	if (!groups_wanted(fcinfo, 1))
 		return (Datum) 0;
-	return clusters_of_pairs(fcinfo, 1, get_fn_expr_argtype(fcinfo->flinfo, 0));
+	return groups_of_pairs(fcinfo, 1, get_fn_expr_argtype(fcinfo->flinfo, 0));
 }

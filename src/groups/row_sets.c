@@ -1,14 +1,15 @@
 /*
  * row_sets.c
- *		The rows of a query, and their sets.
+ *		The rows of a query, and groups of their sets.
  *
- * The rows come in a total order, so that the number of a row tells how it
- * ranks.  Their sets are grouped, each known by its first row, and rows with one
- * set go where its first row goes: no pair of rows is ever made.
+ * Rows come in a total order and are numbered in it.  Rows with one set belong where the
+ * set does: no pair of rows is ever made.
  *
- * Further columns of the query are a scope: rows are compared where they agree in
- * these.  That is told by 64 bits of hash, which begin with a random number, so that
- * nobody can make values that are taken for each other.
+ * Further columns of the query are a scope: rows are compared where they agree in these.
+ * Features are hashed together with 64 bits of hash of the scope, which begin with a
+ * random number, so that nobody can construct scopes that are taken for each other.
+ * Sets of another spec than the first one are kept apart in the same way; sketches and
+ * vectors of each spec have groups of their own.
  */
 #include "postgres.h"
 
@@ -16,20 +17,21 @@
 #include "miscadmin.h"
 #include "nodes/nodes.h"
 #include "utils/builtins.h"
+#include "utils/float.h"
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 #include "utils/typcache.h"
 
 #include "base/compat.h"
+#include "base/memory.h"
 #include "base/hash.h"
-#include "base/interrupts.h"
 #include "groups/row_sets.h"
 #include "signature/sql/near.h"
 #include "methods/method.h"
 
-/* Parts of the memory while sets are grouped, in eighths. */
-#define SETS_EIGHTHS	5
-#define IDS_EIGHTHS		1
+/* Parts of the memory, in sixteenths. */
+#define SETS_SHARE	11
+#define IDS_SHARE	2
 
 #define QUERY_HINT \
 	"The query's columns are the id of a row and its signature, as in SELECT id, sig FROM docs, then columns that can be hashed, if rows are to be compared within these."
@@ -38,7 +40,7 @@
 
 /* Scopes */
 
-/* Makes ready to read a column of the scope. */
+/* Prepare to read a column of the scope. */
 static ScopeColumn
 scope_column(TupleDesc desc, AttrNumber attno)
 {
@@ -93,14 +95,14 @@ row_sets_scope(RowSets *rows, const Datum *values, const bool *nulls)
 	return hash;
 }
 
-/* Rows come in */
+/* Rows */
 
 static void
-begin_rows(RowTaker *taker, TupleDesc desc)
+begin_rows(RowReader *reader, TupleDesc desc)
 {
-	RowSets *rows = (RowSets *) taker;
+	RowSets    *rows = (RowSets *) reader;
 
-	/* first what tells that the id has been forgotten */
+	/* the error for a missing signature comes first: the id may be what is missing */
 	rows->signature = typed_column(desc, 0, 2, rows->signature_type, false,
 								   "the signature", QUERY_HINT);
 	rows->id = typed_column(desc, 0, 1, rows->ids.type, true, "the id", ID_HINT);
@@ -109,11 +111,11 @@ begin_rows(RowTaker *taker, TupleDesc desc)
 		rows->begun(rows);
 }
 
-/* Raises an error if signatures of that kind cannot be kept apart. */
+/* Raise an error if signatures of that kind cannot be kept apart by scopes. */
 static void
-require_kind_of_scopes(RowSets *rows, const Signature *sig)
+require_kind_of_scopes(const RowSets *rows, SignatureKind kind)
 {
-	if (signature_kind(sig, rows->measure) != KIND_SETS)
+	if (rows->nscope > 0 && kind != KIND_SETS)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("groups within columns are for sets only"),
@@ -123,121 +125,148 @@ require_kind_of_scopes(RowSets *rows, const Signature *sig)
 				 errhint("Make groups of one value after the other, by a condition in the query.")));
 }
 
-/*
- * Takes note of a signature's spec; raises if there was another one, unless
- * it may be of another scope.
- */
+/* Return the number of the groups for signatures of a spec, which may begin. */
+static int
+groups_of_spec(RowSets *rows, const SignatureSpec *spec, SignatureKind kind)
+{
+	MemoryContext old = MemoryContextSwitchTo(rows->context);
+	int			i = 0;
+
+	/* sets of all specs have common groups, and salted features */
+	while (i < rows->ngroups && (rows->groups[i].kind != kind ||
+								 (kind != KIND_SETS && !spec_equal(&rows->groups[i].spec, spec))))
+		i++;
+	if (i == rows->ngroups)
+	{
+		require_kind_of_scopes(rows, kind);
+		rows->groups = growing_reserve(rows->groups, &rows->max_groups, i + 1,
+									   sizeof(SpecGroups));
+		rows->groups[i].spec = *spec;
+		rows->groups[i].kind = kind;
+		/* further ones are rare, and have little memory */
+		rows->groups[i].groups = set_groups_begin(kind, rows->measure, rows->threshold,
+												  rows->memory / 16 * (i == 0 ? SETS_SHARE : 1));
+		rows->ngroups++;
+	}
+	MemoryContextSwitchTo(old);
+	return i;
+}
+
+/* Note a signature's spec; warn if it is not that of the first one. */
 static void
 note_spec(RowSets *rows, const Signature *sig)
 {
-	if (rows->nscope > 0)
-		require_kind_of_scopes(rows, sig);
-	else if (rows->made)
-		spec_require_equal(&rows->spec, &sig->spec);
-	if (rows->made)
+	if (rows->ngroups > 0 && likely(spec_equal(&rows->last, &sig->spec)))
 		return;
 	rows->kind = signature_kind(sig, rows->measure);
-	set_groups_use(rows->groups, rows->kind);
-	rows->spec = sig->spec;
-	rows->made = true;
+	rows->current = groups_of_spec(rows, &sig->spec, rows->kind);
+	rows->last = sig->spec;
+	rows->salted = rows->nscope > 0 ||
+		!spec_equal(&rows->groups[0].spec, &sig->spec);
+	/* with scopes, each of them may have its spec */
+	if (rows->salted && rows->nscope == 0)
+		spec_warn_different(&rows->groups[0].spec, &sig->spec);
 }
 
-void
-row_sets_join(RowSets *rows, const Signature *sig, uint64 scope)
+/* Add the set of the last row, which has that signature; return its number. */
+static SetNumber
+add_set(RowSets *rows, const Signature *sig, const Datum *scope, const bool *nulls)
 {
-	const uint64 *values = NULL;
-	uint32		n = 0;
-	uint32		known = set_groups_number(rows->groups);
-	uint32		set;
+	const uint64 *values;
+	uint32		n;
+	SetNumber	set;
+	bool		found;
 
-	if (sig != NULL)
-		values = rows->nscope > 0 ? signature_as_scoped_set(sig, scope, &n) :
-			signature_as_set(sig, rows->kind, rows->measure, &n);
-	set = set_groups_add(rows->groups, values, n);
-	paged_resize(&rows->set_of, (uint64) rows->nrows + 1);
-	*(uint32 *) paged_change(&rows->set_of, rows->nrows) = set;
-	if (set == known)
-	{
-		paged_resize(&rows->first, (uint64) set + 1);
-		*(uint32 *) paged_change(&rows->first, set) = rows->nrows;
-	}
-	rows->nrows++;
+	note_spec(rows, sig);
+	values = rows->salted && rows->kind == KIND_SETS ?
+		signature_as_scoped_set(sig, row_sets_scope(rows, scope, nulls), &n) :
+		signature_as_set(sig, rows->kind, rows->measure, &n);
+	if (n == 0)
+		return NO_SET;
+	set = set_groups_add(rows->groups[rows->current].groups, values, n, rows->ids.n - 1,
+						 &found);
+	set |= (SetNumber) rows->current << 32;
+	if (!found && rows->new_set != NULL)
+		rows->new_set(rows, set, sig, scope, nulls);
+	return set;
 }
 
 static void
-add_row(RowTaker *taker, TupleTableSlot *slot)
+add_row(RowReader *reader, TupleTableSlot *slot)
 {
-	RowSets *rows = (RowSets *) taker;
-	const Signature *sig = NULL;
-	uint64		scope = 0;
+	RowSets    *rows = (RowSets *) reader;
+	SetNumber	set = NO_SET;
 	bool		isnull;
 	Datum		value = typed_value(&rows->id, slot, &isnull);
 
 	row_ids_put(&rows->ids, value, isnull);
 	value = typed_value(&rows->signature, slot, &isnull);
+	slot_getallattrs(slot);
 	if (!isnull)
-	{
-		sig = DatumGetSignature(value);
-		slot_getallattrs(slot);
-		note_spec(rows, sig);
-		scope = row_sets_scope(rows, slot->tts_values + 2,
-							   slot->tts_isnull + 2);
-	}
-	if (rows->added == NULL)
-		row_sets_join(rows, sig, scope);
-	else if (sig != NULL)
-		rows->added(rows, sig, scope, slot->tts_values + 2,
-					slot->tts_isnull + 2);
+		set = add_set(rows, DatumGetSignature(value), slot->tts_values + 2,
+					  slot->tts_isnull + 2);
+	disk_array_append(&rows->sets, &set, 1);
 }
 
-/* Groups come out */
+/* Groups */
 
-static uint32
-first_row(RowSets *rows, uint32 set)
+static SetGroups *
+groups_of(const RowSets *rows, SetNumber set)
 {
-	return *(const uint32 *) paged_at(&rows->first, set);
-}
-
-/* Unites a row, the first one with its set or another one, with its representative. */
-static void
-unite_row(RowSets *rows, Grouping *grouping, GroupRule rule, uint32 offset,
-		  uint32 row, uint32 set)
-{
-	SetMember	member = set_groups_member(rows->groups, set);
-	bool		first = row == first_row(rows, set);
-	uint32		representative = first_row(rows, member.representative);
-
-	/* rows that are not near to equal ones stay alone, but for the first of them */
-	if (!first && !member.reflexive)
-		return;
-	if (rule == RULE_CONNECTED && first && representative != row)
-		grouping_near(grouping, offset + representative, offset + row, 0);
-	else if (rule == RULE_CONNECTED && !first)
-		grouping_like(grouping, offset + first_row(rows, set), offset + row, 0);
-	else if (rule == RULE_GREEDY && member.outside >= 0)
-		grouping_like(grouping, (uint32) member.outside, offset + row, member.similarity);
-	else if (rule == RULE_GREEDY && representative != row)
-		grouping_like(grouping, offset + representative, offset + row, member.similarity);
+	Assert(set >> 32 < rows->ngroups);
+	return rows->groups[set >> 32].groups;
 }
 
 void
-row_sets_unite(RowSets *rows, Grouping *grouping, GroupRule rule, uint32 offset)
+row_sets_offer(RowSets *rows, SetNumber set, uint32 outside, double similarity)
 {
-	set_groups_decide(rows->groups, rule);
-	for (uint32 row = 0; row < rows->nrows; row++)
-	{
-		uint32		set = *(const uint32 *) paged_at(&rows->set_of, row);
-
-		CHECK_EVERY(row);
-		if (set != NO_SET)
-			unite_row(rows, grouping, rule, offset, row, set);
-	}
-	set_groups_end(rows->groups);
-	paged_free(&rows->set_of);
-	paged_free(&rows->first);
+	set_groups_offer(groups_of(rows, set), (uint32) set, outside, similarity);
 }
 
-/* The rule stands behind the measure: who leaves that out has to name it. */
+void
+row_sets_decide(RowSets *rows, GroupRule rule)
+{
+	for (int i = 0; i < rows->ngroups; i++)
+		set_groups_decide(rows->groups[i].groups, rule);
+}
+
+SetMember
+row_sets_set(RowSets *rows, SetNumber set)
+{
+	return set_groups_member(groups_of(rows, set), (uint32) set);
+}
+
+SetMember
+row_sets_member(RowSets *rows, uint32 row)
+{
+	SetMember	member = {row, row, -1, get_float8_nan(), false};
+	SetNumber	set;
+
+	disk_array_get(&rows->sets, row, &set, sizeof(set));
+	if (set == NO_SET)
+		return member;
+	member = row_sets_set(rows, set);
+	/* rows that are not near to equal ones stay alone, but for the first of them */
+	if (!member.reflexive && row != member.first)
+	{
+		member.representative = row;
+		member.outside = -1;
+	}
+	return member;
+}
+
+void
+row_sets_end(RowSets *rows)
+{
+	for (int i = 0; i < rows->ngroups; i++)
+		set_groups_end(rows->groups[i].groups);
+	disk_array_free(&rows->sets);
+	row_ids_end(&rows->ids);
+}
+
+/* Arguments */
+
+/* Raise an error for a rule in the place of the measure: without a measure it must be named. */
 static void
 refuse_rule(const char *name)
 {
@@ -289,22 +318,20 @@ signature_type(FunctionCallInfo fcinfo)
 void
 row_sets_begin(RowSets *rows, FunctionCallInfo fcinfo, int first, Oid id_type)
 {
-	rows->taker.begin = begin_rows;
-	rows->taker.row = add_row;
+	rows->reader.begin = begin_rows;
+	rows->reader.row = add_row;
+	rows->context = CurrentMemoryContext;
 	rows->threshold = PG_GETARG_FLOAT8(first);
 	rows->measure = symmetric_measure(PG_GETARG_TEXT_PP(first + 1));
 	threshold_require_valid(rows->threshold, rows->measure);
 	rows->signature_type = signature_type(fcinfo);
 	rows->memory = get_hash_memory_limit();
-	row_ids_begin(&rows->ids, id_type, rows->memory / 8 * IDS_EIGHTHS);
-	paged_init(&rows->set_of, sizeof(uint32), rows->memory / 32);
-	paged_init(&rows->first, sizeof(uint32), rows->memory / 32);
-	rows->groups = set_groups_begin(rows->measure, rows->threshold,
-									rows->memory / 8 * SETS_EIGHTHS);
+	row_ids_begin(&rows->ids, id_type, rows->memory / 16 * IDS_SHARE);
+	disk_array_begin(&rows->sets, sizeof(SetNumber), rows->memory / 16);
 }
 
 void
 row_sets_read(RowSets *rows, const char *query)
 {
-	ordered_query_run(query, 1, &rows->taker);
+	ordered_query_run(query, 1, &rows->reader);
 }

@@ -1,20 +1,15 @@
 /*
  * row_sets.h
- *		The rows of a query, their sets in the join's engine.
+ *		The rows of a query, and groups of their sets.
  */
 #ifndef NEARDUP_ROW_SETS_H
 #define NEARDUP_ROW_SETS_H
 
 #include "fmgr.h"
 
-#include "groups/grouping.h"
-#include "groups/ordered_query.h"
 #include "groups/row_ids.h"
-#include "groups/paged.h"
+#include "groups/row_query.h"
 #include "groups/set_groups.h"
-
-/* Of the memory, the part that a grouping may take while the engine works. */
-#define GROUPING_MEMORY(memory)	((memory) / 8 * 2)
 
 /* A column that rows have to agree in to be compared. */
 typedef struct ScopeColumn
@@ -23,9 +18,23 @@ typedef struct ScopeColumn
 	FmgrInfo	hash;
 } ScopeColumn;
 
+/* A set: number of its SpecGroups << 32 | number in these */
+typedef uint64 SetNumber;
+
+#define NO_SET	PG_UINT64_MAX
+
+/* Groups of the sets of all specs, or of the signatures of one spec */
+typedef struct SpecGroups
+{
+	SignatureSpec spec;			/* or of the first set */
+	SignatureKind kind;
+	SetGroups  *groups;
+} SpecGroups;
+
 typedef struct RowSets
 {
-	RowTaker	taker;			/* must be first */
+	RowReader	reader;			/* must be first */
+	MemoryContext context;
 	double		threshold;
 	Measure		measure;
 	Oid			signature_type;
@@ -33,53 +42,48 @@ typedef struct RowSets
 	TypedColumn id;
 	TypedColumn signature;
 	RowIds		ids;
-	SetGroups  *groups;
-	PagedArray	set_of;			/* uint32: the set of each row, or NO_SET */
-	PagedArray	first;			/* uint32: the first row with each set */
-	uint32		nrows;			/* that have been given to the groups */
-	SignatureKind kind;
+	DiskArray	sets;			/* SetNumber of each row, or NO_SET */
 	ScopeColumn *scope;			/* further columns of the query */
 	int			nscope;
 	uint64		secret;			/* with which they are hashed */
-	SignatureSpec		spec;			/* of the first signature */
-	bool		made;			/* there was one */
+	SpecGroups *groups;
+	int			ngroups;
+	size_t		max_groups;
+	/* of the last signature: */
+	SignatureSpec last;
+	SignatureKind kind;
+	int			current;		/* which of the groups */
+	bool		salted;			/* its features are, by scope and spec */
 
 	/*
-	 * Called, if they are set, when the columns of the scope are known, and for
-	 * the last row if it has a signature, with row_sets_scope() and what that was made
-	 * of: who sets the latter calls row_sets_join() for all rows later
+	 * Callbacks, or NULL: the columns of the scope are known; a row has a new set,
+	 * with that signature and those values of the scope.
 	 */
 	void		(*begun) (struct RowSets *rows);
-	void		(*added) (struct RowSets *rows, const Signature *sig,
-						  uint64 scope, const Datum *values,
-						  const bool *nulls);
+	void		(*new_set) (struct RowSets *rows, SetNumber set, const Signature *sig,
+							const Datum *scope, const bool *nulls);
 } RowSets;
 
 /*
- * Makes ready for rows whose ids are of that type.  Threshold and measure are
- * the function's arguments from number `first` on; what is given otherwise is
- * what has been set.
+ * Prepare for rows whose ids are of that type.  Threshold and measure are the arguments
+ * of the function from number `first` on.
  */
 extern void row_sets_begin(RowSets *rows, FunctionCallInfo fcinfo, int first,
 						   Oid id_type);
+extern void row_sets_end(RowSets *rows);
 
-/* Reads the rows of a query. */
+/* Read the rows of a query. */
 extern void row_sets_read(RowSets *rows, const char *query);
 
-/*
- * Gives the next row to the groups; without a signature, if it is NULL.
- */
-extern void row_sets_join(RowSets *rows, const Signature *sig, uint64 scope);
+/* Return a number that rows have in common that agree in the columns of the scope. */
+extern uint64 row_sets_scope(RowSets *rows, const Datum *values, const bool *nulls);
 
-/* A number that rows have in common that agree in the columns of the scope. */
-extern uint64 row_sets_scope(RowSets *rows, const Datum *values,
-							 const bool *nulls);
+/* Offer a set a representative outside, see set_groups_offer(). */
+extern void row_sets_offer(RowSets *rows, SetNumber set, uint32 outside, double similarity);
 
-/*
- * Unites rows in a grouping, in which they have their numbers here and
- * `offset` more.  That is the end of the groups of sets.
- */
-extern void row_sets_unite(RowSets *rows, Grouping *grouping, GroupRule rule,
-						   uint32 offset);
+/* Decide groups; then return the group of a set, or of a row. */
+extern void row_sets_decide(RowSets *rows, GroupRule rule);
+extern SetMember row_sets_set(RowSets *rows, SetNumber set);
+extern SetMember row_sets_member(RowSets *rows, uint32 row);
 
 #endif							/* NEARDUP_ROW_SETS_H */

@@ -29,31 +29,35 @@
 #include "base/compat.h"
 #include "base/interrupts.h"
 #include "base/memory.h"
-#include "groups/paged.h"
+#include "groups/disk_array.h"
 #include "groups/set_groups.h"
 #include "join/engine/arena.h"
 #include "join/engine/set_table.h"
 #include "join/engine/search.h"
 
 /* Parts of the memory, in sixteenths: the rest is for sets and their index. */
+#define STATES_SHARE	3
+#define LINKS_SHARE		1
 #define KNOWN_SHARE		2
-#define STATES_SHARE	2
-#define COUNTERS_SHARE	2
-#define INDEX_SHARE		11
+#define COUNTERS_SHARE	2		/* once there are no known sets */
+#define INDEX_SHARE		10
 
-/* SetState.representative of a set of which nothing is known yet, or that has one outside. */
-#define UNDECIDED		UINT32_MAX
-#define OUTSIDE			(UINT32_MAX - 1)
-#define MAX_SETS		(UINT32_MAX - 2)
+/* Status of a set: its link is to itself but for the last two. */
+typedef enum SetStatus
+{
+	UNDECIDED,
+	REPRESENTATIVE,
+	MEMBER,						/* of the set that it links to */
+	OUTSIDE						/* of a representative outside, whose number is the link */
+} SetStatus;
 
-/* SetState.outside */
-#define NOT_REFLEXIVE	UINT32_MAX
-
+/* What is known of a set, beside its link */
 typedef struct SetState
 {
-	uint32		representative; /* itself, if it is one; connected: a link towards it */
-	uint32		outside;		/* number of one outside, + 1; or NOT_REFLEXIVE */
-	double		similarity;		/* to it; -1: not known yet */
+	double		similarity;		/* to the representative; -1: not known yet */
+	uint32		row;			/* the first one with the set */
+	uint8		status;
+	bool		reflexive;
 } SetState;
 
 /* Before a set in the file: its keys, its bitmap and its values follow */
@@ -106,7 +110,7 @@ typedef struct SetPlace
 
 struct SetGroups
 {
-	MemoryContext context;
+	MemoryContext context;		/* of all but states and links; NULL: it is decided */
 	size_t		memory;
 	SignatureKind kind;
 	const Algorithm *algorithm;
@@ -118,7 +122,9 @@ struct SetGroups
 	uint32		n;
 	uint64		nvalues;
 	uint64		npostings;
-	PagedArray	states;			/* SetState, by number */
+	DiskArray	states;			/* SetState, by number */
+	DiskArray	links;			/* to the representative, or towards the component's first set */
+	GroupRule	rule;
 
 	/* the sets: in memory, or in a file in the order of their numbers */
 	Arena		values;
@@ -146,52 +152,51 @@ struct SetGroups
 /* Sets come in */
 
 SetGroups *
-set_groups_begin(Measure measure, double threshold, size_t memory)
+set_groups_begin(SignatureKind kind, Measure measure, double threshold, size_t memory)
 {
-	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "groups of sets",
-												  ALLOCSET_DEFAULT_SIZES);
-	MemoryContext old = MemoryContextSwitchTo(context);
 	SetGroups  *groups = palloc0(sizeof(SetGroups));
+	MemoryContext old;
 
 	Assert(measure_commute(measure) == measure);
-	groups->context = context;
+	groups->context = AllocSetContextCreate(CurrentMemoryContext, "groups of sets",
+											ALLOCSET_DEFAULT_SIZES);
 	groups->memory = Max(memory, 64 * 1024);
-	groups->search.context = context;
+	groups->kind = kind;
+	groups->algorithm = usual_algorithm(kind, measure);
+	groups->search.context = groups->context;
 	groups->search.measure = measure;
 	groups->search.threshold = threshold;
 	groups->search.memory = groups->memory;
+	groups->search.counters.weighted = groups->algorithm->weighted;
+	disk_array_begin(&groups->states, sizeof(SetState), groups->memory / 16 * STATES_SHARE);
+	links_begin(&groups->links, groups->memory / 16 * LINKS_SHARE);
+	old = MemoryContextSwitchTo(groups->context);
 	join_secret_draw(groups->keys.secret);
-	groups->known = known_create(context, 1024, NULL);
-	paged_init(&groups->states, sizeof(SetState), groups->memory / 16 * STATES_SHARE);
+	groups->known = known_create(groups->context, 1024, NULL);
 	arena_init(&groups->values, Min(Max(groups->memory / 64, 1024), 64 * 1024));
 	arena_init(&groups->indexed, Min(Max(groups->memory / 64, 1024), 64 * 1024));
-	set_groups_use(groups, KIND_SETS);
 	MemoryContextSwitchTo(old);
 	return groups;
+}
+
+/* Free all that is needed to decide. */
+static void
+end_deciding(SetGroups *groups)
+{
+	if (groups->file != NULL)
+		BufFileClose(groups->file);
+	MemoryContextDelete(groups->context);
+	groups->context = NULL;
 }
 
 void
 set_groups_end(SetGroups *groups)
 {
-	if (groups->file != NULL)
-		BufFileClose(groups->file);
-	paged_free(&groups->states);
-	MemoryContextDelete(groups->context);
-}
-
-void
-set_groups_use(SetGroups *groups, SignatureKind kind)
-{
-	Assert(groups->n == 0);
-	groups->kind = kind;
-	groups->algorithm = usual_algorithm(kind, groups->search.measure);
-	groups->search.counters.weighted = groups->algorithm->weighted;
-}
-
-uint32
-set_groups_number(const SetGroups *groups)
-{
-	return groups->n;
+	if (groups->context != NULL)
+		end_deciding(groups);
+	disk_array_free(&groups->states);
+	disk_array_free(&groups->links);
+	pfree(groups);
 }
 
 static size_t
@@ -275,28 +280,28 @@ store_set(SetGroups *groups, const uint64 *values, uint32 n)
 	groups->sets[groups->n] = set;
 }
 
-/* True if the table of known sets may take one more. */
+/* True if the table of known sets may have one more. */
 static bool
 may_know_more(const SetGroups *groups)
 {
+	/* sets in the file have left their memory, and the index is not there yet */
+	size_t		share = groups->file != NULL ? KNOWN_SHARE + INDEX_SHARE : KNOWN_SHARE;
+
 	return groups->known->members < groups->known->grow_threshold ||
-		groups->known->size * 3 * sizeof(KnownSet) <= groups->memory / 16 * KNOWN_SHARE;
+		groups->known->size * 3 * sizeof(KnownSet) <= groups->memory / 16 * share;
 }
 
 uint32
-set_groups_add(SetGroups *groups, const uint64 *values, uint32 n)
+set_groups_add(SetGroups *groups, const uint64 *values, uint32 n, uint32 row, bool *found)
 {
+	SetState	state = {.similarity = -1,.row = row,.reflexive = true};
+	SetKey		key = set_key(&groups->keys, values, n);
+	KnownSet   *known = known_lookup(groups->known, key);
 	MemoryContext old;
-	SetKey		key;
-	KnownSet   *known;
-	bool		found;
-	SetState	state = {UNDECIDED, 0, -1};
 
-	if (n == 0)
-		return NO_SET;
-	key = set_key(&groups->keys, values, n);
-	known = known_lookup(groups->known, key);
-	if (known != NULL)
+	Assert(n > 0 && groups->context != NULL);
+	*found = known != NULL;
+	if (*found)
 		return known->number;
 	if (groups->n == MAX_SETS)
 		ereport(ERROR,
@@ -304,11 +309,15 @@ set_groups_add(SetGroups *groups, const uint64 *values, uint32 n)
 				 errmsg("too many sets to be grouped"),
 				 errdetail("There can be at most %u.", MAX_SETS)));
 	if (may_know_more(groups))
-		known_insert(groups->known, key, &found)->number = groups->n;
+	{
+		bool		unused;
+
+		known_insert(groups->known, key, &unused)->number = groups->n;
+	}
 	old = MemoryContextSwitchTo(groups->context);
 	store_set(groups, values, n);
-	paged_resize(&groups->states, (uint64) groups->n + 1);
-	*(SetState *) paged_change(&groups->states, groups->n) = state;
+	disk_array_append(&groups->states, &state, 1);
+	links_add(&groups->links);
 	MemoryContextSwitchTo(old);
 	return groups->n++;
 }
@@ -318,13 +327,16 @@ set_groups_add(SetGroups *groups, const uint64 *values, uint32 n)
 static SetState
 state_of(SetGroups *groups, uint32 set)
 {
-	return *(const SetState *) paged_at(&groups->states, set);
+	SetState	state;
+
+	disk_array_get(&groups->states, set, &state, sizeof(state));
+	return state;
 }
 
 static void
 set_state(SetGroups *groups, uint32 set, SetState state)
 {
-	*(SetState *) paged_change(&groups->states, set) = state;
+	disk_array_set(&groups->states, set, &state, sizeof(state));
 }
 
 void
@@ -332,21 +344,20 @@ set_groups_offer(SetGroups *groups, uint32 set, uint32 outside, double similarit
 {
 	SetState	state = state_of(groups, set);
 
-	Assert(state.representative == UNDECIDED || state.representative == OUTSIDE);
+	Assert(state.status == UNDECIDED || state.status == OUTSIDE);
 	if (similarity < state.similarity ||
-		(similarity == state.similarity && outside >= state.outside - 1))
+		(similarity == state.similarity && outside >= links_get(&groups->links, set)))
 		return;
-	state.representative = OUTSIDE;
-	state.outside = outside + 1;
+	state.status = OUTSIDE;
 	state.similarity = similarity;
+	links_set(&groups->links, set, outside);
 	set_state(groups, set, state);
 }
 
-/* True if a set belongs to a representative, and is none itself. */
 static bool
-is_member(SetState state, uint32 set)
+is_member(SetState state)
 {
-	return state.representative != UNDECIDED && state.representative != set;
+	return state.status == MEMBER || state.status == OUTSIDE;
 }
 
 /* Reading sets */
@@ -627,31 +638,33 @@ choose_representatives(SetGroups *groups)
 		SetState	state = state_of(groups, set->first);
 		const JoinSet *near;
 
-		if (state.representative != UNDECIDED)
+		if (state.status != UNDECIDED)
 			continue;
 		near = near_representative(groups, set);
 		full = full || (near == NULL && !has_room(groups, set));
 		if (near == NULL && full)
 			continue;
-		if (!is_reflexive(groups, set))
-			state.outside = NOT_REFLEXIVE;
-		state.representative = near != NULL ? near->first : set->first;
+		state.reflexive = is_reflexive(groups, set);
+		state.status = near != NULL ? MEMBER : REPRESENTATIVE;
 		if (near == NULL)
 		{
 			state.similarity = similarity_of(groups, set, set);
 			keep_read(groups, set);
 			index_set(groups, set);
 		}
+		else
+			links_set(&groups->links, set->first, near->first);
 		set_state(groups, set->first, state);
 	}
 	return full;
 }
 
-/* The nearest representative of a set that is none. */
-static SetState
-nearest_representative(SetGroups *groups, const JoinSet *set, SetState state)
+/* Find the nearest of the representatives in the index for a set that is a member. */
+static void
+choose_nearest(SetGroups *groups, const JoinSet *set, SetState state)
 {
 	const InvertedIndex *index = &groups->search.index;
+	uint32		nearest = links_get(&groups->links, set->first);
 
 	probe(groups, set);
 	for (uint32 i = 0; i < index->ncandidates; i++)
@@ -663,23 +676,23 @@ nearest_representative(SetGroups *groups, const JoinSet *set, SetState state)
 		if (!groups->algorithm->verify(&groups->search, candidate, set))
 			continue;
 		similarity = similarity_of(groups, candidate, set);
+		Assert(candidate->first != set->first);
 		/* one outside comes before all sets */
 		if (similarity < state.similarity ||
-			(similarity == state.similarity && candidate->first >= state.representative) ||
-			(similarity == state.similarity && state.representative == OUTSIDE))
+			(similarity == state.similarity &&
+			 (state.status == OUTSIDE || candidate->first >= nearest)))
 			continue;
-		Assert(candidate->first != set->first);
 		state.similarity = similarity;
-		state.representative = candidate->first;
-		if (state.outside != NOT_REFLEXIVE)
-			state.outside = 0;
+		state.status = MEMBER;
+		nearest = candidate->first;
 	}
-	return state;
+	links_set(&groups->links, set->first, nearest);
+	set_state(groups, set->first, state);
 }
 
-/* Finds the nearest representative, of those in the index, of all other decided sets. */
+/* Find the nearest of the representatives in the index for all members so far. */
 static void
-choose_nearest(SetGroups *groups)
+choose_nearest_of_all(SetGroups *groups)
 {
 	JoinSet    *set;
 
@@ -688,44 +701,12 @@ choose_nearest(SetGroups *groups)
 	{
 		SetState	state = state_of(groups, set->first);
 
-		if (!is_member(state, set->first))
-			continue;
-		set_state(groups, set->first, nearest_representative(groups, set, state));
+		if (is_member(state))
+			choose_nearest(groups, set, state);
 	}
 }
 
 /* Connected, second pass */
-
-/* The first set of the component so far. */
-static uint32
-find_first(SetGroups *groups, uint32 set)
-{
-	for (;;)
-	{
-		SetState	state = state_of(groups, set);
-		SetState	next = state_of(groups, state.representative);
-
-		if (state.representative == set)
-			return set;
-		if (next.representative != state.representative)
-		{
-			state.representative = next.representative;
-			set_state(groups, set, state);
-		}
-		set = state.representative;
-	}
-}
-
-static void
-unite(SetGroups *groups, uint32 a, uint32 b)
-{
-	uint32		first = Min(a, b);
-	SetState	state = state_of(groups, Max(a, b));
-
-	Assert(a != b && state.representative == Max(a, b));
-	state.representative = first;
-	set_state(groups, Max(a, b), state);
-}
 
 /* A set of the block that is indexed, with its representative after the first pass */
 typedef struct BlockSet
@@ -842,7 +823,7 @@ read_block(SetGroups *groups, BlockSet **block)
 				sizeof(JoinSet) * 4;
 		*block = growing_reserve(*block, &max, n + (size_t) 1, sizeof(BlockSet));
 		(*block)[n].set = *set;
-		(*block)[n++].representative = find_first(groups, set->first);
+		(*block)[n++].representative = links_root(&groups->links, set->first);
 	}
 	return n;
 }
@@ -872,7 +853,7 @@ connect_set(SetGroups *groups, const JoinSet *set)
 {
 	Search	   *search = &groups->search;
 	const InvertedIndex *index = &search->index;
-	uint32		first = find_first(groups, set->first);
+	uint32		first = links_root(&groups->links, set->first);
 
 	search->component = component_in_block(groups, first);
 	probe(groups, set);
@@ -885,11 +866,11 @@ connect_set(SetGroups *groups, const JoinSet *set)
 		CHECK_FOR_INTERRUPTS();
 		if (groups->components[candidate] == search->component)
 			continue;
-		other = find_first(groups, member->first);
+		other = links_root(&groups->links, member->first);
 		if (other != first && !groups->algorithm->verify(search, member, set))
 			continue;
 		if (other != first)
-			unite(groups, first, other);
+			links_unite(&groups->links, first, other);
 		first = Min(first, other);
 		search->component = search->component == NO_RUN ? groups->components[candidate] :
 			unite_in_block(groups, search->component, groups->components[candidate]);
@@ -911,9 +892,8 @@ connect(SetGroups *groups)
 		rewind_sets(groups);
 		while ((set = next_set(groups)) != NULL)
 		{
-			if (!is_member(state_of(groups, set->first), set->first))
-				continue;
-			connect_set(groups, set);
+			if (is_member(state_of(groups, set->first)))
+				connect_set(groups, set);
 		}
 		free_runs(groups);
 	}
@@ -923,35 +903,40 @@ void
 set_groups_decide(SetGroups *groups, GroupRule rule)
 {
 	MemoryContext old = MemoryContextSwitchTo(groups->context);
-	bool		left = true;
+	bool		left = groups->n > 0;
 
+	groups->rule = rule;
 	known_destroy(groups->known);
-	groups->known = NULL;
 	if (groups->n > 0)
 		prepare_sets(groups);
-	while (left && groups->n > 0)
+	while (left)
 	{
 		begin_index(groups);
 		left = choose_representatives(groups);
 		if (rule == RULE_GREEDY)
-			choose_nearest(groups);
+			choose_nearest_of_all(groups);
 	}
-	if (rule == RULE_CONNECTED && groups->n > 0)
+	if (rule == RULE_CONNECTED)
 		connect(groups);
 	MemoryContextSwitchTo(old);
+	end_deciding(groups);
 }
 
 SetMember
 set_groups_member(SetGroups *groups, uint32 set)
 {
 	SetState	state = state_of(groups, set);
-	SetMember	member = {.outside = -1,.similarity = state.similarity};
+	SetMember	member = {.first = state.row,.outside = -1,.reflexive = state.reflexive};
+	uint32		representative;
 
-	Assert(state.representative != UNDECIDED);
-	member.representative = state.representative == OUTSIDE ? set :
-		find_first(groups, set);
-	member.reflexive = state.outside != NOT_REFLEXIVE;
-	if (state.representative == OUTSIDE)
-		member.outside = (int64) state.outside - 1;
+	Assert(state.status != UNDECIDED && groups->context == NULL);
+	member.similarity = groups->rule == RULE_CONNECTED ? get_float8_nan() : state.similarity;
+	representative = groups->rule == RULE_CONNECTED ? links_root(&groups->links, set) :
+		links_get(&groups->links, set);
+	if (state.status == OUTSIDE)
+		member.outside = representative;
+	else
+		member.representative = representative == set ? state.row :
+			state_of(groups, representative).row;
 	return member;
 }

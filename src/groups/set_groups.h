@@ -5,39 +5,37 @@
 #ifndef NEARDUP_SET_GROUPS_H
 #define NEARDUP_SET_GROUPS_H
 
-#include "groups/grouping.h"
+#include "groups/groups.h"
 #include "join/algorithms/join_kinds.h"
 
 typedef struct SetGroups SetGroups;
 
-/* A set that is there in no group: it has no values. */
-#define NO_SET	UINT32_MAX
+#define MAX_SETS		(UINT32_MAX - 2)
 
-/* What has been decided of a set */
+/* The group of a set */
 typedef struct SetMember
 {
-	uint32		representative; /* a set, maybe itself */
+	uint32		first;			/* row with the set, the first one */
+	uint32		representative; /* row that stands for the group, maybe the same */
 	int64		outside;		/* or a representative outside; -1: none */
-	double		similarity;		/* to the representative; greedy only */
-	bool		reflexive;		/* it is near to itself, as nearly all are */
+	double		similarity;		/* to the representative; NaN of itself, and connected */
+	bool		reflexive;		/* the set is near to itself, as nearly all are */
 } SetMember;
 
 /*
- * Begin without sets, in the current memory context.  The measure is symmetric; memory is
- * in bytes, and what exceeds it goes to disk.
+ * Begin without sets, of signatures of one kind, in the current memory context.  The measure
+ * is symmetric.  Memory is in bytes; what exceeds it goes to disk.
  */
-extern SetGroups *set_groups_begin(Measure measure, double threshold, size_t memory);
+extern SetGroups *set_groups_begin(SignatureKind kind, Measure measure, double threshold,
+								   size_t memory);
 extern void set_groups_end(SetGroups *groups);
 
-/* Before the first set: the kind of signatures that sets are of. */
-extern void set_groups_use(SetGroups *groups, SignatureKind kind);
-
 /*
- * Add a set of n values, and return its number, from 0.  A set that was there before mostly
- * has the number that it had, unless memory was short.  NO_SET if n is 0.
+ * Add the set of a row: n values, at least one.  Return its number, from 0, and whether
+ * it was there before.  A set that was there may be taken for a new one if memory is short.
  */
-extern uint32 set_groups_add(SetGroups *groups, const uint64 *values, uint32 n);
-extern uint32 set_groups_number(const SetGroups *groups);
+extern uint32 set_groups_add(SetGroups *groups, const uint64 *values, uint32 n,
+							 uint32 row, bool *found);
 
 /*
  * Before groups are decided: the set is near to that representative outside, which comes
@@ -47,7 +45,7 @@ extern uint32 set_groups_number(const SetGroups *groups);
 extern void set_groups_offer(SetGroups *groups, uint32 set, uint32 outside,
 							 double similarity);
 
-/* Decide, and then tell of each set. */
+/* Decide; then return the group of each set. */
 extern void set_groups_decide(SetGroups *groups, GroupRule rule);
 extern SetMember set_groups_member(SetGroups *groups, uint32 set);
 

@@ -472,6 +472,18 @@ SELECT * FROM near_duplicate_groups('DELETE FROM few RETURNING id, sig', 0.6);
 SELECT * FROM near_duplicate_groups('WITH d AS (DELETE FROM few RETURNING id, sig) TABLE d', 0.6);
 SELECT * FROM near_duplicate_groups('CHECKPOINT', 0.6);
 SELECT * FROM near_duplicate_groups('SELECT id, shingles(id::text, id) FROM few', 0.6);
+-- signatures of each spec have groups of their own, of whatever kind they are
+CREATE TABLE mixed AS
+SELECT 6 * id + n AS id, CASE n WHEN 0 THEN shingles(body, 'k=2') WHEN 1 THEN shingles(body, 'k=3') WHEN 2 THEN minhash(body, 64)
+                         WHEN 3 THEN minhash(body, 128) WHEN 4 THEN simhash(body) ELSE bottom(shingles(body), 20) END AS sig
+FROM texts, generate_series(0, 5) n WHERE texts.id <= 40;
+SELECT rule, memory, count(*) FILTER (WHERE (a.representative, a.similarity) IS DISTINCT FROM (t.representative, t.similarity)) AS differ,
+       count(*) FILTER (WHERE t.id <> t.representative) > 100 AS many
+FROM unnest('{greedy,connected}'::text[]) rule, unnest('{64kB,4MB}'::text[]) memory, set_config('work_mem', memory, false),
+     near_duplicate_groups('TABLE mixed', 0.6, rule => rule) t, generate_series(0, 5) n,
+     near_duplicate_groups(format('SELECT id, sig FROM mixed WHERE id %% 6 = %s', n), 0.6, rule => rule) a
+WHERE t.id = a.id GROUP BY 1, 2 ORDER BY 1, 2;
+RESET work_mem;
 SELECT * FROM near_duplicate_groups('SELECT id, minhash(sig) FROM few', 0.6, 'dice');
 SELECT * FROM near_duplicate_groups('SELECT id, sig FROM few', 2, 'shared');
 

@@ -325,11 +325,11 @@ sets_verify(Search *search, const JoinSet *indexed, const JoinSet *probing)
 typedef struct SetJoinState
 {
 	uint32		most_small;		/* largest size of a small set */
-	uint32		size;			/* of the probing set that `differ` is for */
-	int16		differ[MAX_SMALL + 1]; /* by the other's size: elements in
-										 * which near ones differ at most, -1
-										 * if sets of those sizes never are
-										 * near */
+	uint32		size;			/* of the probing set that `differ` is for, if large */
+	int16	   *differ[MAX_SMALL + 1];	/* by the size of the probing set, 0 of all
+										 * large ones, then by the other's: elements
+										 * in which near ones differ at most, -1 if
+										 * sets of those sizes never are near */
 } SetJoinState;
 
 /* What is asked of each posting of a small set. */
@@ -426,15 +426,20 @@ differ_from(Search *search, const PrefixProbe *probe)
 {
 	SetJoinState *state = set_join_state(search);
 	uint32		size = probe->set->size;
+	int16	  **differ = &state->differ[size <= MAX_SMALL ? size : 0];
+	size_t		bytes = sizeof(int16) * (state->most_small + 1);
 
-	if (state->size == size)
-		return state->differ;
-	state->size = size;
-	memset(state->differ, -1, sizeof(state->differ));
+	if (*differ != NULL && (size <= MAX_SMALL || state->size == size))
+		return *differ;
+	if (*differ == NULL)
+		*differ = MemoryContextAlloc(search->context, bytes);
+	memset(*differ, -1, bytes);
 	for (uint64 i = probe->partners->least;
 		 i <= Min(probe->partners->most, state->most_small); i++)
-		state->differ[i] = most_differing(search, i, size);
-	return state->differ;
+		(*differ)[i] = most_differing(search, i, size);
+	if (size > MAX_SMALL)
+		state->size = size;
+	return *differ;
 }
 
 /* True if the second images of two sets differ in no more bits than that. */

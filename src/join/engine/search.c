@@ -376,13 +376,11 @@ setindex_limit(const InvertedIndex *index, const Posting *posting,
 static uint32
 keep_answer(SizeCache *cache, uint32 other, uint32 size, uint32 answer)
 {
-	if (cache->other != other)
-	{
-		memset(cache->size, 0, sizeof(cache->size));
-		cache->other = other;
-	}
-	cache->size[size % SIZE_CACHE] = size;
-	cache->answer[size % SIZE_CACHE] = answer;
+	uint32		slot = size_slot(other, size);
+
+	cache->slots[slot].size = size;
+	cache->slots[slot].other = other;
+	cache->slots[slot].answer = answer;
 	return answer;
 }
 

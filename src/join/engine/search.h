@@ -305,10 +305,20 @@ typedef struct PartnerSizes
 /* Prefix lengths and needed overlaps that were worked out lately, by size >= 1. */
 typedef struct SizeCache
 {
-	uint32		other;			/* what all answers depend on besides, or 0 */
-	uint32		size[SIZE_CACHE];
-	uint32		answer[SIZE_CACHE];
+	struct
+	{
+		uint32		size;
+		uint32		other;		/* what the answer depends on besides, or 0 */
+		uint32		answer;
+	}			slots[SIZE_CACHE];
 } SizeCache;
+
+/* The slot of an answer */
+static inline uint32
+size_slot(uint32 other, uint32 size)
+{
+	return (size + other * 37) % SIZE_CACHE;
+}
 
 typedef struct Search
 {
@@ -451,7 +461,9 @@ extern uint32 search_find_probing_prefix(Search *search, uint32 size);
 static inline bool
 size_is_cached(const SizeCache *cache, uint32 other, uint32 size)
 {
-	return likely(cache->other == other && cache->size[size % SIZE_CACHE] == size);
+	uint32		slot = size_slot(other, size);
+
+	return likely(cache->slots[slot].size == size && cache->slots[slot].other == other);
 }
 
 /* The least overlap with which sets of these sizes reach the threshold. */
@@ -459,7 +471,7 @@ static inline uint32
 search_need(Search *search, uint32 indexed, uint32 probing)
 {
 	if (size_is_cached(&search->need, probing, indexed))
-		return search->need.answer[indexed % SIZE_CACHE];
+		return search->need.slots[size_slot(probing, indexed)].answer;
 	return search_find_need(search, indexed, probing);
 }
 
@@ -471,7 +483,7 @@ static inline uint64
 search_least_overlap(Search *search, bool indexed, uint32 size)
 {
 	if (size_is_cached(&search->least, indexed, size))
-		return search->least.answer[size % SIZE_CACHE];
+		return search->least.slots[size_slot(indexed, size)].answer;
 	return search_find_least_overlap(search, indexed, size);
 }
 
@@ -484,7 +496,7 @@ static inline uint32
 search_indexed_prefix(Search *search, uint32 size)
 {
 	if (size_is_cached(&search->indexed_prefix, 0, size))
-		return search->indexed_prefix.answer[size % SIZE_CACHE];
+		return search->indexed_prefix.slots[size_slot(0, size)].answer;
 	return search_find_indexed_prefix(search, size);
 }
 
@@ -493,7 +505,7 @@ static inline uint32
 search_probing_prefix(Search *search, uint32 size)
 {
 	if (size_is_cached(&search->probing_prefix, 0, size))
-		return search->probing_prefix.answer[size % SIZE_CACHE];
+		return search->probing_prefix.slots[size_slot(0, size)].answer;
 	return search_find_probing_prefix(search, size);
 }
 

@@ -1,10 +1,14 @@
 /*
- * ordered_query.c
- *		The rows of a query that a user gives as a text, in a total order.
+ * row_query.c
+ *		The rows of a query that a user gives as a text.
  *
- * What comes out must not depend on the plan: so the query is made to sort by
- * its first column after all that it sorts by itself.  That is done on
- * its parsed form, where it costs nothing if an index has that order already.
+ * The result must not depend on the plan.  So the query is made to sort by its first
+ * column after all that it sorts by itself.  That is done on its parsed form, where it
+ * costs nothing if an index has that order already.
+ *
+ * The query is run here, not by SPI, which would not let its parsed form be changed; as
+ * SPI does for a function that changes nothing, with the snapshot of the calling
+ * statement.
  */
 #include "postgres.h"
 
@@ -13,6 +17,7 @@
 #include "catalog/namespace.h"
 #include "catalog/pg_type.h"
 #include "executor/executor.h"
+#include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
@@ -20,34 +25,139 @@
 #include "parser/parse_coerce.h"
 #include "parser/parse_oper.h"
 #include "parser/parse_relation.h"
+#include "tcop/dest.h"
 #include "tcop/tcopprot.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
+#include "utils/snapmgr.h"
 #include "utils/typcache.h"
 #include "utils/varlena.h"
 
 #include "base/compat.h"
-#include "groups/id_table.h"
-#include "groups/ordered_query.h"
+#include "groups/row_ids.h"
+#include "groups/row_query.h"
 
-/* Raises an error unless it is a query that only reads. */
+/* Errors */
+
 static void
-require_select(const Query *query)
+point_into_text(void *text)
+{
+	int			place = geterrposition();
+
+	if (place <= 0)
+		return;
+	errposition(0);
+	internalerrposition(place);
+	internalerrquery(text);
+}
+
+void
+query_errors_begin(ErrorContextCallback *errors, const char *text)
+{
+	errors->callback = point_into_text;
+	errors->arg = unconstify(char *, text);
+	errors->previous = error_context_stack;
+	error_context_stack = errors;
+}
+
+void
+query_errors_end(ErrorContextCallback *errors)
+{
+	error_context_stack = errors->previous;
+}
+
+/* Rows */
+
+typedef struct RowReceiver
+{
+	DestReceiver pub;
+	RowReader  *reader;
+	MemoryContext context;		/* of the caller */
+	MemoryContext per_row;
+} RowReceiver;
+
+static void
+receive_startup(DestReceiver *self, int operation, TupleDesc desc)
+{
+	RowReceiver *receiver = (RowReceiver *) self;
+	MemoryContext old = MemoryContextSwitchTo(receiver->context);
+
+	receiver->reader->begin(receiver->reader, desc);
+	MemoryContextSwitchTo(old);
+}
+
+static bool
+receive_row(TupleTableSlot *slot, DestReceiver *self)
+{
+	RowReceiver *receiver = (RowReceiver *) self;
+	MemoryContext old = MemoryContextSwitchTo(receiver->per_row);
+
+	receiver->reader->row(receiver->reader, slot);
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(receiver->per_row);
+	return true;
+}
+
+static void
+receive_nothing(DestReceiver *self)
+{
+}
+
+void
+row_query_run(Query *query, const char *text, QueryEnvironment *environment,
+			  bool (*wanted) (PlanState *plan), RowReader *reader)
+{
+	MemoryContext caller = CurrentMemoryContext;
+	MemoryContext context = AllocSetContextCreate(caller, "query of rows",
+												  ALLOCSET_DEFAULT_SIZES);
+	RowReceiver receiver = {
+		.pub = {
+			.receiveSlot = receive_row,
+			.rStartup = receive_startup,
+			.rShutdown = receive_nothing,
+			.rDestroy = receive_nothing,
+			.mydest = DestNone
+		},
+		.reader = reader,
+		.context = caller
+	};
+	QueryDesc  *desc;
+
+	MemoryContextSwitchTo(context);
+	receiver.per_row = AllocSetContextCreate(context, "row of a query",
+											 ALLOCSET_DEFAULT_SIZES);
+	PushActiveSnapshot(GetActiveSnapshot());
+	desc = CreateQueryDesc(compat_plan_query(query, text, CURSOR_OPT_PARALLEL_OK, NULL),
+						   text, GetActiveSnapshot(), InvalidSnapshot,
+						   &receiver.pub, NULL, environment, 0);
+	ExecutorStart(desc, 0);
+	if (wanted == NULL || wanted(desc->planstate))
+		executor_run_to_end(desc);
+	ExecutorFinish(desc);
+	ExecutorEnd(desc);
+	FreeQueryDesc(desc);
+	PopActiveSnapshot();
+	MemoryContextSwitchTo(caller);
+	MemoryContextDelete(context);
+}
+
+/* Order */
+
+void
+require_select(const Query *query, const char *hint)
 {
 	if (query->commandType != CMD_SELECT || query->hasModifyingCTE || query->rowMarks != NIL)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("statement is not a query that only reads"),
+				 hint != NULL ? errhint("%s", hint) :
 				 query->rowMarks != NIL ?
 				 errhint("Leave out FOR UPDATE or FOR SHARE.") :
 				 errhint("Use a SELECT, VALUES or TABLE command.")));
 }
 
-/*
- * Raises an error if the text is the name of a table, as who thinks that this is
- * wanted writes; the parser would tell him less.
- */
+/* Raise an error if the text is the name of a table: the parser would say less. */
 static void
 require_no_name(const char *text)
 {
@@ -66,7 +176,7 @@ require_no_name(const char *text)
 						 text)));
 }
 
-/* The statement as one query. */
+/* Parse and analyze the text, which is one query that only reads. */
 static Query *
 analyze(const char *text)
 {
@@ -85,13 +195,13 @@ analyze(const char *text)
 	queries = pg_analyze_and_rewrite_fixedparams(linitial_node(RawStmt, statements),
 												 text, NULL, 0, NULL);
 	if (list_length(queries) != 1)
-		require_select(queries == NIL ? makeNode(Query) : linitial(queries));
-	require_select(linitial_node(Query, queries));
+		require_select(queries == NIL ? makeNode(Query) : linitial(queries), NULL);
+	require_select(linitial_node(Query, queries), NULL);
 	query_errors_end(&errors);
 	return linitial_node(Query, queries);
 }
 
-/* Column number n of the result, from 1, or NULL. */
+/* Return column number n of the result, from 1, or NULL. */
 static TargetEntry *
 result_column(const Query *query, int n)
 {
@@ -107,7 +217,7 @@ result_column(const Query *query, int n)
 	return NULL;
 }
 
-/* Raises an error if values of a column have no order. */
+/* Raise an error if values of a column have no order. */
 static void
 require_order(const TargetEntry *entry)
 {
@@ -121,7 +231,7 @@ require_order(const TargetEntry *entry)
 				 errhint(ID_AS_TEXT_HINT)));
 }
 
-/* Sorts by a column after all that the query sorts by. */
+/* Sort by a column after all that the query sorts by. */
 static void
 sort_by(Query *query, TargetEntry *entry)
 {
@@ -139,7 +249,7 @@ sort_by(Query *query, TargetEntry *entry)
 	query->sortClause = lappend(query->sortClause, clause);
 }
 
-/* A column of a query, as that of a query around it, which reads nothing else. */
+/* Return a column of a query as that of a query around it, which reads nothing else. */
 static TargetEntry *
 outer_entry(const TargetEntry *inner)
 {
@@ -151,9 +261,9 @@ outer_entry(const TargetEntry *inner)
 }
 
 /*
- * A query around one that ends WITH TIES, which are the rows that are equal in all
- * that it sorts by: it must not be made to sort by more.  The outer one sorts
- * by the same, and can be.
+ * Put a query around one that ends WITH TIES.  Ties are the rows that are equal in all
+ * that it sorts by, so it must not sort by more.  The outer query sorts by the same
+ * columns, and may sort by more.
  */
 static Query *
 around_ties(Query *query)
@@ -168,7 +278,7 @@ around_ties(Query *query)
 		TargetEntry *inner = lfirst_node(TargetEntry, lc);
 
 		outer->targetList = lappend(outer->targetList, outer_entry(inner));
-		/* what it only sorts by becomes a column, which has a name */
+		/* a column that it only sorts by becomes one of the result, and has a name */
 		if (inner->resjunk)
 			inner->resname = "sorted by";
 		inner->resjunk = false;
@@ -185,7 +295,7 @@ around_ties(Query *query)
 }
 
 void
-ordered_query_run(const char *text, int columns, RowTaker *taker)
+ordered_query_run(const char *text, int columns, RowReader *reader)
 {
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
 												  "ordered query",
@@ -205,13 +315,13 @@ ordered_query_run(const char *text, int columns, RowTaker *taker)
 		sort_by(query, entry);
 	}
 	MemoryContextSwitchTo(caller);
-	row_taker_run(taker, query, text, NULL, NULL);
+	row_query_run(query, text, NULL, NULL, reader);
 	MemoryContextDelete(context);
 }
 
 /* Columns */
 
-/* True if a cast that is made without being asked for may change a value of that type. */
+/* True if an implicit cast may change a value of that type. */
 static bool
 may_change(Oid from, Oid type)
 {
@@ -220,11 +330,11 @@ may_change(Oid from, Oid type)
 }
 
 /*
- * What tells whether a value comes back as it was from a cast; NULL if that cannot be told, or
- * casts of these types change nothing.
+ * Return an expression that is true if a cast back gives the value again; NULL if there is
+ * no such cast, or casts of these types change nothing.
  */
 static ExprState *
-tells_unchanged(Node *value, Node *cast, Oid from, Oid type)
+unchanged_expression(Node *value, Node *cast, Oid from, Oid type)
 {
 	Oid			equal = lookup_type_cache(from, TYPECACHE_EQ_OPR)->eq_opr;
 	Oid			collation = exprCollation(value);
@@ -243,7 +353,7 @@ tells_unchanged(Node *value, Node *cast, Oid from, Oid type)
 						NULL);
 }
 
-/* Raises an error if the cast has changed the value of that row. */
+/* Raise an error if the cast has changed the value of that row. */
 static void
 require_unchanged(const TypedColumn *column, TupleTableSlot *slot)
 {
@@ -270,8 +380,8 @@ typed_column(TupleDesc desc, int before, AttrNumber attno, Oid type, bool exact,
 			 const char *what, const char *hint)
 {
 	TypedColumn column = {
-		.attno = before + attno,.type = type,.number = attno,
-		.what = what,.hint = hint
+		.attno = before + attno, .type = type, .number = attno,
+		.what = what, .hint = hint
 	};
 	Form_pg_attribute att;
 	Node	   *var;
@@ -301,7 +411,7 @@ typed_column(TupleDesc desc, int before, AttrNumber attno, Oid type, bool exact,
 	if (cast != var)
 	{
 		column.cast = ExecInitExpr(expression_planner((Expr *) copyObject(cast)), NULL);
-		column.unchanged = exact ? tells_unchanged(var, cast, att->atttypid, type) : NULL;
+		column.unchanged = exact ? unchanged_expression(var, cast, att->atttypid, type) : NULL;
 		column.context = CreateStandaloneExprContext();
 	}
 	return column;
