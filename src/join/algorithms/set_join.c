@@ -325,11 +325,9 @@ sets_verify(Search *search, const JoinSet *indexed, const JoinSet *probing)
 typedef struct SetJoinState
 {
 	uint32		most_small;		/* largest size of a small set */
-	uint32		size;			/* of the probing set that `differ` is for, if large */
-	int16	   *differ[MAX_SMALL + 1];	/* by the size of the probing set, 0 of all
-										 * large ones, then by the other's: elements
-										 * in which near ones differ at most, -1 if
-										 * sets of those sizes never are near */
+	uint32		size;			/* that differ[0] is for */
+	int16	   *differ[MAX_SMALL + 1];	/* by the probing size (0: large), by the other: elements
+										 * in which near ones differ at most, -1: none are */
 } SetJoinState;
 
 /* What is asked of each posting of a small set. */
@@ -427,18 +425,15 @@ differ_from(Search *search, const PrefixProbe *probe)
 	SetJoinState *state = set_join_state(search);
 	uint32		size = probe->set->size;
 	int16	  **differ = &state->differ[size <= MAX_SMALL ? size : 0];
-	size_t		bytes = sizeof(int16) * (state->most_small + 1);
 
 	if (*differ != NULL && (size <= MAX_SMALL || state->size == size))
 		return *differ;
 	if (*differ == NULL)
-		*differ = MemoryContextAlloc(search->context, bytes);
-	memset(*differ, -1, bytes);
-	for (uint64 i = probe->partners->least;
-		 i <= Min(probe->partners->most, state->most_small); i++)
+		*differ = MemoryContextAlloc(search->context, sizeof(int16) * (MAX_SMALL + 1));
+	memset(*differ, -1, sizeof(int16) * (MAX_SMALL + 1));
+	for (uint64 i = probe->partners->least; i <= Min(probe->partners->most, state->most_small); i++)
 		(*differ)[i] = most_differing(search, i, size);
-	if (size > MAX_SMALL)
-		state->size = size;
+	state->size = Max(size, MAX_SMALL);
 	return *differ;
 }
 

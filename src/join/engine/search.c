@@ -376,11 +376,8 @@ setindex_limit(const InvertedIndex *index, const Posting *posting,
 static uint32
 keep_answer(SizeCache *cache, uint32 other, uint32 size, uint32 answer)
 {
-	uint32		slot = size_slot(other, size);
-
-	cache->slots[slot].size = size;
-	cache->slots[slot].other = other;
-	cache->slots[slot].answer = answer;
+	cache->key[SIZE_SLOT(other, size)] = SIZE_KEY(other, size);
+	cache->answer[SIZE_SLOT(other, size)] = answer;
 	return answer;
 }
 

@@ -305,20 +305,13 @@ typedef struct PartnerSizes
 /* Prefix lengths and needed overlaps that were worked out lately, by size >= 1. */
 typedef struct SizeCache
 {
-	struct
-	{
-		uint32		size;
-		uint32		other;		/* what the answer depends on besides, or 0 */
-		uint32		answer;
-	}			slots[SIZE_CACHE];
+	uint64		key[SIZE_CACHE];	/* SIZE_KEY(), or 0 */
+	uint32		answer[SIZE_CACHE];
 } SizeCache;
 
-/* The slot of an answer */
-static inline uint32
-size_slot(uint32 other, uint32 size)
-{
-	return (size + other * 37) % SIZE_CACHE;
-}
+/* `other` is what the answer depends on besides, or 0 */
+#define SIZE_KEY(other, size)	((uint64) (other) << 32 | (size))
+#define SIZE_SLOT(other, size)	(((size) + (uint32) (other) * 37) % SIZE_CACHE)
 
 typedef struct Search
 {
@@ -461,9 +454,7 @@ extern uint32 search_find_probing_prefix(Search *search, uint32 size);
 static inline bool
 size_is_cached(const SizeCache *cache, uint32 other, uint32 size)
 {
-	uint32		slot = size_slot(other, size);
-
-	return likely(cache->slots[slot].size == size && cache->slots[slot].other == other);
+	return likely(cache->key[SIZE_SLOT(other, size)] == SIZE_KEY(other, size));
 }
 
 /* The least overlap with which sets of these sizes reach the threshold. */
@@ -471,7 +462,7 @@ static inline uint32
 search_need(Search *search, uint32 indexed, uint32 probing)
 {
 	if (size_is_cached(&search->need, probing, indexed))
-		return search->need.slots[size_slot(probing, indexed)].answer;
+		return search->need.answer[SIZE_SLOT(probing, indexed)];
 	return search_find_need(search, indexed, probing);
 }
 
@@ -483,7 +474,7 @@ static inline uint64
 search_least_overlap(Search *search, bool indexed, uint32 size)
 {
 	if (size_is_cached(&search->least, indexed, size))
-		return search->least.slots[size_slot(indexed, size)].answer;
+		return search->least.answer[SIZE_SLOT(indexed, size)];
 	return search_find_least_overlap(search, indexed, size);
 }
 
@@ -496,7 +487,7 @@ static inline uint32
 search_indexed_prefix(Search *search, uint32 size)
 {
 	if (size_is_cached(&search->indexed_prefix, 0, size))
-		return search->indexed_prefix.slots[size_slot(0, size)].answer;
+		return search->indexed_prefix.answer[SIZE_SLOT(0, size)];
 	return search_find_indexed_prefix(search, size);
 }
 
@@ -505,7 +496,7 @@ static inline uint32
 search_probing_prefix(Search *search, uint32 size)
 {
 	if (size_is_cached(&search->probing_prefix, 0, size))
-		return search->probing_prefix.slots[size_slot(0, size)].answer;
+		return search->probing_prefix.answer[SIZE_SLOT(0, size)];
 	return search_find_probing_prefix(search, size);
 }
 
