@@ -1,6 +1,6 @@
 /*
  * memory.h
- *		Arrays that grow, and hints about pages and cache lines.
+ *		Arrays that grow, and hints about cache lines.
  */
 #ifndef NEARDUP_MEMORY_H
 #define NEARDUP_MEMORY_H
@@ -13,18 +13,6 @@
  */
 extern void *growing_reserve(void *array, size_t *room, size_t wanted,
 							 size_t width);
-
-/*
- * Fault in the pages of shared memory that will be written to, all at once, which
- * takes less time than one by one.  Can be interrupted.
- */
-extern void shared_pages_ask(void *place, Size bytes);
-
-/*
- * Declare that pages are used in random order.  Linux then does not mark them as
- * used when they are unmapped, which takes as much time as everything else.
- */
-extern void shared_pages_scattered(void *place, Size bytes);
 
 #define FETCHED_LINE	64
 #define FETCHED_MAX		2048

@@ -7,7 +7,6 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "base/memory.h"
 #include "join/engine/arena.h"
 
 /*
@@ -63,25 +62,6 @@ release_area(dsm_segment *parent, Datum area)
 		free_segments(shared, shared->n);
 }
 
-/* Whoever made the areas frees what has been left to it, and takes no more. */
-static void
-free_rest(dsm_segment *parent, Datum area)
-{
-	SharedArea *shared = (SharedArea *) DatumGetPointer(area);
-
-	if (pg_atomic_exchange_u32(&shared->rest, REST_REFUSED) == REST_LEFT)
-		free_segments(shared, shared->n);
-}
-
-/* Leaves to it what has not been freed; false if it does not take it. */
-static bool
-leave_rest(SharedArea *shared)
-{
-	uint32		rest = REST_NONE;
-
-	return pg_atomic_compare_exchange_u32(&shared->rest, &rest, REST_LEFT);
-}
-
 /* The areas in place as this process, which is counted, sees them, without any segment yet. */
 static SharedAreas *
 areas_in(void *place, int nprocesses, dsm_segment *parent)
@@ -109,9 +89,7 @@ shared_areas_create(void *place, int nprocesses, dsm_segment *parent)
 	for (int i = 0; i < nprocesses; i++)
 	{
 		pg_atomic_init_u32(&shared[i].users, 0);
-		pg_atomic_init_u32(&shared[i].rest, REST_NONE);
 		shared[i].n = shared[i].nfreed = 0;
-		on_dsm_detach(parent, free_rest, PointerGetDatum(&shared[i]));
 	}
 	return areas_in(place, nprocesses, parent);
 }
@@ -152,59 +130,21 @@ give_up_area(SharedArea *shared, dsm_segment *parent)
 	release_area(parent, PointerGetDatum(shared));
 }
 
-/* Segments that are left to the process that made the areas, of each. */
-#define MAX_LEFT		2
-
-/* How many of these, the last ones of an area that is mapped, have so many bytes or less. */
-static uint32
-segments_within(const SharedAreas *areas, int area, size_t bytes)
-{
-	const SharedSegment *segments = &areas->segments[area * AREA_SEGMENTS];
-	uint32		n = areas->shared[area].n;
-	uint32		first = n;
-
-	while (first > 0 && n - first < MAX_LEFT)
-	{
-		size_t		size = dsm_segment_map_length(segments[first - 1].mapping);
-
-		if (size > bytes)
-			break;
-		bytes -= size;
-		first--;
-	}
-	return n - first;
-}
-
-/* Gives up the area of this process, at which nobody looks, but for its last segments. */
-static void
-give_up_own(SharedArea *shared, uint32 leave, dsm_segment *parent)
-{
-	free_segments(shared, shared->n - leave);
-	if (leave > 0 && leave_rest(shared))
-		cancel_on_dsm_detach(parent, release_area, PointerGetDatum(shared));
-	else
-		give_up_area(shared, parent);
-}
-
 /*
- * To unmap and to free memory takes time: those who come to their
- * end together do it at the same time, each for its own area.
+ * To unmap and to free memory takes time: processes that end together do it at the same
+ * time, each for its own area.
  */
 void
-shared_areas_close(SharedAreas *areas, int own, dsm_segment *parent, size_t leave)
+shared_areas_close(SharedAreas *areas, int own, dsm_segment *parent)
 {
-	uint32		nleft = segments_within(areas, own, leave);
-
 	for (int i = 0; i < areas->n; i++)
 	{
-		if (i == own)
-			continue;
 		unmap_area(areas, i);
-		give_up_area(&areas->shared[i], parent);
+		if (i != own)
+			give_up_area(&areas->shared[i], parent);
 	}
-	unmap_area(areas, own);
 	if (pg_atomic_read_u32(&areas->shared[own].users) == 1)
-		give_up_own(&areas->shared[own], nleft, parent);
+		give_up_area(&areas->shared[own], parent);
 	pfree(areas);
 }
 
@@ -214,12 +154,8 @@ shared_areas_free(void *place, int nprocesses, dsm_segment *parent)
 	SharedArea *shared = place;
 
 	for (int i = 0; i < nprocesses; i++)
-	{
-		cancel_on_dsm_detach(parent, free_rest, PointerGetDatum(&shared[i]));
-		free_rest(parent, PointerGetDatum(&shared[i]));
 		if (pg_atomic_read_u32(&shared[i].users) > 0)
 			give_up_area(&shared[i], parent);
-	}
 }
 
 void
@@ -231,7 +167,7 @@ shared_areas_empty(SharedAreas *areas, int own)
 		unmap_area(areas, i);
 	free_segments(shared, shared->n);
 	shared->n = shared->nfreed = 0;
-	areas->next = areas->asked = InvalidSharedPointer;
+	areas->next = InvalidSharedPointer;
 	areas->left = areas->taken = 0;
 }
 
@@ -269,7 +205,6 @@ add_segment(SharedAreas *areas, int area, size_t size)
 	shared->segments[shared->n] = dsm_segment_handle(segment->mapping);
 	shared->n++;
 	areas->taken += size;
-	shared_pages_scattered(segment->address, size);
 	return (SharedPointer) number << SEGMENT_SHIFT | SEGMENT_START;
 }
 
@@ -287,33 +222,11 @@ shared_segment(SharedAreas *areas, SharedPointer pointer)
 	if (segment->mapping == NULL)
 		elog(ERROR, "could not attach to a segment of a similarity join");
 	segment->address = dsm_segment_address(segment->mapping);
-	shared_pages_scattered(segment->address, dsm_segment_map_length(segment->mapping));
 	return segment->address;
 }
 
-/*
- * Asks for the pages of the piece that has been taken last and, where small ones are, of
- * some more.
- */
-static void
-ask_for_pages(SharedAreas *areas, SharedPointer piece, size_t bytes)
-{
-	SharedPointer end = piece + bytes;
-
-	if (end == areas->next)
-	{
-		if (end <= areas->asked)
-			return;
-		piece = Max(piece, areas->asked);
-		end += Min(areas->left, WHOLE);
-		areas->asked = end;
-	}
-	shared_pages_ask(shared_at(areas, piece), end - piece);
-}
-
-/* `bytes` bytes of the area of this process. */
-static void *
-alloc_bytes(SharedPool *pool, size_t bytes, bool ask, SharedPointer *pointer)
+void *
+pool_alloc(SharedPool *pool, size_t bytes, SharedPointer *pointer)
 {
 	SharedAreas *areas = pool->areas;
 
@@ -334,25 +247,10 @@ alloc_bytes(SharedPool *pool, size_t bytes, bool ask, SharedPointer *pointer)
 		{
 			areas->next = *pointer + bytes;
 			areas->left = behind;
-			areas->asked = *pointer;
 		}
 	}
-	if (ask)
-		ask_for_pages(areas, *pointer, bytes);
 	pool->bytes += bytes;
 	return shared_at(areas, *pointer);
-}
-
-void *
-pool_alloc(SharedPool *pool, size_t bytes, SharedPointer *pointer)
-{
-	return alloc_bytes(pool, bytes, true, pointer);
-}
-
-void *
-pool_alloc_for_all(SharedPool *pool, size_t bytes, SharedPointer *pointer)
-{
-	return alloc_bytes(pool, bytes, false, pointer);
 }
 
 /*
@@ -388,25 +286,8 @@ arena_init(Arena *arena, size_t block_size)
 	arena->context = CurrentMemoryContext;
 	arena->pool = NULL;
 	arena->blocks = NULL;
-	arena->spare = NULL;
 	arena->bytes = 0;
 	arena->first_block = arena->block_size = block_size;
-}
-
-/* Frees spare blocks in place of which there will be another of that many bytes. */
-static void
-give_up_spare(Arena *arena, size_t bytes)
-{
-	size_t		freed = 0;
-
-	while (arena->spare != NULL && freed < bytes)
-	{
-		ArenaBlock *block = arena->spare;
-
-		arena->spare = block->next;
-		freed += offsetof(ArenaBlock, data) + block->size;
-		pfree(block);
-	}
 }
 
 /* A block of `size` bytes of data. */
@@ -420,31 +301,11 @@ arena_block(Arena *arena, size_t size)
 	if (arena->pool != NULL)
 		block = pool_alloc(arena->pool, bytes, &pointer);
 	else
-	{
-		give_up_spare(arena, bytes);
 		block = MemoryContextAllocHuge(arena->context, bytes);
-	}
 	block->pointer = pointer;
 	block->size = size;
 	block->used = 0;
 	arena->bytes += bytes;
-	return block;
-}
-
-/* A spare block with room for so many bytes, or else a new one. */
-static ArenaBlock *
-next_block(Arena *arena, size_t bytes)
-{
-	ArenaBlock *block = arena->spare;
-
-	if (block == NULL || block->size < bytes)
-	{
-		block = arena_block(arena, Max(bytes, arena->block_size - offsetof(ArenaBlock, data)));
-		arena->block_size = Min(arena->block_size * 2, MAX_BLOCK_SIZE);
-		return block;
-	}
-	arena->spare = block->next;
-	arena->bytes += offsetof(ArenaBlock, data) + block->size;
 	return block;
 }
 
@@ -475,7 +336,8 @@ arena_alloc(Arena *arena, size_t bytes)
 		block->next = own;
 		return own->data;
 	}
-	block = next_block(arena, bytes);
+	block = arena_block(arena, Max(bytes, arena->block_size - offsetof(ArenaBlock, data)));
+	arena->block_size = Min(arena->block_size * 2, MAX_BLOCK_SIZE);
 	block->next = arena->blocks;
 	block->used = bytes;
 	arena->blocks = block;
@@ -496,47 +358,21 @@ arena_alloc_shared(Arena *arena, size_t bytes, SharedPointer *pointer)
 	return piece;
 }
 
-static void
-free_blocks(ArenaBlock **blocks)
-{
-	while (*blocks != NULL)
-	{
-		ArenaBlock *block = *blocks;
-
-		CHECK_FOR_INTERRUPTS();
-		*blocks = block->next;
-		pfree(block);
-	}
-}
-
 /* Frees everything; the arena can be used again.  It is not shared. */
 void
 arena_reset(Arena *arena)
-{
-	Assert(arena->pool == NULL);
-	free_blocks(&arena->blocks);
-	free_blocks(&arena->spare);
-	arena->bytes = 0;
-	arena->block_size = arena->first_block;
-}
-
-/*
- * Forgets everything, but keeps the blocks for what comes: what is filled again and
- * again need not ask the system for its memory each time.  The arena is not shared.
- */
-void
-arena_rewind(Arena *arena)
 {
 	Assert(arena->pool == NULL);
 	while (arena->blocks != NULL)
 	{
 		ArenaBlock *block = arena->blocks;
 
+		CHECK_FOR_INTERRUPTS();
 		arena->blocks = block->next;
-		block->next = arena->spare;
-		arena->spare = block;
+		pfree(block);
 	}
 	arena->bytes = 0;
+	arena->block_size = arena->first_block;
 }
 
 /* Clears memory; of gigabytes that takes longer than an interrupt may wait. */

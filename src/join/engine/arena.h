@@ -38,23 +38,13 @@ typedef uint64 SharedPointer;
 /* Segments of an area; as they grow with it, that is more than any machine has memory. */
 #define AREA_SEGMENTS	128
 
-/* What has become of segments that whoever made the areas may free. */
-typedef enum AreaRest
-{
-	REST_NONE,					/* there are none so far */
-	REST_LEFT,					/* there are */
-	REST_REFUSED,				/* it does not any more */
-} AreaRest;
-
 /*
  * What one process has taken, in memory that all see.  An area for each: the system
  * clears memory while it hands it out, and meanwhile nobody else waits.
  */
 typedef struct SharedArea
 {
-	pg_atomic_uint32 users;		/* processes that have not given it up, or 1 if
-								 * something is left */
-	pg_atomic_uint32 rest;		/* AreaRest */
+	pg_atomic_uint32 users;		/* processes that have not released it */
 	uint32		n;				/* segments; only its own process adds any */
 	uint32		nfreed;			/* of these, the first ones, when nobody looks any more */
 	dsm_handle	segments[AREA_SEGMENTS];
@@ -75,7 +65,6 @@ typedef struct SharedAreas
 	ResourceOwner owner;		/* of the mappings */
 	SharedPointer next;			/* what is left of this process's newest segment */
 	size_t		left;
-	SharedPointer asked;		/* up to there its pages have been asked for */
 	size_t		taken;			/* bytes of all its segments */
 	SharedSegment segments[FLEXIBLE_ARRAY_MEMBER];	/* AREA_SEGMENTS of each */
 } SharedAreas;
@@ -86,8 +75,7 @@ extern size_t shared_areas_bytes(int nprocesses);
 /*
  * Makes areas in place, which is in the parent segment, or attaches to those that are
  * there.  In the current memory context and resource owner.  The segments of an area go
- * with the last process that leaves the parent segment or has given the area up, but for
- * what that one leaves, see shared_areas_close().
+ * with the last process that leaves the parent segment or has released the area.
  */
 extern SharedAreas *shared_areas_create(void *place, int nprocesses,
 										dsm_segment *parent);
@@ -98,14 +86,10 @@ extern SharedAreas *shared_areas_attach(void *place, int nprocesses,
 extern void shared_areas_detach(SharedAreas *areas);
 
 /*
- * Nobody who is not there yet will look at them.  Gives up all areas before the parent
- * segment goes, and its own, which others may look at, if nobody does.  So many bytes of
- * that, or fewer, are left to the process that made the areas, which frees them when it
- * leaves the parent segment.  As the server has only so many segments, these are two at
- * the most.
+ * No further process will attach.  Release all areas before the parent segment goes, and
+ * free the own one if no other process reads it.
  */
-extern void shared_areas_close(SharedAreas *areas, int own, dsm_segment *parent,
-							   size_t leave);
+extern void shared_areas_close(SharedAreas *areas, int own, dsm_segment *parent);
 
 /* Frees what is left of all areas, at which no other process looks any more. */
 extern void shared_areas_free(void *place, int nprocesses,
@@ -156,12 +140,6 @@ typedef struct SharedPool
  */
 extern void *pool_alloc(SharedPool *pool, size_t bytes, SharedPointer *pointer);
 
-/*
- * The same of which all processes together will write one part after another: none has to
- * wait until the system has cleared it for one.
- */
-extern void *pool_alloc_for_all(SharedPool *pool, size_t bytes, SharedPointer *pointer);
-
 /* Memory that is handed out in small pieces and freed all at once */
 
 typedef struct Arena
@@ -169,8 +147,7 @@ typedef struct Arena
 	MemoryContext context;		/* of the blocks */
 	SharedPool *pool;			/* or shared memory; NULL: none */
 	struct ArenaBlock *blocks;	/* newest first */
-	struct ArenaBlock *spare;	/* to be used again */
-	size_t		bytes;			/* in all blocks, but spare ones */
+	size_t		bytes;			/* in all blocks */
 	size_t		first_block;	/* size of the first block */
 	size_t		block_size;		/* of the next block */
 } Arena;
@@ -180,7 +157,6 @@ extern void *arena_alloc(Arena *arena, size_t bytes);
 extern void *arena_alloc_shared(Arena *arena, size_t bytes,
 								SharedPointer *pointer);
 extern void arena_reset(Arena *arena);
-extern void arena_rewind(Arena *arena);
 extern void clear_memory(void *place, size_t bytes);
 extern void *alloc_zeros(size_t bytes);
 

@@ -195,7 +195,7 @@ write_run(SetRuns *runs)
 	}
 	add_run(&runs->own, begin);
 	runs->npending = 0;
-	arena_rewind(&runs->arena);
+	arena_reset(&runs->arena);
 }
 
 /* Free the memory of pending sets; there are none. */

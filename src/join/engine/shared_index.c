@@ -50,7 +50,6 @@ struct Counting
 	TokenCounters counters;		/* without counts: this process does not know yet
 								 * where they are */
 	CountRange *ranges;
-	bool		has_allotted;
 	uint32		nranges;
 	int			range_bits;
 	uint32		room;			/* for counters that wait, of each range */
@@ -72,7 +71,6 @@ shared_counts_init(SharedCounts *shared)
 	pg_atomic_init_u64(&shared->used, 0);
 	LWLockInitialize(&shared->lock, LWTRANCHE_PARALLEL_QUERY_DSA);
 	shared->counts = shared->ranges = InvalidSharedPointer;
-	pg_atomic_init_u32(&shared->head_start, 0);
 	shared->shift = 0;
 }
 
@@ -90,8 +88,7 @@ allot(Counting *counting)
 		LWLockInitialize(&ranges[i].lock, LWTRANCHE_PARALLEL_QUERY_DSA);
 		ranges[i].cleared = false;
 	}
-	pool_alloc_for_all(counting->pool, counting->counters.bytes, &shared->counts);
-	counting->has_allotted = true;
+	pool_alloc(counting->pool, counting->counters.bytes, &shared->counts);
 }
 
 /* Has the counters, which somebody may be getting memory for: waits, or does without. */
@@ -121,7 +118,6 @@ shared_counts_begin(SharedCounts *shared, SharedPool *pool, const TokenCounters 
 	counting->pool = pool;
 	counting->counters = *shape;
 	counting->counters.count = NULL;
-	counting->has_allotted = false;
 	counting->range_bits = range_bits_of(shape);
 	counting->nranges = counters_number(shape) >> counting->range_bits;
 	counting->room = Min((uint32) 1 << counting->range_bits,
@@ -132,12 +128,6 @@ shared_counts_begin(SharedCounts *shared, SharedPool *pool, const TokenCounters 
 										MCXT_ALLOC_HUGE);
 	find_counters(counting, false);
 	return counting;
-}
-
-bool
-shared_counts_has_allotted(const Counting *counting)
-{
-	return counting->has_allotted;
 }
 
 /* Raises the counters of a range that wait, and sees that it has been cleared. */

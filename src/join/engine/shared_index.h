@@ -22,8 +22,6 @@ typedef struct SharedCounts
 	SharedPointer counts;		/* invalid: they have no memory yet, or nothing
 								 * is counted */
 	SharedPointer ranges;		/* of the counters: CountRange */
-	pg_atomic_uint32 head_start;	/* runs of sets that the others had taken when
-									 * there was memory, for each of them */
 	int			shift;			/* of the counters, once they are folded */
 } SharedCounts;
 
@@ -40,8 +38,6 @@ typedef struct Counting Counting;
 extern Counting *shared_counts_begin(SharedCounts *shared, SharedPool *pool,
 									 const TokenCounters *shape);
 
-/* True if it is this process that has got the memory. */
-extern bool shared_counts_has_allotted(const Counting *counting);
 extern void shared_counts_add(Counting *counting, const uint64 *values, uint32 n);
 extern void shared_counts_end(Counting *counting, int process, int nprocesses);
 

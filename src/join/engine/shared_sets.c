@@ -532,25 +532,14 @@ take_shares(SetJoin *join, SharedStep step, uint32 nshares,
 /* What a step does with a run of sets. */
 typedef void (*RunTaker) (SetJoin *join, const SetRun *run, void *arg);
 
-/* Or NULL; true if this process leaves to others the runs that nobody has taken. */
-typedef bool (*RunLeaver) (SetJoin *join, void *arg);
-
-static inline uint32
-nruns_of(const SharedSetsPart *part)
-{
-	return part->n / RUN + (part->n % RUN != 0);
-}
-
 static void
-take_runs_of(SetJoin *join, SharedSetsPart *part, SharedStep step, RunTaker work,
-			 RunLeaver leaves, void *arg)
+take_runs_of(SetJoin *join, SharedSetsPart *part, SharedStep step, RunTaker work, void *arg)
 {
 	SharedSet  *sets = at(join, part->sets);
-	uint32		nruns = nruns_of(part);
+	uint32		nruns = part->n / RUN + (part->n % RUN != 0);
 	uint32		i;
 
-	while ((leaves == NULL || !leaves(join, arg)) &&
-		   (i = pg_atomic_fetch_add_u32(&part->taken[step], 1)) < nruns)
+	while ((i = pg_atomic_fetch_add_u32(&part->taken[step], 1)) < nruns)
 	{
 		SetRun		run = {sets + (size_t) i * RUN, Min(RUN, part->n - i * RUN)};
 
@@ -560,7 +549,7 @@ take_runs_of(SetJoin *join, SharedSetsPart *part, SharedStep step, RunTaker work
 
 /* Those of its own sets come first, as their memory is mapped here already. */
 static void
-take_runs(SetJoin *join, SharedStep step, RunTaker work, RunLeaver leaves, void *arg)
+take_runs(SetJoin *join, SharedStep step, RunTaker work, void *arg)
 {
 	SharedSets *shared = join->params.shared;
 
@@ -568,7 +557,7 @@ take_runs(SetJoin *join, SharedStep step, RunTaker work, RunLeaver leaves, void 
 	{
 		int			part = (join->params.part + i) % shared->nparts;
 
-		take_runs_of(join, &shared->parts[part], step, work, leaves, arg);
+		take_runs_of(join, &shared->parts[part], step, work, arg);
 	}
 }
 
@@ -605,52 +594,6 @@ count_run(SetJoin *join, const SetRun *run, void *counting)
 	}
 }
 
-/* Of the runs of all sets, those that somebody has taken, and all. */
-static void
-runs_taken(const SharedSets *shared, SharedStep step, uint64 *taken, uint64 *all)
-{
-	*taken = *all = 0;
-	for (int i = 0; i < shared->nparts; i++)
-	{
-		const SharedSetsPart *part = &shared->parts[i];
-		uint32		n = nruns_of(part);
-
-		*taken += Min(pg_atomic_read_u32(unconstify(pg_atomic_uint32 *, &part->taken[step])), n);
-		*all += n;
-	}
-}
-
-/* This process has got memory for the counters: tells how much the others have done meanwhile. */
-static void
-note_head_start(SharedSets *shared)
-{
-	int			others = BarrierParticipants(&shared->barrier) - 1;
-	uint64		taken;
-	uint64		all;
-
-	runs_taken(shared, STEP_COUNT, &taken, &all);
-	if (others > 0)
-		pg_atomic_write_u32(&shared->counts.head_start, taken / others);
-}
-
-/*
- * A RunLeaver.  Whoever has noted more counters than another has more of them to raise.
- * So the last runs are left to the process that came last to it.
- */
-static bool
-leaves_counting(SetJoin *join, void *counting)
-{
-	SharedSets *shared = join->params.shared;
-	uint32		head_start = pg_atomic_read_u32(&shared->counts.head_start);
-	uint64		taken;
-	uint64		all;
-
-	if (head_start == 0 || shared_counts_has_allotted(counting))
-		return false;
-	runs_taken(shared, STEP_COUNT, &taken, &all);
-	return all - taken <= head_start / 4;
-}
-
 static void
 count_features(SetJoin *join)
 {
@@ -661,9 +604,7 @@ count_features(SetJoin *join)
 	if (!join->algorithm->ordered)
 		return;
 	counting = shared_counts_begin(&shared->counts, &join->pool, &shape);
-	if (shared_counts_has_allotted(counting))
-		note_head_start(shared);
-	take_runs(join, STEP_COUNT, count_run, leaves_counting, counting);
+	take_runs(join, STEP_COUNT, count_run, counting);
 	shared_counts_end(counting, join->params.part, shared->nparts);
 }
 
@@ -797,7 +738,7 @@ do_step(SetJoin *join, SharedStep step)
 			break;
 		case STEP_PREPARE:
 			take_counters(join);
-			take_runs(join, step, prepare_run, NULL, NULL);
+			take_runs(join, step, prepare_run, NULL);
 			break;
 		case STEP_GATHER:
 			if (join->algorithm->index_sharable)

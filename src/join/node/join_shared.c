@@ -781,13 +781,6 @@ join_shared_is_late(const SimilarityJoinState *state)
 	return state->shared != NULL && state->areas == NULL;
 }
 
-/*
- * Shared memory that workers leave to the leader: where nothing follows the join, it waits
- * until their processes have ended, which takes some milliseconds, and can free so much
- * meanwhile.
- */
-#define LEFT_TO_LEADER	((size_t) 24 * 1024 * 1024)
-
 void
 join_shared_close(SimilarityJoinState *state)
 {
@@ -798,9 +791,7 @@ join_shared_close(SimilarityJoinState *state)
 	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
 	shared->closed = true;
 	LWLockRelease(&shared->lock);
-	shared_areas_close(state->areas, part_number(),
-					   dsm_find_mapping(shared->segment),
-					   IsParallelWorker() ? LEFT_TO_LEADER / (shared->nparts - 1) : 0);
+	shared_areas_close(state->areas, part_number(), dsm_find_mapping(shared->segment));
 	state->areas = NULL;
 }
 
