@@ -133,10 +133,7 @@ take_query_apart(const Const *constant, Oid type, NearCondition *condition)
 				  PointerGetDatum(&query->signature), false, false);
 }
 
-/*
- * signature %% signature_query(signature, ...), or as the planner packs it, or
- * a constant
- */
+/* signature %% signature_query(signature, ...), or as the planner packs it, or a constant */
 static bool
 query_condition(Node *right, NearCondition *condition)
 {
@@ -162,15 +159,13 @@ query_condition(Node *right, NearCondition *condition)
 /*
  * Comparisons of a measure with a constant
  *
- * similarity(a, b) >= 0.8 is what near_duplicate() says of sets, of sketches whose rule
- * is their estimate, and of the others with the measure "similarity".  With > the
- * threshold is the next number; with a <-> b <= 0.2 it is the least number that,
- * subtracted from 1 and rounded, is not above 0.2.  It is searched for by bisection with
- * the comparison itself as the test: measures are numbers from 0 to 1, and rounding and
- * comparing are monotonic.
+ * similarity(a, b) >= 0.8 is what near_duplicate() says of sets, of sketches whose rule is
+ * their estimate, and of the others with the measure "similarity".  With > the threshold is the
+ * next number; with a <-> b <= 0.2 it is the least number that, subtracted from 1 and rounded,
+ * is not above 0.2.  It is searched for by bisection with the comparison itself as the test:
+ * measures are numbers from 0 to 1, and rounding and comparing are monotonic.
  *
- * A parameter is not taken: it may be a number that is no threshold, at which all rows
- * pass.
+ * A parameter is not taken: it may be a number that is no threshold, at which all rows pass.
  */
 typedef struct Comparator
 {
@@ -506,9 +501,8 @@ threshold_is_known(PlannerInfo *root, IndexOptInfo *index, Expr *threshold)
 }
 
 /*
- * What packs the query, folded to a constant where it can be, so that GIN's
- * cost estimate sees the keys.  With the setting it cannot be, as that may
- * change before the plan runs.
+ * What packs the query, folded to a constant where it can be, so that GIN's cost estimate sees
+ * the keys.  With the setting it cannot be, as that may change before the plan runs.
  */
 static Expr *
 query_expression(PlannerInfo *root, Oid querytype, Expr *other,

@@ -10,10 +10,7 @@
 #include "nodes/pathnodes.h"
 #include "nodes/primnodes.h"
 
-/*
- * A near-duplicate condition taken apart.  The expressions are the clause's
- * own, not copies.
- */
+/* A near-duplicate condition taken apart.  The expressions are the clause's own, not copies. */
 typedef struct NearCondition
 {
 	Expr	   *left;			/* signature */
@@ -33,10 +30,9 @@ extern bool clause_call(Node *clause, Oid *funcid, List **args);
 extern PGFunction near_function(Node *clause, List **args);
 
 /*
- * Takes a clause apart, if it is near_duplicate, contained_in, %, <%, %>, or
- * %% with a signature_query call on its right, and its measure is known; or a
- * comparison of a measure with a constant.  Recognised by the address of the C
- * function.
+ * Takes a clause apart, if it is near_duplicate, contained_in, %, <%, %>, or %% with a
+ * signature_query call on its right, and its measure is known; or a comparison of a measure
+ * with a constant.  Recognised by the address of the C function.
  */
 extern bool near_condition(Node *clause, NearCondition *condition);
 
@@ -61,9 +57,8 @@ extern Expr *near_index_clause(PlannerInfo *root, IndexOptInfo *index,
 /* selectivity.c */
 
 /*
- * The share of pairs of rows for which a near-duplicate clause holds; in a semi- or
- * anti-join the share of outer rows that have a match.  sjinfo is NULL if the clause is
- * no join clause.
+ * The share of pairs of rows for which a near-duplicate clause holds; in a semi- or anti-join
+ * the share of outer rows that have a match.  sjinfo is NULL if the clause is no join clause.
  */
 extern Selectivity near_selectivity(PlannerInfo *root, Node *clause, JoinType jointype,
 									SpecialJoinInfo *sjinfo);

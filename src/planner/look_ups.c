@@ -21,9 +21,7 @@
 
 static set_rel_pathlist_hook_type previous_hook = NULL;
 
-/*
- * True if the clause is a condition that the planner does not ask support functions about.
- */
+/* True if the clause is a condition that the planner does not ask support functions about. */
 static bool
 is_near_comparison(const RestrictInfo *rinfo, NearCondition *condition)
 {

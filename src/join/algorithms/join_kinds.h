@@ -33,9 +33,8 @@ extern const uint64 *signature_as_set(const Signature *sig,
 									  uint32 *n);
 
 /*
- * The same of a signature of the first kind that is compared within a scope
- * only, which that number stands for: sets of different scopes, or specs, have
- * nothing in common.
+ * The same of a signature of the first kind that is compared within a scope only, which that
+ * number stands for: sets of different scopes, or specs, have nothing in common.
  */
 extern const uint64 *signature_as_scoped_set(const Signature *sig,
 											 uint64 scope, uint32 *n);

@@ -10,9 +10,8 @@
 /* Prefixes, and filters by size and position */
 
 /*
- * A further look at a posting that is the first one to make a candidate of its
- * set, by token number i of the set that probes; false if they cannot share
- * `need` elements.
+ * A further look at a posting that is the first one to make a candidate of its set, by token
+ * number i of the set that probes; false if they cannot share `need` elements.
  */
 typedef bool (*FirstTokenFilter) (Search *search, const JoinSet *set,
 								  const Posting *posting, uint32 i,

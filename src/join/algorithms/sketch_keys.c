@@ -120,8 +120,7 @@ typedef struct SketchKeys
 {
 	KeyList		last;			/* keys of the sketch prepared or probing last */
 	KeyList		filtered;		/* or that the filter has seen last */
-	uint64		nlooked_up;		/* keys of the sketch that probed by them last;
-								 * 0 of a sample */
+	uint64		nlooked_up;		/* keys of the sketch that probed by them last; 0 of a sample */
 	uint32		nnoted;			/* sketches of the index that have been noted */
 	FewSketches few[4];			/* by the sides that are asked for, as bits */
 } SketchKeys;

@@ -304,18 +304,16 @@ vectorjoin_tail_behind(const VectorJoin *all, const JoinSet *set, uint32 n,
 /*
  * Weighted prefixes: vectors whose resemblance reaches a threshold
  *
- * The resemblance is the sum of the smaller weights by that of the greater
- * ones.  It is at least t only if what two vectors share is at least t of the
- * sum of either: so each is indexed, and looks for new candidates, by its
- * rarest features, as many as leave less than that to the others.  Of a
- * candidate, too, the part is known that is indexed; what the others may add is
- * at most the sum of either's tail; and both together must be t / (1 + t) of
- * the sums of both vectors.  These are the prefixes and positions of PPJoin
- * with weights.
+ * The resemblance is the sum of the smaller weights by that of the greater ones.  It is at
+ * least t only if what two vectors share is at least t of the sum of either: so each is
+ * indexed, and looks for new candidates, by its rarest features, as many as leave less than
+ * that to the others.  Of a candidate, too, the part is known that is indexed; what the others
+ * may add is at most the sum of either's tail; and both together must be t / (1 + t) of the
+ * sums of both vectors.  These are the prefixes and positions of PPJoin with weights.
  *
- * All bounds give way by more than floating-point sums may be wrong, so no pair
- * is lost; candidates are verified with all features, in double, by the very
- * expressions that similarity() has.
+ * All bounds give way by more than floating-point sums may be wrong, so no pair is lost;
+ * candidates are verified with all features, in double, by the very expressions that
+ * similarity() has.
  */
 
 static void
@@ -409,45 +407,41 @@ const Algorithm resemblance_join = {
 /*
  * All-Pairs-2: vectors whose cosine reaches a threshold
  *
- * By their cosine, vectors are taken as of length 1, so that the cosine is the
- * sum of the products of weights.  A probing vector adds up what it shares with
- * each of those that are indexed.
+ * By their cosine, vectors are taken as of length 1, so that the cosine is the sum of the
+ * products of weights.  A probing vector adds up what it shares with each of those that are
+ * indexed.
  *
- * Features that could not reach the threshold by themselves, with whatever
- * other vector, are left out of the index, as in All-Pairs-1
- * (classic/classic.c).
+ * Features that could not reach the threshold by themselves, with whatever other vector, are
+ * left out of the index, as in All-Pairs-1 (classic/classic.c).
  *
- * All-Pairs-2 knows more of the vectors that are still to come and will probe:
- * none has a weight above a certain one, so that fewer features need be
- * indexed.  It passes over vectors that have too few features for such
- * weights.  It takes up no new candidate once what is left of the probing
- * vector cannot be enough (remscore).  And it drops a candidate whose sum is
- * too small, even if as many features as are not indexed have the greatest
- * weights that those of either vector have.
+ * All-Pairs-2 knows more of the vectors that are still to come and will probe: none has a
+ * weight above a certain one, so that fewer features need be indexed.  It passes over vectors
+ * that have too few features for such weights.  It takes up no new candidate once what is left
+ * of the probing vector cannot be enough (remscore).  And it drops a candidate whose sum is too
+ * small, even if as many features as are not indexed have the greatest weights that those of
+ * either vector have.
  *
- * Where one word of a document can outweigh all others those bounds are weak.
- * So each of them has a companion, and the lesser one counts: two vectors have
- * no more in common than the product of their lengths (Cauchy and Schwarz),
- * of which the whole one's is 1.  This holds of the features that are not
- * indexed; of those that are left of the probing vector; and of a candidate's
- * that are not indexed and the probing vector's from the first of them on.
+ * Where one word of a document can outweigh all others those bounds are weak. So each of them
+ * has a companion, and the lesser one counts: two vectors have no more in common than the
+ * product of their lengths (Cauchy and Schwarz), of which the whole one's is 1.  This holds of
+ * the features that are not indexed; of those that are left of the probing vector; and of a
+ * candidate's that are not indexed and the probing vector's from the first of them on.
  *
- * In the paper vectors come by falling greatest weight, so that the present
- * one's bounds those to come.  Here they come by rising number of features,
- * as all sets do in this engine; the greatest weight of all that have as many
- * features or more, which has been noted, serves as well.  With equal weights
- * the two orders are the same.  A vector x probing finds no more in y than the
- * greatest weight of x times the sum of weights of y, and that sum is at most
- * the root of the number of y's features: hence the least number of features,
- * which rises from probe to probe.
+ * In the paper vectors come by falling greatest weight, so that the present one's bounds those
+ * to come.  Here they come by rising number of features, as all sets do in this engine; the
+ * greatest weight of all that have as many features or more, which has been noted, serves as
+ * well.  With equal weights the two orders are the same.  A vector x probing finds no more in y
+ * than the greatest weight of x times the sum of weights of y, and that sum is at most the root
+ * of the number of y's features: hence the least number of features, which rises from probe to
+ * probe.
  *
- * All bounds give way by more than floating-point sums may be wrong, so no pair
- * is lost; candidates are verified with all features, in double, by the very
- * expressions that cosine() has.
+ * All bounds give way by more than floating-point sums may be wrong, so no pair is lost;
+ * candidates are verified with all features, in double, by the very expressions that cosine()
+ * has.
  *
- * R. J. Bayardo, Y. Ma, R. Srikant, "Scaling up all pairs similarity search",
- * WWW 2007; D. C. Anastasiu, G. Karypis, "L2AP: fast cosine similarity search
- * with prefix L-2 norm bounds", ICDE 2014.
+ * R. J. Bayardo, Y. Ma, R. Srikant, "Scaling up all pairs similarity search", WWW 2007; D. C.
+ * Anastasiu, G. Karypis, "L2AP: fast cosine similarity search with prefix L-2 norm bounds",
+ * ICDE 2014.
  */
 
 /* Rises with the number of features. */
@@ -549,8 +543,7 @@ greatest_weight(const PreparedVector *prepared)
 }
 
 /*
- * At the most, what the probing vector shares with the part of another one
- * that is not indexed.
+ * At the most, what the probing vector shares with the part of another one that is not indexed.
  */
 static double
 most_unindexed(const VectorJoin *all, const JoinSet *set,

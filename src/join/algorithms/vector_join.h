@@ -11,11 +11,10 @@
 /*
  * What the joins of weighted vectors share.
  *
- * Vectors are joined by their cosine or by their weighted
- * resemblance.  The values of one with n features are
- * VECTOR_VALUES(n) numbers: as a double, the sum of the squares of its weights
- * for the cosine, of the weights themselves for the resemblance; the features,
- * rising; and the weights as floats, two in a number.
+ * Vectors are joined by their cosine or by their weighted resemblance.  The values of one with
+ * n features are VECTOR_VALUES(n) numbers: as a double, the sum of the squares of its weights
+ * for the cosine, of the weights themselves for the resemblance; the features, rising; and the
+ * weights as floats, two in a number.
  */
 
 #define VECTOR_VALUES(n)	(1 + (n) + ((n) + 1) / 2)
@@ -118,9 +117,8 @@ shared_sum(InvertedIndex *index, uint32 set)
 extern VectorJoin *vectorjoin_state(Search *search);
 
 /*
- * The tokens of a vector in order, into the state; returns how many.  And makes
- * its keys of the first n: `indexed` of them will be in the index, `fresh` look
- * for new candidates.
+ * The tokens of a vector in order, into the state; returns how many.  And makes its keys of the
+ * first n: `indexed` of them will be in the index, `fresh` look for new candidates.
  */
 extern uint32 vectorjoin_order(Search *search, const JoinSet *set);
 extern void vectorjoin_prepare(Search *search, JoinSet *set, uint32 n,
@@ -141,10 +139,9 @@ extern bool vectorjoin_may_have_partner(Search *search,
 										bool indexed);
 
 /*
- * Makes candidates of the indexed vectors that share a feature with this one,
- * those that are too small left out (see setindex_begin_at()), and adds up the
- * products of the weights of what they share, or the smaller ones; only the
- * first `fresh` of its features find new ones.
+ * Makes candidates of the indexed vectors that share a feature with this one, those that are
+ * too small left out (see setindex_begin_at()), and adds up the products of the weights of what
+ * they share, or the smaller ones; only the first `fresh` of its features find new ones.
  */
 extern void vectorjoin_add_products(Search *search, const JoinSet *set,
 									uint32 sides, uint32 fresh);

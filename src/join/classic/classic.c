@@ -12,9 +12,7 @@
 #include "join/algorithms/vector_join.h"
 #include "join/classic/classic.h"
 
-/*
- * For algorithms that use all elements of a set, not a prefix
- */
+/* For algorithms that use all elements of a set, not a prefix */
 
 uint32
 all_keys_most(Search *search, const JoinSet *set)
@@ -34,10 +32,7 @@ all_keys_indexed(Search *search, const JoinSet *set)
 	return set->nkeys;
 }
 
-/*
- * Counts what each indexed set shares with this one, and leaves those that
- * share enough.
- */
+/* Counts what each indexed set shares with this one, and leaves those that share enough. */
 void
 all_keys_scan(Search *search, const JoinSet *set, uint32 sides)
 {
@@ -78,18 +73,17 @@ all_keys_scan(Search *search, const JoinSet *set, uint32 sides)
 /*
  * The suffix filter of PPJoin+
  *
- * What stands behind the first token that two sets share must not differ in
- * more than Hmax elements.  A lower bound of that Hamming distance is found by
- * bisection: the middle element w of one suffix splits both; what is left of
- * w can only be matched with what is left of it, and the same on the right,
- * so the sizes of the parts tell how many elements have no partner at least.
- * The parts are split again, MAXDEPTH times.
+ * What stands behind the first token that two sets share must not differ in more than Hmax
+ * elements.  A lower bound of that Hamming distance is found by bisection: the middle element w
+ * of one suffix splits both; what is left of w can only be matched with what is left of it, and
+ * the same on the right, so the sizes of the parts tell how many elements have no partner at
+ * least. The parts are split again, MAXDEPTH times.
  *
- * Elements that are equal (tokens of one key) are split before the first of
- * them, in both suffixes alike.
+ * Elements that are equal (tokens of one key) are split before the first of them, in both
+ * suffixes alike.
  *
- * C. Xiao, W. Wang, X. Lin, J. X. Yu, "Efficient similarity joins for near
- * duplicate detection", WWW 2008, algorithm 4.
+ * C. Xiao, W. Wang, X. Lin, J. X. Yu, "Efficient similarity joins for near duplicate
+ * detection", WWW 2008, algorithm 4.
  */
 
 #define MAXDEPTH	2			/* the paper's best */
@@ -122,8 +116,7 @@ distance(int64 a, int64 b)
 }
 
 /*
- * A lower bound of the Hamming distance of two suffixes, or anything above
- * Hmax if it is above.
+ * A lower bound of the Hamming distance of two suffixes, or anything above Hmax if it is above.
  */
 static int64
 suffix_distance(const uint64 *x, int64 nx, const uint64 *y, int64 ny,
@@ -168,11 +161,10 @@ suffixes_allow(const uint64 *x, int64 nx, const uint64 *y, int64 ny,
 /*
  * PPJoin: prefixes, and filters by size and position.  PPJoin+: the suffix filter besides
  *
- * The suffix filter costs more than it saves once candidates are turned away
- * by bitmaps.
+ * The suffix filter costs more than it saves once candidates are turned away by bitmaps.
  *
- * C. Xiao, W. Wang, X. Lin, J. X. Yu, "Efficient similarity joins for near
- * duplicate detection", WWW 2008.
+ * C. Xiao, W. Wang, X. Lin, J. X. Yu, "Efficient similarity joins for near duplicate
+ * detection", WWW 2008.
  */
 
 /*
@@ -259,21 +251,19 @@ const Algorithm ppjoin_plus = {
 /*
  * All-Pairs: one counter for each indexed set, and ever fewer postings
  *
- * All-Pairs-0 indexes all elements of a set and adds up what each of the
- * others shares with the one that probes.
+ * All-Pairs-0 indexes all elements of a set and adds up what each of the others shares with the
+ * one that probes.
  *
- * All-Pairs-1 indexes only the rare elements of a set: the frequent ones,
- * first in the order of the paper, are left out as long as they alone could
- * not reach the threshold.  Whoever shares an indexed element is a candidate;
- * what is shared of the rest is counted when it is verified.
+ * All-Pairs-1 indexes only the rare elements of a set: the frequent ones, first in the order of
+ * the paper, are left out as long as they alone could not reach the threshold.  Whoever shares
+ * an indexed element is a candidate; what is shared of the rest is counted when it is verified.
  *
- * All-Pairs-2 passes over sets that are too small, takes up no new candidate
- * once what is left of the probing set cannot be enough (remscore), and drops
- * a candidate whose counter and unindexed elements do not add up to what is
- * needed.
+ * All-Pairs-2 passes over sets that are too small, takes up no new candidate once what is left
+ * of the probing set cannot be enough (remscore), and drops a candidate whose counter and
+ * unindexed elements do not add up to what is needed.
  *
- * R. J. Bayardo, Y. Ma, R. Srikant, "Scaling up all pairs similarity search",
- * WWW 2007; elements of a set have equal weights.
+ * R. J. Bayardo, Y. Ma, R. Srikant, "Scaling up all pairs similarity search", WWW 2007;
+ * elements of a set have equal weights.
  */
 
 /* Sets that share an indexed element with this one, counting how many. */
@@ -400,25 +390,22 @@ const Algorithm all_pairs_2 = {
 /*
  * All-Pairs-0 and All-Pairs-1: vectors whose cosine reaches a threshold
  *
- * By their cosine, vectors are taken as of length 1, so that the cosine is the
- * sum of the products of weights.  A probing vector adds up what it shares with
- * each of those that are indexed.
+ * By their cosine, vectors are taken as of length 1, so that the cosine is the sum of the
+ * products of weights.  A probing vector adds up what it shares with each of those that are
+ * indexed.
  *
- * All-Pairs-0 indexes all features; a vector whose sum reaches the threshold
- * is a candidate.
+ * All-Pairs-0 indexes all features; a vector whose sum reaches the threshold is a candidate.
  *
- * All-Pairs-1 leaves the most frequent features of a vector out of the index
- * as long as these cannot reach the threshold by themselves, with whatever
- * other vector: the sum of their weights, each times the greatest weight that
- * the feature has anywhere, stays below.  Whoever shares an indexed feature is
- * a candidate.
+ * All-Pairs-1 leaves the most frequent features of a vector out of the index as long as these
+ * cannot reach the threshold by themselves, with whatever other vector: the sum of their
+ * weights, each times the greatest weight that the feature has anywhere, stays below.  Whoever
+ * shares an indexed feature is a candidate.
  *
- * All bounds give way by more than floating-point sums may be wrong, so no pair
- * is lost; candidates are verified with all features, in double, by the very
- * expressions that cosine() has.
+ * All bounds give way by more than floating-point sums may be wrong, so no pair is lost;
+ * candidates are verified with all features, in double, by the very expressions that cosine()
+ * has.
  *
- * R. J. Bayardo, Y. Ma, R. Srikant, "Scaling up all pairs similarity search",
- * WWW 2007.
+ * R. J. Bayardo, Y. Ma, R. Srikant, "Scaling up all pairs similarity search", WWW 2007.
  */
 
 /* Algorithm.prepare */
@@ -509,9 +496,7 @@ const Algorithm cosine_all_pairs_1 = {
 	.verify = cosine_verify,
 };
 
-/*
- * The table of the algorithms that can be chosen by name
- */
+/* The table of the algorithms that can be chosen by name */
 
 /* Of sets; none where the usual one is meant. */
 static const Algorithm *const of_sets[] = {

@@ -15,16 +15,14 @@
 /*
  * Pair-Count: every posting list yields all of its pairs
  *
- * The pairs of sets in each posting list are counted in a hash table; a pair
- * that has been counted often enough is a candidate.  The table is bounded:
- * it holds the pairs of a range of probing sets at a time, as many as fit,
- * and the lists are gone through once for each range.
+ * The pairs of sets in each posting list are counted in a hash table; a pair that has been
+ * counted often enough is a candidate.  The table is bounded: it holds the pairs of a range of
+ * probing sets at a time, as many as fit, and the lists are gone through once for each range.
  *
- * A set that is not in the index itself (it comes from disk, or the measure is
- * not symmetric) has its own counters for the others.
+ * A set that is not in the index itself (it comes from disk, or the measure is not symmetric)
+ * has its own counters for the others.
  *
- * S. Sarawagi, A. Kirpal, "Efficient set joins on similarity predicates",
- * SIGMOD 2004.
+ * S. Sarawagi, A. Kirpal, "Efficient set joins on similarity predicates", SIGMOD 2004.
  */
 
 /* The share of the memory that the table may take. */
@@ -237,21 +235,18 @@ const Algorithm pair_count = {
 /*
  * Probe-Count and its relatives: posting lists are merged
  *
- * Probe-Count looks up all elements of the set that probes and merges their
- * posting lists with a heap, so that each indexed set comes up as often in a
- * row as it shares an element.
+ * Probe-Count looks up all elements of the set that probes and merges their posting lists with
+ * a heap, so that each indexed set comes up as often in a row as it shares an element.
  *
- * Probe-optMerge (MergeOpt) does not merge the longest lists, as many as could
- * not be enough by themselves: what comes up in the others is looked up
- * in them, by steps that double and then bisection, from the shortest to the
- * longest, as long as there is hope.
+ * Probe-optMerge (MergeOpt) does not merge the longest lists, as many as could not be enough by
+ * themselves: what comes up in the others is looked up in them, by steps that double and then
+ * bisection, from the shortest to the longest, as long as there is hope.
  *
- * Probe-stopWords does not index the most frequent elements of all, and
- * lowers what is needed by those that two sets could share.  A set in which
- * they would be enough by themselves keeps them.
+ * Probe-stopWords does not index the most frequent elements of all, and lowers what is needed
+ * by those that two sets could share.  A set in which they would be enough by themselves keeps
+ * them.
  *
- * S. Sarawagi, A. Kirpal, "Efficient set joins on similarity predicates",
- * SIGMOD 2004.
+ * S. Sarawagi, A. Kirpal, "Efficient set joins on similarity predicates", SIGMOD 2004.
  */
 
 /* An element in more than one of so many sets is a stop word ... */
@@ -365,10 +360,7 @@ lists_of(Search *search, const uint64 *keys, uint32 n, uint32 sides)
 
 /* Probe-Count */
 
-/*
- * Merges the lists of the first n keys of a set.  Of the others, `spare` may
- * be shared, too.
- */
+/* Merges the lists of the first n keys of a set.  Of the others, `spare` may be shared, too. */
 static void
 merge_lists(Search *search, const JoinSet *set, uint32 sides, uint32 n,
 			uint32 spare)
@@ -565,20 +557,17 @@ const Algorithm probe_stopwords = {
 /*
  * Word-Groups: sets that have a group of elements in common
  *
- * Sets are transactions, and groups of elements that occur together in two of
- * them or more are frequent item sets.  A group is extended by a further
- * element as long as it is in many sets; once it is in few, all of them are
- * candidates.  So a frequent element alone makes no candidates, only together
- * with others.
+ * Sets are transactions, and groups of elements that occur together in two of them or more are
+ * frequent item sets.  A group is extended by a further element as long as it is in many sets;
+ * once it is in few, all of them are candidates.  So a frequent element alone makes no
+ * candidates, only together with others.
  *
- * Groups are enumerated for the set that probes: of its own elements, in
- * their order, with the indexed sets that have them.  Groups have up to
- * GROUP_SIZE elements.  Two sets that share `need` elements share GROUP_SIZE of
- * them (or all, if they are fewer) in prefixes of |x| - need + GROUP_SIZE
- * elements, so only those take part.
+ * Groups are enumerated for the set that probes: of its own elements, in their order, with the
+ * indexed sets that have them.  Groups have up to GROUP_SIZE elements.  Two sets that share
+ * `need` elements share GROUP_SIZE of them (or all, if they are fewer) in prefixes of |x| -
+ * need + GROUP_SIZE elements, so only those take part.
  *
- * S. Sarawagi, A. Kirpal, "Efficient set joins on similarity predicates",
- * SIGMOD 2004.
+ * S. Sarawagi, A. Kirpal, "Efficient set joins on similarity predicates", SIGMOD 2004.
  */
 
 #define GROUP_SIZE	3			/* elements of the largest groups */

@@ -256,10 +256,9 @@ pool_alloc(SharedPool *pool, size_t bytes, SharedPointer *pointer)
 /*
  * Memory that is handed out in small pieces and freed all at once
  *
- * A join holds millions of rows and sets of some dozens of bytes each; the
- * header and the rounding of palloc() would cost as much again.  Pieces are
- * cut from blocks that grow with the arena, up to a megabyte; a piece of
- * more than a quarter of a block gets one for itself.
+ * A join holds millions of rows and sets of some dozens of bytes each; the header and the
+ * rounding of palloc() would cost as much again.  Pieces are cut from blocks that grow with the
+ * arena, up to a megabyte; a piece of more than a quarter of a block gets one for itself.
  */
 
 /* Bytes that are cleared between two looks at interrupts. */
@@ -309,10 +308,7 @@ arena_block(Arena *arena, size_t size)
 	return block;
 }
 
-/*
- * `bytes` bytes, aligned to MAXALIGN and not initialised.  They belong to the
- * arena.
- */
+/* `bytes` bytes, aligned to MAXALIGN and not initialised.  They belong to the arena. */
 void *
 arena_alloc(Arena *arena, size_t bytes)
 {

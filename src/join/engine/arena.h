@@ -30,8 +30,7 @@ typedef uint64 SharedPointer;
 #define POINTER_AREA(pointer)	((int) (POINTER_SEGMENT(pointer) / AREA_SEGMENTS))
 
 /*
- * A link between rows is an address or such a pointer: without room for that nothing
- * is shared.
+ * A link between rows is an address or such a pointer: without room for that nothing is shared.
  */
 #define CAN_SHARE_ROWS	(sizeof(void *) >= sizeof(SharedPointer))
 

@@ -441,10 +441,9 @@ chunks_begin_stream(SetJoin *join)
  * The search of a join whose sets are on disk
  *
  * There are two ways.  By keys, where the algorithm needs only keys and bitmaps to find
- * candidates: each set is matched with itself; then the keys of all sets probe chunks of
- * keys, and candidates are compared whenever there are many of them, and at the end.  By
- * whole sets otherwise: the sets of a chunk probe each other, and the sets after it
- * are read and probe it.
+ * candidates: each set is matched with itself; then the keys of all sets probe chunks of keys,
+ * and candidates are compared whenever there are many of them, and at the end.  By whole sets
+ * otherwise: the sets of a chunk probe each other, and the sets after it are read and probe it.
  */
 
 /* Whether sets of that size, and larger ones, have no match in the chunk. */

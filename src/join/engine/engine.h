@@ -36,9 +36,8 @@ typedef struct SetJoinStats
 	uint64		distinct;		/* distinct sets among them */
 	uint64		postings;		/* in prefix indexes */
 	uint64		visited;		/* postings read, where they are not shared */
-	uint64		candidates;		/* pairs of sets that shared a token of their
-								 * prefixes and passed all filters before
-								 * verification */
+	uint64		candidates;		/* pairs of sets that shared a token of their prefixes and
+								 * passed all filters before verification */
 	uint64		removed_size;	/* postings skipped by size */
 	uint64		removed_features;	/* rows that share too little with the other side */
 	uint64		removed_position;	/* pairs, by the positional filter, each time
@@ -62,9 +61,8 @@ typedef struct SetJoinParams
 	bool		self_join;		/* both sides have the same rows, which are
 								 * added on the outer side only */
 	bool		apart;			/* then: nobody asks for a row with itself */
-	bool		either_order;	/* and with a symmetric measure: two different
-								 * groups are handed out once, not as (x, y) and
-								 * (y, x) */
+	bool		either_order;	/* and with a symmetric measure: two different groups are handed
+								 * out once, not as (x, y) and (y, x) */
 	bool		keep_empty[2];	/* by JoinSide: rows without features are kept,
 								 * for setjoin_rows() */
 	bool		keep_unmatched; /* so are outer rows without a partner */
@@ -102,9 +100,8 @@ typedef struct RowCursor
 } RowCursor;
 
 /*
- * An engine and all that it holds live in a memory context of their own
- * below the current one; setjoin_end() or the end of the current context
- * frees it.
+ * An engine and all that it holds live in a memory context of their own below the current one;
+ * setjoin_end() or the end of the current context frees it.
  */
 extern SetJoin *setjoin_begin(const SetJoinParams *params);
 extern void setjoin_end(SetJoin *join);
@@ -166,10 +163,8 @@ extern bool setjoin_inner_stays(const SetJoin *join);
 /* A distinct set, as it takes part in a pair. */
 typedef struct PairedSet
 {
-	uint32		first;			/* least number of its rows, which tells sets
-								 * apart */
-	const uint64 *values;		/* in order, less some that occur in no other
-								 * set */
+	uint32		first;			/* least number of its rows, which tells sets apart */
+	const uint64 *values;		/* in order, less some that occur in no other set */
 	uint32		nvalues;
 	uint32		size;			/* values that it has */
 } PairedSet;
@@ -181,9 +176,8 @@ typedef struct PairedSet
 extern void setjoin_pair(SetJoin *join, PairedSet *outer, PairedSet *inner);
 
 /*
- * Reads a group's rows.  row_next returns NULL at the end; what it returns is
- * valid until the next row_next on the same side, or, in memory, until
- * setjoin_next.
+ * Reads a group's rows.  row_next returns NULL at the end; what it returns is valid until the
+ * next row_next on the same side, or, in memory, until setjoin_next.
  */
 extern void rows_begin(SetJoin *join, JoinSide side, RowGroup group,
 					   RowCursor *cursor);
@@ -196,9 +190,8 @@ extern const void *rows_next(RowCursor *cursor, uint32 *rowno);
 extern bool rows_begin_behind(const RowCursor *row, RowCursor *cursor);
 
 /*
- * Begins to read all rows of a side, empty sets' rows included as far as they
- * were kept, before the first setjoin_next() or after the last one;
- * setjoin_rows_next reads on.
+ * Begins to read all rows of a side, empty sets' rows included as far as they were kept, before
+ * the first setjoin_next() or after the last one; setjoin_rows_next reads on.
  */
 extern void setjoin_rows(SetJoin *join, JoinSide side);
 extern const void *setjoin_rows_next(SetJoin *join, JoinSide side,

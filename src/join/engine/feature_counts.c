@@ -18,22 +18,19 @@
 /*
  * The order of the features: rare ones first
  *
- * A prefix filter looks for partners through the rarest elements of a set,
- * so the elements of all sets need one order by rising frequency.  There is
- * no dictionary of all features, whose spec would take most of the time of
- * the join: frequencies are counted in a table of fixed size, which features
- * share when their hashes collide.  A feature's key is its counter, then
- * bits of its hash; to compare two keys is to compare their features'
- * places in the order.
+ * A prefix filter looks for partners through the rarest elements of a set, so the elements of
+ * all sets need one order by rising frequency.  There is no dictionary of all features, whose
+ * spec would take most of the time of the join: frequencies are counted in a table of fixed
+ * size, which features share when their hashes collide.  A feature's key is its counter, then
+ * bits of its hash; to compare two keys is to compare their features' places in the order.
  *
- * What may go wrong is harmless.  A counter is never less than the frequency
- * of a feature that it counts, so a counter of one says for certain that the
- * feature occurs in one set only: it cannot be shared, and is dropped before
- * anything else is done, while the size of the set stays what it was.  Two
- * features with one key are one token: the prefixes of two sets that share
- * enough features share a token all the same, since a set of features with
- * an overlap of n has an overlap of at least n as a multiset of tokens.  What
- * is found that way is compared feature by feature.
+ * What may go wrong is harmless.  A counter is never less than the frequency of a feature that
+ * it counts, so a counter of one says for certain that the feature occurs in one set only: it
+ * cannot be shared, and is dropped before anything else is done, while the size of the set
+ * stays what it was.  Two features with one key are one token: the prefixes of two sets that
+ * share enough features share a token all the same, since a set of features with an overlap of
+ * n has an overlap of at least n as a multiset of tokens.  What is found that way is compared
+ * feature by feature.
  */
 
 #define MIN_COUNTERS	1024
@@ -340,9 +337,8 @@ partition_below(uint64 *keys, int64 n, uint64 pivot)
 }
 
 /*
- * Brings the nfirst smallest of n keys to the front, in rising order.
- * Quicksort that leaves alone the parts of which nothing is wanted, as long as
- * it is not all.
+ * Brings the nfirst smallest of n keys to the front, in rising order. Quicksort that leaves
+ * alone the parts of which nothing is wanted, as long as it is not all.
  */
 void
 tokens_select(uint64 *keys, uint32 n, uint32 nfirst)
@@ -429,24 +425,22 @@ weighted_tokens_make(const TokenCounters *counters, const uint64 *features,
 /*
  * Tells rows of one side that share too little with all of the other
  *
- * Often a few rows are joined with a large table: what came today with all that is
- * there.  Of two sets that are near, each has a least number of features that the
- * other one has, too, whatever the other's size.  So once the rows of one side are
- * known, a row of the other side whose set does not have as many of all the features of
- * that side together can have no partner.  It is not kept, collapsed or ordered.
- * Of vectors it is the weight of these features that tells, of sketches their keys: see
- * Algorithm.may_have_partner.
+ * Often a few rows are joined with a large table: what came today with all that is there.  Of
+ * two sets that are near, each has a least number of features that the other one has, too,
+ * whatever the other's size.  So once the rows of one side are known, a row of the other side
+ * whose set does not have as many of all the features of that side together can have no
+ * partner.  It is not kept, collapsed or ordered. Of vectors it is the weight of these features
+ * that tells, of sketches their keys: see Algorithm.may_have_partner.
  *
- * The features are bits of a table without chains (B. H. Bloom, "Space/time
- * trade-offs in hash coding with allowable errors", 1970, with one hash): one that was
- * not added may seem to be there, never the other way round, so no pair is lost.
- * Most sets that have no partner are told by their first few features.
+ * The features are bits of a table without chains (B. H. Bloom, "Space/time trade-offs in hash
+ * coding with allowable errors", 1970, with one hash): one that was not added may seem to be
+ * there, never the other way round, so no pair is lost. Most sets that have no partner are told
+ * by their first few features.
  */
 
 /*
- * Places for each feature: as long as a cache of the processor holds them, beyond
- * that, and if memory is short.  Where one key is enough to let a sketch pass, there
- * must be many.
+ * Places for each feature: as long as a cache of the processor holds them, beyond that, and if
+ * memory is short.  Where one key is enough to let a sketch pass, there must be many.
  */
 #define PLACES		64
 #define LARGE_PLACES	8

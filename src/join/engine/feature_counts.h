@@ -16,8 +16,7 @@
 typedef struct TokenCounters
 {
 	uint16	   *count;
-	float	   *most;			/* greatest weight of the features that a
-								 * counter counts */
+	float	   *most;			/* greatest weight of the features that a counter counts */
 	bool		weighted;		/* there are such; set beforehand */
 	int			shift;			/* 64 - log2(number of counters) */
 	size_t		bytes;

@@ -10,9 +10,7 @@
 #include "base/memory.h"
 #include "join/engine/join_state.h"
 
-/*
- * What all phases of a similarity join use of its state
- */
+/* What all phases of a similarity join use of its state */
 
 /* Of one set in SAMPLED the features are counted to estimate how many are different. */
 #define SAMPLED			16
@@ -171,9 +169,8 @@ setjoin_different_keys(SetJoin *join, uint64 npostings)
 #define FETCH_FIRST		(3 * FETCH_AHEAD)
 
 /*
- * Probes that a process claims at once: for the first of them nothing has been
- * prefetched, but no process should be left with most of the work.  So all sets are at
- * least so many claims.
+ * Probes that a process claims at once: for the first of them nothing has been prefetched, but
+ * no process should be left with most of the work.  So all sets are at least so many claims.
  */
 #define MAX_CLAIMED		512
 #define MIN_CLAIMS		512

@@ -71,15 +71,13 @@ struct SetJoin
 	SetJoinParams params;
 	SearchPhase	phase;
 	SearchPhase	resumed;		/* after SEARCH_COMPARE */
-	void		(*advance) (SetJoin *join); /* make the next probe, or go on to the
-											 * next phase */
+	void		(*advance) (SetJoin *join); /* make the next probe, or go on to the next phase */
 	const Algorithm *algorithm;
 	Search		search;			/* the algorithm's view */
 
 	/*
-	 * With a symmetric measure each set probes for those before it, of either
-	 * side.  Otherwise the sets of one side are indexed and those of the other
-	 * probe.
+	 * With a symmetric measure each set probes for those before it, of either side.  Otherwise
+	 * the sets of one side are indexed and those of the other probe.
 	 */
 	JoinSide	indexed;
 	JoinSide	probing;

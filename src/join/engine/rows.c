@@ -16,9 +16,8 @@
 /*
  * Temporary files of a join that are written once and read from anywhere
  *
- * A BufFile has one position and a buffer of one block.  A join reads several ranges
- * of a file in turn: each reader has a buffer of its own and goes to the BufFile only
- * to fill it.
+ * A BufFile has one position and a buffer of one block.  A join reads several ranges of a file
+ * in turn: each reader has a buffer of its own and goes to the BufFile only to fill it.
  */
 
 /* Bytes that are written between two checks for interrupts. */

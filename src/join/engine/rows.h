@@ -148,9 +148,8 @@ row_at(SharedAreas *areas, const Row *link)
 }
 
 /*
- * Prefetches lists of rows that are read soon.  Only from one row it is known where the
- * next one is, so of each of the last lists one more row is fetched whenever a list is
- * added.
+ * Prefetches lists of rows that are read soon.  Only from one row it is known where the next
+ * one is, so of each of the last lists one more row is fetched whenever a list is added.
  */
 #define LISTS_AHEAD	12
 

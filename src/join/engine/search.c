@@ -13,11 +13,10 @@
 /*
  * An inverted index over the keys of a chunk of sets
  *
- * A hash table whose buckets are ranges of one array of postings.  Sets are
- * announced first, so that each bucket gets a place of the right size, and
- * then added in the order of their numbers, which is the order of their
- * sizes; the postings of a bucket are in that order.  A posting has its key
- * in full.
+ * A hash table whose buckets are ranges of one array of postings.  Sets are announced first, so
+ * that each bucket gets a place of the right size, and then added in the order of their
+ * numbers, which is the order of their sizes; the postings of a bucket are in that order.  A
+ * posting has its key in full.
  */
 
 #define FEWEST_BUCKETS	64
@@ -260,10 +259,7 @@ setindex_allot(InvertedIndex *index)
 	Assert(start <= index->npostings);
 }
 
-/*
- * Adds the next set, with these keys, the first of which stands at `position`
- * in the set.
- */
+/* Adds the next set, with these keys, the first of which stands at `position` in the set. */
 void
 setindex_add(InvertedIndex *index, const uint64 *keys, uint32 n, uint32 position)
 {
@@ -368,9 +364,7 @@ setindex_limit(const InvertedIndex *index, const Posting *posting,
 	return posting + first_from(posting, end - posting, index->limit);
 }
 
-/*
- * Prefixes and overlaps by size, and a set in order, for algorithms
- */
+/* Prefixes and overlaps by size, and a set in order, for algorithms */
 
 /* Keeps an answer, which is for another size in its place by now. */
 static uint32

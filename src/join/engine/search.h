@@ -58,9 +58,8 @@ typedef struct InvertedIndex
 	uint32		nadded;			/* sets that have been added */
 	uint32		limit;			/* only sets before this one are partners */
 	uint32		least;			/* sets before this one are too small */
-	bool		shared;			/* with other processes, see shared_index.h:
-								 * all sets are in it, and a bucket tells the set
-								 * of its first posting */
+	bool		shared;			/* with other processes, see shared_index.h: all sets are in it,
+								 * and a bucket tells the set of its first posting */
 	uint32		own;			/* keys, the first ones, by which the set that
 								 * probes is in such an index itself */
 	bool		growing;		/* sets come in no order of size, and are not
@@ -326,9 +325,8 @@ typedef struct Search
 	void	   *state;			/* the algorithm's own, or NULL: in context */
 
 	/*
-	 * Groups, where sets are in no order of size and the index grows: sets of one run
-	 * follow each other in it, and a probe passes over those of its own component.
-	 * NULL: over none.
+	 * Groups, where sets are in no order of size and the index grows: sets of one run follow
+	 * each other in it, and a probe passes over those of its own component. NULL: over none.
 	 */
 	const uint32 *components;	/* of each set in the index */
 	const uint32 *run_ends;		/* first set behind the run of each */
@@ -413,10 +411,9 @@ typedef struct Algorithm
 	void		(*probe) (Search *search, const JoinSet *set, uint32 sides);
 
 	/*
-	 * Where one side is known before the other: adds a set's features, or whatever
-	 * near ones have in common, to the filter, or returns false if nothing is.
-	 * And tells whether a set of the other side, indexed or not, may be near to one
-	 * of these.
+	 * Where one side is known before the other: adds a set's features, or whatever near ones
+	 * have in common, to the filter, or returns false if nothing is. And tells whether a set of
+	 * the other side, indexed or not, may be near to one of these.
 	 */
 	bool		(*announce) (Search *search, FeatureFilter *filter,
 							 const uint64 *values, uint32 n);

@@ -14,16 +14,15 @@
 /*
  * Sorted runs of sets and rows on disk
  *
- * Sets are collected in memory.  When they have used it up they are sorted by their keys
- * and appended to a file as a run; identical ones of a run are written once.  In the end
- * the runs of all processes are merged, in shares of the keys, but the caller writes only
- * where each set is: values stay in their runs, and reading sets in the order of
- * their keys reads each run forward.  A sort that returns the sets themselves would write
- * them twice.
+ * Sets are collected in memory.  When they have used it up they are sorted by their keys and
+ * appended to a file as a run; identical ones of a run are written once.  In the end the runs
+ * of all processes are merged, in shares of the keys, but the caller writes only where each set
+ * is: values stay in their runs, and reading sets in the order of their keys reads each run
+ * forward.  A sort that returns the sets themselves would write them twice.
  *
- * Each run that is read has a buffer, so that only so many can be merged at once.  When
- * there are twice as many, the smallest are merged into one at the end of the file.  The
- * space of the merged ones is not used again.
+ * Each run that is read has a buffer, so that only so many can be merged at once.  When there
+ * are twice as many, the smallest are merged into one at the end of the file.  The space of the
+ * merged ones is not used again.
  */
 
 /* Bounds of the number of runs that are read at once. */

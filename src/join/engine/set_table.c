@@ -15,15 +15,14 @@
 /*
  * The bitmap of a set, by which most candidates are discarded
  *
- * Each element flips one bit of a bitmap of about two bits an element.  An element that
- * two sets share flips the same bit in both, so their bitmaps differ in at most as many
- * bits as the sets have elements that they do not share: the Hamming distance of the
- * bitmaps is a lower bound of that of the sets, which may be |A| + |B| - 2 need at most.
- * S. Wandelt et al., "Bitmap filter: speeding up exact set similarity joins with bitwise
- * operations", 2019.
+ * Each element flips one bit of a bitmap of about two bits an element.  An element that two
+ * sets share flips the same bit in both, so their bitmaps differ in at most as many bits as the
+ * sets have elements that they do not share: the Hamming distance of the bitmaps is a lower
+ * bound of that of the sets, which may be |A| + |B| - 2 need at most. S. Wandelt et al.,
+ * "Bitmap filter: speeding up exact set similarity joins with bitwise operations", 2019.
  *
- * The number of words is a power of two.  A bit is found by the low bits of a hash, so a
- * bitmap of twice the length is folded by xor of its halves into one that can be compared.
+ * The number of words is a power of two.  A bit is found by the low bits of a hash, so a bitmap
+ * of twice the length is folded by xor of its halves into one that can be compared.
  */
 
 #define BITS_PER_ELEMENT	2
@@ -302,14 +301,12 @@ shared_values_add(SharedValues *table, SetKey key, uint64 *values, uint32 n, uin
 /*
  * Identical sets become one
  *
- * Collections of near-duplicates consist of exact duplicates for the most
- * part.  A hash table over both sides of the join holds one copy of each
- * distinct set, with the rows of either side that carry it; the join is done
- * on distinct sets and its pairs are multiplied out.
+ * Collections of near-duplicates consist of exact duplicates for the most part.  A hash table
+ * over both sides of the join holds one copy of each distinct set, with the rows of either side
+ * that carry it; the join is done on distinct sets and its pairs are multiplied out.
  *
- * Sets are looked up by size and hash and compared element by element.  The
- * hash is keyed with a secret that is drawn anew for each join, so that no
- * input can be made to crowd the table.
+ * Sets are looked up by size and hash and compared element by element.  The hash is keyed with
+ * a secret that is drawn anew for each join, so that no input can be made to crowd the table.
  */
 
 #define FIRST_SLOTS		1024
@@ -436,10 +433,9 @@ settable_grow(SetTable *table)
 }
 
 /*
- * The set of that key and those values.  If there is none yet, *found is
- * false and a set without rows is added, whose `values` the caller points to
- * a copy of his own before the next call.  The result is valid until the
- * next call.
+ * The set of that key and those values.  If there is none yet, *found is false and a set
+ * without rows is added, whose `values` the caller points to a copy of his own before the next
+ * call.  The result is valid until the next call.
  */
 JoinSet *
 settable_find(SetTable *table, SetKey key, const uint64 *values, uint32 n,
@@ -570,11 +566,10 @@ settable_sort(SetTable *table)
 /*
  * A ring of rows whose places in the table of sets are being prefetched
  *
- * To find the set of a row in a large table reads three places in memory one after
- * another: the slot, the set, and its values, none of which is in a cache.  So rows wait
- * in a ring.  The slot is prefetched when a row comes, the set some rows later, and its
- * values some rows after that; and likewise in the table of sets that other processes
- * have stored.
+ * To find the set of a row in a large table reads three places in memory one after another: the
+ * slot, the set, and its values, none of which is in a cache.  So rows wait in a ring.  The
+ * slot is prefetched when a row comes, the set some rows later, and its values some rows after
+ * that; and likewise in the table of sets that other processes have stored.
  */
 
 /* Number of rows after which a row's set is prefetched, and then its values. */

@@ -39,9 +39,8 @@ typedef struct JoinSet
 								 * other set are dropped */
 	uint32		nkeys;			/* of the prefix, without those */
 	uint32		first;			/* number of its first row; self-joins only */
-	struct Row *rows[2];		/* by JoinSide; of a shared set, links until sets
-								 * are gathered, in a self-join to the first and
-								 * the last row */
+	struct Row *rows[2];		/* by JoinSide; of a shared set, links until sets are gathered,
+								 * in a self-join to the first and the last row */
 } JoinSet;
 
 /* The sides on which a set has rows, as bits. */

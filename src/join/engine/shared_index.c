@@ -47,8 +47,7 @@ struct Counting
 {
 	SharedCounts *shared;
 	SharedPool *pool;
-	TokenCounters counters;		/* without counts: this process does not know yet
-								 * where they are */
+	TokenCounters counters;		/* without counts: this process does not know yet where they are */
 	CountRange *ranges;
 	uint32		nranges;
 	int			range_bits;
@@ -219,16 +218,15 @@ shared_counts_take(SharedCounts *shared, SharedAreas *areas,
 /*
  * The index of a similarity join that several processes make together
  *
- * Where the postings of a bucket belong depends on all sets before, and the
- * places of keys are all over the memory.  So postings are first dealt out to
- * shares of the buckets, each of which is not much larger than a cache.  How
- * many of them each share of the sets has for each share of the buckets is
- * counted beforehand: then those who deal know where to write, and a share has
- * its postings in the order of the sets, whoever deals first.  At last each share
- * is put in order of its buckets.
+ * Where the postings of a bucket belong depends on all sets before, and the places of keys are
+ * all over the memory.  So postings are first dealt out to shares of the buckets, each of which
+ * is not much larger than a cache.  How many of them each share of the sets has for each share
+ * of the buckets is counted beforehand: then those who deal know where to write, and a share
+ * has its postings in the order of the sets, whoever deals first.  At last each share is put in
+ * order of its buckets.
  *
- * Such an index has all sets before the first one probes, and nobody changes it
- * any more; see setindex_partners().
+ * Such an index has all sets before the first one probes, and nobody changes it any more; see
+ * setindex_partners().
  */
 
 /* Bits that tell a share of the buckets. */
@@ -275,9 +273,8 @@ shared_index_init(SharedIndex *shared)
 }
 
 /*
- * All sets are prepared: gets some of the memory.  Postings or else buckets have the
- * room that there is if it is large enough, as the system takes its time to hand out
- * any.
+ * All sets are prepared: gets some of the memory.  Postings or else buckets have the room that
+ * there is if it is large enough, as the system takes its time to hand out any.
  */
 void
 shared_index_allot(SetJoin *join, SharedIndex *shared, int part)

@@ -19,8 +19,7 @@ typedef struct SharedCounts
 {
 	pg_atomic_uint64 used;		/* counters */
 	LWLock		lock;			/* of the next two, until all have come to their end */
-	SharedPointer counts;		/* invalid: they have no memory yet, or nothing
-								 * is counted */
+	SharedPointer counts;		/* invalid: they have no memory yet, or nothing is counted */
 	SharedPointer ranges;		/* of the counters: CountRange */
 	int			shift;			/* of the counters, once they are folded */
 } SharedCounts;
@@ -28,11 +27,10 @@ typedef struct SharedCounts
 extern void shared_counts_init(SharedCounts *shared);
 
 /*
- * A process counts the features of some distinct sets: in the current memory context,
- * with counters of that shape.  They are counted once it has come to its end.  There each
- * goes through all ranges, and begins where its number says, so that they hardly wait for
- * each other.  The first to begin gets the memory, from its pool, which has to last as
- * long.
+ * A process counts the features of some distinct sets: in the current memory context, with
+ * counters of that shape.  They are counted once it has come to its end.  There each goes
+ * through all ranges, and begins where its number says, so that they hardly wait for each
+ * other.  The first to begin gets the memory, from its pool, which has to last as long.
  */
 typedef struct Counting Counting;
 extern Counting *shared_counts_begin(SharedCounts *shared, SharedPool *pool,

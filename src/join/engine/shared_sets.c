@@ -459,10 +459,7 @@ fetch_ahead(const SetJoin *join, SharedSet *sets, const uint32 *numbers,
 	}
 }
 
-/*
- * Collapses the sets of one process in a share, where `kept` are those of the
- * table.
- */
+/* Collapses the sets of one process in a share, where `kept` are those of the table. */
 static void
 collapse_part(SetJoin *join, int share, const SharedSetsPart *part,
 			  SetTable *table, SharedSet **kept)

@@ -19,9 +19,8 @@
 typedef enum SharedStep
 {
 	STEP_READ,					/* each takes in rows, by itself */
-	STEP_SUSPECT,				/* rows of sets that another has stored are
-								 * handed over; which of its sets another may have
-								 * stored, too */
+	STEP_SUSPECT,				/* rows of sets that another has stored are handed over; which
+								 * of its sets another may have stored, too */
 	STEP_COLLAPSE,				/* identical sets of several become one */
 	STEP_COUNT,					/* features */
 	STEP_FOLD,					/* the counters, by one process */

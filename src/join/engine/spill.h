@@ -45,10 +45,8 @@ typedef struct Spill
 	SpillShares *shares;		/* shared, or this process's own */
 	SpillPart	part;			/* of this process, if it is alone */
 	uint32		nshares;		/* into which work is divided */
-	bool		holds_memory;	/* the sets that were added before are still in shared
-								 * memory */
-	bool		by_keys;		/* candidates are found by keys and bitmaps, and
-								 * compared later */
+	bool		holds_memory;	/* the sets that were added before are still in shared memory */
+	bool		by_keys;		/* candidates are found by keys and bitmaps, and compared later */
 	SpillFile	keys;			/* then: of all sets that have any */
 	SpillFile	counts;			/* counters of features, by process */
 	struct Chunks *chunks;		/* see chunks.h */

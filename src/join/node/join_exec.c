@@ -127,10 +127,7 @@ require_rights(SimilarityJoinState *state, Node *clause)
 	(void) ExecInitExpr((Expr *) clause, &state->css.ss.ps);
 }
 
-/*
- * The signatures' expressions, which read the rows of the children, and the
- * threshold.
- */
+/* The signatures' expressions, which read the rows of the children, and the threshold. */
 static void
 init_condition(SimilarityJoinState *state, Node *clause)
 {
@@ -171,10 +168,9 @@ init_comparison(SimilarityJoinState *state, Node *clause)
 }
 
 /*
- * What is worked out on pairs: other conditions and the output.  The first
- * condition may be a comparison, if a nested loop works it out before the
- * near-duplicate condition: then rows whose value is null are not compared, and of the
- * others the value is kept, not the column.
+ * What is worked out on pairs: other conditions and the output.  The first condition may be a
+ * comparison, if a nested loop works it out before the near-duplicate condition: then rows
+ * whose value is null are not compared, and of the others the value is kept, not the column.
  */
 static void
 init_output(SimilarityJoinState *state, List *filter, List *qual)
@@ -231,10 +227,9 @@ name_row_identities(CustomScan *scan)
 }
 
 /*
- * Gives the plan its children in the places where core's joins have them.  A
- * subplan has arguments from outer and inner rows, which EXPLAIN looks up
- * there.  The planner and the executor must not find them there: the plan, which
- * may be shared, stays as it is.
+ * Gives the plan its children in the places where core's joins have them.  A subplan has
+ * arguments from outer and inner rows, which EXPLAIN looks up there.  The planner and the
+ * executor must not find them there: the plan, which may be shared, stays as it is.
  */
 static void
 show_children(SimilarityJoinState *state)
@@ -400,10 +395,9 @@ next_groups(SimilarityJoinState *state)
 #define MAX_COPIED_ROWS	4096
 
 /*
- * Lays the rows of a group side by side, in the order of rows_next(); false if they are in
- * a file, or too many.  They last as long as `context`.  Rows of a list are far from each
- * other in memory: to go to the next takes longer than all else that is done about most
- * pairs.
+ * Lays the rows of a group side by side, in the order of rows_next(); false if they are in a
+ * file, or too many.  They last as long as `context`.  Rows of a list are far from each other
+ * in memory: to go to the next takes longer than all else that is done about most pairs.
  */
 static bool
 inner_rows_copy(InnerRows *rows, MemoryContext context, SetJoin *join,

@@ -22,8 +22,7 @@
 enum PathPrivate
 {
 	PATH_CONDITION,				/* RestrictInfo */
-	PATH_CLAUSES,				/* of the join, that one among them: list of
-								 * RestrictInfo */
+	PATH_CLAUSES,				/* of the join, that one among them: list of RestrictInfo */
 	PATH_QUAL,					/* list of RestrictInfo */
 	PATH_TYPE,					/* JoinType, as an Integer */
 	PATH_LEFT_IS_INNER,			/* as an Integer */
@@ -39,9 +38,8 @@ enum JoinExprs
 {
 	JOIN_EXPR_CONDITION,		/* the near-duplicate condition */
 	JOIN_EXPR_FILTER,			/* other conditions of the join, a list */
-	JOIN_EXPR_QUAL,				/* conditions above an outer join, a list: not in
-								 * plan.qual, which EXPLAIN would show without
-								 * the names of the tables */
+	JOIN_EXPR_QUAL,				/* conditions above an outer join, a list: not in plan.qual,
+								 * which EXPLAIN would show without the names of the tables */
 	JOIN_EXPR_COUNT
 };
 
@@ -53,8 +51,7 @@ enum JoinPrivate
 	JOIN_PRIVATE_LEFT_IS_INNER, /* the condition's left side, as an Integer */
 	JOIN_PRIVATE_BEFORE,		/* conditions of the filter that would be
 								 * worked out before it, as an Integer */
-	JOIN_PRIVATE_SELF,			/* both children have the same rows, as an
-								 * Integer */
+	JOIN_PRIVATE_SELF,			/* both children have the same rows, as an Integer */
 	JOIN_PRIVATE_INNER_WHOLE,	/* as in PATH_INNER_WHOLE */
 	JOIN_PRIVATE_COUNT
 };
@@ -182,8 +179,7 @@ typedef struct SimilarityJoinState
 	SetJoinParams *division;	/* what its processes share; NULL: there is only this one */
 	bool		refused;		/* comparing its signatures is an error */
 	uint8	   *matched;		/* one bit an outer row of the engine */
-	pg_atomic_uint32 *shared_matched;	/* instead, where processes divide the engine's
-										 * probes */
+	pg_atomic_uint32 *shared_matched;	/* instead, where processes divide the engine's probes */
 	union
 	{
 		Signature	sig;

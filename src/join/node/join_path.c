@@ -204,10 +204,7 @@ estimate_features(PlannerInfo *root, Expr *signature)
 	return (width - SIGNATURE_HEADER) / sizeof(uint64) + 1;
 }
 
-/*
- * The rows of a side; a partial path has the share of one process, by its own
- * account.
- */
+/* The rows of a side; a partial path has the share of one process, by its own account. */
 static double
 all_rows(const Path *side)
 {
@@ -835,9 +832,8 @@ join_pathlist(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 		return;
 #ifdef USE_ASSERT_CHECKING
 	/*
-	 * Where a partitioned table is changed, a custom join has columns that an
-	 * assertion of PostgreSQL (fix_scan_expr) does not expect, while all else
-	 * treats them well.
+	 * Where a partitioned table is changed, a custom join has columns that an assertion of
+	 * PostgreSQL (fix_scan_expr) does not expect, while all else treats them well.
 	 */
 	if (root->row_identity_vars != NIL)
 		return;

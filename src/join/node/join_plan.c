@@ -52,11 +52,10 @@ output_forms(List *exprs)
 }
 
 /*
- * Columns and placeholders as they look above the join.  From version 16 on
- * they tell which outer joins may have made them null, and are told apart by
- * it: what goes into the join without that mark comes out of it with one.
- * All expressions of the node are matched with its custom_scan_tlist, so all
- * must have one form.
+ * Columns and placeholders as they look above the join.  From version 16 on they tell which
+ * outer joins may have made them null, and are told apart by it: what goes into the join
+ * without that mark comes out of it with one. All expressions of the node are matched with its
+ * custom_scan_tlist, so all must have one form.
  */
 static Node *
 to_output_form(Node *node, List *forms)

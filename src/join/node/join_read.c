@@ -204,9 +204,8 @@ evaluate_argument(SimilarityJoinState *state, ExprState *argument,
 }
 
 /*
- * The threshold, and the recall if there is one; false if one is null.  That
- * they are valid is not required before two signatures come to be compared:
- * see specs.c.
+ * The threshold, and the recall if there is one; false if one is null.  That they are valid is
+ * not required before two signatures come to be compared: see specs.c.
  */
 static bool
 join_arguments(SimilarityJoinState *state)

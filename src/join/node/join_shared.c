@@ -65,8 +65,7 @@ typedef struct PartCounts
 {
 	bool		counted;		/* the rest is set */
 	SetJoinStats stats;
-	char		algorithm[32];	/* stats.algorithm, which may lie elsewhere in
-								 * another process */
+	char		algorithm[32];	/* stats.algorithm, which may lie elsewhere in another process */
 	uint64		nfiltered;
 	uint64		nremoved;
 } PartCounts;
@@ -379,10 +378,7 @@ join_shared_divide(SimilarityJoinState *state)
 	state->division = params;
 }
 
-/*
- * From now on each process has all rows, in the same order; only what they find is
- * divided.
- */
+/* From now on each process has all rows, in the same order; only what they find is divided. */
 static void
 begin_from_files(SimilarityJoinState *state)
 {
