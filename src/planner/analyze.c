@@ -181,8 +181,7 @@ compare(const Sample *sample, uint32 a, uint32 b, double *near)
 	const MethodInfo *method = method_info(x->spec.method);
 	double		value = signatures_value(x, y, MEASURE_JACCARD);
 
-	*near = method->least_similarity == NULL ? value :
-		method->near(x, y, 1);
+	*near = method->least_similarity == NULL ? value : method->near(x, y, 1);
 	return value;
 }
 
@@ -248,8 +247,7 @@ comparison_steps(double words)
 static double
 signature_words(const Signature *sig)
 {
-	return (double) SIGNATURE_NVALUES(sig) *
-		method_info(sig->spec.method)->width / 64;
+	return (double) SIGNATURE_NVALUES(sig) * method_info(sig->spec.method)->width / 64;
 }
 
 static double
@@ -479,8 +477,7 @@ first_joined(const Sample *sample)
 {
 	int			i = first_of_kind(sample);
 
-	while (i < NSHARES &&
-		   affordable(sample, sample->n, share_thresholds[i]) < sample->n)
+	while (i < NSHARES && affordable(sample, sample->n, share_thresholds[i]) < sample->n)
 		i++;
 	return i;
 }
@@ -513,8 +510,7 @@ static bool
 is_uniform(const Sample *sample)
 {
 	for (uint32 i = 1; i < sample->n; i++)
-		if (!spec_equal(&sample->signatures[0]->spec,
-						  &sample->signatures[i]->spec))
+		if (!spec_equal(&sample->signatures[0]->spec, &sample->signatures[i]->spec))
 			return false;
 	return true;
 }
@@ -681,8 +677,7 @@ compute_signature_stats(VacAttrStats *stats, AnalyzeAttrFetchFunc fetchfunc,
 
 	sample.total = totalrows;
 	sample.signatures = palloc(sizeof(Signature *) * nrows);
-	take_sample(stats, fetchfunc, nrows,
-				sample_step(stats, fetchfunc, nrows), &sample);
+	take_sample(stats, fetchfunc, nrows, sample_step(stats, fetchfunc, nrows), &sample);
 	if (!stats->stats_valid || sample.n < 2 || !is_uniform(&sample))
 		return;
 	statistics = MemoryContextAllocZero(stats->anl_context, sizeof(NearStatistics));

@@ -129,8 +129,7 @@ take_query_apart(const Const *constant, Oid type, NearCondition *condition)
 	condition->measure = query->measure;
 	condition->threshold = constant_threshold(query->threshold);
 	condition->right = (Expr *)
-		makeConst(type, -1, InvalidOid, -1,
-				  PointerGetDatum(&query->signature), false, false);
+		makeConst(type, -1, InvalidOid, -1, PointerGetDatum(&query->signature), false, false);
 }
 
 /* signature %% signature_query(signature, ...), or as the planner packs it, or a constant */
@@ -142,12 +141,10 @@ query_condition(Node *right, NearCondition *condition)
 
 	if (IsA(right, Const) && !((Const *) right)->constisnull)
 	{
-		take_query_apart((Const *) right, exprType((Node *) condition->left),
-						 condition);
+		take_query_apart((Const *) right, exprType((Node *) condition->left), condition);
 		return true;
 	}
-	if (signature_subscripts(right, &condition->right, &measure,
-							 &condition->threshold))
+	if (signature_subscripts(right, &condition->right, &measure, &condition->threshold))
 		return constant_measure((Node *) measure, &condition->measure);
 	if (near_function(right, &args) != signature_query_new)
 		return false;
@@ -414,8 +411,7 @@ approx_condition(Node *clause, NearCondition *condition)
 static bool
 family_operator(Oid opfamily, Oid *operator, Oid *querytype)
 {
-	CatCList   *members = SearchSysCacheList1(AMOPSTRATEGY,
-											  ObjectIdGetDatum(opfamily));
+	CatCList   *members = SearchSysCacheList1(AMOPSTRATEGY, ObjectIdGetDatum(opfamily));
 	bool		found = false;
 
 	for (int i = 0; i < members->n_members && !found; i++)
@@ -473,8 +469,7 @@ index_can_answer(const IndexOptInfo *index,
 		t = DatumGetFloat8(con->constvalue);
 	}
 	return measure_has_threshold(measure, t) &&
-		(index->relam != GIN_AM_OID ||
-		 gin_signature_can_answer(options, measure, t));
+		(index->relam != GIN_AM_OID || gin_signature_can_answer(options, measure, t));
 }
 
 /* True if it is known now that the index would go through every row. */
@@ -484,8 +479,7 @@ index_has_no_keys(const GinSignatureOptions *options, Expr *query)
 	Const	   *con = (Const *) query;
 
 	return IsA(query, Const) && !con->constisnull &&
-		!gin_signature_has_keys(options,
-								DatumGetSignatureQuery(con->constvalue));
+		!gin_signature_has_keys(options, DatumGetSignatureQuery(con->constvalue));
 }
 
 /*
@@ -554,8 +548,7 @@ index_condition(SupportRequestIndexCondition *req)
 	NearCondition condition;
 	Expr	   *clause;
 
-	if (!near_condition(req->node, &condition) &&
-		!approx_condition(req->node, &condition))
+	if (!near_condition(req->node, &condition) && !approx_condition(req->node, &condition))
 		return NIL;
 	clause = near_index_clause(req->root, req->index, req->indexcol,
 							   req->opfamily, req->indexarg, &condition);
@@ -581,8 +574,7 @@ neardup_support(PG_FUNCTION_ARGS)
 												   req->inputcollid,
 												   COERCE_EXPLICIT_CALL);
 
-		req->selectivity = near_selectivity(req->root, (Node *) clause,
-											req->jointype,
+		req->selectivity = near_selectivity(req->root, (Node *) clause, req->jointype,
 											req->is_join ? req->sjinfo : NULL);
 		PG_RETURN_POINTER(req);
 	}

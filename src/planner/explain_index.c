@@ -39,8 +39,7 @@ signature_column(Relation index)
 
 /* Why an index that was built with these options does not serve. */
 static char *
-explain_threshold(const GinSignatureOptions *options, Measure measure,
-				  double threshold)
+explain_threshold(const GinSignatureOptions *options, Measure measure, double threshold)
 {
 	double		share = gin_implied_share(measure, threshold);
 	double		rounded = floor(share * 100) / 100;

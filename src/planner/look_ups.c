@@ -70,8 +70,7 @@ add_look_up(PlannerInfo *root, IndexOptInfo *index, int indexcol,
 	path = (Path *) create_index_path(root, index, list_make1(indexed), NIL,
 									  NIL, NIL, ForwardScanDirection, false,
 									  outer, loops, false);
-	add_path(rel, (Path *) create_bitmap_heap_path(root, rel, path, outer,
-												   loops, 0));
+	add_path(rel, (Path *) create_bitmap_heap_path(root, rel, path, outer, loops, 0));
 	if (rel->consider_parallel && outer == NULL)
 		create_partial_bitmap_paths(root, rel, path);
 }
@@ -86,8 +85,7 @@ try_index(PlannerInfo *root, IndexOptInfo *index, RestrictInfo *rinfo,
 	for (int col = 0; col < index->nkeycolumns; col++)
 		for (int arg = 0; arg < 2; arg++)
 		{
-			Expr	   *operand = arg == 0 ? condition->left :
-				condition->right;
+			Expr	   *operand = arg == 0 ? condition->left : condition->right;
 			Expr	   *clause;
 
 			if (!match_index_to_operand((Node *) operand, col, index))
@@ -122,8 +120,7 @@ try_clauses(PlannerInfo *root, RelOptInfo *rel, List *rinfos, bool join)
 
 /* set_rel_pathlist_hook */
 static void
-rel_pathlist(PlannerInfo *root, RelOptInfo *rel, Index rti,
-			 RangeTblEntry *rte)
+rel_pathlist(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *rte)
 {
 	if (previous_hook)
 		previous_hook(root, rel, rti, rte);

@@ -208,8 +208,7 @@ combined_share(const Estimate *estimate, ShareKind kind, double t, double otherw
 static double
 share_of_pairs(const Estimate *estimate)
 {
-	return combined_share(estimate,
-						  estimate->condition.measure == MEASURE_SIMILARITY ?
+	return combined_share(estimate, estimate->condition.measure == MEASURE_SIMILARITY ?
 						  SHARE_SIMILAR : SHARE_NEAR,
 						  estimate->resemblance, DEFAULT_NEAR_SELECTIVITY);
 }
@@ -258,8 +257,7 @@ tells_rows_apart(const OpExpr *clause, Index a, Index b)
 		!((x->varno == a && y->varno == b) || (x->varno == b && y->varno == a)))
 		return false;
 	estimator = get_oprrest(clause->opno);
-	return estimator == F_NEQSEL || estimator == F_SCALARLTSEL ||
-		estimator == F_SCALARGTSEL;
+	return estimator == F_NEQSEL || estimator == F_SCALARLTSEL || estimator == F_SCALARGTSEL;
 }
 
 /* True if another condition of the join excludes each row with itself. */
@@ -328,8 +326,7 @@ near_equal_share(PlannerInfo *root, const NearCondition *condition)
 }
 
 Selectivity
-near_selectivity(PlannerInfo *root, Node *clause, JoinType jointype,
-				 SpecialJoinInfo *sjinfo)
+near_selectivity(PlannerInfo *root, Node *clause, JoinType jointype, SpecialJoinInfo *sjinfo)
 {
 	Estimate	estimate;
 	double		itself;			/* share of the inner rows that a row is, too */

@@ -28,8 +28,7 @@ signature_kind(const Signature *sig, Measure measure)
 	/* raises if the measure cannot be told from it */
 	if (measure != MEASURE_JACCARD)
 		signatures_near(sig, sig, 1, measure);
-	return method_info(sig->spec.method)->weighted ? KIND_VECTORS :
-		KIND_SKETCHES;
+	return method_info(sig->spec.method)->weighted ? KIND_VECTORS : KIND_SKETCHES;
 }
 
 const Algorithm *
@@ -63,8 +62,7 @@ vector_as_set(const Signature *sig, Measure measure, uint32 *n)
 }
 
 const uint64 *
-signature_as_set(const Signature *sig, SignatureKind kind, Measure measure,
-				 uint32 *n)
+signature_as_set(const Signature *sig, SignatureKind kind, Measure measure, uint32 *n)
 {
 	size_t		bytes = VARSIZE(sig);
 	uint64	   *copy;
@@ -107,8 +105,7 @@ paired_vectors(Measure measure, const PairedSet *a, const PairedSet *b)
 }
 
 double
-paired_similarity(SignatureKind kind, Measure measure, const PairedSet *a,
-				  const PairedSet *b)
+paired_similarity(SignatureKind kind, Measure measure, const PairedSet *a, const PairedSet *b)
 {
 	uint64		overlap;
 

@@ -21,8 +21,7 @@ typedef enum SignatureKind
 extern SignatureKind signature_kind(const Signature *sig, Measure measure);
 
 /* By which a kind is joined if no other algorithm is asked for. */
-extern const struct Algorithm *usual_algorithm(SignatureKind kind,
-											   Measure measure);
+extern const struct Algorithm *usual_algorithm(SignatureKind kind, Measure measure);
 
 /*
  * What represents a signature in the engine, as n numbers: its values, or all
@@ -36,8 +35,7 @@ extern const uint64 *signature_as_set(const Signature *sig,
  * The same of a signature of the first kind that is compared within a scope only, which that
  * number stands for: sets of different scopes, or specs, have nothing in common.
  */
-extern const uint64 *signature_as_scoped_set(const Signature *sig,
-											 uint64 scope, uint32 *n);
+extern const uint64 *signature_as_scoped_set(const Signature *sig, uint64 scope, uint32 *n);
 
 /*
  * The measure of two sets that the engine has paired, the same number that

@@ -157,8 +157,7 @@ prefix_count(Search *search, const PrefixProbe *probe, uint32 i,
  * token has been counted in full: further shared elements are behind it.
  */
 static bool
-rest_is_enough(const InvertedIndex *index, const PrefixProbe *probe,
-			   uint32 candidate)
+rest_is_enough(const InvertedIndex *index, const PrefixProbe *probe, uint32 candidate)
 {
 	const Accumulator *accumulator = &index->accumulators[candidate];
 	const Tail *tail = &index->notes[candidate].tail;
@@ -187,8 +186,7 @@ prefix_gather(Search *search, const PrefixProbe *probe)
 		CHECK_EVERY(i);
 		if (accumulator->shared != PRUNED)
 		{
-			if (accumulator->need == 0 ||
-				rest_is_enough(index, probe, candidate))
+			if (accumulator->need == 0 || rest_is_enough(index, probe, candidate))
 				index->candidates[left++] = candidate;
 			else
 				search->stats.removed_position++;
@@ -199,8 +197,7 @@ prefix_gather(Search *search, const PrefixProbe *probe)
 }
 
 void
-prefix_probe_begin(Search *search, const JoinSet *set, uint32 sides,
-				   PrefixProbe *probe)
+prefix_probe_begin(Search *search, const JoinSet *set, uint32 sides, PrefixProbe *probe)
 {
 	uint32		prefix = search_probing_prefix(search, set->size);
 	uint32		dropped = set->size - set->nvalues;
@@ -223,8 +220,7 @@ sets_reflexive(Search *search, const JoinSet *set)
 
 /* The bitmaps of two sets that must share so many elements. */
 static inline bool
-bitmaps_filter(Search *search, const JoinSet *indexed, const JoinSet *probing,
-			   uint32 need)
+bitmaps_filter(Search *search, const JoinSet *indexed, const JoinSet *probing, uint32 need)
 {
 	if (bitmaps_allow(indexed, probing, need))
 		return true;
@@ -233,8 +229,7 @@ bitmaps_filter(Search *search, const JoinSet *indexed, const JoinSet *probing,
 }
 
 bool
-sets_announce(Search *search, FeatureFilter *filter, const uint64 *values,
-			  uint32 n)
+sets_announce(Search *search, FeatureFilter *filter, const uint64 *values, uint32 n)
 {
 	feature_filter_add(filter, values, n);
 	return true;
@@ -249,8 +244,7 @@ sets_may_have_partner(Search *search, const FeatureFilter *filter,
 }
 
 static inline bool
-elements_reach(Search *search, const JoinSet *indexed, const JoinSet *probing,
-			   uint32 need)
+elements_reach(Search *search, const JoinSet *indexed, const JoinSet *probing, uint32 need)
 {
 	search->stats.verified++;
 	return set_overlap_reaches(indexed->values, indexed->nvalues,
@@ -349,8 +343,7 @@ most_differing(Search *search, uint64 indexed, uint64 probing)
 	uint64		need = measure_min_overlap(search->measure, indexed, probing,
 										   search->threshold);
 
-	return need > Min(indexed, probing) ? -1 :
-		(int64) (indexed + probing - 2 * need);
+	return need > Min(indexed, probing) ? -1 : (int64) (indexed + probing - 2 * need);
 }
 
 /* True if the images of such sets tell most of those apart that are not near. */
@@ -382,10 +375,8 @@ set_join_state(Search *search)
 
 	if (state == NULL)
 	{
-		state = search->state = MemoryContextAllocZero(search->context,
-													   sizeof(SetJoinState));
-		while (state->most_small < MAX_SMALL &&
-			   size_is_small(search, state->most_small + 1))
+		state = search->state = MemoryContextAllocZero(search->context, sizeof(SetJoinState));
+		while (state->most_small < MAX_SMALL && size_is_small(search, state->most_small + 1))
 			state->most_small++;
 	}
 	return state;
@@ -405,8 +396,7 @@ second_image(const Search *search, const JoinSet *set)
 
 /* Algorithm.image */
 static bool
-set_join_image(Search *search, const JoinSet *set, Posting *posting,
-			   uint64 *second)
+set_join_image(Search *search, const JoinSet *set, Posting *posting, uint64 *second)
 {
 	uint32		dropped = set->size - set->nvalues;
 
@@ -470,8 +460,7 @@ add_small(Search *search, const ImageProbe *probe, uint32 set)
  * another set, or `end`.
  */
 static pg_attribute_always_inline const Posting *
-compare_images(Search *search, ImageProbe *probe, const Posting *posting,
-			   const Posting *end)
+compare_images(Search *search, ImageProbe *probe, const Posting *posting, const Posting *end)
 {
 	while (posting < end && (posting->position & SMALL) != 0)
 	{

@@ -32,8 +32,7 @@ extern void prefix_probe_begin(Search *search, const JoinSet *set,
 
 /* The posting list of the probe's token number i, without what is too small. */
 static inline const Posting *
-prefix_postings(Search *search, const PrefixProbe *probe, uint32 i,
-				const Posting **end)
+prefix_postings(Search *search, const PrefixProbe *probe, uint32 i, const Posting **end)
 {
 	InvertedIndex *index = &search->index;
 	uint64		key = probe->set->keys[i];
@@ -68,8 +67,7 @@ extern void prefix_gather(Search *search, const PrefixProbe *probe);
 /* Algorithm.most_indexed, most_keys, prepare, indexed_keys: of a prefix */
 extern uint32 prefix_most_indexed(Search *search, const JoinSet *set);
 extern uint32 prefix_most_keys(Search *search, const JoinSet *set);
-extern void prefix_prepare(Search *search, JoinSet *set, bool indexed,
-						   bool probing);
+extern void prefix_prepare(Search *search, JoinSet *set, bool indexed, bool probing);
 extern uint32 prefix_indexed_keys(Search *search, const JoinSet *set);
 
 /* Algorithm.announce, may_have_partner: by the least overlap */
@@ -79,14 +77,11 @@ extern bool sets_may_have_partner(Search *search, const FeatureFilter *filter,
 								  const uint64 *values, uint32 n, bool indexed);
 
 /* Algorithm.may_match, by bitmaps; compare, element by element */
-extern bool sets_may_match(Search *search, const JoinSet *indexed,
-						   const JoinSet *probing);
-extern bool sets_compare(Search *search, const JoinSet *indexed,
-						 const JoinSet *probing);
+extern bool sets_may_match(Search *search, const JoinSet *indexed, const JoinSet *probing);
+extern bool sets_compare(Search *search, const JoinSet *indexed, const JoinSet *probing);
 
 /* Algorithm.verify: both */
-extern bool sets_verify(Search *search, const JoinSet *indexed,
-						const JoinSet *probing);
+extern bool sets_verify(Search *search, const JoinSet *indexed, const JoinSet *probing);
 
 /*
  * Algorithm.reflexive: one of fewer elements than must be shared is not, with

@@ -30,8 +30,7 @@
 static uint64
 least_shared(const Signature *sig, double threshold)
 {
-	return measure_least_overlap(MEASURE_CONTAINMENT, SIGNATURE_NVALUES(sig),
-								 threshold);
+	return measure_least_overlap(MEASURE_CONTAINMENT, SIGNATURE_NVALUES(sig), threshold);
 }
 
 /* Adds the first n values to the keys. */
@@ -68,8 +67,7 @@ sketch_row_keys(const uint64 *values, double threshold, KeyList *keys)
 }
 
 static bool
-sketch_query_keys(const Search *search, const uint64 *values, KeyList *keys,
-				  uint32 *need)
+sketch_query_keys(const Search *search, const uint64 *values, KeyList *keys, uint32 *need)
 {
 	const Signature *sig = (const Signature *) values;
 	double		threshold = search->threshold;
@@ -130,8 +128,7 @@ static SketchKeys *
 sketch_state(Search *search)
 {
 	if (search->state == NULL)
-		search->state = MemoryContextAllocZero(search->context,
-											   sizeof(SketchKeys));
+		search->state = MemoryContextAllocZero(search->context, sizeof(SketchKeys));
 	return search->state;
 }
 
@@ -160,8 +157,7 @@ is_sample(const Signature *sig)
 
 /* Algorithm.announce */
 static bool
-keyed_announce(Search *search, FeatureFilter *filter, const uint64 *values,
-			   uint32 n)
+keyed_announce(Search *search, FeatureFilter *filter, const uint64 *values, uint32 n)
 {
 	const Signature *sig = (const Signature *) values;
 	KeyList    *list = filter_keys(search);
@@ -248,8 +244,7 @@ count_key(Search *search, uint64 key, uint32 sides)
 		CHECK_EVERY(end - posting);
 		if (posting->set >= index->limit)
 			break;
-		if (posting->key != key ||
-			(INDEXED_SIDES(index, posting->set) & sides) == 0)
+		if (posting->key != key || (INDEXED_SIDES(index, posting->set) & sides) == 0)
 			continue;
 		if (index->accumulators[posting->set].shared++ == 0)
 			index->candidates[index->ncandidates++] = posting->set;

@@ -32,8 +32,7 @@ VectorJoin *
 vectorjoin_state(Search *search)
 {
 	if (search->state == NULL)
-		search->state = MemoryContextAllocZero(search->context,
-											   sizeof(VectorJoin));
+		search->state = MemoryContextAllocZero(search->context, sizeof(VectorJoin));
 	return search->state;
 }
 
@@ -62,12 +61,10 @@ make_room(Search *search, VectorJoin *all)
 
 	if (all->tokens != NULL)
 		return;
-	all->tokens = MemoryContextAllocHuge(search->context,
-										 sizeof(WeightedToken) * Max(n, 1));
+	all->tokens = MemoryContextAllocHuge(search->context, sizeof(WeightedToken) * Max(n, 1));
 	all->keys = MemoryContextAllocHuge(search->context,
 									   sizeof(uint64) * PREPARED_KEYS((size_t) n));
-	all->tails = MemoryContextAllocHuge(search->context,
-										sizeof(double) * ((size_t) n + 1));
+	all->tails = MemoryContextAllocHuge(search->context, sizeof(double) * ((size_t) n + 1));
 }
 
 /*
@@ -91,8 +88,7 @@ length_of(const Search *search, double norm)
 
 /* Algorithm.announce */
 bool
-vectorjoin_announce(Search *search, FeatureFilter *filter, const uint64 *values,
-					uint32 size)
+vectorjoin_announce(Search *search, FeatureFilter *filter, const uint64 *values, uint32 size)
 {
 	Vector		v = joined_vector(values, size);
 
@@ -139,8 +135,7 @@ vectorjoin_order(Search *search, const JoinSet *set)
 }
 
 void
-vectorjoin_prepare(Search *search, JoinSet *set, uint32 n, uint32 indexed,
-				   uint32 fresh)
+vectorjoin_prepare(Search *search, JoinSet *set, uint32 n, uint32 indexed, uint32 fresh)
 {
 	VectorJoin *all = search->state;
 	uint32	   *counts = (uint32 *) (all->keys + n);
@@ -191,8 +186,7 @@ vectorjoin_add(Search *search, const JoinSet *set, uint32 n)
 	PreparedVector prepared = prepared_vector(set);
 	InvertedIndex *index = &search->index;
 
-	StaticAssertStmt(sizeof(float) == sizeof(uint32),
-					 "a weight does not fit into a posting");
+	StaticAssertStmt(sizeof(float) == sizeof(uint32), "a weight does not fit into a posting");
 	for (uint32 i = 0; i < n; i++)
 	{
 		Posting    *posting = setindex_put(index, set->keys[i]);
@@ -210,8 +204,7 @@ vectorjoin_add(Search *search, const JoinSet *set, uint32 n)
  * left out; only the first `fresh` of its features find new ones.
  */
 static pg_attribute_always_inline void
-add_shared(Search *search, const JoinSet *set, uint32 sides, uint32 fresh,
-		   bool smaller)
+add_shared(Search *search, const JoinSet *set, uint32 sides, uint32 fresh, bool smaller)
 {
 	PreparedVector prepared = prepared_vector(set);
 	InvertedIndex *index = &search->index;
@@ -247,15 +240,13 @@ add_shared(Search *search, const JoinSet *set, uint32 sides, uint32 fresh,
 }
 
 void
-vectorjoin_add_products(Search *search, const JoinSet *set, uint32 sides,
-						uint32 fresh)
+vectorjoin_add_products(Search *search, const JoinSet *set, uint32 sides, uint32 fresh)
 {
 	add_shared(search, set, sides, fresh, false);
 }
 
 void
-vectorjoin_add_minima(Search *search, const JoinSet *set, uint32 sides,
-					  uint32 fresh)
+vectorjoin_add_minima(Search *search, const JoinSet *set, uint32 sides, uint32 fresh)
 {
 	add_shared(search, set, sides, fresh, true);
 }
@@ -321,8 +312,7 @@ prepare_prefix(Search *search, JoinSet *set, bool indexed, bool probing)
 {
 	uint32		n = vectorjoin_order(search, set);
 	VectorJoin *all = search->state;
-	double		need = search->threshold * joined_norm(set->values) *
-		VECTOR_ROUNDING;
+	double		need = search->threshold * joined_norm(set->values) * VECTOR_ROUNDING;
 	uint32		prefix = n;
 	double		sum = 0;
 
@@ -344,11 +334,9 @@ may_resemble(Search *search, const JoinSet *set, uint32 n,
 	PreparedVector other = prepared_vector(indexed);
 	double		t = search->threshold;
 	double		sums = joined_norm(set->values) + joined_norm(indexed->values);
-	double		tail = vectorjoin_tail_behind(search->state, set, n, indexed,
-											  &other);
+	double		tail = vectorjoin_tail_behind(search->state, set, n, indexed, &other);
 
-	return shared + Min(tail, other.length) >=
-		t / (1 + t) * sums * VECTOR_ROUNDING;
+	return shared + Min(tail, other.length) >= t / (1 + t) * sums * VECTOR_ROUNDING;
 }
 
 static void
@@ -366,8 +354,7 @@ probe_prefix(Search *search, const JoinSet *set, uint32 sides)
 		double	   *sum = shared_sum(index, candidate);
 
 		CHECK_EVERY(i);
-		if (may_resemble(search, set, prepared.n, &search->sets[candidate],
-						 *sum))
+		if (may_resemble(search, set, prepared.n, &search->sets[candidate], *sum))
 			index->candidates[left++] = candidate;
 		else
 			search->stats.removed_position++;
@@ -378,8 +365,7 @@ probe_prefix(Search *search, const JoinSet *set, uint32 sides)
 
 /* By all features, as similarity() does. */
 static bool
-verify_resemblance(Search *search, const JoinSet *indexed,
-				   const JoinSet *probing)
+verify_resemblance(Search *search, const JoinSet *indexed, const JoinSet *probing)
 {
 	Vector		v = joined_vector(indexed->values, indexed->size);
 	Vector		w = joined_vector(probing->values, probing->size);
@@ -514,8 +500,7 @@ cosine_prepare(Search *search, JoinSet *set, bool indexed, bool probing)
 
 	vectorjoin_prepare(search, set, n,
 					   cosine_needed_tokens(search, all->tokens, n, most, true),
-					   cosine_needed_tokens(search, all->tokens, n, FLT_MAX,
-											true));
+					   cosine_needed_tokens(search, all->tokens, n, FLT_MAX, true));
 }
 
 /* The fewest values that a partner of this vector, or of a later one, has. */
@@ -593,8 +578,7 @@ cosine_verify(Search *search, const JoinSet *indexed, const JoinSet *probing)
 
 	search->stats.verified++;
 	return vectors_cosine(vectors_dot(&v, &w), joined_norm(indexed->values),
-						  joined_norm(probing->values)) >=
-		search->threshold;
+						  joined_norm(probing->values)) >= search->threshold;
 }
 
 const Algorithm cosine_join = {

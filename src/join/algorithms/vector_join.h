@@ -125,16 +125,14 @@ extern void vectorjoin_prepare(Search *search, JoinSet *set, uint32 n,
 							   uint32 indexed, uint32 fresh);
 
 /* Callbacks of Algorithm */
-extern void vectorjoin_count(Search *search, const uint64 *values,
-							 uint32 size);
+extern void vectorjoin_count(Search *search, const uint64 *values, uint32 size);
 extern uint32 vectorjoin_most_indexed(Search *search, const JoinSet *set);
 extern uint32 vectorjoin_most_keys(Search *search, const JoinSet *set);
 extern uint32 vectorjoin_indexed_keys(Search *search, const JoinSet *set);
 extern void vectorjoin_add(Search *search, const JoinSet *set, uint32 n);
 extern bool vectorjoin_announce(Search *search, FeatureFilter *filter,
 								const uint64 *values, uint32 size);
-extern bool vectorjoin_may_have_partner(Search *search,
-										const FeatureFilter *filter,
+extern bool vectorjoin_may_have_partner(Search *search, const FeatureFilter *filter,
 										const uint64 *values, uint32 size,
 										bool indexed);
 
@@ -175,7 +173,6 @@ extern uint32 cosine_needed_tokens(Search *search, const WeightedToken *tokens,
 
 /* Algorithm.count, verify: by all features, as cosine() does */
 extern void cosine_count(Search *search, const uint64 *values, uint32 size);
-extern bool cosine_verify(Search *search, const JoinSet *indexed,
-						  const JoinSet *probing);
+extern bool cosine_verify(Search *search, const JoinSet *indexed, const JoinSet *probing);
 
 #endif							/* NEARDUP_VECTOR_JOIN_H */

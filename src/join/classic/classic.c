@@ -119,8 +119,7 @@ distance(int64 a, int64 b)
  * A lower bound of the Hamming distance of two suffixes, or anything above Hmax if it is above.
  */
 static int64
-suffix_distance(const uint64 *x, int64 nx, const uint64 *y, int64 ny,
-				int64 Hmax, int depth)
+suffix_distance(const uint64 *x, int64 nx, const uint64 *y, int64 ny, int64 Hmax, int depth)
 {
 	int64		mid;
 	int64		at;
@@ -144,16 +143,14 @@ suffix_distance(const uint64 *x, int64 nx, const uint64 *y, int64 ny,
 	H = left + right + differ;
 	if (H > Hmax)
 		return H;
-	right = suffix_distance(x + at + !differ, nx - at - !differ,
-							y + mid + 1, ny - mid - 1,
+	right = suffix_distance(x + at + !differ, nx - at - !differ, y + mid + 1, ny - mid - 1,
 							Hmax - left - differ, depth + 1);
 	return left + right + differ;
 }
 
 /* False if two suffixes certainly differ in more than Hmax elements. */
 bool
-suffixes_allow(const uint64 *x, int64 nx, const uint64 *y, int64 ny,
-			   int64 Hmax)
+suffixes_allow(const uint64 *x, int64 nx, const uint64 *y, int64 ny, int64 Hmax)
 {
 	return Hmax >= 0 && suffix_distance(x, nx, y, ny, Hmax, 1) <= Hmax;
 }
@@ -172,8 +169,7 @@ suffixes_allow(const uint64 *x, int64 nx, const uint64 *y, int64 ny,
  * too different.  Both sets have all of their keys.
  */
 static bool
-suffixes_pass(Search *search, const JoinSet *x, const Posting *posting,
-			  uint32 i, uint32 need)
+suffixes_pass(Search *search, const JoinSet *x, const Posting *posting, uint32 i, uint32 need)
 {
 	const JoinSet *y = &search->sets[posting->set];
 	uint32		j = posting->position - (y->size - y->nvalues);
@@ -186,8 +182,7 @@ suffixes_pass(Search *search, const JoinSet *x, const Posting *posting,
 
 /* Counts what each indexed set shares with the prefix. */
 static void
-probe_prefix(Search *search, const JoinSet *set, uint32 sides,
-			 FirstTokenFilter filter)
+probe_prefix(Search *search, const JoinSet *set, uint32 sides, FirstTokenFilter filter)
 {
 	PrefixProbe probe;
 
@@ -424,8 +419,7 @@ prepare_1(Search *search, JoinSet *set, bool indexed, bool probing)
 	VectorJoin *all = search->state;
 
 	vectorjoin_prepare(search, set, n,
-					   cosine_needed_tokens(search, all->tokens, n, FLT_MAX,
-											false), n);
+					   cosine_needed_tokens(search, all->tokens, n, FLT_MAX, false), n);
 }
 
 /* Algorithm.probe */

@@ -31,8 +31,7 @@ extern const Algorithm *chosen_algorithm(JoinAlgorithm choice,
 /* of sets */
 extern const Algorithm ppjoin;
 extern const Algorithm ppjoin_plus;
-extern bool suffixes_allow(const uint64 *x, int64 nx, const uint64 *y,
-						   int64 ny, int64 most);
+extern bool suffixes_allow(const uint64 *x, int64 nx, const uint64 *y, int64 ny, int64 most);
 
 /* counting.c */
 extern const Algorithm probe_count;
@@ -53,8 +52,7 @@ extern const Algorithm cosine_all_pairs_1;
 
 /* for algorithms that use all elements of a set */
 extern uint32 all_keys_most(Search *search, const JoinSet *set);
-extern void all_keys_prepare(Search *search, JoinSet *set, bool indexed,
-							 bool probing);
+extern void all_keys_prepare(Search *search, JoinSet *set, bool indexed, bool probing);
 extern uint32 all_keys_indexed(Search *search, const JoinSet *set);
 extern void all_keys_scan(Search *search, const JoinSet *set, uint32 sides);
 

@@ -74,8 +74,7 @@ pairs_of(Search *search, uint32 number)
 static void
 count_pair(PairTable *table, uint32 low, uint32 high)
 {
-	size_t		slot = probing_first(&table->probing,
-									 (uint64) high << 32 | low);
+	size_t		slot = probing_first(&table->probing, (uint64) high << 32 | low);
 	PairCount  *pair = &table->pairs[slot];
 
 	while (pair->count != 0 && (pair->low != low || pair->high != high))
@@ -138,8 +137,7 @@ keep_near(Search *search, PairTable *table)
 
 		CHECK_EVERY(i);
 		if (pair.count != 0 &&
-			pair.count >= search_need(search,
-									   INDEXED_SIZE(&search->index, pair.low),
+			pair.count >= search_need(search, INDEXED_SIZE(&search->index, pair.low),
 									   INDEXED_SIZE(&search->index, pair.high)))
 			table->pairs[table->npairs++] = pair;
 	}
@@ -151,8 +149,7 @@ static void
 count_range(Search *search, PairTable *table, uint32 begin)
 {
 	uint64		nbuckets = UINT64CONST(1) << (64 - search->index.shift);
-	uint64		most = search->memory / TABLE_SHARE /
-		(2 * sizeof(PairCount));
+	uint64		most = search->memory / TABLE_SHARE / (2 * sizeof(PairCount));
 	uint64		n = 0;
 
 	table->begin = table->end = begin;
@@ -268,8 +265,7 @@ static void
 skip_others(const InvertedIndex *index, PostingList *list, uint32 sides)
 {
 	while (list->at < list->end &&
-		   (list->at->key != list->key ||
-			(INDEXED_SIDES(index, list->at->set) & sides) == 0))
+		   (list->at->key != list->key || (INDEXED_SIDES(index, list->at->set) & sides) == 0))
 	{
 		CHECK_EVERY(list->end - list->at);
 		list->at++;
@@ -362,8 +358,7 @@ lists_of(Search *search, const uint64 *keys, uint32 n, uint32 sides)
 
 /* Merges the lists of the first n keys of a set.  Of the others, `spare` may be shared, too. */
 static void
-merge_lists(Search *search, const JoinSet *set, uint32 sides, uint32 n,
-			uint32 spare)
+merge_lists(Search *search, const JoinSet *set, uint32 sides, uint32 n, uint32 spare)
 {
 	InvertedIndex *index = &search->index;
 	PostingList *lists = lists_of(search, set->keys, n, sides);
@@ -375,8 +370,7 @@ merge_lists(Search *search, const JoinSet *set, uint32 sides, uint32 n,
 		uint32		found = next_set(search, heap, sides, &count);
 
 		CHECK_FOR_INTERRUPTS();
-		if (count + spare >= search_need(search, INDEXED_SIZE(index, found),
-										  set->size))
+		if (count + spare >= search_need(search, INDEXED_SIZE(index, found), set->size))
 			add_candidate(index, found);
 	}
 	binaryheap_free(heap);
@@ -461,8 +455,7 @@ probe_optmerge_probe(Search *search, const JoinSet *set, uint32 sides)
 	{
 		uint32		count;
 		uint32		found = next_set(search, heap, sides, &count);
-		uint32		need = search_need(search, INDEXED_SIZE(index, found),
-										set->size);
+		uint32		need = search_need(search, INDEXED_SIZE(index, found), set->size);
 
 		CHECK_FOR_INTERRUPTS();
 		for (uint32 i = merged; i < set->nkeys && count < need &&
@@ -496,8 +489,7 @@ const Algorithm probe_optmerge = {
 static uint32
 stopword_frequency(Search *search)
 {
-	return Min(Max(search->stats.distinct / STOPWORD_SHARE, STOPWORD_LEAST),
-			   UINT16_MAX);
+	return Min(Max(search->stats.distinct / STOPWORD_SHARE, STOPWORD_LEAST), UINT16_MAX);
 }
 
 /* How many stop words a set has: they are the last of its keys. */
@@ -519,8 +511,7 @@ keeps_stopwords(Search *search, const JoinSet *set, uint32 stopwords)
 	double		t = search->threshold;
 
 	return stopwords >= measure_least_overlap(search->measure, set->size, t) ||
-		stopwords >= measure_least_overlap(measure_commute(search->measure),
-										   set->size, t);
+		stopwords >= measure_least_overlap(measure_commute(search->measure), set->size, t);
 }
 
 static uint32
@@ -528,8 +519,7 @@ probe_stopwords_indexed(Search *search, const JoinSet *set)
 {
 	uint32		stopwords = count_stopwords(search, set);
 
-	return keeps_stopwords(search, set, stopwords) ? set->nkeys :
-		set->nkeys - stopwords;
+	return keeps_stopwords(search, set, stopwords) ? set->nkeys : set->nkeys - stopwords;
 }
 
 static void
@@ -598,22 +588,19 @@ word_groups_prefix(uint32 prefix, uint32 size)
 static uint32
 word_groups_most_indexed(Search *search, const JoinSet *set)
 {
-	return word_groups_prefix(search_indexed_prefix(search, set->size),
-							  set->size);
+	return word_groups_prefix(search_indexed_prefix(search, set->size), set->size);
 }
 
 static uint32
 word_groups_probing(Search *search, const JoinSet *set)
 {
-	return word_groups_prefix(search_probing_prefix(search, set->size),
-							  set->size);
+	return word_groups_prefix(search_probing_prefix(search, set->size), set->size);
 }
 
 static uint32
 word_groups_most_keys(Search *search, const JoinSet *set)
 {
-	return Max(word_groups_most_indexed(search, set),
-			   word_groups_probing(search, set));
+	return Max(word_groups_most_indexed(search, set), word_groups_probing(search, set));
 }
 
 static void
@@ -640,8 +627,7 @@ add_group_candidate(InvertedIndex *index, uint32 set)
 
 /* Sets that have the element, of those in `among` unless that is NULL. */
 static void
-find_members(Groups *groups, uint64 key, const Members *among,
-			 Members *members)
+find_members(Groups *groups, uint64 key, const Members *among, Members *members)
 {
 	InvertedIndex *index = &groups->search->index;
 	const Bucket *bucket = setindex_bucket(index, key);
@@ -656,8 +642,7 @@ find_members(Groups *groups, uint64 key, const Members *among,
 		groups->search->stats.visited++;
 		if (posting->key != key ||
 			(INDEXED_SIDES(index, posting->set) & groups->sides) == 0 ||
-			(members->n > 0 &&
-			 members->sets[members->n - 1] == posting->set))
+			(members->n > 0 && members->sets[members->n - 1] == posting->set))
 			continue;
 		if (among != NULL)
 		{
@@ -697,8 +682,7 @@ extend_group(Groups *groups, uint32 size, uint32 last)
 		return;
 	for (uint32 next = last + 1; next < groups->nkeys; next++)
 	{
-		find_members(groups, groups->set->keys[next], members,
-					 &groups->members[size]);
+		find_members(groups, groups->set->keys[next], members, &groups->members[size]);
 		extend_group(groups, size + 1, next);
 	}
 }

@@ -386,8 +386,7 @@ clear_memory(void *place, size_t bytes)
 void *
 alloc_zeros(size_t bytes)
 {
-	void	   *place = MemoryContextAllocHuge(CurrentMemoryContext,
-											   Max(bytes, 1));
+	void	   *place = MemoryContextAllocHuge(CurrentMemoryContext, Max(bytes, 1));
 
 	clear_memory(place, bytes);
 	return place;

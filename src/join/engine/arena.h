@@ -76,10 +76,8 @@ extern size_t shared_areas_bytes(int nprocesses);
  * there.  In the current memory context and resource owner.  The segments of an area go
  * with the last process that leaves the parent segment or has released the area.
  */
-extern SharedAreas *shared_areas_create(void *place, int nprocesses,
-										dsm_segment *parent);
-extern SharedAreas *shared_areas_attach(void *place, int nprocesses,
-										dsm_segment *parent);
+extern SharedAreas *shared_areas_create(void *place, int nprocesses, dsm_segment *parent);
+extern SharedAreas *shared_areas_attach(void *place, int nprocesses, dsm_segment *parent);
 
 /* This process does not look at them any more, but they stay as they are. */
 extern void shared_areas_detach(SharedAreas *areas);
@@ -91,8 +89,7 @@ extern void shared_areas_detach(SharedAreas *areas);
 extern void shared_areas_close(SharedAreas *areas, int own, dsm_segment *parent);
 
 /* Frees what is left of all areas, at which no other process looks any more. */
-extern void shared_areas_free(void *place, int nprocesses,
-							  dsm_segment *parent);
+extern void shared_areas_free(void *place, int nprocesses, dsm_segment *parent);
 
 /*
  * Gives up what this process has taken from its own area, and does not look at the others
@@ -153,8 +150,7 @@ typedef struct Arena
 
 extern void arena_init(Arena *arena, size_t block_size);
 extern void *arena_alloc(Arena *arena, size_t bytes);
-extern void *arena_alloc_shared(Arena *arena, size_t bytes,
-								SharedPointer *pointer);
+extern void *arena_alloc_shared(Arena *arena, size_t bytes, SharedPointer *pointer);
 extern void arena_reset(Arena *arena);
 extern void clear_memory(void *place, size_t bytes);
 extern void *alloc_zeros(size_t bytes);

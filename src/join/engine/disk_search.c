@@ -142,8 +142,7 @@ next_block(SetJoin *join)
 		for (; at < deferred->npairs && deferred->pairs[at] >> 32 == found; at++)
 		{
 			CHECK_EVERY(at);
-			deferred->pairs[at] = deferred->pairs[at] << 32 |
-				(deferred->nsets - 1);
+			deferred->pairs[at] = deferred->pairs[at] << 32 | (deferred->nsets - 1);
 		}
 	}
 	sort_hashes(deferred->pairs + begin, at - begin);

@@ -30,8 +30,7 @@
 SetJoin *
 setjoin_begin(const SetJoinParams *params)
 {
-	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
-												  "similarity join",
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "similarity join",
 												  ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(context);
 	SetJoin    *join = palloc0(sizeof(SetJoin));
@@ -279,8 +278,7 @@ setjoin_add(SetJoin *join, JoinSide side, const uint64 *values, uint32 n,
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("too many rows in a similarity join"),
-				 errdetail("Each side can have at most %u rows.",
-						   PG_UINT32_MAX)));
+				 errdetail("Each side can have at most %u rows.", PG_UINT32_MAX)));
 	added.rowno = join->nrows[side]++;
 	if (n > 0 && !may_have_match(join, side, values, n))
 	{

@@ -115,8 +115,7 @@ extern void setjoin_use(SetJoin *join, const struct Algorithm *algorithm, Measur
  * the features of a set are distinct and rise.  Row and values are copied.
  * Rows of a side are numbered from zero as they come.
  */
-extern void setjoin_add(SetJoin *join, JoinSide side,
-						const uint64 *values, uint32 n,
+extern void setjoin_add(SetJoin *join, JoinSide side, const uint64 *values, uint32 n,
 						const void *row, uint32 len);
 
 /* Rows of a side that this engine has been given, those that it has not kept among them. */
@@ -179,8 +178,7 @@ extern void setjoin_pair(SetJoin *join, PairedSet *outer, PairedSet *inner);
  * Reads a group's rows.  row_next returns NULL at the end; what it returns is valid until the
  * next row_next on the same side, or, in memory, until setjoin_next.
  */
-extern void rows_begin(SetJoin *join, JoinSide side, RowGroup group,
-					   RowCursor *cursor);
+extern void rows_begin(SetJoin *join, JoinSide side, RowGroup group, RowCursor *cursor);
 extern const void *rows_next(RowCursor *cursor, uint32 *rowno);
 
 /*
@@ -194,8 +192,7 @@ extern bool rows_begin_behind(const RowCursor *row, RowCursor *cursor);
  * the first setjoin_next() or after the last one; setjoin_rows_next reads on.
  */
 extern void setjoin_rows(SetJoin *join, JoinSide side);
-extern const void *setjoin_rows_next(SetJoin *join, JoinSide side,
-									 uint32 *rowno);
+extern const void *setjoin_rows_next(SetJoin *join, JoinSide side, uint32 *rowno);
 
 /*
  * Several processes, whose parameters have `shared`.  Each adds a part of the rows, and

@@ -185,12 +185,10 @@ counters_fold_in_place(TokenCounters *counters)
 		for (uint64 i = 0; i < n; i++)
 		{
 			CHECK_EVERY(i);
-			counters->count[i] = Min(counters->count[2 * i] +
-									 counters->count[2 * i + 1],
+			counters->count[i] = Min(counters->count[2 * i] + counters->count[2 * i + 1],
 									 UINT16_MAX);
 			if (counters->weighted)
-				counters->most[i] = Max(counters->most[2 * i],
-										counters->most[2 * i + 1]);
+				counters->most[i] = Max(counters->most[2 * i], counters->most[2 * i + 1]);
 		}
 		counters->shift++;
 	}
@@ -281,8 +279,7 @@ counters_fetch(const TokenCounters *counters, const uint64 *values, uint32 n)
  * Returns how many are left.  May be called again on what is left.
  */
 uint32
-tokens_make(const TokenCounters *counters, uint64 *values, uint32 n,
-			uint64 *keys)
+tokens_make(const TokenCounters *counters, uint64 *values, uint32 n, uint64 *keys)
 {
 	uint32		left = 0;
 

@@ -304,8 +304,7 @@ probe_add_match(SetJoin *join, const JoinSet *indexed, const JoinSet *probing)
 	join->search.stats.matches++;
 	if (join->search.symmetric || join->indexed == SIDE_OUTER)
 		add_pair(join, indexed, probing);
-	if ((join->search.symmetric && !join->params.either_order) ||
-		join->indexed == SIDE_INNER)
+	if ((join->search.symmetric && !join->params.either_order) || join->indexed == SIDE_INNER)
 		add_pair(join, probing, indexed);
 }
 

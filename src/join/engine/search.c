@@ -45,8 +45,7 @@ setindex_buckets(uint64 npostings, uint64 nkeys)
 				 errdetail("It can have at most %u.", PG_UINT32_MAX),
 				 errhint("Lower work_mem, so that the join is done in parts.")));
 
-	while (n < npostings / 2 &&
-		   (n < CACHED_BUCKETS || n / BUCKETS_A_KEY < nkeys))
+	while (n < npostings / 2 && (n < CACHED_BUCKETS || n / BUCKETS_A_KEY < nkeys))
 		n *= 2;
 	return n;
 }
@@ -177,8 +176,7 @@ setindex_grow_for(InvertedIndex *index, uint32 size)
 		uint32		n = index->max_sets * 2;
 
 		index->notes = repalloc_huge(index->notes, n * sizeof(SetNote));
-		index->accumulators = repalloc_huge(index->accumulators,
-											n * sizeof(Accumulator));
+		index->accumulators = repalloc_huge(index->accumulators, n * sizeof(Accumulator));
 		memset(index->accumulators + index->max_sets, 0,
 			   index->max_sets * sizeof(Accumulator));
 		index->sizes = repalloc_huge(index->sizes, n * sizeof(uint32));
@@ -221,8 +219,7 @@ setindex_grow_bucket(InvertedIndex *index, Bucket *bucket)
 					 errmsg("index of groups would have more than %u postings",
 							PG_UINT32_MAX),
 					 errhint("Lower work_mem, so that groups are made in parts.")));
-		index->postings = repalloc_huge(index->postings,
-										index->npostings * sizeof(Posting));
+		index->postings = repalloc_huge(index->postings, index->npostings * sizeof(Posting));
 	}
 	memcpy(&index->postings[index->nused], &index->postings[bucket->start],
 		   bucket->n * sizeof(Posting));
@@ -358,8 +355,7 @@ setindex_not_small(const InvertedIndex *index, const Bucket *bucket)
 
 /* The first of those postings whose set is no partner, or `end`. */
 const Posting *
-setindex_limit(const InvertedIndex *index, const Posting *posting,
-			   const Posting *end)
+setindex_limit(const InvertedIndex *index, const Posting *posting, const Posting *end)
 {
 	return posting + first_from(posting, end - posting, index->limit);
 }
@@ -386,13 +382,11 @@ search_find_need(Search *search, uint32 indexed, uint32 probing)
 uint64
 search_find_least_overlap(Search *search, bool indexed, uint32 size)
 {
-	Measure		measure = indexed ? search->measure :
-		measure_commute(search->measure);
+	Measure		measure = indexed ? search->measure : measure_commute(search->measure);
 	uint64		least = measure_least_overlap(measure, size, search->threshold);
 
 	/* one more than the greatest size is none that the cache can keep */
-	return least > PG_UINT32_MAX ? least :
-		keep_answer(&search->least, indexed, size, least);
+	return least > PG_UINT32_MAX ? least : keep_answer(&search->least, indexed, size, least);
 }
 
 /* So many rarest elements of a set hold one of any `need` that it shares. */
@@ -447,8 +441,7 @@ search_order(Search *search, JoinSet *set, uint32 prefix)
 {
 	uint32		dropped;
 
-	set->nvalues = tokens_make(&search->counters, set->values, set->size,
-							   search->room);
+	set->nvalues = tokens_make(&search->counters, set->values, set->size, search->room);
 	dropped = set->size - set->nvalues;
 	set->keys = search->room;
 	set->nkeys = prefix <= dropped ? 0 : Min(prefix - dropped, set->nvalues);

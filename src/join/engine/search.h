@@ -102,22 +102,18 @@ extern void setindex_create(InvertedIndex *index, const JoinSet *sets,
  */
 extern void setindex_attach(InvertedIndex *index, const JoinSet *sets, uint32 nsets);
 extern void setindex_free(InvertedIndex *index);
-extern void setindex_create_growing(InvertedIndex *index, uint64 npostings,
-									uint64 nkeys);
+extern void setindex_create_growing(InvertedIndex *index, uint64 npostings, uint64 nkeys);
 extern void setindex_grow_for(InvertedIndex *index, uint32 size);
 extern size_t setindex_bytes_with(const InvertedIndex *index, uint32 nkeys);
 extern void setindex_grow_bucket(InvertedIndex *index, Bucket *bucket);
 extern void setindex_count(InvertedIndex *index, const uint64 *keys, uint32 n);
 extern void setindex_allot(InvertedIndex *index);
-extern void setindex_add(InvertedIndex *index, const uint64 *keys, uint32 n,
-						 uint32 position);
+extern void setindex_add(InvertedIndex *index, const uint64 *keys, uint32 n, uint32 position);
 extern void setindex_add_image(InvertedIndex *index, const uint64 *keys,
 							   uint32 n, const Posting *image, uint64 second);
 extern void setindex_begin_at(InvertedIndex *index, uint64 size);
-extern const Posting *setindex_not_small(const InvertedIndex *index,
-										 const Bucket *bucket);
-extern const Posting *setindex_from(const Posting *posting, const Posting *end,
-									uint32 set);
+extern const Posting *setindex_not_small(const InvertedIndex *index, const Bucket *bucket);
+extern const Posting *setindex_from(const Posting *posting, const Posting *end, uint32 set);
 extern const Posting *setindex_limit(const InvertedIndex *index,
 									 const Posting *posting, const Posting *end);
 
@@ -200,8 +196,7 @@ setindex_fetch_places(const InvertedIndex *index, const uint64 *keys, uint32 n,
 	{
 		const Bucket *bucket = setindex_bucket(index, keys[i]);
 
-		if ((bucket->tags & setindex_tag(index, keys[i])) != 0 &&
-			bucket->set >= index->least)
+		if ((bucket->tags & setindex_tag(index, keys[i])) != 0 && bucket->set >= index->least)
 			__builtin_prefetch(&index->postings[bucket->start]);
 		if (i < nindexed)
 			__builtin_prefetch(&index->postings[bucket->start + bucket->n], 1);
@@ -235,8 +230,7 @@ setindex_may_have(const InvertedIndex *index, const Bucket *bucket, uint64 key,
 {
 	uint32		tag = setindex_hash(key) >> (index->shift - 5) & (SHARED_TAGS - 1);
 
-	return (bucket->tags >> (own ? AGAIN_SHIFT : 0) >> tag & 1) != 0 &&
-		bucket->set < limit;
+	return (bucket->tags >> (own ? AGAIN_SHIFT : 0) >> tag & 1) != 0 && bucket->set < limit;
 }
 
 /*
@@ -247,8 +241,7 @@ setindex_may_have(const InvertedIndex *index, const Bucket *bucket, uint64 key,
  * probes is in the index by this key.
  */
 static inline const Posting *
-setindex_partners(const InvertedIndex *index, uint64 key, bool own,
-				  const Posting **end)
+setindex_partners(const InvertedIndex *index, uint64 key, bool own, const Posting **end)
 {
 	const Bucket *bucket = setindex_bucket(index, key);
 
@@ -385,8 +378,7 @@ typedef struct Algorithm
 	 * Makes the keys of a set, to be indexed, to probe, or both, in a place
 	 * that is good until the next call.
 	 */
-	void		(*prepare) (Search *search, JoinSet *set, bool indexed,
-							bool probing);
+	void		(*prepare) (Search *search, JoinSet *set, bool indexed, bool probing);
 
 	/* How many of its keys, from the first, a prepared set has in the index. */
 	uint32		(*indexed_keys) (Search *search, const JoinSet *set);
@@ -424,18 +416,15 @@ typedef struct Algorithm
 	void		(*end_chunk) (Search *search);
 
 	/* Decides. */
-	bool		(*verify) (Search *search, const JoinSet *indexed,
-						   const JoinSet *probing);
+	bool		(*verify) (Search *search, const JoinSet *indexed, const JoinSet *probing);
 
 	/*
 	 * The same in two steps, for sets of which only keys and bitmaps are in
 	 * memory: what may be near, by these, and what is, by the values.  NULL if
 	 * whole sets are needed to find candidates.
 	 */
-	bool		(*may_match) (Search *search, const JoinSet *indexed,
-							  const JoinSet *probing);
-	bool		(*compare) (Search *search, const JoinSet *indexed,
-							const JoinSet *probing);
+	bool		(*may_match) (Search *search, const JoinSet *indexed, const JoinSet *probing);
+	bool		(*compare) (Search *search, const JoinSet *indexed, const JoinSet *probing);
 
 	/* Whether a set is near to itself.  NULL: each is. */
 	bool		(*reflexive) (Search *search, const JoinSet *set);

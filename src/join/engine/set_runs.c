@@ -316,8 +316,7 @@ offset_before(const Run *run, SetKey border)
 		else
 			high = middle;
 	}
-	return low == 0 ? run->range.begin :
-		Max(file->samples[low - 1].offset, run->range.begin);
+	return low == 0 ? run->range.begin : Max(file->samples[low - 1].offset, run->range.begin);
 }
 
 /* Read the head of the run's first record that is not before the border; false: none is. */
@@ -471,8 +470,7 @@ setruns_add(SetRuns *runs, SetKey key, const uint64 *values, JoinSide side,
 }
 
 void
-setruns_scan(SetRuns *runs, size_t buffer, uint32 max_values, SetCallback callback,
-			 void *arg)
+setruns_scan(SetRuns *runs, size_t buffer, uint32 max_values, SetCallback callback, void *arg)
 {
 	uint64	   *values = palloc_extended(values_bytes(Max(max_values, 1)), MCXT_ALLOC_HUGE);
 

@@ -126,8 +126,7 @@ bitmaps_allow(const JoinSet *a, const JoinSet *b, uint32 need)
 	int64		allowed = (int64) a->nvalues + b->nvalues - 2 * (int64) need;
 	uint64		differing[WORDS_AT_ONCE];
 
-	if (Min(a->nvalues, b->nvalues) < MIN_ELEMENTS ||
-		allowed >= (int64) words * 32)
+	if (Min(a->nvalues, b->nvalues) < MIN_ELEMENTS || allowed >= (int64) words * 32)
 		return true;
 	for (uint32 done = 0; done < words; done += WORDS_AT_ONCE)
 	{
@@ -270,8 +269,7 @@ shared_values_find(SharedValues *table, SharedAreas *areas, SetKey key,
 			continue;
 		pg_read_barrier();
 		stored = shared_at(areas, pointer);
-		if (HEAD_VALUES(HEAD(stored)) == n &&
-			memcmp(stored, values, sizeof(uint64) * n) == 0)
+		if (HEAD_VALUES(HEAD(stored)) == n && memcmp(stored, values, sizeof(uint64) * n) == 0)
 			return pointer;
 	}
 	return InvalidSharedPointer;
@@ -387,9 +385,7 @@ settable_bytes_next(const SetTable *table)
 SetKey
 set_key(const SetTable *table, const uint64 *values, uint32 n)
 {
-	XXH128_hash_t hash = XXH3_128bits_withSecret(values,
-												 sizeof(uint64) * n,
-												 table->secret,
+	XXH128_hash_t hash = XXH3_128bits_withSecret(values, sizeof(uint64) * n, table->secret,
 												 sizeof(table->secret));
 	SetKey		key;
 
@@ -418,12 +414,10 @@ settable_grow(SetTable *table)
 	table->nslots = nslots;
 	probing_init(&table->probing, nslots);
 	table->maxsets = nslots / 2;
-	table->sets = repalloc_huge(table->sets,
-								table->maxsets * sizeof(JoinSet));
+	table->sets = repalloc_huge(table->sets, table->maxsets * sizeof(JoinSet));
 	for (uint32 i = 0; i < table->nsets; i++)
 	{
-		size_t		slot = probing_first(&table->probing,
-										 table->sets[i].key.low);
+		size_t		slot = probing_first(&table->probing, table->sets[i].key.low);
 
 		CHECK_EVERY(i);
 		while (table->slots[slot] != 0)
@@ -438,8 +432,7 @@ settable_grow(SetTable *table)
  * call.  The result is valid until the next call.
  */
 JoinSet *
-settable_find(SetTable *table, SetKey key, const uint64 *values, uint32 n,
-			  bool *found)
+settable_find(SetTable *table, SetKey key, const uint64 *values, uint32 n, bool *found)
 {
 	size_t		slot;
 	JoinSet    *set;
@@ -451,8 +444,7 @@ settable_find(SetTable *table, SetKey key, const uint64 *values, uint32 n,
 	{
 		set = &table->sets[table->slots[slot] - 1];
 		if (set->key.high == key.high && set->key.low == key.low &&
-			(set->values == values ||
-			 memcmp(set->values, values, sizeof(uint64) * n) == 0))
+			(set->values == values || memcmp(set->values, values, sizeof(uint64) * n) == 0))
 		{
 			*found = true;
 			return set;

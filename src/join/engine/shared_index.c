@@ -78,8 +78,7 @@ static void
 allot(Counting *counting)
 {
 	SharedCounts *shared = counting->shared;
-	CountRange *ranges = pool_alloc(counting->pool,
-									sizeof(CountRange) * counting->nranges,
+	CountRange *ranges = pool_alloc(counting->pool, sizeof(CountRange) * counting->nranges,
 									&shared->ranges);
 
 	for (uint32 i = 0; i < counting->nranges; i++)
@@ -119,8 +118,7 @@ shared_counts_begin(SharedCounts *shared, SharedPool *pool, const TokenCounters 
 	counting->counters.count = NULL;
 	counting->range_bits = range_bits_of(shape);
 	counting->nranges = counters_number(shape) >> counting->range_bits;
-	counting->room = Min((uint32) 1 << counting->range_bits,
-						 MAX_WAITING / counting->nranges);
+	counting->room = Min((uint32) 1 << counting->range_bits, MAX_WAITING / counting->nranges);
 	counting->room = Max(counting->room, MIN_WAITING);
 	counting->nwaiting = palloc0(sizeof(uint32) * counting->nranges);
 	counting->waiting = palloc_extended(sizeof(uint16) * counting->nranges * counting->room,
@@ -206,8 +204,7 @@ shared_counts_fold(SharedCounts *shared, SharedAreas *areas, const TokenCounters
 }
 
 void
-shared_counts_take(SharedCounts *shared, SharedAreas *areas,
-				   TokenCounters *counters)
+shared_counts_take(SharedCounts *shared, SharedAreas *areas, TokenCounters *counters)
 {
 	counters->count = shared_at(areas, shared->counts);
 	counters->shift = shared->shift;
@@ -285,31 +282,27 @@ shared_index_allot(SetJoin *join, SharedIndex *shared, int part)
 	bool		has_room = SharedPointerIsValid(shared->room) &&
 		npostings * sizeof(Posting) <= shared->room_bytes;
 
-	StaticAssertStmt(1 << SHARE_BITS == INDEX_SHARES,
-					 "shares do not have so many bits");
+	StaticAssertStmt(1 << SHARE_BITS == INDEX_SHARES, "shares do not have so many bits");
 	switch (part)
 	{
 		case 0:
 			if (has_room)
 				shared->postings = shared->room;
 			else
-				pool_alloc(&join->pool, npostings * sizeof(Posting),
-						   &shared->postings);
+				pool_alloc(&join->pool, npostings * sizeof(Posting), &shared->postings);
 			break;
 		case 1:
 			shared->shift = setindex_shift(nbuckets);
 			if (!has_room && nbuckets * sizeof(Bucket) <= shared->room_bytes)
 				shared->buckets = shared->room;
 			else
-				pool_alloc(&join->pool, nbuckets * sizeof(Bucket),
-						   &shared->buckets);
+				pool_alloc(&join->pool, nbuckets * sizeof(Bucket), &shared->buckets);
 			break;
 		case 2:
 			pool_alloc(&join->pool, npostings * sizeof(uint32), &shared->places);
 			break;
 		case 3:
-			pool_alloc(&join->pool, join->search.nsets * sizeof(SetNote),
-					   &shared->notes);
+			pool_alloc(&join->pool, join->search.nsets * sizeof(SetNote), &shared->notes);
 			break;
 		default:
 			break;
@@ -317,8 +310,7 @@ shared_index_allot(SetJoin *join, SharedIndex *shared, int part)
 }
 
 /* Calls a function for each set of a share that has keys in the index. */
-typedef void (*KeysTaker) (void *arg, uint32 number, const JoinSet *set,
-						   uint32 n);
+typedef void (*KeysTaker) (void *arg, uint32 number, const JoinSet *set, uint32 n);
 
 static void
 for_each_set(SetJoin *join, int share, KeysTaker take, void *arg)
@@ -495,8 +487,7 @@ shared_index_order(SetJoin *join, SharedIndex *shared, int number)
 	if (!SharedPointerIsValid(shared->buckets))
 		return;
 	share.nbuckets = (UINT64CONST(1) << (64 - shared->shift)) / INDEX_SHARES;
-	share.buckets = (Bucket *) at(join, shared->buckets) +
-		share.nbuckets * number;
+	share.buckets = (Bucket *) at(join, shared->buckets) + share.nbuckets * number;
 	share.postings = at(join, shared->postings);
 	for (int i = 0; i < number; i++)
 		for (int j = 0; j < INDEX_SHARES; j++)
@@ -507,8 +498,7 @@ shared_index_order(SetJoin *join, SharedIndex *shared, int number)
 	allot_buckets(&share);
 	copy = MemoryContextAllocHuge(CurrentMemoryContext,
 								  sizeof(Posting) * (size_t) Max(share.n, 1));
-	memcpy(copy, share.postings + share.start,
-		   sizeof(Posting) * (size_t) share.n);
+	memcpy(copy, share.postings + share.start, sizeof(Posting) * (size_t) share.n);
 	put_postings(&share, copy);
 	pfree(copy);
 }

@@ -103,8 +103,7 @@ at(const SetJoin *join, SharedPointer pointer)
 size_t
 shared_sets_bytes(int nparts)
 {
-	return add_size(offsetof(SharedSets, parts),
-					mul_size(nparts, sizeof(SharedSetsPart)));
+	return add_size(offsetof(SharedSets, parts), mul_size(nparts, sizeof(SharedSetsPart)));
 }
 
 void
@@ -444,8 +443,7 @@ list_suspects(SetJoin *join, int number)
 
 /* Fetches some of those n sets that come next. */
 static void
-fetch_ahead(const SetJoin *join, SharedSet *sets, const uint32 *numbers,
-			uint32 n)
+fetch_ahead(const SetJoin *join, SharedSet *sets, const uint32 *numbers, uint32 n)
 {
 	if (n > FETCH_SET)
 		__builtin_prefetch(&sets[numbers[FETCH_SET]], 1);
@@ -505,8 +503,7 @@ collapse_sets(SetJoin *join, int share)
 	for (int i = 0; i < shared->nparts; i++)
 		most += shared->parts[i].ends[share] -
 			(share == 0 ? 0 : shared->parts[i].ends[share - 1]);
-	kept = MemoryContextAllocHuge(CurrentMemoryContext,
-								  sizeof(SharedSet *) * Max(most, 1));
+	kept = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(SharedSet *) * Max(most, 1));
 	settable_create(&table, join->params.secret);
 	for (int i = 0; i < shared->nparts; i++)
 		collapse_part(join, share, &shared->parts[i], &table, kept);
@@ -649,11 +646,9 @@ prepare_set(SetJoin *join, SharedSet *shared)
 	shared->nkeys = set.nkeys;
 	keys = set.values + set.nvalues;
 	if (set.size - set.nvalues >= set.nkeys)
-		shared->keys = shared->place +
-			((char *) keys - (char *) at(join, shared->place));
+		shared->keys = shared->place + ((char *) keys - (char *) at(join, shared->place));
 	else
-		keys = arena_alloc_shared(&join->keys, sizeof(uint64) * set.nkeys,
-								  &shared->keys);
+		keys = arena_alloc_shared(&join->keys, sizeof(uint64) * set.nkeys, &shared->keys);
 	memcpy(keys, set.keys, sizeof(uint64) * set.nkeys);
 	return setjoin_indexed_keys(join, &set);
 }
@@ -670,8 +665,7 @@ prepare_run(SetJoin *join, const SetRun *run, void *arg)
 
 		CHECK_FOR_INTERRUPTS();
 		if (SharedPointerIsValid(next->place))
-			setjoin_fetch_counters(join, shared_values(join, next),
-								   SETKEY_SIZE(next->key));
+			setjoin_fetch_counters(join, shared_values(join, next), SETKEY_SIZE(next->key));
 		if (SharedPointerIsValid(run->sets[i].place))
 			npostings += prepare_set(join, &run->sets[i]);
 	}
@@ -713,8 +707,7 @@ make_room(SetJoin *join)
 	for (int i = 0; i < shared->nparts; i++)
 		most = Max(most, shared->parts[i].most_features);
 	join->search.most_features = most;
-	join->search.room = MemoryContextAllocHuge(join->search.context,
-											   sizeof(uint64) * most);
+	join->search.room = MemoryContextAllocHuge(join->search.context, sizeof(uint64) * most);
 }
 
 static void

@@ -164,8 +164,7 @@ comparison_value(const Comparison *comparison, JoinSide side,
 				ItemPointerGetOffsetNumberNoCheck(tid);
 			break;
 		default:
-			elog(ERROR, "unexpected type of a comparison: %u",
-				 comparison->types[side]);
+			elog(ERROR, "unexpected type of a comparison: %u", comparison->types[side]);
 	}
 	return true;
 }

@@ -73,8 +73,7 @@ comparison_refuses_equal(const Comparison *comparison)
 static inline bool
 comparison_is_strict(const Comparison *comparison)
 {
-	return comparison->kind == COMPARISON_LT ||
-		comparison->kind == COMPARISON_GT;
+	return comparison->kind == COMPARISON_LT || comparison->kind == COMPARISON_GT;
 }
 
 #endif							/* NEARDUP_COMPARISON_H */

@@ -101,8 +101,7 @@ init_rows(SimilarityJoinState *state, EState *estate)
 	TupleDesc	inner = ExecGetResultType(join_child(state, SIDE_INNER));
 
 	state->sides[SIDE_OUTER].slot =
-		ExecInitExtraTupleSlot(estate,
-							   ExecGetResultType(join_child(state, SIDE_OUTER)),
+		ExecInitExtraTupleSlot(estate, ExecGetResultType(join_child(state, SIDE_OUTER)),
 							   &TTSOpsMinimalTuple);
 	state->sides[SIDE_INNER].slot =
 		ExecInitExtraTupleSlot(estate, inner, &TTSOpsMinimalTuple);
@@ -146,8 +145,7 @@ init_condition(SimilarityJoinState *state, Node *clause)
 		ExecInitExpr(left_is_inner ? near.left : near.right, ps);
 	state->near.threshold = ExecInitExpr(near.threshold, ps);
 	state->near.recall = ExecInitExpr(near.recall, ps);
-	state->near.measure = left_is_inner ? measure_commute(near.measure) :
-		near.measure;
+	state->near.measure = left_is_inner ? measure_commute(near.measure) : near.measure;
 }
 
 /*
@@ -200,8 +198,7 @@ init_output(SimilarityJoinState *state, List *filter, List *qual)
 	state->conditions.projects = tlist != NULL;
 	state->conditions.evaluates = state->conditions.projects || state->conditions.filter != NULL ||
 		state->conditions.qual != NULL;
-	ps->ps_ProjInfo = ExecBuildProjectionInfo((List *) tlist,
-											  ps->ps_ExprContext,
+	ps->ps_ProjInfo = ExecBuildProjectionInfo((List *) tlist, ps->ps_ExprContext,
 											  ps->ps_ResultTupleSlot, ps,
 											  NULL);
 }
@@ -257,13 +254,11 @@ begin(CustomScanState *node, EState *estate, int eflags)
 {
 	SimilarityJoinState *state = (SimilarityJoinState *) node;
 	CustomScan *scan = join_plan(state);
-	List	   *exprs = (List *) side_columns(state,
-											  (Node *) scan->custom_exprs);
+	List	   *exprs = (List *) side_columns(state, (Node *) scan->custom_exprs);
 	ListCell   *lc;
 
 	foreach(lc, scan->custom_plans)
-		node->custom_ps = lappend(node->custom_ps,
-								  ExecInitNode(lfirst(lc), estate, eflags));
+		node->custom_ps = lappend(node->custom_ps, ExecInitNode(lfirst(lc), estate, eflags));
 	show_children(state);
 	state->type = join_private(state, JOIN_PRIVATE_TYPE);
 	state->inner_whole = join_private(state, JOIN_PRIVATE_INNER_WHOLE);
@@ -273,10 +268,8 @@ begin(CustomScanState *node, EState *estate, int eflags)
 		estate->es_epq_active == NULL;
 	init_rows(state, estate);
 	init_condition(state, list_nth(exprs, JOIN_EXPR_CONDITION));
-	init_output(state, list_nth(exprs, JOIN_EXPR_FILTER),
-				list_nth(exprs, JOIN_EXPR_QUAL));
-	state->context = AllocSetContextCreate(estate->es_query_cxt,
-										   "similarity join rows",
+	init_output(state, list_nth(exprs, JOIN_EXPR_FILTER), list_nth(exprs, JOIN_EXPR_QUAL));
+	state->context = AllocSetContextCreate(estate->es_query_cxt, "similarity join rows",
 										   ALLOCSET_DEFAULT_SIZES);
 	state->phase = JOIN_BUILD;
 }
@@ -327,8 +320,7 @@ needs_one(const SimilarityJoinState *state)
 static void
 start_rounds(SimilarityJoinState *state)
 {
-	rows_begin(state->engine, SIDE_INNER, state->scan.inner_group,
-			   &state->scan.inner);
+	rows_begin(state->engine, SIDE_INNER, state->scan.inner_group, &state->scan.inner);
 	memset(&state->scan.round, 0, sizeof(InnerRound));
 }
 
@@ -361,8 +353,7 @@ next_of_round(SimilarityJoinState *state)
 	row = rows_next(&state->scan.inner, &rowno);
 	if (row == NULL && !round->from_first && round->end > 0)
 	{
-		rows_begin(state->engine, SIDE_INNER, state->scan.inner_group,
-				   &state->scan.inner);
+		rows_begin(state->engine, SIDE_INNER, state->scan.inner_group, &state->scan.inner);
 		row = rows_next(&state->scan.inner, &rowno);
 		round->passed = 0;
 		round->from_first = true;
@@ -379,8 +370,7 @@ next_groups(SimilarityJoinState *state)
 
 	if (!setjoin_next(state->engine, &outer, &state->scan.inner_group))
 		return false;
-	rows_begin(state->engine, SIDE_OUTER, outer,
-			   &state->scan.outer);
+	rows_begin(state->engine, SIDE_OUTER, outer, &state->scan.outer);
 	state->scan.one_group = outer == state->scan.inner_group;
 	state->scan.nouter = 0;
 	state->scan.inner_stays = setjoin_inner_stays(state->engine);
@@ -400,8 +390,7 @@ next_groups(SimilarityJoinState *state)
  * in memory: to go to the next takes longer than all else that is done about most pairs.
  */
 static bool
-inner_rows_copy(InnerRows *rows, MemoryContext context, SetJoin *join,
-			   RowGroup group)
+inner_rows_copy(InnerRows *rows, MemoryContext context, SetJoin *join, RowGroup group)
 {
 	RowCursor	cursor;
 	const JoinRow *row;

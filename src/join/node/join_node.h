@@ -219,8 +219,7 @@ extern void similarity_join_init(void);
 static inline List *
 remaining_clauses(List *clauses, RestrictInfo *condition, bool implied)
 {
-	return implied ? clauses :
-		list_delete_ptr(list_copy(clauses), condition);
+	return implied ? clauses : list_delete_ptr(list_copy(clauses), condition);
 }
 
 static inline int
@@ -315,10 +314,8 @@ extern SetJoinStats similarity_join_stats(const SimilarityJoinState *state);
 extern Size join_shared_estimate(CustomScanState *node, ParallelContext *pcxt);
 extern void join_shared_create(CustomScanState *node, ParallelContext *pcxt,
 							   void *coordinate);
-extern void join_shared_reset(CustomScanState *node, ParallelContext *pcxt,
-							  void *coordinate);
-extern void join_shared_attach(CustomScanState *node, shm_toc *toc,
-							   void *coordinate);
+extern void join_shared_reset(CustomScanState *node, ParallelContext *pcxt, void *coordinate);
+extern void join_shared_attach(CustomScanState *node, shm_toc *toc, void *coordinate);
 extern void join_shared_finish(CustomScanState *node);
 
 /* Detach from shared memory, which is not read any more. */

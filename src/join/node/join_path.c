@@ -147,18 +147,15 @@ join_condition(PlannerInfo *root, RestrictInfo *rinfo, RelOptInfo *outerrel,
 {
 	NearCondition *near = &condition->near;
 
-	if (rinfo->pseudoconstant ||
-		!similarity_join_clause((Node *) rinfo->clause, near) ||
+	if (rinfo->pseudoconstant || !similarity_join_clause((Node *) rinfo->clause, near) ||
 		!is_fixed(near->threshold) || !is_fixed(near->recall))
 		return false;
 	condition->rinfo = rinfo;
 	condition->left_is_inner = false;
-	if (belongs_to(root, near->left, outerrel) &&
-		belongs_to(root, near->right, innerrel))
+	if (belongs_to(root, near->left, outerrel) && belongs_to(root, near->right, innerrel))
 		return true;
 	condition->left_is_inner = true;
-	return belongs_to(root, near->left, innerrel) &&
-		belongs_to(root, near->right, outerrel);
+	return belongs_to(root, near->left, innerrel) && belongs_to(root, near->right, outerrel);
 }
 
 static Index
@@ -248,11 +245,9 @@ expected_threshold(PlannerInfo *root, const NearCondition *near)
 
 /* What is known of the keys of sketches; NULL if the column has none as far as is known. */
 static const NearNumbers *
-sketch_numbers(PlannerInfo *root, Expr *key, double threshold,
-			   NearStatistics *statistics)
+sketch_numbers(PlannerInfo *root, Expr *key, double threshold, NearStatistics *statistics)
 {
-	if (!near_statistics_of(root, (Node *) key, 0, statistics) ||
-		statistics->key_share == 0)
+	if (!near_statistics_of(root, (Node *) key, 0, statistics) || statistics->key_share == 0)
 		return NULL;
 	return near_numbers(statistics, threshold);
 }
@@ -262,8 +257,7 @@ sketch_numbers(PlannerInfo *root, Expr *key, double threshold,
  * found and as many as `others` on the other side; 0 if there are none.
  */
 static double
-sketch_operations(PlannerInfo *root, Expr *key, double threshold, double rows,
-				  double others)
+sketch_operations(PlannerInfo *root, Expr *key, double threshold, double rows, double others)
 {
 	NearStatistics statistics;
 	const NearNumbers *numbers = sketch_numbers(root, key, threshold, &statistics);
@@ -325,8 +319,7 @@ distinct_share(PlannerInfo *root, const CustomPath *cpath, Path *side, Expr *key
 {
 	double		rows = Max(side_rows(cpath, side), 1);
 
-	return Min(estimate_num_groups(root, list_make1(key), rows, NULL, NULL) / rows,
-			   1);
+	return Min(estimate_num_groups(root, list_make1(key), rows, NULL, NULL) / rows, 1);
 }
 
 /* Bytes of a column, or of what is computed. */
@@ -380,8 +373,7 @@ kept_rows(const CustomPath *cpath, const Path *side, double kept)
 
 /* Bytes that the rows of a side that are kept and their distinct sets take. */
 static double
-side_bytes(PlannerInfo *root, const CustomPath *cpath, Path *side, Expr *key,
-		   double kept)
+side_bytes(PlannerInfo *root, const CustomPath *cpath, Path *side, Expr *key, double kept)
 {
 	return kept_rows(cpath, side, kept) * (ROW_BYTES + kept_width(root, cpath->path.parent, side)) +
 		kept * side_rows(cpath, side) * distinct_share(root, cpath, side, key) *
@@ -478,8 +470,7 @@ cost_join(PlannerInfo *root, CustomPath *cpath, JoinPathExtraData *extra,
 	double		rows;
 	double		probes = shares_sets(cpath) ? divisor(outer) : 1;	/* which divide the pairs */
 	double		pairs = side_rows(cpath, outer) * side_rows(cpath, inner) *
-		clause_selectivity(root, (Node *) condition->rinfo, 0, JOIN_INNER,
-						   extra->sjinfo);
+		clause_selectivity(root, (Node *) condition->rinfo, 0, JOIN_INNER, extra->sjinfo);
 	double		left_kept = kept_share(root, cpath, left, near->left, right,
 									   threshold, pairs);
 	double		right_kept = kept_share(root, cpath, right, near->right, left,
@@ -527,8 +518,7 @@ divide_clauses(RelOptInfo *joinrel, JoinType type, List *restrictlist,
 	{
 		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
 
-		if (IS_OUTER_JOIN(type) &&
-			RINFO_IS_PUSHED_DOWN(rinfo, joinrel->relids))
+		if (IS_OUTER_JOIN(type) && RINFO_IS_PUSHED_DOWN(rinfo, joinrel->relids))
 			*qual = lappend(*qual, rinfo);
 		else
 			*clauses = lappend(*clauses, rinfo);
@@ -567,24 +557,19 @@ join_path(PlannerInfo *root, RelOptInfo *joinrel, Path *outer, Path *inner,
 	path->custom_paths = list_make2(outer, inner);
 	custom_path_set_restrictinfo(path, extra->restrictlist);
 	path_set_disabled_nodes(&path->path, outer, inner);
-	path->custom_private = list_make5(condition->rinfo, clauses, qual,
-									  makeInteger(type),
+	path->custom_private = list_make5(condition->rinfo, clauses, qual, makeInteger(type),
 									  makeInteger(condition->left_is_inner));
-	path->custom_private = lappend(path->custom_private,
-								   makeInteger(near->recall != NULL));
+	path->custom_private = lappend(path->custom_private, makeInteger(near->recall != NULL));
 	self_join = !inner_whole &&
 		selfjoin_paths(root, outer, inner,
 					   condition->left_is_inner ? near->right : near->left,
 					   condition->left_is_inner ? near->left : near->right);
-	path->custom_private = lappend(path->custom_private,
-								   makeInteger(self_join));
-	path->custom_private = lappend(path->custom_private,
-								   makeInteger(inner_whole));
+	path->custom_private = lappend(path->custom_private, makeInteger(self_join));
+	path->custom_private = lappend(path->custom_private, makeInteger(inner_whole));
 	Assert(list_length(path->custom_private) == PATH_COUNT);
 	path->methods = &path_methods;
 	cost_join(root, path, extra, condition,
-			  remaining_clauses(clauses, condition->rinfo,
-								near->recall != NULL));
+			  remaining_clauses(clauses, condition->rinfo, near->recall != NULL));
 	return &path->path;
 }
 
@@ -609,15 +594,13 @@ rows_are_certain(PlannerInfo *root, RelOptInfo *rel)
 {
 	return rel->reloptkind == RELOPT_BASEREL &&
 		(rel->rtekind == RTE_VALUES ||
-		 (rel->rtekind == RTE_RELATION &&
-		  compat_has_unique_index(root, rel)));
+		 (rel->rtekind == RTE_RELATION && compat_has_unique_index(root, rel)));
 }
 
 static double
 cautious_rows(PlannerInfo *root, const Path *side)
 {
-	return rows_are_certain(root, side->parent) ? side->rows :
-		Max(side->rows, CAUTIOUS_ROWS);
+	return rows_are_certain(root, side->parent) ? side->rows : Max(side->rows, CAUTIOUS_ROWS);
 }
 
 /* The share of the inner rows that an outer one meets by keys of a hash or merge join. */
@@ -797,8 +780,7 @@ add_joins(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 
 		if (may_drive(rinfo, joinrel, type, least_level) &&
 			join_condition(root, rinfo, outerrel, innerrel, &condition))
-			add_join_paths(root, joinrel, outerrel, innerrel, type, extra,
-						   &condition);
+			add_join_paths(root, joinrel, outerrel, innerrel, type, extra, &condition);
 	}
 }
 
@@ -841,8 +823,7 @@ join_pathlist(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 	if (straight != JOIN_INNER && straight != JOIN_LEFT && straight != JOIN_SEMI &&
 		straight != JOIN_ANTI)
 		return;
-	if (!bms_is_empty(joinrel->lateral_relids) ||
-		!is_usable(outerrel->cheapest_total_path) ||
+	if (!bms_is_empty(joinrel->lateral_relids) || !is_usable(outerrel->cheapest_total_path) ||
 		!is_usable(innerrel->cheapest_total_path))
 		return;
 	if (straight == type)

@@ -47,8 +47,7 @@ output_forms(List *exprs)
 
 	return list_concat(pull_var_clause((Node *) exprs,
 									   flags | PVC_INCLUDE_PLACEHOLDERS),
-					   pull_var_clause((Node *) exprs,
-									   flags | PVC_RECURSE_PLACEHOLDERS));
+					   pull_var_clause((Node *) exprs, flags | PVC_RECURSE_PLACEHOLDERS));
 }
 
 /*
@@ -103,13 +102,11 @@ child_columns(PlannerInfo *root, List *custom_plans, List *forms)
 		foreach(lc2, ((Plan *) lfirst(lc))->targetlist)
 		{
 			TargetEntry *entry = lfirst_node(TargetEntry, lc2);
-			Expr	   *expr = (Expr *) to_output_form((Node *) entry->expr,
-													   forms);
+			Expr	   *expr = (Expr *) to_output_form((Node *) entry->expr, forms);
 
 			note_row_identity(root, (Var *) expr);
 			columns = lappend(columns,
-							  makeTargetEntry(expr, list_length(columns) + 1,
-											  NULL, false));
+							  makeTargetEntry(expr, list_length(columns) + 1, NULL, false));
 		}
 	}
 	return columns;
@@ -140,8 +137,7 @@ ordered_clauses(PlannerInfo *root, List *rinfos)
 		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
 		int			place = list_length(ordered);
 
-		while (place > 0 &&
-			   compare_clauses(rinfo, list_nth(ordered, place - 1)) < 0)
+		while (place > 0 && compare_clauses(rinfo, list_nth(ordered, place - 1)) < 0)
 			place--;
 		ordered = list_insert_nth(ordered, place, rinfo);
 	}
@@ -156,8 +152,7 @@ clauses_before(List *clauses, RestrictInfo *condition)
 
 	while (list_nth(clauses, n) != condition)
 		n++;
-	return list_length(extract_actual_clauses(list_copy_head(clauses, n),
-											  false));
+	return list_length(extract_actual_clauses(list_copy_head(clauses, n), false));
 }
 
 /* CustomPathMethods.PlanCustomPath */
@@ -168,8 +163,7 @@ similarity_join_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 	CustomScan *scan = makeNode(CustomScan);
 	List	   *private = path->custom_private;
 	RestrictInfo *condition = list_nth(private, PATH_CONDITION);
-	List	   *in_order =
-		ordered_clauses(root, list_nth(private, PATH_CLAUSES));
+	List	   *in_order = ordered_clauses(root, list_nth(private, PATH_CLAUSES));
 	List	   *filter;
 	List	   *qual;
 	Plan	   *outer = linitial(custom_plans);
@@ -177,8 +171,7 @@ similarity_join_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 		selfjoin_unite_columns(outer, lsecond(custom_plans));
 	List	   *forms;
 
-	filter = remaining_clauses(in_order, condition,
-							   path_private(path, PATH_IMPLIED));
+	filter = remaining_clauses(in_order, condition, path_private(path, PATH_IMPLIED));
 	filter = extract_actual_clauses(filter, false);
 	qual = ordered_clauses(root, list_nth(private, PATH_QUAL));
 	qual = extract_actual_clauses(qual, false);
@@ -191,17 +184,14 @@ similarity_join_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 	scan->custom_plans = custom_plans;
 	scan->custom_scan_tlist = child_columns(root, custom_plans, forms);
 	scan->custom_exprs = (List *)
-		to_output_form((Node *) list_make3(condition->clause, filter, qual),
-					   forms);
+		to_output_form((Node *) list_make3(condition->clause, filter, qual), forms);
 	Assert(list_length(scan->custom_exprs) == JOIN_EXPR_COUNT);
 	scan->custom_private = list_make5(list_nth(private, PATH_TYPE),
 									  makeInteger(list_length(outer->targetlist)),
 									  list_nth(private, PATH_LEFT_IS_INNER),
-									  makeInteger(clauses_before(in_order,
-																 condition)),
+									  makeInteger(clauses_before(in_order, condition)),
 									  makeInteger(self_join));
-	scan->custom_private = lappend(scan->custom_private,
-								   list_nth(private, PATH_INNER_WHOLE));
+	scan->custom_private = lappend(scan->custom_private, list_nth(private, PATH_INNER_WHOLE));
 	Assert(list_length(scan->custom_private) == JOIN_PRIVATE_COUNT);
 	scan->methods = &similarity_join_scan_methods;
 	return &scan->scan.plan;

@@ -188,8 +188,7 @@ read_side(SimilarityJoinState *state, JoinSide side, bool any_threshold)
 
 /* The value of an argument that is the same for all pairs; false if null. */
 static bool
-evaluate_argument(SimilarityJoinState *state, ExprState *argument,
-				  double *value)
+evaluate_argument(SimilarityJoinState *state, ExprState *argument, double *value)
 {
 	ExprContext *econtext = state->css.ss.ps.ps_ExprContext;
 	Datum		datum;

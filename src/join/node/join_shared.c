@@ -103,8 +103,7 @@ counts_write(SimilarityJoinState *state)
 
 	part->stats = similarity_join_stats(state);
 	if (part->stats.algorithm != NULL)
-		strlcpy(part->algorithm, part->stats.algorithm,
-				sizeof(part->algorithm));
+		strlcpy(part->algorithm, part->stats.algorithm, sizeof(part->algorithm));
 	part->nfiltered = state->nfiltered;
 	part->nremoved = state->nremoved;
 	pg_write_barrier();
@@ -116,13 +115,11 @@ counts_write(SimilarityJoinState *state)
  * not know what sets are like, and so what looks for them.
  */
 static const char *
-told_algorithm(const SimilarityJoinState *state, const PartCounts *part,
-			   const char *before)
+told_algorithm(const SimilarityJoinState *state, const PartCounts *part, const char *before)
 {
 	if (part->algorithm[0] == '\0' || (part->stats.sets == 0 && before != NULL))
 		return before;
-	return MemoryContextStrdup(state->css.ss.ps.state->es_query_cxt,
-							   part->algorithm);
+	return MemoryContextStrdup(state->css.ss.ps.state->es_query_cxt, part->algorithm);
 }
 
 /* Adds what a process has counted to what is known of all. */
@@ -218,8 +215,7 @@ shared_sets(SharedJoin *shared)
 static void *
 place_of_areas(SharedJoin *shared)
 {
-	return (char *) shared_sets(shared) +
-		MAXALIGN(shared_sets_bytes(shared->nparts));
+	return (char *) shared_sets(shared) + MAXALIGN(shared_sets_bytes(shared->nparts));
 }
 
 static SharedValues *
@@ -239,8 +235,7 @@ known_bytes(const SimilarityJoinState *state, int nparts)
 	if (CAN_SHARE_ROWS)
 		foreach(lc, state->css.custom_ps)
 			nrows += ((PlanState *) lfirst(lc))->plan->plan_rows * nparts;
-	return shared_values_bytes(state->self_join ? nrows / 2 : nrows,
-							get_hash_memory_limit());
+	return shared_values_bytes(state->self_join ? nrows / 2 : nrows, get_hash_memory_limit());
 }
 
 /* CustomExecMethods.EstimateDSMCustomScan */
@@ -275,8 +270,7 @@ shared_init(SharedJoin *shared)
 
 /* CustomExecMethods.InitializeDSMCustomScan */
 void
-join_shared_create(CustomScanState *node, ParallelContext *pcxt,
-				   void *coordinate)
+join_shared_create(CustomScanState *node, ParallelContext *pcxt, void *coordinate)
 {
 	SimilarityJoinState *state = (SimilarityJoinState *) node;
 	SharedJoin *shared;
@@ -298,8 +292,7 @@ join_shared_create(CustomScanState *node, ParallelContext *pcxt,
 	LWLockInitialize(&shared->lock, LWTRANCHE_PARALLEL_QUERY_DSA);
 	SpinLockInit(&shared->mutex);
 	shared_init(shared);
-	state->areas = shared_areas_create(place_of_areas(shared), shared->nparts,
-									   pcxt->seg);
+	state->areas = shared_areas_create(place_of_areas(shared), shared->nparts, pcxt->seg);
 	state->shared = shared;
 }
 
@@ -312,14 +305,12 @@ renew_areas(SimilarityJoinState *state)
 
 	join_shared_leave(state);
 	shared_areas_free(place_of_areas(shared), shared->nparts, segment);
-	state->areas = shared_areas_create(place_of_areas(shared), shared->nparts,
-									   segment);
+	state->areas = shared_areas_create(place_of_areas(shared), shared->nparts, segment);
 }
 
 /* CustomExecMethods.ReInitializeDSMCustomScan */
 void
-join_shared_reset(CustomScanState *node, ParallelContext *pcxt,
-				  void *coordinate)
+join_shared_reset(CustomScanState *node, ParallelContext *pcxt, void *coordinate)
 {
 	SimilarityJoinState *state = (SimilarityJoinState *) node;
 	SharedJoin *shared = state->shared;
@@ -353,8 +344,7 @@ join_shared_attach(CustomScanState *node, shm_toc *toc, void *coordinate)
 	SharedFileSetAttach(&shared->files, segment);
 	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
 	if (!shared->closed)
-		state->areas = shared_areas_attach(place_of_areas(shared),
-										   shared->nparts, segment);
+		state->areas = shared_areas_attach(place_of_areas(shared), shared->nparts, segment);
 	LWLockRelease(&shared->lock);
 	state->shared = shared;
 }
@@ -480,8 +470,7 @@ is_sharable(SimilarityJoinState *state, JoinSide side, const Signature *sig)
 {
 	SharedPart *part = &state->shared->parts[part_number()];
 
-	if (sig == NULL || (part->has_spec &&
-						spec_equal(&part->spec, &sig->spec)))
+	if (sig == NULL || (part->has_spec && spec_equal(&part->spec, &sig->spec)))
 		return true;
 	if (part->has_spec || !use_sharable(state, sig))
 		return false;
@@ -632,8 +621,7 @@ take_in_side(SimilarityJoinState *state, JoinSide side)
 		spillreader_read(&reader, room, bytes);
 		ResetExprContext(econtext);
 		old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
-		specs_add_row(state, side, (JoinRow *) room, head.len,
-					 head.signature == 0 ? NULL :
+		specs_add_row(state, side, (JoinRow *) room, head.len, head.signature == 0 ? NULL :
 					 (const Signature *) (room + MAXALIGN(head.len)));
 		MemoryContextSwitchTo(old);
 	}

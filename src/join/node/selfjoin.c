@@ -80,8 +80,7 @@ same_conditions(RelOptInfo *outer, RelOptInfo *inner)
 	ListCell   *lc;
 	ListCell   *lc2;
 
-	if (list_length(outer->baserestrictinfo) !=
-		list_length(inner->baserestrictinfo))
+	if (list_length(outer->baserestrictinfo) != list_length(inner->baserestrictinfo))
 		return false;
 	forboth(lc, outer->baserestrictinfo, lc2, inner->baserestrictinfo)
 	{
@@ -107,8 +106,7 @@ has_columns_of(RelOptInfo *outer, RelOptInfo *inner)
 
 	foreach(lc, inner->reltarget->exprs)
 		if (!list_member(outer->reltarget->exprs,
-						 selfjoin_moved(lfirst(lc), inner->relid,
-										outer->relid)))
+						 selfjoin_moved(lfirst(lc), inner->relid, outer->relid)))
 			return false;
 	return true;
 }
@@ -152,8 +150,7 @@ same_translation(PlannerInfo *outer_root, Index outer, Index outer_parent,
 		AppendRelInfo *info2 = inner_root->append_rel_array[inner];
 
 		if (info == NULL || info2 == NULL ||
-			!same_values(info->translated_vars, outer,
-						 info2->translated_vars, inner))
+			!same_values(info->translated_vars, outer, info2->translated_vars, inner))
 			return false;
 		outer = info->parent_relid;
 		inner = info2->parent_relid;
@@ -180,8 +177,7 @@ same_appended(PlannerInfo *outer_root, AppendPath *outer,
 		Path	   *child2 = lfirst(lc2);
 
 		if (!same_rows(outer_root, child, inner_root, child2) ||
-			!same_translation(outer_root, child->parent->relid,
-							  outer->path.parent->relid,
+			!same_translation(outer_root, child->parent->relid, outer->path.parent->relid,
 							  inner_root, child2->parent->relid,
 							  inner->path.parent->relid))
 			return false;
@@ -213,8 +209,7 @@ same_subquery(PlannerInfo *outer_root, SubqueryScanPath *outer,
 	return equal(query, subquery_of(inner_root, &inner->path)) &&
 		!contain_volatile_functions((Node *) query) &&
 		same_conditions(outer_rel, inner_rel) &&
-		same_rows(outer_rel->subroot, outer->subpath,
-				  inner_rel->subroot, inner->subpath);
+		same_rows(outer_rel->subroot, outer->subpath, inner_rel->subroot, inner->subpath);
 }
 
 /* A path without the projection on top of it, which does not change rows. */
@@ -226,8 +221,7 @@ projected(Path *path)
 
 /* True if both paths read the same rows. */
 static bool
-same_rows(PlannerInfo *outer_root, Path *outer,
-		  PlannerInfo *inner_root, Path *inner)
+same_rows(PlannerInfo *outer_root, Path *outer, PlannerInfo *inner_root, Path *inner)
 {
 	check_stack_depth();
 	outer = projected(outer);
@@ -439,8 +433,7 @@ mirror(Plan *outer, Plan *inner)
 		((SubqueryScan *) outer)->scanstatus = SUBQUERY_SCAN_UNKNOWN;
 		((SubqueryScan *) inner)->scanstatus = SUBQUERY_SCAN_UNKNOWN;
 	}
-	inner->targetlist = (List *) selfjoin_moved((Node *) outer->targetlist,
-												plan_relid(outer),
+	inner->targetlist = (List *) selfjoin_moved((Node *) outer->targetlist, plan_relid(outer),
 												plan_relid(inner));
 }
 
@@ -453,8 +446,7 @@ selfjoin_unite_columns(Plan *outer, Plan *inner)
 {
 	ListCell   *lc;
 
-	if (!can_unite(outer, inner) ||
-		!has_columns_only(outer, SIDE_OUTER) ||
+	if (!can_unite(outer, inner) || !has_columns_only(outer, SIDE_OUTER) ||
 		!has_columns_only(inner, SIDE_INNER))
 		return false;
 	foreach(lc, inner->targetlist)
