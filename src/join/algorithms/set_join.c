@@ -75,9 +75,7 @@ prefix_indexed_keys(Search *search, const JoinSet *set)
 	return prefix <= dropped ? 0 : Min(prefix - dropped, set->nkeys);
 }
 
-/*
- * Counts one shared token, with `rest` elements behind it in the probing set.
- */
+/* Counts one shared token, with `rest` elements behind it in the probing set. */
 static inline void
 accumulate(Search *search, const PrefixProbe *probe, const Posting *posting,
 		   uint32 i, uint32 rest)
@@ -277,25 +275,22 @@ sets_verify(Search *search, const JoinSet *indexed, const JoinSet *probing)
 /*
  * The usual join of sets: prefixes, and images of small sets
  *
- * Where sets are small and made of few and frequent elements, as market
- * baskets are, most of those that meet in a posting list share little else,
- * and there are very many of them.  So the posting of a small set holds, in
- * place of the token, an image of the set: its bitmap folded to 64 bits.
- * Sets that are near differ in |x| + |y| - 2 need elements at most, and their
- * images in no more bits than that.  Looking through a list means to compare
- * two words and count bits; nothing is looked up and nothing counted for most
- * of the sets that are met.  Of those that are let through, two in three at 0.5 and
- * of ten elements are not near: two elements flip one bit.  So a second image by
- * another hash is compared, which lies beside the postings, and then the elements.
- * That the posting does not tell its token does no harm: whoever comes up by
- * chance, in a bucket that two tokens share, is a candidate like any other.
+ * Where sets are small and made of few and frequent elements, as market baskets are, most of
+ * those that meet in a posting list share little else, and there are very many of them.  So the
+ * posting of a small set holds, in place of the token, an image of the set: its bitmap folded
+ * to 64 bits. Sets that are near differ in |x| + |y| - 2 need elements at most, and their
+ * images in no more bits than that.  Looking through a list means to compare two words and
+ * count bits; nothing is looked up and nothing counted for most of the sets that are met.  Of
+ * those that are let through, two in three at 0.5 and of ten elements are not near: two
+ * elements flip one bit.  So a second image by another hash is compared, which lies beside the
+ * postings, and then the elements. That the posting does not tell its token does no harm:
+ * whoever comes up by chance, in a bucket that two tokens share, is a candidate like any other.
  *
- * Sets are small as long as the images of sets that have nothing in common
- * differ in more bits than those of near ones may: of 64 bits, m elements
- * that the two do not share flip 32 (1 - e^(-m/32)) on the average.  At 0.5
- * that is up to 24 elements, at 0.8 up to 111.  Of larger ones tokens and
- * positions are noted and counted.  Sets are in order of
- * size, so the small ones come first in each list.
+ * Sets are small as long as the images of sets that have nothing in common differ in more bits
+ * than those of near ones may: of 64 bits, m elements that the two do not share flip 32 (1 -
+ * e^(-m/32)) on the average.  At 0.5 that is up to 24 elements, at 0.8 up to 111.  Of larger
+ * ones tokens and positions are noted and counted.  Sets are in order of size, so the small
+ * ones come first in each list.
  */
 
 /* Sets are never small that have more elements than this. */
