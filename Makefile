@@ -135,23 +135,13 @@ OBJS = \
 	src/lexicon/sql/word_statistics.o \
 	src/lexicon/view.o \
 	src/lexicon/weights.o \
-	src/methods/candidate_keys.o \
 	src/methods/lexical/chosen_sentences.o \
+	src/methods/lexical/chosen_words.o \
 	src/methods/lexical/coordinates.o \
-	src/methods/lexical/descriptive_words.o \
-	src/methods/lexical/fuzzy_fingerprint.o \
-	src/methods/lexical/imatch.o \
-	src/methods/lexical/text_hash.o \
-	src/methods/lexical/top_words.o \
 	src/methods/method.o \
 	src/methods/sets/features.o \
 	src/methods/sets/selections.o \
-	src/methods/sets/sentence_pairs.o \
-	src/methods/sets/shingles.o \
-	src/methods/sketches/bottom.o \
-	src/methods/sketches/lsh.o \
 	src/methods/sketches/minhash.o \
-	src/methods/sketches/sample.o \
 	src/methods/sketches/simhash.o \
 	src/methods/sketches/sketch.o \
 	src/methods/sketches/supershingles.o \
@@ -171,18 +161,13 @@ OBJS = \
 	src/planner/explain_index.o \
 	src/planner/look_ups.o \
 	src/planner/selectivity.o \
-	src/signature/repeated.o \
 	src/signature/sets.o \
 	src/signature/signature.o \
 	src/signature/sql/identity.o \
-	src/signature/sql/measure_functions.o \
 	src/signature/sql/near.o \
 	src/signature/sql/set_operations.o \
-	src/signature/sql/signature_io.o \
-	src/signature/sql/signature_order.o \
 	src/signature/sql/signature_query.o \
-	src/signature/sql/sketch_odds.o \
-	src/signature/sql/subscript.o \
+	src/signature/sql/signature_type.o \
 	src/signature/vectors.o \
 	src/statistics/column_statistics.o \
 	src/text/analysis.o \

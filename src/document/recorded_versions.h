@@ -5,7 +5,7 @@
 #ifndef NEARDUP_RECORDED_VERSIONS_H
 #define NEARDUP_RECORDED_VERSIONS_H
 
-#include "signature/spec.h"
+#include "signature/signature.h"
 
 /*
  * From now on, warns once in a session where what makes words or sentences does something

@@ -5,7 +5,7 @@
 #ifndef NEARDUP_SHINGLE_HASHES_H
 #define NEARDUP_SHINGLE_HASHES_H
 
-#include "signature/spec.h"
+#include "signature/signature.h"
 
 /*
  * The hashes of the n - k + 1 shingles of k of n units, 1 <= k <= n, into

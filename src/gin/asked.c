@@ -12,7 +12,6 @@
 #include "base/settings.h"
 #include "gin/asked.h"
 #include "signature/sql/signature_query.h"
-#include "signature/sql/subscript.h"
 
 /* How often the planner takes a subquery of an outer row to run: it does not know yet. */
 #define CORRELATED_LOOPS	100

@@ -20,7 +20,7 @@
 #include "base/interrupts.h"
 #include "gin/prefix.h"
 #include "methods/method.h"
-#include "signature/sql/signature_io.h"
+#include "signature/sql/signature_type.h"
 
 PG_FUNCTION_INFO_V1(frequent_features_add);
 PG_FUNCTION_INFO_V1(frequent_features_combine);

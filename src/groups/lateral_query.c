@@ -25,7 +25,7 @@
 #include "base/compat.h"
 #include "groups/lateral_query.h"
 #include "index/access.h"
-#include "signature/sql/subscript.h"
+#include "signature/sql/signature_query.h"
 
 /* No user has tables of that name. */
 #define VALUES_NAME		"near-duplicate groups: new rows"

@@ -35,7 +35,6 @@
 #include "join/algorithms/join_kinds.h"
 #include "join/engine/engine.h"
 #include "signature/sql/near.h"
-#include "methods/candidate_keys.h"
 #include "methods/method.h"
 #include "statistics/column_statistics.h"
 

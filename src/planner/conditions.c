@@ -34,7 +34,6 @@
 #include "signature/sql/near.h"
 #include "planner/conditions.h"
 #include "signature/sql/signature_query.h"
-#include "signature/sql/subscript.h"
 
 /* Taking a condition apart */
 

@@ -8,7 +8,6 @@
 
 #include "base/hash.h"
 #include "signature/signature.h"
-#include "signature/spec.h"
 
 /*
  * The signature datum.

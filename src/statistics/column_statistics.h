@@ -30,7 +30,7 @@ typedef struct NearNumbers
 								 * 1 / (1 + their number) of the rows */
 	float4		matched;		/* share of rows that are near another one */
 	float4		row_keys;		/* candidate keys of a row, and to look up: see */
-	float4		query_keys;		/* candidate_keys.h; 0: every row is looked at */
+	float4		query_keys;		/* see method.h; 0: every row is looked at */
 } NearNumbers;
 
 typedef struct NearStatistics

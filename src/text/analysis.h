@@ -13,7 +13,7 @@
 #include "lib/stringinfo.h"
 #include "nodes/nodes.h"
 
-#include "signature/spec.h"
+#include "signature/signature.h"
 
 typedef struct Analysis
 {

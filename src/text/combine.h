@@ -5,7 +5,7 @@
 #ifndef NEARDUP_COMBINE_H
 #define NEARDUP_COMBINE_H
 
-#include "signature/spec.h"
+#include "signature/signature.h"
 
 /*
  * The hash of n >= 1 units under a word order.  It sorts the hashes in place

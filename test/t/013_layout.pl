@@ -201,9 +201,9 @@ is(join("\n", grep { not $known{$_} } @long),
 my @budgets = (
 	[ 1812, 1600, qw(base) ],
 	[ 6894, 5100, qw(text) ],
-	[ 3539, 3800, qw(signature) ],
+	[ 3465, 3800, qw(signature) ],
 	[ 2559, 2300, qw(document) ],
-	[ 4945, 4900, qw(methods) ],
+	[ 4892, 4900, qw(methods) ],
 	[ 3832, 3300, qw(lexicon) ],
 	[ 1776, 1600, qw(gin) ],
 	[ 11346, 9500, qw(index) ],
@@ -232,7 +232,7 @@ foreach my $budget (@budgets)
 }
 is(join("\n", @over), '', 'every folder keeps its budget of lines');
 # The goals are 62,000 and 260.
-cmp_ok($total, '<=', 71913, 'the source keeps its budget of lines');
-cmp_ok(scalar keys %lines, '<=', 306, 'and of files');
+cmp_ok($total, '<=', 71782, 'the source keeps its budget of lines');
+cmp_ok(scalar keys %lines, '<=', 285, 'and of files');
 
 done_testing();

@@ -16,14 +16,13 @@
 #include "signature/signature.h"
 #include "join/algorithms/sketch_keys.h"
 #include "signature/sql/near.h"
-#include "methods/candidate_keys.h"
 #include "methods/method.h"
 
 /* Values that sketches without keys are asked to have in common, if so many are. */
 #define COMMON_VALUES	13
 
 /*
- * A sketch without keys is a sample of a set (bottom.c): of the values that two have
+ * A sketch without keys is a sample of a set (sketch.c): of the values that two have
  * between them, at least as many as either has, the share that both have is the
  * estimate.  So each has at least that share of its own in common.
  */

@@ -19,7 +19,7 @@
 #include "join/engine/feature_counts.h"
 #include "join/node/join_node.h"
 #include "signature/sql/near.h"
-#include "methods/sketches/lsh.h"
+#include "methods/sketches/minhash.h"
 
 /*
  * A row of which no column is wanted, as by count(*): no tuple is made.  It is good

@@ -27,7 +27,7 @@
 #include "join/classic/classic.h"
 #include "join/node/join_node.h"
 #include "methods/method.h"
-#include "methods/sketches/lsh.h"
+#include "methods/sketches/minhash.h"
 #include "signature/signature.h"
 #include "signature/sql/near.h"
 

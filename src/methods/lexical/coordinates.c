@@ -1,6 +1,32 @@
 /*
  * coordinates.c
- *		Signatures of a few hashes, one of which is equal in near-duplicates.
+ *		Methods whose values are coordinates: descriptive words and fuzzy fingerprints.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "access/detoast.h"
+#include "access/htup_details.h"
+#include "catalog/pg_type.h"
+#include "executor/executor.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/memutils.h"
+#include "utils/typcache.h"
+
+#include "base/call.h"
+#include "base/compat.h"
+#include "base/hash.h"
+#include "base/interrupts.h"
+#include "base/linear_probing.h"
+#include "base/sort_uint64.h"
+#include "lexicon/weights.h"
+#include "methods/lexical/coordinates.h"
+#include "signature/sets.h"
+
+/*
+ * Signatures of a few hashes, one of which is equal in near-duplicates
  *
  * The lexical methods boil a document down to one hash of what is
  * characteristic of it, or a few, each made in another way, so that a small
@@ -8,9 +34,6 @@
  * one coordinate agrees, and their similarity is the share of those that do.
  * The threshold of a condition means nothing to them.
  */
-#include "postgres.h"
-
-#include "methods/lexical/coordinates.h"
 
 uint64
 coordinates_equal(const Signature *a, const Signature *b)
@@ -107,4 +130,511 @@ coordinates_alloc(const DocContext *doccxt, Method method, uint32 param0,
 	spec.param[0] = param0;
 	spec.param[1] = param1;
 	return signature_alloc(&spec, n);
+}
+
+/*
+ * Descriptive words: which words of a given set a document uses more than a given share
+ *
+ * The signature is a vector with a bit for each word of the set, kept as the
+ * set of the words whose bit is one.  Documents are near-duplicates if their
+ * vectors are the same.  The set of words, and the share of each from which on
+ * the bit is one, come from word_set_agg().
+ *
+ * A document none of whose bits is one has no signature.
+ *
+ * Source: Ilyinsky, Kuzmin, Melkov and Segalovich, "An efficient method to
+ * detect duplicates of Web documents with the use of inverted index" (WWW
+ * 2002).
+ */
+
+PG_FUNCTION_INFO_V1(descriptive_words);
+
+static double vector_similarity(const Signature *a, const Signature *b);
+static bool vector_near(const Signature *a, const Signature *b, double threshold);
+static uint64 vector_hamming(const Signature *a, const Signature *b);
+static void vector_row_keys(const Signature *sig, double threshold, KeyList *keys);
+static bool vector_query_keys(const Signature *sig, double built,
+							  double threshold, KeyList *keys, uint32 *need);
+static bool vector_value_keys(const Signature *sig, double built,
+							  double threshold, KeyList *keys, uint32 *need);
+static double vector_most_similar(const SignatureSpec *spec, uint64 na, uint64 nb,
+								  uint64 common);
+static double vector_least_similarity(const Signature *sig);
+static const char *vector_check(const Signature *sig);
+
+const MethodInfo descriptive_words_method = {
+	.name = "descriptive_words", .method = METHOD_DESCRIPTIVE_WORDS,
+	.width = 64, .analysed = ANALYSED_ALWAYS, .set = true, .nparams = 2,
+	.check = vector_check,
+	.similarity = vector_similarity, .near = vector_near, .hamming = vector_hamming,
+	.row_keys = vector_row_keys, .query_keys = vector_query_keys, .value_keys = vector_value_keys,
+	.most_similar = vector_most_similar, .least_similarity = vector_least_similarity
+};
+
+/* Measures */
+
+static const char *
+vector_check(const Signature *sig)
+{
+	if (SIGNATURE_NVALUES(sig) == 0)
+		return "It has no word.";
+	if (SIGNATURE_NVALUES(sig) > sig->spec.param[0])
+		return "It has more words than its set.";
+	if (sig->nfeatures != SIGNATURE_NVALUES(sig))
+		return "The number of its features is not that of its values.";
+	return NULL;
+}
+
+static uint64
+common_words(const Signature *a, const Signature *b)
+{
+	return set_overlap(a->values, SIGNATURE_NVALUES(a), b->values, SIGNATURE_NVALUES(b));
+}
+
+/* The share of equal ones among the bits that are one in either. */
+static double
+vector_similarity(const Signature *a, const Signature *b)
+{
+	uint64		common = common_words(a, b);
+
+	return (double) common /
+		(SIGNATURE_NVALUES(a) + SIGNATURE_NVALUES(b) - common);
+}
+
+static bool
+vector_near(const Signature *a, const Signature *b, double threshold)
+{
+	return SIGNATURE_NVALUES(a) == SIGNATURE_NVALUES(b) &&
+		memcmp(a->values, b->values, SIGNATURE_BYTES(a)) == 0;
+}
+
+/* Bits that differ. */
+static uint64
+vector_hamming(const Signature *a, const Signature *b)
+{
+	return SIGNATURE_NVALUES(a) + SIGNATURE_NVALUES(b) - 2 * common_words(a, b);
+}
+
+/* One key, which stands for the whole vector. */
+static void
+vector_row_keys(const Signature *sig, double threshold, KeyList *keys)
+{
+	keys_add(keys, hash_uint64s(sig->values, SIGNATURE_NVALUES(sig)));
+}
+
+static bool
+vector_query_keys(const Signature *sig, double built, double threshold,
+				  KeyList *keys, uint32 *need)
+{
+	vector_row_keys(sig, threshold, keys);
+	*need = 1;
+	return true;
+}
+
+/* Vectors with words in common need not have a key in common. */
+static bool
+vector_value_keys(const Signature *sig, double built, double threshold,
+				  KeyList *keys, uint32 *need)
+{
+	return false;
+}
+
+static double
+vector_most_similar(const SignatureSpec *spec, uint64 na, uint64 nb, uint64 common)
+{
+	uint64		either = na + nb - common;
+
+	return either == 0 ? 0 : (double) common / either;
+}
+
+/* They are equal. */
+static double
+vector_least_similarity(const Signature *sig)
+{
+	return 1;
+}
+
+/* The set of words, as a call site keeps it */
+
+typedef struct WordThreshold
+{
+	uint64		hash;
+	float		threshold;
+	bool		used;			/* there is a word here */
+} WordThreshold;
+
+typedef struct WordTable
+{
+	MemoryContext context;		/* owns all but itself */
+	struct varlena *datum;		/* what it was made of, as it was given */
+	WordThreshold *words;		/* hash table, at most half full */
+	Probing		probing;		/* of its places */
+	size_t		n;
+	text	   *analysis;		/* NULL if there is none */
+	uint32		param;			/* stands for words and thresholds */
+	Bag		   *bag;			/* of the document; of the context above */
+} WordTable;
+
+static void
+bad_word_set(const char *rule)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("word set is not valid"),
+			 errdetail("%s", rule),
+			 errhint("Word sets are made by word_set_agg().")));
+}
+
+/* An array of the composite value that must be there, without nulls. */
+static ArrayType *
+get_array(HeapTupleHeader tuple, int attribute)
+{
+	bool		isnull;
+	Datum		datum = GetAttributeByNum(tuple, attribute, &isnull);
+	ArrayType  *array = isnull ? NULL : DatumGetArrayTypeP(datum);
+
+	if (array == NULL || array_contains_nulls(array))
+		bad_word_set("Its words and thresholds must not be null.");
+	return array;
+}
+
+static WordThreshold *
+find_place(const WordTable *table, uint64 hash)
+{
+	size_t		i = probing_first(&table->probing, hash);
+
+	while (table->words[i].used && table->words[i].hash != hash)
+		i = probing_next(&table->probing, i);
+	return &table->words[i];
+}
+
+/* Fills the table from the composite's arrays; all in the table's context. */
+static void
+fill_table(WordTable *table, HeapTupleHeader tuple)
+{
+	ArrayType  *words = get_array(tuple, 2);
+	ArrayType  *thresholds = get_array(tuple, 3);
+	size_t		n = ArrayGetNItems(ARR_NDIM(words), ARR_DIMS(words));
+	const int64 *hashes = (const int64 *) ARR_DATA_PTR(words);
+	const float4 *shares = (const float4 *) ARR_DATA_PTR(thresholds);
+	uint64		sum = 0;
+	size_t		places = probing_places(n);
+
+	if (n != (size_t) ArrayGetNItems(ARR_NDIM(thresholds),
+									 ARR_DIMS(thresholds)))
+		bad_word_set("It does not have as many thresholds as words.");
+	table->words = palloc_extended(places * sizeof(WordThreshold),
+								   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	probing_init(&table->probing, places);
+	table->n = n;
+	for (size_t i = 0; i < n; i++)
+	{
+		WordThreshold *word = find_place(table, (uint64) hashes[i]);
+		uint32		bits;
+
+		CHECK_EVERY(i);
+		if (word->used)
+			bad_word_set("It has a word twice.");
+		/* written so that NaN fails */
+		if (!(shares[i] >= 0 && shares[i] <= 1))
+			bad_word_set("A threshold is a number from 0 to 1.");
+		word->hash = (uint64) hashes[i];
+		word->threshold = shares[i];
+		word->used = true;
+		memcpy(&bits, &shares[i], sizeof(bits));
+		sum += mix64(word->hash + mix64(bits));
+	}
+	table->param = (uint32) mix64(sum);
+}
+
+/* Whether the table was made of the same value. */
+static bool
+is_made_of(const WordTable *table, const struct varlena *datum)
+{
+	return table->datum != NULL &&
+		VARSIZE_ANY(table->datum) == VARSIZE_ANY(datum) &&
+		memcmp(table->datum, datum, VARSIZE_ANY(datum)) == 0;
+}
+
+/*
+ * The word set that is argument n, as a value that tells by its bytes whether it
+ * is the same as before.  A variable of PL/pgSQL comes as a pointer to what it
+ * holds, which may have changed since.
+ */
+static struct varlena *
+get_word_set(FunctionCallInfo fcinfo, int n)
+{
+	struct varlena *datum = (struct varlena *) PG_GETARG_POINTER(n);
+
+	return VARATT_IS_EXTERNAL_EXPANDED(datum) ?
+		detoast_external_attr(datum) : datum;
+}
+
+/*
+ * The table of the word set that is argument n.  A value that is stored out of
+ * line is known by its pointer, and fetched once.
+ */
+static WordTable *
+get_table(DocContext *doccxt, FunctionCallInfo fcinfo, int n)
+{
+	WordTable  *table = doccxt->extra;
+	struct varlena *datum = get_word_set(fcinfo, n);
+	MemoryContext owner = GetMemoryChunkContext(doccxt);
+	MemoryContext old;
+	HeapTupleHeader tuple;
+	const Oid	types[] = {TEXTOID, INT8ARRAYOID, FLOAT4ARRAYOID, InvalidOid};
+	TupleDesc	desc;
+	Datum		analysis;
+	bool		isnull;
+
+	if (table == NULL)
+	{
+		old = MemoryContextSwitchTo(owner);
+		table = palloc0(sizeof(WordTable));
+		table->context = AllocSetContextCreate(owner, "neardup word set",
+											   ALLOCSET_DEFAULT_SIZES);
+		table->bag = bag_create();
+		MemoryContextSwitchTo(old);
+		doccxt->extra = table;
+	}
+	if (is_made_of(table, datum))
+		return table;
+	table->datum = NULL;
+	MemoryContextReset(table->context);
+	old = MemoryContextSwitchTo(table->context);
+	tuple = DatumGetHeapTupleHeaderCopy(PointerGetDatum(datum));
+	desc = lookup_rowtype_tupdesc(HeapTupleHeaderGetTypeId(tuple), HeapTupleHeaderGetTypMod(tuple));
+	call_require_columns(desc, lengthof(types), types);
+	ReleaseTupleDesc(desc);
+	fill_table(table, tuple);
+	analysis = GetAttributeByNum(tuple, 1, &isnull);
+	table->analysis = isnull ? NULL : DatumGetTextPCopy(analysis);
+	table->datum = palloc(VARSIZE_ANY(datum));
+	memcpy(table->datum, datum, VARSIZE_ANY(datum));
+	MemoryContextSwitchTo(old);
+	return table;
+}
+
+/* The words of the bag whose bit is one, by rising hash; returns how many. */
+static size_t
+choose_words(const WordTable *table, uint64 *hashes)
+{
+	const Bag  *bag = table->bag;
+	size_t		n = 0;
+
+	for (size_t i = 0; i < bag->nwords; i++)
+	{
+		const WordThreshold *word = find_place(table, bag->words[i].hash);
+
+		if (word->used &&
+			(double) bag->words[i].tf / bag->stats.length > word->threshold)
+			hashes[n++] = word->hash;
+	}
+	sort_hashes(hashes, n);
+	return n;
+}
+
+static Datum
+make_descriptive(FunctionCallInfo fcinfo, DocContext *doccxt, WordTable *table,
+			   const text *doc)
+{
+	uint64	   *hashes;
+	Signature  *sig;
+	size_t		n;
+
+	doc_context_begin(doccxt, doc);
+	bag_read(table->bag, doccxt->reader);
+	hashes = palloc(Max(table->n, 1) * sizeof(uint64));
+	n = choose_words(table, hashes);
+	if (n == 0)
+		PG_RETURN_NULL();
+	sig = coordinates_alloc(doccxt, METHOD_DESCRIPTIVE_WORDS, table->n,
+							table->param, n);
+	memcpy(sig->values, hashes, n * sizeof(uint64));
+	sig->nfeatures = n;
+	pfree(hashes);
+	PG_RETURN_SIGNATURE(sig);
+}
+
+/* Words are read as the set's were; with a configuration it says nothing. */
+static void
+read_as_word_set(DocContext *doccxt, FunctionCallInfo fcinfo, const WordTable *table)
+{
+	if (table->analysis == NULL && !doccxt->configured)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("word set has no analysis"),
+				 errhint("Give the text search configuration that it was made with as first argument.")));
+	if (table->analysis != NULL && doccxt->configured)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("word set was made without a text search configuration"),
+				 errdetail("Its analysis is \"%s\".",
+						   text_to_cstring(table->analysis))));
+	if (doccxt->configured)
+		doc_context_read(doccxt, fcinfo, READS_WORDS);
+	else
+		doc_context_read_analysis(doccxt, PG_GETARG_DATUM(0), table->analysis,
+						   READS_WORDS);
+}
+
+/* (doc text, words word_set) */
+Datum
+descriptive_words(PG_FUNCTION_ARGS)
+{
+	DocContext	   *doccxt = doc_context_get(fcinfo, 2);
+	WordTable  *table = get_table(doccxt, fcinfo, doc_context_argument(doccxt, 1));
+
+	read_as_word_set(doccxt, fcinfo, table);
+	return make_descriptive(fcinfo, doccxt, table, DOC_CONTEXT_GETARG_TEXT(doccxt, 0));
+}
+
+/*
+ * Stein's fuzzy fingerprint: which first letters a document uses more or less than the collection does
+ *
+ * Words are divided into classes by their first letter.  How far a document's
+ * share of each class lies from what is expected is boiled down to one of
+ * three terms, fewer, as expected or more; and the terms of all classes, read
+ * as the digits of a number, are the fingerprint.  A word more or less moves
+ * few shares a little, and rarely one across a border.  There are several
+ * fuzzification schemes with other borders, each with a number of its own, and
+ * documents are near-duplicates if one number agrees.
+ *
+ * Deviations are measured in standard deviations of the share that a document
+ * of as many words would have if they were drawn at random, so that borders
+ * mean the same for short documents and for long ones.
+ *
+ * Source: Stein, "Fuzzy-fingerprints for text-based information retrieval"
+ * (I-KNOW 2005): h(d) = sum of delta_i r^i over the classes i.
+ */
+
+PG_FUNCTION_INFO_V1(fuzzy_fingerprint);
+
+#ifdef __clang__
+#pragma STDC FP_CONTRACT OFF
+#endif
+
+#define MAX_SCHEMES		8
+#define NUM_TERMS		3		/* r */
+
+/* The border between the terms in scheme s, in standard deviations. */
+#define BORDER(s)		(FIRST_BORDER + (s) * BORDER_STEP)
+#define FIRST_BORDER	1.2
+#define BORDER_STEP		(-0.15)
+
+static const char *fuzzy_check(const Signature *sig);
+
+const MethodInfo fuzzy_fingerprint_method = {
+	.name = "fuzzy_fingerprint", .method = METHOD_FUZZY_FINGERPRINT,
+	.width = 64, .analysed = ANALYSED_ALWAYS, .nparams = 2,
+	.check = fuzzy_check,
+	COORDINATES_CALLBACKS
+};
+
+static const char *
+fuzzy_check(const Signature *sig)
+{
+	uint64		n = SIGNATURE_NVALUES(sig);
+
+	if (n < 1 || n > MAX_SCHEMES || n != sig->spec.param[0])
+		return "The number of its values is not that of its schemes.";
+	for (uint64 i = 0; i < n; i++)
+	{
+		if (sig->values[i] == NO_COORDINATE)
+			return "One of its values is zero.";
+	}
+	return NULL;
+}
+
+/* Counts a document's words by class; returns how many there are. */
+static uint64
+count_initials(Reader *reader, uint64 *counts)
+{
+	uint64		hashes[READ_AT_ONCE];
+	uint8		initials[READ_AT_ONCE];
+	uint64		total = 0;
+	size_t		n;
+
+	memset(counts, 0, LEXICON_CLASSES * sizeof(uint64));
+	while ((n = reader_read_initials(reader, hashes, initials,
+									 READ_AT_ONCE)) > 0)
+	{
+		for (size_t i = 0; i < n; i++)
+			counts[initials[i]]++;
+		total += n;
+	}
+	return total;
+}
+
+/*
+ * The deviation of a class's count from what is expected, in standard
+ * deviations.  A class that the collection hardly has is never expected.
+ */
+static double
+deviation(double count, double total, double share)
+{
+	double		expected = total * share;
+
+	if (share <= 0 || share >= 1)
+		return 0;
+	return (count - expected) / sqrt(expected * (1 - share));
+}
+
+/* The fingerprint under a scheme, one more than the number it stands for. */
+static uint64
+fingerprint(const double *deviations, int scheme)
+{
+	double		border = BORDER(scheme);
+	uint64		number = 0;
+
+	StaticAssertStmt(LEXICON_CLASSES == 32 && NUM_TERMS == 3,
+					 "a fingerprint has 3^32 values, which fit into 64 bits");
+	for (int i = LEXICON_CLASSES - 1; i >= 0; i--)
+	{
+		int			term = deviations[i] < -border ? 0 :
+			deviations[i] > border ? 2 : 1;
+
+		number = number * NUM_TERMS + term;
+	}
+	return number + 1;
+}
+
+static Datum
+make_fingerprint(FunctionCallInfo fcinfo, DocContext *doccxt, const Lexicon *lexicon,
+			   const text *doc, int schemes)
+{
+	uint64		counts[LEXICON_CLASSES];
+	double		deviations[LEXICON_CLASSES];
+	uint64		total;
+	Signature  *sig;
+
+	argument_whole("number of schemes", schemes, 1, MAX_SCHEMES);
+	doc_context_begin(doccxt, doc);
+	total = count_initials(doccxt->reader, counts);
+	if (total == 0 || lexicon->length == 0)
+		PG_RETURN_NULL();
+	for (int i = 0; i < LEXICON_CLASSES; i++)
+		deviations[i] = deviation(counts[i], total,
+								  (double) lexicon->initials[i] / lexicon->length);
+	sig = coordinates_alloc(doccxt, METHOD_FUZZY_FINGERPRINT, schemes,
+							(uint32) hash_uint64s(lexicon->initials,
+												  LEXICON_CLASSES), schemes);
+	for (int s = 0; s < schemes; s++)
+		sig->values[s] = fingerprint(deviations, s);
+	sig->nfeatures = LEXICON_CLASSES;
+	PG_RETURN_SIGNATURE(sig);
+}
+
+/* (doc text, lexicon, schemes int, analysis text) */
+Datum
+fuzzy_fingerprint(PG_FUNCTION_ARGS)
+{
+	DocContext	   *doccxt = doc_context_get(fcinfo, 3);
+	int			n = doc_context_argument(doccxt, 1);
+	size_t		nwords;
+	const Lexicon *lexicon = lexicon_header(PG_GETARG_DATUM(n), &nwords);
+
+	doc_context_read_for_lexicon(doccxt, fcinfo, lexicon, READS_WORDS);
+	return make_fingerprint(fcinfo, doccxt, lexicon, DOC_CONTEXT_GETARG_TEXT(doccxt, 0),
+						  DOC_CONTEXT_GETARG_INT32(doccxt, 2));
 }

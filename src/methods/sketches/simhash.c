@@ -27,7 +27,7 @@
 #include "port/pg_bitutils.h"
 
 #include "base/interrupts.h"
-#include "signature/feature.h"
+#include "signature/signature.h"
 #include "methods/method.h"
 #include "methods/sketches/sketch.h"
 

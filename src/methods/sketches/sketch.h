@@ -18,7 +18,7 @@ extern Signature *sketch_of_set(const Signature *set, Method method,
 /*
  * A sketch of the document that is the first argument of a function; its
  * shingle size, 0 for that of the analysis, is argument karg, and its
- * analysis the next one, as site.h numbers arguments.
+ * analysis the next one, as doc_context.h numbers arguments.
  */
 extern Signature *sketch_of_text(FunctionCallInfo fcinfo, int karg,
 								 Method method, uint32 param0, uint32 param1);

@@ -15,7 +15,7 @@
 #include "base/interrupts.h"
 #include "methods/method.h"
 #include "methods/weighted/weighted.h"
-#include "signature/feature.h"
+#include "signature/signature.h"
 #include "signature/vectors.h"
 
 /*

@@ -1,20 +1,99 @@
 /*
  * near.c
- *		Near-duplicate conditions.
+ *		Comparing two signatures: measures, conditions, and the odds of sketches.
  */
 #include "postgres.h"
 
 #include <math.h>
 
+#include "access/detoast.h"
 #include "utils/builtins.h"
 #include "utils/float.h"
 
+#include "base/call.h"
 #include "base/compat.h"
 #include "base/settings.h"
 #include "methods/method.h"
-#include "methods/sketches/lsh.h"
-#include "signature/repeated.h"
+#include "methods/sketches/minhash.h"
+#include "methods/sketches/sketch.h"
+#include "methods/sketches/supershingles.h"
 #include "signature/sql/near.h"
+
+/*
+ * A signature that is an argument again and again
+ *
+ * In a nested loop, or a condition with a subquery, one side stays the same while
+ * many rows are compared with it.  If it is large it is stored out of line, and what
+ * is handed to the function says only where: each row would read all of it.
+ *
+ * The place tells it.  While a transaction can see a value nothing else is put there.
+ */
+
+typedef struct Repeated
+{
+	char		place[TOAST_POINTER_SIZE];	/* of the value that came last */
+	Signature  *kept;			/* that value, if it came twice; or NULL */
+} Repeated;
+
+static bool
+is_there(const Repeated *repeated, const void *pointer)
+{
+	return memcmp(repeated->place, pointer, TOAST_POINTER_SIZE) == 0;
+}
+
+/* Another value has come. */
+static void
+begin(Repeated *repeated, const void *pointer)
+{
+	if (repeated->kept != NULL)
+		pfree(repeated->kept);
+	repeated->kept = NULL;
+	memcpy(repeated->place, pointer, TOAST_POINTER_SIZE);
+}
+
+/* Reads the value into memory that lasts. */
+static void
+keep(Repeated *repeated, Datum value, MemoryContext context)
+{
+	MemoryContext old = MemoryContextSwitchTo(context);
+
+	repeated->kept = DatumGetSignature(value);
+	MemoryContextSwitchTo(old);
+}
+
+/*
+ * Argument n, 0 or 1, of a function that has nothing else in fn_extra.  A signature
+ * that is stored out of line and comes a second time running is kept, and read no
+ * more as long as it comes.  What is returned is only to be read, during this call.
+ */
+static const Signature *
+repeated_fetch(FunctionCallInfo fcinfo, int n)
+{
+	FmgrInfo   *flinfo = fcinfo->flinfo;
+	Datum		value = PG_GETARG_DATUM(n);
+	Repeated   *repeated;
+
+	if (flinfo == NULL)
+		return DatumGetSignature(value);
+	if (flinfo->fn_extra == NULL)
+		flinfo->fn_extra = MemoryContextAllocZero(flinfo->fn_mcxt,
+												  2 * sizeof(Repeated));
+	repeated = (Repeated *) flinfo->fn_extra + n;
+	if (!is_there(repeated, DatumGetPointer(value)))
+	{
+		begin(repeated, DatumGetPointer(value));
+		return DatumGetSignature(value);
+	}
+	if (repeated->kept == NULL)
+		keep(repeated, value, flinfo->fn_mcxt);
+	return repeated->kept;
+}
+
+#define PG_GETARG_REPEATED_SIGNATURE(n) \
+	(VARATT_IS_EXTERNAL_ONDISK(PG_GETARG_POINTER(n)) ? \
+	 repeated_fetch(fcinfo, n) : PG_GETARG_SIGNATURE(n))
+
+/* Near-duplicate conditions */
 
 /*
  * Near-duplicate conditions.
@@ -334,4 +413,224 @@ signature_near_duplicate_approx(PG_FUNCTION_ARGS)
 		PG_RETURN_BOOL(true);
 	PG_RETURN_BOOL(lsh_meet(approx_keys(fcinfo, cxt, 0, a),
 							approx_keys(fcinfo, cxt, 1, b)));
+}
+
+/* The measures in SQL, and in statements that are put together */
+
+/*
+ * The measures in SQL.
+ */
+
+PG_FUNCTION_INFO_V1(signature_similarity);
+Datum
+signature_similarity(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_FLOAT8(signatures_value(PG_GETARG_REPEATED_SIGNATURE(0),
+									  PG_GETARG_REPEATED_SIGNATURE(1),
+									  MEASURE_JACCARD));
+}
+
+/*
+ * Distances order rows: they are null where specs differ, so that such rows
+ * come last, on every plan.
+ */
+static Datum
+distance(FunctionCallInfo fcinfo, Measure measure)
+{
+	const Signature *a = PG_GETARG_REPEATED_SIGNATURE(0);
+	const Signature *b = PG_GETARG_REPEATED_SIGNATURE(1);
+
+	if (!signatures_comparable(a, b))
+		PG_RETURN_NULL();
+	PG_RETURN_FLOAT8(measure_distance(signatures_value(a, b, measure)));
+}
+
+PG_FUNCTION_INFO_V1(signature_distance);
+Datum
+signature_distance(PG_FUNCTION_ARGS)
+{
+	return distance(fcinfo, MEASURE_JACCARD);
+}
+
+PG_FUNCTION_INFO_V1(signature_cosine_distance);
+Datum
+signature_cosine_distance(PG_FUNCTION_ARGS)
+{
+	return distance(fcinfo, MEASURE_COSINE);
+}
+
+PG_FUNCTION_INFO_V1(signature_containment);
+Datum
+signature_containment(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_FLOAT8(signatures_value(PG_GETARG_REPEATED_SIGNATURE(0),
+									  PG_GETARG_REPEATED_SIGNATURE(1),
+									  MEASURE_CONTAINMENT));
+}
+
+PG_FUNCTION_INFO_V1(signature_dice);
+Datum
+signature_dice(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_FLOAT8(signatures_value(PG_GETARG_REPEATED_SIGNATURE(0),
+									  PG_GETARG_REPEATED_SIGNATURE(1),
+									  MEASURE_DICE));
+}
+
+PG_FUNCTION_INFO_V1(signature_cosine);
+Datum
+signature_cosine(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_FLOAT8(signatures_value(PG_GETARG_REPEATED_SIGNATURE(0),
+									  PG_GETARG_REPEATED_SIGNATURE(1),
+									  MEASURE_COSINE));
+}
+
+/* Elements in common, of samples as of other sets. */
+PG_FUNCTION_INFO_V1(signature_shared);
+Datum
+signature_shared(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_INT64(signatures_value(PG_GETARG_REPEATED_SIGNATURE(0),
+									 PG_GETARG_REPEATED_SIGNATURE(1),
+									 MEASURE_SHARED));
+}
+
+/* Features in common: counted in exact sets, estimated from samples. */
+PG_FUNCTION_INFO_V1(signature_overlap);
+Datum
+signature_overlap(PG_FUNCTION_ARGS)
+{
+	const Signature *a = PG_GETARG_REPEATED_SIGNATURE(0);
+	const Signature *b = PG_GETARG_REPEATED_SIGNATURE(1);
+
+	if (measure_method(a, b)->similarity != NULL)
+		measure_refuse(a, "overlap");
+	PG_RETURN_INT64(measure_overlap(a, b) * features_per_element(a));
+}
+
+/*
+ * Hamming distance: of sets |A u B| - |A n B|, of vectors the number of
+ * places in which they differ.
+ */
+PG_FUNCTION_INFO_V1(signature_hamming);
+Datum
+signature_hamming(PG_FUNCTION_ARGS)
+{
+	const Signature *a = PG_GETARG_REPEATED_SIGNATURE(0);
+	const Signature *b = PG_GETARG_REPEATED_SIGNATURE(1);
+	const MethodInfo *method = measure_method(a, b);
+	uint64		differ;
+
+	if (method->hamming != NULL)
+		PG_RETURN_INT64(method->hamming(a, b));
+	if (method->similarity != NULL)
+		measure_refuse(a, "Hamming distance");
+	differ = SIGNATURE_NVALUES(a) + SIGNATURE_NVALUES(b) -
+		2 * measure_overlap(a, b);
+	PG_RETURN_INT64(differ * features_per_element(a));
+}
+
+/*
+ * Measures in statements that are put together.
+ */
+
+char *
+measure_expression(const char *schema, Measure measure,
+				   const char *x, const char *y)
+{
+	const char *function = measure_name(measure);
+
+	switch (measure)
+	{
+		case MEASURE_JACCARD:
+			function = "similarity";
+			break;
+		case MEASURE_CONTAINS:
+			return measure_expression(schema, MEASURE_CONTAINMENT, y, x);
+		case MEASURE_OVERLAP:
+			return psprintf("GREATEST(%s, %s)",
+							measure_expression(schema, MEASURE_CONTAINMENT, x, y),
+							measure_expression(schema, MEASURE_CONTAINS, x, y));
+		case MEASURE_SHARED:
+			return psprintf("%s.shared(%s, %s)::pg_catalog.float8", schema, x, y);
+		default:
+			break;
+	}
+	return psprintf("%s.%s(%s, %s)", schema, function, x, y);
+}
+
+/* The odds of sketches: how probable it is that bands or supershingles agree */
+
+PG_FUNCTION_INFO_V1(lsh_probability_of_banding);
+Datum
+lsh_probability_of_banding(PG_FUNCTION_ARGS)
+{
+	double		similarity = argument_real("similarity", PG_GETARG_FLOAT8(0), 0, 1);
+	uint32		bands = argument_whole("number of bands", PG_GETARG_INT32(1),
+									  1, MINHASH_MAX_SIZE);
+	uint32		rows = argument_whole("size of a band", PG_GETARG_INT32(2),
+									 1, MINHASH_MAX_SIZE);
+
+	PG_RETURN_FLOAT8(lsh_probability(similarity, bands, rows));
+}
+
+PG_FUNCTION_INFO_V1(supershingle_probability_of_groups);
+Datum
+supershingle_probability_of_groups(PG_FUNCTION_ARGS)
+{
+	double		similarity = argument_real("similarity", PG_GETARG_FLOAT8(0), 0, 1);
+	int			groups = PG_GETARG_INT32(1);
+	int			size = PG_GETARG_INT32(2);
+
+	supershingles_require_groups(groups, size, 1);
+	PG_RETURN_FLOAT8(supershingle_probability(similarity, groups, size,
+											  argument_whole("number of groups that agree",
+															PG_GETARG_INT32(3), 0, groups)));
+}
+
+/* Raises INVALID_PARAMETER_VALUE: no banding of that size has that recall. */
+static void
+refuse_recall(double threshold, double recall, int size)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("no banding of %d slots has a recall of %g at threshold %g",
+					size, recall, threshold),
+			 errdetail("%d bands of one slot have a recall of %g.", size,
+					   lsh_probability(threshold, size, 1)),
+			 errhint("Take a larger size, or a lower recall.")));
+}
+
+/*
+ * The banding for a threshold, recall and size.  Recall 1 is what an index on
+ * sketches has: so many bands that near-duplicates must share one.
+ */
+PG_FUNCTION_INFO_V1(lsh_parameters);
+Datum
+lsh_parameters(PG_FUNCTION_ARGS)
+{
+	double		threshold = PG_GETARG_FLOAT8(0);
+	double		recall = argument_share("recall", PG_GETARG_FLOAT8(1));
+	int			size = argument_whole("size of a sketch", PG_GETARG_INT32(2),
+									 1, MINHASH_MAX_SIZE);
+	Banding		banding;
+	TupleDesc	desc = call_row_type(fcinfo);
+	Datum		values[3];
+	bool		nulls[3] = {false};
+
+	threshold_require_valid(threshold, MEASURE_JACCARD);
+	if (recall == 1)
+	{
+		banding.bands = minhash_lossless_bands(size, threshold);
+		banding.rows = size / banding.bands;
+	}
+	else if (!lsh_choose(threshold, recall, size, &banding))
+		refuse_recall(threshold, recall, size);
+	values[0] = Int32GetDatum(banding.bands);
+	values[1] = Int32GetDatum(banding.rows);
+	values[2] = Float8GetDatum(recall == 1 ? 1 :
+							   lsh_probability(threshold, banding.bands,
+											   banding.rows));
+	PG_RETURN_DATUM(call_row(desc, lengthof(values), values, nulls));
 }

@@ -7,6 +7,7 @@
 #define NEARDUP_SIGNATURE_QUERY_H
 
 #include "catalog/pg_collation_d.h"
+#include "nodes/primnodes.h"
 
 #include "signature/sets.h"
 #include "signature/signature.h"
@@ -50,5 +51,19 @@ extern Datum signature_query_out(PG_FUNCTION_ARGS);
 
 /* And the one that makes a query. */
 extern Datum signature_query_new(PG_FUNCTION_ARGS);
+
+/* A signature with subscripts: how a plan packs a signature_query */
+
+/*
+ * The expression that packs a query: signature[measure][threshold], or, if
+ * there is no threshold, that of the setting when it is evaluated.  Its type
+ * is querytype, that of signature_query.
+ */
+extern Expr *signature_subscripted(Expr *signature, Measure measure,
+								   Expr *threshold, Oid querytype);
+
+/* Takes such an expression apart; false for others. */
+extern bool signature_subscripts(Node *node, Expr **signature, Expr **measure,
+								 Expr **threshold);
 
 #endif							/* NEARDUP_SIGNATURE_QUERY_H */
