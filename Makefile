@@ -159,7 +159,7 @@ OBJS = \
 	src/planner/analyze.o \
 	src/planner/conditions.o \
 	src/planner/explain_index.o \
-	src/planner/look_ups.o \
+	src/planner/support.o \
 	src/planner/selectivity.o \
 	src/signature/sets.o \
 	src/signature/signature.o \

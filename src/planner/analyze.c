@@ -135,6 +135,7 @@ take_sample(VacAttrStats *stats, AnalyzeAttrFetchFunc fetchfunc, int nrows,
 		sample->signatures[sample->n++] = sig;
 	}
 }
+
 /* The step with which the sample has about as many features as it may. */
 static int
 sample_step(VacAttrStats *stats, AnalyzeAttrFetchFunc fetchfunc, int nrows)
@@ -308,7 +309,7 @@ join_steps(SetJoin *join, const Sample *sample)
 {
 	const SetJoinStats *stats = setjoin_stats(join);
 	double		steps = stats->visited +
-		stats->verified * comparison_steps(2 * mean_words(sample));
+	stats->verified * comparison_steps(2 * mean_words(sample));
 
 	if (sample_kind(sample) == KIND_VECTORS)
 		steps += stats->removed_position * comparison_steps(0);
@@ -496,7 +497,7 @@ study_part(const Sample *sample, Findings *findings)
 	else
 	{
 		uint32		most = sample_kind(sample) == KIND_VECTORS ?
-			Min(sample->n, JOINED_VECTORS) : sample->n;
+		Min(sample->n, JOINED_VECTORS) : sample->n;
 
 		take_part(sample, affordable(sample, most, threshold), &part);
 		join_sample(&part, threshold, findings);
@@ -541,7 +542,7 @@ static double
 share_first(const Findings *findings, int i)
 {
 	double		until = (findings->nrows - findings->matched[i] + findings->until_match[i]) /
-		Max(findings->nrows, 1);
+	Max(findings->nrows, 1);
 
 	Assert(until > 0 && until <= 1 + 1e-9);
 	return Max(1 / until - 1, 0.5) / Max(findings->total - 1, 1);

@@ -1,11 +1,9 @@
 /*
  * conditions.c
- *		The planner support function of near-duplicate conditions.
+ *		Near-duplicate conditions taken apart, and as conditions of an index.
  *
- * It leads near_duplicate(), contained_in(), %, <% and %> to the one operator
- * that an index knows, %%(signature, signature_query).  It is also what loads
- * the library, with the join node, into a session that plans its first
- * near-duplicate condition.
+ * near_duplicate(), contained_in(), %, <% and %> become the one operator that an index
+ * knows, %%(signature, signature_query).
  *
  * Functions are recognised by the addresses of their C code: no cache of
  * OIDs, and nothing breaks when the extension is moved to another schema.
@@ -169,7 +167,8 @@ typedef struct Comparator
 	Datum		constant;
 	bool		measure_first;	/* the measure is its left operand */
 	bool		distance;		/* what is compared is the distance */
-	uint64		scale;			/* of a count: features that an element stands for */
+	uint64		scale;			/* of a count: features that an element stands
+								 * for */
 } Comparator;
 
 /* Features that an element of a constant signature stands for. */
@@ -191,15 +190,12 @@ known_scale(const List *signatures, uint64 *scale)
 	return false;
 }
 
-/* The measure that a call computes, and its signatures; false for other nodes. */
-static bool
-measure_call(Node *node, NearCondition *condition, Comparator *comparator)
+bool
+near_measure_call(Node *node, NearCondition *condition)
 {
 	List	   *args;
 	PGFunction	function = near_function(node, &args);
 
-	comparator->distance = (function == signature_distance);
-	comparator->scale = 1;
 	if (function == signature_similarity || function == signature_distance)
 		condition->measure = MEASURE_SIMILARITY;
 	else if (function == signature_containment)
@@ -208,8 +204,7 @@ measure_call(Node *node, NearCondition *condition, Comparator *comparator)
 		condition->measure = MEASURE_DICE;
 	else if (function == signature_cosine)
 		condition->measure = MEASURE_COSINE;
-	else if (function == signature_shared ||
-			 (function == signature_overlap && known_scale(args, &comparator->scale)))
+	else if (function == signature_shared || function == signature_overlap)
 		condition->measure = MEASURE_SHARED;
 	else
 		return false;
@@ -217,6 +212,19 @@ measure_call(Node *node, NearCondition *condition, Comparator *comparator)
 	condition->left = linitial(args);
 	condition->right = lsecond(args);
 	return true;
+}
+
+/* The same for a comparison; false if it is not known how to find its threshold. */
+static bool
+measure_call(Node *node, NearCondition *condition, Comparator *comparator)
+{
+	List	   *args;
+	PGFunction	function = near_function(node, &args);
+
+	comparator->distance = (function == signature_distance);
+	comparator->scale = 1;
+	return near_measure_call(node, condition) &&
+		(function != signature_overlap || known_scale(args, &comparator->scale));
 }
 
 /* True if the function compares numbers of the measure's type with others. */
@@ -534,95 +542,4 @@ near_index_clause(PlannerInfo *root, IndexOptInfo *index, int indexcol,
 		return NULL;
 	return make_opclause(operator, BOOLOID, false, indexed, other,
 						 InvalidOid, INDEX_CONDITION_COLLATION);
-}
-
-/*
- * Whether a condition raises must not depend on the plan.  So the condition
- * itself is left in it, to be checked after those that are cheaper: what the
- * index asks is called lossy, and raises nothing.
- */
-static List *
-index_condition(SupportRequestIndexCondition *req)
-{
-	NearCondition condition;
-	Expr	   *clause;
-
-	if (!near_condition(req->node, &condition) && !approx_condition(req->node, &condition))
-		return NIL;
-	clause = near_index_clause(req->root, req->index, req->indexcol,
-							   req->opfamily, req->indexarg, &condition);
-	if (clause == NULL)
-		return NIL;
-	req->lossy = true;
-	return list_make1(clause);
-}
-
-PG_FUNCTION_INFO_V1(neardup_support);
-Datum
-neardup_support(PG_FUNCTION_ARGS)
-{
-	Node	   *request = (Node *) PG_GETARG_POINTER(0);
-
-	if (IsA(request, SupportRequestIndexCondition))
-		PG_RETURN_POINTER(index_condition((SupportRequestIndexCondition *) request));
-	if (IsA(request, SupportRequestSelectivity))
-	{
-		SupportRequestSelectivity *req = (SupportRequestSelectivity *) request;
-		Expr	   *clause = (Expr *) makeFuncExpr(req->funcid, BOOLOID,
-												   req->args, InvalidOid,
-												   req->inputcollid,
-												   COERCE_EXPLICIT_CALL);
-
-		req->selectivity = near_selectivity(req->root, (Node *) clause, req->jointype,
-											req->is_join ? req->sjinfo : NULL);
-		PG_RETURN_POINTER(req);
-	}
-	if (IsA(request, SupportRequestCost))
-	{
-		SupportRequestCost *req = (SupportRequestCost *) request;
-		NearCondition condition;
-		Comparator	comparator;
-
-		if (req->root == NULL || req->node == NULL ||
-			(!near_condition(req->node, &condition) &&
-			 !approx_condition(req->node, &condition) &&
-			 !measure_call(req->node, &condition, &comparator)))
-			PG_RETURN_POINTER(NULL);
-		req->startup = 0;
-		req->per_tuple = near_comparison_cost(req->root, &condition);
-		PG_RETURN_POINTER(req);
-	}
-	PG_RETURN_POINTER(NULL);
-}
-
-/* Selectivity of the operators */
-
-/* The condition that an estimator is asked about. */
-static Node *
-estimated_clause(FunctionCallInfo fcinfo)
-{
-	List	   *args = (List *) PG_GETARG_POINTER(2);
-
-	return (Node *) make_opclause(PG_GETARG_OID(1), BOOLOID, false,
-								  linitial(args), lsecond(args),
-								  InvalidOid, PG_GET_COLLATION());
-}
-
-PG_FUNCTION_INFO_V1(neardup_sel);
-Datum
-neardup_sel(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_FLOAT8(near_selectivity((PlannerInfo *) PG_GETARG_POINTER(0),
-									  estimated_clause(fcinfo), JOIN_INNER,
-									  NULL));
-}
-
-PG_FUNCTION_INFO_V1(neardup_joinsel);
-Datum
-neardup_joinsel(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_FLOAT8(near_selectivity((PlannerInfo *) PG_GETARG_POINTER(0),
-									  estimated_clause(fcinfo),
-									  (JoinType) PG_GETARG_INT16(3),
-									  (SpecialJoinInfo *) PG_GETARG_POINTER(4)));
 }

@@ -42,6 +42,9 @@ extern bool near_condition(Node *clause, NearCondition *condition);
  */
 extern bool approx_condition(Node *clause, NearCondition *condition);
 
+/* The measure that a call computes, and its signatures; false for other nodes. */
+extern bool near_measure_call(Node *node, NearCondition *condition);
+
 /* True if a column of the index has an operator class of signatures. */
 extern bool index_finds_near(const IndexOptInfo *index);
 
@@ -72,7 +75,7 @@ extern double near_equal_share(PlannerInfo *root, const NearCondition *condition
 /* The cost of one evaluation of the condition. */
 extern Cost near_comparison_cost(PlannerInfo *root, const NearCondition *condition);
 
-/* look_ups.c: adds paths of index look-ups by comparisons of a measure */
+/* support.c: adds paths of index look-ups by comparisons of a measure */
 extern void near_look_ups_init(void);
 
 #endif							/* NEARDUP_CONDITIONS_H */

@@ -108,7 +108,7 @@ static double
 shared_resemblance(double shared, const SideStatistics *left, const SideStatistics *right)
 {
 	double		sizes = left->known && right->known ?
-		(double) left->numbers.values + right->numbers.values : 0;
+	(double) left->numbers.values + right->numbers.values : 0;
 
 	if (sizes <= 0)
 		return share_thresholds[0];
@@ -270,7 +270,7 @@ excludes_itself(const Estimate *estimate)
 	foreach(lc, left->joininfo)
 		if (tells_rows_apart((const OpExpr *) lfirst_node(RestrictInfo, lc)->clause,
 							 left->relid, estimate->right.rel->relid))
-			return true;
+		return true;
 	return false;
 }
 
@@ -342,7 +342,11 @@ near_selectivity(PlannerInfo *root, Node *clause, JoinType jointype, SpecialJoin
 	else
 	{
 		share = share_of_pairs(&estimate);
-		/* most pairs may be of one template, for which few ask who want the first rows */
+
+		/*
+		 * most pairs may be of one template, for which few ask who want the
+		 * first rows
+		 */
 		if (root->tuple_fraction > 0)
 			share = Min(share, combined_share(&estimate, SHARE_FIRST,
 											  estimate.resemblance, 1));

@@ -46,11 +46,11 @@ static const uint64 *
 vector_as_set(const Signature *sig, Measure measure, uint32 *n)
 {
 	Vector		vector = {
-		.features = sig->values, .weights = signature_weights(sig),
+		.features = sig->values,.weights = signature_weights(sig),
 		.n = *n
 	};
 	double		norm = measure == MEASURE_COSINE ? vector_square(&vector) :
-		vector_sum(&vector);
+	vector_sum(&vector);
 	uint64	   *values;
 
 	*n = VECTOR_VALUES(vector.n);

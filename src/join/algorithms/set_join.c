@@ -159,6 +159,7 @@ rest_is_enough(const InvertedIndex *index, const PrefixProbe *probe, uint32 cand
 {
 	const Accumulator *accumulator = &index->accumulators[candidate];
 	const Tail *tail = &index->notes[candidate].tail;
+
 	/* it has a token of the candidate, so it has one at all */
 	uint32		last = probe->set->keys[probe->nkeys - 1] >> 32;
 	uint32		rest = probe->set->nvalues - probe->nkeys;
@@ -315,8 +316,9 @@ typedef struct SetJoinState
 {
 	uint32		most_small;		/* largest size of a small set */
 	uint32		size;			/* that differ[0] is for */
-	int16	   *differ[MAX_SMALL + 1];	/* by the probing size (0: large), by the other: elements
-										 * in which near ones differ at most, -1: none are */
+	int16	   *differ[MAX_SMALL + 1];	/* by the probing size (0: large), by
+										 * the other: elements in which near
+										 * ones differ at most, -1: none are */
 } SetJoinState;
 
 /* What is asked of each posting of a small set. */
@@ -466,7 +468,7 @@ compare_images(Search *search, ImageProbe *probe, const Posting *posting, const 
 		{
 			int			dropped = (posting->position & ~SMALL) >> DROPPED_SHIFT;
 			int			allowed = probe->differ[posting->position & SIZE_MASK] -
-				probe->dropped - dropped;
+			probe->dropped - dropped;
 
 			if (__builtin_popcountll(posting->key ^ probe->image) <= allowed &&
 				second_allows(search, probe, posting->set, allowed))

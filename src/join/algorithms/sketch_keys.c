@@ -108,7 +108,8 @@ sketches_are_few(double sketches, double keys)
 /* Sketches in the index that have rows on some side, as long as they are few. */
 typedef struct FewSketches
 {
-	uint32		n;				/* more than MAX_COMPARED: not all of them are here */
+	uint32		n;				/* more than MAX_COMPARED: not all of them are
+								 * here */
 	uint32		sets[MAX_COMPARED];
 } FewSketches;
 
@@ -117,7 +118,8 @@ typedef struct SketchKeys
 {
 	KeyList		last;			/* keys of the sketch prepared or probing last */
 	KeyList		filtered;		/* or that the filter has seen last */
-	uint64		nlooked_up;		/* keys of the sketch that probed by them last; 0 of a sample */
+	uint64		nlooked_up;		/* keys of the sketch that probed by them
+								 * last; 0 of a sample */
 	uint32		nnoted;			/* sketches of the index that have been noted */
 	FewSketches few[4];			/* by the sides that are asked for, as bits */
 } SketchKeys;

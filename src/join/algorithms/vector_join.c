@@ -108,7 +108,7 @@ vectorjoin_may_have_partner(Search *search, const FeatureFilter *filter,
 {
 	Vector		v = joined_vector(values, size);
 	double		need = norm_with(search, search->threshold * VECTOR_ROUNDING) *
-		joined_norm(values) * VECTOR_ROUNDING;
+	joined_norm(values) * VECTOR_ROUNDING;
 	double		norm = 0;
 
 	for (uint32 i = 0; i < v.n && norm < need; i++)
@@ -496,7 +496,7 @@ cosine_prepare(Search *search, JoinSet *set, bool indexed, bool probing)
 	uint32		n = vectorjoin_order(search, set);
 	VectorJoin *all = search->state;
 	float		most = search->index.growing ? FLT_MAX :
-		greatest_to_come(search, joined_nfeatures(set->size));
+	greatest_to_come(search, joined_nfeatures(set->size));
 
 	vectorjoin_prepare(search, set, n,
 					   cosine_needed_tokens(search, all->tokens, n, most, true),
@@ -508,7 +508,7 @@ static uint32
 least_partner(Search *search, const JoinSet *set)
 {
 	double		root = search->threshold * VECTOR_ROUNDING /
-		greatest_to_come(search, joined_nfeatures(set->size));
+	greatest_to_come(search, joined_nfeatures(set->size));
 	double		n = floor(root * root * VECTOR_ROUNDING);
 
 	return n < 1 ? 0 : VECTOR_VALUES((uint32) Min(n, joined_nfeatures(set->size)));

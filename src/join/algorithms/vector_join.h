@@ -72,7 +72,7 @@ joined_nfeatures(uint32 size)
 static inline Vector
 joined_vector(const uint64 *values, uint32 size)
 {
-	Vector		v = {.features = values + 1, .n = joined_nfeatures(size)};
+	Vector		v = {.features = values + 1,.n = joined_nfeatures(size)};
 
 	v.weights = (const float4 *) (values + 1 + v.n);
 	return v;

@@ -138,7 +138,7 @@ keep_near(Search *search, PairTable *table)
 		CHECK_EVERY(i);
 		if (pair.count != 0 &&
 			pair.count >= search_need(search, INDEXED_SIZE(&search->index, pair.low),
-									   INDEXED_SIZE(&search->index, pair.high)))
+									  INDEXED_SIZE(&search->index, pair.high)))
 			table->pairs[table->npairs++] = pair;
 	}
 	sort_pairs(table->pairs, table->npairs);
@@ -572,7 +572,7 @@ typedef struct Members
 
 typedef struct Groups
 {
-	Search    *search;
+	Search	   *search;
 	const JoinSet *set;			/* that probes */
 	uint32		nkeys;			/* of its prefix */
 	uint32		sides;			/* that partners must have one of */
@@ -664,7 +664,7 @@ find_members(Groups *groups, uint64 key, const Members *among, Members *members)
 static void
 extend_group(Groups *groups, uint32 size, uint32 last)
 {
-	Search    *search = groups->search;
+	Search	   *search = groups->search;
 	const Members *members = &groups->members[size - 1];
 	bool		few = members->n <= FEW_SETS || size == GROUP_SIZE;
 
@@ -675,7 +675,7 @@ extend_group(Groups *groups, uint32 size, uint32 last)
 
 		CHECK_EVERY(i);
 		if (few || search_need(search, INDEXED_SIZE(&search->index, set),
-								groups->set->size) <= size)
+							   groups->set->size) <= size)
 			add_group_candidate(&search->index, set);
 	}
 	if (few)

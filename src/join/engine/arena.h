@@ -45,7 +45,8 @@ typedef struct SharedArea
 {
 	pg_atomic_uint32 users;		/* processes that have not released it */
 	uint32		n;				/* segments; only its own process adds any */
-	uint32		nfreed;			/* of these, the first ones, when nobody looks any more */
+	uint32		nfreed;			/* of these, the first ones, when nobody looks
+								 * any more */
 	dsm_handle	segments[AREA_SEGMENTS];
 } SharedArea;
 
@@ -62,7 +63,8 @@ typedef struct SharedAreas
 	SharedArea *shared;
 	int			n;
 	ResourceOwner owner;		/* of the mappings */
-	SharedPointer next;			/* what is left of this process's newest segment */
+	SharedPointer next;			/* what is left of this process's newest
+								 * segment */
 	size_t		left;
 	size_t		taken;			/* bytes of all its segments */
 	SharedSegment segments[FLEXIBLE_ARRAY_MEMBER];	/* AREA_SEGMENTS of each */

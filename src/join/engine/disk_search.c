@@ -26,8 +26,8 @@
 typedef struct Deferred
 {
 	/*
-	 * The set that was found << 32 | the one that found it; of the block, the one
-	 * that found it << 32 | the place in the block.
+	 * The set that was found << 32 | the one that found it; of the block, the
+	 * one that found it << 32 | the place in the block.
 	 */
 	uint64	   *pairs;
 	size_t		npairs;

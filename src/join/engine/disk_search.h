@@ -45,8 +45,8 @@ typedef struct Chunks
 	SpillReader *reader;		/* of keys or else of sets */
 	uint64		this_chunk;		/* offset in that file */
 	uint64		next_chunk;
-	uint64		first_probe;	/* offset of the first set large enough to probe, if the
-								 * measure is not symmetric */
+	uint64		first_probe;	/* offset of the first set large enough to
+								 * probe, if the measure is not symmetric */
 	JoinSet		probe;			/* whose keys were read last */
 	struct Deferred *deferred;
 } Chunks;

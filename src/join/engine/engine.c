@@ -196,7 +196,11 @@ add_in_memory(SetJoin *join, const AddedRow *row, uint32 rowno)
 	rows[side] = row_make(&join->rows[side], rows[side], row->data, rowno, row->len);
 	if (row->n == 0 && shared && join->last_empty[side] == NULL)
 		join->last_empty[side] = row_at(join->pool.areas, rows[side]);
-	/* where rows are shared, the link of the inner side is that of the last row */
+
+	/*
+	 * where rows are shared, the link of the inner side is that of the last
+	 * row
+	 */
 	if (join->params.self_join && (!shared || rows[SIDE_INNER] == NULL))
 		rows[SIDE_INNER] = rows[SIDE_OUTER];
 	check_memory(join, row->len + sizeof(uint64) * row->n);
@@ -668,7 +672,8 @@ setjoin_inner_stays(const SetJoin *join)
 static PairedSet
 paired_set(const JoinSet *set)
 {
-	return (PairedSet) {
+	return (PairedSet)
+	{
 		.first = set->first,.values = set->values,.nvalues = set->nvalues,
 			.size = set->size
 	};
@@ -747,7 +752,10 @@ setjoin_rows(SetJoin *join, JoinSide side)
 {
 	if (join->spill != NULL)
 		spillreader_seek(&join->cursors[side].reader, 0);
-	join->scans[side] = (RowScan) {join->empty[side], 0};
+	join->scans[side] = (RowScan)
+	{
+		join->empty[side], 0
+	};
 }
 
 const void *

@@ -36,12 +36,14 @@ typedef struct SetJoinStats
 	uint64		distinct;		/* distinct sets among them */
 	uint64		postings;		/* in prefix indexes */
 	uint64		visited;		/* postings read, where they are not shared */
-	uint64		candidates;		/* pairs of sets that shared a token of their prefixes and
-								 * passed all filters before verification */
+	uint64		candidates;		/* pairs of sets that shared a token of their
+								 * prefixes and passed all filters before
+								 * verification */
 	uint64		removed_size;	/* postings skipped by size */
-	uint64		removed_features;	/* rows that share too little with the other side */
-	uint64		removed_position;	/* pairs, by the positional filter, each time
-									 * that they share a token */
+	uint64		removed_features;	/* rows that share too little with the
+									 * other side */
+	uint64		removed_position;	/* pairs, by the positional filter, each
+									 * time that they share a token */
 	uint64		removed_suffix; /* pairs, by the suffix filter */
 	uint64		removed_bitmap; /* pairs, by the bitmaps */
 	uint64		verified;		/* pairs compared element by element */
@@ -61,23 +63,24 @@ typedef struct SetJoinParams
 	bool		self_join;		/* both sides have the same rows, which are
 								 * added on the outer side only */
 	bool		apart;			/* then: nobody asks for a row with itself */
-	bool		either_order;	/* and with a symmetric measure: two different groups are handed
-								 * out once, not as (x, y) and (y, x) */
-	bool		keep_empty[2];	/* by JoinSide: rows without features are kept,
-								 * for setjoin_rows() */
+	bool		either_order;	/* and with a symmetric measure: two different
+								 * groups are handed out once, not as (x, y)
+								 * and (y, x) */
+	bool		keep_empty[2];	/* by JoinSide: rows without features are
+								 * kept, for setjoin_rows() */
 	bool		keep_unmatched; /* so are outer rows without a partner */
 	size_t		memory;			/* bytes to stay within */
 
-	const char *secret;			/* JOIN_SECRET random bytes, where several engines have
-								 * the same rows; NULL: any */
+	const char *secret;			/* JOIN_SECRET random bytes, where several
+								 * engines have the same rows; NULL: any */
 
 	/*
-	 * Where each of several engines gets a part of the rows, and they prepare the sets
-	 * together, see shared_sets.h.  NULL: they do not.
+	 * Where each of several engines gets a part of the rows, and they prepare
+	 * the sets together, see shared_sets.h.  NULL: they do not.
 	 */
 	struct SharedSets *shared;
 	struct SharedAreas *areas;	/* where rows and sets will be */
-	struct SharedValues *known;	/* what values are there already */
+	struct SharedValues *known; /* what values are there already */
 	struct FileSet *files;		/* where they will be if memory does not do */
 	int			part;			/* number of this one, from 0 */
 } SetJoinParams;
@@ -162,8 +165,10 @@ extern bool setjoin_inner_stays(const SetJoin *join);
 /* A distinct set, as it takes part in a pair. */
 typedef struct PairedSet
 {
-	uint32		first;			/* least number of its rows, which tells sets apart */
-	const uint64 *values;		/* in order, less some that occur in no other set */
+	uint32		first;			/* least number of its rows, which tells sets
+								 * apart */
+	const uint64 *values;		/* in order, less some that occur in no other
+								 * set */
 	uint32		nvalues;
 	uint32		size;			/* values that it has */
 } PairedSet;

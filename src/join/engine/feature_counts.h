@@ -16,7 +16,8 @@
 typedef struct TokenCounters
 {
 	uint16	   *count;
-	float	   *most;			/* greatest weight of the features that a counter counts */
+	float	   *most;			/* greatest weight of the features that a
+								 * counter counts */
 	bool		weighted;		/* there are such; set beforehand */
 	int			shift;			/* 64 - log2(number of counters) */
 	size_t		bytes;
@@ -94,7 +95,8 @@ extern uint32 weighted_tokens_make(const TokenCounters *counters, const uint64 *
 /* Features, or whatever else near sets have in common, of the side known first. */
 typedef struct FeatureFilter
 {
-	uint64	   *words;			/* a bit for each place; NULL: there is no filter */
+	uint64	   *words;			/* a bit for each place; NULL: there is no
+								 * filter */
 	size_t		bytes;			/* of these */
 	Probing		probing;		/* the place of a feature */
 	uint32		looked;			/* sets that were looked at lately */

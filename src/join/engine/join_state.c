@@ -44,7 +44,7 @@ setjoin_bytes_held(SetJoin *join)
 {
 	size_t		counter = sizeof(uint16) + (join->search.counters.weighted ? sizeof(float) : 0);
 	size_t		counters = join->algorithm->ordered ?
-		Min(join->totals.nfeatures * 2 * counter, join->params.memory / 8) : 0;
+	Min(join->totals.nfeatures * 2 * counter, join->params.memory / 8) : 0;
 
 	return join->values.bytes + join->rows[SIDE_OUTER].bytes +
 		join->rows[SIDE_INNER].bytes + join->filter.bytes +
@@ -295,7 +295,10 @@ add_pair(SetJoin *join, const JoinSet *outer, const JoinSet *inner)
 	if (unlikely(found->n == found->max))
 		found->pairs = growing_reserve(found->pairs, &found->max, found->n + 1,
 									   sizeof(GroupPair));
-	found->pairs[found->n++] = (GroupPair) {outer, inner};
+	found->pairs[found->n++] = (GroupPair)
+	{
+		outer, inner
+	};
 }
 
 void

@@ -27,7 +27,8 @@ typedef enum SearchPhase
 	SEARCH_ADD,					/* rows are added */
 	SEARCH_SELVES,				/* on disk: sets are matched with themselves */
 	SEARCH_CHUNK,				/* sets probe the index of a chunk */
-	SEARCH_STREAM,				/* on disk: so do whole sets that are not in it */
+	SEARCH_STREAM,				/* on disk: so do whole sets that are not in
+								 * it */
 	SEARCH_COMPARE,				/* on disk: deferred candidates are compared */
 	SEARCH_END,					/* no more pairs */
 } SearchPhase;
@@ -44,7 +45,8 @@ typedef struct StoredTotals
 /* Probes that this process makes, where several divide them. */
 typedef struct Claims
 {
-	pg_atomic_uint64 *claimed;	/* counter of claimed ones; NULL: they are not divided */
+	pg_atomic_uint64 *claimed;	/* counter of claimed ones; NULL: they are not
+								 * divided */
 	uint64		next;			/* number of the next probe */
 	uint64		begin;			/* of the claimed ones */
 	uint64		end;
@@ -69,15 +71,17 @@ typedef struct RowScan
 struct SetJoin
 {
 	SetJoinParams params;
-	SearchPhase	phase;
-	SearchPhase	resumed;		/* after SEARCH_COMPARE */
-	void		(*advance) (SetJoin *join); /* make the next probe, or go on to the next phase */
+	SearchPhase phase;
+	SearchPhase resumed;		/* after SEARCH_COMPARE */
+	void		(*advance) (SetJoin *join); /* make the next probe, or go on
+											 * to the next phase */
 	const Algorithm *algorithm;
 	Search		search;			/* the algorithm's view */
 
 	/*
-	 * With a symmetric measure each set probes for those before it, of either side.  Otherwise
-	 * the sets of one side are indexed and those of the other probe.
+	 * With a symmetric measure each set probes for those before it, of either
+	 * side.  Otherwise the sets of one side are indexed and those of the
+	 * other probe.
 	 */
 	JoinSide	indexed;
 	JoinSide	probing;
@@ -93,10 +97,12 @@ struct SetJoin
 	Row		   *last_empty[2];	/* the last ones of those, if they are shared */
 	uint32		nrows[2];
 	StoredTotals totals;
-	uint32	   *borrowed;		/* sets of the table whose values another process has
-								 * stored, until their rows are given to it */
+	uint32	   *borrowed;		/* sets of the table whose values another
+								 * process has stored, until their rows are
+								 * given to it */
 	size_t		unchecked;		/* bytes added since memory was checked */
-	SharedPool	pool;			/* of shared arenas; no areas: nothing is shared */
+	SharedPool	pool;			/* of shared arenas; no areas: nothing is
+								 * shared */
 	bool		full;			/* shared memory is used up */
 
 	struct Spill *spill;		/* NULL: all is in memory */

@@ -37,7 +37,8 @@ typedef struct SpillFile
 	BufFile    *own;			/* that this process writes */
 	uint64		size;			/* bytes written, or of all pieces */
 	bool		moved;			/* reading has left the end of `own` */
-	BufFile   **parts;			/* published files by process; NULL: not opened */
+	BufFile   **parts;			/* published files by process; NULL: not
+								 * opened */
 	int			nparts;
 	SpillPiece *pieces;			/* NULL: not published */
 	size_t		npieces;
@@ -99,7 +100,8 @@ extern bool spillreader_next_is(SpillReader *reader, const void *data, size_t le
  */
 typedef struct Row
 {
-	struct Row *next;			/* link to another row of the same set and side */
+	struct Row *next;			/* link to another row of the same set and
+								 * side */
 	uint32		rowno;			/* on its side */
 	uint32		len;			/* of data, or ROWS_IN_FILE */
 	char		data[FLEXIBLE_ARRAY_MEMBER];
@@ -155,7 +157,8 @@ row_at(SharedAreas *areas, const Row *link)
 
 typedef struct RowsAhead
 {
-	const Row  *fetched[LISTS_AHEAD];	/* last one of each list; NULL: all are */
+	const Row  *fetched[LISTS_AHEAD];	/* last one of each list; NULL: all
+										 * are */
 	uint32		next;			/* place of the oldest list */
 } RowsAhead;
 

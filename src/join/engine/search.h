@@ -23,8 +23,8 @@ typedef struct Bucket
 	uint32		start;			/* its first posting that is not too small */
 	uint32		n;				/* postings so far, from start */
 	uint32		set;			/* that of the last one */
-	uint32		tags;			/* of their keys; where the index is shared, in the
-								 * upper half of those that come again */
+	uint32		tags;			/* of their keys; where the index is shared,
+								 * in the upper half of those that come again */
 } Bucket;
 
 typedef struct Accumulator
@@ -58,13 +58,15 @@ typedef struct InvertedIndex
 	uint32		nadded;			/* sets that have been added */
 	uint32		limit;			/* only sets before this one are partners */
 	uint32		least;			/* sets before this one are too small */
-	bool		shared;			/* with other processes, see shared_index.h: all sets are in it,
-								 * and a bucket tells the set of its first posting */
+	bool		shared;			/* with other processes, see shared_index.h:
+								 * all sets are in it, and a bucket tells the
+								 * set of its first posting */
 	uint32		own;			/* keys, the first ones, by which the set that
 								 * probes is in such an index itself */
 	bool		growing;		/* sets come in no order of size, and are not
 								 * announced: buckets grow as they are added */
-	uint64		nused;			/* then: postings that buckets have a place for */
+	uint64		nused;			/* then: postings that buckets have a place
+								 * for */
 	uint32		max_sets;		/* then: sets that there is room for */
 	Accumulator *accumulators;	/* one a set, all zero between probes */
 	uint32	   *sizes;			/* size << 2 | sides, one a set */
@@ -318,8 +320,9 @@ typedef struct Search
 	void	   *state;			/* the algorithm's own, or NULL: in context */
 
 	/*
-	 * Groups, where sets are in no order of size and the index grows: sets of one run follow
-	 * each other in it, and a probe passes over those of its own component. NULL: over none.
+	 * Groups, where sets are in no order of size and the index grows: sets of
+	 * one run follow each other in it, and a probe passes over those of its
+	 * own component. NULL: over none.
 	 */
 	const uint32 *components;	/* of each set in the index */
 	const uint32 *run_ends;		/* first set behind the run of each */
@@ -327,7 +330,8 @@ typedef struct Search
 
 	/* of the chunk */
 	JoinSet    *sets;			/* in order of size, unless the index grows */
-	bool		only_keys;		/* and bitmaps of these are in memory, no values */
+	bool		only_keys;		/* and bitmaps of these are in memory, no
+								 * values */
 	uint32		nsets;
 	InvertedIndex index;
 	void	   *chunk_state;	/* the algorithm's own, or NULL */
@@ -357,7 +361,8 @@ typedef struct Algorithm
 	bool		at_once;		/* all sets of a chunk are in the index before
 								 * the first one probes */
 	bool		symmetric;		/* so is the condition, whatever the measure */
-	bool		sized;			/* partners are of sizes that the measure tells */
+	bool		sized;			/* partners are of sizes that the measure
+								 * tells */
 	bool		index_sharable; /* takes postings of an index as they are, by
 								 * setindex_partners(), if it is shared */
 
@@ -384,8 +389,8 @@ typedef struct Algorithm
 	uint32		(*indexed_keys) (Search *search, const JoinSet *set);
 
 	/*
-	 * Makes what the postings of a set have in place of keys and positions, if
-	 * they have, and what is noted of the set.  NULL: none have.
+	 * Makes what the postings of a set have in place of keys and positions,
+	 * if they have, and what is noted of the set.  NULL: none have.
 	 */
 	bool		(*image) (Search *search, const JoinSet *set, Posting *posting,
 						  uint64 *second);
@@ -403,9 +408,10 @@ typedef struct Algorithm
 	void		(*probe) (Search *search, const JoinSet *set, uint32 sides);
 
 	/*
-	 * Where one side is known before the other: adds a set's features, or whatever near ones
-	 * have in common, to the filter, or returns false if nothing is. And tells whether a set of
-	 * the other side, indexed or not, may be near to one of these.
+	 * Where one side is known before the other: adds a set's features, or
+	 * whatever near ones have in common, to the filter, or returns false if
+	 * nothing is. And tells whether a set of the other side, indexed or not,
+	 * may be near to one of these.
 	 */
 	bool		(*announce) (Search *search, FeatureFilter *filter,
 							 const uint64 *values, uint32 n);
@@ -420,8 +426,8 @@ typedef struct Algorithm
 
 	/*
 	 * The same in two steps, for sets of which only keys and bitmaps are in
-	 * memory: what may be near, by these, and what is, by the values.  NULL if
-	 * whole sets are needed to find candidates.
+	 * memory: what may be near, by these, and what is, by the values.  NULL
+	 * if whole sets are needed to find candidates.
 	 */
 	bool		(*may_match) (Search *search, const JoinSet *indexed, const JoinSet *probing);
 	bool		(*compare) (Search *search, const JoinSet *indexed, const JoinSet *probing);

@@ -136,7 +136,10 @@ take_sample(SetRuns *runs, SetKey key)
 		return;
 	own->samples = growing_reserve(own->samples, &own->max_samples, own->nsamples + 1,
 								   sizeof(RunSample));
-	own->samples[own->nsamples++] = (RunSample) {key, offset};
+	own->samples[own->nsamples++] = (RunSample)
+	{
+		key, offset
+	};
 }
 
 static void
@@ -144,7 +147,10 @@ add_run(RunFile *file, uint64 begin)
 {
 	file->runs = growing_reserve(file->runs, &file->max_runs, file->nruns + 1,
 								 sizeof(RunRange));
-	file->runs[file->nruns++] = (RunRange) {begin, file->file.size};
+	file->runs[file->nruns++] = (RunRange)
+	{
+		begin, file->file.size
+	};
 }
 
 static void
@@ -746,7 +752,10 @@ static void
 begin_rows(const SetFile *file, RowRange *ranges)
 {
 	for (int side = 0; side < file->nsides; side++)
-		ranges[side] = (RowRange) {.offset = file->rows[side].size,.first = PG_UINT32_MAX};
+		ranges[side] = (RowRange)
+	{
+		.offset = file->rows[side].size,.first = PG_UINT32_MAX
+	};
 }
 
 void

@@ -60,8 +60,8 @@ typedef struct RunFile
 	RunRange   *runs;
 	size_t		nruns;
 	size_t		max_runs;		/* allocated */
-	RunSample  *samples;		/* by offset, one every SAMPLE_BYTES; empty if only one
-								 * process merges */
+	RunSample  *samples;		/* by offset, one every SAMPLE_BYTES; empty if
+								 * only one process merges */
 	size_t		nsamples;
 	size_t		max_samples;	/* allocated */
 } RunFile;
@@ -102,7 +102,8 @@ typedef struct SetRuns
 	Run		   *runs;
 	uint32		nruns;
 	size_t		buffer;			/* bytes of the buffer of each */
-	struct binaryheap *heap;	/* of runs that have another record, by its key */
+	struct binaryheap *heap;	/* of runs that have another record, by its
+								 * key */
 	SetKey	   *borders;		/* first keys of the shares but the first one */
 	uint32		nshares;
 	uint32		share;			/* that is read */
@@ -193,14 +194,17 @@ typedef struct MergedShare
 typedef struct SetFile
 {
 	SpillStore	store;
-	int			nsides;			/* whose rows are stored; of one, both have these */
+	int			nsides;			/* whose rows are stored; of one, both have
+								 * these */
 	SetRuns		runs;			/* with the values */
 	SpillFile	records;
 	SpillFile	rows[2];		/* by side */
 	uint64		nsets;
-	uint64		(*shift)[2];	/* by share: added to an offset of rows in the file of
-								 * its process, the offset in the concatenation */
-	void	   *place;			/* of the bitmap and values of the set that was read */
+	uint64		(*shift)[2];	/* by share: added to an offset of rows in the
+								 * file of its process, the offset in the
+								 * concatenation */
+	void	   *place;			/* of the bitmap and values of the set that
+								 * was read */
 
 	/* once all shares are merged */
 	SpillReader reader;			/* of records */

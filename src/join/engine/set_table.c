@@ -256,7 +256,7 @@ shared_values_look(SharedValues *table, const SharedAreas *areas, SetKey key)
 
 SharedPointer
 shared_values_find(SharedValues *table, SharedAreas *areas, SetKey key,
-				const uint64 *values, uint32 n)
+				   const uint64 *values, uint32 n)
 {
 	pg_atomic_uint64 *slots = slots_of(table, key);
 
@@ -283,7 +283,7 @@ shared_values_number(const uint64 *values)
 
 void
 shared_values_add(SharedValues *table, SetKey key, uint64 *values, uint32 n, uint32 number,
-			   SharedPointer pointer)
+				  SharedPointer pointer)
 {
 	pg_atomic_uint64 *slots = slots_of(table, key);
 	int			place = 0;

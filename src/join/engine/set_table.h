@@ -32,15 +32,16 @@ typedef struct JoinSet
 {
 	SetKey		key;
 	uint64	   *values;			/* rising; the set's bitmap is before them */
-	uint64	   *keys;			/* tokens of its prefix, rising; of a set that is
-								 * not prepared, its shared place */
+	uint64	   *keys;			/* tokens of its prefix, rising; of a set that
+								 * is not prepared, its shared place */
 	uint32		size;			/* elements of the set */
-	uint32		nvalues;		/* less than size once elements that occur in no
-								 * other set are dropped */
+	uint32		nvalues;		/* less than size once elements that occur in
+								 * no other set are dropped */
 	uint32		nkeys;			/* of the prefix, without those */
 	uint32		first;			/* number of its first row; self-joins only */
-	struct Row *rows[2];		/* by JoinSide; of a shared set, links until sets are gathered,
-								 * in a self-join to the first and the last row */
+	struct Row *rows[2];		/* by JoinSide; of a shared set, links until
+								 * sets are gathered, in a self-join to the
+								 * first and the last row */
 } JoinSet;
 
 /* The sides on which a set has rows, as bits. */
@@ -93,21 +94,21 @@ extern void shared_values_fetch(SharedValues *table, SetKey key);
 
 /* A guess where its values are, or NULL; for prefetching only. */
 extern const uint64 *shared_values_look(SharedValues *table, const SharedAreas *areas,
-									 SetKey key);
+										SetKey key);
 
 /*
  * Where n equal values of that key are, if some process has added them and they have not
  * been overwritten since; or else an invalid pointer.
  */
 extern SharedPointer shared_values_find(SharedValues *table, SharedAreas *areas, SetKey key,
-									 const uint64 *values, uint32 n);
+										const uint64 *values, uint32 n);
 
 /*
  * Add the n values of a set, which must stay until all processes have added their rows,
  * and its number in this process.
  */
 extern void shared_values_add(SharedValues *table, SetKey key, uint64 *values, uint32 n,
-						   uint32 number, SharedPointer pointer);
+							  uint32 number, SharedPointer pointer);
 
 /* The number with which these values were added. */
 extern uint32 shared_values_number(const uint64 *values);

@@ -47,7 +47,8 @@ struct Counting
 {
 	SharedCounts *shared;
 	SharedPool *pool;
-	TokenCounters counters;		/* without counts: this process does not know yet where they are */
+	TokenCounters counters;		/* without counts: this process does not know
+								 * yet where they are */
 	CountRange *ranges;
 	uint32		nranges;
 	int			range_bits;
@@ -280,7 +281,7 @@ shared_index_allot(SetJoin *join, SharedIndex *shared, int part)
 	uint64		nbuckets = setindex_buckets(npostings,
 											setjoin_different_keys(join, npostings));
 	bool		has_room = SharedPointerIsValid(shared->room) &&
-		npostings * sizeof(Posting) <= shared->room_bytes;
+	npostings * sizeof(Posting) <= shared->room_bytes;
 
 	StaticAssertStmt(1 << SHARE_BITS == INDEX_SHARES, "shares do not have so many bits");
 	switch (part)
@@ -395,7 +396,7 @@ deal_keys(void *arg, uint32 number, const JoinSet *set, uint32 n)
 	Posting		posting = {.set = number};
 	uint64		second;
 	bool		image = n > 0 && algorithm->image != NULL &&
-		algorithm->image(&dealer->join->search, set, &posting, &second);
+	algorithm->image(&dealer->join->search, set, &posting, &second);
 
 	if (image)
 		dealer->notes[number].image = second;

@@ -18,8 +18,10 @@
 typedef struct SharedCounts
 {
 	pg_atomic_uint64 used;		/* counters */
-	LWLock		lock;			/* of the next two, until all have come to their end */
-	SharedPointer counts;		/* invalid: they have no memory yet, or nothing is counted */
+	LWLock		lock;			/* of the next two, until all have come to
+								 * their end */
+	SharedPointer counts;		/* invalid: they have no memory yet, or
+								 * nothing is counted */
 	SharedPointer ranges;		/* of the counters: CountRange */
 	int			shift;			/* of the counters, once they are folded */
 } SharedCounts;
@@ -56,15 +58,17 @@ typedef struct SharedIndex
 {
 	pg_atomic_uint64 npostings; /* of all sets, as they are prepared */
 	int			shift;			/* as in InvertedIndex */
-	SharedPointer room;			/* that nobody needs any more, of so many bytes */
+	SharedPointer room;			/* that nobody needs any more, of so many
+								 * bytes */
 	size_t		room_bytes;
 	SharedPointer buckets;		/* invalid: none is made together */
 	SharedPointer postings;
-	SharedPointer places;		/* number of the bucket of each posting, wanted
-								 * until all are where they belong */
+	SharedPointer places;		/* number of the bucket of each posting,
+								 * wanted until all are where they belong */
 	SharedPointer notes;		/* of all sets, as in InvertedIndex */
-	uint32		tally[INDEX_SHARES][INDEX_SHARES];	/* postings by share of the
-													 * buckets, then of the sets */
+	uint32		tally[INDEX_SHARES][INDEX_SHARES];	/* postings by share of
+													 * the buckets, then of
+													 * the sets */
 } SharedIndex;
 
 extern void shared_index_init(SharedIndex *shared);

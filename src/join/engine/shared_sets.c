@@ -46,8 +46,8 @@ typedef struct SharedSet
 	SetKey		key;
 	SharedPointer place;		/* of its bitmap and values; invalid: another
 								 * process has the same set, and its rows */
-	pg_atomic_uint64 rows[2];	/* by JoinSide; in a self-join the second is the
-								 * last row, which stays that */
+	pg_atomic_uint64 rows[2];	/* by JoinSide; in a self-join the second is
+								 * the last row, which stays that */
 	SharedPointer keys;			/* the rest is set when it is prepared */
 	uint32		nvalues;
 	uint32		nkeys;
@@ -760,7 +760,11 @@ shared_sets_prepare(SetJoin *join)
 	make_room(join);
 	share_empty(join);
 	hand_over(join);
-	/* who comes when the counters are memory for something else knows their number */
+
+	/*
+	 * who comes when the counters are memory for something else knows their
+	 * number
+	 */
 	if (join->algorithm->ordered && BarrierPhase(barrier) > STEP_PREPARE)
 		join->search.counters.used = pg_atomic_read_u64(&shared->counts.used);
 	for (int step = BarrierPhase(barrier); step < STEP_READY; step++)

@@ -19,8 +19,9 @@
 typedef enum SharedStep
 {
 	STEP_READ,					/* each takes in rows, by itself */
-	STEP_SUSPECT,				/* rows of sets that another has stored are handed over; which
-								 * of its sets another may have stored, too */
+	STEP_SUSPECT,				/* rows of sets that another has stored are
+								 * handed over; which of its sets another may
+								 * have stored, too */
 	STEP_COLLAPSE,				/* identical sets of several become one */
 	STEP_COUNT,					/* features */
 	STEP_FOLD,					/* the counters, by one process */
@@ -37,8 +38,10 @@ typedef enum SharedStep
 typedef enum GivenUp
 {
 	IN_MEMORY,
-	TO_RUNS,					/* sets go to disk, in runs that all will merge */
-	TO_ROWS,					/* rows go to files, from which each takes in all */
+	TO_RUNS,					/* sets go to disk, in runs that all will
+								 * merge */
+	TO_ROWS,					/* rows go to files, from which each takes in
+								 * all */
 } GivenUp;
 
 /* What one process has. */
@@ -53,15 +56,18 @@ typedef struct SharedSetsPart
 	uint32		nrows[2];
 	uint32		most_features;
 	uint64		nonempty;		/* rows with a set */
-	SpillPart	spill;			/* if sets are on disk; the rest is not set then */
+	SpillPart	spill;			/* if sets are on disk; the rest is not set
+								 * then */
 	uint64		different;		/* features, about, at the most */
 	uint32		n;				/* of the sets whose values it has stored: */
 	SharedPointer sets;			/* SharedSets, in the order in which they came */
 	SharedPointer marks;		/* a bit for each by its hash, of 2^mark_bits */
 	int			mark_bits;
-	SharedPointer suspects;		/* numbers of those that another may have, by share */
+	SharedPointer suspects;		/* numbers of those that another may have, by
+								 * share */
 	uint32		ends[SET_SHARES];	/* of the shares */
-	pg_atomic_uint32 taken[STEP_READY]; /* runs of sets that somebody does, by step */
+	pg_atomic_uint32 taken[STEP_READY]; /* runs of sets that somebody does, by
+										 * step */
 } SharedSetsPart;
 
 typedef struct SharedSets

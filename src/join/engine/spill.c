@@ -145,7 +145,10 @@ spill_begin(SetJoin *join)
 
 	if (shared != NULL)
 	{
-		store = (SpillStore) {join->params.files, join->params.part, shared->nparts};
+		store = (SpillStore)
+		{
+			join->params.files, join->params.part, shared->nparts
+		};
 		spill->shares = &shared->spill;
 		spill->nshares = Min(shared->nparts * SHARES_PER_PROCESS, MAX_SPILL_SHARES);
 		spill->holds_memory = true;
@@ -182,7 +185,7 @@ uint64
 spill_features(const SetJoin *join)
 {
 	double		keys = (double) join->totals.npostings / Max(join->totals.nstored, 1) *
-		join->spill->file.runs.nsets;
+	join->spill->file.runs.nsets;
 
 	return Max(join->totals.nfeatures, (uint64) keys);
 }
@@ -312,6 +315,7 @@ begin_reading(SetJoin *join)
 {
 	SetFile    *file = &join->spill->file;
 	size_t		max_group = join->params.memory / 16;
+
 	/* what is compared later is read from many places of the files */
 	size_t		buffer = join->spill->by_keys ? BLCKSZ : setjoin_buffer(join);
 	size_t		values;
@@ -339,7 +343,10 @@ write_share(SetJoin *join, uint32 share)
 	KeysPiece  *piece = &join->spill->shares->keys[share];
 	uint64		end = file->nsets * (share + 1) / MAX_SPILL_SHARES;
 
-	piece->piece = (SpillPiece) {.part = join->params.part,.offset = keys->size};
+	piece->piece = (SpillPiece)
+	{
+		.part = join->params.part,.offset = keys->size
+	};
 	setfile_seek(file, file->nsets * share / MAX_SPILL_SHARES);
 	for (uint64 i = file->nsets * share / MAX_SPILL_SHARES; i < end; i++)
 	{

@@ -33,8 +33,10 @@ typedef struct SpillPart
 /* Work on disk that processes divide, and its results. */
 typedef struct SpillShares
 {
-	pg_atomic_uint32 sets_taken;	/* shares of the keys that some process merges */
-	pg_atomic_uint32 keys_taken;	/* shares of the sets whose keys some process makes */
+	pg_atomic_uint32 sets_taken;	/* shares of the keys that some process
+									 * merges */
+	pg_atomic_uint32 keys_taken;	/* shares of the sets whose keys some
+									 * process makes */
 	MergedShare sets[MAX_SPILL_SHARES];
 	KeysPiece	keys[MAX_SPILL_SHARES];
 } SpillShares;
@@ -45,8 +47,10 @@ typedef struct Spill
 	SpillShares *shares;		/* shared, or this process's own */
 	SpillPart	part;			/* of this process, if it is alone */
 	uint32		nshares;		/* into which work is divided */
-	bool		holds_memory;	/* the sets that were added before are still in shared memory */
-	bool		by_keys;		/* candidates are found by keys and bitmaps, and compared later */
+	bool		holds_memory;	/* the sets that were added before are still
+								 * in shared memory */
+	bool		by_keys;		/* candidates are found by keys and bitmaps,
+								 * and compared later */
 	SpillFile	keys;			/* then: of all sets that have any */
 	SpillFile	counts;			/* counters of features, by process */
 	struct Chunks *chunks;		/* see chunks.h */

@@ -88,7 +88,7 @@ find_columns(Node *node, void *context)
 
 		if (IS_SPECIAL_VARNO(var->varno))
 			state->sides[side].columns = bms_add_member(state->sides[side].columns,
-												  var->varattno - 1);
+														var->varattno - 1);
 		return false;
 	}
 	return expression_tree_walker(node, find_columns, context);
@@ -429,8 +429,8 @@ copy_inner_rows(SimilarityJoinState *state)
 		return;
 	inner->tried = true;
 	inner->copied = inner_rows_copy(inner, state->css.ss.ps.state->es_query_cxt,
-								 state->engine,
-								 state->scan.inner_group);
+									state->engine,
+									state->scan.inner_group);
 }
 
 /*
@@ -594,7 +594,7 @@ next_matched(SimilarityJoinState *state)
 	while (next_pair(state))
 	{
 		bool		first = state->type != JOIN_INNER &&
-			set_matched(state, state->scan.rowno);
+		set_matched(state, state->scan.rowno);
 
 		if (needs_one(state))
 		{

@@ -22,14 +22,15 @@
 enum PathPrivate
 {
 	PATH_CONDITION,				/* RestrictInfo */
-	PATH_CLAUSES,				/* of the join, that one among them: list of RestrictInfo */
+	PATH_CLAUSES,				/* of the join, that one among them: list of
+								 * RestrictInfo */
 	PATH_QUAL,					/* list of RestrictInfo */
 	PATH_TYPE,					/* JoinType, as an Integer */
 	PATH_LEFT_IS_INNER,			/* as an Integer */
 	PATH_IMPLIED,				/* clause is more than the condition, likewise */
 	PATH_SELF,					/* both sides have the same rows, likewise */
-	PATH_INNER_WHOLE,			/* each of several processes has all inner rows and a
-								 * part of the outer ones, likewise */
+	PATH_INNER_WHOLE,			/* each of several processes has all inner
+								 * rows and a part of the outer ones, likewise */
 	PATH_COUNT
 };
 
@@ -38,8 +39,9 @@ enum JoinExprs
 {
 	JOIN_EXPR_CONDITION,		/* the near-duplicate condition */
 	JOIN_EXPR_FILTER,			/* other conditions of the join, a list */
-	JOIN_EXPR_QUAL,				/* conditions above an outer join, a list: not in plan.qual,
-								 * which EXPLAIN would show without the names of the tables */
+	JOIN_EXPR_QUAL,				/* conditions above an outer join, a list: not
+								 * in plan.qual, which EXPLAIN would show
+								 * without the names of the tables */
 	JOIN_EXPR_COUNT
 };
 
@@ -51,7 +53,8 @@ enum JoinPrivate
 	JOIN_PRIVATE_LEFT_IS_INNER, /* the condition's left side, as an Integer */
 	JOIN_PRIVATE_BEFORE,		/* conditions of the filter that would be
 								 * worked out before it, as an Integer */
-	JOIN_PRIVATE_SELF,			/* both children have the same rows, as an Integer */
+	JOIN_PRIVATE_SELF,			/* both children have the same rows, as an
+								 * Integer */
 	JOIN_PRIVATE_INNER_WHOLE,	/* as in PATH_INNER_WHOLE */
 	JOIN_PRIVATE_COUNT
 };
@@ -100,9 +103,11 @@ typedef struct InnerRows
 typedef struct InnerRound
 {
 	uint64		passed;			/* rows in front of where the cursor is */
-	uint64		end;			/* rows, from the first on, after which it ends */
+	uint64		end;			/* rows, from the first on, after which it
+								 * ends */
 	bool		from_first;		/* it has wrapped around */
-	bool		match;			/* the last row returned matched, and is returned again */
+	bool		match;			/* the last row returned matched, and is
+								 * returned again */
 } InnerRound;
 
 /* The condition that drives the join, and the values of its arguments. */
@@ -115,8 +120,8 @@ typedef struct DrivingCondition
 	Measure		measure;		/* of an outer in an inner signature */
 	double		threshold_value;
 	double		recall_value;
-	bool		valid;			/* both are in range: if not, the first pair to be
-								 * compared is an error */
+	bool		valid;			/* both are in range: if not, the first pair
+								 * to be compared is an error */
 } DrivingCondition;
 
 /* What is evaluated on pairs of rows. */
@@ -124,8 +129,8 @@ typedef struct PairConditions
 {
 	Comparison	comparison;		/* of a column of each side */
 	ExprState  *filter;			/* other conditions of the join */
-	ExprState  *before;			/* those of them that a nested loop evaluates before the
-								 * near-duplicate condition */
+	ExprState  *before;			/* those of them that a nested loop evaluates
+								 * before the near-duplicate condition */
 	ExprState  *qual;			/* conditions above an outer join */
 	bool		projects;		/* columns are emitted */
 	bool		evaluates;		/* or expressions are evaluated */
@@ -136,7 +141,8 @@ typedef struct SideRows
 {
 	TupleTableSlot *slot;		/* the current row */
 	Bitmapset  *columns;		/* that are needed, from 0; NULL: none */
-	Datum	   *values;			/* to form a row of; columns that are not needed */
+	Datum	   *values;			/* to form a row of; columns that are not
+								 * needed */
 	bool	   *isnull;			/* are null */
 } SideRows;
 
@@ -166,8 +172,9 @@ typedef struct SimilarityJoinState
 	JoinPhase	phase;
 	bool		self_join;		/* both children have the same rows: the outer
 								 * one is read for both */
-	bool		either_order;	/* then: two rows are paired once, and the comparison
-								 * decides which one is the outer one */
+	bool		either_order;	/* then: two rows are paired once, and the
+								 * comparison decides which one is the outer
+								 * one */
 	DrivingCondition near;
 	PairConditions conditions;
 	SideRows	sides[2];		/* by JoinSide */
@@ -175,11 +182,14 @@ typedef struct SimilarityJoinState
 
 	MemoryContext context;		/* of the engine; reset by a rescan */
 	struct JoinSpecs *specs;	/* of the signatures that were read */
-	SetJoin    *engine;			/* for rows of one spec at a time; NULL: none yet */
-	SetJoinParams *division;	/* what its processes share; NULL: there is only this one */
+	SetJoin    *engine;			/* for rows of one spec at a time; NULL: none
+								 * yet */
+	SetJoinParams *division;	/* what its processes share; NULL: there is
+								 * only this one */
 	bool		refused;		/* comparing its signatures is an error */
 	uint8	   *matched;		/* one bit an outer row of the engine */
-	pg_atomic_uint32 *shared_matched;	/* instead, where processes divide the engine's probes */
+	pg_atomic_uint32 *shared_matched;	/* instead, where processes divide the
+										 * engine's probes */
 	union
 	{
 		Signature	sig;
@@ -193,9 +203,11 @@ typedef struct SimilarityJoinState
 	SetJoinStats stats;			/* of engines that have ended */
 	bool		stats_gathered; /* from all processes, and final */
 
-	bool		inner_whole;	/* other processes have other outer rows and the same
-								 * inner ones; nothing is shared but counts */
-	struct JoinCounts *counts;	/* of all processes; NULL: there is only this one */
+	bool		inner_whole;	/* other processes have other outer rows and
+								 * the same inner ones; nothing is shared but
+								 * counts */
+	struct JoinCounts *counts;	/* of all processes; NULL: there is only this
+								 * one */
 	struct SharedJoin *shared;	/* with other processes; NULL: nothing is */
 	struct SharedAreas *areas;	/* then: where rows and sets are */
 	SpillFile	files[2];		/* for them, by JoinSide */

@@ -349,7 +349,10 @@ kept_width(PlannerInfo *root, const RelOptInfo *joinrel, const Path *side)
 	{
 		Expr	   *expr = lfirst(lc);
 
-		/* what tells the rows of a table that is changed is of no relation yet */
+		/*
+		 * what tells the rows of a table that is changed is of no relation
+		 * yet
+		 */
 		if (!(IsA(expr, Var) && IS_SPECIAL_VARNO(((Var *) expr)->varno)) &&
 			belongs_to(root, expr, side->parent))
 			width += expected_width(root, expr);
@@ -419,7 +422,7 @@ static double
 expected_candidates(CustomPath *cpath, double pairs, double left, double right)
 {
 	double		all = side_rows(cpath, linitial(cpath->custom_paths)) *
-		side_rows(cpath, lsecond(cpath->custom_paths));
+	side_rows(cpath, lsecond(cpath->custom_paths));
 
 	if (path_private(cpath, PATH_SELF))
 		all /= 2;
@@ -468,9 +471,10 @@ cost_join(PlannerInfo *root, CustomPath *cpath, JoinPathExtraData *extra,
 	double		threshold = expected_threshold(root, near);
 	double		bytes;
 	double		rows;
-	double		probes = shares_sets(cpath) ? divisor(outer) : 1;	/* which divide the pairs */
+	double		probes = shares_sets(cpath) ? divisor(outer) : 1;	/* which divide the
+																	 * pairs */
 	double		pairs = side_rows(cpath, outer) * side_rows(cpath, inner) *
-		clause_selectivity(root, (Node *) condition->rinfo, 0, JOIN_INNER, extra->sjinfo);
+	clause_selectivity(root, (Node *) condition->rinfo, 0, JOIN_INNER, extra->sjinfo);
 	double		left_kept = kept_share(root, cpath, left, near->left, right,
 									   threshold, pairs);
 	double		right_kept = kept_share(root, cpath, right, near->right, left,
@@ -813,9 +817,11 @@ join_pathlist(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 	if (!neardup_enable_join)
 		return;
 #ifdef USE_ASSERT_CHECKING
+
 	/*
-	 * Where a partitioned table is changed, a custom join has columns that an assertion of
-	 * PostgreSQL (fix_scan_expr) does not expect, while all else treats them well.
+	 * Where a partitioned table is changed, a custom join has columns that an
+	 * assertion of PostgreSQL (fix_scan_expr) does not expect, while all else
+	 * treats them well.
 	 */
 	if (root->row_identity_vars != NIL)
 		return;

@@ -79,7 +79,7 @@ static void
 note_row_identity(PlannerInfo *root, Var *var)
 {
 	RowIdentityVarInfo *info;
-	const FormData_pg_attribute *column;
+	const		FormData_pg_attribute *column;
 
 	if (!IsA(var, Var) || var->varno != ROWID_VAR)
 		return;
@@ -168,7 +168,7 @@ similarity_join_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 	List	   *qual;
 	Plan	   *outer = linitial(custom_plans);
 	bool		self_join = path_private(path, PATH_SELF) &&
-		selfjoin_unite_columns(outer, lsecond(custom_plans));
+	selfjoin_unite_columns(outer, lsecond(custom_plans));
 	List	   *forms;
 
 	filter = remaining_clauses(in_order, condition, path_private(path, PATH_IMPLIED));

@@ -215,7 +215,7 @@ join_arguments(SimilarityJoinState *state)
 		!evaluate_argument(state, state->near.recall, &state->near.recall_value))
 		return false;
 	state->near.valid = measure_has_threshold(state->near.measure,
-										 state->near.threshold_value) &&
+											  state->near.threshold_value) &&
 		(state->near.recall == NULL ||
 		 lsh_approx_possible(state->near.threshold_value, state->near.recall_value));
 	return true;

@@ -65,7 +65,8 @@ typedef struct PartCounts
 {
 	bool		counted;		/* the rest is set */
 	SetJoinStats stats;
-	char		algorithm[32];	/* stats.algorithm, which may lie elsewhere in another process */
+	char		algorithm[32];	/* stats.algorithm, which may lie elsewhere in
+								 * another process */
 	uint64		nfiltered;
 	uint64		nremoved;
 } PartCounts;
@@ -166,7 +167,7 @@ counts_gather(SimilarityJoinState *state)
 typedef struct SharedPart
 {
 	bool		has_spec;		/* it has read a signature: */
-	SignatureSpec		spec;			/* of all that it has read */
+	SignatureSpec spec;			/* of all that it has read */
 	uint64		bytes[2];		/* of its files, by JoinSide; 0: there is none */
 } SharedPart;
 
@@ -174,8 +175,8 @@ typedef struct SharedJoin
 {
 	dsm_handle	segment;		/* that this lies in */
 	LWLock		lock;			/* of the next */
-	bool		closed;			/* all probes are taken: whoever comes now finds
-								 * nothing to do, and no areas */
+	bool		closed;			/* all probes are taken: whoever comes now
+								 * finds nothing to do, and no areas */
 	SharedFileSet files;
 	pg_atomic_uint64 claimed;	/* probes or, if there are several, specs */
 	pg_atomic_uint64 matched;	/* dsa_pointer to a bit for each outer row */
@@ -222,7 +223,7 @@ static SharedValues *
 place_of_known(SharedJoin *shared)
 {
 	return (SharedValues *) ((char *) place_of_areas(shared) +
-						  MAXALIGN(shared_areas_bytes(shared->nparts)));
+							 MAXALIGN(shared_areas_bytes(shared->nparts)));
 }
 
 /* Bytes of the SharedValues for the rows that are expected, if any are shared. */
@@ -384,7 +385,8 @@ begin_from_files(SimilarityJoinState *state)
 static SpillStore
 store_of_rows(const SimilarityJoinState *state)
 {
-	return (SpillStore) {
+	return (SpillStore)
+	{
 		&state->shared->files.fs, part_number(), state->shared->nparts
 	};
 }
@@ -506,7 +508,7 @@ leave_memory_if_full(SimilarityJoinState *state)
 
 void
 join_shared_add(SimilarityJoinState *state, JoinSide side, JoinRow *row,
-				 size_t len, const Signature *sig)
+				size_t len, const Signature *sig)
 {
 	if (!state->to_files &&
 		(!CAN_SHARE_ROWS || !is_sharable(state, side, sig) ||
@@ -622,7 +624,7 @@ take_in_side(SimilarityJoinState *state, JoinSide side)
 		ResetExprContext(econtext);
 		old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
 		specs_add_row(state, side, (JoinRow *) room, head.len, head.signature == 0 ? NULL :
-					 (const Signature *) (room + MAXALIGN(head.len)));
+					  (const Signature *) (room + MAXALIGN(head.len)));
 		MemoryContextSwitchTo(old);
 	}
 	pfree(reader.buffer);

@@ -107,7 +107,7 @@ has_columns_of(RelOptInfo *outer, RelOptInfo *inner)
 	foreach(lc, inner->reltarget->exprs)
 		if (!list_member(outer->reltarget->exprs,
 						 selfjoin_moved(lfirst(lc), inner->relid, outer->relid)))
-			return false;
+		return false;
 	return true;
 }
 
@@ -325,7 +325,7 @@ can_unite(Plan *outer, Plan *inner)
 				return false;
 			forboth(lc, plan_branches(outer), lc2, plan_branches(inner))
 				if (!can_unite(lfirst(lc), lfirst(lc2)))
-					return false;
+				return false;
 			return true;
 		default:
 			return false;

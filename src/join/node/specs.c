@@ -48,8 +48,9 @@ typedef struct JoinSpecs
 	JoinSpec   *second;
 	JoinSpec   *last;			/* met last */
 	JoinSpec   *current;		/* the engine's, NULL as long as it has no set */
-	uint32		nboth;			/* those that both sides may have, once one side has been
-								 * read: the others have no matches */
+	uint32		nboth;			/* those that both sides may have, once one
+								 * side has been read: the others have no
+								 * matches */
 	bool		has_signature[2];	/* by JoinSide */
 	Tuplesortstate *waiting;	/* rows of other specs; NULL: none */
 	uint64		nwaiting;

@@ -1,6 +1,6 @@
 /*
- * look_ups.c
- *		Index look-ups for comparisons of a measure.
+ * support.c
+ *		Planner support for near-duplicate conditions: index conditions, estimates, look-ups.
  *
  * The planner asks a function's support what an index can do for a call of it or for an
  * operator that it implements.  In similarity(a, b) >= 0.8 the function is an operand, and
@@ -11,13 +11,110 @@
 #include "postgres.h"
 
 #include "nodes/makefuncs.h"
+#include "nodes/supportnodes.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/paths.h"
 #include "optimizer/restrictinfo.h"
 
+#include "base/compat.h"
 #include "planner/conditions.h"
+#include "signature/sql/near.h"
+
+/* Requests to the support function */
+
+/*
+ * Whether a condition raises must not depend on the plan.  So the condition
+ * itself is left in it, to be checked after those that are cheaper: what the
+ * index asks is called lossy, and raises nothing.
+ */
+static List *
+index_condition(SupportRequestIndexCondition *req)
+{
+	NearCondition condition;
+	Expr	   *clause;
+
+	if (!near_condition(req->node, &condition) && !approx_condition(req->node, &condition))
+		return NIL;
+	clause = near_index_clause(req->root, req->index, req->indexcol,
+							   req->opfamily, req->indexarg, &condition);
+	if (clause == NULL)
+		return NIL;
+	req->lossy = true;
+	return list_make1(clause);
+}
+
+PG_FUNCTION_INFO_V1(neardup_support);
+Datum
+neardup_support(PG_FUNCTION_ARGS)
+{
+	Node	   *request = (Node *) PG_GETARG_POINTER(0);
+
+	if (IsA(request, SupportRequestIndexCondition))
+		PG_RETURN_POINTER(index_condition((SupportRequestIndexCondition *) request));
+	if (IsA(request, SupportRequestSelectivity))
+	{
+		SupportRequestSelectivity *req = (SupportRequestSelectivity *) request;
+		Expr	   *clause = (Expr *) makeFuncExpr(req->funcid, BOOLOID,
+												   req->args, InvalidOid,
+												   req->inputcollid,
+												   COERCE_EXPLICIT_CALL);
+
+		req->selectivity = near_selectivity(req->root, (Node *) clause, req->jointype,
+											req->is_join ? req->sjinfo : NULL);
+		PG_RETURN_POINTER(req);
+	}
+	if (IsA(request, SupportRequestCost))
+	{
+		SupportRequestCost *req = (SupportRequestCost *) request;
+		NearCondition condition;
+
+		if (req->root == NULL || req->node == NULL ||
+			(!near_condition(req->node, &condition) &&
+			 !approx_condition(req->node, &condition) &&
+			 !near_measure_call(req->node, &condition)))
+			PG_RETURN_POINTER(NULL);
+		req->startup = 0;
+		req->per_tuple = near_comparison_cost(req->root, &condition);
+		PG_RETURN_POINTER(req);
+	}
+	PG_RETURN_POINTER(NULL);
+}
+
+/* Selectivity of the operators */
+
+/* The condition that an estimator is asked about. */
+static Node *
+estimated_clause(FunctionCallInfo fcinfo)
+{
+	List	   *args = (List *) PG_GETARG_POINTER(2);
+
+	return (Node *) make_opclause(PG_GETARG_OID(1), BOOLOID, false,
+								  linitial(args), lsecond(args),
+								  InvalidOid, PG_GET_COLLATION());
+}
+
+PG_FUNCTION_INFO_V1(neardup_sel);
+Datum
+neardup_sel(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_FLOAT8(near_selectivity((PlannerInfo *) PG_GETARG_POINTER(0),
+									  estimated_clause(fcinfo), JOIN_INNER,
+									  NULL));
+}
+
+PG_FUNCTION_INFO_V1(neardup_joinsel);
+Datum
+neardup_joinsel(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_FLOAT8(near_selectivity((PlannerInfo *) PG_GETARG_POINTER(0),
+									  estimated_clause(fcinfo),
+									  (JoinType) PG_GETARG_INT16(3),
+									  (SpecialJoinInfo *) PG_GETARG_POINTER(4)));
+}
+
+/* Look-ups by comparisons of a measure */
 
 static set_rel_pathlist_hook_type previous_hook = NULL;
 
