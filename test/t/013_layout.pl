@@ -153,8 +153,7 @@ visit($_) foreach sort keys %includes;
 # Not yet undone
 my %known = map { $_ => 1 } (
 	'index/pass.c > index/search_pending.c',
-	'index/pass.c > index/search_segment.c',
-	'planner/conditions.c > planner/selectivity.c');
+	'index/pass.c > index/search_segment.c');
 foreach my $circle (@circles)
 {
 	my @way = split / > /, $circle;
@@ -189,8 +188,7 @@ foreach my $path (sort keys %code)
 }
 %known = map { $_ => 1 } (
 	'text/words.c: WordScanner',
-	'join/node/join_path.c: join_path',
-	'methods/sets/selections.c: selection');
+);
 is(join("\n", grep { not $known{$_} } @wide),
 	'', 'no struct of more than 30 fields');
 is(join("\n", grep { not $known{$_} } @long),
@@ -207,9 +205,9 @@ my @budgets = (
 	[ 3832, 3300, qw(lexicon) ],
 	[ 1776, 1600, qw(gin) ],
 	[ 11346, 9500, qw(index) ],
-	[ 9314, 8500, qw(join/engine) ],
+	[ 9389, 8500, qw(join/engine) ],
 	[ 3400, 3400, qw(join/algorithms join/classic) ],
-	[ 4577, 4300, qw(join/node) ],
+	[ 4599, 4300, qw(join/node) ],
 	[ 2200, 2200, qw(planner statistics) ],
 	[ 5255, 4400, qw(guard) ],
 	[ 4002, 3000, qw(groups) ],

@@ -534,22 +534,32 @@ static const CustomPathMethods path_methods = {
 	.PlanCustomPath = similarity_join_plan,
 };
 
+/* What is offered for a pair of relations. */
+typedef struct JoinOffer
+{
+	PlannerInfo *root;
+	RelOptInfo *joinrel;
+	JoinType	type;
+	JoinPathExtraData *extra;
+	JoinCondition condition;	/* that drives the join */
+} JoinOffer;
+
 /*
- * The join of two paths by that condition: of whole paths, or of partial ones
- * by several processes, where the inner one may be whole.
+ * The join of two paths: of whole paths, or of partial ones by several processes, where the
+ * inner one may be whole.
  */
 static Path *
-join_path(PlannerInfo *root, RelOptInfo *joinrel, Path *outer, Path *inner,
-		  bool parallel, bool inner_whole, JoinType type, JoinPathExtraData *extra,
-		  const JoinCondition *condition)
+join_path(const JoinOffer *offer, Path *outer, Path *inner, bool parallel, bool inner_whole)
 {
+	const JoinCondition *condition = &offer->condition;
+	RelOptInfo *joinrel = offer->joinrel;
 	const NearCondition *near = &condition->near;
 	CustomPath *path = makeNode(CustomPath);
 	List	   *clauses;
 	List	   *qual;
 	bool		self_join;
 
-	divide_clauses(joinrel, type, extra->restrictlist, &clauses, &qual);
+	divide_clauses(joinrel, offer->type, offer->extra->restrictlist, &clauses, &qual);
 	path->path.pathtype = T_CustomScan;
 	path->path.parent = joinrel;
 	path->path.pathtarget = joinrel->reltarget;
@@ -559,20 +569,20 @@ join_path(PlannerInfo *root, RelOptInfo *joinrel, Path *outer, Path *inner,
 	path->path.parallel_workers = parallel ? outer->parallel_workers : 0;
 	path->flags = CUSTOMPATH_SUPPORT_PROJECTION;
 	path->custom_paths = list_make2(outer, inner);
-	custom_path_set_restrictinfo(path, extra->restrictlist);
+	custom_path_set_restrictinfo(path, offer->extra->restrictlist);
 	path_set_disabled_nodes(&path->path, outer, inner);
-	path->custom_private = list_make5(condition->rinfo, clauses, qual, makeInteger(type),
+	path->custom_private = list_make5(condition->rinfo, clauses, qual, makeInteger(offer->type),
 									  makeInteger(condition->left_is_inner));
 	path->custom_private = lappend(path->custom_private, makeInteger(near->recall != NULL));
 	self_join = !inner_whole &&
-		selfjoin_paths(root, outer, inner,
+		selfjoin_paths(offer->root, outer, inner,
 					   condition->left_is_inner ? near->right : near->left,
 					   condition->left_is_inner ? near->left : near->right);
 	path->custom_private = lappend(path->custom_private, makeInteger(self_join));
 	path->custom_private = lappend(path->custom_private, makeInteger(inner_whole));
 	Assert(list_length(path->custom_private) == PATH_COUNT);
 	path->methods = &path_methods;
-	cost_join(root, path, extra, condition,
+	cost_join(offer->root, path, offer->extra, condition,
 			  remaining_clauses(clauses, condition->rinfo, near->recall != NULL));
 	return &path->path;
 }
@@ -694,15 +704,16 @@ compares_pairs(const Path *path, const RestrictInfo *condition)
 		!bms_is_subset(condition->clause_relids, join->innerjoinpath->parent->relids);
 }
 
-/* Lists our join below those in the list that would cost more. */
+/* Our join, listed below those in the list that would cost more. */
 static Path *
-list_below(PlannerInfo *root, Path *ours, List *paths, const RestrictInfo *condition)
+list_below(const JoinOffer *offer, Path *ours, List *paths)
 {
+	const RestrictInfo *condition = offer->condition.rinfo;
 	Cost		listed = ours->total_cost;
 	ListCell   *lc;
 
 	/* of a LIMIT a nested loop may make little */
-	if (root->tuple_fraction > 0)
+	if (offer->root->tuple_fraction > 0)
 		return ours;
 	foreach(lc, paths)
 	{
@@ -710,8 +721,8 @@ list_below(PlannerInfo *root, Path *ours, List *paths, const RestrictInfo *condi
 
 		if (compares_pairs(path, condition) && path->total_cost < listed &&
 			compat_compare_disabled(ours, path) <= 0 &&
-			cost_of_core_join(root, (JoinPath *) path, condition->eval_cost.per_tuple) >
-			ours->total_cost)
+			cost_of_core_join(offer->root, (JoinPath *) path,
+							  condition->eval_cost.per_tuple) > ours->total_cost)
 			listed = Min(listed, path->total_cost * LISTED_SHARE);
 	}
 	Assert(listed >= 0 && listed <= ours->total_cost);
@@ -720,50 +731,35 @@ list_below(PlannerInfo *root, Path *ours, List *paths, const RestrictInfo *condi
 	return ours;
 }
 
+/* Adds the join of two partial paths, or of a partial one and a whole one. */
+static void
+add_parallel_path(const JoinOffer *offer, Path *outer, Path *inner, bool inner_whole)
+{
+	RelOptInfo *joinrel = offer->joinrel;
+
+	add_partial_path(joinrel, list_below(offer, join_path(offer, outer, inner, true, inner_whole),
+										 joinrel->partial_pathlist));
+}
+
 /*
  * Offers the join by several processes: with the rows of both sides divided (join_shared.c),
  * or with those of the outer one divided and all inner ones in each process.
  */
 static void
-add_parallel_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
-				   RelOptInfo *innerrel, JoinType type, JoinPathExtraData *extra,
-				   const JoinCondition *condition)
+add_parallel_paths(const JoinOffer *offer, RelOptInfo *outerrel, RelOptInfo *innerrel)
 {
+	RelOptInfo *joinrel = offer->joinrel;
 	Path	   *outer;
 	Path	   *inner;
-	Path	   *join;
 
 	if (!joinrel->consider_parallel || outerrel->partial_pathlist == NIL)
 		return;
 	outer = linitial(outerrel->partial_pathlist);
 	if (innerrel->partial_pathlist != NIL)
-	{
-		join = join_path(root, joinrel, outer, linitial(innerrel->partial_pathlist),
-						 true, false, type, extra, condition);
-		add_partial_path(joinrel, list_below(root, join, joinrel->partial_pathlist,
-											 condition->rinfo));
-	}
+		add_parallel_path(offer, outer, linitial(innerrel->partial_pathlist), false);
 	inner = get_cheapest_parallel_safe_total_inner(innerrel->pathlist);
 	if (inner != NULL)
-	{
-		join = join_path(root, joinrel, outer, inner, true, true, type, extra, condition);
-		add_partial_path(joinrel, list_below(root, join, joinrel->partial_pathlist,
-											 condition->rinfo));
-	}
-}
-
-/* Offers the join of outerrel and innerrel by that condition. */
-static void
-add_join_paths(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
-			   RelOptInfo *innerrel, JoinType type, JoinPathExtraData *extra,
-			   const JoinCondition *condition)
-{
-	Path	   *join = join_path(root, joinrel, outerrel->cheapest_total_path,
-								 innerrel->cheapest_total_path, false, false, type,
-								 extra, condition);
-
-	add_path(joinrel, list_below(root, join, joinrel->pathlist, condition->rinfo));
-	add_parallel_paths(root, joinrel, outerrel, innerrel, type, extra, condition);
+		add_parallel_path(offer, outer, inner, true);
 }
 
 /*
@@ -780,11 +776,16 @@ add_joins(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 	foreach(lc, extra->restrictlist)
 	{
 		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
-		JoinCondition condition;
+		JoinOffer	offer = {root, joinrel, type, extra};
 
-		if (may_drive(rinfo, joinrel, type, least_level) &&
-			join_condition(root, rinfo, outerrel, innerrel, &condition))
-			add_join_paths(root, joinrel, outerrel, innerrel, type, extra, &condition);
+		if (!may_drive(rinfo, joinrel, type, least_level) ||
+			!join_condition(root, rinfo, outerrel, innerrel, &offer.condition))
+			continue;
+		add_path(joinrel,
+				 list_below(&offer, join_path(&offer, outerrel->cheapest_total_path,
+											  innerrel->cheapest_total_path, false, false),
+							joinrel->pathlist));
+		add_parallel_paths(&offer, outerrel, innerrel);
 	}
 }
 

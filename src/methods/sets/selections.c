@@ -58,19 +58,20 @@ selection_alloc(size_t n)
 
 /*
  * The signature of chosen features, by this method, of a document whose
- * features are all, with repetitions, in `all`; both arrays are sorted.
+ * features are all, with repetitions, in `all`; both arrays are sorted.  The
+ * parameter is both of the spec, the second one in the upper half.
  */
 static Signature *
-selection(const SignatureSpec *source, Method method, uint32 param0, uint32 param1,
-		  uint64 *chosen, size_t nchosen, uint64 *all, size_t nall)
+selection(const SignatureSpec *source, Method method, uint64 param, uint64 *chosen,
+		  size_t nchosen, uint64 *all, size_t nall)
 {
-	SignatureSpec		spec = *source;
+	SignatureSpec spec = *source;
 	Signature  *sig;
 
 	Assert(nchosen <= nall);
 	spec.method = method;
-	spec.param[0] = param0;
-	spec.param[1] = param1;
+	spec.param[0] = (uint32) param;
+	spec.param[1] = param >> 32;
 	nchosen = sort_distinct_hashes(chosen, nchosen);
 	sig = signature_alloc(&spec, nchosen);
 	memcpy(sig->values, chosen, nchosen * sizeof(uint64));
@@ -88,9 +89,9 @@ static Signature *
 select_by_position(FunctionCallInfo fcinfo, Method method, const char *what,
 				   SelectFunction function)
 {
-	DocContext	   *doccxt = doc_context_get(fcinfo, 3);
+	DocContext *doccxt = doc_context_get(fcinfo, 3);
 	uint32		param = argument_whole(what, DOC_CONTEXT_GETARG_INT32(doccxt, 1), 1,
-										PG_INT32_MAX);
+									   PG_INT32_MAX);
 	Sequence	sequence;
 	uint64	   *chosen;
 	size_t		n;
@@ -99,7 +100,7 @@ select_by_position(FunctionCallInfo fcinfo, Method method, const char *what,
 	sequence = doc_context_sequence(doccxt, DOC_CONTEXT_GETARG_TEXT(doccxt, 0));
 	chosen = selection_alloc(sequence.nshingles);
 	n = function(sequence.shingles, sequence.nshingles, param, chosen);
-	return selection(&doccxt->spec, method, param, 0, chosen, n,
+	return selection(&doccxt->spec, method, param, chosen, n,
 					 sequence.shingles, sequence.nshingles);
 }
 
@@ -184,8 +185,7 @@ select_by_anchors(FunctionCallInfo fcinfo, DocContext *doccxt, Method method,
 	uint64	   *chosen = selection_alloc(sequence.nunits);
 	size_t		n = function(&sequence, anchors->anchors, chosen);
 
-	return selection(&doccxt->spec, method, (uint32) anchors->hash,
-					 anchors->hash >> 32, chosen, n,
+	return selection(&doccxt->spec, method, anchors->hash, chosen, n,
 					 sequence.shingles, sequence.nshingles);
 }
 
@@ -198,8 +198,8 @@ select_by_anchors(FunctionCallInfo fcinfo, DocContext *doccxt, Method method,
 
 /* window */
 const MethodInfo winnow_method = {
-	.name = "winnow", .method = METHOD_WINNOW, SELECTION,
-	.analysed = ANALYSED_ALWAYS, .nparams = 1, .check = selection_counted_check
+	.name = "winnow",.method = METHOD_WINNOW, SELECTION,
+	.analysed = ANALYSED_ALWAYS,.nparams = 1,.check = selection_counted_check
 };
 
 PG_FUNCTION_INFO_V1(winnow_text);
@@ -238,8 +238,8 @@ winnow_array(PG_FUNCTION_ARGS)
 
 /* m */
 const MethodInfo every_nth_method = {
-	.name = "every_nth", .method = METHOD_EVERY_NTH, SELECTION,
-	.analysed = ANALYSED_ALWAYS, .nparams = 1, .check = selection_counted_check
+	.name = "every_nth",.method = METHOD_EVERY_NTH, SELECTION,
+	.analysed = ANALYSED_ALWAYS,.nparams = 1,.check = selection_counted_check
 };
 
 PG_FUNCTION_INFO_V1(every_nth_of_text);
@@ -256,15 +256,15 @@ every_nth_of_text(PG_FUNCTION_ARGS)
 
 /* hash of the anchors, lower and upper half */
 const MethodInfo anchored_method = {
-	.name = "anchored", .method = METHOD_ANCHORED, SELECTION,
-	.analysed = ANALYSED_ALWAYS, .nparams = 2, .check = selection_check
+	.name = "anchored",.method = METHOD_ANCHORED, SELECTION,
+	.analysed = ANALYSED_ALWAYS,.nparams = 2,.check = selection_check
 };
 
 PG_FUNCTION_INFO_V1(anchored_of_text);
 Datum
 anchored_of_text(PG_FUNCTION_ARGS)
 {
-	DocContext	   *doccxt = doc_context_get(fcinfo, 3);
+	DocContext *doccxt = doc_context_get(fcinfo, 3);
 
 	doc_context_read_shingles(doccxt, fcinfo, READS_SHINGLES, DOC_CONTEXT_GETARG_K(doccxt, 2));
 	PG_RETURN_SIGNATURE(select_by_anchors(fcinfo, doccxt, METHOD_ANCHORED,
@@ -284,15 +284,15 @@ sif_check(const Signature *sig)
 }
 
 const MethodInfo sif_method = {
-	.name = "sif", .method = METHOD_SIF, SELECTION,
-	.analysed = ANALYSED_ALWAYS, .nparams = 2, .check = sif_check
+	.name = "sif",.method = METHOD_SIF, SELECTION,
+	.analysed = ANALYSED_ALWAYS,.nparams = 2,.check = sif_check
 };
 
 PG_FUNCTION_INFO_V1(sif_of_text);
 Datum
 sif_of_text(PG_FUNCTION_ARGS)
 {
-	DocContext	   *doccxt = doc_context_get(fcinfo, 3);
+	DocContext *doccxt = doc_context_get(fcinfo, 3);
 	int			length = argument_whole("length of a substring",
 										DOC_CONTEXT_GETARG_INT32(doccxt, 2), 1,
 										MAX_SHINGLE_SIZE);
@@ -321,8 +321,8 @@ koala_check(const Signature *sig)
 
 /* number of substrings */
 const MethodInfo koala_method = {
-	.name = "koala", .method = METHOD_KOALA, SELECTION,
-	.analysed = ANALYSED_ALWAYS, .nparams = 1, .check = koala_check
+	.name = "koala",.method = METHOD_KOALA, SELECTION,
+	.analysed = ANALYSED_ALWAYS,.nparams = 1,.check = koala_check
 };
 
 /* Hashes of all substrings of `length` letters. */
@@ -355,7 +355,7 @@ select_by_rarity(DocContext *doccxt, uint32 count, size_t length)
 	size_t		nchosen = select_rarest(hashes, begins, nsubstrings, count,
 										chosen);
 
-	return selection(&doccxt->spec, METHOD_KOALA, count, 0, chosen, nchosen,
+	return selection(&doccxt->spec, METHOD_KOALA, count, chosen, nchosen,
 					 hashes, nsubstrings);
 }
 
@@ -363,7 +363,7 @@ PG_FUNCTION_INFO_V1(koala_of_text);
 Datum
 koala_of_text(PG_FUNCTION_ARGS)
 {
-	DocContext	   *doccxt = doc_context_get(fcinfo, 3);
+	DocContext *doccxt = doc_context_get(fcinfo, 3);
 	uint32		count = argument_whole("number of substrings",
 									   DOC_CONTEXT_GETARG_INT32(doccxt, 1), 1,
 									   PG_INT32_MAX);
@@ -382,8 +382,8 @@ koala_of_text(PG_FUNCTION_ARGS)
 
 /* hash of the features left out, lower and upper half; numbers as they came */
 const MethodInfo leave_out_method = {
-	.name = "leave_out", .method = METHOD_LEAVE_OUT, .width = 64, .set = true,
-	.analysed = ANALYSED_AS_SOURCE, .nparams = 2, .check = selection_check
+	.name = "leave_out",.method = METHOD_LEAVE_OUT,.width = 64,.set = true,
+	.analysed = ANALYSED_AS_SOURCE,.nparams = 2,.check = selection_check
 };
 
 /*
@@ -397,7 +397,7 @@ leave_out(PG_FUNCTION_ARGS)
 	Signature  *set = PG_GETARG_SIGNATURE(0);
 	Signature  *common = PG_GETARG_SIGNATURE(1);
 	uint64		n = SIGNATURE_NVALUES(set);
-	SignatureSpec		spec = set->spec;
+	SignatureSpec spec = set->spec;
 	uint64		hash;
 	Signature  *result;
 
