@@ -24,7 +24,6 @@ OBJS = \
 	src/base/input.o \
 	src/base/linear_probing.o \
 	src/base/memory.o \
-	src/base/progress.o \
 	src/base/settings.o \
 	src/base/sort_uint64.o \
 	src/base/values.o \
@@ -218,7 +217,6 @@ INSTALL_NOUNS = \
 	groups \
 	guard \
 	evaluation \
-	progress \
 	versions
 INSTALL_SQL = $(INSTALL_NOUNS:%=$(srcdir)/sql/install/%.sql)
 DATA_built = sql/neardup--1.0.sql sql/neardup_library--1.0.sql
@@ -369,8 +367,7 @@ ISOLATION = \
 	index_vacuum_race \
 	join_recheck \
 	library_drop_race \
-	library_remake_race \
-	progress
+	library_remake_race
 ISOLATION_OPTS = --inputdir=$(srcdir)/test --outputdir=. \
 	--load-extension=neardup
 TAP_TESTS = 1

@@ -138,7 +138,7 @@ evaluate_methods(PG_FUNCTION_ARGS)
 	Evaluation	evaluation;
 
 	evaluation = evaluation_begin(fcinfo, documents, truth,
-								  text_to_cstring(PG_GETARG_TEXT_PP(4)), methods.n);
+								  text_to_cstring(PG_GETARG_TEXT_PP(4)));
 	for (int i = 0; i < methods.n; i++)
 		evaluate_method(&evaluation, &methods, i);
 	evaluation_end();

@@ -154,7 +154,7 @@ evaluate_thresholds(PG_FUNCTION_ARGS)
 	evaluation = evaluation_begin(fcinfo,
 								  text_to_cstring(PG_GETARG_TEXT_PP(0)),
 								  text_to_cstring(PG_GETARG_TEXT_PP(1)),
-								  text_to_cstring(PG_GETARG_TEXT_PP(4)), n);
+								  text_to_cstring(PG_GETARG_TEXT_PP(4)));
 	for (int i = 0; i < n; i++)
 		evaluate_method(&evaluation, methods[i],
 						measures[nmeasures == 1 ? 0 : i], thresholds);

@@ -23,7 +23,6 @@
 #include "utils/lsyscache.h"
 
 #include "base/compat.h"
-#include "base/progress.h"
 #include "base/values.h"
 #include "evaluation/given_query.h"
 #include "evaluation/known_pairs.h"
@@ -138,10 +137,10 @@ prepare(Evaluation *evaluation, const char *documents, const char *truth)
 
 Evaluation
 evaluation_begin(FunctionCallInfo fcinfo, const char *documents,
-				 const char *truth, const char *condition, int nmethods)
+				 const char *truth, const char *condition)
 {
 	Oid			schema = get_func_namespace(fcinfo->flinfo->fn_oid);
-	Evaluation	evaluation = {.nmethods = nmethods};
+	Evaluation	evaluation = {0};
 
 	InitMaterializedSRF(fcinfo, 0);
 	evaluation.rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
@@ -165,19 +164,14 @@ evaluation_end(void)
 double
 evaluation_make_signatures(Evaluation *evaluation, const char *method)
 {
-	Progress	progress;
 	double		ms;
 
 	given_expression("methods", method);
-	progress_begin(&progress);
-	progress_phase(&progress, PROGRESS_MAKING, evaluation->nmethods);
-	progress_tell(&progress, evaluation->nmade++);
 	ms = evaluation_run(psprintf("CREATE TEMP TABLE neardup_signatures AS "
 								 "SELECT *, (%s\n)::%s.signature AS neardup_signature "
 								 "FROM pg_temp.neardup_documents",
 								 method, evaluation->schema));
 	evaluation_run("ANALYZE pg_temp.neardup_signatures");
-	progress_end(&progress);
 	return ms;
 }
 

@@ -19,8 +19,6 @@ typedef struct Evaluation
 	const char *condition;		/* on two documents a and b */
 	const char *equal;			/* operators of the documents' ids */
 	const char *less;
-	int			nmethods;
-	int			nmade;			/* methods whose signatures have been made */
 } Evaluation;
 
 /* Runs a statement; returns the milliseconds that it took. */
@@ -32,12 +30,11 @@ extern double evaluation_run(const char *statement);
  */
 extern Evaluation evaluation_begin(FunctionCallInfo fcinfo,
 								   const char *documents, const char *truth,
-								   const char *condition, int nmethods);
+								   const char *condition);
 extern void evaluation_end(void);
 
 /*
  * pg_temp.neardup_signatures, of the next method; returns the milliseconds taken.
- * Other sessions are told which of the methods it is.
  */
 extern double evaluation_make_signatures(Evaluation *evaluation,
 										 const char *method);

@@ -137,7 +137,7 @@ class Texts:
     def kept(self, threshold: float, keep: str) -> bytearray:
         """One byte a row: 1 if it stays."""
         query = self._groups(threshold, keep, "id::int", " WHERE id <> representative")
-        with self.progress.watch(self.session):
+        with self.progress.bar("search"):
             data = self.session.copy_out(f"COPY ({query}) TO STDOUT (FORMAT binary)")
         mask = bytearray(b"\x01") * self.rows
         for _, _, row in struct.iter_unpack("!hii", data[len(SIGNATURE) : -2]):
@@ -147,12 +147,12 @@ class Texts:
     def groups(self, threshold: float, keep: str) -> list[Any]:
         """Rows (number, group, representative, similarity, size), by number."""
         columns = "id, cluster, representative, similarity, size"
-        with self.progress.watch(self.session):
+        with self.progress.bar("search"):
             return self.session.run(self._groups(threshold, keep, columns) + " ORDER BY id")
 
     def pairs(self, threshold: float) -> list[Any]:
         """Rows (a, b, similarity) of all pairs."""
-        with self.progress.watch(self.session):
+        with self.progress.bar("search"):
             return self.session.run(sql.text_pairs(self.table, self.maker, threshold))
 
 

@@ -2,7 +2,6 @@
 
 import importlib
 import io
-import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -104,15 +103,6 @@ class Session:
         cursor.close()
         return out.getvalue()
 
-    def second(self) -> "Session | None":
-        """Another connection to the same server, to look at this one's progress."""
-        if self.driver != "psycopg":
-            return None
-        info = self.conn.info
-        other = importlib.import_module("psycopg")
-        conn = other.connect(info.dsn, password=info.password or None, autocommit=True)
-        return Session(conn)
-
 
 def connect(dsn: str) -> Any:
     """Connect by the first driver that is installed."""
@@ -153,41 +143,3 @@ class Progress:
             return
         with self.make(total=total, desc=what, unit=" rows", disable=None) as bar:
             yield bar.update
-
-    @contextmanager
-    def watch(self, session: Session) -> Iterator[None]:
-        """Show how far the server is while the block runs."""
-        second = session.second() if self.make is not None else None
-        if second is None:
-            yield
-            return
-        pid = session.run("SELECT pg_backend_pid()")[0][0]
-        ended = threading.Event()
-        thread = threading.Thread(target=self._look, args=(second, pid, ended), daemon=True)
-        thread.start()
-        try:
-            yield
-        finally:
-            ended.set()
-            thread.join()
-            second.conn.close()
-
-    def _look(self, second: Session, pid: int, ended: threading.Event) -> None:
-        phase: Any = None
-        bar: Any = None
-        while not ended.wait(0.2):
-            try:
-                rows = second.run(sql.PROGRESS.format(pid=pid))
-            except Exception:  # without the view there is no bar; the work goes on
-                break
-            if not rows:
-                continue
-            if rows[0][0] != phase:
-                phase = rows[0][0]
-                if bar is not None:
-                    bar.close()
-                bar = self.make(desc=str(phase), total=rows[0][2], unit=" rows", disable=None)
-            bar.n = rows[0][1] or 0
-            bar.refresh()
-        if bar is not None:
-            bar.close()

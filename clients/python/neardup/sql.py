@@ -39,7 +39,6 @@ WHERE c.conrelid = pg_catalog.to_regclass({table}) AND c.contype = 'x'
 ORDER BY 1
 """
 
-PROGRESS = "SELECT phase, done, total FROM neardup_progress() WHERE pid = {pid}"
 
 MODES = ("reject", "skip", "tag", "warn", "exclude")
 BEFORE, INSERT_OR_UPDATE = 2, 4 | 16  # bits of pg_trigger.tgtype

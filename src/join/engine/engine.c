@@ -51,7 +51,6 @@ setjoin_begin(const SetJoinParams *params)
 	}
 	setjoin_init_arenas(join);
 	MemoryContextSwitchTo(old);
-	progress_begin(&join->progress);
 	return join;
 }
 
@@ -75,7 +74,6 @@ setjoin_use(SetJoin *join, const Algorithm *algorithm, Measure measure, double t
 void
 setjoin_end(SetJoin *join)
 {
-	progress_end(&join->progress);
 	if (join->spill != NULL)
 		spill_end(join);
 	MemoryContextDelete(join->search.context);
@@ -300,8 +298,6 @@ setjoin_add(SetJoin *join, JoinSide side, const uint64 *values, uint32 n,
 	}
 	if (keep)
 		add_row(join, &added);
-	progress_done(&join->progress,
-				  (uint64) join->nrows[SIDE_OUTER] + join->nrows[SIDE_INNER]);
 	MemoryContextSwitchTo(old);
 }
 
@@ -441,13 +437,11 @@ prepare_in_memory(SetJoin *join)
 	join->search.nsets = table->nsets;
 	if (join->algorithm->ordered)
 		count_features(join);
-	progress_phase(&join->progress, PROGRESS_PREPARING, join->search.nsets);
 	for (uint32 i = 0; i < join->search.nsets; i++)
 	{
 		JoinSet    *set = &join->search.sets[i];
 
 		CHECK_FOR_INTERRUPTS();
-		progress_done(&join->progress, i);
 		if (i + 1 < join->search.nsets)
 			setjoin_fetch_counters(join, set[1].values, set[1].size);
 		setjoin_prepare(join, set);
@@ -629,7 +623,6 @@ setjoin_build(SetJoin *join, pg_atomic_uint64 *claimed)
 		prepare_in_memory(join);
 		probe_begin_chunk(join);
 	}
-	progress_phase(&join->progress, PROGRESS_JOINING, join->search.stats.distinct);
 	MemoryContextSwitchTo(old);
 }
 
@@ -648,7 +641,6 @@ setjoin_next(SetJoin *join, RowGroup *outer, RowGroup *inner)
 			CHECK_FOR_INTERRUPTS();
 			found->n = found->next = 0;
 			join->advance(join);
-			progress_done(&join->progress, join->claims.next);
 		}
 		MemoryContextSwitchTo(old);
 		if (found->next == found->n)

@@ -5,7 +5,6 @@
 #ifndef NEARDUP_JOIN_STATE_H
 #define NEARDUP_JOIN_STATE_H
 
-#include "base/progress.h"
 #include "join/engine/arena.h"
 #include "join/engine/engine.h"
 #include "join/engine/rows.h"
@@ -111,7 +110,6 @@ struct SetJoin
 	RowsAhead	ahead;			/* rows of sets that probe soon */
 	uint32		next;			/* set of the chunk that probes next */
 	Claims		claims;
-	Progress	progress;
 	FoundPairs	found;
 	RowReader	cursors[2];		/* of groups in a file */
 	RowScan		scans[2];		/* of setjoin_rows_next(), by side */
