@@ -228,6 +228,7 @@ DOCS = \
 	doc/analysis.md \
 	doc/architecture.md \
 	doc/benchmarks.md \
+	doc/beside.md \
 	doc/groups.md \
 	doc/coming_from.md \
 	doc/distributed.md \

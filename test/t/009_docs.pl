@@ -164,7 +164,7 @@ foreach my $file (sort keys %prepare)
 # All chapters, in the order of the README.  Programs have a test of their own.
 {
 	my ($list) = slurp_file("$top/README.md") =~ /^## Further\n(.*)/ms;
-	my %seen = ('doc/drivers.md' => 1);
+	my %seen = ('doc/drivers.md' => 1, 'doc/beside.md' => 1);
 	my @chapters = grep { !$seen{$_}++ } $list =~ m{\((doc/\w+\.md)}g;
 
 	$node->safe_psql('postgres', 'DROP DATABASE docs; CREATE DATABASE docs');
