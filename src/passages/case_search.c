@@ -274,7 +274,9 @@ cluster_matches(const uint64 *matches, size_t n, uint32 near, uint32 far, uint32
 #define FREQUENT_MIN	4
 
 /* A pair of words that one text has more often than this is not looked up. */
-#define PAIR_OFTEN		8
+#define PAIR_OFTEN		4
+
+#define AHEAD			16		/* pairs looked at before they are needed */
 
 /* One of the texts. */
 typedef struct CaseText
@@ -396,8 +398,6 @@ static int
 add_places(const SequenceIndex *index, uint32 first, uint32 id, const CaseText *b,
 		   uint32 reach, uint32 *places, int n)
 {
-	if (first == NOWHERE || sequence_index_exceeds(index, first, PAIR_OFTEN))
-		return n;
 	for (uint32 pair = first; pair != NOWHERE; pair = index->next[pair])
 	{
 		uint32		x = pair / reach;
@@ -415,6 +415,27 @@ add_places(const SequenceIndex *index, uint32 first, uint32 id, const CaseText *
 		n++;
 	}
 	return n;
+}
+
+/* Forget the pairs of a that b has not, or that one of them has often. */
+static void
+drop_frequent_pairs(const SequenceIndex *index, uint32 *a_pairs, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+	{
+		uint32		pair = a_pairs[i];
+
+		CHECK_EVERY(i);
+#ifdef __GNUC__
+		if (i + AHEAD < n && a_pairs[i + AHEAD] != NOWHERE)
+		{
+			__builtin_prefetch(&index->count[a_pairs[i + AHEAD]]);
+			__builtin_prefetch(&index->found[a_pairs[i + AHEAD]]);
+		}
+#endif
+		if (pair != NOWHERE && sequence_index_exceeds(index, pair, PAIR_OFTEN))
+			a_pairs[i] = NOWHERE;
+	}
 }
 
 static void
@@ -458,6 +479,7 @@ find_matches(const CaseText *a, const CaseText *b, const CaseRules *rules)
 	LOOK_AT_MEMORY(CurrentMemoryContext->parent);
 	pfree(b_pairs);
 	pfree(index.slots);
+	drop_frequent_pairs(&index, (uint32 *) a_pairs, (size_t) a->nplaces * rules->reach);
 	match_words(&found, &index, (uint32 *) a_pairs, a, b, rules->reach);
 	pfree(a_pairs);
 	pfree(index.next);

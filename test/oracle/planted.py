@@ -2,6 +2,7 @@
 """Writes a seeded corpus of pairs of texts with planted cases of copying.
 
     planted.py [--seed N] [--pairs N] [--collections DIR] texts|cases
+    planted.py [--seed N] [--pairs N] [--collections DIR] [--others N] others
 
 A pair is a source, and another text into which one to three stretches of the
 source were copied, in one of four manners:
@@ -22,7 +23,8 @@ another one about as frequent.
 
 Output is in COPY text format.  Texts: pair, language, manner, a (which copies),
 b (the source).  Cases: pair, a_start, a_length, b_start, b_length, in
-characters, the first one being 1.
+characters, the first one being 1.  Others: number, language, text: English texts
+of about 5 kB that no pair has anything of.
 """
 import argparse
 import lzma
@@ -218,7 +220,8 @@ def put_together(pieces, kinds):
 
 
 def stretches(paragraphs, rng, n):
-    """n stretches of a source's sentences that do not touch: (first, behind)."""
+    """Up to n stretches of a source's sentences that do not touch, of 250 and more
+    characters: (first, behind)."""
     sentences = [s for p in paragraphs for s in p]
     room = len(sentences) // n
     found = []
@@ -226,7 +229,11 @@ def stretches(paragraphs, rng, n):
         least = min(3, room)
         length = rng.randint(least, max(least, room - 2))
         first = i * room + rng.randint(0, max(0, room - length - 1))
-        found.append((first, first + length))
+        while length < room - 1 and sum(map(len, sentences[first:first + length])) < 250:
+            length += 1
+            first = min(first, i * room + room - 1 - length)
+        if sum(map(len, sentences[first:first + length])) >= 250:
+            found.append((first, first + length))
     return found
 
 
@@ -284,11 +291,29 @@ def plant(manner, source, others, rng, words):
     return a, b, cases
 
 
+def used(collections, language, wanted, more=0):
+    """The bodies that pairs are made of, and more of them."""
+    enough = 4000 if language == "persian" else 6 * 4 * wanted * 2
+    bodies = distinct(passages(collections, language), enough + more)
+    return bodies[:enough], bodies[enough:]
+
+
+def others(collections, seed, wanted, number):
+    """Texts of bodies that no pair has; each body may be in several of them."""
+    rng = random.Random("%d others" % seed)
+    bodies = used(collections, "english", wanted, 25000)[1]
+    for i in range(1, number + 1):
+        text = []
+        while sum(map(len, text)) < 4800:
+            text.append(rng.choice(bodies))
+        yield i, "english", "\n\n".join(text)
+
+
 def pairs(collections, seed, wanted):
     number = 0
     for language in LANGUAGES:
         rng = random.Random("%d %s" % (seed, language))
-        bodies = distinct(passages(collections, language), 6 * 4 * wanted * 2 if language != "persian" else 4000)
+        bodies = used(collections, language, wanted)[0]
         words = WordList(bodies)
         rng.shuffle(bodies)
         at = 0
@@ -313,9 +338,14 @@ def main():
     parser.add_argument("--pairs", type=int, default=25,
                         help="for each language and manner")
     parser.add_argument("--collections", default=os.environ.get("COLLECTIONS", "."))
-    parser.add_argument("what", choices=("texts", "cases"))
+    parser.add_argument("--others", type=int, default=3130)
+    parser.add_argument("what", choices=("texts", "cases", "others"))
     args = parser.parse_args()
     sys.stdout.reconfigure(encoding="utf-8")
+    if args.what == "others":
+        for number, language, text in others(args.collections, args.seed, args.pairs, args.others):
+            print(number, language, escape(text), sep="\t")
+        return
     for number, language, manner, a, b, cases in pairs(args.collections, args.seed, args.pairs):
         if args.what == "texts":
             print(number, language, manner, escape(a), escape(b), sep="\t")
