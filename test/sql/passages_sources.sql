@@ -44,5 +44,34 @@ SELECT array_agg(id ORDER BY id) FROM asked, sources WHERE near_duplicate(sig, s
 RESET enable_seqscan;
 RESET enable_bitmapscan;
 
-DROP FUNCTION passages_of;
-DROP TABLE sources, asked;
+-- The nearest by rare pairs of words, and the cases of each
+CREATE TABLE sources_frequent AS SELECT frequent_shingles(shingle_lexicon_agg(body, 'k=2 order=sorted'), 20) AS pairs FROM sources;
+ALTER TABLE sources ADD pairs signature;
+UPDATE sources SET pairs = leave_out(shingles(body, 'k=2 order=sorted'), f.pairs) FROM sources_frequent f;
+CREATE INDEX sources_pairs ON sources USING neardup (pairs);
+CREATE FUNCTION near_pairs(doc text) RETURNS signature
+    LANGUAGE sql STABLE AS
+$$ SELECT leave_out(shingles(doc, 'k=2 order=sorted'), pairs) FROM sources_frequent $$;
+SELECT c.*, left(substr(doc, a_start, a_length), 12) AS begins, left(substr(body, b_start, b_length), 12) AS source_begins
+FROM asked, find_sources(doc, near_pairs(doc), 'sources', 'id', 'pairs', 'body', min_length => 100) c JOIN sources ON id::text = source_id
+ORDER BY least(a_length, b_length) * coverage DESC, source_id;
+SELECT candidates, count(DISTINCT source_id)
+FROM asked, unnest(ARRAY[1, 2, 100]) candidates, find_sources(doc, near_pairs(doc), 'sources', 'id', 'pairs', 'body', 'verbatim', candidates, 100)
+GROUP BY 1 ORDER BY 1;
+SELECT count(*) FROM asked, find_sources('Nothing of it', near_pairs('Nothing of it'), 'sources', 'id', 'pairs', 'body', min_length => 0);
+SELECT count(*) FROM asked, find_sources(NULL, near_pairs(doc), 'sources', 'id', 'pairs', 'body');
+-- Names of any kind
+CREATE SCHEMA "Odd schema";
+CREATE TABLE "Odd schema"."Odd; table" ("the ""id""" text, "Sig" signature, "select" varchar);
+INSERT INTO "Odd schema"."Odd; table" SELECT 'no. ' || id, shingles(body), body FROM sources WHERE id IN (7, 200);
+SELECT source_id, a_start, a_length, b_start, b_length
+FROM asked, find_sources(doc, shingles(doc), '"Odd schema"."Odd; table"', 'the "id"', 'Sig', 'select', 'verbatim', min_length => 100);
+-- Mistakes
+SELECT * FROM find_sources('a', shingles('a'), 'sources', 'no', 'pairs', 'body');
+SELECT * FROM find_sources('a', shingles('a'), 'sources', 'id', 'body', 'body');
+SELECT * FROM find_sources('a', shingles('a'), 'sources', 'id', 'pairs', 'body', 'none');
+SELECT * FROM find_sources('a', shingles('a'), 'sources', 'id', 'pairs', 'body', candidates => -1);
+
+DROP FUNCTION passages_of, near_pairs;
+DROP SCHEMA "Odd schema" CASCADE;
+DROP TABLE sources, sources_frequent, asked;
