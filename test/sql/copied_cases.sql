@@ -97,7 +97,7 @@ BEGIN
     CREATE TEMP TABLE word_pairs ON COMMIT DROP AS
     SELECT f.side, f.i, s.i AS j, ARRAY[least(f.word, s.word), greatest(f.word, s.word)] AS pair
     FROM words f JOIN words s ON f.side = s.side AND s.x BETWEEN f.x + 1 AND f.x + ($3).reach AND s.i - f.i <= ($3).near AND s.word <> f.word;
-    DELETE FROM word_pairs WHERE pair IN (SELECT pair FROM word_pairs GROUP BY side, pair HAVING count(*) > 8);
+    DELETE FROM word_pairs WHERE pair IN (SELECT pair FROM word_pairs GROUP BY side, pair HAVING count(*) > 4);
     -- matches
     SELECT array_agg(t.i ORDER BY t.i, t.j), array_agg(t.j ORDER BY t.i, t.j) INTO m_a, m_b
     FROM (SELECT DISTINCT x.i, y.i AS j
