@@ -690,6 +690,40 @@ BEGIN ATOMIC
 END;
 COMMENT ON FUNCTION @extschema@.library_passages(text, text, double precision, int, int) IS 'near-duplicates of a document in a library, or in all, and what it has in common with each';
 
+CREATE FUNCTION @extschema@.library_cases(doc text, library text DEFAULT NULL, preset text DEFAULT 'edited',
+                              candidates int DEFAULT 10, min_length int DEFAULT 150)
+    RETURNS TABLE (found_in text, document bigint, address text, a_start int, a_length int, b_start int, b_length int,
+                   similarity double precision, coverage double precision)
+    LANGUAGE plpgsql VOLATILE SET search_path FROM CURRENT SET plan_cache_mode = force_generic_plan
+AS $$
+DECLARE
+    wanted int := CASE WHEN library IS NOT NULL THEN @extschema@.library_id(library) END;
+    one record;
+    asked signature;
+    nearest bigint[];
+BEGIN
+    FOR one IN SELECT l.id, l.name, l.method, l.analysis FROM @extschema@.library l
+               WHERE wanted IS NULL OR l.id = wanted ORDER BY l.name LOOP
+        asked := (SELECT @extschema@.library_signature_of(doc, l.method, l.analysis, l.statistics)
+                  FROM @extschema@.library l WHERE l.id = one.id);
+        IF one.method = 'shingles' THEN
+            nearest := ARRAY(SELECT s.document_id FROM @extschema@.library_signature s WHERE s.library_id = one.id
+                             ORDER BY s.signature <=> asked LIMIT candidates);
+        ELSE
+            nearest := ARRAY(SELECT s.document_id FROM @extschema@.library_signature s
+                             WHERE s.library_id = one.id AND s.signature = asked LIMIT candidates);
+        END IF;
+        RETURN QUERY
+        SELECT one.name, d.id, d.address, c.a_start, c.a_length, c.b_start, c.b_length, c.similarity, c.coverage
+        FROM @extschema@.library_document d,
+             LATERAL copied_cases(doc, d.body, preset, min_length, 0.25::double precision, one.analysis) c
+        WHERE d.id = ANY (nearest)
+        ORDER BY LEAST(c.a_length, c.b_length)::double precision * c.coverage DESC, d.id, c.a_start, c.b_start;
+        PERFORM @extschema@.library_require_current(one.id);
+    END LOOP;
+END $$;
+COMMENT ON FUNCTION @extschema@.library_cases(text, text, text, int, int) IS 'the cases of copying of a document from those of a library, or of all, that are nearest to it';
+
 CREATE VIEW @extschema@.libraries AS
 SELECT l.name, l.address, l.method, l.analysis, l.threshold,
        coalesce(s.documents, 0) AS documents, coalesce(s.words, 0) AS words, s.last_indexed,

@@ -52,10 +52,11 @@ CREATE FUNCTION highlight(a text, b text, min_words int = 8, max_gap int = 8,
 COMMENT ON FUNCTION highlight(text, text, int, int, text, text) IS 'a text for HTML, with what it has in common with another one marked';
 
 CREATE FUNCTION passages_html(a text, b text, min_words int = 8, max_gap int = 8,
-                              a_title text = 'First text', b_title text = 'Second text', analysis text = '') RETURNS text
+                              a_title text = 'First text', b_title text = 'Second text',
+                              preset text = 'edited', analysis text = '') RETURNS text
     AS 'MODULE_PATHNAME'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION passages_html(text, text, int, int, text, text, text) IS 'a page of HTML that shows two texts side by side, with what they have in common linked';
+COMMENT ON FUNCTION passages_html(text, text, int, int, text, text, text, text) IS 'a page of HTML that shows two texts side by side, with what they have in common linked';
 
 CREATE FUNCTION copied_sections(a text[], b text, block int = 50,
                                 block_share double precision = 0.75, section_share double precision = 0.75,

@@ -19,6 +19,7 @@ typedef struct CaseRules
 	uint32		least;			/* matched words that make a passage */
 	uint32		gap;			/* between matches of one case */
 	uint32		far;			/* the same in the other text */
+	int			min_length;		/* characters of a case, in either text */
 	double		min_share;		/* of a case's words, in the text where it has
 								 * fewer, that match */
 } CaseRules;

@@ -294,6 +294,59 @@ find_spans(Evidence *evidence)
 	spans_to_graphemes(evidence->b.utf8, evidence->b.len, evidence->b_spans, n);
 }
 
+typedef struct Preset
+{
+	const char *name;
+	CaseRules	rules;
+} Preset;
+
+static const Preset presets[] = {
+	{"verbatim", {1, 4, 4, 10, 10, 150, 0.25}},
+	{"edited", {3, 12, 4, 30, 30, 150, 0.25}},
+	{"rewritten", {3, 12, 4, 30, 240, 150, 0.25}},
+};
+
+CaseRules
+preset_rules(const text *name)
+{
+	char	   *wanted = text_to_cstring(name);
+
+	for (int i = 0; i < lengthof(presets); i++)
+		if (pg_strcasecmp(presets[i].name, wanted) == 0)
+			return presets[i].rules;
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("unknown preset \"%s\"", wanted),
+			 errhint("Presets are verbatim, edited and rewritten.")));
+}
+
+static bool
+is_short(const ReadText *text, const WordSpan *span, int min_length)
+{
+	return count_server_characters(text->utf8 + span->start, text->utf8 + span->end) <
+		(uint32) min_length;
+}
+
+static void
+drop_short_cases(Evidence *evidence, int min_length)
+{
+	size_t		kept = 0;
+
+	for (size_t i = 0; i < evidence->npassages; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (is_short(&evidence->a, &evidence->a_spans[i], min_length) ||
+			is_short(&evidence->b, &evidence->b_spans[i], min_length))
+			continue;
+		evidence->cases[kept] = evidence->cases[i];
+		evidence->passages[kept] = evidence->passages[i];
+		evidence->a_spans[kept] = evidence->a_spans[i];
+		evidence->b_spans[kept] = evidence->b_spans[i];
+		kept++;
+	}
+	evidence->npassages = kept;
+}
+
 /* Empty evidence in a memory context of its own, which becomes the current one. */
 static Evidence *
 create_evidence(DocContext *doccxt)
@@ -353,6 +406,7 @@ evidence_of_cases(FunctionCallInfo fcinfo, int analysis, const CaseRules *rules)
 	read_texts(evidence, fcinfo, doccxt, 1, false);
 	compare_words(evidence, rules);
 	find_spans(evidence);
+	drop_short_cases(evidence, rules->min_length);
 	return evidence;
 }
 
@@ -507,46 +561,19 @@ neardup_memory_peak(PG_FUNCTION_ARGS)
 
 PG_FUNCTION_INFO_V1(copied_cases);
 
-typedef struct Preset
-{
-	const char *name;
-	CaseRules	rules;
-} Preset;
-
-static const Preset presets[] = {
-	{"verbatim", {.reach = 1,.near = 4,.least = 4,.gap = 10,.far = 10}},
-	{"edited", {.reach = 3,.near = 12,.least = 4,.gap = 30,.far = 30}},
-	{"rewritten", {.reach = 3,.near = 12,.least = 4,.gap = 30,.far = 240}},
-};
-
-static CaseRules
-preset_rules(const text *name)
-{
-	char	   *wanted = text_to_cstring(name);
-
-	for (int i = 0; i < lengthof(presets); i++)
-		if (pg_strcasecmp(presets[i].name, wanted) == 0)
-			return presets[i].rules;
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("unknown preset \"%s\"", wanted),
-			 errhint("Presets are verbatim, edited and rewritten.")));
-}
-
 /* One row; the first character of a text is 1. */
 static void
 put_case(ReturnSetInfo *rsinfo, const WordSpan *a, const WordSpan *b, const CopiedCase *one)
 {
 	Datum		values[6];
 	bool		nulls[6] = {false};
-	uint32		matched = one->passage.matched;
 
 	values[0] = Int32GetDatum(a->start + 1);
 	values[1] = Int32GetDatum(a->end - a->start);
 	values[2] = Int32GetDatum(b->start + 1);
 	values[3] = Int32GetDatum(b->end - b->start);
-	values[4] = Float8GetDatum((double) matched / (one->a_words + one->b_words - matched));
-	values[5] = Float8GetDatum((double) matched / Min(one->a_words, one->b_words));
+	values[4] = Float8GetDatum(case_similarity(one));
+	values[5] = Float8GetDatum(case_coverage(one));
 	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 }
 
@@ -558,10 +585,10 @@ Datum
 copied_cases(PG_FUNCTION_ARGS)
 {
 	CaseRules	rules = preset_rules(PG_GETARG_TEXT_PP(2));
-	uint32		min_length = argument_whole("min_length", PG_GETARG_INT32(3), 0, PG_INT32_MAX);
 	ReturnSetInfo *rsinfo;
 	Evidence   *evidence;
 
+	rules.min_length = argument_whole("min_length", PG_GETARG_INT32(3), 0, PG_INT32_MAX);
 	rules.min_share = argument_real("min_share", PG_GETARG_FLOAT8(4), 0, 1);
 	InitMaterializedSRF(fcinfo, 0);
 	rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
@@ -569,14 +596,7 @@ copied_cases(PG_FUNCTION_ARGS)
 	spans_to_characters(evidence->a.utf8, evidence->a_spans, evidence->npassages);
 	spans_to_characters(evidence->b.utf8, evidence->b_spans, evidence->npassages);
 	for (size_t i = 0; i < evidence->npassages; i++)
-	{
-		const WordSpan *a = &evidence->a_spans[i];
-		const WordSpan *b = &evidence->b_spans[i];
-
-		CHECK_FOR_INTERRUPTS();
-		if (a->end - a->start >= min_length && b->end - b->start >= min_length)
-			put_case(rsinfo, a, b, &evidence->cases[i]);
-	}
+		put_case(rsinfo, &evidence->a_spans[i], &evidence->b_spans[i], &evidence->cases[i]);
 	evidence_end(evidence);
 	return (Datum) 0;
 }

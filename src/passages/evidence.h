@@ -47,6 +47,19 @@ passage_similarity(const Passage *passage)
 		 (double) (passage->b_end - passage->b_start) - passage->matched);
 }
 
+/* Words of a case that match, of all that could, in both texts and in the shorter one. */
+static inline double
+case_similarity(const CopiedCase *one)
+{
+	return (double) one->passage.matched / (one->a_words + one->b_words - one->passage.matched);
+}
+
+static inline double
+case_coverage(const CopiedCase *one)
+{
+	return (double) one->passage.matched / Min(one->a_words, one->b_words);
+}
+
 /* From the beginning of word `first` up to the end of that before `last`. */
 static inline WordSpan
 text_span(const ReadText *text, uint32 first, uint32 last)
@@ -63,6 +76,9 @@ text_span(const ReadText *text, uint32 first, uint32 last)
  * too many words.
  */
 extern Evidence *evidence_of_passages(FunctionCallInfo fcinfo, int analysis);
+
+/* The rules of a preset; raises INVALID_PARAMETER_VALUE if there is none of the name. */
+extern CaseRules preset_rules(const struct varlena *name);
 
 /* Find the cases of the texts in the same way; each is a passage. */
 extern Evidence *evidence_of_cases(FunctionCallInfo fcinfo, int analysis,

@@ -6,8 +6,8 @@
  * HighlightAll is off: then excerpts are, of the longest passages first, each with its
  * surroundings if it is shorter than MinWords.
  *
- * The page of passages_html() needs nothing but itself.  A passage is marked in both texts
- * with one colour and one number, which is a link to its place in the other text.  Where
+ * The page of passages_html() needs nothing but itself.  A case is underlined, a passage is
+ * marked in both texts with one colour and one number, which is a link to its place in the other text.  Where
  * passages overlap, the one that begins last is on top.  The page can be read without its
  * script, which only scrolls: one text along with the other, and with n and p to the next
  * passage and the one before.  Text on all colours has a contrast of at least 7 to 1, by
@@ -419,6 +419,7 @@ static const char page_style[] =
 ".text{height:calc(100vh - 11rem);min-height:16rem;overflow:auto;border:1px solid var(--edge);border-radius:.3rem;"
 "padding:.6rem .8rem;white-space:pre-wrap;overflow-wrap:anywhere;unicode-bidi:plaintext;text-align:start}\n"
 "mark{color:inherit;border-radius:.15rem;padding:.05em 0}\n"
+".case{background:none;border-bottom:2px dotted var(--edge);border-radius:0}.case a::before{content:'Case ';font-weight:bold}\n"
 ".c0{background:var(--c0)}.c1{background:var(--c1)}.c2{background:var(--c2)}.c3{background:var(--c3)}"
 ".c4{background:var(--c4)}.c5{background:var(--c5)}.c6{background:var(--c6)}.c7{background:var(--c7)}\n"
 "mark a{display:inline-block;min-width:1.5rem;min-height:1.5rem;padding:0 .25rem;margin-inline-end:.2rem;"
@@ -467,11 +468,12 @@ static const char page_script[] =
 
 PG_FUNCTION_INFO_V1(passages_html);
 
-/* A passage in one of the texts. */
+/* A passage or a case in one of the texts. */
 typedef struct Place
 {
 	WordSpan	span;
-	size_t		number;			/* from 1 */
+	size_t		number;			/* from 1, of cases and of passages */
+	bool		is_case;
 } Place;
 
 static inline int
@@ -481,6 +483,8 @@ compare_places(const Place *a, const Place *b)
 		return a->span.start < b->span.start ? -1 : 1;
 	if (a->span.end != b->span.end)
 		return a->span.end > b->span.end ? -1 : 1;
+	if (a->is_case != b->is_case)
+		return a->is_case ? -1 : 1;
 	return a->number < b->number ? -1 : a->number > b->number;
 }
 
@@ -547,24 +551,29 @@ is_right_to_left(const ReadText *text)
 
 /* Texts */
 
-/* The link of a passage to the other text, at its beginning. */
+/* The link of a passage or case to the other text, at its beginning. */
 static void
-append_link(StringInfo out, const Side *side, size_t number)
+append_link(StringInfo out, const Side *side, const Place *place)
 {
-	appendStringInfo(out, "<a id=\"%c%zu\" href=\"#%c%zu\" aria-label="
-					 "\"Passage %zu, to the other text\">%zu</a>",
-					 side->name, number, side->other, number, number, number);
+	const char *prefix = place->is_case ? "case-" : "";
+
+	appendStringInfo(out, "<a id=\"%s%c%zu\" href=\"#%s%c%zu\" aria-label="
+					 "\"%s %zu, to the other text\">%zu</a>",
+					 prefix, side->name, place->number, prefix, side->other, place->number,
+					 place->is_case ? "Case" : "Passage", place->number, place->number);
 }
 
 static void
-begin_mark(StringInfo out, size_t number)
+begin_mark(StringInfo out, const Place *place)
 {
-	appendStringInfo(out, "<mark class=\"c%zu\">",
-					 (number - 1) % PAGE_COLOURS);
+	if (place->is_case)
+		appendStringInfoString(out, "<mark class=\"case\">");
+	else
+		appendStringInfo(out, "<mark class=\"c%zu\">", (place->number - 1) % PAGE_COLOURS);
 }
 
 /*
- * The passages at a point of the text, that which began last at the end; below
+ * Passages or cases at a point of the text, that which began last at the end; below
  * it there may be some that have ended.
  */
 typedef struct OpenPlaces
@@ -574,32 +583,36 @@ typedef struct OpenPlaces
 } OpenPlaces;
 
 /*
- * Forgets those that have ended, down to the first that has not: it is on top,
- * and thousands can be below it.
+ * The place on top, or NULL.  Those that have ended are forgotten, down to the first
+ * that has not: thousands can be below it.
  */
-static void
-close_places(OpenPlaces *open, uint32 at)
+static const Place *
+top_place(OpenPlaces *open, uint32 at)
 {
 	while (open->n > 0 && open->places[open->n - 1]->span.end <= at)
 		open->n--;
+	return open->n > 0 ? open->places[open->n - 1] : NULL;
 }
 
-/* Text up to a point, on which that passage is which is on top. */
+/* Append text up to a point, marked as the passage on top or else as the case. */
 static uint32
-append_up_to(StringInfo out, const Side *side, OpenPlaces *open, uint32 at,
-			 uint32 stop)
+append_up_to(StringInfo out, const Side *side, OpenPlaces *passages, OpenPlaces *cases,
+			 uint32 at, uint32 stop)
 {
 	while (at < stop)
 	{
+		const Place *top = top_place(passages, at);
 		uint32		end = stop;
 
-		close_places(open, at);
-		if (open->n > 0)
-			end = Min(end, open->places[open->n - 1]->span.end);
-		if (open->n > 0)
-			begin_mark(out, open->places[open->n - 1]->number);
+		if (top == NULL)
+			top = top_place(cases, at);
+		if (top != NULL)
+		{
+			end = Min(end, top->span.end);
+			begin_mark(out, top);
+		}
 		append_escaped(out, side->text->utf8 + at, end - at);
-		if (open->n > 0)
+		if (top != NULL)
 			appendStringInfoString(out, "</mark>");
 		at = end;
 	}
@@ -609,24 +622,27 @@ append_up_to(StringInfo out, const Side *side, OpenPlaces *open, uint32 at,
 static void
 append_text(StringInfo out, const Side *side)
 {
-	OpenPlaces	open = {palloc_extended((side->n + 1) * sizeof(Place *),
-										MCXT_ALLOC_HUGE), 0};
+	size_t		size = (side->n + 1) * sizeof(Place *);
+	OpenPlaces	passages = {palloc_extended(size, MCXT_ALLOC_HUGE), 0};
+	OpenPlaces	cases = {palloc_extended(size, MCXT_ALLOC_HUGE), 0};
 	uint32		at = 0;
 
 	for (size_t i = 0; i < side->n; i++)
 	{
 		const Place *place = &side->places[i];
+		OpenPlaces *open = place->is_case ? &cases : &passages;
 
 		CHECK_FOR_INTERRUPTS();
-		at = append_up_to(out, side, &open, at, place->span.start);
-		close_places(&open, at);
-		begin_mark(out, place->number);
-		append_link(out, side, place->number);
+		at = append_up_to(out, side, &passages, &cases, at, place->span.start);
+		top_place(open, at);
+		begin_mark(out, place);
+		append_link(out, side, place);
 		appendStringInfoString(out, "</mark>");
-		open.places[open.n++] = place;
+		open->places[open->n++] = place;
 	}
-	append_up_to(out, side, &open, at, side->text->len);
-	pfree(open.places);
+	append_up_to(out, side, &passages, &cases, at, side->text->len);
+	pfree(passages.places);
+	pfree(cases.places);
 }
 
 static void
@@ -656,7 +672,7 @@ append_share(StringInfo out, const Side *side)
 }
 
 static void
-append_head(StringInfo out, const Side *a, const Side *b)
+append_head(StringInfo out, const Side *a, const Side *b, size_t ncases)
 {
 	appendStringInfoString(out, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n"
 						   "<meta charset=\"utf-8\">\n<meta name=\"viewport\" "
@@ -668,8 +684,12 @@ append_head(StringInfo out, const Side *a, const Side *b)
 	appendStringInfo(out, "</title>\n<style>\n%s</style>\n</head>\n<body>\n"
 					 "<header>\n<a class=\"skip\" href=\"#a\">To the texts</a>\n"
 					 "<h1>Shared passages</h1>\n", page_style);
-	appendStringInfo(out, "<p>%zu %s: ", a->n,
-					 a->n == 1 ? "passage" : "passages");
+	if (ncases > 0)
+		appendStringInfo(out, "<p>%zu %s, ", ncases, ncases == 1 ? "case" : "cases");
+	else
+		appendStringInfoString(out, "<p>");
+	appendStringInfo(out, "%zu %s: ", a->n - ncases,
+					 a->n - ncases == 1 ? "passage" : "passages");
 	append_share(out, a);
 	appendStringInfoString(out, ", ");
 	append_share(out, b);
@@ -677,6 +697,42 @@ append_head(StringInfo out, const Side *a, const Side *b)
 						   " id=\"together\" checked> Scroll together</label>"
 						   " &middot; keys: n next passage, p the one before</p>\n"
 						   "</header>\n<main>\n");
+}
+
+static size_t
+count_passages_within(const Evidence *evidence, const Passage *outer)
+{
+	size_t		n = 0;
+
+	for (size_t i = 0; i < evidence->npassages; i++)
+	{
+		const Passage *passage = &evidence->passages[i];
+
+		n += passage->a_start < outer->a_end && passage->a_end > outer->a_start &&
+			passage->b_start < outer->b_end && passage->b_end > outer->b_start;
+	}
+	return n;
+}
+
+static void
+append_cases(StringInfo out, const Evidence *evidence, const Evidence *cases)
+{
+	if (cases->npassages == 0)
+		return;
+	appendStringInfoString(out, "<table>\n<tr><th scope=\"col\">Case</th><th scope=\"col\">"
+						   "Passages in it</th><th scope=\"col\">Similarity</th>"
+						   "<th scope=\"col\">Coverage</th></tr>\n");
+	for (size_t i = 0; i < cases->npassages; i++)
+	{
+		const CopiedCase *one = &cases->cases[i];
+
+		CHECK_FOR_INTERRUPTS();
+		appendStringInfo(out, "<tr><td><a href=\"#case-a%zu\">%zu</a></td><td>%zu</td>"
+						 "<td>%.2f</td><td>%.2f</td></tr>\n", i + 1, i + 1,
+						 count_passages_within(evidence, &one->passage),
+						 case_similarity(one), case_coverage(one));
+	}
+	appendStringInfoString(out, "</table>\n");
 }
 
 static void
@@ -703,49 +759,63 @@ append_list(StringInfo out, const Evidence *evidence)
 }
 
 static void
-set_side(Side *side, char name, const ReadText *text, const WordSpan *spans,
-		 size_t n, const struct varlena *title)
+add_places(Side *side, const WordSpan *spans, size_t n, bool are_cases)
+{
+	for (size_t i = 0; i < n; i++)
+		side->places[side->n++] = (Place){spans[i], i + 1, are_cases};
+}
+
+static void
+set_side(Side *side, char name, const ReadText *text, size_t room,
+		 const struct varlena *title)
 {
 	side->name = name;
 	side->other = name == 'a' ? 'b' : 'a';
 	side->text = text;
 	side->title = text_as_utf8(title, &side->title_len);
-	side->n = n;
-	side->places = palloc_extended((n + 1) * sizeof(Place), MCXT_ALLOC_HUGE);
-	for (size_t i = 0; i < n; i++)
-		side->places[i] = (Place){spans[i], i + 1};
-	sort_places(side->places, n);
+	side->n = 0;
+	side->places = palloc_extended((room + 1) * sizeof(Place), MCXT_ALLOC_HUGE);
 }
 
 /*
- * passages_html(a text, b text, min_words int, max_gap int,
- * a_title text, b_title text, analysis text)
+ * passages_html(a text, b text, min_words int, max_gap int, a_title text, b_title text,
+ * preset text, analysis text)
  */
 Datum
 passages_html(PG_FUNCTION_ARGS)
 {
-	Evidence   *evidence = evidence_of_passages(fcinfo, 6);
+	CaseRules	rules = preset_rules(PG_GETARG_TEXT_PP(6));
+	Evidence   *cases = evidence_of_cases(fcinfo, 7, &rules);
+	Evidence   *evidence = evidence_of_passages(fcinfo, 7);
+	size_t		room = evidence->npassages + cases->npassages;
 	const char *language = language_tag(evidence->language);
 	Side		a;
 	Side		b;
 	StringInfoData out;
 	text	   *result;
 
-	set_side(&a, 'a', &evidence->a, evidence->a_spans, evidence->npassages,
-			 PG_GETARG_TEXT_PP(4));
-	set_side(&b, 'b', &evidence->b, evidence->b_spans, evidence->npassages,
-			 PG_GETARG_TEXT_PP(5));
+	set_side(&a, 'a', &evidence->a, room, PG_GETARG_TEXT_PP(4));
+	set_side(&b, 'b', &evidence->b, room, PG_GETARG_TEXT_PP(5));
+	add_places(&a, cases->a_spans, cases->npassages, true);
+	add_places(&b, cases->b_spans, cases->npassages, true);
+	add_places(&a, evidence->a_spans, evidence->npassages, false);
+	add_places(&b, evidence->b_spans, evidence->npassages, false);
+	sort_places(a.places, a.n);
+	sort_places(b.places, b.n);
 	evidence_coverage(evidence, &a.covered, &b.covered);
 	initStringInfo(&out);
-	append_head(&out, &a, &b);
+	append_head(&out, &a, &b, cases->npassages);
+	append_cases(&out, evidence, cases);
 	append_list(&out, evidence);
 	appendStringInfoString(&out, "<div class=\"texts\">\n");
 	append_side(&out, &a, language);
 	append_side(&out, &b, language);
 	appendStringInfo(&out, "</div>\n</main>\n<script>\n%s</script>\n</body>\n"
 					 "</html>\n", page_script);
-	MemoryContextSwitchTo(evidence->caller);
+	MemoryContextSwitchTo(cases->caller);
 	result = text_from_utf8(&out);
+	MemoryContextSwitchTo(evidence->caller);
 	evidence_end(evidence);
+	evidence_end(cases);
 	PG_RETURN_TEXT_P(result);
 }

@@ -241,12 +241,14 @@ count_characters(const char *start, const char *stop)
  * Characters as the server counts them.  One encoding has single ones for what
  * is a letter and a mark in Unicode.
  */
-static uint32
+uint32
 count_server_characters(const char *start, const char *stop)
 {
 	char	   *server;
 	uint32		n;
 
+	if (GetDatabaseEncoding() == PG_SQL_ASCII)
+		return stop - start;
 	if (GetDatabaseEncoding() != PG_EUC_JIS_2004 || start == stop)
 		return count_characters(start, stop);
 	server = pg_any_to_server(start, stop - start, PG_UTF8);

@@ -49,8 +49,9 @@ extern WordSpan word_place(const WordPlaces *places, uint32 word);
 extern void spans_to_graphemes(const char *utf8, size_t len, WordSpan *spans,
 							   size_t n);
 
-/* The characters that begin in a stretch of UTF-8. */
+/* The characters that begin in a stretch of UTF-8, and those that the server counts. */
 extern uint32 count_characters(const char *start, const char *stop);
+extern uint32 count_server_characters(const char *start, const char *stop);
 
 /*
  * Makes places in characters of places in bytes, as the server counts

@@ -61,6 +61,14 @@ FROM (SELECT string_agg('one two u' || i, ' ') AS b FROM generate_series(1, 2000
 RESET statement_timeout;
 -- head and list, titles
 SELECT regexp_matches(passages_html(:'a', :'b', a_title => 'A <b>', b_title => '"B"'), '<title>[^\n]*|<p>[^\n]*|<h2[^\n]*|<tr><td>[^\n]*', 'g');
+-- cases, and passages within them
+\set fox 'Of its own it has this. The bridge was built in 1894 by the engineer Anna Holm. It carried two railway tracks over the river until the great flood of 1926 took its middle pier away, and nobody in the whole town was hurt. That was all, it says.'
+\set edited 'Two railway tracks over the river were carried by it, until in 1926 the great flood took the middle pier; nobody in the whole town was hurt. By the engineer Anna Holm the bridge was built in 1894! Nobody knows more of these words, which stand elsewhere.'
+SELECT page_text(passages_html(:'fox', :'edited', 4), 'a') AS a, page_text(passages_html(:'fox', :'edited', 4), 'b') AS b \gx
+SELECT shown(page_text(passages_html(:'fox', :'edited', 4), 'a')) = :'fox' AS a, shown(page_text(passages_html(:'fox', :'edited', 4), 'b')) = :'edited' AS b;
+SELECT regexp_matches(passages_html(:'fox', :'edited', 4), '<p>[0-9][^\n]*|<tr><td>[^\n]*', 'g');
+SELECT regexp_matches(passages_html(:'fox', :'edited', preset => 'verbatim'), '<p>[0-9][^\n]*|<tr><td>[^\n]*', 'g');
+SELECT passages_html('a', 'b', preset => 'none');
 -- direction and language
 SELECT regexp_matches(passages_html('متن اول', 'text two', analysis => 'persian'), '<div class="text"[^>]*>', 'g');
 SELECT regexp_matches(passages_html('Привет', 'שלום hi'), '<div class="text"[^>]*>', 'g');

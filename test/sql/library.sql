@@ -122,6 +122,11 @@ FROM library_check(doc(120) || ' ' || doc(1120)) ORDER BY found_in, address COLL
 SELECT found_in, address FROM library_check('Nobody has ever written that.');
 SELECT found_in, address, a_start, a_length, b_start, b_length, passage_similarity
 FROM library_passages('Said: ' || doc(102), 'papers', 0.9) ORDER BY address COLLATE "C";
+-- cases, from any part of a document, in each library by its own way
+SELECT found_in, address, a_start, a_length, b_start, b_length, similarity, coverage
+FROM library_cases('Said: ' || doc(102), 'papers', candidates => 1, min_length => 40);
+SELECT DISTINCT found_in FROM library_cases(doc(120), min_length => 40) ORDER BY 1;
+SELECT count(*) FROM library_cases('Nobody has ever written that.', min_length => 0);
 
 -- The way of the source: signatures are of six words by the library's statistics
 SELECT documents(statistics) FROM library WHERE name = 'books';
