@@ -1,11 +1,10 @@
 /*
  * boilerplate.c
- *		SQL functions: the passages of a text that stand in many documents, and
- *		the text without them.
+ *		SQL functions: the passages of a text that many documents have, and the text
+ *		without them.
  *
- * What is in many documents is told by a lexicon of shingles: each run of k
- * words has its number of documents there.  A passage is as many words as there
- * are in one stretch of shingles all of which are in enough of them.
+ * A lexicon of shingles has the number of documents of each run of k words.  A passage
+ * has the words of one stretch of shingles all of which are in enough documents.
  */
 #include "postgres.h"
 
@@ -41,7 +40,7 @@ typedef struct Stretches
 	size_t		n;
 } Stretches;
 
-/* The site, ready for the shingles of words of which the lexicon is. */
+/* The context of the call, prepared for the shingles of the lexicon. */
 static DocContext *
 ready_doc_context(FunctionCallInfo fcinfo, int lexicon_at, LexiconView **view)
 {

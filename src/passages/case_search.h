@@ -12,9 +12,9 @@
 /* What a case is; distances are in words. */
 typedef struct CaseRules
 {
-	uint32		reach;			/* a word is paired with so many common words
-								 * behind it */
-	uint32		near;			/* which are no farther from it, as are matches of
+	uint32		reach;			/* common words behind a word that it is paired
+								 * with */
+	uint32		near;			/* greatest distance of these, and of matches of
 								 * one passage */
 	uint32		least;			/* matched words that make a passage */
 	uint32		gap;			/* between matches of one case */

@@ -54,8 +54,8 @@ typedef struct Chains
 	Chain	   *chains;
 	uint32		n;
 	uint32		size;
-	uint32	   *by_end;			/* number of the chain that ends behind so many
-								 * words of the second text, or NOWHERE */
+	uint32	   *by_end;			/* per number of words of the second text: the
+								 * chain that ends behind them, or NOWHERE */
 	Passage    *done;
 	size_t		ndone;
 	size_t		done_size;
@@ -98,7 +98,7 @@ is_open(const Chains *chains, const Chain *chain, uint32 now)
 	return chain->passage.a_end + chains->rules.gap >= now;
 }
 
-/* Forgets the chains that are not open, and gives out those that are passages. */
+/* Remove chains that are not open, and add those that are passages to the result. */
 static void
 close_chains(Chains *chains, uint32 now)
 {
@@ -246,7 +246,7 @@ chains_finish(Chains *chains, size_t *n)
 
 /* Passages within others */
 
-/* Of passages that have not ended so many are compared one by one. */
+/* Number of passages that have not ended and are compared one by one. */
 #define OPEN_MAX	64
 
 /* By place in the first text; of those that begin together, the longest first. */
@@ -286,7 +286,7 @@ typedef struct OpenPassages
 {
 	Passage		passages[OPEN_MAX];
 	int			n;
-	bool		complete;		/* none has been forgotten before its end */
+	bool		complete;		/* none was removed before its end */
 } OpenPassages;
 
 static void
@@ -302,7 +302,7 @@ forget_closed(OpenPassages *open, uint32 a_start)
 	open->n = kept;
 }
 
-/* Takes one in; if there are too many, that which ends first gives way. */
+/* Add a passage; if there are too many, replace the one that ends first. */
 static void
 remember_open(OpenPassages *open, const Passage *passage)
 {
@@ -334,7 +334,7 @@ is_within_any(const Passage *passage, const OpenPassages *open)
 	return false;
 }
 
-/* Drops passages that are found to be within others; *complete: these are all. */
+/* Drop passages within others; *complete says whether none can be left. */
 static size_t
 drop_one_by_one(Passage *passages, size_t n, bool *complete)
 {
@@ -371,7 +371,7 @@ typedef struct Halves
 	bool	   *inner;			/* within another one */
 } Halves;
 
-/* Notes a passage; those that begin where it does, or later, know of its end. */
+/* Note the end of a passage for those that begin where it does, or later. */
 static void
 note(Halves *halves, uint32 number)
 {
@@ -399,7 +399,7 @@ farthest_end(const Halves *halves, uint32 number)
 	return end;
 }
 
-/* Finds those of a second half that are within passages of the first one. */
+/* Find the passages of a second half that are within those of the first one. */
 static void
 compare_halves(Halves *halves, uint32 from, uint32 middle, uint32 to)
 {
@@ -421,7 +421,7 @@ compare_halves(Halves *halves, uint32 from, uint32 middle, uint32 to)
 		forget(halves, halves->by_end[--next]);
 }
 
-/* Puts the halves together, in order of their ends. */
+/* Merge the halves, in order of their ends. */
 static void
 merge_halves(Halves *halves, uint32 from, uint32 middle, uint32 to)
 {
@@ -454,7 +454,7 @@ look_through(Halves *halves, uint32 from, uint32 to)
 	merge_halves(halves, from, middle, to);
 }
 
-/* Ranks passages by where they begin in the second text. */
+/* Rank passages by where they begin in the second text. */
 static void
 rank_passages(Halves *halves)
 {
@@ -475,7 +475,7 @@ rank_passages(Halves *halves)
 	pfree(begins);
 }
 
-/* Drops all passages that are within others. */
+/* Drop all passages within others. */
 static size_t
 drop_by_halves(Passage *passages, size_t n)
 {
@@ -519,7 +519,7 @@ passages_drop_inner(Passage *passages, size_t n)
 
 /* Passages */
 
-/* Adds a run of words between the short ones beside it. */
+/* Add a run of words between the short ones beside it. */
 static void
 add_among_short(const SequencePair *pair, Chains *chains, const CommonRun *run,
 				uint32 gap)
@@ -589,7 +589,7 @@ chain_runs(SequencePair *pair, Chains *chains, const CommonRun *repeated,
 	}
 }
 
-/* Gives back the half of the memory of n hashes that their numbers leave. */
+/* Free the half of the memory of n hashes that their ids do not need. */
 static uint32 *
 as_ids(uint64 *hashes, uint32 n)
 {

@@ -49,7 +49,7 @@ short_runs_count(const PassageRules *rules)
  * freed.  Returns them palloc'd, in the order of their starts, *n of them.
  *
  * Every common run of at least rules->least words is within a passage, in both
- * texts, unless all windows of so many words in it occur more than OFTEN times
+ * texts, unless all its windows of that many words occur more than OFTEN times
  * in one of the texts: then each of its words is, in either text, but maybe not
  * in the same passage.  With rules->gap = 0 each passage is a run that cannot be
  * longer.  Answers a cancel; takes time and memory in proportion to the

@@ -93,7 +93,7 @@ combine(uint64 left, uint64 right)
 }
 
 /*
- * Makes the hashes of n shingles those of the windows that begin with them.
+ * Replace the hashes of n shingles by those of the windows that begin with them.
  * From those of m shingles come those of 2m; the last two overlap.
  */
 static void
@@ -112,7 +112,7 @@ hash_windows(uint64 *hashes, size_t n, size_t window)
 }
 
 /*
- * Adds the windows of a stretch of shingles that all stand often.  mix64(0) is 0:
+ * Add the windows of a stretch of shingles that all occur often.  mix64(0) is 0:
  * with a shingle 0 windows of the same ones in another order had one hash.
  */
 static void
@@ -137,7 +137,7 @@ is_often(const SequencePair *pair, uint32 shingle)
 }
 
 /*
- * The next stretch of shingles that all stand often, and are enough for a
+ * Find the next stretch of shingles that all occur often, and are enough for a
  * window, of those from *stop on; if there is none, *start is n.
  */
 static void
@@ -204,7 +204,7 @@ find_windows(Windows *windows, const SequencePair *pair,
 	windows->places = repalloc_huge(windows->places, room * sizeof(uint32));
 }
 
-/* Looks up the windows of one sequence in the other, in place of their hashes. */
+/* Replace the hashes of windows by ids that both sequences have in common. */
 static void
 number_windows(RepeatedRuns *all)
 {
@@ -394,7 +394,7 @@ go_on(Aside *aside, uint32 words)
 	aside->n -= words;
 }
 
-/* The words that both have in common behind so many, but not more than k. */
+/* The number of words that agree behind the skipped ones, at most k. */
 static inline uint32
 agreement(const Aside *a, uint32 skip_a, const Aside *b, uint32 skip_b,
 		  uint32 k)
@@ -408,7 +408,7 @@ agreement(const Aside *a, uint32 skip_a, const Aside *b, uint32 skip_b,
 }
 
 /*
- * Goes on to the next short run, and returns its length; 0 if there is none, or
+ * Advance to the next short run and return its length; 0 if there is none, or if
  * one that has a shingle comes first.
  */
 static uint32

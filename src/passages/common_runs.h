@@ -8,12 +8,12 @@
 #include "passages/sequence_index.h"
 
 /*
- * What stands more often than this, in either sequence, is not looked for in
+ * A shingle that occurs more often than this, in either sequence, is not looked up in
  * pairs of all its places.
  */
 #define OFTEN	8
 
-/* So many shingles from place a of one sequence and b of the other. */
+/* `length` shingles, from place a of one sequence and b of the other. */
 typedef struct CommonRun
 {
 	uint32		a;
@@ -37,7 +37,7 @@ typedef struct SequencePair
 	SequenceIndex index;		/* of b */
 	MemoryContext context;		/* where all of this is */
 	uint32	   *reached;		/* per diagonal: behind the last run there, in
-								 * a; NULL until it is needed */
+								 * a; NULL until needed */
 } SequencePair;
 
 /* The diagonal of two places: runs that go on from each other share it. */
@@ -47,17 +47,17 @@ reached_on_diagonal(const SequencePair *pair, uint32 a, uint32 b)
 	return &pair->reached[b + (pair->na - 1 - a)];
 }
 
-/* Makes ready to follow runs, of which none has been followed yet. */
+/* Prepare to follow runs, and forget those that were followed. */
 extern void pair_forget_runs(SequencePair *pair);
 
 /*
- * The run around places of a and b that have `length` shingles in common,
+ * Return the run around places of a and b that have `length` shingles in common,
  * extended to both sides.
  */
 extern CommonRun pair_extend(const SequencePair *pair, uint32 a, uint32 b,
 							 uint32 length);
 
-/* Whether a shingle stands often, in one sequence or the other. */
+/* Whether a shingle occurs often, in one sequence or the other. */
 static inline bool
 pair_is_often(const SequencePair *pair, uint32 shingle)
 {
@@ -66,9 +66,9 @@ pair_is_often(const SequencePair *pair, uint32 shingle)
 }
 
 /*
- * Runs of at least so many shingles all of which stand often, palloc'd, in the
- * order of their places in a; *n is set to their number.  A window of so many
- * shingles that does not stand often itself is found in all pairs of its
+ * Find runs of at least `window` shingles all of which occur often.  Returns them
+ * palloc'd, *n of them, in the order of their places in a.  A window of that many
+ * shingles that does not occur often itself is found in all pairs of its
  * places; of one that does, each place, in either sequence, is in a run.
  */
 extern CommonRun *repeated_runs(SequencePair *pair, uint32 window, size_t *n);

@@ -31,12 +31,12 @@ typedef struct BlockSearch
 	uint64	   *places;			/* room for PLACES_MAX for each: where it
 								 * stands, and its number in the block */
 	uint32	   *ids;			/* room for as many as a block has */
-	uint32	   *counts;			/* likewise: in the window */
+	uint32	   *counts;			/* per shingle of a block: its number in the window */
 } BlockSearch;
 
 /*
- * Create what searches a text of n shingles for blocks of at most so many shingles, in the
- * current memory context.  Hashes must stay as they are.
+ * Create what searches a text of n shingles for blocks of at most `shingles` shingles, in
+ * the current memory context.  Hashes must stay as they are.
  */
 static BlockSearch *
 block_search_create(const uint64 *hashes, uint32 n, uint32 shingles)
@@ -63,7 +63,7 @@ add_places(BlockSearch *search, uint32 i, uint64 *places)
 	return n;
 }
 
-/* The most different shingles in a window of so many places. */
+/* The greatest number of different shingles in a window of places. */
 static uint32
 most_in_window(BlockSearch *search, const uint64 *places, uint32 n,
 			   uint32 window)

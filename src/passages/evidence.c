@@ -1,6 +1,6 @@
 /*
  * evidence.c
- *		SQL functions: what two texts have in common, and where it stands in both.
+ *		SQL functions: what two texts have in common, and where.
  *
  * Words are read with their places.  What is compared is shingles of them, so that the order
  * of words counts as the analysis says.  The text of fewer words is the one that is indexed,
@@ -57,13 +57,13 @@ make_room(TextBuilder *builder, size_t n)
 	n += text->nshingles;
 	if (n <= builder->size)
 		return;
-	/* an eighth more, as most of the memory is here */
+	/* an eighth more only, as most of the memory is here */
 	builder->size = n + n / 8;
 	text->shingles = repalloc_huge(text->shingles,
 								   builder->size * sizeof(uint64));
 }
 
-/* Keeps a part of the hashes of n more words. */
+/* Keep a part of the hashes of n more words. */
 static void
 keep_hashes(TextBuilder *builder, const uint64 *units, size_t n)
 {
@@ -544,8 +544,8 @@ shared_passages(PG_FUNCTION_ARGS)
 size_t		memory_peak = 0;
 
 /*
- * The most memory, in bytes, that was taken for passages since it was asked
- * last, beside what the server holds for the result.
+ * Return the most memory, in bytes, that passages took since the last call, beside the
+ * server's memory for the result.
  */
 PG_FUNCTION_INFO_V1(neardup_memory_peak);
 Datum

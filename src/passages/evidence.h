@@ -1,6 +1,6 @@
 /*
  * evidence.h
- *		What two texts have in common, and where it stands in both.
+ *		What two texts have in common, and where.
  */
 #ifndef NEARDUP_EVIDENCE_H
 #define NEARDUP_EVIDENCE_H
@@ -90,9 +90,9 @@ extern void evidence_coverage(const Evidence *evidence, double *of_a,
 							  double *of_b);
 
 /*
- * Reads a text's words, with their places, and makes its shingles of k words;
- * none if it has fewer.  With `hashes` it keeps those of the words, too.  In the current memory context, where the site was made
- * ready for shingles.
+ * Read a text's words, with their places, and make its shingles of k words; none if it
+ * has fewer.  With `hashes` keep those of the words, too.  All is in the current memory
+ * context; `doccxt` reads shingles.
  */
 extern void text_read(ReadText *text, DocContext *doccxt, const struct varlena *doc,
 					  uint32 k, bool hashes);

@@ -218,7 +218,7 @@ stretches_of(const Evidence *evidence)
 }
 
 /*
- * Appends a part of the text, in which the passages are marked.  Of these,
+ * Append a part of the text, with its passages marked.  Of these,
  * *first is the first that may not end before the part; parts come as they
  * stand.
  */
@@ -400,7 +400,7 @@ highlight(PG_FUNCTION_ARGS)
 
 /* The style and the script of a page */
 
-/* Passages have one of so many colours, by their number: classes c0, c1, ... */
+/* Number of colours of passages: classes c0, c1, ... */
 #define PAGE_COLOURS	8
 
 static const char page_style[] =

@@ -1,10 +1,10 @@
 /*
  * sequence_index.c
- *		Where the hashes of one sequence stand in another.
+ *		The places of one sequence's hashes in another.
  *
- * A table by open addressing, of which a slot holds the first place of a hash,
- * and a few bits of it: all of it stands at that place.  Each place leads to the
- * next one of the same hash.  Slots are asked for some hashes ahead of their use,
+ * A table by open addressing.  A slot holds the first place of a hash and a few bits
+ * of it; the hash itself is at that place.  Each place leads to the
+ * next one of the same hash.  Slots are prefetched some hashes ahead of their use,
  * as the table is larger than the processor's caches.
  */
 #include "postgres.h"

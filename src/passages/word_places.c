@@ -8,7 +8,7 @@
  * lowest bit.  Each 16th word has a mark, from which the others are counted.
  *
  * A word ends behind what belongs to its letters, but what a reader sees as one character, a
- * grapheme, may begin or go on outside of words.  ICU tells graphemes, unless both
+ * grapheme, may begin or go on outside of words.  ICU finds graphemes, unless both
  * neighbours of a place are plain ASCII.
  */
 #include "postgres.h"

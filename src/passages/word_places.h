@@ -7,10 +7,10 @@
 
 #include "text/words.h"
 
-/* So many words follow each other without a mark. */
+/* Number of words from one mark to the next. */
 #define WORDS_PER_MARK	16
 
-/* Where the next word is written down, and from where its place is counted. */
+/* Where the next word's numbers are, and the place that it is counted from. */
 typedef struct PlaceMark
 {
 	uint32		text;			/* end of the word before */
@@ -32,20 +32,20 @@ typedef struct WordPlaces
 	uint32		end;			/* of the last one */
 } WordPlaces;
 
-/* None yet; in the current memory context. */
+/* Initialize to no words, in the current memory context. */
 extern void word_places_init(WordPlaces *places);
 
-/* Adds the next n words. */
+/* Add the next n words. */
 extern void word_places_add(WordPlaces *places, const WordSpan *spans,
 							size_t n);
 
-/* Gives back what room is left. */
+/* Free unused room. */
 extern void word_places_finish(WordPlaces *places);
 
 /* Where a word stands. */
 extern WordSpan word_place(const WordPlaces *places, uint32 word);
 
-/* Widens places in a text, *n of them, where they would cut a grapheme. */
+/* Widen n places in a text where they would cut a grapheme. */
 extern void spans_to_graphemes(const char *utf8, size_t len, WordSpan *spans,
 							   size_t n);
 
@@ -54,8 +54,7 @@ extern uint32 count_characters(const char *start, const char *stop);
 extern uint32 count_server_characters(const char *start, const char *stop);
 
 /*
- * Makes places in characters of places in bytes, as the server counts
- * characters.
+ * Convert places in bytes to places in characters, as the server counts them.
  */
 extern void spans_to_characters(const char *utf8, WordSpan *spans, size_t n);
 
