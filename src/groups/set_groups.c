@@ -261,9 +261,9 @@ store_set(SetGroups *groups, const uint64 *values, uint32 n)
 	JoinSet		set = {.size = n,.nvalues = n};
 
 	groups->nvalues += n;
-	groups->search.most_features = Max(groups->search.most_features, n);
+	groups->search.max_features = Max(groups->search.max_features, n);
 	set.values = unconstify(uint64 *, values);
-	groups->npostings += groups->algorithm->most_indexed(&groups->search, &set);
+	groups->npostings += groups->algorithm->max_indexed(&groups->search, &set);
 	if (groups->file == NULL && bytes_of_all(groups) > index_memory(groups))
 		spill(groups);
 	if (groups->file != NULL)
@@ -463,9 +463,9 @@ prepare_sets(SetGroups *groups)
 	const Algorithm *algorithm = groups->algorithm;
 	JoinSet    *set;
 
-	search->room = palloc_extended(sizeof(uint64) * Max(search->most_features, 1),
+	search->room = palloc_extended(sizeof(uint64) * Max(search->max_features, 1),
 								   MCXT_ALLOC_HUGE);
-	groups->place = palloc_extended(set_bytes(Max(search->most_features, 1)),
+	groups->place = palloc_extended(set_bytes(Max(search->max_features, 1)),
 									MCXT_ALLOC_HUGE);
 	if (algorithm->ordered)
 	{

@@ -20,7 +20,7 @@ typedef enum SignatureKind
 /* Raises FEATURE_NOT_SUPPORTED if the measure cannot be told from it. */
 extern SignatureKind signature_kind(const Signature *sig, Measure measure);
 
-/* By which a kind is joined if no other algorithm is asked for. */
+/* By which a kind is joined if no other algorithm is chosen. */
 extern const struct Algorithm *usual_algorithm(SignatureKind kind, Measure measure);
 
 /*

@@ -18,7 +18,7 @@
  * |x| - need + 1 elements; so an inverted index over prefixes finds all
  * candidates.  On the way through the posting lists
  *
- * - the size filter passes over partners that are too small or too large;
+ * - the size filter passes over matches that are too small or too large;
  * - the positional filter prunes a candidate once the tokens shared so far
  * and what is left of the two sets behind this token,
  * ubound = 1 + min(|x| - i, |y| - j), do not add up to `need`;
@@ -138,7 +138,7 @@ prefix_count(Search *search, const PrefixProbe *probe, uint32 i,
 		}
 		if (posting->set >= search->index.limit)
 			break;
-		if (INDEXED_SIZE(&search->index, posting->set) > probe->partners->most)
+		if (INDEXED_SIZE(&search->index, posting->set) > probe->matches->most)
 		{
 			if (search->index.growing)
 				continue;
@@ -205,8 +205,8 @@ prefix_probe_begin(Search *search, const JoinSet *set, uint32 sides, PrefixProbe
 	probe->sides = sides;
 	probe->filter = NULL;
 	probe->nkeys = prefix <= dropped ? 0 : Min(prefix - dropped, set->nkeys);
-	probe->partners = search_partner_sizes(search, set->size);
-	setindex_begin_at(&search->index, probe->partners->least);
+	probe->matches = search_match_sizes(search, set->size);
+	setindex_begin_at(&search->index, probe->matches->least);
 	for (uint32 i = 0; i < probe->nkeys; i++)
 		__builtin_prefetch(setindex_bucket(&search->index, set->keys[i]));
 }
@@ -285,7 +285,7 @@ sets_verify(Search *search, const JoinSet *indexed, const JoinSet *probing)
  * those that are let through, two in three at 0.5 and of ten elements are not near: two
  * elements flip one bit.  So a second image by another hash is compared, which lies beside the
  * postings, and then the elements. That the posting does not tell its token does no harm:
- * whoever comes up by chance, in a bucket that two tokens share, is a candidate like any other.
+ * a set that is found by chance, in a bucket that two tokens share, is a candidate like any other.
  *
  * Sets are small as long as the images of sets that have nothing in common differ in more bits
  * than those of near ones may: of 64 bits, m elements that the two do not share flip 32 (1 -
@@ -326,10 +326,10 @@ typedef struct ImageProbe
 {
 	const JoinSet *set;			/* that probes */
 	uint64		image;			/* of it */
-	uint64		second;			/* another one, once it has been asked for */
+	uint64		second;			/* another one, once it is needed */
 	bool		has_second;
 	int			dropped;		/* elements dropped from it */
-	uint32		sides;			/* that a partner must have one of */
+	uint32		sides;			/* that a match must have one of */
 	const int16 *differ;
 } ImageProbe;
 
@@ -364,7 +364,7 @@ size_is_small(Search *search, uint32 size)
 		images_tell(search, size, least) && images_tell(search, size, most);
 }
 
-/* The state, made when it is first asked for. */
+/* The state, made when it is first needed. */
 static SetJoinState *
 set_join_state(Search *search)
 {
@@ -418,7 +418,7 @@ differ_from(Search *search, const PrefixProbe *probe)
 	if (*differ == NULL)
 		*differ = MemoryContextAlloc(search->context, sizeof(int16) * (MAX_SMALL + 1));
 	memset(*differ, -1, sizeof(int16) * (MAX_SMALL + 1));
-	for (uint64 i = probe->partners->least; i <= Min(probe->partners->most, state->most_small); i++)
+	for (uint64 i = probe->matches->least; i <= Min(probe->matches->most, state->most_small); i++)
 		(*differ)[i] = most_differing(search, i, size);
 	state->size = Max(size, MAX_SMALL);
 	return *differ;
@@ -565,14 +565,14 @@ const Algorithm set_join = {
 	.ordered = true,
 	.sized = true,
 	.index_sharable = true,
-	.most_indexed = prefix_most_indexed,
-	.most_keys = prefix_most_keys,
+	.max_indexed = prefix_most_indexed,
+	.max_keys = prefix_most_keys,
 	.prepare = prefix_prepare,
 	.indexed_keys = prefix_indexed_keys,
 	.image = set_join_image,
 	.probe = set_join_probe,
 	.announce = sets_announce,
-	.may_have_partner = sets_may_have_partner,
+	.may_have_match = sets_may_have_partner,
 	.verify = sets_verify,
 	.may_match = sets_may_match,
 	.compare = sets_compare,

@@ -17,14 +17,14 @@ typedef bool (*FirstTokenFilter) (Search *search, const JoinSet *set,
 								  const Posting *posting, uint32 i,
 								  uint32 need);
 
-/* A set that looks for its partners. */
+/* A set that looks for its matches. */
 typedef struct PrefixProbe
 {
 	const JoinSet *set;
 	uint32		nkeys;			/* of its prefix */
-	uint32		sides;			/* that a partner must have one of */
+	uint32		sides;			/* that a match must have one of */
 	FirstTokenFilter filter;	/* or NULL */
-	const PartnerSizes *partners;
+	const MatchSizes *matches;
 } PrefixProbe;
 
 extern void prefix_probe_begin(Search *search, const JoinSet *set,
@@ -41,7 +41,7 @@ prefix_postings(Search *search, const PrefixProbe *probe, uint32 i, const Postin
 
 	if (index->shared)
 	{
-		posting = setindex_partners(index, key, i < index->own, end);
+		posting = setindex_matches(index, key, i < index->own, end);
 		search->stats.visited += *end - posting;
 		return posting;
 	}
@@ -64,13 +64,13 @@ extern void prefix_count(Search *search, const PrefixProbe *probe, uint32 i,
  */
 extern void prefix_gather(Search *search, const PrefixProbe *probe);
 
-/* Algorithm.most_indexed, most_keys, prepare, indexed_keys: of a prefix */
+/* Algorithm.max_indexed, max_keys, prepare, indexed_keys: of a prefix */
 extern uint32 prefix_most_indexed(Search *search, const JoinSet *set);
 extern uint32 prefix_most_keys(Search *search, const JoinSet *set);
 extern void prefix_prepare(Search *search, JoinSet *set, bool indexed, bool probing);
 extern uint32 prefix_indexed_keys(Search *search, const JoinSet *set);
 
-/* Algorithm.announce, may_have_partner: by the least overlap */
+/* Algorithm.announce, may_have_match: by the least overlap */
 extern bool sets_announce(Search *search, FeatureFilter *filter,
 						  const uint64 *values, uint32 n);
 extern bool sets_may_have_partner(Search *search, const FeatureFilter *filter,

@@ -121,10 +121,10 @@ typedef struct SketchKeys
 	uint64		nlooked_up;		/* keys of the sketch that probed by them
 								 * last; 0 of a sample */
 	uint32		nnoted;			/* sketches of the index that have been noted */
-	FewSketches few[4];			/* by the sides that are asked for, as bits */
+	FewSketches few[4];			/* by the wanted sides, as bits */
 } SketchKeys;
 
-/* The state, made when it is first asked for. */
+/* The state, made when it is first needed. */
 static SketchKeys *
 sketch_state(Search *search)
 {
@@ -173,7 +173,7 @@ keyed_announce(Search *search, FeatureFilter *filter, const uint64 *values, uint
 	return true;
 }
 
-/* Algorithm.may_have_partner: by all values of a sample, or by keys. */
+/* Algorithm.may_have_match: by all values of a sample, or by keys. */
 static bool
 keyed_may_have_partner(Search *search, const FeatureFilter *filter,
 					   const uint64 *values, uint32 n, bool indexed)
@@ -238,7 +238,7 @@ count_key(Search *search, uint64 key, uint32 sides)
 	const Posting *end = posting + bucket->n;
 
 	if (index->shared)
-		posting = setindex_partners(index, key, false, &end);
+		posting = setindex_matches(index, key, false, &end);
 	search->stats.visited += end - posting;
 	for (; (posting = search_pass_own(search, posting, end)) < end; posting++)
 	{
@@ -363,13 +363,13 @@ const Algorithm sketch_keys = {
 	.name = "candidate keys",
 	.index_sharable = true,
 	.symmetric = true,
-	.most_indexed = keyed_most,
-	.most_keys = keyed_most,
+	.max_indexed = keyed_most,
+	.max_keys = keyed_most,
 	.prepare = keyed_prepare,
 	.indexed_keys = keyed_indexed_keys,
 	.probe = keyed_probe,
 	.announce = keyed_announce,
-	.may_have_partner = keyed_may_have_partner,
+	.may_have_match = keyed_may_have_partner,
 	.end_chunk = keyed_end_chunk,
 	.verify = keyed_verify,
 	.reflexive = keyed_reflexive,

@@ -57,7 +57,7 @@ vectorjoin_count(Search *search, const uint64 *values, uint32 size)
 static void
 make_room(Search *search, VectorJoin *all)
 {
-	uint32		n = joined_nfeatures(search->most_features);
+	uint32		n = joined_nfeatures(search->max_features);
 
 	if (all->tokens != NULL)
 		return;
@@ -97,7 +97,7 @@ vectorjoin_announce(Search *search, FeatureFilter *filter, const uint64 *values,
 }
 
 /*
- * Algorithm.may_have_partner: the part of a vector that a near one shares is at least
+ * Algorithm.may_have_match: the part of a vector that a near one shares is at least
  * as long as the threshold asks of the whole.  By resemblance, the smaller
  * weights of what both have add up to no more than that part does; by cosine, the
  * product is no greater than that of its length and the other's.
@@ -378,15 +378,15 @@ const Algorithm resemblance_join = {
 	.name = "weighted prefixes",
 	.ordered = true,
 	.symmetric = true,
-	.most_indexed = vectorjoin_most_indexed,
-	.most_keys = vectorjoin_most_keys,
+	.max_indexed = vectorjoin_most_indexed,
+	.max_keys = vectorjoin_most_keys,
 	.count = vectorjoin_count,
 	.prepare = prepare_prefix,
 	.indexed_keys = vectorjoin_indexed_keys,
 	.add = vectorjoin_add,
 	.probe = probe_prefix,
 	.announce = vectorjoin_announce,
-	.may_have_partner = vectorjoin_may_have_partner,
+	.may_have_match = vectorjoin_may_have_partner,
 	.verify = verify_resemblance,
 };
 
@@ -503,7 +503,7 @@ cosine_prepare(Search *search, JoinSet *set, bool indexed, bool probing)
 					   cosine_needed_tokens(search, all->tokens, n, FLT_MAX, true));
 }
 
-/* The fewest values that a partner of this vector, or of a later one, has. */
+/* The fewest values that a match of this vector, or of a later one, has. */
 static uint32
 least_partner(Search *search, const JoinSet *set)
 {
@@ -586,14 +586,14 @@ const Algorithm cosine_join = {
 	.ordered = true,
 	.weighted = true,
 	.symmetric = true,
-	.most_indexed = vectorjoin_most_indexed,
-	.most_keys = vectorjoin_most_keys,
+	.max_indexed = vectorjoin_most_indexed,
+	.max_keys = vectorjoin_most_keys,
 	.count = cosine_count,
 	.prepare = cosine_prepare,
 	.indexed_keys = vectorjoin_indexed_keys,
 	.add = vectorjoin_add,
 	.probe = cosine_probe,
 	.announce = vectorjoin_announce,
-	.may_have_partner = vectorjoin_may_have_partner,
+	.may_have_match = vectorjoin_may_have_partner,
 	.verify = cosine_verify,
 };

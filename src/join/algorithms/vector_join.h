@@ -113,7 +113,7 @@ shared_sum(InvertedIndex *index, uint32 set)
 	return (double *) &index->accumulators[set];
 }
 
-/* The state, made when it is first asked for. */
+/* The state, made when it is first needed. */
 extern VectorJoin *vectorjoin_state(Search *search);
 
 /*

@@ -76,7 +76,7 @@ all_keys_scan(Search *search, const JoinSet *set, uint32 sides)
  * What stands behind the first token that two sets share must not differ in more than Hmax
  * elements.  A lower bound of that Hamming distance is found by bisection: the middle element w
  * of one suffix splits both; what is left of w can only be matched with what is left of it, and
- * the same on the right, so the sizes of the parts tell how many elements have no partner at
+ * the same on the right, so the sizes of the parts tell how many elements have no match at
  * least. The parts are split again, MAXDEPTH times.
  *
  * Elements that are equal (tokens of one key) are split before the first of them, in both
@@ -132,7 +132,7 @@ suffix_distance(const uint64 *x, int64 nx, const uint64 *y, int64 ny, int64 Hmax
 		return distance(nx, ny);
 	mid = lower_bound(y, ny, y[ny / 2]);
 	at = lower_bound(x, nx, y[mid]);
-	differ = at == nx || x[at] != y[mid];	/* w has no partner */
+	differ = at == nx || x[at] != y[mid];	/* w has no match */
 
 	left = distance(at, mid);
 	right = distance(nx - at - !differ, ny - mid - 1);
@@ -216,13 +216,13 @@ const Algorithm ppjoin = {
 	.ordered = true,
 	.sized = true,
 	.index_sharable = true,
-	.most_indexed = prefix_most_indexed,
-	.most_keys = prefix_most_keys,
+	.max_indexed = prefix_most_indexed,
+	.max_keys = prefix_most_keys,
 	.prepare = prefix_prepare,
 	.indexed_keys = prefix_indexed_keys,
 	.probe = ppjoin_probe,
 	.announce = sets_announce,
-	.may_have_partner = sets_may_have_partner,
+	.may_have_match = sets_may_have_partner,
 	.verify = sets_verify,
 	.reflexive = sets_reflexive,
 };
@@ -232,13 +232,13 @@ const Algorithm ppjoin_plus = {
 	.ordered = true,
 	.sized = true,
 	.index_sharable = true,
-	.most_indexed = prefix_most_indexed,
-	.most_keys = all_keys_most,
+	.max_indexed = prefix_most_indexed,
+	.max_keys = all_keys_most,
 	.prepare = all_keys_prepare,
 	.indexed_keys = prefix_indexed_keys,
 	.probe = ppjoin_plus_probe,
 	.announce = sets_announce,
-	.may_have_partner = sets_may_have_partner,
+	.may_have_match = sets_may_have_partner,
 	.verify = sets_verify,
 	.reflexive = sets_reflexive,
 };
@@ -317,7 +317,7 @@ all_pairs_2_probe(Search *search, const JoinSet *set, uint32 sides)
 	uint32		dropped = set->size - set->nvalues;
 	uint32		left = 0;
 
-	setindex_begin_at(index, search_partner_sizes(search, set->size)->least);
+	setindex_begin_at(index, search_match_sizes(search, set->size)->least);
 	count_shared(search, set, sides, prefix <= dropped ? 0 : prefix - dropped);
 	for (uint32 i = 0; i < index->ncandidates; i++)
 	{
@@ -341,13 +341,13 @@ const Algorithm all_pairs_0 = {
 	.name = "all-pairs-0",
 	.ordered = true,
 	.sized = true,
-	.most_indexed = all_keys_most,
-	.most_keys = all_keys_most,
+	.max_indexed = all_keys_most,
+	.max_keys = all_keys_most,
 	.prepare = all_keys_prepare,
 	.indexed_keys = all_keys_indexed,
 	.probe = all_keys_scan,
 	.announce = sets_announce,
-	.may_have_partner = sets_may_have_partner,
+	.may_have_match = sets_may_have_partner,
 	.verify = sets_verify,
 	.reflexive = sets_reflexive,
 };
@@ -356,13 +356,13 @@ const Algorithm all_pairs_1 = {
 	.name = "all-pairs-1",
 	.ordered = true,
 	.sized = true,
-	.most_indexed = prefix_most_indexed,
-	.most_keys = all_keys_most,
+	.max_indexed = prefix_most_indexed,
+	.max_keys = all_keys_most,
 	.prepare = all_keys_prepare,
 	.indexed_keys = prefix_indexed_keys,
 	.probe = all_pairs_1_probe,
 	.announce = sets_announce,
-	.may_have_partner = sets_may_have_partner,
+	.may_have_match = sets_may_have_partner,
 	.verify = sets_verify,
 	.reflexive = sets_reflexive,
 };
@@ -371,13 +371,13 @@ const Algorithm all_pairs_2 = {
 	.name = "all-pairs-2",
 	.ordered = true,
 	.sized = true,
-	.most_indexed = prefix_most_indexed,
-	.most_keys = all_keys_most,
+	.max_indexed = prefix_most_indexed,
+	.max_keys = all_keys_most,
 	.prepare = all_keys_prepare,
 	.indexed_keys = prefix_indexed_keys,
 	.probe = all_pairs_2_probe,
 	.announce = sets_announce,
-	.may_have_partner = sets_may_have_partner,
+	.may_have_match = sets_may_have_partner,
 	.verify = sets_verify,
 	.reflexive = sets_reflexive,
 };
@@ -461,15 +461,15 @@ const Algorithm cosine_all_pairs_0 = {
 	.ordered = true,
 	.weighted = true,
 	.symmetric = true,
-	.most_indexed = vectorjoin_most_indexed,
-	.most_keys = vectorjoin_most_keys,
+	.max_indexed = vectorjoin_most_indexed,
+	.max_keys = vectorjoin_most_keys,
 	.count = cosine_count,
 	.prepare = prepare_0,
 	.indexed_keys = vectorjoin_indexed_keys,
 	.add = vectorjoin_add,
 	.probe = probe_0,
 	.announce = vectorjoin_announce,
-	.may_have_partner = vectorjoin_may_have_partner,
+	.may_have_match = vectorjoin_may_have_partner,
 	.verify = cosine_verify,
 };
 
@@ -478,15 +478,15 @@ const Algorithm cosine_all_pairs_1 = {
 	.ordered = true,
 	.weighted = true,
 	.symmetric = true,
-	.most_indexed = vectorjoin_most_indexed,
-	.most_keys = vectorjoin_most_keys,
+	.max_indexed = vectorjoin_most_indexed,
+	.max_keys = vectorjoin_most_keys,
 	.count = cosine_count,
 	.prepare = prepare_1,
 	.indexed_keys = vectorjoin_indexed_keys,
 	.add = vectorjoin_add,
 	.probe = probe_1,
 	.announce = vectorjoin_announce,
-	.may_have_partner = vectorjoin_may_have_partner,
+	.may_have_match = vectorjoin_may_have_partner,
 	.verify = cosine_verify,
 };
 

@@ -41,7 +41,7 @@ typedef struct PairTable
 	size_t		slots;
 	Probing		probing;		/* of the slots */
 	uint64		npairs;
-	uint64		next;			/* pair to hand out */
+	uint64		next;			/* next pair to emit */
 	uint32		begin;			/* probing sets of the range */
 	uint32		end;
 } PairTable;
@@ -217,14 +217,14 @@ const Algorithm pair_count = {
 	.ordered = true,
 	.sized = true,
 	.at_once = true,
-	.most_indexed = all_keys_most,
-	.most_keys = all_keys_most,
+	.max_indexed = all_keys_most,
+	.max_keys = all_keys_most,
 	.prepare = all_keys_prepare,
 	.indexed_keys = all_keys_indexed,
 	.probe = pair_count_probe,
 	.end_chunk = pair_count_end,
 	.announce = sets_announce,
-	.may_have_partner = sets_may_have_partner,
+	.may_have_match = sets_may_have_partner,
 	.verify = sets_verify,
 	.reflexive = sets_reflexive,
 };
@@ -260,7 +260,7 @@ typedef struct PostingList
 	uint32		n;				/* postings of the bucket: its length, about */
 } PostingList;
 
-/* Passes over postings of other tokens and of sets that cannot be partners. */
+/* Passes over postings of other tokens and of sets that cannot be matches. */
 static void
 skip_others(const InvertedIndex *index, PostingList *list, uint32 sides)
 {
@@ -387,13 +387,13 @@ const Algorithm probe_count = {
 	.name = "probe-count",
 	.ordered = true,
 	.sized = true,
-	.most_indexed = all_keys_most,
-	.most_keys = all_keys_most,
+	.max_indexed = all_keys_most,
+	.max_keys = all_keys_most,
 	.prepare = all_keys_prepare,
 	.indexed_keys = all_keys_indexed,
 	.probe = probe_count_probe,
 	.announce = sets_announce,
-	.may_have_partner = sets_may_have_partner,
+	.may_have_match = sets_may_have_partner,
 	.verify = sets_verify,
 	.reflexive = sets_reflexive,
 };
@@ -472,13 +472,13 @@ const Algorithm probe_optmerge = {
 	.name = "probe-optmerge",
 	.ordered = true,
 	.sized = true,
-	.most_indexed = all_keys_most,
-	.most_keys = all_keys_most,
+	.max_indexed = all_keys_most,
+	.max_keys = all_keys_most,
 	.prepare = all_keys_prepare,
 	.indexed_keys = all_keys_indexed,
 	.probe = probe_optmerge_probe,
 	.announce = sets_announce,
-	.may_have_partner = sets_may_have_partner,
+	.may_have_match = sets_may_have_partner,
 	.verify = sets_verify,
 	.reflexive = sets_reflexive,
 };
@@ -533,13 +533,13 @@ const Algorithm probe_stopwords = {
 	.name = "probe-stopwords",
 	.ordered = true,
 	.sized = true,
-	.most_indexed = all_keys_most,
-	.most_keys = all_keys_most,
+	.max_indexed = all_keys_most,
+	.max_keys = all_keys_most,
 	.prepare = all_keys_prepare,
 	.indexed_keys = probe_stopwords_indexed,
 	.probe = probe_stopwords_probe,
 	.announce = sets_announce,
-	.may_have_partner = sets_may_have_partner,
+	.may_have_match = sets_may_have_partner,
 	.verify = sets_verify,
 	.reflexive = sets_reflexive,
 };
@@ -575,7 +575,7 @@ typedef struct Groups
 	Search	   *search;
 	const JoinSet *set;			/* that probes */
 	uint32		nkeys;			/* of its prefix */
-	uint32		sides;			/* that partners must have one of */
+	uint32		sides;			/* that matches must have one of */
 	Members		members[GROUP_SIZE];	/* by size of the group - 1 */
 } Groups;
 
@@ -717,13 +717,13 @@ const Algorithm word_groups = {
 	.name = "word-groups",
 	.ordered = true,
 	.sized = true,
-	.most_indexed = word_groups_most_indexed,
-	.most_keys = word_groups_most_keys,
+	.max_indexed = word_groups_most_indexed,
+	.max_keys = word_groups_most_keys,
 	.prepare = word_groups_prepare,
 	.indexed_keys = word_groups_indexed,
 	.probe = word_groups_probe,
 	.announce = sets_announce,
-	.may_have_partner = sets_may_have_partner,
+	.may_have_match = sets_may_have_partner,
 	.verify = sets_verify,
 	.reflexive = sets_reflexive,
 };

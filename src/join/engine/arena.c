@@ -44,7 +44,7 @@ shared_areas_bytes(int nprocesses)
 	return mul_size(nprocesses, sizeof(SharedArea));
 }
 
-/* Frees the first n segments of an area, as soon as nobody has mapped them. */
+/* Frees the first n segments of an area, as soon as no process has mapped them. */
 static void
 free_segments(SharedArea *shared, uint32 n)
 {
@@ -52,7 +52,7 @@ free_segments(SharedArea *shared, uint32 n)
 		dsm_unpin_segment(shared->segments[shared->nfreed++]);
 }
 
-/* A process gives an area up: whoever is the last to do so frees its segments. */
+/* A process releases an area: the last one frees its segments. */
 static void
 release_area(dsm_segment *parent, Datum area)
 {
@@ -124,7 +124,7 @@ shared_areas_detach(SharedAreas *areas)
 
 /* Gives up an area before the parent segment goes. */
 static void
-give_up_area(SharedArea *shared, dsm_segment *parent)
+release_now(SharedArea *shared, dsm_segment *parent)
 {
 	cancel_on_dsm_detach(parent, release_area, PointerGetDatum(shared));
 	release_area(parent, PointerGetDatum(shared));
@@ -141,10 +141,10 @@ shared_areas_close(SharedAreas *areas, int own, dsm_segment *parent)
 	{
 		unmap_area(areas, i);
 		if (i != own)
-			give_up_area(&areas->shared[i], parent);
+			release_now(&areas->shared[i], parent);
 	}
 	if (pg_atomic_read_u32(&areas->shared[own].users) == 1)
-		give_up_area(&areas->shared[own], parent);
+		release_now(&areas->shared[own], parent);
 	pfree(areas);
 }
 
@@ -155,7 +155,7 @@ shared_areas_free(void *place, int nprocesses, dsm_segment *parent)
 
 	for (int i = 0; i < nprocesses; i++)
 		if (pg_atomic_read_u32(&shared[i].users) > 0)
-			give_up_area(&shared[i], parent);
+			release_now(&shared[i], parent);
 }
 
 void
@@ -254,7 +254,7 @@ pool_alloc(SharedPool *pool, size_t bytes, SharedPointer *pointer)
 }
 
 /*
- * Memory that is handed out in small pieces and freed all at once
+ * Memory that is allocated in small pieces and freed all at once
  *
  * A join holds millions of rows and sets of some dozens of bytes each; the header and the
  * rounding of palloc() would cost as much again.  Pieces are cut from blocks that grow with the

@@ -39,13 +39,13 @@ typedef uint64 SharedPointer;
 
 /*
  * What one process has taken, in memory that all see.  An area for each: the system
- * clears memory while it hands it out, and meanwhile nobody else waits.
+ * clears memory while it allocates it, and no other process waits meanwhile.
  */
 typedef struct SharedArea
 {
 	pg_atomic_uint32 users;		/* processes that have not released it */
 	uint32		n;				/* segments; only its own process adds any */
-	uint32		nfreed;			/* of these, the first ones, when nobody looks
+	uint32		nfreed;			/* of these, the first ones, when no process looks
 								 * any more */
 	dsm_handle	segments[AREA_SEGMENTS];
 } SharedArea;
@@ -138,7 +138,7 @@ typedef struct SharedPool
  */
 extern void *pool_alloc(SharedPool *pool, size_t bytes, SharedPointer *pointer);
 
-/* Memory that is handed out in small pieces and freed all at once */
+/* Memory that is allocated in small pieces and freed all at once */
 
 typedef struct Arena
 {

@@ -165,8 +165,8 @@ store_values(SetJoin *join, JoinSet *set, const uint64 *values)
 						  join->totals.nstored, place + bitmap_bytes(n));
 	join->totals.nstored++;
 	join->totals.nfeatures += n;
-	join->totals.npostings += join->algorithm->most_indexed(&join->search, set);
-	join->totals.nkeys += join->algorithm->most_keys(&join->search, set);
+	join->totals.npostings += join->algorithm->max_indexed(&join->search, set);
+	join->totals.nkeys += join->algorithm->max_keys(&join->search, set);
 }
 
 /* The distinct set of a row, added if it is new. */
@@ -245,7 +245,7 @@ may_have_match(SetJoin *join, JoinSide side, const uint64 *values, uint32 n)
 
 	if (!feature_filter_looks(&join->filter))
 		return true;
-	passes = join->algorithm->may_have_partner(&join->search, &join->filter, values, n,
+	passes = join->algorithm->may_have_match(&join->search, &join->filter, values, n,
 											   side == join->indexed);
 	feature_filter_note(&join->filter, passes);
 	return passes;
@@ -293,7 +293,7 @@ setjoin_add(SetJoin *join, JoinSide side, const uint64 *values, uint32 n,
 	{
 		added.n = n;
 		added.key = set_key(&join->table, values, n);
-		join->search.most_features = Max(join->search.most_features, n);
+		join->search.max_features = Max(join->search.max_features, n);
 		join->search.stats.sets++;
 	}
 	if (keep)
@@ -359,7 +359,7 @@ filter_on_disk(SetJoin *join)
 	if (join->filter.words != NULL)
 	{
 		setruns_limit(runs, runs->max_bytes - join->filter.bytes);
-		setruns_scan(runs, setjoin_buffer(join), join->search.most_features, announce_set, join);
+		setruns_scan(runs, setjoin_buffer(join), join->search.max_features, announce_set, join);
 	}
 	MemoryContextSwitchTo(old);
 }
@@ -497,7 +497,7 @@ setjoin_spill_shared(SetJoin *join)
 
 	if (join->spill != NULL)
 		return;
-	pg_atomic_compare_exchange_u32(&shared->given_up, &in_memory, TO_RUNS);
+	pg_atomic_compare_exchange_u32(&shared->fallback, &in_memory, TO_RUNS);
 	flush_ring(join);
 	old = MemoryContextSwitchTo(join->search.context);
 	spill_begin(join);
@@ -579,7 +579,7 @@ setjoin_share(SetJoin *join)
 	SharedSets *shared = join->params.shared;
 	MemoryContext old = MemoryContextSwitchTo(join->search.context);
 
-	if (pg_atomic_read_u32(&shared->given_up) == IN_MEMORY)
+	if (pg_atomic_read_u32(&shared->fallback) == IN_MEMORY)
 		shared_sets_prepare(join);
 	else
 		share_on_disk(join, &shared->barrier);

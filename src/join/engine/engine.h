@@ -5,7 +5,7 @@
  * Rows of two sides, outer and inner, are added with the set that each one
  * carries.  Identical sets are collapsed, over both sides, and joined once;
  * the engine then returns pairs of groups, a group being the rows of one
- * side that carry one set.  What a row holds is nobody's business here: it
+ * side that carry one set.  The engine does not know what a row holds: it
  * is a string of bytes, and what is near is the algorithm's, see search.h.
  *
  * Nothing in this folder knows of the planner, the executor or SQL types.
@@ -62,13 +62,13 @@ typedef struct SetJoinParams
 	double		threshold;		/* one of the measure */
 	bool		self_join;		/* both sides have the same rows, which are
 								 * added on the outer side only */
-	bool		apart;			/* then: nobody asks for a row with itself */
+	bool		apart;			/* then: a row is not paired with itself */
 	bool		either_order;	/* and with a symmetric measure: two different
-								 * groups are handed out once, not as (x, y)
+								 * groups are emitted once, not as (x, y)
 								 * and (y, x) */
 	bool		keep_empty[2];	/* by JoinSide: rows without features are
 								 * kept, for setjoin_rows() */
-	bool		keep_unmatched; /* so are outer rows without a partner */
+	bool		keep_unmatched; /* so are outer rows without a match */
 	size_t		memory;			/* bytes to stay within */
 
 	const char *secret;			/* JOIN_SECRET random bytes, where several
@@ -126,7 +126,7 @@ extern uint32 setjoin_rows_added(const SetJoin *join, JoinSide side);
 
 /*
  * All rows of one side have been added: those of the other side need not be kept if
- * they can have no partner, and are not where that is found out at little cost.  The
+ * they can have no match, and are not where that is found out at little cost.  The
  * second ends that: from then on rows are kept as they come.
  */
 extern void setjoin_filter(SetJoin *join);

@@ -18,7 +18,7 @@
 /*
  * The order of the features: rare ones first
  *
- * A prefix filter looks for partners through the rarest elements of a set, so the elements of
+ * A prefix filter looks for matches through the rarest elements of a set, so the elements of
  * all sets need one order by rising frequency.  There is no dictionary of all features, whose
  * spec would take most of the time of the join: frequencies are counted in a table of fixed
  * size, which features share when their hashes collide.  A feature's key is its counter, then
@@ -132,7 +132,7 @@ counters_await(TokenCounters *counters, const uint64 *values, uint32 n)
 
 /*
  * Counts the n features of one distinct set; counters are raised when the next ones have
- * been asked for.
+ * been prefetched.
  */
 void
 counters_add(TokenCounters *counters, const uint64 *values, uint32 n)
@@ -426,12 +426,12 @@ weighted_tokens_make(const TokenCounters *counters, const uint64 *features,
  * two sets that are near, each has a least number of features that the other one has, too,
  * whatever the other's size.  So once the rows of one side are known, a row of the other side
  * whose set does not have as many of all the features of that side together can have no
- * partner.  It is not kept, collapsed or ordered. Of vectors it is the weight of these features
- * that tells, of sketches their keys: see Algorithm.may_have_partner.
+ * match.  It is not kept, collapsed or ordered. Of vectors it is the weight of these features
+ * that tells, of sketches their keys: see Algorithm.may_have_match.
  *
  * The features are bits of a table without chains (B. H. Bloom, "Space/time trade-offs in hash
  * coding with allowable errors", 1970, with one hash): one that was not added may seem to be
- * there, never the other way round, so no pair is lost. Most sets that have no partner are told
+ * there, never the other way round, so no pair is lost. Most sets that have no match are told
  * by their first few features.
  */
 

@@ -50,7 +50,7 @@ setjoin_bytes_held(SetJoin *join)
 		join->rows[SIDE_INNER].bytes + join->filter.bytes +
 		settable_bytes(&join->table) +
 		setindex_bytes(join->table.nsets, join->totals.npostings) + counters +
-		(join->totals.nkeys + join->search.most_features) * sizeof(uint64);
+		(join->totals.nkeys + join->search.max_features) * sizeof(uint64);
 }
 
 size_t
@@ -64,7 +64,7 @@ setjoin_make_room(SetJoin *join)
 {
 	setjoin_account(join, setjoin_bytes_held(join));
 	join->search.room = MemoryContextAllocHuge(join->search.context,
-											   sizeof(uint64) * Max(join->search.most_features, 1));
+											   sizeof(uint64) * Max(join->search.max_features, 1));
 }
 
 SharedPointer
@@ -227,7 +227,7 @@ make_index(SetJoin *join)
 		setindex_count(index, join->search.sets[i].keys,
 					   setjoin_indexed_keys(join, &join->search.sets[i]));
 	}
-	setindex_allot(index);
+	setindex_allocate(index);
 	if (indexes_at_once(join))
 		for (uint32 i = 0; i < join->search.nsets; i++)
 		{
@@ -386,7 +386,7 @@ probe_fetch_ahead(SetJoin *join, uint32 number)
 	rows_ahead_add(&join->ahead, join->pool.areas, set[FETCH_FIRST].rows[SIDE_OUTER]);
 	set += FETCH_AHEAD;
 	if (index->shared)
-		setindex_fetch_partners(index, set->keys, set->nkeys,
+		setindex_fetch_matches(index, set->keys, set->nkeys,
 								setjoin_indexed_keys(join, set), number);
 	else
 		setindex_fetch_places(index, set->keys, set->nkeys, setjoin_indexed_keys(join, set));

@@ -19,7 +19,7 @@
  * posting has its key in full.
  */
 
-#define FEWEST_BUCKETS	64
+#define MIN_BUCKETS	64
 
 /* Where keys are fewer than postings: so many for each, or as many as a cache holds. */
 #define BUCKETS_A_KEY	2
@@ -35,7 +35,7 @@
 uint64
 setindex_buckets(uint64 npostings, uint64 nkeys)
 {
-	uint64		n = FEWEST_BUCKETS;
+	uint64		n = MIN_BUCKETS;
 
 	if (npostings > PG_UINT32_MAX)
 		ereport(ERROR,
@@ -241,7 +241,7 @@ setindex_count(InvertedIndex *index, const uint64 *keys, uint32 n)
 
 /* All sets have been announced: gives each bucket its place. */
 void
-setindex_allot(InvertedIndex *index)
+setindex_allocate(InvertedIndex *index)
 {
 	uint64		nbuckets = UINT64CONST(1) << (64 - index->shift);
 	uint32		start = 0;
@@ -353,7 +353,7 @@ setindex_not_small(const InvertedIndex *index, const Bucket *bucket)
 	return postings + first_from(postings, bucket->n, index->least);
 }
 
-/* The first of those postings whose set is no partner, or `end`. */
+/* The first of those postings whose set is no match, or `end`. */
 const Posting *
 setindex_limit(const InvertedIndex *index, const Posting *posting, const Posting *end)
 {
@@ -418,10 +418,10 @@ search_find_probing_prefix(Search *search, uint32 size)
 	return keep_answer(&search->probing_prefix, 0, size, prefix_of(size, need));
 }
 
-const PartnerSizes *
-search_partner_sizes(Search *search, uint32 size)
+const MatchSizes *
+search_match_sizes(Search *search, uint32 size)
 {
-	PartnerSizes *sizes = &search->partners;
+	MatchSizes *sizes = &search->matches;
 
 	if (sizes->size != size)
 	{

@@ -56,7 +56,7 @@ typedef struct InvertedIndex
 	Posting    *postings;
 	uint64		npostings;		/* room for */
 	uint32		nadded;			/* sets that have been added */
-	uint32		limit;			/* only sets before this one are partners */
+	uint32		limit;			/* only sets before this one are matches */
 	uint32		least;			/* sets before this one are too small */
 	bool		shared;			/* with other processes, see shared_index.h:
 								 * all sets are in it, and a bucket tells the
@@ -109,7 +109,7 @@ extern void setindex_grow_for(InvertedIndex *index, uint32 size);
 extern size_t setindex_bytes_with(const InvertedIndex *index, uint32 nkeys);
 extern void setindex_grow_bucket(InvertedIndex *index, Bucket *bucket);
 extern void setindex_count(InvertedIndex *index, const uint64 *keys, uint32 n);
-extern void setindex_allot(InvertedIndex *index);
+extern void setindex_allocate(InvertedIndex *index);
 extern void setindex_add(InvertedIndex *index, const uint64 *keys, uint32 n, uint32 position);
 extern void setindex_add_image(InvertedIndex *index, const uint64 *keys,
 							   uint32 n, const Posting *image, uint64 second);
@@ -237,13 +237,13 @@ setindex_may_have(const InvertedIndex *index, const Bucket *bucket, uint64 key,
 
 /*
  * The postings of a key's bucket, of an index that is shared, whose sets are not too
- * small; none if none of them are partners.  Those that are not, from `limit` on, come
- * last: whoever goes through the list has to stop there.  To look for the place first
+ * small; none if none of them are matches.  Those that are not, from `limit` on, come
+ * last: a loop over the list has to stop there.  To look for the place first
  * would take longer, as lists that are long are not in the cache.  `own`: the set that
  * probes is in the index by this key.
  */
 static inline const Posting *
-setindex_partners(const InvertedIndex *index, uint64 key, bool own, const Posting **end)
+setindex_matches(const InvertedIndex *index, uint64 key, bool own, const Posting **end)
 {
 	const Bucket *bucket = setindex_bucket(index, key);
 
@@ -257,7 +257,7 @@ setindex_partners(const InvertedIndex *index, uint64 key, bool own, const Postin
 
 /* Fetches postings of such buckets, for a set with so many of the keys in the index. */
 static inline void
-setindex_fetch_partners(const InvertedIndex *index, const uint64 *keys,
+setindex_fetch_matches(const InvertedIndex *index, const uint64 *keys,
 						uint32 n, uint32 own, uint32 limit)
 {
 	for (uint32 i = 0; i < n; i++)
@@ -288,13 +288,13 @@ setindex_fetch_partners(const InvertedIndex *index, const uint64 *keys,
  */
 #define MAX_VALUES_TO_PROBE	4096
 
-/* Sizes of partners, of the size that was asked for last. */
-typedef struct PartnerSizes
+/* Sizes of matches, of the last size. */
+typedef struct MatchSizes
 {
 	uint32		size;			/* 0: none was */
 	uint64		least;
 	uint64		most;
-} PartnerSizes;
+} MatchSizes;
 
 /* Prefix lengths and needed overlaps that were worked out lately, by size >= 1. */
 typedef struct SizeCache
@@ -314,7 +314,7 @@ typedef struct Search
 	double		threshold;		/* one of the measure */
 	bool		symmetric;		/* sets probe for those before them */
 	size_t		memory;			/* bytes that the join stays within */
-	uint32		most_features;	/* values of the largest set */
+	uint32		max_features;	/* values of the largest set */
 	MemoryContext context;		/* of all that lasts as long as the join */
 	TokenCounters counters;		/* of the features of all sets */
 	void	   *state;			/* the algorithm's own, or NULL: in context */
@@ -340,8 +340,8 @@ typedef struct Search
 	SizeCache	indexed_prefix; /* length of prefixes by size */
 	SizeCache	probing_prefix;
 	SizeCache	least;			/* overlap with any set, by size */
-	SizeCache	need;			/* overlap by partner's size */
-	PartnerSizes partners;		/* of sets that probe */
+	SizeCache	need;			/* overlap by match's size */
+	MatchSizes matches;		/* of sets that probe */
 	SetJoinStats stats;
 } Search;
 
@@ -361,17 +361,17 @@ typedef struct Algorithm
 	bool		at_once;		/* all sets of a chunk are in the index before
 								 * the first one probes */
 	bool		symmetric;		/* so is the condition, whatever the measure */
-	bool		sized;			/* partners are of sizes that the measure
+	bool		sized;			/* matches are of sizes that the measure
 								 * tells */
 	bool		index_sharable; /* takes postings of an index as they are, by
-								 * setindex_partners(), if it is shared */
+								 * setindex_matches(), if it is shared */
 
 	/*
 	 * Most keys that a set will have in the index, and in all, to tell the
 	 * memory that it will take.
 	 */
-	uint32		(*most_indexed) (Search *search, const JoinSet *set);
-	uint32		(*most_keys) (Search *search, const JoinSet *set);
+	uint32		(*max_indexed) (Search *search, const JoinSet *set);
+	uint32		(*max_keys) (Search *search, const JoinSet *set);
 
 	/*
 	 * Takes note of a distinct set; all of them, before any is prepared.
@@ -396,7 +396,7 @@ typedef struct Algorithm
 						  uint64 *second);
 
 	/*
-	 * Adds the next set to the index, by its first n keys, or none if nobody
+	 * Adds the next set to the index, by its first n keys, or none if no set
 	 * looks for it.  NULL: its keys are all there is, or its image.
 	 */
 	void		(*add) (Search *search, const JoinSet *set, uint32 n);
@@ -415,7 +415,7 @@ typedef struct Algorithm
 	 */
 	bool		(*announce) (Search *search, FeatureFilter *filter,
 							 const uint64 *values, uint32 n);
-	bool		(*may_have_partner) (Search *search, const FeatureFilter *filter,
+	bool		(*may_have_match) (Search *search, const FeatureFilter *filter,
 									 const uint64 *values, uint32 n, bool indexed);
 
 	/* Forgets what it holds of a chunk.  NULL: nothing. */
@@ -507,7 +507,7 @@ search_pass_own(const Search *search, const Posting *posting, const Posting *end
 }
 
 /* Sizes that an indexed set may have if one of that size probes. */
-extern const PartnerSizes *search_partner_sizes(Search *search, uint32 size);
+extern const MatchSizes *search_match_sizes(Search *search, uint32 size);
 
 extern void search_order(Search *search, JoinSet *set, uint32 prefix);
 

@@ -304,12 +304,12 @@ shared_values_add(SharedValues *table, SetKey key, uint64 *values, uint32 n, uin
  * that carry it; the join is done on distinct sets and its pairs are multiplied out.
  *
  * Sets are looked up by size and hash and compared element by element.  The hash is keyed with
- * a secret that is drawn anew for each join, so that no input can be made to crowd the table.
+ * a secret that is drawn for each join, so that no input can be made to crowd the table.
  */
 
 #define FIRST_SLOTS		1024
 
-/* Random bytes, with which nobody can foresee hashes. */
+/* Draw random bytes, so that hashes cannot be foreseen. */
 void
 join_secret_draw(char *secret)
 {
@@ -561,7 +561,7 @@ settable_sort(SetTable *table)
  * To find the set of a row in a large table reads three places in memory one after another: the
  * slot, the set, and its values, none of which is in a cache.  So rows wait in a ring.  The
  * slot is prefetched when a row comes, the set some rows later, and its values some rows after
- * that; and likewise in the table of sets that other processes have stored.
+ * that; and so in the table of sets that other processes have stored.
  */
 
 /* Number of rows after which a row's set is prefetched, and then its values. */

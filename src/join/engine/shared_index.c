@@ -16,11 +16,11 @@
  *
  * There is one table of counters (feature_counts.c), in ranges.  A process notes the counters of
  * its features by range.  When it has many of a range, it raises them all at once, and
- * meanwhile nobody else raises any of that range.  A range fits into a cache; the whole
+ * no other process raises any of that range meanwhile.  A range fits into a cache; the whole
  * table does not.
  *
- * The system takes its time to hand out so much memory.  One process asks for it, while
- * the others note what they will count.
+ * To allocate so much memory takes time.  One process does it, while the others note
+ * what they will count.
  *
  * Counters for each process would have to be added up; and to raise those of all without
  * a lock, one after another, takes the memory as long as there are processes.
@@ -205,7 +205,7 @@ shared_counts_fold(SharedCounts *shared, SharedAreas *areas, const TokenCounters
 }
 
 void
-shared_counts_take(SharedCounts *shared, SharedAreas *areas, TokenCounters *counters)
+shared_counts_attach(SharedCounts *shared, SharedAreas *areas, TokenCounters *counters)
 {
 	counters->count = shared_at(areas, shared->counts);
 	counters->shift = shared->shift;
@@ -220,11 +220,11 @@ shared_counts_take(SharedCounts *shared, SharedAreas *areas, TokenCounters *coun
  * all over the memory.  So postings are first dealt out to shares of the buckets, each of which
  * is not much larger than a cache.  How many of them each share of the sets has for each share
  * of the buckets is counted beforehand: then those who deal know where to write, and a share
- * has its postings in the order of the sets, whoever deals first.  At last each share is put in
+ * has its postings in the order of the sets, whichever process is first.  At last each share is put in
  * order of its buckets.
  *
- * Such an index has all sets before the first one probes, and nobody changes it any more; see
- * setindex_partners().
+ * Such an index has all sets before the first one probes, and it is not changed any more; see
+ * setindex_matches().
  */
 
 /* Bits that tell a share of the buckets. */
@@ -272,10 +272,10 @@ shared_index_init(SharedIndex *shared)
 
 /*
  * All sets are prepared: gets some of the memory.  Postings or else buckets have the room that
- * there is if it is large enough, as the system takes its time to hand out any.
+ * there is if it is large enough, as to allocate memory takes time.
  */
 void
-shared_index_allot(SetJoin *join, SharedIndex *shared, int part)
+shared_index_allocate(SetJoin *join, SharedIndex *shared, int part)
 {
 	uint64		npostings = pg_atomic_read_u64(&shared->npostings);
 	uint64		nbuckets = setindex_buckets(npostings,
@@ -311,10 +311,10 @@ shared_index_allot(SetJoin *join, SharedIndex *shared, int part)
 }
 
 /* Calls a function for each set of a share that has keys in the index. */
-typedef void (*KeysTaker) (void *arg, uint32 number, const JoinSet *set, uint32 n);
+typedef void (*KeysCallback) (void *arg, uint32 number, const JoinSet *set, uint32 n);
 
 static void
-for_each_set(SetJoin *join, int share, KeysTaker take, void *arg)
+for_each_set(SetJoin *join, int share, KeysCallback take, void *arg)
 {
 	uint64		nsets = join->search.nsets;
 	uint32		end = nsets * (share + 1) / INDEX_SHARES;
@@ -346,9 +346,9 @@ typedef struct Tally
 	SetNote    *notes;
 } Tally;
 
-/* A KeysTaker */
+/* A KeysCallback */
 static void
-tally_keys(void *arg, uint32 number, const JoinSet *set, uint32 n)
+count_keys(void *arg, uint32 number, const JoinSet *set, uint32 n)
 {
 	Tally	   *tally = arg;
 
@@ -363,20 +363,20 @@ tally_keys(void *arg, uint32 number, const JoinSet *set, uint32 n)
 
 /* Counts the postings of a share of the sets, and notes their tails. */
 void
-shared_index_tally(SetJoin *join, SharedIndex *shared, int share)
+shared_index_count(SetJoin *join, SharedIndex *shared, int share)
 {
 	Tally		tally = {{0}};
 
 	if (!SharedPointerIsValid(shared->buckets))
 		return;
 	tally.notes = at(join, shared->notes);
-	for_each_set(join, share, tally_keys, &tally);
+	for_each_set(join, share, count_keys, &tally);
 	for (int i = 0; i < INDEX_SHARES; i++)
 		shared->tally[i][share] = tally.postings[i];
 }
 
 /* What deals out the postings of a share of the sets. */
-typedef struct Dealer
+typedef struct Distributor
 {
 	SetJoin    *join;
 	int			shift;			/* as in InvertedIndex */
@@ -384,27 +384,27 @@ typedef struct Dealer
 	uint32	   *places;
 	SetNote    *notes;
 	uint32		next[INDEX_SHARES]; /* where the next one goes, by share */
-} Dealer;
+} Distributor;
 
-/* A KeysTaker */
+/* A KeysCallback */
 static void
-deal_keys(void *arg, uint32 number, const JoinSet *set, uint32 n)
+distribute_keys(void *arg, uint32 number, const JoinSet *set, uint32 n)
 {
-	Dealer	   *dealer = arg;
-	const Algorithm *algorithm = dealer->join->algorithm;
-	uint32		mask = (UINT64CONST(1) << (64 - dealer->shift - SHARE_BITS + 5)) - 1;
+	Distributor	   *distributor = arg;
+	const Algorithm *algorithm = distributor->join->algorithm;
+	uint32		mask = (UINT64CONST(1) << (64 - distributor->shift - SHARE_BITS + 5)) - 1;
 	Posting		posting = {.set = number};
 	uint64		second;
 	bool		image = n > 0 && algorithm->image != NULL &&
-	algorithm->image(&dealer->join->search, set, &posting, &second);
+	algorithm->image(&distributor->join->search, set, &posting, &second);
 
 	if (image)
-		dealer->notes[number].image = second;
+		distributor->notes[number].image = second;
 
 	for (uint32 i = 0; i < n; i++)
 	{
 		uint64		key = set->keys[i];
-		uint32		to = dealer->next[bucket_share(key)]++;
+		uint32		to = distributor->next[bucket_share(key)]++;
 
 		CHECK_EVERY(i);
 		if (!image)
@@ -412,38 +412,38 @@ deal_keys(void *arg, uint32 number, const JoinSet *set, uint32 n)
 			posting.key = key;
 			posting.position = set->size - set->nvalues + i;
 		}
-		dealer->postings[to] = posting;
-		__builtin_prefetch(&dealer->postings[to + POSTINGS_AHEAD], 1);
-		__builtin_prefetch(&dealer->places[to + PLACES_AHEAD], 1);
-		dealer->places[to] = (setindex_hash(key) >> (dealer->shift - 5)) & mask;
+		distributor->postings[to] = posting;
+		__builtin_prefetch(&distributor->postings[to + POSTINGS_AHEAD], 1);
+		__builtin_prefetch(&distributor->places[to + PLACES_AHEAD], 1);
+		distributor->places[to] = (setindex_hash(key) >> (distributor->shift - 5)) & mask;
 	}
 }
 
 /* Deals out the postings of a share of the sets. */
 void
-shared_index_deal(SetJoin *join, SharedIndex *shared, int share)
+shared_index_distribute(SetJoin *join, SharedIndex *shared, int share)
 {
-	Dealer		dealer = {.join = join,.shift = shared->shift};
+	Distributor		distributor = {.join = join,.shift = shared->shift};
 	uint32		start = 0;
 
 	if (!SharedPointerIsValid(shared->buckets))
 		return;
-	dealer.postings = at(join, shared->postings);
-	dealer.places = at(join, shared->places);
-	dealer.notes = at(join, shared->notes);
+	distributor.postings = at(join, shared->postings);
+	distributor.places = at(join, shared->places);
+	distributor.notes = at(join, shared->notes);
 	for (int i = 0; i < INDEX_SHARES; i++)
 		for (int j = 0; j < INDEX_SHARES; j++)
 		{
 			if (j == share)
-				dealer.next[i] = start;
+				distributor.next[i] = start;
 			start += shared->tally[i][j];
 		}
-	for_each_set(join, share, deal_keys, &dealer);
+	for_each_set(join, share, distribute_keys, &distributor);
 }
 
 /* Gives each bucket of a share its place. */
 static void
-allot_buckets(const Share *share)
+allocate_buckets(const Share *share)
 {
 	uint32		start = share->start;
 
@@ -496,7 +496,7 @@ shared_index_order(SetJoin *join, SharedIndex *shared, int number)
 	for (int j = 0; j < INDEX_SHARES; j++)
 		share.n += shared->tally[number][j];
 	share.places = (uint32 *) at(join, shared->places) + share.start;
-	allot_buckets(&share);
+	allocate_buckets(&share);
 	copy = MemoryContextAllocHuge(CurrentMemoryContext,
 								  sizeof(Posting) * (size_t) Max(share.n, 1));
 	memcpy(copy, share.postings + share.start, sizeof(Posting) * (size_t) share.n);

@@ -46,7 +46,7 @@ extern void shared_counts_fold(SharedCounts *shared, SharedAreas *areas,
 							   const TokenCounters *shape);
 
 /* The counters, which have been folded; the shape is given. */
-extern void shared_counts_take(SharedCounts *shared, SharedAreas *areas,
+extern void shared_counts_attach(SharedCounts *shared, SharedAreas *areas,
 							   TokenCounters *counters);
 
 /* The index of a similarity join that several processes make together */
@@ -58,7 +58,7 @@ typedef struct SharedIndex
 {
 	pg_atomic_uint64 npostings; /* of all sets, as they are prepared */
 	int			shift;			/* as in InvertedIndex */
-	SharedPointer room;			/* that nobody needs any more, of so many
+	SharedPointer room;			/* that is free, of so many
 								 * bytes */
 	size_t		room_bytes;
 	SharedPointer buckets;		/* invalid: none is made together */
@@ -72,9 +72,9 @@ typedef struct SharedIndex
 } SharedIndex;
 
 extern void shared_index_init(SharedIndex *shared);
-extern void shared_index_allot(SetJoin *join, SharedIndex *shared, int part);
-extern void shared_index_tally(SetJoin *join, SharedIndex *shared, int share);
-extern void shared_index_deal(SetJoin *join, SharedIndex *shared, int share);
+extern void shared_index_allocate(SetJoin *join, SharedIndex *shared, int part);
+extern void shared_index_count(SetJoin *join, SharedIndex *shared, int share);
+extern void shared_index_distribute(SetJoin *join, SharedIndex *shared, int share);
 extern void shared_index_order(SetJoin *join, SharedIndex *shared, int share);
 extern bool shared_index_attach(SetJoin *join, SharedIndex *shared);
 

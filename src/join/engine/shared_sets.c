@@ -1,30 +1,25 @@
 /*
  * shared_sets.c
- *		The sets of a similarity join that several processes make ready together.
+ *		The sets of a similarity join that several processes prepare together.
  *
- * Each takes in some of the rows, and collapses sets, as one does that is
- * alone; but sets and rows are in shared memory.  When all have come to their
- * end, rows of a set whose values another process has stored (set_table.c) are handed
- * over to that one.  Sets that several have stored nevertheless become one, in shares by
- * their hashes: of those only that another process has marked, too, as most are nobody
- * else's.  The features of what is left are counted (shared_index.c), and the sets are
- * prepared where they are.  Of each step a process takes one piece after another that
- * nobody else has, of its own sets first.
+ * Each process adds some of the rows, and collapses equal sets, as one process alone does;
+ * but sets and rows are in shared memory.  When all rows have been added, rows of a set whose
+ * values another process has stored (set_table.c) are reassigned to that process.  Equal
+ * sets that several processes have stored are collapsed in shares by their hashes, as far
+ * as another process has marked them, too: most are in one process only.  The features are
+ * counted (shared_index.c), and the sets are prepared where they are.  Within a phase, a
+ * process claims one piece after another, of its own sets first.
  *
- * Sets are counted, prepared and numbered in the order in which they came.
- * What is near each other has often come together, and has the same counters and
- * the same places in the index: these are still in the cache then.
+ * Sets are counted, prepared and numbered in the order in which they were added.  Near sets
+ * have often been added together, and have the same counters and places in the index, which
+ * are still in the cache then.
  *
- * What each process makes for itself is the array of all sets, in an order that
- * is the same for all.  The index over it is made by all, see shared_index.c;
- * where an algorithm wants one of its own, each makes that later.
+ * Each process makes its own array of all sets, in an order that is the same for all.  The
+ * index over it is made together, see shared_index.c, unless an algorithm has its own.
  *
- * Whoever comes later takes part in the step that is being done, or finds all
- * sets ready.
- *
- * Where memory does not do, sets go to disk, see spill.c.  Where sets are not of
- * one spec nothing is shared: each hands out again the rows that it has taken in, see
- * join/node/join_shared.c.
+ * A process that attaches later takes part in the phase that is running, or finds all sets
+ * prepared.  If memory is full, sets go to disk, see spill.c.  If sets are not of one spec,
+ * nothing is shared: each process emits its rows again, see join/node/join_shared.c.
  */
 #include "postgres.h"
 
@@ -111,7 +106,7 @@ shared_sets_init(SharedSets *shared, int nparts)
 {
 	memset(shared, 0, shared_sets_bytes(nparts));
 	BarrierInit(&shared->barrier, 0);
-	pg_atomic_init_u32(&shared->given_up, IN_MEMORY);
+	pg_atomic_init_u32(&shared->fallback, IN_MEMORY);
 	pg_atomic_init_u32(&shared->nreturned, 0);
 	spill_shares_init(&shared->spill);
 	for (int i = 0; i < STEP_READY; i++)
@@ -137,7 +132,7 @@ setjoin_sharable(const Algorithm *algorithm)
 }
 
 /*
- * Bytes that this process holds now and, if nobody gets any more rows, will
+ * Bytes that this process holds now and, if no process gets any more rows, will
  * hold: of shared memory what it has taken, and its part of the index, which has the
  * sets of all.  Counters are for all, too, but each has as many that wait.
  */
@@ -171,7 +166,7 @@ shared_bytes_held(SetJoin *join)
 		index / Max(BarrierParticipants(&shared->barrier), 1) +
 		(join->algorithm->ordered ?
 		 Min(nfeatures * 2 * sizeof(uint16), join->params.memory / 8) : 0) +
-		(join->totals.nkeys + join->search.most_features) * sizeof(uint64);
+		(join->totals.nkeys + join->search.max_features) * sizeof(uint64);
 }
 
 /* Rows have numbers, with gaps, below this one. */
@@ -212,7 +207,7 @@ shared_publish_totals(SetJoin *join)
 	SharedSetsPart *part = own_part(join);
 
 	memcpy(part->nrows, join->nrows, sizeof(part->nrows));
-	part->most_features = join->search.most_features;
+	part->max_features = join->search.max_features;
 	part->nonempty = join->search.stats.sets;
 }
 
@@ -335,7 +330,7 @@ owner_of(const SetJoin *join, const JoinSet *set)
 
 /* Hands over the rows of sets whose values others have stored. */
 static void
-hand_over(SetJoin *join)
+reassign_rows(SetJoin *join)
 {
 	const JoinSet *sets = join->table.sets;
 	uint32		nborrowed = join->borrowed == NULL ? 0 : join->table.nsets - join->totals.nstored;
@@ -511,9 +506,9 @@ collapse_sets(SetJoin *join, int share)
 	pfree(kept);
 }
 
-/* Does a step in the shares that nobody else has, and in the runs of sets. */
+/* Do a phase in the shares that no other process has claimed, and in the runs of sets. */
 static void
-take_shares(SetJoin *join, SharedStep step, uint32 nshares,
+do_shares(SetJoin *join, SharedStep step, uint32 nshares,
 			void (*work) (SetJoin *join, int share))
 {
 	pg_atomic_uint32 *taken = &join->params.shared->taken[step];
@@ -524,10 +519,10 @@ take_shares(SetJoin *join, SharedStep step, uint32 nshares,
 }
 
 /* What a step does with a run of sets. */
-typedef void (*RunTaker) (SetJoin *join, const SetRun *run, void *arg);
+typedef void (*RunCallback) (SetJoin *join, const SetRun *run, void *arg);
 
 static void
-take_runs_of(SetJoin *join, SharedSetsPart *part, SharedStep step, RunTaker work, void *arg)
+do_runs_of(SetJoin *join, SharedSetsPart *part, SharedStep step, RunCallback work, void *arg)
 {
 	SharedSet  *sets = at(join, part->sets);
 	uint32		nruns = part->n / RUN + (part->n % RUN != 0);
@@ -543,7 +538,7 @@ take_runs_of(SetJoin *join, SharedSetsPart *part, SharedStep step, RunTaker work
 
 /* Those of its own sets come first, as their memory is mapped here already. */
 static void
-take_runs(SetJoin *join, SharedStep step, RunTaker work, void *arg)
+do_runs(SetJoin *join, SharedStep step, RunCallback work, void *arg)
 {
 	SharedSets *shared = join->params.shared;
 
@@ -551,7 +546,7 @@ take_runs(SetJoin *join, SharedStep step, RunTaker work, void *arg)
 	{
 		int			part = (join->params.part + i) % shared->nparts;
 
-		take_runs_of(join, &shared->parts[part], step, work, arg);
+		do_runs_of(join, &shared->parts[part], step, work, arg);
 	}
 }
 
@@ -598,7 +593,7 @@ count_features(SetJoin *join)
 	if (!join->algorithm->ordered)
 		return;
 	counting = shared_counts_begin(&shared->counts, &join->pool, &shape);
-	take_runs(join, STEP_COUNT, count_run, counting);
+	do_runs(join, STEP_COUNT, count_run, counting);
 	shared_counts_end(counting, join->params.part, shared->nparts);
 }
 
@@ -621,12 +616,12 @@ fold_counters(SetJoin *join)
 
 /* Takes the counters of all, which have been folded. */
 static void
-take_counters(SetJoin *join)
+use_counters(SetJoin *join)
 {
 	SharedSets *shared = join->params.shared;
 
 	if (join->algorithm->ordered)
-		shared_counts_take(&shared->counts, join->pool.areas, &join->search.counters);
+		shared_counts_attach(&shared->counts, join->pool.areas, &join->search.counters);
 }
 
 /* Makes a set ready, in its place.  Returns how many postings it will have. */
@@ -672,23 +667,23 @@ prepare_run(SetJoin *join, const SetRun *run, void *arg)
 	pg_atomic_fetch_add_u64(&join->params.shared->index.npostings, npostings);
 }
 
-/* STEP_GATHER, STEP_TALLY, STEP_DEAL, STEP_ORDER */
+/* STEP_GATHER, STEP_COUNT_KEYS, STEP_DISTRIBUTE, STEP_ORDER */
 static void
-allot_part(SetJoin *join, int part)
+allocate_part(SetJoin *join, int part)
 {
-	shared_index_allot(join, &join->params.shared->index, part);
+	shared_index_allocate(join, &join->params.shared->index, part);
 }
 
 static void
-tally_share(SetJoin *join, int share)
+count_share(SetJoin *join, int share)
 {
-	shared_index_tally(join, &join->params.shared->index, share);
+	shared_index_count(join, &join->params.shared->index, share);
 }
 
 static void
-deal_share(SetJoin *join, int share)
+distribute_share(SetJoin *join, int share)
 {
-	shared_index_deal(join, &join->params.shared->index, share);
+	shared_index_distribute(join, &join->params.shared->index, share);
 }
 
 static void
@@ -705,8 +700,8 @@ make_room(SetJoin *join)
 	uint32		most = 1;
 
 	for (int i = 0; i < shared->nparts; i++)
-		most = Max(most, shared->parts[i].most_features);
-	join->search.most_features = most;
+		most = Max(most, shared->parts[i].max_features);
+	join->search.max_features = most;
 	join->search.room = MemoryContextAllocHuge(join->search.context, sizeof(uint64) * most);
 }
 
@@ -718,30 +713,30 @@ do_step(SetJoin *join, SharedStep step)
 	switch (step)
 	{
 		case STEP_SUSPECT:
-			take_shares(join, step, shared->nparts, list_suspects);
+			do_shares(join, step, shared->nparts, list_suspects);
 			break;
 		case STEP_COLLAPSE:
-			take_shares(join, step, SET_SHARES, collapse_sets);
+			do_shares(join, step, SET_SHARES, collapse_sets);
 			break;
 		case STEP_COUNT:
 			count_features(join);
 			break;
 		case STEP_PREPARE:
-			take_counters(join);
-			take_runs(join, step, prepare_run, NULL);
+			use_counters(join);
+			do_runs(join, step, prepare_run, NULL);
 			break;
 		case STEP_GATHER:
 			if (join->algorithm->index_sharable)
-				take_shares(join, step, SET_SHARES, allot_part);
+				do_shares(join, step, SET_SHARES, allocate_part);
 			break;
-		case STEP_TALLY:
-			take_shares(join, step, SET_SHARES, tally_share);
+		case STEP_COUNT_KEYS:
+			do_shares(join, step, SET_SHARES, count_share);
 			break;
-		case STEP_DEAL:
-			take_shares(join, step, SET_SHARES, deal_share);
+		case STEP_DISTRIBUTE:
+			do_shares(join, step, SET_SHARES, distribute_share);
 			break;
 		case STEP_ORDER:
-			take_shares(join, step, SET_SHARES, order_share);
+			do_shares(join, step, SET_SHARES, order_share);
 			break;
 		default:
 			break;
@@ -759,7 +754,7 @@ shared_sets_prepare(SetJoin *join)
 	join->table.slots = NULL;
 	make_room(join);
 	share_empty(join);
-	hand_over(join);
+	reassign_rows(join);
 
 	/*
 	 * who comes when the counters are memory for something else knows their
@@ -785,7 +780,7 @@ static uint32 *
 size_starts(SetJoin *join)
 {
 	const SharedSets *shared = join->params.shared;
-	size_t		nsizes = (size_t) join->search.most_features + 1;
+	size_t		nsizes = (size_t) join->search.max_features + 1;
 	uint32	   *starts = alloc_zeros(sizeof(uint32) * nsizes);
 	uint32		start = 0;
 

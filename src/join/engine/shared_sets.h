@@ -18,7 +18,7 @@
 /* Phases of the barrier. */
 typedef enum SharedStep
 {
-	STEP_READ,					/* each takes in rows, by itself */
+	STEP_READ,					/* each process adds rows */
 	STEP_SUSPECT,				/* rows of sets that another has stored are
 								 * handed over; which of its sets another may
 								 * have stored, too */
@@ -28,21 +28,21 @@ typedef enum SharedStep
 	STEP_PREPARE,				/* the sets */
 	STEP_GATHER,				/* in order of size, each for itself; and the
 								 * memory of the index */
-	STEP_TALLY,					/* their postings */
-	STEP_DEAL,					/* to shares of the index */
+	STEP_COUNT_KEYS,					/* their postings */
+	STEP_DISTRIBUTE,					/* to shares of the index */
 	STEP_ORDER,					/* these */
 	STEP_READY,
 } SharedStep;
 
 /* What has become of shared memory. */
-typedef enum GivenUp
+typedef enum Fallback
 {
 	IN_MEMORY,
 	TO_RUNS,					/* sets go to disk, in runs that all will
 								 * merge */
-	TO_ROWS,					/* rows go to files, from which each takes in
+	TO_ROWS,					/* rows go to files, from which each reads
 								 * all */
-} GivenUp;
+} Fallback;
 
 /* What one process has. */
 typedef struct SharedSetsPart
@@ -54,7 +54,7 @@ typedef struct SharedSetsPart
 
 	/* then */
 	uint32		nrows[2];
-	uint32		most_features;
+	uint32		max_features;
 	uint64		nonempty;		/* rows with a set */
 	SpillPart	spill;			/* if sets are on disk; the rest is not set
 								 * then */
@@ -73,7 +73,7 @@ typedef struct SharedSetsPart
 typedef struct SharedSets
 {
 	Barrier		barrier;
-	pg_atomic_uint32 given_up;	/* GivenUp */
+	pg_atomic_uint32 fallback;	/* Fallback */
 	pg_atomic_uint32 nreturned; /* processes that hold no more sets in memory */
 	pg_atomic_uint32 taken[STEP_READY]; /* work that somebody does, by step */
 	SharedCounts counts;		/* of features, until sets are prepared */

@@ -199,7 +199,7 @@ spill_publish(SetJoin *join)
 
 	part->nfeatures = join->totals.nfeatures;
 	part->nsets = join->search.stats.sets;
-	part->max_features = join->search.most_features;
+	part->max_features = join->search.max_features;
 	setruns_publish(&join->spill->file.runs, &part->runs);
 }
 
@@ -218,7 +218,7 @@ import_runs(SetJoin *join)
 			continue;
 		join->totals.nfeatures += part->nfeatures;
 		join->search.stats.sets += part->nsets;
-		join->search.most_features = Max(join->search.most_features, part->max_features);
+		join->search.max_features = Max(join->search.max_features, part->max_features);
 		setruns_import(&join->spill->file.runs, i, &part->runs);
 	}
 	join->search.stats.disk += part_of(join, join->params.part)->runs.bytes;
@@ -283,7 +283,7 @@ merge_shares(SetJoin *join)
 	SpillPart  *part = part_of(join, join->params.part);
 	uint32		share;
 
-	setfile_create(&spill->file, LAST_SIDE(join) + 1, join->search.most_features);
+	setfile_create(&spill->file, LAST_SIDE(join) + 1, join->search.max_features);
 	setruns_divide(&spill->file.runs, spill->nshares);
 	while ((share = pg_atomic_fetch_add_u32(&spill->shares->sets_taken, 1)) < spill->nshares)
 	{
@@ -329,7 +329,7 @@ begin_reading(SetJoin *join)
 		row_reader_create(&join->cursors[side], &file->rows[Min(side, LAST_SIDE(join))], buffer);
 	chunks_create(join, 2 * max_group + SET_FILE_READERS * buffer + values +
 				  join->search.counters.bytes +
-				  (size_t) join->search.most_features * 3 * sizeof(uint64));
+				  (size_t) join->search.max_features * 3 * sizeof(uint64));
 }
 
 /* Keys */
@@ -396,7 +396,7 @@ void
 spill_return_rows(SetJoin *join, RowCallback callback, void *arg)
 {
 	SetRuns    *runs = &join->spill->file.runs;
-	uint64	   *values = palloc_extended(sizeof(uint64) * Max(join->search.most_features, 1),
+	uint64	   *values = palloc_extended(sizeof(uint64) * Max(join->search.max_features, 1),
 										 MCXT_ALLOC_HUGE);
 	RunDirectory directory;
 	SetKey		key;

@@ -4,7 +4,7 @@
  *
  * Both sides are read to their ends into the engine (join_read.c), which then
  * yields pairs of groups of rows, which are
- * multiplied out here; a semi-join leaves a row after its first partner.  One
+ * multiplied out here; a semi-join leaves a row after its first match.  One
  * bit for each outer row tells that it has found one, for semi-, anti- and left
  * joins; the last two go through all outer rows once more at the end.
  *
@@ -299,7 +299,7 @@ set_matched(SimilarityJoinState *state, uint32 rowno)
 	return true;
 }
 
-/* Makes a row the current one of its side, if anybody asks for its columns. */
+/* Makes a row the current one of its side, if its columns are needed. */
 static inline void
 show_row(SimilarityJoinState *state, JoinSide side, const JoinRow *row)
 {
@@ -309,7 +309,7 @@ show_row(SimilarityJoinState *state, JoinSide side, const JoinRow *row)
 						  state->sides[side].slot, false);
 }
 
-/* True if an outer row needs one partner, not all. */
+/* True if an outer row needs one match, not all. */
 static inline bool
 needs_one(const SimilarityJoinState *state)
 {
@@ -330,7 +330,7 @@ begin_round(SimilarityJoinState *state)
 {
 	InnerRound *round = &state->scan.round;
 
-	/* a partner is the last row passed: it is met first, and not again */
+	/* a match is the last row passed: it is met first, and not again */
 	round->end = round->passed - round->match;
 	round->from_first = false;
 }
@@ -610,7 +610,7 @@ next_matched(SimilarityJoinState *state)
 	return NULL;
 }
 
-/* And where outer rows have found no partner. */
+/* And where outer rows have found no match. */
 static TupleTableSlot *
 next_unmatched(SimilarityJoinState *state)
 {

@@ -431,8 +431,8 @@ expected_candidates(CustomPath *cpath, double pairs, double left, double right)
 
 /*
  * Pairs of rows that are looked at, of so many that are near.  In a semi- or anti-join a
- * row leaves with its first partner: of rows with many, as copies of one text have, few
- * pairs are.  A row that has near ones, but no partner among them, meets all of these.
+ * row leaves with its first match: of rows with many, as copies of one text have, few
+ * pairs are.  A row that has near ones, but no match among them, meets all of these.
  */
 static double
 pairs_met(PlannerInfo *root, const CustomPath *cpath, const JoinPathExtraData *extra,

@@ -1,33 +1,27 @@
 /*
  * join_shared.c
- *		A similarity join that several processes work at.
+ *		A similarity join by several processes.
  *
- * Where one side is much smaller, or memory would not do for both, each may read all of
- * the inner side and a part of the outer one, and joins them as one process does that is
- * alone.  The planner decides; here is nothing to do then but to count.
+ * Where one side is much smaller, or memory would not do for both, each process may read
+ * all of the inner side and a part of the outer one, and join them alone.  The planner
+ * decides; then only counters are shared.
  *
- * Otherwise each reads a part of the sides, makes the signatures, and takes in the rows
- * with their sets, in shared memory.  Once everything is there they make the sets
- * and their index ready together (join/engine/shared_sets.c), so that all have the
- * same sets with the same numbers.  Each then probes with those sets that it
- * takes, a few at a time, from a counter that they share.  Each has the memory
- * that a join may have.
+ * Otherwise each process reads a part of the sides, and adds the rows with their sets to
+ * shared memory.  The processes then prepare the sets and their index together
+ * (join/engine/shared_sets.c), so that all have the same sets with the same numbers, and
+ * divide the probes by a counter.  Each process has the memory that a join may have.
  *
- * Where memory does not do, each goes to disk with the sets that it has, and takes in
- * those of all, see join/engine/spill.c.  For signatures of several specs, and for
- * vectors, whose weights would have to be counted, all rows that have been read go to
- * files, from which each process takes in all of them, in the same order.  So reading,
- * making signatures, probing, verification and whatever follows the join are
- * divided, and the rest is not.
+ * If memory is full, each process writes its sets to disk, see join/engine/spill.c.  For
+ * signatures of several specs, and for vectors, whose weights would have to be counted, all
+ * rows go to files, from which each process reads all of them, in the same order: what
+ * is divided then is reading, the probes of one spec or else the specs, and what follows
+ * the join.
  *
- * Nobody waits for others once rows come out of the join: those who read wait
- * for each other before they do anything else.  Whoever comes later takes part in what is
- * being done, or finds the sets ready, or the files complete.
+ * No process waits for another one once rows are emitted.  A process that attaches later
+ * takes part in the phase that is running, or finds the sets prepared, or the files complete.
  *
- * That an outer row has found a partner is noted where all see it, so that a
- * semi-join gives it once.  Those that have found none are given by whoever is
- * the last to have made its probes; a process that comes later finds nothing
- * left to do.
+ * The bits of outer rows that have a match are shared, so that a semi-join emits each row
+ * once.  Rows without a match are emitted by the process that ends its probes last.
  */
 #include "postgres.h"
 
@@ -175,7 +169,7 @@ typedef struct SharedJoin
 {
 	dsm_handle	segment;		/* that this lies in */
 	LWLock		lock;			/* of the next */
-	bool		closed;			/* all probes are taken: whoever comes now
+	bool		closed;			/* all probes are claimed: a process that attaches
 								 * finds nothing to do, and no areas */
 	SharedFileSet files;
 	pg_atomic_uint64 claimed;	/* probes or, if there are several, specs */
@@ -297,7 +291,7 @@ join_shared_create(CustomScanState *node, ParallelContext *pcxt, void *coordinat
 	state->shared = shared;
 }
 
-/* Makes the areas anew: nobody else is there any more. */
+/* Make new areas; no other process is attached. */
 static void
 renew_areas(SimilarityJoinState *state)
 {
@@ -431,18 +425,18 @@ return_row(void *arg, JoinSide side, const uint64 *values, uint32 n,
 }
 
 /*
- * From now on rows go to files, from which each process takes in all of them:
- * first those that are in memory.
+ * From now on rows are written to files, from which each process reads all of them: first
+ * those that are in memory.
  */
 static void
-give_up_memory(SimilarityJoinState *state)
+go_to_files(SimilarityJoinState *state)
 {
 	SharedJoin *shared = state->shared;
 	SharedSets *sets = shared_sets(shared);
 	SpillStore	store = store_of_rows(state);
 	MemoryContext old = MemoryContextSwitchTo(state->context);
 
-	pg_atomic_write_u32(&sets->given_up, TO_ROWS);
+	pg_atomic_write_u32(&sets->fallback, TO_ROWS);
 	for (int side = SIDE_OUTER; side <= LAST_READ_SIDE(state); side++)
 		spillfile_create(&state->files[side], &store, row_files[side]);
 	setjoin_return_rows(state->engine, return_row, state);
@@ -463,12 +457,11 @@ use_sharable(SimilarityJoinState *state, const Signature *sig)
 }
 
 /*
- * True if sets like that of a signature can be made ready by several processes: of one
- * spec, so that all engines have the same sets and no others.  From the first one on the
- * engine knows what they are like.
+ * Whether several processes can prepare sets like that of a signature together: those of one
+ * spec, which the engine knows from the first one on.
  */
 static bool
-is_sharable(SimilarityJoinState *state, JoinSide side, const Signature *sig)
+is_sharable(SimilarityJoinState *state, const Signature *sig)
 {
 	SharedPart *part = &state->shared->parts[part_number()];
 
@@ -481,16 +474,16 @@ is_sharable(SimilarityJoinState *state, JoinSide side, const Signature *sig)
 	return true;
 }
 
-static GivenUp
-given_up(const SimilarityJoinState *state)
+static Fallback
+fallback(const SimilarityJoinState *state)
 {
-	return pg_atomic_read_u32(&shared_sets(state->shared)->given_up);
+	return pg_atomic_read_u32(&shared_sets(state->shared)->fallback);
 }
 
 /*
- * Goes to disk if memory has been used up, here or elsewhere: in a process that has come
- * late before its first set is there, as nobody else may be in memory any more.  As long as
- * no signature has come it is not known how; then rows alone have used it up.
+ * Go to disk if memory is full, in this process or another one; a process that attaches later
+ * does so before its first set.  Without a signature only rows can have filled it: they go
+ * to files.
  */
 static void
 leave_memory_if_full(SimilarityJoinState *state)
@@ -498,12 +491,12 @@ leave_memory_if_full(SimilarityJoinState *state)
 	SetJoin    *engine = state->engine;
 	bool		full = setjoin_is_full(engine);
 
-	if (setjoin_is_spilled(engine) || (!full && given_up(state) == IN_MEMORY))
+	if (setjoin_is_spilled(engine) || (!full && fallback(state) == IN_MEMORY))
 		return;
 	if (specs_number(state) > 0)
 		setjoin_spill_shared(engine);
 	else if (full)
-		give_up_memory(state);
+		go_to_files(state);
 }
 
 void
@@ -511,9 +504,9 @@ join_shared_add(SimilarityJoinState *state, JoinSide side, JoinRow *row,
 				size_t len, const Signature *sig)
 {
 	if (!state->to_files &&
-		(!CAN_SHARE_ROWS || !is_sharable(state, side, sig) ||
-		 setjoin_numbers_used_up(state->engine) || given_up(state) == TO_ROWS))
-		give_up_memory(state);
+		(!CAN_SHARE_ROWS || !is_sharable(state, sig) ||
+		 setjoin_numbers_used_up(state->engine) || fallback(state) == TO_ROWS))
+		go_to_files(state);
 	if (!state->to_files)
 		leave_memory_if_full(state);
 	if (state->to_files)
@@ -592,7 +585,7 @@ row_room(char *room, size_t *max, size_t n)
 
 /* Takes in the rows of one side that all have written. */
 static void
-take_in_side(SimilarityJoinState *state, JoinSide side)
+read_written_rows(SimilarityJoinState *state, JoinSide side)
 {
 	ExprContext *econtext = state->css.ss.ps.ps_ExprContext;
 	SpillStore	store = store_of_rows(state);
@@ -632,17 +625,17 @@ take_in_side(SimilarityJoinState *state, JoinSide side)
 	spillfile_close(&file);
 }
 
-/* Takes in the rows that all have written, or, if it is not too late, waits for them. */
+/* Read the rows that all processes have written; if it is not too late, wait for them. */
 static void
 share_rows(SimilarityJoinState *state, Barrier *barrier, bool wait)
 {
 	if (wait)
 	{
 		if (!state->to_files)
-			give_up_memory(state);
+			go_to_files(state);
 		export_files(state);
 		BarrierArriveAndWait(barrier, PG_WAIT_EXTENSION);
-		/* nobody looks at values of others any more */
+		/* no process reads values of others any more */
 		shared_areas_empty(state->areas, part_number());
 	}
 	BarrierDetach(barrier);
@@ -650,7 +643,7 @@ share_rows(SimilarityJoinState *state, Barrier *barrier, bool wait)
 		begin_from_files(state);
 	for (int side = LAST_READ_SIDE(state); side >= SIDE_OUTER; side--)
 	{
-		take_in_side(state, side);
+		read_written_rows(state, side);
 		if (side == SIDE_INNER)
 			specs_end_side(state);
 	}
@@ -674,7 +667,7 @@ join_shared_gather(SimilarityJoinState *state)
 	bool		differ;
 
 	spec_of_all(state->shared, &differ);
-	if (differ || given_up(state) == TO_ROWS)
+	if (differ || fallback(state) == TO_ROWS)
 		share_rows(state, barrier, BarrierPhase(barrier) == STEP_READ + 1);
 	else
 	{
@@ -707,7 +700,7 @@ join_shared_claims(SimilarityJoinState *state, uint32 number)
 	return state->claimed_spec == number;
 }
 
-/* A bit for each of so many rows: those of whoever comes first. */
+/* A bit for each row, allocated by the first process that needs them. */
 static void
 share_matched(SimilarityJoinState *state, uint64 rows)
 {

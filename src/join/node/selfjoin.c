@@ -138,7 +138,7 @@ same_foreign_rows(PlannerInfo *outer_root, RelOptInfo *outer,
 
 /*
  * True if columns of what was appended are the same of these two children, up
- * to the relations that were asked for.
+ * to the relations of the query.
  */
 static bool
 same_translation(PlannerInfo *outer_root, Index outer, Index outer_parent,
@@ -379,7 +379,7 @@ outer_form(Plan *outer, Plan *inner, int place)
 }
 
 /*
- * Columns that nobody wants of a subquery are null: those that the inner one
+ * Columns of a subquery that are not needed are null: those that the inner one
  * has besides are put in their places.
  */
 static void
