@@ -529,6 +529,7 @@ near_index_clause(PlannerInfo *root, IndexOptInfo *index, int indexcol,
 	Oid			operator;
 	Oid			querytype;
 
+	Assert(condition->left != NULL && condition->right != NULL);
 	if (indexarg > 1 || !family_operator(opfamily, &operator, &querytype))
 		return NULL;
 	if (indexarg == 1)

@@ -176,6 +176,7 @@ share_at(const NearNumbers *numbers, ShareKind kind, double t)
 	while (i < NSHARES - 2 && share_thresholds[i + 1] < t)
 		i++;
 	between = (t - share_thresholds[i]) / (share_thresholds[i + 1] - share_thresholds[i]);
+	Assert(i + 1 < NSHARES);
 	low = log(Max(noted_share(&numbers[i], kind), FLT_MIN));
 	high = log(Max(noted_share(&numbers[i + 1], kind), FLT_MIN));
 	return Min(exp(low + (high - low) * between), 1);
@@ -362,6 +363,7 @@ near_comparison_cost(PlannerInfo *root, const NearCondition *condition)
 	NearStatistics statistics;
 	double		values = 0;
 
+	Assert(condition->left != NULL && condition->right != NULL);
 	if (near_statistics_of(root, (Node *) condition->left, 0, &statistics))
 		values = statistics.values;
 	if (near_statistics_of(root, (Node *) condition->right, 0, &statistics))

@@ -191,6 +191,7 @@ add_segment(SharedAreas *areas, int area, size_t size)
 	SharedSegment *segment = &areas->segments[number];
 	ResourceOwner owner = CurrentResourceOwner;
 
+	Assert(area >= 0 && area < areas->n);
 	if (shared->n == AREA_SEGMENTS || size >> SEGMENT_SHIFT > 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
@@ -216,6 +217,7 @@ shared_segment(SharedAreas *areas, SharedPointer pointer)
 	SharedSegment *segment = &areas->segments[number];
 	ResourceOwner owner = CurrentResourceOwner;
 
+	Assert(SharedPointerIsValid(pointer) && segment->address == NULL);
 	CurrentResourceOwner = areas->owner;
 	segment->mapping = dsm_attach(shared->segments[number % AREA_SEGMENTS]);
 	CurrentResourceOwner = owner;

@@ -60,6 +60,8 @@ deferred_add(SetJoin *join, const JoinSet *indexed, const JoinSet *probing)
 {
 	Deferred   *deferred = join->spill->chunks->deferred;
 
+	Assert(indexed->key.low >= 0 && indexed->key.low <= PG_UINT32_MAX);
+	Assert(probing->key.low >= 0 && probing->key.low <= PG_UINT32_MAX);
 	/* at first, room for all that are compared at once */
 	deferred->pairs = growing_reserve(deferred->pairs, &deferred->max_pairs,
 									  Max(deferred->npairs + 1, deferred->full),
@@ -130,6 +132,7 @@ next_block(SetJoin *join)
 	size_t		begin = deferred->end;
 	size_t		at = begin;
 
+	Assert(begin <= deferred->npairs);
 	arena_reset(&deferred->arena);
 	deferred->nsets = 0;
 	while (at < deferred->npairs &&

@@ -35,6 +35,8 @@ setjoin_begin(const SetJoinParams *params)
 	MemoryContext old = MemoryContextSwitchTo(context);
 	SetJoin    *join = palloc0(sizeof(SetJoin));
 
+	Assert(params->algorithm != NULL);
+	Assert(params->self_join || (!params->apart && !params->either_order));
 	join->params = *params;
 	join->params.memory = Max(params->memory, MIN_MEMORY);
 	join->search.context = context;
@@ -117,6 +119,7 @@ check_memory(SetJoin *join, size_t added)
 	bool		grows = join->table.nsets == join->table.maxsets;
 	size_t		bytes;
 
+	Assert(join->phase == SEARCH_ADD);
 	join->unchecked += added;
 	if (join->unchecked < join->params.memory / CHECK_PART && !grows)
 		return;
@@ -157,6 +160,7 @@ store_values(SetJoin *join, JoinSet *set, const uint64 *values)
 	SharedPointer place;
 	void	   *bytes = arena_alloc_shared(&join->values, set_bytes(n), &place);
 
+	Assert(n > 0 && set->values == NULL);
 	set->values = set_values(bytes, n);
 	memcpy(set->values, values, sizeof(uint64) * n);
 	setjoin_set_place(set, place);
@@ -191,6 +195,7 @@ add_in_memory(SetJoin *join, const AddedRow *row, uint32 rowno)
 	bool		shared = join->params.shared != NULL;
 	Row		  **rows = row->n == 0 ? join->empty : distinct_set(join, row, rowno)->rows;
 
+	Assert(join->spill == NULL);
 	rows[side] = row_make(&join->rows[side], rows[side], row->data, rowno, row->len);
 	if (row->n == 0 && shared && join->last_empty[side] == NULL)
 		join->last_empty[side] = row_at(join->pool.areas, rows[side]);
@@ -243,6 +248,7 @@ may_have_match(SetJoin *join, JoinSide side, const uint64 *values, uint32 n)
 {
 	bool		passes;
 
+	Assert(n > 0);
 	if (!feature_filter_looks(&join->filter))
 		return true;
 	passes = join->algorithm->may_have_match(&join->search, &join->filter, values, n,
@@ -355,6 +361,7 @@ filter_on_disk(SetJoin *join)
 	MemoryContext old = MemoryContextSwitchTo(join->search.context);
 	SetRuns    *runs = &join->spill->file.runs;
 
+	Assert(join->spill != NULL && join->filter.words == NULL);
 	create_filter(join, spill_features(join), runs->max_bytes / 2);
 	if (join->filter.words != NULL)
 	{
@@ -495,6 +502,7 @@ setjoin_spill_shared(SetJoin *join)
 	uint32		in_memory = IN_MEMORY;
 	MemoryContext old;
 
+	Assert(shared != NULL);
 	if (join->spill != NULL)
 		return;
 	pg_atomic_compare_exchange_u32(&shared->fallback, &in_memory, TO_RUNS);
@@ -511,6 +519,7 @@ free_shared_memory(SetJoin *join)
 {
 	MemoryContext old = MemoryContextSwitchTo(join->search.context);
 
+	Assert(join->spill->holds_memory);
 	shared_areas_empty(join->pool.areas, join->pool.own);
 	join->pool.areas = NULL;
 	setjoin_init_arenas(join);
@@ -556,6 +565,7 @@ share_on_disk(SetJoin *join, Barrier *barrier)
 {
 	int			phase = BarrierPhase(barrier);
 
+	Assert(phase > STEP_READ);
 	setjoin_spill_shared(join);
 	shared_publish_totals(join);
 	spill_publish(join);
@@ -593,6 +603,7 @@ setjoin_build(SetJoin *join, pg_atomic_uint64 *claimed)
 {
 	MemoryContext old = MemoryContextSwitchTo(join->search.context);
 
+	Assert(join->phase == SEARCH_ADD);
 	flush_ring(join);
 	setjoin_end_filter(join);
 	join->claims.claimed = claimed;
@@ -632,6 +643,7 @@ setjoin_next(SetJoin *join, RowGroup *outer, RowGroup *inner)
 	FoundPairs *found = &join->found;
 	const GroupPair *pair;
 
+	Assert(join->phase != SEARCH_ADD && found->next <= found->n);
 	if (found->next == found->n)
 	{
 		MemoryContext old = MemoryContextSwitchTo(join->search.context);

@@ -73,6 +73,7 @@ counters_shape(TokenCounters *counters, uint64 nfeatures, size_t max_bytes)
 	while (n < nfeatures && n * 2 * counter_bytes(counters) <= max_bytes)
 		n *= 2;
 	counters->shift = 64 - pg_leftmost_one_pos64(n);
+	Assert(counters->shift > 0 && counters->shift < 64);
 	counters->bytes = n * counter_bytes(counters);
 	counters->used = 0;
 	counters->nwaiting = 0;
@@ -109,6 +110,7 @@ counters_raise(TokenCounters *counters, uint32 n)
 {
 	uint64		used = 0;
 
+	Assert(n <= counters->nwaiting);
 	for (uint32 i = 0; i < n; i++)
 		used += counter_raise(&counters->count[counters->waiting[i]]);
 	counters->used += used;
@@ -121,6 +123,7 @@ counters_raise(TokenCounters *counters, uint32 n)
 static void
 counters_await(TokenCounters *counters, const uint64 *values, uint32 n)
 {
+	Assert(counters->nwaiting + n <= lengthof(counters->waiting));
 	for (uint32 i = 0; i < n; i++)
 	{
 		uint64		counter = counter_of(counters, values[i]);
@@ -500,6 +503,7 @@ feature_filter_has_some(const FeatureFilter *filter, const uint64 *features,
 
 	if (least > n)
 		return false;
+	Assert(may_miss < n || least == 0);
 	for (size_t i = 0; i < n; i++)
 	{
 		CHECK_EVERY(i);

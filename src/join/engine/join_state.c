@@ -401,6 +401,7 @@ probe_symmetric(SetJoin *join, uint32 number)
 	const JoinSet *set = &join->search.sets[number];
 	bool		claimed = probe_is_claimed(join);
 
+	Assert(number < join->search.nsets);
 	join->search.index.limit = number;
 	/* of the probes of others, only at the last ones before the claimed ones */
 	if (claimed || !join->search.index.shared ||
@@ -421,6 +422,7 @@ probe_asymmetric(SetJoin *join, uint32 number)
 {
 	const JoinSet *set = &join->search.sets[number];
 
+	Assert(number < join->search.nsets);
 	if (!probe_is_claimed(join))
 		return;
 	probe_add_itself(join, set);

@@ -101,6 +101,7 @@ setindex_create(InvertedIndex *index, const JoinSet *sets, uint32 nsets,
 {
 	uint64		nbuckets = setindex_buckets(npostings, nkeys);
 
+	Assert(npostings <= PG_UINT32_MAX);
 	index->shift = setindex_shift(nbuckets);
 	index->buckets = alloc_zeros(nbuckets * sizeof(Bucket));
 	index->postings = alloc_huge(npostings * sizeof(Posting));
@@ -246,6 +247,7 @@ setindex_allocate(InvertedIndex *index)
 	uint64		nbuckets = UINT64CONST(1) << (64 - index->shift);
 	uint32		start = 0;
 
+	Assert(!index->growing && !index->shared);
 	for (uint64 i = 0; i < nbuckets; i++)
 	{
 		CHECK_EVERY(i);

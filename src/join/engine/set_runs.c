@@ -186,6 +186,7 @@ write_run(SetRuns *runs)
 	uint64		begin = runs->own.file.size;
 	const PendingSet *last = NULL;
 
+	Assert(runs->npending > 0);
 	sort_pending(runs->pending, runs->npending);
 	for (size_t i = 0; i < runs->npending; i++)
 	{
@@ -534,6 +535,7 @@ setruns_import(SetRuns *runs, int part, const RunDirectory *directory)
 	SpillPiece	all = {.part = part};
 	size_t		bytes = sizeof(RunRange) * directory->nruns;
 
+	Assert(part >= 0 && part < runs->store.nparts);
 	spillfile_add_piece(&file->file, &runs->store, NAME, &all, directory->bytes);
 	file->nruns = directory->nruns;
 	file->runs = palloc(Max(bytes, 1));
@@ -572,6 +574,7 @@ setruns_divide(SetRuns *runs, uint32 nshares)
 	size_t		n;
 	SetKey	   *samples = all_samples(runs, &n);
 
+	Assert(nshares > 0);
 	runs->borders = palloc(sizeof(SetKey) * nshares);
 	runs->nshares = nshares;
 	for (uint32 i = 1; i < nshares; i++)
@@ -663,6 +666,7 @@ setruns_read(SetRuns *runs, uint64 place, uint64 *values, uint32 n)
 {
 	SpillReader *reader = &runs->runs[place >> OFFSET_BITS].reader;
 
+	Assert((place >> OFFSET_BITS) < runs->nruns);
 	spillreader_seek(reader, place & OFFSET_MASK);
 	spillreader_read(reader, values, values_bytes(n));
 }
@@ -765,6 +769,7 @@ setfile_merge(SetFile *file, uint32 share, MergedShare *merged, SetCallback call
 	SetRecord	record;
 	SetKey		key;
 
+	Assert(share < file->runs.nshares);
 	merged->part = file->store.part;
 	merged->first = file->nsets;
 	for (int side = 0; side < file->nsides; side++)
@@ -846,6 +851,7 @@ setfile_next(SetFile *file)
 		return NULL;
 	spillreader_read(&file->reader, record, record_bytes(file));
 	share = spillfile_piece(&file->records, at);
+	Assert(at % record_bytes(file) == 0);
 	memset(set, 0, sizeof(JoinSet));
 	for (int side = 0; side < file->nsides; side++)
 	{

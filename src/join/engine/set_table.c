@@ -77,6 +77,7 @@ bitmap_make(JoinSet *set)
 	uint64	   *bitmap = set->values - words;
 	uint64		mask = (uint64) words * 64 - 1;
 
+	Assert(set->nvalues <= set->size);
 	memset(bitmap, 0, sizeof(uint64) * words);
 	for (uint32 i = 0; i < set->nvalues; i++)
 	{
@@ -126,6 +127,7 @@ bitmaps_allow(const JoinSet *a, const JoinSet *b, uint32 need)
 	int64		allowed = (int64) a->nvalues + b->nvalues - 2 * (int64) need;
 	uint64		differing[WORDS_AT_ONCE];
 
+	Assert(a->nvalues <= a->size && b->nvalues <= b->size);
 	if (Min(a->nvalues, b->nvalues) < MIN_ELEMENTS || allowed >= (int64) words * 32)
 		return true;
 	for (uint32 done = 0; done < words; done += WORDS_AT_ONCE)
@@ -288,6 +290,7 @@ shared_values_add(SharedValues *table, SetKey key, uint64 *values, uint32 n, uin
 	pg_atomic_uint64 *slots = slots_of(table, key);
 	int			place = 0;
 
+	Assert(SharedPointerIsValid(pointer) && n > 0);
 	for (int i = WAYS - 1; i > 0; i--)
 		if (!SharedPointerIsValid(pg_atomic_read_u64(&slots[i])))
 			place = i;
@@ -401,6 +404,7 @@ settable_grow(SetTable *table)
 {
 	uint64		nslots = (uint64) table->nslots * 2;
 
+	Assert(table->nsets == table->maxsets);
 	if (nslots > PG_UINT32_MAX)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
@@ -437,6 +441,8 @@ settable_find(SetTable *table, SetKey key, const uint64 *values, uint32 n, bool 
 	size_t		slot;
 	JoinSet    *set;
 
+	Assert(n > 0 && SETKEY_SIZE(key) == n);
+	Assert(table->slots != NULL);
 	if (table->nsets == table->maxsets)
 		settable_grow(table);
 	slot = probing_first(&table->probing, key.low);

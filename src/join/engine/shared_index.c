@@ -139,6 +139,7 @@ raise_range(Counting *counting, uint32 number)
 	uint16		mask = (1 << counting->range_bits) - 1;
 	uint64		used = 0;
 
+	Assert(number < counting->nranges);
 	if (counting->counters.count == NULL)
 		find_counters(counting, true);
 	range = &counting->ranges[number];

@@ -325,6 +325,7 @@ owner_of(const SetJoin *join, const JoinSet *set)
 	const SharedSets *shared = join->params.shared;
 	SharedSet  *sets = at(join, shared->parts[POINTER_AREA(setjoin_place(set))].sets);
 
+	Assert(!setjoin_has_stored(join, set));
 	return &sets[shared_values_number(set->values)];
 }
 
@@ -461,6 +462,7 @@ collapse_part(SetJoin *join, int share, const SharedSetsPart *part,
 	const uint32 *numbers = at(join, part->suspects);
 	uint32		end = part->ends[share];
 
+	Assert(share >= 0 && share < SET_SHARES);
 	for (uint32 i = share == 0 ? 0 : part->ends[share - 1]; i < end; i++)
 	{
 		SharedSet  *set = &sets[numbers[i]];

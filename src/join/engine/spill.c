@@ -143,6 +143,7 @@ spill_begin(SetJoin *join)
 	size_t		memory = join->params.memory;
 	SpillStore	store = {.nparts = 1};
 
+	Assert(join->phase == SEARCH_ADD);
 	if (shared != NULL)
 	{
 		store = (SpillStore)
@@ -343,6 +344,7 @@ write_share(SetJoin *join, uint32 share)
 	KeysPiece  *piece = &join->spill->shares->keys[share];
 	uint64		end = file->nsets * (share + 1) / MAX_SPILL_SHARES;
 
+	Assert(share < MAX_SPILL_SHARES);
 	piece->piece = (SpillPiece)
 	{
 		.part = join->params.part,.offset = keys->size

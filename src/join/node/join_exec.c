@@ -291,6 +291,7 @@ set_matched(SimilarityJoinState *state, uint32 rowno)
 {
 	uint32		bit = (uint32) 1 << rowno % 32;
 
+	Assert(state->matched != NULL || state->shared_matched != NULL);
 	if (is_matched(state, rowno))
 		return false;
 	if (state->shared_matched != NULL)
@@ -343,6 +344,7 @@ next_of_round(SimilarityJoinState *state)
 	const JoinRow *row;
 	uint32		rowno;
 
+	Assert(round->passed <= PG_UINT32_MAX);
 	if (round->match)
 	{
 		round->match = false;

@@ -405,6 +405,7 @@ kept_share(PlannerInfo *root, const CustomPath *cpath, Path *side, Expr *key,
 	NearStatistics statistics;
 	const NearNumbers *numbers = sketch_numbers(root, key, threshold, &statistics);
 
+	Assert(pairs >= 0);
 	if (shares_sets(cpath) || path_private(cpath, PATH_SELF) ||
 		!feature_filter_pays(side_rows(cpath, other), side_rows(cpath, side)) ||
 		(numbers != NULL && (numbers->query_keys == 0 ||
@@ -443,6 +444,7 @@ pairs_met(PlannerInfo *root, const CustomPath *cpath, const JoinPathExtraData *e
 	double		near;
 	double		leave;			/* of the rows that have near ones */
 
+	Assert(pairs >= 0);
 	if (type != JOIN_SEMI && type != JOIN_ANTI)
 		return pairs;
 	near = clause_selectivity(root, (Node *) condition, 0, type, extra->sjinfo);

@@ -436,6 +436,7 @@ go_to_files(SimilarityJoinState *state)
 	SpillStore	store = store_of_rows(state);
 	MemoryContext old = MemoryContextSwitchTo(state->context);
 
+	Assert(!state->to_files);
 	pg_atomic_write_u32(&sets->fallback, TO_ROWS);
 	for (int side = SIDE_OUTER; side <= LAST_READ_SIDE(state); side++)
 		spillfile_create(&state->files[side], &store, row_files[side]);
@@ -695,6 +696,7 @@ join_shared_claims(SimilarityJoinState *state, uint32 number)
 {
 	if (state->shared == NULL || divides_probes(state))
 		return true;
+	Assert(number == 0 || state->claimed_spec >= number - 1);
 	if (number == 0 || state->claimed_spec < number)
 		state->claimed_spec = pg_atomic_fetch_add_u64(&state->shared->claimed, 1);
 	return state->claimed_spec == number;
@@ -747,6 +749,7 @@ join_shared_end_probes(SimilarityJoinState *state)
 
 	if (!divides_probes(state))
 		return true;
+	Assert(shared->nprobing > 0);
 	SpinLockAcquire(&shared->mutex);
 	last = --shared->nprobing == 0;
 	shared->all_probed |= last;

@@ -148,6 +148,7 @@ add_to_engine(SimilarityJoinState *state, JoinSide side, JoinRow *row, size_t le
 	const uint64 *set = NULL;
 	uint32		n = 0;
 
+	Assert(sig == NULL || spec_equal(&spec->spec, &sig->spec) || spec->refused);
 	if (sig != NULL && spec->refused)
 	{
 		set = same_set;
@@ -264,6 +265,7 @@ specs_refuse(const SimilarityJoinState *state)
 	const DrivingCondition *near = &state->near;
 	SignatureSpec spec = state->specs->current->spec;
 
+	Assert(state->refused);
 	threshold_require_valid(near->threshold_value, near->measure);
 	if (near->recall != NULL)
 	{
@@ -321,6 +323,7 @@ add_waiting(SimilarityJoinState *state, const JoinSpec *spec, JoinSide side,
 	char	   *place = VARDATA(kept);
 	MemoryContext old = MemoryContextSwitchTo(state->context);
 
+	Assert(spec->number > 0 && spec != specs->current);
 	if (specs->waiting == NULL)
 		begin_waiting(specs);
 	SET_VARSIZE(kept, bytes);
