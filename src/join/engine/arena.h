@@ -45,8 +45,8 @@ typedef struct SharedArea
 {
 	pg_atomic_uint32 users;		/* processes that have not released it */
 	uint32		n;				/* segments; only its own process adds any */
-	uint32		nfreed;			/* of these, the first ones, when no process looks
-								 * any more */
+	uint32		nfreed;			/* of these, the first ones, when no process
+								 * looks any more */
 	dsm_handle	segments[AREA_SEGMENTS];
 } SharedArea;
 

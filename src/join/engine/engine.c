@@ -252,7 +252,7 @@ may_have_match(SetJoin *join, JoinSide side, const uint64 *values, uint32 n)
 	if (!feature_filter_looks(&join->filter))
 		return true;
 	passes = join->algorithm->may_have_match(&join->search, &join->filter, values, n,
-											   side == join->indexed);
+											 side == join->indexed);
 	feature_filter_note(&join->filter, passes);
 	return passes;
 }

@@ -64,8 +64,8 @@ typedef struct SetJoinParams
 								 * added on the outer side only */
 	bool		apart;			/* then: a row is not paired with itself */
 	bool		either_order;	/* and with a symmetric measure: two different
-								 * groups are emitted once, not as (x, y)
-								 * and (y, x) */
+								 * groups are emitted once, not as (x, y) and
+								 * (y, x) */
 	bool		keep_empty[2];	/* by JoinSide: rows without features are
 								 * kept, for setjoin_rows() */
 	bool		keep_unmatched; /* so are outer rows without a match */

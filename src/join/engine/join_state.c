@@ -387,7 +387,7 @@ probe_fetch_ahead(SetJoin *join, uint32 number)
 	set += FETCH_AHEAD;
 	if (index->shared)
 		setindex_fetch_matches(index, set->keys, set->nkeys,
-								setjoin_indexed_keys(join, set), number);
+							   setjoin_indexed_keys(join, set), number);
 	else
 		setindex_fetch_places(index, set->keys, set->nkeys, setjoin_indexed_keys(join, set));
 	set += FETCH_AHEAD;

@@ -258,7 +258,7 @@ setindex_matches(const InvertedIndex *index, uint64 key, bool own, const Posting
 /* Fetches postings of such buckets, for a set with so many of the keys in the index. */
 static inline void
 setindex_fetch_matches(const InvertedIndex *index, const uint64 *keys,
-						uint32 n, uint32 own, uint32 limit)
+					   uint32 n, uint32 own, uint32 limit)
 {
 	for (uint32 i = 0; i < n; i++)
 	{
@@ -341,7 +341,7 @@ typedef struct Search
 	SizeCache	probing_prefix;
 	SizeCache	least;			/* overlap with any set, by size */
 	SizeCache	need;			/* overlap by match's size */
-	MatchSizes matches;		/* of sets that probe */
+	MatchSizes	matches;		/* of sets that probe */
 	SetJoinStats stats;
 } Search;
 
@@ -361,8 +361,7 @@ typedef struct Algorithm
 	bool		at_once;		/* all sets of a chunk are in the index before
 								 * the first one probes */
 	bool		symmetric;		/* so is the condition, whatever the measure */
-	bool		sized;			/* matches are of sizes that the measure
-								 * tells */
+	bool		sized;			/* matches are of sizes that the measure tells */
 	bool		index_sharable; /* takes postings of an index as they are, by
 								 * setindex_matches(), if it is shared */
 
@@ -416,7 +415,7 @@ typedef struct Algorithm
 	bool		(*announce) (Search *search, FeatureFilter *filter,
 							 const uint64 *values, uint32 n);
 	bool		(*may_have_match) (Search *search, const FeatureFilter *filter,
-									 const uint64 *values, uint32 n, bool indexed);
+								   const uint64 *values, uint32 n, bool indexed);
 
 	/* Forgets what it holds of a chunk.  NULL: nothing. */
 	void		(*end_chunk) (Search *search);

@@ -391,7 +391,7 @@ typedef struct Distributor
 static void
 distribute_keys(void *arg, uint32 number, const JoinSet *set, uint32 n)
 {
-	Distributor	   *distributor = arg;
+	Distributor *distributor = arg;
 	const Algorithm *algorithm = distributor->join->algorithm;
 	uint32		mask = (UINT64CONST(1) << (64 - distributor->shift - SHARE_BITS + 5)) - 1;
 	Posting		posting = {.set = number};
@@ -424,7 +424,7 @@ distribute_keys(void *arg, uint32 number, const JoinSet *set, uint32 n)
 void
 shared_index_distribute(SetJoin *join, SharedIndex *shared, int share)
 {
-	Distributor		distributor = {.join = join,.shift = shared->shift};
+	Distributor distributor = {.join = join,.shift = shared->shift};
 	uint32		start = 0;
 
 	if (!SharedPointerIsValid(shared->buckets))

@@ -47,7 +47,7 @@ extern void shared_counts_fold(SharedCounts *shared, SharedAreas *areas,
 
 /* The counters, which have been folded; the shape is given. */
 extern void shared_counts_attach(SharedCounts *shared, SharedAreas *areas,
-							   TokenCounters *counters);
+								 TokenCounters *counters);
 
 /* The index of a similarity join that several processes make together */
 
@@ -58,8 +58,7 @@ typedef struct SharedIndex
 {
 	pg_atomic_uint64 npostings; /* of all sets, as they are prepared */
 	int			shift;			/* as in InvertedIndex */
-	SharedPointer room;			/* that is free, of so many
-								 * bytes */
+	SharedPointer room;			/* that is free, of so many bytes */
 	size_t		room_bytes;
 	SharedPointer buckets;		/* invalid: none is made together */
 	SharedPointer postings;

@@ -511,7 +511,7 @@ collapse_sets(SetJoin *join, int share)
 /* Do a phase in the shares that no other process has claimed, and in the runs of sets. */
 static void
 do_shares(SetJoin *join, SharedStep step, uint32 nshares,
-			void (*work) (SetJoin *join, int share))
+		  void (*work) (SetJoin *join, int share))
 {
 	pg_atomic_uint32 *taken = &join->params.shared->taken[step];
 	uint32		share;

@@ -28,8 +28,8 @@ typedef enum SharedStep
 	STEP_PREPARE,				/* the sets */
 	STEP_GATHER,				/* in order of size, each for itself; and the
 								 * memory of the index */
-	STEP_COUNT_KEYS,					/* their postings */
-	STEP_DISTRIBUTE,					/* to shares of the index */
+	STEP_COUNT_KEYS,			/* their postings */
+	STEP_DISTRIBUTE,			/* to shares of the index */
 	STEP_ORDER,					/* these */
 	STEP_READY,
 } SharedStep;
@@ -40,8 +40,7 @@ typedef enum Fallback
 	IN_MEMORY,
 	TO_RUNS,					/* sets go to disk, in runs that all will
 								 * merge */
-	TO_ROWS,					/* rows go to files, from which each reads
-								 * all */
+	TO_ROWS,					/* rows go to files, from which each reads all */
 } Fallback;
 
 /* What one process has. */

@@ -27,10 +27,13 @@ enum PathPrivate
 	PATH_QUAL,					/* list of RestrictInfo */
 	PATH_TYPE,					/* JoinType, as an Integer */
 	PATH_LEFT_IS_INNER,			/* as an Integer */
-	PATH_IMPLIED,				/* clause is more than the condition, as an Integer */
-	PATH_SELF,					/* both sides have the same rows, as an Integer */
+	PATH_IMPLIED,				/* clause is more than the condition, as an
+								 * Integer */
+	PATH_SELF,					/* both sides have the same rows, as an
+								 * Integer */
 	PATH_INNER_WHOLE,			/* each of several processes has all inner
-								 * rows and a part of the outer ones, as an Integer */
+								 * rows and a part of the outer ones, as an
+								 * Integer */
 	PATH_COUNT
 };
 

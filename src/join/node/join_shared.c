@@ -169,8 +169,8 @@ typedef struct SharedJoin
 {
 	dsm_handle	segment;		/* that this lies in */
 	LWLock		lock;			/* of the next */
-	bool		closed;			/* all probes are claimed: a process that attaches
-								 * finds nothing to do, and no areas */
+	bool		closed;			/* all probes are claimed: a process that
+								 * attaches finds nothing to do, and no areas */
 	SharedFileSet files;
 	pg_atomic_uint64 claimed;	/* probes or, if there are several, specs */
 	pg_atomic_uint64 matched;	/* dsa_pointer to a bit for each outer row */
