@@ -43,7 +43,6 @@ OBJS = \
 	src/evaluation/evaluate_thresholds.o \
 	src/evaluation/given_query.o \
 	src/evaluation/known_pairs.o \
-	src/gin/asked.o \
 	src/gin/exported_keys.o \
 	src/gin/frequent_features.o \
 	src/gin/gin.o \
@@ -71,35 +70,27 @@ OBJS = \
 	src/guard/guard_statement.o \
 	src/guard/guard_tables.o \
 	src/guard/guard_tag.o \
-	src/index/batch.o \
-	src/index/bounds.o \
 	src/index/build.o \
 	src/index/check.o \
 	src/index/cost.o \
 	src/index/directory.o \
 	src/index/estimate.o \
-	src/index/inspect.o \
 	src/index/filter.o \
 	src/index/handler.o \
-	src/index/kept.o \
-	src/index/kept_rows.o \
-	src/index/levels.o \
+	src/index/index_search.o \
+	src/index/inspect.o \
 	src/index/merge.o \
 	src/index/overlap.o \
-	src/index/page_chain.o \
 	src/index/pages.o \
-	src/index/pass.o \
 	src/index/pending.o \
 	src/index/postings.o \
 	src/index/row.o \
 	src/index/scan.o \
-	src/index/script.o \
-	src/index/search_pending.o \
 	src/index/search_segment.o \
+	src/index/segment_cache.o \
+	src/index/segment_writer.o \
 	src/index/segments.o \
-	src/index/steps.o \
 	src/index/vacuum.o \
-	src/index/writer.o \
 	src/join/algorithms/vector_join.o \
 	src/join/algorithms/join_kinds.o \
 	src/join/algorithms/set_join.o \

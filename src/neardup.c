@@ -11,8 +11,7 @@
 #include "signature/signature.h"
 #include "gin/gin.h"
 #include "index/access.h"
-#include "index/kept.h"
-#include "index/levels.h"
+#include "index/directory.h"
 #include "index/segments.h"
 #include "join/node/join_node.h"
 #include "planner/conditions.h"
@@ -58,8 +57,8 @@ _PG_init(void)
 							directory_level_entries, 1, LEVEL_ENTRIES,
 							PGC_USERSET, GUC_NO_SHOW_ALL | GUC_NOT_IN_SAMPLE,
 							NULL, NULL, NULL);
-	DefineCustomIntVariable("neardup.kept_memory",
-							"Sets how much of indexes is kept at the least.",
+	DefineCustomIntVariable("neardup.segment_cache_memory",
+							"Sets how much memory a session may take to cache segments.",
 							NULL, &segment_cache_memory,
 							segment_cache_memory, 0, MAX_KILOBYTES,
 							PGC_USERSET,

@@ -1,14 +1,11 @@
 /*
  * exported_keys.c
- *		Keys by which near-duplicates meet anywhere: in another database, on
- *		another server, after an export.
+ *		candidate_keys(): keys for a join of near-duplicates in another database.
  *
- * Two signatures that are near at the threshold have a key in common, so that a
- * join on equal keys brings up all pairs, and some that have to be checked
- * away.  Of sets the keys are a prefix: |x| - o + 1 features, where o is the
- * least overlap of x with any set that reaches the threshold, in an order that
- * is the same for all.  By their hashes alone, or the rarest first, as counters
- * say that have been made of the collection.
+ * Two signatures that are near at the threshold share a key, so a join on equal keys
+ * finds all pairs, and others that have to be checked.  Keys of a set are a prefix:
+ * |x| - o + 1 features, where o is the least overlap of x with any set that reaches the
+ * threshold, in one order for all: by hash, or the rarest first by feature_counts().
  */
 #include "postgres.h"
 
@@ -23,7 +20,7 @@
 #include "base/hash.h"
 #include "base/interrupts.h"
 #include "base/sort_uint64.h"
-#include "gin/prefix.h"
+#include "gin/gin.h"
 #include "signature/sql/near.h"
 #include "methods/method.h"
 
@@ -48,7 +45,7 @@ swapped_count(uint32 count)
 #endif
 }
 
-/* A feature with its rank: the rarer and the less its hash, the earlier. */
+/* A feature with its rank: the rarest first, then by hash */
 typedef struct RankedFeature
 {
 	uint32		count;
@@ -71,7 +68,7 @@ counter_of(uint64 hash)
 	return hash >> (64 - COUNTER_BITS);
 }
 
-/* The first n of the hashes, rarest first, in place of the first ones. */
+/* Replace the first n hashes by the rarest n. */
 static void
 rarest_first(uint64 *hashes, uint64 size, uint64 n, const uint32 *counts)
 {
@@ -90,7 +87,7 @@ rarest_first(uint64 *hashes, uint64 size, uint64 n, const uint32 *counts)
 	pfree(ranked);
 }
 
-/* The keys of a set; *n is their number. */
+/* The keys of a set, palloc'd. */
 static uint64 *
 set_keys(const Signature *sig, double threshold, Measure measure,
 		 const uint32 *counts, size_t *n)
@@ -108,12 +105,13 @@ set_keys(const Signature *sig, double threshold, Measure measure,
 	if (least > size)
 		return hashes;
 	*n = size - least + 1;
+	Assert(*n > 0 && *n <= size);
 	if (counts != NULL)
 		rarest_first(hashes, size, *n, counts);
 	return hashes;
 }
 
-/* Where pairs that reach the threshold need not have a key in common. */
+/* Raise that pairs that reach the threshold need not share a key. */
 static void
 refuse_keys(const Signature *sig, double threshold, Measure measure)
 {
@@ -130,10 +128,7 @@ refuse_keys(const Signature *sig, double threshold, Measure measure)
 			 errhint("Take a higher threshold, or exact sets.")));
 }
 
-/*
- * The keys of a sketch or a vector: those of a row and those of a query, of
- * which one side would do with the first.
- */
+/* The keys of a sketch or a vector: those of a row and those of a query. */
 static uint64 *
 sketch_keys(const Signature *sig, double threshold, Measure measure, size_t *n)
 {
@@ -148,7 +143,7 @@ sketch_keys(const Signature *sig, double threshold, Measure measure, size_t *n)
 	return list.keys;
 }
 
-/* The counters that feature_counts() has made, or NULL. */
+/* The counters of feature_counts(), or NULL. */
 static const uint32 *
 counts_of(const bytea *counts)
 {
@@ -186,8 +181,7 @@ candidate_keys(PG_FUNCTION_ARGS)
 	Signature  *sig = PG_GETARG_SIGNATURE(0);
 	double		threshold = PG_GETARG_FLOAT8(1);
 	Measure		measure = measure_require(PG_GETARG_TEXT_PP(2));
-	const uint32 *counts = counts_of(PG_NARGS() > 3 ? PG_GETARG_BYTEA_P(3) :
-									 NULL);
+	const uint32 *counts = counts_of(PG_NARGS() > 3 ? PG_GETARG_BYTEA_P(3) : NULL);
 	uint64	   *keys;
 	size_t		n;
 
@@ -202,9 +196,9 @@ candidate_keys(PG_FUNCTION_ARGS)
 }
 
 /*
- * The class of a size: classes follow each other such that the partners of the
- * first size of one reach no further than the first of the next.  So two sets
- * that reach the threshold are of the same class or of neighbouring ones.
+ * The class of a size.  Matches of the first size of a class reach no further than the
+ * first size of the next, so two sets that reach the threshold are of one class or of
+ * neighbouring ones.
  */
 static int64
 size_class(uint64 size, Measure measure, double threshold)
@@ -241,7 +235,7 @@ size_classes(PG_FUNCTION_ARGS)
 	if (spec_has_keys(&sig->spec))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("%s signatures have no size that says anything of their partners",
+				 errmsg("%s signatures have no size that bounds the size of a match",
 						method_info(sig->spec.method)->name),
 				 errhint("Join them by candidate_keys().")));
 	if (size == 0)
@@ -253,7 +247,7 @@ size_classes(PG_FUNCTION_ARGS)
 										  FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
 }
 
-/* Adds a number to a stored counter, which stays at the greatest. */
+/* Add a number to a stored counter, which stays at the greatest. */
 static inline void
 add_count(uint32 *counter, uint32 count)
 {

@@ -2,47 +2,38 @@
  * gin.c
  *		The GIN operator class of signatures: the extended prefix.
  *
- * Let every set be sorted in one fixed order, here that of the hashes, or that
- * of feature_order.c, which has the most frequent features last.  If two sets
- * must share alpha elements to be near-duplicates, they share one among the
- * first |x| - alpha + 1 of either: the prefix filter.  In hash order a prefix
- * holds frequent shingles too ("this package contains"), and one of them in
- * common says little.  So the prefix is extended by ell - 1 further elements,
- * and ell elements in common are asked for (Wang, Li & Feng, "Can we beat the
- * prefix filtering?", SIGMOD 2012); fewer where frequent ones come last.
+ * Let every set be sorted in one fixed order.  If two sets must share alpha elements
+ * to be near-duplicates, they share one among the first |x| - alpha + 1 of either: the
+ * prefix filter.  In hash order a prefix has frequent shingles too, and one of them in
+ * common says little.  So the prefix is extended by ell - 1 elements, and ell elements
+ * in common are required (Wang, Li & Feng, "Can we beat the prefix filtering?", SIGMOD
+ * 2012); fewer where frequent elements come last (prefix.c).
  *
- * Why no pair is lost.  A row x is indexed by its first
- * |x| - a(x) + ell(|x|) elements, where a(x) is the least overlap that x has
- * with any near-duplicate at the index's threshold.  Say that x and the query
- * q share c_1 < ... < c_o, and o >= a(x).  From c_i on there are o - i + 1
- * shared elements; if c_i is not in the indexed part, there are at most
- * a(x) - ell(|x|) elements from it on, hence i > o - a(x) + ell(|x|) >=
- * ell(|x|).  So c_1 ... c_min(ell(|x|), o) are in the index.  Likewise they
- * are among the first |q| - a(q) + r elements of q for i <= r, where a(q) is
- * the least overlap of q at the query's threshold.  With r = min(ell(least
- * size of x), a(q)), and ell not falling with the size, c_1 ... c_r are in
- * both: r matches can be asked for.
+ * Why no pair is lost.  A row x is indexed by its first |x| - a(x) + ell(|x|) elements,
+ * where a(x) is the least overlap of x with any near-duplicate at the index's
+ * threshold.  Let x and the query q share c_1 < ... < c_o, and o >= a(x).  From c_i on
+ * there are o - i + 1 shared elements; if c_i is not indexed, at most
+ * a(x) - ell(|x|) elements are from it on, hence i > o - a(x) + ell(|x|) >= ell(|x|).
+ * So c_1 ... c_min(ell(|x|), o) are in the index.  In the same way c_i is among the
+ * first |q| - a(q) + r elements of q for i <= r, where a(q) is the least overlap of q
+ * at the query's threshold.  With r = min(ell(least size of x), a(q)), and ell not
+ * falling with the size, c_1 ... c_r are in both: r matches can be required.
  *
- * A query's threshold may turn out to be below that of the index.  Then o can
- * be less than a(x), by s if the query's condition asks for o >= a(x) - s.  By
- * the same reasoning c_i is in the index for i <= ell(|x|) - s, and so many
- * matches can be asked for, if that is one at least for all rows of a size that
- * the query is near to.  If not, every row of the query's spec is looked at: each
- * has one key for that, as below, which is all that is read of the index.
+ * If the query's threshold is below that of the index, o may be less than a(x), by s
+ * if the condition requires o >= a(x) - s.  Then c_i is in the index for
+ * i <= ell(|x|) - s, and that many matches can be required, if it is at least one for
+ * all rows of a size near to the query's.  If not, every row of the query's spec is a
+ * candidate.
  *
- * Keys are the upper 32 bits of the element, which keeps elements in hash order
- * in order within a row, as GIN wants to sort them.  Where two elements of the
- * query fall on one key, the key stands in the query twice and counts twice;
- * every hit is rechecked.  Counting is done in triconsistent, which says FALSE
- * as soon as r is out of reach: GIN then skips the posting lists of frequent
+ * Keys are the upper 32 bits of the element, which keep elements in order within a
+ * row, as GIN sorts them.  Where two elements of the query have one key, it stands in
+ * the query twice and counts twice; every hit is rechecked.  triconsistent counts, and
+ * says FALSE as soon as r is out of reach: GIN then skips posting lists of frequent
  * keys.
  *
- * Signatures that have candidate keys of their own (methods/keys.h) are
- * indexed by the upper 32 bits of those, and looked up in the same way.
- *
- * Each row has one more key, which stands for its spec, in a range of its own:
- * it leads to all rows that may be near to a query that has no other keys.  Rows
- * of a different spec are never near, and not looked at.
+ * Signatures with candidate keys of their own (methods/keys.h) are indexed by the upper
+ * 32 bits of those.  Each row has one more key for its spec, in a range of its own: it
+ * leads to all rows that may be near to a query that has no other keys.
  */
 #include "postgres.h"
 
@@ -62,7 +53,6 @@
 #include "base/interrupts.h"
 #include "base/sort_uint64.h"
 #include "gin/gin.h"
-#include "gin/prefix.h"
 #include "signature/sql/near.h"
 #include "methods/method.h"
 #include "signature/sql/signature_query.h"
@@ -88,7 +78,7 @@
 
 /* Options */
 
-/* The options as reloptions lays them out, behind them the list. */
+/* The options as reloptions lays them out, before the list */
 typedef struct GivenOptions
 {
 	int32		vl_len_;		/* varlena header (do not touch directly!) */
@@ -240,11 +230,10 @@ element_key(uint64 element)
 static int32
 spec_key(const SignatureSpec *spec)
 {
-	return (int32) (SPEC_KEYS |
-					((uint32) spec_hash(spec) & 0x00ffffff));
+	return (int32) (SPEC_KEYS | ((uint32) spec_hash(spec) & 0x00ffffff));
 }
 
-/* How many of a row's elements are indexed. */
+/* Number of elements of a row that are indexed. */
 static uint64
 indexed_length(const GinSignatureOptions *options, uint64 n)
 {
@@ -318,10 +307,9 @@ gin_signature_extract_value(PG_FUNCTION_ARGS)
 /* Queries */
 
 /*
- * How many matches rows of lo to hi elements have at the least, where a
- * near-duplicate shares `share` of their elements, less than the index is
- * built for: see above.  It is bounded from below by a function that is linear
- * on either side of SHARE_FROM, so its least value is at an end or there.
+ * Least number of matches of rows of lo to hi elements, of which a near-duplicate shares
+ * `share`, less than the index is built for: see above.  Its lower bound is linear on
+ * either side of SHARE_FROM, so it is least at an end or there.
  */
 static double
 matches_below(const GinSignatureOptions *options, double share,
@@ -334,22 +322,21 @@ matches_below(const GinSignatureOptions *options, double share,
 	double		least = hi;
 
 	for (size_t i = 0; i < lengthof(sizes); i++)
-		least = Min(least,
-					options->ell - 1 - lost * sizes[i] +
+		least = Min(least, options->ell - 1 - lost * sizes[i] +
 					options->frac * Max(sizes[i] - SHARE_FROM, 0));
 	return floor(least);
 }
 
 /*
- * How many of a set's elements to look up, and how many must match.  False if
- * near-duplicates need not have a match in the index.
+ * Number of elements to look up, and of those that must match.  False if near-duplicates
+ * need not have a match in the index.
  */
 static bool
-query_length(uint64 n, Measure asked, double threshold,
+query_length(uint64 n, Measure row_measure, double threshold,
 			 const GinSignatureOptions *options, uint64 *length, uint32 *need)
 {
 	/* from the query's side: of it in a row */
-	Measure		measure = measure_commute(asked);
+	Measure		measure = measure_commute(row_measure);
 	uint64		overlap;
 	uint64		lo;
 	uint64		hi;
@@ -363,16 +350,16 @@ query_length(uint64 n, Measure asked, double threshold,
 	if (overlap > n)
 		return true;			/* nothing can be near */
 	measure_sizes(measure, n, threshold, &lo, &hi);
-	if (gin_signature_can_answer(options, asked, threshold))
+	if (gin_signature_can_answer(options, row_measure, threshold))
 		matches = extension(options, lo);
 	else
-		matches = matches_below(options,
-								gin_implied_share(asked, threshold),
+		matches = matches_below(options, gin_implied_share(row_measure, threshold),
 								lo, hi);
 	if (matches < 1)
 		return false;
 	*need = matches < (double) overlap ? (uint32) matches : (uint32) overlap;
 	*length = n - overlap + *need;
+	Assert(*need > 0 && *length <= n);
 	return true;
 }
 
@@ -402,7 +389,7 @@ query_elements(const SignatureQuery *query, const GinSignatureOptions *options,
 	/* what is no threshold is refused then, too */
 	if (!measure_has_threshold(query->measure, query->threshold))
 		return false;
-	/* a measure that cannot be told is refused when a row is rechecked */
+	/* recheck refuses a measure that the method does not have */
 	if (!measure_is_told(method, query->measure))
 		return false;
 	if (spec_has_keys(&sig->spec))
@@ -460,14 +447,14 @@ static void
 tell_every_row(FunctionCallInfo fcinfo, const GinSignatureOptions *options,
 			   const SignatureQuery *query)
 {
-	static const char told = true;
+	static const char noticed = true;
 	double		share;
 
 	if (fcinfo->flinfo->fn_extra != NULL ||
 		!measure_has_threshold(query->measure, query->threshold) ||
 		gin_signature_can_answer(options, query->measure, query->threshold))
 		return;
-	fcinfo->flinfo->fn_extra = unconstify(char *, &told);
+	fcinfo->flinfo->fn_extra = unconstify(char *, &noticed);
 	share = floor(gin_implied_share(query->measure, query->threshold) * 100) / 100;
 	ereport(NOTICE,
 			(errmsg("index look-up at threshold %g goes through every row",
@@ -522,6 +509,7 @@ may_match(const GinTernaryValue *check, int32 nkeys, const Pointer *extra)
 	if (nkeys == 0)
 		return false;
 	need = *(const uint32 *) extra[0];
+	Assert(need > 0);
 	for (int32 i = 0; i < nkeys; i++)
 	{
 		found += (check[i] != GIN_FALSE);

@@ -1,14 +1,14 @@
 /*
  * gin_cost.c
- *		What a look-up by GIN costs, where its keys are not known yet.
+ *		Costs of look-ups: what the planner knows of a condition, and what GIN costs.
  *
- * GIN's own estimate asks an operator class for the keys of a query, if that is a
- * constant.  Of any other query, as in a join, it takes one key, while it has some tens of
- * them, or, for simhashes at low thresholds, a thousand.  How many these are
- * is told by what ANALYZE has kept of the column.
+ * GIN's own estimate extracts the keys of a query that is a constant.  For any other
+ * query, as in a join, it assumes one key, while there are some tens of them, or, for
+ * simhashes at low thresholds, a thousand.  The statistics of the column know how many.
  */
 #include "postgres.h"
 
+#include "access/detoast.h"
 #include "access/gin.h"
 #include "catalog/pg_am_d.h"
 #include "nodes/nodeFuncs.h"
@@ -19,13 +19,115 @@
 #include "utils/lsyscache.h"
 #include "utils/spccache.h"
 
-#include "gin/asked.h"
+#include "base/settings.h"
 #include "gin/gin.h"
+#include "signature/sql/signature_query.h"
 #include "statistics/column_statistics.h"
 
 /* In cpu_operator_cost: a key, and a row that has one and is read in vain. */
 #define KEY_COST		200
 #define ROW_COST		400
+
+/* How often the planner takes a subquery of an outer row to run: it does not know yet. */
+#define CORRELATED_LOOPS	100
+
+/* Conditions */
+
+/* A constant, or what can be made one; or NULL. */
+static Const *
+known(PlannerInfo *root, Expr *expr)
+{
+	Const	   *constant = (Const *) estimate_expression_value(root, (Node *) expr);
+
+	return IsA(constant, Const) && !constant->constisnull ? constant : NULL;
+}
+
+static void
+constant_condition(const Const *constant, IndexCondition *condition)
+{
+	const SignatureQuery *query = DatumGetSignatureQuery(constant->constvalue);
+
+	condition->measure = query->measure;
+	condition->threshold = query->threshold;
+	condition->values = SIGNATURE_NVALUES(&query->signature);
+}
+
+void
+index_condition_of(PlannerInfo *root, Node *query, IndexCondition *condition)
+{
+	Expr	   *signature;
+	Expr	   *measure;
+	Expr	   *threshold;
+	Const	   *constant;
+
+	condition->measure = MEASURE_JACCARD;
+	condition->threshold = neardup_threshold;
+	condition->values = 0;
+	if (IsA(query, Const) && !((Const *) query)->constisnull)
+		constant_condition((Const *) query, condition);
+	else if (signature_subscripts(query, &signature, &measure, &threshold))
+	{
+		const text *name;
+
+		constant = known(root, measure);
+		name = constant != NULL ? DatumGetTextPP(constant->constvalue) : NULL;
+		if (name != NULL)
+			(void) measure_by_name(VARDATA_ANY(name), VARSIZE_ANY_EXHDR(name),
+								   &condition->measure);
+		constant = threshold != NULL ? known(root, threshold) : NULL;
+		if (constant != NULL)
+			condition->threshold = DatumGetFloat8(constant->constvalue);
+	}
+	if (!measure_has_threshold(condition->measure, condition->threshold))
+		condition->threshold = 1;
+}
+
+static bool
+is_of_outer_query(const PlannerInfo *root, int param)
+{
+	for (root = root->parent_root; root != NULL; root = root->parent_root)
+	{
+		ListCell   *lc;
+
+		foreach(lc, root->plan_params)
+			if (lfirst_node(PlannerParamItem, lc)->paramId == param)
+				return true;
+	}
+	return false;
+}
+
+/* Walks over what has a value of an outer query's row in it. */
+static bool
+has_outer_value(Node *node, void *root)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, RestrictInfo))
+		return has_outer_value((Node *) ((RestrictInfo *) node)->clause, root);
+	if (IsA(node, Param))
+		return ((Param *) node)->paramkind == PARAM_EXEC &&
+			is_of_outer_query(root, ((Param *) node)->paramid);
+	return expression_tree_walker(node, has_outer_value, root);
+}
+
+double
+index_loops(PlannerInfo *root, List *conditions, double loop_count)
+{
+	if (loop_count <= 1 && has_outer_value((Node *) conditions, root))
+		return CORRELATED_LOOPS;
+	return loop_count;
+}
+
+double
+index_uncached_pages(PlannerInfo *root, const IndexOptInfo *index, double pages, double loops)
+{
+	if (loops <= 1)
+		return pages;
+	return Min(index_pages_fetched(pages * loops, index->pages, index->pages,
+								   root) / loops, pages);
+}
+
+/* GIN */
 
 static compat_relation_hook_type previous_hook = NULL;
 
@@ -48,14 +150,14 @@ is_signature_column(const IndexOptInfo *index, int column)
 /* The keys of a look-up, and the rows that have one of them by chance. */
 static void
 expect_keys(const GinSignatureOptions *options, const NearStatistics *statistics,
-			const Asked *asked, double tuples, double *keys, double *rows)
+			const IndexCondition *condition, double tuples, double *keys, double *rows)
 {
-	const NearNumbers *numbers = near_numbers(statistics, asked->threshold);
+	const NearNumbers *numbers = near_numbers(statistics, condition->threshold);
 
 	*rows = 0;
 	if (statistics->key_share == 0)
 		*keys = gin_signature_expected_keys(options, statistics->values,
-											asked->measure, asked->threshold);
+											condition->measure, condition->threshold);
 	else
 	{
 		*keys = numbers->query_keys;
@@ -72,10 +174,10 @@ pages_cost(PlannerInfo *root, const IndexOptInfo *index, double keys, double loo
 	double		page_cost;
 
 	get_tablespace_page_costs(index->reltablespace, &page_cost, NULL);
-	return asked_pages(root, index, Min(keys, index->pages), loops) * page_cost;
+	return index_uncached_pages(root, index, Min(keys, index->pages), loops) * page_cost;
 }
 
-/* What the keys of a condition cost, all but the first one. */
+/* The cost of the keys of a condition, but for the first one. */
 static Cost
 keys_cost(PlannerInfo *root, const IndexOptInfo *index, int column, Node *query,
 		  double loops)
@@ -84,33 +186,33 @@ keys_cost(PlannerInfo *root, const IndexOptInfo *index, int column, Node *query,
 	GinSignatureOptions options = gin_signature_options(index->opclassoptions != NULL ?
 														index->opclassoptions[column] : NULL);
 	NearStatistics statistics;
-	Asked		asked;
+	IndexCondition condition;
 	double		keys;
 	double		rows;
 
 	if (IsA(query, Const) ||
 		!near_statistics_of(root, (Node *) indexed->expr, index->rel->relid, &statistics))
 		return 0;
-	asked_by(root, query, &asked);
-	expect_keys(&options, &statistics, &asked, index->tuples, &keys, &rows);
+	index_condition_of(root, query, &condition);
+	expect_keys(&options, &statistics, &condition, index->tuples, &keys, &rows);
 	keys = Max(keys - 1, 0);
 	return pages_cost(root, index, keys, loops) +
 		(keys * KEY_COST + rows * ROW_COST) * cpu_operator_cost;
 }
 
-/* What a clause of a look-up asks of a signature column, or NULL if it is of another. */
+/* The query of a clause on a signature column; NULL for another column. */
 static Node *
 asked_query(const IndexPath *path, const IndexClause *clause)
 {
-	const RestrictInfo *asked = linitial_node(RestrictInfo, clause->indexquals);
+	const RestrictInfo *condition = linitial_node(RestrictInfo, clause->indexquals);
 
-	if (!is_opclause(asked->clause) ||
+	if (!is_opclause(condition->clause) ||
 		!is_signature_column(path->indexinfo, clause->indexcol))
 		return NULL;
-	return get_rightop(asked->clause);
+	return get_rightop(condition->clause);
 }
 
-/* True if the index is asked for signatures; all else is as the server has it. */
+/* True if a clause is on a signature column. */
 static bool
 asks_signatures(const IndexPath *path)
 {
@@ -129,7 +231,7 @@ gin_signature_cost(PlannerInfo *root, IndexPath *path, double loop_count,
 				   double *correlation, double *pages)
 {
 	double		loops = asks_signatures(path) ?
-		asked_loops(root, get_quals_from_indexclauses(path->indexclauses), loop_count) :
+		index_loops(root, get_quals_from_indexclauses(path->indexclauses), loop_count) :
 		loop_count;
 	ListCell   *lc;
 

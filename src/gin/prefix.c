@@ -2,24 +2,18 @@
  * prefix.c
  *		The order of features in which an index takes the prefix of a set.
  *
- * Any fixed order will do, see gin.c.  That of the hashes needs to know
- * nothing, but takes frequent features as readily as rare ones, and a frequent
- * one in common says little.  So an index may have a list of what is frequent,
- * and takes that last.  To be short the list has but the upper 16 bits of
- * hashes: 256 of them are as good as thousands of features, and the rare ones
- * that share these bits with a frequent one, one in 256, come last for nothing.
+ * Any fixed order will do, see gin.c.  Hash order takes frequent features as readily
+ * as rare ones.  So an index may have a list of frequent features, and takes those
+ * last.  A list has the upper 16 bits of hashes: 256 of them are as good as thousands
+ * of features, and one rare feature in 256 comes last with them.
  *
- * Rows and queries have to be put into the same order, so the list is an option
- * of the index and stays what it is.  Where it does not fit, as documents have
- * changed, an index is larger or has more false candidates, but never loses a
- * row.
+ * Rows and queries need the same order, so the list is an option of the index.  Where
+ * it fits no longer, the index is larger or has more false candidates, but loses no row.
  *
- * A list as text is four hexadecimal digits for each prefix, in rising order.
- * The server keeps it as text in pg_attribute.  A row of that catalog that is
- * longer than 2 kB is compressed if it can be, and then CREATE INDEX fails (seen
- * in 15.20, for any operator class with a long option).  So a list has
- * 1,536 characters at most, with room for the other options.  Where it caches the
- * index, the server lays the list out as a bitmap of 8 kB.
+ * A list as text has four hexadecimal digits for each prefix, in rising order.  The
+ * server keeps it in pg_attribute, where a row that is longer than 2 kB is compressed
+ * if it can be, and then CREATE INDEX fails (seen in 15.20, for any operator class with
+ * a long option).  So a list has at most 1,536 characters.  In memory it is a bitmap.
  */
 #include "postgres.h"
 
@@ -29,7 +23,7 @@
 #include "base/hash.h"
 #include "base/interrupts.h"
 #include "base/sort_uint64.h"
-#include "gin/prefix.h"
+#include "gin/gin.h"
 #include "methods/method.h"
 
 #define DIGITS		(FREQUENT_BITS / 4) /* of a prefix in a list */
@@ -62,10 +56,7 @@ is_frequent(FrequentFeatures list, uint64 hash)
 	return (list[prefix / 8] >> prefix % 8 & 1) != 0;
 }
 
-/*
- * Appends the hashes that are in the list, or those that are not, until there
- * are `most`; returns how many there are.
- */
+/* Append the hashes that are in the list, or are not, until there are `most`. */
 static uint64
 append_listed(const uint64 *hashes, uint64 n, FrequentFeatures list,
 			  bool listed, uint64 *to, uint64 have, uint64 most)
@@ -99,20 +90,17 @@ feature_order_first(const Signature *sig, uint64 n, FrequentFeatures frequent)
 /* Lists */
 
 char *
-feature_order_list(const uint16 *prefixes, int n)
+feature_order_list(const uint64 *prefixes, int n)
 {
 	char	   *list = palloc(n * DIGITS + 1);
 
 	list[0] = '\0';
 	for (int i = 0; i < n; i++)
-		snprintf(list + i * DIGITS, DIGITS + 1, "%04x", prefixes[i]);
+		snprintf(list + i * DIGITS, DIGITS + 1, "%04x", (unsigned int) prefixes[i]);
 	return list;
 }
 
-/*
- * Reads the prefix that a list begins with; false if it does not begin with
- * one.
- */
+/* Read the prefix at the beginning of a list; false if there is none. */
 static bool
 read_prefix(const char *list, uint32 *prefix)
 {
@@ -130,7 +118,7 @@ read_prefix(const char *list, uint32 *prefix)
 	return true;
 }
 
-/* Raises that the text is no list from `at` on. */
+/* Raise that the text is no list from `at` on. */
 static void
 bad_list(const char *list, const char *at, const char *rule)
 {
@@ -157,16 +145,12 @@ feature_order_check_list(const char *list)
 		if (n > 0 && prefix <= last)
 			bad_list(list, at, "They rise, and none is repeated.");
 		if (++n > MAX_FREQUENT)
-			bad_list(list, at, psprintf("There are at most %d.",
-										MAX_FREQUENT));
+			bad_list(list, at, psprintf("There are at most %d.", MAX_FREQUENT));
 		last = prefix;
 	}
 }
 
-/*
- * Raises nothing: what is stored has been checked, and if it is not a list all
- * the same, what there is up to there is one.
- */
+/* Raises nothing: what is stored has been checked. */
 Size
 feature_order_fill_list(const char *list, void *to)
 {

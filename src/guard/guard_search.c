@@ -331,9 +331,6 @@ candidates(ConflictScan *scan, ScanKey keys)
 	IndexScanDesc found = compat_beginscan_bitmap(index, &scan->dirty, nkeys);
 
 	index_rescan(found, keys, nkeys, NULL, 0);
-	/* a BEFORE trigger looks with another signature than the old version's */
-	if (scan->self && !scan->guard->before && index_is_neardup(index))
-		am_leave_out(found, scan->self);
 	find_all(found, bitmap);
 	index_endscan(found);
 	index_close(index, NoLock);

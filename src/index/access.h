@@ -11,7 +11,7 @@
 
 #define MATCH_STRATEGY		1	/* %%(signature, signature_query) */
 #define DISTANCE_STRATEGY	2	/* <->(signature, signature), for order */
-#define COSINE_STRATEGY		3	/* <=>(signature, signature), likewise */
+#define COSINE_STRATEGY		3	/* <=>(signature, signature), for order */
 
 /* handler.c */
 
@@ -24,12 +24,9 @@ extern bool index_is_neardup(Relation index);
  */
 extern Relation index_open_neardup(Oid indexid);
 
-/*
- * What is indexed of a value: the value itself, if it is a signature, or what
- * the operator class has a function for.
- */
 #define SIGNATURE_PROC		1	/* signature(value), optional */
 
+/* The signature of an indexed value: itself, or the result of SIGNATURE_PROC. */
 extern Signature *indexed_signature(Relation index, Datum value);
 
 /* build.c */
@@ -51,20 +48,12 @@ extern IndexBulkDeleteResult *am_cleanup(IndexVacuumInfo *info,
 											   IndexBulkDeleteResult *stats);
 
 /* scan.c */
-extern IndexScanDesc am_begin_scan(Relation index, int nkeys,
-										 int norderbys);
+extern IndexScanDesc am_begin_scan(Relation index, int nkeys, int norderbys);
 extern void am_rescan(IndexScanDesc scan, ScanKey keys, int nkeys,
 							ScanKey orderbys, int norderbys);
 extern bool am_get_tuple(IndexScanDesc scan, ScanDirection dir);
 extern int64 am_get_bitmap(IndexScanDesc scan, TIDBitmap *bitmap);
 extern void am_end_scan(IndexScanDesc scan);
-
-/*
- * After am_rescan() with one condition and no order: its signature is the
- * one that the row at tid has in the table, and this row is not wanted.  It may be
- * found nevertheless.
- */
-extern void am_leave_out(IndexScanDesc scan, ItemPointer tid);
 
 /* cost.c */
 extern void am_cost(struct PlannerInfo *root, struct IndexPath *path,

@@ -2,10 +2,10 @@
  * build.c
  *		Building an index of access method neardup, and inserting into it.
  *
- * Rows are collected in memory, as many as maintenance_work_mem allows for, and
- * written as a segment.  If it takes several, they go to a temporary file and
- * are merged into the index at the end.  One process does it all: workers that
- * sorted parts left the merge of all lists to the leader, which took as long.
+ * Rows are collected in maintenance_work_mem and written as a segment.  If it takes
+ * several, they go to a temporary file and are merged into the index.  One process does
+ * it all: workers that sorted parts left the merge of all lists to the leader, which
+ * took as long.
  */
 #include "postgres.h"
 
@@ -20,9 +20,8 @@
 
 #include "base/memory.h"
 #include "index/access.h"
-#include "index/batch.h"
-#include "index/merge.h"
-#include "index/pending.h"
+#include "index/segment_writer.h"
+#include "index/segments.h"
 
 /* Phases of CREATE INDEX that pg_stat_progress_create_index names */
 #define PHASE_READING	PROGRESS_CREATEIDX_SUBPHASE_INITIALIZE
@@ -35,46 +34,25 @@ typedef struct Build
 	IndexMeta *meta;			/* as it will be */
 	uint64		memory;			/* bytes that rows may take */
 	Batch	   *batch;
-	SegmentInfo *segments;		/* in files */
+	SegmentInfo *segments;		/* in the file */
 	size_t		segments_size;
-	PageStore **stores;			/* and in which */
-	size_t		stores_size;
 	uint32		nsegments;
 	MemoryContext row;			/* reset for each row */
 	double		nrows;
 } Build;
 
-static void
-build_begin(Build *build, uint64 memory)
-{
-	build->memory = memory;
-	build->batch = batch_create();
-	build->row = AllocSetContextCreate(CurrentMemoryContext, "neardup row",
-									   ALLOCSET_DEFAULT_SIZES);
-}
-
-static void
-build_add_segment(Build *build, const SegmentInfo *segment, PageStore *store)
-{
-	build->segments = growing_reserve(build->segments, &build->segments_size,
-									  build->nsegments + 1,
-									  sizeof(SegmentInfo));
-	build->stores = growing_reserve(build->stores, &build->stores_size,
-									build->nsegments + 1, sizeof(PageStore *));
-	build->segments[build->nsegments] = *segment;
-	build->stores[build->nsegments++] = store;
-}
-
-/* Write the rows at hand to the temporary file. */
+/* Write the rows in memory to the temporary file. */
 static void
 build_spill(Build *build)
 {
-	SegmentInfo segment;
-
 	if (build->file.file == NULL)
 		build->file.file = BufFileCreateTemp(false);
-	segment = batch_write(build->batch, &build->file, build->nsegments + 1);
-	build_add_segment(build, &segment, &build->file);
+	build->segments = growing_reserve(build->segments, &build->segments_size,
+									  (size_t) build->nsegments + 1,
+									  sizeof(SegmentInfo));
+	build->segments[build->nsegments] = batch_write(build->batch, &build->file,
+													build->nsegments + 1);
+	build->nsegments++;
 	batch_free(build->batch);
 	build->batch = batch_create();
 }
@@ -89,7 +67,7 @@ build_add_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 	MemoryContext old = MemoryContextSwitchTo(build->row);
 	Signature  *sig;
 
-	/* of the next row, if the columns before this one are small */
+	/* prefetch the next row, if the columns before this one are small */
 	if (!isnull[0])
 		fetch_before(DatumGetPointer(values[0]), VARSIZE_ANY(DatumGetPointer(values[0])));
 	sig = isnull[0] ? NULL : indexed_signature(index, values[0]);
@@ -103,12 +81,9 @@ build_add_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 		build_spill(build);
 }
 
-/*
- * Writes the segments of the index: one, unless there are so many rows that
- * merging them would not fit into memory.
- */
+/* Write the segments of the index: one, unless merging all rows does not fit into memory. */
 static void
-finish(Build *build)
+build_finish(Build *build)
 {
 	IndexMeta *meta = build->meta;
 	uint32		i = 0;
@@ -127,21 +102,20 @@ finish(Build *build)
 		uint64		rows = build->segments[i].nrows;
 		uint32		n = 1;
 		uint64		most = Max((uint64) maintenance_work_mem * 1024,
-							   merge_memory(UINT64CONST(1) << 20));
+							   MERGE_MEMORY(UINT64CONST(1) << 20));
 		SegmentInfo *segment = &meta->segments[meta->nsegments];
 
-		while (i + n < build->nsegments &&
-			   (meta->nsegments + 1 == MAX_SEGMENTS ||
-				merge_memory(rows + build->segments[i + n].nrows) <= most))
+		Assert(meta->nsegments < MAX_SEGMENTS);
+		while (i + n < build->nsegments && (meta->nsegments + 1 == MAX_SEGMENTS ||
+				MERGE_MEMORY(rows + build->segments[i + n].nrows) <= most))
 			rows += build->segments[i + n++].nrows;
-		*segment = segments_merge(&build->stores[i], &build->segments[i], n,
+		*segment = segments_merge(&build->file, &build->segments[i], n,
 								  &build->index, meta->next_owner++);
 		segment->oldest = segment->owner;
 		meta->nsegments++;
 		i += n;
 	}
-	if (build->file.file != NULL)
-		BufFileClose(build->file.file);
+	BufFileClose(build->file.file);
 }
 
 static void
@@ -179,12 +153,15 @@ am_build(Relation heap, Relation index, struct IndexInfo *info)
 	new_metapage(index);
 	meta_init(page.data);
 	build.meta = META_OF(page.data);
-	build_begin(&build, (uint64) maintenance_work_mem * 1024);
+	build.memory = (uint64) maintenance_work_mem * 1024;
+	build.batch = batch_create();
+	build.row = AllocSetContextCreate(CurrentMemoryContext, "neardup row",
+									  ALLOCSET_DEFAULT_SIZES);
 	result->heap_tuples =
 		table_index_build_scan(heap, index, info, true, true, build_add_row,
 							   &build, NULL);
 	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, PHASE_WRITING);
-	finish(&build);
+	build_finish(&build);
 	write_meta(index, build.meta);
 	if (RelationNeedsWAL(index))
 		log_newpage_range(index, MAIN_FORKNUM, 0,

@@ -36,11 +36,9 @@
 #include "base/settings.h"
 #include "index/access.h"
 #include "index/directory.h"
-#include "index/filter.h"
-#include "index/merge.h"
-#include "index/pending.h"
 #include "index/postings.h"
-#include "index/steps.h"
+#include "index/segment_writer.h"
+#include "index/segments.h"
 
 /* Columns of a sorted fingerprint, each an int8 */
 enum
@@ -120,13 +118,20 @@ put_row(Check *check, const IndexedRow *row, uint64 sum, bool of_table)
 	tuplesort_puttupleslot(check->fingerprints, slot);
 }
 
+/* The hash of a key in the sum of a row; not 0 */
+static inline uint64
+key_hash(uint32 key)
+{
+	return mix64((uint64) key + 1);
+}
+
 static uint64
 sum_of(const uint32 *keys, uint32 nkeys)
 {
 	uint64		sum = 0;
 
 	for (uint32 i = 0; i < nkeys; i++)
-		sum += mix64(keys[i]);
+		sum += key_hash(keys[i]);
 	return sum;
 }
 
@@ -172,15 +177,14 @@ compare_words(Check *check, uint32 end)
 }
 
 static void
-check_filter_key(Check *check, const ListStream *lists, uint64 rows)
+check_filter_key(Check *check, const ListStream *lists)
 {
 	uint32		key = lists->key;
 
 	if (check->segment->filter_words == 0)
 		return;
 	compare_words(check, filter_word(key, check->segment->filter_words));
-	check->bits |= filter_bits(key) | (rows > 1 ? filter_several_bits(key) : 0) |
-		(lists->is_long ? filter_long_bits(key) : 0);
+	check->bits |= filter_bits(key) | (lists->is_long ? filter_long_bits(key) : 0);
 }
 
 /* Lists */
@@ -190,7 +194,7 @@ static uint64
 check_runs(Check *check, const ListStream *lists)
 {
 	const Runs *runs = &lists->runs;
-	uint64		hash = mix64(lists->key);
+	uint64		hash = key_hash(lists->key);
 	uint64		rows = 0;
 
 	for (size_t i = 0; i < runs->n; i++)
@@ -231,7 +235,7 @@ check_lists(Check *check)
 	directory_open(&check->filter, &check->store, segment->owner, segment->filter, NULL);
 	check->word = 0;
 	check->bits = 0;
-	for (lists_open(&lists, &check->store, segment); !lists.done; lists_next(&lists))
+	for (lists_open(&lists, &check->store, segment, 0); !lists.done; lists_next(&lists))
 	{
 		uint64		rows = check_runs(check, &lists);
 
@@ -244,7 +248,7 @@ check_lists(Check *check)
 			if (BlockNumberIsValid(block))
 				check_found(check, &path, key, block);
 		}
-		check_filter_key(check, &lists, rows);
+		check_filter_key(check, &lists);
 		npostings += rows;
 		key = lists.key;
 		block = lists.key_block;
@@ -281,9 +285,9 @@ check_row(Check *check, BlockNumber block, const ForwardEntry *row, uint64 *orde
 	return true;
 }
 
-/* Read a page of rows, from number n on; returns how many it has. */
+/* Check a page of rows, from number n on; returns how many it has. */
 static uint32
-read_rows(Check *check, DirectoryPath *path, BlockNumber block, uint32 n)
+check_page_of_rows(Check *check, DirectoryPath *path, BlockNumber block, uint32 n)
 {
 	const SegmentInfo *segment = check->segment;
 	BlockNumber first;
@@ -292,11 +296,9 @@ read_rows(Check *check, DirectoryPath *path, BlockNumber block, uint32 n)
 
 	if (block == InvalidBlockNumber)
 		broken(check, META_BLOCK, "A segment has fewer rows.");
-	page_require(&check->store, block, segment->owner, check->page);
 	here = page_contents_size(check->page) / sizeof(ForwardEntry);
-	if (PAGE_TAIL(check->page)->kind != PAGE_FORWARD ||
-		here != Min(segment->nrows - n, FORWARD_PER_PAGE))
-		broken(check, block, "It has not the rows that the metapage tells of.");
+	if (here != Min(segment->nrows - n, FORWARD_PER_PAGE))
+		broken(check, block, "It has more or fewer rows than the metapage says.");
 	if (!directory_find(path, n, &first) || first != block ||
 		!directory_find(path, n + here - 1, &last) || last != block)
 		broken(check, block, "Its rows are not found by the directory.");
@@ -315,8 +317,11 @@ check_rows(Check *check)
 	directory_open(&path, &check->store, segment->owner, segment->forward, NULL);
 	for (uint32 n = 0; n < segment->nrows;)
 	{
-		uint32		here = read_rows(check, &path, block, n);
 		const ForwardEntry *rows = (const ForwardEntry *) PageGetContents(check->page);
+		uint32		here;
+
+		block = chain_find(&check->store, block, segment->owner, PAGE_FORWARD, check->page);
+		here = check_page_of_rows(check, &path, block, n);
 
 		for (uint32 i = 0; i < here; i++)
 			ndead += !check_row(check, block, &rows[i], &order, check->sums[n + i]);
@@ -365,10 +370,10 @@ check_merge(Check *check, int number)
 {
 	MergeState *state = palloc(sizeof(MergeState));
 	SegmentInfo *segments = palloc(MAX_SEGMENTS * sizeof(SegmentInfo));
-	uint32		n = steps_segments(&check->meta, number, segments);
+	uint32		n = merge_segments(&check->meta, number, segments);
 	uint32		passed[MAX_SEGMENTS] = {0};
 
-	if (!steps_state(check->index, &check->meta, number, state))
+	if (!merge_state(check->index, &check->meta, number, state))
 	{
 		if (n > 0)
 			broken(check, META_BLOCK, "A segment is in a merge that is not there.");
@@ -487,8 +492,7 @@ read_heap(Check *check, Relation heap, Snapshot snapshot)
 {
 	OwnerWork	work;
 	IndexInfo  *info;
-	TableScanDesc scan = table_beginscan_strat(heap, snapshot, 0, NULL, true,
-											   true);
+	TableScanDesc scan = table_beginscan_strat(heap, snapshot, 0, NULL, true, true);
 
 	owner_begin(&work, heap);
 	info = BuildIndexInfo(check->index);

@@ -1,16 +1,11 @@
 /*
  * cost.c
- *		What the planner is told of an index of access method neardup: what a
- *		scan costs, and what the index of an exclusion constraint answers.
+ *		Costs of scans, and conditions that the index of an exclusion constraint answers.
  *
- * A condition looks up keys of the query, mostly on a page of its own each, and
- * reads the short lists: of a set as many as the threshold makes necessary, of a vector
- * all.  The nearest rows take all lists; how long they are is not known, and
- * taken to be a share of the rows.
- *
- * Of a sketch whose places have few values, all lists are read for a condition, too, and
- * they are long.  As queries are seldom known, that is told by what ANALYZE has
- * kept of the column.
+ * A condition looks up keys of the query, mostly on a page each, and reads short lists:
+ * of a set as many as the threshold requires, of a vector all.  The nearest rows take
+ * all lists, whose length is assumed to be a share of the rows.  Of a sketch whose
+ * places have few values all lists are long: the column's statistics say so.
  */
 #include "postgres.h"
 
@@ -27,32 +22,28 @@
 #include "utils/spccache.h"
 
 #include "base/compat.h"
-#include "gin/asked.h"
+#include "gin/gin.h"
 #include "index/access.h"
 #include "signature/sql/signature_query.h"
 #include "statistics/column_statistics.h"
 
-/* Keys of a query where nothing is known: as few as GIN takes it to have. */
+/* Keys of an unknown query, and keys beyond those that a threshold requires */
 #define DEFAULT_KEYS		4
-
-/* Keys that are looked up beyond those that a threshold makes necessary. */
 #define MORE_KEYS			2
 
-/* Rows that have one of the query's keys, and what each takes. */
+/* Share of the rows that have a key of the query */
 #define NEAR_SHARE			0.25
-#define NEAR_COST			0.1		/* cpu_operator_cost */
 
-/* Each row of a scan of all, which sorts them; cpu_operator_cost */
+/* In cpu_operator_cost: such a row; a row of a scan of all, which is sorted; a key */
+#define NEAR_COST			0.1
 #define ALL_COST			10
-
-/* A key with its list, as those that are looked up first have. */
 #define KEY_COST			150
 
-/* Where lists are long: each of their rows, and each row of the table, in cpu_operator_cost. */
+/* And where lists are long: a posting, and a row of the table */
 #define POSTING_COST		2.0
 #define ROW_COST			1.0
 
-/* What no plan costs, so that any other is taken. */
+/* More than any plan costs */
 #define NEVER				1e100
 
 /* True if the index is of signatures, not of what has one in it. */
@@ -63,7 +54,7 @@ is_of_signatures(const IndexOptInfo *index)
 										 index->opcintype[0], SIGNATURE_PROC));
 }
 
-/* What is known of the values of the indexed column. */
+/* The statistics of the indexed column, if there are any. */
 static bool
 column_statistics(PlannerInfo *root, const IndexOptInfo *index,
 				  NearStatistics *statistics)
@@ -74,30 +65,30 @@ column_statistics(PlannerInfo *root, const IndexOptInfo *index,
 		near_statistics_of(root, (Node *) column->expr, index->rel->relid, statistics);
 }
 
-/* How many keys a condition has looked up; statistics may be NULL. */
+/* Number of keys looked up for a condition; statistics may be NULL. */
 static double
 condition_keys(PlannerInfo *root, IndexPath *path, const NearStatistics *statistics)
 {
 	const IndexClause *clause = linitial_node(IndexClause, path->indexclauses);
 	const RestrictInfo *condition = linitial_node(RestrictInfo, clause->indexquals);
-	Asked		asked;
+	IndexCondition known;
 	double		n;
 	double		overlap;
 
-	asked_by(root, get_rightop(condition->clause), &asked);
-	n = asked.values;
+	index_condition_of(root, get_rightop(condition->clause), &known);
+	n = known.values;
 	if (statistics != NULL && statistics->all_keys > 0)
 		return statistics->all_keys;
 	if (n == 0 && statistics != NULL)
 		n = statistics->values;
 	if (n == 0)
 		return DEFAULT_KEYS;
-	overlap = measure_least_overlap(measure_commute(asked.measure), (uint64) Max(n, 1),
-									asked.threshold);
+	overlap = measure_least_overlap(measure_commute(known.measure), (uint64) Max(n, 1),
+									known.threshold);
 	return Min(Max(n - overlap, 0) + MORE_KEYS, n);
 }
 
-/* How many keys the query has looked up. */
+/* Number of keys looked up. */
 static double
 query_keys(PlannerInfo *root, IndexPath *path, const NearStatistics *statistics)
 {
@@ -110,10 +101,9 @@ query_keys(PlannerInfo *root, IndexPath *path, const NearStatistics *statistics)
 }
 
 /*
- * Whether the rows come in the order of all the distances.  A scan tells the first
- * one, and the executor sorts rows by the others; but behind a distance to null it
- * compares nothing (cmp_orderbyvals() in nodeIndexscan.c).  So all but the last have
- * to be to what is known not to be null.
+ * True if rows come in the order of all distances.  A scan gives the first one, and the
+ * executor sorts by the others, but compares nothing after a distance to null
+ * (cmp_orderbyvals() in nodeIndexscan.c).  So all but the last must be to constants.
  */
 static bool
 comes_in_order(const IndexPath *path)
@@ -159,9 +149,9 @@ am_cost(struct PlannerInfo *root, struct IndexPath *path,
 	*selectivity = clauselist_selectivity(root, with_predicate,
 										  index->rel->relid, JOIN_INNER, NULL);
 	get_tablespace_page_costs(index->reltablespace, &page_cost, &seq_page);
-	loop_count = asked_loops(root, list_concat_copy(quals, path->indexorderbys),
+	loop_count = index_loops(root, list_concat_copy(quals, path->indexorderbys),
 							 loop_count);
-	fetched = asked_pages(root, index, fetched, loop_count);
+	fetched = index_uncached_pages(root, index, fetched, loop_count);
 	/* where most pages are read, many are side by side */
 	page_cost -= (page_cost - seq_page) * sqrt(fetched / Max(index->pages, 1));
 	*startup = fetched * page_cost + keys * KEY_COST * cpu_operator_cost;
@@ -172,12 +162,11 @@ am_cost(struct PlannerInfo *root, struct IndexPath *path,
 		*startup += index->tuples * NEAR_SHARE * NEAR_COST * cpu_operator_cost;
 	else if (path->indexclauses == NIL)
 		*startup += index->tuples * ALL_COST * cpu_operator_cost;
-	/* it looks at the table all the same */
+	/* an index-only scan looks at the table all the same */
 	if (path->path.pathtype == T_IndexOnlyScan)
 		*startup += index->rel->pages * seq_page_cost +
 			index->tuples * cpu_tuple_cost;
-	*total = *startup + *selectivity * index->tuples *
-		(cpu_index_tuple_cost +
+	*total = *startup + *selectivity * index->tuples * (cpu_index_tuple_cost +
 		 cpu_operator_cost * (list_length(quals) + list_length(path->indexorderbys)));
 	*correlation = 0;
 	*pages = fetched;

@@ -1,10 +1,14 @@
 /*
  * directory.c
- *		From the number of a row, or a key, to the page that has it.
+ *		Directories of a segment: reading and writing them.
  */
 #include "postgres.h"
 
 #include "index/directory.h"
+
+#define ENTRIES_PER_PAGE	(PAGE_ROOM / sizeof(DirectoryEntry))
+
+/* Reading */
 
 static inline const DirectoryEntry *
 entries_of(const char *page)
@@ -14,12 +18,11 @@ entries_of(const char *page)
 
 /* The last entry whose key is not greater; -1 if there is none. */
 static int
-last_place(const char *page, uint32 key)
+last_entry(const char *page, uint32 key)
 {
 	const DirectoryEntry *entries = entries_of(page);
 	int			lo = 0;
-	int			hi = (((PageHeader) page)->pd_lower -
-					  MAXALIGN(SizeOfPageHeaderData)) / sizeof(DirectoryEntry);
+	int			hi = page_contents_size(page) / sizeof(DirectoryEntry);
 
 	while (lo < hi)
 	{
@@ -35,11 +38,10 @@ last_place(const char *page, uint32 key)
 
 void
 directory_open(DirectoryPath *path, PageStore *store, uint64 owner,
-			   Directory tree, KeptPages *kept)
+			   Directory tree, CachedPages *cached)
 {
 	memset(path->pages, 0, sizeof(path->pages));
-	path->nplaces = path->next_place = 0;
-	path->kept = kept != NULL && kept->n > 0 ? kept : NULL;
+	path->cached = cached != NULL && cached->n > 0 ? cached : NULL;
 	path->store = store;
 	path->owner = owner;
 	path->tree = tree;
@@ -47,7 +49,7 @@ directory_open(DirectoryPath *path, PageStore *store, uint64 owner,
 		index_corrupt(store->index, tree.root, "A directory is too high.");
 }
 
-/* The copy of a page at some level; NULL if the segment is gone. */
+/* A copy of a page of that level; NULL if the segment is gone. */
 static const char *
 page_at(DirectoryPath *path, uint32 level, BlockNumber block)
 {
@@ -61,8 +63,7 @@ page_at(DirectoryPath *path, uint32 level, BlockNumber block)
 	if (!page_copy(path->store, block, path->owner, page))
 		return NULL;
 	if (PAGE_TAIL(page)->kind != PAGE_DIRECTORY)
-		index_corrupt(path->store->index, block,
-						 "It is no page of a directory.");
+		index_corrupt(path->store->index, block, "It is no page of a directory.");
 	path->blocks[level] = block;
 	return page;
 }
@@ -74,43 +75,33 @@ directory_find(DirectoryPath *path, uint32 key, BlockNumber *block)
 	for (uint32 level = 0; level < path->tree.height; level++)
 	{
 		const char *page = page_at(path, level, *block);
-		int			place;
+		int			entry;
 
 		if (page == NULL)
 			return false;
-		place = last_place(page, key);
-		*block = place < 0 ? InvalidBlockNumber : entries_of(page)[place].block;
-		if (place < 0)
+		entry = last_entry(page, key);
+		*block = entry < 0 ? InvalidBlockNumber : entries_of(page)[entry].block;
+		if (entry < 0)
 			break;
 	}
 	return true;
 }
 
-/* The place of a number's page, which may be known as it was expected. */
-static int64
-next_place(DirectoryPath *path, uint32 number)
-{
-	while (path->next_place < path->nplaces)
-	{
-		uint32		i = path->next_place++;
-
-		if (path->numbers[i] == number)
-			return path->places[i];
-	}
-	return kept_find(path->kept, number);
-}
-
 bool
 directory_lock(DirectoryPath *path, uint32 number, Buffer *buffer)
 {
+	Relation	index = path->store->index;
+
+	Assert(index != NULL);
 	*buffer = InvalidBuffer;
-	if (path->kept != NULL)
+	if (path->cached != NULL)
 	{
-		int64		place = next_place(path, number);
+		int64		place = cached_find(path->cached, number);
 
 		if (place < 0)
 			return true;
-		*buffer = kept_lock(path->kept, path->store->index, place);
+		*buffer = cached_lock(index, path->cached->entries[place].block,
+							  &path->cached->buffers[place]);
 	}
 	else
 	{
@@ -120,7 +111,7 @@ directory_lock(DirectoryPath *path, uint32 number, Buffer *buffer)
 			return false;
 		if (block == InvalidBlockNumber)
 			return true;
-		*buffer = page_lock(path->store->index, block);
+		*buffer = page_lock(index, block);
 	}
 	if (page_is_of(BufferGetPage(*buffer), path->owner))
 		return true;
@@ -129,43 +120,112 @@ directory_lock(DirectoryPath *path, uint32 number, Buffer *buffer)
 	return false;
 }
 
-/* About where the entry of a number is on its page, if they are spread evenly. */
-static uint32
-likely_offset(const KeptPages *pages, int64 place, uint32 number)
-{
-	uint32		first = pages->entries[place].key;
-	uint32		end = place + 1 < pages->n ? pages->entries[place + 1].key :
-		PG_UINT32_MAX;
-
-	if (end <= first)
-		return 0;
-	return MAXALIGN(SizeOfPageHeaderData) +
-		(uint64) PAGE_ROOM * Min(number - first, end - first - 1) / (end - first);
-}
-
-void
-directory_expect(DirectoryPath *path, const uint32 *numbers, uint32 n)
-{
-	if (path->kept == NULL)
-		return;
-	path->nplaces = Min(n, DIRECTORY_AHEAD);
-	path->next_place = 0;
-	for (uint32 i = 0; i < path->nplaces; i++)
-	{
-		int64		place = kept_find(path->kept, numbers[i]);
-
-		path->numbers[i] = numbers[i];
-		path->places[i] = place;
-		if (place >= 0)
-			kept_prefetch(path->kept, place,
-						  likely_offset(path->kept, place, numbers[i]));
-	}
-}
-
 void
 directory_close(DirectoryPath *path)
 {
 	for (int level = 0; level < MAX_DIRECTORY_HEIGHT; level++)
 		if (path->pages[level] != NULL)
 			pfree(path->pages[level]);
+}
+
+/* Writing: a few entries of each level wait; where there are more, all go to pages. */
+
+int			directory_level_entries = LEVEL_ENTRIES;
+
+static DirectoryEntry
+put_page(ChainWriter *chain, const DirectoryEntry *entries, uint32 n)
+{
+	DirectoryEntry entry = {.key = entries[0].key};
+	PGAlignedBlock page;
+
+	Assert(n > 0 && n <= ENTRIES_PER_PAGE);
+	page_init(page.data, PAGE_DIRECTORY, chain->owner);
+	memcpy(PageGetContents(page.data), entries, n * sizeof(DirectoryEntry));
+	((PageHeader) page.data)->pd_lower += n * sizeof(DirectoryEntry);
+	entry.block = chain_put(chain, page.data);
+	return entry;
+}
+
+static void
+add_at(ChainWriter *chain, DirectoryLevels *levels, int level,
+	   const DirectoryEntry *pages, uint32 n, uint32 most)
+{
+	uint32		before = level < MAX_DIRECTORY_HEIGHT ? levels->n[level] : 0;
+	DirectoryEntry *all;
+	DirectoryEntry *upper;
+	uint32		nupper = 0;
+
+	if (level == MAX_DIRECTORY_HEIGHT)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("a segment of an index has too many pages"),
+				 errhint("Use REINDEX.")));
+	if (before + n <= most)
+	{
+		Assert(before == 0 || levels->pages[level][before - 1].key <= pages[0].key);
+		memcpy(levels->pages[level] + before, pages, n * sizeof(DirectoryEntry));
+		levels->n[level] += n;
+		return;
+	}
+	all = palloc_extended((Size) (before + n) * sizeof(DirectoryEntry), MCXT_ALLOC_HUGE);
+	memcpy(all, levels->pages[level], before * sizeof(DirectoryEntry));
+	memcpy(all + before, pages, n * sizeof(DirectoryEntry));
+	n += before;
+	upper = palloc((n / ENTRIES_PER_PAGE + 1) * sizeof(DirectoryEntry));
+	for (uint32 i = 0; i < n; i += ENTRIES_PER_PAGE)
+		upper[nupper++] = put_page(chain, all + i, Min(n - i, ENTRIES_PER_PAGE));
+	levels->n[level] = 0;
+	add_at(chain, levels, level + 1, upper, nupper, most);
+	pfree(upper);
+	pfree(all);
+}
+
+void
+directory_add(ChainWriter *chain, DirectoryLevels *levels,
+			  const DirectoryEntry *pages, uint32 n)
+{
+	if (n > 0)
+		add_at(chain, levels, 0, pages, n, directory_level_entries);
+}
+
+/* True if there is nothing above a level. */
+static bool
+is_highest(const DirectoryLevels *levels, int level)
+{
+	while (++level < MAX_DIRECTORY_HEIGHT)
+		if (levels->n[level] > 0)
+			return false;
+	return true;
+}
+
+Directory
+directory_end(ChainWriter *chain, DirectoryLevels *levels)
+{
+	Directory	directory = {InvalidBlockNumber, 0};
+
+	for (int level = 0; level < MAX_DIRECTORY_HEIGHT; level++)
+	{
+		uint32		n = levels->n[level];
+		DirectoryEntry entry;
+
+		if (n == 0)
+			continue;
+		if (n == 1 && is_highest(levels, level))
+		{
+			directory.root = levels->pages[level][0].block;
+			directory.height = level;
+			break;
+		}
+		entry = put_page(chain, levels->pages[level], n);
+		levels->n[level] = 0;
+		/* the root may be above all levels that have entries left for later */
+		if (level == MAX_DIRECTORY_HEIGHT - 1)
+		{
+			directory.root = entry.block;
+			directory.height = MAX_DIRECTORY_HEIGHT;
+			break;
+		}
+		add_at(chain, levels, level + 1, &entry, 1, directory_level_entries);
+	}
+	return directory;
 }

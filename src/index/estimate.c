@@ -1,15 +1,11 @@
 /*
  * estimate.c
- *		The aggregates that tell beforehand how large an index will be.
+ *		neardup_estimate() and neardup_estimate_gin(): the size of an index, from a
+ *		sample of keys.
  *
- * What the list of a key takes does not depend on the other keys.  So a share
- * of the keys tells what all take, if it is taken from all rows.  A share of the
- * rows does not: most keys are in few rows, and what a row takes is decided by
- * how many others have the same.
- *
- * What long lists take is in proportion to their postings, and it is chance which
- * of them are in the sample.  As the number of all postings is known, those that
- * are missing, or too many, count as much as the ones of long lists do.
+ * The size of a list does not depend on other keys, so a sample of the keys, with all
+ * of their rows, is like all keys.  A sample of the rows is not: most keys are in few
+ * rows, and the size of a row depends on how many others have the same keys.
  */
 #include "postgres.h"
 
@@ -26,33 +22,27 @@
 #include "base/memory.h"
 #include "base/sort_uint64.h"
 #include "gin/gin.h"
-#include "index/codec.h"
-#include "index/filter.h"
+#include "index/directory.h"
 #include "index/postings.h"
-#include "index/row.h"
+#include "index/segment_writer.h"
 
-/* Postings in the sample, and rows that are looked at */
+/* Postings in the sample */
 #define MAX_SAMPLE			(4 << 20)
-#define MAX_ROWS			(16 << 20)
 
-/* Lists of so many rows are long. */
-#define LONG_LIST			256
-
-/* Of a row in the table, beside its signature */
+/* Bytes of a row in the table beside its signature */
 #define ROW_BYTES			48
 
 /*
- * How full pages of entries get in GIN: half where keys come in order, all in one
- * go; then that is filled up; and about so much where they come in many.  And
- * those of its posting trees.
+ * How full pages get in GIN: pages of entries half where one batch of keys comes in
+ * order, then more with each batch; and pages of posting trees.
  */
 #define GIN_FILL_ORDERED	0.5
 #define GIN_FILL_RANDOM		0.71
 #define GIN_TREE_FILL		0.75
 
-/* What GIN has in memory for a key of so many rows while it builds. */
+/* Memory of a key, and of a row in it, while GIN builds: arrays double */
 #define GIN_KEY_MEMORY		112
-#define GIN_KEY_ROOM		5	/* rows; twice as many, when it is full */
+#define GIN_ROW_MEMORY		(1.5 * sizeof(ItemPointerData))
 
 typedef struct Estimate
 {
@@ -60,10 +50,8 @@ typedef struct Estimate
 	MemoryContext row;			/* reset for each row */
 	bool		gin;
 	GinSignatureOptions options;
-	uint64		nrows;
-	uint64		taken;			/* those that were looked at */
-	uint64		npostings;		/* of these */
-	uint64		width;			/* and their bytes in the table */
+	uint32		nrows;
+	uint64		width;			/* bytes of the rows in the table */
 	uint64	   *orders;			/* see IndexedRow; not for GIN */
 	size_t		orders_size;
 	uint64	   *sample;			/* postings of one key in 2^shift: the key, and
@@ -71,7 +59,7 @@ typedef struct Estimate
 	size_t		n;
 	size_t		sample_size;
 	int			shift;
-	double		pages;			/* the result, once it has been asked for */
+	double		pages;			/* the result, once computed */
 } Estimate;
 
 #define POSTING_KEY(posting)	((uint32) ((posting) >> 32))
@@ -88,7 +76,7 @@ is_in_sample(const Estimate *estimate, uint32 key)
 	return (mix64(key) & ((UINT64CONST(1) << estimate->shift) - 1)) == 0;
 }
 
-/* Leaves out every other key. */
+/* Drop every other key. */
 static void
 thin_out(Estimate *estimate)
 {
@@ -111,12 +99,12 @@ add_posting(Estimate *estimate, uint32 key)
 		return;
 	estimate->sample = growing_reserve(estimate->sample, &estimate->sample_size,
 									   estimate->n + 1, sizeof(uint64));
-	estimate->sample[estimate->n++] = (uint64) key << 32 | estimate->taken;
+	estimate->sample[estimate->n++] = (uint64) key << 32 | estimate->nrows;
 	if (estimate->n == MAX_SAMPLE)
 		thin_out(estimate);
 }
 
-/* The keys of a row in GIN; the one that stands for its spec is little. */
+/* The keys of a row in GIN, but for that of its spec. */
 static uint32
 gin_keys(const Estimate *estimate, const Signature *sig, const uint32 **keys)
 {
@@ -155,14 +143,12 @@ add_row(Estimate *estimate, const Signature *sig)
 	}
 	if (!estimate->gin)
 	{
-		estimate->orders = growing_reserve(estimate->orders,
-										   &estimate->orders_size,
-										   estimate->taken + 1, sizeof(uint64));
-		estimate->orders[estimate->taken] = row.order;
+		estimate->orders = growing_reserve(estimate->orders, &estimate->orders_size,
+										   (size_t) estimate->nrows + 1, sizeof(uint64));
+		estimate->orders[estimate->nrows] = row.order;
 	}
-	estimate->npostings += nkeys;
 	estimate->width += ROW_BYTES + (sig == NULL ? 0 : VARSIZE(sig));
-	estimate->taken++;
+	estimate->nrows++;
 	MemoryContextSwitchTo(old);
 	MemoryContextReset(estimate->row);
 }
@@ -200,47 +186,12 @@ neardup_estimate_add(PG_FUNCTION_ARGS)
 	Estimate   *estimate = PG_ARGISNULL(0) ? create_estimate(fcinfo) :
 		(Estimate *) PG_GETARG_POINTER(0);
 
-	if (estimate->taken < MAX_ROWS)
-		add_row(estimate, PG_ARGISNULL(1) ? NULL : PG_GETARG_SIGNATURE(1));
-	estimate->nrows++;
+	if (estimate->nrows == PG_UINT32_MAX)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("too many rows to estimate the size of an index")));
+	add_row(estimate, PG_ARGISNULL(1) ? NULL : PG_GETARG_SIGNATURE(1));
 	PG_RETURN_POINTER(estimate);
-}
-
-/* Sums */
-
-/* What the lists in the sample take, and how much of it long ones do. */
-typedef struct Sums
-{
-	double		bytes;
-	double		long_bytes;
-	double		long_postings;
-	double		keys;
-} Sums;
-
-/*
- * What the lists of all keys take: those in the sample, and what postings are
- * more than these stand for, or less.
- */
-static double
-all_bytes(const Estimate *estimate, const Sums *sums)
-{
-	double		times = (double) (UINT64CONST(1) << estimate->shift);
-	double		missing = estimate->npostings - times * estimate->n;
-
-	if (sums->long_postings == 0)
-		return times * sums->bytes;
-	return times * sums->bytes + missing * sums->long_bytes / sums->long_postings;
-}
-
-static void
-add_list(Sums *sums, size_t postings, double bytes)
-{
-	sums->keys++;
-	sums->bytes += bytes;
-	if (postings < LONG_LIST)
-		return;
-	sums->long_postings += postings;
-	sums->long_bytes += bytes;
 }
 
 /* Postings of the key at i in the sample, which is sorted. */
@@ -257,43 +208,27 @@ list_length_at(const Estimate *estimate, size_t i)
 
 /* Access method neardup */
 
-typedef struct Place
-{
-	uint64		order;
-	uint32		row;
-} Place;
-
-#define ST_SORT sort_places
-#define ST_ELEMENT_TYPE Place
-#define ST_COMPARE(a, b) \
-	((a)->order != (b)->order ? ((a)->order > (b)->order) - ((a)->order < (b)->order) : \
-	 ((a)->row > (b)->row) - ((a)->row < (b)->row))
-#define ST_SCOPE static
-#define ST_CHECK_FOR_INTERRUPTS
-#define ST_DEFINE
-#include "lib/sort_template.h"
-
-/* Gives rows the numbers that they have in the index. */
+/* Replace rows in the sample by the numbers that they have in the index. */
 static void
 number_rows(Estimate *estimate)
 {
-	uint64		n = estimate->taken;
-	Place	   *places = palloc_extended(Max(n, 1) * sizeof(Place), MCXT_ALLOC_HUGE);
+	uint32		n = estimate->nrows;
+	RowOrder   *order = palloc_extended(Max(n, 1) * sizeof(RowOrder), MCXT_ALLOC_HUGE);
 	uint32	   *numbers = palloc_extended(Max(n, 1) * sizeof(uint32), MCXT_ALLOC_HUGE);
 
-	for (uint64 i = 0; i < n; i++)
-		places[i] = (Place) {estimate->orders[i], i};
-	sort_places(places, n);
-	for (uint64 i = 0; i < n; i++)
-		numbers[places[i].row] = i;
+	for (uint32 i = 0; i < n; i++)
+		order[i] = (RowOrder) {estimate->orders[i], i};
+	sort_rows(order, n);
+	for (uint32 i = 0; i < n; i++)
+		numbers[order[i].row] = i;
 	for (size_t i = 0; i < estimate->n; i++)
 		estimate->sample[i] = (estimate->sample[i] & ~UINT64CONST(0xffffffff)) |
 			numbers[POSTING_ROW(estimate->sample[i])];
 	pfree(numbers);
-	pfree(places);
+	pfree(order);
 }
 
-/* What the runs of a list take; see postings.h. */
+/* Bytes of a list, see postings.h. */
 static double
 list_bytes(const uint64 *postings, size_t n)
 {
@@ -322,7 +257,7 @@ list_bytes(const uint64 *postings, size_t n)
 		(length > 1 ? number_bytes(length) : 0);
 }
 
-/* Its key: mostly what it is more than the one before. */
+/* Bytes of a key, which mostly is a difference. */
 static double
 key_bytes(uint32 more)
 {
@@ -330,7 +265,7 @@ key_bytes(uint32 more)
 		RESTART_EVERY;
 }
 
-/* Pages for so many bytes, with their directory. */
+/* Number of pages, with their directory. */
 static double
 pages_for(double bytes)
 {
@@ -341,42 +276,33 @@ pages_for(double bytes)
 }
 
 static double
-index_pages(Estimate *estimate, double times)
+index_pages(Estimate *estimate)
 {
-	Sums		sums = {0};
+	double		times = ldexp(1, estimate->shift);
+	double		bytes = 0;
+	double		keys = 0;
 	uint32		last = 0;
 	size_t		n;
 
 	number_rows(estimate);
 	sort_hashes(estimate->sample, estimate->n);
-	for (size_t i = 0; i < estimate->n; i += n)
+	for (size_t i = 0; i < estimate->n; i += n, keys++)
 	{
 		uint32		key = POSTING_KEY(estimate->sample[i]);
 
 		n = list_length_at(estimate, i);
-		add_list(&sums, n, list_bytes(estimate->sample + i, n) +
-				 key_bytes((key - last) >> estimate->shift));
+		bytes += list_bytes(estimate->sample + i, n) +
+			key_bytes((key - last) >> estimate->shift);
 		last = key;
 	}
-	return 1 + pages_for(times * estimate->taken * sizeof(ForwardEntry)) +
-		pages_for(times * all_bytes(estimate, &sums)) +
-		pages_for(times * ldexp(sums.keys, estimate->shift) /
-				  FILTER_KEYS_PER_WORD * sizeof(uint64));
+	return 1 + pages_for((double) estimate->nrows * sizeof(ForwardEntry)) +
+		pages_for(times * bytes) +
+		pages_for(times * keys / FILTER_KEYS_PER_WORD * sizeof(uint64));
 }
 
 /* GIN */
 
-static double
-entry_memory(size_t n)
-{
-	size_t		room = GIN_KEY_ROOM;
-
-	while (room < n)
-		room *= 2;
-	return GIN_KEY_MEMORY + (room - GIN_KEY_ROOM) * sizeof(ItemPointerData);
-}
-
-/* How full pages get, with the memory that there is. */
+/* How full pages of entries get with maintenance_work_mem. */
 static double
 gin_fill(double memory)
 {
@@ -385,10 +311,9 @@ gin_fill(double memory)
 	return Min(GIN_FILL_ORDERED * Max(goes, 1), GIN_FILL_RANDOM);
 }
 
-/* What an entry takes on pages of entries, and *tree elsewhere; see gin_private.h. */
+/* Bytes of an entry, and of its posting tree in *tree; see gin_private.h. */
 static double
-entry_bytes(const uint64 *postings, size_t n, double rows_per_page,
-			double *tree)
+entry_bytes(const uint64 *postings, size_t n, double rows_per_page, double *tree)
 {
 	uint64		before = 0;
 	Size		bytes = offsetof(GinPostingList, bytes);
@@ -412,34 +337,30 @@ entry_bytes(const uint64 *postings, size_t n, double rows_per_page,
 }
 
 static double
-gin_pages(Estimate *estimate, double times)
+gin_pages(Estimate *estimate)
 {
-	double		rows_per_page = Max(1, (double) BLCKSZ * estimate->taken / estimate->width);
-	Sums		entries = {0};
-	Sums		trees = {0};
-	double		memory = 0;
+	double		times = ldexp(1, estimate->shift);
+	double		rows_per_page = Max(1, (double) BLCKSZ * estimate->nrows / estimate->width);
+	double		entries = 0;
+	double		trees = 0;
+	double		keys = 0;
+	double		memory;
 	size_t		n;
 
 	sort_hashes(estimate->sample, estimate->n);
-	for (size_t i = 0; i < estimate->n; i += n)
+	for (size_t i = 0; i < estimate->n; i += n, keys++)
 	{
-		double		tree = 0;
-
 		n = list_length_at(estimate, i);
-		add_list(&entries, n, entry_bytes(estimate->sample + i, n,
-										  rows_per_page, &tree));
-		add_list(&trees, n, tree);
-		memory += entry_memory(n);
+		entries += entry_bytes(estimate->sample + i, n, rows_per_page, &trees);
 	}
-	memory = times * ldexp(memory, estimate->shift);
-	return 2 + ceil(times * all_bytes(estimate, &entries) / gin_fill(memory) /
-					PAGE_ROOM) +
-		times * all_bytes(estimate, &trees) / BLCKSZ;
+	memory = keys * GIN_KEY_MEMORY + estimate->n * GIN_ROW_MEMORY;
+	return 2 + ceil(times * entries / gin_fill(times * memory) / PAGE_ROOM) +
+		times * trees / BLCKSZ;
 }
 
 /*
- * What the index takes, in bytes.  The sample is no longer what it was when it
- * has been counted, and a hash table that is read again asks again.
+ * Bytes of the index.  A hash table that is read again calls this again, when the
+ * sample has been changed, so the result is kept.
  */
 Datum
 neardup_estimate_final(PG_FUNCTION_ARGS)
@@ -450,11 +371,6 @@ neardup_estimate_final(PG_FUNCTION_ARGS)
 		PG_RETURN_NULL();
 	estimate = (Estimate *) PG_GETARG_POINTER(0);
 	if (estimate->pages == 0)
-	{
-		double		times = (double) estimate->nrows / estimate->taken;
-
-		estimate->pages = estimate->gin ? gin_pages(estimate, times) :
-			index_pages(estimate, times);
-	}
+		estimate->pages = estimate->gin ? gin_pages(estimate) : index_pages(estimate);
 	PG_RETURN_INT64((int64) (estimate->pages * BLCKSZ));
 }

@@ -17,9 +17,8 @@
 
 #include "base/compat.h"
 #include "index/access.h"
-#include "index/counters.h"
-#include "index/pending.h"
-#include "index/steps.h"
+#include "index/index_search.h"
+#include "index/segments.h"
 
 PG_FUNCTION_INFO_V1(neardup_index_segments);
 PG_FUNCTION_INFO_V1(neardup_index_merges);
@@ -60,8 +59,7 @@ count_pending(Relation index, const IndexMeta *meta)
 		for (int i = 0; i < pending_count((Page) page); i++)
 		{
 			pending.nrows++;
-			pending.npostings +=
-				pending_row(index, (Page) page,
+			pending.npostings += pending_row(index, (Page) page,
 							pending_head((Page) page, i))->nkeys;
 		}
 	}
@@ -97,10 +95,13 @@ put_merge(ReturnSetInfo *result, const IndexMeta *meta, int number,
 	static const char *const phases[] = {"rows", "lists", "finish", "release"};
 	SegmentInfo *segments = palloc(MAX_SEGMENTS * sizeof(SegmentInfo));
 	const SegmentInfo *output = &state->writer.info;
-	uint32		n = steps_segments(meta, number, segments);
+	uint32		n = merge_segments(meta, number, segments);
 	Datum		numbers[MAX_SEGMENTS];
 	uint64		rows = 0;
 	uint64		postings = 0;
+	Datum		values[9];
+	/* in phase release the merged segments are gone */
+	bool		nulls[lengthof(values)] = {[7] = n == 0, [8] = n == 0};
 
 	for (uint32 i = 0; i < n; i++)
 	{
@@ -108,25 +109,17 @@ put_merge(ReturnSetInfo *result, const IndexMeta *meta, int number,
 		rows += segments[i].nrows;
 		postings += segments[i].npostings;
 	}
-	{
-		Datum		values[] = {
-			Int64GetDatum((int64) output->owner),
-			PointerGetDatum(construct_array(numbers, n, INT8OID, sizeof(int64),
-											FLOAT8PASSBYVAL, TYPALIGN_DOUBLE)),
-			CStringGetTextDatum(phases[Min(Max(state->phase, 1), lengthof(phases)) - 1]),
-			Int64GetDatum(output->nrows),
-			Int64GetDatum(output->nkeys),
-			Int64GetDatum((int64) output->npostings),
-			Int64GetDatum(output->npages),
-			Int64GetDatum((int64) rows),
-			Int64GetDatum((int64) postings)
-		};
-		bool		nulls[lengthof(values)] = {false};
-
-		/* in phase release the merged segments are gone */
-		nulls[lengthof(values) - 1] = nulls[lengthof(values) - 2] = n == 0;
-		tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
-	}
+	values[0] = Int64GetDatum((int64) output->owner);
+	values[1] = PointerGetDatum(construct_array(numbers, n, INT8OID, sizeof(int64),
+												FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
+	values[2] = CStringGetTextDatum(phases[Min(Max(state->phase, 1), lengthof(phases)) - 1]);
+	values[3] = Int64GetDatum(output->nrows);
+	values[4] = Int64GetDatum(output->nkeys);
+	values[5] = Int64GetDatum((int64) output->npostings);
+	values[6] = Int64GetDatum(output->npages);
+	values[7] = Int64GetDatum((int64) rows);
+	values[8] = Int64GetDatum((int64) postings);
+	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 	pfree(segments);
 }
 
@@ -143,7 +136,7 @@ neardup_index_merges(PG_FUNCTION_ARGS)
 	buffer = page_lock(index, META_BLOCK);
 	meta = meta_of(index, BufferGetPage(buffer));
 	for (int i = 0; i < MAX_MERGES; i++)
-		if (steps_state(index, meta, i, state))
+		if (merge_state(index, meta, i, state))
 			put_merge((ReturnSetInfo *) fcinfo->resultinfo, meta, i, state);
 	UnlockReleaseBuffer(buffer);
 	index_close(index, AccessShareLock);

@@ -1,13 +1,13 @@
 /*
  * merge.c
- *		Several segments become one.
+ *		Merging segments into one, at once or in steps.
  *
  * Rows keep the order that they have in each segment, which is that of
- * IndexedRow.order in all.  So the new number of a row rises with the old
- * one, and the lists of a key need only be renumbered and merged.
+ * IndexedRow.order in all.  So the new number of a row rises with the old one, and
+ * the lists of a key need only be renumbered and merged.
  *
- * In steps, each row's new number is told by a script, which the rows' merge
- * writes: rows that die meanwhile keep theirs.  Lists go on from a key.
+ * In steps, the row map has the input of each row, in the order of rows.  It gives
+ * new numbers to all steps: rows that die meanwhile keep theirs.
  */
 #include "postgres.h"
 
@@ -17,14 +17,15 @@
 #include "base/interrupts.h"
 #include "base/memory.h"
 #include "index/directory.h"
-#include "index/merge.h"
+#include "index/segment_writer.h"
 
-/* A step with rows takes one in so many of the postings that it may take. */
+/* A row counts as that many postings. */
 #define POSTINGS_PER_ROW	8
 
-/* Keys are counted in so many parts of their range, each of one in so many of it. */
-#define COUNTED_PARTS		16
-#define COUNTED_SHARE		64
+/* Keys are counted in a share of each part of their range, unless they are few. */
+#define COUNTED_PARTS		4
+#define COUNTED_SHARE		32
+#define MIN_COUNTED			4096
 
 /* Of one segment */
 typedef struct MergeInput
@@ -34,8 +35,8 @@ typedef struct MergeInput
 	char	   *page;			/* of rows */
 	BlockNumber next;			/* block after it */
 	uint32		on_page;		/* rows there */
-	uint32		place;			/* of the row at hand there */
-	uint32		row;			/* number of the row at hand */
+	uint32		place;			/* of the current row there */
+	uint32		row;			/* number of the current row */
 	uint32	   *numbers;		/* new numbers */
 	ListStream	lists;
 } MergeInput;
@@ -48,47 +49,22 @@ typedef struct Numbers
 	size_t		size;
 } Numbers;
 
-uint64
-merge_memory(uint64 nrows)
-{
-	/* new numbers, two arrays of a list's, runs of it in two forms, a filter */
-	return nrows * (sizeof(uint32) * 3 + 20 + 16);
-}
-
-uint64
-merge_steps_memory(uint64 nrows)
-{
-	return nrows * sizeof(uint32);
-}
-
 /* Rows */
 
-/* Reads pages until the row at hand is on the page, or there is none. */
+/* Read pages until the current row is on the page, or there is none. */
 static void
 load_row(MergeInput *input)
 {
-	while (input->place >= input->on_page &&
-		   input->row < input->segment->nrows)
+	while (input->place >= input->on_page && input->row < input->segment->nrows)
 	{
-		page_require(input->store, input->next, input->segment->owner, input->page);
-		if (PAGE_TAIL(input->page)->kind != PAGE_FORWARD)
-			index_corrupt(input->store->index, input->next, "Rows are missing.");
-		input->on_page = (((PageHeader) input->page)->pd_lower -
-						  MAXALIGN(SizeOfPageHeaderData)) / sizeof(ForwardEntry);
+		if (!BlockNumberIsValid(chain_find(input->store, input->next,
+										   input->segment->owner, PAGE_FORWARD,
+										   input->page)))
+			index_corrupt(input->store->index, input->segment->first, "Rows are missing.");
+		input->on_page = page_contents_size(input->page) / sizeof(ForwardEntry);
 		input->next = PAGE_TAIL(input->page)->next;
 		input->place = 0;
 	}
-}
-
-static void
-open_input(PageStore *store, const SegmentInfo *segment, MergeInput *input)
-{
-	memset(input, 0, sizeof(MergeInput));
-	input->store = store;
-	input->segment = segment;
-	input->page = palloc(BLCKSZ);
-	input->next = segment->first;
-	load_row(input);
 }
 
 /* Room for the new numbers of each segment's rows. */
@@ -111,15 +87,15 @@ alloc_numbers(const SegmentInfo *segments, uint32 n)
 }
 
 static inline ForwardEntry *
-row_at_hand(const MergeInput *input)
+current_row(const MergeInput *input)
 {
 	return (ForwardEntry *) PageGetContents(input->page) + input->place;
 }
 
 static inline uint64
-order_at_hand(const MergeInput *input)
+current_order(const MergeInput *input)
 {
-	return forward_order(row_at_hand(input));
+	return forward_order(current_row(input));
 }
 
 /* The input whose row comes next, or NULL at the end. */
@@ -135,7 +111,7 @@ next_input(MergeInput *inputs, uint32 n)
 
 		if (inputs[i].row == inputs[i].segment->nrows)
 			continue;
-		order = order_at_hand(&inputs[i]);
+		order = current_order(&inputs[i]);
 		if (next == NULL || order < least)
 		{
 			next = &inputs[i];
@@ -145,35 +121,14 @@ next_input(MergeInput *inputs, uint32 n)
 	return next;
 }
 
-/* Goes on to the input's next row. */
+/* Go on to the input's next row. */
 static inline void
 pass_row(MergeInput *input)
 {
 	input->row++;
 	input->place++;
+	Assert(input->row <= input->segment->nrows);
 	load_row(input);
-}
-
-static uint32
-merge_rows(MergeInput *inputs, uint32 n, SegmentWriter *writer)
-{
-	uint32		nrows = 0;
-	MergeInput *input;
-
-	while ((input = next_input(inputs, n)) != NULL)
-	{
-		ForwardEntry *row = row_at_hand(input);
-
-		if (row->spec == SPEC_DEAD)
-			input->numbers[input->row] = MERGE_DROPPED;
-		else
-		{
-			input->numbers[input->row] = nrows++;
-			segment_add_row(writer, row);
-		}
-		pass_row(input);
-	}
-	return nrows;
 }
 
 /* Lists */
@@ -193,7 +148,7 @@ add_numbers(Numbers *numbers, const Runs *runs, const uint32 *new_numbers)
 	}
 }
 
-/* Merges two rising halves, which begin at 0 and at `middle`. */
+/* Merge two rising halves, which begin at 0 and at `middle`. */
 static void
 merge_halves(Numbers *numbers, size_t middle, Numbers *space)
 {
@@ -202,6 +157,7 @@ merge_halves(Numbers *numbers, size_t middle, Numbers *space)
 	size_t		n = 0;
 	Numbers		swap;
 
+	Assert(middle <= numbers->n);
 	if (middle == 0 || middle == numbers->n ||
 		numbers->rows[middle - 1] < numbers->rows[middle])
 		return;
@@ -252,13 +208,14 @@ heap_key(uint64 element)
 	return element >> 32;
 }
 
-/* Puts an element into a place that is free, or lower down. */
+/* Put an element into a free place, or lower down. */
 static inline void
 heap_sink(KeyHeap *heap, uint32 place, uint64 element)
 {
 	uint64	   *elements = heap->elements;
 	uint32		child;
 
+	Assert(place < heap->n);
 	while ((child = 2 * place + 1) < heap->n)
 	{
 		child += child + 1 < heap->n && elements[child + 1] < elements[child];
@@ -281,8 +238,8 @@ heap_is_single(const KeyHeap *heap)
 }
 
 /*
- * Goes on to the next list of the first input.  Its row's new number is fetched into
- * the processor's cache until the list's turn comes: rows are anywhere.
+ * Go on to the next list of the first input, and prefetch its row's new number, which
+ * may be anywhere.
  */
 static inline void
 heap_next(KeyHeap *heap)
@@ -312,7 +269,7 @@ heap_open(KeyHeap *heap, MergeInput *inputs, uint32 n)
 		heap_sink(heap, place, heap->elements[place]);
 }
 
-/* What is written to, and room that is used again */
+/* The output, and arrays that are reused */
 typedef struct MergedLists
 {
 	SegmentWriter *writer;
@@ -323,7 +280,7 @@ typedef struct MergedLists
 	Runs		runs;
 } MergedLists;
 
-/* Keys rise, but for those of a damaged segment: then nothing is made of them. */
+/* Refuse keys that do not rise, as those of a damaged segment. */
 static inline void
 pass_key(const KeyHeap *heap, MergedLists *merged)
 {
@@ -333,15 +290,12 @@ pass_key(const KeyHeap *heap, MergedLists *merged)
 	{
 		const ListStream *lists = &heap->inputs[(uint32) heap->elements[0]].lists;
 
-		index_corrupt(lists->store->index, lists->block,
-						 "Keys are out of order.");
+		index_corrupt(lists->store->index, lists->block, "Keys are out of order.");
 	}
 	merged->least = (uint64) key + 1;
 }
 
-/*
- * The list of a key that one row has, as most have; false if it is another.
- */
+/* Copy the list of a key that one row has, as most have; false if more have it. */
 static bool
 merge_single(const MergeInput *input, uint32 key, MergedLists *merged)
 {
@@ -357,7 +311,7 @@ merge_single(const MergeInput *input, uint32 key, MergedLists *merged)
 	return true;
 }
 
-/* The lists of the least key, of all inputs that have it. */
+/* Merge the lists of the least key, of all inputs that have it. */
 static void
 merge_key(KeyHeap *heap, MergedLists *merged)
 {
@@ -380,8 +334,8 @@ merge_key(KeyHeap *heap, MergedLists *merged)
 }
 
 /*
- * Lists, until about so many postings have been read; returns the key from which on
- * lists are left, or MERGE_NO_KEY.
+ * Merge lists, about that many postings, until a page of the filter begins.  Returns
+ * the first key that is left, or MERGE_NO_KEY.
  */
 static uint64
 merge_lists(MergeInput *inputs, uint32 n, SegmentWriter *writer, uint64 most)
@@ -390,7 +344,8 @@ merge_lists(MergeInput *inputs, uint32 n, SegmentWriter *writer, uint64 most)
 	KeyHeap		heap;
 
 	heap_open(&heap, inputs, n);
-	while (heap.n > 0 && merged.work < most)
+	while (heap.n > 0 && (merged.work < most ||
+			!segment_begins_filter_page(writer, heap_key(heap.elements[0]))))
 	{
 		pass_key(&heap, &merged);
 		if (heap_is_single(&heap) &&
@@ -403,170 +358,65 @@ merge_lists(MergeInput *inputs, uint32 n, SegmentWriter *writer, uint64 most)
 	return heap.n > 0 ? heap_key(heap.elements[0]) : MERGE_NO_KEY;
 }
 
-SegmentInfo
-segments_merge(PageStore *const *from, const SegmentInfo *segments, uint32 n,
-			   PageStore *to, uint64 owner)
-{
-	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
-												  "neardup merge",
-												  ALLOCSET_DEFAULT_SIZES);
-	MemoryContext old = MemoryContextSwitchTo(context);
-	MergeInput *inputs = palloc(n * sizeof(MergeInput));
-	SegmentWriter *writer;
-	SegmentInfo info;
-	uint64		oldest = owner;
-	uint64		keys = 0;
-	uint32	  **numbers = alloc_numbers(segments, n);
+/* The row map */
 
-	for (uint32 i = 0; i < n; i++)
-	{
-		open_input(from[i], &segments[i], &inputs[i]);
-		inputs[i].numbers = numbers[i];
-		oldest = Min(oldest, segments[i].oldest);
-		keys += segments[i].nkeys;
-	}
-	writer = segment_begin(to, owner, keys);
-	if (merge_rows(inputs, n, writer) > 0)
-	{
-		for (uint32 i = 0; i < n; i++)
-			lists_open(&inputs[i].lists, from[i], &segments[i]);
-		(void) merge_lists(inputs, n, writer, PG_UINT64_MAX);
-	}
-	info = segment_end(writer);
-	info.oldest = oldest;
-	MemoryContextSwitchTo(old);
-	MemoryContextDelete(context);
-	return info;
+typedef struct RowMapWriter
+{
+	ChainWriter chain;
+	MergeState *state;
+	uint32		on_page;
+	PGAlignedBlock page;
+} RowMapWriter;
+
+static void
+row_map_begin_page(RowMapWriter *map)
+{
+	page_init(map->page.data, PAGE_ROW_MAP, map->chain.owner);
+	map->on_page = 0;
 }
 
-/* Steps */
-
-static MemoryContext
-begin_step(void)
+static RowMapWriter *
+row_map_resume(PageStore *store, MergeState *state)
 {
-	return MemoryContextSwitchTo(AllocSetContextCreate(CurrentMemoryContext,
-													   "neardup merge",
-													   ALLOCSET_DEFAULT_SIZES));
+	RowMapWriter *map = palloc(sizeof(RowMapWriter));
+
+	chain_resume(&map->chain, store, MERGE_OWNER(state->writer.info.owner),
+				 &state->row_map);
+	map->state = state;
+	row_map_begin_page(map);
+	map->on_page = state->nmapped % ROW_MAP_PER_PAGE;
+	if (map->on_page > 0)
+	{
+		PGAlignedBlock page;
+
+		page_require(store, state->row_map.next, map->chain.owner, page.data);
+		memcpy(PageGetContents(map->page.data), PageGetContents(page.data),
+			   map->on_page);
+	}
+	return map;
 }
 
 static void
-end_step(MemoryContext old)
+row_map_put(RowMapWriter *map, uint8 input)
 {
-	MemoryContext context = MemoryContextSwitchTo(old);
+	PageHeader	header = (PageHeader) map->page.data;
 
-	MemoryContextDelete(context);
+	Assert((input & ~ROW_MAP_DROPPED) < map->state->ninputs);
+	PageGetContents(map->page.data)[map->on_page++] = input;
+	header->pd_lower = MAXALIGN(SizeOfPageHeaderData) + map->on_page;
+	map->state->nmapped++;
+	if (map->on_page == ROW_MAP_PER_PAGE)
+	{
+		(void) chain_put(&map->chain, map->page.data);
+		row_map_begin_page(map);
+	}
 }
 
 static void
-broken_script(PageStore *store)
+broken_row_map(PageStore *store)
 {
 	index_corrupt(store->index, META_BLOCK,
-					 "A merge has other rows than its segments.");
-}
-
-/* How many rows of each input have been passed, from the script. */
-static void
-count_passed(PageStore *store, const MergeState *state, MergeInput *inputs)
-{
-	ScriptReader script;
-	const uint8 *bytes;
-	uint32		n;
-
-	script_open(&script, store, MERGE_OWNER(state->writer.info.owner),
-				&state->script, state->nscript);
-	while ((n = script_next(&script, &bytes)) > 0)
-	{
-		for (uint32 i = 0; i < n; i++)
-		{
-			uint32		input = bytes[i] & ~SCRIPT_DROPPED;
-
-			if (input >= state->ninputs ||
-				inputs[input].row++ >= inputs[input].segment->nrows)
-				broken_script(store);
-		}
-	}
-}
-
-/* Opens the page of the first row that has not been passed. */
-static void
-open_rows(MergeInput *input)
-{
-	const SegmentInfo *segment = input->segment;
-	DirectoryPath path;
-
-	if (input->row == segment->nrows)
-		return;
-	directory_open(&path, input->store, segment->owner, segment->forward, NULL);
-	if (!directory_find(&path, input->row, &input->next))
-		index_corrupt(input->store->index, META_BLOCK,
-						 "A page of a directory is missing.");
-	directory_close(&path);
-	load_row(input);
-	input->place = input->row % FORWARD_PER_PAGE;
-	load_row(input);
-}
-
-/* The inputs, of which nothing is opened. */
-static MergeInput *
-step_inputs(PageStore *store, const SegmentInfo *segments, uint32 n)
-{
-	MergeInput *inputs = palloc0(n * sizeof(MergeInput));
-
-	for (uint32 i = 0; i < n; i++)
-	{
-		inputs[i].store = store;
-		inputs[i].segment = &segments[i];
-		inputs[i].page = palloc(BLCKSZ);
-	}
-	return inputs;
-}
-
-/* Rows, at least so many, until a page of them is full. */
-static bool
-copy_rows(MergeInput *inputs, uint32 n, SegmentWriter *writer,
-		  ScriptWriter *script, uint64 most)
-{
-	for (uint64 done = 0;
-		 done < most || segment_rows(writer) % FORWARD_PER_PAGE != 0; done++)
-	{
-		MergeInput *input = next_input(inputs, n);
-		ForwardEntry *row;
-
-		CHECK_EVERY(done);
-		if (input == NULL)
-			return true;
-		row = row_at_hand(input);
-		script_put(script, (input - inputs) |
-				   (row->spec == SPEC_DEAD ? SCRIPT_DROPPED : 0));
-		if (row->spec != SPEC_DEAD)
-			segment_add_row(writer, row);
-		pass_row(input);
-	}
-	return next_input(inputs, n) == NULL;
-}
-
-bool
-merge_some_rows(PageStore *store, const SegmentInfo *segments, uint32 n,
-				MergeState *state, uint64 most)
-{
-	MemoryContext old = begin_step();
-	MergeInput *inputs = step_inputs(store, segments, n);
-	ScriptWriter *script = palloc(sizeof(ScriptWriter));
-	SegmentWriter *writer;
-	bool		done;
-
-	count_passed(store, state, inputs);
-	for (uint32 i = 0; i < n; i++)
-		open_rows(&inputs[i]);
-	script_resume(script, store, MERGE_OWNER(state->writer.info.owner),
-				  &state->script, &state->nscript);
-	writer = segment_resume(store, &state->writer);
-	done = copy_rows(inputs, n, writer, script,
-					 Max(most / POSTINGS_PER_ROW, 1));
-	script_pause(script);
-	segment_pause(writer);
-	end_step(old);
-	return done;
+				  "A merge has other rows than its segments.");
 }
 
 uint32 **
@@ -574,65 +424,111 @@ merge_new_numbers(PageStore *store, const SegmentInfo *segments,
 				  const MergeState *state, uint32 *passed)
 {
 	uint32	  **numbers = alloc_numbers(segments, state->ninputs);
-	ScriptReader script;
-	const uint8 *bytes;
+	uint64		owner = MERGE_OWNER(state->writer.info.owner);
+	BlockNumber block = state->row_map.first;
+	uint64		left = state->nmapped;
 	uint32		nrows = 0;
-	uint32		n;
+	PGAlignedBlock page;
 
-	script_open(&script, store, MERGE_OWNER(state->writer.info.owner),
-				&state->script, state->nscript);
-	while ((n = script_next(&script, &bytes)) > 0)
+	while (left > 0)
 	{
+		const uint8 *inputs = (const uint8 *) PageGetContents(page.data);
+		uint32		n = Min(left, ROW_MAP_PER_PAGE);
+
+		page_require(store, block, owner, page.data);
+		if (PAGE_TAIL(page.data)->kind != PAGE_ROW_MAP ||
+			page_contents_size(page.data) < n)
+			index_corrupt(store->index, block, "A page of a merge is missing.");
 		for (uint32 i = 0; i < n; i++)
 		{
-			uint32		from = bytes[i] & ~SCRIPT_DROPPED;
+			uint32		from = inputs[i] & ~ROW_MAP_DROPPED;
 
 			if (from >= state->ninputs || passed[from] == segments[from].nrows)
-				broken_script(store);
+				broken_row_map(store);
 			numbers[from][passed[from]++] =
-				(bytes[i] & SCRIPT_DROPPED) != 0 ? MERGE_DROPPED : nrows++;
+				(inputs[i] & ROW_MAP_DROPPED) != 0 ? MERGE_DROPPED : nrows++;
 		}
+		block = PAGE_TAIL(page.data)->next;
+		left -= n;
 	}
 	if (nrows != state->writer.info.nrows)
-		broken_script(store);
+		broken_row_map(store);
 	return numbers;
 }
 
-/* Each row's new number: all rows have been passed. */
-static void
-tell_numbers(PageStore *store, const SegmentInfo *segments,
-			 const MergeState *state, MergeInput *inputs)
+/* Merging rows, at once or in a step */
+
+static MergeInput *
+create_inputs(PageStore *store, const SegmentInfo *segments, uint32 n,
+			  uint32 **numbers)
 {
-	uint32		passed[MAX_SEGMENTS] = {0};
-	uint32	  **numbers = merge_new_numbers(store, segments, state, passed);
+	MergeInput *inputs = palloc0(n * sizeof(MergeInput));
 
-	for (uint32 i = 0; i < state->ninputs; i++)
-	{
-		if (passed[i] != segments[i].nrows)
-			broken_script(store);
-		inputs[i].numbers = numbers[i];
-	}
-}
-
-bool
-merge_some_lists(PageStore *store, const SegmentInfo *segments, uint32 n,
-				 MergeState *state, uint64 most)
-{
-	MemoryContext old = begin_step();
-	MergeInput *inputs = step_inputs(store, segments, n);
-	SegmentWriter *writer;
-
-	tell_numbers(store, segments, state, inputs);
 	for (uint32 i = 0; i < n; i++)
-		lists_open_at(&inputs[i].lists, store, &segments[i], state->next_key);
-	writer = segment_resume(store, &state->writer);
-	state->next_key = merge_lists(inputs, n, writer, most);
-	segment_pause(writer);
-	end_step(old);
-	return state->next_key == MERGE_NO_KEY;
+	{
+		inputs[i].store = store;
+		inputs[i].segment = &segments[i];
+		inputs[i].numbers = numbers[i];
+		inputs[i].page = palloc(BLCKSZ);
+		inputs[i].next = segments[i].first;
+	}
+	return inputs;
 }
 
-/* In a part of the range of keys: how many there are, and in each segment by itself. */
+/* Open the page of an input's row, by the directory unless it is the first. */
+static void
+open_rows(MergeInput *input, uint32 row)
+{
+	const SegmentInfo *segment = input->segment;
+	DirectoryPath path;
+
+	Assert(row <= segment->nrows);
+	input->row = row;
+	if (row == segment->nrows)
+		return;
+	if (row > 0)
+	{
+		directory_open(&path, input->store, segment->owner, segment->forward, NULL);
+		if (!directory_find(&path, row, &input->next))
+			index_corrupt(input->store->index, META_BLOCK,
+						  "A page of a directory is missing.");
+		directory_close(&path);
+	}
+	load_row(input);
+	input->place = row % FORWARD_PER_PAGE;
+	load_row(input);
+}
+
+/* Copy rows, at least that many, until a page is full.  True if none is left. */
+static bool
+copy_rows(MergeInput *inputs, uint32 n, SegmentWriter *writer,
+		  RowMapWriter *map, uint64 most)
+{
+	uint32		nrows = 0;
+	MergeInput *input;
+
+	for (uint64 done = 0; (input = next_input(inputs, n)) != NULL; done++)
+	{
+		ForwardEntry *row = current_row(input);
+		bool		dropped = row->spec == SPEC_DEAD;
+
+		CHECK_EVERY(done);
+		if (done >= most && segment_rows_fill_page(writer))
+			return false;
+		if (map != NULL)
+			row_map_put(map, (input - inputs) | (dropped ? ROW_MAP_DROPPED : 0));
+		else
+			input->numbers[input->row] = dropped ? MERGE_DROPPED : nrows++;
+		if (!dropped)
+			segment_add_row(writer, row);
+		pass_row(input);
+	}
+	return true;
+}
+
+/* The size of the filter: inputs have many keys in common. */
+
+/* Count keys of a part of the range, once, and in each input by itself. */
 static void
 count_part(MergeInput *inputs, uint32 n, uint64 begin, uint64 end,
 		   uint64 *keys, uint64 *all)
@@ -640,7 +536,7 @@ count_part(MergeInput *inputs, uint32 n, uint64 begin, uint64 end,
 	KeyHeap		heap;
 
 	for (uint32 i = 0; i < n; i++)
-		lists_open_at(&inputs[i].lists, inputs[i].store, inputs[i].segment, begin);
+		lists_open(&inputs[i].lists, inputs[i].store, inputs[i].segment, begin);
 	heap_open(&heap, inputs, n);
 	while (heap.n > 0 && heap_key(heap.elements[0]) < end)
 	{
@@ -654,28 +550,141 @@ count_part(MergeInput *inputs, uint32 n, uint64 begin, uint64 end,
 		lists_close(&inputs[i].lists);
 }
 
-uint64
-merge_count_keys(PageStore *store, const SegmentInfo *segments, uint32 n)
+/* Estimate the number of keys by a share of each part of their range. */
+static uint64
+count_keys(MergeInput *inputs, uint32 n)
 {
-	MemoryContext old = begin_step();
-	MergeInput *inputs = step_inputs(store, segments, n);
-	uint32		number = 0;
-	uint64		most = 0;
+	const uint64 part = (UINT64CONST(1) << 32) / COUNTED_PARTS;
+	uint64		sum = 0;
 	uint64		keys = 0;
 	uint64		all = 0;
 
 	for (uint32 i = 0; i < n; i++)
-	{
-		inputs[i].numbers = &number;	/* only a place to look ahead to */
-		most += segments[i].nkeys;
-	}
-	for (uint64 i = 0; i < COUNTED_PARTS; i++)
-	{
-		uint64		part = (UINT64CONST(1) << 32) / COUNTED_PARTS;
+		sum += inputs[i].segment->nkeys;
+	for (uint64 i = 0; i < COUNTED_PARTS && sum >= MIN_COUNTED; i++)
+		count_part(inputs, n, i * part, i * part + part / COUNTED_SHARE, &keys, &all);
+	return all == 0 ? sum : (double) sum * keys / all;
+}
 
-		count_part(inputs, n, i * part, i * part + part / COUNTED_SHARE,
-				   &keys, &all);
+/* Merging at once */
+
+SegmentInfo
+segments_merge(PageStore *from, const SegmentInfo *segments, uint32 n,
+			   PageStore *to, uint64 owner)
+{
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
+												  "neardup merge",
+												  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(context);
+	MergeInput *inputs = create_inputs(from, segments, n, alloc_numbers(segments, n));
+	WriterState *state = palloc(sizeof(WriterState));
+	SegmentWriter *writer;
+	SegmentInfo info;
+
+	segment_create(to, owner, state);
+	writer = segment_resume(to, state);
+	for (uint32 i = 0; i < n; i++)
+		open_rows(&inputs[i], 0);
+	(void) copy_rows(inputs, n, writer, NULL, PG_UINT64_MAX);
+	segment_expect_keys(writer, count_keys(inputs, n));
+	for (uint32 i = 0; i < n; i++)
+		lists_open(&inputs[i].lists, from, &segments[i], 0);
+	(void) merge_lists(inputs, n, writer, PG_UINT64_MAX);
+	info = segment_end(writer);
+	for (uint32 i = 0; i < n; i++)
+		info.oldest = Min(info.oldest, segments[i].oldest);
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(context);
+	return info;
+}
+
+/* Merging in steps */
+
+/* The inputs of a step, and how many of their rows have been merged. */
+static MergeInput *
+begin_step(PageStore *store, const SegmentInfo *segments, uint32 n,
+		   const MergeState *state, uint32 *passed)
+{
+	Assert(n == state->ninputs);
+	return create_inputs(store, segments, n,
+						 merge_new_numbers(store, segments, state, passed));
+}
+
+static void
+merge_some_rows(PageStore *store, const SegmentInfo *segments, uint32 n,
+				MergeState *state, uint64 most)
+{
+	uint32		passed[MAX_SEGMENTS] = {0};
+	MergeInput *inputs = begin_step(store, segments, n, state, passed);
+	RowMapWriter *map = row_map_resume(store, state);
+	SegmentWriter *writer = segment_resume(store, &state->writer);
+
+	for (uint32 i = 0; i < n; i++)
+		open_rows(&inputs[i], passed[i]);
+	if (copy_rows(inputs, n, writer, map, Max(most / POSTINGS_PER_ROW, 1)))
+	{
+		uint64		keys = count_keys(inputs, n);
+
+		segment_expect_keys(writer, keys);
+		state->phase = keys > 0 ? MERGE_LISTS : MERGE_FINISH;
 	}
-	end_step(old);
-	return all == 0 ? most : (double) most * keys / all;
+	chain_pause(&map->chain, map->page.data);
+	segment_pause(writer);
+}
+
+static void
+merge_some_lists(PageStore *store, const SegmentInfo *segments, uint32 n,
+				 MergeState *state, uint64 most)
+{
+	uint32		passed[MAX_SEGMENTS] = {0};
+	MergeInput *inputs = begin_step(store, segments, n, state, passed);
+	SegmentWriter *writer = segment_resume(store, &state->writer);
+
+	for (uint32 i = 0; i < n; i++)
+	{
+		if (passed[i] != segments[i].nrows)
+			broken_row_map(store);
+		lists_open(&inputs[i].lists, store, &segments[i], state->next_key);
+	}
+	state->next_key = merge_lists(inputs, n, writer, most);
+	segment_pause(writer);
+	if (state->next_key == MERGE_NO_KEY)
+		state->phase = MERGE_FINISH;
+}
+
+void
+merge_create(PageStore *store, uint64 owner, const SegmentInfo *segments,
+			 uint32 n, MergeState *state)
+{
+	ChainWriter map;
+
+	memset(state, 0, sizeof(MergeState));
+	state->phase = MERGE_ROWS;
+	state->ninputs = n;
+	segment_create(store, owner, &state->writer);
+	segment_pause(segment_resume(store, &state->writer));
+	chain_create(store, MERGE_OWNER(owner), &state->row_map);
+	chain_resume(&map, store, MERGE_OWNER(owner), &state->row_map);
+	chain_pause(&map, NULL);
+	for (uint32 i = 0; i < n; i++)
+		state->writer.info.oldest = Min(state->writer.info.oldest,
+										segments[i].oldest);
+}
+
+void
+merge_step(PageStore *store, const SegmentInfo *segments, uint32 n,
+		   MergeState *state, uint64 most)
+{
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
+												  "neardup merge",
+												  ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(context);
+
+	Assert(state->phase == MERGE_ROWS || state->phase == MERGE_LISTS);
+	if (state->phase == MERGE_ROWS)
+		merge_some_rows(store, segments, n, state, most);
+	else
+		merge_some_lists(store, segments, n, state, most);
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(context);
 }

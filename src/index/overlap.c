@@ -1,11 +1,10 @@
 /*
  * overlap.c
- *		How many of the keys of a query the rows of a segment have.
+ *		The number of a query's keys that each row of a segment has.
  *
- * Lists are runs of rows.  Where few were read, their beginnings and their
- * ends are sorted, and one walk through both tells how many runs each row is
- * in.  Where many were, or keys have shares, the same is told by an array of
- * differences, so that memory is bounded by the number of rows.
+ * Lists are runs of rows.  Of few runs, beginnings and ends are sorted, and one walk
+ * through both counts the runs of each row.  Of many, or if keys have shares, an array
+ * of differences bounds memory by the number of rows.
  */
 #include "postgres.h"
 
@@ -14,11 +13,11 @@
 #include "utils/memutils.h"
 
 #include "base/memory.h"
-#include "index/codec.h"
 #include "index/directory.h"
-#include "index/overlap.h"
+#include "index/postings.h"
+#include "index/index_search.h"
 
-/* The array of differences is used from one run in so many rows, and some. */
+/* The array is used from MIN_DENSE runs on, and one in DENSE rows. */
 #define DENSE				100
 #define MIN_DENSE			1024
 
@@ -30,10 +29,7 @@ damaged(Overlaps *overlaps, BlockNumber block)
 	index_corrupt(overlaps->store.index, block, "A list cannot be read.");
 }
 
-/*
- * What follows the entry at `at`, from its head on; NULL if it is none.  Here, most
- * of the time of a look-up is spent.
- */
+/* Skip an entry, from its head on; NULL if it is damaged.  Look-ups spend most time here. */
 static inline const uint8 *
 skip_list(const uint8 *at, const uint8 *end)
 {
@@ -52,35 +48,28 @@ skip_list(const uint8 *at, const uint8 *end)
 	return head >> 2 <= end - at ? at + (head >> 2) : NULL;
 }
 
-/*
- * How many restarts have no greater key; they stand before end_restart, the
- * first one last.  Keys are spread evenly, so it is near where it would be
- * then, and few lines of the processor's cache are touched.
- */
+/* Number of restarts with no greater key.  They stand before `end`, the first one last. */
 static inline int
-first_restart_after(const Restart *end_restart, int n, uint32 key)
+restarts_before(const Restart *end, int n, uint32 key)
 {
-	uint32		first;
-	uint32		last;
-	int			at;
+	int			lo = 0;
 
-	if (n == 0 || key < (first = end_restart[-1].key))
-		return 0;
-	last = end_restart[-n].key;
-	if (key >= last)
-		return n;
-	at = (uint64) (key - first) * (n - 1) / (last - first);
-	while (at > 0 && end_restart[-1 - at].key > key)
-		at--;
-	while (at < n && end_restart[-1 - at].key <= key)
-		at++;
-	return at;
+	while (n > 0)
+	{
+		int			half = n / 2;
+
+		if (end[-1 - lo - half].key <= key)
+		{
+			lo += half + 1;
+			n -= half + 1;
+		}
+		else
+			n = half;
+	}
+	return lo;
 }
 
-/*
- * The head of the list of a key on a page, and its place; NULL if it is not
- * there.
- */
+/* The head of the list of a key on a page; NULL if it is not there. */
 static const uint8 *
 find_list(Overlaps *overlaps, BlockNumber block, const char *page, uint32 key)
 {
@@ -90,7 +79,7 @@ find_list(Overlaps *overlaps, BlockNumber block, const char *page, uint32 key)
 	const uint8 *at;
 	int			n = end_restart -
 		(const Restart *) (page + ((PageHeader) page)->pd_upper);
-	int			lo = first_restart_after(end_restart, n, key);
+	int			lo = restarts_before(end_restart, n, key);
 	uint32		here;
 
 	if (lo == 0)
@@ -116,7 +105,7 @@ find_list(Overlaps *overlaps, BlockNumber block, const char *page, uint32 key)
 	return at;
 }
 
-/* Sees to it that runs go to the array. */
+/* Create the array. */
 static void
 make_dense(Overlaps *overlaps)
 {
@@ -140,7 +129,7 @@ read_runs(Overlaps *overlaps, const ListHead *head)
 	return true;
 }
 
-/* Takes the runs of a list, or more of them, to the array if that is used. */
+/* Move runs to the array, if there are many. */
 static void
 take_runs(Overlaps *overlaps, uint32 share)
 {
@@ -160,7 +149,7 @@ take_runs(Overlaps *overlaps, uint32 share)
 	overlaps->runs.n = 0;
 }
 
-/* Looks a key up; reads its list if it is short, else notes where it is. */
+/* Look a key up; read its list if it is short, else note where it is. */
 static bool
 look_up(Overlaps *overlaps, uint32 key, uint32 share)
 {
@@ -193,6 +182,7 @@ look_up(Overlaps *overlaps, uint32 key, uint32 share)
 		{
 			LongList   *late = &overlaps->late[overlaps->nlate++];
 
+			Assert(overlaps->nlate <= overlaps->nkeys);
 			late->bytes = (uint64) head.nbytes + head.rest;
 			late->block = block;
 			late->share = share;
@@ -226,8 +216,7 @@ read_late(Overlaps *overlaps, const LongList *late)
 		}
 		if (posting_head((uint8 *) page + offset,
 					  (uint8 *) page + ((PageHeader) page)->pd_lower,
-					  &head) == NULL ||
-			!read_runs(overlaps, &head))
+					  &head) == NULL || !read_runs(overlaps, &head))
 			damaged(overlaps, block);
 		take_runs(overlaps, late->share);
 		block = PAGE_TAIL(page)->next;
@@ -265,8 +254,7 @@ overlaps_read_late(Overlaps *overlaps, uint32 unread, uint64 most)
 			return false;
 	}
 	overlaps->nlate -= i;
-	memmove(overlaps->late, overlaps->late + i,
-			overlaps->nlate * sizeof(LongList));
+	memmove(overlaps->late, overlaps->late + i, overlaps->nlate * sizeof(LongList));
 	return true;
 }
 
@@ -277,10 +265,7 @@ overlaps_look_up(Overlaps *overlaps, uint32 unread)
 	{
 		uint32		i = overlaps->next++;
 
-		if (directory_expects_none(&overlaps->path))
-			directory_expect(&overlaps->path, overlaps->keys + i,
-							 Min(overlaps->nkeys - i,
-								 overlaps_unread(overlaps) + 1 - unread));
+		Assert(i == 0 || overlaps->shares == NULL || overlaps->keys[i] > overlaps->keys[i - 1]);
 		if (!look_up(overlaps, overlaps->keys[i],
 					 overlaps->shares == NULL ? 1 : overlaps->shares[i]))
 			return false;
@@ -290,7 +275,8 @@ overlaps_look_up(Overlaps *overlaps, uint32 unread)
 
 void
 overlaps_open(Overlaps *overlaps, Relation index, const SegmentInfo *segment,
-			  KeptSegment *kept, const uint32 *keys, const uint32 *shares, uint32 nkeys)
+			  CachedSegment *cached, const uint32 *keys, const uint32 *shares,
+			  uint32 nkeys)
 {
 	memset(overlaps, 0, sizeof(Overlaps));
 	overlaps->store.index = index;
@@ -300,12 +286,11 @@ overlaps_open(Overlaps *overlaps, Relation index, const SegmentInfo *segment,
 	if (shares != NULL)
 		make_dense(overlaps);
 	/* a segment without lists has none of them: nothing is left unread */
-	overlaps->nkeys =
-		segment->postings.root == InvalidBlockNumber ? 0 : nkeys;
+	overlaps->nkeys = segment->postings.root == InvalidBlockNumber ? 0 : nkeys;
 	overlaps->late = palloc_extended(Max(nkeys, 1) * sizeof(LongList),
 									 MCXT_ALLOC_HUGE);
 	directory_open(&overlaps->path, &overlaps->store, segment->owner,
-				   segment->postings, kept != NULL ? &kept->postings : NULL);
+				   segment->postings, &cached->postings);
 }
 
 void
@@ -324,91 +309,13 @@ overlaps_close(Overlaps *overlaps)
 
 /* Sweeps */
 
-/* Merges two rising lists. */
-static void
-merge_two(const uint32 *a, size_t na, const uint32 *b, size_t nb, uint32 *to)
-{
-	const uint32 *end_a = a + na;
-	const uint32 *end_b = b + nb;
-
-	while (a < end_a && b < end_b)
-	{
-		uint32		x = *a;
-		uint32		y = *b;
-
-		*to++ = x <= y ? x : y;
-		a += x <= y;
-		b += x > y;
-	}
-	memcpy(to, a, (end_a - a) * sizeof(uint32));
-	memcpy(to + (end_a - a), b, (end_b - b) * sizeof(uint32));
-}
-
-/* Where the rising parts begin of which a list consists; returns how many. */
-static size_t
-rising_parts(const uint32 *list, size_t n, size_t *begins)
-{
-	size_t		parts = n > 0;
-
-	begins[0] = 0;
-	for (size_t i = 1; i < n; i++)
-	{
-		begins[parts] = i;
-		parts += list[i] < list[i - 1];
-	}
-	begins[parts] = n;
-	return parts;
-}
-
-/*
- * Sorts what consists of rising parts, by merging two of them at a time.  There is
- * room for as many in space, and one more in begins.
- */
-static void
-sort_parts(uint32 *list, size_t n, uint32 *space, size_t *begins)
-{
-	uint32	   *from = list;
-	size_t		parts = rising_parts(list, n, begins);
-
-	while (parts > 1)
-	{
-		uint32	   *swap = from;
-		size_t		done = 0;
-
-		CHECK_FOR_INTERRUPTS();
-		for (size_t i = 0; i < parts; i += 2)
-		{
-			size_t		begin = begins[i];
-			size_t		middle = begins[i + 1];
-			size_t		end = i + 2 <= parts ? begins[i + 2] : middle;
-
-			merge_two(from + begin, middle - begin, from + middle, end - middle,
-					  space + begin);
-			begins[done++] = begin;
-		}
-		begins[done] = n;
-		parts = done;
-		from = space;
-		space = swap;
-	}
-	if (from != list)
-		memcpy(list, from, n * sizeof(uint32));
-}
-
-/* Both ends of the runs, each rising: as many have begun, and ended. */
-static void
-sort_runs(Runs *runs)
-{
-	uint32	   *space = palloc_extended(Max(runs->n, 1) * sizeof(uint32),
-										MCXT_ALLOC_HUGE);
-	size_t	   *begins = palloc_extended((runs->n + 2) * sizeof(size_t),
-										 MCXT_ALLOC_HUGE);
-
-	sort_parts(runs->first, runs->n, space, begins);
-	sort_parts(runs->end, runs->n, space, begins);
-	pfree(space);
-	pfree(begins);
-}
+#define ST_SORT sort_numbers
+#define ST_ELEMENT_TYPE uint32
+#define ST_COMPARE(a, b) ((*(a) > *(b)) - (*(a) < *(b)))
+#define ST_SCOPE static
+#define ST_CHECK_FOR_INTERRUPTS
+#define ST_DEFINE
+#include "lib/sort_template.h"
 
 typedef struct Stretches
 {
@@ -425,6 +332,7 @@ add_stretch(Stretches *stretches, uint32 first, uint32 end, uint32 count)
 
 	if (first == end || (count == 0 && !stretches->all))
 		return;
+	Assert(first < end && (stretches->n == 0 || stretches->list[stretches->n - 1].end <= first));
 	if (unlikely(stretches->n == stretches->size))
 		stretches->list = growing_reserve(stretches->list, &stretches->size,
 										  stretches->n + 1, sizeof(Stretch));
@@ -442,7 +350,9 @@ sweep_sparse(Runs *runs, uint32 nrows, Stretches *stretches)
 	uint32		at = 0;
 	uint32		count = 0;
 
-	sort_runs(runs);
+	/* both ends rise then: as many runs have begun, and ended */
+	sort_numbers(runs->first, runs->n);
+	sort_numbers(runs->end, runs->n);
 	while (j < runs->n)
 	{
 		uint32		next = runs->end[j];
@@ -456,6 +366,7 @@ sweep_sparse(Runs *runs, uint32 nrows, Stretches *stretches)
 		for (; j < runs->n && runs->end[j] == at; j++)
 			count--;
 	}
+	Assert(i == runs->n && count == 0);
 	add_stretch(stretches, at, nrows, 0);
 }
 

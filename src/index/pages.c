@@ -3,20 +3,17 @@
  *		Pages of an index of access method neardup: reading, allocating and
  *		writing them.
  *
- * Only whoever holds the merge lock takes blocks from the free space map,
- * and a block that is found there is used only if nothing that is in force
- * owns it.  So the map may be wrong, as after a crash, and what a merge that
- * was broken off has written is free by itself.
+ * Only the holder of the merge lock takes blocks from the free space map, and uses one
+ * only if nothing in the metapage owns it.  So the map may be wrong, as after a crash,
+ * and what a merge that broke off has written is free by itself.
  */
 #include "postgres.h"
 
-#include "access/generic_xlog.h"
 #include "access/rmgr.h"
 #include "access/xloginsert.h"
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
 #include "storage/indexfsm.h"
-#include "storage/lmgr.h"
 
 #include "index/pages.h"
 
@@ -46,10 +43,7 @@ page_init(char *page, PageKind kind, uint64 owner)
 	((PageHeader) page)->pd_lower = MAXALIGN(SizeOfPageHeaderData);
 }
 
-/*
- * What reads a page takes pd_lower for the end of something: the server sees to it, where
- * it reads a page, that it does not come after pd_upper, but it may come too early.
- */
+/* pd_lower ends what is read of a page.  The server checks that it is below pd_upper. */
 bool
 page_is_of(Page page, uint64 owner)
 {
@@ -61,8 +55,8 @@ page_is_of(Page page, uint64 owner)
 }
 
 /*
- * True if an index has that block.  The number of blocks that the storage manager
- * knows is a lower bound: only beyond it the file is asked.
+ * True if an index has that block.  The storage manager's number of blocks is a lower
+ * bound, which saves a system call.
  */
 static bool
 block_exists(Relation index, BlockNumber block)
@@ -138,22 +132,19 @@ page_is_free(Page page, const IndexMeta *meta)
 		return true;
 	if (PageGetSpecialSize(page) != MAXALIGN(sizeof(PageTail)) ||
 		PAGE_TAIL(page)->page_id != INDEX_PAGE_ID ||
-		PAGE_TAIL(page)->kind == PAGE_META ||
-		PAGE_TAIL(page)->kind == PAGE_PENDING)
+		PAGE_TAIL(page)->kind == PAGE_META || PAGE_TAIL(page)->kind == PAGE_PENDING)
 		return false;
 	owner = PAGE_TAIL(page)->owner;
 	for (int i = 0; i < MAX_MERGES; i++)
-		if (meta->merges[i].owner != 0 &&
-			(owner == meta->merges[i].owner ||
+		if (meta->merges[i].owner != 0 && (owner == meta->merges[i].owner ||
 			 owner == MERGE_OWNER(meta->merges[i].owner)))
 			return false;
 	return meta_segment(unconstify(IndexMeta *, meta), owner) == NULL;
 }
 
-/* True if a block that was free once still is; it is ours from now on. */
+/* True if a block of the free space map still is free. */
 static bool
-claim(PageStore *store, BlockNumber block, uint64 owner,
-	  const IndexMeta *meta)
+claim(PageStore *store, BlockNumber block, uint64 owner, const IndexMeta *meta)
 {
 	Buffer		buffer = page_lock(store->index, block);
 	Page		page = BufferGetPage(buffer);
@@ -165,8 +156,8 @@ claim(PageStore *store, BlockNumber block, uint64 owner,
 	return free;
 }
 
-static BlockNumber
-extend(Relation index)
+BlockNumber
+extend_index(Relation index)
 {
 	Buffer		buffer;
 	BlockNumber block;
@@ -182,23 +173,24 @@ extend(Relation index)
 BlockNumber
 page_allocate(PageStore *store, uint64 owner)
 {
-	IndexMeta *meta;
+	IndexMeta  *meta;
 	BlockNumber block;
 
+	Assert(owner != META_OWNER);
 	if (store->index == NULL)
 		return store->nblocks++;
 	if (store->building)
-		return extend(store->index);
+		return extend_index(store->index);
 	meta = palloc(sizeof(IndexMeta));
 	while ((block = GetFreeIndexPage(store->index)) != InvalidBlockNumber)
 	{
-		/* after a crash the map may be wrong; who else was given the block is in there by now */
+		/* the map may be wrong; another owner of the block is in the metapage by now */
 		meta_copy(store->index, meta);
 		if (claim(store, block, owner, meta))
 			break;
 	}
 	pfree(meta);
-	return block != InvalidBlockNumber ? block : extend(store->index);
+	return block != InvalidBlockNumber ? block : extend_index(store->index);
 }
 
 void
@@ -206,6 +198,7 @@ page_write(PageStore *store, BlockNumber block, const char *page)
 {
 	Buffer		buffer;
 
+	Assert(BlockNumberIsValid(block) && !PageIsNew(unconstify(char *, page)));
 	if (store->index == NULL)
 	{
 		file_seek(store, block);
@@ -234,14 +227,16 @@ void
 page_apply(Page page, const PageChange *changes, int n)
 {
 	for (int i = 0; i < n; i++)
-		memcpy((char *) page + changes[i].offset, changes[i].bytes,
-			   changes[i].length);
+	{
+		Assert(changes[i].offset + changes[i].length <= BLCKSZ);
+		memcpy((char *) page + changes[i].offset, changes[i].bytes, changes[i].length);
+	}
 }
 
 /*
- * A generic record of what is known to change: each change's place and length,
- * and its bytes.  GenericXLogFinish() would find that out by comparing all of
- * the page with a copy, which takes as long as a row's way into the table.
+ * Write a generic record: each change's place and length, and its bytes.
+ * GenericXLogFinish() compares the whole page with a copy, which takes as long as
+ * inserting the row into the table.
  */
 void
 page_change(Relation index, Buffer buffer, const PageChange *changes, int n)
@@ -270,21 +265,6 @@ page_change(Relation index, Buffer buffer, const PageChange *changes, int n)
 	END_CRIT_SECTION();
 }
 
-void
-pages_release(PageStore *store, const SegmentInfo *segment)
-{
-	char	   *page = palloc(BLCKSZ);
-	BlockNumber block = segment->first;
-
-	while (block != InvalidBlockNumber)
-	{
-		page_require(store, block, segment->owner, page);
-		RecordFreeIndexPage(store->index, block);
-		block = PAGE_TAIL(page)->next;
-	}
-	pfree(page);
-}
-
 /* The metapage */
 
 void
@@ -300,10 +280,7 @@ meta_init(char *page)
 	((PageHeader) page)->pd_lower += sizeof(IndexMeta);
 }
 
-/*
- * True if the page says that all of a metapage is on it: what is between pd_lower and
- * pd_upper, the server takes to be of no interest where it changes the page.
- */
+/* True if all of a metapage is outside of the hole, which generic WAL leaves out. */
 static bool
 meta_is_whole(Page page)
 {
@@ -338,7 +315,7 @@ meta_of(Relation index, Page page)
 	return meta;
 }
 
-/* That memory for what segments have is not asked for by numbers that cannot be. */
+/* Raise INDEX_CORRUPTED for counts by which memory could not be allocated. */
 static void
 require_possible(Relation index, const IndexMeta *meta)
 {
@@ -375,22 +352,140 @@ meta_segment(IndexMeta *meta, uint64 owner)
 	return NULL;
 }
 
-/* The lock */
-
-void
-merge_lock(Relation index)
+IndexMeta *
+meta_read(Relation index)
 {
-	LockPage(index, META_BLOCK, ExclusiveLock);
+	IndexMeta  *meta = palloc(sizeof(IndexMeta));
+
+	meta_copy(index, meta);
+	return meta;
 }
 
-bool
-merge_lock_conditional(Relation index)
+IndexMeta *
+meta_begin_change(Relation index, Buffer *buffer, GenericXLogState **xlog)
 {
-	return ConditionalLockPage(index, META_BLOCK, ExclusiveLock);
+	*buffer = ReadBuffer(index, META_BLOCK);
+	LockBuffer(*buffer, BUFFER_LOCK_EXCLUSIVE);
+	*xlog = GenericXLogStart(index);
+	return META_OF(GenericXLogRegisterBuffer(*xlog, *buffer, 0));
 }
 
 void
-merge_unlock(Relation index)
+meta_finish_change(Buffer buffer, GenericXLogState *xlog)
 {
-	UnlockPage(index, META_BLOCK, ExclusiveLock);
+	GenericXLogFinish(xlog);
+	UnlockReleaseBuffer(buffer);
+}
+
+/* Chains */
+
+static void
+write_empty(PageStore *store, uint64 owner, BlockNumber block, BlockNumber next)
+{
+	PGAlignedBlock page;
+
+	page_init(page.data, PAGE_SPARE, owner);
+	PAGE_TAIL(page.data)->next = next;
+	page_write(store, block, page.data);
+}
+
+void
+chain_create(PageStore *store, uint64 owner, PageChain *chain)
+{
+	chain->first = chain->next = page_allocate(store, owner);
+	chain->npages = 0;
+}
+
+/* Read what follows a page of ours; false if the page belongs to something else. */
+static bool
+read_next(ChainWriter *writer, BlockNumber block, BlockNumber *next)
+{
+	PGAlignedBlock page;
+
+	*next = InvalidBlockNumber;
+	if (!page_copy(writer->store, block, writer->owner, page.data))
+		return false;
+	*next = PAGE_TAIL(page.data)->next;
+	return true;
+}
+
+void
+chain_resume(ChainWriter *writer, PageStore *store, uint64 owner, PageChain *chain)
+{
+	writer->store = store;
+	writer->owner = owner;
+	writer->chain = chain;
+	writer->stale = InvalidBlockNumber;
+	/* nobody has written to a file, or to an index being built, before */
+	if (store->index != NULL && !store->building &&
+		!read_next(writer, chain->next, &writer->stale) && chain->npages > 0)
+		index_corrupt(store->index, chain->next,
+					  "A page of a merge belongs to something else.");
+}
+
+/* A block for a page to come: one of a step that was broken off, if there is one. */
+static BlockNumber
+next_block(ChainWriter *writer)
+{
+	BlockNumber block = writer->stale;
+
+	if (BlockNumberIsValid(block) && read_next(writer, block, &writer->stale))
+		return block;
+	writer->stale = InvalidBlockNumber;
+	return page_allocate(writer->store, writer->owner);
+}
+
+BlockNumber
+chain_put(ChainWriter *writer, char *page)
+{
+	BlockNumber block = writer->chain->next;
+
+	CHECK_FOR_INTERRUPTS();
+	Assert(PAGE_TAIL(page)->owner == writer->owner);
+	writer->chain->next = next_block(writer);
+	writer->chain->npages++;
+	PAGE_TAIL(page)->next = writer->chain->next;
+	page_write(writer->store, block, page);
+	return block;
+}
+
+void
+chain_pause(ChainWriter *writer, char *page)
+{
+	if (page == NULL)
+		write_empty(writer->store, writer->owner, writer->chain->next, writer->stale);
+	else
+	{
+		PAGE_TAIL(page)->next = writer->stale;
+		page_write(writer->store, writer->chain->next, page);
+	}
+}
+
+/* Stale pages that are not needed after all become free with the merge. */
+void
+chain_end(ChainWriter *writer)
+{
+	write_empty(writer->store, writer->owner, writer->chain->next, InvalidBlockNumber);
+	while (BlockNumberIsValid(writer->stale))
+	{
+		BlockNumber block = writer->stale;
+
+		CHECK_FOR_INTERRUPTS();
+		if (!read_next(writer, block, &writer->stale))
+			break;
+		write_empty(writer->store, MERGE_OWNER(writer->owner), block, InvalidBlockNumber);
+	}
+}
+
+BlockNumber
+chain_find(PageStore *store, BlockNumber block, uint64 owner, PageKind kind,
+		   char *copy)
+{
+	for (; BlockNumberIsValid(block); block = PAGE_TAIL(copy)->next)
+	{
+		page_require(store, block, owner, copy);
+		if (PAGE_TAIL(copy)->kind == kind)
+			break;
+	}
+	return block;
 }

@@ -1,14 +1,12 @@
 /*
  * pending.c
- *		New rows: the pages to which they are appended, and the segment that
- *		they become.
+ *		New rows: pages to which they are appended, and the segment that they become.
  *
- * The pages are used in turns, a ring.  Appending takes a share lock on the
- * metapage, so that the row cannot come too late for the flush that is about
- * to read its page, and an exclusive one on the page.  A flush first closes
- * the pages that there are: no row is added to them any more.  Then it reads
- * them without a hurry, writes the segment, and in one change of the metapage
- * takes them from the ring and adds the segment.
+ * The pages are a ring.  Appending takes a share lock on the metapage, so that no row
+ * comes too late for a flush that is about to read its page, and an exclusive one on
+ * the page.  A flush closes the pages: no row is added to them any more.  Then it reads
+ * them, writes the segment, and in one change of the metapage removes the pages from
+ * the ring and adds the segment.
  */
 #include "postgres.h"
 
@@ -18,11 +16,10 @@
 #include "storage/lmgr.h"
 #include "utils/memutils.h"
 
-#include "index/batch.h"
-#include "index/pending.h"
+#include "index/segment_writer.h"
 #include "index/segments.h"
 
-/* So many pending pages are made a segment. */
+/* Pending pages that are made a segment */
 #define FLUSH_PAGES			32
 
 /* Pages */
@@ -35,7 +32,7 @@ fits(Page page, const IndexedRow *row)
 	return header->pd_lower + PENDING_BYTES(row->nkeys) <= header->pd_upper;
 }
 
-/* What appending a row changes in a page */
+/* Changes of a page by appending a row */
 typedef struct Appended
 {
 	LocationIndex ends[2];		/* pd_lower, pd_upper */
@@ -59,7 +56,7 @@ add_change(Appended *appended, Size offset, const void *bytes, Size length)
 	change->bytes = bytes;
 }
 
-/* Tells what appending a row changes in a page on which it fits. */
+/* Set what appending a row changes in a page on which it fits. */
 static void
 append_to(Page page, const IndexedRow *row, Appended *appended)
 {
@@ -67,6 +64,7 @@ append_to(Page page, const IndexedRow *row, Appended *appended)
 	LocationIndex lower = header->pd_lower;
 	LocationIndex upper = header->pd_upper - sizeof(PendingHead);
 
+	Assert(fits(page, row) && lower == MAXALIGN(lower));
 	memset(appended, 0, sizeof(Appended));
 	appended->ends[0] = lower + PENDING_ROW_BYTES(row->nkeys);
 	appended->ends[1] = upper;
@@ -86,13 +84,9 @@ append_to(Page page, const IndexedRow *row, Appended *appended)
 	add_change(appended, upper, &appended->head, sizeof(PendingHead));
 }
 
-/*
- * Appends to the last page, if there is one that takes the row; the caller
- * holds a lock on the metapage.
- */
+/* Append to the last page, if the row fits.  The caller holds a lock on the metapage. */
 static bool
-append_to_last(Relation index, const IndexMeta *meta,
-			   const IndexedRow *row)
+append_to_last(Relation index, const IndexMeta *meta, const IndexedRow *row)
 {
 	uint64		place = meta->pending_end - 1;
 	Buffer		buffer;
@@ -123,16 +117,12 @@ next_page(Relation index, const IndexMeta *meta)
 	if (meta->pending_kept < meta->pending_first)
 		buffer = page_pin(index, meta->pending[meta->pending_kept % MAX_PENDING_PAGES]);
 	else
-	{
-		LockRelationForExtension(index, ExclusiveLock);
-		buffer = ReadBuffer(index, P_NEW);
-		UnlockRelationForExtension(index, ExclusiveLock);
-	}
+		buffer = ReadBuffer(index, extend_index(index));
 	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
 	return buffer;
 }
 
-/* Appends to a new page; the caller holds an exclusive lock on the metapage. */
+/* Append to a new page.  The caller holds an exclusive lock on the metapage. */
 static void
 append_to_new(Relation index, Buffer metabuffer, const IndexedRow *row)
 {
@@ -149,13 +139,14 @@ append_to_new(Relation index, Buffer metabuffer, const IndexedRow *row)
 	page_apply(page, appended.changes, appended.n);
 	if (meta->pending_kept < meta->pending_first)
 		meta->pending_kept++;
+	Assert(meta->pending_end - meta->pending_kept < MAX_PENDING_PAGES);
 	meta->pending[meta->pending_end++ % MAX_PENDING_PAGES] =
 		BufferGetBlockNumber(buffer);
 	GenericXLogFinish(state);
 	UnlockReleaseBuffer(buffer);
 }
 
-/* The way without a change of the metapage. */
+/* Append without a change of the metapage. */
 static bool
 insert_shared(Relation index, Buffer metabuffer, const IndexedRow *row)
 {
@@ -167,7 +158,7 @@ insert_shared(Relation index, Buffer metabuffer, const IndexedRow *row)
 	return done;
 }
 
-/* The other way; false if the ring is full.  *used is set to its pages. */
+/* Append, perhaps to a new page; false if the ring is full.  *used is set to its pages. */
 static bool
 insert_exclusive(Relation index, Buffer metabuffer, const IndexedRow *row,
 				 uint64 *used)
@@ -191,18 +182,6 @@ insert_exclusive(Relation index, Buffer metabuffer, const IndexedRow *row,
 /* Flushing */
 
 static void
-collect_row(Batch *batch, const PendingHead *head, const PendingRow *pending)
-{
-	IndexedRow row = {
-		.order = pending->order, .size = head->size,
-		.nkeys = pending->nkeys, .keys = pending->keys,
-		.tid = pending->tid, .spec = head->spec
-	};
-
-	batch_add(batch, &row);
-}
-
-static void
 collect_rows(Relation index, const IndexMeta *meta, Batch *batch)
 {
 	PageStore	store = {.index = index};
@@ -215,49 +194,51 @@ collect_rows(Relation index, const IndexMeta *meta, Batch *batch)
 		for (int i = 0; i < pending_count((Page) page); i++)
 		{
 			const PendingHead *head = pending_head((Page) page, i);
+			const PendingRow *pending = pending_row(index, (Page) page, head);
+			IndexedRow	row = {
+				.order = pending->order, .size = head->size,
+				.nkeys = pending->nkeys, .keys = pending->keys,
+				.tid = pending->tid, .spec = head->spec
+			};
 
-			collect_row(batch, head, pending_row(index, (Page) page, head));
+			batch_add(batch, &row);
 		}
 	}
 	pfree(page);
 }
 
-/* Closes the pages that there are, and takes a number for the segment. */
+/* Close the pending pages, and take a number for the segment. */
 static uint64
 close_pages(Relation index)
 {
-	Buffer		metabuffer = ReadBuffer(index, META_BLOCK);
-	GenericXLogState *state;
-	IndexMeta *meta;
-	uint64		owner;
+	Buffer		buffer;
+	GenericXLogState *xlog;
+	IndexMeta  *meta = meta_begin_change(index, &buffer, &xlog);
+	uint64		owner = meta->next_owner++;
 
-	LockBuffer(metabuffer, BUFFER_LOCK_EXCLUSIVE);
-	state = GenericXLogStart(index);
-	meta = META_OF(GenericXLogRegisterBuffer(state, metabuffer, 0));
 	meta->pending_closed = meta->pending_end;
-	owner = meta->next_owner++;
-	GenericXLogFinish(state);
-	UnlockReleaseBuffer(metabuffer);
+	meta_finish_change(buffer, xlog);
 	return owner;
 }
 
 /*
- * Makes a segment of the pending rows, and of `extra` unless it is NULL; returns its
+ * Make a segment of the pending rows, and of `extra` unless it is NULL; returns its
  * weight.  The caller holds the merge lock.
  */
 static uint64
 flush(Relation index, const IndexedRow *extra)
 {
 	PageStore	store = {.index = index};
-	IndexMeta *meta = palloc(sizeof(IndexMeta));
-	SegmentInfo segment;
+	IndexMeta  *meta;
+	SegmentInfo segment = {0};
 	Batch	   *batch;
 	uint64		owner;
 	uint64		weight = 0;
 
 	segments_make_room(index);
 	owner = close_pages(index);
-	meta_copy(index, meta);
+	meta = meta_read(index);
+	Assert(owner < meta->next_owner && meta->pending_first <= meta->pending_closed);
 	batch = batch_create();
 	collect_rows(index, meta, batch);
 	if (extra != NULL)
@@ -267,8 +248,6 @@ flush(Relation index, const IndexedRow *extra)
 		segment = batch_write(batch, &store, owner);
 		weight = segment_weight(&segment);
 	}
-	else
-		segment.nrows = 0;
 	segments_replace(index, NULL, 0, &segment, meta->pending_closed);
 	batch_free(batch);
 	pfree(meta);
@@ -278,10 +257,9 @@ flush(Relation index, const IndexedRow *extra)
 static uint64
 pages_in_use(Relation index)
 {
-	IndexMeta *meta = palloc(sizeof(IndexMeta));
+	IndexMeta  *meta = meta_read(index);
 	uint64		used;
 
-	meta_copy(index, meta);
 	used = meta->pending_end - meta->pending_first;
 	pfree(meta);
 	return used;
@@ -301,16 +279,13 @@ pending_relieve(Relation index)
 		(void) flush(index, NULL);
 }
 
-/*
- * Makes room in the ring.  If somebody else is at it, and there still is room,
- * that is enough.
- */
+/* Make room in the ring, unless it has room and another process is at it. */
 static void
 relieve(Relation index, bool full)
 {
 	if (full)
 		merge_lock(index);
-	else if (!merge_lock_conditional(index))
+	else if (!ConditionalLockPage(index, META_BLOCK, ExclusiveLock))
 		return;
 	if (pages_in_use(index) >= FLUSH_PAGES)
 		segments_merge_some(index, flush(index, NULL));
@@ -333,6 +308,7 @@ pending_insert(Relation index, const IndexedRow *row)
 	uint64		used = 0;
 	bool		done;
 
+	Assert(ItemPointerIsValid(&row->tid));
 	if (PENDING_BYTES(row->nkeys) > PAGE_ROOM)
 	{
 		insert_large(index, row);

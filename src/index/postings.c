@@ -6,7 +6,6 @@
 
 #include "utils/memutils.h"
 
-#include "index/codec.h"
 #include "index/directory.h"
 #include "index/postings.h"
 
@@ -18,10 +17,8 @@ runs_reserve(Runs *runs, size_t more)
 	runs->size = Max(runs->n + more, Max(2 * runs->size, 64));
 	if (runs->first == NULL)
 	{
-		runs->first = palloc_extended(runs->size * sizeof(uint32),
-									  MCXT_ALLOC_HUGE);
-		runs->end = palloc_extended(runs->size * sizeof(uint32),
-									MCXT_ALLOC_HUGE);
+		runs->first = palloc_extended(runs->size * sizeof(uint32), MCXT_ALLOC_HUGE);
+		runs->end = palloc_extended(runs->size * sizeof(uint32), MCXT_ALLOC_HUGE);
 		return;
 	}
 	runs->first = repalloc_huge(runs->first, runs->size * sizeof(uint32));
@@ -96,36 +93,12 @@ posting_runs(const ListHead *head, uint32 nrows, Runs *runs)
 	return true;
 }
 
-/* The first page of lists of a segment; invalid if there are none. */
-static BlockNumber
-lists_first_page(PageStore *store, const SegmentInfo *segment)
-{
-	Directory	directory = segment->postings;
-	BlockNumber block = directory.root;
-	char	   *page;
-
-	if (directory.height == 0)
-		return block;
-	page = palloc(BLCKSZ);
-	for (uint32 level = 0; level < directory.height; level++)
-	{
-		page_require(store, block, segment->owner, page);
-		if (PAGE_TAIL(page)->kind != PAGE_DIRECTORY)
-			index_corrupt(store->index, block, "It is no page of a directory.");
-		block = ((DirectoryEntry *) PageGetContents(page))[0].block;
-	}
-	pfree(page);
-	return block;
-}
-
-/* Goes to the next page of lists, or to the end. */
+/* Open a page of lists; invalid: the end. */
 static void
 open_page(ListStream *stream, BlockNumber block)
 {
 	uint16		kind;
 
-	if (block == stream->stop)
-		block = InvalidBlockNumber;
 	stream->block = block;
 	stream->entry = 0;
 	if (block == InvalidBlockNumber)
@@ -133,44 +106,46 @@ open_page(ListStream *stream, BlockNumber block)
 	page_require(stream->store, block, stream->segment->owner, stream->page);
 	kind = PAGE_TAIL(stream->page)->kind;
 	if (kind != PAGE_POSTINGS && kind != PAGE_CONTINUED)
-	{
-		stream->block = InvalidBlockNumber;
-		return;
-	}
+		index_corrupt(stream->store->index, block, "It is no page of lists.");
 	stream->at = (const uint8 *) PageGetContents(stream->page);
 	stream->end = (const uint8 *) stream->page +
 		((PageHeader) stream->page)->pd_lower;
 }
 
-void
-lists_open(ListStream *stream, PageStore *store, const SegmentInfo *segment)
+/* Open the next page of lists, after pages of a filter and of directories. */
+static void
+open_next_page(ListStream *stream)
 {
-	memset(stream, 0, sizeof(ListStream));
-	stream->store = store;
-	stream->segment = segment;
-	stream->page = palloc(BLCKSZ);
-	open_page(stream, lists_first_page(store, segment));
-	lists_next(stream);
+	BlockNumber block = InvalidBlockNumber;
+	PageTail   *tail = PAGE_TAIL(stream->page);
+
+	if (stream->block != stream->segment->last_lists)
+		for (block = tail->next; BlockNumberIsValid(block); block = tail->next)
+		{
+			page_require(stream->store, block, stream->segment->owner, stream->page);
+			if (tail->kind == PAGE_POSTINGS || tail->kind == PAGE_CONTINUED)
+				break;
+		}
+	open_page(stream, block);
 }
 
 /*
- * The page where lists of a key would be, or of greater ones; the first entry on it
- * may be the rest of a list, which is passed over.
+ * Open the page where a list of that key would be, or of a greater one.  The page may
+ * begin with the rest of a list, which is skipped.
  */
 static void
 open_page_of(ListStream *stream, uint32 key)
 {
+	const SegmentInfo *segment = stream->segment;
 	DirectoryPath path;
 	BlockNumber block;
 
-	directory_open(&path, stream->store, stream->segment->owner,
-				   stream->segment->postings, NULL);
+	directory_open(&path, stream->store, segment->owner, segment->postings, NULL);
 	if (!directory_find(&path, key, &block))
 		index_corrupt(stream->store->index, META_BLOCK,
-						 "A page of a directory is missing.");
+					  "A page of a directory is missing.");
 	directory_close(&path);
-	open_page(stream, block == InvalidBlockNumber ?
-			  lists_first_page(stream->store, stream->segment) : block);
+	open_page(stream, block == InvalidBlockNumber ? segment->first_lists : block);
 	if (stream->block != InvalidBlockNumber &&
 		PAGE_TAIL(stream->page)->kind == PAGE_CONTINUED)
 	{
@@ -179,19 +154,19 @@ open_page_of(ListStream *stream, uint32 key)
 		stream->at = posting_head(stream->at, stream->end, &rest);
 		if (stream->at == NULL)
 			index_corrupt(stream->store->index, stream->block,
-							 "A list cannot be read.");
+						  "A list cannot be read.");
 	}
 }
 
-/* The entry at hand, whose runs are appended; true if more of them follow. */
+/* Append the runs of the current entry; true if more of them follow. */
 static bool
 read_entry(ListStream *stream)
 {
 	ListHead	head;
 	const uint8 *next = posting_head(stream->at, stream->end, &head);
 
-	if (next == NULL ||
-		!posting_runs(&head, stream->segment->nrows, &stream->runs))
+	Assert(next == NULL || (next > stream->at && next <= stream->end));
+	if (next == NULL || !posting_runs(&head, stream->segment->nrows, &stream->runs))
 		index_corrupt(stream->store->index, stream->block,
 						 "A list cannot be read.");
 	stream->at = next;
@@ -200,8 +175,8 @@ read_entry(ListStream *stream)
 }
 
 /*
- * Goes to the next list if that is one row, as most are, and it has neither to begin
- * with a restart nor on another page.  False if it is otherwise, or cannot be read.
+ * Go on to the next list if that is one row, as most are, without a restart, on this
+ * page.  False if it is another, or cannot be read.
  */
 static inline bool
 next_single(ListStream *stream)
@@ -228,7 +203,7 @@ next_single(ListStream *stream)
 	return true;
 }
 
-/* The key of the entry at hand. */
+/* Read the key of the current entry. */
 static void
 read_key(ListStream *stream)
 {
@@ -259,15 +234,16 @@ lists_next(ListStream *stream)
 		return;
 	stream->runs.n = 0;
 	while (stream->block != InvalidBlockNumber && stream->at >= stream->end)
-		open_page(stream, PAGE_TAIL(stream->page)->next);
+		open_next_page(stream);
 	stream->done = stream->block == InvalidBlockNumber;
+	Assert(!stream->done || stream->runs.n == 0);
 	if (stream->done)
 		return;
 	read_key(stream);
 	stream->key_block = stream->block;
 	while (read_entry(stream))
 	{
-		open_page(stream, PAGE_TAIL(stream->page)->next);
+		open_next_page(stream);
 		if (stream->block == InvalidBlockNumber ||
 			PAGE_TAIL(stream->page)->kind != PAGE_CONTINUED)
 			index_corrupt(stream->store->index, stream->block,
@@ -276,30 +252,20 @@ lists_next(ListStream *stream)
 }
 
 void
-lists_open_at(ListStream *stream, PageStore *store, const SegmentInfo *segment,
-			  uint32 key)
+lists_open(ListStream *stream, PageStore *store, const SegmentInfo *segment,
+		   uint32 key)
 {
 	memset(stream, 0, sizeof(ListStream));
 	stream->store = store;
 	stream->segment = segment;
 	stream->page = palloc(BLCKSZ);
-	open_page_of(stream, key);
+	if (key == 0)
+		open_page(stream, segment->first_lists);
+	else
+		open_page_of(stream, key);
 	lists_next(stream);
 	while (!stream->done && stream->key < key)
 		lists_next(stream);
-}
-
-void
-lists_open_pages(ListStream *stream, PageStore *store,
-				 const SegmentInfo *segment, BlockNumber first, BlockNumber stop)
-{
-	memset(stream, 0, sizeof(ListStream));
-	stream->store = store;
-	stream->segment = segment;
-	stream->stop = stop;
-	stream->page = palloc(BLCKSZ);
-	open_page(stream, first);
-	lists_next(stream);
 }
 
 void

@@ -7,7 +7,7 @@
  * bytes.
  *
  * A page of lists has entries from its beginning up, and restarts from its end
- * down.  An entry, in numbers of variable length (codec.h):
+ * down.  An entry, in numbers of variable length:
  *
  *	key - key before			unless a restart stands for it
  *	head						value * 4 + form
@@ -26,6 +26,88 @@
 #define NEARDUP_POSTINGS_H
 
 #include "index/pages.h"
+
+/* Numbers of variable length: seven bits a byte, lowest first, highest bit: more follow */
+
+#define MAX_NUMBER_BYTES	10
+
+static inline uint8 *
+number_put(uint8 *at, uint64 value)
+{
+	while (value >= 0x80)
+	{
+		*at++ = (uint8) value | 0x80;
+		value >>= 7;
+	}
+	*at++ = (uint8) value;
+	return at;
+}
+
+static inline int
+number_bytes(uint64 value)
+{
+	int			n = 1;
+
+	while (value >= 0x80)
+	{
+		value >>= 7;
+		n++;
+	}
+	return n;
+}
+
+/* Returns what follows, or NULL if the number does not end before `end`. */
+static inline const uint8 *
+number_get(const uint8 *at, const uint8 *end, uint64 *value)
+{
+	uint64		result = 0;
+	int			shift = 0;
+
+	while (at < end && shift < 64)
+	{
+		uint8		byte = *at++;
+
+		result |= (uint64) (byte & 0x7f) << shift;
+		if (byte < 0x80)
+		{
+			*value = result;
+			return at;
+		}
+		shift += 7;
+	}
+	return NULL;
+}
+
+/*
+ * number_get() where eight bytes can be read from `at` on, as anywhere on a page before
+ * its tail.  NULL also for more than five bytes, which no number of 32 bits has.
+ */
+static inline const uint8 *
+number_get_ahead(const uint8 *at, uint64 *value)
+{
+	uint64		bytes = at[0];
+	uint64		ends;
+	int			bits;
+
+	if (bytes < 0x80)
+	{
+		*value = bytes;
+		return at + 1;
+	}
+	bytes = (uint64) at[0] | (uint64) at[1] << 8 | (uint64) at[2] << 16 |
+		(uint64) at[3] << 24 | (uint64) at[4] << 32;
+	ends = ~bytes & UINT64CONST(0x8080808080);
+	if (ends == 0)
+		return NULL;
+	bits = __builtin_ctzll(ends) + 1;
+	bytes &= (UINT64CONST(1) << bits) - 1;
+	*value = (bytes & 0x7f) | (bytes >> 1 & 0x3f80) |
+		(bytes >> 2 & 0x1fc000) | (bytes >> 3 & 0xfe00000) |
+		(bytes >> 4 & UINT64CONST(0x7f0000000));
+	return at + bits / 8;
+}
+
+/* Lists */
 
 #define RESTART_EVERY		16
 
@@ -47,7 +129,7 @@ typedef enum ListForm
 	LIST_CHUNK = 3,
 } ListForm;
 
-/* Runs of rows, first to one behind the last, each list apart. */
+/* Runs of rows, first to one after the last */
 typedef struct Runs
 {
 	uint32	   *first;
@@ -61,6 +143,7 @@ extern void runs_reserve(Runs *runs, size_t more);
 static inline void
 runs_add(Runs *runs, uint32 first, uint32 end)
 {
+	Assert(first < end);
 	if (unlikely(runs->n == runs->size))
 		runs_reserve(runs, 1);
 	runs->first[runs->n] = first;
@@ -82,8 +165,7 @@ typedef struct ListHead
  * Takes the entry at `at` apart, from its head on; returns what follows it, or
  * NULL if it is none.
  */
-extern const uint8 *posting_head(const uint8 *at, const uint8 *end,
-							  ListHead *head);
+extern const uint8 *posting_head(const uint8 *at, const uint8 *end, ListHead *head);
 
 /* Appends the runs of an entry; false if they are damaged. */
 extern bool posting_runs(const ListHead *head, uint32 nrows, Runs *runs);
@@ -96,7 +178,6 @@ typedef struct ListStream
 	const SegmentInfo *segment;
 	char	   *page;
 	BlockNumber block;			/* invalid: at the end */
-	BlockNumber stop;			/* does not count; 0, there is no such page */
 	const uint8 *at;
 	const uint8 *end;			/* of the page's entries */
 	uint32		entry;			/* entries read since the first restart */
@@ -107,17 +188,9 @@ typedef struct ListStream
 	Runs		runs;			/* the list */
 } ListStream;
 
+/* Open the first list whose key is not less. */
 extern void lists_open(ListStream *stream, PageStore *store,
-					   const SegmentInfo *segment);
-
-/* The same, from the first list on whose key is not less. */
-extern void lists_open_at(ListStream *stream, PageStore *store,
-						  const SegmentInfo *segment, uint32 key);
-
-/* The same, from one page to before another, of one that is half written. */
-extern void lists_open_pages(ListStream *stream, PageStore *store,
-							 const SegmentInfo *segment, BlockNumber first,
-							 BlockNumber stop);
+					   const SegmentInfo *segment, uint32 key);
 extern void lists_next(ListStream *stream);
 extern void lists_close(ListStream *stream);
 

@@ -11,7 +11,7 @@
 
 #include "base/hash.h"
 #include "base/sort_uint64.h"
-#include "gin/prefix.h"
+#include "gin/gin.h"
 #include "index/row.h"
 #include "methods/method.h"
 
@@ -37,7 +37,7 @@ spec_indexes_value(const SignatureSpec *spec)
 	return method_info(spec->method)->similar_values != NULL;
 }
 
-/* The hashes of a sketch's places, rising. */
+/* The hashes of a sketch's places, rising, palloc'd. */
 static const uint64 *
 place_hashes(const Signature *sig, uint64 *n)
 {
@@ -59,11 +59,9 @@ uint32 *
 signature_keys(const Signature *sig, uint32 *nkeys, uint64 *size)
 {
 	uint64		n = SIGNATURE_NVALUES(sig);
-	const uint64 *hashes =
-		method_info(sig->spec.method)->place_keys != NULL ?
+	const uint64 *hashes = method_info(sig->spec.method)->place_keys != NULL ?
 		place_hashes(sig, &n) : feature_hashes(sig);
-	uint32	   *keys = palloc_extended(Max(n, 1) * sizeof(uint32),
-									   MCXT_ALLOC_HUGE);
+	uint32	   *keys = palloc_extended(Max(n, 1) * sizeof(uint32), MCXT_ALLOC_HUGE);
 	uint32		count = 0;
 
 	for (uint64 i = 0; i < n; i++)
@@ -75,6 +73,7 @@ signature_keys(const Signature *sig, uint32 *nkeys, uint64 *size)
 	}
 	*nkeys = count;
 	*size = n;
+	Assert(count <= n);
 	return keys;
 }
 
@@ -180,7 +179,7 @@ vector_peak(const Signature *sig)
 		(uint16) Min(ceil(most / sqrt(squares) * (1 + 1e-6) * 0xffff), 0xffff);
 }
 
-/* The bits of a float, not 0, that is hardly less than the sum of weights. */
+/* The bits of a float just below the sum of weights, and not 0. */
 static uint32
 vector_size(const Signature *sig)
 {
@@ -208,40 +207,18 @@ vector_size_low(uint32 size)
 	return sum;
 }
 
-/* The bits of the next float are the next number; after the last is infinity. */
+/* The bits of the next float are the next number; after the last comes infinity. */
 double
 vector_size_high(uint32 size)
 {
 	return vector_size_low(size + 1);
 }
 
-uint32
-keys_share(const uint32 *a, const uint32 *shares, uint32 na,
-		   const uint32 *b, uint32 nb)
-{
-	uint32		i = 0;
-	uint32		j = 0;
-	uint32		sum = 0;
-
-	while (i < na && j < nb)
-	{
-		uint32		x = a[i];
-		uint32		y = b[j];
-
-		if (x == y)
-			sum += shares[i];
-		i += (x <= y);
-		j += (y <= x);
-	}
-	return sum;
-}
-
 /*
- * Sets that have the two least keys in common are likely to be near to each
- * other, and those that have all in common are equal.  In place of the sum of
- * all, vectors have their peak there.  A sketch of one value has that.
+ * The order of a set.  Sets that share the two least keys are likely to be near to each
+ * other, and equal sets have one hash of all.  Vectors have their peak in its place.
  */
-uint64
+static uint64
 keys_order(const uint32 *keys, uint32 nkeys)
 {
 	uint64		sum = 0;
@@ -304,7 +281,8 @@ keys_bitmap(const uint32 *keys, uint32 nkeys)
 }
 
 uint32
-keys_overlap(const uint32 *a, uint32 na, const uint32 *b, uint32 nb)
+keys_overlap(const uint32 *a, const uint32 *shares, uint32 na,
+			 const uint32 *b, uint32 nb)
 {
 	uint32		i = 0;
 	uint32		j = 0;
@@ -315,7 +293,8 @@ keys_overlap(const uint32 *a, uint32 na, const uint32 *b, uint32 nb)
 		uint32		x = a[i];
 		uint32		y = b[j];
 
-		overlap += (x == y);
+		if (x == y)
+			overlap += shares == NULL ? 1 : shares[i];
 		i += (x <= y);
 		j += (y <= x);
 	}

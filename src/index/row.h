@@ -8,7 +8,7 @@
 #include "storage/itemptr.h"
 
 #include "signature/signature.h"
-#include "index/layout.h"
+#include "index/pages.h"
 
 /*
  * Keys are the upper 32 bits of the hashes of the features, each once.  As
@@ -25,33 +25,23 @@ typedef struct IndexedRow
 	uint16		spec;			/* see ForwardEntry */
 } IndexedRow;
 
-/*
- * True if the overlap of such signatures tells of what they are measured by, so that the
- * index can hold them.
- */
+/* True if an overlap bounds the measures of such signatures, so that an index can hold them. */
 extern bool index_can_hold(const SignatureSpec *spec);
 extern bool spec_indexes_vector(const SignatureSpec *spec);
 
-/*
- * True if it estimates the resemblance, which is bounded by the keys that two have in
- * common.
- */
+/* True if it is a sketch, whose estimate is bounded by the keys that two share. */
 extern bool spec_indexes_sketch(const SignatureSpec *spec);
 
-/* True if it is a sketch of one value, which its row has for an order. */
+/* True if it is a sketch of one value, which is the order of its row. */
 extern bool spec_indexes_value(const SignatureSpec *spec);
 
-/*
- * The keys of a signature, rising, palloc'd, *nkeys of them; *size is how many
- * features, or places of a sketch, they stand for.
- */
+/* The keys of a signature, rising, palloc'd; *size is its features, or places of a sketch. */
 extern uint32 *signature_keys(const Signature *sig, uint32 *nkeys, uint64 *size);
 
 /*
- * The same of a vector, and what each weighs: its share of the sum of all
- * weights, and its square's share of the squares, both in SHARE_ONE and rounded
- * up, in one number.  *sum is that of the weights, *length the vector's.  False
- * if there are so many that the shares' sum would not fit.
+ * The keys of a vector, and in one number of each its share of the sum of weights, and
+ * its square's share of the squares, both in SHARE_ONE and rounded up.  False if there
+ * are so many that the shares' sum would not fit.
  */
 extern bool vector_keys(const Signature *sig, uint32 **keys,
 								 uint32 *nkeys, uint32 **shares,
@@ -62,37 +52,23 @@ extern bool vector_keys(const Signature *sig, uint32 **keys,
 #define SHARE_OF_SUM(shares)		((double) ((shares) >> 16) / SHARE_ONE)
 #define SHARE_OF_SQUARES(shares)	((double) ((shares) & 0xffff) / SHARE_ONE)
 
-/* How much of a vector's length its heaviest component is, at most. */
+/* Upper bound of the heaviest component as a share of a vector's length */
 #define VECTOR_PEAK(order)	((double) ((order) & 0xffff) / 0xffff)
 
-/*
- * The sum of a vector's weights, as a row has it: between these two, which
- * are next to each other.
- */
+/* Bounds of the sum of a vector's weights, by the size of its row. */
 extern double vector_size_low(uint32 size);
 extern double vector_size_high(uint32 size);
 
-/* The order of a set that has these keys. */
-extern uint64 keys_order(const uint32 *keys, uint32 nkeys);
-
-/*
- * Sets all but the tid.  NULL is the row without a signature.  Raises FEATURE_NOT_SUPPORTED for a signature
- * that the index cannot hold.
+/* Set all but the tid; NULL is the row without a signature.  Raises FEATURE_NOT_SUPPORTED for a signature that an
+ * index cannot hold.
  */
 extern void indexed_row_set(IndexedRow *row, const Signature *sig);
 
-/*
- * One bit for each 128th of the range of keys that has one.  A key of another
- * set whose bit is not set is not among these.
- */
+/* A bit for each 128th of the range of keys that has one. */
 extern KeysBitmap keys_bitmap(const uint32 *keys, uint32 nkeys);
 
-/* Keys that two rising lists have in common. */
-extern uint32 keys_overlap(const uint32 *a, uint32 na,
+/* The number of keys of a that are in b, too, both rising; or the sum of their shares. */
+extern uint32 keys_overlap(const uint32 *a, const uint32 *shares, uint32 na,
 						   const uint32 *b, uint32 nb);
-
-/* The sum of the shares of those of a that are in b, too. */
-extern uint32 keys_share(const uint32 *a, const uint32 *shares, uint32 na,
-						 const uint32 *b, uint32 nb);
 
 #endif							/* NEARDUP_ROW_H */

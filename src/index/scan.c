@@ -2,20 +2,15 @@
  * scan.c
  *		Scans of access method neardup.
  *
- * A pass (pass.c) reads all that it needs at once, and keeps the rows that
- * come first, by distance and then by their place in the table.  If more are
- * asked for, another pass keeps the next ones, more of them: so memory is
- * bounded, nothing is locked in between, and it does not matter what is merged
- * meanwhile.  A row that the scan's snapshot can see has the same distance in
- * each pass.  Without an order a pass takes as long whatever it keeps, and keeps
- * what there is memory for.
+ * A pass is one search (index_search.c), of which the rows that come first are kept, by
+ * distance and then by place in the table.  If the executor wants more, another pass
+ * keeps the next ones, and more of them: memory is bounded, nothing is locked in
+ * between, and merges do not matter.  A row that the snapshot sees has one distance in
+ * all passes.  Without an order a pass keeps what memory has room for.
  *
- * What an index tells of distances is that no row is nearer: they are
- * rechecked.  Conditions are, too; those that the planner has made remain in
- * the plan themselves.  What cannot be compared raises an error when its turn
- * comes: so a row that was made in another way is said to be first, and its
- * distance to be known, and if other conditions let it through, it raises when
- * the distance by which the query is ordered is computed.
+ * Distances are lower bounds, and are rechecked.  So are conditions, unless the plan
+ * has them itself.  A row that cannot be compared comes first with an exact distance:
+ * if other conditions let it through, the executor raises when it computes the order.
  */
 #include "postgres.h"
 
@@ -30,15 +25,13 @@
 #include "utils/memutils.h"
 
 #include "base/compat.h"
-#include "base/hash.h"
 #include "index/access.h"
-#include "index/counters.h"
-#include "index/pass.h"
 #include "index/row.h"
+#include "index/index_search.h"
 #include "methods/method.h"
 #include "signature/sql/signature_query.h"
 
-/* How many rows the first pass of an order keeps, and what later ones keep more. */
+/* Rows that the first pass of an order keeps, and the factor of the next one */
 #define FIRST_ROWS			128
 #define MORE_ROWS			8
 
@@ -53,7 +46,7 @@ typedef struct NeardupScan
 	IndexQuery query;
 	bool		begun;			/* the query is set */
 	bool		nothing;		/* no row can match */
-	double		told;			/* the last distance */
+	double		distance;		/* of the current row: the executor has a pointer */
 	bool		unordered;		/* the order is by the distance to null */
 	bool		last;			/* there are no rows after these */
 	bool		after;			/* only rows after this one are wanted: */
@@ -63,8 +56,8 @@ typedef struct NeardupScan
 	uint32		n;
 	uint32		next;
 	uint32		most;			/* rows to keep */
-	bool		full;			/* there are as many, and none is wanted that */
-	NearRow		worst;			/* does not come before this one */
+	bool		full;			/* there are as many: only rows before */
+	NearRow		worst;			/* this one are wanted */
 	SearchCounters *counters; /* of the index */
 	SearchCounters own;		/* of this scan */
 	MemoryContext context;		/* of the query */
@@ -77,11 +70,9 @@ am_begin_scan(Relation index, int nkeys, int norderbys)
 	IndexScanDesc scan = RelationGetIndexScan(index, nkeys, norderbys);
 	NeardupScan *state = palloc0(sizeof(NeardupScan));
 
-	state->context = AllocSetContextCreate(CurrentMemoryContext,
-										   "neardup scan",
+	state->context = AllocSetContextCreate(CurrentMemoryContext, "neardup scan",
 										   ALLOCSET_DEFAULT_SIZES);
-	state->pass = AllocSetContextCreate(CurrentMemoryContext,
-										"neardup pass",
+	state->pass = AllocSetContextCreate(CurrentMemoryContext, "neardup pass",
 										ALLOCSET_DEFAULT_SIZES);
 	state->counters = search_counters(RelationGetRelid(index));
 	scan->opaque = state;
@@ -115,15 +106,6 @@ am_rescan(IndexScanDesc scan, ScanKey keys, int nkeys,
 }
 
 void
-am_leave_out(IndexScanDesc scan, ItemPointer tid)
-{
-	NeardupScan *state = scan->opaque;
-
-	state->query.has_own = true;
-	state->query.own = *tid;
-}
-
-void
 am_end_scan(IndexScanDesc scan)
 {
 	NeardupScan *state = scan->opaque;
@@ -136,19 +118,19 @@ am_end_scan(IndexScanDesc scan)
 /* The query */
 
 static inline bool
-tells_resemblance(Measure measure)
+is_resemblance(Measure measure)
 {
 	return measure == MEASURE_JACCARD || measure == MEASURE_SIMILARITY;
 }
 
 /*
- * A vector.  All rows are taken where it has too many components, and where it
- * does not tell the measure, so that the condition raises.
+ * Set the keys of a vector.  Every row is a candidate if it has too many components,
+ * or no such measure, so that the condition raises.
  */
 static void
 set_vector(IndexQuery *query, const Signature *sig, Measure measure)
 {
-	if ((!tells_resemblance(measure) && measure != MEASURE_COSINE) ||
+	if ((!is_resemblance(measure) && measure != MEASURE_COSINE) ||
 		!vector_keys(sig, &query->keys, &query->nkeys, &query->shares,
 							  &query->sum, &query->length))
 		query->all = true;
@@ -159,12 +141,12 @@ set_signature(IndexQuery *query, const Signature *sig, Measure measure)
 {
 	query->spec = &sig->spec;
 	if (!index_can_hold(&sig->spec))
-		return;					/* nor will a row be of that spec */
+		return;					/* no row has such a spec */
 	query->size = SIGNATURE_NVALUES(sig);
 	query->sketch = spec_indexes_sketch(&sig->spec);
 	if (spec_indexes_vector(&sig->spec))
 		set_vector(query, sig, measure);
-	else if (query->sketch && !tells_resemblance(measure))
+	else if (query->sketch && !is_resemblance(measure))
 		query->all = true;
 	else
 		query->keys = signature_keys(sig, &query->nkeys, &query->size);
@@ -172,12 +154,12 @@ set_signature(IndexQuery *query, const Signature *sig, Measure measure)
 		query->value = sig->values[0];
 }
 
-/* True if an index tells the measure of such a query. */
+/* True if the index bounds the measure of such a query. */
 static bool
-is_told(const IndexQuery *query, Measure measure)
+is_bounded(const IndexQuery *query, Measure measure)
 {
 	return (query->shares == NULL && !query->sketch) ||
-		(measure == MEASURE_COSINE && !query->sketch) || tells_resemblance(measure);
+		(measure == MEASURE_COSINE && !query->sketch) || is_resemblance(measure);
 }
 
 static bool
@@ -187,44 +169,19 @@ same_signature(const Signature *a, const Signature *b)
 		memcmp(VARDATA(a), VARDATA(b), VARSIZE(a) - VARHDRSZ) == 0;
 }
 
-/*
- * The first condition, or another one for the same signature of which a greater
- * threshold is told.
- */
-static SignatureQuery *
-strictest_condition(IndexScanDesc scan)
-{
-	SignatureQuery *strictest = DatumGetSignatureQuery(scan->keyData[0].sk_argument);
-
-	if (!measure_has_threshold(strictest->measure, strictest->threshold))
-		return strictest;
-	for (int i = 1; i < scan->numberOfKeys; i++)
-	{
-		SignatureQuery *asked = DatumGetSignatureQuery(scan->keyData[i].sk_argument);
-
-		if (measure_has_threshold(asked->measure, asked->threshold) &&
-			asked->measure != MEASURE_SHARED &&
-			strictest->measure != MEASURE_SHARED &&
-			asked->threshold > strictest->threshold &&
-			same_signature(&asked->signature, &strictest->signature))
-			strictest = asked;
-	}
-	return strictest;
-}
-
-/* How similar rows are that meet a condition, at the least. */
+/* The least similarity of a row that meets a condition. */
 static double
-asked_similarity(const SignatureQuery *asked)
+condition_similarity(const SignatureQuery *condition)
 {
-	const MethodInfo *method = method_info(asked->signature.spec.method);
+	const MethodInfo *method = method_info(condition->signature.spec.method);
 
-	return asked->measure == MEASURE_JACCARD && method->least_similarity != NULL ?
-		method->least_similarity(&asked->signature) : asked->threshold;
+	return condition->measure == MEASURE_JACCARD && method->least_similarity != NULL ?
+		method->least_similarity(&condition->signature) : condition->threshold;
 }
 
 /*
- * Takes the order, and a condition.  Where both have signatures, and
- * those differ, the order is what a pass is made by.  Recheck does the rest.
+ * Set the query from the order and a condition.  If both have signatures that differ,
+ * a pass is by the order, and recheck does the rest.
  */
 static void
 set_query(IndexScanDesc scan, NeardupScan *state)
@@ -243,30 +200,29 @@ set_query(IndexScanDesc scan, NeardupScan *state)
 	if (scan->numberOfOrderBys > 0 && !state->unordered)
 	{
 		ordered = DatumGetSignature(scan->orderByData[0].sk_argument);
-		query->order =
-			scan->orderByData[0].sk_strategy == COSINE_STRATEGY ?
+		query->order = scan->orderByData[0].sk_strategy == COSINE_STRATEGY ?
 			MEASURE_COSINE : MEASURE_JACCARD;
 		set_signature(query, ordered, query->order);
 	}
 	if (scan->numberOfKeys > 0 && !state->nothing)
 	{
-		SignatureQuery *asked = strictest_condition(scan);
+		SignatureQuery *condition = DatumGetSignatureQuery(scan->keyData[0].sk_argument);
 
 		query->nulls = false;
 		if (scan->numberOfOrderBys > 0 &&
-			(ordered == NULL || !same_signature(ordered, &asked->signature) ||
-			 !is_told(query, asked->measure)))
+			(ordered == NULL || !same_signature(ordered, &condition->signature) ||
+			 !is_bounded(query, condition->measure)))
 			return;
-		/* the condition raises what is wrong with one that is none */
-		query->filter = measure_has_threshold(asked->measure, asked->threshold);
-		query->measure = asked->measure;
-		query->threshold = asked_similarity(asked);
+		/* the condition itself refuses what is no threshold */
+		query->filter = measure_has_threshold(condition->measure, condition->threshold);
+		query->measure = condition->measure;
+		query->threshold = condition_similarity(condition);
 		if (ordered == NULL)
-			set_signature(query, &asked->signature, asked->measure);
+			set_signature(query, &condition->signature, condition->measure);
 	}
 }
 
-/* How many rows a pass may keep at the most, in memory for twice as many. */
+/* Most rows that a pass keeps, in memory for twice as many. */
 static uint32
 most_rows(void)
 {
@@ -283,7 +239,7 @@ begin(IndexScanDesc scan, NeardupScan *state)
 	set_query(scan, state);
 	if (scan->numberOfOrderBys == 0)
 		state->most = most_rows();
-	/* of vectors less is known, more rows have to be compared */
+	/* bounds of vectors are weaker, so more rows have to be compared */
 	else if (state->query.shares != NULL)
 		state->most *= MORE_ROWS;
 	MemoryContextSwitchTo(old);
@@ -322,51 +278,12 @@ compare_rows(const NearRow *a, const NearRow *b)
 #define ST_DEFINE
 #include "lib/sort_template.h"
 
-/*
- * Puts the row that is number `place` of all by the order there, none greater before it
- * and none less behind it (C. A. R. Hoare, "Find", CACM 1961).
- */
+/* Drop all but the rows that come first. */
 static void
-select_row(NearRow *rows, uint32 n, int64 place)
+keep_first(NeardupScan *state)
 {
-	int64		lo = 0;
-	int64		hi = (int64) n - 1;
-
-	while (lo < hi)
-	{
-		NearRow		pivot = rows[lo + mix64(lo ^ hi) % (hi - lo + 1)];
-		int64		i = lo;
-		int64		j = hi;
-
-		CHECK_FOR_INTERRUPTS();
-		while (i <= j)
-		{
-			NearRow		row;
-
-			while (compare_rows(&rows[i], &pivot) < 0)
-				i++;
-			while (compare_rows(&rows[j], &pivot) > 0)
-				j--;
-			if (i > j)
-				break;
-			row = rows[i];
-			rows[i++] = rows[j];
-			rows[j--] = row;
-		}
-		if (place <= j)
-			hi = j;
-		else if (place >= i)
-			lo = i;
-		else
-			break;
-	}
-}
-
-/* Leaves as many rows as are kept, those that come first. */
-static void
-leave_first(NeardupScan *state)
-{
-	select_row(state->rows, state->n, state->most - 1);
+	Assert(state->n >= state->most);
+	sort_near(state->rows, state->n);
 	state->n = state->most;
 	state->full = true;
 	state->worst = state->rows[state->most - 1];
@@ -376,50 +293,46 @@ static void
 double_room(NeardupScan *state)
 {
 	state->room = Min(2 * state->room, 2 * state->most);
+	Assert(state->n < state->room);
 	state->rows = repalloc(state->rows, state->room * sizeof(NearRow));
 }
 
 static double
-take_row(void *taker, ItemPointer tid, double distance)
+take_row(void *state, ItemPointer tid, double distance)
 {
-	NeardupScan *state = taker;
+	NeardupScan *scan = state;
 	NearRow		row = {distance, *tid};
 
-	if ((!state->after || compare_rows(&row, &state->before) > 0) &&
-		(!state->full || compare_rows(&row, &state->worst) < 0))
+	if ((!scan->after || compare_rows(&row, &scan->before) > 0) &&
+		(!scan->full || compare_rows(&row, &scan->worst) < 0))
 	{
-		if (state->n == state->room)
-			double_room(state);
-		state->rows[state->n++] = row;
-		if (state->n == (state->full ? 2 * state->most : state->most))
-			leave_first(state);
+		if (scan->n == scan->room)
+			double_room(scan);
+		scan->rows[scan->n++] = row;
+		if (scan->n == (scan->full ? 2 * scan->most : scan->most))
+			keep_first(scan);
 	}
-	return state->full ? state->worst.distance : get_float8_infinity();
+	return scan->full ? scan->worst.distance : get_float8_infinity();
 }
 
-/* A pass, anew if segments vanish meanwhile: `begin` forgets what was taken. */
+/* Search the index, again if segments vanish meanwhile. */
 static void
-search(IndexScanDesc scan, NeardupScan *state, TakeRow take, void *taker,
-	   void (*begin) (void *taker))
+search(IndexScanDesc scan, NeardupScan *state, SearchCallback callback,
+	   void *callback_state)
 {
 	SearchCounters before = *state->counters;
 
 	do
 	{
 		CHECK_FOR_INTERRUPTS();
-		begin(taker);
-	} while (!index_search(scan->indexRelation, &state->query, take, taker));
+		state->n = 0;
+		state->full = false;
+	} while (!index_search(scan->indexRelation, &state->query, callback,
+						   callback_state));
 	search_counters_add(&state->own, state->counters, &before);
 }
 
-static void
-begin_rows(void *taker)
-{
-	((NeardupScan *) taker)->n = 0;
-	((NeardupScan *) taker)->full = false;
-}
-
-/* Finds the next rows. */
+/* Find the next rows. */
 static void
 run_pass(IndexScanDesc scan, NeardupScan *state)
 {
@@ -435,25 +348,25 @@ run_pass(IndexScanDesc scan, NeardupScan *state)
 	old = MemoryContextSwitchTo(state->pass);
 	state->room = FIRST_ROWS;
 	state->rows = palloc(state->room * sizeof(NearRow));
-	search(scan, state, take_row, state, begin_rows);
+	search(scan, state, take_row, state);
 	MemoryContextSwitchTo(old);
 	state->next = 0;
 	state->last = !state->full;
 	if (state->n > state->most)
-		leave_first(state);
+		keep_first(state);
 	sort_near(state->rows, state->n);
 }
 
 static void
-tell_distance(IndexScanDesc scan, NeardupScan *state, double distance)
+set_distance(IndexScanDesc scan, NeardupScan *state, double distance)
 {
 	static const double unknown = 0;
 
-	state->told = distance;
+	state->distance = distance;
 	for (int i = 0; i < scan->numberOfOrderBys; i++)
 	{
-		/* of further ones nothing is known; on 32 bits the executor copies them */
-		scan->xs_orderbyvals[i] = i == 0 ? Float8GetDatumFast(state->told) :
+		/* further ones are not bounded; on 32 bits the executor copies them */
+		scan->xs_orderbyvals[i] = i == 0 ? Float8GetDatumFast(state->distance) :
 			Float8GetDatumFast(unknown);
 		scan->xs_orderbynulls[i] = i == 0 &&
 			(state->unordered || distance == get_float8_infinity());
@@ -461,12 +374,9 @@ tell_distance(IndexScanDesc scan, NeardupScan *state, double distance)
 	scan->xs_recheckorderby = scan->numberOfOrderBys > 0;
 }
 
-/*
- * A scan that needs no column at all is taken to be an index-only one.  Nulls
- * will do.
- */
+/* A scan that needs no column is an index-only one: give it a null. */
 static void
-tell_nothing(IndexScanDesc scan)
+set_null_tuple(IndexScanDesc scan)
 {
 	NeardupScan *state = scan->opaque;
 	Datum		value = (Datum) 0;
@@ -482,9 +392,9 @@ tell_nothing(IndexScanDesc scan)
 }
 
 /*
- * False if the row is gone.  An index-only scan takes a row of a page that is
- * marked all visible to be there.  VACUUM may have set that mark, and removed
- * the row, since the pass: it holds no pins.
+ * False if the row is gone.  An index-only scan assumes that a row of an all-visible
+ * page is there.  VACUUM may have set that mark and removed the row since the pass,
+ * which holds no pins.
  */
 static bool
 is_there(IndexScanDesc scan, ItemPointerData tid)
@@ -506,6 +416,7 @@ next_row(IndexScanDesc scan, NeardupScan *state)
 		{
 			NearRow    *row = &state->rows[state->next++];
 
+			Assert(state->next == 1 || compare_rows(row - 1, row) < 0);
 			CHECK_FOR_INTERRUPTS();
 			if (is_there(scan, row->tid))
 				return row;
@@ -516,7 +427,7 @@ next_row(IndexScanDesc scan, NeardupScan *state)
 	}
 }
 
-/* True if there are conditions that are not in the plan themselves. */
+/* True if there are conditions that the plan itself does not have. */
 static bool
 are_rechecked(IndexScanDesc scan)
 {
@@ -544,47 +455,41 @@ am_get_tuple(IndexScanDesc scan, ScanDirection dir)
 	state->counters->rows++;
 	scan->xs_heaptid = row->tid;
 	scan->xs_recheck = are_rechecked(scan);
-	tell_nothing(scan);
-	tell_distance(scan, state, row->distance);
+	set_null_tuple(scan);
+	set_distance(scan, state, row->distance);
 	return true;
 }
 
 /* Bitmaps */
 
-typedef struct BitmapTaker
+typedef struct BitmapState
 {
 	TIDBitmap  *bitmap;
 	int64		n;
-} BitmapTaker;
+} BitmapState;
 
 static double
-take_bit(void *taker, ItemPointer tid, double distance)
+take_bit(void *state, ItemPointer tid, double distance)
 {
-	BitmapTaker *bits = taker;
+	BitmapState *bits = state;
 
 	tbm_add_tuples(bits->bitmap, tid, 1, true);
 	bits->n++;
 	return get_float8_infinity();
 }
 
-static void
-begin_bits(void *taker)
-{
-	((BitmapTaker *) taker)->n = 0;
-}
-
 int64
 am_get_bitmap(IndexScanDesc scan, TIDBitmap *bitmap)
 {
 	NeardupScan *state = scan->opaque;
-	BitmapTaker bits = {bitmap};
+	BitmapState bits = {bitmap};
 	MemoryContext old;
 
 	begin(scan, state);
 	if (state->nothing)
 		return 0;
 	old = MemoryContextSwitchTo(state->pass);
-	search(scan, state, take_bit, &bits, begin_bits);
+	search(scan, state, take_bit, &bits);
 	MemoryContextSwitchTo(old);
 	state->counters->rows += bits.n;
 	return bits.n;

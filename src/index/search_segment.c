@@ -1,48 +1,193 @@
 /*
  * search_segment.c
- *		The rows of a segment that may meet a query's condition.
+ *		Candidates: bounds of their similarity, and those of a segment.
+ *
+ * Pages tell the size of a row, and how many of the query's keys it has.  A key has
+ * 32 bits of a feature, so other features may share it: the true overlap is not
+ * greater than the number of keys, plus the features of the query that fall on one
+ * key, plus keys whose lists were not read.  All measures rise with the overlap, so
+ * no row is lost and no distance is too great.
+ *
+ * Of a vector, pages tell the sum of its weights, and what the query's components
+ * that it has weigh in the query.  The smaller of two weights is not more than that,
+ * so neither is their sum, from which the resemblance follows.  The cosine, by Cauchy
+ * and Schwarz, is not greater than the length of that part of the query; nor than the
+ * sum of that part's weights where all of the row's weigh as much as its heaviest.
+ * All lists are read.
+ *
+ * A sketch is the set of what stands in its places.  Its method bounds the similarity
+ * of two that agree in a number of places.
  */
 #include "postgres.h"
+
+#include <math.h>
 
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
 #include "utils/float.h"
 
-#include "index/counters.h"
-#include "index/filter.h"
-#include "index/overlap.h"
+#include "index/directory.h"
 #include "index/index_search.h"
+#include "index/row.h"
 #include "methods/method.h"
 
-/* So many rows with the greatest overlap are taken first. */
-#define NEAR_ROWS			128
-#define NEAR_COUNTS			1024
+/* Number of top rows fetched first, and classes of overlap to find them by */
+#define TOP_ROWS			128
+#define OVERLAP_CLASSES		1024
 
 /*
- * So many further keys are looked up, and then twice as many, while there are
- * more than half as many rows that are hardly wanted, but may be: it costs less
- * to look at a few rows.
+ * Number of further keys looked up, and then twice as many, while more than half as
+ * many rows are in doubt: fetching a few rows costs less.
  */
 #define MORE_KEYS			8
 
-/* Bytes of long lists that are read although they could be left out. */
-#define OPTIONAL_BYTES	512
+/* Bytes of long lists that are read although they could be left out */
+#define OPTIONAL_BYTES		512
 
-/*
- * Where so many rows may be wanted, more of them are read: so many bytes for each row,
- * which costs as much to look at, and some of them to fetch.
- */
-#define MANY_ROWS		1024
-#define ROW_BYTES		8
+/* From MANY_ROWS candidates on, that many bytes more for each of them */
+#define MANY_ROWS			1024
+#define ROW_BYTES			8
 
-/* So many rows of a page are taken at once, where sizes tell of others. */
+/* Number of rows of a page taken at once where sizes exclude others */
 #define ROWS_AT_ONCE		8
 
-/* So few of them are told from others by their sizes first. */
-#define LOOK_AT_ROWS		64
+/* Bounds */
 
-/* So many keys are looked up to find the query's own row. */
-#define OWN_TRIED			3
+/*
+ * A measure of a vector whose components in common with the query have such
+ * shares of that at the most: see row.h.  A little more than the formulas say,
+ * as sums are rounded.
+ */
+static double
+vector_value(const IndexQuery *query, Measure measure, const RowTraits *row,
+			 uint32 shares)
+{
+	double		part = Min(SHARE_OF_SUM(shares), 1.0) * query->sum;
+	double		least;
+	double		greatest;
+
+	if (shares == 0)
+		return 0;
+	Assert(query->shares != NULL);
+	if (measure == MEASURE_COSINE)
+		return Min(sqrt(SHARE_OF_SQUARES(shares)),
+				   part / query->length * row->peak) * (1 + 1e-6);
+	/* smaller weights by greater ones, which with the former make both sums */
+	least = Min(part, vector_size_high(row->size));
+	greatest = query->sum + vector_size_low(row->size) - least;
+	return (greatest > least ? least / greatest : 1) * (1 + 1e-6);
+}
+
+/* The resemblance of a sketch. */
+static double
+sketch_value(const IndexQuery *query, uint64 size, uint64 overlap)
+{
+	return method_info(query->spec->method)->
+		most_similar(query->spec, size, query->size,
+					 Min(overlap, Min(size, query->size)));
+}
+
+uint64
+bounds_sketch_overlap(const IndexQuery *query)
+{
+	uint64		lo = 0;
+	uint64		hi = query->size + 1;
+
+	while (lo < hi)
+	{
+		uint64		mid = (lo + hi) / 2;
+
+		if (sketch_value(query, mid, mid) < query->threshold)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+double
+bounds_value(const IndexQuery *query, Measure measure, const RowTraits *row,
+			 uint64 overlap)
+{
+	if (query->shares != NULL)
+		return vector_value(query, measure, row, overlap);
+	if (query->sketch && row->value != NULL && row->size > 0 && query->size > 0 &&
+		method_info(query->spec->method)->similar_values != NULL)
+		return method_info(query->spec->method)->similar_values(*row->value, query->value);
+	if (query->sketch)
+		return sketch_value(query, row->size, overlap);
+	return measure_value(measure, row->size, query->size,
+						 Min(overlap, Min(row->size, query->size)));
+}
+
+double
+bounds_best(const IndexQuery *query, Measure measure, uint64 overlap)
+{
+	double		share;
+
+	if (query->shares != NULL)
+		share = measure == MEASURE_COSINE ? SHARE_OF_SQUARES((uint32) overlap) :
+			SHARE_OF_SUM((uint32) overlap) * (1 + 1e-6);
+	else if (query->size == 0)
+		return 1;
+	else if (query->sketch)
+		return sketch_value(query, Min(overlap, query->size), overlap);
+	else
+		share = (double) Min(overlap, query->size) / (double) query->size;
+	return measure == MEASURE_COSINE ? sqrt(share) * (1 + 1e-6) : share;
+}
+
+/* Candidates */
+
+static void
+give_row(IndexSearch *search, ItemPointer tid, double distance)
+{
+	tid_require(search->store.index, META_BLOCK, tid);
+	Assert(distance >= -1);
+	search->limit = search->callback(search->state, tid, distance);
+}
+
+void
+candidate_row(IndexSearch *search, ItemPointer tid, uint32 size, uint64 order,
+			  uint64 overlap)
+{
+	RowTraits	row = {size, VECTOR_PEAK(order), &order};
+	const IndexQuery *query = search->query;
+	double		distance = 0;
+
+	Assert(query->spec != NULL && !query->all);
+	if (size < search->least_size || size > search->most_size)
+		return;
+	if (query->filter &&
+		bounds_value(query, query->measure, &row, overlap) < query->threshold)
+		return;
+	if (query->nearest)
+		distance = 1 - bounds_value(query, query->order, &row, overlap);
+	if (distance <= search->limit)
+		give_row(search, tid, distance);
+}
+
+bool
+candidate_without_bound(IndexSearch *search, ItemPointer tid, uint16 spec)
+{
+	const IndexQuery *query = search->query;
+
+	if (spec == SPEC_DEAD)
+		return true;
+	if (spec == SPEC_NULL || (query->spec != NULL && spec != search->spec))
+	{
+		/* no near-duplicate, and no distance: last in order */
+		if (query->nulls && search->limit == get_float8_infinity())
+			give_row(search, tid, get_float8_infinity());
+		return true;
+	}
+	if (query->spec != NULL && !query->all)
+		return false;
+	give_row(search, tid, query->nearest ? -1 : 0);
+	return true;
+}
+
+/* Rows */
 
 static void
 release_page(IndexSearch *search)
@@ -52,30 +197,16 @@ release_page(IndexSearch *search)
 	search->buffer = InvalidBuffer;
 }
 
-/* Before the rows of a segment are looked at, and after. */
-static void
-open_rows(IndexSearch *search)
-{
-	search->buffer = InvalidBuffer;
-	directory_open(&search->path, &search->store, search->segment->owner,
-				   search->segment->forward, &search->kept->forward);
-}
-
-static void
-close_rows(IndexSearch *search)
-{
-	release_page(search);
-	directory_close(&search->path);
-}
-
-/* Pins and locks the page of a row; false if the segment is gone. */
+/* Pin and lock the page of a row; false if the segment is gone. */
 static bool
 lock_page(IndexSearch *search, uint32 row)
 {
-	const PageHeaderData *header;
+	const char *page;
 
+	Assert(row < search->segment->nrows);
 	if (BufferIsValid(search->buffer) && row < search->page_end)
 	{
+		Assert(row >= search->page_first);
 		LockBuffer(search->buffer, BUFFER_LOCK_SHARE);
 		return page_is_of(BufferGetPage(search->buffer), search->segment->owner);
 	}
@@ -84,46 +215,42 @@ lock_page(IndexSearch *search, uint32 row)
 	if (!directory_lock(&search->path, row, &search->buffer) ||
 		!BufferIsValid(search->buffer))
 		return false;
-	header = (PageHeader) BufferGetPage(search->buffer);
+	page = BufferGetPage(search->buffer);
 	search->page_first = row - row % FORWARD_PER_PAGE;
-	search->page_end = search->page_first +
-		(header->pd_lower - MAXALIGN(SizeOfPageHeaderData)) / sizeof(ForwardEntry);
-	if (PAGE_TAIL((Page) header)->kind != PAGE_FORWARD || row >= search->page_end)
+	search->page_end = search->page_first + page_contents_size(page) / sizeof(ForwardEntry);
+	if (PAGE_TAIL((Page) page)->kind != PAGE_FORWARD || row >= search->page_end)
 		index_corrupt(search->store.index,
-						 BufferGetBlockNumber(search->buffer), "Rows are missing.");
+					  BufferGetBlockNumber(search->buffer), "Rows are missing.");
 	return true;
 }
 
-/* Rows of a stretch, all on the page at hand. */
+/* Take rows of a stretch that are on the locked page. */
 static void
 take_rows(IndexSearch *search, uint32 first, uint32 end, uint64 overlap)
 {
 	ForwardEntry *rows = (ForwardEntry *)
 		PageGetContents(BufferGetPage(search->buffer));
 
+	Assert(first >= search->page_first && end <= search->page_end);
 	search->counters->candidates += end - first;
 	for (uint32 row = first; row < end; row++)
 	{
 		ForwardEntry *entry = &rows[row - search->page_first];
 
-		if (!search_take_other(search, &entry->tid, entry->spec))
-			search_take(search, &entry->tid, entry->size, forward_order(entry),
-					 overlap);
+		if (!candidate_without_bound(search, &entry->tid, entry->spec))
+			candidate_row(search, &entry->tid, entry->size, forward_order(entry),
+						  overlap);
 	}
 }
 
-/*
- * The first row of a stretch, from `row` on, that may be wanted by its size, as
- * far as sizes are kept.
- */
+/* The first row of a stretch, from `row` on, that may be wanted by its cached size. */
 static inline uint32
 next_by_size(const IndexSearch *search, uint32 row, uint32 end, uint64 overlap)
 {
 	const IndexQuery *query = search->query;
-	const uint32 *sizes = search->kept->sizes;
+	const uint32 *sizes = search->cached->sizes;
 
-	if (sizes == NULL || search->every_row || !query->filter ||
-		query->shares != NULL)
+	if (sizes == NULL || search->every_row || !query->filter || query->shares != NULL)
 		return row;
 	for (; row < end; row++)
 	{
@@ -131,13 +258,13 @@ next_by_size(const IndexSearch *search, uint32 row, uint32 end, uint64 overlap)
 
 		if (sizes[row] >= search->least_size && sizes[row] <= search->most_size &&
 			bounds_value(query, query->measure, &traits,
-						  overlap) >= query->threshold)
+						 overlap) >= query->threshold)
 			break;
 	}
 	return row;
 }
 
-/* False if the segment is gone. */
+/* Take a stretch; false if the segment is gone. */
 static bool
 take_stretch(IndexSearch *search, const Stretch *stretch)
 {
@@ -151,7 +278,7 @@ take_stretch(IndexSearch *search, const Stretch *stretch)
 		bool		there = lock_page(search, row);
 		uint32		end = Min(stretch->end, search->page_end);
 
-		if (search->kept->sizes != NULL)
+		if (search->cached->sizes != NULL)
 			end = Min(end, row + ROWS_AT_ONCE);
 		if (there)
 			take_rows(search, row, end, overlap);
@@ -164,7 +291,7 @@ take_stretch(IndexSearch *search, const Stretch *stretch)
 	return true;
 }
 
-/* The stretches with at least, or with less than, that count. */
+/* Take the stretches with at least that count, or with less. */
 static bool
 take_stretches(IndexSearch *search, const Stretch *stretches, size_t n,
 			   uint32 count, bool less)
@@ -178,32 +305,49 @@ take_stretches(IndexSearch *search, const Stretch *stretches, size_t n,
 	return there;
 }
 
-/*
- * A count that so many rows have at least that they are likely to be all that
- * are wanted.
- */
+/* A count that about TOP_ROWS rows reach. */
 static uint32
-near_count(const IndexSearch *search, const Stretch *stretches, size_t n)
+top_count(const Stretch *stretches, size_t n)
 {
 	uint32		most = 0;
 	int			shift = 0;
-	uint64	   *rows = palloc0(NEAR_COUNTS * sizeof(uint64));
+	uint64	   *rows = palloc0(OVERLAP_CLASSES * sizeof(uint64));
 	uint64		sum = 0;
 
 	for (size_t i = 0; i < n; i++)
 		most = Max(most, stretches[i].count);
-	while (most >> shift >= NEAR_COUNTS)
+	while (most >> shift >= OVERLAP_CLASSES)
 		shift++;
 	for (size_t i = 0; i < n; i++)
 		rows[stretches[i].count >> shift] += stretches[i].end - stretches[i].first;
 	most >>= shift;
-	while (most > 0 && (sum += rows[most]) < NEAR_ROWS)
+	while (most > 0 && (sum += rows[most]) < TOP_ROWS)
 		most--;
 	pfree(rows);
 	return most << shift;
 }
 
-/* How many keys of the query need not be looked at in a segment. */
+/* Take all stretches; the nearest rows first, so that they exclude most others. */
+static bool
+take_all(IndexSearch *search, const Stretch *stretches, size_t n)
+{
+	uint32		count = 0;
+	bool		there;
+
+	search->buffer = InvalidBuffer;
+	directory_open(&search->path, &search->store, search->segment->owner,
+				   search->segment->forward, &search->cached->forward);
+	if (search->query->nearest)
+		count = top_count(stretches, n);
+	there = take_stretches(search, stretches, n, count, false) &&
+		(count == 0 || take_stretches(search, stretches, n, count, true));
+	directory_close(&search->path);
+	return there;
+}
+
+/* Keys */
+
+/* Number of the query's keys that need not be looked up in a segment. */
 static uint32
 spare_keys(const IndexSearch *search)
 {
@@ -211,67 +355,34 @@ spare_keys(const IndexSearch *search)
 
 	if (search->least <= search->slack)
 		return 0;
+	Assert(query->shares == NULL);
 	return Min(search->least - search->slack - 1, query->nkeys);
 }
 
 /*
- * Whether the rows of a stretch may be wanted, but have fewer of the keys that
- * were read than such a row has on the average, by a tenth.
+ * True if more than `most` rows may be wanted, but have a tenth fewer of the keys
+ * that were read than a wanted row has on the average.
  */
-static inline bool
-in_doubt(const IndexSearch *search, const Overlaps *overlaps, const Stretch *stretch)
+static bool
+many_in_doubt(const IndexSearch *search, const Overlaps *overlaps,
+			  const Stretch *stretches, size_t n, uint64 most)
 {
-	uint64		seen = overlaps->nkeys - overlaps_unread(overlaps);
+	uint64		read = overlaps->nkeys - overlaps_unread(overlaps);
 	uint64		least = search->least - search->slack;
-
-	return 10 * (uint64) stretch->count * overlaps->nkeys < 9 * least * seen &&
-		search_wants(search, stretch->count + search->unseen);
-}
-
-static double
-count_row(void *taker, ItemPointer tid, double distance)
-{
-	++*(uint64 *) taker;
-	return get_float8_infinity();
-}
-
-/* How many of these rows may be wanted by their sizes; false if they are gone. */
-static bool
-count_by_size(IndexSearch *search, const Overlaps *overlaps,
-			  const Stretch *stretches, size_t n, uint64 *rows)
-{
-	IndexSearch		counting = *search;
-	bool		there = true;
-
-	*rows = 0;
-	counting.take = count_row;
-	counting.taker = rows;
-	open_rows(&counting);
-	for (size_t i = 0; i < n && there; i++)
-		if (in_doubt(search, overlaps, &stretches[i]))
-			there = take_stretch(&counting, &stretches[i]);
-	close_rows(&counting);
-	return there;
-}
-
-/* Whether there are more than so many rows in doubt; false if they are gone. */
-static bool
-many_in_doubt(IndexSearch *search, const Overlaps *overlaps,
-			  const Stretch *stretches, size_t n, uint64 most, bool *many)
-{
 	uint64		rows = 0;
 
 	for (size_t i = 0; i < n; i++)
-		if (in_doubt(search, overlaps, &stretches[i]))
-			rows += stretches[i].end - stretches[i].first;
-	if (rows > most && rows <= LOOK_AT_ROWS &&
-		!count_by_size(search, overlaps, stretches, n, &rows))
-		return false;
-	*many = rows > most;
-	return true;
+	{
+		const Stretch *stretch = &stretches[i];
+
+		if (10 * (uint64) stretch->count * overlaps->nkeys < 9 * least * read &&
+			search_wants(search, stretch->count + search->unseen))
+			rows += stretch->end - stretch->first;
+	}
+	return rows > most;
 }
 
-/* How many rows may be wanted, by what has been read. */
+/* Number of rows that may be wanted, by what has been read. */
 static uint64
 wanted_rows(const IndexSearch *search, const Stretch *stretches, size_t n)
 {
@@ -284,8 +395,8 @@ wanted_rows(const IndexSearch *search, const Stretch *stretches, size_t n)
 }
 
 /*
- * The same stretches after more of the long lists, as long as these cost less than the
- * rows that they may turn away.  NULL if the segment is gone.
+ * Read more of the long lists, as long as these cost less than the rows that they may
+ * exclude.  Returns the new stretches, or NULL if the segment is gone.
  */
 static Stretch *
 read_optional(IndexSearch *search, Overlaps *overlaps, Stretch *stretches, size_t *n)
@@ -308,8 +419,8 @@ read_optional(IndexSearch *search, Overlaps *overlaps, Stretch *stretches, size_
 }
 
 /*
- * The stretches of rows after some keys were looked up: more are if that
- * leaves more than a few rows in doubt.  NULL if the segment is gone.
+ * Look up as few keys as possible, more while many rows are in doubt.  Returns the
+ * stretches, or NULL if the segment is gone.
  */
 static Stretch *
 count_some(IndexSearch *search, Overlaps *overlaps, uint32 spare, size_t *n)
@@ -319,7 +430,6 @@ count_some(IndexSearch *search, Overlaps *overlaps, uint32 spare, size_t *n)
 	for (uint32 more = MORE_KEYS;; more *= 2)
 	{
 		Stretch    *stretches;
-		bool		many;
 
 		if (!overlaps_look_up(overlaps, unread))
 			return NULL;
@@ -330,16 +440,14 @@ count_some(IndexSearch *search, Overlaps *overlaps, uint32 spare, size_t *n)
 		stretches = overlaps_count(overlaps, search->every_row, n);
 		if (overlaps->next == overlaps->nkeys)
 			return read_optional(search, overlaps, stretches, n);
-		if (!many_in_doubt(search, overlaps, stretches, *n, more / 2, &many))
-			return NULL;
-		if (!many)
+		if (!many_in_doubt(search, overlaps, stretches, *n, more / 2))
 			return stretches;
 		pfree(stretches);
 		unread -= Min(unread, more);
 	}
 }
 
-/* The stretches of rows by all keys, of all rows where the nearest are wanted. */
+/* Look up all keys.  Returns the stretches, of all rows where the nearest are wanted. */
 static Stretch *
 count_all(IndexSearch *search, Overlaps *overlaps, size_t *n)
 {
@@ -350,164 +458,21 @@ count_all(IndexSearch *search, Overlaps *overlaps, size_t *n)
 }
 
 /*
- * Rows that have many keys come first where the nearest are wanted: most of
- * the others then need not be looked at.
- */
-static bool
-take_segment(IndexSearch *search, const Stretch *stretches, size_t n)
-{
-	uint32		count = 0;
-	bool		there;
-
-	open_rows(search);
-	if (search->query->nearest)
-		count = near_count(search, stretches, n);
-	there = take_stretches(search, stretches, n, count, false) &&
-		(count == 0 || take_stretches(search, stretches, n, count, true));
-	close_rows(search);
-	return there;
-}
-
-/* The row that a key's list has, if it is one; false if the segment is gone. */
-static bool
-look_up_single(IndexSearch *search, const uint32 *key, int64 *row)
-{
-	Overlaps	overlaps;
-	bool		there;
-
-	overlaps_open(&overlaps, search->store.index, search->segment, search->kept,
-				  key, NULL, 1);
-	there = overlaps_look_up(&overlaps, 0);
-	*row = -1;
-	if (overlaps.runs.n == 1 && overlaps.npostings == 1)
-		*row = overlaps.runs.first[0];
-	search->counters->keys++;
-	search->counters->postings += overlaps.npostings;
-	overlaps_close(&overlaps);
-	return there;
-}
-
-/* True if it is the query's own row; *there is false if the segment is gone. */
-static bool
-is_own(IndexSearch *search, uint32 row, bool *there)
-{
-	const IndexQuery *query = search->query;
-	bool		own = false;
-
-	open_rows(search);
-	*there = lock_page(search, row);
-	if (*there)
-	{
-		const ForwardEntry *entry = (const ForwardEntry *)
-			PageGetContents(BufferGetPage(search->buffer)) + (row - search->page_first);
-
-		own = entry->spec == search->spec && entry->size == query->size &&
-			ItemPointerEquals(unconstify(ItemPointerData *, &entry->tid),
-							  unconstify(ItemPointerData *, &query->own));
-	}
-	if (BufferIsValid(search->buffer))
-		LockBuffer(search->buffer, BUFFER_LOCK_UNLOCK);
-	close_rows(search);
-	return own;
-}
-
-/*
- * The query's own row has all of its keys in one segment.  Once it has been found there,
- * keys that only one row has lead to no other, and mostly few keys are left.
- */
-static bool
-drop_own_keys(IndexSearch *search, uint32 *nkeys)
-{
-	uint32		others = filter_single_last(search->keys, *nkeys, search->kept);
-
-	for (uint32 i = others; i < Min(*nkeys, others + OWN_TRIED); i++)
-	{
-		int64		row;
-		bool		there;
-
-		if (!look_up_single(search, &search->keys[i], &row))
-			return false;
-		if (row < 0)
-			continue;			/* the filter let pass what is not there */
-		if (is_own(search, row, &there))
-			*nkeys = others;
-		return there;
-	}
-	return true;
-}
-
-/* Rows of the page at hand that have the order wanted: first ... end - 1. */
-static void
-find_order(const IndexSearch *search, uint32 *first, uint32 *end)
-{
-	const ForwardEntry *rows = (const ForwardEntry *)
-		PageGetContents(BufferGetPage(search->buffer));
-	uint32		n = search->page_end - search->page_first;
-	uint32		lo = 0;
-	uint32		hi = n;
-
-	while (lo < hi)
-	{
-		uint32		mid = (lo + hi) / 2;
-
-		if (forward_order(&rows[mid]) < search->order)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	*first = *end = search->page_first + lo;
-	while (lo < n && forward_order(&rows[lo++]) == search->order)
-		++*end;
-}
-
-/*
- * Rows stand by their order, which equal sets have in common, and hardly any others:
- * so where no other set is wanted, no list is read.  False if the segment is gone.
- */
-static bool
-take_equal(IndexSearch *search)
-{
-	const KeptSegment *kept = search->kept;
-	uint32		place = kept_find_order(kept, search->order);
-	bool		there = true;
-	bool		more = true;
-
-	open_rows(search);
-	for (; more && place < kept->forward.n; place++)
-	{
-		uint32		first;
-		uint32		end;
-
-		there = lock_page(search, place * FORWARD_PER_PAGE);
-		if (!there)
-			break;
-		find_order(search, &first, &end);
-		take_rows(search, first, end, search->query->size);
-		more = end == search->page_end && place + 1 < kept->forward.n &&
-			kept->orders[place + 1] <= search->order;
-		LockBuffer(search->buffer, BUFFER_LOCK_UNLOCK);
-	}
-	close_rows(search);
-	return there;
-}
-
-/*
- * True of a sketch whose places have few values: many rows have any of them, so all
- * lists are long, and no row can be told from others before most of them were read.
+ * True if some keys do.  Vectors need all shares.  Of a sketch whose places have few
+ * values all lists are long, and most must be read before any row can be excluded.
  */
 static inline bool
-has_few_values(const IndexQuery *query)
+some_keys_do(const IndexQuery *query)
 {
-	return query->sketch &&
-		method_info(query->spec->method)->place_values > 0;
+	return query->filter && !query->nearest && query->shares == NULL &&
+		!(query->sketch && method_info(query->spec->method)->place_values > 0);
 }
 
 bool
 search_segment(IndexSearch *search, const SegmentInfo *segment)
 {
 	const IndexQuery *query = search->query;
-	bool		some = query->filter && !query->nearest &&
-		query->shares == NULL && !has_few_values(query);
+	bool		some = some_keys_do(query);
 	uint32		spare = some ? spare_keys(search) : 0;
 	uint32		nkeys = query->nkeys;
 	Overlaps	overlaps;
@@ -516,28 +481,24 @@ search_segment(IndexSearch *search, const SegmentInfo *segment)
 	bool		there;
 
 	search->segment = segment;
-	search->kept = kept_segment(search->kept_index, search->store.index, segment);
-	if (search->equal && search->kept->orders != NULL)
-		return take_equal(search);
+	search->cached = cached_segment(search->cache, search->store.index, segment);
 	if (some)
 	{
-		if (nkeys > 0)			/* a spec that is never held has no keys */
+		if (nkeys > 0)			/* a spec that cannot be indexed has no keys */
 			memcpy(search->keys, query->keys, nkeys * sizeof(uint32));
-		if (!filter_keys(&search->store, segment, search->keys, &nkeys, spare,
-						 search->kept))
-			return false;
-		if (nkeys > spare && query->has_own && !drop_own_keys(search, &nkeys))
+		if (!filter_keys(&search->store, segment, search->cached, search->keys,
+						 &nkeys, spare))
 			return false;
 		if (nkeys <= spare && !search->every_row)
 			return true;
 	}
-	overlaps_open(&overlaps, search->store.index, segment, search->kept,
+	overlaps_open(&overlaps, search->store.index, segment, search->cached,
 				  some ? search->keys : query->keys, query->shares, nkeys);
 	stretches = some ? count_some(search, &overlaps, spare, &n) :
 		count_all(search, &overlaps, &n);
 	search->counters->keys += overlaps.next;
 	search->counters->postings += overlaps.npostings;
-	there = stretches != NULL && take_segment(search, stretches, n);
+	there = stretches != NULL && take_all(search, stretches, n);
 	overlaps_close(&overlaps);
 	if (stretches != NULL)
 		pfree(stretches);

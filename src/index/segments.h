@@ -1,52 +1,112 @@
 /*
  * segments.h
- *		The list of segments in the metapage: which are merged, and when.
+ *		The segments of an index, and the pending rows that become segments.
  *
- * For all of these the caller holds the merge lock.
+ * The caller of segments_...() and merge_...() holds the merge lock.
  */
 #ifndef NEARDUP_SEGMENTS_H
 #define NEARDUP_SEGMENTS_H
 
 #include "index/pages.h"
+#include "index/row.h"
+
+/* Most postings that are merged at once, or in a step */
+extern int	merge_step_postings;
 
 /*
- * Takes n segments out of the metapage and puts one in, unless that has no
- * rows; the pending pages before `pending_first` are gone with it.  All in one.
+ * Take n segments out of the metapage and put one in, unless that has no rows; the
+ * pending pages before `pending_first` go with it.  All in one.
  */
 extern void segments_replace(Relation index, const SegmentInfo *old, uint32 n,
 							 const SegmentInfo *segment, uint64 pending_first);
 
 /*
- * Puts the segments of a copy of the metapage in order, lightest first.  Who reads them so
- * comes to those that are soon merged away, whose pages are used again, before they are.
+ * Sort the segments of a copy of the metapage, lightest first: a search reads those
+ * that are soon merged away, whose pages are used again, before they are.
  */
 extern void segments_sort(IndexMeta *meta);
 
-/* Sees to it that the metapage can take another segment. */
+/* Merge until the metapage has room for another segment. */
 extern void segments_make_room(Relation index);
 
 /*
- * What an insertion does that has added so much to the segments (as
- * segment_weight() tells): merges small ones of about the same size while there are
- * four of them, and does a step with large ones.
+ * Merge small segments of about the same size while there are four of them, and do a
+ * step with large ones, after an insertion has added that weight.
  */
 extern void segments_merge_some(Relation index, uint64 added);
 
 /*
- * What VACUUM does: merges all that are not small to the next greater one,
- * within maintenance_work_mem, and rewrites those with many dead rows.  Where that
- * is much, it only begins to.
+ * Merge all that are not small to the next greater one, within maintenance_work_mem,
+ * and rewrite those with many dead rows, as VACUUM does; or begin to, if that is much.
  */
 extern void segments_merge_all(Relation index);
 
-/* How much there is to do with a segment, in postings. */
+/* The work with a segment, in postings. */
 static inline uint64
 segment_weight(const SegmentInfo *segment)
 {
 	return segment->npostings + UINT64CONST(8) * segment->nrows;
 }
 
-/* The most postings that are merged at once, or in a step. */
-extern int merge_step_postings;
+/*
+ * Do a step of the least incremental merge, of about that many postings; false if
+ * there is no merge.
+ */
+extern bool merge_do_step(Relation index, uint64 most_postings);
+
+/* Read the state of a merge; false if there is none of that number. */
+extern bool merge_state(Relation index, const IndexMeta *meta, int number,
+						MergeState *state);
+
+/* The segments of a merge, by their numbers; returns how many. */
+extern uint32 merge_segments(const IndexMeta *meta, int number,
+							 SegmentInfo *segments);
+
+/* Note how many rows are dead of those that a merge has copied. */
+extern void merge_count_dead(Relation index, const IndexMeta *meta,
+							 int number, uint32 ndead);
+
+/* Pending rows */
+
+/*
+ * Add a row.  Now and then makes the pending rows a segment and merges small
+ * segments, a bounded amount of work.
+ */
+extern void pending_insert(Relation index, const IndexedRow *row);
+
+/* Makes a segment of the pending rows; the caller holds the merge lock. */
+extern void pending_flush(Relation index);
+
+/* Make a segment of the pending rows if an insertion would. */
+extern void pending_relieve(Relation index);
+
+/* Number of rows on a pending page. */
+static inline int
+pending_count(Page page)
+{
+	return (((PageHeader) page)->pd_special - ((PageHeader) page)->pd_upper) /
+		sizeof(PendingHead);
+}
+
+/* The head of row i, from 0. */
+static inline const PendingHead *
+pending_head(Page page, int i)
+{
+	return (const PendingHead *) PAGE_TAIL(page) - 1 - i;
+}
+
+/* The rest of it; raises INDEX_CORRUPTED if that is not on the page. */
+static inline const PendingRow *
+pending_row(Relation index, Page page, const PendingHead *head)
+{
+	const PendingRow *row = (const PendingRow *) ((char *) page + head->offset);
+	int			most = (int) ((PageHeader) page)->pd_lower - head->offset -
+		(int) offsetof(PendingRow, keys);
+
+	if (head->offset != MAXALIGN(head->offset) || most < 0 ||
+		row->nkeys > most / sizeof(uint32))
+		index_corrupt(index, META_BLOCK, "A pending row cannot be read.");
+	return row;
+}
 
 #endif							/* NEARDUP_SEGMENTS_H */

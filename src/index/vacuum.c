@@ -2,12 +2,11 @@
  * vacuum.c
  *		VACUUM of an index of access method neardup.
  *
- * Rows to be deleted have been in the index since before VACUUM began.  So
- * they are in a segment after a first flush, and in whatever that is merged
- * into.  Segments are gone through under the merge lock, some pages at a time: in between
- * others are let at the index, as insertions that wait for longer than deadlock_timeout
- * would have the server cancel an autovacuum.  A segment that is merged meanwhile is gone
- * through anew, as part of what it is merged into.
+ * Rows to be deleted have been in the index since before VACUUM began.  So after a
+ * first flush they are in a segment, and in whatever that is merged into.  Segments are
+ * read under the merge lock, some pages at a time: insertions that wait for longer
+ * than deadlock_timeout would have the server cancel an autovacuum.  A segment that is
+ * merged meanwhile is read again, as a part of its successor.
  */
 #include "postgres.h"
 
@@ -19,9 +18,7 @@
 #include "storage/lmgr.h"
 
 #include "index/access.h"
-#include "index/pending.h"
 #include "index/segments.h"
-#include "index/steps.h"
 
 typedef struct Deletion
 {
@@ -30,29 +27,21 @@ typedef struct Deletion
 	IndexBulkDeleteCallback callback;
 	void	   *state;
 	IndexBulkDeleteResult *stats;
-	uint64		watched;		/* segment that is gone through, or one of its merge: */
+	uint64		watched;		/* segment being read, or one of its merge: */
 	int			merge;			/* that number, or -1 */
 } Deletion;
 
-/* So many pages of a segment are gone through before others are let at the index. */
+/* Pages of a segment, and blocks, that are read under the merge lock at once */
 #define PAGES_AT_ONCE		128
+#define BLOCKS_AT_ONCE		4096
 
 static inline uint32
 rows_on(const char *page)
 {
-	return (((PageHeader) page)->pd_lower - MAXALIGN(SizeOfPageHeaderData)) /
-		sizeof(ForwardEntry);
+	return page_contents_size(page) / sizeof(ForwardEntry);
 }
 
-/* True if the row is to go. */
-static bool
-is_deleted(Deletion *deletion, ForwardEntry *row)
-{
-	return row->spec != SPEC_DEAD &&
-		deletion->callback(&row->tid, deletion->state);
-}
-
-/* Marks those of `dead` on a page; nobody else changes it meanwhile. */
+/* Mark rows of a page as dead.  Under the merge lock nobody else changes it. */
 static void
 mark_page(Deletion *deletion, BlockNumber block, const bool *dead)
 {
@@ -72,10 +61,7 @@ mark_page(Deletion *deletion, BlockNumber block, const bool *dead)
 	UnlockReleaseBuffer(buffer);
 }
 
-/*
- * Goes through a copy of a page; returns how many of its rows are to go.  *gone
- * rises by these, and by those that are gone already.
- */
+/* Delete rows of a page, of which there is a copy; *gone rises by all dead ones. */
 static uint32
 delete_on_page(Deletion *deletion, BlockNumber block, char *page, uint32 *gone)
 {
@@ -86,7 +72,8 @@ delete_on_page(Deletion *deletion, BlockNumber block, char *page, uint32 *gone)
 	for (uint32 i = 0; i < rows_on(page); i++)
 	{
 		tid_require(deletion->index, block, &rows[i].tid);
-		dead[i] = is_deleted(deletion, &rows[i]);
+		dead[i] = rows[i].spec != SPEC_DEAD &&
+			deletion->callback(&rows[i].tid, deletion->state);
 		n += dead[i];
 		*gone += dead[i] || rows[i].spec == SPEC_DEAD;
 	}
@@ -95,50 +82,38 @@ delete_on_page(Deletion *deletion, BlockNumber block, char *page, uint32 *gone)
 	return n;
 }
 
-/*
- * Tells the metapage how many rows of a segment are dead, with those that a VACUUM
- * has marked which did not come to its end.
- */
+/* Set how many rows of a segment are dead, with those of an interrupted VACUUM. */
 static void
 count_dead(Relation index, uint64 owner, uint32 ndead)
 {
-	Buffer		metabuffer = ReadBuffer(index, META_BLOCK);
-	GenericXLogState *state;
+	Buffer		buffer;
+	GenericXLogState *xlog;
+	SegmentInfo *segment = meta_segment(meta_begin_change(index, &buffer, &xlog), owner);
 
-	LockBuffer(metabuffer, BUFFER_LOCK_EXCLUSIVE);
-	state = GenericXLogStart(index);
-	meta_segment(META_OF(GenericXLogRegisterBuffer(state, metabuffer, 0)),
-				 owner)->ndead = ndead;
-	GenericXLogFinish(state);
-	UnlockReleaseBuffer(metabuffer);
+	Assert(segment != NULL && ndead <= segment->nrows);
+	segment->ndead = ndead;
+	meta_finish_change(buffer, xlog);
 }
 
-/* True if there still is a segment of that owner, in that merge or in none. */
+/* Release the lock for a moment; false if the segment was merged meanwhile. */
 static bool
-is_there(Relation index, uint64 owner, int merge)
+yield_lock(Deletion *deletion)
 {
-	IndexMeta *meta = palloc(sizeof(IndexMeta));
-	bool		there = false;
+	IndexMeta  *meta;
+	SegmentInfo *segment;
+	bool		there;
 
-	meta_copy(index, meta);
-	for (uint32 i = 0; i < meta->nsegments && !there; i++)
-		there = meta->segments[i].owner == owner &&
-			SEGMENT_MERGE(&meta->segments[i]) == merge;
+	merge_unlock(deletion->index);
+	vacuum_delay_point_compat(false);
+	merge_lock(deletion->index);
+	meta = meta_read(deletion->index);
+	segment = meta_segment(meta, deletion->watched);
+	there = segment != NULL && SEGMENT_MERGE(segment) == deletion->merge;
 	pfree(meta);
 	return there;
 }
 
-/* Lets others at the index, who may merge the segment: then it is false. */
-static bool
-give_way(Deletion *deletion)
-{
-	merge_unlock(deletion->index);
-	vacuum_delay_point_compat(false);
-	merge_lock(deletion->index);
-	return is_there(deletion->index, deletion->watched, deletion->merge);
-}
-
-/* Marks a segment's rows; *gone is how many are gone in all.  False if it was merged meanwhile. */
+/* Delete rows of a segment; *gone is the number of dead ones.  False if it was merged. */
 static bool
 delete_in_segment(Deletion *deletion, const SegmentInfo *segment, uint32 *gone)
 {
@@ -150,20 +125,21 @@ delete_in_segment(Deletion *deletion, const SegmentInfo *segment, uint32 *gone)
 	*gone = 0;
 	for (uint32 i = 1; there && seen < segment->nrows; i++)
 	{
-		page_require(&deletion->store, block, segment->owner, page);
-		if (PAGE_TAIL(page)->kind != PAGE_FORWARD)
-			index_corrupt(deletion->index, block, "Rows are missing.");
+		block = chain_find(&deletion->store, block, segment->owner, PAGE_FORWARD, page);
+		if (!BlockNumberIsValid(block))
+			index_corrupt(deletion->index, segment->first, "Rows are missing.");
 		deletion->stats->tuples_removed += delete_on_page(deletion, block, page, gone);
 		seen += rows_on(page);
+		Assert(*gone <= seen);
 		block = PAGE_TAIL(page)->next;
 		if (i % PAGES_AT_ONCE == 0)
-			there = give_way(deletion);
+			there = yield_lock(deletion);
 	}
 	pfree(page);
 	return there;
 }
 
-/* Also tells the metapage. */
+/* Delete rows of a segment, and count them in the metapage. */
 static bool
 delete_and_count(Deletion *deletion, const SegmentInfo *segment)
 {
@@ -179,31 +155,31 @@ delete_and_count(Deletion *deletion, const SegmentInfo *segment)
 }
 
 /*
- * All segments of a merge, and then the rows that it has copied already: others will
- * be copied as they are then.  Adds the segments to those done, unless the merge came to its
- * end meanwhile.
+ * Delete rows of all segments of a merge, and then those that it has copied: others
+ * will be copied as they are then.  Adds the segments to those done, unless the merge
+ * ended meanwhile.
  */
 static void
 delete_in_merge(Deletion *deletion, const IndexMeta *meta, int number,
 				uint64 *done, uint32 *ndone)
 {
 	SegmentInfo *segments = palloc(MAX_SEGMENTS * sizeof(SegmentInfo));
-	uint32		n = steps_segments(meta, number, segments);
+	uint32		n = merge_segments(meta, number, segments);
 	MergeState *state = palloc(sizeof(MergeState));
-	IndexMeta *now = palloc(sizeof(IndexMeta));
+	IndexMeta  *now;
 	bool		whole = true;
 	double		removed;
 	uint32		gone;
 
 	for (uint32 i = 0; i < n && whole; i++)
 		whole = delete_and_count(deletion, &segments[i]);
-	meta_copy(deletion->index, now);
+	now = meta_read(deletion->index);
 	removed = deletion->stats->tuples_removed;
-	if (whole && steps_state(deletion->index, now, number, state))
+	if (whole && merge_state(deletion->index, now, number, state))
 	{
 		whole = delete_in_segment(deletion, &state->writer.info, &gone);
 		if (whole)
-			steps_count_dead(deletion->index, now, number, gone);
+			merge_count_dead(deletion->index, now, number, gone);
 	}
 	/* rows that were copied have been counted where they were copied from */
 	deletion->stats->tuples_removed = removed;
@@ -215,17 +191,17 @@ delete_in_merge(Deletion *deletion, const IndexMeta *meta, int number,
 }
 
 /*
- * One segment that is old enough and not among those done, which have room for
- * MAX_SEGMENTS more; false if none is.
+ * Delete rows of a segment that is old enough and not done yet; false if there is none.
+ * done[] has room for MAX_SEGMENTS more.
  */
 static bool
 delete_in_next(Deletion *deletion, uint64 before, uint64 *done, uint32 *ndone)
 {
-	IndexMeta *meta = palloc(sizeof(IndexMeta));
+	IndexMeta  *meta;
 	const SegmentInfo *next = NULL;
 
 	merge_lock(deletion->index);
-	meta_copy(deletion->index, meta);
+	meta = meta_read(deletion->index);
 	for (uint32 i = 0; i < meta->nsegments && next == NULL; i++)
 	{
 		bool		known = meta->segments[i].oldest >= before;
@@ -244,16 +220,16 @@ delete_in_next(Deletion *deletion, uint64 before, uint64 *done, uint32 *ndone)
 	return next != NULL;
 }
 
-/* Makes a segment of the pending rows; later ones have numbers from that on. */
+/* Make a segment of the pending rows; returns the number of the next segment. */
 static uint64
 flush_all(Relation index)
 {
-	IndexMeta *meta = palloc(sizeof(IndexMeta));
+	IndexMeta  *meta;
 	uint64		next_owner;
 
 	merge_lock(index);
 	pending_flush(index);
-	meta_copy(index, meta);
+	meta = meta_read(index);
 	merge_unlock(index);
 	next_owner = meta->next_owner;
 	pfree(meta);
@@ -288,10 +264,7 @@ am_bulk_delete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
 	return stats;
 }
 
-/* So many blocks are looked at before others are let at the index. */
-#define BLOCKS_AT_ONCE		4096
-
-/* Notes the blocks from `block` to before `end` that nothing owns. */
+/* Record free blocks from `block` to before `end`. */
 static void
 find_free_some(Relation index, const IndexMeta *meta, BlockNumber block,
 			   BlockNumber end, IndexBulkDeleteResult *stats)
@@ -313,10 +286,7 @@ find_free_some(Relation index, const IndexMeta *meta, BlockNumber block,
 	}
 }
 
-/*
- * The same of all blocks.  A new page is not yet anybody's, so the merge lock is
- * held; but not all the time.
- */
+/* Record all free blocks.  The merge lock protects new pages, which look free. */
 static void
 find_free_blocks(Relation index, IndexBulkDeleteResult *stats)
 {
@@ -339,14 +309,13 @@ find_free_blocks(Relation index, IndexBulkDeleteResult *stats)
 	IndexFreeSpaceMapVacuum(index);
 }
 
-/* How much there is in all segments. */
+/* The weight of all segments. */
 static uint64
 weight_of_all(Relation index)
 {
-	IndexMeta *meta = palloc(sizeof(IndexMeta));
+	IndexMeta  *meta = meta_read(index);
 	uint64		weight = 0;
 
-	meta_copy(index, meta);
 	for (uint32 i = 0; i < meta->nsegments; i++)
 		weight += segment_weight(&meta->segments[i]);
 	pfree(meta);
@@ -354,8 +323,8 @@ weight_of_all(Relation index)
 }
 
 /*
- * Steps until no merge is left.  Insertions go on between them.  As they may begin
- * others all the time, it is enough when all could have been merged twice.
+ * Do steps until no merge is left.  Insertions go on, and may begin other merges, so
+ * stop when all could have been merged twice.
  */
 static void
 finish_steps(Relation index)
@@ -369,20 +338,9 @@ finish_steps(Relation index)
 		vacuum_delay_point_compat(false);
 		merge_lock(index);
 		pending_relieve(index);
-		left = steps_do(index, most);
+		left = merge_do_step(index, most);
 		merge_unlock(index);
 	}
-}
-
-/* Merges what is worth it. */
-static void
-merge_all(Relation index)
-{
-	finish_steps(index);
-	merge_lock(index);
-	segments_merge_all(index);
-	merge_unlock(index);
-	finish_steps(index);
 }
 
 IndexBulkDeleteResult *
@@ -395,10 +353,13 @@ am_cleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
 	if (stats == NULL)
 		stats = palloc0(sizeof(IndexBulkDeleteResult));
 	(void) flush_all(info->index);
-	merge_all(info->index);
+	finish_steps(info->index);
+	merge_lock(info->index);
+	segments_merge_all(info->index);
+	merge_unlock(info->index);
+	finish_steps(info->index);
 	find_free_blocks(info->index, stats);
-	meta = palloc(sizeof(IndexMeta));
-	meta_copy(info->index, meta);
+	meta = meta_read(info->index);
 	stats->num_index_tuples = 0;
 	for (uint32 i = 0; i < meta->nsegments; i++)
 		stats->num_index_tuples += meta->segments[i].nrows -

@@ -1,5 +1,5 @@
 --
--- Access method neardup: what a session keeps of segments, in little memory
+-- Access method neardup: the cache of segments, in little memory
 --
 
 CREATE SCHEMA index_cache;
@@ -28,7 +28,7 @@ CREATE TABLE looked_up (kilobytes int, pages bigint, missing bigint, wrong bigin
 CREATE TABLE found (LIKE pairs);
 CREATE PROCEDURE look_up(kilobytes int) LANGUAGE plpgsql AS $$
 BEGIN
-    PERFORM set_config('neardup.kept_memory', kilobytes || 'kB', true), set_config('work_mem', '64kB', true),
+    PERFORM set_config('neardup.segment_cache_memory', kilobytes || 'kB', true), set_config('work_mem', '64kB', true),
         set_config('hash_mem_multiplier', '1', true);
     SET LOCAL enable_seqscan = off; SET LOCAL neardup.enable_join = off;
     ALTER INDEX grown_sig RENAME TO grown_other; ALTER INDEX grown_other RENAME TO grown_sig;

@@ -12,7 +12,7 @@ CREATE INDEX docs_sig ON docs USING neardup (sig);
 SET neardup.merge_postings = 2000;
 CREATE FUNCTION make(seed int, size int) RETURNS signature LANGUAGE sql IMMUTABLE AS $$
     SELECT signature_from(array(SELECT hashint8extended(i, 0)
-        FROM generate_series(seed % 13 * 150 + 1, seed % 13 * 150 + size) i)) $$;
+        FROM generate_series(seed % 13 * 4000 + 1, seed % 13 * 4000 + size) i)) $$;
 CREATE PROCEDURE add(first int, last int) LANGUAGE sql AS $$
     INSERT INTO docs (sig) SELECT make(i, CASE WHEN i % 3 > 0 THEN 2100 ELSE 1 + i % 50 END)
     FROM generate_series(first, last) i $$;
@@ -94,7 +94,7 @@ SET neardup.level_entries = 3;
 CREATE TABLE many (sig signature) WITH (autovacuum_enabled = off);
 CREATE INDEX many_sig ON many USING neardup (sig);
 INSERT INTO many SELECT signature_from(array(SELECT hashint8extended(i * 10000 + k, 0) FROM generate_series(1, 2100) k))
-FROM generate_series(1, 80) i;
+FROM generate_series(1, 110) i;
 VACUUM (INDEX_CLEANUP ON) many;
 SELECT count(*) AS segments, sum(pages) > 200 AS large FROM neardup_index_segments('many_sig') WHERE segment IS NOT NULL;
 SELECT neardup_index_check('many_sig', true);

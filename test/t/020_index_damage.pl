@@ -126,7 +126,7 @@ system_or_bail('pg_checksums', '--disable', '-D', $node->data_dir)
 my $bits = unpack('Q', bytes('bit_0', page_of_kind('bit_0', $filter), $word));
 my @set = grep { $bits >> $_ & 1 } 0 .. 63;
 my @unset = grep { !($bits >> $_ & 1) } 0 .. 63;
-cmp_ok(scalar @set, '>', 4, 'there are bits for several rows');
+cmp_ok(scalar @set, '>', 1, 'there are bits of the key');
 foreach my $i (0 .. $#set)
 {
 	change("bit_$i", page_of_kind("bit_$i", $filter), 'Q', $word, sub { shift() & ~(1 << $set[$i]) });

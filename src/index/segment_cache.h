@@ -1,0 +1,81 @@
+/*
+ * segment_cache.h
+ *		Per-backend cache of segment directories, filters and pending rows.
+ *
+ * A segment never changes, so what was read of it stays true.  Also cached is in
+ * which buffer a page was last.  That is a hint: a page is read under its lock, and
+ * has the number of its owner.
+ */
+#ifndef NEARDUP_SEGMENT_CACHE_H
+#define NEARDUP_SEGMENT_CACHE_H
+
+#include "index/pages.h"
+
+/* The pages of one kind, in their order */
+typedef struct CachedPages
+{
+	uint32		n;				/* 0: they are not cached */
+	DirectoryEntry *entries;
+	Buffer	   *buffers;		/* recent buffer of each page, or invalid */
+} CachedPages;
+
+typedef struct CachedSegment
+{
+	uint64		owner;
+	uint64		searches;		/* before it was loaded */
+	MemoryContext context;		/* NULL: not loaded */
+	CachedPages forward;
+	CachedPages postings;
+	CachedPages filter;
+	uint64	   *words;			/* first words of the filter */
+	uint32		nwords;
+	uint32	   *sizes;			/* of the rows, or NULL */
+} CachedSegment;
+
+/* The head of a pending row, and the slot of its page */
+typedef struct CachedRow
+{
+	PendingHead head;
+	uint32		slot;
+} CachedRow;
+
+typedef struct SegmentCache
+{
+	Oid			relid;			/* the key */
+	bool		stale;			/* the index may be another one now */
+	MemoryContext context;		/* of all that is cached of the index */
+	uint64		next_owner;		/* of the metapage that was seen last */
+	uint32		nsegments;
+	CachedSegment *segments[MAX_SEGMENTS];
+	Buffer		pending[MAX_PENDING_PAGES]; /* recent buffers, by slot */
+	uint64		first;			/* rows of pending pages first ... end - 1 */
+	uint64		end;
+	CachedRow  *rows;
+	size_t		nrows;
+	size_t		room;
+} SegmentCache;
+
+/* Kilobytes that the cache may take, unless hash tables may take more. */
+extern int	segment_cache_memory;
+
+/* The cache of an index, by a metapage that was just read.  Valid until the next call. */
+extern SegmentCache *segment_cache(Relation index, const IndexMeta *meta);
+
+/* A segment in the cache, loaded after some searches if memory has room for it. */
+extern CachedSegment *cached_segment(SegmentCache *cache, Relation index,
+									 const SegmentInfo *segment);
+
+/*
+ * Load rows of the pending pages that are full, as far as memory has room for them:
+ * those before cache->end.  False if the metapage is out of date.
+ */
+extern bool cache_pending_rows(SegmentCache *cache, Relation index,
+							   const IndexMeta *meta);
+
+/* The last page that begins with no greater number; -1 if there is none. */
+extern int64 cached_find(const CachedPages *pages, uint32 number);
+
+/* Pin a block, in *buffer if it still is there, and take a share lock on it. */
+extern Buffer cached_lock(Relation index, BlockNumber block, Buffer *buffer);
+
+#endif							/* NEARDUP_SEGMENT_CACHE_H */
