@@ -162,19 +162,12 @@ OBJS = \
 	src/statistics/column_statistics.o \
 	src/text/analysis.o \
 	src/text/ascii.o \
-	src/text/combine.o \
 	src/text/components.o \
-	src/text/configured.o \
-	src/text/entities.o \
 	src/text/languages.o \
 	src/text/letters.o \
 	src/text/reader.o \
-	src/text/scripts.o \
 	src/text/segment.o \
-	src/text/sentences.o \
 	src/text/source.o \
-	src/text/stemmer_endings.o \
-	src/text/stopwords.o \
 	src/text/terms.o \
 	src/text/words.o
 
@@ -267,6 +260,7 @@ REGRESS = \
 	copied_cases \
 	copied_sections \
 	distributed \
+	divided \
 	estimates \
 	evaluate \
 	evaluate_thresholds \
@@ -422,7 +416,7 @@ sql/neardup_library--1.0.sql: $(srcdir)/sql/install/library.sql
 	@$(MKDIR_P) $(@D)
 	cat $< >$@
 
-$(OBJS): $(wildcard $(srcdir)/src/*/*.h $(srcdir)/src/*/*/*.h)
+$(OBJS): $(wildcard $(srcdir)/src/*/*.h $(srcdir)/src/*/*/*.h $(srcdir)/src/text/data/*.inc)
 
 # Out-of-tree build.  Phony, as make would find the directories via VPATH.
 ifdef VPATH

@@ -219,10 +219,11 @@ use_words(DocContext *doccxt, Analysis *analysis, Reads reads)
 {
 	SignatureSpec	   *spec = &analysis->spec;
 
-	if (spec->unit == UNIT_CHAR)
+	if (spec->unit == UNIT_CHAR || spec->unit == UNIT_LETTER)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("analysis says \"unit=char\" where words are wanted"),
+				 errmsg("analysis says \"unit=%s\" where words are wanted",
+						spec->unit == UNIT_CHAR ? "char" : "letter"),
 				 errhint("Leave it out.")));
 	/* the statistics of a collection may take the analysis of its shingles */
 	if (analysis->has_k && spec->k != 1 && doccxt->first == 0)
@@ -358,7 +359,7 @@ doc_context_read_as_lexicon(DocContext *doccxt, const Lexicon *lexicon, Reads re
 
 	lexicon_spec(lexicon, &spec);
 	if (doccxt->analysis != NULL && doccxt->said == NULL &&
-		!OidIsValid(doccxt->config) && doccxt->flags == lexicon->flags &&
+		!OidIsValid(doccxt->config) && doccxt->reading == lexicon->reading &&
 		spec_equal(&doccxt->words, &spec))
 		return;
 	if (spec.filters & FILTER_CONFIG)
@@ -371,9 +372,9 @@ doc_context_read_as_lexicon(DocContext *doccxt, const Lexicon *lexicon, Reads re
 	old = MemoryContextSwitchTo(doccxt->context);
 	analysis = palloc0(sizeof(Analysis));
 	analysis->spec = spec;
-	analysis->markup = (lexicon->flags & LEXICON_MARKUP) != 0;
+	analysis->reading = lexicon->reading;
 	use_analysis(doccxt, analysis, reads, 0);
-	doccxt->flags = lexicon->flags;
+	doccxt->reading = lexicon->reading;
 	MemoryContextSwitchTo(old);
 }
 

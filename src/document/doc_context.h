@@ -66,7 +66,7 @@ typedef struct DocContext
 	size_t		said_len;
 	int			k;				/* 0 if it was not given */
 	Oid			config;			/* InvalidOid if no configuration */
-	uint8		flags;			/* of the lexicon */
+	uint8		reading;		/* of the lexicon */
 
 	LexiconView *view;			/* of the lexicon, or NULL */
 	bool		stored;			/* it was fetched from where this points to */

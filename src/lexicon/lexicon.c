@@ -25,7 +25,7 @@
 #include "text/analysis.h"
 
 Lexicon *
-lexicon_alloc(const SignatureSpec *spec, bool markup, size_t nwords)
+lexicon_alloc(const SignatureSpec *spec, uint8 reading, size_t nwords)
 {
 	Lexicon    *lexicon;
 	Size		size;
@@ -41,7 +41,7 @@ lexicon_alloc(const SignatureSpec *spec, bool markup, size_t nwords)
 	lexicon = palloc0(size);
 	SET_VARSIZE(lexicon, size);
 	lexicon->version = LEXICON_VERSION;
-	lexicon->flags = markup ? LEXICON_MARKUP : 0;
+	lexicon->reading = reading;
 	lexicon->language = spec->language;
 	lexicon->unit = spec->unit;
 	lexicon->order = spec->order;
@@ -246,11 +246,11 @@ check_header(const Lexicon *lexicon)
 
 	if (lexicon->version != LEXICON_VERSION)
 		return "Its format version is not known to this version of neardup.";
-	if ((lexicon->flags & ~LEXICON_FLAGS) != 0 || lexicon->reserved != 0 ||
+	if ((lexicon->reading & ~READING_KNOWN) != 0 || lexicon->reserved != 0 ||
 		lexicon->reserved2 != 0)
 		return "Reserved bits of its header are not zero.";
 	lexicon_spec(lexicon, &spec);
-	if (lexicon->unit > UNIT_LINE || lexicon->order > ORDER_SUM ||
+	if (lexicon->unit > UNIT_LETTER || lexicon->order > ORDER_SUM ||
 		lexicon->k < 1 || lexicon->k > MAX_SHINGLE_SIZE ||
 		(spec_is_of_words(&spec) && lexicon->order != ORDER_KEEP) ||
 		(lexicon->filters & FILTER_REPEATS) != 0)
@@ -258,7 +258,7 @@ check_header(const Lexicon *lexicon)
 	if (lexicon->filters & FILTER_CONFIG)
 	{
 		if (lexicon->filters != FILTER_CONFIG || lexicon->language != 0 ||
-			lexicon->flags != 0 || !spec_is_of_words(&spec))
+			lexicon->reading != 0 || !spec_is_of_words(&spec))
 			return "Its analysis contradicts itself.";
 	}
 	else if (!analysis_hash(&spec, &hash))
@@ -580,9 +580,9 @@ counts_nwords(const Counts *counts)
 #include "lib/sort_template.h"
 
 Lexicon *
-counts_lexicon(const Counts *counts, const SignatureSpec *spec, bool markup)
+counts_lexicon(const Counts *counts, const SignatureSpec *spec, uint8 reading)
 {
-	Lexicon    *lexicon = lexicon_alloc(spec, markup, counts->nwords);
+	Lexicon    *lexicon = lexicon_alloc(spec, reading, counts->nwords);
 	size_t		n = 0;
 
 	lexicon_add_totals(lexicon, counts->totals);

@@ -16,9 +16,6 @@
 
 #define LEXICON_VERSION		1	/* first byte of every lexicon */
 
-#define LEXICON_MARKUP		0x01	/* markup was stripped */
-#define LEXICON_FLAGS		LEXICON_MARKUP	/* all that are known */
-
 /*
  * Words are counted, too, by classes of their first letter: the low bits of
  * its code point, which tell the letters of every alphabet apart well enough.
@@ -36,7 +33,7 @@ typedef struct Lexicon
 {
 	int32		vl_len_;		/* varlena header (do not touch directly!) */
 	uint8		version;		/* LEXICON_VERSION */
-	uint8		flags;			/* LEXICON_... */
+	uint8		reading;		/* READING_... */
 	uint8		language;		/* the analysis, as in a spec: of words, unit */
 	uint8		unit;			/* word, order keep and k = 1, or of shingles */
 	uint32		filters;
@@ -80,7 +77,7 @@ StaticAssertDecl(offsetof(Lexicon, entries) == 64 + 8 * LEXICON_CLASSES,
  * current memory context.  Raises PROGRAM_LIMIT_EXCEEDED where they do not
  * fit into a datum.
  */
-extern Lexicon *lexicon_alloc(const SignatureSpec *spec, bool markup,
+extern Lexicon *lexicon_alloc(const SignatureSpec *spec, uint8 reading,
 							  size_t nwords);
 
 /* Must be called when all else is filled in. */
@@ -204,6 +201,6 @@ extern size_t counts_nwords(const Counts *counts);
  * memory context.
  */
 extern Lexicon *counts_lexicon(const Counts *counts, const SignatureSpec *spec,
-							   bool markup);
+							   uint8 reading);
 
 #endif							/* NEARDUP_LEXICON_H */

@@ -21,7 +21,7 @@
 
 #include "base/memory.h"
 #include "passages/word_places.h"
-#include "text/icu_status.h"
+#include "text/letters.h"
 
 #define BYTES_MAX	10			/* of a word: two numbers of 32 bits */
 

@@ -45,6 +45,7 @@ typedef enum Unit
 	UNIT_CHAR = 1,
 	UNIT_SENTENCE = 2,
 	UNIT_LINE = 3,
+	UNIT_LETTER = 4,			/* a character, without spaces between words */
 	UNIT_NONE = 255,			/* the values are not shingles */
 } Unit;
 

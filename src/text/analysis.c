@@ -24,7 +24,7 @@
 #include "base/hash.h"
 #include "text/analysis.h"
 #include "text/languages.h"
-#include "text/scripts.h"
+#include "text/letters.h"
 
 #define DEFAULT_K			3
 #define MAX_WORD_LIMIT		255 /* largest minlen and maxlen */
@@ -42,6 +42,7 @@ typedef enum Slot
 	SLOT_ACCENTS,
 	SLOT_SCRIPT,
 	SLOT_REPEATS,
+	SLOT_HYPHENS,
 	SLOT_UNIT,
 	SLOT_ORDER,
 	SLOT_K,
@@ -54,6 +55,7 @@ static const char *const units[] = {
 	[UNIT_CHAR] = "char",
 	[UNIT_SENTENCE] = "sentence",
 	[UNIT_LINE] = "line",
+	[UNIT_LETTER] = "letter",
 };
 
 static const char *const orders[] = {
@@ -66,6 +68,7 @@ static const char *const orders[] = {
 static const char *const digits[] = {"drop"};
 static const char *const accents[] = {"fold"};
 static const char *const repeats[] = {"number"};
+static const char *const hyphens[] = {"join"};
 
 typedef struct Parser
 {
@@ -188,6 +191,11 @@ parse_setting(Parser *parser, const char *name, const char *value,
 								  lengthof(repeats));
 			analysis->spec.filters |= FILTER_REPEATS;
 			return choice >= 0;
+		case SLOT_HYPHENS:
+			choice = parse_choice(parser, name, value, hyphens,
+								  lengthof(hyphens));
+			analysis->reading |= READING_JOINED;
+			return choice >= 0;
 		case SLOT_UNIT:
 			choice = parse_choice(parser, name, value, units, lengthof(units));
 			analysis->spec.unit = choice;
@@ -219,6 +227,7 @@ slot_by_name(const char *name, size_t len)
 		[SLOT_ACCENTS] = "accents",
 		[SLOT_SCRIPT] = "script",
 		[SLOT_REPEATS] = "repeats",
+		[SLOT_HYPHENS] = "hyphens",
 		[SLOT_UNIT] = "unit",
 		[SLOT_ORDER] = "order",
 		[SLOT_K] = "k",
@@ -263,6 +272,8 @@ static const struct
 	{"stopwords", "stop"}, {"stopword", "stop"}, {"xml", "html"},
 	{"word", "unit=word"}, {"words", "unit=word"}, {"char", "unit=char"},
 	{"chars", "unit=char"}, {"line", "unit=line"}, {"lines", "unit=line"},
+	{"letter", "unit=letter"}, {"letters", "unit=letter"},
+	{"hyphens", "hyphens=join"}, {"dehyphenate", "hyphens=join"},
 	{"sentence", "unit=sentence"}, {"sentences", "unit=sentence"},
 	{"sorted", "order=sorted"}, {"accents", "accents=fold"},
 	{"unaccent", "accents=fold"}, {"digits", "digits=drop"},
@@ -369,7 +380,8 @@ way_out(const char *word)
 	initStringInfo(&list);
 	language_list(&list);
 	return psprintf("Known are html, stop, minlen=N, maxlen=N, digits=drop, "
-					"accents=fold, script=NAME, repeats=number, unit=word|char|sentence|line, "
+					"accents=fold, script=NAME, repeats=number, hyphens=join, "
+					"unit=word|char|sentence|line|letter, "
 					"order=keep|sorted|xor|sum, k=N and the languages %s.",
 					list.data);
 }
@@ -404,7 +416,7 @@ parse_word(Parser *parser, const char *word)
 	}
 	if (strcmp(word, "html") == 0)
 	{
-		analysis->markup = true;
+		analysis->reading |= READING_MARKUP;
 		return fill_slot(parser, SLOT_HTML, word);
 	}
 	if (strcmp(word, "stop") == 0)
@@ -551,6 +563,20 @@ analysis_canonical(const SignatureSpec *spec, StringInfo out)
 	if (spec->order != ORDER_KEEP)
 		appendStringInfo(out, "order=%s ", orders[spec->order]);
 	appendStringInfo(out, "k=%u", spec->k);
+}
+
+const char *
+analysis_reading(uint8 reading)
+{
+	static const char *const words[] = {
+		[0] = "",
+		[READING_MARKUP] = " html",
+		[READING_JOINED] = " hyphens=join",
+		[READING_MARKUP | READING_JOINED] = " html hyphens=join"
+	};
+
+	Assert(reading < lengthof(words));
+	return words[reading];
 }
 
 bool

@@ -5,7 +5,8 @@
  * An analysis is a short list of words such as 'english stop k=5'.  It is
  * parsed once per call site.  Everything of it that changes the values of a
  * signature goes into the SignatureSpec, from which the canonical text can be told
- * again; markup stripping does not, as its result is comparable.
+ * again; how the text is read (READING_...) does not, as the result is comparable
+ * with that of a text which has no markup and no divided words.
  */
 #ifndef NEARDUP_ANALYSIS_H
 #define NEARDUP_ANALYSIS_H
@@ -15,12 +16,17 @@
 
 #include "signature/signature.h"
 
+/* How the text is read; lexicons store it. */
+#define READING_MARKUP		0x01	/* tags are stripped, entities decoded */
+#define READING_JOINED		0x02	/* words divided at line ends are joined */
+#define READING_KNOWN		(READING_MARKUP | READING_JOINED)
+
 typedef struct Analysis
 {
 	SignatureSpec		spec;			/* unit, order, language, k, filters and the
 								 * analysis hash are set; the method's own
 								 * fields are the caller's to set */
-	bool		markup;			/* strip tags, decode entities */
+	uint8		reading;		/* READING_... */
 	bool		has_k;			/* k= was said, not assumed */
 	Oid			config;			/* text-search configuration, or InvalidOid */
 } Analysis;
@@ -67,6 +73,12 @@ extern void analysis_canonical(const SignatureSpec *spec, StringInfo out);
  * is of a name that the header does not hold.
  */
 extern bool analysis_hash(const SignatureSpec *spec, uint32 *hash);
+
+/*
+ * What an analysis says of how the text is read, as it stands behind the
+ * canonical text: "", " html", " hyphens=join" or both.
+ */
+extern const char *analysis_reading(uint8 reading);
 
 /* The language of a number as it stands in a header, or NULL. */
 extern const char *language_name(uint8 language);

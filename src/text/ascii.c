@@ -19,8 +19,9 @@
 #include "text/ascii.h"
 
 /*
- * The maps of 64 bytes of text, whose lower case goes to folded: bytes of
- * words, ASCII or not, bytes that are not ASCII, and bytes that are I.
+ * Maps of 64 bytes of text: map_bytes() puts their lower case into folded and
+ * tells bytes of words, ASCII or not, and bytes that are not ASCII; map_byte()
+ * tells the bytes that are c.
  */
 #ifdef __SSE2__
 
@@ -40,19 +41,32 @@ bits_of(__m128i bytes)
 	return (uint16) _mm_movemask_epi8(bytes);
 }
 
+static inline uint64
+map_byte(const unsigned char *text, char c)
+{
+	uint64		map = 0;
+
+	for (int i = 0; i < 64; i += 16)
+	{
+		__m128i		bytes = _mm_loadu_si128((const __m128i *) (text + i));
+
+		map |= bits_of(_mm_cmpeq_epi8(bytes, _mm_set1_epi8(c))) << i;
+	}
+	return map;
+}
+
 static inline void
 map_bytes(const unsigned char *text, char *folded, uint64 *word,
-		  uint64 *other, uint64 *capital_i)
+		  uint64 *other)
 {
 	const __m128i case_bit = _mm_set1_epi8(0x20);
 
-	*word = *other = *capital_i = 0;
+	*word = *other = 0;
 	for (int i = 0; i < 64; i += 16)
 	{
 		__m128i		bytes = _mm_loadu_si128((const __m128i *) (text + i));
 		__m128i		letters = in_range(_mm_or_si128(bytes, case_bit), 'a', 26);
 		__m128i		digits = in_range(bytes, '0', 10);
-		__m128i		is_i = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('I'));
 		uint64		high = bits_of(bytes);
 
 		_mm_storeu_si128((__m128i *) (folded + i),
@@ -60,17 +74,26 @@ map_bytes(const unsigned char *text, char *folded, uint64 *word,
 									  _mm_and_si128(letters, case_bit)));
 		*word |= (high | bits_of(_mm_or_si128(letters, digits))) << i;
 		*other |= high << i;
-		*capital_i |= bits_of(is_i) << i;
 	}
 }
 
 #else
 
+static inline uint64
+map_byte(const unsigned char *text, char c)
+{
+	uint64		map = 0;
+
+	for (int i = 0; i < 64; i++)
+		map |= (uint64) (text[i] == c) << i;
+	return map;
+}
+
 static inline void
 map_bytes(const unsigned char *text, char *folded, uint64 *word,
-		  uint64 *other, uint64 *capital_i)
+		  uint64 *other)
 {
-	*word = *other = *capital_i = 0;
+	*word = *other = 0;
 	for (int i = 0; i < 64; i++)
 	{
 		unsigned char c = text[i];
@@ -81,21 +104,44 @@ map_bytes(const unsigned char *text, char *folded, uint64 *word,
 		folded[i] = c | (is_letter << 5);
 		*word |= (is_letter | is_digit | high) << i;
 		*other |= high << i;
-		*capital_i |= (uint64) (c == 'I') << i;
 	}
 }
 
 #endif
 
+/*
+ * Marks the letter before each hyphen that has white space behind it, or the
+ * end of the chunk.  hyphens are those behind a word, of the 64 bytes at `at`.
+ * A hyphen that begins the chunk needs no mark: the run before it went to the
+ * end of its chunk, and so is no run of ASCII.
+ */
+static void
+mark_divided(AsciiIndex *index, const unsigned char *text, int at,
+			 uint64 hyphens)
+{
+	for (; hyphens != 0; hyphens &= hyphens - 1)
+	{
+		int			letter = at + pg_rightmost_one_pos64(hyphens) - 1;
+		const unsigned char *next = text + letter + 2;
+
+		if (letter + 2 < index->length &&
+			*next != ' ' && !(*next >= '\t' && *next <= '\r'))
+			continue;
+		index->other[letter / 64] |= UINT64CONST(1) << (letter % 64);
+		index->any_other = true;
+	}
+}
+
 void
 ascii_index(AsciiIndex *index, const unsigned char *text, size_t len,
-			bool dotless)
+			bool dotless, bool divided)
 {
 	uint64		any_other = 0;
 	uint64		before = 0;		/* 1 if the last byte belonged to a run */
 	int			nbounds = 0;
 
 	index->length = Min(len, ASCII_CHUNK);
+	index->any_other = false;
 	for (int at = 0; at < index->length; at += 64)
 	{
 		unsigned char rest[64];
@@ -103,7 +149,6 @@ ascii_index(AsciiIndex *index, const unsigned char *text, size_t len,
 		int			left = index->length - at;
 		uint64		word;
 		uint64		other;
-		uint64		capital_i;
 		uint64		changes;
 
 		if (left < 64)
@@ -112,12 +157,14 @@ ascii_index(AsciiIndex *index, const unsigned char *text, size_t len,
 			memcpy(rest, bytes, left);
 			bytes = rest;
 		}
-		map_bytes(bytes, index->folded + at, &word, &other, &capital_i);
+		map_bytes(bytes, index->folded + at, &word, &other);
 		if (dotless)
-			other |= capital_i;
+			other |= map_byte(bytes, 'I');
 		any_other |= other;
 		index->other[at / 64] = other;
 		changes = word ^ (word << 1 | before);
+		if (divided)
+			mark_divided(index, text, at, changes & map_byte(bytes, '-'));
 		before = word >> 63;
 		for (; changes != 0; changes &= changes - 1)
 			index->bounds[nbounds++] = at + pg_rightmost_one_pos64(changes);
@@ -125,5 +172,5 @@ ascii_index(AsciiIndex *index, const unsigned char *text, size_t len,
 	if (nbounds % 2 != 0)
 		index->bounds[nbounds++] = index->length;
 	index->nruns = nbounds / 2;
-	index->any_other = any_other != 0;
+	index->any_other |= any_other != 0;
 }

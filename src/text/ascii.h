@@ -21,10 +21,11 @@ typedef struct AsciiIndex
 
 /*
  * Indexes a text, or the first ASCII_CHUNK bytes of it.  With dotless, I is
- * taken for a byte that is not ASCII.
+ * taken for a byte that is not ASCII; with divided, so is a letter before a
+ * hyphen that may end a line.
  */
 extern void ascii_index(AsciiIndex *index, const unsigned char *text,
-						size_t len, bool dotless);
+						size_t len, bool dotless, bool divided);
 
 /* Whether the bytes from start up to stop (start < stop) are all ASCII. */
 static inline bool

@@ -6,7 +6,7 @@
  * Versions of libraries say little: a new one of ICU leaves nearly all texts as they
  * were, and libstemmer tells none.  So each component is known by a hash of what it
  * makes of a sample.  A stemmer's sample is words formed of all endings in its tables
- * (stemmer_endings.c), random letters before and between them, so that any rule that
+ * (data/stemmer_endings.inc), random letters before and between them, so that any rule that
  * changes shows; the random numbers are always the same.
  */
 #include "postgres.h"
@@ -21,7 +21,7 @@
 #include "base/hash.h"
 #include "text/analysis.h"
 #include "text/components.h"
-#include "text/sentences.h"
+#include "text/source.h"
 #include "text/words.h"
 
 void		(*component_first_used) (int id) = NULL;
@@ -55,6 +55,11 @@ static const char *const samples[COMPONENT_STEMMER] = {
 	"ភាសាខ្មែរប្រទេសកម្ពុជាទីក្រុងភ្នំពេញ",
 	[COMPONENT_BURMESE] = "လူတိုင်းသည်တူညီလွတ်လပ်သောဂုဏ်သိက္ခာဖြင့်လည်းကောင်းတူညီလွတ်လပ်သော"
 	"အခွင့်အရေးများဖြင့်လည်းကောင်းမွေးဖွားလာသူများဖြစ်သည်မြန်မာစာ",
+};
+
+/* Separated by spaces (see test/data/stemmer_endings) */
+static const char *const stemmer_endings[NUM_LANGUAGES] = {
+#include "text/data/stemmer_endings.inc"
 };
 
 const char *

@@ -60,7 +60,4 @@ component_use(int id)
 	component_first_used(id);
 }
 
-/* stemmer_endings.c: separated by spaces, or NULL */
-extern const char *const stemmer_endings[NUM_LANGUAGES];
-
 #endif							/* NEARDUP_COMPONENTS_H */

@@ -1,11 +1,13 @@
 /*
  * languages.c
- *		The table of languages.
+ *		The table of languages, with their stop words.
  *
  * Which languages there are is decided here and not by libstemmer, because
  * their numbers are stored: a signature made where libstemmer knows Estonian
  * can be restored and compared where it does not.  Only making new ones there
- * is an error.
+ * is an error.  Stop words are part of the module, not read from the server's files,
+ * so that the same analysis means the same everywhere: a list that has been
+ * released never changes, another one will need another word in the analysis.
  */
 #include "postgres.h"
 
@@ -118,6 +120,29 @@ language_list(StringInfo out)
 			continue;
 		appendStringInfo(out, "%s%s", first ? "" : ", ", names[i]);
 		first = false;
+	}
+}
+
+/* As their authors wrote them (see test/data/text_tables) */
+static const char *const stop_words[NUM_LANGUAGES] = {
+#include "text/data/stop_words.inc"
+};
+
+const char *
+language_stop_words(Language language)
+{
+	switch (language)
+	{
+		case LANGUAGE_DUTCH_PORTER:
+		case LANGUAGE_KRAAIJ_POHLMANN:
+			return stop_words[LANGUAGE_DUTCH];
+		case LANGUAGE_PORTER:
+		case LANGUAGE_LOVINS:
+			return stop_words[LANGUAGE_ENGLISH];
+		case LANGUAGE_GERMAN2:
+			return stop_words[LANGUAGE_GERMAN];
+		default:
+			return stop_words[language];
 	}
 }
 

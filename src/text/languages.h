@@ -56,8 +56,6 @@ typedef enum Language
 
 #define NUM_LANGUAGES	41
 
-/* languages.c */
-
 /* By name, in lower case; false if there is none of that name. */
 extern bool language_by_name(const char *name, size_t len, Language *language);
 
@@ -78,8 +76,6 @@ extern bool language_has_stemmer(Language language);
 
 /* Whether this server's libstemmer can stem the language. */
 extern bool language_is_available(Language language);
-
-/* stopwords.c */
 
 /*
  * The stop words of a language, separated by white space, as their authors

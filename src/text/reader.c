@@ -3,8 +3,9 @@
  *		A document's units, one after the other, as hashes.
  *
  * Words come from the scanner (words.c) and become terms (terms.c), or both
- * from a text-search configuration (configured.c).  The characters of unit=char
- * are those of the terms, joined by single spaces.  A line or a sentence is
+ * from a text-search configuration.  The characters of unit=char
+ * are those of the terms, joined by single spaces, those of unit=letter without
+ * spaces.  A line or a sentence is
  * the hash of its terms' hashes, under the same word order as a shingle is of
  * its units; with order=sum it is their plain sum.
  */
@@ -12,15 +13,187 @@
 
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
+#include "tsearch/ts_type.h"
+#include "tsearch/ts_utils.h"
+#include "utils/memutils.h"
 
 #include "base/hash.h"
-#include "text/combine.h"
-#include "text/configured.h"
+#include "base/sort_uint64.h"
 #include "text/reader.h"
-#include "text/sentences.h"
 #include "text/source.h"
 #include "text/terms.h"
 #include "text/words.h"
+
+/*
+ * Words by a text-search configuration
+ *
+ * The configuration's parser and dictionaries give words, each in one or more
+ * base forms; a word's hash is the sum of those of its base forms.  What the
+ * dictionaries drop as stop words is no word.
+ *
+ * PostgreSQL parses a whole document at once and counts its words up to 16383
+ * only, after which words cannot be told apart.  Here a document is given to
+ * the parser in blocks that end at white space.  A word is never cut by that,
+ * unless it is longer than a block; a phrase of a thesaurus or a tag of markup
+ * that stands across two blocks is.
+ */
+
+typedef struct Configured
+{
+	Oid			config;
+	const char *at;				/* what is left of the document */
+	const char *end;
+	MemoryContext block;		/* the words of a block, until the next */
+	uint64	   *hashes;			/* one per word; in context block */
+	uint8	   *initials;		/* of each, as in reader_read_initials() */
+	size_t		nhashes;
+	size_t		next;			/* the first that has not been read */
+} Configured;
+
+static Configured *
+configured_create(Oid config)
+{
+	Configured *configured = palloc0(sizeof(Configured));
+
+	configured->config = config;
+	configured->block = AllocSetContextCreate(CurrentMemoryContext,
+											  "neardup words",
+											  ALLOCSET_DEFAULT_SIZES);
+	return configured;
+}
+
+/* Begins a text of len bytes of UTF-8, which must stay in place. */
+static void
+configured_begin(Configured *configured, const char *doc, size_t len)
+{
+	configured->at = doc;
+	configured->end = doc + len;
+	configured->nhashes = configured->next = 0;
+}
+
+/* The length of the next block, at most max: up to white space, if possible. */
+static size_t
+block_length(const Configured *configured, size_t max)
+{
+	const char *start = configured->at;
+	const char *p;
+
+	if ((size_t) (configured->end - start) <= max)
+		return configured->end - start;
+	for (p = start + max; p > start + max / 2; p--)
+	{
+		if (*p == ' ' || (*p >= '\t' && *p <= '\r'))
+			return p - start;
+	}
+	return utf8_cut(start, start + max) - start;
+}
+
+/*
+ * Parses len bytes of the document.  False if they hold more words than can be
+ * told apart.
+ */
+static bool
+parse(Configured *configured, size_t len, ParsedText *parsed)
+{
+	char	   *text = pnstrdup(configured->at, len);
+
+	text = pg_any_to_server(text, len, PG_UTF8);
+	parsed->lenwords = Max(len / 6, 16);
+	parsed->curwords = 0;
+	parsed->pos = 0;
+	parsed->words = palloc(sizeof(ParsedWord) * parsed->lenwords);
+	parsetext(configured->config, parsed, text, strlen(text));
+	return parsed->pos < MAXENTRYPOS - 1;
+}
+
+/* The hash of a base form, in UTF-8, and its initial. */
+static uint64
+form_hash(const ParsedWord *form, uint8 *initial)
+{
+	char	   *utf8 = pg_server_to_any(form->word, form->len, PG_UTF8);
+
+	*initial = form->len == 0 ? 0 : utf8_initial(utf8);
+	return XXH3_64bits(utf8, utf8 == form->word ? form->len : strlen(utf8));
+}
+
+/* One hash per word: base forms of one word have the same position. */
+static void
+sum_forms(Configured *configured, const ParsedText *parsed)
+{
+	int			last = 0;
+
+	configured->hashes = palloc(sizeof(uint64) * (parsed->curwords + 1));
+	configured->initials = palloc(parsed->curwords + 1);
+	for (int i = 0; i < parsed->curwords; i++)
+	{
+		const ParsedWord *form = &parsed->words[i];
+		uint8		initial;
+		uint64		hash = form_hash(form, &initial);
+
+		if (i == 0 || form->pos.pos != last)
+		{
+			configured->initials[configured->nhashes] = initial;
+			configured->hashes[configured->nhashes++] = hash;
+		}
+		else
+			configured->hashes[configured->nhashes - 1] += hash;
+		last = form->pos.pos;
+	}
+}
+
+/* Reads the words of the next block; false at the end of the document. */
+static bool
+parse_block(Configured *configured)
+{
+	MemoryContext old;
+	ParsedText	parsed;
+	size_t		max = SOURCE_BLOCK;
+	size_t		len;
+
+	configured->nhashes = configured->next = 0;
+	if (configured->at == configured->end)
+		return false;
+	for (;;)
+	{
+		CHECK_FOR_INTERRUPTS();
+		MemoryContextReset(configured->block);
+		old = MemoryContextSwitchTo(configured->block);
+		len = block_length(configured, max);
+		if (parse(configured, len, &parsed) || max <= MAXENTRYPOS / 4)
+			break;
+		MemoryContextSwitchTo(old);
+		max /= 2;
+	}
+	sum_forms(configured, &parsed);
+	MemoryContextSwitchTo(old);
+	configured->at += len;
+	return true;
+}
+
+/*
+ * As reader_read_initials(), where a word's initial is that of its first base
+ * form; initials may be NULL.
+ */
+static size_t
+configured_read(Configured *configured, uint64 *hashes, uint8 *initials,
+				size_t max)
+{
+	size_t		n;
+
+	while (configured->next == configured->nhashes)
+	{
+		if (!parse_block(configured))
+			return 0;
+	}
+	n = Min(max, configured->nhashes - configured->next);
+	memcpy(hashes, configured->hashes + configured->next, n * sizeof(uint64));
+	if (initials != NULL)
+		memcpy(initials, configured->initials + configured->next, n);
+	configured->next += n;
+	return n;
+}
+
+/* Readers */
 
 /* A line or sentence of more words is cut. */
 #define SENTENCE_MAX	65536
@@ -29,14 +202,14 @@ struct Reader
 {
 	Unit		unit;
 	Order		order;
-	bool		markup;
+	uint8		reading;		/* READING_... */
 	bool		tracks;			/* tells where words stand */
 	TextSource	source;
 	WordScanner *scanner;
 	Terms	   *terms;
 	Configured *configured;		/* instead of scanner and terms, or NULL */
 
-	/* unit=char: what is left of the current word */
+	/* unit=char, unit=letter: what is left of the current word */
 	const char *chars;
 	size_t		nchars;			/* bytes */
 	bool		first;			/* no word has been read yet */
@@ -49,6 +222,12 @@ struct Reader
 	uint64	   *hashes;			/* of its words, SENTENCE_MAX */
 };
 
+static bool
+of_chars(Unit unit)
+{
+	return unit == UNIT_CHAR || unit == UNIT_LETTER;
+}
+
 Reader *
 reader_create(const Analysis *analysis)
 {
@@ -56,7 +235,7 @@ reader_create(const Analysis *analysis)
 
 	reader->unit = analysis->spec.unit;
 	reader->order = analysis->spec.order;
-	reader->markup = analysis->markup;
+	reader->reading = analysis->reading;
 	if (reader->unit == UNIT_SENTENCE || reader->unit == UNIT_LINE)
 	{
 		reader->sentences = sentences_create(reader->unit == UNIT_LINE);
@@ -67,10 +246,12 @@ reader_create(const Analysis *analysis)
 		reader->configured = configured_create(analysis->config);
 		return reader;
 	}
-	reader->scanner = words_create(rules_of_spec(&analysis->spec),
-								   reader->unit != UNIT_CHAR);
+	reader->scanner =
+		words_create(rules_of_spec(&analysis->spec),
+					 (of_chars(reader->unit) ? 0 : WORDS_SEGMENT) |
+					 (analysis->reading & READING_JOINED ? WORDS_JOIN : 0));
 	reader->terms = terms_create(&analysis->spec);
-	if (reader->unit == UNIT_CHAR)
+	if (of_chars(reader->unit))
 	{
 		for (int c = 0; c < 128; c++)
 		{
@@ -100,7 +281,8 @@ document_text(void *arg, const char **text, size_t *len)
 void
 reader_begin(Reader *reader, const char *doc, size_t len)
 {
-	source_begin(&reader->source, doc, len, reader->markup);
+	source_begin(&reader->source, doc, len,
+				 (reader->reading & READING_MARKUP) != 0);
 	if (reader->sentences != NULL)
 	{
 		sentences_begin(reader->sentences, &reader->source);
@@ -249,7 +431,7 @@ read_chars(Reader *reader, uint64 *hashes, size_t max)
 	while (n < max && next_chars(reader))
 	{
 		/* no space into a word that was cut for its length, if all of it is in */
-		if (!reader->first &&
+		if (reader->unit == UNIT_CHAR && !reader->first &&
 			(reader->dropped || !words_continues(reader->scanner)))
 			hashes[n++] = reader->ascii[' '];
 		reader->first = false;
@@ -282,6 +464,30 @@ reader_read_words(Reader *reader, uint64 *hashes, size_t max)
 	return read_words(reader, hashes, NULL, max);
 }
 
+uint64
+order_combine(Order order, uint64 *hashes, size_t n)
+{
+	uint64		sum = 0;
+
+	switch (order)
+	{
+		case ORDER_XOR:
+			for (size_t i = 0; i < n; i++)
+				sum ^= hashes[i];
+			return sum;
+		case ORDER_SUM:
+			for (size_t i = 0; i < n; i++)
+				sum += hashes[i];
+			return sum;
+		case ORDER_SORTED:
+			sort_hashes(hashes, n);
+			break;
+		default:
+			break;
+	}
+	return hash_uint64s(hashes, n);
+}
+
 /* The next one that has words, or the next part of one; false at the end. */
 static bool
 read_sentence(Reader *reader, uint64 *hash)
@@ -312,6 +518,7 @@ reader_read(Reader *reader, uint64 *hashes, size_t max)
 		case UNIT_WORD:
 			return reader_read_words(reader, hashes, max);
 		case UNIT_CHAR:
+		case UNIT_LETTER:
 			return read_chars(reader, hashes, max);
 		default:
 			while (n < max && read_sentence(reader, &hashes[n]))

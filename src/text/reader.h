@@ -82,6 +82,13 @@ extern size_t reader_read_words(Reader *reader, uint64 *hashes, size_t max);
 extern bool reader_read_word(Reader *reader, const char **word, size_t *len,
 							 uint64 *hash);
 
+/*
+ * The hash of n >= 1 units under a word order.  It sorts the hashes in place
+ * where the order is ORDER_SORTED.  With ORDER_XOR and ORDER_SUM it is the
+ * plain xor or sum.
+ */
+extern uint64 order_combine(Order order, uint64 *hashes, size_t n);
+
 #ifdef NEARDUP_TESTING
 /* ICU folds all words, without tables and short cuts. */
 extern void reader_use_icu_only(Reader *reader);

@@ -14,7 +14,7 @@
 #include <unicode/utf8.h>
 
 #include "text/components.h"
-#include "text/icu_status.h"
+#include "text/letters.h"
 #include "text/words.h"
 
 struct Segmenter

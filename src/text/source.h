@@ -1,6 +1,6 @@
 /*
  * source.h
- *		A document as a sequence of blocks of plain text.
+ *		A document as a sequence of blocks of plain text, of lines or of sentences.
  */
 #ifndef NEARDUP_SOURCE_H
 #define NEARDUP_SOURCE_H
@@ -36,12 +36,24 @@ extern bool source_next(TextSource *source, const char **text, size_t *len);
  */
 extern const char *utf8_cut(const char *text, const char *limit);
 
-/* entities.c */
+typedef struct Sentences Sentences;
 
 /*
- * The code point of an HTML entity by name, or 0.  bare tells that the name
- * is not followed by a semicolon, which only some of them allow.
+ * Makes what cuts documents into sentences, or into lines, in the current
+ * memory context, which frees ICU's part, too.
  */
-extern uint32 entity_by_name(const char *name, size_t len, bool bare);
+extern Sentences *sentences_create(bool lines);
+
+/* Begins a document, which the source gives. */
+extern void sentences_begin(Sentences *sentences, TextSource *source);
+
+/* Goes on to the next line or sentence; false if there is none. */
+extern bool sentences_next(Sentences *sentences);
+
+/*
+ * The next block of the line or sentence, as a MoreText function (words.h);
+ * arg is the Sentences.  False at its end.
+ */
+extern bool sentence_text(void *arg, const char **text, size_t *len);
 
 #endif							/* NEARDUP_SOURCE_H */

@@ -22,7 +22,7 @@
 #include "base/linear_probing.h"
 #include "text/components.h"
 #include "text/languages.h"
-#include "text/scripts.h"
+#include "text/letters.h"
 #include "text/terms.h"
 #include "text/words.h"
 
@@ -109,7 +109,7 @@ static void
 load_stop_words(Terms *terms, const SignatureSpec *spec)
 {
 	StopText	stop = {language_stop_words((Language) spec->language)};
-	WordScanner *scanner = words_create(rules_of_spec(spec), true);
+	WordScanner *scanner = words_create(rules_of_spec(spec), WORDS_SEGMENT);
 	const char *word;
 	size_t		len;
 	/* words of at least one letter and a space */

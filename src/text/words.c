@@ -22,6 +22,7 @@
  */
 #include "postgres.h"
 
+#include <unicode/uchar.h>
 #include <unicode/utf16.h>
 #include <unicode/utf8.h>
 
@@ -30,6 +31,10 @@
 #include "text/ascii.h"
 #include "text/components.h"
 #include "text/words.h"
+
+#define HYPHEN			0x2010
+#define SOFT_HYPHEN		0x00AD
+#define NOT_SIGN		0x00AC	/* what OCR makes of a soft hyphen */
 
 /* Code points in a segment; for tests a whole run, with what vanishes. */
 #define SEGMENT_MAX		(2 * (WORD_MAX + WORD_SLACK))
@@ -41,6 +46,72 @@ typedef struct Place
 	uint32		at;
 } Place;
 
+/* Where words stand; source is NULL where nobody wants that. */
+typedef struct Tracking
+{
+	const TextSource *source;	/* gives the blocks */
+	const char *doc;
+	bool		in_place;		/* the block is a part of the document */
+	uint32		here;			/* of the code point that is being read */
+	WordSpan	run;
+	WordSpan	word;			/* the last one */
+	Place	   *places;			/* of the run's segments, in order */
+	int			nplaces;
+} Tracking;
+
+/* A part of the block whose ASCII runs are known. */
+typedef struct Chunk
+{
+	const unsigned char *start;
+	const unsigned char *end;	/* NULL = there is none */
+	int			run;			/* the first run not known to be read */
+	bool		no_ascii;		/* next_ascii() was asked, and said no */
+	AsciiIndex	index;
+} Chunk;
+
+/*
+ * What stands behind the letters of a run: the next letter decides whether it
+ * belongs to the run.  The white space behind a divider is remembered by
+ * whether a line ends in it.
+ */
+typedef enum Behind
+{
+	BEHIND_NOTHING,
+	BEHIND_SOFT_HYPHEN,
+	BEHIND_APOSTROPHE,
+	BEHIND_HYPHEN,
+	BEHIND_HYPHEN_LINE,
+	BEHIND_SIGN,				/* a not sign, or a soft hyphen and a blank */
+	BEHIND_SIGN_LINE,
+} Behind;
+
+/* The run that is being read. */
+typedef struct Run
+{
+	int			nletters;		/* code points in it, but those that vanish */
+	size_t		nbytes;			/* bytes of it folded so far */
+	size_t		word;			/* where its current word begins */
+	bool		split;			/* it holds separators */
+	bool		spaceless;		/* it holds a script without spaces */
+	bool		cyrillic;		/* its last letter is Cyrillic */
+	Behind		behind;
+
+	/* the segment that may still change */
+	int			nsegment;		/* code points in it */
+	size_t		segment_at;		/* where its folded form begins */
+	bool		unfolded;		/* its folded form is not there yet */
+} Run;
+
+/* Words of a run that holds several. */
+typedef struct Parts
+{
+	const char *at;				/* what has not been read */
+	const char *end;
+	size_t		folded_at;		/* the same in the folded run */
+	char	   *pieces;			/* 2 * RUN_BYTES, when first needed */
+	Segmenter  *segmenter;		/* when first needed */
+} Parts;
+
 struct WordScanner
 {
 	const unsigned char *at;	/* what is left of the block */
@@ -48,61 +119,28 @@ struct WordScanner
 	MoreText	more;			/* gives the next block */
 	void	   *arg;
 	LetterRules rules;
-	bool		segment;		/* cut scripts without spaces */
+	int			flags;			/* WORDS_... */
 #ifdef NEARDUP_TESTING
 	bool		icu_only;		/* no short cuts */
 #endif
-
-	/* a chunk of the block whose ASCII runs are known */
-	const unsigned char *chunk;
-	const unsigned char *chunk_end; /* NULL = there is none */
-	int			run;			/* the first run not known to be read */
-	bool		no_ascii;		/* next_ascii() was asked, and said no */
-
-	/* where words stand, if that is wanted */
-	const TextSource *origin;	/* gives the blocks, or NULL */
-	const char *doc;
-	bool		in_place;		/* the block is a part of the document */
-	uint32		here;			/* of the code point that is being read */
-	WordSpan	run_span;
-	WordSpan	span;			/* of the word last read */
-	Place	   *places;			/* of the run's segments, in order */
-	int			nplaces;
-
-	/* the run that is being read */
-	int			nletters;		/* code points in it, but those that vanish */
-	size_t		nbytes;			/* bytes of it folded so far */
-	size_t		word;			/* where its current word begins */
-	bool		split;			/* it holds separators */
-	bool		spaceless;		/* it holds a script without spaces */
-	bool		cyrillic;		/* its last letter is Cyrillic */
-	bool		apostrophe;		/* an apostrophe behind that is undecided */
-	bool		cut;			/* it was cut for its length */
+	bool		cut;			/* the run was cut for its length */
 	bool		continues;		/* the one before it was */
-
-	/* the segment that may still change */
-	int			nsegment;		/* code points in it */
-	size_t		segment_at;		/* where its folded form begins */
-	bool		unfolded;		/* its folded form is not there yet */
-
-	/* words of a run that holds several */
-	const char *rest;
-	const char *rest_end;
-	size_t		rest_at;		/* rest in the folded run */
-	char	   *pieces;			/* 2 * RUN_BYTES, when first needed */
-	Segmenter  *segmenter;		/* when first needed */
-
+	Run			run;
+	Parts		parts;
+	Tracking	track;
 	UChar	   *folded;			/* what ICU folds a segment to */
 	int32		folded_size;	/* in units */
 	MemoryContext context;		/* owns all that is allocated later */
+	Chunk		chunk;
+
+	/* not set to zero */
 	UChar32		source[SEGMENT_MAX];	/* the segment's code points */
 	UChar		scratch[2 * SEGMENT_MAX];	/* the same in UTF-16 */
-	AsciiIndex	index;			/* of the chunk */
 	char		bytes[RUN_BYTES + 4];	/* the run, folded */
 };
 
 WordScanner *
-words_create(LetterRules rules, bool segment)
+words_create(LetterRules rules, int flags)
 {
 	WordScanner *scanner;
 
@@ -111,7 +149,7 @@ words_create(LetterRules rules, bool segment)
 	scanner = palloc(sizeof(WordScanner));
 	memset(scanner, 0, offsetof(WordScanner, source));
 	scanner->rules = rules;
-	scanner->segment = segment;
+	scanner->flags = flags;
 	scanner->context = CurrentMemoryContext;
 	scanner->folded_size = 64;
 	scanner->folded = palloc(scanner->folded_size * sizeof(UChar));
@@ -136,9 +174,9 @@ words_begin(WordScanner *scanner, MoreText more, void *arg)
 	scanner->more = more;
 	scanner->arg = arg;
 	scanner->at = scanner->end = NULL;
-	scanner->chunk_end = NULL;
-	scanner->rest = scanner->rest_end = NULL;
-	scanner->no_ascii = false;
+	scanner->chunk.end = NULL;
+	scanner->parts.at = scanner->parts.end = NULL;
+	scanner->chunk.no_ascii = false;
 	scanner->cut = false;
 	scanner->continues = false;
 }
@@ -146,18 +184,18 @@ words_begin(WordScanner *scanner, MoreText more, void *arg)
 void
 words_track(WordScanner *scanner, const TextSource *source, const char *doc)
 {
-	scanner->origin = source;
-	scanner->doc = doc;
+	scanner->track.source = source;
+	scanner->track.doc = doc;
 	/* a segment begins with a letter, or an apostrophe between two */
-	if (scanner->places == NULL)
-		scanner->places = MemoryContextAlloc(scanner->context,
+	if (scanner->track.places == NULL)
+		scanner->track.places = MemoryContextAlloc(scanner->context,
 											 SEGMENT_MAX * sizeof(Place));
 }
 
 WordSpan
 words_span(const WordScanner *scanner)
 {
-	return scanner->span;
+	return scanner->track.word;
 }
 
 bool
@@ -172,23 +210,23 @@ words_continues(const WordScanner *scanner)
 static inline uint32
 place_of(const WordScanner *scanner, const unsigned char *p)
 {
-	return (scanner->in_place ? (const char *) p : scanner->origin->from) -
-		scanner->doc;
+	return (scanner->track.in_place ? (const char *) p : scanner->track.source->from) -
+		scanner->track.doc;
 }
 
 /* The same for a place behind something. */
 static inline uint32
 place_behind(const WordScanner *scanner, const unsigned char *p)
 {
-	return (scanner->in_place ? (const char *) p : scanner->origin->at) -
-		scanner->doc;
+	return (scanner->track.in_place ? (const char *) p : scanner->track.source->at) -
+		scanner->track.doc;
 }
 
 static pg_noinline void
 note_place(WordScanner *scanner, uint32 folded, uint32 at)
 {
-	if (scanner->nplaces < SEGMENT_MAX)
-		scanner->places[scanner->nplaces++] = (Place){folded, at};
+	if (scanner->track.nplaces < SEGMENT_MAX)
+		scanner->track.places[scanner->track.nplaces++] = (Place){folded, at};
 }
 
 /* Letters of two bytes from p to the end of what has been read. */
@@ -198,12 +236,12 @@ note_plain(WordScanner *scanner, const unsigned char *p)
 	uint32		at = place_of(scanner, p);
 	uint32		len = scanner->at - p;
 
-	if (scanner->nletters == (int) len / 2)
-		scanner->run_span.start = at;
-	scanner->run_span.end = place_behind(scanner, scanner->at);
+	if (scanner->run.nletters == (int) len / 2)
+		scanner->track.run.start = at;
+	scanner->track.run.end = place_behind(scanner, scanner->at);
 	for (uint32 i = 0; i < len; i += 2)
-		note_place(scanner, scanner->nbytes - len + i,
-				   scanner->in_place ? at + i : at);
+		note_place(scanner, scanner->run.nbytes - len + i,
+				   scanner->track.in_place ? at + i : at);
 }
 
 /*
@@ -214,13 +252,14 @@ static pg_noinline void
 note_taken(WordScanner *scanner, int before, bool goes_on,
 		   const unsigned char *next)
 {
-	if (scanner->nletters == 0)
+	if (scanner->run.nletters == 0)
 		return;
 	if (before == 0)
-		scanner->run_span.start = scanner->here;
+		scanner->track.run.start = scanner->track.here;
 	/* what vanishes belongs to the letter before it */
-	if (scanner->nletters > before || (goes_on && !scanner->apostrophe))
-		scanner->run_span.end = place_behind(scanner, next);
+	if (scanner->run.nletters > before ||
+		(goes_on && scanner->run.behind <= BEHIND_SOFT_HYPHEN))
+		scanner->track.run.end = place_behind(scanner, next);
 }
 
 /*
@@ -230,15 +269,15 @@ note_taken(WordScanner *scanner, int before, bool goes_on,
 static WordSpan
 span_of_part(const WordScanner *scanner, uint32 start, uint32 stop)
 {
-	WordSpan	span = scanner->run_span;
+	WordSpan	span = scanner->track.run;
 	int			i = 0;
 
-	while (i < scanner->nplaces && scanner->places[i].folded <= start)
-		span.start = scanner->places[i++].at;
-	while (i < scanner->nplaces && scanner->places[i].folded < stop)
+	while (i < scanner->track.nplaces && scanner->track.places[i].folded <= start)
+		span.start = scanner->track.places[i++].at;
+	while (i < scanner->track.nplaces && scanner->track.places[i].folded < stop)
 		i++;
-	if (i < scanner->nplaces)
-		span.end = scanner->places[i].at;
+	if (i < scanner->track.nplaces)
+		span.end = scanner->track.places[i].at;
 	return span;
 }
 
@@ -247,10 +286,10 @@ span_of_part(const WordScanner *scanner, uint32 start, uint32 stop)
 static inline void
 put_utf8(WordScanner *scanner, UChar32 c)
 {
-	size_t		n = scanner->nbytes;
+	size_t		n = scanner->run.nbytes;
 
 	U8_APPEND_UNSAFE(scanner->bytes, n, c);
-	scanner->nbytes = n;
+	scanner->run.nbytes = n;
 }
 
 /* Makes nikhahit and aa one letter again, as writers have it. */
@@ -260,14 +299,14 @@ join_aa(WordScanner *scanner, UChar32 c)
 	UChar32		before = c == THAI_AA ? THAI_NIKHAHIT : LAO_NIGGAHITA;
 	UChar32		joined = c == THAI_AA ? THAI_AM : LAO_AM;
 	UChar32		last;
-	size_t		i = scanner->nbytes;
+	size_t		i = scanner->run.nbytes;
 
-	if (scanner->nbytes < scanner->word + 3)
+	if (scanner->run.nbytes < scanner->run.word + 3)
 		return false;
 	U8_PREV_UNSAFE(scanner->bytes, i, last);
 	if (last != before)
 		return false;
-	scanner->nbytes = i;
+	scanner->run.nbytes = i;
 	put_utf8(scanner, joined);
 	return true;
 }
@@ -276,14 +315,14 @@ join_aa(WordScanner *scanner, UChar32 c)
 static void
 put_folded(WordScanner *scanner, UChar32 c)
 {
-	bool		first = scanner->nbytes == scanner->word;
+	bool		first = scanner->run.nbytes == scanner->run.word;
 
 	c = letter_after_folding(scanner->rules, c);
 	if (c == 0 || (first && letter_is_mark(c)))
 		return;
 	if ((c == THAI_AA || c == LAO_AA) && join_aa(scanner, c))
 		return;
-	if (scanner->nbytes > RUN_BYTES)
+	if (scanner->run.nbytes > RUN_BYTES)
 		elog(ERROR, "folded word is too long");
 
 	/* an apostrophe is here only where it belongs to the word */
@@ -291,9 +330,9 @@ put_folded(WordScanner *scanner, UChar32 c)
 		put_utf8(scanner, c);
 	else if (!first)
 	{
-		scanner->bytes[scanner->nbytes++] = ' ';
-		scanner->word = scanner->nbytes;
-		scanner->split = true;
+		scanner->bytes[scanner->run.nbytes++] = ' ';
+		scanner->run.word = scanner->run.nbytes;
+		scanner->run.split = true;
 	}
 }
 
@@ -303,12 +342,12 @@ fold_segment(WordScanner *scanner)
 {
 	int32		n;
 
-	if (!scanner->unfolded)
+	if (!scanner->run.unfolded)
 		return;
-	scanner->unfolded = false;
+	scanner->run.unfolded = false;
 	for (;;)
 	{
-		n = letters_fold(scanner->rules, scanner->source, scanner->nsegment,
+		n = letters_fold(scanner->rules, scanner->source, scanner->run.nsegment,
 						 scanner->scratch, scanner->folded,
 						 scanner->folded_size);
 		if (n <= scanner->folded_size)
@@ -334,24 +373,24 @@ begin_segment(WordScanner *scanner, UChar32 c)
 {
 	fold_segment(scanner);
 	scanner->source[0] = c;
-	scanner->nsegment = 1;
-	scanner->segment_at = scanner->nbytes;
-	if (unlikely(scanner->origin != NULL))
-		note_place(scanner, scanner->nbytes, scanner->here);
+	scanner->run.nsegment = 1;
+	scanner->run.segment_at = scanner->run.nbytes;
+	if (unlikely(scanner->track.source != NULL))
+		note_place(scanner, scanner->run.nbytes, scanner->track.here);
 }
 
 /* Takes c into the segment, whose folded form is void with that. */
 static void
 extend_segment(WordScanner *scanner, UChar32 c)
 {
-	if (scanner->nsegment == 0)
+	if (scanner->run.nsegment == 0)
 		begin_segment(scanner, c);
-	else if (scanner->nsegment < SEGMENT_MAX)
-		scanner->source[scanner->nsegment++] = c;
-	if (!scanner->unfolded)
+	else if (scanner->run.nsegment < SEGMENT_MAX)
+		scanner->source[scanner->run.nsegment++] = c;
+	if (!scanner->run.unfolded)
 	{
-		scanner->nbytes = scanner->segment_at;
-		scanner->unfolded = true;
+		scanner->run.nbytes = scanner->run.segment_at;
+		scanner->run.unfolded = true;
 	}
 }
 
@@ -362,11 +401,11 @@ add_letter(WordScanner *scanner, UChar32 c, Letter letter)
 	UChar32		code = LETTER_CODE(letter);
 	bool		simple = LETTER_CLASS(letter) == LETTER_SIMPLE;
 
-	scanner->nletters++;
+	scanner->run.nletters++;
 	if (LETTER_SCRIPT(letter) != SCRIPT_SPACED)
-		scanner->spaceless = true;
+		scanner->run.spaceless = true;
 	if (!(letter & LETTER_IS_MARK))
-		scanner->cyrillic = (letter & LETTER_IS_CYRILLIC) != 0;
+		scanner->run.cyrillic = (letter & LETTER_IS_CYRILLIC) != 0;
 	if (ICU_ONLY(scanner))
 	{
 		extend_segment(scanner, c);
@@ -377,24 +416,24 @@ add_letter(WordScanner *scanner, UChar32 c, Letter letter)
 	if (LETTER_CLASS(letter) == LETTER_AA)
 	{
 		/* simple but behind a nikhahit; and that cannot begin a word */
-		size_t		i = scanner->nbytes;
+		size_t		i = scanner->run.nbytes;
 		UChar32		last = 0;
 
-		if (i >= scanner->word + 3)
+		if (i >= scanner->run.word + 3)
 			U8_PREV_UNSAFE(scanner->bytes, i, last);
 		simple = last != THAI_NIKHAHIT && last != LAO_NIGGAHITA;
-		if (scanner->nbytes == scanner->word &&
+		if (scanner->run.nbytes == scanner->run.word &&
 			(c == THAI_AM || c == LAO_AM))
 			code = c == THAI_AM ? THAI_AA : LAO_AA;
 	}
 	if (simple)
 	{
 		if (code != 0 && (!(letter & LETTER_IS_MARK) ||
-						  scanner->nbytes > scanner->word))
+						  scanner->run.nbytes > scanner->run.word))
 			put_utf8(scanner, code);
 	}
 	else if (letter & LETTER_IS_BOUNDARY)
-		scanner->unfolded = true;
+		scanner->run.unfolded = true;
 	else
 		extend_segment(scanner, c);
 }
@@ -403,7 +442,6 @@ add_letter(WordScanner *scanner, UChar32 c, Letter letter)
 static void
 add_apostrophe(WordScanner *scanner)
 {
-	scanner->apostrophe = false;
 	if (ICU_ONLY(scanner))
 	{
 		extend_segment(scanner, '\'');
@@ -424,9 +462,9 @@ refill(WordScanner *scanner)
 		return false;
 	scanner->at = (const unsigned char *) text;
 	scanner->end = scanner->at + len;
-	scanner->chunk_end = NULL;
-	if (unlikely(scanner->origin != NULL))
-		scanner->in_place = text == scanner->origin->from;
+	scanner->chunk.end = NULL;
+	if (unlikely(scanner->track.source != NULL))
+		scanner->track.in_place = text == scanner->track.source->from;
 	return true;
 }
 
@@ -462,23 +500,114 @@ peek(WordScanner *scanner, const unsigned char **next)
 	}
 }
 
+/* Words divided at a line end */
+
+/* The last code point of the run, which has one. */
+static UChar32
+last_of_run(const WordScanner *scanner)
+{
+	int			i = scanner->run.nsegment - 1;
+
+	/* what vanishes is in the segment where ICU folds all */
+	while (i > 0 && LETTER_CLASS(letter_of(scanner->rules, scanner->source[i])) == LETTER_NOTHING)
+		i--;
+	Assert(i >= 0);
+	return scanner->source[i];
+}
+
+/* Whether the letter to be read is the first of two capitals in the block. */
+static bool
+two_capitals(WordScanner *scanner)
+{
+	const unsigned char *start = scanner->at;
+	const unsigned char *next;
+	bool		capitals;
+
+	capitals = u_isupper(peek(scanner, &scanner->at)) &&
+		scanner->at < scanner->end && u_isupper(peek(scanner, &next));
+	scanner->at = start;
+	return capitals;
+}
+
 /*
- * Whether the run ends before this letter: at an apostrophe that is not part
- * of it, or because of its length.
+ * Whether a separator may stand within a divided word: a divider, or white
+ * space behind one.
+ */
+static bool
+may_divide(WordScanner *scanner, UChar32 c)
+{
+	Run		   *run = &scanner->run;
+	bool		line_end = c >= '\n' && c <= '\r';
+
+	switch (run->behind)
+	{
+		case BEHIND_NOTHING:
+			if ((c == '-' || c == HYPHEN) &&
+				!letter_is_number(last_of_run(scanner)))
+				run->behind = BEHIND_HYPHEN;
+			else if (c == NOT_SIGN)
+				run->behind = BEHIND_SIGN;
+			return run->behind != BEHIND_NOTHING;
+		case BEHIND_APOSTROPHE:
+			return false;
+		case BEHIND_SOFT_HYPHEN:
+			run->behind = BEHIND_SIGN;
+			break;
+		default:
+			break;
+	}
+	if (line_end && run->behind == BEHIND_HYPHEN)
+		run->behind = BEHIND_HYPHEN_LINE;
+	if (line_end && run->behind == BEHIND_SIGN)
+		run->behind = BEHIND_SIGN_LINE;
+	return line_end || c == ' ' || c == '\t';
+}
+
+/*
+ * Whether what stands behind the run belongs to it, as this letter follows.
+ * Behind a hyphen, a number or a capital letter begins a part of its own,
+ * unless all around it are capitals.
+ */
+static bool
+joins(WordScanner *scanner, UChar32 c, Letter letter)
+{
+	switch (scanner->run.behind)
+	{
+		case BEHIND_SOFT_HYPHEN:
+			return true;
+		case BEHIND_APOSTROPHE:
+			if (!(letter & LETTER_IS_CYRILLIC))
+				return false;
+			add_apostrophe(scanner);
+			return true;
+		case BEHIND_HYPHEN_LINE:
+			if (u_isupper(c))
+				return u_isupper(last_of_run(scanner)) && two_capitals(scanner);
+			return u_isalpha(c) && !u_istitle(c);
+		case BEHIND_SIGN_LINE:
+			return !(letter & LETTER_IS_MARK);
+		default:
+			return false;
+	}
+}
+
+/*
+ * Whether the run ends before this letter: because of what stands behind the
+ * run, or of the run's length.
  */
 static inline bool
-ends_before(WordScanner *scanner, Letter letter)
+ends_before(WordScanner *scanner, UChar32 c, Letter letter)
 {
-	if (scanner->apostrophe)
+	if (unlikely(scanner->run.behind != BEHIND_NOTHING))
 	{
-		if (!(letter & LETTER_IS_CYRILLIC))
+		if (!joins(scanner, c, letter))
 			return true;
-		add_apostrophe(scanner);
+		scanner->run.behind = BEHIND_NOTHING;
 	}
-	if (scanner->nletters < WORD_MAX)
+	if (scanner->run.nletters < WORD_MAX)
 		return false;
 	scanner->cut = (letter & LETTER_IS_BOUNDARY) != 0 ||
-		scanner->nletters >= WORD_MAX + WORD_SLACK;
+		scanner->run.nletters >= WORD_MAX + WORD_SLACK;
 	return scanner->cut;
 }
 
@@ -497,32 +626,35 @@ take(WordScanner *scanner, UChar32 c, Letter letter)
 	switch (LETTER_CLASS(letter))
 	{
 		case LETTER_NOTHING:
-			if (ICU_ONLY(scanner) && scanner->nletters > 0)
+			if (ICU_ONLY(scanner) && scanner->run.nletters > 0)
 				extend_segment(scanner, c);
+			if (c == SOFT_HYPHEN && scanner->run.behind == BEHIND_NOTHING)
+				scanner->run.behind = BEHIND_SOFT_HYPHEN;
 			return STEP_ON;
 		case LETTER_APOSTROPHE:
-			if (scanner->nletters > 0 && scanner->cyrillic &&
-				!scanner->apostrophe)
+			if (scanner->run.nletters > 0 && scanner->run.cyrillic &&
+				scanner->run.behind <= BEHIND_SOFT_HYPHEN)
 			{
-				scanner->apostrophe = true;
+				scanner->run.behind = BEHIND_APOSTROPHE;
 				return STEP_ON;
 			}
 			pg_fallthrough;
 		case LETTER_SEPARATOR:
-			if (scanner->nletters > 0)
-				return STEP_LAST;
+			if (scanner->run.nletters > 0)
+				return (scanner->flags & WORDS_JOIN) && may_divide(scanner, c) ?
+					STEP_ON : STEP_LAST;
 			scanner->continues = false;
 			return STEP_ON;
 		case LETTER_FRACTION:
-			if (scanner->nletters > 0)
+			if (scanner->run.nletters > 0)
 				return STEP_END;
-			scanner->nletters++;
+			scanner->run.nletters++;
 			extend_segment(scanner, c);
 			return STEP_LAST;
 		default:
-			if (scanner->nletters == 0 && (letter & LETTER_IS_MARK))
+			if (scanner->run.nletters == 0 && (letter & LETTER_IS_MARK))
 				return STEP_ON;
-			if (ends_before(scanner, letter))
+			if (ends_before(scanner, c, letter))
 				return STEP_END;
 			add_letter(scanner, c, letter);
 			return STEP_ON;
@@ -544,14 +676,14 @@ read_plain(WordScanner *scanner)
 {
 	const unsigned char *p = scanner->at;
 	const unsigned char *end;
-	size_t		n = scanner->nbytes;
+	size_t		n = scanner->run.nbytes;
 	UChar32		c = 0;
 	Letter		last = 0;
 
-	if (ICU_ONLY(scanner) || scanner->apostrophe || scanner->unfolded ||
-		scanner->nletters >= WORD_MAX)
+	if (ICU_ONLY(scanner) || scanner->run.behind != BEHIND_NOTHING || scanner->run.unfolded ||
+		scanner->run.nletters >= WORD_MAX)
 		return;
-	end = p + Min((scanner->end - p) / 2, WORD_MAX - scanner->nletters) * 2;
+	end = p + Min((scanner->end - p) / 2, WORD_MAX - scanner->run.nletters) * 2;
 	for (; p < end; p += 2)
 	{
 		UChar32		here = ((p[0] & 0x1F) << 6) | (p[1] & 0x3F);
@@ -572,12 +704,12 @@ read_plain(WordScanner *scanner)
 	}
 	if (p == scanner->at)
 		return;
-	scanner->nletters += (p - scanner->at) / 2;
-	scanner->cyrillic = (last & LETTER_IS_CYRILLIC) != 0;
+	scanner->run.nletters += (p - scanner->at) / 2;
+	scanner->run.cyrillic = (last & LETTER_IS_CYRILLIC) != 0;
 	scanner->source[0] = c;
-	scanner->nsegment = 1;
-	scanner->segment_at = n - 2;
-	scanner->nbytes = n;
+	scanner->run.nsegment = 1;
+	scanner->run.segment_at = n - 2;
+	scanner->run.nbytes = n;
 	scanner->at = p;
 }
 
@@ -606,9 +738,9 @@ read_run_as(WordScanner *scanner, bool tracks)
 		c = peek(scanner, &next);
 		letter = ICU_ONLY(scanner) ? letter_classify(scanner->rules, c) :
 			letter_of(scanner->rules, c);
-		before = scanner->nletters;
+		before = scanner->run.nletters;
 		if (tracks)
-			scanner->here = place_of(scanner, scanner->at);
+			scanner->track.here = place_of(scanner, scanner->at);
 		step = take(scanner, c, letter);
 		if (tracks)
 			note_taken(scanner, before, step == STEP_ON, next);
@@ -616,7 +748,7 @@ read_run_as(WordScanner *scanner, bool tracks)
 			scanner->at = next;
 	}
 	fold_segment(scanner);
-	return scanner->nletters > 0;
+	return scanner->run.nletters > 0;
 }
 
 static pg_noinline bool
@@ -629,7 +761,7 @@ read_run_tracking(WordScanner *scanner)
 static inline bool
 read_run(WordScanner *scanner)
 {
-	if (unlikely(scanner->origin != NULL))
+	if (unlikely(scanner->track.source != NULL))
 		return read_run_tracking(scanner);
 	return read_run_as(scanner, false);
 }
@@ -640,16 +772,8 @@ next_run(WordScanner *scanner)
 {
 	scanner->continues = scanner->cut;
 	scanner->cut = false;
-	scanner->nletters = 0;
-	scanner->nplaces = 0;
-	scanner->nbytes = 0;
-	scanner->word = 0;
-	scanner->split = false;
-	scanner->spaceless = false;
-	scanner->cyrillic = false;
-	scanner->apostrophe = false;
-	scanner->nsegment = 0;
-	scanner->unfolded = false;
+	memset(&scanner->run, 0, sizeof(Run));
+	scanner->track.nplaces = 0;
 	return read_run(scanner);
 }
 
@@ -659,22 +783,22 @@ split_run(WordScanner *scanner)
 {
 	MemoryContext old;
 
-	scanner->rest = scanner->bytes;
-	scanner->rest_end = scanner->bytes + scanner->nbytes;
-	scanner->rest_at = 0;
-	if (!scanner->spaceless || !scanner->segment)
+	scanner->parts.at = scanner->bytes;
+	scanner->parts.end = scanner->bytes + scanner->run.nbytes;
+	scanner->parts.folded_at = 0;
+	if (!scanner->run.spaceless || !(scanner->flags & WORDS_SEGMENT))
 		return;
-	if (scanner->segmenter == NULL)
+	if (scanner->parts.segmenter == NULL)
 	{
 		old = MemoryContextSwitchTo(scanner->context);
-		scanner->pieces = palloc(2 * RUN_BYTES);
-		scanner->segmenter = segmenter_create(scanner->rules);
+		scanner->parts.pieces = palloc(2 * RUN_BYTES);
+		scanner->parts.segmenter = segmenter_create(scanner->rules);
 		MemoryContextSwitchTo(old);
 	}
-	scanner->rest = scanner->pieces;
-	scanner->rest_end = scanner->pieces +
-		segmenter_split(scanner->segmenter, scanner->bytes, scanner->nbytes,
-						scanner->pieces);
+	scanner->parts.at = scanner->parts.pieces;
+	scanner->parts.end = scanner->parts.pieces +
+		segmenter_split(scanner->parts.segmenter, scanner->bytes, scanner->run.nbytes,
+						scanner->parts.pieces);
 }
 
 /* ASCII */
@@ -685,11 +809,12 @@ next_chunk(WordScanner *scanner)
 {
 	if (scanner->at == scanner->end && !refill(scanner))
 		return false;
-	ascii_index(&scanner->index, scanner->at, scanner->end - scanner->at,
-				RULES_LANGUAGE(scanner->rules) == RULES_TURKISH);
-	scanner->chunk = scanner->at;
-	scanner->chunk_end = scanner->at + scanner->index.length;
-	scanner->run = 0;
+	ascii_index(&scanner->chunk.index, scanner->at, scanner->end - scanner->at,
+				RULES_LANGUAGE(scanner->rules) == RULES_TURKISH,
+				(scanner->flags & WORDS_JOIN) != 0);
+	scanner->chunk.start = scanner->at;
+	scanner->chunk.end = scanner->at + scanner->chunk.index.length;
+	scanner->chunk.run = 0;
 	return true;
 }
 
@@ -700,7 +825,7 @@ next_chunk(WordScanner *scanner)
 static inline bool
 next_ascii(WordScanner *scanner, int *start, int *stop)
 {
-	const AsciiIndex *index = &scanner->index;
+	const AsciiIndex *index = &scanner->chunk.index;
 
 	if (ICU_ONLY(scanner) || scanner->cut)
 		return false;
@@ -708,33 +833,33 @@ next_ascii(WordScanner *scanner, int *start, int *stop)
 	{
 		int			at;
 
-		if (scanner->chunk_end == NULL || scanner->at >= scanner->chunk_end)
+		if (scanner->chunk.end == NULL || scanner->at >= scanner->chunk.end)
 		{
 			if (!next_chunk(scanner))
 				return false;
 		}
-		at = scanner->at - scanner->chunk;
-		while (scanner->run < index->nruns &&
-			   index->bounds[2 * scanner->run + 1] <= at)
-			scanner->run++;
-		if (scanner->run < index->nruns)
+		at = scanner->at - scanner->chunk.start;
+		while (scanner->chunk.run < index->nruns &&
+			   index->bounds[2 * scanner->chunk.run + 1] <= at)
+			scanner->chunk.run++;
+		if (scanner->chunk.run < index->nruns)
 			break;
-		scanner->at = scanner->chunk_end;
+		scanner->at = scanner->chunk.end;
 	}
-	*start = Max(index->bounds[2 * scanner->run], scanner->at - scanner->chunk);
-	*stop = index->bounds[2 * scanner->run + 1];
-	scanner->at = scanner->chunk + *start;
+	*start = Max(index->bounds[2 * scanner->chunk.run], scanner->at - scanner->chunk.start);
+	*stop = index->bounds[2 * scanner->chunk.run + 1];
+	scanner->at = scanner->chunk.start + *start;
 	if (*stop == index->length)
 	{
 		/* it may go on: in a chunk of its own, if that can help */
-		if (*start == 0 || scanner->chunk_end == scanner->end)
+		if (*start == 0 || scanner->chunk.end == scanner->end)
 			return false;
-		scanner->chunk_end = NULL;
+		scanner->chunk.end = NULL;
 		return next_ascii(scanner, start, stop);
 	}
 	if (!ascii_only(index, *start, *stop))
 		return false;
-	scanner->at = scanner->chunk + *stop;
+	scanner->at = scanner->chunk.start + *stop;
 	scanner->continues = false;
 	return true;
 }
@@ -743,7 +868,7 @@ next_ascii(WordScanner *scanner, int *start, int *stop)
 static inline WordSpan
 span_in_chunk(const WordScanner *scanner, int start, int stop)
 {
-	uint32		chunk = (const char *) scanner->chunk - scanner->doc;
+	uint32		chunk = (const char *) scanner->chunk.start - scanner->track.doc;
 
 	return (WordSpan){chunk + start, chunk + stop};
 }
@@ -756,9 +881,9 @@ static inline size_t
 hash_further_runs(WordScanner *scanner, uint64 *hashes, WordSpan *spans,
 				  size_t max)
 {
-	const AsciiIndex *index = &scanner->index;
-	const uint16 *bounds = &index->bounds[2 * (scanner->run + 1)];
-	size_t		n = index->nruns - (scanner->run + 1);
+	const AsciiIndex *index = &scanner->chunk.index;
+	const uint16 *bounds = &index->bounds[2 * (scanner->chunk.run + 1)];
+	size_t		n = index->nruns - (scanner->chunk.run + 1);
 
 	if (index->any_other || n == 0)
 		return 0;
@@ -770,8 +895,8 @@ hash_further_runs(WordScanner *scanner, uint64 *hashes, WordSpan *spans,
 								bounds[2 * i + 1] - bounds[2 * i]);
 	for (size_t i = 0; spans != NULL && i < n; i++)
 		spans[i] = span_in_chunk(scanner, bounds[2 * i], bounds[2 * i + 1]);
-	scanner->run += n;
-	scanner->at = scanner->chunk + index->bounds[2 * scanner->run + 1];
+	scanner->chunk.run += n;
+	scanner->at = scanner->chunk.start + index->bounds[2 * scanner->chunk.run + 1];
 	return n;
 }
 
@@ -782,17 +907,17 @@ hash_ascii(WordScanner *scanner, uint64 *hashes, WordSpan *spans, size_t max)
 	int			start;
 	int			stop;
 
-	while (n < max && scanner->rest == NULL &&
+	while (n < max && scanner->parts.at == NULL &&
 		   next_ascii(scanner, &start, &stop))
 	{
 		if (spans != NULL)
 			spans[n] = span_in_chunk(scanner, start, stop);
-		hashes[n++] = XXH3_64bits(scanner->index.folded + start,
+		hashes[n++] = XXH3_64bits(scanner->chunk.index.folded + start,
 								  stop - start);
 		n += hash_further_runs(scanner, hashes + n,
 							   spans != NULL ? spans + n : NULL, max - n);
 	}
-	scanner->no_ascii = n < max && scanner->rest == NULL;
+	scanner->chunk.no_ascii = n < max && scanner->parts.at == NULL;
 	return n;
 }
 
@@ -813,11 +938,11 @@ words_hash_ascii(WordScanner *scanner, uint64 *hashes, WordSpan *spans,
 static void
 track_part(WordScanner *scanner, size_t len)
 {
-	while (scanner->bytes[scanner->rest_at] == ' ')
-		scanner->rest_at++;
-	scanner->span = span_of_part(scanner, scanner->rest_at,
-								 scanner->rest_at + len);
-	scanner->rest_at += len;
+	while (scanner->bytes[scanner->parts.folded_at] == ' ')
+		scanner->parts.folded_at++;
+	scanner->track.word = span_of_part(scanner, scanner->parts.folded_at,
+								 scanner->parts.folded_at + len);
+	scanner->parts.folded_at += len;
 }
 
 bool
@@ -825,42 +950,42 @@ words_next(WordScanner *scanner, const char **word, size_t *len)
 {
 	for (;;)
 	{
-		const char *p = scanner->rest;
+		const char *p = scanner->parts.at;
 		int			start;
 		int			stop;
 
-		while (p < scanner->rest_end && *p == ' ')
+		while (p < scanner->parts.end && *p == ' ')
 			p++;
-		if (p < scanner->rest_end)
+		if (p < scanner->parts.end)
 		{
 			*word = p;
-			while (p < scanner->rest_end && *p != ' ')
+			while (p < scanner->parts.end && *p != ' ')
 				p++;
 			*len = p - *word;
-			scanner->rest = p;
-			if (unlikely(scanner->origin != NULL))
+			scanner->parts.at = p;
+			if (unlikely(scanner->track.source != NULL))
 				track_part(scanner, *len);
 			return true;
 		}
-		scanner->rest = scanner->rest_end = NULL;
-		if (!scanner->no_ascii && next_ascii(scanner, &start, &stop))
+		scanner->parts.at = scanner->parts.end = NULL;
+		if (!scanner->chunk.no_ascii && next_ascii(scanner, &start, &stop))
 		{
-			*word = scanner->index.folded + start;
+			*word = scanner->chunk.index.folded + start;
 			*len = stop - start;
-			if (unlikely(scanner->origin != NULL))
-				scanner->span = span_in_chunk(scanner, start, stop);
+			if (unlikely(scanner->track.source != NULL))
+				scanner->track.word = span_in_chunk(scanner, start, stop);
 			return true;
 		}
-		scanner->no_ascii = false;
+		scanner->chunk.no_ascii = false;
 		if (!next_run(scanner))
 			return false;
-		if (scanner->split || (scanner->spaceless && scanner->segment))
+		if (scanner->run.split || (scanner->run.spaceless && (scanner->flags & WORDS_SEGMENT)))
 			split_run(scanner);
-		else if (scanner->nbytes > 0)
+		else if (scanner->run.nbytes > 0)
 		{
 			*word = scanner->bytes;
-			*len = scanner->nbytes;
-			scanner->span = scanner->run_span;
+			*len = scanner->run.nbytes;
+			scanner->track.word = scanner->track.run;
 			return true;
 		}
 	}

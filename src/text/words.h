@@ -24,10 +24,15 @@ typedef struct WordScanner WordScanner;
 typedef bool (*MoreText) (void *arg, const char **text, size_t *len);
 
 /*
- * Makes a scanner in the current memory context.  segment: words of scripts
- * without spaces are found by ICU, otherwise a run of them is one word.
+ * WORDS_SEGMENT: ICU finds the words of scripts without spaces; without it a
+ * run of them is one word.  WORDS_JOIN: a word that is divided at a line end
+ * is one word.
  */
-extern WordScanner *words_create(LetterRules rules, bool segment);
+#define WORDS_SEGMENT	1
+#define WORDS_JOIN		2
+
+/* Makes a scanner in the current memory context; flags are WORDS_... */
+extern WordScanner *words_create(LetterRules rules, int flags);
 
 /* Begins a text. */
 extern void words_begin(WordScanner *scanner, MoreText more, void *arg);

@@ -109,3 +109,15 @@ SELECT 'shingles[lovins k=3]{}'::signature;
 \set VERBOSITY terse
 SELECT shingles('', 'lovins');
 \set VERBOSITY default
+
+-- Recipes: lines of a log and letters with a counter are one text without their
+-- numbers; letters that look alike are others, which SQL folds
+SELECT similarity(shingles(a), shingles(b)) < 0.3 AS as_they_are, similarity(shingles(a, 'digits=drop k=2'), shingles(b, 'digits=drop k=2')) AS without_numbers
+FROM (VALUES ('2026-11-02 09:14:03 app[412]: connection from 10.0.3.17 port 51442 closed after 12 ms',
+              '2026-11-03 11:00:51 app[77]: connection from 10.0.4.2 port 60001 closed after 3051 ms'),
+             ('Reminder no 17: your invoice 2026-0412 is still open, please pay by 3 May',
+              'Reminder no 18: your invoice 2026-0977 is still open, please pay by 9 May'),
+             ('2026-11-02 09:14:03 app[412]: connection from 10.0.3.17 closed', '2026-11-02 09:14:09 app[412]: connection from 10.0.3.17 refused')) v (a, b);
+SELECT neardup_words(a) && neardup_words(b) AS common, similarity(shingles(a, 'unit=char k=5'), shingles(b, 'unit=char k=5')) < 0.2 AS characters,
+       shingles(a) = shingles(translate(b, 'аеорсух', 'aeopcyx')) AS folded
+FROM (SELECT a, translate(a, 'aeopcyx', 'аеорсух') FROM (VALUES ('Please confirm your password on our page today')) v (a)) v (a, b);

@@ -206,7 +206,7 @@ SELECT substr(lexicon::bytea, 1, 428)::lexicon FROM stats;
 SELECT substr(lexicon::bytea, 1, 16)::lexicon FROM stats;
 SELECT (lexicon::bytea || '\x00')::lexicon FROM stats;
 SELECT set_byte(lexicon::bytea, 0, 2)::lexicon FROM stats;
-SELECT set_byte(lexicon::bytea, 1, 2)::lexicon FROM stats;
+SELECT set_byte(lexicon::bytea, 1, 4)::lexicon FROM stats;
 SELECT set_byte(lexicon::bytea, 2, 7)::lexicon FROM stats;
 SELECT set_byte(lexicon::bytea, 2, 255)::lexicon FROM stats;
 SELECT set_byte(lexicon::bytea, 20, 1)::lexicon FROM stats;

@@ -82,7 +82,7 @@ EXCEPTION WHEN invalid_binary_representation THEN
     RETURN rule;
 END $$;
 SELECT place, byte, bad_bytes(place, byte)
-FROM (VALUES (0, 2), (1, 0), (1, 2), (1, 99), (2, 4), (2, 255), (3, 4),
+FROM (VALUES (0, 2), (1, 0), (1, 2), (1, 99), (2, 5), (2, 255), (3, 4),
              (4, 250), (5, 32), (6, 0), (7, 255), (8, 0), (12, 2), (12, 16), (12, 32),
              (15, 1), (15, 99), (16, 1), (20, 1), (24, 3), (36, 3)) v (place, byte);
 SELECT ''::bytea::signature;

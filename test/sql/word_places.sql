@@ -21,6 +21,10 @@ SELECT cut('½ 2½ 1⁄2 Java™ 5 ㎏ ﷺ x²');
 -- markup and entities
 SELECT cut('<p>One <b>bo</b>ld<br>w&ouml;rd &#65;&amp;B</p> &lt;x<!-- no -->y &frac12;', 'html');
 SELECT cut('<b>a</b>b c&shy;d &eacute;', 'html');
+-- a divided word with what divides it, and no divider that divides nothing
+SELECT cut(E'The inter-\nnational so\u00AD\r\n ft e\u00AC x-\nY z\u00AD. été\u2010\n-ish a-\n', 'hyphens=join') =
+       ARRAY['The', E'inter-\nnational', E'so\u00AD\r\n ft', 'e', 'x', 'Y', E'z\u00AD', 'été', 'ish', 'a'] AS divided,
+       cut('inter-<br>na<b>tion</b>al <i>x-</i>' || E'\n' || '<i>y</i>.', 'html hyphens=join');
 -- words that are left out are in no place
 SELECT cut('The foxes were jumping over 12 lazy dogs', 'english stop digits=drop minlen=4');
 -- scripts without spaces: words are next to each other

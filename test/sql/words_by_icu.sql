@@ -35,6 +35,11 @@ CREATE TABLE random_texts AS SELECT n, random_text(n, 60) AS body FROM generate_
 SELECT analysis, count(*) AS texts, sum(cardinality(neardup_words(body, analysis))) > 20000 AS many_words,
        count(*) FILTER (WHERE neardup_words(body, analysis) IS DISTINCT FROM words_by_icu(body, analysis)) AS different
 FROM random_texts, unnest('{simple,arabic,turkish,accents=fold,turkish accents=fold}'::text[]) analysis GROUP BY 1 ORDER BY analysis COLLATE "C";
+-- divided words
+SELECT count(*) AS texts, count(*) FILTER (WHERE words <> neardup_words(body)) > 2000 AS many_divided,
+       count(*) FILTER (WHERE words IS DISTINCT FROM words_by_icu(body, 'hyphens=join')) AS different
+FROM (SELECT regexp_replace(body, '(.{5})', '\1' || (ARRAY['-', '‐', '­', '¬'])[n % 4 + 1] || E'\n', 'g') AS body FROM random_texts) t,
+     neardup_words(body, 'hyphens=join') words;
 -- long ones, over the borders of chunks and blocks
 SELECT count(*) AS texts, count(*) FILTER (WHERE neardup_words(body) IS DISTINCT FROM words_by_icu(body, '')) AS different
 FROM (SELECT string_agg(body || repeat(' ascii words', (n % 30)::int), ' ' ORDER BY n) AS body FROM random_texts GROUP BY n % 5) t;

@@ -56,7 +56,7 @@ METHODS = (
 BY_NUMBER = {method.number: method for method in METHODS}
 BY_NAME = {method.name: method for method in METHODS}
 
-UNITS = ("word", "char", "sentence", "line")
+UNITS = ("word", "char", "sentence", "line", "letter")
 ORDERS = ("keep", "sorted", "xor", "sum")
 LANGUAGE_NAMES = """
 simple arabic armenian basque catalan danish dutch english finnish french german greek hindi

@@ -33,7 +33,7 @@ typedef struct LexiconState
 	Counts	   *counts;
 	int64		max_words;
 	SignatureSpec		spec;			/* of the words */
-	bool		markup;
+	uint8		reading;		/* READING_... */
 } LexiconState;
 
 #define LEXICON_AT	sizeof(int64)	/* behind max_words */
@@ -53,7 +53,7 @@ state_flatten(ExpandedObjectHeader *header, void *result, Size size)
 	LexiconState *state = (LexiconState *) header;
 	MemoryContext old = MemoryContextSwitchTo(header->eoh_context);
 	Lexicon    *lexicon = counts_lexicon(state->counts, &state->spec,
-										 state->markup);
+										 state->reading);
 
 	lexicon_swap(lexicon);
 	SET_VARSIZE(result, size);
@@ -67,7 +67,7 @@ state_flatten(ExpandedObjectHeader *header, void *result, Size size)
 static const ExpandedObjectMethods state_methods = {state_size, state_flatten};
 
 static LexiconState *
-create_state(FunctionCallInfo fcinfo, const SignatureSpec *spec, bool markup,
+create_state(FunctionCallInfo fcinfo, const SignatureSpec *spec, uint8 reading,
 			 int64 max_words)
 {
 	LexiconState *state;
@@ -79,7 +79,7 @@ create_state(FunctionCallInfo fcinfo, const SignatureSpec *spec, bool markup,
 	state->counts = counts_create(max_words);
 	state->max_words = max_words;
 	state->spec = *spec;
-	state->markup = markup;
+	state->reading = reading;
 	MemoryContextSwitchTo(old);
 	return state;
 }
@@ -90,13 +90,12 @@ add_lexicon(FunctionCallInfo fcinfo, LexiconState *state,
 			const Lexicon *lexicon, int64 max_words)
 {
 	SignatureSpec		spec;
-	bool		markup = (lexicon->flags & LEXICON_MARKUP) != 0;
 
 	lexicon_spec(lexicon, &spec);
 	if (state == NULL)
-		state = create_state(fcinfo, &spec, markup, max_words);
+		state = create_state(fcinfo, &spec, lexicon->reading, max_words);
 	words_require_same(&state->spec, &spec);
-	state->markup |= markup;
+	state->reading |= lexicon->reading;
 	counts_add_lexicon(state->counts, lexicon);
 	return state;
 }
@@ -137,10 +136,10 @@ refuse_other(const LexiconState *state, const DocContext *doccxt, int64 max_word
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("analysis and max_words must be the same for all documents of a lexicon"),
 			 errdetail("One document has \"%s%s\" and %lld, another one \"%s%s\" and %lld.",
-					   words_name(&state->spec), state->markup ? " html" : "",
+					   words_name(&state->spec), analysis_reading(state->reading),
 					   (long long) state->max_words,
 					   words_name(&doccxt->words),
-					   doccxt->analysis->markup ? " html" : "",
+					   analysis_reading(doccxt->analysis->reading),
 					   (long long) max_words),
 			 errhint("Make a lexicon of each, as with GROUP BY.")));
 }
@@ -156,10 +155,10 @@ state_for_document(FunctionCallInfo fcinfo, const DocContext *doccxt,
 	LexiconState *state = get_state(fcinfo);
 
 	if (state == NULL)
-		return create_state(fcinfo, &doccxt->words, doccxt->analysis->markup,
+		return create_state(fcinfo, &doccxt->words, doccxt->analysis->reading,
 							max_words);
 	if (!spec_equal(&state->spec, &doccxt->words) ||
-		state->markup != doccxt->analysis->markup ||
+		state->reading != doccxt->analysis->reading ||
 		state->max_words != max_words)
 		refuse_other(state, doccxt, max_words);
 	return state;
@@ -270,5 +269,5 @@ lexicon_agg_final(PG_FUNCTION_ARGS)
 	if (state == NULL)
 		state = add_flat(fcinfo, NULL, PG_GETARG_BYTEA_PP(0));
 	PG_RETURN_LEXICON(counts_lexicon(state->counts, &state->spec,
-									 state->markup));
+									 state->reading));
 }

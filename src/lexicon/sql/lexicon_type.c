@@ -100,7 +100,7 @@ read_analysis(Input *in, Lexicon *header)
 	/* words have no shingle size */
 	if (!analysis->has_k || spec_is_of_words(&analysis->spec))
 		spec_of_words(&analysis->spec);
-	header->flags = analysis->markup ? LEXICON_MARKUP : 0;
+	header->reading = analysis->reading;
 	header->unit = analysis->spec.unit;
 	header->order = analysis->spec.order;
 	header->k = analysis->spec.k;
@@ -221,7 +221,7 @@ append_header(const Lexicon *lexicon, StringInfo out)
 					 " df_error=" UINT64_FORMAT
 					 " cf_error=" UINT64_FORMAT " initials=",
 					 words_name(&spec),
-					 lexicon->flags & LEXICON_MARKUP ? " html" : "",
+					 analysis_reading(lexicon->reading),
 					 lexicon->documents, lexicon->length,
 					 lexicon->df_error, lexicon->cf_error);
 	for (int i = 0; i < LEXICON_CLASSES; i++)
@@ -449,7 +449,7 @@ lexicon_plus(PG_FUNCTION_ARGS)
 	SignatureSpec		spec;
 
 	lexicon_spec(a, &spec);
-	sum = lexicon_alloc(&spec, ((a->flags | b->flags) & LEXICON_MARKUP) != 0,
+	sum = lexicon_alloc(&spec, a->reading | b->reading,
 						merged_size(a, b));
 	lexicon_add_totals(sum, a);
 	lexicon_add_totals(sum, b);
@@ -532,7 +532,7 @@ lexicon_minus(PG_FUNCTION_ARGS)
 
 	merge_begin(&merge, a, b);
 	lexicon_spec(a, &spec);
-	rest = lexicon_alloc(&spec, (a->flags & LEXICON_MARKUP) != 0,
+	rest = lexicon_alloc(&spec, a->reading,
 						 LEXICON_NWORDS(a));
 	rest->documents = subtract(a->documents, b->documents, 0);
 	rest->length = subtract(a->length, b->length, 0);
@@ -679,7 +679,7 @@ lexicon_describe(PG_FUNCTION_ARGS)
 	appendStringInfo(&out, "lexicon[%s%s]: " UINT64_FORMAT " documents, "
 					 UINT64_FORMAT " %s, %zu of them distinct",
 					 words_name(&spec),
-					 lexicon->flags & LEXICON_MARKUP ? " html" : "",
+					 analysis_reading(lexicon->reading),
 					 lexicon->documents, lexicon->length,
 					 spec_is_of_words(&spec) ? "words" : "shingles", n);
 	if (lexicon->df_error == 0 && lexicon->cf_error == 0)

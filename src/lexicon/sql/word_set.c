@@ -421,7 +421,7 @@ typedef struct SampleInfo
 	size_t		occurrences;	/* in the sample */
 	uint64		limit;			/* the least hash that did not fit */
 	SignatureSpec		spec;			/* of the words */
-	bool		markup;
+	uint8		reading;		/* READING_... */
 	int			wanted;
 } SampleInfo;
 
@@ -468,16 +468,16 @@ create_state(FunctionCallInfo fcinfo, const SampleInfo *info)
 static void
 require_same(const SampleInfo *a, const SampleInfo *b)
 {
-	if (spec_equal(&a->spec, &b->spec) && a->markup == b->markup &&
+	if (spec_equal(&a->spec, &b->spec) && a->reading == b->reading &&
 		a->wanted == b->wanted)
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("analysis and number of words must be the same for all documents of a word set"),
 			 errdetail("One document has \"%s%s\" and %d, another one \"%s%s\" and %d.",
-					   words_name(&a->spec), a->markup ? " html" : "",
+					   words_name(&a->spec), analysis_reading(a->reading),
 					   a->wanted,
-					   words_name(&b->spec), b->markup ? " html" : "",
+					   words_name(&b->spec), analysis_reading(b->reading),
 					   b->wanted),
 			 errhint("Make a word set of each, as with GROUP BY.")));
 }
@@ -600,7 +600,7 @@ state_flatten(ExpandedObjectHeader *header, void *result, Size size)
 	MemoryContext old = MemoryContextSwitchTo(header->eoh_context);
 	SampleDocument **documents = sample_documents(state);
 	Lexicon    *analysis = lexicon_alloc(&state->info.spec,
-										 state->info.markup, 0);
+										 state->info.reading, 0);
 	FlatSample	head = {
 		.wanted = state->info.wanted, .documents = state->info.documents,
 		.limit = state->info.limit
@@ -665,7 +665,7 @@ add_flat_document(WordSetState *state, const char **at, const char *end)
 	*at += head.n * sizeof(SampleWord);
 }
 
-/* Takes up what a flat state says of the sample; *markup and so on are checked. */
+/* Takes up what a flat state says of the sample; its reading and so on are checked. */
 static SampleInfo
 flat_info(const FlatSample *head)
 {
@@ -673,7 +673,7 @@ flat_info(const FlatSample *head)
 											  sizeof(head->analysis));
 	SampleInfo	info = {
 		.limit = head->limit, .wanted = Min(head->wanted, PG_INT32_MAX),
-		.markup = (analysis->flags & LEXICON_MARKUP) != 0
+		.reading = analysis->reading
 	};
 
 	lexicon_spec(analysis, &info.spec);
@@ -735,7 +735,7 @@ state_for_document(FunctionCallInfo fcinfo, const DocContext *doccxt, int wanted
 	WordSetState *state = get_state(fcinfo);
 	SampleInfo	info = {
 		.limit = PG_UINT64_MAX, .spec = doccxt->words,
-		.markup = doccxt->analysis->markup, .wanted = wanted
+		.reading = doccxt->analysis->reading, .wanted = wanted
 	};
 
 	if (state == NULL)
@@ -892,13 +892,11 @@ rounds_as_array(const WordSet *set, Oid arraytype)
 static Datum
 analysis_as_text(const WordSetState *state, bool *isnull)
 {
-	char	   *name;
-
 	*isnull = (state->info.spec.filters & FILTER_CONFIG) != 0;
 	if (*isnull)
 		return (Datum) 0;
-	name = words_name(&state->info.spec);
-	return CStringGetTextDatum(state->info.markup ? psprintf("%s html", name) : name);
+	return CStringGetTextDatum(psprintf("%s%s", words_name(&state->info.spec),
+										analysis_reading(state->info.reading)));
 }
 
 /* The composite (analysis, words, thresholds, rounds). */

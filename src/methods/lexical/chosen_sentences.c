@@ -15,7 +15,7 @@
 #include "document/shingle_hashes.h"
 #include "document/weigher.h"
 #include "methods/lexical/coordinates.h"
-#include "text/combine.h"
+#include "text/reader.h"
 
 /* Hashes of chosen sentences: the longest, or those whose words weigh most */
 

@@ -571,21 +571,13 @@ append_config(const SignatureSpec *spec, StringInfo out)
 }
 
 /* What a shingle consists of, in words. */
-static const char *
-unit_name(uint8 unit)
-{
-	switch (unit)
-	{
-		case UNIT_CHAR:
-			return "character";
-		case UNIT_SENTENCE:
-			return "sentence";
-		case UNIT_LINE:
-			return "line";
-		default:
-			return "word";
-	}
-}
+static const char *const unit_names[] = {
+	[UNIT_WORD] = "word",
+	[UNIT_CHAR] = "character",
+	[UNIT_SENTENCE] = "sentence",
+	[UNIT_LINE] = "line",
+	[UNIT_LETTER] = "letter",
+};
 
 PG_FUNCTION_INFO_V1(signature_describe);
 Datum
@@ -609,7 +601,7 @@ signature_describe(PG_FUNCTION_ARGS)
 					 sig->nfeatures == 1 ? "" : "s");
 	if (spec->unit != UNIT_NONE)
 		appendStringInfo(&out, ", runs of %u %s%s", spec->k,
-						 unit_name(spec->unit), spec->k == 1 ? "" : "s");
+						 unit_names[spec->unit], spec->k == 1 ? "" : "s");
 	if (spec->filters & FILTER_CONFIG)
 		append_config(spec, &out);
 	PG_RETURN_TEXT_P(cstring_to_text_with_len(out.data, out.len));
