@@ -70,6 +70,30 @@ static const char *const accents[] = {"fold"};
 static const char *const repeats[] = {"number"};
 static const char *const hyphens[] = {"join"};
 
+/* A word of the form name=value. */
+typedef struct Setting
+{
+	const char *name;
+	const char *const *values;	/* NULL = a number */
+	int			n;				/* of values; or the greatest number */
+} Setting;
+
+#define CHOICE(name, values) {(name), (values), lengthof(values)}
+
+static const Setting settings[NUM_SLOTS] = {
+	[SLOT_MINLEN] = {"minlen", NULL, MAX_WORD_LIMIT},
+	[SLOT_MAXLEN] = {"maxlen", NULL, MAX_WORD_LIMIT},
+	[SLOT_DIGITS] = CHOICE("digits", digits),
+	[SLOT_ACCENTS] = CHOICE("accents", accents),
+	/* WORDS_ANY has no name */
+	[SLOT_SCRIPT] = {"script", word_script_names + 1, NUM_WORD_SCRIPTS - 1},
+	[SLOT_REPEATS] = CHOICE("repeats", repeats),
+	[SLOT_HYPHENS] = CHOICE("hyphens", hyphens),
+	[SLOT_UNIT] = CHOICE("unit", units),
+	[SLOT_ORDER] = CHOICE("order", orders),
+	[SLOT_K] = {"k", NULL, MAX_SHINGLE_SIZE},
+};
+
 typedef struct Parser
 {
 	Analysis   *analysis;		/* the result */
@@ -114,129 +138,105 @@ fill_slot(Parser *parser, Slot slot, const char *word)
 			 errdetail("The two contradict each other.")));
 }
 
-/* Finds value among n known ones; -1 (a soft error) if it is none of them. */
+/* Finds the value of a choice; -1 (a soft error) if it is none of them. */
 static int
-parse_choice(Parser *parser, const char *name, const char *value,
-			 const char *const *known, int n)
+parse_choice(Parser *parser, const Setting *setting, const char *value)
 {
 	StringInfoData hint;
 
-	for (int i = 0; i < n; i++)
+	for (int i = 0; i < setting->n; i++)
 	{
-		if (strcmp(value, known[i]) == 0)
+		if (strcmp(value, setting->values[i]) == 0)
 			return i;
 	}
 	initStringInfo(&hint);
-	for (int i = 0; i < n; i++)
-		appendStringInfo(&hint, "%s%s=%s", i == 0 ? "" : ", ", name, known[i]);
+	for (int i = 0; i < setting->n; i++)
+		appendStringInfo(&hint, "%s%s=%s", i == 0 ? "" : ", ", setting->name,
+						 setting->values[i]);
 	ereturn(parser->escontext, -1,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("unrecognized analysis word: \"%s=%s\"",
-					name, shown(value)),
+					setting->name, shown(value)),
 			 errhint("Known are %s.", hint.data)));
 }
 
-/* A whole number of 1 to max; 0 (a soft error) for anything else. */
-static uint32
-parse_number(Parser *parser, const char *name, const char *value, uint32 max)
+/* A whole number from 1 on; -1 (a soft error) for anything else. */
+static int
+parse_number(Parser *parser, const Setting *setting, const char *value)
 {
-	uint32		number = 0;
+	int			number = 0;
 	const char *p = value;
 
-	while (*p >= '0' && *p <= '9' && number <= max)
+	while (*p >= '0' && *p <= '9' && number <= setting->n)
 		number = number * 10 + (*p++ - '0');
-	if (p > value && *p == '\0' && number >= 1 && number <= max)
+	if (p > value && *p == '\0' && number >= 1 && number <= setting->n)
 		return number;
-	ereturn(parser->escontext, 0,
+	ereturn(parser->escontext, -1,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("value of \"%s\" in analysis is out of range: \"%s\"",
-					name, shown(value)),
-			 errdetail("%s is a whole number from 1 to %u.", name, max)));
+					setting->name, shown(value)),
+			 errdetail("%s is a whole number from 1 to %d.", setting->name,
+					   setting->n)));
 }
 
-/* A word of the form name=value. */
+/* The value of a word of the form name=value. */
 static bool
-parse_setting(Parser *parser, const char *name, const char *value,
-			  Slot slot)
+parse_setting(Parser *parser, const char *value, Slot slot)
 {
-	Analysis   *analysis = parser->analysis;
-	int			choice;
+	SignatureSpec *spec = &parser->analysis->spec;
+	const Setting *setting = &settings[slot];
+	int			parsed = setting->values == NULL ?
+		parse_number(parser, setting, value) :
+		parse_choice(parser, setting, value);
 
+	if (parsed < 0)
+		return false;
 	switch (slot)
 	{
 		case SLOT_MINLEN:
-			parser->minlen = parse_number(parser, name, value, MAX_WORD_LIMIT);
-			return parser->minlen != 0;
+			parser->minlen = parsed;
+			break;
 		case SLOT_MAXLEN:
-			parser->maxlen = parse_number(parser, name, value, MAX_WORD_LIMIT);
-			return parser->maxlen != 0;
+			parser->maxlen = parsed;
+			break;
 		case SLOT_DIGITS:
-			choice = parse_choice(parser, name, value, digits,
-								  lengthof(digits));
-			analysis->spec.filters |= FILTER_DIGITS;
-			return choice >= 0;
+			spec->filters |= FILTER_DIGITS;
+			break;
 		case SLOT_ACCENTS:
-			choice = parse_choice(parser, name, value, accents,
-								  lengthof(accents));
-			analysis->spec.filters |= FILTER_ACCENTS;
-			return choice >= 0;
+			spec->filters |= FILTER_ACCENTS;
+			break;
 		case SLOT_SCRIPT:
-			/* WORDS_ANY has no name */
-			choice = parse_choice(parser, name, value, word_script_names + 1,
-								  NUM_WORD_SCRIPTS - 1);
-			analysis->spec.filters |= (uint32) (choice + 1) << 24;
-			return choice >= 0;
+			spec->filters |= (uint32) (parsed + 1) << 24;
+			break;
 		case SLOT_REPEATS:
-			choice = parse_choice(parser, name, value, repeats,
-								  lengthof(repeats));
-			analysis->spec.filters |= FILTER_REPEATS;
-			return choice >= 0;
+			spec->filters |= FILTER_REPEATS;
+			break;
 		case SLOT_HYPHENS:
-			choice = parse_choice(parser, name, value, hyphens,
-								  lengthof(hyphens));
-			analysis->reading |= READING_JOINED;
-			return choice >= 0;
+			parser->analysis->reading |= READING_JOINED;
+			break;
 		case SLOT_UNIT:
-			choice = parse_choice(parser, name, value, units, lengthof(units));
-			analysis->spec.unit = choice;
-			return choice >= 0;
+			spec->unit = parsed;
+			break;
 		case SLOT_ORDER:
-			choice = parse_choice(parser, name, value, orders,
-								  lengthof(orders));
-			analysis->spec.order = choice;
-			return choice >= 0;
-		case SLOT_K:
-			analysis->spec.k = parse_number(parser, name, value,
-											  MAX_SHINGLE_SIZE);
-			analysis->has_k = true;
-			return analysis->spec.k != 0;
+			spec->order = parsed;
+			break;
 		default:
-			elog(ERROR, "unexpected analysis slot: %d", (int) slot);
-			return false;
+			Assert(slot == SLOT_K);
+			spec->k = parsed;
+			parser->analysis->has_k = true;
+			break;
 	}
+	return true;
 }
 
 /* The slot of a setting's name, or -1. */
 static int
 slot_by_name(const char *name, size_t len)
 {
-	static const char *const settings[NUM_SLOTS] = {
-		[SLOT_MINLEN] = "minlen",
-		[SLOT_MAXLEN] = "maxlen",
-		[SLOT_DIGITS] = "digits",
-		[SLOT_ACCENTS] = "accents",
-		[SLOT_SCRIPT] = "script",
-		[SLOT_REPEATS] = "repeats",
-		[SLOT_HYPHENS] = "hyphens",
-		[SLOT_UNIT] = "unit",
-		[SLOT_ORDER] = "order",
-		[SLOT_K] = "k",
-	};
-
 	for (int i = 0; i < NUM_SLOTS; i++)
 	{
-		if (settings[i] != NULL && strlen(settings[i]) == len &&
-			memcmp(settings[i], name, len) == 0)
+		if (settings[i].name != NULL && strlen(settings[i].name) == len &&
+			memcmp(settings[i].name, name, len) == 0)
 			return i;
 	}
 	return -1;
@@ -411,8 +411,7 @@ parse_word(Parser *parser, const char *word)
 		if (slot < 0)
 			return unrecognized(parser, word);
 		return fill_slot(parser, slot, word) &&
-			parse_setting(parser, pnstrdup(word, equals - word), equals + 1,
-						  slot);
+			parse_setting(parser, equals + 1, slot);
 	}
 	if (strcmp(word, "html") == 0)
 	{

@@ -19,48 +19,10 @@
 #include "text/analysis.h"
 #include "text/languages.h"
 
+#define LANGUAGE_NAME(capitals, number, name) [number] = (name),
+
 static const char *const names[NUM_LANGUAGES] = {
-	[LANGUAGE_SIMPLE] = "simple",
-	[LANGUAGE_ARABIC] = "arabic",
-	[LANGUAGE_ARMENIAN] = "armenian",
-	[LANGUAGE_BASQUE] = "basque",
-	[LANGUAGE_CATALAN] = "catalan",
-	[LANGUAGE_DANISH] = "danish",
-	[LANGUAGE_DUTCH] = "dutch",
-	[LANGUAGE_ENGLISH] = "english",
-	[LANGUAGE_FINNISH] = "finnish",
-	[LANGUAGE_FRENCH] = "french",
-	[LANGUAGE_GERMAN] = "german",
-	[LANGUAGE_GREEK] = "greek",
-	[LANGUAGE_HINDI] = "hindi",
-	[LANGUAGE_HUNGARIAN] = "hungarian",
-	[LANGUAGE_INDONESIAN] = "indonesian",
-	[LANGUAGE_IRISH] = "irish",
-	[LANGUAGE_ITALIAN] = "italian",
-	[LANGUAGE_LITHUANIAN] = "lithuanian",
-	[LANGUAGE_NEPALI] = "nepali",
-	[LANGUAGE_NORWEGIAN] = "norwegian",
-	[LANGUAGE_PORTER] = "porter",
-	[LANGUAGE_PORTUGUESE] = "portuguese",
-	[LANGUAGE_ROMANIAN] = "romanian",
-	[LANGUAGE_RUSSIAN] = "russian",
-	[LANGUAGE_SERBIAN] = "serbian",
-	[LANGUAGE_SPANISH] = "spanish",
-	[LANGUAGE_SWEDISH] = "swedish",
-	[LANGUAGE_TAMIL] = "tamil",
-	[LANGUAGE_TURKISH] = "turkish",
-	[LANGUAGE_YIDDISH] = "yiddish",
-	[LANGUAGE_UKRAINIAN] = "ukrainian",
-	[LANGUAGE_PERSIAN] = "persian",
-	[LANGUAGE_ESTONIAN] = "estonian",
-	[LANGUAGE_ESPERANTO] = "esperanto",
-	[LANGUAGE_DUTCH_PORTER] = "dutch_porter",
-	[LANGUAGE_POLISH] = "polish",
-	[LANGUAGE_CZECH] = "czech",
-	[LANGUAGE_SESOTHO] = "sesotho",
-	[LANGUAGE_GERMAN2] = "german2",
-	[LANGUAGE_KRAAIJ_POHLMANN] = "kraaij_pohlmann",
-	[LANGUAGE_LOVINS] = "lovins",
+	LANGUAGE_LIST(LANGUAGE_NAME)
 };
 
 const char *

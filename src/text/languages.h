@@ -7,51 +7,59 @@
 
 #include "lib/stringinfo.h"
 
-/* Stored in headers: a number, once given, belongs to its language for ever. */
+/*
+ * Stored in headers: a number, once given, belongs to its language for ever.
+ * Ukrainian and Persian have no stemmer, only letter rules and stop words; those
+ * from Estonian on are in libstemmer older or newer than 2.2.
+ */
+#define LANGUAGE_LIST(X) \
+	X(SIMPLE, 0, "simple") \
+	X(ARABIC, 1, "arabic") \
+	X(ARMENIAN, 2, "armenian") \
+	X(BASQUE, 3, "basque") \
+	X(CATALAN, 4, "catalan") \
+	X(DANISH, 5, "danish") \
+	X(DUTCH, 6, "dutch") \
+	X(ENGLISH, 7, "english") \
+	X(FINNISH, 8, "finnish") \
+	X(FRENCH, 9, "french") \
+	X(GERMAN, 10, "german") \
+	X(GREEK, 11, "greek") \
+	X(HINDI, 12, "hindi") \
+	X(HUNGARIAN, 13, "hungarian") \
+	X(INDONESIAN, 14, "indonesian") \
+	X(IRISH, 15, "irish") \
+	X(ITALIAN, 16, "italian") \
+	X(LITHUANIAN, 17, "lithuanian") \
+	X(NEPALI, 18, "nepali") \
+	X(NORWEGIAN, 19, "norwegian") \
+	X(PORTER, 20, "porter") \
+	X(PORTUGUESE, 21, "portuguese") \
+	X(ROMANIAN, 22, "romanian") \
+	X(RUSSIAN, 23, "russian") \
+	X(SERBIAN, 24, "serbian") \
+	X(SPANISH, 25, "spanish") \
+	X(SWEDISH, 26, "swedish") \
+	X(TAMIL, 27, "tamil") \
+	X(TURKISH, 28, "turkish") \
+	X(YIDDISH, 29, "yiddish") \
+	X(UKRAINIAN, 30, "ukrainian") \
+	X(PERSIAN, 31, "persian") \
+	X(ESTONIAN, 32, "estonian") \
+	X(ESPERANTO, 33, "esperanto") \
+	X(DUTCH_PORTER, 34, "dutch_porter") \
+	X(POLISH, 35, "polish") \
+	X(CZECH, 36, "czech") \
+	X(SESOTHO, 37, "sesotho") \
+	X(GERMAN2, 38, "german2") \
+	X(KRAAIJ_POHLMANN, 39, "kraaij_pohlmann") \
+	X(LOVINS, 40, "lovins")
+
+#define LANGUAGE_NUMBER(capitals, number, name) LANGUAGE_##capitals = (number),
+
 typedef enum Language
 {
-	LANGUAGE_SIMPLE = 0,
-	LANGUAGE_ARABIC = 1,
-	LANGUAGE_ARMENIAN = 2,
-	LANGUAGE_BASQUE = 3,
-	LANGUAGE_CATALAN = 4,
-	LANGUAGE_DANISH = 5,
-	LANGUAGE_DUTCH = 6,
-	LANGUAGE_ENGLISH = 7,
-	LANGUAGE_FINNISH = 8,
-	LANGUAGE_FRENCH = 9,
-	LANGUAGE_GERMAN = 10,
-	LANGUAGE_GREEK = 11,
-	LANGUAGE_HINDI = 12,
-	LANGUAGE_HUNGARIAN = 13,
-	LANGUAGE_INDONESIAN = 14,
-	LANGUAGE_IRISH = 15,
-	LANGUAGE_ITALIAN = 16,
-	LANGUAGE_LITHUANIAN = 17,
-	LANGUAGE_NEPALI = 18,
-	LANGUAGE_NORWEGIAN = 19,
-	LANGUAGE_PORTER = 20,
-	LANGUAGE_PORTUGUESE = 21,
-	LANGUAGE_ROMANIAN = 22,
-	LANGUAGE_RUSSIAN = 23,
-	LANGUAGE_SERBIAN = 24,
-	LANGUAGE_SPANISH = 25,
-	LANGUAGE_SWEDISH = 26,
-	LANGUAGE_TAMIL = 27,
-	LANGUAGE_TURKISH = 28,
-	LANGUAGE_YIDDISH = 29,
-	LANGUAGE_UKRAINIAN = 30,	/* no stemmer, letter rules only */
-	LANGUAGE_PERSIAN = 31,		/* no stemmer, letter rules only */
-	/* in libstemmer older or newer than 2.2 */
-	LANGUAGE_ESTONIAN = 32,
-	LANGUAGE_ESPERANTO = 33,
-	LANGUAGE_DUTCH_PORTER = 34,
-	LANGUAGE_POLISH = 35,
-	LANGUAGE_CZECH = 36,
-	LANGUAGE_SESOTHO = 37,
-	LANGUAGE_GERMAN2 = 38,
-	LANGUAGE_KRAAIJ_POHLMANN = 39,
-	LANGUAGE_LOVINS = 40,
+	LANGUAGE_LIST(LANGUAGE_NUMBER)
 } Language;
 
 #define NUM_LANGUAGES	41

@@ -120,36 +120,42 @@ extern bool letter_is_mark(UChar32 c);
 extern bool letter_is_number(UChar32 c);
 
 /*
- * The scripts of words, as an analysis can ask for them.  Stored in headers: a
- * number, once given, belongs to its script for ever.
+ * The scripts of words, as an analysis can ask for them, and ICU's.  Stored in
+ * headers: a number, once given, belongs to its script for ever.  CJK is Han,
+ * Hiragana and Katakana.
  */
+#define WORD_SCRIPT_LIST(X) \
+	X(LATIN, 1, "latin", USCRIPT_LATIN) \
+	X(CYRILLIC, 2, "cyrillic", USCRIPT_CYRILLIC) \
+	X(GREEK, 3, "greek", USCRIPT_GREEK) \
+	X(ARABIC, 4, "arabic", USCRIPT_ARABIC) \
+	X(HEBREW, 5, "hebrew", USCRIPT_HEBREW) \
+	X(ARMENIAN, 6, "armenian", USCRIPT_ARMENIAN) \
+	X(GEORGIAN, 7, "georgian", USCRIPT_GEORGIAN) \
+	X(DEVANAGARI, 8, "devanagari", USCRIPT_DEVANAGARI) \
+	X(BENGALI, 9, "bengali", USCRIPT_BENGALI) \
+	X(GURMUKHI, 10, "gurmukhi", USCRIPT_GURMUKHI) \
+	X(GUJARATI, 11, "gujarati", USCRIPT_GUJARATI) \
+	X(ORIYA, 12, "oriya", USCRIPT_ORIYA) \
+	X(TAMIL, 13, "tamil", USCRIPT_TAMIL) \
+	X(TELUGU, 14, "telugu", USCRIPT_TELUGU) \
+	X(KANNADA, 15, "kannada", USCRIPT_KANNADA) \
+	X(MALAYALAM, 16, "malayalam", USCRIPT_MALAYALAM) \
+	X(SINHALA, 17, "sinhala", USCRIPT_SINHALA) \
+	X(ETHIOPIC, 18, "ethiopic", USCRIPT_ETHIOPIC) \
+	X(THAI, 19, "thai", USCRIPT_THAI) \
+	X(LAO, 20, "lao", USCRIPT_LAO) \
+	X(KHMER, 21, "khmer", USCRIPT_KHMER) \
+	X(BURMESE, 22, "burmese", USCRIPT_MYANMAR) \
+	X(HANGUL, 23, "hangul", USCRIPT_HANGUL) \
+	X(CJK, 24, "cjk", USCRIPT_HAN)
+
+#define WORD_SCRIPT_NUMBER(capitals, number, name, icu) WORDS_##capitals = (number),
+
 typedef enum WordScript
 {
 	WORDS_ANY = 0,
-	WORDS_LATIN = 1,
-	WORDS_CYRILLIC = 2,
-	WORDS_GREEK = 3,
-	WORDS_ARABIC = 4,
-	WORDS_HEBREW = 5,
-	WORDS_ARMENIAN = 6,
-	WORDS_GEORGIAN = 7,
-	WORDS_DEVANAGARI = 8,
-	WORDS_BENGALI = 9,
-	WORDS_GURMUKHI = 10,
-	WORDS_GUJARATI = 11,
-	WORDS_ORIYA = 12,
-	WORDS_TAMIL = 13,
-	WORDS_TELUGU = 14,
-	WORDS_KANNADA = 15,
-	WORDS_MALAYALAM = 16,
-	WORDS_SINHALA = 17,
-	WORDS_ETHIOPIC = 18,
-	WORDS_THAI = 19,
-	WORDS_LAO = 20,
-	WORDS_KHMER = 21,
-	WORDS_BURMESE = 22,
-	WORDS_HANGUL = 23,
-	WORDS_CJK = 24,	/* Han, Hiragana, Katakana */
+	WORD_SCRIPT_LIST(WORD_SCRIPT_NUMBER)
 } WordScript;
 
 #define NUM_WORD_SCRIPTS	25
