@@ -27,14 +27,9 @@ OBJS = \
 	src/base/settings.o \
 	src/base/sort_uint64.o \
 	src/base/values.o \
-	src/document/consonants.o \
 	src/document/doc_context.o \
 	src/document/recorded_versions.o \
-	src/document/repeats.o \
 	src/document/select.o \
-	src/document/sequence.o \
-	src/document/server_word.o \
-	src/document/shingle_hashes.o \
 	src/document/shingler.o \
 	src/document/show_words.o \
 	src/document/weigher.o \
@@ -396,7 +391,7 @@ REGRESS += softerr
 endif
 
 # Loops over the units of a shingle, whose number the compiler mostly knows.
-src/document/shingle_hashes.o: CFLAGS += $(CFLAGS_UNROLL_LOOPS)
+src/document/shingler.o: CFLAGS += $(CFLAGS_UNROLL_LOOPS)
 
 # Its loops are written for vectors, and short.
 src/methods/sketches/minhash.o: CFLAGS += $(CFLAGS_VECTORIZE) $(CFLAGS_UNROLL_LOOPS)

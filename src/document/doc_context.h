@@ -23,7 +23,6 @@
 
 #include "lexicon/lexicon.h"
 #include "lexicon/view.h"
-#include "document/sequence.h"
 #include "document/shingler.h"
 #include "text/reader.h"
 
@@ -160,6 +159,12 @@ text_as_utf8(const text *t, size_t *len)
 }
 
 /*
+ * A word of UTF-8 as a text of the database.  A character that the database's
+ * encoding does not have is told by its code point: U+03BC.
+ */
+extern struct varlena *server_word(const char *word, size_t len);
+
+/*
  * Begins to read a document's words or sentences with the context's reader, the
  * words where the document context reads shingles; raises an error if it is no valid text.
  */
@@ -176,4 +181,4 @@ extern const uint64 *doc_context_set(DocContext *doccxt, const text *doc, bool r
 /* All units and shingles of a document, valid until the context's next one. */
 extern Sequence doc_context_sequence(DocContext *doccxt, const text *doc);
 
-#endif							/* NEARDUP_SITE_H */
+#endif							/* NEARDUP_DOC_CONTEXT_H */

@@ -9,7 +9,7 @@
 #ifndef NEARDUP_SELECT_H
 #define NEARDUP_SELECT_H
 
-#include "document/sequence.h"
+#include "document/shingler.h"
 
 /*
  * Winnowing (Schleimer, Wilkerson & Aiken, SIGMOD 2003): of every `window`
@@ -54,5 +54,12 @@ extern size_t select_following(const Sequence *sequence,
  */
 extern size_t select_rarest(const uint64 *hashes, const uint64 *begins,
 							size_t n, size_t count, uint64 *chosen);
+
+/*
+ * Reads the consonants of all words of a document, which has been begun with
+ * a reader of words.  Returns their code points in palloc'd memory, as 64-bit
+ * numbers.
+ */
+extern uint64 *consonants_read(Reader *reader, size_t *n);
 
 #endif							/* NEARDUP_SELECT_H */

@@ -1,6 +1,6 @@
 /*
  * shingler.c
- *		Units to the set of shingles.
+ *		Units to shingles: the set of a document, or its sequence.
  *
  * Units are read in blocks; the last k - 1 of a block stand before the next
  * one, so that no shingle is missed.  Shingles gather in a buffer.  When it
@@ -14,14 +14,260 @@
  */
 #include "postgres.h"
 
+#include "miscadmin.h"
 #include "utils/memutils.h"
 
+#include "base/hash.h"
+#include "base/interrupts.h"
 #include "base/linear_probing.h"
 #include "base/sort_uint64.h"
 #include "signature/signature.h"
-#include "document/repeats.h"
-#include "document/shingle_hashes.h"
 #include "document/shingler.h"
+
+/* Hashes of shingles */
+
+/*
+ * Shingles whose units are sorted before they are hashed.
+ *
+ * The units of a shingle are kept sorted from one shingle to the next: one of
+ * them is taken out and another put in.  Neither takes a search or a branch,
+ * as with random hashes hardly a branch would be foreseen.  With s the sorted
+ * units, t without the one that goes, and u with the one that comes,
+ *
+ * t[j] = s[j] < out ? s[j] : s[j + 1]
+ * u[j] = max(t[j - 1], min(t[j], in))
+ *
+ * where t[-1] is the least number there is.
+ */
+
+/* Two are sorted anew faster than they are kept so. */
+static inline void
+shingles_of_2(const uint64 *units, size_t n, uint64 *shingles)
+{
+	for (size_t i = 0; i + 2 <= n; i++)
+	{
+		uint64		sorted[2];
+
+		sorted[0] = Min(units[i], units[i + 1]);
+		sorted[1] = Max(units[i], units[i + 1]);
+		shingles[i] = hash_uint64s(sorted, 2);
+	}
+}
+
+/* So are three, the default k. */
+static inline void
+shingles_of_3(const uint64 *units, size_t n, uint64 *shingles)
+{
+	for (size_t i = 0; i + 3 <= n; i++)
+	{
+		uint64		a = Min(units[i], units[i + 1]);
+		uint64		b = Max(units[i], units[i + 1]);
+		uint64		c = units[i + 2];
+		uint64		sorted[3];
+
+		sorted[0] = Min(a, c);
+		sorted[1] = Max(a, Min(b, c));
+		sorted[2] = Max(b, c);
+		shingles[i] = hash_uint64s(sorted, 3);
+	}
+}
+
+/* Puts `in` into n sorted numbers: it is carried up to where it belongs. */
+static pg_attribute_always_inline void
+insert(uint64 *sorted, size_t n, uint64 in)
+{
+	for (size_t j = 0; j < n; j++)
+	{
+		uint64		here = sorted[j];
+
+		sorted[j] = Min(here, in);
+		in = Max(here, in);
+	}
+	sorted[n] = in;
+}
+
+/* Takes `out` out of k sorted numbers and puts `in` in. */
+static pg_attribute_always_inline void
+replace(uint64 *sorted, size_t k, uint64 out, uint64 in)
+{
+	for (size_t j = 0; j < k - 1; j++)
+	{
+		uint64		here = sorted[j];	/* both read, or it is a branch */
+		uint64		next = sorted[j + 1];
+		uint64		kept = here < out ? here : next;
+
+		sorted[j] = Min(kept, in);
+		in = Max(kept, in);
+	}
+	sorted[k - 1] = in;
+}
+
+static pg_attribute_always_inline void
+window_shingles(const uint64 *units, size_t n, size_t k, uint64 *sorted,
+				  uint64 *shingles)
+{
+	for (size_t i = 0; i < k; i++)
+		insert(sorted, i, units[i]);
+	shingles[0] = hash_uint64s(sorted, k);
+	for (size_t i = 1; i + k <= n; i++)
+	{
+		replace(sorted, k, units[i - 1], units[i + k - 1]);
+		shingles[i] = hash_uint64s(sorted, k);
+	}
+}
+
+/*
+ * Compiles a function for each usual k, so that its inner loops are unrolled
+ * and the length of what is hashed is known.
+ */
+static pg_attribute_always_inline void
+for_known_k(const uint64 *units, size_t n, size_t k, uint64 *room,
+			uint64 *shingles)
+{
+#define KNOWN_K(known) \
+	case known: \
+		window_shingles(units, n, known, room, shingles); \
+		break
+
+	switch (k)
+	{
+			KNOWN_K(4);
+			KNOWN_K(5);
+			KNOWN_K(6);
+			KNOWN_K(7);
+			KNOWN_K(8);
+			KNOWN_K(9);
+			KNOWN_K(10);
+			KNOWN_K(11);
+			KNOWN_K(12);
+			KNOWN_K(13);
+			KNOWN_K(14);
+			KNOWN_K(15);
+			KNOWN_K(16);
+		default:
+			window_shingles(units, n, k, room, shingles);
+			break;
+	}
+#undef KNOWN_K
+}
+
+HASHES_INLINE
+static void
+sorted_shingles(const uint64 *units, size_t n, size_t k, uint64 *room,
+				uint64 *shingles)
+{
+	if (k == 2)
+		shingles_of_2(units, n, shingles);
+	else if (k == 3)
+		shingles_of_3(units, n, shingles);
+	else
+		for_known_k(units, n, k, room, shingles);
+}
+
+/*
+ * With order=keep the hash is XXH3 of the units' hashes in sequence, with
+ * order=sorted of the same in rising order.  With order=xor and order=sum it
+ * is a mix of their xor or sum, which costs the same for any k, as what enters
+ * a shingle is added and what leaves it is taken off.  Xor loses units that
+ * occur twice in a shingle: all words said twice are one shingle of k = 2.
+ */
+
+/* Inlined for the usual k, so that the compiler knows the length. */
+static inline void
+shingles_kept(const uint64 *units, size_t n, size_t k, uint64 *shingles)
+{
+	for (size_t i = 0; i + k <= n; i++)
+		shingles[i] = hash_uint64s(units + i, k);
+}
+
+static void
+shingles_xor(const uint64 *units, size_t n, size_t k, uint64 *shingles)
+{
+	uint64		sum = 0;
+
+	for (size_t i = 0; i < k - 1; i++)
+		sum ^= units[i];
+	for (size_t i = 0; i + k <= n; i++)
+	{
+		sum ^= units[i + k - 1];
+		shingles[i] = mix64(sum);
+		sum ^= units[i];
+	}
+}
+
+static void
+shingles_sum(const uint64 *units, size_t n, size_t k, uint64 *shingles)
+{
+	uint64		sum = 0;
+
+	for (size_t i = 0; i < k - 1; i++)
+		sum += units[i];
+	for (size_t i = 0; i + k <= n; i++)
+	{
+		sum += units[i + k - 1];
+		shingles[i] = mix64(sum);
+		sum -= units[i];
+	}
+}
+
+HASHES_INLINE
+static void
+shingles_keep(const uint64 *units, size_t n, size_t k, uint64 *shingles)
+{
+	if (k == 1)
+		shingles_kept(units, n, 1, shingles);
+	else if (k == 2)
+		shingles_kept(units, n, 2, shingles);
+	else if (k == 3)
+		shingles_kept(units, n, 3, shingles);
+	else
+		shingles_kept(units, n, k, shingles);
+}
+
+void
+order_shingles(Order order, const uint64 *units, size_t n, size_t k,
+			   uint64 *room, uint64 *shingles)
+{
+	switch (order)
+	{
+		case ORDER_SORTED:
+			sorted_shingles(units, n, k, room, shingles);
+			break;
+		case ORDER_XOR:
+			shingles_xor(units, n, k, shingles);
+			break;
+		case ORDER_SUM:
+			shingles_sum(units, n, k, shingles);
+			break;
+		default:
+			shingles_keep(units, n, k, shingles);
+			break;
+	}
+}
+
+/* Repeated elements */
+
+void
+number_repeats(uint64 *elements, size_t n)
+{
+	uint64		element = 0;
+	uint64		number = 0;
+
+	sort_hashes(elements, n);
+	for (size_t i = 0; i < n; i++)
+	{
+		CHECK_EVERY(i);
+		if (i > 0 && elements[i] == element)
+		{
+			elements[i] = repeated_element(element, ++number);
+			continue;
+		}
+		element = elements[i];
+		number = 0;
+	}
+}
+
+/* Sets */
 
 #define SET_SIZE		4096	/* shingles that there is room for at first */
 #define TABLE_MAX		1024	/* shingles that are made distinct by a table;
@@ -197,4 +443,109 @@ shingler_distinct(Shingler *shingler, const char *doc, size_t len, size_t *n)
 		drop_repeated(shingler);
 	*n = shingler->n;
 	return shingler->set;
+}
+
+/* Sequences */
+
+#define UNITS_SIZE		4096	/* that there is room for at first */
+#define UNITS_KEEP		131072	/* larger buffers are not kept */
+
+struct SequenceReader
+{
+	Reader	   *reader;
+	size_t		k;
+	Order		order;
+	MemoryContext context;		/* owns the buffers */
+	uint64	   *units;
+	uint64	   *shingles;
+	size_t		nunits;
+	size_t		size;			/* units that there is room for */
+	uint64	   *room;			/* to sort a shingle in */
+};
+
+SequenceReader *
+sequence_create(const Analysis *analysis)
+{
+	SequenceReader *reader = palloc0(sizeof(SequenceReader));
+
+	reader->reader = reader_create(analysis);
+	Assert(analysis->spec.k >= 1 && analysis->spec.k <= MAX_SHINGLE_SIZE);
+	reader->k = analysis->spec.k;
+	reader->order = analysis->spec.order;
+	reader->context = CurrentMemoryContext;
+	reader->room = palloc(reader->k * sizeof(uint64));
+	return reader;
+}
+
+/* Another buffer of units, of the given size, with the units in it. */
+static void
+resize_sequence(SequenceReader *reader, size_t size)
+{
+	uint64	   *units = MemoryContextAllocHuge(reader->context,
+											   size * sizeof(uint64));
+
+	if (reader->units != NULL)
+	{
+		memcpy(units, reader->units, reader->nunits * sizeof(uint64));
+		pfree(reader->units);
+	}
+	reader->units = units;
+	reader->size = size;
+	if (reader->shingles != NULL)
+		pfree(reader->shingles);
+	reader->shingles = NULL;
+}
+
+static void
+read_units(SequenceReader *reader, const char *doc, size_t len)
+{
+	size_t		got;
+
+	reader->nunits = 0;
+	if (reader->units == NULL || reader->size > UNITS_KEEP)
+		resize_sequence(reader, UNITS_SIZE);
+	reader_begin(reader->reader, doc, len);
+	while ((got = reader_read(reader->reader,
+							  reader->units + reader->nunits,
+							  READ_AT_ONCE)) > 0)
+	{
+		reader->nunits += got;
+		if (reader->nunits + READ_AT_ONCE > reader->size)
+			resize_sequence(reader, 2 * reader->size);
+	}
+}
+
+/* Makes all shingles, and returns how many there are. */
+static size_t
+make_shingles(SequenceReader *reader)
+{
+	size_t		k = Min(reader->k, reader->nunits);
+	size_t		nshingles = reader->nunits - k + 1;
+
+	if (reader->nunits == 0)
+		return 0;
+	for (size_t at = 0; at < nshingles; at += READ_AT_ONCE)
+	{
+		CHECK_FOR_INTERRUPTS();
+		order_shingles(reader->order, reader->units + at,
+					   Min(READ_AT_ONCE, nshingles - at) + k - 1, k,
+					   reader->room, reader->shingles + at);
+	}
+	return nshingles;
+}
+
+Sequence
+sequence_read(SequenceReader *reader, const char *doc, size_t len)
+{
+	Sequence	sequence;
+
+	read_units(reader, doc, len);
+	if (reader->shingles == NULL)
+		reader->shingles = MemoryContextAllocHuge(reader->context,
+												  reader->size * sizeof(uint64));
+	sequence.units = reader->units;
+	sequence.nunits = reader->nunits;
+	sequence.shingles = reader->shingles;
+	sequence.nshingles = make_shingles(reader);
+	return sequence;
 }

@@ -18,7 +18,6 @@
 
 #include "base/compat.h"
 #include "base/hash.h"
-#include "document/server_word.h"
 #include "document/doc_context.h"
 #include "text/analysis.h"
 #include "text/reader.h"

@@ -19,7 +19,7 @@
 #include "base/interrupts.h"
 #include "base/memory.h"
 #include "document/doc_context.h"
-#include "document/shingle_hashes.h"
+#include "document/shingler.h"
 #include "passages/case_search.h"
 #include "passages/common_passages.h"
 #include "passages/evidence.h"

@@ -11,7 +11,6 @@
 #include "base/compat.h"
 #include "base/memory.h"
 #include "lexicon/weights.h"
-#include "document/server_word.h"
 #include "document/doc_context.h"
 
 PG_FUNCTION_INFO_V1(lexicon_df);

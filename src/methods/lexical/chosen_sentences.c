@@ -12,7 +12,7 @@
 #include "base/hash.h"
 #include "base/sort_uint64.h"
 #include "document/doc_context.h"
-#include "document/shingle_hashes.h"
+#include "document/shingler.h"
 #include "document/weigher.h"
 #include "methods/lexical/coordinates.h"
 #include "text/reader.h"

@@ -14,7 +14,7 @@
 #include "base/memory.h"
 #include "base/sort_uint64.h"
 #include "document/doc_context.h"
-#include "document/repeats.h"
+#include "document/shingler.h"
 #include "methods/lexical/coordinates.h"
 #include "methods/method.h"
 #include "methods/weighted/weighted.h"

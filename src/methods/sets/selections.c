@@ -13,9 +13,8 @@
 #include "base/hash.h"
 #include "base/interrupts.h"
 #include "base/sort_uint64.h"
-#include "document/consonants.h"
-#include "signature/sets.h"
 #include "document/select.h"
+#include "signature/sets.h"
 #include "methods/method.h"
 #include "document/doc_context.h"
 
