@@ -56,6 +56,7 @@ drop_view(DocContext *doccxt)
 static void
 find_form(DocContext *doccxt, const Oid *types, int ntypes, int analysis)
 {
+	Assert(analysis >= 0);
 	doccxt->first = ntypes > 0 && types[0] == BYTEAOID ? 1 : 0;
 	doccxt->configured = ntypes > doccxt->first &&
 		types[doccxt->first] == REGCONFIGOID;
@@ -254,6 +255,7 @@ use_words(DocContext *doccxt, Analysis *analysis, Reads reads)
 static void
 use_analysis(DocContext *doccxt, Analysis *analysis, Reads reads, int k)
 {
+	Assert(doccxt->analysis == NULL);
 	doccxt->of_shingles = reads == READS_SHINGLES || reads == READS_CHARS ||
 		(reads == READS_TERMS && !spec_is_of_words(&analysis->spec));
 	if (doccxt->of_shingles)
@@ -524,6 +526,7 @@ view_of_stored(DocContext *doccxt, struct varlena *attr)
 	size_t		nwords;
 
 	VARATT_EXTERNAL_GET_POINTER(pointer, attr);
+	Assert(doccxt->view != NULL || !doccxt->stored);
 	if (doccxt->view != NULL && doccxt->stored &&
 		memcmp(&doccxt->pointer, &pointer, sizeof(pointer)) == 0)
 		return doccxt->view;

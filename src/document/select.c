@@ -116,6 +116,7 @@ anchors_add(Anchors *anchors, const uint64 *units, size_t n)
 									   anchors->n + 1, sizeof(Anchor));
 	anchors->units = growing_reserve(anchors->units, &anchors->units_size,
 									 anchors->nunits + n, sizeof(uint64));
+	Assert(n >= 1);
 	anchor = &anchors->anchors[anchors->n++];
 	anchor->first = units[0];
 	anchor->begin = anchors->nunits;
@@ -180,6 +181,8 @@ match_anchor(const Anchors *anchors, const Sequence *sequence, size_t at)
 {
 	const uint64 *units = sequence->units + at;
 	size_t		left = sequence->nunits - at;
+
+	Assert(at < sequence->nunits);
 
 	for (size_t i = find_anchor(anchors, *units);
 		 i < anchors->n && anchors->anchors[i].first == *units; i++)

@@ -20,6 +20,7 @@
 #include "base/hash.h"
 #include "base/interrupts.h"
 #include "base/linear_probing.h"
+#include "base/memory.h"
 #include "base/sort_uint64.h"
 #include "signature/signature.h"
 #include "document/shingler.h"
@@ -228,6 +229,7 @@ void
 order_shingles(Order order, const uint64 *units, size_t n, size_t k,
 			   uint64 *room, uint64 *shingles)
 {
+	Assert(k >= 1 && k <= n);
 	switch (order)
 	{
 		case ORDER_SORTED:
@@ -313,6 +315,7 @@ resize(Shingler *shingler, size_t size)
 	uint64	   *set = MemoryContextAllocHuge(shingler->context,
 											 size * sizeof(uint64));
 
+	Assert(shingler->n <= size);
 	memcpy(set, shingler->set, shingler->n * sizeof(uint64));
 	pfree(shingler->set);
 	shingler->set = set;
@@ -351,6 +354,7 @@ make_room(Shingler *shingler, size_t n)
 		make_distinct(shingler);
 	if (shingler->n + n > shingler->size / 2)
 		resize(shingler, 2 * shingler->size);
+	Assert(shingler->n + n <= shingler->size);
 }
 
 /* Gathers all shingles of a document, those that have not been sorted out. */
@@ -414,6 +418,7 @@ drop_repeated(Shingler *shingler)
 	size_t		kept = 0;
 	bool		zero = false;	/* which stands for a free place */
 
+	Assert(shingler->n >= 1 && shingler->n <= TABLE_MAX);
 	Assert(places <= lengthof(table));
 	probing_init(&probing, places);
 	memset(table, 0, places * sizeof(uint64));
@@ -447,7 +452,6 @@ shingler_distinct(Shingler *shingler, const char *doc, size_t len, size_t *n)
 
 /* Sequences */
 
-#define UNITS_SIZE		4096	/* that there is room for at first */
 #define UNITS_KEEP		131072	/* larger buffers are not kept */
 
 struct SequenceReader
@@ -460,6 +464,7 @@ struct SequenceReader
 	uint64	   *shingles;
 	size_t		nunits;
 	size_t		size;			/* units that there is room for */
+	size_t		shingles_size;
 	uint64	   *room;			/* to sort a shingle in */
 };
 
@@ -477,42 +482,47 @@ sequence_create(const Analysis *analysis)
 	return reader;
 }
 
-/* Another buffer of units, of the given size, with the units in it. */
-static void
-resize_sequence(SequenceReader *reader, size_t size)
+/* Frees a buffer that has grown large. */
+static uint64 *
+keep_small(uint64 *buffer, size_t *size)
 {
-	uint64	   *units = MemoryContextAllocHuge(reader->context,
-											   size * sizeof(uint64));
-
-	if (reader->units != NULL)
-	{
-		memcpy(units, reader->units, reader->nunits * sizeof(uint64));
-		pfree(reader->units);
-	}
-	reader->units = units;
-	reader->size = size;
-	if (reader->shingles != NULL)
-		pfree(reader->shingles);
-	reader->shingles = NULL;
+	if (*size <= UNITS_KEEP)
+		return buffer;
+	pfree(buffer);
+	*size = 0;
+	return NULL;
 }
 
+static uint64 *
+reserve(SequenceReader *reader, uint64 *buffer, size_t *size, size_t wanted)
+{
+	MemoryContext old = MemoryContextSwitchTo(reader->context);
+
+	buffer = growing_reserve(buffer, size, wanted, sizeof(uint64));
+	MemoryContextSwitchTo(old);
+	return buffer;
+}
+
+/* Reads all units, into buffers with room for them and their shingles. */
 static void
 read_units(SequenceReader *reader, const char *doc, size_t len)
 {
 	size_t		got;
 
 	reader->nunits = 0;
-	if (reader->units == NULL || reader->size > UNITS_KEEP)
-		resize_sequence(reader, UNITS_SIZE);
+	reader->units = keep_small(reader->units, &reader->size);
+	reader->shingles = keep_small(reader->shingles, &reader->shingles_size);
 	reader_begin(reader->reader, doc, len);
-	while ((got = reader_read(reader->reader,
-							  reader->units + reader->nunits,
-							  READ_AT_ONCE)) > 0)
+	do
 	{
+		reader->units = reserve(reader, reader->units, &reader->size,
+								reader->nunits + READ_AT_ONCE);
+		got = reader_read(reader->reader, reader->units + reader->nunits,
+						  READ_AT_ONCE);
 		reader->nunits += got;
-		if (reader->nunits + READ_AT_ONCE > reader->size)
-			resize_sequence(reader, 2 * reader->size);
-	}
+	} while (got > 0);
+	reader->shingles = reserve(reader, reader->shingles,
+							   &reader->shingles_size, Max(reader->nunits, 1));
 }
 
 /* Makes all shingles, and returns how many there are. */
@@ -524,6 +534,7 @@ make_shingles(SequenceReader *reader)
 
 	if (reader->nunits == 0)
 		return 0;
+	Assert(nshingles >= 1 && nshingles <= reader->shingles_size);
 	for (size_t at = 0; at < nshingles; at += READ_AT_ONCE)
 	{
 		CHECK_FOR_INTERRUPTS();
@@ -540,9 +551,6 @@ sequence_read(SequenceReader *reader, const char *doc, size_t len)
 	Sequence	sequence;
 
 	read_units(reader, doc, len);
-	if (reader->shingles == NULL)
-		reader->shingles = MemoryContextAllocHuge(reader->context,
-												  reader->size * sizeof(uint64));
 	sequence.units = reader->units;
 	sequence.nunits = reader->nunits;
 	sequence.shingles = reader->shingles;

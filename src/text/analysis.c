@@ -123,6 +123,7 @@ fill_slot(Parser *parser, Slot slot, const char *word)
 {
 	const char *before = parser->said[slot];
 
+	Assert(slot < NUM_SLOTS);
 	parser->said[slot] = word;
 	if (before == NULL)
 		return true;
@@ -538,6 +539,7 @@ analysis_canonical(const SignatureSpec *spec, StringInfo out)
 {
 	if (spec->unit == UNIT_NONE)
 		return;
+	Assert(spec->unit < lengthof(units) && spec->order < lengthof(orders));
 	if (spec->filters & FILTER_CONFIG)
 		appendStringInfo(out, "config=%08x ", spec->analysis);
 	if (spec->language != LANGUAGE_SIMPLE)

@@ -124,6 +124,7 @@ mark_divided(AsciiIndex *index, const unsigned char *text, int at,
 		int			letter = at + pg_rightmost_one_pos64(hyphens) - 1;
 		const unsigned char *next = text + letter + 2;
 
+		Assert(letter >= 0 && text[letter + 1] == '-');
 		if (letter + 2 < index->length &&
 			*next != ' ' && !(*next >= '\t' && *next <= '\r'))
 			continue;
@@ -140,6 +141,7 @@ ascii_index(AsciiIndex *index, const unsigned char *text, size_t len,
 	uint64		before = 0;		/* 1 if the last byte belonged to a run */
 	int			nbounds = 0;
 
+	Assert(len > 0);
 	index->length = Min(len, ASCII_CHUNK);
 	index->any_other = false;
 	for (int at = 0; at < index->length; at += 64)
@@ -169,6 +171,7 @@ ascii_index(AsciiIndex *index, const unsigned char *text, size_t len,
 		for (; changes != 0; changes &= changes - 1)
 			index->bounds[nbounds++] = at + pg_rightmost_one_pos64(changes);
 	}
+	Assert(nbounds <= ASCII_CHUNK);
 	if (nbounds % 2 != 0)
 		index->bounds[nbounds++] = index->length;
 	index->nruns = nbounds / 2;

@@ -250,6 +250,7 @@ hash_stems(Language language)
 	StringInfoData word;
 	uint64		hash = 0;
 
+	Assert(endings->nendings > 0);
 	if (stemmer == NULL)
 		ereport(ERROR, (errcode(ERRCODE_OUT_OF_MEMORY), errmsg("out of memory")));
 	initStringInfo(&word);
@@ -274,6 +275,7 @@ component_version(int id)
 	MemoryContext old = MemoryContextSwitchTo(context);
 	uint64		hash;
 
+	Assert(id >= 0 && id < NUM_COMPONENTS);
 	if (id == COMPONENT_LETTERS)
 		hash = hash_letters();
 	else if (id == COMPONENT_SENTENCES)

@@ -171,6 +171,7 @@ letters_fold(LetterRules rules, const UChar32 *source, int n,
 	UErrorCode	status = U_ZERO_ERROR;
 	int32		length = 0;
 
+	Assert(folding != NULL && n >= 1);
 	if (RULES_LANGUAGE(rules) != RULES_TURKISH)
 	{
 		for (int i = 0; i < n; i++)
@@ -362,6 +363,7 @@ script_of(UChar32 c)
 static Letter
 pack(LetterClass class, UChar32 code, uint32 flags)
 {
+	Assert((code & ~0x1fffff) == 0);
 	return LETTER_IS_KNOWN | flags | ((uint32) class << 21) | (uint32) code;
 }
 
@@ -404,6 +406,7 @@ letter_classify(LetterRules rules, UChar32 c)
 	UChar		folded[MAX_FOLDING];
 	int32		n;
 
+	Assert(c >= 0 && c <= UCHAR_MAX_VALUE);
 	if (is_apostrophe(c))
 		return pack(LETTER_APOSTROPHE, c, 0);
 	if (U_IS_SURROGATE(c))
@@ -478,6 +481,7 @@ word_script(UChar32 c)
 bool
 word_is_of_script(WordScript script, const char *word, size_t len)
 {
+	Assert(script > WORDS_ANY && script < NUM_WORD_SCRIPTS);
 	for (size_t i = 0; i < len;)
 	{
 		UChar32		c;

@@ -185,6 +185,7 @@ configured_read(Configured *configured, uint64 *hashes, uint8 *initials,
 		if (!parse_block(configured))
 			return 0;
 	}
+	Assert(configured->next < configured->nhashes);
 	n = Min(max, configured->nhashes - configured->next);
 	memcpy(hashes, configured->hashes + configured->next, n * sizeof(uint64));
 	if (initials != NULL)
@@ -371,6 +372,7 @@ reader_track(Reader *reader)
 size_t
 reader_read_spans(Reader *reader, uint64 *hashes, WordSpan *spans, size_t max)
 {
+	Assert(reader->tracks);
 	CHECK_FOR_INTERRUPTS();
 	return read_words(reader, hashes, spans, max);
 }
@@ -379,6 +381,7 @@ bool
 reader_read_word(Reader *reader, const char **word, size_t *len,
 				 uint64 *hash)
 {
+	Assert(reader->configured == NULL);
 	reader->dropped = false;
 	while (words_next(reader->scanner, word, len))
 	{
@@ -402,6 +405,7 @@ read_rest(Reader *reader, uint64 *hashes, size_t max)
 		unsigned char c = *reader->chars;
 		size_t		len = c < 128 ? 1 : pg_utf_mblen(&c);
 
+		Assert(len <= reader->nchars);
 		hashes[n++] = c < 128 ? reader->ascii[c] :
 			XXH3_64bits(reader->chars, len);
 		reader->chars += len;
@@ -445,6 +449,7 @@ read_chars(Reader *reader, uint64 *hashes, size_t max)
 bool
 reader_next_sentence(Reader *reader)
 {
+	Assert(reader->sentences != NULL);
 	CHECK_FOR_INTERRUPTS();
 	if (!sentences_next(reader->sentences))
 		return false;
@@ -469,6 +474,7 @@ order_combine(Order order, uint64 *hashes, size_t n)
 {
 	uint64		sum = 0;
 
+	Assert(n >= 1);
 	switch (order)
 	{
 		case ORDER_XOR:
@@ -512,6 +518,7 @@ reader_read(Reader *reader, uint64 *hashes, size_t max)
 {
 	size_t		n = 0;
 
+	Assert(max >= 1);
 	CHECK_FOR_INTERRUPTS();
 	switch (reader->unit)
 	{

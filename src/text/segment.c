@@ -109,6 +109,7 @@ split_stretch(Segmenter *segmenter, const char *text, size_t len, char *dest)
 		U8_NEXT_UNSAFE(text, i, c);
 		U16_APPEND_UNSAFE(segmenter->stretch, n, c);
 	}
+	Assert(n <= RUN_BYTES);
 	ubrk_setText(segmenter->breaks, segmenter->stretch, n, &status);
 	icu_require(status, "break text into words");
 	for (;;)
@@ -143,6 +144,7 @@ segmenter_split(Segmenter *segmenter, const char *run, size_t len, char *dest)
 		LetterScript script;
 
 		stop = find_stretch(segmenter, run, start, len, &script);
+		Assert(stop > start && stop <= len && out <= 2 * start);
 		if (script != SCRIPT_SPACED)
 		{
 			component_use(COMPONENT_CJK + (script - SCRIPT_CJK));

@@ -59,6 +59,7 @@ utf8_cut(const char *text, const char *limit)
 {
 	const char *cut = limit;
 
+	Assert(limit > text);
 	/* a character has at most three continuation bytes */
 	while (cut > text + 1 && limit - cut < 3 &&
 		   ((unsigned char) *cut & 0xC0) == 0x80)
@@ -440,6 +441,7 @@ plain_block(TextSource *source, const char **text, size_t *len)
 		stop = utf8_cut(start, start + SOURCE_BLOCK);
 	*text = start;
 	*len = stop - start;
+	Assert(*len >= 1 && *len <= SOURCE_BLOCK);
 	source->at = stop;
 }
 
@@ -472,6 +474,7 @@ span_block(TextSource *source, const char **text, size_t *len)
 		p++;
 	*text = start;
 	*len = p - start;
+	Assert(*len >= 1 && *len <= SOURCE_BLOCK);
 	source->at = p;
 }
 
@@ -494,6 +497,7 @@ source_next(TextSource *source, const char **text, size_t *len)
 		if (*source->at == '<' &&
 			(after = source_skip_markup(source, &trace)) != NULL)
 		{
+			Assert(after > source->at && after <= source->end);
 			source->at = after;
 			if (trace == NULL)
 				continue;
@@ -669,6 +673,7 @@ gather(Sentences *sentences, const char *text, size_t n)
 {
 	char	   *dest = sentences->window + sentences->length;
 
+	Assert(sentences->length + n <= WINDOW);
 	for (size_t i = 0; i < n; i++)
 	{
 		char		c = text[i];
@@ -740,6 +745,7 @@ take_sentence(Sentences *sentences, bool final)
 
 	if (stop == UBRK_DONE)
 		return false;
+	Assert((size_t) stop > sentences->stop && (size_t) stop <= sentences->length);
 	sentences->ahead = ubrk_next(sentences->breaks);
 	if (!final && (sentences->ahead == UBRK_DONE ||
 				   (size_t) sentences->ahead == sentences->length))
@@ -775,6 +781,7 @@ sentence_text(void *arg, const char **text, size_t *len)
 		return line_text(sentences, text, len);
 	if (sentences->given == sentences->stop)
 		return false;
+	Assert(sentences->given < sentences->stop);
 	*text = sentences->window + sentences->given;
 	*len = sentences->stop - sentences->given;
 	sentences->given = sentences->stop;

@@ -81,6 +81,7 @@ find_stop(const Terms *terms, uint64 hash)
 {
 	size_t		i = probing_first(&terms->probing, hash);
 
+	Assert(terms->stops != NULL);
 	while (terms->stops[i] != 0 && terms->stops[i] != hash)
 		i = probing_next(&terms->probing, i);
 	return &terms->stops[i];
@@ -275,6 +276,7 @@ enlarge_cache(Terms *terms)
 static inline CachedTerm *
 cache_place(const Terms *terms, uint64 hash)
 {
+	Assert((terms->cache_size & (terms->cache_size - 1)) == 0);
 	return &terms->cache[hash & (terms->cache_size - 1)];
 }
 
@@ -293,6 +295,7 @@ term_hash(Terms *terms, const char *word, size_t len, uint64 *hash)
 {
 	CachedTerm *cached;
 
+	Assert(len > 0);
 	if ((terms->filters & FILTERS_BY_FORM) && is_filtered(terms, word, len))
 		return false;
 	*hash = XXH3_64bits(word, len);

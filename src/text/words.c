@@ -144,6 +144,7 @@ words_create(LetterRules rules, int flags)
 {
 	WordScanner *scanner;
 
+	Assert((flags & ~(WORDS_SEGMENT | WORDS_JOIN)) == 0);
 	component_use(COMPONENT_LETTERS);
 	letters_init();
 	scanner = palloc(sizeof(WordScanner));
@@ -184,6 +185,7 @@ words_begin(WordScanner *scanner, MoreText more, void *arg)
 void
 words_track(WordScanner *scanner, const TextSource *source, const char *doc)
 {
+	Assert(source != NULL && doc != NULL);
 	scanner->track.source = source;
 	scanner->track.doc = doc;
 	/* a segment begins with a letter, or an apostrophe between two */
@@ -272,6 +274,7 @@ span_of_part(const WordScanner *scanner, uint32 start, uint32 stop)
 	WordSpan	span = scanner->track.run;
 	int			i = 0;
 
+	Assert(start < stop && stop <= scanner->run.nbytes);
 	while (i < scanner->track.nplaces && scanner->track.places[i].folded <= start)
 		span.start = scanner->track.places[i++].at;
 	while (i < scanner->track.nplaces && scanner->track.places[i].folded < stop)
@@ -288,6 +291,7 @@ put_utf8(WordScanner *scanner, UChar32 c)
 {
 	size_t		n = scanner->run.nbytes;
 
+	Assert(n + U8_MAX_LENGTH <= sizeof(scanner->bytes));
 	U8_APPEND_UNSAFE(scanner->bytes, n, c);
 	scanner->run.nbytes = n;
 }
@@ -344,6 +348,7 @@ fold_segment(WordScanner *scanner)
 
 	if (!scanner->run.unfolded)
 		return;
+	Assert(scanner->run.nsegment >= 1 && scanner->run.nsegment <= SEGMENT_MAX);
 	scanner->run.unfolded = false;
 	for (;;)
 	{
@@ -401,6 +406,7 @@ add_letter(WordScanner *scanner, UChar32 c, Letter letter)
 	UChar32		code = LETTER_CODE(letter);
 	bool		simple = LETTER_CLASS(letter) == LETTER_SIMPLE;
 
+	Assert(scanner->run.behind == BEHIND_NOTHING);
 	scanner->run.nletters++;
 	if (LETTER_SCRIPT(letter) != SCRIPT_SPACED)
 		scanner->run.spaceless = true;
@@ -478,6 +484,7 @@ peek(WordScanner *scanner, const unsigned char **next)
 	const unsigned char *p = scanner->at;
 	UChar32		c;
 
+	Assert(p < scanner->end);
 	if (p[0] < 0x80)
 	{
 		*next = p + 1;
@@ -859,6 +866,7 @@ next_ascii(WordScanner *scanner, int *start, int *stop)
 	}
 	if (!ascii_only(index, *start, *stop))
 		return false;
+	Assert(*start < *stop && *stop < index->length);
 	scanner->at = scanner->chunk.start + *stop;
 	scanner->continues = false;
 	return true;
@@ -963,6 +971,7 @@ words_next(WordScanner *scanner, const char **word, size_t *len)
 				p++;
 			*len = p - *word;
 			scanner->parts.at = p;
+			Assert(scanner->run.split || scanner->run.spaceless);
 			if (unlikely(scanner->track.source != NULL))
 				track_part(scanner, *len);
 			return true;
