@@ -1,9 +1,9 @@
 /*
  * doc_context.c
- *		What a call site of a function that takes a document keeps: what reads
- *		its documents, and the lexicon.
+ *		The state of a call site of a function that takes a document: readers
+ *		and lexicon.
  *
- * What an analysis needs (tables, a stemmer, buffers) is made once per call
+ * Tables, stemmer and buffers of an analysis are made once per call
  * site and kept with it, in a memory context of its own, for as long as the
  * arguments that say how to analyse stay the same.
  */
@@ -37,7 +37,7 @@ release_shared(void *arg)
 	doccxt->shared = NULL;
 }
 
-/* Gives up the view that the document context has. */
+/* Releases the view of the document context. */
 static void
 drop_view(DocContext *doccxt)
 {
@@ -118,7 +118,7 @@ find_doc_context(MemoryContext context, const void *call)
 }
 
 /*
- * Such an engine looks the function up in every row, in memory of the row;
+ * An engine other than PostgreSQL's looks the function up in every row, in memory of the row;
  * PostgreSQL does once, in memory of the query.
  */
 DocContext *
@@ -516,7 +516,7 @@ fetch_view(DocContext *doccxt, struct varlena *attr)
 /*
  * The view of a lexicon that is stored out of line.  The same pointer stands
  * for the same value as long as the query runs; in another query, the head of
- * the lexicon tells whether it is the one that is kept.
+ * the lexicon is compared with that of the view.
  */
 static LexiconView *
 view_of_stored(DocContext *doccxt, struct varlena *attr)

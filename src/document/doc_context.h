@@ -1,10 +1,10 @@
 /*
  * doc_context.h
- *		What a call site of a function that takes a document keeps: what reads
- *		its documents, and the lexicon.
+ *		The state of a call site of a function that takes a document: readers
+ *		and lexicon.
  *
- * All of it is made when it is first needed, kept in fn_extra, and made anew
- * when the arguments that it depends on change.
+ * Each part is made when it is first needed, kept in fn_extra, and rebuilt when the
+ * arguments that it depends on change.
  *
  * A function that takes a document has two forms in SQL: with an analysis after
  * the document and its parameters, or with a text-search configuration before it
@@ -26,7 +26,7 @@
 #include "document/shingler.h"
 #include "text/reader.h"
 
-/* What a function reads of a document. */
+/* The units that a function reads of a document. */
 typedef enum Reads
 {
 	READS_SHINGLES,				/* shingles, as the analysis says */
@@ -60,7 +60,7 @@ typedef struct DocContext
 	Shingler   *shingler;
 	SequenceReader *sequence;
 
-	/* what they were made for: a text, a configuration or a lexicon's spec */
+	/* the arguments they were made for: a text, a configuration or a lexicon's spec */
 	char	   *said;			/* NULL if no text */
 	size_t		said_len;
 	int			k;				/* 0 if it was not given */
@@ -75,7 +75,7 @@ typedef struct DocContext
 
 	void	   *extra;			/* the function's own, of the context's
 								 * memory context */
-	void	   *kept;			/* likewise, of `context`: gone when the document context is
+	void	   *kept;			/* the same in `context`: gone when the document context is
 								 * prepared for other arguments */
 } DocContext;
 
@@ -160,7 +160,7 @@ text_as_utf8(const text *t, size_t *len)
 
 /*
  * A word of UTF-8 as a text of the database.  A character that the database's
- * encoding does not have is told by its code point: U+03BC.
+ * encoding does not have is written as its code point: U+03BC.
  */
 extern struct varlena *server_word(const char *word, size_t len);
 

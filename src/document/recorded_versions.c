@@ -192,7 +192,7 @@ check_component(int id)
 	if (warned || creating_extension || IsParallelWorker() || !IsTransactionState())
 		return;
 	relid = get_relname_relid(RECORD_TABLE, extension_schema());
-	/* nobody is to wait for a warning */
+	/* do not wait for the sake of a warning */
 	if (!OidIsValid(relid) ||
 		!ConditionalLockRelationOid(relid, AccessShareLock))
 	{

@@ -41,7 +41,7 @@
  * where t[-1] is the least number there is.
  */
 
-/* Two are sorted anew faster than they are kept so. */
+/* Two are sorted again faster than they are kept sorted. */
 static inline void
 shingles_of_2(const uint64 *units, size_t n, uint64 *shingles)
 {

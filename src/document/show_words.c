@@ -74,7 +74,7 @@ put_version(ReturnSetInfo *rsinfo, const char *component, const char *version)
 	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 }
 
-/* What libstemmer tells about itself: its algorithms. */
+/* The algorithms of libstemmer, which has no version. */
 static char *
 stemmer_list(void)
 {
@@ -116,8 +116,7 @@ neardup_versions(PG_FUNCTION_ARGS)
 }
 
 /*
- * What tests ask, of a module that is built for them only; they declare the
- * functions for themselves.
+ * Functions for tests, in a module built for them; the tests declare them.
  */
 #ifdef NEARDUP_TESTING
 

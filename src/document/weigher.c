@@ -1,6 +1,6 @@
 /*
  * weigher.c
- *		What the methods that weigh words have in common.
+ *		Weights of words, for all methods that weigh them.
  *
  * Words that the lexicon does not have are left out: nothing is known of
  * them, and a signature that rests on them would be shared by no document

@@ -1,6 +1,6 @@
 /*
  * weigher.h
- *		What the methods that weigh words have in common.
+ *		Weights of words, for all methods that weigh them.
  */
 #ifndef NEARDUP_WEIGHER_H
 #define NEARDUP_WEIGHER_H
@@ -21,15 +21,15 @@ typedef struct Weighed
 extern Weighed *weighed_get(DocContext *doccxt, const text *name);
 
 /*
- * What a word of the bag weighs; view is NULL where there is no lexicon.  False
+ * The weight of a word of the bag; view is NULL where there is no lexicon.  False
  * if the lexicon does not have the word.
  */
 extern bool weighed_word(const Weighed *weighed, LexiconView *view,
 						 const BagWord *word, double *weight);
 
 /*
- * The second parameter of a signature's spec: it tells lexicons and
- * weightings apart.
+ * The second parameter of a signature's spec: it differs between
+ * lexicons and weightings.
  */
 extern uint32 weighed_param(const Weighed *weighed, const LexiconView *view);
 

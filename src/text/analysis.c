@@ -1,6 +1,6 @@
 /*
  * analysis.c
- *		The `analysis` argument: parsing it, and telling it again.
+ *		The `analysis` argument: parser and canonical text.
  *
  * An analysis is a list of words, each of which fills one slot (language,
  * stop, minlen and so on); a slot that is filled twice is an error, so that
@@ -30,7 +30,7 @@
 #define MAX_WORD_LIMIT		255 /* largest minlen and maxlen */
 #define SHOWN_WORD			64	/* bytes of a wrong word that a message shows */
 
-/* What can be said, each at most once. */
+/* The words of an analysis, each at most once. */
 typedef enum Slot
 {
 	SLOT_LANGUAGE,
@@ -258,7 +258,7 @@ analysis_knows_word(const char *word, size_t len)
 		language_by_name(lower, strlen(lower), &language);
 }
 
-/* What people write for a word, and the word */
+/* Other spellings of a word, and the word */
 static const struct
 {
 	const char *alias;
@@ -293,7 +293,7 @@ meant_by_alias(const char *word)
 	return NULL;
 }
 
-/* What is meant by words with commas or the like between them, or NULL. */
+/* The analysis of a list with commas or other signs between its words, or NULL. */
 static char *
 meant_by_list(const char *words)
 {
@@ -315,7 +315,7 @@ meant_by_list(const char *words)
 	return list.len > 0 ? shown(list.data) : NULL;
 }
 
-/* What somebody meant who wrote a word that is not known, or NULL. */
+/* The words that an unknown word stands for, or NULL. */
 static char *
 meant(const char *word)
 {
@@ -335,7 +335,7 @@ meant(const char *word)
 	return nearest != NULL ? pstrdup(nearest) : list;
 }
 
-/* How to say what is no word of an analysis but stands beside one, or NULL. */
+/* The right place of a word that belongs to another argument, or NULL. */
 static char *
 said_elsewhere(const char *word)
 {
@@ -366,7 +366,7 @@ said_elsewhere(const char *word)
 	return NULL;
 }
 
-/* What to tell of a word that is not known. */
+/* The hint for an unknown word. */
 static char *
 way_out(const char *word)
 {
@@ -430,7 +430,7 @@ parse_word(Parser *parser, const char *word)
 	return fill_slot(parser, SLOT_LANGUAGE, word);
 }
 
-/* What only the whole list can tell. */
+/* Checks that concern several words. */
 static bool
 check_together(Parser *parser)
 {

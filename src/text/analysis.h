@@ -1,6 +1,6 @@
 /*
  * analysis.h
- *		What a document is taken as: the `analysis` argument, parsed.
+ *		The `analysis` argument, parsed.
  *
  * An analysis is a short list of words such as 'english stop k=5'.  It is
  * parsed once per call site.  Everything of it that changes the values of a
@@ -46,12 +46,12 @@ extern Analysis *analysis_parse(const char *text, size_t len, Node *escontext);
 extern bool analysis_knows_word(const char *word, size_t len);
 
 /*
- * Sets k and computes anew what depends on it (the analysis hash).  Raises
+ * Sets k and computes the analysis hash again.  Raises
  * INVALID_PARAMETER_VALUE if k is out of 1 .. MAX_SHINGLE_SIZE.
  */
 extern void analysis_set_k(Analysis *analysis, int k);
 
-/* Likewise the unit. */
+/* Sets the unit in the same way. */
 extern void analysis_set_unit(Analysis *analysis, Unit unit);
 
 /*
@@ -75,8 +75,7 @@ extern void analysis_canonical(const SignatureSpec *spec, StringInfo out);
 extern bool analysis_hash(const SignatureSpec *spec, uint32 *hash);
 
 /*
- * What an analysis says of how the text is read, as it stands behind the
- * canonical text: "", " html", " hyphens=join" or both.
+ * How the text is read, as words that follow the canonical text: "", " html", " hyphens=join" or both.
  */
 extern const char *analysis_reading(uint8 reading);
 

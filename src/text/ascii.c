@@ -19,9 +19,9 @@
 #include "text/ascii.h"
 
 /*
- * Maps of 64 bytes of text: map_bytes() puts their lower case into folded and
- * tells bytes of words, ASCII or not, and bytes that are not ASCII; map_byte()
- * tells the bytes that are c.
+ * Bit maps of 64 bytes of text.  map_bytes() writes their lower case to folded,
+ * and maps bytes of words and bytes that are not ASCII; map_byte() maps the bytes
+ * that are c.
  */
 #ifdef __SSE2__
 

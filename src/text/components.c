@@ -1,11 +1,11 @@
 /*
  * components.c
- *		What outside neardup decides which words and sentences a text has, known by
- *		what it does.
+ *		The parts of ICU and libstemmer that decide which words and sentences a
+ *		text has, each identified by a hash of its results.
  *
- * Versions of libraries say little: a new one of ICU leaves nearly all texts as they
- * were, and libstemmer tells none.  So each component is known by a hash of what it
- * makes of a sample.  A stemmer's sample is words formed of all endings in its tables
+ * Versions of libraries say little: a new ICU leaves nearly all texts as they
+ * were, and libstemmer has no version at run time.  So each component is identified
+ * by a hash of its results for a sample.  A stemmer's sample is words formed of all endings in its tables
  * (data/stemmer_endings.inc), random letters before and between them, so that any rule that
  * changes shows; the random numbers are always the same.
  */
@@ -92,9 +92,9 @@ add_hash(uint64 *hash, const void *bytes, size_t len)
 }
 
 /*
- * What every character below U+3100 and of the compatibility blocks is, that Unicode had
- * when neardup began.  Newer characters are new scripts and symbols: no text of before
- * has them.
+ * Hashes the classes of all characters below U+3100 and of the compatibility blocks
+ * that Unicode had when neardup began.  Newer characters are new scripts and symbols,
+ * which no older text has.
  */
 static uint64
 hash_letters(void)

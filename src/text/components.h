@@ -1,7 +1,7 @@
 /*
  * components.h
- *		What outside neardup decides which words and sentences a text has, known by
- *		what it does.
+ *		The parts of ICU and libstemmer that decide which words and sentences a
+ *		text has, each identified by a hash of its results.
  */
 #ifndef NEARDUP_COMPONENTS_H
 #define NEARDUP_COMPONENTS_H

@@ -108,7 +108,7 @@ language_stop_words(Language language)
 	}
 }
 
-/* Letters that somebody may get wrong in the name of a language. */
+/* Wrong letters that are forgiven in the name of a language. */
 #define MAX_WRONG	2
 
 #define LONGEST_NAME	32

@@ -74,8 +74,8 @@ extern bool language_by_name(const char *name, size_t len, Language *language);
 extern void language_list(StringInfo out);
 
 /*
- * The one of these whose name differs least from what somebody has written, in two letters
- * at the most; NULL if none is like it.
+ * The available language whose name differs least from `name`, in two letters at
+ * most; NULL if there is none.
  */
 extern const char *language_nearest(const char *name);
 

@@ -1,6 +1,6 @@
 /*
  * letters.c
- *		What each code point is to analysis, case folding, and scripts of words.
+ *		Classes of code points, case folding, and scripts of words.
  *
  * Words are runs of letters, marks and numbers of the text as it stands
  * (general categories L, M and N: what Python's str.isalnum() takes, plus
@@ -11,8 +11,7 @@
  * Most code points fold to one code point, no matter what stands before them.
  * What stands after them can still change the result: a combining mark makes
  * another letter of them.  A code point for which normalisation has no
- * boundary before it is therefore never simple, and whoever uses the table
- * must fold it together with all that precedes it from the last boundary on.
+ * boundary before it is therefore never simple: the caller must fold it together with all that precedes it from the last boundary on.
  */
 #include "postgres.h"
 
@@ -72,7 +71,7 @@ letter_is_word(UChar32 c)
 }
 
 /*
- * What vanishes before folding: the default ignorables, and the commonest
+ * Whether a code point vanishes before folding: the default ignorables, and the commonest
  * Arabic marks.  That the latter do not stand in the way of a composition,
  * there or not, follows from their combining classes (27 to 35), which are
  * lower than those of the marks that compose with Arabic letters (220, 230).

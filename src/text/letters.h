@@ -1,6 +1,6 @@
 /*
  * letters.h
- *		What each code point is to analysis, and case folding.
+ *		Classes of code points, case folding, and scripts of words.
  */
 #ifndef NEARDUP_LETTERS_H
 #define NEARDUP_LETTERS_H
@@ -22,7 +22,7 @@ typedef enum LetterRules
 #define RULES_LANGUAGE(r)	((r) & 3)
 #define NUM_RULES	8
 
-/* What becomes of a code point. */
+/* How a code point is treated. */
 typedef enum LetterClass
 {
 	LETTER_SEPARATOR,			/* ends a word */
@@ -73,12 +73,12 @@ typedef enum LetterScript
 #define LAO_AA			0x0EB2
 #define LAO_AM			0x0EB3
 
-/* Code points from here on are looked up anew each time. */
+/* Code points from here on are not kept in the table. */
 #define LETTER_TABLE_END	0x30000
 
 extern Letter *letter_pages[NUM_RULES][LETTER_TABLE_END >> 8];
 
-/* Makes ready what the other functions use.  Raises an error if ICU cannot. */
+/* Load ICU's normalizers for the other functions.  Raises an error if ICU cannot. */
 extern void letters_init(void);
 
 /* Asks ICU what a code point is. */

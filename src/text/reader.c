@@ -204,7 +204,7 @@ struct Reader
 	Unit		unit;
 	Order		order;
 	uint8		reading;		/* READING_... */
-	bool		tracks;			/* tells where words stand */
+	bool		tracks;			/* notes where words stand */
 	TextSource	source;
 	WordScanner *scanner;
 	Terms	   *terms;
@@ -394,7 +394,7 @@ reader_read_word(Reader *reader, const char **word, size_t *len,
 
 /* Characters */
 
-/* The characters of the current word, as many as there is room for. */
+/* Reads up to max characters of the current word. */
 static size_t
 read_rest(Reader *reader, uint64 *hashes, size_t max)
 {
@@ -422,7 +422,7 @@ next_chars(Reader *reader)
 
 	if (reader_read_word(reader, &reader->chars, &reader->nchars, &hash))
 		return true;
-	/* what it left there is a word that was dropped */
+	/* the word left there was dropped */
 	reader->nchars = 0;
 	return false;
 }

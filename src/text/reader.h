@@ -58,7 +58,7 @@ extern size_t reader_read_initials(Reader *reader, uint64 *hashes,
 
 /*
  * The same for words, with where each stands in the document.  The reader must
- * have been told by reader_track(), before it began the document; not with a
+ * have been prepared by reader_track(), before it began the document; not with a
  * configuration.
  */
 extern void reader_track(Reader *reader);

@@ -91,7 +91,7 @@ compare_names(const void *a, const void *b)
 	return strcmp((const char *) a, *(const char *const *) b);
 }
 
-/* What a tag leaves behind, or NULL for nothing. */
+/* The text that replaces a tag, or NULL for none. */
 static const char *
 trace_of_tag(const char *name)
 {
@@ -141,7 +141,7 @@ typedef enum AttributePart
 	ATTRIBUTE_VALUE,			/* in a value without quotes */
 } AttributePart;
 
-/* What part comes behind c, which is no quote that counts. */
+/* The part that follows c, which is no quote that counts. */
 static AttributePart
 behind_attribute(AttributePart part, char c)
 {
@@ -312,7 +312,7 @@ static const Entity entities[] = {
 };
 
 /*
- * The code point of an entity by name, or 0.  bare tells that no semicolon
+ * The code point of an entity by name, or 0.  bare: no semicolon
  * follows, which only some of them allow.
  */
 static uint32
@@ -344,7 +344,7 @@ entity_by_name(const char *name, size_t len, bool bare)
 }
 
 /*
- * What a numeric reference stands for: as HTML has it, those of 128 to 159
+ * The code point of a numeric reference: as HTML has it, those of 128 to 159
  * are taken for the characters of Windows code page 1252.
  */
 static uint32
@@ -556,7 +556,7 @@ struct Sentences
 	char	   *window;			/* WINDOW bytes */
 	size_t		length;			/* bytes in it */
 	size_t		stop;			/* end of the sentence */
-	size_t		given;			/* of it has been handed out up to here */
+	size_t		given;			/* part of it that has been read */
 	int32		ahead;			/* end of the next one, or UBRK_DONE */
 	bool		exhausted;		/* nothing is left in the source */
 	bool		empty_line;		/* only white space since the last newline */
@@ -655,7 +655,7 @@ next_line(Sentences *sentences)
 	const char *text;
 	size_t		len;
 
-	/* what the reader left of the line */
+	/* skip the unread rest of the line */
 	while (line_text(sentences, &text, &len))
 		continue;
 	sentences->in_line = sentences_refill(sentences);
@@ -735,8 +735,8 @@ move_window(Sentences *sentences)
 }
 
 /*
- * Takes the sentence that ends at ahead.  False if that end is not certain and
- * a fuller window might tell; final says that there is none.
+ * Moves to the sentence that ends at ahead.  False if a fuller window might move
+ * that end; final says that no fuller window exists.
  */
 static bool
 take_sentence(Sentences *sentences, bool final)

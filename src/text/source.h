@@ -5,7 +5,7 @@
 #ifndef NEARDUP_SOURCE_H
 #define NEARDUP_SOURCE_H
 
-/* Longest block that a source hands out, in bytes. */
+/* Longest block of a source, in bytes. */
 #define SOURCE_BLOCK	65536
 
 typedef struct TextSource

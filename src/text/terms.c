@@ -5,11 +5,10 @@
  * Length limits, digits, script and stop words are looked at in the folded
  * word, before it is stemmed.  A term's hash is that of its bytes.
  *
- * What becomes of a word is remembered under the word's hash in a small table
- * in which a newer word displaces an older one: texts consist of few words,
- * said often, and stemming one takes some ten times as long as finding it
- * there.  Whoever reads many texts gets a larger one.  Words with the same hash
- * are taken for the same word, as everywhere.
+ * The term of a word is cached under the word's hash in a small table, in which
+ * a newer word displaces an older one: texts repeat few words, and stemming takes
+ * ten times as long as a look-up.  The table grows after many misses.  Words with
+ * the same hash are taken for the same word, as everywhere.
  */
 #include "postgres.h"
 
@@ -240,7 +239,7 @@ is_filtered(const Terms *terms, const char *word, size_t len)
 
 #define FILTERS_BY_FORM	(FILTER_DIGITS | 0xffffff00)
 
-/* What becomes of a word with this hash, asked for the first time. */
+/* Makes the term of a word that is not in the cache; false if it is left out. */
 static bool
 make_term(Terms *terms, const char **word, size_t *len, uint64 *hash)
 {

@@ -46,7 +46,7 @@ typedef struct Place
 	uint32		at;
 } Place;
 
-/* Where words stand; source is NULL where nobody wants that. */
+/* Where words stand; source is NULL if places are not wanted. */
 typedef struct Tracking
 {
 	const TextSource *source;	/* gives the blocks */
@@ -70,9 +70,9 @@ typedef struct Chunk
 } Chunk;
 
 /*
- * What stands behind the letters of a run: the next letter decides whether it
- * belongs to the run.  The white space behind a divider is remembered by
- * whether a line ends in it.
+ * Characters that follow the letters of a run: the next letter decides whether they
+ * belong to the run.  White space after a divider matters only by whether a
+ * line ends in it.
  */
 typedef enum Behind
 {
@@ -618,7 +618,7 @@ ends_before(WordScanner *scanner, UChar32 c, Letter letter)
 	return scanner->cut;
 }
 
-/* What read_run() does next. */
+/* The next step of read_run(). */
 typedef enum Step
 {
 	STEP_ON,					/* go on behind the code point */
@@ -668,7 +668,7 @@ take(WordScanner *scanner, UChar32 c, Letter letter)
 	}
 }
 
-/* What take() would do with most letters: they begin a segment of one. */
+/* Most letters: they begin a segment of one, as take() would have it. */
 #define PLAIN_MASK		LETTER_MASK(7, 7, LETTER_IS_MARK | LETTER_IS_BOUNDARY)
 #define PLAIN_LETTER	LETTER_MASK(LETTER_SIMPLE, SCRIPT_SPACED, \
 									LETTER_IS_BOUNDARY)
@@ -784,7 +784,7 @@ next_run(WordScanner *scanner)
 	return read_run(scanner);
 }
 
-/* Makes the words of a run that holds several ready to be handed out. */
+/* Splits a run that holds several words. */
 static void
 split_run(WordScanner *scanner)
 {
@@ -872,7 +872,7 @@ next_ascii(WordScanner *scanner, int *start, int *stop)
 	return true;
 }
 
-/* Such runs are of blocks that are in place: behind each there is more. */
+/* Runs of ASCII are of blocks in place: more of the block follows each. */
 static inline WordSpan
 span_in_chunk(const WordScanner *scanner, int start, int stop)
 {

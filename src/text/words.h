@@ -38,7 +38,7 @@ extern WordScanner *words_create(LetterRules rules, int flags);
 extern void words_begin(WordScanner *scanner, MoreText more, void *arg);
 
 /*
- * From the next text on, tells where words stand in doc.  All text must come
+ * From the next text on, note where words stand in doc.  All text must come
  * from source as it gives it, and source must read doc, of at most 4 GB.
  */
 extern void words_track(WordScanner *scanner, const TextSource *source,
