@@ -15,6 +15,10 @@
  */
 #include "postgres.h"
 
+#include <libstemmer.h>
+#include <unicode/uchar.h>
+#include <unicode/uversion.h>
+
 #include "access/genam.h"
 #include "access/htup_details.h"
 #include "access/parallel.h"
@@ -29,12 +33,14 @@
 #include "storage/lmgr.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
+#include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/rel.h"
 #include "utils/tuplestore.h"
 
 #include "base/compat.h"
+#include "base/hash.h"
 #include "document/recorded_versions.h"
 #include "text/components.h"
 
@@ -42,6 +48,7 @@
 #define ICU				"ICU"
 
 PG_FUNCTION_INFO_V1(neardup_components);
+PG_FUNCTION_INFO_V1(neardup_versions);
 
 static void
 put_component(ReturnSetInfo *rsinfo, const char *name, const char *version)
@@ -68,6 +75,46 @@ neardup_components(PG_FUNCTION_ARGS)
 		if (name != NULL)
 			put_component(rsinfo, name, component_version(id));
 	}
+	return (Datum) 0;
+}
+
+/* The algorithms of libstemmer, which has no version. */
+static char *
+stemmer_list(void)
+{
+	StringInfoData list;
+	int			n = 0;
+
+	initStringInfo(&list);
+	for (const char **name = sb_stemmer_list(); *name != NULL; name++, n++)
+		appendStringInfo(&list, " %s", *name);
+	return psprintf("%d languages:%s", n, list.data);
+}
+
+/* neardup_versions(): what is installed */
+Datum
+neardup_versions(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *rsinfo;
+	UVersionInfo version;
+	char		text[U_MAX_VERSION_STRING_LENGTH];
+
+	InitMaterializedSRF(fcinfo, 0);
+	rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	put_component(rsinfo, "neardup", NEARDUP_VERSION);
+	put_component(rsinfo, "PostgreSQL",
+				psprintf("%s, built for %s",
+						 GetConfigOption("server_version", false, false),
+						 PG_VERSION));
+	put_component(rsinfo, ICU,
+				  psprintf("%s, built for %s", icu_version(), U_ICU_VERSION));
+	u_getUnicodeVersion(version);
+	u_versionToString(version, text);
+	put_component(rsinfo, "Unicode", text);
+	put_component(rsinfo, "libstemmer", stemmer_list());
+	put_component(rsinfo, "xxHash",
+				psprintf("%d.%d.%d", XXH_VERSION_MAJOR, XXH_VERSION_MINOR,
+						 XXH_VERSION_RELEASE));
 	return (Datum) 0;
 }
 

@@ -252,29 +252,33 @@ typedef struct Begun
 #define ST_DEFINE
 #include "lib/sort_template.h"
 
-/* How many elements of a sorted array are equal to this one. */
+/* Count the elements of a sorted array that are less than value. */
+static size_t
+count_less(const uint64 *sorted, size_t n, uint64 value)
+{
+	size_t		lo = 0;
+	size_t		hi = n;
+
+	while (lo < hi)
+	{
+		size_t		mid = lo + (hi - lo) / 2;
+
+		if (sorted[mid] < value)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+/* Count the elements of a sorted array that are equal to value. */
 static uint64
 count_equal(const uint64 *sorted, size_t n, uint64 value)
 {
-	size_t		bounds[2];
+	size_t		above = value == PG_UINT64_MAX ? n :
+		count_less(sorted, n, value + 1);
 
-	for (int upper = 0; upper <= 1; upper++)
-	{
-		size_t		lo = 0;
-		size_t		hi = n;
-
-		while (lo < hi)
-		{
-			size_t		mid = lo + (hi - lo) / 2;
-
-			if (sorted[mid] < value || (upper && sorted[mid] == value))
-				lo = mid + 1;
-			else
-				hi = mid;
-		}
-		bounds[upper] = lo;
-	}
-	return bounds[1] - bounds[0];
+	return above - count_less(sorted, n, value);
 }
 
 size_t

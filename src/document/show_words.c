@@ -1,29 +1,21 @@
 /*
  * show_words.c
- *		SQL functions: the words that analysis makes of a text, and the
- *		versions of what makes them.
+ *		SQL functions: the words that analysis makes of a text.
  */
 #include "postgres.h"
-
-#include <libstemmer.h>
-#include <unicode/uchar.h>
-#include <unicode/uversion.h>
 
 #include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "funcapi.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
-#include "utils/guc.h"
 
 #include "base/compat.h"
-#include "base/hash.h"
 #include "document/doc_context.h"
 #include "text/analysis.h"
 #include "text/reader.h"
 
 PG_FUNCTION_INFO_V1(neardup_words);
-PG_FUNCTION_INFO_V1(neardup_versions);
 
 /*
  * The words of a document as an array of text, by a reader that `prepare`, if
@@ -60,59 +52,6 @@ Datum
 neardup_words(PG_FUNCTION_ARGS)
 {
 	return words_of(PG_GETARG_TEXT_PP(0), PG_GETARG_TEXT_PP(1), NULL);
-}
-
-/* One row of neardup_versions(). */
-static void
-put_version(ReturnSetInfo *rsinfo, const char *component, const char *version)
-{
-	Datum		values[2];
-	bool		nulls[2] = {false, false};
-
-	values[0] = CStringGetTextDatum(component);
-	values[1] = CStringGetTextDatum(version);
-	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
-}
-
-/* The algorithms of libstemmer, which has no version. */
-static char *
-stemmer_list(void)
-{
-	StringInfoData list;
-	int			n = 0;
-
-	initStringInfo(&list);
-	for (const char **name = sb_stemmer_list(); *name != NULL; name++, n++)
-		appendStringInfo(&list, " %s", *name);
-	return psprintf("%d languages:%s", n, list.data);
-}
-
-Datum
-neardup_versions(PG_FUNCTION_ARGS)
-{
-	ReturnSetInfo *rsinfo;
-	UVersionInfo version;
-	char		text[U_MAX_VERSION_STRING_LENGTH];
-
-	InitMaterializedSRF(fcinfo, 0);
-	rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
-	put_version(rsinfo, "neardup", NEARDUP_VERSION);
-	put_version(rsinfo, "PostgreSQL",
-				psprintf("%s, built for %s",
-						 GetConfigOption("server_version", false, false),
-						 PG_VERSION));
-	u_getVersion(version);
-	u_versionToString(version, text);
-	put_version(rsinfo, "ICU",
-				psprintf("%s, built for %s", text, U_ICU_VERSION));
-	u_getUnicodeVersion(version);
-	u_versionToString(version, text);
-	put_version(rsinfo, "Unicode", text);
-	put_version(rsinfo, "libstemmer", stemmer_list());
-	put_version(rsinfo, "xxHash",
-				psprintf("%d.%d.%d", XXH_VERSION_MAJOR, XXH_VERSION_MINOR,
-						 XXH_VERSION_RELEASE));
-	return (Datum) 0;
 }
 
 /*

@@ -38,23 +38,7 @@ static const char *const names[COMPONENT_STEMMER] = {
 };
 
 static const char *const samples[COMPONENT_STEMMER] = {
-	[COMPONENT_SENTENCES] = "See fig. 3.4 (etc.) ; Then go on. 1. ; 2! : X. ? ; Y. , Z; and!; but: No.; U. \"Really?\" he said. "
-	"No! Yes... perhaps. 12 more e.g. this: that, and so on; Dr. Who came. U.S. and U.S.A. "
-	"it is. He left at 5 p.m. Then nothing.) [End.] next. Τι λες; Ναι. Да. нет? Нет! "
-	"यह है। वह है॥ 好。不好！「是。」対。は？ มา ไป ഇത്. അത്. ما هذا؟ نعم۔ لا. It is 3.5.b. A.B.c. "
-	"Mr. X, Ph.D. said so\xE2\x80\xA6 And so. and — well.; x.: Y. a.\xC2\xA0\x42",
-	[COMPONENT_CJK] = "人人生而自由在尊严和权利上一律平等他们赋有理性和良心并应以兄弟关系的精神"
-	"相对待计算机软件工程师在北京大学研究数据库系统すべての人間は生まれながらにして自由であり"
-	"かつ尊厳と権利とについて平等である人間は理性と良心とを授けられており互いに同胞の精神をもって"
-	"行動しなければならないコンピューターソフトウェアを東京都で買いました",
-	[COMPONENT_THAI] = "มนุษย์ทั้งหลายเกิดมามีอิสระและเสมอภาคกันในเกียรติศักดิ์และสิทธิต่างมีเหตุผล"
-	"และมโนธรรมและควรปฏิบัติต่อกันด้วยเจตนารมณ์แห่งภราดรภาพโปรแกรมคอมพิวเตอร์ภาษาไทย",
-	[COMPONENT_LAO] = "ມະນຸດທຸກຄົນເກີດມາມີກຽດສັກສີສິດທິເສລີພາບແລະຄວາມສະເໝີພາບເທົ່າທຽມກັນ"
-	"ຄົນລາວຢູ່ນະຄອນຫຼວງວຽງຈັນຮຽນພາສາລາວ",
-	[COMPONENT_KHMER] = "មនុស្សទាំងអស់កើតមកមានសេរីភាពនិងសមភាពក្នុងផ្នែកសេចក្តីថ្លៃថ្នូរនិងសិទ្ធិ"
-	"ភាសាខ្មែរប្រទេសកម្ពុជាទីក្រុងភ្នំពេញ",
-	[COMPONENT_BURMESE] = "လူတိုင်းသည်တူညီလွတ်လပ်သောဂုဏ်သိက္ခာဖြင့်လည်းကောင်းတူညီလွတ်လပ်သော"
-	"အခွင့်အရေးများဖြင့်လည်းကောင်းမွေးဖွားလာသူများဖြစ်သည်မြန်မာစာ",
+#include "text/data/samples.inc"
 };
 
 /* Separated by spaces (see test/data/stemmer_endings) */

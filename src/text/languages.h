@@ -13,47 +13,20 @@
  * from Estonian on are in libstemmer older or newer than 2.2.
  */
 #define LANGUAGE_LIST(X) \
-	X(SIMPLE, 0, "simple") \
-	X(ARABIC, 1, "arabic") \
-	X(ARMENIAN, 2, "armenian") \
-	X(BASQUE, 3, "basque") \
-	X(CATALAN, 4, "catalan") \
-	X(DANISH, 5, "danish") \
-	X(DUTCH, 6, "dutch") \
-	X(ENGLISH, 7, "english") \
-	X(FINNISH, 8, "finnish") \
-	X(FRENCH, 9, "french") \
-	X(GERMAN, 10, "german") \
-	X(GREEK, 11, "greek") \
-	X(HINDI, 12, "hindi") \
-	X(HUNGARIAN, 13, "hungarian") \
-	X(INDONESIAN, 14, "indonesian") \
-	X(IRISH, 15, "irish") \
-	X(ITALIAN, 16, "italian") \
-	X(LITHUANIAN, 17, "lithuanian") \
-	X(NEPALI, 18, "nepali") \
-	X(NORWEGIAN, 19, "norwegian") \
-	X(PORTER, 20, "porter") \
-	X(PORTUGUESE, 21, "portuguese") \
-	X(ROMANIAN, 22, "romanian") \
-	X(RUSSIAN, 23, "russian") \
-	X(SERBIAN, 24, "serbian") \
-	X(SPANISH, 25, "spanish") \
-	X(SWEDISH, 26, "swedish") \
-	X(TAMIL, 27, "tamil") \
-	X(TURKISH, 28, "turkish") \
-	X(YIDDISH, 29, "yiddish") \
-	X(UKRAINIAN, 30, "ukrainian") \
-	X(PERSIAN, 31, "persian") \
-	X(ESTONIAN, 32, "estonian") \
-	X(ESPERANTO, 33, "esperanto") \
-	X(DUTCH_PORTER, 34, "dutch_porter") \
-	X(POLISH, 35, "polish") \
-	X(CZECH, 36, "czech") \
-	X(SESOTHO, 37, "sesotho") \
-	X(GERMAN2, 38, "german2") \
-	X(KRAAIJ_POHLMANN, 39, "kraaij_pohlmann") \
-	X(LOVINS, 40, "lovins")
+	X(SIMPLE, 0, "simple") X(ARABIC, 1, "arabic") X(ARMENIAN, 2, "armenian") \
+	X(BASQUE, 3, "basque") X(CATALAN, 4, "catalan") X(DANISH, 5, "danish") \
+	X(DUTCH, 6, "dutch") X(ENGLISH, 7, "english") X(FINNISH, 8, "finnish") \
+	X(FRENCH, 9, "french") X(GERMAN, 10, "german") X(GREEK, 11, "greek") \
+	X(HINDI, 12, "hindi") X(HUNGARIAN, 13, "hungarian") X(INDONESIAN, 14, "indonesian") \
+	X(IRISH, 15, "irish") X(ITALIAN, 16, "italian") X(LITHUANIAN, 17, "lithuanian") \
+	X(NEPALI, 18, "nepali") X(NORWEGIAN, 19, "norwegian") X(PORTER, 20, "porter") \
+	X(PORTUGUESE, 21, "portuguese") X(ROMANIAN, 22, "romanian") X(RUSSIAN, 23, "russian") \
+	X(SERBIAN, 24, "serbian") X(SPANISH, 25, "spanish") X(SWEDISH, 26, "swedish") \
+	X(TAMIL, 27, "tamil") X(TURKISH, 28, "turkish") X(YIDDISH, 29, "yiddish") \
+	X(UKRAINIAN, 30, "ukrainian") X(PERSIAN, 31, "persian") X(ESTONIAN, 32, "estonian") \
+	X(ESPERANTO, 33, "esperanto") X(DUTCH_PORTER, 34, "dutch_porter") X(POLISH, 35, "polish") \
+	X(CZECH, 36, "czech") X(SESOTHO, 37, "sesotho") X(GERMAN2, 38, "german2") \
+	X(KRAAIJ_POHLMANN, 39, "kraaij_pohlmann") X(LOVINS, 40, "lovins")
 
 #define LANGUAGE_NUMBER(capitals, number, name) LANGUAGE_##capitals = (number),
 

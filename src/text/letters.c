@@ -310,26 +310,15 @@ letter_after_folding(LetterRules rules, UChar32 c)
 static bool
 is_apostrophe(UChar32 c)
 {
-	switch (c)
-	{
-		case 0x0027:
-		case 0x0060:
-		case 0x00B4:
-		case 0x02B9:
-		case 0x02BC:
-		case 0x0374:
-		case 0x055A:
-		case 0x1FEF:
-		case 0x1FFD:
-		case 0x2018:
-		case 0x2019:
-		case 0x201B:
-		case 0x2032:
-		case 0xFF07:
+	static const uint16 apostrophes[] = {
+		0x0027, 0x0060, 0x00B4, 0x02B9, 0x02BC, 0x0374, 0x055A, 0x1FEF, 0x1FFD,
+		0x2018, 0x2019, 0x201B, 0x2032, 0xFF07
+	};
+
+	for (int i = 0; i < lengthof(apostrophes); i++)
+		if (c == apostrophes[i])
 			return true;
-		default:
-			return false;
-	}
+	return false;
 }
 
 static LetterScript

@@ -125,30 +125,18 @@ extern bool letter_is_number(UChar32 c);
  * Hiragana and Katakana.
  */
 #define WORD_SCRIPT_LIST(X) \
-	X(LATIN, 1, "latin", USCRIPT_LATIN) \
-	X(CYRILLIC, 2, "cyrillic", USCRIPT_CYRILLIC) \
-	X(GREEK, 3, "greek", USCRIPT_GREEK) \
-	X(ARABIC, 4, "arabic", USCRIPT_ARABIC) \
-	X(HEBREW, 5, "hebrew", USCRIPT_HEBREW) \
-	X(ARMENIAN, 6, "armenian", USCRIPT_ARMENIAN) \
-	X(GEORGIAN, 7, "georgian", USCRIPT_GEORGIAN) \
-	X(DEVANAGARI, 8, "devanagari", USCRIPT_DEVANAGARI) \
-	X(BENGALI, 9, "bengali", USCRIPT_BENGALI) \
-	X(GURMUKHI, 10, "gurmukhi", USCRIPT_GURMUKHI) \
-	X(GUJARATI, 11, "gujarati", USCRIPT_GUJARATI) \
-	X(ORIYA, 12, "oriya", USCRIPT_ORIYA) \
-	X(TAMIL, 13, "tamil", USCRIPT_TAMIL) \
-	X(TELUGU, 14, "telugu", USCRIPT_TELUGU) \
-	X(KANNADA, 15, "kannada", USCRIPT_KANNADA) \
-	X(MALAYALAM, 16, "malayalam", USCRIPT_MALAYALAM) \
-	X(SINHALA, 17, "sinhala", USCRIPT_SINHALA) \
-	X(ETHIOPIC, 18, "ethiopic", USCRIPT_ETHIOPIC) \
-	X(THAI, 19, "thai", USCRIPT_THAI) \
-	X(LAO, 20, "lao", USCRIPT_LAO) \
-	X(KHMER, 21, "khmer", USCRIPT_KHMER) \
-	X(BURMESE, 22, "burmese", USCRIPT_MYANMAR) \
-	X(HANGUL, 23, "hangul", USCRIPT_HANGUL) \
-	X(CJK, 24, "cjk", USCRIPT_HAN)
+	X(LATIN, 1, "latin", USCRIPT_LATIN) X(CYRILLIC, 2, "cyrillic", USCRIPT_CYRILLIC) \
+	X(GREEK, 3, "greek", USCRIPT_GREEK) X(ARABIC, 4, "arabic", USCRIPT_ARABIC) \
+	X(HEBREW, 5, "hebrew", USCRIPT_HEBREW) X(ARMENIAN, 6, "armenian", USCRIPT_ARMENIAN) \
+	X(GEORGIAN, 7, "georgian", USCRIPT_GEORGIAN) X(DEVANAGARI, 8, "devanagari", USCRIPT_DEVANAGARI) \
+	X(BENGALI, 9, "bengali", USCRIPT_BENGALI) X(GURMUKHI, 10, "gurmukhi", USCRIPT_GURMUKHI) \
+	X(GUJARATI, 11, "gujarati", USCRIPT_GUJARATI) X(ORIYA, 12, "oriya", USCRIPT_ORIYA) \
+	X(TAMIL, 13, "tamil", USCRIPT_TAMIL) X(TELUGU, 14, "telugu", USCRIPT_TELUGU) \
+	X(KANNADA, 15, "kannada", USCRIPT_KANNADA) X(MALAYALAM, 16, "malayalam", USCRIPT_MALAYALAM) \
+	X(SINHALA, 17, "sinhala", USCRIPT_SINHALA) X(ETHIOPIC, 18, "ethiopic", USCRIPT_ETHIOPIC) \
+	X(THAI, 19, "thai", USCRIPT_THAI) X(LAO, 20, "lao", USCRIPT_LAO) \
+	X(KHMER, 21, "khmer", USCRIPT_KHMER) X(BURMESE, 22, "burmese", USCRIPT_MYANMAR) \
+	X(HANGUL, 23, "hangul", USCRIPT_HANGUL) X(CJK, 24, "cjk", USCRIPT_HAN)
 
 #define WORD_SCRIPT_NUMBER(capitals, number, name, icu) WORDS_##capitals = (number),
 
