@@ -21,6 +21,7 @@ MAKERS = (
     " script=latin repeats=number k=2')",
     "shingles({t}, k => 7, analysis => 'unit=char order=sum k=7')",
     "shingles({t}, k => 1, analysis => 'unit=line order=xor k=1')",
+    "shingles({t}, k => 8, analysis => 'unit=letter k=8')",
     "shingles({t}, k => 1, analysis => 'unit=sentence order=sorted k=1')",
     "shingles('pg_catalog.english'::regconfig, {t})",
     "signature_from('{{}}')",
