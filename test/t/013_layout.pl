@@ -197,9 +197,9 @@ is(join("\n", grep { not $known{$_} } @long),
 # goal: the first goes down to it, never up.
 my @budgets = (
 	[ 1812, 1600, qw(base) ],
-	[ 5358, 5100, qw(text) ],
+	[ 5292, 5100, qw(text) ],
 	[ 3465, 3800, qw(signature) ],
-	[ 2469, 2300, qw(document) ],
+	[ 2459, 2300, qw(document) ],
 	[ 4892, 4900, qw(methods) ],
 	[ 3832, 3300, qw(lexicon) ],
 	[ 1776, 1600, qw(gin) ],
