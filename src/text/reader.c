@@ -3,11 +3,10 @@
  *		A document's units, one after the other, as hashes.
  *
  * Words come from the scanner (words.c) and become terms (terms.c), or both
- * from a text-search configuration.  The characters of unit=char
- * are those of the terms, joined by single spaces, those of unit=letter without
- * spaces.  A line or a sentence is
- * the hash of its terms' hashes, under the same word order as a shingle is of
- * its units; with order=sum it is their plain sum.
+ * from a text-search configuration.  The characters of unit=char are those of
+ * the terms, joined by single spaces; unit=letter has no spaces.  A line or a
+ * sentence is the hash of its terms' hashes, under the same word order as a
+ * shingle is of its units; with order=sum it is their plain sum.
  */
 #include "postgres.h"
 

@@ -34,7 +34,7 @@ find(
 			my $path = $File::Find::name;
 
 			return unless $path =~ s{^src/}{} and $path =~ /\.[ch]$/;
-			my @own = grep { -e "src/$_" }
+			my @own = grep { /\.[ch]$/ and -e "src/$_" }
 			  slurp("src/$path") =~ /^#include "([^"]+)"/mg;
 			$includes{$path} = \@own;
 		}
@@ -197,7 +197,7 @@ is(join("\n", grep { not $known{$_} } @long),
 # goal: the first goes down to it, never up.
 my @budgets = (
 	[ 1812, 1600, qw(base) ],
-	[ 5292, 5100, qw(text) ],
+	[ 5291, 5100, qw(text) ],
 	[ 3465, 3800, qw(signature) ],
 	[ 2459, 2300, qw(document) ],
 	[ 4892, 4900, qw(methods) ],
