@@ -34,10 +34,7 @@ OBJS = \
 	src/document/show_words.o \
 	src/document/weigher.o \
 	src/evaluation/evaluate.o \
-	src/evaluation/evaluate_methods.o \
-	src/evaluation/evaluate_thresholds.o \
-	src/evaluation/given_query.o \
-	src/evaluation/known_pairs.o \
+	src/evaluation/figures.o \
 	src/gin/exported_keys.o \
 	src/gin/frequent_features.o \
 	src/gin/gin.o \

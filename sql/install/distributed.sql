@@ -1,24 +1,15 @@
 
 -- distributed
 
--- STABLE: others may make a default operator class
 CREATE FUNCTION _neardup_operator(type regtype, operator text) RETURNS text
     AS 'MODULE_PATHNAME', 'neardup_operator'
     LANGUAGE C STABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION _neardup_operator(regtype, text) IS 'function of neardup_pairs() and evaluations: the operator < or = of a type''s own order, or null';
+COMMENT ON FUNCTION _neardup_operator(regtype, text) IS 'function of neardup_pairs(): the operator < or = of a type''s own order, or null';
 
--- %1$s is the extension's schema, %2$s and %3$s are signatures
 CREATE FUNCTION _neardup_measure(measure text) RETURNS text
-    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-BEGIN ATOMIC
-    SELECT CASE measure
-        WHEN 'jaccard' THEN '%1$s.similarity(%2$s, %3$s)'
-        WHEN 'contains' THEN '%1$s.containment(%3$s, %2$s)'
-        WHEN 'overlap' THEN 'GREATEST(%1$s.containment(%2$s, %3$s), %1$s.containment(%3$s, %2$s))'
-        WHEN 'shared' THEN '%1$s.shared(%2$s, %3$s)::pg_catalog.float8'
-        ELSE '%1$s.' OPERATOR(pg_catalog.||) measure OPERATOR(pg_catalog.||) '(%2$s, %3$s)' END;
-END;
-COMMENT ON FUNCTION _neardup_measure(text) IS 'function of neardup_pairs() and evaluations: format of the value of a measure';
+    AS 'MODULE_PATHNAME', 'neardup_measure'
+    LANGUAGE C STABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION _neardup_measure(text) IS 'function of neardup_pairs(): the expression of a measure of a.sig and b.sig';
 
 -- A table of a query's rows.  On one server that is CREATE TABLE AS, by several
 -- processes if the settings let it.  Rows that are distributed go from node to node:
@@ -183,10 +174,11 @@ BEGIN
     END IF;
 
     -- Each shard has as many classes, one after the other, as have its share of the features.
+    -- A row that others changed may have a signature without a class.
     IF design <> 'keys' THEN
         EXECUTE format('SELECT max(c.sets)::float8 / sum(c.sets)::float8, coalesce(sum(c.sets), 0), '
-                       'array_agg(c.class ORDER BY c.class) FILTER (WHERE c.shard <> c.before), '
-                       'array_agg(c.shard ORDER BY c.class) FILTER (WHERE c.shard <> c.before) '
+                       'array_agg(c.class ORDER BY c.class) FILTER (WHERE c.shard <> c.before AND c.class IS NOT NULL), '
+                       'array_agg(c.shard ORDER BY c.class) FILTER (WHERE c.shard <> c.before AND c.class IS NOT NULL) '
                        'FROM (SELECT p.*, lag(p.shard, 1, -1) OVER (ORDER BY p.class) AS before '
                        'FROM (SELECT h.class, h.sets, floor(%4$s * (sum(h.features) OVER (ORDER BY h.class) - h.features / 2.0) / sum(h.features) OVER ())::int AS shard '
                        'FROM (SELECT (%1$s.size_classes(s.sig, %2$s))[1] AS class, count(*) AS sets, sum(%1$s.nfeatures(s.sig)) AS features '
@@ -314,7 +306,7 @@ BEGIN
                   HINT = 'Join the table with itself: SELECT ... FROM docs a JOIN docs b ON contained_in(a.sig, b.sig, 0.9).';
     END IF;
     bounds := format('%L::float8, %L::text', threshold, measure);
-    EXECUTE format('SELECT format(%1$s._neardup_measure($1), $2, ''a.sig'', ''b.sig'')', neardup) INTO similarity USING measure, neardup;
+    EXECUTE format('SELECT %s._neardup_measure($1)', neardup) INTO similarity USING measure;
     is_near := format('%s.near_duplicate(a.sig, b.sig, %s)', neardup, bounds);
 
     SELECT relname, format('%I.%I', nspname, relname) INTO source_name, source_table

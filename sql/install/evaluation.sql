@@ -101,10 +101,11 @@ COMMENT ON FUNCTION evaluate_methods(text, text, text[], double precision[], tex
 CREATE FUNCTION evaluate_thresholds(documents text, truth text, methods text[],
                                     thresholds double precision[] = '{0.05,0.1,0.15,0.2,0.25,0.3,0.35,0.4,0.45,0.5,0.55,0.6,0.65,0.7,0.75,0.8,0.85,0.9,0.95,1}',
                                     condition text = 'true', measures text[] = '{similarity}',
+                                    best text = '',
                                     OUT method text, OUT measure text, OUT threshold double precision,
                                     OUT true_pairs bigint, OUT found bigint, OUT correct bigint, OUT wrong bigint,
                                     OUT recall double precision, OUT "precision" double precision,
                                     OUT f double precision, OUT wrong_per_document double precision) RETURNS SETOF record
     AS 'MODULE_PATHNAME'
     LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE COST 100000 ROWS 20;
-COMMENT ON FUNCTION evaluate_thresholds(text, text, text[], double precision[], text, text[]) IS 'recall and precision of methods at each of many thresholds, with signatures made once';
+COMMENT ON FUNCTION evaluate_thresholds(text, text, text[], double precision[], text, text[], text) IS 'recall and precision of methods at each of many thresholds, with signatures made once';

@@ -1,16 +1,9 @@
 /*
  * values.h
- *		Values of any type: their operators, and whether their bytes are equal.
+ *		Whether values of any type have the same bytes.
  */
 #ifndef NEARDUP_VALUES_H
 #define NEARDUP_VALUES_H
-
-/* An operator as statements call it, whatever the search path is. */
-extern char *operator_name(Oid operator);
-
-/* Those by which values of a type are equal, and one is less; InvalidOid: none. */
-extern Oid	operator_equal(Oid type);
-extern Oid	operator_less(Oid type);
 
 /*
  * True if two values of one type have the same bytes.  Spares the detoasting

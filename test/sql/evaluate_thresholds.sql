@@ -90,3 +90,53 @@ SELECT * FROM evaluate_thresholds('TABLE texts', 'TABLE truth', '{shingles(body)
 SELECT * FROM evaluate_thresholds('TABLE texts', 'TABLE truth', '{NULL}');
 SELECT * FROM evaluate_thresholds('TABLE texts', 'TABLE truth', '{length(body)}');
 SELECT * FROM evaluate_thresholds('texts', 'TABLE truth', '{shingles(body)}');
+
+-- Best partners: of random sets, small enough for ties, against a search of each pair
+-- for a better one.  All partners of a document count, whichever of the two it is; of
+-- equal ones all are best.
+CREATE TEMP TABLE sets (id int PRIMARY KEY, side int, sig signature);
+CREATE FUNCTION expected_best(condition text, thresholds float8[])
+RETURNS TABLE (best text, threshold float8, found bigint, correct bigint) LANGUAGE plpgsql AS $$
+BEGIN
+    RETURN QUERY EXECUTE format(
+        'WITH pair AS (SELECT a.id AS a, b.id AS b, similarity(a.sig, b.sig) AS s, (a.id + b.id) %% 3 = 0 AS correct
+                       FROM sets a JOIN sets b ON a.id < b.id AND (%1$s) WHERE similarity(a.sig, b.sig) > 0),
+              judged AS (SELECT p.*, NOT EXISTS (SELECT FROM pair q WHERE p.a IN (q.a, q.b) AND q.s > p.s) AS best_a,
+                                NOT EXISTS (SELECT FROM pair q WHERE p.b IN (q.a, q.b) AND q.s > p.s) AS best_b FROM pair p)
+         SELECT v, t, count(*) FILTER (WHERE s >= t), count(*) FILTER (WHERE s >= t AND correct)
+         FROM unnest(%2$L::float8[]) t, unnest(''{left,right,either,reciprocal,""}''::text[]) v
+         LEFT JOIN judged ON CASE v WHEN ''left'' THEN best_a WHEN ''right'' THEN best_b WHEN ''either'' THEN best_a OR best_b
+                                    WHEN ''reciprocal'' THEN best_a AND best_b ELSE true END
+         GROUP BY v, t', condition, thresholds);
+END $$;
+DO $$
+DECLARE
+    thresholds CONSTANT float8[] := '{0.5, 0.2, 1}';
+    condition text;
+    different bigint;
+    ties bigint := 0;
+    n int := 0;
+BEGIN
+    FOR seed IN 1 .. 67 LOOP
+        TRUNCATE sets;
+        INSERT INTO sets SELECT i, abs(hashint4(seed * 1000 + i)) % 2,
+            (SELECT signature_from(array_agg(DISTINCT (abs(hashint4(seed * 100000 + i * 100 + j)) % 7)::bigint)) FROM generate_series(1, 1 + i % 4) j)
+        FROM generate_series(1, 12) i;
+        FOREACH condition IN ARRAY '{true,a.side < b.side,a.side <> b.side}'::text[] LOOP
+            EXECUTE 'SELECT count(*) FROM (SELECT s.* FROM unnest(''{left,right,either,reciprocal,""}''::text[]) v,
+                LATERAL (SELECT v, threshold, found, correct FROM evaluate_thresholds(''TABLE sets'',
+                    ''SELECT a.id AS id1, b.id AS id2 FROM sets a JOIN sets b ON (a.id + b.id) % 3 = 0'', ''{sig}'', $1, $2, best => v)) s
+                EXCEPT SELECT * FROM expected_best($2, $1)) x' INTO different USING thresholds, condition;
+            n := n + 5;
+            IF different > 0 THEN
+                RAISE WARNING 'seed %, %: % rows differ', seed, condition, different;
+            END IF;
+        END LOOP;
+        ties := ties + (SELECT count(*) FROM (SELECT a.id FROM sets a JOIN sets b ON a.id <> b.id AND similarity(a.sig, b.sig) > 0
+                                              GROUP BY a.id, similarity(a.sig, b.sig) HAVING count(*) > 1) x);
+        -- locks of temporary tables
+        COMMIT;
+    END LOOP;
+    RAISE NOTICE 'sweeps: %, with ties: %', n, ties > 1000;
+END $$;
+SELECT * FROM evaluate_thresholds('TABLE texts', 'TABLE truth', '{shingles(body)}', best => 'both');

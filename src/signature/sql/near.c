@@ -531,35 +531,6 @@ signature_hamming(PG_FUNCTION_ARGS)
 	PG_RETURN_INT64(differ * features_per_element(a));
 }
 
-/*
- * Measures in statements that are put together.
- */
-
-char *
-measure_expression(const char *schema, Measure measure,
-				   const char *x, const char *y)
-{
-	const char *function = measure_name(measure);
-
-	switch (measure)
-	{
-		case MEASURE_JACCARD:
-			function = "similarity";
-			break;
-		case MEASURE_CONTAINS:
-			return measure_expression(schema, MEASURE_CONTAINMENT, y, x);
-		case MEASURE_OVERLAP:
-			return psprintf("GREATEST(%s, %s)",
-							measure_expression(schema, MEASURE_CONTAINMENT, x, y),
-							measure_expression(schema, MEASURE_CONTAINS, x, y));
-		case MEASURE_SHARED:
-			return psprintf("%s.shared(%s, %s)::pg_catalog.float8", schema, x, y);
-		default:
-			break;
-	}
-	return psprintf("%s.%s(%s, %s)", schema, function, x, y);
-}
-
 /* The odds of sketches: how probable it is that bands or supershingles agree */
 
 PG_FUNCTION_INFO_V1(lsh_probability_of_banding);

@@ -73,13 +73,6 @@ measure_distance(double similarity)
 }
 
 /*
- * The measure of two signatures, x and y, as an expression of type float8;
- * the schema is that of the extension, quoted.
- */
-extern char *measure_expression(const char *schema, Measure measure,
-								const char *x, const char *y);
-
-/*
  * The C functions behind measures and conditions, by whose addresses planner code
  * recognises them.
  */

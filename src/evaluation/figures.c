@@ -1,0 +1,489 @@
+/*
+ * figures.c
+ *		How good pairs and clusters are that were found, against the truth.
+ *
+ * Of pairs: precision, recall, F, and the two figures of Hoad and Zobel, the
+ * highest false match (the largest similarity of a pair that should not have
+ * been found) and the separation (the smallest similarity of a true pair less
+ * that).
+ *
+ * Of clusters: the adjusted Rand index (Hubert and Arabie 1985) and B-cubed
+ * (Bagga and Baldwin 1998).  An item without a cluster is a cluster of its
+ * own.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "catalog/pg_type.h"
+#include "fmgr.h"
+#include "miscadmin.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/float.h"
+#include "utils/memutils.h"
+#include "utils/typcache.h"
+
+#include "base/call.h"
+#include "base/compat.h"
+#include "base/interrupts.h"
+#include "base/memory.h"
+
+PG_FUNCTION_INFO_V1(f_measure);
+PG_FUNCTION_INFO_V1(pair_evaluation_add);
+PG_FUNCTION_INFO_V1(pair_evaluation_combine);
+PG_FUNCTION_INFO_V1(pair_evaluation_final);
+PG_FUNCTION_INFO_V1(cluster_evaluation_add);
+PG_FUNCTION_INFO_V1(cluster_evaluation_combine);
+PG_FUNCTION_INFO_V1(cluster_evaluation_serialize);
+PG_FUNCTION_INFO_V1(cluster_evaluation_deserialize);
+PG_FUNCTION_INFO_V1(cluster_evaluation_final);
+
+/* A ratio, or NULL where there is nothing to divide by. */
+static Datum
+ratio(double a, double b, bool *isnull)
+{
+	*isnull = b == 0;
+	return *isnull ? (Datum) 0 : Float8GetDatum(a / b);
+}
+
+/* F of beta: (1 + beta^2) P R / (beta^2 P + R), 0 where both are 0. */
+static double
+f_of(double precision, double recall, double beta)
+{
+	double		weight = beta * beta;
+	double		sum = weight * precision + recall;
+
+	return sum == 0 ? 0 : (1 + weight) * precision * recall / sum;
+}
+
+/* f_measure(precision, recall, beta) */
+Datum
+f_measure(PG_FUNCTION_ARGS)
+{
+	double		precision = PG_GETARG_FLOAT8(0);
+	double		recall = PG_GETARG_FLOAT8(1);
+	double		beta = PG_GETARG_FLOAT8(2);
+
+	argument_real("precision", precision, 0, 1);
+	argument_real("recall", recall, 0, 1);
+	argument_real("beta", beta, 0, 1e6);
+	PG_RETURN_FLOAT8(f_of(precision, recall, beta));
+}
+
+/* Pairs */
+
+/* The state, a bytea. */
+typedef struct PairState
+{
+	int32		vl_len_;		/* varlena header (do not touch directly!) */
+	int32		reserved;		/* zero, so that what follows is aligned */
+	int64		found;
+	int64		true_pairs;
+	int64		correct;		/* both */
+	double		highest_false;	/* NaN: no false pair has a similarity */
+	double		lowest_true;	/* NaN: no true pair that was found has one */
+} PairState;
+
+/* The state as it is before the first pair. */
+static void
+begin_pairs(PairState *state)
+{
+	state->highest_false = state->lowest_true = get_float8_nan();
+}
+
+/* Argument 0, made if it is null. */
+static PairState *
+get_pair_state(FunctionCallInfo fcinfo)
+{
+	PairState  *state = state_of_size(fcinfo, "pair_evaluation", sizeof(PairState));
+
+	if (PG_ARGISNULL(0))
+		begin_pairs(state);
+	return state;
+}
+
+static void
+add_extremes(PairState *state, double highest_false, double lowest_true)
+{
+	if (!isnan(highest_false) && !(state->highest_false >= highest_false))
+		state->highest_false = highest_false;
+	if (!isnan(lowest_true) && !(state->lowest_true <= lowest_true))
+		state->lowest_true = lowest_true;
+}
+
+/* (state bytea, found bool, correct bool, similarity float8) */
+Datum
+pair_evaluation_add(PG_FUNCTION_ARGS)
+{
+	PairState  *state = get_pair_state(fcinfo);
+	bool		found = !PG_ARGISNULL(1) && PG_GETARG_BOOL(1);
+	bool		correct = !PG_ARGISNULL(2) && PG_GETARG_BOOL(2);
+	double		nan = get_float8_nan();
+	double		similarity = PG_ARGISNULL(3) ? nan : PG_GETARG_FLOAT8(3);
+
+	state->found += found;
+	state->true_pairs += correct;
+	state->correct += found && correct;
+	if (found)
+		add_extremes(state, correct ? nan : similarity, correct ? similarity : nan);
+	PG_RETURN_POINTER(state);
+}
+
+Datum
+pair_evaluation_combine(PG_FUNCTION_ARGS)
+{
+	PairState  *state;
+	const PairState *other;
+
+	if (PG_ARGISNULL(1))
+		return call_unchanged_state(fcinfo);
+	state = get_pair_state(fcinfo);
+	other = state_other_of_size(fcinfo, 1, "pair_evaluation", sizeof(PairState));
+	state->found += other->found;
+	state->true_pairs += other->true_pairs;
+	state->correct += other->correct;
+	add_extremes(state, other->highest_false, other->lowest_true);
+	PG_RETURN_POINTER(state);
+}
+
+/* The composite pair_figures. */
+Datum
+pair_evaluation_final(PG_FUNCTION_ARGS)
+{
+	PairState	none = {0};
+	const PairState *state = &none;
+	TupleDesc	desc = call_row_type(fcinfo);
+	const Oid	types[] = {INT8OID, INT8OID, INT8OID, FLOAT8OID, FLOAT8OID, FLOAT8OID,
+	FLOAT8OID, FLOAT8OID, FLOAT8OID};
+	Datum		values[lengthof(types)];
+	bool		nulls[lengthof(types)] = {0};
+
+	call_require_columns(desc, lengthof(types), types);
+	begin_pairs(&none);
+	if (!PG_ARGISNULL(0))
+		state = state_other_of_size(fcinfo, 0, "pair_evaluation", sizeof(PairState));
+	values[0] = Int64GetDatum(state->found);
+	values[1] = Int64GetDatum(state->true_pairs);
+	values[2] = Int64GetDatum(state->correct);
+	values[3] = ratio(state->correct, state->found, &nulls[3]);
+	values[4] = ratio(state->correct, state->true_pairs, &nulls[4]);
+	/* as F of precision and recall, and defined if one of them is not */
+	values[5] = ratio(2.0 * state->correct, state->found + state->true_pairs, &nulls[5]);
+	values[6] = Float8GetDatum(state->highest_false);
+	nulls[6] = isnan(state->highest_false);
+	values[7] = Float8GetDatum(state->lowest_true);
+	nulls[7] = isnan(state->lowest_true);
+	values[8] = Float8GetDatum(state->lowest_true - state->highest_false);
+	nulls[8] = nulls[6] || nulls[7];
+	PG_RETURN_DATUM(call_row(desc, lengthof(values), values, nulls));
+}
+
+/* Clusters */
+
+/* An item's clusters, by hash. */
+typedef struct LabelledItem
+{
+	uint64		found;
+	uint64		truth;
+} LabelledItem;
+
+typedef struct ClusterState
+{
+	MemoryContext context;
+	LabelledItem *items;
+	size_t		n;
+	size_t		size;
+	uint64		singletons;		/* clusters of items that have none: the even
+								 * numbers up to twice this */
+} ClusterState;
+
+static ClusterState *
+create_cluster_state(MemoryContext context)
+{
+	ClusterState *state = MemoryContextAllocZero(context, sizeof(ClusterState));
+
+	state->context = context;
+	state->size = 1024;
+	state->items = MemoryContextAlloc(context,
+									  state->size * sizeof(LabelledItem));
+	return state;
+}
+
+/* Makes room for n further items. */
+static void
+reserve_items(ClusterState *state, size_t n)
+{
+	state->items = growing_reserve(state->items, &state->size, state->n + n,
+								   sizeof(LabelledItem));
+}
+
+/* sort_items(array, n): by found, then by true cluster */
+#define ST_SORT sort_items
+#define ST_ELEMENT_TYPE LabelledItem
+#define ST_COMPARE(a, b) \
+	((a)->found != (b)->found ? ((a)->found < (b)->found ? -1 : 1) : \
+	 (a)->truth < (b)->truth ? -1 : (a)->truth > (b)->truth)
+#define ST_SCOPE static
+#define ST_CHECK_FOR_INTERRUPTS
+#define ST_DEFINE
+#include "lib/sort_template.h"
+
+/* What a call site knows of the labels' types. */
+typedef struct LabelTypes
+{
+	TypeCacheEntry *type[2];
+} LabelTypes;
+
+static LabelTypes *
+get_types(FunctionCallInfo fcinfo)
+{
+	LabelTypes *types = fcinfo->flinfo->fn_extra;
+
+	if (types != NULL)
+		return types;
+	types = MemoryContextAlloc(fcinfo->flinfo->fn_mcxt, sizeof(LabelTypes));
+	for (int i = 0; i < 2; i++)
+	{
+		Oid			type = get_fn_expr_argtype(fcinfo->flinfo, i + 1);
+
+		types->type[i] = lookup_type_cache(type,
+										   TYPECACHE_HASH_EXTENDED_PROC_FINFO);
+		if (!OidIsValid(types->type[i]->hash_extended_proc))
+			ereport(ERROR,
+					(errcode(ERRCODE_UNDEFINED_FUNCTION),
+					 errmsg("could not identify an extended hash function for type %s",
+							format_type_be(type)),
+					 errhint("Name clusters by numbers or texts.")));
+	}
+	fcinfo->flinfo->fn_extra = types;
+	return types;
+}
+
+/* An item's cluster as a number; without a label, one that no other has. */
+static uint64
+label_hash(FunctionCallInfo fcinfo, ClusterState *state, int n)
+{
+	TypeCacheEntry *type;
+
+	/* odd numbers are those of labels */
+	if (PG_ARGISNULL(n))
+		return 2 * ++state->singletons;
+	type = get_types(fcinfo)->type[n - 1];
+	return DatumGetUInt64(FunctionCall2Coll(&type->hash_extended_proc_finfo,
+											PG_GET_COLLATION() ? PG_GET_COLLATION() : type->typcollation,
+											PG_GETARG_DATUM(n),
+											Int64GetDatum(0))) | 1;
+}
+
+/* (state internal, found "any", truth "any"): an item's two clusters */
+Datum
+cluster_evaluation_add(PG_FUNCTION_ARGS)
+{
+	ClusterState *state = PG_ARGISNULL(0) ?
+	create_cluster_state(call_aggregate_context(fcinfo)) :
+	(ClusterState *) PG_GETARG_POINTER(0);
+	LabelledItem item;
+
+	item.found = label_hash(fcinfo, state, 1);
+	item.truth = label_hash(fcinfo, state, 2);
+	reserve_items(state, 1);
+	state->items[state->n++] = item;
+	PG_RETURN_POINTER(state);
+}
+
+/* A cluster of another state, as a number of one that has so many singletons. */
+static uint64
+renumber(uint64 cluster, uint64 singletons)
+{
+	return cluster % 2 == 0 ? cluster + 2 * singletons : cluster;
+}
+
+Datum
+cluster_evaluation_combine(PG_FUNCTION_ARGS)
+{
+	ClusterState *state = PG_ARGISNULL(0) ?
+	create_cluster_state(call_aggregate_context(fcinfo)) :
+	(ClusterState *) PG_GETARG_POINTER(0);
+	ClusterState *other;
+
+	if (PG_ARGISNULL(1))
+		PG_RETURN_POINTER(state);
+	other = (ClusterState *) PG_GETARG_POINTER(1);
+	reserve_items(state, other->n);
+	for (size_t i = 0; i < other->n; i++)
+	{
+		LabelledItem *item = &state->items[state->n++];
+
+		CHECK_EVERY(i);
+		item->found = renumber(other->items[i].found, state->singletons);
+		item->truth = renumber(other->items[i].truth, state->singletons);
+	}
+	state->singletons += other->singletons;
+	PG_RETURN_POINTER(state);
+}
+
+/* The state as a bytea: the number of singletons, then the items. */
+Datum
+cluster_evaluation_serialize(PG_FUNCTION_ARGS)
+{
+	ClusterState *state = (ClusterState *) PG_GETARG_POINTER(0);
+	Size		size = VARHDRSZ + sizeof(uint64) +
+		state->n * sizeof(LabelledItem);
+	bytea	   *bytes;
+
+	if (!AllocSizeIsValid(size))
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("%zu items are too many for a parallel worker",
+						state->n),
+				 errhint("Set \"max_parallel_workers_per_gather\" to 0.")));
+	bytes = palloc(size);
+	SET_VARSIZE(bytes, size);
+	memcpy(VARDATA(bytes), &state->singletons, sizeof(uint64));
+	memcpy(VARDATA(bytes) + sizeof(uint64), state->items,
+		   state->n * sizeof(LabelledItem));
+	PG_RETURN_BYTEA_P(bytes);
+}
+
+Datum
+cluster_evaluation_deserialize(PG_FUNCTION_ARGS)
+{
+	bytea	   *bytes = PG_GETARG_BYTEA_PP(0);
+	size_t		size = VARSIZE_ANY_EXHDR(bytes) - sizeof(uint64);
+	ClusterState *state = create_cluster_state(CurrentMemoryContext);
+
+	memcpy(&state->singletons, VARDATA_ANY(bytes), sizeof(uint64));
+	reserve_items(state, size / sizeof(LabelledItem));
+	memcpy(state->items, VARDATA_ANY(bytes) + sizeof(uint64), size);
+	state->n = size / sizeof(LabelledItem);
+	PG_RETURN_POINTER(state);
+}
+
+/* What the figures are made of; all counts as floating point. */
+typedef struct Contingency
+{
+	double		items;
+	double		found_clusters;
+	double		true_clusters;
+	double		found_pairs;	/* of items in the same found cluster */
+	double		true_pairs;		/* ... in the same true cluster */
+	double		both_pairs;		/* ... in the same of both */
+	double		precision;		/* sum over items */
+	double		recall;			/* sum over items */
+} Contingency;
+
+static double
+pairs_of(double n)
+{
+	return n * (n - 1) / 2;
+}
+
+/*
+ * Goes through clusters of sorted items: the runs of the same found cluster,
+ * and in each the runs of the same true one.  Sums up pairs of the former in
+ * *pairs, and for each item the share of its cluster that is in the same true
+ * one in *share; returns the number of clusters.
+ */
+static double
+scan_clusters(const LabelledItem *items, size_t n, double *pairs, double *both,
+			  double *share)
+{
+	double		clusters = 0;
+
+	for (size_t start = 0, end; start < n; start = end)
+	{
+		size_t		size;
+
+		CHECK_FOR_INTERRUPTS();
+		for (end = start; end < n && items[end].found == items[start].found;
+			 end++)
+			continue;
+		size = end - start;
+		clusters++;
+		*pairs += pairs_of(size);
+		for (size_t i = start, j; i < end; i = j)
+		{
+			for (j = i; j < end && items[j].truth == items[i].truth; j++)
+				continue;
+			*both += pairs_of(j - i);
+			*share += (double) (j - i) * (j - i) / size;
+		}
+	}
+	return clusters;
+}
+
+/* Takes true clusters for found ones. */
+static void
+exchange_labels(LabelledItem *items, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+	{
+		uint64		found = items[i].found;
+
+		items[i].found = items[i].truth;
+		items[i].truth = found;
+	}
+}
+
+/* Leaves the items in another order. */
+static Contingency
+make_contingency(LabelledItem *items, size_t n)
+{
+	Contingency table = {.items = n};
+	double		ignored = 0;
+
+	sort_items(items, n);
+	table.found_clusters = scan_clusters(items, n, &table.found_pairs,
+										 &table.both_pairs, &table.precision);
+	exchange_labels(items, n);
+	sort_items(items, n);
+	table.true_clusters = scan_clusters(items, n, &table.true_pairs, &ignored,
+										&table.recall);
+	/* a state may be asked for its result again */
+	exchange_labels(items, n);
+	return table;
+}
+
+/*
+ * (RI - expected) / (max - expected); 1 where both are all singletons or all
+ * one cluster.
+ */
+static double
+adjusted_rand(const Contingency *table)
+{
+	double		all = pairs_of(table->items);
+	double		expected = all == 0 ? 0 :
+		table->found_pairs * table->true_pairs / all;
+	double		most = (table->found_pairs + table->true_pairs) / 2;
+
+	return most == expected ? 1 :
+		(table->both_pairs - expected) / (most - expected);
+}
+
+/* The composite cluster_figures. */
+Datum
+cluster_evaluation_final(PG_FUNCTION_ARGS)
+{
+	ClusterState *state;
+	Contingency table;
+	TupleDesc	desc = call_row_type(fcinfo);
+	const Oid	types[] = {INT8OID, INT8OID, INT8OID, FLOAT8OID, FLOAT8OID, FLOAT8OID, FLOAT8OID};
+	Datum		values[lengthof(types)];
+	bool		nulls[lengthof(types)] = {0};
+
+	call_require_columns(desc, lengthof(types), types);
+	if (PG_ARGISNULL(0))
+		PG_RETURN_NULL();
+	state = (ClusterState *) PG_GETARG_POINTER(0);
+	table = make_contingency(state->items, state->n);
+	values[0] = Int64GetDatum((int64) table.items);
+	values[1] = Int64GetDatum((int64) table.found_clusters);
+	values[2] = Int64GetDatum((int64) table.true_clusters);
+	values[3] = Float8GetDatum(adjusted_rand(&table));
+	values[4] = Float8GetDatum(table.precision / table.items);
+	values[5] = Float8GetDatum(table.recall / table.items);
+	values[6] = Float8GetDatum(f_of(table.precision / table.items,
+									table.recall / table.items, 1));
+	PG_RETURN_DATUM(call_row(desc, lengthof(values), values, nulls));
+}
