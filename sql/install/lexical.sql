@@ -11,27 +11,27 @@ CREATE FUNCTION text_hash(config regconfig, doc text) RETURNS signature
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
 COMMENT ON FUNCTION text_hash(regconfig, text) IS 'hash of all words of a document, made by a text search configuration';
 
-CREATE FUNCTION long_sentences(doc text, analysis text = '', n int = 2) RETURNS signature
+CREATE FUNCTION long_sentences(doc text, n int = 2, analysis text = '') RETURNS signature
     AS 'MODULE_PATHNAME'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION long_sentences(text, text, int) IS 'hash of the n longest sentences of a document';
+COMMENT ON FUNCTION long_sentences(text, int, text) IS 'hash of the n longest sentences of a document';
 
 CREATE FUNCTION long_sentences(config regconfig, doc text, n int = 2) RETURNS signature
     AS 'MODULE_PATHNAME'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
 COMMENT ON FUNCTION long_sentences(regconfig, text, int) IS 'hash of the n longest sentences of a document; a text search configuration makes the words';
 
-CREATE FUNCTION heavy_sentences(doc text, lexicon, weight text = 'tf-idf',
-                                analysis text = '', n int = 2) RETURNS signature
+CREATE FUNCTION heavy_sentences(doc text, lexicon, n int = 2, weight text = 'tf-idf',
+                                analysis text = '') RETURNS signature
     AS 'MODULE_PATHNAME'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION heavy_sentences(text, lexicon, text, text, int) IS 'hash of the n sentences of a document whose words weigh most';
+COMMENT ON FUNCTION heavy_sentences(text, lexicon, int, text, text) IS 'hash of the n sentences of a document whose words weigh most';
 
-CREATE FUNCTION heavy_sentences(config regconfig, doc text, lexicon,
-                                weight text = 'tf-idf', n int = 2) RETURNS signature
+CREATE FUNCTION heavy_sentences(config regconfig, doc text, lexicon, n int = 2,
+                                weight text = 'tf-idf') RETURNS signature
     AS 'MODULE_PATHNAME'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
-COMMENT ON FUNCTION heavy_sentences(regconfig, text, lexicon, text, int) IS 'hash of the n sentences of a document whose words weigh most; a text search configuration makes the words';
+COMMENT ON FUNCTION heavy_sentences(regconfig, text, lexicon, int, text) IS 'hash of the n sentences of a document whose words weigh most; a text search configuration makes the words';
 
 CREATE FUNCTION top_words(doc text, n int = 6, analysis text = '') RETURNS signature
     AS 'MODULE_PATHNAME', 'top_words_by_tf'

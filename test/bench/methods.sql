@@ -57,7 +57,7 @@ CREATE TABLE known.methods (place serial, name text, call text,
     thresholds float8[], measure text DEFAULT 'jaccard');
 INSERT INTO known.methods (name, call) VALUES
 ('hash of the text', 'text_hash(body, {analysis})'),
-('Long Sent', 'long_sentences(body, {analysis})'),
+('Long Sent', 'long_sentences(body, analysis => {analysis})'),
 ('Heavy Sent', 'heavy_sentences(body, {lexicon})'),
 ('TF', 'top_words(body, 6, {analysis})'),
 ('TF-IDF', 'top_words(body, {lexicon})'),

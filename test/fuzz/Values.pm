@@ -344,7 +344,7 @@ BEGIN
         BEGIN
             CASE i WHEN 1 THEN IF minhash(d, 8, 0, a) <> minhash(sig, 8) THEN RETURN 'minhash'; END IF;
                 WHEN 2 THEN PERFORM neardup_words(d, a);
-                WHEN 3 THEN PERFORM long_sentences(d, a), text_hash(d, a), sentence_pairs(d, a);
+                WHEN 3 THEN PERFORM long_sentences(d, analysis => a), text_hash(d, a), sentence_pairs(d, a);
                 WHEN 4 THEN PERFORM top_words(d, 3, a), weighted_words(d, a);
                 WHEN 5 THEN PERFORM shared_passages(d, d, a, 2, 1), coverage(d, d, a, 1);
                 ELSE PERFORM words(lexicon_agg(d, a)), weighted_shingles(d, shingle_lexicon_agg(d, a));

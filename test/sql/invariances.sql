@@ -70,7 +70,7 @@ SELECT count(*) AS texts, count(*) FILTER (WHERE body = varied) AS equal, count(
 SELECT count(*) FILTER (WHERE sentence_pairs(body, 'russian') <> sentence_pairs(varied, 'russian')) AS sentence_pairs,
        count(*) FILTER (WHERE sentence_pairs('russian'::regconfig, body) <> sentence_pairs('russian'::regconfig, varied)) AS configured,
        count(*) FILTER (WHERE shingles(body, a) <> shingles(varied, a)) AS shingles,
-       count(*) FILTER (WHERE long_sentences(body, 'russian order=sorted') <> long_sentences(varied, 'russian order=sorted')) AS long_sentences,
+       count(*) FILTER (WHERE long_sentences(body, analysis => 'russian order=sorted') <> long_sentences(varied, analysis => 'russian order=sorted')) AS long_sentences,
        count(*) FILTER (WHERE heavy_sentences(body, lexicon, analysis => 'russian order=sum') <> heavy_sentences(varied, lexicon, analysis => 'russian order=sum')) AS heavy_sentences,
        count(*) FILTER (WHERE sentence_pairs(body) = sentence_pairs(varied)) AS without_stemmer
 FROM texts, stats, (VALUES ('russian unit=sentence order=sum k=2')) v (a);
@@ -87,7 +87,7 @@ FROM texts, stats;
 SELECT count(*) FILTER (WHERE moved <> varied) AS moved,
        count(*) FILTER (WHERE overlap(sentence_pairs(body, 'russian'), sentence_pairs(moved, 'russian')) < n - 3) AS more_than_three,
        count(*) FILTER (WHERE overlap(sentence_pairs(body, 'russian'), sentence_pairs(moved, 'russian')) = n - 3) AS three,
-       count(*) FILTER (WHERE long_sentences(body, 'russian order=sorted') <> long_sentences(moved, 'russian order=sorted')) AS long_sentences,
+       count(*) FILTER (WHERE long_sentences(body, analysis => 'russian order=sorted') <> long_sentences(moved, analysis => 'russian order=sorted')) AS long_sentences,
        count(*) FILTER (WHERE heavy_sentences(body, lexicon, analysis => 'russian order=sum') <> heavy_sentences(moved, lexicon, analysis => 'russian order=sum')) AS heavy_sentences
 FROM texts, stats;
 

@@ -34,9 +34,9 @@ SELECT long_sentences(body) = long_sentences(replace(body, 'Short', 'Changed')) 
 FROM sentences;
 SELECT long_sentences('B b. C c. A a. D d.') = long_sentences('X. A a. B b. Y.') AS alphabetical,
        long_sentences('A b. B b. C c.') = long_sentences('A b. C c.') AS others,
-       long_sentences('One two three. Four.', 'order=sorted') = long_sentences('Three one two. Four.', 'order=sorted') AS sorted,
+       long_sentences('One two three. Four.', analysis => 'order=sorted') = long_sentences('Three one two. Four.', analysis => 'order=sorted') AS sorted,
        long_sentences('One two three. Four.') = long_sentences('Three one two. Four.') AS kept,
-       long_sentences(E'a b c\nd e\nf', 'unit=line') = long_sentences(E'f\nd e\na b c\ng', 'unit=line') AS lines,
+       long_sentences(E'a b c\nd e\nf', analysis => 'unit=line') = long_sentences(E'f\nd e\na b c\ng', analysis => 'unit=line') AS lines,
        long_sentences('A b. C.', n => 1) = long_sentences('A b. D.', n => 1) AS one,
        long_sentences('english'::regconfig, 'Long sentences here. Short.') = long_sentences('english'::regconfig, 'Shorts. The long sentence here.') AS configured,
        long_sentences('') IS NULL AS none;
@@ -93,7 +93,7 @@ FROM stats, (SELECT lexicon_agg('')) e;
 -- an empty one leaves nothing to go by: of no documents, of one without words,
 -- with all words trimmed away; first letters are counted all the same
 SELECT name, bool_and(top_words('w1 w2', l, weight => kind) IS NULL) AS top_words,
-       bool_and(heavy_sentences('W1 w2.', l, kind) IS NULL) AS heavy_sentences,
+       bool_and(heavy_sentences('W1 w2.', l, weight => kind) IS NULL) AS heavy_sentences,
        bool_and(imatch('w1 w2', l, minimum => 1, low => 0, high => 1) IS NULL) AS imatch,
        bool_and(cardinality(weighted_words('w1 w2', l, kind)::bigint[]) = 0) AS weighted_words,
        bool_and(fuzzy_fingerprint('w1 w2', l) IS NULL) AS fuzzy_fingerprint,
@@ -282,7 +282,7 @@ SELECT imatch('a', lexicon, low => 'nan') FROM stats;
 SELECT imatch('a', lexicon, removed => 1) FROM stats;
 SELECT fuzzy_fingerprint('a', lexicon, 17) FROM stats;
 SELECT text_hash('a', 'unit=char');
-SELECT long_sentences('english', 'The document.');
+SELECT text_hash('english', 'The document.');
 SELECT lexicon_agg('english', body) FROM corpus WHERE id = 1;
 SELECT word_set_agg(body, '', 0) FROM corpus;
 SELECT word_set_agg(body, '', id) FROM corpus;

@@ -49,7 +49,7 @@ SELECT weighted_words(body, 'english', 'tf-idf') FROM docs;
 SELECT cosine(weighted_words('a b', lexicon_agg(body)), weighted_words('a b')) FROM docs;
 SELECT weighted_words('a b', 'k=2');
 SELECT text_hash('a b', 'english k=2'), text_hash('a b', 'k=1');
-SELECT long_sentences('A b. C d.', 'k=2');
+SELECT long_sentences('A b. C d.', analysis => 'k=2');
 SELECT overlap(weighted_words('a b'), weighted_words('a c'));
 SELECT containment(minhash('a b'), minhash('a c'));
 

@@ -212,15 +212,15 @@ long_signature(FunctionCallInfo fcinfo, DocContext *doccxt, const text *doc, int
 	PG_RETURN_SIGNATURE(sig);
 }
 
-/* (doc text, analysis text, n int) */
+/* (doc text, n int, analysis text) */
 Datum
 long_sentences(PG_FUNCTION_ARGS)
 {
-	DocContext	   *doccxt = doc_context_get(fcinfo, 1);
+	DocContext	   *doccxt = doc_context_get(fcinfo, 2);
 
 	doc_context_read(doccxt, fcinfo, READS_ORDERED_SENTENCES);
 	return long_signature(fcinfo, doccxt, DOC_CONTEXT_GETARG_TEXT(doccxt, 0),
-						  DOC_CONTEXT_GETARG_INT32(doccxt, 2));
+						  DOC_CONTEXT_GETARG_INT32(doccxt, 1));
 }
 
 /*
@@ -314,18 +314,18 @@ heavy_signature(FunctionCallInfo fcinfo, DocContext *doccxt, LexiconView *view,
 	PG_RETURN_SIGNATURE(sig);
 }
 
-/* (doc text, lexicon, weight text, analysis text, n int) */
+/* (doc text, lexicon, n int, weight text, analysis text) */
 Datum
 heavy_sentences(PG_FUNCTION_ARGS)
 {
-	DocContext	   *doccxt = doc_context_get(fcinfo, 3);
+	DocContext	   *doccxt = doc_context_get(fcinfo, 4);
 	LexiconView *view = doc_context_lexicon(doccxt, fcinfo, 1);
 
 	doc_context_read_for_lexicon(doccxt, fcinfo, view->lexicon,
 						  READS_ORDERED_SENTENCES);
 	return heavy_signature(fcinfo, doccxt, view, DOC_CONTEXT_GETARG_TEXT(doccxt, 0),
-						  DOC_CONTEXT_GETARG_TEXT(doccxt, 2),
-						  DOC_CONTEXT_GETARG_INT32(doccxt, 4));
+						  DOC_CONTEXT_GETARG_TEXT(doccxt, 3),
+						  DOC_CONTEXT_GETARG_INT32(doccxt, 2));
 }
 
 /*
