@@ -4,9 +4,12 @@
 # pg_upgrade: a cluster that has signatures, indexes, guards, lexicons and a library is
 # taken over by another one, files and all, and goes on.
 #
-# Both clusters are of one version of the server here, which pg_upgrade takes
-# like any other: what matters is that it dumps the extension piece by piece,
-# in place of CREATE EXTENSION, and leaves data and indexes as they are.
+# Both clusters are of one version of the server, which pg_upgrade takes like any
+# other: what matters is that it dumps the extension piece by piece, in place of
+# CREATE EXTENSION, and leaves data and indexes as they are.  As in PostgreSQL's own
+# test, oldinstall=/usr/lib/postgresql/17 in the environment names another server, in
+# which neardup is installed; oldlibraries a folder of libraries that it shall take, as
+# an older libstemmer.  Then it is told which signatures are out of date.
 
 use strict;
 use warnings;
@@ -18,9 +21,17 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use Test::More;
 
-my $old = PostgreSQL::Test::Cluster->new('old');
-$old->init;
-$old->start;
+my $oldinstall = $ENV{oldinstall};
+my $old = PostgreSQL::Test::Cluster->new('old',
+	$oldinstall ? (install_path => $oldinstall) : ());
+my $new = PostgreSQL::Test::Cluster->new('new');
+$new->init;
+my $sums = $oldinstall && qx(pg_controldata -D @{[ $new->data_dir ]}) =~ /checksum version: +1/;
+$old->init($sums ? (extra => ['-k']) : ());
+{
+	local $ENV{LD_LIBRARY_PATH} = $ENV{oldlibraries} // $ENV{LD_LIBRARY_PATH};
+	$old->start;
+}
 $old->safe_psql('postgres', 'CREATE DATABASE docs');
 $old->safe_psql('docs', 'CREATE EXTENSION neardup');
 make_docs($old, 'docs', 0, 399);
@@ -33,6 +44,10 @@ $old->safe_psql(
 	CREATE TABLE cast_to_array (sig few, features bigint[] GENERATED ALWAYS AS (sig::bigint[]) STORED,
 		CHECK (cardinality(sig::bigint[]) > 0));
 	INSERT INTO cast_to_array SELECT sig FROM docs WHERE id < 10;
+	CREATE TABLE german (id int, body text, sig signature GENERATED ALWAYS AS (shingles(body, 'german')) STORED,
+		kept signature);
+	INSERT INTO german (id, body) SELECT i, 'Wer abbettelt und Bücher sammelt ' || i FROM generate_series(1, 30) i;
+	UPDATE german SET kept = sig WHERE id > 10;
 	CREATE EXTENSION neardup_library;
 	SELECT library_create('words', '', 'top_words'),
 		library_add('words', '1', 'one two three four'), library_index_batch();
@@ -70,14 +85,12 @@ my %before =
   map { $_ => $old->safe_psql('docs', $answers{$_}) } keys %answers;
 $old->stop;
 
-my $new = PostgreSQL::Test::Cluster->new('new');
-$new->init;
 chdir ${PostgreSQL::Test::Utils::tmp_check};	# where it writes its files
 command_ok(
 	[
 		'pg_upgrade', '--no-sync',
 		'-d', $old->data_dir, '-D', $new->data_dir,
-		'-b', $new->config_data('--bindir'),
+		'-b', $old->config_data('--bindir'),
 		'-B', $new->config_data('--bindir'),
 		'-s', $new->host, '-p', $old->port, '-P', $new->port
 	],
@@ -102,6 +115,27 @@ like($err, qr/invalid threshold of neardup_guard: "2"/, 'the event trigger works
 $new->safe_psql('docs', 'ANALYZE; REINDEX TABLE docs');
 is(same_by_index_and_scan($new, 'docs', 'the index made anew'),
 	1600, 'as many once more');
+# Stems of German are of libstemmer: other ones where that is another
+my $changed = $new->safe_psql('docs', q{
+	SELECT count(*) FROM neardup_components() c JOIN neardup_recorded_versions r USING (component)
+	WHERE c.version <> r.version AND component = 'stems of german'});
+note $changed ? 'German is stemmed in another way' : 'German is stemmed as before';
+($status, $out, $err) = $new->psql('docs', q{SELECT shingles('Haus', 'german') IS NULL;
+	SELECT shingles('Haus', 'german') IS NULL});
+is(scalar(() = $err =~ /WARNING/g), $changed, 'one warning a session if stems differ') or diag($err);
+is($new->safe_psql('docs', q{SELECT * FROM neardup_outdated('german', 'sig')}),
+	$changed ? '30|30' : '30|0', 'generated signatures that are out of date');
+is( $new->safe_psql('docs', q{SELECT outdated FROM neardup_outdated('german', 'kept', $$
+	CASE WHEN id > 10 THEN shingles(body, 'german') END$$)}),
+	$changed ? '20' : '0', 'stored ones');
+($status, $out, $err) = $new->psql('docs', 'SELECT neardup_accept_versions()');
+like($err, qr/ERROR:  column "\w+" of table \w+ /, 'they are not accepted before');
+$new->safe_psql('docs', q{UPDATE german SET body = body;
+	UPDATE german SET kept = sig WHERE kept IS DISTINCT FROM sig AND id > 10;
+	SELECT neardup_accept_versions(force => true)});
+is($new->safe_psql('docs', q{SELECT outdated FROM neardup_outdated('german', 'sig')}), 0, 'they are made again');
+($status, $out, $err) = $new->psql('docs', q{SELECT shingles('Haus', 'german') IS NULL});
+is($err, '', 'and there is no warning any more');
 $new->safe_psql('docs', 'DROP EXTENSION neardup CASCADE');
 is($new->safe_psql('docs', q(SELECT count(*) FROM pg_proc
 	WHERE probin ~ 'neardup')), 0, 'it can be dropped');
