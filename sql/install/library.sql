@@ -716,7 +716,7 @@ BEGIN
         RETURN QUERY
         SELECT one.name, d.id, d.address, c.a_start, c.a_length, c.b_start, c.b_length, c.similarity, c.coverage
         FROM @extschema@.library_document d,
-             LATERAL copied_cases(doc, d.body, preset, min_length, 0.25::double precision, one.analysis) c
+             LATERAL copied_cases(doc, d.body, preset, min_length, 0.2::double precision, one.analysis) c
         WHERE d.id = ANY (nearest)
         ORDER BY LEAST(c.a_length, c.b_length)::double precision * c.coverage DESC, d.id, c.a_start, c.b_start;
         PERFORM @extschema@.library_require_current(one.id);

@@ -8,7 +8,7 @@ CREATE FUNCTION shared_passages(a text, b text, min_words int = 8, max_gap int =
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000 ROWS 10;
 COMMENT ON FUNCTION shared_passages(text, text, int, int, text) IS 'the passages that two texts have in common';
 
-CREATE FUNCTION copied_cases(a text, b text, preset text = 'edited', min_length int = 150, min_share double precision = 0.25,
+CREATE FUNCTION copied_cases(a text, b text, preset text = 'edited', min_length int = 150, min_share double precision = 0.2,
                              analysis text = '',
                              OUT a_start int, OUT a_length int, OUT b_start int, OUT b_length int,
                              OUT similarity double precision, OUT coverage double precision) RETURNS SETOF record
@@ -20,7 +20,7 @@ COMMENT ON FUNCTION copied_cases(text, text, text, int, double precision, text) 
 -- distances do not tell that a sequential scan has to fetch all signatures.
 CREATE FUNCTION find_sources(doc text, features signature, source regclass, id name, sig name, body name,
                              preset text = 'edited', candidates int = 10, min_length int = 150,
-                             min_share double precision = 0.25, analysis text = '')
+                             min_share double precision = 0.2, analysis text = '')
     RETURNS TABLE (source_id text, a_start int, a_length int, b_start int, b_length int,
                    similarity double precision, coverage double precision)
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE COST 10000 ROWS 10

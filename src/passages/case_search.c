@@ -5,8 +5,8 @@
  * The words that count are those that both texts have and neither has often.  A pair of
  * them that stand close to each other, in whatever order, is looked up in the other text,
  * and each of its words matches its place there.  Matches that stand close together in both
- * texts are a passage, if they are enough; matches of passages that stand near each other
- * are a case.
+ * texts are a passage, if they are enough.  The words beside them match as well as far as the
+ * texts agree, frequent ones, too; matches that stand near each other are a case.
  *
  * Clusters are found by single linkage over a grid.  The plane of both texts is divided into
  * square cells of `near` words.  All matches of a cell are linked.  A match is linked to
@@ -278,6 +278,8 @@ cluster_matches(const uint64 *matches, size_t n, uint32 near, uint32 far, uint32
 
 #define AHEAD			16		/* pairs looked at before they are needed */
 
+#define MATCHES_MAX		16		/* for each word */
+
 /* One of the texts. */
 typedef struct CaseText
 {
@@ -286,8 +288,6 @@ typedef struct CaseText
 	uint32		n;
 	uint32	   *places;			/* of the words that count */
 	uint32		nplaces;
-	uint32	   *before;			/* per word, and one entry more: words before it that
-								 * are not frequent */
 } CaseText;
 
 typedef struct Matches
@@ -340,27 +340,18 @@ static void
 choose_words(CaseText *text, const CaseText *a, const uint32 *a_counts,
 			 const CaseText *b, const uint32 *b_counts)
 {
-	uint32		before = 0;
-
 	text->places = allocate(text->n, sizeof(uint32));
 	text->nplaces = 0;
-	text->before = allocate((size_t) text->n + 1, sizeof(uint32));
 	for (uint32 i = 0; i < text->n; i++)
 	{
 		uint32		id = text->ids[i];
-		bool		in_both;
 
 		CHECK_EVERY(i);
-		text->before[i] = before;
-		/* b numbers the words, so that each id is one of its own */
-		in_both = id != NOWHERE && a_counts[id] > 0;
-		if (in_both && (is_frequent(a, a_counts, id) || is_frequent(b, b_counts, id)))
-			continue;
-		before++;
-		if (in_both)
+		/* b numbers the words: a may not have one of its ids */
+		if (id != NOWHERE && a_counts[id] > 0 && !is_frequent(a, a_counts, id) &&
+			!is_frequent(b, b_counts, id))
 			text->places[text->nplaces++] = i;
 	}
-	text->before[text->n] = before;
 }
 
 /* Pairs */
@@ -538,6 +529,54 @@ keep_passages(Matches *found, uint32 *cluster, const CaseRules *rules)
 	pfree(counts);
 }
 
+/* Whether the words at places of both texts, if there are such, are equal. */
+static inline bool
+agree(const CaseText *a, const CaseText *b, int64 a_place, int64 b_place)
+{
+	return a_place >= 0 && b_place >= 0 && a_place < a->n && b_place < b->n &&
+		a->ids[a_place] == b->ids[b_place];
+}
+
+/*
+ * Add the words beside each match as far as both texts agree.  A run of matches, at one
+ * distance between the texts, is added once.  Texts of the same few words in many orders
+ * are not extended any further when all matches are too many.
+ */
+static Matches
+extend_matches(const Matches *found, const CaseText *a, const CaseText *b)
+{
+	Matches		all = {0};
+	size_t		most = MATCHES_MAX * ((size_t) a->n + b->n);
+	uint32	   *reached = MemoryContextAllocExtended(CurrentMemoryContext,
+													 ((size_t) a->n + b->n) * sizeof(uint32),
+													 MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+
+	for (size_t i = 0; i < found->n; i++)
+	{
+		int64		a_place = match_a(found->matches[i]);
+		int64		b_place = match_b(found->matches[i]);
+		uint32	   *end = &reached[b_place - a_place + a->n];
+		uint32		start = a_place;
+		uint32		stop = a_place + 1;
+
+		CHECK_EVERY(i);
+		if (*end > a_place)
+			continue;
+		while (all.n < most && start > *end &&
+			   agree(a, b, (int64) start - 1, b_place - a_place + start - 1))
+			start--;
+		while (all.n < most && agree(a, b, stop, b_place - a_place + stop))
+			stop++;
+		all.matches = growing_reserve(all.matches, &all.size, all.n + stop - start, sizeof(uint64));
+		for (uint32 place = start; place < stop; place++)
+			all.matches[all.n++] = make_match(place, b_place - a_place + place);
+		*end = stop;
+	}
+	pfree(reached);
+	all.n = sort_distinct_hashes(all.matches, all.n);
+	return all;
+}
+
 /* Join passages to cases. */
 static Passage *
 join_passages(const Matches *found, uint32 *cluster, const CaseRules *rules, size_t *n)
@@ -565,28 +604,15 @@ join_passages(const Matches *found, uint32 *cluster, const CaseRules *rules, siz
 	return passages;
 }
 
-static CopiedCase
-make_case(const Passage *passage, const CaseText *a, const CaseText *b)
-{
-	return (CopiedCase){*passage,
-		a->before[passage->a_end] - a->before[passage->a_start],
-		b->before[passage->b_end] - b->before[passage->b_start]};
-}
-
 /* Drop cases of too small a share, then those within others. */
 static size_t
-filter_cases(Passage *passages, size_t n, const CaseText *a, const CaseText *b,
-			 double min_share)
+filter_cases(Passage *passages, size_t n, double min_share)
 {
 	size_t		kept = 0;
 
 	for (size_t i = 0; i < n; i++)
-	{
-		CopiedCase	one = make_case(&passages[i], a, b);
-
-		if (one.passage.matched >= min_share * Min(one.a_words, one.b_words))
+		if (passage_coverage(&passages[i]) >= min_share)
 			passages[kept++] = passages[i];
-	}
 	return passages_drop_inner(passages, kept);
 }
 
@@ -607,12 +633,15 @@ search(CaseText *a, CaseText *b, const CaseRules *rules, size_t *n)
 	found = find_matches(a, b, rules);
 	cluster = allocate(found.n, sizeof(uint32));
 	keep_passages(&found, cluster, rules);
+	pfree(cluster);
+	found = extend_matches(&found, a, b);
+	cluster = allocate(found.n, sizeof(uint32));
 	passages = join_passages(&found, cluster, rules, n);
-	*n = filter_cases(passages, *n, a, b, rules->min_share);
+	*n = filter_cases(passages, *n, rules->min_share);
 	return passages;
 }
 
-CopiedCase *
+Passage *
 find_cases(uint64 *a_hashes, uint32 na, uint64 *b_hashes, uint32 nb,
 		   const CaseRules *rules, size_t *n)
 {
@@ -622,16 +651,15 @@ find_cases(uint64 *a_hashes, uint32 na, uint64 *b_hashes, uint32 nb,
 	CaseText	a = {.n = na};
 	CaseText	b = {.n = nb};
 	Passage    *passages;
-	CopiedCase *cases;
+	Passage    *cases;
 
 	Assert(rules->reach <= CASE_REACH_MAX);
 	MemoryContextSwitchTo(work);
 	number_words(&a, &b, a_hashes, b_hashes);
 	passages = search(&a, &b, rules, n);
 	MemoryContextSwitchTo(caller);
-	cases = allocate(*n, sizeof(CopiedCase));
-	for (size_t i = 0; i < *n; i++)
-		cases[i] = make_case(&passages[i], &a, &b);
+	cases = allocate(*n, sizeof(Passage));
+	memcpy(cases, passages, *n * sizeof(Passage));
 	pfree(a.ids);
 	pfree(b.ids);
 	MemoryContextDelete(work);

@@ -24,14 +24,6 @@ typedef struct CaseRules
 								 * fewer, that match */
 } CaseRules;
 
-/* A case: where it stands, words that match, and words that could in each text. */
-typedef struct CopiedCase
-{
-	Passage		passage;
-	uint32		a_words;
-	uint32		b_words;
-} CopiedCase;
-
 /*
  * Find the cases of two sequences of words, given by their hashes: na and nb <
  * INDEXED_MAX / CASE_REACH_MAX of them.  The hashes' memory, palloc'd, is used and
@@ -39,7 +31,7 @@ typedef struct CopiedCase
  * not matter which sequence comes first.  Answers a cancel.  Takes some 60 bytes of
  * memory for each word and 24 for each match, all freed but the result.
  */
-extern CopiedCase *find_cases(uint64 *a, uint32 na, uint64 *b, uint32 nb,
+extern Passage *find_cases(uint64 *a, uint32 na, uint64 *b, uint32 nb,
 							  const CaseRules *rules, size_t *n);
 
 #endif							/* NEARDUP_CASE_SEARCH_H */

@@ -25,6 +25,23 @@ typedef struct Passage
 	uint32		matched;		/* words in common */
 } Passage;
 
+/* The words of both that are in a passage, out of all words of both. */
+static inline double
+passage_similarity(const Passage *passage)
+{
+	return (double) passage->matched /
+		((double) (passage->a_end - passage->a_start) +
+		 (double) (passage->b_end - passage->b_start) - passage->matched);
+}
+
+/* The words in common out of those of the text in which the passage has fewer. */
+static inline double
+passage_coverage(const Passage *passage)
+{
+	return (double) passage->matched / Min(passage->a_end - passage->a_start,
+										   passage->b_end - passage->b_start);
+}
+
 /* A text's shingles of k words each, n < INDEXED_MAX of them, 0 if it has fewer words. */
 typedef struct WordSequence
 {

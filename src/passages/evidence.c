@@ -180,23 +180,6 @@ compare_places(const Passage *a, const Passage *b)
 #define ST_DEFINE
 #include "lib/sort_template.h"
 
-static void
-exchange_case(CopiedCase *one)
-{
-	uint32		a_words = one->a_words;
-
-	exchange(&one->passage, 1);
-	one->a_words = one->b_words;
-	one->b_words = a_words;
-}
-
-#define ST_SORT sort_cases
-#define ST_ELEMENT_TYPE CopiedCase
-#define ST_COMPARE(a, b) compare_places(&(a)->passage, &(b)->passage)
-#define ST_SCOPE static
-#define ST_DEFINE
-#include "lib/sort_template.h"
-
 /* Whether a comes first when both are compared: it has more words. */
 static bool
 comes_first(const ReadText *a, const ReadText *b)
@@ -256,19 +239,12 @@ compare_words(Evidence *evidence, const CaseRules *rules)
 				 errmsg("both texts have too many words for cases to be found"),
 				 errdetail("One of them may have at most %d.", INDEXED_MAX / CASE_REACH_MAX - 1),
 				 errhint("Cut a text into parts.")));
-	evidence->cases = find_cases(a->shingles, a->nwords, b->shingles, b->nwords, rules,
-								 &evidence->npassages);
+	evidence->passages = find_cases(a->shingles, a->nwords, b->shingles, b->nwords, rules,
+									&evidence->npassages);
 	a->shingles = b->shingles = NULL;
 	if (!first)
-	{
-		for (size_t i = 0; i < evidence->npassages; i++)
-			exchange_case(&evidence->cases[i]);
-	}
-	sort_cases(evidence->cases, evidence->npassages);
-	evidence->passages = MemoryContextAllocHuge(CurrentMemoryContext,
-												(evidence->npassages + 1) * sizeof(Passage));
-	for (size_t i = 0; i < evidence->npassages; i++)
-		evidence->passages[i] = evidence->cases[i].passage;
+		exchange(evidence->passages, evidence->npassages);
+	sort_by_place(evidence->passages, evidence->npassages);
 }
 
 static void
@@ -301,9 +277,9 @@ typedef struct Preset
 } Preset;
 
 static const Preset presets[] = {
-	{"verbatim", {1, 4, 4, 10, 10, 150, 0.25}},
-	{"edited", {3, 12, 4, 30, 30, 150, 0.25}},
-	{"rewritten", {3, 12, 4, 30, 240, 150, 0.25}},
+	{"verbatim", {1, 4, 4, 10, 10, 150, 0.2}},
+	{"edited", {3, 12, 4, 30, 30, 150, 0.2}},
+	{"rewritten", {3, 12, 4, 30, 240, 150, 0.2}},
 };
 
 CaseRules
@@ -338,7 +314,6 @@ drop_short_cases(Evidence *evidence, int min_length)
 		if (is_short(&evidence->a, &evidence->a_spans[i], min_length) ||
 			is_short(&evidence->b, &evidence->b_spans[i], min_length))
 			continue;
-		evidence->cases[kept] = evidence->cases[i];
 		evidence->passages[kept] = evidence->passages[i];
 		evidence->a_spans[kept] = evidence->a_spans[i];
 		evidence->b_spans[kept] = evidence->b_spans[i];
@@ -563,7 +538,7 @@ PG_FUNCTION_INFO_V1(copied_cases);
 
 /* One row; the first character of a text is 1. */
 static void
-put_case(ReturnSetInfo *rsinfo, const WordSpan *a, const WordSpan *b, const CopiedCase *one)
+put_case(ReturnSetInfo *rsinfo, const WordSpan *a, const WordSpan *b, const Passage *passage)
 {
 	Datum		values[6];
 	bool		nulls[6] = {false};
@@ -572,8 +547,8 @@ put_case(ReturnSetInfo *rsinfo, const WordSpan *a, const WordSpan *b, const Copi
 	values[1] = Int32GetDatum(a->end - a->start);
 	values[2] = Int32GetDatum(b->start + 1);
 	values[3] = Int32GetDatum(b->end - b->start);
-	values[4] = Float8GetDatum(case_similarity(one));
-	values[5] = Float8GetDatum(case_coverage(one));
+	values[4] = Float8GetDatum(passage_similarity(passage));
+	values[5] = Float8GetDatum(passage_coverage(passage));
 	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 }
 
@@ -596,7 +571,7 @@ copied_cases(PG_FUNCTION_ARGS)
 	spans_to_characters(evidence->a.utf8, evidence->a_spans, evidence->npassages);
 	spans_to_characters(evidence->b.utf8, evidence->b_spans, evidence->npassages);
 	for (size_t i = 0; i < evidence->npassages; i++)
-		put_case(rsinfo, &evidence->a_spans[i], &evidence->b_spans[i], &evidence->cases[i]);
+		put_case(rsinfo, &evidence->a_spans[i], &evidence->b_spans[i], &evidence->passages[i]);
 	evidence_end(evidence);
 	return (Datum) 0;
 }

@@ -32,33 +32,10 @@ typedef struct Evidence
 	ReadText	b;
 	Passage    *passages;		/* by their places in a */
 	size_t		npassages;
-	CopiedCase *cases;			/* the same, if they are cases */
 	WordSpan   *a_spans;		/* per passage, where it stands: bytes, in which
 								 * no grapheme is cut */
 	WordSpan   *b_spans;
 } Evidence;
-
-/* The words of both that are in a passage, out of all words of both. */
-static inline double
-passage_similarity(const Passage *passage)
-{
-	return (double) passage->matched /
-		((double) (passage->a_end - passage->a_start) +
-		 (double) (passage->b_end - passage->b_start) - passage->matched);
-}
-
-/* Words of a case that match, of all that could, in both texts and in the shorter one. */
-static inline double
-case_similarity(const CopiedCase *one)
-{
-	return (double) one->passage.matched / (one->a_words + one->b_words - one->passage.matched);
-}
-
-static inline double
-case_coverage(const CopiedCase *one)
-{
-	return (double) one->passage.matched / Min(one->a_words, one->b_words);
-}
 
 /* From the beginning of word `first` up to the end of that before `last`. */
 static inline WordSpan

@@ -724,13 +724,13 @@ append_cases(StringInfo out, const Evidence *evidence, const Evidence *cases)
 						   "<th scope=\"col\">Coverage</th></tr>\n");
 	for (size_t i = 0; i < cases->npassages; i++)
 	{
-		const CopiedCase *one = &cases->cases[i];
+		const Passage *one = &cases->passages[i];
 
 		CHECK_FOR_INTERRUPTS();
 		appendStringInfo(out, "<tr><td><a href=\"#case-a%zu\">%zu</a></td><td>%zu</td>"
 						 "<td>%.2f</td><td>%.2f</td></tr>\n", i + 1, i + 1,
-						 count_passages_within(evidence, &one->passage),
-						 case_similarity(one), case_coverage(one));
+						 count_passages_within(evidence, one),
+						 passage_similarity(one), passage_coverage(one));
 	}
 	appendStringInfoString(out, "</table>\n");
 }

@@ -346,7 +346,7 @@ BEGIN
                 WHEN 2 THEN PERFORM neardup_words(d, a);
                 WHEN 3 THEN PERFORM long_sentences(d, analysis => a), text_hash(d, a), sentence_pairs(d, a);
                 WHEN 4 THEN PERFORM top_words(d, 3, a), weighted_words(d, a);
-                WHEN 5 THEN PERFORM shared_passages(d, d, a, 2, 1), coverage(d, d, a, 1);
+                WHEN 5 THEN PERFORM shared_passages(d, d, 2, 1, a), coverage(d, d, 1, analysis => a), copied_cases(d, d, 'edited', 0, 0, a);
                 ELSE PERFORM words(lexicon_agg(d, a)), weighted_shingles(d, shingle_lexicon_agg(d, a));
             END CASE;
         EXCEPTION WHEN OTHERS THEN
@@ -383,6 +383,16 @@ BEGIN
     END IF;
     SELECT * INTO covered FROM coverage(a, a, 1, 0, analysis);
     IF covered.of_a <> covered.of_b THEN RETURN 'coverage of itself'; END IF;
+    IF EXISTS (SELECT FROM copied_cases(a, b, 'rewritten', 0, 0, analysis)
+               WHERE NOT (a_start >= 1 AND a_length > 0 AND a_start - 1 + a_length <= length(a)
+                     AND b_start >= 1 AND b_length > 0 AND b_start - 1 + b_length <= length(b)
+                     AND similarity > 0 AND similarity <= coverage AND coverage <= 1)) THEN
+        RETURN 'cases: places';
+    END IF;
+    IF EXISTS (SELECT * FROM copied_cases(a, b, 'edited', 0, 0, analysis) EXCEPT ALL
+               SELECT b_start, b_length, a_start, a_length, similarity, coverage FROM copied_cases(b, a, 'edited', 0, 0, analysis)) THEN
+        RETURN 'cases: the other way round';
+    END IF;
     PERFORM highlight(a, b, min_words, max_gap, analysis => analysis), passages_html(a, b, min_words, max_gap, analysis => analysis);
     RETURN NULL;
 END $$;

@@ -85,10 +85,10 @@ DECLARE
 BEGIN
     CREATE TEMP TABLE words ON COMMIT DROP AS
     SELECT side, i::int, word FROM (VALUES ('a', a), ('b', b)) t (side, doc), unnest(string_to_array(doc, ' ')) WITH ORDINALITY w (word, i);
-    ALTER TABLE words ADD counts boolean, ADD frequent boolean NOT NULL DEFAULT false, ADD x int;
+    ALTER TABLE words ADD counts boolean, ADD x int;
     -- words that both have, and neither often
     UPDATE words w SET counts = (SELECT count(DISTINCT side) = 2 FROM words o WHERE o.word = w.word);
-    UPDATE words w SET frequent = true, counts = false
+    UPDATE words w SET counts = false
     WHERE counts AND EXISTS (SELECT FROM words o WHERE o.word = w.word GROUP BY o.side
                              HAVING count(*) > greatest(4, (SELECT count(*) FROM words t WHERE t.side = o.side) / 200));
     UPDATE words w SET x = n FROM (SELECT side, i, row_number() OVER (PARTITION BY side ORDER BY i) n FROM words WHERE counts) o
@@ -108,16 +108,21 @@ BEGIN
     SELECT array_agg(p.i ORDER BY p.i, p.j), array_agg(p.j ORDER BY p.i, p.j) INTO m_a, m_b
     FROM unnest(m_a, m_b, labels) p (i, j, label)
     WHERE label IN (SELECT label FROM unnest(m_a, m_b, labels) q (i, j, label) GROUP BY label HAVING least(count(DISTINCT i), count(DISTINCT j)) >= 4);
+    -- words beside them, as far as the texts agree
+    WITH RECURSIVE ahead(i, j) AS (
+        SELECT * FROM unnest(m_a, m_b)
+        UNION SELECT x.i, y.i FROM ahead JOIN words x ON x.side = 'a' AND x.i = ahead.i + 1 JOIN words y ON y.side = 'b' AND y.i = ahead.j + 1 AND x.word = y.word),
+    back(i, j) AS (
+        SELECT * FROM unnest(m_a, m_b)
+        UNION SELECT x.i, y.i FROM back JOIN words x ON x.side = 'a' AND x.i = back.i - 1 JOIN words y ON y.side = 'b' AND y.i = back.j - 1 AND x.word = y.word)
+    SELECT array_agg(i ORDER BY i, j), array_agg(j ORDER BY i, j) INTO m_a, m_b FROM (TABLE ahead UNION TABLE back) m;
     -- cases
     labels := clusters_of(m_a, m_b, ($3).gap, ($3).far);
     CREATE TEMP TABLE cases ON COMMIT DROP AS
     SELECT min(i) AS a1, max(i) AS a2, min(j) AS b1, max(j) AS b2, least(count(DISTINCT i), count(DISTINCT j))::int AS m
     FROM unnest(m_a, m_b, labels) c (i, j, label) GROUP BY label;
-    ALTER TABLE cases ADD aw int, ADD bw int;
-    UPDATE cases SET aw = (SELECT count(*) FROM words WHERE side = 'a' AND i BETWEEN a1 AND a2 AND NOT frequent),
-                     bw = (SELECT count(*) FROM words WHERE side = 'b' AND i BETWEEN b1 AND b2 AND NOT frequent);
-    DELETE FROM cases WHERE m < min_share * least(aw, bw);
-    RETURN QUERY SELECT a1, a2, b1, b2, m, aw, bw FROM cases c
+    DELETE FROM cases WHERE m < min_share * least(a2 - a1 + 1, b2 - b1 + 1);
+    RETURN QUERY SELECT a1, a2, b1, b2, m, a2 - a1 + 1, b2 - b1 + 1 FROM cases c
     WHERE NOT EXISTS (SELECT FROM cases o WHERE (o.a1, o.a2, o.b1, o.b2) <> (c.a1, c.a2, c.b1, c.b2)
                       AND c.a1 >= o.a1 AND c.a2 <= o.a2 AND c.b1 >= o.b1 AND c.b2 <= o.b2);
     DROP TABLE words, word_pairs, cases;

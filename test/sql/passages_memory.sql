@@ -34,8 +34,20 @@ SELECT bytes_per_word(some_words(1, 50000), some_words(1, 3000)) < 22 AS longer,
 SELECT bytes_per_word(repeat('a b ', 60000), repeat('b a ', 60000)) < 32 AS words,
        bytes_per_word(repeat('The same line again and again. ', 30000), repeat('the same line, again, and again ', 30000)) < 32 AS lines;
 
+-- cases: words that differ, phrases that match in four places each
+CREATE FUNCTION case_bytes_per_word(a text, b text) RETURNS float8 LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM neardup_memory_peak();
+    PERFORM count(*) FROM copied_cases(a, b, 'rewritten');
+    RETURN (neardup_memory_peak() - 65536)::float8 / (cardinality(neardup_words(a)) + cardinality(neardup_words(b)));
+END $$;
+SELECT what, bytes BETWEEN 16 AND most AS within, CASE WHEN bytes NOT BETWEEN 16 AND most THEN bytes END AS bytes
+FROM (SELECT 'half' AS what, 80 AS most, case_bytes_per_word(some_words(1, 20000), some_words(10000, 30000)) AS bytes
+      UNION ALL SELECT 'nothing', 80, case_bytes_per_word(some_words(1, 20000), some_words(20001, 40000))
+      UNION ALL SELECT 'four', 200, case_bytes_per_word(repeat(some_words(1, 10000) || ' ', 4), repeat(some_words(1, 10000) || ' ', 4))) AS s;
+
 -- and it is given back
-SELECT count(*) FROM pg_backend_memory_contexts WHERE name LIKE 'neardup evidence' OR name LIKE 'neardup passages';
+SELECT count(*) FROM pg_backend_memory_contexts WHERE name IN ('neardup evidence', 'neardup passages', 'neardup cases');
 
 -- The words of a document with their statistics: what is kept is each word once
 CREATE FUNCTION word_bytes(doc text) RETURNS bigint LANGUAGE plpgsql AS $$
@@ -46,4 +58,4 @@ BEGIN
 END $$;
 SELECT word_bytes(repeat('the same words again and again, ', 10000)) BETWEEN 1 AND 100000 AS once;
 
-DROP FUNCTION bytes_per_word, some_words, word_bytes, neardup_memory_peak;
+DROP FUNCTION bytes_per_word, case_bytes_per_word, some_words, word_bytes, neardup_memory_peak;

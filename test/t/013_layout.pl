@@ -210,7 +210,7 @@ my @budgets = (
 	[ 2201, 2200, qw(planner statistics) ],
 	[ 5255, 4400, qw(guard) ],
 	[ 4002, 3000, qw(groups) ],
-	[ 4653, 4653, qw(passages) ],
+	[ 4642, 4642, qw(passages) ],
 	[ 1329, 1331, qw(evaluation) ]);
 my (@over, $total);
 my %lines = map { $_ => slurp("src/$_") =~ tr/\n// } keys %code;
