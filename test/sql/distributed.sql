@@ -43,6 +43,31 @@ FROM unnest('{auto,classes,keys}'::text[]) design, (VALUES
     v (measure, threshold), check_pairs('docs', threshold, measure, design) c
 ORDER BY measure, threshold, design;
 
+-- Tables of few rows, of which many are equal, by several steps
+CREATE TABLE few (id int, sig signature);
+DO $$
+DECLARE
+    c record;
+    n int := 0;
+    pairs bigint := 0;
+BEGIN
+    FOR seed IN 1 .. 40 LOOP
+        TRUNCATE few;
+        INSERT INTO few SELECT i, random_set(seed * 20 + abs(hashint4(seed * 100 + i)) % 12) FROM generate_series(1, seed % 25) i;
+        FOR c IN SELECT design, p.* FROM unnest('{classes,keys}'::text[]) design,
+                 check_pairs('few', (ARRAY[0.3, 0.5, 0.8, 1])[1 + seed % 4], (ARRAY['jaccard', 'dice', 'cosine', 'overlap'])[1 + seed / 4 % 4], design) p LOOP
+            n := n + 1;
+            pairs := pairs + c.n;
+            IF NOT c.same THEN
+                RAISE WARNING 'seed %, %: other pairs than of a nested loop', seed, c.design;
+            END IF;
+        END LOOP;
+        COMMIT;
+    END LOOP;
+    RAISE NOTICE 'calls: %, with pairs: %', n, pairs > 500;
+END $$;
+DROP TABLE few;
+
 -- Sketches and vectors have bands or features, and no classes of sizes
 CREATE TABLE sketches AS SELECT id, minhash(sig, 64) AS sig FROM docs;
 CREATE TABLE vectors AS
