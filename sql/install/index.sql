@@ -17,7 +17,7 @@ COMMENT ON OPERATOR FAMILY signature_neardup_ops USING neardup IS 'near-duplicat
 COMMENT ON OPERATOR CLASS signature_neardup_ops USING neardup IS 'near-duplicates and nearest by overlap';
 
 -- in the same family, so that the index of a constraint answers conditions on the signature, too
-CREATE OPERATOR CLASS signature_query_neardup_ops DEFAULT FOR TYPE signature_query USING neardup FAMILY signature_neardup_ops AS
+CREATE OPERATOR CLASS signature_query_neardup_ops DEFAULT FOR TYPE signature_query_key USING neardup FAMILY signature_neardup_ops AS
     OPERATOR 1 %% (signature_query, signature_query),
     FUNCTION 1 signature(signature_query);
 COMMENT ON OPERATOR CLASS signature_query_neardup_ops USING neardup IS 'exclusion constraints on near-duplicates';

@@ -68,3 +68,25 @@ CREATE OPERATOR %% (
     COMMUTATOR = %%, RESTRICT = neardup_sel, JOIN = neardup_joinsel
 );
 COMMENT ON OPERATOR %% (signature_query, signature_query) IS 'each meets the condition of the other: for exclusion constraints';
+
+-- A query as the error of an exclusion constraint shows it: without the signature's values
+CREATE TYPE signature_query_key;
+COMMENT ON TYPE signature_query_key IS 'a signature_query as errors of exclusion constraints show it';
+
+CREATE FUNCTION signature_query_key_in(cstring) RETURNS signature_query_key
+    AS 'MODULE_PATHNAME', 'signature_query_in'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION signature_query_key_in(cstring) IS 'text input of signature_query_key';
+
+CREATE FUNCTION signature_query_key_out(signature_query_key) RETURNS cstring
+    AS 'MODULE_PATHNAME'
+    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION signature_query_key_out(signature_query_key) IS 'text output of signature_query_key';
+
+CREATE TYPE signature_query_key (
+    INPUT = signature_query_key_in,
+    OUTPUT = signature_query_key_out,
+    LIKE = signature_query
+);
+CREATE CAST (signature_query AS signature_query_key) WITHOUT FUNCTION AS IMPLICIT;
+COMMENT ON CAST (signature_query AS signature_query_key) IS 'for indexes of exclusion constraints';
