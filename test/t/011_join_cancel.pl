@@ -1,8 +1,8 @@
 
 # Copyright (c) 2026, the neardup developers
 
-# A similarity join can be canceled in each of its phases: the server stops
-# within 100 ms, or the time that it takes to read the longest sets a few times.
+# A similarity join can be canceled in each of its phases, and so can groups: the
+# server stops within 100 ms, or the time that it takes to read the longest sets a few times.
 # All times are those that the server computes, so that it does not matter what
 # else the machine does.
 
@@ -57,6 +57,12 @@ $node->safe_psql(
 	CREATE TABLE common AS
 	SELECT i AS id, i % 2 AS kind, signature_from(ARRAY[0, 1 + i / 2]) AS sig
 	FROM generate_series(1, 100000) i;
+	-- of one template and of none
+	CREATE TABLE mixed AS
+	SELECT i AS id, signature_from(ARRAY(
+		SELECT CASE WHEN i % 2 = 0 AND hashint4(i * 41 + f) % 7 <> 0 THEN f ELSE hashint4(i * 43 + f) END::bigint
+		FROM generate_series(1, 40) f)) AS sig
+	FROM generate_series(1, 20000) i;
 	ANALYZE});
 
 # The session whose queries are canceled.
@@ -139,8 +145,11 @@ sub check
 	put(join('; ', 'RESET ALL', map { "SET $_" } @settings));
 	get();
 	die "$name: $err" if $err;
-	put("EXPLAIN $query");
-	like(get(), qr/SimilarityJoin/, "$name: a similarity join");
+	if ($query !~ /near_duplicate_groups/)
+	{
+		put("EXPLAIN $query");
+		like(get(), qr/SimilarityJoin/, "$name: a similarity join");
+	}
 	($seconds, $answer) = cancel($query, $latest);
 	push @answers, $answer <= $limit ? $answer : cancel_surely($query, $latest)
 	  if defined $answer;
@@ -232,7 +241,25 @@ $canceled += check('specs',
 	FROM common;
 	SELECT count(*) FROM m});
 
-cmp_ok($canceled, '>=', 50, 'most queries were canceled on their way');
+# Groups of rows, of new rows, and of pairs
+foreach my $rule ('greedy', 'connected')
+{
+	foreach my $work_mem ('1GB', '64kB')
+	{
+		$canceled += check("groups of $_, $rule, $work_mem",
+			"SELECT count(*) FROM near_duplicate_groups('SELECT id, sig FROM $_', 0.6, rule => '$rule')",
+			"work_mem = '$work_mem'")
+		  foreach 'docs', 'long', 'equal', 'common', 'mixed';
+		$canceled += check("groups of pairs, $rule, $work_mem",
+			"SELECT count(*) FROM near_duplicate_groups_of_pairs('SELECT id, id % 1000, 0.5 FROM equal', '$rule')",
+			"work_mem = '$work_mem'");
+	}
+	$canceled += check("added to groups, $rule",
+		"SELECT count(*) FROM near_duplicate_groups_add('SELECT id, sig FROM docs WHERE id > 10000',
+		 'SELECT id, sig, id, 1 FROM docs WHERE id <= 10000 AND near_duplicate(sig, \$1, 0.6)', 0.6, rule => '$rule')");
+}
+
+cmp_ok($canceled, '>=', 70, 'most queries were canceled on their way');
 
 $in = "\\q\n";
 $psql->finish;

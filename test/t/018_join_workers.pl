@@ -1,6 +1,6 @@
 # 018_join_workers.pl
-#		A similarity join by several processes of which one fails, is canceled or
-#		killed, in each phase: what is left of it is nothing.
+#		A similarity join, or groups, by several processes of which one fails, is
+#		canceled or killed, in each phase: what is left of it is nothing.
 #
 # Portions Copyright (c) 2026, the neardup developers
 
@@ -180,6 +180,34 @@ foreach my $type (sort keys %joins)
 	my ($status, $out, $err) = $node->psql('postgres', "SET temp_file_limit = '100kB'; $query");
 	like($err, qr/temporary file size exceeds/, "$type: too little room on disk");
 	is_clean($clean, "$type, temp_file_limit");
+}
+
+# Workers make the signatures that are grouped
+foreach my $rule (qw(greedy connected))
+{
+	my $query = "SELECT count(*), sum(representative) FROM near_duplicate_groups('SELECT id, made(sig, id) FROM docs', 0.6, rule => '$rule')";
+	my $expected = $node->safe_psql('postgres', "SET max_parallel_workers_per_gather = 0; $query");
+
+	foreach my $memory (@memory)
+	{
+		is($node->safe_psql('postgres', "SET work_mem = '$memory'; $query"), $expected,
+			"groups, $rule, $memory: the same rows");
+		is_clean($clean, "groups, $rule, $memory");
+
+		my ($status, $out, $err) = $node->psql('postgres',
+			"SET work_mem = '$memory'; SET test.place = 'read'; SET test.what = 'error'; $query");
+		like($err, qr/trouble at read.*parallel worker/s, "groups, $rule, $memory: an error of a worker");
+		is_clean($clean, "groups, $rule, $memory, error");
+
+		my $session = sleeping_at('read', $query, $memory);
+		$node->safe_psql('postgres', "SELECT pg_cancel_backend(leader_pid) $sleeping LIMIT 1");
+		$session->{run}->finish;
+		like($session->{err}, qr/canceling statement due to user request/, "groups, $rule, $memory: canceled");
+		is_clean($clean, "groups, $rule, $memory, canceled");
+	}
+	my ($status, $out, $err) = $node->psql('postgres', "SET temp_file_limit = '100kB'; $query");
+	like($err, qr/temporary file size exceeds/, "groups, $rule: too little room on disk");
+	is_clean($clean, "groups, $rule, temp_file_limit");
 }
 
 # At any moment, also while the sets and the index are made ready: what the leader
