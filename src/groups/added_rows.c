@@ -2,9 +2,8 @@
  * added_rows.c
  *		near_duplicate_groups_add(): new rows find their places in groups of old rows.
  *
- * The user's query finds the old rows that are near to a new set, given a signature and
- * its scope: by an index, or by one join with all of them.  The new rows are grouped among
- * themselves as ever.
+ * The user's query finds the old rows that are near to a new set.  The new rows are grouped
+ * among themselves as ever.
  *
  * Greedy: a new set near to an old representative belongs to that, or to a new one that is
  * nearer.  An old row that is no representative changes to a new representative that is
@@ -12,10 +11,8 @@
  *
  * Connected: a new set connects the groups of the old rows that it is near to.
  *
- * Most near-duplicates have equal signatures.  A new set that an old row has belongs where
- * that one does, and no other old row matters; one look-up of an equal signature costs
- * a fraction of one for all near ones.  So equal ones are looked up first, where there is
- * an index of access method neardup for that.
+ * A new set that an old row has belongs where that one does, and no other old row matters.
+ * So equal ones are looked up first, where there is an index of access method neardup.
  */
 #include "postgres.h"
 
@@ -268,6 +265,7 @@ put_match(RowSort *sort, Datum id, const OldRow *old, double similarity)
 	int64		set = old->set;
 	double		own = isnan(old->similarity) ? -get_float8_infinity() : old->similarity;
 
+	Assert(!isnan(similarity) && !isnan(own));
 	/* on 32 bits these are pointers to what is copied below */
 	values[MATCH_ID] = id;
 	values[MATCH_SET] = Int64GetDatumFast(set);
@@ -375,12 +373,6 @@ look_up(AddedRows *added)
 
 /* Decide */
 
-static double
-match_double(TupleTableSlot *match, int column)
-{
-	return DatumGetFloat8(match->tts_values[column]);
-}
-
 /* Connected: the group of a new set is that of an old representative. */
 static void
 connect_old(AddedRows *added, SetNumber set, uint32 old)
@@ -388,6 +380,7 @@ connect_old(AddedRows *added, SetNumber set, uint32 old)
 	uint32		row = row_sets_set(&added->rows, set).representative;
 	uint32		other;
 
+	Assert(row < added->rows.ids.n && old < added->olds.n);
 	disk_array_get(&added->old_of_row, row, &other, sizeof(other));
 	if (other == NO_OLD)
 		disk_array_set(&added->old_of_row, row, &old, sizeof(old));
@@ -402,7 +395,7 @@ join_representatives(AddedRows *added)
 	RowIds	   *olds = &added->olds;
 	TupleTableSlot *match;
 
-	row_sort_perform(&added->representatives);
+	tuplesort_performsort(added->representatives.state);
 	while ((match = row_sort_next(&added->representatives)) != NULL)
 	{
 		SetNumber	set = DatumGetInt64(match->tts_values[MATCH_SET]);
@@ -416,7 +409,7 @@ join_representatives(AddedRows *added)
 		if (added->rule == RULE_CONNECTED)
 			connect_old(added, set, olds->n - 1);
 		else
-			row_sets_offer(&added->rows, set, olds->n - 1, match_double(match, MATCH_SIMILARITY));
+			row_sets_offer(&added->rows, set, olds->n - 1, DatumGetFloat8(match->tts_values[MATCH_SIMILARITY]));
 	}
 	row_sort_end(&added->representatives);
 }
@@ -497,7 +490,7 @@ static void
 compare_new(AddedRows *added, ChangedRow *row, TupleTableSlot *match)
 {
 	SetMember	set = row_sets_set(&added->rows, DatumGetInt64(match->tts_values[MATCH_SET]));
-	double		similarity = match_double(match, MATCH_SIMILARITY);
+	double		similarity = DatumGetFloat8(match->tts_values[MATCH_SIMILARITY]);
 
 	if (set.outside >= 0 || set.representative != set.first ||
 		similarity < row->similarity ||
@@ -516,7 +509,7 @@ put_changed(AddedRows *added, ReturnSetInfo *rsinfo)
 	bool		any = false;
 	TupleTableSlot *match;
 
-	row_sort_perform(&added->members);
+	tuplesort_performsort(added->members.state);
 	do
 	{
 		match = row_sort_next(&added->members);
@@ -534,7 +527,7 @@ put_changed(AddedRows *added, ReturnSetInfo *rsinfo)
 			pfree(DatumGetPointer(row.id));
 		row.id = datumCopy(match->tts_values[MATCH_ID], added->rows.ids.byval,
 						   added->rows.ids.len);
-		row.similarity = match_double(match, MATCH_OWN);
+		row.similarity = DatumGetFloat8(match->tts_values[MATCH_OWN]);
 		row.changed = false;
 		any = true;
 		compare_new(added, &row, match);

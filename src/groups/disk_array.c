@@ -64,6 +64,7 @@ write_frame(DiskArray *array, uint32 frame)
 		seek(array, array->npages);
 		BufFileWrite(array->file, zeros.data, BLCKSZ);
 	}
+	Assert(array->pages[frame] > 0 && array->npages >= page);
 	seek(array, page);
 	BufFileWrite(array->file, array->frames + (size_t) frame * BLCKSZ, BLCKSZ);
 	array->npages = Max(array->npages, page + 1);
@@ -108,12 +109,8 @@ disk_array_frame(DiskArray *array, uint64 offset, bool change)
 	return array->frames + (size_t) frame * BLCKSZ + offset % BLCKSZ;
 }
 
-/* Bytes from there on that are asked for and on one page */
-static size_t
-on_page(uint64 offset, size_t bytes)
-{
-	return Min(bytes, BLCKSZ - offset % BLCKSZ);
-}
+/* Bytes from there on that are wanted and on one page */
+#define ON_PAGE(offset, bytes)	Min(bytes, BLCKSZ - (offset) % BLCKSZ)
 
 /* Copy bytes to the file. */
 static void
@@ -121,7 +118,7 @@ write_bytes(DiskArray *array, uint64 offset, const char *bytes, size_t n)
 {
 	for (size_t done = 0, piece; done < n; done += piece)
 	{
-		piece = on_page(offset + done, n - done);
+		piece = ON_PAGE(offset + done, n - done);
 		memcpy(disk_array_frame(array, offset + done, true), bytes + done, piece);
 	}
 }
@@ -153,6 +150,7 @@ disk_array_append(DiskArray *array, const void *elements, size_t n)
 	MemoryContext old = MemoryContextSwitchTo(array->context);
 	uint64		first = array->n;
 
+	Assert((array->elements == NULL) == (array->file != NULL));
 	if (array->elements != NULL && first + n > array->room &&
 		Max(array->room * 2, first + n) * array->width > array->memory)
 		leave_memory(array);
@@ -182,7 +180,7 @@ disk_array_read(DiskArray *array, uint64 i, void *elements, size_t n)
 	}
 	for (size_t done = 0, piece; done < bytes; done += piece)
 	{
-		piece = on_page(offset + done, bytes - done);
+		piece = ON_PAGE(offset + done, bytes - done);
 		memcpy((char *) elements + done, disk_array_frame(array, offset + done, false), piece);
 	}
 }
@@ -226,6 +224,7 @@ links_unite(DiskArray *links, uint32 a, uint32 b)
 {
 	a = links_root(links, a);
 	b = links_root(links, b);
+	Assert(links_get(links, a) == a && links_get(links, b) == b);
 	if (a != b)
 		links_set(links, Max(a, b), Min(a, b));
 }

@@ -122,7 +122,7 @@ put_row(ReturnSetInfo *rsinfo, RowIds *ids, uint32 row, GroupMember member,
 	Datum		values[NUM_COLUMNS];
 	bool		nulls[NUM_COLUMNS] = {0};
 
-	Assert(size > 0 && (member.representative != row || isnan(member.similarity)));
+	Assert(size > 0 && number > 0 && (member.representative != row || isnan(member.similarity)));
 	values[COLUMN_ID] = row_ids_get(ids, row);
 	values[COLUMN_REPRESENTATIVE] = row_ids_get(ids, member.representative);
 	/* on 32 bits these are pointers to what is copied below */
@@ -152,6 +152,7 @@ groups_put(FunctionCallInfo fcinfo, RowIds *ids, size_t memory, GroupOf group_of
 		GroupRow	group;
 
 		CHECK_FOR_INTERRUPTS();
+		Assert(member.representative < ids->n);
 		disk_array_get(&groups, member.representative, &group, sizeof(group));
 		put_row((ReturnSetInfo *) fcinfo->resultinfo, ids, row, member, group);
 		MemoryContextReset(per_row);

@@ -1,10 +1,6 @@
 /*
  * groups.h
  *		Groups as the rows of a set-returning function.
- *
- * Rows are numbers, from zero, in an order that decides between them: the first row of
- * a group that may stand for it does.  The rules are in README.md.  The outcome depends on
- * the order and on which rows are near, and on nothing else.
  */
 #ifndef NEARDUP_GROUPS_H
 #define NEARDUP_GROUPS_H

@@ -115,6 +115,7 @@ lateral_query_begin(LateralQuery *lateral, const char *text, TupleDesc values, i
 	ErrorContextCallback errors;
 	Query	   *query;
 
+	Assert(before >= 0 && before < values->natts);
 	lateral->text = text;
 	lateral->values = values;
 	lateral->before = before;
@@ -129,7 +130,7 @@ lateral_query_begin(LateralQuery *lateral, const char *text, TupleDesc values, i
 
 /* Run a query behind the values in the store. */
 static void
-run(LateralQuery *lateral, Query *query, bool (*wanted) (PlanState *),
+run(LateralQuery *lateral, Query *query, bool (*wanted) (PlanState *, void *),
 	Tuplestorestate *store, RowReader *reader)
 {
 	RangeTblEntry *values = linitial_node(RangeTblEntry, query->rtable);
@@ -187,12 +188,6 @@ looks_up_equal(PlanState *state, void *context)
 	return planstate_tree_walker(state, looks_up_equal, context);
 }
 
-static bool
-plan_looks_up_equal(PlanState *plan)
-{
-	return looks_up_equal(plan, NULL);
-}
-
 void
 lateral_query_run_equal(LateralQuery *lateral, Oid schema, Tuplestorestate *store,
 						RowReader *reader)
@@ -204,5 +199,5 @@ lateral_query_run_equal(LateralQuery *lateral, Oid schema, Tuplestorestate *stor
 					   psprintf("SELECT * FROM (SELECT) AS old (id, signature)"
 								" WHERE %s.near_duplicate(signature, $1, 1::pg_catalog.float8, 'jaccard'::pg_catalog.text)"
 								" AND signature OPERATOR(%s.=) $1 LIMIT 1", name, name));
-	run(lateral, analyze(lateral, query), plan_looks_up_equal, store, reader);
+	run(lateral, analyze(lateral, query), looks_up_equal, store, reader);
 }

@@ -2,12 +2,10 @@
  * pair_groups.c
  *		near_duplicate_groups_of_pairs(): groups of the rows of a query of pairs.
  *
- * Ids of any type become numbers by two sorts: all ids, each with the other one of its
- * pair, are sorted and numbered in their order; then pairs are sorted by the other id, and
- * merged with the numbered ones.  Under the rule greedy a third sort puts pairs in the
- * order of their later rows: gone through in that order, it is known of each earlier row
- * whether it is a representative.  Then they are gone through once more, and each other
- * row finds the nearest representative.
+ * Ids become numbers by two sorts: all ids, each with the other one of its pair, are sorted
+ * and numbered; then pairs are sorted by the other id, and merged with the numbered ones.
+ * Greedy: a third sort is by the later row, so that each earlier row is decided when its
+ * pair is read.  A second reading finds the nearest representative of each other row.
  */
 #include "postgres.h"
 
@@ -146,7 +144,7 @@ number_ids(PairGroups *pairs)
 
 	row_ids_begin(ids, pairs->order.type, pairs->memory / 8);
 	row_sort_begin(&pairs->by_other, &pairs->order, 3, types, pairs->memory / 4);
-	row_sort_perform(&pairs->by_id);
+	tuplesort_performsort(pairs->by_id.state);
 	while ((slot = row_sort_next(&pairs->by_id)) != NULL)
 	{
 		int64		number;
@@ -190,7 +188,7 @@ number_pairs(PairGroups *pairs)
 	uint32		other = 0;
 	TupleTableSlot *slot;
 
-	row_sort_perform(&pairs->by_other);
+	tuplesort_performsort(pairs->by_other.state);
 	while ((slot = row_sort_next(&pairs->by_other)) != NULL)
 	{
 		uint32		number = DatumGetInt64(slot->tts_values[1]);
@@ -227,6 +225,7 @@ next_pair(PairGroups *pairs, uint32 *earlier, uint32 *later, double *similarity)
 	rows = DatumGetInt64(slot->tts_values[0]);
 	*earlier = (uint32) rows;
 	*later = rows >> 32;
+	Assert(*earlier < *later && *later < pairs->ids.n);
 	*similarity = DatumGetFloat8(slot->tts_values[1]);
 	return true;
 }
@@ -237,6 +236,7 @@ offer(PairGroups *pairs, uint32 row, uint32 representative, double similarity)
 {
 	double		best;
 
+	Assert(!is_representative(pairs, row) && is_representative(pairs, representative));
 	disk_array_get(&pairs->similarities, row, &best, sizeof(best));
 	/* NaN: there is none as yet */
 	if (similarity < best ||
@@ -253,11 +253,11 @@ decide_greedy(PairGroups *pairs)
 	uint32		later;
 	double		similarity;
 
-	row_sort_perform(&pairs->by_later);
+	tuplesort_performsort(pairs->by_later.state);
 	while (next_pair(pairs, &earlier, &later, &similarity))
 		if (is_representative(pairs, earlier) && is_representative(pairs, later))
 			links_set(&pairs->links, later, earlier);
-	row_sort_rescan(&pairs->by_later);
+	tuplesort_rescan(pairs->by_later.state);
 	while (next_pair(pairs, &earlier, &later, &similarity))
 	{
 		bool		first = is_representative(pairs, earlier);

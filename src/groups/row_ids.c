@@ -157,12 +157,6 @@ row_sort_put(RowSort *sort, const Datum *values, const bool *nulls)
 	tuplesort_puttupleslot(sort->state, sort->in);
 }
 
-void
-row_sort_perform(RowSort *sort)
-{
-	tuplesort_performsort(sort->state);
-}
-
 TupleTableSlot *
 row_sort_next(RowSort *sort)
 {
@@ -171,12 +165,6 @@ row_sort_next(RowSort *sort)
 		return NULL;
 	slot_getallattrs(sort->out);
 	return sort->out;
-}
-
-void
-row_sort_rescan(RowSort *sort)
-{
-	tuplesort_rescan(sort->state);
 }
 
 void

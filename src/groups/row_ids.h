@@ -67,10 +67,11 @@ extern void row_sort_begin(RowSort *sort, const IdOrder *order, int ncolumns,
 						   const Oid *types, size_t memory);
 extern void row_sort_put(RowSort *sort, const Datum *values, const bool *nulls);
 
-/* Sort; then return rows one by one, each valid until the next call; NULL: no more. */
-extern void row_sort_perform(RowSort *sort);
+/*
+ * After tuplesort_performsort() of the state, return rows one by one, each valid until the
+ * next call; NULL: no more.
+ */
 extern TupleTableSlot *row_sort_next(RowSort *sort);
-extern void row_sort_rescan(RowSort *sort);
 extern void row_sort_end(RowSort *sort);
 
 #endif							/* NEARDUP_ROW_IDS_H */

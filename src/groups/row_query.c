@@ -6,9 +6,8 @@
  * column after all that it sorts by itself.  That is done on its parsed form, where it
  * costs nothing if an index has that order already.
  *
- * The query is run here, not by SPI, which would not let its parsed form be changed; as
- * SPI does for a function that changes nothing, with the snapshot of the calling
- * statement.
+ * The query is run here, with the snapshot of the calling statement: SPI would not let its
+ * parsed form be changed.
  */
 #include "postgres.h"
 
@@ -106,7 +105,7 @@ receive_nothing(DestReceiver *self)
 
 void
 row_query_run(Query *query, const char *text, QueryEnvironment *environment,
-			  bool (*wanted) (PlanState *plan), RowReader *reader)
+			  bool (*wanted) (PlanState *plan, void *unused), RowReader *reader)
 {
 	MemoryContext caller = CurrentMemoryContext;
 	MemoryContext context = AllocSetContextCreate(caller, "query of rows",
@@ -132,7 +131,7 @@ row_query_run(Query *query, const char *text, QueryEnvironment *environment,
 						   text, GetActiveSnapshot(), InvalidSnapshot,
 						   &receiver.pub, NULL, environment, 0);
 	ExecutorStart(desc, 0);
-	if (wanted == NULL || wanted(desc->planstate))
+	if (wanted == NULL || wanted(desc->planstate, NULL))
 		executor_run_to_end(desc);
 	ExecutorFinish(desc);
 	ExecutorEnd(desc);

@@ -26,7 +26,8 @@ typedef struct RowReader
  * of the plan, no row is read.
  */
 extern void row_query_run(Query *query, const char *text, QueryEnvironment *environment,
-						  bool (*wanted) (PlanState *plan), RowReader *reader);
+						  bool (*wanted) (PlanState *plan, void *unused),
+						  RowReader *reader);
 
 /*
  * Run the query of that text.  Rows come in the order of its ORDER BY and, where that

@@ -183,6 +183,7 @@ add_set(RowSets *rows, const Signature *sig, const Datum *scope, const bool *nul
 		signature_as_set(sig, rows->kind, rows->measure, &n);
 	if (n == 0)
 		return NO_SET;
+	Assert(rows->current < rows->ngroups && rows->ids.n > 0);
 	set = set_groups_add(rows->groups[rows->current].groups, values, n, rows->ids.n - 1,
 						 &found);
 	set |= (SetNumber) rows->current << 32;
@@ -242,6 +243,7 @@ row_sets_member(RowSets *rows, uint32 row)
 	SetMember	member = {row, row, -1, get_float8_nan(), false};
 	SetNumber	set;
 
+	Assert(rows->sets.n == rows->ids.n);
 	disk_array_get(&rows->sets, row, &set, sizeof(set));
 	if (set == NO_SET)
 		return member;

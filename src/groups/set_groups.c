@@ -2,8 +2,7 @@
  * set_groups.c
  *		Groups of sets, by steps that go with sets and not with pairs.
  *
- * Sets are numbered in the order that decides between them.  See README.md for the
- * algorithms and why their outcome depends on nothing but the order.
+ * See README.md for the algorithms and why their outcome depends on the order only.
  *
  * Greedy, first pass: each set probes an index of the representatives so far.  It belongs to
  * the first that is near, or becomes a representative and is indexed.  Second pass: the sets
@@ -94,7 +93,7 @@ typedef struct Run
 	uint32		start;			/* in the index */
 	uint32		end;
 	uint32		size;			/* sets of its component, if it is the first run of it */
-	uint32		last;			/* likewise, the last run of the component */
+	uint32		last;			/* the last run of the component, if it is the first */
 	uint32		next;			/* of the component, or NO_RUN */
 } Run;
 
@@ -149,8 +148,6 @@ struct SetGroups
 	uint32	   *run_ends;
 };
 
-/* Sets come in */
-
 SetGroups *
 set_groups_begin(SignatureKind kind, Measure measure, double threshold, size_t memory)
 {
@@ -199,11 +196,7 @@ set_groups_end(SetGroups *groups)
 	pfree(groups);
 }
 
-static size_t
-index_memory(const SetGroups *groups)
-{
-	return groups->memory / 16 * INDEX_SHARE;
-}
+#define index_memory(groups)	((groups)->memory / 16 * INDEX_SHARE)
 
 /* Bytes that the sets take in memory with an index of all of them. */
 static size_t
@@ -260,6 +253,7 @@ store_set(SetGroups *groups, const uint64 *values, uint32 n)
 {
 	JoinSet		set = {.size = n,.nvalues = n};
 
+	Assert(n > 0 && groups->context != NULL);
 	groups->nvalues += n;
 	groups->search.max_features = Max(groups->search.max_features, n);
 	set.values = unconstify(uint64 *, values);
@@ -345,6 +339,7 @@ set_groups_offer(SetGroups *groups, uint32 set, uint32 outside, double similarit
 	SetState	state = state_of(groups, set);
 
 	Assert(state.status == UNDECIDED || state.status == OUTSIDE);
+	Assert(similarity >= 0 && groups->context != NULL);
 	if (similarity < state.similarity ||
 		(similarity == state.similarity && outside >= links_get(&groups->links, set)))
 		return;
@@ -354,24 +349,29 @@ set_groups_offer(SetGroups *groups, uint32 set, uint32 outside, double similarit
 	set_state(groups, set, state);
 }
 
-static bool
-is_member(SetState state)
-{
-	return state.status == MEMBER || state.status == OUTSIDE;
-}
+/* Sets of some statuses, see next_set() */
+#define STATUS_BIT(status)	(1 << (status))
+#define MEMBERS				(STATUS_BIT(MEMBER) | STATUS_BIT(OUTSIDE))
+#define ALL_SETS			0
 
 /* Reading sets */
 
-/* Reads on from that place. */
+compat_noreturn static void
+seek_error(void)
+{
+	ereport(ERROR,
+			(errcode_for_file_access(),
+			 errmsg("could not seek in a temporary file")));
+}
+
+/* Read on from that place. */
 static void
 seek_set(SetGroups *groups, SetPlace place)
 {
 	groups->next = place.set;
 	if (groups->file != NULL &&
 		BufFileSeek(groups->file, place.part, place.offset, SEEK_SET) != 0)
-		ereport(ERROR,
-				(errcode_for_file_access(),
-				 errmsg("could not seek in a temporary file")));
+		seek_error();
 }
 
 /* The place of the set that is read next. */
@@ -393,39 +393,76 @@ rewind_sets(SetGroups *groups)
 	seek_set(groups, start);
 }
 
-/* The next set, valid until the next call.  NULL: there is none. */
+/* Bytes of a set in the file, behind its record */
+static size_t
+record_bytes(const SetRecord *record)
+{
+	size_t		bitmap = record->nkeys == 0 ? 0 : bitmap_bytes(record->size);
+
+	return bitmap + sizeof(uint64) * ((size_t) record->nkeys + record->nvalues);
+}
+
+/* Read a set from the file, behind its record. */
 static JoinSet *
-next_set(SetGroups *groups)
+read_set(SetGroups *groups, const SetRecord *record)
 {
 	JoinSet    *set = &groups->read;
-	SetRecord	record;
 	char	   *place = groups->place;
 
-	CHECK_FOR_INTERRUPTS();
-	if (groups->next == groups->n)
-		return NULL;
-	if (groups->file == NULL)
-		return &groups->sets[groups->next++];
-	read_file(groups, &record, sizeof(record));
 	memset(set, 0, sizeof(JoinSet));
-	set->size = record.size;
-	set->nvalues = record.nvalues;
-	set->nkeys = record.nkeys;
-	set->first = groups->next++;
-	set->values = set_values(place, record.size);
+	Assert(record->nvalues <= record->size && groups->next < groups->n);
+	set->size = record->size;
+	set->nvalues = record->nvalues;
+	set->nkeys = record->nkeys;
+	set->first = groups->next;
+	set->values = set_values(place, record->size);
 	set->keys = groups->keys_place;
-	if (groups->max_keys < record.nkeys)
-		elog(ERROR, "set has %u keys, not at most %zu", record.nkeys, groups->max_keys);
-	read_file(groups, set->keys, sizeof(uint64) * record.nkeys);
-	if (record.nkeys == 0)
+	if (groups->max_keys < record->nkeys)
+		elog(ERROR, "set has %u keys, not at most %zu", record->nkeys, groups->max_keys);
+	read_file(groups, set->keys, sizeof(uint64) * record->nkeys);
+	if (record->nkeys == 0)
 		place = (char *) set->values;
 	read_file(groups, place, (char *) (set->values + set->nvalues) - place);
 	return set;
 }
 
+/*
+ * Return the next set of one of these statuses, as bits, valid until the next call; NULL
+ * if there is none.
+ */
+static JoinSet *
+next_set(SetGroups *groups, int statuses)
+{
+	for (; groups->next < groups->n; groups->next++)
+	{
+		bool		wanted = statuses == ALL_SETS ||
+			(statuses & STATUS_BIT(state_of(groups, groups->next).status)) != 0;
+		JoinSet    *set = NULL;
+
+		CHECK_FOR_INTERRUPTS();
+		if (groups->file == NULL)
+			set = &groups->sets[groups->next];
+		else
+		{
+			SetRecord	record;
+
+			read_file(groups, &record, sizeof(record));
+			if (wanted)
+				set = read_set(groups, &record);
+			else if (BufFileSeek(groups->file, 0, record_bytes(&record), SEEK_CUR) != 0)
+				seek_error();
+		}
+		if (!wanted)
+			continue;
+		groups->next++;
+		return set;
+	}
+	return NULL;
+}
+
 /* Gives the keys of a set a lasting place. */
 static void
-keep_keys(Arena *arena, JoinSet *set)
+store_keys(Arena *arena, JoinSet *set)
 {
 	uint64	   *keys = arena_alloc(arena, sizeof(uint64) * Max(set->nkeys, 1));
 
@@ -442,7 +479,7 @@ prepare_file(SetGroups *groups)
 	JoinSet    *set;
 
 	rewind_sets(groups);
-	while ((set = next_set(groups)) != NULL)
+	while ((set = next_set(groups, ALL_SETS)) != NULL)
 	{
 		groups->algorithm->prepare(&groups->search, set, true, true);
 		max_keys = Max(max_keys, set->nkeys);
@@ -472,7 +509,7 @@ prepare_sets(SetGroups *groups)
 		counters_create(&search->counters, groups->nvalues,
 						groups->memory / 16 * COUNTERS_SHARE);
 		rewind_sets(groups);
-		while ((set = next_set(groups)) != NULL)
+		while ((set = next_set(groups, ALL_SETS)) != NULL)
 			if (algorithm->count != NULL)
 				algorithm->count(search, set->values, set->size);
 			else
@@ -489,8 +526,11 @@ prepare_sets(SetGroups *groups)
 	for (uint32 i = 0; i < groups->n; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
+		if (algorithm->ordered && i + 1 < groups->n)
+			counters_fetch(&search->counters, groups->sets[i + 1].values,
+						   groups->sets[i + 1].size);
 		algorithm->prepare(search, &groups->sets[i], true, true);
-		keep_keys(&groups->values, &groups->sets[i]);
+		store_keys(&groups->values, &groups->sets[i]);
 	}
 }
 
@@ -530,7 +570,7 @@ has_room(SetGroups *groups, const JoinSet *set)
 
 /* Gives a set that was read from the file a lasting place. */
 static void
-keep_read(SetGroups *groups, JoinSet *set)
+store_read(SetGroups *groups, JoinSet *set)
 {
 	char	   *place;
 
@@ -540,7 +580,7 @@ keep_read(SetGroups *groups, JoinSet *set)
 	place = arena_alloc(&groups->indexed, set_bytes(set->size));
 	memcpy(place, groups->place, set_bytes(set->size));
 	set->values = set_values(place, set->size);
-	keep_keys(&groups->indexed, set);
+	store_keys(&groups->indexed, set);
 }
 
 /* Adds a prepared set, which stays where it is, to the index. */
@@ -633,23 +673,21 @@ choose_representatives(SetGroups *groups)
 	JoinSet    *set;
 
 	rewind_sets(groups);
-	while ((set = next_set(groups)) != NULL)
+	while ((set = next_set(groups, STATUS_BIT(UNDECIDED))) != NULL)
 	{
 		SetState	state = state_of(groups, set->first);
-		const JoinSet *near;
+		const JoinSet *near = near_representative(groups, set);
 
-		if (state.status != UNDECIDED)
-			continue;
-		near = near_representative(groups, set);
 		full = full || (near == NULL && !has_room(groups, set));
 		if (near == NULL && full)
 			continue;
+		Assert(near == NULL || near->first < set->first);
 		state.reflexive = is_reflexive(groups, set);
 		state.status = near != NULL ? MEMBER : REPRESENTATIVE;
 		if (near == NULL)
 		{
 			state.similarity = similarity_of(groups, set, set);
-			keep_read(groups, set);
+			store_read(groups, set);
 			index_set(groups, set);
 		}
 		else
@@ -661,11 +699,13 @@ choose_representatives(SetGroups *groups)
 
 /* Find the nearest of the representatives in the index for a set that is a member. */
 static void
-choose_nearest(SetGroups *groups, const JoinSet *set, SetState state)
+choose_nearest(SetGroups *groups, const JoinSet *set)
 {
+	SetState	state = state_of(groups, set->first);
 	const InvertedIndex *index = &groups->search.index;
 	uint32		nearest = links_get(&groups->links, set->first);
 
+	Assert(state.status == MEMBER || state.status == OUTSIDE);
 	probe(groups, set);
 	for (uint32 i = 0; i < index->ncandidates; i++)
 	{
@@ -688,22 +728,6 @@ choose_nearest(SetGroups *groups, const JoinSet *set, SetState state)
 	}
 	links_set(&groups->links, set->first, nearest);
 	set_state(groups, set->first, state);
-}
-
-/* Find the nearest of the representatives in the index for all members so far. */
-static void
-choose_nearest_of_all(SetGroups *groups)
-{
-	JoinSet    *set;
-
-	rewind_sets(groups);
-	while ((set = next_set(groups)) != NULL)
-	{
-		SetState	state = state_of(groups, set->first);
-
-		if (is_member(state))
-			choose_nearest(groups, set, state);
-	}
 }
 
 /* Connected, second pass */
@@ -815,9 +839,9 @@ read_block(SetGroups *groups, BlockSet **block)
 	*block = NULL;
 	while (groups->next < groups->n && bytes < index_memory(groups))
 	{
-		JoinSet    *set = next_set(groups);
+		JoinSet    *set = next_set(groups, ALL_SETS);
 
-		keep_read(groups, set);
+		store_read(groups, set);
 		if (groups->file != NULL)
 			bytes += set->nkeys * 5 * sizeof(Posting) + set_bytes(set->size) +
 				sizeof(JoinSet) * 4;
@@ -855,6 +879,7 @@ connect_set(SetGroups *groups, const JoinSet *set)
 	const InvertedIndex *index = &search->index;
 	uint32		first = links_root(&groups->links, set->first);
 
+	Assert(first <= set->first && search->components == groups->components);
 	search->component = component_in_block(groups, first);
 	probe(groups, set);
 	for (uint32 i = 0; i < index->ncandidates; i++)
@@ -890,11 +915,8 @@ connect(SetGroups *groups)
 		index_block(groups);
 		start = tell_set(groups);
 		rewind_sets(groups);
-		while ((set = next_set(groups)) != NULL)
-		{
-			if (is_member(state_of(groups, set->first)))
-				connect_set(groups, set);
-		}
+		while ((set = next_set(groups, MEMBERS)) != NULL)
+			connect_set(groups, set);
 		free_runs(groups);
 	}
 }
@@ -904,7 +926,9 @@ set_groups_decide(SetGroups *groups, GroupRule rule)
 {
 	MemoryContext old = MemoryContextSwitchTo(groups->context);
 	bool		left = groups->n > 0;
+	JoinSet    *set;
 
+	Assert(groups->context != NULL && groups->links.n == groups->n);
 	groups->rule = rule;
 	known_destroy(groups->known);
 	if (groups->n > 0)
@@ -913,8 +937,9 @@ set_groups_decide(SetGroups *groups, GroupRule rule)
 	{
 		begin_index(groups);
 		left = choose_representatives(groups);
-		if (rule == RULE_GREEDY)
-			choose_nearest_of_all(groups);
+		rewind_sets(groups);
+		while (rule == RULE_GREEDY && (set = next_set(groups, MEMBERS)) != NULL)
+			choose_nearest(groups, set);
 	}
 	if (rule == RULE_CONNECTED)
 		connect(groups);

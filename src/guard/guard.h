@@ -1,19 +1,6 @@
 /*
  * guard.h
- *		What the parts of the guard share.
- *
- * guard.c				the trigger function
- * guard_definition.c	what a trigger's definition says
- * guard_tables.c		the tables to search
- * guard_index.c		the index that serves a table
- * guard_row.c			signature, scope and predicate of a row
- * guard_search.c		looks one row up in the indexes
- * guard_statement.c	checks all rows of a statement
- * guard_key.c			the primary key of a row
- * guard_report.c		errors and warnings, and skipped rows
- * guard_tag.c			keys of other rows in a column
- * guard_moved.c		rows that an UPDATE moves to another partition
- * guard_check.c		what is wrong with a guard, and with the rows of its table
+ *		What the parts of the guard share; README.md has a list of them.
  */
 #ifndef NEARDUP_GUARD_H
 #define NEARDUP_GUARD_H

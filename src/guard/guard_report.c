@@ -120,7 +120,7 @@ guard_report(const Guard *guard, Relation rel, const Trigger *trigger,
 typedef struct Skipped
 {
 	Oid			relid;
-	char	   *key;			/* NULL: it has none, or may not be told */
+	char	   *key;			/* NULL: it has none, or it may not be shown */
 	Oid			near_relid;
 	char	   *near_key;
 	double		similarity;
@@ -200,16 +200,16 @@ neardup_guard_skipped(PG_FUNCTION_ARGS)
 	for (size_t i = 0; i < last.n; i++)
 	{
 		const Skipped *row = &last.rows[i];
-		bool		told = has_privs_of_role(GetUserId(), row->role);
+		bool		visible = has_privs_of_role(GetUserId(), row->role);
 		Datum		values[SKIPPED_COLUMNS] = {ObjectIdGetDatum(row->relid)};
 		bool		nulls[SKIPPED_COLUMNS] = {false};
 
 		CHECK_FOR_INTERRUPTS();
-		nulls[1] = row->key == NULL || !told;
+		nulls[1] = row->key == NULL || !visible;
 		if (!nulls[1])
 			values[1] = CStringGetTextDatum(row->key);
 		values[2] = ObjectIdGetDatum(row->near_relid);
-		nulls[3] = row->near_key == NULL || !told;
+		nulls[3] = row->near_key == NULL || !visible;
 		if (!nulls[3])
 			values[3] = CStringGetTextDatum(row->near_key);
 		values[4] = Float8GetDatum(row->similarity);

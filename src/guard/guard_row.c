@@ -108,6 +108,7 @@ make_value(AttrNumber attno, Node *expr)
 {
 	GuardValue	value = {.attno = attno};
 
+	Assert(attno > 0 || expr != NULL);
 	if (expr == NULL)
 		value.inputs = bms_make_singleton(attno -
 										FirstLowInvalidHeapAttributeNumber);
@@ -295,6 +296,7 @@ guard_value_unchanged(const GuardValue *value, TupleTableSlot *before,
 {
 	int			member = -1;
 
+	Assert(before->tts_tupleDescriptor->natts == after->tts_tupleDescriptor->natts);
 	if (value->inputs == NULL)
 		return false;
 	while ((member = bms_next_member(value->inputs, member)) >= 0)

@@ -151,8 +151,8 @@ look_for_left(ConflictScan *scan, ItemPointerData tid)
 static bool
 is_counting(const ConflictScan *scan)
 {
-	return scan->kept != NULL && scan->guard->mode != GUARD_TAG &&
-		(scan->only_others || !TTS_EMPTY(scan->kept));
+	return scan->best != NULL && scan->guard->mode != GUARD_TAG &&
+		(scan->only_others || !TTS_EMPTY(scan->best));
 }
 
 /*
@@ -171,6 +171,7 @@ visit(ConflictScan *scan, ItemPointerData tid)
 	/* mostly the new row begins a chain of its own, and needs no visit */
 	if (scan->self && ItemPointerEquals(&tid, scan->self))
 		return NOTHING;
+	Assert(ItemPointerIsValid(&tid) && scan->sig != NULL);
 	scan->guard->visited++;
 	while (table_index_fetch_tuple(scan->fetch, &chain, &scan->dirty, slot,
 								   &again, NULL))
@@ -196,44 +197,44 @@ visit(ConflictScan *scan, ItemPointerData tid)
 	return NOTHING;
 }
 
-/* True if the row in the table's slot is nearer than the one that is kept, or
- * as near and first by its key. */
+/* True if the row in the table's slot is nearer than the best one, or as near and first by key. */
 static bool
 is_nearer(ConflictScan *scan)
 {
 	int			order;
 
-	if (scan->similarity != scan->kept_similarity)
-		return scan->similarity > scan->kept_similarity;
-	return guard_key_compare(scan->rel, scan->table->slot, scan->kept, &order) &&
+	Assert(scan->best != NULL && !TTS_EMPTY(scan->best));
+	if (scan->similarity != scan->best_similarity)
+		return scan->similarity > scan->best_similarity;
+	return guard_key_compare(scan->rel, scan->table->slot, scan->best, &order) &&
 		order < 0;
 }
 
 /*
- * A near row has been found.  In mode tag the nearest is kept.  Where a row is
- * told of it is the first, and others are counted.
+ * Note a near row.  Mode tag reports the nearest one; other modes report the first one and
+ * count the others.
  */
 static void
-keep(ConflictScan *scan)
+note_match(ConflictScan *scan)
 {
-	bool		first = TTS_EMPTY(scan->kept) && !scan->only_others;
+	bool		first = TTS_EMPTY(scan->best) && !scan->only_others;
 
 	scan->others += !first && scan->others < GUARD_MAX_OTHERS;
 	if (!first && (scan->guard->mode != GUARD_TAG || !is_nearer(scan)))
 		return;
 	Assert(!TTS_EMPTY(scan->table->slot));
-	ExecCopySlot(scan->kept, scan->table->slot);
-	scan->kept_similarity = scan->similarity;
+	ExecCopySlot(scan->best, scan->table->slot);
+	scan->best_similarity = scan->similarity;
 }
 
-/* After all rows were visited: the one that was kept takes the table's slot. */
+/* Put the best row into the table's slot, after all rows were visited. */
 static Outcome
-take_kept(ConflictScan *scan)
+take_best(ConflictScan *scan)
 {
-	if (scan->kept == NULL || TTS_EMPTY(scan->kept))
+	if (scan->best == NULL || TTS_EMPTY(scan->best))
 		return NOTHING;
-	ExecCopySlot(scan->table->slot, scan->kept);
-	scan->similarity = scan->kept_similarity;
+	ExecCopySlot(scan->table->slot, scan->best);
+	scan->similarity = scan->best_similarity;
 	return FOUND;
 }
 
@@ -263,8 +264,9 @@ go_on(ConflictScan *scan, Outcome outcome)
 {
 	bool		counting = is_counting(scan);
 
-	if (outcome == FOUND && scan->kept != NULL)
-		keep(scan);
+	Assert(scan->others >= 0 && scan->others <= GUARD_MAX_OTHERS);
+	if (outcome == FOUND && scan->best != NULL)
+		note_match(scan);
 	else if (!counting)
 		return outcome;
 	return counting && has_counted(scan) && !is_gone(scan) ? FOUND : NOTHING;
@@ -299,7 +301,7 @@ visit_all(ConflictScan *scan, TIDBitmap *bitmap)
 	}
 	bitmap_pages_end(&pages);
 	return outcome == NOTHING || outcome == FOUND ?
-		(scan->kept != NULL ? take_kept(scan) : outcome) : outcome;
+		(scan->best != NULL ? take_best(scan) : outcome) : outcome;
 }
 
 /* Add to a bitmap what a scan finds: all of it, whatever the session lets GIN leave out. */
@@ -367,8 +369,8 @@ scan_table(ConflictScan *scan, ScanKey keys)
 	scan->start = RegisterSnapshot(GetLatestSnapshot());
 	scan->self_seen = scan->self_left = false;
 	scan->others = scan->dead = 0;
-	if (scan->kept != NULL)
-		ExecClearTuple(scan->kept);
+	if (scan->best != NULL)
+		ExecClearTuple(scan->best);
 	bitmap = candidates(scan, keys);
 	if (!tbm_is_empty(bitmap))
 	{
@@ -432,7 +434,7 @@ static void
 search_one(ConflictScan *scan, ScanKey keys, GuardMatch *match)
 {
 	if (scan->guard->mode != GUARD_SKIP)
-		scan->kept = compat_make_slot(scan->table->slot->tts_tupleDescriptor,
+		scan->best = compat_make_slot(scan->table->slot->tts_tupleDescriptor,
 										&TTSOpsHeapTuple);
 	if (scan->only_others)
 		(void) scan_table(scan, keys);
@@ -443,8 +445,8 @@ search_one(ConflictScan *scan, ScanKey keys, GuardMatch *match)
 	}
 	match->others += scan->others;
 	match->more = match->more || scan->dead >= MAX_DEAD;
-	if (scan->kept != NULL)
-		ExecClearTuple(scan->kept);
+	if (scan->best != NULL)
+		ExecClearTuple(scan->best);
 	if (match->table != scan->table)
 		ExecClearTuple(scan->table->slot);
 }
@@ -456,7 +458,7 @@ search_next(ConflictScan *scan, GuardTable *table, Relation rel, ScanKey keys,
 {
 	scan->table = table;
 	scan->rel = rel;
-	scan->kept = NULL;
+	scan->best = NULL;
 	scan->only_others = match->table != NULL;
 	keys[0].sk_attno = table->keyno;
 	search_one(scan, keys, match);

@@ -27,16 +27,16 @@ typedef struct ConflictScan
 	const Signature *sig;		/* the new row's signature */
 	ItemPointer self;			/* where the new row is, or NULL */
 	IndexFetchTableData *fetch;
-	SnapshotData dirty;			/* tells who is busy with a row */
-	Snapshot	start;			/* who was running when the pass began */
+	SnapshotData dirty;			/* has the transaction that is changing a row */
+	Snapshot	start;			/* transactions that were running when the scan began */
 	double		similarity;		/* of what was found */
 	bool		same;			/* its signature has the same bytes */
 	bool		self_seen;		/* the new row, if its place is not known */
 	bool		self_left;		/* or a version that another trigger has
 								 * changed or deleted */
-	TupleTableSlot *kept;		/* the row to report so far, if others are
-								 * looked at besides */
-	double		kept_similarity;	/* its own */
+	TupleTableSlot *best;		/* the row to report so far, or empty; NULL: the
+								 * first one ends the scan */
+	double		best_similarity;	/* of the new row and that one */
 	bool		only_others;	/* a row was found elsewhere */
 	int			others;			/* near rows besides the one to report */
 	int			dead;			/* dead rows visited to count these */
@@ -47,13 +47,13 @@ typedef struct ConflictScan
  * True if the row in the table's slot is near the new one, in its scope; the
  * similarity is noted.
  */
-extern bool guard_is_near(ConflictScan *pass);
+extern bool guard_is_near(ConflictScan *scan);
 
 /*
  * True if the version of a row in the slot was deleted by a transaction that
- * was running when the pass began.
+ * was running when the scan began.
  */
-extern bool guard_deleted_since(const ConflictScan *pass, TupleTableSlot *slot);
+extern bool guard_deleted_since(const ConflictScan *scan, TupleTableSlot *slot);
 
 /*
  * True if this transaction has put in the row in the slot; also with COPY ... FREEZE,

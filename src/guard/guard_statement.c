@@ -70,10 +70,10 @@ typedef struct Refusal
 	PlacedRow	row;
 	ItemPointerData other;		/* the row that it is near to */
 	double		similarity;		/* of the two */
-	bool		untold;			/* the detail is not about them as yet */
+	bool		undescribed;			/* there is no detail of the two yet */
 	char	   *detail;
 	char	   *detail_together;	/* the same, if both are of the statement */
-	uint64		other_hash;		/* which this tells */
+	uint64		other_hash;		/* of the other row */
 } Refusal;
 
 typedef struct Check
@@ -99,7 +99,7 @@ typedef struct Check
 	uint64		npairs;			/* of groups */
 	Refusal		first;
 	bool		again;			/* it has to be looked at again */
-	SnapshotData busy;			/* who is busy with a row, if valid */
+	SnapshotData busy;			/* the transaction that is changing a row, if valid */
 	ItemPointerData busy_row;
 } Check;
 
@@ -153,7 +153,7 @@ next_new(Check *check, Signature **sig)
 	}
 }
 
-/* A hash of what tells rows from each other: signature and primary key. */
+/* Hash the signature and primary key of a row. */
 static uint64
 row_hash(const Check *check, TupleTableSlot *row, const Signature *sig)
 {
@@ -175,7 +175,7 @@ row_hash(const Check *check, TupleTableSlot *row, const Signature *sig)
 	return hash;
 }
 
-/* Take note of the statement's rows. */
+/* Note the statement's rows. */
 static void
 note_new(Check *check)
 {
@@ -292,7 +292,7 @@ look_up_new(Check *check)
 	return pays;
 }
 
-/* The table's rows go into the join */
+/* Rows of the table */
 
 /*
  * True if the version of a row in the slot is one that a transaction has, or
@@ -362,6 +362,7 @@ visit_row(Check *check, TupleTableSlot *slot)
 	if (sig == NULL)
 		return;
 	new = own && may_be_new(check, slot, sig);
+	Assert(check->join != NULL && (!new || own));
 	check->found += new;
 	if (there)
 		add_row(check, slot, sig, new);
@@ -383,8 +384,8 @@ begin_join(Check *check)
 }
 
 /*
- * Announce the new rows to the join, if the table is so much larger that it pays: then the rows of the table that can be near to none of them are not
- * kept.
+ * Announce the new rows to the join, if the table is so much larger that it pays: then
+ * rows of the table are left out that can be near to none of them.
  */
 static void
 announce_new(Check *check)
@@ -423,9 +424,9 @@ read_table(Check *check)
 	table_endscan(scan);
 }
 
-/* Pairs come out */
+/* Pairs */
 
-/* Make the pass one for the new row at tid; false if it is gone. */
+/* Make the scan one for the new row at tid; false if it is gone. */
 static bool
 enter_row(Check *check, ItemPointerData tid)
 {
@@ -464,6 +465,7 @@ compare_rows(Check *check, ItemPointerData new, ItemPointerData other)
 	ConflictScan *scan = &check->scan;
 	TupleTableSlot *slot = scan->table->slot;
 
+	Assert(ItemPointerIsValid(&new) && ItemPointerIsValid(&other));
 	if (ItemPointerEquals(&new, &other) || !enter_row(check, new))
 		return false;
 	if (!table_tuple_fetch_row_version(check->rel, &other, &scan->dirty, slot))
@@ -512,7 +514,7 @@ find_other(Check *check, PlacedRow new, RowGroup others, PlacedRow *other)
 	return false;
 }
 
-/* Note two rows that are to be told of. */
+/* Note the two rows to report. */
 static void
 note_pair(Check *check, PlacedRow new, ItemPointerData other)
 {
@@ -520,7 +522,7 @@ note_pair(Check *check, PlacedRow new, ItemPointerData other)
 	check->first.row = new;
 	check->first.other = other;
 	check->first.similarity = check->scan.similarity;
-	check->first.untold = true;
+	check->first.undescribed = true;
 }
 
 /*
@@ -625,7 +627,7 @@ describe_first(Check *check)
 		!table_tuple_fetch_row_version(check->rel, &check->first.other, SnapshotAny, other))
 		elog(ERROR, "a row that was refused is gone");
 	check->first.detail = guard_describe(guard, check->rel, guard->slot, &match);
-	check->first.untold = false;
+	check->first.undescribed = false;
 	MemoryContextSwitchTo(row);
 }
 
@@ -658,7 +660,7 @@ compare_new(Check *check)
 		compare_groups(check, outer, inner);
 		check->npairs++;
 	}
-	if (check->first.untold)
+	if (check->first.undescribed)
 		describe_first(check);
 	ExecClearTuple(check->scan.table->slot);
 	ExecClearTuple(check->guard->slot);
@@ -669,6 +671,7 @@ compare_new(Check *check)
 static void
 check_found(const Check *check)
 {
+	Assert(check->rows.n > 0);
 	if (check->found >= check->rows.n)
 		return;
 	ereport(ERROR,

@@ -6,13 +6,13 @@ CREATE EXTENSION IF NOT EXISTS neardup;
 DROP TABLE IF EXISTS template, templates, mails, differ;
 -- 64 words, two of which are mostly the row's own: J .82 to 1
 CREATE TABLE template AS
-SELECT i AS id, shingles((SELECT string_agg(CASE WHEN w IN (10, 40) AND (i * 7919 + w * 31) % 3 > 0
+SELECT i AS id, shingles((SELECT string_agg(CASE WHEN w IN (10, 40) AND (i::bigint * 7919 + w * 31) % 3 > 0
                                                  THEN 'v' || (i::bigint * 7919 + w * 104729) % 100003 ELSE 'w' || w END, ' ' ORDER BY w)
                           FROM generate_series(1, 64) w)) AS sig
 FROM generate_series(1, :n) i;
 -- 50 of them
 CREATE TABLE templates AS
-SELECT i AS id, shingles((SELECT string_agg(CASE WHEN w IN (10, 40) AND (i * 7919 + w * 31) % 3 > 0
+SELECT i AS id, shingles((SELECT string_agg(CASE WHEN w IN (10, 40) AND (i::bigint * 7919 + w * 31) % 3 > 0
                                                  THEN 'v' || (i::bigint * 7919 + w * 104729) % 100003 ELSE 't' || i % 50 || 'w' || w END, ' ' ORDER BY w)
                           FROM generate_series(1, 64) w)) AS sig
 FROM generate_series(1, :n) i;
