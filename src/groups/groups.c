@@ -114,8 +114,7 @@ number_groups(DiskArray *groups, uint32 n)
 
 /* Put a row of the result. */
 static void
-put_row(ReturnSetInfo *rsinfo, RowIds *ids, uint32 row, GroupMember member,
-		GroupRow group)
+put_row(ReturnSetInfo *rsinfo, RowIds *ids, uint32 row, GroupMember member, GroupRow group)
 {
 	int64		number = group.number;
 	int64		size = group.size;

@@ -60,8 +60,7 @@ begin_pairs(RowReader *reader, TupleDesc desc)
 	if (desc->natts > 3)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_COLUMN_DEFINITION),
-				 errmsg("query has %d columns, and at most 3 are read",
-						desc->natts),
+				 errmsg("query has %d columns, and at most 3 are read", desc->natts),
 				 errhint("%s", QUERY_HINT)));
 	pairs->columns[0] = typed_column(desc, 0, 1, id, true, "an id", QUERY_HINT);
 	pairs->columns[1] = typed_column(desc, 0, 2, id, true, "an id", QUERY_HINT);

@@ -282,8 +282,7 @@ around_ties(Query *query)
 			inner->resname = "sorted by";
 		inner->resjunk = false;
 	}
-	addRangeTableEntryForSubquery(pstate, query, makeAlias("ties", NIL), false,
-								  true);
+	addRangeTableEntryForSubquery(pstate, query, makeAlias("ties", NIL), false, true);
 	ref->rtindex = 1;
 	outer->commandType = CMD_SELECT;
 	outer->canSetTag = true;

@@ -45,8 +45,7 @@ static ScopeColumn
 scope_column(TupleDesc desc, AttrNumber attno)
 {
 	Form_pg_attribute att = TupleDescAttr(desc, attno - 1);
-	TypeCacheEntry *type = lookup_type_cache(att->atttypid,
-											 TYPECACHE_HASH_EXTENDED_PROC);
+	TypeCacheEntry *type = lookup_type_cache(att->atttypid, TYPECACHE_HASH_EXTENDED_PROC);
 	ScopeColumn column = {.att = palloc(ATTRIBUTE_FIXED_PART_SIZE)};
 
 	if (!OidIsValid(type->hash_extended_proc))
@@ -297,8 +296,7 @@ symmetric_measure(const text *name)
 	if (measure == MEASURE_SHARED)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("rows cannot be grouped by measure \"%s\"",
-						measure_name(measure)),
+				 errmsg("rows cannot be grouped by measure \"%s\"", measure_name(measure)),
 				 errdetail("Equal signatures would not be in one group if they have too few features.")));
 	return measure;
 }

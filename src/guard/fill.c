@@ -66,8 +66,7 @@ check_call(FunctionCallInfo fcinfo)
 	if (!CALLED_AS_TRIGGER(fcinfo))
 		usage_error("neardup_fill() can only be called as a trigger",
 					"Use it in CREATE TRIGGER.");
-	if (!TRIGGER_FIRED_BEFORE(data->tg_event) ||
-		!TRIGGER_FIRED_FOR_ROW(data->tg_event) ||
+	if (!TRIGGER_FIRED_BEFORE(data->tg_event) || !TRIGGER_FIRED_FOR_ROW(data->tg_event) ||
 		!(TRIGGER_FIRED_BY_INSERT(data->tg_event) ||
 		  TRIGGER_FIRED_BY_UPDATE(data->tg_event)))
 		usage_error("neardup_fill() must be fired BEFORE INSERT OR UPDATE, FOR EACH ROW",
@@ -166,8 +165,7 @@ create_fill(FunctionCallInfo fcinfo, Relation rel, const Trigger *trigger)
 static bool
 is_assigned(const TriggerData *data, AttrNumber column)
 {
-	return bms_is_member(column - FirstLowInvalidHeapAttributeNumber,
-						 data->tg_updatedcols);
+	return bms_is_member(column - FirstLowInvalidHeapAttributeNumber, data->tg_updatedcols);
 }
 
 /* Whether a column's value is another one than before. */
@@ -190,13 +188,11 @@ is_changed(const TriggerData *data, AttrNumber column)
 static bool
 is_needed(const TriggerData *data, const Fill *fill)
 {
-	if (TRIGGER_FIRED_BY_INSERT(data->tg_event) ||
-		is_assigned(data, fill->target))
+	if (TRIGGER_FIRED_BY_INSERT(data->tg_event) || is_assigned(data, fill->target))
 		return true;
 	for (int i = 0; i < fill->nsources; i++)
 	{
-		if (is_assigned(data, fill->sources[i]) ||
-			is_changed(data, fill->sources[i]))
+		if (is_assigned(data, fill->sources[i]) || is_changed(data, fill->sources[i]))
 			return true;
 	}
 	return false;
@@ -206,13 +202,11 @@ is_needed(const TriggerData *data, const Fill *fill)
 static void
 prepare(Fill *fill, Relation rel)
 {
-	Form_pg_attribute target = TupleDescAttr(RelationGetDescr(rel),
-											 fill->target - 1);
+	Form_pg_attribute target = TupleDescAttr(RelationGetDescr(rel), fill->target - 1);
 	SPIPlanPtr	plan = SPI_prepare(fill->query, fill->nsources, fill->types);
 
 	if (plan == NULL)
-		elog(ERROR, "SPI_prepare failed: %s",
-			 SPI_result_code_string(SPI_result));
+		elog(ERROR, "SPI_prepare failed: %s", SPI_result_code_string(SPI_result));
 	if (SPI_keepplan(plan) != 0)
 		elog(ERROR, "SPI_keepplan failed");
 	fill->plan = plan;
@@ -244,8 +238,7 @@ compute(Fill *fill, Relation rel, HeapTuple row, bool *isnull)
 		prepare(fill, rel);
 	code = SPI_execute_plan(fill->plan, values, nulls, true, 2);
 	if (code != SPI_OK_SELECT)
-		elog(ERROR, "SPI_execute_plan failed: %s",
-			 SPI_result_code_string(code));
+		elog(ERROR, "SPI_execute_plan failed: %s", SPI_result_code_string(code));
 	if (SPI_processed != 1 || SPI_tuptable->tupdesc->natts != 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_CARDINALITY_VIOLATION),
@@ -262,8 +255,7 @@ compute(Fill *fill, Relation rel, HeapTuple row, bool *isnull)
 						format_type_with_typemod(target->atttypid, target->atttypmod),
 						format_type_with_typemod(found->atttypid, found->atttypmod)),
 				 errhint("Rewrite or cast the expression.")));
-	result = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1,
-						   isnull);
+	result = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, isnull);
 	return *isnull ? (Datum) 0 :
 		SPI_datumTransfer(result, target->attbyval, target->attlen);
 }
@@ -314,8 +306,7 @@ neardup_fill(PG_FUNCTION_ARGS)
 		return PointerGetDatum(row);
 	value = compute_safely(fill, rel, row, &isnull);
 	column = fill->target;
-	return PointerGetDatum(heap_modify_tuple_by_cols(row,
-													 RelationGetDescr(rel), 1,
+	return PointerGetDatum(heap_modify_tuple_by_cols(row, RelationGetDescr(rel), 1,
 													 &column, &value,
 													 &isnull));
 }

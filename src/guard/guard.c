@@ -69,8 +69,7 @@ guard_create(MemoryContext parent, Relation rel, const Trigger *trigger)
 	guard->statement = !TRIGGER_FOR_ROW(trigger->tgtype);
 	if (guard->mode == GUARD_TAG)
 		guard->tag = guard_tag_column(rel, trigger->tgargs[3]);
-	guard_scope_init(guard, rel,
-					 copy_names(arguments.scope, arguments.nscope),
+	guard_scope_init(guard, rel, copy_names(arguments.scope, arguments.nscope),
 					 arguments.nscope);
 	guard_list_tables(guard, parent, rel, trigger);
 	prepare_new_rows(guard, rel);
@@ -138,8 +137,7 @@ live_version(Guard *guard, Relation rel, ItemPointer tid)
 
 /* Look for a near-duplicate of the row of a BEFORE trigger. */
 static bool
-search_before(Guard *guard, TriggerData *trigdata, TupleTableSlot *row,
-			  GuardMatch *match)
+search_before(Guard *guard, TriggerData *trigdata, TupleTableSlot *row, GuardMatch *match)
 {
 	bool		update = TRIGGER_FIRED_BY_UPDATE(trigdata->tg_event);
 	Signature  *sig = guard_new_signature(guard, row);
@@ -151,8 +149,7 @@ search_before(Guard *guard, TriggerData *trigdata, TupleTableSlot *row,
 
 /* The same of an AFTER trigger; the live version stays in guard->slot. */
 static bool
-search_after(Guard *guard, TriggerData *trigdata, TupleTableSlot *row,
-			 GuardMatch *match)
+search_after(Guard *guard, TriggerData *trigdata, TupleTableSlot *row, GuardMatch *match)
 {
 	ItemPointerData tid = row->tts_tid;
 	Signature  *sig;
@@ -184,8 +181,7 @@ tag_row(Guard *guard, TriggerData *trigdata, HeapTuple tuple,
 	TupleTableSlot *former = NULL;
 
 	if (TRIGGER_FIRED_BY_UPDATE(trigdata->tg_event))
-		return guard_tag(guard, rel, tuple, row, rel, trigdata->tg_trigslot,
-						 match);
+		return guard_tag(guard, rel, tuple, row, rel, trigdata->tg_trigslot, match);
 	former = guard_former_version(trigdata, &former_rel);
 	tuple = guard_tag(guard, rel, tuple, row, former_rel, former, match);
 	if (former != NULL)
@@ -303,8 +299,7 @@ neardup_guard(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
 				 errmsg("neardup_guard was not called as a trigger"),
 				 errhint("Use CREATE CONSTRAINT TRIGGER ... AFTER INSERT OR UPDATE ON ... FOR EACH ROW EXECUTE FUNCTION neardup_guard(...).")));
-	guard = call_site_guard(fcinfo->flinfo, trigdata->tg_relation,
-							trigdata->tg_trigger);
+	guard = call_site_guard(fcinfo->flinfo, trigdata->tg_relation, trigdata->tg_trigger);
 	caller = MemoryContextSwitchTo(guard->row->ecxt_per_tuple_memory);
 	if (guard->statement)
 	{

@@ -57,8 +57,7 @@ check_names(Relation rel, const Trigger *trigger)
 		guard_require_signature(rel, attno);
 		return;
 	}
-	index = index_open(guard_named_index(RelationGetRelid(rel), source),
-					   AccessShareLock);
+	index = index_open(guard_named_index(RelationGetRelid(rel), source), AccessShareLock);
 	(void) guard_signature_key(index);
 	index_close(index, NoLock);
 }
@@ -203,8 +202,7 @@ primary_key(Relation rel, AttrNumber *attnos)
 static char *
 expression_sql(Relation rel, const char *nodes)
 {
-	return TextDatumGetCString(DirectFunctionCall2(pg_get_expr,
-												   CStringGetTextDatum(nodes),
+	return TextDatumGetCString(DirectFunctionCall2(pg_get_expr, CStringGetTextDatum(nodes),
 												   ObjectIdGetDatum(RelationGetRelid(rel))));
 }
 
@@ -296,8 +294,7 @@ append_row(StringInfo query, Relation rel, const RowsQuery *rows,
 
 /* The query of the rows that a trigger looks at. */
 static char *
-rows_query(Relation rel, const Trigger *trigger, const RowsQuery *rows,
-		   const char *schema)
+rows_query(Relation rel, const Trigger *trigger, const RowsQuery *rows, const char *schema)
 {
 	GuardArguments arguments = guard_arguments(trigger);
 	AttrNumber	key[INDEX_MAX_KEYS];
@@ -371,8 +368,7 @@ Datum
 neardup_guard_rows(PG_FUNCTION_ARGS)
 {
 	Relation	rel = open_table(PG_GETARG_OID(0));
-	const Trigger *trigger = guard_trigger(rel, NameStr(*PG_GETARG_NAME(1)),
-										   false);
+	const Trigger *trigger = guard_trigger(rel, NameStr(*PG_GETARG_NAME(1)), false);
 	char	   *schema = get_namespace_name(get_func_namespace(fcinfo->flinfo->fn_oid));
 	RowsQuery	rows;
 	TupleDesc	desc;

@@ -135,8 +135,7 @@ check_row_timing(Relation rel, const Trigger *trigger, GuardMode mode)
 	int16		type = trigger->tgtype;
 	bool		before = TRIGGER_FOR_BEFORE(type);
 
-	if (TRIGGER_FOR_INSTEAD(type) ||
-		TRIGGER_FOR_DELETE(type) || TRIGGER_FOR_TRUNCATE(type))
+	if (TRIGGER_FOR_INSTEAD(type) || TRIGGER_FOR_DELETE(type) || TRIGGER_FOR_TRUNCATE(type))
 		ereport(ERROR,
 				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
 				 errmsg("trigger \"%s\" must be fired BEFORE or AFTER, for each row, by INSERT or UPDATE only",
@@ -190,8 +189,7 @@ check_statement_timing(Relation rel, const Trigger *trigger, GuardMode mode)
 						trigger->tgname, mode_name(mode)),
 				 errdetail("Rows that are in the table already cannot be dropped or changed."),
 				 errhint("Use CREATE TRIGGER ... BEFORE INSERT ... FOR EACH ROW, or mode reject or warn.")));
-	if (rel->rd_rel->relkind == RELKIND_PARTITIONED_TABLE ||
-		rel->rd_rel->relispartition)
+	if (rel->rd_rel->relkind == RELKIND_PARTITIONED_TABLE || rel->rd_rel->relispartition)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("neardup_guard cannot check the statements of table \"%s\"",
@@ -209,8 +207,7 @@ find_child(Relation rel)
 {
 	List	   *children;
 
-	if (!rel->rd_rel->relhassubclass ||
-		rel->rd_rel->relkind == RELKIND_PARTITIONED_TABLE)
+	if (!rel->rd_rel->relhassubclass || rel->rd_rel->relkind == RELKIND_PARTITIONED_TABLE)
 		return InvalidOid;
 	children = find_inheritance_children(RelationGetRelid(rel), NoLock);
 	return children == NIL ? InvalidOid : linitial_oid(children);
@@ -255,10 +252,8 @@ find_guarded_parent(Relation rel, const Trigger *trigger)
 	catalog = table_open(InheritsRelationId, AccessShareLock);
 	ScanKeyInit(&key, Anum_pg_inherits_inhrelid, BTEqualStrategyNumber, F_OIDEQ,
 				ObjectIdGetDatum(RelationGetRelid(rel)));
-	scan = systable_beginscan(catalog, InheritsRelidSeqnoIndexId, true, NULL,
-							  1, &key);
-	while (!OidIsValid(found) &&
-		   HeapTupleIsValid(tuple = systable_getnext(scan)))
+	scan = systable_beginscan(catalog, InheritsRelidSeqnoIndexId, true, NULL, 1, &key);
+	while (!OidIsValid(found) && HeapTupleIsValid(tuple = systable_getnext(scan)))
 	{
 		Oid			parent = ((Form_pg_inherits) GETSTRUCT(tuple))->inhparent;
 
@@ -286,8 +281,7 @@ check_inheritance(Relation rel, const Trigger *trigger)
 	if (!OidIsValid(child) && !OidIsValid(parent))
 		return;
 	ereport(ERROR,
-			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 OidIsValid(child) ?
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED), OidIsValid(child) ?
 			 errmsg("neardup_guard cannot guard table \"%s\", as table \"%s\" inherits from it",
 					RelationGetRelationName(rel), get_rel_name(child)) :
 			 errmsg("neardup_guard cannot guard table \"%s\", as it inherits from table \"%s\", which has trigger \"%s\", too",

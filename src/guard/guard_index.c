@@ -141,15 +141,13 @@ opclass_name(Oid type)
 
 /* The command that makes an index for signatures of `key` (in SQL). */
 static char *
-create_index_command(Relation rel, const char *key, Oid type,
-					 double threshold)
+create_index_command(Relation rel, const char *key, Oid type, double threshold)
 {
 	GinSignatureOptions options = gin_signature_options(NULL);
 	StringInfoData cmd;
 
 	initStringInfo(&cmd);
-	appendStringInfo(&cmd, "CREATE INDEX ON %s USING gin (%s",
-					 qualified_name(rel), key);
+	appendStringInfo(&cmd, "CREATE INDEX ON %s USING gin (%s", qualified_name(rel), key);
 	if (!gin_signature_can_answer(&options, MEASURE_JACCARD, threshold))
 		appendStringInfo(&cmd, " %s (threshold = %s)", opclass_name(type),
 						 double_to_shortest_decimal(threshold));
@@ -168,8 +166,7 @@ guard_key_sql(Relation index, AttrNumber keyno)
 
 /* Raise what is wrong with an index that might have served. */
 static void
-raise_fault(Relation rel, Relation index, AttrNumber keyno, Fault fault,
-			double threshold)
+raise_fault(Relation rel, Relation index, AttrNumber keyno, Fault fault, double threshold)
 {
 	const char *name = RelationGetRelationName(index);
 	char	   *create = create_index_command(rel, guard_key_sql(index, keyno),
@@ -255,8 +252,7 @@ raise_no_index(Relation rel, AttrNumber attno, double threshold)
 			 errhint(rel->rd_rel->relispartition ?
 					 "Use %s, or the same on the partitioned table, for all its partitions." :
 					 "Use %s.",
-					 create_index_command(rel, column, att->atttypid,
-										  threshold)),
+					 create_index_command(rel, column, att->atttypid, threshold)),
 			 errtablecol(rel, attno)));
 }
 
@@ -294,8 +290,7 @@ consider_index(const Guard *guard, Relation index, AttrNumber attno,
 		AttrNumber	keyno = i + 1;
 		Merit		merit;
 
-		if (index->rd_index->indkey.values[i] != attno ||
-			!is_signature_key(index, keyno))
+		if (index->rd_index->indkey.values[i] != attno || !is_signature_key(index, keyno))
 			continue;
 		merit.fault = is_partial(index) ? FAULT_PARTIAL :
 			key_fault(index, keyno, guard->threshold);
@@ -383,8 +378,7 @@ guard_use_index(const Guard *guard, Relation rel, Oid indexid, bool again,
 	table->keyno = guard_signature_key(index);
 	fault = key_fault(index, table->keyno, guard->threshold);
 	table->searchable = fault == FAULT_NONE;
-	if (!table->searchable && !guard->statement &&
-		!(fault == FAULT_INVALID && again))
+	if (!table->searchable && !guard->statement && !(fault == FAULT_INVALID && again))
 		raise_fault(rel, index, table->keyno, fault, guard->threshold);
 	index_close(index, NoLock);
 	return table->searchable || guard->statement;

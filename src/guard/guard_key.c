@@ -46,8 +46,7 @@ key_values(Relation key, TupleTableSlot *row, Datum *values, bool *isnull)
 
 	Assert(key->rd_index->indisprimary && n > 0 && n <= INDEX_MAX_KEYS);
 	for (int i = 0; i < n; i++)
-		values[i] = slot_getattr(row, key->rd_index->indkey.values[i],
-								 &isnull[i]);
+		values[i] = slot_getattr(row, key->rd_index->indkey.values[i], &isnull[i]);
 	return n;
 }
 
@@ -64,8 +63,7 @@ comparison_of(Oid type)
 }
 
 bool
-guard_key_compare(Relation rel, TupleTableSlot *a, TupleTableSlot *b,
-				  int *order)
+guard_key_compare(Relation rel, TupleTableSlot *a, TupleTableSlot *b, int *order)
 {
 	Relation	key = guard_open_primary_key(rel);
 	Datum		values[2][INDEX_MAX_KEYS];
@@ -126,8 +124,7 @@ guard_has_key(Relation rel, TupleTableSlot *row)
 
 /* Several values as the text of a row: (17,en). */
 static char *
-row_text(Relation key, TupleTableSlot *row, const Datum *values,
-		 const bool *isnull)
+row_text(Relation key, TupleTableSlot *row, const Datum *values, const bool *isnull)
 {
 	int			n = key->rd_index->indnkeyatts;
 	TupleDesc	desc = CreateTemplateTupleDesc(n);

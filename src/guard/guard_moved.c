@@ -68,8 +68,7 @@ forget(int i)
 static void
 forget_transactions(StatementId statement)
 {
-	if (nmoving > 0 &&
-		moving[0].statement.transaction != statement.transaction)
+	if (nmoving > 0 && moving[0].statement.transaction != statement.transaction)
 		nmoving = 0;
 }
 
@@ -167,8 +166,7 @@ awaited(const TriggerData *trigdata)
 	if (!trigdata->tg_relation->rd_rel->relispartition)
 		return NULL;
 	for (int i = nmoving - 1; i >= 0; i--)
-		if (statements_equal(moving[i].statement, statement) &&
-			moving[i].guard == guard &&
+		if (statements_equal(moving[i].statement, statement) && moving[i].guard == guard &&
 			topmost(moving[i].relid) == topmost(RelationGetRelid(trigdata->tg_relation)))
 			return &moving[i];
 	return NULL;

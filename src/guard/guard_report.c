@@ -80,8 +80,7 @@ guard_describe(const Guard *guard, Relation rel, TupleTableSlot *row,
 	appendStringInfo(&text, ", the threshold is %s.",
 					 double_to_shortest_decimal(guard->threshold));
 	if (key != NULL && match->others > 0)
-		appendStringInfo(&text, " Others that are near to it: %d%s.",
-						 match->others,
+		appendStringInfo(&text, " Others that are near to it: %d%s.", match->others,
 						 match->more || match->others >= GUARD_MAX_OTHERS ? " or more" : "");
 	else if (key != NULL && match->more)
 		appendStringInfoString(&text, " There may be others that are near to it.");
@@ -90,8 +89,7 @@ guard_describe(const Guard *guard, Relation rel, TupleTableSlot *row,
 }
 
 void
-guard_report(const Guard *guard, Relation rel, const Trigger *trigger,
-			 const char *detail)
+guard_report(const Guard *guard, Relation rel, const Trigger *trigger, const char *detail)
 {
 	int			elevel = guard->mode == GUARD_WARN ? WARNING : ERROR;
 	AttrNumber	column = guard->own->key.attno;

@@ -96,8 +96,7 @@ expression_inputs(Node *expr)
 	Bitmapset  *attnos = NULL;
 
 	pull_varattnos(expr, 1, &attnos);
-	if (bms_is_member(InvalidAttrNumber - FirstLowInvalidHeapAttributeNumber,
-					  attnos))
+	if (bms_is_member(InvalidAttrNumber - FirstLowInvalidHeapAttributeNumber, attnos))
 		return NULL;
 	return attnos;
 }
@@ -128,8 +127,7 @@ make_value(AttrNumber attno, Node *expr)
 GuardValue
 guard_column_value(Relation rel, AttrNumber attno, bool before)
 {
-	char		generated = TupleDescAttr(RelationGetDescr(rel),
-										  attno - 1)->attgenerated;
+	char		generated = TupleDescAttr(RelationGetDescr(rel), attno - 1)->attgenerated;
 
 	/* 'v': a virtual column, from version 18 on, is never stored */
 	return make_value(attno, generated == 'v' || (before && generated) ?
@@ -148,8 +146,7 @@ guard_predicate(Relation rel, Oid indexid, bool before)
 	{
 		Node	   *expr = (Node *) make_ands_explicit(clauses);
 
-		value = make_value(InvalidAttrNumber,
-					   before ? expand_generated(expr, rel) : expr);
+		value = make_value(InvalidAttrNumber, before ? expand_generated(expr, rel) : expr);
 	}
 	index_close(index, NoLock);
 	return value;
@@ -274,8 +271,7 @@ compile(GuardValue *value)
  * not detoasted.  May use the memory of econtext.
  */
 Datum
-guard_value(GuardValue *value, TupleTableSlot *row, ExprContext *econtext,
-			bool *isnull)
+guard_value(GuardValue *value, TupleTableSlot *row, ExprContext *econtext, bool *isnull)
 {
 	Assert(value->attno > 0 || value->expr != NULL);
 	if (value->expr == NULL)
@@ -398,8 +394,7 @@ guard_scope_columns(const Guard *guard, Relation rel, bool before)
 
 /* True if a row satisfies the predicate, or there is none. */
 static bool
-satisfies(GuardValue *predicate, TupleTableSlot *row,
-		  ExprContext *econtext)
+satisfies(GuardValue *predicate, TupleTableSlot *row, ExprContext *econtext)
 {
 	bool		isnull;
 	Datum		value;
@@ -424,8 +419,7 @@ enter_scope(Guard *guard, TupleTableSlot *row)
 	{
 		GuardScope *scope = &guard->scope[i];
 
-		scope->value = guard_value(&guard->columns[i], row, guard->row,
-									   &scope->isnull);
+		scope->value = guard_value(&guard->columns[i], row, guard->row, &scope->isnull);
 	}
 	return true;
 }
@@ -444,8 +438,7 @@ guard_scope_hash(Guard *guard)
 		GuardScope *scope = &guard->scope[i];
 
 		if (!scope->isnull && scope->hashed)
-			hash ^= DatumGetUInt64(FunctionCall2Coll(&scope->hash,
-													 scope->collation,
+			hash ^= DatumGetUInt64(FunctionCall2Coll(&scope->hash, scope->collation,
 													 scope->value,
 													 Int64GetDatum(0)));
 		hash = mix64(hash + 1);
@@ -474,8 +467,7 @@ guard_scope_contains(Guard *guard, GuardTable *table)
 			if (isnull != scope->isnull)
 				return false;
 		}
-		else if (!DatumGetBool(FunctionCall2Coll(&scope->equal,
-												 scope->collation,
+		else if (!DatumGetBool(FunctionCall2Coll(&scope->equal, scope->collation,
 												 scope->value, value)))
 			return false;
 	}
@@ -487,8 +479,7 @@ guard_scope_contains(Guard *guard, GuardTable *table)
  * they are compared with.
  */
 static bool
-scope_unchanged(const Guard *guard, TupleTableSlot *before,
-					  TupleTableSlot *after)
+scope_unchanged(const Guard *guard, TupleTableSlot *before, TupleTableSlot *after)
 {
 	if (guard->predicate.expr != NULL &&
 		!guard_value_unchanged(&guard->predicate, before, after))
@@ -548,8 +539,7 @@ guard_scope_scankeys(const Guard *guard, const GuardTable *table,
 	{
 		const GuardScope *scope = &guard->scope[i];
 		StrategyNumber strategy;
-		AttrNumber	keyno = find_key(index, table->columns[i].attno, scope,
-									 &strategy);
+		AttrNumber	keyno = find_key(index, table->columns[i].attno, scope, &strategy);
 
 		/* GIN cannot be asked for nulls */
 		if (keyno != InvalidAttrNumber && !scope->isnull)
@@ -580,8 +570,7 @@ guard_new_signature(Guard *guard, TupleTableSlot *row)
 }
 
 bool
-guard_signature_unchanged(Guard *guard, TupleTableSlot *before,
-						  TupleTableSlot *after)
+guard_signature_unchanged(Guard *guard, TupleTableSlot *before, TupleTableSlot *after)
 {
 	Datum		old;
 	Datum		new;
@@ -592,8 +581,7 @@ guard_signature_unchanged(Guard *guard, TupleTableSlot *before,
 		return false;
 	if (guard_value_unchanged(&guard->key, before, after))
 		return true;
-	old = guard_value(&guard->own->key, before, guard->row,
-						  &old_null);
+	old = guard_value(&guard->own->key, before, guard->row, &old_null);
 	new = guard_value(&guard->key, after, guard->row, &new_null);
 	if (old_null || new_null)
 		return old_null && new_null;

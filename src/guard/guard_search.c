@@ -40,21 +40,18 @@ guard_is_near(ConflictScan *scan)
 	bool		near = false;
 
 	caller = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
-	value = guard_value(&scan->table->key, scan->table->slot, econtext,
-							&isnull);
+	value = guard_value(&scan->table->key, scan->table->slot, econtext, &isnull);
 	if (!isnull && guard_scope_contains(scan->guard, scan->table))
 	{
 		Signature  *sig = DatumGetSignature(value);
 
 		/* different specs are never near, which is nothing to warn of here */
 		near = spec_equal(&scan->sig->spec, &sig->spec) &&
-			signatures_near(scan->sig, sig, scan->guard->threshold,
-							MEASURE_JACCARD);
+			signatures_near(scan->sig, sig, scan->guard->threshold, MEASURE_JACCARD);
 		scan->same = false;
 		if (near)
 		{
-			scan->similarity = signatures_value(scan->sig, sig,
-												MEASURE_JACCARD);
+			scan->similarity = signatures_value(scan->sig, sig, MEASURE_JACCARD);
 			scan->same = VARSIZE(sig) == VARSIZE(scan->sig) &&
 				memcmp(sig, scan->sig, VARSIZE(sig)) == 0;
 		}
@@ -96,8 +93,7 @@ chain_deleted_since(ConflictScan *scan, ItemPointerData tid)
 	TupleTableSlot *slot = scan->table->slot;
 	bool		again = false;
 
-	while (table_index_fetch_tuple(scan->fetch, &tid, SnapshotAny, slot,
-								   &again, NULL))
+	while (table_index_fetch_tuple(scan->fetch, &tid, SnapshotAny, slot, &again, NULL))
 	{
 		if (guard_deleted_since(scan, slot))
 			return true;
@@ -120,8 +116,7 @@ is_unplaced(ConflictScan *scan)
 	TupleTableSlot *unplaced = scan->guard->unplaced;
 	int			order;
 
-	if (unplaced == NULL || !scan->same || scan->self_seen ||
-		!guard_is_own(slot))
+	if (unplaced == NULL || !scan->same || scan->self_seen || !guard_is_own(slot))
 		return false;
 	scan->self_seen = !guard_key_compare(scan->rel, slot, unplaced, &order) ||
 		order == 0;
@@ -140,8 +135,7 @@ look_for_left(ConflictScan *scan, ItemPointerData tid)
 
 	do
 	{
-		if (!table_index_fetch_tuple(scan->fetch, &tid, SnapshotAny, slot,
-									 &again, NULL))
+		if (!table_index_fetch_tuple(scan->fetch, &tid, SnapshotAny, slot, &again, NULL))
 			return;
 		scan->self_left = guard_is_own(slot) && guard_is_near(scan) && scan->same;
 	} while (again && !scan->self_left);
@@ -173,8 +167,7 @@ visit(ConflictScan *scan, ItemPointerData tid)
 		return NOTHING;
 	Assert(ItemPointerIsValid(&tid) && scan->sig != NULL);
 	scan->guard->visited++;
-	while (table_index_fetch_tuple(scan->fetch, &chain, &scan->dirty, slot,
-								   &again, NULL))
+	while (table_index_fetch_tuple(scan->fetch, &chain, &scan->dirty, slot, &again, NULL))
 	{
 		visible = true;
 		if (!(scan->self && ItemPointerEquals(&slot->tts_tid, scan->self)) &&
@@ -328,8 +321,7 @@ candidates(ConflictScan *scan, ScanKey keys)
 {
 	Relation	index = index_open(scan->table->indexid, NoLock);
 	TIDBitmap  *bitmap = tbm_create(work_mem * (Size) 1024, NULL);
-	int			nkeys = 1 + guard_scope_scankeys(scan->guard, scan->table, index,
-											 &keys[1]);
+	int			nkeys = 1 + guard_scope_scankeys(scan->guard, scan->table, index, &keys[1]);
 	IndexScanDesc found = compat_beginscan_bitmap(index, &scan->dirty, nkeys);
 
 	index_rescan(found, keys, nkeys, NULL, 0);
@@ -347,8 +339,7 @@ static void
 require_seen(const ConflictScan *scan)
 {
 	if (scan->guard->unplaced == NULL || scan->self_seen || scan->self_left ||
-		!signatures_near(scan->sig, scan->sig, scan->guard->threshold,
-						 MEASURE_JACCARD))
+		!signatures_near(scan->sig, scan->sig, scan->guard->threshold, MEASURE_JACCARD))
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),

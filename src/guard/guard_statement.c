@@ -90,6 +90,7 @@ typedef struct Check
 	SetJoin    *join;
 	SignatureKind kind;			/* the one that is compared */
 	uint64		found;			/* versions of new rows */
+	uint64		wanted;			/* number of these that ends the reading; 0: none */
 	ItemPointerData entered;	/* the new row that the scan is for */
 	uint64		entered_hash;
 
@@ -163,14 +164,12 @@ row_hash(const Check *check, TupleTableSlot *row, const Signature *sig)
 	while ((member = bms_next_member(check->rows.key, member)) >= 0)
 	{
 		AttrNumber	attno = member + FirstLowInvalidHeapAttributeNumber;
-		Form_pg_attribute att = TupleDescAttr(row->tts_tupleDescriptor,
-											  attno - 1);
+		Form_pg_attribute att = TupleDescAttr(row->tts_tupleDescriptor, attno - 1);
 		bool		isnull;
 		Datum		value = slot_getattr(row, attno, &isnull);
 
 		if (!isnull)
-			hash = mix64(hash ^ datum_image_hash(value, att->attbyval,
-												 att->attlen));
+			hash = mix64(hash ^ datum_image_hash(value, att->attbyval, att->attlen));
 	}
 	return hash;
 }
@@ -414,7 +413,8 @@ read_table(Check *check)
 	TableScanDesc scan = compat_beginscan(check->rel, SnapshotAny, 0, NULL);
 
 	MemoryContextSwitchTo(row);
-	while (table_scan_getnextslot(scan, ForwardScanDirection, slot))
+	while ((check->wanted == 0 || check->found < check->wanted) &&
+		   table_scan_getnextslot(scan, ForwardScanDirection, slot))
 	{
 		CHECK_FOR_INTERRUPTS();
 		visit_row(check, slot);
@@ -432,14 +432,12 @@ enter_row(Check *check, ItemPointerData tid)
 {
 	Guard	   *guard = check->guard;
 
-	if (ItemPointerIsValid(&check->entered) &&
-		ItemPointerEquals(&check->entered, &tid))
+	if (ItemPointerIsValid(&check->entered) && ItemPointerEquals(&check->entered, &tid))
 		return check->scan.sig != NULL;
 	check->entered = tid;
 	check->scan.sig = NULL;
 	ResetExprContext(guard->row);
-	if (table_tuple_fetch_row_version(check->rel, &tid, &check->scan.dirty,
-									  guard->slot))
+	if (table_tuple_fetch_row_version(check->rel, &tid, &check->scan.dirty, guard->slot))
 		check->scan.sig = guard_new_signature(guard, guard->slot);
 	if (check->scan.sig != NULL)
 		check->entered_hash = row_hash(check, guard->slot, check->scan.sig);
@@ -476,8 +474,7 @@ compare_rows(Check *check, ItemPointerData new, ItemPointerData other)
 	}
 	if (!guard_is_near(scan))
 		return false;
-	if (!TransactionIdIsValid(scan->dirty.xmin) &&
-		!TransactionIdIsValid(scan->dirty.xmax))
+	if (!TransactionIdIsValid(scan->dirty.xmin) && !TransactionIdIsValid(scan->dirty.xmax))
 		return true;
 	note_busy(check, other);
 	return false;
@@ -597,8 +594,7 @@ compare_groups(Check *check, RowGroup news, RowGroup others)
 		uint8	   *refused = &check->refused[rowno / 8];
 
 		CHECK_FOR_INTERRUPTS();
-		if (!(*refused & 1 << rowno % 8) &&
-			find_other(check, new, others, &other) &&
+		if (!(*refused & 1 << rowno % 8) && find_other(check, new, others, &other) &&
 			is_really_new(check))
 		{
 			*refused |= 1 << rowno % 8;
@@ -672,7 +668,7 @@ static void
 check_found(const Check *check)
 {
 	Assert(check->rows.n > 0);
-	if (check->found >= check->rows.n)
+	if (check->found >= Min(check->rows.n, check->wanted > 0 ? check->wanted : check->rows.n))
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -705,10 +701,11 @@ read_and_compare(Check *check)
 	UnregisterSnapshot(check->scan.start);
 }
 
-/* Compare the table's rows with all new ones. */
+/* Compare the table's rows with new ones: all, or as many as are wanted. */
 static void
-compare_all(Check *check)
+compare_all(Check *check, uint64 wanted)
 {
+	check->wanted = wanted;
 	check->again = false;
 	check->nrefused = 0;
 	check->busy.xmin = check->busy.xmax = InvalidTransactionId;
@@ -725,11 +722,16 @@ compare_all(Check *check)
 static void
 join_new(Check *check)
 {
+	/* where most rows of the table are new, a few of them often tell */
+	if (check->guard->mode == GUARD_REJECT && check->rows.n > MANY_NEW &&
+		check->table_rows < 2 * (double) check->rows.n)
+		compare_all(check, MANY_NEW);
+	if (check->nrefused > 0)
+		return;
 	for (;;)
 	{
-		compare_all(check);
-		if (!check->again ||
-			(check->nrefused > 0 && check->guard->mode == GUARD_REJECT))
+		compare_all(check, 0);
+		if (!check->again || (check->nrefused > 0 && check->guard->mode == GUARD_REJECT))
 			return;
 		if (TransactionIdIsValid(check->busy.xmin) ||
 			TransactionIdIsValid(check->busy.xmax))

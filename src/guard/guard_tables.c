@@ -94,8 +94,7 @@ guard_named_index(Oid relid, const char *name)
 {
 	Oid			indexid = get_relname_relid(name, get_rel_namespace(relid));
 
-	if (!OidIsValid(indexid) ||
-		(get_rel_relkind(indexid) != RELKIND_INDEX &&
+	if (!OidIsValid(indexid) || (get_rel_relkind(indexid) != RELKIND_INDEX &&
 		 get_rel_relkind(indexid) != RELKIND_PARTITIONED_INDEX) ||
 		IndexGetRelation(indexid, true) != relid)
 		ereport(ERROR,
@@ -118,8 +117,7 @@ partition_index(Relation rel, Oid parent)
 	{
 		Oid			indexid = lfirst_oid(lc);
 
-		if (indexid == parent ||
-			(get_rel_relispartition(indexid) &&
+		if (indexid == parent || (get_rel_relispartition(indexid) &&
 			 list_member_oid(get_partition_ancestors(indexid), parent)))
 		{
 			found = indexid;
@@ -162,11 +160,9 @@ find_index(const Guard *guard, Relation rel, const Source *source, bool again,
 		   GuardTable *table)
 {
 	if (get_attnum(source->root, source->name) > 0)
-		return guard_choose_index(guard, rel,
-								  get_attnum(table->relid, source->name),
+		return guard_choose_index(guard, rel, get_attnum(table->relid, source->name),
 								  again, table);
-	return guard_use_index(guard, rel,
-						   partition_index(rel, guard_named_index(source->root,
+	return guard_use_index(guard, rel, partition_index(rel, guard_named_index(source->root,
 																  source->name)),
 						   again, table);
 }
@@ -179,8 +175,7 @@ find_index(const Guard *guard, Relation rel, const Source *source, bool again,
  * the table.
  */
 static void
-prepare_table(Guard *guard, GuardTable *table, Relation rel,
-			  const Source *source)
+prepare_table(Guard *guard, GuardTable *table, Relation rel, const Source *source)
 {
 	Assert(CheckRelationLockedByMe(rel, AccessShareLock, true));
 	require_heap(rel);
@@ -281,8 +276,7 @@ make_list(Guard *guard, Oid tgoid, const Source *source)
  * statement may use, are in parent, which ends with the statement.
  */
 void
-guard_list_tables(Guard *guard, MemoryContext parent, Relation rel,
-				  const Trigger *trigger)
+guard_list_tables(Guard *guard, MemoryContext parent, Relation rel, const Trigger *trigger)
 {
 	MemoryContext caller = MemoryContextSwitchTo(guard->memory);
 	Oid			tgoid;

@@ -46,8 +46,7 @@ require_tag_fits(Relation rel, Relation key, Oid type, int32 typmod)
 				 errhint("Give it one, or use mode skip or warn."),
 				 errtable(rel)));
 	att = TupleDescAttr(RelationGetDescr(rel), key->rd_index->indkey.values[0] - 1);
-	if (type == TEXTOID ||
-		(key->rd_index->indnkeyatts == 1 && att->atttypid == type &&
+	if (type == TEXTOID || (key->rd_index->indnkeyatts == 1 && att->atttypid == type &&
 		 has_room(type, typmod, att->atttypmod)))
 		return;
 	ereport(ERROR,

@@ -429,6 +429,16 @@ INSERT INTO equals VALUES (8001, 77, minhash(f(1, 20)));
 SELECT clock_timestamp() - :'began'::timestamptz < '10s' AS soon;
 DROP TABLE equals;
 
+-- Where most rows are new, a few are compared first: then the others
+CREATE TABLE late (id int PRIMARY KEY, sig signature);
+CREATE TRIGGER guard AFTER INSERT ON late REFERENCING NEW TABLE AS n FOR EACH STATEMENT EXECUTE FUNCTION neardup_guard('sig', '0.8');
+INSERT INTO late SELECT i, f(i * 100, i * 100 + 5) FROM generate_series(1, 3000) i;
+TRUNCATE late;
+INSERT INTO late SELECT i, CASE WHEN i >= 2999 THEN f(1, 20) ELSE f(i * 100, i * 100 + 5) END FROM generate_series(1, 3000) i;
+INSERT INTO late SELECT i, CASE WHEN i <= 2 THEN f(1, 20) ELSE f(i * 100, i * 100 + 5) END FROM generate_series(1, 3000) i;
+SELECT count(*) FROM late;
+DROP TABLE late;
+
 DROP PROCEDURE try_statements;
 DROP FUNCTION try, f;
 DROP COLLATION blind;
