@@ -28,6 +28,8 @@
 #include "base/compat.h"
 #include "base/memory.h"
 #include "guard/guard.h"
+#include "methods/method.h"
+#include "signature/sql/signature_query.h"
 
 PG_FUNCTION_INFO_V1(neardup_guard_skipped);
 
@@ -214,4 +216,20 @@ neardup_guard_skipped(PG_FUNCTION_ARGS)
 		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 	}
 	return (Datum) 0;
+}
+
+/* Exclusion constraints */
+
+/* Output of signature_query_key: what the error of an exclusion constraint shows of a signature */
+PG_FUNCTION_INFO_V1(signature_query_key_out);
+Datum
+signature_query_key_out(PG_FUNCTION_ARGS)
+{
+	SignatureQuery *query = PG_GETARG_SIGNATURE_QUERY(0);
+	StringInfoData text;
+
+	initStringInfo(&text);
+	spec_append(&query->signature.spec, &text);
+	appendStringInfo(&text, " with %zu values", (size_t) SIGNATURE_NVALUES(&query->signature));
+	PG_RETURN_CSTRING(text.data);
 }

@@ -173,20 +173,6 @@ signature_query_out(PG_FUNCTION_ARGS)
 							   signature_to_text(&query->signature)));
 }
 
-/* The short form: signature_query_key */
-PG_FUNCTION_INFO_V1(signature_query_key_out);
-Datum
-signature_query_key_out(PG_FUNCTION_ARGS)
-{
-	SignatureQuery *query = PG_GETARG_SIGNATURE_QUERY(0);
-	StringInfoData text;
-
-	initStringInfo(&text);
-	spec_append(&query->signature.spec, &text);
-	appendStringInfo(&text, " with %zu values", (size_t) SIGNATURE_NVALUES(&query->signature));
-	PG_RETURN_CSTRING(text.data);
-}
-
 /* Binary form: threshold, measure (one byte), the signature's bytes. */
 PG_FUNCTION_INFO_V1(signature_query_recv);
 Datum
