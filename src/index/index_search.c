@@ -85,6 +85,7 @@ static bool
 search_cached_rows(IndexSearch *search, const IndexMeta *meta)
 {
 	const SegmentCache *cache = search->cache;
+	uint64		sizes = search->most_size - search->least_size;
 	uint64		place = cache->first;
 
 	search->counters->candidates += cache->nrows;
@@ -93,7 +94,8 @@ search_cached_rows(IndexSearch *search, const IndexMeta *meta)
 		const CachedRow *row = &cache->rows[i];
 		Buffer		buffer;
 
-		if (!is_likely(search, &row->head))
+		/* sizes exclude most rows */
+		if (row->head.size - search->least_size > sizes || !is_likely(search, &row->head))
 			continue;
 		while (place % MAX_PENDING_PAGES != row->slot)
 			place++;

@@ -65,8 +65,6 @@ extern SearchCounters *search_counters(Oid index);
 extern void search_counters_add(SearchCounters *to, const SearchCounters *now,
 								const SearchCounters *before);
 
-/* Below is what the files of a search share. */
-
 typedef struct IndexSearch
 {
 	PageStore	store;

@@ -48,25 +48,28 @@ skip_list(const uint8 *at, const uint8 *end)
 	return head >> 2 <= end - at ? at + (head >> 2) : NULL;
 }
 
-/* Number of restarts with no greater key.  They stand before `end`, the first one last. */
+/*
+ * Number of restarts with no greater key.  They stand before `end`, the first one last.
+ * Keys are spread evenly, so the search begins where the key would be then.
+ */
 static inline int
 restarts_before(const Restart *end, int n, uint32 key)
 {
-	int			lo = 0;
+	uint32		first;
+	uint32		last;
+	int			at;
 
-	while (n > 0)
-	{
-		int			half = n / 2;
-
-		if (end[-1 - lo - half].key <= key)
-		{
-			lo += half + 1;
-			n -= half + 1;
-		}
-		else
-			n = half;
-	}
-	return lo;
+	if (n == 0 || key < (first = end[-1].key))
+		return 0;
+	last = end[-n].key;
+	if (key >= last)
+		return n;
+	at = (uint64) (key - first) * (n - 1) / (last - first);
+	while (at > 0 && end[-1 - at].key > key)
+		at--;
+	while (at < n && end[-1 - at].key <= key)
+		at++;
+	return at;
 }
 
 /* The head of the list of a key on a page; NULL if it is not there. */
