@@ -89,7 +89,7 @@ neardup_operator(PG_FUNCTION_ARGS)
 	Oid			type = PG_GETARG_OID(0);
 	char	   *name = text_to_cstring(PG_GETARG_TEXT_PP(1));
 	Oid			operator = strcmp(name, "<") == 0 ? operator_less(type) :
-		operator_equal(type);
+	operator_equal(type);
 
 	if (!OidIsValid(operator))
 		PG_RETURN_NULL();
@@ -169,7 +169,7 @@ static SPIPlanPtr
 prepare_alone(const char *argument, const char *query)
 {
 	ErrorContextCallback callback = {.callback = tell_argument,
-	.arg = unconstify(char *, argument), .previous = error_context_stack};
+	.arg = unconstify(char *, argument),.previous = error_context_stack};
 	SPIPlanPtr	plan;
 
 	error_context_stack = &callback;
@@ -280,10 +280,15 @@ tell_expression(void *arg)
 static void
 given_expression(const char *argument, const char *text)
 {
-	GivenExpression given = {argument, text};
-	ErrorContextCallback callback = {.callback = tell_expression,
-	.arg = &given, .previous = error_context_stack};
+	GivenExpression given;
+	ErrorContextCallback callback;
 
+	given.argument = argument;
+	given.text = text;
+
+	callback.callback = tell_expression;
+	callback.arg = &given;
+	callback.previous = error_context_stack;
 	error_context_stack = &callback;
 	raw_parser(text, RAW_PARSE_PLPGSQL_EXPR);
 	error_context_stack = callback.previous;
@@ -334,7 +339,7 @@ require_ids(void)
 				 errmsg("id of a row of query \"documents\" is null"),
 				 errhint("Leave such rows out of the query, or give them an id.")));
 	(void) run("SELECT id FROM pg_temp.neardup_documents "
-						  "GROUP BY id HAVING pg_catalog.count(*) OPERATOR(pg_catalog.>) 1 ORDER BY id LIMIT 1");
+			   "GROUP BY id HAVING pg_catalog.count(*) OPERATOR(pg_catalog.>) 1 ORDER BY id LIMIT 1");
 	if (SPI_processed > 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNIQUE_VIOLATION),
@@ -389,7 +394,7 @@ prepare(Evaluation *evaluation, const char *documents, const char *truth)
 	documents = given_query("documents", documents, id, types);
 	truth = given_query("truth", truth, ids, types + 1);
 	run(psprintf("CREATE TEMP TABLE neardup_documents AS SELECT * FROM (%s\n) d",
-							documents));
+				 documents));
 	require_ids();
 	run("CREATE UNIQUE INDEX ON pg_temp.neardup_documents (id)");
 	evaluation->equal = operator_name(operator_equal(types[0]));
@@ -397,14 +402,14 @@ prepare(Evaluation *evaluation, const char *documents, const char *truth)
 	common = common_type(types);
 	/* a and b are in a true pair what they are in one that is found */
 	run(psprintf("CREATE TEMP TABLE neardup_truth AS "
-							"SELECT DISTINCT a.id AS id1, b.id AS id2 "
-							"FROM (%s\n) u, LATERAL (VALUES (u.id1, u.id2), (u.id2, u.id1)) t (id1, id2) "
-							"JOIN pg_temp.neardup_documents a ON %s "
-							"JOIN pg_temp.neardup_documents b ON %s "
-							"WHERE a.id %s b.id AND (%s\n)",
-							truth, equal_in(common, "a.id", "t.id1"),
-							equal_in(common, "b.id", "t.id2"),
-							evaluation->less, evaluation->condition));
+				 "SELECT DISTINCT a.id AS id1, b.id AS id2 "
+				 "FROM (%s\n) u, LATERAL (VALUES (u.id1, u.id2), (u.id2, u.id1)) t (id1, id2) "
+				 "JOIN pg_temp.neardup_documents a ON %s "
+				 "JOIN pg_temp.neardup_documents b ON %s "
+				 "WHERE a.id %s b.id AND (%s\n)",
+				 truth, equal_in(common, "a.id", "t.id1"),
+				 equal_in(common, "b.id", "t.id2"),
+				 evaluation->less, evaluation->condition));
 }
 
 /*
@@ -448,9 +453,9 @@ make_signatures(Evaluation *evaluation, const char *method)
 
 	given_expression("methods", method);
 	ms = run(psprintf("CREATE TEMP TABLE neardup_signatures AS "
-								 "SELECT *, (%s\n)::%s.signature AS neardup_signature "
-								 "FROM pg_temp.neardup_documents",
-								 method, evaluation->schema));
+					  "SELECT *, (%s\n)::%s.signature AS neardup_signature "
+					  "FROM pg_temp.neardup_documents",
+					  method, evaluation->schema));
 	run("ANALYZE pg_temp.neardup_signatures");
 	return ms;
 }
@@ -471,7 +476,7 @@ have_own_rule(void)
 	Datum		sig;
 
 	(void) run("SELECT neardup_signature FROM pg_temp.neardup_signatures "
-						  "WHERE neardup_signature IS NOT NULL LIMIT 1");
+			   "WHERE neardup_signature IS NOT NULL LIMIT 1");
 	if (SPI_processed == 0)
 		return false;
 	sig = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1,
@@ -693,20 +698,20 @@ best_pairs(const Evaluation *evaluation, const char *pairs, const char *conditio
 	"OPERATOR(pg_catalog./) " whole "::pg_catalog.float8 END "
 
 static const char figures_query[] =
-	"SELECT threshold, true_pairs, found, correct, wrong, "
-	SHARE("correct", "true_pairs") ", " SHARE("correct", "found") ", "
-	SHARE("(correct OPERATOR(pg_catalog.+) correct)",
-		  "(found OPERATOR(pg_catalog.+) true_pairs)") ", "
-	SHARE("wrong", "documents")
-	"FROM (SELECT c.*, found OPERATOR(pg_catalog.-) correct AS wrong "
-	"FROM (SELECT t.i, t.threshold, "
-	"coalesce(pg_catalog.sum(p.pairs), 0)::pg_catalog.int8 AS found, "
-	"coalesce(pg_catalog.sum(p.pairs) FILTER (WHERE p.correct), 0)::pg_catalog.int8 AS correct, "
-	"(SELECT pg_catalog.count(*) FROM pg_temp.neardup_truth) AS true_pairs, "
-	"(SELECT pg_catalog.count(*) FROM pg_temp.neardup_documents) AS documents "
-	"FROM pg_catalog.unnest($1) WITH ORDINALITY t (threshold, i) "
-	"LEFT JOIN pg_temp.neardup_found p ON p.similarity OPERATOR(pg_catalog.>=) t.threshold "
-	"GROUP BY t.i, t.threshold) c) w ORDER BY i";
+"SELECT threshold, true_pairs, found, correct, wrong, "
+SHARE("correct", "true_pairs") ", " SHARE("correct", "found") ", "
+SHARE("(correct OPERATOR(pg_catalog.+) correct)",
+	  "(found OPERATOR(pg_catalog.+) true_pairs)") ", "
+SHARE("wrong", "documents")
+"FROM (SELECT c.*, found OPERATOR(pg_catalog.-) correct AS wrong "
+"FROM (SELECT t.i, t.threshold, "
+"coalesce(pg_catalog.sum(p.pairs), 0)::pg_catalog.int8 AS found, "
+"coalesce(pg_catalog.sum(p.pairs) FILTER (WHERE p.correct), 0)::pg_catalog.int8 AS correct, "
+"(SELECT pg_catalog.count(*) FROM pg_temp.neardup_truth) AS true_pairs, "
+"(SELECT pg_catalog.count(*) FROM pg_temp.neardup_documents) AS documents "
+"FROM pg_catalog.unnest($1) WITH ORDINALITY t (threshold, i) "
+"LEFT JOIN pg_temp.neardup_found p ON p.similarity OPERATOR(pg_catalog.>=) t.threshold "
+"GROUP BY t.i, t.threshold) c) w ORDER BY i";
 
 /* Evaluates a method at each threshold, of which `least` is the least. */
 static void

@@ -329,7 +329,7 @@ cluster_evaluation_serialize(PG_FUNCTION_ARGS)
 {
 	ClusterState *state = (ClusterState *) PG_GETARG_POINTER(0);
 	Size		size = VARHDRSZ + sizeof(uint64) +
-		state->n * sizeof(LabelledItem);
+	state->n * sizeof(LabelledItem);
 	bytea	   *bytes;
 
 	if (!AllocSizeIsValid(size))
@@ -454,7 +454,7 @@ adjusted_rand(const Contingency *table)
 {
 	double		all = pairs_of(table->items);
 	double		expected = all == 0 ? 0 :
-		table->found_pairs * table->true_pairs / all;
+	table->found_pairs * table->true_pairs / all;
 	double		most = (table->found_pairs + table->true_pairs) / 2;
 
 	return most == expected ? 1 :

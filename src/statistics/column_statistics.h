@@ -25,24 +25,24 @@ typedef struct NearNumbers
 	float4		near;			/* share of pairs of rows that are near */
 	float4		similar;		/* that are as similar: the same but where a
 								 * method's rule says what is near */
-	float4		first;			/* share of rows that are near a typical row: a
-								 * scan that ends at the first one reads
-								 * 1 / (1 + their number) of the rows */
+	float4		first;			/* share of rows that are near a typical row:
+								 * a scan that ends at the first one reads 1 /
+								 * (1 + their number) of the rows */
 	float4		matched;		/* share of rows that are near another one */
-	float4		row_keys;		/* candidate keys of a row, and to look up: see */
+	float4		row_keys;		/* candidate keys of a row */
 	float4		query_keys;		/* see method.h; 0: every row is looked at */
 } NearNumbers;
 
 typedef struct NearStatistics
 {
 	float4		values;			/* of a signature, on the average */
-	float4		all_keys;		/* keys that an index of access method neardup always
-								 * reads the lists of; 0: those that the
-								 * threshold asks for */
-	float4		postings;		/* what these have of a row, where all lists are long;
-								 * else 0 */
-	float4		key_share;		/* of rows that have a candidate key by chance; 0:
-								 * signatures have none */
+	float4		all_keys;		/* keys that an index of access method neardup
+								 * always reads the lists of; 0: those that
+								 * the threshold asks for */
+	float4		postings;		/* what these have of a row, where all lists
+								 * are long; else 0 */
+	float4		key_share;		/* of rows that have a candidate key by
+								 * chance; 0: signatures have none */
 	NearNumbers at[NSHARES];
 } NearStatistics;
 

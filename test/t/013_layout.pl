@@ -211,7 +211,7 @@ my @budgets = (
 	[ 5255, 4400, qw(guard) ],
 	[ 4002, 3000, qw(groups) ],
 	[ 4642, 4642, qw(passages) ],
-	[ 1329, 1331, qw(evaluation) ]);
+	[ 1276, 1400, qw(evaluation) ]);
 my (@over, $total);
 my %lines = map { $_ => slurp("src/$_") =~ tr/\n// } keys %code;
 $total += $_ foreach values %lines;
