@@ -13,78 +13,44 @@
  */
 #include "postgres.h"
 
+#include "access/stratnum.h"
+#include "catalog/pg_am_d.h"
 #include "catalog/pg_type_d.h"
+#include "commands/defrem.h"
 #include "nodes/primnodes.h"
 #include "storage/itemptr.h"
-#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 
 #include "join/node/comparison.h"
 
-/* The operators, by their functions. */
+/* The kind of an operator on columns of that type. */
 static ComparisonKind
-kind_of(Oid function)
+kind_of(Oid operator, Oid type)
 {
-	switch (function)
+	Oid			family = get_opclass_family(GetDefaultOpClass(type, BTREE_AM_OID));
+	Oid			negator = get_negator(operator);
+
+	switch (get_op_opfamily_strategy(operator, family))
 	{
-		case F_INT2LT:
-		case F_INT24LT:
-		case F_INT28LT:
-		case F_INT42LT:
-		case F_INT4LT:
-		case F_INT48LT:
-		case F_INT82LT:
-		case F_INT84LT:
-		case F_INT8LT:
-		case F_TIDLT:
+		case BTLessStrategyNumber:
 			return COMPARISON_LT;
-		case F_INT2LE:
-		case F_INT24LE:
-		case F_INT28LE:
-		case F_INT42LE:
-		case F_INT4LE:
-		case F_INT48LE:
-		case F_INT82LE:
-		case F_INT84LE:
-		case F_INT8LE:
-		case F_TIDLE:
+		case BTLessEqualStrategyNumber:
 			return COMPARISON_LE;
-		case F_INT2NE:
-		case F_INT24NE:
-		case F_INT28NE:
-		case F_INT42NE:
-		case F_INT4NE:
-		case F_INT48NE:
-		case F_INT82NE:
-		case F_INT84NE:
-		case F_INT8NE:
-		case F_TIDNE:
-			return COMPARISON_NE;
-		case F_INT2GE:
-		case F_INT24GE:
-		case F_INT28GE:
-		case F_INT42GE:
-		case F_INT4GE:
-		case F_INT48GE:
-		case F_INT82GE:
-		case F_INT84GE:
-		case F_INT8GE:
-		case F_TIDGE:
+		case BTGreaterEqualStrategyNumber:
 			return COMPARISON_GE;
-		case F_INT2GT:
-		case F_INT24GT:
-		case F_INT28GT:
-		case F_INT42GT:
-		case F_INT4GT:
-		case F_INT48GT:
-		case F_INT82GT:
-		case F_INT84GT:
-		case F_INT8GT:
-		case F_TIDGT:
+		case BTGreaterStrategyNumber:
 			return COMPARISON_GT;
 		default:
-			return COMPARISON_NONE;
+			return OidIsValid(negator) &&
+				get_op_opfamily_strategy(negator, family) == BTEqualStrategyNumber ?
+				COMPARISON_NE : COMPARISON_NONE;
 	}
+}
+
+static bool
+is_comparable(Oid type)
+{
+	return type == INT2OID || type == INT4OID || type == INT8OID || type == TIDOID;
 }
 
 /* The comparison with its sides exchanged. */
@@ -119,9 +85,10 @@ comparison_init(Comparison *comparison, Node *clause)
 		return false;
 	left = linitial(op->args);
 	right = lsecond(op->args);
-	if (!IsA(left, Var) || !IsA(right, Var) || left->varno == right->varno)
+	if (!IsA(left, Var) || !IsA(right, Var) || left->varno == right->varno ||
+		!is_comparable(left->vartype) || !is_comparable(right->vartype))
 		return false;
-	comparison->kind = kind_of(get_opcode(op->opno));
+	comparison->kind = kind_of(op->opno, left->vartype);
 	if (left->varno == INNER_VAR)
 		comparison->kind = commuted(comparison->kind);
 	side = left->varno == INNER_VAR ? SIDE_INNER : SIDE_OUTER;
