@@ -217,7 +217,7 @@ sets_reflexive(Search *search, const JoinSet *set)
 	return search_need(search, set->size, set->size) <= set->size;
 }
 
-/* The bitmaps of two sets that must share so many elements. */
+/* Whether the bitmaps of two sets allow `need` shared elements. */
 static inline bool
 bitmaps_filter(Search *search, const JoinSet *indexed, const JoinSet *probing, uint32 need)
 {

@@ -52,8 +52,10 @@ typedef struct VectorJoin
 typedef struct PreparedVector
 {
 	uint32		n;				/* features that others have, too */
-	uint32		indexed;		/* so many, from the first, are in the index */
-	uint32		fresh;			/* so many look for new candidates */
+	uint32		indexed;		/* number of those, from the first, in the
+								 * index */
+	uint32		fresh;			/* number of those that look for new
+								 * candidates */
 	float		rest;			/* greatest weight of those not indexed */
 	float		length;			/* of the part that is not indexed, or its sum
 								 * where it is resemblance that counts */
@@ -62,7 +64,7 @@ typedef struct PreparedVector
 
 #define PREPARED_KEYS(n)	((n) + 1 + ((n) + 3) / 2)
 
-/* Features of a vector that has so many values. */
+/* Number of features of a vector by its number of values. */
 static inline uint32
 joined_nfeatures(uint32 size)
 {

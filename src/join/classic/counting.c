@@ -246,9 +246,9 @@ const Algorithm pair_count = {
  * S. Sarawagi, A. Kirpal, "Efficient set joins on similarity predicates", SIGMOD 2004.
  */
 
-/* An element in more than one of so many sets is a stop word ... */
+/* An element in more than this part of all sets is a stop word ... */
 #define STOPWORD_SHARE		100
-/* ... if it is in so many sets at least. */
+/* ... if it is in at least this number of sets. */
 #define STOPWORD_LEAST		8
 
 /* A posting list, from the next posting on. */
@@ -561,7 +561,7 @@ const Algorithm probe_stopwords = {
  */
 
 #define GROUP_SIZE	3			/* elements of the largest groups */
-#define FEW_SETS	8			/* so many are candidates without more ado */
+#define FEW_SETS	8			/* up to this number, all are candidates */
 
 /* Sets that have a group, by number, rising. */
 typedef struct Members

@@ -171,7 +171,7 @@ shared_areas_empty(SharedAreas *areas, int own)
 	areas->left = areas->taken = 0;
 }
 
-/* How large a segment with room for so many bytes is. */
+/* Size of a segment with room for that number of bytes. */
 static size_t
 segment_size(const SharedAreas *areas, size_t bytes)
 {

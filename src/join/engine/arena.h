@@ -70,7 +70,7 @@ typedef struct SharedAreas
 	SharedSegment segments[FLEXIBLE_ARRAY_MEMBER];	/* AREA_SEGMENTS of each */
 } SharedAreas;
 
-/* Bytes for the areas of so many processes. */
+/* Bytes for the areas of nprocesses processes. */
 extern size_t shared_areas_bytes(int nprocesses);
 
 /*

@@ -24,7 +24,7 @@ extern struct Deferred *deferred_create(size_t memory);
 /* Add a pair.  All candidates of a set that probes are added, however many. */
 extern void deferred_add(SetJoin *join, const JoinSet *indexed, const JoinSet *probing);
 
-/* Whether there are so many pairs that they should be compared. */
+/* Whether there are enough pairs to be compared. */
 extern bool deferred_is_full(SetJoin *join);
 
 /* Begin to compare; false if there are no pairs.  After the last chunk there is more room. */

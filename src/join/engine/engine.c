@@ -21,7 +21,7 @@
 /* With less memory there is no ring: what waits in it is not counted. */
 #define MIN_RING_MEMORY	((size_t) 4 * 1024 * 1024)
 
-/* The memory is checked when one part in so many has been added. */
+/* The memory is checked when this part of it has been added. */
 #define CHECK_PART		256
 
 /* The part of the memory that a filter may have. */
@@ -315,7 +315,7 @@ setjoin_outer_rows(const SetJoin *join)
 
 /* One side is known before the other */
 
-/* Make a filter for so many features, of at most so many bytes. */
+/* Make a filter for nfeatures features. */
 static void
 create_filter(SetJoin *join, uint64 nfeatures, size_t max_bytes)
 {

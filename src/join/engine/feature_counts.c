@@ -35,7 +35,7 @@
 
 #define MIN_COUNTERS	1024
 
-/* A table with fewer counters in use than one in so many is too large. */
+/* A table is too large if fewer than one in SPARSE counters is in use. */
 #define SPARSE	8
 
 /* How far ahead counters are fetched into the cache. */
@@ -447,7 +447,7 @@ weighted_tokens_make(const TokenCounters *counters, const uint64 *features,
 #define MIN_PLACES	1
 #define CACHED		((size_t) 512 * 1024)
 
-/* If more than so many of so many sets passed, so many pass without a look. */
+/* If more than MAX_PASSED of WINDOW sets passed, the next IDLE sets pass unchecked. */
 #define WINDOW		1024
 #define MAX_PASSED	(WINDOW / 2)
 #define IDLE		(WINDOW * 15)

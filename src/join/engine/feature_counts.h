@@ -104,7 +104,7 @@ typedef struct FeatureFilter
 	uint32		idle;			/* sets that pass without a look */
 } FeatureFilter;
 
-/* True if it pays to have one by so many rows for so many others. */
+/* Whether a filter by these rows pays for the others. */
 static inline bool
 feature_filter_pays(double rows, double others)
 {

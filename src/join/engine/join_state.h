@@ -119,7 +119,7 @@ struct SetJoin
 #define LAST_SIDE(join) \
 	((join)->params.self_join ? SIDE_OUTER : SIDE_INNER)
 
-/* Note that so many bytes are held. */
+/* Note the number of bytes that are held. */
 extern void setjoin_account(SetJoin *join, size_t bytes);
 
 /* Initialize the arenas of values, keys and rows, in shared memory if there are areas. */
@@ -160,7 +160,7 @@ extern void setjoin_prepare(SetJoin *join, JoinSet *set);
 /* Number of its keys that a prepared set has in the index. */
 extern uint32 setjoin_indexed_keys(SetJoin *join, const JoinSet *set);
 
-/* Number of different keys that so many postings have, estimated; not too small. */
+/* Estimated number of different keys of these postings; not too small. */
 extern uint64 setjoin_different_keys(SetJoin *join, uint64 npostings);
 
 /* Sets probe the index of a chunk and are verified */

@@ -157,7 +157,7 @@ bitmaps_allow(const JoinSet *a, const JoinSet *b, uint32 need)
  * identical sets are collapsed (shared_sets.c).
  */
 
-/* One part in so many of a join's memory is the most that the table has. */
+/* The table has at most this part of a join's memory. */
 #define MEMORY_SHARE	64
 
 /*
@@ -168,7 +168,7 @@ bitmaps_allow(const JoinSet *a, const JoinSet *b, uint32 need)
 
 #define MIN_SLOTS		UINT64CONST(512)
 
-/* A set is in one of so many consecutive slots. */
+/* Number of consecutive slots in which a set may be. */
 #define WAYS			4
 
 /* Bits of the hash in a slot, where no SharedPointer has any. */
@@ -483,7 +483,7 @@ compare_sets(const JoinSet *a, const JoinSet *b)
 #define ST_DEFINE
 #include "lib/sort_template.h"
 
-/* Where each set goes, if sets of fewer than so many elements are counted. */
+/* The place of each set in order of size; sizes are less than nsizes. */
 static uint32 *
 places_by_size(const SetTable *table, uint32 nsizes)
 {
@@ -574,7 +574,7 @@ settable_sort(SetTable *table)
 #define FETCH_SET		5
 #define FETCH_VALUES	10
 
-/* Values are prefetched by cache lines, at most so many. */
+/* Values are prefetched by cache lines, up to this number of values. */
 #define VALUES_PER_LINE	8
 #define MAX_FETCHED		64
 
@@ -587,7 +587,7 @@ ring_create(PrefetchRing *ring, SharedValues *shared, SharedAreas *areas)
 	ring->first = ring->n = 0;
 }
 
-/* The row that was pushed so many before the last one, or NULL. */
+/* The row that was pushed `before` rows before the last one, or NULL. */
 static inline const AddedRow *
 row_before(const PrefetchRing *ring, uint32 before)
 {

@@ -86,7 +86,7 @@ typedef struct SharedValues
 /* Bytes of a table for the sets of nrows rows, in a join that may use `memory`. */
 extern size_t shared_values_bytes(double nrows, size_t memory);
 
-/* Make an empty table in a place of so many bytes. */
+/* Make an empty table in a place of `bytes` bytes. */
 extern void shared_values_init(SharedValues *table, size_t bytes);
 
 /* Prefetch what is read first for a set of that key. */

@@ -284,7 +284,7 @@ shared_index_allocate(SetJoin *join, SharedIndex *shared, int part)
 	bool		has_room = SharedPointerIsValid(shared->room) &&
 	npostings * sizeof(Posting) <= shared->room_bytes;
 
-	StaticAssertStmt(1 << SHARE_BITS == INDEX_SHARES, "shares do not have so many bits");
+	StaticAssertStmt(1 << SHARE_BITS == INDEX_SHARES, "shares and their bits differ");
 	switch (part)
 	{
 		case 0:
