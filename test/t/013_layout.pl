@@ -206,7 +206,7 @@ my @budgets = (
 	[ 9500, 9500, qw(index) ],
 	[ 9413, 8500, qw(join/engine) ],
 	[ 3400, 3400, qw(join/algorithms join/classic) ],
-	[ 4605, 4300, qw(join/node) ],
+	[ 4572, 4300, qw(join/node) ],
 	[ 2201, 2200, qw(planner statistics) ],
 	[ 5255, 4400, qw(guard) ],
 	[ 4002, 3000, qw(groups) ],
