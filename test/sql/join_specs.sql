@@ -175,6 +175,30 @@ FROM (SELECT *, outcome(text, true) AS joined, outcome(text, false) AS looped
                 AND conditions IN ('equal kinds', 'kinds, and ids', 'no equality', 'ids')) q) q
 ORDER BY conditions, type;
 
+-- By several processes, each of which joins some of the specs
+ALTER TABLE many SET (parallel_workers = 3);
+SET max_parallel_workers_per_gather = 3;
+SET min_parallel_table_scan_size = 0;
+SET parallel_setup_cost = 0;
+SET parallel_tuple_cost = 0;
+EXPLAIN (COSTS OFF)
+SELECT a.id, b.id AS b FROM many a LEFT JOIN many b
+ON near_duplicate(a.sig, b.sig, 0.8) AND a.kind = b.kind AND a.id < b.id;
+SET client_min_messages = error;
+SELECT type, memory,
+    CASE WHEN joined = looped THEN 'same' ELSE 'DIFFERENT: ' || looped END
+FROM (SELECT type, memory, outcome(text, true) AS joined, outcome(text, false) AS looped
+      FROM unnest('{64kB,64MB}'::text[]) memory, set_config('work_mem', memory, false),
+          LATERAL (SELECT type, replace(text, 'docs', 'many') AS text FROM query
+                   WHERE type IN ('inner', 'left', 'semi', 'anti') AND conditions = 'ids') q) q
+ORDER BY type, memory;
+RESET client_min_messages;
+RESET max_parallel_workers_per_gather;
+RESET min_parallel_table_scan_size;
+RESET parallel_setup_cost;
+RESET parallel_tuple_cost;
+SET work_mem = '64kB';
+
 -- More values than there are buckets, and more rows that share one with a different spec than are
 -- kept at once: 15,000 values, each of two rows and one spec
 CREATE TABLE tenants AS
