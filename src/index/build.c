@@ -148,8 +148,7 @@ am_build(Relation heap, Relation index, struct IndexInfo *info)
 	PGAlignedBlock page;
 
 	if (RelationGetNumberOfBlocks(index) != 0)
-		elog(ERROR, "index \"%s\" already contains data",
-			 RelationGetRelationName(index));
+		elog(ERROR, "index \"%s\" already contains data", RelationGetRelationName(index));
 	new_metapage(index);
 	meta_init(page.data);
 	build.meta = META_OF(page.data);
@@ -158,14 +157,12 @@ am_build(Relation heap, Relation index, struct IndexInfo *info)
 	build.row = AllocSetContextCreate(CurrentMemoryContext, "neardup row",
 									  ALLOCSET_DEFAULT_SIZES);
 	result->heap_tuples =
-		table_index_build_scan(heap, index, info, true, true, build_add_row,
-							   &build, NULL);
+		table_index_build_scan(heap, index, info, true, true, build_add_row, &build, NULL);
 	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, PHASE_WRITING);
 	build_finish(&build);
 	write_meta(index, build.meta);
 	if (RelationNeedsWAL(index))
-		log_newpage_range(index, MAIN_FORKNUM, 0,
-						  RelationGetNumberOfBlocks(index), true);
+		log_newpage_range(index, MAIN_FORKNUM, 0, RelationGetNumberOfBlocks(index), true);
 	batch_free(build.batch);
 	MemoryContextDelete(build.row);
 	result->index_tuples = build.nrows;
@@ -189,8 +186,7 @@ am_build_phase(int64 phase)
 void
 am_build_empty(Relation index)
 {
-	Buffer		buffer = ReadBufferExtended(index, INIT_FORKNUM, P_NEW,
-											RBM_NORMAL, NULL);
+	Buffer		buffer = ReadBufferExtended(index, INIT_FORKNUM, P_NEW, RBM_NORMAL, NULL);
 
 	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
 	START_CRIT_SECTION();

@@ -469,8 +469,7 @@ require_complete(Relation index, Snapshot snapshot)
 	if (!form->indisvalid)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("index \"%s\" is not valid",
-						RelationGetRelationName(index)),
+				 errmsg("index \"%s\" is not valid", RelationGetRelationName(index)),
 				 errdetail("It need not have all rows of the table."),
 				 errhint("Use REINDEX.")));
 	if (IsolationUsesXactSnapshot() && form->indcheckxmin &&

@@ -56,8 +56,7 @@ is_of_signatures(const IndexOptInfo *index)
 
 /* The statistics of the indexed column, if there are any. */
 static bool
-column_statistics(PlannerInfo *root, const IndexOptInfo *index,
-				  NearStatistics *statistics)
+column_statistics(PlannerInfo *root, const IndexOptInfo *index, NearStatistics *statistics)
 {
 	const TargetEntry *column = linitial_node(TargetEntry, index->indextlist);
 

@@ -110,8 +110,7 @@ gin_keys(const Estimate *estimate, const Signature *sig, const uint32 **keys)
 {
 	uint64		n;
 	const uint64 *elements = gin_row_elements(sig, &estimate->options, &n);
-	uint32	   *result = palloc_extended(Max(n, 1) * sizeof(uint32),
-										 MCXT_ALLOC_HUGE);
+	uint32	   *result = palloc_extended(Max(n, 1) * sizeof(uint32), MCXT_ALLOC_HUGE);
 
 	for (uint64 i = 0; i < n; i++)
 		result[i] = elements[i] >> 32;
@@ -161,8 +160,7 @@ create_estimate(FunctionCallInfo fcinfo)
 	double		threshold;
 
 	estimate->context = context;
-	estimate->row = AllocSetContextCreate(context, "neardup row",
-										  ALLOCSET_DEFAULT_SIZES);
+	estimate->row = AllocSetContextCreate(context, "neardup row", ALLOCSET_DEFAULT_SIZES);
 	if (PG_NARGS() == 2)
 		return estimate;
 	threshold = PG_ARGISNULL(2) ? -1 :

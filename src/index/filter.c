@@ -50,8 +50,7 @@ load_page(FilterPage *filter, uint32 word)
 	filter->first = word - word % FILTER_WORDS_PER_PAGE;
 	filter->end = filter->first + page_contents_size(page) / sizeof(uint64);
 	if (PAGE_TAIL(page)->kind != PAGE_FILTER || word >= filter->end)
-		index_corrupt(filter->path.store->index,
-					  BufferGetBlockNumber(filter->buffer),
+		index_corrupt(filter->path.store->index, BufferGetBlockNumber(filter->buffer),
 					  "It is no page of a filter.");
 	return true;
 }
@@ -140,8 +139,7 @@ filter_keys(PageStore *store, const SegmentInfo *segment, CachedSegment *cached,
 
 	if (segment->filter_words == 0)
 		return true;
-	directory_open(&page.path, store, segment->owner, segment->filter,
-				   &cached->filter);
+	directory_open(&page.path, store, segment->owner, segment->filter, &cached->filter);
 	there = drop_missing(store, segment, cached, &page, keys, nkeys, enough);
 	release_page(&page);
 	directory_close(&page.path);

@@ -44,8 +44,7 @@ index_open_neardup(Oid indexid)
 	if (!index->rd_index->indisready)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("index \"%s\" is not ready",
-						RelationGetRelationName(index)),
+				 errmsg("index \"%s\" is not ready", RelationGetRelationName(index)),
 				 errdetail("It is being made, or that was broken off."),
 				 errhint("Use REINDEX, or drop it.")));
 	return index;
@@ -67,8 +66,7 @@ am_options(Datum given, bool validate)
 
 	if (kind == 0)
 		kind = add_reloption_kind();
-	return (bytea *) build_reloptions(given, validate, kind,
-									  sizeof(StdRdOptions), NULL, 0);
+	return (bytea *) build_reloptions(given, validate, kind, sizeof(StdRdOptions), NULL, 0);
 }
 
 /* True if a member of a family is what its strategy is for. */

@@ -60,8 +60,7 @@ search_row(IndexSearch *search, Page page, const PendingHead *head)
 
 	if (candidate_without_bound(search, &tid, head->spec))
 		return;
-	overlap = keys_overlap(query->keys, query->shares, query->nkeys, row->keys,
-						   row->nkeys);
+	overlap = keys_overlap(query->keys, query->shares, query->nkeys, row->keys, row->nkeys);
 	candidate_row(search, &tid, head->size, row->order, overlap + search->slack);
 }
 
@@ -189,8 +188,7 @@ require_change(Relation index, const IndexMeta *before)
 {
 	IndexMeta  *now = meta_read(index);
 
-	if (now->next_owner == before->next_owner &&
-		now->nsegments == before->nsegments &&
+	if (now->next_owner == before->next_owner && now->nsegments == before->nsegments &&
 		now->pending_kept == before->pending_kept)
 		index_corrupt(index, META_BLOCK,
 					  "A page that it names belongs to something else.");
@@ -198,8 +196,7 @@ require_change(Relation index, const IndexMeta *before)
 }
 
 bool
-index_search(Relation index, const IndexQuery *query, SearchCallback callback,
-			 void *state)
+index_search(Relation index, const IndexQuery *query, SearchCallback callback, void *state)
 {
 	IndexMeta  *meta = palloc(sizeof(IndexMeta));
 	IndexSearch search = {
@@ -216,8 +213,7 @@ index_search(Relation index, const IndexQuery *query, SearchCallback callback,
 	pause_at(PAUSE_SEARCH);
 	begin(&search);
 	search.cache = segment_cache(index, meta);
-	search.keys = palloc_extended(Max(query->nkeys, 1) * sizeof(uint32),
-								  MCXT_ALLOC_HUGE);
+	search.keys = palloc_extended(Max(query->nkeys, 1) * sizeof(uint32), MCXT_ALLOC_HUGE);
 	complete = search_pending(&search, meta);
 	for (uint32 i = 0; i < meta->nsegments && complete; i++)
 		complete = search_segment(&search, &meta->segments[i]);

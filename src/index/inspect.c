@@ -89,8 +89,7 @@ neardup_index_segments(PG_FUNCTION_ARGS)
 /* Merges */
 
 static void
-put_merge(ReturnSetInfo *result, const IndexMeta *meta, int number,
-		  const MergeState *state)
+put_merge(ReturnSetInfo *result, const IndexMeta *meta, int number, const MergeState *state)
 {
 	static const char *const phases[] = {"rows", "lists", "finish", "release"};
 	SegmentInfo *segments = palloc(MAX_SEGMENTS * sizeof(SegmentInfo));

@@ -86,16 +86,14 @@ am_begin_scan(Relation index, int nkeys, int norderbys)
 }
 
 void
-am_rescan(IndexScanDesc scan, ScanKey keys, int nkeys,
-				ScanKey orderbys, int norderbys)
+am_rescan(IndexScanDesc scan, ScanKey keys, int nkeys, ScanKey orderbys, int norderbys)
 {
 	NeardupScan *state = scan->opaque;
 
 	if (keys != NULL && scan->numberOfKeys > 0)
 		memmove(scan->keyData, keys, scan->numberOfKeys * sizeof(ScanKeyData));
 	if (orderbys != NULL && scan->numberOfOrderBys > 0)
-		memmove(scan->orderByData, orderbys,
-				scan->numberOfOrderBys * sizeof(ScanKeyData));
+		memmove(scan->orderByData, orderbys, scan->numberOfOrderBys * sizeof(ScanKeyData));
 	scan->xs_itup = NULL;
 	MemoryContextReset(state->context);
 	MemoryContextReset(state->pass);
@@ -169,6 +167,24 @@ same_signature(const Signature *a, const Signature *b)
 		memcmp(VARDATA(a), VARDATA(b), VARSIZE(a) - VARHDRSZ) == 0;
 }
 
+/* The first condition, or another one for its signature with a greater threshold. */
+static SignatureQuery *
+strictest_condition(IndexScanDesc scan)
+{
+	SignatureQuery *strictest = DatumGetSignatureQuery(scan->keyData[0].sk_argument);
+
+	for (int i = 1; i < scan->numberOfKeys &&
+		 measure_has_threshold(strictest->measure, strictest->threshold); i++)
+	{
+		SignatureQuery *other = DatumGetSignatureQuery(scan->keyData[i].sk_argument);
+
+		if (other->threshold > strictest->threshold && other->threshold <= 1 &&
+			same_signature(&other->signature, &strictest->signature))
+			strictest = other;
+	}
+	return strictest;
+}
+
 /* The least similarity of a row that meets a condition. */
 static double
 condition_similarity(const SignatureQuery *condition)
@@ -206,7 +222,7 @@ set_query(IndexScanDesc scan, NeardupScan *state)
 	}
 	if (scan->numberOfKeys > 0 && !state->nothing)
 	{
-		SignatureQuery *condition = DatumGetSignatureQuery(scan->keyData[0].sk_argument);
+		SignatureQuery *condition = strictest_condition(scan);
 
 		query->nulls = false;
 		if (scan->numberOfOrderBys > 0 &&
@@ -327,8 +343,7 @@ search(IndexScanDesc scan, NeardupScan *state, SearchCallback callback,
 		CHECK_FOR_INTERRUPTS();
 		state->n = 0;
 		state->full = false;
-	} while (!index_search(scan->indexRelation, &state->query, callback,
-						   callback_state));
+	} while (!index_search(scan->indexRelation, &state->query, callback, callback_state));
 	search_counters_add(&state->own, state->counters, &before);
 }
 

@@ -157,8 +157,7 @@ merge_state(Relation index, const IndexMeta *meta, int number, MergeState *state
 		return false;
 	page_require(&store, slot->block, MERGE_OWNER(slot->owner), page.data);
 	memcpy(state, PageGetContents(page.data), sizeof(MergeState));
-	if (PAGE_TAIL(page.data)->kind != PAGE_MERGE ||
-		state->writer.info.owner != slot->owner)
+	if (PAGE_TAIL(page.data)->kind != PAGE_MERGE || state->writer.info.owner != slot->owner)
 		index_corrupt(index, slot->block, "It is not the state of a merge.");
 	return true;
 }
@@ -189,8 +188,7 @@ merge_count_dead(Relation index, const IndexMeta *meta, int number, uint32 ndead
 {
 	MergeState *state = palloc(sizeof(MergeState));
 
-	if (merge_state(index, meta, number, state) &&
-		state->writer.info.ndead != ndead)
+	if (merge_state(index, meta, number, state) && state->writer.info.ndead != ndead)
 	{
 		state->writer.info.ndead = ndead;
 		write_state(index, meta->merges[number].block, state);
@@ -271,15 +269,13 @@ put_in_place(Relation index, int number, const SegmentInfo *segments, uint32 n,
 	statebuffer = ReadBuffer(index, meta->merges[number].block);
 	LockBuffer(statebuffer, BUFFER_LOCK_EXCLUSIVE);
 	state->phase = MERGE_RELEASE;
-	put_state(GenericXLogRegisterBuffer(xlog, statebuffer,
-										GENERIC_XLOG_FULL_IMAGE), state);
+	put_state(GenericXLogRegisterBuffer(xlog, statebuffer, GENERIC_XLOG_FULL_IMAGE), state);
 	meta_finish_change(buffer, xlog);
 	UnlockReleaseBuffer(statebuffer);
 }
 
 static void
-finish(Relation index, int number, const SegmentInfo *segments, uint32 n,
-	   MergeState *state)
+finish(Relation index, int number, const SegmentInfo *segments, uint32 n, MergeState *state)
 {
 	PageStore	store = {.index = index};
 	SegmentInfo segment = segment_end(segment_resume(&store, &state->writer));
@@ -310,8 +306,7 @@ end_merge(Relation index, int number, BlockNumber block, const MergeState *state
 }
 
 static void
-release(Relation index, int number, BlockNumber block, MergeState *state,
-		uint64 most)
+release(Relation index, int number, BlockNumber block, MergeState *state, uint64 most)
 {
 	PageStore	store = {.index = index};
 	uint64		done = 0;
