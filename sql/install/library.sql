@@ -47,7 +47,7 @@ BEGIN
     END IF;
     IF TG_OP = 'DELETE' THEN
         -- library_drop() has removed them
-        IF pg_catalog.to_regclass(@extschema@.library_signatures(OLD.id)) IS NULL THEN
+        IF pg_catalog.to_regclass(@extschema@._library_signatures(OLD.id)) IS NULL THEN
             RETURN OLD;
         END IF;
         RAISE EXCEPTION 'library "%" still has documents and signatures', OLD.name
@@ -124,23 +124,23 @@ SELECT pg_catalog.pg_extension_config_dump('@extschema@.library_change_id_seq', 
 
 -- library: statistics
 
-CREATE FUNCTION @extschema@.library_signature_of(doc text, method text, analysis text, statistics lexicon) RETURNS signature
+CREATE FUNCTION @extschema@._library_signature_of(doc text, method text, analysis text, statistics lexicon) RETURNS signature
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN CASE method WHEN 'shingles' THEN shingles(doc, analysis)
                    ELSE top_words(doc, statistics, 6, 'tf-ridf'::text, ''::text) END;
-COMMENT ON FUNCTION @extschema@.library_signature_of(text, text, text, lexicon) IS 'signature of a document as a library has it';
+COMMENT ON FUNCTION @extschema@._library_signature_of(text, text, text, lexicon) IS 'signature of a document as a library has it';
 
 -- Who changes documents holds this lock on their library together, who makes all
 -- its signatures anew alone: of these none is of a document as it was before.
-CREATE FUNCTION @extschema@.library_change_lock_class() RETURNS int
+CREATE FUNCTION @extschema@._library_change_lock_class() RETURNS int
     LANGUAGE sql STABLE
 RETURN CAST(CAST('@extschema@.library_document' AS pg_catalog.regclass) AS pg_catalog.oid)::int;
-COMMENT ON FUNCTION @extschema@.library_change_lock_class() IS 'first number of the advisory locks on libraries of who changes documents; the second is the library''s';
+COMMENT ON FUNCTION @extschema@._library_change_lock_class() IS 'first number of the advisory locks on libraries of who changes documents; the second is the library''s';
 
 -- A snapshot from before signatures were made anew does not show them: what is to be
 -- changed there would stay.  It shows the catalog's row of the table that they were in,
 -- which is gone; so its size is null.  Names may be looked up in either way.
-CREATE FUNCTION @extschema@.library_require_current(number int) RETURNS void
+CREATE FUNCTION @extschema@._library_require_current(number int) RETURNS void
     LANGUAGE plpgsql VOLATILE SET search_path FROM CURRENT
 AS $$
 BEGIN
@@ -153,10 +153,10 @@ BEGIN
             USING ERRCODE = 'serialization_failure', HINT = 'The transaction might succeed if retried.';
     END IF;
 END $$;
-COMMENT ON FUNCTION @extschema@.library_require_current(int) IS 'an error if a library''s signatures were made anew since the transaction has its snapshot';
+COMMENT ON FUNCTION @extschema@._library_require_current(int) IS 'an error if a library''s signatures were made anew since the transaction has its snapshot';
 
 -- Documents go, and come with another body, by anybody's hand: statistics and
--- signatures keep pace.  They come to a library by library_index_entries().
+-- signatures keep pace.  They come to a library by _library_index_entries().
 CREATE FUNCTION @extschema@.library_follow() RETURNS trigger
     LANGUAGE plpgsql SET search_path FROM CURRENT
 AS $$
@@ -171,14 +171,14 @@ BEGIN
         DELETE FROM @extschema@.library_signature;
         RETURN NULL;
     END IF;
-    PERFORM pg_advisory_xact_lock_shared(@extschema@.library_change_lock_class(), g.library_id)
+    PERFORM pg_advisory_xact_lock_shared(@extschema@._library_change_lock_class(), g.library_id)
     FROM (SELECT DISTINCT library_id FROM gone ORDER BY library_id) g;
     IF TG_OP = 'UPDATE' THEN
-        PERFORM pg_advisory_xact_lock_shared(@extschema@.library_change_lock_class(), c.library_id)
+        PERFORM pg_advisory_xact_lock_shared(@extschema@._library_change_lock_class(), c.library_id)
         FROM (SELECT DISTINCT library_id FROM come ORDER BY library_id) c;
-        PERFORM @extschema@.library_require_current(c.library_id) FROM (SELECT DISTINCT library_id FROM come) c;
+        PERFORM @extschema@._library_require_current(c.library_id) FROM (SELECT DISTINCT library_id FROM come) c;
     END IF;
-    PERFORM @extschema@.library_require_current(g.library_id) FROM (SELECT DISTINCT library_id FROM gone) g;
+    PERFORM @extschema@._library_require_current(g.library_id) FROM (SELECT DISTINCT library_id FROM gone) g;
     INSERT INTO @extschema@.library_change (library_id, documents, words, gone)
     SELECT id, -documents, -length(words), CASE method WHEN 'top_words' THEN words END
     FROM (SELECT l.id, l.method, count(*) AS documents, lexicon_agg(g.body, l.analysis) AS words
@@ -193,7 +193,7 @@ BEGIN
               FROM come c JOIN @extschema@.library l ON l.id = c.library_id GROUP BY l.id) AS s;
         INSERT INTO @extschema@.library_signature (library_id, document_id, signature)
         SELECT * FROM (SELECT l.id, c.id,
-                              @extschema@.library_signature_of(c.body, l.method, l.analysis, l.statistics) AS signature
+                              @extschema@._library_signature_of(c.body, l.method, l.analysis, l.statistics) AS signature
                        FROM come c JOIN @extschema@.library l ON l.id = c.library_id) AS s
         WHERE s.signature IS NOT NULL;
     END IF;
@@ -211,12 +211,12 @@ CREATE TRIGGER library_emptied AFTER TRUNCATE ON @extschema@.library_document
 -- Two at once take different rows, and none that the other has taken.  Not in SQL: the
 -- function would depend on columns of type lexicon, and the server, when it drops that
 -- type with all that depends on it, might come by it to the table before the column.
-CREATE FUNCTION @extschema@.library_sum_changes(library_id int) RETURNS void
+CREATE FUNCTION @extschema@._library_sum_changes(library_id int) RETURNS void
     LANGUAGE plpgsql VOLATILE STRICT SET search_path FROM CURRENT
 AS $$
 BEGIN
     WITH taken AS (SELECT c.ctid AS place FROM @extschema@.library_change c
-                   WHERE c.library_id = library_sum_changes.library_id FOR UPDATE SKIP LOCKED),
+                   WHERE c.library_id = _library_sum_changes.library_id FOR UPDATE SKIP LOCKED),
     old AS (DELETE FROM @extschema@.library_change c USING taken WHERE c.ctid = taken.place RETURNING c.*)
     -- of what has gone, what has come may be among the rows of others
     INSERT INTO @extschema@.library_change (library_id, documents, words, indexed, come, gone)
@@ -226,22 +226,22 @@ BEGIN
            CASE WHEN pg_catalog.count(come) = 0 THEN lexicon_agg(gone) END
     FROM old GROUP BY old.library_id;
 END $$;
-COMMENT ON FUNCTION @extschema@.library_sum_changes(int) IS 'puts the rows of a library''s statistics together';
+COMMENT ON FUNCTION @extschema@._library_sum_changes(int) IS 'puts the rows of a library''s statistics together';
 
 -- library: what one is
 
 -- Not strict, as is no function by which users change a library: a null is an error,
 -- and not passed over in silence.
-CREATE FUNCTION @extschema@.library_require(argument text, given boolean, hint text) RETURNS void
+CREATE FUNCTION @extschema@._library_require(argument text, given boolean, hint text) RETURNS void
     LANGUAGE plpgsql IMMUTABLE SET search_path FROM CURRENT
 AS $$
 BEGIN
     IF NOT given THEN
         RAISE EXCEPTION 'argument "%" must not be null', argument
-            USING ERRCODE = 'null_value_not_allowed', HINT = library_require.hint;
+            USING ERRCODE = 'null_value_not_allowed', HINT = _library_require.hint;
     END IF;
 END $$;
-COMMENT ON FUNCTION @extschema@.library_require(text, boolean, text) IS 'an error unless an argument is given';
+COMMENT ON FUNCTION @extschema@._library_require(text, boolean, text) IS 'an error unless an argument is given';
 
 CREATE FUNCTION @extschema@.library_id(name text) RETURNS int
     LANGUAGE plpgsql STABLE SET search_path FROM CURRENT
@@ -262,7 +262,7 @@ END $$;
 COMMENT ON FUNCTION @extschema@.library_id(text) IS 'number of a library, which has to be there';
 
 -- Who has waited for a lock on a library may find that it has been dropped meanwhile.
-CREATE FUNCTION @extschema@.library_require_still(name text, number int) RETURNS void
+CREATE FUNCTION @extschema@._library_require_still(name text, number int) RETURNS void
     LANGUAGE plpgsql VOLATILE SET search_path FROM CURRENT
 AS $$
 BEGIN
@@ -271,22 +271,22 @@ BEGIN
             USING ERRCODE = 'undefined_object', HINT = 'The view libraries lists those that are there.';
     END IF;
 END $$;
-COMMENT ON FUNCTION @extschema@.library_require_still(text, int) IS 'an error if a library has been dropped while its lock was waited for';
+COMMENT ON FUNCTION @extschema@._library_require_still(text, int) IS 'an error if a library has been dropped while its lock was waited for';
 
 -- Workers hold this lock together, who makes all signatures anew alone.
-CREATE FUNCTION @extschema@.library_lock_class() RETURNS int
+CREATE FUNCTION @extschema@._library_lock_class() RETURNS int
     LANGUAGE sql STABLE
 RETURN CAST(CAST('@extschema@.library_queue' AS pg_catalog.regclass) AS pg_catalog.oid)::int;
-COMMENT ON FUNCTION @extschema@.library_lock_class() IS 'first number of the advisory locks on libraries; the second is the library''s';
+COMMENT ON FUNCTION @extschema@._library_lock_class() IS 'first number of the advisory locks on libraries; the second is the library''s';
 
-CREATE FUNCTION @extschema@.library_signatures(number int) RETURNS text
+CREATE FUNCTION @extschema@._library_signatures(number int) RETURNS text
     LANGUAGE sql IMMUTABLE STRICT
 RETURN pg_catalog.concat('@extschema@.library_signature_', number);
-COMMENT ON FUNCTION @extschema@.library_signatures(int) IS 'name of the table with a library''s signatures';
+COMMENT ON FUNCTION @extschema@._library_signatures(int) IS 'name of the table with a library''s signatures';
 
 -- Sets are in an index of access method neardup, which takes new rows and any
 -- threshold; a signature of words is one key.
-CREATE FUNCTION @extschema@.library_signatures_index(signatures text, method text) RETURNS void
+CREATE FUNCTION @extschema@._library_signatures_index(signatures text, method text) RETURNS void
     LANGUAGE plpgsql VOLATILE STRICT SET search_path FROM CURRENT
 AS $$
 BEGIN
@@ -296,9 +296,9 @@ BEGIN
             || CASE method WHEN 'shingles' THEN ' USING neardup (signature)'
                            ELSE ' USING gin (signature) WITH (fastupdate = off)' END;
 END $$;
-COMMENT ON FUNCTION @extschema@.library_signatures_index(text, text) IS 'makes a table of signatures ready to be a partition';
+COMMENT ON FUNCTION @extschema@._library_signatures_index(text, text) IS 'makes a table of signatures ready to be a partition';
 
-CREATE FUNCTION @extschema@.library_signatures_attach(number int) RETURNS void
+CREATE FUNCTION @extschema@._library_signatures_attach(number int) RETURNS void
     LANGUAGE plpgsql VOLATILE STRICT SET search_path FROM CURRENT
 AS $$
 DECLARE
@@ -307,12 +307,12 @@ DECLARE
 BEGIN
     -- a member of the owner's role, or a superuser, may have made it
     IF owner <> current_user::text THEN
-        EXECUTE 'ALTER TABLE ' || @extschema@.library_signatures(number) || ' OWNER TO ' || quote_ident(owner);
+        EXECUTE 'ALTER TABLE ' || @extschema@._library_signatures(number) || ' OWNER TO ' || quote_ident(owner);
     END IF;
-    EXECUTE 'ALTER TABLE @extschema@.library_signature ATTACH PARTITION ' || @extschema@.library_signatures(number)
+    EXECUTE 'ALTER TABLE @extschema@.library_signature ATTACH PARTITION ' || @extschema@._library_signatures(number)
             || ' FOR VALUES IN (' || number::text || ')';
 END $$;
-COMMENT ON FUNCTION @extschema@.library_signatures_attach(int) IS 'makes the table with a library''s signatures a partition';
+COMMENT ON FUNCTION @extschema@._library_signatures_attach(int) IS 'makes the table with a library''s signatures a partition';
 
 CREATE FUNCTION @extschema@.library_create(name text, address text DEFAULT '', method text DEFAULT 'shingles',
                                analysis text DEFAULT '', threshold double precision DEFAULT 0.8) RETURNS int
@@ -343,10 +343,10 @@ BEGIN
         RAISE EXCEPTION 'there is already a library "%"', name
             USING ERRCODE = 'duplicate_object', HINT = 'library_add() adds documents to it, library_drop() removes it.';
     END IF;
-    signatures := @extschema@.library_signatures(number);
+    signatures := @extschema@._library_signatures(number);
     EXECUTE 'CREATE TABLE ' || signatures || ' (LIKE @extschema@.library_signature)';
-    PERFORM @extschema@.library_signatures_index(signatures, library_create.method);
-    PERFORM @extschema@.library_signatures_attach(number);
+    PERFORM @extschema@._library_signatures_index(signatures, library_create.method);
+    PERFORM @extschema@._library_signatures_attach(number);
     RETURN number;
 END $$;
 COMMENT ON FUNCTION @extschema@.library_create(text, text, text, text, double precision) IS 'makes a library';
@@ -359,9 +359,9 @@ DECLARE
 BEGIN
     -- before the lock, for which workers wait with the entries that they have
     DELETE FROM @extschema@.library_queue WHERE library_id = number;
-    PERFORM pg_advisory_xact_lock(@extschema@.library_lock_class(), number);
-    PERFORM @extschema@.library_require_still(library, number);
-    EXECUTE 'DROP TABLE ' || @extschema@.library_signatures(number);
+    PERFORM pg_advisory_xact_lock(@extschema@._library_lock_class(), number);
+    PERFORM @extschema@._library_require_still(library, number);
+    EXECUTE 'DROP TABLE ' || @extschema@._library_signatures(number);
     -- first, so that triggers have nothing to count
     DELETE FROM @extschema@.library WHERE id = number;
     -- what has come since, also where libraries are gone that were dropped before, but for
@@ -418,7 +418,7 @@ DECLARE
     number int := @extschema@.library_id(library);
     waited boolean;
 BEGIN
-    PERFORM @extschema@.library_require('address', address IS NOT NULL,
+    PERFORM @extschema@._library_require('address', address IS NOT NULL,
                                         'Give the address that the document was added with.');
     DELETE FROM @extschema@.library_queue q WHERE q.library_id = number AND q.address = library_remove.address;
     waited := FOUND;
@@ -431,7 +431,7 @@ COMMENT ON FUNCTION @extschema@.library_remove(text, text) IS 'removes a documen
 
 -- Entries become documents, get their signatures, and are counted, unless their library
 -- has been dropped.  Who has an entry is alone with its address.
-CREATE FUNCTION @extschema@.library_index_entries(entries bigint[]) RETURNS void
+CREATE FUNCTION @extschema@._library_index_entries(entries bigint[]) RETURNS void
     LANGUAGE plpgsql VOLATILE STRICT SET search_path FROM CURRENT
 AS $$
 BEGIN
@@ -443,7 +443,7 @@ BEGIN
                  SELECT library_id, address, body FROM entry
                  WHERE (SELECT true FROM @extschema@.library l WHERE l.id = entry.library_id) RETURNING *),
     made AS (SELECT l.id AS library_id, d.id AS document_id,
-                    @extschema@.library_signature_of(d.body, l.method, l.analysis, l.statistics) AS signature
+                    @extschema@._library_signature_of(d.body, l.method, l.analysis, l.statistics) AS signature
              FROM document d JOIN @extschema@.library l ON l.id = d.library_id),
     kept AS (INSERT INTO @extschema@.library_signature (library_id, document_id, signature)
              SELECT * FROM made WHERE signature IS NOT NULL),
@@ -453,19 +453,19 @@ BEGIN
     INSERT INTO @extschema@.library_change (library_id, documents, words, indexed, come)
     SELECT id, documents, length(words), indexed, CASE method WHEN 'top_words' THEN words END FROM counted;
 END $$;
-COMMENT ON FUNCTION @extschema@.library_index_entries(bigint[]) IS 'indexes entries of the queue';
+COMMENT ON FUNCTION @extschema@._library_index_entries(bigint[]) IS 'indexes entries of the queue';
 
 -- An entry that cannot be indexed stays, with the reason.  Errors that are not
 -- the document's fault (a full disk, a deadlock) go through.
-CREATE FUNCTION @extschema@.library_index_one(entry bigint) RETURNS void
+CREATE FUNCTION @extschema@._library_index_one(entry bigint) RETURNS void
     LANGUAGE plpgsql VOLATILE STRICT SET search_path FROM CURRENT
 AS $$
 BEGIN
-    PERFORM @extschema@.library_index_entries(ARRAY[entry]);
+    PERFORM @extschema@._library_index_entries(ARRAY[entry]);
 EXCEPTION WHEN data_exception OR program_limit_exceeded THEN
     UPDATE @extschema@.library_queue SET error = SQLERRM WHERE id = entry;
 END $$;
-COMMENT ON FUNCTION @extschema@.library_index_one(bigint) IS 'indexes an entry of the queue, or notes why it cannot be';
+COMMENT ON FUNCTION @extschema@._library_index_one(bigint) IS 'indexes an entry of the queue, or notes why it cannot be';
 
 -- A batch is of one library: of those that have an entry which no other worker has, the
 -- one whose first entry has waited longest; 16 MB are enough for one.
@@ -478,7 +478,7 @@ DECLARE
     entry bigint;
     taken bigint[];
 BEGIN
-    PERFORM @extschema@.library_require('batch', batch IS NOT NULL,
+    PERFORM @extschema@._library_require('batch', batch IS NOT NULL,
                                         'Leave it out for batches of 1000 documents.');
     IF batch < 1 THEN
         RAISE EXCEPTION 'batch is out of range: %', batch
@@ -497,8 +497,8 @@ BEGIN
     IF entry IS NULL THEN
         RETURN 0;
     END IF;
-    PERFORM pg_advisory_xact_lock_shared(@extschema@.library_lock_class(), number);
-    PERFORM @extschema@.library_require_current(number);
+    PERFORM pg_advisory_xact_lock_shared(@extschema@._library_lock_class(), number);
+    PERFORM @extschema@._library_require_current(number);
     SELECT pg_catalog.array_agg(s.id) INTO taken
     FROM (SELECT e.id, (sum(e.size) OVER (ORDER BY e.id))::bigint - e.size AS before
           FROM (SELECT q.id, octet_length(q.body)::bigint AS size FROM @extschema@.library_queue q
@@ -506,9 +506,9 @@ BEGIN
                 ORDER BY q.id LIMIT batch FOR UPDATE SKIP LOCKED) AS e) AS s
     WHERE s.before < 16 * 1024 * 1024;
     BEGIN
-        PERFORM @extschema@.library_index_entries(taken);
+        PERFORM @extschema@._library_index_entries(taken);
     EXCEPTION WHEN data_exception OR program_limit_exceeded THEN
-        PERFORM @extschema@.library_index_one(t) FROM pg_catalog.unnest(taken) AS t;
+        PERFORM @extschema@._library_index_one(t) FROM pg_catalog.unnest(taken) AS t;
     END;
     RETURN coalesce(pg_catalog.cardinality(taken), 0);
 END $$;
@@ -521,7 +521,7 @@ CREATE FUNCTION @extschema@.library_remake(library text) RETURNS bigint
 AS $$
 DECLARE
     number int := @extschema@.library_id(library);
-    signatures text := @extschema@.library_signatures(number);
+    signatures text := @extschema@._library_signatures(number);
     remade text := signatures || '_new';
     statement text;
     made bigint;
@@ -531,10 +531,10 @@ BEGIN
         RAISE EXCEPTION 'library_remake cannot run at isolation level "%"', pg_catalog.current_setting('transaction_isolation')
             USING ERRCODE = 'invalid_transaction_state', HINT = 'Begin with BEGIN ISOLATION LEVEL READ COMMITTED.';
     END IF;
-    PERFORM pg_advisory_xact_lock(@extschema@.library_lock_class(), number);
-    PERFORM pg_advisory_xact_lock(@extschema@.library_change_lock_class(), number);
-    PERFORM @extschema@.library_require_still(library, number);
-    PERFORM @extschema@.library_sum_changes(number);
+    PERFORM pg_advisory_xact_lock(@extschema@._library_lock_class(), number);
+    PERFORM pg_advisory_xact_lock(@extschema@._library_change_lock_class(), number);
+    PERFORM @extschema@._library_require_still(library, number);
+    PERFORM @extschema@._library_sum_changes(number);
     UPDATE @extschema@.library l
     SET statistics = (SELECT CASE WHEN pg_catalog.count(c.gone) = 0 THEN lexicon_agg(c.come)
                                   ELSE lexicon_agg(c.come) - lexicon_agg(c.gone) END
@@ -543,27 +543,27 @@ BEGIN
     -- No join, below which no worker would go.  OFFSET 0 keeps the signature from
     -- being made twice, once to see whether there is one.
     SELECT 'CREATE TABLE ' || remade || ' AS SELECT * FROM (SELECT d.library_id, d.id AS document_id,'
-           || ' @extschema@.library_signature_of(d.body, ' || quote_literal(l.method) || ', ' || quote_literal(l.analysis)
+           || ' @extschema@._library_signature_of(d.body, ' || quote_literal(l.method) || ', ' || quote_literal(l.analysis)
            || ', (SELECT statistics FROM @extschema@.library WHERE id = ' || number::text || ')) AS signature'
            || ' FROM @extschema@.library_document d WHERE d.library_id = ' || number::text
            || ' OFFSET 0) AS s WHERE s.signature IS NOT NULL'
     INTO statement FROM @extschema@.library l WHERE l.id = number;
     EXECUTE statement;
     GET DIAGNOSTICS made = ROW_COUNT;
-    PERFORM @extschema@.library_signatures_index(remade, l.method) FROM @extschema@.library l WHERE l.id = number;
+    PERFORM @extschema@._library_signatures_index(remade, l.method) FROM @extschema@.library l WHERE l.id = number;
     EXECUTE 'DROP TABLE ' || signatures;
     EXECUTE 'ALTER TABLE ' || remade || ' RENAME TO library_signature_' || number::text;
-    PERFORM @extschema@.library_signatures_attach(number);
+    PERFORM @extschema@._library_signatures_attach(number);
     EXECUTE 'ANALYZE ' || signatures;
     RETURN made;
 END $$;
 COMMENT ON FUNCTION @extschema@.library_remake(text) IS 'takes a library''s statistics as they are now and makes all its signatures anew; how many';
 
-CREATE FUNCTION @extschema@.library_require_tolerance(tolerance double precision) RETURNS void
+CREATE FUNCTION @extschema@._library_require_tolerance(tolerance double precision) RETURNS void
     LANGUAGE plpgsql IMMUTABLE SET search_path FROM CURRENT
 AS $$
 BEGIN
-    PERFORM @extschema@.library_require('tolerance', tolerance IS NOT NULL,
+    PERFORM @extschema@._library_require('tolerance', tolerance IS NOT NULL,
                                         'Leave it out for 0.1, a tenth of the documents.');
     IF tolerance < 0::double precision OR tolerance = 'NaN'::double precision THEN
         RAISE EXCEPTION 'tolerance is out of range: %', tolerance
@@ -571,13 +571,13 @@ BEGIN
                   HINT = 'Take 0 for signatures made anew at every change, ''Infinity'' for none.';
     END IF;
 END $$;
-COMMENT ON FUNCTION @extschema@.library_require_tolerance(double precision) IS 'an error unless it is a tolerance';
+COMMENT ON FUNCTION @extschema@._library_require_tolerance(double precision) IS 'an error unless it is a tolerance';
 
 -- What is left to do when the queue is empty: many rows of statistics become
 -- one; signatures made with statistics of far fewer documents, or of far more,
 -- are made anew.  Not where another worker is at it, who comes here too, nor where the
 -- library has been dropped meanwhile.
-CREATE FUNCTION @extschema@.library_settle(library text, tolerance double precision) RETURNS void
+CREATE FUNCTION @extschema@._library_settle(library text, tolerance double precision) RETURNS void
     LANGUAGE plpgsql VOLATILE SET search_path FROM CURRENT
 AS $$
 DECLARE
@@ -585,13 +585,13 @@ DECLARE
     counted bigint;
     known bigint;
 BEGIN
-    PERFORM @extschema@.library_require_tolerance(tolerance);
-    IF number IS NULL OR NOT pg_try_advisory_xact_lock(@extschema@.library_lock_class(), number)
-       OR NOT pg_try_advisory_xact_lock(@extschema@.library_change_lock_class(), number) THEN
+    PERFORM @extschema@._library_require_tolerance(tolerance);
+    IF number IS NULL OR NOT pg_try_advisory_xact_lock(@extschema@._library_lock_class(), number)
+       OR NOT pg_try_advisory_xact_lock(@extschema@._library_change_lock_class(), number) THEN
         RETURN;
     END IF;
     IF (SELECT count(*) > 100 FROM @extschema@.library_change c WHERE c.library_id = number) THEN
-        PERFORM @extschema@.library_sum_changes(number);
+        PERFORM @extschema@._library_sum_changes(number);
     END IF;
     SELECT (SELECT sum(c.documents) FROM @extschema@.library_change c WHERE c.library_id = number),
            coalesce(documents(l.statistics), 0)
@@ -604,7 +604,7 @@ BEGIN
         PERFORM @extschema@.library_remake(library);
     END IF;
 END $$;
-COMMENT ON FUNCTION @extschema@.library_settle(text, double precision) IS 'what is left to do when the queue is empty';
+COMMENT ON FUNCTION @extschema@._library_settle(text, double precision) IS 'what is left to do when the queue is empty';
 
 -- No SET clause and no name without a schema: a procedure that commits may
 -- have neither.  Workers see what others have done, whatever the default is; the
@@ -620,7 +620,7 @@ DECLARE
     reasons text;
     code text;
 BEGIN
-    PERFORM @extschema@.library_require_tolerance(tolerance);
+    PERFORM @extschema@._library_require_tolerance(tolerance);
     COMMIT;
     SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
     WHILE @extschema@.library_index_batch(library, batch) OPERATOR(pg_catalog.>) 0 LOOP
@@ -632,7 +632,7 @@ BEGIN
     FOR name IN SELECT l.name FROM @extschema@.library l
                 WHERE library IS NULL OR l.name OPERATOR(pg_catalog.=) library LOOP
         BEGIN
-            PERFORM @extschema@.library_settle(name, tolerance);
+            PERFORM @extschema@._library_settle(name, tolerance);
         EXCEPTION WHEN OTHERS THEN
             failed := pg_catalog.concat_ws(', ', failed, name);
             reasons := pg_catalog.concat_ws('; ', reasons, pg_catalog.format('%s: %s', name, SQLERRM));
@@ -665,12 +665,12 @@ BEGIN
         -- with the statistics that the signatures were made with
         RETURN QUERY
         SELECT one.name, d.id, d.address, similarity(s.signature, a.asked) AS alike
-        FROM (SELECT @extschema@.library_signature_of(doc, l.method, l.analysis, l.statistics) AS asked
+        FROM (SELECT @extschema@._library_signature_of(doc, l.method, l.analysis, l.statistics) AS asked
               FROM @extschema@.library l WHERE l.id = one.id OFFSET 0) a,
              @extschema@.library_signature s JOIN @extschema@.library_document d ON d.id = s.document_id
         WHERE s.library_id = one.id AND near_duplicate(s.signature, a.asked, one.threshold, 'jaccard'::text)
         ORDER BY alike DESC, d.id;
-        PERFORM @extschema@.library_require_current(one.id);
+        PERFORM @extschema@._library_require_current(one.id);
     END LOOP;
 END $$;
 COMMENT ON FUNCTION @extschema@.library_check(text, text, double precision) IS 'near-duplicates of a document in a library, or in all';
@@ -704,7 +704,7 @@ DECLARE
 BEGIN
     FOR one IN SELECT l.id, l.name, l.method, l.analysis FROM @extschema@.library l
                WHERE wanted IS NULL OR l.id = wanted ORDER BY l.name LOOP
-        asked := (SELECT @extschema@.library_signature_of(doc, l.method, l.analysis, l.statistics)
+        asked := (SELECT @extschema@._library_signature_of(doc, l.method, l.analysis, l.statistics)
                   FROM @extschema@.library l WHERE l.id = one.id);
         IF one.method = 'shingles' THEN
             nearest := ARRAY(SELECT s.document_id FROM @extschema@.library_signature s WHERE s.library_id = one.id
@@ -719,7 +719,7 @@ BEGIN
              LATERAL copied_cases(doc, d.body, preset, min_length, 0.2::double precision, one.analysis) c
         WHERE d.id = ANY (nearest)
         ORDER BY LEAST(c.a_length, c.b_length)::double precision * c.coverage DESC, d.id, c.a_start, c.b_start;
-        PERFORM @extschema@.library_require_current(one.id);
+        PERFORM @extschema@._library_require_current(one.id);
     END LOOP;
 END $$;
 COMMENT ON FUNCTION @extschema@.library_cases(text, text, text, int, int) IS 'the cases of copying of a document from those of a library, or of all, that are nearest to it';

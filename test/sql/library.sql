@@ -54,7 +54,7 @@ CALL library_index(batch => NULL);
 CALL library_index(tolerance => NULL);
 CALL library_index(tolerance => -1);
 CALL library_index(tolerance => 'NaN');
-SELECT library_settle('papers', NULL);
+SELECT _library_settle('papers', NULL);
 SELECT library_create('');
 SELECT name, waiting FROM libraries ORDER BY name;
 
@@ -99,7 +99,7 @@ SELECT count(*) FROM library_document d LEFT JOIN library_signature s ON s.docum
 WHERE d.library_id = 1 AND s.signature IS DISTINCT FROM shingles(d.body);
 SELECT library_remake('papers') = count(*) FROM library_document WHERE library_id = 1;
 -- rows put together tell the same
-SELECT library_sum_changes(1);
+SELECT _library_sum_changes(1);
 SELECT count(*) FROM library_change WHERE library_id = 1;
 SELECT * FROM wrong;
 
@@ -208,7 +208,7 @@ CREATE TEMP TABLE changes AS TABLE library_change;
 DELETE FROM library_change;
 INSERT INTO library_change (library_id, documents, words, gone)
 SELECT library_id('papers'), -1, -2, (SELECT lexicon_agg('one word'::text)) FROM generate_series(1, 2);
-SELECT library_sum_changes(library_id('papers'));
+SELECT _library_sum_changes(library_id('papers'));
 SELECT documents, words, come IS NULL AS none_come, documents(gone) FROM library_change;
 DELETE FROM library_change;
 INSERT INTO library_change SELECT * FROM changes;
@@ -265,7 +265,7 @@ SET client_min_messages = error;	-- wal_level need not be logical
 CREATE PUBLICATION everything FOR ALL TABLES;
 RESET client_min_messages;
 SELECT library_remake('papers') = count(*) FROM library_document WHERE library_id = library_id('papers');
-SELECT library_sum_changes(library_id('papers'));
+SELECT _library_sum_changes(library_id('papers'));
 SELECT neardup_accept_versions(force => true);
 
 -- A library that goes takes all with it

@@ -117,7 +117,7 @@ SELECT name, documents, waiting, state, progress FROM lib.libraries ORDER BY 1;
 UPDATE lib.library_document SET body = body OPERATOR(pg_catalog.||) ' or so'::text WHERE address OPERATOR(pg_catalog.=) '2'::text;
 SELECT lib.library_remake('sets'), lib.library_remake('words');
 SELECT lib.library_pause('sets'), lib.library_retry('sets'), lib.library_dequeue('sets'), lib.library_remove('sets', '1'), lib.library_drop('words');
-SELECT lib.library_sum_changes(1);
+SELECT lib._library_sum_changes(1);
 DELETE FROM lib.library_document;
 DROP EXTENSION neardup_library;
 -- Nor by what neardup itself has the server do
