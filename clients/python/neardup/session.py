@@ -6,8 +6,6 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from neardup import sql
-
 DRIVERS = ("psycopg", "psycopg2", "pg8000.dbapi")
 
 
