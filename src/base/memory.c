@@ -15,6 +15,7 @@ growing_reserve(void *array, size_t *room, size_t wanted, size_t width)
 {
 	size_t		most = MaxAllocHugeSize / width;
 
+	Assert((array == NULL) == (*room == 0));
 	if (wanted <= *room)
 		return array;
 	if (wanted > most)

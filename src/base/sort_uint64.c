@@ -66,6 +66,7 @@ distribute(uint64 *values, size_t n, int bits)
 	uint64		mask;
 	uint16		most = 0;
 
+	Assert(n <= DISTRIBUTE_MAX && bits >= 0 && bits <= 64);
 	if (bits == 0)
 		return;
 	if (n <= INSERTION_MAX)
@@ -193,6 +194,7 @@ sort_distinct_hashes(uint64 *values, size_t n)
 			distinct += values[i] != values[i + 1];
 		}
 	}
+	Assert(distinct < n);
 	values[distinct] = values[n - 1];
 	return distinct + 1;
 }

@@ -448,6 +448,7 @@ drop_rare(Counts *counts)
 		if (counts->table[i].cf != 0)
 			ranks[n++] = lexicon_rank(counts->table[i].df, counts->table[i].hash);
 	}
+	Assert(n > 0 && n == counts->nwords);
 	sort_hashes(ranks, n);
 	limit = ranks[(n - 1) / 2];
 	pfree(ranks);
@@ -466,6 +467,8 @@ make_place(Counts *counts, uint64 hash)
 	else if (counts->nwords >= (counts->probing.mask + 1) / 4 * 3)
 		rebuild(counts, (counts->probing.mask + 1) * 2, 0);
 	counts->nwords++;
+	Assert(counts->nwords <= counts->max_words &&
+		   counts->nwords <= counts->probing.mask);
 	return find_place(counts, hash);
 }
 
@@ -594,6 +597,7 @@ counts_lexicon(const Counts *counts, const SignatureSpec *spec, uint8 reading)
 		lexicon->entries[n].df = counts->table[i].df;
 		lexicon->entries[n++].cf = counts->table[i].cf;
 	}
+	Assert(n == counts->nwords);
 	sort_entries(lexicon->entries, n);
 	lexicon_seal(lexicon);
 	return lexicon;

@@ -1,9 +1,8 @@
 /*
  * view.c
- *		A lexicon made ready for many look-ups.
+ *		A lexicon prepared for many look-ups.
  *
- * Hashes are spread evenly, so their leading bits tell about where in the
- * sorted array a word stands: there are as many buckets as words, and a
+ * Hashes are uniform, so their leading bits are buckets, as many as words: a
  * look-up reads one place of the directory and one or two entries.
  */
 #include "postgres.h"
@@ -36,6 +35,7 @@ fill_starts(LexiconView *view)
 	}
 	while (bucket <= nbuckets)
 		view->starts[bucket++] = view->nwords;
+	Assert(bucket == nbuckets + 1);
 }
 
 LexiconView *
@@ -56,11 +56,11 @@ view_create(MemoryContext context, const Lexicon *lexicon)
 	return view;
 }
 
-/* The views that are kept, the last used first. */
+/* The cache, the last used first. */
 static LexiconView *kept[VIEWS_KEPT];
 static int	nkept = 0;
 
-/* Puts a view, which is number i or not yet among those kept, first. */
+/* Move a view, number i of the cache or new, to the front. */
 static void
 put_first(LexiconView *view, int i)
 {
@@ -68,7 +68,7 @@ put_first(LexiconView *view, int i)
 	kept[0] = view;
 }
 
-/* A user less; what nobody uses and nobody can find is freed. */
+/* Drop a user; free a view without users that is not in the cache. */
 void
 view_release(LexiconView *view)
 {
@@ -78,7 +78,7 @@ view_release(LexiconView *view)
 		MemoryContextDelete(view->context);
 }
 
-/* Keeps the one that was used least recently no longer. */
+/* Remove the least recently used view from the cache. */
 static void
 shed_last(void)
 {
@@ -89,7 +89,7 @@ shed_last(void)
 		MemoryContextDelete(last->context);
 }
 
-/* Keeps no more than so many bytes, of all that views hold. */
+/* Limit the memory of all cached views. */
 static void
 shed(Size most)
 {
@@ -104,7 +104,7 @@ shed(Size most)
 	}
 }
 
-/* Between transactions the session keeps what it may sort or hash with. */
+/* Between transactions the cache takes what a hash table may. */
 static void
 end_transaction(XactEvent event, void *arg)
 {
@@ -124,6 +124,7 @@ view_share(MemoryContext context, const Lexicon *lexicon)
 		RegisterXactCallback(end_transaction, NULL);
 	registered = true;
 	MemoryContextSetParent(context, CacheMemoryContext);
+	Assert(nkept <= VIEWS_KEPT);
 	view->shared = view->kept = true;
 	view->users = 1;
 	if (nkept == VIEWS_KEPT)

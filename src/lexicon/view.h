@@ -31,20 +31,16 @@ typedef struct LexiconView
 } LexiconView;
 
 /*
- * Makes a view, to which the context belongs from now on.  The lexicon must
- * stay where it is, or its new place be told with view_move() before the view
- * is used again.
+ * Return a new view, which owns the context.  If the lexicon moves, call
+ * view_move() before the view is used again.
  */
 extern LexiconView *view_create(MemoryContext context, const Lexicon *lexicon);
 
 /*
- * Views of lexicons that are stored out of line are kept from query to query,
- * and for queries that go from one to the other: those used last, as many as
- * VIEWS_KEPT and as VIEW_KEEP bytes, of all that they hold.  When a transaction
- * ends, as much of it stays as work_mem allows a hash table.
- * view_share() makes a view of a lexicon of that context and keeps it;
- * view_shared() finds one that is kept, by the lexicon's id and number of
- * words; both count the caller as a user, until view_release().
+ * A cache of views from query to query, of the last used ones, for lexicons that
+ * are stored out of line.  view_share() adds a view of a lexicon of that context;
+ * view_shared() finds one by the lexicon's id and number of words.  Both count the
+ * caller as a user until view_release().
  */
 #define VIEWS_KEPT	16
 #define VIEW_KEEP	(64 * 1024 * 1024)
@@ -68,10 +64,7 @@ view_is_of(const LexiconView *view, const Lexicon *lexicon)
 		view->nwords == LEXICON_NWORDS(lexicon);
 }
 
-/*
- * Tells the processor that words of a bag are going to be looked up, all of
- * them one after the other: to be called before word i is.
- */
+/* Prefetch for later words of a bag, before word i is looked up. */
 static inline void
 view_expect(const LexiconView *view, const Bag *bag, size_t i)
 {
@@ -107,10 +100,7 @@ view_find(const LexiconView *view, uint64 hash)
 	return NULL;
 }
 
-/*
- * What a word weighs in the collection, under a weighting; computed once for
- * each word.
- */
+/* Return a word's weight in the collection, which is computed once. */
 extern double view_weight(LexiconView *view, const Weighting *weighting,
 						  const LexiconEntry *entry);
 

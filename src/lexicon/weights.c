@@ -368,6 +368,7 @@ grow(Bag *bag)
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("document has too many different words"),
 				 errhint("Cut the document into parts.")));
+	Assert(bag->nwords == bag->size);
 	pfree(bag->places);
 	allocate(bag, (bag->probing.mask + 1) * 2);
 	memcpy(bag->words, words, bag->nwords * sizeof(BagWord));

@@ -127,12 +127,14 @@ place_seed(uint32 place, uint32 places)
 uint64
 key_of_bytes(const void *bytes, size_t len, uint32 place, uint32 places)
 {
+	Assert(place < places);
 	return XXH3_64bits_withSeed(bytes, len, place_seed(place, places));
 }
 
 uint64
 key_of_value(uint64 value, uint32 place, uint32 places)
 {
+	Assert(place < places);
 	return mix64(value ^ mix64(place_seed(place, places)));
 }
 
@@ -145,6 +147,7 @@ spec_has_keys(const SignatureSpec *spec)
 void
 signature_row_keys(const Signature *sig, double threshold, KeyList *keys)
 {
+	Assert(spec_has_keys(&sig->spec));
 	if (SIGNATURE_NVALUES(sig) > 0)
 		method_info(sig->spec.method)->row_keys(sig, threshold, keys);
 }
@@ -155,6 +158,7 @@ signature_query_keys(const Signature *sig, double built, double threshold,
 {
 	const MethodInfo *method = method_info(sig->spec.method);
 
+	Assert(spec_has_keys(&sig->spec));
 	*need = 1;
 	if (SIGNATURE_NVALUES(sig) == 0)
 		return true;

@@ -184,6 +184,8 @@ measure_min_overlap(Measure measure, uint64 na, uint64 nb, double threshold)
 		o--;
 	while (o <= most && measure_value(measure, na, nb, o) < threshold)
 		o++;
+	Assert(o > most || measure_value(measure, na, nb, o) >= threshold);
+	Assert(o == 1 || measure_value(measure, na, nb, o - 1) < threshold);
 	return o;
 }
 
@@ -208,6 +210,7 @@ least_size(Measure measure, uint64 na, double threshold, double estimate)
 		n--;
 	while (n < na && !sizes_reach(measure, na, n, threshold))
 		n++;
+	Assert(n >= 1 && sizes_reach(measure, na, n, threshold));
 	return n;
 }
 
@@ -224,6 +227,7 @@ greatest_size(Measure measure, uint64 na, double threshold, double estimate)
 		n++;
 	while (n > na && !sizes_reach(measure, na, n, threshold))
 		n--;
+	Assert(n >= na && !sizes_reach(measure, na, n + 1, threshold));
 	return n;
 }
 
@@ -277,6 +281,7 @@ measure_sizes(Measure measure, uint64 na, double threshold,
 		*hi = PG_UINT64_MAX;
 	else
 		*hi = greatest_size(measure, na, threshold, na / share);
+	Assert(*lo <= na && na <= *hi);
 }
 
 uint64
@@ -319,6 +324,7 @@ gallop(const uint64 *set, uint64 n, uint64 from, uint64 key)
 		else
 			hi = mid;
 	}
+	Assert(lo >= from && (lo == n || set[lo] >= key));
 	return lo;
 }
 
@@ -330,6 +336,7 @@ overlap_by_search(const uint64 *small, uint64 ns,
 	uint64		overlap = 0;
 	uint64		at = 0;
 
+	Assert(ns <= nl);
 	for (uint64 i = 0; i < ns && at < nl; i++)
 	{
 		if (need != NEED_ALL &&
@@ -476,6 +483,7 @@ set_union(const uint64 *a, uint64 na, const uint64 *b, uint64 nb,
 	uint64		j = 0;
 	uint64		n = 0;
 
+	Assert(result != a && result != b);
 	while (i < na && j < nb)
 	{
 		CHECK_EVERY(n);

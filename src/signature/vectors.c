@@ -89,5 +89,6 @@ vectors_jaccard(const Vector *a, const Vector *b)
 	}
 	most = add_rest(a, i, most);
 	most = add_rest(b, j, most);
+	Assert(least <= most);
 	return least / most;
 }

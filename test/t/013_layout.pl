@@ -196,11 +196,11 @@ is(join("\n", grep { not $known{$_} } @long),
 # Lines that folders may have, with those below them.  The second number is the
 # goal: the first goes down to it, never up.
 my @budgets = (
-	[ 1812, 1600, qw(base) ],
+	[ 1553, 1600, qw(base) ],
 	[ 5291, 5100, qw(text) ],
-	[ 3465, 3800, qw(signature) ],
+	[ 3430, 3800, qw(signature) ],
 	[ 2459, 2300, qw(document) ],
-	[ 4892, 4900, qw(methods) ],
+	[ 4867, 4900, qw(methods) ],
 	[ 3832, 3300, qw(lexicon) ],
 	[ 1593, 1600, qw(gin) ],
 	[ 9500, 9500, qw(index) ],
@@ -229,7 +229,7 @@ foreach my $budget (@budgets)
 }
 is(join("\n", @over), '', 'every folder keeps its budget of lines');
 # The goals are 62,000 and 260.
-cmp_ok($total, '<=', 71782, 'the source keeps its budget of lines');
-cmp_ok(scalar keys %lines, '<=', 285, 'and of files');
+cmp_ok($total, '<=', 67222, 'the source keeps its budget of lines');
+cmp_ok(scalar keys %lines, '<=', 227, 'and of files');
 
 done_testing();

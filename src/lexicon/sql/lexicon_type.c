@@ -555,6 +555,7 @@ lexicon_minus(PG_FUNCTION_ARGS)
 		if (subtract_entry(&entry, ea, eb, rest))
 			rest->entries[n++] = entry;
 	}
+	Assert(n <= LEXICON_NWORDS(a));
 	SET_VARSIZE(rest, LEXICON_HEADER + n * sizeof(LexiconEntry));
 	lexicon_seal(rest);
 	PG_RETURN_LEXICON(rest);
@@ -617,6 +618,7 @@ lexicon_trim(PG_FUNCTION_ARGS)
 	}
 	result->df_error = lexicon_add_errors(result->df_error, lost_df);
 	result->cf_error = lexicon_add_errors(result->cf_error, lost_cf);
+	Assert(kept <= Min(n, (size_t) max));
 	SET_VARSIZE(result, LEXICON_HEADER + kept * sizeof(LexiconEntry));
 	lexicon_seal(result);
 	PG_RETURN_LEXICON(result);

@@ -287,6 +287,7 @@ drop_worst(Builder *builder, size_t wanted)
 		}
 		set->n = kept;
 	}
+	Assert(set->n <= wanted);
 }
 
 static void
@@ -297,6 +298,7 @@ record_round(Builder *builder)
 	size_t		covered = 0;
 	double		unstable = 0;
 
+	Assert(set->nrounds <= lengthof(set->rounds));
 	for (size_t i = 0; i < builder->documents; i++)
 		covered += builder->covers[i] > 0;
 	for (size_t i = 0; i < set->n; i++)
@@ -399,20 +401,27 @@ typedef struct SampleWord
 	double		share;			/* of the document; a float's value */
 } SampleWord;
 
-/* A document of the sample; from its hash on, a flat state has the same bytes. */
+typedef struct DocumentHead
+{
+	uint64		hash;			/* of its text */
+	uint64		length;			/* in words */
+	uint64		n;				/* distinct words */
+} DocumentHead;
+
+/* A document of the sample; a flat state has the same head and words. */
 typedef struct SampleDocument
 {
 	pairingheap_node node;		/* the one of the largest hash on top */
-	uint64		hash;			/* of its text */
-	uint64		length;			/* in words */
-	uint64		n;
+	DocumentHead head;
 	SampleWord	words[FLEXIBLE_ARRAY_MEMBER];
 } SampleDocument;
 
 #define DOCUMENT_SIZE(n) \
 	(offsetof(SampleDocument, words) + (n) * sizeof(SampleWord))
-#define FLAT_DOCUMENT_HEAD \
-	(offsetof(SampleDocument, words) - offsetof(SampleDocument, hash))
+
+StaticAssertDecl(offsetof(SampleDocument, words) ==
+				 offsetof(SampleDocument, head) + sizeof(DocumentHead),
+				 "SampleDocument has padding");
 
 /* What a sample is, but for its documents. */
 typedef struct SampleInfo
@@ -442,8 +451,8 @@ static const ExpandedObjectMethods state_methods = {state_size, state_flatten};
 static int
 compare_hashes(const pairingheap_node *a, const pairingheap_node *b, void *arg)
 {
-	uint64		left = pairingheap_const_container(SampleDocument, node, a)->hash;
-	uint64		right = pairingheap_const_container(SampleDocument, node, b)->hash;
+	uint64		left = pairingheap_const_container(SampleDocument, node, a)->head.hash;
+	uint64		right = pairingheap_const_container(SampleDocument, node, b)->head.hash;
 
 	return left < right ? -1 : left > right;
 }
@@ -486,7 +495,7 @@ static uint64
 largest_hash(const WordSetState *state)
 {
 	return pairingheap_container(SampleDocument, node,
-								 pairingheap_first(state->sample))->hash;
+								 pairingheap_first(state->sample))->head.hash;
 }
 
 /* Takes the document of the largest hash out of the sample. */
@@ -498,7 +507,7 @@ pop_document(WordSetState *state)
 						  pairingheap_remove_first(state->sample));
 
 	state->info.documents--;
-	state->info.occurrences -= document->n;
+	state->info.occurrences -= document->head.n;
 	return document;
 }
 
@@ -515,7 +524,7 @@ fit_sample(WordSetState *state)
 	{
 		SampleDocument *document = pop_document(state);
 
-		state->info.limit = document->hash;
+		state->info.limit = document->head.hash;
 		pfree(document);
 	}
 }
@@ -526,7 +535,7 @@ push_document(WordSetState *state, SampleDocument *document)
 {
 	pairingheap_add(state->sample, &document->node);
 	state->info.documents++;
-	state->info.occurrences += document->n;
+	state->info.occurrences += document->head.n;
 	fit_sample(state);
 }
 
@@ -537,9 +546,9 @@ create_document(MemoryContext context, const Bag *bag, uint64 hash)
 	SampleDocument *document =
 	MemoryContextAllocHuge(context, DOCUMENT_SIZE(bag->nwords));
 
-	document->hash = hash;
-	document->length = bag->stats.length;
-	document->n = bag->nwords;
+	document->head.hash = hash;
+	document->head.length = bag->stats.length;
+	document->head.n = bag->nwords;
 	for (size_t i = 0; i < bag->nwords; i++)
 	{
 		document->words[i].hash = bag->words[i].hash;
@@ -566,7 +575,7 @@ state_size(ExpandedObjectHeader *header)
 	SampleInfo *info = &((WordSetState *) header)->info;
 
 	return state_flat_size("word_set_agg", sizeof(FlatSample) +
-						   info->documents * FLAT_DOCUMENT_HEAD +
+						   info->documents * sizeof(DocumentHead) +
 						   info->occurrences * sizeof(SampleWord));
 }
 
@@ -615,10 +624,10 @@ state_flatten(ExpandedObjectHeader *header, void *result, Size size)
 	at += sizeof(head);
 	for (size_t i = 0; i < state->info.documents; i++)
 	{
-		Size		bytes = FLAT_DOCUMENT_HEAD + documents[i]->n * sizeof(SampleWord);
+		Size		bytes = sizeof(DocumentHead) + documents[i]->head.n * sizeof(SampleWord);
 
 		CHECK_EVERY(i);
-		memcpy(at, &documents[i]->hash, bytes);
+		memcpy(at, &documents[i]->head, bytes);
 		at += bytes;
 	}
 	Assert(at == (char *) result + size);
@@ -640,20 +649,20 @@ bad_state(const char *rule)
 static void
 add_flat_document(WordSetState *state, const char **at, const char *end)
 {
-	SampleDocument head;
+	DocumentHead head;
 	SampleDocument *document;
 
-	if ((size_t) (end - *at) < FLAT_DOCUMENT_HEAD)
+	if ((size_t) (end - *at) < sizeof(DocumentHead))
 		bad_state("It is cut off.");
-	memcpy(&head.hash, *at, FLAT_DOCUMENT_HEAD);
-	*at += FLAT_DOCUMENT_HEAD;
+	memcpy(&head, *at, sizeof(DocumentHead));
+	*at += sizeof(DocumentHead);
 	if (head.n > (size_t) (end - *at) / sizeof(SampleWord))
 		bad_state("It is cut off.");
 	if (head.hash <= state->info.limit)
 	{
 		document = MemoryContextAllocHuge(state->header.eoh_context,
 										  DOCUMENT_SIZE(head.n));
-		memcpy(&document->hash, &head.hash, FLAT_DOCUMENT_HEAD);
+		document->head = head;
 		memcpy(document->words, *at, head.n * sizeof(SampleWord));
 		for (size_t i = 0; i < head.n; i++)
 		{
@@ -811,7 +820,7 @@ compare_documents(const void *left, const void *right)
 	const SampleDocument *a = *(SampleDocument *const *) left;
 	const SampleDocument *b = *(SampleDocument *const *) right;
 
-	return a->hash > b->hash ? -1 : a->hash < b->hash;
+	return a->head.hash > b->head.hash ? -1 : a->head.hash < b->head.hash;
 }
 
 /* All words of the sample's documents; *length is the documents' mean one. */
@@ -832,8 +841,8 @@ sample_occurrences(const WordSetState *state, double *length)
 		const SampleDocument *document = documents[number];
 
 		CHECK_EVERY(number);
-		sum += document->length;
-		for (size_t i = 0; i < document->n; i++)
+		sum += document->head.length;
+		for (size_t i = 0; i < document->head.n; i++)
 		{
 			occurrences[n].hash = document->words[i].hash;
 			occurrences[n].share = document->words[i].share;

@@ -204,6 +204,7 @@ long_signature(FunctionCallInfo fcinfo, DocContext *doccxt, const text *doc, int
 	}
 	if (sentences->n == 0)
 		PG_RETURN_NULL();
+	Assert(sentences->n > 0 && sentences->n <= n);
 	for (int i = 0; i < sentences->n; i++)
 		hashes[i] = sentences->chosen[i].hash;
 	sig = coordinates_alloc(doccxt, METHOD_LONG_SENTENCES, n, 0, 1);

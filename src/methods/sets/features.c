@@ -17,7 +17,6 @@
 #include "document/shingler.h"
 #include "methods/lexical/coordinates.h"
 #include "methods/method.h"
-#include "methods/weighted/weighted.h"
 #include "signature/signature.h"
 
 /*
@@ -275,6 +274,7 @@ make_pairs(DocContext *doccxt, const text *doc)
 	spec.method = METHOD_SENTENCE_PAIRS;
 	spec.width = 64;
 	sig = signature_alloc(&spec, pairs.n);
+	Assert(pairs.n == 0 || pairs.values != NULL);
 	if (pairs.n > 0)
 		memcpy(sig->values, pairs.values, pairs.n * sizeof(uint64));
 	sig->nfeatures = pairs.n;

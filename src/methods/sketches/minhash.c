@@ -232,6 +232,7 @@ any_empty(const uint64 *slots, uint32 size)
 static pg_attribute_always_inline void
 throw_all(Hashes *hashes, uint32 size, uint64 *slots)
 {
+	Assert(hashes->at == 0);
 	while (next_block(hashes))
 		throw_once(hashes->block, hashes->length, size, slots);
 	/* with fewer throws, hope of filling all is vain: do not look */
@@ -402,6 +403,7 @@ equal_slots(const Signature *a, const Signature *b)
 static double
 estimate(uint32 equal, uint32 size)
 {
+	Assert(equal <= size);
 	return Max((256.0 * equal - size) / (255.0 * size), 0);
 }
 
@@ -435,6 +437,7 @@ allowed_differences(uint32 size, double threshold)
 		need--;
 	while (need < size && estimate(need, size) < threshold)
 		need++;
+	Assert(need >= 1 && need <= size);
 	return size - need;
 }
 
@@ -449,6 +452,7 @@ add_bands(const Signature *sig, uint32 nbands, KeyList *keys)
 	const uint8 *slots = (const uint8 *) sig->values;
 	uint64		size = sig->spec.param[0];
 
+	Assert(nbands >= 1 && nbands <= size);
 	keys_reserve(keys, nbands);
 	for (uint64 band = 0; band < nbands; band++)
 	{
@@ -484,6 +488,7 @@ minhash_query_keys(const Signature *sig, double built, double threshold,
 		return false;
 	add_bands(sig, nbands, keys);
 	*need = nbands - differences;
+	Assert(*need >= 1 && *need <= nbands);
 	return true;
 }
 
@@ -588,6 +593,7 @@ lsh_choose(double threshold, double recall, uint32 size, Banding *banding)
 		while (banding->bands < most &&
 			   lsh_probability(threshold, banding->bands, rows) < recall)
 			banding->bands++;
+		Assert(banding->bands * rows <= size);
 		return true;
 	}
 	return false;
@@ -644,6 +650,7 @@ lsh_approx_keys(const Signature *set, const Banding *banding, KeyList *keys)
 
 	if (SIGNATURE_NVALUES(set) == 0)
 		return;
+	Assert((size_t) banding->bands * rows <= MINHASH_MAX_SIZE);
 	slots = palloc((size_t) banding->bands * rows);
 	minhash_slots(set->values, SIGNATURE_NVALUES(set), banding->bands * rows,
 				  slots);

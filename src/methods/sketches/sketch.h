@@ -33,4 +33,12 @@ extern Datum sketch_of_set_arg(FunctionCallInfo fcinfo, Method method,
 extern Datum sketch_of_text_arg(FunctionCallInfo fcinfo, Method method,
 								const char *what, int most);
 
+#define SUPERSHINGLES_MAX_GROUPS	256
+
+/*
+ * Raise INVALID_PARAMETER_VALUE unless a sketch may have that many groups, at
+ * least `least`, of `size` slots each.
+ */
+extern void supershingles_require_groups(int groups, int size, int least);
+
 #endif							/* NEARDUP_SKETCH_H */

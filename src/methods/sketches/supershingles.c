@@ -28,7 +28,6 @@
 #include "methods/method.h"
 #include "methods/sketches/minhash.h"
 #include "methods/sketches/sketch.h"
-#include "methods/sketches/supershingles.h"
 #include "document/doc_context.h"
 
 #define GROUPS(sig)		((sig)->spec.param[0])

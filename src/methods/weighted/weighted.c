@@ -14,26 +14,12 @@
 #include "base/call.h"
 #include "base/interrupts.h"
 #include "methods/method.h"
-#include "methods/weighted/weighted.h"
 #include "signature/signature.h"
 #include "signature/vectors.h"
 
 /*
  * Features and their weights as two arrays.
  */
-
-size_t
-paired_elements(ArrayType *features, ArrayType *weights)
-{
-	size_t		n = argument_elements("features", features);
-	size_t		m = argument_elements("weights", weights);
-
-	if (m != n)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("there are %zu features and %zu weights", n, m)));
-	return n;
-}
 
 /*
  * Weighted features: numbers and their weights that the user gave, or

@@ -16,7 +16,6 @@
 #include "methods/method.h"
 #include "methods/sketches/minhash.h"
 #include "methods/sketches/sketch.h"
-#include "methods/sketches/supershingles.h"
 #include "signature/sql/near.h"
 
 /*
