@@ -92,10 +92,10 @@ def test_tables_are_those_of_the_source():
         pytest.skip("not in the source tree of neardup")
     found = {}
     for path in source.rglob("*.[ch]"):
-        found.update((n, path) for n in ("languages.c", "scripts.c", "method_list.h") if path.name == n)
-    names = re.findall(r'^\t\[LANGUAGE_\w+\] = "(\w+)"', found["languages.c"].read_text(), re.M)
+        found.update((n, path) for n in ("languages.h", "letters.h", "method_list.h") if path.name == n)
+    names = re.findall(r'X\(\w+, \d+, "(\w+)"\)', found["languages.h"].read_text())
     assert sorted(names) == sorted(LANGUAGES)
-    scripts = re.findall(r'^\t\[WORDS_\w+\] = "(\w+)"', found["scripts.c"].read_text(), re.M)
+    scripts = re.findall(r'X\(\w+, \d+, "(\w+)", USCRIPT_\w+\)', found["letters.h"].read_text())
     assert scripts == list(SCRIPTS[1:])
     methods = re.findall(r"X\(\w+, (\d+), (\w+)\)", found["method_list.h"].read_text())
     assert methods == [(str(m.number), m.name) for m in METHODS]
