@@ -5,8 +5,7 @@
  * near_duplicate(), contained_in(), %, <% and %> become the one operator that an index
  * knows, %%(signature, signature_query).
  *
- * Functions are recognised by the addresses of their C code: no cache of
- * OIDs, and nothing breaks when the extension is moved to another schema.
+ * Functions are recognised by the addresses of their C code, whatever their schema.
  */
 #include "postgres.h"
 

@@ -207,7 +207,7 @@ my @budgets = (
 	[ 9413, 8500, qw(join/engine) ],
 	[ 3400, 3400, qw(join/algorithms join/classic) ],
 	[ 4572, 4300, qw(join/node) ],
-	[ 2201, 2200, qw(planner statistics) ],
+	[ 2200, 2200, qw(planner statistics) ],
 	[ 5201, 4400, qw(guard) ],
 	[ 3997, 3000, qw(groups) ],
 	[ 4642, 4642, qw(passages) ],
