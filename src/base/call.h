@@ -29,7 +29,7 @@ extern double argument_share(const char *what, double share);
 /* Count the elements of an array; raise NULL_VALUE_NOT_ALLOWED if one is null. */
 extern size_t argument_elements(const char *what, ArrayType *array);
 
-/* The same of two arrays, which must have as many. */
+/* Count the elements of two arrays, which must have the same number. */
 extern size_t paired_elements(ArrayType *features, ArrayType *weights);
 
 /*

@@ -98,7 +98,7 @@ words_name(const SignatureSpec *spec)
 	analysis_canonical(spec, &name);
 	if (!spec_is_of_words(spec))
 		return name.data;
-	/* it ends with "k=1", by itself or behind a space */
+	/* it ends with "k=1", alone or after a space */
 	name.len -= 3;
 	if (name.len == 0)
 		return pstrdup("simple");
@@ -336,7 +336,7 @@ lexicon_from_bytes(const char *bytes, size_t len)
  * Words are counted in an open hash table.  When it holds as many as it may,
  * the rarer half is dropped, which makes room for the next ones: in running
  * text about half of all words occur once.  A dropped word that comes back
- * begins anew, so that its df is too small by what it had.  In each dropping no
+ * starts from zero, so that its df is too small by what it had.  In each dropping no
  * word loses more than the df of the most frequent one that is dropped, and
  * the sum of these is the error that a lexicon states (lossy counting: Manku
  * and Motwani, VLDB 2002); the same for cf.  While no more than max_words words

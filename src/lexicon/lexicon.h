@@ -18,7 +18,7 @@
 
 /*
  * Words are counted, too, by classes of their first letter: the low bits of
- * its code point, which tell the letters of every alphabet apart well enough.
+ * its code point, which distinguish the letters of every alphabet well enough.
  */
 #define LEXICON_CLASSES		(1 << INITIAL_BITS)
 
@@ -59,7 +59,7 @@ StaticAssertDecl(offsetof(Lexicon, entries) == 64 + 8 * LEXICON_CLASSES,
 
 #define LEXICON_HEADER		offsetof(Lexicon, entries)
 
-/* The portable bytes are those behind the varlena header, little-endian. */
+/* The portable bytes are those after the varlena header, little-endian. */
 #define LEXICON_BYTES(l)	((char *) (l) + VARHDRSZ)
 #define LEXICON_NWORDS(l) \
 	((VARSIZE(l) - LEXICON_HEADER) / sizeof(LexiconEntry))
@@ -146,7 +146,7 @@ extern char *words_name(const SignatureSpec *spec);
 
 /*
  * The head of a lexicon, fetched alone: enough for all but the words, whose
- * number is told.  In the current memory context; its varlena header is void.
+ * number is *nwords.  In the current memory context; its varlena header is void.
  */
 extern const Lexicon *lexicon_header(Datum datum, size_t *nwords);
 

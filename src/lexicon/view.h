@@ -1,6 +1,6 @@
 /*
  * view.h
- *		A lexicon made ready for many look-ups.
+ *		A lexicon prepared for many look-ups.
  */
 #ifndef NEARDUP_VIEW_H
 #define NEARDUP_VIEW_H

@@ -89,7 +89,7 @@ typedef struct Bag
 /* Makes an empty bag in the current memory context. */
 extern Bag *bag_create(void);
 
-/* Empties the bag and frees what a large document has left behind. */
+/* Empty the bag, and free the memory of a large document. */
 extern void bag_clear(Bag *bag);
 
 /* Adds n words; raises PROGRAM_LIMIT_EXCEEDED beyond 2^32 - 1 different ones. */

@@ -128,7 +128,7 @@ typedef struct MethodInfo
 	bool		(*near) (const Signature *a, const Signature *b,
 						 double threshold);
 
-	/* The cosine, beside such a similarity.  NULL: it cannot be told. */
+	/* The cosine, beside such a similarity.  NULL: there is none. */
 	double		(*cosine) (const Signature *a, const Signature *b);
 
 	/* Number of places in which the signatures differ.  NULL: none defined. */

@@ -214,7 +214,7 @@ least_size(Measure measure, uint64 na, double threshold, double estimate)
 	return n;
 }
 
-/* The largest, likewise. */
+/* The largest size, in the same way. */
 static uint64
 greatest_size(Measure measure, uint64 na, double threshold, double estimate)
 {

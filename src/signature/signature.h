@@ -141,7 +141,7 @@ StaticAssertDecl(offsetof(Signature, values) == 32, "Signature has padding");
 
 /*
  * The weights of a vector, in the order of its features: positive, finite.
- * They stand behind the features.
+ * They are after the features.
  */
 static inline float4 *
 signature_weights(const Signature *sig)

@@ -36,7 +36,7 @@ typedef struct LexiconState
 	uint8		reading;		/* READING_... */
 } LexiconState;
 
-#define LEXICON_AT	sizeof(int64)	/* behind max_words */
+#define LEXICON_AT	sizeof(int64)	/* after max_words */
 
 static Size
 state_size(ExpandedObjectHeader *header)

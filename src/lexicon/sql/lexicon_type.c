@@ -36,7 +36,7 @@ PG_FUNCTION_INFO_V1(lexicon_from_bytea);
 
 /* Reading the text form */
 
-/* A word or a sign that must be there, behind any white space. */
+/* Read a word or a sign that must be there, after any white space. */
 static bool
 read_literal(Input *in, const char *literal)
 {
@@ -287,8 +287,8 @@ lexicon_from_bytea(PG_FUNCTION_ARGS)
 #ifdef NEARDUP_TESTING
 
 /*
- * The bytes with the hash of what analysis they tell and the checksum of what
- * they hold, if they tell one: altered ones get past both to all other checks.
+ * The bytes with the hash of their analysis and their checksum made right, so that
+ * altered bytes reach all other checks.
  */
 PG_FUNCTION_INFO_V1(neardup_sealed_lexicon);
 Datum

@@ -357,7 +357,7 @@ is_made_of(const WordTable *table, const struct varlena *datum)
 }
 
 /*
- * The word set that is argument n, as a value that tells by its bytes whether it
+ * The word set that is argument n, as a value whose bytes say whether it
  * is the same as before.  A variable of PL/pgSQL comes as a pointer to what it
  * holds, which may have changed since.
  */

@@ -48,7 +48,7 @@ selection_counted_check(const Signature *sig)
 	return selection_check(sig);
 }
 
-/* Room for as many features as there are shingles. */
+/* Room for all shingles. */
 static uint64 *
 selection_alloc(size_t n)
 {

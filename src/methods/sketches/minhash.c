@@ -294,7 +294,7 @@ fill_listed(Hashes *hashes, uint32 n, uint32 *room, uint64 *keys)
 		keys[room[i]] = least[i];
 }
 
-/* From features to slots, in room for `size` keys and to fill as many. */
+/* From features to slots; keys and room are scratch memory. */
 static pg_attribute_always_inline void
 make_slots(Hashes *hashes, uint32 size, uint64 *keys, uint32 *room,
 		   uint8 *slots)
@@ -548,7 +548,7 @@ minhash_of_text(PG_FUNCTION_ARGS)
  * massive datasets", chapter 3).
  *
  * near_duplicate_approx() takes a banding that is fixed by its threshold and
- * recall, and the exact test behind it: it never says yes where
+ * recall, and the exact test after it: it never says yes where
  * near_duplicate() says no, and says no where that says yes with a
  * probability of at most 1 - recall.  What is random in it are the hash
  * functions, which never change.  So it is a function of its arguments, too.
@@ -557,7 +557,7 @@ minhash_of_text(PG_FUNCTION_ARGS)
  * machine.
  */
 
-/* Slots for near_duplicate_approx(), where as many do. */
+/* Slots of near_duplicate_approx(), if they are enough. */
 #define APPROX_SIZE		128
 
 /* base^n, by squaring. */

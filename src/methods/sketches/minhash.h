@@ -43,7 +43,7 @@ extern bool lsh_choose(double threshold, double recall, uint32 size,
 					   Banding *banding);
 
 /*
- * The banding behind near_duplicate_approx() at this threshold and recall.
+ * The banding of near_duplicate_approx() at this threshold and recall.
  * Raises INVALID_PARAMETER_VALUE if the recall is not between 0 and 1, or the
  * threshold so small that it would take too many slots.
  */

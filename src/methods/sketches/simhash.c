@@ -81,7 +81,7 @@ full_add(uint64 *sum, uint64 x, uint64 y)
 	return carry;
 }
 
-/* Counts n features, four at a time where there are as many. */
+/* Count n features, four at a time. */
 static void
 count_features(const SignatureSpec *spec, const uint64 *features, size_t n,
 			   uint64 *planes)

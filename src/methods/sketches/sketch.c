@@ -108,7 +108,7 @@ sketch_of_text_arg(FunctionCallInfo fcinfo, Method method, const char *what,
  * is an unbiased estimate of resemblance (Broder, "On the resemblance and
  * containment of documents", 1997), with a standard error a little below
  * sqrt(J (1 - J) / s); it is exact where the union has no more than s
- * elements.  Containment cannot be told from it.
+ * elements.  It does not estimate containment.
  */
 
 static const char *

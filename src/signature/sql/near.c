@@ -25,7 +25,7 @@
  * many rows are compared with it.  If it is large it is stored out of line, and what
  * is handed to the function says only where: each row would read all of it.
  *
- * The place tells it.  While a transaction can see a value nothing else is put there.
+ * A value is known by its place: while a transaction can see it, nothing else is put there.
  */
 
 typedef struct Repeated
@@ -239,7 +239,7 @@ signatures_near(const Signature *a, const Signature *b,
 
 /*
  * Begins to fetch the values of a signature, which mostly was in no cache if it
- * is a row's that an index has found: while the rest is being made ready.
+ * is a row's that an index has found: while the rest is prepared.
  */
 static inline const Signature *
 fetch_ahead(const Signature *sig)

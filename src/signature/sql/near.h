@@ -49,7 +49,7 @@ features_per_element(const Signature *sig)
 	return method_info(sig->spec.method)->sampled ? sig->spec.param[0] : 1;
 }
 
-/* True if signatures of the method tell the measure. */
+/* Do signatures of the method have the measure? */
 extern bool measure_is_told(const MethodInfo *method, Measure measure);
 
 /* Raises INVALID_PARAMETER_VALUE unless the number is a threshold of the measure. */
@@ -73,7 +73,7 @@ measure_distance(double similarity)
 }
 
 /*
- * The C functions behind measures and conditions, by whose addresses planner code
+ * The C functions of measures and conditions, by whose addresses planner code
  * recognises them.
  */
 extern Datum signature_similarity(PG_FUNCTION_ARGS);

@@ -93,7 +93,7 @@ signature_except(PG_FUNCTION_ARGS)
 }
 
 /*
- * The union of many sets: values gather behind those that are distinct
+ * The union of many sets: values are added after those that are distinct
  * already, and are sorted in among them when there are as many.
  */
 typedef struct UnionState

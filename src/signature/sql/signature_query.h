@@ -43,7 +43,7 @@ extern SignatureQuery *signature_query_make(const Signature *sig,
  */
 #define INDEX_CONDITION_COLLATION	DEFAULT_COLLATION_OID
 
-/* The C function behind %%(signature, signature_query). */
+/* The C function of %%(signature, signature_query). */
 extern Datum signature_matches(PG_FUNCTION_ARGS);
 
 /* Its output. */

@@ -40,7 +40,7 @@
  * minhash(128)[english stop k=3]#57{8e,01,d3...}
  * weighted{0000000000000007:0.5,000000000000002a:2}
  *
- * A method with parameters has them in parentheses behind its name, and one
+ * A method with parameters has them in parentheses after its name, and one
  * that keeps less than the set has #, the number of the document's features,
  * before the values.  The weights of a vector are decimal numbers, the
  * shortest ones that read back as the same.  What is read, in either form, is
@@ -246,7 +246,7 @@ read_spec(Input *in, SignatureSpec *spec)
 	return read_analysis(in, spec);
 }
 
-/* The weight that stands behind a feature; that it is valid is checked later. */
+/* Read the weight after a feature; it is checked later. */
 static bool
 read_weight(Input *in, float4 *weight)
 {
@@ -353,7 +353,7 @@ signature_in(PG_FUNCTION_ARGS)
 
 /* Writing the text form */
 
-/* A weight as it stands behind its feature: whatever the settings. */
+/* Append a weight after its feature, whatever the settings. */
 static void
 append_weight(float4 weight, StringInfo out)
 {
@@ -657,7 +657,7 @@ compare_weights(const Signature *a, const Signature *b, uint64 n)
 	return 0;
 }
 
-/* Negative, 0 or positive as a sorts before, with or behind b. */
+/* Negative, 0 or positive as a sorts before, with or after b. */
 static int
 signature_compare(const Signature *a, const Signature *b)
 {
