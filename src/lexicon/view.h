@@ -8,7 +8,7 @@
 #include "lexicon/lexicon.h"
 #include "lexicon/weights.h"
 
-/* Weights of a view's entries in the collection, NaN where not yet computed. */
+/* Weights in the collection, NaN where not yet computed. */
 typedef struct CollectionWeights
 {
 	Weighting	weighting;
@@ -18,8 +18,8 @@ typedef struct CollectionWeights
 typedef struct LexiconView
 {
 	MemoryContext context;		/* owns all of it */
-	bool		shared;			/* it can be kept for later queries */
-	bool		kept;			/* and is */
+	bool		shared;			/* the cache may have it */
+	bool		kept;			/* and has */
 	int			users;			/* sites that use a shared one */
 	const Lexicon *lexicon;
 	uint64		id;				/* its id and number of words */
@@ -49,14 +49,12 @@ extern LexiconView *view_share(MemoryContext context, const Lexicon *lexicon);
 extern LexiconView *view_shared(uint64 id, size_t nwords);
 extern void view_release(LexiconView *view);
 
-/* The same lexicon is now here. */
 static inline void
 view_move(LexiconView *view, const Lexicon *lexicon)
 {
 	view->lexicon = lexicon;
 }
 
-/* Whether a lexicon is the one that is in the view. */
 static inline bool
 view_is_of(const LexiconView *view, const Lexicon *lexicon)
 {

@@ -228,6 +228,7 @@ static bool
 parse_parameter(const char *word, Weighting *weighting, uint32 *given)
 {
 	const char *equals = strchr(word, '=');
+	double		value;
 
 	for (int i = 0; equals != NULL && i < (int) lengthof(parameters); i++)
 	{
@@ -241,8 +242,8 @@ parse_parameter(const char *word, Weighting *weighting, uint32 *given)
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("weight says \"%s\" twice", name)));
 		*given |= 1 << i;
-		*(double *) ((char *) weighting + parameters[i].offset) =
-			parse_value(equals + 1, name, parameters[i].most);
+		value = parse_value(equals + 1, name, parameters[i].most);
+		memcpy((char *) weighting + parameters[i].offset, &value, sizeof(value));
 		return true;
 	}
 	return false;

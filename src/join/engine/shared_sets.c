@@ -460,10 +460,9 @@ collapse_part(SetJoin *join, int share, const SharedSetsPart *part,
 {
 	SharedSet  *sets = at(join, part->sets);
 	const uint32 *numbers = at(join, part->suspects);
-	uint32		end = part->ends[share];
 
 	Assert(share >= 0 && share < SET_SHARES);
-	for (uint32 i = share == 0 ? 0 : part->ends[share - 1]; i < end; i++)
+	for (uint32 i = share == 0 ? 0 : part->ends[share - 1]; i < part->ends[share]; i++)
 	{
 		SharedSet  *set = &sets[numbers[i]];
 		uint32		size = SETKEY_SIZE(set->key);
@@ -474,7 +473,7 @@ collapse_part(SetJoin *join, int share, const SharedSetsPart *part,
 		uint64		rows[2];
 
 		CHECK_FOR_INTERRUPTS();
-		fetch_ahead(join, sets, numbers + i, end - i);
+		fetch_ahead(join, sets, numbers + i, part->ends[share] - i);
 		if (!found)
 		{
 			same->values = values;

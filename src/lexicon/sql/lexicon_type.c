@@ -456,12 +456,13 @@ lexicon_plus(PG_FUNCTION_ARGS)
 	merge_begin(&merge, a, b);
 	for (entry = sum->entries; merge_next(&merge, &ea, &eb); entry++)
 	{
-		*entry = ea != NULL ? *ea : *eb;
-		if (ea != NULL && eb != NULL)
-		{
-			entry->df = add_saturated(ea->df, eb->df);
-			entry->cf = add_saturated(ea->cf, eb->cf);
-		}
+		if (ea == NULL)
+			*entry = *eb;
+		else if (eb == NULL)
+			*entry = *ea;
+		else
+			*entry = (LexiconEntry) {ea->hash, add_saturated(ea->df, eb->df),
+				add_saturated(ea->cf, eb->cf)};
 	}
 	lexicon_seal(sum);
 	PG_RETURN_LEXICON(sum);
