@@ -61,7 +61,6 @@ OBJS = \
 	src/guard/guard_search.o \
 	src/guard/guard_statement.o \
 	src/guard/guard_tables.o \
-	src/guard/guard_tag.o \
 	src/index/build.o \
 	src/index/check.o \
 	src/index/cost.o \

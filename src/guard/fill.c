@@ -30,7 +30,6 @@
 #include "utils/rel.h"
 
 #include "base/compat.h"
-#include "base/values.h"
 #include "guard/guard.h"
 
 PG_FUNCTION_INFO_V1(neardup_fill);
@@ -41,6 +40,7 @@ typedef struct Fill
 	AttrNumber	target;			/* column to be filled */
 	int			nsources;
 	AttrNumber *sources;		/* columns that the expression reads */
+	GuardValue	inputs;			/* the same, as a set */
 	Oid		   *types;			/* theirs */
 	char	   *query;			/* that computes it */
 	char	   *path;			/* search_path for that */
@@ -150,6 +150,8 @@ create_fill(FunctionCallInfo fcinfo, Relation rel, const Trigger *trigger)
 		fill->sources[i] = find_column(rel, trigger->tgargs[i + 2]);
 		fill->types[i] = TupleDescAttr(RelationGetDescr(rel),
 									   fill->sources[i] - 1)->atttypid;
+		fill->inputs.inputs = bms_add_member(fill->inputs.inputs, fill->sources[i] -
+											 FirstLowInvalidHeapAttributeNumber);
 	}
 	fill->query = make_query(rel, root, fill, trigger->tgargs[1]);
 	fill->path = psprintf("%s, %s, pg_temp",
@@ -161,44 +163,18 @@ create_fill(FunctionCallInfo fcinfo, Relation rel, const Trigger *trigger)
 	return fill;
 }
 
-/* Whether a column was assigned by the UPDATE. */
-static bool
-is_assigned(const TriggerData *data, AttrNumber column)
-{
-	return bms_is_member(column - FirstLowInvalidHeapAttributeNumber, data->tg_updatedcols);
-}
-
-/* Whether a column's value is another one than before. */
-static bool
-is_changed(const TriggerData *data, AttrNumber column)
-{
-	TupleDesc	desc = RelationGetDescr(data->tg_relation);
-	Form_pg_attribute attribute = TupleDescAttr(desc, column - 1);
-	bool		old_null;
-	bool		new_null;
-	Datum		old = heap_getattr(data->tg_trigtuple, column, desc, &old_null);
-	Datum		new = heap_getattr(data->tg_newtuple, column, desc, &new_null);
-
-	if (old_null || new_null)
-		return old_null != new_null;
-	return !same_value(old, new, attribute->attbyval, attribute->attlen);
-}
-
 /* Whether the expression is to be computed for this row. */
 static bool
 is_needed(const TriggerData *data, const Fill *fill)
 {
-	if (TRIGGER_FIRED_BY_INSERT(data->tg_event) || is_assigned(data, fill->target))
-		return true;
-	for (int i = 0; i < fill->nsources; i++)
-	{
-		if (is_assigned(data, fill->sources[i]) || is_changed(data, fill->sources[i]))
-			return true;
-	}
-	return false;
+	return TRIGGER_FIRED_BY_INSERT(data->tg_event) ||
+		bms_is_member(fill->target - FirstLowInvalidHeapAttributeNumber,
+					  data->tg_updatedcols) ||
+		bms_overlap(fill->inputs.inputs, data->tg_updatedcols) ||
+		!guard_value_unchanged(&fill->inputs, data->tg_trigslot, data->tg_newslot);
 }
 
-/* Make the plan, and sees that it gives what the column takes. */
+/* Make the plan, and see that it gives what the column takes. */
 static void
 prepare(Fill *fill, Relation rel)
 {

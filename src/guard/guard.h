@@ -6,12 +6,14 @@
 #define NEARDUP_GUARD_H
 
 #include "access/skey.h"
+#include "access/tableam.h"
 #include "commands/trigger.h"
 #include "executor/tuptable.h"
 #include "lib/ilist.h"
 #include "nodes/execnodes.h"
 #include "utils/rel.h"
 #include "utils/reltrigger.h"
+#include "utils/snapshot.h"
 
 #include "signature/signature.h"
 
@@ -140,6 +142,31 @@ typedef struct GuardMatch
 	bool		together;		/* the same statement is known to put in both */
 } GuardMatch;
 
+/* One scan of one table. */
+typedef struct ConflictScan
+{
+	Guard	   *guard;
+	GuardTable *table;
+	Relation	rel;
+	const Signature *sig;		/* the new row's signature */
+	ItemPointer self;			/* where the new row is, or NULL */
+	IndexFetchTableData *fetch;
+	SnapshotData dirty;			/* has the transaction that is changing a row */
+	Snapshot	start;			/* transactions that were running when the scan began */
+	double		similarity;		/* of what was found */
+	bool		same;			/* its signature has the same bytes */
+	bool		self_seen;		/* the new row, if its place is not known */
+	bool		self_left;		/* or a version that another trigger has
+								 * changed or deleted */
+	TupleTableSlot *best;		/* the row to report so far, or empty; NULL: the
+								 * first one ends the scan */
+	double		best_similarity;	/* of the new row and that one */
+	bool		only_others;	/* a row was found elsewhere */
+	int			others;			/* near rows besides the one to report */
+	int			dead;			/* dead rows visited to count these */
+	bool		lossy;			/* of the page every place is looked at */
+} ConflictScan;
+
 /* guard.c */
 extern Datum neardup_guard(PG_FUNCTION_ARGS);
 
@@ -260,6 +287,28 @@ extern int	guard_scope_scankeys(const Guard *guard, const GuardTable *table,
 extern bool guard_search(Guard *guard, Relation rel, const Signature *sig,
 						 ItemPointer self, GuardMatch *match);
 
+/*
+ * True if the row in the table's slot is near the new one, in its scope; the
+ * similarity is noted.
+ */
+extern bool guard_is_near(ConflictScan *scan);
+
+/*
+ * True if the version of a row in the slot was deleted by a transaction that
+ * was running when the scan began.
+ */
+extern bool guard_deleted_since(const ConflictScan *scan, TupleTableSlot *slot);
+
+/*
+ * True if this transaction has put in the row in the slot; also with COPY ... FREEZE,
+ * after which rows pass for older than all transactions.
+ */
+extern bool guard_is_own(TupleTableSlot *slot);
+
+/* Wait for the transaction that was busy with the row at tid. */
+extern void guard_wait(Relation rel, const SnapshotData *dirty,
+					   ItemPointerData tid);
+
 /* guard_statement.c */
 extern void guard_check_statement(Guard *guard, TriggerData *trigdata);
 
@@ -301,10 +350,17 @@ extern char *guard_describe_key(Relation rel, TupleTableSlot *row);
 extern char *guard_key_text(Relation rel, TupleTableSlot *row);
 
 /*
- * The key of a row, which has one, as a value of that type: text, or its own if it is
- * one column.  May point into the row.
+ * The column of that name, which keys of rows of the table can be stored in; raises
+ * an error if there is none.
  */
-extern Datum guard_key_as(Relation rel, TupleTableSlot *row, Oid type);
+extern AttrNumber guard_tag_column(Relation rel, const char *column);
+
+/* Raise an error if a tag would change what the guard reads of a row. */
+extern void guard_require_tag_apart(const Guard *guard, Relation rel);
+
+extern HeapTuple guard_tag(const Guard *guard, Relation rel, HeapTuple tuple,
+						   TupleTableSlot *row, Relation before_rel,
+						   TupleTableSlot *before, const GuardMatch *match);
 
 /* guard_report.c */
 
@@ -322,20 +378,5 @@ extern void guard_skipped_begin(void);
 /* Remember a row that is skipped. */
 extern void guard_skipped_note(Relation rel, TupleTableSlot *row,
 							   const GuardMatch *match);
-
-/* guard_tag.c */
-
-/*
- * The column of that name, which keys of rows of the table can be stored in; raises
- * an error if there is none.
- */
-extern AttrNumber guard_tag_column(Relation rel, const char *column);
-
-/* Raise an error if a tag would change what the guard reads of a row. */
-extern void guard_require_tag_apart(const Guard *guard, Relation rel);
-
-extern HeapTuple guard_tag(const Guard *guard, Relation rel, HeapTuple tuple,
-						   TupleTableSlot *row, Relation before_rel,
-						   TupleTableSlot *before, const GuardMatch *match);
 
 #endif							/* NEARDUP_GUARD_H */

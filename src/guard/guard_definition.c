@@ -338,49 +338,32 @@ guard_trigger(Relation rel, const char *name, bool missing_ok)
 			 errhint("Give the table and the name of a trigger that calls neardup_guard.")));
 }
 
-/* Where a trigger stands in pg_trigger. */
-typedef struct Place
-{
-	Oid			oid;
-	Oid			relid;
-	Oid			parent;			/* the trigger that it is a clone of */
-} Place;
-
-static Place
-find_place(Relation catalog, Oid tgoid)
-{
-	ScanKeyData key;
-	SysScanDesc scan;
-	HeapTuple	tuple;
-	Place		place;
-
-	ScanKeyInit(&key, Anum_pg_trigger_oid, BTEqualStrategyNumber, F_OIDEQ,
-				ObjectIdGetDatum(tgoid));
-	scan = systable_beginscan(catalog, TriggerOidIndexId, true, NULL, 1, &key);
-	tuple = systable_getnext(scan);
-	if (!HeapTupleIsValid(tuple))
-		elog(ERROR, "could not find trigger %u", tgoid);
-	place.oid = tgoid;
-	place.relid = ((Form_pg_trigger) GETSTRUCT(tuple))->tgrelid;
-	place.parent = ((Form_pg_trigger) GETSTRUCT(tuple))->tgparentid;
-	systable_endscan(scan);
-	return place;
-}
-
 Oid
 trigger_root(Relation rel, const Trigger *trigger, Oid *created)
 {
-	Place		place = {trigger->tgoid, RelationGetRelid(rel), trigger->tgoid};
-	Relation	catalog;
+	Oid			root = RelationGetRelid(rel);
+	Oid			parent = trigger->tgisclone ? trigger->tgoid : InvalidOid;
 
-	if (trigger->tgisclone)
+	*created = trigger->tgoid;
+	while (OidIsValid(parent))
 	{
-		catalog = table_open(TriggerRelationId, AccessShareLock);
-		while (OidIsValid(place.parent))
-			place = find_place(catalog, place.parent);
+		Relation	catalog = table_open(TriggerRelationId, AccessShareLock);
+		ScanKeyData key;
+		SysScanDesc scan;
+		HeapTuple	tuple;
+
+		*created = parent;
+		ScanKeyInit(&key, Anum_pg_trigger_oid, BTEqualStrategyNumber, F_OIDEQ,
+					ObjectIdGetDatum(parent));
+		scan = systable_beginscan(catalog, TriggerOidIndexId, true, NULL, 1, &key);
+		tuple = systable_getnext(scan);
+		if (!HeapTupleIsValid(tuple))
+			elog(ERROR, "could not find trigger %u", parent);
+		root = ((Form_pg_trigger) GETSTRUCT(tuple))->tgrelid;
+		parent = ((Form_pg_trigger) GETSTRUCT(tuple))->tgparentid;
+		systable_endscan(scan);
 		table_close(catalog, AccessShareLock);
 	}
-	Assert(OidIsValid(place.oid) && OidIsValid(place.relid));
-	*created = place.oid;
-	return place.relid;
+	Assert(OidIsValid(*created) && OidIsValid(root));
+	return root;
 }

@@ -26,6 +26,7 @@
 #include "utils/fmgroids.h"
 #include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"
+#include "utils/ruleutils.h"
 #include "utils/syscache.h"
 
 #include "base/compat.h"
@@ -118,38 +119,20 @@ qualified_name(Relation rel)
 									  RelationGetRelationName(rel));
 }
 
-/* The default GIN operator class of a type, as a command has to name it. */
-static char *
-opclass_name(Oid type)
-{
-	Oid			opclass = GetDefaultOpClass(type, GIN_AM_OID);
-	HeapTuple	tuple = SearchSysCache1(CLAOID, ObjectIdGetDatum(opclass));
-	Form_pg_opclass form;
-	char	   *name;
-
-	if (!HeapTupleIsValid(tuple))
-		return pstrdup("signature_gin_ops");
-	form = (Form_pg_opclass) GETSTRUCT(tuple);
-	if (OpclassIsVisible(opclass))
-		name = pstrdup(quote_identifier(NameStr(form->opcname)));
-	else
-		name = quote_qualified_identifier(get_namespace_name(form->opcnamespace),
-										  NameStr(form->opcname));
-	ReleaseSysCache(tuple);
-	return name;
-}
-
 /* The command that makes an index for signatures of `key` (in SQL). */
 static char *
 create_index_command(Relation rel, const char *key, Oid type, double threshold)
 {
 	GinSignatureOptions options = gin_signature_options(NULL);
+	Oid			opclass = GetDefaultOpClass(type, GIN_AM_OID);
 	StringInfoData cmd;
 
 	initStringInfo(&cmd);
 	appendStringInfo(&cmd, "CREATE INDEX ON %s USING gin (%s", qualified_name(rel), key);
 	if (!gin_signature_can_answer(&options, MEASURE_JACCARD, threshold))
-		appendStringInfo(&cmd, " %s (threshold = %s)", opclass_name(type),
+		appendStringInfo(&cmd, " %s (threshold = %s)",
+						 OidIsValid(opclass) ? generate_opclass_name(opclass) :
+						 "signature_gin_ops",
 						 double_to_shortest_decimal(threshold));
 	appendStringInfoString(&cmd, ") WITH (fastupdate = off)");
 	return cmd.data;

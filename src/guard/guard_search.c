@@ -24,11 +24,20 @@
 #include "gin/gin.h"
 #include "index/access.h"
 #include "signature/sql/near.h"
-#include "guard/guard_search.h"
 #include "signature/sql/signature_query.h"
+#include "guard/guard.h"
 
 /* Number of dead rows after which near rows are no longer counted. */
 #define MAX_DEAD		(10 * GUARD_MAX_OTHERS)
+
+/* What a visit to a row, or a scan, found. */
+typedef enum Outcome
+{
+	NOTHING,					/* no near-duplicate */
+	FOUND,						/* one that is there to stay */
+	IN_PROGRESS,				/* one that another transaction is busy with */
+	MOVED,						/* one may have a new version elsewhere */
+} Outcome;
 
 bool
 guard_is_near(ConflictScan *scan)

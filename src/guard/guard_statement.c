@@ -26,7 +26,7 @@
 #include "base/memory.h"
 #include "join/algorithms/join_kinds.h"
 #include "join/engine/feature_counts.h"
-#include "guard/guard_search.h"
+#include "guard/guard.h"
 
 /* Number of rows that can be read and joined in the time of one look-up. */
 #define ROWS_PER_LOOK_UP	30
