@@ -53,7 +53,6 @@ OBJS = \
 	src/guard/guard.o \
 	src/guard/guard_check.o \
 	src/guard/guard_definition.o \
-	src/guard/guard_index.o \
 	src/guard/guard_key.o \
 	src/guard/guard_moved.o \
 	src/guard/guard_report.o \

@@ -19,17 +19,6 @@
 
 /* The call site */
 
-/* Copy names, as a trigger's arguments may be freed between two rows. */
-static char **
-copy_names(char **names, int n)
-{
-	char	  **copies = palloc(n * sizeof(char *));
-
-	for (int i = 0; i < n; i++)
-		copies[i] = pstrdup(names[i]);
-	return copies;
-}
-
 /* How to read new rows, once the tables are known. */
 static void
 prepare_new_rows(Guard *guard, Relation rel)
@@ -69,8 +58,7 @@ guard_create(MemoryContext parent, Relation rel, const Trigger *trigger)
 	guard->statement = !TRIGGER_FOR_ROW(trigger->tgtype);
 	if (guard->mode == GUARD_TAG)
 		guard->tag = guard_tag_column(rel, trigger->tgargs[3]);
-	guard_scope_init(guard, rel, copy_names(arguments.scope, arguments.nscope),
-					 arguments.nscope);
+	guard_scope_init(guard, rel, arguments.scope, arguments.nscope);
 	guard_list_tables(guard, parent, rel, trigger);
 	prepare_new_rows(guard, rel);
 	if (guard->mode == GUARD_TAG)

@@ -222,8 +222,6 @@ extern void guard_list_tables(Guard *guard, MemoryContext parent, Relation rel,
 /* The index of that name on the table; raises UNDEFINED_OBJECT if there is none. */
 extern Oid guard_named_index(Oid relid, const char *name);
 
-/* guard_index.c */
-
 /*
  * The one key column of an index that is a signature, from 1; raises an error
  * if there is not exactly one.
@@ -235,20 +233,6 @@ extern char *guard_key_sql(Relation index, AttrNumber keyno);
 
 /* Raise DATATYPE_MISMATCH unless a column has signatures. */
 extern void guard_require_signature(Relation rel, AttrNumber attno);
-
-/*
- * Find the index for the signatures of a column, or use the index that the
- * guard was given.  Raises OBJECT_NOT_IN_PREREQUISITE_STATE, with the command
- * that helps, or WRONG_OBJECT_TYPE if there is none that can serve; for
- * statements, which can do without, the table is not searchable then.  False if
- * it is not valid and the caller can look again.  Keeps AccessShareLock on the
- * indexes that were looked at.
- */
-extern bool guard_choose_index(const Guard *guard, Relation rel,
-							   AttrNumber attno, bool again,
-							   GuardTable *table);
-extern bool guard_use_index(const Guard *guard, Relation rel, Oid indexid,
-							bool again, GuardTable *table);
 
 /* guard_row.c */
 extern GuardValue guard_index_value(Relation rel, Oid indexid, AttrNumber keyno,

@@ -53,18 +53,18 @@ parse_threshold(const char *text)
 	return threshold;
 }
 
+static const char *const mode_names[] = {
+	[GUARD_REJECT] = "reject",
+	[GUARD_SKIP] = "skip",
+	[GUARD_TAG] = "tag",
+	[GUARD_WARN] = "warn"
+};
+
 static GuardMode
 parse_mode(const char *text)
 {
-	static const char *const names[] = {
-		[GUARD_REJECT] = "reject",
-		[GUARD_SKIP] = "skip",
-		[GUARD_TAG] = "tag",
-		[GUARD_WARN] = "warn"
-	};
-
-	for (int mode = 0; mode < lengthof(names); mode++)
-		if (strcmp(names[mode], text) == 0)
+	for (int mode = 0; mode < lengthof(mode_names); mode++)
+		if (strcmp(mode_names[mode], text) == 0)
 			return mode;
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -122,12 +122,6 @@ guard_arguments(const Trigger *trigger)
 
 /* When it fires */
 
-static const char *
-mode_name(GuardMode mode)
-{
-	return mode == GUARD_SKIP ? "skip" : "tag";
-}
-
 /* Raise an error unless a trigger for each row fires when its mode can work. */
 static void
 check_row_timing(Relation rel, const Trigger *trigger, GuardMode mode)
@@ -152,7 +146,7 @@ check_row_timing(Relation rel, const Trigger *trigger, GuardMode mode)
 		ereport(ERROR,
 				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
 				 errmsg("trigger \"%s\" must be fired BEFORE, as neardup_guard's mode is %s",
-						trigger->tgname, mode_name(mode)),
+						trigger->tgname, mode_names[mode]),
 				 errdetail("A row that is in the table already cannot be dropped or changed."),
 				 errhint("Use CREATE TRIGGER ... BEFORE INSERT, or mode reject or warn.")));
 	if (mode == GUARD_SKIP && rel->rd_rel->relispartition &&
@@ -186,7 +180,7 @@ check_statement_timing(Relation rel, const Trigger *trigger, GuardMode mode)
 		ereport(ERROR,
 				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
 				 errmsg("trigger \"%s\" must be fired FOR EACH ROW, as neardup_guard's mode is %s",
-						trigger->tgname, mode_name(mode)),
+						trigger->tgname, mode_names[mode]),
 				 errdetail("Rows that are in the table already cannot be dropped or changed."),
 				 errhint("Use CREATE TRIGGER ... BEFORE INSERT ... FOR EACH ROW, or mode reject or warn.")));
 	if (rel->rd_rel->relkind == RELKIND_PARTITIONED_TABLE || rel->rd_rel->relispartition)

@@ -354,7 +354,7 @@ find_equality(Relation rel, const char *name, GuardScope *scope)
 						   format_type_be(att->atttypid)),
 				 errhint("Name another column in the arguments of neardup_guard behind 'within'."),
 				 errtablecol(rel, attno)));
-	scope->name = name;
+	scope->name = pstrdup(name);	/* those of a trigger may be freed */
 	scope->operator = type->eq_opr;
 	scope->collation = att->attcollation;
 	fmgr_info(get_opcode(type->eq_opr), &scope->equal);
@@ -365,8 +365,7 @@ find_equality(Relation rel, const char *name, GuardScope *scope)
 
 /*
  * Make the guard's scope of the names of columns of the table that its
- * trigger fires on; in the current memory context, where the names have to
- * stay.
+ * trigger fires on; in the current memory context.
  */
 void
 guard_scope_init(Guard *guard, Relation rel, char **names, int n)

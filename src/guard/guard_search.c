@@ -429,39 +429,33 @@ search_table(ConflictScan *scan, ScanKey keys)
 	}
 }
 
-/* Search one table, and takes note of what was found. */
-static void
-search_one(ConflictScan *scan, ScanKey keys, GuardMatch *match)
-{
-	if (scan->guard->mode != GUARD_SKIP)
-		scan->best = compat_make_slot(scan->table->slot->tts_tupleDescriptor,
-										&TTSOpsHeapTuple);
-	if (scan->only_others)
-		(void) scan_table(scan, keys);
-	else if (search_table(scan, keys))
-	{
-		match->table = scan->table;
-		match->similarity = scan->similarity;
-	}
-	match->others += scan->others;
-	match->more = match->more || scan->dead >= MAX_DEAD;
-	if (scan->best != NULL)
-		ExecClearTuple(scan->best);
-	if (match->table != scan->table)
-		ExecClearTuple(scan->table->slot);
-}
-
-/* Search the next table: all of it, or for others where a row was found before. */
+/*
+ * Search the next table, and note what was found: all of it, or for others where a row was
+ * found before.
+ */
 static void
 search_next(ConflictScan *scan, GuardTable *table, Relation rel, ScanKey keys,
 			GuardMatch *match)
 {
 	scan->table = table;
 	scan->rel = rel;
-	scan->best = NULL;
+	scan->best = scan->guard->mode == GUARD_SKIP ? NULL :
+		compat_make_slot(table->slot->tts_tupleDescriptor, &TTSOpsHeapTuple);
 	scan->only_others = match->table != NULL;
 	keys[0].sk_attno = table->keyno;
-	search_one(scan, keys, match);
+	if (scan->only_others)
+		(void) scan_table(scan, keys);
+	else if (search_table(scan, keys))
+	{
+		match->table = table;
+		match->similarity = scan->similarity;
+	}
+	match->others += scan->others;
+	match->more = match->more || scan->dead >= MAX_DEAD;
+	if (scan->best != NULL)
+		ExecClearTuple(scan->best);
+	if (match->table != table)
+		ExecClearTuple(table->slot);
 }
 
 /* True if further tables can tell nothing that matters. */
