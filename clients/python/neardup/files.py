@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from neardup.frames import arrow_mask
+
 BATCH = 2048  # rows of a parquet file in memory
 
 
@@ -166,7 +168,7 @@ class Parquet(TextFile):
             for batch in batches:
                 part = stays[at : at + len(batch)].ljust(len(batch), b"\0")
                 at += len(batch)
-                rest = batch.filter(pyarrow.array(map(bool, part), pyarrow.bool_()))
+                rest = batch.filter(arrow_mask(part))
                 writer.write_table(pyarrow.Table.from_batches([rest]))
 
 

@@ -37,7 +37,7 @@ def dedupe(
     connection of psycopg, psycopg2 or pg8000.dbapi, or a DSN, to a database with the extension.
     Further arguments say how signatures are made: analysis="english", k=2.
     """
-    with Texts(conn, columns(frame, text), progress, **how) as texts:
+    with Texts(conn, columns(frame, text), progress, len(frame), **how) as texts:
         mask = texts.kept(threshold, keep)
     return _filter(frame, mask)
 
@@ -56,7 +56,7 @@ def groups(
 
     Rows are numbered from 0; keep says which row of a group is its representative.
     """
-    with Texts(conn, columns(frame, text), progress, **how) as texts:
+    with Texts(conn, columns(frame, text), progress, len(frame), **how) as texts:
         rows = texts.groups(threshold, keep)
     return _frame_like(frame, ("row", "group", "representative", "similarity", "size"), rows)
 
@@ -71,7 +71,7 @@ def pairs(
     **how: Any,
 ) -> Any:
     """Return a frame of all pairs of near-duplicates, by their row numbers from 0, a < b."""
-    with Texts(conn, columns(frame, text), progress, **how) as texts:
+    with Texts(conn, columns(frame, text), progress, len(frame), **how) as texts:
         rows = texts.pairs(threshold)
     return _frame_like(frame, ("a", "b", "similarity"), rows)
 
@@ -84,6 +84,7 @@ class Texts:
         conn: Any,
         texts: Iterable[str | None],
         progress: bool | None = None,
+        total: int | None = None,
         *,
         temporary: bool = True,
         **how: Any,
@@ -95,7 +96,7 @@ class Texts:
         self.rows = 0
         try:
             self.session.run(sql.create_texts(self.table))
-            with self.progress.bar("copy") as done:
+            with self.progress.bar("copy", total) as done:
                 copy = f"COPY {self.table} FROM STDIN (FORMAT binary)"
                 self.session.copy_in(copy, self._encode(texts, done))
         except BaseException:
@@ -137,8 +138,9 @@ class Texts:
     def kept(self, threshold: float, keep: str) -> bytearray:
         """One byte a row: 1 if it stays."""
         query = self._groups(threshold, keep, "id::int", " WHERE id <> representative")
-        with self.progress.bar("search"):
+        with self.progress.bar("search", self.rows) as done:
             data = self.session.copy_out(f"COPY ({query}) TO STDOUT (FORMAT binary)")
+            done(self.rows)
         mask = bytearray(b"\x01") * self.rows
         for _, _, row in struct.iter_unpack("!hii", data[len(SIGNATURE) : -2]):
             mask[row] = 0
@@ -147,13 +149,17 @@ class Texts:
     def groups(self, threshold: float, keep: str) -> list[Any]:
         """Rows (number, group, representative, similarity, size), by number."""
         columns = "id, cluster, representative, similarity, size"
-        with self.progress.bar("search"):
-            return self.session.run(self._groups(threshold, keep, columns) + " ORDER BY id")
+        return self._search(self._groups(threshold, keep, columns) + " ORDER BY id")
 
     def pairs(self, threshold: float) -> list[Any]:
         """Rows (a, b, similarity) of all pairs."""
-        with self.progress.bar("search"):
-            return self.session.run(sql.text_pairs(self.table, self.maker, threshold))
+        return self._search(sql.text_pairs(self.table, self.maker, threshold))
+
+    def _search(self, query: str) -> list[Any]:
+        with self.progress.bar("search", self.rows) as done:
+            rows = self.session.run(query)
+            done(self.rows)
+        return rows
 
 
 def encode(text: Any, row: int) -> bytes:
@@ -198,16 +204,23 @@ def columns(frame: Any, text: str) -> Iterator[str | None]:
 
 
 def _filter(frame: Any, mask: bytearray) -> Any:
+    if _kind(frame) == "pyarrow":
+        return frame.filter(arrow_mask(mask))
     keep = [bool(m) for m in mask]
     if _kind(frame) == "polars":
         import polars
 
         return frame.filter(polars.Series(keep, dtype=polars.Boolean))
-    if _kind(frame) == "pyarrow":
-        import pyarrow
-
-        return frame.filter(pyarrow.array(keep, pyarrow.bool_()))
     return frame[keep]
+
+
+def arrow_mask(mask: bytearray) -> Any:
+    """Return a boolean array of pyarrow for bytes 0 and 1."""
+    import pyarrow
+
+    # pyarrow.array() imports pandas where that is installed, which takes 30 MB
+    buffers = [None, pyarrow.py_buffer(mask)]
+    return pyarrow.Array.from_buffers(pyarrow.uint8(), len(mask), buffers).cast(pyarrow.bool_())
 
 
 def _frame_like(frame: Any, names: tuple[str, ...], rows: list[Any]) -> Any:

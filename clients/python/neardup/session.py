@@ -122,10 +122,15 @@ def connect(dsn: str) -> Any:
 
 
 class Progress:
-    """A bar of tqdm, where that is installed and wanted."""
+    """A bar of tqdm for each phase.
+
+    True shows it anywhere and needs tqdm; None shows it on a terminal, where tqdm is installed.
+    The client counts: PostgreSQL has no view to which an extension can report its steps.
+    """
 
     def __init__(self, wanted: bool | None) -> None:
         self.make: Any = None
+        self.disable = False if wanted else None  # None: of tqdm, where stderr is no terminal
         if wanted is not False:
             try:
                 self.make = importlib.import_module("tqdm").tqdm
@@ -135,9 +140,9 @@ class Progress:
 
     @contextmanager
     def bar(self, what: str, total: int | None = None) -> Iterator[Any]:
-        """Give a function to call with the number of steps that are done."""
+        """Give a function to call with the number of rows that are done."""
         if self.make is None:
             yield lambda done: None
             return
-        with self.make(total=total, desc=what, unit=" rows", disable=None) as bar:
+        with self.make(total=total, desc=what, unit=" rows", disable=self.disable) as bar:
             yield bar.update

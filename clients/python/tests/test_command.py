@@ -65,6 +65,10 @@ def test_parquet(dsn, tmp_path):
     found = parquet.read_table(out)
     assert found.schema == table.schema
     assert found["n"].to_pylist() == [0, 1, *[3] * 1000]
+    code = "import sys, neardup.__main__ as m; m.main(sys.argv[1:]); sys.exit('pandas' in sys.modules)"
+    command = [sys.executable, "-c", code, str(source), "-o", str(out), "--quiet", dsn]
+    subprocess.run(command, check=True, timeout=120)
+    assert parquet.read_table(out) == found
 
 
 def test_bad_lines(dsn, tmp_path, capsys):

@@ -1,6 +1,7 @@
 """dedupe, groups and pairs of pandas, polars and pyarrow, through every driver."""
 
 import os
+import re
 from contextlib import closing
 
 import numpy
@@ -74,8 +75,17 @@ def test_every_driver(database, frame):
     assert rows(frames.dedupe(frame, conn=f"dbname={database}"))["n"] == [0, 1, 2, 5, 6]
 
 
-def test_progress(conn, frame, monkeypatch):
+def test_progress(conn, frame, monkeypatch, capsys):
     assert rows(frames.dedupe(frame, conn=conn, progress=True))["n"] == [0, 1, 2, 5, 6]
+    shown = capsys.readouterr().err
+    for phase in ("copy", "search"):
+        assert re.search(rf"{phase}: 100%.* 7/7 ", shown), shown
+    for find in (frames.groups, frames.pairs):
+        find(frame, conn=conn, progress=True)
+        assert re.search(r"search: 100%.* 7/7 ", capsys.readouterr().err)
+    for quiet in (None, False):
+        frames.dedupe(frame, conn=conn, progress=quiet)
+        assert capsys.readouterr().err == ""
     monkeypatch.setitem(__import__("sys").modules, "tqdm", None)
     assert rows(frames.dedupe(frame, conn=conn))["n"] == [0, 1, 2, 5, 6]
     with pytest.raises(ImportError):
