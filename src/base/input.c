@@ -119,7 +119,7 @@ input_decimal_end(const char *from)
 	static const char digits[] = "0123456789";
 	size_t		whole = strspn(from, digits);
 	size_t		part = from[whole] == '.' ?
-		strspn(from + whole + 1, digits) : 0;
+	strspn(from + whole + 1, digits) : 0;
 	const char *end = from + whole + (from[whole] == '.' ? 1 : 0) + part;
 	const char *exponent = end + 1;
 

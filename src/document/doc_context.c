@@ -30,7 +30,7 @@
 static void
 release_shared(void *arg)
 {
-	DocContext	   *doccxt = arg;
+	DocContext *doccxt = arg;
 
 	if (doccxt->shared != NULL)
 		view_release(doccxt->shared);
@@ -74,7 +74,7 @@ find_form(DocContext *doccxt, const Oid *types, int ntypes, int analysis)
 static DocContext *
 create_doc_context(const FmgrInfo *flinfo, MemoryContext context, int analysis)
 {
-	DocContext	   *doccxt = MemoryContextAllocZero(context, sizeof(DocContext));
+	DocContext *doccxt = MemoryContextAllocZero(context, sizeof(DocContext));
 	Oid		   *types;
 	int			ntypes;
 
@@ -85,7 +85,7 @@ create_doc_context(const FmgrInfo *flinfo, MemoryContext context, int analysis)
 	doccxt->callback.arg = doccxt;
 	MemoryContextRegisterResetCallback(context, &doccxt->callback);
 	doccxt->context = AllocSetContextCreate(context, "neardup reader",
-										  ALLOCSET_DEFAULT_SIZES);
+											ALLOCSET_DEFAULT_SIZES);
 	recorded_versions_check();
 	return doccxt;
 }
@@ -127,7 +127,7 @@ doc_context_of_aggregate(FunctionCallInfo fcinfo, int analysis)
 	FmgrInfo   *flinfo = fcinfo->flinfo;
 	const void *call = NULL;
 	MemoryContext context;
-	DocContext	   *doccxt;
+	DocContext *doccxt;
 
 	if (flinfo->fn_extra == NULL && flinfo->fn_mcxt == CurrentMemoryContext)
 		call = AggGetAggref(fcinfo);
@@ -219,7 +219,7 @@ apply_k(Analysis *analysis, int k)
 static void
 use_words(DocContext *doccxt, Analysis *analysis, Reads reads)
 {
-	SignatureSpec	   *spec = &analysis->spec;
+	SignatureSpec *spec = &analysis->spec;
 
 	if (spec->unit == UNIT_CHAR || spec->unit == UNIT_LETTER)
 		ereport(ERROR,
@@ -358,7 +358,7 @@ doc_context_read_as_lexicon(DocContext *doccxt, const Lexicon *lexicon, Reads re
 {
 	MemoryContext old;
 	Analysis   *analysis;
-	SignatureSpec		spec;
+	SignatureSpec spec;
 
 	lexicon_spec(lexicon, &spec);
 	if (doccxt->analysis != NULL && doccxt->said == NULL &&
@@ -383,7 +383,7 @@ doc_context_read_as_lexicon(DocContext *doccxt, const Lexicon *lexicon, Reads re
 
 void
 doc_context_read_for_lexicon(DocContext *doccxt, FunctionCallInfo fcinfo,
-					  const Lexicon *lexicon, Reads reads)
+							 const Lexicon *lexicon, Reads reads)
 {
 	if (!doccxt->configured &&
 		VARSIZE_ANY_EXHDR(PG_GETARG_TEXT_PP(doccxt->analysis_at)) == 0)

@@ -41,8 +41,8 @@ typedef enum Reads
 typedef struct DocContext
 {
 	/* the function */
-	const void *call;			/* of the aggregate, if the document context is kept beside
-								 * its states */
+	const void *call;			/* of the aggregate, if the document context
+								 * is kept beside its states */
 	bool		configured;		/* called with a configuration */
 	int			first;			/* its first argument that is no state */
 	int			analysis_at;	/* its analysis, or -1 */
@@ -53,14 +53,17 @@ typedef struct DocContext
 	MemoryContext context;		/* owns what reads */
 	Analysis   *analysis;
 	bool		of_shingles;	/* in place of words */
-	SignatureSpec		spec;			/* of the set of shingles, if it is of those */
-	SignatureSpec		words;			/* of what a lexicon counts: the words alone,
+	SignatureSpec spec;			/* of the set of shingles, if it is of those */
+	SignatureSpec words;		/* of what a lexicon counts: the words alone,
 								 * or the shingles */
 	Reader	   *reader;			/* each NULL until it is needed */
 	Shingler   *shingler;
 	SequenceReader *sequence;
 
-	/* the arguments they were made for: a text, a configuration or a lexicon's spec */
+	/*
+	 * the arguments they were made for: a text, a configuration or a
+	 * lexicon's spec
+	 */
 	char	   *said;			/* NULL if no text */
 	size_t		said_len;
 	int			k;				/* 0 if it was not given */
@@ -73,10 +76,11 @@ typedef struct DocContext
 	LexiconView *shared;		/* the view, if it is shared */
 	MemoryContextCallback callback; /* releases that */
 
-	void	   *extra;			/* the function's own, of the context's
-								 * memory context */
-	void	   *kept;			/* the same in `context`: gone when the document context is
-								 * prepared for other arguments */
+	void	   *extra;			/* the function's own, of the context's memory
+								 * context */
+	void	   *kept;			/* the same in `context`: gone when the
+								 * document context is prepared for other
+								 * arguments */
 } DocContext;
 
 /*
@@ -115,15 +119,15 @@ doc_context_argument(const DocContext *doccxt, int n)
  */
 extern void doc_context_read(DocContext *doccxt, FunctionCallInfo fcinfo, Reads reads);
 extern void doc_context_read_shingles(DocContext *doccxt, FunctionCallInfo fcinfo,
-							   Reads reads, int k);
+									  Reads reads, int k);
 
 /* The same for an analysis from elsewhere than the call. */
 extern void doc_context_read_analysis(DocContext *doccxt, Datum doc, const text *analysis,
-							   Reads reads);
+									  Reads reads);
 
 /* The same for what a lexicon was made with. */
 extern void doc_context_read_as_lexicon(DocContext *doccxt, const Lexicon *lexicon,
-								 Reads reads);
+										Reads reads);
 
 /*
  * The same for words that are to be looked up in a lexicon: those of the call's
@@ -131,7 +135,7 @@ extern void doc_context_read_as_lexicon(DocContext *doccxt, const Lexicon *lexic
  * DATATYPE_MISMATCH if the words of the two are not the same.
  */
 extern void doc_context_read_for_lexicon(DocContext *doccxt, FunctionCallInfo fcinfo,
-								  const Lexicon *lexicon, Reads reads);
+										 const Lexicon *lexicon, Reads reads);
 
 /*
  * The view of the lexicon that is argument n of the first form.  Large ones
@@ -176,7 +180,7 @@ extern void doc_context_begin(DocContext *doccxt, const text *doc);
  * asked for, valid until the context's next document.
  */
 extern const uint64 *doc_context_set(DocContext *doccxt, const text *doc, bool rising,
-							  size_t *n);
+									 size_t *n);
 
 /* All units and shingles of a document, valid until the context's next one. */
 extern Sequence doc_context_sequence(DocContext *doccxt, const text *doc);

@@ -97,15 +97,15 @@ neardup_versions(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *rsinfo;
 	UVersionInfo version;
-	char		text[U_MAX_VERSION_STRING_LENGTH];
+	char text[	U_MAX_VERSION_STRING_LENGTH];
 
 	InitMaterializedSRF(fcinfo, 0);
 	rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
 	put_component(rsinfo, "neardup", NEARDUP_VERSION);
 	put_component(rsinfo, "PostgreSQL",
-				psprintf("%s, built for %s",
-						 GetConfigOption("server_version", false, false),
-						 PG_VERSION));
+				  psprintf("%s, built for %s",
+						   GetConfigOption("server_version", false, false),
+						   PG_VERSION));
 	put_component(rsinfo, ICU,
 				  psprintf("%s, built for %s", icu_version(), U_ICU_VERSION));
 	u_getUnicodeVersion(version);
@@ -113,8 +113,8 @@ neardup_versions(PG_FUNCTION_ARGS)
 	put_component(rsinfo, "Unicode", text);
 	put_component(rsinfo, "libstemmer", stemmer_list());
 	put_component(rsinfo, "xxHash",
-				psprintf("%d.%d.%d", XXH_VERSION_MAJOR, XXH_VERSION_MINOR,
-						 XXH_VERSION_RELEASE));
+				  psprintf("%d.%d.%d", XXH_VERSION_MAJOR, XXH_VERSION_MINOR,
+						   XXH_VERSION_RELEASE));
 	return (Datum) 0;
 }
 

@@ -276,7 +276,7 @@ static uint64
 count_equal(const uint64 *sorted, size_t n, uint64 value)
 {
 	size_t		above = value == PG_UINT64_MAX ? n :
-		count_less(sorted, n, value + 1);
+	count_less(sorted, n, value + 1);
 
 	return above - count_less(sorted, n, value);
 }

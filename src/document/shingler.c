@@ -105,7 +105,7 @@ replace(uint64 *sorted, size_t k, uint64 out, uint64 in)
 
 static pg_attribute_always_inline void
 window_shingles(const uint64 *units, size_t n, size_t k, uint64 *sorted,
-				  uint64 *shingles)
+				uint64 *shingles)
 {
 	for (size_t i = 0; i < k; i++)
 		insert(sorted, i, units[i]);

@@ -76,7 +76,7 @@ PG_FUNCTION_INFO_V1(neardup_word_places);
 Datum
 neardup_word_places(PG_FUNCTION_ARGS)
 {
-	DocContext	   *doccxt = doc_context_get(fcinfo, 1);
+	DocContext *doccxt = doc_context_get(fcinfo, 1);
 	ReturnSetInfo *rsinfo;
 	const char *utf8;
 	size_t		len;

@@ -278,19 +278,19 @@ tell_expression(void *arg)
 }
 
 static void
-given_expression(const char *argument, const char *text)
+given_expression(const char *argument, const char *str)
 {
 	GivenExpression given;
 	ErrorContextCallback callback;
 
 	given.argument = argument;
-	given.text = text;
+	given.text = str;
 
 	callback.callback = tell_expression;
 	callback.arg = &given;
 	callback.previous = error_context_stack;
 	error_context_stack = &callback;
-	raw_parser(text, RAW_PARSE_PLPGSQL_EXPR);
+	raw_parser(str, RAW_PARSE_PLPGSQL_EXPR);
 	error_context_stack = callback.previous;
 }
 

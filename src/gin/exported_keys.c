@@ -117,7 +117,7 @@ refuse_keys(const Signature *sig, double threshold, Measure measure)
 {
 	const MethodInfo *method = method_info(sig->spec.method);
 	bool		by_value = measure == MEASURE_SIMILARITY &&
-		method->least_similarity != NULL;
+	method->least_similarity != NULL;
 
 	ereport(ERROR,
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),

@@ -36,7 +36,8 @@ PG_FUNCTION_INFO_V1(frequent_features_final);
 typedef struct FeatureCounts
 {
 	int32		vl_len_;		/* varlena header (do not touch directly!) */
-	int32		wanted;			/* prefixes in the list, at most; 0: no signature yet */
+	int32		wanted;			/* prefixes in the list, at most; 0: no
+								 * signature yet */
 	char		made[SIGNATURE_HEADER - VARHDRSZ];
 	char		unused[4];
 	uint64		counts[FREQUENT_PREFIXES];

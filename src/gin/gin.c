@@ -94,8 +94,8 @@ gin_signature_options(const bytea *given)
 {
 	const GivenOptions *options = (const GivenOptions *) given;
 	GinSignatureOptions defaults = {
-		.threshold = DEFAULT_THRESHOLD, .ell = DEFAULT_ELL,
-		.frac = DEFAULT_FRAC, .measure = MEASURE_JACCARD
+		.threshold = DEFAULT_THRESHOLD,.ell = DEFAULT_ELL,
+		.frac = DEFAULT_FRAC,.measure = MEASURE_JACCARD
 	};
 	GinSignatureOptions result = defaults;
 
@@ -317,7 +317,7 @@ matches_below(const GinSignatureOptions *options, double share,
 {
 	const double rounding = 1e-9;
 	double		lost = options->threshold * (1 + rounding) -
-		share * (1 - rounding);
+	share * (1 - rounding);
 	double		sizes[] = {lo, hi, Min(Max(lo, SHARE_FROM), hi)};
 	double		least = hi;
 
@@ -396,7 +396,7 @@ query_elements(const SignatureQuery *query, const GinSignatureOptions *options,
 	{
 		if (!signature_query_keys(sig, options->threshold,
 								  gin_implied_share(query->measure,
-												query->threshold),
+													query->threshold),
 								  query->measure == MEASURE_SIMILARITY,
 								  &keys, need))
 			return false;

@@ -14,7 +14,7 @@
 /* A list of frequent features has upper bits of their hashes. */
 #define FREQUENT_BITS		16
 #define FREQUENT_PREFIXES	(1 << FREQUENT_BITS)
-#define MAX_FREQUENT		384		/* in a list: see prefix.c */
+#define MAX_FREQUENT		384 /* in a list: see prefix.c */
 
 /* A list in memory: a bit for each prefix, the lowest of a byte first, or NULL */
 typedef const uint8 *FrequentFeatures;

@@ -91,7 +91,7 @@ is_of_outer_query(const PlannerInfo *root, int param)
 
 		foreach(lc, root->plan_params)
 			if (lfirst_node(PlannerParamItem, lc)->paramId == param)
-				return true;
+			return true;
 	}
 	return false;
 }
@@ -220,7 +220,7 @@ asks_signatures(const IndexPath *path)
 
 	foreach(lc, path->indexclauses)
 		if (asked_query(path, lfirst_node(IndexClause, lc)) != NULL)
-			return true;
+		return true;
 	return false;
 }
 
@@ -231,8 +231,8 @@ gin_signature_cost(PlannerInfo *root, IndexPath *path, double loop_count,
 				   double *correlation, double *pages)
 {
 	double		loops = asks_signatures(path) ?
-		index_loops(root, get_quals_from_indexclauses(path->indexclauses), loop_count) :
-		loop_count;
+	index_loops(root, get_quals_from_indexclauses(path->indexclauses), loop_count) :
+	loop_count;
 	ListCell   *lc;
 
 	gincostestimate(root, path, loops, startup, total, selectivity,

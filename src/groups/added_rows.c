@@ -56,7 +56,8 @@ enum MatchColumns
 	MATCH_ID,					/* of the representative, or of the old row */
 	MATCH_SET,					/* SetNumber of the new set */
 	MATCH_SIMILARITY,			/* of the new set and the old row */
-	MATCH_OWN,					/* similarity of the old row and its representative */
+	MATCH_OWN,					/* similarity of the old row and its
+								 * representative */
 	MATCH_COLUMNS
 };
 
@@ -79,8 +80,9 @@ typedef struct AddedRows
 	RowSort		members;		/* other old rows that new sets are near to */
 	RowIds		olds;			/* ids of old representatives, sorted */
 	DiskArray	links;			/* connected: between these */
-	DiskArray	old_of_row;		/* uint32, connected: old representative of the group
-								 * that the new row stands for, or NO_OLD */
+	DiskArray	old_of_row;		/* uint32, connected: old representative of
+								 * the group that the new row stands for, or
+								 * NO_OLD */
 } AddedRows;
 
 /* Old rows that are found for new sets. */
@@ -88,7 +90,8 @@ typedef struct OldReader
 {
 	RowReader	reader;			/* must be first */
 	AddedRows  *added;
-	Bitmapset  *settled;		/* new sets that an old row has, too; by position */
+	Bitmapset  *settled;		/* new sets that an old row has, too; by
+								 * position */
 	bool		equal;			/* the query is for these */
 	int			ncolumns;
 	TypedColumn columns[OLD_COLUMNS];
@@ -345,7 +348,7 @@ look_up(AddedRows *added)
 {
 	TupleDesc	result = added->query.result;
 	OldReader	olds = {
-		.reader = {.begin = begin_old, .row = note_old},
+		.reader = {.begin = begin_old,.row = note_old},
 		.added = added,
 		.ncolumns = added->rule == RULE_GREEDY ? OLD_COLUMNS : OLD_COLUMNS - 1
 	};
@@ -565,7 +568,7 @@ static Datum
 add_rows(FunctionCallInfo fcinfo, int first, Oid id_type)
 {
 	AddedRows	added = {
-		.rows = {.begun = begin_sets, .new_set = put_set},
+		.rows = {.begun = begin_sets,.new_set = put_set},
 		.rule = rule_require(PG_GETARG_TEXT_PP(first + 4)),
 		.text = text_to_cstring(PG_GETARG_TEXT_PP(first + 1)),
 		.schema = get_func_namespace(fcinfo->flinfo->fn_oid)

@@ -18,7 +18,8 @@ typedef struct DiskArray
 
 	BufFile    *file;
 	uint64		npages;			/* pages that the file has */
-	uint32		nframes;		/* pages in memory: each has the frame of its number */
+	uint32		nframes;		/* pages in memory: each has the frame of its
+								 * number */
 	char	   *frames;
 	uint64	   *pages;			/* page in each frame, + 1; 0: none */
 	bool	   *changed;		/* since it was read */

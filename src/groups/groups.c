@@ -53,7 +53,7 @@ rule_require(const text *name)
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("rule \"%s\" does not exist", rule),
-			 /* a query in its place, where ids of type text are asked for */
+	/* a query in its place, where ids of type text are asked for */
 			 strchr(rule, ' ') == NULL ?
 			 errhint("Rules are connected and greedy.") :
 			 errhint("Rules are connected and greedy. After a type of ids come the query and the rule.")));

@@ -117,6 +117,7 @@ lateral_query_begin(LateralQuery *lateral, const char *text, TupleDesc values, i
 
 	Assert(before >= 0 && before < values->natts);
 	lateral->text = text;
+
 	lateral->values = values;
 	lateral->before = before;
 	begin_environment(lateral);
@@ -184,7 +185,7 @@ looks_up_equal(PlanState *state, void *context)
 	if (index != NULL && index_is_neardup(index))
 		foreach(lc, conditions)
 			if (asks_for_equal(lfirst(lc)))
-				return true;
+			return true;
 	return planstate_tree_walker(state, looks_up_equal, context);
 }
 

@@ -42,9 +42,11 @@ typedef struct PairGroups
 	bool		measured;		/* there is such a column */
 	RowSort		by_id;			/* id, the other id or null, similarity */
 	RowIds		ids;			/* in their order: rows */
-	RowSort		by_other;		/* other id, number of the first one, similarity */
+	RowSort		by_other;		/* other id, number of the first one,
+								 * similarity */
 	RowSort		by_later;		/* later row << 32 | earlier row, similarity */
-	DiskArray	links;			/* to the representative, or towards the first row */
+	DiskArray	links;			/* to the representative, or towards the first
+								 * row */
 	DiskArray	similarities;	/* double, to the representative; greedy */
 } PairGroups;
 
@@ -314,7 +316,7 @@ static Datum
 groups_of_pairs(FunctionCallInfo fcinfo, int first, Oid id_type)
 {
 	PairGroups	pairs = {
-		.reader = {.begin = begin_pairs, .row = add_pair},
+		.reader = {.begin = begin_pairs,.row = add_pair},
 		.rule = rule_require(PG_GETARG_TEXT_PP(first + 1)),
 		.memory = get_hash_memory_limit()
 	};

@@ -21,7 +21,8 @@ typedef struct RowIds
 	int16		len;			/* typlen */
 	bool		byval;			/* typbyval */
 	uint32		n;
-	DiskArray	places;			/* uint64: the id itself, or its offset in bytes */
+	DiskArray	places;			/* uint64: the id itself, or its offset in
+								 * bytes */
 	DiskArray	bytes;			/* of ids that are not passed by value */
 } RowIds;
 

@@ -240,7 +240,7 @@ sort_by(Query *query, TargetEntry *entry)
 	foreach(lc, query->sortClause)
 		if (lfirst_node(SortGroupClause, lc)->tleSortGroupRef ==
 			entry->ressortgroupref && entry->ressortgroupref != 0)
-			return;
+		return;
 	get_sort_group_operators(exprType((Node *) entry->expr), true, true, false,
 							 &clause->sortop, &clause->eqop, NULL,
 							 &clause->hashable);
@@ -277,7 +277,11 @@ around_ties(Query *query)
 		TargetEntry *inner = lfirst_node(TargetEntry, lc);
 
 		outer->targetList = lappend(outer->targetList, outer_entry(inner));
-		/* a column that it only sorts by becomes one of the result, and has a name */
+
+		/*
+		 * a column that it only sorts by becomes one of the result, and has a
+		 * name
+		 */
 		if (inner->resjunk)
 			inner->resname = "sorted by";
 		inner->resjunk = false;
@@ -378,8 +382,8 @@ typed_column(TupleDesc desc, int before, AttrNumber attno, Oid type, bool exact,
 			 const char *what, const char *hint)
 {
 	TypedColumn column = {
-		.attno = before + attno, .type = type, .number = attno,
-		.what = what, .hint = hint
+		.attno = before + attno,.type = type,.number = attno,
+		.what = what,.hint = hint
 	};
 	Form_pg_attribute att;
 	Node	   *var;

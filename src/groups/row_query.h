@@ -51,8 +51,8 @@ typedef struct TypedColumn
 {
 	AttrNumber	attno;
 	ExprState  *cast;			/* NULL: it is of that type */
-	ExprState  *unchanged;		/* true if the cast has left the value as it was; NULL:
-								 * it does, or may change it */
+	ExprState  *unchanged;		/* true if the cast has left the value as it
+								 * was; NULL: it does, or may change it */
 	ExprContext *context;		/* of these */
 	Oid			type;			/* that it is read as */
 	AttrNumber	number;			/* in the query, for errors, */

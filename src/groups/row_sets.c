@@ -101,7 +101,10 @@ begin_rows(RowReader *reader, TupleDesc desc)
 {
 	RowSets    *rows = (RowSets *) reader;
 
-	/* the error for a missing signature comes first: the id may be what is missing */
+	/*
+	 * the error for a missing signature comes first: the id may be what is
+	 * missing
+	 */
 	rows->signature = typed_column(desc, 0, 2, rows->signature_type, false,
 								   "the signature", QUERY_HINT);
 	rows->id = typed_column(desc, 0, 1, rows->ids.type, true, "the id", ID_HINT);
@@ -247,7 +250,11 @@ row_sets_member(RowSets *rows, uint32 row)
 	if (set == NO_SET)
 		return member;
 	member = row_sets_set(rows, set);
-	/* rows that are not near to equal ones stay alone, but for the first of them */
+
+	/*
+	 * rows that are not near to equal ones stay alone, but for the first of
+	 * them
+	 */
 	if (!member.reflexive && row != member.first)
 	{
 		member.representative = row;

@@ -56,8 +56,8 @@ typedef struct RowSets
 	bool		salted;			/* its features are, by scope and spec */
 
 	/*
-	 * Callbacks, or NULL: the columns of the scope are known; a row has a new set,
-	 * with that signature and those values of the scope.
+	 * Callbacks, or NULL: the columns of the scope are known; a row has a new
+	 * set, with that signature and those values of the scope.
 	 */
 	void		(*begun) (struct RowSets *rows);
 	void		(*new_set) (struct RowSets *rows, SetNumber set, const Signature *sig,

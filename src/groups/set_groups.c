@@ -47,7 +47,8 @@ typedef enum SetStatus
 	UNDECIDED,
 	REPRESENTATIVE,
 	MEMBER,						/* of the set that it links to */
-	OUTSIDE						/* of a representative outside, whose number is the link */
+	OUTSIDE						/* of a representative outside, whose number
+								 * is the link */
 } SetStatus;
 
 /* What is known of a set, beside its link */
@@ -92,8 +93,10 @@ typedef struct Run
 	uint32		representative;
 	uint32		start;			/* in the index */
 	uint32		end;
-	uint32		size;			/* sets of its component, if it is the first run of it */
-	uint32		last;			/* the last run of the component, if it is the first */
+	uint32		size;			/* sets of its component, if it is the first
+								 * run of it */
+	uint32		last;			/* the last run of the component, if it is the
+								 * first */
 	uint32		next;			/* of the component, or NO_RUN */
 } Run;
 
@@ -109,7 +112,8 @@ typedef struct SetPlace
 
 struct SetGroups
 {
-	MemoryContext context;		/* of all but states and links; NULL: it is decided */
+	MemoryContext context;		/* of all but states and links; NULL: it is
+								 * decided */
 	size_t		memory;
 	SignatureKind kind;
 	const Algorithm *algorithm;
@@ -122,7 +126,8 @@ struct SetGroups
 	uint64		nvalues;
 	uint64		npostings;
 	DiskArray	states;			/* SetState, by number */
-	DiskArray	links;			/* to the representative, or towards the component's first set */
+	DiskArray	links;			/* to the representative, or towards the
+								 * component's first set */
 	GroupRule	rule;
 
 	/* the sets: in memory, or in a file in the order of their numbers */
@@ -137,14 +142,16 @@ struct SetGroups
 	uint32		next;			/* number of the set to be read next */
 
 	/* the index */
-	Arena		indexed;		/* values and keys of sets that are in no memory else */
+	Arena		indexed;		/* values and keys of sets that are in no
+								 * memory else */
 	JoinSet    *members;		/* by number in the index: Search.sets */
 	size_t		max_members;
 
 	/* connected: of what is in the index */
 	Run		   *runs;			/* in the order of representatives */
 	uint32		nruns;
-	uint32	   *components;		/* first run of the component, by number in the index */
+	uint32	   *components;		/* first run of the component, by number in
+								 * the index */
 	uint32	   *run_ends;
 };
 
@@ -222,7 +229,7 @@ write_set(BufFile *file, const JoinSet *set)
 {
 	SetRecord	record = {set->size, set->nvalues, set->nkeys};
 	uint64	   *place = set->nkeys == 0 ? set->values :
-		set->values - bitmap_bytes(set->size) / sizeof(uint64);
+	set->values - bitmap_bytes(set->size) / sizeof(uint64);
 
 	/* the parameter is not const before version 16 */
 	BufFileWrite(file, &record, sizeof(record));
@@ -436,7 +443,7 @@ next_set(SetGroups *groups, int statuses)
 	for (; groups->next < groups->n; groups->next++)
 	{
 		bool		wanted = statuses == ALL_SETS ||
-			(statuses & STATUS_BIT(state_of(groups, groups->next).status)) != 0;
+		(statuses & STATUS_BIT(state_of(groups, groups->next).status)) != 0;
 		JoinSet    *set = NULL;
 
 		CHECK_FOR_INTERRUPTS();
@@ -559,8 +566,8 @@ has_room(SetGroups *groups, const JoinSet *set)
 {
 	const InvertedIndex *index = &groups->search.index;
 	size_t		bytes = setindex_bytes_with(index, set->nkeys) +
-		groups->indexed.bytes + groups->values.bytes +
-		groups->max_sets * sizeof(JoinSet) + groups->max_members * sizeof(JoinSet);
+	groups->indexed.bytes + groups->values.bytes +
+	groups->max_sets * sizeof(JoinSet) + groups->max_members * sizeof(JoinSet);
 
 	if (groups->file != NULL)
 		bytes += set_bytes(set->size) + sizeof(uint64) * set->nkeys;

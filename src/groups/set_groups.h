@@ -16,10 +16,13 @@ typedef struct SetGroups SetGroups;
 typedef struct SetMember
 {
 	uint32		first;			/* row with the set, the first one */
-	uint32		representative; /* row that stands for the group, maybe the same */
+	uint32		representative; /* row that stands for the group, maybe the
+								 * same */
 	int64		outside;		/* or a representative outside; -1: none */
-	double		similarity;		/* to the representative; NaN of itself, and connected */
-	bool		reflexive;		/* the set is near to itself, as nearly all are */
+	double		similarity;		/* to the representative; NaN of itself, and
+								 * connected */
+	bool		reflexive;		/* the set is near to itself, as nearly all
+								 * are */
 } SetMember;
 
 /*

@@ -38,7 +38,7 @@ prepare_new_rows(Guard *guard, Relation rel)
 	}
 	guard->columns = guard_scope_columns(guard, rel, guard->before);
 	guard->slot = compat_make_slot(table->slot->tts_tupleDescriptor,
-									 &TTSOpsBufferHeapTuple);
+								   &TTSOpsBufferHeapTuple);
 }
 
 Guard *

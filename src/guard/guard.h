@@ -74,7 +74,7 @@ typedef struct GuardTable
 	AttrNumber	keyno;			/* key column of the index, from 1 */
 	GuardValue	key;			/* signature of a stored row */
 	GuardValue	predicate;		/* of the index; no expr: none */
-	GuardValue   *columns;		/* the scope's, of a stored row */
+	GuardValue *columns;		/* the scope's, of a stored row */
 	TupleTableSlot *slot;		/* the row that was fetched last */
 } GuardTable;
 
@@ -111,14 +111,14 @@ typedef struct Guard
 	AttrNumber	tag;			/* column to note the other row's key in */
 	GuardValue	key;			/* signature of the new row */
 	GuardValue	predicate;		/* whether it is guarded; no expr: it is */
-	GuardValue   *columns;		/* the scope's, of the new row */
+	GuardValue *columns;		/* the scope's, of the new row */
 	GuardValue	condition;		/* WHEN, by what it depends on; no inputs: on
 								 * nothing, or on whether there is a change */
 	GuardScope *scope;			/* rows are compared where these agree */
 	int			nscope;
 	GuardTable *own;			/* the table that the trigger fires on */
-	GuardPartitions *partitions;	/* where to search besides, itself among them;
-									 * NULL: nowhere */
+	GuardPartitions *partitions;	/* where to search besides, itself among
+									 * them; NULL: nowhere */
 	TupleTableSlot *slot;		/* the new row, fetched again */
 	TupleTableSlot *unplaced;	/* or as it came, if it is not known where it
 								 * lies */
@@ -152,14 +152,15 @@ typedef struct ConflictScan
 	ItemPointer self;			/* where the new row is, or NULL */
 	IndexFetchTableData *fetch;
 	SnapshotData dirty;			/* has the transaction that is changing a row */
-	Snapshot	start;			/* transactions that were running when the scan began */
+	Snapshot	start;			/* transactions that were running when the
+								 * scan began */
 	double		similarity;		/* of what was found */
 	bool		same;			/* its signature has the same bytes */
 	bool		self_seen;		/* the new row, if its place is not known */
 	bool		self_left;		/* or a version that another trigger has
 								 * changed or deleted */
-	TupleTableSlot *best;		/* the row to report so far, or empty; NULL: the
-								 * first one ends the scan */
+	TupleTableSlot *best;		/* the row to report so far, or empty; NULL:
+								 * the first one ends the scan */
 	double		best_similarity;	/* of the new row and that one */
 	bool		only_others;	/* a row was found elsewhere */
 	int			others;			/* near rows besides the one to report */
@@ -220,7 +221,7 @@ extern void guard_list_tables(Guard *guard, MemoryContext parent, Relation rel,
 							  const Trigger *trigger);
 
 /* The index of that name on the table; raises UNDEFINED_OBJECT if there is none. */
-extern Oid guard_named_index(Oid relid, const char *name);
+extern Oid	guard_named_index(Oid relid, const char *name);
 
 /*
  * The one key column of an index that is a signature, from 1; raises an error

@@ -77,7 +77,7 @@ find_leaf(Relation rel)
 
 	foreach(lc, find_all_inheritors(RelationGetRelid(rel), AccessShareLock, NULL))
 		if (get_rel_relkind(lfirst_oid(lc)) != RELKIND_PARTITIONED_TABLE)
-			return lfirst_oid(lc);
+		return lfirst_oid(lc);
 	return InvalidOid;
 }
 
@@ -240,7 +240,8 @@ typedef struct RowsQuery
 {
 	char	   *signature;
 	char	   *predicate;		/* NULL: none */
-	char	   *condition;		/* NULL: none that can be asked about a row alone */
+	char	   *condition;		/* NULL: none that can be asked about a row
+								 * alone */
 	bool		expressions;	/* any that somebody has written for the table */
 } RowsQuery;
 

@@ -35,16 +35,16 @@
 
 /* A decimal number greater than 0 and at most 1, and nothing but that. */
 static double
-parse_threshold(const char *text)
+parse_threshold(const char *str)
 {
-	const char *number = text + (text[0] == '+');
+	const char *number = str + (str[0] == '+');
 	const char *end = input_decimal_end(number);
 	double		threshold = strtod(number, NULL);
 
 	if (end == number || *end != '\0' || !(threshold > 0 && threshold <= 1))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("invalid threshold of neardup_guard: \"%s\"", text),
+				 errmsg("invalid threshold of neardup_guard: \"%s\"", str),
 				 threshold >= 10 && threshold <= 100 ?
 				 errdetail("A threshold is greater than 0 and at most 1: %g percent are %g.",
 						   threshold, threshold / 100) :
@@ -83,15 +83,19 @@ split_arguments(const Trigger *trigger)
 	if (i < n && strcmp(trigger->tgargs[i], "within") != 0)
 		i += strcmp(trigger->tgargs[i], "tag") == 0 ? 2 : 1;
 	if (i >= n || strcmp(trigger->tgargs[i], "within") != 0)
-		return (GuardArguments) {.nleading = n};
+		return (GuardArguments)
+	{
+		.nleading = n
+	};
 	if (i == n - 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("neardup_guard wants columns to compare rows within, trigger \"%s\" names none",
 						trigger->tgname),
 				 errhint(USAGE_HINT)));
-	return (GuardArguments) {
-		.nleading = i, .scope = trigger->tgargs + i + 1, .nscope = n - i - 1
+	return (GuardArguments)
+	{
+		.nleading = i,.scope = trigger->tgargs + i + 1,.nscope = n - i - 1
 	};
 }
 
@@ -270,7 +274,7 @@ check_inheritance(Relation rel, const Trigger *trigger)
 {
 	Oid			child = find_child(rel);
 	Oid			parent = OidIsValid(child) ? InvalidOid :
-		find_guarded_parent(rel, trigger);
+	find_guarded_parent(rel, trigger);
 
 	if (!OidIsValid(child) && !OidIsValid(parent))
 		return;

@@ -91,7 +91,7 @@ guard_key_compare(Relation rel, TupleTableSlot *a, TupleTableSlot *b, int *order
 		if (compare == NULL)
 			break;
 		*order = DatumGetInt32(FunctionCall2Coll(compare, key->rd_indcollation[i],
-												values[0][i], values[1][i]));
+												 values[0][i], values[1][i]));
 	}
 	index_close(key, AccessShareLock);
 	return compare != NULL;
@@ -216,7 +216,7 @@ require_tag_fits(Relation rel, Relation key, Oid type, int32 typmod)
 				 errtable(rel)));
 	att = TupleDescAttr(RelationGetDescr(rel), key->rd_index->indkey.values[0] - 1);
 	if (type == TEXTOID || (key->rd_index->indnkeyatts == 1 && att->atttypid == type &&
-		 has_room(type, typmod, att->atttypmod)))
+							has_room(type, typmod, att->atttypmod)))
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_DATATYPE_MISMATCH),

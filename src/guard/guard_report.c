@@ -60,7 +60,7 @@ guard_describe(const Guard *guard, Relation rel, TupleTableSlot *row,
 	char	   *key = guard_describe_key(other, match->table->slot);
 	char	   *new_key = guard_has_key(rel, row) ? guard_describe_key(rel, row) : NULL;
 	bool		together = match->together ||
-		(!guard->before && put_in_together(row, match->table->slot));
+	(!guard->before && put_in_together(row, match->table->slot));
 	StringInfoData text;
 
 	initStringInfo(&text);
@@ -104,7 +104,7 @@ guard_report(const Guard *guard, Relation rel, const Trigger *trigger, const cha
 			 errmsg("near-duplicate row for trigger \"%s\" of table \"%s\"",
 					trigger->tgname, RelationGetRelationName(rel)),
 			 errdetail("%s", detail),
-			 /* errtableconstraint() would set the table once more */
+	/* errtableconstraint() would set the table once more */
 			 column != InvalidAttrNumber ?
 			 errtablecol(rel, column) : errtable(rel),
 			 err_generic_string(PG_DIAG_CONSTRAINT_NAME, trigger->tgname)));
@@ -124,7 +124,8 @@ typedef struct Skipped
 	Oid			near_relid;
 	char	   *near_key;
 	double		similarity;
-	Oid			role;			/* whose statement it was, who may read the keys */
+	Oid			role;			/* whose statement it was, who may read the
+								 * keys */
 } Skipped;
 
 static struct
@@ -178,13 +179,14 @@ guard_skipped_note(Relation rel, TupleTableSlot *row, const GuardMatch *match)
 											ALLOCSET_SMALL_SIZES);
 	old = MemoryContextSwitchTo(last.memory);
 	last.rows = growing_reserve(last.rows, &last.room, last.n + 1, sizeof(Skipped));
-	last.rows[last.n] = (Skipped) {
+	last.rows[last.n] = (Skipped)
+	{
 		.relid = RelationGetRelid(rel),
-		.key = copied(key),
-		.near_relid = match->table->relid,
-		.near_key = copied(near_key),
-		.similarity = match->similarity,
-		.role = GetUserId()
+			.key = copied(key),
+			.near_relid = match->table->relid,
+			.near_key = copied(near_key),
+			.similarity = match->similarity,
+			.role = GetUserId()
 	};
 	last.n++;
 	MemoryContextSwitchTo(old);

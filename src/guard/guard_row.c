@@ -110,7 +110,7 @@ make_value(AttrNumber attno, Node *expr)
 	Assert(attno > 0 || expr != NULL);
 	if (expr == NULL)
 		value.inputs = bms_make_singleton(attno -
-										FirstLowInvalidHeapAttributeNumber);
+										  FirstLowInvalidHeapAttributeNumber);
 	else
 	{
 		value.inputs = expression_inputs(expr);
@@ -131,7 +131,7 @@ guard_column_value(Relation rel, AttrNumber attno, bool before)
 
 	/* 'v': a virtual column, from version 18 on, is never stored */
 	return make_value(attno, generated == 'v' || (before && generated) ?
-					generation_expression(rel, attno) : NULL);
+					  generation_expression(rel, attno) : NULL);
 }
 
 /* The same of the predicate of an index; no expression if it has none. */
@@ -167,7 +167,10 @@ asks_for_change(Node *node)
 {
 	OpExpr	   *expr = (OpExpr *) node;
 
-	/* OLD.* IS DISTINCT FROM NEW.*, of the same form, is by the operator for equality */
+	/*
+	 * OLD.* IS DISTINCT FROM NEW.*, of the same form, is by the operator for
+	 * equality
+	 */
 	if (!IsA(node, DistinctExpr) &&
 		!(IsA(node, OpExpr) && (get_opcode(expr->opno) == F_RECORD_NE ||
 								get_opcode(expr->opno) == F_RECORD_IMAGE_NE)))
@@ -288,7 +291,7 @@ guard_value(GuardValue *value, TupleTableSlot *row, ExprContext *econtext, bool 
  */
 bool
 guard_value_unchanged(const GuardValue *value, TupleTableSlot *before,
-					TupleTableSlot *after)
+					  TupleTableSlot *after)
 {
 	int			member = -1;
 
@@ -383,11 +386,11 @@ guard_scope_init(Guard *guard, Relation rel, char **names, int n)
 GuardValue *
 guard_scope_columns(const Guard *guard, Relation rel, bool before)
 {
-	GuardValue   *columns = palloc(guard->nscope * sizeof(GuardValue));
+	GuardValue *columns = palloc(guard->nscope * sizeof(GuardValue));
 
 	for (int i = 0; i < guard->nscope; i++)
 		columns[i] = guard_column_value(rel, guard_scope_attno(rel, guard->scope[i].name),
-									  before);
+										before);
 	return columns;
 }
 
@@ -459,7 +462,7 @@ guard_scope_contains(Guard *guard, GuardTable *table)
 		GuardScope *scope = &guard->scope[i];
 		bool		isnull;
 		Datum		value = guard_value(&table->columns[i], table->slot,
-											guard->candidate, &isnull);
+										guard->candidate, &isnull);
 
 		if (isnull || scope->isnull)
 		{

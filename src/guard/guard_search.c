@@ -482,7 +482,7 @@ guard_search(Guard *guard, Relation rel, const Signature *sig,
 {
 	FmgrInfo	none = {0};		/* GIN has support functions instead */
 	ScanKey		keys = palloc((1 + guard->nscope) * sizeof(ScanKeyData));
-	ConflictScan scan = {.guard = guard, .sig = sig, .self = self};
+	ConflictScan scan = {.guard = guard,.sig = sig,.self = self};
 	GuardPartitions *partitions = guard->partitions;
 
 	Assert(guard->own->searchable);
@@ -491,7 +491,10 @@ guard_search(Guard *guard, Relation rel, const Signature *sig,
 								   InvalidOid, &none,
 								   PointerGetDatum(signature_query_make(sig, guard->threshold,
 																		MEASURE_JACCARD)));
-	*match = (GuardMatch) {.table = NULL};
+	*match = (GuardMatch)
+	{
+		.table = NULL
+	};
 	search_next(&scan, guard->own, rel, keys, match);
 	scan.self = NULL;
 	for (int i = 0; partitions != NULL && i < partitions->ntables &&

@@ -70,7 +70,7 @@ typedef struct Refusal
 	PlacedRow	row;
 	ItemPointerData other;		/* the row that it is near to */
 	double		similarity;		/* of the two */
-	bool		undescribed;			/* there is no detail of the two yet */
+	bool		undescribed;	/* there is no detail of the two yet */
 	char	   *detail;
 	char	   *detail_together;	/* the same, if both are of the statement */
 	uint64		other_hash;		/* of the other row */
@@ -90,7 +90,8 @@ typedef struct Check
 	SetJoin    *join;
 	SignatureKind kind;			/* the one that is compared */
 	uint64		found;			/* versions of new rows */
-	uint64		wanted;			/* number of these that ends the reading; 0: none */
+	uint64		wanted;			/* number of these that ends the reading; 0:
+								 * none */
 	ItemPointerData entered;	/* the new row that the scan is for */
 	uint64		entered_hash;
 
@@ -100,7 +101,8 @@ typedef struct Check
 	uint64		npairs;			/* of groups */
 	Refusal		first;
 	bool		again;			/* it has to be looked at again */
-	SnapshotData busy;			/* the transaction that is changing a row, if valid */
+	SnapshotData busy;			/* the transaction that is changing a row, if
+								 * valid */
 	ItemPointerData busy_row;
 } Check;
 
@@ -271,12 +273,12 @@ look_up_new(Check *check)
 			Signature  *other_sig = guard_new_signature(guard, other);
 
 			check->first.detail = guard_describe(guard, check->rel, check->rows.row,
-										   &match);
+												 &match);
 			match.together = true;
 			if (guard_is_own(other) && may_be_new(check, other, other_sig))
 			{
 				check->first.detail_together = guard_describe(guard, check->rel,
-														check->rows.row, &match);
+															  check->rows.row, &match);
 				check->first.other_hash = row_hash(check, other, other_sig);
 			}
 			MemoryContextSwitchTo(row);
@@ -745,9 +747,9 @@ report(Check *check, const Trigger *trigger)
 {
 	if (check->nrefused > 1)
 		check->first.detail = psprintf("%s Rows of the statement that are near to others: %llu%s.",
-								 check->first.detail,
-								 (unsigned long long) check->nrefused,
-								 check->npairs >= MAX_PAIRS ? " or more" : "");
+									   check->first.detail,
+									   (unsigned long long) check->nrefused,
+									   check->npairs >= MAX_PAIRS ? " or more" : "");
 	if (check->nrefused == 0)
 		return;
 	Assert(check->first.detail != NULL);
@@ -768,7 +770,7 @@ guard_check_statement(Guard *guard, TriggerData *trigdata)
 		.memory = get_hash_memory_limit(),
 		.rows.new = trigdata->tg_newtable,
 		.rows.old = TRIGGER_FIRED_BY_UPDATE(trigdata->tg_event) ?
-			trigdata->tg_oldtable : NULL
+		trigdata->tg_oldtable : NULL
 	};
 	MemoryContext row = CurrentMemoryContext;
 

@@ -102,9 +102,10 @@ watch(GuardPartitions *list)
 StatementId
 guard_current_statement(void)
 {
-	return (StatementId) {
+	return (StatementId)
+	{
 		.transaction = compat_local_transaction(),
-		.command = ActiveSnapshotSet() ? GetActiveSnapshot()->curcid :
+			.command = ActiveSnapshotSet() ? GetActiveSnapshot()->curcid :
 			GetCurrentCommandId(false)
 	};
 }
@@ -458,7 +459,7 @@ guard_named_index(Oid relid, const char *name)
 	Oid			indexid = get_relname_relid(name, get_rel_namespace(relid));
 
 	if (!OidIsValid(indexid) || (get_rel_relkind(indexid) != RELKIND_INDEX &&
-		 get_rel_relkind(indexid) != RELKIND_PARTITIONED_INDEX) ||
+								 get_rel_relkind(indexid) != RELKIND_PARTITIONED_INDEX) ||
 		IndexGetRelation(indexid, true) != relid)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
@@ -481,7 +482,7 @@ partition_index(Relation rel, Oid parent)
 		Oid			indexid = lfirst_oid(lc);
 
 		if (indexid == parent || (get_rel_relispartition(indexid) &&
-			 list_member_oid(get_partition_ancestors(indexid), parent)))
+								  list_member_oid(get_partition_ancestors(indexid), parent)))
 		{
 			found = indexid;
 			break;
@@ -557,7 +558,7 @@ prepare_table(Guard *guard, GuardTable *table, Relation rel, const Source *sourc
 
 	/* a tuple descriptor that is counted would be missed by its owner */
 	table->slot = compat_make_slot(CreateTupleDescCopyConstr(RelationGetDescr(rel)),
-									 &TTSOpsBufferHeapTuple);
+								   &TTSOpsBufferHeapTuple);
 }
 
 /*

@@ -31,35 +31,35 @@ extern Signature *indexed_signature(Relation index, Datum value);
 
 /* build.c */
 extern IndexBuildResult *am_build(Relation heap, Relation index,
-										struct IndexInfo *info);
+								  struct IndexInfo *info);
 extern char *am_build_phase(int64 phase);
 extern void am_build_empty(Relation index);
 extern bool am_insert(Relation index, Datum *values, bool *isnull,
-							ItemPointer tid, Relation heap,
-							IndexUniqueCheck unique, bool unchanged,
-							struct IndexInfo *info);
+					  ItemPointer tid, Relation heap,
+					  IndexUniqueCheck unique, bool unchanged,
+					  struct IndexInfo *info);
 
 /* vacuum.c */
 extern IndexBulkDeleteResult *am_bulk_delete(IndexVacuumInfo *info,
-												   IndexBulkDeleteResult *stats,
-												   IndexBulkDeleteCallback callback,
-												   void *state);
+											 IndexBulkDeleteResult *stats,
+											 IndexBulkDeleteCallback callback,
+											 void *state);
 extern IndexBulkDeleteResult *am_cleanup(IndexVacuumInfo *info,
-											   IndexBulkDeleteResult *stats);
+										 IndexBulkDeleteResult *stats);
 
 /* scan.c */
 extern IndexScanDesc am_begin_scan(Relation index, int nkeys, int norderbys);
 extern void am_rescan(IndexScanDesc scan, ScanKey keys, int nkeys,
-							ScanKey orderbys, int norderbys);
+					  ScanKey orderbys, int norderbys);
 extern bool am_get_tuple(IndexScanDesc scan, ScanDirection dir);
 extern int64 am_get_bitmap(IndexScanDesc scan, TIDBitmap *bitmap);
 extern void am_end_scan(IndexScanDesc scan);
 
 /* cost.c */
 extern void am_cost(struct PlannerInfo *root, struct IndexPath *path,
-						  double loop_count, Cost *startup, Cost *total,
-						  Selectivity *selectivity, double *correlation,
-						  double *pages);
+					double loop_count, Cost *startup, Cost *total,
+					Selectivity *selectivity, double *correlation,
+					double *pages);
 
 /*
  * The signature in an index on signature_query(signature, ...), given its

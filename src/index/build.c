@@ -31,7 +31,7 @@ typedef struct Build
 {
 	PageStore	index;
 	PageStore	file;			/* if rows do not fit into memory */
-	IndexMeta *meta;			/* as it will be */
+	IndexMeta  *meta;			/* as it will be */
 	uint64		memory;			/* bytes that rows may take */
 	Batch	   *batch;
 	SegmentInfo *segments;		/* in the file */
@@ -63,7 +63,7 @@ build_add_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 			  bool alive, void *state)
 {
 	Build	   *build = state;
-	IndexedRow row;
+	IndexedRow	row;
 	MemoryContext old = MemoryContextSwitchTo(build->row);
 	Signature  *sig;
 
@@ -85,7 +85,7 @@ build_add_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 static void
 build_finish(Build *build)
 {
-	IndexMeta *meta = build->meta;
+	IndexMeta  *meta = build->meta;
 	uint32		i = 0;
 
 	if (build->nsegments == 0)
@@ -107,7 +107,7 @@ build_finish(Build *build)
 
 		Assert(meta->nsegments < MAX_SEGMENTS);
 		while (i + n < build->nsegments && (meta->nsegments + 1 == MAX_SEGMENTS ||
-				MERGE_MEMORY(rows + build->segments[i + n].nrows) <= most))
+											MERGE_MEMORY(rows + build->segments[i + n].nrows) <= most))
 			rows += build->segments[i + n++].nrows;
 		*segment = segments_merge(&build->file, &build->segments[i], n,
 								  &build->index, meta->next_owner++);
@@ -143,7 +143,7 @@ new_metapage(Relation index)
 IndexBuildResult *
 am_build(Relation heap, Relation index, struct IndexInfo *info)
 {
-	Build		build = {{.index = index, .building = true}};
+	Build		build = {{.index = index,.building = true}};
 	IndexBuildResult *result = palloc0(sizeof(IndexBuildResult));
 	PGAlignedBlock page;
 
@@ -199,8 +199,8 @@ am_build_empty(Relation index)
 
 bool
 am_insert(Relation index, Datum *values, bool *isnull, ItemPointer tid,
-				Relation heap, IndexUniqueCheck unique, bool unchanged,
-				struct IndexInfo *info)
+		  Relation heap, IndexUniqueCheck unique, bool unchanged,
+		  struct IndexInfo *info)
 {
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
 												  "neardup insert",

@@ -100,7 +100,7 @@ put_row(Check *check, const IndexedRow *row, uint64 sum, bool of_table)
 {
 	TupleTableSlot *slot = check->slot;
 	uint64		place = (uint64) ItemPointerGetBlockNumberNoCheck(&row->tid) << 17 |
-		ItemPointerGetOffsetNumberNoCheck(&row->tid) << 1 | of_table;
+	ItemPointerGetOffsetNumberNoCheck(&row->tid) << 1 | of_table;
 	int64		values[] = {
 		[COLUMN_PLACE] = (int64) place,
 		[COLUMN_SUM] = (int64) mix64(mix64(sum ^ mix64(row->order)) +
@@ -270,7 +270,7 @@ static bool
 check_row(Check *check, BlockNumber block, const ForwardEntry *row, uint64 *order, uint64 sum)
 {
 	IndexedRow	live = {
-		.order = forward_order(row), .size = row->size, .tid = row->tid, .spec = row->spec
+		.order = forward_order(row),.size = row->size,.tid = row->tid,.spec = row->spec
 	};
 
 	tid_require(check->index, block, &row->tid);
@@ -406,7 +406,7 @@ check_pending_page(Check *check, BlockNumber block)
 		const PendingRow *row = pending_row(check->index, (Page) check->page, head);
 		KeysBitmap	bitmap = keys_bitmap(row->keys, row->nkeys);
 		IndexedRow	live = {
-			.order = row->order, .size = head->size, .tid = row->tid, .spec = head->spec
+			.order = row->order,.size = head->size,.tid = row->tid,.spec = head->spec
 		};
 
 		if (memcmp(&head->bitmap, &bitmap, sizeof(KeysBitmap)) != 0 ||
@@ -463,7 +463,7 @@ check_heap_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 static void
 require_complete(Relation index, Snapshot snapshot)
 {
-	const FormData_pg_index *form = index->rd_index;
+	const		FormData_pg_index *form = index->rd_index;
 	TransactionId made = HeapTupleHeaderGetXmin(index->rd_indextuple->t_data);
 
 	if (!form->indisvalid)

@@ -131,8 +131,8 @@ keep_from_workers(PlannerInfo *root, IndexPath *path)
 
 void
 am_cost(struct PlannerInfo *root, struct IndexPath *path,
-			  double loop_count, Cost *startup, Cost *total,
-			  Selectivity *selectivity, double *correlation, double *pages)
+		double loop_count, Cost *startup, Cost *total,
+		Selectivity *selectivity, double *correlation, double *pages)
 {
 	IndexOptInfo *index = path->indexinfo;
 	List	   *quals = get_quals_from_indexclauses(path->indexclauses);
@@ -166,7 +166,7 @@ am_cost(struct PlannerInfo *root, struct IndexPath *path,
 		*startup += index->rel->pages * seq_page_cost +
 			index->tuples * cpu_tuple_cost;
 	*total = *startup + *selectivity * index->tuples * (cpu_index_tuple_cost +
-		 cpu_operator_cost * (list_length(quals) + list_length(path->indexorderbys)));
+														cpu_operator_cost * (list_length(quals) + list_length(path->indexorderbys)));
 	*correlation = 0;
 	*pages = fetched;
 	if (!comes_in_order(path))

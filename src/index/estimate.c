@@ -54,8 +54,8 @@ typedef struct Estimate
 	uint64		width;			/* bytes of the rows in the table */
 	uint64	   *orders;			/* see IndexedRow; not for GIN */
 	size_t		orders_size;
-	uint64	   *sample;			/* postings of one key in 2^shift: the key, and
-								 * the number of the row */
+	uint64	   *sample;			/* postings of one key in 2^shift: the key,
+								 * and the number of the row */
 	size_t		n;
 	size_t		sample_size;
 	int			shift;
@@ -124,7 +124,7 @@ add_row(Estimate *estimate, const Signature *sig)
 	MemoryContext old = MemoryContextSwitchTo(estimate->row);
 	const uint32 *keys = NULL;
 	uint32		nkeys = 0;
-	IndexedRow row = {0};
+	IndexedRow	row = {0};
 
 	if (!estimate->gin)
 	{
@@ -182,7 +182,7 @@ Datum
 neardup_estimate_add(PG_FUNCTION_ARGS)
 {
 	Estimate   *estimate = PG_ARGISNULL(0) ? create_estimate(fcinfo) :
-		(Estimate *) PG_GETARG_POINTER(0);
+	(Estimate *) PG_GETARG_POINTER(0);
 
 	if (estimate->nrows == PG_UINT32_MAX)
 		ereport(ERROR,
@@ -215,7 +215,10 @@ number_rows(Estimate *estimate)
 	uint32	   *numbers = palloc_extended(Max(n, 1) * sizeof(uint32), MCXT_ALLOC_HUGE);
 
 	for (uint32 i = 0; i < n; i++)
-		order[i] = (RowOrder) {estimate->orders[i], i};
+		order[i] = (RowOrder)
+	{
+		estimate->orders[i], i
+	};
 	sort_rows(order, n);
 	for (uint32 i = 0; i < n; i++)
 		numbers[order[i].row] = i;

@@ -200,8 +200,8 @@ index_search(Relation index, const IndexQuery *query, SearchCallback callback, v
 {
 	IndexMeta  *meta = palloc(sizeof(IndexMeta));
 	IndexSearch search = {
-		.store = {.index = index}, .query = query,
-		.callback = callback, .state = state,
+		.store = {.index = index},.query = query,
+		.callback = callback,.state = state,
 		.counters = search_counters(RelationGetRelid(index))
 	};
 	uint64		before = pages_read();

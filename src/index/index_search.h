@@ -16,7 +16,8 @@ typedef struct IndexQuery
 	const SignatureSpec *spec;	/* NULL: rows cannot be compared with anything */
 	bool		sketch;			/* see spec_indexes_sketch() */
 	uint64		value;			/* of a sketch that is one */
-	bool		all;			/* every row of the spec: the index has no bound */
+	bool		all;			/* every row of the spec: the index has no
+								 * bound */
 	uint64		size;			/* features */
 	uint32	   *keys;			/* rising */
 	uint32	   *shares;			/* of a vector: see vector_keys() */
@@ -198,7 +199,7 @@ search_wants(const IndexSearch *search, uint64 overlap)
 	const IndexQuery *query = search->query;
 
 	if (query->filter && (overlap < search->least || (query->shares != NULL &&
-		  bounds_best(query, query->measure, overlap) < query->threshold)))
+													  bounds_best(query, query->measure, overlap) < query->threshold)))
 		return false;
 	return !query->nearest ||
 		1 - bounds_best(query, query->order, overlap) <= search->limit;

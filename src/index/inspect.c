@@ -60,7 +60,7 @@ count_pending(Relation index, const IndexMeta *meta)
 		{
 			pending.nrows++;
 			pending.npostings += pending_row(index, (Page) page,
-							pending_head((Page) page, i))->nkeys;
+											 pending_head((Page) page, i))->nkeys;
 		}
 	}
 	pfree(page);
@@ -99,8 +99,9 @@ put_merge(ReturnSetInfo *result, const IndexMeta *meta, int number, const MergeS
 	uint64		rows = 0;
 	uint64		postings = 0;
 	Datum		values[9];
+
 	/* in phase release the merged segments are gone */
-	bool		nulls[lengthof(values)] = {[7] = n == 0, [8] = n == 0};
+	bool		nulls[lengthof(values)] = {[7] = n == 0,[8] = n == 0};
 
 	for (uint32 i = 0; i < n; i++)
 	{
@@ -155,7 +156,7 @@ search_counters(Oid index)
 	if (counted_indexes == NULL)
 	{
 		HASHCTL		control = {
-			.keysize = sizeof(Oid), .entrysize = sizeof(SearchCounters),
+			.keysize = sizeof(Oid),.entrysize = sizeof(SearchCounters),
 			.hcxt = TopMemoryContext
 		};
 
@@ -164,7 +165,10 @@ search_counters(Oid index)
 	}
 	counters = hash_search(counted_indexes, &index, HASH_ENTER, &found);
 	if (!found)
-		*counters = (SearchCounters) {.index = index};
+		*counters = (SearchCounters)
+	{
+		.index = index
+	};
 	return counters;
 }
 
@@ -209,7 +213,10 @@ neardup_index_counters(PG_FUNCTION_ARGS)
 		if (counters->scans > 0)
 			tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 		if (reset)
-			*counters = (SearchCounters) {.index = counters->index};
+			*counters = (SearchCounters)
+		{
+			.index = counters->index
+		};
 	}
 	return (Datum) 0;
 }

@@ -345,7 +345,7 @@ merge_lists(MergeInput *inputs, uint32 n, SegmentWriter *writer, uint64 most)
 
 	heap_open(&heap, inputs, n);
 	while (heap.n > 0 && (merged.work < most ||
-			!segment_begins_filter_page(writer, heap_key(heap.elements[0]))))
+						  !segment_begins_filter_page(writer, heap_key(heap.elements[0]))))
 	{
 		pass_key(&heap, &merged);
 		if (heap_is_single(&heap) &&
@@ -419,7 +419,7 @@ broken_row_map(PageStore *store)
 				  "A merge has other rows than its segments.");
 }
 
-uint32 **
+uint32	  **
 merge_new_numbers(PageStore *store, const SegmentInfo *segments,
 				  const MergeState *state, uint32 *passed)
 {

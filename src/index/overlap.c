@@ -77,11 +77,11 @@ static const uint8 *
 find_list(Overlaps *overlaps, BlockNumber block, const char *page, uint32 key)
 {
 	const Restart *end_restart = (const Restart *)
-		PAGE_TAIL((Page) unconstify(char *, page));
+	PAGE_TAIL((Page) unconstify(char *, page));
 	const uint8 *end = (const uint8 *) page + ((PageHeader) page)->pd_lower;
 	const uint8 *at;
 	int			n = end_restart -
-		(const Restart *) (page + ((PageHeader) page)->pd_upper);
+	(const Restart *) (page + ((PageHeader) page)->pd_upper);
 	int			lo = restarts_before(end_restart, n, key);
 	uint32		here;
 
@@ -173,7 +173,7 @@ look_up(Overlaps *overlaps, uint32 key, uint32 share)
 		ListHead	head;
 
 		if (posting_head(at, (uint8 *) page + ((PageHeader) page)->pd_lower,
-					  &head) == NULL)
+						 &head) == NULL)
 			damaged(overlaps, block);
 		if (head.nbytes <= SHORT_BYTES && head.form != LIST_CHUNK)
 		{
@@ -218,8 +218,8 @@ read_late(Overlaps *overlaps, const LongList *late)
 			return false;
 		}
 		if (posting_head((uint8 *) page + offset,
-					  (uint8 *) page + ((PageHeader) page)->pd_lower,
-					  &head) == NULL || !read_runs(overlaps, &head))
+						 (uint8 *) page + ((PageHeader) page)->pd_lower,
+						 &head) == NULL || !read_runs(overlaps, &head))
 			damaged(overlaps, block);
 		take_runs(overlaps, late->share);
 		block = PAGE_TAIL(page)->next;

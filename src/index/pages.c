@@ -137,7 +137,7 @@ page_is_free(Page page, const IndexMeta *meta)
 	owner = PAGE_TAIL(page)->owner;
 	for (int i = 0; i < MAX_MERGES; i++)
 		if (meta->merges[i].owner != 0 && (owner == meta->merges[i].owner ||
-			 owner == MERGE_OWNER(meta->merges[i].owner)))
+										   owner == MERGE_OWNER(meta->merges[i].owner)))
 			return false;
 	return meta_segment(unconstify(IndexMeta *, meta), owner) == NULL;
 }
@@ -184,7 +184,10 @@ page_allocate(PageStore *store, uint64 owner)
 	meta = palloc(sizeof(IndexMeta));
 	while ((block = GetFreeIndexPage(store->index)) != InvalidBlockNumber)
 	{
-		/* the map may be wrong; another owner of the block is in the metapage by now */
+		/*
+		 * the map may be wrong; another owner of the block is in the metapage
+		 * by now
+		 */
 		meta_copy(store->index, meta);
 		if (claim(store, block, owner, meta))
 			break;
@@ -270,7 +273,7 @@ page_change(Relation index, Buffer buffer, const PageChange *changes, int n)
 void
 meta_init(char *page)
 {
-	IndexMeta *meta = META_OF(page);
+	IndexMeta  *meta = META_OF(page);
 
 	page_init(page, PAGE_META, META_OWNER);
 	memset(meta, 0, sizeof(IndexMeta));
@@ -293,7 +296,7 @@ meta_is_whole(Page page)
 IndexMeta *
 meta_of(Relation index, Page page)
 {
-	IndexMeta *meta = META_OF(page);
+	IndexMeta  *meta = META_OF(page);
 
 	if (!page_is_of(page, META_OWNER) || meta->magic != INDEX_MAGIC)
 		index_corrupt(index, META_BLOCK, "It is not a metapage.");

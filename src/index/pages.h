@@ -354,7 +354,7 @@ extern bool page_is_free(Page page, const IndexMeta *meta);
 
 /* Raises INDEX_CORRUPTED. */
 compat_noreturn extern void index_corrupt(Relation index, BlockNumber block,
-											 const char *rule);
+										  const char *rule);
 
 /*
  * Raise INDEX_CORRUPTED if a row has an impossible place: reading InvalidBlockNumber

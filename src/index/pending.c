@@ -128,7 +128,7 @@ append_to_new(Relation index, Buffer metabuffer, const IndexedRow *row)
 {
 	Buffer		buffer = next_page(index, META_OF(BufferGetPage(metabuffer)));
 	GenericXLogState *state = GenericXLogStart(index);
-	IndexMeta *meta;
+	IndexMeta  *meta;
 	Page		page;
 	Appended	appended;
 
@@ -196,9 +196,9 @@ collect_rows(Relation index, const IndexMeta *meta, Batch *batch)
 			const PendingHead *head = pending_head((Page) page, i);
 			const PendingRow *pending = pending_row(index, (Page) page, head);
 			IndexedRow	row = {
-				.order = pending->order, .size = head->size,
-				.nkeys = pending->nkeys, .keys = pending->keys,
-				.tid = pending->tid, .spec = head->spec
+				.order = pending->order,.size = head->size,
+				.nkeys = pending->nkeys,.keys = pending->keys,
+				.tid = pending->tid,.spec = head->spec
 			};
 
 			batch_add(batch, &row);

@@ -168,7 +168,7 @@ read_entry(ListStream *stream)
 	Assert(next == NULL || (next > stream->at && next <= stream->end));
 	if (next == NULL || !posting_runs(&head, stream->segment->nrows, &stream->runs))
 		index_corrupt(stream->store->index, stream->block,
-						 "A list cannot be read.");
+					  "A list cannot be read.");
 	stream->at = next;
 	stream->is_long |= head.nbytes > SHORT_BYTES || head.form == LIST_CHUNK;
 	return head.form == LIST_CHUNK;
@@ -220,7 +220,7 @@ read_key(ListStream *stream)
 		stream->at = number_get(stream->at, stream->end, &delta);
 		if (stream->at == NULL)
 			index_corrupt(stream->store->index, stream->block,
-							 "A key cannot be read.");
+						  "A key cannot be read.");
 		stream->key += delta;
 	}
 	stream->entry++;
@@ -247,7 +247,7 @@ lists_next(ListStream *stream)
 		if (stream->block == InvalidBlockNumber ||
 			PAGE_TAIL(stream->page)->kind != PAGE_CONTINUED)
 			index_corrupt(stream->store->index, stream->block,
-							 "The rest of a list is missing.");
+						  "The rest of a list is missing.");
 	}
 }
 

@@ -60,7 +60,7 @@ signature_keys(const Signature *sig, uint32 *nkeys, uint64 *size)
 {
 	uint64		n = SIGNATURE_NVALUES(sig);
 	const uint64 *hashes = method_info(sig->spec.method)->place_keys != NULL ?
-		place_hashes(sig, &n) : feature_hashes(sig);
+	place_hashes(sig, &n) : feature_hashes(sig);
 	uint32	   *keys = palloc_extended(Max(n, 1) * sizeof(uint32), MCXT_ALLOC_HUGE);
 	uint32		count = 0;
 
@@ -123,7 +123,7 @@ share_of(double part, double whole)
 
 bool
 vector_keys(const Signature *sig, uint32 **keys, uint32 *nkeys,
-					 uint32 **shares, double *sum, double *length)
+			uint32 **shares, double *sum, double *length)
 {
 	uint64		n = SIGNATURE_NVALUES(sig);
 	WeighedKey *weighed;
@@ -146,7 +146,7 @@ vector_keys(const Signature *sig, uint32 **keys, uint32 *nkeys,
 	{
 		double		weight = weighed[i].weight;
 		uint32		share = share_of(weight, *sum) << 16 |
-			share_of(weight * weight, squares);
+		share_of(weight * weight, squares);
 
 		if (count > 0 && (*keys)[count - 1] == weighed[i].key)
 			(*shares)[count - 1] += share;

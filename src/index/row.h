@@ -44,8 +44,8 @@ extern uint32 *signature_keys(const Signature *sig, uint32 *nkeys, uint64 *size)
  * are so many that the shares' sum would not fit.
  */
 extern bool vector_keys(const Signature *sig, uint32 **keys,
-								 uint32 *nkeys, uint32 **shares,
-								 double *sum, double *length);
+						uint32 *nkeys, uint32 **shares,
+						double *sum, double *length);
 
 #define SHARE_ONE			(1 << 15)
 #define SHARES_ALL			((uint32) SHARE_ONE << 16 | SHARE_ONE)

@@ -43,10 +43,11 @@ typedef struct NearRow
 
 typedef struct NeardupScan
 {
-	IndexQuery query;
+	IndexQuery	query;
 	bool		begun;			/* the query is set */
 	bool		nothing;		/* no row can match */
-	double		distance;		/* of the current row: the executor has a pointer */
+	double		distance;		/* of the current row: the executor has a
+								 * pointer */
 	bool		unordered;		/* the order is by the distance to null */
 	bool		last;			/* there are no rows after these */
 	bool		after;			/* only rows after this one are wanted: */
@@ -58,8 +59,8 @@ typedef struct NeardupScan
 	uint32		most;			/* rows to keep */
 	bool		full;			/* there are as many: only rows before */
 	NearRow		worst;			/* this one are wanted */
-	SearchCounters *counters; /* of the index */
-	SearchCounters own;		/* of this scan */
+	SearchCounters *counters;	/* of the index */
+	SearchCounters own;			/* of this scan */
 	MemoryContext context;		/* of the query */
 	MemoryContext pass;			/* of a pass and its rows */
 } NeardupScan;
@@ -130,7 +131,7 @@ set_vector(IndexQuery *query, const Signature *sig, Measure measure)
 {
 	if ((!is_resemblance(measure) && measure != MEASURE_COSINE) ||
 		!vector_keys(sig, &query->keys, &query->nkeys, &query->shares,
-							  &query->sum, &query->length))
+					 &query->sum, &query->length))
 		query->all = true;
 }
 

@@ -229,7 +229,7 @@ static void
 take_rows(IndexSearch *search, uint32 first, uint32 end, uint64 overlap)
 {
 	ForwardEntry *rows = (ForwardEntry *)
-		PageGetContents(BufferGetPage(search->buffer));
+	PageGetContents(BufferGetPage(search->buffer));
 
 	Assert(first >= search->page_first && end <= search->page_end);
 	search->counters->candidates += end - first;

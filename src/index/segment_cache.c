@@ -66,7 +66,7 @@ static void
 create_caches(void)
 {
 	HASHCTL		control = {
-		.keysize = sizeof(Oid), .entrysize = sizeof(SegmentCache)
+		.keysize = sizeof(Oid),.entrysize = sizeof(SegmentCache)
 	};
 
 	cache_context = AllocSetContextCreate(TopMemoryContext, "neardup segment cache",
@@ -184,7 +184,10 @@ load_pages(PageStore *store, const SegmentInfo *segment, Directory tree,
 	pages->entries = palloc(segment->npages * sizeof(DirectoryEntry));
 	if (tree.height == 0)
 	{
-		pages->entries[0] = (DirectoryEntry) {0, tree.root};
+		pages->entries[0] = (DirectoryEntry)
+		{
+			0, tree.root
+		};
 		pages->n = 1;
 	}
 	else if (!load_directory(store, segment, tree.root, tree.height, pages))
@@ -249,7 +252,7 @@ load_segment(SegmentCache *cache, Relation index, const SegmentInfo *segment,
 	PageStore	store = {.index = index};
 	CachedSegment loaded = *cached;
 	Size		pages = ALLOCSET_SMALL_INITSIZE + (Size) segment->npages *
-		(sizeof(DirectoryEntry) + sizeof(Buffer));
+	(sizeof(DirectoryEntry) + sizeof(Buffer));
 	Size		words = (Size) segment->filter_words * sizeof(uint64);
 	Size		sizes = (Size) segment->nrows * sizeof(uint32);
 	Size		limit = memory_limit();
@@ -302,8 +305,8 @@ cached_segment(SegmentCache *cache, Relation index, const SegmentInfo *segment)
 {
 	CachedSegment *cached = find_segment(cache, segment->owner);
 	uint64		pages = segment->filter_words / FILTER_WORDS_PER_PAGE +
-		segment->npages / (PAGE_ROOM / sizeof(DirectoryEntry)) +
-		segment->nrows / FORWARD_PER_PAGE;
+	segment->npages / (PAGE_ROOM / sizeof(DirectoryEntry)) +
+	segment->nrows / FORWARD_PER_PAGE;
 
 	if (cached->context == NULL && cached->searches++ * 4 >= pages &&
 		!RelationUsesLocalBuffers(index))
@@ -326,7 +329,10 @@ load_pending_page(SegmentCache *cache, Relation index, BlockNumber block)
 	if (n > MAX_ON_PAGE)
 		index_corrupt(index, block, "It has too many rows.");
 	for (int i = 0; i < n; i++)
-		cache->rows[cache->nrows++] = (CachedRow) {*pending_head(page, i), slot};
+		cache->rows[cache->nrows++] = (CachedRow)
+	{
+		*pending_head(page, i), slot
+	};
 	UnlockReleaseBuffer(buffer);
 	cache->end += ours;
 	return ours;

@@ -151,7 +151,10 @@ list_page(PageList *list, uint32 key, BlockNumber block)
 	list->pages = growing_reserve(list->pages, &list->size, (size_t) list->n + 1,
 								  sizeof(DirectoryEntry));
 	Assert(list->n == 0 || list->pages[list->n - 1].key <= key);
-	list->pages[list->n++] = (DirectoryEntry) {key, block};
+	list->pages[list->n++] = (DirectoryEntry)
+	{
+		key, block
+	};
 }
 
 /* Rows */

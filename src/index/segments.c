@@ -386,7 +386,7 @@ least_merge(const IndexMeta *meta)
 	for (int i = 0; i < MAX_MERGES; i++)
 	{
 		int			more = least == MAX_MERGES ? -1 :
-			pg_leftmost_one_pos64(postings[i] | 1) - pg_leftmost_one_pos64(postings[least] | 1);
+		pg_leftmost_one_pos64(postings[i] | 1) - pg_leftmost_one_pos64(postings[least] | 1);
 
 		if (meta->merges[i].owner != 0 &&
 			(more < 0 || (more == 0 && meta->merges[i].owner < meta->merges[least].owner)))

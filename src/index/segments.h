@@ -101,7 +101,7 @@ pending_row(Relation index, Page page, const PendingHead *head)
 {
 	const PendingRow *row = (const PendingRow *) ((char *) page + head->offset);
 	int			most = (int) ((PageHeader) page)->pd_lower - head->offset -
-		(int) offsetof(PendingRow, keys);
+	(int) offsetof(PendingRow, keys);
 
 	if (head->offset != MAXALIGN(head->offset) || most < 0 ||
 		row->nkeys > most / sizeof(uint32))

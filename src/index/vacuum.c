@@ -238,7 +238,7 @@ flush_all(Relation index)
 
 IndexBulkDeleteResult *
 am_bulk_delete(IndexVacuumInfo *info, IndexBulkDeleteResult *stats,
-					 IndexBulkDeleteCallback callback, void *state)
+			   IndexBulkDeleteCallback callback, void *state)
 {
 	Deletion	deletion = {
 		.index = info->index,
@@ -291,7 +291,7 @@ static void
 find_free_blocks(Relation index, IndexBulkDeleteResult *stats)
 {
 	BlockNumber nblocks = RelationGetNumberOfBlocks(index);
-	IndexMeta *meta = palloc(sizeof(IndexMeta));
+	IndexMeta  *meta = palloc(sizeof(IndexMeta));
 
 	stats->num_pages = nblocks;
 	stats->pages_free = 0;
@@ -346,7 +346,7 @@ finish_steps(Relation index)
 IndexBulkDeleteResult *
 am_cleanup(IndexVacuumInfo *info, IndexBulkDeleteResult *stats)
 {
-	IndexMeta *meta;
+	IndexMeta  *meta;
 
 	if (info->analyze_only)
 		return stats;

@@ -134,7 +134,7 @@ lexicon_add_totals(Lexicon *to, const Lexicon *from)
 void
 lexicon_require_spec(const Lexicon *lexicon, const SignatureSpec *spec)
 {
-	SignatureSpec		own;
+	SignatureSpec own;
 
 	lexicon_spec(lexicon, &own);
 	if (same_analysis(&own, spec))
@@ -240,7 +240,7 @@ lexicon_seal(Lexicon *lexicon)
 static const char *
 check_header(const Lexicon *lexicon)
 {
-	SignatureSpec		spec;
+	SignatureSpec spec;
 	uint32		hash;
 	uint64		sum = 0;
 

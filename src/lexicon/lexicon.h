@@ -133,7 +133,7 @@ extern void spec_of_words(SignatureSpec *spec);
  * those of the lexicon.
  */
 extern void lexicon_require_spec(const Lexicon *lexicon,
-								   const SignatureSpec *spec);
+								 const SignatureSpec *spec);
 
 /* The same for the words of two lexicons. */
 extern void words_require_same(const SignatureSpec *a, const SignatureSpec *b);

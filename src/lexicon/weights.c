@@ -174,6 +174,7 @@ static const struct
 	const char *name;
 	WeightKind	kind;
 }			kinds[] =
+
 {
 	{"tf", WEIGHT_TF},
 	{"tf-idf", WEIGHT_TF_IDF},
@@ -198,6 +199,7 @@ static const struct
 	double		most;
 	size_t		offset;			/* in a Weighting */
 }			parameters[] =
+
 {
 	{"k1", 1000, offsetof(Weighting, k1)},
 	{"b", 1, offsetof(Weighting, b)},
@@ -286,7 +288,7 @@ weighting_parse(const text *name, Weighting *weighting)
  * their numbers finds them.
  */
 
-#define BAG_SIZE		256	/* places of a new table; a power of 2 */
+#define BAG_SIZE		256		/* places of a new table; a power of 2 */
 #define BAG_KEEP		65536	/* a larger table is not kept */
 
 /* Gives the bag a table of the given size, twice the room for words. */

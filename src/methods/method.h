@@ -94,8 +94,8 @@ typedef struct MethodInfo
 	uint8		width;			/* bits per value */
 	Analysed	analysed;
 	bool		set;			/* values are distinct features, rising; what
-								 * is measured is the overlap, unless there
-								 * is a similarity below */
+								 * is measured is the overlap, unless there is
+								 * a similarity below */
 	bool		exact;			/* and they are all of the document's */
 	bool		hashed;			/* values of a set are uniform over 64 bits */
 	bool		sampled;		/* a set of one in param[0] of the features */
@@ -151,26 +151,26 @@ typedef struct MethodInfo
 							   double threshold, KeyList *keys, uint32 *need);
 
 	/*
-	 * A sketch as a set of keys, one for each of its places; NULL: its values are
-	 * such a set.  And how similar two such sets of na and nb are at the most that
-	 * have `common` in common, which rises with that.  NULL, both: access method
-	 * neardup cannot tell.
+	 * A sketch as a set of keys, one for each of its places; NULL: its values
+	 * are such a set.  And how similar two such sets of na and nb are at the
+	 * most that have `common` in common, which rises with that.  NULL, both:
+	 * access method neardup cannot tell.
 	 */
 	void		(*place_keys) (const Signature *sig, KeyList *keys);
 	double		(*most_similar) (const SignatureSpec *spec, uint64 na, uint64 nb,
 								 uint64 common);
-	uint32		place_values;	/* in a place, if they are so few that many rows
-								 * agree in any of them; else 0 */
+	uint32		place_values;	/* in a place, if they are so few that many
+								 * rows agree in any of them; else 0 */
 
 	/*
-	 * How similar to a signature near-duplicates are at the least, where `near` does
-	 * not look at the threshold.  NULL: it does.
+	 * How similar to a signature near-duplicates are at the least, where
+	 * `near` does not look at the threshold.  NULL: it does.
 	 */
 	double		(*least_similarity) (const Signature *sig);
 
 	/*
-	 * How similar two sketches of one value are.  NULL: they have more, or the
-	 * value tells less.
+	 * How similar two sketches of one value are.  NULL: they have more, or
+	 * the value tells less.
 	 */
 	double		(*similar_values) (uint64 a, uint64 b);
 } MethodInfo;

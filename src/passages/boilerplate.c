@@ -34,7 +34,7 @@ typedef struct Stretches
 {
 	MemoryContext context;		/* owns all of it */
 	MemoryContext caller;		/* the current one before */
-	ReadText	text;
+	ReadText text;
 	Stretch    *stretches;
 	WordSpan   *spans;			/* where they stand: bytes */
 	size_t		n;
@@ -44,7 +44,7 @@ typedef struct Stretches
 static DocContext *
 ready_doc_context(FunctionCallInfo fcinfo, int lexicon_at, LexiconView **view)
 {
-	DocContext	   *doccxt = doc_context_get(fcinfo, lexicon_at + 2);
+	DocContext *doccxt = doc_context_get(fcinfo, lexicon_at + 2);
 
 	*view = doc_context_lexicon(doccxt, fcinfo, lexicon_at);
 	doc_context_read_as_lexicon(doccxt, (*view)->lexicon, READS_SHINGLES);
@@ -90,7 +90,10 @@ find_stretches(Stretches *found, const LexiconView *view, uint32 least,
 		{
 			found->stretches = growing_reserve(found->stretches, &room,
 											   found->n + 1, sizeof(Stretch));
-			found->stretches[found->n++] = (Stretch){i, i + k, documents};
+			found->stretches[found->n++] = (Stretch)
+			{
+				i, i + k, documents
+			};
 		}
 		within = documents > 0;
 		if (!within)
@@ -125,7 +128,7 @@ static Stretches *
 begin_boilerplate(FunctionCallInfo fcinfo)
 {
 	LexiconView *view;
-	DocContext	   *doccxt = ready_doc_context(fcinfo, 1, &view);
+	DocContext *doccxt = ready_doc_context(fcinfo, 1, &view);
 	uint32		least = least_documents(fcinfo, 2);
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
 												  "neardup boilerplate",
@@ -257,7 +260,7 @@ Datum
 frequent_shingles(PG_FUNCTION_ARGS)
 {
 	LexiconView *view;
-	DocContext	   *doccxt = ready_doc_context(fcinfo, 0, &view);
+	DocContext *doccxt = ready_doc_context(fcinfo, 0, &view);
 	uint32		least = least_documents(fcinfo, 1);
 	size_t		nwords = LEXICON_NWORDS(view->lexicon);
 	Signature  *result = signature_alloc(&doccxt->spec, nwords);

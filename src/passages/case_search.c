@@ -53,12 +53,14 @@ typedef struct Grid
 	uint32		near;
 	uint32		far;
 	uint32	   *order;			/* matches by band, then by column of cells */
-	uint32	   *first;			/* per cell: its first match in this order, and one
-								 * entry more */
+	uint32	   *first;			/* per cell: its first match in this order,
+								 * and one entry more */
 	uint32	   *column;			/* per cell */
-	uint32	   *parent;			/* per cell: another one of its cluster, or itself */
+	uint32	   *parent;			/* per cell: another one of its cluster, or
+								 * itself */
 	uint32		ncells;
-	uint32	   *band;			/* per band: its first cell, and one entry more */
+	uint32	   *band;			/* per band: its first cell, and one entry
+								 * more */
 	uint32		nbands;
 } Grid;
 
@@ -283,8 +285,9 @@ cluster_matches(const uint64 *matches, size_t n, uint32 near, uint32 far, uint32
 /* One of the texts. */
 typedef struct CaseText
 {
-	uint32	   *ids;			/* per word: common to equal words of both texts, or
-								 * NOWHERE if the other one has it not */
+	uint32	   *ids;			/* per word: common to equal words of both
+								 * texts, or NOWHERE if the other one has it
+								 * not */
 	uint32		n;
 	uint32	   *places;			/* of the words that count */
 	uint32		nplaces;
@@ -340,8 +343,9 @@ static void
 choose_words(CaseText *text, const CaseText *a, const uint32 *a_counts,
 			 const CaseText *b, const uint32 *b_counts)
 {
-	text->places = allocate(text->n, sizeof(uint32));
-	text->nplaces = 0;
+	text	  ->places = allocate(text->n, sizeof(uint32));
+	text	  ->nplaces = 0;
+
 	for (uint32 i = 0; i < text->n; i++)
 	{
 		uint32		id = text->ids[i];
@@ -350,7 +354,7 @@ choose_words(CaseText *text, const CaseText *a, const uint32 *a_counts,
 		/* b numbers the words: a may not have one of its ids */
 		if (id != NOWHERE && a_counts[id] > 0 && !is_frequent(a, a_counts, id) &&
 			!is_frequent(b, b_counts, id))
-			text->places[text->nplaces++] = i;
+			text	  ->places[text->nplaces++] = i;
 	}
 }
 
@@ -461,6 +465,7 @@ find_matches(const CaseText *a, const CaseText *b, const CaseRules *rules)
 {
 	Matches		found = {0};
 	SequenceIndex index;
+
 	/* keys of a word with itself, which no pair has, and which differ */
 	uint64	   *b_pairs = make_pairs(b, rules, mix64(make_match(1, 1)));
 	uint64	   *a_pairs = make_pairs(a, rules, mix64(make_match(0, 0)));
@@ -492,7 +497,7 @@ count_matched(const Matches *found, const uint32 *cluster, uint32 nclusters)
 													2 * ((size_t) nclusters + 1) * sizeof(uint32),
 													MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 
-	for (int text = 0; text < 2; text++)
+	for (int side = 0; side < 2; side++)
 	{
 		size_t		n;
 
@@ -500,11 +505,11 @@ count_matched(const Matches *found, const uint32 *cluster, uint32 nclusters)
 		{
 			uint64		match = found->matches[i];
 
-			words[i] = make_match(text == 0 ? match_a(match) : match_b(match), cluster[i]);
+			words[i] = make_match(side == 0 ? match_a(match) : match_b(match), cluster[i]);
 		}
 		n = sort_distinct_hashes(words, found->n);
 		for (size_t i = 0; i < n; i++)
-			counts[text * (size_t) nclusters + match_b(words[i])]++;
+			counts[side * (size_t) nclusters + match_b(words[i])]++;
 	}
 	for (uint32 i = 0; i < nclusters; i++)
 		counts[i] = Min(counts[i], counts[(size_t) nclusters + i]);
@@ -587,7 +592,10 @@ join_passages(const Matches *found, uint32 *cluster, const CaseRules *rules, siz
 	Passage    *passages = allocate(nclusters, sizeof(Passage));
 
 	for (uint32 i = 0; i < nclusters; i++)
-		passages[i] = (Passage){PG_UINT32_MAX, 0, PG_UINT32_MAX, 0, counts[i]};
+		passages[i] = (Passage)
+	{
+		PG_UINT32_MAX, 0, PG_UINT32_MAX, 0, counts[i]
+	};
 	for (size_t i = 0; i < found->n; i++)
 	{
 		Passage    *passage = &passages[cluster[i]];

@@ -12,10 +12,10 @@
 /* What a case is; distances are in words. */
 typedef struct CaseRules
 {
-	uint32		reach;			/* common words behind a word that it is paired
-								 * with */
-	uint32		near;			/* greatest distance of these, and of matches of
-								 * one passage */
+	uint32		reach;			/* common words behind a word that it is
+								 * paired with */
+	uint32		near;			/* greatest distance of these, and of matches
+								 * of one passage */
 	uint32		least;			/* matched words that make a passage */
 	uint32		gap;			/* between matches of one case */
 	uint32		far;			/* the same in the other text */
@@ -32,6 +32,6 @@ typedef struct CaseRules
  * memory for each word and 24 for each match, all freed but the result.
  */
 extern Passage *find_cases(uint64 *a, uint32 na, uint64 *b, uint32 nb,
-							  const CaseRules *rules, size_t *n);
+						   const CaseRules *rules, size_t *n);
 
 #endif							/* NEARDUP_CASE_SEARCH_H */

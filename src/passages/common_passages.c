@@ -139,9 +139,9 @@ static inline uint32
 words_shared(const Passage *before, const Passage *run)
 {
 	uint32		a = before->a_end > run->a_start ?
-		before->a_end - run->a_start : 0;
+	before->a_end - run->a_start : 0;
 	uint32		b = before->b_end > run->b_start ?
-		before->b_end - run->b_start : 0;
+	before->b_end - run->b_start : 0;
 
 	return Max(a, b);
 }
@@ -228,7 +228,10 @@ chains_add(Chains *chains, uint32 a_start, uint32 b_start, uint32 words,
 		run.b_start = before->passage.b_start;
 		before->goes_on = true;
 	}
-	chains->chains[chains->n] = (Chain){run, counted, false};
+	chains->chains[chains->n] = (Chain)
+	{
+		run, counted, false
+	};
 	if (*by_end == NOWHERE ||
 		!is_open(chains, &chains->chains[*by_end], a_start) ||
 		chains->chains[*by_end].passage.matched <= run.matched)
@@ -362,11 +365,12 @@ typedef struct Halves
 {
 	const Passage *passages;
 	uint32		n;
-	uint32	   *by_end;			/* numbers of passages; of a part that has been looked
-								 * through, those that end last in the first text
-								 * come first */
+	uint32	   *by_end;			/* numbers of passages; of a part that has
+								 * been looked through, those that end last in
+								 * the first text come first */
 	uint32	   *merged;			/* room for a part of these */
-	uint32	   *rank;			/* from 1, by where they begin in the second text */
+	uint32	   *rank;			/* from 1, by where they begin in the second
+								 * text */
 	uint32	   *farthest;		/* by rank: the tree */
 	bool	   *inner;			/* within another one */
 } Halves;
@@ -431,9 +435,9 @@ merge_halves(Halves *halves, uint32 from, uint32 middle, uint32 to)
 	for (uint32 i = from; i < to; i++)
 	{
 		bool		take_first = second == to ||
-			(first < middle &&
-			 halves->passages[halves->by_end[first]].a_end >=
-			 halves->passages[halves->by_end[second]].a_end);
+		(first < middle &&
+		 halves->passages[halves->by_end[first]].a_end >=
+		 halves->passages[halves->by_end[second]].a_end);
 
 		halves->merged[i] = halves->by_end[take_first ? first++ : second++];
 	}
@@ -466,7 +470,10 @@ rank_passages(Halves *halves)
 	sort_hashes(begins, halves->n);
 	for (uint32 i = 0, rank = 0; i < halves->n; i++)
 	{
-		/* those that begin together have one rank, as each may have the others within */
+		/*
+		 * those that begin together have one rank, as each may have the
+		 * others within
+		 */
 		if (i == 0 || begins[i] >> 32 != begins[i - 1] >> 32)
 			rank = i + 1;
 		halves->rank[(uint32) begins[i]] = rank;

@@ -9,8 +9,8 @@
 typedef struct PassageRules
 {
 	uint32		k;				/* a shingle's, at most `least` */
-	uint32		least;			/* words in common that make a passage, in runs of
-								 * at least k */
+	uint32		least;			/* words in common that make a passage, in
+								 * runs of at least k */
 	uint32		gap;			/* words without a counterpart, in either
 								 * text, that a passage may go on behind */
 } PassageRules;
@@ -47,8 +47,8 @@ typedef struct WordSequence
 {
 	uint64	   *shingles;
 	uint32		n;
-	uint32	   *words;			/* hashes of the n + k - 1 words, if short_runs_count();
-								 * otherwise NULL */
+	uint32	   *words;			/* hashes of the n + k - 1 words, if
+								 * short_runs_count(); otherwise NULL */
 } WordSequence;
 
 /*

@@ -76,8 +76,8 @@ typedef struct RepeatedRuns
 	Windows		a;
 	Windows		b;
 	SequenceIndex index;		/* of the windows of b */
-	bool	   *covered;		/* per shingle of b: a window that begins there
-								 * is in a run */
+	bool	   *covered;		/* per shingle of b: a window that begins
+								 * there is in a run */
 	CommonRun  *runs;
 	size_t		n;
 	size_t		size;
@@ -453,8 +453,11 @@ short_runs_behind(const SequencePair *pair, const CommonRun *run, uint32 gap,
 	while (n < SHORT_RUNS_MAX &&
 		   (words = next_short_run(&a, &b, gap, pair->k)) > 0)
 	{
-		found[n++] = (CommonRun){a.nearest - pair->a_words,
-		b.nearest - pair->b_words, words};
+		found[n++] = (CommonRun)
+		{
+			a.nearest - pair->a_words,
+				b.nearest - pair->b_words, words
+		};
 		go_on(&a, words);
 		go_on(&b, words);
 	}
@@ -475,8 +478,11 @@ short_runs_before(const SequencePair *pair, const CommonRun *run, uint32 gap,
 	{
 		go_on(&a, words);
 		go_on(&b, words);
-		found[n++] = (CommonRun){a.nearest + 1 - pair->a_words,
-		b.nearest + 1 - pair->b_words, words};
+		found[n++] = (CommonRun)
+		{
+			a.nearest + 1 - pair->a_words,
+				b.nearest + 1 - pair->b_words, words
+		};
 	}
 	return n;
 }

@@ -31,7 +31,8 @@ typedef struct SequencePair
 	const uint32 *b;
 	uint32		na;
 	uint32		nb;
-	const uint32 *a_words;		/* na + k - 1 of them; NULL if shingles are all */
+	const uint32 *a_words;		/* na + k - 1 of them; NULL if shingles are
+								 * all */
 	const uint32 *b_words;
 	uint32		k;				/* a shingle's words */
 	SequenceIndex index;		/* of b */

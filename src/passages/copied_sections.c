@@ -31,7 +31,8 @@ typedef struct BlockSearch
 	uint64	   *places;			/* room for PLACES_MAX for each: where it
 								 * stands, and its number in the block */
 	uint32	   *ids;			/* room for as many as a block has */
-	uint32	   *counts;			/* per shingle of a block: its number in the window */
+	uint32	   *counts;			/* per shingle of a block: its number in the
+								 * window */
 } BlockSearch;
 
 /*
@@ -127,7 +128,7 @@ typedef struct Tally
 
 typedef struct SectionSearch
 {
-	DocContext	   *doccxt;
+	DocContext *doccxt;
 	uint32		k;
 	uint32		block;			/* words */
 	double		block_share;
@@ -174,7 +175,7 @@ count_blocks(const SectionSearch *search, const ReadText *text)
 static Tally
 look_at_section(const SectionSearch *search, const struct varlena *section)
 {
-	ReadText	text;
+	ReadText text;
 	Tally		tally = {0};
 
 	text_read(&text, search->doccxt, section, search->k, false);
@@ -276,14 +277,14 @@ copied_sections(PG_FUNCTION_ARGS)
 	InitMaterializedSRF(fcinfo, 0);
 	search.doccxt = doc_context_get(fcinfo, 7);
 	doc_context_read_analysis(search.doccxt, PG_GETARG_DATUM(1), PG_GETARG_TEXT_PP(7),
-					   READS_SHINGLES);
+							  READS_SHINGLES);
 	search.k = search.doccxt->spec.k;
 	search.block = argument_whole("block", PG_GETARG_INT32(2), search.k,
 								  BLOCK_MAX);
 	search.block_share = argument_share("block_share", PG_GETARG_FLOAT8(3));
 	search.section_share = argument_share("section_share", PG_GETARG_FLOAT8(4));
 	search.document_share = argument_share("document_share",
-										  PG_GETARG_FLOAT8(5));
+										   PG_GETARG_FLOAT8(5));
 	search.early = PG_GETARG_BOOL(6);
 	work = AllocSetContextCreate(CurrentMemoryContext, "neardup blocks",
 								 ALLOCSET_DEFAULT_SIZES);

@@ -54,13 +54,14 @@ make_room(TextBuilder *builder, size_t n)
 				 errmsg("text has too many words for its passages to be found"),
 				 errdetail("It may have at most %d.", WORDS_MAX),
 				 errhint("Cut the text into parts.")));
-	n += text->nshingles;
+	n += text ->nshingles;
+
 	if (n <= builder->size)
 		return;
 	/* an eighth more only, as most of the memory is here */
 	builder->size = n + n / 8;
-	text->shingles = repalloc_huge(text->shingles,
-								   builder->size * sizeof(uint64));
+	text	  ->shingles = repalloc_huge(text->shingles,
+										 builder->size * sizeof(uint64));
 }
 
 /* Keep a part of the hashes of n more words. */
@@ -74,10 +75,11 @@ keep_hashes(TextBuilder *builder, const uint64 *units, size_t n)
 	if (need > builder->hashes_size)
 	{
 		builder->hashes_size = need + need / 8;
-		text->hashes = repalloc_huge(text->hashes,
-									 builder->hashes_size * sizeof(uint32));
+		text	  ->hashes = repalloc_huge(text->hashes,
+										   builder->hashes_size * sizeof(uint32));
 	}
 	hashes = text->hashes + text->nwords;
+
 	for (size_t i = 0; i < n; i++)
 		hashes[i] = (uint32) units[i];
 }
@@ -96,14 +98,16 @@ read_words(TextBuilder *builder, Reader *reader)
 		if (text->hashes != NULL)
 			keep_hashes(builder, builder->units + have, got);
 		have += got;
-		text->nwords += got;
+		text	  ->nwords += got;
+
 		word_places_add(&text->words, builder->spans, got);
 		make_room(builder, have);
 		if (have < k)
 			continue;
 		order_shingles(builder->order, builder->units, have, k, builder->room,
 					   text->shingles + text->nshingles);
-		text->nshingles += have - k + 1;
+		text	  ->nshingles += have - k + 1;
+
 		memmove(builder->units, builder->units + have - (k - 1),
 				(k - 1) * sizeof(uint64));
 		have = k - 1;
@@ -117,14 +121,17 @@ text_read(ReadText *text, DocContext *doccxt, const struct varlena *doc, uint32 
 	TextBuilder builder;
 	Reader	   *reader = doc_context_reader(doccxt);
 
-	text->utf8 = text_as_utf8(doc, &text->len);
+	text	  ->utf8 = text_as_utf8(doc, &text->len);
+
 	reader_track(reader);
 	reader_begin(reader, text->utf8, text->len);
-	text->nwords = text->nshingles = 0;
+	text	  ->nwords = text->nshingles = 0;
+
 	word_places_init(&text->words);
-	text->shingles = palloc(READ_AT_ONCE * sizeof(uint64));
-	text->hashes = hashes ? palloc(READ_AT_ONCE * sizeof(uint32)) : NULL;
+	text	  ->shingles = palloc(READ_AT_ONCE * sizeof(uint64));
+	text	  ->hashes = hashes ? palloc(READ_AT_ONCE * sizeof(uint32)) : NULL;
 	builder.text = text;
+
 	builder.order = doccxt->spec.order;
 	builder.k = k;
 	builder.size = READ_AT_ONCE;
@@ -136,11 +143,12 @@ text_read(ReadText *text, DocContext *doccxt, const struct varlena *doc, uint32 
 	pfree(builder.room);
 	LOOK_AT_MEMORY(CurrentMemoryContext);
 	word_places_finish(&text->words);
-	text->shingles = repalloc_huge(text->shingles,
-								   Max(text->nshingles, 1) * sizeof(uint64));
+	text	  ->shingles = repalloc_huge(text->shingles,
+										 Max(text->nshingles, 1) * sizeof(uint64));
+
 	if (hashes)
-		text->hashes = repalloc_huge(text->hashes,
-									 Max(text->nwords, 1) * sizeof(uint32));
+		text	  ->hashes = repalloc_huge(text->hashes,
+										   Max(text->nwords, 1) * sizeof(uint32));
 }
 
 /* Comparing */
@@ -195,7 +203,7 @@ forget_hashes(ReadText *text)
 {
 	if (text->hashes != NULL)
 		pfree(text->hashes);
-	text->hashes = NULL;
+	text	  ->hashes = NULL;
 }
 
 static void
@@ -204,15 +212,23 @@ compare_texts(Evidence *evidence, const PassageRules *rules)
 	ReadText   *a = &evidence->a;
 	ReadText   *b = &evidence->b;
 	bool		first = comes_first(a, b);
+	WordSequence words_a;
+	WordSequence words_b;
 
 	if (!first)
 	{
 		a = &evidence->b;
 		b = &evidence->a;
 	}
-	evidence->passages = common_passages(&(WordSequence){a->shingles, a->nshingles, a->hashes},
-										 &(WordSequence){b->shingles, b->nshingles, b->hashes},
-										 rules, &evidence->npassages);
+	words_a = (WordSequence)
+	{
+		a->shingles, a->nshingles, a->hashes
+	};
+	words_b = (WordSequence)
+	{
+		b->shingles, b->nshingles, b->hashes
+	};
+	evidence->passages = common_passages(&words_a, &words_b, rules, &evidence->npassages);
 	a->shingles = b->shingles = NULL;
 	forget_hashes(a);
 	forget_hashes(b);
@@ -351,7 +367,10 @@ check_rules(int least, int gap, uint32 k)
 {
 	argument_whole("min_words", least, 1, PG_INT32_MAX);
 	argument_whole("max_gap", gap, 0, GAP_MAX);
-	return (PassageRules){Min(k, least), least, gap};
+	return (PassageRules)
+	{
+		Min(k, least), least, gap
+	};
 }
 
 Evidence *
@@ -444,10 +463,16 @@ evidence_coverage(const Evidence *evidence, double *of_a, double *of_b)
 												(n + 1) * sizeof(WordRange));
 
 	for (size_t i = 0; i < n; i++)
-		ranges[i] = (WordRange){passages[i].a_start, passages[i].a_end};
+		ranges[i] = (WordRange)
+	{
+		passages[i].a_start, passages[i].a_end
+	};
 	*of_a = share_covered(ranges, n, evidence->a.nwords);
 	for (size_t i = 0; i < n; i++)
-		ranges[i] = (WordRange){passages[i].b_start, passages[i].b_end};
+		ranges[i] = (WordRange)
+	{
+		passages[i].b_start, passages[i].b_end
+	};
 	*of_b = share_covered(ranges, n, evidence->b.nwords);
 	pfree(ranges);
 }

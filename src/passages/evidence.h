@@ -32,8 +32,8 @@ typedef struct Evidence
 	ReadText	b;
 	Passage    *passages;		/* by their places in a */
 	size_t		npassages;
-	WordSpan   *a_spans;		/* per passage, where it stands: bytes, in which
-								 * no grapheme is cut */
+	WordSpan   *a_spans;		/* per passage, where it stands: bytes, in
+								 * which no grapheme is cut */
 	WordSpan   *b_spans;
 } Evidence;
 
@@ -41,8 +41,11 @@ typedef struct Evidence
 static inline WordSpan
 text_span(const ReadText *text, uint32 first, uint32 last)
 {
-	return (WordSpan){word_place(&text->words, first).start,
-	word_place(&text->words, last - 1).end};
+	return (WordSpan)
+	{
+		word_place(&text->words, first).start,
+			word_place(&text->words, last - 1).end
+	};
 }
 
 /*

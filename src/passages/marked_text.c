@@ -54,22 +54,22 @@ escape_of(char c)
 }
 
 void
-append_escaped(StringInfo out, const char *text, size_t len)
+append_escaped(StringInfo out, const char *str, size_t len)
 {
 	size_t		from = 0;
 
 	for (size_t i = 0; i < len; i++)
 	{
-		const char *escape = escape_of(text[i]);
+		const char *escape = escape_of(str[i]);
 
 		CHECK_EVERY(i);
 		if (escape == NULL)
 			continue;
-		appendBinaryStringInfo(out, text + from, i - from);
+		appendBinaryStringInfo(out, str + from, i - from);
 		appendStringInfoString(out, escape);
 		from = i + 1;
 	}
-	appendBinaryStringInfo(out, text + from, len - from);
+	appendBinaryStringInfo(out, str + from, len - from);
 }
 
 struct varlena *
@@ -322,7 +322,10 @@ choose(const Headline *headline, const Stretches *passages)
 	{
 		const Stretch *passage = &passages->stretches[i];
 
-		lengths[i] = (Length){passage->last - passage->first, i};
+		lengths[i] = (Length)
+		{
+			passage->last - passage->first, i
+		};
 	}
 	sort_lengths(lengths, passages->n);
 	for (size_t i = 0; i < Min(wanted, passages->n); i++)
@@ -380,14 +383,14 @@ highlight(PG_FUNCTION_ARGS)
 	Headline	headline = read_options(PG_GETARG_TEXT_PP(4));
 	Stretches	passages = stretches_of(evidence);
 	const ReadText *a = &evidence->a;
+	WordSpan	all = {0, a->len};
 	size_t		first = 0;
 	StringInfoData out;
 	text	   *result;
 
 	initStringInfo(&out);
 	if (headline.all)
-		append_marked(&out, &headline, a, &passages, &first,
-					  (WordSpan){0, a->len});
+		append_marked(&out, &headline, a, &passages, &first, all);
 	else if (passages.n > 0)
 		append_excerpts(&out, &headline, a, &passages);
 	else
@@ -762,7 +765,10 @@ static void
 add_places(Side *side, const WordSpan *spans, size_t n, bool are_cases)
 {
 	for (size_t i = 0; i < n; i++)
-		side->places[side->n++] = (Place){spans[i], i + 1, are_cases};
+		side->places[side->n++] = (Place)
+	{
+		spans[i], i + 1, are_cases
+	};
 }
 
 static void
@@ -772,6 +778,7 @@ set_side(Side *side, char name, const ReadText *text, size_t room,
 	side->name = name;
 	side->other = name == 'a' ? 'b' : 'a';
 	side->text = text;
+
 	side->title = text_as_utf8(title, &side->title_len);
 	side->n = 0;
 	side->places = palloc_extended((room + 1) * sizeof(Place), MCXT_ALLOC_HUGE);

@@ -69,7 +69,10 @@ add_mark(WordPlaces *places)
 
 	places->marks = growing_reserve(places->marks, &places->marks_size,
 									mark + 1, sizeof(PlaceMark));
-	places->marks[mark] = (PlaceMark){places->end, places->used};
+	places->marks[mark] = (PlaceMark)
+	{
+		places->end, places->used
+	};
 }
 
 void

@@ -13,7 +13,7 @@
 /* Where the next word's numbers are, and the place that it is counted from. */
 typedef struct PlaceMark
 {
-	uint32		text;			/* end of the word before */
+	uint32 text;				/* end of the word before */
 	uint32		bytes;
 } PlaceMark;
 

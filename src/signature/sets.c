@@ -46,6 +46,7 @@ static const struct
 	const char *name;
 	Measure		measure;
 }			measure_names[] =
+
 {
 	{"jaccard", MEASURE_JACCARD},
 	{"containment", MEASURE_CONTAINMENT},
@@ -459,7 +460,7 @@ set_overlap(const uint64 *a, uint64 na, const uint64 *b, uint64 nb)
 {
 	uint64		found;
 
-	Assert(na < 2 || a[0] < a[na - 1]);	/* sets rise */
+	Assert(na < 2 || a[0] < a[na - 1]); /* sets rise */
 	Assert(nb < 2 || b[0] < b[nb - 1]);
 	(void) overlap_until(a, na, b, nb, NEED_ALL, &found);
 	return found;

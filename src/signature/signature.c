@@ -17,7 +17,7 @@ size_t
 signature_size(const SignatureSpec *spec, uint64 nvalues)
 {
 	uint64		most = (MaxAllocSize - SIGNATURE_HEADER) /
-		(Max(spec->width, 64) / 8);
+	(Max(spec->width, 64) / 8);
 
 	if (nvalues > most)
 		ereport(ERROR,
@@ -60,7 +60,7 @@ spec_swap(SignatureSpec *spec)
 uint64
 spec_hash(const SignatureSpec *spec)
 {
-	SignatureSpec		portable = *spec;
+	SignatureSpec portable = *spec;
 
 	spec_swap(&portable);
 	return XXH3_64bits(&portable, sizeof(SignatureSpec));

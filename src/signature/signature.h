@@ -68,12 +68,12 @@ typedef enum Order
 #define FILTER_DIGITS		0x00000002	/* words with a digit are left out */
 #define FILTER_CONFIG		0x00000004	/* a text-search configuration made
 										 * the words */
-#define FILTER_REPEATS		0x00000008	/* not a filter: repeated shingles
-										 * are numbered, not dropped */
+#define FILTER_REPEATS		0x00000008	/* not a filter: repeated shingles are
+										 * numbered, not dropped */
 #define FILTER_ACCENTS		0x00000010	/* not a filter: letters lose their
 										 * accents */
-#define FILTER_MINLEN(f)	(((f) >> 8) & 0xff) /* shorter words are left
-												 * out; 0 = no limit */
+#define FILTER_MINLEN(f)	(((f) >> 8) & 0xff) /* shorter words are left out;
+												 * 0 = no limit */
 #define FILTER_MAXLEN(f)	(((f) >> 16) & 0xff)	/* longer ones; 0 = none */
 #define FILTER_SCRIPT(f)	(((f) >> 24) & 0xff)	/* words of other scripts
 													 * are; 0 = none */
@@ -117,12 +117,12 @@ extern uint64 spec_hash(const SignatureSpec *spec);
 typedef struct Signature
 {
 	int32		vl_len_;		/* varlena header (do not touch directly!) */
-	SignatureSpec		spec;			/* how it was made */
+	SignatureSpec spec;			/* how it was made */
 	uint32		nfeatures;		/* distinct features of the document */
 	uint64		values[FLEXIBLE_ARRAY_MEMBER];	/* of spec.width bits each;
 												 * sets: rising, distinct;
-												 * vectors: likewise, then
-												 * a float4 for each */
+												 * vectors: likewise, then a
+												 * float4 for each */
 } Signature;
 
 StaticAssertDecl(offsetof(Signature, values) == 32, "Signature has padding");

@@ -187,8 +187,8 @@ parse_setting(Parser *parser, const char *value, Slot slot)
 	SignatureSpec *spec = &parser->analysis->spec;
 	const Setting *setting = &settings[slot];
 	int			parsed = setting->values == NULL ?
-		parse_number(parser, setting, value) :
-		parse_choice(parser, setting, value);
+	parse_number(parser, setting, value) :
+	parse_choice(parser, setting, value);
 
 	if (parsed < 0)
 		return false;
@@ -434,7 +434,7 @@ parse_word(Parser *parser, const char *word)
 static bool
 check_together(Parser *parser)
 {
-	SignatureSpec	   *spec = &parser->analysis->spec;
+	SignatureSpec *spec = &parser->analysis->spec;
 	StringInfoData list;
 
 	if (parser->minlen > 0 && parser->maxlen > 0 &&
@@ -469,12 +469,12 @@ is_space(char c)
 }
 
 Analysis *
-analysis_parse(const char *text, size_t len, Node *escontext)
+analysis_parse(const char *str, size_t len, Node *escontext)
 {
 	Parser		parser = {.analysis = palloc0(sizeof(Analysis)),
 	.escontext = escontext};
-	SignatureSpec	   *spec = &parser.analysis->spec;
-	const char *end = text + len;
+	SignatureSpec *spec = &parser.analysis->spec;
+	const char *end = str + len;
 
 	spec->version = SIGNATURE_VERSION;
 	spec->k = DEFAULT_K;
@@ -483,13 +483,13 @@ analysis_parse(const char *text, size_t len, Node *escontext)
 		const char *start;
 		char	   *word;
 
-		while (text < end && is_space(*text))
-			text++;
-		if (text == end)
+		while (str < end && is_space(*str))
+			str++;
+		if (str == end)
 			break;
-		for (start = text; text < end && !is_space(*text); text++)
+		for (start = str; str < end && !is_space(*str); str++)
 			continue;
-		word = pnstrdup(start, text - start);
+		word = pnstrdup(start, str - start);
 		for (char *c = word; *c != '\0'; c++)
 			*c = (*c >= 'A' && *c <= 'Z') ? *c + ('a' - 'A') : *c;
 		if (!parse_word(&parser, word))
@@ -662,7 +662,7 @@ config_hash(Oid config, int k)
 static void
 rehash(Analysis *analysis)
 {
-	SignatureSpec	   *spec = &analysis->spec;
+	SignatureSpec *spec = &analysis->spec;
 
 	if (spec->filters & FILTER_CONFIG)
 		spec->analysis = config_hash(analysis->config, spec->k);

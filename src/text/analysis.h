@@ -23,7 +23,7 @@
 
 typedef struct Analysis
 {
-	SignatureSpec		spec;			/* unit, order, language, k, filters and the
+	SignatureSpec spec;			/* unit, order, language, k, filters and the
 								 * analysis hash are set; the method's own
 								 * fields are the caller's to set */
 	uint8		reading;		/* READING_... */

@@ -42,13 +42,13 @@ bits_of(__m128i bytes)
 }
 
 static inline uint64
-map_byte(const unsigned char *text, char c)
+map_byte(const unsigned char *str, char c)
 {
 	uint64		map = 0;
 
 	for (int i = 0; i < 64; i += 16)
 	{
-		__m128i		bytes = _mm_loadu_si128((const __m128i *) (text + i));
+		__m128i		bytes = _mm_loadu_si128((const __m128i *) (str + i));
 
 		map |= bits_of(_mm_cmpeq_epi8(bytes, _mm_set1_epi8(c))) << i;
 	}
@@ -56,15 +56,15 @@ map_byte(const unsigned char *text, char c)
 }
 
 static inline void
-map_bytes(const unsigned char *text, char *folded, uint64 *word,
+map_bytes(const unsigned char *str, char *folded, uint64 *word,
 		  uint64 *other)
 {
-	const __m128i case_bit = _mm_set1_epi8(0x20);
+	const		__m128i case_bit = _mm_set1_epi8(0x20);
 
 	*word = *other = 0;
 	for (int i = 0; i < 64; i += 16)
 	{
-		__m128i		bytes = _mm_loadu_si128((const __m128i *) (text + i));
+		__m128i		bytes = _mm_loadu_si128((const __m128i *) (str + i));
 		__m128i		letters = in_range(_mm_or_si128(bytes, case_bit), 'a', 26);
 		__m128i		digits = in_range(bytes, '0', 10);
 		uint64		high = bits_of(bytes);
@@ -85,7 +85,7 @@ map_byte(const unsigned char *text, char c)
 	uint64		map = 0;
 
 	for (int i = 0; i < 64; i++)
-		map |= (uint64) (text[i] == c) << i;
+		map |= (uint64) (text[i] == c) <<i;
 	return map;
 }
 
@@ -116,15 +116,15 @@ map_bytes(const unsigned char *text, char *folded, uint64 *word,
  * end of its chunk, and so is no run of ASCII.
  */
 static void
-mark_divided(AsciiIndex *index, const unsigned char *text, int at,
+mark_divided(AsciiIndex *index, const unsigned char *str, int at,
 			 uint64 hyphens)
 {
 	for (; hyphens != 0; hyphens &= hyphens - 1)
 	{
 		int			letter = at + pg_rightmost_one_pos64(hyphens) - 1;
-		const unsigned char *next = text + letter + 2;
+		const unsigned char *next = str + letter + 2;
 
-		Assert(letter >= 0 && text[letter + 1] == '-');
+		Assert(letter >= 0 && str[letter + 1] == '-');
 		if (letter + 2 < index->length &&
 			*next != ' ' && !(*next >= '\t' && *next <= '\r'))
 			continue;
@@ -134,7 +134,7 @@ mark_divided(AsciiIndex *index, const unsigned char *text, int at,
 }
 
 void
-ascii_index(AsciiIndex *index, const unsigned char *text, size_t len,
+ascii_index(AsciiIndex *index, const unsigned char *str, size_t len,
 			bool dotless, bool divided)
 {
 	uint64		any_other = 0;
@@ -147,7 +147,7 @@ ascii_index(AsciiIndex *index, const unsigned char *text, size_t len,
 	for (int at = 0; at < index->length; at += 64)
 	{
 		unsigned char rest[64];
-		const unsigned char *bytes = text + at;
+		const unsigned char *bytes = str + at;
 		int			left = index->length - at;
 		uint64		word;
 		uint64		other;
@@ -166,7 +166,7 @@ ascii_index(AsciiIndex *index, const unsigned char *text, size_t len,
 		index->other[at / 64] = other;
 		changes = word ^ (word << 1 | before);
 		if (divided)
-			mark_divided(index, text, at, changes & map_byte(bytes, '-'));
+			mark_divided(index, str, at, changes & map_byte(bytes, '-'));
 		before = word >> 63;
 		for (; changes != 0; changes &= changes - 1)
 			index->bounds[nbounds++] = at + pg_rightmost_one_pos64(changes);

@@ -62,7 +62,7 @@ char *
 icu_version(void)
 {
 	UVersionInfo version;
-	char		text[U_MAX_VERSION_STRING_LENGTH];
+	char text[	U_MAX_VERSION_STRING_LENGTH];
 
 	u_getVersion(version);
 	u_versionToString(version, text);
@@ -166,19 +166,19 @@ add_letter(Endings *endings, UChar32 c)
 }
 
 static Endings *
-read_endings(const char *text)
+read_endings(const char *str)
 {
 	Endings    *endings = palloc0(sizeof(Endings));
-	size_t		len = strlen(text);
+	size_t		len = strlen(str);
 
 	endings->ending = palloc((len / 2 + 1) * sizeof(char *));
 	for (size_t i = 0; i < len;)
 	{
 		UChar32		c;
 
-		if (i == 0 || text[i - 1] == ' ')
-			endings->ending[endings->nendings++] = text + i;
-		U8_NEXT_UNSAFE(text, i, c);
+		if (i == 0 || str[i - 1] == ' ')
+			endings->ending[endings->nendings++] = str + i;
+		U8_NEXT_UNSAFE(str, i, c);
 		if (c != ' ')
 			add_letter(endings, c);
 	}

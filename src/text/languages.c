@@ -49,8 +49,8 @@ bool
 language_has_stemmer(Language language)
 {
 	/*
-	 * Newer versions of libstemmer know Persian, and may learn Ukrainian.
-	 * The words that these two names stand for must not change with that: a
+	 * Newer versions of libstemmer know Persian, and may learn Ukrainian. The
+	 * words that these two names stand for must not change with that: a
 	 * stemmer of theirs will need another name.
 	 */
 	return language != LANGUAGE_SIMPLE &&

@@ -295,7 +295,8 @@ letter_after_folding(LetterRules rules, UChar32 c)
 			return arabic ? c : 0x06CC;
 		case 0x06CC:			/* Persian yeh */
 			return arabic ? 0x064A : c;
-		case 0x06C0:			/* heh with yeh above, whose mark also stands by itself */
+		case 0x06C0:			/* heh with yeh above, whose mark also stands
+								 * by itself */
 			return 0x0647;
 		default:
 			return is_arabic_mark(c) ? 0 : c;

@@ -97,6 +97,7 @@ parse(Configured *configured, size_t len, ParsedText *parsed)
 	char	   *text = pnstrdup(configured->at, len);
 
 	text = pg_any_to_server(text, len, PG_UTF8);
+
 	parsed->lenwords = Max(len / 6, 16);
 	parsed->curwords = 0;
 	parsed->pos = 0;
@@ -433,7 +434,10 @@ read_chars(Reader *reader, uint64 *hashes, size_t max)
 
 	while (n < max && next_chars(reader))
 	{
-		/* no space into a word that was cut for its length, if all of it is in */
+		/*
+		 * no space into a word that was cut for its length, if all of it is
+		 * in
+		 */
 		if (reader->unit == UNIT_CHAR && !reader->first &&
 			(reader->dropped || !words_continues(reader->scanner)))
 			hashes[n++] = reader->ascii[' '];

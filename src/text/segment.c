@@ -94,7 +94,7 @@ find_stretch(Segmenter *segmenter, const char *run, size_t start, size_t len,
 
 /* Copies a stretch of one script, of len bytes, a space behind each word. */
 static size_t
-split_stretch(Segmenter *segmenter, const char *text, size_t len, char *dest)
+split_stretch(Segmenter *segmenter, const char *str, size_t len, char *dest)
 {
 	UErrorCode	status = U_ZERO_ERROR;
 	int32		n = 0;
@@ -106,7 +106,7 @@ split_stretch(Segmenter *segmenter, const char *text, size_t len, char *dest)
 	{
 		UChar32		c;
 
-		U8_NEXT_UNSAFE(text, i, c);
+		U8_NEXT_UNSAFE(str, i, c);
 		U16_APPEND_UNSAFE(segmenter->stretch, n, c);
 	}
 	Assert(n <= RUN_BYTES);
@@ -123,10 +123,10 @@ split_stretch(Segmenter *segmenter, const char *text, size_t len, char *dest)
 		{
 			UChar32		c;
 
-			U8_NEXT_UNSAFE(text, to, c);
+			U8_NEXT_UNSAFE(str, to, c);
 			units += U16_LENGTH(c);
 		}
-		memcpy(dest + out, text + from, to - from);
+		memcpy(dest + out, str + from, to - from);
 		out += to - from;
 		dest[out++] = ' ';
 		from = to;

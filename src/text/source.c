@@ -55,13 +55,13 @@ lower(char c)
 }
 
 const char *
-utf8_cut(const char *text, const char *limit)
+utf8_cut(const char *str, const char *limit)
 {
 	const char *cut = limit;
 
-	Assert(limit > text);
+	Assert(limit > str);
 	/* a character has at most three continuation bytes */
-	while (cut > text + 1 && limit - cut < 3 &&
+	while (cut > str + 1 && limit - cut < 3 &&
 		   ((unsigned char) *cut & 0xC0) == 0x80)
 		cut--;
 	return cut;
@@ -615,15 +615,15 @@ sentences_begin(Sentences *sentences, TextSource *source)
 static bool
 sentences_refill(Sentences *sentences)
 {
-	const char *text;
+	const char *str;
 	size_t		len;
 
 	if (sentences->at < sentences->end)
 		return true;
-	if (!source_next(sentences->source, &text, &len))
+	if (!source_next(sentences->source, &str, &len))
 		return false;
-	sentences->at = text;
-	sentences->end = text + len;
+	sentences->at = str;
+	sentences->end = str + len;
 	return true;
 }
 

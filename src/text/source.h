@@ -14,8 +14,8 @@ typedef struct TextSource
 	const char *end;
 	const char *from;			/* where what the last block stands for
 								 * begins; it ends at `at` */
-	const char *section_end;	/* of the last CDATA section that began: markup
-								 * within ends there at the latest */
+	const char *section_end;	/* of the last CDATA section that began:
+								 * markup within ends there at the latest */
 	bool		markup;			/* tags and entities are to be resolved */
 	char		decoded[8];		/* an entity's character */
 } TextSource;

@@ -112,6 +112,7 @@ load_stop_words(Terms *terms, const SignatureSpec *spec)
 	WordScanner *scanner = words_create(rules_of_spec(spec), WORDS_SEGMENT);
 	const char *word;
 	size_t		len;
+
 	/* words of at least one letter and a space */
 	size_t		places = probing_places(strlen(stop.text) / 2 + 1);
 

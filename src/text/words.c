@@ -191,7 +191,7 @@ words_track(WordScanner *scanner, const TextSource *source, const char *doc)
 	/* a segment begins with a letter, or an apostrophe between two */
 	if (scanner->track.places == NULL)
 		scanner->track.places = MemoryContextAlloc(scanner->context,
-											 SEGMENT_MAX * sizeof(Place));
+												   SEGMENT_MAX * sizeof(Place));
 }
 
 WordSpan
@@ -228,7 +228,10 @@ static pg_noinline void
 note_place(WordScanner *scanner, uint32 folded, uint32 at)
 {
 	if (scanner->track.nplaces < SEGMENT_MAX)
-		scanner->track.places[scanner->track.nplaces++] = (Place){folded, at};
+		scanner->track.places[scanner->track.nplaces++] = (Place)
+	{
+		folded, at
+	};
 }
 
 /* Letters of two bytes from p to the end of what has been read. */
@@ -467,10 +470,12 @@ refill(WordScanner *scanner)
 	if (!scanner->more(scanner->arg, &text, &len))
 		return false;
 	scanner->at = (const unsigned char *) text;
+
 	scanner->end = scanner->at + len;
 	scanner->chunk.end = NULL;
 	if (unlikely(scanner->track.source != NULL))
 		scanner->track.in_place = text == scanner->track.source->from;
+
 	return true;
 }
 
@@ -878,7 +883,10 @@ span_in_chunk(const WordScanner *scanner, int start, int stop)
 {
 	uint32		chunk = (const char *) scanner->chunk.start - scanner->track.doc;
 
-	return (WordSpan){chunk + start, chunk + stop};
+	return (WordSpan)
+	{
+		chunk + start, chunk + stop
+	};
 }
 
 /*
@@ -949,7 +957,7 @@ track_part(WordScanner *scanner, size_t len)
 	while (scanner->bytes[scanner->parts.folded_at] == ' ')
 		scanner->parts.folded_at++;
 	scanner->track.word = span_of_part(scanner, scanner->parts.folded_at,
-								 scanner->parts.folded_at + len);
+									   scanner->parts.folded_at + len);
 	scanner->parts.folded_at += len;
 }
 

@@ -32,7 +32,7 @@ typedef struct LexiconState
 	ExpandedObjectHeader header;
 	Counts	   *counts;
 	int64		max_words;
-	SignatureSpec		spec;			/* of the words */
+	SignatureSpec spec;			/* of the words */
 	uint8		reading;		/* READING_... */
 } LexiconState;
 
@@ -89,7 +89,7 @@ static LexiconState *
 add_lexicon(FunctionCallInfo fcinfo, LexiconState *state,
 			const Lexicon *lexicon, int64 max_words)
 {
-	SignatureSpec		spec;
+	SignatureSpec spec;
 
 	lexicon_spec(lexicon, &spec);
 	if (state == NULL)
@@ -214,7 +214,7 @@ add_argument(FunctionCallInfo fcinfo, DocContext *doccxt)
 Datum
 lexicon_agg_add(PG_FUNCTION_ARGS)
 {
-	DocContext	   *doccxt = doc_context_of_aggregate(fcinfo, 2);
+	DocContext *doccxt = doc_context_of_aggregate(fcinfo, 2);
 
 	if (PG_ARGISNULL(doc_context_argument(doccxt, 1)))
 		return call_unchanged_state(fcinfo);
@@ -227,7 +227,7 @@ lexicon_agg_add(PG_FUNCTION_ARGS)
 Datum
 shingle_lexicon_agg_add(PG_FUNCTION_ARGS)
 {
-	DocContext	   *doccxt = doc_context_of_aggregate(fcinfo, 2);
+	DocContext *doccxt = doc_context_of_aggregate(fcinfo, 2);
 
 	if (PG_ARGISNULL(1))
 		return call_unchanged_state(fcinfo);

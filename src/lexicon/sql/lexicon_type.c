@@ -168,11 +168,11 @@ read_entries(Input *in, Lexicon *lexicon)
  * ErrorSaveContext returns NULL.
  */
 static Lexicon *
-parse_lexicon(const char *text, Node *escontext)
+parse_lexicon(const char *str, Node *escontext)
 {
-	Input		in = {text, "lexicon", escontext};
+	Input		in = {str, "lexicon", escontext};
 	Lexicon		header = {.version = LEXICON_VERSION};
-	SignatureSpec		spec;
+	SignatureSpec spec;
 	Lexicon    *lexicon;
 	const char *rule;
 
@@ -213,7 +213,7 @@ lexicon_in(PG_FUNCTION_ARGS)
 static void
 append_header(const Lexicon *lexicon, StringInfo out)
 {
-	SignatureSpec		spec;
+	SignatureSpec spec;
 
 	lexicon_spec(lexicon, &spec);
 	appendStringInfo(out, "lexicon[%s%s] documents=" UINT64_FORMAT
@@ -295,7 +295,7 @@ Datum
 neardup_sealed_lexicon(PG_FUNCTION_ARGS)
 {
 	Lexicon    *lexicon = (Lexicon *) PG_GETARG_BYTEA_P_COPY(0);
-	SignatureSpec		spec;
+	SignatureSpec spec;
 
 	if (VARSIZE(lexicon) < LEXICON_HEADER)
 		PG_RETURN_BYTEA_P(lexicon);
@@ -385,8 +385,8 @@ typedef struct Merge
 static void
 merge_begin(Merge *merge, const Lexicon *a, const Lexicon *b)
 {
-	SignatureSpec		left;
-	SignatureSpec		right;
+	SignatureSpec left;
+	SignatureSpec right;
 
 	lexicon_spec(a, &left);
 	lexicon_spec(b, &right);
@@ -446,7 +446,7 @@ lexicon_plus(PG_FUNCTION_ARGS)
 	Merge		merge;
 	const LexiconEntry *ea;
 	const LexiconEntry *eb;
-	SignatureSpec		spec;
+	SignatureSpec spec;
 
 	lexicon_spec(a, &spec);
 	sum = lexicon_alloc(&spec, a->reading | b->reading,
@@ -461,8 +461,11 @@ lexicon_plus(PG_FUNCTION_ARGS)
 		else if (eb == NULL)
 			*entry = *ea;
 		else
-			*entry = (LexiconEntry) {ea->hash, add_saturated(ea->df, eb->df),
-				add_saturated(ea->cf, eb->cf)};
+			*entry = (LexiconEntry)
+		{
+			ea->hash, add_saturated(ea->df, eb->df),
+				add_saturated(ea->cf, eb->cf)
+		};
 	}
 	lexicon_seal(sum);
 	PG_RETURN_LEXICON(sum);
@@ -527,7 +530,7 @@ lexicon_minus(PG_FUNCTION_ARGS)
 	Merge		merge;
 	const LexiconEntry *ea;
 	const LexiconEntry *eb;
-	SignatureSpec		spec;
+	SignatureSpec spec;
 	size_t		n = 0;
 	uint64		initials = 0;
 
@@ -597,7 +600,7 @@ lexicon_trim(PG_FUNCTION_ARGS)
 	uint32		lost_df = 0;
 	uint32		lost_cf = 0;
 	uint64		limit;
-	SignatureSpec		spec;
+	SignatureSpec spec;
 	Lexicon    *result;
 
 	limit = rank_limit(lexicon, max, min_df);
@@ -674,7 +677,7 @@ lexicon_describe(PG_FUNCTION_ARGS)
 {
 	size_t		n;
 	const Lexicon *lexicon = lexicon_header(PG_GETARG_DATUM(0), &n);
-	SignatureSpec		spec;
+	SignatureSpec spec;
 	StringInfoData out;
 
 	lexicon_spec(lexicon, &spec);

@@ -361,7 +361,7 @@ build_word_set(Occurrence *occurrences, size_t n, size_t documents,
 			   double length, size_t wanted)
 {
 	WordSet    *set = palloc0(sizeof(WordSet));
-	Builder		builder = {.occurrences = occurrences, .set = set};
+	Builder		builder = {.occurrences = occurrences,.set = set};
 	double		allowed = HUGE_VAL;
 	size_t		initial;
 
@@ -380,7 +380,7 @@ build_word_set(Occurrence *occurrences, size_t n, size_t documents,
 	{
 		double		share = (double) round / WORD_SET_ROUNDS;
 		size_t		left = round == WORD_SET_ROUNDS ? wanted : (size_t)
-			ceil(initial * pow((double) wanted / initial, share));
+		ceil(initial * pow((double) wanted / initial, share));
 
 		drop_worst(&builder, left);
 		allowed = worst_instability(set);
@@ -429,7 +429,7 @@ typedef struct SampleInfo
 	size_t		documents;		/* in the sample */
 	size_t		occurrences;	/* in the sample */
 	uint64		limit;			/* the least hash that did not fit */
-	SignatureSpec		spec;			/* of the words */
+	SignatureSpec spec;			/* of the words */
 	uint8		reading;		/* READING_... */
 	int			wanted;
 } SampleInfo;
@@ -611,7 +611,7 @@ state_flatten(ExpandedObjectHeader *header, void *result, Size size)
 	Lexicon    *analysis = lexicon_alloc(&state->info.spec,
 										 state->info.reading, 0);
 	FlatSample	head = {
-		.wanted = state->info.wanted, .documents = state->info.documents,
+		.wanted = state->info.wanted,.documents = state->info.documents,
 		.limit = state->info.limit
 	};
 	char	   *at = VARDATA(result);
@@ -681,7 +681,7 @@ flat_info(const FlatSample *head)
 	Lexicon    *analysis = lexicon_from_bytes(head->analysis,
 											  sizeof(head->analysis));
 	SampleInfo	info = {
-		.limit = head->limit, .wanted = Min(head->wanted, PG_INT32_MAX),
+		.limit = head->limit,.wanted = Min(head->wanted, PG_INT32_MAX),
 		.reading = analysis->reading
 	};
 
@@ -743,8 +743,8 @@ state_for_document(FunctionCallInfo fcinfo, const DocContext *doccxt, int wanted
 {
 	WordSetState *state = get_state(fcinfo);
 	SampleInfo	info = {
-		.limit = PG_UINT64_MAX, .spec = doccxt->words,
-		.reading = doccxt->analysis->reading, .wanted = wanted
+		.limit = PG_UINT64_MAX,.spec = doccxt->words,
+		.reading = doccxt->analysis->reading,.wanted = wanted
 	};
 
 	if (state == NULL)
@@ -781,7 +781,7 @@ add_document(DocContext *doccxt, WordSetState *state, const text *doc)
 Datum
 word_set_agg_add(PG_FUNCTION_ARGS)
 {
-	DocContext	   *doccxt = doc_context_of_aggregate(fcinfo, 2);
+	DocContext *doccxt = doc_context_of_aggregate(fcinfo, 2);
 	WordSetState *state;
 
 	if (PG_ARGISNULL(doc_context_argument(doccxt, 1)))

@@ -51,7 +51,7 @@ static bool
 find_word(FunctionCallInfo fcinfo, const Lexicon **lexicon,
 		  const LexiconEntry **entry)
 {
-	DocContext	   *doccxt = doc_context_get(fcinfo, 2);
+	DocContext *doccxt = doc_context_get(fcinfo, 2);
 	LexiconView *view = doc_context_lexicon(doccxt, fcinfo, 0);
 	text	   *word = PG_GETARG_TEXT_PP(1);
 	uint64		hash;
@@ -239,7 +239,7 @@ Datum
 word_statistics(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *rsinfo;
-	DocContext	   *doccxt;
+	DocContext *doccxt;
 	LexiconView *view;
 	DocumentWord *words;
 	size_t		n;

@@ -70,7 +70,7 @@ sentences_choose(const DocContext *doccxt, int wanted)
 	for (int i = 0; i <= wanted; i++)
 	{
 		Sentence   *sentence = i < wanted ? &sentences->chosen[i] :
-			&sentences->current;
+		&sentences->current;
 
 		initStringInfo(&sentence->text);
 	}
@@ -183,8 +183,8 @@ sentences_consider(ChosenSentences *sentences)
 PG_FUNCTION_INFO_V1(long_sentences);
 
 const MethodInfo long_sentences_method = {
-	.name = "long_sentences", .method = METHOD_LONG_SENTENCES, .width = 64,
-	.analysed = ANALYSED_ALWAYS, .nparams = 1,
+	.name = "long_sentences",.method = METHOD_LONG_SENTENCES,.width = 64,
+	.analysed = ANALYSED_ALWAYS,.nparams = 1,
 	.check = coordinate_check,
 	COORDINATES_CALLBACKS
 };
@@ -217,7 +217,7 @@ long_signature(FunctionCallInfo fcinfo, DocContext *doccxt, const text *doc, int
 Datum
 long_sentences(PG_FUNCTION_ARGS)
 {
-	DocContext	   *doccxt = doc_context_get(fcinfo, 2);
+	DocContext *doccxt = doc_context_get(fcinfo, 2);
 
 	doc_context_read(doccxt, fcinfo, READS_ORDERED_SENTENCES);
 	return long_signature(fcinfo, doccxt, DOC_CONTEXT_GETARG_TEXT(doccxt, 0),
@@ -238,8 +238,8 @@ long_sentences(PG_FUNCTION_ARGS)
 PG_FUNCTION_INFO_V1(heavy_sentences);
 
 const MethodInfo heavy_sentences_method = {
-	.name = "heavy_sentences", .method = METHOD_HEAVY_SENTENCES, .width = 64,
-	.analysed = ANALYSED_ALWAYS, .nparams = 2,
+	.name = "heavy_sentences",.method = METHOD_HEAVY_SENTENCES,.width = 64,
+	.analysed = ANALYSED_ALWAYS,.nparams = 2,
 	.check = coordinate_check,
 	COORDINATES_CALLBACKS
 };
@@ -286,7 +286,7 @@ weigh_sentence(const Weighed *weighed, LexiconView *view,
 
 static Datum
 heavy_signature(FunctionCallInfo fcinfo, DocContext *doccxt, LexiconView *view,
-			   const text *doc, const text *weight, int n)
+				const text *doc, const text *weight, int n)
 {
 	ChosenSentences *sentences = sentences_choose(doccxt, n);
 	Weighed    *weighed = weighed_get(doccxt, weight);
@@ -319,14 +319,14 @@ heavy_signature(FunctionCallInfo fcinfo, DocContext *doccxt, LexiconView *view,
 Datum
 heavy_sentences(PG_FUNCTION_ARGS)
 {
-	DocContext	   *doccxt = doc_context_get(fcinfo, 4);
+	DocContext *doccxt = doc_context_get(fcinfo, 4);
 	LexiconView *view = doc_context_lexicon(doccxt, fcinfo, 1);
 
 	doc_context_read_for_lexicon(doccxt, fcinfo, view->lexicon,
-						  READS_ORDERED_SENTENCES);
+								 READS_ORDERED_SENTENCES);
 	return heavy_signature(fcinfo, doccxt, view, DOC_CONTEXT_GETARG_TEXT(doccxt, 0),
-						  DOC_CONTEXT_GETARG_TEXT(doccxt, 3),
-						  DOC_CONTEXT_GETARG_INT32(doccxt, 2));
+						   DOC_CONTEXT_GETARG_TEXT(doccxt, 3),
+						   DOC_CONTEXT_GETARG_INT32(doccxt, 2));
 }
 
 /*
@@ -340,7 +340,7 @@ PG_FUNCTION_INFO_V1(text_hash);
 
 
 const MethodInfo text_hash_method = {
-	.name = "text_hash", .method = METHOD_TEXT_HASH, .width = 64,
+	.name = "text_hash",.method = METHOD_TEXT_HASH,.width = 64,
 	.analysed = ANALYSED_ALWAYS,
 	.check = coordinate_check,
 	COORDINATES_CALLBACKS
@@ -396,7 +396,7 @@ make_signature(FunctionCallInfo fcinfo, DocContext *doccxt, const text *doc)
 Datum
 text_hash(PG_FUNCTION_ARGS)
 {
-	DocContext	   *doccxt = doc_context_get(fcinfo, 1);
+	DocContext *doccxt = doc_context_get(fcinfo, 1);
 
 	doc_context_read(doccxt, fcinfo, READS_WORDS);
 	return make_signature(fcinfo, doccxt, DOC_CONTEXT_GETARG_TEXT(doccxt, 0));

@@ -36,8 +36,8 @@ PG_FUNCTION_INFO_V1(top_words_by_tf);
 #define MAX_TOP_WORDS	1000	/* largest n */
 
 const MethodInfo top_words_method = {
-	.name = "top_words", .method = METHOD_TOP_WORDS, .width = 64,
-	.analysed = ANALYSED_ALWAYS, .nparams = 2,
+	.name = "top_words",.method = METHOD_TOP_WORDS,.width = 64,
+	.analysed = ANALYSED_ALWAYS,.nparams = 2,
 	.check = coordinate_check,
 	COORDINATES_CALLBACKS
 };
@@ -133,7 +133,7 @@ return_signature(FunctionCallInfo fcinfo, Signature *sig)
 Datum
 top_words(PG_FUNCTION_ARGS)
 {
-	DocContext	   *doccxt = doc_context_get(fcinfo, 4);
+	DocContext *doccxt = doc_context_get(fcinfo, 4);
 	LexiconView *view = doc_context_lexicon(doccxt, fcinfo, 1);
 
 	doc_context_read_for_lexicon(doccxt, fcinfo, view->lexicon, READS_WORDS);
@@ -148,7 +148,7 @@ top_words(PG_FUNCTION_ARGS)
 Datum
 top_words_by_tf(PG_FUNCTION_ARGS)
 {
-	DocContext	   *doccxt = doc_context_get(fcinfo, 2);
+	DocContext *doccxt = doc_context_get(fcinfo, 2);
 
 	doc_context_read(doccxt, fcinfo, READS_WORDS);
 	return return_signature(fcinfo,
@@ -191,8 +191,8 @@ PG_FUNCTION_INFO_V1(imatch);
 static const char *imatch_check(const Signature *sig);
 
 const MethodInfo imatch_method = {
-	.name = "imatch", .method = METHOD_IMATCH, .width = 64,
-	.analysed = ANALYSED_ALWAYS, .nparams = 2,
+	.name = "imatch",.method = METHOD_IMATCH,.width = 64,
+	.analysed = ANALYSED_ALWAYS,.nparams = 2,
 	.check = imatch_check,
 	COORDINATES_CALLBACKS
 };
@@ -354,7 +354,7 @@ add_word(const IMatch *imatch, uint64 hash, uint64 *sums, uint32 *counts)
 
 static Datum
 make_imatch(FunctionCallInfo fcinfo, DocContext *doccxt, const LexiconView *view,
-			   const text *doc, Arguments arguments)
+			const text *doc, Arguments arguments)
 {
 	IMatch	   *imatch = get_imatch(doccxt, view, arguments);
 	const Bag  *bag = imatch->bag;
@@ -392,10 +392,10 @@ make_imatch(FunctionCallInfo fcinfo, DocContext *doccxt, const LexiconView *view
 Datum
 imatch(PG_FUNCTION_ARGS)
 {
-	DocContext	   *doccxt = doc_context_get(fcinfo, 8);
+	DocContext *doccxt = doc_context_get(fcinfo, 8);
 	LexiconView *view = doc_context_lexicon(doccxt, fcinfo, 1);
 
 	doc_context_read_for_lexicon(doccxt, fcinfo, view->lexicon, READS_WORDS);
 	return make_imatch(fcinfo, doccxt, view, DOC_CONTEXT_GETARG_TEXT(doccxt, 0),
-						  get_arguments(fcinfo, doc_context_argument(doccxt, 2)));
+					   get_arguments(fcinfo, doc_context_argument(doccxt, 2)));
 }

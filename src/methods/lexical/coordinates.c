@@ -123,7 +123,7 @@ Signature *
 coordinates_alloc(const DocContext *doccxt, Method method, uint32 param0,
 				  uint32 param1, size_t n)
 {
-	SignatureSpec		spec = doccxt->analysis->spec;
+	SignatureSpec spec = doccxt->analysis->spec;
 
 	spec.method = method;
 	spec.width = 64;
@@ -163,12 +163,12 @@ static double vector_least_similarity(const Signature *sig);
 static const char *vector_check(const Signature *sig);
 
 const MethodInfo descriptive_words_method = {
-	.name = "descriptive_words", .method = METHOD_DESCRIPTIVE_WORDS,
-	.width = 64, .analysed = ANALYSED_ALWAYS, .set = true, .nparams = 2,
+	.name = "descriptive_words",.method = METHOD_DESCRIPTIVE_WORDS,
+	.width = 64,.analysed = ANALYSED_ALWAYS,.set = true,.nparams = 2,
 	.check = vector_check,
-	.similarity = vector_similarity, .near = vector_near, .hamming = vector_hamming,
-	.row_keys = vector_row_keys, .query_keys = vector_query_keys, .value_keys = vector_value_keys,
-	.most_similar = vector_most_similar, .least_similarity = vector_least_similarity
+	.similarity = vector_similarity,.near = vector_near,.hamming = vector_hamming,
+	.row_keys = vector_row_keys,.query_keys = vector_query_keys,.value_keys = vector_value_keys,
+	.most_similar = vector_most_similar,.least_similarity = vector_least_similarity
 };
 
 /* Measures */
@@ -436,7 +436,7 @@ choose_words(const WordTable *table, uint64 *hashes)
 
 static Datum
 make_descriptive(FunctionCallInfo fcinfo, DocContext *doccxt, WordTable *table,
-			   const text *doc)
+				 const text *doc)
 {
 	uint64	   *hashes;
 	Signature  *sig;
@@ -475,14 +475,14 @@ read_as_word_set(DocContext *doccxt, FunctionCallInfo fcinfo, const WordTable *t
 		doc_context_read(doccxt, fcinfo, READS_WORDS);
 	else
 		doc_context_read_analysis(doccxt, PG_GETARG_DATUM(0), table->analysis,
-						   READS_WORDS);
+								  READS_WORDS);
 }
 
 /* (doc text, words word_set) */
 Datum
 descriptive_words(PG_FUNCTION_ARGS)
 {
-	DocContext	   *doccxt = doc_context_get(fcinfo, 2);
+	DocContext *doccxt = doc_context_get(fcinfo, 2);
 	WordTable  *table = get_table(doccxt, fcinfo, doc_context_argument(doccxt, 1));
 
 	read_as_word_set(doccxt, fcinfo, table);
@@ -525,8 +525,8 @@ PG_FUNCTION_INFO_V1(fuzzy_fingerprint);
 static const char *fuzzy_check(const Signature *sig);
 
 const MethodInfo fuzzy_fingerprint_method = {
-	.name = "fuzzy_fingerprint", .method = METHOD_FUZZY_FINGERPRINT,
-	.width = 64, .analysed = ANALYSED_ALWAYS, .nparams = 2,
+	.name = "fuzzy_fingerprint",.method = METHOD_FUZZY_FINGERPRINT,
+	.width = 64,.analysed = ANALYSED_ALWAYS,.nparams = 2,
 	.check = fuzzy_check,
 	COORDINATES_CALLBACKS
 };
@@ -592,7 +592,7 @@ fingerprint(const double *deviations, int scheme)
 	for (int i = LEXICON_CLASSES - 1; i >= 0; i--)
 	{
 		int			term = deviations[i] < -border ? 0 :
-			deviations[i] > border ? 2 : 1;
+		deviations[i] > border ? 2 : 1;
 
 		number = number * NUM_TERMS + term;
 	}
@@ -601,7 +601,7 @@ fingerprint(const double *deviations, int scheme)
 
 static Datum
 make_fingerprint(FunctionCallInfo fcinfo, DocContext *doccxt, const Lexicon *lexicon,
-			   const text *doc, int schemes)
+				 const text *doc, int schemes)
 {
 	uint64		counts[LEXICON_CLASSES];
 	double		deviations[LEXICON_CLASSES];
@@ -629,12 +629,12 @@ make_fingerprint(FunctionCallInfo fcinfo, DocContext *doccxt, const Lexicon *lex
 Datum
 fuzzy_fingerprint(PG_FUNCTION_ARGS)
 {
-	DocContext	   *doccxt = doc_context_get(fcinfo, 3);
+	DocContext *doccxt = doc_context_get(fcinfo, 3);
 	int			n = doc_context_argument(doccxt, 1);
 	size_t		nwords;
 	const Lexicon *lexicon = lexicon_header(PG_GETARG_DATUM(n), &nwords);
 
 	doc_context_read_for_lexicon(doccxt, fcinfo, lexicon, READS_WORDS);
 	return make_fingerprint(fcinfo, doccxt, lexicon, DOC_CONTEXT_GETARG_TEXT(doccxt, 0),
-						  DOC_CONTEXT_GETARG_INT32(doccxt, 2));
+							DOC_CONTEXT_GETARG_INT32(doccxt, 2));
 }

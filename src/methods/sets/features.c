@@ -31,8 +31,8 @@
  */
 
 const MethodInfo features_method = {
-	.name = "features", .method = METHOD_FEATURES, .width = 64,
-	.analysed = ANALYSED_NEVER, .set = true, .exact = true
+	.name = "features",.method = METHOD_FEATURES,.width = 64,
+	.analysed = ANALYSED_NEVER,.set = true,.exact = true
 };
 
 /* The set of the array's elements; its bits are taken as unsigned. */
@@ -41,8 +41,8 @@ Datum
 signature_from_array(PG_FUNCTION_ARGS)
 {
 	static const SignatureSpec spec = {
-		.version = SIGNATURE_VERSION, .method = METHOD_FEATURES,
-		.unit = UNIT_NONE, .width = 64
+		.version = SIGNATURE_VERSION,.method = METHOD_FEATURES,
+		.unit = UNIT_NONE,.width = 64
 	};
 	ArrayType  *array = PG_GETARG_ARRAYTYPE_P(0);
 	size_t		n = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
@@ -115,8 +115,8 @@ Datum
 signature_from_weighted(PG_FUNCTION_ARGS)
 {
 	static const SignatureSpec spec = {
-		.version = SIGNATURE_VERSION, .method = METHOD_FEATURES,
-		.unit = UNIT_NONE, .width = 64
+		.version = SIGNATURE_VERSION,.method = METHOD_FEATURES,
+		.unit = UNIT_NONE,.width = 64
 	};
 	ArrayType  *features = PG_GETARG_ARRAYTYPE_P(0);
 	ArrayType  *weights = PG_GETARG_ARRAYTYPE_P(1);
@@ -148,8 +148,8 @@ signature_from_weighted(PG_FUNCTION_ARGS)
 /* SQL functions: a document's set of shingles */
 
 const MethodInfo shingles_method = {
-	.name = "shingles", .method = METHOD_SHINGLES, .width = 64,
-	.analysed = ANALYSED_ALWAYS, .set = true, .exact = true, .hashed = true
+	.name = "shingles",.method = METHOD_SHINGLES,.width = 64,
+	.analysed = ANALYSED_ALWAYS,.set = true,.exact = true,.hashed = true
 };
 
 PG_FUNCTION_INFO_V1(shingles);
@@ -170,7 +170,7 @@ make_signature(DocContext *doccxt, const text *doc)
 Datum
 shingles(PG_FUNCTION_ARGS)
 {
-	DocContext	   *doccxt = doc_context_get(fcinfo, 2);
+	DocContext *doccxt = doc_context_get(fcinfo, 2);
 	int			k = DOC_CONTEXT_GETARG_K(doccxt, 1);
 
 	if (doccxt->configured)
@@ -201,8 +201,8 @@ PG_FUNCTION_INFO_V1(sentence_pairs);
 
 
 const MethodInfo sentence_pairs_method = {
-	.name = "sentence_pairs", .method = METHOD_SENTENCE_PAIRS, .width = 64,
-	.analysed = ANALYSED_ALWAYS, .set = true, .exact = true, .hashed = true
+	.name = "sentence_pairs",.method = METHOD_SENTENCE_PAIRS,.width = 64,
+	.analysed = ANALYSED_ALWAYS,.set = true,.exact = true,.hashed = true
 };
 
 /* A list that grows; all zero is an empty one. */
@@ -263,7 +263,7 @@ sum_pairs(Reader *reader, Values *pairs)
 static Signature *
 make_pairs(DocContext *doccxt, const text *doc)
 {
-	SignatureSpec		spec = doccxt->analysis->spec;
+	SignatureSpec spec = doccxt->analysis->spec;
 	Values		pairs = {0};
 	Signature  *sig;
 
@@ -285,7 +285,7 @@ make_pairs(DocContext *doccxt, const text *doc)
 Datum
 sentence_pairs(PG_FUNCTION_ARGS)
 {
-	DocContext	   *doccxt = doc_context_get(fcinfo, 1);
+	DocContext *doccxt = doc_context_get(fcinfo, 1);
 
 	doc_context_read(doccxt, fcinfo, READS_SENTENCES);
 	PG_RETURN_SIGNATURE(make_pairs(doccxt, DOC_CONTEXT_GETARG_TEXT(doccxt, 0)));

@@ -510,13 +510,13 @@ minhash_most_similar(const SignatureSpec *spec, uint64 na, uint64 nb, uint64 com
 }
 
 const MethodInfo minhash_method = {
-	.name = "minhash", .method = METHOD_MINHASH, .width = 8,
-	.analysed = ANALYSED_AS_SOURCE, .nparams = 1,
-	.check = minhash_check, .make = minhash_make,
-	.similarity = minhash_similarity, .near = minhash_near,
+	.name = "minhash",.method = METHOD_MINHASH,.width = 8,
+	.analysed = ANALYSED_AS_SOURCE,.nparams = 1,
+	.check = minhash_check,.make = minhash_make,
+	.similarity = minhash_similarity,.near = minhash_near,
 	.hamming = minhash_hamming,
-	.row_keys = minhash_row_keys, .query_keys = minhash_query_keys,
-	.place_keys = minhash_place_keys, .most_similar = minhash_most_similar,
+	.row_keys = minhash_row_keys,.query_keys = minhash_query_keys,
+	.place_keys = minhash_place_keys,.most_similar = minhash_most_similar,
 	.place_values = 1 << 8
 };
 

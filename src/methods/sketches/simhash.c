@@ -270,13 +270,13 @@ simhash_similar_values(uint64 a, uint64 b)
 }
 
 const MethodInfo simhash_method = {
-	.name = "simhash", .method = METHOD_SIMHASH, .width = 64,
+	.name = "simhash",.method = METHOD_SIMHASH,.width = 64,
 	.analysed = ANALYSED_AS_SOURCE,
-	.check = simhash_check, .make = simhash_make,
-	.similarity = simhash_similarity, .near = simhash_near,
+	.check = simhash_check,.make = simhash_make,
+	.similarity = simhash_similarity,.near = simhash_near,
 	.hamming = simhash_hamming,
-	.row_keys = simhash_row_keys, .query_keys = simhash_query_keys,
-	.place_keys = simhash_place_keys, .most_similar = simhash_most_similar,
+	.row_keys = simhash_row_keys,.query_keys = simhash_query_keys,
+	.place_keys = simhash_place_keys,.most_similar = simhash_most_similar,
 	.place_values = 1 << BITS / PLACES,
 	.similar_values = simhash_similar_values
 };

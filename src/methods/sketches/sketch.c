@@ -19,7 +19,7 @@
 SignatureSpec
 sketch_spec(const SignatureSpec *source, Method method, uint32 param0, uint32 param1)
 {
-	SignatureSpec		spec = *source;
+	SignatureSpec spec = *source;
 
 	spec.method = method;
 	spec.width = method_info(method)->width;
@@ -33,7 +33,7 @@ static Signature *
 make_sketch(const SignatureSpec *source, const uint64 *features, size_t n,
 			Method method, uint32 param0, uint32 param1)
 {
-	SignatureSpec		spec = sketch_spec(source, method, param0, param1);
+	SignatureSpec spec = sketch_spec(source, method, param0, param1);
 	Signature  *sketch = method_info(method)->make(&spec, features, n);
 
 	sketch->nfeatures = n;
@@ -64,14 +64,14 @@ Signature *
 sketch_of_text(FunctionCallInfo fcinfo, int karg,
 			   Method method, uint32 param0, uint32 param1)
 {
-	DocContext	   *doccxt = doc_context_get(fcinfo, karg + 1);
+	DocContext *doccxt = doc_context_get(fcinfo, karg + 1);
 	const uint64 *set;
 	size_t		n;
 
 	doc_context_read_shingles(doccxt, fcinfo, READS_SHINGLES,
-					   DOC_CONTEXT_GETARG_K(doccxt, karg));
+							  DOC_CONTEXT_GETARG_K(doccxt, karg));
 	set = doc_context_set(doccxt, DOC_CONTEXT_GETARG_TEXT(doccxt, 0), method_info(method)->set,
-				   &n);
+						  &n);
 	return make_sketch(&doccxt->spec, set, n, method, param0, param1);
 }
 
@@ -89,9 +89,9 @@ Datum
 sketch_of_text_arg(FunctionCallInfo fcinfo, Method method, const char *what,
 				   int most)
 {
-	DocContext	   *doccxt = doc_context_get(fcinfo, 3);
+	DocContext *doccxt = doc_context_get(fcinfo, 3);
 	uint32		param = argument_whole(what, DOC_CONTEXT_GETARG_INT32(doccxt, 1), 1,
-									  most);
+									   most);
 
 	PG_RETURN_SIGNATURE(sketch_of_text(fcinfo, 2, method, param, 0));
 }
@@ -229,10 +229,10 @@ bottom_most_similar(const SignatureSpec *spec, uint64 na, uint64 nb, uint64 comm
  * would ask for at the least; and the same goes for |y| >= t |x|.
  */
 const MethodInfo bottom_method = {
-	.name = "bottom", .method = METHOD_BOTTOM, .width = 64,
-	.analysed = ANALYSED_AS_SOURCE, .set = true, .nparams = 1,
-	.check = bottom_check, .make = bottom_make,
-	.similarity = bottom_similarity, .near = bottom_near,
+	.name = "bottom",.method = METHOD_BOTTOM,.width = 64,
+	.analysed = ANALYSED_AS_SOURCE,.set = true,.nparams = 1,
+	.check = bottom_check,.make = bottom_make,
+	.similarity = bottom_similarity,.near = bottom_near,
 	.most_similar = bottom_most_similar
 };
 
@@ -325,10 +325,10 @@ sample_make(const SignatureSpec *spec, const uint64 *features, size_t n)
 }
 
 const MethodInfo sample_method = {
-	.name = "sample", .method = METHOD_SAMPLE, .width = 64,
-	.analysed = ANALYSED_AS_SOURCE, .set = true, .hashed = true, .sampled = true,
+	.name = "sample",.method = METHOD_SAMPLE,.width = 64,
+	.analysed = ANALYSED_AS_SOURCE,.set = true,.hashed = true,.sampled = true,
 	.nparams = 1,
-	.check = sample_check, .make = sample_make
+	.check = sample_check,.make = sample_make
 };
 
 /* SQL functions */

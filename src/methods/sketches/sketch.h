@@ -10,7 +10,7 @@
 
 /* The spec of a sketch of this method, of a document analysed like source. */
 extern SignatureSpec sketch_spec(const SignatureSpec *source, Method method, uint32 param0,
-							uint32 param1);
+								 uint32 param1);
 
 extern Signature *sketch_of_set(const Signature *set, Method method,
 								uint32 param0, uint32 param1);

@@ -234,10 +234,10 @@ megashingles_least_similarity(const Signature *sig)
 }
 
 const MethodInfo supershingles_method = {
-	.name = "supershingles", .method = METHOD_SUPERSHINGLES, .width = 64,
-	.analysed = ANALYSED_AS_SOURCE, .nparams = 2,
-	.check = supershingles_check, .make = supershingles_make,
-	.similarity = supershingles_similarity, .near = supershingles_near,
+	.name = "supershingles",.method = METHOD_SUPERSHINGLES,.width = 64,
+	.analysed = ANALYSED_AS_SOURCE,.nparams = 2,
+	.check = supershingles_check,.make = supershingles_make,
+	.similarity = supershingles_similarity,.near = supershingles_near,
 	.hamming = coordinates_hamming,
 	.row_keys = coordinates_row_keys,
 	.query_keys = supershingles_query_keys,
@@ -248,12 +248,12 @@ const MethodInfo supershingles_method = {
 };
 
 const MethodInfo megashingles_method = {
-	.name = "megashingles", .method = METHOD_MEGASHINGLES, .width = 64,
-	.analysed = ANALYSED_AS_SOURCE, .nparams = 2,
-	.check = megashingles_check, .make = megashingles_make,
-	.similarity = megashingles_similarity, .near = coordinates_near,
+	.name = "megashingles",.method = METHOD_MEGASHINGLES,.width = 64,
+	.analysed = ANALYSED_AS_SOURCE,.nparams = 2,
+	.check = megashingles_check,.make = megashingles_make,
+	.similarity = megashingles_similarity,.near = coordinates_near,
 	.hamming = coordinates_hamming,
-	.row_keys = coordinates_row_keys, .query_keys = coordinates_query_keys,
+	.row_keys = coordinates_row_keys,.query_keys = coordinates_query_keys,
 	.place_keys = coordinates_place_keys,
 	.most_similar = megashingles_most_similar,
 	.least_similarity = megashingles_least_similarity
@@ -289,7 +289,7 @@ require_slots(const Signature *sketch, uint32 nslots, int groups, int size)
 static Signature *
 supershingles_of(const Signature *source, int groups, int size)
 {
-	SignatureSpec		spec;
+	SignatureSpec spec;
 	Signature  *result;
 
 	if (source->spec.method != METHOD_MINHASH)
@@ -319,7 +319,7 @@ PG_FUNCTION_INFO_V1(supershingles_of_text);
 Datum
 supershingles_of_text(PG_FUNCTION_ARGS)
 {
-	DocContext	   *doccxt = doc_context_get(fcinfo, 4);
+	DocContext *doccxt = doc_context_get(fcinfo, 4);
 	int			groups = DOC_CONTEXT_GETARG_INT32(doccxt, 1);
 	int			size = DOC_CONTEXT_GETARG_INT32(doccxt, 2);
 
@@ -336,7 +336,7 @@ megashingles_of_signature(PG_FUNCTION_ARGS)
 	Signature  *source = PG_GETARG_SIGNATURE(0);
 	int			groups = PG_GETARG_INT32(1);
 	int			size = PG_GETARG_INT32(2);
-	SignatureSpec		spec;
+	SignatureSpec spec;
 	Signature  *result;
 
 	supershingles_require_groups(groups, size, 2);
@@ -361,7 +361,7 @@ PG_FUNCTION_INFO_V1(megashingles_of_text);
 Datum
 megashingles_of_text(PG_FUNCTION_ARGS)
 {
-	DocContext	   *doccxt = doc_context_get(fcinfo, 4);
+	DocContext *doccxt = doc_context_get(fcinfo, 4);
 	int			groups = DOC_CONTEXT_GETARG_INT32(doccxt, 1);
 	int			size = DOC_CONTEXT_GETARG_INT32(doccxt, 2);
 

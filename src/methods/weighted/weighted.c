@@ -55,7 +55,7 @@ static Vector
 vector_of(const Signature *sig)
 {
 	Vector		vector = {
-		.features = sig->values, .weights = signature_weights(sig),
+		.features = sig->values,.weights = signature_weights(sig),
 		.n = SIGNATURE_NVALUES(sig)
 	};
 
@@ -182,19 +182,19 @@ vector_query_keys(const Signature *sig, double built, double threshold,
 	.row_keys = vector_row_keys, .query_keys = vector_query_keys
 
 const MethodInfo weighted_method = {
-	.name = "weighted", .method = METHOD_WEIGHTED, VECTOR,
+	.name = "weighted",.method = METHOD_WEIGHTED, VECTOR,
 	.analysed = ANALYSED_NEVER
 };
 
 /* the weighting, and the lexicon */
 const MethodInfo weighted_words_method = {
-	.name = "weighted_words", .method = METHOD_WEIGHTED_WORDS, VECTOR,
-	.analysed = ANALYSED_ALWAYS, .hashed = true, .nparams = 1
+	.name = "weighted_words",.method = METHOD_WEIGHTED_WORDS, VECTOR,
+	.analysed = ANALYSED_ALWAYS,.hashed = true,.nparams = 1
 };
 
 const MethodInfo weighted_shingles_method = {
-	.name = "weighted_shingles", .method = METHOD_WEIGHTED_SHINGLES, VECTOR,
-	.analysed = ANALYSED_ALWAYS, .hashed = true, .nparams = 1
+	.name = "weighted_shingles",.method = METHOD_WEIGHTED_SHINGLES, VECTOR,
+	.analysed = ANALYSED_ALWAYS,.hashed = true,.nparams = 1
 };
 
 /* SQL functions */
@@ -272,9 +272,9 @@ PG_FUNCTION_INFO_V1(signature_weighted);
 Datum
 signature_weighted(PG_FUNCTION_ARGS)
 {
-	SignatureSpec		spec = {
-		.version = SIGNATURE_VERSION, .method = METHOD_WEIGHTED,
-		.unit = UNIT_NONE, .width = weighted_method.width
+	SignatureSpec spec = {
+		.version = SIGNATURE_VERSION,.method = METHOD_WEIGHTED,
+		.unit = UNIT_NONE,.width = weighted_method.width
 	};
 	ArrayType  *features = PG_GETARG_ARRAYTYPE_P(0);
 	ArrayType  *weights = PG_GETARG_ARRAYTYPE_P(1);
@@ -361,7 +361,7 @@ static Signature *
 document_vector(const SignatureSpec *source, Method method, const Weighed *weighed,
 				LexiconView *view)
 {
-	SignatureSpec		spec = *source;
+	SignatureSpec spec = *source;
 	WeighedWord *words;
 	Signature  *sig;
 	float4	   *weights;
@@ -408,7 +408,7 @@ make_vector(DocContext *doccxt, LexiconView *view, const text *doc, const text *
 Datum
 weighted_words(PG_FUNCTION_ARGS)
 {
-	DocContext	   *doccxt = doc_context_get(fcinfo, 3);
+	DocContext *doccxt = doc_context_get(fcinfo, 3);
 	LexiconView *view = doc_context_lexicon(doccxt, fcinfo, 1);
 
 	doc_context_read_for_lexicon(doccxt, fcinfo, view->lexicon, READS_WORDS);
@@ -420,7 +420,7 @@ weighted_words(PG_FUNCTION_ARGS)
 Datum
 weighted_words_by_tf(PG_FUNCTION_ARGS)
 {
-	DocContext	   *doccxt = doc_context_get(fcinfo, 1);
+	DocContext *doccxt = doc_context_get(fcinfo, 1);
 
 	doc_context_read(doccxt, fcinfo, READS_WORDS);
 	PG_RETURN_SIGNATURE(make_vector(doccxt, NULL, DOC_CONTEXT_GETARG_TEXT(doccxt, 0),
@@ -441,7 +441,7 @@ PG_FUNCTION_INFO_V1(weighted_shingles);
 Datum
 weighted_shingles(PG_FUNCTION_ARGS)
 {
-	DocContext	   *doccxt = doc_context_get(fcinfo, 3);
+	DocContext *doccxt = doc_context_get(fcinfo, 3);
 	LexiconView *view = doc_context_lexicon(doccxt, fcinfo, 1);
 	Weighed    *weighed = weighed_get(doccxt, DOC_CONTEXT_GETARG_TEXT(doccxt, 2));
 	Sequence	sequence;

@@ -154,7 +154,7 @@ measure_texts(FunctionCallInfo fcinfo, DocContext *doccxt, const LexiconView *vi
 Datum
 identity_measure(PG_FUNCTION_ARGS)
 {
-	DocContext	   *doccxt = doc_context_get(fcinfo, 4);
+	DocContext *doccxt = doc_context_get(fcinfo, 4);
 	LexiconView *view = doc_context_lexicon(doccxt, fcinfo, 2);
 
 	doc_context_read_for_lexicon(doccxt, fcinfo, view->lexicon, READS_WORDS);

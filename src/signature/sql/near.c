@@ -341,7 +341,7 @@ approx_call(FunctionCallInfo fcinfo, double threshold, double recall)
 		return cxt;
 	if (cxt == NULL)
 		cxt = MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt,
-									  sizeof(ApproxContext));
+									 sizeof(ApproxContext));
 	fcinfo->flinfo->fn_extra = cxt;
 	cxt->banding = lsh_approx_banding(threshold, recall);
 	cxt->threshold = threshold;
@@ -538,9 +538,9 @@ lsh_probability_of_banding(PG_FUNCTION_ARGS)
 {
 	double		similarity = argument_real("similarity", PG_GETARG_FLOAT8(0), 0, 1);
 	uint32		bands = argument_whole("number of bands", PG_GETARG_INT32(1),
-									  1, MINHASH_MAX_SIZE);
+									   1, MINHASH_MAX_SIZE);
 	uint32		rows = argument_whole("size of a band", PG_GETARG_INT32(2),
-									 1, MINHASH_MAX_SIZE);
+									  1, MINHASH_MAX_SIZE);
 
 	PG_RETURN_FLOAT8(lsh_probability(similarity, bands, rows));
 }
@@ -556,7 +556,7 @@ supershingle_probability_of_groups(PG_FUNCTION_ARGS)
 	supershingles_require_groups(groups, size, 1);
 	PG_RETURN_FLOAT8(supershingle_probability(similarity, groups, size,
 											  argument_whole("number of groups that agree",
-															PG_GETARG_INT32(3), 0, groups)));
+															 PG_GETARG_INT32(3), 0, groups)));
 }
 
 /* Raises INVALID_PARAMETER_VALUE: no banding of that size has that recall. */
@@ -583,7 +583,7 @@ lsh_parameters(PG_FUNCTION_ARGS)
 	double		threshold = PG_GETARG_FLOAT8(0);
 	double		recall = argument_share("recall", PG_GETARG_FLOAT8(1));
 	int			size = argument_whole("size of a sketch", PG_GETARG_INT32(2),
-									 1, MINHASH_MAX_SIZE);
+									  1, MINHASH_MAX_SIZE);
 	Banding		banding;
 	TupleDesc	desc = call_row_type(fcinfo);
 	Datum		values[3];

@@ -50,7 +50,7 @@ require_set(const SignatureSpec *spec)
 
 /* One of the functions of signature/sets.h, of two sets. */
 typedef uint64 (*CombineSets) (const uint64 *a, uint64 na,
-								const uint64 *b, uint64 nb, uint64 *result);
+							   const uint64 *b, uint64 nb, uint64 *result);
 
 static Datum
 apply(FunctionCallInfo fcinfo, CombineSets operation, bool both)
@@ -99,7 +99,7 @@ signature_except(PG_FUNCTION_ARGS)
 typedef struct UnionState
 {
 	ExpandedObjectHeader header;
-	SignatureSpec		spec;
+	SignatureSpec spec;
 	uint64	   *values;
 	size_t		n;
 	size_t		distinct;		/* of the first ones */

@@ -87,7 +87,7 @@ signature_queries_match(PG_FUNCTION_ARGS)
 	SignatureQuery *a = PG_GETARG_SIGNATURE_QUERY(0);
 	SignatureQuery *b = PG_GETARG_SIGNATURE_QUERY(1);
 	bool		same = a->threshold == b->threshold && a->measure == b->measure &&
-		measure_commute(a->measure) == a->measure;
+	measure_commute(a->measure) == a->measure;
 
 	PG_RETURN_BOOL(signatures_near(&a->signature, &b->signature,
 								   b->threshold, b->measure) &&
@@ -121,24 +121,24 @@ PG_FUNCTION_INFO_V1(signature_query_in);
 Datum
 signature_query_in(PG_FUNCTION_ARGS)
 {
-	const char *text = PG_GETARG_CSTRING(0);
+	const char *str = PG_GETARG_CSTRING(0);
 	const char *end;
 	double		threshold;
 	size_t		len;
 	Measure		measure;
 	Signature  *signature;
 
-	text += strspn(text, " ");
-	end = input_decimal_end(text);
-	threshold = strtod(text, NULL);
-	if (end == text)
+	str += strspn(str, " ");
+	end = input_decimal_end(str);
+	threshold = strtod(str, NULL);
+	if (end == str)
 	{
 		(void) bad_query(fcinfo->context, "It does not begin with a threshold greater than 0 and at most 1.");
 		PG_RETURN_NULL();
 	}
-	text = end + strspn(end, " ");
-	len = strcspn(text, " ");
-	if (!measure_by_name(text, len, &measure))
+	str = end + strspn(end, " ");
+	len = strcspn(str, " ");
+	if (!measure_by_name(str, len, &measure))
 	{
 		(void) bad_query(fcinfo->context,
 						 "The threshold is not followed by a measure.");
@@ -152,8 +152,8 @@ signature_query_in(PG_FUNCTION_ARGS)
 						 "It does not begin with a threshold greater than 0 and at most 1.");
 		PG_RETURN_NULL();
 	}
-	text += len;
-	signature = signature_parse(text, fcinfo->context);
+	str += len;
+	signature = signature_parse(str, fcinfo->context);
 	if (signature == NULL)
 		PG_RETURN_NULL();
 	PG_RETURN_POINTER(signature_query_make(signature, threshold, measure));
@@ -273,8 +273,8 @@ fetch(ExprState *state, ExprEvalStep *op, ExprContext *econtext)
 	SubscriptingRefState *ref = op->d.sbsref.state;
 	Measure		measure = measure_require(DatumGetTextPP(ref->upperindex[SUBSCRIPT_MEASURE]));
 	double		threshold = ref->numupper == SUBSCRIPT_COUNT ?
-		DatumGetFloat8(ref->upperindex[SUBSCRIPT_THRESHOLD]) :
-		neardup_threshold;
+	DatumGetFloat8(ref->upperindex[SUBSCRIPT_THRESHOLD]) :
+	neardup_threshold;
 	SignatureQuery *query = signature_query_make(DatumGetSignature(*op->resvalue),
 												 threshold, measure);
 

@@ -165,11 +165,11 @@ read_params(Input *in, const MethodInfo *method, SignatureSpec *spec)
 
 /* Passes over a word that a text may begin with. */
 static bool
-pass_over(const char **text, const char *word)
+pass_over(const char **str, const char *word)
 {
-	if (strncmp(*text, word, strlen(word)) != 0)
+	if (strncmp(*str, word, strlen(word)) != 0)
 		return false;
-	*text += strlen(word);
+	*str += strlen(word);
 	return true;
 }
 
@@ -305,10 +305,10 @@ read_values(Input *in, Signature *sig, size_t capacity, size_t *n)
  * INVALID_TEXT_REPRESENTATION, or with an ErrorSaveContext returns NULL.
  */
 Signature *
-signature_parse(const char *text, Node *escontext)
+signature_parse(const char *str, Node *escontext)
 {
-	Input	in = {text, "signature", escontext};
-	SignatureSpec		spec;
+	Input		in = {str, "signature", escontext};
+	SignatureSpec spec;
 	Signature  *sig;
 	bool		exact;
 	size_t		capacity;
@@ -370,7 +370,7 @@ signature_to_text(const Signature *sig)
 	static const char digits[] = "0123456789abcdef";
 	uint64		n = SIGNATURE_NVALUES(sig);
 	const float4 *weights = method_info(sig->spec.method)->weighted ?
-		signature_weights(sig) : NULL;
+	signature_weights(sig) : NULL;
 	int			digits_of_value = weights ? 16 : sig->spec.width / 4;
 	StringInfoData out;
 
