@@ -73,9 +73,10 @@ SELECT neardup_words('inter-<br>na<b>tion</b>al so&shy;<p>ft e&not;<br/>nd <i>a-
 CREATE TABLE divided (a text, b text);
 INSERT INTO divided VALUES (E'Last year the inter-\nnational committee met in Ge\u00AD\r\n  neva for the first time. They went home.',
                             'They say that the international committee met in Geneva for the first time, but no.');
-SELECT p.*, substr(a, a_start, a_length) AS in_a, substr(b, b_start, b_length) AS in_b
+-- The psql of 15 counts a soft hyphen as wide as a letter, that of 17 as nothing
+SELECT p.*, translate(substr(a, a_start, a_length), U&'\00AD', '~') AS in_a, substr(b, b_start, b_length) AS in_b
 FROM divided, shared_passages(a, b, analysis => 'hyphens=join', min_words => 5) p;
-SELECT highlight(a, b, analysis => 'hyphens=join', min_words => 5) FROM divided;
+SELECT translate(highlight(a, b, analysis => 'hyphens=join', min_words => 5), U&'\00AD', '~') AS highlight FROM divided;
 SELECT count(*) AS as_it_stands FROM divided, shared_passages(a, b, min_words => 10);
 
 -- Statistics remember it

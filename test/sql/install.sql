@@ -73,7 +73,7 @@ WHERE classid = 'pg_operator'::regclass
   AND oprleft = oprright AND oprcom = 0
 ORDER BY identity COLLATE "C";
 -- No cast happens without being asked for but this one, without which no operator
--- class of the type of keys takes a query: the type has an output and nothing else
+-- class of the type of keys takes a query: that type has its input and output only
 SELECT castsource::regtype, casttarget::regtype, castcontext
 FROM pg_cast
 WHERE oid IN (SELECT objid FROM member WHERE classid = 'pg_cast'::regclass)
