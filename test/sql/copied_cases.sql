@@ -140,7 +140,7 @@ CREATE FUNCTION copy_of(seed int, words text[], kinds int) RETURNS text[]
     LANGUAGE sql IMMUTABLE AS
 $$
 SELECT array_agg(CASE number(seed || ' kind ' || i, 10) WHEN 0 THEN 'x' || i WHEN 1 THEN 'w' || number(seed || ' other ' || i, kinds) ELSE word END
-                 ORDER BY part, i + number(seed || ' moved ' || i, 4))
+                 ORDER BY part, i + number(seed || ' moved ' || i, 4), i)
 FROM unnest(words) WITH ORDINALITY w (word, i), LATERAL (SELECT number(seed || ' part ' || i / 40, 100)) p (part)
 WHERE number(seed || ' left ' || i / 40, 2) = 0
 $$;
