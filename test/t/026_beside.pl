@@ -150,7 +150,7 @@ sub tool
 {
 	my ($name, $is_there, $test) = @_;
 
-	ok($chapter =~ /^\| \Q$name\E/m, "$name is in the table");
+	ok($chapter =~ /^\|\Q$name\E/m, "$name is in the table");
   SKIP:
 	{
 		skip "$name is not there", 1 unless $is_there;
