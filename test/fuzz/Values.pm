@@ -410,7 +410,8 @@ BEGIN
         RETURN 'refused';
     END;
     FOREACH a IN ARRAY ARRAY['', 'english stop html k=2', 'unit=char k=4', 'russian unit=sentence order=sorted k=1',
-        'unit=line k=1 accents=fold', 'repeats=number minlen=2 k=1'] LOOP
+        'unit=line k=1 accents=fold', 'repeats=number minlen=2 k=1', 'unit=letter k=6 hyphens=join',
+        'english hyphens=join'] LOOP
         sig := shingles(d, a);
         IF minhash(d, 16, 0, a) <> minhash(sig, 16) OR bottom(d, 4, 0, a) <> bottom(sig, 4)
            OR sample(d, 2, 0, a) <> sample(sig, 2) OR simhash(d, 0, a) <> simhash(sig)
@@ -430,7 +431,7 @@ BEGIN
     FROM own_words WHERE documents(words) > 0;
     SELECT max(found_here) INTO found
     FROM (SELECT coalesce(check_passages(body, d, '', 1, 0), check_passages(body, d, 'html k=2', 3, 4),
-                          check_passages(body, d, 'english stop', 8, 8)) AS found_here FROM documents) p;
+                          check_passages(body, d, 'english stop', 8, 8), check_passages(body, d, 'hyphens=join', 2, 2)) AS found_here FROM documents) p;
     IF found IS NOT NULL THEN RETURN found; END IF;
     RETURN 'accepted';
 EXCEPTION WHEN OTHERS THEN
@@ -540,9 +541,10 @@ my %kinds = (
 	analysis => [
 		'', 'english', 'russian html stop', 'k=5', 'unit=char k=8', 'order=sorted minlen=2 maxlen=20',
 		'digits=drop accents=fold script=latin', 'repeats=number unit=sentence',
-		'ukrainian order=xor', 'persian order=sum unit=line k=1' ],
+		'ukrainian order=xor', 'persian order=sum unit=line k=1', 'unit=letter k=9 hyphens=join' ],
 	document => q{SELECT convert_to(body || b, 'UTF8') FROM documents, unnest(ARRAY['',
-		'&lt;p&#x41;&#65;&nbsp;<script>x</script><!-- no --><style> a', 'e' || chr(769) || ' ﬁ ½ ' || chr(65279)]) b ORDER BY 1},
+		'&lt;p&#x41;&#65;&nbsp;<script>x</script><!-- no --><style> a', 'e' || chr(769) || ' ﬁ ½ ' || chr(65279),
+		'inter-' || chr(10) || 'na' || chr(173) || chr(10) || 'tional ' || chr(8208) || chr(13) || chr(10) || '¬']) b ORDER BY 1},
 	arrays => [
 		'{1,2,3};{1,2,3};{0.5,1,2}', '{};{};{}', '{-1,9223372036854775807};{2147483647,2147483647,7};{1e38,1e-45,NaN}',
 		'{5,5,5,6};{1,1,0,2};{3,Infinity,-1,0}', '{NULL,1};{65536,10,2};{NULL,1}' ],
@@ -556,7 +558,7 @@ my %types = (
 # Kinds that take longer come less often.
 my %often = (options => 60, document => 20, arrays => 20);
 my @words = (
-	'k=', 'unit=', 'order=', 'config=', 'minlen=', 'script=', 'repeats=number', 'english', 'stop', 'html',
+	'k=', 'unit=', 'hyphens=', 'order=', 'config=', 'minlen=', 'script=', 'repeats=number', 'english', 'stop', 'html',
 	'{', '}', ',', ':', '[', ']', '(', ')', '#', ' ', '-', '+', '.', '0', '1', '65535', '4294967295', '-1',
 	'18446744073709551616', '1e999', 'nan', 'inf', '0x1', '.5', ';', '"', "'", '<', '&#', "\n", "\t", "\0",
 	"\xd0\xb0", "\xe2\x80\x8c", "\xf0\x9f\x98\x80", "\xcc\x81", "\xff", "\xc0\x80", 'ffffffffffffffff', 'features', 'minhash');
