@@ -622,7 +622,7 @@ sub _clusters
 {
 	my ($self) = @_;
 	my $dice = $self->{dice};
-	my $rows = 'SELECT DISTINCT ON (id) id, sig FROM ' . $self->_relation('a') . ' ORDER BY id';
+	my $rows = 'SELECT DISTINCT ON (id) id, sig FROM ' . $self->_relation('a') . ' ORDER BY id, sig';
 	my $rule = $dice->any('greedy', 'connected');
 	my $measure = $self->_sets ? $dice->any(qw(jaccard dice cosine overlap)) : $dice->any(qw(jaccard similarity));
 	my $arguments = sprintf q{($$%s$$, %s, '%s', '%s')}, $rows, $dice->any(@thresholds), $measure, $rule;
