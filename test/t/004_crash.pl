@@ -18,6 +18,8 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 
 my $writers = 3;
+# Of each kind
+my $kills = $ENV{KILLS} // 2;
 
 my $node = PostgreSQL::Test::Cluster->new('main');
 $node->init;
@@ -92,7 +94,7 @@ sub check
 }
 
 # A backend
-foreach my $round (1 .. 2)
+foreach my $round (1 .. $kills)
 {
 	my @running = start_writers();
 	wait_for_rows(150);
@@ -109,7 +111,7 @@ foreach my $round (1 .. 2)
 }
 
 # The postmaster
-foreach my $round (1 .. 2)
+foreach my $round (1 .. $kills)
 {
 	my @running = start_writers();
 	wait_for_rows(150);
