@@ -11,7 +11,6 @@
 #include "utils/wait_event.h"
 
 #include "base/compat.h"
-#include "join/engine/disk_search.h"
 #include "join/engine/join_state.h"
 #include "join/engine/shared_sets.h"
 #include "join/engine/spill.h"

@@ -26,8 +26,6 @@ typedef enum SearchPhase
 	SEARCH_ADD,					/* rows are added */
 	SEARCH_SELVES,				/* on disk: sets are matched with themselves */
 	SEARCH_CHUNK,				/* sets probe the index of a chunk */
-	SEARCH_STREAM,				/* on disk: so do whole sets that are not in
-								 * it */
 	SEARCH_COMPARE,				/* on disk: deferred candidates are compared */
 	SEARCH_END,					/* no more pairs */
 } SearchPhase;
@@ -71,7 +69,6 @@ struct SetJoin
 {
 	SetJoinParams params;
 	SearchPhase phase;
-	SearchPhase resumed;		/* after SEARCH_COMPARE */
 	void		(*advance) (SetJoin *join); /* make the next probe, or go on
 											 * to the next phase */
 	const Algorithm *algorithm;

@@ -904,25 +904,6 @@ setfile_seek(SetFile *file, uint64 number)
 }
 
 void
-setfile_seek_size(SetFile *file, uint64 size)
-{
-	uint64		low = 0;
-	uint64		high = file->nsets;
-
-	while (low < high)
-	{
-		uint64		middle = low + (high - low) / 2;
-
-		setfile_seek(file, middle);
-		if (setfile_next(file)->size < size)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	setfile_seek(file, low);
-}
-
-void
 setfile_close(SetFile *file)
 {
 	setruns_close(&file->runs);

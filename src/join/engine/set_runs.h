@@ -251,9 +251,8 @@ extern void setfile_read_rows(SetFile *file, JoinSet *set, Arena *arena, size_t 
 /* Read them, unless they are too many or have been read, until the next set is read. */
 extern void setfile_load_rows(SetFile *file);
 
-/* Go to the set of that number; or to the first that has that size or is larger. */
+/* Go to the set of that number. */
 extern void setfile_seek(SetFile *file, uint64 number);
-extern void setfile_seek_size(SetFile *file, uint64 size);
 
 extern void setfile_close(SetFile *file);
 

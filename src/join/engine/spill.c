@@ -17,7 +17,7 @@
 #include "miscadmin.h"
 
 #include "base/hash.h"
-#include "join/engine/disk_search.h"
+#include "join/engine/join_state.h"
 #include "join/engine/shared_sets.h"
 #include "join/engine/spill.h"
 

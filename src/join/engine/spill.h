@@ -53,7 +53,7 @@ typedef struct Spill
 								 * and compared later */
 	SpillFile	keys;			/* then: of all sets that have any */
 	SpillFile	counts;			/* counters of features, by process */
-	struct Chunks *chunks;		/* see chunks.h */
+	struct Chunks *chunks;		/* see disk_search.c */
 } Spill;
 
 extern void spill_shares_init(SpillShares *shares);
@@ -85,5 +85,17 @@ extern void spill_read_keys(SetJoin *join);
 extern void spill_return_rows(SetJoin *join, RowCallback callback, void *arg);
 
 extern void spill_end(SetJoin *join);
+
+/* disk_search.c: the search, by chunks of sets or of their keys */
+
+/* The set file is complete; `fixed` bytes of the join's memory are used otherwise. */
+extern void chunks_create(SetJoin *join, size_t fixed);
+
+/* Write the keys of a prepared set.  All are written: chunks are of keys from now on. */
+extern void keys_write(SpillFile *file, const JoinSet *set);
+extern void chunks_of_keys(SetJoin *join);
+
+/* Begin the search, once spill_read_keys() has been called. */
+extern void disk_search_begin(SetJoin *join);
 
 #endif							/* NEARDUP_SPILL_H */
