@@ -204,7 +204,7 @@ my @budgets = (
 	[ 3837, 3300, qw(lexicon) ],
 	[ 1594, 1600, qw(gin) ],
 	[ 9517, 9500, qw(index) ],
-	[ 9412, 8500, qw(join/engine) ],
+	[ 9163, 8500, qw(join/engine) ],
 	[ 3328, 3400, qw(join/algorithms join/classic) ],
 	[ 4572, 4300, qw(join/node) ],
 	[ 2200, 2200, qw(planner statistics) ],
