@@ -103,26 +103,6 @@ call_site_guard(FmgrInfo *flinfo, Relation rel, const Trigger *trigger)
 
 /* One row */
 
-/*
- * The live version of the row that was queued for a check: itself, or what
- * this transaction has made of it since, in guard->slot; its place goes to
- * *tid.  NULL if the row is gone.
- */
-static TupleTableSlot *
-live_version(Guard *guard, Relation rel, ItemPointer tid)
-{
-	TableScanDesc scan;
-
-	if (table_tuple_fetch_row_version(rel, tid, SnapshotSelf, guard->slot))
-		return guard->slot;
-	scan = table_beginscan_tid(rel, SnapshotSelf);
-	table_tuple_get_latest_tid(scan, tid);
-	table_endscan(scan);
-	if (table_tuple_fetch_row_version(rel, tid, SnapshotSelf, guard->slot))
-		return guard->slot;
-	return NULL;
-}
-
 /* Look for a near-duplicate of the row of a BEFORE trigger. */
 static bool
 search_before(Guard *guard, TriggerData *trigdata, TupleTableSlot *row, GuardMatch *match)
@@ -142,7 +122,7 @@ search_after(Guard *guard, TriggerData *trigdata, TupleTableSlot *row, GuardMatc
 	ItemPointerData tid = row->tts_tid;
 	Signature  *sig;
 
-	row = live_version(guard, trigdata->tg_relation, &tid);
+	row = guard_live_version(guard, trigdata->tg_relation, &tid);
 	if (row == NULL)
 		return false;
 	sig = guard_new_signature(guard, row);

@@ -128,18 +128,11 @@ typedef struct Guard
 	MemoryContext memory;		/* all of this */
 } Guard;
 
-/* No more rows are counted besides the one that is reported. */
-#define GUARD_MAX_OTHERS	100
-
 /* A row that is near the new one. */
 typedef struct GuardMatch
 {
 	GuardTable *table;			/* where it is; its slot holds the row */
 	double		similarity;
-	int			others;			/* rows that are near besides, as far as they
-								 * were counted */
-	bool		more;			/* there may be more */
-	bool		together;		/* the same statement is known to put in both */
 } GuardMatch;
 
 /* One scan of one table. */
@@ -157,15 +150,9 @@ typedef struct ConflictScan
 	double		similarity;		/* of what was found */
 	bool		same;			/* its signature has the same bytes */
 	bool		self_seen;		/* the new row, if its place is not known */
-	bool		self_left;		/* or a version that another trigger has
-								 * changed or deleted */
 	TupleTableSlot *best;		/* the row to report so far, or empty; NULL:
 								 * the first one ends the scan */
 	double		best_similarity;	/* of the new row and that one */
-	bool		only_others;	/* a row was found elsewhere */
-	int			others;			/* near rows besides the one to report */
-	int			dead;			/* dead rows visited to count these */
-	bool		lossy;			/* of the page every place is looked at */
 } ConflictScan;
 
 /* guard.c */
@@ -284,11 +271,20 @@ extern bool guard_is_near(ConflictScan *scan);
  */
 extern bool guard_deleted_since(const ConflictScan *scan, TupleTableSlot *slot);
 
-/*
- * True if this transaction has put in the row in the slot; also with COPY ... FREEZE,
- * after which rows pass for older than all transactions.
- */
+/* True if this transaction has put in the row in the slot; also by COPY ... FREEZE. */
 extern bool guard_is_own(TupleTableSlot *slot);
+
+/*
+ * The command of this transaction that has put in the row in the slot.  Of a frozen row
+ * that has been deleted since, the one that deleted it.
+ */
+extern CommandId guard_own_command(TupleTableSlot *slot);
+
+/*
+ * The live version of a row of this transaction: that at *tid, or what has become of it
+ * since, in guard->slot; its place goes to *tid.  NULL if the row is gone.
+ */
+extern TupleTableSlot *guard_live_version(Guard *guard, Relation rel, ItemPointer tid);
 
 /* Wait for the transaction that was busy with the row at tid. */
 extern void guard_wait(Relation rel, const SnapshotData *dirty,

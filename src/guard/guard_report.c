@@ -34,22 +34,19 @@
 PG_FUNCTION_INFO_V1(neardup_guard_skipped);
 
 /*
- * True if one command of this transaction has put in both rows, which are as
- * they lie in the table.
+ * True if one command has put in both rows: the new one, as it lies in the table or in a
+ * transition table of the statement that is running, and another one.
  */
 static bool
-put_in_together(TupleTableSlot *a, TupleTableSlot *b)
+put_in_together(TupleTableSlot *row, TupleTableSlot *other)
 {
-	HeapTupleHeader first;
-	HeapTupleHeader second;
+	CommandId	command = guard_current_statement().command;
 
-	if (!TTS_IS_BUFFERTUPLE(a))
+	if (!guard_is_own(other))
 		return false;
-	first = ExecFetchSlotHeapTuple(a, false, NULL)->t_data;
-	second = ExecFetchSlotHeapTuple(b, false, NULL)->t_data;
-	return TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetXmin(first)) &&
-		TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetXmin(second)) &&
-		HeapTupleHeaderGetCmin(first) == HeapTupleHeaderGetCmin(second);
+	if (TTS_IS_BUFFERTUPLE(row))
+		command = guard_is_own(row) ? guard_own_command(row) : InvalidCommandId;
+	return guard_own_command(other) == command;
 }
 
 char *
@@ -59,8 +56,7 @@ guard_describe(const Guard *guard, Relation rel, TupleTableSlot *row,
 	Relation	other = table_open(match->table->relid, NoLock);
 	char	   *key = guard_describe_key(other, match->table->slot);
 	char	   *new_key = guard_has_key(rel, row) ? guard_describe_key(rel, row) : NULL;
-	bool		together = match->together ||
-	(!guard->before && put_in_together(row, match->table->slot));
+	bool		together = !guard->before && put_in_together(row, match->table->slot);
 	StringInfoData text;
 
 	initStringInfo(&text);
@@ -81,11 +77,6 @@ guard_describe(const Guard *guard, Relation rel, TupleTableSlot *row,
 		appendStringInfo(&text, " to row %s", new_key);
 	appendStringInfo(&text, ", the threshold is %s.",
 					 double_to_shortest_decimal(guard->threshold));
-	if (key != NULL && match->others > 0)
-		appendStringInfo(&text, " Others that are near to it: %d%s.", match->others,
-						 match->more || match->others >= GUARD_MAX_OTHERS ? " or more" : "");
-	else if (key != NULL && match->more)
-		appendStringInfoString(&text, " There may be others that are near to it.");
 	table_close(other, NoLock);
 	return text.data;
 }

@@ -27,9 +27,6 @@
 #include "signature/sql/signature_query.h"
 #include "guard/guard.h"
 
-/* Number of dead rows after which near rows are no longer counted. */
-#define MAX_DEAD		(10 * GUARD_MAX_OTHERS)
-
 /* What a visit to a row, or a scan, found. */
 typedef enum Outcome
 {
@@ -76,6 +73,32 @@ guard_is_own(TupleTableSlot *slot)
 	HeapTupleHeader tuple = ExecFetchSlotHeapTuple(slot, false, NULL)->t_data;
 
 	return TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetRawXmin(tuple));
+}
+
+CommandId
+guard_own_command(TupleTableSlot *slot)
+{
+	HeapTupleHeader tuple = ExecFetchSlotHeapTuple(slot, false, NULL)->t_data;
+
+	Assert(guard_is_own(slot));
+	/* HeapTupleHeaderGetCmin() refuses frozen rows */
+	return tuple->t_infomask & HEAP_COMBOCID ? HeapTupleHeaderGetCmin(tuple) :
+		HeapTupleHeaderGetRawCommandId(tuple);
+}
+
+TupleTableSlot *
+guard_live_version(Guard *guard, Relation rel, ItemPointer tid)
+{
+	TableScanDesc scan;
+
+	if (table_tuple_fetch_row_version(rel, tid, SnapshotSelf, guard->slot))
+		return guard->slot;
+	scan = table_beginscan_tid(rel, SnapshotSelf);
+	table_tuple_get_latest_tid(scan, tid);
+	table_endscan(scan);
+	if (table_tuple_fetch_row_version(rel, tid, SnapshotSelf, guard->slot))
+		return guard->slot;
+	return NULL;
 }
 
 bool
@@ -133,32 +156,6 @@ is_unplaced(ConflictScan *scan)
 }
 
 /*
- * Look for the new row, whose place is not known, among the versions on the HOT chain at
- * tid, which are dead: another trigger may have changed or deleted it.
- */
-static void
-look_for_left(ConflictScan *scan, ItemPointerData tid)
-{
-	TupleTableSlot *slot = scan->table->slot;
-	bool		again = false;
-
-	do
-	{
-		if (!table_index_fetch_tuple(scan->fetch, &tid, SnapshotAny, slot, &again, NULL))
-			return;
-		scan->self_left = guard_is_own(slot) && guard_is_near(scan) && scan->same;
-	} while (again && !scan->self_left);
-}
-
-/* True if a row has been found, and others are only counted. */
-static bool
-is_counting(const ConflictScan *scan)
-{
-	return scan->best != NULL && scan->guard->mode != GUARD_TAG &&
-		(scan->only_others || !TTS_EMPTY(scan->best));
-}
-
-/*
  * Look at what the index has found at tid.  The loop over the members of a
  * HOT chain is for one that another transaction is adding to: more than one
  * of them is visible then.
@@ -190,11 +187,7 @@ visit(ConflictScan *scan, ItemPointerData tid)
 		if (!again)
 			break;
 	}
-	if (!visible && scan->guard->unplaced != NULL && !scan->self_left)
-		look_for_left(scan, tid);
-	if (!visible && is_counting(scan))
-		scan->dead += !scan->lossy;
-	else if (!visible && chain_deleted_since(scan, tid))
+	if (!visible && chain_deleted_since(scan, tid))
 		return MOVED;
 	return NOTHING;
 }
@@ -213,71 +206,36 @@ is_nearer(ConflictScan *scan)
 }
 
 /*
- * Note a near row.  Mode tag reports the nearest one; other modes report the first one and
- * count the others.
+ * Note a near row, and go on: to the nearest one in mode tag, and to the new row where
+ * its place is not known.
  */
-static void
+static Outcome
 note_match(ConflictScan *scan)
 {
-	bool		first = TTS_EMPTY(scan->best) && !scan->only_others;
-
-	scan->others += !first && scan->others < GUARD_MAX_OTHERS;
-	if (!first && (scan->guard->mode != GUARD_TAG || !is_nearer(scan)))
-		return;
-	Assert(!TTS_EMPTY(scan->table->slot));
-	ExecCopySlot(scan->best, scan->table->slot);
-	scan->best_similarity = scan->similarity;
+	if (TTS_EMPTY(scan->best) || (scan->guard->mode == GUARD_TAG && is_nearer(scan)))
+	{
+		ExecCopySlot(scan->best, scan->table->slot);
+		scan->best_similarity = scan->similarity;
+	}
+	return NOTHING;
 }
 
 /* Put the best row into the table's slot, after all rows were visited. */
 static Outcome
 take_best(ConflictScan *scan)
 {
-	if (scan->best == NULL || TTS_EMPTY(scan->best))
+	/*
+	 * a new row that was not found has been changed or deleted by another
+	 * trigger
+	 */
+	if (TTS_EMPTY(scan->best) || (scan->guard->unplaced != NULL && !scan->self_seen))
 		return NOTHING;
 	ExecCopySlot(scan->table->slot, scan->best);
 	scan->similarity = scan->best_similarity;
 	return FOUND;
 }
 
-/*
- * True if the new row, whose place is not known, was not found: another trigger has
- * changed or deleted it since.
- */
-static bool
-is_gone(const ConflictScan *scan)
-{
-	return scan->guard->unplaced != NULL && !scan->self_seen;
-}
-
-/* True if others have been counted for long enough: an index may have many dead rows. */
-static bool
-has_counted(const ConflictScan *scan)
-{
-	return scan->others >= GUARD_MAX_OTHERS || scan->dead >= MAX_DEAD;
-}
-
-/*
- * What is to be done after a row has been visited: NOTHING is to go on.  Where
- * others are only counted, nobody is waited for on their behalf.
- */
-static Outcome
-go_on(ConflictScan *scan, Outcome outcome)
-{
-	bool		counting = is_counting(scan);
-
-	Assert(scan->others >= 0 && scan->others <= GUARD_MAX_OTHERS);
-	if (outcome == FOUND && scan->best != NULL)
-		note_match(scan);
-	else if (!counting)
-		return outcome;
-	return counting && has_counted(scan) && !is_gone(scan) ? FOUND : NOTHING;
-}
-
-/*
- * Visit every row of a bitmap, up to the first outcome that is something; or
- * all of them, if others are to be looked at besides.
- */
+/* Visit the rows of a bitmap, up to the first outcome that ends the scan. */
 static Outcome
 visit_all(ConflictScan *scan, TIDBitmap *bitmap)
 {
@@ -290,7 +248,6 @@ visit_all(ConflictScan *scan, TIDBitmap *bitmap)
 		bool		lossy = pages.noffsets < 0;
 		int			n = lossy ? MaxHeapTuplesPerPage : pages.noffsets;
 
-		scan->lossy = lossy;
 		for (int i = 0; outcome == NOTHING && i < n; i++)
 		{
 			ItemPointerData tid;
@@ -298,12 +255,13 @@ visit_all(ConflictScan *scan, TIDBitmap *bitmap)
 			CHECK_FOR_INTERRUPTS();
 			ItemPointerSet(&tid, pages.blockno,
 						   lossy ? FirstOffsetNumber + i : pages.offsets[i]);
-			outcome = go_on(scan, visit(scan, tid));
+			outcome = visit(scan, tid);
+			if (outcome == FOUND && scan->best != NULL)
+				outcome = note_match(scan);
 		}
 	}
 	bitmap_pages_end(&pages);
-	return outcome == NOTHING || outcome == FOUND ?
-		(scan->best != NULL ? take_best(scan) : outcome) : outcome;
+	return outcome == NOTHING && scan->best != NULL ? take_best(scan) : outcome;
 }
 
 /* Add to a bitmap what a scan finds: all of it, whatever the session lets GIN leave out. */
@@ -340,24 +298,6 @@ candidates(ConflictScan *scan, ScanKey keys)
 	return bitmap;
 }
 
-/*
- * Raise an error if a new row whose place is not known was not found again, though it
- * is near to itself, which all but strange sketches are.
- */
-static void
-require_seen(const ConflictScan *scan)
-{
-	if (scan->guard->unplaced == NULL || scan->self_seen || scan->self_left ||
-		!signatures_near(scan->sig, scan->sig, scan->guard->threshold, MEASURE_JACCARD))
-		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("a new row was not found in table \"%s\"",
-					RelationGetRelationName(scan->rel)),
-			 errhint("Rows that are stored in another table, or whose signature depends on more than the row, cannot be checked by statement."),
-			 errtable(scan->rel)));
-}
-
 /* One scan; on FOUND the row is left in the table's slot. */
 static Outcome
 scan_table(ConflictScan *scan, ScanKey keys)
@@ -367,8 +307,7 @@ scan_table(ConflictScan *scan, ScanKey keys)
 
 	InitDirtySnapshot(scan->dirty);
 	scan->start = RegisterSnapshot(GetLatestSnapshot());
-	scan->self_seen = scan->self_left = false;
-	scan->others = scan->dead = 0;
+	scan->self_seen = false;
 	if (scan->best != NULL)
 		ExecClearTuple(scan->best);
 	bitmap = candidates(scan, keys);
@@ -378,10 +317,6 @@ scan_table(ConflictScan *scan, ScanKey keys)
 		outcome = visit_all(scan, bitmap);
 		table_index_fetch_end(scan->fetch);
 	}
-	if (outcome == FOUND && is_gone(scan))
-		outcome = NOTHING;
-	if (outcome == NOTHING)
-		require_seen(scan);
 	tbm_free(bitmap);
 	UnregisterSnapshot(scan->start);
 	return outcome;
@@ -429,42 +364,27 @@ search_table(ConflictScan *scan, ScanKey keys)
 	}
 }
 
-/*
- * Search the next table, and note what was found: all of it, or for others where a row was
- * found before.
- */
-static void
+/* Search the next table, and note what was found. */
+static bool
 search_next(ConflictScan *scan, GuardTable *table, Relation rel, ScanKey keys,
 			GuardMatch *match)
 {
+	bool		found;
+
 	scan->table = table;
 	scan->rel = rel;
-	scan->best = scan->guard->mode == GUARD_SKIP ? NULL :
+	scan->best = scan->guard->mode != GUARD_TAG && scan->guard->unplaced == NULL ? NULL :
 		compat_make_slot(table->slot->tts_tupleDescriptor, &TTSOpsHeapTuple);
-	scan->only_others = match->table != NULL;
 	keys[0].sk_attno = table->keyno;
-	if (scan->only_others)
-		(void) scan_table(scan, keys);
-	else if (search_table(scan, keys))
+	found = search_table(scan, keys);
+	if (found)
+		*match = (GuardMatch)
 	{
-		match->table = table;
-		match->similarity = scan->similarity;
-	}
-	match->others += scan->others;
-	match->more = match->more || scan->dead >= MAX_DEAD;
+		.table = table,.similarity = scan->similarity
+	};
 	if (scan->best != NULL)
 		ExecClearTuple(scan->best);
-	if (match->table != table)
-		ExecClearTuple(table->slot);
-}
-
-/* True if further tables can tell nothing that matters. */
-static bool
-knows_enough(const Guard *guard, const GuardMatch *match)
-{
-	return match->table != NULL &&
-		(guard->mode == GUARD_SKIP || guard->mode == GUARD_TAG ||
-		 match->others >= GUARD_MAX_OTHERS);
+	return found;
 }
 
 /*
@@ -473,7 +393,7 @@ knows_enough(const Guard *guard, const GuardMatch *match)
  * self is where the new row is in it, or the version that it replaces, or
  * NULL, which it is, too, where guard->unplaced has the row.  True if there is one:
  * match->table->slot then holds the row, and the caller clears it.  In mode tag it is the
- * nearest one of its table; in modes that report it, others are counted.
+ * nearest one of its table.
  * Allocates in the current memory context.
  */
 bool
@@ -484,6 +404,7 @@ guard_search(Guard *guard, Relation rel, const Signature *sig,
 	ScanKey		keys = palloc((1 + guard->nscope) * sizeof(ScanKeyData));
 	ConflictScan scan = {.guard = guard,.sig = sig,.self = self};
 	GuardPartitions *partitions = guard->partitions;
+	bool		found;
 
 	Assert(guard->own->searchable);
 	ScanKeyEntryInitializeWithInfo(&keys[0], 0, guard->own->keyno,
@@ -491,14 +412,9 @@ guard_search(Guard *guard, Relation rel, const Signature *sig,
 								   InvalidOid, &none,
 								   PointerGetDatum(signature_query_make(sig, guard->threshold,
 																		MEASURE_JACCARD)));
-	*match = (GuardMatch)
-	{
-		.table = NULL
-	};
-	search_next(&scan, guard->own, rel, keys, match);
+	found = search_next(&scan, guard->own, rel, keys, match);
 	scan.self = NULL;
-	for (int i = 0; partitions != NULL && i < partitions->ntables &&
-		 !knows_enough(guard, match); i++)
+	for (int i = 0; partitions != NULL && i < partitions->ntables && !found; i++)
 	{
 		GuardTable *table = &partitions->tables[i];
 		Relation	partition;
@@ -506,8 +422,8 @@ guard_search(Guard *guard, Relation rel, const Signature *sig,
 		if (table->relid == guard->own->relid)
 			continue;
 		partition = table_open(table->relid, NoLock);
-		search_next(&scan, table, partition, keys, match);
+		found = search_next(&scan, table, partition, keys, match);
 		table_close(partition, NoLock);
 	}
-	return match->table != NULL;
+	return found;
 }

@@ -10,20 +10,15 @@
 
 #include "access/heapam.h"
 #include "access/htup_details.h"
-#include "access/sysattr.h"
 #include "access/table.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
-#include "nodes/nodes.h"
 #include "optimizer/plancat.h"
 #include "storage/bufmgr.h"
-#include "utils/datum.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 
 #include "base/compat.h"
-#include "base/hash.h"
-#include "base/memory.h"
 #include "join/algorithms/join_kinds.h"
 #include "join/engine/feature_counts.h"
 #include "guard/guard.h"
@@ -31,14 +26,8 @@
 /* Number of rows that can be read and joined in the time of one look-up. */
 #define ROWS_PER_LOOK_UP	30
 
-/* Number of new rows from which the first pair found is reported, not the first in order. */
-#define MANY_NEW			1000
-
 /* Number of pairs of groups after which refused rows are no longer counted. */
 #define MAX_PAIRS			1000000
-
-/* The part of the memory that the filter of new rows has at most. */
-#define FILTER_PART			8
 
 /*
  * A row of the table, as it goes into the join.  The scope is 0 where sets of different scopes
@@ -53,28 +42,15 @@ typedef struct PlacedRow
 /* The rows of the statement. */
 typedef struct NewRows
 {
+	CommandId	command;		/* the statement's */
 	Tuplestorestate *new;
 	Tuplestorestate *old;		/* NULL if it is an INSERT */
 	TupleTableSlot *row;
 	TupleTableSlot *before;
-	Bitmapset  *key;			/* columns of the primary key, or NULL */
 	size_t		n;				/* rows with a new signature */
 	uint64		nvalues;		/* of these signatures */
-	FeatureFilter filter;		/* of hashes of these rows */
 	bool		has[SIGNATURE_KINDS];	/* the kinds of their signatures */
 } NewRows;
-
-/* The first refused row, to be reported. */
-typedef struct Refusal
-{
-	PlacedRow	row;
-	ItemPointerData other;		/* the row that it is near to */
-	double		similarity;		/* of the two */
-	bool		undescribed;	/* there is no detail of the two yet */
-	char	   *detail;
-	char	   *detail_together;	/* the same, if both are of the statement */
-	uint64		other_hash;		/* of the other row */
-} Refusal;
 
 typedef struct Check
 {
@@ -89,17 +65,13 @@ typedef struct Check
 	ConflictScan scan;
 	SetJoin    *join;
 	SignatureKind kind;			/* the one that is compared */
-	uint64		found;			/* versions of new rows */
-	uint64		wanted;			/* number of these that ends the reading; 0:
-								 * none */
 	ItemPointerData entered;	/* the new row that the scan is for */
-	uint64		entered_hash;
 
 	/* results */
 	uint8	   *refused;		/* bits: new rows that are near to another */
 	uint64		nrefused;
 	uint64		npairs;			/* of groups */
-	Refusal		first;
+	char	   *detail;			/* of the first one */
 	bool		again;			/* it has to be looked at again */
 	SnapshotData busy;			/* the transaction that is changing a row, if
 								 * valid */
@@ -156,69 +128,57 @@ next_new(Check *check, Signature **sig)
 	}
 }
 
-/* Hash the signature and primary key of a row. */
-static uint64
-row_hash(const Check *check, TupleTableSlot *row, const Signature *sig)
-{
-	uint64		hash = XXH3_64bits(sig, VARSIZE(sig));
-	int			member = -1;
-
-	while ((member = bms_next_member(check->rows.key, member)) >= 0)
-	{
-		AttrNumber	attno = member + FirstLowInvalidHeapAttributeNumber;
-		Form_pg_attribute att = TupleDescAttr(row->tts_tupleDescriptor, attno - 1);
-		bool		isnull;
-		Datum		value = slot_getattr(row, attno, &isnull);
-
-		if (!isnull)
-			hash = mix64(hash ^ datum_image_hash(value, att->attbyval, att->attlen));
-	}
-	return hash;
-}
-
 /* Note the statement's rows. */
 static void
 note_new(Check *check)
 {
-	int64		rows = tuplestore_tuple_count(check->rows.new);
-	MemoryContext caller = MemoryContextSwitchTo(check->context);
-	TupleTableSlot *row;
 	Signature  *sig;
 
-	feature_filter_create(&check->rows.filter, rows, check->memory / FILTER_PART);
-	MemoryContextSwitchTo(caller);
-	while ((row = next_new(check, &sig)) != NULL)
+	rewind_rows(check);
+	while (next_new(check, &sig) != NULL)
 	{
-		uint64		hash = row_hash(check, row, sig);
-
 		check->rows.has[signature_kind(sig, MEASURE_JACCARD)] = true;
-		if (check->rows.filter.words != NULL)
-			feature_filter_add(&check->rows.filter, &hash, 1);
 		check->rows.n++;
 		check->rows.nvalues += SIGNATURE_NVALUES(sig);
 	}
 }
 
-/* True if a row with that hash is in the transition table. */
+/* True if this transaction has updated or deleted a version, by that command or a later one. */
 static bool
-is_of_statement(Check *check, uint64 hash)
+is_left_since(HeapTupleHeader tuple, CommandId command)
 {
-	TupleTableSlot *row;
-	Signature  *sig;
-
-	rewind_rows(check);
-	while ((row = next_new(check, &sig)) != NULL)
-		if (row_hash(check, row, sig) == hash)
-			return true;
-	return false;
+	return !(tuple->t_infomask & HEAP_XMAX_INVALID) &&
+		!HEAP_XMAX_IS_LOCKED_ONLY(tuple->t_infomask) &&
+		TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetUpdateXid(tuple)) &&
+		HeapTupleHeaderGetCmax(tuple) >= command;
 }
 
-/* True if a row of the table, of this transaction, seems to be of the statement. */
-static bool
-may_be_new(Check *check, TupleTableSlot *slot, const Signature *sig)
+/*
+ * The new row that the version in the slot has become, if the statement has inserted
+ * or updated that version and given the row a new signature or scope; or NULL.  A
+ * statement that a cascading foreign key runs has a later command of its own, and its
+ * rows in this statement's transition tables.
+ */
+static TupleTableSlot *
+new_row_of(Check *check, TupleTableSlot *slot)
 {
-	return check->rows.filter.words == NULL ||
-		feature_filter_has(&check->rows.filter, row_hash(check, slot, sig));
+	Guard	   *guard = check->guard;
+	HeapTupleHeader tuple = ExecFetchSlotHeapTuple(slot, false, NULL)->t_data;
+	bool		update = check->rows.old != NULL;
+	bool		inserted = guard_is_own(slot) && guard_own_command(slot) >= check->rows.command;
+	bool		left = is_left_since(tuple, check->rows.command);
+	ItemPointerData tid = tuple->t_ctid;
+	TupleTableSlot *live;
+
+	if (update ? inserted || !left : !inserted || (tuple->t_infomask & HEAP_UPDATED))
+		return NULL;
+	if (!left)
+		return slot;
+	live = guard_live_version(guard, check->rel, &tid);
+	/* what another trigger has given a new signature, another statement has */
+	if (live != NULL && guard_signature_unchanged(guard, slot, live) == update)
+		return NULL;
+	return live;
 }
 
 /* Rows that a table has, about. */
@@ -231,6 +191,25 @@ rows_of(Relation rel)
 
 	estimate_rel_size(rel, NULL, &pages, &rows, &all_visible);
 	return rows;
+}
+
+/* Count a new row that is refused, and describe the first one. */
+static void
+note_refusal(Check *check, TupleTableSlot *row, const GuardMatch *match)
+{
+	MemoryContext caller = MemoryContextSwitchTo(check->context);
+
+	if (check->nrefused++ == 0)
+		check->detail = guard_describe(check->guard, check->rel, row, match);
+	MemoryContextSwitchTo(caller);
+}
+
+/* True if the search may end: a row is refused, or many pairs have been counted. */
+static bool
+knows_enough(const Check *check)
+{
+	return check->nrefused > 0 &&
+		(check->guard->mode == GUARD_REJECT || check->npairs >= MAX_PAIRS);
 }
 
 /* Row by row */
@@ -265,31 +244,12 @@ look_up_new(Check *check)
 			break;
 		if (!guard_search(guard, check->rel, sig, NULL, &match))
 			continue;
-		if (check->nrefused++ == 0)
-		{
-			TupleTableSlot *other = match.table->slot;
-			MemoryContext row = MemoryContextSwitchTo(check->context);
-
-			Signature  *other_sig = guard_new_signature(guard, other);
-
-			check->first.detail = guard_describe(guard, check->rel, check->rows.row,
-												 &match);
-			match.together = true;
-			if (guard_is_own(other) && may_be_new(check, other, other_sig))
-			{
-				check->first.detail_together = guard_describe(guard, check->rel,
-															  check->rows.row, &match);
-				check->first.other_hash = row_hash(check, other, other_sig);
-			}
-			MemoryContextSwitchTo(row);
-		}
+		note_refusal(check, check->rows.row, &match);
 		ExecClearTuple(match.table->slot);
-		if (guard->mode == GUARD_REJECT)
+		if (knows_enough(check))
 			break;
 	}
 	guard->unplaced = NULL;
-	if (check->first.detail_together != NULL && is_of_statement(check, check->first.other_hash))
-		check->first.detail = check->first.detail_together;
 	return pays;
 }
 
@@ -333,40 +293,33 @@ row_set(Check *check, const Signature *sig, uint32 *n)
 		signature_as_set(sig, check->kind, MEASURE_JACCARD, n);
 }
 
-/* Add a row of the table to the join: to both sides if it is new. */
+/* Add a row of the table to a side of the join. */
 static void
-add_row(Check *check, TupleTableSlot *slot, const Signature *sig, bool new)
+add_row(Check *check, JoinSide side, TupleTableSlot *slot)
 {
+	Signature  *sig = guard_new_signature(check->guard, slot);
+	PlacedRow	row = {.tid = slot->tts_tid};
 	const uint64 *set;
 	uint32		n;
-	PlacedRow	row = {.tid = slot->tts_tid};
 
-	set = row_set(check, sig, &n);
+	set = sig == NULL ? NULL : row_set(check, sig, &n);
 	if (set == NULL)
 		return;
 	if (check->guard->nscope > 0 && !has_scoped_sets(check))
 		row.scope = guard_scope_hash(check->guard);
-	setjoin_add(check->join, SIDE_INNER, set, n, &row, sizeof(PlacedRow));
-	if (new)
-		setjoin_add(check->join, SIDE_OUTER, set, n, &row, sizeof(PlacedRow));
+	setjoin_add(check->join, side, set, n, &row, sizeof(PlacedRow));
 }
 
 /* Look at a version of a row. */
 static void
 visit_row(Check *check, TupleTableSlot *slot)
 {
-	bool		there = may_be_there(check, slot);
-	bool		own = guard_is_own(slot);
-	Signature  *sig = there || own ? guard_new_signature(check->guard, slot) : NULL;
-	bool		new;
+	TupleTableSlot *new = new_row_of(check, slot);
 
-	if (sig == NULL)
-		return;
-	new = own && may_be_new(check, slot, sig);
-	Assert(check->join != NULL && (!new || own));
-	check->found += new;
-	if (there)
-		add_row(check, slot, sig, new);
+	if (may_be_there(check, slot))
+		add_row(check, SIDE_INNER, slot);
+	if (new != NULL)
+		add_row(check, SIDE_OUTER, new);
 }
 
 static void
@@ -415,14 +368,14 @@ read_table(Check *check)
 	TableScanDesc scan = compat_beginscan(check->rel, SnapshotAny, 0, NULL);
 
 	MemoryContextSwitchTo(row);
-	while ((check->wanted == 0 || check->found < check->wanted) &&
-		   table_scan_getnextslot(scan, ForwardScanDirection, slot))
+	while (table_scan_getnextslot(scan, ForwardScanDirection, slot))
 	{
 		CHECK_FOR_INTERRUPTS();
 		visit_row(check, slot);
 		ResetExprContext(check->guard->row);
 	}
 	ExecClearTuple(slot);
+	ExecClearTuple(check->guard->slot);
 	table_endscan(scan);
 }
 
@@ -441,8 +394,6 @@ enter_row(Check *check, ItemPointerData tid)
 	ResetExprContext(guard->row);
 	if (table_tuple_fetch_row_version(check->rel, &tid, &check->scan.dirty, guard->slot))
 		check->scan.sig = guard_new_signature(guard, guard->slot);
-	if (check->scan.sig != NULL)
-		check->entered_hash = row_hash(check, guard->slot, check->scan.sig);
 	return check->scan.sig != NULL;
 }
 
@@ -513,76 +464,15 @@ find_other(Check *check, PlacedRow new, RowGroup others, PlacedRow *other)
 	return false;
 }
 
-/* Note the two rows to report. */
-static void
-note_pair(Check *check, PlacedRow new, ItemPointerData other)
-{
-	Assert(!ItemPointerEquals(&new.tid, &other));
-	check->first.row = new;
-	check->first.other = other;
-	check->first.similarity = check->scan.similarity;
-	check->first.undescribed = true;
-}
-
 /*
- * Of the others, the first in the order of the table that the first row refused is near to.
- * Nobody is waited for because of it.
- */
-static void
-find_first_other(Check *check, RowGroup others)
-{
-	Check		before = *check;
-	RowCursor	cursor;
-	const PlacedRow *row;
-	uint32		number;
-
-	rows_begin(check->join, SIDE_INNER, others, &cursor);
-	while ((row = rows_next(&cursor, &number)) != NULL)
-	{
-		ItemPointerData other = row->tid;
-
-		CHECK_FOR_INTERRUPTS();
-		if (row->scope == check->first.row.scope &&
-			ItemPointerCompare(&other, &check->first.other) < 0 &&
-			compare_rows(check, check->first.row.tid, other))
-			note_pair(check, check->first.row, other);
-	}
-	check->again = before.again;
-	check->busy = before.busy;
-	check->busy_row = before.busy_row;
-}
-
-/*
- * True if the row that the scan is for is of the statement, of which it is known that it
- * seems to be.  If no more versions seem to be than it has rows, all are.
- */
-static bool
-is_really_new(Check *check)
-{
-	TupleTableSlot *slot = check->guard->slot;
-	Signature  *sig;
-	bool		really;
-
-	if (check->found <= check->rows.n)
-		return true;
-	really = is_of_statement(check, check->entered_hash);
-	/* the scope that was noted is that of another row now */
-	sig = guard_new_signature(check->guard, slot);
-	Assert(sig != NULL);
-	check->scan.sig = sig;
-	return really;
-}
-
-/*
- * Look at the pairs of two groups of rows.  Of a new row one other suffices, as groups of equal
- * rows have very many pairs.  Only of the first row that is refused, the first other one is
- * looked for: wherever its group comes.
+ * Look at the pairs of two groups of rows.  Of a new row one other suffices, as groups of
+ * equal rows have very many pairs.
  */
 static void
 compare_groups(Check *check, RowGroup news, RowGroup others)
 {
-	bool		first = false;
 	PlacedRow	other = {.scope = 0};
+	GuardMatch	match = {.table = check->scan.table};
 	RowCursor	cursor;
 	const PlacedRow *row;
 	uint32		rowno;
@@ -590,55 +480,18 @@ compare_groups(Check *check, RowGroup news, RowGroup others)
 	ItemPointerSetInvalid(&other.tid);
 	Assert(check->refused != NULL && check->scan.start != NULL);
 	rows_begin(check->join, SIDE_OUTER, news, &cursor);
-	while ((row = rows_next(&cursor, &rowno)) != NULL)
+	while (!knows_enough(check) && (row = rows_next(&cursor, &rowno)) != NULL)
 	{
 		PlacedRow	new = *row;
 		uint8	   *refused = &check->refused[rowno / 8];
 
 		CHECK_FOR_INTERRUPTS();
-		if (!(*refused & 1 << rowno % 8) && find_other(check, new, others, &other) &&
-			is_really_new(check))
-		{
-			*refused |= 1 << rowno % 8;
-			if (check->nrefused++ == 0 || ItemPointerCompare(&new.tid, &check->first.row.tid) < 0)
-				note_pair(check, new, other.tid);
-		}
-		first = first || (check->nrefused > 0 && ItemPointerEquals(&new.tid, &check->first.row.tid));
+		if ((*refused & 1 << rowno % 8) || !find_other(check, new, others, &other))
+			continue;
+		*refused |= 1 << rowno % 8;
+		match.similarity = check->scan.similarity;
+		note_refusal(check, check->guard->slot, &match);
 	}
-	if (first)
-		find_first_other(check, others);
-}
-
-/* Describe the first row refused, whose versions stay as long as the scan. */
-static void
-describe_first(Check *check)
-{
-	Guard	   *guard = check->guard;
-	TupleTableSlot *other = check->scan.table->slot;
-	GuardMatch	match = {
-		.table = check->scan.table,
-		.similarity = check->first.similarity
-	};
-	MemoryContext row = MemoryContextSwitchTo(check->context);
-
-	if (!table_tuple_fetch_row_version(check->rel, &check->first.row.tid, SnapshotAny, guard->slot) ||
-		!table_tuple_fetch_row_version(check->rel, &check->first.other, SnapshotAny, other))
-		elog(ERROR, "a row that was refused is gone");
-	check->first.detail = guard_describe(guard, check->rel, guard->slot, &match);
-	check->first.undescribed = false;
-	MemoryContextSwitchTo(row);
-}
-
-/*
- * True if the search may end: a row is refused, and there are too many new rows to look for
- * the first in order, or too many pairs to count.
- */
-static bool
-knows_enough(const Check *check)
-{
-	return check->nrefused > 0 &&
-		(check->npairs >= MAX_PAIRS ||
-		 (check->guard->mode == GUARD_REJECT && check->rows.n > MANY_NEW));
 }
 
 /* Look at pairs of a new row and another one that are near. */
@@ -658,26 +511,9 @@ compare_new(Check *check)
 		compare_groups(check, outer, inner);
 		check->npairs++;
 	}
-	if (check->first.undescribed)
-		describe_first(check);
 	ExecClearTuple(check->scan.table->slot);
 	ExecClearTuple(check->guard->slot);
 	pfree(check->refused);
-}
-
-/* Raise an error if the table has fewer versions of rows than the statement has put in. */
-static void
-check_found(const Check *check)
-{
-	Assert(check->rows.n > 0);
-	if (check->found >= Min(check->rows.n, check->wanted > 0 ? check->wanted : check->rows.n))
-		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("new rows were not found in table \"%s\"",
-					RelationGetRelationName(check->rel)),
-			 errhint("Rows that are stored in another table, or whose signature depends on more than the row, cannot be checked by statement."),
-			 errtable(check->rel)));
 }
 
 /* Read the table, and compare its rows of a kind with the new ones. */
@@ -691,23 +527,20 @@ read_and_compare(Check *check)
 	};
 
 	check->scan = scan;
-	check->found = 0;
 	InitDirtySnapshot(check->scan.dirty);
 	check->scan.start = RegisterSnapshot(GetLatestSnapshot());
 	begin_join(check);
 	announce_new(check);
 	read_table(check);
-	check_found(check);
 	compare_new(check);
 	setjoin_end(check->join);
 	UnregisterSnapshot(check->scan.start);
 }
 
-/* Compare the table's rows with new ones: all, or as many as are wanted. */
+/* Compare the rows of the table with the new ones. */
 static void
-compare_all(Check *check, uint64 wanted)
+compare_all(Check *check)
 {
-	check->wanted = wanted;
 	check->again = false;
 	check->nrefused = 0;
 	check->busy.xmin = check->busy.xmax = InvalidTransactionId;
@@ -724,16 +557,10 @@ compare_all(Check *check, uint64 wanted)
 static void
 join_new(Check *check)
 {
-	/* where most rows of the table are new, a few of them often tell */
-	if (check->guard->mode == GUARD_REJECT && check->rows.n > MANY_NEW &&
-		check->table_rows < 2 * (double) check->rows.n)
-		compare_all(check, MANY_NEW);
-	if (check->nrefused > 0)
-		return;
 	for (;;)
 	{
-		compare_all(check, 0);
-		if (!check->again || (check->nrefused > 0 && check->guard->mode == GUARD_REJECT))
+		compare_all(check);
+		if (!check->again || knows_enough(check))
 			return;
 		if (TransactionIdIsValid(check->busy.xmin) ||
 			TransactionIdIsValid(check->busy.xmax))
@@ -745,15 +572,16 @@ join_new(Check *check)
 static void
 report(Check *check, const Trigger *trigger)
 {
-	if (check->nrefused > 1)
-		check->first.detail = psprintf("%s Rows of the statement that are near to others: %llu%s.",
-									   check->first.detail,
-									   (unsigned long long) check->nrefused,
-									   check->npairs >= MAX_PAIRS ? " or more" : "");
+	char	   *detail = check->detail;
+
 	if (check->nrefused == 0)
 		return;
-	Assert(check->first.detail != NULL);
-	guard_report(check->guard, check->rel, trigger, check->first.detail);
+	Assert(detail != NULL);
+	if (check->nrefused > 1)
+		detail = psprintf("%s Rows of the statement that are near to others: %llu%s.",
+						  detail, (unsigned long long) check->nrefused,
+						  check->npairs >= MAX_PAIRS ? " or more" : "");
+	guard_report(check->guard, check->rel, trigger, detail);
 }
 
 /*
@@ -768,6 +596,7 @@ guard_check_statement(Guard *guard, TriggerData *trigdata)
 		.guard = guard,
 		.rel = trigdata->tg_relation,
 		.memory = get_hash_memory_limit(),
+		.rows.command = guard_current_statement().command,
 		.rows.new = trigdata->tg_newtable,
 		.rows.old = TRIGGER_FIRED_BY_UPDATE(trigdata->tg_event) ?
 		trigdata->tg_oldtable : NULL
@@ -778,10 +607,8 @@ guard_check_statement(Guard *guard, TriggerData *trigdata)
 										  ALLOCSET_DEFAULT_SIZES);
 	MemoryContextSwitchTo(check.context);
 	check.rows.row = compat_make_slot(desc, &TTSOpsMinimalTuple);
-	check.rows.key = RelationGetIndexAttrBitmap(check.rel, INDEX_ATTR_BITMAP_PRIMARY_KEY);
 	check.rows.before = compat_make_slot(desc, &TTSOpsMinimalTuple);
 	MemoryContextSwitchTo(row);
-	rewind_rows(&check);
 	note_new(&check);
 	check.table_rows = check.rows.n > 0 ? rows_of(check.rel) : 0;
 	if (check.rows.n > 0 && !(look_ups_pay(&check) && look_up_new(&check)))

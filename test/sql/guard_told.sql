@@ -1,6 +1,6 @@
 --
--- What is told of a row that the guard does not let in: how many are near, how
--- often that was, what stands for a row that was skipped
+-- What is told of a row that the guard does not let in, and what stands for a row
+-- that was skipped
 --
 
 \set SHOW_CONTEXT never
@@ -12,24 +12,19 @@ ALTER TABLE docs ALTER id RESTART WITH 60000;
 INSERT INTO docs (id, sig) SELECT i, f(1, 20) FROM generate_series(1, 5) i;
 INSERT INTO docs (id, tenant, sig) VALUES (6, 2, f(1, 20)), (7, 1, f(301, 320));
 
--- Others that are near, of the scope; not the row itself
+-- A row of the scope; not the row itself
 CREATE CONSTRAINT TRIGGER guard AFTER INSERT OR UPDATE ON docs
     FOR EACH ROW EXECUTE FUNCTION neardup_guard('sig', '0.8', 'within', 'tenant');
 INSERT INTO docs (id, sig) VALUES (101, f(2, 21));
 INSERT INTO docs (id, tenant, sig) VALUES (101, 2, f(2, 21));
 INSERT INTO docs (id, sig) VALUES (101, f(302, 321));
 UPDATE docs SET sig = f(2, 21) WHERE id = 3;
-ALTER TABLE docs DISABLE TRIGGER guard;
-INSERT INTO docs (id, sig) SELECT i, f(1, 20) FROM generate_series(201, 400) i;
-ALTER TABLE docs ENABLE TRIGGER guard;
-INSERT INTO docs (id, sig) VALUES (101, f(2, 21));
 -- nothing of it to who may not know the keys
 CREATE ROLE regress_guard_told;
 GRANT INSERT ON docs TO regress_guard_told;
 SET ROLE regress_guard_told;
 INSERT INTO docs (id, sig) VALUES (101, f(2, 21));
 RESET ROLE;
-DELETE FROM docs WHERE id > 200;
 DROP TRIGGER guard ON docs;
 
 -- What stands for a row that was skipped
