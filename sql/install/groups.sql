@@ -13,7 +13,7 @@ CREATE FUNCTION near_duplicate_groups(id_type anyelement, query text, threshold 
                                         measure text = 'jaccard', rule text = 'greedy')
     RETURNS TABLE (id anyelement, cluster bigint, representative anyelement,
                    similarity double precision, size bigint)
-    AS 'MODULE_PATHNAME', 'near_duplicate_groups_typed'
+    AS 'MODULE_PATHNAME'
     LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 100000;
 COMMENT ON FUNCTION near_duplicate_groups(anyelement, text, double precision, text, text) IS 'groups of near-duplicates among the rows of a query, whose ids are of that type';
 
@@ -27,7 +27,7 @@ COMMENT ON FUNCTION near_duplicate_groups_of_pairs(text, text) IS 'groups of wha
 CREATE FUNCTION near_duplicate_groups_of_pairs(id_type anyelement, query text, rule text)
     RETURNS TABLE (id anyelement, cluster bigint, representative anyelement,
                    similarity double precision, size bigint)
-    AS 'MODULE_PATHNAME', 'near_duplicate_groups_of_pairs_typed'
+    AS 'MODULE_PATHNAME'
     LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 100000;
 COMMENT ON FUNCTION near_duplicate_groups_of_pairs(anyelement, text, text) IS 'groups of what the pairs of a query connect, whose ids are of that type';
 
@@ -42,6 +42,6 @@ CREATE FUNCTION near_duplicate_groups_add(id_type anyelement, new_rows text, old
                                             threshold double precision, measure text = 'jaccard',
                                             rule text = 'greedy')
     RETURNS TABLE (id anyelement, representative anyelement, similarity double precision)
-    AS 'MODULE_PATHNAME', 'near_duplicate_groups_add_typed'
+    AS 'MODULE_PATHNAME'
     LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 10000;
 COMMENT ON FUNCTION near_duplicate_groups_add(anyelement, text, text, double precision, text, text) IS 'places of new rows in groups of old ones, and old rows that change theirs, whose ids are of that type';

@@ -35,7 +35,6 @@
 #include "signature/sql/near.h"
 
 PG_FUNCTION_INFO_V1(near_duplicate_groups_add);
-PG_FUNCTION_INFO_V1(near_duplicate_groups_add_typed);
 
 #define OLD_HINT \
 	"The query of old rows gives the id, the signature, the representative and, for the rule greedy, the similarity to it of those that are near to the signature $1, then the columns that the new rows have behind the signature, $2 and so on."
@@ -75,7 +74,6 @@ typedef struct AddedRows
 	LateralQuery query;
 	Tuplestorestate *sets;		/* new sets, to look up */
 	int64		nsets;
-	IdOrder		order;
 	RowSort		representatives;	/* old ones that new sets belong to */
 	RowSort		members;		/* other old rows that new sets are near to */
 	RowIds		olds;			/* ids of old representatives, sorted */
@@ -251,7 +249,7 @@ read_old(OldReader *olds, TupleTableSlot *slot, OldRow *old)
 	old->representative = values[OLD_REPRESENTATIVE];
 	old->similarity = olds->ncolumns < OLD_COLUMNS || nulls[OLD_SIMILARITY] ?
 		get_float8_nan() : old_similarity(DatumGetFloat8(values[OLD_SIMILARITY]));
-	old->represents = ids_equal(&added->order, old->id, old->representative);
+	old->represents = ids_equal(&added->rows.order, old->id, old->representative);
 	/* within a scope, specs may differ without a warning */
 	if (added->rows.nscope > 0 && !spec_equal(&old->new->spec, &old->signature->spec))
 		return false;
@@ -354,12 +352,11 @@ look_up(AddedRows *added)
 	};
 	Oid			types[] = {added->rows.ids.type, INT8OID, FLOAT8OID, FLOAT8OID};
 
-	id_order_begin(&added->order, added->rows.ids.type);
 	if (result->natts > 0)
-		id_order_collate(&added->order, result, OLD_ID);
-	row_sort_begin(&added->representatives, &added->order, MATCH_COLUMNS, types,
+		id_order_collate(&added->rows.order, result, OLD_ID);
+	row_sort_begin(&added->representatives, &added->rows.order, MATCH_COLUMNS, types,
 				   added->rows.memory / 16);
-	row_sort_begin(&added->members, &added->order, MATCH_COLUMNS, types,
+	row_sort_begin(&added->members, &added->rows.order, MATCH_COLUMNS, types,
 				   added->rows.memory / 16);
 	if (added->nsets == 0)
 		return;
@@ -404,7 +401,7 @@ join_representatives(AddedRows *added)
 		SetNumber	set = DatumGetInt64(match->tts_values[MATCH_SET]);
 
 		if (olds->n == 0 ||
-			!ids_equal(&added->order, match->tts_values[MATCH_ID], row_ids_get(olds, olds->n - 1)))
+			!ids_equal(&added->rows.order, match->tts_values[MATCH_ID], row_ids_get(olds, olds->n - 1)))
 		{
 			row_ids_put(olds, match->tts_values[MATCH_ID], false);
 			links_add(&added->links);
@@ -516,7 +513,7 @@ put_changed(AddedRows *added, ReturnSetInfo *rsinfo)
 	do
 	{
 		match = row_sort_next(&added->members);
-		if (any && match != NULL && ids_equal(&added->order, row.id, match->tts_values[MATCH_ID]))
+		if (any && match != NULL && ids_equal(&added->rows.order, row.id, match->tts_values[MATCH_ID]))
 		{
 			compare_new(added, &row, match);
 			continue;
@@ -563,20 +560,22 @@ put_rows(AddedRows *added, ReturnSetInfo *rsinfo)
 	put_changed(added, rsinfo);
 }
 
-/* The function, whose arguments begin with the queries at number `first`. */
-static Datum
-add_rows(FunctionCallInfo fcinfo, int first, Oid id_type)
+/* near_duplicate_groups_add([id_type anyelement,] new_rows, old_rows, threshold, measure, rule) */
+Datum
+near_duplicate_groups_add(PG_FUNCTION_ARGS)
 {
 	AddedRows	added = {
 		.rows = {.begun = begin_sets,.new_set = put_set},
-		.rule = rule_require(PG_GETARG_TEXT_PP(first + 4)),
-		.text = text_to_cstring(PG_GETARG_TEXT_PP(first + 1)),
 		.schema = get_func_namespace(fcinfo->flinfo->fn_oid)
 	};
+	GroupArguments arguments;
 
-	InitMaterializedSRF(fcinfo, 0);
-	row_sets_begin(&added.rows, fcinfo, first + 2, id_type);
-	row_sets_read(&added.rows, text_to_cstring(PG_GETARG_TEXT_PP(first)));
+	if (!groups_begin(fcinfo, 5, &arguments))
+		return (Datum) 0;
+	added.rule = arguments.rule;
+	added.text = text_to_cstring(PG_GETARG_TEXT_PP(arguments.first + 1));
+	row_sets_begin(&added.rows, fcinfo, arguments.first + 2, arguments.id_type);
+	row_sets_read(&added.rows, text_to_cstring(PG_GETARG_TEXT_PP(arguments.first)));
 	look_up(&added);
 	tuplestore_end(added.sets);
 	decide(&added);
@@ -586,26 +585,4 @@ add_rows(FunctionCallInfo fcinfo, int first, Oid id_type)
 	row_ids_end(&added.olds);
 	row_sets_end(&added.rows);
 	return (Datum) 0;
-}
-
-/*
- * near_duplicate_groups_add(new_rows text, old_rows text, threshold float8, measure text,
- * rule text)
- */
-Datum
-near_duplicate_groups_add(PG_FUNCTION_ARGS)
-{
-	return add_rows(fcinfo, 0, INT8OID);
-}
-
-/*
- * near_duplicate_groups_add(id_type anyelement, new_rows text, old_rows text,
- * threshold float8, measure text, rule text)
- */
-Datum
-near_duplicate_groups_add_typed(PG_FUNCTION_ARGS)
-{
-	if (!groups_wanted(fcinfo, 1))
-		return (Datum) 0;
-	return add_rows(fcinfo, 1, get_fn_expr_argtype(fcinfo->flinfo, 0));
 }

@@ -22,7 +22,6 @@
 #include "groups/row_sets.h"
 
 PG_FUNCTION_INFO_V1(near_duplicate_groups);
-PG_FUNCTION_INFO_V1(near_duplicate_groups_typed);
 
 /* Of a row that stands for a group */
 typedef struct GroupRow
@@ -41,7 +40,7 @@ enum Columns
 	NUM_COLUMNS
 };
 
-GroupRule
+static GroupRule
 rule_require(const text *name)
 {
 	char	   *rule = text_to_cstring(name);
@@ -60,14 +59,23 @@ rule_require(const text *name)
 }
 
 bool
-groups_wanted(FunctionCallInfo fcinfo, int first)
+groups_begin(FunctionCallInfo fcinfo, int n, GroupArguments *arguments)
 {
+	int			first = PG_NARGS() - n;
+
+	InitMaterializedSRF(fcinfo, 0);
+	arguments->first = first;
+	arguments->id_type = first == 0 ? INT8OID : get_fn_expr_argtype(fcinfo->flinfo, 0);
+
+	/*
+	 * even if the query is null: NULL::text may be the type of ids, and the
+	 * rule missing
+	 */
+	if (!PG_ARGISNULL(PG_NARGS() - 1))
+		arguments->rule = rule_require(PG_GETARG_TEXT_PP(PG_NARGS() - 1));
 	for (int i = first; i < PG_NARGS(); i++)
 		if (PG_ARGISNULL(i))
-		{
-			InitMaterializedSRF(fcinfo, 0);
 			return false;
-		}
 	return true;
 }
 
@@ -175,37 +183,19 @@ group_of_row(void *rows, uint32 row)
 	return member;
 }
 
-/* The function, whose arguments begin with the query at number `first`. */
-static Datum
-groups_of_query(FunctionCallInfo fcinfo, int first, Oid id_type)
-{
-	RowSets		rows = {0};
-	GroupRule	rule = rule_require(PG_GETARG_TEXT_PP(first + 3));
-
-	InitMaterializedSRF(fcinfo, 0);
-	row_sets_begin(&rows, fcinfo, first + 1, id_type);
-	row_sets_read(&rows, text_to_cstring(PG_GETARG_TEXT_PP(first)));
-	row_sets_decide(&rows, rule);
-	groups_put(fcinfo, &rows.ids, rows.memory / 2, group_of_row, &rows);
-	row_sets_end(&rows);
-	return (Datum) 0;
-}
-
-/* near_duplicate_groups(query text, threshold float8, measure text, rule text) */
+/* near_duplicate_groups([id_type anyelement,] query, threshold, measure, rule) */
 Datum
 near_duplicate_groups(PG_FUNCTION_ARGS)
 {
-	return groups_of_query(fcinfo, 0, INT8OID);
-}
+	RowSets		rows = {0};
+	GroupArguments arguments;
 
-/*
- * near_duplicate_groups(id_type anyelement, query text, threshold float8, measure text,
- * rule text)
- */
-Datum
-near_duplicate_groups_typed(PG_FUNCTION_ARGS)
-{
-	if (!groups_wanted(fcinfo, 1))
+	if (!groups_begin(fcinfo, 4, &arguments))
 		return (Datum) 0;
-	return groups_of_query(fcinfo, 1, get_fn_expr_argtype(fcinfo->flinfo, 0));
+	row_sets_begin(&rows, fcinfo, arguments.first + 1, arguments.id_type);
+	row_sets_read(&rows, text_to_cstring(PG_GETARG_TEXT_PP(arguments.first)));
+	row_sets_decide(&rows, arguments.rule);
+	groups_put(fcinfo, &rows.ids, rows.memory / 2, group_of_row, &rows);
+	row_sets_end(&rows);
+	return (Datum) 0;
 }

@@ -31,13 +31,19 @@ typedef GroupMember (*GroupOf) (void *context, uint32 row);
 extern void groups_put(FunctionCallInfo fcinfo, RowIds *ids, size_t memory,
 					   GroupOf group_of, void *context);
 
-/*
- * Return false, with an empty result, if an argument is null; those before number
- * `first` are there for their type.
- */
-extern bool groups_wanted(FunctionCallInfo fcinfo, int first);
+/* The arguments of a function, behind the null of the ids' type that may come first */
+typedef struct GroupArguments
+{
+	int			first;			/* number of the first one */
+	Oid			id_type;
+	GroupRule	rule;			/* the last one */
+} GroupArguments;
 
-/* Return the rule of that name; raises INVALID_PARAMETER_VALUE if there is none. */
-extern GroupRule rule_require(const text *name);
+/*
+ * Begin the result of a function that has n arguments, besides the type of ids.  Return
+ * false, with an empty result, if one of them is null; raises INVALID_PARAMETER_VALUE if
+ * there is no such rule.
+ */
+extern bool groups_begin(FunctionCallInfo fcinfo, int n, GroupArguments *arguments);
 
 #endif							/* NEARDUP_GROUPS_H */

@@ -23,7 +23,6 @@
 #include "groups/row_query.h"
 
 PG_FUNCTION_INFO_V1(near_duplicate_groups_of_pairs);
-PG_FUNCTION_INFO_V1(near_duplicate_groups_of_pairs_typed);
 
 #define QUERY_HINT \
 	"The query's columns are two ids and, if it is known, their similarity.  For ids of another type than bigint use near_duplicate_groups_of_pairs(NULL::uuid, 'SELECT ...', 'greedy')."
@@ -311,19 +310,22 @@ group_of_id(void *context, uint32 row)
 	return member;
 }
 
-/* The function, whose arguments begin with the query at number `first`. */
-static Datum
-groups_of_pairs(FunctionCallInfo fcinfo, int first, Oid id_type)
+/* near_duplicate_groups_of_pairs([id_type anyelement,] query, rule) */
+Datum
+near_duplicate_groups_of_pairs(PG_FUNCTION_ARGS)
 {
 	PairGroups	pairs = {
 		.reader = {.begin = begin_pairs,.row = add_pair},
-		.rule = rule_require(PG_GETARG_TEXT_PP(first + 1)),
 		.memory = get_hash_memory_limit()
 	};
+	GroupArguments arguments;
 
-	InitMaterializedSRF(fcinfo, 0);
-	id_order_begin(&pairs.order, id_type);
-	ordered_query_run(text_to_cstring(PG_GETARG_TEXT_PP(first)), 0, &pairs.reader);
+	if (!groups_begin(fcinfo, 2, &arguments))
+		return (Datum) 0;
+	pairs.rule = arguments.rule;
+	id_order_begin(&pairs.order, arguments.id_type);
+	ordered_query_run(text_to_cstring(PG_GETARG_TEXT_PP(arguments.first)), false,
+					  &pairs.reader);
 	number_ids(&pairs);
 	decide(&pairs);
 	groups_put(fcinfo, &pairs.ids, pairs.memory / 4, group_of_id, &pairs);
@@ -331,29 +333,4 @@ groups_of_pairs(FunctionCallInfo fcinfo, int first, Oid id_type)
 	disk_array_free(&pairs.similarities);
 	row_ids_end(&pairs.ids);
 	return (Datum) 0;
-}
-
-/*
- * near_duplicate_groups_of_pairs(query text, rule text)
- *
- * NULL::text for the type of ids, without a rule, calls this form: so the rule is looked
- * at even where the query is null.
- */
-Datum
-near_duplicate_groups_of_pairs(PG_FUNCTION_ARGS)
-{
-	if (!PG_ARGISNULL(1))
-		rule_require(PG_GETARG_TEXT_PP(1));
-	if (!groups_wanted(fcinfo, 0))
-		return (Datum) 0;
-	return groups_of_pairs(fcinfo, 0, INT8OID);
-}
-
-/* near_duplicate_groups_of_pairs(id_type anyelement, query text, rule text) */
-Datum
-near_duplicate_groups_of_pairs_typed(PG_FUNCTION_ARGS)
-{
-	if (!groups_wanted(fcinfo, 1))
-		return (Datum) 0;
-	return groups_of_pairs(fcinfo, 1, get_fn_expr_argtype(fcinfo->flinfo, 0));
 }

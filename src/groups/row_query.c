@@ -2,12 +2,9 @@
  * row_query.c
  *		The rows of a query that a user gives as a text.
  *
- * The result must not depend on the plan.  So the query is made to sort by its first
- * column after all that it sorts by itself.  That is done on its parsed form, where it
- * costs nothing if an index has that order already.
- *
- * The query is run here, with the snapshot of the calling statement: SPI would not let its
- * parsed form be changed.
+ * The result must not depend on the plan.  So the query sorts by its first column after all
+ * that it sorts by itself: ORDER BY ..., 1.  That is done in its parsed form, as the query
+ * may end in a comment or a semicolon, and SPI does not take a parsed form.
  */
 #include "postgres.h"
 
@@ -20,10 +17,7 @@
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
-#include "parser/parse_clause.h"
 #include "parser/parse_coerce.h"
-#include "parser/parse_oper.h"
-#include "parser/parse_relation.h"
 #include "tcop/dest.h"
 #include "tcop/tcopprot.h"
 #include "utils/builtins.h"
@@ -34,7 +28,6 @@
 #include "utils/varlena.h"
 
 #include "base/compat.h"
-#include "groups/row_ids.h"
 #include "groups/row_query.h"
 
 /* Errors */
@@ -175,147 +168,66 @@ require_no_name(const char *text)
 						 text)));
 }
 
-/* Parse and analyze the text, which is one query that only reads. */
-static Query *
-analyze(const char *text)
+/* Parse one SELECT, VALUES or TABLE command. */
+static SelectStmt *
+parse_select(const char *text)
 {
 	List	   *statements;
-	List	   *queries;
-	ErrorContextCallback errors;
 
 	require_no_name(text);
-	query_errors_begin(&errors, text);
 	statements = pg_parse_query(text);
 	if (list_length(statements) != 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_SYNTAX_ERROR),
 				 errmsg("there are %d statements in the place of one query",
 						list_length(statements))));
-	queries = pg_analyze_and_rewrite_fixedparams(linitial_node(RawStmt, statements),
-												 text, NULL, 0, NULL);
-	if (list_length(queries) != 1)
-		require_select(queries == NIL ? makeNode(Query) : linitial(queries), NULL);
-	require_select(linitial_node(Query, queries), NULL);
-	query_errors_end(&errors);
-	return linitial_node(Query, queries);
+	if (!IsA(linitial_node(RawStmt, statements)->stmt, SelectStmt))
+		require_select(makeNode(Query), NULL);
+	return (SelectStmt *) linitial_node(RawStmt, statements)->stmt;
 }
 
-/* Return column number n of the result, from 1, or NULL. */
-static TargetEntry *
-result_column(const Query *query, int n)
-{
-	ListCell   *lc;
-
-	foreach(lc, query->targetList)
-	{
-		TargetEntry *entry = lfirst_node(TargetEntry, lc);
-
-		if (!entry->resjunk && entry->resno == n)
-			return entry;
-	}
-	return NULL;
-}
-
-/* Raise an error if values of a column have no order. */
+/* Sort by the first column after all that the query sorts by. */
 static void
-require_order(const TargetEntry *entry)
+sort_by_first(SelectStmt *select)
 {
-	Oid			type = exprType((Node *) entry->expr);
+	SortBy	   *by = makeNode(SortBy);
+	A_Const    *position = makeNode(A_Const);
 
-	if (!OidIsValid(lookup_type_cache(type, TYPECACHE_LT_OPR)->lt_opr))
+	/* ties would be those in all columns that it sorts by */
+	if (select->limitOption == LIMIT_OPTION_WITH_TIES)
 		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_FUNCTION),
-				 errmsg("values of type %s cannot be ids", format_type_be(type)),
-				 errdetail("Rows are sorted by their ids."),
-				 errhint(ID_AS_TEXT_HINT)));
-}
-
-/* Sort by a column after all that the query sorts by. */
-static void
-sort_by(Query *query, TargetEntry *entry)
-{
-	SortGroupClause *clause = makeNode(SortGroupClause);
-	ListCell   *lc;
-
-	foreach(lc, query->sortClause)
-		if (lfirst_node(SortGroupClause, lc)->tleSortGroupRef ==
-			entry->ressortgroupref && entry->ressortgroupref != 0)
-		return;
-	get_sort_group_operators(exprType((Node *) entry->expr), true, true, false,
-							 &clause->sortop, &clause->eqop, NULL,
-							 &clause->hashable);
-	clause->tleSortGroupRef = assignSortGroupRef(entry, query->targetList);
-	query->sortClause = lappend(query->sortClause, clause);
-}
-
-/* Return a column of a query as that of a query around it, which reads nothing else. */
-static TargetEntry *
-outer_entry(const TargetEntry *inner)
-{
-	TargetEntry *entry = flatCopyTargetEntry(unconstify(TargetEntry *, inner));
-
-	entry->expr = (Expr *)
-		makeVarFromTargetEntry(1, unconstify(TargetEntry *, inner));
-	return entry;
-}
-
-/*
- * Put a query around one that ends WITH TIES.  Ties are the rows that are equal in all
- * that it sorts by, so it must not sort by more.  The outer query sorts by the same
- * columns, and may sort by more.
- */
-static Query *
-around_ties(Query *query)
-{
-	ParseState *pstate = make_parsestate(NULL);
-	Query	   *outer = makeNode(Query);
-	RangeTblRef *ref = makeNode(RangeTblRef);
-	ListCell   *lc;
-
-	foreach(lc, query->targetList)
-	{
-		TargetEntry *inner = lfirst_node(TargetEntry, lc);
-
-		outer->targetList = lappend(outer->targetList, outer_entry(inner));
-
-		/*
-		 * a column that it only sorts by becomes one of the result, and has a
-		 * name
-		 */
-		if (inner->resjunk)
-			inner->resname = "sorted by";
-		inner->resjunk = false;
-	}
-	addRangeTableEntryForSubquery(pstate, query, makeAlias("ties", NIL), false, true);
-	ref->rtindex = 1;
-	outer->commandType = CMD_SELECT;
-	outer->canSetTag = true;
-	outer->rtable = pstate->p_rtable;
-	outer->jointree = makeFromExpr(list_make1(ref), NULL);
-	outer->sortClause = copyObject(query->sortClause);
-	return outer;
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("query must not end with FETCH FIRST ... WITH TIES"),
+				 errdetail("Its rows are sorted by their ids, too."),
+				 errhint("Put it into a subquery.")));
+	position->val.ival.type = T_Integer;
+	position->val.ival.ival = 1;
+	position->location = -1;
+	by->node = (Node *) position;
+	by->location = -1;
+	select->sortClause = lappend(select->sortClause, by);
 }
 
 void
-ordered_query_run(const char *text, int columns, RowReader *reader)
+ordered_query_run(const char *text, bool by_first, RowReader *reader)
 {
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
 												  "ordered query",
 												  ALLOCSET_DEFAULT_SIZES);
 	MemoryContext caller = MemoryContextSwitchTo(context);
-	Query	   *query = analyze(text);
+	RawStmt    *statement = makeNode(RawStmt);
+	SelectStmt *select;
+	Query	   *query;
+	ErrorContextCallback errors;
 
-	if (columns > 0 && query->limitOption == LIMIT_OPTION_WITH_TIES)
-		query = around_ties(query);
-	for (int n = 1; n <= columns; n++)
-	{
-		TargetEntry *entry = result_column(query, n);
-
-		if (entry == NULL)
-			continue;
-		require_order(entry);
-		sort_by(query, entry);
-	}
+	query_errors_begin(&errors, text);
+	select = parse_select(text);
+	if (by_first)
+		sort_by_first(select);
+	statement->stmt = (Node *) select;
+	query = linitial_node(Query, pg_analyze_and_rewrite_fixedparams(statement, text, NULL, 0, NULL));
+	require_select(query, NULL);
+	query_errors_end(&errors);
 	MemoryContextSwitchTo(caller);
 	row_query_run(query, text, NULL, NULL, reader);
 	MemoryContextDelete(context);
@@ -323,17 +235,9 @@ ordered_query_run(const char *text, int columns, RowReader *reader)
 
 /* Columns */
 
-/* True if an implicit cast may change a value of that type. */
-static bool
-may_change(Oid from, Oid type)
-{
-	return (type == FLOAT8OID && from != INT2OID && from != INT4OID && from != FLOAT4OID) ||
-		type == FLOAT4OID || type == NAMEOID || type == TIMESTAMPTZOID;
-}
-
 /*
  * Return an expression that is true if a cast back gives the value again; NULL if there is
- * no such cast, or casts of these types change nothing.
+ * no such cast.
  */
 static ExprState *
 unchanged_expression(Node *value, Node *cast, Oid from, Oid type)
@@ -342,8 +246,7 @@ unchanged_expression(Node *value, Node *cast, Oid from, Oid type)
 	Oid			collation = exprCollation(value);
 	Node	   *back;
 
-	if (!OidIsValid(equal) ||
-		(can_coerce_type(1, &from, &type, COERCION_IMPLICIT) && !may_change(from, type)))
+	if (!OidIsValid(equal))
 		return NULL;
 	back = coerce_to_target_type(NULL, cast, type, from, -1, COERCION_ASSIGNMENT,
 								 COERCE_IMPLICIT_CAST, -1);

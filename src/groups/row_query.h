@@ -30,11 +30,11 @@ extern void row_query_run(Query *query, const char *text, QueryEnvironment *envi
 						  RowReader *reader);
 
 /*
- * Run the query of that text.  Rows come in the order of its ORDER BY and, where that
- * leaves rows equal, in the order of its first `columns` columns.  Raises an error if it
- * is no query that only reads.
+ * Run the query of that text.  Rows come in the order of its ORDER BY and, if by_first and
+ * that leaves rows equal, in the order of its first column.  Raises an error if it is no
+ * query that only reads.
  */
-extern void ordered_query_run(const char *text, int columns, RowReader *reader);
+extern void ordered_query_run(const char *text, bool by_first, RowReader *reader);
 
 /* Raise an error unless the query only reads; the hint may be NULL. */
 extern void require_select(const Query *query, const char *hint);

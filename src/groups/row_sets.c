@@ -333,6 +333,7 @@ row_sets_begin(RowSets *rows, FunctionCallInfo fcinfo, int first, Oid id_type)
 	threshold_require_valid(rows->threshold, rows->measure);
 	rows->signature_type = signature_type(fcinfo);
 	rows->memory = get_hash_memory_limit();
+	id_order_begin(&rows->order, id_type);
 	row_ids_begin(&rows->ids, id_type, rows->memory / 16 * IDS_SHARE);
 	disk_array_begin(&rows->sets, sizeof(SetNumber), rows->memory / 16);
 }
@@ -340,5 +341,5 @@ row_sets_begin(RowSets *rows, FunctionCallInfo fcinfo, int first, Oid id_type)
 void
 row_sets_read(RowSets *rows, const char *query)
 {
-	ordered_query_run(query, 1, &rows->reader);
+	ordered_query_run(query, true, &rows->reader);
 }

@@ -41,6 +41,7 @@ typedef struct RowSets
 	size_t		memory;			/* of all that is done with the rows */
 	TypedColumn id;
 	TypedColumn signature;
+	IdOrder		order;			/* of ids */
 	RowIds		ids;
 	DiskArray	sets;			/* SetNumber of each row, or NO_SET */
 	ScopeColumn *scope;			/* further columns of the query */

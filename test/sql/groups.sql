@@ -126,12 +126,13 @@ SELECT same('TABLE shuffled'), same('SELECT DISTINCT id, sig FROM docs'), same('
 RESET enable_indexscan;
 RESET enable_bitmapscan;
 SELECT id, representative FROM near_duplicate_groups('SELECT id, sig FROM docs ORDER BY score LIMIT 5', 0.6);
--- ties are told by what the query sorts by, though its rows are sorted by their ids, too
+-- what the query sorts by decides ties, so they come from a subquery
 SELECT (SELECT array_agg((id, representative)) FROM near_duplicate_groups(query, 0.6))
        = (SELECT array_agg((id, representative)) FROM near_duplicate_groups(
               'SELECT id, sig FROM docs WHERE score = (SELECT min(score) FROM docs)', 0.6)) AS as_by_condition
-FROM unnest('{SELECT id\, sig FROM docs ORDER BY score + 1 FETCH FIRST ROW WITH TIES,
-              "WITH d AS (TABLE docs) SELECT DISTINCT ON (score, id) id, sig FROM d ORDER BY score FETCH FIRST ROW WITH TIES"}'::text[]) query;
+FROM unnest('{SELECT * FROM (SELECT id\, sig FROM docs ORDER BY score + 1 FETCH FIRST ROW WITH TIES) t,
+              "WITH d AS (TABLE docs) SELECT * FROM (SELECT DISTINCT ON (score, id) id, sig FROM d ORDER BY score FETCH FIRST ROW WITH TIES) t"}'::text[]) query;
+SELECT id FROM near_duplicate_groups('SELECT id, sig FROM docs ORDER BY score FETCH FIRST ROW WITH TIES', 0.6);
 
 -- The kept rows are those that the guard's skip lets in, in that order
 CREATE TABLE guarded (id int PRIMARY KEY, sig signature);
