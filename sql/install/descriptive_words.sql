@@ -2,10 +2,10 @@
 -- descriptive words
 
 CREATE TYPE word_set_round AS (words int, covered double precision, unstable double precision);
-COMMENT ON TYPE word_set_round IS 'what a round of building a word set has left';
+COMMENT ON TYPE word_set_round IS 'words that a round of building a word set has left';
 
 CREATE TYPE word_set AS (analysis text, words bigint[], thresholds real[], rounds word_set_round[]);
-COMMENT ON TYPE word_set IS 'descriptive words, and the share of a document from which on each counts';
+COMMENT ON TYPE word_set IS 'descriptive words, and the share of a document above which each counts';
 
 CREATE FUNCTION word_set_agg_add(bytea, text) RETURNS bytea
     AS 'MODULE_PATHNAME'

@@ -4,17 +4,17 @@
 CREATE FUNCTION _neardup_operator(type regtype, operator text) RETURNS text
     AS 'MODULE_PATHNAME', 'neardup_operator'
     LANGUAGE C STABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION _neardup_operator(regtype, text) IS 'function of neardup_pairs(): the operator < or = of a type''s own order, or null';
+COMMENT ON FUNCTION _neardup_operator(regtype, text) IS 'function of neardup_pairs(): the operator < or = of a type''s default order, or null';
 
 CREATE FUNCTION _neardup_measure(measure text) RETURNS text
     AS 'MODULE_PATHNAME', 'neardup_measure'
     LANGUAGE C STABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION _neardup_measure(text) IS 'function of neardup_pairs(): the expression of a measure of a.sig and b.sig';
 
--- A table of a query's rows.  On one server that is CREATE TABLE AS, by several
--- processes if the settings let it.  Rows that are distributed go from node to node:
--- distribution has the arguments of create_distributed_table().  Only columns that
--- joins are on are analyzed: of signatures that would take longer than to join them.
+-- Creates a table of a query's rows: on one server by CREATE TABLE AS, in parallel if the
+-- settings let it.  Else distribution has the arguments of create_distributed_table().
+-- ANALYZE reads only the columns that joins compare: signatures would take longer than
+-- the join.
 CREATE FUNCTION _neardup_pairs_table(kind text, name text, distribution text, columns text, query text) RETURNS bigint
     LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
 AS $$
@@ -32,32 +32,31 @@ BEGIN
     RETURN n;
 END
 $$;
-COMMENT ON FUNCTION _neardup_pairs_table(text, text, text, text, text) IS 'function of neardup_pairs(): makes a table';
+COMMENT ON FUNCTION _neardup_pairs_table(text, text, text, text, text) IS 'function of neardup_pairs(): creates a table';
 
--- Rows that are distributed meet in steps, each a table that the next one reads:
+-- Distributed rows are joined in steps, each a table that the next one reads:
 --
---   rows      of each row its id and a hash of its signature: from here on equal
+--   rows      the id of each row and a hash of its signature; from here on equal
 --             signatures are one set;
---   firsts    of each set the row with the least id, and which shards of near have
---             rows of the set, that is, where its pairs will be in the result;
+--   firsts    for each set the row with the least id, and the shards of near that have
+--             rows of the set, and so will have its pairs in the result;
 --   sets      sets with their signatures, which travel only now;
 --   near      pairs of sets, in each shard that has rows of either;
---   wanted    sets of which a shard needs the rows for that;
+--   wanted    sets whose rows a shard needs for its pairs;
 --   members   in each shard the rows of the sets that it needs, and whether they are
---             its own: with these it makes its part of the result.
+--             its own; from these it makes its part of the result.
 --
--- So a set's rows go once to a shard, not once for each set that it is near to, and
--- the pairs, which may be many, do not travel at all.
+-- So a set's rows go once to a shard, not once for each near set, and the pairs, which
+-- may be many, do not travel at all.
 --
--- Sets meet by their classes of sizes, or, where one class has more sets than one
--- node should, by rare features.  A shard has classes that follow each other: a set,
--- which is to meet those of its class and of the next, is mostly sent once.
+-- Sets meet by their size classes, or by rare features if one class has more sets than a
+-- node's share.  A shard has neighbouring classes, so a set, which meets those of its
+-- class and of the next, is mostly sent once.
 --
--- near has one shard a node, or a few where several processes should share the rows:
--- what goes to two shards of one node goes over the network twice.  Each shard of the
--- result belongs to a shard of near on its node: rows that are made there stay.  Citus
--- says by its hash of a value where a row belongs; here the shard is known, and such a
--- value is looked for, once for each.
+-- near has one shard a node, or a few for many rows: a set that two shards of one node
+-- need goes over the network twice.  Each shard of the result belongs to a shard of near
+-- on its node, where its rows stay.  Citus places a row by the hash of a value; here the
+-- shard is known, and a value with that hash is searched once for each.
 CREATE FUNCTION _neardup_pairs_of_sets(neardup text, source_table text, id_column text, id_type regtype, sig_column text, place text,
                                        bounds text, similarity text, is_near text, equal_is_one boolean,
                                        schema text, result text, design text) RETURNS text
@@ -72,7 +71,7 @@ DECLARE
     rows_table CONSTANT text := made[1];
     near_table CONSTANT text := made[2];
     sets_table CONSTANT text := made[4];
-    -- where tables are distributed: the arguments of create_distributed_table()
+    -- arguments of create_distributed_table(), if tables are distributed
     by_set CONSTANT text := CASE place WHEN '' THEN '' ELSE quote_literal('set') END;
     by_place text := '';
     -- the column that the source is distributed by, if it is not the id
@@ -89,7 +88,7 @@ DECLARE
     dealt int[];                -- and the shard of near that it belongs to
     shard text := '0';          -- the shard of near where a row is made whose a is this id
     signed text;                -- sets with their signatures
-    of_sets boolean := true;    -- a signature's size and features tell something
+    of_sets boolean := true;    -- signatures have size classes and features
     largest float8;             -- the share of the sets that one class has
     starts bigint[];            -- the first class of each stretch of classes,
     stretches int[];            -- and its shard
@@ -100,9 +99,8 @@ DECLARE
 BEGIN
     EXECUTE format('SELECT %1$s._neardup_operator($1, ''<''), %1$s._neardup_operator($1, ''='')', neardup) INTO id_less, id_equal USING id_type;
 
-    -- A second hash tells whether signatures that differ have the first one in common;
-    -- if so, another seed is tried.  Rows without values are near to none, not to their
-    -- equals either; a sample may have none of many features.
+    -- If a second hash differs where the first is equal, try another seed.  Rows without
+    -- values are near to none, not even to equal rows; a sample of many features may have none.
     LOOP
         EXECUTE make_table INTO nrows USING kind, rows_table, by_set, 'set'::text,
             format('SELECT %1$s.signature_hash_extended(%2$s, %3$s::bigint) AS set, %1$s.signature_hash_extended(%2$s, %4$s::bigint) AS proof, %5$s AS id%6$s '
@@ -119,8 +117,8 @@ BEGIN
         END IF;
     END LOOP;
 
-    -- result and near, still empty, and their shards.  A set has a bit for each shard
-    -- that has rows of it; a million rows are for one process.
+    -- Create result and near, still empty, with their shards: one for a million rows.  A
+    -- set has a bit for each shard that has rows of it.
     IF place <> '' THEN
         SELECT greatest(count(*), 1) INTO nodes FROM pg_dist_node WHERE isactive AND shouldhaveshards AND noderole = 'primary';
         by_place := format('''place'', shard_count := %s, colocate_with := ''none''', least(nodes * greatest(ceil(nrows / nodes / 1000000), 1), 63));
@@ -139,7 +137,7 @@ BEGIN
             SELECT *, row_number() OVER (ORDER BY node, low)::int - 1 AS number FROM placed WHERE near),
         of_node AS (
             SELECT node, array_agg(number ORDER BY number) AS numbers FROM near GROUP BY node),
-        -- a node's shards of the result go to its own of near in turns; should it have none, to all
+        -- a node's shards of the result belong in turns to its shards of near, or, if it has none, to all
         result AS (
             SELECT p.low, coalesce(n.numbers, (SELECT array_agg(number ORDER BY number) FROM near)) AS numbers,
                    row_number() OVER (PARTITION BY p.node ORDER BY p.low)::int - 1 AS number
@@ -150,7 +148,7 @@ BEGIN
         shard := format('(%L::int[])[width_bucket(worker_hash(id), %L::int[])]', dealt, lows);
     END IF;
 
-    -- Equal signatures become one set, of which the first row has the signature.
+    -- Equal signatures become one set; the first row has the signature.
     IF place_too <> '' THEN
         EXECUTE format('SELECT format(''s.%%s %%s f.place AND '', $2, %s._neardup_operator(atttypid, ''='')) FROM pg_attribute '
                        'WHERE attrelid = $1::regclass AND quote_ident(attname) = $2', neardup) INTO at_place USING source_table, place;
@@ -173,8 +171,8 @@ BEGIN
         design := 'keys';
     END IF;
 
-    -- Each shard has as many classes, one after the other, as have its share of the features.
-    -- A row that others changed may have a signature without a class.
+    -- Divide the classes, in order, into stretches with equal shares of the features.  A row
+    -- that others changed may have a signature without a class.
     IF design <> 'keys' THEN
         EXECUTE format('SELECT max(c.sets)::float8 / sum(c.sets)::float8, coalesce(sum(c.sets), 0), '
                        'array_agg(c.class ORDER BY c.class) FILTER (WHERE c.shard <> c.before AND c.class IS NOT NULL), '
@@ -197,8 +195,8 @@ BEGIN
         EXECUTE make_table INTO found USING kind, sets_table, by_set, 'set'::text, format('SELECT * FROM %s s', signed);
     END IF;
 
-    -- Sets were found by ids: there must be one row for each.  Each statement reads what is
-    -- there when it begins: a row may be another by now.
+    -- Each set must have found one row by its id.  Each statement has a new snapshot, so a row
+    -- may have changed.
     EXECUTE format('SELECT count(*) FROM %s s WHERE %s AND %s.signature_hash_extended(s.sig, %s::bigint) = s.set',
                    sets_table, CASE design WHEN 'classes' THEN 's.home' ELSE 'true' END, neardup, seed) INTO unchanged;
     IF found > nsets THEN
@@ -212,9 +210,9 @@ BEGIN
                   HINT = 'Call neardup_pairs() once more, or in a transaction of isolation level REPEATABLE READ.';
     END IF;
 
-    -- Pairs of sets: by classes each in the shard of the greater class of the two, by keys
-    -- where the other's signature is sent.  A set with many rows is near to itself, unless
-    -- that goes without saying.
+    -- Pairs of sets: by classes in the shard of the greater class of the two, by keys where
+    -- the second signature is.  A set with many rows meets itself, unless equal sets are
+    -- always near.
     IF design = 'classes' THEN
         pairs := format('SELECT a.set AS a, b.set AS b, a.shards | b.shards AS shards, %1$s AS similarity FROM %2$s a JOIN %2$s b ON a.place = b.place AND %3$s AND %4$s',
                         similarity, sets_table, is_near,
@@ -236,9 +234,8 @@ BEGIN
                    'WHERE (n.shards >> s.shard) & 1::bigint = 1', near_table, keys, pairs, cardinality(keys) - 1);
     EXECUTE format('ANALYZE %s (a, b)', near_table);
 
-    -- Pairs of rows: a shard has all pairs with sets that it has rows of; it is given the rows
-    -- of the other sets, and those of sets with many rows anyway.  Of each pair of rows the
-    -- lesser is the shard's own.
+    -- Pairs of rows: a shard has all pairs with its sets.  It receives the rows of the other
+    -- sets, and all rows of sets with many.  The lesser row of each pair is the shard's own.
     EXECUTE make_table USING kind, made[8], CASE place WHEN '' THEN '' ELSE format('''set'', colocate_with := %L', rows_table) END, 'set'::text,
         format('SELECT q.set, array_position(%1$L::int[], q.place) - 1 AS shard '
                'FROM (SELECT DISTINCT v.set, n.place FROM %2$s n, LATERAL (VALUES (n.a), (n.b)) v (set)) q', keys, near_table);
@@ -263,8 +260,8 @@ END
 $$;
 COMMENT ON FUNCTION _neardup_pairs_of_sets(text, text, text, regtype, text, text, text, text, text, boolean, text, text, text) IS 'function of neardup_pairs(): all pairs by classes or by keys';
 
--- Statements run with the search path pg_catalog, pg_temp: all else is named with its
--- schema, and ids are compared by the operators of their type.
+-- Statements run with the search path pg_catalog, pg_temp: other names are qualified, and
+-- ids are compared by the operators of their type.
 CREATE FUNCTION _neardup_pairs(source regclass, id name, sig name, threshold double precision,
                                result text, measure text, design text, creation_schema text) RETURNS text
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET extra_float_digits = 1
@@ -297,7 +294,7 @@ BEGIN
             USING ERRCODE = 'invalid_parameter_value', HINT = 'Designs are auto, join, classes and keys.';
     END IF;
 
-    -- an error for what is no threshold of the measure
+    -- raises an error for a threshold that the measure does not have
     SELECT quote_ident(nspname) INTO neardup FROM pg_extension e JOIN pg_namespace s ON s.oid = extnamespace WHERE extname = 'neardup';
     EXECUTE format('SELECT %1$s.near_duplicate(s, s, $1, $2) FROM %1$s.signature_from(''{1}''::bigint[]) s', neardup) USING threshold, measure;
     IF measure IN ('containment', 'contains') THEN
@@ -325,7 +322,7 @@ BEGIN
         RAISE EXCEPTION '"%" has no column "%"', source_name, CASE WHEN id_type IS NULL THEN id ELSE sig END
             USING ERRCODE = 'undefined_column', HINT = 'Of an expression make a generated column, or a view.';
     END IF;
-    -- a domain over signature is one, too
+    -- accept a domain over signature
     base := sig_type;
     WHILE (SELECT typtype = 'd' FROM pg_type WHERE oid = base) LOOP
         base := (SELECT typbasetype FROM pg_type WHERE oid = base);
@@ -335,8 +332,7 @@ BEGIN
             USING ERRCODE = 'datatype_mismatch', HINT = 'Make a generated column: sig signature GENERATED ALWAYS AS (shingles(body)) STORED.';
     END IF;
 
-    -- The result's schema is always said: without one, a temporary table of the same
-    -- name would be met in its place.
+    -- Qualify the result's name always: else a temporary table of that name would be found first.
     BEGIN
         names := parse_ident(result);
     EXCEPTION WHEN invalid_parameter_value THEN
@@ -364,7 +360,7 @@ BEGIN
         design := 'join';
     END IF;
 
-    -- The parser would cut a name that is too long, and a table have another one.
+    -- The parser would truncate longer names.
     FOREACH name IN ARRAY names || CASE WHEN design <> 'join' THEN ARRAY[result || '_rows', result || '_members'] END LOOP
         IF octet_length(name) > current_setting('max_identifier_length')::int THEN
             RAISE EXCEPTION 'name "%" is too long', name
@@ -376,9 +372,9 @@ BEGIN
     END LOOP;
     schema := CASE to_regnamespace(quote_ident(schema)) WHEN pg_my_temp_schema() THEN 'pg_temp' ELSE quote_ident(schema) END;
 
-    -- An id that two rows have would give a pair twice.  Ids of one server are looked
-    -- at; those of many would all have to travel.  Of a composite type a value with a
-    -- field that is null is not NOT NULL; but it is distinct from null.
+    -- An id of two rows would give a pair twice.  Check that on one server; on several all
+    -- ids would have to travel.  IS DISTINCT FROM NULL, as a composite value with a null field
+    -- is not NOT NULL.
     IF place = '' THEN
         EXECUTE format('SELECT format(''%%s'', %1$I) FROM %2$s WHERE %1$I IS DISTINCT FROM NULL AND %3$I IS NOT NULL '
                        'GROUP BY %1$I HAVING count(*) > 1 ORDER BY %1$I LIMIT 1', id, source_table, sig) INTO twice;
@@ -404,11 +400,11 @@ END
 $$;
 COMMENT ON FUNCTION _neardup_pairs(regclass, name, name, double precision, text, text, text, text) IS 'function of neardup_pairs()';
 
--- its body is bound here: the search path says only where the result is made
+-- its body is parsed here: the search path decides only where the result is created
 CREATE PROCEDURE neardup_pairs(source regclass, id name, sig name, threshold double precision,
                                result text, measure text = 'jaccard', INOUT design text = 'auto')
     LANGUAGE sql
 BEGIN ATOMIC
     SELECT _neardup_pairs(source, id, sig, threshold, result, measure, design, pg_catalog.current_schema());
 END;
-COMMENT ON PROCEDURE neardup_pairs(regclass, name, name, double precision, text, text, text) IS 'makes a table of all pairs of near-duplicates of a table, which may be distributed';
+COMMENT ON PROCEDURE neardup_pairs(regclass, name, name, double precision, text, text, text) IS 'creates a table of all pairs of near-duplicates of a table, which may be distributed';

@@ -5,7 +5,7 @@ CREATE FUNCTION f_measure("precision" double precision, recall double precision,
                           beta double precision = 1) RETURNS double precision
     AS 'MODULE_PATHNAME'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION f_measure(double precision, double precision, double precision) IS 'F of precision and recall, which counts beta times as much';
+COMMENT ON FUNCTION f_measure(double precision, double precision, double precision) IS 'F of precision and recall; recall counts beta times as much';
 
 CREATE TYPE pair_figures AS (
     found bigint, true_pairs bigint, correct bigint,
@@ -13,7 +13,7 @@ CREATE TYPE pair_figures AS (
     highest_false_match double precision, lowest_true_match double precision,
     separation double precision
 );
-COMMENT ON TYPE pair_figures IS 'how good the pairs are that were found';
+COMMENT ON TYPE pair_figures IS 'quality of found pairs';
 
 CREATE FUNCTION pair_evaluation_add(bytea, boolean, boolean, double precision) RETURNS bytea
     AS 'MODULE_PATHNAME'
@@ -43,7 +43,7 @@ CREATE TYPE cluster_figures AS (
     bcubed_precision double precision, bcubed_recall double precision,
     bcubed_f double precision
 );
-COMMENT ON TYPE cluster_figures IS 'how good the clusters are that were found';
+COMMENT ON TYPE cluster_figures IS 'quality of found clusters';
 
 CREATE FUNCTION cluster_evaluation_add(internal, "any", "any") RETURNS internal
     AS 'MODULE_PATHNAME'
@@ -70,8 +70,8 @@ CREATE FUNCTION cluster_evaluation_final(internal) RETURNS cluster_figures
     LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION cluster_evaluation_final(internal) IS 'final function of cluster_evaluation';
 
--- of internal state: an engine that aggregates elsewhere could not tell of which
--- types the labels are, and would have nothing to gain, a state being all items
+-- internal state: another node would not know the types of the labels, and would gain
+-- nothing, as a state has all items
 CREATE AGGREGATE cluster_evaluation(found "any", truth "any") (
     SFUNC = cluster_evaluation_add, STYPE = internal,
     FINALFUNC = cluster_evaluation_final, FINALFUNC_MODIFY = READ_ONLY,
@@ -108,4 +108,4 @@ CREATE FUNCTION evaluate_thresholds(documents text, truth text, methods text[],
                                     OUT f double precision, OUT wrong_per_document double precision) RETURNS SETOF record
     AS 'MODULE_PATHNAME'
     LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE COST 100000 ROWS 20;
-COMMENT ON FUNCTION evaluate_thresholds(text, text, text[], double precision[], text, text[], text) IS 'recall and precision of methods at each of many thresholds, with signatures made once';
+COMMENT ON FUNCTION evaluate_thresholds(text, text, text[], double precision[], text, text[], text) IS 'recall and precision of methods at many thresholds, with signatures made once';

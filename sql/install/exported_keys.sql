@@ -5,19 +5,19 @@ CREATE FUNCTION candidate_keys(sig signature, threshold double precision,
                                measure text = 'jaccard') RETURNS bigint[]
     AS 'MODULE_PATHNAME'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 20;
-COMMENT ON FUNCTION candidate_keys(signature, double precision, text) IS 'keys of which near-duplicates have one in common';
+COMMENT ON FUNCTION candidate_keys(signature, double precision, text) IS 'keys of which near-duplicates share one';
 
 CREATE FUNCTION candidate_keys(sig signature, threshold double precision,
                                measure text, counts bytea) RETURNS bigint[]
     AS 'MODULE_PATHNAME'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 20;
-COMMENT ON FUNCTION candidate_keys(signature, double precision, text, bytea) IS 'keys of which near-duplicates have one in common, of rare features';
+COMMENT ON FUNCTION candidate_keys(signature, double precision, text, bytea) IS 'keys of rare features, of which near-duplicates share one';
 
 CREATE FUNCTION size_classes(sig signature, threshold double precision,
                              measure text = 'jaccard') RETURNS bigint[]
     AS 'MODULE_PATHNAME'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 20;
-COMMENT ON FUNCTION size_classes(signature, double precision, text) IS 'the class of sizes that a set is of, and the next: near-duplicates have one in common';
+COMMENT ON FUNCTION size_classes(signature, double precision, text) IS 'size class of a set, and the next: near-duplicates share one';
 
 CREATE FUNCTION feature_counts_add(bytea, signature) RETURNS bytea
     AS 'MODULE_PATHNAME'

@@ -6,7 +6,7 @@ CREATE FUNCTION gin_signature_extract_value(signature, internal, internal) RETUR
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION gin_signature_extract_value(signature, internal, internal) IS 'GIN support: keys of a row';
 
--- Where amvalidate wants the indexed type, what comes is a signature_query.
+-- The argument is a signature_query; amvalidate wants the indexed type.
 CREATE FUNCTION gin_signature_extract_query(signature, internal, smallint, internal, internal, internal, internal) RETURNS internal
     AS 'MODULE_PATHNAME'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
@@ -38,7 +38,7 @@ CREATE OPERATOR CLASS signature_gin_ops DEFAULT FOR TYPE signature USING gin AS
 COMMENT ON OPERATOR FAMILY signature_gin_ops USING gin IS 'near-duplicates by extended prefix';
 COMMENT ON OPERATOR CLASS signature_gin_ops USING gin IS 'near-duplicates by extended prefix';
 
--- stable: an index may be built anew with other options
+-- stable: the options of an index may change
 CREATE FUNCTION neardup_explain_index(index regclass, threshold double precision,
                                       measure text DEFAULT 'jaccard') RETURNS text
     AS 'MODULE_PATHNAME'

@@ -1,25 +1,23 @@
 
 -- guard
 
--- Arguments: a signature column or an index on an expression that makes one,
--- the threshold, the mode (reject, skip, tag, warn), the column to tag; then
--- "within" and columns that rows have to agree in to be compared.
+-- Arguments: a signature column or an index, the threshold, the mode (reject, skip, tag,
+-- warn), the column to tag; then "within" and the columns of the scope.
 CREATE FUNCTION neardup_guard() RETURNS trigger
     AS 'MODULE_PATHNAME'
     LANGUAGE C VOLATILE PARALLEL SAFE;
 COMMENT ON FUNCTION neardup_guard() IS 'trigger that keeps near-duplicates out of a table';
 
 CREATE TYPE neardup_guarded_row AS ("table" regclass, place tid, key text, checked boolean);
-COMMENT ON TYPE neardup_guarded_row IS 'where a row is, its primary key, and whether the trigger''s WHEN holds';
+COMMENT ON TYPE neardup_guarded_row IS 'place of a row, its primary key, and whether the trigger''s WHEN holds';
 
 CREATE FUNCTION neardup_guard_rows(relation regclass, trigger name,
                                    OUT query text, OUT threshold double precision)
     AS 'MODULE_PATHNAME'
     LANGUAGE C STABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION neardup_guard_rows(regclass, name) IS 'query of the rows that a guard looks at, and its threshold';
+COMMENT ON FUNCTION neardup_guard_rows(regclass, name) IS 'query of the rows that a guard checks, and its threshold';
 
--- Groups within the guard's scope, by the rule of insertion: as if the rows were
--- inserted one after another.
+-- Groups within the guard's scope, as if the rows were inserted one after another.
 CREATE FUNCTION neardup_guard_violations(relation regclass, trigger name)
     RETURNS TABLE (row_table regclass, row_place tid, row_key text,
                    near_table regclass, near_place tid, near_key text,
@@ -32,12 +30,12 @@ BEGIN ATOMIC
          near_duplicate_groups(NULL::neardup_guarded_row, r.query, r.threshold) AS c
     WHERE c.similarity IS NOT NULL AND (c.id).checked;
 END;
-COMMENT ON FUNCTION neardup_guard_violations(regclass, name) IS 'rows of a table that a guard would have refused, and those that they are near to';
+COMMENT ON FUNCTION neardup_guard_violations(regclass, name) IS 'rows of a table that a guard would have refused, each with the nearest row';
 
 CREATE FUNCTION _neardup_guard_require(relation regclass, trigger name) RETURNS void
     AS 'MODULE_PATHNAME', 'neardup_guard_require'
     LANGUAGE C VOLATILE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION _neardup_guard_require(regclass, name) IS 'function of neardup_guard_check(): raises the error that the first row would be';
+COMMENT ON FUNCTION _neardup_guard_require(regclass, name) IS 'function of neardup_guard_check(): raises the error that the next row would raise';
 
 CREATE FUNCTION neardup_guard_check(relation regclass, trigger name) RETURNS bigint
     LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE
@@ -55,7 +53,7 @@ COMMENT ON FUNCTION neardup_guard_created() IS 'function of the event trigger ne
 CREATE EVENT TRIGGER neardup_guard_created ON ddl_command_end
     WHEN TAG IN ('CREATE TRIGGER')
     EXECUTE FUNCTION neardup_guard_created();
-COMMENT ON EVENT TRIGGER neardup_guard_created IS 'raises an error for a guard whose arguments or index are faulty';
+COMMENT ON EVENT TRIGGER neardup_guard_created IS 'refuses a guard with wrong arguments or without a suitable index';
 
 -- session state
 CREATE FUNCTION neardup_guard_skipped()
@@ -63,4 +61,4 @@ CREATE FUNCTION neardup_guard_skipped()
                    similarity double precision)
     AS 'MODULE_PATHNAME'
     LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED ROWS 10;
-COMMENT ON FUNCTION neardup_guard_skipped() IS 'rows that a guard of the last statement has skipped, and those that they are near to';
+COMMENT ON FUNCTION neardup_guard_skipped() IS 'rows that a guard skipped in the last statement, each with the row that is there already';

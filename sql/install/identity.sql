@@ -4,7 +4,7 @@
 CREATE FUNCTION identity(a text, b text, lexicon, variant int = 5, analysis text = '') RETURNS double precision
     AS 'MODULE_PATHNAME', 'identity_measure'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
-COMMENT ON FUNCTION identity(text, text, lexicon, int, text) IS 'identity measure of Hoad and Zobel: shared words, rare ones above all';
+COMMENT ON FUNCTION identity(text, text, lexicon, int, text) IS 'identity measure of Hoad and Zobel: shared words, weighted by rarity';
 
 CREATE FUNCTION identity(config regconfig, a text, b text, lexicon, variant int = 5) RETURNS double precision
     AS 'MODULE_PATHNAME', 'identity_measure'

@@ -7,7 +7,7 @@ CREATE FUNCTION neardup_handler(internal) RETURNS index_am_handler
 COMMENT ON FUNCTION neardup_handler(internal) IS 'handler of access method neardup';
 
 CREATE ACCESS METHOD neardup TYPE INDEX HANDLER neardup_handler;
-COMMENT ON ACCESS METHOD neardup IS 'inverted index of sets and vectors: near-duplicates at any threshold, the nearest first';
+COMMENT ON ACCESS METHOD neardup IS 'inverted index of sets and vectors: near-duplicates at any threshold, nearest first';
 
 CREATE OPERATOR CLASS signature_neardup_ops DEFAULT FOR TYPE signature USING neardup AS
     OPERATOR 1 %% (signature, signature_query),
@@ -25,7 +25,7 @@ COMMENT ON OPERATOR CLASS signature_query_neardup_ops USING neardup IS 'exclusio
 CREATE FUNCTION neardup_index_check(index regclass, heapallindexed boolean DEFAULT false) RETURNS bigint
     AS 'MODULE_PATHNAME'
     LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
-COMMENT ON FUNCTION neardup_index_check(regclass, boolean) IS 'checks an index of access method neardup; the number of its rows';
+COMMENT ON FUNCTION neardup_index_check(regclass, boolean) IS 'checks an index of access method neardup; returns the number of its rows';
 REVOKE ALL ON FUNCTION neardup_index_check(regclass, boolean) FROM PUBLIC;
 
 CREATE FUNCTION neardup_index_segments(index regclass, OUT segment bigint, OUT "rows" bigint,
@@ -33,7 +33,7 @@ CREATE FUNCTION neardup_index_segments(index regclass, OUT segment bigint, OUT "
                                        OUT postings bigint, OUT pages bigint) RETURNS SETOF record
     AS 'MODULE_PATHNAME'
     LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
-COMMENT ON FUNCTION neardup_index_segments(regclass) IS 'the segments of an index of access method neardup, and its pending rows';
+COMMENT ON FUNCTION neardup_index_segments(regclass) IS 'segments and pending rows of an index of access method neardup';
 REVOKE ALL ON FUNCTION neardup_index_segments(regclass) FROM PUBLIC;
 
 CREATE FUNCTION neardup_index_merges(index regclass, OUT segment bigint, OUT merged bigint[],
@@ -42,7 +42,7 @@ CREATE FUNCTION neardup_index_merges(index regclass, OUT segment bigint, OUT mer
                                      OUT of_rows bigint, OUT of_postings bigint) RETURNS SETOF record
     AS 'MODULE_PATHNAME'
     LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
-COMMENT ON FUNCTION neardup_index_merges(regclass) IS 'merges in steps of an index of access method neardup, and how far they are';
+COMMENT ON FUNCTION neardup_index_merges(regclass) IS 'progress of incremental merges of an index of access method neardup';
 REVOKE ALL ON FUNCTION neardup_index_merges(regclass) FROM PUBLIC;
 
 CREATE FUNCTION neardup_index_counters(reset boolean DEFAULT false, OUT index regclass, OUT scans bigint,
@@ -51,7 +51,7 @@ CREATE FUNCTION neardup_index_counters(reset boolean DEFAULT false, OUT index re
                                        OUT "rows" bigint) RETURNS SETOF record
     AS 'MODULE_PATHNAME'
     LANGUAGE C VOLATILE STRICT PARALLEL RESTRICTED;
-COMMENT ON FUNCTION neardup_index_counters(boolean) IS 'what scans of indexes of access method neardup have done in this session';
+COMMENT ON FUNCTION neardup_index_counters(boolean) IS 'counters of index scans of access method neardup in this session';
 REVOKE ALL ON FUNCTION neardup_index_counters(boolean) FROM PUBLIC;
 
 CREATE FUNCTION neardup_estimate_add(internal, signature) RETURNS internal
@@ -64,7 +64,7 @@ CREATE FUNCTION neardup_estimate_add(internal, signature, double precision) RETU
     LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION neardup_estimate_add(internal, signature, double precision) IS 'transition function of neardup_estimate_gin';
 
--- stable: GIN fills its pages as maintenance_work_mem lets it
+-- stable: GIN fills its pages depending on maintenance_work_mem
 CREATE FUNCTION neardup_estimate_final(internal) RETURNS bigint
     AS 'MODULE_PATHNAME'
     LANGUAGE C STABLE PARALLEL SAFE;

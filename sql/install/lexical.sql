@@ -61,14 +61,14 @@ CREATE FUNCTION imatch(doc text, lexicon, lexicons int = 10, minimum int = 4,
                        analysis text = '') RETURNS signature
     AS 'MODULE_PATHNAME'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION imatch(text, lexicon, int, int, double precision, double precision, double precision, bigint, text) IS 'hashes of those words of a document that are of middling rarity';
+COMMENT ON FUNCTION imatch(text, lexicon, int, int, double precision, double precision, double precision, bigint, text) IS 'hashes of the words of a document of middling rarity';
 
 CREATE FUNCTION imatch(config regconfig, doc text, lexicon, lexicons int = 10, minimum int = 4,
                        low double precision = 0.2, high double precision = 0.8,
                        removed double precision = 0.33, seed bigint = 0) RETURNS signature
     AS 'MODULE_PATHNAME'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
-COMMENT ON FUNCTION imatch(regconfig, text, lexicon, int, int, double precision, double precision, double precision, bigint) IS 'hashes of those words of a document, made by a text search configuration, that are of middling rarity';
+COMMENT ON FUNCTION imatch(regconfig, text, lexicon, int, int, double precision, double precision, double precision, bigint) IS 'hashes of the words of a document of middling rarity; a text search configuration makes the words';
 
 CREATE FUNCTION fuzzy_fingerprint(doc text, lexicon, schemes int = 3, analysis text = '') RETURNS signature
     AS 'MODULE_PATHNAME'

@@ -24,21 +24,17 @@ CREATE FUNCTION anchored(doc text, anchors text[], k integer DEFAULT 0,
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
 COMMENT ON FUNCTION anchored(text, text[], integer, text) IS 'the shingles of a document that begin with an anchor';
 
--- Literals without a type: what is in braces are the anchors.  The arguments have
--- names, as pg_dump writes a body with arguments that have none wrongly.
 CREATE FUNCTION sif(doc text, anchors text[], length integer DEFAULT 50,
                     analysis text DEFAULT '') RETURNS signature
     AS 'MODULE_PATHNAME', 'sif_of_text'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION sif(text, text[], integer, text) IS 'the substrings of so many characters that follow an anchor';
+COMMENT ON FUNCTION sif(text, text[], integer, text) IS 'the substrings of a given length that follow an anchor';
 
--- Literals without a type: what is in braces are the anchors.  The arguments have
--- names, as pg_dump writes a body with arguments that have none wrongly.
 CREATE FUNCTION koala(doc text, count integer DEFAULT 100, length integer DEFAULT 20,
                       analysis text DEFAULT '') RETURNS signature
     AS 'MODULE_PATHNAME', 'koala_of_text'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
-COMMENT ON FUNCTION koala(text, integer, integer, text) IS 'the substrings of so many consonants whose first five are the rarest in the document';
+COMMENT ON FUNCTION koala(text, integer, integer, text) IS 'the substrings of a given number of consonants whose first five are the rarest in the document';
 
 CREATE FUNCTION leave_out(signature, common signature) RETURNS signature
     AS 'MODULE_PATHNAME'

@@ -4,7 +4,7 @@
 CREATE FUNCTION nfeatures(signature) RETURNS bigint
     AS 'MODULE_PATHNAME', 'signature_nfeatures'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION nfeatures(signature) IS 'how many features the document has';
+COMMENT ON FUNCTION nfeatures(signature) IS 'number of features of the document';
 
 CREATE FUNCTION signature_union(signature, signature) RETURNS signature
     AS 'MODULE_PATHNAME'
@@ -36,7 +36,7 @@ COMMENT ON OPERATOR * (signature, signature) IS 'the features of both sets';
 CREATE OPERATOR - (
     LEFTARG = signature, RIGHTARG = signature, FUNCTION = signature_except
 );
-COMMENT ON OPERATOR - (signature, signature) IS 'the features of the left set that the right one has not';
+COMMENT ON OPERATOR - (signature, signature) IS 'the features of the left set that the right one lacks';
 
 CREATE FUNCTION signature_union_agg_add(signature, signature) RETURNS signature
     AS 'MODULE_PATHNAME'

@@ -6,8 +6,8 @@ CREATE FUNCTION shingles(doc text, k int = 0, analysis text = '') RETURNS signat
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
 COMMENT ON FUNCTION shingles(text, int, text) IS 'the set of a document''s shingles of k units';
 
--- The analysis right behind the document has no name, here and in all that
--- follows: shingles(doc => ..., analysis => ...) is the function above.
+-- The second argument has no name, here and in other files: so shingles(doc => ...,
+-- analysis => ...) calls the function above.
 CREATE FUNCTION shingles(doc text, text) RETURNS signature
     AS 'MODULE_PATHNAME'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
@@ -28,4 +28,4 @@ COMMENT ON FUNCTION neardup_words(text, text) IS 'the words of a document as ana
 CREATE FUNCTION neardup_versions(OUT component text, OUT version text) RETURNS SETOF record
     AS 'MODULE_PATHNAME'
     LANGUAGE C STABLE STRICT PARALLEL SAFE ROWS 6;
-COMMENT ON FUNCTION neardup_versions() IS 'versions of neardup and of what it is built on';
+COMMENT ON FUNCTION neardup_versions() IS 'versions of neardup and of its libraries';

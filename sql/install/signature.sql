@@ -2,7 +2,7 @@
 -- signature
 
 CREATE TYPE signature;
-COMMENT ON TYPE signature IS 'what a document is compared by: how it was made, and its values';
+COMMENT ON TYPE signature IS 'spec and values by which documents are compared';
 
 CREATE FUNCTION signature_in(cstring) RETURNS signature
     AS 'MODULE_PATHNAME'
@@ -32,7 +32,7 @@ COMMENT ON FUNCTION signature_typanalyze(internal) IS 'gathers statistics of sig
 CREATE FUNCTION signature_subscript(internal) RETURNS internal
     AS 'MODULE_PATHNAME'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION signature_subscript(internal) IS 'how a plan packs a signature_query';
+COMMENT ON FUNCTION signature_subscript(internal) IS 'subscripts a signature into a signature_query in plans';
 
 CREATE TYPE signature (
     INPUT = signature_in,
@@ -53,12 +53,12 @@ COMMENT ON FUNCTION signature_from(bigint[]) IS 'the exact set of given features
 CREATE FUNCTION signature_from(features bigint[], weights integer[]) RETURNS signature
     AS 'MODULE_PATHNAME', 'signature_from_weighted'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION signature_from(bigint[], integer[]) IS 'the set in which each feature stands as often as its weight says';
+COMMENT ON FUNCTION signature_from(bigint[], integer[]) IS 'the set with each feature as often as its weight';
 
 CREATE FUNCTION describe(signature) RETURNS text
     AS 'MODULE_PATHNAME', 'signature_describe'
     LANGUAGE C STABLE STRICT PARALLEL SAFE; -- stable: names configurations of this database
-COMMENT ON FUNCTION describe(signature) IS 'tells how a signature was made';
+COMMENT ON FUNCTION describe(signature) IS 'describes a signature and how it was made';
 
 CREATE FUNCTION signature_to_bytea(signature) RETURNS bytea
     AS 'MODULE_PATHNAME'

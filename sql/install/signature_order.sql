@@ -64,14 +64,14 @@ CREATE OPERATOR > (
     COMMUTATOR = <, NEGATOR = <=,
     RESTRICT = scalargtsel, JOIN = scalargtjoinsel
 );
-COMMENT ON OPERATOR > (signature, signature) IS 'sorts behind';
+COMMENT ON OPERATOR > (signature, signature) IS 'sorts after';
 
 CREATE OPERATOR >= (
     LEFTARG = signature, RIGHTARG = signature, FUNCTION = signature_ge,
     COMMUTATOR = <=, NEGATOR = <,
     RESTRICT = scalargesel, JOIN = scalargejoinsel
 );
-COMMENT ON OPERATOR >= (signature, signature) IS 'sorts behind or with';
+COMMENT ON OPERATOR >= (signature, signature) IS 'sorts after or with';
 
 CREATE FUNCTION signature_cmp(signature, signature) RETURNS integer
     AS 'MODULE_PATHNAME'

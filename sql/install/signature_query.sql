@@ -2,7 +2,7 @@
 -- signature_query
 
 CREATE TYPE signature_query;
-COMMENT ON TYPE signature_query IS 'a signature with a threshold and a measure: what an index is asked for';
+COMMENT ON TYPE signature_query IS 'a signature with a threshold and a measure: the key of an index scan';
 
 CREATE FUNCTION signature_query_in(cstring) RETURNS signature_query
     AS 'MODULE_PATHNAME'
@@ -50,7 +50,7 @@ CREATE OPERATOR %% (
     LEFTARG = signature, RIGHTARG = signature_query, FUNCTION = signature_matches,
     RESTRICT = neardup_sel, JOIN = neardup_joinsel
 );
-COMMENT ON OPERATOR %% (signature, signature_query) IS 'what near-duplicate conditions are in an index scan';
+COMMENT ON OPERATOR %% (signature, signature_query) IS 'index condition of near-duplicate conditions';
 
 CREATE FUNCTION signature(signature_query) RETURNS signature
     AS 'MODULE_PATHNAME', 'signature_query_signature'
@@ -69,7 +69,7 @@ CREATE OPERATOR %% (
 );
 COMMENT ON OPERATOR %% (signature_query, signature_query) IS 'each meets the condition of the other: for exclusion constraints';
 
--- A query as the error of an exclusion constraint shows it: without the signature's values
+-- Errors of exclusion constraints show this: a query without the signature's values
 CREATE TYPE signature_query_key;
 COMMENT ON TYPE signature_query_key IS 'a signature_query as errors of exclusion constraints show it';
 

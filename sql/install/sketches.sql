@@ -76,15 +76,15 @@ CREATE FUNCTION lsh_parameters(threshold double precision, recall double precisi
                                OUT bands integer, OUT rows integer, OUT probability double precision)
     AS 'MODULE_PATHNAME'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION lsh_parameters(double precision, double precision, integer) IS 'the bands that are chosen for a threshold and a recall';
+COMMENT ON FUNCTION lsh_parameters(double precision, double precision, integer) IS 'bands for a threshold and a recall';
 
 CREATE FUNCTION lsh_probability(similarity double precision, bands integer, rows integer) RETURNS double precision
     AS 'MODULE_PATHNAME', 'lsh_probability_of_banding'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION lsh_probability(double precision, integer, integer) IS 'probability that documents of that resemblance agree in a band';
+COMMENT ON FUNCTION lsh_probability(double precision, integer, integer) IS 'probability that documents of a resemblance agree in a band';
 
 CREATE FUNCTION supershingle_probability(similarity double precision, groups integer DEFAULT 6,
                                          size integer DEFAULT 14, agree integer DEFAULT 2) RETURNS double precision
     AS 'MODULE_PATHNAME', 'supershingle_probability_of_groups'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION supershingle_probability(double precision, integer, integer, integer) IS 'probability that so many supershingles agree in documents of that resemblance';
+COMMENT ON FUNCTION supershingle_probability(double precision, integer, integer, integer) IS 'probability that documents of a resemblance agree in a number of supershingles';

@@ -1,30 +1,29 @@
 
--- Versions: what was there when signatures were made
+-- versions of the components that made stored signatures
 
 -- stable: another version of a library may be loaded next time
 CREATE FUNCTION neardup_components(OUT component text, OUT version text) RETURNS SETOF record
     AS 'MODULE_PATHNAME'
     LANGUAGE C STABLE STRICT PARALLEL SAFE ROWS 40;
-COMMENT ON FUNCTION neardup_components() IS 'what decides which words a text has, each known by a hash of what it does, and the version of ICU';
+COMMENT ON FUNCTION neardup_components() IS 'components that decide the words of a text, each with a hash of its behaviour, and the version of ICU';
 
--- Dumps take its rows along.  No key: restoring adds the rows of before to
--- those of CREATE EXTENSION.
+-- Dumps have its rows.  No key: a restore adds them to those of CREATE EXTENSION.
 CREATE TABLE neardup_recorded_versions (component text NOT NULL, version text NOT NULL);
--- rows that a dump has added may be equal; without an identity nobody could delete
--- them where all tables are published
+-- with an identity rows can be deleted if all tables are published; a restore may have
+-- added equal rows
 ALTER TABLE neardup_recorded_versions REPLICA IDENTITY FULL;
-COMMENT ON TABLE neardup_recorded_versions IS 'versions of what made the words of stored signatures';
-COMMENT ON COLUMN neardup_recorded_versions.component IS 'as neardup_components() names it';
-COMMENT ON COLUMN neardup_recorded_versions.version IS 'the hash that it had, or the version of ICU';
+COMMENT ON TABLE neardup_recorded_versions IS 'versions of the components that made stored signatures';
+COMMENT ON COLUMN neardup_recorded_versions.component IS 'name, as in neardup_components()';
+COMMENT ON COLUMN neardup_recorded_versions.version IS 'its hash, or the version of ICU';
 SELECT pg_catalog.pg_extension_config_dump('neardup_recorded_versions', '');
 GRANT SELECT ON neardup_recorded_versions TO PUBLIC;
--- The script of a trusted extension runs as the cluster's superuser.  The rows
--- are the creator's, the table is not: all sessions read it.
+-- A trusted extension's script runs as the cluster's superuser, who owns the table; its
+-- creator may change the rows.
 GRANT INSERT, DELETE ON neardup_recorded_versions TO @extowner@;
 INSERT INTO neardup_recorded_versions SELECT component, version FROM neardup_components();
 
--- Bytes are compared, not values: what stands in a schema that is not in the search path
--- is found, and so are two signatures that are equal but for their order.
+-- Compares bytes: that needs no operator in the search path, and finds signatures that are
+-- equal but for the order of their values.
 CREATE FUNCTION neardup_outdated(relation regclass, signature_column name, expression text DEFAULT NULL,
                                  percent double precision DEFAULT 100, OUT compared bigint, OUT outdated bigint)
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
@@ -52,7 +51,7 @@ BEGIN
         INTO compared, outdated;
 END
 $$;
-COMMENT ON FUNCTION neardup_outdated(regclass, name, text, double precision) IS 'how many rows of a table, or of a sample of its pages, have another signature than would be made of them now';
+COMMENT ON FUNCTION neardup_outdated(regclass, name, text, double precision) IS 'number of rows of a table, or of a sample of its pages, whose signature would now be another';
 
 CREATE FUNCTION neardup_accept_versions(force boolean DEFAULT false) RETURNS void
     LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
@@ -90,4 +89,4 @@ BEGIN
         'SELECT component, version FROM %1$I.neardup_components()', schema_name);
 END
 $$;
-COMMENT ON FUNCTION neardup_accept_versions(boolean) IS 'records that all that is stored has been made with what makes words now, if no row is out of date';
+COMMENT ON FUNCTION neardup_accept_versions(boolean) IS 'records the present versions for all stored signatures, if no row is out of date';

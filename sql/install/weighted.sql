@@ -20,16 +20,16 @@ CREATE FUNCTION weighted_words(doc text, lexicon, weight text = 'tf-idf',
                                analysis text = '') RETURNS signature
     AS 'MODULE_PATHNAME'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION weighted_words(text, lexicon, text, text) IS 'the vector of a document: each word and what it weighs';
+COMMENT ON FUNCTION weighted_words(text, lexicon, text, text) IS 'the vector of a document: each word with its weight';
 
 CREATE FUNCTION weighted_words(config regconfig, doc text, lexicon,
                                weight text = 'tf-idf') RETURNS signature
     AS 'MODULE_PATHNAME'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
-COMMENT ON FUNCTION weighted_words(regconfig, text, lexicon, text) IS 'the vector of a document: its words, and what each weighs; a text search configuration makes the words';
+COMMENT ON FUNCTION weighted_words(regconfig, text, lexicon, text) IS 'the vector of a document: each word with its weight; a text search configuration makes the words';
 
 CREATE FUNCTION weighted_shingles(doc text, lexicon, weight text = 'tf-idf',
                                   analysis text = '') RETURNS signature
     AS 'MODULE_PATHNAME'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION weighted_shingles(text, lexicon, text, text) IS 'the vector of a document: each of its shingles and what it weighs';
+COMMENT ON FUNCTION weighted_shingles(text, lexicon, text, text) IS 'the vector of a document: each shingle with its weight';

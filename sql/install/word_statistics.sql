@@ -24,12 +24,12 @@ COMMENT ON FUNCTION length(lexicon) IS 'number of words of all documents';
 CREATE FUNCTION df_error(lexicon) RETURNS bigint
     AS 'MODULE_PATHNAME', 'lexicon_df_error'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION df_error(lexicon) IS 'by how much df() may be off, at most';
+COMMENT ON FUNCTION df_error(lexicon) IS 'maximal error of df()';
 
 CREATE FUNCTION cf_error(lexicon) RETURNS bigint
     AS 'MODULE_PATHNAME', 'lexicon_cf_error'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION cf_error(lexicon) IS 'by how much cf() may be off, at most';
+COMMENT ON FUNCTION cf_error(lexicon) IS 'maximal error of cf()';
 
 CREATE FUNCTION df(lexicon, word text) RETURNS bigint
     AS 'MODULE_PATHNAME', 'lexicon_df'
@@ -54,7 +54,7 @@ COMMENT ON FUNCTION ridf(lexicon, text) IS 'residual idf of a word: idf + log(1 
 CREATE FUNCTION lexicon_describe(lexicon) RETURNS text
     AS 'MODULE_PATHNAME'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION lexicon_describe(lexicon) IS 'tells what a lexicon was made of';
+COMMENT ON FUNCTION lexicon_describe(lexicon) IS 'describes a lexicon: analysis, documents and words';
 
 CREATE FUNCTION lexicon_words(lexicon, OUT hash bigint, OUT df bigint, OUT cf bigint,
                               OUT idf double precision, OUT ridf double precision) RETURNS SETOF record
