@@ -26,7 +26,6 @@ OBJS = \
 	src/base/memory.o \
 	src/base/settings.o \
 	src/base/sort_uint64.o \
-	src/base/values.o \
 	src/document/doc_context.o \
 	src/document/recorded_versions.o \
 	src/document/select.o \

@@ -52,13 +52,13 @@ CREATE CAST (bytea AS lexicon)
 COMMENT ON CAST (bytea AS lexicon) IS 'from the portable bytes, checked';
 
 CREATE FUNCTION lexicon_eq(lexicon, lexicon) RETURNS boolean
-    AS 'MODULE_PATHNAME'
-    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+    AS 'byteaeq'
+    LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION lexicon_eq(lexicon, lexicon) IS 'implementation of = operator';
 
 CREATE FUNCTION lexicon_ne(lexicon, lexicon) RETURNS boolean
-    AS 'MODULE_PATHNAME'
-    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+    AS 'byteane'
+    LANGUAGE internal IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION lexicon_ne(lexicon, lexicon) IS 'implementation of <> operator';
 
 CREATE FUNCTION lexicon_plus(lexicon, lexicon) RETURNS lexicon

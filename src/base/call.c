@@ -11,6 +11,7 @@
 #include "miscadmin.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
+#include "utils/datum.h"
 #include "utils/guc.h"
 #include "utils/memutils.h"
 #include "utils/regproc.h"
@@ -50,7 +51,6 @@ argument_real(const char *what, double value, double least, double most)
 double
 argument_share(const char *what, double share)
 {
-	/* written so that NaN fails */
 	if (!(share > 0 && share <= 1))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -94,11 +94,25 @@ argument_relation(Oid relid, LOCKMODE lock)
 	return rel;
 }
 
+bool
+same_value(Datum a, Datum b, bool typbyval, int typlen)
+{
+	if (typlen == -1 && VARATT_IS_EXTERNAL_ONDISK(DatumGetPointer(a)) &&
+		VARATT_IS_EXTERNAL_ONDISK(DatumGetPointer(b)) &&
+		memcmp(DatumGetPointer(a), DatumGetPointer(b), VARSIZE_EXTERNAL(DatumGetPointer(a))) == 0)
+		return true;
+	return datum_image_eq(a, b, typbyval, typlen);
+}
+
 TupleDesc
 call_row_type(FunctionCallInfo fcinfo)
 {
 	TupleDesc	desc;
 
+	/*
+	 * CREATE FUNCTION in C, which only superusers may, is all that could
+	 * break it
+	 */
 	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
 	return BlessTupleDesc(desc);
@@ -220,32 +234,38 @@ state_create(FunctionCallInfo fcinfo, const ExpandedObjectMethods *methods,
 }
 
 void *
-state_to_read(FunctionCallInfo fcinfo, const ExpandedObjectMethods *methods)
+state_argument(FunctionCallInfo fcinfo, const ExpandedObjectMethods *methods,
+			   StateAdd add, bool change)
 {
-	ExpandedObjectHeader *state;
+	struct varlena *argument;
 
-	if (PG_ARGISNULL(0) ||
-		!VARATT_IS_EXTERNAL_EXPANDED(PG_GETARG_POINTER(0)))
+	if (PG_ARGISNULL(0))
 		return NULL;
-	state = DatumGetEOHP(PG_GETARG_DATUM(0));
-	/* were it replaced, the server would delete what other states live in */
-	if (state->eoh_methods != methods)
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("state is not one of this aggregate"),
-				 errhint("Give an aggregate the functions of one of neardup's.")));
-	return state;
+	argument = (struct varlena *) PG_GETARG_POINTER(0);
+	if (VARATT_IS_EXTERNAL_EXPANDED(argument))
+	{
+		ExpandedObjectHeader *state = DatumGetEOHP(PG_GETARG_DATUM(0));
+
+		/* were it replaced, the server would delete what others live in */
+		if (state->eoh_methods != methods)
+			ereport(ERROR,
+					(errcode(ERRCODE_DATATYPE_MISMATCH),
+					 errmsg("state is not one of this aggregate"),
+					 errhint("Give an aggregate the functions of one of neardup's.")));
+		if (!change || VARATT_IS_EXTERNAL_EXPANDED_RW(argument))
+			return state;
+	}
+	return add(fcinfo, NULL, PG_DETOAST_DATUM(argument));
 }
 
-void *
-state_to_change(FunctionCallInfo fcinfo, const ExpandedObjectMethods *methods)
+Datum
+state_combine(FunctionCallInfo fcinfo, const ExpandedObjectMethods *methods,
+			  StateAdd add)
 {
-	ExpandedObjectHeader *state = state_to_read(fcinfo, methods);
-
-	if (state == NULL ||
-		!VARATT_IS_EXTERNAL_EXPANDED_RW(PG_GETARG_POINTER(0)))
-		return NULL;
-	return state;
+	if (PG_ARGISNULL(1))
+		return call_unchanged_state(fcinfo);
+	PG_RETURN_STATE(add(fcinfo, state_argument(fcinfo, methods, add, true),
+						PG_DETOAST_DATUM(PG_GETARG_DATUM(1))));
 }
 
 Size

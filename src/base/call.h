@@ -38,6 +38,12 @@ extern size_t paired_elements(ArrayType *features, ArrayType *weights);
  */
 extern Relation argument_relation(Oid relid, LOCKMODE lock);
 
+/*
+ * Have two values of one type the same bytes?  One that an UPDATE has left where it
+ * was is not detoasted.
+ */
+extern bool same_value(Datum a, Datum b, bool typbyval, int typlen);
+
 /* Results */
 
 /* Return the row type that the function is declared to return, palloc'd. */
@@ -94,14 +100,22 @@ extern MemoryContext state_context(FunctionCallInfo fcinfo);
 extern void *state_create(FunctionCallInfo fcinfo,
 						  const ExpandedObjectMethods *methods, Size size);
 
+/* Add a flat state to one in memory, which is created if it is NULL; return it. */
+typedef void *(*StateAdd) (FunctionCallInfo fcinfo, void *state,
+						   struct varlena *flat);
+
 /*
- * Return argument 0 if it is a state in memory, of these methods, to be changed or
- * to be read.  NULL if it is null or flat.
+ * Return argument 0, a state of these methods, to be changed or only read; NULL if it
+ * is null.  A flat one is added to no state.
  */
-extern void *state_to_change(FunctionCallInfo fcinfo,
-							 const ExpandedObjectMethods *methods);
-extern void *state_to_read(FunctionCallInfo fcinfo,
-						   const ExpandedObjectMethods *methods);
+extern void *state_argument(FunctionCallInfo fcinfo,
+							const ExpandedObjectMethods *methods,
+							StateAdd add, bool change);
+
+/* Be a combine function: argument 1, another state, is added flat. */
+extern Datum state_combine(FunctionCallInfo fcinfo,
+						   const ExpandedObjectMethods *methods,
+						   StateAdd add);
 
 /* Return the state as a result. */
 #define PG_RETURN_STATE(state) \

@@ -23,28 +23,14 @@
 #include "document/doc_context.h"
 #include "text/analysis.h"
 
-/*
- * Releases a shared view when the context's memory goes.  A view of the context's own
- * has gone before it.
- */
+/* Release the view, and when the document context's memory goes. */
 static void
-release_shared(void *arg)
+drop_view(void *arg)
 {
 	DocContext *doccxt = arg;
 
-	if (doccxt->shared != NULL)
-		view_release(doccxt->shared);
-	doccxt->shared = NULL;
-}
-
-/* Releases the view of the document context. */
-static void
-drop_view(DocContext *doccxt)
-{
-	if (doccxt->shared != NULL)
-		release_shared(doccxt);
-	else if (doccxt->view != NULL)
-		MemoryContextDelete(doccxt->view->context);
+	if (doccxt->view != NULL)
+		view_release(doccxt->view);
 	doccxt->view = NULL;
 	doccxt->stored = false;
 }
@@ -81,7 +67,7 @@ create_doc_context(const FmgrInfo *flinfo, MemoryContext context, int analysis)
 	get_func_signature(flinfo->fn_oid, &types, &ntypes);
 	find_form(doccxt, types, ntypes, analysis);
 	pfree(types);
-	doccxt->callback.func = release_shared;
+	doccxt->callback.func = drop_view;
 	doccxt->callback.arg = doccxt;
 	MemoryContextRegisterResetCallback(context, &doccxt->callback);
 	doccxt->context = AllocSetContextCreate(context, "neardup reader",
@@ -110,7 +96,7 @@ find_doc_context(MemoryContext context, const void *call)
 	for (MemoryContextCallback *callback = context->reset_cbs;
 		 callback != NULL; callback = callback->next)
 	{
-		if (callback->func == release_shared &&
+		if (callback->func == drop_view &&
 			((DocContext *) callback->arg)->call == call)
 			return callback->arg;
 	}
@@ -121,8 +107,8 @@ find_doc_context(MemoryContext context, const void *call)
  * An engine other than PostgreSQL's looks the function up in every row, in memory of the row;
  * PostgreSQL does once, in memory of the query.
  */
-DocContext *
-doc_context_of_aggregate(FunctionCallInfo fcinfo, int analysis)
+static DocContext *
+get_of_aggregate(FunctionCallInfo fcinfo)
 {
 	FmgrInfo   *flinfo = fcinfo->flinfo;
 	const void *call = NULL;
@@ -132,14 +118,34 @@ doc_context_of_aggregate(FunctionCallInfo fcinfo, int analysis)
 	if (flinfo->fn_extra == NULL && flinfo->fn_mcxt == CurrentMemoryContext)
 		call = AggGetAggref(fcinfo);
 	if (call == NULL)
-		return doc_context_get(fcinfo, analysis);
+		return doc_context_get(fcinfo, 2);
 	context = state_context(fcinfo);
 	doccxt = find_doc_context(context, call);
 	if (doccxt == NULL)
 	{
-		doccxt = create_doc_context(flinfo, context, analysis);
+		doccxt = create_doc_context(flinfo, context, 2);
 		doccxt->call = call;
 	}
+	return doccxt;
+}
+
+DocContext *
+doc_context_of_aggregate(FunctionCallInfo fcinfo, const char *what, Reads reads)
+{
+	DocContext *doccxt = get_of_aggregate(fcinfo);
+
+	if (PG_ARGISNULL(doc_context_argument(doccxt, 1)))
+		return NULL;
+	for (int i = 1; i < PG_NARGS(); i++)
+	{
+		if (PG_ARGISNULL(i))
+			ereport(ERROR,
+					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+					 errmsg("%s and %s must not be null",
+							doccxt->configured ? "configuration" : "analysis",
+							what)));
+	}
+	doc_context_read(doccxt, fcinfo, reads);
 	return doccxt;
 }
 
@@ -245,10 +251,11 @@ use_words(DocContext *doccxt, Analysis *analysis, Reads reads)
 			spec->unit = UNIT_SENTENCE;
 		if (reads == READS_SENTENCES)
 			spec->order = ORDER_KEEP;
-		if (!(spec->filters & FILTER_CONFIG) &&
-			!analysis_hash(spec, &spec->analysis))
-			elog(ERROR, "analysis contradicts itself");
+		analysis_rehash(spec);
 	}
+	/* a lexicon counts repeated words anyway, and numbers none */
+	doccxt->words.filters &= ~FILTER_REPEATS;
+	analysis_rehash(&doccxt->words);
 }
 
 /* Makes the document context, which has been reset, ready to read. */
@@ -348,7 +355,7 @@ require_kind(const SignatureSpec *spec, Reads reads)
 			(errcode(ERRCODE_DATATYPE_MISMATCH),
 			 errmsg("lexicon is of %s, not of %s", words ? "words" : "shingles",
 					words ? "shingles" : "words"),
-			 errdetail("Its analysis is \"%s\".", words_name(spec)),
+			 errdetail("Its analysis is \"%s\".", words_name(spec, 0)),
 			 words ? errhint("Make one with shingle_lexicon_agg().") :
 			 errhint("Make one with lexicon_agg().")));
 }
@@ -358,9 +365,8 @@ doc_context_read_as_lexicon(DocContext *doccxt, const Lexicon *lexicon, Reads re
 {
 	MemoryContext old;
 	Analysis   *analysis;
-	SignatureSpec spec;
+	SignatureSpec spec = lexicon_spec(lexicon);
 
-	lexicon_spec(lexicon, &spec);
 	if (doccxt->analysis != NULL && doccxt->said == NULL &&
 		!OidIsValid(doccxt->config) && doccxt->reading == lexicon->reading &&
 		spec_equal(&doccxt->words, &spec))
@@ -476,67 +482,21 @@ doc_context_sequence(DocContext *doccxt, const text *doc)
 
 /* Lexicons */
 
-/* A context for a view of the context's own. */
-static MemoryContext
-create_context(DocContext *doccxt)
-{
-	return AllocSetContextCreate(GetMemoryChunkContext(doccxt),
-								 "neardup lexicon", ALLOCSET_DEFAULT_SIZES);
-}
-
-/* The view of a lexicon that stands in memory as it is. */
-static LexiconView *
-view_in_place(DocContext *doccxt, const Lexicon *lexicon)
-{
-	if (doccxt->view != NULL && doccxt->shared == NULL &&
-		view_is_of(doccxt->view, lexicon))
-		view_move(doccxt->view, lexicon);
-	else
-	{
-		drop_view(doccxt);
-		doccxt->view = view_create(create_context(doccxt), lexicon);
-	}
-	doccxt->stored = false;
-	return doccxt->view;
-}
-
-/* Fetches a lexicon that is stored out of line and makes a view of it. */
-static LexiconView *
-fetch_view(DocContext *doccxt, struct varlena *attr)
-{
-	MemoryContext context = create_context(doccxt);
-	MemoryContext old = MemoryContextSwitchTo(context);
-	Lexicon    *lexicon = (Lexicon *) detoast_attr(attr);
-
-	MemoryContextSwitchTo(old);
-	return VARSIZE(lexicon) <= VIEW_KEEP ? view_share(context, lexicon) :
-		view_create(context, lexicon);
-}
-
 /*
  * The view of a lexicon that is stored out of line.  The same pointer stands
- * for the same value as long as the query runs; in another query, the head of
- * the lexicon is compared with that of the view.
+ * for the same value as long as the query runs.
  */
 static LexiconView *
 view_of_stored(DocContext *doccxt, struct varlena *attr)
 {
 	struct varatt_external pointer;
-	const Lexicon *header;
-	size_t		nwords;
 
 	VARATT_EXTERNAL_GET_POINTER(pointer, attr);
-	Assert(doccxt->view != NULL || !doccxt->stored);
-	if (doccxt->view != NULL && doccxt->stored &&
+	if (doccxt->stored &&
 		memcmp(&doccxt->pointer, &pointer, sizeof(pointer)) == 0)
 		return doccxt->view;
 	drop_view(doccxt);
-	header = lexicon_header(PointerGetDatum(attr), &nwords);
-	doccxt->view = view_shared(header->id, nwords);
-	if (doccxt->view == NULL)
-		doccxt->view = fetch_view(doccxt, attr);
-	if (doccxt->view->shared)
-		doccxt->shared = doccxt->view;
+	doccxt->view = view_fetch(attr);
 	doccxt->pointer = pointer;
 	doccxt->stored = true;
 	return doccxt->view;
@@ -546,12 +506,21 @@ LexiconView *
 doc_context_lexicon(DocContext *doccxt, FunctionCallInfo fcinfo, int n)
 {
 	struct varlena *attr;
+	Lexicon    *lexicon;
 
 	n = doc_context_argument(doccxt, n);
 	attr = (struct varlena *) PG_GETARG_POINTER(n);
 	if (VARATT_IS_EXTERNAL_ONDISK(attr))
 		return view_of_stored(doccxt, attr);
-	return view_in_place(doccxt, PG_GETARG_LEXICON(n));
+	lexicon = PG_GETARG_LEXICON(n);
+	if (doccxt->view == NULL || doccxt->stored ||
+		!view_is_of(doccxt->view, lexicon))
+	{
+		drop_view(doccxt);
+		doccxt->view = view_create(lexicon);
+	}
+	doccxt->view->lexicon = lexicon;
+	return doccxt->view;
 }
 
 /*

@@ -73,8 +73,7 @@ typedef struct DocContext
 	LexiconView *view;			/* of the lexicon, or NULL */
 	bool		stored;			/* it was fetched from where this points to */
 	struct varatt_external pointer;
-	LexiconView *shared;		/* the view, if it is shared */
-	MemoryContextCallback callback; /* releases that */
+	MemoryContextCallback callback; /* releases the view */
 
 	void	   *extra;			/* the function's own, of the context's memory
 								 * context */
@@ -90,10 +89,13 @@ typedef struct DocContext
 extern DocContext *doc_context_get(FunctionCallInfo fcinfo, int analysis);
 
 /*
- * The same for an aggregate's transition function: where an engine's call sites
- * keep nothing from row to row, the document context is kept beside the states.
+ * The same for an aggregate's transition function (state, doc [, analysis [, what]]), ready
+ * for its document; NULL if that is null.  Raises NULL_VALUE_NOT_ALLOWED for another null.
+ * Where an engine's call sites keep nothing from row to row, the document context is
+ * kept beside the states.
  */
-extern DocContext *doc_context_of_aggregate(FunctionCallInfo fcinfo, int analysis);
+extern DocContext *doc_context_of_aggregate(FunctionCallInfo fcinfo,
+											const char *what, Reads reads);
 
 /* Where argument n of the first form stands in this call. */
 static inline int

@@ -19,8 +19,8 @@
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
 
+#include "base/call.h"
 #include "base/compat.h"
-#include "base/values.h"
 #include "guard/guard.h"
 
 Relation

@@ -28,9 +28,9 @@
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
 
+#include "base/call.h"
 #include "base/compat.h"
 #include "base/hash.h"
-#include "base/values.h"
 #include "guard/guard.h"
 
 /* Values of a row */

@@ -25,7 +25,7 @@
 #include "text/analysis.h"
 
 Lexicon *
-lexicon_alloc(const SignatureSpec *spec, uint8 reading, size_t nwords)
+lexicon_alloc(const Lexicon *header, size_t nwords)
 {
 	Lexicon    *lexicon;
 	Size		size;
@@ -40,14 +40,8 @@ lexicon_alloc(const SignatureSpec *spec, uint8 reading, size_t nwords)
 	size = LEXICON_HEADER + nwords * sizeof(LexiconEntry);
 	lexicon = palloc0(size);
 	SET_VARSIZE(lexicon, size);
-	lexicon->version = LEXICON_VERSION;
-	lexicon->reading = reading;
-	lexicon->language = spec->language;
-	lexicon->unit = spec->unit;
-	lexicon->order = spec->order;
-	lexicon->k = spec->k;
-	lexicon->filters = spec->filters;
-	lexicon->analysis = spec->analysis;
+	memcpy(LEXICON_BYTES(lexicon), LEXICON_BYTES(header),
+		   LEXICON_HEADER - VARHDRSZ);
 	return lexicon;
 }
 
@@ -57,52 +51,56 @@ spec_of_words(SignatureSpec *spec)
 	Assert(spec->unit != UNIT_NONE);
 	spec->unit = UNIT_WORD;
 	spec->order = ORDER_KEEP;
-	if (spec->filters & FILTER_CONFIG)
-	{
-		/* the hash is of the name and k, and does not know the unit */
-		Assert(spec->k == 1);
-		return;
-	}
+	/* the hash of a configuration is of its name and k */
+	Assert(spec->k == 1 || !(spec->filters & FILTER_CONFIG));
 	spec->k = 1;
-	if (!analysis_hash(spec, &spec->analysis))
-		elog(ERROR, "analysis contradicts itself");
+	analysis_rehash(spec);
+}
+
+SignatureSpec
+lexicon_spec(const Lexicon *lexicon)
+{
+	SignatureSpec spec = {0};
+
+	spec.version = SIGNATURE_VERSION;
+	spec.unit = lexicon->unit;
+	spec.order = lexicon->order;
+	spec.k = lexicon->k;
+	spec.language = lexicon->language;
+	spec.filters = lexicon->filters;
+	spec.analysis = lexicon->analysis;
+	return spec;
 }
 
 void
-lexicon_spec(const Lexicon *lexicon, SignatureSpec *spec)
+lexicon_set_spec(Lexicon *lexicon, const SignatureSpec *spec, uint8 reading)
 {
-	memset(spec, 0, sizeof(SignatureSpec));
-	spec->version = SIGNATURE_VERSION;
-	spec->unit = lexicon->unit;
-	spec->order = lexicon->order;
-	spec->k = lexicon->k;
-	spec->language = lexicon->language;
-	spec->filters = lexicon->filters;
-	spec->analysis = lexicon->analysis;
-}
-
-static bool
-same_analysis(const SignatureSpec *a, const SignatureSpec *b)
-{
-	return a->language == b->language && a->filters == b->filters &&
-		a->unit == b->unit && a->order == b->order && a->k == b->k &&
-		a->analysis == b->analysis;
+	lexicon->version = LEXICON_VERSION;
+	lexicon->reading = reading;
+	lexicon->language = spec->language;
+	lexicon->unit = spec->unit;
+	lexicon->order = spec->order;
+	lexicon->k = spec->k;
+	lexicon->filters = spec->filters;
+	lexicon->analysis = spec->analysis;
 }
 
 char *
-words_name(const SignatureSpec *spec)
+words_name(const SignatureSpec *spec, uint8 reading)
 {
 	StringInfoData name;
 
 	initStringInfo(&name);
 	analysis_canonical(spec, &name);
-	if (!spec_is_of_words(spec))
-		return name.data;
-	/* it ends with "k=1", alone or after a space */
-	name.len -= 3;
-	if (name.len == 0)
-		return pstrdup("simple");
-	name.data[name.len - 1] = '\0';
+	if (spec_is_of_words(spec))
+	{
+		/* without "k=1" at its end, and the space before it */
+		name.len = Max(name.len - 4, 0);
+		name.data[name.len] = '\0';
+		if (name.len == 0)
+			appendStringInfoString(&name, "simple");
+	}
+	appendStringInfoString(&name, analysis_reading(reading));
 	return name.data;
 }
 
@@ -119,8 +117,9 @@ add_total(uint64 a, uint64 b, const char *what)
 	return a + b;
 }
 
-void
-lexicon_add_totals(Lexicon *to, const Lexicon *from)
+/* Add the numbers of the collection, not the words. */
+static void
+add_totals(Lexicon *to, const Lexicon *from)
 {
 	to->documents = add_total(to->documents, from->documents, "documents");
 	to->length = add_total(to->length, from->length, "words");
@@ -134,39 +133,38 @@ lexicon_add_totals(Lexicon *to, const Lexicon *from)
 void
 lexicon_require_spec(const Lexicon *lexicon, const SignatureSpec *spec)
 {
-	SignatureSpec own;
+	SignatureSpec own = lexicon_spec(lexicon);
 
-	lexicon_spec(lexicon, &own);
-	if (same_analysis(&own, spec))
-		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_DATATYPE_MISMATCH),
-			 errmsg("lexicon is of another analysis than the document"),
-			 errdetail("The lexicon's words are \"%s\", the document's are \"%s\".",
-					   words_name(&own), words_name(spec)),
-			 errhint("Leave the analysis out to take the lexicon's.")));
+	if (!spec_equal(&own, spec))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("lexicon is of another analysis than the document"),
+				 errdetail("The lexicon's words are \"%s\", the document's are \"%s\".",
+						   words_name(&own, 0), words_name(spec, 0)),
+				 errhint("Leave the analysis out to take the lexicon's.")));
 }
 
 void
-words_require_same(const SignatureSpec *a, const SignatureSpec *b)
+lexicons_require_same(const Lexicon *a, const Lexicon *b)
 {
-	if (same_analysis(a, b))
-		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_DATATYPE_MISMATCH),
-			 errmsg("lexicons of different analyses cannot be combined"),
-			 errdetail("The words of one are \"%s\", those of the other \"%s\".",
-					   words_name(a), words_name(b))));
+	SignatureSpec left = lexicon_spec(a);
+	SignatureSpec right = lexicon_spec(b);
+
+	if (!spec_equal(&left, &right))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("lexicons of different analyses cannot be combined"),
+				 errdetail("The words of one are \"%s\", those of the other \"%s\".",
+						   words_name(&left, 0), words_name(&right, 0))));
 }
 
 const Lexicon *
-lexicon_header(Datum datum, size_t *nwords)
+lexicon_header(Datum datum)
 {
 	Lexicon    *header = palloc(LEXICON_HEADER);
 	struct varlena *slice;
 
-	*nwords = (toast_raw_datum_size(datum) - LEXICON_HEADER) /
-		sizeof(LexiconEntry);
+	SET_VARSIZE(header, toast_raw_datum_size(datum));
 	slice = PG_DETOAST_DATUM_SLICE(datum, 0, LEXICON_HEADER - VARHDRSZ);
 	memcpy(LEXICON_BYTES(header), VARDATA_ANY(slice),
 		   LEXICON_HEADER - VARHDRSZ);
@@ -223,11 +221,12 @@ lexicon_bytes_hash(const Lexicon *lexicon, uint64 seed)
  * lexicon have a part of it.
  */
 void
-lexicon_seal(Lexicon *lexicon)
+lexicon_seal(Lexicon *lexicon, size_t nwords)
 {
 	const Lexicon *portable;
 	uint64		seed;
 
+	SET_VARSIZE(lexicon, LEXICON_HEADER + nwords * sizeof(LexiconEntry));
 	lexicon->id = 0;
 	portable = portable_form(lexicon);
 	seed = XXH3_64bits(LEXICON_BYTES(portable), LEXICON_HEADER - VARHDRSZ);
@@ -240,7 +239,8 @@ lexicon_seal(Lexicon *lexicon)
 static const char *
 check_header(const Lexicon *lexicon)
 {
-	SignatureSpec spec;
+	SignatureSpec spec = lexicon_spec(lexicon);
+	bool		config;
 	uint32		hash;
 	uint64		sum = 0;
 
@@ -249,21 +249,14 @@ check_header(const Lexicon *lexicon)
 	if ((lexicon->reading & ~READING_KNOWN) != 0 || lexicon->reserved != 0 ||
 		lexicon->reserved2 != 0)
 		return "Reserved bits of its header are not zero.";
-	lexicon_spec(lexicon, &spec);
-	if (lexicon->unit > UNIT_LETTER || lexicon->order > ORDER_SUM ||
-		lexicon->k < 1 || lexicon->k > MAX_SHINGLE_SIZE ||
+	config = (lexicon->filters & FILTER_CONFIG) != 0;
+	if ((config ? lexicon->filters != FILTER_CONFIG ||
+		 lexicon->language != 0 || lexicon->reading != 0 ||
+		 !spec_is_of_words(&spec) : !analysis_hash(&spec, &hash)) ||
 		(spec_is_of_words(&spec) && lexicon->order != ORDER_KEEP) ||
 		(lexicon->filters & FILTER_REPEATS) != 0)
 		return "Its analysis contradicts itself.";
-	if (lexicon->filters & FILTER_CONFIG)
-	{
-		if (lexicon->filters != FILTER_CONFIG || lexicon->language != 0 ||
-			lexicon->reading != 0 || !spec_is_of_words(&spec))
-			return "Its analysis contradicts itself.";
-	}
-	else if (!analysis_hash(&spec, &hash))
-		return "Its analysis contradicts itself.";
-	else if (hash != lexicon->analysis)
+	if (!config && hash != lexicon->analysis)
 		return "The hash of its analysis is not that of the analysis in its header.";
 	if (Max(lexicon->documents, lexicon->length) > PG_INT64_MAX ||
 		Max(lexicon->df_error, lexicon->cf_error) > PG_INT64_MAX)
@@ -322,7 +315,7 @@ lexicon_from_bytes(const char *bytes, size_t len)
 	lexicon_swap(lexicon);
 	rule = lexicon_broken_rule(lexicon);
 	id = lexicon->id;
-	lexicon_seal(lexicon);
+	lexicon_seal(lexicon, LEXICON_NWORDS(lexicon));
 	if (rule == NULL && lexicon->id != id)
 		rule = "Its checksum is not that of its content.";
 	if (rule != NULL)
@@ -349,26 +342,6 @@ lexicon_from_bytes(const char *bytes, size_t len)
 
 #define TABLE_SIZE		1024	/* of a new table; a power of 2 */
 
-typedef struct Count
-{
-	uint64		hash;			/* of the word */
-	uint32		df;
-	uint32		cf;				/* 0: nothing is here */
-	uint32		document;		/* the last one that had it */
-} Count;
-
-struct Counts
-{
-	MemoryContext context;		/* owns the table */
-	Count	   *table;
-	Probing		probing;		/* of its places */
-	size_t		nwords;			/* filled places */
-	size_t		max_words;
-	uint32		document;		/* the current one; never 0 */
-	Lexicon    *totals;			/* the head of a lexicon, of which only what
-								 * lexicon_add_totals() adds is used */
-};
-
 static Count *
 create_table(Counts *counts, size_t size)
 {
@@ -377,12 +350,13 @@ create_table(Counts *counts, size_t size)
 }
 
 Counts *
-counts_create(size_t max_words)
+counts_create(const SignatureSpec *spec, uint8 reading, size_t max_words)
 {
 	Counts	   *counts = palloc0(sizeof(Counts));
 
 	counts->context = CurrentMemoryContext;
 	counts->totals = palloc0(LEXICON_HEADER);
+	lexicon_set_spec(counts->totals, spec, reading);
 	counts->max_words = max_words;
 	counts->table = create_table(counts, TABLE_SIZE);
 	probing_init(&counts->probing, TABLE_SIZE);
@@ -558,19 +532,15 @@ counts_add_lexicon(Counts *counts, const Lexicon *lexicon)
 {
 	size_t		n = LEXICON_NWORDS(lexicon);
 
-	lexicon_add_totals(counts->totals, lexicon);
+	lexicons_require_same(counts->totals, lexicon);
+	counts->totals->reading |= lexicon->reading;
+	add_totals(counts->totals, lexicon);
 	for (size_t i = 0; i < n; i++)
 	{
 		CHECK_EVERY(i);
 		add_count(counts, lexicon->entries[i].hash, lexicon->entries[i].df,
 				  lexicon->entries[i].cf);
 	}
-}
-
-size_t
-counts_nwords(const Counts *counts)
-{
-	return counts->nwords;
 }
 
 /* sort_entries(array, n): by hash, can be cancelled */
@@ -583,12 +553,11 @@ counts_nwords(const Counts *counts)
 #include "lib/sort_template.h"
 
 Lexicon *
-counts_lexicon(const Counts *counts, const SignatureSpec *spec, uint8 reading)
+counts_lexicon(const Counts *counts)
 {
-	Lexicon    *lexicon = lexicon_alloc(spec, reading, counts->nwords);
+	Lexicon    *lexicon = lexicon_alloc(counts->totals, counts->nwords);
 	size_t		n = 0;
 
-	lexicon_add_totals(lexicon, counts->totals);
 	for (size_t i = 0; i <= counts->probing.mask; i++)
 	{
 		if (counts->table[i].cf == 0)
@@ -599,6 +568,6 @@ counts_lexicon(const Counts *counts, const SignatureSpec *spec, uint8 reading)
 	}
 	Assert(n == counts->nwords);
 	sort_entries(lexicon->entries, n);
-	lexicon_seal(lexicon);
+	lexicon_seal(lexicon, n);
 	return lexicon;
 }

@@ -11,6 +11,7 @@
 #ifndef NEARDUP_LEXICON_H
 #define NEARDUP_LEXICON_H
 
+#include "base/linear_probing.h"
 #include "signature/signature.h"
 #include "text/reader.h"
 
@@ -73,15 +74,14 @@ StaticAssertDecl(offsetof(Lexicon, entries) == 64 + 8 * LEXICON_CLASSES,
 #define PG_RETURN_LEXICON(l)	PG_RETURN_POINTER(l)
 
 /*
- * A lexicon of nwords entries, all zero, of the given analysis, in the
- * current memory context.  Raises PROGRAM_LIMIT_EXCEEDED where they do not
- * fit into a datum.
+ * Return a lexicon with the head of another one, which may be all there is of it, and
+ * room for nwords entries, in the current memory context.  Raises
+ * PROGRAM_LIMIT_EXCEEDED where they do not fit into a datum.
  */
-extern Lexicon *lexicon_alloc(const SignatureSpec *spec, uint8 reading,
-							  size_t nwords);
+extern Lexicon *lexicon_alloc(const Lexicon *header, size_t nwords);
 
-/* Must be called when all else is filled in. */
-extern void lexicon_seal(Lexicon *lexicon);
+/* Set the number of entries, of those that there is room for, and the id. */
+extern void lexicon_seal(Lexicon *lexicon, size_t nwords);
 
 /* Convert the bytes of this machine to portable ones, in place, or back. */
 extern void lexicon_swap(Lexicon *lexicon);
@@ -112,8 +112,12 @@ lexicon_rank(uint32 df, uint64 hash)
 	return (uint64) df << 32 | (~hash >> 32);
 }
 
-/* The analysis that a lexicon was made with; method and width are zero. */
-extern void lexicon_spec(const Lexicon *lexicon, SignatureSpec *spec);
+/* Set the analysis of a lexicon's head. */
+extern void lexicon_set_spec(Lexicon *lexicon, const SignatureSpec *spec,
+							 uint8 reading);
+
+/* Return the analysis that a lexicon was made with; method and width are zero. */
+extern SignatureSpec lexicon_spec(const Lexicon *lexicon);
 
 /* Whether a spec is that of words, taken one by one, or of shingles. */
 static inline bool
@@ -135,27 +139,20 @@ extern void spec_of_words(SignatureSpec *spec);
 extern void lexicon_require_spec(const Lexicon *lexicon,
 								 const SignatureSpec *spec);
 
-/* The same for the words of two lexicons. */
-extern void words_require_same(const SignatureSpec *a, const SignatureSpec *b);
+/* Raise DATATYPE_MISMATCH unless two lexicons have the same analysis. */
+extern void lexicons_require_same(const Lexicon *a, const Lexicon *b);
 
 /*
- * The analysis as the text form and messages have it: for words without the k
+ * Return the analysis as the text form and messages have it: for words without the k
  * that they do not have, and "simple" for nothing special.
  */
-extern char *words_name(const SignatureSpec *spec);
+extern char *words_name(const SignatureSpec *spec, uint8 reading);
 
 /*
- * The head of a lexicon, fetched alone: enough for all but the words, whose
- * number is *nwords.  In the current memory context; its varlena header is void.
+ * Return the head of a lexicon, fetched alone, in the current memory context: no
+ * entries, but LEXICON_NWORDS() is that of the whole lexicon.
  */
-extern const Lexicon *lexicon_header(Datum datum, size_t *nwords);
-
-/*
- * Adds the numbers of the corpus, not the words, of one lexicon to those of
- * another.  Raises PROGRAM_LIMIT_EXCEEDED where they do not fit into a bigint,
- * in which SQL has them.
- */
-extern void lexicon_add_totals(Lexicon *to, const Lexicon *from);
+extern const Lexicon *lexicon_header(Datum datum);
 
 /* a + b, or the largest bigint: a greater error says nothing more. */
 static inline uint64
@@ -174,33 +171,47 @@ add_saturated(uint32 a, uint32 b)
 
 /* Counting the words of a corpus in bounded memory */
 
-typedef struct Counts Counts;
+typedef struct Count
+{
+	uint64		hash;			/* of the word */
+	uint32		df;
+	uint32		cf;				/* 0: the place is free */
+	uint32		document;		/* the last one that had it */
+} Count;
+
+typedef struct Counts
+{
+	MemoryContext context;		/* owns the table */
+	Lexicon    *totals;			/* the head of the lexicon to come */
+	Count	   *table;
+	Probing		probing;		/* of its places */
+	size_t		nwords;			/* filled places */
+	size_t		max_words;
+	uint32		document;		/* the current one; never 0 */
+} Counts;
 
 /*
- * Makes empty counts in the current memory context that never hold more than
- * max_words words, 1 <= max_words <= LEXICON_MAX_WORDS.
+ * Return empty counts of an analysis, in the current memory context.  They never hold
+ * more than max_words words, 1 <= max_words <= LEXICON_MAX_WORDS.
  */
-extern Counts *counts_create(size_t max_words);
+extern Counts *counts_create(const SignatureSpec *spec, uint8 reading,
+							 size_t max_words);
 
-/* Adds a document of len bytes of UTF-8, whose words the reader gives. */
+/* Add a document of len bytes of UTF-8, whose words the reader gives. */
 extern void counts_add_document(Counts *counts, Reader *reader,
 								const char *doc, size_t len);
 
-/* Adds a document of n shingles, as often as each occurs. */
+/* Add a document of n shingles. */
 extern void counts_add_shingles(Counts *counts, const uint64 *shingles,
 								size_t n);
 
-/* Adds what was counted elsewhere. */
+/*
+ * Add what a lexicon has counted.  Raises DATATYPE_MISMATCH if it is of another
+ * analysis.
+ */
 extern void counts_add_lexicon(Counts *counts, const Lexicon *lexicon);
 
-/* How many words it holds. */
-extern size_t counts_nwords(const Counts *counts);
-
-/*
- * What has been counted as a lexicon of the given analysis, in the current
- * memory context.
- */
-extern Lexicon *counts_lexicon(const Counts *counts, const SignatureSpec *spec,
-							   uint8 reading);
+/* Return the counts as a lexicon, in the current memory context. */
+extern Lexicon *counts_lexicon(const Counts *counts);
 
 #endif							/* NEARDUP_LEXICON_H */

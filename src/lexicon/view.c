@@ -9,6 +9,7 @@
 
 #include <math.h>
 
+#include "access/detoast.h"
 #include "access/xact.h"
 #include "executor/nodeHash.h"
 #include "port/pg_bitutils.h"
@@ -38,13 +39,15 @@ fill_starts(LexiconView *view)
 	Assert(bucket == nbuckets + 1);
 }
 
-LexiconView *
-view_create(MemoryContext context, const Lexicon *lexicon)
+/* Return a view in a memory context, which it owns from now on. */
+static LexiconView *
+create_in(MemoryContext context, const Lexicon *lexicon)
 {
 	LexiconView *view = MemoryContextAllocZero(context, sizeof(LexiconView));
 	int			bits;
 
 	view->context = context;
+	view->users = 1;
 	view->lexicon = lexicon;
 	view->id = lexicon->id;
 	view->nwords = LEXICON_NWORDS(lexicon);
@@ -53,55 +56,70 @@ view_create(MemoryContext context, const Lexicon *lexicon)
 	view->starts = MemoryContextAllocHuge(context,
 										  (((size_t) 1 << bits) + 1) * sizeof(uint32));
 	fill_starts(view);
+	/* only now: before, an error frees it */
+	MemoryContextSetParent(context, CacheMemoryContext);
 	return view;
 }
 
+static MemoryContext
+create_context(void)
+{
+	return AllocSetContextCreate(CurrentMemoryContext, "neardup lexicon",
+								 ALLOCSET_DEFAULT_SIZES);
+}
+
+LexiconView *
+view_create(const Lexicon *lexicon)
+{
+	return create_in(create_context(), lexicon);
+}
+
 /* The cache, the last used first. */
-static LexiconView *kept[VIEWS_KEPT];
-static int	nkept = 0;
+static LexiconView *cache[VIEWS_CACHED];
+static int	ncached = 0;
 
 /* Move a view, number i of the cache or new, to the front. */
 static void
 put_first(LexiconView *view, int i)
 {
-	memmove(&kept[1], &kept[0], i * sizeof(LexiconView *));
-	kept[0] = view;
+	memmove(&cache[1], &cache[0], i * sizeof(LexiconView *));
+	cache[0] = view;
 }
 
-/* Drop a user; free a view without users that is not in the cache. */
 void
 view_release(LexiconView *view)
 {
-	Assert(view->shared && view->users > 0);
+	Assert(view->users > 0);
 	view->users--;
-	if (view->users == 0 && !view->kept)
+	if (view->users == 0 && !view->cached)
 		MemoryContextDelete(view->context);
 }
 
-/* Remove the least recently used view from the cache. */
 static void
-shed_last(void)
+uncache_last(void)
 {
-	LexiconView *last = kept[--nkept];
+	LexiconView *last = cache[--ncached];
 
-	last->kept = false;
+	last->cached = false;
 	if (last->users == 0)
 		MemoryContextDelete(last->context);
 }
 
-/* Limit the memory of all cached views. */
+/* Remove views used least recently until the others fit into `most` bytes. */
 static void
-shed(Size most)
+shrink_cache(Size most)
 {
 	Size		bytes = 0;
+	int			i;
 
-	for (int i = 0; i < nkept; i++)
-		bytes += MemoryContextMemAllocated(kept[i]->context, true);
-	while (nkept > 0 && bytes > most)
+	for (i = 0; i < ncached; i++)
 	{
-		bytes -= MemoryContextMemAllocated(kept[nkept - 1]->context, true);
-		shed_last();
+		bytes += MemoryContextMemAllocated(cache[i]->context, true);
+		if (bytes > most)
+			break;
 	}
+	while (ncached > i)
+		uncache_last();
 }
 
 /* Between transactions the cache takes what a hash table may. */
@@ -111,44 +129,49 @@ end_transaction(XactEvent event, void *arg)
 	if (event != XACT_EVENT_PRE_COMMIT &&
 		event != XACT_EVENT_PARALLEL_PRE_COMMIT &&
 		event != XACT_EVENT_PRE_PREPARE)
-		shed(Min(VIEW_KEEP, get_hash_memory_limit()));
+		shrink_cache(Min(VIEW_CACHE_SIZE, get_hash_memory_limit()));
 }
 
-LexiconView *
-view_share(MemoryContext context, const Lexicon *lexicon)
+static void
+add_to_cache(LexiconView *view)
 {
 	static bool registered = false;
-	LexiconView *view = view_create(context, lexicon);
 
 	if (!registered)
 		RegisterXactCallback(end_transaction, NULL);
 	registered = true;
-	MemoryContextSetParent(context, CacheMemoryContext);
-	Assert(nkept <= VIEWS_KEPT);
-	view->shared = view->kept = true;
-	view->users = 1;
-	if (nkept == VIEWS_KEPT)
-		shed_last();
-	put_first(view, nkept++);
-	shed(VIEW_KEEP);
-	return view;
+	if (ncached == VIEWS_CACHED)
+		uncache_last();
+	view->cached = true;
+	put_first(view, ncached++);
+	shrink_cache(VIEW_CACHE_SIZE);
 }
 
 LexiconView *
-view_shared(uint64 id, size_t nwords)
+view_fetch(struct varlena *stored)
 {
-	for (int i = 0; i < nkept; i++)
-	{
-		LexiconView *view = kept[i];
+	const Lexicon *header = lexicon_header(PointerGetDatum(stored));
+	MemoryContext context;
+	MemoryContext old;
+	LexiconView *view;
 
-		if (view->id == id && view->nwords == nwords)
+	for (int i = 0; i < ncached; i++)
+	{
+		view = cache[i];
+		if (view_is_of(view, header))
 		{
 			view->users++;
 			put_first(view, i);
 			return view;
 		}
 	}
-	return NULL;
+	context = create_context();
+	old = MemoryContextSwitchTo(context);
+	view = create_in(context, (Lexicon *) detoast_attr(stored));
+	MemoryContextSwitchTo(old);
+	if (VARSIZE(view->lexicon) <= VIEW_CACHE_SIZE)
+		add_to_cache(view);
+	return view;
 }
 
 /* Prepare the weights of another weighting of a kind, none of them computed. */
@@ -160,8 +183,8 @@ reset_weights(LexiconView *view, CollectionWeights *computed,
 	{
 		computed->weights = MemoryContextAllocHuge(view->context,
 												   view->nwords * sizeof(double));
-		if (view->kept)
-			shed(VIEW_KEEP);
+		if (view->cached)
+			shrink_cache(VIEW_CACHE_SIZE);
 	}
 	for (size_t i = 0; i < view->nwords; i++)
 	{

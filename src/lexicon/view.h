@@ -18,10 +18,9 @@ typedef struct CollectionWeights
 typedef struct LexiconView
 {
 	MemoryContext context;		/* owns all of it */
-	bool		shared;			/* the cache may have it */
-	bool		kept;			/* and has */
-	int			users;			/* sites that use a shared one */
-	const Lexicon *lexicon;
+	int			users;
+	bool		cached;
+	const Lexicon *lexicon;		/* a user whose lexicon moves sets it */
 	uint64		id;				/* its id and number of words */
 	size_t		nwords;
 	int			shift;			/* from a hash to its bucket */
@@ -30,36 +29,25 @@ typedef struct LexiconView
 	const double *current;		/* the weights used last, or NULL */
 } LexiconView;
 
-/*
- * Return a new view, which owns the context.  If the lexicon moves, call
- * view_move() before the view is used again.
- */
-extern LexiconView *view_create(MemoryContext context, const Lexicon *lexicon);
+/* Return a new view of a lexicon that the caller owns, until view_release(). */
+extern LexiconView *view_create(const Lexicon *lexicon);
 
 /*
- * A cache of views from query to query, of the last used ones, for lexicons that
- * are stored out of line.  view_share() adds a view of a lexicon of that context;
- * view_shared() finds one by the lexicon's id and number of words.  Both count the
- * caller as a user until view_release().
+ * Return a view of a lexicon that is stored out of line, until view_release().  It is
+ * fetched, unless the cache has it, of the views used last in this session.
  */
-#define VIEWS_KEPT	16
-#define VIEW_KEEP	(64 * 1024 * 1024)
+#define VIEWS_CACHED	16
+#define VIEW_CACHE_SIZE	(64 * 1024 * 1024)
 
-extern LexiconView *view_share(MemoryContext context, const Lexicon *lexicon);
-extern LexiconView *view_shared(uint64 id, size_t nwords);
+extern LexiconView *view_fetch(struct varlena *stored);
+
+/* Drop a user of a view; without users and out of the cache it is freed. */
 extern void view_release(LexiconView *view);
-
-static inline void
-view_move(LexiconView *view, const Lexicon *lexicon)
-{
-	view->lexicon = lexicon;
-}
 
 static inline bool
 view_is_of(const LexiconView *view, const Lexicon *lexicon)
 {
-	return view->id == lexicon->id &&
-		view->nwords == LEXICON_NWORDS(lexicon);
+	return view->id == lexicon->id && view->nwords == LEXICON_NWORDS(lexicon);
 }
 
 /* Prefetch for later words of a bag, before word i is looked up. */

@@ -659,6 +659,15 @@ config_hash(Oid config, int k)
 	return (uint32) XXH3_64bits(utf8, strlen(utf8));
 }
 
+void
+analysis_rehash(SignatureSpec *spec)
+{
+	/* the parser and the input functions refuse all that has no hash */
+	if (!(spec->filters & FILTER_CONFIG) &&
+		!analysis_hash(spec, &spec->analysis))
+		elog(ERROR, "analysis contradicts itself");
+}
+
 static void
 rehash(Analysis *analysis)
 {
@@ -666,6 +675,6 @@ rehash(Analysis *analysis)
 
 	if (spec->filters & FILTER_CONFIG)
 		spec->analysis = config_hash(analysis->config, spec->k);
-	else if (!analysis_hash(spec, &spec->analysis))
-		elog(ERROR, "analysis contradicts itself");
+	else
+		analysis_rehash(spec);
 }

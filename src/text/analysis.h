@@ -75,6 +75,12 @@ extern void analysis_canonical(const SignatureSpec *spec, StringInfo out);
 extern bool analysis_hash(const SignatureSpec *spec, uint32 *hash);
 
 /*
+ * Set the hash of a spec whose unit, order or k has changed; that of a configuration
+ * stays.
+ */
+extern void analysis_rehash(SignatureSpec *spec);
+
+/*
  * How the text is read, as words that follow the canonical text: "", " html", " hyphens=join" or both.
  */
 extern const char *analysis_reading(uint8 reading);

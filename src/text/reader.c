@@ -272,13 +272,6 @@ reader_use_icu_only(Reader *reader)
 }
 #endif
 
-/* The document itself as blocks for the scanner. */
-static bool
-document_text(void *arg, const char **text, size_t *len)
-{
-	return source_next((TextSource *) arg, text, len);
-}
-
 void
 reader_begin(Reader *reader, const char *doc, size_t len)
 {
@@ -295,7 +288,7 @@ reader_begin(Reader *reader, const char *doc, size_t len)
 		configured_begin(reader->configured, doc, len);
 		return;
 	}
-	words_begin(reader->scanner, document_text, &reader->source);
+	words_begin(reader->scanner, source_next, &reader->source);
 	if (reader->tracks)
 		words_track(reader->scanner, &reader->source, doc);
 	reader->nchars = 0;

@@ -479,8 +479,10 @@ span_block(TextSource *source, const char **text, size_t *len)
 }
 
 bool
-source_next(TextSource *source, const char **text, size_t *len)
+source_next(void *arg, const char **text, size_t *len)
 {
+	TextSource *source = arg;
+
 	while (source->at < source->end)
 	{
 		const char *after;

@@ -25,10 +25,11 @@ extern void source_begin(TextSource *source, const char *doc, size_t len,
 						 bool markup);
 
 /*
- * The next block of 1 to SOURCE_BLOCK bytes, in which no character is cut,
- * valid until the next call; false at the end.  Answers a cancel.
+ * Give the next block of 1 to SOURCE_BLOCK bytes, in which no character is cut, valid
+ * until the next call; return false at the end.  A MoreText function (words.h); arg is
+ * the TextSource.  Answers a cancel.
  */
-extern bool source_next(TextSource *source, const char **text, size_t *len);
+extern bool source_next(void *arg, const char **text, size_t *len);
 
 /*
  * The last position in text at or before limit, but behind its start, that

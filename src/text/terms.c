@@ -86,39 +86,24 @@ find_stop(const Terms *terms, uint64 hash)
 	return &terms->stops[i];
 }
 
-typedef struct StopText
-{
-	const char *text;			/* not yet given, or NULL */
-} StopText;
-
-static bool
-give_stop_words(void *arg, const char **text, size_t *len)
-{
-	StopText   *stop = arg;
-
-	if (stop->text == NULL)
-		return false;
-	*text = stop->text;
-	*len = strlen(stop->text);
-	stop->text = NULL;
-	return true;
-}
-
-/* Reads a list of stop words as any other text, so that it is folded alike. */
+/* Read a list of stop words as any other text, so that it is folded alike. */
 static void
 load_stop_words(Terms *terms, const SignatureSpec *spec)
 {
-	StopText	stop = {language_stop_words((Language) spec->language)};
+	const char *list = language_stop_words((Language) spec->language);
+	size_t		list_len = strlen(list);
 	WordScanner *scanner = words_create(rules_of_spec(spec), WORDS_SEGMENT);
+	TextSource	source;
 	const char *word;
 	size_t		len;
 
 	/* words of at least one letter and a space */
-	size_t		places = probing_places(strlen(stop.text) / 2 + 1);
+	size_t		places = probing_places(list_len / 2 + 1);
 
 	terms->stops = palloc0(places * sizeof(uint64));
 	probing_init(&terms->probing, places);
-	words_begin(scanner, give_stop_words, &stop);
+	source_begin(&source, list, list_len, false);
+	words_begin(scanner, source_next, &source);
 	while (words_next(scanner, &word, &len))
 	{
 		uint64		hash = XXH3_64bits(word, len);

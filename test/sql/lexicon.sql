@@ -247,8 +247,8 @@ SELECT df(lexicon_agg('simple'::regconfig, body), 'rose') FROM rose;
 SELECT word_statistics('a rose', lexicon_agg(body), 'english') FROM rose;
 SELECT lexicon_trim(lexicon, -1) FROM stats;
 SELECT lexicon_trim(lexicon, 10, 0) FROM stats;
--- k, order and sentences do not matter to the words of a lexicon
-SELECT lexicon_agg(body, 'english k=5 unit=sentence order=sum') = lexicon_agg(body, 'english') AS same FROM rose;
+-- k, order, repetitions and sentences do not matter to the words of a lexicon
+SELECT lexicon_agg(body, 'english k=5 unit=sentence order=sum repeats=number') = lexicon_agg(body, 'english') AS same FROM rose;
 
 -- Equality can be hashed, as for DISTINCT and a replica's search for a row without a key
 CREATE TABLE equals AS

@@ -23,17 +23,11 @@ PG_FUNCTION_INFO_V1(lexicon_agg_final);
 
 #define DEFAULT_MAX_WORDS	1000000
 
-/*
- * The state of the aggregates: a bytea, of max_words and what has been counted
- * as the bytes of a lexicon.
- */
+/* The state, which when flat is max_words and the bytes of a lexicon. */
 typedef struct LexiconState
 {
 	ExpandedObjectHeader header;
 	Counts	   *counts;
-	int64		max_words;
-	SignatureSpec spec;			/* of the words */
-	uint8		reading;		/* READING_... */
 } LexiconState;
 
 #define LEXICON_AT	sizeof(int64)	/* after max_words */
@@ -44,20 +38,20 @@ state_size(ExpandedObjectHeader *header)
 	LexiconState *state = (LexiconState *) header;
 
 	return state_flat_size("lexicon_agg", LEXICON_AT +
-						   LEXICON_BYTES_SIZE(counts_nwords(state->counts)));
+						   LEXICON_BYTES_SIZE(state->counts->nwords));
 }
 
 static void
 state_flatten(ExpandedObjectHeader *header, void *result, Size size)
 {
-	LexiconState *state = (LexiconState *) header;
+	Counts	   *counts = ((LexiconState *) header)->counts;
+	int64		max_words = counts->max_words;
 	MemoryContext old = MemoryContextSwitchTo(header->eoh_context);
-	Lexicon    *lexicon = counts_lexicon(state->counts, &state->spec,
-										 state->reading);
+	Lexicon    *lexicon = counts_lexicon(counts);
 
 	lexicon_swap(lexicon);
 	SET_VARSIZE(result, size);
-	memcpy(VARDATA(result), &state->max_words, LEXICON_AT);
+	memcpy(VARDATA(result), &max_words, LEXICON_AT);
 	memcpy(VARDATA(result) + LEXICON_AT, LEXICON_BYTES(lexicon),
 		   size - VARHDRSZ - LEXICON_AT);
 	pfree(lexicon);
@@ -76,135 +70,78 @@ create_state(FunctionCallInfo fcinfo, const SignatureSpec *spec, uint8 reading,
 	argument_whole("max_words", max_words, 1, LEXICON_MAX_WORDS);
 	state = state_create(fcinfo, &state_methods, sizeof(LexiconState));
 	old = MemoryContextSwitchTo(state->header.eoh_context);
-	state->counts = counts_create(max_words);
-	state->max_words = max_words;
-	state->spec = *spec;
-	state->reading = reading;
+	state->counts = counts_create(spec, reading, max_words);
 	MemoryContextSwitchTo(old);
 	return state;
 }
 
-/* Adds a lexicon to a state, which is made if it is NULL. */
+/* Add a lexicon to a state, which is created if it is NULL. */
 static LexiconState *
 add_lexicon(FunctionCallInfo fcinfo, LexiconState *state,
 			const Lexicon *lexicon, int64 max_words)
 {
-	SignatureSpec spec;
+	SignatureSpec spec = lexicon_spec(lexicon);
 
-	lexicon_spec(lexicon, &spec);
 	if (state == NULL)
 		state = create_state(fcinfo, &spec, lexicon->reading, max_words);
-	words_require_same(&state->spec, &spec);
-	state->reading |= lexicon->reading;
 	counts_add_lexicon(state->counts, lexicon);
 	return state;
 }
 
-/* Adds a flat state to one in memory, which is made if it is NULL. */
-static LexiconState *
-add_flat(FunctionCallInfo fcinfo, LexiconState *state, const bytea *flat)
+static void *
+add_flat(FunctionCallInfo fcinfo, void *state, struct varlena *flat)
 {
-	size_t		size = VARSIZE_ANY_EXHDR(flat);
+	size_t		size = VARSIZE(flat) - VARHDRSZ;
 	Lexicon    *lexicon;
 	int64		max_words;
 
 	if (size < LEXICON_AT)
 		input_bad_bytes("state of lexicon_agg()", "It is cut off.");
-	memcpy(&max_words, VARDATA_ANY(flat), LEXICON_AT);
-	lexicon = lexicon_from_bytes(VARDATA_ANY(flat) + LEXICON_AT,
+	memcpy(&max_words, VARDATA(flat), LEXICON_AT);
+	lexicon = lexicon_from_bytes(VARDATA(flat) + LEXICON_AT,
 								 size - LEXICON_AT);
 	state = add_lexicon(fcinfo, state, lexicon, max_words);
 	pfree(lexicon);
 	return state;
 }
 
-/* Argument 0 to be changed; NULL if it is null. */
-static LexiconState *
-get_state(FunctionCallInfo fcinfo)
-{
-	LexiconState *state = state_to_change(fcinfo, &state_methods);
-
-	if (state == NULL && !PG_ARGISNULL(0))
-		state = add_flat(fcinfo, NULL, PG_GETARG_BYTEA_PP(0));
-	return state;
-}
-
 static void
-refuse_other(const LexiconState *state, const DocContext *doccxt, int64 max_words)
+refuse_other(const Counts *counts, const DocContext *doccxt, int64 max_words)
 {
+	SignatureSpec spec = lexicon_spec(counts->totals);
+
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("analysis and max_words must be the same for all documents of a lexicon"),
-			 errdetail("One document has \"%s%s\" and %lld, another one \"%s%s\" and %lld.",
-					   words_name(&state->spec), analysis_reading(state->reading),
-					   (long long) state->max_words,
-					   words_name(&doccxt->words),
-					   analysis_reading(doccxt->analysis->reading),
+			 errdetail("One document has \"%s\" and %zu, another one \"%s\" and %lld.",
+					   words_name(&spec, counts->totals->reading),
+					   counts->max_words,
+					   words_name(&doccxt->words, doccxt->analysis->reading),
 					   (long long) max_words),
 			 errhint("Make a lexicon of each, as with GROUP BY.")));
 }
 
-/*
- * The state that a document is to be added to.  Raises an error where the
- * document's analysis or max_words is not that of the ones before.
- */
-static LexiconState *
-state_for_document(FunctionCallInfo fcinfo, const DocContext *doccxt,
-				   int64 max_words)
+/* Return the counts to which a document of the context is to be added, in *state. */
+static Counts *
+get_counts(FunctionCallInfo fcinfo, const DocContext *doccxt,
+		   LexiconState **state)
 {
-	LexiconState *state = get_state(fcinfo);
+	int64		max_words = PG_NARGS() > 3 ? PG_GETARG_INT32(3) :
+	DEFAULT_MAX_WORDS;
+	uint8		reading = doccxt->analysis->reading;
+	SignatureSpec spec;
+	Counts	   *counts;
 
-	if (state == NULL)
-		return create_state(fcinfo, &doccxt->words, doccxt->analysis->reading,
-							max_words);
-	if (!spec_equal(&state->spec, &doccxt->words) ||
-		state->reading != doccxt->analysis->reading ||
-		state->max_words != max_words)
-		refuse_other(state, doccxt, max_words);
-	return state;
-}
-
-static void
-add_document(DocContext *doccxt, LexiconState *state, const text *doc)
-{
-	size_t		len;
-	const char *utf8;
-	Sequence	sequence;
-
-	if (doccxt->of_shingles)
-	{
-		sequence = doc_context_sequence(doccxt, doc);
-		counts_add_shingles(state->counts, sequence.shingles,
-							sequence.nshingles);
-		return;
-	}
-	utf8 = text_as_utf8(doc, &len);
-	counts_add_document(state->counts, doc_context_reader(doccxt), utf8, len);
-}
-
-static void
-refuse_nulls(FunctionCallInfo fcinfo, const DocContext *doccxt)
-{
-	for (int i = 1; i < PG_NARGS(); i++)
-	{
-		if (PG_ARGISNULL(i))
-			ereport(ERROR,
-					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-					 errmsg("%s and max_words must not be null",
-							doccxt->configured ? "configuration" : "analysis")));
-	}
-}
-
-/* The transition; the document context is ready to read. */
-static Datum
-add_argument(FunctionCallInfo fcinfo, DocContext *doccxt)
-{
-	LexiconState *state = state_for_document(fcinfo, doccxt, PG_NARGS() > 3 ?
-											 PG_GETARG_INT32(3) :
-											 DEFAULT_MAX_WORDS);
-
-	add_document(doccxt, state, DOC_CONTEXT_GETARG_TEXT(doccxt, 1));
-	PG_RETURN_STATE(state);
+	*state = state_argument(fcinfo, &state_methods, add_flat, true);
+	if (*state == NULL)
+		*state = create_state(fcinfo, &doccxt->words, reading, max_words);
+	counts = (*state)->counts;
+	spec = lexicon_spec(counts->totals);
+	if (!spec_equal(&spec, &doccxt->words) ||
+		counts->totals->reading != reading ||
+		(int64) counts->max_words != max_words)
+		refuse_other(counts, doccxt, max_words);
+	return counts;
 }
 
 /*
@@ -214,60 +151,67 @@ add_argument(FunctionCallInfo fcinfo, DocContext *doccxt)
 Datum
 lexicon_agg_add(PG_FUNCTION_ARGS)
 {
-	DocContext *doccxt = doc_context_of_aggregate(fcinfo, 2);
+	DocContext *doccxt = doc_context_of_aggregate(fcinfo, "max_words",
+												  READS_WORDS);
+	LexiconState *state;
+	Counts	   *counts;
+	const char *utf8;
+	size_t		len;
 
-	if (PG_ARGISNULL(doc_context_argument(doccxt, 1)))
+	if (doccxt == NULL)
 		return call_unchanged_state(fcinfo);
-	refuse_nulls(fcinfo, doccxt);
-	doc_context_read(doccxt, fcinfo, READS_WORDS);
-	return add_argument(fcinfo, doccxt);
+	counts = get_counts(fcinfo, doccxt, &state);
+	utf8 = text_as_utf8(DOC_CONTEXT_GETARG_TEXT(doccxt, 1), &len);
+	counts_add_document(counts, doc_context_reader(doccxt), utf8, len);
+	PG_RETURN_STATE(state);
 }
 
 /* (state bytea, doc text, analysis text [, max_words int]) */
 Datum
 shingle_lexicon_agg_add(PG_FUNCTION_ARGS)
 {
-	DocContext *doccxt = doc_context_of_aggregate(fcinfo, 2);
+	DocContext *doccxt = doc_context_of_aggregate(fcinfo, "max_words",
+												  READS_SHINGLES);
+	LexiconState *state;
+	Counts	   *counts;
+	Sequence	sequence;
 
-	if (PG_ARGISNULL(1))
+	if (doccxt == NULL)
 		return call_unchanged_state(fcinfo);
-	refuse_nulls(fcinfo, doccxt);
-	doc_context_read(doccxt, fcinfo, READS_SHINGLES);
 	if (spec_is_of_words(&doccxt->words))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("shingles of one word are words"),
 				 errhint("Count them with lexicon_agg(), or give another k.")));
-	return add_argument(fcinfo, doccxt);
+	counts = get_counts(fcinfo, doccxt, &state);
+	sequence = doc_context_sequence(doccxt, PG_GETARG_TEXT_PP(1));
+	counts_add_shingles(counts, sequence.shingles, sequence.nshingles);
+	PG_RETURN_STATE(state);
 }
 
-/* Adds lexicons up, without a bound but that of a datum. */
+/* (state bytea, lexicon): no bound but that of a datum */
 Datum
 lexicon_agg_add_lexicon(PG_FUNCTION_ARGS)
 {
+	LexiconState *state;
+
 	if (PG_ARGISNULL(1))
 		return call_unchanged_state(fcinfo);
-	PG_RETURN_STATE(add_lexicon(fcinfo, get_state(fcinfo),
-								PG_GETARG_LEXICON(1), LEXICON_MAX_WORDS));
+	state = state_argument(fcinfo, &state_methods, add_flat, true);
+	PG_RETURN_STATE(add_lexicon(fcinfo, state, PG_GETARG_LEXICON(1),
+								LEXICON_MAX_WORDS));
 }
 
-/* The state of another process, which is flat, is added to this one. */
 Datum
 lexicon_agg_combine(PG_FUNCTION_ARGS)
 {
-	if (PG_ARGISNULL(1))
-		return call_unchanged_state(fcinfo);
-	PG_RETURN_STATE(add_flat(fcinfo, get_state(fcinfo),
-							 PG_GETARG_BYTEA_PP(1)));
+	return state_combine(fcinfo, &state_methods, add_flat);
 }
 
 Datum
 lexicon_agg_final(PG_FUNCTION_ARGS)
 {
-	LexiconState *state = state_to_read(fcinfo, &state_methods);
+	LexiconState *state = state_argument(fcinfo, &state_methods, add_flat, false);
 
-	if (state == NULL)
-		state = add_flat(fcinfo, NULL, PG_GETARG_BYTEA_PP(0));
-	PG_RETURN_LEXICON(counts_lexicon(state->counts, &state->spec,
-									 state->reading));
+	PG_RETURN_LEXICON(counts_lexicon(state->counts));
 }

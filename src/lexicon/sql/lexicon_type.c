@@ -100,13 +100,7 @@ read_analysis(Input *in, Lexicon *header)
 	/* words have no shingle size */
 	if (!analysis->has_k || spec_is_of_words(&analysis->spec))
 		spec_of_words(&analysis->spec);
-	header->reading = analysis->reading;
-	header->unit = analysis->spec.unit;
-	header->order = analysis->spec.order;
-	header->k = analysis->spec.k;
-	header->language = analysis->spec.language;
-	header->filters = analysis->spec.filters;
-	header->analysis = analysis->spec.analysis;
+	lexicon_set_spec(header, &analysis->spec, analysis->reading);
 	return true;
 }
 
@@ -138,29 +132,25 @@ read_entry(Input *in, LexiconEntry *entry)
 	return true;
 }
 
-/* All words, in braces, to the end of the input. */
+/* All words, in braces, to the end of the input; *n is set to their number. */
 static bool
-read_entries(Input *in, Lexicon *lexicon)
+read_entries(Input *in, Lexicon *lexicon, size_t *n)
 {
-	size_t		n = 0;
-
+	*n = 0;
 	if (!read_literal(in, "{"))
 		return false;
 	input_skip_space(in);
 	while (*in->at != '}')
 	{
-		CHECK_EVERY(n);
-		if (n > 0 && !read_literal(in, ","))
+		CHECK_EVERY(*n);
+		if (*n > 0 && !read_literal(in, ","))
 			return false;
-		if (!read_entry(in, &lexicon->entries[n++]))
+		if (!read_entry(in, &lexicon->entries[(*n)++]))
 			return false;
 		input_skip_space(in);
 	}
 	in->at++;
-	if (!input_end(in))
-		return false;
-	SET_VARSIZE(lexicon, LEXICON_HEADER + n * sizeof(LexiconEntry));
-	return true;
+	return input_end(in);
 }
 
 /*
@@ -172,9 +162,9 @@ parse_lexicon(const char *str, Node *escontext)
 {
 	Input		in = {str, "lexicon", escontext};
 	Lexicon		header = {.version = LEXICON_VERSION};
-	SignatureSpec spec;
 	Lexicon    *lexicon;
 	const char *rule;
+	size_t		n;
 
 	if (!read_analysis(&in, &header) ||
 		!read_named(&in, "documents=", &header.documents) ||
@@ -184,16 +174,13 @@ parse_lexicon(const char *str, Node *escontext)
 		!read_initials(&in, header.initials))
 		return NULL;
 	/* each word but the last takes 16 digits, two numbers and three signs */
-	lexicon_spec(&header, &spec);
-	lexicon = lexicon_alloc(&spec, false, strlen(in.at) / 21 + 1);
-	memcpy(LEXICON_BYTES(lexicon), LEXICON_BYTES(&header),
-		   LEXICON_HEADER - VARHDRSZ);
-	if (!read_entries(&in, lexicon))
+	lexicon = lexicon_alloc(&header, strlen(in.at) / 21 + 1);
+	if (!read_entries(&in, lexicon, &n))
 		return NULL;
+	lexicon_seal(lexicon, n);
 	rule = lexicon_broken_rule(lexicon);
 	if (rule != NULL && !input_bad(&in, rule))
 		return NULL;
-	lexicon_seal(lexicon);
 	return lexicon;
 }
 
@@ -213,15 +200,13 @@ lexicon_in(PG_FUNCTION_ARGS)
 static void
 append_header(const Lexicon *lexicon, StringInfo out)
 {
-	SignatureSpec spec;
+	SignatureSpec spec = lexicon_spec(lexicon);
 
-	lexicon_spec(lexicon, &spec);
-	appendStringInfo(out, "lexicon[%s%s] documents=" UINT64_FORMAT
+	appendStringInfo(out, "lexicon[%s] documents=" UINT64_FORMAT
 					 " length=" UINT64_FORMAT
 					 " df_error=" UINT64_FORMAT
 					 " cf_error=" UINT64_FORMAT " initials=",
-					 words_name(&spec),
-					 analysis_reading(lexicon->reading),
+					 words_name(&spec, lexicon->reading),
 					 lexicon->documents, lexicon->length,
 					 lexicon->df_error, lexicon->cf_error);
 	for (int i = 0; i < LEXICON_CLASSES; i++)
@@ -300,10 +285,10 @@ neardup_sealed_lexicon(PG_FUNCTION_ARGS)
 	if (VARSIZE(lexicon) < LEXICON_HEADER)
 		PG_RETURN_BYTEA_P(lexicon);
 	lexicon_swap(lexicon);
-	lexicon_spec(lexicon, &spec);
+	spec = lexicon_spec(lexicon);
 	if (!(spec.filters & FILTER_CONFIG))
 		(void) analysis_hash(&spec, &lexicon->analysis);
-	lexicon_seal(lexicon);
+	lexicon_seal(lexicon, LEXICON_NWORDS(lexicon));
 	lexicon_swap(lexicon);
 	PG_RETURN_BYTEA_P(lexicon);
 }
@@ -312,43 +297,11 @@ neardup_sealed_lexicon(PG_FUNCTION_ARGS)
 
 /* Operators */
 
-PG_FUNCTION_INFO_V1(lexicon_eq);
-PG_FUNCTION_INFO_V1(lexicon_ne);
 PG_FUNCTION_INFO_V1(lexicon_hash);
 PG_FUNCTION_INFO_V1(lexicon_hash_extended);
 PG_FUNCTION_INFO_V1(lexicon_plus);
 PG_FUNCTION_INFO_V1(lexicon_minus);
 PG_FUNCTION_INFO_V1(lexicon_trim);
-PG_FUNCTION_INFO_V1(lexicon_documents);
-PG_FUNCTION_INFO_V1(lexicon_nwords);
-PG_FUNCTION_INFO_V1(lexicon_length);
-PG_FUNCTION_INFO_V1(lexicon_df_error);
-PG_FUNCTION_INFO_V1(lexicon_cf_error);
-PG_FUNCTION_INFO_V1(lexicon_describe);
-PG_FUNCTION_INFO_V1(lexicon_words);
-
-/* Equality */
-
-static bool
-lexicons_equal(FunctionCallInfo fcinfo)
-{
-	Lexicon    *a = PG_GETARG_LEXICON(0);
-	Lexicon    *b = PG_GETARG_LEXICON(1);
-
-	return VARSIZE(a) == VARSIZE(b) && memcmp(a, b, VARSIZE(a)) == 0;
-}
-
-Datum
-lexicon_eq(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_BOOL(lexicons_equal(fcinfo));
-}
-
-Datum
-lexicon_ne(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_BOOL(!lexicons_equal(fcinfo));
-}
 
 Datum
 lexicon_hash(PG_FUNCTION_ARGS)
@@ -370,105 +323,17 @@ lexicon_hash_extended(PG_FUNCTION_ARGS)
 	PG_RETURN_INT64((int64) hash);
 }
 
-/* Merging */
-
-/* Two lexicons of the same analysis, read side by side in order of hashes. */
-typedef struct Merge
-{
-	const LexiconEntry *a;
-	const LexiconEntry *a_end;
-	const LexiconEntry *b;
-	const LexiconEntry *b_end;
-	uint64		steps;			/* taken so far */
-} Merge;
-
-static void
-merge_begin(Merge *merge, const Lexicon *a, const Lexicon *b)
-{
-	SignatureSpec left;
-	SignatureSpec right;
-
-	lexicon_spec(a, &left);
-	lexicon_spec(b, &right);
-	words_require_same(&left, &right);
-	merge->a = a->entries;
-	merge->a_end = a->entries + LEXICON_NWORDS(a);
-	merge->b = b->entries;
-	merge->b_end = b->entries + LEXICON_NWORDS(b);
-	merge->steps = 0;
-}
-
-/*
- * The next word's entries in both, NULL where it is not; false at the end.
- */
-static bool
-merge_next(Merge *merge, const LexiconEntry **a, const LexiconEntry **b)
-{
-	bool		more_a = merge->a < merge->a_end;
-	bool		more_b = merge->b < merge->b_end;
-
-	CHECK_EVERY(merge->steps++);
-	*a = *b = NULL;
-	if (!more_a && !more_b)
-		return false;
-	if (more_a && (!more_b || merge->a->hash <= merge->b->hash))
-		*a = merge->a;
-	if (more_b && (!more_a || merge->b->hash <= merge->a->hash))
-		*b = merge->b;
-	merge->a += *a != NULL;
-	merge->b += *b != NULL;
-	return true;
-}
-
-/* How many words two lexicons have together. */
-static size_t
-merged_size(const Lexicon *a, const Lexicon *b)
-{
-	Merge		merge;
-	const LexiconEntry *ea;
-	const LexiconEntry *eb;
-	size_t		n = 0;
-
-	merge_begin(&merge, a, b);
-	while (merge_next(&merge, &ea, &eb))
-		n++;
-	return n;
-}
-
 /* The statistics of the documents of both. */
 Datum
 lexicon_plus(PG_FUNCTION_ARGS)
 {
 	Lexicon    *a = PG_GETARG_LEXICON(0);
-	Lexicon    *b = PG_GETARG_LEXICON(1);
-	Lexicon    *sum;
-	LexiconEntry *entry;
-	Merge		merge;
-	const LexiconEntry *ea;
-	const LexiconEntry *eb;
-	SignatureSpec spec;
+	SignatureSpec spec = lexicon_spec(a);
+	Counts	   *counts = counts_create(&spec, a->reading, LEXICON_MAX_WORDS);
 
-	lexicon_spec(a, &spec);
-	sum = lexicon_alloc(&spec, a->reading | b->reading,
-						merged_size(a, b));
-	lexicon_add_totals(sum, a);
-	lexicon_add_totals(sum, b);
-	merge_begin(&merge, a, b);
-	for (entry = sum->entries; merge_next(&merge, &ea, &eb); entry++)
-	{
-		if (ea == NULL)
-			*entry = *eb;
-		else if (eb == NULL)
-			*entry = *ea;
-		else
-			*entry = (LexiconEntry)
-		{
-			ea->hash, add_saturated(ea->df, eb->df),
-				add_saturated(ea->cf, eb->cf)
-		};
-	}
-	lexicon_seal(sum);
-	PG_RETURN_LEXICON(sum);
+	counts_add_lexicon(counts, a);
+	counts_add_lexicon(counts, PG_GETARG_LEXICON(1));
+	PG_RETURN_LEXICON(counts_lexicon(counts));
 }
 
 /* a - b, which may be wrong by error; raises DATA_EXCEPTION if b is more. */
@@ -504,20 +369,38 @@ set_right(LexiconEntry *entry, const Lexicon *result)
 	return entry->df > 0;
 }
 
-/* A word less its occurrences elsewhere; false if none are left. */
-static bool
-subtract_entry(LexiconEntry *entry, const LexiconEntry *a,
-			   const LexiconEntry *b, const Lexicon *result)
+/* The entry of a word in the next of a lexicon's, or NULL: they rise. */
+static const LexiconEntry *
+next_entry(const LexiconEntry **next, const LexiconEntry *end, uint64 hash)
 {
-	if (b == NULL)
-		*entry = *a;
-	else
+	return *next < end && (*next)->hash == hash ? (*next)++ : NULL;
+}
+
+/* Subtract the words of b from those of a; returns how many are left. */
+static size_t
+subtract_words(const Lexicon *a, const Lexicon *b, Lexicon *result)
+{
+	const LexiconEntry *at_a = a->entries;
+	const LexiconEntry *at_b = b->entries;
+	const LexiconEntry *end_a = at_a + LEXICON_NWORDS(a);
+	const LexiconEntry *end_b = at_b + LEXICON_NWORDS(b);
+	size_t		n = 0;
+
+	for (uint64 i = 0; at_a < end_a || at_b < end_b; i++)
 	{
-		entry->hash = b->hash;
-		entry->df = subtract(a == NULL ? 0 : a->df, b->df, result->df_error);
-		entry->cf = subtract(a == NULL ? 0 : a->cf, b->cf, result->cf_error);
+		uint64		hash = at_b == end_b || (at_a < end_a && at_a->hash < at_b->hash) ?
+		at_a->hash : at_b->hash;
+		const LexiconEntry *in_a = next_entry(&at_a, end_a, hash);
+		const LexiconEntry *in_b = next_entry(&at_b, end_b, hash);
+		LexiconEntry entry = {hash};
+
+		CHECK_EVERY(i);
+		entry.df = subtract(in_a ? in_a->df : 0, in_b ? in_b->df : 0, result->df_error);
+		entry.cf = subtract(in_a ? in_a->cf : 0, in_b ? in_b->cf : 0, result->cf_error);
+		if (set_right(&entry, result))
+			result->entries[n++] = entry;
 	}
-	return set_right(entry, result);
+	return n;
 }
 
 /* The statistics of a's documents without those of b. */
@@ -526,18 +409,11 @@ lexicon_minus(PG_FUNCTION_ARGS)
 {
 	Lexicon    *a = PG_GETARG_LEXICON(0);
 	Lexicon    *b = PG_GETARG_LEXICON(1);
-	Lexicon    *rest;
-	Merge		merge;
-	const LexiconEntry *ea;
-	const LexiconEntry *eb;
-	SignatureSpec spec;
-	size_t		n = 0;
+	Lexicon    *rest = lexicon_alloc(a, LEXICON_NWORDS(a));
 	uint64		initials = 0;
+	size_t		n;
 
-	merge_begin(&merge, a, b);
-	lexicon_spec(a, &spec);
-	rest = lexicon_alloc(&spec, a->reading,
-						 LEXICON_NWORDS(a));
+	lexicons_require_same(a, b);
 	rest->documents = subtract(a->documents, b->documents, 0);
 	rest->length = subtract(a->length, b->length, 0);
 	rest->df_error = lexicon_add_errors(a->df_error, b->df_error);
@@ -552,16 +428,9 @@ lexicon_minus(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_DATA_EXCEPTION),
 				 errmsg("lexicon to be subtracted is not part of the other one"),
 				 errdetail("The classes of the words that are left sum up to more than their number.")));
-	while (merge_next(&merge, &ea, &eb))
-	{
-		LexiconEntry entry;
-
-		if (subtract_entry(&entry, ea, eb, rest))
-			rest->entries[n++] = entry;
-	}
+	n = subtract_words(a, b, rest);
 	Assert(n <= LEXICON_NWORDS(a));
-	SET_VARSIZE(rest, LEXICON_HEADER + n * sizeof(LexiconEntry));
-	lexicon_seal(rest);
+	lexicon_seal(rest, n);
 	PG_RETURN_LEXICON(rest);
 }
 
@@ -599,15 +468,9 @@ lexicon_trim(PG_FUNCTION_ARGS)
 	size_t		kept = 0;
 	uint32		lost_df = 0;
 	uint32		lost_cf = 0;
-	uint64		limit;
-	SignatureSpec spec;
-	Lexicon    *result;
+	uint64		limit = rank_limit(lexicon, max, min_df);
+	Lexicon    *result = lexicon_alloc(lexicon, Min(n, (size_t) max));
 
-	limit = rank_limit(lexicon, max, min_df);
-	lexicon_spec(lexicon, &spec);
-	result = lexicon_alloc(&spec, false, Min(n, (size_t) max));
-	memcpy((char *) result + VARHDRSZ, (char *) lexicon + VARHDRSZ,
-		   LEXICON_HEADER - VARHDRSZ);
 	for (size_t i = 0; i < n; i++)
 	{
 		const LexiconEntry *entry = &lexicon->entries[i];
@@ -623,109 +486,6 @@ lexicon_trim(PG_FUNCTION_ARGS)
 	result->df_error = lexicon_add_errors(result->df_error, lost_df);
 	result->cf_error = lexicon_add_errors(result->cf_error, lost_cf);
 	Assert(kept <= Min(n, (size_t) max));
-	SET_VARSIZE(result, LEXICON_HEADER + kept * sizeof(LexiconEntry));
-	lexicon_seal(result);
+	lexicon_seal(result, kept);
 	PG_RETURN_LEXICON(result);
-}
-
-/* Reading */
-
-Datum
-lexicon_documents(PG_FUNCTION_ARGS)
-{
-	size_t		n;
-
-	PG_RETURN_INT64((int64) lexicon_header(PG_GETARG_DATUM(0), &n)->documents);
-}
-
-Datum
-lexicon_nwords(PG_FUNCTION_ARGS)
-{
-	size_t		n;
-
-	(void) lexicon_header(PG_GETARG_DATUM(0), &n);
-	PG_RETURN_INT64((int64) n);
-}
-
-Datum
-lexicon_length(PG_FUNCTION_ARGS)
-{
-	size_t		n;
-
-	PG_RETURN_INT64((int64) lexicon_header(PG_GETARG_DATUM(0), &n)->length);
-}
-
-Datum
-lexicon_df_error(PG_FUNCTION_ARGS)
-{
-	size_t		n;
-
-	PG_RETURN_INT64((int64) lexicon_header(PG_GETARG_DATUM(0), &n)->df_error);
-}
-
-Datum
-lexicon_cf_error(PG_FUNCTION_ARGS)
-{
-	size_t		n;
-
-	PG_RETURN_INT64((int64) lexicon_header(PG_GETARG_DATUM(0), &n)->cf_error);
-}
-
-/* lexicon_describe(lexicon): what is in it, in words */
-Datum
-lexicon_describe(PG_FUNCTION_ARGS)
-{
-	size_t		n;
-	const Lexicon *lexicon = lexicon_header(PG_GETARG_DATUM(0), &n);
-	SignatureSpec spec;
-	StringInfoData out;
-
-	lexicon_spec(lexicon, &spec);
-	initStringInfo(&out);
-	appendStringInfo(&out, "lexicon[%s%s]: " UINT64_FORMAT " documents, "
-					 UINT64_FORMAT " %s, %zu of them distinct",
-					 words_name(&spec),
-					 analysis_reading(lexicon->reading),
-					 lexicon->documents, lexicon->length,
-					 spec_is_of_words(&spec) ? "words" : "shingles", n);
-	if (lexicon->df_error == 0 && lexicon->cf_error == 0)
-		appendStringInfoString(&out, ", exact");
-	else
-		appendStringInfo(&out, ", df off by " UINT64_FORMAT
-						 " at most, cf by " UINT64_FORMAT,
-						 lexicon->df_error, lexicon->cf_error);
-	PG_RETURN_TEXT_P(cstring_to_text_with_len(out.data, out.len));
-}
-
-/* lexicon_words(lexicon): its words, known by hash, and what they weigh */
-Datum
-lexicon_words(PG_FUNCTION_ARGS)
-{
-	Lexicon    *lexicon = PG_GETARG_LEXICON(0);
-	size_t		n = LEXICON_NWORDS(lexicon);
-	ReturnSetInfo *rsinfo;
-
-	InitMaterializedSRF(fcinfo, 0);
-	rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
-	for (size_t i = 0; i < n; i++)
-	{
-		const LexiconEntry *entry = &lexicon->entries[i];
-		int64		numbers[] = {(int64) entry->hash, entry->df, entry->cf};
-		double		weights[] = {
-			lexicon_idf(lexicon, entry->df),
-			lexicon_ridf(lexicon, entry->df, entry->cf)
-		};
-		Datum		values[5];
-		bool		nulls[5] = {0};
-
-		if (i % 1024 == 0)
-			CHECK_FOR_INTERRUPTS();
-		/* on 32 bits these are pointers to what is copied below */
-		for (int k = 0; k < 3; k++)
-			values[k] = Int64GetDatumFast(numbers[k]);
-		for (int k = 0; k < 2; k++)
-			values[3 + k] = Float8GetDatumFast(weights[k]);
-		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
-	}
-	return (Datum) 0;
 }

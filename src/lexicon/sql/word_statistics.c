@@ -1,6 +1,7 @@
 /*
  * word_statistics.c
- *		What a lexicon knows of a word, and of the words of a document.
+ *		What a lexicon has of a collection, of a word, and of the words of a
+ *		document.
  */
 #include "postgres.h"
 
@@ -13,11 +14,98 @@
 #include "lexicon/weights.h"
 #include "document/doc_context.h"
 
-PG_FUNCTION_INFO_V1(lexicon_df);
-PG_FUNCTION_INFO_V1(lexicon_cf);
-PG_FUNCTION_INFO_V1(lexicon_word_idf);
-PG_FUNCTION_INFO_V1(lexicon_word_ridf);
+/* Define an SQL function that returns a number of a lexicon's head. */
+#define HEADER_FUNCTION(function, number) \
+PG_FUNCTION_INFO_V1(function); \
+Datum \
+function(PG_FUNCTION_ARGS) \
+{ \
+	const Lexicon *lexicon = lexicon_header(PG_GETARG_DATUM(0)); \
+\
+	PG_RETURN_INT64((int64) (number)); \
+}
+
+HEADER_FUNCTION(lexicon_documents, lexicon->documents)
+HEADER_FUNCTION(lexicon_nwords, LEXICON_NWORDS(lexicon))
+HEADER_FUNCTION(lexicon_length, lexicon->length)
+HEADER_FUNCTION(lexicon_df_error, lexicon->df_error)
+HEADER_FUNCTION(lexicon_cf_error, lexicon->cf_error)
+
+PG_FUNCTION_INFO_V1(lexicon_describe);
+PG_FUNCTION_INFO_V1(lexicon_words);
 PG_FUNCTION_INFO_V1(word_statistics);
+
+/* lexicon_describe(lexicon): what is in it, in words */
+Datum
+lexicon_describe(PG_FUNCTION_ARGS)
+{
+	const Lexicon *lexicon = lexicon_header(PG_GETARG_DATUM(0));
+	SignatureSpec spec = lexicon_spec(lexicon);
+	StringInfoData out;
+
+	initStringInfo(&out);
+	appendStringInfo(&out, "lexicon[%s]: " UINT64_FORMAT " documents, "
+					 UINT64_FORMAT " %s, %zu of them distinct",
+					 words_name(&spec, lexicon->reading),
+					 lexicon->documents, lexicon->length,
+					 spec_is_of_words(&spec) ? "words" : "shingles",
+					 (size_t) LEXICON_NWORDS(lexicon));
+	if (lexicon->df_error == 0 && lexicon->cf_error == 0)
+		appendStringInfoString(&out, ", exact");
+	else
+		appendStringInfo(&out, ", df off by " UINT64_FORMAT
+						 " at most, cf by " UINT64_FORMAT,
+						 lexicon->df_error, lexicon->cf_error);
+	PG_RETURN_TEXT_P(cstring_to_text_with_len(out.data, out.len));
+}
+
+/*
+ * Put a row of a word: what identifies it, then df, cf, idf and ridf of its entry,
+ * which is NULL if the lexicon does not have it.
+ */
+static void
+put_row(ReturnSetInfo *rsinfo, const Lexicon *lexicon,
+		const LexiconEntry *entry, const Datum *word, int nword)
+{
+	Datum		values[6];
+	bool		nulls[6] = {0};
+	int64		df = entry == NULL ? 0 : entry->df;
+	int64		cf = entry == NULL ? 0 : entry->cf;
+	double		idf = entry == NULL ? 0 : lexicon_idf(lexicon, entry->df);
+	double		ridf = entry == NULL ? 0 :
+	lexicon_ridf(lexicon, entry->df, entry->cf);
+
+	memcpy(values, word, nword * sizeof(Datum));
+	/* on 32 bits these are pointers to what is copied below */
+	values[nword] = Int64GetDatumFast(df);
+	values[nword + 1] = Int64GetDatumFast(cf);
+	values[nword + 2] = Float8GetDatumFast(idf);
+	values[nword + 3] = Float8GetDatumFast(ridf);
+	nulls[nword + 2] = nulls[nword + 3] = entry == NULL;
+	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+}
+
+/* lexicon_words(lexicon): its words, known by hash, and their numbers */
+Datum
+lexicon_words(PG_FUNCTION_ARGS)
+{
+	Lexicon    *lexicon = PG_GETARG_LEXICON(0);
+	size_t		n = LEXICON_NWORDS(lexicon);
+
+	InitMaterializedSRF(fcinfo, 0);
+	for (size_t i = 0; i < n; i++)
+	{
+		int64		hash = (int64) lexicon->entries[i].hash;
+		Datum		word = Int64GetDatumFast(hash);
+
+		CHECK_FOR_INTERRUPTS();
+		put_row((ReturnSetInfo *) fcinfo->resultinfo, lexicon,
+				&lexicon->entries[i], &word, 1);
+	}
+	return (Datum) 0;
+}
+
+/* The numbers of a word */
 
 /* The one word, or shingle, that a text is; how many of them it has, up to 2. */
 static size_t
@@ -43,8 +131,8 @@ read_term(DocContext *doccxt, const text *doc, uint64 *hash)
 }
 
 /*
- * The entry of the word that is argument 1 in the lexicon that is argument 0,
- * or NULL; false if analysis leaves the word out.  Raises an error if the text
+ * Find the entry of the word that is argument 1 in the lexicon that is argument 0, or
+ * NULL.  Returns false if analysis leaves the word out; raises an error if the text
  * is more than one word.
  */
 static bool
@@ -65,59 +153,37 @@ find_word(FunctionCallInfo fcinfo, const Lexicon **lexicon,
 				 errmsg("\"%s\" is more than one %s", text_to_cstring(word),
 						doccxt->of_shingles ? "shingle" : "word"),
 				 doccxt->of_shingles ? 0 :
-				 errhint("word_statistics() tells of all words of a text.")));
+				 errhint("word_statistics() shows all words of a text.")));
 	*lexicon = view->lexicon;
 	*entry = n == 0 ? NULL : view_find(view, hash);
 	return n == 1;
 }
 
-/* df(lexicon, word): documents that have it */
-Datum
-lexicon_df(PG_FUNCTION_ARGS)
-{
-	const Lexicon *lexicon;
-	const LexiconEntry *entry;
-
-	if (!find_word(fcinfo, &lexicon, &entry))
-		PG_RETURN_NULL();
-	PG_RETURN_INT64(entry == NULL ? 0 : entry->df);
+/*
+ * Define an SQL function (lexicon, word) of a word's entry, which is NULL if the
+ * lexicon does not have the word; the result is NULL if the condition is false.
+ */
+#define WORD_FUNCTION(function, condition, result) \
+PG_FUNCTION_INFO_V1(function); \
+Datum \
+function(PG_FUNCTION_ARGS) \
+{ \
+	const Lexicon *lexicon; \
+	const LexiconEntry *entry; \
+\
+	if (!find_word(fcinfo, &lexicon, &entry) || !(condition)) \
+		PG_RETURN_NULL(); \
+	result; \
 }
 
-/* cf(lexicon, word): its occurrences */
-Datum
-lexicon_cf(PG_FUNCTION_ARGS)
-{
-	const Lexicon *lexicon;
-	const LexiconEntry *entry;
-
-	if (!find_word(fcinfo, &lexicon, &entry))
-		PG_RETURN_NULL();
-	PG_RETURN_INT64(entry == NULL ? 0 : entry->cf);
-}
-
-/* idf(lexicon, word): NULL if the lexicon does not have it */
-Datum
-lexicon_word_idf(PG_FUNCTION_ARGS)
-{
-	const Lexicon *lexicon;
-	const LexiconEntry *entry;
-
-	if (!find_word(fcinfo, &lexicon, &entry) || entry == NULL)
-		PG_RETURN_NULL();
-	PG_RETURN_FLOAT8(lexicon_idf(lexicon, entry->df));
-}
-
-/* ridf(lexicon, word): NULL if the lexicon does not have it */
-Datum
-lexicon_word_ridf(PG_FUNCTION_ARGS)
-{
-	const Lexicon *lexicon;
-	const LexiconEntry *entry;
-
-	if (!find_word(fcinfo, &lexicon, &entry) || entry == NULL)
-		PG_RETURN_NULL();
-	PG_RETURN_FLOAT8(lexicon_ridf(lexicon, entry->df, entry->cf));
-}
+WORD_FUNCTION(lexicon_df, true,
+			  PG_RETURN_INT64(entry == NULL ? 0 : entry->df))
+WORD_FUNCTION(lexicon_cf, true,
+			  PG_RETURN_INT64(entry == NULL ? 0 : entry->cf))
+WORD_FUNCTION(lexicon_word_idf, entry != NULL,
+			  PG_RETURN_FLOAT8(lexicon_idf(lexicon, entry->df)))
+WORD_FUNCTION(lexicon_word_ridf, entry != NULL,
+			  PG_RETURN_FLOAT8(lexicon_ridf(lexicon, entry->df, entry->cf)))
 
 /* The words of a document */
 
@@ -208,29 +274,6 @@ read_words(Reader *reader, size_t *nwords)
 	return words;
 }
 
-/* One row: word, tf, and df, cf, idf, ridf where the lexicon has it. */
-static void
-put_word(ReturnSetInfo *rsinfo, const LexiconView *view,
-		 const DocumentWord *word)
-{
-	const LexiconEntry *entry = view_find(view, word->hash);
-	Datum		values[6] = {0};
-	bool		nulls[6] = {0};
-
-	values[0] = PointerGetDatum(server_word(word->word, word->len));
-	values[1] = Int32GetDatum(word->tf);
-	values[2] = Int64GetDatum(entry == NULL ? 0 : entry->df);
-	values[3] = Int64GetDatum(entry == NULL ? 0 : entry->cf);
-	nulls[4] = nulls[5] = entry == NULL;
-	if (entry != NULL)
-	{
-		values[4] = Float8GetDatum(lexicon_idf(view->lexicon, entry->df));
-		values[5] = Float8GetDatum(lexicon_ridf(view->lexicon, entry->df,
-												entry->cf));
-	}
-	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
-}
-
 /*
  * word_statistics(doc text, lexicon, analysis text): its words in order of
  * first occurrence
@@ -238,14 +281,12 @@ put_word(ReturnSetInfo *rsinfo, const LexiconView *view,
 Datum
 word_statistics(PG_FUNCTION_ARGS)
 {
-	ReturnSetInfo *rsinfo;
 	DocContext *doccxt;
 	LexiconView *view;
 	DocumentWord *words;
 	size_t		n;
 
 	InitMaterializedSRF(fcinfo, 0);
-	rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
 	doccxt = doc_context_get(fcinfo, 2);
 	view = doc_context_lexicon(doccxt, fcinfo, 1);
 	doc_context_read_for_lexicon(doccxt, fcinfo, view->lexicon, READS_WORDS);
@@ -253,8 +294,13 @@ word_statistics(PG_FUNCTION_ARGS)
 	words = read_words(doccxt->reader, &n);
 	for (size_t i = 0; i < n; i++)
 	{
+		Datum		word[2];
+
 		CHECK_FOR_INTERRUPTS();
-		put_word(rsinfo, view, &words[i]);
+		word[0] = PointerGetDatum(server_word(words[i].word, words[i].len));
+		word[1] = Int32GetDatum(words[i].tf);
+		put_row((ReturnSetInfo *) fcinfo->resultinfo, view->lexicon,
+				view_find(view, words[i].hash), word, 2);
 	}
 	return (Datum) 0;
 }

@@ -631,8 +631,7 @@ fuzzy_fingerprint(PG_FUNCTION_ARGS)
 {
 	DocContext *doccxt = doc_context_get(fcinfo, 3);
 	int			n = doc_context_argument(doccxt, 1);
-	size_t		nwords;
-	const Lexicon *lexicon = lexicon_header(PG_GETARG_DATUM(n), &nwords);
+	const Lexicon *lexicon = lexicon_header(PG_GETARG_DATUM(n));
 
 	doc_context_read_for_lexicon(doccxt, fcinfo, lexicon, READS_WORDS);
 	return make_fingerprint(fcinfo, doccxt, lexicon, DOC_CONTEXT_GETARG_TEXT(doccxt, 0),

@@ -173,28 +173,23 @@ union_create(FunctionCallInfo fcinfo, const SignatureSpec *spec)
 	return state;
 }
 
-/*
- * (state signature, signature), and to combine states, of which the second is
- * flattened by being fetched
- */
+/* Add a signature to a state, which is created if it is NULL. */
+static void *
+union_add_flat(FunctionCallInfo fcinfo, void *state, struct varlena *flat)
+{
+	Signature  *sig = (Signature *) flat;
+
+	if (state == NULL)
+		state = union_create(fcinfo, &sig->spec);
+	union_add(state, sig);
+	return state;
+}
+
+/* (state signature, signature), and to combine states */
 Datum
 signature_union_agg_add(PG_FUNCTION_ARGS)
 {
-	UnionState *state;
-	Signature  *sig;
-
-	if (PG_ARGISNULL(1))
-		return call_unchanged_state(fcinfo);
-	sig = PG_GETARG_SIGNATURE(1);
-	state = state_to_change(fcinfo, &union_methods);
-	if (state == NULL)
-	{
-		state = union_create(fcinfo, &sig->spec);
-		if (!PG_ARGISNULL(0))
-			union_add(state, PG_GETARG_SIGNATURE(0));
-	}
-	union_add(state, sig);
-	PG_RETURN_STATE(state);
+	return state_combine(fcinfo, &union_methods, union_add_flat);
 }
 
 Datum
