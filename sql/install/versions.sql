@@ -68,7 +68,7 @@ BEGIN
         JOIN pg_catalog.pg_type t ON t.oid OPERATOR(pg_catalog.=) a.atttypid
         JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) t.typnamespace
         WHERE n.nspname OPERATOR(pg_catalog.=) schema_name AND t.typname OPERATOR(pg_catalog.=) 'signature'
-            AND c.relkind OPERATOR(pg_catalog.=) 'r' AND c.relpersistence OPERATOR(pg_catalog.<>) 't' AND NOT a.attisdropped
+            AND c.relkind OPERATOR(pg_catalog.=) ANY ('{r,m}') AND c.relpersistence OPERATOR(pg_catalog.<>) 't' AND NOT a.attisdropped
         ORDER BY c.oid, a.attnum
     LOOP
         EXIT WHEN force;
