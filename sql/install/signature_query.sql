@@ -50,7 +50,7 @@ CREATE OPERATOR %% (
     LEFTARG = signature, RIGHTARG = signature_query, FUNCTION = signature_matches,
     RESTRICT = neardup_sel, JOIN = neardup_joinsel
 );
-COMMENT ON OPERATOR %% (signature, signature_query) IS 'index condition of near-duplicate conditions';
+COMMENT ON OPERATOR %% (signature, signature_query) IS 'condition of index scans for near-duplicates';
 
 CREATE FUNCTION signature(signature_query) RETURNS signature
     AS 'MODULE_PATHNAME', 'signature_query_signature'
