@@ -52,8 +52,6 @@ OBJS = \
 	src/guard/guard.o \
 	src/guard/guard_check.o \
 	src/guard/guard_definition.o \
-	src/guard/guard_key.o \
-	src/guard/guard_moved.o \
 	src/guard/guard_report.o \
 	src/guard/guard_row.o \
 	src/guard/guard_search.o \

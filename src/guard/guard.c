@@ -7,14 +7,22 @@
  */
 #include "postgres.h"
 
+#include "access/htup_details.h"
+#include "access/relation.h"
 #include "access/tableam.h"
+#include "access/xact.h"
+#include "catalog/partition.h"
 #include "catalog/pg_trigger.h"
 #include "executor/executor.h"
+#include "storage/bufmgr.h"
+#include "utils/builtins.h"
+#include "utils/fmgrprotos.h"
 #include "utils/inval.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 
 #include "base/compat.h"
+#include "base/memory.h"
 #include "guard/guard.h"
 
 /* The call site */
@@ -56,13 +64,11 @@ guard_create(MemoryContext parent, Relation rel, const Trigger *trigger)
 	guard->mode = arguments.mode;
 	guard->before = TRIGGER_FOR_BEFORE(trigger->tgtype);
 	guard->statement = !TRIGGER_FOR_ROW(trigger->tgtype);
-	if (guard->mode == GUARD_TAG)
-		guard->tag = guard_tag_column(rel, trigger->tgargs[3]);
 	guard_scope_init(guard, rel, arguments.scope, arguments.nscope);
 	guard_list_tables(guard, parent, rel, trigger);
 	prepare_new_rows(guard, rel);
 	if (guard->mode == GUARD_TAG)
-		guard_require_tag_apart(guard, rel);
+		guard->tag = guard_tag_column(guard, rel, trigger->tgargs[3]);
 	Assert(guard->own != NULL && guard->own->relid == RelationGetRelid(rel));
 	guard->condition = guard_condition(rel, trigger);
 	guard->row = CreateStandaloneExprContext();
@@ -101,43 +107,157 @@ call_site_guard(FmgrInfo *flinfo, Relation rel, const Trigger *trigger)
 	return guard;
 }
 
-/* One row */
+/*
+ * Rows that an UPDATE moves to another partition
+ *
+ * PostgreSQL fires the BEFORE UPDATE triggers of the partition that a row is in, deletes
+ * the row there, and fires the BEFORE INSERT triggers of the partition that it goes to.
+ * To skip it then would lose it.  So a row that a guard in mode skip has let pass as an
+ * UPDATE is not checked again as the INSERT that follows.  It is recognized by the
+ * statement, which processes one row after the other, and by the deleted version, which
+ * is marked as moved.  Statements of other triggers may run in between.
+ *
+ * (Where another BEFORE INSERT trigger keeps a moved row from arriving, a row that the
+ * same MERGE inserts next is mistaken for it, or one of another part of WITH.)
+ *
+ * In mode tag the row is checked again.  It must not be tagged with the key that it had
+ * before, which other rows of its group are tagged with.  So the version that has left is
+ * looked up.
+ */
 
-/* Look for a near-duplicate of the row of a BEFORE trigger. */
-static bool
-search_before(Guard *guard, TriggerData *trigdata, TupleTableSlot *row, GuardMatch *match)
+/* A row that a guard has let pass. */
+typedef struct Moving
 {
-	bool		update = TRIGGER_FIRED_BY_UPDATE(trigdata->tg_event);
-	Signature  *sig = guard_new_signature(guard, row);
+	StatementId statement;		/* that updates it */
+	int			depth;			/* of triggers that run the statement */
+	NameData	guard;			/* the trigger's name, the same in all
+								 * partitions */
+	Oid			relid;
+	ItemPointerData tid;
+} Moving;
 
-	return sig != NULL &&
-		guard_search(guard, trigdata->tg_relation, sig,
-					 update ? &trigdata->tg_trigtuple->t_self : NULL, match);
-}
+/* The last row of each guard, of the running statements */
+static Moving *moving;
+static size_t room;
+static int	nmoving;
 
-/* The same of an AFTER trigger; the live version stays in guard->slot. */
+/* True if an older entry may still be asked for: statements of deeper triggers have ended. */
 static bool
-search_after(Guard *guard, TriggerData *trigdata, TupleTableSlot *row, GuardMatch *match)
+is_awaited(const Moving *old, const Moving *row)
 {
-	ItemPointerData tid = row->tts_tid;
-	Signature  *sig;
-
-	row = guard_live_version(guard, trigdata->tg_relation, &tid);
-	if (row == NULL)
+	if (old->statement.transaction != row->statement.transaction)
 		return false;
-	sig = guard_new_signature(guard, row);
-	return sig != NULL &&
-		guard_search(guard, trigdata->tg_relation, sig, &tid, match);
+	return old->depth < row->depth ||
+		(statements_equal(old->statement, row->statement) &&
+		 strcmp(NameStr(old->guard), NameStr(row->guard)) != 0);
 }
 
-/* A row that a BEFORE UPDATE trigger lets pass may be about to move. */
+/* Note a row that a BEFORE UPDATE trigger lets pass. */
 static void
-let_pass(Guard *guard, TriggerData *trigdata)
+let_pass(const Guard *guard, const TriggerData *trigdata)
 {
-	if (trigdata->tg_relation->rd_rel->relispartition &&
-		(guard->mode == GUARD_SKIP || guard->mode == GUARD_TAG))
-		guard_may_move(trigdata);
+	Moving		row = {
+		.statement = guard_current_statement(),
+		.depth = DatumGetInt32(DirectFunctionCall1(pg_trigger_depth, (Datum) 0)),
+		.relid = RelationGetRelid(trigdata->tg_relation),
+		.tid = trigdata->tg_trigtuple->t_self
+	};
+	MemoryContext caller;
+	int			n = 0;
+
+	if (!trigdata->tg_relation->rd_rel->relispartition ||
+		(guard->mode != GUARD_SKIP && guard->mode != GUARD_TAG))
+		return;
+	Assert(ItemPointerIsValid(&row.tid));
+	namestrcpy(&row.guard, trigdata->tg_trigger->tgname);
+	for (int i = 0; i < nmoving; i++)
+		if (is_awaited(&moving[i], &row))
+			moving[n++] = moving[i];
+	caller = MemoryContextSwitchTo(TopMemoryContext);
+	moving = growing_reserve(moving, &room, n + 1, sizeof(Moving));
+	MemoryContextSwitchTo(caller);
+	moving[n] = row;
+	nmoving = n + 1;
 }
+
+/* The partitioned table that all rows of a partition are of. */
+static Oid
+topmost(Oid relid)
+{
+	return llast_oid(get_partition_ancestors(relid));
+}
+
+/* The row that this guard has let pass last, in a partition of the same table; or NULL. */
+static Moving *
+find_moving(const TriggerData *trigdata)
+{
+	StatementId statement = guard_current_statement();
+
+	for (int i = nmoving - 1; i >= 0; i--)
+		if (statements_equal(moving[i].statement, statement) &&
+			strcmp(NameStr(moving[i].guard), trigdata->tg_trigger->tgname) == 0 &&
+			topmost(moving[i].relid) == topmost(RelationGetRelid(trigdata->tg_relation)))
+			return &moving[i];
+	return NULL;
+}
+
+/* True if this transaction has moved the version in the slot to another partition. */
+static bool
+is_moved(TupleTableSlot *slot)
+{
+	HeapTupleHeader tuple = ExecFetchSlotHeapTuple(slot, false, NULL)->t_data;
+
+	return HeapTupleHeaderIndicatesMovedPartitions(tuple) &&
+		TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetUpdateXid(tuple));
+}
+
+static void
+close_former(Relation rel, TupleTableSlot *former)
+{
+	ExecDropSingleTupleTableSlot(former);
+	relation_close(rel, AccessShareLock);
+}
+
+/*
+ * The version, in another partition, of the row that a BEFORE INSERT trigger is given; NULL
+ * if it has not moved.  The caller closes both.
+ */
+static TupleTableSlot *
+open_former(const TriggerData *trigdata, Relation *rel)
+{
+	Moving	   *row = trigdata->tg_relation->rd_rel->relispartition ?
+	find_moving(trigdata) : NULL;
+	TupleTableSlot *slot;
+
+	*rel = row == NULL ? NULL : try_relation_open(row->relid, AccessShareLock);
+	if (*rel == NULL)
+		return NULL;
+	slot = table_slot_create(*rel, NULL);
+	/* the table may have been truncated since */
+	if (ItemPointerGetBlockNumber(&row->tid) >= RelationGetNumberOfBlocks(*rel) ||
+		!table_tuple_fetch_row_version(*rel, &row->tid, SnapshotAny, slot) || !is_moved(slot))
+	{
+		close_former(*rel, slot);
+		return NULL;
+	}
+	/* it arrives once */
+	*row = moving[--nmoving];
+	return slot;
+}
+
+/* True if a BEFORE INSERT trigger is given a row that has moved. */
+static bool
+has_moved(const TriggerData *trigdata)
+{
+	Relation	rel;
+	TupleTableSlot *former = open_former(trigdata, &rel);
+
+	if (former != NULL)
+		close_former(rel, former);
+	return former != NULL;
+}
+
+/* One row */
 
 /* Tag a row: see guard_tag(). */
 static HeapTuple
@@ -145,15 +265,15 @@ tag_row(Guard *guard, TriggerData *trigdata, HeapTuple tuple,
 		TupleTableSlot *row, const GuardMatch *match)
 {
 	Relation	rel = trigdata->tg_relation;
-	Relation	former_rel = NULL;
-	TupleTableSlot *former = NULL;
+	Relation	former_rel;
+	TupleTableSlot *former;
 
 	if (TRIGGER_FIRED_BY_UPDATE(trigdata->tg_event))
 		return guard_tag(guard, rel, tuple, row, rel, trigdata->tg_trigslot, match);
-	former = guard_former_version(trigdata, &former_rel);
+	former = open_former(trigdata, &former_rel);
 	tuple = guard_tag(guard, rel, tuple, row, former_rel, former, match);
 	if (former != NULL)
-		guard_former_end(former_rel, former);
+		close_former(former_rel, former);
 	return tuple;
 }
 
@@ -167,21 +287,6 @@ is_unchanged(Guard *guard, TriggerData *trigdata, TupleTableSlot *row)
 }
 
 /*
- * True if there is nothing to check: an UPDATE has changed nothing that counts, or
- * the row inserted is one that the guard has let pass to another partition.
- */
-static bool
-is_checked_already(Guard *guard, TriggerData *trigdata, TupleTableSlot *row)
-{
-	if (!TRIGGER_FIRED_BY_UPDATE(trigdata->tg_event))
-		return guard->mode == GUARD_SKIP && guard_has_moved(trigdata);
-	if (!is_unchanged(guard, trigdata, row))
-		return false;
-	let_pass(guard, trigdata);
-	return true;
-}
-
-/*
  * Check the row of a BEFORE trigger.  Returns the row to store, in caller's memory
  * context if it is not the one that came; NULL if it is skipped.
  */
@@ -191,24 +296,22 @@ check_before(Guard *guard, TriggerData *trigdata, HeapTuple tuple,
 {
 	bool		update = TRIGGER_FIRED_BY_UPDATE(trigdata->tg_event);
 	Relation	rel = trigdata->tg_relation;
+	Signature  *sig = guard_new_signature(guard, row);
 	GuardMatch	match;
-	bool		found;
+	bool		found = sig != NULL &&
+	guard_search(guard, rel, sig, update ? &trigdata->tg_trigtuple->t_self : NULL, &match);
 
 	Assert(guard->mode != GUARD_REJECT);
-	if (guard->mode == GUARD_SKIP)
-		guard_skipped_begin();
-	found = search_before(guard, trigdata, row, &match);
-	if (found && guard->mode == GUARD_SKIP)
-	{
-		guard_skipped_note(rel, row, &match);
-		tuple = NULL;
-	}
-	else if (update)
+	if (update && !(found && guard->mode == GUARD_SKIP))
 		let_pass(guard, trigdata);
-	if (found && guard->mode == GUARD_WARN)
+	if (guard->mode == GUARD_SKIP)
+		guard_note_skipped(rel, row, found ? &match : NULL);
+	if (found && guard->mode == GUARD_SKIP)
+		tuple = NULL;
+	else if (found && guard->mode == GUARD_WARN)
 		guard_report(guard, rel, trigdata->tg_trigger,
 					 guard_describe(guard, rel, row, &match));
-	if (guard->mode == GUARD_TAG)
+	else if (guard->mode == GUARD_TAG)
 	{
 		MemoryContextSwitchTo(caller);
 		tuple = tag_row(guard, trigdata, tuple, row, found ? &match : NULL);
@@ -218,18 +321,22 @@ check_before(Guard *guard, TriggerData *trigdata, HeapTuple tuple,
 	return tuple;
 }
 
-/* Check the row of an AFTER trigger. */
+/* Check the row of an AFTER trigger, in its live version. */
 static void
 check_after(Guard *guard, TriggerData *trigdata, TupleTableSlot *row)
 {
 	Relation	rel = trigdata->tg_relation;
+	ItemPointerData tid = row->tts_tid;
+	Signature  *sig;
 	GuardMatch	match;
 
 	Assert(guard->mode == GUARD_REJECT || guard->mode == GUARD_WARN);
-	if (search_after(guard, trigdata, row, &match))
+	row = guard_live_version(guard, rel, &tid);
+	sig = row == NULL ? NULL : guard_new_signature(guard, row);
+	if (sig != NULL && guard_search(guard, rel, sig, &tid, &match))
 	{
 		guard_report(guard, rel, trigdata->tg_trigger,
-					 guard_describe(guard, rel, guard->slot, &match));
+					 guard_describe(guard, rel, row, &match));
 		ExecClearTuple(match.table->slot);
 	}
 	ExecClearTuple(guard->slot);
@@ -245,11 +352,12 @@ check_row(Guard *guard, TriggerData *trigdata, MemoryContext caller)
 
 	/* generation expressions may name it */
 	row->tts_tableOid = RelationGetRelid(trigdata->tg_relation);
-	if (is_checked_already(guard, trigdata, row))
-		return tuple;
-	if (guard->before)
-		return check_before(guard, trigdata, tuple, row, caller);
-	check_after(guard, trigdata, row);
+	if (update && is_unchanged(guard, trigdata, row))
+		let_pass(guard, trigdata);
+	else if (!guard->before)
+		check_after(guard, trigdata, row);
+	else if (update || guard->mode != GUARD_SKIP || !has_moved(trigdata))
+		tuple = check_before(guard, trigdata, tuple, row, caller);
 	return tuple;
 }
 

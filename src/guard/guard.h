@@ -255,6 +255,15 @@ extern int	guard_scope_served(const Guard *guard, const GuardTable *table,
 extern int	guard_scope_scankeys(const Guard *guard, const GuardTable *table,
 								 Relation index, ScanKey keys);
 
+/* True if this transaction has put in the row in the slot; also by COPY ... FREEZE. */
+extern bool guard_is_own(TupleTableSlot *slot);
+
+/*
+ * The command of this transaction that has put in the row in the slot.  Of a frozen row
+ * that has been deleted since, the one that deleted it.
+ */
+extern CommandId guard_own_command(TupleTableSlot *slot);
+
 /* guard_search.c */
 extern bool guard_search(Guard *guard, Relation rel, const Signature *sig,
 						 ItemPointer self, GuardMatch *match);
@@ -271,15 +280,6 @@ extern bool guard_is_near(ConflictScan *scan);
  */
 extern bool guard_deleted_since(const ConflictScan *scan, TupleTableSlot *slot);
 
-/* True if this transaction has put in the row in the slot; also by COPY ... FREEZE. */
-extern bool guard_is_own(TupleTableSlot *slot);
-
-/*
- * The command of this transaction that has put in the row in the slot.  Of a frozen row
- * that has been deleted since, the one that deleted it.
- */
-extern CommandId guard_own_command(TupleTableSlot *slot);
-
 /*
  * The live version of a row of this transaction: that at *tid, or what has become of it
  * since, in guard->slot; its place goes to *tid.  NULL if the row is gone.
@@ -293,29 +293,7 @@ extern void guard_wait(Relation rel, const SnapshotData *dirty,
 /* guard_statement.c */
 extern void guard_check_statement(Guard *guard, TriggerData *trigdata);
 
-/* guard_moved.c */
-
-/* A BEFORE UPDATE trigger lets a row pass. */
-extern void guard_may_move(const TriggerData *trigdata);
-
-/* True if what a BEFORE INSERT trigger is given is such a row, in another partition. */
-extern bool guard_has_moved(const TriggerData *trigdata);
-
-/*
- * In mode tag: the version, in another partition, of the row that a BEFORE INSERT trigger
- * is given; NULL if it has not moved.  The caller ends both by guard_former_end().
- */
-extern TupleTableSlot *guard_former_version(const TriggerData *trigdata,
-											Relation *rel);
-extern void guard_former_end(Relation rel, TupleTableSlot *former);
-
-/* guard_key.c */
-
-/* The primary key of a table, opened with AccessShareLock, or NULL. */
-extern Relation guard_open_primary_key(Relation rel);
-
-/* True if a row has all of its primary key; a BEFORE trigger may come first. */
-extern bool guard_has_key(Relation rel, TupleTableSlot *row);
+/* guard_report.c */
 
 /*
  * How row a compares with row b of the same table by the primary key; false if
@@ -324,26 +302,15 @@ extern bool guard_has_key(Relation rel, TupleTableSlot *row);
 extern bool guard_key_compare(Relation rel, TupleTableSlot *a,
 							  TupleTableSlot *b, int *order);
 
-/* "(id)=(17)", or NULL if there is no primary key or it may not be shown. */
-extern char *guard_describe_key(Relation rel, TupleTableSlot *row);
-
-/* The key of a row as a text; NULL if it has none yet, or the user may not know it. */
-extern char *guard_key_text(Relation rel, TupleTableSlot *row);
-
 /*
  * The column of that name, which keys of rows of the table can be stored in; raises
- * an error if there is none.
+ * an error if there is none, or a tag would change what the guard reads of a row.
  */
-extern AttrNumber guard_tag_column(Relation rel, const char *column);
-
-/* Raise an error if a tag would change what the guard reads of a row. */
-extern void guard_require_tag_apart(const Guard *guard, Relation rel);
+extern AttrNumber guard_tag_column(const Guard *guard, Relation rel, const char *column);
 
 extern HeapTuple guard_tag(const Guard *guard, Relation rel, HeapTuple tuple,
 						   TupleTableSlot *row, Relation before_rel,
 						   TupleTableSlot *before, const GuardMatch *match);
-
-/* guard_report.c */
 
 /* Describe a new row and the row that it is near to. */
 extern char *guard_describe(const Guard *guard, Relation rel,
@@ -353,11 +320,10 @@ extern char *guard_describe(const Guard *guard, Relation rel,
 extern void guard_report(const Guard *guard, Relation rel,
 						 const Trigger *trigger, const char *detail);
 
-/* A row is about to be checked: forget skipped rows of an earlier statement. */
-extern void guard_skipped_begin(void);
-
-/* Remember a row that is skipped. */
-extern void guard_skipped_note(Relation rel, TupleTableSlot *row,
-							   const GuardMatch *match);
+/*
+ * Remember a row that is skipped because of the match; or, if match is NULL, that the
+ * statement has checked a row.  The skipped rows of an earlier statement are forgotten.
+ */
+extern void guard_note_skipped(Relation rel, TupleTableSlot *row, const GuardMatch *match);
 
 #endif							/* NEARDUP_GUARD_H */

@@ -5,9 +5,6 @@
  * The word "within" begins the columns of the scope.  It is no mode, and is not
  * looked for where a tag column is expected, so it cannot be mistaken for
  * anything else.  One argument for each column needs no rules for quoting.
- *
- * A definition that would guard less than it seems to is an error: see README.md
- * about inheritance.
  */
 #include "postgres.h"
 
@@ -19,7 +16,6 @@
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_trigger.h"
 #include "utils/fmgroids.h"
-#include "utils/lsyscache.h"
 
 #include "base/compat.h"
 #include "base/input.h"
@@ -197,23 +193,9 @@ check_statement_timing(Relation rel, const Trigger *trigger, GuardMode mode)
 				 errtable(rel)));
 }
 
-/* Inheritance */
-
-/* A table, no partition, that inherits from a table; InvalidOid if none does. */
-static Oid
-find_child(Relation rel)
-{
-	List	   *children;
-
-	if (!rel->rd_rel->relhassubclass || rel->rd_rel->relkind == RELKIND_PARTITIONED_TABLE)
-		return InvalidOid;
-	children = find_inheritance_children(RelationGetRelid(rel), NoLock);
-	return children == NIL ? InvalidOid : linitial_oid(children);
-}
-
 /* True if some column of a table, which is no partition, is inherited. */
 static bool
-inherits_columns(Relation rel)
+is_child(Relation rel)
 {
 	TupleDesc	desc = RelationGetDescr(rel);
 
@@ -223,67 +205,25 @@ inherits_columns(Relation rel)
 	return false;
 }
 
-/* True if a table has a guard of that name. */
-static bool
-has_guard(Oid relid, const char *name)
-{
-	Relation	rel = try_relation_open(relid, AccessShareLock);
-	bool		has = rel != NULL && guard_trigger(rel, name, true) != NULL;
-
-	if (rel != NULL)
-		relation_close(rel, AccessShareLock);
-	return has;
-}
-
-/* A parent of the table with a guard of the same name; InvalidOid if none has one. */
-static Oid
-find_guarded_parent(Relation rel, const Trigger *trigger)
-{
-	Relation	catalog;
-	SysScanDesc scan;
-	ScanKeyData key;
-	HeapTuple	tuple;
-	Oid			found = InvalidOid;
-
-	if (!inherits_columns(rel))
-		return InvalidOid;
-	catalog = table_open(InheritsRelationId, AccessShareLock);
-	ScanKeyInit(&key, Anum_pg_inherits_inhrelid, BTEqualStrategyNumber, F_OIDEQ,
-				ObjectIdGetDatum(RelationGetRelid(rel)));
-	scan = systable_beginscan(catalog, InheritsRelidSeqnoIndexId, true, NULL, 1, &key);
-	while (!OidIsValid(found) && HeapTupleIsValid(tuple = systable_getnext(scan)))
-	{
-		Oid			parent = ((Form_pg_inherits) GETSTRUCT(tuple))->inhparent;
-
-		if (has_guard(parent, trigger->tgname))
-			found = parent;
-	}
-	systable_endscan(scan);
-	table_close(catalog, AccessShareLock);
-	return found;
-}
-
 /*
- * Raise an error if rows of several tables, which are not partitions, count as
- * rows of the guarded one: the guard would compare those of one table only.
- * An extension may copy triggers to tables that inherit, so a table is not
- * guarded by a copy of its parent's trigger either.
+ * Raise an error if rows of several tables, which are not partitions, count as rows of one
+ * of them: the guard would compare those of one table only.  A child is refused because
+ * some extensions copy the triggers of a parent to it.
  */
 static void
-check_inheritance(Relation rel, const Trigger *trigger)
+check_inheritance(Relation rel)
 {
-	Oid			child = find_child(rel);
-	Oid			parent = OidIsValid(child) ? InvalidOid :
-	find_guarded_parent(rel, trigger);
+	bool		parent = rel->rd_rel->relhassubclass &&
+	rel->rd_rel->relkind != RELKIND_PARTITIONED_TABLE &&
+	find_inheritance_children(RelationGetRelid(rel), NoLock) != NIL;
 
-	if (!OidIsValid(child) && !OidIsValid(parent))
+	if (!parent && !is_child(rel))
 		return;
 	ereport(ERROR,
-			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED), OidIsValid(child) ?
-			 errmsg("neardup_guard cannot guard table \"%s\", as table \"%s\" inherits from it",
-					RelationGetRelationName(rel), get_rel_name(child)) :
-			 errmsg("neardup_guard cannot guard table \"%s\", as it inherits from table \"%s\", which has trigger \"%s\", too",
-					RelationGetRelationName(rel), get_rel_name(parent), trigger->tgname),
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg(parent ? "neardup_guard cannot guard table \"%s\", as others inherit from it" :
+					"neardup_guard cannot guard table \"%s\", as it inherits from another",
+					RelationGetRelationName(rel)),
 			 errdetail("Rows would be compared with those of one table only."),
 			 errhint("Use a table with declarative partitions, which are guarded together."),
 			 errtable(rel)));
@@ -298,7 +238,7 @@ guard_definition(Relation rel, const Trigger *trigger)
 		check_row_timing(rel, trigger, arguments.mode);
 	else
 		check_statement_timing(rel, trigger, arguments.mode);
-	check_inheritance(rel, trigger);
+	check_inheritance(rel);
 	return arguments;
 }
 

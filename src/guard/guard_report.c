@@ -1,11 +1,15 @@
 /*
  * guard_report.c
- *		Errors and warnings about a row that is near to another one.
+ *		Keys of rows, tags with keys, errors and warnings, rows that are skipped.
  *
  * The other row is named by its primary key, and only to those who may read it:
  * the inserter need not have the right to, as with unique constraints.
  * BuildIndexValueDescription() decides, and refuses where row-level security
  * is in force.  The same goes for the new row's key.
+ *
+ * A tag is the key of another row, stored in a column of the new one.  It is
+ * data of the table, which its owner has asked for: it is written whoever
+ * inserts.
  *
  * A row that a BEFORE trigger skips is missing in RETURNING, and PostgreSQL has no
  * way to return another one in its place.  So the session remembers skipped rows, as
@@ -14,17 +18,23 @@
  */
 #include "postgres.h"
 
+#include "access/genam.h"
 #include "access/htup_details.h"
+#include "access/sysattr.h"
 #include "access/table.h"
-#include "access/xact.h"
+#include "catalog/pg_type.h"
 #include "common/shortest_dec.h"
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/tuplestore.h"
+#include "utils/typcache.h"
 
+#include "base/call.h"
 #include "base/compat.h"
 #include "base/memory.h"
 #include "guard/guard.h"
@@ -32,6 +42,330 @@
 #include "signature/sql/signature_query.h"
 
 PG_FUNCTION_INFO_V1(neardup_guard_skipped);
+
+/* The primary key */
+
+/* Open the primary key of a table with AccessShareLock; NULL if there is none. */
+static Relation
+open_primary_key(Relation rel)
+{
+	List	   *indexes = RelationGetIndexList(rel);
+	Relation	found = NULL;
+	ListCell   *lc;
+
+	foreach(lc, indexes)
+	{
+		Relation	index = index_open(lfirst_oid(lc), AccessShareLock);
+
+		if (index->rd_index->indisprimary)
+		{
+			found = index;
+			break;
+		}
+		index_close(index, AccessShareLock);
+	}
+	list_free(indexes);
+	return found;
+}
+
+/* The key's values in a row, and their number. */
+static int
+key_values(Relation key, TupleTableSlot *row, Datum *values, bool *isnull)
+{
+	int			n = key->rd_index->indnkeyatts;
+
+	Assert(key->rd_index->indisprimary && n > 0 && n <= INDEX_MAX_KEYS);
+	for (int i = 0; i < n; i++)
+		values[i] = slot_getattr(row, key->rd_index->indkey.values[i], &isnull[i]);
+	return n;
+}
+
+/*
+ * How values of a type compare; NULL if they cannot be put in order.  The index does not
+ * tell: from version 18 on, that of a key WITHOUT OVERLAPS is a GiST one.
+ */
+static FmgrInfo *
+comparison_of(Oid type)
+{
+	TypeCacheEntry *entry = lookup_type_cache(type, TYPECACHE_CMP_PROC_FINFO);
+
+	return OidIsValid(entry->cmp_proc) ? &entry->cmp_proc_finfo : NULL;
+}
+
+bool
+guard_key_compare(Relation rel, TupleTableSlot *a, TupleTableSlot *b, int *order)
+{
+	Relation	key = open_primary_key(rel);
+	Datum		values[2][INDEX_MAX_KEYS];
+	bool		isnull[INDEX_MAX_KEYS];
+	FmgrInfo   *compare = NULL;
+	int			n;
+
+	*order = 0;
+	if (key == NULL)
+		return false;
+	n = key_values(key, a, values[0], isnull);
+	key_values(key, b, values[1], isnull);
+	for (int i = 0; *order == 0 && i < n; i++)
+	{
+		AttrNumber	attno = key->rd_index->indkey.values[i];
+
+		compare = comparison_of(TupleDescAttr(RelationGetDescr(rel), attno - 1)->atttypid);
+		if (compare == NULL)
+			break;
+		*order = DatumGetInt32(FunctionCall2Coll(compare, key->rd_indcollation[i],
+												 values[0][i], values[1][i]));
+	}
+	index_close(key, AccessShareLock);
+	return compare != NULL;
+}
+
+/* "(id)=(17)", or NULL if there is no primary key or it may not be shown. */
+static char *
+describe_key(Relation rel, TupleTableSlot *row)
+{
+	Relation	key = open_primary_key(rel);
+	Datum		values[INDEX_MAX_KEYS];
+	bool		isnull[INDEX_MAX_KEYS];
+	char	   *description;
+
+	if (key == NULL)
+		return NULL;
+	key_values(key, row, values, isnull);
+	description = BuildIndexValueDescription(key, values, isnull);
+	index_close(key, AccessShareLock);
+	return description;
+}
+
+/* True if a row has all of its primary key; a BEFORE trigger may come first. */
+static bool
+has_key(Relation rel, TupleTableSlot *row)
+{
+	Relation	key = open_primary_key(rel);
+	Datum		values[INDEX_MAX_KEYS];
+	bool		isnull[INDEX_MAX_KEYS];
+	bool		complete = key != NULL;
+
+	if (key == NULL)
+		return false;
+	for (int i = key_values(key, row, values, isnull) - 1; i >= 0; i--)
+		complete = complete && !isnull[i];
+	index_close(key, AccessShareLock);
+	return complete;
+}
+
+/* Several values as the text of a row: (17,en). */
+static char *
+row_text(Relation key, TupleTableSlot *row, const Datum *values, const bool *isnull)
+{
+	int			n = key->rd_index->indnkeyatts;
+	TupleDesc	desc = CreateTemplateTupleDesc(n);
+	HeapTuple	tuple;
+
+	for (int i = 0; i < n; i++)
+		TupleDescCopyEntry(desc, i + 1, row->tts_tupleDescriptor,
+						   key->rd_index->indkey.values[i]);
+	TupleDescFinalize(desc);
+	tuple = heap_form_tuple(BlessTupleDesc(desc), unconstify(Datum *, values),
+							unconstify(bool *, isnull));
+	return OidOutputFunctionCall(F_RECORD_OUT, HeapTupleGetDatum(tuple));
+}
+
+/*
+ * Raise an error unless a column of that type can take all keys of the table: what is put
+ * into a tuple is not made to fit.
+ */
+static void
+require_tag_fits(Relation rel, Relation key, Oid type, int32 typmod)
+{
+	Form_pg_attribute att;
+
+	if (key == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("neardup_guard has no key to tag a row with"),
+				 errdetail("Table \"%s\" has no primary key.",
+						   RelationGetRelationName(rel)),
+				 errhint("Give it one, or use mode skip or warn."),
+				 errtable(rel)));
+	att = TupleDescAttr(RelationGetDescr(rel), key->rd_index->indkey.values[0] - 1);
+	if (type == TEXTOID || (key->rd_index->indnkeyatts == 1 && att->atttypid == type &&
+							(typmod == -1 || typmod == att->atttypmod ||
+							 (type == VARCHAROID && att->atttypmod != -1 && typmod > att->atttypmod))))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_DATATYPE_MISMATCH),
+			 errmsg("a tag column of type %s cannot take the primary key of table \"%s\"",
+					format_type_with_typemod(type, typmod), RelationGetRelationName(rel)),
+			 errhint("Make the column of type text, or of the type of the key if that is one column."),
+			 errtable(rel)));
+}
+
+/*
+ * The key of a row, which has one, as a value of that type: text, or its own if it is
+ * one column; an error if the type is another.  May point into the row.
+ */
+static Datum
+key_as(Relation rel, TupleTableSlot *row, Oid type)
+{
+	Relation	key = open_primary_key(rel);
+	Datum		values[INDEX_MAX_KEYS];
+	bool		isnull[INDEX_MAX_KEYS];
+	Oid			keytype;
+	Datum		value;
+
+	require_tag_fits(rel, key, type, -1);
+	keytype = TupleDescAttr(RelationGetDescr(rel),
+							key->rd_index->indkey.values[0] - 1)->atttypid;
+	if (key_values(key, row, values, isnull) > 1)
+		value = CStringGetTextDatum(row_text(key, row, values, isnull));
+	else if (keytype == type)
+		value = values[0];
+	else
+	{
+		Oid			output;
+		bool		varlena;
+
+		getTypeOutputInfo(keytype, &output, &varlena);
+		value = CStringGetTextDatum(OidOutputFunctionCall(output, values[0]));
+	}
+	index_close(key, AccessShareLock);
+	return value;
+}
+
+/* The key of a row as a text; NULL if it has none yet, or the user may not know it. */
+static char *
+key_text(Relation rel, TupleTableSlot *row)
+{
+	if (!has_key(rel, row) || describe_key(rel, row) == NULL)
+		return NULL;
+	return TextDatumGetCString(key_as(rel, row, TEXTOID));
+}
+
+/* Tags */
+
+/* What makes a column unfit for tags: the end of "the tag column is"; or NULL. */
+static const char *
+tag_is_also(const Guard *guard, Relation rel, Relation key, AttrNumber attno)
+{
+	int			tag = attno - FirstLowInvalidHeapAttributeNumber;
+
+	if (TupleDescAttr(RelationGetDescr(rel), attno - 1)->attgenerated)
+		return "a generated column";
+	for (int i = 0; key != NULL && i < key->rd_index->indnkeyatts; i++)
+		if (key->rd_index->indkey.values[i] == attno)
+			return "in its primary key";
+	if (bms_is_member(tag, guard->key.inputs))
+		return "what its signatures are made from";
+
+	/*
+	 * a predicate is judged with the tag that a row has before it gets
+	 * another one
+	 */
+	if (bms_is_member(tag, guard->predicate.inputs))
+		return "in the predicate of the guard's index";
+	for (int i = 0; i < guard->nscope; i++)
+		if (bms_is_member(tag, guard->columns[i].inputs))
+			return "in the guard's scope";
+	return NULL;
+}
+
+AttrNumber
+guard_tag_column(const Guard *guard, Relation rel, const char *column)
+{
+	AttrNumber	attno = get_attnum(RelationGetRelid(rel), column);
+	Relation	key = open_primary_key(rel);
+	Form_pg_attribute att;
+	const char *also;
+
+	if (attno <= 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_COLUMN),
+				 errmsg("table \"%s\" has no column \"%s\" to tag rows in",
+						RelationGetRelationName(rel), column),
+				 errhint("The fourth argument of neardup_guard is a column for the other row's primary key."),
+				 errtable(rel)));
+	also = tag_is_also(guard, rel, key, attno);
+	if (also != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("tag column \"%s\" of table \"%s\" is %s",
+						column, RelationGetRelationName(rel), also),
+				 errhint("The fourth argument of neardup_guard is a column for the other row's primary key, which is written to and not read."),
+				 errtablecol(rel, attno)));
+	att = TupleDescAttr(RelationGetDescr(rel), attno - 1);
+	require_tag_fits(rel, key, att->atttypid, att->atttypmod);
+	index_close(key, AccessShareLock);
+	return attno;
+}
+
+/*
+ * The row that stands for the match: the one that it is itself tagged with, so
+ * that tags make no chains, or else the match.  May point into the match.
+ */
+static Datum
+representative(Form_pg_attribute tag, const GuardMatch *match)
+{
+	Relation	other = table_open(match->table->relid, NoLock);
+	bool		isnull;
+	Datum		value = slot_getattr(match->table->slot,
+									 get_attnum(match->table->relid, NameStr(tag->attname)),
+									 &isnull);
+
+	if (isnull)
+		value = key_as(other, match->table->slot, tag->atttypid);
+	table_close(other, NoLock);
+	return value;
+}
+
+/* True if values of the tag column are equal: to their type, as 1 and 1.0 may be. */
+static bool
+tags_equal(Form_pg_attribute tag, Datum a, Datum b)
+{
+	TypeCacheEntry *type = lookup_type_cache(tag->atttypid, TYPECACHE_EQ_OPR_FINFO);
+
+	return OidIsValid(type->eq_opr) ?
+		DatumGetBool(FunctionCall2Coll(&type->eq_opr_finfo, tag->attcollation, a, b)) :
+		same_value(a, b, tag->attbyval, tag->attlen);
+}
+
+/* True if a value of the tag column is the key of that row. */
+static bool
+is_key_of(Relation rel, TupleTableSlot *row, Form_pg_attribute tag, Datum value)
+{
+	return has_key(rel, row) &&
+		tags_equal(tag, value, key_as(rel, row, tag->atttypid));
+}
+
+/*
+ * The tuple, which is that in the slot, with the key of the match's
+ * representative in its tag column, or NULL there if match is NULL or
+ * represented by this very row, by the key that it has or had before (NULL: there
+ * was no such row), in that table; in the current memory context.
+ */
+HeapTuple
+guard_tag(const Guard *guard, Relation rel, HeapTuple tuple,
+		  TupleTableSlot *row, Relation before_rel, TupleTableSlot *before,
+		  const GuardMatch *match)
+{
+	int			column = guard->tag;
+	Form_pg_attribute tag = TupleDescAttr(RelationGetDescr(rel), column - 1);
+	Datum		value = (Datum) 0;
+	bool		isnull = true;
+
+	Assert(guard->mode == GUARD_TAG && column > 0);
+	Assert((before == NULL) == (before_rel == NULL) || before == NULL);
+	if (match != NULL)
+	{
+		value = representative(tag, match);
+		isnull = is_key_of(rel, row, tag, value) ||
+			(before != NULL && is_key_of(before_rel, before, tag, value));
+	}
+	return heap_modify_tuple_by_cols(tuple, RelationGetDescr(rel), 1, &column,
+									 &value, &isnull);
+}
+
+/* Errors and warnings */
 
 /*
  * True if one command has put in both rows: the new one, as it lies in the table or in a
@@ -54,8 +388,8 @@ guard_describe(const Guard *guard, Relation rel, TupleTableSlot *row,
 			   const GuardMatch *match)
 {
 	Relation	other = table_open(match->table->relid, NoLock);
-	char	   *key = guard_describe_key(other, match->table->slot);
-	char	   *new_key = guard_has_key(rel, row) ? guard_describe_key(rel, row) : NULL;
+	char	   *key = describe_key(other, match->table->slot);
+	char	   *new_key = has_key(rel, row) ? describe_key(rel, row) : NULL;
 	bool		together = !guard->before && put_in_together(row, match->table->slot);
 	StringInfoData text;
 
@@ -129,13 +463,10 @@ static struct
 	size_t		bytes;			/* of keys */
 }			last;
 
-void
-guard_skipped_begin(void)
+/* Forget the rows of an earlier statement. */
+static void
+begin_statement(StatementId statement)
 {
-	StatementId statement = guard_current_statement();
-
-	if (statements_equal(last.statement, statement))
-		return;
 	if (last.memory != NULL)
 		MemoryContextReset(last.memory);
 	last.statement = statement;
@@ -153,24 +484,28 @@ copied(const char *text)
 }
 
 void
-guard_skipped_note(Relation rel, TupleTableSlot *row, const GuardMatch *match)
+guard_note_skipped(Relation rel, TupleTableSlot *row, const GuardMatch *match)
 {
-	Relation	other = table_open(match->table->relid, NoLock);
-	const char *key = guard_key_text(rel, row);
-	const char *near_key = guard_key_text(other, match->table->slot);
-	MemoryContext old;
+	StatementId statement = guard_current_statement();
+	const char *key;
+	const char *near_key;
+	Relation	other;
+	MemoryContext caller;
 
-	table_close(other, NoLock);
-	Assert(last.n <= MAX_SKIPPED);
-	Assert(statements_equal(last.statement, guard_current_statement()));
-	if (last.n == MAX_SKIPPED || last.bytes > (size_t) work_mem * 1024)
+	if (!statements_equal(last.statement, statement))
+		begin_statement(statement);
+	if (match == NULL || last.n == MAX_SKIPPED || last.bytes > (size_t) work_mem * 1024)
 		return;
+	other = table_open(match->table->relid, NoLock);
+	key = key_text(rel, row);
+	near_key = key_text(other, match->table->slot);
+	table_close(other, NoLock);
 	if (last.memory == NULL)
 		last.memory = AllocSetContextCreate(TopMemoryContext, "skipped rows",
 											ALLOCSET_SMALL_SIZES);
-	old = MemoryContextSwitchTo(last.memory);
+	caller = MemoryContextSwitchTo(last.memory);
 	last.rows = growing_reserve(last.rows, &last.room, last.n + 1, sizeof(Skipped));
-	last.rows[last.n] = (Skipped)
+	last.rows[last.n++] = (Skipped)
 	{
 		.relid = RelationGetRelid(rel),
 			.key = copied(key),
@@ -179,8 +514,7 @@ guard_skipped_note(Relation rel, TupleTableSlot *row, const GuardMatch *match)
 			.similarity = match->similarity,
 			.role = GetUserId()
 	};
-	last.n++;
-	MemoryContextSwitchTo(old);
+	MemoryContextSwitchTo(caller);
 }
 
 /* neardup_guard_skipped() */

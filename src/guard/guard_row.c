@@ -17,14 +17,15 @@
 #include "postgres.h"
 
 #include "access/genam.h"
+#include "access/htup_details.h"
 #include "access/sysattr.h"
+#include "access/xact.h"
 #include "executor/executor.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "rewrite/rewriteHandler.h"
 #include "utils/builtins.h"
-#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/typcache.h"
 
@@ -152,82 +153,35 @@ guard_predicate(Relation rel, Oid indexid, bool before)
 	return value;
 }
 
-/* A version of the row as a whole, which may be converted to the type of another table. */
-static bool
-is_whole_row(Node *node)
-{
-	while (IsA(node, ConvertRowtypeExpr))
-		node = (Node *) ((ConvertRowtypeExpr *) node)->arg;
-	return IsA(node, Var) && ((Var *) node)->varattno == InvalidAttrNumber;
-}
-
-/* True if an expression asks whether the two versions differ, as wholes. */
-static bool
-asks_for_change(Node *node)
-{
-	OpExpr	   *expr = (OpExpr *) node;
-
-	/*
-	 * OLD.* IS DISTINCT FROM NEW.*, of the same form, is by the operator for
-	 * equality
-	 */
-	if (!IsA(node, DistinctExpr) &&
-		!(IsA(node, OpExpr) && (get_opcode(expr->opno) == F_RECORD_NE ||
-								get_opcode(expr->opno) == F_RECORD_IMAGE_NE)))
-		return false;
-	return is_whole_row(linitial(expr->args)) && is_whole_row(lsecond(expr->args));
-}
-
-/* What a condition depends on, while it is looked through. */
-typedef struct ConditionInputs
-{
-	TupleDesc	desc;
-	Bitmapset  *columns;		/* of the new version */
-	bool		other;			/* and on something else */
-} ConditionInputs;
-
-static bool
-find_condition_inputs(Node *node, void *context)
-{
-	ConditionInputs *inputs = context;
-
-	if (node == NULL || asks_for_change(node))
-		return false;
-	if (IsA(node, Var))
-	{
-		AttrNumber	attno = ((Var *) node)->varattno;
-
-		inputs->columns = bms_add_member(inputs->columns,
-										 attno - FirstLowInvalidHeapAttributeNumber);
-		/* 'v': a virtual column, from version 18 on, is in no row */
-		if (((Var *) node)->varno != PRS2_NEW_VARNO ||
-			(attno > 0 && TupleDescAttr(inputs->desc, attno - 1)->attgenerated == 'v'))
-			inputs->other = true;
-		return false;
-	}
-	return expression_tree_walker(node, find_condition_inputs, context);
-}
-
 /*
  * What the WHEN of a trigger depends on, in the current memory context.  Where it depends on
- * more than columns of the new version, on the one before or a setting, nothing tells whether
- * that one was checked: then it passes for what takes the whole row.
+ * more than stored columns of the new version, such as the old one or a setting, nothing
+ * tells whether the old version was checked: then it passes for what takes the whole row.
  */
 GuardValue
 guard_condition(Relation rel, const Trigger *trigger)
 {
 	GuardValue	value = {0};
-	ConditionInputs inputs = {.desc = RelationGetDescr(rel)};
 	Node	   *condition;
+	bool		other;
+	int			member = -1;
 
 	if (trigger->tgqual == NULL)
 		return value;
 	condition = stringToNode(trigger->tgqual);
-	(void) find_condition_inputs(condition, &inputs);
-	if (inputs.other || contain_mutable_functions(condition))
-		inputs.columns = bms_add_member(inputs.columns,
-										InvalidAttrNumber - FirstLowInvalidHeapAttributeNumber);
-	value.inputs = inputs.columns;
+	pull_varattnos(condition, PRS2_NEW_VARNO, &value.inputs);
+	other = bms_is_member(PRS2_OLD_VARNO, pull_varnos(NULL, condition)) ||
+		contain_mutable_functions(condition);
+	while (!other && (member = bms_next_member(value.inputs, member)) >= 0)
+	{
+		AttrNumber	attno = member + FirstLowInvalidHeapAttributeNumber;
+
+		/* 'v': a virtual column, from version 18 on, is in no row */
+		other = attno > 0 && TupleDescAttr(RelationGetDescr(rel), attno - 1)->attgenerated == 'v';
+	}
+	if (other)
+		value.inputs = bms_add_member(value.inputs, InvalidAttrNumber -
+									  FirstLowInvalidHeapAttributeNumber);
 	return value;
 }
 
@@ -588,4 +542,23 @@ guard_signature_unchanged(Guard *guard, TupleTableSlot *before, TupleTableSlot *
 	if (old_null || new_null)
 		return old_null && new_null;
 	return same_value(old, new, false, -1);
+}
+
+bool
+guard_is_own(TupleTableSlot *slot)
+{
+	HeapTupleHeader tuple = ExecFetchSlotHeapTuple(slot, false, NULL)->t_data;
+
+	return TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetRawXmin(tuple));
+}
+
+CommandId
+guard_own_command(TupleTableSlot *slot)
+{
+	HeapTupleHeader tuple = ExecFetchSlotHeapTuple(slot, false, NULL)->t_data;
+
+	Assert(guard_is_own(slot));
+	/* HeapTupleHeaderGetCmin() refuses frozen rows */
+	return tuple->t_infomask & HEAP_COMBOCID ? HeapTupleHeaderGetCmin(tuple) :
+		HeapTupleHeaderGetRawCommandId(tuple);
 }

@@ -67,25 +67,6 @@ guard_is_near(ConflictScan *scan)
 	return near;
 }
 
-bool
-guard_is_own(TupleTableSlot *slot)
-{
-	HeapTupleHeader tuple = ExecFetchSlotHeapTuple(slot, false, NULL)->t_data;
-
-	return TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetRawXmin(tuple));
-}
-
-CommandId
-guard_own_command(TupleTableSlot *slot)
-{
-	HeapTupleHeader tuple = ExecFetchSlotHeapTuple(slot, false, NULL)->t_data;
-
-	Assert(guard_is_own(slot));
-	/* HeapTupleHeaderGetCmin() refuses frozen rows */
-	return tuple->t_infomask & HEAP_COMBOCID ? HeapTupleHeaderGetCmin(tuple) :
-		HeapTupleHeaderGetRawCommandId(tuple);
-}
-
 TupleTableSlot *
 guard_live_version(Guard *guard, Relation rel, ItemPointer tid)
 {

@@ -257,7 +257,7 @@ UPDATE live SET id = id + 10 WHERE id = 2;
 DROP TRIGGER guard ON live;
 CREATE TRIGGER guard AFTER UPDATE ON live FOR EACH ROW WHEN (current_setting('guard.bulk', true) IS DISTINCT FROM 'on') EXECUTE FUNCTION neardup_guard('sig', '0.8');
 UPDATE live SET id = id + 10 WHERE id = 2;
--- while one that asks whether anything has changed says nothing
+-- or at what it was, as a whole
 DROP TRIGGER guard ON live;
 CREATE TRIGGER guard AFTER UPDATE ON live FOR EACH ROW WHEN (OLD.* IS DISTINCT FROM NEW.*) EXECUTE FUNCTION neardup_guard('sig', '0.8');
 UPDATE live SET id = id + 10 RETURNING id;
