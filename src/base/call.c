@@ -255,7 +255,7 @@ state_argument(FunctionCallInfo fcinfo, const ExpandedObjectMethods *methods,
 		if (!change || VARATT_IS_EXTERNAL_EXPANDED_RW(argument))
 			return state;
 	}
-	return add(fcinfo, NULL, PG_DETOAST_DATUM(argument));
+	return add(fcinfo, NULL, pg_detoast_datum(argument));
 }
 
 Datum
