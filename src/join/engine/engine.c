@@ -555,6 +555,7 @@ enum
 {
 	STEP_PUBLISH = STEP_READ + 1,
 	STEP_MERGE,
+	STEP_FOLD_COUNTERS,
 	STEP_WRITE_KEYS				/* and then all is there */
 };
 
@@ -573,11 +574,18 @@ share_on_disk(SetJoin *join, Barrier *barrier)
 	if (join->spill->holds_memory)
 		free_shared_memory(join);
 	spill_merge(join);
-	if (phase <= STEP_MERGE)
+	if (phase <= STEP_MERGE && BarrierArriveAndWait(barrier, PG_WAIT_EXTENSION))
+		spill_fold(join);
+	if (phase <= STEP_FOLD_COUNTERS)
 		BarrierArriveAndWait(barrier, PG_WAIT_EXTENSION);
 	spill_write_keys(join);
-	if (join->spill->by_keys && phase <= STEP_WRITE_KEYS)
-		BarrierArriveAndWait(barrier, PG_WAIT_EXTENSION);
+	if (join->spill->by_keys)
+	{
+		if (phase <= STEP_WRITE_KEYS)
+			BarrierArriveAndWait(barrier, PG_WAIT_EXTENSION);
+		/* the counters are not read any more */
+		shared_areas_empty(join->params.areas, join->params.part);
+	}
 	BarrierDetach(barrier);
 	spill_read_keys(join);
 }

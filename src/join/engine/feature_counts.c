@@ -215,51 +215,6 @@ counters_fold(TokenCounters *counters)
 		counters->most = repalloc_huge(counters->most, n * sizeof(float));
 }
 
-/* All has been counted that this process counts. */
-void
-counters_write(TokenCounters *counters, SpillFile *file)
-{
-	Assert(!counters->weighted);
-	counters_end(counters);
-	spillfile_write(file, counters->count, counters_number(counters) * sizeof(uint16));
-}
-
-/*
- * Adds MIN_COUNTERS counters to as many, and returns how many more are in use.  Plain loops of
- * a known length, which compilers turn into such on vectors.
- */
-static uint32
-add_counts(uint16 *restrict to, const uint16 *restrict counts)
-{
-	uint32		before = 0;
-	uint32		after = 0;
-
-	for (int i = 0; i < MIN_COUNTERS; i++)
-		before += to[i] != 0;
-	for (int i = 0; i < MIN_COUNTERS; i++)
-	{
-		uint16		sum = to[i] + counts[i];
-
-		to[i] = sum < counts[i] ? PG_UINT16_MAX : sum;
-	}
-	for (int i = 0; i < MIN_COUNTERS; i++)
-		after += to[i] != 0;
-	return after - before;
-}
-
-void
-counters_add_file(TokenCounters *counters, SpillFile *file, uint64 offset)
-{
-	uint64		n = counters_number(counters);
-	uint16		counts[MIN_COUNTERS];
-
-	for (uint64 i = 0; i < n; i += MIN_COUNTERS)
-	{
-		spillfile_read(file, offset + i * sizeof(uint16), counts, sizeof(counts));
-		counters->used += add_counts(counters->count + i, counts);
-	}
-}
-
 /* The key of a feature whose counter that is. */
 static inline uint64
 token_key(uint64 value, uint64 count)

@@ -6,7 +6,6 @@
 #define NEARDUP_FEATURE_COUNTS_H
 
 #include "base/linear_probing.h"
-#include "join/engine/rows.h"
 
 /* The order of the features of a similarity join: rare ones first */
 
@@ -63,13 +62,6 @@ extern void counters_create(TokenCounters *counters, uint64 nfeatures, size_t ma
 extern void counters_free(TokenCounters *counters);
 extern double counters_different(TokenCounters *counters);
 extern void counters_fold(TokenCounters *counters);
-
-/*
- * Where several processes have counted, each in counters of its own: writes them, and adds those
- * that another has written, which are as many.
- */
-extern void counters_write(TokenCounters *counters, SpillFile *file);
-extern void counters_add_file(TokenCounters *counters, SpillFile *file, uint64 offset);
 
 /* For counters of several processes, see shared_index.c */
 extern void counters_shape(TokenCounters *counters, uint64 nfeatures, size_t max_bytes);

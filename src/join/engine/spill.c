@@ -9,8 +9,7 @@
  *
  * Several processes write runs of their own, and merge the runs of all in shares of the
  * keys.  One process alone is the case of one share.  The features of a share are counted
- * by the process that merges it, and each process adds the counters of all, so that all
- * have the same.
+ * by the process that merges it.
  */
 #include "postgres.h"
 
@@ -34,7 +33,6 @@
 /* Shares of the keys for each process: of more, runs would be read in smaller pieces. */
 #define SHARES_PER_PROCESS	4
 
-#define NAME_OF_COUNTS	"counts"
 #define NAME_OF_KEYS	"keys"
 
 static const SetKey no_set = {0, 0};
@@ -241,70 +239,65 @@ count_merged(void *arg, const uint64 *values, uint32 n)
 {
 	SetJoin    *join = arg;
 
-	if (join->algorithm->ordered)
+	if (join->spill->counting != NULL)
+		shared_counts_add(join->spill->counting, values, n);
+	else if (join->algorithm->ordered)
 		setjoin_count(join, values, n);
 }
 
-/* Write the counters of this process. */
-static void
-write_counts(SetJoin *join)
+/* Merge shares until all are claimed, and count the features of these. */
+void
+spill_merge(SetJoin *join)
 {
 	Spill	   *spill = join->spill;
-
-	spillfile_create(&spill->counts, store_of(join), NAME_OF_COUNTS);
-	if (part_of(join, join->params.part)->counted)
-		counters_write(&join->search.counters, &spill->counts);
-	join->search.stats.disk += spillfile_publish(&spill->counts, store_of(join));
-}
-
-/* Add the counters that other processes have written, and bring all into their last shape. */
-static void
-add_counts(SetJoin *join)
-{
-	Spill	   *spill = join->spill;
-	uint64		bytes = counters_number(&join->search.counters) * sizeof(uint16);
-
-	for (int i = 0; i < store_of(join)->nparts; i++)
-	{
-		SpillPiece	all = {.part = i};
-
-		if (i == join->params.part || !part_of(join, i)->counted)
-			continue;
-		spillfile_add_piece(&spill->counts, store_of(join), NAME_OF_COUNTS, &all, bytes);
-		counters_add_file(&join->search.counters, &spill->counts, spill->counts.size - bytes);
-	}
-	spillfile_close(&spill->counts);
-	counters_fold(&join->search.counters);
-}
-
-static void
-merge_shares(SetJoin *join)
-{
-	Spill	   *spill = join->spill;
-	SpillPart  *part = part_of(join, join->params.part);
+	SharedPool	pool = {join->params.areas, join->params.part};
+	TokenCounters *counters = &join->search.counters;
 	uint32		share;
 
+	import_runs(join);
+	setjoin_make_room(join);
+	if (join->algorithm->ordered && join->params.shared == NULL)
+		counters_create(counters, join->totals.nfeatures, counters_memory(join));
 	setfile_create(&spill->file, LAST_SIDE(join) + 1, join->search.max_features);
 	setruns_divide(&spill->file.runs, spill->nshares);
 	while ((share = pg_atomic_fetch_add_u32(&spill->shares->sets_taken, 1)) < spill->nshares)
 	{
+		if (join->algorithm->ordered && join->params.shared != NULL && spill->counting == NULL)
+		{
+			counters_shape(counters, join->totals.nfeatures, counters_memory(join));
+			spill->counting = shared_counts_begin(&join->params.shared->counts, &pool, counters);
+		}
 		setfile_merge(&spill->file, share, &spill->shares->sets[share], count_merged, join);
-		part->counted = join->algorithm->ordered;
 	}
+	if (spill->counting != NULL)
+		shared_counts_end(spill->counting, join->params.part, store_of(join)->nparts);
+	spill->counting = NULL;
+	if (join->algorithm->ordered && join->params.shared == NULL)
+		counters_fold(counters);
 	join->search.stats.disk += setfile_publish(&spill->file);
 }
 
-/* Merge shares until all are taken. */
+/* All shares are merged: one process brings the counters of all into their last shape. */
 void
-spill_merge(SetJoin *join)
+spill_fold(SetJoin *join)
 {
-	import_runs(join);
-	setjoin_make_room(join);
-	if (join->algorithm->ordered)
-		counters_create(&join->search.counters, join->totals.nfeatures, counters_memory(join));
-	merge_shares(join);
-	if (store_of(join)->nparts > 1)
-		write_counts(join);
+	TokenCounters counters = join->search.counters;
+
+	if (!join->algorithm->ordered)
+		return;
+	counters_shape(&counters, join->totals.nfeatures, counters_memory(join));
+	shared_counts_fold(&join->params.shared->counts, join->params.areas, &counters);
+}
+
+/* Use the counters of all sets. */
+static void
+use_counters(SetJoin *join)
+{
+	TokenCounters *counters = &join->search.counters;
+
+	if (!join->algorithm->ordered || counters->count != NULL)
+		return;
+	shared_counts_attach(&join->params.shared->counts, join->params.areas, counters);
 }
 
 /*
@@ -321,8 +314,10 @@ begin_reading(SetJoin *join)
 	size_t		buffer = join->spill->by_keys ? BLCKSZ : setjoin_buffer(join);
 	size_t		values;
 
-	if (join->algorithm->ordered)
-		add_counts(join);
+	if (join->params.shared != NULL)
+		join->search.counters.used = pg_atomic_read_u64(&join->params.shared->counts.used);
+	if (!join->spill->by_keys)
+		use_counters(join);
 	values = setfile_begin(file, join->spill->shares->sets, join->spill->nshares, buffer,
 						   max_group);
 	join->search.stats.distinct = file->nsets;
@@ -374,9 +369,14 @@ spill_write_keys(SetJoin *join)
 		return;
 	spillfile_create(&spill->keys, store_of(join), NAME_OF_KEYS);
 	while ((share = pg_atomic_fetch_add_u32(&spill->shares->keys_taken, 1)) < MAX_SPILL_SHARES)
+	{
+		use_counters(join);
 		write_share(join, share);
+	}
 	join->search.stats.disk += spillfile_publish(&spill->keys, store_of(join));
-	counters_free(&join->search.counters);
+	if (join->params.shared == NULL)
+		counters_free(&join->search.counters);
+	join->search.counters.count = NULL;
 }
 
 void
@@ -428,5 +428,4 @@ spill_end(SetJoin *join)
 
 	setfile_close(&spill->file);
 	spillfile_close(&spill->keys);
-	spillfile_close(&spill->counts);
 }

@@ -27,7 +27,6 @@ typedef struct SpillPart
 	uint64		nfeatures;		/* of the sets in them */
 	uint64		nsets;			/* rows with a set */
 	uint32		max_features;	/* of a set */
-	bool		counted;		/* it has written counters */
 } SpillPart;
 
 /* Work on disk that processes divide, and its results. */
@@ -52,7 +51,7 @@ typedef struct Spill
 	bool		by_keys;		/* candidates are found by keys and bitmaps,
 								 * and compared later */
 	SpillFile	keys;			/* then: of all sets that have any */
-	SpillFile	counts;			/* counters of features, by process */
+	struct Counting *counting;	/* of features, with other processes */
 	struct Chunks *chunks;		/* see disk_search.c */
 } Spill;
 
@@ -73,11 +72,12 @@ extern uint64 spill_features(const SetJoin *join);
 
 /*
  * The phases, each of which begins when all processes have ended the one before: publish
- * the runs; merge shares of all; write keys of shares of the sets, if by_keys.  Then the
- * sets can be read.
+ * the runs; merge shares of all; fold the counters, by one of several processes; write keys
+ * of shares of the sets, if by_keys.  Then the sets can be read.
  */
 extern void spill_publish(SetJoin *join);
 extern void spill_merge(SetJoin *join);
+extern void spill_fold(SetJoin *join);
 extern void spill_write_keys(SetJoin *join);
 extern void spill_read_keys(SetJoin *join);
 
