@@ -213,34 +213,21 @@ ppjoin_plus_probe(Search *search, const JoinSet *set, uint32 sides)
 
 const Algorithm ppjoin = {
 	.name = "ppjoin",
-	.ordered = true,
-	.sized = true,
+	JOINS_SETS,
 	.index_sharable = true,
 	.max_indexed = prefix_most_indexed,
 	.max_keys = prefix_most_keys,
 	.prepare = prefix_prepare,
 	.indexed_keys = prefix_indexed_keys,
 	.probe = ppjoin_probe,
-	.announce = sets_announce,
-	.may_have_match = sets_may_have_partner,
-	.verify = sets_verify,
-	.reflexive = sets_reflexive,
 };
 
 const Algorithm ppjoin_plus = {
 	.name = "ppjoin+",
-	.ordered = true,
-	.sized = true,
+	JOINS_SETS,
 	.index_sharable = true,
-	.max_indexed = prefix_most_indexed,
-	.max_keys = all_keys_most,
-	.prepare = all_keys_prepare,
-	.indexed_keys = prefix_indexed_keys,
+	INDEXES_PREFIX,
 	.probe = ppjoin_plus_probe,
-	.announce = sets_announce,
-	.may_have_match = sets_may_have_partner,
-	.verify = sets_verify,
-	.reflexive = sets_reflexive,
 };
 
 /*
@@ -339,47 +326,23 @@ all_pairs_2_probe(Search *search, const JoinSet *set, uint32 sides)
 
 const Algorithm all_pairs_0 = {
 	.name = "all-pairs-0",
-	.ordered = true,
-	.sized = true,
-	.max_indexed = all_keys_most,
-	.max_keys = all_keys_most,
-	.prepare = all_keys_prepare,
-	.indexed_keys = all_keys_indexed,
+	JOINS_SETS,
+	USES_ALL_KEYS,
 	.probe = all_keys_scan,
-	.announce = sets_announce,
-	.may_have_match = sets_may_have_partner,
-	.verify = sets_verify,
-	.reflexive = sets_reflexive,
 };
 
 const Algorithm all_pairs_1 = {
 	.name = "all-pairs-1",
-	.ordered = true,
-	.sized = true,
-	.max_indexed = prefix_most_indexed,
-	.max_keys = all_keys_most,
-	.prepare = all_keys_prepare,
-	.indexed_keys = prefix_indexed_keys,
+	JOINS_SETS,
+	INDEXES_PREFIX,
 	.probe = all_pairs_1_probe,
-	.announce = sets_announce,
-	.may_have_match = sets_may_have_partner,
-	.verify = sets_verify,
-	.reflexive = sets_reflexive,
 };
 
 const Algorithm all_pairs_2 = {
 	.name = "all-pairs-2",
-	.ordered = true,
-	.sized = true,
-	.max_indexed = prefix_most_indexed,
-	.max_keys = all_keys_most,
-	.prepare = all_keys_prepare,
-	.indexed_keys = prefix_indexed_keys,
+	JOINS_SETS,
+	INDEXES_PREFIX,
 	.probe = all_pairs_2_probe,
-	.announce = sets_announce,
-	.may_have_match = sets_may_have_partner,
-	.verify = sets_verify,
-	.reflexive = sets_reflexive,
 };
 
 /*
@@ -456,38 +419,31 @@ probe_1(Search *search, const JoinSet *set, uint32 sides)
 	}
 }
 
+#define JOINS_VECTORS \
+	.ordered = true, \
+	.weighted = true, \
+	.symmetric = true, \
+	.max_indexed = vectorjoin_most_indexed, \
+	.max_keys = vectorjoin_most_keys, \
+	.count = cosine_count, \
+	.indexed_keys = vectorjoin_indexed_keys, \
+	.add = vectorjoin_add, \
+	.announce = vectorjoin_announce, \
+	.may_have_match = vectorjoin_may_have_partner, \
+	.verify = cosine_verify
+
 const Algorithm cosine_all_pairs_0 = {
+	JOINS_VECTORS,
 	.name = "all-pairs-0",
-	.ordered = true,
-	.weighted = true,
-	.symmetric = true,
-	.max_indexed = vectorjoin_most_indexed,
-	.max_keys = vectorjoin_most_keys,
-	.count = cosine_count,
 	.prepare = prepare_0,
-	.indexed_keys = vectorjoin_indexed_keys,
-	.add = vectorjoin_add,
 	.probe = probe_0,
-	.announce = vectorjoin_announce,
-	.may_have_match = vectorjoin_may_have_partner,
-	.verify = cosine_verify,
 };
 
 const Algorithm cosine_all_pairs_1 = {
+	JOINS_VECTORS,
 	.name = "all-pairs-1",
-	.ordered = true,
-	.weighted = true,
-	.symmetric = true,
-	.max_indexed = vectorjoin_most_indexed,
-	.max_keys = vectorjoin_most_keys,
-	.count = cosine_count,
 	.prepare = prepare_1,
-	.indexed_keys = vectorjoin_indexed_keys,
-	.add = vectorjoin_add,
 	.probe = probe_1,
-	.announce = vectorjoin_announce,
-	.may_have_match = vectorjoin_may_have_partner,
-	.verify = cosine_verify,
 };
 
 /* The table of the algorithms that can be chosen by name */

@@ -50,7 +50,29 @@ extern const Algorithm word_groups;
 extern const Algorithm cosine_all_pairs_0;
 extern const Algorithm cosine_all_pairs_1;
 
-/* for algorithms that use all elements of a set */
+/* What the algorithms of sets have in common */
+#define JOINS_SETS \
+	.ordered = true, \
+	.sized = true, \
+	.announce = sets_announce, \
+	.may_have_match = sets_may_have_partner, \
+	.verify = sets_verify, \
+	.reflexive = sets_reflexive
+
+/* ... that use all elements of a set, not a prefix */
+#define USES_ALL_KEYS \
+	.max_indexed = all_keys_most, \
+	.max_keys = all_keys_most, \
+	.prepare = all_keys_prepare, \
+	.indexed_keys = all_keys_indexed
+
+/* ... or index a prefix, and probe by all elements */
+#define INDEXES_PREFIX \
+	.max_indexed = prefix_most_indexed, \
+	.max_keys = all_keys_most, \
+	.prepare = all_keys_prepare, \
+	.indexed_keys = prefix_indexed_keys
+
 extern uint32 all_keys_most(Search *search, const JoinSet *set);
 extern void all_keys_prepare(Search *search, JoinSet *set, bool indexed, bool probing);
 extern uint32 all_keys_indexed(Search *search, const JoinSet *set);

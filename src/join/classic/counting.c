@@ -214,19 +214,11 @@ pair_count_end(Search *search)
 
 const Algorithm pair_count = {
 	.name = "pair-count",
-	.ordered = true,
-	.sized = true,
+	JOINS_SETS,
 	.at_once = true,
-	.max_indexed = all_keys_most,
-	.max_keys = all_keys_most,
-	.prepare = all_keys_prepare,
-	.indexed_keys = all_keys_indexed,
+	USES_ALL_KEYS,
 	.probe = pair_count_probe,
 	.end_chunk = pair_count_end,
-	.announce = sets_announce,
-	.may_have_match = sets_may_have_partner,
-	.verify = sets_verify,
-	.reflexive = sets_reflexive,
 };
 
 /*
@@ -334,12 +326,6 @@ heap_of(PostingList *lists, uint32 n)
 	return heap;
 }
 
-static void
-add_candidate(InvertedIndex *index, uint32 set)
-{
-	index->candidates[index->ncandidates++] = set;
-}
-
 static PostingList *
 lists_of(Search *search, const uint64 *keys, uint32 n, uint32 sides)
 {
@@ -371,7 +357,7 @@ merge_lists(Search *search, const JoinSet *set, uint32 sides, uint32 n, uint32 s
 
 		CHECK_FOR_INTERRUPTS();
 		if (count + spare >= search_need(search, INDEXED_SIZE(index, found), set->size))
-			add_candidate(index, found);
+			index->candidates[index->ncandidates++] = found;
 	}
 	binaryheap_free(heap);
 	pfree(lists);
@@ -385,17 +371,9 @@ probe_count_probe(Search *search, const JoinSet *set, uint32 sides)
 
 const Algorithm probe_count = {
 	.name = "probe-count",
-	.ordered = true,
-	.sized = true,
-	.max_indexed = all_keys_most,
-	.max_keys = all_keys_most,
-	.prepare = all_keys_prepare,
-	.indexed_keys = all_keys_indexed,
+	JOINS_SETS,
+	USES_ALL_KEYS,
 	.probe = probe_count_probe,
-	.announce = sets_announce,
-	.may_have_match = sets_may_have_partner,
-	.verify = sets_verify,
-	.reflexive = sets_reflexive,
 };
 
 /* Probe-optMerge */
@@ -404,27 +382,7 @@ const Algorithm probe_count = {
 static bool
 search_list(PostingList *list, uint32 set)
 {
-	int64		step = 1;
-	int64		n = list->end - list->at;
-	int64		low = 0;
-	int64		high;
-
-	while (step < n && list->at[step].set < set)
-	{
-		low = step;
-		step *= 2;
-	}
-	high = Min(step + 1, n);
-	while (low < high)
-	{
-		int64		middle = low + (high - low) / 2;
-
-		if (list->at[middle].set < set)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	list->at += low;
+	list->at = setindex_from(list->at, list->end, set);
 	for (const Posting *at = list->at; at < list->end && at->set == set; at++)
 		if (at->key == list->key)
 			return true;
@@ -462,7 +420,7 @@ probe_optmerge_probe(Search *search, const JoinSet *set, uint32 sides)
 			 count + (set->nkeys - i) >= need; i++)
 			count += search_list(&lists[i], found);
 		if (count >= need)
-			add_candidate(index, found);
+			index->candidates[index->ncandidates++] = found;
 	}
 	binaryheap_free(heap);
 	pfree(lists);
@@ -470,17 +428,9 @@ probe_optmerge_probe(Search *search, const JoinSet *set, uint32 sides)
 
 const Algorithm probe_optmerge = {
 	.name = "probe-optmerge",
-	.ordered = true,
-	.sized = true,
-	.max_indexed = all_keys_most,
-	.max_keys = all_keys_most,
-	.prepare = all_keys_prepare,
-	.indexed_keys = all_keys_indexed,
+	JOINS_SETS,
+	USES_ALL_KEYS,
 	.probe = probe_optmerge_probe,
-	.announce = sets_announce,
-	.may_have_match = sets_may_have_partner,
-	.verify = sets_verify,
-	.reflexive = sets_reflexive,
 };
 
 /* Probe-stopWords */
@@ -531,17 +481,12 @@ probe_stopwords_probe(Search *search, const JoinSet *set, uint32 sides)
 
 const Algorithm probe_stopwords = {
 	.name = "probe-stopwords",
-	.ordered = true,
-	.sized = true,
+	JOINS_SETS,
 	.max_indexed = all_keys_most,
 	.max_keys = all_keys_most,
 	.prepare = all_keys_prepare,
 	.indexed_keys = probe_stopwords_indexed,
 	.probe = probe_stopwords_probe,
-	.announce = sets_announce,
-	.may_have_match = sets_may_have_partner,
-	.verify = sets_verify,
-	.reflexive = sets_reflexive,
 };
 
 /*
@@ -715,15 +660,10 @@ word_groups_probe(Search *search, const JoinSet *set, uint32 sides)
 
 const Algorithm word_groups = {
 	.name = "word-groups",
-	.ordered = true,
-	.sized = true,
+	JOINS_SETS,
 	.max_indexed = word_groups_most_indexed,
 	.max_keys = word_groups_most_keys,
 	.prepare = word_groups_prepare,
 	.indexed_keys = word_groups_indexed,
 	.probe = word_groups_probe,
-	.announce = sets_announce,
-	.may_have_match = sets_may_have_partner,
-	.verify = sets_verify,
-	.reflexive = sets_reflexive,
 };
