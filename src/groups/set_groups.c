@@ -638,10 +638,7 @@ probe(SetGroups *groups, const JoinSet *set)
 static double
 similarity_of(const SetGroups *groups, const JoinSet *a, const JoinSet *b)
 {
-	PairedSet	x = {a->first, a->values, a->nvalues, a->size};
-	PairedSet	y = {b->first, b->values, b->nvalues, b->size};
-
-	return paired_similarity(groups->kind, groups->search.measure, &x, &y);
+	return paired_similarity(groups->kind, groups->search.measure, a, b);
 }
 
 static bool

@@ -92,20 +92,8 @@ signature_as_scoped_set(const Signature *sig, uint64 scope, uint32 *n)
 	return scoped;
 }
 
-static double
-paired_vectors(Measure measure, const PairedSet *a, const PairedSet *b)
-{
-	Vector		v = joined_vector(a->values, a->size);
-	Vector		w = joined_vector(b->values, b->size);
-
-	if (measure == MEASURE_COSINE)
-		return vectors_cosine(vectors_dot(&v, &w), joined_norm(a->values),
-							  joined_norm(b->values));
-	return vectors_jaccard(&v, &w);
-}
-
 double
-paired_similarity(SignatureKind kind, Measure measure, const PairedSet *a, const PairedSet *b)
+paired_similarity(SignatureKind kind, Measure measure, const JoinSet *a, const JoinSet *b)
 {
 	uint64		overlap;
 
@@ -113,7 +101,14 @@ paired_similarity(SignatureKind kind, Measure measure, const PairedSet *a, const
 		return signatures_value((const Signature *) a->values,
 								(const Signature *) b->values, measure);
 	if (kind == KIND_VECTORS)
-		return paired_vectors(measure, a, b);
+	{
+		Vector		v = joined_vector(a->values, a->size);
+		Vector		w = joined_vector(b->values, b->size);
+
+		return measure == MEASURE_COSINE ?
+			vectors_cosine(vectors_dot(&v, &w), joined_norm(a->values), joined_norm(b->values)) :
+			vectors_jaccard(&v, &w);
+	}
 	/* what a set has alone is not among its values, but it is its own */
 	overlap = a->first == b->first ? a->size :
 		set_overlap(a->values, a->nvalues, b->values, b->nvalues);

@@ -38,10 +38,11 @@ extern const uint64 *signature_as_set(const Signature *sig,
 extern const uint64 *signature_as_scoped_set(const Signature *sig, uint64 scope, uint32 *n);
 
 /*
- * The measure of two sets that the engine has paired, the same number that
- * SQL's functions have of the signatures.
+ * The measure of two prepared sets, the same number that SQL's functions have of the
+ * signatures.
  */
+struct JoinSet;
 extern double paired_similarity(SignatureKind kind, Measure measure,
-								const PairedSet *a, const PairedSet *b);
+								const struct JoinSet *a, const struct JoinSet *b);
 
 #endif							/* NEARDUP_JOIN_KINDS_H */

@@ -13,9 +13,7 @@
  * Shared memory that one process takes from its area, and all can see
  *
  * An area is a list of segments of dynamic shared memory, and memory is taken from the
- * newest of them.  A dsa_area would do, too; but its segments double, so that a fifth
- * of them was never used, and the system takes its time to clear and to free that;
- * and it looks for a segment again and again whether somebody has freed it.
+ * newest of them.  README.md has why it is no dsa_area.
  */
 
 /* What most pieces of a large area have. */
@@ -62,9 +60,18 @@ release_area(dsm_segment *parent, Datum area)
 		free_segments(shared, shared->n);
 }
 
-/* The areas in place as this process, which is counted, sees them, without any segment yet. */
-static SharedAreas *
-areas_in(void *place, int nprocesses, dsm_segment *parent)
+void
+shared_areas_init(void *place, int nprocesses)
+{
+	SharedArea *shared = place;
+
+	memset(shared, 0, shared_areas_bytes(nprocesses));
+	for (int i = 0; i < nprocesses; i++)
+		pg_atomic_init_u32(&shared[i].users, 0);
+}
+
+SharedAreas *
+shared_areas_attach(void *place, int nprocesses, dsm_segment *parent)
 {
 	SharedAreas *areas = palloc0(offsetof(SharedAreas, segments) +
 								 sizeof(SharedSegment) * AREA_SEGMENTS * nprocesses);
@@ -79,25 +86,6 @@ areas_in(void *place, int nprocesses, dsm_segment *parent)
 		pg_atomic_fetch_add_u32(&areas->shared[i].users, 1);
 	}
 	return areas;
-}
-
-SharedAreas *
-shared_areas_create(void *place, int nprocesses, dsm_segment *parent)
-{
-	SharedArea *shared = place;
-
-	for (int i = 0; i < nprocesses; i++)
-	{
-		pg_atomic_init_u32(&shared[i].users, 0);
-		shared[i].n = shared[i].nfreed = 0;
-	}
-	return areas_in(place, nprocesses, parent);
-}
-
-SharedAreas *
-shared_areas_attach(void *place, int nprocesses, dsm_segment *parent)
-{
-	return areas_in(place, nprocesses, parent);
 }
 
 /* Unmaps what this process has looked at in an area. */
@@ -171,17 +159,6 @@ shared_areas_empty(SharedAreas *areas, int own)
 	areas->left = areas->taken = 0;
 }
 
-/* Size of a segment with room for that number of bytes. */
-static size_t
-segment_size(const SharedAreas *areas, size_t bytes)
-{
-	int			share = Max(Min(SHARES_OF_ALL / areas->n, MIN_SHARE), 2);
-	size_t		step = areas->taken / share / WHOLE * WHOLE;
-
-	step = Max(step, Min(areas->taken, DOUBLES_UP_TO));
-	return add_size(Max(Max(step, FIRST_SEGMENT), bytes), SEGMENT_START);
-}
-
 /* Adds a segment of that size to the area of this process. */
 static SharedPointer
 add_segment(SharedAreas *areas, int area, size_t size)
@@ -241,7 +218,10 @@ pool_alloc(SharedPool *pool, size_t bytes, SharedPointer *pointer)
 	}
 	else
 	{
-		size_t		size = segment_size(areas, bytes);
+		int			share = Max(Min(SHARES_OF_ALL / areas->n, MIN_SHARE), 2);
+		size_t		step = Max(areas->taken / share / WHOLE * WHOLE,
+							   Min(areas->taken, DOUBLES_UP_TO));
+		size_t		size = add_size(Max(Max(step, FIRST_SEGMENT), bytes), SEGMENT_START);
 		size_t		behind = size - SEGMENT_START - bytes;
 
 		*pointer = add_segment(areas, pool->own, size);

@@ -74,14 +74,14 @@ typedef struct SharedAreas
 extern size_t shared_areas_bytes(int nprocesses);
 
 /*
- * Makes areas in place, which is in the parent segment, or attaches to those that are
- * there.  In the current memory context and resource owner.  The segments of an area go
- * with the last process that leaves the parent segment or has released the area.
+ * Initialize areas in place, which is in the parent segment; attach to them, in the current
+ * memory context and resource owner.  The segments of an area are freed by the last process
+ * that detaches from the parent segment or has released the area.
  */
-extern SharedAreas *shared_areas_create(void *place, int nprocesses, dsm_segment *parent);
+extern void shared_areas_init(void *place, int nprocesses);
 extern SharedAreas *shared_areas_attach(void *place, int nprocesses, dsm_segment *parent);
 
-/* This process does not look at them any more, but they stay as they are. */
+/* Unmap all areas, which stay as they are. */
 extern void shared_areas_detach(SharedAreas *areas);
 
 /*
@@ -90,16 +90,13 @@ extern void shared_areas_detach(SharedAreas *areas);
  */
 extern void shared_areas_close(SharedAreas *areas, int own, dsm_segment *parent);
 
-/* Frees what is left of all areas, at which no other process looks any more. */
+/* Free what is left of all areas, which no other process has mapped. */
 extern void shared_areas_free(void *place, int nprocesses, dsm_segment *parent);
 
-/*
- * Gives up what this process has taken from its own area, and does not look at the others
- * any more; when all have done that, areas are empty.
- */
+/* Unmap all areas and free what this process has taken from its own. */
 extern void shared_areas_empty(SharedAreas *areas, int own);
 
-/* Maps the segment of a pointer. */
+/* Map the segment of a pointer. */
 extern char *shared_segment(SharedAreas *areas, SharedPointer pointer);
 
 /* The address of what is in one of the areas; NULL for an invalid pointer. */

@@ -6,7 +6,6 @@
 
 #include "miscadmin.h"
 #include "pgstat.h"
-#include "utils/wait_event.h"
 #include "utils/memutils.h"
 #include "utils/wait_event.h"
 
@@ -124,31 +123,15 @@ check_memory(SetJoin *join, size_t added)
 		return;
 	join->unchecked = 0;
 	bytes = join->params.shared != NULL ? shared_bytes_held(join) : setjoin_bytes_held(join);
+	/* the old table and one of twice the size */
 	if (grows)
-		bytes += settable_bytes_next(&join->table) - settable_bytes(&join->table);
+		bytes += 2 * settable_bytes(&join->table);
 	if (bytes <= join->params.memory)
 		setjoin_account(join, bytes);
 	else if (join->params.shared != NULL)
 		join->full = true;
 	else
 		spill_begin(join);
-}
-
-/* Give a new set the values that some process has stored; false if none has. */
-static bool
-use_shared_values(SetJoin *join, JoinSet *set, const uint64 *values)
-{
-	SharedPointer stored;
-
-	if (join->params.known == NULL)
-		return false;
-	stored = shared_values_find(join->params.known, join->params.areas, set->key, values,
-								set->size);
-	if (!SharedPointerIsValid(stored))
-		return false;
-	set->values = shared_at(join->params.areas, stored);
-	setjoin_set_place(set, stored - bitmap_bytes(set->size));
-	return true;
 }
 
 /* Give a new set a copy of its values. */
@@ -162,7 +145,7 @@ store_values(SetJoin *join, JoinSet *set, const uint64 *values)
 	Assert(n > 0 && set->values == NULL);
 	set->values = set_values(bytes, n);
 	memcpy(set->values, values, sizeof(uint64) * n);
-	setjoin_set_place(set, place);
+	set->keys = (uint64 *) (uintptr_t) place;
 	if (join->params.known != NULL)
 		shared_values_add(join->params.known, set->key, set->values, n,
 						  join->totals.nstored, place + bitmap_bytes(n));
@@ -174,15 +157,23 @@ store_values(SetJoin *join, JoinSet *set, const uint64 *values)
 
 /* The distinct set of a row, added if it is new. */
 static JoinSet *
-distinct_set(SetJoin *join, const AddedRow *row, uint32 rowno)
+distinct_set(SetJoin *join, const AddedRow *row)
 {
 	bool		found;
 	JoinSet    *set = settable_find(&join->table, row->key, row->values, row->n, &found);
+	SharedPointer stored = InvalidSharedPointer;
 
 	if (found)
 		return set;
-	set->first = rowno;
-	if (!use_shared_values(join, set, row->values))
+	if (join->params.known != NULL)
+		stored = shared_values_find(join->params.known, join->params.areas, set->key,
+									row->values, row->n);
+	if (SharedPointerIsValid(stored))
+	{
+		set->values = shared_at(join->params.areas, stored);
+		set->keys = (uint64 *) (uintptr_t) (stored - bitmap_bytes(set->size));
+	}
+	else
 		store_values(join, set, row->values);
 	return set;
 }
@@ -192,7 +183,7 @@ add_in_memory(SetJoin *join, const AddedRow *row, uint32 rowno)
 {
 	JoinSide	side = row->side;
 	bool		shared = join->params.shared != NULL;
-	Row		  **rows = row->n == 0 ? join->empty : distinct_set(join, row, rowno)->rows;
+	Row		  **rows = row->n == 0 ? join->empty : distinct_set(join, row)->rows;
 
 	Assert(join->spill == NULL);
 	rows[side] = row_make(&join->rows[side], rows[side], row->data, rowno, row->len);
@@ -256,22 +247,6 @@ may_have_match(SetJoin *join, JoinSide side, const uint64 *values, uint32 n)
 	return passes;
 }
 
-/* Insert a row, by way of the ring if it may wait there. */
-static void
-add_row(SetJoin *join, const AddedRow *row)
-{
-	if (ring_is_full(&join->ring))
-		insert_row(join, ring_pop(&join->ring));
-	if (join->spill == NULL && ring_accepts(&join->ring, row))
-		ring_push(&join->ring, &join->table, row);
-	else
-	{
-		/* rows of one set are inserted in their order */
-		flush_ring(join);
-		insert_row(join, row);
-	}
-}
-
 void
 setjoin_add(SetJoin *join, JoinSide side, const uint64 *values, uint32 n,
 			const void *row, uint32 len)
@@ -301,15 +276,31 @@ setjoin_add(SetJoin *join, JoinSide side, const uint64 *values, uint32 n,
 		join->search.max_features = Max(join->search.max_features, n);
 		join->search.stats.sets++;
 	}
-	if (keep)
-		add_row(join, &added);
+	if (keep && ring_is_full(&join->ring))
+		insert_row(join, ring_pop(&join->ring));
+	if (keep && join->spill == NULL && ring_accepts(&join->ring, &added))
+		ring_push(&join->ring, &join->table, &added);
+	else if (keep)
+	{
+		/* rows of one set are inserted in their order */
+		flush_ring(join);
+		insert_row(join, &added);
+	}
 	MemoryContextSwitchTo(old);
 }
 
 uint32
 setjoin_outer_rows(const SetJoin *join)
 {
-	return join->params.shared != NULL ? shared_outer_rows(join) : join->nrows[SIDE_OUTER];
+	const SharedSets *shared = join->params.shared;
+	uint32		most = 0;
+
+	if (shared == NULL)
+		return join->nrows[SIDE_OUTER];
+	/* the numbers of processes alternate */
+	for (int i = 0; i < shared->nparts; i++)
+		most = Max(most, shared->parts[i].nrows[SIDE_OUTER]);
+	return most * shared->nparts;
 }
 
 /* One side is known before the other */
@@ -354,36 +345,31 @@ announce_set(void *join, const uint64 *values, uint32 n)
  * Sets on disk are read once again: what the filter removes of the other side need not be
  * written, sorted and read.  The filter has memory of the runs.
  */
-static void
-filter_on_disk(SetJoin *join)
-{
-	MemoryContext old = MemoryContextSwitchTo(join->search.context);
-	SetRuns    *runs = &join->spill->file.runs;
-
-	Assert(join->spill != NULL && join->filter.words == NULL);
-	create_filter(join, spill_features(join), runs->max_bytes / 2);
-	if (join->filter.words != NULL)
-	{
-		setruns_limit(runs, runs->max_bytes - join->filter.bytes);
-		setruns_scan(runs, setjoin_buffer(join), join->search.max_features, announce_set, join);
-	}
-	MemoryContextSwitchTo(old);
-}
-
 void
 setjoin_filter(SetJoin *join)
 {
+	SetRuns    *runs;
+
 	flush_ring(join);
-	if (join->spill != NULL)
+	if (join->spill == NULL)
 	{
-		filter_on_disk(join);
+		setjoin_begin_filter(join, Max(join->totals.nfeatures, join->totals.npostings));
+		for (uint32 i = 0; join->filter.words != NULL && i < join->table.nsets; i++)
+		{
+			CHECK_FOR_INTERRUPTS();
+			setjoin_announce(join, join->table.sets[i].values, join->table.sets[i].size);
+		}
 		return;
 	}
-	setjoin_begin_filter(join, Max(join->totals.nfeatures, join->totals.npostings));
-	for (uint32 i = 0; join->filter.words != NULL && i < join->table.nsets; i++)
+	runs = &join->spill->file.runs;
+	create_filter(join, spill_features(join), runs->max_bytes / 2);
+	if (join->filter.words != NULL)
 	{
-		CHECK_FOR_INTERRUPTS();
-		setjoin_announce(join, join->table.sets[i].values, join->table.sets[i].size);
+		MemoryContext old = MemoryContextSwitchTo(join->search.context);
+
+		setruns_limit(runs, runs->max_bytes - join->filter.bytes);
+		setruns_scan(runs, setjoin_buffer(join), join->search.max_features, announce_set, join);
+		MemoryContextSwitchTo(old);
 	}
 }
 
@@ -401,31 +387,6 @@ setjoin_end_filter(SetJoin *join)
 
 /* Sets are prepared by this process alone */
 
-/* Give the keys of a set a lasting place: where values were dropped, if they fit. */
-static void
-keep_keys(SetJoin *join, JoinSet *set)
-{
-	uint64	   *keys = set->values + set->nvalues;
-
-	if (set->size - set->nvalues < set->nkeys)
-		keys = arena_alloc(&join->keys, sizeof(uint64) * set->nkeys);
-	memcpy(keys, set->keys, sizeof(uint64) * set->nkeys);
-	set->keys = keys;
-}
-
-static void
-count_features(SetJoin *join)
-{
-	counters_create(&join->search.counters, setjoin_different_features(join),
-					join->params.memory / 8);
-	for (uint32 i = 0; i < join->search.nsets; i++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		setjoin_count(join, join->search.sets[i].values, join->search.sets[i].size);
-	}
-	counters_fold(&join->search.counters);
-}
-
 /*
  * Prepare the sets, all in memory, and order them by size.  They are prepared in the
  * order in which they were added, which is that of memory.
@@ -442,16 +403,31 @@ prepare_in_memory(SetJoin *join)
 	join->search.sets = table->sets;
 	join->search.nsets = table->nsets;
 	if (join->algorithm->ordered)
-		count_features(join);
-	for (uint32 i = 0; i < join->search.nsets; i++)
 	{
-		JoinSet    *set = &join->search.sets[i];
+		counters_create(&join->search.counters, setjoin_different_features(join),
+						join->params.memory / 8);
+		for (uint32 i = 0; i < table->nsets; i++)
+		{
+			CHECK_FOR_INTERRUPTS();
+			setjoin_count(join, table->sets[i].values, table->sets[i].size);
+		}
+		counters_fold(&join->search.counters);
+	}
+	for (uint32 i = 0; i < table->nsets; i++)
+	{
+		JoinSet    *set = &table->sets[i];
+		uint64	   *keys = set->values;
 
 		CHECK_FOR_INTERRUPTS();
-		if (i + 1 < join->search.nsets)
+		if (i + 1 < table->nsets)
 			setjoin_fetch_counters(join, set[1].values, set[1].size);
 		setjoin_prepare(join, set);
-		keep_keys(join, set);
+		/* a lasting place for keys: where values were dropped, if they fit */
+		keys += set->nvalues;
+		if (set->size - set->nvalues < set->nkeys)
+			keys = arena_alloc(&join->keys, sizeof(uint64) * set->nkeys);
+		memcpy(keys, set->keys, sizeof(uint64) * set->nkeys);
+		set->keys = keys;
 	}
 	settable_sort(table);
 	join->search.sets = table->sets;
@@ -526,26 +502,25 @@ free_shared_memory(SetJoin *join)
 	MemoryContextSwitchTo(old);
 }
 
-/*
- * Whether no process has sets in memory.  Processes that have freed them are counted
- * first: one that attaches meanwhile is a participant, and is not taken for another one
- * that has freed them.
- */
-static bool
-all_returned(SharedSets *shared)
-{
-	uint32		n = pg_atomic_read_u32(&shared->nreturned);
-
-	pg_read_barrier();
-	return n >= BarrierParticipants(&shared->barrier);
-}
-
 bool
 setjoin_is_spilled(SetJoin *join)
 {
+	SharedSets *shared = join->params.shared;
+	uint32		nreturned;
+
 	if (join->spill == NULL)
 		return false;
-	if (join->spill->holds_memory && all_returned(join->params.shared))
+	if (!join->spill->holds_memory)
+		return true;
+
+	/*
+	 * Processes that have freed their sets are counted first: one that
+	 * attaches meanwhile is a participant, and is not taken for another one
+	 * that has freed them.
+	 */
+	nreturned = pg_atomic_read_u32(&shared->nreturned);
+	pg_read_barrier();
+	if (nreturned >= BarrierParticipants(&shared->barrier))
 		free_shared_memory(join);
 	return true;
 }
@@ -629,7 +604,7 @@ setjoin_build(SetJoin *join, pg_atomic_uint64 *claimed)
 	else if (join->params.shared != NULL)
 	{
 		shared_gather(join);
-		if (shared_index_attach(join, &join->params.shared->index))
+		if (shared_index_attach(join))
 			probe_begin(join);
 		else
 			probe_begin_chunk(join);
@@ -678,26 +653,6 @@ setjoin_inner_stays(const SetJoin *join)
 	const GroupPair *next = &join->found.pairs[join->found.next];
 
 	return join->found.next > 1 && next[-1].inner == next[-2].inner;
-}
-
-static PairedSet
-paired_set(const JoinSet *set)
-{
-	return (PairedSet)
-	{
-		.first = set->first,.values = set->values,.nvalues = set->nvalues,
-			.size = set->size
-	};
-}
-
-void
-setjoin_pair(SetJoin *join, PairedSet *outer, PairedSet *inner)
-{
-	const GroupPair *pair = &join->found.pairs[join->found.next - 1];
-
-	Assert(join->params.self_join && join->found.next > 0);
-	*outer = paired_set(pair->outer);
-	*inner = paired_set(pair->inner);
 }
 
 /* Rows are read */

@@ -162,23 +162,6 @@ extern bool setjoin_next(SetJoin *join, RowGroup *outer, RowGroup *inner);
  */
 extern bool setjoin_inner_stays(const SetJoin *join);
 
-/* A distinct set, as it takes part in a pair. */
-typedef struct PairedSet
-{
-	uint32		first;			/* least number of its rows, which tells sets
-								 * apart */
-	const uint64 *values;		/* in order, less some that occur in no other
-								 * set */
-	uint32		nvalues;
-	uint32		size;			/* values that it has */
-} PairedSet;
-
-/*
- * The sets of the groups that setjoin_next() returned last, in a self-join;
- * valid until the next call.
- */
-extern void setjoin_pair(SetJoin *join, PairedSet *outer, PairedSet *inner);
-
 /*
  * Reads a group's rows.  row_next returns NULL at the end; what it returns is valid until the
  * next row_next on the same side, or, in memory, until setjoin_next.

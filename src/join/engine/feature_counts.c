@@ -119,20 +119,6 @@ counters_raise(TokenCounters *counters, uint32 n)
 			counters->nwaiting * sizeof(*counters->waiting));
 }
 
-/* Notes which counters these features have, and fetches them into the cache. */
-static void
-counters_await(TokenCounters *counters, const uint64 *values, uint32 n)
-{
-	Assert(counters->nwaiting + n <= lengthof(counters->waiting));
-	for (uint32 i = 0; i < n; i++)
-	{
-		uint64		counter = counter_of(counters, values[i]);
-
-		__builtin_prefetch(&counters->count[counter], 1);
-		counters->waiting[counters->nwaiting++] = counter;
-	}
-}
-
 /*
  * Counts the n features of one distinct set; counters are raised when the next ones have
  * been prefetched.
@@ -145,7 +131,14 @@ counters_add(TokenCounters *counters, const uint64 *values, uint32 n)
 		uint32		before = counters->nwaiting;
 
 		CHECK_FOR_INTERRUPTS();
-		counters_await(counters, values + i, Min(n - i, COUNTED_AT_ONCE));
+		Assert(before <= COUNTED_AT_ONCE);
+		for (uint32 j = i; j < Min(n, i + COUNTED_AT_ONCE); j++)
+		{
+			uint64		counter = counter_of(counters, values[j]);
+
+			__builtin_prefetch(&counters->count[counter], 1);
+			counters->waiting[counters->nwaiting++] = counter;
+		}
 		if (counters->nwaiting > COUNTED_AT_ONCE)
 			counters_raise(counters, before);
 	}

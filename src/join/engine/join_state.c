@@ -67,25 +67,6 @@ setjoin_make_room(SetJoin *join)
 											   sizeof(uint64) * Max(join->search.max_features, 1));
 }
 
-SharedPointer
-setjoin_place(const JoinSet *set)
-{
-	return (SharedPointer) (uintptr_t) set->keys;
-}
-
-void
-setjoin_set_place(JoinSet *set, SharedPointer place)
-{
-	set->keys = (uint64 *) (uintptr_t) place;
-}
-
-bool
-setjoin_has_stored(const SetJoin *join, const JoinSet *set)
-{
-	return join->params.shared == NULL ||
-		POINTER_AREA(setjoin_place(set)) == join->params.part;
-}
-
 /*
  * The features of the sample are taken as if none of them were in the other sets.  Where
  * features are few and frequent, as items of market baskets are, counters for so many
@@ -105,7 +86,7 @@ setjoin_different_features(SetJoin *join)
 	for (uint32 i = 0; i < table->nsets; i += SAMPLED)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (setjoin_has_stored(join, &table->sets[i]))
+		if (HAS_STORED(join, &table->sets[i]))
 			counters_add(&sample, table->sets[i].values, table->sets[i].size);
 	}
 	different = counters_different(&sample) * SAMPLED;
@@ -311,24 +292,17 @@ probe_add_match(SetJoin *join, const JoinSet *indexed, const JoinSet *probing)
 		add_pair(join, probing, indexed);
 }
 
-/* Whether a set has a single row, as far as rows are in memory. */
-static bool
-has_one_row(const JoinSet *set)
-{
-	const Row  *row = set->rows[SIDE_OUTER];
-
-	return row->next == NULL && row->len != ROWS_IN_FILE;
-}
-
 void
 probe_add_itself(SetJoin *join, const JoinSet *set)
 {
+	const Row  *row = set->rows[SIDE_OUTER];
+
 	/* only strange sketches are not near-duplicates of themselves */
 	if (SET_SIDES(set) != 3 ||
 		(join->algorithm->reflexive != NULL &&
 		 !join->algorithm->reflexive(&join->search, set)))
 		return;
-	if (join->params.apart && has_one_row(set))
+	if (join->params.apart && row->next == NULL && row->len != ROWS_IN_FILE)
 		join->search.stats.alone++;
 	else
 		add_pair(join, set, set);
@@ -394,51 +368,38 @@ probe_fetch_ahead(SetJoin *join, uint32 number)
 	setindex_fetch_buckets(index, set->keys, set->nkeys);
 }
 
-/* The next set probes for those before it, and is found by those after it. */
-static void
-probe_symmetric(SetJoin *join, uint32 number)
+/*
+ * The next set probes: for those before it, if the measure is symmetric, and is found by those
+ * after it; otherwise for all that are indexed, if it has rows of the probing side.
+ */
+void
+probe_advance(SetJoin *join)
 {
+	uint32		number = join->next;
 	const JoinSet *set = &join->search.sets[number];
-	bool		claimed = probe_is_claimed(join);
+	bool		symmetric = join->search.symmetric;
+	bool		claimed;
 
-	Assert(number < join->search.nsets);
-	join->search.index.limit = number;
+	Assert(number <= join->search.nsets);
+	if (number == join->search.nsets)
+	{
+		join->phase = SEARCH_END;
+		return;
+	}
+	join->next++;
+	claimed = probe_is_claimed(join);
+	if (symmetric)
+		join->search.index.limit = number;
 	/* of the probes of others, only at the last ones before the claimed ones */
-	if (claimed || !join->search.index.shared ||
-		join->claims.next + FETCH_FIRST > join->claims.begin)
+	if (symmetric && (claimed || !join->search.index.shared ||
+					  join->claims.next + FETCH_FIRST > join->claims.begin))
 		probe_fetch_ahead(join, number);
 	if (claimed)
-	{
 		probe_add_itself(join, set);
+	if (claimed && (symmetric || set->rows[join->probing] != NULL))
+	{
 		(void) probe_index(join, set);
 		probe_verify(join, set);
 	}
 	probe_add_next(join, set);
-}
-
-/* The next set probes, if it has rows of that side. */
-static void
-probe_asymmetric(SetJoin *join, uint32 number)
-{
-	const JoinSet *set = &join->search.sets[number];
-
-	Assert(number < join->search.nsets);
-	if (!probe_is_claimed(join))
-		return;
-	probe_add_itself(join, set);
-	if (set->rows[join->probing] == NULL)
-		return;
-	(void) probe_index(join, set);
-	probe_verify(join, set);
-}
-
-void
-probe_advance(SetJoin *join)
-{
-	if (join->next == join->search.nsets)
-		join->phase = SEARCH_END;
-	else if (join->search.symmetric)
-		probe_symmetric(join, join->next++);
-	else
-		probe_asymmetric(join, join->next++);
 }

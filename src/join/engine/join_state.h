@@ -132,9 +132,9 @@ extern size_t setjoin_buffer(const SetJoin *join);
 extern void setjoin_make_room(SetJoin *join);
 
 /* The shared place of a set that is not prepared; and whether this process has stored it. */
-extern SharedPointer setjoin_place(const JoinSet *set);
-extern void setjoin_set_place(JoinSet *set, SharedPointer place);
-extern bool setjoin_has_stored(const SetJoin *join, const JoinSet *set);
+#define SET_PLACE(set)	((SharedPointer) (uintptr_t) (set)->keys)
+#define HAS_STORED(join, set) \
+	((join)->params.shared == NULL || POINTER_AREA(SET_PLACE(set)) == (join)->params.part)
 
 /*
  * An upper bound of the number of different features of the sets that this process has

@@ -80,6 +80,20 @@ spillfile_write(SpillFile *file, const void *data, size_t len)
 	}
 }
 
+SpillPiece
+spillfile_begin_piece(const SpillFile *file, const SpillStore *store)
+{
+	SpillPiece	piece = {.part = store->part,.offset = file->size};
+
+	return piece;
+}
+
+void
+spillfile_end_piece(const SpillFile *file, SpillPiece *piece)
+{
+	piece->bytes = file->size - piece->offset;
+}
+
 uint64
 spillfile_publish(SpillFile *file, const SpillStore *store)
 {
@@ -124,14 +138,14 @@ published_part(SpillFile *whole, const SpillStore *store, const char *name, int 
 
 void
 spillfile_add_piece(SpillFile *whole, const SpillStore *store, const char *name,
-					const SpillPiece *piece, uint64 bytes)
+					const SpillPiece *piece)
 {
 	(void) published_part(whole, store, name, piece->part);
 	whole->pieces = growing_reserve(whole->pieces, &whole->max_pieces,
 									whole->npieces + 1, sizeof(SpillPiece));
 	whole->pieces[whole->npieces] = *piece;
 	whole->pieces[whole->npieces++].start = whole->size;
-	whole->size += bytes;
+	whole->size += piece->bytes;
 }
 
 void
@@ -190,10 +204,10 @@ spillfile_read(SpillFile *file, uint64 offset, void *data, size_t len)
 	for (size_t i = spillfile_piece(file, offset); len > 0; i++)
 	{
 		const SpillPiece *piece = &file->pieces[i];
-		uint64		end = i + 1 < file->npieces ? piece[1].start : file->size;
-		size_t		n = Min(len, end - offset);
+		uint64		begin = offset - piece->start;
+		size_t		n = Min(len, piece->bytes - begin);
 
-		read_from(file->parts[piece->part], piece->offset + (offset - piece->start), to, n);
+		read_from(file->parts[piece->part], piece->offset + begin, to, n);
 		offset += n;
 		to += n;
 		len -= n;
@@ -318,13 +332,19 @@ row_make(Arena *arena, Row *next, const void *data, uint32 rowno, uint32 len)
 	return arena->pool == NULL ? row : row_link(pointer);
 }
 
-/* Read the rows of a range into a list. */
-static Row *
-load_rows(RowReader *reader, Arena *arena, const RowRange *range)
+Row *
+rows_of_range(RowReader *reader, Arena *arena, const RowRange *range, size_t max_bytes)
 {
 	Row		   *first = NULL;
 	Row		  **last = &first;
 
+	Assert(arena->pool == NULL);
+	if (range->nrows > 0 && range->bytes > max_bytes)
+	{
+		first = row_make(arena, NULL, range, 0, sizeof(RowRange));
+		first->len = ROWS_IN_FILE;
+		return first;
+	}
 	spillreader_seek(&reader->reader, range->offset);
 	for (uint64 i = 0; i < range->nrows; i++)
 	{
@@ -337,43 +357,6 @@ load_rows(RowReader *reader, Arena *arena, const RowRange *range)
 		last = &(*last)->next;
 	}
 	return first;
-}
-
-Row *
-rows_of_range(RowReader *reader, Arena *arena, const RowRange *range, size_t max_bytes)
-{
-	Row		   *row;
-
-	Assert(arena->pool == NULL);
-	if (range->nrows == 0)
-		return NULL;
-	if (range->bytes <= max_bytes)
-		return load_rows(reader, arena, range);
-	row = row_make(arena, NULL, range, 0, sizeof(RowRange));
-	row->len = ROWS_IN_FILE;
-	return row;
-}
-
-uint32
-file_row_bytes(uint32 len)
-{
-	size_t		bytes = sizeof(FileRow) + (size_t) len;
-
-	if (bytes > MaxAllocSize - VARHDRSZ)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("row of a similarity join is too large"),
-				 errdetail("It has %zu bytes.", bytes)));
-	return bytes;
-}
-
-void
-file_row_make(char *place, const void *row, uint32 rowno, uint32 len)
-{
-	FileRow		head = {rowno, len};
-
-	memcpy(place, &head, sizeof(FileRow));
-	memcpy(place + sizeof(FileRow), row, len);
 }
 
 void

@@ -20,12 +20,13 @@ typedef struct SpillStore
 	int			nparts;			/* number of processes */
 } SpillStore;
 
-/* A range of the file of one process, at offset `start` of the whole. */
+/* A range of the file of one process. */
 typedef struct SpillPiece
 {
 	int			part;			/* the process */
 	uint64		offset;			/* in its file */
-	uint64		start;
+	uint64		bytes;
+	uint64		start;			/* offset in the concatenation */
 } SpillPiece;
 
 /*
@@ -62,6 +63,10 @@ extern void spillfile_create(SpillFile *file, const SpillStore *store, const cha
 /* Append len bytes to a file that is not published, but may have been read. */
 extern void spillfile_write(SpillFile *file, const void *data, size_t len);
 
+/* Begin a piece of what this process writes, and end it. */
+extern SpillPiece spillfile_begin_piece(const SpillFile *file, const SpillStore *store);
+extern void spillfile_end_piece(const SpillFile *file, SpillPiece *piece);
+
 /*
  * Stop writing: other processes can read the file from now on.  Returns its size, and
  * leaves an empty concatenation.
@@ -70,7 +75,7 @@ extern uint64 spillfile_publish(SpillFile *file, const SpillStore *store);
 
 /* Append a piece of the file that a process has published to the concatenation. */
 extern void spillfile_add_piece(SpillFile *whole, const SpillStore *store,
-								const char *name, const SpillPiece *piece, uint64 bytes);
+								const char *name, const SpillPiece *piece);
 
 /* Number of the piece with that offset of the concatenation. */
 extern size_t spillfile_piece(const SpillFile *whole, uint64 offset);
@@ -115,7 +120,6 @@ typedef struct RowRange
 	uint64		offset;			/* in the side's file */
 	uint64		bytes;
 	uint64		nrows;
-	uint64		first;			/* least number of a row */
 } RowRange;
 
 /* Head of a row in a file; len bytes follow. */
@@ -183,10 +187,6 @@ extern Row *row_make(Arena *arena, Row *next, const void *data, uint32 rowno, ui
 /* The rows of a range of a file: a list if they have at most that many bytes. */
 extern Row *rows_of_range(RowReader *reader, Arena *arena, const RowRange *range,
 						  size_t max_bytes);
-
-/* Bytes of a row in a file; and the row, at a place of as many. */
-extern uint32 file_row_bytes(uint32 len);
-extern void file_row_make(char *place, const void *row, uint32 rowno, uint32 len);
 
 extern void row_reader_create(RowReader *reader, SpillFile *file, size_t buffer);
 

@@ -86,8 +86,9 @@ compare_records(SetKey a, bool a_is_row, SetKey b, bool b_is_row)
 #define ST_DEFINE
 #include "lib/sort_template.h"
 
-bool
-setkeys_same_hash(SetKey a, SetKey b)
+/* Whether two keys differ in the number at most. */
+static bool
+same_hash(SetKey a, SetKey b)
 {
 	return a.high == b.high && (((uint64) a.low ^ (uint64) b.low) & ~NUMBER_MASK) == 0;
 }
@@ -153,37 +154,12 @@ add_run(RunFile *file, uint64 begin)
 	};
 }
 
-static void
-write_pending(SetRuns *runs, const PendingSet *set)
-{
-	SpillFile  *file = &runs->own.file;
-	RunHead		head = {.key = set->key,.row = set->row_bytes << 1 | set->side};
-
-	if (set->values != NULL)
-		head.nvalues = SETKEY_SIZE(set->key);
-	take_sample(runs, set->key);
-	spillfile_write(file, &head, sizeof(head));
-	spillfile_write(file, set->values, values_bytes(head.nvalues));
-	spillfile_write(file, set->row, set->row_bytes);
-}
-
-/* Make a set that is identical to one before it a further row of that one. */
-static void
-merge_pending(PendingSet *set, const PendingSet *before)
-{
-	if (before != NULL && setkeys_same_hash(set->key, before->key) &&
-		memcmp(set->values, before->values, values_bytes(SETKEY_SIZE(set->key))) == 0)
-	{
-		set->key = before->key;
-		set->values = NULL;
-	}
-}
-
 /* Write the pending sets as a run. */
 static void
 write_run(SetRuns *runs)
 {
-	uint64		begin = runs->own.file.size;
+	SpillFile  *file = &runs->own.file;
+	uint64		begin = file->size;
 	const PendingSet *last = NULL;
 
 	Assert(runs->npending > 0);
@@ -191,13 +167,30 @@ write_run(SetRuns *runs)
 	for (size_t i = 0; i < runs->npending; i++)
 	{
 		PendingSet *set = &runs->pending[i];
+		RunHead		head = {.row = set->row_bytes << 1 | set->side};
 
 		CHECK_FOR_INTERRUPTS();
+
+		/*
+		 * a set that is identical to the one before becomes a further row of
+		 * that one
+		 */
+		if (set->values != NULL && last != NULL && same_hash(set->key, last->key) &&
+			memcmp(set->values, last->values, values_bytes(SETKEY_SIZE(set->key))) == 0)
+		{
+			set->key = last->key;
+			set->values = NULL;
+		}
 		if (set->values != NULL)
-			merge_pending(set, last);
-		if (set->values != NULL)
+		{
 			last = set;
-		write_pending(runs, set);
+			head.nvalues = SETKEY_SIZE(set->key);
+		}
+		head.key = set->key;
+		take_sample(runs, set->key);
+		spillfile_write(file, &head, sizeof(head));
+		spillfile_write(file, set->values, values_bytes(head.nvalues));
+		spillfile_write(file, set->row, set->row_bytes);
 	}
 	add_run(&runs->own, begin);
 	runs->npending = 0;
@@ -369,27 +362,13 @@ advance(SetRuns *runs, Run *run)
 
 /* Merging while sets are added */
 
-static void
-copy_bytes(SpillReader *from, SpillFile *to, size_t len)
-{
-	char		piece[1024];
-
-	while (len > 0)
-	{
-		size_t		n = Min(len, sizeof(piece));
-
-		spillreader_read(from, piece, n);
-		spillfile_write(to, piece, n);
-		len -= n;
-	}
-}
-
 /* Merge the n smallest runs of this process into one. */
 static void
 merge_smallest(SetRuns *runs, uint32 n)
 {
 	RunFile    *own = &runs->own;
 	uint64		begin = own->file.size;
+	char		bytes[1024];
 
 	Assert(n > 1 && n <= own->nruns);
 	sort_ranges(own->runs, own->nruns);
@@ -399,12 +378,19 @@ merge_smallest(SetRuns *runs, uint32 n)
 	while (!binaryheap_empty(runs->heap))
 	{
 		Run		   *run = first_run(runs);
+		size_t		left = values_bytes(run->head.nvalues) + HEAD_ROW_BYTES(&run->head);
 
 		CHECK_FOR_INTERRUPTS();
 		take_sample(runs, run->head.key);
 		spillfile_write(&own->file, &run->head, sizeof(RunHead));
-		copy_bytes(&run->reader, &own->file,
-				   values_bytes(run->head.nvalues) + HEAD_ROW_BYTES(&run->head));
+		while (left > 0)
+		{
+			size_t		len = Min(left, sizeof(bytes));
+
+			spillreader_read(&run->reader, bytes, len);
+			spillfile_write(&own->file, bytes, len);
+			left -= len;
+		}
 		advance(runs, run);
 	}
 	close_runs(runs);
@@ -450,9 +436,17 @@ setruns_add(SetRuns *runs, SetKey key, const uint64 *values, JoinSide side,
 			const void *row, uint32 rowno, uint32 len)
 {
 	size_t		bytes = values == NULL ? 0 : values_bytes(SETKEY_SIZE(key));
-	PendingSet	set = {.key = key,.side = side,.row_bytes = file_row_bytes(len)};
+	size_t		row_bytes = sizeof(FileRow) + (size_t) len;
+	FileRow		head = {rowno, len};
+	PendingSet	set = {.key = key,.side = side,.row_bytes = row_bytes};
 	char	   *copy;
 	bool		fits;
+
+	if (row_bytes > MaxAllocSize - VARHDRSZ)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("row of a similarity join is too large"),
+				 errdetail("It has %zu bytes.", row_bytes)));
 
 	if (!has_room(runs, bytes + set.row_bytes))
 		flush_pending(runs);
@@ -463,8 +457,8 @@ setruns_add(SetRuns *runs, SetKey key, const uint64 *values, JoinSide side,
 	copy = arena_alloc(&runs->arena, bytes + set.row_bytes);
 	if (values != NULL)
 		set.values = memcpy(copy, values, bytes);
-	file_row_make(copy + bytes, row, rowno, len);
-	set.row = copy + bytes;
+	set.row = memcpy(copy + bytes, &head, sizeof(FileRow));
+	memcpy(copy + bytes + sizeof(FileRow), row, len);
 	runs->pending = growing_reserve(runs->pending, &runs->max_pending, runs->npending + 1,
 									sizeof(PendingSet));
 	runs->pending[runs->npending++] = set;
@@ -532,11 +526,11 @@ void
 setruns_import(SetRuns *runs, int part, const RunDirectory *directory)
 {
 	RunFile    *file = &runs->files[part];
-	SpillPiece	all = {.part = part};
+	SpillPiece	all = {.part = part,.bytes = directory->bytes};
 	size_t		bytes = sizeof(RunRange) * directory->nruns;
 
 	Assert(part >= 0 && part < runs->store.nparts);
-	spillfile_add_piece(&file->file, &runs->store, NAME, &all, directory->bytes);
+	spillfile_add_piece(&file->file, &runs->store, NAME, &all);
 	file->nruns = directory->nruns;
 	file->runs = palloc(Max(bytes, 1));
 	spillfile_read(&file->file, directory->offset, file->runs, bytes);
@@ -547,34 +541,24 @@ setruns_import(SetRuns *runs, int part, const RunDirectory *directory)
 				   sizeof(RunSample) * file->nsamples);
 }
 
-/* The keys of all samples in order. */
-static SetKey *
-all_samples(const SetRuns *runs, size_t *n)
+void
+setruns_divide(SetRuns *runs, uint32 nshares)
 {
-	SetKey	   *keys;
-	size_t		next = 0;
+	size_t		n = 0;
+	SetKey	   *samples;
 
-	*n = 0;
+	Assert(nshares > 0);
 	for (int i = 0; i < runs->store.nparts; i++)
-		*n += runs->files[i].nsamples;
-	keys = palloc_extended(sizeof(SetKey) * Max(*n, 1), MCXT_ALLOC_HUGE);
+		n += runs->files[i].nsamples;
+	samples = palloc_extended(sizeof(SetKey) * Max(n, 1), MCXT_ALLOC_HUGE);
+	n = 0;
 	for (int i = 0; i < runs->store.nparts; i++)
 		for (size_t j = 0; j < runs->files[i].nsamples; j++)
 		{
 			CHECK_EVERY(j);
-			keys[next++] = runs->files[i].samples[j].key;
+			samples[n++] = runs->files[i].samples[j].key;
 		}
-	sort_keys(keys, *n);
-	return keys;
-}
-
-void
-setruns_divide(SetRuns *runs, uint32 nshares)
-{
-	size_t		n;
-	SetKey	   *samples = all_samples(runs, &n);
-
-	Assert(nshares > 0);
+	sort_keys(samples, n);
 	runs->borders = palloc(sizeof(SetKey) * nshares);
 	runs->nshares = nshares;
 	for (uint32 i = 1; i < nshares; i++)
@@ -719,12 +703,9 @@ static void
 add_row(SetFile *file, const RunRecord *from, RowRange *ranges)
 {
 	RowRange   *range = &ranges[from->side];
-	FileRow		head;
 
 	if (from->row_bytes == 0)
 		return;
-	memcpy(&head, from->row, sizeof(FileRow));
-	range->first = Min(range->first, head.rowno);
 	range->nrows++;
 	range->bytes += from->row_bytes;
 	spillfile_write(&file->rows[from->side], from->row, from->row_bytes);
@@ -747,7 +728,7 @@ merge_set(SetFile *file, SetRecord *record)
 	record->high = key.high;
 	record->place = from->place;
 	add_row(file, from, record->rows);
-	while (setruns_next_key(&file->runs, &next) && setkeys_same_hash(next, key) &&
+	while (setruns_next_key(&file->runs, &next) && same_hash(next, key) &&
 		   setruns_next_is(&file->runs, file->place))
 		add_row(file, setruns_next(&file->runs, NULL), record->rows);
 }
@@ -755,11 +736,9 @@ merge_set(SetFile *file, SetRecord *record)
 static void
 begin_rows(const SetFile *file, RowRange *ranges)
 {
+	memset(ranges, 0, file->nsides * sizeof(RowRange));
 	for (int side = 0; side < file->nsides; side++)
-		ranges[side] = (RowRange)
-	{
-		.offset = file->rows[side].size,.first = PG_UINT32_MAX
-	};
+		ranges[side].offset = file->rows[side].size;
 }
 
 void
@@ -770,10 +749,9 @@ setfile_merge(SetFile *file, uint32 share, MergedShare *merged, SetCallback call
 	SetKey		key;
 
 	Assert(share < file->runs.nshares);
-	merged->part = file->store.part;
-	merged->first = file->nsets;
+	merged->records = spillfile_begin_piece(&file->records, &file->store);
 	for (int side = 0; side < file->nsides; side++)
-		merged->rows[side] = file->rows[side].size;
+		merged->rows[side] = spillfile_begin_piece(&file->rows[side], &file->store);
 	setruns_begin_share(&file->runs, share);
 	begin_rows(file, record.rows);
 	/* rows without features come first */
@@ -784,12 +762,11 @@ setfile_merge(SetFile *file, uint32 share, MergedShare *merged, SetCallback call
 		begin_rows(file, record.rows);
 		merge_set(file, &record);
 		spillfile_write(&file->records, &record, record_bytes(file));
-		file->nsets++;
 		callback(arg, file->place, SETKEY_SIZE(key));
 	}
-	merged->nsets = file->nsets - merged->first;
+	spillfile_end_piece(&file->records, &merged->records);
 	for (int side = 0; side < file->nsides; side++)
-		merged->row_bytes[side] = file->rows[side].size - merged->rows[side];
+		spillfile_end_piece(&file->rows[side], &merged->rows[side]);
 }
 
 uint64
@@ -799,30 +776,10 @@ setfile_publish(SetFile *file)
 
 	for (int side = 0; side < file->nsides; side++)
 		bytes += spillfile_publish(&file->rows[side], &file->store);
-	file->nsets = 0;
 	return bytes;
 }
 
 /* Reading */
-
-/* Append what was merged of a share. */
-static void
-add_share(SetFile *file, const MergedShare *merged)
-{
-	size_t		number = file->records.npieces;
-	SpillPiece	piece = {.part = merged->part,.offset = merged->first * record_bytes(file)};
-
-	spillfile_add_piece(&file->records, &file->store, NAME_OF_RECORDS, &piece,
-						merged->nsets * record_bytes(file));
-	for (int side = 0; side < file->nsides; side++)
-	{
-		piece.offset = merged->rows[side];
-		file->shift[number][side] = file->rows[side].size - merged->rows[side];
-		spillfile_add_piece(&file->rows[side], &file->store, names_of_rows[side], &piece,
-							merged->row_bytes[side]);
-	}
-	file->nsets += merged->nsets;
-}
 
 size_t
 setfile_begin(SetFile *file, const MergedShare *shares, uint32 nshares, size_t buffer,
@@ -830,7 +787,16 @@ setfile_begin(SetFile *file, const MergedShare *shares, uint32 nshares, size_t b
 {
 	file->shift = palloc(sizeof(*file->shift) * nshares);
 	for (uint32 i = 0; i < nshares; i++)
-		add_share(file, &shares[i]);
+	{
+		spillfile_add_piece(&file->records, &file->store, NAME_OF_RECORDS, &shares[i].records);
+		for (int side = 0; side < file->nsides; side++)
+		{
+			file->shift[i][side] = file->rows[side].size - shares[i].rows[side].offset;
+			spillfile_add_piece(&file->rows[side], &file->store, names_of_rows[side],
+								&shares[i].rows[side]);
+		}
+	}
+	file->nsets = file->records.size / record_bytes(file);
 	spillreader_create(&file->reader, &file->records, buffer);
 	for (int side = 0; side < file->nsides; side++)
 		row_reader_create(&file->row_readers[side], &file->rows[side], buffer);
@@ -864,7 +830,6 @@ setfile_next(SetFile *file)
 	set->key.high = record->high;
 	set->key.low = at / record_bytes(file);
 	set->size = set->nvalues = SETKEY_SIZE(set->key);
-	set->first = record->rows[SIDE_OUTER].first;
 	set->values = set_values(file->place, set->size);
 	return set;
 }

@@ -166,9 +166,6 @@ extern const RunRecord *setruns_next(SetRuns *runs, uint64 *values);
 extern size_t setruns_end(SetRuns *runs, size_t buffers);
 extern void setruns_read(SetRuns *runs, uint64 place, uint64 *values, uint32 n);
 
-/* Whether two keys differ in the number at most. */
-extern bool setkeys_same_hash(SetKey a, SetKey b);
-
 extern void setruns_close(SetRuns *runs);
 
 /* The distinct sets of a join on disk, in order of size, and their rows */
@@ -184,11 +181,8 @@ typedef struct SetRecord
 /* What one process has merged of a share of the keys, in its own files. */
 typedef struct MergedShare
 {
-	int			part;			/* number of the process */
-	uint64		first;			/* of its sets */
-	uint64		nsets;
-	uint64		rows[2];		/* offset of the first row */
-	uint64		row_bytes[2];
+	SpillPiece	records;
+	SpillPiece	rows[2];
 } MergedShare;
 
 typedef struct SetFile

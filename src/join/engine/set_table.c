@@ -9,6 +9,7 @@
 #include "postmaster/bgworker_internals.h"
 
 #include "base/hash.h"
+#include "base/sort_uint64.h"
 #include "join/engine/arena.h"
 #include "join/engine/set_table.h"
 
@@ -184,22 +185,15 @@ StaticAssertDecl((uint64) (MAX_PARALLEL_WORKER_LIMIT + 1) * AREA_SEGMENTS <=
 				 UINT64CONST(1) << (TAG_SHIFT - SEGMENT_SHIFT),
 				 "pointers have bits of tags");
 
-static uint64
-slots_for(double nrows, size_t memory)
+size_t
+shared_values_bytes(double nrows, size_t memory)
 {
 	uint64		most = memory / MEMORY_SHARE / sizeof(pg_atomic_uint64);
 	uint64		n = MIN_SLOTS;
 
 	while (n < nrows / ROWS_PER_SLOT && n * 2 <= most)
 		n *= 2;
-	return n;
-}
-
-size_t
-shared_values_bytes(double nrows, size_t memory)
-{
-	return offsetof(SharedValues, slots) +
-		slots_for(nrows, memory) * sizeof(pg_atomic_uint64);
+	return offsetof(SharedValues, slots) + n * sizeof(pg_atomic_uint64);
 }
 
 void
@@ -362,26 +356,11 @@ settable_take_room(SetTable *table, uint32 n)
 	return room;
 }
 
-static size_t
-settable_bytes_for(const SetTable *table, uint64 nslots)
-{
-	return nslots * sizeof(uint32) + nslots / 2 * sizeof(JoinSet);
-}
-
 /* Bytes that the table takes. */
 size_t
 settable_bytes(const SetTable *table)
 {
-	return settable_bytes_for(table, table->nslots);
-}
-
-/* Bytes that it takes for a moment if one more set makes it grow. */
-size_t
-settable_bytes_next(const SetTable *table)
-{
-	if (table->nsets < table->maxsets)
-		return settable_bytes(table);
-	return settable_bytes_for(table, (uint64) table->nslots * 3);
+	return (size_t) table->nslots * (sizeof(uint32) + sizeof(JoinSet) / 2);
 }
 
 /* The key of a set of n >= 1 values. */
@@ -466,99 +445,43 @@ settable_find(SetTable *table, SetKey key, const uint64 *values, uint32 n, bool 
 	return set;
 }
 
-/* Sets come in the order of arrival where sizes are equal. */
-static inline int
-compare_sets(const JoinSet *a, const JoinSet *b)
-{
-	if (a->size != b->size)
-		return a->size < b->size ? -1 : 1;
-	return (a->key.low > b->key.low) - (a->key.low < b->key.low);
-}
-
-#define ST_SORT sort_join_sets
-#define ST_ELEMENT_TYPE JoinSet
-#define ST_COMPARE(a, b) compare_sets(a, b)
-#define ST_CHECK_FOR_INTERRUPTS
-#define ST_SCOPE static
-#define ST_DEFINE
-#include "lib/sort_template.h"
-
-/* The place of each set in order of size; sizes are less than nsizes. */
-static uint32 *
-places_by_size(const SetTable *table, uint32 nsizes)
-{
-	uint32	   *starts = alloc_zeros(sizeof(uint32) * nsizes);
-	uint32	   *places = alloc_zeros(sizeof(uint32) * (size_t) table->nsets);
-	uint32		start = 0;
-
-	for (uint32 i = 0; i < table->nsets; i++)
-	{
-		CHECK_EVERY(i);
-		starts[table->sets[i].size]++;
-	}
-	for (uint32 size = 0; size < nsizes; size++)
-	{
-		uint32		n = starts[size];
-
-		starts[size] = start;
-		start += n;
-	}
-	for (uint32 i = 0; i < table->nsets; i++)
-	{
-		CHECK_EVERY(i);
-		places[i] = starts[table->sets[i].size]++;
-	}
-	pfree(starts);
-	return places;
-}
-
-/* Brings the sets to their places; those are used up. */
-static void
-move_sets(SetTable *table, uint32 *places)
-{
-	for (uint32 i = 0; i < table->nsets; i++)
-	{
-		CHECK_EVERY(i);
-		while (places[i] != i)
-		{
-			uint32		to = places[i];
-			JoinSet		set = table->sets[to];
-
-			CHECK_EVERY(to);
-			table->sets[to] = table->sets[i];
-			table->sets[i] = set;
-			places[i] = places[to];
-			places[to] = to;
-		}
-	}
-}
-
 /*
- * Sorts the sets by size and forgets their hashes: what the join does next
- * does not depend on the secret.  With fewer sizes than sets they are counted,
- * in less memory than the slots took, which are gone.
+ * Sort the sets by size, those of one size in the order in which they were added, and forget
+ * their hashes: what the join does next does not depend on the secret.  The order takes no
+ * more memory than the slots, which are freed, took.
  */
 void
 settable_sort(SetTable *table)
 {
-	uint32		most = 0;
+	JoinSet    *sets = table->sets;
+	uint64	   *order = alloc_zeros(sizeof(uint64) * (size_t) table->nsets);
 
 	Assert(table->slots == NULL);
 	for (uint32 i = 0; i < table->nsets; i++)
 	{
 		CHECK_EVERY(i);
-		table->sets[i].key.low = i;
-		most = Max(most, table->sets[i].size);
+		sets[i].key.low = i;
+		order[i] = (uint64) sets[i].size << 32 | i;
 	}
-	if (most < table->nsets)
+	sort_hashes(order, table->nsets);
+	/* sets change places in cycles; one that is in place is its own source */
+	for (uint32 i = 0; i < table->nsets; i++)
 	{
-		uint32	   *places = places_by_size(table, most + 1);
+		JoinSet		first = sets[i];
+		uint32		to = i;
 
-		move_sets(table, places);
-		pfree(places);
+		CHECK_EVERY(i);
+		for (uint32 from = order[to]; from != i; from = order[to])
+		{
+			CHECK_EVERY(from);
+			sets[to] = sets[from];
+			order[to] = to;
+			to = from;
+		}
+		sets[to] = first;
+		order[to] = to;
 	}
-	else
-		sort_join_sets(table->sets, table->nsets);
+	pfree(order);
 }
 
 /*

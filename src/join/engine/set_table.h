@@ -38,7 +38,7 @@ typedef struct JoinSet
 	uint32		nvalues;		/* less than size once elements that occur in
 								 * no other set are dropped */
 	uint32		nkeys;			/* of the prefix, without those */
-	uint32		first;			/* number of its first row; self-joins only */
+	uint32		first;			/* its number in groups */
 	struct Row *rows[2];		/* by JoinSide; of a shared set, links until
 								 * sets are gathered, in a self-join to the
 								 * first and the last row */
@@ -130,7 +130,6 @@ extern void settable_create(SetTable *table, const char *secret);
 extern void settable_free(SetTable *table);
 extern JoinSet *settable_take_room(SetTable *table, uint32 n);
 extern size_t settable_bytes(const SetTable *table);
-extern size_t settable_bytes_next(const SetTable *table);
 extern SetKey set_key(const SetTable *table, const uint64 *values, uint32 n);
 extern JoinSet *settable_find(SetTable *table, SetKey key,
 							  const uint64 *values, uint32 n, bool *found);

@@ -10,6 +10,7 @@
 
 #include "base/interrupts.h"
 #include "join/engine/shared_index.h"
+#include "join/engine/shared_sets.h"
 
 /*
  * The frequencies of features, which several processes count together
@@ -57,14 +58,6 @@ struct Counting
 	uint16	   *waiting;		/* numbers in the range, by range */
 };
 
-/* Bits of the number of a counter in its range. */
-static int
-range_bits_of(const TokenCounters *shape)
-{
-	return Min(pg_leftmost_one_pos64(counters_number(shape)) - MIN_RANGES_BITS,
-			   MAX_RANGE_BITS);
-}
-
 void
 shared_counts_init(SharedCounts *shared)
 {
@@ -74,23 +67,10 @@ shared_counts_init(SharedCounts *shared)
 	shared->shift = 0;
 }
 
-/* Gets memory for the counters of all, under the lock. */
-static void
-allot(Counting *counting)
-{
-	SharedCounts *shared = counting->shared;
-	CountRange *ranges = pool_alloc(counting->pool, sizeof(CountRange) * counting->nranges,
-									&shared->ranges);
-
-	for (uint32 i = 0; i < counting->nranges; i++)
-	{
-		LWLockInitialize(&ranges[i].lock, LWTRANCHE_PARALLEL_QUERY_DSA);
-		ranges[i].cleared = false;
-	}
-	pool_alloc(counting->pool, counting->counters.bytes, &shared->counts);
-}
-
-/* Has the counters, which somebody may be getting memory for: waits, or does without. */
+/*
+ * Find the counters, or allocate memory for them.  Another process may be doing that: wait, or
+ * do without.
+ */
 static void
 find_counters(Counting *counting, bool wait)
 {
@@ -102,7 +82,17 @@ find_counters(Counting *counting, bool wait)
 	else if (!LWLockConditionalAcquire(&shared->lock, LW_EXCLUSIVE))
 		return;
 	if (!SharedPointerIsValid(shared->counts))
-		allot(counting);
+	{
+		CountRange *ranges = pool_alloc(counting->pool, sizeof(CountRange) * counting->nranges,
+										&shared->ranges);
+
+		for (uint32 i = 0; i < counting->nranges; i++)
+		{
+			LWLockInitialize(&ranges[i].lock, LWTRANCHE_PARALLEL_QUERY_DSA);
+			ranges[i].cleared = false;
+		}
+		pool_alloc(counting->pool, counting->counters.bytes, &shared->counts);
+	}
 	LWLockRelease(&shared->lock);
 	counting->ranges = shared_at(areas, shared->ranges);
 	counting->counters.count = shared_at(areas, shared->counts);
@@ -117,7 +107,8 @@ shared_counts_begin(SharedCounts *shared, SharedPool *pool, const TokenCounters 
 	counting->pool = pool;
 	counting->counters = *shape;
 	counting->counters.count = NULL;
-	counting->range_bits = range_bits_of(shape);
+	counting->range_bits = Min(pg_leftmost_one_pos64(counters_number(shape)) - MIN_RANGES_BITS,
+							   MAX_RANGE_BITS);
 	counting->nranges = counters_number(shape) >> counting->range_bits;
 	counting->room = Min((uint32) 1 << counting->range_bits, MAX_WAITING / counting->nranges);
 	counting->room = Max(counting->room, MIN_WAITING);
@@ -262,22 +253,14 @@ at(const SetJoin *join, SharedPointer pointer)
 	return shared_at(join->pool.areas, pointer);
 }
 
-void
-shared_index_init(SharedIndex *shared)
-{
-	pg_atomic_init_u64(&shared->npostings, 0);
-	shared->buckets = shared->postings = shared->places = shared->notes =
-		shared->room = InvalidSharedPointer;
-	shared->room_bytes = 0;
-}
-
 /*
- * All sets are prepared: gets some of the memory.  Postings or else buckets have the room that
- * there is if it is large enough, as to allocate memory takes time.
+ * Postings or else buckets have the room that there is if it is large enough, as to allocate
+ * memory takes time.
  */
 void
-shared_index_allocate(SetJoin *join, SharedIndex *shared, int part)
+shared_index_allocate(SetJoin *join, int part)
 {
+	SharedIndex *shared = &join->params.shared->index;
 	uint64		npostings = pg_atomic_read_u64(&shared->npostings);
 	uint64		nbuckets = setindex_buckets(npostings,
 											setjoin_different_keys(join, npostings));
@@ -311,27 +294,26 @@ shared_index_allocate(SetJoin *join, SharedIndex *shared, int part)
 	}
 }
 
-/* Calls a function for each set of a share that has keys in the index. */
-typedef void (*KeysCallback) (void *arg, uint32 number, const JoinSet *set, uint32 n);
-
-static void
-for_each_set(SetJoin *join, int share, KeysCallback take, void *arg)
+/* The first set of a share. */
+static uint32
+share_start(const SetJoin *join, int share)
 {
-	uint64		nsets = join->search.nsets;
-	uint32		end = nsets * (share + 1) / INDEX_SHARES;
+	return (uint64) join->search.nsets * share / INDEX_SHARES;
+}
 
-	for (uint32 i = nsets * share / INDEX_SHARES; i < end; i++)
+/* A set of a share that ends there; the keys of those after it are prefetched. */
+static const JoinSet *
+share_set(const SetJoin *join, uint32 number, uint32 end)
+{
+	const JoinSet *set = &join->search.sets[number];
+
+	CHECK_FOR_INTERRUPTS();
+	if (number + PASSES_AHEAD < end)
 	{
-		const JoinSet *set = &join->search.sets[i];
-
-		CHECK_FOR_INTERRUPTS();
-		if (i + PASSES_AHEAD < end)
-		{
-			set_fetch_keys(&set[PASSES_AHEAD]);
-			__builtin_prefetch(set[PASSES_AHEAD].values - 1);
-		}
-		take(arg, i, set, setjoin_indexed_keys(join, set));
+		set_fetch_keys(&set[PASSES_AHEAD]);
+		__builtin_prefetch(set[PASSES_AHEAD].values - 1);
 	}
+	return set;
 }
 
 static inline int
@@ -340,43 +322,35 @@ bucket_share(uint64 key)
 	return setindex_hash(key) >> (64 - SHARE_BITS);
 }
 
-/* What is counted of a share of the sets, and what is noted of each of them. */
-typedef struct Tally
-{
-	uint32		postings[INDEX_SHARES];
-	SetNote    *notes;
-} Tally;
-
-/* A KeysCallback */
-static void
-count_keys(void *arg, uint32 number, const JoinSet *set, uint32 n)
-{
-	Tally	   *tally = arg;
-
-	for (uint32 i = 0; i < n; i++)
-	{
-		CHECK_EVERY(i);
-		tally->postings[bucket_share(set->keys[i])]++;
-	}
-	if (n > 0)
-		tally->notes[number].tail = setindex_tail(set->keys, n, set->nvalues);
-}
-
-/* Counts the postings of a share of the sets, and notes their tails. */
 void
-shared_index_count(SetJoin *join, SharedIndex *shared, int share)
+shared_index_count(SetJoin *join, int share)
 {
-	Tally		tally = {{0}};
+	SharedIndex *shared = &join->params.shared->index;
+	uint32		npostings[INDEX_SHARES] = {0};
+	uint32		end = share_start(join, share + 1);
+	SetNote    *notes;
 
 	if (!SharedPointerIsValid(shared->buckets))
 		return;
-	tally.notes = at(join, shared->notes);
-	for_each_set(join, share, count_keys, &tally);
+	notes = at(join, shared->notes);
+	for (uint32 number = share_start(join, share); number < end; number++)
+	{
+		const JoinSet *set = share_set(join, number, end);
+		uint32		n = setjoin_indexed_keys(join, set);
+
+		for (uint32 i = 0; i < n; i++)
+		{
+			CHECK_EVERY(i);
+			npostings[bucket_share(set->keys[i])]++;
+		}
+		if (n > 0)
+			notes[number].tail = setindex_tail(set->keys, n, set->nvalues);
+	}
 	for (int i = 0; i < INDEX_SHARES; i++)
-		shared->tally[i][share] = tally.postings[i];
+		shared->tally[i][share] = npostings[i];
 }
 
-/* What deals out the postings of a share of the sets. */
+/* What distributes the postings of a share of the sets. */
 typedef struct Distributor
 {
 	SetJoin    *join;
@@ -387,11 +361,10 @@ typedef struct Distributor
 	uint32		next[INDEX_SHARES]; /* where the next one goes, by share */
 } Distributor;
 
-/* A KeysCallback */
+/* Distribute the postings of the first n keys of a set. */
 static void
-distribute_keys(void *arg, uint32 number, const JoinSet *set, uint32 n)
+distribute_keys(Distributor *distributor, uint32 number, const JoinSet *set, uint32 n)
 {
-	Distributor *distributor = arg;
 	const Algorithm *algorithm = distributor->join->algorithm;
 	uint32		mask = (UINT64CONST(1) << (64 - distributor->shift - SHARE_BITS + 5)) - 1;
 	Posting		posting = {.set = number};
@@ -420,11 +393,12 @@ distribute_keys(void *arg, uint32 number, const JoinSet *set, uint32 n)
 	}
 }
 
-/* Deals out the postings of a share of the sets. */
 void
-shared_index_distribute(SetJoin *join, SharedIndex *shared, int share)
+shared_index_distribute(SetJoin *join, int share)
 {
+	SharedIndex *shared = &join->params.shared->index;
 	Distributor distributor = {.join = join,.shift = shared->shift};
+	uint32		end = share_start(join, share + 1);
 	uint32		start = 0;
 
 	if (!SharedPointerIsValid(shared->buckets))
@@ -439,7 +413,12 @@ shared_index_distribute(SetJoin *join, SharedIndex *shared, int share)
 				distributor.next[i] = start;
 			start += shared->tally[i][j];
 		}
-	for_each_set(join, share, distribute_keys, &distributor);
+	for (uint32 number = share_start(join, share); number < end; number++)
+	{
+		const JoinSet *set = share_set(join, number, end);
+
+		distribute_keys(&distributor, number, set, setjoin_indexed_keys(join, set));
+	}
 }
 
 /* Gives each bucket of a share its place. */
@@ -463,26 +442,10 @@ allocate_buckets(const Share *share)
 	}
 }
 
-/* Puts the postings of a share, of which there is a copy, where they belong. */
-static void
-put_postings(const Share *share, const Posting *copy)
-{
-	for (uint32 i = 0; i < share->n; i++)
-	{
-		Bucket	   *bucket = &share->buckets[PLACE_BUCKET(share->places[i])];
-
-		CHECK_EVERY(i);
-		if (bucket->n == 0)
-			bucket->set = copy[i].set;
-		setindex_add_tag(bucket, PLACE_TAG(share->places[i]));
-		share->postings[bucket->start + bucket->n++] = copy[i];
-	}
-}
-
-/* Puts a share of the buckets in order. */
 void
-shared_index_order(SetJoin *join, SharedIndex *shared, int number)
+shared_index_order(SetJoin *join, int number)
 {
+	SharedIndex *shared = &join->params.shared->index;
 	Share		share = {.start = 0};
 	Posting    *copy;
 
@@ -501,14 +464,23 @@ shared_index_order(SetJoin *join, SharedIndex *shared, int number)
 	copy = MemoryContextAllocHuge(CurrentMemoryContext,
 								  sizeof(Posting) * (size_t) Max(share.n, 1));
 	memcpy(copy, share.postings + share.start, sizeof(Posting) * (size_t) share.n);
-	put_postings(&share, copy);
+	for (uint32 i = 0; i < share.n; i++)
+	{
+		Bucket	   *bucket = &share.buckets[PLACE_BUCKET(share.places[i])];
+
+		CHECK_EVERY(i);
+		if (bucket->n == 0)
+			bucket->set = copy[i].set;
+		setindex_add_tag(bucket, PLACE_TAG(share.places[i]));
+		share.postings[bucket->start + bucket->n++] = copy[i];
+	}
 	pfree(copy);
 }
 
-/* True if this process has that index now; false if none is made together. */
 bool
-shared_index_attach(SetJoin *join, SharedIndex *shared)
+shared_index_attach(SetJoin *join)
 {
+	SharedIndex *shared = &join->params.shared->index;
 	InvertedIndex *index = &join->search.index;
 
 	if (!SharedPointerIsValid(shared->buckets))

@@ -70,11 +70,16 @@ typedef struct SharedIndex
 													 * the sets */
 } SharedIndex;
 
-extern void shared_index_init(SharedIndex *shared);
-extern void shared_index_allocate(SetJoin *join, SharedIndex *shared, int part);
-extern void shared_index_count(SetJoin *join, SharedIndex *shared, int share);
-extern void shared_index_distribute(SetJoin *join, SharedIndex *shared, int share);
-extern void shared_index_order(SetJoin *join, SharedIndex *shared, int share);
-extern bool shared_index_attach(SetJoin *join, SharedIndex *shared);
+/*
+ * All sets are prepared: allocate a part of the memory; count the postings of a share of the
+ * sets, and note their tails; distribute them; put a share of the buckets in order.
+ */
+extern void shared_index_allocate(SetJoin *join, int part);
+extern void shared_index_count(SetJoin *join, int share);
+extern void shared_index_distribute(SetJoin *join, int share);
+extern void shared_index_order(SetJoin *join, int share);
+
+/* Use the index in this process; false if none is made together. */
+extern bool shared_index_attach(SetJoin *join);
 
 #endif							/* NEARDUP_SHARED_INDEX_H */

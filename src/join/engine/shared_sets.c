@@ -48,13 +48,6 @@ typedef struct SharedSet
 	uint32		nkeys;
 } SharedSet;
 
-/* Distinct sets of one process, one behind the other. */
-typedef struct SetRun
-{
-	SharedSet  *sets;
-	uint32		n;
-} SetRun;
-
 /* Sets that are counted or prepared without asking for more. */
 #define RUN		256
 
@@ -113,7 +106,7 @@ shared_sets_init(SharedSets *shared, int nparts)
 		pg_atomic_init_u32(&shared->taken[i], 0);
 	shared_counts_init(&shared->counts);
 	SpinLockInit(&shared->mutex);
-	shared_index_init(&shared->index);
+	pg_atomic_init_u64(&shared->index.npostings, 0);
 	shared->nparts = nparts;
 	for (int i = 0; i < nparts; i++)
 	{
@@ -169,18 +162,6 @@ shared_bytes_held(SetJoin *join)
 		(join->totals.nkeys + join->search.max_features) * sizeof(uint64);
 }
 
-/* Rows have numbers, with gaps, below this one. */
-uint32
-shared_outer_rows(const SetJoin *join)
-{
-	const SharedSets *shared = join->params.shared;
-	uint32		most = 0;
-
-	for (int i = 0; i < shared->nparts; i++)
-		most = Max(most, shared->parts[i].nrows[SIDE_OUTER]);
-	return most * shared->nparts;
-}
-
 /* Marks the hashes of the sets of this process. */
 static void
 mark_sets(SetJoin *join, const SharedSet *sets)
@@ -211,16 +192,6 @@ shared_publish_totals(SetJoin *join)
 	part->nonempty = join->search.stats.sets;
 }
 
-static void
-publish_set(const JoinSet *set, SharedSet *shared)
-{
-	memset(shared, 0, sizeof(SharedSet));
-	shared->key = set->key;
-	shared->place = setjoin_place(set);
-	for (int side = SIDE_OUTER; side <= SIDE_INNER; side++)
-		pg_atomic_init_u64(&shared->rows[side], (uintptr_t) set->rows[side]);
-}
-
 void
 shared_publish(SetJoin *join)
 {
@@ -236,11 +207,21 @@ shared_publish(SetJoin *join)
 											sizeof(uint32) * (size_t) (table->nsets - join->totals.nstored));
 	for (uint32 i = 0; i < table->nsets; i++)
 	{
+		const JoinSet *set = &table->sets[i];
+		SharedSet  *shared = &sets[n];
+
 		CHECK_EVERY(i);
-		if (setjoin_has_stored(join, &table->sets[i]))
-			publish_set(&table->sets[i], &sets[n++]);
-		else
+		if (!HAS_STORED(join, set))
+		{
 			join->borrowed[nborrowed++] = i;
+			continue;
+		}
+		memset(shared, 0, sizeof(SharedSet));
+		shared->key = set->key;
+		shared->place = SET_PLACE(set);
+		for (int side = SIDE_OUTER; side <= SIDE_INNER; side++)
+			pg_atomic_init_u64(&shared->rows[side], (uintptr_t) set->rows[side]);
+		n++;
 	}
 	Assert(n == join->totals.nstored);
 	part->n = n;
@@ -323,9 +304,9 @@ static inline SharedSet *
 owner_of(const SetJoin *join, const JoinSet *set)
 {
 	const SharedSets *shared = join->params.shared;
-	SharedSet  *sets = at(join, shared->parts[POINTER_AREA(setjoin_place(set))].sets);
+	SharedSet  *sets = at(join, shared->parts[POINTER_AREA(SET_PLACE(set))].sets);
 
-	Assert(!setjoin_has_stored(join, set));
+	Assert(!HAS_STORED(join, set));
 	return &sets[shared_values_number(set->values)];
 }
 
@@ -519,25 +500,12 @@ do_shares(SetJoin *join, SharedStep step, uint32 nshares,
 		work(join, share);
 }
 
-/* What a step does with a run of sets. */
-typedef void (*RunCallback) (SetJoin *join, const SetRun *run, void *arg);
+/*
+ * Do a step with the next sets of some process that no other process has claimed; those of this
+ * process come first, as their memory is mapped already.
+ */
+typedef void (*RunCallback) (SetJoin *join, SharedSet *sets, uint32 n, void *arg);
 
-static void
-do_runs_of(SetJoin *join, SharedSetsPart *part, SharedStep step, RunCallback work, void *arg)
-{
-	SharedSet  *sets = at(join, part->sets);
-	uint32		nruns = part->n / RUN + (part->n % RUN != 0);
-	uint32		i;
-
-	while ((i = pg_atomic_fetch_add_u32(&part->taken[step], 1)) < nruns)
-	{
-		SetRun		run = {sets + (size_t) i * RUN, Min(RUN, part->n - i * RUN)};
-
-		work(join, &run, arg);
-	}
-}
-
-/* Those of its own sets come first, as their memory is mapped here already. */
 static void
 do_runs(SetJoin *join, SharedStep step, RunCallback work, void *arg)
 {
@@ -545,9 +513,12 @@ do_runs(SetJoin *join, SharedStep step, RunCallback work, void *arg)
 
 	for (int i = 0; i < shared->nparts; i++)
 	{
-		int			part = (join->params.part + i) % shared->nparts;
+		SharedSetsPart *part = &shared->parts[(join->params.part + i) % shared->nparts];
+		SharedSet  *sets = at(join, part->sets);
+		uint32		begin;
 
-		do_runs_of(join, &shared->parts[part], step, work, arg);
+		while ((begin = pg_atomic_fetch_add_u32(&part->taken[step], RUN)) < part->n)
+			work(join, sets + begin, Min(RUN, part->n - begin), arg);
 	}
 }
 
@@ -573,14 +544,14 @@ counters_of_all(const SetJoin *join)
 
 /* STEP_COUNT */
 static void
-count_run(SetJoin *join, const SetRun *run, void *counting)
+count_run(SetJoin *join, SharedSet *sets, uint32 n, void *counting)
 {
-	for (uint32 i = 0; i < run->n; i++)
+	for (uint32 i = 0; i < n; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (SharedPointerIsValid(run->sets[i].place))
-			shared_counts_add(counting, shared_values(join, &run->sets[i]),
-							  SETKEY_SIZE(run->sets[i].key));
+		if (SharedPointerIsValid(sets[i].place))
+			shared_counts_add(counting, shared_values(join, &sets[i]),
+							  SETKEY_SIZE(sets[i].key));
 	}
 }
 
@@ -615,16 +586,6 @@ fold_counters(SetJoin *join)
 	shared->index.room_bytes = shape.bytes;
 }
 
-/* Takes the counters of all, which have been folded. */
-static void
-use_counters(SetJoin *join)
-{
-	SharedSets *shared = join->params.shared;
-
-	if (join->algorithm->ordered)
-		shared_counts_attach(&shared->counts, join->pool.areas, &join->search.counters);
-}
-
 /* Makes a set ready, in its place.  Returns how many postings it will have. */
 static uint32
 prepare_set(SetJoin *join, SharedSet *shared)
@@ -651,65 +612,27 @@ prepare_set(SetJoin *join, SharedSet *shared)
 
 /* STEP_PREPARE */
 static void
-prepare_run(SetJoin *join, const SetRun *run, void *arg)
+prepare_run(SetJoin *join, SharedSet *sets, uint32 n, void *arg)
 {
 	uint64		npostings = 0;
 
-	for (uint32 i = 0; i < run->n; i++)
+	for (uint32 i = 0; i < n; i++)
 	{
-		const SharedSet *next = &run->sets[Min(i + 1, run->n - 1)];
+		const SharedSet *next = &sets[Min(i + 1, n - 1)];
 
 		CHECK_FOR_INTERRUPTS();
 		if (SharedPointerIsValid(next->place))
 			setjoin_fetch_counters(join, shared_values(join, next), SETKEY_SIZE(next->key));
-		if (SharedPointerIsValid(run->sets[i].place))
-			npostings += prepare_set(join, &run->sets[i]);
+		if (SharedPointerIsValid(sets[i].place))
+			npostings += prepare_set(join, &sets[i]);
 	}
 	pg_atomic_fetch_add_u64(&join->params.shared->index.npostings, npostings);
-}
-
-/* STEP_GATHER, STEP_COUNT_KEYS, STEP_DISTRIBUTE, STEP_ORDER */
-static void
-allocate_part(SetJoin *join, int part)
-{
-	shared_index_allocate(join, &join->params.shared->index, part);
-}
-
-static void
-count_share(SetJoin *join, int share)
-{
-	shared_index_count(join, &join->params.shared->index, share);
-}
-
-static void
-distribute_share(SetJoin *join, int share)
-{
-	shared_index_distribute(join, &join->params.shared->index, share);
-}
-
-static void
-order_share(SetJoin *join, int share)
-{
-	shared_index_order(join, &join->params.shared->index, share);
-}
-
-/* Makes room for the keys of the largest set. */
-static void
-make_room(SetJoin *join)
-{
-	const SharedSets *shared = join->params.shared;
-	uint32		most = 1;
-
-	for (int i = 0; i < shared->nparts; i++)
-		most = Max(most, shared->parts[i].max_features);
-	join->search.max_features = most;
-	join->search.room = MemoryContextAllocHuge(join->search.context, sizeof(uint64) * most);
 }
 
 static void
 do_step(SetJoin *join, SharedStep step)
 {
-	const SharedSets *shared = join->params.shared;
+	SharedSets *shared = join->params.shared;
 
 	switch (step)
 	{
@@ -723,21 +646,22 @@ do_step(SetJoin *join, SharedStep step)
 			count_features(join);
 			break;
 		case STEP_PREPARE:
-			use_counters(join);
+			if (join->algorithm->ordered)
+				shared_counts_attach(&shared->counts, join->pool.areas, &join->search.counters);
 			do_runs(join, step, prepare_run, NULL);
 			break;
 		case STEP_GATHER:
 			if (join->algorithm->index_sharable)
-				do_shares(join, step, SET_SHARES, allocate_part);
+				do_shares(join, step, SET_SHARES, shared_index_allocate);
 			break;
 		case STEP_COUNT_KEYS:
-			do_shares(join, step, SET_SHARES, count_share);
+			do_shares(join, step, SET_SHARES, shared_index_count);
 			break;
 		case STEP_DISTRIBUTE:
-			do_shares(join, step, SET_SHARES, distribute_share);
+			do_shares(join, step, SET_SHARES, shared_index_distribute);
 			break;
 		case STEP_ORDER:
-			do_shares(join, step, SET_SHARES, order_share);
+			do_shares(join, step, SET_SHARES, shared_index_order);
 			break;
 		default:
 			break;
@@ -753,7 +677,10 @@ shared_sets_prepare(SetJoin *join)
 	/* the sets are published */
 	pfree(join->table.slots);
 	join->table.slots = NULL;
-	make_room(join);
+	for (int i = 0; i < shared->nparts; i++)
+		join->search.max_features = Max(join->search.max_features,
+										shared->parts[i].max_features);
+	setjoin_make_room(join);
 	share_empty(join);
 	reassign_rows(join);
 
@@ -827,24 +754,6 @@ gather_set(SetJoin *join, SharedSet *shared, uint32 number)
 		set->rows[SIDE_INNER] = set->rows[SIDE_OUTER];
 }
 
-/* Puts the sets of one process where they belong in the array. */
-static void
-gather_part(SetJoin *join, const SharedSetsPart *part, uint32 *starts)
-{
-	SharedSet  *sets = at(join, part->sets);
-
-	for (uint32 i = 0; i < part->n; i++)
-	{
-		CHECK_EVERY(i);
-		if (SharedPointerIsValid(sets[i].place))
-			gather_set(join, &sets[i], starts[SETKEY_SIZE(sets[i].key)]++);
-	}
-}
-
-/*
- * Makes the array of all sets, which are ready, in order of size, if it has not
- * been made.  In the memory context of the join.
- */
 void
 shared_gather(SetJoin *join)
 {
@@ -857,10 +766,17 @@ shared_gather(SetJoin *join)
 	join->search.sets = settable_take_room(&join->table, join->search.nsets);
 	join->search.stats.distinct = join->search.nsets;
 	join->search.stats.sets = 0;
-	for (int i = 0; i < shared->nparts; i++)
+	for (int part = 0; part < shared->nparts; part++)
 	{
-		gather_part(join, &shared->parts[i], starts);
-		join->search.stats.sets += shared->parts[i].nonempty;
+		SharedSet  *sets = at(join, shared->parts[part].sets);
+
+		for (uint32 i = 0; i < shared->parts[part].n; i++)
+		{
+			CHECK_EVERY(i);
+			if (SharedPointerIsValid(sets[i].place))
+				gather_set(join, &sets[i], starts[SETKEY_SIZE(sets[i].key)]++);
+		}
+		join->search.stats.sets += shared->parts[part].nonempty;
 	}
 	pfree(starts);
 	for (int side = SIDE_OUTER; side <= SIDE_INNER; side++)

@@ -98,9 +98,6 @@ extern void shared_publish_totals(SetJoin *join);
 /* Bytes that this process holds, and will hold if no process adds any more rows. */
 extern size_t shared_bytes_held(SetJoin *join);
 
-/* Numbers of outer rows, with gaps, are less. */
-extern uint32 shared_outer_rows(const SetJoin *join);
-
 /* Make this process's array of all prepared sets, in order of size, if there is none. */
 extern void shared_gather(SetJoin *join);
 

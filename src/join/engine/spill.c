@@ -336,14 +336,11 @@ write_share(SetJoin *join, uint32 share)
 {
 	SetFile    *file = &join->spill->file;
 	SpillFile  *keys = &join->spill->keys;
-	KeysPiece  *piece = &join->spill->shares->keys[share];
+	SpillPiece *piece = &join->spill->shares->keys[share];
 	uint64		end = file->nsets * (share + 1) / MAX_SPILL_SHARES;
 
 	Assert(share < MAX_SPILL_SHARES);
-	piece->piece = (SpillPiece)
-	{
-		.part = join->params.part,.offset = keys->size
-	};
+	*piece = spillfile_begin_piece(keys, store_of(join));
 	setfile_seek(file, file->nsets * share / MAX_SPILL_SHARES);
 	for (uint64 i = file->nsets * share / MAX_SPILL_SHARES; i < end; i++)
 	{
@@ -355,7 +352,7 @@ write_share(SetJoin *join, uint32 share)
 		if (set->nkeys > 0)
 			keys_write(keys, set);
 	}
-	piece->bytes = keys->size - piece->piece.offset;
+	spillfile_end_piece(keys, piece);
 }
 
 void
@@ -388,7 +385,7 @@ spill_read_keys(SetJoin *join)
 		return;
 	for (int i = 0; i < MAX_SPILL_SHARES; i++)
 		spillfile_add_piece(&spill->keys, store_of(join), NAME_OF_KEYS,
-							&spill->shares->keys[i].piece, spill->shares->keys[i].bytes);
+							&spill->shares->keys[i]);
 	chunks_of_keys(join);
 }
 

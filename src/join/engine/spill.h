@@ -13,13 +13,6 @@
 /* Number of shares into which work on disk is divided, at most. */
 #define MAX_SPILL_SHARES	64
 
-/* Where the keys of a share of the sets are: in the file of a process. */
-typedef struct KeysPiece
-{
-	SpillPiece	piece;
-	uint64		bytes;
-} KeysPiece;
-
 /* What one process has written for all. */
 typedef struct SpillPart
 {
@@ -37,7 +30,7 @@ typedef struct SpillShares
 	pg_atomic_uint32 keys_taken;	/* shares of the sets whose keys some
 									 * process makes */
 	MergedShare sets[MAX_SPILL_SHARES];
-	KeysPiece	keys[MAX_SPILL_SHARES];
+	SpillPiece	keys[MAX_SPILL_SHARES];
 } SpillShares;
 
 typedef struct Spill

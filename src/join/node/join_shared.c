@@ -91,33 +91,7 @@ counts_end(JoinCounts *counts)
 	return (char *) counts + counts_bytes(counts->nparts);
 }
 
-static void
-counts_write(SimilarityJoinState *state)
-{
-	PartCounts *part = &state->counts->parts[part_number()];
-
-	part->stats = similarity_join_stats(state);
-	if (part->stats.algorithm != NULL)
-		strlcpy(part->algorithm, part->stats.algorithm, sizeof(part->algorithm));
-	part->nfiltered = state->nfiltered;
-	part->nremoved = state->nremoved;
-	pg_write_barrier();
-	part->counted = true;
-}
-
-/*
- * The algorithm, where another one is known before or NULL: who has come by no set does
- * not know what sets are like, and so what looks for them.
- */
-static const char *
-told_algorithm(const SimilarityJoinState *state, const PartCounts *part, const char *before)
-{
-	if (part->algorithm[0] == '\0' || (part->stats.sets == 0 && before != NULL))
-		return before;
-	return MemoryContextStrdup(state->css.ss.ps.state->es_query_cxt, part->algorithm);
-}
-
-/* Adds what a process has counted to what is known of all. */
+/* Add what a process has counted to what is known of all. */
 static void
 add_part(SimilarityJoinState *state, const PartCounts *part)
 {
@@ -138,19 +112,15 @@ add_part(SimilarityJoinState *state, const PartCounts *part)
 	}
 	state->nfiltered += part->nfiltered;
 	state->nremoved += part->nremoved;
-	sum->algorithm = told_algorithm(state, part, before.algorithm);
-}
 
-static void
-counts_gather(SimilarityJoinState *state)
-{
-	JoinCounts *counts = state->counts;
-
-	memset(&state->stats, 0, sizeof(SetJoinStats));
-	state->nfiltered = state->nremoved = 0;
-	for (int i = 0; i < counts->nparts; i++)
-		add_part(state, &counts->parts[i]);
-	state->stats_gathered = true;
+	/*
+	 * a process that has read no set does not know which algorithm there is
+	 * for it
+	 */
+	sum->algorithm = before.algorithm;
+	if (part->algorithm[0] != '\0' && (part->stats.sets > 0 || before.algorithm == NULL))
+		sum->algorithm = MemoryContextStrdup(state->css.ss.ps.state->es_query_cxt,
+											 part->algorithm);
 }
 
 /* Rows and sets */
@@ -254,6 +224,7 @@ shared_init(SharedJoin *shared)
 {
 	shared_values_init(place_of_known(shared), shared->known_bytes);
 	shared_sets_init(shared_sets(shared), shared->nparts);
+	shared_areas_init(place_of_areas(shared), shared->nparts);
 	pg_atomic_write_u64(&shared->claimed, 0);
 	pg_atomic_write_u64(&shared->matched, InvalidDsaPointer);
 	shared->closed = false;
@@ -287,20 +258,8 @@ join_shared_create(CustomScanState *node, ParallelContext *pcxt, void *coordinat
 	LWLockInitialize(&shared->lock, LWTRANCHE_PARALLEL_QUERY_DSA);
 	SpinLockInit(&shared->mutex);
 	shared_init(shared);
-	state->areas = shared_areas_create(place_of_areas(shared), shared->nparts, pcxt->seg);
+	state->areas = shared_areas_attach(place_of_areas(shared), shared->nparts, pcxt->seg);
 	state->shared = shared;
-}
-
-/* Make new areas; no other process is attached. */
-static void
-renew_areas(SimilarityJoinState *state)
-{
-	SharedJoin *shared = state->shared;
-	dsm_segment *segment = dsm_find_mapping(shared->segment);
-
-	join_shared_leave(state);
-	shared_areas_free(place_of_areas(shared), shared->nparts, segment);
-	state->areas = shared_areas_create(place_of_areas(shared), shared->nparts, segment);
 }
 
 /* CustomExecMethods.ReInitializeDSMCustomScan */
@@ -309,6 +268,7 @@ join_shared_reset(CustomScanState *node, ParallelContext *pcxt, void *coordinate
 {
 	SimilarityJoinState *state = (SimilarityJoinState *) node;
 	SharedJoin *shared = state->shared;
+	dsm_segment *segment;
 	dsa_pointer matched;
 
 	if (state->counts != NULL)
@@ -318,9 +278,13 @@ join_shared_reset(CustomScanState *node, ParallelContext *pcxt, void *coordinate
 	matched = pg_atomic_read_u64(&shared->matched);
 	if (DsaPointerIsValid(matched))
 		dsa_free(node->ss.ps.state->es_query_dsa, matched);
-	renew_areas(state);
+	/* no other process is attached */
+	segment = dsm_find_mapping(shared->segment);
+	join_shared_leave(state);
+	shared_areas_free(place_of_areas(shared), shared->nparts, segment);
 	SharedFileSetDeleteAll(&shared->files);
 	shared_init(shared);
+	state->areas = shared_areas_attach(place_of_areas(shared), shared->nparts, segment);
 }
 
 /* CustomExecMethods.InitializeWorkerCustomScan */
@@ -446,18 +410,6 @@ go_to_files(SimilarityJoinState *state)
 }
 
 /*
- * Prepare the engine for signatures of that spec; false if several processes cannot prepare
- * their sets together.
- */
-static bool
-use_sharable(SimilarityJoinState *state, const Signature *sig)
-{
-	return specs_use(state, sig) && specs_kind(state) != KIND_VECTORS &&
-		setjoin_sharable(chosen_algorithm(neardup_join_algorithm, specs_kind(state),
-										  state->near.measure));
-}
-
-/*
  * Whether several processes can prepare sets like that of a signature together: those of one
  * spec, which the engine knows from the first one on.
  */
@@ -468,7 +420,9 @@ is_sharable(SimilarityJoinState *state, const Signature *sig)
 
 	if (sig == NULL || (part->has_spec && spec_equal(&part->spec, &sig->spec)))
 		return true;
-	if (part->has_spec || !use_sharable(state, sig))
+	if (part->has_spec || !specs_use(state, sig) || specs_kind(state) == KIND_VECTORS ||
+		!setjoin_sharable(chosen_algorithm(neardup_join_algorithm, specs_kind(state),
+										   state->near.measure)))
 		return false;
 	part->has_spec = true;
 	part->spec = sig->spec;
@@ -546,45 +500,7 @@ spec_of_all(SharedJoin *shared, bool *differ)
 	return found;
 }
 
-/* This process may have had no signature, and must know what those of others are like. */
-static void
-know_spec(SimilarityJoinState *state)
-{
-	bool		differ;
-	SharedPart *part = spec_of_all(state->shared, &differ);
-
-	if (part != NULL && specs_number(state) == 0)
-	{
-		Signature  *sig = signature_alloc(&part->spec, 0);
-
-		(void) specs_use(state, sig);
-		pfree(sig);
-	}
-}
-
-/* Ends the files of this process, for the others to read. */
-static void
-export_files(SimilarityJoinState *state)
-{
-	SpillStore	store = store_of_rows(state);
-
-	for (int side = SIDE_OUTER; side <= LAST_READ_SIDE(state); side++)
-		state->shared->parts[part_number()].bytes[side] =
-			spillfile_publish(&state->files[side], &store);
-}
-
-/* Makes room for n bytes. */
-static char *
-row_room(char *room, size_t *max, size_t n)
-{
-	if (n <= *max)
-		return room;
-	pfree(room);
-	*max = n;
-	return MemoryContextAllocHuge(CurrentMemoryContext, n);
-}
-
-/* Takes in the rows of one side that all have written. */
+/* Add the rows of one side that all processes have written. */
 static void
 read_written_rows(SimilarityJoinState *state, JoinSide side)
 {
@@ -597,11 +513,10 @@ read_written_rows(SimilarityJoinState *state, JoinSide side)
 
 	for (int i = 0; i < store.nparts; i++)
 	{
-		SpillPiece	all = {.part = i};
-		uint64		bytes = state->shared->parts[i].bytes[side];
+		SpillPiece	all = {.part = i,.bytes = state->shared->parts[i].bytes[side]};
 
-		if (bytes > 0)
-			spillfile_add_piece(&file, &store, row_files[side], &all, bytes);
+		if (all.bytes > 0)
+			spillfile_add_piece(&file, &store, row_files[side], &all);
 	}
 	spillreader_create(&reader, &file, READ_BUFFER);
 	while (!spillreader_at_end(&reader))
@@ -613,7 +528,12 @@ read_written_rows(SimilarityJoinState *state, JoinSide side)
 		CHECK_FOR_INTERRUPTS();
 		spillreader_read(&reader, &head, sizeof(head));
 		bytes = MAXALIGN(head.len) + MAXALIGN(head.signature);
-		room = row_room(room, &max, bytes);
+		if (bytes > max)
+		{
+			pfree(room);
+			max = bytes;
+			room = MemoryContextAllocHuge(CurrentMemoryContext, max);
+		}
 		spillreader_read(&reader, room, bytes);
 		ResetExprContext(econtext);
 		old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
@@ -632,9 +552,13 @@ share_rows(SimilarityJoinState *state, Barrier *barrier, bool wait)
 {
 	if (wait)
 	{
+		SpillStore	store = store_of_rows(state);
+
 		if (!state->to_files)
 			go_to_files(state);
-		export_files(state);
+		for (int side = SIDE_OUTER; side <= LAST_READ_SIDE(state); side++)
+			state->shared->parts[part_number()].bytes[side] =
+				spillfile_publish(&state->files[side], &store);
 		BarrierArriveAndWait(barrier, PG_WAIT_EXTENSION);
 		/* no process reads values of others any more */
 		shared_areas_empty(state->areas, part_number());
@@ -666,13 +590,15 @@ join_shared_gather(SimilarityJoinState *state)
 	Barrier    *barrier = &shared_sets(state->shared)->barrier;
 	MemoryContext old = MemoryContextSwitchTo(state->context);
 	bool		differ;
+	const SharedPart *part = spec_of_all(state->shared, &differ);
 
-	spec_of_all(state->shared, &differ);
 	if (differ || fallback(state) == TO_ROWS)
 		share_rows(state, barrier, BarrierPhase(barrier) == STEP_READ + 1);
 	else
 	{
-		know_spec(state);
+		/* a process without a signature has to know the spec of the others */
+		if (part != NULL && specs_number(state) == 0)
+			(void) specs_use(state, signature_alloc(&part->spec, 0));
 		setjoin_share(state->engine);
 	}
 	MemoryContextSwitchTo(old);
@@ -786,21 +712,34 @@ join_shared_leave(SimilarityJoinState *state)
 }
 
 /*
- * CustomExecMethods.ShutdownCustomScan: tells what has been counted, and in the
- * leader finds out what all have, as the shared memory is about to go.
+ * CustomExecMethods.ShutdownCustomScan: write what this process has counted and, in the
+ * leader, add up what all have, as the shared memory is about to go.
  */
 void
 join_shared_finish(CustomScanState *node)
 {
 	SimilarityJoinState *state = (SimilarityJoinState *) node;
+	JoinCounts *counts = state->counts;
+	PartCounts *part;
 
-	if (state->counts == NULL)
+	if (counts == NULL)
 		return;
-	counts_write(state);
+	part = &counts->parts[part_number()];
+	part->stats = similarity_join_stats(state);
+	if (part->stats.algorithm != NULL)
+		strlcpy(part->algorithm, part->stats.algorithm, sizeof(part->algorithm));
+	part->nfiltered = state->nfiltered;
+	part->nremoved = state->nremoved;
+	pg_write_barrier();
+	part->counted = true;
 	join_shared_leave(state);
 	if (IsParallelWorker())
 		return;
-	counts_gather(state);
+	memset(&state->stats, 0, sizeof(SetJoinStats));
+	state->nfiltered = state->nremoved = 0;
+	for (int i = 0; i < counts->nparts; i++)
+		add_part(state, &counts->parts[i]);
+	state->stats_gathered = true;
 	state->counts = NULL;
 	state->shared = NULL;
 }
