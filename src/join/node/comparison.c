@@ -2,18 +2,16 @@
  * comparison.c
  *		A comparison of an integer column of each side, as in a.id < b.id.
  *
- * Hardly a table is joined with itself without a condition that keeps one of
- * (a, b) and (b, a).  It is worked out on each pair of rows, of which there
- * are many more than of sets.  So the two values are kept in front of the rows
- * and compared before anything is done about a pair: neither its columns are
- * taken apart nor an expression is evaluated.  And if it is < or >, two rows are
- * looked at once, and it tells which of them is the outer one.
+ * A table is rarely joined with itself without a condition that keeps one of
+ * (a, b) and (b, a).  It is evaluated on each pair of rows, of which there
+ * are many more than of sets.  So the two values are kept before the rows
+ * and compared first: most pairs need no columns and no expression.  And if it
+ * is < or >, two rows are visited once, and it decides which is the outer one.
  *
  * Integers of all sizes and tuple identifiers can be compared.
  */
 #include "postgres.h"
 
-#include "access/stratnum.h"
 #include "catalog/pg_am_d.h"
 #include "catalog/pg_type_d.h"
 #include "commands/defrem.h"
@@ -29,47 +27,19 @@ kind_of(Oid operator, Oid type)
 {
 	Oid			family = get_opclass_family(GetDefaultOpClass(type, BTREE_AM_OID));
 	Oid			negator = get_negator(operator);
+	int			strategy = get_op_opfamily_strategy(operator, family);
 
-	switch (get_op_opfamily_strategy(operator, family))
-	{
-		case BTLessStrategyNumber:
-			return COMPARISON_LT;
-		case BTLessEqualStrategyNumber:
-			return COMPARISON_LE;
-		case BTGreaterEqualStrategyNumber:
-			return COMPARISON_GE;
-		case BTGreaterStrategyNumber:
-			return COMPARISON_GT;
-		default:
-			return OidIsValid(negator) &&
-				get_op_opfamily_strategy(negator, family) == BTEqualStrategyNumber ?
-				COMPARISON_NE : COMPARISON_NONE;
-	}
+	if (strategy != InvalidStrategy && strategy != BTEqualStrategyNumber)
+		return (ComparisonKind) strategy;
+	return OidIsValid(negator) &&
+		get_op_opfamily_strategy(negator, family) == BTEqualStrategyNumber ?
+		COMPARISON_NE : COMPARISON_NONE;
 }
 
 static bool
 is_comparable(Oid type)
 {
 	return type == INT2OID || type == INT4OID || type == INT8OID || type == TIDOID;
-}
-
-/* The comparison with its sides exchanged. */
-static ComparisonKind
-commuted(ComparisonKind kind)
-{
-	switch (kind)
-	{
-		case COMPARISON_LT:
-			return COMPARISON_GT;
-		case COMPARISON_LE:
-			return COMPARISON_GE;
-		case COMPARISON_GE:
-			return COMPARISON_LE;
-		case COMPARISON_GT:
-			return COMPARISON_LT;
-		default:
-			return kind;
-	}
 }
 
 bool
@@ -89,8 +59,9 @@ comparison_init(Comparison *comparison, Node *clause)
 		!is_comparable(left->vartype) || !is_comparable(right->vartype))
 		return false;
 	comparison->kind = kind_of(op->opno, left->vartype);
-	if (left->varno == INNER_VAR)
-		comparison->kind = commuted(comparison->kind);
+	/* with its sides exchanged */
+	if (left->varno == INNER_VAR && comparison->kind != COMPARISON_NONE)
+		comparison->kind = COMPARISON_LT + COMPARISON_GT - comparison->kind;
 	side = left->varno == INNER_VAR ? SIDE_INNER : SIDE_OUTER;
 	comparison->columns[side] = left->varattno;
 	comparison->types[side] = left->vartype;

@@ -5,19 +5,21 @@
 #ifndef NEARDUP_COMPARISON_H
 #define NEARDUP_COMPARISON_H
 
+#include "access/stratnum.h"
 #include "executor/tuptable.h"
 #include "nodes/nodes.h"
 
 #include "join/engine/engine.h"
 
+/* As the strategies of btree, with <> in the place of = */
 typedef enum ComparisonKind
 {
 	COMPARISON_NONE,			/* there is no comparison: all pairs pass */
-	COMPARISON_LT,
-	COMPARISON_LE,
-	COMPARISON_NE,
-	COMPARISON_GE,
-	COMPARISON_GT,
+	COMPARISON_LT = BTLessStrategyNumber,
+	COMPARISON_LE = BTLessEqualStrategyNumber,
+	COMPARISON_NE = BTEqualStrategyNumber,
+	COMPARISON_GE = BTGreaterEqualStrategyNumber,
+	COMPARISON_GT = BTGreaterStrategyNumber,
 } ComparisonKind;
 
 typedef struct Comparison

@@ -149,40 +149,29 @@ init_condition(SimilarityJoinState *state, Node *clause)
 }
 
 /*
- * Takes a condition as the comparison; false if it is none.  Where rows stand
- * for both sides they have but one value.
- */
-static bool
-init_comparison(SimilarityJoinState *state, Node *clause)
-{
-	Comparison *comparison = &state->conditions.comparison;
-
-	if (comparison_init(comparison, clause) &&
-		(!state->self_join ||
-		 comparison->columns[SIDE_OUTER] == comparison->columns[SIDE_INNER]))
-		return true;
-	comparison->kind = COMPARISON_NONE;
-	return false;
-}
-
-/*
  * What is worked out on pairs: other conditions and the output.  The first condition may be a
  * comparison, if a nested loop works it out before the near-duplicate condition: then rows
  * whose value is null are not compared, and of the others the value is kept, not the column.
+ * Where rows stand for both sides they have but one value.
  */
 static void
 init_output(SimilarityJoinState *state, List *filter, List *qual)
 {
 	PlanState  *ps = &state->css.ss.ps;
+	Comparison *comparison = &state->conditions.comparison;
 	int			before = join_private(state, JOIN_PRIVATE_BEFORE);
 	Node	   *tlist = side_columns(state, (Node *) ps->plan->targetlist);
 
-	if (before > 0 && init_comparison(state, linitial(filter)))
+	if (before > 0 && comparison_init(comparison, linitial(filter)) &&
+		(!state->self_join ||
+		 comparison->columns[SIDE_OUTER] == comparison->columns[SIDE_INNER]))
 	{
 		require_rights(state, linitial(filter));
 		filter = list_copy_tail(filter, 1);
 		before--;
 	}
+	else
+		comparison->kind = COMPARISON_NONE;
 	state->conditions.before = ExecInitQual(list_copy_head(filter, before), ps);
 	find_columns(tlist, state);
 	find_columns((Node *) qual, state);
@@ -191,7 +180,7 @@ init_output(SimilarityJoinState *state, List *filter, List *qual)
 		state->sides[SIDE_OUTER].columns = state->sides[SIDE_INNER].columns =
 			bms_union(state->sides[SIDE_OUTER].columns, state->sides[SIDE_INNER].columns);
 	state->either_order = state->self_join && state->type == JOIN_INNER &&
-		comparison_is_strict(&state->conditions.comparison) &&
+		comparison_is_strict(comparison) &&
 		measure_commute(state->near.measure) == state->near.measure;
 	state->conditions.filter = ExecInitQual(filter, ps);
 	state->conditions.qual = ExecInitQual(qual, ps);
@@ -204,15 +193,22 @@ init_output(SimilarityJoinState *state, List *filter, List *qual)
 }
 
 /*
- * Names the columns that tell the rows of a partitioned table that is changed:
- * EXPLAIN VERBOSE does not know a column of no relation.
+ * Change a copy of the plan for EXPLAIN.  The children are where core's joins have them: a
+ * subplan has arguments from outer and inner rows, which EXPLAIN looks up there, but the planner
+ * and the executor must not.  And columns that identify the rows of a partitioned table that is
+ * changed get names: EXPLAIN VERBOSE does not know a column of no relation.
  */
 static void
-name_row_identities(CustomScan *scan)
+show_children(SimilarityJoinState *state)
 {
+	CustomScan *plan = makeNode(CustomScan);
 	ListCell   *lc;
 
-	foreach(lc, scan->custom_scan_tlist)
+	memcpy(plan, join_plan(state), sizeof(CustomScan));
+	outerPlan(plan) = linitial(plan->custom_plans);
+	innerPlan(plan) = lsecond(plan->custom_plans);
+	plan->custom_scan_tlist = copyObject(plan->custom_scan_tlist);
+	foreach(lc, plan->custom_scan_tlist)
 	{
 		Var		   *var = (Var *) lfirst_node(TargetEntry, lc)->expr;
 
@@ -221,32 +217,8 @@ name_row_identities(CustomScan *scan)
 		var->varno = var->varnosyn;
 		var->varattno = var->varattnosyn;
 	}
-}
-
-/*
- * Gives the plan its children in the places where core's joins have them.  A subplan has
- * arguments from outer and inner rows, which EXPLAIN looks up there.  The planner and the
- * executor must not find them there: the plan, which may be shared, stays as it is.
- */
-static void
-show_children(SimilarityJoinState *state)
-{
-	CustomScan *plan = makeNode(CustomScan);
-
-	memcpy(plan, join_plan(state), sizeof(CustomScan));
-	outerPlan(plan) = linitial(plan->custom_plans);
-	innerPlan(plan) = lsecond(plan->custom_plans);
-	plan->custom_scan_tlist = copyObject(plan->custom_scan_tlist);
-	name_row_identities(plan);
 	state->css.ss.ps.plan = &plan->scan.plan;
 }
-
-static Node *create_state(CustomScan *scan);
-
-const CustomScanMethods similarity_join_scan_methods = {
-	.CustomName = "SimilarityJoin",
-	.CreateCustomScanState = create_state,
-};
 
 /* CustomExecMethods.BeginCustomScan */
 static void
@@ -317,25 +289,6 @@ needs_one(const SimilarityJoinState *state)
 	return state->type == JOIN_SEMI || state->type == JOIN_ANTI;
 }
 
-/* Goes to the first inner row of the pair, which the first round begins with. */
-static void
-start_rounds(SimilarityJoinState *state)
-{
-	rows_begin(state->engine, SIDE_INNER, state->scan.inner_group, &state->scan.inner);
-	memset(&state->scan.round, 0, sizeof(InnerRound));
-}
-
-/* Begins a round where the row before has left its own. */
-static void
-begin_round(SimilarityJoinState *state)
-{
-	InnerRound *round = &state->scan.round;
-
-	/* a match is the last row passed: it is met first, and not again */
-	round->end = round->passed - round->match;
-	round->from_first = false;
-}
-
 /* The next inner row of the round; NULL if the outer one has met all. */
 static const JoinRow *
 next_of_round(SimilarityJoinState *state)
@@ -379,7 +332,11 @@ next_groups(SimilarityJoinState *state)
 	if (!state->scan.inner_stays)
 		state->scan.inner_rows.tried = state->scan.inner_rows.copied = false;
 	if (needs_one(state))
-		start_rounds(state);
+	{
+		/* the first round begins with the first inner row */
+		rows_begin(state->engine, SIDE_INNER, state->scan.inner_group, &state->scan.inner);
+		memset(&state->scan.round, 0, sizeof(InnerRound));
+	}
 	return state->scan.in_pair = true;
 }
 
@@ -387,52 +344,40 @@ next_groups(SimilarityJoinState *state)
 #define MAX_COPIED_ROWS	4096
 
 /*
- * Lays the rows of a group side by side, in the order of rows_next(); false if they are in a
- * file, or too many.  They last as long as `context`.  Rows of a list are far from each other
- * in memory: to go to the next takes longer than all else that is done about most pairs.
- */
-static bool
-inner_rows_copy(InnerRows *rows, MemoryContext context, SetJoin *join, RowGroup group)
-{
-	RowCursor	cursor;
-	const JoinRow *row;
-	uint32		rowno;
-
-	rows_begin(join, SIDE_INNER, group, &cursor);
-	if (cursor.reader != NULL)
-		return false;
-	if (rows->rows == NULL)
-		rows->rows = MemoryContextAlloc(context, MAX_COPIED_ROWS * sizeof(InnerRow));
-	rows->n = 0;
-	while ((row = rows_next(&cursor, &rowno)) != NULL)
-	{
-		InnerRow   *inner = &rows->rows[rows->n];
-
-		if (rows->n == MAX_COPIED_ROWS)
-			return false;
-		inner->row = row;
-		inner->value = row->value;
-		rows->n++;
-	}
-	return true;
-}
-
-/*
- * Lays the inner rows side by side if more than one outer row is to meet all of them,
- * of this pair of groups or of several with the same inner one.
+ * Lay the inner rows side by side if more than one outer row is to be paired with all of them,
+ * of this pair of groups or of several with the same inner one; unless they are in a file, or
+ * too many.  Rows of a list are far from each other in memory: to go to the next takes longer
+ * than all else that is done about most pairs.
  */
 static void
 copy_inner_rows(SimilarityJoinState *state)
 {
-	InnerRows  *inner = &state->scan.inner_rows;
+	InnerRows  *rows = &state->scan.inner_rows;
+	RowCursor	cursor;
+	const JoinRow *row;
+	uint32		rowno;
 
-	if (inner->tried || needs_one(state) ||
+	if (rows->tried || needs_one(state) ||
 		(state->scan.outer.next == NULL && !state->scan.inner_stays))
 		return;
-	inner->tried = true;
-	inner->copied = inner_rows_copy(inner, state->css.ss.ps.state->es_query_cxt,
-									state->engine,
-									state->scan.inner_group);
+	rows->tried = true;
+	rows_begin(state->engine, SIDE_INNER, state->scan.inner_group, &cursor);
+	if (cursor.reader != NULL)
+		return;
+	if (rows->rows == NULL)
+		rows->rows = MemoryContextAlloc(state->css.ss.ps.state->es_query_cxt,
+										MAX_COPIED_ROWS * sizeof(InnerRow));
+	rows->n = 0;
+	while ((row = rows_next(&cursor, &rowno)) != NULL)
+	{
+		if (rows->n == MAX_COPIED_ROWS)
+			return;
+		rows->rows[rows->n++] = (InnerRow)
+		{
+			row, row->value
+		};
+	}
+	rows->copied = true;
 }
 
 /*
@@ -447,7 +392,13 @@ begin_inner_rows(SimilarityJoinState *state)
 	state->scan.nouter++;
 	copy_inner_rows(state);
 	if (needs_one(state))
-		begin_round(state);
+	{
+		InnerRound *round = &state->scan.round;
+
+		/* a match is the last row passed: it is met first, and not again */
+		round->end = round->passed - round->match;
+		round->from_first = false;
+	}
 	else if (state->scan.inner_rows.copied)
 		state->scan.inner_rows.next = behind ? state->scan.nouter : 0;
 	else
@@ -491,28 +442,22 @@ next_outer_row(SimilarityJoinState *state)
 /* How many rows ahead columns are fetched. */
 #define FETCH_AHEAD	4
 
-/* The next inner row of rows that are laid side by side. */
-static inline const InnerRow *
-next_copied(SimilarityJoinState *state)
-{
-	InnerRows  *inner = &state->scan.inner_rows;
-
-	if (inner->next == inner->n)
-		return NULL;
-	if (state->sides[SIDE_INNER].columns != NULL && inner->n - inner->next > FETCH_AHEAD)
-		__builtin_prefetch(inner->rows[inner->next + FETCH_AHEAD].row);
-	return &inner->rows[inner->next++];
-}
-
 /* The next inner row for the current outer one; NULL if there is none. */
 static inline const InnerRow *
 next_inner_row(SimilarityJoinState *state)
 {
+	InnerRows  *inner = &state->scan.inner_rows;
 	const JoinRow *row;
 	uint32		rowno;
 
-	if (state->scan.inner_rows.copied)
-		return next_copied(state);
+	if (inner->copied)
+	{
+		if (inner->next == inner->n)
+			return NULL;
+		if (state->sides[SIDE_INNER].columns != NULL && inner->n - inner->next > FETCH_AHEAD)
+			__builtin_prefetch(inner->rows[inner->next + FETCH_AHEAD].row);
+		return &inner->rows[inner->next++];
+	}
 	row = needs_one(state) ? next_of_round(state) : rows_next(&state->scan.inner, &rowno);
 	if (row == NULL)
 		return NULL;
@@ -764,3 +709,8 @@ create_state(CustomScan *scan)
 	state->css.methods = &exec_methods;
 	return (Node *) state;
 }
+
+const CustomScanMethods similarity_join_scan_methods = {
+	.CustomName = "SimilarityJoin",
+	.CreateCustomScanState = create_state,
+};

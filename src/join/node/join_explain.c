@@ -82,23 +82,13 @@ explain_counters(const SimilarityJoinState *state, const SetJoinStats *stats,
 		ExplainPropertyUInteger("Disk Usage", "kB", (stats->disk + 1023) / 1024, es);
 }
 
-/* The algorithm that was run, or would be: sketches have their own. */
-static const char *
-algorithm_name(SimilarityJoinState *state)
-{
-	SetJoinStats stats = similarity_join_stats(state);
-
-	if (stats.algorithm != NULL)
-		return stats.algorithm;
-	return chosen_algorithm(neardup_join_algorithm, KIND_SETS, state->near.measure)->name;
-}
-
 /* CustomExecMethods.ExplainCustomScan */
 void
 similarity_join_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 {
 	SimilarityJoinState *state = (SimilarityJoinState *) node;
 	CustomScan *scan = (CustomScan *) node->ss.ps.plan;
+	SetJoinStats stats = similarity_join_stats(state);
 
 	ExplainPropertyText("Join Type", join_type_name(state->type), es);
 	explain_expression(node, ancestors, es, "Similarity Cond",
@@ -109,11 +99,10 @@ similarity_join_explain(CustomScanState *node, List *ancestors, ExplainState *es
 					   list_nth(scan->custom_exprs, JOIN_EXPR_QUAL));
 	if (state->self_join || es->format != EXPLAIN_FORMAT_TEXT)
 		ExplainPropertyBool("Self-Join", state->self_join, es);
-	ExplainPropertyText("Algorithm", algorithm_name(state), es);
+	/* that was run, or would be: sketches have their own */
+	ExplainPropertyText("Algorithm", stats.algorithm != NULL ? stats.algorithm :
+						chosen_algorithm(neardup_join_algorithm, KIND_SETS,
+										 state->near.measure)->name, es);
 	if (es->analyze && node->ss.ps.instrument)
-	{
-		SetJoinStats stats = similarity_join_stats(state);
-
 		explain_counters(state, &stats, es);
-	}
 }

@@ -252,10 +252,6 @@ extern Plan *similarity_join_plan(PlannerInfo *root, RelOptInfo *rel,
 extern bool selfjoin_paths(PlannerInfo *root, Path *outer, Path *inner,
 						   Expr *outer_signature, Expr *inner_signature);
 
-/* A copy of an expression on one relation that is on another. */
-extern Node *selfjoin_moved(Node *node, Index from, Index to);
-
-
 extern bool selfjoin_unite_columns(Plan *outer, Plan *inner);
 
 /* join_exec.c: knows all phases */

@@ -158,30 +158,6 @@ join_condition(PlannerInfo *root, RestrictInfo *rinfo, RelOptInfo *outerrel,
 	return belongs_to(root, near->left, innerrel) && belongs_to(root, near->right, outerrel);
 }
 
-static Index
-least_security_level(List *rinfos)
-{
-	Index		least = PG_UINT32_MAX;
-	ListCell   *lc;
-
-	foreach(lc, rinfos)
-		least = Min(least, lfirst_node(RestrictInfo, lc)->security_level);
-	return least;
-}
-
-/*
- * True if a clause may drive the join.  It is worked out before all others, so
- * none of them may have a lower security level: that one must not be shown rows
- * that a security barrier would have hidden from it.
- */
-static bool
-may_drive(RestrictInfo *rinfo, RelOptInfo *joinrel, JoinType type, Index least_level)
-{
-	if (IS_OUTER_JOIN(type) && RINFO_IS_PUSHED_DOWN(rinfo, joinrel->relids))
-		return false;
-	return rinfo->security_level <= least_level || rinfo->leakproof;
-}
-
 /* Features of a set, going by the width of the column. */
 static double
 estimate_features(PlannerInfo *root, Expr *signature)
@@ -201,18 +177,14 @@ estimate_features(PlannerInfo *root, Expr *signature)
 	return (width - SIGNATURE_HEADER) / sizeof(uint64) + 1;
 }
 
-/* The rows of a side; a partial path has the share of one process, by its own account. */
-static double
-all_rows(const Path *side)
-{
-	return side->parent->rows;
-}
-
-/* Between how many processes the rows of a path are divided. */
+/*
+ * Between how many processes the rows of a path are divided: a partial one has the share of one
+ * process, by its own account.
+ */
 static double
 divisor(const Path *side)
 {
-	return Max(all_rows(side) / Max(side->rows, 1), 1);
+	return Max(side->parent->rows / Max(side->rows, 1), 1);
 }
 
 /* True if several processes have the sets of all rows together. */
@@ -226,7 +198,7 @@ shares_sets(const CustomPath *cpath)
 static double
 side_rows(const CustomPath *cpath, const Path *side)
 {
-	return shares_sets(cpath) ? all_rows(side) : side->rows;
+	return shares_sets(cpath) ? side->parent->rows : side->rows;
 }
 
 /* The threshold of a condition, or the usual one. */
@@ -273,17 +245,6 @@ sketch_operations(PlannerInfo *root, Expr *key, double threshold, double rows, d
 	return SKETCH_OPERATIONS + numbers->row_keys * INDEXED_KEY_OPERATIONS + probe;
 }
 
-/* What it costs that the filter looks at a row, in the same units. */
-static double
-filter_operations(PlannerInfo *root, Expr *key, double threshold, double features)
-{
-	NearStatistics statistics;
-	const NearNumbers *numbers = sketch_numbers(root, key, threshold, &statistics);
-
-	return FILTER_ROW_OPERATIONS + features * FILTER_FEATURE_OPERATIONS +
-		(numbers == NULL ? 0 : numbers->query_keys * FILTER_KEY_OPERATIONS);
-}
-
 /*
  * Adds the cost of reading one side.  Where several processes read, each takes
  * in the rows that it has read, and has those of all in its index.  Only that share of
@@ -298,6 +259,10 @@ cost_side(PlannerInfo *root, CustomPath *cpath, Path *side, Expr *key,
 	double		rows = side_rows(cpath, side);
 	double		taken = kept * (shares_sets(cpath) ? side->rows : rows);
 	double		filtered = kept < 1 ? side->rows : 0;
+	NearStatistics statistics;
+	const NearNumbers *numbers = sketch_numbers(root, key, threshold, &statistics);
+	double		filter = FILTER_ROW_OPERATIONS + features * FILTER_FEATURE_OPERATIONS +
+	(numbers == NULL ? 0 : numbers->query_keys * FILTER_KEY_OPERATIONS);
 	Path	   *first = linitial(cpath->custom_paths);
 	Path	   *other = side == first ? lsecond(cpath->custom_paths) : first;
 	double		sketches = sketch_operations(root, key, threshold, rows,
@@ -308,7 +273,7 @@ cost_side(PlannerInfo *root, CustomPath *cpath, Path *side, Expr *key,
 	path->startup_cost += side->total_cost + cost.startup +
 		side->rows * cost.per_tuple +
 		taken * cpu_tuple_cost +
-		(filtered * filter_operations(root, key, threshold, features) +
+		(filtered * filter +
 		 rows * kept * ROW_OPERATIONS +
 		 taken * (features * FEATURE_OPERATIONS + sketches)) * cpu_operator_cost;
 }
@@ -322,22 +287,6 @@ distinct_share(PlannerInfo *root, const CustomPath *cpath, Path *side, Expr *key
 	return Min(estimate_num_groups(root, list_make1(key), rows, NULL, NULL) / rows, 1);
 }
 
-/* Bytes of a column, or of what is computed. */
-static int32
-expected_width(PlannerInfo *root, Expr *expr)
-{
-	Var		   *var = (Var *) expr;
-	RelOptInfo *rel = NULL;
-	int32		width = 0;
-
-	if (IsA(var, Var))
-		rel = find_base_rel(root, var->varno);
-	if (rel != NULL && var->varattno >= rel->min_attr && var->varattno <= rel->max_attr)
-		width = rel->attr_widths[var->varattno - rel->min_attr];
-	return width > 0 ? width :
-		get_typavgwidth(exprType((Node *) expr), exprTypmod((Node *) expr));
-}
-
 /* Bytes of the columns of a side that come out of the join: its rows are kept with them. */
 static double
 kept_width(PlannerInfo *root, const RelOptInfo *joinrel, const Path *side)
@@ -348,14 +297,25 @@ kept_width(PlannerInfo *root, const RelOptInfo *joinrel, const Path *side)
 	foreach(lc, joinrel->reltarget->exprs)
 	{
 		Expr	   *expr = lfirst(lc);
+		Var		   *var = IsA(expr, Var) ? (Var *) expr : NULL;
+		int32		stored = 0;
 
 		/*
-		 * what tells the rows of a table that is changed is of no relation
-		 * yet
+		 * the column that identifies the rows of a table that is changed is
+		 * of no relation yet
 		 */
-		if (!(IsA(expr, Var) && IS_SPECIAL_VARNO(((Var *) expr)->varno)) &&
-			belongs_to(root, expr, side->parent))
-			width += expected_width(root, expr);
+		if ((var != NULL && IS_SPECIAL_VARNO(var->varno)) ||
+			!belongs_to(root, expr, side->parent))
+			continue;
+		if (var != NULL)
+		{
+			RelOptInfo *rel = find_base_rel(root, var->varno);
+
+			if (var->varattno >= rel->min_attr && var->varattno <= rel->max_attr)
+				stored = rel->attr_widths[var->varattno - rel->min_attr];
+		}
+		width += stored > 0 ? stored :
+			get_typavgwidth(exprType((Node *) expr), exprTypmod((Node *) expr));
 	}
 	return width;
 }
@@ -381,17 +341,6 @@ side_bytes(PlannerInfo *root, const CustomPath *cpath, Path *side, Expr *key, do
 	return kept_rows(cpath, side, kept) * (ROW_BYTES + kept_width(root, cpath->path.parent, side)) +
 		kept * side_rows(cpath, side) * distinct_share(root, cpath, side, key) *
 		estimate_features(root, key) * sizeof(uint64);
-}
-
-/*
- * Adds the cost of going to disk: rows are sorted, written in that order and read, sets are
- * written once and read several times, and each is formed and taken apart.
- */
-static void
-cost_spill(CustomPath *cpath, double bytes, double rows)
-{
-	cpath->path.startup_cost += 4 * seq_page_cost * bytes / BLCKSZ +
-		rows * (4 * cpu_tuple_cost + 2 * cpu_operator_cost * log2(Max(rows, 2)));
 }
 
 /*
@@ -496,8 +445,15 @@ cost_join(PlannerInfo *root, CustomPath *cpath, JoinPathExtraData *extra,
 	cost_side(root, cpath, left, near->left, threshold, left_kept);
 	if (!path_private(cpath, PATH_SELF))
 		cost_side(root, cpath, right, near->right, threshold, right_kept);
+
+	/*
+	 * On disk, rows are sorted, written in that order and read; sets are
+	 * written once and read several times; each is formed and taken apart.
+	 */
 	if (bytes > get_hash_memory_limit())
-		cost_spill(cpath, bytes / probes, rows / probes);
+		path->startup_cost += (4 * seq_page_cost * bytes / BLCKSZ +
+							   rows * (4 * cpu_tuple_cost + 2 * cpu_operator_cost *
+									   log2(Max(rows / probes, 2)))) / probes;
 	/* most pairs of rows may be copies of one text, which are one set */
 	candidates = expected_candidates(cpath, pairs * (1 - near_equal_share(root, near)),
 									 distinct_share(root, cpath, left, near->left),
@@ -604,19 +560,17 @@ is_usable(const Path *path)
  * one would cost more than ours, ours is listed as slightly cheaper than it is listed.
  */
 
-/* True if that is the number of rows: of VALUES, or of a table by a key. */
-static bool
-rows_are_certain(PlannerInfo *root, RelOptInfo *rel)
-{
-	return rel->reloptkind == RELOPT_BASEREL &&
-		(rel->rtekind == RTE_VALUES ||
-		 (rel->rtekind == RTE_RELATION && compat_has_unique_index(root, rel)));
-}
-
+/* The rows of a side: those of VALUES, or of a table by a key, are certain. */
 static double
 cautious_rows(PlannerInfo *root, const Path *side)
 {
-	return rows_are_certain(root, side->parent) ? side->rows : Max(side->rows, CAUTIOUS_ROWS);
+	RelOptInfo *rel = side->parent;
+
+	if (rel->reloptkind == RELOPT_BASEREL &&
+		(rel->rtekind == RTE_VALUES ||
+		 (rel->rtekind == RTE_RELATION && compat_has_unique_index(root, rel))))
+		return side->rows;
+	return Max(side->rows, CAUTIOUS_ROWS);
 }
 
 /* The share of the inner rows that an outer one meets by keys of a hash or merge join. */
@@ -733,16 +687,6 @@ list_below(const JoinOffer *offer, Path *ours, List *paths)
 	return ours;
 }
 
-/* Adds the join of two partial paths, or of a partial one and a whole one. */
-static void
-add_parallel_path(const JoinOffer *offer, Path *outer, Path *inner, bool inner_whole)
-{
-	RelOptInfo *joinrel = offer->joinrel;
-
-	add_partial_path(joinrel, list_below(offer, join_path(offer, outer, inner, true, inner_whole),
-										 joinrel->partial_pathlist));
-}
-
 /*
  * Offers the join by several processes: with the rows of both sides divided (join_shared.c),
  * or with those of the outer one divided and all inner ones in each process.
@@ -751,17 +695,19 @@ static void
 add_parallel_paths(const JoinOffer *offer, RelOptInfo *outerrel, RelOptInfo *innerrel)
 {
 	RelOptInfo *joinrel = offer->joinrel;
-	Path	   *outer;
-	Path	   *inner;
+	Path	   *inner[2] = {NULL, NULL};	/* partial, and whole */
 
 	if (!joinrel->consider_parallel || outerrel->partial_pathlist == NIL)
 		return;
-	outer = linitial(outerrel->partial_pathlist);
 	if (innerrel->partial_pathlist != NIL)
-		add_parallel_path(offer, outer, linitial(innerrel->partial_pathlist), false);
-	inner = get_cheapest_parallel_safe_total_inner(innerrel->pathlist);
-	if (inner != NULL)
-		add_parallel_path(offer, outer, inner, true);
+		inner[0] = linitial(innerrel->partial_pathlist);
+	inner[1] = get_cheapest_parallel_safe_total_inner(innerrel->pathlist);
+	for (int whole = 0; whole <= 1; whole++)
+		if (inner[whole] != NULL)
+			add_partial_path(joinrel,
+							 list_below(offer, join_path(offer, linitial(outerrel->partial_pathlist),
+														 inner[whole], true, whole),
+										joinrel->partial_pathlist));
 }
 
 /*
@@ -772,15 +718,23 @@ static void
 add_joins(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 		  RelOptInfo *innerrel, JoinType type, JoinPathExtraData *extra)
 {
-	Index		least_level = least_security_level(extra->restrictlist);
+	Index		least = PG_UINT32_MAX;
 	ListCell   *lc;
 
+	foreach(lc, extra->restrictlist)
+		least = Min(least, lfirst_node(RestrictInfo, lc)->security_level);
 	foreach(lc, extra->restrictlist)
 	{
 		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
 		JoinOffer	offer = {root, joinrel, type, extra};
 
-		if (!may_drive(rinfo, joinrel, type, least_level) ||
+		/*
+		 * It is evaluated before all others, so none of them may have a lower
+		 * security level: that one must not be shown rows that a security
+		 * barrier would have hidden from it.
+		 */
+		if ((IS_OUTER_JOIN(type) && RINFO_IS_PUSHED_DOWN(rinfo, joinrel->relids)) ||
+			(rinfo->security_level > least && !rinfo->leakproof) ||
 			!join_condition(root, rinfo, outerrel, innerrel, &offer.condition))
 			continue;
 		add_path(joinrel,
@@ -791,29 +745,13 @@ add_joins(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 	}
 }
 
-/*
- * Offers it once more where PostgreSQL has just planned the join with its sides exchanged:
- * one of these paths may be listed as cheaper.
- */
-static void
-add_joins_again(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
-				RelOptInfo *innerrel, JoinType type, const JoinPathExtraData *mirrored)
-{
-	JoinPathExtraData extra = *mirrored;
-
-	if (type == JOIN_SEMI || type == JOIN_ANTI)
-		compute_semi_anti_join_factors(root, joinrel, outerrel, innerrel, type,
-									   extra.sjinfo, extra.restrictlist,
-									   &extra.semifactors);
-	add_joins(root, joinrel, outerrel, innerrel, type, &extra);
-}
-
 /* set_join_pathlist_hook */
 static void
 join_pathlist(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 			  RelOptInfo *innerrel, JoinType type, JoinPathExtraData *extra)
 {
 	JoinType	straight = compat_straight_join(type);
+	JoinPathExtraData mirrored;
 
 	if (previous_hook)
 		previous_hook(root, joinrel, outerrel, innerrel, type, extra);
@@ -836,9 +774,21 @@ join_pathlist(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 		!is_usable(innerrel->cheapest_total_path))
 		return;
 	if (straight == type)
+	{
 		add_joins(root, joinrel, outerrel, innerrel, type, extra);
-	else
-		add_joins_again(root, joinrel, innerrel, outerrel, straight, extra);
+		return;
+	}
+
+	/*
+	 * PostgreSQL has just planned the join with its sides exchanged: offer
+	 * ours once more, as one of these paths may be listed as cheaper.
+	 */
+	mirrored = *extra;
+	if (straight == JOIN_SEMI || straight == JOIN_ANTI)
+		compute_semi_anti_join_factors(root, joinrel, innerrel, outerrel, straight,
+									   extra->sjinfo, extra->restrictlist,
+									   &mirrored.semifactors);
+	add_joins(root, joinrel, innerrel, outerrel, straight, &mirrored);
 }
 
 /* Makes the setting known and puts the hook in place. */

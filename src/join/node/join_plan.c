@@ -37,20 +37,6 @@ find_same(Node *node, List *forms)
 }
 
 /*
- * Columns and placeholders in these expressions; then those within
- * placeholders, which matter where a placeholder is made by this join.
- */
-static List *
-output_forms(List *exprs)
-{
-	int			flags = PVC_RECURSE_AGGREGATES | PVC_RECURSE_WINDOWFUNCS;
-
-	return list_concat(pull_var_clause((Node *) exprs,
-									   flags | PVC_INCLUDE_PLACEHOLDERS),
-					   pull_var_clause((Node *) exprs, flags | PVC_RECURSE_PLACEHOLDERS));
-}
-
-/*
  * Columns and placeholders as they look above the join.  From version 16 on they tell which
  * outer joins may have made them null, and are told apart by it: what goes into the join
  * without that mark comes out of it with one. All expressions of the node are matched with its
@@ -73,7 +59,7 @@ to_output_form(Node *node, List *forms)
 /*
  * Where a partitioned table is changed, what tells its rows is a column of no
  * relation (ROWID_VAR) until PostgreSQL has matched the plan's columns.  Notes
- * which column of the table it is, for EXPLAIN: see name_row_identities().
+ * which column of the table it is, for EXPLAIN: see show_children().
  */
 static void
 note_row_identity(PlannerInfo *root, Var *var)
@@ -112,18 +98,16 @@ child_columns(PlannerInfo *root, List *custom_plans, List *forms)
 	return columns;
 }
 
-/* By security level, then by cost, as core orders the clauses of a node. */
-static int
-compare_clauses(const RestrictInfo *x, const RestrictInfo *y)
+/* Whether a clause is evaluated before another, by security level and then by cost. */
+static bool
+goes_before(const RestrictInfo *x, const RestrictInfo *y)
 {
-	if (x->security_level != y->security_level)
-		return x->security_level < y->security_level ? -1 : 1;
-	if (x->eval_cost.per_tuple != y->eval_cost.per_tuple)
-		return x->eval_cost.per_tuple < y->eval_cost.per_tuple ? -1 : 1;
-	return 0;
+	return x->security_level < y->security_level ||
+		(x->security_level == y->security_level &&
+		 x->eval_cost.per_tuple < y->eval_cost.per_tuple);
 }
 
-/* The clauses in the order to be worked out; stable, as core's order is. */
+/* The clauses in the order of evaluation, which is core's; stable, too. */
 static List *
 ordered_clauses(PlannerInfo *root, List *rinfos)
 {
@@ -137,22 +121,11 @@ ordered_clauses(PlannerInfo *root, List *rinfos)
 		RestrictInfo *rinfo = lfirst_node(RestrictInfo, lc);
 		int			place = list_length(ordered);
 
-		while (place > 0 && compare_clauses(rinfo, list_nth(ordered, place - 1)) < 0)
+		while (place > 0 && goes_before(rinfo, list_nth(ordered, place - 1)))
 			place--;
 		ordered = list_insert_nth(ordered, place, rinfo);
 	}
 	return ordered;
-}
-
-/* How many of the clauses, which are in order, come before the condition. */
-static int
-clauses_before(List *clauses, RestrictInfo *condition)
-{
-	int			n = 0;
-
-	while (list_nth(clauses, n) != condition)
-		n++;
-	return list_length(extract_actual_clauses(list_copy_head(clauses, n), false));
 }
 
 /* CustomPathMethods.PlanCustomPath */
@@ -164,20 +137,33 @@ similarity_join_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 	List	   *private = path->custom_private;
 	RestrictInfo *condition = list_nth(private, PATH_CONDITION);
 	List	   *in_order = ordered_clauses(root, list_nth(private, PATH_CLAUSES));
+	int			nbefore = 0;
+	List	   *before;
 	List	   *filter;
 	List	   *qual;
 	Plan	   *outer = linitial(custom_plans);
 	bool		self_join = path_private(path, PATH_SELF) &&
 	selfjoin_unite_columns(outer, lsecond(custom_plans));
+	int			flags = PVC_RECURSE_AGGREGATES | PVC_RECURSE_WINDOWFUNCS;
+	Node	   *output;
 	List	   *forms;
 
+	while (list_nth(in_order, nbefore) != condition)
+		nbefore++;
+	before = extract_actual_clauses(list_copy_head(in_order, nbefore), false);
 	filter = remaining_clauses(in_order, condition, path_private(path, PATH_IMPLIED));
 	filter = extract_actual_clauses(filter, false);
 	qual = ordered_clauses(root, list_nth(private, PATH_QUAL));
 	qual = extract_actual_clauses(qual, false);
 
-	/* core may have kept the real tlist to itself: then this one is empty */
-	forms = output_forms(list_make2(rel->reltarget->exprs, qual));
+	/*
+	 * Columns and placeholders of the output (core may have kept the real
+	 * tlist to itself: then this one is empty); then those within
+	 * placeholders, which matter where a placeholder is made by this join.
+	 */
+	output = (Node *) list_make2(rel->reltarget->exprs, qual);
+	forms = list_concat(pull_var_clause(output, flags | PVC_INCLUDE_PLACEHOLDERS),
+						pull_var_clause(output, flags | PVC_RECURSE_PLACEHOLDERS));
 	scan->scan.plan.targetlist = tlist;
 	scan->scan.scanrelid = 0;
 	scan->flags = path->flags;
@@ -189,7 +175,7 @@ similarity_join_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *path,
 	scan->custom_private = list_make5(list_nth(private, PATH_TYPE),
 									  makeInteger(list_length(outer->targetlist)),
 									  list_nth(private, PATH_LEFT_IS_INNER),
-									  makeInteger(clauses_before(in_order, condition)),
+									  makeInteger(list_length(before)),
 									  makeInteger(self_join));
 	scan->custom_private = lappend(scan->custom_private, list_nth(private, PATH_INNER_WHOLE));
 	Assert(list_length(scan->custom_private) == JOIN_PRIVATE_COUNT);

@@ -21,20 +21,7 @@
 #include "signature/sql/near.h"
 #include "methods/sketches/minhash.h"
 
-/*
- * A row of which no column is wanted, as by count(*): no tuple is made.  It is good
- * until the next one.
- */
-static JoinRow *
-make_bare_row(SimilarityJoinState *state, int64 value, size_t *len)
-{
-	memset(&state->bare_row, 0, sizeof(state->bare_row));
-	state->bare_row.value = value;
-	*len = offsetof(JoinRow, columns);
-	return &state->bare_row;
-}
-
-/* What is kept of the current row: of its columns those that are wanted again. */
+/* Form a row of those columns of the current one that are needed, until the next one. */
 static JoinRow *
 make_row(SimilarityJoinState *state, JoinSide side, TupleTableSlot *slot,
 		 int64 value, size_t *len)
@@ -45,8 +32,14 @@ make_row(SimilarityJoinState *state, JoinSide side, TupleTableSlot *slot,
 	MinimalTuple columns;
 	JoinRow    *row;
 
+	/* as by count(*): no tuple is formed */
 	if (state->sides[side].columns == NULL)
-		return make_bare_row(state, value, len);
+	{
+		memset(&state->bare_row, 0, sizeof(state->bare_row));
+		state->bare_row.value = value;
+		*len = offsetof(JoinRow, columns);
+		return &state->bare_row;
+	}
 	while ((column = bms_next_member(state->sides[side].columns, column)) >= 0)
 		values[column] = slot_getattr(slot, column + 1, &isnull[column]);
 	columns = form_minimal_tuple(slot->tts_tupleDescriptor, values, isnull);
@@ -57,7 +50,7 @@ make_row(SimilarityJoinState *state, JoinSide side, TupleTableSlot *slot,
 	return row;
 }
 
-/* Takes in the current row.  If it passes no comparison, it has no signature. */
+/* Add the current row.  If it passes no comparison, it has no signature. */
 static void
 take_row(SimilarityJoinState *state, JoinSide side, TupleTableSlot *slot,
 		 const Signature *sig)
@@ -77,21 +70,7 @@ take_row(SimilarityJoinState *state, JoinSide side, TupleTableSlot *slot,
 		specs_add_row(state, side, row, len, sig);
 }
 
-/*
- * A signature that is stored with a short header, in full, until the next one.  That of
- * a small set is so; memory need not be had for each row.
- */
-static Signature *
-lengthen(SimilarityJoinState *state, const struct varlena *stored)
-{
-	Size		bytes = VARSIZE_SHORT(stored) - VARHDRSZ_SHORT;
-
-	SET_VARSIZE(&state->short_signature, VARHDRSZ + bytes);
-	memcpy(VARDATA(&state->short_signature), VARDATA_SHORT(stored), bytes);
-	return &state->short_signature.sig;
-}
-
-/* The signature of the current row, or NULL. */
+/* The signature of the current row, or NULL; valid until the next one. */
 static Signature *
 row_signature(SimilarityJoinState *state, JoinSide side)
 {
@@ -102,9 +81,17 @@ row_signature(SimilarityJoinState *state, JoinSide side)
 						 &isnull);
 	if (isnull)
 		return NULL;
+	/* as that of a small set: memory need not be allocated for each row */
 	if (VARATT_IS_SHORT(DatumGetPointer(value)) &&
 		!VARATT_IS_EXTERNAL(DatumGetPointer(value)))
-		return lengthen(state, (struct varlena *) DatumGetPointer(value));
+	{
+		const struct varlena *stored = (struct varlena *) DatumGetPointer(value);
+		Size		bytes = VARSIZE_SHORT(stored) - VARHDRSZ_SHORT;
+
+		SET_VARSIZE(&state->short_signature, VARHDRSZ + bytes);
+		memcpy(VARDATA(&state->short_signature), VARDATA_SHORT(stored), bytes);
+		return &state->short_signature.sig;
+	}
 	return DatumGetSignature(value);
 }
 
@@ -237,61 +224,32 @@ build_engine(SimilarityJoinState *state)
 	return true;
 }
 
-/* The side that is read first: the one of which fewer rows are expected. */
-static JoinSide
-first_side(SimilarityJoinState *state)
-{
-	if (state->self_join)
-		return SIDE_OUTER;
-	return join_child(state, SIDE_OUTER)->plan->plan_rows <
-		join_child(state, SIDE_INNER)->plan->plan_rows ? SIDE_OUTER : SIDE_INNER;
-}
-
 /*
- * Drop rows without a match from now on, if all signatures of the side that has been read
- * are of one spec, and the other side is so much larger that it pays.
- */
-static void
-filter_other_side(SimilarityJoinState *state, JoinSide first)
-{
-	double		others = join_child(state, OTHER_SIDE(first))->plan->plan_rows;
-
-	if (specs_number(state) == 1 &&
-		feature_filter_pays(setjoin_rows_added(state->engine, first), others))
-		setjoin_filter(state->engine);
-}
-
-/*
- * Read both sides, the second one only if it matters: where the first one has no signature,
- * none of its rows has a match, and the sets are not needed.
+ * Read both sides, the one of which fewer rows are expected first.  The second one is read only
+ * if it matters: where the first one has no signature, no row has a match.
  */
 static void
 read_sides(SimilarityJoinState *state, bool any_threshold)
 {
-	JoinSide	first = first_side(state);
+	double		rows[2] = {
+		join_child(state, SIDE_OUTER)->plan->plan_rows,
+		join_child(state, SIDE_INNER)->plan->plan_rows
+	};
+	JoinSide	first = state->self_join || rows[SIDE_OUTER] < rows[SIDE_INNER] ?
+	SIDE_OUTER : SIDE_INNER;
 	bool		any_signature;
 
 	read_side(state, first, any_threshold);
 	if (state->self_join)
 		return;
 	specs_end_side(state);
-	filter_other_side(state, first);
+	/* from now on rows without a match are dropped, where that pays */
+	if (specs_number(state) == 1 &&
+		feature_filter_pays(setjoin_rows_added(state->engine, first), rows[OTHER_SIDE(first)]))
+		setjoin_filter(state->engine);
 	any_signature = specs_number(state) > 0;
 	if (any_signature || (first == SIDE_INNER && keeps_unmatched(state)))
 		read_side(state, OTHER_SIDE(first), any_threshold && any_signature);
-}
-
-/* Read this process's part of both sides, if others are not done with that. */
-static void
-read_part(SimilarityJoinState *state, bool any_threshold)
-{
-	if (join_shared_begin(state))
-	{
-		for (int side = LAST_READ_SIDE(state); side >= SIDE_OUTER; side--)
-			read_side(state, side, any_threshold);
-		join_shared_end_rows(state);
-	}
-	join_shared_gather(state);
 }
 
 bool
@@ -304,10 +262,19 @@ join_read(SimilarityJoinState *state)
 	any_threshold = join_arguments(state);
 	join_shared_divide(state);
 	specs_begin(state);
-	if (state->shared != NULL)
-		read_part(state, any_threshold);
-	else
+	if (state->shared == NULL)
 		read_sides(state, any_threshold);
+	else
+	{
+		/* this process's part, unless the others are done with that */
+		if (join_shared_begin(state))
+		{
+			for (int side = LAST_READ_SIDE(state); side >= SIDE_OUTER; side--)
+				read_side(state, side, any_threshold);
+			join_shared_end_rows(state);
+		}
+		join_shared_gather(state);
+	}
 	specs_warn(state);
 	return join_shared_claims(state, 0) ? build_engine(state) : join_next_spec(state);
 }

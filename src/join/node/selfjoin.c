@@ -28,8 +28,9 @@
 #include "base/compat.h"
 #include "join/node/join_node.h"
 
-Node *
-selfjoin_moved(Node *node, Index from, Index to)
+/* A copy of an expression on one relation that is on another. */
+static Node *
+moved(Node *node, Index from, Index to)
 {
 	Node	   *copy = copyObject(node);
 
@@ -42,15 +43,7 @@ static bool
 same_value(Node *outer, Index outer_relid, Node *inner, Index inner_relid)
 {
 	return !contain_volatile_functions(outer) && !contain_subplans(outer) &&
-		equal(selfjoin_moved(outer, outer_relid, inner_relid), inner);
-}
-
-/* The same of each of two lists. */
-static bool
-same_values(List *outer, Index outer_relid, List *inner, Index inner_relid)
-{
-	return list_length(outer) == list_length(inner) &&
-		same_value((Node *) outer, outer_relid, (Node *) inner, inner_relid);
+		equal(moved(outer, outer_relid, inner_relid), inner);
 }
 
 /* What a path is of: a table, a common table expression, a subquery. */
@@ -106,7 +99,7 @@ has_columns_of(RelOptInfo *outer, RelOptInfo *inner)
 
 	foreach(lc, inner->reltarget->exprs)
 		if (!list_member(outer->reltarget->exprs,
-						 selfjoin_moved(lfirst(lc), inner->relid, outer->relid)))
+						 moved(lfirst(lc), inner->relid, outer->relid)))
 		return false;
 	return true;
 }
@@ -150,7 +143,8 @@ same_translation(PlannerInfo *outer_root, Index outer, Index outer_parent,
 		AppendRelInfo *info2 = inner_root->append_rel_array[inner];
 
 		if (info == NULL || info2 == NULL ||
-			!same_values(info->translated_vars, outer, info2->translated_vars, inner))
+			!same_value((Node *) info->translated_vars, outer,
+						(Node *) info2->translated_vars, inner))
 			return false;
 		outer = info->parent_relid;
 		inner = info2->parent_relid;
@@ -373,9 +367,9 @@ static Expr *
 outer_form(Plan *outer, Plan *inner, int place)
 {
 	return (Expr *)
-		selfjoin_moved((Node *) list_nth_node(TargetEntry, inner->targetlist,
-											  place)->expr,
-					   plan_relid(inner), plan_relid(outer));
+		moved((Node *) list_nth_node(TargetEntry, inner->targetlist,
+									 place)->expr,
+			  plan_relid(inner), plan_relid(outer));
 }
 
 /*
@@ -433,8 +427,8 @@ mirror(Plan *outer, Plan *inner)
 		((SubqueryScan *) outer)->scanstatus = SUBQUERY_SCAN_UNKNOWN;
 		((SubqueryScan *) inner)->scanstatus = SUBQUERY_SCAN_UNKNOWN;
 	}
-	inner->targetlist = (List *) selfjoin_moved((Node *) outer->targetlist, plan_relid(outer),
-												plan_relid(inner));
+	inner->targetlist = (List *) moved((Node *) outer->targetlist, plan_relid(outer),
+									   plan_relid(inner));
 }
 
 /*
