@@ -3,17 +3,17 @@
 -- complain if script is sourced in psql, rather than via CREATE EXTENSION
 \echo Use "CREATE EXTENSION neardup_library" to load this file. \quit
 
--- The search path is neardup's schema, and functions keep it.  Whoever may make
--- functions and operators there, or in the library's schema, must not have them
--- called here.  So what is the library's own is named with its schema; types are
--- those of a function's arguments, all of which are given; and what PostgreSQL has
--- for any type, or for more or other arguments, is named with its schema, too.
+-- The search path is neardup's schema, and functions keep it.  Functions and operators
+-- that others create there, or in the library's schema, must not be called here.  So
+-- the library's objects are qualified; arguments have exactly the types that a function
+-- declares, and none is left out; PostgreSQL's polymorphic and variadic functions are
+-- qualified, too.
 SELECT pg_catalog.set_config('search_path', pg_catalog.concat(pg_catalog.quote_ident(n.nspname), ', pg_temp'), true)
 FROM pg_catalog.pg_extension e JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) e.extnamespace
 WHERE e.extname OPERATOR(pg_catalog.=) 'neardup';
 
--- Dumps take rows along.  A parallel restore writes them in any order: so there
--- are no foreign keys, nor anything done when a row is inserted.
+-- Dumps have the rows.  A parallel restore writes them in any order: so there are no
+-- foreign keys and no triggers on INSERT.
 
 -- library: tables
 
@@ -28,8 +28,8 @@ CREATE TABLE @extschema@.library (
     statistics lexicon
 );
 COMMENT ON TABLE @extschema@.library IS 'collections of documents';
-COMMENT ON COLUMN @extschema@.library.threshold IS 'the similarity from which on a check tells of a document, if it does not say';
-COMMENT ON COLUMN @extschema@.library.statistics IS 'what the signatures were made with, if their method needs statistics';
+COMMENT ON COLUMN @extschema@.library.threshold IS 'default threshold of a check';
+COMMENT ON COLUMN @extschema@.library.statistics IS 'statistics that the signatures were made with, if their method needs them';
 SELECT pg_catalog.pg_extension_config_dump('@extschema@.library', '');
 SELECT pg_catalog.pg_extension_config_dump('@extschema@.library_id_seq', '');
 
@@ -46,7 +46,7 @@ BEGIN
                   HINT = 'Remove each with library_drop().';
     END IF;
     IF TG_OP = 'DELETE' THEN
-        -- library_drop() has removed them
+        -- library_drop() has removed its signatures
         IF pg_catalog.to_regclass(@extschema@._library_signatures(OLD.id)) IS NULL THEN
             RETURN OLD;
         END IF;
@@ -59,7 +59,7 @@ BEGIN
               DETAIL = 'Its signatures and statistics were made with these.',
               HINT = 'Make another one with library_create(), and add the documents to it.';
 END $$;
-COMMENT ON FUNCTION @extschema@.library_keep() IS 'trigger function that refuses to change what a library''s signatures were made with, or to delete it without them';
+COMMENT ON FUNCTION @extschema@.library_keep() IS 'trigger function that refuses to change method and analysis of a library, and to delete it without its signatures';
 
 CREATE TRIGGER library_kept BEFORE UPDATE ON @extschema@.library FOR EACH ROW
     WHEN (OLD.id <> NEW.id OR OLD.method <> NEW.method OR OLD.analysis <> NEW.analysis)
@@ -90,15 +90,14 @@ CREATE TABLE @extschema@.library_queue (
     error text,
     UNIQUE (library_id, address)
 );
-COMMENT ON TABLE @extschema@.library_queue IS 'documents that are to be indexed';
-COMMENT ON COLUMN @extschema@.library_queue.error IS 'why it could not be indexed; null while it waits';
+COMMENT ON TABLE @extschema@.library_queue IS 'documents that wait to be indexed';
+COMMENT ON COLUMN @extschema@.library_queue.error IS 'reason why it could not be indexed; null while it waits';
 CREATE INDEX library_queue_waiting ON @extschema@.library_queue (library_id, id) WHERE error IS NULL;
 SELECT pg_catalog.pg_extension_config_dump('@extschema@.library_queue', '');
 SELECT pg_catalog.pg_extension_config_dump('@extschema@.library_queue_id_seq', '');
 
--- A partition for each library, as an index does not take signatures that were
--- made in several ways.  Partitions are the user's: dumps have them with their
--- rows and indexes.
+-- A partition for each library, as an index serves signatures of one spec.  Partitions
+-- are not members of the extension: dumps have them with their rows and indexes.
 CREATE TABLE @extschema@.library_signature (
     library_id int NOT NULL,
     document_id bigint NOT NULL,
@@ -106,8 +105,8 @@ CREATE TABLE @extschema@.library_signature (
 ) PARTITION BY LIST (library_id);
 COMMENT ON TABLE @extschema@.library_signature IS 'signatures of documents, a partition for each library';
 
--- Workers add rows and never wait for each other, which they would if there
--- were one row a library.  The key is for publications: rows are deleted.
+-- Workers add rows, and so never wait for each other, as for one row a library they
+-- would.  The key lets rows be deleted if the table is published.
 CREATE TABLE @extschema@.library_change (
     id bigint GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY,
     library_id int NOT NULL,
@@ -117,7 +116,7 @@ CREATE TABLE @extschema@.library_change (
     come lexicon,
     gone lexicon
 );
-COMMENT ON TABLE @extschema@.library_change IS 'statistics of documents that came or went; a library''s are the sum of its rows';
+COMMENT ON TABLE @extschema@.library_change IS 'changes of statistics; those of a library are the sum of its rows';
 CREATE INDEX library_change_library ON @extschema@.library_change (library_id);
 SELECT pg_catalog.pg_extension_config_dump('@extschema@.library_change', '');
 SELECT pg_catalog.pg_extension_config_dump('@extschema@.library_change_id_seq', '');
@@ -128,18 +127,18 @@ CREATE FUNCTION @extschema@._library_signature_of(doc text, method text, analysi
     LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN CASE method WHEN 'shingles' THEN shingles(doc, analysis)
                    ELSE top_words(doc, statistics, 6, 'tf-ridf'::text, ''::text) END;
-COMMENT ON FUNCTION @extschema@._library_signature_of(text, text, text, lexicon) IS 'signature of a document as a library has it';
+COMMENT ON FUNCTION @extschema@._library_signature_of(text, text, text, lexicon) IS 'signature of a document in a library';
 
--- Who changes documents holds this lock on their library together, who makes all
--- its signatures anew alone: of these none is of a document as it was before.
+-- Changes of documents hold this lock on their library in share mode, library_remake()
+-- exclusively: so no rebuilt signature is of an old version of a document.
 CREATE FUNCTION @extschema@._library_change_lock_class() RETURNS int
     LANGUAGE sql STABLE
 RETURN CAST(CAST('@extschema@.library_document' AS pg_catalog.regclass) AS pg_catalog.oid)::int;
-COMMENT ON FUNCTION @extschema@._library_change_lock_class() IS 'first number of the advisory locks on libraries of who changes documents; the second is the library''s';
+COMMENT ON FUNCTION @extschema@._library_change_lock_class() IS 'first number of the advisory locks of changes of documents; the second is the library''s number';
 
--- A snapshot from before signatures were made anew does not show them: what is to be
--- changed there would stay.  It shows the catalog's row of the table that they were in,
--- which is gone; so its size is null.  Names may be looked up in either way.
+-- A snapshot older than a rebuild does not show the new signatures, so a change would miss
+-- them.  It shows the catalog's row of the dropped table, whose size is null.  A name may
+-- be found by either snapshot.
 CREATE FUNCTION @extschema@._library_require_current(number int) RETURNS void
     LANGUAGE plpgsql VOLATILE SET search_path FROM CURRENT
 AS $$
@@ -148,21 +147,21 @@ BEGIN
         WHERE c.relname = ('library_signature_' || number::text)::name
           AND c.relnamespace = (SELECT p.relnamespace FROM pg_class p
                                 WHERE p.oid = '@extschema@.library_signature'::regclass::oid)) THEN
-        RAISE EXCEPTION 'could not serialize access, as the signatures of library "%" were made anew by another transaction',
+        RAISE EXCEPTION 'could not serialize access, as the signatures of library "%" were rebuilt by another transaction',
             (SELECT l.name FROM @extschema@.library l WHERE l.id = number)
             USING ERRCODE = 'serialization_failure', HINT = 'The transaction might succeed if retried.';
     END IF;
 END $$;
-COMMENT ON FUNCTION @extschema@._library_require_current(int) IS 'an error if a library''s signatures were made anew since the transaction has its snapshot';
+COMMENT ON FUNCTION @extschema@._library_require_current(int) IS 'raises an error if a library''s signatures were rebuilt after the transaction''s snapshot';
 
--- Documents go, and come with another body, by anybody's hand: statistics and
--- signatures keep pace.  They come to a library by _library_index_entries().
+-- Any DELETE and UPDATE of documents updates statistics and signatures.  New documents
+-- come by _library_index_entries().
 CREATE FUNCTION @extschema@.library_follow() RETURNS trigger
     LANGUAGE plpgsql SET search_path FROM CURRENT
 AS $$
 BEGIN
     IF TG_OP = 'TRUNCATE' THEN
-        -- which empties the table of rows, too, that these could not see
+        -- TRUNCATE removes rows that an older snapshot does not show
         IF pg_catalog.current_setting('transaction_isolation') <> 'read committed' THEN
             RAISE EXCEPTION 'documents cannot be truncated at isolation level "%"', pg_catalog.current_setting('transaction_isolation')
                 USING ERRCODE = 'invalid_transaction_state', HINT = 'Begin with BEGIN ISOLATION LEVEL READ COMMITTED.';
@@ -199,7 +198,7 @@ BEGIN
     END IF;
     RETURN NULL;
 END $$;
-COMMENT ON FUNCTION @extschema@.library_follow() IS 'trigger function that keeps statistics and signatures of a library''s documents';
+COMMENT ON FUNCTION @extschema@.library_follow() IS 'trigger function that updates statistics and signatures of a library''s documents';
 
 CREATE TRIGGER library_gone AFTER DELETE ON @extschema@.library_document
     REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION @extschema@.library_follow();
@@ -208,9 +207,9 @@ CREATE TRIGGER library_changed AFTER UPDATE ON @extschema@.library_document
 CREATE TRIGGER library_emptied AFTER TRUNCATE ON @extschema@.library_document
     FOR EACH STATEMENT EXECUTE FUNCTION @extschema@.library_follow();
 
--- Two at once take different rows, and none that the other has taken.  Not in SQL: the
--- function would depend on columns of type lexicon, and the server, when it drops that
--- type with all that depends on it, might come by it to the table before the column.
+-- Concurrent calls take different rows.  Not in SQL: the function would depend on columns
+-- of type lexicon, and DROP EXTENSION neardup CASCADE might reach the table by it before
+-- the column.
 CREATE FUNCTION @extschema@._library_sum_changes(library_id int) RETURNS void
     LANGUAGE plpgsql VOLATILE STRICT SET search_path FROM CURRENT
 AS $$
@@ -218,7 +217,7 @@ BEGIN
     WITH taken AS (SELECT c.ctid AS place FROM @extschema@.library_change c
                    WHERE c.library_id = _library_sum_changes.library_id FOR UPDATE SKIP LOCKED),
     old AS (DELETE FROM @extschema@.library_change c USING taken WHERE c.ctid = taken.place RETURNING c.*)
-    -- of what has gone, what has come may be among the rows of others
+    -- deleted documents may have been added by rows of another call
     INSERT INTO @extschema@.library_change (library_id, documents, words, indexed, come, gone)
     SELECT old.library_id, sum(documents), sum(words), max(indexed),
            CASE WHEN pg_catalog.count(come) = 0 OR pg_catalog.count(gone) = 0 THEN lexicon_agg(come)
@@ -226,12 +225,11 @@ BEGIN
            CASE WHEN pg_catalog.count(come) = 0 THEN lexicon_agg(gone) END
     FROM old GROUP BY old.library_id;
 END $$;
-COMMENT ON FUNCTION @extschema@._library_sum_changes(int) IS 'puts the rows of a library''s statistics together';
+COMMENT ON FUNCTION @extschema@._library_sum_changes(int) IS 'sums up the rows of a library''s statistics';
 
--- library: what one is
+-- library: libraries
 
--- Not strict, as is no function by which users change a library: a null is an error,
--- and not passed over in silence.
+-- Functions that change a library are not strict: a null is an error.
 CREATE FUNCTION @extschema@._library_require(argument text, given boolean, hint text) RETURNS void
     LANGUAGE plpgsql IMMUTABLE SET search_path FROM CURRENT
 AS $$
@@ -241,7 +239,7 @@ BEGIN
             USING ERRCODE = 'null_value_not_allowed', HINT = _library_require.hint;
     END IF;
 END $$;
-COMMENT ON FUNCTION @extschema@._library_require(text, boolean, text) IS 'an error unless an argument is given';
+COMMENT ON FUNCTION @extschema@._library_require(text, boolean, text) IS 'raises an error unless an argument is given';
 
 CREATE FUNCTION @extschema@.library_id(name text) RETURNS int
     LANGUAGE plpgsql STABLE SET search_path FROM CURRENT
@@ -259,9 +257,9 @@ BEGIN
     END IF;
     RETURN found;
 END $$;
-COMMENT ON FUNCTION @extschema@.library_id(text) IS 'number of a library, which has to be there';
+COMMENT ON FUNCTION @extschema@.library_id(text) IS 'number of a library; an error if there is none of that name';
 
--- Who has waited for a lock on a library may find that it has been dropped meanwhile.
+-- While a call waits for a lock on a library, another may drop it.
 CREATE FUNCTION @extschema@._library_require_still(name text, number int) RETURNS void
     LANGUAGE plpgsql VOLATILE SET search_path FROM CURRENT
 AS $$
@@ -271,21 +269,20 @@ BEGIN
             USING ERRCODE = 'undefined_object', HINT = 'The view libraries lists those that are there.';
     END IF;
 END $$;
-COMMENT ON FUNCTION @extschema@._library_require_still(text, int) IS 'an error if a library has been dropped while its lock was waited for';
+COMMENT ON FUNCTION @extschema@._library_require_still(text, int) IS 'raises an error if a library was dropped during the wait for its lock';
 
--- Workers hold this lock together, who makes all signatures anew alone.
+-- Workers hold this lock in share mode, library_remake() exclusively.
 CREATE FUNCTION @extschema@._library_lock_class() RETURNS int
     LANGUAGE sql STABLE
 RETURN CAST(CAST('@extschema@.library_queue' AS pg_catalog.regclass) AS pg_catalog.oid)::int;
-COMMENT ON FUNCTION @extschema@._library_lock_class() IS 'first number of the advisory locks on libraries; the second is the library''s';
+COMMENT ON FUNCTION @extschema@._library_lock_class() IS 'first number of the advisory locks on libraries; the second is the library''s number';
 
 CREATE FUNCTION @extschema@._library_signatures(number int) RETURNS text
     LANGUAGE sql IMMUTABLE STRICT
 RETURN pg_catalog.concat('@extschema@.library_signature_', number);
 COMMENT ON FUNCTION @extschema@._library_signatures(int) IS 'name of the table with a library''s signatures';
 
--- Sets are in an index of access method neardup, which takes new rows and any
--- threshold; a signature of words is one key.
+-- Access method neardup serves sets at any threshold; a signature of words is one key.
 CREATE FUNCTION @extschema@._library_signatures_index(signatures text, method text) RETURNS void
     LANGUAGE plpgsql VOLATILE STRICT SET search_path FROM CURRENT
 AS $$
@@ -296,7 +293,7 @@ BEGIN
             || CASE method WHEN 'shingles' THEN ' USING neardup (signature)'
                            ELSE ' USING gin (signature) WITH (fastupdate = off)' END;
 END $$;
-COMMENT ON FUNCTION @extschema@._library_signatures_index(text, text) IS 'makes a table of signatures ready to be a partition';
+COMMENT ON FUNCTION @extschema@._library_signatures_index(text, text) IS 'prepares a table of signatures to become a partition';
 
 CREATE FUNCTION @extschema@._library_signatures_attach(number int) RETURNS void
     LANGUAGE plpgsql VOLATILE STRICT SET search_path FROM CURRENT
@@ -305,14 +302,14 @@ DECLARE
     owner text := (SELECT pg_get_userbyid(c.relowner)::text FROM pg_class c
                    WHERE c.oid = '@extschema@.library_signature'::regclass::oid);
 BEGIN
-    -- a member of the owner's role, or a superuser, may have made it
+    -- a member of the owner's role, or a superuser, may have created it
     IF owner <> current_user::text THEN
         EXECUTE 'ALTER TABLE ' || @extschema@._library_signatures(number) || ' OWNER TO ' || quote_ident(owner);
     END IF;
     EXECUTE 'ALTER TABLE @extschema@.library_signature ATTACH PARTITION ' || @extschema@._library_signatures(number)
             || ' FOR VALUES IN (' || number::text || ')';
 END $$;
-COMMENT ON FUNCTION @extschema@._library_signatures_attach(int) IS 'makes the table with a library''s signatures a partition';
+COMMENT ON FUNCTION @extschema@._library_signatures_attach(int) IS 'attaches the table with a library''s signatures';
 
 CREATE FUNCTION @extschema@.library_create(name text, address text DEFAULT '', method text DEFAULT 'shingles',
                                analysis text DEFAULT '', threshold double precision DEFAULT 0.8) RETURNS int
@@ -324,13 +321,13 @@ DECLARE
 BEGIN
     IF name = '' THEN
         RAISE EXCEPTION 'the name of a library must not be empty'
-            USING ERRCODE = 'invalid_parameter_value', HINT = 'Give it a name that tells what it is, as library_create(''papers'').';
+            USING ERRCODE = 'invalid_parameter_value', HINT = 'Give it a name, such as library_create(''papers'').';
     END IF;
     IF method NOT IN ('shingles', 'top_words') THEN
         RAISE EXCEPTION 'a library cannot have method "%"', method
             USING ERRCODE = 'invalid_parameter_value', HINT = 'Methods are shingles and top_words.';
     END IF;
-    -- an error if the analysis is not known, or cannot be had of words, or the threshold is none
+    -- raise an error for an unknown analysis, one that is not of words, and an invalid threshold
     PERFORM length(lexicon_agg(''::text, library_create.analysis)), shingles(''::text, library_create.analysis);
     PERFORM near_duplicate(one, one, library_create.threshold, 'jaccard'::text)
     FROM signature_from('{}'::bigint[]) AS one;
@@ -349,7 +346,7 @@ BEGIN
     PERFORM @extschema@._library_signatures_attach(number);
     RETURN number;
 END $$;
-COMMENT ON FUNCTION @extschema@.library_create(text, text, text, text, double precision) IS 'makes a library';
+COMMENT ON FUNCTION @extschema@.library_create(text, text, text, text, double precision) IS 'creates a library';
 
 CREATE FUNCTION @extschema@.library_drop(library text) RETURNS void
     LANGUAGE plpgsql VOLATILE SET search_path FROM CURRENT
@@ -357,15 +354,15 @@ AS $$
 DECLARE
     number int := @extschema@.library_id(library);
 BEGIN
-    -- before the lock, for which workers wait with the entries that they have
+    -- before the lock, for which workers wait while they hold their entries
     DELETE FROM @extschema@.library_queue WHERE library_id = number;
     PERFORM pg_advisory_xact_lock(@extschema@._library_lock_class(), number);
     PERFORM @extschema@._library_require_still(library, number);
     EXECUTE 'DROP TABLE ' || @extschema@._library_signatures(number);
     -- first, so that triggers have nothing to count
     DELETE FROM @extschema@.library WHERE id = number;
-    -- what has come since, also where libraries are gone that were dropped before, but for
-    -- what a worker has, who finds no library then
+    -- entries added meanwhile, also of libraries dropped before; a worker that holds an entry
+    -- will find no library
     DELETE FROM @extschema@.library_queue
     WHERE id IN (SELECT q.id FROM @extschema@.library_queue q
                  WHERE NOT EXISTS (SELECT FROM @extschema@.library l WHERE l.id = q.library_id) FOR UPDATE SKIP LOCKED);
@@ -384,7 +381,7 @@ BEGIN ATOMIC
     ON CONFLICT (library_id, address) DO UPDATE SET body = EXCLUDED.body, added = EXCLUDED.added, error = NULL
     RETURNING id;
 END;
-COMMENT ON FUNCTION @extschema@.library_add(text, text, text) IS 'puts a document into the queue, in the place of one of the same address; its number there';
+COMMENT ON FUNCTION @extschema@.library_add(text, text, text) IS 'queues a document, and replaces a queued one of the same address; returns its number there';
 
 CREATE FUNCTION @extschema@.library_dequeue(library text) RETURNS bigint
     LANGUAGE sql VOLATILE
@@ -392,14 +389,14 @@ BEGIN ATOMIC
     WITH gone AS (DELETE FROM @extschema@.library_queue WHERE library_id = @extschema@.library_id(library) RETURNING 1)
     SELECT count(*) FROM gone;
 END;
-COMMENT ON FUNCTION @extschema@.library_dequeue(text) IS 'takes a library out of the queue; what is indexed stays';
+COMMENT ON FUNCTION @extschema@.library_dequeue(text) IS 'removes the documents of a library from the queue; returns their number';
 
 CREATE FUNCTION @extschema@.library_pause(library text, paused boolean DEFAULT true) RETURNS void
     LANGUAGE sql VOLATILE
 BEGIN ATOMIC
     UPDATE @extschema@.library l SET paused = library_pause.paused WHERE l.id = @extschema@.library_id(library_pause.library);
 END;
-COMMENT ON FUNCTION @extschema@.library_pause(text, boolean) IS 'leaves a library in the queue, but lets nobody index it';
+COMMENT ON FUNCTION @extschema@.library_pause(text, boolean) IS 'stops or resumes the indexing of a library';
 
 CREATE FUNCTION @extschema@.library_retry(library text) RETURNS bigint
     LANGUAGE sql VOLATILE
@@ -408,7 +405,7 @@ BEGIN ATOMIC
                    WHERE library_id = @extschema@.library_id(library) AND error IS NOT NULL RETURNING 1)
     SELECT count(*) FROM again;
 END;
-COMMENT ON FUNCTION @extschema@.library_retry(text) IS 'lets documents wait again that could not be indexed';
+COMMENT ON FUNCTION @extschema@.library_retry(text) IS 'queues documents again that could not be indexed; returns their number';
 
 -- The queue first: it waits for a worker that is about to index the document.
 CREATE FUNCTION @extschema@.library_remove(library text, address text) RETURNS boolean
@@ -425,19 +422,19 @@ BEGIN
     DELETE FROM @extschema@.library_document d WHERE d.library_id = number AND d.address = library_remove.address;
     RETURN FOUND OR waited;
 END $$;
-COMMENT ON FUNCTION @extschema@.library_remove(text, text) IS 'removes a document from a library and its queue; whether it was there';
+COMMENT ON FUNCTION @extschema@.library_remove(text, text) IS 'removes a document from a library and its queue; returns whether it was there';
 
 -- library: indexing
 
--- Entries become documents, get their signatures, and are counted, unless their library
--- has been dropped.  Who has an entry is alone with its address.
+-- Makes documents, signatures and statistics of entries, unless their library has been
+-- dropped.  The lock on an entry protects its address.
 CREATE FUNCTION @extschema@._library_index_entries(entries bigint[]) RETURNS void
     LANGUAGE plpgsql VOLATILE STRICT SET search_path FROM CURRENT
 AS $$
 BEGIN
     DELETE FROM @extschema@.library_document d USING @extschema@.library_queue q
     WHERE q.id = ANY (entries) AND d.library_id = q.library_id AND d.address = q.address;
-    -- Documents are numbered in the order of their entries, which a join, as EXISTS is one, would not keep.
+    -- Documents are numbered in the order of their entries; a join, or EXISTS, would not keep it.
     WITH entry AS (DELETE FROM @extschema@.library_queue WHERE id = ANY (entries) RETURNING library_id, address, body),
     document AS (INSERT INTO @extschema@.library_document (library_id, address, body)
                  SELECT library_id, address, body FROM entry
@@ -455,8 +452,8 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION @extschema@._library_index_entries(bigint[]) IS 'indexes entries of the queue';
 
--- An entry that cannot be indexed stays, with the reason.  Errors that are not
--- the document's fault (a full disk, a deadlock) go through.
+-- An entry that cannot be indexed stays, with the reason.  Other errors (a full disk, a
+-- deadlock) are raised.
 CREATE FUNCTION @extschema@._library_index_one(entry bigint) RETURNS void
     LANGUAGE plpgsql VOLATILE STRICT SET search_path FROM CURRENT
 AS $$
@@ -465,10 +462,10 @@ BEGIN
 EXCEPTION WHEN data_exception OR program_limit_exceeded THEN
     UPDATE @extschema@.library_queue SET error = SQLERRM WHERE id = entry;
 END $$;
-COMMENT ON FUNCTION @extschema@._library_index_one(bigint) IS 'indexes an entry of the queue, or notes why it cannot be';
+COMMENT ON FUNCTION @extschema@._library_index_one(bigint) IS 'indexes an entry of the queue, or records the reason why it cannot';
 
--- A batch is of one library: of those that have an entry which no other worker has, the
--- one whose first entry has waited longest; 16 MB are enough for one.
+-- A batch, of 16 MB at most, is of one library: the one with the oldest first entry, of
+-- those with an entry that no other worker holds.
 CREATE FUNCTION @extschema@.library_index_batch(library text DEFAULT NULL, batch int DEFAULT 1000) RETURNS int
     LANGUAGE plpgsql VOLATILE SET search_path FROM CURRENT
 AS $$
@@ -484,7 +481,7 @@ BEGIN
         RAISE EXCEPTION 'batch is out of range: %', batch
             USING ERRCODE = 'invalid_parameter_value', DETAIL = 'It is a number of documents from 1 on.';
     END IF;
-    -- one library after the other: entries of those that are paused are not gone through
+    -- library by library, so that entries of paused ones are not read
     FOR number IN
         SELECT l.id FROM @extschema@.library l
         CROSS JOIN LATERAL (SELECT q.id FROM @extschema@.library_queue q
@@ -512,10 +509,10 @@ BEGIN
     END;
     RETURN coalesce(pg_catalog.cardinality(taken), 0);
 END $$;
-COMMENT ON FUNCTION @extschema@.library_index_batch(text, int) IS 'indexes a batch of the queue; how many entries it was';
+COMMENT ON FUNCTION @extschema@.library_index_batch(text, int) IS 'indexes a batch of the queue; returns its number of entries';
 
--- Statistics as they are now, and all signatures made with them, in a new
--- table: no row is left behind that vacuum would have to remove.
+-- Sums up the statistics and writes all signatures into a new table, which leaves no dead
+-- rows.
 CREATE FUNCTION @extschema@.library_remake(library text) RETURNS bigint
     LANGUAGE plpgsql VOLATILE SET search_path FROM CURRENT
 AS $$
@@ -526,7 +523,7 @@ DECLARE
     statement text;
     made bigint;
 BEGIN
-    -- it has to see what those have done for whom it waits
+    -- it must see the changes of transactions that it waits for
     IF pg_catalog.current_setting('transaction_isolation') <> 'read committed' THEN
         RAISE EXCEPTION 'library_remake cannot run at isolation level "%"', pg_catalog.current_setting('transaction_isolation')
             USING ERRCODE = 'invalid_transaction_state', HINT = 'Begin with BEGIN ISOLATION LEVEL READ COMMITTED.';
@@ -540,8 +537,8 @@ BEGIN
                                   ELSE lexicon_agg(c.come) - lexicon_agg(c.gone) END
                       FROM @extschema@.library_change c WHERE c.library_id = number)
     WHERE l.id = number AND l.method = 'top_words';
-    -- No join, below which no worker would go.  OFFSET 0 keeps the signature from
-    -- being made twice, once to see whether there is one.
+    -- No join: it would not run in parallel.  OFFSET 0 prevents that each signature is made
+    -- twice, once for the condition.
     SELECT 'CREATE TABLE ' || remade || ' AS SELECT * FROM (SELECT d.library_id, d.id AS document_id,'
            || ' @extschema@._library_signature_of(d.body, ' || quote_literal(l.method) || ', ' || quote_literal(l.analysis)
            || ', (SELECT statistics FROM @extschema@.library WHERE id = ' || number::text || ')) AS signature'
@@ -557,7 +554,7 @@ BEGIN
     EXECUTE 'ANALYZE ' || signatures;
     RETURN made;
 END $$;
-COMMENT ON FUNCTION @extschema@.library_remake(text) IS 'takes a library''s statistics as they are now and makes all its signatures anew; how many';
+COMMENT ON FUNCTION @extschema@.library_remake(text) IS 'updates the statistics of a library and rebuilds its signatures; returns their number';
 
 CREATE FUNCTION @extschema@._library_require_tolerance(tolerance double precision) RETURNS void
     LANGUAGE plpgsql IMMUTABLE SET search_path FROM CURRENT
@@ -568,15 +565,14 @@ BEGIN
     IF tolerance < 0::double precision OR tolerance = 'NaN'::double precision THEN
         RAISE EXCEPTION 'tolerance is out of range: %', tolerance
             USING ERRCODE = 'invalid_parameter_value', DETAIL = 'It is a share of the documents from 0 on.',
-                  HINT = 'Take 0 for signatures made anew at every change, ''Infinity'' for none.';
+                  HINT = 'Take 0 to rebuild signatures at every change, ''Infinity'' for never.';
     END IF;
 END $$;
-COMMENT ON FUNCTION @extschema@._library_require_tolerance(double precision) IS 'an error unless it is a tolerance';
+COMMENT ON FUNCTION @extschema@._library_require_tolerance(double precision) IS 'raises an error for an invalid tolerance';
 
--- What is left to do when the queue is empty: many rows of statistics become
--- one; signatures made with statistics of far fewer documents, or of far more,
--- are made anew.  Not where another worker is at it, who comes here too, nor where the
--- library has been dropped meanwhile.
+-- Sums up statistics of many rows, and rebuilds signatures if the number of documents has
+-- changed by more than the tolerance.  Does nothing if another worker is still indexing,
+-- which will come here, or if the library has been dropped.
 CREATE FUNCTION @extschema@._library_settle(library text, tolerance double precision) RETURNS void
     LANGUAGE plpgsql VOLATILE SET search_path FROM CURRENT
 AS $$
@@ -604,12 +600,11 @@ BEGIN
         PERFORM @extschema@.library_remake(library);
     END IF;
 END $$;
-COMMENT ON FUNCTION @extschema@._library_settle(text, double precision) IS 'what is left to do when the queue is empty';
+COMMENT ON FUNCTION @extschema@._library_settle(text, double precision) IS 'sums up statistics and rebuilds outdated signatures when the queue is empty';
 
--- No SET clause and no name without a schema: a procedure that commits may
--- have neither.  Workers see what others have done, whatever the default is; the
--- transaction of the call has begun already.  A library that cannot be settled is
--- an error at the end, when the others are.
+-- A procedure that commits can have no SET clause, so all names are qualified.  Each
+-- transaction is READ COMMITTED, whatever the default is; that of the call has begun
+-- already.  An error of one library is raised at the end, after the others.
 CREATE PROCEDURE @extschema@.library_index(library text DEFAULT NULL, batch int DEFAULT 1000,
                                tolerance double precision DEFAULT 0.1)
     LANGUAGE plpgsql
@@ -647,11 +642,11 @@ BEGIN
                   HINT = 'The queue is done, and so are all other libraries. Call library_index() again when the reason is gone.';
     END IF;
 END $$;
-COMMENT ON PROCEDURE @extschema@.library_index(text, int, double precision) IS 'indexes what is in the queue, in batches that commit';
+COMMENT ON PROCEDURE @extschema@.library_index(text, int, double precision) IS 'indexes the queue, in batches that commit';
 
--- library: asking it
+-- library: checks
 
--- Not stable: it may have to wait for library_remake(), and has to see what that has made.
+-- Not stable: it may wait for library_remake(), and must see the new signatures.
 CREATE FUNCTION @extschema@.library_check(doc text, library text DEFAULT NULL, threshold double precision DEFAULT NULL)
     RETURNS TABLE (found_in text, document bigint, address text, similarity double precision)
     LANGUAGE plpgsql VOLATILE SET search_path FROM CURRENT SET plan_cache_mode = force_generic_plan
@@ -662,7 +657,7 @@ DECLARE
 BEGIN
     FOR one IN SELECT l.id, l.name, coalesce(library_check.threshold, l.threshold) AS threshold
                FROM @extschema@.library l WHERE wanted IS NULL OR l.id = wanted ORDER BY l.name LOOP
-        -- with the statistics that the signatures were made with
+        -- with the statistics of the signatures
         RETURN QUERY
         SELECT one.name, d.id, d.address, similarity(s.signature, a.asked) AS alike
         FROM (SELECT @extschema@._library_signature_of(doc, l.method, l.analysis, l.statistics) AS asked
@@ -688,7 +683,7 @@ BEGIN ATOMIC
     CROSS JOIN LATERAL shared_passages(doc, d.body, min_words, max_gap, l.analysis) p
     ORDER BY c.found_in, c.similarity DESC, c.document, p.a_start, p.b_start;
 END;
-COMMENT ON FUNCTION @extschema@.library_passages(text, text, double precision, int, int) IS 'near-duplicates of a document in a library, or in all, and what it has in common with each';
+COMMENT ON FUNCTION @extschema@.library_passages(text, text, double precision, int, int) IS 'near-duplicates of a document in a library, or in all, with the passages that it shares with each';
 
 CREATE FUNCTION @extschema@.library_cases(doc text, library text DEFAULT NULL, preset text DEFAULT 'edited',
                               candidates int DEFAULT 10, min_length int DEFAULT 150)
@@ -722,7 +717,7 @@ BEGIN
         PERFORM @extschema@._library_require_current(one.id);
     END LOOP;
 END $$;
-COMMENT ON FUNCTION @extschema@.library_cases(text, text, text, int, int) IS 'the cases of copying of a document from those of a library, or of all, that are nearest to it';
+COMMENT ON FUNCTION @extschema@.library_cases(text, text, text, int, int) IS 'cases of copying between a document and the nearest ones of a library, or of all';
 
 CREATE VIEW @extschema@.libraries AS
 SELECT l.name, l.address, l.method, l.analysis, l.threshold,
@@ -745,8 +740,8 @@ CROSS JOIN LATERAL (SELECT count(*) FILTER (WHERE k.mode = 'ShareLock') AS worke
                       AND k.classid = '@extschema@.library_queue'::regclass::oid AND k.objid = l.id::oid) w;
 COMMENT ON VIEW @extschema@.libraries IS 'libraries with their statistics, state and progress';
 
--- Who creates the extension is the owner of its tables, as of the extension: a
--- trusted one's script runs as the superuser of the cluster.
+-- The creator of the extension owns its tables: the script of a trusted extension runs as
+-- the cluster's superuser.
 
 ALTER TABLE @extschema@.library OWNER TO @extowner@;
 ALTER TABLE @extschema@.library_document OWNER TO @extowner@;

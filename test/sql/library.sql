@@ -232,7 +232,7 @@ SELECT count(library_add('papers', 'by reader', doc(9001)));
 SELECT library_create('by reader');
 RESET ROLE;
 
--- A document without words has no signature, also if all are made anew
+-- A document without words has no signature, also if all are rebuilt
 SELECT library_create('t', '', 'top_words', 'english stop') > 0 AS t, library_create('zz', '', 'top_words') > 0 AS zz;
 SELECT count(library_add('t', address, body))
 FROM (VALUES ('1', 'The pool stays closed until Friday because of repairs.'), ('2', 'and the of')) v (address, body);
