@@ -12,6 +12,7 @@
 #include "access/detoast.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_type.h"
+#include "common/string.h"
 #include "lib/stringinfo.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -145,11 +146,11 @@ doc_context_of_aggregate(FunctionCallInfo fcinfo, const char *what, Reads reads)
 							doccxt->configured ? "configuration" : "analysis",
 							what)));
 	}
-	doc_context_read(doccxt, fcinfo, reads);
+	doc_context_read(doccxt, fcinfo, reads, 0);
 	return doccxt;
 }
 
-/* SignatureSpec ready */
+/* Preparing to read */
 
 /* Forgets what reads and all that it was made for. */
 static void
@@ -158,7 +159,6 @@ reset_doc_context(DocContext *doccxt)
 	doccxt->analysis = NULL;
 	doccxt->reader = NULL;
 	doccxt->shingler = NULL;
-	doccxt->sequence = NULL;
 	doccxt->kept = NULL;
 	doccxt->said = NULL;
 	doccxt->config = InvalidOid;
@@ -320,7 +320,7 @@ read_config(DocContext *doccxt, Oid config, Reads reads, int k)
 }
 
 void
-doc_context_read_shingles(DocContext *doccxt, FunctionCallInfo fcinfo, Reads reads, int k)
+doc_context_read(DocContext *doccxt, FunctionCallInfo fcinfo, Reads reads, int k)
 {
 	if (doccxt->configured)
 		read_config(doccxt, PG_GETARG_OID(doccxt->first), reads, k);
@@ -329,12 +329,6 @@ doc_context_read_shingles(DocContext *doccxt, FunctionCallInfo fcinfo, Reads rea
 				  doccxt->analysis_at >= 0 ? PG_GETARG_TEXT_PP(doccxt->analysis_at) :
 				  NULL,
 				  reads, k);
-}
-
-void
-doc_context_read(DocContext *doccxt, FunctionCallInfo fcinfo, Reads reads)
-{
-	doc_context_read_shingles(doccxt, fcinfo, reads, 0);
 }
 
 void
@@ -397,7 +391,7 @@ doc_context_read_for_lexicon(DocContext *doccxt, FunctionCallInfo fcinfo,
 		doc_context_read_as_lexicon(doccxt, lexicon, reads);
 		return;
 	}
-	doc_context_read(doccxt, fcinfo, reads);
+	doc_context_read(doccxt, fcinfo, reads, 0);
 	lexicon_require_spec(lexicon, &doccxt->words);
 }
 
@@ -443,12 +437,9 @@ doc_context_begin(DocContext *doccxt, const text *doc)
 	reader_begin(doc_context_reader(doccxt), utf8, len);
 }
 
-const uint64 *
-doc_context_set(DocContext *doccxt, const text *doc, bool rising, size_t *n)
+static Shingler *
+get_shingler(DocContext *doccxt)
 {
-	size_t		len;
-	const char *utf8 = text_as_utf8(doc, &len);
-
 	Assert(doccxt->analysis != NULL);
 	if (doccxt->shingler == NULL)
 	{
@@ -457,9 +448,18 @@ doc_context_set(DocContext *doccxt, const text *doc, bool rising, size_t *n)
 		doccxt->shingler = shingler_create(doccxt->analysis);
 		MemoryContextSwitchTo(old);
 	}
+	return doccxt->shingler;
+}
+
+const uint64 *
+doc_context_set(DocContext *doccxt, const text *doc, bool rising, size_t *n)
+{
+	size_t		len;
+	const char *utf8 = text_as_utf8(doc, &len);
+
 	if (rising)
-		return shingler_set(doccxt->shingler, utf8, len, n);
-	return shingler_distinct(doccxt->shingler, utf8, len, n);
+		return shingler_set(get_shingler(doccxt), utf8, len, n);
+	return shingler_distinct(get_shingler(doccxt), utf8, len, n);
 }
 
 Sequence
@@ -468,16 +468,8 @@ doc_context_sequence(DocContext *doccxt, const text *doc)
 	size_t		len;
 	const char *utf8 = text_as_utf8(doc, &len);
 
-	Assert(doccxt->analysis != NULL);
-	if (doccxt->sequence == NULL)
-	{
-		MemoryContext old = MemoryContextSwitchTo(doccxt->context);
-
-		refuse_numbered(doccxt);
-		doccxt->sequence = sequence_create(doccxt->analysis);
-		MemoryContextSwitchTo(old);
-	}
-	return sequence_read(doccxt->sequence, utf8, len);
+	refuse_numbered(doccxt);
+	return shingler_sequence(get_shingler(doccxt), utf8, len);
 }
 
 /* Lexicons */
@@ -533,27 +525,13 @@ doc_context_lexicon(DocContext *doccxt, FunctionCallInfo fcinfo, int n)
  * what stands for the rest is in no word.
  */
 
-static bool
-is_ascii(const char *word, size_t len)
-{
-	for (size_t i = 0; i < len; i++)
-	{
-		if (IS_HIGHBIT_SET(word[i]))
-			return false;
-	}
-	return true;
-}
-
-/* A word with characters beyond ASCII, by that conversion. */
-static struct varlena *
-convert_word(Oid conversion, const char *word, size_t len)
+/* Append a word by a conversion, what it cannot convert as code points. */
+static void
+append_converted(StringInfo out, Oid conversion, const char *word, size_t len)
 {
 	size_t		size = (len + 1) * MAX_CONVERSION_GROWTH + 1;
 	char	   *part = palloc(size);
-	StringInfoData out;
-	struct varlena *result;
 
-	initStringInfo(&out);
 	while (len > 0)
 	{
 		unsigned char *at = (unsigned char *) word;
@@ -564,37 +542,40 @@ convert_word(Oid conversion, const char *word, size_t len)
 											 GetDatabaseEncoding(), at, len,
 											 (unsigned char *) part, size,
 											 true);
-		appendStringInfoString(&out, part);
+		appendStringInfoString(out, part);
 		if (done < len)
 		{
-			appendStringInfo(&out, "U+%04X",
+			appendStringInfo(out, "U+%04X",
 							 (unsigned int) utf8_to_unicode(at + done));
 			done += pg_utf_mblen(at + done);
 		}
 		word += done;
 		len -= done;
 	}
-	result = cstring_to_text_with_len(out.data, out.len);
-	pfree(out.data);
 	pfree(part);
-	return result;
 }
 
 struct varlena *
 server_word(const char *word, size_t len)
 {
 	int			encoding = GetDatabaseEncoding();
-	Oid			conversion;
+	char	   *str = pnstrdup(word, len);
+	struct varlena *result;
 
-	if (encoding == PG_UTF8 || encoding == PG_SQL_ASCII ||
-		is_ascii(word, len))
-		return cstring_to_text_with_len(word, len);
-	conversion = FindDefaultConversionProc(PG_UTF8, encoding);
-	if (!OidIsValid(conversion))
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_FUNCTION),
-				 errmsg("default conversion function for encoding \"%s\" to \"%s\" does not exist",
-						pg_encoding_to_char(PG_UTF8),
-						pg_encoding_to_char(encoding))));
-	return convert_word(conversion, word, len);
+	if (encoding == PG_UTF8 || encoding == PG_SQL_ASCII || pg_is_ascii(str))
+		result = cstring_to_text_with_len(word, len);
+	else
+	{
+		Oid			conversion = FindDefaultConversionProc(PG_UTF8, encoding);
+		StringInfoData out;
+
+		if (!OidIsValid(conversion))
+			(void) pg_any_to_server(str, len, PG_UTF8); /* raises an error */
+		initStringInfo(&out);
+		append_converted(&out, conversion, word, len);
+		result = cstring_to_text_with_len(out.data, out.len);
+		pfree(out.data);
+	}
+	pfree(str);
+	return result;
 }

@@ -58,7 +58,6 @@ typedef struct DocContext
 								 * or the shingles */
 	Reader	   *reader;			/* each NULL until it is needed */
 	Shingler   *shingler;
-	SequenceReader *sequence;
 
 	/*
 	 * the arguments they were made for: a text, a configuration or a
@@ -119,9 +118,7 @@ doc_context_argument(const DocContext *doccxt, int n)
  * does; INVALID_PARAMETER_VALUE for an analysis in characters where words are
  * wanted, and for one that has another k.
  */
-extern void doc_context_read(DocContext *doccxt, FunctionCallInfo fcinfo, Reads reads);
-extern void doc_context_read_shingles(DocContext *doccxt, FunctionCallInfo fcinfo,
-									  Reads reads, int k);
+extern void doc_context_read(DocContext *doccxt, FunctionCallInfo fcinfo, Reads reads, int k);
 
 /* The same for an analysis from elsewhere than the call. */
 extern void doc_context_read_analysis(DocContext *doccxt, Datum doc, const text *analysis,
@@ -132,22 +129,18 @@ extern void doc_context_read_as_lexicon(DocContext *doccxt, const Lexicon *lexic
 										Reads reads);
 
 /*
- * The same for words that are to be looked up in a lexicon: those of the call's
- * configuration or analysis, or if that is empty of the lexicon's own.  Raises
- * DATATYPE_MISMATCH if the words of the two are not the same.
+ * The same for words to be looked up in a lexicon: those of the call, or if its analysis
+ * is empty of the lexicon.  Raises DATATYPE_MISMATCH if the two are not the same.
  */
 extern void doc_context_read_for_lexicon(DocContext *doccxt, FunctionCallInfo fcinfo,
 										 const Lexicon *lexicon, Reads reads);
 
-/*
- * The view of the lexicon that is argument n of the first form.  Large ones
- * are detoasted once per query.
- */
+/* Return the view of the lexicon that is argument n of the first form. */
 extern LexiconView *doc_context_lexicon(DocContext *doccxt, FunctionCallInfo fcinfo, int n);
 
 /*
- * A text in UTF-8, whatever the encoding of the database: in place or as a
- * copy.  Raises an error if the text is not valid or cannot be converted.
+ * Return a text in UTF-8, whatever the encoding of the database: in place or as a
+ * copy.  Raises an error if the text cannot be converted.
  */
 static inline const char *
 text_as_utf8(const text *t, size_t *len)
@@ -165,14 +158,14 @@ text_as_utf8(const text *t, size_t *len)
 }
 
 /*
- * A word of UTF-8 as a text of the database.  A character that the database's
+ * Return a word of UTF-8 as a text of the database.  A character that the database's
  * encoding does not have is written as its code point: U+03BC.
  */
 extern struct varlena *server_word(const char *word, size_t len);
 
 /*
- * Begins to read a document's words or sentences with the context's reader, the
- * words where the document context reads shingles; raises an error if it is no valid text.
+ * Return the reader of words or sentences, of words where the document context reads
+ * shingles; and begin a document with it.
  */
 extern Reader *doc_context_reader(DocContext *doccxt);
 extern void doc_context_begin(DocContext *doccxt, const text *doc);

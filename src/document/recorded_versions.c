@@ -129,20 +129,12 @@ is_record(Relation rel)
 		TupleDescAttr(desc, 1)->atttypid == TEXTOID;
 }
 
-/* The rows of the table. */
-typedef struct Record
+/* Return the versions of a component, or of ICU, that the table has. */
+static List *
+recorded_versions(Relation rel, const char *component)
 {
-	List	   *names;
-	List	   *versions;
-	bool		same_icu;		/* it says the version of ICU, that of now */
-} Record;
-
-static Record
-read_record(Relation rel)
-{
-	Record		record = {NIL, NIL, false};
 	SysScanDesc scan = systable_beginscan(rel, InvalidOid, false, NULL, 0, NULL);
-	bool		other_icu = false;
+	List	   *versions = NIL;
 	HeapTuple	row;
 
 	while (HeapTupleIsValid(row = systable_getnext(scan)))
@@ -151,54 +143,51 @@ read_record(Relation rel)
 		Datum		name = heap_getattr(row, 1, RelationGetDescr(rel), &isnull[0]);
 		Datum		version = heap_getattr(row, 2, RelationGetDescr(rel), &isnull[1]);
 
-		if (isnull[0] || isnull[1])
-			continue;
-		record.names = lappend(record.names, TextDatumGetCString(name));
-		record.versions = lappend(record.versions, TextDatumGetCString(version));
-		if (strcmp(llast(record.names), ICU) != 0)
-			continue;
-		if (strcmp(llast(record.versions), icu_version()) == 0)
-			record.same_icu = true;
-		else
-			other_icu = true;
+		if (!isnull[0] && !isnull[1] &&
+			strcmp(TextDatumGetCString(name), component) == 0)
+			versions = lappend(versions, TextDatumGetCString(version));
 	}
 	systable_endscan(scan);
-	record.same_icu &= !other_icu;
-	return record;
+	return versions;
 }
 
-/* Whether a component does something else than is recorded. */
+/* Is every recorded version the one of now? */
 static bool
-differs(const Record *record, int id)
+all_equal(List *versions, const char *now)
+{
+	ListCell   *lc;
+
+	foreach(lc, versions)
+	{
+		if (strcmp(lfirst(lc), now) != 0)
+			return false;
+	}
+	return true;
+}
+
+/* Does a component do something else than is recorded? */
+static bool
+differs(Relation rel, int id)
 {
 	const char *name = component_name(id);
-	char	   *version = NULL;
-	ListCell   *lc;
-	ListCell   *recorded;
+	List	   *icu = COMPONENT_IS_ICU(id) ? recorded_versions(rel, ICU) : NIL;
+	List	   *versions;
 
-	if (name == NULL || (COMPONENT_IS_ICU(id) && record->same_icu))
+	if (name == NULL || (icu != NIL && all_equal(icu, icu_version())))
 		return false;
-	forboth(lc, record->names, recorded, record->versions)
-	{
-		if (strcmp(lfirst(lc), name) != 0)
-			continue;
-		if (version == NULL)
-			version = component_version(id);
-		if (strcmp(lfirst(recorded), version) != 0)
-			return true;
-	}
-	return false;
+	versions = recorded_versions(rel, name);
+	return versions != NIL && !all_equal(versions, component_version(id));
 }
 
 /* All that differs, once the session uses one of it. */
 static void
-warn(const Record *record)
+warn(Relation rel)
 {
 	StringInfoData list;
 
 	initStringInfo(&list);
 	for (int id = 0; id < NUM_COMPONENTS; id++)
-		if (differs(record, id))
+		if (differs(rel, id))
 			appendStringInfo(&list, "%s%s", list.len > 0 ? ", " : "", component_name(id));
 	ereport(WARNING,
 			(errcode(ERRCODE_WARNING),
@@ -254,12 +243,11 @@ check_component(int id)
 		MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "neardup record",
 													  ALLOCSET_DEFAULT_SIZES);
 		MemoryContext old = MemoryContextSwitchTo(context);
-		Record		record = read_record(rel);
 
-		if (differs(&record, id))
+		if (differs(rel, id))
 		{
 			warned = true;
-			warn(&record);
+			warn(rel);
 		}
 		MemoryContextSwitchTo(old);
 		MemoryContextDelete(context);

@@ -199,37 +199,22 @@ match_anchor(const Anchors *anchors, const Sequence *sequence, size_t at)
 	return 0;
 }
 
-/* Shingles at, or behind, each anchor of the document. */
-static size_t
-select_by_anchor(const Sequence *sequence, const Anchors *anchors, bool behind,
-				 uint64 *chosen)
+size_t
+select_by_anchor(const Sequence *sequence, const Anchors *anchors,
+				 bool following, uint64 *chosen)
 {
 	size_t		nchosen = 0;
 
 	for (size_t at = 0; at < sequence->nunits; at++)
 	{
 		size_t		length = match_anchor(anchors, sequence, at);
-		size_t		begin = behind ? at + length : at;
+		size_t		begin = following ? at + length : at;
 
 		if (length > 0 && begin < sequence->nshingles)
 			chosen[nchosen++] = sequence->shingles[begin];
 		CHECK_EVERY(at);
 	}
 	return nchosen;
-}
-
-size_t
-select_anchored(const Sequence *sequence, const Anchors *anchors,
-				uint64 *chosen)
-{
-	return select_by_anchor(sequence, anchors, false, chosen);
-}
-
-size_t
-select_following(const Sequence *sequence, const Anchors *anchors,
-				 uint64 *chosen)
-{
-	return select_by_anchor(sequence, anchors, true, chosen);
 }
 
 /* Rare begins */

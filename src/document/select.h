@@ -36,16 +36,13 @@ extern Anchors *anchors_create(void);
 extern void anchors_add(Anchors *anchors, const uint64 *units, size_t n);
 extern uint64 anchors_finish(Anchors *anchors);
 
-/* The shingles that begin with an anchor. */
-extern size_t select_anchored(const Sequence *sequence,
-							  const Anchors *anchors, uint64 *chosen);
-
 /*
- * The shingles that follow an anchor, the longest one where several begin in
- * the same place; k is the size of a whole shingle.
+ * The shingles that begin with an anchor, or that follow one: the longest one, where
+ * several begin in the same place.
  */
-extern size_t select_following(const Sequence *sequence,
-							   const Anchors *anchors, uint64 *chosen);
+extern size_t select_by_anchor(const Sequence *sequence,
+							   const Anchors *anchors, bool following,
+							   uint64 *chosen);
 
 /*
  * The `count` hashes, of n, whose begins (hashes, too) are the rarest among

@@ -269,12 +269,12 @@ number_repeats(uint64 *elements, size_t n)
 	}
 }
 
-/* Sets */
+/* Shinglers */
 
 #define SET_SIZE		4096	/* shingles that there is room for at first */
 #define TABLE_MAX		1024	/* shingles that are made distinct by a table;
 								 * a power of two */
-#define SET_KEEP		131072	/* a larger buffer is not kept */
+#define BUFFER_KEPT		131072	/* a larger buffer is freed */
 
 struct Shingler
 {
@@ -282,11 +282,13 @@ struct Shingler
 	size_t		k;
 	Order		order;
 	bool		numbered;		/* repeated shingles are numbered */
-	MemoryContext context;		/* owns the set */
-	uint64	   *set;			/* shingles, the first of them sorted */
+	MemoryContext context;		/* owns the buffers */
+	uint64	   *shingles;		/* of a set the first ones sorted */
 	size_t		n;
 	size_t		size;			/* there is room for */
-	uint64	   *units;			/* k - 1 of before and READ_AT_ONCE new ones */
+	uint64	   *units;			/* of a set k - 1 of before and READ_AT_ONCE
+								 * new ones */
+	size_t		units_size;
 	uint64	   *room;			/* to sort a shingle in */
 };
 
@@ -301,26 +303,39 @@ shingler_create(const Analysis *analysis)
 	shingler->order = analysis->spec.order;
 	shingler->numbered = (analysis->spec.filters & FILTER_REPEATS) != 0;
 	shingler->context = CurrentMemoryContext;
-	shingler->size = SET_SIZE;
-	shingler->set = palloc(shingler->size * sizeof(uint64));
-	shingler->units = palloc((shingler->k + READ_AT_ONCE) * sizeof(uint64));
 	shingler->room = palloc(shingler->k * sizeof(uint64));
 	return shingler;
 }
 
-/* Another buffer of the given size, with the set in it. */
 static void
-resize(Shingler *shingler, size_t size)
+reserve(Shingler *shingler, uint64 **buffer, size_t *size, size_t wanted)
 {
-	uint64	   *set = MemoryContextAllocHuge(shingler->context,
-											 size * sizeof(uint64));
+	MemoryContext old = MemoryContextSwitchTo(shingler->context);
 
-	Assert(shingler->n <= size);
-	memcpy(set, shingler->set, shingler->n * sizeof(uint64));
-	pfree(shingler->set);
-	shingler->set = set;
-	shingler->size = size;
+	*buffer = growing_reserve(*buffer, size, wanted, sizeof(uint64));
+	MemoryContextSwitchTo(old);
 }
+
+static void
+free_large(uint64 **buffer, size_t *size)
+{
+	if (*size <= BUFFER_KEPT)
+		return;
+	pfree(*buffer);
+	*buffer = NULL;
+	*size = 0;
+}
+
+static void
+begin(Shingler *shingler, const char *doc, size_t len)
+{
+	free_large(&shingler->shingles, &shingler->size);
+	free_large(&shingler->units, &shingler->units_size);
+	shingler->n = 0;
+	reader_begin(shingler->reader, doc, len);
+}
+
+/* Sets */
 
 static void
 require_fit(const Shingler *shingler)
@@ -338,7 +353,7 @@ require_fit(const Shingler *shingler)
 static void
 make_distinct(Shingler *shingler)
 {
-	shingler->n = sort_distinct_hashes(shingler->set, shingler->n);
+	shingler->n = sort_distinct_hashes(shingler->shingles, shingler->n);
 	require_fit(shingler);
 }
 
@@ -353,7 +368,8 @@ make_room(Shingler *shingler, size_t n)
 	else
 		make_distinct(shingler);
 	if (shingler->n + n > shingler->size / 2)
-		resize(shingler, 2 * shingler->size);
+		reserve(shingler, &shingler->shingles, &shingler->size,
+				2 * shingler->size);
 	Assert(shingler->n + n <= shingler->size);
 }
 
@@ -366,10 +382,10 @@ gather(Shingler *shingler, const char *doc, size_t len)
 	bool		any = false;	/* there was a shingle */
 	size_t		got;
 
-	shingler->n = 0;
-	if (shingler->size > SET_KEEP)
-		resize(shingler, SET_SIZE);
-	reader_begin(shingler->reader, doc, len);
+	begin(shingler, doc, len);
+	reserve(shingler, &shingler->units, &shingler->units_size,
+			k + READ_AT_ONCE);
+	reserve(shingler, &shingler->shingles, &shingler->size, SET_SIZE);
 	while ((got = reader_read(shingler->reader, shingler->units + have,
 							  READ_AT_ONCE)) > 0)
 	{
@@ -381,7 +397,7 @@ gather(Shingler *shingler, const char *doc, size_t len)
 		nshingles = have - k + 1;
 		make_room(shingler, nshingles);
 		order_shingles(shingler->order, shingler->units, have, k,
-					   shingler->room, shingler->set + shingler->n);
+					   shingler->room, shingler->shingles + shingler->n);
 		shingler->n += nshingles;
 		any = true;
 		memmove(shingler->units, shingler->units + nshingles,
@@ -391,11 +407,11 @@ gather(Shingler *shingler, const char *doc, size_t len)
 	if (!any && have > 0)
 	{
 		order_shingles(shingler->order, shingler->units, have, have,
-					   shingler->room, shingler->set);
+					   shingler->room, shingler->shingles);
 		shingler->n = 1;
 	}
 	if (shingler->numbered)
-		number_repeats(shingler->set, shingler->n);
+		number_repeats(shingler->shingles, shingler->n);
 }
 
 const uint64 *
@@ -404,7 +420,7 @@ shingler_set(Shingler *shingler, const char *doc, size_t len, size_t *n)
 	gather(shingler, doc, len);
 	make_distinct(shingler);
 	*n = shingler->n;
-	return shingler->set;
+	return shingler->shingles;
 }
 
 /* Drops repetitions and leaves the rest as it is, by a table of what is in. */
@@ -412,7 +428,7 @@ static void
 drop_repeated(Shingler *shingler)
 {
 	uint64		table[4 * TABLE_MAX];
-	uint64	   *set = shingler->set;
+	uint64	   *set = shingler->shingles;
 	size_t		places = probing_places(2 * shingler->n);
 	Probing		probing;
 	size_t		kept = 0;
@@ -447,113 +463,39 @@ shingler_distinct(Shingler *shingler, const char *doc, size_t len, size_t *n)
 	else if (shingler->n > 0)
 		drop_repeated(shingler);
 	*n = shingler->n;
-	return shingler->set;
+	return shingler->shingles;
 }
 
 /* Sequences */
 
-#define UNITS_KEEP		131072	/* larger buffers are not kept */
-
-struct SequenceReader
+Sequence
+shingler_sequence(Shingler *shingler, const char *doc, size_t len)
 {
-	Reader	   *reader;
+	Sequence	sequence = {0};
 	size_t		k;
-	Order		order;
-	MemoryContext context;		/* owns the buffers */
-	uint64	   *units;
-	uint64	   *shingles;
-	size_t		nunits;
-	size_t		size;			/* units that there is room for */
-	size_t		shingles_size;
-	uint64	   *room;			/* to sort a shingle in */
-};
-
-SequenceReader *
-sequence_create(const Analysis *analysis)
-{
-	SequenceReader *reader = palloc0(sizeof(SequenceReader));
-
-	reader->reader = reader_create(analysis);
-	Assert(analysis->spec.k >= 1 && analysis->spec.k <= MAX_SHINGLE_SIZE);
-	reader->k = analysis->spec.k;
-	reader->order = analysis->spec.order;
-	reader->context = CurrentMemoryContext;
-	reader->room = palloc(reader->k * sizeof(uint64));
-	return reader;
-}
-
-/* Frees a buffer that has grown large. */
-static uint64 *
-keep_small(uint64 *buffer, size_t *size)
-{
-	if (*size <= UNITS_KEEP)
-		return buffer;
-	pfree(buffer);
-	*size = 0;
-	return NULL;
-}
-
-static uint64 *
-reserve(SequenceReader *reader, uint64 *buffer, size_t *size, size_t wanted)
-{
-	MemoryContext old = MemoryContextSwitchTo(reader->context);
-
-	buffer = growing_reserve(buffer, size, wanted, sizeof(uint64));
-	MemoryContextSwitchTo(old);
-	return buffer;
-}
-
-/* Reads all units, into buffers with room for them and their shingles. */
-static void
-read_units(SequenceReader *reader, const char *doc, size_t len)
-{
 	size_t		got;
 
-	reader->nunits = 0;
-	reader->units = keep_small(reader->units, &reader->size);
-	reader->shingles = keep_small(reader->shingles, &reader->shingles_size);
-	reader_begin(reader->reader, doc, len);
+	begin(shingler, doc, len);
 	do
 	{
-		reader->units = reserve(reader, reader->units, &reader->size,
-								reader->nunits + READ_AT_ONCE);
-		got = reader_read(reader->reader, reader->units + reader->nunits,
+		reserve(shingler, &shingler->units, &shingler->units_size,
+				sequence.nunits + READ_AT_ONCE);
+		got = reader_read(shingler->reader, shingler->units + sequence.nunits,
 						  READ_AT_ONCE);
-		reader->nunits += got;
+		sequence.nunits += got;
 	} while (got > 0);
-	reader->shingles = reserve(reader, reader->shingles,
-							   &reader->shingles_size, Max(reader->nunits, 1));
-}
-
-/* Makes all shingles, and returns how many there are. */
-static size_t
-make_shingles(SequenceReader *reader)
-{
-	size_t		k = Min(reader->k, reader->nunits);
-	size_t		nshingles = reader->nunits - k + 1;
-
-	if (reader->nunits == 0)
-		return 0;
-	Assert(nshingles >= 1 && nshingles <= reader->shingles_size);
-	for (size_t at = 0; at < nshingles; at += READ_AT_ONCE)
+	k = Min(shingler->k, sequence.nunits);
+	sequence.nshingles = k == 0 ? 0 : sequence.nunits - k + 1;
+	reserve(shingler, &shingler->shingles, &shingler->size,
+			Max(sequence.nshingles, SET_SIZE));
+	sequence.units = shingler->units;
+	sequence.shingles = shingler->shingles;
+	for (size_t at = 0; at < sequence.nshingles; at += READ_AT_ONCE)
 	{
 		CHECK_FOR_INTERRUPTS();
-		order_shingles(reader->order, reader->units + at,
-					   Min(READ_AT_ONCE, nshingles - at) + k - 1, k,
-					   reader->room, reader->shingles + at);
+		order_shingles(shingler->order, sequence.units + at,
+					   Min(READ_AT_ONCE, sequence.nshingles - at) + k - 1, k,
+					   shingler->room, sequence.shingles + at);
 	}
-	return nshingles;
-}
-
-Sequence
-sequence_read(SequenceReader *reader, const char *doc, size_t len)
-{
-	Sequence	sequence;
-
-	read_units(reader, doc, len);
-	sequence.units = reader->units;
-	sequence.nunits = reader->nunits;
-	sequence.shingles = reader->shingles;
-	sequence.nshingles = make_shingles(reader);
 	return sequence;
 }

@@ -41,47 +41,39 @@ extern void number_repeats(uint64 *elements, size_t n);
 typedef struct Shingler Shingler;
 
 /*
- * Makes a shingler in the current memory context, which keeps its buffers.
+ * Return a shingler in the current memory context, which keeps its buffers.
  * The reader belongs to it.
  */
 extern Shingler *shingler_create(const Analysis *analysis);
 
 /*
- * The set of shingles of a document of len bytes of UTF-8: *n distinct values
+ * Return the set of shingles of a document of len bytes of UTF-8: *n distinct values
  * in rising order.  The array is the shingler's and valid until its next
- * call.  A document of fewer than k units is one shingle of all of them; one
+ * document.  A document of fewer than k units is one shingle of all of them; one
  * without units gives the empty set.  Raises PROGRAM_LIMIT_EXCEEDED where the
  * set does not fit into a datum.
  */
 extern const uint64 *shingler_set(Shingler *shingler, const char *doc,
 								  size_t len, size_t *n);
 
-/* The same set in any order, which is quicker. */
+/* Return the same set in any order, which is quicker. */
 extern const uint64 *shingler_distinct(Shingler *shingler, const char *doc,
 									   size_t len, size_t *n);
-
-typedef struct SequenceReader SequenceReader;
 
 typedef struct Sequence
 {
 	const uint64 *units;		/* hashes of all units */
 	size_t		nunits;
-	uint64	   *shingles;		/* shingle i begins with unit i; may be
-								 * changed by who reads it */
+	uint64	   *shingles;		/* shingle i begins with unit i; the caller
+								 * may change them */
 	size_t		nshingles;
 } Sequence;
 
 /*
- * Makes a reader of sequences in the current memory context, which keeps its
- * buffers: 16 bytes per unit of the document.
+ * Return all units and shingles of a document in their order, valid until the
+ * shingler's next document.  They take 16 bytes a unit.
  */
-extern SequenceReader *sequence_create(const Analysis *analysis);
-
-/*
- * The sequence of a document of len bytes of UTF-8, valid until the reader's
- * next document.  A document of fewer than k units is one shingle.
- */
-extern Sequence sequence_read(SequenceReader *reader, const char *doc,
-							  size_t len);
+extern Sequence shingler_sequence(Shingler *shingler, const char *doc,
+								  size_t len);
 
 #endif							/* NEARDUP_SHINGLER_H */

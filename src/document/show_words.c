@@ -85,7 +85,7 @@ neardup_word_places(PG_FUNCTION_ARGS)
 
 	InitMaterializedSRF(fcinfo, 0);
 	rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
-	doc_context_read(doccxt, fcinfo, READS_SHINGLES);
+	doc_context_read(doccxt, fcinfo, READS_SHINGLES, 0);
 	utf8 = text_as_utf8(PG_GETARG_TEXT_PP(0), &len);
 	reader_track(doc_context_reader(doccxt));
 	reader_begin(doc_context_reader(doccxt), utf8, len);

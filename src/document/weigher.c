@@ -63,26 +63,13 @@ weighed_word(const Weighed *weighed, LexiconView *view, const BagWord *word,
 	return true;
 }
 
-/* A number as bits that are the same on every machine. */
-static uint64
-double_bits(double value)
-{
-	uint64		bits;
-
-	memcpy(&bits, &value, sizeof(bits));
-	return bits;
-}
-
 uint32
 weighed_param(const Weighed *weighed, const LexiconView *view)
 {
-	const Weighting *weighting = &weighed->weighting;
-	uint64		what[5];
+	uint64		what[5] = {view == NULL ? 0 : view->id};
 
-	what[0] = view == NULL ? 0 : view->id;
-	what[1] = weighting->kind;
-	what[2] = double_bits(weighting->k1);
-	what[3] = double_bits(weighting->b);
-	what[4] = double_bits(weighting->floor);
+	StaticAssertStmt(sizeof(Weighting) == 4 * sizeof(uint64),
+					 "Weighting has padding");
+	memcpy(what + 1, &weighed->weighting, sizeof(Weighting));
 	return (uint32) hash_uint64s(what, lengthof(what));
 }

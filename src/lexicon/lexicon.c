@@ -1,25 +1,16 @@
 /*
  * lexicon.c
- *		A lexicon: its spec, its head, its id.
- *
- * Words are not kept as text.  Methods need their hashes only; the texts would
- * double the size and, with the bound on the number of words, would have to be
- * kept for words that are dropped later; and a lexicon without them can be
- * handed on where the documents cannot.  word_statistics() shows the numbers
- * of the words of a given document, with their texts.
+ *		A lexicon: its spec, its head, its id; counting the words of a collection.
  */
 #include "postgres.h"
 
 #include "access/detoast.h"
-#include "miscadmin.h"
-#include "port/pg_bitutils.h"
 #include "port/pg_bswap.h"
 #include "utils/memutils.h"
 
 #include "base/hash.h"
 #include "base/input.h"
 #include "base/interrupts.h"
-#include "base/linear_probing.h"
 #include "base/sort_uint64.h"
 #include "lexicon/lexicon.h"
 #include "text/analysis.h"
@@ -117,10 +108,11 @@ add_total(uint64 a, uint64 b, const char *what)
 	return a + b;
 }
 
-/* Add the numbers of the collection, not the words. */
-static void
-add_totals(Lexicon *to, const Lexicon *from)
+void
+lexicon_add_totals(Lexicon *to, const Lexicon *from)
 {
+	lexicons_require_same(to, from);
+	to->reading |= from->reading;
 	to->documents = add_total(to->documents, from->documents, "documents");
 	to->length = add_total(to->length, from->length, "words");
 	to->df_error = lexicon_add_errors(to->df_error, from->df_error);
@@ -334,10 +326,6 @@ lexicon_from_bytes(const char *bytes, size_t len)
  * the sum of these is the error that a lexicon states (lossy counting: Manku
  * and Motwani, VLDB 2002); the same for cf.  While no more than max_words words
  * have been met, counts are exact.
- *
- * Which of several words of the same df are dropped is decided by their
- * hashes, so that counts depend on the order of documents no more than they
- * must.
  */
 
 #define TABLE_SIZE		1024	/* of a new table; a power of 2 */
@@ -532,9 +520,7 @@ counts_add_lexicon(Counts *counts, const Lexicon *lexicon)
 {
 	size_t		n = LEXICON_NWORDS(lexicon);
 
-	lexicons_require_same(counts->totals, lexicon);
-	counts->totals->reading |= lexicon->reading;
-	add_totals(counts->totals, lexicon);
+	lexicon_add_totals(counts->totals, lexicon);
 	for (size_t i = 0; i < n; i++)
 	{
 		CHECK_EVERY(i);

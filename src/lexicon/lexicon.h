@@ -3,10 +3,8 @@
  *		A corpus's statistics as a value: how many documents, how many words,
  *		and of each word how often it occurs.
  *
- * A lexicon is an ordinary datum.  Words are known by their hashes only, the
- * same that signatures are made of.  What is counted may be shingles in place
- * of words: all that is said of words here goes for them.  doc/lexicon.md has
- * the bytes as a table.
+ * Words are known by their hashes only, those that signatures are made of.  They may
+ * be shingles in place of words.  doc/lexicon.md has the bytes as a table.
  */
 #ifndef NEARDUP_LEXICON_H
 #define NEARDUP_LEXICON_H
@@ -154,6 +152,13 @@ extern char *words_name(const SignatureSpec *spec, uint8 reading);
  */
 extern const Lexicon *lexicon_header(Datum datum);
 
+/*
+ * Add the head of a lexicon, not its words, to that of another one.  Raises
+ * DATATYPE_MISMATCH if their analyses differ, and PROGRAM_LIMIT_EXCEEDED if a sum is no
+ * bigint.
+ */
+extern void lexicon_add_totals(Lexicon *to, const Lexicon *from);
+
 /* a + b, or the largest bigint: a greater error says nothing more. */
 static inline uint64
 lexicon_add_errors(uint64 a, uint64 b)
@@ -205,10 +210,7 @@ extern void counts_add_document(Counts *counts, Reader *reader,
 extern void counts_add_shingles(Counts *counts, const uint64 *shingles,
 								size_t n);
 
-/*
- * Add what a lexicon has counted.  Raises DATATYPE_MISMATCH if it is of another
- * analysis.
- */
+/* Add what a lexicon has counted; raises errors as lexicon_add_totals() does. */
 extern void counts_add_lexicon(Counts *counts, const Lexicon *lexicon);
 
 /* Return the counts as a lexicon, in the current memory context. */

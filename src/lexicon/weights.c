@@ -169,18 +169,12 @@ weight_of(const Weighting *weighting, const Lexicon *lexicon,
 
 /* Names */
 
-static const struct
-{
-	const char *name;
-	WeightKind	kind;
-}			kinds[] =
-
-{
-	{"tf", WEIGHT_TF},
-	{"tf-idf", WEIGHT_TF_IDF},
-	{"ntf-idf", WEIGHT_NTF_IDF},
-	{"bm25", WEIGHT_BM25},
-	{"tf-ridf", WEIGHT_TF_RIDF},
+static const char *const kinds[WEIGHT_KINDS] = {
+	[WEIGHT_TF] = "tf",
+	[WEIGHT_TF_IDF] = "tf-idf",
+	[WEIGHT_NTF_IDF] = "ntf-idf",
+	[WEIGHT_BM25] = "bm25",
+	[WEIGHT_TF_RIDF] = "tf-ridf",
 };
 
 static void
@@ -206,46 +200,37 @@ static const struct
 	{"floor", 100, offsetof(Weighting, floor)},
 };
 
-/* The value of a parameter. */
-static double
-parse_value(const char *value, const char *name, double most)
-{
-	const char *end = input_decimal_end(value);
-	double		number = strtod(value, NULL);
-
-	if (end == value || *end != '\0' || number > most)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("value of \"%s\" in weight is out of range: \"%s\"",
-						name, value),
-				 errdetail("%s is a number from 0 to %g.", name, most)));
-	return number;
-}
-
 /*
- * Reads a parameter, such as "k1=2", into the weighting; false if it is none.
- * Those that were given are bits of *given.
+ * Read a parameter, such as "k1=2", into the weighting.  Returns false if it is none;
+ * those that were given are bits of *given.
  */
 static bool
 parse_parameter(const char *word, Weighting *weighting, uint32 *given)
 {
-	const char *equals = strchr(word, '=');
-	double		value;
-
-	for (int i = 0; equals != NULL && i < (int) lengthof(parameters); i++)
+	for (int i = 0; i < (int) lengthof(parameters); i++)
 	{
 		const char *name = parameters[i].name;
+		double		most = parameters[i].most;
+		const char *value = word + strlen(name) + 1;
+		const char *end;
+		double		number;
 
-		if (strncmp(word, name, equals - word) != 0 ||
-			name[equals - word] != '\0')
+		if (strncmp(word, name, strlen(name)) != 0 || value[-1] != '=')
 			continue;
 		if (*given & 1 << i)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("weight says \"%s\" twice", name)));
 		*given |= 1 << i;
-		value = parse_value(equals + 1, name, parameters[i].most);
-		memcpy((char *) weighting + parameters[i].offset, &value, sizeof(value));
+		end = input_decimal_end(value);
+		number = strtod(value, NULL);
+		if (end == value || *end != '\0' || number > most)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("value of \"%s\" in weight is out of range: \"%s\"",
+							name, value),
+					 errdetail("%s is a number from 0 to %g.", name, most)));
+		memcpy((char *) weighting + parameters[i].offset, &number, sizeof(number));
 		return true;
 	}
 	return false;
@@ -260,10 +245,10 @@ weighting_parse(const text *name, Weighting *weighting)
 	uint32		given = 0;
 
 	memset(weighting, 0, sizeof(Weighting));
-	for (int i = 0; word != NULL && i < (int) lengthof(kinds); i++)
+	for (int i = WEIGHT_NONE + 1; word != NULL && i < WEIGHT_KINDS; i++)
 	{
-		if (pg_strcasecmp(word, kinds[i].name) == 0)
-			weighting->kind = kinds[i].kind;
+		if (pg_strcasecmp(word, kinds[i]) == 0)
+			weighting->kind = i;
 	}
 	if (weighting->kind == WEIGHT_NONE)
 		bad_weighting(text_to_cstring(name));
@@ -289,7 +274,7 @@ weighting_parse(const text *name, Weighting *weighting)
  */
 
 #define BAG_SIZE		256		/* places of a new table; a power of 2 */
-#define BAG_KEEP		65536	/* a larger table is not kept */
+#define BAG_KEEP		16384	/* a larger table is not kept */
 
 /* Gives the bag a table of the given size, twice the room for words. */
 static void
@@ -314,24 +299,6 @@ bag_create(void)
 	return bag;
 }
 
-/*
- * Empties the places of the words, one after the other.  A word lies in the run
- * of places that begins with the one of its hash; what has been emptied before
- * its end is reached was the rest of that run.
- */
-static void
-clear_places(Bag *bag)
-{
-	for (size_t i = 0; i < bag->nwords; i++)
-	{
-		size_t		place = probing_first(&bag->probing, bag->words[i].hash);
-
-		for (; bag->places[place] != 0;
-			 place = probing_next(&bag->probing, place))
-			bag->places[place] = 0;
-	}
-}
-
 void
 bag_clear(Bag *bag)
 {
@@ -341,8 +308,6 @@ bag_clear(Bag *bag)
 		pfree(bag->words);
 		allocate(bag, BAG_SIZE);
 	}
-	else if (bag->nwords < bag->probing.mask / 16)
-		clear_places(bag);		/* a document before was longer */
 	else
 		memset(bag->places, 0, (bag->probing.mask + 1) * sizeof(uint32));
 	bag->nwords = 0;

@@ -380,7 +380,7 @@ evidence_of_passages(FunctionCallInfo fcinfo, int analysis)
 	PassageRules rules;
 	Evidence   *evidence;
 
-	doc_context_read(doccxt, fcinfo, READS_SHINGLES);
+	doc_context_read(doccxt, fcinfo, READS_SHINGLES, 0);
 	rules = check_rules(PG_GETARG_INT32(2), PG_GETARG_INT32(3), doccxt->spec.k);
 	evidence = create_evidence(doccxt);
 	read_texts(evidence, fcinfo, doccxt, rules.k, short_runs_count(&rules));
@@ -395,7 +395,7 @@ evidence_of_cases(FunctionCallInfo fcinfo, int analysis, const CaseRules *rules)
 	DocContext *doccxt = doc_context_get(fcinfo, analysis);
 	Evidence   *evidence;
 
-	doc_context_read(doccxt, fcinfo, READS_SHINGLES);
+	doc_context_read(doccxt, fcinfo, READS_SHINGLES, 0);
 	evidence = create_evidence(doccxt);
 	read_texts(evidence, fcinfo, doccxt, 1, false);
 	compare_words(evidence, rules);

@@ -1,12 +1,10 @@
 /*
  * lexicon_agg.c
- *		The aggregate that makes a lexicon of documents, and the one that adds
- *		lexicons up.
+ *		Aggregates that make a lexicon of documents, or of lexicons.
  */
 #include "postgres.h"
 
 #include "fmgr.h"
-#include "utils/builtins.h"
 #include "utils/memutils.h"
 
 #include "base/call.h"

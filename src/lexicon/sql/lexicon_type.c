@@ -12,20 +12,16 @@
  */
 #include "postgres.h"
 
-#include "funcapi.h"
 #include "libpq/pqformat.h"
-#include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 
 #include "base/call.h"
 #include "base/compat.h"
-#include "base/hash.h"
 #include "base/input.h"
 #include "base/interrupts.h"
 #include "base/sort_uint64.h"
 #include "lexicon/lexicon.h"
-#include "lexicon/weights.h"
 #include "text/analysis.h"
 
 PG_FUNCTION_INFO_V1(lexicon_in);
@@ -48,9 +44,9 @@ read_literal(Input *in, const char *literal)
 }
 
 static bool
-read_named(Input *in, const char *name, uint64 *result)
+read_named(Input *in, const char *name, uint64 max, uint64 *result)
 {
-	return read_literal(in, name) && input_number(in, PG_INT64_MAX, result);
+	return read_literal(in, name) && input_number(in, max, result);
 }
 
 /* "config=1a2b3c4d": a configuration, known by the hash of its name. */
@@ -65,13 +61,15 @@ read_config(Input *in, const char *analysis, Lexicon *header)
 }
 
 /*
- * What does not begin with the type's name is most likely an analysis or a
- * weight, given where a lexicon is wanted.
+ * The analysis in brackets.  What does not begin with the type's name is most likely an
+ * analysis or a weight, given where a lexicon is wanted.
  */
 static bool
-read_name(Input *in)
+read_analysis(Input *in, Lexicon *header)
 {
 	static const char name[] = "lexicon";
+	char	   *text;
+	Analysis   *analysis;
 
 	input_skip_space(in);
 	if (strncmp(in->at, name, strlen(name)) != 0)
@@ -79,18 +77,7 @@ read_name(Input *in)
 							 "The lexicon of a collection is made by an "
 							 "aggregate: lexicon_agg(...).");
 	in->at += strlen(name);
-	return true;
-}
-
-/* The analysis in brackets. */
-static bool
-read_analysis(Input *in, Lexicon *header)
-{
-	char	   *text;
-	Analysis   *analysis;
-
-	if (!read_name(in) || !read_literal(in, "[") ||
-		!input_until_bracket(in, &text))
+	if (!read_literal(in, "[") || !input_until_bracket(in, &text))
 		return false;
 	if (strncmp(text, "config=", 7) == 0)
 		return read_config(in, text, header);
@@ -109,7 +96,7 @@ read_initials(Input *in, uint64 *initials)
 {
 	for (int i = 0; i < LEXICON_CLASSES; i++)
 	{
-		if (!read_named(in, i == 0 ? "initials=" : ",", &initials[i]))
+		if (!read_named(in, i == 0 ? "initials=" : ",", PG_INT64_MAX, &initials[i]))
 			return false;
 	}
 	return true;
@@ -124,8 +111,8 @@ read_entry(Input *in, LexiconEntry *entry)
 
 	if (!input_hex(in, 16, "The hash of a word is not of 16 hexadecimal digits.",
 				   &entry->hash) ||
-		!read_literal(in, ":") || !input_number(in, PG_UINT32_MAX, &df) ||
-		!read_literal(in, ":") || !input_number(in, PG_UINT32_MAX, &cf))
+		!read_named(in, ":", PG_UINT32_MAX, &df) ||
+		!read_named(in, ":", PG_UINT32_MAX, &cf))
 		return false;
 	entry->df = df;
 	entry->cf = cf;
@@ -167,10 +154,10 @@ parse_lexicon(const char *str, Node *escontext)
 	size_t		n;
 
 	if (!read_analysis(&in, &header) ||
-		!read_named(&in, "documents=", &header.documents) ||
-		!read_named(&in, "length=", &header.length) ||
-		!read_named(&in, "df_error=", &header.df_error) ||
-		!read_named(&in, "cf_error=", &header.cf_error) ||
+		!read_named(&in, "documents=", PG_INT64_MAX, &header.documents) ||
+		!read_named(&in, "length=", PG_INT64_MAX, &header.length) ||
+		!read_named(&in, "df_error=", PG_INT64_MAX, &header.df_error) ||
+		!read_named(&in, "cf_error=", PG_INT64_MAX, &header.cf_error) ||
 		!read_initials(&in, header.initials))
 		return NULL;
 	/* each word but the last takes 16 digits, two numbers and three signs */
@@ -197,32 +184,25 @@ lexicon_in(PG_FUNCTION_ARGS)
 
 /* Writing the text form */
 
-static void
-append_header(const Lexicon *lexicon, StringInfo out)
-{
-	SignatureSpec spec = lexicon_spec(lexicon);
-
-	appendStringInfo(out, "lexicon[%s] documents=" UINT64_FORMAT
-					 " length=" UINT64_FORMAT
-					 " df_error=" UINT64_FORMAT
-					 " cf_error=" UINT64_FORMAT " initials=",
-					 words_name(&spec, lexicon->reading),
-					 lexicon->documents, lexicon->length,
-					 lexicon->df_error, lexicon->cf_error);
-	for (int i = 0; i < LEXICON_CLASSES; i++)
-		appendStringInfo(out, "%s" UINT64_FORMAT, i == 0 ? "" : ",",
-						 lexicon->initials[i]);
-}
-
 Datum
 lexicon_out(PG_FUNCTION_ARGS)
 {
 	Lexicon    *lexicon = PG_GETARG_LEXICON(0);
+	SignatureSpec spec = lexicon_spec(lexicon);
 	size_t		n = LEXICON_NWORDS(lexicon);
 	StringInfoData out;
 
 	initStringInfo(&out);
-	append_header(lexicon, &out);
+	appendStringInfo(&out, "lexicon[%s] documents=" UINT64_FORMAT
+					 " length=" UINT64_FORMAT
+					 " df_error=" UINT64_FORMAT
+					 " cf_error=" UINT64_FORMAT,
+					 words_name(&spec, lexicon->reading),
+					 lexicon->documents, lexicon->length,
+					 lexicon->df_error, lexicon->cf_error);
+	for (int i = 0; i < LEXICON_CLASSES; i++)
+		appendStringInfo(&out, "%s" UINT64_FORMAT, i == 0 ? " initials=" : ",",
+						 lexicon->initials[i]);
 	appendStringInfoString(&out, " {");
 	for (size_t i = 0; i < n; i++)
 	{
@@ -323,19 +303,6 @@ lexicon_hash_extended(PG_FUNCTION_ARGS)
 	PG_RETURN_INT64((int64) hash);
 }
 
-/* The statistics of the documents of both. */
-Datum
-lexicon_plus(PG_FUNCTION_ARGS)
-{
-	Lexicon    *a = PG_GETARG_LEXICON(0);
-	SignatureSpec spec = lexicon_spec(a);
-	Counts	   *counts = counts_create(&spec, a->reading, LEXICON_MAX_WORDS);
-
-	counts_add_lexicon(counts, a);
-	counts_add_lexicon(counts, PG_GETARG_LEXICON(1));
-	PG_RETURN_LEXICON(counts_lexicon(counts));
-}
-
 /* a - b, which may be wrong by error; raises DATA_EXCEPTION if b is more. */
 static uint64
 subtract(uint64 a, uint64 b, uint64 error)
@@ -369,38 +336,61 @@ set_right(LexiconEntry *entry, const Lexicon *result)
 	return entry->df > 0;
 }
 
-/* The entry of a word in the next of a lexicon's, or NULL: they rise. */
-static const LexiconEntry *
-next_entry(const LexiconEntry **next, const LexiconEntry *end, uint64 hash)
-{
-	return *next < end && (*next)->hash == hash ? (*next)++ : NULL;
-}
-
-/* Subtract the words of b from those of a; returns how many are left. */
+/*
+ * Fill in the words of a sum, or of a difference, whose head is there.  Returns their
+ * number.
+ */
 static size_t
-subtract_words(const Lexicon *a, const Lexicon *b, Lexicon *result)
+merge_words(const Lexicon *a, const Lexicon *b, bool minus, Lexicon *result)
 {
 	const LexiconEntry *at_a = a->entries;
 	const LexiconEntry *at_b = b->entries;
 	const LexiconEntry *end_a = at_a + LEXICON_NWORDS(a);
 	const LexiconEntry *end_b = at_b + LEXICON_NWORDS(b);
+	static const LexiconEntry none = {0};
+	size_t		room = LEXICON_NWORDS(result);
 	size_t		n = 0;
 
 	for (uint64 i = 0; at_a < end_a || at_b < end_b; i++)
 	{
 		uint64		hash = at_b == end_b || (at_a < end_a && at_a->hash < at_b->hash) ?
 		at_a->hash : at_b->hash;
-		const LexiconEntry *in_a = next_entry(&at_a, end_a, hash);
-		const LexiconEntry *in_b = next_entry(&at_b, end_b, hash);
+		const LexiconEntry *in_a = at_a < end_a && at_a->hash == hash ? at_a++ : &none;
+		const LexiconEntry *in_b = at_b < end_b && at_b->hash == hash ? at_b++ : &none;
 		LexiconEntry entry = {hash};
 
 		CHECK_EVERY(i);
-		entry.df = subtract(in_a ? in_a->df : 0, in_b ? in_b->df : 0, result->df_error);
-		entry.cf = subtract(in_a ? in_a->cf : 0, in_b ? in_b->cf : 0, result->cf_error);
-		if (set_right(&entry, result))
-			result->entries[n++] = entry;
+		if (minus)
+		{
+			entry.df = subtract(in_a->df, in_b->df, result->df_error);
+			entry.cf = subtract(in_a->cf, in_b->cf, result->cf_error);
+			if (!set_right(&entry, result))
+				continue;
+		}
+		else
+		{
+			entry.df = add_saturated(in_a->df, in_b->df);
+			entry.cf = add_saturated(in_a->cf, in_b->cf);
+		}
+		if (n == room)
+			(void) lexicon_alloc(a, LEXICON_MAX_WORDS + 1); /* an error */
+		result->entries[n++] = entry;
 	}
 	return n;
+}
+
+/* The statistics of the documents of both. */
+Datum
+lexicon_plus(PG_FUNCTION_ARGS)
+{
+	Lexicon    *a = PG_GETARG_LEXICON(0);
+	Lexicon    *b = PG_GETARG_LEXICON(1);
+	Lexicon    *sum = lexicon_alloc(a, Min(LEXICON_NWORDS(a) + LEXICON_NWORDS(b),
+										   LEXICON_MAX_WORDS));
+
+	lexicon_add_totals(sum, b);
+	lexicon_seal(sum, merge_words(a, b, false, sum));
+	PG_RETURN_LEXICON(sum);
 }
 
 /* The statistics of a's documents without those of b. */
@@ -411,7 +401,6 @@ lexicon_minus(PG_FUNCTION_ARGS)
 	Lexicon    *b = PG_GETARG_LEXICON(1);
 	Lexicon    *rest = lexicon_alloc(a, LEXICON_NWORDS(a));
 	uint64		initials = 0;
-	size_t		n;
 
 	lexicons_require_same(a, b);
 	rest->documents = subtract(a->documents, b->documents, 0);
@@ -428,9 +417,7 @@ lexicon_minus(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_DATA_EXCEPTION),
 				 errmsg("lexicon to be subtracted is not part of the other one"),
 				 errdetail("The classes of the words that are left sum up to more than their number.")));
-	n = subtract_words(a, b, rest);
-	Assert(n <= LEXICON_NWORDS(a));
-	lexicon_seal(rest, n);
+	lexicon_seal(rest, merge_words(a, b, true, rest));
 	PG_RETURN_LEXICON(rest);
 }
 

@@ -216,7 +216,7 @@ typedef struct DocumentWord
 #define ST_DEFINE
 #include "lib/sort_template.h"
 
-/* Puts what is one word together; how many are left, in the order of their hashes. */
+/* Put what is one word together, by hash; returns how many are left. */
 static size_t
 unite_words(DocumentWord *words, size_t n)
 {
@@ -236,10 +236,7 @@ unite_words(DocumentWord *words, size_t n)
 	return distinct;
 }
 
-/*
- * Makes room for another word of n: by putting what is one word together, and by
- * more room where that leaves less than half of it; how many words are left.
- */
+/* Make room for another word, by uniting words first; returns how many are left. */
 static size_t
 make_room(DocumentWord **words, size_t n, size_t *room)
 {

@@ -219,7 +219,7 @@ long_sentences(PG_FUNCTION_ARGS)
 {
 	DocContext *doccxt = doc_context_get(fcinfo, 2);
 
-	doc_context_read(doccxt, fcinfo, READS_ORDERED_SENTENCES);
+	doc_context_read(doccxt, fcinfo, READS_ORDERED_SENTENCES, 0);
 	return long_signature(fcinfo, doccxt, DOC_CONTEXT_GETARG_TEXT(doccxt, 0),
 						  DOC_CONTEXT_GETARG_INT32(doccxt, 1));
 }
@@ -398,6 +398,6 @@ text_hash(PG_FUNCTION_ARGS)
 {
 	DocContext *doccxt = doc_context_get(fcinfo, 1);
 
-	doc_context_read(doccxt, fcinfo, READS_WORDS);
+	doc_context_read(doccxt, fcinfo, READS_WORDS, 0);
 	return make_signature(fcinfo, doccxt, DOC_CONTEXT_GETARG_TEXT(doccxt, 0));
 }

@@ -150,7 +150,7 @@ top_words_by_tf(PG_FUNCTION_ARGS)
 {
 	DocContext *doccxt = doc_context_get(fcinfo, 2);
 
-	doc_context_read(doccxt, fcinfo, READS_WORDS);
+	doc_context_read(doccxt, fcinfo, READS_WORDS, 0);
 	return return_signature(fcinfo,
 							make_top_words(doccxt, NULL,
 										   DOC_CONTEXT_GETARG_TEXT(doccxt, 0),

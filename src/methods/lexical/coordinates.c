@@ -472,7 +472,7 @@ read_as_word_set(DocContext *doccxt, FunctionCallInfo fcinfo, const WordTable *t
 				 errdetail("Its analysis is \"%s\".",
 						   text_to_cstring(table->analysis))));
 	if (doccxt->configured)
-		doc_context_read(doccxt, fcinfo, READS_WORDS);
+		doc_context_read(doccxt, fcinfo, READS_WORDS, 0);
 	else
 		doc_context_read_analysis(doccxt, PG_GETARG_DATUM(0), table->analysis,
 								  READS_WORDS);

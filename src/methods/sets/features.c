@@ -175,7 +175,7 @@ shingles(PG_FUNCTION_ARGS)
 
 	if (doccxt->configured)
 		argument_whole("shingle size", k, 1, MAX_SHINGLE_SIZE);
-	doc_context_read_shingles(doccxt, fcinfo, READS_SHINGLES, k);
+	doc_context_read(doccxt, fcinfo, READS_SHINGLES, k);
 	PG_RETURN_SIGNATURE(make_signature(doccxt, DOC_CONTEXT_GETARG_TEXT(doccxt, 0)));
 }
 
@@ -287,6 +287,6 @@ sentence_pairs(PG_FUNCTION_ARGS)
 {
 	DocContext *doccxt = doc_context_get(fcinfo, 1);
 
-	doc_context_read(doccxt, fcinfo, READS_SENTENCES);
+	doc_context_read(doccxt, fcinfo, READS_SENTENCES, 0);
 	PG_RETURN_SIGNATURE(make_pairs(doccxt, DOC_CONTEXT_GETARG_TEXT(doccxt, 0)));
 }

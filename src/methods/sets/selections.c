@@ -25,11 +25,6 @@
 typedef size_t (*SelectFunction) (const uint64 *hashes, size_t n, size_t param,
 								  uint64 *chosen);
 
-/* Chooses by anchors; returns how many. */
-typedef size_t (*AnchorFunction) (const Sequence *sequence,
-								  const Anchors *anchors, uint64 *chosen);
-
-
 /* Features that were chosen are features of the document. */
 static const char *
 selection_check(const Signature *sig)
@@ -95,7 +90,7 @@ select_by_position(FunctionCallInfo fcinfo, Method method, const char *what,
 	uint64	   *chosen;
 	size_t		n;
 
-	doc_context_read_shingles(doccxt, fcinfo, READS_SHINGLES, DOC_CONTEXT_GETARG_K(doccxt, 2));
+	doc_context_read(doccxt, fcinfo, READS_SHINGLES, DOC_CONTEXT_GETARG_K(doccxt, 2));
 	sequence = doc_context_sequence(doccxt, DOC_CONTEXT_GETARG_TEXT(doccxt, 0));
 	chosen = selection_alloc(sequence.nshingles);
 	n = function(sequence.shingles, sequence.nshingles, param, chosen);
@@ -176,13 +171,14 @@ doc_context_anchors(DocContext *doccxt, ArrayType *array)
 /* Arguments: document, anchors. */
 static Signature *
 select_by_anchors(FunctionCallInfo fcinfo, DocContext *doccxt, Method method,
-				  AnchorFunction function)
+				  bool following)
 {
 	ArrayType  *array = PG_GETARG_ARRAYTYPE_P(doc_context_argument(doccxt, 1));
 	const AnchorSite *anchors = doc_context_anchors(doccxt, array);
 	Sequence	sequence = doc_context_sequence(doccxt, DOC_CONTEXT_GETARG_TEXT(doccxt, 0));
 	uint64	   *chosen = selection_alloc(sequence.nunits);
-	size_t		n = function(&sequence, anchors->anchors, chosen);
+	size_t		n = select_by_anchor(&sequence, anchors->anchors, following,
+									 chosen);
 
 	return selection(&doccxt->spec, method, anchors->hash, chosen, n,
 					 sequence.shingles, sequence.nshingles);
@@ -219,16 +215,14 @@ winnow_array(PG_FUNCTION_ARGS)
 										PG_INT32_MAX);
 	size_t		n = argument_elements("hashes", array);
 	uint64	   *chosen = selection_alloc(n);
-	Datum	   *values = palloc(Max(n, 1) * sizeof(Datum));
+	ArrayType  *result;
+	int64	   *values;
 
 	n = select_winnow((const uint64 *) ARR_DATA_PTR(array), n, window, chosen);
-	for (size_t i = 0; i < n; i++)
-	{
-		CHECK_EVERY(i);
-		values[i] = Int64GetDatum((int64) chosen[i]);
-	}
-	PG_RETURN_ARRAYTYPE_P(construct_array(values, n, INT8OID, sizeof(int64),
-										  FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
+	result = call_bigints(n, &values);
+	if (n > 0)
+		memcpy(values, chosen, n * sizeof(uint64));
+	PG_RETURN_ARRAYTYPE_P(result);
 }
 
 /*
@@ -265,9 +259,9 @@ anchored_of_text(PG_FUNCTION_ARGS)
 {
 	DocContext *doccxt = doc_context_get(fcinfo, 3);
 
-	doc_context_read_shingles(doccxt, fcinfo, READS_SHINGLES, DOC_CONTEXT_GETARG_K(doccxt, 2));
+	doc_context_read(doccxt, fcinfo, READS_SHINGLES, DOC_CONTEXT_GETARG_K(doccxt, 2));
 	PG_RETURN_SIGNATURE(select_by_anchors(fcinfo, doccxt, METHOD_ANCHORED,
-										  select_anchored));
+										  false));
 }
 
 /*
@@ -296,9 +290,9 @@ sif_of_text(PG_FUNCTION_ARGS)
 										DOC_CONTEXT_GETARG_INT32(doccxt, 2), 1,
 										MAX_SHINGLE_SIZE);
 
-	doc_context_read_shingles(doccxt, fcinfo, READS_CHARS, length);
+	doc_context_read(doccxt, fcinfo, READS_CHARS, length);
 	PG_RETURN_SIGNATURE(select_by_anchors(fcinfo, doccxt, METHOD_SIF,
-										  select_following));
+										  true));
 }
 
 /*
@@ -370,7 +364,7 @@ koala_of_text(PG_FUNCTION_ARGS)
 										DOC_CONTEXT_GETARG_INT32(doccxt, 2), 1,
 										MAX_SHINGLE_SIZE);
 
-	doc_context_read_shingles(doccxt, fcinfo, READS_CHARS, length);
+	doc_context_read(doccxt, fcinfo, READS_CHARS, length);
 	doc_context_begin(doccxt, DOC_CONTEXT_GETARG_TEXT(doccxt, 0));
 	PG_RETURN_SIGNATURE(select_by_rarity(doccxt, count, length));
 }

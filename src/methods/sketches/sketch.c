@@ -68,8 +68,8 @@ sketch_of_text(FunctionCallInfo fcinfo, int karg,
 	const uint64 *set;
 	size_t		n;
 
-	doc_context_read_shingles(doccxt, fcinfo, READS_SHINGLES,
-							  DOC_CONTEXT_GETARG_K(doccxt, karg));
+	doc_context_read(doccxt, fcinfo, READS_SHINGLES,
+					 DOC_CONTEXT_GETARG_K(doccxt, karg));
 	set = doc_context_set(doccxt, DOC_CONTEXT_GETARG_TEXT(doccxt, 0), method_info(method)->set,
 						  &n);
 	return make_sketch(&doccxt->spec, set, n, method, param0, param1);

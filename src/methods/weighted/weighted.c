@@ -422,7 +422,7 @@ weighted_words_by_tf(PG_FUNCTION_ARGS)
 {
 	DocContext *doccxt = doc_context_get(fcinfo, 1);
 
-	doc_context_read(doccxt, fcinfo, READS_WORDS);
+	doc_context_read(doccxt, fcinfo, READS_WORDS, 0);
 	PG_RETURN_SIGNATURE(make_vector(doccxt, NULL, DOC_CONTEXT_GETARG_TEXT(doccxt, 0),
 									cstring_to_text("tf")));
 }
