@@ -42,7 +42,6 @@ OBJS = \
 	src/groups/added_rows.o \
 	src/groups/disk_array.o \
 	src/groups/groups.o \
-	src/groups/lateral_query.o \
 	src/groups/pair_groups.o \
 	src/groups/row_ids.o \
 	src/groups/row_query.o \

@@ -171,6 +171,27 @@ groups_put(FunctionCallInfo fcinfo, RowIds *ids, size_t memory, GroupOf group_of
 
 /* Groups of the rows of a query */
 
+typedef struct GroupedRows
+{
+	RowReader	reader;			/* must be first */
+	RowSets		rows;
+} GroupedRows;
+
+static void
+begin_rows(RowReader *reader, TupleDesc desc)
+{
+	row_sets_columns(&((GroupedRows *) reader)->rows, desc);
+}
+
+static void
+add_row(RowReader *reader, TupleTableSlot *slot)
+{
+	RowSets    *rows = &((GroupedRows *) reader)->rows;
+
+	row_sets_read(rows, slot);
+	row_sets_add(rows, rows->values, rows->nulls);
+}
+
 /* GroupOf */
 static GroupMember
 group_of_row(void *rows, uint32 row)
@@ -187,15 +208,17 @@ group_of_row(void *rows, uint32 row)
 Datum
 near_duplicate_groups(PG_FUNCTION_ARGS)
 {
-	RowSets		rows = {0};
+	GroupedRows grouped = {.reader = {.begin = begin_rows,.row = add_row}};
+	RowSets    *rows = &grouped.rows;
 	GroupArguments arguments;
 
 	if (!groups_begin(fcinfo, 4, &arguments))
 		return (Datum) 0;
-	row_sets_begin(&rows, fcinfo, arguments.first + 1, arguments.id_type);
-	row_sets_read(&rows, text_to_cstring(PG_GETARG_TEXT_PP(arguments.first)));
-	row_sets_decide(&rows, arguments.rule);
-	groups_put(fcinfo, &rows.ids, rows.memory / 2, group_of_row, &rows);
-	row_sets_end(&rows);
+	row_sets_begin(rows, fcinfo, arguments.first + 1, arguments.id_type);
+	ordered_query_run(text_to_cstring(PG_GETARG_TEXT_PP(arguments.first)), true,
+					  &grouped.reader);
+	row_sets_decide(rows, arguments.rule);
+	groups_put(fcinfo, &rows->ids, rows->memory / 2, group_of_row, rows);
+	row_sets_end(rows);
 	return (Datum) 0;
 }

@@ -63,12 +63,12 @@ begin_pairs(RowReader *reader, TupleDesc desc)
 				(errcode(ERRCODE_INVALID_COLUMN_DEFINITION),
 				 errmsg("query has %d columns, and at most 3 are read", desc->natts),
 				 errhint("%s", QUERY_HINT)));
-	pairs->columns[0] = typed_column(desc, 0, 1, id, true, "an id", QUERY_HINT);
-	pairs->columns[1] = typed_column(desc, 0, 2, id, true, "an id", QUERY_HINT);
+	pairs->columns[0] = typed_column(desc, 1, id, true, "an id", QUERY_HINT);
+	pairs->columns[1] = typed_column(desc, 2, id, true, "an id", QUERY_HINT);
 	id_order_collate(&pairs->order, desc, 0);
 	pairs->measured = desc->natts > 2;
 	if (pairs->measured)
-		pairs->similarity = typed_column(desc, 0, 3, FLOAT8OID, false, "the similarity",
+		pairs->similarity = typed_column(desc, 3, FLOAT8OID, false, "the similarity",
 										 QUERY_HINT);
 	row_sort_begin(&pairs->by_id, &pairs->order, 3, types, pairs->memory / 4);
 }

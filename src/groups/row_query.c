@@ -5,6 +5,11 @@
  * The result must not depend on the plan.  So the query sorts by its first column after all
  * that it sorts by itself: ORDER BY ..., 1.  That is done in its parsed form, as the query
  * may end in a comment or a semicolon, and SPI does not take a parsed form.
+ *
+ * SELECT ... WHERE near_duplicate(sig, $1, 0.8) can be run for each value there is: a
+ * look-up each.  Or all values are joined with what it reads.  The planner decides which is
+ * cheaper, as the query is put behind the rows of values, FROM values, LATERAL (query),
+ * where its parameters are columns of these.
  */
 #include "postgres.h"
 
@@ -18,6 +23,8 @@
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "parser/parse_coerce.h"
+#include "parser/parse_expr.h"
+#include "parser/parse_node.h"
 #include "tcop/dest.h"
 #include "tcop/tcopprot.h"
 #include "utils/builtins.h"
@@ -29,9 +36,14 @@
 
 #include "base/compat.h"
 #include "groups/row_query.h"
+#include "index/access.h"
 
 /* Errors */
 
+/*
+ * While a query is analyzed, errors in it point to their place in its text, not in that of
+ * the calling statement.
+ */
 static void
 point_into_text(void *text)
 {
@@ -44,7 +56,7 @@ point_into_text(void *text)
 	internalerrquery(text);
 }
 
-void
+static void
 query_errors_begin(ErrorContextCallback *errors, const char *text)
 {
 	errors->callback = point_into_text;
@@ -53,7 +65,7 @@ query_errors_begin(ErrorContextCallback *errors, const char *text)
 	error_context_stack = errors;
 }
 
-void
+static void
 query_errors_end(ErrorContextCallback *errors)
 {
 	error_context_stack = errors->previous;
@@ -75,7 +87,8 @@ receive_startup(DestReceiver *self, int operation, TupleDesc desc)
 	RowReceiver *receiver = (RowReceiver *) self;
 	MemoryContext old = MemoryContextSwitchTo(receiver->context);
 
-	receiver->reader->begin(receiver->reader, desc);
+	if (receiver->reader->begin != NULL)
+		receiver->reader->begin(receiver->reader, desc);
 	MemoryContextSwitchTo(old);
 }
 
@@ -96,9 +109,13 @@ receive_nothing(DestReceiver *self)
 {
 }
 
-void
-row_query_run(Query *query, const char *text, QueryEnvironment *environment,
-			  bool (*wanted) (PlanState *plan, void *unused), RowReader *reader)
+/*
+ * Plan a query and run it as the calling statement sees the tables.  The environment has its
+ * named stores.  If `wanted` is false of the plan, read no row and return false.
+ */
+static bool
+run_query(Query *query, const char *text, QueryEnvironment *environment,
+		  bool (*wanted) (PlanState *plan, void *unused), RowReader *reader)
 {
 	MemoryContext caller = CurrentMemoryContext;
 	MemoryContext context = AllocSetContextCreate(caller, "query of rows",
@@ -115,6 +132,7 @@ row_query_run(Query *query, const char *text, QueryEnvironment *environment,
 		.context = caller
 	};
 	QueryDesc  *desc;
+	bool		runs;
 
 	MemoryContextSwitchTo(context);
 	receiver.per_row = AllocSetContextCreate(context, "row of a query",
@@ -124,7 +142,8 @@ row_query_run(Query *query, const char *text, QueryEnvironment *environment,
 						   text, GetActiveSnapshot(), InvalidSnapshot,
 						   &receiver.pub, NULL, environment, 0);
 	ExecutorStart(desc, 0);
-	if (wanted == NULL || wanted(desc->planstate, NULL))
+	runs = wanted == NULL || wanted(desc->planstate, NULL);
+	if (runs)
 		executor_run_to_end(desc);
 	ExecutorFinish(desc);
 	ExecutorEnd(desc);
@@ -132,11 +151,13 @@ row_query_run(Query *query, const char *text, QueryEnvironment *environment,
 	PopActiveSnapshot();
 	MemoryContextSwitchTo(caller);
 	MemoryContextDelete(context);
+	return runs;
 }
 
-/* Order */
+/* Queries as they are parsed */
 
-void
+/* Raise an error unless the query only reads; the hint may be NULL. */
+static void
 require_select(const Query *query, const char *hint)
 {
 	if (query->commandType != CMD_SELECT || query->hasModifyingCTE || query->rowMarks != NIL)
@@ -168,9 +189,9 @@ require_no_name(const char *text)
 						 text)));
 }
 
-/* Parse one SELECT, VALUES or TABLE command. */
+/* Parse one SELECT, VALUES or TABLE command; the hint may be NULL. */
 static SelectStmt *
-parse_select(const char *text)
+parse_select(const char *text, const char *hint)
 {
 	List	   *statements;
 
@@ -182,7 +203,7 @@ parse_select(const char *text)
 				 errmsg("there are %d statements in the place of one query",
 						list_length(statements))));
 	if (!IsA(linitial_node(RawStmt, statements)->stmt, SelectStmt))
-		require_select(makeNode(Query), NULL);
+		require_select(makeNode(Query), hint);
 	return (SelectStmt *) linitial_node(RawStmt, statements)->stmt;
 }
 
@@ -221,7 +242,7 @@ ordered_query_run(const char *text, bool by_first, RowReader *reader)
 	ErrorContextCallback errors;
 
 	query_errors_begin(&errors, text);
-	select = parse_select(text);
+	select = parse_select(text, NULL);
 	if (by_first)
 		sort_by_first(select);
 	statement->stmt = (Node *) select;
@@ -229,8 +250,160 @@ ordered_query_run(const char *text, bool by_first, RowReader *reader)
 	require_select(query, NULL);
 	query_errors_end(&errors);
 	MemoryContextSwitchTo(caller);
-	row_query_run(query, text, NULL, NULL, reader);
+	run_query(query, text, NULL, NULL, reader);
 	MemoryContextDelete(context);
+}
+
+/* Lateral queries */
+
+/* Put a query in the place of each (SELECT) of a parsed one. */
+static bool
+put_query(Node *node, void *query)
+{
+	RangeSubselect *place = (RangeSubselect *) node;
+
+	if (node == NULL)
+		return false;
+	if (IsA(node, RangeSubselect) && IsA(place->subquery, SelectStmt) &&
+		((SelectStmt *) place->subquery)->op == SETOP_NONE &&
+		((SelectStmt *) place->subquery)->targetList == NIL)
+	{
+		place->subquery = copyObject(query);
+		return false;
+	}
+	return raw_expression_tree_walker(node, put_query, query);
+}
+
+/* p_paramref_hook: a parameter is a column of the values. */
+static Node *
+parameter_column(ParseState *pstate, ParamRef *param)
+{
+	LateralQuery *lateral = pstate->p_ref_hook_state;
+	ColumnRef  *column = makeNode(ColumnRef);
+
+	if (param->number < 1 || param->number > lateral->nvalues)
+		return NULL;			/* the server raises an error */
+	column->fields = list_make2(makeString(LATERAL_NAME),
+								makeString(psprintf("$%d", param->number)));
+	column->location = param->location;
+	return transformExpr(pstate, (Node *) column, pstate->p_expr_kind);
+}
+
+static void
+set_up_parser(ParseState *pstate, void *lateral)
+{
+	pstate->p_paramref_hook = parameter_column;
+	pstate->p_ref_hook_state = lateral;
+}
+
+/* Analyze a query around the lateral one. */
+static Query *
+analyze_around(LateralQuery *lateral, const char *outer)
+{
+	RawStmt    *statement = linitial_node(RawStmt, pg_parse_query(outer));
+
+	put_query(statement->stmt, lateral->select);
+	return linitial_node(Query, pg_analyze_and_rewrite_withcb(statement, lateral->text,
+															  set_up_parser, lateral,
+															  lateral->environment));
+}
+
+void
+lateral_query_begin(LateralQuery *lateral, const char *text, TupleDesc rows,
+					const char *hint)
+{
+	ErrorContextCallback errors;
+	Query	   *query;
+
+	lateral->text = text;
+
+	lateral->nvalues = rows->natts - 1;
+	for (int i = 1; i <= lateral->nvalues; i++)
+		namestrcpy(&TupleDescAttr(rows, i)->attname, psprintf("$%d", i));
+	lateral->store = palloc0(sizeof(EphemeralNamedRelationData));
+	lateral->store->md.name = LATERAL_NAME;
+	lateral->store->md.tupdesc = rows;
+	lateral->store->md.enrtype = ENR_NAMED_TUPLESTORE;
+	lateral->environment = create_queryEnv();
+	register_ENR(lateral->environment, lateral->store);
+	query_errors_begin(&errors, text);
+	lateral->select = parse_select(text, hint);
+	query = analyze_around(lateral, "SELECT old.* FROM " LATERAL_VALUES ", LATERAL (SELECT) AS old");
+	require_select(llast_node(RangeTblEntry, query->rtable)->subquery, hint);
+	query_errors_end(&errors);
+	lateral->result = ExecCleanTypeFromTL(query->targetList);
+}
+
+/* Different values */
+typedef struct ValuesReader
+{
+	RowReader	reader;			/* must be first */
+	LateralQuery *lateral;
+	Tuplestorestate *store;
+} ValuesReader;
+
+static void
+begin_values(RowReader *reader, TupleDesc desc)
+{
+	ValuesReader *values = (ValuesReader *) reader;
+
+	values->lateral->store->md.tupdesc = CreateTupleDescCopy(desc);
+	values->store = tuplestore_begin_heap(true, false, Max(work_mem / 16, 64));
+}
+
+static void
+put_values(RowReader *reader, TupleTableSlot *slot)
+{
+	tuplestore_puttupleslot(((ValuesReader *) reader)->store, slot);
+}
+
+/* Let the store have the different values of the rows. */
+static void
+make_different(LateralQuery *lateral, Tuplestorestate *rows)
+{
+	ValuesReader values = {
+		.reader = {.begin = begin_values,.row = put_values},
+		.lateral = lateral
+	};
+	StringInfoData query;
+
+	initStringInfo(&query);
+	for (int i = 1; i <= lateral->nvalues; i++)
+		appendStringInfo(&query, "%s \"$%d\"", i == 1 ? "SELECT DISTINCT" : ",", i);
+	appendStringInfoString(&query, " FROM " LATERAL_VALUES " WHERE $1 IS NOT NULL");
+	lateral->store->reldata = rows;
+	lateral->store->md.enrtuples = tuplestore_tuple_count(rows);
+	run_query(analyze_around(lateral, query.data), query.data, lateral->environment, NULL,
+			  &values.reader);
+	lateral->store->reldata = values.store;
+	lateral->store->md.enrtuples = tuplestore_tuple_count(values.store);
+}
+
+/* True if a plan asks an index of access method neardup. */
+static bool
+asks_index(PlanState *state, void *context)
+{
+	Relation	index = NULL;
+
+	if (IsA(state, IndexScanState))
+		index = ((IndexScanState *) state)->iss_RelationDesc;
+	else if (IsA(state, BitmapIndexScanState))
+		index = ((BitmapIndexScanState *) state)->biss_RelationDesc;
+	return (index != NULL && index_is_neardup(index)) ||
+		planstate_tree_walker(state, asks_index, context);
+}
+
+void
+lateral_query_run(LateralQuery *lateral, Tuplestorestate *rows, const char *by_index,
+				  const char *outer, RowReader *reader)
+{
+	make_different(lateral, rows);
+	if (by_index == NULL ||
+		!run_query(analyze_around(lateral, by_index), lateral->text, lateral->environment,
+				   asks_index, reader))
+		run_query(analyze_around(lateral, outer), lateral->text, lateral->environment, NULL,
+				  reader);
+	tuplestore_end(lateral->store->reldata);
 }
 
 /* Columns */
@@ -274,35 +447,30 @@ require_unchanged(const TypedColumn *column, TupleTableSlot *slot)
 	ereport(ERROR,
 			(errcode(ERRCODE_DATATYPE_MISMATCH),
 			 errmsg("column %d of the query, %s, has the value %s, which is no %s",
-					column->number, column->what,
+					column->attno, column->what,
 					OidOutputFunctionCall(output, slot_getattr(slot, column->attno, &isnull)),
 					format_type_be(column->type)),
 			 errhint("%s", column->hint)));
 }
 
 TypedColumn
-typed_column(TupleDesc desc, int before, AttrNumber attno, Oid type, bool exact,
-			 const char *what, const char *hint)
+typed_column(TupleDesc desc, AttrNumber attno, Oid type, bool exact, const char *what,
+			 const char *hint)
 {
-	TypedColumn column = {
-		.attno = before + attno,.type = type,.number = attno,
-		.what = what,.hint = hint
-	};
+	TypedColumn column = {.attno = attno,.type = type,.what = what,.hint = hint};
 	Form_pg_attribute att;
 	Node	   *var;
 	Node	   *cast;
 
-	if (column.attno > desc->natts)
+	if (attno > desc->natts)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_COLUMN_DEFINITION),
 				 errmsg_plural("query has %d column, and none for %s",
 							   "query has %d columns, and none for %s",
-							   desc->natts - before, desc->natts - before,
-							   what),
+							   desc->natts, desc->natts, what),
 				 errhint("%s", hint)));
-	att = TupleDescAttr(desc, column.attno - 1);
-	var = (Node *) makeVar(1, column.attno, att->atttypid, att->atttypmod,
-						   att->attcollation, 0);
+	att = TupleDescAttr(desc, attno - 1);
+	var = (Node *) makeVar(1, attno, att->atttypid, att->atttypmod, att->attcollation, 0);
 	cast = coerce_to_target_type(NULL, var, att->atttypid, type, -1,
 								 COERCION_ASSIGNMENT, COERCE_IMPLICIT_CAST,
 								 -1);

@@ -9,10 +9,11 @@
 #include "nodes/execnodes.h"
 #include "nodes/parsenodes.h"
 #include "utils/queryenvironment.h"
+#include "utils/tuplestore.h"
 
 /*
- * Callbacks for the rows.  begin gets the columns, in the memory context of the caller
- * of row_query_run(); row is called in a context that is reset after each row.
+ * Callbacks for the rows.  begin gets the columns, in the memory context of the caller;
+ * row is called in a context that is reset after each row.
  */
 typedef struct RowReader
 {
@@ -21,30 +22,42 @@ typedef struct RowReader
 } RowReader;
 
 /*
- * Plan a query that only reads, and run it as the calling statement sees the tables.
- * The environment has its named stores, or is NULL.  If `wanted` is not NULL and false
- * of the plan, no row is read.
- */
-extern void row_query_run(Query *query, const char *text, QueryEnvironment *environment,
-						  bool (*wanted) (PlanState *plan, void *unused),
-						  RowReader *reader);
-
-/*
  * Run the query of that text.  Rows come in the order of its ORDER BY and, if by_first and
  * that leaves rows equal, in the order of its first column.  Raises an error if it is no
  * query that only reads.
  */
 extern void ordered_query_run(const char *text, bool by_first, RowReader *reader);
 
-/* Raise an error unless the query only reads; the hint may be NULL. */
-extern void require_select(const Query *query, const char *hint);
+/* A query with parameters, run once for many rows of their values */
+typedef struct LateralQuery
+{
+	const char *text;
+	SelectStmt *select;
+	int			nvalues;
+	TupleDesc	result;			/* its columns */
+	QueryEnvironment *environment;
+	EphemeralNamedRelation store;	/* of values */
+} LateralQuery;
 
 /*
- * While a query is analyzed, errors in it point to their place in its text, not in that
- * of the calling statement.
+ * Analyze a query whose parameters are columns of rows like these: $1 is the second column,
+ * a signature.  Raise an error, with the hint, if it is no query that only reads.
  */
-extern void query_errors_begin(ErrorContextCallback *errors, const char *text);
-extern void query_errors_end(ErrorContextCallback *errors);
+extern void lateral_query_begin(LateralQuery *lateral, const char *text, TupleDesc rows,
+								const char *hint);
+
+/* The table of different values; no user has one of that name. */
+#define LATERAL_NAME	"near-duplicate groups: new rows"
+#define LATERAL_VALUES	"\"" LATERAL_NAME "\""
+
+/*
+ * Run a query around it, once, for the different values of the rows in the store.  It
+ * stands there in the place of each (SELECT), and the outer query may have parameters, too.
+ * `by_index`, unless it is NULL, is run instead if it asks an index of access method
+ * neardup.  The reader's begin may be NULL.
+ */
+extern void lateral_query_run(LateralQuery *lateral, Tuplestorestate *rows,
+							  const char *by_index, const char *outer, RowReader *reader);
 
 /* A column of a query, as another type. */
 typedef struct TypedColumn
@@ -55,19 +68,17 @@ typedef struct TypedColumn
 								 * was; NULL: it does, or may change it */
 	ExprContext *context;		/* of these */
 	Oid			type;			/* that it is read as */
-	AttrNumber	number;			/* in the query, for errors, */
-	const char *what;			/* what it holds, */
+	const char *what;			/* what it holds, for errors, */
 	const char *hint;			/* and their hint */
 } TypedColumn;
 
 /*
- * Prepare to read column `attno` of a query, behind `before` others, as that type.
- * Raises DATATYPE_MISMATCH, with the hint, if it cannot be assigned to it, and
- * INVALID_COLUMN_DEFINITION if there is no such column; `what` says what it holds.
- * exact: no value may become another one.
+ * Prepare to read column `attno` of a query as that type.  Raises DATATYPE_MISMATCH, with the
+ * hint, if it cannot be assigned to it, and INVALID_COLUMN_DEFINITION if there is no such
+ * column; `what` says what it holds.  exact: no value may become another one.
  */
-extern TypedColumn typed_column(TupleDesc desc, int before, AttrNumber attno,
-								Oid type, bool exact, const char *what, const char *hint);
+extern TypedColumn typed_column(TupleDesc desc, AttrNumber attno, Oid type, bool exact,
+								const char *what, const char *hint);
 
 /*
  * Return its value, in the current memory context.  Raises DATATYPE_MISMATCH, with the

@@ -75,8 +75,9 @@ begin_scope(RowSets *rows, TupleDesc desc)
 		rows->scope[i] = scope_column(desc, i + 3);
 }
 
-uint64
-row_sets_scope(RowSets *rows, const Datum *values, const bool *nulls)
+/* Return a number that rows have in common that agree in the columns of the scope. */
+static uint64
+hash_scope(RowSets *rows, const Datum *values, const bool *nulls)
 {
 	uint64		hash = rows->secret;
 
@@ -96,21 +97,29 @@ row_sets_scope(RowSets *rows, const Datum *values, const bool *nulls)
 
 /* Rows */
 
-static void
-begin_rows(RowReader *reader, TupleDesc desc)
+void
+row_sets_columns(RowSets *rows, TupleDesc desc)
 {
-	RowSets    *rows = (RowSets *) reader;
-
 	/*
 	 * the error for a missing signature comes first: the id may be what is
 	 * missing
 	 */
-	rows->signature = typed_column(desc, 0, 2, rows->signature_type, false,
+	rows->signature = typed_column(desc, 2, rows->signature_type, false,
 								   "the signature", QUERY_HINT);
-	rows->id = typed_column(desc, 0, 1, rows->ids.type, true, "the id", ID_HINT);
+	rows->id = typed_column(desc, 1, rows->ids.type, true, "the id", ID_HINT);
 	begin_scope(rows, desc);
-	if (rows->begun != NULL)
-		rows->begun(rows);
+	rows->values = palloc(desc->natts * sizeof(Datum));
+	rows->nulls = palloc(desc->natts * sizeof(bool));
+}
+
+void
+row_sets_read(RowSets *rows, TupleTableSlot *slot)
+{
+	rows->values[0] = typed_value(&rows->id, slot, &rows->nulls[0]);
+	rows->values[1] = typed_value(&rows->signature, slot, &rows->nulls[1]);
+	slot_getallattrs(slot);
+	memcpy(rows->values + 2, slot->tts_values + 2, rows->nscope * sizeof(Datum));
+	memcpy(rows->nulls + 2, slot->tts_isnull + 2, rows->nscope * sizeof(bool));
 }
 
 /* Raise an error if signatures of that kind cannot be kept apart by scopes. */
@@ -170,45 +179,34 @@ note_spec(RowSets *rows, const Signature *sig)
 		spec_warn_different(&rows->groups[0].spec, &sig->spec);
 }
 
-/* Add the set of the last row, which has that signature; return its number. */
+/* Add the set of the last row, which has that signature and scope; return its number. */
 static SetNumber
 add_set(RowSets *rows, const Signature *sig, const Datum *scope, const bool *nulls)
 {
 	const uint64 *values;
 	uint32		n;
-	SetNumber	set;
-	bool		found;
 
 	note_spec(rows, sig);
 	values = rows->salted && rows->kind == KIND_SETS ?
-		signature_as_scoped_set(sig, row_sets_scope(rows, scope, nulls), &n) :
+		signature_as_scoped_set(sig, hash_scope(rows, scope, nulls), &n) :
 		signature_as_set(sig, rows->kind, rows->measure, &n);
 	if (n == 0)
 		return NO_SET;
 	Assert(rows->current < rows->ngroups && rows->ids.n > 0);
-	set = set_groups_add(rows->groups[rows->current].groups, values, n, rows->ids.n - 1,
-						 &found);
-	set |= (SetNumber) rows->current << 32;
-	if (!found && rows->new_set != NULL)
-		rows->new_set(rows, set, sig, scope, nulls);
-	return set;
+	return (SetNumber) rows->current << 32 |
+		set_groups_add(rows->groups[rows->current].groups, values, n, rows->ids.n - 1);
 }
 
-static void
-add_row(RowReader *reader, TupleTableSlot *slot)
+SetNumber
+row_sets_add(RowSets *rows, const Datum *values, const bool *nulls)
 {
-	RowSets    *rows = (RowSets *) reader;
 	SetNumber	set = NO_SET;
-	bool		isnull;
-	Datum		value = typed_value(&rows->id, slot, &isnull);
 
-	row_ids_put(&rows->ids, value, isnull);
-	value = typed_value(&rows->signature, slot, &isnull);
-	slot_getallattrs(slot);
-	if (!isnull)
-		set = add_set(rows, DatumGetSignature(value), slot->tts_values + 2,
-					  slot->tts_isnull + 2);
+	row_ids_put(&rows->ids, values[0], nulls[0]);
+	if (!nulls[1])
+		set = add_set(rows, DatumGetSignature(values[1]), values + 2, nulls + 2);
 	disk_array_append(&rows->sets, &set, 1);
+	return set;
 }
 
 /* Groups */
@@ -221,9 +219,17 @@ groups_of(const RowSets *rows, SetNumber set)
 }
 
 void
-row_sets_offer(RowSets *rows, SetNumber set, uint32 outside, double similarity)
+row_sets_give(RowSets *rows, SetNumber set, bool represents, double similarity)
 {
-	set_groups_offer(groups_of(rows, set), (uint32) set, outside, similarity);
+	if (set != NO_SET)
+		set_groups_give(groups_of(rows, set), (uint32) set, represents, similarity);
+}
+
+void
+row_sets_unite(RowSets *rows, SetNumber a, SetNumber b)
+{
+	if (a != NO_SET && b != NO_SET && a >> 32 == b >> 32)
+		set_groups_unite(groups_of(rows, a), (uint32) a, (uint32) b);
 }
 
 void
@@ -234,32 +240,23 @@ row_sets_decide(RowSets *rows, GroupRule rule)
 }
 
 SetMember
-row_sets_set(RowSets *rows, SetNumber set)
-{
-	return set_groups_member(groups_of(rows, set), (uint32) set);
-}
-
-SetMember
 row_sets_member(RowSets *rows, uint32 row)
 {
-	SetMember	member = {row, row, -1, get_float8_nan(), false};
+	SetMember	member = {row, row, get_float8_nan(), false};
 	SetNumber	set;
 
 	Assert(rows->sets.n == rows->ids.n);
 	disk_array_get(&rows->sets, row, &set, sizeof(set));
 	if (set == NO_SET)
 		return member;
-	member = row_sets_set(rows, set);
+	member = set_groups_member(groups_of(rows, set), (uint32) set);
 
 	/*
 	 * rows that are not near to equal ones stay alone, but for the first of
 	 * them
 	 */
 	if (!member.reflexive && row != member.first)
-	{
 		member.representative = row;
-		member.outside = -1;
-	}
 	return member;
 }
 
@@ -325,8 +322,6 @@ signature_type(FunctionCallInfo fcinfo)
 void
 row_sets_begin(RowSets *rows, FunctionCallInfo fcinfo, int first, Oid id_type)
 {
-	rows->reader.begin = begin_rows;
-	rows->reader.row = add_row;
 	rows->context = CurrentMemoryContext;
 	rows->threshold = PG_GETARG_FLOAT8(first);
 	rows->measure = symmetric_measure(PG_GETARG_TEXT_PP(first + 1));
@@ -336,10 +331,4 @@ row_sets_begin(RowSets *rows, FunctionCallInfo fcinfo, int first, Oid id_type)
 	id_order_begin(&rows->order, id_type);
 	row_ids_begin(&rows->ids, id_type, rows->memory / 16 * IDS_SHARE);
 	disk_array_begin(&rows->sets, sizeof(SetNumber), rows->memory / 16);
-}
-
-void
-row_sets_read(RowSets *rows, const char *query)
-{
-	ordered_query_run(query, true, &rows->reader);
 }

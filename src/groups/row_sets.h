@@ -33,7 +33,6 @@ typedef struct SpecGroups
 
 typedef struct RowSets
 {
-	RowReader	reader;			/* must be first */
 	MemoryContext context;
 	double		threshold;
 	Measure		measure;
@@ -41,6 +40,8 @@ typedef struct RowSets
 	size_t		memory;			/* of all that is done with the rows */
 	TypedColumn id;
 	TypedColumn signature;
+	Datum	   *values;			/* of a row: id, signature, scope */
+	bool	   *nulls;
 	IdOrder		order;			/* of ids */
 	RowIds		ids;
 	DiskArray	sets;			/* SetNumber of each row, or NO_SET */
@@ -55,14 +56,6 @@ typedef struct RowSets
 	SignatureKind kind;
 	int			current;		/* which of the groups */
 	bool		salted;			/* its features are, by scope and spec */
-
-	/*
-	 * Callbacks, or NULL: the columns of the scope are known; a row has a new
-	 * set, with that signature and those values of the scope.
-	 */
-	void		(*begun) (struct RowSets *rows);
-	void		(*new_set) (struct RowSets *rows, SetNumber set, const Signature *sig,
-							const Datum *scope, const bool *nulls);
 } RowSets;
 
 /*
@@ -73,18 +66,20 @@ extern void row_sets_begin(RowSets *rows, FunctionCallInfo fcinfo, int first,
 						   Oid id_type);
 extern void row_sets_end(RowSets *rows);
 
-/* Read the rows of a query. */
-extern void row_sets_read(RowSets *rows, const char *query);
+/*
+ * Read the columns of rows.  Then read the columns of a row to values and nulls, and add
+ * the row; return the number of its set, or NO_SET.
+ */
+extern void row_sets_columns(RowSets *rows, TupleDesc desc);
+extern void row_sets_read(RowSets *rows, TupleTableSlot *slot);
+extern SetNumber row_sets_add(RowSets *rows, const Datum *values, const bool *nulls);
 
-/* Return a number that rows have in common that agree in the columns of the scope. */
-extern uint64 row_sets_scope(RowSets *rows, const Datum *values, const bool *nulls);
+/* Give a set its group, see set_groups_give() and set_groups_unite(). */
+extern void row_sets_give(RowSets *rows, SetNumber set, bool represents, double similarity);
+extern void row_sets_unite(RowSets *rows, SetNumber a, SetNumber b);
 
-/* Offer a set a representative outside, see set_groups_offer(). */
-extern void row_sets_offer(RowSets *rows, SetNumber set, uint32 outside, double similarity);
-
-/* Decide groups; then return the group of a set, or of a row. */
+/* Decide groups; then return the group of a row. */
 extern void row_sets_decide(RowSets *rows, GroupRule rule);
-extern SetMember row_sets_set(RowSets *rows, SetNumber set);
 extern SetMember row_sets_member(RowSets *rows, uint32 row);
 
 #endif							/* NEARDUP_ROW_SETS_H */

@@ -41,14 +41,14 @@
 #define COUNTERS_SHARE	2		/* once there are no known sets */
 #define INDEX_SHARE		10
 
-/* Status of a set: its link is to itself but for the last two. */
+/* Status of a set, which links to itself but for members */
 typedef enum SetStatus
 {
 	UNDECIDED,
+	GIVEN,						/* a representative, not indexed yet */
 	REPRESENTATIVE,
 	MEMBER,						/* of the set that it links to */
-	OUTSIDE						/* of a representative outside, whose number
-								 * is the link */
+	OUTSIDE						/* member of a representative that is no set */
 } SetStatus;
 
 /* What is known of a set, beside its link */
@@ -293,7 +293,7 @@ may_know_more(const SetGroups *groups)
 }
 
 uint32
-set_groups_add(SetGroups *groups, const uint64 *values, uint32 n, uint32 row, bool *found)
+set_groups_add(SetGroups *groups, const uint64 *values, uint32 n, uint32 row)
 {
 	SetState	state = {.similarity = -1,.row = row,.reflexive = true};
 	SetKey		key = set_key(&groups->keys, values, n);
@@ -301,8 +301,7 @@ set_groups_add(SetGroups *groups, const uint64 *values, uint32 n, uint32 row, bo
 	MemoryContext old;
 
 	Assert(n > 0 && groups->context != NULL);
-	*found = known != NULL;
-	if (*found)
+	if (known != NULL)
 		return known->number;
 	if (groups->n == MAX_SETS)
 		ereport(ERROR,
@@ -341,19 +340,22 @@ set_state(SetGroups *groups, uint32 set, SetState state)
 }
 
 void
-set_groups_offer(SetGroups *groups, uint32 set, uint32 outside, double similarity)
+set_groups_give(SetGroups *groups, uint32 set, bool represents, double similarity)
 {
 	SetState	state = state_of(groups, set);
 
-	Assert(state.status == UNDECIDED || state.status == OUTSIDE);
-	Assert(similarity >= 0 && groups->context != NULL);
-	if (similarity < state.similarity ||
-		(similarity == state.similarity && outside >= links_get(&groups->links, set)))
+	Assert(groups->context != NULL);
+	if (state.status != UNDECIDED)
 		return;
-	state.status = OUTSIDE;
+	state.status = represents ? GIVEN : OUTSIDE;
 	state.similarity = similarity;
-	links_set(&groups->links, set, outside);
 	set_state(groups, set, state);
+}
+
+void
+set_groups_unite(SetGroups *groups, uint32 a, uint32 b)
+{
+	links_unite(&groups->links, a, b);
 }
 
 /* Sets of some statuses, see next_set() */
@@ -677,10 +679,11 @@ choose_representatives(SetGroups *groups)
 	JoinSet    *set;
 
 	rewind_sets(groups);
-	while ((set = next_set(groups, STATUS_BIT(UNDECIDED))) != NULL)
+	while ((set = next_set(groups, STATUS_BIT(UNDECIDED) | STATUS_BIT(GIVEN))) != NULL)
 	{
 		SetState	state = state_of(groups, set->first);
-		const JoinSet *near = near_representative(groups, set);
+		const JoinSet *near = state.status == GIVEN ? NULL :
+		near_representative(groups, set);
 
 		full = full || (near == NULL && !has_room(groups, set));
 		if (near == NULL && full)
@@ -694,6 +697,8 @@ choose_representatives(SetGroups *groups)
 			store_read(groups, set);
 			index_set(groups, set);
 		}
+		else if (groups->rule == RULE_CONNECTED)
+			links_unite(&groups->links, set->first, near->first);
 		else
 			links_set(&groups->links, set->first, near->first);
 		set_state(groups, set->first, state);
@@ -710,6 +715,7 @@ choose_nearest(SetGroups *groups, const JoinSet *set)
 	uint32		nearest = links_get(&groups->links, set->first);
 
 	Assert(state.status == MEMBER || state.status == OUTSIDE);
+	state.reflexive = is_reflexive(groups, set);
 	probe(groups, set);
 	for (uint32 i = 0; i < index->ncandidates; i++)
 	{
@@ -721,7 +727,7 @@ choose_nearest(SetGroups *groups, const JoinSet *set)
 			continue;
 		similarity = similarity_of(groups, candidate, set);
 		Assert(candidate->first != set->first);
-		/* one outside comes before all sets */
+		/* one that is no set comes before all that are */
 		if (similarity < state.similarity ||
 			(similarity == state.similarity &&
 			 (state.status == OUTSIDE || candidate->first >= nearest)))
@@ -955,17 +961,11 @@ SetMember
 set_groups_member(SetGroups *groups, uint32 set)
 {
 	SetState	state = state_of(groups, set);
-	SetMember	member = {.first = state.row,.outside = -1,.reflexive = state.reflexive};
-	uint32		representative;
+	SetMember	member = {.first = state.row,.reflexive = state.reflexive};
 
-	Assert(state.status != UNDECIDED && groups->context == NULL);
-	member.similarity = groups->rule == RULE_CONNECTED ? get_float8_nan() : state.similarity;
-	representative = groups->rule == RULE_CONNECTED ? links_root(&groups->links, set) :
-		links_get(&groups->links, set);
-	if (state.status == OUTSIDE)
-		member.outside = representative;
-	else
-		member.representative = representative == set ? state.row :
-			state_of(groups, representative).row;
+	Assert(state.status > GIVEN && groups->context == NULL);
+	member.similarity = groups->rule == RULE_CONNECTED || state.similarity < 0 ?
+		get_float8_nan() : state.similarity;
+	member.representative = state_of(groups, links_root(&groups->links, set)).row;
 	return member;
 }

@@ -18,9 +18,7 @@ typedef struct SetMember
 	uint32		first;			/* row with the set, the first one */
 	uint32		representative; /* row that stands for the group, maybe the
 								 * same */
-	int64		outside;		/* or a representative outside; -1: none */
-	double		similarity;		/* to the representative; NaN of itself, and
-								 * connected */
+	double		similarity;		/* to the representative; NaN: not known */
 	bool		reflexive;		/* the set is near to itself, as nearly all
 								 * are */
 } SetMember;
@@ -34,19 +32,21 @@ extern SetGroups *set_groups_begin(SignatureKind kind, Measure measure, double t
 extern void set_groups_end(SetGroups *groups);
 
 /*
- * Add the set of a row: n values, at least one.  Return its number, from 0, and whether
- * it was there before.  A set that was there may be taken for a new one if memory is short.
+ * Add the set of a row: n values, at least one.  Return its number, from 0.  A set that was
+ * there may be taken for a new one if memory is short.
  */
-extern uint32 set_groups_add(SetGroups *groups, const uint64 *values, uint32 n,
-							 uint32 row, bool *found);
+extern uint32 set_groups_add(SetGroups *groups, const uint64 *values, uint32 n, uint32 row);
 
 /*
- * Before groups are decided: the set is near to that representative outside, which comes
- * before all sets.  Of several, the one with the greatest similarity and the least number
- * counts.  Greedy only.
+ * Before groups are decided, of the first sets: the set is a representative, or it has
+ * one that is no set and is represented by the set's row.  Greedy only.  Of several calls
+ * the first one counts.
  */
-extern void set_groups_offer(SetGroups *groups, uint32 set, uint32 outside,
-							 double similarity);
+extern void set_groups_give(SetGroups *groups, uint32 set, bool represents,
+							double similarity);
+
+/* Before groups are decided: two sets are in one group.  Connected only. */
+extern void set_groups_unite(SetGroups *groups, uint32 a, uint32 b);
 
 /* Decide; then return the group of each set. */
 extern void set_groups_decide(SetGroups *groups, GroupRule rule);

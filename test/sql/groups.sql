@@ -213,7 +213,7 @@ SELECT id, representative FROM near_duplicate_groups_of_pairs(NULL::text,
 SELECT id, representative FROM near_duplicate_groups_of_pairs(NULL::text,
     $$SELECT a COLLATE "C", b COLLATE "C" FROM (VALUES ('a', 'B')) v (a, b)$$, 'greedy');
 SELECT id, representative FROM near_duplicate_groups_add(NULL::text, $$SELECT 'new', shingles('x y z')$$,
-    $$SELECT id COLLATE dictionary, sig, id, NULL::float8 FROM (VALUES ('B', shingles('x y z')), ('a', shingles('x y z'))) v (id, sig)$$, 0.8);
+    $$SELECT id COLLATE dictionary, sig, id COLLATE dictionary, NULL::float8 FROM (VALUES ('B', shingles('x y z')), ('a', shingles('x y z'))) v (id, sig)$$, 0.8);
 DROP COLLATION dictionary;
 SELECT count(*) FROM near_duplicate_groups_of_pairs(NULL) a, near_duplicate_groups_of_pairs('SELECT 1, 2', NULL) b;
 SELECT * FROM near_duplicate_groups_of_pairs(NULL::point, 'SELECT ''(1,1)''::point, ''(1,2)''::point', 'greedy');

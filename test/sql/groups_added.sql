@@ -92,11 +92,11 @@ BEGIN
 END $$;
 SELECT scans($$SELECT * FROM near_duplicate_groups_add('SELECT id, sig FROM docs WHERE id > 100',
     'SELECT g.id, d.sig, g.representative, g.similarity FROM groups g JOIN docs d USING (id) WHERE d.live AND near_duplicate(d.sig, $1, 0.5)', 0.5)$$);
--- a query that gives the signature as something else is asked for all at once
+-- and so where the query gives the signature as something else
 SELECT scans($$SELECT * FROM near_duplicate_groups_add('SELECT id, sig FROM docs WHERE id > 100',
     'SELECT g.id, d.sig::bytea::signature, g.representative, g.similarity FROM groups g JOIN docs d USING (id) WHERE d.live AND near_duplicate(d.sig, $1, 0.5)', 0.5)$$);
 
--- An old row whose similarity is not known, or not that of a group of this threshold, settles nothing
+-- A new row belongs where an equal old one does, whatever that one's similarity is
 UPDATE groups SET representative = id - 50, similarity = NULL WHERE id = 60;
 DELETE FROM groups WHERE id IN (10, 11);
 UPDATE groups SET representative = 1, similarity = 0.2 WHERE id = 61;
