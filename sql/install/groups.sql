@@ -1,5 +1,5 @@
 
--- clusters
+-- groups
 
 CREATE FUNCTION near_duplicate_groups(query text, threshold double precision,
                                         measure text = 'jaccard', rule text = 'greedy')
@@ -7,7 +7,7 @@ CREATE FUNCTION near_duplicate_groups(query text, threshold double precision,
                    similarity double precision, size bigint)
     AS 'MODULE_PATHNAME'
     LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE COST 1000000 ROWS 100000;
-COMMENT ON FUNCTION near_duplicate_groups(text, double precision, text, text) IS 'groups of near-duplicates among the rows of a query, whose ids are numbers';
+COMMENT ON FUNCTION near_duplicate_groups(text, double precision, text, text) IS 'groups of near-duplicates among the rows of a query; ids are numbers';
 
 CREATE FUNCTION near_duplicate_groups(id_type anyelement, query text, threshold double precision,
                                         measure text = 'jaccard', rule text = 'greedy')
@@ -15,28 +15,28 @@ CREATE FUNCTION near_duplicate_groups(id_type anyelement, query text, threshold 
                    similarity double precision, size bigint)
     AS 'MODULE_PATHNAME'
     LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 100000;
-COMMENT ON FUNCTION near_duplicate_groups(anyelement, text, double precision, text, text) IS 'groups of near-duplicates among the rows of a query, whose ids are of that type';
+COMMENT ON FUNCTION near_duplicate_groups(anyelement, text, double precision, text, text) IS 'groups of near-duplicates among the rows of a query; ids are of that type';
 
 CREATE FUNCTION near_duplicate_groups_of_pairs(query text, rule text = 'greedy')
     RETURNS TABLE (id bigint, cluster bigint, representative bigint,
                    similarity double precision, size bigint)
     AS 'MODULE_PATHNAME'
     LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 100000;
-COMMENT ON FUNCTION near_duplicate_groups_of_pairs(text, text) IS 'groups of what the pairs of a query connect, whose ids are numbers';
+COMMENT ON FUNCTION near_duplicate_groups_of_pairs(text, text) IS 'groups of rows that the pairs of a query connect; ids are numbers';
 
 CREATE FUNCTION near_duplicate_groups_of_pairs(id_type anyelement, query text, rule text)
     RETURNS TABLE (id anyelement, cluster bigint, representative anyelement,
                    similarity double precision, size bigint)
     AS 'MODULE_PATHNAME'
     LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 100000;
-COMMENT ON FUNCTION near_duplicate_groups_of_pairs(anyelement, text, text) IS 'groups of what the pairs of a query connect, whose ids are of that type';
+COMMENT ON FUNCTION near_duplicate_groups_of_pairs(anyelement, text, text) IS 'groups of rows that the pairs of a query connect; ids are of that type';
 
 CREATE FUNCTION near_duplicate_groups_add(new_rows text, old_rows text, threshold double precision,
                                             measure text = 'jaccard', rule text = 'greedy')
     RETURNS TABLE (id bigint, representative bigint, similarity double precision)
     AS 'MODULE_PATHNAME'
     LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE COST 1000000 ROWS 10000;
-COMMENT ON FUNCTION near_duplicate_groups_add(text, text, double precision, text, text) IS 'places of new rows in groups of old ones, and old rows that change theirs, whose ids are numbers';
+COMMENT ON FUNCTION near_duplicate_groups_add(text, text, double precision, text, text) IS 'groups of new rows, and old rows that change their group; ids are numbers';
 
 CREATE FUNCTION near_duplicate_groups_add(id_type anyelement, new_rows text, old_rows text,
                                             threshold double precision, measure text = 'jaccard',
@@ -44,4 +44,4 @@ CREATE FUNCTION near_duplicate_groups_add(id_type anyelement, new_rows text, old
     RETURNS TABLE (id anyelement, representative anyelement, similarity double precision)
     AS 'MODULE_PATHNAME'
     LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 10000;
-COMMENT ON FUNCTION near_duplicate_groups_add(anyelement, text, text, double precision, text, text) IS 'places of new rows in groups of old ones, and old rows that change theirs, whose ids are of that type';
+COMMENT ON FUNCTION near_duplicate_groups_add(anyelement, text, text, double precision, text, text) IS 'groups of new rows, and old rows that change their group; ids are of that type';

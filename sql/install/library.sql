@@ -59,7 +59,7 @@ BEGIN
               DETAIL = 'Its signatures and statistics were made with these.',
               HINT = 'Make another one with library_create(), and add the documents to it.';
 END $$;
-COMMENT ON FUNCTION @extschema@.library_keep() IS 'trigger function that refuses to change method and analysis of a library, and to delete it without its signatures';
+COMMENT ON FUNCTION @extschema@.library_keep() IS 'trigger function that protects a library''s method, analysis and signatures';
 
 CREATE TRIGGER library_kept BEFORE UPDATE ON @extschema@.library FOR EACH ROW
     WHEN (OLD.id <> NEW.id OR OLD.method <> NEW.method OR OLD.analysis <> NEW.analysis)
