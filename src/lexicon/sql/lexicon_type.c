@@ -68,7 +68,7 @@ static bool
 read_analysis(Input *in, Lexicon *header)
 {
 	static const char name[] = "lexicon";
-	char	   *text;
+	char	   *text = NULL;
 	Analysis   *analysis;
 
 	input_skip_space(in);

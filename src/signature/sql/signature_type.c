@@ -205,7 +205,7 @@ read_config(Input *in, const char *analysis, SignatureSpec *spec)
 static bool
 read_analysis(Input *in, SignatureSpec *spec)
 {
-	char	   *text;
+	char	   *text = NULL;
 	Analysis   *analysis;
 
 	if (!input_char(in, '[', "The analysis, in brackets, is missing.") ||
@@ -273,7 +273,7 @@ read_values(Input *in, Signature *sig, size_t capacity, size_t *n)
 	bool		weighted = method_info(sig->spec.method)->weighted;
 	int			width = weighted ? 64 : sig->spec.width;
 	float4	   *weights = (float4 *) (sig->values + capacity);
-	uint64		value;
+	uint64		value = 0;
 
 	*n = 0;
 	if (!input_char(in, '{', "The values, in braces, are missing."))
