@@ -689,31 +689,31 @@ CREATE FUNCTION @extschema@.library_cases(doc text, library text DEFAULT NULL, p
                               candidates int DEFAULT 10, min_length int DEFAULT 150)
     RETURNS TABLE (found_in text, document bigint, address text, a_start int, a_length int, b_start int, b_length int,
                    similarity double precision, coverage double precision)
-    LANGUAGE plpgsql VOLATILE SET search_path FROM CURRENT SET plan_cache_mode = force_generic_plan
+    LANGUAGE plpgsql VOLATILE SET search_path FROM CURRENT
 AS $$
 DECLARE
     wanted int := CASE WHEN library IS NOT NULL THEN @extschema@.library_id(library) END;
     one record;
-    asked signature;
-    nearest bigint[];
+    documents text;
 BEGIN
     FOR one IN SELECT l.id, l.name, l.method, l.analysis FROM @extschema@.library l
                WHERE wanted IS NULL OR l.id = wanted ORDER BY l.name LOOP
-        asked := (SELECT @extschema@._library_signature_of(doc, l.method, l.analysis, l.statistics)
-                  FROM @extschema@.library l WHERE l.id = one.id);
-        IF one.method = 'shingles' THEN
-            nearest := ARRAY(SELECT s.document_id FROM @extschema@.library_signature s WHERE s.library_id = one.id
-                             ORDER BY s.signature <=> asked LIMIT candidates);
-        ELSE
-            nearest := ARRAY(SELECT s.document_id FROM @extschema@.library_signature s
-                             WHERE s.library_id = one.id AND s.signature = asked LIMIT candidates);
-        END IF;
+        -- waits for library_remake(): what follows sees what that has made
+        PERFORM FROM @extschema@.library_signature s WHERE s.library_id = one.id LIMIT 1;
+        SELECT CASE l.method WHEN 'shingles' THEN 'SELECT d.id, s.signature, d.body'
+                             ELSE 'SELECT d.id, shingles(d.body, ' || quote_literal(l.analysis) || '), d.body' END
+               || ' FROM @extschema@.library_signature s JOIN @extschema@.library_document d ON d.id = s.document_id'
+               || ' WHERE s.library_id = ' || l.id::text
+               || CASE l.method WHEN 'shingles' THEN ''
+                                ELSE coalesce(' AND s.signature = ' || quote_literal(
+                                         @extschema@._library_signature_of(doc, l.method, l.analysis, l.statistics)::text), ' AND false') END
+        INTO documents FROM @extschema@.library l WHERE l.id = one.id;
         RETURN QUERY
         SELECT one.name, d.id, d.address, c.a_start, c.a_length, c.b_start, c.b_length, c.similarity, c.coverage
-        FROM @extschema@.library_document d,
-             LATERAL copied_cases(doc, d.body, preset, min_length, 0.2::double precision, one.analysis) c
-        WHERE d.id = ANY (nearest)
-        ORDER BY LEAST(c.a_length, c.b_length)::double precision * c.coverage DESC, d.id, c.a_start, c.b_start;
+        FROM find_sources(doc, shingles(doc, one.analysis), documents, preset, candidates, min_length,
+                          0.2::double precision, one.analysis) WITH ORDINALITY c
+        JOIN @extschema@.library_document d ON d.id = c.source_id::bigint
+        ORDER BY c.ordinality;
         PERFORM @extschema@._library_require_current(one.id);
     END LOOP;
 END $$;

@@ -16,28 +16,29 @@ CREATE FUNCTION copied_cases(a text, b text, preset text = 'edited', min_length 
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000 ROWS 2;
 COMMENT ON FUNCTION copied_cases(text, text, text, int, double precision, text) IS 'the cases of copying of two texts, each with all its passages';
 
--- Names are qualified, as the tables' owners may have made functions and operators.  Costs of
--- distances do not tell that a sequential scan has to fetch all signatures.
-CREATE FUNCTION find_sources(doc text, features signature, source regclass, id name, sig name, body name,
-                             preset text = 'edited', candidates int = 10, min_length int = 150,
-                             min_share double precision = 0.2, analysis text = '')
+-- The caller's search path is the query's, so all other names are qualified.  Costs of
+-- distances leave out that a sequential scan has to fetch all signatures.
+CREATE FUNCTION find_sources(doc text, features signature, query text, preset text = 'edited', candidates int = 10,
+                             min_length int = 150, min_share double precision = 0.2, analysis text = '')
     RETURNS TABLE (source_id text, a_start int, a_length int, b_start int, b_length int,
                    similarity double precision, coverage double precision)
     LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE COST 10000 ROWS 10
-    SET search_path = pg_catalog, pg_temp SET enable_seqscan = off
+    SET enable_seqscan = off
 AS $$
 DECLARE
-    neardup CONSTANT text := (SELECT quote_ident(nspname) FROM pg_extension e JOIN pg_namespace s ON s.oid = extnamespace WHERE extname = 'neardup');
+    neardup CONSTANT text := (SELECT pg_catalog.quote_ident(s.nspname)
+                              FROM pg_catalog.pg_extension e JOIN pg_catalog.pg_namespace s ON s.oid OPERATOR(pg_catalog.=) e.extnamespace
+                              WHERE e.extname OPERATOR(pg_catalog.=) 'neardup');
 BEGIN
-    RETURN QUERY EXECUTE format('SELECT n.id, c.* FROM (SELECT s.%1$I::text AS id, s.%2$I::text AS body FROM %3$s s'
-                                ' ORDER BY s.%4$I OPERATOR(%5$s.<=>) $2 LIMIT $3) n,'
-                                ' LATERAL %5$s.copied_cases($1, n.body, $4, $5, $6, $7) c'
-                                ' ORDER BY LEAST(c.a_length, c.b_length) * c.coverage DESC, n.id, c.a_start, c.b_start',
-                                id, body, source, sig, neardup)
+    RETURN QUERY EXECUTE pg_catalog.format(
+        E'SELECT n.id::pg_catalog.text, c.* FROM (SELECT * FROM (%1$s\n) s (id, sig, body) ORDER BY s.sig OPERATOR(%2$s.<=>) $2 LIMIT $3) n,'
+        ' LATERAL %2$s.copied_cases($1, n.body::pg_catalog.text, $4, $5, $6, $7) c'
+        ' ORDER BY LEAST(c.a_length, c.b_length) OPERATOR(pg_catalog.*) c.coverage DESC, n.id, c.a_start, c.b_start',
+        query, neardup)
     USING doc, features, candidates, preset, min_length, min_share, analysis;
 END
 $$;
-COMMENT ON FUNCTION find_sources(text, signature, regclass, name, name, name, text, int, int, double precision, text) IS 'the cases of copying of a document from the rows of a table that are nearest to it, the best first';
+COMMENT ON FUNCTION find_sources(text, signature, text, text, int, int, double precision, text) IS 'the cases of copying of a document from the rows of a query that are nearest to it, the best first';
 
 CREATE FUNCTION coverage(a text, b text, min_words int = 8, max_gap int = 8, analysis text = '',
                          OUT of_a double precision, OUT of_b double precision)

@@ -104,22 +104,6 @@ find_stretches(Stretches *found, const LexiconView *view, uint32 least,
 	}
 }
 
-static void
-find_spans(Stretches *found)
-{
-	const ReadText *text = &found->text;
-
-	found->spans = MemoryContextAllocHuge(CurrentMemoryContext,
-										  (found->n + 1) * sizeof(WordSpan));
-	for (size_t i = 0; i < found->n; i++)
-	{
-		CHECK_EVERY(i);
-		found->spans[i] = text_span(text, found->stretches[i].start,
-									found->stretches[i].end);
-	}
-	spans_to_graphemes(text->utf8, text->len, found->spans, found->n);
-}
-
 /*
  * Of the functions' arguments (doc text, lexicon, min_documents int).  Until
  * end_boilerplate() the current memory context is one that goes with it.
@@ -140,7 +124,13 @@ begin_boilerplate(FunctionCallInfo fcinfo)
 	found->caller = caller;
 	text_read(&found->text, doccxt, PG_GETARG_TEXT_PP(0), doccxt->spec.k, false);
 	find_stretches(found, view, least, doccxt->spec.k);
-	find_spans(found);
+	found->spans = text_spans_alloc(found->n);
+	for (size_t i = 0; i < found->n; i++)
+		found->spans[i] = (WordSpan)
+	{
+		found->stretches[i].start, found->stretches[i].end
+	};
+	text_place_spans(&found->text, found->spans, found->n);
 	return found;
 }
 

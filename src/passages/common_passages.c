@@ -15,15 +15,12 @@
  * there is one, the longest that a run may still continue.  Closed chains are removed
  * whenever the array is full, so that there are never many.
  *
- * A passage within another is dropped.  Passages are visited by where they begin in the
- * first text, and compared with those that have not ended there.  These are few.  In texts
- * of few words in ever new order they may be many; then only the last ones are compared in
- * this way, and the rest is divided into halves, by the order in which passages begin.  Each
- * half is searched by itself; and of the second half, those that lie within passages of the
- * first are found by where they end: of each, the first half's that end there or later in
- * the first text are noted by where they begin in the second text, with the farthest end
- * there of all that begin up to a place (a binary indexed tree: P. M. Fenwick, "A new data
- * structure for cumulative frequency tables", 1994).
+ * A passage within another is dropped.  Passages, in the order of where they begin in the
+ * first text, are divided into halves.  Each half is searched by itself.  Those of the second
+ * half that lie within passages of the first are found by where they end: for each, those of
+ * the first half that end there or later in the first text are noted by where they begin in
+ * the second text, with the farthest end there of all that begin up to a place (a binary
+ * indexed tree: P. M. Fenwick, "A new data structure for cumulative frequency tables", 1994).
  */
 #include "postgres.h"
 
@@ -249,9 +246,6 @@ chains_finish(Chains *chains, size_t *n)
 
 /* Passages within others */
 
-/* Number of passages that have not ended and are compared one by one. */
-#define OPEN_MAX	64
-
 /* By place in the first text; of those that begin together, the longest first. */
 static inline int
 compare_passages(const Passage *a, const Passage *b)
@@ -267,99 +261,13 @@ compare_passages(const Passage *a, const Passage *b)
 	return a->matched > b->matched ? -1 : a->matched < b->matched;
 }
 
-#define ST_SORT sort_passages
+#define ST_SORT passages_sort
 #define ST_ELEMENT_TYPE Passage
 #define ST_COMPARE(a, b) compare_passages(a, b)
-#define ST_SCOPE static
+#define ST_SCOPE extern
 #define ST_CHECK_FOR_INTERRUPTS
 #define ST_DEFINE
 #include "lib/sort_template.h"
-
-static inline bool
-is_within(const Passage *inner, const Passage *outer)
-{
-	return inner->a_start >= outer->a_start && inner->a_end <= outer->a_end &&
-		inner->b_start >= outer->b_start && inner->b_end <= outer->b_end;
-}
-
-/* One by one */
-
-/* Passages that may have later ones within them. */
-typedef struct OpenPassages
-{
-	Passage		passages[OPEN_MAX];
-	int			n;
-	bool		complete;		/* none was removed before its end */
-} OpenPassages;
-
-static void
-forget_closed(OpenPassages *open, uint32 a_start)
-{
-	int			kept = 0;
-
-	for (int i = 0; i < open->n; i++)
-	{
-		if (open->passages[i].a_end > a_start)
-			open->passages[kept++] = open->passages[i];
-	}
-	open->n = kept;
-}
-
-/* Add a passage; if there are too many, replace the one that ends first. */
-static void
-remember_open(OpenPassages *open, const Passage *passage)
-{
-	int			first = 0;
-
-	if (open->n < OPEN_MAX)
-	{
-		open->passages[open->n++] = *passage;
-		return;
-	}
-	open->complete = false;
-	for (int i = 1; i < OPEN_MAX; i++)
-	{
-		if (open->passages[i].a_end < open->passages[first].a_end)
-			first = i;
-	}
-	if (open->passages[first].a_end < passage->a_end)
-		open->passages[first] = *passage;
-}
-
-static bool
-is_within_any(const Passage *passage, const OpenPassages *open)
-{
-	for (int i = 0; i < open->n; i++)
-	{
-		if (is_within(passage, &open->passages[i]))
-			return true;
-	}
-	return false;
-}
-
-/* Drop passages within others; *complete says whether none can be left. */
-static size_t
-drop_one_by_one(Passage *passages, size_t n, bool *complete)
-{
-	OpenPassages open = {.n = 0,.complete = true};
-	size_t		kept = 0;
-
-	for (size_t i = 0; i < n; i++)
-	{
-		Passage		passage = passages[i];
-
-		CHECK_EVERY(i);
-		forget_closed(&open, passage.a_start);
-		if (is_within_any(&passage, &open))
-			continue;
-		remember_open(&open, &passage);
-		passages[kept++] = passage;
-	}
-	*complete = open.complete;
-	return kept;
-}
-
-/* In halves */
 
 typedef struct Halves
 {
@@ -454,7 +362,9 @@ look_through(Halves *halves, uint32 from, uint32 to)
 		return;
 	look_through(halves, from, middle);
 	look_through(halves, middle, to);
-	compare_halves(halves, from, middle, to);
+	/* none of the second half can be within one that ends before it */
+	if (halves->passages[halves->by_end[from]].a_end > halves->passages[middle].a_start)
+		compare_halves(halves, from, middle, to);
 	merge_halves(halves, from, middle, to);
 }
 
@@ -482,9 +392,8 @@ rank_passages(Halves *halves)
 	pfree(begins);
 }
 
-/* Drop all passages within others. */
-static size_t
-drop_by_halves(Passage *passages, size_t n)
+size_t
+passages_drop_inner(Passage *passages, size_t n)
 {
 	MemoryContext context = CurrentMemoryContext;
 	size_t		size = sizeof(uint32) * (n + 1);
@@ -496,9 +405,10 @@ drop_by_halves(Passage *passages, size_t n)
 		.merged = MemoryContextAllocHuge(context, size),
 		.rank = MemoryContextAllocHuge(context, size),
 		.farthest = MemoryContextAllocExtended(context, size, MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO),
-		.inner = MemoryContextAllocExtended(context, n, MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO)
+		.inner = MemoryContextAllocExtended(context, n + 1, MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO)
 	};
 
+	passages_sort(passages, n);
 	rank_passages(&halves);
 	for (uint32 i = 0; i < n; i++)
 		halves.by_end[i] = i;
@@ -512,16 +422,6 @@ drop_by_halves(Passage *passages, size_t n)
 	pfree(halves.farthest);
 	pfree(halves.inner);
 	return kept;
-}
-
-size_t
-passages_drop_inner(Passage *passages, size_t n)
-{
-	bool		complete;
-
-	sort_passages(passages, n);
-	n = drop_one_by_one(passages, n, &complete);
-	return complete ? n : drop_by_halves(passages, n);
 }
 
 /* Passages */

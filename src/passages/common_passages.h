@@ -76,11 +76,13 @@ short_runs_count(const PassageRules *rules)
 extern Passage *common_passages(WordSequence *a, WordSequence *b,
 								const PassageRules *rules, size_t *n);
 
+/* Sort n passages by their places in the first text, those that begin together the longest first. */
+extern void passages_sort(Passage *passages, size_t n);
+
 /*
- * Sort n passages by their places in the first text, those that begin together the
- * longest first, and drop those that lie within others in both texts; return how many are
- * left.  Answers a cancel.  Takes time in proportion to them and, where more than 64 overlap,
- * to n times the square of the logarithm of n, and 25 bytes each.
+ * Sort n passages, drop those that lie within others in both texts, and return how many are
+ * left.  Answers a cancel.  Takes 17 bytes for each, and time in proportion to n times the
+ * logarithm of n, or where many overlap to n times its square.
  */
 extern size_t passages_drop_inner(Passage *passages, size_t n);
 

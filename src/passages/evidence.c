@@ -18,6 +18,7 @@
 #include "base/call.h"
 #include "base/interrupts.h"
 #include "base/memory.h"
+#include "base/sort_uint64.h"
 #include "document/doc_context.h"
 #include "document/shingler.h"
 #include "passages/case_search.h"
@@ -32,7 +33,7 @@
 
 typedef struct TextBuilder
 {
-	ReadText   *text;
+	ReadText   *read;
 	Order		order;
 	uint32		k;
 	size_t		size;			/* shingles that there is room for */
@@ -42,52 +43,32 @@ typedef struct TextBuilder
 	WordSpan	spans[READ_AT_ONCE];
 } TextBuilder;
 
-/* Room for n more shingles. */
-static void
-make_room(TextBuilder *builder, size_t n)
+/* Make room for n elements, and an eighth more only: most of the memory is here. */
+static void *
+reserve(void *array, size_t *size, size_t n, size_t width)
 {
-	ReadText   *text = builder->text;
-
-	if (text->nwords > WORDS_MAX)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("text has too many words for its passages to be found"),
-				 errdetail("It may have at most %d.", WORDS_MAX),
-				 errhint("Cut the text into parts.")));
-	n += text ->nshingles;
-
-	if (n <= builder->size)
-		return;
-	/* an eighth more only, as most of the memory is here */
-	builder->size = n + n / 8;
-	text	  ->shingles = repalloc_huge(text->shingles,
-										 builder->size * sizeof(uint64));
+	if (n <= *size)
+		return array;
+	*size = n + n / 8;
+	return repalloc_huge(array, *size * width);
 }
 
 /* Keep a part of the hashes of n more words. */
 static void
 keep_hashes(TextBuilder *builder, const uint64 *units, size_t n)
 {
-	ReadText   *text = builder->text;
-	size_t		need = text->nwords + n;
-	uint32	   *hashes;
+	ReadText   *read = builder->read;
 
-	if (need > builder->hashes_size)
-	{
-		builder->hashes_size = need + need / 8;
-		text	  ->hashes = repalloc_huge(text->hashes,
-										   builder->hashes_size * sizeof(uint32));
-	}
-	hashes = text->hashes + text->nwords;
-
+	read->hashes = reserve(read->hashes, &builder->hashes_size, read->nwords + n,
+						   sizeof(uint32));
 	for (size_t i = 0; i < n; i++)
-		hashes[i] = (uint32) units[i];
+		read->hashes[read->nwords + i] = (uint32) units[i];
 }
 
 static void
 read_words(TextBuilder *builder, Reader *reader)
 {
-	ReadText   *text = builder->text;
+	ReadText   *read = builder->read;
 	uint32		k = builder->k;
 	size_t		have = 0;		/* units */
 	size_t		got;
@@ -95,19 +76,24 @@ read_words(TextBuilder *builder, Reader *reader)
 	while ((got = reader_read_spans(reader, builder->units + have,
 									builder->spans, READ_AT_ONCE)) > 0)
 	{
-		if (text->hashes != NULL)
+		if (read->hashes != NULL)
 			keep_hashes(builder, builder->units + have, got);
 		have += got;
-		text	  ->nwords += got;
-
-		word_places_add(&text->words, builder->spans, got);
-		make_room(builder, have);
+		read->nwords += got;
+		if (read->nwords > WORDS_MAX)
+			ereport(ERROR,
+					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+					 errmsg("text has too many words for its passages to be found"),
+					 errdetail("It may have at most %d.", WORDS_MAX),
+					 errhint("Cut the text into parts.")));
+		word_places_add(&read->words, builder->spans, got);
 		if (have < k)
 			continue;
+		read->shingles = reserve(read->shingles, &builder->size, read->nshingles + have,
+								 sizeof(uint64));
 		order_shingles(builder->order, builder->units, have, k, builder->room,
-					   text->shingles + text->nshingles);
-		text	  ->nshingles += have - k + 1;
-
+					   read->shingles + read->nshingles);
+		read->nshingles += have - k + 1;
 		memmove(builder->units, builder->units + have - (k - 1),
 				(k - 1) * sizeof(uint64));
 		have = k - 1;
@@ -115,78 +101,53 @@ read_words(TextBuilder *builder, Reader *reader)
 }
 
 void
-text_read(ReadText *text, DocContext *doccxt, const struct varlena *doc, uint32 k,
+text_read(ReadText *read, DocContext *doccxt, const struct varlena *doc, uint32 k,
 		  bool hashes)
 {
-	TextBuilder builder;
 	Reader	   *reader = doc_context_reader(doccxt);
+	TextBuilder builder = {
+		.read = read,.order = doccxt->spec.order,.k = k,
+		.size = READ_AT_ONCE,.hashes_size = READ_AT_ONCE,
+		.units = palloc((k + READ_AT_ONCE) * sizeof(uint64)),
+		.room = palloc(k * sizeof(uint64))
+	};
 
-	text	  ->utf8 = text_as_utf8(doc, &text->len);
-
+	memset(read, 0, sizeof(ReadText));
+	read->utf8 = text_as_utf8(doc, &read->len);
+	read->shingles = palloc(READ_AT_ONCE * sizeof(uint64));
+	if (hashes)
+		read->hashes = palloc(READ_AT_ONCE * sizeof(uint32));
 	reader_track(reader);
-	reader_begin(reader, text->utf8, text->len);
-	text	  ->nwords = text->nshingles = 0;
-
-	word_places_init(&text->words);
-	text	  ->shingles = palloc(READ_AT_ONCE * sizeof(uint64));
-	text	  ->hashes = hashes ? palloc(READ_AT_ONCE * sizeof(uint32)) : NULL;
-	builder.text = text;
-
-	builder.order = doccxt->spec.order;
-	builder.k = k;
-	builder.size = READ_AT_ONCE;
-	builder.hashes_size = READ_AT_ONCE;
-	builder.units = palloc((k + READ_AT_ONCE) * sizeof(uint64));
-	builder.room = palloc(k * sizeof(uint64));
+	reader_begin(reader, read->utf8, read->len);
 	read_words(&builder, reader);
 	pfree(builder.units);
 	pfree(builder.room);
 	LOOK_AT_MEMORY(CurrentMemoryContext);
-	word_places_finish(&text->words);
-	text	  ->shingles = repalloc_huge(text->shingles,
-										 Max(text->nshingles, 1) * sizeof(uint64));
-
+	word_places_finish(&read->words);
+	read->shingles = repalloc_huge(read->shingles,
+								   Max(read->nshingles, 1) * sizeof(uint64));
 	if (hashes)
-		text	  ->hashes = repalloc_huge(text->hashes,
-										   Max(text->nwords, 1) * sizeof(uint32));
+		read->hashes = repalloc_huge(read->hashes, Max(read->nwords, 1) * sizeof(uint32));
 }
 
-/* Comparing */
+WordSpan *
+text_spans_alloc(size_t n)
+{
+	return MemoryContextAllocHuge(CurrentMemoryContext, (n + 1) * sizeof(WordSpan));
+}
 
-static void
-exchange(Passage *passages, size_t n)
+void
+text_place_spans(const ReadText *text, WordSpan *spans, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 	{
-		Passage		passage = passages[i];
-
-		passages[i].a_start = passage.b_start;
-		passages[i].a_end = passage.b_end;
-		passages[i].b_start = passage.a_start;
-		passages[i].b_end = passage.a_end;
+		CHECK_EVERY(i);
+		spans[i] = text_span(text, spans[i].start, spans[i].end);
 	}
+	spans_to_graphemes(text->utf8, text->len, spans, n);
 }
 
-/* By place in a, then in b; no two are at the same places. */
-static inline int
-compare_places(const Passage *a, const Passage *b)
-{
-	if (a->a_start != b->a_start)
-		return a->a_start < b->a_start ? -1 : 1;
-	if (a->b_start != b->b_start)
-		return a->b_start < b->b_start ? -1 : 1;
-	if (a->a_end != b->a_end)
-		return a->a_end < b->a_end ? -1 : 1;
-	return a->b_end < b->b_end ? -1 : a->b_end > b->b_end;
-}
-
-#define ST_SORT sort_by_place
-#define ST_ELEMENT_TYPE Passage
-#define ST_COMPARE(a, b) compare_places(a, b)
-#define ST_SCOPE static
-#define ST_CHECK_FOR_INTERRUPTS
-#define ST_DEFINE
-#include "lib/sort_template.h"
+/* Comparing */
 
 /* Whether a comes first when both are compared: it has more words. */
 static bool
@@ -198,92 +159,54 @@ comes_first(const ReadText *a, const ReadText *b)
 				  a->nshingles * sizeof(uint64)) >= 0;
 }
 
+/* Let each text take the other's place. */
 static void
-forget_hashes(ReadText *text)
+exchange(Evidence *evidence)
 {
-	if (text->hashes != NULL)
-		pfree(text->hashes);
-	text	  ->hashes = NULL;
-}
+	ReadText text = evidence->a;
 
-static void
-compare_texts(Evidence *evidence, const PassageRules *rules)
-{
-	ReadText   *a = &evidence->a;
-	ReadText   *b = &evidence->b;
-	bool		first = comes_first(a, b);
-	WordSequence words_a;
-	WordSequence words_b;
+	evidence->a = evidence->b;
+	evidence->b = text;
 
-	if (!first)
+	for (size_t i = 0; i < evidence->npassages; i++)
 	{
-		a = &evidence->b;
-		b = &evidence->a;
+		Passage    *passage = &evidence->passages[i];
+
+		*passage = (Passage)
+		{
+			passage->b_start, passage->b_end, passage->a_start, passage->a_end,
+				passage->matched
+		};
 	}
-	words_a = (WordSequence)
-	{
-		a->shingles, a->nshingles, a->hashes
-	};
-	words_b = (WordSequence)
-	{
-		b->shingles, b->nshingles, b->hashes
-	};
-	evidence->passages = common_passages(&words_a, &words_b, rules, &evidence->npassages);
-	a->shingles = b->shingles = NULL;
-	forget_hashes(a);
-	forget_hashes(b);
-	if (!first)
-		exchange(evidence->passages, evidence->npassages);
-	sort_by_place(evidence->passages, evidence->npassages);
 }
 
+/* Order what a search, which has freed the shingles, found, and find its places. */
 static void
-compare_words(Evidence *evidence, const CaseRules *rules)
-{
-	ReadText   *a = &evidence->a;
-	ReadText   *b = &evidence->b;
-	bool		first = comes_first(a, b);
-
-	if (!first)
-	{
-		a = &evidence->b;
-		b = &evidence->a;
-	}
-	if (b->nwords >= INDEXED_MAX / CASE_REACH_MAX)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("both texts have too many words for cases to be found"),
-				 errdetail("One of them may have at most %d.", INDEXED_MAX / CASE_REACH_MAX - 1),
-				 errhint("Cut a text into parts.")));
-	evidence->passages = find_cases(a->shingles, a->nwords, b->shingles, b->nwords, rules,
-									&evidence->npassages);
-	a->shingles = b->shingles = NULL;
-	if (!first)
-		exchange(evidence->passages, evidence->npassages);
-	sort_by_place(evidence->passages, evidence->npassages);
-}
-
-static void
-find_spans(Evidence *evidence)
+settle(Evidence *evidence, bool exchanged)
 {
 	size_t		n = evidence->npassages;
 
-	evidence->a_spans = MemoryContextAllocHuge(CurrentMemoryContext,
-											   (n + 1) * sizeof(WordSpan));
-	evidence->b_spans = MemoryContextAllocHuge(CurrentMemoryContext,
-											   (n + 1) * sizeof(WordSpan));
+	evidence->a.shingles = evidence->b.shingles = NULL;
+	if (exchanged)
+		exchange(evidence);
+	passages_sort(evidence->passages, n);
+	evidence->a_spans = text_spans_alloc(n);
+	evidence->b_spans = text_spans_alloc(n);
 	for (size_t i = 0; i < n; i++)
 	{
 		const Passage *passage = &evidence->passages[i];
 
-		CHECK_EVERY(i);
-		evidence->a_spans[i] = text_span(&evidence->a, passage->a_start,
-										 passage->a_end);
-		evidence->b_spans[i] = text_span(&evidence->b, passage->b_start,
-										 passage->b_end);
+		evidence->a_spans[i] = (WordSpan)
+		{
+			passage->a_start, passage->a_end
+		};
+		evidence->b_spans[i] = (WordSpan)
+		{
+			passage->b_start, passage->b_end
+		};
 	}
-	spans_to_graphemes(evidence->a.utf8, evidence->a.len, evidence->a_spans, n);
-	spans_to_graphemes(evidence->b.utf8, evidence->b.len, evidence->b_spans, n);
+	text_place_spans(&evidence->a, evidence->a_spans, n);
+	text_place_spans(&evidence->b, evidence->b_spans, n);
 }
 
 typedef struct Preset
@@ -354,22 +277,25 @@ create_evidence(DocContext *doccxt)
 	return evidence;
 }
 
-static void
+/* Read both texts, the one of more words first; returns whether they were exchanged. */
+static bool
 read_texts(Evidence *evidence, FunctionCallInfo fcinfo, DocContext *doccxt, uint32 k,
 		   bool hashes)
 {
 	text_read(&evidence->a, doccxt, PG_GETARG_TEXT_PP(0), k, hashes);
 	text_read(&evidence->b, doccxt, PG_GETARG_TEXT_PP(1), k, hashes);
+	if (comes_first(&evidence->a, &evidence->b))
+		return false;
+	exchange(evidence);
+	return true;
 }
 
-static PassageRules
-check_rules(int least, int gap, uint32 k)
+static WordSequence
+words_of(const ReadText *read)
 {
-	argument_whole("min_words", least, 1, PG_INT32_MAX);
-	argument_whole("max_gap", gap, 0, GAP_MAX);
-	return (PassageRules)
+	return (WordSequence)
 	{
-		Min(k, least), least, gap
+		read->shingles, read->nshingles, read->hashes
 	};
 }
 
@@ -377,15 +303,25 @@ Evidence *
 evidence_of_passages(FunctionCallInfo fcinfo, int analysis)
 {
 	DocContext *doccxt = doc_context_get(fcinfo, analysis);
+	int			least = argument_whole("min_words", PG_GETARG_INT32(2), 1, PG_INT32_MAX);
+	int			gap = argument_whole("max_gap", PG_GETARG_INT32(3), 0, GAP_MAX);
 	PassageRules rules;
 	Evidence   *evidence;
+	WordSequence a;
+	WordSequence b;
+	bool		exchanged;
 
 	doc_context_read(doccxt, fcinfo, READS_SHINGLES, 0);
-	rules = check_rules(PG_GETARG_INT32(2), PG_GETARG_INT32(3), doccxt->spec.k);
+	rules = (PassageRules)
+	{
+		Min(doccxt->spec.k, least), least, gap
+	};
 	evidence = create_evidence(doccxt);
-	read_texts(evidence, fcinfo, doccxt, rules.k, short_runs_count(&rules));
-	compare_texts(evidence, &rules);
-	find_spans(evidence);
+	exchanged = read_texts(evidence, fcinfo, doccxt, rules.k, short_runs_count(&rules));
+	a = words_of(&evidence->a);
+	b = words_of(&evidence->b);
+	evidence->passages = common_passages(&a, &b, &rules, &evidence->npassages);
+	settle(evidence, exchanged);
 	return evidence;
 }
 
@@ -394,12 +330,21 @@ evidence_of_cases(FunctionCallInfo fcinfo, int analysis, const CaseRules *rules)
 {
 	DocContext *doccxt = doc_context_get(fcinfo, analysis);
 	Evidence   *evidence;
+	bool		exchanged;
 
 	doc_context_read(doccxt, fcinfo, READS_SHINGLES, 0);
 	evidence = create_evidence(doccxt);
-	read_texts(evidence, fcinfo, doccxt, 1, false);
-	compare_words(evidence, rules);
-	find_spans(evidence);
+	exchanged = read_texts(evidence, fcinfo, doccxt, 1, false);
+	if (evidence->b.nwords >= INDEXED_MAX / CASE_REACH_MAX)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("both texts have too many words for cases to be found"),
+				 errdetail("One of them may have at most %d.", INDEXED_MAX / CASE_REACH_MAX - 1),
+				 errhint("Cut a text into parts.")));
+	evidence->passages = find_cases(evidence->a.shingles, evidence->a.nwords,
+									evidence->b.shingles, evidence->b.nwords, rules,
+									&evidence->npassages);
+	settle(evidence, exchanged);
 	drop_short_cases(evidence, rules->min_length);
 	return evidence;
 }
@@ -415,41 +360,20 @@ evidence_end(Evidence *evidence)
 
 PG_FUNCTION_INFO_V1(coverage);
 
-/* From one word up to another. */
-typedef struct WordRange
-{
-	uint32		start;
-	uint32		end;
-} WordRange;
-
-static inline int
-compare_ranges(const WordRange *a, const WordRange *b)
-{
-	return a->start < b->start ? -1 : a->start > b->start;
-}
-
-#define ST_SORT sort_ranges
-#define ST_ELEMENT_TYPE WordRange
-#define ST_COMPARE(a, b) compare_ranges(a, b)
-#define ST_SCOPE static
-#define ST_CHECK_FOR_INTERRUPTS
-#define ST_DEFINE
-#include "lib/sort_template.h"
-
-/* The share of n words that are in an interval; of no words, 0. */
+/* The share of n words that are in a range, a start and an end in 32 bits each; of no words, 0. */
 static double
-share_covered(WordRange *ranges, size_t nranges, uint32 n)
+share_covered(uint64 *ranges, size_t nranges, uint32 n)
 {
 	uint32		covered = 0;
 	uint32		end = 0;
 
-	sort_ranges(ranges, nranges);
+	sort_hashes(ranges, nranges);
 	for (size_t i = 0; i < nranges; i++)
 	{
-		if (ranges[i].end <= end)
-			continue;
-		covered += ranges[i].end - Max(ranges[i].start, end);
-		end = ranges[i].end;
+		uint32		start = Max(ranges[i] >> 32, end);
+
+		end = Max(end, (uint32) ranges[i]);
+		covered += end - Min(start, end);
 	}
 	return n == 0 ? 0 : (double) covered / n;
 }
@@ -459,20 +383,14 @@ evidence_coverage(const Evidence *evidence, double *of_a, double *of_b)
 {
 	size_t		n = evidence->npassages;
 	const Passage *passages = evidence->passages;
-	WordRange  *ranges = MemoryContextAllocHuge(CurrentMemoryContext,
-												(n + 1) * sizeof(WordRange));
+	uint64	   *ranges = MemoryContextAllocHuge(CurrentMemoryContext,
+												(n + 1) * sizeof(uint64));
 
 	for (size_t i = 0; i < n; i++)
-		ranges[i] = (WordRange)
-	{
-		passages[i].a_start, passages[i].a_end
-	};
+		ranges[i] = (uint64) passages[i].a_start << 32 | passages[i].a_end;
 	*of_a = share_covered(ranges, n, evidence->a.nwords);
 	for (size_t i = 0; i < n; i++)
-		ranges[i] = (WordRange)
-	{
-		passages[i].b_start, passages[i].b_end
-	};
+		ranges[i] = (uint64) passages[i].b_start << 32 | passages[i].b_end;
 	*of_b = share_covered(ranges, n, evidence->b.nwords);
 	pfree(ranges);
 }
@@ -498,44 +416,58 @@ coverage(PG_FUNCTION_ARGS)
 /* Passages and cases */
 
 PG_FUNCTION_INFO_V1(shared_passages);
+PG_FUNCTION_INFO_V1(copied_cases);
 
-/* One row; the first character of a text is 1. */
+/* Return a row for each, with as many columns as the function has; the first character is 1. */
 static void
-put_passage(ReturnSetInfo *rsinfo, const WordSpan *a, const WordSpan *b,
-			double similarity)
+put_rows(FunctionCallInfo fcinfo, Evidence *evidence)
 {
-	Datum		values[5];
-	bool		nulls[5] = {false};
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	size_t		n = evidence->npassages;
 
-	values[0] = Int32GetDatum(a->start + 1);
-	values[1] = Int32GetDatum(a->end - a->start);
-	values[2] = Int32GetDatum(b->start + 1);
-	values[3] = Int32GetDatum(b->end - b->start);
-	values[4] = Float8GetDatum(similarity);
-	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+	spans_to_characters(evidence->a.utf8, evidence->a_spans, n);
+	spans_to_characters(evidence->b.utf8, evidence->b_spans, n);
+	for (size_t i = 0; i < n; i++)
+	{
+		const WordSpan *a = &evidence->a_spans[i];
+		const WordSpan *b = &evidence->b_spans[i];
+		const Passage *passage = &evidence->passages[i];
+		Datum		values[] = {
+			Int32GetDatum(a->start + 1), Int32GetDatum(a->end - a->start),
+			Int32GetDatum(b->start + 1), Int32GetDatum(b->end - b->start),
+			Float8GetDatum(passage_similarity(passage)),
+			Float8GetDatum(passage_coverage(passage))
+		};
+		bool		nulls[lengthof(values)] = {false};
+
+		CHECK_FOR_INTERRUPTS();
+		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+	}
+	evidence_end(evidence);
 }
 
 /* shared_passages(a text, b text, min_words int, max_gap int, analysis text) */
 Datum
 shared_passages(PG_FUNCTION_ARGS)
 {
-	ReturnSetInfo *rsinfo;
-	Evidence   *evidence;
-
 	InitMaterializedSRF(fcinfo, 0);
-	rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
-	evidence = evidence_of_passages(fcinfo, 4);
-	spans_to_characters(evidence->a.utf8, evidence->a_spans,
-						evidence->npassages);
-	spans_to_characters(evidence->b.utf8, evidence->b_spans,
-						evidence->npassages);
-	for (size_t i = 0; i < evidence->npassages; i++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		put_passage(rsinfo, &evidence->a_spans[i], &evidence->b_spans[i],
-					passage_similarity(&evidence->passages[i]));
-	}
-	evidence_end(evidence);
+	put_rows(fcinfo, evidence_of_passages(fcinfo, 4));
+	return (Datum) 0;
+}
+
+/*
+ * copied_cases(a text, b text, preset text, min_length int, min_share double precision,
+ * analysis text)
+ */
+Datum
+copied_cases(PG_FUNCTION_ARGS)
+{
+	CaseRules	rules = preset_rules(PG_GETARG_TEXT_PP(2));
+
+	rules.min_length = argument_whole("min_length", PG_GETARG_INT32(3), 0, PG_INT32_MAX);
+	rules.min_share = argument_real("min_share", PG_GETARG_FLOAT8(4), 0, 1);
+	InitMaterializedSRF(fcinfo, 0);
+	put_rows(fcinfo, evidence_of_cases(fcinfo, 5, &rules));
 	return (Datum) 0;
 }
 
@@ -558,45 +490,3 @@ neardup_memory_peak(PG_FUNCTION_ARGS)
 }
 
 #endif
-
-PG_FUNCTION_INFO_V1(copied_cases);
-
-/* One row; the first character of a text is 1. */
-static void
-put_case(ReturnSetInfo *rsinfo, const WordSpan *a, const WordSpan *b, const Passage *passage)
-{
-	Datum		values[6];
-	bool		nulls[6] = {false};
-
-	values[0] = Int32GetDatum(a->start + 1);
-	values[1] = Int32GetDatum(a->end - a->start);
-	values[2] = Int32GetDatum(b->start + 1);
-	values[3] = Int32GetDatum(b->end - b->start);
-	values[4] = Float8GetDatum(passage_similarity(passage));
-	values[5] = Float8GetDatum(passage_coverage(passage));
-	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
-}
-
-/*
- * copied_cases(a text, b text, preset text, min_length int, min_share double precision,
- * analysis text)
- */
-Datum
-copied_cases(PG_FUNCTION_ARGS)
-{
-	CaseRules	rules = preset_rules(PG_GETARG_TEXT_PP(2));
-	ReturnSetInfo *rsinfo;
-	Evidence   *evidence;
-
-	rules.min_length = argument_whole("min_length", PG_GETARG_INT32(3), 0, PG_INT32_MAX);
-	rules.min_share = argument_real("min_share", PG_GETARG_FLOAT8(4), 0, 1);
-	InitMaterializedSRF(fcinfo, 0);
-	rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
-	evidence = evidence_of_cases(fcinfo, 5, &rules);
-	spans_to_characters(evidence->a.utf8, evidence->a_spans, evidence->npassages);
-	spans_to_characters(evidence->b.utf8, evidence->b_spans, evidence->npassages);
-	for (size_t i = 0; i < evidence->npassages; i++)
-		put_case(rsinfo, &evidence->a_spans[i], &evidence->b_spans[i], &evidence->passages[i]);
-	evidence_end(evidence);
-	return (Datum) 0;
-}

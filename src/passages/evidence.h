@@ -48,6 +48,15 @@ text_span(const ReadText *text, uint32 first, uint32 last)
 	};
 }
 
+/* Room for the places of n stretches, and one more. */
+extern WordSpan *text_spans_alloc(size_t n);
+
+/*
+ * Turn n stretches of words into the bytes from the first one's start to the last one's end,
+ * in which no grapheme is cut.
+ */
+extern void text_place_spans(const ReadText *text, WordSpan *spans, size_t n);
+
 /*
  * Find the passages of the texts that are the function's arguments 0 and 1, of a least
  * number of words and a greatest gap that are arguments 2 and 3, under an analysis that

@@ -25,12 +25,6 @@
 
 #define BYTES_MAX	10			/* of a word: two numbers of 32 bits */
 
-void
-word_places_init(WordPlaces *places)
-{
-	memset(places, 0, sizeof(WordPlaces));
-}
-
 static inline uint8 *
 put_number(uint8 *at, uint32 number)
 {

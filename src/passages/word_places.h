@@ -32,10 +32,7 @@ typedef struct WordPlaces
 	uint32		end;			/* of the last one */
 } WordPlaces;
 
-/* Initialize to no words, in the current memory context. */
-extern void word_places_init(WordPlaces *places);
-
-/* Add the next n words. */
+/* Add the next n words, in the current memory context; all of it zero has no words. */
 extern void word_places_add(WordPlaces *places, const WordSpan *spans,
 							size_t n);
 

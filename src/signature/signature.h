@@ -199,6 +199,17 @@ extern size_t signature_size(const SignatureSpec *spec, uint64 nvalues);
 extern Signature *signature_alloc(const SignatureSpec *spec, uint64 nvalues);
 
 /*
+ * Fetch argument n, 0 or 1, of a function that has nothing else in fn_extra.  A signature
+ * that is stored out of line and comes a second time running is kept, and read no more as
+ * long as it comes.  The result is only to be read, during this call.
+ */
+extern const Signature *signature_repeated_argument(FunctionCallInfo fcinfo, int n);
+
+#define PG_GETARG_REPEATED_SIGNATURE(n) \
+	(VARATT_IS_EXTERNAL_ONDISK(PG_GETARG_POINTER(n)) ? \
+	 signature_repeated_argument(fcinfo, n) : PG_GETARG_SIGNATURE(n))
+
+/*
  * A feature of a document as 64 uniform bits, different ones for different
  * features.  Shingles are hashes already; the user's numbers need not be.
  */

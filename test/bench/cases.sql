@@ -40,7 +40,7 @@ CREATE TABLE queries AS SELECT pair, manner, a, leave_out(shingles(a, 'k=2 order
 SET enable_seqscan = off;
 \timing on
 CREATE TABLE nearest AS SELECT q.pair, manner, n.id FROM queries q, LATERAL (SELECT id FROM sources s ORDER BY s.pairs <=> q.pairs LIMIT 10) n;
-CREATE TABLE cases AS SELECT q.pair, manner, c.* FROM queries q, LATERAL find_sources(a, q.pairs, 'sources', 'id', 'pairs', 'body') c;
+CREATE TABLE cases AS SELECT q.pair, manner, c.* FROM queries q, LATERAL find_sources(a, q.pairs, 'SELECT id, pairs, body FROM sources') c;
 \timing off
 SELECT manner, count(DISTINCT pair) FILTER (WHERE id = pair::text)::numeric / count(DISTINCT pair) AS recall FROM nearest GROUP BY manner;
 DROP SCHEMA bench_cases CASCADE;

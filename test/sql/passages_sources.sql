@@ -53,24 +53,32 @@ CREATE FUNCTION near_pairs(doc text) RETURNS signature
     LANGUAGE sql STABLE AS
 $$ SELECT leave_out(shingles(doc, 'k=2 order=sorted'), pairs) FROM sources_frequent $$;
 SELECT c.*, left(substr(doc, a_start, a_length), 12) AS begins, left(substr(body, b_start, b_length), 12) AS source_begins
-FROM asked, find_sources(doc, near_pairs(doc), 'sources', 'id', 'pairs', 'body', min_length => 100) c JOIN sources ON id::text = source_id
+FROM asked, find_sources(doc, near_pairs(doc), 'SELECT id, pairs, body FROM sources', min_length => 100) c JOIN sources ON id::text = source_id
 ORDER BY least(a_length, b_length) * coverage DESC, source_id;
 SELECT candidates, count(DISTINCT source_id)
-FROM asked, unnest(ARRAY[1, 2, 100]) candidates, find_sources(doc, near_pairs(doc), 'sources', 'id', 'pairs', 'body', 'verbatim', candidates, 100)
+FROM asked, unnest(ARRAY[1, 2, 100]) candidates, find_sources(doc, near_pairs(doc), 'SELECT id, pairs, body FROM sources', 'verbatim', candidates, 100)
 GROUP BY 1 ORDER BY 1;
-SELECT count(*) FROM asked, find_sources('Nothing of it', near_pairs('Nothing of it'), 'sources', 'id', 'pairs', 'body', min_length => 0);
-SELECT count(*) FROM asked, find_sources(NULL, near_pairs(doc), 'sources', 'id', 'pairs', 'body');
+SELECT count(*) FROM asked, find_sources('Nothing of it', near_pairs('Nothing of it'), 'SELECT id, pairs, body FROM sources', min_length => 0);
+SELECT count(*) FROM asked, find_sources(NULL, near_pairs(doc), 'SELECT id, pairs, body FROM sources');
+-- Names in a query are the caller's; a condition narrows it
+CREATE SCHEMA callers;
+SET search_path = callers, public;
+CREATE VIEW older AS SELECT id, pairs, body FROM sources WHERE id < 1000;
+SELECT source_id, a_start, a_length FROM asked, find_sources(doc, near_pairs(doc), 'SELECT * FROM older WHERE id <> 200', min_length => 100);
+RESET search_path;
+DROP SCHEMA callers CASCADE;
 -- Names of any kind
 CREATE SCHEMA "Odd schema";
 CREATE TABLE "Odd schema"."Odd; table" ("the ""id""" text, "Sig" signature, "select" varchar);
 INSERT INTO "Odd schema"."Odd; table" SELECT 'no. ' || id, shingles(body), body FROM sources WHERE id IN (7, 200);
 SELECT source_id, a_start, a_length, b_start, b_length
-FROM asked, find_sources(doc, shingles(doc), '"Odd schema"."Odd; table"', 'the "id"', 'Sig', 'select', 'verbatim', min_length => 100);
+FROM asked, find_sources(doc, shingles(doc), 'SELECT "the ""id""", "Sig", "select" FROM "Odd schema"."Odd; table" -- odd', 'verbatim', min_length => 100);
 -- Mistakes
-SELECT * FROM find_sources('a', shingles('a'), 'sources', 'no', 'pairs', 'body');
-SELECT * FROM find_sources('a', shingles('a'), 'sources', 'id', 'body', 'body');
-SELECT * FROM find_sources('a', shingles('a'), 'sources', 'id', 'pairs', 'body', 'none');
-SELECT * FROM find_sources('a', shingles('a'), 'sources', 'id', 'pairs', 'body', candidates => -1);
+SELECT * FROM find_sources('a', shingles('a'), 'SELECT no, pairs, body FROM sources');
+SELECT * FROM find_sources('a', shingles('a'), 'SELECT id, pairs FROM sources');
+SELECT * FROM find_sources('a', shingles('a'), 'SELECT id, body, body FROM sources');
+SELECT * FROM find_sources('a', shingles('a'), 'SELECT id, pairs, body FROM sources', 'none');
+SELECT * FROM find_sources('a', shingles('a'), 'SELECT id, pairs, body FROM sources', candidates => -1);
 
 DROP FUNCTION passages_of, near_pairs;
 DROP SCHEMA "Odd schema" CASCADE;

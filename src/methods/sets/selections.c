@@ -388,7 +388,7 @@ Datum
 leave_out(PG_FUNCTION_ARGS)
 {
 	Signature  *set = PG_GETARG_SIGNATURE(0);
-	Signature  *common = PG_GETARG_SIGNATURE(1);
+	const Signature *common = PG_GETARG_REPEATED_SIGNATURE(1);
 	uint64		n = SIGNATURE_NVALUES(set);
 	SignatureSpec spec = set->spec;
 	uint64		hash;

@@ -6,7 +6,6 @@
 
 #include <math.h>
 
-#include "access/detoast.h"
 #include "utils/builtins.h"
 #include "utils/float.h"
 
@@ -17,80 +16,6 @@
 #include "methods/sketches/minhash.h"
 #include "methods/sketches/sketch.h"
 #include "signature/sql/near.h"
-
-/*
- * A signature that is an argument again and again
- *
- * In a nested loop, or a condition with a subquery, one side stays the same while
- * many rows are compared with it.  If it is large it is stored out of line, and what
- * is handed to the function says only where: each row would read all of it.
- *
- * A value is known by its place: while a transaction can see it, nothing else is put there.
- */
-
-typedef struct Repeated
-{
-	char		place[TOAST_POINTER_SIZE];	/* of the value that came last */
-	Signature  *kept;			/* that value, if it came twice; or NULL */
-} Repeated;
-
-static bool
-is_there(const Repeated *repeated, const void *pointer)
-{
-	return memcmp(repeated->place, pointer, TOAST_POINTER_SIZE) == 0;
-}
-
-/* Another value has come. */
-static void
-begin(Repeated *repeated, const void *pointer)
-{
-	if (repeated->kept != NULL)
-		pfree(repeated->kept);
-	repeated->kept = NULL;
-	memcpy(repeated->place, pointer, TOAST_POINTER_SIZE);
-}
-
-/* Reads the value into memory that lasts. */
-static void
-keep(Repeated *repeated, Datum value, MemoryContext context)
-{
-	MemoryContext old = MemoryContextSwitchTo(context);
-
-	repeated->kept = DatumGetSignature(value);
-	MemoryContextSwitchTo(old);
-}
-
-/*
- * Argument n, 0 or 1, of a function that has nothing else in fn_extra.  A signature
- * that is stored out of line and comes a second time running is kept, and read no
- * more as long as it comes.  What is returned is only to be read, during this call.
- */
-static const Signature *
-repeated_fetch(FunctionCallInfo fcinfo, int n)
-{
-	FmgrInfo   *flinfo = fcinfo->flinfo;
-	Datum		value = PG_GETARG_DATUM(n);
-	Repeated   *repeated;
-
-	if (flinfo == NULL)
-		return DatumGetSignature(value);
-	if (flinfo->fn_extra == NULL)
-		flinfo->fn_extra = MemoryContextAllocZero(flinfo->fn_mcxt,
-												  2 * sizeof(Repeated));
-	repeated = (Repeated *) flinfo->fn_extra + n;
-	if (!is_there(repeated, DatumGetPointer(value)))
-	{
-		begin(repeated, DatumGetPointer(value));
-		return DatumGetSignature(value);
-	}
-	if (repeated->kept == NULL)
-		keep(repeated, value, flinfo->fn_mcxt);
-	return repeated->kept;
-}
-
-#define PG_GETARG_REPEATED_SIGNATURE(n) \
-	(VARATT_IS_EXTERNAL_ONDISK(PG_GETARG_POINTER(n)) ? \
-	 repeated_fetch(fcinfo, n) : PG_GETARG_SIGNATURE(n))
 
 /* Near-duplicate conditions */
 
