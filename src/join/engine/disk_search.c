@@ -189,21 +189,6 @@ load_set(SetJoin *join, JoinSet *set)
 	return true;
 }
 
-/* Make room for one more set, by small steps: the memory is missing for postings. */
-static void
-reserve_set(SetJoin *join)
-{
-	Chunks	   *chunks = join->spill->chunks;
-	size_t		bytes;
-
-	if (join->search.nsets < chunks->max_sets)
-		return;
-	chunks->max_sets += Max(chunks->max_sets / 8, 64);
-	bytes = chunks->max_sets * sizeof(JoinSet);
-	join->search.sets = join->search.sets == NULL ? palloc(bytes) :
-		repalloc_huge(join->search.sets, bytes);
-}
-
 /*
  * Load the next chunk into join->search.sets; false if there is none.  A chunk has at
  * least one set, however large.
@@ -224,7 +209,13 @@ load_chunk(SetJoin *join)
 		JoinSet    *set;
 
 		CHECK_FOR_INTERRUPTS();
-		reserve_set(join);
+		/* by small steps: the memory is missing for postings */
+		if (join->search.nsets == chunks->max_sets)
+		{
+			chunks->max_sets += Max(chunks->max_sets / 8, 64);
+			join->search.sets = chunks->max_sets == 64 ? palloc(64 * sizeof(JoinSet)) :
+				repalloc_huge(join->search.sets, chunks->max_sets * sizeof(JoinSet));
+		}
 		set = &join->search.sets[join->search.nsets];
 		if (load_set(join, set))
 		{

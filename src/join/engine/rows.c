@@ -373,14 +373,7 @@ row_read(RowReader *reader, uint32 *rowno, uint32 *len)
 	FileRow		head;
 
 	spillreader_read(&reader->reader, &head, sizeof(head));
-	if (head.len > reader->max)
-	{
-		MemoryContext context = GetMemoryChunkContext(reader->row);
-
-		pfree(reader->row);
-		reader->max = head.len;
-		reader->row = MemoryContextAllocHuge(context, reader->max);
-	}
+	reader->row = growing_reserve(reader->row, &reader->max, head.len, 1);
 	spillreader_read(&reader->reader, reader->row, head.len);
 	*rowno = head.rowno;
 	*len = head.len;

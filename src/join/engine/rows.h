@@ -134,7 +134,7 @@ typedef struct RowReader
 {
 	SpillReader reader;
 	char	   *row;			/* that was read last */
-	uint32		max;			/* allocated */
+	size_t		max;			/* allocated */
 } RowReader;
 
 /* A SharedPointer as a link. */

@@ -20,18 +20,11 @@
  * is: values stay in their runs, and reading sets in the order of their keys reads each run
  * forward.  A sort that returns the sets themselves would write them twice.
  *
- * Each run that is read has a buffer, so that only so many can be merged at once.  When there
- * are twice as many, the smallest are merged into one at the end of the file.  The space of the
- * merged ones is not used again.
+ * Each run that is read has a buffer: the more runs there are, the smaller are these.
  */
 
-/* Bounds of the number of runs that are read at once. */
-#define MIN_RUNS		4
-#define MAX_RUNS		256
-
-/* One part in BUFFERS_PART of the memory has room for a block of each run. */
-#define BUFFERS_PART	8
-
+/* Bounds of the buffer of a run. */
+#define MIN_BUFFER		((size_t) 512)
 #define MAX_BUFFER		((size_t) 256 * 1024)
 
 #define SAMPLE_BYTES	((uint64) 64 * 1024)
@@ -42,8 +35,9 @@
 #define HEAD_ROW_SIDE(head)		((JoinSide) ((head)->row & 1))
 
 /* A place: the number of the run, then the offset in the file. */
-#define OFFSET_BITS		48
+#define OFFSET_BITS		44
 #define OFFSET_MASK		((UINT64CONST(1) << OFFSET_BITS) - 1)
+#define MAX_RUNS		((size_t) 1 << (64 - OFFSET_BITS))
 
 /* Keys have a number in these bits; the others are the same for identical sets. */
 #define NUMBER_MASK		((uint64) PG_UINT32_MAX)
@@ -76,16 +70,6 @@ compare_records(SetKey a, bool a_is_row, SetKey b, bool b_is_row)
 #define ST_DEFINE
 #include "lib/sort_template.h"
 
-/* Largest runs first. */
-#define ST_SORT sort_ranges
-#define ST_ELEMENT_TYPE RunRange
-#define ST_COMPARE(a, b) \
-	(((a)->end - (a)->begin < (b)->end - (b)->begin) - \
-	 ((a)->end - (a)->begin > (b)->end - (b)->begin))
-#define ST_SCOPE static
-#define ST_DEFINE
-#include "lib/sort_template.h"
-
 /* Whether two keys differ in the number at most. */
 static bool
 same_hash(SetKey a, SetKey b)
@@ -106,7 +90,6 @@ setruns_create(SetRuns *runs, size_t max_bytes, const SpillStore *store)
 	runs->store = *store;
 	runs->max_bytes = runs->pending_bytes = max_bytes;
 	arena_init(&runs->arena, Min(Max(max_bytes / 64, 1024), 64 * 1024));
-	runs->max_runs = Min(Max(max_bytes / BUFFERS_PART / BLCKSZ, MIN_RUNS), MAX_RUNS);
 	spillfile_create(&runs->own.file, store, NAME);
 }
 
@@ -143,26 +126,17 @@ take_sample(SetRuns *runs, SetKey key)
 	};
 }
 
+/* Write the pending sets, if there are any, as a run. */
 static void
-add_run(RunFile *file, uint64 begin)
+flush_pending(SetRuns *runs)
 {
-	file->runs = growing_reserve(file->runs, &file->max_runs, file->nruns + 1,
-								 sizeof(RunRange));
-	file->runs[file->nruns++] = (RunRange)
-	{
-		begin, file->file.size
-	};
-}
-
-/* Write the pending sets as a run. */
-static void
-write_run(SetRuns *runs)
-{
-	SpillFile  *file = &runs->own.file;
-	uint64		begin = file->size;
+	RunFile    *own = &runs->own;
+	SpillFile  *file = &own->file;
+	RunRange	range = {.begin = file->size};
 	const PendingSet *last = NULL;
 
-	Assert(runs->npending > 0);
+	if (runs->npending == 0)
+		return;
 	sort_pending(runs->pending, runs->npending);
 	for (size_t i = 0; i < runs->npending; i++)
 	{
@@ -192,7 +166,9 @@ write_run(SetRuns *runs)
 		spillfile_write(file, set->values, values_bytes(head.nvalues));
 		spillfile_write(file, set->row, set->row_bytes);
 	}
-	add_run(&runs->own, begin);
+	range.end = file->size;
+	own->runs = growing_reserve(own->runs, &own->max_runs, own->nruns + 1, sizeof(RunRange));
+	own->runs[own->nruns++] = range;
 	runs->npending = 0;
 	arena_reset(&runs->arena);
 }
@@ -239,55 +215,32 @@ first_run(const SetRuns *runs)
 	return &runs->runs[DatumGetUInt32(binaryheap_first(runs->heap))];
 }
 
-/* Prepare to open n runs, with that many bytes for all buffers. */
-static void
-prepare_runs(SetRuns *runs, uint32 n, size_t buffers)
-{
-	runs->runs = palloc(Max(n, 1) * sizeof(Run));
-	runs->nruns = 0;
-	runs->buffer = Min(Max(buffers / Max(n, 1), BLCKSZ), MAX_BUFFER);
-}
-
-/* Open the last n runs of a file. */
-static void
-open_runs(SetRuns *runs, RunFile *file, uint32 n)
-{
-	for (uint32 i = file->nruns - n; i < file->nruns; i++)
-	{
-		Run		   *run = &runs->runs[runs->nruns++];
-
-		run->file = file;
-		run->range = file->runs[i];
-		spillreader_create(&run->reader, &file->file, runs->buffer);
-		spillreader_seek(&run->reader, run->range.begin);
-	}
-}
-
-/* Open all published runs. */
+/* Open all published runs, with that many bytes for all buffers or the least possible. */
 static void
 open_all(SetRuns *runs, size_t buffers)
 {
-	uint32		n = 0;
+	size_t		n = 0;
 
 	for (int i = 0; i < runs->store.nparts; i++)
 		n += runs->files[i].nruns;
-	prepare_runs(runs, n, buffers);
-	for (int i = 0; i < runs->store.nparts; i++)
-		open_runs(runs, &runs->files[i], runs->files[i].nruns);
-}
-
-static void
-close_runs(SetRuns *runs)
-{
-	if (runs->heap != NULL)
-		binaryheap_free(runs->heap);
-	runs->heap = NULL;
-	for (uint32 i = 0; i < runs->nruns; i++)
-		pfree(runs->runs[i].reader.buffer);
-	if (runs->runs != NULL)
-		pfree(runs->runs);
-	runs->runs = NULL;
+	if (n > MAX_RUNS)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("a similarity join cannot merge %zu sorted runs", n),
+				 errhint("Raise work_mem.")));
+	runs->runs = palloc(Max(n, 1) * sizeof(Run));
 	runs->nruns = 0;
+	runs->buffer = Min(Max(buffers / Max(n, 1), MIN_BUFFER), MAX_BUFFER);
+	for (int i = 0; i < runs->store.nparts; i++)
+		for (size_t j = 0; j < runs->files[i].nruns; j++)
+		{
+			Run		   *run = &runs->runs[runs->nruns++];
+
+			run->file = &runs->files[i];
+			run->range = run->file->runs[j];
+			spillreader_create(&run->reader, &runs->files[i].file, runs->buffer);
+			spillreader_seek(&run->reader, run->range.begin);
+		}
 }
 
 static inline bool
@@ -335,21 +288,6 @@ read_head_from(Run *run, SetKey border)
 	return false;
 }
 
-/* Begin to merge the open runs, from a border on. */
-static void
-begin_merge(SetRuns *runs, SetKey border)
-{
-	if (runs->heap != NULL)
-		binaryheap_free(runs->heap);
-	runs->heap = binaryheap_allocate(Max(runs->nruns, 1), compare_runs, runs);
-	for (uint32 i = 0; i < runs->nruns; i++)
-		if (read_head_from(&runs->runs[i], border))
-			binaryheap_add_unordered(runs->heap, UInt32GetDatum(i));
-	binaryheap_build(runs->heap);
-}
-
-static const SetKey first_key = {PG_INT64_MIN, PG_INT64_MIN};
-
 /* The record of the first run has been read: go on to the next one. */
 static void
 advance(SetRuns *runs, Run *run)
@@ -358,58 +296,6 @@ advance(SetRuns *runs, Run *run)
 		binaryheap_replace_first(runs->heap, binaryheap_first(runs->heap));
 	else
 		(void) binaryheap_remove_first(runs->heap);
-}
-
-/* Merging while sets are added */
-
-/* Merge the n smallest runs of this process into one. */
-static void
-merge_smallest(SetRuns *runs, uint32 n)
-{
-	RunFile    *own = &runs->own;
-	uint64		begin = own->file.size;
-	char		bytes[1024];
-
-	Assert(n > 1 && n <= own->nruns);
-	sort_ranges(own->runs, own->nruns);
-	prepare_runs(runs, n, runs->max_bytes / 2);
-	open_runs(runs, own, n);
-	begin_merge(runs, first_key);
-	while (!binaryheap_empty(runs->heap))
-	{
-		Run		   *run = first_run(runs);
-		size_t		left = values_bytes(run->head.nvalues) + HEAD_ROW_BYTES(&run->head);
-
-		CHECK_FOR_INTERRUPTS();
-		take_sample(runs, run->head.key);
-		spillfile_write(&own->file, &run->head, sizeof(RunHead));
-		while (left > 0)
-		{
-			size_t		len = Min(left, sizeof(bytes));
-
-			spillreader_read(&run->reader, bytes, len);
-			spillfile_write(&own->file, bytes, len);
-			left -= len;
-		}
-		advance(runs, run);
-	}
-	close_runs(runs);
-	own->nruns -= n;
-	add_run(own, begin);
-}
-
-/* Write the pending sets, if there are any. */
-static void
-flush_pending(SetRuns *runs)
-{
-	if (runs->npending == 0)
-		return;
-	write_run(runs);
-	if (runs->own.nruns >= 2 * runs->max_runs)
-	{
-		free_pending(runs);
-		merge_smallest(runs, runs->max_runs);
-	}
 }
 
 void
@@ -475,25 +361,22 @@ setruns_scan(SetRuns *runs, size_t buffer, uint32 max_values, SetCallback callba
 {
 	uint64	   *values = palloc_extended(values_bytes(Max(max_values, 1)), MCXT_ALLOC_HUGE);
 
-	flush_pending(runs);
-	for (uint32 i = 0; i < runs->own.nruns; i++)
-	{
-		Run			run = {.range = runs->own.runs[i]};
+	Run			all = {.range.begin = 0};
 
-		spillreader_create(&run.reader, &runs->own.file, buffer);
-		spillreader_seek(&run.reader, run.range.begin);
-		while (read_head(&run))
-		{
-			CHECK_FOR_INTERRUPTS();
-			Assert(run.head.nvalues <= max_values);
-			spillreader_read(&run.reader, values, values_bytes(run.head.nvalues));
-			spillreader_seek(&run.reader,
-							 spillreader_tell(&run.reader) + HEAD_ROW_BYTES(&run.head));
-			if (run.head.nvalues > 0)
-				callback(arg, values, run.head.nvalues);
-		}
-		pfree(run.reader.buffer);
+	flush_pending(runs);
+	all.range.end = runs->own.file.size;
+	spillreader_create(&all.reader, &runs->own.file, buffer);
+	while (read_head(&all))
+	{
+		CHECK_FOR_INTERRUPTS();
+		Assert(all.head.nvalues <= max_values);
+		spillreader_read(&all.reader, values, values_bytes(all.head.nvalues));
+		spillreader_seek(&all.reader,
+						 spillreader_tell(&all.reader) + HEAD_ROW_BYTES(&all.head));
+		if (all.head.nvalues > 0)
+			callback(arg, values, all.head.nvalues);
 	}
+	pfree(all.reader.buffer);
 	pfree(values);
 }
 
@@ -503,13 +386,9 @@ void
 setruns_publish(SetRuns *runs, RunDirectory *directory)
 {
 	RunFile    *own = &runs->own;
-	uint32		most = Max(runs->max_runs / runs->store.nparts, 1);
 
 	flush_pending(runs);
 	free_pending(runs);
-	/* each process will have a buffer for each of the runs of all */
-	while (own->nruns > most)
-		merge_smallest(runs, Min(own->nruns - most + 1, runs->max_runs));
 	directory->offset = own->file.size;
 	directory->nruns = own->nruns;
 	directory->nsamples = own->nsamples;
@@ -561,13 +440,17 @@ setruns_divide(SetRuns *runs, uint32 nshares)
 	sort_keys(samples, n);
 	runs->borders = palloc(sizeof(SetKey) * nshares);
 	runs->nshares = nshares;
+	runs->borders[0] = (SetKey)
+	{
+		PG_INT64_MIN, PG_INT64_MIN
+	};
 	for (uint32 i = 1; i < nshares; i++)
 	{
 		SetKey		border = n == 0 ? (SetKey) {PG_INT64_MAX, 0} : samples[n * i / nshares];
 
 		/* identical sets differ in their numbers, and are in one share */
 		border.low = (int64) ((uint64) border.low & ~NUMBER_MASK);
-		runs->borders[i - 1] = border;
+		runs->borders[i] = border;
 	}
 	pfree(samples);
 	open_all(runs, runs->max_bytes / 2);
@@ -578,7 +461,13 @@ setruns_begin_share(SetRuns *runs, uint32 share)
 {
 	Assert(share < runs->nshares);
 	runs->share = share;
-	begin_merge(runs, share == 0 ? first_key : runs->borders[share - 1]);
+	if (runs->heap != NULL)
+		binaryheap_free(runs->heap);
+	runs->heap = binaryheap_allocate(Max(runs->nruns, 1), compare_runs, runs);
+	for (uint32 i = 0; i < runs->nruns; i++)
+		if (read_head_from(&runs->runs[i], runs->borders[share]))
+			binaryheap_add_unordered(runs->heap, UInt32GetDatum(i));
+	binaryheap_build(runs->heap);
 }
 
 bool
@@ -587,7 +476,7 @@ setruns_next_key(const SetRuns *runs, SetKey *key)
 	if (binaryheap_empty(runs->heap))
 		return false;
 	*key = first_run(runs)->head.key;
-	return runs->share == runs->nshares - 1 || is_before(*key, runs->borders[runs->share]);
+	return runs->share == runs->nshares - 1 || is_before(*key, runs->borders[runs->share + 1]);
 }
 
 bool
@@ -610,13 +499,7 @@ setruns_next(SetRuns *runs, uint64 *values)
 	record->place = (uint64) (run - runs->runs) << OFFSET_BITS | begin;
 	record->side = HEAD_ROW_SIDE(&run->head);
 	record->row_bytes = HEAD_ROW_BYTES(&run->head);
-	if (record->row_bytes > record->max_row_bytes)
-	{
-		if (record->row != NULL)
-			pfree(record->row);
-		record->max_row_bytes = Max(record->row_bytes, 512);
-		record->row = palloc_extended(record->max_row_bytes, MCXT_ALLOC_HUGE);
-	}
+	record->row = growing_reserve(record->row, &record->max_row_bytes, record->row_bytes, 1);
 	if (values != NULL)
 		spillreader_read(&run->reader, values, values_bytes(run->head.nvalues));
 	else
@@ -629,7 +512,12 @@ setruns_next(SetRuns *runs, uint64 *values)
 size_t
 setruns_end(SetRuns *runs, size_t buffers)
 {
-	close_runs(runs);
+	if (runs->heap != NULL)
+		binaryheap_free(runs->heap);
+	runs->heap = NULL;
+	for (uint32 i = 0; i < runs->nruns; i++)
+		pfree(runs->runs[i].reader.buffer);
+	pfree(runs->runs);
 	for (int i = 0; i < runs->store.nparts; i++)
 	{
 		if (runs->files[i].samples != NULL)

@@ -37,7 +37,7 @@ typedef struct RunRecord
 	JoinSide	side;			/* of its row */
 	char	   *row;
 	uint32		row_bytes;		/* 0: there is none */
-	uint32		max_row_bytes;	/* allocated */
+	size_t		max_row_bytes;	/* allocated */
 } RunRecord;
 
 typedef struct RunRange
@@ -89,7 +89,6 @@ typedef struct SetRuns
 	SpillStore	store;
 	size_t		max_bytes;		/* that pending sets may take */
 	size_t		pending_bytes;	/* that they may take now */
-	uint32		max_runs;		/* that may be read at once */
 	Arena		arena;			/* of pending sets */
 	PendingSet *pending;
 	size_t		npending;
@@ -104,7 +103,7 @@ typedef struct SetRuns
 	size_t		buffer;			/* bytes of the buffer of each */
 	struct binaryheap *heap;	/* of runs that have another record, by its
 								 * key */
-	SetKey	   *borders;		/* first keys of the shares but the first one */
+	SetKey	   *borders;		/* keys from which on shares begin */
 	uint32		nshares;
 	uint32		share;			/* that is read */
 	RunRecord	record;			/* read last */
@@ -112,7 +111,7 @@ typedef struct SetRuns
 
 /*
  * Prepare empty runs in the current memory context.  Pending sets take up to max_bytes,
- * and the buffers of a merge half as much.
+ * and the buffers of a merge half as much, unless there are very many runs.
  */
 extern void setruns_create(SetRuns *runs, size_t max_bytes, const SpillStore *store);
 

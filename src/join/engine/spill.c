@@ -337,12 +337,12 @@ write_share(SetJoin *join, uint32 share)
 	SetFile    *file = &join->spill->file;
 	SpillFile  *keys = &join->spill->keys;
 	SpillPiece *piece = &join->spill->shares->keys[share];
+	uint64		begin = file->nsets * share / MAX_SPILL_SHARES;
 	uint64		end = file->nsets * (share + 1) / MAX_SPILL_SHARES;
 
-	Assert(share < MAX_SPILL_SHARES);
 	*piece = spillfile_begin_piece(keys, store_of(join));
-	setfile_seek(file, file->nsets * share / MAX_SPILL_SHARES);
-	for (uint64 i = file->nsets * share / MAX_SPILL_SHARES; i < end; i++)
+	setfile_seek(file, begin);
+	for (uint64 i = begin; i < end; i++)
 	{
 		JoinSet    *set = setfile_next(file);
 

@@ -39,6 +39,7 @@
 #include "utils/wait_event.h"
 
 #include "base/compat.h"
+#include "base/memory.h"
 #include "join/classic/classic.h"
 #include "join/engine/set_table.h"
 #include "join/engine/arena.h"
@@ -528,12 +529,7 @@ read_written_rows(SimilarityJoinState *state, JoinSide side)
 		CHECK_FOR_INTERRUPTS();
 		spillreader_read(&reader, &head, sizeof(head));
 		bytes = MAXALIGN(head.len) + MAXALIGN(head.signature);
-		if (bytes > max)
-		{
-			pfree(room);
-			max = bytes;
-			room = MemoryContextAllocHuge(CurrentMemoryContext, max);
-		}
+		room = growing_reserve(room, &max, bytes, 1);
 		spillreader_read(&reader, room, bytes);
 		ResetExprContext(econtext);
 		old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
