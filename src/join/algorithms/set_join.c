@@ -551,7 +551,7 @@ set_join_probe(Search *search, const JoinSet *set, uint32 sides)
 		if (posting < end && (posting->position & SMALL) != 0)
 		{
 			if (search->index.shared)
-				end = setindex_limit(&search->index, posting, end);
+				end = setindex_from(posting, end, search->index.limit);
 			posting = compare_images_chosen(search, &images, posting, end);
 		}
 		if (posting < end)

@@ -42,12 +42,12 @@ shared_areas_bytes(int nprocesses)
 	return mul_size(nprocesses, sizeof(SharedArea));
 }
 
-/* Frees the first n segments of an area, as soon as no process has mapped them. */
+/* Free the segments of an area, each as soon as no process has mapped it. */
 static void
-free_segments(SharedArea *shared, uint32 n)
+free_segments(SharedArea *shared)
 {
-	while (shared->nfreed < n)
-		dsm_unpin_segment(shared->segments[shared->nfreed++]);
+	while (shared->n > 0)
+		dsm_unpin_segment(shared->segments[--shared->n]);
 }
 
 /* A process releases an area: the last one frees its segments. */
@@ -57,7 +57,7 @@ release_area(dsm_segment *parent, Datum area)
 	SharedArea *shared = (SharedArea *) DatumGetPointer(area);
 
 	if (pg_atomic_sub_fetch_u32(&shared->users, 1) == 0)
-		free_segments(shared, shared->n);
+		free_segments(shared);
 }
 
 void
@@ -71,13 +71,14 @@ shared_areas_init(void *place, int nprocesses)
 }
 
 SharedAreas *
-shared_areas_attach(void *place, int nprocesses, dsm_segment *parent)
+shared_areas_attach(void *place, int nprocesses, int own, dsm_segment *parent)
 {
 	SharedAreas *areas = palloc0(offsetof(SharedAreas, segments) +
 								 sizeof(SharedSegment) * AREA_SEGMENTS * nprocesses);
 
 	areas->shared = place;
 	areas->n = nprocesses;
+	areas->own = own;
 	areas->owner = CurrentResourceOwner;
 	for (int i = 0; i < nprocesses; i++)
 	{
@@ -123,16 +124,16 @@ release_now(SharedArea *shared, dsm_segment *parent)
  * time, each for its own area.
  */
 void
-shared_areas_close(SharedAreas *areas, int own, dsm_segment *parent)
+shared_areas_close(SharedAreas *areas, dsm_segment *parent)
 {
 	for (int i = 0; i < areas->n; i++)
 	{
 		unmap_area(areas, i);
-		if (i != own)
+		if (i != areas->own)
 			release_now(&areas->shared[i], parent);
 	}
-	if (pg_atomic_read_u32(&areas->shared[own].users) == 1)
-		release_now(&areas->shared[own], parent);
+	if (pg_atomic_read_u32(&areas->shared[areas->own].users) == 1)
+		release_now(&areas->shared[areas->own], parent);
 	pfree(areas);
 }
 
@@ -147,28 +148,25 @@ shared_areas_free(void *place, int nprocesses, dsm_segment *parent)
 }
 
 void
-shared_areas_empty(SharedAreas *areas, int own)
+shared_areas_empty(SharedAreas *areas)
 {
-	SharedArea *shared = &areas->shared[own];
-
 	for (int i = 0; i < areas->n; i++)
 		unmap_area(areas, i);
-	free_segments(shared, shared->n);
-	shared->n = shared->nfreed = 0;
+	free_segments(&areas->shared[areas->own]);
 	areas->next = InvalidSharedPointer;
-	areas->left = areas->taken = 0;
+	areas->left = areas->taken = areas->bytes = 0;
 }
 
 /* Adds a segment of that size to the area of this process. */
 static SharedPointer
-add_segment(SharedAreas *areas, int area, size_t size)
+add_segment(SharedAreas *areas, size_t size)
 {
-	SharedArea *shared = &areas->shared[area];
-	uint32		number = area * AREA_SEGMENTS + shared->n;
+	SharedArea *shared = &areas->shared[areas->own];
+	uint32		number = areas->own * AREA_SEGMENTS + shared->n;
 	SharedSegment *segment = &areas->segments[number];
 	ResourceOwner owner = CurrentResourceOwner;
 
-	Assert(area >= 0 && area < areas->n);
+	Assert(areas->own >= 0 && areas->own < areas->n);
 	if (shared->n == AREA_SEGMENTS || size >> SEGMENT_SHIFT > 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
@@ -205,10 +203,8 @@ shared_segment(SharedAreas *areas, SharedPointer pointer)
 }
 
 void *
-pool_alloc(SharedPool *pool, size_t bytes, SharedPointer *pointer)
+shared_alloc(SharedAreas *areas, size_t bytes, SharedPointer *pointer)
 {
-	SharedAreas *areas = pool->areas;
-
 	bytes = TYPEALIGN(PIECE_ALIGN, Max(bytes, 1));
 	if (bytes <= areas->left)
 	{
@@ -224,14 +220,14 @@ pool_alloc(SharedPool *pool, size_t bytes, SharedPointer *pointer)
 		size_t		size = add_size(Max(Max(step, FIRST_SEGMENT), bytes), SEGMENT_START);
 		size_t		behind = size - SEGMENT_START - bytes;
 
-		*pointer = add_segment(areas, pool->own, size);
+		*pointer = add_segment(areas, size);
 		if (behind > areas->left)
 		{
 			areas->next = *pointer + bytes;
 			areas->left = behind;
 		}
 	}
-	pool->bytes += bytes;
+	areas->bytes += bytes;
 	return shared_at(areas, *pointer);
 }
 
@@ -265,7 +261,7 @@ void
 arena_init(Arena *arena, size_t block_size)
 {
 	arena->context = CurrentMemoryContext;
-	arena->pool = NULL;
+	arena->areas = NULL;
 	arena->blocks = NULL;
 	arena->bytes = 0;
 	arena->first_block = arena->block_size = block_size;
@@ -279,8 +275,8 @@ arena_block(Arena *arena, size_t size)
 	SharedPointer pointer = InvalidSharedPointer;
 	ArenaBlock *block;
 
-	if (arena->pool != NULL)
-		block = pool_alloc(arena->pool, bytes, &pointer);
+	if (arena->areas != NULL)
+		block = shared_alloc(arena->areas, bytes, &pointer);
 	else
 		block = MemoryContextAllocHuge(arena->context, bytes);
 	block->pointer = pointer;
@@ -340,7 +336,7 @@ arena_alloc_shared(Arena *arena, size_t bytes, SharedPointer *pointer)
 void
 arena_reset(Arena *arena)
 {
-	Assert(arena->pool == NULL);
+	Assert(arena->areas == NULL);
 	while (arena->blocks != NULL)
 	{
 		ArenaBlock *block = arena->blocks;

@@ -45,8 +45,6 @@ typedef struct SharedArea
 {
 	pg_atomic_uint32 users;		/* processes that have not released it */
 	uint32		n;				/* segments; only its own process adds any */
-	uint32		nfreed;			/* of these, the first ones, when no process
-								 * looks any more */
 	dsm_handle	segments[AREA_SEGMENTS];
 } SharedArea;
 
@@ -62,11 +60,13 @@ typedef struct SharedAreas
 {
 	SharedArea *shared;
 	int			n;
+	int			own;			/* area of this process */
 	ResourceOwner owner;		/* of the mappings */
 	SharedPointer next;			/* what is left of this process's newest
 								 * segment */
 	size_t		left;
 	size_t		taken;			/* bytes of all its segments */
+	size_t		bytes;			/* allocated in them */
 	SharedSegment segments[FLEXIBLE_ARRAY_MEMBER];	/* AREA_SEGMENTS of each */
 } SharedAreas;
 
@@ -79,7 +79,8 @@ extern size_t shared_areas_bytes(int nprocesses);
  * that detaches from the parent segment or has released the area.
  */
 extern void shared_areas_init(void *place, int nprocesses);
-extern SharedAreas *shared_areas_attach(void *place, int nprocesses, dsm_segment *parent);
+extern SharedAreas *shared_areas_attach(void *place, int nprocesses, int own,
+										dsm_segment *parent);
 
 /* Unmap all areas, which stay as they are. */
 extern void shared_areas_detach(SharedAreas *areas);
@@ -88,13 +89,13 @@ extern void shared_areas_detach(SharedAreas *areas);
  * No further process will attach.  Release all areas before the parent segment goes, and
  * free the own one if no other process reads it.
  */
-extern void shared_areas_close(SharedAreas *areas, int own, dsm_segment *parent);
+extern void shared_areas_close(SharedAreas *areas, dsm_segment *parent);
 
 /* Free what is left of all areas, which no other process has mapped. */
 extern void shared_areas_free(void *place, int nprocesses, dsm_segment *parent);
 
 /* Unmap all areas and free what this process has taken from its own. */
-extern void shared_areas_empty(SharedAreas *areas, int own);
+extern void shared_areas_empty(SharedAreas *areas);
 
 /* Map the segment of a pointer. */
 extern char *shared_segment(SharedAreas *areas, SharedPointer pointer);
@@ -121,26 +122,15 @@ shared_at_if_mapped(const SharedAreas *areas, SharedPointer pointer)
 	return segment == NULL ? NULL : segment + POINTER_OFFSET(pointer);
 }
 
-/* What one process takes. */
-typedef struct SharedPool
-{
-	SharedAreas *areas;
-	int			own;			/* area that it takes from */
-	size_t		bytes;			/* that it has taken */
-} SharedPool;
-
-/*
- * `bytes` bytes, not initialised, with what they are known by in other processes.  They
- * last as long as the area.
- */
-extern void *pool_alloc(SharedPool *pool, size_t bytes, SharedPointer *pointer);
+/* Allocate bytes, not initialised, that last as long as the area of this process. */
+extern void *shared_alloc(SharedAreas *areas, size_t bytes, SharedPointer *pointer);
 
 /* Memory that is allocated in small pieces and freed all at once */
 
 typedef struct Arena
 {
 	MemoryContext context;		/* of the blocks */
-	SharedPool *pool;			/* or shared memory; NULL: none */
+	SharedAreas *areas;			/* or shared memory; NULL: none */
 	struct ArenaBlock *blocks;	/* newest first */
 	size_t		bytes;			/* in all blocks */
 	size_t		first_block;	/* size of the first block */

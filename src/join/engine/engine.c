@@ -45,10 +45,7 @@ setjoin_begin(const SetJoinParams *params)
 	if (join->params.memory >= MIN_RING_MEMORY)
 		ring_create(&join->ring, params->known, params->areas);
 	if (params->shared != NULL)
-	{
-		join->pool.areas = params->areas;
-		join->pool.own = params->part;
-	}
+		join->areas = params->areas;
 	setjoin_init_arenas(join);
 	MemoryContextSwitchTo(old);
 	return join;
@@ -187,8 +184,6 @@ add_in_memory(SetJoin *join, const AddedRow *row, uint32 rowno)
 
 	Assert(join->spill == NULL);
 	rows[side] = row_make(&join->rows[side], rows[side], row->data, rowno, row->len);
-	if (row->n == 0 && shared && join->last_empty[side] == NULL)
-		join->last_empty[side] = row_at(join->pool.areas, rows[side]);
 
 	/*
 	 * where rows are shared, the link of the inner side is that of the last
@@ -495,8 +490,8 @@ free_shared_memory(SetJoin *join)
 	MemoryContext old = MemoryContextSwitchTo(join->search.context);
 
 	Assert(join->spill->holds_memory);
-	shared_areas_empty(join->pool.areas, join->pool.own);
-	join->pool.areas = NULL;
+	shared_areas_empty(join->areas);
+	join->areas = NULL;
 	setjoin_init_arenas(join);
 	spill_memory_freed(join);
 	MemoryContextSwitchTo(old);
@@ -559,7 +554,7 @@ share_on_disk(SetJoin *join, Barrier *barrier)
 		if (phase <= STEP_WRITE_KEYS)
 			BarrierArriveAndWait(barrier, PG_WAIT_EXTENSION);
 		/* the counters are not read any more */
-		shared_areas_empty(join->params.areas, join->params.part);
+		shared_areas_empty(join->params.areas);
 	}
 	BarrierDetach(barrier);
 	spill_read_keys(join);
@@ -608,7 +603,7 @@ setjoin_build(SetJoin *join, pg_atomic_uint64 *claimed)
 			probe_begin(join);
 		else
 			probe_begin_chunk(join);
-		setjoin_account(join, join->pool.bytes + join->search.index.bytes +
+		setjoin_account(join, join->areas->bytes + join->search.index.bytes +
 						sizeof(JoinSet) * (size_t) join->search.nsets);
 	}
 	else
@@ -661,7 +656,7 @@ void
 rows_begin(SetJoin *join, JoinSide side, RowGroup group, RowCursor *cursor)
 {
 	cursor->next = group;
-	cursor->areas = join->pool.areas;
+	cursor->areas = join->areas;
 	cursor->left = 0;
 	cursor->reader = NULL;
 	if (group != NULL && group->len == ROWS_IN_FILE)
@@ -683,18 +678,6 @@ rows_begin_behind(const RowCursor *row, RowCursor *cursor)
 	return row->reader == NULL;
 }
 
-/* The next row of a cursor that has none in memory. */
-static pg_noinline const void *
-next_in_file(RowCursor *cursor, uint32 *rowno)
-{
-	uint32		len;
-
-	if (cursor->left == 0)
-		return NULL;
-	cursor->left--;
-	return row_read(cursor->reader, rowno, &len);
-}
-
 /*
  * Rows of equal sets are far from each other in memory: the row after this one is
  * prefetched while the caller uses this one.
@@ -705,7 +688,14 @@ rows_next(RowCursor *cursor, uint32 *rowno)
 	const Row  *row = cursor->next;
 
 	if (row == NULL)
-		return next_in_file(cursor, rowno);
+	{
+		uint32		len;
+
+		if (cursor->left == 0)
+			return NULL;
+		cursor->left--;
+		return row_read(cursor->reader, rowno, &len);
+	}
 	cursor->next = cursor->areas == NULL || row->next == NULL ? row->next :
 		shared_at(cursor->areas, (SharedPointer) (uintptr_t) row->next);
 	__builtin_prefetch(cursor->next);
@@ -745,7 +735,7 @@ setjoin_rows_next(SetJoin *join, JoinSide side, uint32 *rowno)
 	found = scan->row;
 	if (found == NULL)
 		return NULL;
-	scan->row = row_at(join->pool.areas, found->next);
+	scan->row = row_at(join->areas, found->next);
 	*rowno = found->rowno;
 	return found->data;
 }

@@ -34,8 +34,7 @@ setjoin_init_arenas(SetJoin *join)
 	for (int i = 0; i < lengthof(arenas); i++)
 	{
 		arena_init(arenas[i], block);
-		if (join->pool.areas != NULL)
-			arenas[i]->pool = &join->pool;
+		arenas[i]->areas = join->areas;
 	}
 }
 
@@ -357,7 +356,7 @@ probe_fetch_ahead(SetJoin *join, uint32 number)
 		return;
 	set_fetch_keys(&set[FETCH_FIRST]);
 	__builtin_prefetch(set[FETCH_FIRST].values - 1);
-	rows_ahead_add(&join->ahead, join->pool.areas, set[FETCH_FIRST].rows[SIDE_OUTER]);
+	rows_ahead_add(&join->ahead, join->areas, set[FETCH_FIRST].rows[SIDE_OUTER]);
 	set += FETCH_AHEAD;
 	if (index->shared)
 		setindex_fetch_matches(index, set->keys, set->nkeys,

@@ -90,14 +90,13 @@ struct SetJoin
 	Arena		rows[2];
 	Arena		keys;			/* of sets that have no room for them */
 	Row		   *empty[2];		/* rows without features, as JoinSet.rows */
-	Row		   *last_empty[2];	/* the last ones of those, if they are shared */
 	uint32		nrows[2];
 	StoredTotals totals;
 	uint32	   *borrowed;		/* sets of the table whose values another
 								 * process has stored, until their rows are
 								 * given to it */
 	size_t		unchecked;		/* bytes added since memory was checked */
-	SharedPool	pool;			/* of shared arenas; no areas: nothing is
+	SharedAreas *areas;			/* of rows and values; NULL: they are not
 								 * shared */
 	bool		full;			/* shared memory is used up */
 

@@ -329,7 +329,7 @@ row_make(Arena *arena, Row *next, const void *data, uint32 rowno, uint32 len)
 	row->rowno = rowno;
 	row->len = len;
 	memcpy(row->data, data, len);
-	return arena->pool == NULL ? row : row_link(pointer);
+	return arena->areas == NULL ? row : row_link(pointer);
 }
 
 Row *
@@ -338,7 +338,7 @@ rows_of_range(RowReader *reader, Arena *arena, const RowRange *range, size_t max
 	Row		   *first = NULL;
 	Row		  **last = &first;
 
-	Assert(arena->pool == NULL);
+	Assert(arena->areas == NULL);
 	if (range->nrows > 0 && range->bytes > max_bytes)
 	{
 		first = row_make(arena, NULL, range, 0, sizeof(RowRange));

@@ -355,13 +355,6 @@ setindex_not_small(const InvertedIndex *index, const Bucket *bucket)
 	return postings + first_from(postings, bucket->n, index->least);
 }
 
-/* The first of those postings whose set is no match, or `end`. */
-const Posting *
-setindex_limit(const InvertedIndex *index, const Posting *posting, const Posting *end)
-{
-	return posting + first_from(posting, end - posting, index->limit);
-}
-
 /* Prefixes and overlaps by size, and a set in order, for algorithms */
 
 /* Keeps an answer, which is for another size in its place by now. */

@@ -116,8 +116,6 @@ extern void setindex_add_image(InvertedIndex *index, const uint64 *keys,
 extern void setindex_begin_at(InvertedIndex *index, uint64 size);
 extern const Posting *setindex_not_small(const InvertedIndex *index, const Bucket *bucket);
 extern const Posting *setindex_from(const Posting *posting, const Posting *end, uint32 set);
-extern const Posting *setindex_limit(const InvertedIndex *index,
-									 const Posting *posting, const Posting *end);
 
 static inline uint64
 setindex_hash(uint64 key)

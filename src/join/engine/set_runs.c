@@ -599,28 +599,6 @@ add_row(SetFile *file, const RunRecord *from, RowRange *ranges)
 	spillfile_write(&file->rows[from->side], from->row, from->row_bytes);
 }
 
-/*
- * Read the next set, its values into file->place, with those that are identical to it and
- * the rows of all.
- *
- * If two different sets had one hash and copies of them came in turn, these would stay
- * different sets, and be joined like any others.
- */
-static void
-merge_set(SetFile *file, SetRecord *record)
-{
-	const RunRecord *from = setruns_next(&file->runs, file->place);
-	SetKey		key = from->key;
-	SetKey		next;
-
-	record->high = key.high;
-	record->place = from->place;
-	add_row(file, from, record->rows);
-	while (setruns_next_key(&file->runs, &next) && same_hash(next, key) &&
-		   setruns_next_is(&file->runs, file->place))
-		add_row(file, setruns_next(&file->runs, NULL), record->rows);
-}
-
 static void
 begin_rows(const SetFile *file, RowRange *ranges)
 {
@@ -629,6 +607,11 @@ begin_rows(const SetFile *file, RowRange *ranges)
 		ranges[side].offset = file->rows[side].size;
 }
 
+/*
+ * Identical sets, and further rows of them, follow each other.  If two different sets had one
+ * hash and copies of them came in turn, these would stay different sets, and be joined like any
+ * others.
+ */
 void
 setfile_merge(SetFile *file, uint32 share, MergedShare *merged, SetCallback callback,
 			  void *arg)
@@ -647,8 +630,16 @@ setfile_merge(SetFile *file, uint32 share, MergedShare *merged, SetCallback call
 		add_row(file, setruns_next(&file->runs, NULL), record.rows);
 	while (setruns_next_key(&file->runs, &key))
 	{
+		const RunRecord *from = setruns_next(&file->runs, file->place);
+		SetKey		next;
+
+		record.high = key.high;
+		record.place = from->place;
 		begin_rows(file, record.rows);
-		merge_set(file, &record);
+		add_row(file, from, record.rows);
+		while (setruns_next_key(&file->runs, &next) && same_hash(next, key) &&
+			   setruns_next_is(&file->runs, file->place))
+			add_row(file, setruns_next(&file->runs, NULL), record.rows);
 		spillfile_write(&file->records, &record, record_bytes(file));
 		callback(arg, file->place, SETKEY_SIZE(key));
 	}

@@ -528,27 +528,12 @@ first_set(const SetTable *table, const AddedRow *row)
 	return number == 0 ? NULL : &table->sets[number - 1];
 }
 
-/* Prefetch the values that a row's are compared with first. */
-static inline void
-fetch_values(const PrefetchRing *ring, const SetTable *table, const AddedRow *row)
-{
-	const JoinSet *set = first_set(table, row);
-	const uint64 *values = NULL;
-
-	if (set == NULL && ring->shared != NULL)
-		values = shared_values_look(ring->shared, ring->areas, row->key);
-	else if (set != NULL && set->key.low == row->key.low)
-		values = set->values;
-	if (values != NULL)
-		for (uint32 i = 0; i < Min(row->n, MAX_FETCHED); i += VALUES_PER_LINE)
-			__builtin_prefetch(&values[i]);
-}
-
 void
 ring_push(PrefetchRing *ring, const SetTable *table, const AddedRow *row)
 {
 	RingSlot   *slot = &ring->slots[(ring->first + ring->n++) % RING_ROWS];
 	const JoinSet *set;
+	const uint64 *values = NULL;
 
 	Assert(ring->n <= RING_ROWS && ring_accepts(ring, row));
 	slot->row = *row;
@@ -561,8 +546,16 @@ ring_push(PrefetchRing *ring, const SetTable *table, const AddedRow *row)
 	else if (row != NULL && ring->shared != NULL)
 		shared_values_fetch(ring->shared, row->key);
 	row = row_before(ring, FETCH_VALUES);
-	if (row != NULL)
-		fetch_values(ring, table, row);
+	if (row == NULL)
+		return;
+	set = first_set(table, row);
+	if (set == NULL && ring->shared != NULL)
+		values = shared_values_look(ring->shared, ring->areas, row->key);
+	else if (set != NULL && set->key.low == row->key.low)
+		values = set->values;
+	if (values != NULL)
+		for (uint32 i = 0; i < Min(row->n, MAX_FETCHED); i += VALUES_PER_LINE)
+			__builtin_prefetch(&values[i]);
 }
 
 const AddedRow *

@@ -47,7 +47,7 @@ typedef struct CountRange
 struct Counting
 {
 	SharedCounts *shared;
-	SharedPool *pool;
+	SharedAreas *areas;
 	TokenCounters counters;		/* without counts: this process does not know
 								 * yet where they are */
 	CountRange *ranges;
@@ -75,7 +75,7 @@ static void
 find_counters(Counting *counting, bool wait)
 {
 	SharedCounts *shared = counting->shared;
-	SharedAreas *areas = counting->pool->areas;
+	SharedAreas *areas = counting->areas;
 
 	if (wait)
 		LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
@@ -83,15 +83,15 @@ find_counters(Counting *counting, bool wait)
 		return;
 	if (!SharedPointerIsValid(shared->counts))
 	{
-		CountRange *ranges = pool_alloc(counting->pool, sizeof(CountRange) * counting->nranges,
-										&shared->ranges);
+		CountRange *ranges = shared_alloc(areas, sizeof(CountRange) * counting->nranges,
+										  &shared->ranges);
 
 		for (uint32 i = 0; i < counting->nranges; i++)
 		{
 			LWLockInitialize(&ranges[i].lock, LWTRANCHE_PARALLEL_QUERY_DSA);
 			ranges[i].cleared = false;
 		}
-		pool_alloc(counting->pool, counting->counters.bytes, &shared->counts);
+		shared_alloc(areas, counting->counters.bytes, &shared->counts);
 	}
 	LWLockRelease(&shared->lock);
 	counting->ranges = shared_at(areas, shared->ranges);
@@ -99,12 +99,12 @@ find_counters(Counting *counting, bool wait)
 }
 
 Counting *
-shared_counts_begin(SharedCounts *shared, SharedPool *pool, const TokenCounters *shape)
+shared_counts_begin(SharedCounts *shared, SharedAreas *areas, const TokenCounters *shape)
 {
 	Counting   *counting = palloc(sizeof(Counting));
 
 	counting->shared = shared;
-	counting->pool = pool;
+	counting->areas = areas;
 	counting->counters = *shape;
 	counting->counters.count = NULL;
 	counting->range_bits = Min(pg_leftmost_one_pos64(counters_number(shape)) - MIN_RANGES_BITS,
@@ -250,7 +250,7 @@ typedef struct Share
 static inline void *
 at(const SetJoin *join, SharedPointer pointer)
 {
-	return shared_at(join->pool.areas, pointer);
+	return shared_at(join->areas, pointer);
 }
 
 /*
@@ -274,20 +274,20 @@ shared_index_allocate(SetJoin *join, int part)
 			if (has_room)
 				shared->postings = shared->room;
 			else
-				pool_alloc(&join->pool, npostings * sizeof(Posting), &shared->postings);
+				shared_alloc(join->areas, npostings * sizeof(Posting), &shared->postings);
 			break;
 		case 1:
 			shared->shift = setindex_shift(nbuckets);
 			if (!has_room && nbuckets * sizeof(Bucket) <= shared->room_bytes)
 				shared->buckets = shared->room;
 			else
-				pool_alloc(&join->pool, nbuckets * sizeof(Bucket), &shared->buckets);
+				shared_alloc(join->areas, nbuckets * sizeof(Bucket), &shared->buckets);
 			break;
 		case 2:
-			pool_alloc(&join->pool, npostings * sizeof(uint32), &shared->places);
+			shared_alloc(join->areas, npostings * sizeof(uint32), &shared->places);
 			break;
 		case 3:
-			pool_alloc(&join->pool, join->search.nsets * sizeof(SetNote), &shared->notes);
+			shared_alloc(join->areas, join->search.nsets * sizeof(SetNote), &shared->notes);
 			break;
 		default:
 			break;

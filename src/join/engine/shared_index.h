@@ -32,10 +32,10 @@ extern void shared_counts_init(SharedCounts *shared);
  * A process counts the features of some distinct sets: in the current memory context, with
  * counters of that shape.  They are counted once it has come to its end.  There each goes
  * through all ranges, and begins where its number says, so that they hardly wait for each
- * other.  The first to begin gets the memory, from its pool, which has to last as long.
+ * other.  The first to begin allocates the memory, in its area.
  */
 typedef struct Counting Counting;
-extern Counting *shared_counts_begin(SharedCounts *shared, SharedPool *pool,
+extern Counting *shared_counts_begin(SharedCounts *shared, SharedAreas *areas,
 									 const TokenCounters *shape);
 
 extern void shared_counts_add(Counting *counting, const uint64 *values, uint32 n);

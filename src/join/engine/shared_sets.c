@@ -85,7 +85,7 @@ own_part(const SetJoin *join)
 static inline void *
 at(const SetJoin *join, SharedPointer pointer)
 {
-	return shared_at(join->pool.areas, pointer);
+	return shared_at(join->areas, pointer);
 }
 
 size_t
@@ -105,7 +105,8 @@ shared_sets_init(SharedSets *shared, int nparts)
 	for (int i = 0; i < STEP_READY; i++)
 		pg_atomic_init_u32(&shared->taken[i], 0);
 	shared_counts_init(&shared->counts);
-	SpinLockInit(&shared->mutex);
+	for (int side = SIDE_OUTER; side <= SIDE_INNER; side++)
+		pg_atomic_init_u64(&shared->empty[side], 0);
 	pg_atomic_init_u64(&shared->index.npostings, 0);
 	shared->nparts = nparts;
 	for (int i = 0; i < nparts; i++)
@@ -152,7 +153,7 @@ shared_bytes_held(SetJoin *join)
 		return SIZE_MAX / 2;
 	index = setindex_bytes(nsets, npostings) - setindex_own_bytes(nsets) +
 		npostings * sizeof(uint32);
-	return join->pool.bytes + settable_bytes(&join->table) +
+	return join->areas->bytes + settable_bytes(&join->table) +
 		join->table.nsets * (sizeof(SharedSet) + 2 * sizeof(uint32) +
 							 2 * MARKS_A_SET / BITS_PER_BYTE) +
 		nsets * sizeof(JoinSet) + setindex_own_bytes(nsets) +
@@ -162,26 +163,6 @@ shared_bytes_held(SetJoin *join)
 		(join->totals.nkeys + join->search.max_features) * sizeof(uint64);
 }
 
-/* Marks the hashes of the sets of this process. */
-static void
-mark_sets(SetJoin *join, const SharedSet *sets)
-{
-	SharedSetsPart *part = own_part(join);
-	uint64		nmarks = pg_nextpower2_64((uint64) MARKS_A_SET * Max(part->n, MARKS_A_WORD));
-	uint64	   *marks = pool_alloc(&join->pool, nmarks / BITS_PER_BYTE, &part->marks);
-
-	part->mark_bits = pg_leftmost_one_pos64(nmarks);
-	clear_memory(marks, nmarks / BITS_PER_BYTE);
-	for (uint32 i = 0; i < part->n; i++)
-	{
-		uint64		mark = mark_of(part, sets[i].key);
-
-		CHECK_EVERY(i);
-		marks[mark / MARKS_A_WORD] |= UINT64CONST(1) << mark % MARKS_A_WORD;
-	}
-}
-
-/* Tells the others what has come to this process. */
 void
 shared_publish_totals(SetJoin *join)
 {
@@ -200,9 +181,11 @@ shared_publish(SetJoin *join)
 	uint32		n = 0;
 	uint32		nborrowed = 0;
 	SharedSet  *sets;
+	uint64		nmarks;
+	uint64	   *marks;
 
-	sets = pool_alloc(&join->pool, sizeof(SharedSet) * (size_t) join->totals.nstored,
-					  &part->sets);
+	sets = shared_alloc(join->areas, sizeof(SharedSet) * (size_t) join->totals.nstored,
+						&part->sets);
 	join->borrowed = MemoryContextAllocHuge(join->search.context,
 											sizeof(uint32) * (size_t) (table->nsets - join->totals.nstored));
 	for (uint32 i = 0; i < table->nsets; i++)
@@ -225,7 +208,17 @@ shared_publish(SetJoin *join)
 	}
 	Assert(n == join->totals.nstored);
 	part->n = n;
-	mark_sets(join, sets);
+	nmarks = pg_nextpower2_64((uint64) MARKS_A_SET * Max(n, MARKS_A_WORD));
+	marks = shared_alloc(join->areas, nmarks / BITS_PER_BYTE, &part->marks);
+	clear_memory(marks, nmarks / BITS_PER_BYTE);
+	part->mark_bits = pg_leftmost_one_pos64(nmarks);
+	for (uint32 i = 0; i < n; i++)
+	{
+		uint64		mark = mark_of(part, sets[i].key);
+
+		CHECK_EVERY(i);
+		marks[mark / MARKS_A_WORD] |= UINT64CONST(1) << mark % MARKS_A_WORD;
+	}
 	shared_publish_totals(join);
 	if (join->algorithm->ordered)
 		part->different = setjoin_different_features(join);
@@ -235,8 +228,8 @@ static void
 return_list(SetJoin *join, JoinSide side, const JoinSet *set, const Row *link,
 			RowCallback take, void *arg)
 {
-	for (const Row *row = row_at(join->pool.areas, link); row != NULL;
-		 row = row_at(join->pool.areas, row->next))
+	for (const Row *row = row_at(join->areas, link); row != NULL;
+		 row = row_at(join->areas, row->next))
 	{
 		CHECK_FOR_INTERRUPTS();
 		take(arg, side, set == NULL ? NULL : set->values,
@@ -261,7 +254,7 @@ shared_return_rows(SetJoin *join, RowCallback take, void *arg)
 static inline Row *
 row_of(const SetJoin *join, uint64 link)
 {
-	return row_at(join->pool.areas, (const Row *) (uintptr_t) link);
+	return row_at(join->areas, (const Row *) (uintptr_t) link);
 }
 
 /* The last row of a set, whose rows are links by JoinSide, on a side where it has any. */
@@ -276,18 +269,18 @@ last_row(const SetJoin *join, const uint64 *rows, JoinSide side)
 	while (last->next != NULL)
 	{
 		CHECK_FOR_INTERRUPTS();
-		last = row_at(join->pool.areas, last->next);
+		last = row_at(join->areas, last->next);
 	}
 	return last;
 }
 
-/* Puts the rows of a set, links by JoinSide, in front of another's.  Others may do so, too. */
+/* Put the rows of a set, links by JoinSide, before those of another; others may do so, too. */
 static void
-prepend_rows(const SetJoin *join, SharedSet *set, const uint64 *rows)
+prepend_rows(const SetJoin *join, pg_atomic_uint64 *links, const uint64 *rows)
 {
 	for (int side = SIDE_OUTER; side <= LAST_SIDE(join); side++)
 	{
-		uint64		next = pg_atomic_read_u64(&set->rows[side]);
+		uint64		next = pg_atomic_read_u64(&links[side]);
 		Row		   *last;
 
 		if (rows[side] == 0)
@@ -295,7 +288,7 @@ prepend_rows(const SetJoin *join, SharedSet *set, const uint64 *rows)
 		last = last_row(join, rows, side);
 		do
 			last->next = (Row *) (uintptr_t) next;
-		while (!pg_atomic_compare_exchange_u64(&set->rows[side], &next, rows[side]));
+		while (!pg_atomic_compare_exchange_u64(&links[side], &next, rows[side]));
 	}
 }
 
@@ -328,30 +321,11 @@ reassign_rows(SetJoin *join)
 			__builtin_prefetch(sets[number[FETCH_NUMBER]].values - 1);
 		if (i + FETCH_OWNER < nborrowed)
 			__builtin_prefetch(owner_of(join, &sets[number[FETCH_OWNER]]), 1);
-		prepend_rows(join, owner_of(join, set), rows);
+		prepend_rows(join, owner_of(join, set)->rows, rows);
 	}
 	if (join->borrowed != NULL)
 		pfree(join->borrowed);
 	join->borrowed = NULL;
-}
-
-/* Hands the rows without features over to all. */
-static void
-share_empty(SetJoin *join)
-{
-	SharedSets *shared = join->params.shared;
-
-	for (int side = SIDE_OUTER; side <= LAST_SIDE(join); side++)
-	{
-		Row		   *last = join->last_empty[side];
-
-		if (last == NULL)
-			continue;
-		SpinLockAcquire(&shared->mutex);
-		last->next = row_link(shared->empty[side]);
-		shared->empty[side] = (SharedPointer) (uintptr_t) join->empty[side];
-		SpinLockRelease(&shared->mutex);
-	}
 }
 
 /* True if another process than the one of that number has a mark for the key, and so may have the set. */
@@ -408,8 +382,8 @@ list_suspects(SetJoin *join, int number)
 		next[share] = end;
 		end = part->ends[share];
 	}
-	by_share = pool_alloc(&join->pool, sizeof(uint32) * (size_t) Max(nsuspects, 1),
-						  &part->suspects);
+	by_share = shared_alloc(join->areas, sizeof(uint32) * (size_t) Max(nsuspects, 1),
+							&part->suspects);
 	for (uint32 i = 0; i < nsuspects; i++)
 	{
 		CHECK_EVERY(i);
@@ -463,7 +437,7 @@ collapse_part(SetJoin *join, int share, const SharedSetsPart *part,
 		}
 		for (int side = SIDE_OUTER; side <= SIDE_INNER; side++)
 			rows[side] = pg_atomic_read_u64(&set->rows[side]);
-		prepend_rows(join, kept[number], rows);
+		prepend_rows(join, kept[number]->rows, rows);
 		set->place = InvalidSharedPointer;
 	}
 }
@@ -555,37 +529,6 @@ count_run(SetJoin *join, SharedSet *sets, uint32 n, void *counting)
 	}
 }
 
-static void
-count_features(SetJoin *join)
-{
-	SharedSets *shared = join->params.shared;
-	TokenCounters shape = counters_of_all(join);
-	Counting   *counting;
-
-	if (!join->algorithm->ordered)
-		return;
-	counting = shared_counts_begin(&shared->counts, &join->pool, &shape);
-	do_runs(join, STEP_COUNT, count_run, counting);
-	shared_counts_end(counting, join->params.part, shared->nparts);
-}
-
-/*
- * What one process does when all have counted; the others wait.  The index gets the
- * memory of the counters after them.
- */
-static void
-fold_counters(SetJoin *join)
-{
-	SharedSets *shared = join->params.shared;
-	TokenCounters shape = counters_of_all(join);
-
-	if (!join->algorithm->ordered)
-		return;
-	shared_counts_fold(&shared->counts, join->pool.areas, &shape);
-	shared->index.room = shared->counts.counts;
-	shared->index.room_bytes = shape.bytes;
-}
-
 /* Makes a set ready, in its place.  Returns how many postings it will have. */
 static uint32
 prepare_set(SetJoin *join, SharedSet *shared)
@@ -633,6 +576,8 @@ static void
 do_step(SetJoin *join, SharedStep step)
 {
 	SharedSets *shared = join->params.shared;
+	TokenCounters shape;
+	Counting   *counting;
 
 	switch (step)
 	{
@@ -643,11 +588,16 @@ do_step(SetJoin *join, SharedStep step)
 			do_shares(join, step, SET_SHARES, collapse_sets);
 			break;
 		case STEP_COUNT:
-			count_features(join);
+			if (!join->algorithm->ordered)
+				break;
+			shape = counters_of_all(join);
+			counting = shared_counts_begin(&shared->counts, join->areas, &shape);
+			do_runs(join, step, count_run, counting);
+			shared_counts_end(counting, join->params.part, shared->nparts);
 			break;
 		case STEP_PREPARE:
 			if (join->algorithm->ordered)
-				shared_counts_attach(&shared->counts, join->pool.areas, &join->search.counters);
+				shared_counts_attach(&shared->counts, join->areas, &join->search.counters);
 			do_runs(join, step, prepare_run, NULL);
 			break;
 		case STEP_GATHER:
@@ -673,6 +623,9 @@ shared_sets_prepare(SetJoin *join)
 {
 	SharedSets *shared = join->params.shared;
 	Barrier    *barrier = &shared->barrier;
+	uint64		empty[2] = {
+		(uintptr_t) join->empty[SIDE_OUTER], (uintptr_t) join->empty[SIDE_INNER]
+	};
 
 	/* the sets are published */
 	pfree(join->table.slots);
@@ -681,7 +634,7 @@ shared_sets_prepare(SetJoin *join)
 		join->search.max_features = Max(join->search.max_features,
 										shared->parts[i].max_features);
 	setjoin_make_room(join);
-	share_empty(join);
+	prepend_rows(join, shared->empty, empty);
 	reassign_rows(join);
 
 	/*
@@ -695,8 +648,16 @@ shared_sets_prepare(SetJoin *join)
 		if (step >= STEP_GATHER)
 			shared_gather(join);
 		do_step(join, step);
-		if (BarrierArriveAndWait(barrier, PG_WAIT_EXTENSION) && step == STEP_COUNT)
-			fold_counters(join);
+		if (BarrierArriveAndWait(barrier, PG_WAIT_EXTENSION) && step == STEP_COUNT &&
+			join->algorithm->ordered)
+		{
+			TokenCounters shape = counters_of_all(join);
+
+			/* the index gets the memory of the counters after them */
+			shared_counts_fold(&shared->counts, join->areas, &shape);
+			shared->index.room = shared->counts.counts;
+			shared->index.room_bytes = shape.bytes;
+		}
 	}
 	BarrierDetach(barrier);
 }
@@ -757,7 +718,7 @@ gather_set(SetJoin *join, SharedSet *shared, uint32 number)
 void
 shared_gather(SetJoin *join)
 {
-	const SharedSets *shared = join->params.shared;
+	SharedSets *shared = join->params.shared;
 	uint32	   *starts;
 
 	if (join->search.sets != NULL)
@@ -780,6 +741,6 @@ shared_gather(SetJoin *join)
 	}
 	pfree(starts);
 	for (int side = SIDE_OUTER; side <= SIDE_INNER; side++)
-		join->empty[side] = row_at(join->pool.areas,
-								   row_link(shared->empty[Min(side, LAST_SIDE(join))]));
+		join->empty[side] =
+			row_of(join, pg_atomic_read_u64(&shared->empty[Min(side, LAST_SIDE(join))]));
 }

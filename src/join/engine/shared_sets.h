@@ -6,7 +6,6 @@
 #define NEARDUP_SHARED_SETS_H
 
 #include "storage/barrier.h"
-#include "storage/spin.h"
 
 #include "join/engine/engine.h"
 #include "join/engine/shared_index.h"
@@ -76,8 +75,7 @@ typedef struct SharedSets
 	pg_atomic_uint32 nreturned; /* processes that hold no more sets in memory */
 	pg_atomic_uint32 taken[STEP_READY]; /* work that somebody does, by step */
 	SharedCounts counts;		/* of features, until sets are prepared */
-	slock_t		mutex;			/* of the next */
-	SharedPointer empty[2];		/* rows without features */
+	pg_atomic_uint64 empty[2];	/* links to rows without features */
 	SharedIndex index;
 	SpillShares spill;
 	int			nparts;

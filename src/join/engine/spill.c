@@ -2,14 +2,12 @@
  * spill.c
  *		A join on disk: from rows that are added to a file of distinct sets.
  *
- * Sets and their rows are written to runs (set_runs.c), in order of the size of the set
- * and then of its hash.  The runs are merged into a file of distinct sets (set_runs.c),
- * which is then read in chunks (disk_search.c).  A hash only brings records of identical sets
- * together; that two sets are identical is found by comparing them.
+ * Sets and their rows are written to runs, in order of the size of the set and then of its hash,
+ * which are merged into a file of distinct sets (set_runs.c); that is read in chunks
+ * (disk_search.c).  A hash only brings records of identical sets together: they are compared.
  *
- * Several processes write runs of their own, and merge the runs of all in shares of the
- * keys.  One process alone is the case of one share.  The features of a share are counted
- * by the process that merges it.
+ * Several processes write runs of their own and merge those of all in shares of the keys.
+ * One process alone is the case of one share.
  */
 #include "postgres.h"
 
@@ -34,8 +32,6 @@
 #define SHARES_PER_PROCESS	4
 
 #define NAME_OF_KEYS	"keys"
-
-static const SetKey no_set = {0, 0};
 
 void
 spill_shares_init(SpillShares *shares)
@@ -90,21 +86,22 @@ spill_add(SetJoin *join, JoinSide side, SetKey key, const uint64 *values,
 	setruns_add(runs, key, SETKEY_SIZE(key) > 0 ? values : NULL, side, row, rowno, len);
 }
 
-/* Write the rows of one side, the first of them with the set itself; or further rows. */
-static bool
+/*
+ * Write the rows of one side, the first of them with the set itself if there are values.
+ * Returns the values if they are still to be written.
+ */
+static const uint64 *
 write_rows(SetJoin *join, JoinSide side, SetKey key, const uint64 *values, const Row *link)
 {
-	const Row  *row = row_at(join->pool.areas, link);
-	bool		any = row != NULL;
-
-	for (; row != NULL; row = row_at(join->pool.areas, row->next))
+	for (const Row *row = row_at(join->areas, link); row != NULL;
+		 row = row_at(join->areas, row->next))
 	{
 		CHECK_FOR_INTERRUPTS();
 		setruns_add(&join->spill->file.runs, key, values, side, row->data, row->rowno,
 					row->len);
 		values = NULL;
 	}
-	return any;
+	return values;
 }
 
 /* Write the sets that are in memory, and their rows. */
@@ -112,11 +109,12 @@ static void
 write_table(SetJoin *join)
 {
 	SetTable   *table = &join->table;
+	SetKey		none = {0, 0};
 
 	join->totals.nfeatures = 0;
 	for (int side = SIDE_OUTER; side <= LAST_SIDE(join); side++)
 	{
-		(void) write_rows(join, side, no_set, NULL, join->empty[side]);
+		(void) write_rows(join, side, none, NULL, join->empty[side]);
 		join->empty[side] = NULL;
 	}
 	for (uint32 i = 0; i < table->nsets; i++)
@@ -127,8 +125,7 @@ write_table(SetJoin *join)
 										  ordered_key(join, set->key, values));
 
 		for (int side = SIDE_OUTER; side <= LAST_SIDE(join); side++)
-			if (write_rows(join, side, key, values, set->rows[side]))
-				values = NULL;
+			values = write_rows(join, side, key, values, set->rows[side]);
 		join->totals.nfeatures += set->size;
 	}
 }
@@ -250,7 +247,6 @@ void
 spill_merge(SetJoin *join)
 {
 	Spill	   *spill = join->spill;
-	SharedPool	pool = {join->params.areas, join->params.part};
 	TokenCounters *counters = &join->search.counters;
 	uint32		share;
 
@@ -265,7 +261,7 @@ spill_merge(SetJoin *join)
 		if (join->algorithm->ordered && join->params.shared != NULL && spill->counting == NULL)
 		{
 			counters_shape(counters, join->totals.nfeatures, counters_memory(join));
-			spill->counting = shared_counts_begin(&join->params.shared->counts, &pool, counters);
+			spill->counting = shared_counts_begin(&join->params.shared->counts, join->params.areas, counters);
 		}
 		setfile_merge(&spill->file, share, &spill->shares->sets[share], count_merged, join);
 	}

@@ -12,23 +12,9 @@
 #include "join/classic/classic.h"
 #include "join/node/join_node.h"
 
-static const char *
-join_type_name(JoinType type)
-{
-	switch (type)
-	{
-		case JOIN_INNER:
-			return "Inner";
-		case JOIN_LEFT:
-			return "Left";
-		case JOIN_SEMI:
-			return "Semi";
-		case JOIN_ANTI:
-			return "Anti";
-		default:
-			elog(ERROR, "unrecognized join type: %d", (int) type);
-	}
-}
+static const char *const join_types[] = {
+	[JOIN_INNER] = "Inner",[JOIN_LEFT] = "Left",[JOIN_SEMI] = "Semi",[JOIN_ANTI] = "Anti",
+};
 
 /* An expression, or the conjunction of a list of them. */
 static void
@@ -90,7 +76,7 @@ similarity_join_explain(CustomScanState *node, List *ancestors, ExplainState *es
 	CustomScan *scan = (CustomScan *) node->ss.ps.plan;
 	SetJoinStats stats = similarity_join_stats(state);
 
-	ExplainPropertyText("Join Type", join_type_name(state->type), es);
+	ExplainPropertyText("Join Type", join_types[state->type], es);
 	explain_expression(node, ancestors, es, "Similarity Cond",
 					   list_nth(scan->custom_exprs, JOIN_EXPR_CONDITION));
 	explain_expression(node, ancestors, es, "Join Filter",

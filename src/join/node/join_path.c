@@ -364,22 +364,6 @@ kept_share(PlannerInfo *root, const CustomPath *cpath, Path *side, Expr *key,
 }
 
 /*
- * Pairs of distinct sets that are compared, with so many pairs of rows to be found whose
- * sets differ and such a share of each side's rows distinct: at the most all that there
- * are, and each once where the sides have the same rows.
- */
-static double
-expected_candidates(CustomPath *cpath, double pairs, double left, double right)
-{
-	double		all = side_rows(cpath, linitial(cpath->custom_paths)) *
-	side_rows(cpath, lsecond(cpath->custom_paths));
-
-	if (path_private(cpath, PATH_SELF))
-		all /= 2;
-	return Min(pairs * CANDIDATES_PER_PAIR, all) * left * right;
-}
-
-/*
  * Pairs of rows that are looked at, of so many that are near.  In a semi- or anti-join a
  * row leaves with its first match: of rows with many, as copies of one text have, few
  * pairs are.  A row that has near ones, but no match among them, meets all of these.
@@ -454,10 +438,18 @@ cost_join(PlannerInfo *root, CustomPath *cpath, JoinPathExtraData *extra,
 		path->startup_cost += (4 * seq_page_cost * bytes / BLCKSZ +
 							   rows * (4 * cpu_tuple_cost + 2 * cpu_operator_cost *
 									   log2(Max(rows / probes, 2)))) / probes;
-	/* most pairs of rows may be copies of one text, which are one set */
-	candidates = expected_candidates(cpath, pairs * (1 - near_equal_share(root, near)),
-									 distinct_share(root, cpath, left, near->left),
-									 distinct_share(root, cpath, right, near->right)) / probes;
+
+
+	/*
+	 * Most pairs of rows may be copies of one text, which are one set.
+	 * Candidates are at most all pairs of sets, and each once where the sides
+	 * have the same rows.
+	 */
+	candidates = Min(pairs * (1 - near_equal_share(root, near)) * CANDIDATES_PER_PAIR,
+					 side_rows(cpath, outer) * side_rows(cpath, inner) /
+					 (path_private(cpath, PATH_SELF) ? 2 : 1)) *
+		distinct_share(root, cpath, left, near->left) *
+		distinct_share(root, cpath, right, near->right) / probes;
 	pairs = pairs_met(root, cpath, extra, condition->rinfo, pairs) / probes;
 	cost_qual_eval(&cost, filter, root);
 	path->total_cost = path->startup_cost + cost.startup +

@@ -259,7 +259,8 @@ join_shared_create(CustomScanState *node, ParallelContext *pcxt, void *coordinat
 	LWLockInitialize(&shared->lock, LWTRANCHE_PARALLEL_QUERY_DSA);
 	SpinLockInit(&shared->mutex);
 	shared_init(shared);
-	state->areas = shared_areas_attach(place_of_areas(shared), shared->nparts, pcxt->seg);
+	state->areas = shared_areas_attach(place_of_areas(shared), shared->nparts, part_number(),
+									   pcxt->seg);
 	state->shared = shared;
 }
 
@@ -285,7 +286,8 @@ join_shared_reset(CustomScanState *node, ParallelContext *pcxt, void *coordinate
 	shared_areas_free(place_of_areas(shared), shared->nparts, segment);
 	SharedFileSetDeleteAll(&shared->files);
 	shared_init(shared);
-	state->areas = shared_areas_attach(place_of_areas(shared), shared->nparts, segment);
+	state->areas = shared_areas_attach(place_of_areas(shared), shared->nparts, part_number(),
+									   segment);
 }
 
 /* CustomExecMethods.InitializeWorkerCustomScan */
@@ -304,7 +306,8 @@ join_shared_attach(CustomScanState *node, shm_toc *toc, void *coordinate)
 	SharedFileSetAttach(&shared->files, segment);
 	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
 	if (!shared->closed)
-		state->areas = shared_areas_attach(place_of_areas(shared), shared->nparts, segment);
+		state->areas = shared_areas_attach(place_of_areas(shared), shared->nparts, part_number(),
+										   segment);
 	LWLockRelease(&shared->lock);
 	state->shared = shared;
 }
@@ -557,7 +560,7 @@ share_rows(SimilarityJoinState *state, Barrier *barrier, bool wait)
 				spillfile_publish(&state->files[side], &store);
 		BarrierArriveAndWait(barrier, PG_WAIT_EXTENSION);
 		/* no process reads values of others any more */
-		shared_areas_empty(state->areas, part_number());
+		shared_areas_empty(state->areas);
 	}
 	BarrierDetach(barrier);
 	if (!state->to_files)
@@ -695,7 +698,7 @@ join_shared_close(SimilarityJoinState *state)
 	LWLockAcquire(&shared->lock, LW_EXCLUSIVE);
 	shared->closed = true;
 	LWLockRelease(&shared->lock);
-	shared_areas_close(state->areas, part_number(), dsm_find_mapping(shared->segment));
+	shared_areas_close(state->areas, dsm_find_mapping(shared->segment));
 	state->areas = NULL;
 }
 
