@@ -3,9 +3,8 @@
  *		The trigger function that keeps a signature column up to date where a
  *		generated column cannot.
  *
- * A generated column must not depend on anything but its own row.  Signatures
- * that rest on a lexicon depend on another table, and this trigger does what a
- * generated column would:
+ * Signatures that use a lexicon depend on another table, which a generated column
+ * must not.  This trigger computes them as a generated column would:
  *
  *		CREATE TRIGGER fill BEFORE INSERT OR UPDATE ON docs FOR EACH ROW
  *		EXECUTE FUNCTION neardup_fill('sig',
@@ -17,7 +16,7 @@
  * has another value than before, or where the filled column is assigned.
  *
  * Names in the expression are looked up in the schemas of the extension and of
- * the table, never in the path of whoever inserts; its rights are theirs.
+ * the table, never in the inserter's search_path.  It runs with the inserter's rights.
  */
 #include "postgres.h"
 
@@ -34,13 +33,13 @@
 
 PG_FUNCTION_INFO_V1(neardup_fill);
 
-/* What a statement keeps of the trigger. */
+/* The trigger's arguments and plan, kept for a statement */
 typedef struct Fill
 {
 	AttrNumber	target;			/* column to be filled */
 	int			nsources;
 	AttrNumber *sources;		/* columns that the expression reads */
-	GuardValue	inputs;			/* the same, as a set */
+	GuardValue	inputs;			/* these columns as a set */
 	Oid		   *types;			/* theirs */
 	char	   *query;			/* that computes it */
 	char	   *path;			/* search_path for that */
@@ -93,8 +92,8 @@ find_column(Relation rel, const char *name)
 				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
 				 errmsg("column \"%s\" of relation \"%s\" is a generated column",
 						name, RelationGetRelationName(rel)),
-				 errdetail("Generated columns are computed behind BEFORE triggers."),
-				 errhint("Write what it is generated from into the expression.")));
+				 errdetail("Generated columns are computed after BEFORE triggers."),
+				 errhint("Use its generation expression in place of the column.")));
 	return number;
 }
 
@@ -174,7 +173,7 @@ is_needed(const TriggerData *data, const Fill *fill)
 		!guard_value_unchanged(&fill->inputs, data->tg_trigslot, data->tg_newslot);
 }
 
-/* Make the plan, and see that it gives what the column takes. */
+/* Prepare the plan of the expression. */
 static void
 prepare(Fill *fill, Relation rel)
 {
@@ -221,7 +220,7 @@ compute(Fill *fill, Relation rel, HeapTuple row, bool *isnull)
 				 errmsg("expression of column \"%s\" does not give one value",
 						NameStr(target->attname))));
 	found = TupleDescAttr(SPI_tuptable->tupdesc, 0);
-	/* a length that the column has, nobody behind the trigger looks at */
+	/* the length of the column is not checked after the trigger */
 	if (found->atttypid != target->atttypid ||
 		(found->atttypmod != target->atttypmod && target->atttypmod >= 0))
 		ereport(ERROR,
@@ -236,7 +235,7 @@ compute(Fill *fill, Relation rel, HeapTuple row, bool *isnull)
 		SPI_datumTransfer(result, target->attbyval, target->attlen);
 }
 
-/* The same, with names looked up as the head of this file says. */
+/* Compute the value with the search_path for the expression. */
 static Datum
 compute_safely(Fill *fill, Relation rel, HeapTuple row, bool *isnull)
 {

@@ -2,8 +2,7 @@
  * guard.c
  *		neardup_guard(): a trigger that keeps near-duplicates out of a table.
  *
- * README.md has the protocol, and why an UPDATE that changes nothing that counts
- * is not checked.
+ * README.md has the protocol, and why some UPDATEs are not checked.
  */
 #include "postgres.h"
 
@@ -27,7 +26,7 @@
 
 /* The call site */
 
-/* How to read new rows, once the tables are known. */
+/* Set how new rows are read, once the tables are known. */
 static void
 prepare_new_rows(Guard *guard, Relation rel)
 {
@@ -77,7 +76,7 @@ guard_create(MemoryContext parent, Relation rel, const Trigger *trigger)
 	return guard;
 }
 
-/* True if the guard will do for a trigger as it is. */
+/* True if the guard is of that trigger, and its list of partitions is current. */
 static bool
 is_current(const Guard *guard, const Trigger *trigger)
 {
@@ -85,7 +84,7 @@ is_current(const Guard *guard, const Trigger *trigger)
 		!(guard->partitions != NULL && guard->partitions->stale);
 }
 
-/* The guard of this call site, as it was for the last row if that will do. */
+/* Return the guard of this call site, that of the last row if it is current. */
 static Guard *
 call_site_guard(FmgrInfo *flinfo, Relation rel, const Trigger *trigger)
 {
@@ -112,20 +111,19 @@ call_site_guard(FmgrInfo *flinfo, Relation rel, const Trigger *trigger)
  *
  * PostgreSQL fires the BEFORE UPDATE triggers of the partition that a row is in, deletes
  * the row there, and fires the BEFORE INSERT triggers of the partition that it goes to.
- * To skip it then would lose it.  So a row that a guard in mode skip has let pass as an
+ * To skip it then would lose it.  So a row that a guard in mode skip has accepted as an
  * UPDATE is not checked again as the INSERT that follows.  It is recognized by the
  * statement, which processes one row after the other, and by the deleted version, which
  * is marked as moved.  Statements of other triggers may run in between.
  *
- * (Where another BEFORE INSERT trigger keeps a moved row from arriving, a row that the
- * same MERGE inserts next is mistaken for it, or one of another part of WITH.)
+ * (If another BEFORE INSERT trigger drops a moved row, the next row that the same MERGE,
+ * or another part of WITH, inserts is mistaken for it.)
  *
- * In mode tag the row is checked again.  It must not be tagged with the key that it had
- * before, which other rows of its group are tagged with.  So the version that has left is
- * looked up.
+ * In mode tag the row is checked again.  It must not be tagged with its own former key,
+ * which other rows of its group are tagged with.  So its former version is looked up.
  */
 
-/* A row that a guard has let pass. */
+/* A row that a guard has accepted as an UPDATE */
 typedef struct Moving
 {
 	StatementId statement;		/* that updates it */
@@ -141,7 +139,7 @@ static Moving *moving;
 static size_t room;
 static int	nmoving;
 
-/* True if an older entry may still be asked for: statements of deeper triggers have ended. */
+/* True if an older entry may still be needed: statements of deeper triggers have ended. */
 static bool
 is_awaited(const Moving *old, const Moving *row)
 {
@@ -152,9 +150,9 @@ is_awaited(const Moving *old, const Moving *row)
 		 strcmp(NameStr(old->guard), NameStr(row->guard)) != 0);
 }
 
-/* Note a row that a BEFORE UPDATE trigger lets pass. */
+/* Note a row that a BEFORE UPDATE trigger accepts. */
 static void
-let_pass(const Guard *guard, const TriggerData *trigdata)
+note_accepted(const Guard *guard, const TriggerData *trigdata)
 {
 	Moving		row = {
 		.statement = guard_current_statement(),
@@ -180,14 +178,14 @@ let_pass(const Guard *guard, const TriggerData *trigdata)
 	nmoving = n + 1;
 }
 
-/* The partitioned table that all rows of a partition are of. */
+/* Return the topmost parent of a partition. */
 static Oid
 topmost(Oid relid)
 {
 	return llast_oid(get_partition_ancestors(relid));
 }
 
-/* The row that this guard has let pass last, in a partition of the same table; or NULL. */
+/* Return the row that this guard accepted last in a partition of the same table, or NULL. */
 static Moving *
 find_moving(const TriggerData *trigdata)
 {
@@ -219,8 +217,8 @@ close_former(Relation rel, TupleTableSlot *former)
 }
 
 /*
- * The version, in another partition, of the row that a BEFORE INSERT trigger is given; NULL
- * if it has not moved.  The caller closes both.
+ * Return the former version, in another partition, of the row of a BEFORE INSERT trigger;
+ * NULL if it has not moved.  The caller calls close_former().
  */
 static TupleTableSlot *
 open_former(const TriggerData *trigdata, Relation *rel)
@@ -240,12 +238,12 @@ open_former(const TriggerData *trigdata, Relation *rel)
 		close_former(*rel, slot);
 		return NULL;
 	}
-	/* it arrives once */
+	/* a row arrives once */
 	*row = moving[--nmoving];
 	return slot;
 }
 
-/* True if a BEFORE INSERT trigger is given a row that has moved. */
+/* True if the row of a BEFORE INSERT trigger has moved. */
 static bool
 has_moved(const TriggerData *trigdata)
 {
@@ -259,7 +257,7 @@ has_moved(const TriggerData *trigdata)
 
 /* One row */
 
-/* Tag a row: see guard_tag(). */
+/* Tag a row. */
 static HeapTuple
 tag_row(Guard *guard, TriggerData *trigdata, HeapTuple tuple,
 		TupleTableSlot *row, const GuardMatch *match)
@@ -277,7 +275,7 @@ tag_row(Guard *guard, TriggerData *trigdata, HeapTuple tuple,
 	return tuple;
 }
 
-/* True if an UPDATE has changed nothing that the guard looks at. */
+/* True if an UPDATE has changed nothing that the guard reads. */
 static bool
 is_unchanged(Guard *guard, TriggerData *trigdata, TupleTableSlot *row)
 {
@@ -303,7 +301,7 @@ check_before(Guard *guard, TriggerData *trigdata, HeapTuple tuple,
 
 	Assert(guard->mode != GUARD_REJECT);
 	if (update && !(found && guard->mode == GUARD_SKIP))
-		let_pass(guard, trigdata);
+		note_accepted(guard, trigdata);
 	if (guard->mode == GUARD_SKIP)
 		guard_note_skipped(rel, row, found ? &match : NULL);
 	if (found && guard->mode == GUARD_SKIP)
@@ -342,7 +340,7 @@ check_after(Guard *guard, TriggerData *trigdata, TupleTableSlot *row)
 	ExecClearTuple(guard->slot);
 }
 
-/* Check one row.  Returns what a trigger function returns. */
+/* Check one row; return the result of the trigger function. */
 static HeapTuple
 check_row(Guard *guard, TriggerData *trigdata, MemoryContext caller)
 {
@@ -353,7 +351,7 @@ check_row(Guard *guard, TriggerData *trigdata, MemoryContext caller)
 	/* generation expressions may name it */
 	row->tts_tableOid = RelationGetRelid(trigdata->tg_relation);
 	if (update && is_unchanged(guard, trigdata, row))
-		let_pass(guard, trigdata);
+		note_accepted(guard, trigdata);
 	else if (!guard->before)
 		check_after(guard, trigdata, row);
 	else if (update || guard->mode != GUARD_SKIP || !has_moved(trigdata))

@@ -1,6 +1,6 @@
 /*
  * guard.h
- *		What the parts of the guard share; README.md has a list of them.
+ *		Types and functions that the files of the guard share; see README.md.
  */
 #ifndef NEARDUP_GUARD_H
 #define NEARDUP_GUARD_H
@@ -25,7 +25,7 @@ typedef enum GuardMode
 	GUARD_WARN,					/* either: raise a warning */
 } GuardMode;
 
-/* The arguments of a trigger; text is the trigger's. */
+/* The arguments of a trigger, which point to its strings */
 typedef struct GuardArguments
 {
 	int			nleading;		/* those before "within" */
@@ -35,7 +35,7 @@ typedef struct GuardArguments
 	GuardMode	mode;
 } GuardArguments;
 
-/* How a row's signature, or another value of it, is read. */
+/* How the signature, or another value, of a row is read */
 typedef struct GuardValue
 {
 	AttrNumber	attno;			/* the column that holds it, or 0 */
@@ -45,14 +45,14 @@ typedef struct GuardValue
 	Bitmapset  *inputs;			/* columns that it depends on */
 } GuardValue;
 
-/* A statement; for as long as its transaction lasts. */
+/* A statement of the running transaction */
 typedef struct StatementId
 {
 	LocalTransactionId transaction;
-	CommandId	command;		/* that its snapshot shows */
+	CommandId	command;		/* of its snapshot */
 } StatementId;
 
-/* A column that rows have to agree in to be compared. */
+/* A column in which rows must be equal to be compared */
 typedef struct GuardScope
 {
 	const char *name;
@@ -61,7 +61,7 @@ typedef struct GuardScope
 	bool		hashed;			/* can values be hashed? */
 	FmgrInfo	hash;
 	Oid			collation;		/* of the column */
-	Datum		value;			/* that the new row has */
+	Datum		value;			/* of the new row */
 	bool		isnull;
 } GuardScope;
 
@@ -69,18 +69,18 @@ typedef struct GuardScope
 typedef struct GuardTable
 {
 	Oid			relid;
-	Oid			indexid;		/* for statements there may be none */
-	bool		searchable;		/* it serves to search the table */
+	Oid			indexid;		/* InvalidOid: none, for statements only */
+	bool		searchable;		/* can the index serve? */
 	AttrNumber	keyno;			/* key column of the index, from 1 */
 	GuardValue	key;			/* signature of a stored row */
 	GuardValue	predicate;		/* of the index; no expr: none */
-	GuardValue *columns;		/* the scope's, of a stored row */
+	GuardValue *columns;		/* scope of a stored row */
 	TupleTableSlot *slot;		/* the row that was fetched last */
 } GuardTable;
 
 /*
  * All partitions of a table.  The clones of a trigger that fire in one statement share
- * the list: a list for each would take time by the square of the partitions.
+ * the list, as one for each would take time quadratic in the number of partitions.
  */
 typedef struct GuardPartitions
 {
@@ -92,14 +92,14 @@ typedef struct GuardPartitions
 	List	   *parents;		/* partitioned tables whose changes count */
 	bool		ready;			/* is the list complete? */
 	bool		stale;			/* may there be other partitions now? */
-	dlist_node	node;			/* in the list of all these */
-	MemoryContextCallback unwatch;	/* takes it out of that list */
+	dlist_node	node;			/* in the list of all such lists */
+	MemoryContextCallback unwatch;	/* removes it there */
 } GuardPartitions;
 
 /*
- * What a call site keeps from row to row, in memory of its own: no reference
- * to a relation, buffer or snapshot is held between rows, as nobody tells the
- * guard when a statement ends.
+ * The state of a call site from row to row, in a memory context of its own.  No reference
+ * to a relation, buffer or snapshot is held between rows, as the guard is not called
+ * when a statement ends.
  */
 typedef struct Guard
 {
@@ -111,91 +111,85 @@ typedef struct Guard
 	AttrNumber	tag;			/* column to note the other row's key in */
 	GuardValue	key;			/* signature of the new row */
 	GuardValue	predicate;		/* whether it is guarded; no expr: it is */
-	GuardValue *columns;		/* the scope's, of the new row */
-	GuardValue	condition;		/* WHEN, by what it depends on; no inputs: on
-								 * nothing, or on whether there is a change */
-	GuardScope *scope;			/* rows are compared where these agree */
+	GuardValue *columns;		/* scope of the new row */
+	GuardValue	condition;		/* inputs of the trigger's WHEN */
+	GuardScope *scope;			/* rows are compared if these are equal */
 	int			nscope;
 	GuardTable *own;			/* the table that the trigger fires on */
-	GuardPartitions *partitions;	/* where to search besides, itself among
-									 * them; NULL: nowhere */
+	GuardPartitions *partitions;	/* all tables to search; NULL: own only */
 	TupleTableSlot *slot;		/* the new row, fetched again */
-	TupleTableSlot *unplaced;	/* or as it came, if it is not known where it
-								 * lies */
-	uint64		visited;		/* rows that searches have looked at */
+	TupleTableSlot *unplaced;	/* the new row if its place is not known */
+	uint64		visited;		/* rows that searches have visited */
 	ExprContext *row;			/* memory of one call */
 	ExprContext *candidate;		/* memory of one candidate row */
 	MemoryContext memory;		/* all of this */
 } Guard;
 
-/* A row that is near the new one. */
+/* A near-duplicate of the new row */
 typedef struct GuardMatch
 {
-	GuardTable *table;			/* where it is; its slot holds the row */
+	GuardTable *table;			/* its slot holds the row */
 	double		similarity;
 } GuardMatch;
 
-/* One scan of one table. */
+/* One scan of one table */
 typedef struct ConflictScan
 {
 	Guard	   *guard;
 	GuardTable *table;
 	Relation	rel;
 	const Signature *sig;		/* the new row's signature */
-	ItemPointer self;			/* where the new row is, or NULL */
+	ItemPointer self;			/* place of the new row, or NULL */
 	IndexFetchTableData *fetch;
 	SnapshotData dirty;			/* has the transaction that is changing a row */
 	Snapshot	start;			/* transactions that were running when the
 								 * scan began */
-	double		similarity;		/* of what was found */
-	bool		same;			/* its signature has the same bytes */
-	bool		self_seen;		/* the new row, if its place is not known */
-	TupleTableSlot *best;		/* the row to report so far, or empty; NULL:
-								 * the first one ends the scan */
-	double		best_similarity;	/* of the new row and that one */
+	double		similarity;		/* of the near row visited last */
+	bool		same;			/* are the bytes of its signature equal? */
+	bool		self_seen;		/* was the new row, Guard.unplaced, found? */
+	TupleTableSlot *best;		/* row to report so far, or empty; NULL: the
+								 * first near row ends the scan */
+	double		best_similarity;
 } ConflictScan;
 
 /* guard.c */
 extern Datum neardup_guard(PG_FUNCTION_ARGS);
 
 /*
- * Create a guard for a trigger of the table, all of it in guard->memory, a child of
- * the memory context.  Raises an error that says what is wrong with the
- * trigger, its arguments or what they name.
+ * Create a guard for a trigger of the table, in guard->memory, a child of the memory
+ * context.  Raises an error if the trigger, its arguments or the objects that they name
+ * cannot serve.
  */
 extern Guard *guard_create(MemoryContext parent, Relation rel,
 						   const Trigger *trigger);
 
 /* guard_definition.c */
 
-/*
- * Parse a trigger's arguments; what the names mean is not looked at.  Raises
- * INVALID_PARAMETER_VALUE.
- */
+/* Parse the arguments of a trigger; names are not looked up.  Raises INVALID_PARAMETER_VALUE. */
 extern GuardArguments guard_arguments(const Trigger *trigger);
 
 /*
- * The same, with an error, too, if the trigger fires at the wrong time for its mode,
- * or the table is one of several that inheritance makes one.
+ * Parse the arguments; raise an error if the trigger fires at the wrong time for its mode,
+ * or the table takes part in inheritance without partitions.
  */
 extern GuardArguments guard_definition(Relation rel, const Trigger *trigger);
 
 /*
- * The trigger of that name, which calls neardup_guard(), palloc'd.  NULL, or an
- * error, if it calls another function or does not exist.
+ * Return the trigger of that name that calls neardup_guard(), palloc'd.  If there is none,
+ * return NULL if missing_ok, or raise an error.
  */
 extern const Trigger *guard_trigger(Relation rel, const char *name,
 									bool missing_ok);
 
 /*
- * The table that a trigger was created on, of which this may be a clone; the trigger
- * there goes to *created.
+ * Return the table on which a trigger, or the one that it is a clone of, was created;
+ * set *created to the trigger there.
  */
 extern Oid	trigger_root(Relation rel, const Trigger *trigger, Oid *created);
 
 /* guard_tables.c */
 
-/* The statement that is running. */
+/* Return the running statement. */
 extern StatementId guard_current_statement(void);
 
 static inline bool
@@ -207,19 +201,19 @@ statements_equal(StatementId a, StatementId b)
 extern void guard_list_tables(Guard *guard, MemoryContext parent, Relation rel,
 							  const Trigger *trigger);
 
-/* The index of that name on the table; raises UNDEFINED_OBJECT if there is none. */
+/* Return the index of that name on the table; raise UNDEFINED_OBJECT if there is none. */
 extern Oid	guard_named_index(Oid relid, const char *name);
 
 /*
- * The one key column of an index that is a signature, from 1; raises an error
- * if there is not exactly one.
+ * Return the number, from 1, of the only key column of an index that is a signature;
+ * raise an error if there is not exactly one.
  */
 extern AttrNumber guard_signature_key(Relation index);
 
-/* A key column of an index, in SQL. */
+/* Return a key column of an index in SQL. */
 extern char *guard_key_sql(Relation index, AttrNumber keyno);
 
-/* Raise DATATYPE_MISMATCH unless a column has signatures. */
+/* Raise DATATYPE_MISMATCH unless a column is of type signature. */
 extern void guard_require_signature(Relation rel, AttrNumber attno);
 
 /* guard_row.c */
@@ -234,16 +228,16 @@ extern bool guard_value_unchanged(const GuardValue *value, TupleTableSlot *befor
 								  TupleTableSlot *after);
 
 /*
- * The signature of the new row, whose scope is noted; NULL if it has none or
- * an empty one, or is not guarded.
+ * Return the signature of the new row and note its scope; NULL if the signature is null or
+ * empty, or the row is not guarded.
  */
 extern Signature *guard_new_signature(Guard *guard, TupleTableSlot *row);
 
-/* True if an UPDATE has left the signature's bytes alone, and the scope. */
+/* True if two versions of a row have the same scope and the same bytes of the signature. */
 extern bool guard_signature_unchanged(Guard *guard, TupleTableSlot *before,
 									  TupleTableSlot *after);
 
-/* A column of the scope in a table; raises UNDEFINED_COLUMN if there is none. */
+/* Return the number of a column of the scope; raise UNDEFINED_COLUMN if there is none. */
 extern AttrNumber guard_scope_attno(Relation rel, const char *name);
 extern void guard_scope_init(Guard *guard, Relation rel, char **names, int n);
 extern GuardValue *guard_scope_columns(const Guard *guard, Relation rel,
@@ -255,12 +249,12 @@ extern int	guard_scope_served(const Guard *guard, const GuardTable *table,
 extern int	guard_scope_scankeys(const Guard *guard, const GuardTable *table,
 								 Relation index, ScanKey keys);
 
-/* True if this transaction has put in the row in the slot; also by COPY ... FREEZE. */
+/* True if this transaction has inserted the row in the slot, COPY ... FREEZE included. */
 extern bool guard_is_own(TupleTableSlot *slot);
 
 /*
- * The command of this transaction that has put in the row in the slot.  Of a frozen row
- * that has been deleted since, the one that deleted it.
+ * Return the command of this transaction that inserted the row in the slot; for a frozen
+ * row that was deleted since, the command that deleted it.
  */
 extern CommandId guard_own_command(TupleTableSlot *slot);
 
@@ -269,8 +263,8 @@ extern bool guard_search(Guard *guard, Relation rel, const Signature *sig,
 						 ItemPointer self, GuardMatch *match);
 
 /*
- * True if the row in the table's slot is near the new one, in its scope; the
- * similarity is noted.
+ * True if the row in the table's slot is a near-duplicate of the new row, in its scope;
+ * sets scan->similarity and scan->same.
  */
 extern bool guard_is_near(ConflictScan *scan);
 
@@ -281,12 +275,12 @@ extern bool guard_is_near(ConflictScan *scan);
 extern bool guard_deleted_since(const ConflictScan *scan, TupleTableSlot *slot);
 
 /*
- * The live version of a row of this transaction: that at *tid, or what has become of it
- * since, in guard->slot; its place goes to *tid.  NULL if the row is gone.
+ * Return the live version of the row at *tid, which this transaction has written, in
+ * guard->slot, and set *tid to its place; NULL if the row was deleted.
  */
 extern TupleTableSlot *guard_live_version(Guard *guard, Relation rel, ItemPointer tid);
 
-/* Wait for the transaction that was busy with the row at tid. */
+/* Wait for the transaction, noted in the snapshot, that is changing the row at tid. */
 extern void guard_wait(Relation rel, const SnapshotData *dirty,
 					   ItemPointerData tid);
 
@@ -296,15 +290,15 @@ extern void guard_check_statement(Guard *guard, TriggerData *trigdata);
 /* guard_report.c */
 
 /*
- * How row a compares with row b of the same table by the primary key; false if
- * there is none, or it cannot be put in order.
+ * Compare two rows of a table by the primary key; false if there is none, or its types
+ * have no order.
  */
 extern bool guard_key_compare(Relation rel, TupleTableSlot *a,
 							  TupleTableSlot *b, int *order);
 
 /*
- * The column of that name, which keys of rows of the table can be stored in; raises
- * an error if there is none, or a tag would change what the guard reads of a row.
+ * Return the column for tags; raise an error if it does not exist, cannot hold keys of the
+ * table, or is read by the guard.
  */
 extern AttrNumber guard_tag_column(const Guard *guard, Relation rel, const char *column);
 
@@ -312,7 +306,7 @@ extern HeapTuple guard_tag(const Guard *guard, Relation rel, HeapTuple tuple,
 						   TupleTableSlot *row, Relation before_rel,
 						   TupleTableSlot *before, const GuardMatch *match);
 
-/* Describe a new row and the row that it is near to. */
+/* Return the detail of a message about a new row and its near-duplicate. */
 extern char *guard_describe(const Guard *guard, Relation rel,
 							TupleTableSlot *row, const GuardMatch *match);
 
@@ -321,8 +315,8 @@ extern void guard_report(const Guard *guard, Relation rel,
 						 const Trigger *trigger, const char *detail);
 
 /*
- * Remember a row that is skipped because of the match; or, if match is NULL, that the
- * statement has checked a row.  The skipped rows of an earlier statement are forgotten.
+ * Forget skipped rows of earlier statements; remember a row that is skipped because of the
+ * match, if that is not NULL.
  */
 extern void guard_note_skipped(Relation rel, TupleTableSlot *row, const GuardMatch *match);
 

@@ -2,10 +2,10 @@
  * guard_check.c
  *		Checks that a trigger guards its table, for CREATE TRIGGER and for SQL functions.
  *
- * PostgreSQL calls nothing of a trigger's function when the trigger is created.
- * So an event trigger looks at each CREATE TRIGGER, and raises the error that
- * the first row would be.  It looks at the arguments and the index only.  Where
- * bodies of functions are not checked, as in the output of pg_dump, nothing is.
+ * PostgreSQL does not call a trigger's function when the trigger is created.  So an
+ * event trigger, for CREATE TRIGGER, raises the error that the first row would raise.  It
+ * reads the arguments and the index only, and nothing with check_function_bodies off, as
+ * pg_dump sets it.
  */
 #include "postgres.h"
 
@@ -36,7 +36,7 @@ PG_FUNCTION_INFO_V1(neardup_guard_definition);
 
 /* The definition */
 
-/* Raise an error if a name means nothing; all that can be said without a partition. */
+/* Raise an error if a name in the arguments is wrong: the check of a table without partitions. */
 static void
 check_names(Relation rel, const Trigger *trigger)
 {
@@ -57,14 +57,14 @@ check_names(Relation rel, const Trigger *trigger)
 	index_close(index, NoLock);
 }
 
-/* Create the guard, as the first row would, and drop it. */
+/* Create the guard as for the first row, and drop it. */
 static void
 try_guard(Relation rel, const Trigger *trigger)
 {
 	MemoryContextDelete(guard_create(CurrentMemoryContext, rel, trigger)->memory);
 }
 
-/* A partition, at any level, that may hold rows; InvalidOid if there is none. */
+/* Return a partition, at any level, that may hold rows; InvalidOid if there is none. */
 static Oid
 find_leaf(Relation rel)
 {
@@ -77,8 +77,8 @@ find_leaf(Relation rel)
 }
 
 /*
- * Raise the error that the first row would be, if any.  A trigger for the rows of
- * a partitioned table is fired by its partitions only.
+ * Raise the error, if any, that the first row would raise.  A trigger for the rows of a
+ * partitioned table is fired by its partitions only.
  */
 static void
 require_serving(Relation rel, const Trigger *trigger)
@@ -105,7 +105,7 @@ require_serving(Relation rel, const Trigger *trigger)
 	table_close(leaf, NoLock);
 }
 
-/* True if a command may have created a guard; costs nothing where it has not. */
+/* True if a command may have created a guard, by a cheap look at its parse tree. */
 static bool
 may_create_guard(const EventTriggerData *event)
 {
@@ -138,10 +138,7 @@ neardup_guard_created(PG_FUNCTION_ARGS)
 	PG_RETURN_NULL();
 }
 
-/*
- * The WHEN of a trigger in SQL, about a row that is inserted; NULL if it has none, or
- * looks at another row, too.
- */
+/* Return the WHEN of a trigger in SQL; NULL if it has none, or reads OLD. */
 static char *
 condition_sql(Relation rel, const Trigger *trigger)
 {
@@ -155,7 +152,7 @@ condition_sql(Relation rel, const Trigger *trigger)
 												   ObjectIdGetDatum(RelationGetRelid(rel))));
 }
 
-/* The signature that a trigger guards in SQL; *indexid is the index that the trigger names. */
+/* Return the guarded signature in SQL; set *indexid to the index that the trigger names. */
 static char *
 signature_sql(Relation rel, const Trigger *trigger, Oid *indexid)
 {
@@ -173,10 +170,7 @@ signature_sql(Relation rel, const Trigger *trigger, Oid *indexid)
 	return sql;
 }
 
-/*
- * Raise an error if expressions of the table would be computed by somebody with
- * more rights than its owner: most of all a superuser.
- */
+/* Raise an error if the user has more rights than the owner of the table's expressions. */
 static void
 require_owner(Relation rel)
 {
@@ -196,7 +190,7 @@ require_owner(Relation rel)
 /*
  * neardup_guard_definition(relation regclass, trigger name, OUT threshold float8,
  * OUT signature text, OUT scope text, OUT index regclass, OUT condition text): raises the
- * error that the first row would be
+ * error that the first row would raise
  */
 Datum
 neardup_guard_definition(PG_FUNCTION_ARGS)

@@ -1,10 +1,10 @@
 /*
  * guard_definition.c
- *		What the definition of a trigger neardup_guard() says.
+ *		The definition of a trigger: arguments, timing, inheritance.
  *
- * The word "within" begins the columns of the scope.  It is no mode, and is not
- * looked for where a tag column is expected, so it cannot be mistaken for
- * anything else.  One argument for each column needs no rules for quoting.
+ * The word "within" begins the columns of the scope.  It is not a mode, and is not
+ * expected in the place of a tag column, so it is unambiguous.  One argument for each
+ * column needs no rules for quoting.
  */
 #include "postgres.h"
 
@@ -122,7 +122,7 @@ guard_arguments(const Trigger *trigger)
 
 /* When it fires */
 
-/* Raise an error unless a trigger for each row fires when its mode can work. */
+/* Raise an error unless a trigger for each row fires at the right time for its mode. */
 static void
 check_row_timing(Relation rel, const Trigger *trigger, GuardMode mode)
 {
@@ -160,7 +160,7 @@ check_row_timing(Relation rel, const Trigger *trigger, GuardMode mode)
 				 errtable(rel)));
 }
 
-/* The same of a trigger that fires for each statement. */
+/* Raise an error unless a trigger for each statement fires at the right time for its mode. */
 static void
 check_statement_timing(Relation rel, const Trigger *trigger, GuardMode mode)
 {
@@ -206,9 +206,9 @@ is_child(Relation rel)
 }
 
 /*
- * Raise an error if rows of several tables, which are not partitions, count as rows of one
- * of them: the guard would compare those of one table only.  A child is refused because
- * some extensions copy the triggers of a parent to it.
+ * Raise an error if the table takes part in inheritance without partitions: the guard would
+ * compare rows of one table only.  A child is refused because some extensions copy the
+ * triggers of a parent to it.
  */
 static void
 check_inheritance(Relation rel)
@@ -247,7 +247,7 @@ guard_definition(Relation rel, const Trigger *trigger)
 const Trigger *
 guard_trigger(Relation rel, const char *name, bool missing_ok)
 {
-	/* those of the relation may be freed when a lock is taken */
+	/* a lock may free those of the relation */
 	const TriggerDesc *triggers = CopyTriggerDesc(rel->trigdesc);
 	FmgrInfo	function;
 

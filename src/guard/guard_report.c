@@ -2,19 +2,16 @@
  * guard_report.c
  *		Keys of rows, tags with keys, errors and warnings, rows that are skipped.
  *
- * The other row is named by its primary key, and only to those who may read it:
- * the inserter need not have the right to, as with unique constraints.
- * BuildIndexValueDescription() decides, and refuses where row-level security
- * is in force.  The same goes for the new row's key.
+ * Messages name a row by its primary key, and only to users who may read it: the
+ * inserter need not have the right to, as with unique constraints.
+ * BuildIndexValueDescription() decides, and refuses under row-level security.
  *
- * A tag is the key of another row, stored in a column of the new one.  It is
- * data of the table, which its owner has asked for: it is written whoever
- * inserts.
+ * A tag is the key of another row, stored in a column of the new one.  It is data of
+ * the table, and is written whichever user inserts.
  *
- * A row that a BEFORE trigger skips is missing in RETURNING, and PostgreSQL has no
- * way to return another one in its place.  So the session remembers skipped rows, as
- * it does the value of lastval(): until a guard in mode skip checks a row of another
- * statement.
+ * RETURNING has no row that a BEFORE trigger skips, and PostgreSQL has no way to return
+ * another one in its place.  So the session remembers skipped rows, until a guard in
+ * mode skip checks a row of another statement.
  */
 #include "postgres.h"
 
@@ -68,7 +65,7 @@ open_primary_key(Relation rel)
 	return found;
 }
 
-/* The key's values in a row, and their number. */
+/* Get the values of the key in a row; return their number. */
 static int
 key_values(Relation key, TupleTableSlot *row, Datum *values, bool *isnull)
 {
@@ -81,8 +78,8 @@ key_values(Relation key, TupleTableSlot *row, Datum *values, bool *isnull)
 }
 
 /*
- * How values of a type compare; NULL if they cannot be put in order.  The index does not
- * tell: from version 18 on, that of a key WITHOUT OVERLAPS is a GiST one.
+ * Return the comparison of a type, or NULL if it has no order.  The index may not have it:
+ * from version 18 on, that of a key WITHOUT OVERLAPS is a GiST index.
  */
 static FmgrInfo *
 comparison_of(Oid type)
@@ -120,7 +117,7 @@ guard_key_compare(Relation rel, TupleTableSlot *a, TupleTableSlot *b, int *order
 	return compare != NULL;
 }
 
-/* "(id)=(17)", or NULL if there is no primary key or it may not be shown. */
+/* Return "(id)=(17)"; NULL if there is no primary key or the user may not read it. */
 static char *
 describe_key(Relation rel, TupleTableSlot *row)
 {
@@ -137,7 +134,7 @@ describe_key(Relation rel, TupleTableSlot *row)
 	return description;
 }
 
-/* True if a row has all of its primary key; a BEFORE trigger may come first. */
+/* True if a row has all of its primary key; before other BEFORE triggers it may not. */
 static bool
 has_key(Relation rel, TupleTableSlot *row)
 {
@@ -154,7 +151,7 @@ has_key(Relation rel, TupleTableSlot *row)
 	return complete;
 }
 
-/* Several values as the text of a row: (17,en). */
+/* Return several values as the text of a row: (17,en). */
 static char *
 row_text(Relation key, TupleTableSlot *row, const Datum *values, const bool *isnull)
 {
@@ -171,10 +168,7 @@ row_text(Relation key, TupleTableSlot *row, const Datum *values, const bool *isn
 	return OidOutputFunctionCall(F_RECORD_OUT, HeapTupleGetDatum(tuple));
 }
 
-/*
- * Raise an error unless a column of that type can take all keys of the table: what is put
- * into a tuple is not made to fit.
- */
+/* Raise an error unless a column of that type can store all keys of the table, unchanged. */
 static void
 require_tag_fits(Relation rel, Relation key, Oid type, int32 typmod)
 {
@@ -202,8 +196,8 @@ require_tag_fits(Relation rel, Relation key, Oid type, int32 typmod)
 }
 
 /*
- * The key of a row, which has one, as a value of that type: text, or its own if it is
- * one column; an error if the type is another.  May point into the row.
+ * Return the key of a row, which has one, as text, or as the type of its only column; an
+ * error for another type.  May point into the row.
  */
 static Datum
 key_as(Relation rel, TupleTableSlot *row, Oid type)
@@ -233,7 +227,7 @@ key_as(Relation rel, TupleTableSlot *row, Oid type)
 	return value;
 }
 
-/* The key of a row as a text; NULL if it has none yet, or the user may not know it. */
+/* Return the key of a row as text; NULL if it has none yet, or the user may not read it. */
 static char *
 key_text(Relation rel, TupleTableSlot *row)
 {
@@ -244,7 +238,7 @@ key_text(Relation rel, TupleTableSlot *row)
 
 /* Tags */
 
-/* What makes a column unfit for tags: the end of "the tag column is"; or NULL. */
+/* Return why a column cannot have tags, as the end of "the tag column is"; NULL if it can. */
 static const char *
 tag_is_also(const Guard *guard, Relation rel, Relation key, AttrNumber attno)
 {
@@ -300,8 +294,8 @@ guard_tag_column(const Guard *guard, Relation rel, const char *column)
 }
 
 /*
- * The row that stands for the match: the one that it is itself tagged with, so
- * that tags make no chains, or else the match.  May point into the match.
+ * Return the representative of a near-duplicate: its own tag, so that tags make no
+ * chains, or else its key.  May point into the match.
  */
 static Datum
 representative(Form_pg_attribute tag, const GuardMatch *match)
@@ -318,7 +312,7 @@ representative(Form_pg_attribute tag, const GuardMatch *match)
 	return value;
 }
 
-/* True if values of the tag column are equal: to their type, as 1 and 1.0 may be. */
+/* True if values of the tag column are equal by the operator of its type. */
 static bool
 tags_equal(Form_pg_attribute tag, Datum a, Datum b)
 {
@@ -338,10 +332,9 @@ is_key_of(Relation rel, TupleTableSlot *row, Form_pg_attribute tag, Datum value)
 }
 
 /*
- * The tuple, which is that in the slot, with the key of the match's
- * representative in its tag column, or NULL there if match is NULL or
- * represented by this very row, by the key that it has or had before (NULL: there
- * was no such row), in that table; in the current memory context.
+ * Return a copy of the tuple, that of the slot, with a tag: the representative of the
+ * match, or null if match is NULL or the representative is this very row, by its key or
+ * that of its version before (which may be NULL) in before_rel.
  */
 HeapTuple
 guard_tag(const Guard *guard, Relation rel, HeapTuple tuple,
@@ -368,11 +361,11 @@ guard_tag(const Guard *guard, Relation rel, HeapTuple tuple,
 /* Errors and warnings */
 
 /*
- * True if one command has put in both rows: the new one, as it lies in the table or in a
- * transition table of the statement that is running, and another one.
+ * True if one command has inserted both rows: the new one, in the table or in a transition
+ * table of the running statement, and another one.
  */
 static bool
-put_in_together(TupleTableSlot *row, TupleTableSlot *other)
+inserted_together(TupleTableSlot *row, TupleTableSlot *other)
 {
 	CommandId	command = guard_current_statement().command;
 
@@ -390,7 +383,7 @@ guard_describe(const Guard *guard, Relation rel, TupleTableSlot *row,
 	Relation	other = table_open(match->table->relid, NoLock);
 	char	   *key = describe_key(other, match->table->slot);
 	char	   *new_key = has_key(rel, row) ? describe_key(rel, row) : NULL;
-	bool		together = !guard->before && put_in_together(row, match->table->slot);
+	bool		together = !guard->before && inserted_together(row, match->table->slot);
 	StringInfoData text;
 
 	initStringInfo(&text);
@@ -547,7 +540,7 @@ neardup_guard_skipped(PG_FUNCTION_ARGS)
 
 /* Exclusion constraints */
 
-/* Output of signature_query_key: what the error of an exclusion constraint shows of a signature */
+/* Output of signature_query_key, for errors of exclusion constraints */
 PG_FUNCTION_INFO_V1(signature_query_key_out);
 Datum
 signature_query_key_out(PG_FUNCTION_ARGS)

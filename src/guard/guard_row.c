@@ -1,18 +1,17 @@
 /*
  * guard_row.c
- *		What the guard reads from a row: signature, scope, predicate.
+ *		Values that the guard reads from a row: signature, scope, predicate, command.
  *
- * A row's signature is what the index's key says: a column, or an expression
- * over the row.  In a BEFORE trigger a generated column has no value yet; its
- * generation expression takes its place, also where an index expression
- * mentions it.  The columns of the scope and the predicate of a partial index
- * are read in the same way.
+ * The signature is a key of the index: a column, or an expression over the row.  In
+ * a BEFORE trigger a generated column has no value yet; its generation expression
+ * takes its place, also in an index expression.  The columns of the scope and the
+ * predicate of a partial index are read in the same way.
  *
  * Rows are compared only if they are equal in the columns of the scope and
  * satisfy the predicate.  Values are equal if the default equality operator of
  * their type says so, under the column's collation.  Nulls are equal to each
  * other, as in an index that is NULLS NOT DISTINCT: otherwise rows without a
- * tenant would not be guarded at all.
+ * tenant would not be guarded.
  */
 #include "postgres.h"
 
@@ -36,7 +35,7 @@
 
 /* Values of a row */
 
-/* The generation expression of a column; it mentions no generated column. */
+/* Return the generation expression of a column; it uses no generated column. */
 static Node *
 generation_expression(Relation rel, AttrNumber attno)
 {
@@ -48,7 +47,7 @@ generation_expression(Relation rel, AttrNumber attno)
 	return expr;
 }
 
-/* Put generation expressions in the place of generated columns. */
+/* Replace generated columns by their generation expressions. */
 static Node *
 expand_generated(Node *node, void *context)
 {
@@ -76,7 +75,7 @@ expand_generated(Node *node, void *context)
 	return expression_tree_mutator(node, expand_generated, context);
 }
 
-/* The expression of a key column that is not a plain column; a copy. */
+/* Return a copy of the expression of a key column that is not a plain column. */
 static Node *
 index_expression(Relation index, AttrNumber keyno)
 {
@@ -90,7 +89,7 @@ index_expression(Relation index, AttrNumber keyno)
 	return list_nth(RelationGetIndexExpressions(index), n);
 }
 
-/* Note the columns of an expression, or NULL if it takes the whole row. */
+/* Return the columns of an expression; NULL if it takes the whole row. */
 static Bitmapset *
 expression_inputs(Node *expr)
 {
@@ -102,7 +101,7 @@ expression_inputs(Node *expr)
 	return attnos;
 }
 
-/* A column, computed by an expression if that is not NULL. */
+/* Make a value of a column, computed by an expression if that is not NULL. */
 static GuardValue
 make_value(AttrNumber attno, Node *expr)
 {
@@ -122,8 +121,8 @@ make_value(AttrNumber attno, Node *expr)
 }
 
 /*
- * How rows of a table get the value of a column; of rows that are not stored
- * yet, if before.  In the current memory context.
+ * Return how to read a column of rows of a table; of rows that are not stored yet, if
+ * before.  In the current memory context.
  */
 GuardValue
 guard_column_value(Relation rel, AttrNumber attno, bool before)
@@ -135,7 +134,7 @@ guard_column_value(Relation rel, AttrNumber attno, bool before)
 					  generation_expression(rel, attno) : NULL);
 }
 
-/* The same of the predicate of an index; no expression if it has none. */
+/* Return how to read the predicate of an index; without an expression if it has none. */
 GuardValue
 guard_predicate(Relation rel, Oid indexid, bool before)
 {
@@ -154,9 +153,9 @@ guard_predicate(Relation rel, Oid indexid, bool before)
 }
 
 /*
- * What the WHEN of a trigger depends on, in the current memory context.  Where it depends on
- * more than stored columns of the new version, such as the old one or a setting, nothing
- * tells whether the old version was checked: then it passes for what takes the whole row.
+ * Return the inputs of the WHEN of a trigger, in the current memory context.  If it depends
+ * on more than stored columns of the new version, as on OLD or a setting, the old version
+ * may not have been checked: then it counts as a condition on the whole row.
  */
 GuardValue
 guard_condition(Relation rel, const Trigger *trigger)
@@ -186,9 +185,8 @@ guard_condition(Relation rel, const Trigger *trigger)
 }
 
 /*
- * How rows of a table get the signature that key column keyno of an index
- * holds; of rows that are not stored yet, if before.  All of it is allocated
- * in the current memory context.
+ * Return how to read the signature of key column keyno of an index; of rows that are not
+ * stored yet, if before.  In the current memory context.
  */
 GuardValue
 guard_index_value(Relation rel, Oid indexid, AttrNumber keyno, bool before)
@@ -209,8 +207,8 @@ guard_index_value(Relation rel, Oid indexid, AttrNumber keyno, bool before)
 }
 
 /*
- * Compile an expression: only for a row, as constants are computed, with functions that
- * the table's owner may have written.
+ * Compile an expression.  This is done for the first row only, as it computes constants with
+ * functions that the table's owner may have written.
  */
 static void
 compile(GuardValue *value)
@@ -224,8 +222,8 @@ compile(GuardValue *value)
 }
 
 /*
- * The value of a row, in the current memory context or in the row's own;
- * not detoasted.  May use the memory of econtext.
+ * Return a value of a row, not detoasted, in the current memory context or in the row.
+ * May use the memory of econtext.
  */
 Datum
 guard_value(GuardValue *value, TupleTableSlot *row, ExprContext *econtext, bool *isnull)
@@ -239,10 +237,7 @@ guard_value(GuardValue *value, TupleTableSlot *row, ExprContext *econtext, bool 
 	return ExecEvalExpr(value->state, econtext, isnull);
 }
 
-/*
- * True if two versions of a row are the same in all that the signature is
- * made from, which tells without making them that the signatures are.
- */
+/* True if two versions of a row are equal in all inputs of a value, so that the values are. */
 bool
 guard_value_unchanged(const GuardValue *value, TupleTableSlot *before,
 					  TupleTableSlot *after)
@@ -288,12 +283,12 @@ guard_scope_attno(Relation rel, const char *name)
 				(errcode(ERRCODE_UNDEFINED_COLUMN),
 				 errmsg("table \"%s\" has no column \"%s\" to compare rows within",
 						RelationGetRelationName(rel), name),
-				 errhint("The arguments of neardup_guard behind 'within' are columns of the table."),
+				 errhint("The arguments of neardup_guard after 'within' are columns of the table."),
 				 errtable(rel)));
 	return attno;
 }
 
-/* Find out how a column of the scope is compared. */
+/* Set how a column of the scope is compared. */
 static void
 find_equality(Relation rel, const char *name, GuardScope *scope)
 {
@@ -309,7 +304,7 @@ find_equality(Relation rel, const char *name, GuardScope *scope)
 						name, RelationGetRelationName(rel)),
 				 errdetail("Type %s has no default equality operator.",
 						   format_type_be(att->atttypid)),
-				 errhint("Name another column in the arguments of neardup_guard behind 'within'."),
+				 errhint("Name another column in the arguments of neardup_guard after 'within'."),
 				 errtablecol(rel, attno)));
 	scope->name = pstrdup(name);	/* those of a trigger may be freed */
 	scope->operator = type->eq_opr;
@@ -320,10 +315,7 @@ find_equality(Relation rel, const char *name, GuardScope *scope)
 		fmgr_info(type->hash_extended_proc, &scope->hash);
 }
 
-/*
- * Make the guard's scope of the names of columns of the table that its
- * trigger fires on; in the current memory context.
- */
+/* Set the guard's scope from the names of columns, in the current memory context. */
 void
 guard_scope_init(Guard *guard, Relation rel, char **names, int n)
 {
@@ -334,8 +326,8 @@ guard_scope_init(Guard *guard, Relation rel, char **names, int n)
 }
 
 /*
- * How rows of a table get the values of the scope's columns; of rows that are
- * not stored yet, if before.  In the current memory context.
+ * Return how to read the scope's columns of rows of a table; of rows that are not stored
+ * yet, if before.  In the current memory context.
  */
 GuardValue *
 guard_scope_columns(const Guard *guard, Relation rel, bool before)
@@ -380,10 +372,7 @@ enter_scope(Guard *guard, TupleTableSlot *row)
 	return true;
 }
 
-/*
- * A number that rows of one scope have in common; of the values that were noted
- * last.
- */
+/* Return a hash of the scope that was noted last. */
 uint64
 guard_scope_hash(Guard *guard)
 {
@@ -402,10 +391,7 @@ guard_scope_hash(Guard *guard)
 	return hash;
 }
 
-/*
- * True if the row in the table's slot is one that the new row is to be compared
- * with.  Allocates in the current memory context.
- */
+/* True if the row in the table's slot is in the scope of the new row. */
 bool
 guard_scope_contains(Guard *guard, GuardTable *table)
 {
@@ -430,10 +416,7 @@ guard_scope_contains(Guard *guard, GuardTable *table)
 	return true;
 }
 
-/*
- * True if two versions of a row are the same in all that decides which rows
- * they are compared with.
- */
+/* True if two versions of a row have the same inputs of predicate and scope. */
 static bool
 scope_unchanged(const Guard *guard, TupleTableSlot *before, TupleTableSlot *after)
 {
@@ -447,8 +430,8 @@ scope_unchanged(const Guard *guard, TupleTableSlot *before, TupleTableSlot *afte
 }
 
 /*
- * The key column of an index that can be asked for what agrees with a value of
- * column attno of the scope, and the strategy for that; 0 if there is none.
+ * Return the key column of an index that can search column attno of the scope for equal
+ * values, and set the strategy; 0 if there is none.
  */
 static AttrNumber
 find_key(Relation index, AttrNumber attno, const GuardScope *scope,
@@ -467,7 +450,7 @@ find_key(Relation index, AttrNumber attno, const GuardScope *scope,
 	return InvalidAttrNumber;
 }
 
-/* How many columns of the scope an index of the table can be asked for. */
+/* Count the columns of the scope that an index of the table can search. */
 int
 guard_scope_served(const Guard *guard, const GuardTable *table, Relation index)
 {
@@ -481,8 +464,8 @@ guard_scope_served(const Guard *guard, const GuardTable *table, Relation index)
 }
 
 /*
- * Append to keys, which has room for one of each column of the scope, what
- * an index of the table can be asked of the scope.  Returns how many.
+ * Set scan keys for the columns of the scope that an index of the table can search; return
+ * their number.
  */
 int
 guard_scope_scankeys(const Guard *guard, const GuardTable *table,
@@ -497,7 +480,7 @@ guard_scope_scankeys(const Guard *guard, const GuardTable *table,
 		StrategyNumber strategy;
 		AttrNumber	keyno = find_key(index, table->columns[i].attno, scope, &strategy);
 
-		/* GIN cannot be asked for nulls */
+		/* GIN cannot search nulls */
 		if (keyno != InvalidAttrNumber && !scope->isnull)
 			ScanKeyEntryInitializeWithInfo(&keys[n++], 0, keyno, strategy,
 										   InvalidOid, scope->collation,

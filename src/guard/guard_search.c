@@ -1,8 +1,8 @@
 /*
  * guard_search.c
- *		Is there a near-duplicate, committed or about to be?
+ *		Search the indexes for a near-duplicate of one row.
  *
- * The protocol is that of exclusion constraints: README.md has it.
+ * The protocol is that of exclusion constraints: see README.md.
  */
 #include "postgres.h"
 
@@ -27,12 +27,12 @@
 #include "signature/sql/signature_query.h"
 #include "guard/guard.h"
 
-/* What a visit to a row, or a scan, found. */
+/* The outcome of a visit to a row, or of a scan */
 typedef enum Outcome
 {
 	NOTHING,					/* no near-duplicate */
-	FOUND,						/* one that is there to stay */
-	IN_PROGRESS,				/* one that another transaction is busy with */
+	FOUND,						/* a live one */
+	IN_PROGRESS,				/* one that another transaction is changing */
 	MOVED,						/* one may have a new version elsewhere */
 } Outcome;
 
@@ -51,7 +51,7 @@ guard_is_near(ConflictScan *scan)
 	{
 		Signature  *sig = DatumGetSignature(value);
 
-		/* different specs are never near, which is nothing to warn of here */
+		/* different specs are never near; no warning here */
 		near = spec_equal(&scan->sig->spec, &sig->spec) &&
 			signatures_near(scan->sig, sig, scan->guard->threshold, MEASURE_JACCARD);
 		scan->same = false;
@@ -96,10 +96,7 @@ guard_deleted_since(const ConflictScan *scan, TupleTableSlot *slot)
 		XidInMVCCSnapshot(deleter, scan->start);
 }
 
-/*
- * The same of any version on the HOT chain at tid.  All of the chain is known
- * to be dead.
- */
+/* True if any version on the HOT chain at tid, all of them dead, was deleted since the start. */
 static bool
 chain_deleted_since(ConflictScan *scan, ItemPointerData tid)
 {
@@ -117,10 +114,9 @@ chain_deleted_since(ConflictScan *scan, ItemPointerData tid)
 }
 
 /*
- * True if the row in the table's slot, which is near the new one, is that row,
- * whose place is not known.  The primary key tells.  Without one, the first row
- * of this transaction that has the same signature is taken for it: if there is
- * another, that one is near to it as well.
+ * True if the row in the table's slot, which is near the new one, is the new row, whose
+ * place is not known.  Its primary key is equal; without one, it is the first row of this
+ * transaction with an equal signature.  A second one is near to it as well.
  */
 static bool
 is_unplaced(ConflictScan *scan)
@@ -137,9 +133,8 @@ is_unplaced(ConflictScan *scan)
 }
 
 /*
- * Look at what the index has found at tid.  The loop over the members of a
- * HOT chain is for one that another transaction is adding to: more than one
- * of them is visible then.
+ * Visit a row that the index has found.  While another transaction extends a HOT chain,
+ * more than one member is visible.
  */
 static Outcome
 visit(ConflictScan *scan, ItemPointerData tid)
@@ -149,7 +144,7 @@ visit(ConflictScan *scan, ItemPointerData tid)
 	bool		again = false;
 	bool		visible = false;
 
-	/* mostly the new row begins a chain of its own, and needs no visit */
+	/* usually the new row begins a chain, and needs no visit */
 	if (scan->self && ItemPointerEquals(&tid, scan->self))
 		return NOTHING;
 	Assert(ItemPointerIsValid(&tid) && scan->sig != NULL);
@@ -173,7 +168,7 @@ visit(ConflictScan *scan, ItemPointerData tid)
 	return NOTHING;
 }
 
-/* True if the row in the table's slot is nearer than the best one, or as near and first by key. */
+/* True if the row in the table's slot is nearer than the best, or as near and first by key. */
 static bool
 is_nearer(ConflictScan *scan)
 {
@@ -187,8 +182,8 @@ is_nearer(ConflictScan *scan)
 }
 
 /*
- * Note a near row, and go on: to the nearest one in mode tag, and to the new row where
- * its place is not known.
+ * Note a near row, and continue: in mode tag for the nearest one, for a new row whose place
+ * is not known until it is found.
  */
 static Outcome
 note_match(ConflictScan *scan)
@@ -245,7 +240,7 @@ visit_all(ConflictScan *scan, TIDBitmap *bitmap)
 	return outcome == NOTHING && scan->best != NULL ? take_best(scan) : outcome;
 }
 
-/* Add to a bitmap what a scan finds: all of it, whatever the session lets GIN leave out. */
+/* Add all rows that a scan finds to a bitmap, whatever gin_fuzzy_search_limit is. */
 static void
 find_all(IndexScanDesc scan, TIDBitmap *bitmap)
 {
@@ -263,7 +258,7 @@ find_all(IndexScanDesc scan, TIDBitmap *bitmap)
 	PG_END_TRY();
 }
 
-/* The rows that may be near, by the index; in the current memory context. */
+/* Return the rows that the index finds, in the current memory context. */
 static TIDBitmap *
 candidates(ConflictScan *scan, ScanKey keys)
 {
@@ -279,7 +274,7 @@ candidates(ConflictScan *scan, ScanKey keys)
 	return bitmap;
 }
 
-/* One scan; on FOUND the row is left in the table's slot. */
+/* Scan a table once; on FOUND its slot holds the row. */
 static Outcome
 scan_table(ConflictScan *scan, ScanKey keys)
 {
@@ -313,7 +308,7 @@ guard_wait(Relation rel, const SnapshotData *dirty, ItemPointerData tid)
 						  dirty->xmax, rel, &tid, XLTW_RecheckExclusionConstr);
 }
 
-/* Wait for the transaction that is busy with the row in the slot. */
+/* Wait for the transaction that is changing the row in the slot. */
 static void
 wait_for_row(ConflictScan *scan)
 {
@@ -323,7 +318,7 @@ wait_for_row(ConflictScan *scan)
 	guard_wait(scan->rel, &scan->dirty, tid);
 }
 
-/* Search one table, until there is nothing left to wait for. */
+/* Search one table until there is no transaction to wait for. */
 static bool
 search_table(ConflictScan *scan, ScanKey keys)
 {
@@ -345,7 +340,7 @@ search_table(ConflictScan *scan, ScanKey keys)
 	}
 }
 
-/* Search the next table, and note what was found. */
+/* Search the next table, and note the near row. */
 static bool
 search_next(ConflictScan *scan, GuardTable *table, Relation rel, ScanKey keys,
 			GuardMatch *match)
@@ -369,13 +364,11 @@ search_next(ConflictScan *scan, GuardTable *table, Relation rel, ScanKey keys,
 }
 
 /*
- * Find a row that is near sig in any of the guard's tables, and wait where
- * it takes to be sure of it.  rel is the table that the trigger fires on;
- * self is where the new row is in it, or the version that it replaces, or
- * NULL, which it is, too, where guard->unplaced has the row.  True if there is one:
- * match->table->slot then holds the row, and the caller clears it.  In mode tag it is the
- * nearest one of its table.
- * Allocates in the current memory context.
+ * Find a row that is near sig in any of the guard's tables, and wait for transactions if
+ * necessary.  rel is the table that the trigger fires on; self is the place of the new row
+ * in it, or of the version that it replaces, or NULL, as it is with guard->unplaced.  If
+ * true, match->table->slot holds the row, and the caller clears it; in mode tag it is the
+ * nearest of its table.  Allocates in the current memory context.
  */
 bool
 guard_search(Guard *guard, Relation rel, const Signature *sig,

@@ -1,10 +1,10 @@
 /*
  * guard_statement.c
- *		Checks all new rows of a statement at once.
+ *		Check all new rows of a statement at once.
  *
- * If the rows in the transition table are few, and there is an index, each of them is
- * looked up.  Otherwise the table is read and joined with them by the similarity join,
- * which needs no index.  README.md has the protocol.
+ * If the rows of the transition table are few, and there is an index, each is looked up.
+ * Otherwise the table is read and joined with them by the similarity join, which needs no
+ * index.  README.md has the protocol.
  */
 #include "postgres.h"
 
@@ -23,15 +23,15 @@
 #include "join/engine/feature_counts.h"
 #include "guard/guard.h"
 
-/* Number of rows that can be read and joined in the time of one look-up. */
+/* Number of rows that can be read and joined in the time of one look-up */
 #define ROWS_PER_LOOK_UP	30
 
-/* Number of pairs of groups after which refused rows are no longer counted. */
+/* Number of pairs of groups after which the count of refused rows ends */
 #define MAX_PAIRS			1000000
 
 /*
- * A row of the table, as it goes into the join.  The scope is 0 where sets of different scopes
- * have nothing in common, or there are no scopes.
+ * A row of the table in the join.  The scope is 0 if there are no scopes, or sets of
+ * different scopes have no feature in common.
  */
 typedef struct PlacedRow
 {
@@ -39,7 +39,7 @@ typedef struct PlacedRow
 	uint32		scope;			/* hash */
 } PlacedRow;
 
-/* The rows of the statement. */
+/* The rows of the statement */
 typedef struct NewRows
 {
 	CommandId	command;		/* the statement's */
@@ -56,25 +56,25 @@ typedef struct Check
 {
 	Guard	   *guard;
 	Relation	rel;
-	MemoryContext context;		/* of what lasts longer than a row */
+	MemoryContext context;		/* longer than a row */
 	size_t		memory;
 	NewRows		rows;
 
 	/* rows of the table */
-	double		table_rows;		/* that it has, about */
+	double		table_rows;		/* an estimate */
 	ConflictScan scan;
 	SetJoin    *join;
-	SignatureKind kind;			/* the one that is compared */
-	ItemPointerData entered;	/* the new row that the scan is for */
+	SignatureKind kind;			/* of signatures that are compared */
+	ItemPointerData entered;	/* the new row of scan.sig */
 
 	/* results */
 	uint8	   *refused;		/* bits: new rows that are near to another */
 	uint64		nrefused;
 	uint64		npairs;			/* of groups */
-	char	   *detail;			/* of the first one */
-	bool		again;			/* it has to be looked at again */
-	SnapshotData busy;			/* the transaction that is changing a row, if
-								 * valid */
+	char	   *detail;			/* of the first refusal */
+	bool		again;			/* must the check be repeated? */
+	SnapshotData busy;			/* a transaction that is changing a row, or
+								 * none */
 	ItemPointerData busy_row;
 } Check;
 
@@ -91,7 +91,7 @@ rewind_rows(Check *check)
 	tuplestore_rescan(check->rows.old);
 }
 
-/* The next row of a transition table; the slot frees one that was in a file. */
+/* Get the next row of a transition table, in memory that the slot may own. */
 static bool
 next_row(Check *check, Tuplestorestate *rows, TupleTableSlot *slot)
 {
@@ -103,9 +103,8 @@ next_row(Check *check, Tuplestorestate *rows, TupleTableSlot *slot)
 }
 
 /*
- * The next row of the statement that has a signature which it had not before,
- * or has it in another scope; NULL if there is none.  The signature goes to
- * *sig, in memory that lasts until the next call.
+ * Return the next row of the statement with a new signature or a new scope, or NULL.  Set
+ * *sig to the signature, in memory that lasts until the next call.
  */
 static TupleTableSlot *
 next_new(Check *check, Signature **sig)
@@ -128,7 +127,7 @@ next_new(Check *check, Signature **sig)
 	}
 }
 
-/* Note the statement's rows. */
+/* Count the statement's rows and their values. */
 static void
 note_new(Check *check)
 {
@@ -143,7 +142,7 @@ note_new(Check *check)
 	}
 }
 
-/* True if this transaction has updated or deleted a version, by that command or a later one. */
+/* True if that command of this transaction, or a later one, has updated or deleted a version. */
 static bool
 is_left_since(HeapTupleHeader tuple, CommandId command)
 {
@@ -154,10 +153,9 @@ is_left_since(HeapTupleHeader tuple, CommandId command)
 }
 
 /*
- * The new row that the version in the slot has become, if the statement has inserted
- * or updated that version and given the row a new signature or scope; or NULL.  A
- * statement that a cascading foreign key runs has a later command of its own, and its
- * rows in this statement's transition tables.
+ * Return the live version of the row in the slot if the statement has inserted it, or has
+ * updated it to a new signature or scope; or else NULL.  Statements that a cascading foreign
+ * key runs have later commands, and their rows in this statement's transition tables.
  */
 static TupleTableSlot *
 new_row_of(Check *check, TupleTableSlot *slot)
@@ -170,18 +168,25 @@ new_row_of(Check *check, TupleTableSlot *slot)
 	ItemPointerData tid = tuple->t_ctid;
 	TupleTableSlot *live;
 
-	if (update ? inserted || !left : !inserted || (tuple->t_infomask & HEAP_UPDATED))
+	/* a version that has replaced another is reached from the first one */
+	if (inserted && (tuple->t_infomask & HEAP_UPDATED))
+		return NULL;
+	if (update ? !left : !inserted)
 		return NULL;
 	if (!left)
 		return slot;
 	live = guard_live_version(guard, check->rel, &tid);
-	/* what another trigger has given a new signature, another statement has */
+
+	/*
+	 * a row to which another trigger gave a new signature is of another
+	 * statement
+	 */
 	if (live != NULL && guard_signature_unchanged(guard, slot, live) == update)
 		return NULL;
 	return live;
 }
 
-/* Rows that a table has, about. */
+/* Estimate the number of rows of a table. */
 static double
 rows_of(Relation rel)
 {
@@ -222,9 +227,8 @@ look_ups_pay(const Check *check)
 }
 
 /*
- * Look up all new rows, or those up to the first that is refused.  False if that turns out to
- * take longer than to read the table, as where an index has many rows of different specs, all of
- * which each look-up goes through.
+ * Look up the new rows, in mode reject up to the first refusal.  False if this turns out to take
+ * longer than reading the table, as each look-up visits all rows of other specs in the index.
  */
 static bool
 look_up_new(Check *check)
@@ -256,8 +260,8 @@ look_up_new(Check *check)
 /* Rows of the table */
 
 /*
- * True if the version of a row in the slot is one that a transaction has, or
- * may turn out to have, or has had since the reading began.
+ * True if the version in the slot is visible to the dirty snapshot, or was deleted since the
+ * reading began.
  */
 static bool
 may_be_there(Check *check, TupleTableSlot *slot)
@@ -279,10 +283,7 @@ has_scoped_sets(const Check *check)
 	return check->guard->nscope > 0 && check->kind == KIND_SETS;
 }
 
-/*
- * The signature of a row in its scope, as the join has it; NULL if its kind is not the one
- * that is compared.
- */
+/* Return the signature of a row in its scope as a set of the join; NULL if of another kind. */
 static const uint64 *
 row_set(Check *check, const Signature *sig, uint32 *n)
 {
@@ -310,7 +311,7 @@ add_row(Check *check, JoinSide side, TupleTableSlot *slot)
 	setjoin_add(check->join, side, set, n, &row, sizeof(PlacedRow));
 }
 
-/* Look at a version of a row. */
+/* Add a version of a row to the join. */
 static void
 visit_row(Check *check, TupleTableSlot *slot)
 {
@@ -338,8 +339,8 @@ begin_join(Check *check)
 }
 
 /*
- * Announce the new rows to the join, if the table is so much larger that it pays: then
- * rows of the table are left out that can be near to none of them.
+ * Announce the new rows to the join, if the table is much larger: the join then leaves out
+ * rows of the table that can be near to none of them.
  */
 static void
 announce_new(Check *check)
@@ -381,7 +382,7 @@ read_table(Check *check)
 
 /* Pairs */
 
-/* Make the scan one for the new row at tid; false if it is gone. */
+/* Set the scan to the new row at tid; false if it is gone. */
 static bool
 enter_row(Check *check, ItemPointerData tid)
 {
@@ -397,7 +398,7 @@ enter_row(Check *check, ItemPointerData tid)
 	return check->scan.sig != NULL;
 }
 
-/* Note a row that another transaction is busy with. */
+/* Note a row that another transaction is changing. */
 static void
 note_busy(Check *check, ItemPointerData tid)
 {
@@ -406,18 +407,15 @@ note_busy(Check *check, ItemPointerData tid)
 	check->busy_row = tid;
 }
 
-/*
- * Look at two rows that the join has paired.  True if the new one is near to
- * the other, which is there to stay.
- */
+/* True if the new row of the scan is near to the other, which is live. */
 static bool
-compare_rows(Check *check, ItemPointerData new, ItemPointerData other)
+compare_row(Check *check, ItemPointerData other)
 {
 	ConflictScan *scan = &check->scan;
 	TupleTableSlot *slot = scan->table->slot;
 
-	Assert(ItemPointerIsValid(&new) && ItemPointerIsValid(&other));
-	if (ItemPointerEquals(&new, &other) || !enter_row(check, new))
+	Assert(scan->sig != NULL && ItemPointerIsValid(&other));
+	if (ItemPointerEquals(&check->entered, &other))
 		return false;
 	if (!table_tuple_fetch_row_version(check->rel, &other, &scan->dirty, slot))
 	{
@@ -434,8 +432,8 @@ compare_rows(Check *check, ItemPointerData new, ItemPointerData other)
 }
 
 /*
- * True if the new row is near to one of the others, which goes to *other: first to the one that
- * stands there, if it is valid.  Before that one there may be many that others are busy with.
+ * True if the new row is near to one of the others; set *other to it.  If *other is valid, it is
+ * tried first, as many rows before it may be changing.
  */
 static bool
 find_other(Check *check, PlacedRow new, RowGroup others, PlacedRow *other)
@@ -447,7 +445,7 @@ find_other(Check *check, PlacedRow new, RowGroup others, PlacedRow *other)
 	if (!enter_row(check, new.tid))
 		return false;
 	if (ItemPointerIsValid(&other->tid) && other->scope == new.scope &&
-		compare_rows(check, new.tid, other->tid))
+		compare_row(check, other->tid))
 		return true;
 	rows_begin(check->join, SIDE_INNER, others, &cursor);
 	while ((row = rows_next(&cursor, &number)) != NULL)
@@ -455,7 +453,7 @@ find_other(Check *check, PlacedRow new, RowGroup others, PlacedRow *other)
 		PlacedRow	candidate = *row;
 
 		CHECK_FOR_INTERRUPTS();
-		if (candidate.scope == new.scope && compare_rows(check, new.tid, candidate.tid))
+		if (candidate.scope == new.scope && compare_row(check, candidate.tid))
 		{
 			*other = candidate;
 			return true;
@@ -465,8 +463,8 @@ find_other(Check *check, PlacedRow new, RowGroup others, PlacedRow *other)
 }
 
 /*
- * Look at the pairs of two groups of rows.  Of a new row one other suffices, as groups of
- * equal rows have very many pairs.
+ * Compare two groups of rows.  One other row suffices for a new row, as groups of equal rows
+ * have very many pairs.
  */
 static void
 compare_groups(Check *check, RowGroup news, RowGroup others)
@@ -494,7 +492,7 @@ compare_groups(Check *check, RowGroup news, RowGroup others)
 	}
 }
 
-/* Look at pairs of a new row and another one that are near. */
+/* Compare the pairs of the join. */
 static void
 compare_new(Check *check)
 {
@@ -516,7 +514,7 @@ compare_new(Check *check)
 	pfree(check->refused);
 }
 
-/* Read the table, and compare its rows of a kind with the new ones. */
+/* Read the table, and compare its rows of one kind with the new rows. */
 static void
 read_and_compare(Check *check)
 {
@@ -537,7 +535,7 @@ read_and_compare(Check *check)
 	UnregisterSnapshot(check->scan.start);
 }
 
-/* Compare the rows of the table with the new ones. */
+/* Compare the rows of the table with the new rows. */
 static void
 compare_all(Check *check)
 {
@@ -553,7 +551,7 @@ compare_all(Check *check)
 	}
 }
 
-/* Join the new rows with the table, until there is nothing to wait for. */
+/* Join the new rows with the table until there is no transaction to wait for. */
 static void
 join_new(Check *check)
 {
@@ -584,10 +582,7 @@ report(Check *check, const Trigger *trigger)
 	guard_report(check->guard, check->rel, trigger, detail);
 }
 
-/*
- * Check the rows of a statement.  The current memory context is the one of a
- * row.
- */
+/* Check the rows of a statement.  The current memory context is reset for each row. */
 void
 guard_check_statement(Guard *guard, TriggerData *trigdata)
 {

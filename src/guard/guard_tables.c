@@ -7,15 +7,14 @@
  * partition of the table that the trigger was created on, so all of them are
  * searched, each with its own index.  README.md has the locks.
  *
- * A usable index knows every row of the table, or is the one that the trigger
- * names, so that its predicate says which rows are meant.  It knows them under
- * the very signature that is guarded, and can look up near-duplicates at the
- * guard's threshold.  It has fastupdate off: otherwise every check would read
- * the whole list of pending entries, which makes a bulk load quadratic.
+ * A usable index has every row of the table, or is the one that the trigger names,
+ * so that its predicate defines the guarded rows.  Its key is the guarded signature,
+ * and it can search at the guard's threshold.  It has fastupdate off: otherwise every
+ * check would read the list of pending entries, which makes a bulk load quadratic.
  *
- * indcheckxmin does not matter.  It says that old snapshots may miss rows in
- * broken HOT chains; a dirty snapshot asks for the last version of a row
- * only, and that one is indexed, as unique indexes rely on, too.
+ * indcheckxmin does not matter.  Old snapshots may miss rows in broken HOT chains, but
+ * a dirty snapshot sees the last version of a row only, which is indexed, as unique
+ * indexes require.
  */
 #include "postgres.h"
 
@@ -47,10 +46,10 @@
 #include "index/access.h"
 #include "guard/guard.h"
 
-/* List of partitions that are in use, to be told when there may be others. */
+/* All lists of partitions in use, for the invalidation callback */
 static dlist_head lists = DLIST_STATIC_INIT(lists);
 
-/* The first argument of the trigger, as it applies to any of the tables. */
+/* The first argument of the trigger */
 typedef struct Source
 {
 	Oid			root;			/* the table that the trigger was created on */
@@ -68,7 +67,7 @@ partitions_changed(Datum arg, Oid relid)
 	{
 		GuardPartitions *list = dlist_container(GuardPartitions, node, iter.cur);
 
-		/* while the list is being made, any change may concern it */
+		/* until the list is complete, any change may concern it */
 		if (!OidIsValid(relid) || list->parents == NIL ||
 			list_member_oid(list->parents, relid))
 			list->stale = true;
@@ -81,10 +80,7 @@ unwatch(void *arg)
 	dlist_delete(&((GuardPartitions *) arg)->node);
 }
 
-/*
- * From here on, a change of the partitions sets list->stale.  The list, in the
- * current memory context, is watched as long as that.
- */
+/* Watch a list in the current memory context: a change of partitions sets list->stale. */
 static void
 watch(GuardPartitions *list)
 {
@@ -112,10 +108,10 @@ guard_current_statement(void)
 
 /* The index of a table */
 
-/* Above all thresholds: an index of access method neardup is taken first. */
+/* Above all thresholds: an index of access method neardup is preferred. */
 #define FASTEST			2.0
 
-/* What keeps an index from serving, from nearly usable to not at all. */
+/* Reasons why an index cannot serve, from nearly usable to not at all */
 typedef enum Fault
 {
 	FAULT_NONE,
@@ -126,7 +122,7 @@ typedef enum Fault
 	FAULT_NO_INDEX,
 } Fault;
 
-/* True if the operator class is the default one of the type. */
+/* True if the default operator class of the type for GIN is that of signatures. */
 static bool
 is_signature_type(Oid type)
 {
@@ -167,7 +163,7 @@ is_partial(Relation index)
 	return !heap_attisnull(index->rd_indextuple, Anum_pg_index_indpred, NULL);
 }
 
-/* The first fault of a key column of our operator class. */
+/* Return the first fault of a key column of our operator class. */
 static Fault
 key_fault(Relation index, AttrNumber keyno, double threshold)
 {
@@ -186,7 +182,7 @@ key_fault(Relation index, AttrNumber keyno, double threshold)
 	return FAULT_NONE;
 }
 
-/* Names, as they have to be written */
+/* Messages */
 
 static char *
 qualified_name(Relation rel)
@@ -195,7 +191,7 @@ qualified_name(Relation rel)
 									  RelationGetRelationName(rel));
 }
 
-/* The command that makes an index for signatures of `key` (in SQL). */
+/* Return the command that creates an index on `key`, in SQL. */
 static char *
 create_index_command(Relation rel, const char *key, Oid type, double threshold)
 {
@@ -223,7 +219,7 @@ guard_key_sql(Relation index, AttrNumber keyno)
 												   BoolGetDatum(false)));
 }
 
-/* Raise what is wrong with an index that might have served. */
+/* Raise an error for the fault of an index. */
 static void
 raise_fault(Relation rel, Relation index, AttrNumber keyno, Fault fault, double threshold)
 {
@@ -269,7 +265,7 @@ raise_fault(Relation rel, Relation index, AttrNumber keyno, Fault fault, double 
 					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 					 errmsg("neardup_guard cannot use index \"%s\", which is partial",
 							name),
-					 errdetail("A partial index does not know all rows that a new one may be near to."),
+					 errdetail("A partial index does not have all rows that a new one may be near to."),
 					 errhint("Use %s; or give neardup_guard the name of the index, to guard the rows that it has.",
 							 create),
 					 errtable(rel)));
@@ -317,13 +313,13 @@ raise_no_index(Relation rel, AttrNumber attno, double threshold)
 
 /* Choosing */
 
-/* What makes one index serve better than another; most important first. */
+/* Criteria in the choice of an index, most important first */
 typedef struct Merit
 {
 	Fault		fault;
-	int			served;			/* columns of the scope that it has, too */
-	double		built_for;		/* threshold: the higher, the smaller is the
-								 * index and the fewer are false candidates */
+	int			served;			/* columns of the scope that it has */
+	double		built_for;		/* threshold: a higher one makes the index
+								 * smaller and more exact */
 } Merit;
 
 static bool
@@ -336,10 +332,7 @@ is_better(const Merit *a, const Merit *b)
 	return a->built_for > b->built_for;
 }
 
-/*
- * Of the key columns of one index that hold column attno, takes what serves
- * better than what was found so far.
- */
+/* Choose a key column of an index on column attno, if it is better than the best so far. */
 static void
 consider_index(const Guard *guard, Relation index, AttrNumber attno,
 			   Merit *best, GuardTable *table)
@@ -367,10 +360,9 @@ consider_index(const Guard *guard, Relation index, AttrNumber attno,
 
 /*
  * Find the index for the signatures of a column.  Raises
- * OBJECT_NOT_IN_PREREQUISITE_STATE, with the command that helps, if there is none
- * that can serve; for statements, which can do without, the table is not searchable
- * then.  False if it is not valid and the caller can look again.  Keeps
- * AccessShareLock on the indexes that were looked at.
+ * OBJECT_NOT_IN_PREREQUISITE_STATE, with a hint, if none can serve; for statements, which
+ * need no index, the table is not searchable then.  False if the best is not valid and
+ * again is set.  Keeps AccessShareLock on all indexes of the table.
  */
 static bool
 choose_index(const Guard *guard, Relation rel, AttrNumber attno, bool again,
@@ -433,7 +425,7 @@ guard_signature_key(Relation index)
 	return keyno;
 }
 
-/* The same of the index that the guard was given. */
+/* Use the index that the trigger names; the result is that of choose_index(). */
 static bool
 use_index(const Guard *guard, Relation rel, Oid indexid, bool again,
 		  GuardTable *table)
@@ -451,7 +443,7 @@ use_index(const Guard *guard, Relation rel, Oid indexid, bool again,
 	return table->searchable || guard->statement;
 }
 
-/* What is searched */
+/* Tables */
 
 Oid
 guard_named_index(Oid relid, const char *name)
@@ -469,7 +461,7 @@ guard_named_index(Oid relid, const char *name)
 	return indexid;
 }
 
-/* The index of a partition that is part of a partitioned index. */
+/* Return the index of a partition that is part of a partitioned index. */
 static Oid
 partition_index(Relation rel, Oid parent)
 {
@@ -518,7 +510,7 @@ require_heap(Relation rel)
 				 errtable(rel)));
 }
 
-/* Find the table's index; false if it is not valid but another may be. */
+/* Find the table's index; false if it is not valid and again is set. */
 static bool
 find_index(const Guard *guard, Relation rel, const Source *source, bool again,
 		   GuardTable *table)
@@ -532,11 +524,9 @@ find_index(const Guard *guard, Relation rel, const Source *source, bool again,
 }
 
 /*
- * Prepare the search of a table.  REINDEX CONCURRENTLY may put another index in
- * the place of one that has been looked up and not locked as yet; then it is
- * looked up again.  It cannot happen twice: the index that was replaced is not
- * dropped, and the command ends, before those have ended who hold a lock on
- * the table.
+ * Prepare the search of a table.  REINDEX CONCURRENTLY may replace an index between look-up
+ * and lock; then it is looked up again.  That cannot happen twice: the replaced index is
+ * dropped only after all older locks on the table have gone.
  */
 static void
 prepare_table(Guard *guard, GuardTable *table, Relation rel, const Source *source)
@@ -556,15 +546,12 @@ prepare_table(Guard *guard, GuardTable *table, Relation rel, const Source *sourc
 	if (OidIsValid(table->indexid))
 		table->predicate = guard_predicate(rel, table->indexid, false);
 
-	/* a tuple descriptor that is counted would be missed by its owner */
+	/* a copy: the guard must hold no reference to the relation's descriptor */
 	table->slot = compat_make_slot(CreateTupleDescCopyConstr(RelationGetDescr(rel)),
 								   &TTSOpsBufferHeapTuple);
 }
 
-/*
- * The tables below root: leaves are appended to *leaves, partitioned tables to
- * *parents.
- */
+/* Append the tables below root to *leaves, partitioned ones to *parents. */
 static void
 list_partitions(Oid root, List **leaves, List **parents)
 {
@@ -585,7 +572,7 @@ list_partitions(Oid root, List **leaves, List **parents)
 	list_free(all);
 }
 
-/* A list that another clone of the trigger has made in this statement, or NULL. */
+/* Return a list that another clone of the trigger has made in this statement, or NULL. */
 static GuardPartitions *
 find_list(Oid tgoid)
 {
@@ -634,10 +621,9 @@ make_list(Guard *guard, Oid tgoid, const Source *source)
 }
 
 /*
- * List the tables to search for a trigger that fires on rel, with all that is needed to
- * search them.  Raises an error that names the table, and the command that helps, where
- * one cannot be searched.  rel is in guard->memory; partitions, which other guards of the
- * statement may use, are in parent, which ends with the statement.
+ * Prepare the search of all tables for a trigger that fires on rel.  Raises an error, with a
+ * hint, if one cannot be searched.  guard->own is in guard->memory; partitions, which other
+ * guards of the statement may use, are in parent, which ends with the statement.
  */
 void
 guard_list_tables(Guard *guard, MemoryContext parent, Relation rel, const Trigger *trigger)

@@ -52,7 +52,7 @@ INSERT INTO docs VALUES (20, NULL, NULL), (21, 2, 1), (22, 2, 1);
 INSERT INTO docs VALUES (23, NULL, NULL), (24, 2, 1);
 SELECT id, a, b, note FROM docs ORDER BY id;
 
--- What the error tells
+-- The error
 CREATE FUNCTION fields(statement text, OUT state text, OUT schema text,
                        OUT tbl text, OUT col text, OUT con text)
 LANGUAGE plpgsql AS $$
@@ -184,8 +184,7 @@ INSERT INTO docs VALUES (60, 100001, 150000);
 INSERT INTO docs VALUES (61, 100011, 150010);
 INSERT INTO docs VALUES (61, 120001, 170000);
 
--- Rights: the inserter need not be able to read what is there, and is not
--- told what it may not read
+-- Rights: the inserter need not have SELECT, and sees no key that it may not read
 CREATE ROLE guard_inserter;
 GRANT INSERT (id, a, b), UPDATE (note) ON docs TO guard_inserter;
 SET ROLE guard_inserter;
@@ -204,7 +203,7 @@ SELECT count(*) FROM docs;
 INSERT INTO docs VALUES (71, 2, 21);
 RESET ROLE;
 
--- Replication and restore: as any trigger, it can be told to stay out
+-- Replication and restore: like any trigger, it can be disabled
 SET session_replication_role = replica;
 INSERT INTO docs VALUES (80, 2, 21);
 ALTER TABLE docs ENABLE ALWAYS TRIGGER no_near_duplicates;
@@ -235,7 +234,7 @@ UPDATE live SET live = true WHERE id = 2;
 UPDATE live SET id = id + 10 WHERE id = 1;
 UPDATE live SET live = NOT live WHERE id = 2;
 UPDATE live SET live = live RETURNING id;
--- nor with one that looks at the row as a whole, or at what it was
+-- nor with a WHEN that reads the whole row, or OLD
 DROP TRIGGER guard ON live;
 TRUNCATE live;
 INSERT INTO live VALUES (1, true, f(1, 20)), (2, false, f(1, 20));
@@ -245,7 +244,7 @@ DROP TRIGGER guard ON live;
 CREATE TRIGGER guard AFTER UPDATE ON live FOR EACH ROW WHEN (NOT OLD.live) EXECUTE FUNCTION neardup_guard('sig', '0.8');
 UPDATE live SET live = true WHERE id = 2;
 UPDATE live SET id = id + 10 RETURNING id;
--- whatever has become of it in between
+-- whatever other updates came in between
 DROP TRIGGER guard ON live;
 TRUNCATE live;
 INSERT INTO live VALUES (1, true, f(1, 20)), (2, true, f(101, 120));
@@ -253,17 +252,17 @@ CREATE TRIGGER guard AFTER UPDATE ON live FOR EACH ROW WHEN (NOT OLD.live) EXECU
 UPDATE live SET sig = f(1, 20) WHERE id = 2;
 UPDATE live SET live = false WHERE id = 2;
 UPDATE live SET id = id + 10 WHERE id = 2;
--- or at a setting
+-- or a setting
 DROP TRIGGER guard ON live;
 CREATE TRIGGER guard AFTER UPDATE ON live FOR EACH ROW WHEN (current_setting('guard.bulk', true) IS DISTINCT FROM 'on') EXECUTE FUNCTION neardup_guard('sig', '0.8');
 UPDATE live SET id = id + 10 WHERE id = 2;
--- or at what it was, as a whole
+-- or OLD as a whole
 DROP TRIGGER guard ON live;
 CREATE TRIGGER guard AFTER UPDATE ON live FOR EACH ROW WHEN (OLD.* IS DISTINCT FROM NEW.*) EXECUTE FUNCTION neardup_guard('sig', '0.8');
 UPDATE live SET id = id + 10 RETURNING id;
 DROP TABLE live;
 
--- An index on what is asked has no signatures
+-- An index on queries has no signatures
 CREATE TABLE asked (id int PRIMARY KEY, sig signature, query signature_query GENERATED ALWAYS AS (signature_query(sig, 0.8)) STORED);
 CREATE INDEX asked_expression ON asked USING neardup (signature_query(sig, 0.8));
 CREATE INDEX asked_column ON asked USING neardup (query);

@@ -120,7 +120,7 @@ CREATE TRIGGER other AFTER INSERT ON docs FOR EACH ROW EXECUTE FUNCTION regress_
 DROP TRIGGER other ON docs;
 SELECT neardup_guard_created();
 
--- Whoever creates a guard computes nothing that the table's owner has written
+-- CREATE TRIGGER computes no expressions of the table's owner
 CREATE ROLE regress_guard_owner;
 GRANT ALL ON SCHEMA regress_guard_created TO regress_guard_owner;
 GRANT ALL ON SCHEMA public TO regress_guard_owner;

@@ -91,7 +91,7 @@ COPY docs (id, a, b) FROM stdin;
 UPDATE docs SET a = 102, b = 121 WHERE id = 40 RETURNING id;
 UPDATE docs SET a = 202, b = 221 WHERE id = 40 RETURNING id;
 UPDATE docs SET twin = 0 WHERE id = 40 RETURNING id;
--- what is near to itself: the BEFORE trigger drops it before ON CONFLICT sees it
+-- a row near to its own old version: the BEFORE trigger drops it before ON CONFLICT sees it
 INSERT INTO docs VALUES (42, 301, 320)
     ON CONFLICT (id) DO UPDATE SET twin = 1 RETURNING id;
 INSERT INTO docs VALUES (42, 401, 420)
@@ -110,7 +110,7 @@ INSERT INTO docs (id, a, b, twin) VALUES (53, 601, 620, 7) RETURNING id, twin;
 UPDATE docs SET a = 603, b = 622 WHERE id = 52 RETURNING id, twin, twin_text;
 UPDATE docs SET a = 703, b = 722 WHERE id = 52 RETURNING id, twin, twin_text;
 UPDATE docs SET twin = 8 WHERE id = 50 RETURNING id, twin, twin_text;
--- no chains: the row that stands for the near one, which is further away
+-- no chains: the tag of the near row, whose row is further away
 BEGIN;
 INSERT INTO docs VALUES (54, 1101, 1120) RETURNING id, twin, twin_text;
 INSERT INTO docs VALUES (55, 1103, 1122) RETURNING id, twin, twin_text;
@@ -123,7 +123,7 @@ ALTER TABLE docs ENABLE TRIGGER USER;
 INSERT INTO docs VALUES (74, 1303, 1323) RETURNING id, twin, twin_text;
 INSERT INTO docs VALUES (75, 1301, 1319) RETURNING id, twin, twin_text;
 INSERT INTO docs VALUES (76, 1302, 1321) RETURNING id, twin, twin_text;
--- nor does a row stand for itself
+-- nor is a row its own representative
 UPDATE docs SET b = 1121 WHERE id = 54 RETURNING id, twin, twin_text;
 ROLLBACK;
 DROP TRIGGER tag ON docs;
@@ -168,7 +168,7 @@ CREATE TRIGGER a_change BEFORE INSERT ON docs
     FOR EACH ROW EXECUTE FUNCTION change();
 INSERT INTO docs VALUES (64, 1001, 1020);
 
--- A tag column takes what the key is limited to, or any
+-- A tag column has the length limit of the key, a greater one or none
 CREATE TABLE limited (id varchar(40) PRIMARY KEY, short varchar(3), same varchar(50), free varchar, n numeric(3), a int, b int,
     sig signature GENERATED ALWAYS AS (f(a, b)) STORED);
 CREATE INDEX ON limited USING gin (sig) WITH (fastupdate = off);
@@ -181,7 +181,7 @@ INSERT INTO limited (id, a, b) VALUES ('a very long key', 1, 20), ('another', 2,
 UPDATE limited SET id = 'renamed', a = 2, b = 21 WHERE id = 'a very long key';
 SELECT id, same, free FROM limited ORDER BY id;
 DROP TABLE limited;
--- Nor is it what decides whether a row is guarded, or which rows it is compared with
+-- Nor is it in a predicate or a scope
 CREATE TABLE heads (id int PRIMARY KEY, same_as int, sig signature);
 CREATE INDEX heads_only ON heads USING gin (sig) WITH (fastupdate = off) WHERE same_as IS NULL;
 CREATE TRIGGER tag BEFORE INSERT ON heads FOR EACH ROW EXECUTE FUNCTION neardup_guard('heads_only', '0.8', 'tag', 'same_as');

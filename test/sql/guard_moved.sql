@@ -18,7 +18,7 @@ CREATE FUNCTION fill() RETURNS void LANGUAGE sql AS $$
     FROM (VALUES (1, 1, 'one two three four five'), (2, 1, 'nothing that is like it'), (3, 2, 'a third text of its own')) v (id, part, body)
 $$;
 
--- To skip the row where it comes to would lose it: who creates the guard is told, and so is who inserts
+-- To skip a row in its new partition would lose it: an error of CREATE TRIGGER, and of INSERT
 CREATE TRIGGER skip BEFORE INSERT ON parts FOR EACH ROW EXECUTE FUNCTION neardup_guard('sig', '0.8', 'skip');
 INSERT INTO parts VALUES (1, 1, 'one two three four five');
 DROP TRIGGER skip ON parts;
@@ -36,7 +36,7 @@ ALTER TABLE parts ENABLE TRIGGER skip;
 UPDATE parts SET part = part % 3 + 1;
 SELECT id, part, body FROM parts ORDER BY id;
 
--- A row that comes in the same statement is another one
+-- A row inserted by the same statement is another one
 MERGE INTO parts p USING (VALUES (1, ''), (9, 'one two three four five'), (2, ''), (10, 'not like any other text')) v (id, body) ON p.id = v.id
 WHEN MATCHED THEN UPDATE SET part = p.part % 3 + 1
 WHEN NOT MATCHED THEN INSERT VALUES (v.id, 1, v.body);

@@ -90,7 +90,7 @@ CREATE TRIGGER guard AFTER INSERT ON docs FOR EACH ROW
     EXECUTE FUNCTION neardup_guard('sig', '0.8', 'warn', 'within', 'tenant');
 INSERT INTO docs (id, tenant, a, b) VALUES (6, 3, 1, 20), (7, 3, 1, 20);
 
--- Nothing but what the rule says: against all pairs
+-- Compared with all pairs
 CREATE TABLE many (id int PRIMARY KEY, tenant int, labels int[], sig signature);
 CREATE INDEX many_sig ON many USING gin (sig) WITH (fastupdate = off);
 CREATE TRIGGER guard BEFORE INSERT ON many FOR EACH ROW EXECUTE FUNCTION
@@ -120,7 +120,7 @@ SELECT 2 * s.idx_tup_read > 3 * l.idx_tup_read AS fewer, l.idx_tup_read > 0 AS u
 FROM pg_stat_user_indexes s, pg_stat_user_indexes l
 WHERE s.indexrelname = 'many_sig' AND l.indexrelname = 'many_labels';
 
--- Partitions: the scope, not the partition, says what is compared
+-- Partitions: rows are compared by scope, not by partition
 CREATE TABLE parts (id int, tenant int, sig signature, PRIMARY KEY (id))
     PARTITION BY RANGE (id);
 CREATE INDEX parts_sig ON parts USING gin (sig) WITH (fastupdate = off);

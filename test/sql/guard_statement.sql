@@ -105,7 +105,7 @@ INSERT INTO docs VALUES (1003, 1, f(1, 20));
 ROLLBACK TO b;
 INSERT INTO docs VALUES (1004, 1, f(1, 20));
 COMMIT;
--- the pairs that a table had before are nobody's fault
+-- older pairs of a table are not refused
 ALTER TABLE docs DISABLE TRIGGER USER;
 INSERT INTO docs SELECT id + 2000, 1, sig FROM docs WHERE id < 100;
 ALTER TABLE docs ENABLE TRIGGER USER;
@@ -134,7 +134,7 @@ RESET work_mem;
 RESET hash_mem_multiplier;
 DROP TABLE docs;
 
--- Scopes, of a collation and with nulls, and only what a partial index has
+-- Scopes with a collation and nulls, and a partial index
 CREATE COLLATION blind (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
 CREATE TABLE pages (id int PRIMARY KEY, tenant int, language text COLLATE blind, live boolean DEFAULT true,
                     a int, b int);
@@ -245,7 +245,7 @@ ANALYZE tried;
 SELECT accepted > 40 AS accepted, refused > 40 AS refused, differ FROM compare(150);
 DROP FUNCTION compare, run, offends;
 DROP TABLE tried;
--- An UPDATE of a table that others inherit from is told of their rows, too
+-- Transition tables of an UPDATE have the rows of tables that inherit
 CREATE TABLE ancestor (id int PRIMARY KEY, sig signature);
 CREATE TABLE heir () INHERITS (ancestor);
 INSERT INTO heir VALUES (1, f(1, 20));
@@ -280,8 +280,8 @@ COPY frozen FROM stdin WITH (FREEZE);
 ROLLBACK;
 DROP TABLE frozen;
 
--- A row that another trigger changes or deletes before the statement's rows are checked:
--- neither the new version nor what is near to the old one is in its way
+-- A row that another trigger changes or deletes before the statement's rows are checked is
+-- not refused, neither for its new version nor for rows near to its old one
 CREATE FUNCTION leave() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     IF NEW.note = 'delete' THEN
@@ -325,7 +325,7 @@ DROP TABLE busy;
 DROP PROCEDURE try_busy;
 DROP FUNCTION leave;
 
--- Rows that a foreign key changes, by statements of its own that this one is told of
+-- Rows that a foreign key changes are in this statement's transition tables
 CREATE TABLE tenants (id int PRIMARY KEY);
 CREATE TABLE owned (id int PRIMARY KEY, tenant int REFERENCES tenants ON UPDATE CASCADE, sig signature);
 INSERT INTO tenants VALUES (1), (2), (3);

@@ -38,7 +38,7 @@ ALTER INDEX "Odd schema"."The index" SET (fastupdate = off);
 SELECT gin_clean_pending_list('"Odd schema"."The index"');
 INSERT INTO docs VALUES (1, 1, f(1, 20));
 INSERT INTO docs VALUES (2, 2, f(2, 21));
--- without it, that for higher thresholds is what is told of
+-- without it, the error is about the one for higher thresholds
 DROP INDEX "Odd schema"."The index";
 INSERT INTO docs VALUES (2, 2, f(2, 21));
 -- containment indexes know every feature; any column of an index will do
@@ -49,7 +49,7 @@ INSERT INTO docs VALUES (2, 2, f(2, 21));
 INSERT INTO docs VALUES (2, 2, f(22, 41));
 SELECT id, a FROM docs ORDER BY id;
 
--- What the first argument names
+-- The first argument
 CREATE TABLE plain (id int PRIMARY KEY, body int[], sig signature);
 CREATE INDEX plain_other ON plain (id);
 CREATE FUNCTION try(argument text) RETURNS void LANGUAGE plpgsql AS $$

@@ -1,6 +1,5 @@
 --
--- What is told of a row that the guard does not let in, and what stands for a row
--- that was skipped
+-- Messages about refused rows, and the rows that replace skipped ones
 --
 
 \set SHOW_CONTEXT never
@@ -19,7 +18,7 @@ INSERT INTO docs (id, sig) VALUES (101, f(2, 21));
 INSERT INTO docs (id, tenant, sig) VALUES (101, 2, f(2, 21));
 INSERT INTO docs (id, sig) VALUES (101, f(302, 321));
 UPDATE docs SET sig = f(2, 21) WHERE id = 3;
--- nothing of it to who may not know the keys
+-- no keys for a role that may not read them
 CREATE ROLE regress_guard_told;
 GRANT INSERT ON docs TO regress_guard_told;
 SET ROLE regress_guard_told;
@@ -27,7 +26,7 @@ INSERT INTO docs (id, sig) VALUES (101, f(2, 21));
 RESET ROLE;
 DROP TRIGGER guard ON docs;
 
--- What stands for a row that was skipped
+-- Skipped rows
 CREATE TRIGGER guard BEFORE INSERT OR UPDATE ON docs
     FOR EACH ROW EXECUTE FUNCTION neardup_guard('sig', '0.8', 'skip', 'within', 'tenant');
 DELETE FROM docs WHERE id IN (2, 3, 4, 5);
@@ -48,14 +47,14 @@ SELECT row_key, near_key FROM neardup_guard_skipped();
 INSERT INTO docs (id, sig) VALUES (507, f(3001, 3020));
 SELECT row_key, near_key FROM neardup_guard_skipped();
 ROLLBACK;
--- in one statement: the row, or what stands for it
+-- in one statement: the row, or the row that is there already
 WITH mine AS (INSERT INTO docs (id, sig) VALUES (508, f(2002, 2021)) RETURNING id) TABLE mine;
 SELECT near_key::int AS id FROM neardup_guard_skipped();
 SET ROLE regress_guard_told;
 INSERT INTO docs (id, sig) VALUES (509, f(2002, 2021));
 SELECT * FROM neardup_guard_skipped();
 RESET ROLE;
--- nor are the keys of another role's statement told
+-- nor are the keys of another role's statement shown
 INSERT INTO docs (id, sig) VALUES (510, f(2002, 2021));
 SET ROLE regress_guard_told;
 SELECT row_key, near_key, similarity FROM neardup_guard_skipped();
@@ -72,7 +71,7 @@ INSERT INTO docs (id, sig) SELECT writes(i), f(2002, 2021) FROM generate_series(
 SELECT row_key, near_key FROM neardup_guard_skipped() ORDER BY row_key;
 DROP FUNCTION writes;
 DROP TABLE written;
--- no more than so many
+-- at most 10,000
 INSERT INTO docs (id, sig) SELECT i, f(2002, 2021) FROM generate_series(10001, 20100) i;
 SELECT count(*), min(row_key::int), max(row_key::int) FROM neardup_guard_skipped();
 SET work_mem = '64kB';

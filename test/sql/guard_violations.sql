@@ -1,5 +1,5 @@
 --
--- What a guard would not have let in, among the rows that are there
+-- Rows that a guard would have refused
 --
 
 \set SHOW_CONTEXT never
@@ -11,7 +11,7 @@ CREATE INDEX docs_sig ON docs USING gin (sig) WITH (fastupdate = off);
 INSERT INTO docs VALUES (1, 1, f(1, 20)), (3, 1, f(2, 21)), (2, 1, f(1, 20)), (4, 2, f(1, 20)), (5, 3, f(31, 50)),
     (6, NULL, f(1, 20)), (7, NULL, f(1, 20)), (8, 1, NULL), (9, 1, signature_from('{}')), (10, 1, f(4, 23));
 
--- A column of the key that has the name of what is selected
+-- A key column with the name of a result column
 CREATE TABLE named ("row" int PRIMARY KEY, sig signature);
 INSERT INTO named VALUES (3, f(1, 20)), (1, f(1, 20)), (2, f(1, 20));
 CREATE INDEX ON named USING gin (sig) WITH (fastupdate = off);
@@ -39,7 +39,7 @@ WHERE docs.tableoid = v.row_table AND docs.ctid = v.row_place RETURNING id;
 SELECT neardup_guard_check('docs', 'scoped');
 SELECT neardup_guard_check('docs', 'guard');
 
--- WHEN: who is not checked is not told of
+-- WHEN: rows that are not checked are not listed
 CREATE TABLE posts (id int PRIMARY KEY, state text, sig signature);
 INSERT INTO posts VALUES (1, 'draft', f(1, 20)), (2, 'draft', f(1, 20)), (3, 'live', f(2, 21)), (4, 'live', f(31, 50)),
     (5, NULL, f(1, 20));
@@ -99,7 +99,7 @@ FROM neardup_guard_violations('parts', 'guard') ORDER BY row_key;
 SELECT neardup_guard_check('part0', 'guard');
 DROP TABLE parts;
 
--- With the rights of whoever asks
+-- With the rights of the caller
 CREATE TABLE docs (id int PRIMARY KEY, sig signature, mine boolean);
 INSERT INTO docs VALUES (1, f(1, 20), true), (2, f(1, 20), true), (3, f(1, 20), false);
 CREATE TRIGGER guard AFTER INSERT ON docs REFERENCING NEW TABLE AS n
