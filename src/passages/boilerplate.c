@@ -16,7 +16,6 @@
 #include "base/interrupts.h"
 #include "base/memory.h"
 #include "passages/evidence.h"
-#include "passages/marked_text.h"
 
 PG_FUNCTION_INFO_V1(boilerplate);
 PG_FUNCTION_INFO_V1(without_boilerplate);

@@ -208,28 +208,20 @@ link_all(Grid *grid)
 	}
 }
 
-/* Number the clusters in the order of their first matches. */
+/* Number the clusters in the order of their first cells, which are their roots. */
 static uint32
-number_clusters(Grid *grid, size_t n, uint32 *cluster)
+number_clusters(Grid *grid, uint32 *cluster)
 {
 	uint32	   *numbers = allocate(grid->ncells, sizeof(uint32));
 	uint32		nclusters = 0;
 
-	memset(numbers, 0xFF, sizeof(uint32) * grid->ncells);
 	for (uint32 cell = 0; cell < grid->ncells; cell++)
 	{
 		uint32		root = find_root(grid, cell);
 
+		numbers[cell] = root == cell ? nclusters++ : numbers[root];
 		for (uint32 i = grid->first[cell]; i < grid->first[cell + 1]; i++)
-			cluster[grid->order[i]] = root;
-	}
-	for (size_t i = 0; i < n; i++)
-	{
-		uint32	   *number = &numbers[cluster[i]];
-
-		if (*number == PG_UINT32_MAX)
-			*number = nclusters++;
-		cluster[i] = *number;
+			cluster[grid->order[i]] = numbers[cell];
 	}
 	pfree(numbers);
 	return nclusters;
@@ -239,8 +231,8 @@ number_clusters(Grid *grid, size_t n, uint32 *cluster)
  * Partition n < 2^32 matches, sorted and distinct, into clusters: two matches are
  * linked if they are at most `near` words apart in one text and at most `far` >= near
  * in the other, and a cluster has all matches that are linked, or linked through
- * others.  Sets cluster[i] to the number of the i-th match's cluster, in the order of
- * first matches, and returns the number of clusters.  Takes 16 bytes for each match in
+ * others.  Sets cluster[i] to the number of the i-th match's cluster and returns the number
+ * of clusters.  Takes 16 bytes for each match in
  * the current memory context, freed at the end.  Answers a cancel.
  */
 static uint32
@@ -259,7 +251,7 @@ cluster_matches(const uint64 *matches, size_t n, uint32 near, uint32 far, uint32
 	grid.parent = allocate(n, sizeof(uint32));
 	make_cells(&grid, n);
 	link_all(&grid);
-	nclusters = number_clusters(&grid, n, cluster);
+	nclusters = number_clusters(&grid, cluster);
 	pfree(grid.order);
 	pfree(grid.first);
 	pfree(grid.column);
@@ -277,8 +269,6 @@ cluster_matches(const uint64 *matches, size_t n, uint32 near, uint32 far, uint32
 
 /* A pair of words that one text has more often than this is not looked up. */
 #define PAIR_OFTEN		4
-
-#define AHEAD			16		/* pairs looked at before they are needed */
 
 #define MATCHES_MAX		16		/* for each word */
 
@@ -388,11 +378,13 @@ make_pairs(const CaseText *text, const CaseRules *rules, uint64 none)
 	return pairs;
 }
 
-/* Add the places in b of word x of a, from a pair of a that it is in. */
+/* Add the places in b of word x of a, from a pair of a that it is in, if neither text has it often. */
 static int
 add_places(const SequenceIndex *index, uint32 first, uint32 id, const CaseText *b,
 		   uint32 reach, uint32 *places, int n)
 {
+	if (first == NOWHERE || sequence_index_exceeds(index, first, PAIR_OFTEN))
+		return n;
 	for (uint32 pair = first; pair != NOWHERE; pair = index->next[pair])
 	{
 		uint32		x = pair / reach;
@@ -410,27 +402,6 @@ add_places(const SequenceIndex *index, uint32 first, uint32 id, const CaseText *
 		n++;
 	}
 	return n;
-}
-
-/* Forget the pairs of a that b has not, or that one of them has often. */
-static void
-drop_frequent_pairs(const SequenceIndex *index, uint32 *a_pairs, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-	{
-		uint32		pair = a_pairs[i];
-
-		CHECK_EVERY(i);
-#ifdef __GNUC__
-		if (i + AHEAD < n && a_pairs[i + AHEAD] != NOWHERE)
-		{
-			__builtin_prefetch(&index->count[a_pairs[i + AHEAD]]);
-			__builtin_prefetch(&index->found[a_pairs[i + AHEAD]]);
-		}
-#endif
-		if (pair != NOWHERE && sequence_index_exceeds(index, pair, PAIR_OFTEN))
-			a_pairs[i] = NOWHERE;
-	}
 }
 
 static void
@@ -475,7 +446,6 @@ find_matches(const CaseText *a, const CaseText *b, const CaseRules *rules)
 	LOOK_AT_MEMORY(CurrentMemoryContext->parent);
 	pfree(b_pairs);
 	pfree(index.slots);
-	drop_frequent_pairs(&index, (uint32 *) a_pairs, (size_t) a->nplaces * rules->reach);
 	match_words(&found, &index, (uint32 *) a_pairs, a, b, rules->reach);
 	pfree(a_pairs);
 	pfree(index.next);

@@ -25,16 +25,10 @@
 
 /* Following runs */
 
-static size_t
-diagonals(const SequencePair *pair)
-{
-	return (size_t) pair->na + pair->nb - 1;
-}
-
 void
 pair_forget_runs(SequencePair *pair)
 {
-	size_t		size = diagonals(pair) * sizeof(uint32);
+	size_t		size = ((size_t) pair->na + pair->nb - 1) * sizeof(uint32);
 
 	if (pair->reached == NULL)
 		pair->reached = MemoryContextAllocHuge(pair->context, size);
@@ -130,12 +124,6 @@ add_stretch(Windows *windows, const uint32 *shingles, uint32 start,
 	windows->n += stop - start - window + 1;
 }
 
-static inline bool
-is_often(const SequencePair *pair, uint32 shingle)
-{
-	return shingle != NOWHERE && pair_is_often(pair, shingle);
-}
-
 /*
  * Find the next stretch of shingles that all occur often, and are enough for a
  * window, of those from *stop on; if there is none, *start is n.
@@ -149,7 +137,8 @@ next_stretch(const SequencePair *pair, const uint32 *shingles, uint32 n,
 	for (*start = i; i < n; i++)
 	{
 		CHECK_EVERY(i);
-		if (is_often(pair, shingles[i]))
+		if (shingles[i] != NOWHERE && pair->index.found[shingles[i]] > 0 &&
+			sequence_index_exceeds(&pair->index, shingles[i], OFTEN))
 			continue;
 		if (i - *start >= window)
 			break;
@@ -439,24 +428,21 @@ next_short_run(Aside *a, Aside *b, uint32 gap, uint32 k)
 	return 0;
 }
 
-int
-short_runs_behind(const SequencePair *pair, const CommonRun *run, uint32 gap,
-				  CommonRun *found)
+/* Find short runs on one side; where that is before, a run's first word is its farthest. */
+static int
+short_runs(const SequencePair *pair, Aside a, Aside b, uint32 gap, CommonRun *found)
 {
-	uint32		a_end = run->a + run->length;
-	uint32		b_end = run->b + run->length;
-	Aside		a = {pair->a_words + a_end, pair->na + pair->k - 1 - a_end, 1};
-	Aside		b = {pair->b_words + b_end, pair->nb + pair->k - 1 - b_end, 1};
 	int			n = 0;
 	uint32		words;
 
 	while (n < SHORT_RUNS_MAX &&
 		   (words = next_short_run(&a, &b, gap, pair->k)) > 0)
 	{
+		uint32		first = a.step > 0 ? 0 : words - 1;
+
 		found[n++] = (CommonRun)
 		{
-			a.nearest - pair->a_words,
-				b.nearest - pair->b_words, words
+			a.nearest - pair->a_words - first, b.nearest - pair->b_words - first, words
 		};
 		go_on(&a, words);
 		go_on(&b, words);
@@ -465,24 +451,23 @@ short_runs_behind(const SequencePair *pair, const CommonRun *run, uint32 gap,
 }
 
 int
+short_runs_behind(const SequencePair *pair, const CommonRun *run, uint32 gap,
+				  CommonRun *found)
+{
+	uint32		a_end = run->a + run->length;
+	uint32		b_end = run->b + run->length;
+	Aside		a = {pair->a_words + a_end, pair->na + pair->k - 1 - a_end, 1};
+	Aside		b = {pair->b_words + b_end, pair->nb + pair->k - 1 - b_end, 1};
+
+	return short_runs(pair, a, b, gap, found);
+}
+
+int
 short_runs_before(const SequencePair *pair, const CommonRun *run, uint32 gap,
 				  CommonRun *found)
 {
 	Aside		a = {pair->a_words + run->a - 1, run->a, -1};
 	Aside		b = {pair->b_words + run->b - 1, run->b, -1};
-	int			n = 0;
-	uint32		words;
 
-	while (n < SHORT_RUNS_MAX &&
-		   (words = next_short_run(&a, &b, gap, pair->k)) > 0)
-	{
-		go_on(&a, words);
-		go_on(&b, words);
-		found[n++] = (CommonRun)
-		{
-			a.nearest + 1 - pair->a_words,
-				b.nearest + 1 - pair->b_words, words
-		};
-	}
-	return n;
+	return short_runs(pair, a, b, gap, found);
 }

@@ -58,14 +58,6 @@ extern void pair_forget_runs(SequencePair *pair);
 extern CommonRun pair_extend(const SequencePair *pair, uint32 a, uint32 b,
 							 uint32 length);
 
-/* Whether a shingle occurs often, in one sequence or the other. */
-static inline bool
-pair_is_often(const SequencePair *pair, uint32 shingle)
-{
-	return pair->index.found[shingle] > 0 &&
-		sequence_index_exceeds(&pair->index, shingle, OFTEN);
-}
-
 /*
  * Find runs of at least `window` shingles all of which occur often.  Returns them
  * palloc'd, *n of them, in the order of their places in a.  A window of that many

@@ -173,22 +173,20 @@ count_blocks(const SectionSearch *search, const ReadText *text)
 }
 
 static Tally
-look_at_section(const SectionSearch *search, const struct varlena *section)
+look_at_section(const SectionSearch *search, const ReadText *text)
 {
-	ReadText text;
 	Tally		tally = {0};
 
-	text_read(&text, search->doccxt, section, search->k, false);
-	tally.parts = count_blocks(search, &text);
+	tally.parts = count_blocks(search, text);
 	for (int i = 0; i < tally.parts; i++)
 	{
 		uint32		start = i * search->block;
-		uint32		words = Min(search->block, text.nwords - start);
+		uint32		words = Min(search->block, text->nwords - start);
 
 		CHECK_FOR_INTERRUPTS();
 		if (search->early && is_certain(&tally, search->section_share))
 			break;
-		count_part(&tally, block_share(search->blocks, text.shingles + start,
+		count_part(&tally, block_share(search->blocks, text->shingles + start,
 									   words - search->k + 1) >=
 				   search->block_share);
 	}
@@ -213,47 +211,31 @@ put_tally(ReturnSetInfo *rsinfo, int section, const Tally *tally, double share)
 	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 }
 
-/* Whether a section has a block, for which k words are enough. */
-static bool
-has_blocks(const SectionSearch *search, Datum section, bool isnull)
-{
-	ReadText	read;
-
-	if (isnull)
-		return false;
-	text_read(&read, search->doccxt, DatumGetTextPP(section), search->k, false);
-	return count_blocks(search, &read) > 0;
-}
-
 static void
 look_at_document(const SectionSearch *search, ReturnSetInfo *rsinfo,
 				 const Datum *sections, const bool *nulls, int n)
 {
-	MemoryContext section_context = AllocSetContextCreate(CurrentMemoryContext,
-														  "neardup section",
-														  ALLOCSET_DEFAULT_SIZES);
-	MemoryContext old = MemoryContextSwitchTo(section_context);
+	ReadText   *texts = palloc_extended((n + 1) * sizeof(ReadText),
+										MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	Tally		document = {0};
 
 	for (int i = 0; i < n; i++)
 	{
-		document.parts += has_blocks(search, sections[i], nulls[i]);
-		MemoryContextReset(section_context);
+		if (!nulls[i])
+			text_read(&texts[i], search->doccxt, DatumGetTextPP(sections[i]), search->k, false);
+		document.parts += count_blocks(search, &texts[i]) > 0;
 	}
 	for (int i = 0; i < n; i++)
 	{
-		Tally		tally = {0};
+		Tally		tally;
 
 		if (search->early && is_certain(&document, search->document_share))
 			break;
-		if (!nulls[i])
-			tally = look_at_section(search, DatumGetTextPP(sections[i]));
+		tally = look_at_section(search, &texts[i]);
 		if (tally.parts > 0)
 			count_part(&document, is_copied(&tally, search->section_share));
 		put_tally(rsinfo, i + 1, &tally, search->section_share);
-		MemoryContextReset(section_context);
 	}
-	MemoryContextSwitchTo(old);
 	put_tally(rsinfo, 0, &document, search->document_share);
 }
 

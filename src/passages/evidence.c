@@ -10,6 +10,7 @@
 #include "postgres.h"
 
 #include "funcapi.h"
+#include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
@@ -145,6 +146,20 @@ text_place_spans(const ReadText *text, WordSpan *spans, size_t n)
 		spans[i] = text_span(text, spans[i].start, spans[i].end);
 	}
 	spans_to_graphemes(text->utf8, text->len, spans, n);
+}
+
+struct varlena *
+text_from_utf8(StringInfo utf8)
+{
+	char	   *server = pg_any_to_server(utf8->data, utf8->len, PG_UTF8);
+	struct varlena *result;
+
+	if (server == utf8->data)
+		result = cstring_to_text_with_len(utf8->data, utf8->len);
+	else
+		result = cstring_to_text(server);
+	pfree(utf8->data);
+	return result;
 }
 
 /* Comparing */

@@ -6,6 +6,7 @@
 #define NEARDUP_EVIDENCE_H
 
 #include "fmgr.h"
+#include "lib/stringinfo.h"
 
 #include "passages/case_search.h"
 #include "passages/word_places.h"
@@ -56,6 +57,9 @@ extern WordSpan *text_spans_alloc(size_t n);
  * in which no grapheme is cut.
  */
 extern void text_place_spans(const ReadText *text, WordSpan *spans, size_t n);
+
+/* The text that an SQL function returns, of UTF-8, which is freed. */
+extern struct varlena *text_from_utf8(StringInfo utf8);
 
 /*
  * Find the passages of the texts that are the function's arguments 0 and 1, of a least

@@ -26,9 +26,9 @@
 
 #include "base/call.h"
 #include "base/interrupts.h"
+#include "base/sort_uint64.h"
 #include "document/doc_context.h"
 #include "passages/evidence.h"
-#include "passages/marked_text.h"
 #include "text/languages.h"
 
 /* Text for HTML */
@@ -53,7 +53,8 @@ escape_of(char c)
 	}
 }
 
-void
+/* Append bytes of UTF-8 such that HTML shows them as they are, also within an attribute's quotes. */
+static void
 append_escaped(StringInfo out, const char *str, size_t len)
 {
 	size_t		from = 0;
@@ -70,20 +71,6 @@ append_escaped(StringInfo out, const char *str, size_t len)
 		from = i + 1;
 	}
 	appendBinaryStringInfo(out, str + from, len - from);
-}
-
-struct varlena *
-text_from_utf8(StringInfo utf8)
-{
-	char	   *server = pg_any_to_server(utf8->data, utf8->len, PG_UTF8);
-	struct varlena *result;
-
-	if (server == utf8->data)
-		result = cstring_to_text_with_len(utf8->data, utf8->len);
-	else
-		result = cstring_to_text(server);
-	pfree(utf8->data);
-	return result;
 }
 
 /* Excerpts and marks: highlight() */
@@ -126,15 +113,13 @@ option_number(DefElem *option)
 						  PG_INT32_MAX);
 }
 
-/* Whether it is on: as ts_headline() has it. */
+/* Whether it is on; as for ts_headline(), what is no flag is off. */
 static bool
 option_flag(DefElem *option)
 {
-	const char *value = defGetString(option);
+	bool		on;
 
-	return pg_strcasecmp(value, "1") == 0 || pg_strcasecmp(value, "on") == 0 ||
-		pg_strcasecmp(value, "true") == 0 || pg_strcasecmp(value, "t") == 0 ||
-		pg_strcasecmp(value, "y") == 0 || pg_strcasecmp(value, "yes") == 0;
+	return parse_bool(defGetString(option), &on) && on;
 }
 
 static void
@@ -290,31 +275,13 @@ excerpt_of(const Headline *headline, const ReadText *text,
 	return excerpt;
 }
 
-/* A passage, by its length; its number is that of the stretch. */
-typedef struct Length
-{
-	uint32		words;
-	uint32		number;
-} Length;
-
-/* sort_lengths(array, n): the longest first, then as they stand */
-#define ST_SORT sort_lengths
-#define ST_ELEMENT_TYPE Length
-#define ST_COMPARE(a, b) \
-	((a)->words != (b)->words ? ((a)->words > (b)->words ? -1 : 1) : \
-	 (a)->number < (b)->number ? -1 : (a)->number > (b)->number)
-#define ST_SCOPE static
-#define ST_CHECK_FOR_INTERRUPTS
-#define ST_DEFINE
-#include "lib/sort_template.h"
-
-/* Chooses passages, the longest first, up to the number of excerpts. */
+/* Choose passages, the longest first, up to the number of excerpts. */
 static bool *
 choose(const Headline *headline, const Stretches *passages)
 {
 	bool	   *chosen = palloc_extended(passages->n + 1,
 										 MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
-	Length	   *lengths = palloc_extended((passages->n + 1) * sizeof(Length),
+	uint64	   *lengths = palloc_extended((passages->n + 1) * sizeof(uint64),
 										  MCXT_ALLOC_HUGE);
 	size_t		wanted = Max(headline->max_fragments, 1);
 
@@ -322,14 +289,12 @@ choose(const Headline *headline, const Stretches *passages)
 	{
 		const Stretch *passage = &passages->stretches[i];
 
-		lengths[i] = (Length)
-		{
-			passage->last - passage->first, i
-		};
+		/* the longest first, then as they stand */
+		lengths[i] = (uint64) (PG_UINT32_MAX - (passage->last - passage->first)) << 32 | i;
 	}
-	sort_lengths(lengths, passages->n);
+	sort_hashes(lengths, passages->n);
 	for (size_t i = 0; i < Min(wanted, passages->n); i++)
-		chosen[lengths[i].number] = true;
+		chosen[(uint32) lengths[i]] = true;
 	pfree(lengths);
 	return chosen;
 }

@@ -20,6 +20,7 @@
 #include "miscadmin.h"
 
 #include "base/memory.h"
+#include "base/sort_uint64.h"
 #include "passages/word_places.h"
 #include "text/letters.h"
 
@@ -207,23 +208,6 @@ spans_to_graphemes(const char *utf8, size_t len, WordSpan *spans, size_t n)
 
 /* Characters */
 
-/* What is sorted is pointers to places. */
-typedef uint32 *PlaceAt;
-
-static inline int
-compare_places(const PlaceAt *a, const PlaceAt *b)
-{
-	return **a < **b ? -1 : **a > **b;
-}
-
-#define ST_SORT sort_places
-#define ST_ELEMENT_TYPE PlaceAt
-#define ST_COMPARE(a, b) compare_places(a, b)
-#define ST_SCOPE static
-#define ST_CHECK_FOR_INTERRUPTS
-#define ST_DEFINE
-#include "lib/sort_template.h"
-
 uint32
 count_characters(const char *start, const char *stop)
 {
@@ -257,28 +241,28 @@ count_server_characters(const char *start, const char *stop)
 void
 spans_to_characters(const char *utf8, WordSpan *spans, size_t n)
 {
-	PlaceAt    *places;
+	uint64	   *places;			/* each before its number */
 	uint32		at = 0;
 	uint32		characters = 0;
 
 	/* where bytes are all that the server knows */
 	if (GetDatabaseEncoding() == PG_SQL_ASCII || n == 0)
 		return;
-	places = MemoryContextAllocHuge(CurrentMemoryContext,
-									2 * n * sizeof(PlaceAt));
+	places = MemoryContextAllocHuge(CurrentMemoryContext, 2 * n * sizeof(uint64));
 	for (size_t i = 0; i < n; i++)
 	{
-		places[2 * i] = &spans[i].start;
-		places[2 * i + 1] = &spans[i].end;
+		places[2 * i] = (uint64) spans[i].start << 32 | (2 * i);
+		places[2 * i + 1] = (uint64) spans[i].end << 32 | (2 * i + 1);
 	}
-	sort_places(places, 2 * n);
+	sort_hashes(places, 2 * n);
 	for (size_t i = 0; i < 2 * n; i++)
 	{
-		uint32		place = *places[i];
+		WordSpan   *span = &spans[(uint32) places[i] / 2];
+		uint32		place = places[i] >> 32;
 
 		characters += count_server_characters(utf8 + at, utf8 + place);
 		at = place;
-		*places[i] = characters;
+		*((uint32) places[i] % 2 == 0 ? &span->start : &span->end) = characters;
 	}
 	pfree(places);
 }
