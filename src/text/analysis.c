@@ -70,28 +70,32 @@ static const char *const accents[] = {"fold"};
 static const char *const repeats[] = {"number"};
 static const char *const hyphens[] = {"join"};
 
-/* A word of the form name=value. */
+/* A word, of the form name=value unless n is 0. */
 typedef struct Setting
 {
-	const char *name;
+	const char *name;			/* NULL: the name of a language */
 	const char *const *values;	/* NULL = a number */
 	int			n;				/* of values; or the greatest number */
+	uint32		filter;			/* FILTER_... that it sets */
+	uint8		reading;		/* READING_... */
 } Setting;
 
-#define CHOICE(name, values) {(name), (values), lengthof(values)}
+#define CHOICE(name, values) (name), (values), lengthof(values)
 
 static const Setting settings[NUM_SLOTS] = {
-	[SLOT_MINLEN] = {"minlen", NULL, MAX_WORD_LIMIT},
-	[SLOT_MAXLEN] = {"maxlen", NULL, MAX_WORD_LIMIT},
-	[SLOT_DIGITS] = CHOICE("digits", digits),
-	[SLOT_ACCENTS] = CHOICE("accents", accents),
+	[SLOT_HTML] = {"html", NULL, 0, 0, READING_MARKUP},
+	[SLOT_STOP] = {"stop", NULL, 0, FILTER_STOP, 0},
+	[SLOT_MINLEN] = {"minlen", NULL, MAX_WORD_LIMIT, 0, 0},
+	[SLOT_MAXLEN] = {"maxlen", NULL, MAX_WORD_LIMIT, 0, 0},
+	[SLOT_DIGITS] = {CHOICE("digits", digits), FILTER_DIGITS, 0},
+	[SLOT_ACCENTS] = {CHOICE("accents", accents), FILTER_ACCENTS, 0},
 	/* WORDS_ANY has no name */
-	[SLOT_SCRIPT] = {"script", word_script_names + 1, NUM_WORD_SCRIPTS - 1},
-	[SLOT_REPEATS] = CHOICE("repeats", repeats),
-	[SLOT_HYPHENS] = CHOICE("hyphens", hyphens),
-	[SLOT_UNIT] = CHOICE("unit", units),
-	[SLOT_ORDER] = CHOICE("order", orders),
-	[SLOT_K] = {"k", NULL, MAX_SHINGLE_SIZE},
+	[SLOT_SCRIPT] = {"script", word_script_names + 1, NUM_WORD_SCRIPTS - 1, 0, 0},
+	[SLOT_REPEATS] = {CHOICE("repeats", repeats), FILTER_REPEATS, 0},
+	[SLOT_HYPHENS] = {CHOICE("hyphens", hyphens), 0, READING_JOINED},
+	[SLOT_UNIT] = {CHOICE("unit", units), 0, 0},
+	[SLOT_ORDER] = {CHOICE("order", orders), 0, 0},
+	[SLOT_K] = {"k", NULL, MAX_SHINGLE_SIZE, 0, 0},
 };
 
 typedef struct Parser
@@ -180,18 +184,22 @@ parse_number(Parser *parser, const Setting *setting, const char *value)
 					   setting->n)));
 }
 
-/* The value of a word of the form name=value. */
+/* Apply a word, whose value is NULL if it has none. */
 static bool
 parse_setting(Parser *parser, const char *value, Slot slot)
 {
 	SignatureSpec *spec = &parser->analysis->spec;
 	const Setting *setting = &settings[slot];
-	int			parsed = setting->values == NULL ?
-	parse_number(parser, setting, value) :
-	parse_choice(parser, setting, value);
+	int			parsed = 0;
 
+	if (setting->n > 0)
+		parsed = setting->values == NULL ?
+			parse_number(parser, setting, value) :
+			parse_choice(parser, setting, value);
 	if (parsed < 0)
 		return false;
+	spec->filters |= setting->filter;
+	parser->analysis->reading |= setting->reading;
 	switch (slot)
 	{
 		case SLOT_MINLEN:
@@ -200,20 +208,8 @@ parse_setting(Parser *parser, const char *value, Slot slot)
 		case SLOT_MAXLEN:
 			parser->maxlen = parsed;
 			break;
-		case SLOT_DIGITS:
-			spec->filters |= FILTER_DIGITS;
-			break;
-		case SLOT_ACCENTS:
-			spec->filters |= FILTER_ACCENTS;
-			break;
 		case SLOT_SCRIPT:
 			spec->filters |= (uint32) (parsed + 1) << 24;
-			break;
-		case SLOT_REPEATS:
-			spec->filters |= FILTER_REPEATS;
-			break;
-		case SLOT_HYPHENS:
-			parser->analysis->reading |= READING_JOINED;
 			break;
 		case SLOT_UNIT:
 			spec->unit = parsed;
@@ -221,40 +217,52 @@ parse_setting(Parser *parser, const char *value, Slot slot)
 		case SLOT_ORDER:
 			spec->order = parsed;
 			break;
-		default:
-			Assert(slot == SLOT_K);
+		case SLOT_K:
 			spec->k = parsed;
 			parser->analysis->has_k = true;
+			break;
+		default:
 			break;
 	}
 	return true;
 }
 
-/* The slot of a setting's name, or -1. */
+/* Return the slot of a word that has the form of its setting, or -1. */
 static int
-slot_by_name(const char *name, size_t len)
+slot_of_word(const char *word)
 {
+	size_t		len = strcspn(word, "=");
+
 	for (int i = 0; i < NUM_SLOTS; i++)
 	{
-		if (settings[i].name != NULL && strlen(settings[i].name) == len &&
-			memcmp(settings[i].name, name, len) == 0)
+		const char *name = settings[i].name;
+
+		if (name != NULL && strlen(name) == len &&
+			memcmp(name, word, len) == 0 &&
+			(settings[i].n > 0) == (word[len] == '='))
 			return i;
 	}
 	return -1;
 }
 
+/* Return a copy of a word in lower case. */
+static char *
+lower_word(const char *word, size_t len)
+{
+	char	   *copy = pnstrdup(word, len);
+
+	for (char *c = copy; *c != '\0'; c++)
+		*c = pg_ascii_tolower((unsigned char) *c);
+	return copy;
+}
+
 bool
 analysis_knows_word(const char *word, size_t len)
 {
-	char	   *lower = pnstrdup(word, len);
-	const char *equals = strchr(lower, '=');
+	char	   *lower = lower_word(word, len);
 	Language	language;
 
-	for (char *c = lower; *c != '\0'; c++)
-		*c = (*c >= 'A' && *c <= 'Z') ? *c + ('a' - 'A') : *c;
-	if (equals != NULL)
-		return slot_by_name(lower, equals - lower) >= 0;
-	return strcmp(lower, "html") == 0 || strcmp(lower, "stop") == 0 ||
+	return slot_of_word(lower) >= 0 ||
 		language_by_name(lower, strlen(lower), &language);
 }
 
@@ -335,34 +343,29 @@ meant(const char *word)
 	return nearest != NULL ? pstrdup(nearest) : list;
 }
 
+/* Is a word, up to its equals sign, in a list with a space around each word? */
+static bool
+is_listed(const char *word, const char *list)
+{
+	return strstr(list, psprintf(" %.*s ", (int) strcspn(word, "="), word)) != NULL;
+}
+
 /* The right place of a word that belongs to another argument, or NULL. */
 static char *
 said_elsewhere(const char *word)
 {
-	static const char *const weights[] = {
-		"tf", "tf-idf", "ntf-idf", "tf-ridf", "bm25"
-	};
-	static const char *const arguments[] = {
-		"max_gap", "max_words", "measure", "min_words", "size", "threshold"
-	};
-	static const char *const options[] = {
-		"fragmentdelimiter", "highlightall", "maxfragments", "maxwords",
-		"minwords", "shortword", "startsel", "stopsel"
-	};
-	size_t		len = strcspn(word, "=");
+	const char *equals = strchr(word, '=');
 
-	for (int i = 0; i < lengthof(weights); i++)
-		if (strcmp(weights[i], word) == 0)
-			return psprintf("A weight stands behind a lexicon: weighted_words(doc, lexicon, '%s').",
-							word);
-	for (int i = 0; i < lengthof(arguments) && word[len] == '='; i++)
-		if (strncmp(arguments[i], word, len) == 0 && arguments[i][len] == '\0')
-			return psprintf("It is an argument of its own: %s => %s.",
-							arguments[i], shown(word + len + 1));
-	for (int i = 0; i < lengthof(options) && word[len] == '='; i++)
-		if (strncmp(options[i], word, len) == 0 && options[i][len] == '\0')
-			return psprintf("It stands in the argument options: options => '%s'.",
-							shown(word));
+	if (equals == NULL)
+		return !is_listed(word, " tf tf-idf ntf-idf tf-ridf bm25 ") ? NULL :
+			psprintf("A weight stands behind a lexicon: weighted_words(doc, lexicon, '%s').",
+					 word);
+	if (is_listed(word, " max_gap max_words measure min_words size threshold "))
+		return psprintf("It is an argument of its own: %.*s => %s.",
+						(int) (equals - word), word, shown(equals + 1));
+	if (is_listed(word, " fragmentdelimiter highlightall maxfragments maxwords minwords shortword startsel stopsel "))
+		return psprintf("It stands in the argument options: options => '%s'.",
+						shown(word));
 	return NULL;
 }
 
@@ -371,20 +374,17 @@ static char *
 way_out(const char *word)
 {
 	char	   *said = meant(word);
-	StringInfoData list;
 
 	if (said != NULL)
 		return psprintf("Say \"%s\".", said);
 	said = said_elsewhere(word);
 	if (said != NULL)
 		return said;
-	initStringInfo(&list);
-	language_list(&list);
 	return psprintf("Known are html, stop, minlen=N, maxlen=N, digits=drop, "
 					"accents=fold, script=NAME, repeats=number, hyphens=join, "
 					"unit=word|char|sentence|line|letter, "
 					"order=keep|sorted|xor|sum, k=N and the languages %s.",
-					list.data);
+					language_list(false));
 }
 
 static bool
@@ -401,32 +401,16 @@ unrecognized(Parser *parser, const char *word)
 static bool
 parse_word(Parser *parser, const char *word)
 {
-	Analysis   *analysis = parser->analysis;
 	const char *equals = strchr(word, '=');
+	int			slot = slot_of_word(word);
 	Language	language;
-	int			slot;
 
-	if (equals != NULL)
-	{
-		slot = slot_by_name(word, equals - word);
-		if (slot < 0)
-			return unrecognized(parser, word);
+	if (slot >= 0)
 		return fill_slot(parser, slot, word) &&
-			parse_setting(parser, equals + 1, slot);
-	}
-	if (strcmp(word, "html") == 0)
-	{
-		analysis->reading |= READING_MARKUP;
-		return fill_slot(parser, SLOT_HTML, word);
-	}
-	if (strcmp(word, "stop") == 0)
-	{
-		analysis->spec.filters |= FILTER_STOP;
-		return fill_slot(parser, SLOT_STOP, word);
-	}
+			parse_setting(parser, equals == NULL ? NULL : equals + 1, slot);
 	if (!language_by_name(word, strlen(word), &language))
 		return unrecognized(parser, word);
-	analysis->spec.language = language;
+	parser->analysis->spec.language = language;
 	return fill_slot(parser, SLOT_LANGUAGE, word);
 }
 
@@ -435,7 +419,6 @@ static bool
 check_together(Parser *parser)
 {
 	SignatureSpec *spec = &parser->analysis->spec;
-	StringInfoData list;
 
 	if (parser->minlen > 0 && parser->maxlen > 0 &&
 		parser->minlen > parser->maxlen)
@@ -447,19 +430,11 @@ check_together(Parser *parser)
 	if (!(spec->filters & FILTER_STOP) ||
 		language_stop_words((Language) spec->language) != NULL)
 		return true;
-	initStringInfo(&list);
-	for (int i = 0; i < NUM_LANGUAGES; i++)
-	{
-		if (language_stop_words((Language) i) != NULL &&
-			language_is_available((Language) i))
-			appendStringInfo(&list, "%s%s", list.len > 0 ? ", " : "",
-							 language_name(i));
-	}
 	ereturn(parser->escontext, false,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("there is no list of stop words for language \"%s\"",
 					language_name(spec->language)),
-			 errhint("Languages with one are %s.", list.data)));
+			 errhint("Languages with one are %s.", language_list(true))));
 }
 
 static bool
@@ -481,7 +456,6 @@ analysis_parse(const char *str, size_t len, Node *escontext)
 	for (;;)
 	{
 		const char *start;
-		char	   *word;
 
 		while (str < end && is_space(*str))
 			str++;
@@ -489,10 +463,7 @@ analysis_parse(const char *str, size_t len, Node *escontext)
 			break;
 		for (start = str; str < end && !is_space(*str); str++)
 			continue;
-		word = pnstrdup(start, str - start);
-		for (char *c = word; *c != '\0'; c++)
-			*c = (*c >= 'A' && *c <= 'Z') ? *c + ('a' - 'A') : *c;
-		if (!parse_word(&parser, word))
+		if (!parse_word(&parser, lower_word(start, str - start)))
 			return NULL;
 	}
 	if (!check_together(&parser))

@@ -71,18 +71,21 @@ language_is_available(Language language)
 	return false;
 }
 
-void
-language_list(StringInfo out)
+char *
+language_list(bool with_stop_words)
 {
-	bool		first = true;
+	StringInfoData list;
 
+	initStringInfo(&list);
 	for (int i = 0; i < NUM_LANGUAGES; i++)
 	{
-		if (!language_is_available((Language) i))
-			continue;
-		appendStringInfo(out, "%s%s", first ? "" : ", ", names[i]);
-		first = false;
+		Language	language = (Language) i;
+
+		if (language_is_available(language) &&
+			(!with_stop_words || language_stop_words(language) != NULL))
+			appendStringInfo(&list, "%s%s", list.len > 0 ? ", " : "", names[i]);
 	}
+	return list.data;
 }
 
 /* As their authors wrote them (see test/data/text_tables) */

@@ -5,8 +5,6 @@
 #ifndef NEARDUP_LANGUAGES_H
 #define NEARDUP_LANGUAGES_H
 
-#include "lib/stringinfo.h"
-
 /*
  * Stored in headers: a number, once given, belongs to its language for ever.
  * Ukrainian and Persian have no stemmer, only letter rules and stop words; those
@@ -41,10 +39,10 @@ typedef enum Language
 extern bool language_by_name(const char *name, size_t len, Language *language);
 
 /*
- * Appends, separated by commas, the names of the languages that can be used
- * with the libstemmer of this server.
+ * Return, separated by commas, the names of the languages that can be used with the
+ * libstemmer of this server, or of those that have stop words.
  */
-extern void language_list(StringInfo out);
+extern char *language_list(bool with_stop_words);
 
 /*
  * The available language whose name differs least from `name`, in two letters at

@@ -163,10 +163,14 @@ put_turkish_text(const UChar32 *source, int n, UChar *dest)
 	return result;
 }
 
-int32
-letters_fold(LetterRules rules, const UChar32 *source, int n,
-			 UChar *scratch, UChar *dest, int32 capacity)
+/*
+ * NFKC case folding of n <= SEGMENT_MAX code points into dest, which has room for
+ * MAX_FOLDING units for each.  Returns the number of units.
+ */
+static int32
+fold(LetterRules rules, const UChar32 *source, int n, UChar *dest)
 {
+	static UChar scratch[2 * SEGMENT_MAX];
 	UErrorCode	status = U_ZERO_ERROR;
 	int32		length = 0;
 
@@ -180,10 +184,9 @@ letters_fold(LetterRules rules, const UChar32 *source, int n,
 		length = put_turkish(source[0], scratch, 0);
 	else
 		length = put_turkish_text(source, n, scratch);
-	length = unorm2_normalize(folding, scratch, length, dest, capacity,
+	length = unorm2_normalize(folding, scratch, length, dest, n * MAX_FOLDING,
 							  &status);
-	if (status != U_BUFFER_OVERFLOW_ERROR)
-		icu_require(status, "fold case");
+	icu_require(status, "fold case");
 	return length;
 }
 
@@ -273,8 +276,12 @@ without_accents(UChar32 c)
 	return without_stroke(c);
 }
 
-UChar32
-letter_after_folding(LetterRules rules, UChar32 c)
+/*
+ * The letter rules that apply after folding: the code point that stands for
+ * c, or 0 if it vanishes.
+ */
+static UChar32
+after_folding(LetterRules rules, UChar32 c)
 {
 	bool		arabic = RULES_LANGUAGE(rules) == RULES_ARABIC;
 
@@ -300,6 +307,55 @@ letter_after_folding(LetterRules rules, UChar32 c)
 			return 0x0647;
 		default:
 			return is_arabic_mark(c) ? 0 : c;
+	}
+}
+
+/* Makes nikhahit and aa one letter again, as writers have it. */
+static bool
+join_aa(FoldedText *text, UChar32 c)
+{
+	UChar32		last;
+	size_t		i = text->nbytes;
+
+	if (text->nbytes < text->word + 3)
+		return false;
+	U8_PREV_UNSAFE(text->bytes, i, last);
+	if (last != (c == THAI_AA ? THAI_NIKHAHIT : LAO_NIGGAHITA))
+		return false;
+	text	  ->nbytes = i;
+
+	folded_put(text, c == THAI_AA ? THAI_AM : LAO_AM);
+	return true;
+}
+
+void
+letters_append(LetterRules rules, const UChar32 *source, int n, FoldedText *text)
+{
+	static UChar folded[SEGMENT_MAX * MAX_FOLDING];
+	int32		length = fold(rules, source, n, folded);
+
+	for (int32 i = 0; i < length;)
+	{
+		bool		first = text->nbytes == text->word;
+		UChar32		c;
+
+		U16_NEXT_UNSAFE(folded, i, c);
+		c = after_folding(rules, c);
+		if (c == 0 || (first && letter_is_mark(c)) ||
+			((c == THAI_AA || c == LAO_AA) && join_aa(text, c)))
+			continue;
+		/* see RUN_BYTES */
+		if (text->nbytes > RUN_BYTES)
+			elog(ERROR, "folded word is too long");
+		/* an apostrophe is here only where it belongs to the word */
+		if (c == '\'' || (letter_is_word(c) && c != 0x02BC))
+			folded_put(text, c);
+		else if (!first)
+		{
+			text	  ->bytes[text->nbytes++] = ' ';
+			text	  ->word = text->nbytes;
+			text	  ->split = true;
+		}
 	}
 }
 
@@ -365,6 +421,7 @@ classify_word(LetterRules rules, UChar32 c, const UChar *folded, int32 n)
 	int32		i = 0;
 	uint32		flags = 0;
 
+	/* all that do are default ignorables, which vanishes() knows */
 	if (n == 0)
 		elog(ERROR, "code point %X folds to nothing", (unsigned int) c);
 
@@ -385,13 +442,12 @@ classify_word(LetterRules rules, UChar32 c, const UChar *folded, int32 n)
 	if (i < n || !letter_is_word(code) ||
 		letter_is_mark(code) != letter_is_mark(c))
 		return pack(LETTER_HARD, 0, flags);
-	return pack(LETTER_SIMPLE, letter_after_folding(rules, code), flags);
+	return pack(LETTER_SIMPLE, after_folding(rules, code), flags);
 }
 
 Letter
 letter_classify(LetterRules rules, UChar32 c)
 {
-	UChar		scratch[2];
 	UChar		folded[MAX_FOLDING];
 	int32		n;
 
@@ -404,7 +460,7 @@ letter_classify(LetterRules rules, UChar32 c)
 		return pack(LETTER_NOTHING, 0, 0);
 	if (!letter_is_word(c))
 		return pack(LETTER_SEPARATOR, 0, 0);
-	n = letters_fold(rules, &c, 1, scratch, folded, MAX_FOLDING);
+	n = fold(rules, &c, 1, folded);
 	if (letter_is_number(c) && u_memchr(folded, 0x2044, n) != NULL)
 		return pack(LETTER_FRACTION, 0, 0);
 	return classify_word(rules, c, folded, n);

@@ -5,6 +5,7 @@
 #ifndef NEARDUP_LETTERS_H
 #define NEARDUP_LETTERS_H
 
+#include <unicode/utf8.h>
 #include <unicode/utypes.h>
 
 /*
@@ -100,19 +101,48 @@ letter_of(LetterRules rules, UChar32 c)
 	return letter_remember(rules, c);
 }
 
-/*
- * NFKC case folding of n code points into dest, which has room for capacity
- * UTF-16 units.  scratch has room for 2 * n.  Returns the length of the
- * result, which may be more than capacity: then dest is too small.
- */
-extern int32 letters_fold(LetterRules rules, const UChar32 *source, int n,
-						  UChar *scratch, UChar *dest, int32 capacity);
+#define WORD_MAX	1024		/* code points of the text, before folding */
 
 /*
- * The letter rules that apply after folding: the code point that stands for
- * c, or 0 if it vanishes.
+ * Code points that may follow the last of WORD_MAX because no boundary stands
+ * before them.
  */
-extern UChar32 letter_after_folding(LetterRules rules, UChar32 c);
+#define WORD_SLACK	64
+
+/* Code points in a segment; for tests a whole run, with what vanishes. */
+#define SEGMENT_MAX		(2 * (WORD_MAX + WORD_SLACK))
+
+/*
+ * Room for what a run folds to: a code point of 3 bytes may become 33
+ * (U+FDFA), no other grows by more.
+ */
+#define RUN_BYTES	((WORD_MAX + WORD_SLACK) * 33)
+
+/* A run, folded, in UTF-8: words with a space between any two. */
+typedef struct FoldedText
+{
+	size_t		nbytes;
+	size_t		word;			/* where the last word begins */
+	bool		split;			/* there is a space */
+	char		bytes[RUN_BYTES + 4];
+} FoldedText;
+
+static inline void
+folded_put(FoldedText *text, UChar32 c)
+{
+	size_t		n = text->nbytes;
+
+	Assert(n + U8_MAX_LENGTH <= sizeof(text->bytes));
+	U8_APPEND_UNSAFE(text->bytes, n, c);
+	text	  ->nbytes = n;
+}
+
+/*
+ * Append n <= SEGMENT_MAX code points, as NFKC case folding and then the letter rules
+ * have them; what separates words is a space.
+ */
+extern void letters_append(LetterRules rules, const UChar32 *source, int n,
+						   FoldedText *text);
 
 /* Whether a code point is a letter, a mark or a number. */
 extern bool letter_is_word(UChar32 c);

@@ -133,25 +133,6 @@ skip_comment(const char *p, const char *end)
 	return end;
 }
 
-/* Where in a tag's attributes we are. */
-typedef enum AttributePart
-{
-	ATTRIBUTE_NAME,				/* or between two attributes */
-	ATTRIBUTE_EQUALS,			/* behind an equals sign and white space */
-	ATTRIBUTE_VALUE,			/* in a value without quotes */
-} AttributePart;
-
-/* The part that follows c, which is no quote that counts. */
-static AttributePart
-behind_attribute(AttributePart part, char c)
-{
-	if (is_space(c))
-		return part == ATTRIBUTE_EQUALS ? ATTRIBUTE_EQUALS : ATTRIBUTE_NAME;
-	if (part != ATTRIBUTE_NAME)
-		return ATTRIBUTE_VALUE;
-	return c == '=' ? ATTRIBUTE_EQUALS : ATTRIBUTE_NAME;
-}
-
 /*
  * Behind the tag whose attributes begin at p.  A quote counts only where a
  * value begins, behind an equals sign.
@@ -159,24 +140,22 @@ behind_attribute(AttributePart part, char c)
 static const char *
 skip_attributes(const char *p, const char *end)
 {
-	AttributePart part = ATTRIBUTE_NAME;
-
-	while (p < end)
+	while (p < end && *p != '>')
 	{
-		char		c = *p++;
-
-		if (c == '>')
-			return p;
-		if (part == ATTRIBUTE_EQUALS && (c == '"' || c == '\''))
+		if (*p++ != '=')
+			continue;
+		while (p < end && is_space(*p))
+			p++;
+		if (p < end && (*p == '"' || *p == '\''))
 		{
 			CHECK_FOR_INTERRUPTS();
-			p = behind(p, end, c);
-			part = ATTRIBUTE_NAME;
+			p = behind(p + 1, end, *p);
 		}
 		else
-			part = behind_attribute(part, c);
+			while (p < end && *p != '>' && !is_space(*p))
+				p++;
 	}
-	return end;
+	return p < end ? p + 1 : end;
 }
 
 /* The end tag </name that closes a script or style whose content is at p. */

@@ -127,7 +127,6 @@ static struct sb_stemmer *
 load_stemmer(uint8 language)
 {
 	struct sb_stemmer *stemmer;
-	StringInfoData list;
 
 	if (language_is_available((Language) language))
 	{
@@ -140,13 +139,11 @@ load_stemmer(uint8 language)
 							   language_name(language))));
 		return stemmer;
 	}
-	initStringInfo(&list);
-	language_list(&list);
 	ereport(ERROR,
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 			 errmsg("libstemmer of this server cannot stem language \"%s\"",
 					language_name(language)),
-			 errhint("Languages that can be used are %s.", list.data)));
+			 errhint("Languages that can be used are %s.", language_list(false))));
 	return NULL;
 }
 

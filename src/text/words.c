@@ -36,9 +36,6 @@
 #define SOFT_HYPHEN		0x00AD
 #define NOT_SIGN		0x00AC	/* what OCR makes of a soft hyphen */
 
-/* Code points in a segment; for tests a whole run, with what vanishes. */
-#define SEGMENT_MAX		(2 * (WORD_MAX + WORD_SLACK))
-
 /* Where a segment of a run begins: as folded, and in the document. */
 typedef struct Place
 {
@@ -89,9 +86,6 @@ typedef enum Behind
 typedef struct Run
 {
 	int			nletters;		/* code points in it, but those that vanish */
-	size_t		nbytes;			/* bytes of it folded so far */
-	size_t		word;			/* where its current word begins */
-	bool		split;			/* it holds separators */
 	bool		spaceless;		/* it holds a script without spaces */
 	bool		cyrillic;		/* its last letter is Cyrillic */
 	Behind		behind;
@@ -128,15 +122,12 @@ struct WordScanner
 	Run			run;
 	Parts		parts;
 	Tracking	track;
-	UChar	   *folded;			/* what ICU folds a segment to */
-	int32		folded_size;	/* in units */
 	MemoryContext context;		/* owns all that is allocated later */
 	Chunk		chunk;
 
 	/* not set to zero */
 	UChar32		source[SEGMENT_MAX];	/* the segment's code points */
-	UChar		scratch[2 * SEGMENT_MAX];	/* the same in UTF-16 */
-	char		bytes[RUN_BYTES + 4];	/* the run, folded */
+	FoldedText	folded;			/* the run, folded */
 };
 
 WordScanner *
@@ -152,8 +143,6 @@ words_create(LetterRules rules, int flags)
 	scanner->rules = rules;
 	scanner->flags = flags;
 	scanner->context = CurrentMemoryContext;
-	scanner->folded_size = 64;
-	scanner->folded = palloc(scanner->folded_size * sizeof(UChar));
 	return scanner;
 }
 
@@ -234,21 +223,6 @@ note_place(WordScanner *scanner, uint32 folded, uint32 at)
 	};
 }
 
-/* Letters of two bytes from p to the end of what has been read. */
-static pg_noinline void
-note_plain(WordScanner *scanner, const unsigned char *p)
-{
-	uint32		at = place_of(scanner, p);
-	uint32		len = scanner->at - p;
-
-	if (scanner->run.nletters == (int) len / 2)
-		scanner->track.run.start = at;
-	scanner->track.run.end = place_behind(scanner, scanner->at);
-	for (uint32 i = 0; i < len; i += 2)
-		note_place(scanner, scanner->run.nbytes - len + i,
-				   scanner->track.in_place ? at + i : at);
-}
-
 /*
  * A code point that ends before next has been taken, after which the run has
  * nletters more than `before`.
@@ -277,7 +251,7 @@ span_of_part(const WordScanner *scanner, uint32 start, uint32 stop)
 	WordSpan	span = scanner->track.run;
 	int			i = 0;
 
-	Assert(start < stop && stop <= scanner->run.nbytes);
+	Assert(start < stop && stop <= scanner->folded.nbytes);
 	while (i < scanner->track.nplaces && scanner->track.places[i].folded <= start)
 		span.start = scanner->track.places[i++].at;
 	while (i < scanner->track.nplaces && scanner->track.places[i].folded < stop)
@@ -287,94 +261,19 @@ span_of_part(const WordScanner *scanner, uint32 start, uint32 stop)
 	return span;
 }
 
-/* Folded code points into the run */
-
-static inline void
-put_utf8(WordScanner *scanner, UChar32 c)
-{
-	size_t		n = scanner->run.nbytes;
-
-	Assert(n + U8_MAX_LENGTH <= sizeof(scanner->bytes));
-	U8_APPEND_UNSAFE(scanner->bytes, n, c);
-	scanner->run.nbytes = n;
-}
-
-/* Makes nikhahit and aa one letter again, as writers have it. */
-static bool
-join_aa(WordScanner *scanner, UChar32 c)
-{
-	UChar32		before = c == THAI_AA ? THAI_NIKHAHIT : LAO_NIGGAHITA;
-	UChar32		joined = c == THAI_AA ? THAI_AM : LAO_AM;
-	UChar32		last;
-	size_t		i = scanner->run.nbytes;
-
-	if (scanner->run.nbytes < scanner->run.word + 3)
-		return false;
-	U8_PREV_UNSAFE(scanner->bytes, i, last);
-	if (last != before)
-		return false;
-	scanner->run.nbytes = i;
-	put_utf8(scanner, joined);
-	return true;
-}
-
-/* Any code point that ICU has folded. */
-static void
-put_folded(WordScanner *scanner, UChar32 c)
-{
-	bool		first = scanner->run.nbytes == scanner->run.word;
-
-	c = letter_after_folding(scanner->rules, c);
-	if (c == 0 || (first && letter_is_mark(c)))
-		return;
-	if ((c == THAI_AA || c == LAO_AA) && join_aa(scanner, c))
-		return;
-	if (scanner->run.nbytes > RUN_BYTES)
-		elog(ERROR, "folded word is too long");
-
-	/* an apostrophe is here only where it belongs to the word */
-	if (c == '\'' || (letter_is_word(c) && c != 0x02BC))
-		put_utf8(scanner, c);
-	else if (!first)
-	{
-		scanner->bytes[scanner->run.nbytes++] = ' ';
-		scanner->run.word = scanner->run.nbytes;
-		scanner->run.split = true;
-	}
-}
+/* The run */
 
 /* Has ICU fold the segment, if that is still to be done. */
 static void
 fold_segment(WordScanner *scanner)
 {
-	int32		n;
-
 	if (!scanner->run.unfolded)
 		return;
 	Assert(scanner->run.nsegment >= 1 && scanner->run.nsegment <= SEGMENT_MAX);
 	scanner->run.unfolded = false;
-	for (;;)
-	{
-		n = letters_fold(scanner->rules, scanner->source, scanner->run.nsegment,
-						 scanner->scratch, scanner->folded,
-						 scanner->folded_size);
-		if (n <= scanner->folded_size)
-			break;
-		pfree(scanner->folded);
-		scanner->folded = MemoryContextAlloc(scanner->context,
-											 n * sizeof(UChar));
-		scanner->folded_size = n;
-	}
-	for (int32 i = 0; i < n;)
-	{
-		UChar32		c;
-
-		U16_NEXT_UNSAFE(scanner->folded, i, c);
-		put_folded(scanner, c);
-	}
+	letters_append(scanner->rules, scanner->source, scanner->run.nsegment,
+				   &scanner->folded);
 }
-
-/* The run */
 
 static inline void
 begin_segment(WordScanner *scanner, UChar32 c)
@@ -382,9 +281,9 @@ begin_segment(WordScanner *scanner, UChar32 c)
 	fold_segment(scanner);
 	scanner->source[0] = c;
 	scanner->run.nsegment = 1;
-	scanner->run.segment_at = scanner->run.nbytes;
+	scanner->run.segment_at = scanner->folded.nbytes;
 	if (unlikely(scanner->track.source != NULL))
-		note_place(scanner, scanner->run.nbytes, scanner->track.here);
+		note_place(scanner, scanner->folded.nbytes, scanner->track.here);
 }
 
 /* Takes c into the segment, whose folded form is void with that. */
@@ -397,7 +296,7 @@ extend_segment(WordScanner *scanner, UChar32 c)
 		scanner->source[scanner->run.nsegment++] = c;
 	if (!scanner->run.unfolded)
 	{
-		scanner->run.nbytes = scanner->run.segment_at;
+		scanner->folded.nbytes = scanner->run.segment_at;
 		scanner->run.unfolded = true;
 	}
 }
@@ -425,21 +324,21 @@ add_letter(WordScanner *scanner, UChar32 c, Letter letter)
 	if (LETTER_CLASS(letter) == LETTER_AA)
 	{
 		/* simple but behind a nikhahit; and that cannot begin a word */
-		size_t		i = scanner->run.nbytes;
+		size_t		i = scanner->folded.nbytes;
 		UChar32		last = 0;
 
-		if (i >= scanner->run.word + 3)
-			U8_PREV_UNSAFE(scanner->bytes, i, last);
+		if (i >= scanner->folded.word + 3)
+			U8_PREV_UNSAFE(scanner->folded.bytes, i, last);
 		simple = last != THAI_NIKHAHIT && last != LAO_NIGGAHITA;
-		if (scanner->run.nbytes == scanner->run.word &&
+		if (scanner->folded.nbytes == scanner->folded.word &&
 			(c == THAI_AM || c == LAO_AM))
 			code = c == THAI_AM ? THAI_AA : LAO_AA;
 	}
 	if (simple)
 	{
 		if (code != 0 && (!(letter & LETTER_IS_MARK) ||
-						  scanner->run.nbytes > scanner->run.word))
-			put_utf8(scanner, code);
+						  scanner->folded.nbytes > scanner->folded.word))
+			folded_put(&scanner->folded, code);
 	}
 	else if (letter & LETTER_IS_BOUNDARY)
 		scanner->run.unfolded = true;
@@ -457,7 +356,7 @@ add_apostrophe(WordScanner *scanner)
 		return;
 	}
 	begin_segment(scanner, '\'');
-	put_utf8(scanner, '\'');
+	folded_put(&scanner->folded, '\'');
 }
 
 /* Gets a further block; false at the end of the text. */
@@ -489,27 +388,13 @@ peek(WordScanner *scanner, const unsigned char **next)
 	const unsigned char *p = scanner->at;
 	UChar32		c;
 
-	Assert(p < scanner->end);
-	if (p[0] < 0x80)
-	{
-		*next = p + 1;
-		return p[0];
-	}
-	if (p[0] >= 0xC2 && p[0] <= 0xDF && scanner->end - p >= 2 &&
-		(p[1] & 0xC0) == 0x80)
-	{
-		*next = p + 2;
-		return ((p[0] & 0x1F) << 6) | (p[1] & 0x3F);
-	}
-	else
-	{
-		int32		i = 0;
-		int32		n = Min(scanner->end - p, 4);
+	int32		i = 0;
+	int32		n = Min(scanner->end - p, 4);
 
-		U8_NEXT(p, i, n, c);
-		*next = p + i;
-		return c >= 0 ? c : 0xFFFD;
-	}
+	Assert(n > 0);
+	U8_NEXT(p, i, n, c);
+	*next = p + i;
+	return c >= 0 ? c : 0xFFFD;
 }
 
 /* Words divided at a line end */
@@ -623,7 +508,7 @@ ends_before(WordScanner *scanner, UChar32 c, Letter letter)
 	return scanner->cut;
 }
 
-/* The next step of read_run(). */
+/* The next step of next_run(). */
 typedef enum Step
 {
 	STEP_ON,					/* go on behind the code point */
@@ -688,7 +573,7 @@ read_plain(WordScanner *scanner)
 {
 	const unsigned char *p = scanner->at;
 	const unsigned char *end;
-	size_t		n = scanner->run.nbytes;
+	size_t		n = scanner->folded.nbytes;
 	UChar32		c = 0;
 	Letter		last = 0;
 
@@ -709,8 +594,8 @@ read_plain(WordScanner *scanner)
 		if ((letter & PLAIN_MASK) != PLAIN_LETTER ||
 			code < 0x80 || code > 0x7FF)
 			break;
-		scanner->bytes[n++] = 0xC0 | (code >> 6);
-		scanner->bytes[n++] = 0x80 | (code & 0x3F);
+		scanner->folded.bytes[n++] = 0xC0 | (code >> 6);
+		scanner->folded.bytes[n++] = 0x80 | (code & 0x3F);
 		c = here;
 		last = letter;
 	}
@@ -721,30 +606,31 @@ read_plain(WordScanner *scanner)
 	scanner->source[0] = c;
 	scanner->run.nsegment = 1;
 	scanner->run.segment_at = n - 2;
-	scanner->run.nbytes = n;
+	scanner->folded.nbytes = n;
 	scanner->at = p;
 }
 
-/*
- * Reads on to the end of the run, which may have begun.  False if the text
- * ends before one begins.
- */
-static pg_attribute_always_inline bool
-read_run_as(WordScanner *scanner, bool tracks)
+/* Read the next run, folded; return false at the end of the text. */
+static bool
+next_run(WordScanner *scanner)
 {
+	bool		tracks = scanner->track.source != NULL;
 	Step		step = STEP_ON;
 
+	scanner->continues = scanner->cut;
+	scanner->cut = false;
+	memset(&scanner->run, 0, sizeof(Run));
+	memset(&scanner->folded, 0, offsetof(FoldedText, bytes));
+	scanner->track.nplaces = 0;
 	while (step == STEP_ON)
 	{
-		const unsigned char *start = scanner->at;
 		const unsigned char *next;
 		UChar32		c;
 		Letter		letter;
 		int			before;
 
-		read_plain(scanner);
-		if (tracks && scanner->at > start)
-			note_plain(scanner, start);
+		if (!tracks)
+			read_plain(scanner);
 		if (scanner->at == scanner->end && !refill(scanner))
 			break;
 		c = peek(scanner, &next);
@@ -763,40 +649,14 @@ read_run_as(WordScanner *scanner, bool tracks)
 	return scanner->run.nletters > 0;
 }
 
-static pg_noinline bool
-read_run_tracking(WordScanner *scanner)
-{
-	return read_run_as(scanner, true);
-}
-
-/* Compiled twice, so that without places nothing asks for them. */
-static inline bool
-read_run(WordScanner *scanner)
-{
-	if (unlikely(scanner->track.source != NULL))
-		return read_run_tracking(scanner);
-	return read_run_as(scanner, false);
-}
-
-/* The next run, folded; false at the end of the text. */
-static bool
-next_run(WordScanner *scanner)
-{
-	scanner->continues = scanner->cut;
-	scanner->cut = false;
-	memset(&scanner->run, 0, sizeof(Run));
-	scanner->track.nplaces = 0;
-	return read_run(scanner);
-}
-
 /* Splits a run that holds several words. */
 static void
 split_run(WordScanner *scanner)
 {
 	MemoryContext old;
 
-	scanner->parts.at = scanner->bytes;
-	scanner->parts.end = scanner->bytes + scanner->run.nbytes;
+	scanner->parts.at = scanner->folded.bytes;
+	scanner->parts.end = scanner->folded.bytes + scanner->folded.nbytes;
 	scanner->parts.folded_at = 0;
 	if (!scanner->run.spaceless || !(scanner->flags & WORDS_SEGMENT))
 		return;
@@ -809,7 +669,7 @@ split_run(WordScanner *scanner)
 	}
 	scanner->parts.at = scanner->parts.pieces;
 	scanner->parts.end = scanner->parts.pieces +
-		segmenter_split(scanner->parts.segmenter, scanner->bytes, scanner->run.nbytes,
+		segmenter_split(scanner->parts.segmenter, scanner->folded.bytes, scanner->folded.nbytes,
 						scanner->parts.pieces);
 }
 
@@ -832,7 +692,7 @@ next_chunk(WordScanner *scanner)
 
 /*
  * The next run, if it is of ASCII and ends in the chunk: its start and end in
- * the chunk.  False if the next run, or the end of the text, is read_run()'s.
+ * the chunk.  False if the next run, or the end of the text, is next_run()'s.
  */
 static inline bool
 next_ascii(WordScanner *scanner, int *start, int *stop)
@@ -916,8 +776,9 @@ hash_further_runs(WordScanner *scanner, uint64 *hashes, WordSpan *spans,
 	return n;
 }
 
-static pg_attribute_always_inline size_t
-hash_ascii(WordScanner *scanner, uint64 *hashes, WordSpan *spans, size_t max)
+size_t
+words_hash_ascii(WordScanner *scanner, uint64 *hashes, WordSpan *spans,
+				 size_t max)
 {
 	size_t		n = 0;
 	int			start;
@@ -937,16 +798,6 @@ hash_ascii(WordScanner *scanner, uint64 *hashes, WordSpan *spans, size_t max)
 	return n;
 }
 
-/* The loop is compiled twice, so that one without spans does not ask. */
-size_t
-words_hash_ascii(WordScanner *scanner, uint64 *hashes, WordSpan *spans,
-				 size_t max)
-{
-	if (spans != NULL)
-		return hash_ascii(scanner, hashes, spans, max);
-	return hash_ascii(scanner, hashes, NULL, max);
-}
-
 /*
  * Finds where the next word of a run that holds several stands, of len bytes:
  * the run has the same words as its pieces, but fewer spaces between them.
@@ -954,7 +805,7 @@ words_hash_ascii(WordScanner *scanner, uint64 *hashes, WordSpan *spans,
 static void
 track_part(WordScanner *scanner, size_t len)
 {
-	while (scanner->bytes[scanner->parts.folded_at] == ' ')
+	while (scanner->folded.bytes[scanner->parts.folded_at] == ' ')
 		scanner->parts.folded_at++;
 	scanner->track.word = span_of_part(scanner, scanner->parts.folded_at,
 									   scanner->parts.folded_at + len);
@@ -979,7 +830,7 @@ words_next(WordScanner *scanner, const char **word, size_t *len)
 				p++;
 			*len = p - *word;
 			scanner->parts.at = p;
-			Assert(scanner->run.split || scanner->run.spaceless);
+			Assert(scanner->folded.split || scanner->run.spaceless);
 			if (unlikely(scanner->track.source != NULL))
 				track_part(scanner, *len);
 			return true;
@@ -996,12 +847,12 @@ words_next(WordScanner *scanner, const char **word, size_t *len)
 		scanner->chunk.no_ascii = false;
 		if (!next_run(scanner))
 			return false;
-		if (scanner->run.split || (scanner->run.spaceless && (scanner->flags & WORDS_SEGMENT)))
+		if (scanner->folded.split || (scanner->run.spaceless && (scanner->flags & WORDS_SEGMENT)))
 			split_run(scanner);
-		else if (scanner->run.nbytes > 0)
+		else if (scanner->folded.nbytes > 0)
 		{
-			*word = scanner->bytes;
-			*len = scanner->run.nbytes;
+			*word = scanner->folded.bytes;
+			*len = scanner->folded.nbytes;
 			scanner->track.word = scanner->track.run;
 			return true;
 		}

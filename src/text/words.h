@@ -77,20 +77,6 @@ extern bool words_continues(const WordScanner *scanner);
 extern void words_use_icu_only(WordScanner *scanner);
 #endif
 
-#define WORD_MAX	1024		/* code points of the text, before folding */
-
-/*
- * Code points that may follow the last of WORD_MAX because no boundary stands
- * before them.
- */
-#define WORD_SLACK	64
-
-/*
- * Room for what a run folds to: a code point of 3 bytes may become 33
- * (U+FDFA), no other grows by more.
- */
-#define RUN_BYTES	((WORD_MAX + WORD_SLACK) * 33)
-
 /* segment.c */
 typedef struct Segmenter Segmenter;
 
