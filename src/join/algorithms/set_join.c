@@ -75,7 +75,7 @@ prefix_indexed_keys(Search *search, const JoinSet *set)
 	return prefix <= dropped ? 0 : Min(prefix - dropped, set->nkeys);
 }
 
-/* Counts one shared token, with `rest` elements behind it in the probing set. */
+/* Count one shared token, with `rest` elements behind it in the probing set. */
 static inline void
 accumulate(Search *search, const PrefixProbe *probe, const Posting *posting,
 		   uint32 i, uint32 rest)
@@ -437,7 +437,7 @@ second_allows(Search *search, ImageProbe *probe, uint32 set, int allowed)
 								probe->second) <= allowed;
 }
 
-/* Makes a small set a candidate, if it is none yet, and fetches it into the cache. */
+/* Make a small set a candidate, if it is none yet, and fetch it into the cache. */
 static inline void
 add_small(Search *search, const ImageProbe *probe, uint32 set)
 {
@@ -453,7 +453,7 @@ add_small(Search *search, const ImageProbe *probe, uint32 set)
 }
 
 /*
- * Looks at the postings of small sets, which come first; returns the first of
+ * Look at the postings of small sets, which come first; returns the first of
  * another set, or `end`.
  */
 static pg_attribute_always_inline const Posting *
@@ -502,7 +502,7 @@ compare_images_chosen(Search *search, ImageProbe *probe,
 	return compare_images(search, probe, posting, end);
 }
 
-/* Looks at postings of token number i in a growing index, where sizes are mixed. */
+/* Look at postings of token number i in a growing index, where sizes are mixed. */
 static void
 probe_mixed(Search *search, PrefixProbe *probe, ImageProbe *images, uint32 i,
 			const Posting *posting, const Posting *end)

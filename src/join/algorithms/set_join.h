@@ -54,7 +54,7 @@ prefix_postings(Search *search, const PrefixProbe *probe, uint32 i, const Postin
 	return posting;
 }
 
-/* Counts what the sets of these postings, of token number i, share with it. */
+/* Count what the sets of these postings, of token number i, share with it. */
 extern void prefix_count(Search *search, const PrefixProbe *probe, uint32 i,
 						 const Posting *posting, const Posting *end);
 

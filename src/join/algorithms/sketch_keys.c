@@ -5,8 +5,8 @@
  *
  * A sketch is indexed under the keys that its method gives it, and looked up
  * by those that its method gives to a query; what comes up often enough is
- * handed to the method to be compared.  Where the method can tell nothing from
- * keys, all sketches are candidates.
+ * compared by the method.  Where the method has no keys, all sketches are
+ * candidates.
  */
 #include "postgres.h"
 
@@ -18,7 +18,7 @@
 #include "signature/sql/near.h"
 #include "methods/method.h"
 
-/* Values that sketches without keys are asked to have in common, if so many are. */
+/* Number of values that sketches without keys must have in common, at most. */
 #define COMMON_VALUES	13
 
 /*
@@ -32,7 +32,7 @@ least_shared(const Signature *sig, double threshold)
 	return measure_least_overlap(MEASURE_CONTAINMENT, SIGNATURE_NVALUES(sig), threshold);
 }
 
-/* Adds the first n values to the keys. */
+/* Add the first n values to the keys. */
 static void
 add_values(const Signature *sig, uint64 n, KeyList *keys)
 {
@@ -228,7 +228,7 @@ keyed_indexed_keys(Search *search, const JoinSet *set)
 	return set->nkeys;
 }
 
-/* Counts the sets that have a key. */
+/* Count the sets that have a key. */
 static void
 count_key(Search *search, uint64 key, uint32 sides)
 {
@@ -260,7 +260,7 @@ note_sketch(FewSketches *few, uint32 set)
 	few->n = Min(few->n + 1, MAX_COMPARED + 1);
 }
 
-/* Notes the sketches that have come to the index since the last probe. */
+/* Note the sketches that have come to the index since the last probe. */
 static void
 note_sketches(SketchKeys *state, const InvertedIndex *index)
 {
@@ -285,7 +285,7 @@ keyed_end_chunk(Search *search)
 }
 
 /*
- * Takes all sketches of these sides for candidates if it takes less time to compare them than
+ * Take all sketches of these sides for candidates if it takes less time to compare them than
  * to look keys up: simhashes at 0.8 have a thousand.  As many as the last one had serve
  * as an estimate, as it takes time to make them.  Samples have as many keys as values, and
  * it takes longer to compare all of these than to look them up.

@@ -200,7 +200,7 @@ vectorjoin_add(Search *search, const JoinSet *set, uint32 n)
 }
 
 /*
- * Adds up what indexed vectors share with this one, those that are too small
+ * Add up what indexed vectors share with this one, those that are too small
  * left out; only the first `fresh` of its features find new ones.
  */
 static pg_attribute_always_inline void
@@ -413,8 +413,8 @@ const Algorithm resemblance_join = {
  * the features that are not indexed; of those that are left of the probing vector; and of a
  * candidate's that are not indexed and the probing vector's from the first of them on.
  *
- * In the paper vectors come by falling greatest weight, so that the present one's bounds those
- * to come.  Here they come by rising number of features, as all sets do in this engine; the
+ * In the paper vectors are in the order of falling greatest weight, so that the present one's
+ * bounds those to come.  Here they are in the order of their numbers of features, as all sets; the
  * greatest weight of all that have as many features or more, which has been noted, serves as
  * well.  With equal weights the two orders are the same.  A vector x probing finds no more in y
  * than the greatest weight of x times the sum of weights of y, and that sum is at most the root
@@ -454,7 +454,7 @@ cosine_count(Search *search, const uint64 *values, uint32 size)
 	}
 }
 
-/* The greatest weight of vectors with so many features or more. */
+/* The greatest weight of vectors with n features or more. */
 static float
 greatest_to_come(Search *search, uint32 n)
 {

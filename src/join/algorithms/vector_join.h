@@ -139,7 +139,7 @@ extern bool vectorjoin_may_have_partner(Search *search, const FeatureFilter *fil
 										bool indexed);
 
 /*
- * Makes candidates of the indexed vectors that share a feature with this one, those that are
+ * Make candidates of the indexed vectors that share a feature with this one, those that are
  * too small left out (see setindex_begin_at()), and adds up the products of the weights of what
  * they share, or the smaller ones; only the first `fresh` of its features find new ones.
  */

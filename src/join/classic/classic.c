@@ -32,7 +32,7 @@ all_keys_indexed(Search *search, const JoinSet *set)
 	return set->nkeys;
 }
 
-/* Counts what each indexed set shares with this one, and leaves those that share enough. */
+/* Count what each indexed set shares with this one, and leave those that share enough. */
 void
 all_keys_scan(Search *search, const JoinSet *set, uint32 sides)
 {
@@ -158,7 +158,7 @@ suffixes_allow(const uint64 *x, int64 nx, const uint64 *y, int64 ny, int64 Hmax)
 /*
  * PPJoin: prefixes, and filters by size and position.  PPJoin+: the suffix filter besides
  *
- * The suffix filter costs more than it saves once candidates are turned away by bitmaps.
+ * The suffix filter costs more than it saves once bitmaps remove candidates.
  *
  * C. Xiao, W. Wang, X. Lin, J. X. Yu, "Efficient similarity joins for near duplicate
  * detection", WWW 2008.
@@ -180,7 +180,7 @@ suffixes_pass(Search *search, const JoinSet *x, const Posting *posting, uint32 i
 						  nx + ny - 2 * ((int64) need - 1));
 }
 
-/* Counts what each indexed set shares with the prefix. */
+/* Count what each indexed set shares with the prefix. */
 static void
 probe_prefix(Search *search, const JoinSet *set, uint32 sides, FirstTokenFilter filter)
 {
@@ -278,7 +278,7 @@ count_shared(Search *search, const JoinSet *set, uint32 sides, uint32 nfresh)
 	}
 }
 
-/* Forgets the counters. */
+/* Forget the counters. */
 static void
 clear_counters(InvertedIndex *index)
 {

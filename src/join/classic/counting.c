@@ -17,7 +17,7 @@
  *
  * The pairs of sets in each posting list are counted in a hash table; a pair that has been
  * counted often enough is a candidate.  The table is bounded: it holds the pairs of a range of
- * probing sets at a time, as many as fit, and the lists are gone through once for each range.
+ * probing sets at a time, as many as fit, and the lists are read once for each range.
  *
  * A set that is not in the index itself (it comes from disk, or the measure is not symmetric)
  * has its own counters for the others.
@@ -70,7 +70,7 @@ pairs_of(Search *search, uint32 number)
 	return n;
 }
 
-/* Counts one pair. */
+/* Count one pair. */
 static void
 count_pair(PairTable *table, uint32 low, uint32 high)
 {
@@ -87,7 +87,7 @@ count_pair(PairTable *table, uint32 low, uint32 high)
 	pair->count++;
 }
 
-/* Counts the pairs of one bucket whose probing set is in the range. */
+/* Count the pairs of one bucket whose probing set is in the range. */
 static void
 count_bucket(Search *search, PairTable *table, const Bucket *bucket)
 {
@@ -126,7 +126,7 @@ compare_pairs(const PairCount *x, const PairCount *y)
 #define ST_DEFINE
 #include "lib/sort_template.h"
 
-/* Keeps the pairs that share enough, in the order of the probing sets. */
+/* Keep the pairs that share enough, in the order of the probing sets. */
 static void
 keep_near(Search *search, PairTable *table)
 {
@@ -144,7 +144,7 @@ keep_near(Search *search, PairTable *table)
 	sort_pairs(table->pairs, table->npairs);
 }
 
-/* Counts the pairs of the next range of sets, from `begin` on. */
+/* Count the pairs of the next range of sets, from `begin` on. */
 static void
 count_range(Search *search, PairTable *table, uint32 begin)
 {
@@ -252,7 +252,7 @@ typedef struct PostingList
 	uint32		n;				/* postings of the bucket: its length, about */
 } PostingList;
 
-/* Passes over postings of other tokens and of sets that cannot be matches. */
+/* Pass over postings of other tokens and of sets that cannot be matches. */
 static void
 skip_others(const InvertedIndex *index, PostingList *list, uint32 sides)
 {
@@ -288,7 +288,7 @@ compare_lists(Datum a, Datum b, void *arg)
 	return (x->at->set < y->at->set) - (x->at->set > y->at->set);
 }
 
-/* Takes the next set off the heap, with the number of lists that it is in. */
+/* Take the next set off the heap, with the number of lists that it is in. */
 static uint32
 next_set(Search *search, binaryheap *heap, uint32 sides, uint32 *count)
 {
@@ -342,7 +342,7 @@ lists_of(Search *search, const uint64 *keys, uint32 n, uint32 sides)
 
 /* Probe-Count */
 
-/* Merges the lists of the first n keys of a set.  Of the others, `spare` may be shared, too. */
+/* Merge the lists of the first n keys of a set.  Of the others, `spare` may be shared, too. */
 static void
 merge_lists(Search *search, const JoinSet *set, uint32 sides, uint32 n, uint32 spare)
 {

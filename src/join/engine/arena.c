@@ -89,7 +89,7 @@ shared_areas_attach(void *place, int nprocesses, int own, dsm_segment *parent)
 	return areas;
 }
 
-/* Unmaps what this process has looked at in an area. */
+/* Unmap what this process has looked at in an area. */
 static void
 unmap_area(SharedAreas *areas, int area)
 {
@@ -111,7 +111,7 @@ shared_areas_detach(SharedAreas *areas)
 	pfree(areas);
 }
 
-/* Gives up an area before the parent segment goes. */
+/* Release an area before the parent segment is detached. */
 static void
 release_now(SharedArea *shared, dsm_segment *parent)
 {
@@ -157,7 +157,7 @@ shared_areas_empty(SharedAreas *areas)
 	areas->left = areas->taken = areas->bytes = 0;
 }
 
-/* Adds a segment of that size to the area of this process. */
+/* Add a segment of that size to the area of this process. */
 static SharedPointer
 add_segment(SharedAreas *areas, size_t size)
 {
@@ -332,7 +332,7 @@ arena_alloc_shared(Arena *arena, size_t bytes, SharedPointer *pointer)
 	return piece;
 }
 
-/* Frees everything; the arena can be used again.  It is not shared. */
+/* Free everything; the arena can be used again.  It is not shared. */
 void
 arena_reset(Arena *arena)
 {
@@ -349,7 +349,7 @@ arena_reset(Arena *arena)
 	arena->block_size = arena->first_block;
 }
 
-/* Clears memory; of gigabytes that takes longer than an interrupt may wait. */
+/* Clear memory; of gigabytes that takes longer than an interrupt may wait. */
 void
 clear_memory(void *place, size_t bytes)
 {

@@ -4,17 +4,14 @@
  *
  * Sets are read in chunks that fit into memory, and a chunk is indexed.  With a symmetric
  * measure its matches are in itself and after it, so that only sets that are after it and not
- * too large are read again to probe it.  The work is that of the join in memory and, in
- * addition, to read each set once for each chunk in whose range of sizes it is.
+ * too large are read again to probe it.
  *
- * Where an algorithm can find candidates by keys and bitmaps alone, these are written to
- * a file of their own and the chunks are of them: several times as many sets fit into
- * one, and a set that probes is prepared once and not for each chunk.  A set without keys
- * has no match and is left out.  The candidates are deferred: pairs of numbers of sets are
- * collected in memory.  Once there are many, or the search is over, they are sorted by the set
- * that was found, and these sets are read in blocks that fit into memory.  The sets that found
- * them are then read one after another, each once for a block in which it has a candidate.
- * All reading goes forward through the file and skips sets without a candidate.
+ * Where an algorithm can find candidates by keys and bitmaps alone, chunks are of these: several
+ * times as many sets fit into one, and a set that probes is prepared once.  A set without keys
+ * has no match and is left out.  Candidates are collected in memory.  Once there are many, or the
+ * search is over, they are sorted by the set that was found, and these sets are read in blocks.
+ * The sets that found them are then read one after another, each once for a block in which it
+ * has a candidate.  All reading goes forward and skips sets without a candidate.
  */
 #include "postgres.h"
 

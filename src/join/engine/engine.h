@@ -114,7 +114,7 @@ extern void setjoin_use(SetJoin *join, const struct Algorithm *algorithm, Measur
 						double threshold);
 
 /*
- * Adds a row of `side` with its set of n values, as the algorithm wants them:
+ * Add a row of `side` with its set of n values, as the algorithm wants them:
  * the features of a set are distinct and rise.  Row and values are copied.
  * Rows of a side are numbered from zero as they come.
  */
@@ -133,7 +133,7 @@ extern void setjoin_filter(SetJoin *join);
 extern void setjoin_end_filter(SetJoin *join);
 
 /*
- * The same where the sets of one side, of so many values in all, are known before any
+ * The same where the sets of one side, of nfeatures values in all, are known before any
  * row is added: each of them is announced.
  */
 extern void setjoin_begin_filter(SetJoin *join, uint64 nfeatures);
@@ -163,20 +163,20 @@ extern bool setjoin_next(SetJoin *join, RowGroup *outer, RowGroup *inner);
 extern bool setjoin_inner_stays(const SetJoin *join);
 
 /*
- * Reads a group's rows.  row_next returns NULL at the end; what it returns is valid until the
+ * Read a group's rows.  row_next returns NULL at the end; what it returns is valid until the
  * next row_next on the same side, or, in memory, until setjoin_next.
  */
 extern void rows_begin(SetJoin *join, JoinSide side, RowGroup group, RowCursor *cursor);
 extern const void *rows_next(RowCursor *cursor, uint32 *rowno);
 
 /*
- * Reads those of the same group that come after the current row of another cursor;
+ * Read those of the same group that come after the current row of another cursor;
  * false if it cannot, as they are in a file.
  */
 extern bool rows_begin_behind(const RowCursor *row, RowCursor *cursor);
 
 /*
- * Begins to read all rows of a side, empty sets' rows included as far as they were kept, before
+ * Begin to read all rows of a side, empty sets' rows included as far as they were kept, before
  * the first setjoin_next() or after the last one; setjoin_rows_next reads on.
  */
 extern void setjoin_rows(SetJoin *join, JoinSide side);
@@ -206,7 +206,7 @@ typedef void (*RowCallback) (void *arg, JoinSide side, const uint64 *values,
 							 uint32 n, const void *row, uint32 len);
 extern void setjoin_return_rows(SetJoin *join, RowCallback callback, void *arg);
 
-/* Draws a secret; raises an error if there is no source of random bits. */
+/* Draw a secret; raise an error if there is no source of random bits. */
 extern void join_secret_draw(char *secret);
 
 extern const SetJoinStats *setjoin_stats(SetJoin *join);

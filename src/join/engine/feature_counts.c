@@ -104,7 +104,7 @@ counters_free(TokenCounters *counters)
 	counters->bytes = 0;
 }
 
-/* Raises the first n counters that wait. */
+/* Raise the first n counters that wait. */
 static void
 counters_raise(TokenCounters *counters, uint32 n)
 {
@@ -120,7 +120,7 @@ counters_raise(TokenCounters *counters, uint32 n)
 }
 
 /*
- * Counts the n features of one distinct set; counters are raised when the next ones have
+ * Count the n features of one distinct set; counters are raised when the next ones have
  * been prefetched.
  */
 void
@@ -216,7 +216,7 @@ token_key(uint64 value, uint64 count)
 		(((value ^ (value >> 32)) * KEY_MULTIPLIER) >> (64 - TOKEN_HASH_BITS));
 }
 
-/* Fetches the first counters into the cache that tokens_make() will look at. */
+/* Fetch the first counters into the cache that tokens_make() will look at. */
 void
 counters_fetch(const TokenCounters *counters, const uint64 *values, uint32 n)
 {
@@ -225,7 +225,7 @@ counters_fetch(const TokenCounters *counters, const uint64 *values, uint32 n)
 }
 
 /*
- * Drops the features that occur in this set only from its n values, in
+ * Drop the features that occur in this set only from its n values, in
  * place, and makes the keys of the others, in the order of the values.
  * Returns how many are left.  May be called again on what is left.
  */
@@ -264,7 +264,7 @@ pivot_of(const uint64 *keys, int64 n)
 }
 
 /*
- * Brings the keys below the pivot to the front, and tells how many there are.
+ * Bring the keys below the pivot to the front; returns how many there are.
  * No branch depends on a key: on random keys one in two would be mispredicted.
  */
 static int64
@@ -285,7 +285,7 @@ partition_below(uint64 *keys, int64 n, uint64 pivot)
 }
 
 /*
- * Brings the nfirst smallest of n keys to the front, in rising order. Quicksort that leaves
+ * Bring the nfirst smallest of n keys to the front, in rising order. Quicksort that leaves
  * alone the parts of which nothing is wanted, as long as it is not all.
  */
 void
@@ -330,7 +330,7 @@ scaled_weight(float weight, double factor)
 	return Max((float) (weight * factor), FLT_MIN);
 }
 
-/* Counts the n features of one distinct vector, and notes their weights. */
+/* Count the n features of one distinct vector, and note their weights. */
 void
 counters_add_weights(TokenCounters *counters, const uint64 *features,
 					 const float *weights, uint32 n, double factor)

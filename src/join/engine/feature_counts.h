@@ -47,7 +47,7 @@ counter_of(const TokenCounters *counters, uint64 value)
 	return (value * COUNTER_MULTIPLIER) >> counters->shift;
 }
 
-/* Raises a counter, which goes no further than it can; true if it is in use from now on. */
+/* Raise a counter, which goes no further than it can; true if it is in use from now on. */
 static inline bool
 counter_raise(uint16 *count)
 {
@@ -104,13 +104,13 @@ feature_filter_pays(double rows, double others)
 }
 
 /*
- * False if of so many keys that a set is looked for by, any of which is enough, some seem to
+ * False if, of the keys that a set is searched by, any of which is enough, some seem to
  * be there in whatever filter: then nearly all sets pass, and few are looked at.
  */
 extern bool feature_filter_tells(double keys);
 
 /*
- * Makes an empty filter for so many features, those that several sets have counted
+ * Make an empty filter for nfeatures features, those that several sets have counted
  * several times, in the current memory context; none if it would take more than
  * `most` bytes.  And frees it.
  */

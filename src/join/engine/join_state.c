@@ -68,8 +68,8 @@ setjoin_make_room(SetJoin *join)
 
 /*
  * The features of the sample are taken as if none of them were in the other sets.  Where
- * features are few and frequent, as items of market baskets are, counters for so many
- * fit into a cache.
+ * features are few and frequent, as items of market baskets are, few counters fit
+ * into a cache.
  */
 uint64
 setjoin_different_features(SetJoin *join)
@@ -150,7 +150,7 @@ setjoin_different_keys(SetJoin *join, uint64 npostings)
 
 /*
  * Probes that a process claims at once: for the first of them nothing has been prefetched, but
- * no process should be left with most of the work.  So all sets are at least so many claims.
+ * no process should be left with most of the work.  So all sets are at least MIN_CLAIMS claims.
  */
 #define MAX_CLAIMED		512
 #define MIN_CLAIMS		512

@@ -11,7 +11,33 @@
 #include "join/engine/search.h"
 #include "join/engine/set_table.h"
 
-/* The state of a similarity join, for the files of its phases */
+/*
+ * Lists of rows that are read soon.  Only a row knows where the next one is, so of each of the
+ * last lists one more row is prefetched whenever a list is added.
+ */
+#define LISTS_AHEAD	12
+
+typedef struct RowsAhead
+{
+	const Row  *fetched[LISTS_AHEAD];	/* last one of each list; NULL: all
+										 * are */
+	uint32		next;			/* place of the oldest list */
+} RowsAhead;
+
+static inline void
+rows_ahead_add(RowsAhead *ahead, SharedAreas *areas, const Row *list)
+{
+	for (int i = 0; i < LISTS_AHEAD; i++)
+	{
+		if (ahead->fetched[i] == NULL)
+			continue;
+		ahead->fetched[i] = row_at(areas, ahead->fetched[i]->next);
+		__builtin_prefetch(ahead->fetched[i]);
+	}
+	__builtin_prefetch(list);
+	ahead->fetched[ahead->next] = list;
+	ahead->next = (ahead->next + 1) % LISTS_AHEAD;
+}
 
 /* The sets of a pair of groups. */
 typedef struct GroupPair

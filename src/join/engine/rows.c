@@ -24,9 +24,9 @@
 #define WRITE_CHUNK	((size_t) 1024 * 1024)
 
 static void
-part_name(char *full, const char *name, int part)
+part_name(char *full, const SpillFile *file, int part)
 {
-	snprintf(full, MAXPGPATH, "similarity_join_%s_%d", name, part);
+	snprintf(full, MAXPGPATH, "similarity_join_%s_%d", file->name, part);
 }
 
 void
@@ -35,6 +35,8 @@ spillfile_create(SpillFile *file, const SpillStore *store, const char *name)
 	char		full[MAXPGPATH];
 
 	memset(file, 0, sizeof(SpillFile));
+	file->store = *store;
+	file->name = name;
 	if (store->files == NULL)
 	{
 		PrepareTempTablespaces();
@@ -42,7 +44,7 @@ spillfile_create(SpillFile *file, const SpillStore *store, const char *name)
 	}
 	else
 	{
-		part_name(full, name, store->part);
+		part_name(full, file, store->part);
 		file->own = BufFileCreateFileSet(store->files, full);
 	}
 }
@@ -81,9 +83,9 @@ spillfile_write(SpillFile *file, const void *data, size_t len)
 }
 
 SpillPiece
-spillfile_begin_piece(const SpillFile *file, const SpillStore *store)
+spillfile_begin_piece(const SpillFile *file)
 {
-	SpillPiece	piece = {.part = store->part,.offset = file->size};
+	SpillPiece	piece = {.part = file->store.part,.offset = file->size};
 
 	return piece;
 }
@@ -95,12 +97,12 @@ spillfile_end_piece(const SpillFile *file, SpillPiece *piece)
 }
 
 uint64
-spillfile_publish(SpillFile *file, const SpillStore *store)
+spillfile_publish(SpillFile *file)
 {
 	uint64		size = file->size;
 
 	Assert(file->own != NULL && file->pieces == NULL);
-	if (store->files != NULL)
+	if (file->store.files != NULL)
 	{
 		BufFileExportFileSet(file->own);
 		BufFileClose(file->own);
@@ -112,35 +114,31 @@ spillfile_publish(SpillFile *file, const SpillStore *store)
 
 /* The file that a process has published, opened if it is not. */
 static BufFile *
-published_part(SpillFile *whole, const SpillStore *store, const char *name, int part)
+published_part(SpillFile *whole, int part)
 {
 	char		full[MAXPGPATH];
 
 	if (whole->parts == NULL)
-	{
-		whole->parts = palloc0(sizeof(BufFile *) * store->nparts);
-		whole->nparts = store->nparts;
-	}
+		whole->parts = palloc0(sizeof(BufFile *) * whole->store.nparts);
 	if (whole->parts[part] != NULL)
 		return whole->parts[part];
-	if (store->files == NULL)
+	if (whole->store.files == NULL)
 	{
 		whole->parts[part] = whole->own;
 		whole->own = NULL;
 	}
 	else
 	{
-		part_name(full, name, part);
-		whole->parts[part] = BufFileOpenFileSet(store->files, full, O_RDONLY, false);
+		part_name(full, whole, part);
+		whole->parts[part] = BufFileOpenFileSet(whole->store.files, full, O_RDONLY, false);
 	}
 	return whole->parts[part];
 }
 
 void
-spillfile_add_piece(SpillFile *whole, const SpillStore *store, const char *name,
-					const SpillPiece *piece)
+spillfile_add_piece(SpillFile *whole, const SpillPiece *piece)
 {
-	(void) published_part(whole, store, name, piece->part);
+	(void) published_part(whole, piece->part);
 	whole->pieces = growing_reserve(whole->pieces, &whole->max_pieces,
 									whole->npieces + 1, sizeof(SpillPiece));
 	whole->pieces[whole->npieces] = *piece;
@@ -153,7 +151,7 @@ spillfile_close(SpillFile *file)
 {
 	if (file->own != NULL)
 		BufFileClose(file->own);
-	for (int i = 0; i < file->nparts; i++)
+	for (int i = 0; file->parts != NULL && i < file->store.nparts; i++)
 		if (file->parts[i] != NULL)
 			BufFileClose(file->parts[i]);
 	memset(file, 0, sizeof(SpillFile));

@@ -35,12 +35,13 @@ typedef struct SpillPiece
  */
 typedef struct SpillFile
 {
+	SpillStore	store;
+	const char *name;			/* the same in all processes */
 	BufFile    *own;			/* that this process writes */
 	uint64		size;			/* bytes written, or of all pieces */
 	bool		moved;			/* reading has left the end of `own` */
 	BufFile   **parts;			/* published files by process; NULL: not
 								 * opened */
-	int			nparts;
 	SpillPiece *pieces;			/* NULL: not published */
 	size_t		npieces;
 	size_t		max_pieces;		/* allocated */
@@ -57,25 +58,24 @@ typedef struct SpillReader
 	size_t		at;				/* next one to read */
 } SpillReader;
 
-/* Create an empty file; `name` is the same in all processes. */
+/* Create an empty file. */
 extern void spillfile_create(SpillFile *file, const SpillStore *store, const char *name);
 
 /* Append len bytes to a file that is not published, but may have been read. */
 extern void spillfile_write(SpillFile *file, const void *data, size_t len);
 
 /* Begin a piece of what this process writes, and end it. */
-extern SpillPiece spillfile_begin_piece(const SpillFile *file, const SpillStore *store);
+extern SpillPiece spillfile_begin_piece(const SpillFile *file);
 extern void spillfile_end_piece(const SpillFile *file, SpillPiece *piece);
 
 /*
  * Stop writing: other processes can read the file from now on.  Returns its size, and
  * leaves an empty concatenation.
  */
-extern uint64 spillfile_publish(SpillFile *file, const SpillStore *store);
+extern uint64 spillfile_publish(SpillFile *file);
 
 /* Append a piece of the file that a process has published to the concatenation. */
-extern void spillfile_add_piece(SpillFile *whole, const SpillStore *store,
-								const char *name, const SpillPiece *piece);
+extern void spillfile_add_piece(SpillFile *whole, const SpillPiece *piece);
 
 /* Number of the piece with that offset of the concatenation. */
 extern size_t spillfile_piece(const SpillFile *whole, uint64 offset);
@@ -151,34 +151,6 @@ row_at(SharedAreas *areas, const Row *link)
 {
 	return areas == NULL ? unconstify(Row *, link) :
 		shared_at(areas, (SharedPointer) (uintptr_t) link);
-}
-
-/*
- * Prefetches lists of rows that are read soon.  Only from one row it is known where the next
- * one is, so of each of the last lists one more row is fetched whenever a list is added.
- */
-#define LISTS_AHEAD	12
-
-typedef struct RowsAhead
-{
-	const Row  *fetched[LISTS_AHEAD];	/* last one of each list; NULL: all
-										 * are */
-	uint32		next;			/* place of the oldest list */
-} RowsAhead;
-
-static inline void
-rows_ahead_add(RowsAhead *ahead, SharedAreas *areas, const Row *list)
-{
-	for (int i = 0; i < LISTS_AHEAD; i++)
-	{
-		if (ahead->fetched[i] == NULL)
-			continue;
-		ahead->fetched[i] = row_at(areas, ahead->fetched[i]->next);
-		__builtin_prefetch(ahead->fetched[i]);
-	}
-	__builtin_prefetch(list);
-	ahead->fetched[ahead->next] = list;
-	ahead->next = (ahead->next + 1) % LISTS_AHEAD;
 }
 
 /* Make a row before `next`, with a copy of its data; returns the link. */

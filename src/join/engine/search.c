@@ -21,7 +21,7 @@
 
 #define MIN_BUCKETS	64
 
-/* Where keys are fewer than postings: so many for each, or as many as a cache holds. */
+/* Buckets for each key where keys are fewer than postings, and buckets that a cache holds. */
 #define BUCKETS_A_KEY	2
 #define CACHED_BUCKETS	8192
 
@@ -29,7 +29,7 @@
 #define SHORT_LIST		8
 
 /*
- * Buckets for that many postings of about so many different keys: a power of two,
+ * Buckets for npostings postings of about nkeys different keys: a power of two,
  * for one or two postings each.  Where keys come often, more buckets would be empty.
  */
 uint64
@@ -228,7 +228,7 @@ setindex_grow_bucket(InvertedIndex *index, Bucket *bucket)
 	index->nused += places;
 }
 
-/* Announces that a set will be added with these keys. */
+/* Announce that a set will be added with these keys. */
 void
 setindex_count(InvertedIndex *index, const uint64 *keys, uint32 n)
 {
@@ -258,7 +258,7 @@ setindex_allocate(InvertedIndex *index)
 	Assert(start <= index->npostings);
 }
 
-/* Adds the next set, with these keys, the first of which stands at `position` in the set. */
+/* Add the next set, with these keys, the first of which stands at `position` in the set. */
 void
 setindex_add(InvertedIndex *index, const uint64 *keys, uint32 n, uint32 position)
 {
@@ -357,7 +357,7 @@ setindex_not_small(const InvertedIndex *index, const Bucket *bucket)
 
 /* Prefixes and overlaps by size, and a set in order, for algorithms */
 
-/* Keeps an answer, which is for another size in its place by now. */
+/* Keep an answer, which is for another size in its place by now. */
 static uint32
 keep_answer(SizeCache *cache, uint32 other, uint32 size, uint32 answer)
 {
@@ -428,7 +428,7 @@ search_match_sizes(Search *search, uint32 size)
 }
 
 /*
- * Drops what occurs in this set only, makes its bitmap, and the keys of a
+ * Drop what occurs in this set only, make its bitmap, and the keys of a
  * prefix of that length, which are good until the next call.
  */
 void

@@ -77,7 +77,7 @@ typedef struct InvertedIndex
 } InvertedIndex;
 
 /*
- * The tail of a set that has n >= 1 keys in the index, with so many elements from the
+ * The tail of a set that has n >= 1 keys in the index, with nelements elements from the
  * first of these on.
  */
 static inline Tail
@@ -178,7 +178,7 @@ setindex_list(const InvertedIndex *index, Bucket *bucket, const Posting **end,
 }
 
 /*
- * Fetches the buckets of keys into the cache, and later the beginning of their lists
+ * Fetch the buckets of keys into the cache, and later the beginning of their lists
  * and, of the first nindexed, the places of the next postings.
  */
 static inline void
@@ -206,12 +206,12 @@ setindex_fetch_places(const InvertedIndex *index, const uint64 *keys, uint32 n,
 /*
  * Bits that tell keys apart in a bucket of an index that is shared: half as many, for
  * such a tag that comes again there is one more.  A set that probes finds itself by most
- * of its keys: only the second one tells that there may be somebody else.
+ * of its keys: only the second one marks that there may be another set.
  */
 #define SHARED_TAGS		16
 #define AGAIN_SHIFT		16
 
-/* Tells a bucket that it has one more posting, with that tag of SHARED_TAGS. */
+/* Note in a bucket that it has one more posting, with that tag of SHARED_TAGS. */
 static inline void
 setindex_add_tag(Bucket *bucket, uint32 tag)
 {
@@ -253,7 +253,7 @@ setindex_matches(const InvertedIndex *index, uint64 key, bool own, const Posting
 		&index->postings[bucket->start];
 }
 
-/* Fetches postings of such buckets, for a set with so many of the keys in the index. */
+/* Prefetch postings of such buckets, for a set with `own` of the keys in the index. */
 static inline void
 setindex_fetch_matches(const InvertedIndex *index, const uint64 *keys,
 					   uint32 n, uint32 own, uint32 limit)
@@ -294,7 +294,7 @@ typedef struct MatchSizes
 	uint64		most;
 } MatchSizes;
 
-/* Prefix lengths and needed overlaps that were worked out lately, by size >= 1. */
+/* Prefix lengths and needed overlaps that were computed lately, by size >= 1. */
 typedef struct SizeCache
 {
 	uint64		key[SIZE_CACHE];	/* SIZE_KEY(), or 0 */
@@ -433,7 +433,7 @@ typedef struct Algorithm
 	bool		(*reflexive) (Search *search, const JoinSet *set);
 } Algorithm;
 
-/* What search_need() and the others below have not worked out lately. */
+/* What search_need() and the others below have not cached. */
 extern uint32 search_find_need(Search *search, uint32 indexed, uint32 probing);
 extern uint64 search_find_least_overlap(Search *search, bool indexed, uint32 size);
 extern uint32 search_find_indexed_prefix(Search *search, uint32 size);

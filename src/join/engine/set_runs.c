@@ -29,15 +29,8 @@
 
 #define SAMPLE_BYTES	((uint64) 64 * 1024)
 
-#define NAME			"runs"
-
 #define HEAD_ROW_BYTES(head)	((head)->row >> 1)
 #define HEAD_ROW_SIDE(head)		((JoinSide) ((head)->row & 1))
-
-/* A place: the number of the run, then the offset in the file. */
-#define OFFSET_BITS		44
-#define OFFSET_MASK		((UINT64CONST(1) << OFFSET_BITS) - 1)
-#define MAX_RUNS		((size_t) 1 << (64 - OFFSET_BITS))
 
 /* Keys have a number in these bits; the others are the same for identical sets. */
 #define NUMBER_MASK		((uint64) PG_UINT32_MAX)
@@ -90,7 +83,7 @@ setruns_create(SetRuns *runs, size_t max_bytes, const SpillStore *store)
 	runs->store = *store;
 	runs->max_bytes = runs->pending_bytes = max_bytes;
 	arena_init(&runs->arena, Min(Max(max_bytes / 64, 1024), 64 * 1024));
-	spillfile_create(&runs->own.file, store, NAME);
+	spillfile_create(&runs->file, store, "runs");
 }
 
 SetKey
@@ -112,15 +105,15 @@ setruns_new_key(SetRuns *runs, SetKey key)
 static void
 take_sample(SetRuns *runs, SetKey key)
 {
-	RunFile    *own = &runs->own;
-	uint64		offset = own->file.size;
+	uint64		offset = runs->file.size;
+	size_t		n = runs->nsamples;
 
 	if (runs->store.nparts == 1 ||
-		(own->nsamples > 0 && offset - own->samples[own->nsamples - 1].offset < SAMPLE_BYTES))
+		(n > 0 && offset - runs->samples[n - 1].offset < SAMPLE_BYTES))
 		return;
-	own->samples = growing_reserve(own->samples, &own->max_samples, own->nsamples + 1,
-								   sizeof(RunSample));
-	own->samples[own->nsamples++] = (RunSample)
+	runs->samples = growing_reserve(runs->samples, &runs->max_samples, n + 1,
+									sizeof(RunSample));
+	runs->samples[runs->nsamples++] = (RunSample)
 	{
 		key, offset
 	};
@@ -130,8 +123,7 @@ take_sample(SetRuns *runs, SetKey key)
 static void
 flush_pending(SetRuns *runs)
 {
-	RunFile    *own = &runs->own;
-	SpillFile  *file = &own->file;
+	SpillFile  *file = &runs->file;
 	RunRange	range = {.begin = file->size};
 	const PendingSet *last = NULL;
 
@@ -167,8 +159,9 @@ flush_pending(SetRuns *runs)
 		spillfile_write(file, set->row, set->row_bytes);
 	}
 	range.end = file->size;
-	own->runs = growing_reserve(own->runs, &own->max_runs, own->nruns + 1, sizeof(RunRange));
-	own->runs[own->nruns++] = range;
+	runs->ranges = growing_reserve(runs->ranges, &runs->max_ranges, runs->nranges + 1,
+								   sizeof(RunRange));
+	runs->ranges[runs->nranges++] = range;
 	runs->npending = 0;
 	arena_reset(&runs->arena);
 }
@@ -219,28 +212,16 @@ first_run(const SetRuns *runs)
 static void
 open_all(SetRuns *runs, size_t buffers)
 {
-	size_t		n = 0;
+	size_t		n = Max(runs->nranges, 1);
 
-	for (int i = 0; i < runs->store.nparts; i++)
-		n += runs->files[i].nruns;
-	if (n > MAX_RUNS)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("a similarity join cannot merge %zu sorted runs", n),
-				 errhint("Raise work_mem.")));
-	runs->runs = palloc(Max(n, 1) * sizeof(Run));
-	runs->nruns = 0;
-	runs->buffer = Min(Max(buffers / Max(n, 1), MIN_BUFFER), MAX_BUFFER);
-	for (int i = 0; i < runs->store.nparts; i++)
-		for (size_t j = 0; j < runs->files[i].nruns; j++)
-		{
-			Run		   *run = &runs->runs[runs->nruns++];
-
-			run->file = &runs->files[i];
-			run->range = run->file->runs[j];
-			spillreader_create(&run->reader, &runs->files[i].file, runs->buffer);
-			spillreader_seek(&run->reader, run->range.begin);
-		}
+	runs->runs = palloc(n * sizeof(Run));
+	runs->buffer = Min(Max(buffers / n, MIN_BUFFER), MAX_BUFFER);
+	for (size_t i = 0; i < runs->nranges; i++)
+	{
+		runs->runs[i].range = runs->ranges[i];
+		spillreader_create(&runs->runs[i].reader, &runs->file, runs->buffer);
+		spillreader_seek(&runs->runs[i].reader, runs->ranges[i].begin);
+	}
 }
 
 static inline bool
@@ -251,17 +232,16 @@ is_before(SetKey key, SetKey border)
 
 /* Offset of a record of a run from which on one may come that is not before the border. */
 static uint64
-offset_before(const Run *run, SetKey border)
+offset_before(const SetRuns *runs, const Run *run, SetKey border)
 {
-	const RunFile *file = run->file;
 	size_t		low = 0;
-	size_t		high = file->nsamples;
+	size_t		high = runs->nsamples;
 
 	/* within the range of the run, samples are in the order of keys, too */
 	while (low < high)
 	{
 		size_t		middle = low + (high - low) / 2;
-		const RunSample *sample = &file->samples[middle];
+		const RunSample *sample = &runs->samples[middle];
 
 		if (sample->offset < run->range.begin ||
 			(sample->offset < run->range.end && is_before(sample->key, border)))
@@ -269,14 +249,14 @@ offset_before(const Run *run, SetKey border)
 		else
 			high = middle;
 	}
-	return low == 0 ? run->range.begin : Max(file->samples[low - 1].offset, run->range.begin);
+	return low == 0 ? run->range.begin : Max(runs->samples[low - 1].offset, run->range.begin);
 }
 
 /* Read the head of the run's first record that is not before the border; false: none is. */
 static bool
-read_head_from(Run *run, SetKey border)
+read_head_from(const SetRuns *runs, Run *run, SetKey border)
 {
-	spillreader_seek(&run->reader, offset_before(run, border));
+	spillreader_seek(&run->reader, offset_before(runs, run, border));
 	while (read_head(run))
 	{
 		CHECK_FOR_INTERRUPTS();
@@ -360,12 +340,11 @@ void
 setruns_scan(SetRuns *runs, size_t buffer, uint32 max_values, SetCallback callback, void *arg)
 {
 	uint64	   *values = palloc_extended(values_bytes(Max(max_values, 1)), MCXT_ALLOC_HUGE);
-
 	Run			all = {.range.begin = 0};
 
 	flush_pending(runs);
-	all.range.end = runs->own.file.size;
-	spillreader_create(&all.reader, &runs->own.file, buffer);
+	all.range.end = runs->file.size;
+	spillreader_create(&all.reader, &runs->file, buffer);
 	while (read_head(&all))
 	{
 		CHECK_FOR_INTERRUPTS();
@@ -385,58 +364,66 @@ setruns_scan(SetRuns *runs, size_t buffer, uint32 max_values, SetCallback callba
 void
 setruns_publish(SetRuns *runs, RunDirectory *directory)
 {
-	RunFile    *own = &runs->own;
-
 	flush_pending(runs);
 	free_pending(runs);
-	directory->offset = own->file.size;
-	directory->nruns = own->nruns;
-	directory->nsamples = own->nsamples;
-	spillfile_write(&own->file, own->runs, sizeof(RunRange) * own->nruns);
-	spillfile_write(&own->file, own->samples, sizeof(RunSample) * own->nsamples);
-	directory->bytes = spillfile_publish(&own->file, &runs->store);
-	runs->files = palloc0(sizeof(RunFile) * runs->store.nparts);
+	directory->offset = runs->file.size;
+	directory->nranges = runs->nranges;
+	directory->nsamples = runs->nsamples;
+	spillfile_write(&runs->file, runs->ranges, sizeof(RunRange) * runs->nranges);
+	spillfile_write(&runs->file, runs->samples, sizeof(RunSample) * runs->nsamples);
+	directory->bytes = spillfile_publish(&runs->file);
 	/* this process reads its own runs like those of others */
-	runs->files[runs->store.part].file = own->file;
-	memset(own, 0, sizeof(RunFile));
+	runs->nranges = runs->nsamples = 0;
 }
 
 void
 setruns_import(SetRuns *runs, int part, const RunDirectory *directory)
 {
-	RunFile    *file = &runs->files[part];
 	SpillPiece	all = {.part = part,.bytes = directory->bytes};
-	size_t		bytes = sizeof(RunRange) * directory->nruns;
+	uint64		start = runs->file.size;
+	uint64		at = start + directory->offset;
+	size_t		n = directory->nranges;
+	RunRange   *ranges;
+	RunSample  *samples;
 
 	Assert(part >= 0 && part < runs->store.nparts);
-	spillfile_add_piece(&file->file, &runs->store, NAME, &all);
-	file->nruns = directory->nruns;
-	file->runs = palloc(Max(bytes, 1));
-	spillfile_read(&file->file, directory->offset, file->runs, bytes);
-	file->nsamples = directory->nsamples;
-	file->samples = palloc_extended(sizeof(RunSample) * Max(file->nsamples, 1),
-									MCXT_ALLOC_HUGE);
-	spillfile_read(&file->file, directory->offset + bytes, file->samples,
-				   sizeof(RunSample) * file->nsamples);
+	spillfile_add_piece(&runs->file, &all);
+	runs->ranges = growing_reserve(runs->ranges, &runs->max_ranges, runs->nranges + n,
+								   sizeof(RunRange));
+	ranges = runs->ranges + runs->nranges;
+	spillfile_read(&runs->file, at, ranges, sizeof(RunRange) * n);
+	for (size_t i = 0; i < n; i++)
+	{
+		ranges[i].begin += start;
+		ranges[i].end += start;
+	}
+	runs->nranges += n;
+	at += sizeof(RunRange) * n;
+	n = directory->nsamples;
+	runs->samples = growing_reserve(runs->samples, &runs->max_samples, runs->nsamples + n,
+									sizeof(RunSample));
+	samples = runs->samples + runs->nsamples;
+	spillfile_read(&runs->file, at, samples, sizeof(RunSample) * n);
+	for (size_t i = 0; i < n; i++)
+	{
+		CHECK_EVERY(i);
+		samples[i].offset += start;
+	}
+	runs->nsamples += n;
 }
 
 void
 setruns_divide(SetRuns *runs, uint32 nshares)
 {
-	size_t		n = 0;
-	SetKey	   *samples;
+	size_t		n = runs->nsamples;
+	SetKey	   *samples = palloc_extended(sizeof(SetKey) * Max(n, 1), MCXT_ALLOC_HUGE);
 
 	Assert(nshares > 0);
-	for (int i = 0; i < runs->store.nparts; i++)
-		n += runs->files[i].nsamples;
-	samples = palloc_extended(sizeof(SetKey) * Max(n, 1), MCXT_ALLOC_HUGE);
-	n = 0;
-	for (int i = 0; i < runs->store.nparts; i++)
-		for (size_t j = 0; j < runs->files[i].nsamples; j++)
-		{
-			CHECK_EVERY(j);
-			samples[n++] = runs->files[i].samples[j].key;
-		}
+	for (size_t i = 0; i < n; i++)
+	{
+		CHECK_EVERY(i);
+		samples[i] = runs->samples[i].key;
+	}
 	sort_keys(samples, n);
 	runs->borders = palloc(sizeof(SetKey) * nshares);
 	runs->nshares = nshares;
@@ -463,9 +450,9 @@ setruns_begin_share(SetRuns *runs, uint32 share)
 	runs->share = share;
 	if (runs->heap != NULL)
 		binaryheap_free(runs->heap);
-	runs->heap = binaryheap_allocate(Max(runs->nruns, 1), compare_runs, runs);
-	for (uint32 i = 0; i < runs->nruns; i++)
-		if (read_head_from(&runs->runs[i], runs->borders[share]))
+	runs->heap = binaryheap_allocate(Max(runs->nranges, 1), compare_runs, runs);
+	for (size_t i = 0; i < runs->nranges; i++)
+		if (read_head_from(runs, &runs->runs[i], runs->borders[share]))
 			binaryheap_add_unordered(runs->heap, UInt32GetDatum(i));
 	binaryheap_build(runs->heap);
 }
@@ -496,7 +483,7 @@ setruns_next(SetRuns *runs, uint64 *values)
 
 	CHECK_FOR_INTERRUPTS();
 	record->key = run->head.key;
-	record->place = (uint64) (run - runs->runs) << OFFSET_BITS | begin;
+	record->place = begin;
 	record->side = HEAD_ROW_SIDE(&run->head);
 	record->row_bytes = HEAD_ROW_BYTES(&run->head);
 	record->row = growing_reserve(record->row, &record->max_row_bytes, record->row_bytes, 1);
@@ -515,41 +502,40 @@ setruns_end(SetRuns *runs, size_t buffers)
 	if (runs->heap != NULL)
 		binaryheap_free(runs->heap);
 	runs->heap = NULL;
-	for (uint32 i = 0; i < runs->nruns; i++)
+	for (size_t i = 0; i < runs->nranges; i++)
 		pfree(runs->runs[i].reader.buffer);
 	pfree(runs->runs);
-	for (int i = 0; i < runs->store.nparts; i++)
-	{
-		if (runs->files[i].samples != NULL)
-			pfree(runs->files[i].samples);
-		runs->files[i].samples = NULL;
-		runs->files[i].nsamples = 0;
-	}
+	if (runs->samples != NULL)
+		pfree(runs->samples);
+	runs->samples = NULL;
+	runs->nsamples = runs->max_samples = 0;
 	/* it may have had a large row */
 	if (runs->record.row != NULL)
 		pfree(runs->record.row);
 	memset(&runs->record, 0, sizeof(RunRecord));
 	open_all(runs, buffers);
-	return runs->nruns * runs->buffer;
+	return runs->nranges * runs->buffer;
 }
 
 void
 setruns_read(SetRuns *runs, uint64 place, uint64 *values, uint32 n)
 {
-	SpillReader *reader = &runs->runs[place >> OFFSET_BITS].reader;
+	size_t		low = 0;
+	size_t		high = runs->nranges;
 
-	Assert((place >> OFFSET_BITS) < runs->nruns);
-	spillreader_seek(reader, place & OFFSET_MASK);
-	spillreader_read(reader, values, values_bytes(n));
-}
+	/* the run that has the place: each has a buffer of its own */
+	while (high - low > 1)
+	{
+		size_t		middle = low + (high - low) / 2;
 
-void
-setruns_close(SetRuns *runs)
-{
-	spillfile_close(&runs->own.file);
-	if (runs->files != NULL)
-		for (int i = 0; i < runs->store.nparts; i++)
-			spillfile_close(&runs->files[i].file);
+		if (runs->ranges[middle].begin <= place)
+			low = middle;
+		else
+			high = middle;
+	}
+	Assert(place < runs->ranges[low].end);
+	spillreader_seek(&runs->runs[low].reader, place);
+	spillreader_read(&runs->runs[low].reader, values, values_bytes(n));
 }
 
 /*
@@ -560,11 +546,6 @@ setruns_close(SetRuns *runs)
  * keys are merged by several processes, each into files of its own; the concatenation of
  * all shares is what is read.
  */
-
-#define NAME_OF_RECORDS	"sets"
-
-/* By side. */
-static const char *const names_of_rows[] = {"outer", "inner"};
 
 Row			rows_somewhere;
 
@@ -577,12 +558,11 @@ record_bytes(const SetFile *file)
 void
 setfile_create(SetFile *file, int nsides, uint32 max_features)
 {
-	file->store = file->runs.store;
 	file->nsides = nsides;
 	file->place = palloc_extended(set_bytes(max_features), MCXT_ALLOC_HUGE);
-	spillfile_create(&file->records, &file->store, NAME_OF_RECORDS);
+	spillfile_create(&file->records, &file->runs.store, "sets");
 	for (int side = 0; side < nsides; side++)
-		spillfile_create(&file->rows[side], &file->store, names_of_rows[side]);
+		spillfile_create(&file->rows[side], &file->runs.store, side == SIDE_OUTER ? "outer" : "inner");
 }
 
 /* Merging */
@@ -620,9 +600,9 @@ setfile_merge(SetFile *file, uint32 share, MergedShare *merged, SetCallback call
 	SetKey		key;
 
 	Assert(share < file->runs.nshares);
-	merged->records = spillfile_begin_piece(&file->records, &file->store);
+	merged->records = spillfile_begin_piece(&file->records);
 	for (int side = 0; side < file->nsides; side++)
-		merged->rows[side] = spillfile_begin_piece(&file->rows[side], &file->store);
+		merged->rows[side] = spillfile_begin_piece(&file->rows[side]);
 	setruns_begin_share(&file->runs, share);
 	begin_rows(file, record.rows);
 	/* rows without features come first */
@@ -651,10 +631,10 @@ setfile_merge(SetFile *file, uint32 share, MergedShare *merged, SetCallback call
 uint64
 setfile_publish(SetFile *file)
 {
-	uint64		bytes = spillfile_publish(&file->records, &file->store);
+	uint64		bytes = spillfile_publish(&file->records);
 
 	for (int side = 0; side < file->nsides; side++)
-		bytes += spillfile_publish(&file->rows[side], &file->store);
+		bytes += spillfile_publish(&file->rows[side]);
 	return bytes;
 }
 
@@ -667,12 +647,11 @@ setfile_begin(SetFile *file, const MergedShare *shares, uint32 nshares, size_t b
 	file->shift = palloc(sizeof(*file->shift) * nshares);
 	for (uint32 i = 0; i < nshares; i++)
 	{
-		spillfile_add_piece(&file->records, &file->store, NAME_OF_RECORDS, &shares[i].records);
+		spillfile_add_piece(&file->records, &shares[i].records);
 		for (int side = 0; side < file->nsides; side++)
 		{
 			file->shift[i][side] = file->rows[side].size - shares[i].rows[side].offset;
-			spillfile_add_piece(&file->rows[side], &file->store, names_of_rows[side],
-								&shares[i].rows[side]);
+			spillfile_add_piece(&file->rows[side], &shares[i].rows[side]);
 		}
 	}
 	file->nsets = file->records.size / record_bytes(file);
@@ -750,7 +729,7 @@ setfile_seek(SetFile *file, uint64 number)
 void
 setfile_close(SetFile *file)
 {
-	setruns_close(&file->runs);
+	spillfile_close(&file->runs.file);
 	spillfile_close(&file->records);
 	spillfile_close(&file->rows[SIDE_OUTER]);
 	spillfile_close(&file->rows[SIDE_INNER]);

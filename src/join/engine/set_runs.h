@@ -53,25 +53,12 @@ typedef struct RunSample
 	uint64		offset;
 } RunSample;
 
-/* The runs that one process has written. */
-typedef struct RunFile
-{
-	SpillFile	file;
-	RunRange   *runs;
-	size_t		nruns;
-	size_t		max_runs;		/* allocated */
-	RunSample  *samples;		/* by offset, one every SAMPLE_BYTES; empty if
-								 * only one process merges */
-	size_t		nsamples;
-	size_t		max_samples;	/* allocated */
-} RunFile;
-
 /* Where in a file runs and samples are listed; all zero: there are no runs. */
 typedef struct RunDirectory
 {
 	uint64		offset;
 	uint64		bytes;			/* of the whole file */
-	uint64		nruns;
+	uint64		nranges;
 	uint64		nsamples;
 } RunDirectory;
 
@@ -79,7 +66,6 @@ typedef struct RunDirectory
 typedef struct Run
 {
 	SpillReader reader;			/* after the head */
-	const RunFile *file;
 	RunRange	range;
 	RunHead		head;			/* of the next record */
 } Run;
@@ -94,12 +80,17 @@ typedef struct SetRuns
 	size_t		npending;
 	size_t		max_pending;	/* allocated */
 	uint32		nsets;			/* numbers that this process has given to sets */
-	RunFile		own;
-	RunFile    *files;			/* once published, by process */
+	SpillFile	file;			/* of this process; once imported, of all */
+	RunRange   *ranges;			/* by offset */
+	size_t		nranges;
+	size_t		max_ranges;		/* allocated */
+	RunSample  *samples;		/* by offset, one every SAMPLE_BYTES; empty if
+								 * only one process merges */
+	size_t		nsamples;
+	size_t		max_samples;	/* allocated */
 
 	/* while runs are read */
-	Run		   *runs;
-	uint32		nruns;
+	Run		   *runs;			/* by range */
 	size_t		buffer;			/* bytes of the buffer of each */
 	struct binaryheap *heap;	/* of runs that have another record, by its
 								 * key */
@@ -165,8 +156,6 @@ extern const RunRecord *setruns_next(SetRuns *runs, uint64 *values);
 extern size_t setruns_end(SetRuns *runs, size_t buffers);
 extern void setruns_read(SetRuns *runs, uint64 place, uint64 *values, uint32 n);
 
-extern void setruns_close(SetRuns *runs);
-
 /* The distinct sets of a join on disk, in order of size, and their rows */
 
 /* A distinct set; only sides that are stored have rows. */
@@ -186,7 +175,6 @@ typedef struct MergedShare
 
 typedef struct SetFile
 {
-	SpillStore	store;
 	int			nsides;			/* whose rows are stored; of one, both have
 								 * these */
 	SetRuns		runs;			/* with the values */

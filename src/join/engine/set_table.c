@@ -332,7 +332,7 @@ settable_create(SetTable *table, const char *secret)
 	table->sets = palloc(table->maxsets * sizeof(JoinSet));
 }
 
-/* Frees the slots; the sets as well unless somebody else has taken them. */
+/* Free the slots, and the sets unless settable_take_room() has taken them. */
 void
 settable_free(SetTable *table)
 {
@@ -345,7 +345,7 @@ settable_free(SetTable *table)
 	table->nslots = table->nsets = table->maxsets = 0;
 }
 
-/* Frees all but the memory of the sets, and gives that up, with room for n. */
+/* Free all but the memory of the sets, and return that, with room for n. */
 JoinSet *
 settable_take_room(SetTable *table, uint32 n)
 {
@@ -377,7 +377,7 @@ set_key(const SetTable *table, const uint64 *values, uint32 n)
 	return key;
 }
 
-/* Doubles the table. */
+/* Double the table. */
 static void
 settable_grow(SetTable *table)
 {

@@ -119,7 +119,7 @@ shared_counts_begin(SharedCounts *shared, SharedAreas *areas, const TokenCounter
 	return counting;
 }
 
-/* Raises the counters of a range that wait, and sees that it has been cleared. */
+/* Raise the counters of a range that wait; it is cleared first. */
 static void
 raise_range(Counting *counting, uint32 number)
 {
@@ -209,9 +209,9 @@ shared_counts_attach(SharedCounts *shared, SharedAreas *areas, TokenCounters *co
  * The index of a similarity join that several processes make together
  *
  * Where the postings of a bucket belong depends on all sets before, and the places of keys are
- * all over the memory.  So postings are first dealt out to shares of the buckets, each of which
+ * all over the memory.  So postings are first distributed to shares of the buckets, each of which
  * is not much larger than a cache.  How many of them each share of the sets has for each share
- * of the buckets is counted beforehand: then those who deal know where to write, and a share
+ * of the buckets is counted beforehand: then processes know where to write, and a share
  * has its postings in the order of the sets, whichever process is first.  At last each share is put in
  * order of its buckets.
  *
@@ -421,7 +421,7 @@ shared_index_distribute(SetJoin *join, int share)
 	}
 }
 
-/* Gives each bucket of a share its place. */
+/* Allocate the place of each bucket of a share. */
 static void
 allocate_buckets(const Share *share)
 {

@@ -58,7 +58,7 @@ typedef struct SharedIndex
 {
 	pg_atomic_uint64 npostings; /* of all sets, as they are prepared */
 	int			shift;			/* as in InvertedIndex */
-	SharedPointer room;			/* that is free, of so many bytes */
+	SharedPointer room;			/* that is free, of room_bytes bytes */
 	size_t		room_bytes;
 	SharedPointer buckets;		/* invalid: none is made together */
 	SharedPointer postings;

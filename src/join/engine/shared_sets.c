@@ -350,7 +350,7 @@ others_have_mark(const SetJoin *join, int part, SetKey key)
 	return false;
 }
 
-/* Lists the sets of one process that another may have, too, by share. */
+/* List the sets of one process that another may have, too, by share. */
 static void
 list_suspects(SetJoin *join, int number)
 {
@@ -392,7 +392,7 @@ list_suspects(SetJoin *join, int number)
 	pfree(suspects);
 }
 
-/* Fetches some of those n sets that come next. */
+/* Fetch some of those n sets that come next. */
 static void
 fetch_ahead(const SetJoin *join, SharedSet *sets, const uint32 *numbers, uint32 n)
 {
@@ -408,7 +408,7 @@ fetch_ahead(const SetJoin *join, SharedSet *sets, const uint32 *numbers, uint32 
 	}
 }
 
-/* Collapses the sets of one process in a share, where `kept` are those of the table. */
+/* Collapse the sets of one process in a share, where `kept` are those of the table. */
 static void
 collapse_part(SetJoin *join, int share, const SharedSetsPart *part,
 			  SetTable *table, SharedSet **kept)
@@ -529,7 +529,7 @@ count_run(SetJoin *join, SharedSet *sets, uint32 n, void *counting)
 	}
 }
 
-/* Makes a set ready, in its place.  Returns how many postings it will have. */
+/* Prepare a set in its place.  Returns the number of postings that it will have. */
 static uint32
 prepare_set(SetJoin *join, SharedSet *shared)
 {
@@ -638,7 +638,7 @@ shared_sets_prepare(SetJoin *join)
 	reassign_rows(join);
 
 	/*
-	 * who comes when the counters are memory for something else knows their
+	 * a process that attaches when the counters are no more there knows their
 	 * number
 	 */
 	if (join->algorithm->ordered && BarrierPhase(barrier) > STEP_PREPARE)

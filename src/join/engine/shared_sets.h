@@ -45,7 +45,7 @@ typedef enum Fallback
 /* What one process has. */
 typedef struct SharedSetsPart
 {
-	/* while rows come in, to be read by all who look at their memory */
+	/* while rows are added, to be read by all that check their memory */
 	pg_atomic_uint64 nsets;
 	pg_atomic_uint64 npostings;
 	pg_atomic_uint64 nfeatures;
@@ -64,8 +64,7 @@ typedef struct SharedSetsPart
 	SharedPointer suspects;		/* numbers of those that another may have, by
 								 * share */
 	uint32		ends[SET_SHARES];	/* of the shares */
-	pg_atomic_uint32 taken[STEP_READY]; /* runs of sets that somebody does, by
-										 * step */
+	pg_atomic_uint32 taken[STEP_READY]; /* sets that are claimed, by step */
 } SharedSetsPart;
 
 typedef struct SharedSets
@@ -73,7 +72,7 @@ typedef struct SharedSets
 	Barrier		barrier;
 	pg_atomic_uint32 fallback;	/* Fallback */
 	pg_atomic_uint32 nreturned; /* processes that hold no more sets in memory */
-	pg_atomic_uint32 taken[STEP_READY]; /* work that somebody does, by step */
+	pg_atomic_uint32 taken[STEP_READY]; /* work that is claimed, by step */
 	SharedCounts counts;		/* of features, until sets are prepared */
 	pg_atomic_uint64 empty[2];	/* links to rows without features */
 	SharedIndex index;

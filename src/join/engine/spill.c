@@ -31,8 +31,6 @@
 /* Shares of the keys for each process: of more, runs would be read in smaller pieces. */
 #define SHARES_PER_PROCESS	4
 
-#define NAME_OF_KEYS	"keys"
-
 void
 spill_shares_init(SpillShares *shares)
 {
@@ -261,7 +259,8 @@ spill_merge(SetJoin *join)
 		if (join->algorithm->ordered && join->params.shared != NULL && spill->counting == NULL)
 		{
 			counters_shape(counters, join->totals.nfeatures, counters_memory(join));
-			spill->counting = shared_counts_begin(&join->params.shared->counts, join->params.areas, counters);
+			spill->counting = shared_counts_begin(&join->params.shared->counts,
+												  join->params.areas, counters);
 		}
 		setfile_merge(&spill->file, share, &spill->shares->sets[share], count_merged, join);
 	}
@@ -336,7 +335,7 @@ write_share(SetJoin *join, uint32 share)
 	uint64		begin = file->nsets * share / MAX_SPILL_SHARES;
 	uint64		end = file->nsets * (share + 1) / MAX_SPILL_SHARES;
 
-	*piece = spillfile_begin_piece(keys, store_of(join));
+	*piece = spillfile_begin_piece(keys);
 	setfile_seek(file, begin);
 	for (uint64 i = begin; i < end; i++)
 	{
@@ -360,13 +359,13 @@ spill_write_keys(SetJoin *join)
 	begin_reading(join);
 	if (!spill->by_keys)
 		return;
-	spillfile_create(&spill->keys, store_of(join), NAME_OF_KEYS);
+	spillfile_create(&spill->keys, store_of(join), "keys");
 	while ((share = pg_atomic_fetch_add_u32(&spill->shares->keys_taken, 1)) < MAX_SPILL_SHARES)
 	{
 		use_counters(join);
 		write_share(join, share);
 	}
-	join->search.stats.disk += spillfile_publish(&spill->keys, store_of(join));
+	join->search.stats.disk += spillfile_publish(&spill->keys);
 	if (join->params.shared == NULL)
 		counters_free(&join->search.counters);
 	join->search.counters.count = NULL;
@@ -380,8 +379,7 @@ spill_read_keys(SetJoin *join)
 	if (!spill->by_keys)
 		return;
 	for (int i = 0; i < MAX_SPILL_SHARES; i++)
-		spillfile_add_piece(&spill->keys, store_of(join), NAME_OF_KEYS,
-							&spill->shares->keys[i]);
+		spillfile_add_piece(&spill->keys, &spill->shares->keys[i]);
 	chunks_of_keys(join);
 }
 

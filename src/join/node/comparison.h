@@ -30,7 +30,7 @@ typedef struct Comparison
 } Comparison;
 
 /*
- * Takes a condition, in columns of an outer and an inner row (OUTER_VAR and
+ * Take a condition, in columns of an outer and an inner row (OUTER_VAR and
  * INNER_VAR), as a comparison; false if it is none.
  */
 extern bool comparison_init(Comparison *comparison, Node *clause);

@@ -73,7 +73,7 @@ side_columns(SimilarityJoinState *state, Node *expr)
 	return to_side_columns(expr, &columns);
 }
 
-/* Notes the columns that an expression reads of either side. */
+/* Note the columns that an expression reads of either side. */
 static bool
 find_columns(Node *node, void *context)
 {
@@ -117,8 +117,8 @@ init_rows(SimilarityJoinState *state, EState *estate)
 }
 
 /*
- * Raises if the user may not call what a condition calls.  PostgreSQL looks for that
- * as it makes a condition ready, and those that the join works out itself never are.
+ * Raise if the user may not call what a condition calls.  PostgreSQL looks for that
+ * as it makes a condition ready, and those that the join evaluates itself never are.
  */
 static void
 require_rights(SimilarityJoinState *state, Node *clause)
@@ -149,8 +149,8 @@ init_condition(SimilarityJoinState *state, Node *clause)
 }
 
 /*
- * What is worked out on pairs: other conditions and the output.  The first condition may be a
- * comparison, if a nested loop works it out before the near-duplicate condition: then rows
+ * What is evaluated on pairs: other conditions and the output.  The first condition may be a
+ * comparison, if a nested loop evaluates it before the near-duplicate condition: then rows
  * whose value is null are not compared, and of the others the value is kept, not the column.
  * Where rows stand for both sides they have but one value.
  */
@@ -272,7 +272,7 @@ set_matched(SimilarityJoinState *state, uint32 rowno)
 	return true;
 }
 
-/* Makes a row the current one of its side, if its columns are needed. */
+/* Make a row the current one of its side, if its columns are needed. */
 static inline void
 show_row(SimilarityJoinState *state, JoinSide side, const JoinRow *row)
 {
@@ -317,7 +317,7 @@ next_of_round(SimilarityJoinState *state)
 	return row;
 }
 
-/* Goes to the next pair of groups; false if there are no more. */
+/* Go to the next pair of groups; false if there are no more. */
 static bool
 next_groups(SimilarityJoinState *state)
 {
@@ -381,7 +381,7 @@ copy_inner_rows(SimilarityJoinState *state)
 }
 
 /*
- * Goes to the first inner row.  Where rows may pass in either order, those of one group
+ * Go to the first inner row.  Where rows may pass in either order, those of one group
  * meet those behind them; but in a file all meet all, in both orders.
  */
 static void
@@ -413,7 +413,7 @@ begin_inner_rows(SimilarityJoinState *state)
 	state->nfiltered += behind;
 }
 
-/* Goes to the next outer row; false if there are no more pairs. */
+/* Go to the next outer row; false if there are no more pairs. */
 static bool
 next_outer_row(SimilarityJoinState *state)
 {
@@ -495,7 +495,7 @@ passes(SimilarityJoinState *state, const InnerRow *inner)
 	return ExecQual(state->conditions.filter, econtext);
 }
 
-/* Goes to the next pair of rows that the filter lets through. */
+/* Go to the next pair of rows that the filter lets through. */
 static bool
 next_pair(SimilarityJoinState *state)
 {

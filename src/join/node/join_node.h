@@ -55,7 +55,7 @@ enum JoinPrivate
 	JOIN_PRIVATE_COLUMNS,		/* columns of the outer side, as an Integer */
 	JOIN_PRIVATE_LEFT_IS_INNER, /* the condition's left side, as an Integer */
 	JOIN_PRIVATE_BEFORE,		/* conditions of the filter that would be
-								 * worked out before it, as an Integer */
+								 * evaluated before it, as an Integer */
 	JOIN_PRIVATE_SELF,			/* both children have the same rows, as an
 								 * Integer */
 	JOIN_PRIVATE_INNER_WHOLE,	/* as in PATH_INNER_WHOLE */
@@ -224,13 +224,13 @@ extern int	neardup_join_algorithm; /* JoinAlgorithm */
 /* join_path.c */
 
 /*
- * Takes a clause apart that can drive a join: a near-duplicate condition, or
- * one that implies it, and has to be worked out besides.
+ * Take a clause apart that can drive a join: a near-duplicate condition, or
+ * one that implies it, and has to be evaluated besides.
  */
 extern bool similarity_join_clause(Node *clause, NearCondition *near);
 extern void similarity_join_init(void);
 
-/* The clauses that the engine does not work out. */
+/* The clauses that the engine does not evaluate. */
 static inline List *
 remaining_clauses(List *clauses, RestrictInfo *condition, bool implied)
 {

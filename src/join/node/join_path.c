@@ -5,7 +5,7 @@
  * For each pair of relations that a near-duplicate condition joins, a path is
  * offered beside those of core.  Both sides are read once, in full and
  * unparameterised, and as one if they have the same rows (selfjoin.c); the
- * condition is worked out by the engine, the other conditions of the join on
+ * condition is evaluated by the engine, the other conditions of the join on
  * the pairs that it finds.
  *
  * The hook is in place when it is needed, since planning a near-duplicate
@@ -107,7 +107,7 @@ static const struct config_enum_entry algorithm_options[] = {
 
 static set_join_pathlist_hook_type previous_hook = NULL;
 
-/* A condition that the node can work out, among those of a join. */
+/* A condition that the node can evaluate, among those of a join. */
 typedef struct JoinCondition
 {
 	RestrictInfo *rinfo;
@@ -140,7 +140,7 @@ is_fixed(Expr *argument)
 		 !contain_volatile_functions((Node *) argument));
 }
 
-/* Takes a clause apart, if it is a condition between these two sides. */
+/* Take a clause apart, if it is a condition between these two sides. */
 static bool
 join_condition(PlannerInfo *root, RestrictInfo *rinfo, RelOptInfo *outerrel,
 			   RelOptInfo *innerrel, JoinCondition *condition)
@@ -225,8 +225,8 @@ sketch_numbers(PlannerInfo *root, Expr *key, double threshold, NearStatistics *s
 }
 
 /*
- * What the keys of a sketch cost, in units of cpu_operator_cost, with so many to be
- * found and as many as `others` on the other side; 0 if there are none.
+ * What the keys of a sketch cost, in units of cpu_operator_cost, with `rows` to be
+ * found and `others` on the other side; 0 if there are none.
  */
 static double
 sketch_operations(PlannerInfo *root, Expr *key, double threshold, double rows, double others)
@@ -246,7 +246,7 @@ sketch_operations(PlannerInfo *root, Expr *key, double threshold, double rows, d
 }
 
 /*
- * Adds the cost of reading one side.  Where several processes read, each takes
+ * Add the cost of reading one side.  Where several processes read, each takes
  * in the rows that it has read, and has those of all in its index.  Only that share of
  * the rows is kept; it is less than 1 if they are filtered by features.
  */
@@ -344,7 +344,7 @@ side_bytes(PlannerInfo *root, const CustomPath *cpath, Path *side, Expr *key, do
 }
 
 /*
- * The share of a side's rows that is kept, with so many pairs of rows expected: about
+ * The share of a side's rows that is kept, with `pairs` pairs of rows expected: about
  * those that are candidates, if the side is filtered.
  */
 static double
@@ -364,7 +364,7 @@ kept_share(PlannerInfo *root, const CustomPath *cpath, Path *side, Expr *key,
 }
 
 /*
- * Pairs of rows that are looked at, of so many that are near.  In a semi- or anti-join a
+ * Pairs of rows that are visited, of `pairs` that are near.  In a semi- or anti-join a
  * row leaves with its first match: of rows with many, as copies of one text have, few
  * pairs are.  A row that has near ones, but no match among them, meets all of these.
  */
@@ -460,7 +460,7 @@ cost_join(PlannerInfo *root, CustomPath *cpath, JoinPathExtraData *extra,
 	path->total_cost += path->pathtarget->cost.startup;
 }
 
-/* Divides the clauses into those of the join and those above it. */
+/* Divide the clauses into those of the join and those above it. */
 static void
 divide_clauses(RelOptInfo *joinrel, JoinType type, List *restrictlist,
 			   List **clauses, List **qual)
@@ -624,7 +624,7 @@ compared_pairs(PlannerInfo *root, const JoinPath *join)
 }
 
 /*
- * The cost of one of PostgreSQL's joins that works out the condition.  Core takes a hash
+ * The cost of one of PostgreSQL's joins that evaluates the condition.  Core takes a hash
  * join that runs again to cost nothing before its first row; a look-up of near-duplicates
  * in it does all its work there.
  */
@@ -680,7 +680,7 @@ list_below(const JoinOffer *offer, Path *ours, List *paths)
 }
 
 /*
- * Offers the join by several processes: with the rows of both sides divided (join_shared.c),
+ * Offer the join by several processes: with the rows of both sides divided (join_shared.c),
  * or with those of the outer one divided and all inner ones in each process.
  */
 static void
@@ -703,7 +703,7 @@ add_parallel_paths(const JoinOffer *offer, RelOptInfo *outerrel, RelOptInfo *inn
 }
 
 /*
- * Offers it by each condition that can drive it: the one that finds the fewest pairs costs
+ * Offer it by each condition that can drive it: the one that finds the fewest pairs costs
  * least.
  */
 static void
@@ -783,7 +783,7 @@ join_pathlist(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 	add_joins(root, joinrel, innerrel, outerrel, straight, &mirrored);
 }
 
-/* Makes the setting known and puts the hook in place. */
+/* Define the settings and install the hook. */
 void
 similarity_join_init(void)
 {

@@ -13,7 +13,7 @@
 
 #include "join/node/join_node.h"
 
-/* Finds the same column or placeholder in a list of expressions. */
+/* Find the same column or placeholder in a list of expressions. */
 static Node *
 find_same(Node *node, List *forms)
 {

@@ -124,7 +124,7 @@ scan_of(PlanState *child)
 	return NULL;
 }
 
-/* Fetches the row that comes next into the cache, if it is about as long as this one. */
+/* Fetch the row that comes next into the cache, if it is about as long as this one. */
 static void
 fetch_next_row(PlanState *child)
 {

@@ -355,7 +355,7 @@ store_of_rows(const SimilarityJoinState *state)
 
 static const char *const row_files[] = {"outer_rows", "inner_rows"};
 
-/* Writes a row. */
+/* Write a row. */
 static void
 write_row(SpillFile *file, const JoinRow *row, size_t len, const Signature *sig)
 {
@@ -370,7 +370,7 @@ write_row(SpillFile *file, const JoinRow *row, size_t len, const Signature *sig)
 }
 
 /*
- * A RowCallback: writes a row that has been taken in.  Its signature is that of its
+ * A RowCallback: write a row that the engine has had.  Its signature is that of its
  * set, as far as a join looks at it.
  */
 static void
@@ -509,18 +509,17 @@ static void
 read_written_rows(SimilarityJoinState *state, JoinSide side)
 {
 	ExprContext *econtext = state->css.ss.ps.ps_ExprContext;
-	SpillStore	store = store_of_rows(state);
 	size_t		max = 1024;
 	char	   *room = palloc(max);
-	SpillFile	file = {NULL};
+	SpillFile	file = {.store = store_of_rows(state),.name = row_files[side]};
 	SpillReader reader;
 
-	for (int i = 0; i < store.nparts; i++)
+	for (int i = 0; i < state->shared->nparts; i++)
 	{
 		SpillPiece	all = {.part = i,.bytes = state->shared->parts[i].bytes[side]};
 
 		if (all.bytes > 0)
-			spillfile_add_piece(&file, &store, row_files[side], &all);
+			spillfile_add_piece(&file, &all);
 	}
 	spillreader_create(&reader, &file, READ_BUFFER);
 	while (!spillreader_at_end(&reader))
@@ -551,13 +550,11 @@ share_rows(SimilarityJoinState *state, Barrier *barrier, bool wait)
 {
 	if (wait)
 	{
-		SpillStore	store = store_of_rows(state);
-
 		if (!state->to_files)
 			go_to_files(state);
 		for (int side = SIDE_OUTER; side <= LAST_READ_SIDE(state); side++)
 			state->shared->parts[part_number()].bytes[side] =
-				spillfile_publish(&state->files[side], &store);
+				spillfile_publish(&state->files[side]);
 		BarrierArriveAndWait(barrier, PG_WAIT_EXTENSION);
 		/* no process reads values of others any more */
 		shared_areas_empty(state->areas);

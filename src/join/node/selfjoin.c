@@ -395,7 +395,7 @@ fill_columns(Plan *outer, Plan *inner)
 		fill_columns(plan_subquery(outer), plan_subquery(inner));
 }
 
-/* Adds what the inner plan has in that place to the outer plan. */
+/* Add what the inner plan has in that place to the outer plan. */
 static void
 add_column(Plan *outer, Plan *inner, int place)
 {
@@ -412,7 +412,7 @@ add_column(Plan *outer, Plan *inner, int place)
 												NULL, false));
 }
 
-/* Makes the inner plan give what the outer one gives. */
+/* Make the inner plan give what the outer one gives. */
 static void
 mirror(Plan *outer, Plan *inner)
 {
@@ -432,7 +432,7 @@ mirror(Plan *outer, Plan *inner)
 }
 
 /*
- * Makes two plans, of paths that give the same rows, give the same columns.
+ * Make two plans, of paths that give the same rows, give the same columns.
  * False if they cannot.
  */
 bool
