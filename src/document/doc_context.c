@@ -268,7 +268,8 @@ use_analysis(DocContext *doccxt, Analysis *analysis, Reads reads, int k)
 	if (doccxt->of_shingles)
 	{
 		if (reads == READS_CHARS)
-			analysis_set_unit(analysis, UNIT_CHAR);
+			analysis->spec.unit = UNIT_CHAR;
+		analysis_rehash(&analysis->spec);
 		apply_k(analysis, k);
 		doccxt->words = doccxt->spec = analysis->spec;
 		doccxt->spec.method = METHOD_SHINGLES;

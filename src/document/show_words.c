@@ -54,9 +54,7 @@ neardup_words(PG_FUNCTION_ARGS)
 	return words_of(PG_GETARG_TEXT_PP(0), PG_GETARG_TEXT_PP(1), NULL);
 }
 
-/*
- * Functions for tests, in a module built for them; the tests declare them.
- */
+/* Functions for tests, in a module built for them; the tests declare them. */
 #ifdef NEARDUP_TESTING
 
 /* neardup_words() without tables and short cuts */

@@ -25,6 +25,7 @@
 #include "text/analysis.h"
 #include "text/languages.h"
 #include "text/letters.h"
+#include "text/source.h"
 
 #define DEFAULT_K			3
 #define MAX_WORD_LIMIT		255 /* largest minlen and maxlen */
@@ -262,8 +263,7 @@ analysis_knows_word(const char *word, size_t len)
 	char	   *lower = lower_word(word, len);
 	Language	language;
 
-	return slot_of_word(lower) >= 0 ||
-		language_by_name(lower, strlen(lower), &language);
+	return slot_of_word(lower) >= 0 || language_by_name(lower, &language);
 }
 
 /* Other spellings of a word, and the word */
@@ -289,17 +289,6 @@ static const struct
 	{"cyrillic", "script=cyrillic"}, {"latin", "script=latin"},
 	{"k", "k=N"}
 };
-
-static char *
-meant_by_alias(const char *word)
-{
-	for (int i = 0; i < lengthof(aliases); i++)
-	{
-		if (pg_strcasecmp(aliases[i].alias, word) == 0)
-			return pstrdup(aliases[i].word);
-	}
-	return NULL;
-}
 
 /* The analysis of a list with commas or other signs between its words, or NULL. */
 static char *
@@ -332,13 +321,14 @@ meant(const char *word)
 	const char *nearest;
 	char	   *list;
 
+	for (int i = 0; i < lengthof(aliases); i++)
+		if (strcmp(aliases[i].alias, word) == 0)
+			return pstrdup(aliases[i].word);
 	if (strspn(word, "0123456789") == len)
 		return psprintf("k=%s", shown(word));
 	if (equals != NULL && analysis_knows_word(equals + 1, strlen(equals + 1)))
 		return shown(equals + 1);
 	list = meant_by_list(word);
-	if (list == NULL)
-		list = meant_by_alias(word);
 	nearest = list == NULL ? language_nearest(word) : NULL;
 	return nearest != NULL ? pstrdup(nearest) : list;
 }
@@ -378,13 +368,12 @@ way_out(const char *word)
 	if (said != NULL)
 		return psprintf("Say \"%s\".", said);
 	said = said_elsewhere(word);
-	if (said != NULL)
-		return said;
-	return psprintf("Known are html, stop, minlen=N, maxlen=N, digits=drop, "
-					"accents=fold, script=NAME, repeats=number, hyphens=join, "
-					"unit=word|char|sentence|line|letter, "
-					"order=keep|sorted|xor|sum, k=N and the languages %s.",
-					language_list(false));
+	return said != NULL ? said :
+		psprintf("Known are html, stop, minlen=N, maxlen=N, digits=drop, "
+				 "accents=fold, script=NAME, repeats=number, hyphens=join, "
+				 "unit=word|char|sentence|line|letter, "
+				 "order=keep|sorted|xor|sum, k=N and the languages %s.",
+				 language_list(false));
 }
 
 static bool
@@ -408,7 +397,7 @@ parse_word(Parser *parser, const char *word)
 	if (slot >= 0)
 		return fill_slot(parser, slot, word) &&
 			parse_setting(parser, equals == NULL ? NULL : equals + 1, slot);
-	if (!language_by_name(word, strlen(word), &language))
+	if (!language_by_name(word, &language))
 		return unrecognized(parser, word);
 	parser->analysis->spec.language = language;
 	return fill_slot(parser, SLOT_LANGUAGE, word);
@@ -435,12 +424,6 @@ check_together(Parser *parser)
 			 errmsg("there is no list of stop words for language \"%s\"",
 					language_name(spec->language)),
 			 errhint("Languages with one are %s.", language_list(true))));
-}
-
-static bool
-is_space(char c)
-{
-	return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
 Analysis *
@@ -482,13 +465,6 @@ analysis_set_k(Analysis *analysis, int k)
 	if (analysis->spec.k == k)
 		return;
 	analysis->spec.k = k;
-	rehash(analysis);
-}
-
-void
-analysis_set_unit(Analysis *analysis, Unit unit)
-{
-	analysis->spec.unit = unit;
 	rehash(analysis);
 }
 

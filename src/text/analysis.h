@@ -51,9 +51,6 @@ extern bool analysis_knows_word(const char *word, size_t len);
  */
 extern void analysis_set_k(Analysis *analysis, int k);
 
-/* Sets the unit in the same way. */
-extern void analysis_set_unit(Analysis *analysis, Unit unit);
-
 /*
  * The analysis that a text-search configuration makes.  The name, qualified
  * with its schema, goes into the analysis hash; no OID does.

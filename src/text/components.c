@@ -13,9 +13,9 @@
 
 #include <libstemmer.h>
 #include <unicode/uchar.h>
-#include <unicode/utf8.h>
 #include <unicode/uversion.h>
 
+#include "mb/pg_wchar.h"
 #include "utils/memutils.h"
 
 #include "base/hash.h"
@@ -142,7 +142,7 @@ typedef struct Endings
 {
 	const char **ending;		/* each up to a space or the end */
 	int			nendings;
-	UChar32		letters[512];
+	const char *letters[512];
 	int			nletters;
 	uint64		random;			/* state of the generator */
 } Endings;
@@ -155,14 +155,17 @@ pick(Endings *endings, int n)
 	return (endings->random >> 33) % n;
 }
 
+/* Add the letter, in UTF-8, with which a text begins, unless it is there. */
 static void
-add_letter(Endings *endings, UChar32 c)
+add_letter(Endings *endings, const char *letter)
 {
+	int			len = pg_utf_mblen((const unsigned char *) letter);
+
 	for (int i = 0; i < endings->nletters; i++)
-		if (endings->letters[i] == c)
+		if (strncmp(endings->letters[i], letter, len) == 0)
 			return;
 	if (endings->nletters < (int) lengthof(endings->letters))
-		endings->letters[endings->nletters++] = c;
+		endings->letters[endings->nletters++] = letter;
 }
 
 static Endings *
@@ -172,17 +175,15 @@ read_endings(const char *str)
 	size_t		len = strlen(str);
 
 	endings->ending = palloc((len / 2 + 1) * sizeof(char *));
-	for (size_t i = 0; i < len;)
+	for (size_t i = 0; i < len; i += pg_utf_mblen((const unsigned char *) str + i))
 	{
-		UChar32		c;
-
 		if (i == 0 || str[i - 1] == ' ')
 			endings->ending[endings->nendings++] = str + i;
-		U8_NEXT_UNSAFE(str, i, c);
-		if (c != ' ')
-			add_letter(endings, c);
+		if (str[i] != ' ')
+			add_letter(endings, str + i);
 	}
-	for (UChar32 c = 'a'; endings->letters[0] < 0x80 && c <= 'z'; c++)
+	for (const char *c = "abcdefghijklmnopqrstuvwxyz";
+		 !IS_HIGHBIT_SET(*endings->letters[0]) && *c != '\0'; c++)
 		add_letter(endings, c);
 	return endings;
 }
@@ -198,12 +199,10 @@ put_letters(StringInfo word, Endings *endings, int n)
 {
 	while (n-- > 0)
 	{
-		UChar32		c = endings->letters[pick(endings, endings->nletters)];
-		char		bytes[U8_MAX_LENGTH];
-		int			len = 0;
+		const char *letter = endings->letters[pick(endings, endings->nletters)];
 
-		U8_APPEND_UNSAFE(bytes, len, c);
-		appendBinaryStringInfo(word, bytes, len);
+		appendBinaryStringInfo(word, letter,
+							   pg_utf_mblen((const unsigned char *) letter));
 	}
 }
 

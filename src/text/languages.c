@@ -32,11 +32,11 @@ language_name(uint8 language)
 }
 
 bool
-language_by_name(const char *name, size_t len, Language *language)
+language_by_name(const char *name, Language *language)
 {
 	for (int i = 0; i < NUM_LANGUAGES; i++)
 	{
-		if (strlen(names[i]) == len && memcmp(names[i], name, len) == 0)
+		if (strcmp(names[i], name) == 0)
 		{
 			*language = (Language) i;
 			return true;

@@ -36,7 +36,7 @@ typedef enum Language
 #define NUM_LANGUAGES	41
 
 /* By name, in lower case; false if there is none of that name. */
-extern bool language_by_name(const char *name, size_t len, Language *language);
+extern bool language_by_name(const char *name, Language *language);
 
 /*
  * Return, separated by commas, the names of the languages that can be used with the

@@ -222,21 +222,12 @@ is_accent(UChar32 c)
 static UChar32
 without_stroke(UChar32 c)
 {
-	switch (c)
-	{
-		case 0x00F8:
-			return 'o';
-		case 0x0111:
-			return 'd';
-		case 0x0127:
-			return 'h';
-		case 0x0142:
-			return 'l';
-		case 0x0167:
-			return 't';
-		default:
-			return c;
-	}
+	static const uint16 strokes[] = {0x00F8, 0x0111, 0x0127, 0x0142, 0x0167};
+
+	for (int i = 0; i < lengthof(strokes); i++)
+		if (c == strokes[i])
+			return "odhlt"[i];
+	return c;
 }
 
 /*

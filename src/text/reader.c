@@ -80,10 +80,8 @@ block_length(const Configured *configured, size_t max)
 	if ((size_t) (configured->end - start) <= max)
 		return configured->end - start;
 	for (p = start + max; p > start + max / 2; p--)
-	{
-		if (*p == ' ' || (*p >= '\t' && *p <= '\r'))
+		if (is_space(*p))
 			return p - start;
-	}
 	return utf8_cut(start, start + max) - start;
 }
 
@@ -94,9 +92,7 @@ block_length(const Configured *configured, size_t max)
 static bool
 parse(Configured *configured, size_t len, ParsedText *parsed)
 {
-	char	   *text = pnstrdup(configured->at, len);
-
-	text = pg_any_to_server(text, len, PG_UTF8);
+	char	   *text = pg_any_to_server(pnstrdup(configured->at, len), len, PG_UTF8);
 
 	parsed->lenwords = Max(len / 6, 16);
 	parsed->curwords = 0;
@@ -204,7 +200,6 @@ struct Reader
 	Unit		unit;
 	Order		order;
 	uint8		reading;		/* READING_... */
-	bool		tracks;			/* notes where words stand */
 	TextSource	source;
 	WordScanner *scanner;
 	Terms	   *terms;
@@ -289,8 +284,6 @@ reader_begin(Reader *reader, const char *doc, size_t len)
 		return;
 	}
 	words_begin(reader->scanner, source_next, &reader->source);
-	if (reader->tracks)
-		words_track(reader->scanner, &reader->source, doc);
 	reader->nchars = 0;
 	reader->first = true;
 }
@@ -359,13 +352,12 @@ void
 reader_track(Reader *reader)
 {
 	Assert(reader->unit == UNIT_WORD && reader->configured == NULL);
-	reader->tracks = true;
+	words_track(reader->scanner, &reader->source);
 }
 
 size_t
 reader_read_spans(Reader *reader, uint64 *hashes, WordSpan *spans, size_t max)
 {
-	Assert(reader->tracks);
 	CHECK_FOR_INTERRUPTS();
 	return read_words(reader, hashes, spans, max);
 }
@@ -387,55 +379,37 @@ reader_read_word(Reader *reader, const char **word, size_t *len,
 
 /* Characters */
 
-/* Reads up to max characters of the current word. */
-static size_t
-read_rest(Reader *reader, uint64 *hashes, size_t max)
-{
-	size_t		n = 0;
-
-	while (n < max && reader->nchars > 0)
-	{
-		unsigned char c = *reader->chars;
-		size_t		len = c < 128 ? 1 : pg_utf_mblen(&c);
-
-		Assert(len <= reader->nchars);
-		hashes[n++] = c < 128 ? reader->ascii[c] :
-			XXH3_64bits(reader->chars, len);
-		reader->chars += len;
-		reader->nchars -= len;
-	}
-	return n;
-}
-
-/* Goes on to the characters of the next word; false at the end. */
-static bool
-next_chars(Reader *reader)
-{
-	uint64		hash;
-
-	if (reader_read_word(reader, &reader->chars, &reader->nchars, &hash))
-		return true;
-	/* the word left there was dropped */
-	reader->nchars = 0;
-	return false;
-}
-
 static size_t
 read_chars(Reader *reader, uint64 *hashes, size_t max)
 {
-	size_t		n = read_rest(reader, hashes, max);
+	size_t		n = 0;
+	uint64		hash;
 
-	while (n < max && next_chars(reader))
+	while (n < max)
 	{
-		/*
-		 * no space into a word that was cut for its length, if all of it is
-		 * in
-		 */
+		if (reader->nchars > 0)
+		{
+			unsigned char c = *reader->chars;
+			size_t		len = c < 128 ? 1 : pg_utf_mblen(&c);
+
+			Assert(len <= reader->nchars);
+			hashes[n++] = c < 128 ? reader->ascii[c] :
+				XXH3_64bits(reader->chars, len);
+			reader->chars += len;
+			reader->nchars -= len;
+			continue;
+		}
+		if (!reader_read_word(reader, &reader->chars, &reader->nchars, &hash))
+		{
+			/* the word left there was dropped */
+			reader->nchars = 0;
+			break;
+		}
+		/* no space into a word cut for its length, if all of it is in */
 		if (reader->unit == UNIT_CHAR && !reader->first &&
 			(reader->dropped || !words_continues(reader->scanner)))
 			hashes[n++] = reader->ascii[' '];
 		reader->first = false;
-		n += read_rest(reader, hashes + n, max - n);
 	}
 	return n;
 }

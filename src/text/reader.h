@@ -57,9 +57,8 @@ extern size_t reader_read_initials(Reader *reader, uint64 *hashes,
 								   uint8 *initials, size_t max);
 
 /*
- * The same for words, with where each stands in the document.  The reader must
- * have been prepared by reader_track(), before it began the document; not with a
- * configuration.
+ * The same for words, with where each stands in the document, if reader_track() has been
+ * called before it began; not with a configuration.
  */
 extern void reader_track(Reader *reader);
 extern size_t reader_read_spans(Reader *reader, uint64 *hashes,

@@ -42,12 +42,6 @@ is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-static bool
-is_space(char c)
-{
-	return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
 static char
 lower(char c)
 {
@@ -70,7 +64,7 @@ utf8_cut(const char *str, const char *limit)
 void
 source_begin(TextSource *source, const char *doc, size_t len, bool markup)
 {
-	source->at = source->from = source->section_end = doc;
+	source->doc = source->at = source->from = source->section_end = doc;
 	source->end = doc + len;
 	source->markup = markup;
 }
@@ -290,6 +284,22 @@ static const Entity entities[] = {
 #include "text/data/entities.inc"
 };
 
+typedef struct EntityName
+{
+	const char *name;
+	size_t		len;
+} EntityName;
+
+static int
+compare_entity(const void *key, const void *element)
+{
+	const EntityName *name = key;
+	const Entity *entity = element;
+	int			cmp = strncmp(name->name, entity->name, name->len);
+
+	return cmp == 0 && entity->name[name->len] != '\0' ? -1 : cmp;
+}
+
 /*
  * The code point of an entity by name, or 0.  bare: no semicolon
  * follows, which only some of them allow.
@@ -297,29 +307,12 @@ static const Entity entities[] = {
 static uint32
 entity_by_name(const char *name, size_t len, bool bare)
 {
-	size_t		lo = 0;
-	size_t		hi = lengthof(entities);
+	EntityName	key = {name, len};
+	const Entity *entity = bsearch(&key, entities, lengthof(entities),
+								   sizeof(Entity), compare_entity);
 
-	while (lo < hi)
-	{
-		size_t		mid = (lo + hi) / 2;
-		const Entity *entity = &entities[mid];
-		int			cmp = strncmp(name, entity->name, len);
-
-		if (cmp == 0 && entity->name[len] != '\0')
-			cmp = -1;			/* a prefix of it */
-		if (cmp == 0)
-		{
-			if (bare && !(entity->code & BARE))
-				return 0;
-			return entity->code & ~BARE;
-		}
-		if (cmp < 0)
-			hi = mid;
-		else
-			lo = mid + 1;
-	}
-	return 0;
+	return entity == NULL || (bare && !(entity->code & BARE)) ? 0 :
+		entity->code & ~BARE;
 }
 
 /*

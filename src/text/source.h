@@ -8,8 +8,15 @@
 /* Longest block of a source, in bytes. */
 #define SOURCE_BLOCK	65536
 
+static inline bool
+is_space(char c)
+{
+	return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
 typedef struct TextSource
 {
+	const char *doc;
 	const char *at;				/* what is left of the document */
 	const char *end;
 	const char *from;			/* where what the last block stands for

@@ -242,19 +242,6 @@ terms_are_words(const Terms *terms)
 		!(terms->filters & FILTERS_BY_FORM);
 }
 
-/* An empty cache of the greatest size in the place of the first one. */
-static pg_noinline void
-enlarge_cache(Terms *terms)
-{
-	CachedTerm *cache;
-
-	cache = MemoryContextAllocZero(GetMemoryChunkContext(terms->cache),
-								   CACHE_MOST * sizeof(CachedTerm));
-	pfree(terms->cache);
-	terms->cache = cache;
-	terms->cache_size = CACHE_MOST;
-}
-
 static inline CachedTerm *
 cache_place(const Terms *terms, uint64 hash)
 {
@@ -262,13 +249,21 @@ cache_place(const Terms *terms, uint64 hash)
 	return &terms->cache[hash & (terms->cache_size - 1)];
 }
 
-/* Where a word is to be remembered that is not there. */
+/* The place for a word that is not there, in a larger cache after many of them. */
 static CachedTerm *
 cache_missed(Terms *terms, uint64 hash)
 {
 	if (terms->cache_size < CACHE_MOST &&
 		++terms->cache_misses > 4 * CACHE_SIZE)
-		enlarge_cache(terms);
+	{
+		CachedTerm *cache =
+		MemoryContextAllocZero(GetMemoryChunkContext(terms->cache),
+							   CACHE_MOST * sizeof(CachedTerm));
+
+		pfree(terms->cache);
+		terms->cache = cache;
+		terms->cache_size = CACHE_MOST;
+	}
 	return cache_place(terms, hash);
 }
 

@@ -47,7 +47,6 @@ typedef struct Place
 typedef struct Tracking
 {
 	const TextSource *source;	/* gives the blocks */
-	const char *doc;
 	bool		in_place;		/* the block is a part of the document */
 	uint32		here;			/* of the code point that is being read */
 	WordSpan	run;
@@ -172,11 +171,10 @@ words_begin(WordScanner *scanner, MoreText more, void *arg)
 }
 
 void
-words_track(WordScanner *scanner, const TextSource *source, const char *doc)
+words_track(WordScanner *scanner, const TextSource *source)
 {
-	Assert(source != NULL && doc != NULL);
+	Assert(source != NULL);
 	scanner->track.source = source;
-	scanner->track.doc = doc;
 	/* a segment begins with a letter, or an apostrophe between two */
 	if (scanner->track.places == NULL)
 		scanner->track.places = MemoryContextAlloc(scanner->context,
@@ -202,7 +200,7 @@ static inline uint32
 place_of(const WordScanner *scanner, const unsigned char *p)
 {
 	return (scanner->track.in_place ? (const char *) p : scanner->track.source->from) -
-		scanner->track.doc;
+		scanner->track.source->doc;
 }
 
 /* The same for a place behind something. */
@@ -210,7 +208,7 @@ static inline uint32
 place_behind(const WordScanner *scanner, const unsigned char *p)
 {
 	return (scanner->track.in_place ? (const char *) p : scanner->track.source->at) -
-		scanner->track.doc;
+		scanner->track.source->doc;
 }
 
 static pg_noinline void
@@ -741,7 +739,7 @@ next_ascii(WordScanner *scanner, int *start, int *stop)
 static inline WordSpan
 span_in_chunk(const WordScanner *scanner, int start, int stop)
 {
-	uint32		chunk = (const char *) scanner->chunk.start - scanner->track.doc;
+	uint32		chunk = (const char *) scanner->chunk.start - scanner->track.source->doc;
 
 	return (WordSpan)
 	{

@@ -38,11 +38,10 @@ extern WordScanner *words_create(LetterRules rules, int flags);
 extern void words_begin(WordScanner *scanner, MoreText more, void *arg);
 
 /*
- * From the next text on, note where words stand in doc.  All text must come
- * from source as it gives it, and source must read doc, of at most 4 GB.
+ * From the next text on, note where words stand in the source's document, of at most
+ * 4 GB.  All text must come from the source as it gives it.
  */
-extern void words_track(WordScanner *scanner, const TextSource *source,
-						const char *doc);
+extern void words_track(WordScanner *scanner, const TextSource *source);
 
 /*
  * Where the word stands that words_next() has read last, with all that belongs
