@@ -197,9 +197,9 @@ is(join("\n", grep { not $known{$_} } @long),
 # goal: the first goes down to it, never up.
 my @budgets = (
 	[ 1553, 1600, qw(base) ],
-	[ 5172, 5100, qw(text) ],
+	[ 5100, 5100, qw(text) ],
 	[ 3422, 3800, qw(signature) ],
-	[ 2299, 2300, qw(document) ],
+	[ 2298, 2300, qw(document) ],
 	[ 4860, 4900, qw(methods) ],
 	[ 3299, 3300, qw(lexicon) ],
 	[ 1594, 1600, qw(gin) ],
