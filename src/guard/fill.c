@@ -175,15 +175,12 @@ is_needed(const TriggerData *data, const Fill *fill)
 
 /* Prepare the plan of the expression. */
 static void
-prepare(Fill *fill, Relation rel)
+prepare(Fill *fill, Form_pg_attribute target)
 {
-	Form_pg_attribute target = TupleDescAttr(RelationGetDescr(rel), fill->target - 1);
 	SPIPlanPtr	plan = SPI_prepare(fill->query, fill->nsources, fill->types);
 
-	if (plan == NULL)
+	if (plan == NULL || SPI_keepplan(plan) != 0)
 		elog(ERROR, "SPI_prepare failed: %s", SPI_result_code_string(SPI_result));
-	if (SPI_keepplan(plan) != 0)
-		elog(ERROR, "SPI_keepplan failed");
 	fill->plan = plan;
 	if (!SPI_is_cursor_plan(plan))
 		ereport(ERROR,
@@ -192,28 +189,12 @@ prepare(Fill *fill, Relation rel)
 						NameStr(target->attname))));
 }
 
-/* The value of the expression for a row, in the caller's memory context. */
-static Datum
-compute(Fill *fill, Relation rel, HeapTuple row, bool *isnull)
+/* Raise an error unless the result is one value of the column's type. */
+static void
+check_result(Form_pg_attribute target)
 {
-	TupleDesc	desc = RelationGetDescr(rel);
-	Form_pg_attribute target = TupleDescAttr(desc, fill->target - 1);
 	Form_pg_attribute found;
-	Datum	   *values = palloc(fill->nsources * sizeof(Datum));
-	char	   *nulls = palloc(fill->nsources);
-	Datum		result;
-	int			code;
 
-	for (int i = 0; i < fill->nsources; i++)
-	{
-		values[i] = heap_getattr(row, fill->sources[i], desc, isnull);
-		nulls[i] = *isnull ? 'n' : ' ';
-	}
-	if (fill->plan == NULL)
-		prepare(fill, rel);
-	code = SPI_execute_plan(fill->plan, values, nulls, true, 2);
-	if (code != SPI_OK_SELECT)
-		elog(ERROR, "SPI_execute_plan failed: %s", SPI_result_code_string(code));
 	if (SPI_processed != 1 || SPI_tuptable->tupdesc->natts != 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_CARDINALITY_VIOLATION),
@@ -230,25 +211,37 @@ compute(Fill *fill, Relation rel, HeapTuple row, bool *isnull)
 						format_type_with_typemod(target->atttypid, target->atttypmod),
 						format_type_with_typemod(found->atttypid, found->atttypmod)),
 				 errhint("Rewrite or cast the expression.")));
-	result = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, isnull);
-	return *isnull ? (Datum) 0 :
-		SPI_datumTransfer(result, target->attbyval, target->attlen);
 }
 
-/* Compute the value with the search_path for the expression. */
+/* Compute the expression for a row, in the caller's memory context. */
 static Datum
-compute_safely(Fill *fill, Relation rel, HeapTuple row, bool *isnull)
+compute(Fill *fill, Relation rel, HeapTuple row, bool *isnull)
 {
+	TupleDesc	desc = RelationGetDescr(rel);
+	Form_pg_attribute target = TupleDescAttr(desc, fill->target - 1);
+	Datum	   *values = palloc(fill->nsources * sizeof(Datum));
+	char	   *nulls = palloc(fill->nsources);
 	int			nest_level = NewGUCNestLevel();
 	Datum		result;
 
+	for (int i = 0; i < fill->nsources; i++)
+	{
+		values[i] = heap_getattr(row, fill->sources[i], desc, isnull);
+		nulls[i] = *isnull ? 'n' : ' ';
+	}
 	(void) set_config_option("search_path", fill->path, PGC_USERSET,
 							 PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
-	result = compute(fill, rel, row, isnull);
-	if (SPI_finish() != SPI_OK_FINISH)
-		elog(ERROR, "SPI_finish failed");
+	if (fill->plan == NULL)
+		prepare(fill, target);
+	if (SPI_execute_plan(fill->plan, values, nulls, true, 2) != SPI_OK_SELECT)
+		elog(ERROR, "SPI_execute_plan failed");
+	check_result(target);
+	result = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, isnull);
+	if (!*isnull)
+		result = SPI_datumTransfer(result, target->attbyval, target->attlen);
+	SPI_finish();
 	AtEOXact_GUC(true, nest_level);
 	return result;
 }
@@ -279,7 +272,7 @@ neardup_fill(PG_FUNCTION_ARGS)
 	}
 	if (!is_needed(data, fill))
 		return PointerGetDatum(row);
-	value = compute_safely(fill, rel, row, &isnull);
+	value = compute(fill, rel, row, &isnull);
 	column = fill->target;
 	return PointerGetDatum(heap_modify_tuple_by_cols(row, RelationGetDescr(rel), 1,
 													 &column, &value,

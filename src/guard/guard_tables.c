@@ -219,10 +219,12 @@ guard_key_sql(Relation index, AttrNumber keyno)
 												   BoolGetDatum(false)));
 }
 
-/* Raise an error for the fault of an index. */
+/* Raise an error for the fault of a table's index. */
 static void
-raise_fault(Relation rel, Relation index, AttrNumber keyno, Fault fault, double threshold)
+raise_fault(Relation rel, const GuardTable *table, Fault fault, double threshold)
 {
+	Relation	index = index_open(table->indexid, NoLock);
+	AttrNumber	keyno = table->keyno;
 	const char *name = RelationGetRelationName(index);
 	char	   *create = create_index_command(rel, guard_key_sql(index, keyno),
 											  index->rd_opcintype[keyno - 1],
@@ -292,13 +294,13 @@ guard_require_signature(Relation rel, AttrNumber attno)
 				 errtablecol(rel, attno)));
 }
 
+/* Raise an error as no index of a column could serve. */
 static void
 raise_no_index(Relation rel, AttrNumber attno, double threshold)
 {
 	Form_pg_attribute att = TupleDescAttr(RelationGetDescr(rel), attno - 1);
 	const char *column = quote_identifier(NameStr(att->attname));
 
-	guard_require_signature(rel, attno);
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 			 errmsg("column \"%s\" of table \"%s\" has no index that neardup_guard could use",
@@ -359,19 +361,17 @@ consider_index(const Guard *guard, Relation index, AttrNumber attno,
 }
 
 /*
- * Find the index for the signatures of a column.  Raises
- * OBJECT_NOT_IN_PREREQUISITE_STATE, with a hint, if none can serve; for statements, which
- * need no index, the table is not searchable then.  False if the best is not valid and
- * again is set.  Keeps AccessShareLock on all indexes of the table.
+ * Choose the best index for the signatures of a column, return its fault.  Keeps
+ * AccessShareLock on all indexes of the table.
  */
-static bool
-choose_index(const Guard *guard, Relation rel, AttrNumber attno, bool again,
-			 GuardTable *table)
+static Fault
+choose_index(const Guard *guard, Relation rel, AttrNumber attno, GuardTable *table)
 {
 	Merit		best = {.fault = FAULT_NO_INDEX};
 	List	   *indexes = RelationGetIndexList(rel);
 	ListCell   *lc;
 
+	table->indexid = InvalidOid;
 	foreach(lc, indexes)
 	{
 		Relation	index = index_open(lfirst_oid(lc), AccessShareLock);
@@ -380,22 +380,8 @@ choose_index(const Guard *guard, Relation rel, AttrNumber attno, bool again,
 		index_close(index, NoLock);
 	}
 	list_free(indexes);
-	if (best.fault == FAULT_INVALID && again)
-		return false;
-	Assert(best.fault == FAULT_NO_INDEX || OidIsValid(table->indexid));
-	table->searchable = best.fault == FAULT_NONE;
-	if (!table->searchable && guard->statement &&
-		is_signature_type(TupleDescAttr(RelationGetDescr(rel), attno - 1)->atttypid))
-	{
-		table->indexid = InvalidOid;
-		return true;
-	}
-	if (best.fault == FAULT_NO_INDEX)
-		raise_no_index(rel, attno, guard->threshold);
-	if (best.fault != FAULT_NONE)
-		raise_fault(rel, index_open(table->indexid, NoLock), table->keyno,
-					best.fault, guard->threshold);
-	return true;
+	Assert((best.fault == FAULT_NO_INDEX) == !OidIsValid(table->indexid));
+	return best.fault;
 }
 
 AttrNumber
@@ -425,10 +411,9 @@ guard_signature_key(Relation index)
 	return keyno;
 }
 
-/* Use the index that the trigger names; the result is that of choose_index(). */
-static bool
-use_index(const Guard *guard, Relation rel, Oid indexid, bool again,
-		  GuardTable *table)
+/* Use the index that the trigger names, return its fault. */
+static Fault
+use_index(const Guard *guard, Oid indexid, GuardTable *table)
 {
 	Relation	index = index_open(indexid, AccessShareLock);
 	Fault		fault;
@@ -436,11 +421,8 @@ use_index(const Guard *guard, Relation rel, Oid indexid, bool again,
 	table->indexid = indexid;
 	table->keyno = guard_signature_key(index);
 	fault = key_fault(index, table->keyno, guard->threshold);
-	table->searchable = fault == FAULT_NONE;
-	if (!table->searchable && !guard->statement && !(fault == FAULT_INVALID && again))
-		raise_fault(rel, index, table->keyno, fault, guard->threshold);
 	index_close(index, NoLock);
-	return table->searchable || guard->statement;
+	return fault;
 }
 
 /* Tables */
@@ -510,39 +492,54 @@ require_heap(Relation rel)
 				 errtable(rel)));
 }
 
-/* Find the table's index; false if it is not valid and again is set. */
-static bool
-find_index(const Guard *guard, Relation rel, const Source *source, bool again,
+/*
+ * Find the index of a table, for a column or the one that the trigger names.  For a
+ * statement, a column needs none that can serve.
+ *
+ * REINDEX CONCURRENTLY may replace an index between look-up and lock; then it is looked up
+ * again.  That cannot happen twice: the replaced index is dropped only after all older locks
+ * on the table have gone.
+ */
+static void
+find_index(const Guard *guard, Relation rel, AttrNumber attno, const Source *source,
 		   GuardTable *table)
 {
-	if (get_attnum(source->root, source->name) > 0)
-		return choose_index(guard, rel, get_attnum(table->relid, source->name),
-							again, table);
-	return use_index(guard, rel,
-					 partition_index(rel, guard_named_index(source->root, source->name)),
-					 again, table);
+	Fault		fault = FAULT_INVALID;
+
+	for (int i = 0; i < 2 && fault == FAULT_INVALID; i++)
+	{
+		if (i > 0)
+			AcceptInvalidationMessages();
+		fault = attno > 0 ? choose_index(guard, rel, attno, table) :
+			use_index(guard, partition_index(rel, guard_named_index(source->root, source->name)),
+					  table);
+	}
+	table->searchable = fault == FAULT_NONE;
+	if (fault == FAULT_NO_INDEX)
+		guard_require_signature(rel, attno);
+	if (fault == FAULT_NO_INDEX && !guard->statement)
+		raise_no_index(rel, attno, guard->threshold);
+	if (!table->searchable && !guard->statement)
+		raise_fault(rel, table, fault, guard->threshold);
+	if (!table->searchable && attno > 0)
+		table->indexid = InvalidOid;
 }
 
-/*
- * Prepare the search of a table.  REINDEX CONCURRENTLY may replace an index between look-up
- * and lock; then it is looked up again.  That cannot happen twice: the replaced index is
- * dropped only after all older locks on the table have gone.
- */
+/* Prepare the search of a table. */
 static void
 prepare_table(Guard *guard, GuardTable *table, Relation rel, const Source *source)
 {
+	AttrNumber	attno = get_attnum(source->root, source->name) > 0 ?
+	get_attnum(RelationGetRelid(rel), source->name) : InvalidAttrNumber;
+
 	Assert(CheckRelationLockedByMe(rel, AccessShareLock, true));
 	require_heap(rel);
 	table->relid = RelationGetRelid(rel);
 	table->columns = guard_scope_columns(guard, rel, false);
-	if (!find_index(guard, rel, source, true, table))
-	{
-		AcceptInvalidationMessages();
-		(void) find_index(guard, rel, source, false, table);
-	}
+	find_index(guard, rel, attno, source, table);
 	table->key = OidIsValid(table->indexid) ?
 		guard_index_value(rel, table->indexid, table->keyno, false) :
-		guard_column_value(rel, get_attnum(table->relid, source->name), false);
+		guard_column_value(rel, attno, false);
 	if (OidIsValid(table->indexid))
 		table->predicate = guard_predicate(rel, table->indexid, false);
 

@@ -208,7 +208,7 @@ my @budgets = (
 	[ 3242, 3400, qw(join/algorithms join/classic) ],
 	[ 4290, 4300, qw(join/node) ],
 	[ 2200, 2200, qw(planner statistics) ],
-	[ 4302, 4400, qw(guard) ],
+	[ 4292, 4400, qw(guard) ],
 	[ 3569, 3000, qw(groups) ],
 	[ 4365, 4642, qw(passages) ],
 	[ 1276, 1400, qw(evaluation) ]);
@@ -229,7 +229,7 @@ foreach my $budget (@budgets)
 }
 is(join("\n", @over), '', 'every folder keeps its budget of lines');
 # The goals are 62,000 and 260.
-cmp_ok($total, '<=', 63496, 'the source keeps its budget of lines');
+cmp_ok($total, '<=', 63486, 'the source keeps its budget of lines');
 cmp_ok(scalar keys %lines, '<=', 216, 'and of files');
 
 done_testing();
