@@ -12,7 +12,7 @@
  *
  * A table must never be full.  The keys are 64-bit numbers that users may
  * choose as they like: where they begin is decided by a factor that is drawn
- * by each process, so that nobody can make keys that crowd in one place
+ * by each process, so that a user cannot make keys that crowd in one place
  * (Dietzfelbinger et al., "A reliable randomized algorithm for the
  * closest-pair problem", 1997: multiply-shift hashing).  What a table is used
  * for must therefore not depend on the order of its places.
@@ -33,7 +33,7 @@ typedef struct Probing
  */
 extern void probing_init(Probing *probing, size_t places);
 
-/* As many places as leave a table of n keys half empty at least. */
+/* Number of places that leave a table of n keys at least half empty. */
 extern size_t probing_places(size_t n);
 
 /* The first place for a key, and the next one. */

@@ -3,7 +3,7 @@
  *		Sorting 64-bit numbers, hashes for the most part.
  *
  * Hashes are spread evenly, so their leading bits say about where each
- * belongs.  They are distributed to as many buckets as there are hashes, after
+ * belongs.  They are distributed to one bucket a hash, after
  * which nearly all stand next to their place and insertion sort does the rest.
  * Many hashes are first split, in place, by one byte at a time until they fit
  * into the processor's cache.

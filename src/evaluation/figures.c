@@ -368,7 +368,7 @@ typedef struct Contingency
 	double		true_clusters;
 	double		found_pairs;	/* of items in the same found cluster */
 	double		true_pairs;		/* ... in the same true cluster */
-	double		both_pairs;		/* ... in the same of both */
+	double		both_pairs;		/* ... in one cluster of both */
 	double		precision;		/* sum over items */
 	double		recall;			/* sum over items */
 } Contingency;
@@ -440,7 +440,7 @@ make_contingency(LabelledItem *items, size_t n)
 	sort_items(items, n);
 	table.true_clusters = scan_clusters(items, n, &table.true_pairs, &ignored,
 										&table.recall);
-	/* a state may be asked for its result again */
+	/* the final function may be called again */
 	exchange_labels(items, n);
 	return table;
 }

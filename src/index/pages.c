@@ -419,7 +419,7 @@ chain_resume(ChainWriter *writer, PageStore *store, uint64 owner, PageChain *cha
 	writer->owner = owner;
 	writer->chain = chain;
 	writer->stale = InvalidBlockNumber;
-	/* nobody has written to a file, or to an index being built, before */
+	/* nothing was written before to a file, or to an index being built */
 	if (store->index != NULL && !store->building &&
 		!read_next(writer, chain->next, &writer->stale) && chain->npages > 0)
 		index_corrupt(store->index, chain->next,

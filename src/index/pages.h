@@ -285,7 +285,7 @@ typedef struct PageStore
 	Relation	index;			/* or NULL */
 	BufFile    *file;			/* if there is no index */
 	BlockNumber nblocks;		/* of the file */
-	bool		building;		/* nobody sees the index; WAL comes later */
+	bool		building;		/* not seen by others; WAL comes later */
 } PageStore;
 
 /* An empty page in local memory. */

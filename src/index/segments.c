@@ -211,7 +211,7 @@ free_slot(Relation index)
 	return number;
 }
 
-/* Begin to merge segments, unless there are as many merges as there can be. */
+/* Begin to merge segments, unless the number of merges is at its limit. */
 static void
 merge_begin(Relation index, const SegmentInfo *segments, uint32 n)
 {

@@ -41,7 +41,7 @@ rows_on(const char *page)
 	return page_contents_size(page) / sizeof(ForwardEntry);
 }
 
-/* Mark rows of a page as dead.  Under the merge lock nobody else changes it. */
+/* Mark rows of a page as dead.  Under the merge lock no other process changes it. */
 static void
 mark_page(Deletion *deletion, BlockNumber block, const bool *dead)
 {

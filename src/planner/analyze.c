@@ -236,7 +236,7 @@ add_rows(Findings *findings, const RowMatches *row)
 	}
 }
 
-/* Steps of comparing two signatures of so many words in all. */
+/* Steps of comparing two signatures of `words` words in all. */
 static double
 comparison_steps(double words)
 {
@@ -641,7 +641,7 @@ store_statistics(VacAttrStats *stats, NearStatistics *statistics)
 	stats->numnumbers[slot] = NEAR_NUMBERS;
 }
 
-/* What a sample tells. */
+/* Estimates from a sample. */
 static void
 study_sample(const Sample *sample, NearStatistics *statistics)
 {

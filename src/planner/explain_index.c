@@ -94,7 +94,7 @@ index_names(Relation rel)
 	return names.len > 0 ? names.data : NULL;
 }
 
-/* Opens an index; raises an error that tells the way if it is a table. */
+/* Opens an index; raises an error with the way out if it is a table. */
 static Relation
 open_index(Oid relid)
 {

@@ -29,7 +29,7 @@
 /* How many steps of a merge go by between two looks at the interrupt flag. */
 #define MERGE_BLOCK			65536
 
-/* So many elements are compared at once. */
+/* Number of elements compared at once. */
 #define EQUAL_BLOCK			8
 
 /* A need that is never certain before the end: every element is counted. */

@@ -1,6 +1,6 @@
 --
 -- test/bench/answers.sql
---		How well the passages of an answer and of its source tell how it was
+--		How well the passages of an answer and of its source show how it was
 --		written: Clough and Stevenson's short answers, a class for each of their
 --		four levels, by naive Bayes, each answer by all the others.
 --

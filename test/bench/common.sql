@@ -56,7 +56,7 @@ RETURN (SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY clock)
         FROM taken WHERE name = of);
 
 -- Runs a query for each signature that another gives, with one plan for all,
--- and tells how many rows were found and how many candidates were false.
+-- and says how many rows were found and how many candidates were false.
 CREATE FUNCTION candidates(signatures text, query text,
                            OUT queries int, OUT hits bigint,
                            OUT rejected bigint)

@@ -27,7 +27,7 @@
 	\set fragments 2
 \endif
 
--- seconds of this backend, where the kernel does not tell nanoseconds
+-- seconds of this backend, where the kernel has no nanoseconds
 CREATE FUNCTION ticks() RETURNS float8 LANGUAGE sql VOLATILE
 RETURN (SELECT (s[14]::float8 + s[15]::float8) / 100
         FROM regexp_split_to_array(pg_read_file('/proc/self/stat'), ' ') AS s);

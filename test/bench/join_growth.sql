@@ -8,7 +8,7 @@
 SET work_mem = '1GB';
 
 -- The first n in random order: a tenth of the rows has a hundredth of the
--- pairs, so time is also shown less that of a hash join of as many rows.
+-- pairs, so time is also shown less that of a hash join of the same number of rows.
 CREATE TABLE shuffled AS
 SELECT row_number() OVER (ORDER BY md5(id::text)) AS n, id, sig
 FROM stored ORDER BY n;

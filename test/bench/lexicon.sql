@@ -1,7 +1,7 @@
 --
 -- test/bench/lexicon.sql
 --		Statistics of the corpus against ts_stat; signatures that rest on them,
---		made anew; one document against the collection.
+--		recomputed; one document against the collection.
 --
 -- Portions Copyright (c) 2026, the neardup developers
 --

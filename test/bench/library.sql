@@ -1,6 +1,6 @@
 --
 -- test/bench/library.sql
---		Libraries: signatures made anew with new statistics, and what room they
+--		Libraries: signatures recomputed with new statistics, and what room they
 --		take each time; the check of a document among all, and among a tenth.
 --
 -- Portions Copyright (c) 2026, the neardup developers

@@ -10,7 +10,7 @@ SET client_min_messages = warning;
 
 CREATE SCHEMA known;
 
--- The texts, and their true pairs as people or an exact count have told them
+-- The texts, and their true pairs by people or an exact count
 CREATE TABLE known.descriptions (id int PRIMARY KEY, body text);
 CREATE TABLE known.description_pairs (id1 int, id2 int, jaccard float8, overlap int, size1 int, size2 int, package int);
 CREATE TABLE known.titles (id int PRIMARY KEY, body text);

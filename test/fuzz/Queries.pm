@@ -67,14 +67,14 @@ SELECT id, g, k, CASE WHEN id % 2 = 0 THEN sig ELSE
 FROM everything WHERE id <= 56;
 CREATE INDEX long_sig ON long USING gin (sig);
 
--- Documents, and every spec of them; g tells the spec of "mixed"
+-- Documents, and every spec of them; g is the spec of "mixed"
 CREATE TABLE docs AS
 SELECT id, g, k, (SELECT string_agg(chr((97 + c.x % 6)::int) || CASE WHEN c.x % 11 = 0 THEN '. ' ELSE ' ' END, '' ORDER BY e)
     FROM generate_series(1, (f.x % 40)::int) e JOIN numbers c ON c.i = (f.x % 13 * 50 + e + CASE WHEN (id + e) % 17 = 0 THEN id ELSE 0 END)) AS body
 FROM everything JOIN numbers f ON f.i = id;
 CREATE TABLE words AS SELECT lexicon_agg(body) AS lexicon FROM docs;
 
--- Groups of near-duplicates, told from all pairs
+-- Groups of near-duplicates, from all pairs
 CREATE FUNCTION groups(query text, threshold float8, measure text, rule text)
 RETURNS TABLE (id bigint, representative bigint) LANGUAGE plpgsql AS $$
 DECLARE
@@ -200,7 +200,7 @@ sub new
 	return $self;
 }
 
-# Makes a table of an eighth of each of these; g tells which.
+# Makes a table of an eighth of each of these; g says which.
 sub _unite
 {
 	my ($connection, $table, @of) = @_;
@@ -358,7 +358,7 @@ sub _near
 		sub { "round(similarity($x, $y)::numeric, 1) >= $t" },
 		sub { "coalesce(similarity($x, $y), " . $dice->any(0, 0, 0.7) . ") >= $t" });
 
-	# Of most sketches these cannot be told, which an index does not know of
+	# Most sketches do not have these measures, which an index does not know
 	# near_duplicate_approx().
 	push @forms, sub { "near_duplicate_approx($x, $y, $t)" },
 	  sub { "near_duplicate_approx($x, $y, $t, 0.9)" }
@@ -547,7 +547,7 @@ sub _look_up
 	return "SELECT a.id FROM $a WHERE ($condition)$making" . $self->_filter('a');
 }
 
-# Rows of the one side that come by again and again
+# Rows of one side that are read again and again
 sub _lateral
 {
 	my ($self) = @_;

@@ -21,7 +21,7 @@ SET search_path = fuzz_values, public;
 SET client_min_messages = error;
 SET statement_timeout = '600s';
 
--- An error that tells of a rule of ours
+-- An error about a rule of ours
 CREATE FUNCTION allowed(state text) RETURNS boolean LANGUAGE sql IMMUTABLE AS
 $$ SELECT state ~ '^(22|54)' OR state IN ('42804', '0A000') $$;
 
@@ -74,7 +74,7 @@ CREATE TRIGGER guard AFTER INSERT ON guarded FOR EACH ROW
 CREATE FUNCTION by_threshold(sig signature) RETURNS boolean LANGUAGE sql IMMUTABLE AS
 $$ SELECT get_byte(sig::bytea, 1) IN (1, 2, 3, 4, 5, 8, 9, 10, 11, 12, 13, 14, 24, 25) $$;
 
--- Measures, conditions and operators of two values tell the same.
+-- Measures, conditions and operators of two values agree.
 CREATE FUNCTION check_pair(a signature, b signature) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
     s float8;
@@ -550,7 +550,7 @@ my %kinds = (
 		'{5,5,5,6};{1,1,0,2};{3,Infinity,-1,0}', '{NULL,1};{65536,10,2};{NULL,1}' ],
 	options => [
 		'0f,1e0;0.5;0.8', ';0.8;0.9', '00000001,ffffffff,abc;1;1', '1,2,3,4,5,6;0.01;1e-1' ]);
-# Kinds that come by the binary protocol, too, or only so; and their types
+# Kinds that are sent by the binary protocol, too, or only so; and their types
 my %types = (
 	signature_bytes => 'signature',
 	lexicon_bytes => 'lexicon',

@@ -8,7 +8,7 @@ FILE is in COPY text format (also .xz); the first column is an id, the last one
 the text.  The server is that of psql's environment, where the extension is
 installed.  The second implementation uses Python's unicodedata only; texts with
 scripts that are segmented by dictionary (Han, Kana, Thai, Lao, Khmer, Burmese)
-are left out of its comparison.  Differences to isalnum() are told by kind, and
+are left out of its comparison.  Differences to isalnum() are listed by kind, and
 with a list of pairs (id1, id2 in the first two columns) how many pairs have a
 set of shingles that differs in more than the spelling of its words.
 """

@@ -1,5 +1,5 @@
 --
--- The analysis argument: what it may say, and how it is told again
+-- The analysis argument: what it may say, and its canonical form
 --
 
 -- The canonical text stands in the signature: fixed order, defaults left out

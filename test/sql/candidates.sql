@@ -88,7 +88,7 @@ END $$;
 SELECT name, candidates(call, 0.8) BETWEEN 1 AND 40 AS few_at_8, candidates(call, 0.96) BETWEEN 1 AND 20 AS few_at_96
 FROM method WHERE name NOT LIKE '% 1' ORDER BY name COLLATE "C";
 
--- What cannot be told is refused with an index, too
+-- What cannot be computed is refused with an index, too
 TRUNCATE sketch;
 INSERT INTO sketch SELECT id, minhash(sig) FROM docs;
 CREATE INDEX sketch_dice ON sketch USING gin (sig signature_gin_ops (measure = containment));

@@ -2,7 +2,7 @@
 -- What sketches estimate, against the truth: random pairs of sets of known
 -- resemblance.  The pairs are the same in every run, so the results are, too;
 -- the bounds are those of the theory, and 3.5 standard deviations of a mean or
--- a root mean square of so many trials.
+-- a root mean square of these trials.
 --
 
 -- Pairs of sets of n numbers each, of which `shared` are in both
@@ -76,8 +76,8 @@ FROM (SELECT n, shared, numbers(seed, n + 1) AS a, numbers(seed + n + 1 - shared
       WHERE n = 1000) s;
 SELECT * FROM verdict;
 
--- Supershingles and megashingles find as many as the formula says, and the
--- same ones; near_duplicate_approx() as many as its banding
+-- Supershingles and megashingles find the number that the formula says, and the
+-- same ones; near_duplicate_approx() the number of its banding
 CREATE TABLE found AS
 SELECT j, count(*) AS trials, avg((supershingles(a) % supershingles(b))::int) AS super,
        avg((megashingles(a) % megashingles(b))::int) AS mega,

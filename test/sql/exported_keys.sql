@@ -62,7 +62,7 @@ WHERE a.id < b.id AND near_duplicate(a.v, b.v, t)
 GROUP BY what, t ORDER BY what, t;
 
 -- what the measure similarity brings up, whatever the rule of the method is; of
--- descriptive words none is told by keys, and what a sketch does not tell has none
+-- descriptive words none is found by keys, and what a sketch cannot compute has none
 SELECT what, t, count(*) > 0 AS near,
 	   count(*) FILTER (WHERE NOT candidate_keys(a.v, t, 'similarity') && candidate_keys(b.v, t, 'similarity')) AS missed
 FROM (SELECT 'minhash' AS what, id, minhash(sig, 64) AS v FROM sets

@@ -62,7 +62,7 @@ FROM query, unnest('{jaccard,cosine}'::text[]) measure, unnest('{0.4,0.8,1}'::te
     unnest('{auto,all-pairs-0,all-pairs-1}'::text[]) algorithm
 GROUP BY measure, algorithm ORDER BY measure, algorithm;
 
--- What EXPLAIN tells: most rows are not kept, whichever side they are on, and what is kept
+-- EXPLAIN: most rows are not kept, whichever side they are on, and what is kept
 -- has room in little memory
 SET enable_nestloop = off;
 SELECT name, counter('Rows Removed by Feature Filter', format(text, 'near_duplicate(a.sig, b.sig, 0.8)')) BETWEEN 900 AND 1199 AS removed
@@ -77,7 +77,7 @@ SELECT counter('Disk Usage', 'SELECT a.id, b.id FROM few a JOIN many b ON near_d
 RESET work_mem;
 RESET hash_mem_multiplier;
 -- A side that has no features at all; and no filter where both are as large, or one has none
--- that can be told
+-- that is known
 CREATE TABLE empty AS SELECT id, signature_from('{}') AS sig FROM few;
 ANALYZE empty;
 SELECT counter('Rows Removed by Feature Filter', 'SELECT a.id, b.id FROM empty a JOIN many b ON near_duplicate(a.sig, b.sig, 0.8)') AS empty,

@@ -62,7 +62,7 @@ BEGIN
     DROP INDEX docs_sig;
 END $$;
 
--- Lists: the frequent features; as many of all as there may be; what is not
+-- Lists: the frequent features; the greatest number of all; what is not
 -- frequent but occurs; at random; all one stretch
 CREATE FUNCTION prefixes(list text) RETURNS SETOF int LANGUAGE sql IMMUTABLE AS $$
 SELECT ('x0000' || substr(list, i, 4))::bit(32)::int FROM generate_series(1, length(list), 4) i $$;

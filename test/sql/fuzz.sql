@@ -74,7 +74,7 @@ INSERT INTO good VALUES
 
 SELECT try_bytes(altered(sig::bytea, i)) AS outcome, count(*) > 100 AS many
 FROM good, generate_series(1, 4000) i GROUP BY 1 ORDER BY 1;
--- what is accepted can be indexed, asked for and compared
+-- what is accepted can be indexed, searched for and compared
 CREATE TABLE accepted (id serial, sig signature);
 INSERT INTO accepted (sig) SELECT altered(sig::bytea, i)::signature
 FROM good, generate_series(1, 4000) i WHERE try_bytes(altered(sig::bytea, i)) = 'accepted';

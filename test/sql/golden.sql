@@ -101,9 +101,9 @@ BEGIN
     CHECKPOINT;
     page := pg_read_binary_file(pg_relation_filepath('one_gin'), block, block);
     DROP TABLE one;
-    -- page size and layout version 4 tell in which order the machine has bytes
+    -- page size and layout version 4 show the machine's byte order
     big := get_byte(page, 19) = 4;
-    -- from pd_lower as many line pointers as there are; of each, lp_off
+    -- from pd_lower the number of line pointers; of each, lp_off
     FOR item IN 0 .. (CASE WHEN big THEN get_byte(page, 13) + 256 * get_byte(page, 12) ELSE get_byte(page, 12) + 256 * get_byte(page, 13) END - 24) / 4 - 1 LOOP
         at := 24 + 4 * item;
         at := CASE WHEN big THEN (get_byte(page, at) << 7) + (get_byte(page, at + 1) >> 1) ELSE get_byte(page, at) + 256 * (get_byte(page, at + 1) & 127) END;

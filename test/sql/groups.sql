@@ -413,7 +413,7 @@ SELECT * FROM near_duplicate_groups_add('SELECT id, sig, tenant FROM scoped', 'S
 DROP FUNCTION scoped_differences, scoped_batches;
 DROP TABLE scoped;
 
--- None, one, and as many equal rows as one may have
+-- None, one, and the greatest number of equal rows
 SELECT * FROM near_duplicate_groups('SELECT id, sig FROM few WHERE false', 0.6);
 SELECT * FROM near_duplicate_groups('SELECT id, sig FROM few WHERE id = 3', 0.6);
 SELECT * FROM near_duplicate_groups(NULL, 0.6);

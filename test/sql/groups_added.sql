@@ -65,7 +65,7 @@ FROM (VALUES (1, 0.6, 'jaccard', 8), (2, 0.4, 'jaccard', 30), (3, 0.8, 'dice', 1
      LATERAL (SELECT fill(seed, 240, spread)) filled,
      LATERAL (SELECT b.* FROM batches(seed + 0 * (filled IS NULL)::int, threshold, measure, rule, 4) b) b;
 
--- Within a scope, with a condition that tells it, and without one
+-- Within a scope, with a condition on it, and without one
 SELECT rule, condition, b.wrong
 FROM unnest('{greedy,connected}'::text[]) rule, unnest('{"",AND d.tenant IS NOT DISTINCT FROM $2}'::text[]) condition,
      LATERAL (SELECT fill(7, 200, 6)) filled,

@@ -1,5 +1,5 @@
 --
--- New rows that have an old row's set: an index of access method neardup is asked for an
+-- New rows that have an old row's set: an index of access method neardup is searched for an
 -- equal row, for each of them once, and what it sees is what the query sees
 --
 
@@ -160,7 +160,7 @@ CREATE INDEX ON child USING neardup (sig);
 SELECT wrong, with_old, scans >= 60 AS "a look-up each" FROM added(:'olds');
 DROP TABLE child;
 
--- Partial indexes: of all old rows that are asked for, and of some of them
+-- Partial indexes: of all old rows that are needed, and of some of them
 DROP INDEX docs_sig;
 CREATE INDEX docs_sig ON docs USING neardup (sig) WHERE tenant = 0;
 SELECT with_old, scans FROM added(:'olds' || ' AND d.tenant = 0');

@@ -128,7 +128,7 @@ INSERT INTO raw VALUES (2, 'shingles[k=3]{0000000000000001,0000000000000002,0000
 INSERT INTO raw VALUES (2, signature_from('{1,2,3,4,5,6}'));
 INSERT INTO raw VALUES (2, signature_from('{1,2,3,4,5,6,7}'));
 
--- Candidates on so many pages that the bitmap forgets which rows they are:
+-- Candidates on enough pages to make the bitmap lossy:
 -- sets of 40 that have 24 in common
 CREATE TABLE wide (id int PRIMARY KEY, sig signature, filler text);
 CREATE FUNCTION g(i int) RETURNS signature LANGUAGE sql IMMUTABLE AS

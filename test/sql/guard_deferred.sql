@@ -19,7 +19,7 @@ CREATE CONSTRAINT TRIGGER guard AFTER INSERT OR UPDATE ON docs
     FOR EACH ROW EXECUTE FUNCTION neardup_guard('sig', '0.8');
 INSERT INTO docs VALUES (1, 1, 20);
 
--- Caught at the end, or when the constraint is asked for
+-- Caught at the end, or when the constraint is set immediate
 BEGIN;
 INSERT INTO docs VALUES (2, 2, 21);
 SELECT count(*) FROM docs;

@@ -108,7 +108,7 @@ LANGUAGE sql SET enable_bitmapscan = off AS $$ SELECT (SELECT count(*) FROM many
         AND NOT EXISTS (SELECT FROM many y WHERE y.id < x.id AND x.tenant IS NOT DISTINCT
         FROM y.tenant AND x.labels IS NOT DISTINCT FROM y.labels AND similarity(x.sig, y.sig) >= 0.8)) $$;
 SELECT * FROM mistakes();
--- an index that has a column of the scope is preferred, and asked for it
+-- an index that has a column of the scope is preferred, and searched by it
 CREATE TEMP TABLE first AS SELECT * FROM many;
 TRUNCATE many;
 CREATE INDEX many_labels ON many USING gin (labels, sig) WITH (fastupdate = off);

@@ -141,7 +141,7 @@ SELECT row_key, near_key, similarity FROM neardup_guard_violations('theirs.notes
 RESET ROLE;
 DROP SCHEMA theirs CASCADE;
 DROP ROLE regress_guard_owner, regress_guard_super;
--- Nobody else's functions are called in between, and a view has no rows
+-- No other user's functions are called in between, and a view has no rows
 CREATE SCHEMA trap;
 CREATE FUNCTION trap.count_all(bigint) RETURNS bigint LANGUAGE plpgsql AS $$ BEGIN RAISE NOTICE 'trapped'; RETURN 100; END $$;
 CREATE AGGREGATE trap.count(*) (SFUNC = trap.count_all, STYPE = bigint, INITCOND = '0');

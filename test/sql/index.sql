@@ -191,7 +191,7 @@ SELECT sig AS seventh FROM mixed WHERE id = 7 \gset
 SELECT count(*) FROM mixed WHERE near_duplicate(sig, :'seventh', 0.6);
 SELECT index, scans, rows < 100 AS few FROM neardup_index_counters(true);
 DROP TABLE mixed;
--- EXPLAIN (ANALYZE) tells them from PostgreSQL 18 on
+-- EXPLAIN (ANALYZE) shows them from PostgreSQL 18 on
 CREATE FUNCTION explained(query text) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
   line text;
@@ -282,7 +282,7 @@ SELECT count(*) FROM docs WHERE near_duplicate(sig, make(24), 0.8);
 RESET enable_seqscan;
 
 -- Several specs: the same rows by an index as without one, and the same errors
--- where the measure cannot be told
+-- where the measure cannot be computed
 CREATE TABLE several AS
 SELECT id, g, CASE g WHEN 1 THEN make(id) WHEN 2 THEN sample(make(id), 4)
                      WHEN 3 THEN signature_weighted(array[id % 5, id], '{1,2}') END AS sig

@@ -23,7 +23,7 @@ INSERT INTO grown SELECT * FROM docs;
 SELECT count(*) BETWEEN 3 AND 30 AS segments, sum(keys) > 200000 AS keys FROM neardup_index_segments('grown_sig');
 
 -- What 9,000 look-ups find, and how many pages they read, where a session keeps no more
--- than so many kilobytes.  An index of another name is kept anew.
+-- than that number of kilobytes.  An index of another name is cached again.
 CREATE TABLE looked_up (kilobytes int, pages bigint, missing bigint, wrong bigint);
 CREATE TABLE found (LIKE pairs);
 CREATE PROCEDURE look_up(kilobytes int) LANGUAGE plpgsql AS $$

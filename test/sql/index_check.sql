@@ -63,7 +63,7 @@ SELECT neardup_index_check('docs_set', true);
 SET test.wanted = 0;
 SELECT neardup_index_check('docs_set', true);
 
--- What is indexed is worked out as the owner of the table: nobody who owns a table gets
+-- An index expression is computed as the owner of the table: no owner of a table gets
 -- the rights of who checks it, and settings are as before
 CREATE ROLE neardup_index_owner;
 GRANT ALL ON SCHEMA index_check TO neardup_index_owner;

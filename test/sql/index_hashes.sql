@@ -111,7 +111,7 @@ SELECT rows, method, count(*) AS plans, count(DISTINCT conditions) AS conditions
 FROM answers GROUP BY rows, method ORDER BY rows, method;
 SELECT bool_and(neardup_index_check(format('%I', 'hashes ' || method)::regclass, true) > 0) AS whole FROM methods;
 
--- What cannot be told of them raises, by the index as without it
+-- What cannot be computed from them raises, by the index as without it
 SELECT sig AS q FROM hashes WHERE method = 'imatch' AND id = 3 \gset
 SET enable_seqscan = off;
 SELECT id FROM hashes WHERE method = 'imatch' AND contained_in(sig, :'q', 0.5);

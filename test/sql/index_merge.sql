@@ -58,7 +58,7 @@ SELECT count(*) > 0 AS some, bool_and(part < segment) AS before, count(*) = coun
     bool_and(part IN (SELECT segment FROM neardup_index_segments('docs_sig'))) AS there
 FROM neardup_index_merges('docs_sig'), unnest(merged) AS part;
 
--- As many as there can be, and rows that go while merges are at work
+-- The greatest number of merges, and rows deleted while they run
 CALL add(111, 200);
 SELECT neardup_index_check('docs_sig', true);
 DELETE FROM docs WHERE id % 5 = 0;
@@ -89,7 +89,7 @@ SELECT 'UPDATE docs SET sig = sig', 'VACUUM (INDEX_CLEANUP ON) docs' FROM genera
 SELECT pg_relation_size('docs_sig') <= 1.5 * size AS bounded FROM size;
 SELECT neardup_index_check('docs_sig', true);
 
--- As many levels of directories as there can be
+-- The greatest number of levels of directories
 SET neardup.level_entries = 3;
 CREATE TABLE many (sig signature) WITH (autovacuum_enabled = off);
 CREATE INDEX many_sig ON many USING neardup (sig);

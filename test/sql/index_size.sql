@@ -1,5 +1,5 @@
 --
--- How large an index will be, told beforehand
+-- The estimate of an index's size
 --
 CREATE TABLE docs (id int, sig signature);
 INSERT INTO docs SELECT id, CASE WHEN id % 97 > 0 THEN signature_from(array(

@@ -107,7 +107,7 @@ FROM (SELECT id FROM docs WHERE near_duplicate(v, make(24), 0.3, 'cosine')
 SELECT count(*), count(*) = (SELECT count(*) FROM docs WHERE similarity(v, make(17)) >= 0.1) AS all
 FROM (SELECT id FROM docs WHERE near_duplicate(v, make(17), 0.1)
       ORDER BY v <=> make(24)) s;
--- A query of so many components that it goes through all rows
+-- A query with enough components to visit all rows
 SELECT bool_and(d = e) AS same, count(*) FROM
   (SELECT row_number() OVER () AS n, d FROM
     (SELECT v <=> (SELECT q FROM long_query) AS d FROM docs
@@ -115,7 +115,7 @@ SELECT bool_and(d = e) AS same, count(*) FROM
   FULL JOIN
   (SELECT row_number() OVER (ORDER BY e) AS n, e FROM
     (SELECT v <=> q AS e FROM docs, long_query WHERE v IS NOT NULL OFFSET 0) s) b USING (n);
--- What vectors do not tell
+-- Measures that vectors do not have
 SELECT count(*) FROM docs WHERE near_duplicate(v, make(24), 0.3, 'dice');
 RESET enable_seqscan; RESET enable_sort; RESET enable_bitmapscan;
 
@@ -149,7 +149,7 @@ SELECT bool_and(s.d = i.d) AS same, count(*) FROM
 DROP TABLE docs, query, long_query, tickets, vectors, sets;
 DROP FUNCTION make, found, compare;
 
--- Vectors by one lexicon after the other are of as many specs: VACUUM forgets those of
+-- Vectors by one lexicon after the other each have a spec: VACUUM forgets those of
 -- which no row is left, so that a look-up need not look at all rows of a spec without a number
 CREATE TABLE refreshed (id int PRIMARY KEY, sig signature);
 INSERT INTO refreshed SELECT id, signature_from(ARRAY(SELECT hashint8extended(id / 5 * 100 + i, 0) FROM generate_series(1, 40 + id % 5) i))

@@ -8,7 +8,7 @@ CREATE DATABASE neardup_install;
 CREATE EXTENSION neardup;
 
 -- Every member object, to be joined with the catalogue it is in.  Array types
--- and the types of rows are members from PostgreSQL 17 on; nobody comments on
+-- and the types of rows are members from PostgreSQL 17 on; no comment is needed on
 -- them.
 CREATE TEMP VIEW member AS
 SELECT d.classid, d.objid, o.type, o.schema, o.identity
@@ -72,7 +72,7 @@ FROM pg_operator JOIN member ON objid = oid
 WHERE classid = 'pg_operator'::regclass
   AND oprleft = oprright AND oprcom = 0
 ORDER BY identity COLLATE "C";
--- No cast happens without being asked for but this one, without which no operator
+-- No cast is implicit but this one, without which no operator
 -- class of the type of keys takes a query: that type has its input and output only
 SELECT castsource::regtype, casttarget::regtype, castcontext
 FROM pg_cast

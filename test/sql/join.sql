@@ -273,7 +273,7 @@ ORDER BY 1, 2;
 EXPLAIN (COSTS OFF)
 SELECT a, b FROM near_pairs WHERE near_duplicate(a_sig, b_sig, 0.1);
 
--- What EXPLAIN tells
+-- EXPLAIN
 CREATE FUNCTION explain_join(format text, query text) RETURNS SETOF text
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -318,7 +318,7 @@ SELECT FROM apart a WHERE EXISTS (SELECT FROM undivided b WHERE near_duplicate(m
 RESET min_parallel_table_scan_size;
 RESET parallel_setup_cost;
 
--- Groups of few and many rows, as many inner ones as are laid side by side, and more: all
+-- Groups of few and many rows, the number of inner ones that are laid side by side, and more: all
 -- meet all, whether a column is wanted or not, and in a self-join once
 CREATE TABLE copies AS
 SELECT i AS id, signature_from(ARRAY[1, 2, 3]::bigint[]) AS sig FROM generate_series(1, 4097) i;

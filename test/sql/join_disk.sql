@@ -81,7 +81,7 @@ SELECT memory, bool_and(rows_of(text, '256MB') = rows_of(text, memory)) AS same
 FROM query, unnest('{128kB,200kB,512kB}'::text[]) memory
 WHERE name = 'self' AND measure = 'jaccard' AND threshold = '0.8' GROUP BY memory ORDER BY memory;
 
--- Equal sets that come only after all others, when nobody looks for them
+-- Equal sets that come only after all others, when no row looks for them
 CREATE TABLE late AS
 SELECT * FROM sets ORDER BY row_number() OVER (PARTITION BY sig ORDER BY id), id;
 CREATE VIEW left_late AS SELECT * FROM late WHERE id % 3 < 2;

@@ -1,7 +1,7 @@
 --
 -- The similarity join by several processes
 --
--- Sets in as many pages as let all processes read some.
+-- Sets in enough pages for all processes to read some.
 
 CREATE SCHEMA join_parallel;
 SET search_path = join_parallel, public;
@@ -93,7 +93,7 @@ ANALYZE vectors;
 SELECT measure, same_rows(format('SELECT a.id, b.id AS b FROM vectors a JOIN vectors b ON near_duplicate(a.sig, b.sig, 0.6, %L) AND a.id < b.id', measure))
 FROM unnest('{jaccard,cosine}'::text[]) measure;
 
--- What EXPLAIN ANALYZE tells, of so many workers
+-- EXPLAIN ANALYZE, with that number of workers
 CREATE FUNCTION counter(name text, workers int, query text) RETURNS text
 LANGUAGE plpgsql AS $$
 DECLARE

@@ -96,7 +96,7 @@ FROM (SELECT *, outcome(text, true) AS joined, outcome(text, false) AS looped
       FROM query) q
 ORDER BY conditions, type;
 
--- What cannot be told from a signature, or is no threshold or recall, is an error
+-- What cannot be computed from a signature, or is no threshold or recall, is an error
 -- where two signatures come to be compared
 SELECT conditions, condition,
     CASE WHEN joined = looped THEN 'same' ELSE 'DIFFERENT: ' || looped END,

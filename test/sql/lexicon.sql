@@ -221,7 +221,7 @@ SELECT accepted(set_byte(bytes, place, get_byte(bytes, place) # 1)) AS accepted,
 FROM (SELECT lexicon_agg(body)::bytea AS bytes FROM rose) b,
      generate_series(0, length(bytes) - 1) place GROUP BY 1;
 
--- Markup goes with no configuration: the text form could not tell it
+-- Markup goes with no configuration: the text form could not say so
 SELECT (decode('010100000400000080913349000001000000000094c21178ee686914', 'hex') || decode(repeat('00', 288), 'hex'))::lexicon;
 
 -- What cannot be combined

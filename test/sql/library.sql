@@ -98,7 +98,7 @@ SELECT count(*) FROM library_signature s LEFT JOIN library_document d ON d.id = 
 SELECT count(*) FROM library_document d LEFT JOIN library_signature s ON s.document_id = d.id
 WHERE d.library_id = 1 AND s.signature IS DISTINCT FROM shingles(d.body);
 SELECT library_remake('papers') = count(*) FROM library_document WHERE library_id = 1;
--- rows put together tell the same
+-- rows put together say the same
 SELECT _library_sum_changes(1);
 SELECT count(*) FROM library_change WHERE library_id = 1;
 SELECT * FROM wrong;
@@ -242,7 +242,7 @@ SELECT name, documents(statistics), count(s.signature) AS signatures
 FROM library l LEFT JOIN library_signature s ON s.library_id = l.id
 WHERE name IN ('t', 'zz') GROUP BY l.name, documents(statistics) ORDER BY 1;
 SELECT library_remake('t');
--- What is wrong with a library holds up no other one, and is told at the end
+-- What is wrong with a library holds up no other one, and is reported at the end
 SELECT count(library_add(l, '3', 'the dog sleeps')) FROM unnest('{t,zz}'::text[]) l;
 SELECT format('CREATE VIEW leaning AS TABLE library_signature_%s', id) FROM library WHERE name = 't' \gexec
 CALL library_index();
@@ -260,7 +260,7 @@ DELETE FROM library WHERE name = 'papers';
 TRUNCATE library;
 UPDATE library SET threshold = 0.7, address = 'elsewhere', analysis = analysis WHERE name = 'papers';
 
--- All tables may be published: what is deleted is told by a key
+-- All tables may be published: deleted rows are identified by a key
 SET client_min_messages = error;	-- wal_level need not be logical
 CREATE PUBLICATION everything FOR ALL TABLES;
 RESET client_min_messages;

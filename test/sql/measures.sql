@@ -185,7 +185,7 @@ FROM string_to_table('near_duplicate(sig, one, 0.8);near_duplicate(one, sig, 0.8
                      'similarity(one, sig);sig <-> one;sig <=> one;containment(sig, one);'
                      'dice(sig, one);cosine(sig, one);overlap(sig, one);shared(one, sig);'
                      'hamming(sig, one)', ';') comparison;
--- Whatever comes in which order, it is compared as one that is read anew
+-- Whatever the order of input, a value is compared like one that was just read
 SELECT count(*) AS pairs, count(*) FILTER (WHERE similarity(a.sig, b.sig) <> similarity(a.fresh, b.fresh)) AS wrong
 FROM (SELECT id, sig, sig::bigint[]::signature AS fresh FROM stored WHERE id < 5 OFFSET 0) a,
      (SELECT id, sig, sig::bigint[]::signature AS fresh FROM stored WHERE id < 5 OFFSET 0) b;

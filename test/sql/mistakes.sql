@@ -1,5 +1,5 @@
 --
--- First mistakes: the form of a call that people try, and what they are told
+-- First mistakes: the form of a call that people try, and the error
 --
 \set VERBOSITY default
 \set SHOW_CONTEXT never
@@ -60,7 +60,7 @@ SELECT * FROM near_duplicate_groups('SELECT id, body FROM docs', 0.8);
 SELECT * FROM near_duplicate_groups('SELECT id::text, shingles(body) FROM docs', 0.8);
 SELECT * FROM near_duplicate_groups('SELECT id, shingles(body) FROM docs', 0.8, 'greedy');
 
--- Evaluation: what a query lacks is told of that query
+-- Evaluation: the error names the query that lacks something
 SELECT * FROM evaluate_methods('docs', 'SELECT 1 AS id1, 2 AS id2', '{shingles(body)}');
 SELECT * FROM evaluate_methods('TABLE docs', 'truth', '{shingles(body)}');
 SELECT * FROM evaluate_methods('SELECT body FROM docs', 'SELECT 1 AS id1, 2 AS id2', '{shingles(body)}');

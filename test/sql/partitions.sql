@@ -84,7 +84,7 @@ SELECT self, same, q FROM (VALUES
     ('SELECT a.kind, b.title FROM guarded a JOIN guarded b ON near_duplicate(a.sig, b.sig, 0.8) AND a.id < b.id')
     ) v (q), self_join(q);
 
--- Not the same rows, or it cannot be told
+-- Not the same rows, or unknown
 SELECT self, same, q FROM (VALUES
     ('SELECT a.id, b.id FROM parts a JOIN docs b ON near_duplicate(a.sig, b.sig, 0.8)'),
     ('SELECT a.id, b.id FROM parts a JOIN one_part b ON near_duplicate(a.sig, b.sig, 0.8)'),

@@ -81,7 +81,7 @@ SELECT * FROM shared_passages('a', 'b', 0);
 SELECT * FROM shared_passages('a', 'b', 8, -1);
 SELECT * FROM shared_passages('a', 'b', 8, 101);
 \set VERBOSITY terse
-SELECT * FROM shared_passages('a', 'b', analysis => 'englisch');	-- which there are, the stemmer's version tells
+SELECT * FROM shared_passages('a', 'b', analysis => 'englisch');	-- the list depends on the stemmer's version
 \set VERBOSITY default
 SELECT * FROM shared_passages('a', 'b', 2147483647);
 SELECT * FROM shared_passages('a', 'b', 2147483647, 100, 'k=1000');

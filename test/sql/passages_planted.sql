@@ -16,7 +16,7 @@ INSERT INTO languages VALUES
 CREATE TYPE planted AS (a text, b text, a_places int4multirange, b_places int4multirange);
 
 -- Two texts with four passages in common, in another order in b.  Of a hundred
--- words of a passage so many are changed: replaced, left out, added.
+-- words of a passage that number is changed: replaced, left out, added.
 CREATE FUNCTION plant(seed bigint, words text[], space text, stop text, changed int) RETURNS planted
     LANGUAGE plpgsql AS
 $$

@@ -1,5 +1,5 @@
 --
--- What a plan needs inside is asked of nobody: who may read a view reads it
+-- A plan's inner needs want no privilege: who may read a view reads it
 -- on every plan, without rights to names that the view's owner used.
 --
 
@@ -84,7 +84,7 @@ SET neardup.threshold = 0.95;
 EXECUTE near_setting;
 RESET neardup.threshold;
 
--- Nobody else writes what the plan has.
+-- No other role writes what the plan has.
 SELECT sig['jaccard'] FROM docs;
 UPDATE docs SET sig['jaccard'] = 1;
 

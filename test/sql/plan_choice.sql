@@ -278,7 +278,7 @@ DROP TABLE plan_choice_lists;
 DROP FUNCTION plan;
 DROP FUNCTION plan_choice_cost;
 
--- How many features two signatures share tells how near they are, if their size is known
+-- The number of shared features decides how near two signatures are, if their size is known
 CREATE TABLE plan_choice_parts AS SELECT i AS id, signature_from(ARRAY(SELECT generate_series(1::bigint, 80))
     || ARRAY(SELECT i * 100 + x FROM generate_series(1::bigint, 20) x)) AS sig FROM generate_series(1000::bigint, 2999) i;
 ANALYZE plan_choice_parts;

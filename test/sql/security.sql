@@ -7,7 +7,7 @@ CREATE DATABASE neardup_security;
 \connect neardup_security
 CREATE SCHEMA trap;
 SET client_min_messages = warning;
--- From 18 on an error in an install script tells the command
+-- From 18 on an error in an install script names the command
 \set SHOW_CONTEXT never
 
 -- An object that is there already is an error, not a member of the extension

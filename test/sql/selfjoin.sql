@@ -47,7 +47,7 @@ SELECT self::boolean, same, q FROM (VALUES
     ('SELECT a.id, b.id, c.id FROM docs a JOIN docs b ON near_duplicate(a.sig, b.sig, 0.8) LEFT JOIN docs c ON c.id = b.id + 1')
     ) v (q), self_join(q);
 
--- They have not, or it cannot be told
+-- They have not, or it is unknown
 SELECT self::boolean, same, q FROM (VALUES
     ('SELECT a.id, b.id FROM docs a JOIN others b ON near_duplicate(a.sig, b.sig, 0.8)'),
     ('SELECT a.id, b.id FROM docs a JOIN docs b ON near_duplicate(a.sig, b.sig, 0.8) WHERE b.kind < 2'),
@@ -130,7 +130,7 @@ SELECT self::boolean, same FROM self_join('SELECT a.kind, b.kind FROM docs a JOI
 SELECT DISTINCT a.kind, b.kind FROM docs a JOIN docs b ON near_duplicate(a.sig, b.sig, 0.8);
 RESET ROLE;
 
--- What tells the rows of a partitioned table that is changed is of one side only
+-- The row identity of a partitioned table that is changed is of one side only
 CREATE TABLE changed (id int, sig signature) PARTITION BY RANGE (id);
 CREATE TABLE changed_1 PARTITION OF changed FOR VALUES FROM (1) TO (30);
 CREATE TABLE changed_2 PARTITION OF changed FOR VALUES FROM (30) TO (1000);

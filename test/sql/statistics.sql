@@ -119,7 +119,7 @@ FROM unnest('{0.5,0.6,0.7,0.8,0.9}'::float8[]) t,
 ORDER BY t;
 
 -- Two families, of 70 and of 30 % of all rows: those of one are near to each other, at
--- two thirds.  There are so many pairs that up to there a part of the sample is joined;
+-- two thirds.  With that number of pairs a part of the sample is joined;
 -- at higher thresholds all of it is, for a hundred pairs
 CREATE TABLE families AS
 SELECT sig, signature_weighted(sig::bigint[], array_fill(1::real, ARRAY[cardinality(sig::bigint[])])) AS v, minhash(sig) AS minhash
@@ -152,7 +152,7 @@ ANALYZE arrays;
 SELECT estimated / actual BETWEEN 0.8 AND 1.25 AS near
 FROM estimate('SELECT FROM arrays a JOIN arrays b ON near_duplicate(signature_from(a.features), signature_from(b.features), 0.8)');
 
--- With those nothing tells whose they are: a row meets itself only where both sides are
+-- Those do not show which column they are of: a row meets itself only where both sides are
 -- one expression of one table
 CREATE TABLE singles AS
 SELECT ARRAY[3 * i, 3 * i + 1, 3 * i + 2] AS f3, ARRAY[3 * i, 3 * i + 1, 3 * i + 2, -i] AS f4
@@ -184,7 +184,7 @@ SELECT actual FROM estimate('SELECT FROM odd a JOIN odd b ON near_duplicate(a.sk
 INSERT INTO odd VALUES (sample(signature_from('{1,2}'), 1), NULL);
 ANALYZE odd;
 
--- Numbers that nobody can calculate with are as good as none
+-- Numbers that cannot be calculated with count as none
 CREATE TABLE strange AS SELECT id, sig, minhash(sig) AS sketch FROM docs;
 CREATE INDEX ON strange USING gin (sketch);
 CREATE INDEX ON strange USING neardup (sketch);
@@ -212,7 +212,7 @@ CALL expect_with('NaN');
 CALL expect_with('Infinity');
 CALL expect_with('-1');
 CALL expect_with('3e38');
--- rows there may be as many
+-- rows there may be the same number
 CALL expect_with('4e9');
 CALL expect_with('0');
 CALL expect_with('none');

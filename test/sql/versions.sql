@@ -1,5 +1,5 @@
 --
--- What decides which words a text has is recorded, and what has changed is told
+-- What decides which words a text has is recorded, and a change is reported
 --
 \set regression :DBNAME
 CREATE DATABASE neardup_versions;
@@ -14,11 +14,11 @@ FULL JOIN near.neardup_recorded_versions r USING (component, version) WHERE c IS
 -- stemmers are known by what they do
 SELECT count(*) = count(DISTINCT version) AS all_differ FROM near.neardup_components();
 
--- All is as it was: nothing is told
+-- No change: no warning
 \connect
 SELECT cardinality(near.shingles('a rose is a rose')::bigint[]) AS features;
 
--- Another ICU that does the same is nothing to tell
+-- Another ICU that does the same: no warning
 INSERT INTO near.neardup_recorded_versions VALUES ('ICU', '60.1'), ('stems of klingon', '1');
 \connect
 SELECT cardinality(near.shingles('a rose is a rose')::bigint[]) AS features;

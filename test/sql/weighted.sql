@@ -82,7 +82,7 @@ FROM (SELECT signature_weighted(array_agg(f), array_agg(1::real)) AS v, signatur
 SELECT similarity(signature_weighted(f, a), signature_weighted(f, b)) = similarity(signature_from(f, a::int[]), signature_from(f, b::int[])) AS multiset
 FROM (VALUES ('{1,2,3}'::bigint[], '{3,1,7}'::real[], '{5,0,6}'::real[])) v (f, a, b);
 
--- What vectors do not tell
+-- Measures that vectors do not have
 SELECT dice(v, v) FROM (SELECT signature_weighted('{1}', '{1}') AS v) s;
 SELECT overlap(v, v) FROM (SELECT signature_weighted('{1}', '{1}') AS v) s;
 SELECT hamming(v, v) FROM (SELECT signature_weighted('{1}', '{1}') AS v) s;
@@ -144,7 +144,7 @@ SELECT weighted_words('A rose is a rose') = weighted_words('rose is a Rose. A?')
        weighted_words('english'::regconfig, 'Roses and roses, a house') = weighted_words('english'::regconfig, 'rose house rose') AS configured;
 SELECT describe(weighted_words('running foxes', 'english stop')) AS described,
        weighted_words('running foxes', 'english') = weighted_words('runs fox', 'english k=1') AS stemmed;
--- with a lexicon: what word_statistics() tells, in float4; words of all
+-- with a lexicon: the numbers of word_statistics(), in float4; words of all
 -- documents weigh nothing, and those that it does not have are left out
 CREATE TEMP TABLE corpus AS
 SELECT id, 'the ' || string_agg('w' || random_of(id * 100 + i, 1 + random_of(i, 60)), ' ' ORDER BY i) AS body

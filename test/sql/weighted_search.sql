@@ -156,7 +156,7 @@ CREATE INDEX vectors_v ON vectors USING gin (v);
 SELECT measure, count(*) AS thresholds, sum(pairs) AS pairs, sum(wrong) AS wrong
 FROM (VALUES ('cosine', sqrt(0.8)), ('jaccard', 0.8)) m (measure, least), thresholds, LATERAL looked_up(measure, t)
 WHERE t >= least GROUP BY measure ORDER BY measure;
--- measures that are not told are refused, by whatever plan
+-- measures that vectors do not have are refused, on every plan
 SET enable_seqscan = off;
 SELECT count(*) FROM vectors WHERE near_duplicate(v, 'weighted{0000000000000001:1}', 0.99, 'dice');
 RESET enable_seqscan;

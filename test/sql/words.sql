@@ -48,7 +48,7 @@ SELECT neardup_words('MİLLÎ Ìì I' || U&'\0323\0302\00AD\0307', 'turkish') AS
 SELECT neardup_words('xI' || U&'\0344' || 'y', 'turkish') = neardup_words(normalize('xI' || U&'\0344' || 'y'), 'turkish') AS same;
 
 -- Scripts without spaces are segmented by ICU; its dictionaries get better from
--- version to version, so only words are told that all of them know
+-- version to version, so only words that all versions know are printed
 SELECT neardup_words('我们在北京学习中文。今天天气很好！') @> '{我们,在,北京,学习,中文,今天,天气}' AS chinese,
        neardup_words('私は日本語を勉強しています。PostgreSQLのデータベース') @> '{私,は,日本語,を,勉強,postgresql,の,データベース}' AS japanese,
        neardup_words('ภาษาไทยเป็นภาษาที่สวยงาม น้ำ ทำ') @> '{ภาษา,ไทย,เป็น,ที่,สวยงาม,น้ำ,ทำ}' AS thai;
@@ -141,7 +141,7 @@ SELECT array_agg(DISTINCT w) FROM generate_series(65500, 65560) n, unnest(neardu
 SELECT component, version ~ '\d' AS told FROM neardup_versions();
 
 -- Stems that are remembered, more and more of them, are those that are made
--- anew: each word twice, far from the first time and near
+-- again: each word twice, far from the first time and near
 WITH d AS MATERIALIZED (
   SELECT string_agg(word, ' ' ORDER BY turn, n) AS doc
   FROM generate_series(1, 25000) n, generate_series(1, 2) turn,

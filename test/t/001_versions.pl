@@ -62,7 +62,7 @@ is( $node->safe_psql(
 		'postgres',
 		'SELECT version FROM neardup_versions() WHERE component = $$neardup$$'),
 	$distribution,
-	'the module tells the version of META.json');
+	'the module has the version of META.json');
 
 $node->stop;
 

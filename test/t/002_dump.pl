@@ -75,7 +75,7 @@ foreach my $format ('plain', 'custom')
 		? [ 'psql', '-X', '-v', 'ON_ERROR_STOP=1', '-f', $file, 'new' ]
 		: [ 'pg_restore', '--exit-on-error', '-d', 'new', $file ],
 		0, [], [qr/\A(?!.*WARNING)/s],
-		"$format: restore, where nothing is told again");
+		"$format: restore, without a warning");
 	foreach my $name (sort keys %definitions)
 	{
 		is( $node->safe_psql('new', $definitions{$name}),
@@ -83,7 +83,7 @@ foreach my $format ('plain', 'custom')
 			"$format: $name");
 	}
 	is(same_by_index_and_scan($node, 'new', $format),
-		1600, "$format: as many near-duplicates as made");
+		1600, "$format: all near-duplicates that were made");
 	my ($status, $out, $err) = $node->psql(
 		'new', 'INSERT INTO docs (id, body) SELECT 1001, body FROM docs
 			WHERE id = 7', extra_params => [ '-v', 'VERBOSITY=verbose' ]);

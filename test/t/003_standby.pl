@@ -49,7 +49,7 @@ is( $standby->safe_psql('postgres', $rows),
 	'the same rows on the replica');
 is( same_by_index_and_scan($standby, 'postgres', 'replica'),
 	same_by_index_and_scan($primary, 'postgres', 'primary'),
-	'as many near-duplicates on the replica');
+	'the same near-duplicates on the replica');
 
 # A new index and the guard arrive there, too.
 $primary->safe_psql(

@@ -68,7 +68,7 @@ is( $node->safe_psql('d', q(SELECT evtowner FROM pg_event_trigger
 	'10', 'by an event trigger of the bootstrap superuser');
 ($status, $out, $err) = $node->psql('d', 'SELECT neardup_accept_versions()',
 	extra_params => [ '-U', 'bob' ]);
-like($err, qr/permission denied for table neardup_recorded_versions/, 'which nobody else does');
+like($err, qr/permission denied for table neardup_recorded_versions/, 'which no other role does');
 
 ($status, $out, $err) = $node->psql(
 	'd', q{

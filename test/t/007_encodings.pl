@@ -79,7 +79,7 @@ my ($status, $out, $err) = $node->psql('db_SQL_ASCII',
 like($err, qr/ERROR:  invalid byte sequence for encoding "UTF8": 0xe8/,
 	'SQL_ASCII: bytes that are not UTF-8');
 
-# Passages are told in the characters that substr() counts, and shown.
+# Places of passages count characters as substr() does, and are shown.
 foreach my $encoding (qw(UTF8 LATIN1 SQL_ASCII))
 {
 	local $ENV{PGCLIENTENCODING} = $encoding eq 'SQL_ASCII' ? '' : 'UTF8';

@@ -6,7 +6,7 @@
 # a partitioned table, guarded by row, by statement or both, within scopes and by
 # a partial index, and while a backend or the postmaster is killed.  Afterwards
 # there is no pair of near-duplicates in a scope, found by brute force; and every
-# row is as the client that wrote it was told.
+# row is as the server answered its writer.
 
 use strict;
 use warnings;
@@ -183,7 +183,7 @@ sub make_table
 	return;
 }
 
-# Starts the writers; each is a hash of what it does and what it is told.  With a
+# Starts the writers; each is a hash of what it does and what it gets.  With a
 # level 'kill' they do not end by themselves.
 sub start_writers
 {
@@ -221,7 +221,7 @@ sub start_writers
 	return @running;
 }
 
-# Waits for the writers, and takes note of what they were told.  Returns how
+# Waits for the writers, and records the server's answers.  Returns how
 # often each error came, and how many transactions were committed.
 sub finish_writers
 {
@@ -268,14 +268,14 @@ sub check
 		0,
 		"$name: no pair of near-duplicates by brute force");
 
-	# forget what nobody knows: it is what is there
+	# unknown outcomes: take what is there
 	foreach my $id (grep { !defined $expected->{$_} } keys %$expected)
 	{
 		delete $expected->{$id};
 		$expected->{$id} = $stored{$id} if exists $stored{$id};
 	}
 	@wrong = grep { ($stored{$_} // '') ne $expected->{$_} } keys %$expected;
-	is("@wrong", '', "$name: every row is there as its writer was told");
+	is("@wrong", '', "$name: every row is there as the server answered its writer");
 	@wrong = grep { !exists $expected->{$_} } keys %stored;
 	is("@wrong", '', "$name: and no other");
 	note("$name: " . keys(%stored) . ' rows');
@@ -372,7 +372,7 @@ foreach my $table (qw(docs parts statements statement_scopes))
 }
 
 # The guard over access method neardup, for rows that one statement inserts: it finds
-# as many near-duplicates as a join, though of a row's keys those are left out that
+# the same near-duplicates as a join, though of a row's keys those are left out that
 # only the row itself has in its segment.  Of 5,000 sets of 30, of each twenty two have
 # 27 and two have 18 values in common.
 $node->safe_psql('postgres', q{

@@ -2,7 +2,7 @@
 # Copyright (c) 2026, the neardup developers
 
 # The guard where rows come from elsewhere: prepared transactions, which it
-# waits for, and logical replication, whose apply it leaves alone unless told
+# waits for, and logical replication, whose apply it leaves alone by default
 # otherwise.
 
 use strict;
@@ -39,7 +39,7 @@ $node->safe_psql(
 		FOR EACH ROW EXECUTE FUNCTION neardup_guard('sig', '0.8')});
 
 # The SQLSTATE of a statement that fails, or nothing.  Patience is for those that
-# wait for nobody.
+# wait for no one.
 sub state_of
 {
 	my ($statement, $patience) = @_;

@@ -9,7 +9,7 @@
 # CREATE EXTENSION, and leaves data and indexes as they are.  As in PostgreSQL's own
 # test, oldinstall=/usr/lib/postgresql/17 in the environment names another server, in
 # which neardup is installed; oldlibraries a folder of libraries that it shall take, as
-# an older libstemmer.  Then it is told which signatures are out of date.
+# an older libstemmer.  Then a warning names the signatures that are out of date.
 
 use strict;
 use warnings;
@@ -104,7 +104,7 @@ $new->start;
 is($new->safe_psql('docs', $answers{$_}), $before{$_}, "$_ as before")
   foreach sort keys %answers;
 is(same_by_index_and_scan($new, 'docs', 'the index'),
-	1600, 'as many near-duplicates as made');
+	1600, 'all near-duplicates that were made');
 my ($status, $out, $err) = $new->psql(
 	'docs',
 	'INSERT INTO docs (id, body) SELECT 1001, body FROM docs WHERE id = 7',
@@ -117,8 +117,8 @@ like($err, qr/ERROR:  23P01:/, 'the guard works');
 		FOR EACH STATEMENT EXECUTE FUNCTION neardup_guard('sig', '2')});
 like($err, qr/invalid threshold of neardup_guard: "2"/, 'the event trigger works');
 $new->safe_psql('docs', 'ANALYZE; REINDEX TABLE docs');
-is(same_by_index_and_scan($new, 'docs', 'the index made anew'),
-	1600, 'as many once more');
+is(same_by_index_and_scan($new, 'docs', 'the index rebuilt'),
+	1600, 'the same once more');
 # Stems of German are of libstemmer: other ones where that is another
 my $changed = $new->safe_psql('docs', q{
 	SELECT count(*) FROM neardup_components() c JOIN neardup_recorded_versions r USING (component)

@@ -16,7 +16,7 @@ use Test::More;
 
 my $jar = '/usr/share/java/postgresql.jar';
 
-# A section of the chapter: how to tell that its driver is there
+# A section of the chapter: how to see that its driver is there
 my %wants = (
 	# from version 11 on it runs sources
 	'JDBC' => [ 'sh', '-c', "java --version && javac -version && test -f $jar" ]);

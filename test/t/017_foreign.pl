@@ -96,7 +96,7 @@ foreach my $side ('a', 'b')
 					. "'SELECT id FROM $far FOR UPDATE SKIP LOCKED') t (id int)")
 		} ('on', 'off');
 		my ($with, $without) = map { (split /\n/)[-1] } @free;
-		cmp_ok($with, '<=', $without, "as many rows of $table are locked for $side");
+		cmp_ok($with, '<=', $without, "no more rows of $table are locked for $side");
 		cmp_ok($without, '<', 100, 'and not none');
 	}
 }

@@ -44,7 +44,7 @@ SELECT i AS id, signature_from(ARRAY(
 	FROM generate_series(i % 4, 40) e)) AS sig, repeat('x', 100) AS text
 FROM generate_series(1, 2100) i;
 ANALYZE docs;
--- Does at that place what the settings say, once rows enough have come by
+-- Does at that place what the settings say, after enough rows
 CREATE FUNCTION trouble(place text) RETURNS boolean LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
 BEGIN
 	IF current_setting('test.place', true) = place THEN
@@ -90,7 +90,7 @@ sub left_over
 	return join(' ', sort @files);
 }
 
-# Waits for the end of those that have joined: a process is told of until it has
+# Waits for the end of those that have joined: a process is listed until it has
 # let go of everything.
 sub wait_for_end
 {
@@ -210,7 +210,7 @@ foreach my $rule (qw(greedy connected))
 	is_clean($clean, "groups, $rule, temp_file_limit");
 }
 
-# At any moment, also while the sets and the index are made ready: what the leader
+# At any moment, also while the sets and the index are prepared: what the leader
 # is at, and what workers wait for, is another thing each time.
 {
 	my $moments = 16;
@@ -243,7 +243,7 @@ foreach my $rule (qw(greedy connected))
 	is_clean($before, 'many moments');
 }
 
-# A worker is killed: the server starts anew
+# A worker is killed: the server restarts
 foreach my $memory (@memory)
 {
 	foreach my $place (qw(read probe output))

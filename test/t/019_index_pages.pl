@@ -92,7 +92,7 @@ same_pages('rows deleted');
 $primary->safe_psql('postgres', 'CALL add(20000, 21000)');
 same_pages('pages used again');
 $primary->safe_psql('postgres', 'REINDEX TABLE docs');
-same_pages('built anew');
+same_pages('rebuilt');
 is($primary->safe_psql('postgres', q(SELECT neardup_index_check('docs_sig', true) >= count(*)
 	AND neardup_index_check('docs_v', true) >= count(*) FROM docs)), 't', 'they are whole');
 $standby->stop;

@@ -1,7 +1,7 @@
 
 # Copyright (c) 2026, the neardup developers
 
-# Access method neardup: the check tells of what would lose rows in silence, a bit
+# Access method neardup: the check finds what would lose rows in silence, a bit
 # of a filter, an order, a spec, a number of a directory.  Each is damaged in
 # the file of an index of its own, while the server is down.
 
@@ -180,7 +180,7 @@ like(check('row_spec', 'true'), qr/is another one in index/, 'the spec of a row'
 like(check($_, 'false'), qr/more rows or keys than it can have/, "what a segment has, $_") foreach qw(row_count key_count);
 is(check($_, 'true'), $_ eq 'whole' ? '3000' : '500', "the index $_ is whole") foreach qw(whole long_bits);
 
-# Searches tell of a row without a place, and do not have the table read at none
+# Searches report a row without a place, and do not have the table read at none
 foreach my $table (qw(blockless placeless))
 {
 	foreach my $way (qw(indexscan bitmapscan))
@@ -203,7 +203,7 @@ foreach my $table (qw(blockless placeless endless))
 }
 
 # The small segment is read before the large one: it is merged away first, and a search that
-# comes too late for a segment has to begin anew
+# comes too late for a segment has to restart
 cmp_ok(scalar @rows_of_grown, '>', 1, 'there are rows of both segments');
 my (undef, undef, $first) = $node->psql('postgres',
 	'SET enable_seqscan = off; SELECT FROM grown ORDER BY sig <-> (SELECT sig FROM growing LIMIT 1) LIMIT 1');
@@ -221,7 +221,7 @@ $node->safe_psql('postgres', 'DROP INDEX newer, older');
 $node->safe_psql('postgres', 'SET neardup.merge_postings = 2000; CALL grow()');
 is($node->safe_psql('postgres', q(SELECT count(*) > 0 FROM neardup_index_merges('merged'))), 't', 'merges have begun in it');
 is(check('merged', 'true'), '60', 'it is whole');
-# They go on after a crash: the metapage is written anew from the WAL
+# They go on after a crash: the metapage is restored from the WAL
 $node->stop('immediate');
 $node->start;
 is($node->safe_psql('postgres', q(SELECT count(*) > 0 FROM neardup_index_merges('merged'))), 't', 'they are there after a crash');

@@ -2,7 +2,7 @@
 # Copyright (c) 2026, the neardup developers
 
 # ALTER EXTENSION neardup UPDATE, from every version that there is a path from:
-# afterwards the extension has the same members as one that is created anew,
+# afterwards the extension has the same members as one that was just created,
 # with the same definitions and comments.
 #
 # Released versions come with their install scripts and their scripts for
@@ -43,7 +43,7 @@ write_file($made[1], "$guard$rest");
 $node->init;
 $node->start;
 
-# The members of the extension, with all that can be told of them
+# The members of the extension, with all their properties
 sub members
 {
 	my ($database) = @_;

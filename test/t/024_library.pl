@@ -153,7 +153,7 @@ $node->safe_psql('postgres', q(SELECT setval('part', -1000000)));
 my @running = map { start_worker() } 1 .. $workers;
 IPC::Run::finish($_) for @running;
 check('afterwards');
-is(waiting(), 0, 'nobody waits any more');
+is(waiting(), 0, 'no document waits any more');
 is( $node->safe_psql(
 		'postgres',
 		'SELECT count(*), count(DISTINCT (library_id, address)), count(*) FILTER (WHERE old) FROM written'),

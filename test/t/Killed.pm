@@ -24,7 +24,7 @@ sub process_status
 	return $line =~ /^\d+ \(.*\) (\S) (\d+) /s ? ($1, $2) : ();
 }
 
-# A process that nobody reaps has ended nevertheless.
+# A zombie has ended.
 sub runs
 {
 	my ($state) = process_status(shift);
@@ -32,7 +32,7 @@ sub runs
 	return defined $state && $state !~ /[ZX]/;
 }
 
-# Waits for at most so many seconds until no process is left; the rest of them.
+# Waits at most `seconds` until no process is left; returns those that are left.
 sub wait_for_end
 {
 	my ($seconds, $is_left, @processes) = @_;
@@ -46,7 +46,7 @@ sub wait_for_end
 	return @processes;
 }
 
-# A condition of SQL: as many sessions that call themselves victims are there.
+# A condition of SQL: this number of sessions named victim is there.
 # One that came only when the server is there again would not be killed.
 sub victims_are_there
 {
@@ -56,7 +56,7 @@ sub victims_are_there
 }
 
 # Kills the postmaster and waits until nothing of the server runs: the shared
-# memory is that of the processes that it leaves behind, too.  Where nobody reaps
+# memory is that of the processes that it leaves behind, too.  Where no parent reaps
 # it, its number stays in use, and the lock files that name it have to go.
 sub kill_postmaster
 {
@@ -66,7 +66,7 @@ sub kill_postmaster
 	my @processes = ($pid);
 	my @left;
 
-	# It starts no process between, of which nobody would know.
+	# It starts no process in between that would be missed.
 	kill 'STOP', $pid;
 	die "the postmaster does not stop"
 	  if wait_for_end($PostgreSQL::Test::Utils::timeout_default,

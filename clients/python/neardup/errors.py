@@ -19,7 +19,7 @@ class NearDuplicateError(Exception):
     """A row was rejected because a near-duplicate of it is there already.
 
     ``key`` is the primary key of the row that is there, as text (null if the role may
-    not read it, or if the constraint is an exclusion constraint, whose error tells no
+    not read it, or if the constraint is an exclusion constraint, whose error has no
     key), ``similarity`` how similar the two are, ``new_key`` the key of the new row,
     ``constraint`` and ``table`` what rejected it.  The driver's exception is ``__cause__``.
     """

@@ -25,7 +25,7 @@ signature_kind(const Signature *sig, Measure measure)
 {
 	if (method_info(sig->spec.method)->near == NULL)
 		return KIND_SETS;
-	/* raises if the measure cannot be told from it */
+	/* raises if the measure cannot be computed from it */
 	if (measure != MEASURE_JACCARD)
 		signatures_near(sig, sig, 1, measure);
 	return method_info(sig->spec.method)->weighted ? KIND_VECTORS : KIND_SKETCHES;

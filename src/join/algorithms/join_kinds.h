@@ -17,7 +17,7 @@ typedef enum SignatureKind
 	SIGNATURE_KINDS
 } SignatureKind;
 
-/* Raise FEATURE_NOT_SUPPORTED if the measure cannot be told from it. */
+/* Raise FEATURE_NOT_SUPPORTED if the measure cannot be computed from it. */
 extern SignatureKind signature_kind(const Signature *sig, Measure measure);
 
 /* By which a kind is joined if no other algorithm is chosen. */

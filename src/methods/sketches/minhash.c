@@ -53,7 +53,7 @@
 /* Features hashed at a time; an interrupt is answered in between. */
 #define BLOCK				8192
 
-/* Slots filled at a time, as many as fit into vector registers. */
+/* Slots filled at a time: the number that fits into vector registers. */
 #define LANES				8
 
 /*

@@ -17,7 +17,7 @@
  * 0 <= a < 4, then one of the first a + 1 blocks differs in at most r bits,
  * or one of the others in at most r - 1: else there were (a + 1)(r + 1) +
  * (3 - a) r = 4 r + a + 1 differences.  So a query looks up its own blocks
- * with up to so many bits turned.  For h <= 3 that is r = 0, a = 3: four
+ * with up to that number of bits turned.  For h <= 3 that is r = 0, a = 3: four
  * exact look-ups, Manku's tables.  With three blocks or with five to seven,
  * which were measured (doc/sketches.md), some thresholds gain and others lose
  * more.
@@ -186,7 +186,7 @@ simhash_row_keys(const Signature *sig, double threshold, KeyList *keys)
 		keys_add(keys, key_of_value(block_of(sig, block), block, BLOCKS));
 }
 
-/* The next greater number with as many bits set (HAKMEM 175). */
+/* The next greater number with the same number of bits set (HAKMEM 175). */
 static inline uint32
 next_with_same_bits(uint32 x)
 {

@@ -185,7 +185,7 @@ supershingles_near(const Signature *a, const Signature *b, double threshold)
 	return coordinates_equal(a, b) >= agreement(a);
 }
 
-/* As many must agree as the estimate takes to reach the threshold. */
+/* The number that must agree for the estimate to reach the threshold. */
 static bool
 supershingles_value_keys(const Signature *sig, double built, double threshold,
 						 KeyList *keys, uint32 *need)
@@ -268,7 +268,7 @@ supershingles_require_groups(int groups, int size, int least)
 	argument_whole("size of a group", size, 1, MINHASH_MAX_SIZE / groups);
 }
 
-/* Raises unless a sketch of nslots can be cut into the groups asked for. */
+/* Raises unless a sketch of nslots can be cut into the given groups. */
 static void
 require_slots(const Signature *sketch, uint32 nslots, int groups, int size)
 {

@@ -17,7 +17,7 @@
  *		5	1 / (1 + log(1 + |fa - fb|))  sum N/df          / (1 + |fat - fbt|)
  *
  * The measures are scores for ranking, without an upper bound; a document's
- * score with itself is the largest that it has with any document of as many
+ * score with itself is the largest that it has with any document of the same number of
  * words or less of each.
  *
  * Source: Hoad and Zobel, "Methods for identifying versioned and plagiarised

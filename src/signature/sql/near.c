@@ -72,10 +72,10 @@ measure_refuse(const Signature *sig, const char *what)
 	spec_append(&sig->spec, &spec);
 	ereport(ERROR,
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg("%s cannot be told from %s", what, spec.data),
+			 errmsg("%s cannot be computed from %s", what, spec.data),
 			 vector ?
-			 errdetail("What weighted features tell is the measures \"jaccard\" and \"cosine\".") :
-			 errdetail("What sketches tell is resemblance, the measure \"jaccard\"."),
+			 errdetail("Weighted features have the measures \"jaccard\" and \"cosine\".") :
+			 errdetail("Sketches estimate resemblance, the measure \"jaccard\"."),
 			 vector ?
 			 errhint("Use sets of weighted features, made by signature_from(features, weights).") :
 			 errhint("Use sets of shingles, or samples of them made by sample().")));
@@ -499,7 +499,7 @@ refuse_recall(double threshold, double recall, int size)
 
 /*
  * The banding for a threshold, recall and size.  Recall 1 is what an index on
- * sketches has: so many bands that near-duplicates must share one.
+ * sketches has: enough bands that near-duplicates must share one.
  */
 PG_FUNCTION_INFO_V1(lsh_parameters);
 Datum

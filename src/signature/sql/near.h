@@ -11,7 +11,7 @@
 
 /*
  * The measure of two signatures, or an estimate of it; raises if they were
- * made differently, or the measure cannot be told from such signatures.
+ * made differently, or the measure cannot be computed from such signatures.
  */
 extern double signatures_value(const Signature *a, const Signature *b,
 							   Measure measure);
@@ -26,7 +26,7 @@ extern bool signatures_comparable(const Signature *a, const Signature *b);
  * True if both have the same spec, and the measure of a and b is at least the
  * threshold, 0 < threshold <= 1; stops as soon as that is certain.  Where the
  * method has a rule of its own, that decides and the threshold does not.
- * Warns where specs differ; raises if the measure cannot be told from such
+ * Warns where specs differ; raises if the measure cannot be computed from such
  * signatures.
  */
 extern bool signatures_near(const Signature *a, const Signature *b,
@@ -36,7 +36,7 @@ extern bool signatures_near(const Signature *a, const Signature *b,
 extern const MethodInfo *measure_method(const Signature *a,
 										const Signature *b);
 
-/* Raises FEATURE_NOT_SUPPORTED: the method's values do not tell `what`. */
+/* Raises FEATURE_NOT_SUPPORTED: `what` cannot be computed from the method's values. */
 extern void measure_refuse(const Signature *sig, const char *what);
 
 /* Elements common to two sets of one spec. */

@@ -94,7 +94,7 @@ signature_except(PG_FUNCTION_ARGS)
 
 /*
  * The union of many sets: values are added after those that are distinct
- * already, and are sorted in among them when there are as many.
+ * already, and are sorted in among them when their number is the same.
  */
 typedef struct UnionState
 {

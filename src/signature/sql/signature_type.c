@@ -49,7 +49,7 @@
  */
 
 /*
- * The checks.  Each returns NULL, or a sentence that tells the rule that the
+ * The checks.  Each returns NULL, or a sentence that names the rule that the
  * signature breaks.
  */
 

@@ -1,4 +1,4 @@
--- A number that EXPLAIN (ANALYZE) tells of a query's join
+-- A number that EXPLAIN (ANALYZE) shows of a query's join
 CREATE FUNCTION counter(name text, query text) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
     plan text;

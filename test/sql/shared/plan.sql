@@ -1,4 +1,4 @@
--- A query's plan, as every version of the server tells it: 17 and 19 name subplans, their
+-- A query's plan, as every version of the server writes it: 17 and 19 name subplans, their
 -- values and subqueries without a name in other ways
 CREATE FUNCTION plan(query text, options text DEFAULT 'COSTS OFF') RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE

@@ -19,7 +19,7 @@ class NeardupConfig(AppConfig):
 
 
 class _Types(dict[int, Any]):
-    """Types of columns as inspectdb has them; that of neardup is looked up when it is asked for."""
+    """Types of columns as inspectdb has them; that of neardup is looked up at the first use."""
 
     def __init__(self, connection: Any) -> None:
         super().__init__(connection.introspection.data_types_reverse)
