@@ -271,10 +271,8 @@ REGRESS = \
 	guard_violations \
 	highlight \
 	index \
-	index_cache \
 	index_check \
 	index_hashes \
-	index_merge \
 	index_size \
 	index_sketches \
 	index_vectors \
@@ -334,8 +332,6 @@ ISOLATION = \
 	guard_speculative_race \
 	guard_statement_race \
 	guard_update_race \
-	index_pages_race \
-	index_merge_race \
 	index_vacuum_race \
 	join_recheck \
 	library_drop_race \
@@ -343,7 +339,6 @@ ISOLATION = \
 ISOLATION_OPTS = --inputdir=$(srcdir)/test --outputdir=. \
 	--load-extension=neardup
 TAP_TESTS = 1
-PROVE_TESTS ?= test/t/*.pl test/citus/*.pl
 
 # "make test" and "make demo" need nothing but git and make: they install what
 # else there must be, and come here again with a pg_config of their own.
@@ -373,7 +368,12 @@ endif
 # test/run sets it: what only tests ask of the module, and those that do
 ifdef NEARDUP_TESTING
 override CPPFLAGS += -DNEARDUP_TESTING
-REGRESS += passages_memory word_places words_by_icu
+REGRESS += index_cache index_merge passages_memory word_places words_by_icu
+ISOLATION += index_merge_race index_pages_race
+PROVE_TESTS ?= test/t/*.pl test/citus/*.pl
+else
+PROVE_TESTS ?= $(filter-out $(addprefix test/t/,016_index.pl 019_index_pages.pl 020_index_damage.pl), \
+	$(patsubst $(srcdir)/%,%,$(wildcard $(srcdir)/test/t/*.pl $(srcdir)/test/citus/*.pl)))
 endif
 
 # Tests of what only later versions can do
