@@ -195,10 +195,10 @@ call_unchanged_state(FunctionCallInfo fcinfo)
 }
 
 #define CONTEXT_NAME	"neardup states"
-#define MAX_PASSED		8		/* contexts of others */
+#define MAX_PASSED		8		/* other contexts looked at */
 
 /*
- * The server takes an expanded object over as the state if the parent of its memory
+ * The server adopts an expanded object as the state if the parent of its memory
  * context is the aggregate's.  It deletes the context only where a transition returns
  * another state, which ours do not; so the states share it.
  *
@@ -246,7 +246,7 @@ state_argument(FunctionCallInfo fcinfo, const ExpandedObjectMethods *methods,
 	{
 		ExpandedObjectHeader *state = DatumGetEOHP(PG_GETARG_DATUM(0));
 
-		/* were it replaced, the server would delete what others live in */
+		/* replacing the state would delete the context of other states */
 		if (state->eoh_methods != methods)
 			ereport(ERROR,
 					(errcode(ERRCODE_DATATYPE_MISMATCH),

@@ -166,8 +166,8 @@ typedef get_relation_info_hook_type compat_relation_hook_type;
 #endif
 
 /*
- * What a join is when its sides are exchanged, if they had been.  16: anti-joins
- * may be planned so, 18: and semi-joins
+ * The type of a join before the planner exchanged its sides.  16: anti-joins may be
+ * planned so, 18: and semi-joins
  */
 static inline JoinType
 compat_straight_join(JoinType type)
@@ -190,8 +190,8 @@ compat_straight_join(JoinType type)
 }
 
 /*
- * The pages of a bitmap, one after the other.  18: a step of its own takes the
- * offsets out of a page.
+ * The pages of a bitmap, one after the other.  18: the offsets of a page are extracted
+ * in a step of its own.
  */
 typedef struct BitmapPages
 {

@@ -1,6 +1,6 @@
 /*
  * linear_probing.c
- *		Where a key's place in a hash table is: linear probing.
+ *		Linear probing: the place of a key in a hash table.
  */
 #include "postgres.h"
 
@@ -13,7 +13,7 @@
 /* The factor of this process; 0 if it has not been drawn yet. */
 static uint64 factor = 0;
 
-/* Draws it if need be. */
+/* Draw the factor at the first call. */
 static uint64
 get_factor(void)
 {

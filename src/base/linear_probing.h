@@ -1,10 +1,9 @@
 /*
  * linear_probing.h
- *		Where a key's place in a hash table is: linear probing.
+ *		Linear probing: the place of a key in a hash table.
  *
- * The owner of a table holds the places, of whatever is in them, and looks
- * from the first place of a key through the next ones until it finds the key
- * or a free place:
+ * The caller owns the table.  It probes from the first place of a key on until it finds
+ * the key or a free place:
  *
  *		place = probing_first(&probing, key);
  *		while (is_used(place) && key_at(place) != key)
@@ -28,8 +27,8 @@ typedef struct Probing
 } Probing;
 
 /*
- * For a table of that many places, a power of two of at least 2.  Raises an
- * error if there is no source of random bits.
+ * Set up a table of `places` places, a power of two of at least 2.  Raises an error if
+ * there is no source of random bits.
  */
 extern void probing_init(Probing *probing, size_t places);
 
@@ -49,7 +48,7 @@ probing_next(const Probing *probing, size_t place)
 	return (place + 1) & probing->mask;
 }
 
-/* The same for a table of any number of places below 2^32. */
+/* A table of any number of places below 2^32 */
 typedef struct TightProbing
 {
 	uint64		factor;

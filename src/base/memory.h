@@ -7,7 +7,7 @@
 
 /*
  * Return the array, palloc'd or NULL, with room for `wanted` elements of `width`
- * bytes, and set *room to what there is room for.  If it has to grow, its size
+ * bytes, and set *room to the number of elements that fit.  If it has to grow, its size
  * doubles at least, in its own memory context; NULL is allocated in the current
  * one.  Raises PROGRAM_LIMIT_EXCEEDED if memory has no room for that many.
  */

@@ -8,10 +8,9 @@
  * Many hashes are first split, in place, by one byte at a time until they fit
  * into the processor's cache.
  *
- * Numbers that are not spread evenly cost time, but not more than in
- * proportion to their number: a bucket that gets too many is distributed
- * again by the bits below those that all of it have in common, and there are
- * 64 bits in all.
+ * Numbers that are not spread evenly cost time, but not more than in proportion to
+ * their number: a bucket with too many is distributed again by the bits below the
+ * common ones, of which there are at most 64.
  */
 #include "postgres.h"
 
@@ -24,7 +23,7 @@
 #define CROWDED			32		/* a bucket of more is distributed again */
 #define BUCKET_BITS_MAX	11
 #define DISTRIBUTE_MAX	2048	/* more are split by a byte first */
-#define BLOCK			65536	/* between two looks at interrupts */
+#define BLOCK			65536	/* between two checks for interrupts */
 
 static void
 insertion_sort(uint64 *values, size_t n)
@@ -40,7 +39,7 @@ insertion_sort(uint64 *values, size_t n)
 	}
 }
 
-/* How many of their lowest bits n numbers differ in; 0 if they are equal. */
+/* Number of lowest bits in which n numbers differ; 0 if they are equal. */
 static int
 differing_bits(const uint64 *values, size_t n)
 {
@@ -107,7 +106,7 @@ distribute(uint64 *values, size_t n, int bits)
 
 static void split(uint64 *values, size_t n, int bits);
 
-/* The same for more numbers: splits them by a byte. */
+/* Sort more numbers: split them by a byte. */
 static void
 split_many(uint64 *values, size_t n, int bits)
 {
@@ -129,8 +128,8 @@ split_many(uint64 *values, size_t n, int bits)
 	}
 
 	/*
-	 * Carry each number to its bucket and take on the one that is there.  Of
-	 * hashes, a round moves some 256.
+	 * Move each number to its bucket, and continue with the one that was
+	 * there.  Of hashes, a round moves some 256.
 	 */
 	for (size_t b = 0; b < 256; b++)
 	{
@@ -161,7 +160,7 @@ split_many(uint64 *values, size_t n, int bits)
 	}
 }
 
-/* The same for any n. */
+/* Sort any number of values that differ in their lowest `bits` bits. */
 static void
 split(uint64 *values, size_t n, int bits)
 {

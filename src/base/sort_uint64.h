@@ -8,7 +8,7 @@
 /* Sorts n numbers, in place, into rising order; answers a cancel. */
 extern void sort_hashes(uint64 *values, size_t n);
 
-/* The same, and drops repeated ones.  Returns how many are left. */
+/* Sort, and drop repeated numbers; return how many are left. */
 extern size_t sort_distinct_hashes(uint64 *values, size_t n);
 
 #endif							/* NEARDUP_SORT_UINT64_H */

@@ -20,20 +20,19 @@
  * falling with the size, c_1 ... c_r are in both: r matches can be required.
  *
  * If the query's threshold is below that of the index, o may be less than a(x), by s
- * if the condition requires o >= a(x) - s.  Then c_i is in the index for
- * i <= ell(|x|) - s, and that many matches can be required, if it is at least one for
- * all rows of a size near to the query's.  If not, every row of the query's spec is a
- * candidate.
+ * if the condition requires o >= a(x) - s.  Then c_i is in the index for i <=
+ * ell(|x|) - s, and that many matches can be required, if it is at least one for all rows
+ * of a size that can match.  If not, every row of the query's spec is a candidate.
  *
  * Keys are the upper 32 bits of the element, which keep elements in order within a
- * row, as GIN sorts them.  Where two elements of the query have one key, it stands in
- * the query twice and counts twice; every hit is rechecked.  triconsistent counts, and
+ * row, as GIN sorts them.  Where two elements of the query have one key, the query has
+ * it twice, and it counts twice; every hit is rechecked.  triconsistent counts, and
  * says FALSE as soon as r is out of reach: GIN then skips posting lists of frequent
  * keys.
  *
- * Signatures with candidate keys of their own (methods/keys.h) are indexed by the upper
- * 32 bits of those.  Each row has one more key for its spec, in a range of its own: it
- * leads to all rows that may be near to a query that has no other keys.
+ * Signatures with candidate keys of their own (methods/keys.h) are indexed by the
+ * upper 32 bits of those.  Each row has one more key for its spec, in a range of its
+ * own: it leads to all rows that may match a query without other keys.
  */
 #include "postgres.h"
 
@@ -65,9 +64,9 @@
 #define FREQUENT_ELL		5
 #define FREQUENT_FRAC		0.1
 
-#define SHARE_FROM			100 /* elements that frac is not of */
+#define SHARE_FROM			100 /* elements without the share frac */
 
-/* Which of them depends on another option. */
+/* A default that depends on another option */
 #define UNSET				(-1)
 
 /*
@@ -155,9 +154,9 @@ gin_signature_opclass_options(PG_FUNCTION_ARGS)
 }
 
 /*
- * By how many elements the prefix of a set of n is extended, plus one.  Long
- * documents have long passages in common that are in many others, too, so they
- * get a share of what they have more than others.
+ * Number of elements by which the prefix of a set of n is extended, plus one.  Long
+ * documents share long passages with many others, so their prefixes also get a share
+ * of the elements beyond SHARE_FROM.
  */
 static uint64
 extension(const GinSignatureOptions *options, uint64 n)
@@ -335,7 +334,7 @@ static bool
 query_length(uint64 n, Measure row_measure, double threshold,
 			 const GinSignatureOptions *options, uint64 *length, uint32 *need)
 {
-	/* from the query's side: of it in a row */
+	/* of the query in a row */
 	Measure		measure = measure_commute(row_measure);
 	uint64		overlap;
 	uint64		lo;
@@ -375,7 +374,7 @@ gin_signature_expected_keys(const GinSignatureOptions *options, double n,
 }
 
 /*
- * What to look up, *n of it, and how many must match.  False if the index was
+ * The elements to look up, *n of them, and how many must match.  False if the index was
  * not built for the query, or it would take too many keys.
  */
 static bool
@@ -386,10 +385,10 @@ query_elements(const SignatureQuery *query, const GinSignatureOptions *options,
 	const MethodInfo *method = method_info(sig->spec.method);
 	KeyList		keys = {0};
 
-	/* what is no threshold is refused then, too */
+	/* recheck refuses an invalid threshold */
 	if (!measure_has_threshold(query->measure, query->threshold))
 		return false;
-	/* recheck refuses a measure that the method does not have */
+	/* and a measure that the method does not have */
 	if (!measure_is_told(method, query->measure))
 		return false;
 	if (spec_has_keys(&sig->spec))
@@ -423,8 +422,8 @@ gin_signature_has_keys(const GinSignatureOptions *options,
 }
 
 /*
- * Give the consistent functions how many keys must match: one pointer per key, as
- * GIN wants it.  That none is NULL also keeps GIN from comparing each key with
+ * The number of keys that must match, for the consistent functions: one pointer per
+ * key, as GIN wants it.  That none is NULL also keeps GIN from comparing each key with
  * every other one, which is quadratic.
  */
 static Pointer *
@@ -440,12 +439,12 @@ needed_matches(uint32 need, int32 nkeys)
 }
 
 /*
- * Says, once in a scan, that it is slow because of its threshold.  Of a
- * constant the planner knows that, and does not use the index.
+ * Raise a notice, once a scan, that it is slow because of its threshold.  With a
+ * constant one the planner does not use the index.
  */
 static void
-tell_every_row(FunctionCallInfo fcinfo, const GinSignatureOptions *options,
-			   const SignatureQuery *query)
+notice_every_row(FunctionCallInfo fcinfo, const GinSignatureOptions *options,
+				 const SignatureQuery *query)
 {
 	static const char noticed = true;
 	double		share;
@@ -490,7 +489,7 @@ gin_signature_extract_query(PG_FUNCTION_ARGS)
 	else
 	{
 		/* every row of the spec, for recheck: slow, but right */
-		tell_every_row(fcinfo, &options, query);
+		notice_every_row(fcinfo, &options, query);
 		keys = palloc(sizeof(Datum));
 		keys[0] = Int32GetDatum(spec_key(&query->signature.spec));
 		*nkeys = need = 1;

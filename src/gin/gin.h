@@ -105,7 +105,7 @@ extern double index_loops(PlannerInfo *root, List *conditions, double loop_count
 extern double index_uncached_pages(PlannerInfo *root, const IndexOptInfo *index,
 								   double pages, double loops);
 
-/* Let GIN's look-ups of signatures cost what they do. */
+/* Install the costs of GIN's look-ups of signatures. */
 extern void gin_cost_init(void);
 
 /* By its address, an index column is known to be of the operator class. */

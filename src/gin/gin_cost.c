@@ -1,6 +1,6 @@
 /*
  * gin_cost.c
- *		Costs of look-ups: what the planner knows of a condition, and what GIN costs.
+ *		Costs of look-ups: conditions as the planner knows them, and GIN.
  *
  * GIN's own estimate extracts the keys of a query that is a constant.  For any other
  * query, as in a join, it assumes one key, while there are some tens of them, or, for
@@ -24,16 +24,16 @@
 #include "signature/sql/signature_query.h"
 #include "statistics/column_statistics.h"
 
-/* In cpu_operator_cost: a key, and a row that has one and is read in vain. */
+/* In cpu_operator_cost: a key, and a false candidate */
 #define KEY_COST		200
 #define ROW_COST		400
 
-/* How often the planner takes a subquery of an outer row to run: it does not know yet. */
+/* Assumed runs of a subquery of an outer row, which the planner does not know yet */
 #define CORRELATED_LOOPS	100
 
 /* Conditions */
 
-/* A constant, or what can be made one; or NULL. */
+/* The constant that an expression is, or can be folded to; or NULL. */
 static Const *
 known(PlannerInfo *root, Expr *expr)
 {
@@ -96,7 +96,7 @@ is_of_outer_query(const PlannerInfo *root, int param)
 	return false;
 }
 
-/* Walks over what has a value of an outer query's row in it. */
+/* True if an expression has a value of an outer query's row. */
 static bool
 has_outer_value(Node *node, void *root)
 {
@@ -202,7 +202,7 @@ keys_cost(PlannerInfo *root, const IndexOptInfo *index, int column, Node *query,
 
 /* The query of a clause on a signature column; NULL for another column. */
 static Node *
-asked_query(const IndexPath *path, const IndexClause *clause)
+clause_query(const IndexPath *path, const IndexClause *clause)
 {
 	const RestrictInfo *condition = linitial_node(RestrictInfo, clause->indexquals);
 
@@ -214,12 +214,12 @@ asked_query(const IndexPath *path, const IndexClause *clause)
 
 /* True if a clause is on a signature column. */
 static bool
-asks_signatures(const IndexPath *path)
+is_on_signatures(const IndexPath *path)
 {
 	ListCell   *lc;
 
 	foreach(lc, path->indexclauses)
-		if (asked_query(path, lfirst_node(IndexClause, lc)) != NULL)
+		if (clause_query(path, lfirst_node(IndexClause, lc)) != NULL)
 		return true;
 	return false;
 }
@@ -230,7 +230,7 @@ gin_signature_cost(PlannerInfo *root, IndexPath *path, double loop_count,
 				   Cost *startup, Cost *total, Selectivity *selectivity,
 				   double *correlation, double *pages)
 {
-	double		loops = asks_signatures(path) ?
+	double		loops = is_on_signatures(path) ?
 	index_loops(root, get_quals_from_indexclauses(path->indexclauses), loop_count) :
 	loop_count;
 	ListCell   *lc;
@@ -240,7 +240,7 @@ gin_signature_cost(PlannerInfo *root, IndexPath *path, double loop_count,
 	foreach(lc, path->indexclauses)
 	{
 		const IndexClause *clause = lfirst_node(IndexClause, lc);
-		Node	   *query = asked_query(path, clause);
+		Node	   *query = clause_query(path, clause);
 		Cost		cost;
 
 		if (query == NULL)
@@ -251,7 +251,7 @@ gin_signature_cost(PlannerInfo *root, IndexPath *path, double loop_count,
 	}
 }
 
-/* compat_relation_hook.  Where somebody else has put an estimate of theirs, it stays. */
+/* compat_relation_hook.  An estimate that another extension has set stays. */
 static void
 relation_info(COMPAT_RELATION_PARAMETERS)
 {

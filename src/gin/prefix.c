@@ -2,13 +2,13 @@
  * prefix.c
  *		The order of features in which an index takes the prefix of a set.
  *
- * Any fixed order will do, see gin.c.  Hash order takes frequent features as readily
- * as rare ones.  So an index may have a list of frequent features, and takes those
- * last.  A list has the upper 16 bits of hashes: 256 of them are as good as thousands
- * of features, and one rare feature in 256 comes last with them.
+ * Any fixed order is right, see gin.c.  Hash order does not prefer rare features.  So an
+ * index may have a list of frequent features, which come last.  A list has the upper 16
+ * bits of hashes: 256 of them are as good as thousands of features, and one rare
+ * feature in 256 comes last with them.
  *
  * Rows and queries need the same order, so the list is an option of the index.  Where
- * it fits no longer, the index is larger or has more false candidates, but loses no row.
+ * it no longer fits, the index is larger or has more false candidates, but loses none.
  *
  * A list as text has four hexadecimal digits for each prefix, in rising order.  The
  * server keeps it in pg_attribute, where a row that is longer than 2 kB is compressed
@@ -150,7 +150,7 @@ feature_order_check_list(const char *list)
 	}
 }
 
-/* Raises nothing: what is stored has been checked. */
+/* Raises nothing: a stored list has been checked. */
 Size
 feature_order_fill_list(const char *list, void *to)
 {

@@ -57,7 +57,7 @@ build_spill(Build *build)
 	build->batch = batch_create();
 }
 
-/* Take a row of the table. */
+/* Add a row of the table. */
 static void
 build_add_row(Relation index, ItemPointer tid, Datum *values, bool *isnull,
 			  bool alive, void *state)

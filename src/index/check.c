@@ -209,7 +209,7 @@ check_runs(Check *check, const ListStream *lists)
 	return rows;
 }
 
-/* A look-up of a key must come to the page where its list begins. */
+/* A look-up of a key must lead to the page where its list begins. */
 static void
 check_found(Check *check, DirectoryPath *path, uint32 key, BlockNumber block)
 {

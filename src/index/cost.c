@@ -46,7 +46,7 @@
 /* More than any plan costs */
 #define NEVER				1e100
 
-/* True if the index is of signatures, not of what has one in it. */
+/* True if the index is on signatures, not on values that contain one. */
 static bool
 is_of_signatures(const IndexOptInfo *index)
 {
@@ -100,8 +100,8 @@ query_keys(PlannerInfo *root, IndexPath *path, const NearStatistics *statistics)
 }
 
 /*
- * True if rows come in the order of all distances.  A scan gives the first one, and the
- * executor sorts by the others, but compares nothing after a distance to null
+ * True if rows come in the order of all distances.  A scan orders by the first one,
+ * and the executor sorts by the others, but compares nothing after a distance to null
  * (cmp_orderbyvals() in nodeIndexscan.c).  So all but the last must be to constants.
  */
 static bool
@@ -161,7 +161,7 @@ am_cost(struct PlannerInfo *root, struct IndexPath *path,
 		*startup += index->tuples * NEAR_SHARE * NEAR_COST * cpu_operator_cost;
 	else if (path->indexclauses == NIL)
 		*startup += index->tuples * ALL_COST * cpu_operator_cost;
-	/* an index-only scan looks at the table all the same */
+	/* an index-only scan visits the table, too */
 	if (path->path.pathtype == T_IndexOnlyScan)
 		*startup += index->rel->pages * seq_page_cost +
 			index->tuples * cpu_tuple_cost;

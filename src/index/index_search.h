@@ -56,13 +56,13 @@ typedef struct SearchCounters
 	uint64		keys;			/* of queries, looked up in a segment each */
 	uint64		postings;		/* in the lists that were read */
 	uint64		candidates;		/* rows that were looked at in the index */
-	uint64		rows;			/* given to the executor */
+	uint64		rows;			/* returned to the executor */
 } SearchCounters;
 
 /* The counters of an index, for as long as the session lasts. */
 extern SearchCounters *search_counters(Oid index);
 
-/* Add what `now` has more than `before`, but for scans and rows. */
+/* Add the difference of `now` and `before`, but for scans and rows. */
 extern void search_counters_add(SearchCounters *to, const SearchCounters *now,
 								const SearchCounters *before);
 
@@ -163,7 +163,7 @@ typedef struct Stretch
  */
 extern Stretch *overlaps_count(Overlaps *overlaps, bool all, size_t *n);
 
-/* search_segment.c: what pages have of a row */
+/* search_segment.c: the traits of a row on its page */
 typedef struct RowTraits
 {
 	uint32		size;
@@ -181,11 +181,11 @@ extern double bounds_best(const IndexQuery *query, Measure measure, uint64 overl
 /* The least overlap of a sketch that is wanted, or one more than it has places. */
 extern uint64 bounds_sketch_overlap(const IndexQuery *query);
 
-/* Give the callback a row of the query's spec with at most that overlap. */
+/* Call the callback for a row of the query's spec with at most that overlap. */
 extern void candidate_row(IndexSearch *search, ItemPointer tid, uint32 size,
 						  uint64 order, uint64 overlap);
 
-/* Give it a row for which the overlap says nothing; false if it says something. */
+/* Call it for a row that the overlap does not bound; false for other rows. */
 extern bool candidate_without_bound(IndexSearch *search, ItemPointer tid,
 									uint16 spec);
 

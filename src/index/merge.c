@@ -19,7 +19,7 @@
 #include "index/directory.h"
 #include "index/segment_writer.h"
 
-/* A row counts as that many postings. */
+/* Postings that copying a row costs */
 #define POSTINGS_PER_ROW	8
 
 /* Keys are counted in a share of each part of their range, unless they are few. */

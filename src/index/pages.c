@@ -399,7 +399,7 @@ chain_create(PageStore *store, uint64 owner, PageChain *chain)
 	chain->npages = 0;
 }
 
-/* Read what follows a page of ours; false if the page belongs to something else. */
+/* Read the successor of a page of ours; false if the page belongs to something else. */
 static bool
 read_next(ChainWriter *writer, BlockNumber block, BlockNumber *next)
 {

@@ -148,7 +148,7 @@ typedef struct MergeSlot
 
 #define MAX_MERGES			8
 
-/* What only serves a merge belongs to another number, which goes with it. */
+/* Owner of pages that only the merge uses; they become free with it. */
 #define MERGE_OWNER(owner)	((owner) + 1)
 
 typedef struct IndexMeta
@@ -178,7 +178,7 @@ StaticAssertDecl(sizeof(IndexMeta) <= PAGE_ROOM,
 
 #define META_OF(page)		((IndexMeta *) PageGetContents(page))
 
-/* Pages that are written in their order, now and then some. */
+/* Pages written in their order, in steps */
 typedef struct PageChain
 {
 	BlockNumber first;
@@ -215,7 +215,7 @@ typedef enum MergePhase
 	MERGE_RELEASE = 4,			/* in place; old pages become free */
 } MergePhase;
 
-/* Pages of a segment that is no more. */
+/* Pages of a former segment */
 typedef struct OldChain
 {
 	uint64		owner;

@@ -3,10 +3,10 @@
  *		New rows: pages to which they are appended, and the segment that they become.
  *
  * The pages are a ring.  Appending takes a share lock on the metapage, so that no row
- * comes too late for a flush that is about to read its page, and an exclusive one on
- * the page.  A flush closes the pages: no row is added to them any more.  Then it reads
- * them, writes the segment, and in one change of the metapage removes the pages from
- * the ring and adds the segment.
+ * is added after a flush has read its page, and an exclusive one on the page.  A flush
+ * closes the pages: no row is added to them any more.  Then it reads them, writes the
+ * segment, and in one change of the metapage removes the pages from the ring and adds
+ * the segment.
  */
 #include "postgres.h"
 
@@ -279,7 +279,7 @@ pending_relieve(Relation index)
 		(void) flush(index, NULL);
 }
 
-/* Make room in the ring, unless it has room and another process is at it. */
+/* Make room in the ring, unless it has room and another process is making some. */
 static void
 relieve(Relation index, bool full)
 {
@@ -292,7 +292,7 @@ relieve(Relation index, bool full)
 	merge_unlock(index);
 }
 
-/* A row that no pending page can take becomes a segment with what there is. */
+/* Flush a row that fits on no pending page, together with the pending rows. */
 static void
 insert_large(Relation index, const IndexedRow *row)
 {

@@ -2,9 +2,8 @@
  * postings.h
  *		The lists of a segment: for each key, the rows that have it.
  *
- * Rows are numbered so that near-duplicates mostly are neighbours.  So a list
- * is a list of runs, from the first row to one behind the last, and takes few
- * bytes.
+ * Rows are numbered so that near-duplicates mostly are neighbours.  So a list is a list
+ * of runs, from the first row to one after the last, and takes few bytes.
  *
  * A page of lists has entries from its beginning up, and restarts from its end
  * down.  An entry, in numbers of variable length:
@@ -56,7 +55,7 @@ number_bytes(uint64 value)
 	return n;
 }
 
-/* Returns what follows, or NULL if the number does not end before `end`. */
+/* Decode a number; return its end, or NULL if that is not before `end`. */
 static inline const uint8 *
 number_get(const uint8 *at, const uint8 *end, uint64 *value)
 {
@@ -150,7 +149,7 @@ runs_add(Runs *runs, uint32 first, uint32 end)
 	runs->end[runs->n++] = end;
 }
 
-/* An entry taken apart, except for its key. */
+/* A decoded entry, without its key */
 typedef struct ListHead
 {
 	ListForm	form;
@@ -162,8 +161,8 @@ typedef struct ListHead
 } ListHead;
 
 /*
- * Takes the entry at `at` apart, from its head on; returns what follows it, or
- * NULL if it is none.
+ * Decode the entry at `at`, from its head on; return its end, or NULL if it is
+ * invalid.
  */
 extern const uint8 *posting_head(const uint8 *at, const uint8 *end, ListHead *head);
 

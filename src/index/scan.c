@@ -2,11 +2,11 @@
  * scan.c
  *		Scans of access method neardup.
  *
- * A pass is one search (index_search.c), of which the rows that come first are kept, by
- * distance and then by place in the table.  If the executor wants more, another pass
- * keeps the next ones, and more of them: memory is bounded, nothing is locked in
- * between, and merges do not matter.  A row that the snapshot sees has one distance in
- * all passes.  Without an order a pass keeps what memory has room for.
+ * A search (index_search.c) keeps the rows that come first, by distance and then by
+ * place in the table.  If the executor wants more, another search keeps the next ones,
+ * and more of them: memory is bounded, nothing is locked in between, and merges do not
+ * matter.  A row that the snapshot sees has one distance in all searches.  Without an
+ * order a search keeps the rows that fit into memory.
  *
  * Distances are lower bounds, and are rechecked.  So are conditions, unless the plan
  * has them itself.  A row that cannot be compared comes first with an exact distance:
@@ -31,7 +31,7 @@
 #include "methods/method.h"
 #include "signature/sql/signature_query.h"
 
-/* Rows that the first pass of an order keeps, and the factor of the next one */
+/* Rows that the first search of an order keeps, and the factor of the next one */
 #define FIRST_ROWS			128
 #define MORE_ROWS			8
 
@@ -62,7 +62,7 @@ typedef struct NeardupScan
 	SearchCounters *counters;	/* of the index */
 	SearchCounters own;			/* of this scan */
 	MemoryContext context;		/* of the query */
-	MemoryContext pass;			/* of a pass and its rows */
+	MemoryContext found;		/* of a search and its rows */
 } NeardupScan;
 
 IndexScanDesc
@@ -73,8 +73,8 @@ am_begin_scan(Relation index, int nkeys, int norderbys)
 
 	state->context = AllocSetContextCreate(CurrentMemoryContext, "neardup scan",
 										   ALLOCSET_DEFAULT_SIZES);
-	state->pass = AllocSetContextCreate(CurrentMemoryContext, "neardup pass",
-										ALLOCSET_DEFAULT_SIZES);
+	state->found = AllocSetContextCreate(CurrentMemoryContext, "neardup search",
+										 ALLOCSET_DEFAULT_SIZES);
 	state->counters = search_counters(RelationGetRelid(index));
 	scan->opaque = state;
 	if (norderbys > 0)
@@ -97,7 +97,7 @@ am_rescan(IndexScanDesc scan, ScanKey keys, int nkeys, ScanKey orderbys, int nor
 		memmove(scan->orderByData, orderbys, scan->numberOfOrderBys * sizeof(ScanKeyData));
 	scan->xs_itup = NULL;
 	MemoryContextReset(state->context);
-	MemoryContextReset(state->pass);
+	MemoryContextReset(state->found);
 	memset(&state->query, 0, sizeof(IndexQuery));
 	state->begun = state->nothing = state->last = state->after = false;
 	state->n = state->next = 0;
@@ -110,7 +110,7 @@ am_end_scan(IndexScanDesc scan)
 	NeardupScan *state = scan->opaque;
 
 	MemoryContextDelete(state->context);
-	MemoryContextDelete(state->pass);
+	MemoryContextDelete(state->found);
 	pfree(state);
 }
 
@@ -198,7 +198,7 @@ condition_similarity(const SignatureQuery *condition)
 
 /*
  * Set the query from the order and a condition.  If both have signatures that differ,
- * a pass is by the order, and recheck does the rest.
+ * the search is by the order, and recheck does the rest.
  */
 static void
 set_query(IndexScanDesc scan, NeardupScan *state)
@@ -230,7 +230,7 @@ set_query(IndexScanDesc scan, NeardupScan *state)
 			(ordered == NULL || !same_signature(ordered, &condition->signature) ||
 			 !is_bounded(query, condition->measure)))
 			return;
-		/* the condition itself refuses what is no threshold */
+		/* the condition itself refuses an invalid threshold */
 		query->filter = measure_has_threshold(condition->measure, condition->threshold);
 		query->measure = condition->measure;
 		query->threshold = condition_similarity(condition);
@@ -239,7 +239,7 @@ set_query(IndexScanDesc scan, NeardupScan *state)
 	}
 }
 
-/* Most rows that a pass keeps, in memory for twice as many. */
+/* Most rows that a search keeps, in memory for twice as many. */
 static uint32
 most_rows(void)
 {
@@ -266,7 +266,7 @@ begin(IndexScanDesc scan, NeardupScan *state)
 	state->counters->scans++;
 }
 
-/* Passes */
+/* Searches */
 
 /* A number that rises as ItemPointerCompare() says. */
 static inline uint64
@@ -350,7 +350,7 @@ search(IndexScanDesc scan, NeardupScan *state, SearchCallback callback,
 
 /* Find the next rows. */
 static void
-run_pass(IndexScanDesc scan, NeardupScan *state)
+find_rows(IndexScanDesc scan, NeardupScan *state)
 {
 	MemoryContext old;
 
@@ -360,8 +360,8 @@ run_pass(IndexScanDesc scan, NeardupScan *state)
 		state->after = true;
 		state->most = Min((Size) state->most * MORE_ROWS, most_rows());
 	}
-	MemoryContextReset(state->pass);
-	old = MemoryContextSwitchTo(state->pass);
+	MemoryContextReset(state->found);
+	old = MemoryContextSwitchTo(state->found);
 	state->room = FIRST_ROWS;
 	state->rows = palloc(state->room * sizeof(NearRow));
 	search(scan, state, take_row, state);
@@ -409,7 +409,7 @@ set_null_tuple(IndexScanDesc scan)
 
 /*
  * False if the row is gone.  An index-only scan assumes that a row of an all-visible
- * page is there.  VACUUM may have set that mark and removed the row since the pass,
+ * page is there.  VACUUM may have set that mark and removed the row since the search,
  * which holds no pins.
  */
 static bool
@@ -439,7 +439,7 @@ next_row(IndexScanDesc scan, NeardupScan *state)
 		}
 		if (state->last)
 			return NULL;
-		run_pass(scan, state);
+		find_rows(scan, state);
 	}
 }
 
@@ -504,7 +504,7 @@ am_get_bitmap(IndexScanDesc scan, TIDBitmap *bitmap)
 	begin(scan, state);
 	if (state->nothing)
 		return 0;
-	old = MemoryContextSwitchTo(state->pass);
+	old = MemoryContextSwitchTo(state->found);
 	search(scan, state, take_bit, &bits);
 	MemoryContextSwitchTo(old);
 	state->counters->rows += bits.n;

@@ -2,21 +2,21 @@
  * search_segment.c
  *		Candidates: bounds of their similarity, and those of a segment.
  *
- * Pages tell the size of a row, and how many of the query's keys it has.  A key has
+ * The index has the size of a row, and the number of the query's keys in it.  A key has
  * 32 bits of a feature, so other features may share it: the true overlap is not
  * greater than the number of keys, plus the features of the query that fall on one
- * key, plus keys whose lists were not read.  All measures rise with the overlap, so
- * no row is lost and no distance is too great.
+ * key, plus keys whose lists were not read.  All measures rise with the overlap, so no
+ * row is lost and no distance is too great.
  *
- * Of a vector, pages tell the sum of its weights, and what the query's components
- * that it has weigh in the query.  The smaller of two weights is not more than that,
- * so neither is their sum, from which the resemblance follows.  The cosine, by Cauchy
- * and Schwarz, is not greater than the length of that part of the query; nor than the
- * sum of that part's weights where all of the row's weigh as much as its heaviest.
- * All lists are read.
+ * Of a vector it has the sum of its weights, and the weight in the query of the
+ * query's components that the vector has.  The smaller of two weights is not more than
+ * that, so neither is their sum, from which the resemblance follows.  The cosine, by
+ * Cauchy and Schwarz, is not greater than the length of that part of the query; nor
+ * than the sum of that part's weights where all of the row's weigh as much as its
+ * heaviest.  All lists are read.
  *
- * A sketch is the set of what stands in its places.  Its method bounds the similarity
- * of two that agree in a number of places.
+ * A sketch is the set of the values in its places.  Its method bounds the similarity of
+ * two that agree in a number of places.
  */
 #include "postgres.h"
 
@@ -140,7 +140,7 @@ bounds_best(const IndexQuery *query, Measure measure, uint64 overlap)
 /* Candidates */
 
 static void
-give_row(IndexSearch *search, ItemPointer tid, double distance)
+emit_row(IndexSearch *search, ItemPointer tid, double distance)
 {
 	tid_require(search->store.index, META_BLOCK, tid);
 	Assert(distance >= -1);
@@ -164,7 +164,7 @@ candidate_row(IndexSearch *search, ItemPointer tid, uint32 size, uint64 order,
 	if (query->nearest)
 		distance = 1 - bounds_value(query, query->order, &row, overlap);
 	if (distance <= search->limit)
-		give_row(search, tid, distance);
+		emit_row(search, tid, distance);
 }
 
 bool
@@ -178,12 +178,12 @@ candidate_without_bound(IndexSearch *search, ItemPointer tid, uint16 spec)
 	{
 		/* no near-duplicate, and no distance: last in order */
 		if (query->nulls && search->limit == get_float8_infinity())
-			give_row(search, tid, get_float8_infinity());
+			emit_row(search, tid, get_float8_infinity());
 		return true;
 	}
 	if (query->spec != NULL && !query->all)
 		return false;
-	give_row(search, tid, query->nearest ? -1 : 0);
+	emit_row(search, tid, query->nearest ? -1 : 0);
 	return true;
 }
 

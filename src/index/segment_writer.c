@@ -2,9 +2,9 @@
  * segment_writer.c
  *		Writing a segment, at once or in steps.
  *
- * Pages of rows and lists are put together in memory and written when they are full.
- * Words of the filter and entries of directories wait in memory until the step ends.
- * A step ends where the next key begins a page of the filter, so that no page of it is
+ * Pages of rows and lists are built in memory and written when they are full.  Words of
+ * the filter and entries of directories wait in memory until the step ends.  A step
+ * ends where the next key begins a page of the filter, so that no page of it is
  * written twice.
  */
 #include "postgres.h"

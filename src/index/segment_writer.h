@@ -41,7 +41,7 @@ extern bool segment_begins_filter_page(const SegmentWriter *writer, uint32 key);
 /* End a step, and free the writer. */
 extern void segment_pause(SegmentWriter *writer);
 
-/* End the segment, and free the writer: what the metapage is to say of it. */
+/* End the segment, and free the writer; return its entry for the metapage. */
 extern SegmentInfo segment_end(SegmentWriter *writer);
 
 /* Rows in memory, of which a segment is written at once */

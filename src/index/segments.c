@@ -2,11 +2,11 @@
  * segments.c
  *		The list of segments in the metapage: which are merged, and when.
  *
- * Insertions merge four segments of about the same size, so that a row is copied
- * about as often as its index has quadrupled.  Small ones are merged at once.  Large
- * ones are merged incrementally, a step with each flush, of at most as many postings
- * as a small merge has.  As a step takes sixteen times as many as were flushed, all
- * merges are done before the next ones are due.  VACUUM does what is left.
+ * Insertions merge four segments of about the same size, so that a row is copied about
+ * as often as its index has quadrupled.  Small ones are merged at once.  Large ones are
+ * merged incrementally, a step with each flush, of at most as many postings as a small
+ * merge has.  As a step takes sixteen times as many as were flushed, all merges are
+ * done before the next ones are due.  VACUUM does the rest.
  *
  * An incremental merge copies rows, then merges lists, then the new segment takes the
  * place of the old ones, and then the pages of these become free.  A step writes pages
@@ -28,7 +28,7 @@
 #define MIN_TIER			65536
 #define TIER_FACTOR			4
 
-/* A step has that many times what was flushed, but at least one part in MIN_STEP. */
+/* A step has STEP_TIMES the postings flushed, but at least one part in MIN_STEP. */
 #define STEP_TIMES			16
 #define MIN_STEP			8
 
@@ -42,7 +42,7 @@ int			merge_step_postings = 2000000;
 
 /* The list */
 
-/* Take n numbers for segments; returns the first. */
+/* Reserve n numbers for segments; returns the first. */
 static uint64
 take_owners(Relation index, int n)
 {
@@ -251,7 +251,7 @@ merge_begin(Relation index, const SegmentInfo *segments, uint32 n)
 
 /*
  * Put the new segment in the place of the old ones, and list these for their pages to
- * become free: all in one.  The number that is passed over lets searches notice.
+ * become free: all in one.  The number that is skipped lets searches notice.
  */
 static void
 put_in_place(Relation index, int number, const SegmentInfo *segments, uint32 n,
@@ -289,7 +289,7 @@ finish(Relation index, int number, const SegmentInfo *segments, uint32 n, MergeS
 	put_in_place(index, number, segments, n, &segment, state);
 }
 
-/* End the merge.  What was its own becomes free with it. */
+/* End the merge.  Pages that only it used become free. */
 static void
 end_merge(Relation index, int number, BlockNumber block, const MergeState *state)
 {
@@ -407,7 +407,7 @@ merge_do_step(Relation index, uint64 most_postings)
 	return number < MAX_MERGES;
 }
 
-/* Choosing what to merge */
+/* Choosing segments to merge */
 
 static int
 tier(const SegmentInfo *segment)

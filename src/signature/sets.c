@@ -1,7 +1,6 @@
 /*
  * sets.c
- *		Measures of sets, and what a threshold on one asks of the sizes and
- *		the overlap.
+ *		Measures of sets, and the bounds of sizes and overlap at a threshold.
  *
  * A filter may drop a pair only if the pair cannot pass the test that defines
  * truth, measure_value() >= threshold.  The textbook bounds, for instance
@@ -26,7 +25,7 @@
 #include "signature/sets.h"
 #include "base/interrupts.h"
 
-/* How many steps of a merge go by between two looks at the interrupt flag. */
+/* Steps of a merge between two checks for interrupts */
 #define MERGE_BLOCK			65536
 
 /* Number of elements compared at once. */
@@ -38,7 +37,7 @@
 /* A set this many times larger than the other is searched, not merged. */
 #define GALLOP_RATIO		32
 
-/* Sets are small whose elements have no more pairs than that. */
+/* Most pairs of elements of two small sets */
 #define MAX_PAIRS			64
 
 static const struct
@@ -357,12 +356,11 @@ overlap_by_search(const uint64 *small, uint64 ns,
 }
 
 /*
- * Merges both sets.  The inner loop has no branch that depends on data and no
- * test of bounds: each step moves either position by at most one, so as many
- * steps are safe as the shorter remainder has elements.  Whether the outcome
- * is certain is looked at between such runs, which are kept short.  So is
- * whether the next few elements are the same in both, as they mostly are of
- * near-duplicates.
+ * Merges both sets.  The inner loop has no branch that depends on data and no test of
+ * bounds: each step moves either position by at most one, so as many steps are safe as
+ * the shorter remainder has elements.  Between such runs, which are short, it checks
+ * whether the outcome is certain, and whether the next few elements are equal, as
+ * those of near-duplicates mostly are.
  */
 static bool
 overlap_by_merge(const uint64 *a, uint64 na,
@@ -430,8 +428,8 @@ overlap_of_small(const uint64 *a, uint64 na, const uint64 *b, uint64 nb)
 }
 
 /*
- * Counts common elements until `need` are found or cannot be; *found is
- * exact only if neither came to pass early.
+ * Counts common elements until `need` are found or cannot be; *found is exact only if
+ * that was not certain early.
  */
 static bool
 overlap_until(const uint64 *a, uint64 na, const uint64 *b, uint64 nb,
@@ -475,7 +473,7 @@ set_overlap_reaches(const uint64 *a, uint64 na,
 	return need <= Min(na, nb) && overlap_until(a, na, b, nb, need, &found);
 }
 
-/* What both have is written once: a waits for b to pass it. */
+/* A common element is written once: a waits until b is past it. */
 uint64
 set_union(const uint64 *a, uint64 na, const uint64 *b, uint64 nb,
 		  uint64 *result)

@@ -1,7 +1,6 @@
 /*
  * sets.h
- *		Measures of sets, and what a threshold on one asks of the sizes and
- *		the overlap.
+ *		Measures of sets, and the bounds of sizes and overlap at a threshold.
  *
  * The truth is an expression in IEEE double arithmetic, measure_value() >=
  * threshold.  All bounds are derived from that very expression, so that no
@@ -54,9 +53,9 @@ extern void measure_sizes(Measure measure, uint64 na, double threshold,
 						  uint64 *lo, uint64 *hi);
 
 /*
- * The smallest overlap that a set of na elements has with any set at all
- * that reaches the threshold, or na + 1 if none does; at least 1.  A prefix of
- * na - measure_least_overlap() + 1 elements, in any fixed order, meets the
+ * The smallest overlap that a set of na elements has with any set at all that reaches
+ * the threshold, or na + 1 if none does; at least 1.  A prefix of na -
+ * measure_least_overlap() + 1 elements, in any fixed order, shares an element with the
  * prefix of every such set.
  */
 extern uint64 measure_least_overlap(Measure measure, uint64 na,
@@ -65,7 +64,7 @@ extern uint64 measure_least_overlap(Measure measure, uint64 na,
 /* The measure with its arguments exchanged. */
 extern Measure measure_commute(Measure measure);
 
-/* By name, as SQL has it; false if there is none of that name. */
+/* Find a measure by its name in SQL; false if there is none. */
 extern bool measure_by_name(const char *name, size_t len, Measure *measure);
 extern const char *measure_name(Measure measure);
 

@@ -43,22 +43,23 @@ signature_alloc(const SignatureSpec *spec, uint64 nvalues)
 }
 
 /*
- * A signature that is an argument again and again
+ * Cache of a signature that is the argument of many calls
  *
- * In a nested loop, or a condition with a subquery, one side stays the same while
- * many rows are compared with it.  If it is large it is stored out of line, and what
- * is handed to the function says only where: each row would read all of it.
+ * In a nested loop, or a condition with a subquery, one side stays the same while many
+ * rows are compared with it.  A large one is stored out of line, and the argument is a
+ * pointer to it: each call would read all of it.
  *
- * A value is known by its place: while a transaction can see it, nothing else is put there.
+ * The pointer identifies the value: while a transaction can see the value, its place
+ * is not used again.
  */
 
 typedef struct Repeated
 {
-	char		place[TOAST_POINTER_SIZE];	/* of the value that came last */
-	Signature  *kept;			/* that value, if it came twice; or NULL */
+	char		place[TOAST_POINTER_SIZE];	/* of the last argument */
+	Signature  *kept;			/* that value, if it repeated; or NULL */
 } Repeated;
 
-/* Another value has come. */
+/* Begin with another value. */
 static void
 begin(Repeated *repeated, const void *pointer)
 {
@@ -68,7 +69,7 @@ begin(Repeated *repeated, const void *pointer)
 	memcpy(repeated->place, pointer, TOAST_POINTER_SIZE);
 }
 
-/* Reads the value into memory that lasts. */
+/* Read the value into memory that lasts. */
 static void
 keep(Repeated *repeated, Datum value, MemoryContext context)
 {

@@ -2,9 +2,8 @@
  * signature.h
  *		The signature datum.
  *
- * A signature is what a document has been boiled down to: a header that says
- * completely how it was made, then values.  doc/storage.md has the bytes as a
- * table.
+ * A signature has a header, which says completely how it was made, then values.
+ * doc/storage.md has the bytes as a table.
  *
  * In memory and on disk numbers are in the machine's own order, as in every
  * PostgreSQL datatype; whatever leaves the machine (send, bytea) or outlives
@@ -23,8 +22,7 @@
 /*
  * How a signature was made: method, analysis, parameters
  *
- * Two signatures may be measured against each other only if they were made
- * alike, that is, if their Spec is the same byte for byte.
+ * Two signatures can be compared only if their specs are the same byte for byte.
  */
 
 #define SIGNATURE_VERSION	1	/* first byte of every signature */
@@ -38,7 +36,7 @@ typedef enum Method
 } Method;
 
 
-/* What a shingle is a run of; stored. */
+/* The unit of shingles; stored. */
 typedef enum Unit
 {
 	UNIT_WORD = 0,
@@ -121,7 +119,7 @@ typedef struct Signature
 	uint32		nfeatures;		/* distinct features of the document */
 	uint64		values[FLEXIBLE_ARRAY_MEMBER];	/* of spec.width bits each;
 												 * sets: rising, distinct;
-												 * vectors: likewise, then a
+												 * vectors: the same, then a
 												 * float4 for each */
 } Signature;
 

@@ -2,13 +2,13 @@
  * vectors.h
  *		Measures of weighted vectors.
  *
- * A vector is a set of n features, rising, with a weight for each, positive
- * and finite; what it does not have weighs nothing.
+ * A vector is a set of n features, rising, with a weight for each, positive and
+ * finite; other features weigh nothing.
  *
- * Sums are of float4 in double: neither a square nor a product of two of them
- * is ever rounded, nor can any of it overflow or vanish.  Only the sums round;
- * they are taken in the order of the features, so that they are the same on
- * every machine and whichever vector comes first.
+ * Sums are of float4 in double: squares and products of two of them are exact, and
+ * neither overflow nor vanish.  Only the sums round; they are taken in the order of the
+ * features, so that they are the same on every machine and whichever vector comes
+ * first.
  */
 #ifndef NEARDUP_VECTORS_H
 #define NEARDUP_VECTORS_H
@@ -26,7 +26,7 @@ typedef struct Vector
 extern double vector_sum(const Vector *v);
 extern double vector_square(const Vector *v);
 
-/* Sum of the products of the weights of what both have. */
+/* Sum of the products of the weights of common features. */
 extern double vectors_dot(const Vector *a, const Vector *b);
 
 /*

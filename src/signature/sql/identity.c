@@ -63,8 +63,7 @@ get_identity(DocContext *doccxt)
 }
 
 /*
- * How much a word's rarity counts.  One that the lexicon does not have is as
- * rare as can be.
+ * The factor of a word's rarity.  A word that the lexicon lacks is the rarest.
  */
 static double
 rarity(const LexiconView *view, uint64 hash, int variant)
@@ -88,7 +87,7 @@ rarity(const LexiconView *view, uint64 hash, int variant)
 	}
 }
 
-/* What a shared word counts. */
+/* The term of a shared word. */
 static double
 word_term(const LexiconView *view, const BagWord *a, const BagWord *b,
 		  int variant)
@@ -101,8 +100,8 @@ word_term(const LexiconView *view, const BagWord *a, const BagWord *b,
 }
 
 /*
- * The sum over the words that both have, in the order of their hashes, so that
- * it is the same from both sides.
+ * The sum over common words, in the order of their hashes, so that it is the same from
+ * both sides.
  */
 static double
 shared_words(const LexiconView *view, const Bag *a, const Bag *b, int variant)

@@ -1,6 +1,7 @@
 /*
  * near.c
- *		Comparing two signatures: measures, conditions, and the odds of sketches.
+ *		Comparing two signatures: measures, conditions, and probabilities of
+ *		sketches.
  */
 #include "postgres.h"
 
@@ -22,10 +23,9 @@
 /*
  * Near-duplicate conditions.
  *
- * near_duplicate(a, b, threshold, measure) and contained_in(a, b, threshold)
- * are the conditions; %, <% and %> are short for them with the threshold of
- * neardup.threshold, which makes them STABLE.  All of them, and every index
- * and join, come down to signatures_near().
+ * near_duplicate(a, b, threshold, measure) and contained_in(a, b, threshold) are the
+ * conditions; %, <% and %> are the same with the threshold of neardup.threshold, so
+ * they are STABLE.  All of them, and every index and join, use signatures_near().
  */
 
 void
@@ -163,8 +163,8 @@ signatures_near(const Signature *a, const Signature *b,
 #define LINE_BYTES			64
 
 /*
- * Begins to fetch the values of a signature, which mostly was in no cache if it
- * is a row's that an index has found: while the rest is prepared.
+ * Prefetch the values of a signature.  Those of a row that an index has found are
+ * mostly in no cache.
  */
 static inline const Signature *
 fetch_ahead(const Signature *sig)
@@ -239,10 +239,10 @@ typedef struct ApproxSide
 	KeyList		keys;
 } ApproxSide;
 
-/* What a call of near_duplicate_approx() keeps from row to row. */
+/* State of a call site of near_duplicate_approx() */
 typedef struct ApproxContext
 {
-	double		threshold;		/* what the banding was chosen for */
+	double		threshold;		/* of the banding */
 	double		recall;
 	Banding		banding;
 	ApproxSide	sides[2];
@@ -277,8 +277,8 @@ approx_call(FunctionCallInfo fcinfo, double threshold, double recall)
 }
 
 /*
- * The bands of a set on one side, which is often that of the call before:
- * joins and look-ups hold on to one and go through others.
+ * The bands of a set on one side.  Joins and look-ups compare one set with many, so the
+ * bands of the last set are kept.
  */
 static const KeyList *
 approx_keys(FunctionCallInfo fcinfo, ApproxContext *cxt, int which,
@@ -455,7 +455,7 @@ signature_hamming(PG_FUNCTION_ARGS)
 	PG_RETURN_INT64(differ * features_per_element(a));
 }
 
-/* The odds of sketches: how probable it is that bands or supershingles agree */
+/* Probabilities that bands or supershingles agree */
 
 PG_FUNCTION_INFO_V1(lsh_probability_of_banding);
 Datum

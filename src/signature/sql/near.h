@@ -42,7 +42,7 @@ extern void measure_refuse(const Signature *sig, const char *what);
 /* Elements common to two sets of one spec. */
 extern uint64 measure_overlap(const Signature *a, const Signature *b);
 
-/* How many features each element of a set stands for. */
+/* Number of features for each element of a set. */
 static inline uint64
 features_per_element(const Signature *sig)
 {

@@ -1,10 +1,10 @@
 /*
  * set_operations.c
- *		Sets as values: how many features, union, intersection, difference, and
- *		aggregates of them.
+ *		Sets as values: number of features, union, intersection, difference, and
+ *		aggregates.
  *
- * What comes out is of the spec of what goes in: the set of the shingles of
- * several documents is compared with that of one.
+ * The result has the spec of the arguments, so the union of several documents can be
+ * compared with one.
  */
 #include "postgres.h"
 
@@ -24,7 +24,7 @@ PG_FUNCTION_INFO_V1(signature_union_agg_add);
 PG_FUNCTION_INFO_V1(signature_union_agg_final);
 PG_FUNCTION_INFO_V1(signature_intersect_agg_final);
 
-/* nfeatures(signature): of the document, not how many of them are kept */
+/* nfeatures(signature): features of the document, not of the sketch */
 Datum
 signature_nfeatures(PG_FUNCTION_ARGS)
 {
@@ -198,7 +198,7 @@ signature_union_agg_final(PG_FUNCTION_ARGS)
 	PG_RETURN_SIGNATURE(PG_GETARG_SIGNATURE(0));
 }
 
-/* A single signature has met no other one, and may be anything as yet. */
+/* A single signature went through no intersection, so it is checked here. */
 Datum
 signature_intersect_agg_final(PG_FUNCTION_ARGS)
 {

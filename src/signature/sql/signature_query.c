@@ -2,9 +2,9 @@
  * signature_query.c
  *		signature_query: a signature with a measure and a threshold.
  *
- * An index operator has one operand on its right side, near_duplicate() has
- * three arguments.  The planner support function packs them into this type;
- * users meet it in EXPLAIN only.
+ * An index operator has one operand on its right side, near_duplicate() has three
+ * arguments.  The planner support function packs them into this type; users see it in
+ * EXPLAIN only.
  *
  * Text form: the threshold, the measure, the signature, with single spaces:
  * 0.8 jaccard shingles[k=3]{...}
@@ -212,17 +212,16 @@ signature_query_send(PG_FUNCTION_ARGS)
 /*
  * A signature with subscripts: how a plan packs a signature_query
  *
- * Where a near-duplicate condition becomes an index condition, the signature
- * on its other side, the measure and the threshold have to become one value
- * while the plan runs.  A function could do that, but a function of a plan is
- * run with the rights of whoever runs the query, and those who may read a view
- * need no right to names within it.  Subscripting asks for none: it belongs
- * to the type.  So the planner writes signature[measure][threshold], or
- * signature[measure] for the threshold of neardup.threshold, which nobody
- * else can write.
+ * Where a near-duplicate condition becomes an index condition, the signature on its
+ * other side, the measure and the threshold have to become one value while the plan
+ * runs.  A function could do that, but a function of a plan is run with the rights of
+ * whoever runs the query, and those who may read a view need no right to names within
+ * it.  Subscripting asks for none: it belongs to the type.  So the planner writes
+ * signature[measure][threshold], or signature[measure] for the threshold of
+ * neardup.threshold, which users cannot write.
  *
  * Nothing is checked here: a threshold that is none is refused by the condition
- * itself, when it comes to compare a row.
+ * itself, when it compares a row.
  */
 
 PG_FUNCTION_INFO_V1(signature_subscript);
@@ -237,7 +236,7 @@ enum
 
 /* In the executor */
 
-/* What a query says is refused as if there were no subscripts of the type. */
+/* Refuse subscripts in a query, as if the type had none. */
 static void
 transform(SubscriptingRef *ref, List *indirection, ParseState *pstate,
 		  bool isSlice, bool isAssignment)

@@ -46,10 +46,10 @@ extern SignatureQuery *signature_query_make(const Signature *sig,
 /* The C function of %%(signature, signature_query). */
 extern Datum signature_matches(PG_FUNCTION_ARGS);
 
-/* Its output. */
+/* The output function of signature_query. */
 extern Datum signature_query_out(PG_FUNCTION_ARGS);
 
-/* And the one that makes a query. */
+/* The C function of signature_query(). */
 extern Datum signature_query_new(PG_FUNCTION_ARGS);
 
 /* A signature with subscripts: how a plan packs a signature_query */
@@ -62,7 +62,7 @@ extern Datum signature_query_new(PG_FUNCTION_ARGS);
 extern Expr *signature_subscripted(Expr *signature, Measure measure,
 								   Expr *threshold, Oid querytype);
 
-/* Takes such an expression apart; false for others. */
+/* Split such an expression into its parts; false for others. */
 extern bool signature_subscripts(Node *node, Expr **signature, Expr **measure,
 								 Expr **threshold);
 

@@ -31,7 +31,7 @@
 #include "text/analysis.h"
 
 /*
- * The datatype: text and binary form, and what makes bytes valid.
+ * The datatype: text and binary form, and the checks of both.
  *
  * The text form is the spec, then the values in hexadecimal:
  *
@@ -40,12 +40,11 @@
  * minhash(128)[english stop k=3]#57{8e,01,d3...}
  * weighted{0000000000000007:0.5,000000000000002a:2}
  *
- * A method with parameters has them in parentheses after its name, and one
- * that keeps less than the set has #, the number of the document's features,
- * before the values.  The weights of a vector are decimal numbers, the
- * shortest ones that read back as the same.  What is read, in either form, is
- * checked field by field: a signature is user input, and everything behind the
- * input functions relies on it being well made.
+ * A method with parameters has them in parentheses after its name, and one that keeps
+ * less than the set has #, the number of the document's features, before the
+ * values.  The weights of a vector are decimal numbers, the shortest ones that read
+ * back as the same.  What is read, in either form, is checked field by field: a
+ * signature is user input, and all other code relies on it being valid.
  */
 
 /*
@@ -117,8 +116,8 @@ check_values(const Signature *sig)
 /* Reading the text form */
 
 /*
- * What does not begin with the name of a method is most likely a text, given
- * where its signature is wanted.
+ * Input that does not begin with the name of a method is most likely a text in place
+ * of its signature.
  */
 static bool
 no_method(Input *in)
@@ -163,7 +162,7 @@ read_params(Input *in, const MethodInfo *method, SignatureSpec *spec)
 		input_char(in, ')', "A closing parenthesis is missing.");
 }
 
-/* Passes over a word that a text may begin with. */
+/* Skip a word that a text may begin with. */
 static bool
 pass_over(const char **str, const char *word)
 {
@@ -264,8 +263,8 @@ read_weight(Input *in, float4 *weight)
 }
 
 /*
- * All values, in braces, to the end of the input.  Weights stand behind room
- * for `capacity` features at first.
+ * All values, in braces, to the end of the input.  Weights are first stored after room
+ * for `capacity` features.
  */
 static bool
 read_values(Input *in, Signature *sig, size_t capacity, size_t *n)
