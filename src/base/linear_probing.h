@@ -9,12 +9,11 @@
  *		while (is_used(place) && key_at(place) != key)
  *			place = probing_next(&probing, place);
  *
- * A table must never be full.  The keys are 64-bit numbers that users may
- * choose as they like: where they begin is decided by a factor that is drawn
- * by each process, so that a user cannot make keys that crowd in one place
- * (Dietzfelbinger et al., "A reliable randomized algorithm for the
- * closest-pair problem", 1997: multiply-shift hashing).  What a table is used
- * for must therefore not depend on the order of its places.
+ * A table must never be full.  The keys are 64-bit numbers that users may choose as
+ * they like: each process draws a random factor that decides where they begin, so that
+ * no user can choose keys that crowd in one place (Dietzfelbinger et al., "A reliable
+ * randomized algorithm for the closest-pair problem", 1997: multiply-shift
+ * hashing).  No result may therefore depend on the order of the places.
  */
 #ifndef NEARDUP_LINEAR_PROBING_H
 #define NEARDUP_LINEAR_PROBING_H

@@ -2,11 +2,10 @@
  * sort_uint64.c
  *		Sorting 64-bit numbers, hashes for the most part.
  *
- * Hashes are spread evenly, so their leading bits say about where each
- * belongs.  They are distributed to one bucket a hash, after
- * which nearly all stand next to their place and insertion sort does the rest.
- * Many hashes are first split, in place, by one byte at a time until they fit
- * into the processor's cache.
+ * Hashes are spread evenly, so their leading bits give about the place of each.  They
+ * are distributed to about one bucket a hash.  Then nearly all are next to their place,
+ * and insertion sort does the rest.  Many hashes are first split, in place, by one byte
+ * at a time until they fit into the processor's cache.
  *
  * Numbers that are not spread evenly cost time, but not more than in proportion to
  * their number: a bucket with too many is distributed again by the bits below the

@@ -8,7 +8,7 @@
  * feature in 256 comes last with them.
  *
  * Rows and queries need the same order, so the list is an option of the index.  Where
- * it no longer fits, the index is larger or has more false candidates, but loses none.
+ * it no longer fits, the index is larger or has more false candidates; no row is lost.
  *
  * A list as text has four hexadecimal digits for each prefix, in rising order.  The
  * server keeps it in pg_attribute, where a row that is longer than 2 kB is compressed

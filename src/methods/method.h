@@ -1,7 +1,7 @@
 /*
  * method.h
- *		The table of methods: what a signature's values are, and what can be
- *		done with them.
+ *		The table of methods: the meaning of a signature's values, and their
+ *		functions.
  *
  * A new method is a MethodInfo in the file of its family, and one line in
  * signature/method_list.h.  Everything else (input and output, measures,
@@ -15,13 +15,13 @@
 #include "signature/signature.h"
 
 /*
- * Candidate keys: what two near-duplicate signatures have in common
+ * Candidate keys: near-duplicate signatures have some in common
  *
- * An index or a join stores each row under its keys, looks those of a query
- * up, and checks exactly the rows that came up often enough.  Keys are 64-bit
- * hashes that say by themselves which band, block or coordinate they are of,
- * so any 32 bits of them will do, too.  No near-duplicate is ever missed:
- * filters are lossless, whatever the method.
+ * An index or a join stores each row under its keys, looks up those of a query, and
+ * checks the rows that were found often enough.  Keys are 64-bit hashes that say by
+ * themselves which band, block or coordinate they are of, so any 32 bits of them will
+ * do, too.  No near-duplicate is ever missed: filters are lossless, whatever the
+ * method.
  *
  * Signatures whose values are measured as sets have no keys of this kind:
  * their candidates are found by prefixes (see gin/gin.c).
@@ -49,12 +49,11 @@ extern void signature_row_keys(const Signature *sig, double threshold,
 							   KeyList *keys);
 
 /*
- * Appends the keys to look up for rows that are near-duplicates of sig at
- * `threshold`, among rows stored with their keys for `built`.  Each such row
- * has at least *need of them, counted as they stand in the list; *need >= 1.
- * False if there is no telling from keys: every row must be looked at.  By
- * value, rows are meant whose similarity reaches the threshold, whatever their
- * method's rule for near-duplicates is.
+ * Appends the keys to look up for rows that are near-duplicates of sig at `threshold`,
+ * among rows stored with their keys for `built`.  Each such row has at least *need of
+ * them, counted as they are in the list; *need >= 1.  False if keys do not suffice:
+ * every row must be looked at.  By value, rows are meant whose similarity reaches the
+ * threshold, whatever their method's rule for near-duplicates is.
  */
 extern bool signature_query_keys(const Signature *sig, double built,
 								 double threshold, bool by_value,
@@ -64,7 +63,7 @@ extern bool signature_query_keys(const Signature *sig, double built,
 extern void keys_reserve(KeyList *keys, size_t n);
 extern void keys_add(KeyList *keys, uint64 key);
 
-/* The key of `len` bytes that stand at place `place` of `places`. */
+/* The key of `len` bytes at place `place` of `places`. */
 extern uint64 key_of_bytes(const void *bytes, size_t len, uint32 place,
 						   uint32 places);
 
@@ -154,7 +153,7 @@ typedef struct MethodInfo
 	 * A sketch as a set of keys, one for each of its places; NULL: its values
 	 * are such a set.  And how similar two such sets of na and nb are at the
 	 * most that have `common` in common, which rises with that.  NULL, both:
-	 * access method neardup cannot tell.
+	 * access method neardup cannot index them.
 	 */
 	void		(*place_keys) (const Signature *sig, KeyList *keys);
 	double		(*most_similar) (const SignatureSpec *spec, uint64 na, uint64 nb,
@@ -169,8 +168,8 @@ typedef struct MethodInfo
 	double		(*least_similarity) (const Signature *sig);
 
 	/*
-	 * How similar two sketches of one value are.  NULL: they have more, or
-	 * the value tells less.
+	 * How similar two sketches of one value are.  NULL: they have more
+	 * values, or the value bounds nothing.
 	 */
 	double		(*similar_values) (uint64 a, uint64 b);
 } MethodInfo;

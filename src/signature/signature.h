@@ -197,9 +197,9 @@ extern size_t signature_size(const SignatureSpec *spec, uint64 nvalues);
 extern Signature *signature_alloc(const SignatureSpec *spec, uint64 nvalues);
 
 /*
- * Fetch argument n, 0 or 1, of a function that has nothing else in fn_extra.  A signature
- * that is stored out of line and comes a second time running is kept, and read no more as
- * long as it comes.  The result is only to be read, during this call.
+ * Fetch argument n, 0 or 1, of a function that has nothing else in fn_extra.  A
+ * signature that is stored out of line is kept from the second call in a row on.  The
+ * result is read-only, and valid during this call.
  */
 extern const Signature *signature_repeated_argument(FunctionCallInfo fcinfo, int n);
 

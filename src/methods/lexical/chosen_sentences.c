@@ -46,7 +46,7 @@ typedef struct ChosenSentences
 } ChosenSentences;
 
 /*
- * The few sentences of a document that stand for it.
+ * The few sentences by which a document is compared.
  *
  * Of sentences of the same rank, the one that comes first in the alphabet (by
  * code points) is taken; where the order of words does not count, or a
@@ -174,8 +174,8 @@ sentences_consider(ChosenSentences *sentences)
 /*
  * Long Sent: the hash of a document's longest sentences.
  *
- * The two sentences of most words, the longest first, stand for the document.
- * Whatever happens to the others does not change it.
+ * The document is compared by its two sentences of most words, the longest
+ * first.  Changes of other sentences do not matter.
  *
  * Source: Zelenkov and Segalovich, RCDL 2007.
  */
@@ -227,9 +227,9 @@ long_sentences(PG_FUNCTION_ARGS)
 /*
  * Heavy Sent: the hash of a document's weightiest sentences.
  *
- * A sentence weighs what its words weigh together, each time they occur in it.
- * The two weightiest stand for the document; in which order does not matter.
- * A document none of whose words is in the lexicon has no signature.
+ * The weight of a sentence is the sum of the weights of its words, each as often as it
+ * occurs.  The document is compared by the two weightiest, in any order.  A document
+ * none of whose words is in the lexicon has no signature.
  *
  * Source: Zelenkov and Segalovich, RCDL 2007, where the two are put in
  * alphabetical order; here they are put in order of hashes.
@@ -261,9 +261,8 @@ count_words(Weighed *weighed, DocContext *doccxt, const text *doc)
 }
 
 /*
- * What the current sentence weighs, in whole numbers, so that the order in
- * which its words are added up does not matter.  *any is set if the lexicon has
- * one of them.
+ * The weight of the current sentence, in whole numbers, so that the order in which its
+ * words are added up does not matter.  *any is set if the lexicon has one of them.
  */
 static int64
 weigh_sentence(const Weighed *weighed, LexiconView *view,

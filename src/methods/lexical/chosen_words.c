@@ -161,12 +161,11 @@ top_words_by_tf(PG_FUNCTION_ARGS)
 /*
  * I-Match: the hash of those of a document's words that lie in a lexicon of words of middling rarity
  *
- * Words that stand everywhere say nothing, and those that stand hardly
- * anywhere are often misspelt.  What is left is a set that is much the same in
- * near-duplicates, and its hash the same if the set is.  To make it more
- * robust, further lexicons are taken, from each of which a part of the words
- * has been removed at random, and the signature is the vector of the hashes
- * under all of them: a change that touches a few words of the set leaves some
+ * Words of nearly all documents say nothing, and those of few are often misspelt.  The
+ * set of the others is much the same in near-duplicates, and equal sets have equal
+ * hashes.  To make it more robust, further lexicons are taken, from each of which a
+ * part of the words has been removed at random, and the signature is the vector of the
+ * hashes under all of them: a change that touches a few words of the set leaves some
  * hash as it was, and documents are near-duplicates if one coordinate agrees.
  *
  * Rarity is the idf of a word divided by the largest that there can be, log N,
@@ -197,7 +196,7 @@ const MethodInfo imatch_method = {
 	COORDINATES_CALLBACKS
 };
 
-/* What the user says of the lexicons.  Compared with memcmp. */
+/* The arguments about lexicons.  Compared with memcmp. */
 typedef struct Arguments
 {
 	int64		lexicons;		/* further ones */
@@ -215,7 +214,7 @@ typedef struct IMatch
 	uint64		id;				/* of the lexicon that the rest is of */
 	uint32		least_df;		/* of words of middling rarity */
 	uint32		largest_df;
-	uint32		param;			/* stands for lexicon and arguments */
+	uint32		param;			/* hash of lexicon and arguments */
 	uint64		seeds[MAX_LEXICONS];	/* of the further lexicons */
 	uint64		keep;			/* a word is in one if its number is below */
 	Bag		   *bag;			/* of the document */
@@ -283,7 +282,7 @@ df_below(const Lexicon *lexicon, double bound, bool or_equal)
 	return low;
 }
 
-/* Works out what depends on the lexicon and the arguments. */
+/* Compute everything that depends on the lexicon and the arguments. */
 static void
 prepare(IMatch *imatch, const LexiconView *view, const Arguments *arguments)
 {

@@ -28,11 +28,11 @@
 /*
  * Signatures of a few hashes, one of which is equal in near-duplicates
  *
- * The lexical methods boil a document down to one hash of what is
- * characteristic of it, or a few, each made in another way, so that a small
- * change leaves at least one as it was.  Two documents are near-duplicates if
- * one coordinate agrees, and their similarity is the share of those that do.
- * The threshold of a condition means nothing to them.
+ * The lexical methods reduce a document to one hash of its characteristic words or
+ * sentences, or to several, each made in another way, so that a small change leaves at
+ * least one as it was.  Two documents are near-duplicates if one coordinate agrees, and
+ * their similarity is the share of those that do.  The threshold of a condition does
+ * not matter.
  */
 
 uint64
@@ -215,7 +215,7 @@ vector_hamming(const Signature *a, const Signature *b)
 	return SIGNATURE_NVALUES(a) + SIGNATURE_NVALUES(b) - 2 * common_words(a, b);
 }
 
-/* One key, which stands for the whole vector. */
+/* One key, the hash of the whole vector. */
 static void
 vector_row_keys(const Signature *sig, double threshold, KeyList *keys)
 {
@@ -266,12 +266,12 @@ typedef struct WordThreshold
 typedef struct WordTable
 {
 	MemoryContext context;		/* owns all but itself */
-	struct varlena *datum;		/* what it was made of, as it was given */
+	struct varlena *datum;		/* the argument that it was made of */
 	WordThreshold *words;		/* hash table, at most half full */
 	Probing		probing;		/* of its places */
 	size_t		n;
 	text	   *analysis;		/* NULL if there is none */
-	uint32		param;			/* stands for words and thresholds */
+	uint32		param;			/* hash of words and thresholds */
 	Bag		   *bag;			/* of the document; of the context above */
 } WordTable;
 
@@ -492,13 +492,12 @@ descriptive_words(PG_FUNCTION_ARGS)
 /*
  * Stein's fuzzy fingerprint: which first letters a document uses more or less than the collection does
  *
- * Words are divided into classes by their first letter.  How far a document's
- * share of each class lies from what is expected is boiled down to one of
- * three terms, fewer, as expected or more; and the terms of all classes, read
- * as the digits of a number, are the fingerprint.  A word more or less moves
- * few shares a little, and rarely one across a border.  There are several
- * fuzzification schemes with other borders, each with a number of its own, and
- * documents are near-duplicates if one number agrees.
+ * Words are divided into classes by their first letter.  How far a document's share of
+ * each class lies from what is expected is reduced to one of three terms, fewer, as
+ * expected or more; and the terms of all classes, read as the digits of a number, are
+ * the fingerprint.  A word more or less moves few shares a little, and rarely one
+ * across a border.  There are several fuzzification schemes with other borders, each
+ * with a number of its own, and documents are near-duplicates if one number agrees.
  *
  * Deviations are measured in standard deviations of the share that a document
  * of as many words would have if they were drawn at random, so that borders

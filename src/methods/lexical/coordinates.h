@@ -11,7 +11,7 @@
 /* A coordinate that a document does not have; equal to nothing. */
 #define NO_COORDINATE	UINT64CONST(0)
 
-/* How many coordinates are there in both and equal. */
+/* Number of coordinates that both have, and that are equal. */
 extern uint64 coordinates_equal(const Signature *a, const Signature *b);
 
 /* Callbacks of MethodInfo: near-duplicates if any coordinate is equal. */

@@ -18,7 +18,7 @@
 #include "methods/method.h"
 #include "document/doc_context.h"
 
-/* What all of their rows in the table of methods say. */
+/* Fields of all their rows in the table of methods. */
 #define SELECTION .width = 64, .set = true, .hashed = true
 
 /* Chooses of n hashes in their order; returns how many. */
@@ -205,7 +205,7 @@ winnow_text(PG_FUNCTION_ARGS)
 										   select_winnow));
 }
 
-/* winnow(bigint[], int): what is chosen of given hashes, in their order. */
+/* winnow(bigint[], int): the selection of given hashes, in their order. */
 PG_FUNCTION_INFO_V1(winnow_array);
 Datum
 winnow_array(PG_FUNCTION_ARGS)

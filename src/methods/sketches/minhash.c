@@ -69,7 +69,7 @@ static const uint64 pair_factors[PAIRS_OF_ROUNDS] = {
 	UINT64CONST(0xd6e8feb86659fd93), UINT64CONST(0xa0761d6478bd642f)
 };
 
-/* Behind what any earlier round has left in a slot. */
+/* Greater than any key that an earlier round has left in a slot */
 #define ROUND_KEY(round)	((uint64) (round) << 58)
 
 /* The slot that 32 random bits fall into. */
@@ -364,7 +364,7 @@ minhash_make(const SignatureSpec *spec, const uint64 *features, size_t n)
 	return sig;
 }
 
-/* How many of the eight bytes of x are zero. */
+/* Number of zero bytes of the eight of x. */
 static inline int
 zero_bytes(uint64 x)
 {
@@ -425,7 +425,7 @@ minhash_hamming(const Signature *a, const Signature *b)
 	return Max(SIGNATURE_NVALUES(a), SIGNATURE_NVALUES(b)) - equal_slots(a, b);
 }
 
-/* How many slots may differ in near-duplicates. */
+/* Most slots that may differ in near-duplicates. */
 static uint32
 allowed_differences(uint32 size, double threshold)
 {

@@ -208,7 +208,7 @@ add_neighbours(uint32 bits, int block, int radius, KeyList *keys)
 			keys_add(keys, key_of_value(bits ^ turned, block, BLOCKS));
 }
 
-/* How many values differ from a given one in up to radius bits. */
+/* Number of values that differ from a given one in up to radius bits. */
 static uint64
 count_neighbours(int radius)
 {

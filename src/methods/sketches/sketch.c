@@ -1,6 +1,6 @@
 /*
  * sketch.c
- *		Sketches that are samples, MIN_s and MOD_m, and what all sketches share.
+ *		Sketches that are samples, MIN_s and MOD_m, and functions of all sketches.
  */
 #include "postgres.h"
 
@@ -14,7 +14,7 @@
 #include "methods/sketches/sketch.h"
 #include "signature/signature.h"
 
-/* What the SQL functions that make sketches share */
+/* Common parts of the SQL functions that make sketches */
 
 SignatureSpec
 sketch_spec(const SignatureSpec *source, Method method, uint32 param0, uint32 param1)
@@ -290,7 +290,7 @@ sample_check(const Signature *sig)
 	return NULL;
 }
 
-/* How many of the features are sampled; writes them if there is a place. */
+/* Count the sampled features, and write them unless the place is NULL. */
 static size_t
 choose(const SignatureSpec *spec, const uint64 *features, size_t n, uint64 *chosen)
 {

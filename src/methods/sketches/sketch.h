@@ -1,6 +1,6 @@
 /*
  * sketch.h
- *		What the SQL functions that make sketches share.
+ *		Common parts of the SQL functions that make sketches.
  */
 #ifndef NEARDUP_SKETCH_H
 #define NEARDUP_SKETCH_H

@@ -172,7 +172,7 @@ megashingles_similarity(const Signature *a, const Signature *b)
 	return estimate_of_pairs(coordinates_equal(a, b), GROUPS(a), GROUP_SIZE(a));
 }
 
-/* How many supershingles must agree. */
+/* Number of supershingles that must agree. */
 static uint32
 agreement(const Signature *sig)
 {

@@ -222,7 +222,7 @@ compare_components(const Component *a, const Component *b)
 #define ST_DEFINE
 #include "lib/sort_template.h"
 
-/* A weight that may stand in a vector, or that is zero. */
+/* A weight of a vector, or zero. */
 static double
 checked_weight(float4 weight)
 {
@@ -298,8 +298,7 @@ signature_weighted(PG_FUNCTION_ARGS)
 }
 
 /*
- * A document as a vector: each of its words, or shingles, and what it
- * weighs.
+ * A document as a vector: each of its words, or shingles, with its weight.
  *
  * By the frequency of the word in the document, or by any of the weights that
  * a lexicon gives.  Words that the lexicon does not have are left out, and so
@@ -386,7 +385,7 @@ document_vector(const SignatureSpec *source, Method method, const Weighed *weigh
 }
 
 /*
- * A document as a vector: each of its words, and what it weighs.
+ * A document as a vector: each of its words, with its weight.
  */
 
 PG_FUNCTION_INFO_V1(weighted_words);
@@ -428,7 +427,7 @@ weighted_words_by_tf(PG_FUNCTION_ARGS)
 }
 
 /*
- * A document as a vector: each of its shingles, and what it weighs.
+ * A document as a vector: each of its shingles, with its weight.
  *
  * Shingles of characters, weighed by how rare they are, find what names,
  * titles and addresses have in common through misspellings and another order

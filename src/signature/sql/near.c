@@ -498,8 +498,8 @@ refuse_recall(double threshold, double recall, int size)
 }
 
 /*
- * The banding for a threshold, recall and size.  Recall 1 is what an index on
- * sketches has: enough bands that near-duplicates must share one.
+ * The banding for a threshold, recall and size.  Recall 1 is the banding of an index on
+ * sketches, of which near-duplicates must share a band.
  */
 PG_FUNCTION_INFO_V1(lsh_parameters);
 Datum

@@ -93,8 +93,8 @@ signature_except(PG_FUNCTION_ARGS)
 }
 
 /*
- * The union of many sets: values are added after those that are distinct
- * already, and are sorted in among them when their number is the same.
+ * The union of many sets: new values are appended to the distinct ones, and sorted in
+ * when there are as many of them.
  */
 typedef struct UnionState
 {
