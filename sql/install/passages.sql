@@ -6,7 +6,7 @@ CREATE FUNCTION shared_passages(a text, b text, min_words int = 8, max_gap int =
                                 OUT similarity double precision) RETURNS SETOF record
     AS 'MODULE_PATHNAME'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000 ROWS 10;
-COMMENT ON FUNCTION shared_passages(text, text, int, int, text) IS 'the passages that two texts have in common';
+COMMENT ON FUNCTION shared_passages(text, text, int, int, text) IS 'passages that two texts share';
 
 CREATE FUNCTION copied_cases(a text, b text, preset text = 'edited', min_length int = 150, min_share double precision = 0.2,
                              analysis text = '',
@@ -14,7 +14,7 @@ CREATE FUNCTION copied_cases(a text, b text, preset text = 'edited', min_length 
                              OUT similarity double precision, OUT coverage double precision) RETURNS SETOF record
     AS 'MODULE_PATHNAME'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000 ROWS 2;
-COMMENT ON FUNCTION copied_cases(text, text, text, int, double precision, text) IS 'the cases of copying of two texts, each with all its passages';
+COMMENT ON FUNCTION copied_cases(text, text, text, int, double precision, text) IS 'cases of copying between two texts, each with all its passages';
 
 -- The caller's search path is the query's, so all other names are qualified.  Costs of
 -- distances leave out that a sequential scan has to fetch all signatures.
@@ -38,26 +38,26 @@ BEGIN
     USING doc, features, candidates, preset, min_length, min_share, analysis;
 END
 $$;
-COMMENT ON FUNCTION find_sources(text, signature, text, text, int, int, double precision, text) IS 'the cases of copying of a document from the rows of a query that are nearest to it, the best first';
+COMMENT ON FUNCTION find_sources(text, signature, text, text, int, int, double precision, text) IS 'cases of copying between a document and the nearest rows of a query, best first';
 
 CREATE FUNCTION coverage(a text, b text, min_words int = 8, max_gap int = 8, analysis text = '',
                          OUT of_a double precision, OUT of_b double precision)
     AS 'MODULE_PATHNAME'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION coverage(text, text, int, int, text) IS 'the shares of two texts that are in passages which they have in common';
+COMMENT ON FUNCTION coverage(text, text, int, int, text) IS 'shares of two texts that are in shared passages';
 
 CREATE FUNCTION highlight(a text, b text, min_words int = 8, max_gap int = 8,
                           options text = '', analysis text = '') RETURNS text
     AS 'MODULE_PATHNAME'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION highlight(text, text, int, int, text, text) IS 'a text for HTML, with what it has in common with another one marked';
+COMMENT ON FUNCTION highlight(text, text, int, int, text, text) IS 'a text as HTML, with the passages marked that it shares with another';
 
 CREATE FUNCTION passages_html(a text, b text, min_words int = 8, max_gap int = 8,
                               a_title text = 'First text', b_title text = 'Second text',
                               preset text = 'edited', analysis text = '') RETURNS text
     AS 'MODULE_PATHNAME'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION passages_html(text, text, int, int, text, text, text, text) IS 'a page of HTML that shows two texts side by side, with what they have in common linked';
+COMMENT ON FUNCTION passages_html(text, text, int, int, text, text, text, text) IS 'an HTML page of two texts side by side, with shared passages linked';
 
 CREATE FUNCTION copied_sections(a text[], b text, block int = 50,
                                 block_share double precision = 0.75, section_share double precision = 0.75,
@@ -67,20 +67,20 @@ CREATE FUNCTION copied_sections(a text[], b text, block int = 50,
                                 OUT share double precision, OUT is_copied boolean) RETURNS SETOF record
     AS 'MODULE_PATHNAME'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000 ROWS 10;
-COMMENT ON FUNCTION copied_sections(text[], text, int, double precision, double precision, double precision, boolean, text) IS 'which sections of a document were copied from another, by their blocks, and whether the document was';
+COMMENT ON FUNCTION copied_sections(text[], text, int, double precision, double precision, double precision, boolean, text) IS 'sections of a document that were copied from another, by their blocks, and whether the document was';
 
 CREATE FUNCTION boilerplate(doc text, lexicon, min_documents int = 10,
                             OUT start int, OUT length int, OUT words int, OUT documents bigint) RETURNS SETOF record
     AS 'MODULE_PATHNAME'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200 ROWS 2;
-COMMENT ON FUNCTION boilerplate(text, lexicon, int) IS 'the passages of a document that stand in many, by a lexicon of shingles';
+COMMENT ON FUNCTION boilerplate(text, lexicon, int) IS 'passages of a document that many documents have, by a lexicon of shingles';
 
 CREATE FUNCTION without_boilerplate(doc text, lexicon, min_documents int = 10) RETURNS text
     AS 'MODULE_PATHNAME'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 200;
-COMMENT ON FUNCTION without_boilerplate(text, lexicon, int) IS 'a document without the passages that stand in many';
+COMMENT ON FUNCTION without_boilerplate(text, lexicon, int) IS 'a document without passages that many documents have';
 
 CREATE FUNCTION frequent_shingles(lexicon, min_documents int = 10) RETURNS signature
     AS 'MODULE_PATHNAME'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION frequent_shingles(lexicon, int) IS 'the shingles that stand in many documents, for leave_out()';
+COMMENT ON FUNCTION frequent_shingles(lexicon, int) IS 'shingles of many documents, for leave_out()';
