@@ -174,7 +174,7 @@ boilerplate(PG_FUNCTION_ARGS)
 	return (Datum) 0;
 }
 
-/* Appends the text without its passages, which may overlap. */
+/* Append the text without its passages, which may overlap. */
 static void
 append_rest(StringInfo out, const Stretches *found)
 {
@@ -187,7 +187,7 @@ append_rest(StringInfo out, const Stretches *found)
 
 		if (span->start >= from)
 		{
-			/* a blank keeps apart what was before and behind it */
+			/* a blank separates the words before and after it */
 			appendBinaryStringInfo(out, utf8 + from, span->start - from);
 			appendStringInfoChar(out, ' ');
 		}
@@ -212,8 +212,8 @@ is_boilerplate_as_a_whole(const Stretches *found, uint32 k)
 }
 
 /*
- * Warn, once for each call site, of a text of which nothing is left: its copies
- * made it frequent, and they are no near-duplicates any more without it.
+ * Warn, once for each call site, of a text of which nothing is left: its copies made it
+ * frequent, and are no near-duplicates without it.
  */
 static void
 warn_of_whole_text(DocContext *doccxt, const Stretches *found)

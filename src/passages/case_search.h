@@ -12,8 +12,8 @@
 /* What a case is; distances are in words. */
 typedef struct CaseRules
 {
-	uint32		reach;			/* common words behind a word that it is
-								 * paired with */
+	uint32		reach;			/* common words after a word that it is paired
+								 * with */
 	uint32		near;			/* greatest distance of these, and of matches
 								 * of one passage */
 	uint32		least;			/* matched words that make a passage */

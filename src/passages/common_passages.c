@@ -8,7 +8,7 @@
  * without any such shingle come from common_runs.c.
  *
  * Runs become chains.  A chain is one run, or a chain and a run that begins, in both texts,
- * not far behind its end.  Of the chains that a run could continue it takes that with the
+ * close after its end.  Of the chains that a run could continue it takes that with the
  * most words in common.  The shorter chain stays: another run may be what really continues
  * it.  A chain that nothing continues is a passage, if its long runs have enough words in
  * common.  Chains are found by where they end in the second text: for each of its words
@@ -52,7 +52,7 @@ typedef struct Chains
 	uint32		n;
 	uint32		size;
 	uint32	   *by_end;			/* per number of words of the second text: the
-								 * chain that ends behind them, or NOWHERE */
+								 * chain that ends after them, or NOWHERE */
 	Passage    *done;
 	size_t		ndone;
 	size_t		done_size;
@@ -437,7 +437,7 @@ add_among_short(const SequencePair *pair, Chains *chains, const CommonRun *run,
 	while (n-- > 0)
 		chains_add(chains, found[n].a, found[n].b, found[n].length, false);
 	chains_add(chains, run->a, run->b, run->length, true);
-	n = short_runs_behind(pair, run, gap, found);
+	n = short_runs_after(pair, run, gap, found);
 	for (int i = 0; i < n; i++)
 		chains_add(chains, found[i].a, found[i].b, found[i].length, false);
 }

@@ -12,10 +12,10 @@ typedef struct PassageRules
 	uint32		least;			/* words in common that make a passage, in
 								 * runs of at least k */
 	uint32		gap;			/* words without a counterpart, in either
-								 * text, that a passage may go on behind */
+								 * text, that a passage may go on after */
 } PassageRules;
 
-/* Places of words; ends are behind the last one. */
+/* Places of words; an end is after the last one. */
 typedef struct Passage
 {
 	uint32		a_start;
@@ -53,7 +53,7 @@ typedef struct WordSequence
 
 /*
  * Whether runs shorter than a shingle can count beside longer ones: a passage may
- * go on behind what differs, and two words are fewer than a shingle has.
+ * go on after what differs, and two words are fewer than a shingle has.
  */
 static inline bool
 short_runs_count(const PassageRules *rules)

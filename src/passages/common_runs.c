@@ -383,7 +383,7 @@ go_on(Aside *aside, uint32 words)
 	aside->n -= words;
 }
 
-/* The number of words that agree behind the skipped ones, at most k. */
+/* The number of words that agree after the skipped ones, at most k. */
 static inline uint32
 agreement(const Aside *a, uint32 skip_a, const Aside *b, uint32 skip_b,
 		  uint32 k)
@@ -451,8 +451,8 @@ short_runs(const SequencePair *pair, Aside a, Aside b, uint32 gap, CommonRun *fo
 }
 
 int
-short_runs_behind(const SequencePair *pair, const CommonRun *run, uint32 gap,
-				  CommonRun *found)
+short_runs_after(const SequencePair *pair, const CommonRun *run, uint32 gap,
+				 CommonRun *found)
 {
 	uint32		a_end = run->a + run->length;
 	uint32		b_end = run->b + run->length;

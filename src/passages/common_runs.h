@@ -37,7 +37,7 @@ typedef struct SequencePair
 	uint32		k;				/* a shingle's words */
 	SequenceIndex index;		/* of b */
 	MemoryContext context;		/* where all of this is */
-	uint32	   *reached;		/* per diagonal: behind the last run there, in
+	uint32	   *reached;		/* per diagonal: end of the last run there, in
 								 * a; NULL until needed */
 } SequencePair;
 
@@ -69,13 +69,12 @@ extern CommonRun *repeated_runs(SequencePair *pair, uint32 window, size_t *n);
 #define SHORT_RUNS_MAX	4		/* on one side of a run */
 
 /*
- * Runs of words too short to have a shingle that stand close behind a run of
- * `words` words, or close before it: each close to the one that is nearer to the
- * run, and at most `gap` words from it.  Returns their number; the nearest comes
- * first.  Their lengths are in words.
+ * Find runs of words too short to have a shingle, close after a run or before it: each close
+ * to the one that is nearer to the run, and at most `gap` words from it.  Returns their
+ * number; the nearest comes first.  All lengths are in words.
  */
-extern int	short_runs_behind(const SequencePair *pair, const CommonRun *run,
-							  uint32 gap, CommonRun *found);
+extern int	short_runs_after(const SequencePair *pair, const CommonRun *run,
+							 uint32 gap, CommonRun *found);
 extern int	short_runs_before(const SequencePair *pair, const CommonRun *run,
 							  uint32 gap, CommonRun *found);
 

@@ -30,7 +30,7 @@ typedef struct BlockSearch
 	uint32		shingles;		/* of a block, at most */
 	uint64	   *places;			/* room for PLACES_MAX for each: where it
 								 * stands, and its number in the block */
-	uint32	   *ids;			/* room for as many as a block has */
+	uint32	   *ids;			/* room for a block's */
 	uint32	   *counts;			/* per shingle of a block: its number in the
 								 * window */
 } BlockSearch;
@@ -52,7 +52,7 @@ block_search_create(const uint64 *hashes, uint32 n, uint32 shingles)
 	return search;
 }
 
-/* Adds the places of shingle number i of the block; returns their number. */
+/* Add the places of shingle number i of the block; returns their number. */
 static uint32
 add_places(BlockSearch *search, uint32 i, uint64 *places)
 {
@@ -90,7 +90,7 @@ most_in_window(BlockSearch *search, const uint64 *places, uint32 n,
 
 /*
  * The share of a block's n >= 1 shingles that stand in one block of the other text: the
- * greatest of all stretches of as many shingles, wherever they begin.
+ * greatest of all stretches of the block's length, wherever they begin.
  */
 static double
 block_share(BlockSearch *search, const uint64 *hashes, uint32 n)

@@ -433,7 +433,7 @@ coverage(PG_FUNCTION_ARGS)
 PG_FUNCTION_INFO_V1(shared_passages);
 PG_FUNCTION_INFO_V1(copied_cases);
 
-/* Return a row for each, with as many columns as the function has; the first character is 1. */
+/* Return a row for each, with the columns of the function; the first character is 1. */
 static void
 put_rows(FunctionCallInfo fcinfo, Evidence *evidence)
 {

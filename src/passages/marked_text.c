@@ -93,7 +93,7 @@ typedef struct Headline
 typedef struct Stretch
 {
 	uint32		first;			/* word */
-	uint32		last;			/* word behind it */
+	uint32		last;			/* word after it */
 	WordSpan	span;
 } Stretch;
 

@@ -7,7 +7,7 @@
  * before ends, as those do that a ligature stands for: so distances have a sign, in their
  * lowest bit.  Each 16th word has a mark, from which the others are counted.
  *
- * A word ends behind what belongs to its letters, but what a reader sees as one character, a
+ * A word ends after what belongs to its letters, but what a reader sees as one character, a
  * grapheme, may begin or go on outside of words.  ICU finds graphemes, unless both
  * neighbours of a place are plain ASCII.
  */
