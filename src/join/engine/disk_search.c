@@ -108,16 +108,6 @@ keys_write(SpillFile *file, const JoinSet *set)
 	spillfile_write(file, set->keys, sizeof(uint64) * set->nkeys);
 }
 
-void
-chunks_of_keys(SetJoin *join)
-{
-	Chunks	   *chunks = join->spill->chunks;
-
-	spillreader_create(&chunks->keys, &join->spill->keys, setjoin_buffer(join));
-	chunks->reader = &chunks->keys;
-	chunks->max_bytes = join->params.memory / 100 * DEFERRED_CHUNK_SHARE;
-}
-
 /* Read the next bitmap and keys into the place for values of the set file; NULL at the end. */
 static JoinSet *
 next_keys(SetJoin *join)
@@ -403,24 +393,6 @@ read_set(SetFile *file, uint32 number)
 	return &file->set;
 }
 
-/* Add the set of that number to the block, with rows that are not larger than its values. */
-static void
-load_deferred_set(SetJoin *join, uint32 number)
-{
-	Deferred   *deferred = &join->spill->chunks->deferred;
-	JoinSet    *from = read_set(&join->spill->file, number);
-	size_t		bytes = sizeof(uint64) * from->size;
-	JoinSet    *set;
-
-	deferred->sets = growing_reserve(deferred->sets, &deferred->max_sets,
-									 deferred->nsets + 1, sizeof(JoinSet));
-	set = &deferred->sets[deferred->nsets++];
-	*set = *from;
-	set->values = arena_alloc(&deferred->arena, bytes);
-	memcpy(set->values, from->values, bytes);
-	setfile_read_rows(&join->spill->file, set, &deferred->arena, bytes);
-}
-
 /* Read the next block, larger after the last chunk; false if there is none. */
 static bool
 next_block(SetJoin *join)
@@ -439,9 +411,19 @@ next_block(SetJoin *join)
 			deferred->arena.bytes + deferred->max_sets * sizeof(JoinSet) < most))
 	{
 		uint64		found = deferred->pairs[at] >> 32;
+		JoinSet    *from = read_set(&join->spill->file, found);
+		size_t		bytes = sizeof(uint64) * from->size;
+		JoinSet    *set;
 
 		CHECK_FOR_INTERRUPTS();
-		load_deferred_set(join, found);
+		deferred->sets = growing_reserve(deferred->sets, &deferred->max_sets,
+										 deferred->nsets + 1, sizeof(JoinSet));
+		set = &deferred->sets[deferred->nsets++];
+		*set = *from;
+		set->values = arena_alloc(&deferred->arena, bytes);
+		memcpy(set->values, from->values, bytes);
+		/* rows only if they are not larger than the values */
+		setfile_read_rows(&join->spill->file, set, &deferred->arena, bytes);
 		for (; at < deferred->npairs && deferred->pairs[at] >> 32 == found; at++)
 		{
 			CHECK_EVERY(at);
@@ -514,8 +496,19 @@ disk_advance(SetJoin *join)
 void
 disk_search_begin(SetJoin *join)
 {
-	setfile_seek(&join->spill->file, 0);
-	join->search.only_keys = join->spill->by_keys;
+	Spill	   *spill = join->spill;
+	Chunks	   *chunks = spill->chunks;
+
+	if (spill->by_keys)
+	{
+		for (int i = 0; i < MAX_SPILL_SHARES; i++)
+			spillfile_add_piece(&spill->keys, &spill->shares->keys[i]);
+		spillreader_create(&chunks->keys, &spill->keys, setjoin_buffer(join));
+		chunks->reader = &chunks->keys;
+		chunks->max_bytes = join->params.memory / 100 * DEFERRED_CHUNK_SHARE;
+	}
+	setfile_seek(&spill->file, 0);
+	join->search.only_keys = spill->by_keys;
 	join->phase = SEARCH_SELVES;
 	join->advance = disk_advance;
 }

@@ -344,6 +344,7 @@ void
 setjoin_filter(SetJoin *join)
 {
 	SetRuns    *runs;
+	double		keys;			/* of all sets, estimated */
 
 	flush_ring(join);
 	if (join->spill == NULL)
@@ -357,7 +358,8 @@ setjoin_filter(SetJoin *join)
 		return;
 	}
 	runs = &join->spill->file.runs;
-	create_filter(join, spill_features(join), runs->max_bytes / 2);
+	keys = (double) join->totals.npostings / Max(join->totals.nstored, 1) * runs->nsets;
+	create_filter(join, Max(join->totals.nfeatures, (uint64) keys), runs->max_bytes / 2);
 	if (join->filter.words != NULL)
 	{
 		MemoryContext old = MemoryContextSwitchTo(join->search.context);
@@ -493,7 +495,8 @@ free_shared_memory(SetJoin *join)
 	shared_areas_empty(join->areas);
 	join->areas = NULL;
 	setjoin_init_arenas(join);
-	spill_memory_freed(join);
+	setruns_limit(&join->spill->file.runs, SIZE_MAX);
+	join->spill->holds_memory = false;
 	MemoryContextSwitchTo(old);
 }
 
@@ -557,7 +560,6 @@ share_on_disk(SetJoin *join, Barrier *barrier)
 		shared_areas_empty(join->params.areas);
 	}
 	BarrierDetach(barrier);
-	spill_read_keys(join);
 }
 
 void
@@ -592,7 +594,6 @@ setjoin_build(SetJoin *join, pg_atomic_uint64 *claimed)
 			spill_publish(join);
 			spill_merge(join);
 			spill_write_keys(join);
-			spill_read_keys(join);
 		}
 		disk_search_begin(join);
 	}

@@ -264,47 +264,44 @@ fill_buffer(SpillReader *reader)
 	return reader->filled - reader->at;
 }
 
-static void
-require(const SpillReader *reader, size_t len)
+/* Read len bytes, or compare them with those expected; false if they differ. */
+static bool
+take_bytes(SpillReader *reader, char *to, const char *expected, size_t len)
 {
 	if (spillreader_tell(reader) + len > reader->file->size)
 		elog(ERROR, "read beyond the end of a temporary file");
+	while (len > 0)
+	{
+		size_t		n = Min(len, fill_buffer(reader));
+		const char *from = reader->buffer + reader->at;
+
+		if (to != NULL)
+		{
+			memcpy(to, from, n);
+			to += n;
+		}
+		else if (memcmp(expected, from, n) == 0)
+			expected += n;
+		else
+			return false;
+		reader->at += n;
+		len -= n;
+	}
+	return true;
 }
 
 void
 spillreader_read(SpillReader *reader, void *data, size_t len)
 {
-	char	   *to = data;
-
-	require(reader, len);
-	while (len > 0)
-	{
-		size_t		n = Min(len, fill_buffer(reader));
-
-		memcpy(to, reader->buffer + reader->at, n);
-		reader->at += n;
-		to += n;
-		len -= n;
-	}
+	(void) take_bytes(reader, data, NULL, len);
 }
 
 bool
 spillreader_next_is(SpillReader *reader, const void *data, size_t len)
 {
 	uint64		begin = spillreader_tell(reader);
-	const char *expected = data;
-	bool		same = true;
+	bool		same = take_bytes(reader, NULL, data, len);
 
-	require(reader, len);
-	while (len > 0 && same)
-	{
-		size_t		n = Min(len, fill_buffer(reader));
-
-		same = memcmp(expected, reader->buffer + reader->at, n) == 0;
-		reader->at += n;
-		expected += n;
-		len -= n;
-	}
 	spillreader_seek(reader, begin);
 	return same;
 }

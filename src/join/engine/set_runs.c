@@ -628,16 +628,6 @@ setfile_merge(SetFile *file, uint32 share, MergedShare *merged, SetCallback call
 		spillfile_end_piece(&file->rows[side], &merged->rows[side]);
 }
 
-uint64
-setfile_publish(SetFile *file)
-{
-	uint64		bytes = spillfile_publish(&file->records);
-
-	for (int side = 0; side < file->nsides; side++)
-		bytes += spillfile_publish(&file->rows[side]);
-	return bytes;
-}
-
 /* Reading */
 
 size_t

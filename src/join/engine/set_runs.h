@@ -209,9 +209,6 @@ extern void setfile_create(SetFile *file, int nsides, uint32 max_features);
 extern void setfile_merge(SetFile *file, uint32 share, MergedShare *merged,
 						  SetCallback callback, void *arg);
 
-/* This process has merged its shares: others can read them.  Returns the bytes. */
-extern uint64 setfile_publish(SetFile *file);
-
 /*
  * All shares are merged, by some process: they are the sets of the file.  They will be
  * read with buffers of that size, and groups of rows up to max_group bytes loaded.

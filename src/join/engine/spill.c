@@ -163,25 +163,9 @@ spill_begin(SetJoin *join)
 		arena_reset(&join->rows[SIDE_OUTER]);
 		arena_reset(&join->rows[SIDE_INNER]);
 		arena_reset(&join->values);
-		spill_memory_freed(join);
+		setruns_limit(&spill->file.runs, SIZE_MAX);
 	}
 	setjoin_account(join, memory / 100 * (PENDING_SHARE + FIRST_SHARE));
-}
-
-void
-spill_memory_freed(SetJoin *join)
-{
-	setruns_limit(&join->spill->file.runs, SIZE_MAX);
-	join->spill->holds_memory = false;
-}
-
-uint64
-spill_features(const SetJoin *join)
-{
-	double		keys = (double) join->totals.npostings / Max(join->totals.nstored, 1) *
-	join->spill->file.runs.nsets;
-
-	return Max(join->totals.nfeatures, (uint64) keys);
 }
 
 /* Publishing and merging */
@@ -269,7 +253,9 @@ spill_merge(SetJoin *join)
 	spill->counting = NULL;
 	if (join->algorithm->ordered && join->params.shared == NULL)
 		counters_fold(counters);
-	join->search.stats.disk += setfile_publish(&spill->file);
+	join->search.stats.disk += spillfile_publish(&spill->file.records);
+	for (int side = SIDE_OUTER; side <= LAST_SIDE(join); side++)
+		join->search.stats.disk += spillfile_publish(&spill->file.rows[side]);
 }
 
 /* All shares are merged: one process brings the counters of all into their last shape. */
@@ -325,35 +311,11 @@ begin_reading(SetJoin *join)
 
 /* Keys */
 
-/* Make and write the keys of a share of the sets. */
-static void
-write_share(SetJoin *join, uint32 share)
-{
-	SetFile    *file = &join->spill->file;
-	SpillFile  *keys = &join->spill->keys;
-	SpillPiece *piece = &join->spill->shares->keys[share];
-	uint64		begin = file->nsets * share / MAX_SPILL_SHARES;
-	uint64		end = file->nsets * (share + 1) / MAX_SPILL_SHARES;
-
-	*piece = spillfile_begin_piece(keys);
-	setfile_seek(file, begin);
-	for (uint64 i = begin; i < end; i++)
-	{
-		JoinSet    *set = setfile_next(file);
-
-		CHECK_FOR_INTERRUPTS();
-		setfile_read_values(file);
-		join->algorithm->prepare(&join->search, set, true, true);
-		if (set->nkeys > 0)
-			keys_write(keys, set);
-	}
-	spillfile_end_piece(keys, piece);
-}
-
 void
 spill_write_keys(SetJoin *join)
 {
 	Spill	   *spill = join->spill;
+	SetFile    *file = &spill->file;
 	uint32		share;
 
 	begin_reading(join);
@@ -362,25 +324,29 @@ spill_write_keys(SetJoin *join)
 	spillfile_create(&spill->keys, store_of(join), "keys");
 	while ((share = pg_atomic_fetch_add_u32(&spill->shares->keys_taken, 1)) < MAX_SPILL_SHARES)
 	{
+		SpillPiece *piece = &spill->shares->keys[share];
+		uint64		begin = file->nsets * share / MAX_SPILL_SHARES;
+		uint64		end = file->nsets * (share + 1) / MAX_SPILL_SHARES;
+
 		use_counters(join);
-		write_share(join, share);
+		*piece = spillfile_begin_piece(&spill->keys);
+		setfile_seek(file, begin);
+		for (uint64 i = begin; i < end; i++)
+		{
+			JoinSet    *set = setfile_next(file);
+
+			CHECK_FOR_INTERRUPTS();
+			setfile_read_values(file);
+			join->algorithm->prepare(&join->search, set, true, true);
+			if (set->nkeys > 0)
+				keys_write(&spill->keys, set);
+		}
+		spillfile_end_piece(&spill->keys, piece);
 	}
 	join->search.stats.disk += spillfile_publish(&spill->keys);
 	if (join->params.shared == NULL)
 		counters_free(&join->search.counters);
 	join->search.counters.count = NULL;
-}
-
-void
-spill_read_keys(SetJoin *join)
-{
-	Spill	   *spill = join->spill;
-
-	if (!spill->by_keys)
-		return;
-	for (int i = 0; i < MAX_SPILL_SHARES; i++)
-		spillfile_add_piece(&spill->keys, &spill->shares->keys[i]);
-	chunks_of_keys(join);
 }
 
 /* The end */

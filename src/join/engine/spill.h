@@ -53,15 +53,9 @@ extern void spill_shares_init(SpillShares *shares);
 /* Go to disk with all that is in memory, which is freed unless it is shared. */
 extern void spill_begin(SetJoin *join);
 
-/* Other processes no longer read what this one has in shared memory: it is freed. */
-extern void spill_memory_freed(SetJoin *join);
-
 /* Add a row and its set; a row without features has the key zero. */
 extern void spill_add(SetJoin *join, JoinSide side, SetKey key, const uint64 *values,
 					  const void *row, uint32 rowno, uint32 len);
-
-/* Number of features, or of keys, that the sets on disk have, estimated. */
-extern uint64 spill_features(const SetJoin *join);
 
 /*
  * The phases, each of which begins when all processes have ended the one before: publish
@@ -72,7 +66,6 @@ extern void spill_publish(SetJoin *join);
 extern void spill_merge(SetJoin *join);
 extern void spill_fold(SetJoin *join);
 extern void spill_write_keys(SetJoin *join);
-extern void spill_read_keys(SetJoin *join);
 
 /* Emit all rows that this process has added, and their sets, instead. */
 extern void spill_return_rows(SetJoin *join, RowCallback callback, void *arg);
@@ -84,11 +77,10 @@ extern void spill_end(SetJoin *join);
 /* The set file is complete; `fixed` bytes of the join's memory are used otherwise. */
 extern void chunks_create(SetJoin *join, size_t fixed);
 
-/* Write the keys of a prepared set.  All are written: chunks are of keys from now on. */
+/* Write the keys of a prepared set. */
 extern void keys_write(SpillFile *file, const JoinSet *set);
-extern void chunks_of_keys(SetJoin *join);
 
-/* Begin the search, once spill_read_keys() has been called. */
+/* All keys are written: begin the search. */
 extern void disk_search_begin(SetJoin *join);
 
 #endif							/* NEARDUP_SPILL_H */
