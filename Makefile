@@ -43,7 +43,6 @@ OBJS = \
 	src/groups/disk_array.o \
 	src/groups/groups.o \
 	src/groups/pair_groups.o \
-	src/groups/row_ids.o \
 	src/groups/row_query.o \
 	src/groups/row_sets.o \
 	src/groups/set_groups.o \

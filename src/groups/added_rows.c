@@ -20,15 +20,17 @@
 #include "catalog/pg_type_d.h"
 #include "funcapi.h"
 #include "miscadmin.h"
-#include "nodes/nodes.h"
+#include "nodes/nodeFuncs.h"
 #include "utils/builtins.h"
 #include "utils/float.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
+#include "utils/typcache.h"
 
 #include "base/compat.h"
 #include "groups/groups.h"
 #include "groups/row_sets.h"
+#include "index/access.h"
 
 PG_FUNCTION_INFO_V1(near_duplicate_groups_add);
 
@@ -50,14 +52,14 @@ enum OldColumns
  * place of (SELECT).
  */
 #define NEAR_ROWS \
-	"SELECT DISTINCT ON (3, 1) old.* FROM " LATERAL_VALUES ", LATERAL (SELECT) AS old ORDER BY 3, 1"
+	"SELECT DISTINCT ON (3, 1) old.* FROM " VALUES_TABLE ", LATERAL (SELECT) AS old ORDER BY 3, 1"
 
 /*
  * An equal row is enough for a new set, as it is in the group where that belongs: an index
  * finds it at a fraction of the cost.
  */
 #define EQUAL_ROW_OR_NEAR_ROWS \
-	"SELECT DISTINCT ON (3, 1) old.* FROM " LATERAL_VALUES ", LATERAL (" \
+	"SELECT DISTINCT ON (3, 1) old.* FROM " VALUES_TABLE ", LATERAL (" \
 	" WITH equal AS (SELECT * FROM (SELECT) AS old (%2$s)" \
 	" WHERE %1$s.near_duplicate(signature, $1, 1::pg_catalog.float8, 'jaccard'::pg_catalog.text)" \
 	" AND signature OPERATOR(%1$s.=) $1%3$s LIMIT 1)" \
@@ -66,15 +68,13 @@ enum OldColumns
 
 typedef struct AddedRows
 {
-	RowReader	reader;			/* of new rows, then of old ones; must be
-								 * first */
 	RowSets		rows;			/* old ones, whose ids are those of their
 								 * representatives, and new ones */
 	GroupRule	rule;
 	TupleDesc	desc;			/* of new rows: id, signature, scope */
 	Tuplestorestate *store;		/* new rows */
 	bool		sets;			/* their signatures are */
-	LateralQuery query;			/* of old rows */
+	UserQuery	query;			/* of old rows */
 	TypedColumn columns[OLD_COLUMNS];
 	int			ncolumns;
 	int			first;			/* number of the first one of the scope, from
@@ -84,38 +84,44 @@ typedef struct AddedRows
 								 * signature, scope */
 	bool	   *nulls;
 	RowIds		olds;			/* ids of old rows */
+	TypeCacheEntry *id_type;
+	Oid			collation;		/* of ids */
 	SetNumber	last;			/* of the last old row */
 } AddedRows;
 
 /* New rows */
 
+/* SlotCallback */
 static void
-begin_new(RowReader *reader, TupleDesc desc)
+store_new(void *context, TupleTableSlot *slot)
 {
-	AddedRows  *added = (AddedRows *) reader;
-	RowSets    *rows = &added->rows;
-
-	row_sets_columns(rows, desc);
-	added->desc = CreateTemplateTupleDesc(2 + rows->nscope);
-	TupleDescInitEntry(added->desc, 1, "id", rows->ids.type, -1, 0);
-	TupleDescInitEntry(added->desc, 2, NULL, rows->signature_type, -1, 0);
-	for (int i = 0; i < rows->nscope; i++)
-		TupleDescCopyEntry(added->desc, i + 3, desc, i + 3);
-	TupleDescFinalize(added->desc);
-	added->store = tuplestore_begin_heap(true, false, Max(rows->memory / 16 / 1024, 64));
-	added->sets = true;
-}
-
-static void
-store_new(RowReader *reader, TupleTableSlot *slot)
-{
-	AddedRows  *added = (AddedRows *) reader;
+	AddedRows  *added = context;
 	RowSets    *rows = &added->rows;
 
 	row_sets_read(rows, slot);
 	tuplestore_putvalues(added->store, added->desc, rows->values, rows->nulls);
 	added->sets = added->sets &&
 		(rows->nulls[1] || signature_kind(DatumGetSignature(rows->values[1]), rows->measure) == KIND_SETS);
+}
+
+/* Store the rows of a query. */
+static void
+read_new(AddedRows *added, const char *text)
+{
+	RowSets    *rows = &added->rows;
+	UserQuery	query;
+
+	user_query_begin(&query, text, NULL, NULL);
+	row_sets_columns(rows, query.result);
+	added->desc = CreateTemplateTupleDesc(2 + rows->nscope);
+	TupleDescInitEntry(added->desc, 1, "id", rows->ids.type, -1, 0);
+	TupleDescInitEntry(added->desc, 2, NULL, rows->signature_type, -1, 0);
+	for (int i = 0; i < rows->nscope; i++)
+		TupleDescCopyEntry(added->desc, i + 3, query.result, i + 3);
+	TupleDescFinalize(added->desc);
+	added->store = tuplestore_begin_heap(true, false, Max(rows->memory / 16 / 1024, 64));
+	added->sets = true;
+	user_query_run(&query, store_new, added);
 }
 
 /* Group the new rows with the old ones, which are there. */
@@ -136,6 +142,12 @@ add_new(AddedRows *added)
 }
 
 /* Old rows */
+
+static bool
+ids_equal(AddedRows *added, Datum a, Datum b)
+{
+	return DatumGetBool(FunctionCall2Coll(&added->id_type->eq_opr_finfo, added->collation, a, b));
+}
 
 /* Prepare to read the columns of old rows. */
 static void
@@ -167,33 +179,11 @@ begin_old(AddedRows *added)
 									   "a column of the scope", OLD_HINT);
 	added->values = palloc((2 + rows->nscope) * sizeof(Datum));
 	added->nulls = palloc((2 + rows->nscope) * sizeof(bool));
-	id_order_collate(&rows->order, desc, OLD_REPRESENTATIVE);
+	added->id_type = lookup_type_cache(id, TYPECACHE_EQ_OPR_FINFO);
+	added->collation = TupleDescAttr(desc, OLD_REPRESENTATIVE)->attcollation;
+	if (!OidIsValid(added->collation))
+		added->collation = added->id_type->typcollation;
 	row_ids_begin(&added->olds, id, rows->memory / 16);
-}
-
-/* Return the query for old rows that asks an index for equal ones; NULL: there is none. */
-static const char *
-query_by_index(AddedRows *added, Oid schema)
-{
-	RowSets    *rows = &added->rows;
-	TupleDesc	desc = added->query.result;
-	StringInfoData columns;
-	StringInfoData conditions;
-
-	if (!added->sets || TupleDescAttr(desc, OLD_SIGNATURE)->atttypid != rows->signature_type)
-		return NULL;
-	initStringInfo(&columns);
-	initStringInfo(&conditions);
-	appendStringInfoString(&columns, "id, signature");
-	for (int i = OLD_SIGNATURE + 1; i < added->first + rows->nscope; i++)
-		appendStringInfo(&columns, ", c%d", i);
-	for (int i = 0; i < rows->nscope; i++)
-		appendStringInfo(&conditions, " AND c%d::%s IS NOT DISTINCT FROM $%d",
-						 added->first + i,
-						 format_type_be_qualified(rows->scope[i].att->atttypid), i + 2);
-	return psprintf(EQUAL_ROW_OR_NEAR_ROWS,
-					quote_identifier(get_namespace_name(schema)), columns.data,
-					conditions.data);
 }
 
 /* Return an old row's similarity; raise an error if it cannot be one, as an id in its place. */
@@ -215,11 +205,14 @@ old_similarity(AddedRows *added, TupleTableSlot *slot)
 	return similarity;
 }
 
-/* Add an old row that is near to a new set.  Rows come in the order of representatives. */
+/*
+ * SlotCallback: add an old row that is near to a new set.  Rows come in the order of
+ * representatives.
+ */
 static void
-add_old(RowReader *reader, TupleTableSlot *slot)
+add_old(void *context, TupleTableSlot *slot)
 {
-	AddedRows  *added = (AddedRows *) reader;
+	AddedRows  *added = context;
 	RowSets    *rows = &added->rows;
 	bool		isnull;
 	Datum		id = typed_value(&added->columns[OLD_ID], slot, &isnull);
@@ -242,27 +235,67 @@ add_old(RowReader *reader, TupleTableSlot *slot)
 	row_ids_put(&added->olds, id, false);
 	set = row_sets_add(rows, added->values, added->nulls);
 	if (added->rule == RULE_GREEDY)
-		row_sets_give(rows, set, ids_equal(&rows->order, id, added->values[0]),
+		row_sets_give(rows, set, ids_equal(added, id, added->values[0]),
 					  old_similarity(added, slot));
 	else if (row > 0 &&
-			 ids_equal(&rows->order, row_ids_get(&rows->ids, row - 1), added->values[0]))
+			 ids_equal(added, row_ids_get(&rows->ids, row - 1), added->values[0]))
 		row_sets_unite(rows, added->last, set);
 	added->last = set;
 }
 
+/* True if a plan asks an index of access method neardup. */
+static bool
+asks_index(PlanState *state, void *context)
+{
+	Relation	index = NULL;
+
+	if (IsA(state, IndexScanState))
+		index = ((IndexScanState *) state)->iss_RelationDesc;
+	else if (IsA(state, BitmapIndexScanState))
+		index = ((BitmapIndexScanState *) state)->biss_RelationDesc;
+	return (index != NULL && index_is_neardup(index)) ||
+		planstate_tree_walker(state, asks_index, context);
+}
+
+/* Find old rows, equal ones first, if an index is asked for these; false: there is none. */
+static bool
+find_by_index(AddedRows *added, Oid schema)
+{
+	RowSets    *rows = &added->rows;
+	TupleDesc	desc = added->query.result;
+	StringInfoData columns;
+	StringInfoData conditions;
+
+	if (!added->sets || TupleDescAttr(desc, OLD_SIGNATURE)->atttypid != rows->signature_type)
+		return false;
+	initStringInfo(&columns);
+	initStringInfo(&conditions);
+	appendStringInfoString(&columns, "id, signature");
+	for (int i = OLD_SIGNATURE + 1; i < added->first + rows->nscope; i++)
+		appendStringInfo(&columns, ", c%d", i);
+	for (int i = 0; i < rows->nscope; i++)
+		appendStringInfo(&conditions, " AND c%d::%s IS NOT DISTINCT FROM $%d",
+						 added->first + i,
+						 format_type_be_qualified(rows->scope[i].att->atttypid), i + 2);
+	return user_query_run_inside(&added->query,
+								 psprintf(EQUAL_ROW_OR_NEAR_ROWS,
+										  quote_identifier(get_namespace_name(schema)),
+										  columns.data, conditions.data),
+								 asks_index, add_old, added);
+}
+
 /* Rows of the result */
 
-/* Put a row whose id is that, and that has the representative. */
+/* Put a row whose id is that. */
 static void
-put_row(AddedRows *added, ReturnSetInfo *rsinfo, Datum id, const SetMember *member,
-		bool represents)
+put_row(AddedRows *added, ReturnSetInfo *rsinfo, Datum id, GroupMember member)
 {
 	/* on 32 bits the last one is a pointer to what is copied below */
 	Datum		values[] = {
-		id, row_ids_get(&added->rows.ids, member->representative),
-		Float8GetDatumFast(member->similarity)
+		id, row_ids_get(&added->rows.ids, member.representative),
+		Float8GetDatumFast(member.similarity)
 	};
-	bool		nulls[] = {false, false, represents || isnan(member->similarity)};
+	bool		nulls[] = {false, false, isnan(member.similarity)};
 
 	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 }
@@ -275,16 +308,16 @@ static void
 put_old(AddedRows *added, ReturnSetInfo *rsinfo, uint32 row)
 {
 	RowIds	   *ids = &added->rows.ids;
-	SetMember	member = row_sets_member(&added->rows, row);
+	GroupMember member = row_sets_member(&added->rows, row);
 
 	if (added->rule == RULE_GREEDY)
 	{
 		if (member.representative >= added->olds.n)
-			put_row(added, rsinfo, row_ids_get(&added->olds, row), &member, false);
+			put_row(added, rsinfo, row_ids_get(&added->olds, row), member);
 	}
-	else if ((row == 0 || !ids_equal(&added->rows.order, row_ids_get(ids, row - 1), row_ids_get(ids, row))) &&
-			 !ids_equal(&added->rows.order, row_ids_get(ids, member.representative), row_ids_get(ids, row)))
-		put_row(added, rsinfo, row_ids_get(ids, row), &member, false);
+	else if ((row == 0 || !ids_equal(added, row_ids_get(ids, row - 1), row_ids_get(ids, row))) &&
+			 !ids_equal(added, row_ids_get(ids, member.representative), row_ids_get(ids, row)))
+		put_row(added, rsinfo, row_ids_get(ids, row), member);
 }
 
 /* Put the rows of the result. */
@@ -297,11 +330,9 @@ put_rows(AddedRows *added, ReturnSetInfo *rsinfo)
 
 	for (uint32 row = added->olds.n; row < added->rows.ids.n; row++)
 	{
-		SetMember	member = row_sets_member(&added->rows, row);
-
 		CHECK_FOR_INTERRUPTS();
-		put_row(added, rsinfo, row_ids_get(&added->rows.ids, row), &member,
-				member.representative == row);
+		put_row(added, rsinfo, row_ids_get(&added->rows.ids, row),
+				row_sets_member(&added->rows, row));
 		MemoryContextReset(per_row);
 	}
 	for (uint32 row = 0; row < added->olds.n; row++)
@@ -318,22 +349,35 @@ put_rows(AddedRows *added, ReturnSetInfo *rsinfo)
 Datum
 near_duplicate_groups_add(PG_FUNCTION_ARGS)
 {
-	AddedRows	added = {.reader = {.begin = begin_new,.row = store_new}};
+	AddedRows	added = {0};
 	GroupArguments arguments;
+	bool		found;
 
 	if (!groups_begin(fcinfo, 5, &arguments))
 		return (Datum) 0;
 	added.rule = arguments.rule;
 	row_sets_begin(&added.rows, fcinfo, arguments.first + 2, arguments.id_type);
-	ordered_query_run(text_to_cstring(PG_GETARG_TEXT_PP(arguments.first)), true, &added.reader);
-	lateral_query_begin(&added.query, text_to_cstring(PG_GETARG_TEXT_PP(arguments.first + 1)),
-						added.desc, OLD_HINT);
+	read_new(&added, text_to_cstring(PG_GETARG_TEXT_PP(arguments.first)));
+	user_query_begin(&added.query, text_to_cstring(PG_GETARG_TEXT_PP(arguments.first + 1)),
+					 added.desc, OLD_HINT);
 	begin_old(&added);
-	added.reader.begin = NULL;
-	added.reader.row = add_old;
-	lateral_query_run(&added.query, added.store,
-					  query_by_index(&added, get_func_namespace(fcinfo->flinfo->fn_oid)),
-					  NEAR_ROWS, &added.reader);
+	user_query_values(&added.query, added.store);
+	found = find_by_index(&added, get_func_namespace(fcinfo->flinfo->fn_oid));
+
+	/*
+	 * a row that is equal to a new one, but not known to be so, would say
+	 * nothing
+	 */
+	if (found && row_sets_forgot(&added.rows))
+	{
+		row_sets_clear(&added.rows);
+		row_ids_end(&added.olds);
+		row_ids_begin(&added.olds, arguments.id_type, added.rows.memory / 16);
+		found = false;
+	}
+	if (!found)
+		user_query_run_inside(&added.query, NEAR_ROWS, NULL, add_old, &added);
+	tuplestore_end(added.query.store->reldata);
 	add_new(&added);
 	row_sets_decide(&added.rows, arguments.rule);
 	put_rows(&added, (ReturnSetInfo *) fcinfo->resultinfo);

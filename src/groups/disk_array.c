@@ -1,12 +1,17 @@
 /*
  * disk_array.c
- *		Arrays that go to a temporary file when they exceed their memory.
+ *		Arrays that go to a temporary file when they exceed their memory: of elements of
+ *		one size, of links, and of ids of any type.
  */
 #include "postgres.h"
 
 #include "commands/tablespace.h"
 #include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/datum.h"
+#include "utils/lsyscache.h"
 #include "utils/memutils.h"
+#include "utils/typcache.h"
 
 #include "base/memory.h"
 #include "groups/disk_array.h"
@@ -33,14 +38,19 @@ disk_array_free(DiskArray *array)
 	{
 		BufFileClose(array->file);
 		pfree(array->frames);
-		pfree(array->pages);
-		pfree(array->changed);
 	}
 	array->elements = NULL;
 	array->file = NULL;
 }
 
 /* Pages */
+
+typedef struct PageFrame
+{
+	uint64		page;			/* + 1; 0: none */
+	bool		changed;		/* since it was read */
+	PGAlignedBlock block;
+} PageFrame;
 
 static void
 seek(DiskArray *array, uint64 page)
@@ -52,61 +62,46 @@ seek(DiskArray *array, uint64 page)
 						(unsigned long long) page)));
 }
 
-/* Write the page of a frame; pages before it that the file does not have become zero. */
+/* Let a frame have a page, the next one that the file does not have or an earlier one. */
 static void
-write_frame(DiskArray *array, uint32 frame)
+read_frame(DiskArray *array, PageFrame *frame, uint64 page)
 {
-	static PGAlignedBlock zeros;
-	uint64		page = array->pages[frame] - 1;
-
-	for (; array->npages < page; array->npages++)
+	if (frame->changed)
 	{
-		seek(array, array->npages);
-		BufFileWrite(array->file, zeros.data, BLCKSZ);
+		seek(array, frame->page - 1);
+		BufFileWrite(array->file, frame->block.data, BLCKSZ);
 	}
-	Assert(array->pages[frame] > 0 && array->npages >= page);
+	Assert(page <= array->npages);
 	seek(array, page);
-	BufFileWrite(array->file, array->frames + (size_t) frame * BLCKSZ, BLCKSZ);
-	array->npages = Max(array->npages, page + 1);
-}
-
-/* Read a page, zero if the file does not have it, into its frame. */
-static void
-read_frame(DiskArray *array, uint32 frame, uint64 page)
-{
-	char	   *data = array->frames + (size_t) frame * BLCKSZ;
-
-	if (page >= array->npages)
-		memset(data, 0, BLCKSZ);
-	else
+	if (page == array->npages)
 	{
-		seek(array, page);
-		if (BufFileRead(array->file, data, BLCKSZ) != BLCKSZ)
-			ereport(ERROR,
-					(errcode_for_file_access(),
-					 errmsg("could not read block %llu of temporary file",
-							(unsigned long long) page)));
+		memset(frame->block.data, 0, BLCKSZ);
+		BufFileWrite(array->file, frame->block.data, BLCKSZ);
+		array->npages++;
 	}
-	array->pages[frame] = page + 1;
-	array->changed[frame] = false;
+	else if (BufFileRead(array->file, frame->block.data, BLCKSZ) != BLCKSZ)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not read block %llu of temporary file",
+						(unsigned long long) page)));
+	frame->page = page + 1;
+	frame->changed = false;
 }
 
 char *
 disk_array_frame(DiskArray *array, uint64 offset, bool change)
 {
 	uint64		page = offset / BLCKSZ;
-	uint32		frame = page % array->nframes;
+	PageFrame  *frame = &array->frames[page % array->nframes];
 
 	Assert(array->elements == NULL && offset < array->n * array->width);
-	if (array->pages[frame] != page + 1)
+	if (frame->page != page + 1)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (array->changed[frame])
-			write_frame(array, frame);
 		read_frame(array, frame, page);
 	}
-	array->changed[frame] |= change;
-	return array->frames + (size_t) frame * BLCKSZ + offset % BLCKSZ;
+	frame->changed |= change;
+	return frame->block.data + offset % BLCKSZ;
 }
 
 /* Bytes from there on that are wanted and on one page */
@@ -135,9 +130,8 @@ leave_memory(DiskArray *array)
 	PrepareTempTablespaces();
 	array->file = BufFileCreateTemp(false);
 	array->nframes = array->memory / BLCKSZ;
-	array->frames = palloc_extended(array->nframes * (size_t) BLCKSZ, MCXT_ALLOC_HUGE);
-	array->pages = palloc0(array->nframes * sizeof(uint64));
-	array->changed = palloc0(array->nframes);
+	array->frames = palloc_extended(array->nframes * sizeof(PageFrame),
+									MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	array->elements = NULL;
 	write_bytes(array, 0, elements, array->n * array->width);
 	pfree(elements);
@@ -227,4 +221,85 @@ links_unite(DiskArray *links, uint32 a, uint32 b)
 	Assert(links_get(links, a) == a && links_get(links, b) == b);
 	if (a != b)
 		links_set(links, Max(a, b), Min(a, b));
+}
+
+/* Ids */
+
+void
+row_ids_begin(RowIds *ids, Oid type, size_t memory)
+{
+	ids->type = type;
+	get_typlenbyval(type, &ids->len, &ids->byval);
+	ids->n = 0;
+	disk_array_begin(&ids->places, sizeof(uint64), ids->byval ? memory : memory / 4);
+	disk_array_begin(&ids->bytes, 1, memory / 4 * 3);
+}
+
+void
+row_ids_end(RowIds *ids)
+{
+	disk_array_free(&ids->places);
+	disk_array_free(&ids->bytes);
+}
+
+/* Store an id behind the number of its bytes; return its place. */
+static uint64
+put_bytes(RowIds *ids, Datum id)
+{
+	uint64		place = ids->bytes.n;
+	uint64		len;
+
+	if (ids->len == -1)
+		id = PointerGetDatum(PG_DETOAST_DATUM_PACKED(id));
+	len = datumGetSize(id, ids->byval, ids->len);
+	disk_array_append(&ids->bytes, &len, sizeof(len));
+	disk_array_append(&ids->bytes, DatumGetPointer(id), len);
+	return place;
+}
+
+void
+row_ids_put(RowIds *ids, Datum id, bool isnull)
+{
+	uint64		place;
+
+	if (isnull)
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("id of a row must not be null"),
+				 errhint("Leave such rows out of the query, or give them an id.")));
+	if (ids->n == PG_UINT32_MAX)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("too many rows to be grouped"),
+				 errdetail("There can be at most %u.", PG_UINT32_MAX)));
+	place = ids->byval ? (uint64) id : put_bytes(ids, id);
+	disk_array_append(&ids->places, &place, 1);
+	ids->n++;
+}
+
+Datum
+row_ids_get(RowIds *ids, uint32 row)
+{
+	uint64		place;
+	uint64		len;
+	char	   *id;
+
+	disk_array_get(&ids->places, row, &place, sizeof(place));
+	if (ids->byval)
+		return (Datum) place;
+	disk_array_read(&ids->bytes, place, &len, sizeof(len));
+	id = palloc_extended(len, MCXT_ALLOC_HUGE);
+	disk_array_read(&ids->bytes, place + sizeof(len), id, len);
+	return PointerGetDatum(id);
+}
+
+void
+require_order(Oid type)
+{
+	if (!OidIsValid(lookup_type_cache(type, TYPECACHE_LT_OPR)->lt_opr))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_FUNCTION),
+				 errmsg("values of type %s cannot be ids", format_type_be(type)),
+				 errdetail("Rows are sorted by their ids."),
+				 errhint("Take the ids as text: id::text in the query, and NULL::text as the first argument.")));
 }

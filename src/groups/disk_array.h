@@ -20,9 +20,7 @@ typedef struct DiskArray
 	uint64		npages;			/* pages that the file has */
 	uint32		nframes;		/* pages in memory: each has the frame of its
 								 * number */
-	char	   *frames;
-	uint64	   *pages;			/* page in each frame, + 1; 0: none */
-	bool	   *changed;		/* since it was read */
+	struct PageFrame *frames;
 } DiskArray;
 
 /*
@@ -88,5 +86,30 @@ links_set(DiskArray *links, uint32 i, uint32 link)
 {
 	disk_array_set(links, i, &link, sizeof(link));
 }
+
+/* The ids of rows: values of any type, by the number of the row */
+typedef struct RowIds
+{
+	Oid			type;
+	int16		len;			/* typlen */
+	bool		byval;			/* typbyval */
+	uint32		n;
+	DiskArray	places;			/* uint64: the id itself, or its offset in
+								 * bytes */
+	DiskArray	bytes;			/* of ids that are not passed by value */
+} RowIds;
+
+/* Begin without ids, in the current memory context. */
+extern void row_ids_begin(RowIds *ids, Oid type, size_t memory);
+extern void row_ids_end(RowIds *ids);
+
+/* Append an id; raises NULL_VALUE_NOT_ALLOWED if it is null. */
+extern void row_ids_put(RowIds *ids, Datum id, bool isnull);
+
+/* Return the id of a row; it may be palloc'd. */
+extern Datum row_ids_get(RowIds *ids, uint32 row);
+
+/* Raise UNDEFINED_FUNCTION if values of the type have no order. */
+extern void require_order(Oid type);
 
 #endif							/* NEARDUP_DISK_ARRAY_H */

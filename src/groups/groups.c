@@ -2,8 +2,8 @@
  * groups.c
  *		near_duplicate_groups(): groups of near-duplicates among the rows of a query.
  *
- * Rows are gone through three times: to count the members of each group; to number the
- * groups; to put the rows of the result.
+ * Rows are read twice: to count the members of groups and number these; to put the rows of the
+ * result.
  */
 #include "postgres.h"
 
@@ -79,44 +79,28 @@ groups_begin(FunctionCallInfo fcinfo, int n, GroupArguments *arguments)
 	return true;
 }
 
-/* Count the members of each group, by the number of its representative. */
+/* Count the members of each group, by the number of its representative, and number groups. */
 static void
 count_members(DiskArray *groups, uint32 n, GroupOf group_of, void *context)
 {
-	GroupRow	none = {0};
-
-	for (uint32 row = 0; row < n; row++)
-	{
-		CHECK_EVERY(row);
-		disk_array_append(groups, &none, 1);
-	}
-	for (uint32 row = 0; row < n; row++)
-	{
-		uint32		representative = group_of(context, row).representative;
-		GroupRow	group;
-
-		CHECK_EVERY(row);
-		disk_array_get(groups, representative, &group, sizeof(group));
-		group.size++;
-		disk_array_set(groups, representative, &group, sizeof(group));
-	}
-}
-
-static void
-number_groups(DiskArray *groups, uint32 n)
-{
+	GroupRow	group = {0};
 	uint32		number = 0;
 
 	for (uint32 row = 0; row < n; row++)
 	{
-		GroupRow	group;
+		CHECK_EVERY(row);
+		disk_array_append(groups, &group, 1);
+	}
+	for (uint32 row = 0; row < n; row++)
+	{
+		uint32		representative = group_of(context, row).representative;
 
 		CHECK_EVERY(row);
-		disk_array_get(groups, row, &group, sizeof(group));
-		if (group.size == 0)
-			continue;
-		group.number = ++number;
-		disk_array_set(groups, row, &group, sizeof(group));
+		disk_array_get(groups, representative, &group, sizeof(group));
+		group.size++;
+		if (representative == row)
+			group.number = ++number;
+		disk_array_set(groups, representative, &group, sizeof(group));
 	}
 }
 
@@ -151,7 +135,6 @@ groups_put(FunctionCallInfo fcinfo, RowIds *ids, size_t memory, GroupOf group_of
 
 	disk_array_begin(&groups, sizeof(GroupRow), memory);
 	count_members(&groups, ids->n, group_of, context);
-	number_groups(&groups, ids->n);
 	old = MemoryContextSwitchTo(per_row);
 	for (uint32 row = 0; row < ids->n; row++)
 	{
@@ -171,54 +154,32 @@ groups_put(FunctionCallInfo fcinfo, RowIds *ids, size_t memory, GroupOf group_of
 
 /* Groups of the rows of a query */
 
-typedef struct GroupedRows
-{
-	RowReader	reader;			/* must be first */
-	RowSets		rows;
-} GroupedRows;
-
+/* SlotCallback */
 static void
-begin_rows(RowReader *reader, TupleDesc desc)
+add_row(void *context, TupleTableSlot *slot)
 {
-	row_sets_columns(&((GroupedRows *) reader)->rows, desc);
-}
-
-static void
-add_row(RowReader *reader, TupleTableSlot *slot)
-{
-	RowSets    *rows = &((GroupedRows *) reader)->rows;
+	RowSets    *rows = context;
 
 	row_sets_read(rows, slot);
 	row_sets_add(rows, rows->values, rows->nulls);
-}
-
-/* GroupOf */
-static GroupMember
-group_of_row(void *rows, uint32 row)
-{
-	SetMember	set = row_sets_member(rows, row);
-	GroupMember member = {set.representative, set.similarity};
-
-	if (set.representative == row)
-		member.similarity = get_float8_nan();
-	return member;
 }
 
 /* near_duplicate_groups([id_type anyelement,] query, threshold, measure, rule) */
 Datum
 near_duplicate_groups(PG_FUNCTION_ARGS)
 {
-	GroupedRows grouped = {.reader = {.begin = begin_rows,.row = add_row}};
-	RowSets    *rows = &grouped.rows;
+	RowSets		rows = {0};
+	UserQuery	query;
 	GroupArguments arguments;
 
 	if (!groups_begin(fcinfo, 4, &arguments))
 		return (Datum) 0;
-	row_sets_begin(rows, fcinfo, arguments.first + 1, arguments.id_type);
-	ordered_query_run(text_to_cstring(PG_GETARG_TEXT_PP(arguments.first)), true,
-					  &grouped.reader);
-	row_sets_decide(rows, arguments.rule);
-	groups_put(fcinfo, &rows->ids, rows->memory / 2, group_of_row, rows);
-	row_sets_end(rows);
+	row_sets_begin(&rows, fcinfo, arguments.first + 1, arguments.id_type);
+	user_query_begin(&query, text_to_cstring(PG_GETARG_TEXT_PP(arguments.first)), NULL, NULL);
+	row_sets_columns(&rows, query.result);
+	user_query_run(&query, add_row, &rows);
+	row_sets_decide(&rows, arguments.rule);
+	groups_put(fcinfo, &rows.ids, rows.memory / 2, row_sets_member, &rows);
+	row_sets_end(&rows);
 	return (Datum) 0;
 }

@@ -7,7 +7,7 @@
 
 #include "fmgr.h"
 
-#include "groups/row_ids.h"
+#include "groups/disk_array.h"
 
 typedef enum GroupRule
 {

@@ -36,7 +36,6 @@
 
 #include "base/compat.h"
 #include "groups/row_query.h"
-#include "index/access.h"
 
 /* Errors */
 
@@ -71,103 +70,15 @@ query_errors_end(ErrorContextCallback *errors)
 	error_context_stack = errors->previous;
 }
 
-/* Rows */
-
-typedef struct RowReceiver
-{
-	DestReceiver pub;
-	RowReader  *reader;
-	MemoryContext context;		/* of the caller */
-	MemoryContext per_row;
-} RowReceiver;
+/* Parsing */
 
 static void
-receive_startup(DestReceiver *self, int operation, TupleDesc desc)
+refuse(const char *hint)
 {
-	RowReceiver *receiver = (RowReceiver *) self;
-	MemoryContext old = MemoryContextSwitchTo(receiver->context);
-
-	if (receiver->reader->begin != NULL)
-		receiver->reader->begin(receiver->reader, desc);
-	MemoryContextSwitchTo(old);
-}
-
-static bool
-receive_row(TupleTableSlot *slot, DestReceiver *self)
-{
-	RowReceiver *receiver = (RowReceiver *) self;
-	MemoryContext old = MemoryContextSwitchTo(receiver->per_row);
-
-	receiver->reader->row(receiver->reader, slot);
-	MemoryContextSwitchTo(old);
-	MemoryContextReset(receiver->per_row);
-	return true;
-}
-
-static void
-receive_nothing(DestReceiver *self)
-{
-}
-
-/*
- * Plan a query and run it as the calling statement sees the tables.  The environment has its
- * named stores.  If `wanted` is false of the plan, read no row and return false.
- */
-static bool
-run_query(Query *query, const char *text, QueryEnvironment *environment,
-		  bool (*wanted) (PlanState *plan, void *unused), RowReader *reader)
-{
-	MemoryContext caller = CurrentMemoryContext;
-	MemoryContext context = AllocSetContextCreate(caller, "query of rows",
-												  ALLOCSET_DEFAULT_SIZES);
-	RowReceiver receiver = {
-		.pub = {
-			.receiveSlot = receive_row,
-			.rStartup = receive_startup,
-			.rShutdown = receive_nothing,
-			.rDestroy = receive_nothing,
-			.mydest = DestNone
-		},
-		.reader = reader,
-		.context = caller
-	};
-	QueryDesc  *desc;
-	bool		runs;
-
-	MemoryContextSwitchTo(context);
-	receiver.per_row = AllocSetContextCreate(context, "row of a query",
-											 ALLOCSET_DEFAULT_SIZES);
-	PushActiveSnapshot(GetActiveSnapshot());
-	desc = CreateQueryDesc(compat_plan_query(query, text, CURSOR_OPT_PARALLEL_OK, NULL),
-						   text, GetActiveSnapshot(), InvalidSnapshot,
-						   &receiver.pub, NULL, environment, 0);
-	ExecutorStart(desc, 0);
-	runs = wanted == NULL || wanted(desc->planstate, NULL);
-	if (runs)
-		executor_run_to_end(desc);
-	ExecutorFinish(desc);
-	ExecutorEnd(desc);
-	FreeQueryDesc(desc);
-	PopActiveSnapshot();
-	MemoryContextSwitchTo(caller);
-	MemoryContextDelete(context);
-	return runs;
-}
-
-/* Queries as they are parsed */
-
-/* Raise an error unless the query only reads; the hint may be NULL. */
-static void
-require_select(const Query *query, const char *hint)
-{
-	if (query->commandType != CMD_SELECT || query->hasModifyingCTE || query->rowMarks != NIL)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("statement is not a query that only reads"),
-				 hint != NULL ? errhint("%s", hint) :
-				 query->rowMarks != NIL ?
-				 errhint("Leave out FOR UPDATE or FOR SHARE.") :
-				 errhint("Use a SELECT, VALUES or TABLE command.")));
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("statement is not a query that only reads"),
+			 errhint("%s", hint)));
 }
 
 /* Raise an error if the text is the name of a table: the parser would say less. */
@@ -203,7 +114,7 @@ parse_select(const char *text, const char *hint)
 				 errmsg("there are %d statements in the place of one query",
 						list_length(statements))));
 	if (!IsA(linitial_node(RawStmt, statements)->stmt, SelectStmt))
-		require_select(makeNode(Query), hint);
+		refuse(hint != NULL ? hint : "Use a SELECT, VALUES or TABLE command.");
 	return (SelectStmt *) linitial_node(RawStmt, statements)->stmt;
 }
 
@@ -229,36 +140,9 @@ sort_by_first(SelectStmt *select)
 	select->sortClause = lappend(select->sortClause, by);
 }
 
-void
-ordered_query_run(const char *text, bool by_first, RowReader *reader)
-{
-	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext,
-												  "ordered query",
-												  ALLOCSET_DEFAULT_SIZES);
-	MemoryContext caller = MemoryContextSwitchTo(context);
-	RawStmt    *statement = makeNode(RawStmt);
-	SelectStmt *select;
-	Query	   *query;
-	ErrorContextCallback errors;
-
-	query_errors_begin(&errors, text);
-	select = parse_select(text, NULL);
-	if (by_first)
-		sort_by_first(select);
-	statement->stmt = (Node *) select;
-	query = linitial_node(Query, pg_analyze_and_rewrite_fixedparams(statement, text, NULL, 0, NULL));
-	require_select(query, NULL);
-	query_errors_end(&errors);
-	MemoryContextSwitchTo(caller);
-	run_query(query, text, NULL, NULL, reader);
-	MemoryContextDelete(context);
-}
-
-/* Lateral queries */
-
 /* Put a query in the place of each (SELECT) of a parsed one. */
 static bool
-put_query(Node *node, void *query)
+put_query(Node *node, void *select)
 {
 	RangeSubselect *place = (RangeSubselect *) node;
 
@@ -266,144 +150,211 @@ put_query(Node *node, void *query)
 		return false;
 	if (IsA(node, RangeSubselect) && IsA(place->subquery, SelectStmt) &&
 		((SelectStmt *) place->subquery)->op == SETOP_NONE &&
-		((SelectStmt *) place->subquery)->targetList == NIL)
+		((SelectStmt *) place->subquery)->targetList == NIL &&
+		((SelectStmt *) place->subquery)->valuesLists == NIL)
 	{
-		place->subquery = copyObject(query);
+		place->subquery = copyObject(select);
 		return false;
 	}
-	return raw_expression_tree_walker(node, put_query, query);
+	return raw_expression_tree_walker(node, put_query, select);
 }
 
 /* p_paramref_hook: a parameter is a column of the values. */
 static Node *
 parameter_column(ParseState *pstate, ParamRef *param)
 {
-	LateralQuery *lateral = pstate->p_ref_hook_state;
+	UserQuery  *query = pstate->p_ref_hook_state;
 	ColumnRef  *column = makeNode(ColumnRef);
 
-	if (param->number < 1 || param->number > lateral->nvalues)
+	if (param->number < 1 || param->number > query->nvalues)
 		return NULL;			/* the server raises an error */
-	column->fields = list_make2(makeString(LATERAL_NAME),
+	column->fields = list_make2(makeString(VALUES_NAME),
 								makeString(psprintf("$%d", param->number)));
 	column->location = param->location;
 	return transformExpr(pstate, (Node *) column, pstate->p_expr_kind);
 }
 
 static void
-set_up_parser(ParseState *pstate, void *lateral)
+set_up_parser(ParseState *pstate, void *query)
 {
 	pstate->p_paramref_hook = parameter_column;
-	pstate->p_ref_hook_state = lateral;
+	pstate->p_ref_hook_state = query;
 }
 
-/* Analyze a query around the lateral one. */
 static Query *
-analyze_around(LateralQuery *lateral, const char *outer)
+analyze(UserQuery *query, RawStmt *statement)
+{
+	return linitial_node(Query, pg_analyze_and_rewrite_withcb(statement, query->text,
+															  set_up_parser, query,
+															  query->environment));
+}
+
+/* Analyze a query in which the user's stands in the place of each (SELECT). */
+static Query *
+analyze_outer(UserQuery *query, const char *outer)
 {
 	RawStmt    *statement = linitial_node(RawStmt, pg_parse_query(outer));
 
-	put_query(statement->stmt, lateral->select);
-	return linitial_node(Query, pg_analyze_and_rewrite_withcb(statement, lateral->text,
-															  set_up_parser, lateral,
-															  lateral->environment));
+	put_query(statement->stmt, query->select);
+	return analyze(query, statement);
+}
+
+/* Make the table of values known to queries by its name. */
+static void
+begin_values(UserQuery *query, TupleDesc rows)
+{
+	query->nvalues = rows->natts - 1;
+	for (int i = 1; i <= query->nvalues; i++)
+		namestrcpy(&TupleDescAttr(rows, i)->attname, psprintf("$%d", i));
+	query->store = palloc0(sizeof(EphemeralNamedRelationData));
+	query->store->md.name = VALUES_NAME;
+	query->store->md.tupdesc = rows;
+	query->store->md.enrtype = ENR_NAMED_TUPLESTORE;
+	query->environment = create_queryEnv();
+	register_ENR(query->environment, query->store);
 }
 
 void
-lateral_query_begin(LateralQuery *lateral, const char *text, TupleDesc rows,
-					const char *hint)
+user_query_begin(UserQuery *query, const char *text, TupleDesc rows, const char *hint)
 {
 	ErrorContextCallback errors;
-	Query	   *query;
+	Query	   *outer;
 
-	lateral->text = text;
+	memset(query, 0, sizeof(UserQuery));
+	query->text = text;
 
-	lateral->nvalues = rows->natts - 1;
-	for (int i = 1; i <= lateral->nvalues; i++)
-		namestrcpy(&TupleDescAttr(rows, i)->attname, psprintf("$%d", i));
-	lateral->store = palloc0(sizeof(EphemeralNamedRelationData));
-	lateral->store->md.name = LATERAL_NAME;
-	lateral->store->md.tupdesc = rows;
-	lateral->store->md.enrtype = ENR_NAMED_TUPLESTORE;
-	lateral->environment = create_queryEnv();
-	register_ENR(lateral->environment, lateral->store);
+	if (rows != NULL)
+		begin_values(query, rows);
 	query_errors_begin(&errors, text);
-	lateral->select = parse_select(text, hint);
-	query = analyze_around(lateral, "SELECT old.* FROM " LATERAL_VALUES ", LATERAL (SELECT) AS old");
-	require_select(llast_node(RangeTblEntry, query->rtable)->subquery, hint);
+	query->select = parse_select(text, hint);
+	outer = analyze_outer(query, rows == NULL ? "SELECT * FROM (SELECT) AS rows" :
+						  "SELECT rows.* FROM " VALUES_TABLE ", LATERAL (SELECT) AS rows");
+	if (llast_node(RangeTblEntry, outer->rtable)->subquery->rowMarks != NIL)
+		refuse(hint != NULL ? hint : "Leave out FOR UPDATE or FOR SHARE.");
 	query_errors_end(&errors);
-	lateral->result = ExecCleanTypeFromTL(query->targetList);
+	query->result = ExecCleanTypeFromTL(outer->targetList);
 }
 
-/* Different values */
-typedef struct ValuesReader
+/* Running */
+
+typedef struct RowReceiver
 {
-	RowReader	reader;			/* must be first */
-	LateralQuery *lateral;
-	Tuplestorestate *store;
-} ValuesReader;
+	DestReceiver pub;
+	SlotCallback row;
+	void	   *context;
+	MemoryContext per_row;
+} RowReceiver;
 
 static void
-begin_values(RowReader *reader, TupleDesc desc)
+receive_startup(DestReceiver *self, int operation, TupleDesc desc)
 {
-	ValuesReader *values = (ValuesReader *) reader;
-
-	values->lateral->store->md.tupdesc = CreateTupleDescCopy(desc);
-	values->store = tuplestore_begin_heap(true, false, Max(work_mem / 16, 64));
 }
 
-static void
-put_values(RowReader *reader, TupleTableSlot *slot)
-{
-	tuplestore_puttupleslot(((ValuesReader *) reader)->store, slot);
-}
-
-/* Let the store have the different values of the rows. */
-static void
-make_different(LateralQuery *lateral, Tuplestorestate *rows)
-{
-	ValuesReader values = {
-		.reader = {.begin = begin_values,.row = put_values},
-		.lateral = lateral
-	};
-	StringInfoData query;
-
-	initStringInfo(&query);
-	for (int i = 1; i <= lateral->nvalues; i++)
-		appendStringInfo(&query, "%s \"$%d\"", i == 1 ? "SELECT DISTINCT" : ",", i);
-	appendStringInfoString(&query, " FROM " LATERAL_VALUES " WHERE $1 IS NOT NULL");
-	lateral->store->reldata = rows;
-	lateral->store->md.enrtuples = tuplestore_tuple_count(rows);
-	run_query(analyze_around(lateral, query.data), query.data, lateral->environment, NULL,
-			  &values.reader);
-	lateral->store->reldata = values.store;
-	lateral->store->md.enrtuples = tuplestore_tuple_count(values.store);
-}
-
-/* True if a plan asks an index of access method neardup. */
 static bool
-asks_index(PlanState *state, void *context)
+receive_row(TupleTableSlot *slot, DestReceiver *self)
 {
-	Relation	index = NULL;
+	RowReceiver *receiver = (RowReceiver *) self;
+	MemoryContext old = MemoryContextSwitchTo(receiver->per_row);
 
-	if (IsA(state, IndexScanState))
-		index = ((IndexScanState *) state)->iss_RelationDesc;
-	else if (IsA(state, BitmapIndexScanState))
-		index = ((BitmapIndexScanState *) state)->biss_RelationDesc;
-	return (index != NULL && index_is_neardup(index)) ||
-		planstate_tree_walker(state, asks_index, context);
+	receiver->row(receiver->context, slot);
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(receiver->per_row);
+	return true;
+}
+
+static void
+receive_nothing(DestReceiver *self)
+{
+}
+
+/* Plan an analyzed query and run it as the calling statement sees the tables. */
+static bool
+run(UserQuery *query, Query *analyzed, bool (*wanted) (PlanState *plan, void *unused),
+	SlotCallback row, void *context)
+{
+	MemoryContext memory = AllocSetContextCreate(CurrentMemoryContext, "query of rows",
+												 ALLOCSET_DEFAULT_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(memory);
+	RowReceiver receiver = {
+		.pub = {
+			.receiveSlot = receive_row,
+			.rStartup = receive_startup,
+			.rShutdown = receive_nothing,
+			.rDestroy = receive_nothing,
+			.mydest = DestNone
+		},
+		.row = row,
+		.context = context,
+		.per_row = AllocSetContextCreate(memory, "row of a query", ALLOCSET_DEFAULT_SIZES)
+	};
+	QueryDesc  *desc;
+	bool		runs;
+
+	PushActiveSnapshot(GetActiveSnapshot());
+	desc = CreateQueryDesc(compat_plan_query(analyzed, query->text, CURSOR_OPT_PARALLEL_OK, NULL),
+						   query->text, GetActiveSnapshot(), InvalidSnapshot,
+						   &receiver.pub, NULL, query->environment, 0);
+	ExecutorStart(desc, 0);
+	runs = wanted == NULL || wanted(desc->planstate, NULL);
+	if (runs)
+		executor_run_to_end(desc);
+	ExecutorFinish(desc);
+	ExecutorEnd(desc);
+	FreeQueryDesc(desc);
+	PopActiveSnapshot();
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(memory);
+	return runs;
 }
 
 void
-lateral_query_run(LateralQuery *lateral, Tuplestorestate *rows, const char *by_index,
-				  const char *outer, RowReader *reader)
+user_query_run(UserQuery *query, SlotCallback row, void *context)
 {
-	make_different(lateral, rows);
-	if (by_index == NULL ||
-		!run_query(analyze_around(lateral, by_index), lateral->text, lateral->environment,
-				   asks_index, reader))
-		run_query(analyze_around(lateral, outer), lateral->text, lateral->environment, NULL,
-				  reader);
-	tuplestore_end(lateral->store->reldata);
+	RawStmt    *statement = makeNode(RawStmt);
+
+	sort_by_first(query->select);
+	statement->stmt = (Node *) query->select;
+	run(query, analyze(query, statement), NULL, row, context);
+}
+
+TupleDesc
+user_query_columns(UserQuery *query, const char *outer)
+{
+	return ExecCleanTypeFromTL(analyze_outer(query, outer)->targetList);
+}
+
+bool
+user_query_run_inside(UserQuery *query, const char *outer,
+					  bool (*wanted) (PlanState *plan, void *unused), SlotCallback row,
+					  void *context)
+{
+	return run(query, analyze_outer(query, outer), wanted, row, context);
+}
+
+static void
+put_values(void *store, TupleTableSlot *slot)
+{
+	tuplestore_puttupleslot(store, slot);
+}
+
+void
+user_query_values(UserQuery *query, Tuplestorestate *rows)
+{
+	Tuplestorestate *values = tuplestore_begin_heap(true, false, Max(work_mem / 16, 64));
+	Query	   *analyzed;
+	StringInfoData outer;
+
+	initStringInfo(&outer);
+	for (int i = 1; i <= query->nvalues; i++)
+		appendStringInfo(&outer, "%s \"$%d\"", i == 1 ? "SELECT DISTINCT" : ",", i);
+	appendStringInfoString(&outer, " FROM " VALUES_TABLE " WHERE $1 IS NOT NULL");
+	query->store->reldata = rows;
+	query->store->md.enrtuples = tuplestore_tuple_count(rows);
+	analyzed = analyze_outer(query, outer.data);
+	run(query, analyzed, NULL, put_values, values);
+	query->store->md.tupdesc = ExecCleanTypeFromTL(analyzed->targetList);
+	query->store->reldata = values;
+	query->store->md.enrtuples = tuplestore_tuple_count(values);
 }
 
 /* Columns */

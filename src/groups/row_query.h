@@ -11,53 +11,51 @@
 #include "utils/queryenvironment.h"
 #include "utils/tuplestore.h"
 
-/*
- * Callbacks for the rows.  begin gets the columns, in the memory context of the caller;
- * row is called in a context that is reset after each row.
- */
-typedef struct RowReader
-{
-	void		(*begin) (struct RowReader *reader, TupleDesc desc);
-	void		(*row) (struct RowReader *reader, TupleTableSlot *slot);
-} RowReader;
+/* Is called for each row, in a memory context that is reset after it. */
+typedef void (*SlotCallback) (void *context, TupleTableSlot *slot);
 
-/*
- * Run the query of that text.  Rows come in the order of its ORDER BY and, if by_first and
- * that leaves rows equal, in the order of its first column.  Raises an error if it is no
- * query that only reads.
- */
-extern void ordered_query_run(const char *text, bool by_first, RowReader *reader);
-
-/* A query with parameters, run once for many rows of their values */
-typedef struct LateralQuery
+typedef struct UserQuery
 {
 	const char *text;
 	SelectStmt *select;
-	int			nvalues;
 	TupleDesc	result;			/* its columns */
+	int			nvalues;		/* parameters */
 	QueryEnvironment *environment;
 	EphemeralNamedRelation store;	/* of values */
-} LateralQuery;
+} UserQuery;
 
 /*
- * Analyze a query whose parameters are columns of rows like these: $1 is the second column,
- * a signature.  Raise an error, with the hint, if it is no query that only reads.
+ * Analyze a query.  Unless rows is NULL, its parameters are columns of rows like these: $1
+ * is the second column, a signature.  Raises an error if it is no query that only reads,
+ * with the hint, which may be NULL.
  */
-extern void lateral_query_begin(LateralQuery *lateral, const char *text, TupleDesc rows,
-								const char *hint);
-
-/* The table of different values; no user has one of that name. */
-#define LATERAL_NAME	"near-duplicate groups: new rows"
-#define LATERAL_VALUES	"\"" LATERAL_NAME "\""
+extern void user_query_begin(UserQuery *query, const char *text, TupleDesc rows,
+							 const char *hint);
 
 /*
- * Run a query around it, once, for the different values of the rows in the store.  It
- * stands there in the place of each (SELECT), and the outer query may have parameters, too.
- * `by_index`, unless it is NULL, is run instead if it asks an index of access method
- * neardup.  The reader's begin may be NULL.
+ * Run it, once.  Rows come in the order of its ORDER BY and, where that leaves rows equal, in
+ * the order of its first column.
  */
-extern void lateral_query_run(LateralQuery *lateral, Tuplestorestate *rows,
-							  const char *by_index, const char *outer, RowReader *reader);
+extern void user_query_run(UserQuery *query, SlotCallback row, void *context);
+
+/* Return the columns of a query in which it stands in the place of each (SELECT). */
+extern TupleDesc user_query_columns(UserQuery *query, const char *outer);
+
+/*
+ * Run a query in which it stands in the place of each (SELECT), and which may have its
+ * parameters.  If `wanted`, unless it is NULL, is false of the plan, read no row and return
+ * false.
+ */
+extern bool user_query_run_inside(UserQuery *query, const char *outer,
+								  bool (*wanted) (PlanState *plan, void *unused),
+								  SlotCallback row, void *context);
+
+/* The table of different values of parameters; no user has one of that name. */
+#define VALUES_NAME		"near-duplicate groups: new rows"
+#define VALUES_TABLE	"\"" VALUES_NAME "\""
+
+/* Fill that table from the rows in a store. */
+extern void user_query_values(UserQuery *query, Tuplestorestate *rows);
 
 /* A column of a query, as another type. */
 typedef struct TypedColumn

@@ -239,25 +239,42 @@ row_sets_decide(RowSets *rows, GroupRule rule)
 		set_groups_decide(rows->groups[i].groups, rule);
 }
 
-SetMember
-row_sets_member(RowSets *rows, uint32 row)
+GroupMember
+row_sets_member(void *context, uint32 row)
 {
-	SetMember	member = {row, row, get_float8_nan(), false};
+	RowSets    *rows = context;
+	GroupMember member = {row, get_float8_nan()};
+	SetMember	of_set;
 	SetNumber	set;
 
 	Assert(rows->sets.n == rows->ids.n);
 	disk_array_get(&rows->sets, row, &set, sizeof(set));
 	if (set == NO_SET)
 		return member;
-	member = set_groups_member(groups_of(rows, set), (uint32) set);
-
-	/*
-	 * rows that are not near to equal ones stay alone, but for the first of
-	 * them
-	 */
-	if (!member.reflexive && row != member.first)
-		member.representative = row;
+	of_set = set_groups_member(groups_of(rows, set), (uint32) set);
+	/* rows whose set is not near to itself stay alone, but for the first one */
+	if (of_set.representative == row || (!of_set.reflexive && row != of_set.first))
+		return member;
+	member.representative = of_set.representative;
+	member.similarity = of_set.similarity;
 	return member;
+}
+
+bool
+row_sets_forgot(const RowSets *rows)
+{
+	bool		forgot = false;
+
+	for (int i = 0; i < rows->ngroups; i++)
+		forgot |= set_groups_forgot(rows->groups[i].groups);
+	return forgot;
+}
+
+static void
+begin_arrays(RowSets *rows, Oid id_type)
+{
+	row_ids_begin(&rows->ids, id_type, rows->memory / 16 * IDS_SHARE);
+	disk_array_begin(&rows->sets, sizeof(SetNumber), rows->memory / 16);
 }
 
 void
@@ -265,8 +282,16 @@ row_sets_end(RowSets *rows)
 {
 	for (int i = 0; i < rows->ngroups; i++)
 		set_groups_end(rows->groups[i].groups);
+	rows->ngroups = 0;
 	disk_array_free(&rows->sets);
 	row_ids_end(&rows->ids);
+}
+
+void
+row_sets_clear(RowSets *rows)
+{
+	row_sets_end(rows);
+	begin_arrays(rows, rows->ids.type);
 }
 
 /* Arguments */
@@ -305,20 +330,6 @@ symmetric_measure(const text *name)
 	return measure;
 }
 
-/* The type signature of the extension that the function belongs to. */
-static Oid
-signature_type(FunctionCallInfo fcinfo)
-{
-	Oid			schema = get_func_namespace(fcinfo->flinfo->fn_oid);
-	Oid			type = GetSysCacheOid2(TYPENAMENSP, Anum_pg_type_oid,
-									   CStringGetDatum("signature"),
-									   ObjectIdGetDatum(schema));
-
-	if (!OidIsValid(type))
-		elog(ERROR, "type signature is not beside its function");
-	return type;
-}
-
 void
 row_sets_begin(RowSets *rows, FunctionCallInfo fcinfo, int first, Oid id_type)
 {
@@ -326,9 +337,11 @@ row_sets_begin(RowSets *rows, FunctionCallInfo fcinfo, int first, Oid id_type)
 	rows->threshold = PG_GETARG_FLOAT8(first);
 	rows->measure = symmetric_measure(PG_GETARG_TEXT_PP(first + 1));
 	threshold_require_valid(rows->threshold, rows->measure);
-	rows->signature_type = signature_type(fcinfo);
+	/* the type of the extension that the function belongs to */
+	rows->signature_type = GetSysCacheOid2(TYPENAMENSP, Anum_pg_type_oid,
+										   CStringGetDatum("signature"),
+										   ObjectIdGetDatum(get_func_namespace(fcinfo->flinfo->fn_oid)));
 	rows->memory = get_hash_memory_limit();
-	id_order_begin(&rows->order, id_type);
-	row_ids_begin(&rows->ids, id_type, rows->memory / 16 * IDS_SHARE);
-	disk_array_begin(&rows->sets, sizeof(SetNumber), rows->memory / 16);
+	require_order(id_type);
+	begin_arrays(rows, id_type);
 }

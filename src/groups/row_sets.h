@@ -7,7 +7,7 @@
 
 #include "fmgr.h"
 
-#include "groups/row_ids.h"
+#include "groups/disk_array.h"
 #include "groups/row_query.h"
 #include "groups/set_groups.h"
 
@@ -42,7 +42,6 @@ typedef struct RowSets
 	TypedColumn signature;
 	Datum	   *values;			/* of a row: id, signature, scope */
 	bool	   *nulls;
-	IdOrder		order;			/* of ids */
 	RowIds		ids;
 	DiskArray	sets;			/* SetNumber of each row, or NO_SET */
 	ScopeColumn *scope;			/* further columns of the query */
@@ -74,12 +73,18 @@ extern void row_sets_columns(RowSets *rows, TupleDesc desc);
 extern void row_sets_read(RowSets *rows, TupleTableSlot *slot);
 extern SetNumber row_sets_add(RowSets *rows, const Datum *values, const bool *nulls);
 
+/* True if memory is short, and equal sets may be taken for different ones. */
+extern bool row_sets_forgot(const RowSets *rows);
+
+/* Remove all rows. */
+extern void row_sets_clear(RowSets *rows);
+
 /* Give a set its group, see set_groups_give() and set_groups_unite(). */
 extern void row_sets_give(RowSets *rows, SetNumber set, bool represents, double similarity);
 extern void row_sets_unite(RowSets *rows, SetNumber a, SetNumber b);
 
-/* Decide groups; then return the group of a row. */
+/* Decide groups; then return the group of a row, as GroupOf. */
 extern void row_sets_decide(RowSets *rows, GroupRule rule);
-extern SetMember row_sets_member(RowSets *rows, uint32 row);
+extern GroupMember row_sets_member(void *rows, uint32 row);
 
 #endif							/* NEARDUP_ROW_SETS_H */

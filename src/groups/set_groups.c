@@ -28,7 +28,6 @@
 #include "base/compat.h"
 #include "base/interrupts.h"
 #include "base/memory.h"
-#include "groups/disk_array.h"
 #include "groups/set_groups.h"
 #include "join/engine/arena.h"
 #include "join/engine/set_table.h"
@@ -102,14 +101,6 @@ typedef struct Run
 
 #define NO_RUN	UINT32_MAX
 
-/* Where a set is: its number and, if sets are in a file, the place in that */
-typedef struct SetPlace
-{
-	uint32		set;
-	int			part;
-	off_t		offset;
-} SetPlace;
-
 struct SetGroups
 {
 	MemoryContext context;		/* of all but states and links; NULL: it is
@@ -122,6 +113,7 @@ struct SetGroups
 	/* while sets come */
 	SetTable	keys;			/* for its secret */
 	known_hash *known;
+	bool		forgot;			/* a set is not in that table */
 	uint32		n;
 	uint64		nvalues;
 	uint64		npostings;
@@ -314,12 +306,20 @@ set_groups_add(SetGroups *groups, const uint64 *values, uint32 n, uint32 row)
 
 		known_insert(groups->known, key, &unused)->number = groups->n;
 	}
+	else
+		groups->forgot = true;
 	old = MemoryContextSwitchTo(groups->context);
 	store_set(groups, values, n);
 	disk_array_append(&groups->states, &state, 1);
 	links_add(&groups->links);
 	MemoryContextSwitchTo(old);
 	return groups->n++;
+}
+
+bool
+set_groups_forgot(const SetGroups *groups)
+{
+	return groups->forgot;
 }
 
 /* What is known of sets */
@@ -365,71 +365,37 @@ set_groups_unite(SetGroups *groups, uint32 a, uint32 b)
 
 /* Reading sets */
 
-compat_noreturn static void
-seek_error(void)
-{
-	ereport(ERROR,
-			(errcode_for_file_access(),
-			 errmsg("could not seek in a temporary file")));
-}
-
-/* Read on from that place. */
-static void
-seek_set(SetGroups *groups, SetPlace place)
-{
-	groups->next = place.set;
-	if (groups->file != NULL &&
-		BufFileSeek(groups->file, place.part, place.offset, SEEK_SET) != 0)
-		seek_error();
-}
-
-/* The place of the set that is read next. */
-static SetPlace
-tell_set(SetGroups *groups)
-{
-	SetPlace	place = {.set = groups->next};
-
-	if (groups->file != NULL)
-		BufFileTell(groups->file, &place.part, &place.offset);
-	return place;
-}
-
 static void
 rewind_sets(SetGroups *groups)
 {
-	SetPlace	start = {0};
-
-	seek_set(groups, start);
+	groups->next = 0;
+	if (groups->file != NULL && BufFileSeek(groups->file, 0, 0, SEEK_SET) != 0)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not rewind a temporary file")));
 }
 
-/* Bytes of a set in the file, behind its record */
-static size_t
-record_bytes(const SetRecord *record)
-{
-	size_t		bitmap = record->nkeys == 0 ? 0 : bitmap_bytes(record->size);
-
-	return bitmap + sizeof(uint64) * ((size_t) record->nkeys + record->nvalues);
-}
-
-/* Read a set from the file, behind its record. */
+/* Read the next set from the file. */
 static JoinSet *
-read_set(SetGroups *groups, const SetRecord *record)
+read_set(SetGroups *groups)
 {
 	JoinSet    *set = &groups->read;
 	char	   *place = groups->place;
+	SetRecord	record;
 
+	read_file(groups, &record, sizeof(record));
+	Assert(record.nvalues <= record.size && groups->next < groups->n);
 	memset(set, 0, sizeof(JoinSet));
-	Assert(record->nvalues <= record->size && groups->next < groups->n);
-	set->size = record->size;
-	set->nvalues = record->nvalues;
-	set->nkeys = record->nkeys;
+	set->size = record.size;
+	set->nvalues = record.nvalues;
+	set->nkeys = record.nkeys;
 	set->first = groups->next;
-	set->values = set_values(place, record->size);
+	set->values = set_values(place, record.size);
 	set->keys = groups->keys_place;
-	if (groups->max_keys < record->nkeys)
-		elog(ERROR, "set has %u keys, not at most %zu", record->nkeys, groups->max_keys);
-	read_file(groups, set->keys, sizeof(uint64) * record->nkeys);
-	if (record->nkeys == 0)
+	if (groups->max_keys < record.nkeys)
+		elog(ERROR, "set has %u keys, not at most %zu", record.nkeys, groups->max_keys);
+	read_file(groups, set->keys, sizeof(uint64) * record.nkeys);
+	if (record.nkeys == 0)
 		place = (char *) set->values;
 	read_file(groups, place, (char *) (set->values + set->nvalues) - place);
 	return set;
@@ -442,29 +408,15 @@ read_set(SetGroups *groups, const SetRecord *record)
 static JoinSet *
 next_set(SetGroups *groups, int statuses)
 {
-	for (; groups->next < groups->n; groups->next++)
+	while (groups->next < groups->n)
 	{
-		bool		wanted = statuses == ALL_SETS ||
-		(statuses & STATUS_BIT(state_of(groups, groups->next).status)) != 0;
-		JoinSet    *set = NULL;
+		JoinSet    *set = groups->file != NULL ? read_set(groups) : &groups->sets[groups->next];
 
 		CHECK_FOR_INTERRUPTS();
-		if (groups->file == NULL)
-			set = &groups->sets[groups->next];
-		else
-		{
-			SetRecord	record;
-
-			read_file(groups, &record, sizeof(record));
-			if (wanted)
-				set = read_set(groups, &record);
-			else if (BufFileSeek(groups->file, 0, record_bytes(&record), SEEK_CUR) != 0)
-				seek_error();
-		}
-		if (!wanted)
-			continue;
 		groups->next++;
-		return set;
+		if (statuses == ALL_SETS ||
+			(statuses & STATUS_BIT(state_of(groups, set->first).status)) != 0)
+			return set;
 	}
 	return NULL;
 }
@@ -916,14 +868,16 @@ connect_set(SetGroups *groups, const JoinSet *set)
 static void
 connect(SetGroups *groups)
 {
-	SetPlace	start = {0};
+	uint32		end = 0;
 	JoinSet    *set;
 
-	while (start.set < groups->n)
+	while (end < groups->n)
 	{
-		seek_set(groups, start);
+		rewind_sets(groups);
+		while (groups->next < end)
+			next_set(groups, ALL_SETS);
 		index_block(groups);
-		start = tell_set(groups);
+		end = groups->next;
 		rewind_sets(groups);
 		while ((set = next_set(groups, MEMBERS)) != NULL)
 			connect_set(groups, set);

@@ -37,6 +37,9 @@ extern void set_groups_end(SetGroups *groups);
  */
 extern uint32 set_groups_add(SetGroups *groups, const uint64 *values, uint32 n, uint32 row);
 
+/* True if memory has become short, and equal sets may be taken for new ones. */
+extern bool set_groups_forgot(const SetGroups *groups);
+
 /*
  * Before groups are decided, of the first sets: the set is a representative, or it has
  * one that is no set and is represented by the set's row.  Greedy only.  Of several calls

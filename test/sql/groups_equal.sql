@@ -68,6 +68,17 @@ SELECT count(*) AS wrong FROM added JOIN near_duplicate_groups('SELECT id, sig F
 WHERE (added.representative, added.similarity) IS DISTINCT FROM (c.representative, c.similarity);
 DELETE FROM docs WHERE id > 200;
 DELETE FROM groups WHERE id > 200;
+-- Equal rows that are no representatives: more than are known by their sets
+INSERT INTO docs SELECT 200 + i, 0, 0, signature_from(s[1:9] || CASE WHEN i % 2 = 0 THEN s[10:10] END)
+FROM generate_series(1, 10000) i,
+     LATERAL (SELECT ARRAY(SELECT (hashint4extended((i - 1) % 5000 / 2, j) >> 1) & 9223372036854775807 FROM generate_series(1, 10) j)) h (s);
+INSERT INTO groups SELECT id, representative, similarity FROM near_duplicate_groups('SELECT id, sig FROM docs WHERE id BETWEEN 201 AND 5200 ORDER BY id % 2, id', 0.6);
+SELECT count(*) AS members FROM groups WHERE id BETWEEN 201 AND 5200 AND id <> representative;
+WITH added AS (SELECT * FROM near_duplicate_groups_add('SELECT id, sig FROM docs WHERE id > 5200 AND id % 2 = 1', :'olds', 0.6))
+SELECT count(*) AS added, count(*) FILTER (WHERE (a.representative, a.similarity) IS DISTINCT FROM (g.representative, g.similarity)) AS wrong
+FROM added a JOIN groups g ON g.id = a.id - 5000;
+DELETE FROM docs WHERE id > 200;
+DELETE FROM groups WHERE id > 200;
 RESET work_mem;
 RESET hash_mem_multiplier;
 
