@@ -338,6 +338,8 @@ ALTER TABLE owned DROP CONSTRAINT owned_tenant_fkey,
     ADD FOREIGN KEY (tenant) REFERENCES tenants ON UPDATE SET NULL;
 UPDATE tenants SET id = id + 10 WHERE id > 11;
 SELECT id, tenant FROM owned ORDER BY id;
+-- also one that the same statement has inserted
+WITH i AS (INSERT INTO owned VALUES (6, 13, f(1, 20))) UPDATE tenants SET id = 20 WHERE id = 13;
 DROP TABLE owned, tenants;
 
 -- More rows than memory has room for: those that had their signature before are not new
