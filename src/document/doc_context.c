@@ -37,8 +37,8 @@ drop_view(void *arg)
 }
 
 /*
- * Tells the form of the function that is called, whose arguments have these
- * types, where the analysis is argument `analysis` of the first form.
+ * Find the form of the function that is called, whose arguments have these types;
+ * the analysis is argument `analysis` of the first form.
  */
 static void
 find_form(DocContext *doccxt, const Oid *types, int ntypes, int analysis)
@@ -258,7 +258,7 @@ use_words(DocContext *doccxt, Analysis *analysis, Reads reads)
 	analysis_rehash(&doccxt->words);
 }
 
-/* Makes the document context, which has been reset, ready to read. */
+/* Prepare the document context, which has been reset, for an analysis. */
 static void
 use_analysis(DocContext *doccxt, Analysis *analysis, Reads reads, int k)
 {

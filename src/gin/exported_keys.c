@@ -186,7 +186,7 @@ candidate_keys(PG_FUNCTION_ARGS)
 	size_t		n;
 
 	threshold_require_valid(threshold, measure);
-	if (!measure_is_told(method_info(sig->spec.method), measure))
+	if (!measure_is_defined(method_info(sig->spec.method), measure))
 		measure_refuse(sig, measure_name(measure));
 	if (spec_has_keys(&sig->spec))
 		keys = sketch_keys(sig, threshold, measure, &n);

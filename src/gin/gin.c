@@ -389,7 +389,7 @@ query_elements(const SignatureQuery *query, const GinSignatureOptions *options,
 	if (!measure_has_threshold(query->measure, query->threshold))
 		return false;
 	/* and a measure that the method does not have */
-	if (!measure_is_told(method, query->measure))
+	if (!measure_is_defined(method, query->measure))
 		return false;
 	if (spec_has_keys(&sig->spec))
 	{

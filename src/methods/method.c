@@ -35,10 +35,6 @@ method_by_name(const char *name, size_t len)
 	return NULL;
 }
 
-/*
- * How a signature was made, as people read it.
- */
-
 void
 spec_append(const SignatureSpec *spec, StringInfo out)
 {
@@ -57,18 +53,21 @@ spec_append(const SignatureSpec *spec, StringInfo out)
 	}
 }
 
+char *
+spec_name(const SignatureSpec *spec)
+{
+	StringInfoData name;
+
+	initStringInfo(&name);
+	spec_append(spec, &name);
+	return name.data;
+}
+
 /* DETAIL and HINT of both reports. */
 static void
 detail_different(const SignatureSpec *a, const SignatureSpec *b)
 {
-	StringInfoData left;
-	StringInfoData right;
-
-	initStringInfo(&left);
-	initStringInfo(&right);
-	spec_append(a, &left);
-	spec_append(b, &right);
-	errdetail("One was made by %s, the other by %s.", left.data, right.data);
+	errdetail("One was made by %s, the other by %s.", spec_name(a), spec_name(b));
 	if (a->method == b->method && method_info(a->method)->weighted)
 		errhint("Make both with the same lexicon, weight and analysis.");
 	else
@@ -101,7 +100,7 @@ spec_warn_different(const SignatureSpec *a, const SignatureSpec *b)
 			 detail_different(a, b)));
 }
 
-/* Candidate keys: lists of them, and the way to a method's own */
+/* Candidate keys */
 
 void
 keys_reserve(KeyList *keys, size_t n)

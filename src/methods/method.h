@@ -178,7 +178,8 @@ typedef struct MethodInfo
 extern const MethodInfo *method_info(uint8 method);
 extern const MethodInfo *method_by_name(const char *name, size_t len);
 
-/* Appends method, parameters and analysis, as the text form begins. */
+/* Return method, parameters and analysis, as the text form begins; or append them. */
+extern char *spec_name(const SignatureSpec *spec);
 extern void spec_append(const SignatureSpec *spec, StringInfo out);
 
 /* Raises DATATYPE_MISMATCH, naming both, unless a and b are the same. */

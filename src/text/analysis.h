@@ -4,8 +4,8 @@
  *
  * An analysis is a short list of words such as 'english stop k=5'.  It is
  * parsed once per call site.  Everything of it that changes the values of a
- * signature goes into the SignatureSpec, from which the canonical text can be told
- * again; how the text is read (READING_...) does not, as the result is comparable
+ * signature goes into the SignatureSpec, from which the canonical text follows.
+ * How the text is read (READING_...) does not, as the result is comparable
  * with that of a text which has no markup and no divided words.
  */
 #ifndef NEARDUP_ANALYSIS_H

@@ -31,7 +31,7 @@
  * dictionaries drop as stop words is no word.
  *
  * PostgreSQL parses a whole document at once and counts its words up to 16383
- * only, after which words cannot be told apart.  Here a document is given to
+ * only, after which it gives all the same position.  Here a document is given to
  * the parser in blocks that end at white space.  A word is never cut by that,
  * unless it is longer than a block; a phrase of a thesaurus or a tag of markup
  * that stands across two blocks is.
@@ -86,8 +86,8 @@ block_length(const Configured *configured, size_t max)
 }
 
 /*
- * Parses len bytes of the document.  False if they hold more words than can be
- * told apart.
+ * Parse len bytes of the document.  Returns false if they hold more words than have
+ * positions.
  */
 static bool
 parse(Configured *configured, size_t len, ParsedText *parsed)

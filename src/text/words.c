@@ -16,7 +16,7 @@
  * words_use_icu_only() is there to test.
  *
  * Where words stand is noted if that is asked for: where a run begins and ends,
- * and, as only its end tells whether it holds several words, where each of its
+ * and, as only its end shows whether it holds several words, where each of its
  * segments begins, in the document and in what is folded.  Runs of ASCII are
  * where they were found: their fast path stays as it is.
  */

@@ -201,7 +201,7 @@ add_spec(SimilarityJoinState *state, JoinSpec *entry, const Signature *sig)
 	entry->number = specs->n++;
 	entry->refused = !state->near.valid ||
 		(state->near.recall != NULL ? !approx_takes(method) :
-		 !measure_is_told(method, state->near.measure));
+		 !measure_is_defined(method, state->near.measure));
 	if (!entry->refused)
 		entry->kind = signature_kind(sig, state->near.measure);
 	if (entry->number == 0)

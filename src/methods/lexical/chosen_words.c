@@ -187,15 +187,6 @@ PG_FUNCTION_INFO_V1(imatch);
 #define MAX_LEXICONS	100		/* further ones */
 #define MAX_MINIMUM		10000
 
-static const char *imatch_check(const Signature *sig);
-
-const MethodInfo imatch_method = {
-	.name = "imatch",.method = METHOD_IMATCH,.width = 64,
-	.analysed = ANALYSED_ALWAYS,.nparams = 2,
-	.check = imatch_check,
-	COORDINATES_CALLBACKS
-};
-
 /* The arguments about lexicons.  Compared with memcmp. */
 typedef struct Arguments
 {
@@ -231,6 +222,13 @@ imatch_check(const Signature *sig)
 		return "It has no first coordinate.";
 	return NULL;
 }
+
+const MethodInfo imatch_method = {
+	.name = "imatch",.method = METHOD_IMATCH,.width = 64,
+	.analysed = ANALYSED_ALWAYS,.nparams = 2,
+	.check = imatch_check,
+	COORDINATES_CALLBACKS
+};
 
 /* Arguments n and following: lexicons, minimum, low, high, removed, seed. */
 static Arguments

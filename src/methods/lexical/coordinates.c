@@ -149,30 +149,6 @@ coordinates_alloc(const DocContext *doccxt, Method method, uint32 param0,
 
 PG_FUNCTION_INFO_V1(descriptive_words);
 
-static double vector_similarity(const Signature *a, const Signature *b);
-static bool vector_near(const Signature *a, const Signature *b, double threshold);
-static uint64 vector_hamming(const Signature *a, const Signature *b);
-static void vector_row_keys(const Signature *sig, double threshold, KeyList *keys);
-static bool vector_query_keys(const Signature *sig, double built,
-							  double threshold, KeyList *keys, uint32 *need);
-static bool vector_value_keys(const Signature *sig, double built,
-							  double threshold, KeyList *keys, uint32 *need);
-static double vector_most_similar(const SignatureSpec *spec, uint64 na, uint64 nb,
-								  uint64 common);
-static double vector_least_similarity(const Signature *sig);
-static const char *vector_check(const Signature *sig);
-
-const MethodInfo descriptive_words_method = {
-	.name = "descriptive_words",.method = METHOD_DESCRIPTIVE_WORDS,
-	.width = 64,.analysed = ANALYSED_ALWAYS,.set = true,.nparams = 2,
-	.check = vector_check,
-	.similarity = vector_similarity,.near = vector_near,.hamming = vector_hamming,
-	.row_keys = vector_row_keys,.query_keys = vector_query_keys,.value_keys = vector_value_keys,
-	.most_similar = vector_most_similar,.least_similarity = vector_least_similarity
-};
-
-/* Measures */
-
 static const char *
 vector_check(const Signature *sig)
 {
@@ -254,7 +230,16 @@ vector_least_similarity(const Signature *sig)
 	return 1;
 }
 
-/* The set of words, as a call site keeps it */
+const MethodInfo descriptive_words_method = {
+	.name = "descriptive_words",.method = METHOD_DESCRIPTIVE_WORDS,
+	.width = 64,.analysed = ANALYSED_ALWAYS,.set = true,.nparams = 2,
+	.check = vector_check,
+	.similarity = vector_similarity,.near = vector_near,.hamming = vector_hamming,
+	.row_keys = vector_row_keys,.query_keys = vector_query_keys,.value_keys = vector_value_keys,
+	.most_similar = vector_most_similar,.least_similarity = vector_least_similarity
+};
+
+/* The set of words, which a call site keeps */
 
 typedef struct WordThreshold
 {
@@ -521,15 +506,6 @@ PG_FUNCTION_INFO_V1(fuzzy_fingerprint);
 #define FIRST_BORDER	1.2
 #define BORDER_STEP		(-0.15)
 
-static const char *fuzzy_check(const Signature *sig);
-
-const MethodInfo fuzzy_fingerprint_method = {
-	.name = "fuzzy_fingerprint",.method = METHOD_FUZZY_FINGERPRINT,
-	.width = 64,.analysed = ANALYSED_ALWAYS,.nparams = 2,
-	.check = fuzzy_check,
-	COORDINATES_CALLBACKS
-};
-
 static const char *
 fuzzy_check(const Signature *sig)
 {
@@ -544,6 +520,13 @@ fuzzy_check(const Signature *sig)
 	}
 	return NULL;
 }
+
+const MethodInfo fuzzy_fingerprint_method = {
+	.name = "fuzzy_fingerprint",.method = METHOD_FUZZY_FINGERPRINT,
+	.width = 64,.analysed = ANALYSED_ALWAYS,.nparams = 2,
+	.check = fuzzy_check,
+	COORDINATES_CALLBACKS
+};
 
 /* Counts a document's words by class; returns how many there are. */
 static uint64

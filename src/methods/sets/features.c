@@ -11,7 +11,6 @@
 #include "base/call.h"
 #include "base/compat.h"
 #include "base/interrupts.h"
-#include "base/memory.h"
 #include "base/sort_uint64.h"
 #include "document/doc_context.h"
 #include "document/shingler.h"
@@ -27,7 +26,7 @@
  * Two such sets share min(v, w) copies of an element of weights v and w, and
  * their union has max(v, w): all measures of sets become those of weighted sets,
  * and all sketches of sets those of weighted ones.  Weights that are no whole
- * numbers take a vector: see methods/weighted/weighted_features.c.
+ * numbers take a vector: see methods/weighted/weighted.c.
  */
 
 const MethodInfo features_method = {
@@ -35,15 +34,16 @@ const MethodInfo features_method = {
 	.analysed = ANALYSED_NEVER,.set = true,.exact = true
 };
 
+static const SignatureSpec features_spec = {
+	.version = SIGNATURE_VERSION,.method = METHOD_FEATURES,
+	.unit = UNIT_NONE,.width = 64
+};
+
 /* The set of the array's elements; its bits are taken as unsigned. */
 PG_FUNCTION_INFO_V1(signature_from_array);
 Datum
 signature_from_array(PG_FUNCTION_ARGS)
 {
-	static const SignatureSpec spec = {
-		.version = SIGNATURE_VERSION,.method = METHOD_FEATURES,
-		.unit = UNIT_NONE,.width = 64
-	};
 	ArrayType  *array = PG_GETARG_ARRAYTYPE_P(0);
 	size_t		n = ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
 	Signature  *sig;
@@ -53,7 +53,7 @@ signature_from_array(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("array of features contains a null value"),
 				 errhint("Leave it out, for instance with array_remove(..., NULL).")));
-	sig = signature_alloc(&spec, n);
+	sig = signature_alloc(&features_spec, n);
 	if (n > 0)
 		memcpy(sig->values, ARR_DATA_PTR(array), n * sizeof(uint64));
 	n = sort_distinct_hashes(sig->values, n);
@@ -114,10 +114,6 @@ PG_FUNCTION_INFO_V1(signature_from_weighted);
 Datum
 signature_from_weighted(PG_FUNCTION_ARGS)
 {
-	static const SignatureSpec spec = {
-		.version = SIGNATURE_VERSION,.method = METHOD_FEATURES,
-		.unit = UNIT_NONE,.width = 64
-	};
 	ArrayType  *features = PG_GETARG_ARRAYTYPE_P(0);
 	ArrayType  *weights = PG_GETARG_ARRAYTYPE_P(1);
 	size_t		n = paired_elements(features, weights);
@@ -130,7 +126,7 @@ signature_from_weighted(PG_FUNCTION_ARGS)
 						 (const int32 *) ARR_DATA_PTR(weights), &n);
 	for (size_t i = 0; i < n; i++)
 		total += pairs[i].weight;
-	sig = signature_alloc(&spec, total);
+	sig = signature_alloc(&features_spec, total);
 	for (size_t i = 0; i < n; i++)
 	{
 		for (uint64 copy = 0; copy < pairs[i].weight; copy++)
@@ -199,27 +195,10 @@ shingles(PG_FUNCTION_ARGS)
 
 PG_FUNCTION_INFO_V1(sentence_pairs);
 
-
 const MethodInfo sentence_pairs_method = {
 	.name = "sentence_pairs",.method = METHOD_SENTENCE_PAIRS,.width = 64,
 	.analysed = ANALYSED_ALWAYS,.set = true,.exact = true,.hashed = true
 };
-
-/* A list that grows; all zero is an empty one. */
-typedef struct Values
-{
-	uint64	   *values;
-	size_t		n;
-	size_t		room;
-} Values;
-
-static void
-append_value(Values *list, uint64 value)
-{
-	list->values = growing_reserve(list->values, &list->room, list->n + 1,
-								   sizeof(uint64));
-	list->values[list->n++] = value;
-}
 
 /* The sum of a sentence's words; false if it has none. */
 static bool
@@ -241,7 +220,7 @@ sum_sentence(Reader *reader, uint64 *sum)
 
 /* The sums of neighbouring sentences, and of the last one. */
 static void
-sum_pairs(Reader *reader, Values *pairs)
+sum_pairs(Reader *reader, KeyList *pairs)
 {
 	uint64		last = 0;
 	uint64		sum;
@@ -252,31 +231,31 @@ sum_pairs(Reader *reader, Values *pairs)
 		if (!sum_sentence(reader, &sum))
 			continue;
 		if (any)
-			append_value(pairs, last + sum);
+			keys_add(pairs, last + sum);
 		last = sum;
 		any = true;
 	}
 	if (any)
-		append_value(pairs, last);
+		keys_add(pairs, last);
 }
 
 static Signature *
 make_pairs(DocContext *doccxt, const text *doc)
 {
 	SignatureSpec spec = doccxt->analysis->spec;
-	Values		pairs = {0};
+	KeyList		pairs = {0};
 	Signature  *sig;
 
 	doc_context_begin(doccxt, doc);
 	sum_pairs(doccxt->reader, &pairs);
-	number_repeats(pairs.values, pairs.n);
-	pairs.n = sort_distinct_hashes(pairs.values, pairs.n);
+	number_repeats(pairs.keys, pairs.n);
+	pairs.n = sort_distinct_hashes(pairs.keys, pairs.n);
 	spec.method = METHOD_SENTENCE_PAIRS;
 	spec.width = 64;
 	sig = signature_alloc(&spec, pairs.n);
-	Assert(pairs.n == 0 || pairs.values != NULL);
+	Assert(pairs.n == 0 || pairs.keys != NULL);
 	if (pairs.n > 0)
-		memcpy(sig->values, pairs.values, pairs.n * sizeof(uint64));
+		memcpy(sig->values, pairs.keys, pairs.n * sizeof(uint64));
 	sig->nfeatures = pairs.n;
 	return sig;
 }

@@ -106,8 +106,8 @@ throw_once(const uint64 *hashes, size_t n, uint32 size, uint64 *slots)
 
 /*
  * Two rounds at a time.  32 bits, those that choose the slot included, are
- * enough: where a slot is left empty by the first round, no more than some
- * twenty features compete.
+ * enough: where the first round leaves a slot empty, some twenty features compete
+ * at most.
  */
 static pg_attribute_always_inline void
 throw_twice(const uint64 *hashes, size_t n, uint32 size, int pair,

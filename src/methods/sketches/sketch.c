@@ -43,19 +43,13 @@ make_sketch(const SignatureSpec *source, const uint64 *features, size_t n,
 Signature *
 sketch_of_set(const Signature *set, Method method, uint32 param0, uint32 param1)
 {
-	StringInfoData source;
-
 	if (set->spec.method != METHOD_SHINGLES &&
 		set->spec.method != METHOD_FEATURES)
-	{
-		initStringInfo(&source);
-		spec_append(&set->spec, &source);
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("%s cannot be made of %s",
-						method_info(method)->name, source.data),
+						method_info(method)->name, spec_name(&set->spec)),
 				 errdetail("A sketch is made of a set of shingles, or of given features.")));
-	}
 	return make_sketch(&set->spec, set->values, SIGNATURE_NVALUES(set),
 					   method, param0, param1);
 }
@@ -125,8 +119,8 @@ bottom_check(const Signature *sig)
 
 /*
  * The s smallest hashes of n > s features, rising, into smallest, which has
- * room for 2 s: half of it holds the smallest ones so far, and what is
- * smaller than all but them gathers in the other half, until that is full.
+ * room for 2 s: one half holds the smallest ones so far.  Smaller ones gather
+ * in the other half, until that is full.
  */
 static void
 choose_smallest(const SignatureSpec *spec, const uint64 *features, size_t n,
@@ -225,8 +219,8 @@ bottom_most_similar(const SignatureSpec *spec, uint64 na, uint64 nb, uint64 comm
  * and y be what is kept of both sets and u the number of elements that the
  * estimate looks at: u >= |x|, as all of x is in the union, which u falls
  * short of only at s >= |x|.  An estimate of at least t means that t u >= t
- * |x| elements are shared, as many as resemblance t of x and y themselves
- * would ask for at the least; and the same goes for |y| >= t |x|.
+ * |x| elements are shared, the least number for which resemblance of x and y
+ * themselves is t; the same holds for |y| >= t |x|.
  */
 const MethodInfo bottom_method = {
 	.name = "bottom",.method = METHOD_BOTTOM,.width = 64,

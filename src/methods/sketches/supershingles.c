@@ -272,17 +272,12 @@ supershingles_require_groups(int groups, int size, int least)
 static void
 require_slots(const Signature *sketch, uint32 nslots, int groups, int size)
 {
-	StringInfoData source;
-
-	if (nslots == (uint32) groups * size)
-		return;
-	initStringInfo(&source);
-	spec_append(&sketch->spec, &source);
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("%s cannot be cut into %d groups of %d", source.data,
-					groups, size),
-			 errdetail("It takes a sketch of %d slots.", groups * size)));
+	if (nslots != (uint32) groups * size)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%s cannot be cut into %d groups of %d",
+						spec_name(&sketch->spec), groups, size),
+				 errdetail("It takes a sketch of %d slots.", groups * size)));
 }
 
 /* Supershingles of a set, or of a min-hash sketch. */

@@ -13,13 +13,10 @@
 
 #include "base/call.h"
 #include "base/interrupts.h"
+#include "document/weigher.h"
 #include "methods/method.h"
 #include "signature/signature.h"
 #include "signature/vectors.h"
-
-/*
- * Features and their weights as two arrays.
- */
 
 /*
  * Weighted features: numbers and their weights that the user gave, or
@@ -47,7 +44,7 @@
 
 /*
  * Sums of up to 10^8 numbers are rounded by less than 10^-7 of them: bounds
- * give way by more than that.
+ * are lower by more than that.
  */
 #define ROUNDING	(1 - 1e-6)
 
@@ -106,24 +103,18 @@ vector_cosine(const Signature *a, const Signature *b)
 
 /* Candidate keys */
 
-typedef struct HeavyFeature
+typedef struct WeighedHash
 {
 	uint64		hash;
 	float4		weight;
-} HeavyFeature;
+} WeighedHash;
 
-/* Heaviest first. */
-static inline int
-compare_heavy(const HeavyFeature *a, const HeavyFeature *b)
-{
-	if (a->weight != b->weight)
-		return a->weight > b->weight ? -1 : 1;
-	return (a->hash > b->hash) - (a->hash < b->hash);
-}
-
+/* sort_heavy(array, n): heaviest first, then by hash */
 #define ST_SORT sort_heavy
-#define ST_ELEMENT_TYPE HeavyFeature
-#define ST_COMPARE(a, b) compare_heavy(a, b)
+#define ST_ELEMENT_TYPE WeighedHash
+#define ST_COMPARE(a, b) \
+	((a)->weight != (b)->weight ? ((a)->weight > (b)->weight ? -1 : 1) : \
+	 ((a)->hash > (b)->hash) - ((a)->hash < (b)->hash))
 #define ST_SCOPE static
 #define ST_CHECK_FOR_INTERRUPTS
 #define ST_DEFINE
@@ -133,8 +124,8 @@ static void
 vector_row_keys(const Signature *sig, double threshold, KeyList *keys)
 {
 	Vector		v = vector_of(sig);
-	HeavyFeature *heavy = palloc_extended(v.n * sizeof(HeavyFeature),
-										  MCXT_ALLOC_HUGE);
+	WeighedHash *heavy = palloc_extended(v.n * sizeof(WeighedHash),
+										 MCXT_ALLOC_HUGE);
 	uint64		indexed = v.n;
 	double		sum = 0;
 	double		light = 0;
@@ -206,17 +197,11 @@ typedef struct Component
 } Component;
 
 /* By weight, too, so that the order in the array does not matter to a sum. */
-static inline int
-compare_components(const Component *a, const Component *b)
-{
-	if (a->feature != b->feature)
-		return a->feature < b->feature ? -1 : 1;
-	return (a->weight > b->weight) - (a->weight < b->weight);
-}
-
 #define ST_SORT sort_components
 #define ST_ELEMENT_TYPE Component
-#define ST_COMPARE(a, b) compare_components(a, b)
+#define ST_COMPARE(a, b) \
+	((a)->feature != (b)->feature ? ((a)->feature < (b)->feature ? -1 : 1) : \
+	 ((a)->weight > (b)->weight) - ((a)->weight < (b)->weight))
 #define ST_SCOPE static
 #define ST_CHECK_FOR_INTERRUPTS
 #define ST_DEFINE
@@ -309,29 +294,22 @@ signature_weighted(PG_FUNCTION_ARGS)
  * Weights are made in double and then rounded to float4.
  */
 
-typedef struct WeighedWord
-{
-	uint64		hash;
-	float4		weight;
-} WeighedWord;
-
+/* sort_words(array, n): by hash */
 #define ST_SORT sort_words
-#define ST_ELEMENT_TYPE WeighedWord
+#define ST_ELEMENT_TYPE WeighedHash
 #define ST_COMPARE(a, b) (((a)->hash > (b)->hash) - ((a)->hash < (b)->hash))
 #define ST_SCOPE static
 #define ST_CHECK_FOR_INTERRUPTS
 #define ST_DEFINE
 #include "lib/sort_template.h"
-#include "signature/signature.h"
-#include "document/weigher.h"
 
 /* The bag's words that weigh something; palloc'd.  *n is their number. */
-static WeighedWord *
+static WeighedHash *
 weigh_words(const Weighed *weighed, LexiconView *view, size_t *n)
 {
 	const Bag  *bag = weighed->bag;
-	WeighedWord *words = palloc_extended(Max(bag->nwords, 1) *
-										 sizeof(WeighedWord),
+	WeighedHash *words = palloc_extended(Max(bag->nwords, 1) *
+										 sizeof(WeighedHash),
 										 MCXT_ALLOC_HUGE);
 
 	*n = 0;
@@ -361,7 +339,7 @@ document_vector(const SignatureSpec *source, Method method, const Weighed *weigh
 				LexiconView *view)
 {
 	SignatureSpec spec = *source;
-	WeighedWord *words;
+	WeighedHash *words;
 	Signature  *sig;
 	float4	   *weights;
 	size_t		n;

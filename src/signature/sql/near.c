@@ -66,13 +66,10 @@ void
 measure_refuse(const Signature *sig, const char *what)
 {
 	bool		vector = method_info(sig->spec.method)->cosine != NULL;
-	StringInfoData spec;
 
-	initStringInfo(&spec);
-	spec_append(&sig->spec, &spec);
 	ereport(ERROR,
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg("%s cannot be computed from %s", what, spec.data),
+			 errmsg("%s cannot be computed from %s", what, spec_name(&sig->spec)),
 			 vector ?
 			 errdetail("Weighted features have the measures \"jaccard\" and \"cosine\".") :
 			 errdetail("Sketches estimate resemblance, the measure \"jaccard\"."),
@@ -82,7 +79,7 @@ measure_refuse(const Signature *sig, const char *what)
 }
 
 bool
-measure_is_told(const MethodInfo *method, Measure measure)
+measure_is_defined(const MethodInfo *method, Measure measure)
 {
 	return method->similarity == NULL || measure == MEASURE_JACCARD ||
 		measure == MEASURE_SIMILARITY ||

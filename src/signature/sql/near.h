@@ -50,7 +50,7 @@ features_per_element(const Signature *sig)
 }
 
 /* Do signatures of the method have the measure? */
-extern bool measure_is_told(const MethodInfo *method, Measure measure);
+extern bool measure_is_defined(const MethodInfo *method, Measure measure);
 
 /* Raises INVALID_PARAMETER_VALUE unless the number is a threshold of the measure. */
 extern void threshold_require_valid(double threshold, Measure measure);

@@ -36,16 +36,12 @@ static void
 require_set(const SignatureSpec *spec)
 {
 	const MethodInfo *method = method_info(spec->method);
-	StringInfoData name;
 
-	if (method->set && method->exact && !method->weighted)
-		return;
-	initStringInfo(&name);
-	spec_append(spec, &name);
-	ereport(ERROR,
-			(errcode(ERRCODE_DATATYPE_MISMATCH),
-			 errmsg("%s is not a set that has all of its features", name.data),
-			 errhint("Use sets of shingles, or of given features.")));
+	if (!method->set || !method->exact || method->weighted)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("%s is not a set that has all of its features", spec_name(spec)),
+				 errhint("Use sets of shingles, or of given features.")));
 }
 
 /* One of the functions of signature/sets.h, of two sets. */
