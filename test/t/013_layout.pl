@@ -196,11 +196,11 @@ is(join("\n", grep { not $known{$_} } @long),
 # Lines that folders may have, with those below them.  The second number is the
 # goal: the first goes down to it, never up.
 my @budgets = (
-	[ 1553, 1600, qw(base) ],
+	[ 1549, 1600, qw(base) ],
 	[ 5100, 5100, qw(text) ],
-	[ 3413, 3800, qw(signature) ],
+	[ 3408, 3800, qw(signature) ],
 	[ 2298, 2300, qw(document) ],
-	[ 4781, 4900, qw(methods) ],
+	[ 4778, 4900, qw(methods) ],
 	[ 3299, 3300, qw(lexicon) ],
 	[ 1594, 1600, qw(gin) ],
 	[ 9517, 9500, qw(index) ],

@@ -362,10 +362,6 @@ document_vector(const SignatureSpec *source, Method method, const Weighed *weigh
 	return sig;
 }
 
-/*
- * A document as a vector: each of its words, with its weight.
- */
-
 PG_FUNCTION_INFO_V1(weighted_words);
 PG_FUNCTION_INFO_V1(weighted_words_by_tf);
 
