@@ -140,20 +140,6 @@ end_boilerplate(Stretches *found)
 	MemoryContextDelete(found->context);
 }
 
-static void
-put_stretch(ReturnSetInfo *rsinfo, const Stretch *stretch,
-			const WordSpan *span)
-{
-	Datum		values[4];
-	bool		nulls[4] = {false};
-
-	values[0] = Int32GetDatum(span->start + 1);
-	values[1] = Int32GetDatum(span->end - span->start);
-	values[2] = Int32GetDatum(stretch->end - stretch->start);
-	values[3] = Int64GetDatum(stretch->documents);
-	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
-}
-
 /* boilerplate(doc text, lexicon, min_documents int) */
 Datum
 boilerplate(PG_FUNCTION_ARGS)
@@ -167,8 +153,16 @@ boilerplate(PG_FUNCTION_ARGS)
 	spans_to_characters(found->text.utf8, found->spans, found->n);
 	for (size_t i = 0; i < found->n; i++)
 	{
+		const Stretch *stretch = &found->stretches[i];
+		const WordSpan *span = &found->spans[i];
+		Datum		values[] = {
+			Int32GetDatum(span->start + 1), Int32GetDatum(span->end - span->start),
+			Int32GetDatum(stretch->end - stretch->start), Int64GetDatum(stretch->documents)
+		};
+		bool		nulls[lengthof(values)] = {false};
+
 		CHECK_FOR_INTERRUPTS();
-		put_stretch(rsinfo, &found->stretches[i], &found->spans[i]);
+		tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 	}
 	end_boilerplate(found);
 	return (Datum) 0;

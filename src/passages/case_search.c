@@ -298,12 +298,9 @@ number_words(CaseText *a, CaseText *b, uint64 *a_hashes, uint64 *b_hashes)
 {
 	SequenceIndex index;
 
-	sequence_index_build(&index, b_hashes, b->n);
-	sequence_index_find(&index, a_hashes, a->n, (uint32 *) a_hashes);
-	LOOK_AT_MEMORY(CurrentMemoryContext->parent);
-	a->ids = repalloc_huge(a_hashes, Max(a->n, 1) * sizeof(uint32));
-	sequence_index_finish(&index, (uint32 *) b_hashes);
-	b->ids = repalloc_huge(b_hashes, Max(b->n, 1) * sizeof(uint32));
+	sequences_number(&index, a_hashes, a->n, b_hashes, b->n, CurrentMemoryContext->parent);
+	a->ids = ids_shrink(a_hashes, a->n);
+	b->ids = ids_shrink(b_hashes, b->n);
 	pfree(index.next);
 	pfree(index.count);
 	pfree(index.found);

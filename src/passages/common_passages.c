@@ -496,13 +496,6 @@ chain_runs(SequencePair *pair, Chains *chains, const CommonRun *repeated,
 	}
 }
 
-/* Free the half of the memory of n hashes that their ids do not need. */
-static uint32 *
-as_ids(uint64 *hashes, uint32 n)
-{
-	return repalloc_huge(hashes, n * sizeof(uint32));
-}
-
 /* In the current memory context, which is a temporary one. */
 static Passage *
 find_passages(WordSequence *a, WordSequence *b, const PassageRules *rules, size_t *n)
@@ -518,12 +511,10 @@ find_passages(WordSequence *a, WordSequence *b, const PassageRules *rules, size_
 	Chains	   *chains;
 	Passage    *passages;
 
-	sequence_index_build(&pair.index, b->shingles, b->n);
-	sequence_index_find(&pair.index, a->shingles, a->n, (uint32 *) a->shingles);
-	LOOK_AT_MEMORY(CurrentMemoryContext->parent);
-	pair.a = a_ids = as_ids(a->shingles, a->n);
-	sequence_index_finish(&pair.index, (uint32 *) b->shingles);
-	pair.b = b_ids = as_ids(b->shingles, b->n);
+	sequences_number(&pair.index, a->shingles, a->n, b->shingles, b->n,
+					 CurrentMemoryContext->parent);
+	pair.a = a_ids = ids_shrink(a->shingles, a->n);
+	pair.b = b_ids = ids_shrink(b->shingles, b->n);
 	repeated = repeated_runs(&pair, rules->least - rules->k + 1, &nrepeated);
 	pair_forget_runs(&pair);
 	chains = chains_create(rules, b->n + rules->k - 1);

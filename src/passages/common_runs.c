@@ -193,21 +193,6 @@ find_windows(Windows *windows, const SequencePair *pair,
 	windows->places = repalloc_huge(windows->places, room * sizeof(uint32));
 }
 
-/* Replace the hashes of windows by ids that both sequences have in common. */
-static void
-number_windows(RepeatedRuns *all)
-{
-	uint32	   *a = (uint32 *) all->a.hashes;
-	uint32	   *b = (uint32 *) all->b.hashes;
-
-	sequence_index_build(&all->index, all->b.hashes, all->b.n);
-	sequence_index_find(&all->index, all->a.hashes, all->a.n, a);
-	LOOK_AT_MEMORY(CurrentMemoryContext->parent->parent);
-	all->a.ids = repalloc_huge(a, all->a.n * sizeof(uint32));
-	sequence_index_finish(&all->index, b);
-	all->b.ids = repalloc_huge(b, all->b.n * sizeof(uint32));
-}
-
 /* Runs */
 
 static void
@@ -327,7 +312,10 @@ find_runs(RepeatedRuns *all)
 	LOOK_AT_MEMORY(CurrentMemoryContext->parent->parent);
 	if (all->a.n == 0 || all->b.n == 0)
 		return;
-	number_windows(all);
+	sequences_number(&all->index, all->a.hashes, all->a.n, all->b.hashes, all->b.n,
+					 CurrentMemoryContext->parent->parent);
+	all->a.ids = ids_shrink(all->a.hashes, all->a.n);
+	all->b.ids = ids_shrink(all->b.hashes, all->b.n);
 	pair_forget_runs(pair);
 	all->covered = MemoryContextAllocExtended(CurrentMemoryContext, pair->nb,
 											  MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);

@@ -12,6 +12,7 @@
 #include "utils/memutils.h"
 
 #include "base/interrupts.h"
+#include "base/memory.h"
 #include "passages/sequence_index.h"
 
 #define AHEAD		12			/* hashes */
@@ -19,10 +20,8 @@
 static inline void
 ask_for(const SequenceIndex *index, uint64 hash)
 {
-#ifdef __GNUC__
 	__builtin_prefetch(&index->slots[tight_probing_first(&index->probing,
 														 hash)]);
-#endif
 }
 
 /* What a slot holds: the upper bits of the hash, and its first place. */
@@ -126,8 +125,9 @@ sequence_index_find(SequenceIndex *index, const uint64 *hashes, uint32 n,
 	}
 }
 
-void
-sequence_index_finish(SequenceIndex *index, uint32 *ids)
+/* Set the ids of the indexed hashes, in their own memory.  The index answers no more look-ups. */
+static void
+finish(SequenceIndex *index, uint32 *ids)
 {
 	pfree(index->slots);
 	index->slots = NULL;
@@ -141,4 +141,14 @@ sequence_index_finish(SequenceIndex *index, uint32 *ids)
 		if (index->next[i] != NOWHERE)
 			ids[index->next[i]] = ids[i];
 	}
+}
+
+void
+sequences_number(SequenceIndex *index, uint64 *a, uint32 na, uint64 *b, uint32 nb,
+				 MemoryContext all)
+{
+	sequence_index_build(index, b, nb);
+	sequence_index_find(index, a, na, (uint32 *) a);
+	LOOK_AT_MEMORY(all);
+	finish(index, (uint32 *) b);
 }

@@ -45,10 +45,19 @@ extern void sequence_index_find(SequenceIndex *index, const uint64 *hashes,
 								uint32 n, uint32 *ids);
 
 /*
- * Set the ids of the indexed hashes, in their own memory if that is given.  The index
- * answers no more look-ups afterwards.
+ * Index the hashes of b, look up those of a, and replace both by ids, in their own memory: a
+ * place's is the first place in b of its hash, or NOWHERE.  The index answers no more look-ups
+ * afterwards.  `all` is the memory context that tests measure.
  */
-extern void sequence_index_finish(SequenceIndex *index, uint32 *ids);
+extern void sequences_number(SequenceIndex *index, uint64 *a, uint32 na, uint64 *b, uint32 nb,
+							 MemoryContext all);
+
+/* Free the half of the memory of n hashes, palloc'd, that their ids do not need. */
+static inline uint32 *
+ids_shrink(uint64 *hashes, uint32 n)
+{
+	return repalloc_huge(hashes, Max(n, 1) * sizeof(uint32));
+}
 
 /* Whether a hash occurs more than `often` times in one sequence or the other. */
 static inline bool

@@ -210,7 +210,7 @@ my @budgets = (
 	[ 2200, 2200, qw(planner statistics) ],
 	[ 4292, 4400, qw(guard) ],
 	[ 3569, 3000, qw(groups) ],
-	[ 4364, 4400, qw(passages) ],
+	[ 4353, 4400, qw(passages) ],
 	[ 1276, 1400, qw(evaluation) ]);
 my (@over, $total);
 my %lines = map { $_ => slurp("src/$_") =~ tr/\n// } keys %code;
