@@ -170,7 +170,7 @@ near_duplicate_groups(PG_FUNCTION_ARGS)
 {
 	RowSets		rows = {0};
 	UserQuery	query;
-	GroupArguments arguments;
+	GroupArguments arguments = {0};
 
 	if (!groups_begin(fcinfo, 4, &arguments))
 		return (Datum) 0;

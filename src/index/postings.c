@@ -34,11 +34,10 @@ posting_head(const uint8 *at, const uint8 *end, ListHead *head)
 	at = number_get(at, end, &number);
 	if (at == NULL || number >> 2 > PG_UINT32_MAX)
 		return NULL;
-	head->form = number & 3;
-	head->value = number >> 2;
-	head->length = 1;
-	head->nbytes = 0;
-	head->rest = 0;
+	*head = (ListHead)
+	{
+		.form = number & 3,.value = number >> 2,.length = 1
+	};
 	if (head->form == LIST_ROW)
 		return at;
 	if (head->form == LIST_RUN || head->form == LIST_CHUNK)

@@ -56,11 +56,9 @@ typedef struct Grid
 	uint32	   *first;			/* per cell: its first match in this order,
 								 * and one entry more */
 	uint32	   *column;			/* per cell */
-	uint32	   *parent;			/* per cell: another one of its cluster, or
-								 * itself */
+	uint32	   *parent;			/* parent in its cluster, or itself */
 	uint32		ncells;
-	uint32	   *band;			/* per band: its first cell, and one entry
-								 * more */
+	uint32	   *band;			/* per band, and one more: first cell */
 	uint32		nbands;
 } Grid;
 
@@ -106,6 +104,7 @@ make_cells(Grid *grid, size_t n)
 {
 	size_t		from = 0;
 
+	Assert(n > 0 && grid->matches != NULL);
 	grid->nbands = match_a(grid->matches[n - 1]) / grid->near + 1;
 	grid->band = allocate((size_t) grid->nbands + 1, sizeof(uint32));
 	for (uint32 band = 0; band < grid->nbands; band++)
@@ -563,6 +562,7 @@ join_passages(const Matches *found, uint32 *cluster, const CaseRules *rules, siz
 	{
 		PG_UINT32_MAX, 0, PG_UINT32_MAX, 0, counts[i]
 	};
+	Assert(found->n == 0 || found->matches != NULL);
 	for (size_t i = 0; i < found->n; i++)
 	{
 		Passage    *passage = &passages[cluster[i]];
