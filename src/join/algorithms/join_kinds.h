@@ -8,7 +8,7 @@
 #include "signature/signature.h"
 #include "join/engine/engine.h"
 
-/* What a signature is to the join.  Each kind has an engine of its own. */
+/* Kind of a signature in a join. */
 typedef enum SignatureKind
 {
 	KIND_SETS,
@@ -24,7 +24,7 @@ extern SignatureKind signature_kind(const Signature *sig, Measure measure);
 extern const struct Algorithm *usual_algorithm(SignatureKind kind, Measure measure);
 
 /*
- * What represents a signature in the engine, as n numbers: its values, or all
+ * The set of a signature in the engine, as n numbers: its values, or all
  * of it, if it is a sketch, which is copied then.  None if it is empty.
  */
 extern const uint64 *signature_as_set(const Signature *sig,

@@ -321,7 +321,7 @@ typedef struct SetJoinState
 										 * ones differ at most, -1: none are */
 } SetJoinState;
 
-/* What is asked of each posting of a small set. */
+/* A probe for postings of small sets. */
 typedef struct ImageProbe
 {
 	const JoinSet *set;			/* that probes */

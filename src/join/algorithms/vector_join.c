@@ -12,7 +12,7 @@
 #include "join/algorithms/vector_join.h"
 
 /*
- * What the joins of weighted vectors share: tokens in order, the index, and what a probing vector shares with those in it
+ * Common to the joins of weighted vectors: tokens in order, the index, and the sums of a probe
  */
 
 static inline bool
@@ -21,7 +21,7 @@ by_resemblance(const Search *search)
 	return search->measure != MEASURE_COSINE;
 }
 
-/* What the weights of a vector are multiplied with: its length becomes 1. */
+/* Factor of the weights of a vector: its length becomes 1. */
 static inline double
 scale_of(Search *search, const uint64 *values)
 {

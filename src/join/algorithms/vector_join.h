@@ -9,7 +9,7 @@
 #include "signature/vectors.h"
 
 /*
- * What the joins of weighted vectors share.
+ * Common to the joins of weighted vectors.
  *
  * Vectors are joined by their cosine or by their weighted resemblance.  The values of one with
  * n features are VECTOR_VALUES(n) numbers: as a double, the sum of the squares of its weights

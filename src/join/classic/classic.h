@@ -24,7 +24,7 @@ typedef enum JoinAlgorithm
 	ALGORITHM_WORD_GROUPS,
 } JoinAlgorithm;
 
-/* What a value stands for where such signatures are joined by a measure. */
+/* The algorithm of a choice for signatures of that kind and a measure. */
 extern const Algorithm *chosen_algorithm(JoinAlgorithm choice,
 										 SignatureKind kind, Measure measure);
 
@@ -50,7 +50,7 @@ extern const Algorithm word_groups;
 extern const Algorithm cosine_all_pairs_0;
 extern const Algorithm cosine_all_pairs_1;
 
-/* What the algorithms of sets have in common */
+/* Common to the algorithms of sets */
 #define JOINS_SETS \
 	.ordered = true, \
 	.sized = true, \

@@ -16,7 +16,7 @@
  * newest of them.  README.md has why it is no dsa_area.
  */
 
-/* What most pieces of a large area have. */
+/* Unit of the segments of a large area. */
 #define WHOLE			((size_t) 1024 * 1024)
 
 /* The first segment, and up to where they are as large as all before. */
@@ -89,7 +89,7 @@ shared_areas_attach(void *place, int nprocesses, int own, dsm_segment *parent)
 	return areas;
 }
 
-/* Unmap what this process has looked at in an area. */
+/* Unmap the segments of an area. */
 static void
 unmap_area(SharedAreas *areas, int area)
 {
@@ -239,7 +239,7 @@ shared_alloc(SharedAreas *areas, size_t bytes, SharedPointer *pointer)
  * arena, up to a megabyte; a piece of more than a quarter of a block gets one for itself.
  */
 
-/* Bytes that are cleared between two looks at interrupts. */
+/* Bytes that are cleared between two checks for interrupts. */
 #define CLEAR_AT_ONCE	((size_t) 4 * 1024 * 1024)
 
 #define MAX_BLOCK_SIZE	((size_t) 1024 * 1024)

@@ -38,7 +38,7 @@ typedef uint64 SharedPointer;
 #define AREA_SEGMENTS	128
 
 /*
- * What one process has taken, in memory that all see.  An area for each: the system
+ * The shared memory of one process.  Each has an area of its own: the system
  * clears memory while it allocates it, and no other process waits meanwhile.
  */
 typedef struct SharedArea
@@ -51,7 +51,7 @@ typedef struct SharedArea
 /* A segment as this process sees it. */
 typedef struct SharedSegment
 {
-	char	   *address;		/* NULL: it has not looked at it yet */
+	char	   *address;		/* NULL: it is not mapped */
 	dsm_segment *mapping;
 } SharedSegment;
 
@@ -113,7 +113,7 @@ shared_at(SharedAreas *areas, SharedPointer pointer)
 	return segment + POINTER_OFFSET(pointer);
 }
 
-/* The same if this process has looked at that segment before; or else NULL. */
+/* The same if this process has mapped that segment; or else NULL. */
 static inline void *
 shared_at_if_mapped(const SharedAreas *areas, SharedPointer pointer)
 {

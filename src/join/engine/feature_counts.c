@@ -18,13 +18,13 @@
 /*
  * The order of the features: rare ones first
  *
- * A prefix filter looks for matches through the rarest elements of a set, so the elements of
+ * A prefix filter searches matches by the rarest elements of a set, so the elements of
  * all sets need one order by rising frequency.  There is no dictionary of all features, whose
  * spec would take most of the time of the join: frequencies are counted in a table of fixed
  * size, which features share when their hashes collide.  A feature's key is its counter, then
  * bits of its hash; to compare two keys is to compare their features' places in the order.
  *
- * What may go wrong is harmless.  A counter is never less than the frequency of a feature that
+ * Collisions are harmless.  A counter is never less than the frequency of a feature that
  * it counts, so a counter of one says for certain that the feature occurs in one set only: it
  * cannot be shared, and is dropped before anything else is done, while the size of the set
  * stays what it was.  Two features with one key are one token: the prefixes of two sets that
@@ -216,7 +216,7 @@ token_key(uint64 value, uint64 count)
 		(((value ^ (value >> 32)) * KEY_MULTIPLIER) >> (64 - TOKEN_HASH_BITS));
 }
 
-/* Fetch the first counters into the cache that tokens_make() will look at. */
+/* Fetch the first counters into the cache that tokens_make() will read. */
 void
 counters_fetch(const TokenCounters *counters, const uint64 *values, uint32 n)
 {

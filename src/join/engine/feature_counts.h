@@ -91,7 +91,7 @@ typedef struct FeatureFilter
 								 * filter */
 	size_t		bytes;			/* of these */
 	Probing		probing;		/* the place of a feature */
-	uint32		looked;			/* sets that were looked at lately */
+	uint32		looked;			/* sets that were checked lately */
 	uint32		passed;			/* of these, passed */
 	uint32		idle;			/* sets that pass without a look */
 } FeatureFilter;
@@ -105,7 +105,7 @@ feature_filter_pays(double rows, double others)
 
 /*
  * False if, of the keys that a set is searched by, any of which is enough, some seem to
- * be there in whatever filter: then nearly all sets pass, and few are looked at.
+ * be there in whatever filter: then nearly all sets pass, and few are checked.
  */
 extern bool feature_filter_tells(double keys);
 
@@ -134,7 +134,7 @@ extern bool feature_filter_has_some(const FeatureFilter *filter,
 									uint64 least);
 
 /*
- * Whether the next set is to be looked at, and that it was and has passed or not:
+ * Whether to check the next set; and note that it was checked, and has passed or not:
  * where most sets pass, most of the time none is.
  */
 static inline bool

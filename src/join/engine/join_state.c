@@ -10,8 +10,6 @@
 #include "base/memory.h"
 #include "join/engine/join_state.h"
 
-/* What all phases of a similarity join use of its state */
-
 /* Of one set in SAMPLED the features are counted to estimate how many are different. */
 #define SAMPLED			16
 

@@ -311,7 +311,7 @@ spillreader_next_is(SpillReader *reader, const void *data, size_t len)
  *
  * In memory the rows of a set are a list.  Of sets on disk they are contiguous in a
  * file: a small group is loaded when it is needed, and a group that is too large for that
- * is a list of one element that tells where in the file the rows are.
+ * is a list of one element with the range of its rows in the file.
  */
 
 Row *

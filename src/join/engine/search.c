@@ -25,7 +25,7 @@
 #define BUCKETS_A_KEY	2
 #define CACHED_BUCKETS	8192
 
-/* A list that is not longer is looked through for where to begin and to end. */
+/* Longest list that is searched one by one. */
 #define SHORT_LIST		8
 
 /*
@@ -78,7 +78,7 @@ alloc_huge(size_t bytes)
 	return MemoryContextAllocHuge(CurrentMemoryContext, Max(bytes, 1));
 }
 
-/* What a process has of sets for itself. */
+/* Allocate the part of an index that each process has for itself. */
 static void
 make_own(InvertedIndex *index, const JoinSet *sets, uint32 nsets)
 {

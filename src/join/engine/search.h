@@ -33,14 +33,14 @@ typedef struct Accumulator
 	uint32		need;			/* least overlap that reaches the threshold */
 } Accumulator;
 
-/* What is behind the keys that a set has in the index */
+/* The rest of a set after its keys in the index. */
 typedef struct Tail
 {
 	uint32		last;			/* upper half of the last of these keys */
 	uint32		n;				/* elements behind it */
 } Tail;
 
-/* What is noted of an indexed set beside its postings. */
+/* A note of an indexed set beside its postings. */
 typedef union SetNote
 {
 	Tail		tail;
@@ -132,7 +132,7 @@ setindex_bucket(const InvertedIndex *index, uint64 key)
 
 /*
  * One bit that tells some of the keys of a bucket apart, so that most of those
- * that are not there need no look at the postings.
+ * that are not there are found without the postings.
  */
 static inline uint32
 setindex_tag(const InvertedIndex *index, uint64 key)
@@ -158,7 +158,7 @@ setindex_put(InvertedIndex *index, uint64 key)
  * The postings of a bucket, of an index that is not shared, whose sets are not too
  * small; how many were passed over is added up.  Probes come with rising sizes, so
  * what is too small for one is so for all that follow.  Most lists are short: of one
- * that has nothing left, no posting is looked at.
+ * that has nothing left, no posting is read.
  */
 static inline const Posting *
 setindex_list(const InvertedIndex *index, Bucket *bucket, const Posting **end,
@@ -271,7 +271,7 @@ setindex_fetch_matches(const InvertedIndex *index, const uint64 *keys,
 }
 
 /*
- * What an algorithm sees of a similarity join: sets, their index, and what is near.
+ * The part of a similarity join that algorithms see: sets, their index, the measure.
  *
  * The sets of a chunk are searched, in the order of their sizes, by each other
  * and by those that come from disk.  Where the rows of a set are, and whether
@@ -348,18 +348,18 @@ typedef struct Search
  * extended.  The sets of a chunk are prepared, announced to an index and
  * added to it; a set that probes is prepared, too.
  *
- * What the engine calls a set is n numbers, n >= 1, which it copies and
+ * A set of the engine is n numbers, n >= 1, which it copies and
  * compares for equality; what they mean is the algorithm's business.
  */
 typedef struct Algorithm
 {
-	const char *name;			/* as EXPLAIN tells it */
+	const char *name;			/* in EXPLAIN */
 	bool		ordered;		/* needs the order of the features */
 	bool		weighted;		/* and the greatest weight of each */
 	bool		at_once;		/* all sets of a chunk are in the index before
 								 * the first one probes */
 	bool		symmetric;		/* so is the condition, whatever the measure */
-	bool		sized;			/* matches are of sizes that the measure tells */
+	bool		sized;			/* the measure bounds the sizes of matches */
 	bool		index_sharable; /* takes postings of an index as they are, by
 								 * setindex_matches(), if it is shared */
 
@@ -480,7 +480,7 @@ search_indexed_prefix(Search *search, uint32 size)
 	return search_find_indexed_prefix(search, size);
 }
 
-/* How many of its rarest elements a set of that size looks for. */
+/* Number of its rarest elements by which a set of that size probes. */
 static inline uint32
 search_probing_prefix(Search *search, uint32 size)
 {

@@ -166,7 +166,7 @@ typedef struct SetRecord
 	RowRange	rows[2];
 } SetRecord;
 
-/* What one process has merged of a share of the keys, in its own files. */
+/* A merged share of the keys, in the files of one process. */
 typedef struct MergedShare
 {
 	SpillPiece	records;

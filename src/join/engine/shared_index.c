@@ -219,7 +219,7 @@ shared_counts_attach(SharedCounts *shared, SharedAreas *areas, TokenCounters *co
  * setindex_matches().
  */
 
-/* Bits that tell a share of the buckets. */
+/* Bits of the number of a share of the buckets. */
 #define SHARE_BITS	6
 
 /* How many sets ahead keys are fetched into the cache. */
@@ -350,7 +350,7 @@ shared_index_count(SetJoin *join, int share)
 		shared->tally[i][share] = npostings[i];
 }
 
-/* What distributes the postings of a share of the sets. */
+/* The state of distributing the postings of a share of the sets. */
 typedef struct Distributor
 {
 	SetJoin    *join;

@@ -14,7 +14,7 @@
 
 /* The frequencies of features, which several processes count together */
 
-/* What all see. */
+/* The counters of all processes. */
 typedef struct SharedCounts
 {
 	pg_atomic_uint64 used;		/* counters */

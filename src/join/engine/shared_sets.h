@@ -33,7 +33,7 @@ typedef enum SharedStep
 	STEP_READY,
 } SharedStep;
 
-/* What has become of shared memory. */
+/* Where rows and sets go when shared memory does not do. */
 typedef enum Fallback
 {
 	IN_MEMORY,
@@ -42,7 +42,7 @@ typedef enum Fallback
 	TO_ROWS,					/* rows go to files, from which each reads all */
 } Fallback;
 
-/* What one process has. */
+/* The part of one process. */
 typedef struct SharedSetsPart
 {
 	/* while rows are added, to be read by all that check their memory */

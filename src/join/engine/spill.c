@@ -39,7 +39,7 @@ spill_shares_init(SpillShares *shares)
 	pg_atomic_init_u32(&shares->keys_taken, 0);
 }
 
-/* What a process has written. */
+/* The part of a process. */
 static SpillPart *
 part_of(SetJoin *join, int part)
 {

@@ -13,7 +13,7 @@
 /* Number of shares into which work on disk is divided, at most. */
 #define MAX_SPILL_SHARES	64
 
-/* What one process has written for all. */
+/* The part of one process: what it has written for all. */
 typedef struct SpillPart
 {
 	RunDirectory runs;

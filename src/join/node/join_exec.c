@@ -340,7 +340,7 @@ next_groups(SimilarityJoinState *state)
 	return state->scan.in_pair = true;
 }
 
-/* What a cache holds; where there are more, they stay where they are. */
+/* Rows that fit into a cache; more are not copied. */
 #define MAX_COPIED_ROWS	4096
 
 /*
@@ -520,7 +520,7 @@ next_pair(SimilarityJoinState *state)
 	}
 }
 
-/* What comes out of the join where no column is wanted, or for the current rows. */
+/* The output of the join for the current rows. */
 static inline TupleTableSlot *
 output(SimilarityJoinState *state)
 {
@@ -532,7 +532,7 @@ output(SimilarityJoinState *state)
 	return TTS_EMPTY(slot) ? ExecStoreVirtualTuple(slot) : slot;
 }
 
-/* What comes out of the join where rows pair; NULL if there is no more. */
+/* The next output of rows that pair; NULL if there is none. */
 static TupleTableSlot *
 next_matched(SimilarityJoinState *state)
 {
@@ -557,7 +557,7 @@ next_matched(SimilarityJoinState *state)
 	return NULL;
 }
 
-/* And where outer rows have found no match. */
+/* The next output of outer rows without a match. */
 static TupleTableSlot *
 next_unmatched(SimilarityJoinState *state)
 {

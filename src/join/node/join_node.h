@@ -70,7 +70,7 @@ typedef enum JoinPhase
 	JOIN_DONE,
 } JoinPhase;
 
-/* What the engine keeps of a row. */
+/* A row in the engine. */
 typedef struct JoinRow
 {
 	int64		value;			/* to be compared, see comparison.h */
@@ -80,7 +80,7 @@ typedef struct JoinRow
 StaticAssertDecl(offsetof(JoinRow, columns) == MAXALIGN(sizeof(int64)),
 				 "columns of a row are not aligned");
 
-/* What an outer row is compared by, of an inner row. */
+/* An inner row, with the value that outer rows are compared with. */
 typedef struct InnerRow
 {
 	const JoinRow *row;
@@ -127,7 +127,7 @@ typedef struct DrivingCondition
 								 * to be compared is an error */
 } DrivingCondition;
 
-/* What is evaluated on pairs of rows. */
+/* Conditions and output of pairs of rows. */
 typedef struct PairConditions
 {
 	Comparison	comparison;		/* of a column of each side */

@@ -68,7 +68,7 @@
 /* Or, where they are few, for each of the other side's to be compared. */
 #define COMPARED_OPERATIONS	1.0
 
-/* What is kept of a row besides its set, as a rule. */
+/* Bytes of a row besides its set and its columns. */
 #define ROW_BYTES	64
 
 /* Candidates for each pair of distinct sets that is found, by experience. */
@@ -215,7 +215,7 @@ expected_threshold(PlannerInfo *root, const NearCondition *near)
 	return DatumGetFloat8(threshold->constvalue);
 }
 
-/* What is known of the keys of sketches; NULL if the column has none as far as is known. */
+/* Statistics of the keys of sketches; NULL if the column has none. */
 static const NearNumbers *
 sketch_numbers(PlannerInfo *root, Expr *key, double threshold, NearStatistics *statistics)
 {
@@ -484,7 +484,7 @@ static const CustomPathMethods path_methods = {
 	.PlanCustomPath = similarity_join_plan,
 };
 
-/* What is offered for a pair of relations. */
+/* A pair of relations for which the join is offered. */
 typedef struct JoinOffer
 {
 	PlannerInfo *root;

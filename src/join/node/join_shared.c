@@ -55,7 +55,7 @@ part_number(void)
 
 /* Counters */
 
-/* What one process has. */
+/* The counters of one process. */
 typedef struct PartCounts
 {
 	bool		counted;		/* the rest is set */
@@ -128,7 +128,7 @@ add_part(SimilarityJoinState *state, const PartCounts *part)
 
 #define READ_BUFFER		(256 * 1024)
 
-/* What one process has contributed. */
+/* The part of one process. */
 typedef struct SharedPart
 {
 	bool		has_spec;		/* it has read a signature: */

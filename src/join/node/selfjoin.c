@@ -46,7 +46,7 @@ same_value(Node *outer, Index outer_relid, Node *inner, Index inner_relid)
 		equal(moved(outer, outer_relid, inner_relid), inner);
 }
 
-/* What a path is of: a table, a common table expression, a subquery. */
+/* The relation of a path: a table, a common table expression, a subquery. */
 static RangeTblEntry *
 path_relation(PlannerInfo *root, Path *path)
 {
