@@ -204,7 +204,7 @@ my @budgets = (
 	[ 3299, 3300, qw(lexicon) ],
 	[ 1594, 1600, qw(gin) ],
 	[ 9517, 9500, qw(index) ],
-	[ 8398, 8500, qw(join/engine) ],
+	[ 8396, 8500, qw(join/engine) ],
 	[ 3242, 3400, qw(join/algorithms join/classic) ],
 	[ 4290, 4300, qw(join/node) ],
 	[ 2200, 2200, qw(planner statistics) ],
@@ -229,7 +229,7 @@ foreach my $budget (@budgets)
 }
 is(join("\n", @over), '', 'every folder keeps its budget of lines');
 # The goals are 62,000 and 260.
-cmp_ok($total, '<=', 63349, 'the source keeps its budget of lines');
-cmp_ok(scalar keys %lines, '<=', 216, 'and of files');
+cmp_ok($total, '<=', 63019, 'the source keeps its budget of lines');
+cmp_ok(scalar keys %lines, '<=', 214, 'and of files');
 
 done_testing();
