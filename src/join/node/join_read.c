@@ -124,10 +124,7 @@ scan_of(PlanState *child)
 	return NULL;
 }
 
-/*
- * Prefetch the row that comes next, if it is about as long as this one: a self-join at 0.8 takes
- * 8 percent longer without.
- */
+/* Prefetch the next row, if it is about as long: without, a self-join takes 8 percent longer. */
 static void
 fetch_next_row(PlanState *child)
 {
