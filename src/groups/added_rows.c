@@ -363,11 +363,7 @@ near_duplicate_groups_add(PG_FUNCTION_ARGS)
 	begin_old(&added);
 	user_query_values(&added.query, added.store);
 	found = find_by_index(&added, get_func_namespace(fcinfo->flinfo->fn_oid));
-
-	/*
-	 * a row that is equal to a new one, but not known to be so, would say
-	 * nothing
-	 */
+	/* an equal row only helps if its set is known again */
 	if (found && row_sets_forgot(&added.rows))
 	{
 		row_sets_clear(&added.rows);

@@ -40,8 +40,17 @@ SELECT count(DISTINCT cluster) FROM near_duplicate_groups('TABLE templates', 0.8
 \echo mails at 0.6
 SELECT count(DISTINCT cluster) FROM near_duplicate_groups('TABLE mails', 0.6);
 SELECT count(DISTINCT cluster) FROM near_duplicate_groups('TABLE mails', 0.6, rule => 'connected');
-\echo in 4 MB: differ, one template, mails
+\echo in 4 MB: differ, one template, mails; the goal of temporary files is twice the signatures
 SET work_mem = '4MB';
 SELECT count(DISTINCT cluster) FROM near_duplicate_groups('TABLE differ', 0.8);
 SELECT count(DISTINCT cluster) FROM near_duplicate_groups('TABLE template', 0.8);
 SELECT count(DISTINCT cluster) FROM near_duplicate_groups('TABLE mails', 0.6, rule => 'connected');
+ALTER TABLE templates ADD PRIMARY KEY (id);
+SET hash_mem_multiplier = 1;
+SET enable_sort = off;
+SELECT pg_stat_force_next_flush();
+SELECT temp_bytes AS before FROM pg_stat_database WHERE datname = current_database() \gset
+SELECT count(*) FROM near_duplicate_groups('TABLE templates', 0.8);
+SELECT pg_stat_force_next_flush();
+SELECT round(((temp_bytes - :before) / (SELECT sum(pg_column_size(sig)) FROM templates))::numeric, 2) AS "temporary files, in signatures"
+FROM pg_stat_database WHERE datname = current_database();

@@ -209,7 +209,7 @@ my @budgets = (
 	[ 4290, 4300, qw(join/node) ],
 	[ 2200, 2200, qw(planner statistics) ],
 	[ 4292, 4400, qw(guard) ],
-	[ 3569, 3000, qw(groups) ],
+	[ 3253, 3000, qw(groups) ],
 	[ 4353, 4400, qw(passages) ],
 	[ 1276, 1400, qw(evaluation) ]);
 my (@over, $total);
@@ -229,7 +229,7 @@ foreach my $budget (@budgets)
 }
 is(join("\n", @over), '', 'every folder keeps its budget of lines');
 # The goals are 62,000 and 260.
-cmp_ok($total, '<=', 63019, 'the source keeps its budget of lines');
+cmp_ok($total, '<=', 62916, 'the source keeps its budget of lines');
 cmp_ok(scalar keys %lines, '<=', 214, 'and of files');
 
 done_testing();
