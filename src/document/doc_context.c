@@ -88,8 +88,8 @@ doc_context_get(FunctionCallInfo fcinfo, int analysis)
 }
 
 /*
- * The document context that is kept in that memory context for that call of an aggregate,
- * found by what frees it; or NULL.
+ * Return the document context of a call of an aggregate that a memory context holds,
+ * found by its callback; or NULL.
  */
 static DocContext *
 find_doc_context(MemoryContext context, const void *call)
@@ -105,8 +105,8 @@ find_doc_context(MemoryContext context, const void *call)
 }
 
 /*
- * An engine other than PostgreSQL's looks the function up in every row, in memory of the row;
- * PostgreSQL does once, in memory of the query.
+ * PostgreSQL looks the function up once, in memory of the query.  Other engines do in
+ * every row, in memory of the row.
  */
 static DocContext *
 get_of_aggregate(FunctionCallInfo fcinfo)
@@ -152,7 +152,7 @@ doc_context_of_aggregate(FunctionCallInfo fcinfo, const char *what, Reads reads)
 
 /* Preparing to read */
 
-/* Forgets what reads and all that it was made for. */
+/* Forget what reads and all that it was made for. */
 static void
 reset_doc_context(DocContext *doccxt)
 {
@@ -166,7 +166,7 @@ reset_doc_context(DocContext *doccxt)
 }
 
 /*
- * Refuses f('english', 'some text'), where f(document, analysis) is meant: the
+ * Refuse f('english', 'some text'), where f(document, analysis) is meant: the
  * arguments stand as for to_tsvector(), but without a type the first one is
  * the document.  To be called where an analysis is parsed.  A document that is
  * longer than a name is not fetched for that.
@@ -220,7 +220,7 @@ apply_k(Analysis *analysis, int k)
 }
 
 /*
- * Changes an analysis to the words that are to be read, alone or by sentences.
+ * Change an analysis to the words that are to be read, alone or by sentences.
  */
 static void
 use_words(DocContext *doccxt, Analysis *analysis, Reads reads)

@@ -113,7 +113,7 @@ doc_context_argument(const DocContext *doccxt, int n)
 	((doccxt)->has_k ? DOC_CONTEXT_GETARG_INT32(doccxt, n) : 0)
 
 /*
- * Prepares the document context for the call's analysis or configuration, and for
+ * Prepare the document context for the call's analysis or configuration, and for
  * shingles of size k, 0 for that of the analysis.  Raises what analysis_parse()
  * does; INVALID_PARAMETER_VALUE for an analysis in characters where words are
  * wanted, and for one that has another k.

@@ -216,7 +216,7 @@ extension_schema(void)
 	return schema;
 }
 
-/* Compares a component that the session is about to use; warns once. */
+/* Compare a component that the session is about to use; warn once. */
 static void
 check_component(int id)
 {

@@ -53,7 +53,7 @@ extern size_t select_rarest(const uint64 *hashes, const uint64 *begins,
 							size_t n, size_t count, uint64 *chosen);
 
 /*
- * Reads the consonants of all words of a document, which has been begun with
+ * Read the consonants of all words of a document, which has been begun with
  * a reader of words.  Returns their code points in palloc'd memory, as 64-bit
  * numbers.
  */

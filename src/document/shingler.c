@@ -73,7 +73,7 @@ shingles_of_3(const uint64 *units, size_t n, uint64 *shingles)
 	}
 }
 
-/* Puts `in` into n sorted numbers: it is carried up to where it belongs. */
+/* Put `in` into n sorted numbers: it is carried up to where it belongs. */
 static pg_attribute_always_inline void
 insert(uint64 *sorted, size_t n, uint64 in)
 {
@@ -87,7 +87,7 @@ insert(uint64 *sorted, size_t n, uint64 in)
 	sorted[n] = in;
 }
 
-/* Takes `out` out of k sorted numbers and puts `in` in. */
+/* Take `out` out of k sorted numbers and put `in` in. */
 static pg_attribute_always_inline void
 replace(uint64 *sorted, size_t k, uint64 out, uint64 in)
 {
@@ -349,7 +349,7 @@ require_fit(const Shingler *shingler)
 				 errhint("Cut the document into parts.")));
 }
 
-/* Sorts the set and frees it of repetitions. */
+/* Sort the set and drop repetitions. */
 static void
 make_distinct(Shingler *shingler)
 {
@@ -357,7 +357,7 @@ make_distinct(Shingler *shingler)
 	require_fit(shingler);
 }
 
-/* Makes room for n <= READ_AT_ONCE further shingles. */
+/* Make room for n <= READ_AT_ONCE further shingles. */
 static void
 make_room(Shingler *shingler, size_t n)
 {
@@ -423,7 +423,7 @@ shingler_set(Shingler *shingler, const char *doc, size_t len, size_t *n)
 	return shingler->shingles;
 }
 
-/* Drops repetitions and leaves the rest as it is, by a table of what is in. */
+/* Drop repetitions by a table of what is in; the rest stays in its order. */
 static void
 drop_repeated(Shingler *shingler)
 {

@@ -33,7 +33,7 @@ repeated_element(uint64 element, uint64 i)
 }
 
 /*
- * Sorts n elements and numbers those that are repeated, in place; their order
+ * Sort n elements and number those that are repeated, in place; their order
  * is none afterwards, and accidents apart they are distinct.
  */
 extern void number_repeats(uint64 *elements, size_t n);

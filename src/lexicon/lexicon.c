@@ -363,7 +363,7 @@ find_place(const Counts *counts, uint64 hash)
 }
 
 /*
- * Moves the words to a table of the given size, but drops those of a rank up
+ * Move the words to a table of the given size, but drop those of a rank up
  * to the limit; 0 drops none.
  */
 static void
@@ -396,7 +396,7 @@ rebuild(Counts *counts, size_t size, uint64 limit)
 	pfree(old);
 }
 
-/* Drops the rarer half of a table that may not get any larger. */
+/* Drop the rarer half of a table that may not get any larger. */
 static void
 drop_rare(Counts *counts)
 {

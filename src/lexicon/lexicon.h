@@ -125,13 +125,13 @@ spec_is_of_words(const SignatureSpec *spec)
 }
 
 /*
- * Turns the spec of any analysis into that of its words alone: unit word,
+ * Turn the spec of any analysis into that of its words alone: unit word,
  * order keep, k = 1.  That of a configuration must have k = 1 already.
  */
 extern void spec_of_words(SignatureSpec *spec);
 
 /*
- * Raises DATATYPE_MISMATCH, naming both, unless the words of a spec are
+ * Raise DATATYPE_MISMATCH, naming both, unless the words of a spec are
  * those of the lexicon.
  */
 extern void lexicon_require_spec(const Lexicon *lexicon,

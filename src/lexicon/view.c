@@ -19,7 +19,7 @@
 #include "base/interrupts.h"
 #include "lexicon/view.h"
 
-/* Fills in where the entries of each bucket begin. */
+/* Fill in where the entries of each bucket begin. */
 static void
 fill_starts(LexiconView *view)
 {

@@ -276,7 +276,7 @@ weighting_parse(const text *name, Weighting *weighting)
 #define BAG_SIZE		256		/* places of a new table; a power of 2 */
 #define BAG_KEEP		16384	/* a larger table is not kept */
 
-/* Gives the bag a table of the given size, twice the room for words. */
+/* Give the bag a table of the given size, twice the room for words. */
 static void
 allocate(Bag *bag, size_t size)
 {

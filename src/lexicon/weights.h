@@ -86,16 +86,16 @@ typedef struct Bag
 	DocumentStats stats;
 } Bag;
 
-/* Makes an empty bag in the current memory context. */
+/* Make an empty bag in the current memory context. */
 extern Bag *bag_create(void);
 
 /* Empty the bag, and free the memory of a large document. */
 extern void bag_clear(Bag *bag);
 
-/* Adds n words; raises PROGRAM_LIMIT_EXCEEDED beyond 2^32 - 1 different ones. */
+/* Add n words; raises PROGRAM_LIMIT_EXCEEDED beyond 2^32 - 1 different ones. */
 extern void bag_add(Bag *bag, const uint64 *hashes, size_t n);
 
-/* Fills the bag with the document, or sentence, that the reader has begun. */
+/* Fill the bag with the document, or sentence, that the reader has begun. */
 extern void bag_read(Bag *bag, Reader *reader);
 
 /* The word of a hash, or NULL. */

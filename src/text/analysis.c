@@ -122,7 +122,7 @@ shown(const char *word)
 	return psprintf("%.*s...", (int) len, word);
 }
 
-/* Marks a slot as filled by word; false (a soft error) if it was before. */
+/* Mark a slot as filled by word; false (a soft error) if it was before. */
 static bool
 fill_slot(Parser *parser, Slot slot, const char *word)
 {
@@ -144,7 +144,7 @@ fill_slot(Parser *parser, Slot slot, const char *word)
 			 errdetail("The two contradict each other.")));
 }
 
-/* Finds the value of a choice; -1 (a soft error) if it is none of them. */
+/* Find the value of a choice; -1 (a soft error) if it is none of them. */
 static int
 parse_choice(Parser *parser, const Setting *setting, const char *value)
 {
@@ -403,7 +403,7 @@ parse_word(Parser *parser, const char *word)
 	return fill_slot(parser, SLOT_LANGUAGE, word);
 }
 
-/* Checks that concern several words. */
+/* Check what concerns several words. */
 static bool
 check_together(Parser *parser)
 {
@@ -552,7 +552,7 @@ analysis_hash(const SignatureSpec *spec, uint32 *hash)
 }
 
 /*
- * Appends a name, in quotes unless it is one of small letters, digits and
+ * Append a name, in quotes unless it is one of small letters, digits and
  * underscores.  SQL's own function for that quotes keywords, too, of which each version
  * has others, and all names if a setting says so.
  */

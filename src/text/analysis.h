@@ -32,7 +32,7 @@ typedef struct Analysis
 } Analysis;
 
 /*
- * Parses an analysis text of len bytes.  The result is palloc'd in the
+ * Parse an analysis text of len bytes.  The result is palloc'd in the
  * current context.  Raises INVALID_PARAMETER_VALUE, naming the word at fault
  * and what may stand in its place; with an ErrorSaveContext as escontext
  * (PostgreSQL 16 and later, ereturn() of compat.h) it returns NULL instead.
@@ -46,7 +46,7 @@ extern Analysis *analysis_parse(const char *text, size_t len, Node *escontext);
 extern bool analysis_knows_word(const char *word, size_t len);
 
 /*
- * Sets k and computes the analysis hash again.  Raises
+ * Set k and compute the analysis hash again.  Raises
  * INVALID_PARAMETER_VALUE if k is out of 1 .. MAX_SHINGLE_SIZE.
  */
 extern void analysis_set_k(Analysis *analysis, int k);
@@ -58,7 +58,7 @@ extern void analysis_set_k(Analysis *analysis, int k);
 extern Analysis *analysis_of_config(Oid config);
 
 /*
- * Appends the canonical text of a spec: "k=3", "english stop k=3",
+ * Append the canonical text of a spec: "k=3", "english stop k=3",
  * "config=1a2b3c4d k=3" (a configuration is known by hash only).  Empty for
  * METHOD_FEATURES.
  */
@@ -77,9 +77,7 @@ extern bool analysis_hash(const SignatureSpec *spec, uint32 *hash);
  */
 extern void analysis_rehash(SignatureSpec *spec);
 
-/*
- * How the text is read, as words that follow the canonical text: "", " html", " hyphens=join" or both.
- */
+/* Return how the text is read, as words that follow the canonical text: " html". */
 extern const char *analysis_reading(uint8 reading);
 
 /* The language of a number as it stands in a header, or NULL. */

@@ -110,8 +110,8 @@ map_bytes(const unsigned char *text, char *folded, uint64 *word,
 #endif
 
 /*
- * Marks the letter before each hyphen that has white space behind it, or the
- * end of the chunk.  hyphens are those behind a word, of the 64 bytes at `at`.
+ * Mark the letter before each hyphen that has white space after it, or the
+ * end of the chunk.  hyphens are those after a word, of the 64 bytes at `at`.
  * A hyphen that begins the chunk needs no mark: the run before it went to the
  * end of its chunk, and so is no run of ASCII.
  */

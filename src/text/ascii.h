@@ -20,7 +20,7 @@ typedef struct AsciiIndex
 } AsciiIndex;
 
 /*
- * Indexes a text, or the first ASCII_CHUNK bytes of it.  With dotless, I is
+ * Index a text, or the first ASCII_CHUNK bytes of it.  With dotless, I is
  * taken for a byte that is not ASCII; with divided, so is a letter before a
  * hyphen that may end a line.
  */

@@ -5,9 +5,9 @@
  *
  * Versions of libraries say little: a new ICU leaves nearly all texts as they
  * were, and libstemmer has no version at run time.  So each component is identified
- * by a hash of its results for a sample.  A stemmer's sample is words formed of all endings in its tables
- * (data/stemmer_endings.inc), random letters before and between them, so that any rule that
- * changes shows; the random numbers are always the same.
+ * by a hash of its results for a sample.  A stemmer's sample is words formed of all
+ * endings in its tables (data/stemmer_endings.inc), with random letters before and
+ * between them, always the same, so that any rule that changes shows.
  */
 #include "postgres.h"
 
@@ -76,7 +76,7 @@ add_hash(uint64 *hash, const void *bytes, size_t len)
 }
 
 /*
- * Hashes the classes of all characters below U+3100 and of the compatibility blocks
+ * Hash the classes of all characters below U+3100 and of the compatibility blocks
  * that Unicode had when neardup began.  Newer characters are new scripts and symbols,
  * which no older text has.
  */
@@ -208,7 +208,7 @@ put_letters(StringInfo word, Endings *endings, int n)
 
 #define SAMPLE_WORDS	2000	/* of a language, about */
 
-/* Forms the word of that number with an ending: by itself, behind another one, or letters. */
+/* Form word `number` of an ending: by itself, after another one, or after letters. */
 static void
 form_word(StringInfo word, Endings *endings, const char *ending, int number)
 {

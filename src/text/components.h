@@ -50,7 +50,7 @@ extern void (*component_first_used) (int id);
 
 extern bool component_used[NUM_COMPONENTS];
 
-/* Notes that a component is about to be used. */
+/* Note that a component is about to be used. */
 static inline void
 component_use(int id)
 {

@@ -9,9 +9,9 @@
  * table.
  *
  * Most code points fold to one code point, no matter what stands before them.
- * What stands after them can still change the result: a combining mark makes
- * another letter of them.  A code point for which normalisation has no
- * boundary before it is therefore never simple: the caller must fold it together with all that precedes it from the last boundary on.
+ * What follows them can still change the result: a combining mark makes another
+ * letter of them.  So a code point without a normalisation boundary before it is never
+ * simple: the caller folds it with all that precedes it from the last boundary on.
  */
 #include "postgres.h"
 
@@ -86,7 +86,7 @@ vanishes(UChar32 c)
 }
 
 /*
- * Appends c to the n units of dest, as Turkish has it: I is the capital of
+ * Append c to the n units of dest, as Turkish has it: I is the capital of
  * dotless i, and capital dotted I, which may be written as I and a dot above,
  * is that of i.
  */
@@ -301,7 +301,7 @@ after_folding(LetterRules rules, UChar32 c)
 	}
 }
 
-/* Makes nikhahit and aa one letter again, as writers have it. */
+/* Make nikhahit and aa one letter again, as writers have it. */
 static bool
 join_aa(FoldedText *text, UChar32 c)
 {

@@ -82,7 +82,7 @@ extern Letter *letter_pages[NUM_RULES][LETTER_TABLE_END >> 8];
 /* Load ICU's normalizers for the other functions.  Raises an error if ICU cannot. */
 extern void letters_init(void);
 
-/* Asks ICU what a code point is. */
+/* Ask ICU what a code point is. */
 extern Letter letter_classify(LetterRules rules, UChar32 c);
 
 /* The same, and remembers it for the life of the backend. */
@@ -189,7 +189,7 @@ extern const char *const word_script_names[NUM_WORD_SCRIPTS];
 extern bool word_is_of_script(WordScript script, const char *word,
 							  size_t len);
 
-/* Raises EXTERNAL_ROUTINE_EXCEPTION if ICU could not do what it was asked for. */
+/* Raise EXTERNAL_ROUTINE_EXCEPTION if ICU could not do what it was asked for. */
 static inline void
 icu_require(UErrorCode status, const char *what)
 {

@@ -61,7 +61,7 @@ configured_create(Oid config)
 	return configured;
 }
 
-/* Begins a text of len bytes of UTF-8, which must stay in place. */
+/* Begin a text of len bytes of UTF-8, which must stay in place. */
 static void
 configured_begin(Configured *configured, const char *doc, size_t len)
 {
@@ -137,7 +137,7 @@ sum_forms(Configured *configured, const ParsedText *parsed)
 	}
 }
 
-/* Reads the words of the next block; false at the end of the document. */
+/* Read the words of the next block; false at the end of the document. */
 static bool
 parse_block(Configured *configured)
 {

@@ -20,19 +20,19 @@ typedef struct Reader Reader;
 #define READ_AT_ONCE	1024
 
 /*
- * Makes a reader in the current memory context, which frees, on error too,
+ * Make a reader in the current memory context, which frees, on error too,
  * what ICU and libstemmer have allocated for it.
  */
 extern Reader *reader_create(const Analysis *analysis);
 
 /*
- * Begins a document: len bytes of valid UTF-8, which must stay in place until
+ * Begin a document: len bytes of valid UTF-8, which must stay in place until
  * the last unit is read.
  */
 extern void reader_begin(Reader *reader, const char *doc, size_t len);
 
 /*
- * Reads the hashes of up to max further units (max >= 1) and returns how many
+ * Read the hashes of up to max further units (max >= 1) and returns how many
  * there were; 0 at the end of the document.  Answers a cancel.
  */
 extern size_t reader_read(Reader *reader, uint64 *hashes, size_t max);
@@ -74,7 +74,7 @@ extern bool reader_next_sentence(Reader *reader);
 extern size_t reader_read_words(Reader *reader, uint64 *hashes, size_t max);
 
 /*
- * Reads one word as text (words only): its folded, stemmed bytes, valid until
+ * Read one word as text (words only): its folded, stemmed bytes, valid until
  * the next call, and its hash.  False at the end.  Not to be mixed with
  * reader_read in one document.
  */

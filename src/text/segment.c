@@ -92,7 +92,7 @@ find_stretch(Segmenter *segmenter, const char *run, size_t start, size_t len,
 	return i;
 }
 
-/* Copies a stretch of one script, of len bytes, a space behind each word. */
+/* Copy a stretch of one script, of len bytes, a space after each word. */
 static size_t
 split_stretch(Segmenter *segmenter, const char *str, size_t len, char *dest)
 {

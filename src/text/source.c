@@ -6,7 +6,7 @@
  * Without markup the blocks are the document, cut into pieces.  With markup
  * they are the stretches between tags, and what entities stand for; nothing
  * is copied but these.  A tag that only dresses characters (<b>, <a>, <span>)
- * leaves no trace, so that a word may go on behind it; any other leaves an
+ * leaves no trace, so that a word may go on after it; any other leaves an
  * empty line, which ends word, line and sentence, and <br> a line end.
  *
  * The rules are those by which browsers read, cut down: < begins a tag only
@@ -97,7 +97,7 @@ trace_of_tag(const char *name)
 	return "\n\n";
 }
 
-/* Behind the next occurrence of c, or the end. */
+/* The place after the next occurrence of c, or the end. */
 static const char *
 behind(const char *p, const char *end, char c)
 {
@@ -105,7 +105,7 @@ behind(const char *p, const char *end, char c)
 	return p == NULL ? end : p + 1;
 }
 
-/* Behind the comment that begins at p, with <!--. */
+/* The place after the comment that begins at p, with <!--. */
 static const char *
 skip_comment(const char *p, const char *end)
 {
@@ -128,8 +128,8 @@ skip_comment(const char *p, const char *end)
 }
 
 /*
- * Behind the tag whose attributes begin at p.  A quote counts only where a
- * value begins, behind an equals sign.
+ * The place after the tag whose attributes begin at p.  A quote counts only where a
+ * value begins, after an equals sign.
  */
 static const char *
 skip_attributes(const char *p, const char *end)
@@ -198,8 +198,8 @@ skip_tag(const char *p, const char *name, const char *end, const char **trace)
 }
 
 /*
- * Behind the markup at p, which is a <, or NULL if that < is text.  *trace is
- * what the markup leaves behind, or NULL.
+ * The place after the markup at p, which is a <, or NULL if that < is text.  *trace is
+ * what the markup leaves, or NULL.
  */
 static const char *
 skip_markup(const char *p, const char *end, const char **trace)
@@ -235,7 +235,7 @@ find_section_end(const char *p, const char *end)
 }
 
 /*
- * Behind what opens a CDATA section, if that is where the source stands, or
+ * The place after what opens a CDATA section, if that is where the source stands, or
  * NULL.  There are none within another.
  */
 static const char *
@@ -252,7 +252,7 @@ open_section(TextSource *source)
 	return source->at + len;
 }
 
-/* Behind the markup at which the source stands, as skip_markup() says. */
+/* The place after the markup at which the source stands, as skip_markup() says. */
 static const char *
 source_skip_markup(TextSource *source, const char **trace)
 {
@@ -347,7 +347,7 @@ digit_value(char c, int base)
 	return -1;
 }
 
-/* Behind the numeric reference at p, with &#, or NULL if it is none. */
+/* The place after the numeric reference at p, with &#, or NULL if it is none. */
 static const char *
 skip_numeric(const char *p, const char *end, uint32 *code)
 {
@@ -374,7 +374,7 @@ skip_numeric(const char *p, const char *end, uint32 *code)
 }
 
 /*
- * Behind the entity at p, which is an &, or NULL if that & is text.  A name
+ * The place after the entity at p, which is an &, or NULL if that & is text.  A name
  * that may stand without a semicolon ends wherever it ends: the longest one
  * with which the letters begin is meant.
  */
@@ -507,7 +507,7 @@ source_next(void *arg, const char **text, size_t *len)
  * Sentences are found in a window, whose text is gathered from the source.
  * Where a sentence ends can depend on what follows ("etc. 12 more"), but never
  * on what follows the end of the next sentence.  So a sentence is certain as
- * soon as the one behind it has an end in the window, too, and the window is
+ * soon as the one after it has an end in the window, too, and the window is
  * moved on when that is not so.  A sentence that is longer than the window is
  * cut.
  */
@@ -585,7 +585,7 @@ sentences_begin(Sentences *sentences, TextSource *source)
 	sentences->empty_line = false;
 }
 
-/* Makes sure that at least a byte of the source is at hand. */
+/* Make sure that at least a byte of the source is at hand. */
 static bool
 sentences_refill(Sentences *sentences)
 {
@@ -639,7 +639,7 @@ next_line(Sentences *sentences)
 /* Sentences */
 
 /*
- * Copies n bytes into the window.  Of line ends, only the newline of an empty
+ * Copy n bytes into the window.  Of line ends, only the newline of an empty
  * line stays; the others become white space that ends no sentence.
  */
 static void
@@ -667,7 +667,7 @@ gather(Sentences *sentences, const char *text, size_t n)
 	sentences->length += n;
 }
 
-/* Drops what has been read from the window and fills it up. */
+/* Drop what has been read from the window and fill it up. */
 static void
 move_window(Sentences *sentences)
 {
@@ -709,7 +709,7 @@ move_window(Sentences *sentences)
 }
 
 /*
- * Moves to the sentence that ends at ahead.  False if a fuller window might move
+ * Move to the sentence that ends at ahead.  False if a fuller window might move
  * that end; final says that no fuller window exists.
  */
 static bool

@@ -27,7 +27,7 @@ typedef struct TextSource
 	char		decoded[8];		/* an entity's character */
 } TextSource;
 
-/* Begins a document of len bytes, which must stay in place. */
+/* Begin a document of len bytes, which must stay in place. */
 extern void source_begin(TextSource *source, const char *doc, size_t len,
 						 bool markup);
 
@@ -39,7 +39,7 @@ extern void source_begin(TextSource *source, const char *doc, size_t len,
 extern bool source_next(void *arg, const char **text, size_t *len);
 
 /*
- * The last position in text at or before limit, but behind its start, that
+ * The last position in text at or before limit, but after its start, that
  * cuts no UTF-8 character.
  */
 extern const char *utf8_cut(const char *text, const char *limit);
@@ -47,12 +47,12 @@ extern const char *utf8_cut(const char *text, const char *limit);
 typedef struct Sentences Sentences;
 
 /*
- * Makes what cuts documents into sentences, or into lines, in the current
+ * Make what cuts documents into sentences, or into lines, in the current
  * memory context, which frees ICU's part, too.
  */
 extern Sentences *sentences_create(bool lines);
 
-/* Begins a document, which the source gives. */
+/* Begin a document, which the source gives. */
 extern void sentences_begin(Sentences *sentences, TextSource *source);
 
 /* Goes on to the next line or sentence; false if there is none. */

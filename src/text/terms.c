@@ -222,7 +222,7 @@ is_filtered(const Terms *terms, const char *word, size_t len)
 
 #define FILTERS_BY_FORM	(FILTER_DIGITS | 0xffffff00)
 
-/* Makes the term of a word that is not in the cache; false if it is left out. */
+/* Make the term of a word that is not in the cache; false if it is left out. */
 static bool
 make_term(Terms *terms, const char **word, size_t *len, uint64 *hash)
 {

@@ -14,7 +14,7 @@ typedef struct Terms Terms;
 extern LetterRules rules_of_spec(const SignatureSpec *spec);
 
 /*
- * Makes what an analysis needs, in the current memory context, which frees
+ * Make what an analysis needs, in the current memory context, which frees
  * libstemmer's part, too.  Raises FEATURE_NOT_SUPPORTED where libstemmer does
  * not know the language.
  */

@@ -203,7 +203,7 @@ place_of(const WordScanner *scanner, const unsigned char *p)
 		scanner->track.source->doc;
 }
 
-/* The same for a place behind something. */
+/* The same for a place after something. */
 static inline uint32
 place_behind(const WordScanner *scanner, const unsigned char *p)
 {
@@ -261,7 +261,7 @@ span_of_part(const WordScanner *scanner, uint32 start, uint32 stop)
 
 /* The run */
 
-/* Has ICU fold the segment, if that is still to be done. */
+/* Have ICU fold the segment, if that is still to be done. */
 static void
 fold_segment(WordScanner *scanner)
 {
@@ -284,7 +284,7 @@ begin_segment(WordScanner *scanner, UChar32 c)
 		note_place(scanner, scanner->folded.nbytes, scanner->track.here);
 }
 
-/* Takes c into the segment, whose folded form is void with that. */
+/* Take c into the segment, whose folded form is void with that. */
 static void
 extend_segment(WordScanner *scanner, UChar32 c)
 {
@@ -299,7 +299,7 @@ extend_segment(WordScanner *scanner, UChar32 c)
 	}
 }
 
-/* Takes a letter, mark or number into the run. */
+/* Take a letter, mark or number into the run. */
 static inline void
 add_letter(WordScanner *scanner, UChar32 c, Letter letter)
 {
@@ -321,7 +321,7 @@ add_letter(WordScanner *scanner, UChar32 c, Letter letter)
 		begin_segment(scanner, c);
 	if (LETTER_CLASS(letter) == LETTER_AA)
 	{
-		/* simple but behind a nikhahit; and that cannot begin a word */
+		/* simple but after a nikhahit; and that cannot begin a word */
 		size_t		i = scanner->folded.nbytes;
 		UChar32		last = 0;
 
@@ -357,7 +357,7 @@ add_apostrophe(WordScanner *scanner)
 	folded_put(&scanner->folded, '\'');
 }
 
-/* Gets a further block; false at the end of the text. */
+/* Get a further block; false at the end of the text. */
 static bool
 refill(WordScanner *scanner)
 {
@@ -426,7 +426,7 @@ two_capitals(WordScanner *scanner)
 
 /*
  * Whether a separator may stand within a divided word: a divider, or white
- * space behind one.
+ * space after one.
  */
 static bool
 may_divide(WordScanner *scanner, UChar32 c)
@@ -459,8 +459,8 @@ may_divide(WordScanner *scanner, UChar32 c)
 }
 
 /*
- * Whether what stands behind the run belongs to it, as this letter follows.
- * Behind a hyphen, a number or a capital letter begins a part of its own,
+ * Whether what follows the run belongs to it, given the next letter.
+ * After a hyphen, a number or a capital letter begins a part of its own,
  * unless all around it are capitals.
  */
 static bool
@@ -487,7 +487,7 @@ joins(WordScanner *scanner, UChar32 c, Letter letter)
 }
 
 /*
- * Whether the run ends before this letter: because of what stands behind the
+ * Whether the run ends before this letter: because of what follows the
  * run, or of the run's length.
  */
 static inline bool
@@ -509,7 +509,7 @@ ends_before(WordScanner *scanner, UChar32 c, Letter letter)
 /* The next step of next_run(). */
 typedef enum Step
 {
-	STEP_ON,					/* go on behind the code point */
+	STEP_ON,					/* go on after the code point */
 	STEP_END,					/* the run has ended before it */
 	STEP_LAST,					/* the run has ended with it */
 } Step;
@@ -562,7 +562,7 @@ take(WordScanner *scanner, UChar32 c, Letter letter)
 									LETTER_IS_BOUNDARY)
 
 /*
- * Reads on over letters of two bytes that are simple, and stand for others of
+ * Read on over letters of two bytes that are simple, and stand for others of
  * two bytes, as those of Cyrillic and Greek.  It does what take() does with
  * each, in a short loop.
  */
@@ -647,7 +647,7 @@ next_run(WordScanner *scanner)
 	return scanner->run.nletters > 0;
 }
 
-/* Splits a run that holds several words. */
+/* Split a run that holds several words. */
 static void
 split_run(WordScanner *scanner)
 {
@@ -673,7 +673,7 @@ split_run(WordScanner *scanner)
 
 /* ASCII */
 
-/* Indexes the next chunk of the block, or of the next one; false at the end. */
+/* Index the next chunk of the block, or of the next one; false at the end. */
 static bool
 next_chunk(WordScanner *scanner)
 {
@@ -748,8 +748,8 @@ span_in_chunk(const WordScanner *scanner, int start, int stop)
 }
 
 /*
- * The hashes of up to max runs behind the one last read, if the chunk is all
- * ASCII, except one that may go on behind the chunk.
+ * The hashes of up to max runs after the one last read, if the chunk is all
+ * ASCII, except one that may go on after the chunk.
  */
 static inline size_t
 hash_further_runs(WordScanner *scanner, uint64 *hashes, WordSpan *spans,
@@ -797,7 +797,7 @@ words_hash_ascii(WordScanner *scanner, uint64 *hashes, WordSpan *spans,
 }
 
 /*
- * Finds where the next word of a run that holds several stands, of len bytes:
+ * Find where the next word of a run that holds several stands, of len bytes:
  * the run has the same words as its pieces, but fewer spaces between them.
  */
 static void

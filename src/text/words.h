@@ -8,7 +8,7 @@
 #include "text/letters.h"
 #include "text/source.h"
 
-/* Where a word stands: bytes of the document, the end being behind it. */
+/* Where a word stands: bytes of the document, the end being after it. */
 typedef struct WordSpan
 {
 	uint32		start;
@@ -18,7 +18,7 @@ typedef struct WordSpan
 typedef struct WordScanner WordScanner;
 
 /*
- * Gives a scanner the next block of UTF-8, in which no character is cut; the
+ * Give a scanner the next block of UTF-8, in which no character is cut; the
  * block stays in place until the next call.  False at the end.
  */
 typedef bool (*MoreText) (void *arg, const char **text, size_t *len);
@@ -31,10 +31,10 @@ typedef bool (*MoreText) (void *arg, const char **text, size_t *len);
 #define WORDS_SEGMENT	1
 #define WORDS_JOIN		2
 
-/* Makes a scanner in the current memory context; flags are WORDS_... */
+/* Make a scanner in the current memory context; flags are WORDS_... */
 extern WordScanner *words_create(LetterRules rules, int flags);
 
-/* Begins a text. */
+/* Begin a text. */
 extern void words_begin(WordScanner *scanner, MoreText more, void *arg);
 
 /*
@@ -82,7 +82,7 @@ typedef struct Segmenter Segmenter;
 extern Segmenter *segmenter_create(LetterRules rules);
 
 /*
- * Copies a folded run of len bytes to dest, a space between any two words
+ * Copy a folded run of len bytes to dest, a space between any two words
  * that it holds; dest has room for 2 * len bytes.  Returns the length.
  */
 extern size_t segmenter_split(Segmenter *segmenter, const char *run,

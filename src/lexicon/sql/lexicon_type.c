@@ -320,7 +320,7 @@ subtract(uint64 a, uint64 b, uint64 error)
 }
 
 /*
- * Sets right what errors make impossible; false if no documents are left.  Of a
+ * Set right what errors make impossible; false if no documents are left.  Of a
  * word neither number may be dropped because the other one is 0: then it would be
  * off by more than its error.
  */

@@ -207,7 +207,7 @@ choose_thresholds(WordSet *set, double allowed)
 
 /* Dropping words */
 
-/* Adds a word's documents to the counts of covers, or takes them away. */
+/* Add a word's documents to the counts of covers, or subtract them. */
 static void
 cover(WordSet *set, const DescriptiveWord *word, int by)
 {
