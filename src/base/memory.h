@@ -5,6 +5,8 @@
 #ifndef NEARDUP_MEMORY_H
 #define NEARDUP_MEMORY_H
 
+#include "utils/memutils.h"
+
 /*
  * Return the array, palloc'd or NULL, with room for `wanted` elements of `width`
  * bytes, and set *room to the number of elements that fit.  If it has to grow, its size
@@ -31,8 +33,6 @@ fetch_before(const void *place, Size bytes)
 }
 
 #ifdef NEARDUP_TESTING
-
-#include "utils/memutils.h"
 
 /* the maximum since a test set it to 0 */
 extern size_t memory_peak;
