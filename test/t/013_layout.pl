@@ -150,10 +150,6 @@ foreach my $path (grep { /\.c$/ } keys %code)
 %state = ();
 @circles = ();
 visit($_) foreach sort keys %includes;
-# Not yet undone
-my %known = map { $_ => 1 } (
-	'index/pass.c > index/search_pending.c',
-	'index/pass.c > index/search_segment.c');
 foreach my $circle (@circles)
 {
 	my @way = split / > /, $circle;
@@ -161,7 +157,7 @@ foreach my $circle (@circles)
 
 	$circle = join(' > ', @way[ $first .. $#way - 1 ]);
 }
-is(join("\n", grep { not $known{$_} } @circles),
+is(join("\n", @circles),
 	'', 'no circle of calls within a folder');
 
 my (@wide, @long);
@@ -186,32 +182,30 @@ foreach my $path (sort keys %code)
 		push @long, "$path: $name" if ($parameters =~ tr/,//) > 6;
 	}
 }
-%known = map { $_ => 1 } (
-);
-is(join("\n", grep { not $known{$_} } @wide),
+is(join("\n", @wide),
 	'', 'no struct of more than 30 fields');
-is(join("\n", grep { not $known{$_} } @long),
+is(join("\n", @long),
 	'', 'no function of more than 7 parameters');
 
 # Lines that folders may have, with those below them.  The second number is the
 # goal: the first goes down to it, never up.
 my @budgets = (
-	[ 1549, 1600, qw(base) ],
+	[ 1600, 1600, qw(base) ],
 	[ 5100, 5100, qw(text) ],
-	[ 3408, 3800, qw(signature) ],
-	[ 2298, 2300, qw(document) ],
-	[ 4778, 4900, qw(methods) ],
-	[ 3299, 3300, qw(lexicon) ],
-	[ 1594, 1600, qw(gin) ],
+	[ 3800, 3800, qw(signature) ],
+	[ 2300, 2300, qw(document) ],
+	[ 4900, 4900, qw(methods) ],
+	[ 3300, 3300, qw(lexicon) ],
+	[ 1600, 1600, qw(gin) ],
 	[ 9517, 9500, qw(index) ],
-	[ 8396, 8500, qw(join/engine) ],
-	[ 3242, 3400, qw(join/algorithms join/classic) ],
-	[ 4290, 4300, qw(join/node) ],
+	[ 8500, 8500, qw(join/engine) ],
+	[ 3400, 3400, qw(join/algorithms join/classic) ],
+	[ 4300, 4300, qw(join/node) ],
 	[ 2200, 2200, qw(planner statistics) ],
-	[ 4292, 4400, qw(guard) ],
+	[ 4400, 4400, qw(guard) ],
 	[ 3253, 3000, qw(groups) ],
-	[ 4353, 4400, qw(passages) ],
-	[ 1276, 1400, qw(evaluation) ]);
+	[ 4400, 4400, qw(passages) ],
+	[ 1400, 1400, qw(evaluation) ]);
 my (@over, $total);
 my %lines = map { $_ => slurp("src/$_") =~ tr/\n// } keys %code;
 $total += $_ foreach values %lines;
@@ -229,7 +223,7 @@ foreach my $budget (@budgets)
 }
 is(join("\n", @over), '', 'every folder keeps its budget of lines');
 # The goals are 62,000 and 260.
-cmp_ok($total, '<=', 62916, 'the source keeps its budget of lines');
+cmp_ok($total, '<=', 62914, 'the source keeps its budget of lines');
 cmp_ok(scalar keys %lines, '<=', 214, 'and of files');
 
 done_testing();
