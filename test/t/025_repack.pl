@@ -62,7 +62,7 @@ $node->safe_psql('postgres', 'REPACK docs USING INDEX docs_pkey');
 check('REPACK USING INDEX', 500);
 
 # New rows, near-duplicates that are refused, changed and deleted rows
-my $script = "$PostgreSQL::Test::Utils::tmp_check/write.sql";
+my $script = "$PostgreSQL::Test::Utils::tmp_check/repack.sql";
 append_to_file($script, q{
 INSERT INTO docs (id, body) VALUES (nextval('number'), doc(currval('number')::int * 4));
 INSERT INTO docs (id, body) VALUES (-nextval('number'), doc(currval('number')::int / 2 * 4));
