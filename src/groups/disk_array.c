@@ -203,7 +203,7 @@ links_root(DiskArray *links, uint32 i)
 		uint32		next = links_get(links, i);
 		uint32		after;
 
-		Assert(next <= i);
+		Assert(next < links->n);
 		if (next == i)
 			return i;
 		after = links_get(links, next);

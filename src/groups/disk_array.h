@@ -56,8 +56,8 @@ disk_array_set(DiskArray *array, uint64 i, const void *element, size_t width)
 }
 
 /*
- * Links: uint32 numbers of elements of the same array, each of itself or of one before
- * it.  They make trees, whose roots are the first elements of their components.
+ * Links: uint32 numbers of elements of the same array.  They make trees, whose roots link
+ * to themselves.  The root of a tree that links_unite() makes is its first element.
  */
 extern void links_begin(DiskArray *links, size_t memory);
 extern void links_add(DiskArray *links);
