@@ -46,21 +46,15 @@
 /* More than any plan costs */
 #define NEVER				1e100
 
-/* True if the index is on signatures, not on values that contain one. */
-static bool
-is_of_signatures(const IndexOptInfo *index)
-{
-	return !OidIsValid(get_opfamily_proc(index->opfamily[0], index->opcintype[0],
-										 index->opcintype[0], SIGNATURE_PROC));
-}
-
 /* The statistics of the indexed column, if there are any. */
 static bool
 column_statistics(PlannerInfo *root, const IndexOptInfo *index, NearStatistics *statistics)
 {
 	const TargetEntry *column = linitial_node(TargetEntry, index->indextlist);
 
-	return is_of_signatures(index) &&
+	/* An index on values that contain a signature has none. */
+	return !OidIsValid(get_opfamily_proc(index->opfamily[0], index->opcintype[0],
+										 index->opcintype[0], SIGNATURE_PROC)) &&
 		near_statistics_of(root, (Node *) column->expr, index->rel->relid, statistics);
 }
 

@@ -92,12 +92,6 @@ current_row(const MergeInput *input)
 	return (ForwardEntry *) PageGetContents(input->page) + input->place;
 }
 
-static inline uint64
-current_order(const MergeInput *input)
-{
-	return forward_order(current_row(input));
-}
-
 /* The input whose row comes next, or NULL at the end. */
 static MergeInput *
 next_input(MergeInput *inputs, uint32 n)
@@ -111,7 +105,7 @@ next_input(MergeInput *inputs, uint32 n)
 
 		if (inputs[i].row == inputs[i].segment->nrows)
 			continue;
-		order = current_order(&inputs[i]);
+		order = forward_order(current_row(&inputs[i]));
 		if (next == NULL || order < least)
 		{
 			next = &inputs[i];

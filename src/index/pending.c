@@ -292,15 +292,6 @@ relieve(Relation index, bool full)
 	merge_unlock(index);
 }
 
-/* Flush a row that fits on no pending page, together with the pending rows. */
-static void
-insert_large(Relation index, const IndexedRow *row)
-{
-	merge_lock(index);
-	segments_merge_some(index, flush(index, row));
-	merge_unlock(index);
-}
-
 void
 pending_insert(Relation index, const IndexedRow *row)
 {
@@ -311,7 +302,10 @@ pending_insert(Relation index, const IndexedRow *row)
 	Assert(ItemPointerIsValid(&row->tid));
 	if (PENDING_BYTES(row->nkeys) > PAGE_ROOM)
 	{
-		insert_large(index, row);
+		/* It fits on no page: flush it together with the pending rows. */
+		merge_lock(index);
+		segments_merge_some(index, flush(index, row));
+		merge_unlock(index);
 		return;
 	}
 	metabuffer = ReadBuffer(index, META_BLOCK);

@@ -197,7 +197,7 @@ my @budgets = (
 	[ 4900, 4900, qw(methods) ],
 	[ 3300, 3300, qw(lexicon) ],
 	[ 1600, 1600, qw(gin) ],
-	[ 9517, 9500, qw(index) ],
+	[ 9500, 9500, qw(index) ],
 	[ 8500, 8500, qw(join/engine) ],
 	[ 3400, 3400, qw(join/algorithms join/classic) ],
 	[ 4300, 4300, qw(join/node) ],
@@ -223,7 +223,7 @@ foreach my $budget (@budgets)
 }
 is(join("\n", @over), '', 'every folder keeps its budget of lines');
 # The goals are 62,000 and 260.
-cmp_ok($total, '<=', 62914, 'the source keeps its budget of lines');
+cmp_ok($total, '<=', 62896, 'the source keeps its budget of lines');
 cmp_ok(scalar keys %lines, '<=', 214, 'and of files');
 
 done_testing();
