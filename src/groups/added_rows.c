@@ -71,7 +71,6 @@ typedef struct AddedRows
 	RowSets		rows;			/* old ones, whose ids are those of their
 								 * representatives, and new ones */
 	GroupRule	rule;
-	TupleDesc	desc;			/* of new rows: id, signature, scope */
 	Tuplestorestate *store;		/* new rows */
 	bool		sets;			/* their signatures are */
 	UserQuery	query;			/* of old rows */
@@ -99,7 +98,7 @@ store_new(void *context, TupleTableSlot *slot)
 	RowSets    *rows = &added->rows;
 
 	row_sets_read(rows, slot);
-	tuplestore_putvalues(added->store, added->desc, rows->values, rows->nulls);
+	tuplestore_putvalues(added->store, rows->desc, rows->values, rows->nulls);
 	added->sets = added->sets &&
 		(rows->nulls[1] || signature_kind(DatumGetSignature(rows->values[1]), rows->measure) == KIND_SETS);
 }
@@ -113,12 +112,6 @@ read_new(AddedRows *added, const char *text)
 
 	user_query_begin(&query, text, NULL, NULL);
 	row_sets_columns(rows, query.result);
-	added->desc = CreateTemplateTupleDesc(2 + rows->nscope);
-	TupleDescInitEntry(added->desc, 1, "id", rows->ids.type, -1, 0);
-	TupleDescInitEntry(added->desc, 2, NULL, rows->signature_type, -1, 0);
-	for (int i = 0; i < rows->nscope; i++)
-		TupleDescCopyEntry(added->desc, i + 3, query.result, i + 3);
-	TupleDescFinalize(added->desc);
 	added->store = tuplestore_begin_heap(true, false, Max(rows->memory / 16 / 1024, 64));
 	added->sets = true;
 	user_query_run(&query, store_new, added);
@@ -128,7 +121,7 @@ read_new(AddedRows *added, const char *text)
 static void
 add_new(AddedRows *added)
 {
-	TupleTableSlot *slot = MakeSingleTupleTableSlot(added->desc, &TTSOpsMinimalTuple);
+	TupleTableSlot *slot = MakeSingleTupleTableSlot(added->rows.desc, &TTSOpsMinimalTuple);
 
 	tuplestore_select_read_pointer(added->store, 0);
 	while (tuplestore_gettupleslot(added->store, true, false, slot))
@@ -175,7 +168,7 @@ begin_old(AddedRows *added)
 										 OLD_HINT);
 	added->scope = palloc(rows->nscope * sizeof(TypedColumn));
 	for (int i = 0; i < rows->nscope; i++)
-		added->scope[i] = typed_column(desc, added->first + i + 1, rows->scope[i].att->atttypid, true,
+		added->scope[i] = typed_column(desc, added->first + i + 1, TupleDescAttr(rows->scope, i)->atttypid, true,
 									   "a column of the scope", OLD_HINT);
 	added->values = palloc((2 + rows->nscope) * sizeof(Datum));
 	added->nulls = palloc((2 + rows->nscope) * sizeof(bool));
@@ -276,7 +269,7 @@ find_by_index(AddedRows *added, Oid schema)
 	for (int i = 0; i < rows->nscope; i++)
 		appendStringInfo(&conditions, " AND c%d::%s IS NOT DISTINCT FROM $%d",
 						 added->first + i,
-						 format_type_be_qualified(rows->scope[i].att->atttypid), i + 2);
+						 format_type_be_qualified(TupleDescAttr(rows->scope, i)->atttypid), i + 2);
 	return user_query_run_inside(&added->query,
 								 psprintf(EQUAL_ROW_OR_NEAR_ROWS,
 										  quote_identifier(get_namespace_name(schema)),
@@ -359,7 +352,7 @@ near_duplicate_groups_add(PG_FUNCTION_ARGS)
 	row_sets_begin(&added.rows, fcinfo, arguments.first + 2, arguments.id_type);
 	read_new(&added, text_to_cstring(PG_GETARG_TEXT_PP(arguments.first)));
 	user_query_begin(&added.query, text_to_cstring(PG_GETARG_TEXT_PP(arguments.first + 1)),
-					 added.desc, OLD_HINT);
+					 added.rows.desc, OLD_HINT);
 	begin_old(&added);
 	user_query_values(&added.query, added.store);
 	found = find_by_index(&added, get_func_namespace(fcinfo->flinfo->fn_oid));

@@ -21,7 +21,7 @@
 void
 disk_array_begin(DiskArray *array, size_t width, size_t memory)
 {
-	Assert(BLCKSZ % width == 0);
+	Assert(width <= BLCKSZ);
 	memset(array, 0, sizeof(DiskArray));
 	array->context = CurrentMemoryContext;
 	array->width = width;
@@ -88,33 +88,37 @@ read_frame(DiskArray *array, PageFrame *frame, uint64 page)
 	frame->changed = false;
 }
 
-char *
-disk_array_frame(DiskArray *array, uint64 offset, bool change)
+void *
+disk_array_frame(DiskArray *array, uint64 i, bool change)
 {
-	uint64		page = offset / BLCKSZ;
+	size_t		per_page = BLCKSZ / array->width;
+	uint64		page = i / per_page;
 	PageFrame  *frame = &array->frames[page % array->nframes];
 
-	Assert(array->elements == NULL && offset < array->n * array->width);
+	Assert(array->elements == NULL && i < array->n);
 	if (frame->page != page + 1)
 	{
 		CHECK_FOR_INTERRUPTS();
 		read_frame(array, frame, page);
 	}
 	frame->changed |= change;
-	return frame->block.data + offset % BLCKSZ;
+	return frame->block.data + i % per_page * array->width;
 }
 
-/* Bytes from there on that are wanted and on one page */
-#define ON_PAGE(offset, bytes)	Min(bytes, BLCKSZ - (offset) % BLCKSZ)
-
-/* Copy bytes to the file. */
+/* Copy n elements from number i on to or from the file. */
 static void
-write_bytes(DiskArray *array, uint64 offset, const char *bytes, size_t n)
+copy_elements(DiskArray *array, uint64 i, char *elements, size_t n, bool write)
 {
-	for (size_t done = 0, piece; done < n; done += piece)
+	size_t		per_page = BLCKSZ / array->width;
+
+	for (uint64 end = i + n; i < end;)
 	{
-		piece = ON_PAGE(offset + done, n - done);
-		memcpy(disk_array_frame(array, offset + done, true), bytes + done, piece);
+		char	   *place = disk_array_frame(array, i, write);
+		size_t		piece = Min(end - i, per_page - i % per_page);
+
+		memcpy(write ? place : elements, write ? elements : place, piece * array->width);
+		elements += piece * array->width;
+		i += piece;
 	}
 }
 
@@ -133,7 +137,7 @@ leave_memory(DiskArray *array)
 	array->frames = palloc_extended(array->nframes * sizeof(PageFrame),
 									MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 	array->elements = NULL;
-	write_bytes(array, 0, elements, array->n * array->width);
+	copy_elements(array, 0, elements, array->n, true);
 	pfree(elements);
 	MemoryContextSwitchTo(old);
 }
@@ -150,7 +154,7 @@ disk_array_append(DiskArray *array, const void *elements, size_t n)
 		leave_memory(array);
 	array->n += n;
 	if (array->elements == NULL)
-		write_bytes(array, first * array->width, elements, n * array->width);
+		copy_elements(array, first, unconstify(void *, elements), n, true);
 	else
 	{
 		array->elements = growing_reserve(array->elements, &array->room, array->n,
@@ -163,36 +167,19 @@ disk_array_append(DiskArray *array, const void *elements, size_t n)
 void
 disk_array_read(DiskArray *array, uint64 i, void *elements, size_t n)
 {
-	uint64		offset = i * array->width;
-	size_t		bytes = n * array->width;
-
 	Assert(i + n <= array->n);
 	if (array->elements != NULL)
-	{
-		memcpy(elements, array->elements + offset, bytes);
-		return;
-	}
-	for (size_t done = 0, piece; done < bytes; done += piece)
-	{
-		piece = ON_PAGE(offset + done, bytes - done);
-		memcpy((char *) elements + done, disk_array_frame(array, offset + done, false), piece);
-	}
+		memcpy(elements, array->elements + i * array->width, n * array->width);
+	else
+		copy_elements(array, i, elements, n, false);
 }
 
 /* Links */
 
-void
-links_begin(DiskArray *links, size_t memory)
+static uint32
+link_of(DiskArray *links, uint32 i)
 {
-	disk_array_begin(links, sizeof(uint32), memory);
-}
-
-void
-links_add(DiskArray *links)
-{
-	uint32		itself = links->n;
-
-	disk_array_append(links, &itself, 1);
+	return *(uint32 *) disk_array_at(links, i, false);
 }
 
 uint32
@@ -200,15 +187,15 @@ links_root(DiskArray *links, uint32 i)
 {
 	for (;;)
 	{
-		uint32		next = links_get(links, i);
+		uint32		next = link_of(links, i);
 		uint32		after;
 
 		Assert(next < links->n);
 		if (next == i)
 			return i;
-		after = links_get(links, next);
+		after = link_of(links, next);
 		if (after != next)
-			links_set(links, i, after);
+			*(uint32 *) disk_array_at(links, i, true) = after;
 		i = after;
 	}
 }
@@ -218,9 +205,8 @@ links_unite(DiskArray *links, uint32 a, uint32 b)
 {
 	a = links_root(links, a);
 	b = links_root(links, b);
-	Assert(links_get(links, a) == a && links_get(links, b) == b);
-	if (a != b)
-		links_set(links, Max(a, b), Min(a, b));
+	Assert(link_of(links, a) == a && link_of(links, b) == b);
+	*(uint32 *) disk_array_at(links, Max(a, b), true) = Min(a, b);
 }
 
 /* Ids */
@@ -242,25 +228,10 @@ row_ids_end(RowIds *ids)
 	disk_array_free(&ids->bytes);
 }
 
-/* Store an id behind the number of its bytes; return its place. */
-static uint64
-put_bytes(RowIds *ids, Datum id)
-{
-	uint64		place = ids->bytes.n;
-	uint64		len;
-
-	if (ids->len == -1)
-		id = PointerGetDatum(PG_DETOAST_DATUM_PACKED(id));
-	len = datumGetSize(id, ids->byval, ids->len);
-	disk_array_append(&ids->bytes, &len, sizeof(len));
-	disk_array_append(&ids->bytes, DatumGetPointer(id), len);
-	return place;
-}
-
 void
 row_ids_put(RowIds *ids, Datum id, bool isnull)
 {
-	uint64		place;
+	uint64		place = (uint64) id;
 
 	if (isnull)
 		ereport(ERROR,
@@ -272,7 +243,13 @@ row_ids_put(RowIds *ids, Datum id, bool isnull)
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("too many rows to be grouped"),
 				 errdetail("There can be at most %u.", PG_UINT32_MAX)));
-	place = ids->byval ? (uint64) id : put_bytes(ids, id);
+	if (!ids->byval)
+	{
+		if (ids->len == -1)
+			id = PointerGetDatum(PG_DETOAST_DATUM_PACKED(id));
+		place = ids->bytes.n;
+		disk_array_append(&ids->bytes, DatumGetPointer(id), datumGetSize(id, false, ids->len));
+	}
 	disk_array_append(&ids->places, &place, 1);
 	ids->n++;
 }
@@ -280,16 +257,16 @@ row_ids_put(RowIds *ids, Datum id, bool isnull)
 Datum
 row_ids_get(RowIds *ids, uint32 row)
 {
-	uint64		place;
-	uint64		len;
+	uint64		place = *(uint64 *) disk_array_at(&ids->places, row, false);
+	size_t		len;
 	char	   *id;
 
-	disk_array_get(&ids->places, row, &place, sizeof(place));
 	if (ids->byval)
 		return (Datum) place;
-	disk_array_read(&ids->bytes, place, &len, sizeof(len));
+	len = (row + 1 < ids->n ? *(uint64 *) disk_array_at(&ids->places, row + 1, false) :
+		   ids->bytes.n) - place;
 	id = palloc_extended(len, MCXT_ALLOC_HUGE);
-	disk_array_read(&ids->bytes, place + sizeof(len), id, len);
+	disk_array_read(&ids->bytes, place, id, len);
 	return PointerGetDatum(id);
 }
 

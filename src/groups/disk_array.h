@@ -10,7 +10,7 @@
 typedef struct DiskArray
 {
 	MemoryContext context;
-	size_t		width;			/* bytes of an element, which divide BLCKSZ */
+	size_t		width;			/* bytes of an element */
 	size_t		memory;			/* bytes of memory at most */
 	uint64		n;				/* elements */
 	char	   *elements;		/* NULL: they are in the file */
@@ -34,58 +34,29 @@ extern void disk_array_free(DiskArray *array);
 extern void disk_array_append(DiskArray *array, const void *elements, size_t n);
 extern void disk_array_read(DiskArray *array, uint64 i, void *elements, size_t n);
 
-/* Return a byte of an array in the file, in its frame. */
-extern char *disk_array_frame(DiskArray *array, uint64 offset, bool change);
+/* Return element i of an array in the file, in its frame. */
+extern void *disk_array_frame(DiskArray *array, uint64 i, bool change);
 
-/* Copy element i, of that width, to *element. */
-static inline void
-disk_array_get(DiskArray *array, uint64 i, void *element, size_t width)
+/* Return element i, to be changed or not; valid until the array is used again. */
+static inline void *
+disk_array_at(DiskArray *array, uint64 i, bool change)
 {
-	Assert(width == array->width && i < array->n);
-	memcpy(element, likely(array->elements != NULL) ? array->elements + i * width :
-		   disk_array_frame(array, i * width, false), width);
-}
-
-/* Replace element i, of that width. */
-static inline void
-disk_array_set(DiskArray *array, uint64 i, const void *element, size_t width)
-{
-	Assert(width == array->width && i < array->n);
-	memcpy(likely(array->elements != NULL) ? array->elements + i * width :
-		   disk_array_frame(array, i * width, true), element, width);
+	Assert(i < array->n);
+	return likely(array->elements != NULL) ? array->elements + i * array->width :
+		disk_array_frame(array, i, change);
 }
 
 /*
- * Links: uint32 numbers of elements of the same array.  They make trees, whose roots link
- * to themselves.  The root of a tree that links_unite() makes is its first element.
- */
-extern void links_begin(DiskArray *links, size_t memory);
-extern void links_add(DiskArray *links);
-
-/*
- * Return the root of an element's tree.  Shortens links on the way (R. E. Tarjan,
- * J. van Leeuwen, "Worst-case analysis of set union algorithms", JACM 1984: path
+ * Links: elements that begin with the uint32 number of an element of the same array.  They
+ * make trees, whose roots link to themselves.  The root of a tree that links_unite() makes is
+ * its first element.
+ *
+ * links_root() returns the root of an element's tree.  It shortens links on the way (R. E.
+ * Tarjan, J. van Leeuwen, "Worst-case analysis of set union algorithms", JACM 1984: path
  * halving, linking by index).
  */
 extern uint32 links_root(DiskArray *links, uint32 i);
-
-/* Unite two trees. */
 extern void links_unite(DiskArray *links, uint32 a, uint32 b);
-
-static inline uint32
-links_get(DiskArray *links, uint32 i)
-{
-	uint32		link;
-
-	disk_array_get(links, i, &link, sizeof(link));
-	return link;
-}
-
-static inline void
-links_set(DiskArray *links, uint32 i, uint32 link)
-{
-	disk_array_set(links, i, &link, sizeof(link));
-}
 
 /* The ids of rows: values of any type, by the number of the row */
 typedef struct RowIds
@@ -94,8 +65,8 @@ typedef struct RowIds
 	int16		len;			/* typlen */
 	bool		byval;			/* typbyval */
 	uint32		n;
-	DiskArray	places;			/* uint64: the id itself, or its offset in
-								 * bytes */
+	DiskArray	places;			/* uint64: the id itself, or where it begins
+								 * in bytes */
 	DiskArray	bytes;			/* of ids that are not passed by value */
 } RowIds;
 

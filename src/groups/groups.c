@@ -83,24 +83,23 @@ groups_begin(FunctionCallInfo fcinfo, int n, GroupArguments *arguments)
 static void
 count_members(DiskArray *groups, uint32 n, GroupOf group_of, void *context)
 {
-	GroupRow	group = {0};
+	const GroupRow none = {0};
 	uint32		number = 0;
 
 	for (uint32 row = 0; row < n; row++)
 	{
 		CHECK_EVERY(row);
-		disk_array_append(groups, &group, 1);
+		disk_array_append(groups, &none, 1);
 	}
 	for (uint32 row = 0; row < n; row++)
 	{
 		uint32		representative = group_of(context, row).representative;
+		GroupRow   *group = disk_array_at(groups, representative, true);
 
 		CHECK_EVERY(row);
-		disk_array_get(groups, representative, &group, sizeof(group));
-		group.size++;
+		group->size++;
 		if (representative == row)
-			group.number = ++number;
-		disk_array_set(groups, representative, &group, sizeof(group));
+			group->number = ++number;
 	}
 }
 
@@ -139,12 +138,10 @@ groups_put(FunctionCallInfo fcinfo, RowIds *ids, size_t memory, GroupOf group_of
 	for (uint32 row = 0; row < ids->n; row++)
 	{
 		GroupMember member = group_of(context, row);
-		GroupRow	group;
 
 		CHECK_FOR_INTERRUPTS();
-		Assert(member.representative < ids->n);
-		disk_array_get(&groups, member.representative, &group, sizeof(group));
-		put_row((ReturnSetInfo *) fcinfo->resultinfo, ids, row, member, group);
+		put_row((ReturnSetInfo *) fcinfo->resultinfo, ids, row, member,
+				*(GroupRow *) disk_array_at(&groups, member.representative, false));
 		MemoryContextReset(per_row);
 	}
 	MemoryContextSwitchTo(old);

@@ -3,8 +3,11 @@
  *		near_duplicate_groups_of_pairs(): groups of the rows of a query of pairs.
  *
  * SQL numbers the ids in their order, and gives each with the number of the other one of
- * its pair, in the order of the first one.  Greedy: so each earlier row is decided when its
- * pair is read.  A second reading finds the nearest representative of each other row.
+ * its pair, in the order of the first one.
+ *
+ * Greedy: each representative is offered to the rows of its pairs.  When the first pair of a
+ * row is read, those of all earlier rows have been: the row is a representative unless one
+ * was offered to it.
  */
 #include "postgres.h"
 
@@ -17,7 +20,6 @@
 #include "utils/float.h"
 
 #include "base/compat.h"
-#include "base/interrupts.h"
 #include "groups/groups.h"
 #include "groups/row_query.h"
 
@@ -48,13 +50,13 @@ enum PairColumns
 	PAIR_OTHER
 };
 
-/* A pair of rows, the first one given */
-typedef struct RowPair
+/* What is known of a row */
+typedef struct PairState
 {
-	uint32		row;
-	uint32		other;
-	double		similarity;
-} RowPair;
+	uint32		link;			/* to the representative, or towards the first
+								 * row of the group */
+	double		similarity;		/* to the representative; NaN: not known */
+} PairState;
 
 typedef struct PairGroups
 {
@@ -63,10 +65,8 @@ typedef struct PairGroups
 	TypedColumn similarity;
 	bool		measured;		/* there is such a column */
 	RowIds		ids;			/* in their order: rows */
-	DiskArray	links;			/* to the representative, or towards the first
-								 * row */
-	DiskArray	pairs;			/* RowPair; greedy */
-	DiskArray	similarities;	/* double, to the representative; greedy */
+	DiskArray	states;			/* PairState, by number of the row; of rows
+								 * that have been in a pair */
 } PairGroups;
 
 /* Read pairs */
@@ -94,24 +94,27 @@ read_similarity(PairGroups *pairs, TupleTableSlot *slot)
 	return similarity;
 }
 
-static bool
-is_representative(PairGroups *pairs, uint32 row)
+/* Greedy: a row has a representative near to it.  The nearest one counts, then the first. */
+static void
+offer(PairGroups *pairs, uint32 row, uint32 representative, double similarity)
 {
-	return links_get(&pairs->links, row) == row;
+	PairState  *state = disk_array_at(&pairs->states, row, true);
+
+	Assert(row != representative);
+	if (similarity <= state->similarity)
+		return;
+	state->link = representative;
+	state->similarity = similarity;
 }
 
 /* A row has another one near to it. */
 static void
-add_pair(PairGroups *pairs, RowPair pair)
+add_pair(PairGroups *pairs, uint32 row, uint32 other, double similarity)
 {
-	if (pairs->rule == RULE_GREEDY)
-		disk_array_append(&pairs->pairs, &pair, 1);
-	if (pair.other > pair.row)
-		return;
 	if (pairs->rule == RULE_CONNECTED)
-		links_unite(&pairs->links, pair.row, pair.other);
-	else if (is_representative(pairs, pair.row) && is_representative(pairs, pair.other))
-		links_set(&pairs->links, pair.row, pair.other);
+		links_unite(&pairs->states, row, other);
+	else if (((PairState *) disk_array_at(&pairs->states, row, false))->link == row)
+		offer(pairs, other, row, similarity);
 }
 
 /* SlotCallback: an id and the number of the other one. */
@@ -119,7 +122,6 @@ static void
 add_id(void *context, TupleTableSlot *slot)
 {
 	PairGroups *pairs = context;
-	double		none = get_float8_nan();
 	bool		isnull;
 	bool		alone;
 	int64		number = DatumGetInt64(slot_getattr(slot, PAIR_NUMBER + 1, &isnull));
@@ -136,17 +138,16 @@ add_id(void *context, TupleTableSlot *slot)
 		return;
 	Assert(number == pairs->ids.n || number == pairs->ids.n + (int64) 1);
 	if (number > pairs->ids.n)
-	{
 		row_ids_put(&pairs->ids, id, false);
-		links_add(&pairs->links);
-		disk_array_append(&pairs->similarities, &none, 1);
+	while (pairs->states.n < Max(number, other))
+	{
+		PairState	state = {.link = pairs->states.n,.similarity = get_float8_nan()};
+
+		CHECK_FOR_INTERRUPTS();
+		disk_array_append(&pairs->states, &state, 1);
 	}
 	if (other != number)
-	{
-		RowPair		pair = {number - 1, other - 1, read_similarity(pairs, slot)};
-
-		add_pair(pairs, pair);
-	}
+		add_pair(pairs, number - 1, other - 1, read_similarity(pairs, slot));
 }
 
 /* Run the query, which gives pairs. */
@@ -178,49 +179,15 @@ read_pairs(PairGroups *pairs, const char *text, Oid id_type)
 	user_query_run_inside(&query, numbered, NULL, add_id, pairs);
 }
 
-/* Greedy: a row that is no representative is near to one. */
-static void
-offer(PairGroups *pairs, RowPair pair)
-{
-	double		best;
-
-	disk_array_get(&pairs->similarities, pair.row, &best, sizeof(best));
-	/* NaN: there is none as yet */
-	if (pair.similarity < best ||
-		(pair.similarity == best && pair.other >= links_get(&pairs->links, pair.row)))
-		return;
-	disk_array_set(&pairs->similarities, pair.row, &pair.similarity, sizeof(double));
-	links_set(&pairs->links, pair.row, pair.other);
-}
-
-/* Find the nearest representative of each row that is none. */
-static void
-choose_nearest(PairGroups *pairs)
-{
-	for (uint64 i = 0; i < pairs->pairs.n; i++)
-	{
-		RowPair		pair;
-
-		CHECK_EVERY(i);
-		disk_array_get(&pairs->pairs, i, &pair, sizeof(pair));
-		if (!is_representative(pairs, pair.row) && is_representative(pairs, pair.other))
-			offer(pairs, pair);
-	}
-}
-
 /* GroupOf */
 static GroupMember
 group_of_id(void *context, uint32 row)
 {
 	PairGroups *pairs = context;
-	GroupMember member = {row, get_float8_nan()};
+	GroupMember member = {links_root(&pairs->states, row), get_float8_nan()};
 
-	if (pairs->rule == RULE_CONNECTED)
-		member.representative = links_root(&pairs->links, row);
-	else
-		member.representative = links_get(&pairs->links, row);
 	if (pairs->measured)
-		disk_array_get(&pairs->similarities, row, &member.similarity, sizeof(double));
+		member.similarity = ((PairState *) disk_array_at(&pairs->states, row, false))->similarity;
 	return member;
 }
 
@@ -237,15 +204,10 @@ near_duplicate_groups_of_pairs(PG_FUNCTION_ARGS)
 	pairs.rule = arguments.rule;
 	require_order(arguments.id_type);
 	row_ids_begin(&pairs.ids, arguments.id_type, memory / 8);
-	links_begin(&pairs.links, memory / 8);
-	disk_array_begin(&pairs.similarities, sizeof(double), memory / 8);
-	disk_array_begin(&pairs.pairs, sizeof(RowPair), memory / 4);
+	disk_array_begin(&pairs.states, sizeof(PairState), memory / 2);
 	read_pairs(&pairs, text_to_cstring(PG_GETARG_TEXT_PP(arguments.first)), arguments.id_type);
-	choose_nearest(&pairs);
 	groups_put(fcinfo, &pairs.ids, memory / 4, group_of_id, &pairs);
-	disk_array_free(&pairs.links);
-	disk_array_free(&pairs.pairs);
-	disk_array_free(&pairs.similarities);
+	disk_array_free(&pairs.states);
 	row_ids_end(&pairs.ids);
 	return (Datum) 0;
 }

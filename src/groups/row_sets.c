@@ -6,25 +6,27 @@
  * set does: no pair of rows is ever made.
  *
  * Further columns of the query are a scope: rows are compared where they agree in these.
- * Features are hashed together with 64 bits of hash of the scope, which begin with a
- * random number, so that nobody can construct scopes that are taken for each other.
+ * Features are hashed together with 64 bits of hash of the scope, seeded with a random
+ * number, so that nobody can construct scopes that are taken for each other.
  * Sets of another spec than the first one are kept apart in the same way; sketches and
  * vectors of each spec have groups of their own.
  */
 #include "postgres.h"
 
+#include "access/htup_details.h"
 #include "catalog/pg_type.h"
+#include "funcapi.h"
 #include "miscadmin.h"
 #include "nodes/nodes.h"
 #include "utils/builtins.h"
 #include "utils/float.h"
+#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 #include "utils/typcache.h"
 
 #include "base/compat.h"
 #include "base/memory.h"
-#include "base/hash.h"
 #include "groups/row_sets.h"
 #include "signature/sql/near.h"
 #include "methods/method.h"
@@ -40,59 +42,47 @@
 
 /* Scopes */
 
-/* Prepare to read a column of the scope. */
-static ScopeColumn
-scope_column(TupleDesc desc, AttrNumber attno)
-{
-	Form_pg_attribute att = TupleDescAttr(desc, attno - 1);
-	TypeCacheEntry *type = lookup_type_cache(att->atttypid, TYPECACHE_HASH_EXTENDED_PROC);
-	ScopeColumn column = {.att = palloc(ATTRIBUTE_FIXED_PART_SIZE)};
-
-	if (!OidIsValid(type->hash_extended_proc))
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_FUNCTION),
-				 errmsg("column %d of the query is of type %s, which cannot be hashed",
-						attno, format_type_be(att->atttypid)),
-				 errdetail("Rows are compared where they are equal in all columns behind the signature."),
-				 errhint(QUERY_HINT)));
-	memcpy(column.att, att, ATTRIBUTE_FIXED_PART_SIZE);
-	fmgr_info(type->hash_extended_proc, &column.hash);
-	return column;
-}
-
+/* Prepare to hash the columns behind the signature. */
 static void
 begin_scope(RowSets *rows, TupleDesc desc)
 {
-	if (desc->natts <= 2)
+	rows->nscope = desc->natts - 2;
+	if (rows->nscope == 0)
 		return;
+	rows->scope = CreateTemplateTupleDesc(rows->nscope);
+	for (int i = 0; i < rows->nscope; i++)
+	{
+		Oid			type = TupleDescAttr(desc, i + 2)->atttypid;
+
+		if (!OidIsValid(lookup_type_cache(type, TYPECACHE_HASH_EXTENDED_PROC)->hash_extended_proc))
+			ereport(ERROR,
+					(errcode(ERRCODE_UNDEFINED_FUNCTION),
+					 errmsg("column %d of the query is of type %s, which cannot be hashed",
+							i + 3, format_type_be(type)),
+					 errdetail("Rows are compared where they are equal in all columns behind the signature."),
+					 errhint(QUERY_HINT)));
+		TupleDescCopyEntry(rows->scope, i + 1, desc, i + 3);
+	}
+	TupleDescFinalize(rows->scope);
+	BlessTupleDesc(rows->scope);
+	fmgr_info(F_HASH_RECORD_EXTENDED, &rows->hash_scope);
 	if (!pg_strong_random(&rows->secret, sizeof(rows->secret)))
 		ereport(ERROR,
 				(errcode(ERRCODE_INTERNAL_ERROR),
 				 errmsg("could not generate random values")));
-	rows->nscope = desc->natts - 2;
-	rows->scope = palloc(rows->nscope * sizeof(ScopeColumn));
-	for (int i = 0; i < rows->nscope; i++)
-		rows->scope[i] = scope_column(desc, i + 3);
 }
 
 /* Return a number that rows have in common that agree in the columns of the scope. */
 static uint64
 hash_scope(RowSets *rows, const Datum *values, const bool *nulls)
 {
-	uint64		hash = rows->secret;
+	HeapTuple	scope;
 
-	for (int i = 0; i < rows->nscope; i++)
-	{
-		ScopeColumn *column = &rows->scope[i];
-
-		if (!nulls[i])
-			hash ^= DatumGetUInt64(FunctionCall2Coll(&column->hash,
-													 column->att->attcollation,
-													 values[i],
-													 UInt64GetDatum(rows->secret)));
-		hash = mix64(hash + 1);
-	}
-	return hash;
+	if (rows->nscope == 0)
+		return 0;
+	scope = heap_form_tuple(rows->scope, unconstify(Datum *, values), unconstify(bool *, nulls));
+	return DatumGetUInt64(FunctionCall2(&rows->hash_scope, HeapTupleGetDatum(scope),
+										UInt64GetDatum(rows->secret)));
 }
 
 /* Rows */
@@ -108,6 +98,12 @@ row_sets_columns(RowSets *rows, TupleDesc desc)
 								   "the signature", QUERY_HINT);
 	rows->id = typed_column(desc, 1, rows->ids.type, true, "the id", ID_HINT);
 	begin_scope(rows, desc);
+	rows->desc = CreateTemplateTupleDesc(desc->natts);
+	TupleDescInitEntry(rows->desc, 1, "id", rows->ids.type, -1, 0);
+	TupleDescInitEntry(rows->desc, 2, NULL, rows->signature_type, -1, 0);
+	for (int i = 3; i <= desc->natts; i++)
+		TupleDescCopyEntry(rows->desc, i, desc, i);
+	TupleDescFinalize(rows->desc);
 	rows->values = palloc(desc->natts * sizeof(Datum));
 	rows->nulls = palloc(desc->natts * sizeof(bool));
 }
@@ -245,10 +241,9 @@ row_sets_member(void *context, uint32 row)
 	RowSets    *rows = context;
 	GroupMember member = {row, get_float8_nan()};
 	SetMember	of_set;
-	SetNumber	set;
+	SetNumber	set = *(SetNumber *) disk_array_at(&rows->sets, row, false);
 
 	Assert(rows->sets.n == rows->ids.n);
-	disk_array_get(&rows->sets, row, &set, sizeof(set));
 	if (set == NO_SET)
 		return member;
 	of_set = set_groups_member(groups_of(rows, set), (uint32) set);

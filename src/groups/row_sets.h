@@ -11,13 +11,6 @@
 #include "groups/row_query.h"
 #include "groups/set_groups.h"
 
-/* A column that rows have to agree in to be compared. */
-typedef struct ScopeColumn
-{
-	Form_pg_attribute att;		/* in the query */
-	FmgrInfo	hash;
-} ScopeColumn;
-
 /* A set: number of its SpecGroups << 32 | number in these */
 typedef uint64 SetNumber;
 
@@ -40,12 +33,14 @@ typedef struct RowSets
 	size_t		memory;			/* of all that is done with the rows */
 	TypedColumn id;
 	TypedColumn signature;
-	Datum	   *values;			/* of a row: id, signature, scope */
+	TupleDesc	desc;			/* of a row: id, signature, scope */
+	Datum	   *values;			/* of a row that was read */
 	bool	   *nulls;
 	RowIds		ids;
 	DiskArray	sets;			/* SetNumber of each row, or NO_SET */
-	ScopeColumn *scope;			/* further columns of the query */
+	TupleDesc	scope;			/* further columns of the query */
 	int			nscope;
+	FmgrInfo	hash_scope;		/* hash_record_extended() */
 	uint64		secret;			/* with which they are hashed */
 	SpecGroups *groups;
 	int			ngroups;

@@ -34,13 +34,12 @@
 #include "join/engine/search.h"
 
 /* Parts of the memory, in sixteenths: the rest is for sets and their index. */
-#define STATES_SHARE	3
-#define LINKS_SHARE		1
+#define STATES_SHARE	4
 #define KNOWN_SHARE		2
 #define COUNTERS_SHARE	2		/* once there are no known sets */
 #define INDEX_SHARE		10
 
-/* Status of a set, which links to itself but for members */
+/* Status of a set */
 typedef enum SetStatus
 {
 	UNDECIDED,
@@ -50,11 +49,13 @@ typedef enum SetStatus
 	OUTSIDE						/* member of a representative that is no set */
 } SetStatus;
 
-/* What is known of a set, beside its link */
+/* What is known of a set */
 typedef struct SetState
 {
-	double		similarity;		/* to the representative; -1: not known yet */
+	uint32		link;			/* to the representative, or towards the
+								 * component's first set */
 	uint32		row;			/* the first one with the set */
+	double		similarity;		/* to the representative; -1: not known yet */
 	uint8		status;
 	bool		reflexive;
 } SetState;
@@ -103,8 +104,7 @@ typedef struct Run
 
 struct SetGroups
 {
-	MemoryContext context;		/* of all but states and links; NULL: it is
-								 * decided */
+	MemoryContext context;		/* of all but states; NULL: it is decided */
 	size_t		memory;
 	SignatureKind kind;
 	const Algorithm *algorithm;
@@ -118,8 +118,6 @@ struct SetGroups
 	uint64		nvalues;
 	uint64		npostings;
 	DiskArray	states;			/* SetState, by number */
-	DiskArray	links;			/* to the representative, or towards the
-								 * component's first set */
 	GroupRule	rule;
 
 	/* the sets: in memory, or in a file in the order of their numbers */
@@ -165,7 +163,6 @@ set_groups_begin(SignatureKind kind, Measure measure, double threshold, size_t m
 	groups->search.memory = groups->memory;
 	groups->search.counters.weighted = groups->algorithm->weighted;
 	disk_array_begin(&groups->states, sizeof(SetState), groups->memory / 16 * STATES_SHARE);
-	links_begin(&groups->links, groups->memory / 16 * LINKS_SHARE);
 	old = MemoryContextSwitchTo(groups->context);
 	join_secret_draw(groups->keys.secret);
 	groups->known = known_create(groups->context, 1024, NULL);
@@ -191,7 +188,6 @@ set_groups_end(SetGroups *groups)
 	if (groups->context != NULL)
 		end_deciding(groups);
 	disk_array_free(&groups->states);
-	disk_array_free(&groups->links);
 	pfree(groups);
 }
 
@@ -287,7 +283,7 @@ may_know_more(const SetGroups *groups)
 uint32
 set_groups_add(SetGroups *groups, const uint64 *values, uint32 n, uint32 row)
 {
-	SetState	state = {.similarity = -1,.row = row,.reflexive = true};
+	SetState	state = {.link = groups->n,.row = row,.similarity = -1,.reflexive = true};
 	SetKey		key = set_key(&groups->keys, values, n);
 	KnownSet   *known = known_lookup(groups->known, key);
 	MemoryContext old;
@@ -311,7 +307,6 @@ set_groups_add(SetGroups *groups, const uint64 *values, uint32 n, uint32 row)
 	old = MemoryContextSwitchTo(groups->context);
 	store_set(groups, values, n);
 	disk_array_append(&groups->states, &state, 1);
-	links_add(&groups->links);
 	MemoryContextSwitchTo(old);
 	return groups->n++;
 }
@@ -322,40 +317,29 @@ set_groups_forgot(const SetGroups *groups)
 	return groups->forgot;
 }
 
-/* What is known of sets */
-
-static SetState
-state_of(SetGroups *groups, uint32 set)
+/* The state of a set, to be changed or not; valid until that of another one is read. */
+static SetState *
+state_of(SetGroups *groups, uint32 set, bool change)
 {
-	SetState	state;
-
-	disk_array_get(&groups->states, set, &state, sizeof(state));
-	return state;
-}
-
-static void
-set_state(SetGroups *groups, uint32 set, SetState state)
-{
-	disk_array_set(&groups->states, set, &state, sizeof(state));
+	return disk_array_at(&groups->states, set, change);
 }
 
 void
 set_groups_give(SetGroups *groups, uint32 set, bool represents, double similarity)
 {
-	SetState	state = state_of(groups, set);
+	SetState   *state = state_of(groups, set, true);
 
 	Assert(groups->context != NULL);
-	if (state.status != UNDECIDED)
+	if (state->status != UNDECIDED)
 		return;
-	state.status = represents ? GIVEN : OUTSIDE;
-	state.similarity = similarity;
-	set_state(groups, set, state);
+	state->status = represents ? GIVEN : OUTSIDE;
+	state->similarity = similarity;
 }
 
 void
 set_groups_unite(SetGroups *groups, uint32 a, uint32 b)
 {
-	links_unite(&groups->links, a, b);
+	links_unite(&groups->states, a, b);
 }
 
 /* Sets of some statuses, see next_set() */
@@ -415,7 +399,7 @@ next_set(SetGroups *groups, int statuses)
 		CHECK_FOR_INTERRUPTS();
 		groups->next++;
 		if (statuses == ALL_SETS ||
-			(statuses & STATUS_BIT(state_of(groups, set->first).status)) != 0)
+			(statuses & STATUS_BIT(state_of(groups, set->first, false)->status)) != 0)
 			return set;
 	}
 	return NULL;
@@ -633,27 +617,26 @@ choose_representatives(SetGroups *groups)
 	rewind_sets(groups);
 	while ((set = next_set(groups, STATUS_BIT(UNDECIDED) | STATUS_BIT(GIVEN))) != NULL)
 	{
-		SetState	state = state_of(groups, set->first);
-		const JoinSet *near = state.status == GIVEN ? NULL :
+		SetState   *state = state_of(groups, set->first, true);
+		const JoinSet *near = state->status == GIVEN ? NULL :
 		near_representative(groups, set);
 
 		full = full || (near == NULL && !has_room(groups, set));
 		if (near == NULL && full)
 			continue;
 		Assert(near == NULL || near->first < set->first);
-		state.reflexive = is_reflexive(groups, set);
-		state.status = near != NULL ? MEMBER : REPRESENTATIVE;
+		state->reflexive = is_reflexive(groups, set);
+		state->status = near != NULL ? MEMBER : REPRESENTATIVE;
 		if (near == NULL)
 		{
-			state.similarity = similarity_of(groups, set, set);
+			state->similarity = similarity_of(groups, set, set);
 			store_read(groups, set);
 			index_set(groups, set);
 		}
 		else if (groups->rule == RULE_CONNECTED)
-			links_unite(&groups->links, set->first, near->first);
+			links_unite(&groups->states, set->first, near->first);
 		else
-			links_set(&groups->links, set->first, near->first);
-		set_state(groups, set->first, state);
+			state->link = near->first;
 	}
 	return full;
 }
@@ -662,12 +645,11 @@ choose_representatives(SetGroups *groups)
 static void
 choose_nearest(SetGroups *groups, const JoinSet *set)
 {
-	SetState	state = state_of(groups, set->first);
+	SetState   *state = state_of(groups, set->first, true);
 	const InvertedIndex *index = &groups->search.index;
-	uint32		nearest = links_get(&groups->links, set->first);
 
-	Assert(state.status == MEMBER || state.status == OUTSIDE);
-	state.reflexive = is_reflexive(groups, set);
+	Assert(state->status == MEMBER || state->status == OUTSIDE);
+	state->reflexive = is_reflexive(groups, set);
 	probe(groups, set);
 	for (uint32 i = 0; i < index->ncandidates; i++)
 	{
@@ -680,16 +662,14 @@ choose_nearest(SetGroups *groups, const JoinSet *set)
 		similarity = similarity_of(groups, candidate, set);
 		Assert(candidate->first != set->first);
 		/* one that is no set comes before all that are */
-		if (similarity < state.similarity ||
-			(similarity == state.similarity &&
-			 (state.status == OUTSIDE || candidate->first >= nearest)))
+		if (similarity < state->similarity ||
+			(similarity == state->similarity &&
+			 (state->status == OUTSIDE || candidate->first >= state->link)))
 			continue;
-		state.similarity = similarity;
-		state.status = MEMBER;
-		nearest = candidate->first;
+		state->similarity = similarity;
+		state->status = MEMBER;
+		state->link = candidate->first;
 	}
-	links_set(&groups->links, set->first, nearest);
-	set_state(groups, set->first, state);
 }
 
 /* Connected, second pass */
@@ -809,7 +789,7 @@ read_block(SetGroups *groups, BlockSet **block)
 				sizeof(JoinSet) * 4;
 		*block = growing_reserve(*block, &max, n + (size_t) 1, sizeof(BlockSet));
 		(*block)[n].set = *set;
-		(*block)[n++].representative = links_root(&groups->links, set->first);
+		(*block)[n++].representative = links_root(&groups->states, set->first);
 	}
 	return n;
 }
@@ -839,7 +819,7 @@ connect_set(SetGroups *groups, const JoinSet *set)
 {
 	Search	   *search = &groups->search;
 	const InvertedIndex *index = &search->index;
-	uint32		first = links_root(&groups->links, set->first);
+	uint32		first = links_root(&groups->states, set->first);
 
 	Assert(first <= set->first && search->components == groups->components);
 	search->component = component_in_block(groups, first);
@@ -853,11 +833,11 @@ connect_set(SetGroups *groups, const JoinSet *set)
 		CHECK_FOR_INTERRUPTS();
 		if (groups->components[candidate] == search->component)
 			continue;
-		other = links_root(&groups->links, member->first);
+		other = links_root(&groups->states, member->first);
 		if (other != first && !groups->algorithm->verify(search, member, set))
 			continue;
 		if (other != first)
-			links_unite(&groups->links, first, other);
+			links_unite(&groups->states, first, other);
 		first = Min(first, other);
 		search->component = search->component == NO_RUN ? groups->components[candidate] :
 			unite_in_block(groups, search->component, groups->components[candidate]);
@@ -892,7 +872,7 @@ set_groups_decide(SetGroups *groups, GroupRule rule)
 	bool		left = groups->n > 0;
 	JoinSet    *set;
 
-	Assert(groups->context != NULL && groups->links.n == groups->n);
+	Assert(groups->context != NULL && groups->states.n == groups->n);
 	groups->rule = rule;
 	known_destroy(groups->known);
 	if (groups->n > 0)
@@ -914,12 +894,12 @@ set_groups_decide(SetGroups *groups, GroupRule rule)
 SetMember
 set_groups_member(SetGroups *groups, uint32 set)
 {
-	SetState	state = state_of(groups, set);
+	SetState	state = *state_of(groups, set, false);
 	SetMember	member = {.first = state.row,.reflexive = state.reflexive};
 
 	Assert(state.status > GIVEN && groups->context == NULL);
 	member.similarity = groups->rule == RULE_CONNECTED || state.similarity < 0 ?
 		get_float8_nan() : state.similarity;
-	member.representative = state_of(groups, links_root(&groups->links, set)).row;
+	member.representative = state_of(groups, links_root(&groups->states, set), false)->row;
 	return member;
 }
