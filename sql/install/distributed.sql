@@ -6,10 +6,15 @@ CREATE FUNCTION _neardup_operator(type regtype, operator text) RETURNS text
     LANGUAGE C STABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION _neardup_operator(regtype, text) IS 'function of neardup_pairs(): the operator < or = of a type''s default order, or null';
 
-CREATE FUNCTION _neardup_measure(measure text) RETURNS text
-    AS 'MODULE_PATHNAME', 'neardup_measure'
-    LANGUAGE C STABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION _neardup_measure(text) IS 'function of neardup_pairs(): the expression of a measure of a.sig and b.sig';
+CREATE FUNCTION _neardup_measure(neardup text, measure text, x text, y text) RETURNS text
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+    RETURN CASE measure
+        WHEN 'jaccard' THEN format('%s.similarity(%s, %s)', neardup, x, y)
+        WHEN 'contains' THEN format('%s.containment(%s, %s)', neardup, y, x)
+        WHEN 'overlap' THEN format('GREATEST(%1$s.containment(%2$s, %3$s), %1$s.containment(%3$s, %2$s))', neardup, x, y)
+        WHEN 'shared' THEN format('%s.shared(%s, %s)::pg_catalog.float8', neardup, x, y)
+        ELSE format('%s.%I(%s, %s)', neardup, measure, x, y) END;
+COMMENT ON FUNCTION _neardup_measure(text, text, text, text) IS 'function of neardup_pairs(): an expression of a measure of two expressions';
 
 -- Creates a table of a query's rows: on one server by CREATE TABLE AS, in parallel if the
 -- settings let it.  Else distribution has the arguments of create_distributed_table().
@@ -303,7 +308,7 @@ BEGIN
                   HINT = 'Join the table with itself: SELECT ... FROM docs a JOIN docs b ON contained_in(a.sig, b.sig, 0.9).';
     END IF;
     bounds := format('%L::float8, %L::text', threshold, measure);
-    EXECUTE format('SELECT %s._neardup_measure($1)', neardup) INTO similarity USING measure;
+    EXECUTE format('SELECT %s._neardup_measure($1, $2, $3, $4)', neardup) INTO similarity USING neardup, measure, 'a.sig'::text, 'b.sig'::text;
     is_near := format('%s.near_duplicate(a.sig, b.sig, %s)', neardup, bounds);
 
     SELECT relname, format('%I.%I', nspname, relname) INTO source_name, source_table

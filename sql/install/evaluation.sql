@@ -81,7 +81,199 @@ CREATE AGGREGATE cluster_evaluation(found "any", truth "any") (
 );
 COMMENT ON AGGREGATE cluster_evaluation("any", "any") IS 'adjusted Rand index and B-cubed of clusters';
 
--- unsafe in parallel: makes temporary tables
+CREATE FUNCTION _neardup_check_query(argument text, query text, columns text[]) RETURNS void
+    AS 'MODULE_PATHNAME', 'neardup_check_query'
+    LANGUAGE C STABLE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION _neardup_check_query(text, text, text[]) IS 'function of evaluate_methods(): raises an error unless a text is one query with these columns';
+
+CREATE FUNCTION _neardup_check_expression(argument text, expression text) RETURNS void
+    AS 'MODULE_PATHNAME', 'neardup_check_expression'
+    LANGUAGE C STABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION _neardup_check_expression(text, text) IS 'function of evaluate_methods(): raises an error unless a text is one expression';
+
+-- SET restores the search path at the end.
+CREATE FUNCTION _neardup_run(statement text, path text) RETURNS double precision
+    LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    start CONSTANT timestamptz := clock_timestamp();
+BEGIN
+    PERFORM set_config('search_path', path, true);
+    EXECUTE statement;
+    PERFORM pg_catalog.set_config('search_path', 'pg_catalog, pg_temp', true);
+    RETURN 1000 * extract(epoch FROM clock_timestamp() - start);
+END
+$$;
+COMMENT ON FUNCTION _neardup_run(text, text) IS 'function of evaluate_methods(): runs a statement with a search path, and returns milliseconds';
+
+CREATE FUNCTION _neardup_evaluation_begin(neardup text, documents text, truth text, condition text, path text,
+                                          OUT less text, OUT equal text)
+    LANGUAGE plpgsql VOLATILE STRICT PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    run CONSTANT text := format('SELECT %s._neardup_run($1, $2)', neardup);
+    operators CONSTANT text := format('SELECT %1$s._neardup_operator($1, ''<''), %1$s._neardup_operator($1, ''='')', neardup);
+    refused text;               -- an id
+    types regtype[];            -- of id, id1 and id2
+    common regtype;
+    common_equal text;
+BEGIN
+    documents := rtrim(documents, E'; \t\r\n\x0B\f');
+    truth := rtrim(truth, E'; \t\r\n\x0B\f');
+    EXECUTE run USING format('SELECT %s._neardup_check_expression(''condition'', %L)', neardup, condition), path;
+    EXECUTE run USING format('SELECT %s._neardup_check_query(''documents'', %L, ''{id}'')', neardup, documents), path;
+    EXECUTE run USING format('SELECT %s._neardup_check_query(''truth'', %L, ''{id1,id2}'')', neardup, truth), path;
+    EXECUTE run USING format(E'CREATE TEMP TABLE neardup_documents AS SELECT * FROM (%s\n) d', documents), path;
+    EXECUTE run USING format(E'CREATE TEMP TABLE neardup_given AS SELECT id1, id2 FROM (%s\n) t', truth), path;
+
+    -- A composite id with a null field is distinct from null, but not NOT NULL.
+    EXECUTE 'SELECT ''null'' FROM pg_temp.neardup_documents WHERE id IS NOT DISTINCT FROM NULL LIMIT 1' INTO refused;
+    IF refused IS NOT NULL THEN
+        RAISE EXCEPTION 'id of a row of query "documents" is null'
+            USING ERRCODE = 'null_value_not_allowed', HINT = 'Leave such rows out of the query, or give them an id.';
+    END IF;
+    EXECUTE 'SELECT format(''%s'', id) FROM pg_temp.neardup_documents GROUP BY id HAVING count(*) > 1 ORDER BY id LIMIT 1' INTO refused;
+    IF refused IS NOT NULL THEN
+        RAISE EXCEPTION 'id % of query "documents" is not unique', refused
+            USING ERRCODE = 'unique_violation', HINT = 'Each document has an id of its own.';
+    END IF;
+    CREATE UNIQUE INDEX ON pg_temp.neardup_documents (id);
+
+    types := ARRAY(SELECT atttypid FROM pg_attribute
+                   WHERE attrelid IN (to_regclass('pg_temp.neardup_documents'), to_regclass('pg_temp.neardup_given'))
+                     AND attname IN ('id', 'id1', 'id2') ORDER BY attrelid = to_regclass('pg_temp.neardup_given'), attname);
+    EXECUTE operators INTO less, equal USING types[1];
+    BEGIN
+        EXECUTE format('SELECT pg_typeof(coalesce(NULL::%s, NULL::%s, NULL::%s))', VARIADIC types) INTO common;
+        EXECUTE operators INTO common_equal, common_equal USING common;
+    EXCEPTION WHEN datatype_mismatch OR cannot_coerce THEN
+        NULL;
+    END;
+    IF common_equal IS NULL THEN
+        RAISE EXCEPTION 'ids of the queries "documents" and "truth" cannot be compared'
+            USING ERRCODE = 'datatype_mismatch', DETAIL = format('Column "id" is of type %s, "id1" of type %s, "id2" of type %s.', VARIADIC types),
+                  HINT = 'Cast them to one type in one of the queries.';
+    END IF;
+    -- The lesser id comes first, as in pairs that are found.
+    EXECUTE run USING format(E'CREATE TEMP TABLE neardup_truth AS SELECT DISTINCT a.id AS id1, b.id AS id2 '
+                             'FROM pg_temp.neardup_given g, LATERAL (VALUES (g.id1, g.id2), (g.id2, g.id1)) t (id1, id2) '
+                             'JOIN pg_temp.neardup_documents a ON CAST(a.id AS %1$s) %2$s CAST(t.id1 AS %1$s) '
+                             'JOIN pg_temp.neardup_documents b ON CAST(b.id AS %1$s) %2$s CAST(t.id2 AS %1$s) '
+                             'WHERE a.id %3$s b.id AND (%4$s\n)',
+                             -- its name in the catalog: "character" would be one of length 1
+                             (SELECT format('%I.%I', nspname, typname) FROM pg_type t JOIN pg_namespace s ON s.oid = typnamespace WHERE t.oid = common),
+                             common_equal, less, condition), path;
+END
+$$;
+COMMENT ON FUNCTION _neardup_evaluation_begin(text, text, text, text, text) IS 'function of evaluate_methods(): creates tables of the documents and of the true pairs, and returns operators of ids';
+
+-- Each method is an expression that makes a signature of a document.  A table of signatures
+-- is joined with itself.  neardup_found has numbers of pairs by similarity, true ones and
+-- others; each threshold counts those that reach it.  For evaluate_methods(), where best is
+-- null, all pairs count at the only threshold.
+--
+-- What the caller wrote runs with the caller's search path, in which anybody may have made
+-- operators: in these statements all else is qualified.
+CREATE FUNCTION _neardup_evaluate(documents text, truth text, methods text[], thresholds double precision[], condition text,
+                                  measures text[], best text, path text,
+                                  OUT method text, OUT measure text, OUT threshold double precision,
+                                  OUT signatures bigint, OUT bytes double precision,
+                                  OUT true_pairs bigint, OUT found bigint, OUT correct bigint,
+                                  OUT recall double precision, OUT "precision" double precision, OUT f double precision,
+                                  OUT wrong_per_document double precision,
+                                  OUT highest_false_match double precision, OUT separation double precision,
+                                  OUT make_ms double precision, OUT find_ms double precision) RETURNS SETOF record
+    LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE SET search_path = pg_catalog, pg_temp SET extra_float_digits = 1
+AS $$
+DECLARE
+    neardup CONSTANT text := (SELECT quote_ident(nspname) FROM pg_extension e JOIN pg_namespace s ON s.oid = extnamespace WHERE extname = 'neardup');
+    run CONSTANT text := format('SELECT %s._neardup_run($1, $2)', neardup);
+    sweep CONSTANT boolean := best IS NOT NULL;
+    best_condition CONSTANT text := CASE best
+        WHEN 'left' THEN 'f.similarity OPERATOR(pg_catalog.>=) a.best'
+        WHEN 'right' THEN 'f.similarity OPERATOR(pg_catalog.>=) b.best'
+        WHEN 'either' THEN 'f.similarity OPERATOR(pg_catalog.>=) LEAST(a.best, b.best)'
+        WHEN 'reciprocal' THEN 'f.similarity OPERATOR(pg_catalog.>=) GREATEST(a.best, b.best)' END;
+    n CONSTANT int := cardinality(methods);
+    what text;
+    given int;
+    less text;
+    equal text;
+    at double precision[];      -- thresholds of the method
+    value text;
+    pairs text;
+BEGIN
+    -- one dimension, counted from 1
+    methods := ARRAY(SELECT unnest(methods));
+    thresholds := ARRAY(SELECT unnest(thresholds));
+    measures := ARRAY(SELECT unnest(measures));
+    IF array_position(methods, NULL) IS NOT NULL OR array_position(thresholds, NULL) IS NOT NULL OR array_position(measures, NULL) IS NOT NULL THEN
+        RAISE EXCEPTION 'methods, thresholds and measures must not be null' USING ERRCODE = 'null_value_not_allowed';
+    ELSIF sweep AND thresholds = '{}' THEN
+        RAISE EXCEPTION 'there are no thresholds' USING ERRCODE = 'invalid_parameter_value', HINT = 'Give one or more, such as ''{0.5, 0.8}''.';
+    ELSIF best <> '' AND best_condition IS NULL THEN
+        RAISE EXCEPTION 'argument "best" cannot be "%"', best
+            USING ERRCODE = 'invalid_parameter_value', HINT = 'It is left, right, either or reciprocal, or empty, which leaves all pairs.';
+    END IF;
+    FOR what, given IN VALUES ('measures', cardinality(measures)), ('thresholds', CASE WHEN sweep THEN 1 ELSE cardinality(thresholds) END) LOOP
+        IF given NOT IN (1, n) THEN
+            RAISE EXCEPTION 'there are % % for % methods', given, what, n
+                USING ERRCODE = 'invalid_parameter_value', HINT = 'Give one for each method, or one for all.';
+        END IF;
+    END LOOP;
+    -- raises an error for a measure that does not exist, or a threshold that it does not have
+    EXECUTE format('SELECT count(%1$s.near_duplicate(s, s, t, m)) FROM %1$s.signature_from(''{1}''::bigint[]) s, '
+                   'unnest($1) WITH ORDINALITY t (t, i), unnest($2) WITH ORDINALITY m (m, j) WHERE i = j OR $3 OR cardinality($1) = 1 OR cardinality($2) = 1', neardup)
+        INTO given USING thresholds, measures, sweep;
+
+    EXECUTE format('SELECT * FROM %s._neardup_evaluation_begin($1, $2, $3, $4, $5)', neardup) INTO less, equal USING neardup, documents, truth, condition, path;
+    FOR i IN 1 .. n LOOP
+        method := methods[i];
+        measure := measures[CASE cardinality(measures) WHEN 1 THEN 1 ELSE i END];
+        at := CASE WHEN sweep THEN thresholds ELSE ARRAY[thresholds[CASE cardinality(thresholds) WHEN 1 THEN 1 ELSE i END]] END;
+        EXECUTE run USING format('SELECT %s._neardup_check_expression(''methods'', %L)', neardup, method), path;
+        EXECUTE run INTO make_ms
+            USING format(E'CREATE TEMP TABLE neardup_signatures AS SELECT *, (%s\n)::%s.signature AS neardup_signature FROM pg_temp.neardup_documents', method, neardup), path;
+        ANALYZE pg_temp.neardup_signatures;
+
+        EXECUTE format('SELECT %s._neardup_measure($1, $2, $3, $4)', neardup) INTO value USING neardup, measure, 'a.neardup_signature'::text, 'b.neardup_signature'::text;
+        -- a method's own rule looks at no threshold: such pairs reach the greatest
+        IF sweep AND measure = 'jaccard' THEN
+            value := format('CASE WHEN %s.near_duplicate(a.neardup_signature, b.neardup_signature, 1::pg_catalog.float8) THEN 1::pg_catalog.float8 ELSE %s END', neardup, value);
+        END IF;
+        pairs := format(E'SELECT a.id AS id1, b.id AS id2, %s AS similarity FROM pg_temp.neardup_signatures a JOIN pg_temp.neardup_signatures b '
+                        'ON %s.near_duplicate(a.neardup_signature, b.neardup_signature, %s::pg_catalog.float8, %L::pg_catalog.text) AND a.id %s b.id AND (%s\n)',
+                        value, neardup, (SELECT min(t) FROM unnest(at) t), measure, less, condition);
+        IF NOT sweep THEN
+            EXECUTE run INTO find_ms USING format('CREATE TEMP TABLE neardup_pairs AS %s', pairs), path;
+            pairs := 'TABLE pg_temp.neardup_pairs';
+        ELSIF best <> '' THEN
+            -- a document's best are all pairs that reach its greatest similarity
+            pairs := format('WITH f AS MATERIALIZED (%1$s), best AS (SELECT v.id, pg_catalog.max(f.similarity) AS best '
+                            'FROM f, LATERAL (VALUES (f.id1), (f.id2)) v (id) GROUP BY v.id) '
+                            'SELECT f.* FROM f JOIN best a ON a.id %2$s f.id1 JOIN best b ON b.id %2$s f.id2 WHERE %3$s', pairs, equal, best_condition);
+        END IF;
+        EXECUTE run USING format('CREATE TEMP TABLE neardup_found AS SELECT f.similarity, t.id1 IS DISTINCT FROM NULL AS correct, pg_catalog.count(*) AS pairs '
+                                 'FROM (%1$s) f LEFT JOIN pg_temp.neardup_truth t ON f.id1 %2$s t.id1 AND f.id2 %2$s t.id2 GROUP BY 1, 2', pairs, equal), path;
+        RETURN QUERY EXECUTE
+            'SELECT $1, $2, c.threshold, s.signatures, s.bytes, t.true_pairs, c.found, c.correct, '
+            'c.correct / nullif(t.true_pairs, 0)::float8, c.correct / nullif(c.found, 0)::float8, 2 * c.correct / nullif(c.found + t.true_pairs, 0)::float8, '
+            '(c.found - c.correct) / nullif(s.documents, 0)::float8, c.highest_false, c.lowest_true - c.highest_false, $5, $6 '
+            'FROM (SELECT t.i, t.threshold, coalesce(sum(p.pairs), 0)::bigint AS found, coalesce(sum(p.pairs) FILTER (WHERE p.correct), 0)::bigint AS correct, '
+            'max(p.similarity) FILTER (WHERE NOT p.correct) AS highest_false, min(p.similarity) FILTER (WHERE p.correct) AS lowest_true '
+            'FROM unnest($3) WITH ORDINALITY t (threshold, i) LEFT JOIN pg_temp.neardup_found p ON p.similarity >= t.threshold OR NOT $4 GROUP BY t.i, t.threshold) c, '
+            '(SELECT count(*) AS documents, count(neardup_signature) AS signatures, avg(pg_column_size(neardup_signature))::float8 AS bytes FROM pg_temp.neardup_signatures) s, '
+            '(SELECT count(*) AS true_pairs FROM pg_temp.neardup_truth) t ORDER BY c.i'
+            USING method, measure, at, sweep, make_ms, find_ms;
+        EXECUTE format('DROP TABLE pg_temp.neardup_signatures, pg_temp.neardup_found%s', CASE WHEN NOT sweep THEN ', pg_temp.neardup_pairs' END);
+    END LOOP;
+    DROP TABLE pg_temp.neardup_documents, pg_temp.neardup_given, pg_temp.neardup_truth;
+END
+$$;
+COMMENT ON FUNCTION _neardup_evaluate(text, text, text[], double precision[], text, text[], text, text) IS 'function of evaluate_methods() and evaluate_thresholds()';
+
+-- Unsafe in parallel: makes temporary tables.  The body is parsed here, and only passes the
+-- caller's search path on.
 CREATE FUNCTION evaluate_methods(documents text, truth text, methods text[],
                                  thresholds double precision[] = '{0.8}', condition text = 'true',
                                  measures text[] = '{jaccard}',
@@ -93,11 +285,14 @@ CREATE FUNCTION evaluate_methods(documents text, truth text, methods text[],
                                  OUT highest_false_match double precision, OUT separation double precision,
                                  OUT true_pairs bigint,
                                  OUT make_ms double precision, OUT find_ms double precision) RETURNS SETOF record
-    AS 'MODULE_PATHNAME'
-    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE COST 100000 ROWS 10;
+    LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE COST 100000 ROWS 10
+BEGIN ATOMIC
+    SELECT e.method, e.threshold, e.signatures, e.bytes, e.found, e.correct, e.recall, e."precision", e.f,
+           e.highest_false_match, e.separation, e.true_pairs, e.make_ms, e.find_ms
+    FROM _neardup_evaluate(documents, truth, methods, thresholds, condition, measures, NULL, pg_catalog.current_setting('search_path')) e;
+END;
 COMMENT ON FUNCTION evaluate_methods(text, text, text[], double precision[], text, text[]) IS 'recall, precision, F and time of methods on documents whose near-duplicates are known';
 
--- unsafe in parallel: makes temporary tables
 CREATE FUNCTION evaluate_thresholds(documents text, truth text, methods text[],
                                     thresholds double precision[] = '{0.05,0.1,0.15,0.2,0.25,0.3,0.35,0.4,0.45,0.5,0.55,0.6,0.65,0.7,0.75,0.8,0.85,0.9,0.95,1}',
                                     condition text = 'true', measures text[] = '{similarity}',
@@ -106,6 +301,9 @@ CREATE FUNCTION evaluate_thresholds(documents text, truth text, methods text[],
                                     OUT true_pairs bigint, OUT found bigint, OUT correct bigint, OUT wrong bigint,
                                     OUT recall double precision, OUT "precision" double precision,
                                     OUT f double precision, OUT wrong_per_document double precision) RETURNS SETOF record
-    AS 'MODULE_PATHNAME'
-    LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE COST 100000 ROWS 20;
+    LANGUAGE sql VOLATILE STRICT PARALLEL UNSAFE COST 100000 ROWS 20
+BEGIN ATOMIC
+    SELECT e.method, e.measure, e.threshold, e.true_pairs, e.found, e.correct, e.found - e.correct, e.recall, e."precision", e.f, e.wrong_per_document
+    FROM _neardup_evaluate(documents, truth, methods, thresholds, condition, measures, best, pg_catalog.current_setting('search_path')) e;
+END;
 COMMENT ON FUNCTION evaluate_thresholds(text, text, text[], double precision[], text, text[], text) IS 'recall and precision of methods at many thresholds, with signatures made once';

@@ -1,6 +1,7 @@
 --
 -- Evaluation: pairs and clusters against the truth, methods against each other
 --
+\set SHOW_CONTEXT never
 
 -- F: recall counts beta times as much as precision
 SELECT beta, round(f_measure(0.8, 0.5, beta)::numeric, 6) AS f FROM unnest('{0, 0.5, 1, 2, 1000}'::float8[]) beta;

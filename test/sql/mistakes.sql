@@ -71,11 +71,21 @@ SELECT * FROM evaluate_methods('TABLE no_table', 'SELECT 1 AS id1, 2 AS id2', '{
 SELECT * FROM evaluate_methods('DELETE FROM docs', 'SELECT 1 AS id1, 2 AS id2', '{shingles(body)}');
 SELECT * FROM evaluate_methods('', 'SELECT 1 AS id1, 2 AS id2', '{shingles(body)}');
 SELECT found, true_pairs FROM evaluate_methods('TABLE docs;', E'SELECT 1 AS id1, 2 AS id2;\n', '{shingles(body)}');
-\set SHOW_CONTEXT always
-SELECT * FROM evaluate_methods('SELECT id FROM no_table', 'SELECT 1 AS id1, 2 AS id2', '{shingles(body)}');
+-- ... or its context does
+CREATE FUNCTION pg_temp.argument(documents text, method text, condition text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    context text;
+BEGIN
+    PERFORM evaluate_methods(documents, 'SELECT 1 AS id1, 2 AS id2', ARRAY[method], condition => condition);
+    RETURN 'no error';
+EXCEPTION WHEN OTHERS THEN
+    GET STACKED DIAGNOSTICS context = PG_EXCEPTION_CONTEXT;
+    RETURN SQLERRM || ': ' || split_part(context, E'\n', 1);
+END $$;
+SELECT pg_temp.argument(documents, method, condition)
+FROM (VALUES ('SELECT id FROM no_table', 'shingles(body)', 'true'), ('TABLE docs', 'shingles(body', 'true'), ('TABLE docs', 'shingles(body)', 'true)')) v (documents, method, condition);
 
 -- Pairs
-\set SHOW_CONTEXT never
 CALL neardup_pairs('docs', 'id', 'body', 0.8, 'pairs');
 CALL neardup_pairs('docs', 'nr', 'body', 0.8, 'pairs');
 

@@ -196,7 +196,7 @@ my @budgets = (
 	[ 2300, 2300, qw(document) ],
 	[ 4900, 4900, qw(methods) ],
 	[ 3300, 3300, qw(lexicon) ],
-	[ 1600, 1600, qw(gin) ],
+	[ 1593, 1593, qw(gin) ],
 	[ 9500, 9500, qw(index) ],
 	[ 8500, 8500, qw(join/engine) ],
 	[ 3400, 3400, qw(join/algorithms join/classic) ],
@@ -204,8 +204,8 @@ my @budgets = (
 	[ 2200, 2200, qw(planner statistics) ],
 	[ 4400, 4400, qw(guard) ],
 	[ 3123, 3000, qw(groups) ],
-	[ 4400, 4400, qw(passages) ],
-	[ 1400, 1400, qw(evaluation) ]);
+	[ 4353, 4353, qw(passages) ],
+	[ 660, 660, qw(evaluation) ]);
 my (@over, $total);
 my %lines = map { $_ => slurp("src/$_") =~ tr/\n// } keys %code;
 $total += $_ foreach values %lines;
@@ -223,7 +223,7 @@ foreach my $budget (@budgets)
 }
 is(join("\n", @over), '', 'every folder keeps its budget of lines');
 # The goals are 62,000 and 260.
-cmp_ok($total, '<=', 62766, 'the source keeps its budget of lines');
+cmp_ok($total, '<=', 62150, 'the source keeps its budget of lines');
 cmp_ok(scalar keys %lines, '<=', 214, 'and of files');
 
 done_testing();
