@@ -61,7 +61,7 @@ CREATE FUNCTION describe(signature) RETURNS text
 COMMENT ON FUNCTION describe(signature) IS 'describes a signature and how it was made';
 
 CREATE FUNCTION signature_to_bytea(signature) RETURNS bytea
-    AS 'MODULE_PATHNAME'
+    AS 'MODULE_PATHNAME', 'signature_send'
     LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION signature_to_bytea(signature) IS 'implementation of cast to bytea';
 

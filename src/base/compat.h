@@ -24,12 +24,6 @@
 
 /* a view that became a subquery has no list of the columns that are read */
 #define forget_wanted_columns(rte) ((void) (rte))
-#define qualified_name_list(name) stringToQualifiedNameList(name, NULL)
-/* a sorted datum is copied on request only; here by-value ones are read */
-#define sorted_datum(sort, value, isnull) \
-	tuplesort_getdatum(sort, true, false, value, isnull, NULL)
-/* status of a session, by its number among them */
-#define compat_backend_status(i) pgstat_get_local_beentry_by_index(i)
 /* the file of a relation */
 #define compat_file(rel) ((rel)->rd_locator)
 #else
@@ -39,10 +33,6 @@ extern PGDLLEXPORT void _PG_init(void);
 #define ereturn(context, dummy_value, ...) \
 	do { ereport(ERROR, __VA_ARGS__); return dummy_value; } while (0)
 #define forget_wanted_columns(rte) ((rte)->selectedCols = NULL)
-#define qualified_name_list(name) stringToQualifiedNameList(name)
-#define sorted_datum(sort, value, isnull) \
-	tuplesort_getdatum(sort, true, value, isnull, NULL)
-#define compat_backend_status(i) pgstat_fetch_stat_local_beentry(i)
 #define compat_file(rel) ((rel)->rd_node)
 #endif
 

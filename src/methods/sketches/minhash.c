@@ -520,23 +520,7 @@ const MethodInfo minhash_method = {
 	.place_values = 1 << 8
 };
 
-/* SQL functions */
-
-#define MINHASH_PARAM	METHOD_MINHASH, "size of a sketch", MINHASH_MAX_SIZE
-
-PG_FUNCTION_INFO_V1(minhash_of_set);
-Datum
-minhash_of_set(PG_FUNCTION_ARGS)
-{
-	return sketch_of_set_arg(fcinfo, MINHASH_PARAM);
-}
-
-PG_FUNCTION_INFO_V1(minhash_of_text);
-Datum
-minhash_of_text(PG_FUNCTION_ARGS)
-{
-	return sketch_of_text_arg(fcinfo, MINHASH_PARAM);
-}
+SKETCH_FUNCTIONS(minhash, METHOD_MINHASH, "size of a sketch", MINHASH_MAX_SIZE)
 
 /*
  * Locality-sensitive hashing: bands of min-hash slots that similar sets are likely to have in common

@@ -230,23 +230,7 @@ const MethodInfo bottom_method = {
 	.most_similar = bottom_most_similar
 };
 
-/* SQL functions */
-
-#define BOTTOM_PARAM	METHOD_BOTTOM, "number of hashes to keep", PG_INT32_MAX
-
-PG_FUNCTION_INFO_V1(bottom_of_set);
-Datum
-bottom_of_set(PG_FUNCTION_ARGS)
-{
-	return sketch_of_set_arg(fcinfo, BOTTOM_PARAM);
-}
-
-PG_FUNCTION_INFO_V1(bottom_of_text);
-Datum
-bottom_of_text(PG_FUNCTION_ARGS)
-{
-	return sketch_of_text_arg(fcinfo, BOTTOM_PARAM);
-}
+SKETCH_FUNCTIONS(bottom, METHOD_BOTTOM, "number of hashes to keep", PG_INT32_MAX)
 
 /*
  * MOD_m: the hashes of a document that are divisible by m
@@ -325,20 +309,4 @@ const MethodInfo sample_method = {
 	.check = sample_check,.make = sample_make
 };
 
-/* SQL functions */
-
-#define SAMPLE_PARAM	METHOD_SAMPLE, "modulus", PG_INT32_MAX
-
-PG_FUNCTION_INFO_V1(sample_of_set);
-Datum
-sample_of_set(PG_FUNCTION_ARGS)
-{
-	return sketch_of_set_arg(fcinfo, SAMPLE_PARAM);
-}
-
-PG_FUNCTION_INFO_V1(sample_of_text);
-Datum
-sample_of_text(PG_FUNCTION_ARGS)
-{
-	return sketch_of_text_arg(fcinfo, SAMPLE_PARAM);
-}
+SKETCH_FUNCTIONS(sample, METHOD_SAMPLE, "modulus", PG_INT32_MAX)

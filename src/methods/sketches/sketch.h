@@ -24,12 +24,26 @@ extern Signature *sketch_of_text(FunctionCallInfo fcinfo, int karg,
 								 Method method, uint32 param0, uint32 param1);
 
 /*
- * The functions with one parameter, the second argument, from 1 to `most`;
- * `what` names it in errors.
+ * Define the C functions name_of_set and name_of_text of a method with one parameter,
+ * the second argument, from 1 to `most`; `what` names it in errors.
  */
+#define SKETCH_FUNCTIONS(name, method, what, most) \
+PG_FUNCTION_INFO_V1(name##_of_set); \
+Datum \
+name##_of_set(PG_FUNCTION_ARGS) \
+{ \
+	return sketch_of_set_arg(fcinfo, method, what, most); \
+} \
+\
+PG_FUNCTION_INFO_V1(name##_of_text); \
+Datum \
+name##_of_text(PG_FUNCTION_ARGS) \
+{ \
+	return sketch_of_text_arg(fcinfo, method, what, most); \
+}
+
 extern Datum sketch_of_set_arg(FunctionCallInfo fcinfo, Method method,
 							   const char *what, int most);
-
 extern Datum sketch_of_text_arg(FunctionCallInfo fcinfo, Method method,
 								const char *what, int most);
 

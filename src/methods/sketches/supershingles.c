@@ -30,59 +30,36 @@
 #include "methods/sketches/sketch.h"
 #include "document/doc_context.h"
 
-#define GROUPS(sig)		((sig)->spec.param[0])
-#define GROUP_SIZE(sig)	((sig)->spec.param[1])
+#define GROUPS(spec)		((spec)->param[0])
+#define GROUP_SIZE(spec)	((spec)->param[1])
+#define OF_PAIRS(method)	((method) == METHOD_MEGASHINGLES)
 
-/*
- * The rule, as a sentence, that these parameters break, or NULL: `least` to
- * SUPERSHINGLES_MAX_GROUPS groups, MINHASH_MAX_SIZE slots in all.
- */
-static const char *
-rule_broken(uint32 groups, uint32 size, uint32 least)
+/* Number of values of a document with features. */
+static uint64
+count_values(const SignatureSpec *spec)
 {
-	if (groups < least || groups > SUPERSHINGLES_MAX_GROUPS)
+	uint64		groups = GROUPS(spec);
+
+	return OF_PAIRS(spec->method) ? groups * (groups - 1) / 2 : groups;
+}
+
+static const char *
+groups_check(const Signature *sig)
+{
+	uint32		groups = GROUPS(&sig->spec);
+	uint32		size = GROUP_SIZE(&sig->spec);
+	bool		pairs = OF_PAIRS(sig->spec.method);
+
+	if (groups < (pairs ? 2 : 1) || groups > SUPERSHINGLES_MAX_GROUPS)
 		return "The number of its groups is out of range.";
 	if (size < 1 || size > MINHASH_MAX_SIZE / groups)
 		return "The size of its groups is out of range.";
-	return NULL;
+	if (SIGNATURE_NVALUES(sig) == (sig->nfeatures > 0 ? count_values(&sig->spec) : 0))
+		return NULL;
+	return pairs ? "The number of its values is not that of the pairs of its groups." :
+		"The number of its values is not that of its groups.";
 }
 
-static const char *
-supershingles_check(const Signature *sig)
-{
-	const char *rule = rule_broken(GROUPS(sig), GROUP_SIZE(sig), 1);
-
-	if (rule != NULL)
-		return rule;
-	if (SIGNATURE_NVALUES(sig) != (sig->nfeatures > 0 ? GROUPS(sig) : 0))
-		return "The number of its values is not that of its groups.";
-	return NULL;
-}
-
-static const char *
-megashingles_check(const Signature *sig)
-{
-	uint64		groups = GROUPS(sig);
-	const char *rule = rule_broken(groups, GROUP_SIZE(sig), 2);
-
-	if (rule != NULL)
-		return rule;
-	if (SIGNATURE_NVALUES(sig) !=
-		(sig->nfeatures > 0 ? groups * (groups - 1) / 2 : 0))
-		return "The number of its values is not that of the pairs of its groups.";
-	return NULL;
-}
-
-/* From groups * size slots, one value for each group. */
-static void
-supershingles_of_slots(const uint8 *slots, uint32 groups, uint32 size,
-					   uint64 *values)
-{
-	for (uint32 i = 0; i < groups; i++)
-		values[i] = XXH3_64bits_withSeed(slots + (size_t) i * size, size, i);
-}
-
-/* From the supershingles of all groups, one value for each pair of groups. */
 static void
 megashingles_of_supershingles(const uint64 *supershingles, uint32 groups,
 							  uint64 *values)
@@ -93,96 +70,83 @@ megashingles_of_supershingles(const uint64 *supershingles, uint32 groups,
 							  mix64(supershingles[j] + ((uint64) i << 32 | j)));
 }
 
-/* The supershingles of a set, in palloc'd memory. */
-static uint64 *
-supershingles_of_features(const SignatureSpec *spec, const uint64 *features,
-						  size_t n)
+/* Compute the values from the slots of all groups. */
+static void
+values_of_slots(const SignatureSpec *spec, const uint8 *slots, uint64 *values)
 {
-	uint32		groups = spec->param[0];
-	uint32		size = spec->param[1];
-	uint8	   *slots = palloc((size_t) groups * size);
-	uint64	   *values = palloc(groups * sizeof(uint64));
+	uint64		supershingles[SUPERSHINGLES_MAX_GROUPS];
+	uint32		groups = GROUPS(spec);
+	uint32		size = GROUP_SIZE(spec);
 
-	minhash_slots(features, n, groups * size, slots);
-	supershingles_of_slots(slots, groups, size, values);
+	Assert(groups <= SUPERSHINGLES_MAX_GROUPS);
+	for (uint32 i = 0; i < groups; i++)
+		supershingles[i] = XXH3_64bits_withSeed(slots + (size_t) i * size, size, i);
+	if (OF_PAIRS(spec->method))
+		megashingles_of_supershingles(supershingles, groups, values);
+	else
+		memcpy(values, supershingles, groups * sizeof(uint64));
+}
+
+static Signature *
+groups_make(const SignatureSpec *spec, const uint64 *features, size_t n)
+{
+	Signature  *sig = signature_alloc(spec, n > 0 ? count_values(spec) : 0);
+	uint32		nslots = GROUPS(spec) * GROUP_SIZE(spec);
+	uint8	   *slots;
+
+	if (n == 0)
+		return sig;
+	slots = palloc(nslots);
+	minhash_slots(features, n, nslots, slots);
+	values_of_slots(spec, slots, sig->values);
 	pfree(slots);
-	return values;
-}
-
-static Signature *
-supershingles_make(const SignatureSpec *spec, const uint64 *features, size_t n)
-{
-	uint32		groups = spec->param[0];
-	Signature  *sig = signature_alloc(spec, n > 0 ? groups : 0);
-	uint64	   *values;
-
-	if (n == 0)
-		return sig;
-	values = supershingles_of_features(spec, features, n);
-	memcpy(sig->values, values, groups * sizeof(uint64));
-	pfree(values);
-	return sig;
-}
-
-static Signature *
-megashingles_make(const SignatureSpec *spec, const uint64 *features, size_t n)
-{
-	uint32		groups = spec->param[0];
-	Signature  *sig = signature_alloc(spec, n > 0 ?
-									  (size_t) groups * (groups - 1) / 2 : 0);
-	uint64	   *values;
-
-	if (n == 0)
-		return sig;
-	values = supershingles_of_features(spec, features, n);
-	megashingles_of_supershingles(values, groups, sig->values);
-	pfree(values);
 	return sig;
 }
 
 /*
- * Resemblance s, if r of k supershingles agree: each agrees if all of its
- * `size` slots do, with probability s^size, so r / k estimates that.
+ * Estimate the resemblance s of documents with `equal` values in common.
+ *
+ * Of k supershingles each agrees if all of its `size` slots do, with probability
+ * s^size, which r / k estimates if r agree.  Of r equal supershingles there are
+ * p = r (r - 1) / 2 equal pairs, hence r = (1 + sqrt(1 + 8 p)) / 2.  No pair may be of
+ * one or of none.
  */
 static double
-estimate(double r, uint32 k, uint32 size)
+estimate(const SignatureSpec *spec, uint64 equal)
 {
-	return pow(Min(r / k, 1.0), 1.0 / size);
+	double		r = equal;
+
+	if (OF_PAIRS(spec->method) && equal > 0)
+		r = (1 + sqrt(1 + 8.0 * equal)) / 2;
+	return pow(Min(r / GROUPS(spec), 1.0), 1.0 / GROUP_SIZE(spec));
 }
 
 static double
-supershingles_similarity(const Signature *a, const Signature *b)
+groups_similarity(const Signature *a, const Signature *b)
 {
-	return estimate(coordinates_equal(a, b), GROUPS(a), GROUP_SIZE(a));
+	return estimate(&a->spec, coordinates_equal(a, b));
 }
 
-/*
- * Of r equal supershingles there are p = r (r - 1) / 2 equal pairs, hence r =
- * (1 + sqrt(1 + 8 p)) / 2.  No pair may be of one or of none.
- */
-static double
-estimate_of_pairs(uint64 pairs, uint32 k, uint32 size)
-{
-	return pairs == 0 ? 0 : estimate((1 + sqrt(1 + 8.0 * pairs)) / 2, k, size);
-}
-
-static double
-megashingles_similarity(const Signature *a, const Signature *b)
-{
-	return estimate_of_pairs(coordinates_equal(a, b), GROUPS(a), GROUP_SIZE(a));
-}
-
-/* Number of supershingles that must agree. */
+/* Number of values that must agree. */
 static uint32
-agreement(const Signature *sig)
+agreement(const SignatureSpec *spec)
 {
-	return Min(GROUPS(sig), 2);
+	return OF_PAIRS(spec->method) ? 1 : Min(GROUPS(spec), 2);
 }
 
 static bool
-supershingles_near(const Signature *a, const Signature *b, double threshold)
+groups_near(const Signature *a, const Signature *b, double threshold)
 {
-	return coordinates_equal(a, b) >= agreement(a);
+	return coordinates_equal(a, b) >= agreement(&a->spec);
+}
+
+static bool
+groups_query_keys(const Signature *sig, double built, double threshold,
+				  KeyList *keys, uint32 *need)
+{
+	coordinates_row_keys(sig, threshold, keys);
+	*need = agreement(&sig->spec);
+	return true;
 }
 
 /* The number that must agree for the estimate to reach the threshold. */
@@ -192,71 +156,39 @@ supershingles_value_keys(const Signature *sig, double built, double threshold,
 {
 	coordinates_row_keys(sig, threshold, keys);
 	*need = 1;
-	while (*need < GROUPS(sig) &&
-		   estimate(*need, GROUPS(sig), GROUP_SIZE(sig)) < threshold)
+	while (*need < GROUPS(&sig->spec) && estimate(&sig->spec, *need) < threshold)
 		(*need)++;
 	return true;
 }
 
-static bool
-supershingles_query_keys(const Signature *sig, double built, double threshold,
-						 KeyList *keys, uint32 *need)
+static double
+groups_most_similar(const SignatureSpec *spec, uint64 na, uint64 nb, uint64 common)
 {
-	coordinates_row_keys(sig, threshold, keys);
-	*need = agreement(sig);
-	return true;
+	return estimate(spec, common);
 }
 
 static double
-supershingles_most_similar(const SignatureSpec *spec, uint64 na, uint64 nb,
-						   uint64 common)
+groups_least_similarity(const Signature *sig)
 {
-	return estimate(common, spec->param[0], spec->param[1]);
+	return estimate(&sig->spec, agreement(&sig->spec));
 }
 
-static double
-megashingles_most_similar(const SignatureSpec *spec, uint64 na, uint64 nb,
-						  uint64 common)
-{
-	return estimate_of_pairs(common, spec->param[0], spec->param[1]);
-}
-
-static double
-supershingles_least_similarity(const Signature *sig)
-{
-	return estimate(agreement(sig), GROUPS(sig), GROUP_SIZE(sig));
-}
-
-static double
-megashingles_least_similarity(const Signature *sig)
-{
-	return estimate_of_pairs(1, GROUPS(sig), GROUP_SIZE(sig));
-}
+#define GROUPS_METHOD .width = 64, .analysed = ANALYSED_AS_SOURCE, .nparams = 2, \
+	.check = groups_check, .make = groups_make, \
+	.similarity = groups_similarity, .near = groups_near, \
+	.hamming = coordinates_hamming, \
+	.row_keys = coordinates_row_keys, .query_keys = groups_query_keys, \
+	.place_keys = coordinates_place_keys, \
+	.most_similar = groups_most_similar, \
+	.least_similarity = groups_least_similarity
 
 const MethodInfo supershingles_method = {
-	.name = "supershingles",.method = METHOD_SUPERSHINGLES,.width = 64,
-	.analysed = ANALYSED_AS_SOURCE,.nparams = 2,
-	.check = supershingles_check,.make = supershingles_make,
-	.similarity = supershingles_similarity,.near = supershingles_near,
-	.hamming = coordinates_hamming,
-	.row_keys = coordinates_row_keys,
-	.query_keys = supershingles_query_keys,
-	.value_keys = supershingles_value_keys,
-	.place_keys = coordinates_place_keys,
-	.most_similar = supershingles_most_similar,
-	.least_similarity = supershingles_least_similarity
+	.name = "supershingles",.method = METHOD_SUPERSHINGLES, GROUPS_METHOD,
+	.value_keys = supershingles_value_keys
 };
 
 const MethodInfo megashingles_method = {
-	.name = "megashingles",.method = METHOD_MEGASHINGLES,.width = 64,
-	.analysed = ANALYSED_AS_SOURCE,.nparams = 2,
-	.check = megashingles_check,.make = megashingles_make,
-	.similarity = megashingles_similarity,.near = coordinates_near,
-	.hamming = coordinates_hamming,
-	.row_keys = coordinates_row_keys,.query_keys = coordinates_query_keys,
-	.place_keys = coordinates_place_keys,
-	.most_similar = megashingles_most_similar,
-	.least_similarity = megashingles_least_similarity
+	.name = "megashingles",.method = METHOD_MEGASHINGLES, GROUPS_METHOD
 };
 
 /* SQL functions */
@@ -268,34 +200,36 @@ supershingles_require_groups(int groups, int size, int least)
 	argument_whole("size of a group", size, 1, MINHASH_MAX_SIZE / groups);
 }
 
-/* Raises unless a sketch of nslots can be cut into the given groups. */
-static void
-require_slots(const Signature *sketch, uint32 nslots, int groups, int size)
-{
-	if (nslots != (uint32) groups * size)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("%s cannot be cut into %d groups of %d",
-						spec_name(&sketch->spec), groups, size),
-				 errdetail("It takes a sketch of %d slots.", groups * size)));
-}
-
-/* Supershingles of a set, or of a min-hash sketch. */
+/*
+ * Return the super- or megashingles of a set, of a min-hash sketch, or megashingles of
+ * supershingles.  Raises INVALID_PARAMETER_VALUE if the sketch cannot be cut into
+ * these groups.
+ */
 static Signature *
-supershingles_of(const Signature *source, int groups, int size)
+groups_of_signature(const Signature *source, Method method, int groups, int size)
 {
+	bool		cut = source->spec.method == METHOD_SUPERSHINGLES;
 	SignatureSpec spec;
 	Signature  *result;
 
-	if (source->spec.method != METHOD_MINHASH)
-		return sketch_of_set(source, METHOD_SUPERSHINGLES, groups, size);
-	require_slots(source, source->spec.param[0], groups, size);
-	spec = sketch_spec(&source->spec, METHOD_SUPERSHINGLES, groups, size);
-	result = signature_alloc(&spec, source->nfeatures > 0 ? groups : 0);
+	supershingles_require_groups(groups, size, OF_PAIRS(method) ? 2 : 1);
+	if (source->spec.method != METHOD_MINHASH && !(cut && OF_PAIRS(method)))
+		return sketch_of_set(source, method, groups, size);
+	spec = sketch_spec(&source->spec, method, groups, size);
+	if (cut ? memcmp(spec.param, source->spec.param, sizeof(spec.param)) != 0 :
+		source->spec.param[0] != (uint32) groups * size)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%s cannot be cut into %d groups of %d",
+						spec_name(&source->spec), groups, size),
+				 errdetail("It takes a sketch of %d slots.", groups * size)));
+	result = signature_alloc(&spec, source->nfeatures > 0 ? count_values(&spec) : 0);
 	result->nfeatures = source->nfeatures;
-	if (source->nfeatures > 0)
-		supershingles_of_slots((const uint8 *) source->values, groups, size,
-							   result->values);
+	if (cut)
+		megashingles_of_supershingles(source->values, SIGNATURE_NVALUES(source),
+									  result->values);
+	else if (source->nfeatures > 0)
+		values_of_slots(&spec, (const uint8 *) source->values, result->values);
 	return result;
 }
 
@@ -303,64 +237,39 @@ PG_FUNCTION_INFO_V1(supershingles_of_signature);
 Datum
 supershingles_of_signature(PG_FUNCTION_ARGS)
 {
-	int			groups = PG_GETARG_INT32(1);
-	int			size = PG_GETARG_INT32(2);
+	PG_RETURN_SIGNATURE(groups_of_signature(PG_GETARG_SIGNATURE(0), METHOD_SUPERSHINGLES,
+											PG_GETARG_INT32(1), PG_GETARG_INT32(2)));
+}
 
-	supershingles_require_groups(groups, size, 1);
-	PG_RETURN_SIGNATURE(supershingles_of(PG_GETARG_SIGNATURE(0), groups, size));
+PG_FUNCTION_INFO_V1(megashingles_of_signature);
+Datum
+megashingles_of_signature(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_SIGNATURE(groups_of_signature(PG_GETARG_SIGNATURE(0), METHOD_MEGASHINGLES,
+											PG_GETARG_INT32(1), PG_GETARG_INT32(2)));
+}
+
+static Datum
+groups_of_text(FunctionCallInfo fcinfo, Method method)
+{
+	DocContext *doccxt = doc_context_get(fcinfo, 4);
+	int			groups = DOC_CONTEXT_GETARG_INT32(doccxt, 1);
+	int			size = DOC_CONTEXT_GETARG_INT32(doccxt, 2);
+
+	supershingles_require_groups(groups, size, OF_PAIRS(method) ? 2 : 1);
+	PG_RETURN_SIGNATURE(sketch_of_text(fcinfo, 3, method, groups, size));
 }
 
 PG_FUNCTION_INFO_V1(supershingles_of_text);
 Datum
 supershingles_of_text(PG_FUNCTION_ARGS)
 {
-	DocContext *doccxt = doc_context_get(fcinfo, 4);
-	int			groups = DOC_CONTEXT_GETARG_INT32(doccxt, 1);
-	int			size = DOC_CONTEXT_GETARG_INT32(doccxt, 2);
-
-	supershingles_require_groups(groups, size, 1);
-	PG_RETURN_SIGNATURE(sketch_of_text(fcinfo, 3, METHOD_SUPERSHINGLES,
-									   groups, size));
-}
-
-/* Megashingles of a set, of a min-hash sketch, or of supershingles. */
-PG_FUNCTION_INFO_V1(megashingles_of_signature);
-Datum
-megashingles_of_signature(PG_FUNCTION_ARGS)
-{
-	Signature  *source = PG_GETARG_SIGNATURE(0);
-	int			groups = PG_GETARG_INT32(1);
-	int			size = PG_GETARG_INT32(2);
-	SignatureSpec spec;
-	Signature  *result;
-
-	supershingles_require_groups(groups, size, 2);
-	if (source->spec.method == METHOD_MINHASH)
-		source = supershingles_of(source, groups, size);
-	if (source->spec.method != METHOD_SUPERSHINGLES)
-		PG_RETURN_SIGNATURE(sketch_of_set(source, METHOD_MEGASHINGLES,
-										  groups, size));
-	if (source->spec.param[0] != (uint32) groups ||
-		source->spec.param[1] != (uint32) size)
-		require_slots(source, 0, groups, size);
-	spec = sketch_spec(&source->spec, METHOD_MEGASHINGLES, groups, size);
-	result = signature_alloc(&spec, source->nfeatures > 0 ?
-							 (size_t) groups * (groups - 1) / 2 : 0);
-	result->nfeatures = source->nfeatures;
-	if (source->nfeatures > 0)
-		megashingles_of_supershingles(source->values, groups, result->values);
-	PG_RETURN_SIGNATURE(result);
+	return groups_of_text(fcinfo, METHOD_SUPERSHINGLES);
 }
 
 PG_FUNCTION_INFO_V1(megashingles_of_text);
 Datum
 megashingles_of_text(PG_FUNCTION_ARGS)
 {
-	DocContext *doccxt = doc_context_get(fcinfo, 4);
-	int			groups = DOC_CONTEXT_GETARG_INT32(doccxt, 1);
-	int			size = DOC_CONTEXT_GETARG_INT32(doccxt, 2);
-
-	supershingles_require_groups(groups, size, 2);
-	PG_RETURN_SIGNATURE(sketch_of_text(fcinfo, 3, METHOD_MEGASHINGLES,
-									   groups, size));
+	return groups_of_text(fcinfo, METHOD_MEGASHINGLES);
 }

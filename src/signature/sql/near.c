@@ -18,10 +18,8 @@
 #include "methods/sketches/sketch.h"
 #include "signature/sql/near.h"
 
-/* Near-duplicate conditions */
-
 /*
- * Near-duplicate conditions.
+ * Near-duplicate conditions
  *
  * near_duplicate(a, b, threshold, measure) and contained_in(a, b, threshold) are the
  * conditions; %, <% and %> are the same with the threshold of neardup.threshold, so
@@ -198,36 +196,26 @@ signature_contained_in(PG_FUNCTION_ARGS)
 								   threshold, MEASURE_CONTAINMENT));
 }
 
-PG_FUNCTION_INFO_V1(signature_near_duplicate_op);
-Datum
-signature_near_duplicate_op(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_BOOL(signatures_near(PG_GETARG_REPEATED_SIGNATURE(0),
-								   PG_GETARG_REPEATED_SIGNATURE(1),
-								   neardup_threshold, MEASURE_JACCARD));
+/* Define a C function of two signatures. */
+#define BINARY_FUNCTION(function, result) \
+PG_FUNCTION_INFO_V1(function); \
+Datum \
+function(PG_FUNCTION_ARGS) \
+{ \
+	const Signature *a = PG_GETARG_REPEATED_SIGNATURE(0); \
+	const Signature *b = PG_GETARG_REPEATED_SIGNATURE(1); \
+\
+	result; \
 }
 
-PG_FUNCTION_INFO_V1(signature_contained_in_op);
-Datum
-signature_contained_in_op(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_BOOL(signatures_near(PG_GETARG_REPEATED_SIGNATURE(0),
-								   PG_GETARG_REPEATED_SIGNATURE(1),
-								   neardup_threshold, MEASURE_CONTAINMENT));
-}
+BINARY_FUNCTION(signature_near_duplicate_op,
+				PG_RETURN_BOOL(signatures_near(a, b, neardup_threshold, MEASURE_JACCARD)))
+BINARY_FUNCTION(signature_contained_in_op,
+				PG_RETURN_BOOL(signatures_near(a, b, neardup_threshold, MEASURE_CONTAINMENT)))
+BINARY_FUNCTION(signature_contains_op,
+				PG_RETURN_BOOL(signatures_near(a, b, neardup_threshold, MEASURE_CONTAINS)))
 
-PG_FUNCTION_INFO_V1(signature_contains_op);
-Datum
-signature_contains_op(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_BOOL(signatures_near(PG_GETARG_REPEATED_SIGNATURE(0),
-								   PG_GETARG_REPEATED_SIGNATURE(1),
-								   neardup_threshold, MEASURE_CONTAINS));
-}
-
-/*
- * near_duplicate_approx(): exactly near, and found by a fixed banding.
- */
+/* near_duplicate_approx(): exactly near, and found by a fixed banding */
 
 /* The last set on one side, and its bands. */
 typedef struct ApproxSide
@@ -336,86 +324,36 @@ signature_near_duplicate_approx(PG_FUNCTION_ARGS)
 							approx_keys(fcinfo, cxt, 1, b)));
 }
 
-/* The measures in SQL, and in statements that are put together */
+/* The measures in SQL */
+
+BINARY_FUNCTION(signature_similarity,
+				PG_RETURN_FLOAT8(signatures_value(a, b, MEASURE_JACCARD)))
+BINARY_FUNCTION(signature_containment,
+				PG_RETURN_FLOAT8(signatures_value(a, b, MEASURE_CONTAINMENT)))
+BINARY_FUNCTION(signature_dice,
+				PG_RETURN_FLOAT8(signatures_value(a, b, MEASURE_DICE)))
+BINARY_FUNCTION(signature_cosine,
+				PG_RETURN_FLOAT8(signatures_value(a, b, MEASURE_COSINE)))
+
+/* Elements in common, of samples as of other sets. */
+BINARY_FUNCTION(signature_shared,
+				PG_RETURN_INT64(signatures_value(a, b, MEASURE_SHARED)))
 
 /*
- * The measures in SQL.
- */
-
-PG_FUNCTION_INFO_V1(signature_similarity);
-Datum
-signature_similarity(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_FLOAT8(signatures_value(PG_GETARG_REPEATED_SIGNATURE(0),
-									  PG_GETARG_REPEATED_SIGNATURE(1),
-									  MEASURE_JACCARD));
-}
-
-/*
- * Distances order rows: they are null where specs differ, so that such rows
- * come last, on every plan.
+ * Return the distance of two signatures, by which rows are ordered: null where specs
+ * differ, so that such rows come last on every plan.
  */
 static Datum
-distance(FunctionCallInfo fcinfo, Measure measure)
+distance(FunctionCallInfo fcinfo, const Signature *a, const Signature *b,
+		 Measure measure)
 {
-	const Signature *a = PG_GETARG_REPEATED_SIGNATURE(0);
-	const Signature *b = PG_GETARG_REPEATED_SIGNATURE(1);
-
 	if (!signatures_comparable(a, b))
 		PG_RETURN_NULL();
 	PG_RETURN_FLOAT8(measure_distance(signatures_value(a, b, measure)));
 }
 
-PG_FUNCTION_INFO_V1(signature_distance);
-Datum
-signature_distance(PG_FUNCTION_ARGS)
-{
-	return distance(fcinfo, MEASURE_JACCARD);
-}
-
-PG_FUNCTION_INFO_V1(signature_cosine_distance);
-Datum
-signature_cosine_distance(PG_FUNCTION_ARGS)
-{
-	return distance(fcinfo, MEASURE_COSINE);
-}
-
-PG_FUNCTION_INFO_V1(signature_containment);
-Datum
-signature_containment(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_FLOAT8(signatures_value(PG_GETARG_REPEATED_SIGNATURE(0),
-									  PG_GETARG_REPEATED_SIGNATURE(1),
-									  MEASURE_CONTAINMENT));
-}
-
-PG_FUNCTION_INFO_V1(signature_dice);
-Datum
-signature_dice(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_FLOAT8(signatures_value(PG_GETARG_REPEATED_SIGNATURE(0),
-									  PG_GETARG_REPEATED_SIGNATURE(1),
-									  MEASURE_DICE));
-}
-
-PG_FUNCTION_INFO_V1(signature_cosine);
-Datum
-signature_cosine(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_FLOAT8(signatures_value(PG_GETARG_REPEATED_SIGNATURE(0),
-									  PG_GETARG_REPEATED_SIGNATURE(1),
-									  MEASURE_COSINE));
-}
-
-/* Elements in common, of samples as of other sets. */
-PG_FUNCTION_INFO_V1(signature_shared);
-Datum
-signature_shared(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_INT64(signatures_value(PG_GETARG_REPEATED_SIGNATURE(0),
-									 PG_GETARG_REPEATED_SIGNATURE(1),
-									 MEASURE_SHARED));
-}
+BINARY_FUNCTION(signature_distance, return distance(fcinfo, a, b, MEASURE_JACCARD))
+BINARY_FUNCTION(signature_cosine_distance, return distance(fcinfo, a, b, MEASURE_COSINE))
 
 /* Features in common: counted in exact sets, estimated from samples. */
 PG_FUNCTION_INFO_V1(signature_overlap);

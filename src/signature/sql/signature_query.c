@@ -107,53 +107,34 @@ signature_query_signature(PG_FUNCTION_ARGS)
 
 /* Input and output */
 
-/* Raises, softly where the server can, that the input is no query. */
-static bool
-bad_query(Node *escontext, const char *rule)
-{
-	ereturn(escontext, false,
-			(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
-			 errmsg("input is not a valid signature_query"),
-			 errdetail("%s", rule)));
-}
-
 PG_FUNCTION_INFO_V1(signature_query_in);
 Datum
 signature_query_in(PG_FUNCTION_ARGS)
 {
-	const char *str = PG_GETARG_CSTRING(0);
-	const char *end;
+	Input		in = {PG_GETARG_CSTRING(0), "signature_query", fcinfo->context};
+	const char *rule = NULL;
+	const char *name;
 	double		threshold;
 	size_t		len;
 	Measure		measure;
 	Signature  *signature;
 
-	str += strspn(str, " ");
-	end = input_decimal_end(str);
-	threshold = strtod(str, NULL);
-	if (end == str)
-	{
-		(void) bad_query(fcinfo->context, "It does not begin with a threshold greater than 0 and at most 1.");
+	in.at += strspn(in.at, " ");
+	name = input_decimal_end(in.at);
+	threshold = strtod(in.at, NULL);
+	if (name == in.at)
+		rule = "It does not begin with a threshold greater than 0 and at most 1.";
+	name += strspn(name, " ");
+	len = strcspn(name, " ");
+	if (rule == NULL && !measure_by_name(name, len, &measure))
+		rule = "The threshold is not followed by a measure.";
+	if (rule == NULL && !measure_has_threshold(measure, threshold))
+		rule = measure == MEASURE_SHARED ?
+			"A threshold of measure \"shared\" is a whole number from 1." :
+			"It does not begin with a threshold greater than 0 and at most 1.";
+	if (rule != NULL && !input_bad(&in, rule))
 		PG_RETURN_NULL();
-	}
-	str = end + strspn(end, " ");
-	len = strcspn(str, " ");
-	if (!measure_by_name(str, len, &measure))
-	{
-		(void) bad_query(fcinfo->context,
-						 "The threshold is not followed by a measure.");
-		PG_RETURN_NULL();
-	}
-	if (!measure_has_threshold(measure, threshold))
-	{
-		(void) bad_query(fcinfo->context,
-						 measure == MEASURE_SHARED ?
-						 "A threshold of measure \"shared\" is a whole number from 1." :
-						 "It does not begin with a threshold greater than 0 and at most 1.");
-		PG_RETURN_NULL();
-	}
-	str += len;
-	signature = signature_parse(str, fcinfo->context);
+	signature = signature_parse(name + len, fcinfo->context);
 	if (signature == NULL)
 		PG_RETURN_NULL();
 	PG_RETURN_POINTER(signature_query_make(signature, threshold, measure));
@@ -185,10 +166,8 @@ signature_query_recv(PG_FUNCTION_ARGS)
 
 	if (measure_name(measure) == NULL ||
 		!measure_has_threshold(measure, threshold))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
-				 errmsg("input is not a valid signature_query"),
-				 errdetail("Its threshold is out of range or its measure does not exist.")));
+		input_bad_bytes("signature_query",
+						"Its threshold is out of range or its measure does not exist.");
 	PG_RETURN_POINTER(signature_query_make(
 										   signature_from_bytes(pq_getmsgbytes(buf, len), len),
 										   threshold, measure));

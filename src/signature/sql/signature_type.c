@@ -499,16 +499,7 @@ signature_recv(PG_FUNCTION_ARGS)
 	PG_RETURN_SIGNATURE(signature_from_bytes(pq_getmsgbytes(buf, len), len));
 }
 
-/*
- * Casts of signatures: to and from bytes, to an array of numbers.
- */
-
-PG_FUNCTION_INFO_V1(signature_to_bytea);
-Datum
-signature_to_bytea(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_BYTEA_P(signature_to_bytes(PG_GETARG_SIGNATURE(0)));
-}
+/* Casts from bytea, and to an array of numbers */
 
 PG_FUNCTION_INFO_V1(signature_from_bytea);
 Datum
@@ -717,47 +708,21 @@ equal_args(FunctionCallInfo fcinfo)
 	return equal;
 }
 
-PG_FUNCTION_INFO_V1(signature_eq);
-Datum
-signature_eq(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_BOOL(equal_args(fcinfo));
+/* Define a C function that compares two signatures. */
+#define COMPARISON(function, result) \
+PG_FUNCTION_INFO_V1(function); \
+Datum \
+function(PG_FUNCTION_ARGS) \
+{ \
+	PG_RETURN_BOOL(result); \
 }
 
-PG_FUNCTION_INFO_V1(signature_ne);
-Datum
-signature_ne(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_BOOL(!equal_args(fcinfo));
-}
-
-PG_FUNCTION_INFO_V1(signature_lt);
-Datum
-signature_lt(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_BOOL(compare_args(fcinfo) < 0);
-}
-
-PG_FUNCTION_INFO_V1(signature_le);
-Datum
-signature_le(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_BOOL(compare_args(fcinfo) <= 0);
-}
-
-PG_FUNCTION_INFO_V1(signature_gt);
-Datum
-signature_gt(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_BOOL(compare_args(fcinfo) > 0);
-}
-
-PG_FUNCTION_INFO_V1(signature_ge);
-Datum
-signature_ge(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_BOOL(compare_args(fcinfo) >= 0);
-}
+COMPARISON(signature_eq, equal_args(fcinfo))
+COMPARISON(signature_ne, !equal_args(fcinfo))
+COMPARISON(signature_lt, compare_args(fcinfo) < 0)
+COMPARISON(signature_le, compare_args(fcinfo) <= 0)
+COMPARISON(signature_gt, compare_args(fcinfo) > 0)
+COMPARISON(signature_ge, compare_args(fcinfo) >= 0)
 
 PG_FUNCTION_INFO_V1(signature_cmp);
 Datum
