@@ -69,19 +69,6 @@ argument_elements(const char *what, ArrayType *array)
 	return ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array));
 }
 
-size_t
-paired_elements(ArrayType *features, ArrayType *weights)
-{
-	size_t		n = argument_elements("features", features);
-	size_t		m = argument_elements("weights", weights);
-
-	if (m != n)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("there are %zu features and %zu weights", n, m)));
-	return n;
-}
-
 Relation
 argument_relation(Oid relid, LOCKMODE lock)
 {

@@ -29,9 +29,6 @@ extern double argument_share(const char *what, double share);
 /* Count the elements of an array; raise NULL_VALUE_NOT_ALLOWED if one is null. */
 extern size_t argument_elements(const char *what, ArrayType *array);
 
-/* Count the elements of two arrays, which must have the same number. */
-extern size_t paired_elements(ArrayType *features, ArrayType *weights);
-
 /*
  * Open a relation of any kind that is given as regclass, which may be any
  * number; raise UNDEFINED_TABLE if there is none.

@@ -187,88 +187,31 @@ WORD_FUNCTION(lexicon_word_ridf, entry != NULL,
 
 /* The words of a document */
 
-typedef struct DocumentWord
+/*
+ * Fill the bag with the words of the document that the reader has begun, and return each
+ * as a text of its first occurrence.
+ */
+static struct varlena **
+read_words(Reader *reader, Bag *bag)
 {
-	uint64		hash;
-	size_t		place;			/* of its first occurrence among the words */
-	char	   *word;			/* its text there, in UTF-8 */
-	size_t		len;
-	uint32		tf;
-} DocumentWord;
-
-/* sort_by_hash(array, n), then by place; and sort_by_place(array, n) */
-#define ST_SORT sort_by_hash
-#define ST_ELEMENT_TYPE DocumentWord
-#define ST_COMPARE(a, b) \
-	((a)->hash != (b)->hash ? ((a)->hash < (b)->hash ? -1 : 1) : \
-	 (a)->place < (b)->place ? -1 : (a)->place > (b)->place)
-#define ST_SCOPE static
-#define ST_CHECK_FOR_INTERRUPTS
-#define ST_DEFINE
-#include "lib/sort_template.h"
-
-#define ST_SORT sort_by_place
-#define ST_ELEMENT_TYPE DocumentWord
-#define ST_COMPARE(a, b) \
-	((a)->place < (b)->place ? -1 : (a)->place > (b)->place)
-#define ST_SCOPE static
-#define ST_CHECK_FOR_INTERRUPTS
-#define ST_DEFINE
-#include "lib/sort_template.h"
-
-/* Put what is one word together, by hash; returns how many are left. */
-static size_t
-unite_words(DocumentWord *words, size_t n)
-{
-	size_t		distinct = 0;
-
-	sort_by_hash(words, n);
-	for (size_t i = 0; i < n; i++)
-	{
-		if (i > 0 && words[i].hash == words[distinct - 1].hash)
-		{
-			words[distinct - 1].tf += words[i].tf;
-			pfree(words[i].word);
-		}
-		else
-			words[distinct++] = words[i];
-	}
-	return distinct;
-}
-
-/* Make room for another word, by uniting words first; returns how many are left. */
-static size_t
-make_room(DocumentWord **words, size_t n, size_t *room)
-{
-	LOOK_AT_MEMORY(CurrentMemoryContext);
-	n = unite_words(*words, n);
-	if (n >= *room / 2)
-		*words = growing_reserve(*words, room, *room + 1, sizeof(DocumentWord));
-	return n;
-}
-
-/* The distinct words of the document that the reader has begun. */
-static DocumentWord *
-read_words(Reader *reader, size_t *nwords)
-{
+	struct varlena **texts = NULL;
 	size_t		room = 0;
-	DocumentWord *words = NULL;
-	DocumentWord word = {.tf = 1};
-	const char *bytes;
-	size_t		n = 0;
+	const char *word;
+	size_t		len;
+	uint64		hash;
 
-	while (reader_read_word(reader, &bytes, &word.len, &word.hash))
+	while (reader_read_word(reader, &word, &len, &hash))
 	{
-		if (n == room)
-			n = make_room(&words, n, &room);
-		word.word = pnstrdup(bytes, word.len);
-		words[n++] = word;
-		word.place++;
+		size_t		n = bag->nwords;
+
+		bag_add(bag, &hash, 1);
+		if (bag->nwords == n)
+			continue;
+		texts = growing_reserve(texts, &room, n + 1, sizeof(*texts));
+		texts[n] = server_word(word, len);
 	}
-	n = unite_words(words, n);
-	sort_by_place(words, n);
-	*nwords = n;
-	return words;
+	LOOK_AT_MEMORY(CurrentMemoryContext);
+	return texts;
 }
 
 /*
@@ -280,24 +223,24 @@ word_statistics(PG_FUNCTION_ARGS)
 {
 	DocContext *doccxt;
 	LexiconView *view;
-	DocumentWord *words;
-	size_t		n;
+	Bag		   *bag = bag_create();
+	struct varlena **texts;
 
 	InitMaterializedSRF(fcinfo, 0);
 	doccxt = doc_context_get(fcinfo, 2);
 	view = doc_context_lexicon(doccxt, fcinfo, 1);
 	doc_context_read_for_lexicon(doccxt, fcinfo, view->lexicon, READS_WORDS);
 	doc_context_begin(doccxt, PG_GETARG_TEXT_PP(0));
-	words = read_words(doccxt->reader, &n);
-	for (size_t i = 0; i < n; i++)
+	texts = read_words(doccxt->reader, bag);
+	for (size_t i = 0; i < bag->nwords; i++)
 	{
 		Datum		word[2];
 
 		CHECK_FOR_INTERRUPTS();
-		word[0] = PointerGetDatum(server_word(words[i].word, words[i].len));
-		word[1] = Int32GetDatum(words[i].tf);
+		word[0] = PointerGetDatum(texts[i]);
+		word[1] = Int32GetDatum(bag->words[i].tf);
 		put_row((ReturnSetInfo *) fcinfo->resultinfo, view->lexicon,
-				view_find(view, words[i].hash), word, 2);
+				view_find(view, bag->words[i].hash), word, 2);
 	}
 	return (Datum) 0;
 }

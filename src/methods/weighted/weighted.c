@@ -6,13 +6,15 @@
 
 #include <math.h>
 
-#include "miscadmin.h"
+#include "catalog/pg_type_d.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 
 #include "base/call.h"
 #include "base/interrupts.h"
+#include "base/sort_uint64.h"
+#include "document/shingler.h"
 #include "document/weigher.h"
 #include "methods/method.h"
 #include "signature/signature.h"
@@ -47,6 +49,13 @@
  * are lower by more than that.
  */
 #define ROUNDING	(1 - 1e-6)
+
+/* A feature and its weight. */
+typedef struct Component
+{
+	uint64		feature;
+	double		weight;
+} Component;
 
 static Vector
 vector_of(const Signature *sig)
@@ -103,18 +112,12 @@ vector_cosine(const Signature *a, const Signature *b)
 
 /* Candidate keys */
 
-typedef struct WeighedHash
-{
-	uint64		hash;
-	float4		weight;
-} WeighedHash;
-
-/* sort_heavy(array, n): heaviest first, then by hash */
+/* sort_heavy(array, n): heaviest first, then by feature */
 #define ST_SORT sort_heavy
-#define ST_ELEMENT_TYPE WeighedHash
+#define ST_ELEMENT_TYPE Component
 #define ST_COMPARE(a, b) \
 	((a)->weight != (b)->weight ? ((a)->weight > (b)->weight ? -1 : 1) : \
-	 ((a)->hash > (b)->hash) - ((a)->hash < (b)->hash))
+	 ((a)->feature > (b)->feature) - ((a)->feature < (b)->feature))
 #define ST_SCOPE static
 #define ST_CHECK_FOR_INTERRUPTS
 #define ST_DEFINE
@@ -124,15 +127,14 @@ static void
 vector_row_keys(const Signature *sig, double threshold, KeyList *keys)
 {
 	Vector		v = vector_of(sig);
-	WeighedHash *heavy = palloc_extended(v.n * sizeof(WeighedHash),
-										 MCXT_ALLOC_HUGE);
+	Component  *heavy = palloc_extended(v.n * sizeof(Component), MCXT_ALLOC_HUGE);
 	uint64		indexed = v.n;
 	double		sum = 0;
 	double		light = 0;
 
 	for (uint64 i = 0; i < v.n; i++)
 	{
-		heavy[i].hash = feature_hash(&sig->spec, v.features[i]);
+		heavy[i].feature = feature_hash(&sig->spec, v.features[i]);
 		heavy[i].weight = v.weights[i];
 		sum += v.weights[i];
 	}
@@ -146,7 +148,7 @@ vector_row_keys(const Signature *sig, double threshold, KeyList *keys)
 	}
 	keys_reserve(keys, indexed);
 	for (uint64 i = 0; i < indexed; i++)
-		keys_add(keys, heavy[i].hash);
+		keys_add(keys, heavy[i].feature);
 	pfree(heavy);
 }
 
@@ -190,13 +192,10 @@ const MethodInfo weighted_shingles_method = {
 
 /* SQL functions */
 
-typedef struct Component
-{
-	uint64		feature;
-	double		weight;
-} Component;
-
-/* By weight, too, so that the order in the array does not matter to a sum. */
+/*
+ * sort_components(array, n): by feature, then by weight, so that the order in the array
+ * does not matter to a sum
+ */
 #define ST_SORT sort_components
 #define ST_ELEMENT_TYPE Component
 #define ST_COMPARE(a, b) \
@@ -207,9 +206,9 @@ typedef struct Component
 #define ST_DEFINE
 #include "lib/sort_template.h"
 
-/* A weight of a vector, or zero. */
+/* Check a weight that may be zero. */
 static double
-checked_weight(float4 weight)
+checked_weight(double weight)
 {
 	/* written so that NaN fails */
 	if (!(weight >= 0 && !isinf(weight)))
@@ -221,35 +220,62 @@ checked_weight(float4 weight)
 }
 
 /*
- * The n pairs of the arrays, *kept of them, by rising feature: those of one
- * feature added up, those that weigh nothing left out.
+ * Return the pairs of an array of bigint features and one of weights, integer or real,
+ * *n of them, by rising feature: weights of one feature added up, features without
+ * weight left out.
  */
 static Component *
-vector_components(const int64 *features, const float4 *weights, size_t n,
-				  size_t *kept)
+read_components(ArrayType *features, ArrayType *weights, size_t *n)
 {
-	Component  *components = palloc_extended(Max(n, 1) * sizeof(Component),
+	size_t		pairs = argument_elements("features", features);
+	size_t		nweights = argument_elements("weights", weights);
+	const int64 *feature = (const int64 *) ARR_DATA_PTR(features);
+	const int32 *whole = (const int32 *) ARR_DATA_PTR(weights);
+	const float4 *real = (const float4 *) ARR_DATA_PTR(weights);
+	bool		is_real = ARR_ELEMTYPE(weights) == FLOAT4OID;
+	Component  *components = palloc_extended(Max(pairs, 1) * sizeof(Component),
 											 MCXT_ALLOC_HUGE);
 	size_t		positive = 0;
 
-	for (size_t i = 0; i < n; i++)
+	if (nweights != pairs)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("there are %zu features and %zu weights", pairs, nweights)));
+	for (size_t i = 0; i < pairs; i++)
 	{
-		components[positive].feature = features[i];
-		components[positive].weight = checked_weight(weights[i]);
-		positive += weights[i] > 0;
 		CHECK_EVERY(i);
+		components[positive].feature = feature[i];
+		components[positive].weight = checked_weight(is_real ? (double) real[i] : whole[i]);
+		positive += components[positive].weight > 0;
 	}
 	sort_components(components, positive);
-	*kept = 0;
+	*n = 0;
 	for (size_t i = 0; i < positive; i++)
 	{
 		CHECK_EVERY(i);
-		if (*kept > 0 && components[*kept - 1].feature == components[i].feature)
-			components[*kept - 1].weight += components[i].weight;
+		if (*n > 0 && components[*n - 1].feature == components[i].feature)
+			components[*n - 1].weight += components[i].weight;
 		else
-			components[(*kept)++] = components[i];
+			components[(*n)++] = components[i];
 	}
 	return components;
+}
+
+/* Return the vector of n components by rising feature. */
+static Signature *
+vector_make(const SignatureSpec *spec, const Component *components, size_t n)
+{
+	Signature  *sig = signature_alloc(spec, n);
+	float4	   *weights = signature_weights(sig);
+
+	sig->nfeatures = n;
+	for (size_t i = 0; i < n; i++)
+	{
+		CHECK_EVERY(i);
+		sig->values[i] = components[i].feature;
+		weights[i] = checked_weight((float4) components[i].weight);
+	}
+	return sig;
 }
 
 /* signature_weighted(features bigint[], weights real[]) */
@@ -261,24 +287,52 @@ signature_weighted(PG_FUNCTION_ARGS)
 		.version = SIGNATURE_VERSION,.method = METHOD_WEIGHTED,
 		.unit = UNIT_NONE,.width = weighted_method.width
 	};
-	ArrayType  *features = PG_GETARG_ARRAYTYPE_P(0);
-	ArrayType  *weights = PG_GETARG_ARRAYTYPE_P(1);
-	size_t		n = paired_elements(features, weights);
-	Component  *components;
-	Signature  *sig;
+	size_t		n;
+	Component  *components = read_components(PG_GETARG_ARRAYTYPE_P(0),
+											 PG_GETARG_ARRAYTYPE_P(1), &n);
 
-	components = vector_components((const int64 *) ARR_DATA_PTR(features),
-								   (const float4 *) ARR_DATA_PTR(weights),
-								   n, &n);
-	sig = signature_alloc(&spec, n);
-	sig->nfeatures = n;
+	PG_RETURN_SIGNATURE(vector_make(&spec, components, n));
+}
+
+/*
+ * signature_from(features bigint[], weights int[]): a set that has each feature as often
+ * as its weight
+ *
+ * The copies of an element are numbered (Broder's labelled shingles): the first
+ * is the element itself, so that a set whose weights are all 1 is the plain one.
+ * Two such sets share min(v, w) copies of an element of weights v and w, and
+ * their union has max(v, w): all measures of sets become those of weighted sets,
+ * and all sketches of sets those of weighted ones.
+ */
+PG_FUNCTION_INFO_V1(signature_from_weighted);
+Datum
+signature_from_weighted(PG_FUNCTION_ARGS)
+{
+	SignatureSpec spec = {
+		.version = SIGNATURE_VERSION,.method = METHOD_FEATURES,
+		.unit = UNIT_NONE,.width = features_method.width
+	};
+	size_t		n;
+	Component  *components = read_components(PG_GETARG_ARRAYTYPE_P(0),
+											 PG_GETARG_ARRAYTYPE_P(1), &n);
+	uint64		total = 0;
+	Signature  *sig;
+	size_t		at = 0;
+
+	for (size_t i = 0; i < n; i++)
+		total += (uint64) components[i].weight;
+	sig = signature_alloc(&spec, total);
 	for (size_t i = 0; i < n; i++)
 	{
-		CHECK_EVERY(i);
-		sig->values[i] = components[i].feature;
-		signature_weights(sig)[i] =
-			checked_weight((float4) components[i].weight);
+		for (uint64 copy = 0; copy < components[i].weight; copy++)
+		{
+			CHECK_EVERY(at);
+			sig->values[at++] = repeated_element(components[i].feature, copy);
+		}
 	}
+	at = sort_distinct_hashes(sig->values, at);
+	SET_VARSIZE(sig, SIGNATURE_HEADER + at * sizeof(uint64));
+	sig->nfeatures = at;
 	PG_RETURN_SIGNATURE(sig);
 }
 
@@ -294,23 +348,13 @@ signature_weighted(PG_FUNCTION_ARGS)
  * Weights are made in double and then rounded to float4.
  */
 
-/* sort_words(array, n): by hash */
-#define ST_SORT sort_words
-#define ST_ELEMENT_TYPE WeighedHash
-#define ST_COMPARE(a, b) (((a)->hash > (b)->hash) - ((a)->hash < (b)->hash))
-#define ST_SCOPE static
-#define ST_CHECK_FOR_INTERRUPTS
-#define ST_DEFINE
-#include "lib/sort_template.h"
-
-/* The bag's words that weigh something; palloc'd.  *n is their number. */
-static WeighedHash *
+/* Return the bag's words that weigh something, by rising hash; *n is their number. */
+static Component *
 weigh_words(const Weighed *weighed, LexiconView *view, size_t *n)
 {
 	const Bag  *bag = weighed->bag;
-	WeighedHash *words = palloc_extended(Max(bag->nwords, 1) *
-										 sizeof(WeighedHash),
-										 MCXT_ALLOC_HUGE);
+	Component  *words = palloc_extended(Max(bag->nwords, 1) * sizeof(Component),
+										MCXT_ALLOC_HUGE);
 
 	*n = 0;
 	for (size_t i = 0; i < bag->nwords; i++)
@@ -322,10 +366,11 @@ weigh_words(const Weighed *weighed, LexiconView *view, size_t *n)
 			view_expect(view, bag, i);
 		if (!weighed_word(weighed, view, &bag->words[i], &weight))
 			continue;
-		words[*n].hash = bag->words[i].hash;
+		words[*n].feature = bag->words[i].hash;
 		words[*n].weight = (float4) weight;
 		*n += words[*n].weight > 0;
 	}
+	sort_components(words, *n);
 	return words;
 }
 
@@ -339,25 +384,14 @@ document_vector(const SignatureSpec *source, Method method, const Weighed *weigh
 				LexiconView *view)
 {
 	SignatureSpec spec = *source;
-	WeighedHash *words;
-	Signature  *sig;
-	float4	   *weights;
 	size_t		n;
+	Component  *words = weigh_words(weighed, view, &n);
+	Signature  *sig;
 
-	words = weigh_words(weighed, view, &n);
-	sort_words(words, n);
 	spec.method = method;
 	spec.width = method_info(method)->width;
 	spec.param[0] = weighed_param(weighed, view);
-	sig = signature_alloc(&spec, n);
-	sig->nfeatures = n;
-	weights = signature_weights(sig);
-	for (size_t i = 0; i < n; i++)
-	{
-		CHECK_EVERY(i);
-		sig->values[i] = words[i].hash;
-		weights[i] = words[i].weight;
-	}
+	sig = vector_make(&spec, words, n);
 	pfree(words);
 	return sig;
 }
@@ -367,7 +401,7 @@ PG_FUNCTION_INFO_V1(weighted_words_by_tf);
 
 /* The vector of a document; the document context is ready to read it. */
 static Signature *
-make_vector(DocContext *doccxt, LexiconView *view, const text *doc, const text *weight)
+words_vector(DocContext *doccxt, LexiconView *view, const text *doc, const text *weight)
 {
 	Weighed    *weighed = weighed_get(doccxt, weight);
 
@@ -385,8 +419,8 @@ weighted_words(PG_FUNCTION_ARGS)
 	LexiconView *view = doc_context_lexicon(doccxt, fcinfo, 1);
 
 	doc_context_read_for_lexicon(doccxt, fcinfo, view->lexicon, READS_WORDS);
-	PG_RETURN_SIGNATURE(make_vector(doccxt, view, DOC_CONTEXT_GETARG_TEXT(doccxt, 0),
-									DOC_CONTEXT_GETARG_TEXT(doccxt, 2)));
+	PG_RETURN_SIGNATURE(words_vector(doccxt, view, DOC_CONTEXT_GETARG_TEXT(doccxt, 0),
+									 DOC_CONTEXT_GETARG_TEXT(doccxt, 2)));
 }
 
 /* (doc text, analysis text): by tf, without a lexicon */
@@ -396,8 +430,8 @@ weighted_words_by_tf(PG_FUNCTION_ARGS)
 	DocContext *doccxt = doc_context_get(fcinfo, 1);
 
 	doc_context_read(doccxt, fcinfo, READS_WORDS, 0);
-	PG_RETURN_SIGNATURE(make_vector(doccxt, NULL, DOC_CONTEXT_GETARG_TEXT(doccxt, 0),
-									cstring_to_text("tf")));
+	PG_RETURN_SIGNATURE(words_vector(doccxt, NULL, DOC_CONTEXT_GETARG_TEXT(doccxt, 0),
+									 cstring_to_text("tf")));
 }
 
 /*
