@@ -190,12 +190,12 @@ is(join("\n", @long),
 # Lines that folders may have, with those below them.  The second number is the
 # goal: the first goes down to it, never up.
 my @budgets = (
-	[ 1600, 1600, qw(base) ],
-	[ 5100, 5100, qw(text) ],
-	[ 3800, 3800, qw(signature) ],
-	[ 2300, 2300, qw(document) ],
-	[ 4900, 4900, qw(methods) ],
-	[ 3300, 3300, qw(lexicon) ],
+	[ 1523, 1523, qw(base) ],
+	[ 5098, 5098, qw(text) ],
+	[ 3290, 3290, qw(signature) ],
+	[ 2298, 2298, qw(document) ],
+	[ 4599, 4599, qw(methods) ],
+	[ 3242, 3242, qw(lexicon) ],
 	[ 1593, 1593, qw(gin) ],
 	[ 9500, 9500, qw(index) ],
 	[ 8500, 8500, qw(join/engine) ],
@@ -223,7 +223,7 @@ foreach my $budget (@budgets)
 }
 is(join("\n", @over), '', 'every folder keeps its budget of lines');
 # The goals are 62,000 and 260.
-cmp_ok($total, '<=', 62150, 'the source keeps its budget of lines');
+cmp_ok($total, '<=', 61770, 'the source keeps its budget of lines');
 cmp_ok(scalar keys %lines, '<=', 214, 'and of files');
 
 done_testing();
