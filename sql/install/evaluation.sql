@@ -50,34 +50,15 @@ CREATE FUNCTION cluster_evaluation_add(internal, "any", "any") RETURNS internal
     LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION cluster_evaluation_add(internal, "any", "any") IS 'transition function of cluster_evaluation';
 
-CREATE FUNCTION cluster_evaluation_combine(internal, internal) RETURNS internal
-    AS 'MODULE_PATHNAME'
-    LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION cluster_evaluation_combine(internal, internal) IS 'combine function of cluster_evaluation';
-
-CREATE FUNCTION cluster_evaluation_serialize(internal) RETURNS bytea
-    AS 'MODULE_PATHNAME'
-    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION cluster_evaluation_serialize(internal) IS 'serialization function of cluster_evaluation';
-
-CREATE FUNCTION cluster_evaluation_deserialize(bytea, internal) RETURNS internal
-    AS 'MODULE_PATHNAME'
-    LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION cluster_evaluation_deserialize(bytea, internal) IS 'deserialization function of cluster_evaluation';
-
 CREATE FUNCTION cluster_evaluation_final(internal) RETURNS cluster_figures
     AS 'MODULE_PATHNAME'
     LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION cluster_evaluation_final(internal) IS 'final function of cluster_evaluation';
 
--- internal state: another node would not know the types of the labels, and would gain
--- nothing, as a state has all items
+-- No partial aggregation: a state has all items.
 CREATE AGGREGATE cluster_evaluation(found "any", truth "any") (
     SFUNC = cluster_evaluation_add, STYPE = internal,
-    FINALFUNC = cluster_evaluation_final, FINALFUNC_MODIFY = READ_ONLY,
-    COMBINEFUNC = cluster_evaluation_combine,
-    SERIALFUNC = cluster_evaluation_serialize, DESERIALFUNC = cluster_evaluation_deserialize,
-    PARALLEL = SAFE
+    FINALFUNC = cluster_evaluation_final, FINALFUNC_MODIFY = READ_ONLY, PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE cluster_evaluation("any", "any") IS 'adjusted Rand index and B-cubed of clusters';
 

@@ -1,15 +1,13 @@
 /*
  * figures.c
- *		How good pairs and clusters are that were found, against the truth.
+ *		Quality of pairs and clusters that were found, against the truth.
  *
- * Of pairs: precision, recall, F, and the two figures of Hoad and Zobel, the
- * highest false match (the largest similarity of a pair that should not have
- * been found) and the separation (the smallest similarity of a true pair less
- * that).
+ * Pairs have precision, recall, F, and two figures of Hoad and Zobel: the highest false
+ * match, which is the greatest similarity of a wrong pair, and the separation, which is
+ * the least similarity of a true pair minus that.
  *
- * Of clusters: the adjusted Rand index (Hubert and Arabie 1985) and B-cubed
- * (Bagga and Baldwin 1998).  An item without a cluster is a cluster of its
- * own.
+ * Clusters have the adjusted Rand index (Hubert and Arabie 1985) and B-cubed (Bagga and
+ * Baldwin 1998).  An item without a cluster is a cluster of its own.
  */
 #include "postgres.h"
 
@@ -18,14 +16,11 @@
 #include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "miscadmin.h"
-#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/float.h"
-#include "utils/memutils.h"
 #include "utils/typcache.h"
 
 #include "base/call.h"
-#include "base/compat.h"
 #include "base/interrupts.h"
 #include "base/memory.h"
 
@@ -34,12 +29,9 @@ PG_FUNCTION_INFO_V1(pair_evaluation_add);
 PG_FUNCTION_INFO_V1(pair_evaluation_combine);
 PG_FUNCTION_INFO_V1(pair_evaluation_final);
 PG_FUNCTION_INFO_V1(cluster_evaluation_add);
-PG_FUNCTION_INFO_V1(cluster_evaluation_combine);
-PG_FUNCTION_INFO_V1(cluster_evaluation_serialize);
-PG_FUNCTION_INFO_V1(cluster_evaluation_deserialize);
 PG_FUNCTION_INFO_V1(cluster_evaluation_final);
 
-/* A ratio, or NULL where there is nothing to divide by. */
+/* A ratio, or NULL if the divisor is 0. */
 static Datum
 ratio(double a, double b, bool *isnull)
 {
@@ -47,7 +39,7 @@ ratio(double a, double b, bool *isnull)
 	return *isnull ? (Datum) 0 : Float8GetDatum(a / b);
 }
 
-/* F of beta: (1 + beta^2) P R / (beta^2 P + R), 0 where both are 0. */
+/* F of beta: (1 + beta^2) P R / (beta^2 P + R), 0 if both are 0. */
 static double
 f_of(double precision, double recall, double beta)
 {
@@ -73,7 +65,7 @@ f_measure(PG_FUNCTION_ARGS)
 
 /* Pairs */
 
-/* The state, a bytea. */
+/* State of pair_evaluation(), a bytea. */
 typedef struct PairState
 {
 	int32		vl_len_;		/* varlena header (do not touch directly!) */
@@ -85,14 +77,14 @@ typedef struct PairState
 	double		lowest_true;	/* NaN: no true pair that was found has one */
 } PairState;
 
-/* The state as it is before the first pair. */
+/* Set the state of no pairs. */
 static void
 begin_pairs(PairState *state)
 {
 	state->highest_false = state->lowest_true = get_float8_nan();
 }
 
-/* Argument 0, made if it is null. */
+/* The state of argument 0, created if that is null. */
 static PairState *
 get_pair_state(FunctionCallInfo fcinfo)
 {
@@ -147,7 +139,7 @@ pair_evaluation_combine(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(state);
 }
 
-/* The composite pair_figures. */
+/* Return pair_figures. */
 Datum
 pair_evaluation_final(PG_FUNCTION_ARGS)
 {
@@ -188,35 +180,15 @@ typedef struct LabelledItem
 	uint64		truth;
 } LabelledItem;
 
+/* No partial aggregation: workers would have to send all items. */
 typedef struct ClusterState
 {
-	MemoryContext context;
 	LabelledItem *items;
 	size_t		n;
 	size_t		size;
 	uint64		singletons;		/* clusters of items that have none: the even
 								 * numbers up to twice this */
 } ClusterState;
-
-static ClusterState *
-create_cluster_state(MemoryContext context)
-{
-	ClusterState *state = MemoryContextAllocZero(context, sizeof(ClusterState));
-
-	state->context = context;
-	state->size = 1024;
-	state->items = MemoryContextAlloc(context,
-									  state->size * sizeof(LabelledItem));
-	return state;
-}
-
-/* Makes room for n further items. */
-static void
-reserve_items(ClusterState *state, size_t n)
-{
-	state->items = growing_reserve(state->items, &state->size, state->n + n,
-								   sizeof(LabelledItem));
-}
 
 /* sort_items(array, n): by found, then by true cluster */
 #define ST_SORT sort_items
@@ -229,27 +201,21 @@ reserve_items(ClusterState *state, size_t n)
 #define ST_DEFINE
 #include "lib/sort_template.h"
 
-/* What a call site knows of the labels' types. */
-typedef struct LabelTypes
-{
-	TypeCacheEntry *type[2];
-} LabelTypes;
-
-static LabelTypes *
+/* The types of both labels, looked up once for each call site. */
+static TypeCacheEntry **
 get_types(FunctionCallInfo fcinfo)
 {
-	LabelTypes *types = fcinfo->flinfo->fn_extra;
+	TypeCacheEntry **types = fcinfo->flinfo->fn_extra;
 
 	if (types != NULL)
 		return types;
-	types = MemoryContextAlloc(fcinfo->flinfo->fn_mcxt, sizeof(LabelTypes));
+	types = MemoryContextAlloc(fcinfo->flinfo->fn_mcxt, 2 * sizeof(TypeCacheEntry *));
 	for (int i = 0; i < 2; i++)
 	{
 		Oid			type = get_fn_expr_argtype(fcinfo->flinfo, i + 1);
 
-		types->type[i] = lookup_type_cache(type,
-										   TYPECACHE_HASH_EXTENDED_PROC_FINFO);
-		if (!OidIsValid(types->type[i]->hash_extended_proc))
+		types[i] = lookup_type_cache(type, TYPECACHE_HASH_EXTENDED_PROC_FINFO);
+		if (!OidIsValid(types[i]->hash_extended_proc))
 			ereport(ERROR,
 					(errcode(ERRCODE_UNDEFINED_FUNCTION),
 					 errmsg("could not identify an extended hash function for type %s",
@@ -260,16 +226,15 @@ get_types(FunctionCallInfo fcinfo)
 	return types;
 }
 
-/* An item's cluster as a number; without a label, one that no other has. */
+/* Return the number of an item's cluster: odd for a label, even and unique without one. */
 static uint64
 label_hash(FunctionCallInfo fcinfo, ClusterState *state, int n)
 {
 	TypeCacheEntry *type;
 
-	/* odd numbers are those of labels */
 	if (PG_ARGISNULL(n))
 		return 2 * ++state->singletons;
-	type = get_types(fcinfo)->type[n - 1];
+	type = get_types(fcinfo)[n - 1];
 	return DatumGetUInt64(FunctionCall2Coll(&type->hash_extended_proc_finfo,
 											PG_GET_COLLATION() ? PG_GET_COLLATION() : type->typcollation,
 											PG_GETARG_DATUM(n),
@@ -280,87 +245,25 @@ label_hash(FunctionCallInfo fcinfo, ClusterState *state, int n)
 Datum
 cluster_evaluation_add(PG_FUNCTION_ARGS)
 {
-	ClusterState *state = PG_ARGISNULL(0) ?
-	create_cluster_state(call_aggregate_context(fcinfo)) :
-	(ClusterState *) PG_GETARG_POINTER(0);
+	MemoryContext context = call_aggregate_context(fcinfo);
+	ClusterState *state = PG_ARGISNULL(0) ? NULL : (ClusterState *) PG_GETARG_POINTER(0);
 	LabelledItem item;
 
+	if (state == NULL)
+	{
+		state = MemoryContextAllocZero(context, sizeof(ClusterState));
+		state->size = 1024;
+		state->items = MemoryContextAlloc(context, state->size * sizeof(LabelledItem));
+	}
 	item.found = label_hash(fcinfo, state, 1);
 	item.truth = label_hash(fcinfo, state, 2);
-	reserve_items(state, 1);
+	state->items = growing_reserve(state->items, &state->size, state->n + 1,
+								   sizeof(LabelledItem));
 	state->items[state->n++] = item;
 	PG_RETURN_POINTER(state);
 }
 
-/* A cluster of another state, as a number of one that has so many singletons. */
-static uint64
-renumber(uint64 cluster, uint64 singletons)
-{
-	return cluster % 2 == 0 ? cluster + 2 * singletons : cluster;
-}
-
-Datum
-cluster_evaluation_combine(PG_FUNCTION_ARGS)
-{
-	ClusterState *state = PG_ARGISNULL(0) ?
-	create_cluster_state(call_aggregate_context(fcinfo)) :
-	(ClusterState *) PG_GETARG_POINTER(0);
-	ClusterState *other;
-
-	if (PG_ARGISNULL(1))
-		PG_RETURN_POINTER(state);
-	other = (ClusterState *) PG_GETARG_POINTER(1);
-	reserve_items(state, other->n);
-	for (size_t i = 0; i < other->n; i++)
-	{
-		LabelledItem *item = &state->items[state->n++];
-
-		CHECK_EVERY(i);
-		item->found = renumber(other->items[i].found, state->singletons);
-		item->truth = renumber(other->items[i].truth, state->singletons);
-	}
-	state->singletons += other->singletons;
-	PG_RETURN_POINTER(state);
-}
-
-/* The state as a bytea: the number of singletons, then the items. */
-Datum
-cluster_evaluation_serialize(PG_FUNCTION_ARGS)
-{
-	ClusterState *state = (ClusterState *) PG_GETARG_POINTER(0);
-	Size		size = VARHDRSZ + sizeof(uint64) +
-	state->n * sizeof(LabelledItem);
-	bytea	   *bytes;
-
-	if (!AllocSizeIsValid(size))
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("%zu items are too many for a parallel worker",
-						state->n),
-				 errhint("Set \"max_parallel_workers_per_gather\" to 0.")));
-	bytes = palloc(size);
-	SET_VARSIZE(bytes, size);
-	memcpy(VARDATA(bytes), &state->singletons, sizeof(uint64));
-	memcpy(VARDATA(bytes) + sizeof(uint64), state->items,
-		   state->n * sizeof(LabelledItem));
-	PG_RETURN_BYTEA_P(bytes);
-}
-
-Datum
-cluster_evaluation_deserialize(PG_FUNCTION_ARGS)
-{
-	bytea	   *bytes = PG_GETARG_BYTEA_PP(0);
-	size_t		size = VARSIZE_ANY_EXHDR(bytes) - sizeof(uint64);
-	ClusterState *state = create_cluster_state(CurrentMemoryContext);
-
-	memcpy(&state->singletons, VARDATA_ANY(bytes), sizeof(uint64));
-	reserve_items(state, size / sizeof(LabelledItem));
-	memcpy(state->items, VARDATA_ANY(bytes) + sizeof(uint64), size);
-	state->n = size / sizeof(LabelledItem);
-	PG_RETURN_POINTER(state);
-}
-
-/* What the figures are made of; all counts as floating point. */
+/* Sums that the figures are computed from; counts are floating point, too. */
 typedef struct Contingency
 {
 	double		items;
@@ -380,10 +283,10 @@ pairs_of(double n)
 }
 
 /*
- * Goes through clusters of sorted items: the runs of the same found cluster,
- * and in each the runs of the same true one.  Sums up pairs of the former in
- * *pairs, and for each item the share of its cluster that is in the same true
- * one in *share; returns the number of clusters.
+ * Return the number of found clusters of sorted items: runs of one found cluster, in which
+ * are runs of one true cluster.  Adds to *pairs the pairs within found clusters, to *both
+ * those that are also within a true one, and to *share, for each item, the share of its found
+ * cluster that is in its true one.
  */
 static double
 scan_clusters(const LabelledItem *items, size_t n, double *pairs, double *both,
@@ -413,7 +316,7 @@ scan_clusters(const LabelledItem *items, size_t n, double *pairs, double *both,
 	return clusters;
 }
 
-/* Takes true clusters for found ones. */
+/* Swap the found and the true clusters. */
 static void
 exchange_labels(LabelledItem *items, size_t n)
 {
@@ -426,7 +329,7 @@ exchange_labels(LabelledItem *items, size_t n)
 	}
 }
 
-/* Leaves the items in another order. */
+/* Compute the table; changes the order of the items. */
 static Contingency
 make_contingency(LabelledItem *items, size_t n)
 {
@@ -461,7 +364,7 @@ adjusted_rand(const Contingency *table)
 		(table->both_pairs - expected) / (most - expected);
 }
 
-/* The composite cluster_figures. */
+/* Return cluster_figures. */
 Datum
 cluster_evaluation_final(PG_FUNCTION_ARGS)
 {

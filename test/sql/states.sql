@@ -73,7 +73,7 @@ RESET hash_mem_multiplier;
 RESET enable_hashagg;
 RESET enable_sort;
 
--- by workers, whose states are combined
+-- by workers, whose states are combined, but for clusters
 SET parallel_setup_cost = 0;
 SET parallel_tuple_cost = 0;
 SET min_parallel_table_scan_size = 0;

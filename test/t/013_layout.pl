@@ -205,7 +205,7 @@ my @budgets = (
 	[ 4400, 4400, qw(guard) ],
 	[ 3123, 3000, qw(groups) ],
 	[ 4353, 4353, qw(passages) ],
-	[ 660, 660, qw(evaluation) ]);
+	[ 563, 563, qw(evaluation) ]);
 my (@over, $total);
 my %lines = map { $_ => slurp("src/$_") =~ tr/\n// } keys %code;
 $total += $_ foreach values %lines;
@@ -223,7 +223,7 @@ foreach my $budget (@budgets)
 }
 is(join("\n", @over), '', 'every folder keeps its budget of lines');
 # The goals are 62,000 and 260.
-cmp_ok($total, '<=', 61770, 'the source keeps its budget of lines');
+cmp_ok($total, '<=', 61673, 'the source keeps its budget of lines');
 cmp_ok(scalar keys %lines, '<=', 214, 'and of files');
 
 done_testing();
