@@ -193,7 +193,7 @@ parse_setting(Parser *parser, const char *value, Slot slot)
 	const Setting *setting = &settings[slot];
 	int			parsed = 0;
 
-	if (setting->n > 0)
+	if (value != NULL)
 		parsed = setting->values == NULL ?
 			parse_number(parser, setting, value) :
 			parse_choice(parser, setting, value);

@@ -268,6 +268,7 @@ fill_buffer(SpillReader *reader)
 static bool
 take_bytes(SpillReader *reader, char *to, const char *expected, size_t len)
 {
+	Assert((to == NULL) != (expected == NULL));
 	if (spillreader_tell(reader) + len > reader->file->size)
 		elog(ERROR, "read beyond the end of a temporary file");
 	while (len > 0)

@@ -299,11 +299,11 @@ owner_of(const SetJoin *join, const JoinSet *set)
 	const SharedSets *shared = join->params.shared;
 	SharedSet  *sets = at(join, shared->parts[POINTER_AREA(SET_PLACE(set))].sets);
 
-	Assert(!HAS_STORED(join, set));
+	Assert(!HAS_STORED(join, set) && sets != NULL);
 	return &sets[shared_values_number(set->values)];
 }
 
-/* Hands over the rows of sets whose values others have stored. */
+/* Link the rows of sets whose values another process has stored to the sets of that process. */
 static void
 reassign_rows(SetJoin *join)
 {
