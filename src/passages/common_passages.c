@@ -2,25 +2,19 @@
  * common_passages.c
  *		The passages that two sequences of words have in common.
  *
- * Each shingle of one sequence that the other has, too, and that neither has often, is
- * looked at in all pairs of its places, and followed to both sides as far as the sequences
- * agree.  Pairs on one diagonal, that is at the same distance, are followed once.  Runs
- * without any such shingle come from common_runs.c.
+ * A shingle that both sequences have, and neither often, is extended from each pair of its
+ * places, to both sides, as far as the sequences agree.  Pairs on one diagonal, that is at
+ * the same distance, are extended once.  Runs without any such shingle come from
+ * common_runs.c.
  *
  * Runs become chains.  A chain is one run, or a chain and a run that begins, in both texts,
- * close after its end.  Of the chains that a run could continue it takes that with the
- * most words in common.  The shorter chain stays: another run may be what really continues
- * it.  A chain that nothing continues is a passage, if its long runs have enough words in
- * common.  Chains are found by where they end in the second text: for each of its words
- * there is one, the longest that a run may still continue.  Closed chains are removed
- * whenever the array is full, so that there are never many.
+ * close after its end.  A run continues the chain with the most words in common.  The
+ * shorter chain stays, since a later run may continue it better.  A chain that no run
+ * continues is a passage, if its long runs have enough words in common.
  *
- * A passage within another is dropped.  Passages, in the order of where they begin in the
- * first text, are divided into halves.  Each half is searched by itself.  Those of the second
- * half that lie within passages of the first are found by where they end: for each, those of
- * the first half that end there or later in the first text are noted by where they begin in
- * the second text, with the farthest end there of all that begin up to a place (a binary
- * indexed tree: P. M. Fenwick, "A new data structure for cumulative frequency tables", 1994).
+ * Chains are looked up by where they end in the second text.  For each word of it there is
+ * at most one, the longest that a run may still continue.  Closed chains are removed when
+ * the array is full, so that it stays small.
  */
 #include "postgres.h"
 
@@ -34,34 +28,31 @@
 
 /* Chains */
 
-#define CHAINS_SIZE		1024	/* at first */
+#define CHAINS_SIZE		1024	/* initial room */
 
 typedef struct Chain
 {
-	Passage		passage;		/* what it would be */
-	uint32		counted;		/* of its words in common, those of long runs */
-	bool		goes_on;		/* a longer one has it as its beginning */
+	Passage		passage;		/* from its first run to its last */
+	uint32		counted;		/* words in common in long runs */
+	bool		goes_on;		/* a longer chain begins with it */
 } Chain;
 
 typedef struct Chains
 {
 	PassageRules rules;
-	uint32		overlap;		/* words that neighbouring runs may share */
+	uint32		overlap;		/* words that consecutive runs may share */
 	uint32		nb;
 	Chain	   *chains;
 	uint32		n;
 	uint32		size;
-	uint32	   *by_end;			/* per number of words of the second text: the
-								 * chain that ends after them, or NOWHERE */
+	uint32	   *by_end;			/* per word of the second text, and one more:
+								 * the chain that ends before it, or NOWHERE */
 	Passage    *done;
 	size_t		ndone;
 	size_t		done_size;
 } Chains;
 
-/*
- * Create an empty set of chains, in the current memory context, over a second text of nb
- * words: 4 bytes for each of them.
- */
+/* Create an empty set of chains over a second text of nb words, with 4 bytes for each. */
 static Chains *
 chains_create(const PassageRules *rules, uint32 nb)
 {
@@ -80,22 +71,14 @@ chains_create(const PassageRules *rules, uint32 nb)
 	return chains;
 }
 
-static void
-add_done(Chains *chains, const Passage *passage)
-{
-	chains->done = growing_reserve(chains->done, &chains->done_size,
-								   chains->ndone + 1, sizeof(Passage));
-	chains->done[chains->ndone++] = *passage;
-}
-
-/* Whether a run that begins at word `now` of the first text may go on from it. */
+/* Whether a run that begins at word `now` of the first text may continue a chain. */
 static inline bool
 is_open(const Chains *chains, const Chain *chain, uint32 now)
 {
 	return chain->passage.a_end + chains->rules.gap >= now;
 }
 
-/* Remove chains that are not open, and add those that are passages to the result. */
+/* Remove chains that are not open, and add those that are passages to `done`. */
 static void
 close_chains(Chains *chains, uint32 now)
 {
@@ -111,9 +94,12 @@ close_chains(Chains *chains, uint32 now)
 			*by_end = open ? kept : NOWHERE;
 		if (open)
 			chains->chains[kept++] = *chain;
-		else if (!chain->goes_on &&
-				 chain->counted >= chains->rules.least)
-			add_done(chains, &chain->passage);
+		else if (!chain->goes_on && chain->counted >= chains->rules.least)
+		{
+			chains->done = growing_reserve(chains->done, &chains->done_size,
+										   chains->ndone + 1, sizeof(Passage));
+			chains->done[chains->ndone++] = chain->passage;
+		}
 	}
 	chains->n = kept;
 }
@@ -131,7 +117,7 @@ make_room(Chains *chains, uint32 now)
 								   (size_t) chains->size * sizeof(Chain));
 }
 
-/* Words of a run that a chain has already; they may be more than the run's. */
+/* Words of a run that the chain before it has already; they may be more than the run's. */
 static inline uint32
 words_shared(const Passage *before, const Passage *run)
 {
@@ -143,7 +129,7 @@ words_shared(const Passage *before, const Passage *run)
 	return Max(a, b);
 }
 
-/* Whether a run may go on from a chain which ends near it in the second text. */
+/* Whether a run may continue a chain that ends near it in the second text. */
 static inline bool
 goes_on_from(const Chains *chains, const Passage *before, const Passage *run)
 {
@@ -153,7 +139,7 @@ goes_on_from(const Chains *chains, const Passage *before, const Passage *run)
 		before->a_end < run->a_end && before->b_end < run->b_end;
 }
 
-/* Words between the two, in both texts. */
+/* Number of words between a chain and a run, in both texts. */
 static inline uint32
 distance(const Passage *before, const Passage *run)
 {
@@ -162,8 +148,8 @@ distance(const Passage *before, const Passage *run)
 }
 
 /*
- * The best chain for a run to go on from, or NULL.  None is so good that the run
- * would have fewer words in common with it than alone.
+ * Return the best chain for a run to continue, or NULL if the run has more words in common
+ * alone.
  */
 static Chain *
 find_before(const Chains *chains, const Passage *run)
@@ -198,9 +184,8 @@ find_before(const Chains *chains, const Passage *run)
 }
 
 /*
- * Add a run of words that both texts have in common.  Runs come in about the order of
- * their starts in the first text.  The words of one that counts make a passage; those of
- * others only go with it.
+ * Add a run of common words.  Runs come roughly in the order of their starts in the first
+ * text.  Only runs that count can make a passage; others belong to the passages around them.
  */
 static void
 chains_add(Chains *chains, uint32 a_start, uint32 b_start, uint32 words,
@@ -236,17 +221,9 @@ chains_add(Chains *chains, uint32 a_start, uint32 b_start, uint32 words,
 	chains->n++;
 }
 
-static Passage *
-chains_finish(Chains *chains, size_t *n)
-{
-	close_chains(chains, PG_UINT32_MAX);
-	*n = chains->ndone;
-	return chains->done;
-}
-
 /* Passages within others */
 
-/* By place in the first text; of those that begin together, the longest first. */
+/* By place in the first text; of passages that begin together, the longest first. */
 static inline int
 compare_passages(const Passage *a, const Passage *b)
 {
@@ -269,164 +246,56 @@ compare_passages(const Passage *a, const Passage *b)
 #define ST_DEFINE
 #include "lib/sort_template.h"
 
-typedef struct Halves
+static inline bool
+is_within(const Passage *inner, const Passage *outer)
 {
-	const Passage *passages;
-	uint32		n;
-	uint32	   *by_end;			/* numbers of passages; of a part that has
-								 * been looked through, those that end last in
-								 * the first text come first */
-	uint32	   *merged;			/* room for a part of these */
-	uint32	   *rank;			/* from 1, by where they begin in the second
-								 * text */
-	uint32	   *farthest;		/* by rank: the tree */
-	bool	   *inner;			/* within another one */
-} Halves;
-
-/* Note the end of a passage for those that begin where it does, or later. */
-static void
-note(Halves *halves, uint32 number)
-{
-	uint32		end = halves->passages[number].b_end;
-
-	for (uint64 i = halves->rank[number]; i <= halves->n; i += i & -i)
-		halves->farthest[i] = Max(halves->farthest[i], end);
+	return inner->a_start >= outer->a_start && inner->a_end <= outer->a_end &&
+		inner->b_start >= outer->b_start && inner->b_end <= outer->b_end;
 }
 
-static void
-forget(Halves *halves, uint32 number)
+/* Whether a passage is within an open one.  Removes open ones that end before it starts. */
+static bool
+is_within_open(const Passage *passages, const Passage *passage, uint32 *open, size_t *nopen)
 {
-	for (uint64 i = halves->rank[number]; i <= halves->n; i += i & -i)
-		halves->farthest[i] = 0;
-}
+	bool		within = false;
+	size_t		still_open = 0;
 
-/* The farthest end of those noted that begin where this one does, or before. */
-static uint32
-farthest_end(const Halves *halves, uint32 number)
-{
-	uint32		end = 0;
-
-	for (uint32 i = halves->rank[number]; i > 0; i -= i & -i)
-		end = Max(end, halves->farthest[i]);
-	return end;
-}
-
-/* Find the passages of a second half that are within those of the first one. */
-static void
-compare_halves(Halves *halves, uint32 from, uint32 middle, uint32 to)
-{
-	const Passage *passages = halves->passages;
-	uint32		next = from;
-
-	for (uint32 i = middle; i < to; i++)
+	for (size_t i = 0; i < *nopen; i++)
 	{
-		uint32		number = halves->by_end[i];
+		const Passage *outer = &passages[open[i]];
 
-		CHECK_EVERY(i);
-		while (next < middle &&
-			   passages[halves->by_end[next]].a_end >= passages[number].a_end)
-			note(halves, halves->by_end[next++]);
-		if (farthest_end(halves, number) >= passages[number].b_end)
-			halves->inner[number] = true;
+		if (outer->a_end <= passage->a_start)
+			continue;
+		open[still_open++] = open[i];
+		within |= is_within(passage, outer);
 	}
-	while (next > from)
-		forget(halves, halves->by_end[--next]);
-}
-
-/* Merge the halves, in order of their ends. */
-static void
-merge_halves(Halves *halves, uint32 from, uint32 middle, uint32 to)
-{
-	uint32		first = from;
-	uint32		second = middle;
-
-	for (uint32 i = from; i < to; i++)
-	{
-		bool		take_first = second == to ||
-		(first < middle &&
-		 halves->passages[halves->by_end[first]].a_end >=
-		 halves->passages[halves->by_end[second]].a_end);
-
-		halves->merged[i] = halves->by_end[take_first ? first++ : second++];
-	}
-	memcpy(halves->by_end + from, halves->merged + from, sizeof(uint32) * (to - from));
-}
-
-static void
-look_through(Halves *halves, uint32 from, uint32 to)
-{
-	uint32		middle = from + (to - from) / 2;
-
-	CHECK_FOR_INTERRUPTS();
-	if (to - from < 2)
-		return;
-	look_through(halves, from, middle);
-	look_through(halves, middle, to);
-	/* none of the second half can be within one that ends before it */
-	if (halves->passages[halves->by_end[from]].a_end > halves->passages[middle].a_start)
-		compare_halves(halves, from, middle, to);
-	merge_halves(halves, from, middle, to);
-}
-
-/* Rank passages by where they begin in the second text. */
-static void
-rank_passages(Halves *halves)
-{
-	uint64	   *begins = MemoryContextAllocHuge(CurrentMemoryContext,
-												sizeof(uint64) * halves->n);
-
-	for (uint32 i = 0; i < halves->n; i++)
-		begins[i] = (uint64) halves->passages[i].b_start << 32 | i;
-	sort_hashes(begins, halves->n);
-	for (uint32 i = 0, rank = 0; i < halves->n; i++)
-	{
-		/*
-		 * those that begin together have one rank, as each may have the
-		 * others within
-		 */
-		if (i == 0 || begins[i] >> 32 != begins[i - 1] >> 32)
-			rank = i + 1;
-		halves->rank[(uint32) begins[i]] = rank;
-	}
-	LOOK_AT_MEMORY(CurrentMemoryContext->parent);
-	pfree(begins);
+	*nopen = still_open;
+	return within;
 }
 
 size_t
 passages_drop_inner(Passage *passages, size_t n)
 {
-	MemoryContext context = CurrentMemoryContext;
-	size_t		size = sizeof(uint32) * (n + 1);
+	uint32	   *open = MemoryContextAllocHuge(CurrentMemoryContext, (n + 1) * sizeof(uint32));
+	size_t		nopen = 0;
 	size_t		kept = 0;
-	Halves		halves = {
-		.passages = passages,
-		.n = n,
-		.by_end = MemoryContextAllocHuge(context, size),
-		.merged = MemoryContextAllocHuge(context, size),
-		.rank = MemoryContextAllocHuge(context, size),
-		.farthest = MemoryContextAllocExtended(context, size, MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO),
-		.inner = MemoryContextAllocExtended(context, n + 1, MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO)
-	};
 
 	passages_sort(passages, n);
-	rank_passages(&halves);
-	for (uint32 i = 0; i < n; i++)
-		halves.by_end[i] = i;
-	look_through(&halves, 0, n);
 	for (size_t i = 0; i < n; i++)
-		if (!halves.inner[i])
-			passages[kept++] = passages[i];
-	pfree(halves.by_end);
-	pfree(halves.merged);
-	pfree(halves.rank);
-	pfree(halves.farthest);
-	pfree(halves.inner);
+	{
+		CHECK_EVERY(i);
+		if (is_within_open(passages, &passages[i], open, &nopen))
+			continue;
+		open[nopen++] = kept;
+		passages[kept++] = passages[i];
+	}
+	pfree(open);
 	return kept;
 }
 
 /* Passages */
 
-/* Add a run of words between the short ones beside it. */
+/* Add a run of words and the short runs on both sides of it. */
 static void
 add_among_short(const SequencePair *pair, Chains *chains, const CommonRun *run,
 				uint32 gap)
@@ -455,7 +324,7 @@ add_run(SequencePair *pair, Chains *chains, const CommonRun *run,
 		chains_add(chains, words.a, words.b, words.length, true);
 }
 
-/* All runs through the shingle at a. */
+/* Add all runs through the shingle at place a. */
 static void
 follow_shingle(SequencePair *pair, Chains *chains, uint32 a,
 			   const PassageRules *rules)
@@ -496,7 +365,7 @@ chain_runs(SequencePair *pair, Chains *chains, const CommonRun *repeated,
 	}
 }
 
-/* In the current memory context, which is a temporary one. */
+/* Find passages, in the current memory context, which is temporary. */
 static Passage *
 find_passages(WordSequence *a, WordSequence *b, const PassageRules *rules, size_t *n)
 {
@@ -509,7 +378,6 @@ find_passages(WordSequence *a, WordSequence *b, const PassageRules *rules, size_
 	CommonRun  *repeated;
 	size_t		nrepeated;
 	Chains	   *chains;
-	Passage    *passages;
 
 	sequences_number(&pair.index, a->shingles, a->n, b->shingles, b->n,
 					 CurrentMemoryContext->parent);
@@ -519,12 +387,12 @@ find_passages(WordSequence *a, WordSequence *b, const PassageRules *rules, size_
 	pair_forget_runs(&pair);
 	chains = chains_create(rules, b->n + rules->k - 1);
 	chain_runs(&pair, chains, repeated, nrepeated, rules);
-	passages = chains_finish(chains, n);
-	*n = passages_drop_inner(passages, *n);
+	close_chains(chains, PG_UINT32_MAX);
+	*n = passages_drop_inner(chains->done, chains->ndone);
 	LOOK_AT_MEMORY(CurrentMemoryContext->parent);
 	pfree(a_ids);
 	pfree(b_ids);
-	return passages;
+	return chains->done;
 }
 
 Passage *

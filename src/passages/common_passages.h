@@ -5,14 +5,14 @@
 #ifndef NEARDUP_COMMON_PASSAGES_H
 #define NEARDUP_COMMON_PASSAGES_H
 
-/* What a passage is; all in words. */
+/* What makes a passage; all in words. */
 typedef struct PassageRules
 {
-	uint32		k;				/* a shingle's, at most `least` */
-	uint32		least;			/* words in common that make a passage, in
-								 * runs of at least k */
-	uint32		gap;			/* words without a counterpart, in either
-								 * text, that a passage may go on after */
+	uint32		k;				/* of a shingle, at most `least` */
+	uint32		least;			/* least number of common words, in runs of at
+								 * least k */
+	uint32		gap;			/* greatest number of words between two runs,
+								 * in either text */
 } PassageRules;
 
 /* Places of words; an end is after the last one. */
@@ -25,7 +25,7 @@ typedef struct Passage
 	uint32		matched;		/* words in common */
 } Passage;
 
-/* The words of both that are in a passage, out of all words of both. */
+/* The share of both texts' words in the passage that they have in common (Jaccard). */
 static inline double
 passage_similarity(const Passage *passage)
 {
@@ -34,7 +34,7 @@ passage_similarity(const Passage *passage)
 		 (double) (passage->b_end - passage->b_start) - passage->matched);
 }
 
-/* The words in common out of those of the text in which the passage has fewer. */
+/* The share of common words, in the text in which the passage has fewer words. */
 static inline double
 passage_coverage(const Passage *passage)
 {
@@ -42,7 +42,7 @@ passage_coverage(const Passage *passage)
 										   passage->b_end - passage->b_start);
 }
 
-/* A text's shingles of k words each, n < INDEXED_MAX of them, 0 if it has fewer words. */
+/* A text's shingles of k words: n < INDEXED_MAX of them, 0 if it has fewer words. */
 typedef struct WordSequence
 {
 	uint64	   *shingles;
@@ -52,8 +52,8 @@ typedef struct WordSequence
 } WordSequence;
 
 /*
- * Whether runs shorter than a shingle can count beside longer ones: a passage may
- * go on after what differs, and two words are fewer than a shingle has.
+ * Whether runs shorter than a shingle can belong to a passage: it may have gaps, and a
+ * shingle has more than two words.
  */
 static inline bool
 short_runs_count(const PassageRules *rules)
@@ -62,27 +62,26 @@ short_runs_count(const PassageRules *rules)
 }
 
 /*
- * Find the common passages of two sequences, whose shingles, palloc'd, are used and
- * freed.  Returns them palloc'd, in the order of their starts, *n of them.
+ * Find the common passages of two sequences.  Overwrites and frees their shingles, which are
+ * palloc'd.  Returns *n passages, palloc'd, in the order of their starts.
  *
- * Every common run of at least rules->least words is within a passage, in both
- * texts, unless all its windows of that many words occur more than OFTEN times
- * in one of the texts: then each of its words is, in either text, but maybe not
- * in the same passage.  With rules->gap = 0 each passage is a run that cannot be
- * longer.  Answers a cancel; takes time and memory in proportion to the
- * numbers of words and to the result: beside the hashes 12 bytes for each
- * word of b, where all occurs often 8 for each of a and 34 for each of b.
+ * Every common run of at least rules->least words is within one passage, unless all its
+ * windows of rules->least words occur more than OFTEN times in one of the texts: then each
+ * of its words is in some passage.  With rules->gap = 0 each passage is a maximal run.
+ * Answers a cancel.  Takes time and memory in proportion to the numbers of words and to the
+ * result: beside the hashes 12 bytes for each word of b, or, if all shingles occur often, 8
+ * for each word of a and 34 for each word of b.
  */
 extern Passage *common_passages(WordSequence *a, WordSequence *b,
 								const PassageRules *rules, size_t *n);
 
-/* Sort n passages by their places in the first text, those that begin together the longest first. */
+/* Sort n passages by place in the first text; of those that begin together, the longest first. */
 extern void passages_sort(Passage *passages, size_t n);
 
 /*
- * Sort n passages, drop those that lie within others in both texts, and return how many are
- * left.  Answers a cancel.  Takes 17 bytes for each, and time in proportion to n times the
- * logarithm of n, or where many overlap to n times its square.
+ * Sort n passages, drop those that are within others in both texts, and return the number
+ * left.  Answers a cancel.  Takes 4 bytes for each passage, and time in proportion to the
+ * pairs of passages that overlap in the first text.
  */
 extern size_t passages_drop_inner(Passage *passages, size_t n);
 

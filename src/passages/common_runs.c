@@ -2,17 +2,16 @@
  * common_runs.c
  *		Maximal runs of shingles that two sequences have in common.
  *
- * Runs of shingles that occur often in both sequences are the phrases of a language, and
- * repeated text.  Such shingles have too many pairs of places to look at each, but windows,
- * as long as the shortest passage, mostly have few.  A window that still occurs often, such
- * as a line said a thousand times, is not looked at in pairs: for each of its places that is
- * in no run yet one run is chosen, the longest of those that begin at a few places of the
- * other sequence.  So the number of runs, and the time to find them, grows with the length
- * of the sequences.
+ * Shingles that occur often in both sequences belong to common phrases and to repeated text.
+ * They have too many pairs of places to extend each, but windows, as long as the shortest
+ * passage, mostly have few.  A window that also occurs often, such as a line repeated a
+ * thousand times, is not looked up in pairs.  For each of its places that is in no run yet
+ * one run is chosen, the longest of those that begin at a few places of the other sequence.
+ * So the number of runs, and the time to find them, grows linearly with the sequences.
  *
- * Short runs have no shingle.  Where a copied passage was edited close to its end, what
- * stands between is shorter than a shingle.  Two words in a row that agree, and are no
- * farther from a run than they are many, are hardly there by chance.
+ * Short runs have no shingle.  Where a copied passage was edited close to its end, the rest
+ * is shorter than a shingle.  Two or more words in a row that agree, at a distance from a run
+ * of at most their number, are rarely chance.
  */
 #include "postgres.h"
 
@@ -23,7 +22,7 @@
 #include "base/memory.h"
 #include "passages/common_runs.h"
 
-/* Following runs */
+/* Runs */
 
 void
 pair_forget_runs(SequencePair *pair)
@@ -60,7 +59,7 @@ typedef struct Windows
 	uint64	   *hashes;
 	uint32	   *places;
 	size_t		n;
-	uint32	   *ids;			/* as the index has them, in place of hashes */
+	uint32	   *ids;			/* numbers of the index, in the hashes' memory */
 } Windows;
 
 typedef struct RepeatedRuns
@@ -79,7 +78,7 @@ typedef struct RepeatedRuns
 
 /* Windows */
 
-/* The hash of what has two others, side by side or overlapping. */
+/* The hash of two stretches, side by side or overlapping. */
 static inline uint64
 combine(uint64 left, uint64 right)
 {
@@ -87,8 +86,8 @@ combine(uint64 left, uint64 right)
 }
 
 /*
- * Replace the hashes of n shingles by those of the windows that begin with them.
- * From those of m shingles come those of 2m; the last two overlap.
+ * Replace the hashes of n shingles by those of the windows that begin with them.  Two windows
+ * of m shingles make one of 2m; the last two overlap.
  */
 static void
 hash_windows(uint64 *hashes, size_t n, size_t window)
@@ -106,8 +105,8 @@ hash_windows(uint64 *hashes, size_t n, size_t window)
 }
 
 /*
- * Add the windows of a stretch of shingles that all occur often.  mix64(0) is 0:
- * with a shingle 0 windows of the same ones in another order had one hash.
+ * Add the windows of a stretch of shingles that all occur often.  Shingles are counted from
+ * 1: since mix64(0) is 0, windows with a shingle 0 would have equal hashes in any order.
  */
 static void
 add_stretch(Windows *windows, const uint32 *shingles, uint32 start,
@@ -125,8 +124,8 @@ add_stretch(Windows *windows, const uint32 *shingles, uint32 start,
 }
 
 /*
- * Find the next stretch of shingles that all occur often, and are enough for a
- * window, of those from *stop on; if there is none, *start is n.
+ * Find the next stretch of at least `window` shingles that all occur often, from *stop on.
+ * Sets *start to n if there is none.
  */
 static void
 next_stretch(const SequencePair *pair, const uint32 *shingles, uint32 n,
@@ -149,7 +148,7 @@ next_stretch(const SequencePair *pair, const uint32 *shingles, uint32 n,
 		*start = n;
 }
 
-/* Shingles in such stretches. */
+/* Count the shingles in stretches of frequent ones. */
 static size_t
 count_often(const SequencePair *pair, const uint32 *shingles, uint32 n,
 			uint32 window)
@@ -193,7 +192,7 @@ find_windows(Windows *windows, const SequencePair *pair,
 	windows->places = repalloc_huge(windows->places, room * sizeof(uint32));
 }
 
-/* Runs */
+/* Runs of windows */
 
 static void
 add_run(RepeatedRuns *all, const CommonRun *run)
@@ -205,7 +204,7 @@ add_run(RepeatedRuns *all, const CommonRun *run)
 	memset(all->covered + run->b, true, run->length - all->window + 1);
 }
 
-/* All runs that have a window of a, which has few places in b. */
+/* Add all runs with the window at place a, which occurs at few places of b. */
 static void
 add_all_runs(RepeatedRuns *all, uint32 a, uint32 first)
 {
@@ -222,8 +221,8 @@ add_all_runs(RepeatedRuns *all, uint32 a, uint32 first)
 }
 
 /*
- * The longest run from a window of a, of those at its first places in b;
- * returns the last place of a that is the start of a window in it.
+ * Add the longest run with the window at place a, of those at its first places in b.  Returns
+ * the start of the last window of a in the run.
  */
 static uint32
 add_longest_run(RepeatedRuns *all, uint32 a, uint32 first)
@@ -244,11 +243,11 @@ add_longest_run(RepeatedRuns *all, uint32 a, uint32 first)
 	return best.a + best.length - all->window;
 }
 
-/* Runs for the windows of a; for each one of b, *seen is a place in a. */
+/* Add runs for the windows of a.  Sets seen[id] to a place in a of each window of b. */
 static void
 cover_a(RepeatedRuns *all, uint32 *seen)
 {
-	uint32		covered = 0;	/* windows that begin before are in a run */
+	uint32		covered = 0;	/* windows that begin before it are in a run */
 
 	for (size_t i = 0; i < all->a.n; i++)
 	{
@@ -266,7 +265,7 @@ cover_a(RepeatedRuns *all, uint32 *seen)
 	}
 }
 
-/* Runs for those windows of b that none of these has. */
+/* Add runs for the windows of b that are in no run of cover_a(). */
 static void
 cover_b(RepeatedRuns *all, const uint32 *seen)
 {
@@ -300,7 +299,7 @@ compare_runs(const CommonRun *a, const CommonRun *b)
 #define ST_DEFINE
 #include "lib/sort_template.h"
 
-/* All runs, unsorted; in the current memory context but for the runs. */
+/* Find all runs, unsorted.  Only they are not in the current memory context. */
 static void
 find_runs(RepeatedRuns *all)
 {
@@ -350,12 +349,12 @@ repeated_runs(SequencePair *pair, uint32 window, size_t *n)
 #define SHORT_LEAST		2		/* words */
 #define SKIPPED_MAX		8		/* words between two runs */
 
-/* What stands on one side of a place, the nearest first. */
+/* The words on one side of a place, the nearest first. */
 typedef struct Aside
 {
 	const uint32 *nearest;
 	uint32		n;				/* words on that side */
-	int			step;			/* to the next one */
+	int			step;			/* to the next word, 1 or -1 */
 } Aside;
 
 static inline uint32
@@ -365,13 +364,13 @@ aside_word(const Aside *aside, uint32 i)
 }
 
 static inline void
-go_on(Aside *aside, uint32 words)
+advance(Aside *aside, uint32 words)
 {
 	aside->nearest += (ptrdiff_t) aside->step * words;
 	aside->n -= words;
 }
 
-/* The number of words that agree after the skipped ones, at most k. */
+/* Number of words that agree after skipped ones, at most k. */
 static inline uint32
 agreement(const Aside *a, uint32 skip_a, const Aside *b, uint32 skip_b,
 		  uint32 k)
@@ -385,8 +384,8 @@ agreement(const Aside *a, uint32 skip_a, const Aside *b, uint32 skip_b,
 }
 
 /*
- * Advance to the next short run and return its length; 0 if there is none, or if
- * one that has a shingle comes first.
+ * Advance to the next short run and return its length.  Returns 0 if there is none, or if a
+ * run with a shingle comes first.
  */
 static uint32
 next_short_run(Aside *a, Aside *b, uint32 gap, uint32 k)
@@ -407,8 +406,8 @@ next_short_run(Aside *a, Aside *b, uint32 gap, uint32 k)
 					return 0;
 				if (n < Max(skip, SHORT_LEAST))
 					continue;
-				go_on(a, skip_a);
-				go_on(b, skip_b);
+				advance(a, skip_a);
+				advance(b, skip_b);
 				return n;
 			}
 		}
@@ -416,7 +415,7 @@ next_short_run(Aside *a, Aside *b, uint32 gap, uint32 k)
 	return 0;
 }
 
-/* Find short runs on one side; where that is before, a run's first word is its farthest. */
+/* Find short runs on one side of a run.  On the side before it, a run's first word is the farthest. */
 static int
 short_runs(const SequencePair *pair, Aside a, Aside b, uint32 gap, CommonRun *found)
 {
@@ -432,8 +431,8 @@ short_runs(const SequencePair *pair, Aside a, Aside b, uint32 gap, CommonRun *fo
 		{
 			a.nearest - pair->a_words - first, b.nearest - pair->b_words - first, words
 		};
-		go_on(&a, words);
-		go_on(&b, words);
+		advance(&a, words);
+		advance(&b, words);
 	}
 	return n;
 }

@@ -7,13 +7,10 @@
 
 #include "passages/sequence_index.h"
 
-/*
- * A shingle that occurs more often than this, in either sequence, is not looked up in
- * pairs of all its places.
- */
+/* A shingle that occurs more often than this, in either sequence, is not extended from all pairs of its places. */
 #define OFTEN	8
 
-/* `length` shingles, from place a of one sequence and b of the other. */
+/* Equal stretches of `length` shingles, at place a of one sequence and b of the other. */
 typedef struct CommonRun
 {
 	uint32		a;
@@ -22,8 +19,8 @@ typedef struct CommonRun
 } CommonRun;
 
 /*
- * Two sequences of shingles, under numbers that equal shingles have in common.
- * A shingle of a that b has not is NOWHERE.
+ * Two sequences of shingles, as numbers: equal shingles have equal numbers, a shingle of a
+ * that is not in b is NOWHERE.
  */
 typedef struct SequencePair
 {
@@ -31,46 +28,42 @@ typedef struct SequencePair
 	const uint32 *b;
 	uint32		na;
 	uint32		nb;
-	const uint32 *a_words;		/* na + k - 1 of them; NULL if shingles are
-								 * all */
+	const uint32 *a_words;		/* na + k - 1 words, or NULL: no short runs */
 	const uint32 *b_words;
-	uint32		k;				/* a shingle's words */
+	uint32		k;				/* words of a shingle */
 	SequenceIndex index;		/* of b */
-	MemoryContext context;		/* where all of this is */
-	uint32	   *reached;		/* per diagonal: end of the last run there, in
-								 * a; NULL until needed */
+	MemoryContext context;		/* of the arrays */
+	uint32	   *reached;		/* per diagonal: end in a of the last run on
+								 * it; allocated by pair_forget_runs() */
 } SequencePair;
 
-/* The diagonal of two places: runs that go on from each other share it. */
+/* The entry of the diagonal of two places: pairs of places at one distance share it. */
 static inline uint32 *
 reached_on_diagonal(const SequencePair *pair, uint32 a, uint32 b)
 {
 	return &pair->reached[b + (pair->na - 1 - a)];
 }
 
-/* Prepare to follow runs, and forget those that were followed. */
+/* Forget the runs on all diagonals. */
 extern void pair_forget_runs(SequencePair *pair);
 
-/*
- * Return the run around places of a and b that have `length` shingles in common,
- * extended to both sides.
- */
+/* Extend the `length` equal shingles at places a and b to both sides. */
 extern CommonRun pair_extend(const SequencePair *pair, uint32 a, uint32 b,
 							 uint32 length);
 
 /*
- * Find runs of at least `window` shingles all of which occur often.  Returns them
- * palloc'd, *n of them, in the order of their places in a.  A window of that many
- * shingles that does not occur often itself is found in all pairs of its
- * places; of one that does, each place, in either sequence, is in a run.
+ * Find runs of at least `window` shingles all of which occur often.  Returns *n runs,
+ * palloc'd, in the order of their places in a.  A window of `window` shingles that does not
+ * occur often itself is in runs at all pairs of its places.  Each place of a window that
+ * does, in either sequence, is in one run at least.
  */
 extern CommonRun *repeated_runs(SequencePair *pair, uint32 window, size_t *n);
 
 #define SHORT_RUNS_MAX	4		/* on one side of a run */
 
 /*
- * Find runs of words too short to have a shingle, close after a run or before it: each close
- * to the one that is nearer to the run, and at most `gap` words from it.  Returns their
+ * Find runs of words too short to have a shingle, close after a run or before it.  Each is at
+ * most `gap` words from the one before it, in the direction away from the run.  Returns their
  * number; the nearest comes first.  All lengths are in words.
  */
 extern int	short_runs_after(const SequencePair *pair, const CommonRun *run,

@@ -2,10 +2,9 @@
  * sequence_index.c
  *		The places of one sequence's hashes in another.
  *
- * A table by open addressing.  A slot holds the first place of a hash and a few bits
- * of it; the hash itself is at that place.  Each place leads to the
- * next one of the same hash.  Slots are prefetched some hashes ahead of their use,
- * as the table is larger than the processor's caches.
+ * A hash table with open addressing.  A slot holds the first place of a hash and a few of its
+ * bits; the hash itself is at that place.  Each place links to the next one of the same hash.
+ * Slots are prefetched, since the table is larger than the processor's caches.
  */
 #include "postgres.h"
 
@@ -15,16 +14,16 @@
 #include "base/memory.h"
 #include "passages/sequence_index.h"
 
-#define AHEAD		12			/* hashes */
+#define AHEAD		12			/* hashes from a prefetch to its use */
 
 static inline void
-ask_for(const SequenceIndex *index, uint64 hash)
+prefetch_slot(const SequenceIndex *index, uint64 hash)
 {
 	__builtin_prefetch(&index->slots[tight_probing_first(&index->probing,
 														 hash)]);
 }
 
-/* What a slot holds: the upper bits of the hash, and its first place. */
+/* A slot: the upper bits of the hash, and its first place. */
 
 #define FREE_SLOT	PG_UINT32_MAX
 
@@ -48,7 +47,7 @@ first_of(uint32 slot)
 	return slot == FREE_SLOT ? NOWHERE : slot & (INDEXED_MAX - 1);
 }
 
-/* The slot that holds a hash, or the free one where it would go. */
+/* The slot that holds a hash, or the free one to put it into. */
 static inline uint32 *
 slot_of(const SequenceIndex *index, uint64 hash)
 {
@@ -66,7 +65,7 @@ one_more(uint8 count)
 	return count < PG_UINT8_MAX ? count + 1 : count;
 }
 
-/* A table that is 2/3 full. */
+/* Allocate a table that n hashes fill by 2/3. */
 static void
 make_slots(SequenceIndex *index, uint32 n)
 {
@@ -90,7 +89,7 @@ sequence_index_build(SequenceIndex *index, const uint64 *hashes, uint32 n)
 	index->count = MemoryContextAllocHuge(CurrentMemoryContext, Max(n, 1));
 	index->found = MemoryContextAllocExtended(CurrentMemoryContext, Max(n, 1),
 											  MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
-	/* from the last to the first, so that places come in rising order */
+	/* backwards, so that links lead from lower to higher places */
 	for (uint32 i = n; i-- > 0;)
 	{
 		uint32	   *slot;
@@ -98,7 +97,7 @@ sequence_index_build(SequenceIndex *index, const uint64 *hashes, uint32 n)
 
 		CHECK_EVERY(i);
 		if (i >= AHEAD)
-			ask_for(index, hashes[i - AHEAD]);
+			prefetch_slot(index, hashes[i - AHEAD]);
 		slot = slot_of(index, hashes[i]);
 		first = first_of(*slot);
 		index->next[i] = first;
@@ -117,7 +116,7 @@ sequence_index_find(SequenceIndex *index, const uint64 *hashes, uint32 n,
 
 		CHECK_EVERY(i);
 		if (i + AHEAD < n)
-			ask_for(index, hashes[i + AHEAD]);
+			prefetch_slot(index, hashes[i + AHEAD]);
 		first = first_of(*slot_of(index, hashes[i]));
 		ids[i] = first;
 		if (first != NOWHERE)
@@ -125,7 +124,7 @@ sequence_index_find(SequenceIndex *index, const uint64 *hashes, uint32 n,
 	}
 }
 
-/* Set the ids of the indexed hashes, in their own memory.  The index answers no more look-ups. */
+/* Replace the indexed hashes by their ids, and free the slots. */
 static void
 finish(SequenceIndex *index, uint32 *ids)
 {
@@ -134,7 +133,7 @@ finish(SequenceIndex *index, uint32 *ids)
 	index->hashes = NULL;
 	for (uint32 i = 0; i < index->n; i++)
 		ids[i] = i;
-	/* places rise, so a place has its number before it leads to the next */
+	/* links lead upwards, so a place has its id before it passes it on */
 	for (uint32 i = 0; i < index->n; i++)
 	{
 		CHECK_EVERY(i);

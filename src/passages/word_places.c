@@ -1,15 +1,14 @@
 /*
  * word_places.c
- *		Where the words of a text stand.
+ *		The places of a text's words, compressed.
  *
- * Places are kept in few bytes.  A number is written in groups of 7 bits, the lowest first,
- * of which all but the last have the highest bit set.  A word may begin before the one
- * before ends, as those do that a ligature stands for: so distances have a sign, in their
- * lowest bit.  Each 16th word has a mark, from which the others are counted.
+ * A number is written in groups of 7 bits, the lowest first; all but the last have the
+ * highest bit set.  Distances have a sign, in their lowest bit, since a word may begin before
+ * the end of the word before it: one ligature can stand for two words.  Each 16th word has a
+ * mark, from which the others are decoded.
  *
- * A word ends after what belongs to its letters, but what a reader sees as one character, a
- * grapheme, may begin or go on outside of words.  ICU finds graphemes, unless both
- * neighbours of a place are plain ASCII.
+ * A grapheme, which a reader sees as one character, may extend beyond a word.  ICU finds
+ * graphemes, unless both neighbours of a place are plain ASCII.
  */
 #include "postgres.h"
 
@@ -24,7 +23,7 @@
 #include "passages/word_places.h"
 #include "text/letters.h"
 
-#define BYTES_MAX	10			/* of a word: two numbers of 32 bits */
+#define BYTES_MAX	10			/* of a word, which has two numbers */
 
 static inline uint8 *
 put_number(uint8 *at, uint32 number)
@@ -44,7 +43,7 @@ get_number(const uint8 *at, uint32 *number)
 	return at;
 }
 
-/* Distances of both signs as numbers: 0, -1, 1, -2, ... */
+/* Signed distances as numbers: 0, -1, 1, -2, ... become 0, 1, 2, 3, ... */
 static inline uint32
 from_signed(uint32 distance)
 {
@@ -125,7 +124,7 @@ word_place(const WordPlaces *places, uint32 word)
 
 /* Graphemes */
 
-/* ICU's, of a text; opened when first needed. */
+/* ICU's iterator over the graphemes of a text, opened at the first use. */
 typedef struct Graphemes
 {
 	const char *utf8;
@@ -163,7 +162,7 @@ open_breaks(Graphemes *graphemes)
 	icu_require(status, "break text into characters");
 }
 
-/* Whether a text can be cut at a place without asking. */
+/* Whether a place is certainly between two graphemes. */
 static bool
 is_plain(const Graphemes *graphemes, uint32 place)
 {
@@ -173,6 +172,7 @@ is_plain(const Graphemes *graphemes, uint32 place)
 		(p[-1] < 0x80 && p[0] < 0x80 && p[-1] != '\r');
 }
 
+/* Whether a place is within a grapheme. */
 static bool
 cuts(Graphemes *graphemes, uint32 place)
 {
@@ -218,10 +218,7 @@ count_characters(const char *start, const char *stop)
 	return n;
 }
 
-/*
- * Characters as the server counts them.  One encoding has single ones for what
- * is a letter and a mark in Unicode.
- */
+/* EUC_JIS_2004 has single characters that are a letter and a mark in Unicode. */
 uint32
 count_server_characters(const char *start, const char *stop)
 {
@@ -241,11 +238,11 @@ count_server_characters(const char *start, const char *stop)
 void
 spans_to_characters(const char *utf8, WordSpan *spans, size_t n)
 {
-	uint64	   *places;			/* each before its number */
+	uint64	   *places;			/* with the number of the start or end */
 	uint32		at = 0;
 	uint32		characters = 0;
 
-	/* where bytes are all that the server knows */
+	/* SQL_ASCII has no characters but bytes */
 	if (GetDatabaseEncoding() == PG_SQL_ASCII || n == 0)
 		return;
 	places = MemoryContextAllocHuge(CurrentMemoryContext, 2 * n * sizeof(uint64));

@@ -1,26 +1,23 @@
 /*
  * word_places.h
- *		Where the words of a text stand, in few bytes.
+ *		The places of a text's words, compressed.
  */
 #ifndef NEARDUP_WORD_PLACES_H
 #define NEARDUP_WORD_PLACES_H
 
 #include "text/words.h"
 
-/* Number of words from one mark to the next. */
+/* Words from one mark to the next */
 #define WORDS_PER_MARK	16
 
-/* Where the next word's numbers are, and the place that it is counted from. */
+/* The state before the next word. */
 typedef struct PlaceMark
 {
 	uint32 text;				/* end of the word before */
-	uint32		bytes;
+	uint32		bytes;			/* offset of the next word's numbers */
 } PlaceMark;
 
-/*
- * Of each word its distance from the end of the one before, and its length:
- * as a rule a byte each.
- */
+/* For each word its distance from the end of the one before, and its length, mostly in a byte each. */
 typedef struct WordPlaces
 {
 	uint8	   *bytes;
@@ -32,27 +29,25 @@ typedef struct WordPlaces
 	uint32		end;			/* of the last one */
 } WordPlaces;
 
-/* Add the next n words, in the current memory context; all of it zero has no words. */
+/* Add the next n words, in the current memory context.  Zeros are an empty WordPlaces. */
 extern void word_places_add(WordPlaces *places, const WordSpan *spans,
 							size_t n);
 
 /* Free unused room. */
 extern void word_places_finish(WordPlaces *places);
 
-/* Where a word stands. */
+/* The bytes of a word. */
 extern WordSpan word_place(const WordPlaces *places, uint32 word);
 
-/* Widen n places in a text where they would cut a grapheme. */
+/* Widen n spans of a text so that none cuts a grapheme. */
 extern void spans_to_graphemes(const char *utf8, size_t len, WordSpan *spans,
 							   size_t n);
 
-/* The characters that begin in a stretch of UTF-8, and those that the server counts. */
+/* Count the characters of a stretch of UTF-8: of Unicode, and of the server's encoding. */
 extern uint32 count_characters(const char *start, const char *stop);
 extern uint32 count_server_characters(const char *start, const char *stop);
 
-/*
- * Convert places in bytes to places in characters, as the server counts them.
- */
+/* Convert n spans from bytes to characters of the server's encoding. */
 extern void spans_to_characters(const char *utf8, WordSpan *spans, size_t n);
 
 #endif							/* NEARDUP_WORD_PLACES_H */
