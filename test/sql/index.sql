@@ -352,6 +352,25 @@ CREATE INDEX mine_sig ON mine USING neardup (sig);
 INSERT INTO mine SELECT * FROM docs WHERE id >= 20;
 SELECT neardup_index_check('mine_sig', true);
 
+-- No worker scans in an order by a column of an outer row, which it does not get
+CREATE TABLE parts (id int, sig signature) PARTITION BY RANGE (id);
+CREATE TABLE part_1 PARTITION OF parts FOR VALUES FROM (0) TO (1000);
+CREATE TABLE part_2 PARTITION OF parts FOR VALUES FROM (1000) TO (9999);
+INSERT INTO parts SELECT i, signature_from(ARRAY[i % 40, i % 40 + 1, i % 40 + 2]) FROM generate_series(1, 2000) i;
+CREATE INDEX ON part_1 USING neardup (sig);
+ANALYZE parts;
+BEGIN;
+SET LOCAL parallel_setup_cost = 0;
+SET LOCAL parallel_tuple_cost = 0;
+SET LOCAL min_parallel_table_scan_size = 0;
+SET LOCAL parallel_leader_participation = off;
+SET LOCAL enable_seqscan = off;
+SET LOCAL work_mem = '64kB';
+SELECT o.id, x.d FROM (VALUES (1, signature_from('{1,2,3}')), (2, signature_from('{2,3,4}'))) o (id, sig)
+  CROSS JOIN LATERAL (SELECT parts.sig <-> o.sig AS d FROM parts ORDER BY parts.sig <-> o.sig LIMIT 1) x;
+COMMIT;
+DROP TABLE parts;
+
 -- What was rolled back is not there, and goes
 BEGIN;
 INSERT INTO mine SELECT * FROM docs;
