@@ -453,14 +453,12 @@ get_shingler(DocContext *doccxt)
 }
 
 const uint64 *
-doc_context_set(DocContext *doccxt, const text *doc, bool rising, size_t *n)
+doc_context_set(DocContext *doccxt, const text *doc, size_t *n)
 {
 	size_t		len;
 	const char *utf8 = text_as_utf8(doc, &len);
 
-	if (rising)
-		return shingler_set(get_shingler(doccxt), utf8, len, n);
-	return shingler_distinct(get_shingler(doccxt), utf8, len, n);
+	return shingler_set(get_shingler(doccxt), utf8, len, n);
 }
 
 Sequence

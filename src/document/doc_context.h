@@ -171,11 +171,10 @@ extern Reader *doc_context_reader(DocContext *doccxt);
 extern void doc_context_begin(DocContext *doccxt, const text *doc);
 
 /*
- * The set of a document's shingles: *n distinct values, rising if that is
- * asked for, valid until the context's next document.
+ * Return the set of a document's shingles: *n distinct values, rising, valid until the
+ * context's next document.
  */
-extern const uint64 *doc_context_set(DocContext *doccxt, const text *doc, bool rising,
-									 size_t *n);
+extern const uint64 *doc_context_set(DocContext *doccxt, const text *doc, size_t *n);
 
 /* All units and shingles of a document, valid until the context's next one. */
 extern Sequence doc_context_sequence(DocContext *doccxt, const text *doc);

@@ -19,7 +19,6 @@
 
 #include "base/hash.h"
 #include "base/interrupts.h"
-#include "base/linear_probing.h"
 #include "base/memory.h"
 #include "base/sort_uint64.h"
 #include "signature/signature.h"
@@ -41,21 +40,7 @@
  * where t[-1] is the least number there is.
  */
 
-/* Two are sorted again faster than they are kept sorted. */
-static inline void
-shingles_of_2(const uint64 *units, size_t n, uint64 *shingles)
-{
-	for (size_t i = 0; i + 2 <= n; i++)
-	{
-		uint64		sorted[2];
-
-		sorted[0] = Min(units[i], units[i + 1]);
-		sorted[1] = Max(units[i], units[i + 1]);
-		shingles[i] = hash_uint64s(sorted, 2);
-	}
-}
-
-/* So are three, the default k. */
+/* Three, the default k, are sorted again faster than they are kept sorted. */
 static inline void
 shingles_of_3(const uint64 *units, size_t n, uint64 *shingles)
 {
@@ -132,19 +117,12 @@ for_known_k(const uint64 *units, size_t n, size_t k, uint64 *room,
 
 	switch (k)
 	{
+			KNOWN_K(2);
 			KNOWN_K(4);
 			KNOWN_K(5);
 			KNOWN_K(6);
 			KNOWN_K(7);
 			KNOWN_K(8);
-			KNOWN_K(9);
-			KNOWN_K(10);
-			KNOWN_K(11);
-			KNOWN_K(12);
-			KNOWN_K(13);
-			KNOWN_K(14);
-			KNOWN_K(15);
-			KNOWN_K(16);
 		default:
 			window_shingles(units, n, k, room, shingles);
 			break;
@@ -157,9 +135,7 @@ static void
 sorted_shingles(const uint64 *units, size_t n, size_t k, uint64 *room,
 				uint64 *shingles)
 {
-	if (k == 2)
-		shingles_of_2(units, n, shingles);
-	else if (k == 3)
+	if (k == 3)
 		shingles_of_3(units, n, shingles);
 	else
 		for_known_k(units, n, k, room, shingles);
@@ -272,8 +248,6 @@ number_repeats(uint64 *elements, size_t n)
 /* Shinglers */
 
 #define SET_SIZE		4096	/* shingles that there is room for at first */
-#define TABLE_MAX		1024	/* shingles that are made distinct by a table;
-								 * a power of two */
 #define BUFFER_KEPT		131072	/* a larger buffer is freed */
 
 struct Shingler
@@ -419,49 +393,6 @@ shingler_set(Shingler *shingler, const char *doc, size_t len, size_t *n)
 {
 	gather(shingler, doc, len);
 	make_distinct(shingler);
-	*n = shingler->n;
-	return shingler->shingles;
-}
-
-/* Drop repetitions by a table of what is in; the rest stays in its order. */
-static void
-drop_repeated(Shingler *shingler)
-{
-	uint64		table[4 * TABLE_MAX];
-	uint64	   *set = shingler->shingles;
-	size_t		places = probing_places(2 * shingler->n);
-	Probing		probing;
-	size_t		kept = 0;
-	bool		zero = false;	/* which stands for a free place */
-
-	Assert(shingler->n >= 1 && shingler->n <= TABLE_MAX);
-	Assert(places <= lengthof(table));
-	probing_init(&probing, places);
-	memset(table, 0, places * sizeof(uint64));
-	for (size_t i = 0; i < shingler->n; i++)
-	{
-		uint64		hash = set[i];
-		size_t		place = probing_first(&probing, hash);
-
-		while (table[place] != 0 && table[place] != hash)
-			place = probing_next(&probing, place);
-		if (table[place] == hash && (hash != 0 || zero))
-			continue;
-		zero |= (hash == 0);
-		table[place] = hash;
-		set[kept++] = hash;
-	}
-	shingler->n = kept;
-}
-
-const uint64 *
-shingler_distinct(Shingler *shingler, const char *doc, size_t len, size_t *n)
-{
-	gather(shingler, doc, len);
-	if (shingler->n > TABLE_MAX)
-		make_distinct(shingler);
-	else if (shingler->n > 0)
-		drop_repeated(shingler);
 	*n = shingler->n;
 	return shingler->shingles;
 }

@@ -56,10 +56,6 @@ extern Shingler *shingler_create(const Analysis *analysis);
 extern const uint64 *shingler_set(Shingler *shingler, const char *doc,
 								  size_t len, size_t *n);
 
-/* Return the same set in any order, which is quicker. */
-extern const uint64 *shingler_distinct(Shingler *shingler, const char *doc,
-									   size_t len, size_t *n);
-
 typedef struct Sequence
 {
 	const uint64 *units;		/* hashes of all units */

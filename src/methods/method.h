@@ -110,10 +110,9 @@ typedef struct MethodInfo
 	const char *(*check) (const Signature *sig);
 
 	/*
-	 * A signature of this spec, which is complete, from the n distinct
-	 * features of a document; the caller sets nfeatures.  Features rise if
-	 * values are a set, too, else they may be in any order.  NULL: not made
-	 * from a set.
+	 * Return a signature of this spec, which is complete, from the n distinct
+	 * features of a document, which rise; the caller sets nfeatures.  NULL:
+	 * not made from a set.
 	 */
 	Signature  *(*make) (const SignatureSpec *spec, const uint64 *features,
 						 size_t n);

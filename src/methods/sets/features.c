@@ -66,7 +66,7 @@ static Signature *
 make_signature(DocContext *doccxt, const text *doc)
 {
 	size_t		n;
-	const uint64 *set = doc_context_set(doccxt, doc, true, &n);
+	const uint64 *set = doc_context_set(doccxt, doc, &n);
 	Signature  *sig = signature_alloc(&doccxt->spec, n);
 
 	memcpy(sig->values, set, n * sizeof(uint64));

@@ -156,40 +156,6 @@ least_of_lanes(const uint64 *hashes, size_t n, const uint32 *factors,
 	memcpy(least, l, sizeof(l));
 }
 
-static void
-least_of_lanes_portable(const uint64 *hashes, size_t n, const uint32 *factors,
-						uint32 *least)
-{
-	least_of_lanes(hashes, n, factors, least);
-}
-
-typedef void (*LeastOfLanes) (const uint64 *hashes, size_t n,
-							  const uint32 *factors, uint32 *least);
-
-#if defined(__x86_64__) && defined(__GNUC__)
-
-/* The same code, compiled for what most processors have. */
-__attribute__((target("avx2")))
-static void
-least_of_lanes_avx2(const uint64 *hashes, size_t n, const uint32 *factors,
-					uint32 *least)
-{
-	least_of_lanes(hashes, n, factors, least);
-}
-
-static LeastOfLanes
-best_least_of_lanes(void)
-{
-	return __builtin_cpu_supports("avx2") ? least_of_lanes_avx2
-		: least_of_lanes_portable;
-}
-
-#else
-
-#define best_least_of_lanes() least_of_lanes_portable
-
-#endif
-
 /* Source of hashes: a block at a time, so that it need not hold them all. */
 typedef struct Hashes
 {
@@ -276,7 +242,6 @@ fill_listed(Hashes *hashes, uint32 n, uint32 *room, uint64 *keys)
 {
 	uint32	   *factors = room + n;
 	uint32	   *least = factors + n + LANES;
-	LeastOfLanes least_of = best_least_of_lanes();
 
 	for (uint32 i = 0; i < n; i++)
 		factors[i] = slot_factor(room[i]);
@@ -287,7 +252,7 @@ fill_listed(Hashes *hashes, uint32 n, uint32 *room, uint64 *keys)
 		for (uint32 i = 0; i < n; i += LANES)
 		{
 			CHECK_FOR_INTERRUPTS();
-			least_of(hashes->block, hashes->length, factors + i, least + i);
+			least_of_lanes(hashes->block, hashes->length, factors + i, least + i);
 		}
 	}
 	for (uint32 i = 0; i < n; i++)

@@ -28,7 +28,7 @@ sketch_spec(const SignatureSpec *source, Method method, uint32 param0, uint32 pa
 	return spec;
 }
 
-/* A sketch of n distinct features, which rise if the method makes sets. */
+/* Return a sketch of n distinct features, which rise. */
 static Signature *
 make_sketch(const SignatureSpec *source, const uint64 *features, size_t n,
 			Method method, uint32 param0, uint32 param1)
@@ -64,8 +64,7 @@ sketch_of_text(FunctionCallInfo fcinfo, int karg,
 
 	doc_context_read(doccxt, fcinfo, READS_SHINGLES,
 					 DOC_CONTEXT_GETARG_K(doccxt, karg));
-	set = doc_context_set(doccxt, DOC_CONTEXT_GETARG_TEXT(doccxt, 0), method_info(method)->set,
-						  &n);
+	set = doc_context_set(doccxt, DOC_CONTEXT_GETARG_TEXT(doccxt, 0), &n);
 	return make_sketch(&doccxt->spec, set, n, method, param0, param1);
 }
 
