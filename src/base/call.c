@@ -96,10 +96,7 @@ call_row_type(FunctionCallInfo fcinfo)
 {
 	TupleDesc	desc;
 
-	/*
-	 * CREATE FUNCTION in C, which only superusers may, is all that could
-	 * break it
-	 */
+	/* only a superuser's CREATE FUNCTION in C can break this */
 	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
 	return BlessTupleDesc(desc);
@@ -182,15 +179,15 @@ call_unchanged_state(FunctionCallInfo fcinfo)
 }
 
 #define CONTEXT_NAME	"neardup states"
-#define MAX_PASSED		8		/* other contexts looked at */
+#define MAX_PASSED		8		/* contexts of other names that are skipped */
 
 /*
- * The server adopts an expanded object as the state if the parent of its memory
- * context is the aggregate's.  It deletes the context only where a transition returns
- * another state, which ours do not; so the states share it.
+ * The server adopts an expanded object as the state if the parent of its memory context
+ * is the aggregate's.  It deletes that context only if a transition returns another
+ * state, which ours never do.  So the states share one context.
  *
- * The context is among the last children of the aggregate's, unless another
- * aggregate makes one for each group; then there are several.
+ * The context is among the last children of the aggregate's, unless another aggregate
+ * creates one for each group.  Then several contexts of this name may exist.
  */
 MemoryContext
 state_context(FunctionCallInfo fcinfo)

@@ -23,21 +23,23 @@ extern int64 argument_whole(const char *what, int64 value, int64 least,
 extern double argument_real(const char *what, double value, double least,
 							double most);
 
-/* The same for a share, which is greater than 0 and at most 1. */
+/*
+ * Return the share if it is greater than 0 and at most 1, or else raise the same error.
+ */
 extern double argument_share(const char *what, double share);
 
 /* Count the elements of an array; raise NULL_VALUE_NOT_ALLOWED if one is null. */
 extern size_t argument_elements(const char *what, ArrayType *array);
 
 /*
- * Open a relation of any kind that is given as regclass, which may be any
- * number; raise UNDEFINED_TABLE if there is none.
+ * Open a relation of any kind; raise UNDEFINED_TABLE if there is none, since a regclass
+ * may be any number.
  */
 extern Relation argument_relation(Oid relid, LOCKMODE lock);
 
 /*
- * Have two values of one type the same bytes?  One that an UPDATE has left where it
- * was is not detoasted.
+ * Return whether two values of one type have the same bytes.  A value out of line that
+ * an UPDATE has left in its place is not fetched.
  */
 extern bool same_value(Datum a, Datum b, bool typbyval, int typlen);
 
@@ -47,9 +49,9 @@ extern bool same_value(Datum a, Datum b, bool typbyval, int typlen);
 extern TupleDesc call_row_type(FunctionCallInfo fcinfo);
 
 /*
- * Raise DATATYPE_MISMATCH unless a row type has n columns of these types,
- * InvalidOid being any, and after them dropped ones only.  ALTER TYPE may have
- * changed a type of the extension.
+ * Raise DATATYPE_MISMATCH unless a row type has n columns of these types, where
+ * InvalidOid stands for any type, and no further columns but dropped ones.  ALTER TYPE
+ * may have changed a type of the extension.
  */
 extern void call_require_columns(TupleDesc desc, int n, const Oid *types);
 
@@ -70,9 +72,9 @@ extern ArrayType *call_bigints(size_t n, int64 **values);
  * PostgreSQL's own parallel plans call.  So a state is a value of the result's type,
  * or a bytea.
  *
- * In memory it is an expanded object, which the server passes on from row to row
- * and flattens where it is sent.  Numbers of a bytea are in the machine's order.
- * All of a flat state is checked when it is read: SQL can make any.
+ * In memory a state is an expanded object, which the server passes on from row to row
+ * and flattens to send it.  Numbers of a bytea are in the machine's order.  Every byte
+ * of a flat state is checked when it is read, since SQL can make any value.
  */
 
 /*
@@ -81,10 +83,10 @@ extern ArrayType *call_bigints(size_t n, int64 **values);
  */
 extern MemoryContext call_aggregate_context(FunctionCallInfo fcinfo);
 
-/* Return the state as it is, where an aggregate's function has nothing to add. */
+/* Return the state unchanged. */
 extern Datum call_unchanged_state(FunctionCallInfo fcinfo);
 
-/* Return the context of states and all that they own, in the aggregate's memory. */
+/* Return the memory context of all states, a child of the aggregate's. */
 extern MemoryContext state_context(FunctionCallInfo fcinfo);
 
 /*
@@ -103,13 +105,13 @@ typedef void *(*StateAdd) (FunctionCallInfo fcinfo, void *state,
 
 /*
  * Return argument 0, a state of these methods, to be changed or only read; NULL if it
- * is null.  A flat one is added to no state.
+ * is null.  A flat state becomes a new one in memory.
  */
 extern void *state_argument(FunctionCallInfo fcinfo,
 							const ExpandedObjectMethods *methods,
 							StateAdd add, bool change);
 
-/* Be a combine function: argument 1, another state, is added flat. */
+/* Implement a combine function: add argument 1, a flat state, to argument 0. */
 extern Datum state_combine(FunctionCallInfo fcinfo,
 						   const ExpandedObjectMethods *methods,
 						   StateAdd add);
@@ -127,13 +129,13 @@ extern Size state_flat_size(const char *aggregate, size_t bytes);
 
 /*
  * Return argument 0, a state that is a bytea of that size with its header, to be
- * changed in place; zeroed if it is null.  Outside of an aggregate it is a copy.
- * Raises INVALID_BINARY_REPRESENTATION for another size.
+ * changed in place; a zeroed one if the argument is null.  Outside of an aggregate the
+ * result is a copy.  Raises INVALID_BINARY_REPRESENTATION for another size.
  */
 extern void *state_of_size(FunctionCallInfo fcinfo, const char *aggregate,
 						   Size size);
 
-/* Return a copy of argument n, another such state, aligned for any struct. */
+/* Return an aligned copy of argument n, a state of that size. */
 extern const void *state_other_of_size(FunctionCallInfo fcinfo, int n,
 									   const char *aggregate, Size size);
 
@@ -154,7 +156,7 @@ typedef struct OwnerWork
 extern void owner_begin(OwnerWork *work, Relation rel);
 extern void owner_end(const OwnerWork *work);
 
-/* Is the current user another role that has all rights of the owner? */
+/* Return whether the current user is another role that has all rights of the owner. */
 extern bool owner_is_another(Relation rel);
 
 #endif							/* NEARDUP_CALL_H */

@@ -22,9 +22,9 @@
 #include "nodes/miscnodes.h"
 #include "varatt.h"
 
-/* a view that became a subquery has no list of the columns that are read */
+/* from 16 on, a view that became a subquery has no list of columns to read */
 #define forget_wanted_columns(rte) ((void) (rte))
-/* the file of a relation */
+/* the file of a relation, by its identifiers */
 #define compat_file(rel) ((rel)->rd_locator)
 #else
 extern PGDLLEXPORT void _PG_init(void);
@@ -66,8 +66,8 @@ extern PGDLLEXPORT void _PG_init(void);
 #define compat_noreturn pg_noreturn
 
 /*
- * A path counts the nodes below it that are disabled by a setting.  One that must
- * not be taken has more of them than any other scan of its table.
+ * A path counts the nodes below it that a setting disables. compat_disable_path() gives
+ * it more of them than any other scan of its table has.
  */
 #define path_set_disabled_nodes(path, outer, inner) \
 	((path)->disabled_nodes = (outer)->disabled_nodes + (inner)->disabled_nodes)
@@ -135,7 +135,7 @@ typedef build_simple_rel_hook_type compat_relation_hook_type;
 #include "optimizer/plancat.h"
 
 #define pg_fallthrough __attribute__((fallthrough))
-/* without it, from 19 on, tuples are read from wrong places */
+/* from 19 on, a row type needs it before tuples are read */
 #define TupleDescFinalize(desc) ((void) 0)
 #define compat_beginscan(rel, snapshot, nkeys, key) \
 	table_beginscan(rel, snapshot, nkeys, key)
@@ -156,8 +156,8 @@ typedef get_relation_info_hook_type compat_relation_hook_type;
 #endif
 
 /*
- * The type of a join before the planner exchanged its sides.  16: anti-joins may be
- * planned so, 18: and semi-joins
+ * Return the type of a join before the planner exchanged its sides.  It may exchange
+ * those of anti-joins from 16 on, and of semi-joins from 18 on.
  */
 static inline JoinType
 compat_straight_join(JoinType type)
@@ -180,13 +180,13 @@ compat_straight_join(JoinType type)
 }
 
 /*
- * The pages of a bitmap, one after the other.  18: the offsets of a page are extracted
- * in a step of its own.
+ * The pages of a bitmap in order. 18: the offsets of a page are extracted in a separate
+ * step.
  */
 typedef struct BitmapPages
 {
 	BlockNumber blockno;
-	int			noffsets;		/* -1: any row of the page may be meant */
+	int			noffsets;		/* -1: the bitmap is lossy for this page */
 	OffsetNumber *offsets;
 #if PG_VERSION_NUM >= 180000
 	TBMPrivateIterator *iterator;

@@ -83,7 +83,7 @@ input_number(Input *in, uint64 max, uint64 *result)
 	return true;
 }
 
-/* Passes over hexadecimal digits; false, at the first that is none. */
+/* Read hexadecimal digits; return false, at the first other character. */
 static bool
 read_hex(const char **from, int digits, uint64 *result)
 {
@@ -165,6 +165,6 @@ input_end(Input *in)
 {
 	input_skip_space(in);
 	if (*in->at != '\0')
-		return input_bad(in, "There is something behind the closing brace.");
+		return input_bad(in, "There is something after the closing brace.");
 	return true;
 }

@@ -16,20 +16,20 @@ typedef struct Input
 } Input;
 
 /*
- * Raises INVALID_TEXT_REPRESENTATION, softly where the server can.  Returns
- * false, for the caller to return; so do the functions below that return bool.
+ * Raise INVALID_TEXT_REPRESENTATION, softly where the server can, and return false.  So
+ * do the functions below that return bool.
  */
 extern bool input_bad(Input *in, const char *rule);
 
-/* The same for input of another kind: the error shows it, with a hint. */
+/* Raise the same error for input of another kind, with that input and a hint. */
 extern bool input_foreign(Input *in, const char *rule, const char *hint);
 
-/* Raises INVALID_BINARY_REPRESENTATION. */
+/* Raise INVALID_BINARY_REPRESENTATION. */
 extern void input_bad_bytes(const char *type, const char *rule);
 
 extern void input_skip_space(Input *in);
 
-/* Read a character after any white space; it must be there. */
+/* Read a given character after any white space. */
 extern bool input_char(Input *in, char c, const char *rule);
 
 /* Read a decimal number of at most max after any white space. */

@@ -10,10 +10,10 @@
 
 #define MIN_PLACES	16
 
-/* The factor of this process; 0 if it has not been drawn yet. */
+/* The factor of this process, or 0 */
 static uint64 factor = 0;
 
-/* Draw the factor at the first call. */
+/* Return the factor, which the first call draws. */
 static uint64
 get_factor(void)
 {

@@ -8,10 +8,10 @@
 #include "utils/memutils.h"
 
 /*
- * Return the array, palloc'd or NULL, with room for `wanted` elements of `width`
- * bytes, and set *room to the number of elements that fit.  If it has to grow, its size
- * doubles at least, in its own memory context; NULL is allocated in the current
- * one.  Raises PROGRAM_LIMIT_EXCEEDED if memory has no room for that many.
+ * Return the array, palloc'd or NULL, with room for `wanted` elements of `width` bytes,
+ * and set *room to the number of elements that fit.  An array that grows at least
+ * doubles, in its own memory context; NULL is allocated in the current one.  Raises
+ * PROGRAM_LIMIT_EXCEEDED if that is larger than an allocation can be.
  */
 extern void *growing_reserve(void *array, size_t *room, size_t wanted,
 							 size_t width);
@@ -21,9 +21,8 @@ extern void *growing_reserve(void *array, size_t *room, size_t wanted,
 
 /*
  * Prefetch up to `bytes` bytes, at most 2 kB, before a place in memory.  Pages of a
- * table are filled from their ends, so the next row of a scan is right before the
- * current one, but processors expect that memory is read upwards.  Nothing is read
- * here, so any place is safe.
+ * table are filled from their ends, so a scan reads memory downwards, while processors
+ * prefetch upwards.  Any address is safe to prefetch.
  */
 static inline void
 fetch_before(const void *place, Size bytes)
@@ -37,7 +36,9 @@ fetch_before(const void *place, Size bytes)
 /* the maximum since a test set it to 0 */
 extern size_t memory_peak;
 
-/* Measure a memory context and those below it, where they are largest. */
+/*
+ * Record the size of a memory context and its children, called where they are largest.
+ */
 #define LOOK_AT_MEMORY(context) \
 	(memory_peak = Max(memory_peak, MemoryContextMemAllocated(context, true)))
 #else

@@ -5,7 +5,7 @@
 #ifndef NEARDUP_SETTINGS_H
 #define NEARDUP_SETTINGS_H
 
-/* neardup.threshold: of the operators %, <% and %> */
+/* neardup.threshold, of the operators %, <% and %> */
 extern double neardup_threshold;
 
 /* Return the flags that a setting needs beside its own when it is defined. */
@@ -17,8 +17,8 @@ extern int	settings_taken_over(void);
 typedef enum PausePlace
 {
 	PAUSE_SEARCH = 1,			/* a search has read an index's metapage */
-	PAUSE_REPLACE = 2,			/* segments have been merged at once */
-	PAUSE_PUT_IN_PLACE = 4,		/* or in steps */
+	PAUSE_REPLACE = 2,			/* segments have been merged in one call */
+	PAUSE_PUT_IN_PLACE = 4,		/* segments have been merged incrementally */
 	PAUSE_CHECK = 8				/* a check has read an index's metapage */
 } PausePlace;
 

@@ -2,14 +2,13 @@
  * sort_uint64.c
  *		Sorting 64-bit numbers, hashes for the most part.
  *
- * Hashes are spread evenly, so their leading bits give about the place of each.  They
- * are distributed to about one bucket a hash.  Then nearly all are next to their place,
- * and insertion sort does the rest.  Many hashes are first split, in place, by one byte
- * at a time until they fit into the processor's cache.
+ * Hashes are spread evenly, so their leading bits give the approximate place of each.
+ * They are distributed to about one bucket a hash.  Then nearly all are next to their
+ * place, and insertion sort does the rest.  Many hashes are first split in place, by
+ * one byte at a time, until the parts fit into the processor's cache.
  *
- * Numbers that are not spread evenly cost time, but not more than in proportion to
- * their number: a bucket with too many is distributed again by the bits below the
- * common ones, of which there are at most 64.
+ * Numbers that are not spread evenly take longer, but linear time: a crowded bucket is
+ * distributed again by the bits below its common ones, at most 64 times.
  */
 #include "postgres.h"
 
@@ -38,7 +37,7 @@ insertion_sort(uint64 *values, size_t n)
 	}
 }
 
-/* Number of lowest bits in which n numbers differ; 0 if they are equal. */
+/* Return the number of lowest bits in which n numbers differ; 0 if they are equal. */
 static int
 differing_bits(const uint64 *values, size_t n)
 {
@@ -49,10 +48,7 @@ differing_bits(const uint64 *values, size_t n)
 	return difference == 0 ? 0 : pg_leftmost_one_pos64(difference) + 1;
 }
 
-/*
- * Sorts n <= DISTRIBUTE_MAX numbers that agree in all but their lowest `bits`
- * bits.
- */
+/* Sort n <= DISTRIBUTE_MAX numbers that agree in all but their lowest `bits` bits. */
 static void
 distribute(uint64 *values, size_t n, int bits)
 {
@@ -105,7 +101,7 @@ distribute(uint64 *values, size_t n, int bits)
 
 static void split(uint64 *values, size_t n, int bits);
 
-/* Sort more numbers: split them by a byte. */
+/* Sort more than DISTRIBUTE_MAX numbers: split them by a byte. */
 static void
 split_many(uint64 *values, size_t n, int bits)
 {
@@ -127,8 +123,8 @@ split_many(uint64 *values, size_t n, int bits)
 	}
 
 	/*
-	 * Move each number to its bucket, and continue with the one that was
-	 * there.  Of hashes, a round moves some 256.
+	 * Move each number to its bucket, and continue with the number that was
+	 * there.  Of hashes, a round moves about 256.
 	 */
 	for (size_t b = 0; b < 256; b++)
 	{

@@ -5,10 +5,10 @@
 #ifndef NEARDUP_SORT_UINT64_H
 #define NEARDUP_SORT_UINT64_H
 
-/* Sorts n numbers, in place, into rising order; answers a cancel. */
+/* Sort n numbers in place into rising order; can be cancelled. */
 extern void sort_hashes(uint64 *values, size_t n);
 
-/* Sort, and drop repeated numbers; return how many are left. */
+/* Sort n numbers, drop repeated ones, and return the number of those left. */
 extern size_t sort_distinct_hashes(uint64 *values, size_t n);
 
 #endif							/* NEARDUP_SORT_UINT64_H */

@@ -1,11 +1,10 @@
 /*
  * doc_context.c
- *		The state of a call site of a function that takes a document: readers
- *		and lexicon.
+ *		The state of a call site of a function of documents: readers and
+ *		lexicon.
  *
- * Tables, stemmer and buffers of an analysis are made once per call
- * site and kept with it, in a memory context of its own, for as long as the
- * arguments that say how to analyse stay the same.
+ * Tables, stemmer and buffers of an analysis are made once per call site and kept in a
+ * separate memory context, until the arguments about the analysis change.
  */
 #include "postgres.h"
 
@@ -24,7 +23,7 @@
 #include "document/doc_context.h"
 #include "text/analysis.h"
 
-/* Release the view, and when the document context's memory goes. */
+/* Release the view; also called when the document context's memory is freed. */
 static void
 drop_view(void *arg)
 {
@@ -37,8 +36,8 @@ drop_view(void *arg)
 }
 
 /*
- * Find the form of the function that is called, whose arguments have these types;
- * the analysis is argument `analysis` of the first form.
+ * Determine the form of the called function, whose arguments have these types; the
+ * analysis is argument `analysis` of the first form.
  */
 static void
 find_form(DocContext *doccxt, const Oid *types, int ntypes, int analysis)
@@ -88,8 +87,8 @@ doc_context_get(FunctionCallInfo fcinfo, int analysis)
 }
 
 /*
- * Return the document context of a call of an aggregate that a memory context holds,
- * found by its callback; or NULL.
+ * Return the document context of an aggregate's call in a memory context, found by its
+ * callback, or NULL.
  */
 static DocContext *
 find_doc_context(MemoryContext context, const void *call)
@@ -105,8 +104,8 @@ find_doc_context(MemoryContext context, const void *call)
 }
 
 /*
- * PostgreSQL looks the function up once, in memory of the query.  Other engines do in
- * every row, in memory of the row.
+ * PostgreSQL looks a function up once, in memory of the query.  Other engines look it
+ * up for every row, in memory of the row.
  */
 static DocContext *
 get_of_aggregate(FunctionCallInfo fcinfo)
@@ -150,9 +149,9 @@ doc_context_of_aggregate(FunctionCallInfo fcinfo, const char *what, Reads reads)
 	return doccxt;
 }
 
-/* Preparing to read */
+/* Preparation */
 
-/* Forget what reads and all that it was made for. */
+/* Free the reader, the shingler and their arguments. */
 static void
 reset_doc_context(DocContext *doccxt)
 {
@@ -166,10 +165,10 @@ reset_doc_context(DocContext *doccxt)
 }
 
 /*
- * Refuse f('english', 'some text'), where f(document, analysis) is meant: the
- * arguments stand as for to_tsvector(), but without a type the first one is
- * the document.  To be called where an analysis is parsed.  A document that is
- * longer than a name is not fetched for that.
+ * Refuse f('english', 'some text') instead of f(document, analysis): the arguments are
+ * in the order of to_tsvector(), but without a type the first one is the document.
+ * Called before an analysis is parsed.  A document that is longer than a name is not
+ * fetched.
  */
 static void
 refuse_swapped(Datum doc, const text *analysis)
@@ -182,8 +181,8 @@ refuse_swapped(Datum doc, const text *analysis)
 	first[strcspn(first, space)] = '\0';
 
 	/*
-	 * A configuration is looked for only where an error is certain: the
-	 * server remembers every name that it has looked for in vain.
+	 * Configurations are looked up only where an error is certain: the server
+	 * caches every name that it has not found.
 	 */
 	if (toast_raw_datum_size(doc) - VARHDRSZ >= NAMEDATALEN ||
 		first[0] == '\0' || analysis_knows_word(first, strlen(first)))
@@ -202,8 +201,7 @@ refuse_swapped(Datum doc, const text *analysis)
 }
 
 /*
- * A shingle size and an analysis that has one of its own must agree; k = 0 is
- * no size.
+ * Set the shingle size, unless it is 0.  An analysis that has another one is an error.
  */
 static void
 apply_k(Analysis *analysis, int k)
@@ -219,9 +217,7 @@ apply_k(Analysis *analysis, int k)
 	analysis_set_k(analysis, k);
 }
 
-/*
- * Change an analysis to the words that are to be read, alone or by sentences.
- */
+/* Change an analysis to one of words, alone or by sentences. */
 static void
 use_words(DocContext *doccxt, Analysis *analysis, Reads reads)
 {
@@ -233,7 +229,7 @@ use_words(DocContext *doccxt, Analysis *analysis, Reads reads)
 				 errmsg("analysis says \"unit=%s\" where words are wanted",
 						spec->unit == UNIT_CHAR ? "char" : "letter"),
 				 errhint("Leave it out.")));
-	/* the statistics of a collection may take the analysis of its shingles */
+	/* aggregates of a collection accept the analysis of its shingles */
 	if (analysis->has_k && spec->k != 1 && doccxt->first == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -253,7 +249,7 @@ use_words(DocContext *doccxt, Analysis *analysis, Reads reads)
 			spec->order = ORDER_KEEP;
 		analysis_rehash(spec);
 	}
-	/* a lexicon counts repeated words anyway, and numbers none */
+	/* a lexicon counts repeated words and does not number them */
 	doccxt->words.filters &= ~FILTER_REPEATS;
 	analysis_rehash(&doccxt->words);
 }
@@ -282,8 +278,8 @@ use_analysis(DocContext *doccxt, Analysis *analysis, Reads reads, int k)
 }
 
 /*
- * Ready for an analysis that is a text, NULL if none is said.  In every row:
- * the document, which may be compressed, is not opened here.
+ * Prepare the document context for an analysis that is a text, or NULL. Called in every
+ * row, so it does not detoast the document.
  */
 static void
 read_said(DocContext *doccxt, Datum doc, const text *said, Reads reads, int k)
@@ -305,7 +301,7 @@ read_said(DocContext *doccxt, Datum doc, const text *said, Reads reads, int k)
 	MemoryContextSwitchTo(old);
 }
 
-/* Ready for a text-search configuration. */
+/* Prepare the document context for a text-search configuration. */
 static void
 read_config(DocContext *doccxt, Oid config, Reads reads, int k)
 {
@@ -338,7 +334,7 @@ doc_context_read_analysis(DocContext *doccxt, Datum doc, const text *analysis, R
 	read_said(doccxt, doc, analysis, reads, 0);
 }
 
-/* A lexicon is of words or of shingles; what reads wants one or the other. */
+/* Refuse a lexicon of shingles where words are read, and the other way round. */
 static void
 require_kind(const SignatureSpec *spec, Reads reads)
 {
@@ -398,7 +394,7 @@ doc_context_read_for_lexicon(DocContext *doccxt, FunctionCallInfo fcinfo,
 
 /* Reading */
 
-/* Shingles that are chosen or counted as they stand cannot be numbered. */
+/* Refuse repeats=number for shingles that are selected or counted. */
 static void
 refuse_numbered(const DocContext *doccxt)
 {
@@ -474,8 +470,8 @@ doc_context_sequence(DocContext *doccxt, const text *doc)
 /* Lexicons */
 
 /*
- * The view of a lexicon that is stored out of line.  The same pointer stands
- * for the same value as long as the query runs.
+ * Return the view of a lexicon that is stored out of line.  While the query runs, equal
+ * pointers mean equal values.
  */
 static LexiconView *
 view_of_stored(DocContext *doccxt, struct varlena *attr)
@@ -515,16 +511,18 @@ doc_context_lexicon(DocContext *doccxt, FunctionCallInfo fcinfo, int n)
 }
 
 /*
- * Words as SQL functions show them
+ * Words as text
  *
- * Words are made of a document's characters but need not consist of them:
- * folding makes a Greek mu of the micro sign, which Latin 1 has, and an entity
- * stands for any character.  A text in the database's encoding can then hold a
- * part of the word only; that is no reason to show nothing at all.  The sign in
- * what stands for the rest is in no word.
+ * A word may have characters that its document has not: folding changes the micro sign,
+ * which Latin 1 has, to a Greek mu, and an entity may be any character.  If the
+ * database's encoding does not have a character, the word has U+ and its code point
+ * instead.  No word has a plus sign.
  */
 
-/* Append a word by a conversion, what it cannot convert as code points. */
+/*
+ * Append a word by a conversion, with code points of the characters that it cannot
+ * convert.
+ */
 static void
 append_converted(StringInfo out, Oid conversion, const char *word, size_t len)
 {
@@ -536,7 +534,7 @@ append_converted(StringInfo out, Oid conversion, const char *word, size_t len)
 		unsigned char *at = (unsigned char *) word;
 		size_t		done;
 
-		/* up to the first character that cannot be converted */
+		/* convert up to the first character that cannot be converted */
 		done = pg_do_encoding_conversion_buf(conversion, PG_UTF8,
 											 GetDatabaseEncoding(), at, len,
 											 (unsigned char *) part, size,

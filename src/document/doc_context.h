@@ -1,10 +1,10 @@
 /*
  * doc_context.h
- *		The state of a call site of a function that takes a document: readers
- *		and lexicon.
+ *		The state of a call site of a function of documents: readers and
+ *		lexicon.
  *
- * Each part is made when it is first needed, kept in fn_extra, and rebuilt when the
- * arguments that it depends on change.
+ * Each part is made when it is first needed, kept in fn_extra, and rebuilt when its
+ * arguments change.
  *
  * A function that takes a document has two forms in SQL: with an analysis after
  * the document and its parameters, or with a text-search configuration before it
@@ -12,8 +12,8 @@
  *
  *		f(document, ..., analysis)		f(configuration, document, ...)
  *
- * Both are one C function, written for the first form: arguments are numbered
- * as they stand there, and doc_context_argument() gives their place in the call.
+ * Both are one C function, written for the first form: arguments are numbered as in
+ * that form, and doc_context_argument() gives their number in the call.
  */
 #ifndef NEARDUP_DOC_CONTEXT_H
 #define NEARDUP_DOC_CONTEXT_H
@@ -26,41 +26,44 @@
 #include "document/shingler.h"
 #include "text/reader.h"
 
-/* The units that a function reads of a document. */
+/* The units of a document that a function reads */
 typedef enum Reads
 {
 	READS_SHINGLES,				/* shingles, as the analysis says */
-	READS_TERMS,				/* what a lexicon counts: words or shingles */
-	READS_CHARS,				/* the same, of characters whatever it says */
+	READS_TERMS,				/* the terms of a lexicon: words or shingles */
+	READS_CHARS,				/* shingles of characters, whatever unit the
+								 * analysis says */
 	READS_WORDS,				/* words, whatever unit the analysis says */
-	READS_SENTENCES,			/* words by sentences, or by lines if it says
-								 * unit=line; order= does not matter */
-	READS_ORDERED_SENTENCES,	/* the same where it does */
+	READS_SENTENCES,			/* words by sentences, or by lines if the
+								 * analysis says unit=line; order= does not
+								 * matter */
+	READS_ORDERED_SENTENCES,	/* words by sentences or lines, where order=
+								 * matters */
 } Reads;
 
 typedef struct DocContext
 {
 	/* the function */
-	const void *call;			/* of the aggregate, if the document context
-								 * is kept beside its states */
+	const void *call;			/* the aggregate's call, if its states'
+								 * context owns this one */
 	bool		configured;		/* called with a configuration */
-	int			first;			/* its first argument that is no state */
+	int			first;			/* number of states before its other arguments */
 	int			analysis_at;	/* its analysis, or -1 */
-	bool		has_k;			/* called with a shingle size, where it can be */
-	int			analysis_arg;	/* where the first form has the analysis */
+	bool		has_k;			/* this form has a shingle size */
+	int			analysis_arg;	/* number of the analysis in the first form */
 
-	/* how documents are read; NULL until the document context is ready */
-	MemoryContext context;		/* owns what reads */
+	/* how documents are read; NULL until doc_context_read() */
+	MemoryContext context;		/* owns reader and shingler */
 	Analysis   *analysis;
-	bool		of_shingles;	/* in place of words */
-	SignatureSpec spec;			/* of the set of shingles, if it is of those */
-	SignatureSpec words;		/* of what a lexicon counts: the words alone,
-								 * or the shingles */
+	bool		of_shingles;	/* shingles are read, not words */
+	SignatureSpec spec;			/* of the set of shingles, if they are read */
+	SignatureSpec words;		/* of a lexicon's terms: the words alone, or
+								 * the shingles */
 	Reader	   *reader;			/* each NULL until it is needed */
 	Shingler   *shingler;
 
 	/*
-	 * the arguments they were made for: a text, a configuration or a
+	 * the arguments that they depend on: a text, a configuration or a
 	 * lexicon's spec
 	 */
 	char	   *said;			/* NULL if no text */
@@ -70,33 +73,32 @@ typedef struct DocContext
 	uint8		reading;		/* of the lexicon */
 
 	LexiconView *view;			/* of the lexicon, or NULL */
-	bool		stored;			/* it was fetched from where this points to */
+	bool		stored;			/* it was fetched by `pointer` */
 	struct varatt_external pointer;
 	MemoryContextCallback callback; /* releases the view */
 
-	void	   *extra;			/* the function's own, of the context's memory
-								 * context */
-	void	   *kept;			/* the same in `context`: gone when the
-								 * document context is prepared for other
-								 * arguments */
+	void	   *extra;			/* the function's own, in the memory context
+								 * that owns this struct */
+	void	   *kept;			/* the function's own, in `context`: lost when
+								 * the arguments change */
 } DocContext;
 
 /*
- * The call site's, made if there is none yet; the analysis is argument
- * `analysis` of the first form, or beyond its arguments if it has none.
+ * Return the document context of a call site, made at its first call.  The analysis is
+ * argument `analysis` of the first form, or beyond its arguments if it has none.
  */
 extern DocContext *doc_context_get(FunctionCallInfo fcinfo, int analysis);
 
 /*
- * The same for an aggregate's transition function (state, doc [, analysis [, what]]), ready
- * for its document; NULL if that is null.  Raises NULL_VALUE_NOT_ALLOWED for another null.
- * Where an engine's call sites keep nothing from row to row, the document context is
- * kept beside the states.
+ * Return the document context of an aggregate's transition function (state, doc [,
+ * analysis [, what]]), ready to read the document; NULL if that is null.  Raises
+ * NULL_VALUE_NOT_ALLOWED for another null argument.  For an engine whose call sites do
+ * not last from row to row, the context of the states owns the document context.
  */
 extern DocContext *doc_context_of_aggregate(FunctionCallInfo fcinfo,
 											const char *what, Reads reads);
 
-/* Where argument n of the first form stands in this call. */
+/* Return the number in this call of argument n of the first form. */
 static inline int
 doc_context_argument(const DocContext *doccxt, int n)
 {
@@ -104,33 +106,34 @@ doc_context_argument(const DocContext *doccxt, int n)
 		n < doccxt->analysis_arg ? n + 1 : n;
 }
 
-/* Argument n of the first form, a text. */
+/* Argument n of the first form: a text, or an integer */
 #define DOC_CONTEXT_GETARG_TEXT(doccxt, n) PG_GETARG_TEXT_PP(doc_context_argument(doccxt, n))
 #define DOC_CONTEXT_GETARG_INT32(doccxt, n) PG_GETARG_INT32(doc_context_argument(doccxt, n))
 
-/* Argument n of the first form, a shingle size; 0 if this form has none. */
+/* Argument n of the first form, a shingle size; 0 if this form has none */
 #define DOC_CONTEXT_GETARG_K(doccxt, n) \
 	((doccxt)->has_k ? DOC_CONTEXT_GETARG_INT32(doccxt, n) : 0)
 
 /*
  * Prepare the document context for the call's analysis or configuration, and for
- * shingles of size k, 0 for that of the analysis.  Raises what analysis_parse()
- * does; INVALID_PARAMETER_VALUE for an analysis in characters where words are
- * wanted, and for one that has another k.
+ * shingles of size k, 0 for that of the analysis.  Raises the errors of
+ * analysis_parse(), and INVALID_PARAMETER_VALUE for an analysis of characters where
+ * words are read, or with another k.
  */
 extern void doc_context_read(DocContext *doccxt, FunctionCallInfo fcinfo, Reads reads, int k);
 
-/* The same for an analysis from elsewhere than the call. */
+/* Prepare the document context for an analysis that is no argument of the call. */
 extern void doc_context_read_analysis(DocContext *doccxt, Datum doc, const text *analysis,
 									  Reads reads);
 
-/* The same for what a lexicon was made with. */
+/* Prepare the document context for the analysis of a lexicon. */
 extern void doc_context_read_as_lexicon(DocContext *doccxt, const Lexicon *lexicon,
 										Reads reads);
 
 /*
- * The same for words to be looked up in a lexicon: those of the call, or if its analysis
- * is empty of the lexicon.  Raises DATATYPE_MISMATCH if the two are not the same.
+ * Prepare the document context for words to be looked up in a lexicon: by the call's
+ * analysis, or by the lexicon's if that is empty.  Raises DATATYPE_MISMATCH if the two
+ * differ.
  */
 extern void doc_context_read_for_lexicon(DocContext *doccxt, FunctionCallInfo fcinfo,
 										 const Lexicon *lexicon, Reads reads);
@@ -139,8 +142,8 @@ extern void doc_context_read_for_lexicon(DocContext *doccxt, FunctionCallInfo fc
 extern LexiconView *doc_context_lexicon(DocContext *doccxt, FunctionCallInfo fcinfo, int n);
 
 /*
- * Return a text in UTF-8, whatever the encoding of the database: in place or as a
- * copy.  Raises an error if the text cannot be converted.
+ * Return a text in UTF-8, in place or as a copy, whatever the encoding of the database.
+ * Raises an error if it cannot be converted.
  */
 static inline const char *
 text_as_utf8(const text *t, size_t *len)
@@ -164,8 +167,8 @@ text_as_utf8(const text *t, size_t *len)
 extern struct varlena *server_word(const char *word, size_t len);
 
 /*
- * Return the reader of words or sentences, of words where the document context reads
- * shingles; and begin a document with it.
+ * Return the reader of words or sentences (of words if the document context reads
+ * shingles); or begin a document with it.
  */
 extern Reader *doc_context_reader(DocContext *doccxt);
 extern void doc_context_begin(DocContext *doccxt, const text *doc);
@@ -176,7 +179,9 @@ extern void doc_context_begin(DocContext *doccxt, const text *doc);
  */
 extern const uint64 *doc_context_set(DocContext *doccxt, const text *doc, size_t *n);
 
-/* All units and shingles of a document, valid until the context's next one. */
+/*
+ * Return all units and shingles of a document, valid until the context's next document.
+ */
 extern Sequence doc_context_sequence(DocContext *doccxt, const text *doc);
 
 #endif							/* NEARDUP_DOC_CONTEXT_H */

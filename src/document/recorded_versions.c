@@ -1,17 +1,16 @@
 /*
  * recorded_versions.c
- *		The versions that a database's signatures were made with.
+ *		The versions of ICU and libstemmer that made a database's signatures.
  *
- * ICU and libstemmer decide which words a text has.  Another version of either
- * may decide otherwise of a few, and then signatures that were stored and those
- * that are made now are compared as if they had been made alike.  So what they do
- * (components.c) is recorded where the extension is created, in a table whose rows
- * dumps take along: restored on another machine, it has the rows of the old one
- * beside those of the new one.  pg_upgrade and copies of files leave it as it was.
+ * ICU and libstemmer decide which words a text has.  Another version of either may
+ * change a few words, and then stored signatures and new ones of the same spec differ.
+ * So CREATE EXTENSION records the results of their components (components.c) in a table
+ * whose rows are dumped: restored on another machine, it has the rows of both machines.
+ * pg_upgrade and copies of files leave it unchanged.
  *
- * A component is compared when a session uses it for the first time, so that a
- * session pays for what it uses only.  Where ICU has the version that is recorded,
- * what is decided by it need not be looked at.
+ * A component is compared at its first use in a session, so that a session pays only
+ * for components that it uses.  Components of ICU are not compared if its version is
+ * the recorded one.
  */
 #include "postgres.h"
 
@@ -59,7 +58,7 @@ put_component(ReturnSetInfo *rsinfo, const char *name, const char *version)
 	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 }
 
-/* neardup_components(): what is recorded */
+/* neardup_components(): the versions to record */
 Datum
 neardup_components(PG_FUNCTION_ARGS)
 {
@@ -78,7 +77,7 @@ neardup_components(PG_FUNCTION_ARGS)
 	return (Datum) 0;
 }
 
-/* The algorithms of libstemmer, which has no version. */
+/* Return the list of the algorithms of libstemmer, which has no version. */
 static char *
 stemmer_list(void)
 {
@@ -91,7 +90,7 @@ stemmer_list(void)
 	return psprintf("%d languages:%s", n, list.data);
 }
 
-/* neardup_versions(): what is installed */
+/* neardup_versions(): the installed versions */
 Datum
 neardup_versions(PG_FUNCTION_ARGS)
 {
@@ -118,7 +117,7 @@ neardup_versions(PG_FUNCTION_ARGS)
 	return (Datum) 0;
 }
 
-/* Whether the table is the extension's: two columns of text. */
+/* Return whether the table has the columns of the extension's: two of text. */
 static bool
 is_record(Relation rel)
 {
@@ -129,7 +128,7 @@ is_record(Relation rel)
 		TupleDescAttr(desc, 1)->atttypid == TEXTOID;
 }
 
-/* Return the versions of a component, or of ICU, that the table has. */
+/* Return the recorded versions of a component, or of ICU. */
 static List *
 recorded_versions(Relation rel, const char *component)
 {
@@ -151,7 +150,7 @@ recorded_versions(Relation rel, const char *component)
 	return versions;
 }
 
-/* Is every recorded version the one of now? */
+/* Return whether every recorded version is the current one. */
 static bool
 all_equal(List *versions, const char *now)
 {
@@ -165,7 +164,7 @@ all_equal(List *versions, const char *now)
 	return true;
 }
 
-/* Does a component do something else than is recorded? */
+/* Return whether a component's version differs from the recorded ones. */
 static bool
 differs(Relation rel, int id)
 {
@@ -179,7 +178,7 @@ differs(Relation rel, int id)
 	return versions != NIL && !all_equal(versions, component_version(id));
 }
 
-/* All that differs, once the session uses one of it. */
+/* Warn about all components that differ. */
 static void
 warn(Relation rel)
 {
@@ -196,7 +195,7 @@ warn(Relation rel)
 			 errhint("neardup_outdated(table, column) counts the rows; see \"Upgrade of ICU or libstemmer\" in the documentation.")));
 }
 
-/* The schema that the extension is in, or InvalidOid. */
+/* Return the schema of the extension, or InvalidOid. */
 static Oid
 extension_schema(void)
 {
@@ -224,11 +223,11 @@ check_component(int id)
 	Oid			relid;
 	Relation	rel;
 
-	/* while the extension is created, nothing is recorded */
+	/* nothing is recorded yet while the extension is created */
 	if (warned || creating_extension || IsParallelWorker() || !IsTransactionState())
 		return;
 	relid = get_relname_relid(RECORD_TABLE, extension_schema());
-	/* do not wait for the sake of a warning */
+	/* do not wait for a lock to give a warning */
 	if (!OidIsValid(relid) ||
 		!ConditionalLockRelationOid(relid, AccessShareLock))
 	{

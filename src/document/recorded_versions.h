@@ -1,6 +1,6 @@
 /*
  * recorded_versions.h
- *		The versions that a database's signatures were made with.
+ *		The versions of ICU and libstemmer that made a database's signatures.
  */
 #ifndef NEARDUP_RECORDED_VERSIONS_H
 #define NEARDUP_RECORDED_VERSIONS_H
@@ -8,12 +8,15 @@
 #include "signature/signature.h"
 
 /*
- * From now on, warns once in a session where what makes words or sentences does something
- * else than is recorded, when the session uses that for the first time.
+ * From now on, compare each component of ICU and libstemmer with the record at its
+ * first use in the session, and warn once about a difference.
  */
 extern void recorded_versions_check(void);
 
-/* The same for what made signatures of that spec, where they are compared as stored. */
+/*
+ * Compare the components that make signatures of a spec, where stored signatures are
+ * compared.
+ */
 extern void recorded_versions_check_spec(const SignatureSpec *spec);
 
 #endif							/* NEARDUP_RECORDED_VERSIONS_H */

@@ -2,10 +2,9 @@
  * select.c
  *		Selection of features: a few of a document's shingles.
  *
- * To keep all shingles of long documents takes room.  These are ways to keep
- * some that do not look at the document as a whole, so that a passage copied
- * into another document is chosen from alike (all but every_nth, which an
- * inserted word puts out of step).
+ * All shingles of a long document take much room.  These functions choose some by local
+ * rules, so that in a passage copied into another document the same shingles are chosen
+ * (except by every_nth, which an inserted word shifts).
  */
 #include "postgres.h"
 
@@ -28,9 +27,8 @@ alloc_huge(size_t n, size_t size)
 }
 
 /*
- * A queue of positions whose hashes rise: each one is the smallest hash,
- * rightmost among equals, from its predecessor on.  The front is that of the
- * window.
+ * The queue has positions whose hashes rise: each is the smallest hash, rightmost among
+ * equals, after its predecessor.  The front is the smallest of the window.
  */
 size_t
 select_winnow(const uint64 *hashes, size_t n, size_t window, uint64 *chosen)
@@ -38,7 +36,7 @@ select_winnow(const uint64 *hashes, size_t n, size_t window, uint64 *chosen)
 	size_t	   *queue;
 	size_t		front = 0;		/* place in the queue, which is a ring */
 	size_t		length = 0;
-	size_t		last = n;		/* position chosen last; n is none */
+	size_t		last = n;		/* position chosen last, or n */
 	size_t		nchosen = 0;
 
 	Assert(window >= 1);
@@ -82,7 +80,7 @@ select_every(const uint64 *hashes, size_t n, size_t m, uint64 *chosen)
 
 /* Anchors */
 
-/* One anchor: units from `begin` on. */
+/* An anchor: units from `begin` on */
 typedef struct Anchor
 {
 	uint64		first;			/* its first unit */
@@ -156,7 +154,7 @@ anchors_finish(Anchors *anchors)
 	return hash;
 }
 
-/* The first anchor whose first unit is not smaller. */
+/* Return the first anchor whose first unit is not smaller. */
 static size_t
 find_anchor(const Anchors *anchors, uint64 unit)
 {
@@ -175,7 +173,7 @@ find_anchor(const Anchors *anchors, uint64 unit)
 	return lo;
 }
 
-/* Units of the longest anchor that begins at unit `at`; 0 if none does. */
+/* Return the number of units of the longest anchor that begins at unit `at`, or 0. */
 static size_t
 match_anchor(const Anchors *anchors, const Sequence *sequence, size_t at)
 {
@@ -189,7 +187,7 @@ match_anchor(const Anchors *anchors, const Sequence *sequence, size_t at)
 	{
 		const Anchor *anchor = &anchors->anchors[i];
 
-		/* there may be many that begin alike, and they may be long */
+		/* there may be many long anchors with the same first unit */
 		CHECK_FOR_INTERRUPTS();
 		if (anchor->length <= left &&
 			memcmp(anchors->units + anchor->begin, units,
@@ -297,12 +295,10 @@ select_rarest(const uint64 *hashes, const uint64 *begins, size_t n,
 /*
  * Consonants
  *
- * Texts that were read by a machine have their errors in vowels, case, spaces
- * and signs more often than in consonants (Heintze, "Scalable document
- * fingerprinting", 1996).  What is left of a text here is the sequence of its
- * consonants: letters that are not vowels of the Latin, Greek or Cyrillic
- * script, marks apart.  Scripts that write no vowels, or know no such thing,
- * keep all their letters.
+ * Texts read by OCR have more errors in vowels, case, spaces and punctuation than in
+ * consonants (Heintze, "Scalable document fingerprinting", 1996).  So a text is reduced
+ * to the sequence of its consonants: letters, without marks, that are not vowels of the
+ * Latin, Greek or Cyrillic script.  All letters of other scripts are kept.
  */
 
 /* Vowels without marks, in lower case, as words are folded to. */
@@ -316,11 +312,11 @@ static const uint16 vowels[] = {
 	0x04af, 0x04b1, 0x04d9, 0x04e9	/* of Turkic languages */
 };
 
-/* Cyrillic short i and short u: not vowels, whatever they are composed of. */
+/* Cyrillic short i and short u are not vowels, although their base letters are */
 #define SHORT_I		0x0439
 #define SHORT_U		0x045e
 
-/* A letter without the marks that it is composed with. */
+/* Return a letter without the marks that it is composed with. */
 static UChar32
 without_marks(UChar32 letter)
 {

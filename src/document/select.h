@@ -2,9 +2,8 @@
  * select.h
  *		Selection of features: a few of a document's shingles.
  *
- * Each function writes the shingles that it chooses, in the order of the
- * document and with repetitions, and returns how many there are; `chosen` has
- * room for all of them.
+ * Each function writes the chosen shingles to `chosen`, which has room for all, in the
+ * order of the document and with repetitions, and returns their number.
  */
 #ifndef NEARDUP_SELECT_H
 #define NEARDUP_SELECT_H
@@ -12,50 +11,48 @@
 #include "document/shingler.h"
 
 /*
- * Winnowing (Schleimer, Wilkerson & Aiken, SIGMOD 2003): of every `window`
- * consecutive hashes, window >= 1, the smallest, the rightmost among equals;
- * one that is chosen in several windows is written once.  Fewer hashes than a
- * window are one.
+ * Winnowing (Schleimer, Wilkerson & Aiken, SIGMOD 2003): of every `window` consecutive
+ * hashes, window >= 1, choose the smallest, the rightmost among equals; a hash that is
+ * chosen in several windows is written once.  Fewer hashes than a window are one
+ * window.
  */
 extern size_t select_winnow(const uint64 *hashes, size_t n, size_t window,
 							uint64 *chosen);
 
-/* The first hash and every m-th one from it on; m >= 1. */
+/* Choose the first hash and every m-th one after it; m >= 1. */
 extern size_t select_every(const uint64 *hashes, size_t n, size_t m,
 						   uint64 *chosen);
 
 typedef struct Anchors Anchors;
 
 /*
- * Anchors, each a sequence of units.  anchors_add() is given the units of one
- * more, at least one, and copies them; anchors_finish() comes after the last
- * one and returns a hash of them all, the same for the same anchors in any
- * order.
+ * Anchors, each a sequence of units. anchors_add() copies the units, at least one, of
+ * an anchor. anchors_finish() is called after the last one, and returns a hash of all
+ * anchors, which does not depend on their order.
  */
 extern Anchors *anchors_create(void);
 extern void anchors_add(Anchors *anchors, const uint64 *units, size_t n);
 extern uint64 anchors_finish(Anchors *anchors);
 
 /*
- * The shingles that begin with an anchor, or that follow one: the longest one, where
- * several begin in the same place.
+ * Choose the shingles that begin with an anchor, or that follow one: of anchors that
+ * begin at the same place the longest counts.
  */
 extern size_t select_by_anchor(const Sequence *sequence,
 							   const Anchors *anchors, bool following,
 							   uint64 *chosen);
 
 /*
- * The `count` hashes, of n, whose begins (hashes, too) are the rarest among
- * the n begins; among begins as rare, those of the smallest hashes.  The
- * order of `hashes` and what is chosen is not that of the document.
+ * Choose the `count` hashes, of n, whose begins (hashes, too) are the rarest among the
+ * n begins; among equally rare ones those of the smallest hashes.  Chosen hashes are in
+ * no order of the document.
  */
 extern size_t select_rarest(const uint64 *hashes, const uint64 *begins,
 							size_t n, size_t count, uint64 *chosen);
 
 /*
- * Read the consonants of all words of a document, which has been begun with
- * a reader of words.  Returns their code points in palloc'd memory, as 64-bit
- * numbers.
+ * Read the consonants of all words of the document that a reader of words has begun;
+ * return their code points, palloc'd, as 64-bit numbers.
  */
 extern uint64 *consonants_read(Reader *reader, size_t *n);
 

@@ -2,15 +2,13 @@
  * shingler.c
  *		Units to shingles: the set of a document, or its sequence.
  *
- * Units are read in blocks; the last k - 1 of a block stand before the next
- * one, so that no shingle is missed.  Shingles gather in a buffer.  When it
- * is full it is sorted and freed of repetitions, and grows only if more than
- * half of it is still filled: its size stays within twice that of the set.
+ * Units are read in blocks; the last k - 1 units of a block are kept before the next
+ * one, so that no shingle is missed.  Shingles gather in a buffer.  When it is full, it
+ * is sorted and repetitions are dropped, and it grows only if more than half of it is
+ * still filled.  So its size stays within twice that of the set.
  *
- * With repeats=number the shingles are a multiset (Broder's labelled
- * shingles): the second, third, ... of the same shingle is a feature of its
- * own, its hash that of the first and its number.  The overlap of two such
- * sets is the sum of the lesser counts.  Then nothing is dropped on the way.
+ * With repeats=number the shingles are a multiset (see number_repeats()), and no
+ * repetitions are dropped.
  */
 #include "postgres.h"
 
@@ -27,12 +25,12 @@
 /* Hashes of shingles */
 
 /*
- * Shingles whose units are sorted before they are hashed.
+ * Shingles whose units are sorted before they are hashed
  *
- * The units of a shingle are kept sorted from one shingle to the next: one of
- * them is taken out and another put in.  Neither takes a search or a branch,
- * as with random hashes hardly a branch would be foreseen.  With s the sorted
- * units, t without the one that goes, and u with the one that comes,
+ * The units of a shingle are kept sorted from one shingle to the next: one unit is
+ * removed and another inserted.  Neither needs a search or a branch, which random
+ * hashes would make unpredictable.  With s the sorted units, t those without the
+ * removed unit, and u those with the inserted one,
  *
  * t[j] = s[j] < out ? s[j] : s[j + 1]
  * u[j] = max(t[j - 1], min(t[j], in))
@@ -58,7 +56,7 @@ shingles_of_3(const uint64 *units, size_t n, uint64 *shingles)
 	}
 }
 
-/* Put `in` into n sorted numbers: it is carried up to where it belongs. */
+/* Insert `in` into n sorted numbers. */
 static pg_attribute_always_inline void
 insert(uint64 *sorted, size_t n, uint64 in)
 {
@@ -72,13 +70,14 @@ insert(uint64 *sorted, size_t n, uint64 in)
 	sorted[n] = in;
 }
 
-/* Take `out` out of k sorted numbers and put `in` in. */
+/* Replace `out` by `in` in k sorted numbers. */
 static pg_attribute_always_inline void
 replace(uint64 *sorted, size_t k, uint64 out, uint64 in)
 {
 	for (size_t j = 0; j < k - 1; j++)
 	{
-		uint64		here = sorted[j];	/* both read, or it is a branch */
+		uint64		here = sorted[j];	/* both are read, which avoids a
+										 * branch */
 		uint64		next = sorted[j + 1];
 		uint64		kept = here < out ? here : next;
 
@@ -103,8 +102,7 @@ window_shingles(const uint64 *units, size_t n, size_t k, uint64 *sorted,
 }
 
 /*
- * Compiles a function for each usual k, so that its inner loops are unrolled
- * and the length of what is hashed is known.
+ * Compile a function for each usual k, with unrolled loops and a hash of known length.
  */
 static pg_attribute_always_inline void
 for_known_k(const uint64 *units, size_t n, size_t k, uint64 *room,
@@ -142,11 +140,11 @@ sorted_shingles(const uint64 *units, size_t n, size_t k, uint64 *room,
 }
 
 /*
- * With order=keep the hash is XXH3 of the units' hashes in sequence, with
- * order=sorted of the same in rising order.  With order=xor and order=sum it
- * is a mix of their xor or sum, which costs the same for any k, as what enters
- * a shingle is added and what leaves it is taken off.  Xor loses units that
- * occur twice in a shingle: all words said twice are one shingle of k = 2.
+ * With order=keep the hash is XXH3 of the units' hashes in sequence, with order=sorted
+ * in rising order.  With order=xor and order=sum it is mix64() of their xor or sum,
+ * which takes the same time for any k, as one unit is added and one removed.  Xor loses
+ * units that occur twice in a shingle: with k = 2 all pairs of equal words are one
+ * shingle.
  */
 
 /* Inlined for the usual k, so that the compiler knows the length. */
@@ -257,11 +255,11 @@ struct Shingler
 	Order		order;
 	bool		numbered;		/* repeated shingles are numbered */
 	MemoryContext context;		/* owns the buffers */
-	uint64	   *shingles;		/* of a set the first ones sorted */
+	uint64	   *shingles;		/* of a set: the first ones are sorted */
 	size_t		n;
 	size_t		size;			/* there is room for */
-	uint64	   *units;			/* of a set k - 1 of before and READ_AT_ONCE
-								 * new ones */
+	uint64	   *units;			/* of a set k - 1 earlier ones and
+								 * READ_AT_ONCE new ones */
 	size_t		units_size;
 	uint64	   *room;			/* to sort a shingle in */
 };
@@ -347,7 +345,9 @@ make_room(Shingler *shingler, size_t n)
 	Assert(shingler->n + n <= shingler->size);
 }
 
-/* Gathers all shingles of a document, those that have not been sorted out. */
+/*
+ * Gather all shingles of a document, with the repetitions that have not been dropped.
+ */
 static void
 gather(Shingler *shingler, const char *doc, size_t len)
 {

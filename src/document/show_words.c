@@ -1,6 +1,6 @@
 /*
  * show_words.c
- *		SQL functions: the words that analysis makes of a text.
+ *		SQL functions that show the words of a text.
  */
 #include "postgres.h"
 
@@ -18,8 +18,8 @@
 PG_FUNCTION_INFO_V1(neardup_words);
 
 /*
- * The words of a document as an array of text, by a reader that `prepare`, if
- * it is not NULL, has seen.
+ * Return the words of a document as an array of text, by a reader that `prepare`, if it
+ * is not NULL, has changed.
  */
 static Datum
 words_of(text *doc, text *analysis_arg, void (*prepare) (Reader *reader))
@@ -67,8 +67,8 @@ neardup_words_by_icu(PG_FUNCTION_ARGS)
 }
 
 /*
- * Where the words of a document stand: bytes of its UTF-8 from 0, and their
- * number.
+ * The places of the words of a document: the first byte in UTF-8, from 0, and the
+ * number of bytes
  */
 PG_FUNCTION_INFO_V1(neardup_word_places);
 Datum

@@ -2,9 +2,8 @@
  * weigher.c
  *		Weights of words, for all methods that weigh them.
  *
- * Words that the lexicon does not have are left out: nothing is known of
- * them, and a signature that rests on them would be shared by no document
- * that the lexicon was made of.
+ * Words that the lexicon does not have are left out: their frequency is unknown, and no
+ * document that the lexicon was made of would share a signature with them.
  */
 #include "postgres.h"
 

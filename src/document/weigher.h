@@ -8,28 +8,32 @@
 #include "lexicon/weights.h"
 #include "document/doc_context.h"
 
-/* How words are weighed; kept by a call site. */
+/* The weighting of a call site */
 typedef struct Weighed
 {
-	char	   *name;			/* the argument that the rest was made of */
+	char	   *name;			/* the argument that the weighting is parsed
+								 * from */
 	size_t		name_len;
 	Weighting	weighting;
 	Bag		   *bag;			/* of the document */
 } Weighed;
 
-/* The document context's, for an argument such as 'tf-ridf'; raises weighting_parse()'s. */
+/*
+ * Return the document context's weighting for an argument such as 'tf-ridf'; raises the
+ * errors of weighting_parse().
+ */
 extern Weighed *weighed_get(DocContext *doccxt, const text *name);
 
 /*
- * The weight of a word of the bag; view is NULL where there is no lexicon.  False
- * if the lexicon does not have the word.
+ * Compute the weight of a word of the bag; view is NULL if there is no lexicon.  Return
+ * false if the lexicon does not have the word.
  */
 extern bool weighed_word(const Weighed *weighed, LexiconView *view,
 						 const BagWord *word, double *weight);
 
 /*
- * The second parameter of a signature's spec: it differs between
- * lexicons and weightings.
+ * Return a parameter of a signature's spec that differs between lexicons and
+ * weightings.
  */
 extern uint32 weighed_param(const Weighed *weighed, const LexiconView *view);
 

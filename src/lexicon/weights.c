@@ -183,7 +183,7 @@ bad_weighting(const char *name)
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("unrecognized weight: \"%s\"", name),
-			 errhint("Known are tf, tf-idf, ntf-idf, tf-ridf and bm25, the last with k1=NUMBER, b=NUMBER and floor=NUMBER behind it.")));
+			 errhint("Known are tf, tf-idf, ntf-idf, tf-ridf and bm25, which k1=NUMBER, b=NUMBER and floor=NUMBER may follow.")));
 }
 
 /* The parameters of BM25, from 0. */

@@ -1,10 +1,10 @@
 /*
  * method_list.h
- *		The methods: how the values of a signature were computed.
+ *		The methods by which values of signatures are computed.
  *
- * One line a method: its name in capitals, its number, which is stored and
- * never changes, and the name of its MethodInfo less _method, see
- * methods/method.h.  Numbers that are missing are free.
+ * For each method: its name in capitals, its stored number, which never changes, and
+ * the name of its MethodInfo without _method, see methods/method.h.  Missing numbers
+ * are free.
  */
 #ifndef NEARDUP_METHOD_LIST_H
 #define NEARDUP_METHOD_LIST_H
@@ -12,7 +12,7 @@
 #define METHOD_LIST(X) \
 	/* the set of the document's shingles */ \
 	X(SHINGLES, 1, shingles) \
-	/* a set of numbers that the user gave */ \
+	/* a set of the user's numbers */ \
 	X(FEATURES, 2, features) \
 	/* min-hash sketch, 8 bits per slot */ \
 	X(MINHASH, 3, minhash) \
@@ -26,7 +26,7 @@
 	X(MEGASHINGLES, 7, megashingles) \
 	/* signs of 64 random projections */ \
 	X(SIMHASH, 8, simhash) \
-	/* shingles least in a window, a set */ \
+	/* the least shingle of each window, a set */ \
 	X(WINNOW, 9, winnow) \
 	/* every m-th shingle, a set */ \
 	X(EVERY_NTH, 10, every_nth) \
@@ -50,11 +50,11 @@
 	X(TOP_WORDS, 20, top_words) \
 	/* hashes of words of middling rarity */ \
 	X(IMATCH, 21, imatch) \
-	/* which words of a set are frequent */ \
+	/* the words of a set that are frequent */ \
 	X(DESCRIPTIVE_WORDS, 22, descriptive_words) \
-	/* which first letters are */ \
+	/* the first letters that are */ \
 	X(FUZZY_FINGERPRINT, 23, fuzzy_fingerprint) \
-	/* a vector of numbers that the user gave */ \
+	/* a vector of the user's numbers */ \
 	X(WEIGHTED, 24, weighted) \
 	/* words with their weights, a vector */ \
 	X(WEIGHTED_WORDS, 25, weighted_words) \

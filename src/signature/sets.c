@@ -2,16 +2,15 @@
  * sets.c
  *		Measures of sets, and the bounds of sizes and overlap at a threshold.
  *
- * A filter may drop a pair only if the pair cannot pass the test that defines
- * truth, measure_value() >= threshold.  The textbook bounds, for instance
- * ceil(t / (1 + t) * (|A| + |B|)) for the overlap, are right in the real
- * numbers only: with t = 0.8 and five elements a rounding error already
- * decides.  So a bound computed in floating point is only where the search
- * starts; the bound itself is where the test itself turns, one or two steps
- * on.  That is sound because the test is monotonic: IEEE division and square
- * root round monotonically, and measure_value() rises with the overlap and,
- * the overlap being as large as it can be, falls with the distance of the
- * sizes (their steps, at least 1e-9 relative, dwarf any rounding error).
+ * A filter may drop a pair only if the pair fails the test measure_value() >=
+ * threshold.  The textbook bounds, for instance ceil(t / (1 + t) * (|A| + |B|)) for the
+ * overlap, hold in the real numbers only: with t = 0.8 and five elements a rounding
+ * error decides.  So a bound computed in floating point is only the start of a search;
+ * the bound itself is where the test changes, one or two steps away.  The search is
+ * correct because the test is monotonic: IEEE division and square root round
+ * monotonically. measure_value() rises with the overlap, and with the greatest possible
+ * overlap it falls with the distance of the sizes.  (Its steps, at least 1e-9 relative,
+ * exceed any rounding error.)
  *
  * Formulas: threshold algebra of Chaudhuri et al. (ICDE 2006), Bayardo et al.
  * (WWW 2007) and Xiao et al. (WWW 2008).
@@ -31,10 +30,10 @@
 /* Number of elements compared at once. */
 #define EQUAL_BLOCK			8
 
-/* A need that is never certain before the end: every element is counted. */
+/* Count every element */
 #define NEED_ALL			0
 
-/* A set this many times larger than the other is searched, not merged. */
+/* A set that is larger than the other by this factor is searched, not merged */
 #define GALLOP_RATIO		32
 
 /* Most pairs of elements of two small sets */
@@ -137,9 +136,9 @@ measure_value(Measure measure, uint64 na, uint64 nb, uint64 overlap)
 }
 
 /*
- * The overlap at which the threshold is met in real numbers: each measure set
- * equal to t and solved for the overlap o.  Jaccard has it twice, o / (na + nb -
- * o) = t, hence o (1 + t) = t (na + nb).
+ * Return the overlap that meets the threshold in real numbers: each measure is set
+ * equal to t and solved for the overlap o.  For Jaccard, o / (na + nb - o) = t, hence o
+ * (1 + t) = t (na + nb).
  */
 static double
 overlap_estimate(Measure measure, double na, double nb, double t)
@@ -166,8 +165,8 @@ overlap_estimate(Measure measure, double na, double nb, double t)
 }
 
 /*
- * The least o whose value reaches the threshold: the value rises with o, so
- * from wherever the estimate is, steps down and then up end there.
+ * Find the least o whose value reaches the threshold.  The value rises with o, so steps
+ * down and then up from any estimate end there.
  */
 uint64
 measure_min_overlap(Measure measure, uint64 na, uint64 nb, double threshold)
@@ -189,7 +188,7 @@ measure_min_overlap(Measure measure, uint64 na, uint64 nb, double threshold)
 	return o;
 }
 
-/* The best that sets of these sizes can reach: one contains the other. */
+/* Return whether sets of these sizes reach the threshold if one contains the other. */
 static bool
 sizes_reach(Measure measure, uint64 na, uint64 nb, double threshold)
 {
@@ -197,9 +196,9 @@ sizes_reach(Measure measure, uint64 na, uint64 nb, double threshold)
 }
 
 /*
- * The smallest size that reaches the threshold, searched around an estimate.
- * Up to na the best value never falls with the size, from there on it never
- * rises: sets of one size can be equal, and reach any threshold.
+ * Find the smallest size that reaches the threshold, near an estimate.  Up to na the
+ * best value never falls with the size, from na on it never rises: sets of one size can
+ * be equal, and reach any threshold.
  */
 static uint64
 least_size(Measure measure, uint64 na, double threshold, double estimate)
@@ -214,7 +213,7 @@ least_size(Measure measure, uint64 na, double threshold, double estimate)
 	return n;
 }
 
-/* The largest size, in the same way. */
+/* Find the largest size that reaches the threshold, near an estimate. */
 static uint64
 greatest_size(Measure measure, uint64 na, double threshold, double estimate)
 {
@@ -291,15 +290,15 @@ measure_least_overlap(Measure measure, uint64 na, double threshold)
 	uint64		hi;
 
 	/*
-	 * The minimal overlap rises with the other set's size, as a value falls
-	 * with it if the overlap stays the same: the smallest set asks for least.
+	 * For a given overlap the value falls with the other set's size, so the
+	 * minimal overlap rises with it: it is least for the smallest set.
 	 */
 	measure_sizes(measure, na, threshold, &lo, &hi);
 	return measure_min_overlap(measure, na, lo, threshold);
 }
 
 /*
- * First position at or after `from` whose value is >= key, by doubling steps
+ * Return the first position at or after `from` whose value is >= key, by doubling steps
  * and then bisection (Bentley & Yao 1976).
  */
 static uint64
@@ -328,7 +327,7 @@ gallop(const uint64 *set, uint64 n, uint64 from, uint64 key)
 	return lo;
 }
 
-/* Looks up each element of the small set in the large one. */
+/* Look up each element of the small set in the large one. */
 static bool
 overlap_by_search(const uint64 *small, uint64 ns,
 				  const uint64 *large, uint64 nl, uint64 need, uint64 *found)
@@ -356,11 +355,11 @@ overlap_by_search(const uint64 *small, uint64 ns,
 }
 
 /*
- * Merges both sets.  The inner loop has no branch that depends on data and no test of
- * bounds: each step moves either position by at most one, so as many steps are safe as
- * the shorter remainder has elements.  Between such runs, which are short, it checks
- * whether the outcome is certain, and whether the next few elements are equal, as
- * those of near-duplicates mostly are.
+ * Merge both sets.  The inner loop has no branch that depends on data and no test of
+ * bounds: each step moves either position by at most one, so a run of as many steps as
+ * the shorter remainder has elements is safe.  Runs are short.  Before each the loop
+ * checks whether the outcome is certain, and whether the next few elements are equal,
+ * as those of near-duplicates mostly are.
  */
 static bool
 overlap_by_merge(const uint64 *a, uint64 na,
@@ -409,8 +408,8 @@ overlap_by_merge(const uint64 *a, uint64 na,
 }
 
 /*
- * Compares each element of one small set with each of another: more comparisons
- * than a merge makes, but none waits for the one before it.
+ * Compare each element of one small set with each of another: more comparisons than in
+ * a merge, but none depends on the one before.
  */
 static uint64
 overlap_of_small(const uint64 *a, uint64 na, const uint64 *b, uint64 nb)
@@ -428,8 +427,8 @@ overlap_of_small(const uint64 *a, uint64 na, const uint64 *b, uint64 nb)
 }
 
 /*
- * Counts common elements until `need` are found or cannot be; *found is exact only if
- * that was not certain early.
+ * Count common elements until `need` are found or cannot be found; *found is exact only
+ * if the loop did not stop early.
  */
 static bool
 overlap_until(const uint64 *a, uint64 na, const uint64 *b, uint64 nb,
@@ -473,7 +472,6 @@ set_overlap_reaches(const uint64 *a, uint64 na,
 	return need <= Min(na, nb) && overlap_until(a, na, b, nb, need, &found);
 }
 
-/* A common element is written once: a waits until b is past it. */
 uint64
 set_union(const uint64 *a, uint64 na, const uint64 *b, uint64 nb,
 		  uint64 *result)
@@ -500,7 +498,7 @@ set_union(const uint64 *a, uint64 na, const uint64 *b, uint64 nb,
 	return n + nb - j;
 }
 
-/* The members of a that are in b too, or those that are not. */
+/* Write the members of a that are in b, or those that are not. */
 static inline uint64
 select_members(const uint64 *a, uint64 na, const uint64 *b, uint64 nb,
 			   bool in_b, uint64 *result)

@@ -2,9 +2,9 @@
  * sets.h
  *		Measures of sets, and the bounds of sizes and overlap at a threshold.
  *
- * The truth is an expression in IEEE double arithmetic, measure_value() >=
- * threshold.  All bounds are derived from that very expression, so that no
- * filter loses a pair to a rounding error.
+ * A pair is near by an expression in IEEE double arithmetic, measure_value() >=
+ * threshold.  All bounds are derived from that expression, so no filter loses a pair by
+ * a rounding error.
  */
 #ifndef NEARDUP_SETS_H
 #define NEARDUP_SETS_H
@@ -18,9 +18,9 @@ typedef enum Measure
 	MEASURE_COSINE = 4,			/* |A n B| / sqrt(|A| |B|) */
 	MEASURE_OVERLAP = 5,		/* |A n B| / min(|A|, |B|) */
 	MEASURE_CONTAINS = 6,		/* |A n B| / |B|: of b in a */
-	MEASURE_SIMILARITY = 7,		/* what similarity() says: of sets jaccard; of
-								 * sketches the estimate, where jaccard is
-								 * their rule for near-duplicates */
+	MEASURE_SIMILARITY = 7,		/* similarity(): jaccard of sets; the estimate
+								 * of sketches, where jaccard is their rule
+								 * for near-duplicates */
 	MEASURE_SHARED = 8,			/* |A n B|: its threshold is a number of
 								 * elements */
 } Measure;
@@ -29,53 +29,56 @@ typedef enum Measure
 #define SHARED_MAX	PG_INT32_MAX
 
 /*
- * Whether a number is a threshold of the measure: greater than 0 and at most 1;
+ * Return whether a number is a threshold of the measure: greater than 0 and at most 1;
  * of MEASURE_SHARED a whole number from 1 to SHARED_MAX.
  */
 extern bool measure_has_threshold(Measure measure, double threshold);
 
-/* Value of the measure for sizes na, nb and their overlap; 0 if one is empty. */
+/*
+ * Return the value of the measure for sizes na, nb and their overlap; 0 if one is
+ * empty.
+ */
 extern double measure_value(Measure measure, uint64 na, uint64 nb,
 							uint64 overlap);
 
 /*
- * The smallest overlap with which sets of na and nb elements reach the
+ * Return the smallest overlap with which sets of na and nb elements reach the
  * threshold, or min(na, nb) + 1 if none does.
  */
 extern uint64 measure_min_overlap(Measure measure, uint64 na, uint64 nb,
 								  double threshold);
 
 /*
- * The sizes nb, *lo to *hi, with which a set of na >= 1 elements can reach
- * the threshold; *hi is UINT64_MAX where there is no upper bound.
+ * Compute the sizes, *lo to *hi, of sets with which a set of na >= 1 elements can reach
+ * the threshold; *hi is UINT64_MAX if there is no upper bound.
  */
 extern void measure_sizes(Measure measure, uint64 na, double threshold,
 						  uint64 *lo, uint64 *hi);
 
 /*
- * The smallest overlap that a set of na elements has with any set at all that reaches
- * the threshold, or na + 1 if none does; at least 1.  A prefix of na -
+ * Return the smallest overlap of a set of na elements with any set that reaches the
+ * threshold, or na + 1 if none does; at least 1.  A prefix of na -
  * measure_least_overlap() + 1 elements, in any fixed order, shares an element with the
  * prefix of every such set.
  */
 extern uint64 measure_least_overlap(Measure measure, uint64 na,
 									double threshold);
 
-/* The measure with its arguments exchanged. */
+/* Return the measure with its arguments exchanged. */
 extern Measure measure_commute(Measure measure);
 
-/* Find a measure by its name in SQL; false if there is none. */
+/* Find a measure by its name in SQL; return false if there is none. */
 extern bool measure_by_name(const char *name, size_t len, Measure *measure);
 extern const char *measure_name(Measure measure);
 
-/* Elements common to two sets of rising 64-bit values. */
+/* Count the elements common to two sets of rising 64-bit values. */
 extern uint64 set_overlap(const uint64 *a, uint64 na,
 						  const uint64 *b, uint64 nb);
 
 /*
- * The union, the intersection and the difference a less b of two such sets,
- * rising, into a place with room for na + nb, min(na, nb) and na elements;
- * return how many there are.
+ * Write the union, the intersection, or the difference a - b of two such sets, rising,
+ * to result, which has room for na + nb, min(na, nb) or na elements; return the number
+ * of elements.
  */
 extern uint64 set_union(const uint64 *a, uint64 na,
 						const uint64 *b, uint64 nb, uint64 *result);
@@ -85,8 +88,7 @@ extern uint64 set_difference(const uint64 *a, uint64 na,
 							 const uint64 *b, uint64 nb, uint64 *result);
 
 /*
- * True if at least `need` elements are common; stops as soon as that is
- * certain, either way.
+ * Return whether at least `need` elements are common; stops as soon as that is certain.
  */
 extern bool set_overlap_reaches(const uint64 *a, uint64 na,
 								const uint64 *b, uint64 nb, uint64 need);

@@ -46,20 +46,21 @@ signature_alloc(const SignatureSpec *spec, uint64 nvalues)
  * Cache of a signature that is the argument of many calls
  *
  * In a nested loop, or a condition with a subquery, one side stays the same while many
- * rows are compared with it.  A large one is stored out of line, and the argument is a
- * pointer to it: each call would read all of it.
+ * rows are compared with it.  If it is large, it is stored out of line, and each call
+ * would fetch it.
  *
- * The pointer identifies the value: while a transaction can see the value, its place
- * is not used again.
+ * The TOAST pointer identifies the value: while a transaction can see the value, its
+ * place is not reused.
  */
 
 typedef struct Repeated
 {
 	char		place[TOAST_POINTER_SIZE];	/* of the last argument */
-	Signature  *kept;			/* that value, if it repeated; or NULL */
+	Signature  *kept;			/* the value of an argument that was repeated,
+								 * or NULL */
 } Repeated;
 
-/* Begin with another value. */
+/* Start with another value. */
 static void
 begin(Repeated *repeated, const void *pointer)
 {
@@ -69,7 +70,7 @@ begin(Repeated *repeated, const void *pointer)
 	memcpy(repeated->place, pointer, TOAST_POINTER_SIZE);
 }
 
-/* Read the value into memory that lasts. */
+/* Fetch the value into a context that outlives the call. */
 static void
 keep(Repeated *repeated, Datum value, MemoryContext context)
 {

@@ -2,12 +2,12 @@
  * signature.h
  *		The signature datum.
  *
- * A signature has a header, which says completely how it was made, then values.
+ * A signature has a header, which has all parameters of its computation, and values.
  * doc/storage.md has the bytes as a table.
  *
- * In memory and on disk numbers are in the machine's own order, as in every
- * PostgreSQL datatype; whatever leaves the machine (send, bytea) or outlives
- * it (hash, order) is computed in little-endian order.
+ * In memory and on disk numbers are in the machine's byte order, as in every PostgreSQL
+ * datatype.  What leaves the machine (send, bytea) or outlives it (hash, order) is
+ * little-endian.
  */
 #ifndef NEARDUP_SIGNATURE_H
 #define NEARDUP_SIGNATURE_H
@@ -20,14 +20,14 @@
 #include "signature/method_list.h"
 
 /*
- * How a signature was made: method, analysis, parameters
+ * The spec of a signature: method, analysis, parameters
  *
  * Two signatures can be compared only if their specs are the same byte for byte.
  */
 
 #define SIGNATURE_VERSION	1	/* first byte of every signature */
 
-/* How the values were computed: METHOD_SHINGLES and so on, as stored. */
+/* The methods, as stored: METHOD_SHINGLES and so on */
 #define METHOD_NUMBER(capitals, number, name) METHOD_##capitals = (number),
 
 typedef enum Method
@@ -51,16 +51,17 @@ typedef enum Unit
 typedef enum Order
 {
 	ORDER_KEEP = 0,				/* as written */
-	ORDER_SORTED = 1,			/* sorted: any permutation is the same */
-	ORDER_XOR = 2,				/* xor of hashes: loses what occurs twice */
-	ORDER_SUM = 3,				/* sum of hashes: keeps it */
+	ORDER_SORTED = 1,			/* sorted: permutations are equal */
+	ORDER_XOR = 2,				/* xor of hashes: loses a unit that occurs
+								 * twice */
+	ORDER_SUM = 3,				/* sum of hashes: keeps such a unit */
 } Order;
 
 #define MAX_SHINGLE_SIZE	1000	/* largest k */
 
 /*
- * SignatureSpec.filters: what analysis leaves out, packed so that a header can be
- * turned back into the analysis text that made it.
+ * SignatureSpec.filters: the filters of an analysis, packed so that the analysis text
+ * follows from a header
  */
 #define FILTER_STOP			0x00000001	/* stop words are left out */
 #define FILTER_DIGITS		0x00000002	/* words with a digit are left out */
@@ -77,7 +78,7 @@ typedef enum Order
 													 * are; 0 = none */
 #define FILTER_RESERVED		0x000000e0	/* always zero */
 
-/* How a signature was made.  No padding: compared with memcmp. */
+/* The spec of a signature. No padding: compared with memcmp. */
 typedef struct SignatureSpec
 {
 	uint8		version;		/* SIGNATURE_VERSION */
@@ -101,13 +102,10 @@ spec_equal(const SignatureSpec *a, const SignatureSpec *b)
 	return memcmp(a, b, sizeof(SignatureSpec)) == 0;
 }
 
-/*
- * Turns a spec into its portable bytes, little-endian, and back: nothing to do
- * but on big-endian machines.
- */
+/* Convert a spec to its portable bytes, little-endian, or back, in place. */
 extern void spec_swap(SignatureSpec *spec);
 
-/* XXH3 of the portable bytes, the same on every machine: stored, in indexes. */
+/* Return XXH3 of the portable bytes, the same on every machine. Indexes store it. */
 extern uint64 spec_hash(const SignatureSpec *spec);
 
 /* The datum */
@@ -119,7 +117,7 @@ typedef struct Signature
 	uint32		nfeatures;		/* distinct features of the document */
 	uint64		values[FLEXIBLE_ARRAY_MEMBER];	/* of spec.width bits each;
 												 * sets: rising, distinct;
-												 * vectors: the same, then a
+												 * vectors: a set, then a
 												 * float4 for each */
 } Signature;
 
@@ -129,7 +127,7 @@ StaticAssertDecl(offsetof(Signature, values) == 32, "Signature has padding");
 #define SIGNATURE_BYTES(s)	(VARSIZE(s) - SIGNATURE_HEADER)
 #define SIGNATURE_NVALUES(s) (SIGNATURE_BYTES(s) * 8 / (s)->spec.width)
 
-/* The most 64-bit values that fit into one datum. */
+/* The greatest number of 64-bit values in one datum */
 #define SIGNATURE_MAX_VALUES \
 	((MaxAllocSize - SIGNATURE_HEADER) / sizeof(uint64))
 
@@ -138,8 +136,8 @@ StaticAssertDecl(offsetof(Signature, values) == 32, "Signature has padding");
 #define PG_RETURN_SIGNATURE(s)	PG_RETURN_POINTER(s)
 
 /*
- * The weights of a vector, in the order of its features: positive, finite.
- * They are after the features.
+ * Return the weights of a vector, in the order of its features, after which they are
+ * stored: positive, finite.
  */
 static inline float4 *
 signature_weights(const Signature *sig)
@@ -149,7 +147,7 @@ signature_weights(const Signature *sig)
 								 &sig->values[SIGNATURE_NVALUES(sig)]);
 }
 
-/* Value i, whatever its width; of a vector its feature. */
+/* Return value i of any width; of a vector its feature. */
 static inline uint64
 signature_value(const Signature *sig, uint64 i)
 {
@@ -188,18 +186,18 @@ signature_set_value(Signature *sig, uint64 i, uint64 value)
 }
 
 /*
- * The size of a signature of nvalues values.  Raises PROGRAM_LIMIT_EXCEEDED
- * where they do not fit into a datum.
+ * Return the size of a signature of nvalues values.  Raises PROGRAM_LIMIT_EXCEEDED if
+ * they do not fit into a datum.
  */
 extern size_t signature_size(const SignatureSpec *spec, uint64 nvalues);
 
-/* One of them, all zero, in the current memory context. */
+/* Return a signature of nvalues zeros, in the current memory context. */
 extern Signature *signature_alloc(const SignatureSpec *spec, uint64 nvalues);
 
 /*
- * Fetch argument n, 0 or 1, of a function that has nothing else in fn_extra.  A
- * signature that is stored out of line is kept from the second call in a row on.  The
- * result is read-only, and valid during this call.
+ * Return argument n, 0 or 1, of a function that has nothing else in fn_extra:
+ * read-only, and valid during this call.  A signature that is stored out of line is
+ * cached from its second consecutive call on.
  */
 extern const Signature *signature_repeated_argument(FunctionCallInfo fcinfo, int n);
 
@@ -208,8 +206,8 @@ extern const Signature *signature_repeated_argument(FunctionCallInfo fcinfo, int
 	 signature_repeated_argument(fcinfo, n) : PG_GETARG_SIGNATURE(n))
 
 /*
- * A feature of a document as 64 uniform bits, different ones for different
- * features.  Shingles are hashes already; the user's numbers need not be.
+ * Return a feature of a document as 64 uniform bits, different for different features.
+ * Shingles are hashes already; the user's numbers need not be.
  */
 static inline uint64
 feature_hash(const SignatureSpec *spec, uint64 feature)

@@ -8,7 +8,7 @@
 #include "signature/vectors.h"
 #include "base/interrupts.h"
 
-/* Adds the weights from the i-th on to a sum. */
+/* Add the weights from the i-th on to a sum. */
 static double
 add_rest(const Vector *v, uint64 i, double sum)
 {

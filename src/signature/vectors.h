@@ -2,13 +2,12 @@
  * vectors.h
  *		Measures of weighted vectors.
  *
- * A vector is a set of n features, rising, with a weight for each, positive and
- * finite; other features weigh nothing.
+ * A vector is a set of n features, rising, with a weight for each, positive and finite;
+ * other features have weight 0.
  *
- * Sums are of float4 in double: squares and products of two of them are exact, and
- * neither overflow nor vanish.  Only the sums round; they are taken in the order of the
- * features, so that they are the same on every machine and whichever vector comes
- * first.
+ * Sums are of float4 in double: products of two float4 are exact, and neither overflow
+ * nor underflow.  Only the sums round; they are in the order of the features, so that
+ * they are the same on every machine and for both orders of the arguments.
  */
 #ifndef NEARDUP_VECTORS_H
 #define NEARDUP_VECTORS_H
@@ -22,23 +21,24 @@ typedef struct Vector
 	uint64		n;
 } Vector;
 
-/* Sum of the weights, and of their squares. */
+/* Return the sum of the weights, and of their squares. */
 extern double vector_sum(const Vector *v);
 extern double vector_square(const Vector *v);
 
-/* Sum of the products of the weights of common features. */
+/* Return the sum of the products of the weights of common features. */
 extern double vectors_dot(const Vector *a, const Vector *b);
 
 /*
- * Weighted Jaccard: the sum of the smaller weights by that of the greater
- * ones; 0 if one is empty.
+ * Return the weighted Jaccard: the sum of the smaller weights divided by that of the
+ * greater ones; 0 if one vector is empty.
  */
 extern double vectors_jaccard(const Vector *a, const Vector *b);
 
 /*
- * Cosine of vectors of those squares, which are positive.  Rounding must not
- * make it greater than 1.  Of a vector and itself it is 1, as the root of a
- * square is exact; of vectors whose weights are all 1 it is that of the sets.
+ * Return the cosine of vectors with these sums of squares, which are positive.
+ * Rounding must not make it greater than 1.  The cosine of a vector and itself is 1, as
+ * the root of a square is exact; that of vectors whose weights are all 1 is that of the
+ * sets.
  */
 static inline double
 vectors_cosine(double dot, double square_a, double square_b)

@@ -2,12 +2,11 @@
  * analysis.c
  *		The `analysis` argument: parser and canonical text.
  *
- * An analysis is a list of words, each of which fills one slot (language,
- * stop, minlen and so on); a slot that is filled twice is an error, so that
- * the order of the words never matters.  The canonical text names what
- * differs from the default, in the order of the slots, and always k.  Its hash
- * stands in every signature: two analyses with the same canonical text are the
- * same spec.
+ * An analysis is a list of words, each of which fills one slot (language, stop, minlen
+ * and so on).  A slot that is filled twice is an error, so the order of words never
+ * matters.  The canonical text has what differs from the default, in the order of the
+ * slots, and always k.  Every signature has its hash: two analyses with the same
+ * canonical text are the same spec.
  */
 #include "postgres.h"
 
@@ -103,14 +102,14 @@ typedef struct Parser
 {
 	Analysis   *analysis;		/* the result */
 	const char *said[NUM_SLOTS];	/* the word that filled a slot, or NULL */
-	uint32		minlen;			/* 0 = not said */
+	uint32		minlen;			/* 0 = not given */
 	uint32		maxlen;
 	Node	   *escontext;		/* for soft errors, or NULL */
 } Parser;
 
 static void rehash(Analysis *analysis);
 
-/* A word as a message shows it: not longer than a line. */
+/* Return a word as messages show it, not longer than a line. */
 static char *
 shown(const char *word)
 {
@@ -122,7 +121,9 @@ shown(const char *word)
 	return psprintf("%.*s...", (int) len, word);
 }
 
-/* Mark a slot as filled by word; false (a soft error) if it was before. */
+/*
+ * Mark a slot as filled by a word; return false (a soft error) if it is filled already.
+ */
 static bool
 fill_slot(Parser *parser, Slot slot, const char *word)
 {
@@ -144,7 +145,7 @@ fill_slot(Parser *parser, Slot slot, const char *word)
 			 errdetail("The two contradict each other.")));
 }
 
-/* Find the value of a choice; -1 (a soft error) if it is none of them. */
+/* Return the index of a value among the choices, or -1 (a soft error). */
 static int
 parse_choice(Parser *parser, const Setting *setting, const char *value)
 {
@@ -166,7 +167,7 @@ parse_choice(Parser *parser, const Setting *setting, const char *value)
 			 errhint("Known are %s.", hint.data)));
 }
 
-/* A whole number from 1 on; -1 (a soft error) for anything else. */
+/* Return a whole number from 1 on, or -1 (a soft error). */
 static int
 parse_number(Parser *parser, const Setting *setting, const char *value)
 {
@@ -185,7 +186,7 @@ parse_number(Parser *parser, const Setting *setting, const char *value)
 					   setting->n)));
 }
 
-/* Apply a word, whose value is NULL if it has none. */
+/* Apply a word and its value, or NULL. */
 static bool
 parse_setting(Parser *parser, const char *value, Slot slot)
 {
@@ -228,7 +229,7 @@ parse_setting(Parser *parser, const char *value, Slot slot)
 	return true;
 }
 
-/* Return the slot of a word that has the form of its setting, or -1. */
+/* Return the slot of a word with or without value, or -1. */
 static int
 slot_of_word(const char *word)
 {
@@ -290,7 +291,10 @@ static const struct
 	{"k", "k=N"}
 };
 
-/* The analysis of a list with commas or other signs between its words, or NULL. */
+/*
+ * Return the analysis that a list of words with commas or other signs between them
+ * means, or NULL.
+ */
 static char *
 meant_by_list(const char *words)
 {
@@ -312,7 +316,7 @@ meant_by_list(const char *words)
 	return list.len > 0 ? shown(list.data) : NULL;
 }
 
-/* The words that an unknown word stands for, or NULL. */
+/* Return the analysis that an unknown word means, or NULL. */
 static char *
 meant(const char *word)
 {
@@ -333,14 +337,17 @@ meant(const char *word)
 	return nearest != NULL ? pstrdup(nearest) : list;
 }
 
-/* Is a word, up to its equals sign, in a list with a space around each word? */
+/*
+ * Return whether a word, up to its equals sign, is in a list with a space around each
+ * word.
+ */
 static bool
 is_listed(const char *word, const char *list)
 {
 	return strstr(list, psprintf(" %.*s ", (int) strcspn(word, "="), word)) != NULL;
 }
 
-/* The right place of a word that belongs to another argument, or NULL. */
+/* Return a hint for a word that belongs to another argument, or NULL. */
 static char *
 said_elsewhere(const char *word)
 {
@@ -348,7 +355,7 @@ said_elsewhere(const char *word)
 
 	if (equals == NULL)
 		return !is_listed(word, " tf tf-idf ntf-idf tf-ridf bm25 ") ? NULL :
-			psprintf("A weight stands behind a lexicon: weighted_words(doc, lexicon, '%s').",
+			psprintf("A weight follows a lexicon: weighted_words(doc, lexicon, '%s').",
 					 word);
 	if (is_listed(word, " max_gap max_words measure min_words size threshold "))
 		return psprintf("It is an argument of its own: %.*s => %s.",
@@ -359,7 +366,7 @@ said_elsewhere(const char *word)
 	return NULL;
 }
 
-/* The hint for an unknown word. */
+/* Return the hint for an unknown word. */
 static char *
 way_out(const char *word)
 {
@@ -386,7 +393,7 @@ unrecognized(Parser *parser, const char *word)
 			 errhint("%s", way_out(word))));
 }
 
-/* One word, in lower case. */
+/* Parse one word, in lower case. */
 static bool
 parse_word(Parser *parser, const char *word)
 {
@@ -403,7 +410,7 @@ parse_word(Parser *parser, const char *word)
 	return fill_slot(parser, SLOT_LANGUAGE, word);
 }
 
-/* Check what concerns several words. */
+/* Check rules about several words. */
 static bool
 check_together(Parser *parser)
 {
@@ -552,9 +559,9 @@ analysis_hash(const SignatureSpec *spec, uint32 *hash)
 }
 
 /*
- * Append a name, in quotes unless it is one of small letters, digits and
- * underscores.  SQL's own function for that quotes keywords, too, of which each version
- * has others, and all names if a setting says so.
+ * Append a name, quoted unless it has only small letters, digits and underscores.
+ * quote_identifier() does not serve: it quotes keywords, which differ between versions,
+ * and by a setting all names.
  */
 static void
 append_name(StringInfo text, const char *name)
@@ -577,7 +584,7 @@ append_name(StringInfo text, const char *name)
 }
 
 /*
- * The hash of "config=<schema>.<name> k=<k>" in UTF-8.  Names are quoted, so that no
+ * Return the hash of "config=<schema>.<name> k=<k>" in UTF-8.  Names are quoted, so no
  * two configurations share a text.
  */
 static uint32
@@ -609,7 +616,7 @@ config_hash(Oid config, int k)
 void
 analysis_rehash(SignatureSpec *spec)
 {
-	/* the parser and the input functions refuse all that has no hash */
+	/* the parser and the input functions refuse specs without a hash */
 	if (!(spec->filters & FILTER_CONFIG) &&
 		!analysis_hash(spec, &spec->analysis))
 		elog(ERROR, "analysis contradicts itself");

@@ -2,11 +2,11 @@
  * analysis.h
  *		The `analysis` argument, parsed.
  *
- * An analysis is a short list of words such as 'english stop k=5'.  It is
- * parsed once per call site.  Everything of it that changes the values of a
- * signature goes into the SignatureSpec, from which the canonical text follows.
- * How the text is read (READING_...) does not, as the result is comparable
- * with that of a text which has no markup and no divided words.
+ * An analysis is a short list of words such as 'english stop k=5'.  It is parsed once
+ * per call site.  All that changes the values of a signature goes into the
+ * SignatureSpec, from which the canonical text follows.  How the text is read
+ * (READING_...) does not: a text with markup or divided words can be compared with one
+ * that has none.
  */
 #ifndef NEARDUP_ANALYSIS_H
 #define NEARDUP_ANALYSIS_H
@@ -24,24 +24,23 @@
 typedef struct Analysis
 {
 	SignatureSpec spec;			/* unit, order, language, k, filters and the
-								 * analysis hash are set; the method's own
-								 * fields are the caller's to set */
+								 * analysis hash; the caller sets the method's
+								 * fields */
 	uint8		reading;		/* READING_... */
-	bool		has_k;			/* k= was said, not assumed */
+	bool		has_k;			/* k= was given */
 	Oid			config;			/* text-search configuration, or InvalidOid */
 } Analysis;
 
 /*
- * Parse an analysis text of len bytes.  The result is palloc'd in the
- * current context.  Raises INVALID_PARAMETER_VALUE, naming the word at fault
- * and what may stand in its place; with an ErrorSaveContext as escontext
- * (PostgreSQL 16 and later, ereturn() of compat.h) it returns NULL instead.
+ * Parse an analysis text of len bytes; return a palloc'd result.  Raises
+ * INVALID_PARAMETER_VALUE with the wrong word and a hint.  With an ErrorSaveContext as
+ * escontext (PostgreSQL 16 and later, ereturn() of compat.h) it returns NULL instead.
  */
 extern Analysis *analysis_parse(const char *text, size_t len, Node *escontext);
 
 /*
- * Whether an analysis may consist of this word; for a word with a value, such
- * as "k=5", whether its name is known.
+ * Return whether a word is known; of a word with a value, such as "k=5", whether its
+ * name is known.
  */
 extern bool analysis_knows_word(const char *word, size_t len);
 
@@ -52,8 +51,8 @@ extern bool analysis_knows_word(const char *word, size_t len);
 extern void analysis_set_k(Analysis *analysis, int k);
 
 /*
- * The analysis that a text-search configuration makes.  The name, qualified
- * with its schema, goes into the analysis hash; no OID does.
+ * Return the analysis by a text-search configuration.  Its qualified name goes into the
+ * analysis hash; its OID does not.
  */
 extern Analysis *analysis_of_config(Oid config);
 
@@ -65,22 +64,22 @@ extern Analysis *analysis_of_config(Oid config);
 extern void analysis_canonical(const SignatureSpec *spec, StringInfo out);
 
 /*
- * The hash that SignatureSpec.analysis must hold, computed from the other fields;
- * false if they make no sense together.  Not for FILTER_CONFIG, whose hash
- * is of a name that the header does not hold.
+ * Compute the hash that SignatureSpec.analysis must hold from the other fields; return
+ * false if these contradict each other.  Not for FILTER_CONFIG, whose hash is of a name
+ * that the header does not hold.
  */
 extern bool analysis_hash(const SignatureSpec *spec, uint32 *hash);
 
 /*
- * Set the hash of a spec whose unit, order or k has changed; that of a configuration
- * stays.
+ * Recompute the hash of a spec whose unit, order or k has changed; that of a
+ * configuration stays.
  */
 extern void analysis_rehash(SignatureSpec *spec);
 
 /* Return how the text is read, as words that follow the canonical text: " html". */
 extern const char *analysis_reading(uint8 reading);
 
-/* The language of a number as it stands in a header, or NULL. */
+/* Return the name of a language by its stored number, or NULL. */
 extern const char *language_name(uint8 language);
 
 #endif							/* NEARDUP_ANALYSIS_H */

@@ -1,11 +1,11 @@
 /*
  * ascii.h
- *		Where the words of ASCII text are.
+ *		Index of the words in ASCII text.
  */
 #ifndef NEARDUP_ASCII_H
 #define NEARDUP_ASCII_H
 
-#define ASCII_CHUNK		1024	/* bytes looked at together; of 64 each */
+#define ASCII_CHUNK		1024	/* bytes indexed at once; a multiple of 64 */
 
 typedef struct AsciiIndex
 {
@@ -20,14 +20,13 @@ typedef struct AsciiIndex
 } AsciiIndex;
 
 /*
- * Index a text, or the first ASCII_CHUNK bytes of it.  With dotless, I is
- * taken for a byte that is not ASCII; with divided, so is a letter before a
- * hyphen that may end a line.
+ * Index a text, or its first ASCII_CHUNK bytes.  With dotless, I counts as not ASCII;
+ * with divided, so does a letter before a hyphen that may end a line.
  */
 extern void ascii_index(AsciiIndex *index, const unsigned char *text,
 						size_t len, bool dotless, bool divided);
 
-/* Whether the bytes from start up to stop (start < stop) are all ASCII. */
+/* Return whether the bytes from start up to stop (start < stop) are all ASCII. */
 static inline bool
 ascii_only(const AsciiIndex *index, int start, int stop)
 {

@@ -3,11 +3,11 @@
  *		The parts of ICU and libstemmer that decide which words and sentences a
  *		text has, each identified by a hash of its results.
  *
- * Versions of libraries say little: a new ICU leaves nearly all texts as they
- * were, and libstemmer has no version at run time.  So each component is identified
- * by a hash of its results for a sample.  A stemmer's sample is words formed of all
- * endings in its tables (data/stemmer_endings.inc), with random letters before and
- * between them, always the same, so that any rule that changes shows.
+ * A new version of ICU changes the words of hardly any text, and libstemmer has no
+ * version at run time.  So each component is identified by a hash of its results for a
+ * sample.  A stemmer's sample has words formed of all endings in its tables
+ * (data/stemmer_endings.inc) with pseudorandom letters before and between them, so a
+ * change of any rule changes the hash.
  */
 #include "postgres.h"
 
@@ -76,9 +76,9 @@ add_hash(uint64 *hash, const void *bytes, size_t len)
 }
 
 /*
- * Hash the classes of all characters below U+3100 and of the compatibility blocks
- * that Unicode had when neardup began.  Newer characters are new scripts and symbols,
- * which no older text has.
+ * Hash the classes of all characters below U+3100 and of the compatibility blocks, as
+ * of Unicode 15.0.  Newer characters are new scripts and symbols, which no older text
+ * has.
  */
 static uint64
 hash_letters(void)
@@ -122,7 +122,7 @@ hash_sentences(void)
 	return hash;
 }
 
-/* Of the words into which ICU cuts a sample in a script without spaces. */
+/* Hash the words into which ICU cuts a sample in a script without spaces. */
 static uint64
 hash_words(const char *sample)
 {
@@ -155,7 +155,7 @@ pick(Endings *endings, int n)
 	return (endings->random >> 33) % n;
 }
 
-/* Add the letter, in UTF-8, with which a text begins, unless it is there. */
+/* Add the first letter of a text in UTF-8, unless it is there. */
 static void
 add_letter(Endings *endings, const char *letter)
 {
@@ -206,9 +206,9 @@ put_letters(StringInfo word, Endings *endings, int n)
 	}
 }
 
-#define SAMPLE_WORDS	2000	/* of a language, about */
+#define SAMPLE_WORDS	2000	/* about, of a language */
 
-/* Form word `number` of an ending: by itself, after another one, or after letters. */
+/* Form word `number` of an ending: alone, after another ending, or after letters. */
 static void
 form_word(StringInfo word, Endings *endings, const char *ending, int number)
 {

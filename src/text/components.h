@@ -24,28 +24,25 @@ typedef enum ComponentId
 #define NUM_COMPONENTS	(COMPONENT_STEMMER + NUM_LANGUAGES)
 
 /*
- * The name of a component, palloc'd for stemmers: "letters", "stems of german"; NULL if
- * this server has none of that number.
+ * Return the name of a component, palloc'd for stemmers, such as "letters" or "stems of
+ * german"; NULL if this server does not have the component.
  */
 extern const char *component_name(int id);
 
 /*
- * A hash of what a component makes of a fixed sample, in hexadecimal, palloc'd.  Equal
- * hashes on two servers mean that it does the same on both, as far as the sample goes;
- * versions of libraries do not matter.  It takes about a millisecond.
+ * Return a hash of a component's results for a fixed sample, in hexadecimal, palloc'd.
+ * Equal hashes on two servers mean equal results for the sample, whatever the versions
+ * of libraries are.  Takes about a millisecond.
  */
 extern char *component_version(int id);
 
-/* Whether ICU, whose version is icu_version(), decides what the component does. */
+/* Whether a component is a part of ICU */
 #define COMPONENT_IS_ICU(id)	((id) < COMPONENT_STEMMER)
 
-/* The version of ICU, palloc'd. */
+/* Return the version of ICU, palloc'd. */
 extern char *icu_version(void);
 
-/*
- * Called for each component when a session uses it for the first time, if it is set; see
- * component_use().
- */
+/* Callback, or NULL, for the first use of each component in a session */
 extern void (*component_first_used) (int id);
 
 extern bool component_used[NUM_COMPONENTS];

@@ -2,12 +2,12 @@
  * languages.c
  *		The table of languages, with their stop words.
  *
- * Which languages there are is decided here and not by libstemmer, because
- * their numbers are stored: a signature made where libstemmer knows Estonian
- * can be restored and compared where it does not.  Only making new ones there
- * is an error.  Stop words are part of the module, not read from the server's files,
- * so that the same analysis means the same everywhere: a list that has been
- * released never changes, another one will need another word in the analysis.
+ * The list of languages is not that of libstemmer, because numbers of languages are
+ * stored.  A signature made where libstemmer has Estonian can be restored and compared
+ * where it does not; only making new ones there is an error.  Stop words are part of
+ * the module, not read from the server's files, so an analysis means the same
+ * everywhere.  A list that has been released never changes; another list will need
+ * another word in the analysis.
  */
 #include "postgres.h"
 
@@ -49,9 +49,9 @@ bool
 language_has_stemmer(Language language)
 {
 	/*
-	 * Newer versions of libstemmer know Persian, and may learn Ukrainian. The
-	 * words that these two names stand for must not change with that: a
-	 * stemmer of theirs will need another name.
+	 * Newer versions of libstemmer have Persian, and may get Ukrainian.  What
+	 * these two names mean must not change with that: a stemmer will need
+	 * another name.
 	 */
 	return language != LANGUAGE_SIMPLE &&
 		language != LANGUAGE_UKRAINIAN &&
@@ -88,7 +88,7 @@ language_list(bool with_stop_words)
 	return list.data;
 }
 
-/* As their authors wrote them (see test/data/text_tables) */
+/* Not folded (see test/data/text_tables) */
 static const char *const stop_words[NUM_LANGUAGES] = {
 #include "text/data/stop_words.inc"
 };
@@ -111,7 +111,7 @@ language_stop_words(Language language)
 	}
 }
 
-/* Wrong letters that are forgiven in the name of a language. */
+/* Wrong letters that are tolerated in the name of a language. */
 #define MAX_WRONG	2
 
 #define LONGEST_NAME	32

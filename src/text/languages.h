@@ -6,9 +6,9 @@
 #define NEARDUP_LANGUAGES_H
 
 /*
- * Stored in headers: a number, once given, belongs to its language for ever.
- * Ukrainian and Persian have no stemmer, only letter rules and stop words; those
- * from Estonian on are in libstemmer older or newer than 2.2.
+ * Stored in headers: a number belongs to its language for ever.  Ukrainian and Persian
+ * have no stemmer, only letter rules and stop words; those from Estonian on are in
+ * versions of libstemmer older or newer than 2.2.
  */
 #define LANGUAGE_LIST(X) \
 	X(SIMPLE, 0, "simple") X(ARABIC, 1, "arabic") X(ARMENIAN, 2, "armenian") \
@@ -35,30 +35,30 @@ typedef enum Language
 
 #define NUM_LANGUAGES	41
 
-/* By name, in lower case; false if there is none of that name. */
+/* Find a language by its name in lower case; return false if there is none. */
 extern bool language_by_name(const char *name, Language *language);
 
 /*
- * Return, separated by commas, the names of the languages that can be used with the
- * libstemmer of this server, or of those that have stop words.
+ * Return the names, separated by commas, of the languages that this server's libstemmer
+ * can stem, or of those among them that have stop words.
  */
 extern char *language_list(bool with_stop_words);
 
 /*
- * The available language whose name differs least from `name`, in two letters at
- * most; NULL if there is none.
+ * Return the available language whose name differs least from `name`, by two letters at
+ * most, or NULL.
  */
 extern const char *language_nearest(const char *name);
 
-/* Whether words of the language are stemmed. */
+/* Return whether words of the language are stemmed. */
 extern bool language_has_stemmer(Language language);
 
-/* Whether this server's libstemmer can stem the language. */
+/* Return whether this server can stem the language, or need not. */
 extern bool language_is_available(Language language);
 
 /*
- * The stop words of a language, separated by white space, as their authors
- * wrote them (not folded); NULL if it has no list.
+ * Return the stop words of a language, not folded, separated by white space; NULL if it
+ * has no list.
  */
 extern const char *language_stop_words(Language language);
 

@@ -2,16 +2,15 @@
  * letters.c
  *		Classes of code points, case folding, and scripts of words.
  *
- * Words are runs of letters, marks and numbers of the text as it stands
- * (general categories L, M and N: what Python's str.isalnum() takes, plus
- * marks), folded by ICU's NFKC case folding, then changed by the letter rules
- * below.  What decides about a code point is asked of ICU once and kept in a
- * table.
+ * Words are runs of letters, marks and numbers of the text (general categories L, M and
+ * N: those of Python's str.isalnum(), and marks), folded by ICU's NFKC case folding and
+ * then by the letter rules below.  Each code point is classified by ICU once and kept
+ * in a table.
  *
- * Most code points fold to one code point, no matter what stands before them.
- * What follows them can still change the result: a combining mark makes another
- * letter of them.  So a code point without a normalisation boundary before it is never
- * simple: the caller folds it with all that precedes it from the last boundary on.
+ * Most code points fold to one code point, whatever precedes them.  A combining mark
+ * after them can still change the result.  So a code point without a normalisation
+ * boundary before it is never simple: the caller folds it together with the text from
+ * the last boundary on.
  */
 #include "postgres.h"
 
@@ -71,11 +70,11 @@ letter_is_word(UChar32 c)
 }
 
 /*
- * Whether a code point vanishes before folding: the default ignorables, and the commonest
- * Arabic marks.  That the latter do not stand in the way of a composition,
- * there or not, follows from their combining classes (27 to 35), which are
- * lower than those of the marks that compose with Arabic letters (220, 230).
- * A zero-width space does not vanish: Khmer and Thai writers end words by it.
+ * Return whether a code point is removed before folding: the default ignorables, and
+ * the commonest Arabic marks.  These marks never prevent a composition: their combining
+ * classes (27 to 35) are lower than those of marks that compose with Arabic letters
+ * (220, 230).  A zero-width space is not removed: Khmer and Thai writers end words by
+ * it.
  */
 static bool
 vanishes(UChar32 c)
@@ -86,9 +85,8 @@ vanishes(UChar32 c)
 }
 
 /*
- * Append c to the n units of dest, as Turkish has it: I is the capital of
- * dotless i, and capital dotted I, which may be written as I and a dot above,
- * is that of i.
+ * Append c to the n units of dest by the rules of Turkish: I is the capital of dotless
+ * i, and capital dotted I, which may be written as I and a dot above, is that of i.
  */
 static int32
 put_turkish(UChar32 c, UChar *dest, int32 n)
@@ -107,9 +105,9 @@ put_turkish(UChar32 c, UChar *dest, int32 n)
 }
 
 /*
- * The same for the units of a letter and its marks.  An I is composed with its
- * marks before: that of another letter, such as a circumflex makes of it, is no
- * dotless one, and that must not depend on how the letter is written.
+ * Append the units of a letter and its marks by the rules of Turkish.  An I is composed
+ * with its marks first: I with a circumflex is another letter, not a dotless one,
+ * however it is written.
  */
 static int32
 put_turkish_letter(const UChar *letter, int32 length, UChar *dest, int32 n)
@@ -138,7 +136,7 @@ put_turkish_letter(const UChar *letter, int32 length, UChar *dest, int32 n)
 	return n;
 }
 
-/* The same for n code points, of which those that vanish are left out. */
+/* Append n code points by the rules of Turkish, without those that are removed. */
 static int32
 put_turkish_text(const UChar32 *source, int n, UChar *dest)
 {
@@ -190,7 +188,7 @@ fold(LetterRules rules, const UChar32 *source, int n, UChar *dest)
 	return length;
 }
 
-/* Marks above and below Arabic letters, which are left out in most texts. */
+/* Marks above and below Arabic letters, which most texts leave out */
 static bool
 is_arabic_mark(UChar32 c)
 {
@@ -200,8 +198,8 @@ is_arabic_mark(UChar32 c)
 }
 
 /*
- * Marks that letters of any script can carry.  The marks of one script, such
- * as vowel signs or the sound marks of Kana, are more than accents.
+ * Return whether a code point is a mark of letters of any script.  The marks of one
+ * script, such as vowel signs or the sound marks of Kana, are more than accents.
  */
 static bool
 is_accent(UChar32 c)
@@ -231,9 +229,9 @@ without_stroke(UChar32 c)
 }
 
 /*
- * The letter below the accents of a composed one; 0 for an accent by itself.
- * Cyrillic letters that are composed (short i, yi, short u, gje, kje) are
- * letters of their alphabets and stay: what vanishes there is stress marks.
+ * Return the base of a composed letter without its accents; 0 for an accent by itself.
+ * Composed Cyrillic letters (short i, yi, short u, gje, kje) are letters of their
+ * alphabets and stay; only stress marks are removed.
  */
 static UChar32
 without_accents(UChar32 c)
@@ -268,8 +266,8 @@ without_accents(UChar32 c)
 }
 
 /*
- * The letter rules that apply after folding: the code point that stands for
- * c, or 0 if it vanishes.
+ * Apply the letter rules after folding: return the code point that replaces c, or 0 to
+ * remove it.
  */
 static UChar32
 after_folding(LetterRules rules, UChar32 c)
@@ -293,15 +291,15 @@ after_folding(LetterRules rules, UChar32 c)
 			return arabic ? c : 0x06CC;
 		case 0x06CC:			/* Persian yeh */
 			return arabic ? 0x064A : c;
-		case 0x06C0:			/* heh with yeh above, whose mark also stands
-								 * by itself */
+		case 0x06C0:			/* heh with yeh above, whose mark may be a
+								 * code point of its own */
 			return 0x0647;
 		default:
 			return is_arabic_mark(c) ? 0 : c;
 	}
 }
 
-/* Make nikhahit and aa one letter again, as writers have it. */
+/* Replace nikhahit and aa by one letter, as it is written. */
 static bool
 join_aa(FoldedText *text, UChar32 c)
 {
@@ -338,7 +336,7 @@ letters_append(LetterRules rules, const UChar32 *source, int n, FoldedText *text
 		/* see RUN_BYTES */
 		if (text->nbytes > RUN_BYTES)
 			elog(ERROR, "folded word is too long");
-		/* an apostrophe is here only where it belongs to the word */
+		/* an apostrophe is passed only where it belongs to the word */
 		if (c == '\'' || (letter_is_word(c) && c != 0x02BC))
 			folded_put(text, c);
 		else if (!first)
@@ -351,9 +349,9 @@ letters_append(LetterRules rules, const UChar32 *source, int n, FoldedText *text
 }
 
 /*
- * U+02BC and U+02B9 are letters by category.  U+FF07 is the wide form of the
- * plain one, and normal forms have U+02B9, 0060 and 00B4 in the place of the
- * Greek U+0374, 1FEF and 1FFD.
+ * Return whether a code point is an apostrophe.  U+02BC and U+02B9 are letters by
+ * category.  U+FF07 is the wide form of U+0027, and normal forms replace the Greek
+ * U+0374, 1FEF and 1FFD by U+02B9, 0060 and 00B4.
  */
 static bool
 is_apostrophe(UChar32 c)
@@ -388,7 +386,7 @@ script_of(UChar32 c)
 			break;
 	}
 
-	/* by extension too: the sound mark of Katakana, for one, is common */
+	/* by extension: the sound mark of Katakana is common to two scripts */
 	if (uscript_hasScript(c, USCRIPT_HAN) ||
 		uscript_hasScript(c, USCRIPT_HIRAGANA) ||
 		uscript_hasScript(c, USCRIPT_KATAKANA))
@@ -403,7 +401,7 @@ pack(LetterClass class, UChar32 code, uint32 flags)
 	return LETTER_IS_KNOWN | flags | ((uint32) class << 21) | (uint32) code;
 }
 
-/* A letter, mark or number that folds to the n units of folded. */
+/* Classify a letter, mark or number that folds to the n units of folded. */
 static Letter
 classify_word(LetterRules rules, UChar32 c, const UChar *folded, int32 n)
 {
@@ -412,7 +410,7 @@ classify_word(LetterRules rules, UChar32 c, const UChar *folded, int32 n)
 	int32		i = 0;
 	uint32		flags = 0;
 
-	/* all that do are default ignorables, which vanishes() knows */
+	/* only default ignorables do, for which vanishes() is true */
 	if (n == 0)
 		elog(ERROR, "code point %X folds to nothing", (unsigned int) c);
 
@@ -473,11 +471,11 @@ letter_remember(LetterRules rules, UChar32 c)
 }
 
 /*
- * The scripts of words, as an analysis can ask for them
+ * The scripts of words that an analysis can select
  *
- * A word is of the script of its first letter: a Latin word with a Russian
- * ending is Latin, and so is "2nd".  Marks and numbers do not count, nor do
- * the letters that Unicode has as common to several scripts.
+ * A word is of the script of its first letter: a Latin word with a Russian ending is
+ * Latin, and so is "2nd".  Marks and numbers do not count, nor do letters common to
+ * several scripts.
  */
 
 #define WORD_SCRIPT_NAME(capitals, number, name, icu) [number] = (name),
@@ -492,7 +490,7 @@ static const UScriptCode codes[NUM_WORD_SCRIPTS] = {
 	WORD_SCRIPT_LIST(WORD_SCRIPT_CODE)
 };
 
-/* The script of a code point; USCRIPT_COMMON if it does not belong to one. */
+/* Return the script of a code point; USCRIPT_COMMON if it belongs to none. */
 static UScriptCode
 word_script(UChar32 c)
 {

@@ -8,10 +8,7 @@
 #include <unicode/utf8.h>
 #include <unicode/utypes.h>
 
-/*
- * Letter rules that differ between languages, and a flag that goes with any of
- * them.
- */
+/* Letter rules of languages, and a flag that can be added to any of them */
 typedef enum LetterRules
 {
 	RULES_COMMON = 0,			/* yeh and kaf in their Persian forms */
@@ -27,11 +24,11 @@ typedef enum LetterRules
 typedef enum LetterClass
 {
 	LETTER_SEPARATOR,			/* ends a word */
-	LETTER_NOTHING,				/* vanishes: what stands around it is joined */
-	LETTER_SIMPLE,				/* stands for one code point, whatever came
-								 * before it, or for none */
-	LETTER_AA,					/* Thai and Lao aa, which joins a preceding
-								 * nikhahit, and both joined (am) */
+	LETTER_NOTHING,				/* is removed: its neighbours are joined */
+	LETTER_SIMPLE,				/* is replaced by one code point, whatever
+								 * precedes it, or removed */
+	LETTER_AA,					/* Thai and Lao aa, which combines with a
+								 * preceding nikhahit to am, and am */
 	LETTER_HARD,				/* must be folded with its neighbours */
 	LETTER_FRACTION,			/* a run of its own: 1/2 */
 	LETTER_APOSTROPHE,			/* belongs to a word between two Cyrillic
@@ -39,8 +36,8 @@ typedef enum LetterClass
 } LetterClass;
 
 /*
- * Class, flags and the code point that a simple letter stands for (0 = none),
- * in one number.
+ * Class, flags and the code point that replaces a simple letter (0 = none), in one
+ * number
  */
 typedef uint32 Letter;
 
@@ -52,7 +49,7 @@ typedef uint32 Letter;
 #define LETTER_SCRIPT(l)	(((l) >> 27) & 7)	/* LetterScript */
 #define LETTER_IS_KNOWN		0x80000000	/* a filled table entry */
 
-/* Of a class, a script and flags, the bits in a Letter */
+/* The bits of a class, a script and flags in a Letter */
 #define LETTER_MASK(class, script, flags) \
 	(((Letter) (class) << 21) | ((Letter) (script) << 27) | (flags))
 
@@ -79,13 +76,16 @@ typedef enum LetterScript
 
 extern Letter *letter_pages[NUM_RULES][LETTER_TABLE_END >> 8];
 
-/* Load ICU's normalizers for the other functions.  Raises an error if ICU cannot. */
+/*
+ * Load ICU's normalizers, which the other functions need. Raises an error if ICU
+ * cannot.
+ */
 extern void letters_init(void);
 
-/* Ask ICU what a code point is. */
+/* Classify a code point by ICU. */
 extern Letter letter_classify(LetterRules rules, UChar32 c);
 
-/* The same, and remembers it for the life of the backend. */
+/* Classify a code point and keep the result for the life of the backend. */
 extern Letter letter_remember(LetterRules rules, UChar32 c);
 
 static inline Letter
@@ -103,18 +103,15 @@ letter_of(LetterRules rules, UChar32 c)
 
 #define WORD_MAX	1024		/* code points of the text, before folding */
 
-/*
- * Code points that may follow the last of WORD_MAX because no boundary stands
- * before them.
- */
+/* Code points without a boundary before them that may follow the last of WORD_MAX */
 #define WORD_SLACK	64
 
-/* Code points in a segment; for tests a whole run, with what vanishes. */
+/* Code points in a segment; in tests of a whole run, with removed ones */
 #define SEGMENT_MAX		(2 * (WORD_MAX + WORD_SLACK))
 
 /*
- * Room for what a run folds to: a code point of 3 bytes may become 33
- * (U+FDFA), no other grows by more.
+ * Bytes of a folded run: a code point of 3 bytes may become 33 (U+FDFA), no other grows
+ * by more.
  */
 #define RUN_BYTES	((WORD_MAX + WORD_SLACK) * 33)
 
@@ -138,21 +135,20 @@ folded_put(FoldedText *text, UChar32 c)
 }
 
 /*
- * Append n <= SEGMENT_MAX code points, as NFKC case folding and then the letter rules
- * have them; what separates words is a space.
+ * Append n <= SEGMENT_MAX code points, after NFKC case folding and the letter rules,
+ * with a space between words.
  */
 extern void letters_append(LetterRules rules, const UChar32 *source, int n,
 						   FoldedText *text);
 
-/* Whether a code point is a letter, a mark or a number. */
+/* Return whether a code point is a letter, mark or number; a mark; or a number. */
 extern bool letter_is_word(UChar32 c);
 extern bool letter_is_mark(UChar32 c);
 extern bool letter_is_number(UChar32 c);
 
 /*
- * The scripts of words, as an analysis can ask for them, and ICU's.  Stored in
- * headers: a number, once given, belongs to its script for ever.  CJK is Han,
- * Hiragana and Katakana.
+ * The scripts of words that an analysis can select, and ICU's.  Stored in headers: a
+ * number belongs to its script for ever.  CJK is Han, Hiragana and Katakana.
  */
 #define WORD_SCRIPT_LIST(X) \
 	X(LATIN, 1, "latin", USCRIPT_LATIN) X(CYRILLIC, 2, "cyrillic", USCRIPT_CYRILLIC) \
@@ -182,14 +178,14 @@ typedef enum WordScript
 extern const char *const word_script_names[NUM_WORD_SCRIPTS];
 
 /*
- * Whether a folded word of len bytes of UTF-8 is of a script, by the first of
- * its letters that belong to one.  A word without such a letter, such as a
- * number, is of any.
+ * Return whether a folded word of len bytes of UTF-8 is of a script, by the first of
+ * its letters that belongs to one.  A word without such a letter, such as a number, is
+ * of every script.
  */
 extern bool word_is_of_script(WordScript script, const char *word,
 							  size_t len);
 
-/* Raise EXTERNAL_ROUTINE_EXCEPTION if ICU could not do what it was asked for. */
+/* Raise EXTERNAL_ROUTINE_EXCEPTION if ICU failed. */
 static inline void
 icu_require(UErrorCode status, const char *what)
 {

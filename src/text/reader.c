@@ -1,12 +1,12 @@
 /*
  * reader.c
- *		A document's units, one after the other, as hashes.
+ *		The sequence of a document's units as hashes.
  *
- * Words come from the scanner (words.c) and become terms (terms.c), or both
- * from a text-search configuration.  The characters of unit=char are those of
- * the terms, joined by single spaces; unit=letter has no spaces.  A line or a
- * sentence is the hash of its terms' hashes, under the same word order as a
- * shingle is of its units; with order=sum it is their plain sum.
+ * Words come from the scanner (words.c) and become terms (terms.c), or both from a
+ * text-search configuration.  The characters of unit=char are those of the terms, with
+ * single spaces between them; unit=letter has no spaces.  The hash of a line or
+ * sentence is that of its terms' hashes, combined by the word order of shingles; with
+ * order=sum it is their plain sum.
  */
 #include "postgres.h"
 
@@ -26,15 +26,14 @@
 /*
  * Words by a text-search configuration
  *
- * The configuration's parser and dictionaries give words, each in one or more
- * base forms; a word's hash is the sum of those of its base forms.  What the
- * dictionaries drop as stop words is no word.
+ * The configuration's parser and dictionaries give words, each in one or more base
+ * forms; a word's hash is the sum of the hashes of its base forms.  Stop words of the
+ * dictionaries are left out.
  *
- * PostgreSQL parses a whole document at once and counts its words up to 16383
- * only, after which it gives all the same position.  Here a document is given to
- * the parser in blocks that end at white space.  A word is never cut by that,
- * unless it is longer than a block; a phrase of a thesaurus or a tag of markup
- * that stands across two blocks is.
+ * PostgreSQL parses a whole document at once, and all words after the first 16,383 get
+ * the same position.  Here a document is parsed in blocks that end at white space.
+ * That cuts no word, unless it is longer than a block, but may cut a phrase of a
+ * thesaurus or a tag of markup.
  */
 
 typedef struct Configured
@@ -61,7 +60,7 @@ configured_create(Oid config)
 	return configured;
 }
 
-/* Begin a text of len bytes of UTF-8, which must stay in place. */
+/* Begin a text of len bytes of UTF-8, which the caller keeps in place. */
 static void
 configured_begin(Configured *configured, const char *doc, size_t len)
 {
@@ -70,7 +69,7 @@ configured_begin(Configured *configured, const char *doc, size_t len)
 	configured->nhashes = configured->next = 0;
 }
 
-/* The length of the next block, at most max: up to white space, if possible. */
+/* Return the length of the next block, at most max: up to white space, if possible. */
 static size_t
 block_length(const Configured *configured, size_t max)
 {
@@ -86,7 +85,7 @@ block_length(const Configured *configured, size_t max)
 }
 
 /*
- * Parse len bytes of the document.  Returns false if they hold more words than have
+ * Parse len bytes of the document; return false if they have more words than there are
  * positions.
  */
 static bool
@@ -102,7 +101,7 @@ parse(Configured *configured, size_t len, ParsedText *parsed)
 	return parsed->pos < MAXENTRYPOS - 1;
 }
 
-/* The hash of a base form, in UTF-8, and its initial. */
+/* Return the hash of a base form, in UTF-8, and its initial. */
 static uint64
 form_hash(const ParsedWord *form, uint8 *initial)
 {
@@ -112,7 +111,7 @@ form_hash(const ParsedWord *form, uint8 *initial)
 	return XXH3_64bits(utf8, utf8 == form->word ? form->len : strlen(utf8));
 }
 
-/* One hash per word: base forms of one word have the same position. */
+/* Compute one hash per word: base forms of one word have the same position. */
 static void
 sum_forms(Configured *configured, const ParsedText *parsed)
 {
@@ -137,7 +136,7 @@ sum_forms(Configured *configured, const ParsedText *parsed)
 	}
 }
 
-/* Read the words of the next block; false at the end of the document. */
+/* Read the words of the next block; return false at the end of the document. */
 static bool
 parse_block(Configured *configured)
 {
@@ -167,8 +166,8 @@ parse_block(Configured *configured)
 }
 
 /*
- * As reader_read_initials(), where a word's initial is that of its first base
- * form; initials may be NULL.
+ * Read words as reader_read_initials() does, where a word's initial is that of its
+ * first base form; initials may be NULL.
  */
 static size_t
 configured_read(Configured *configured, uint64 *hashes, uint8 *initials,
@@ -192,7 +191,7 @@ configured_read(Configured *configured, uint64 *hashes, uint8 *initials,
 
 /* Readers */
 
-/* A line or sentence of more words is cut. */
+/* Words of a line or sentence; a longer one is cut */
 #define SENTENCE_MAX	65536
 
 struct Reader
@@ -214,7 +213,7 @@ struct Reader
 
 	/* unit=sentence and unit=line */
 	Sentences  *sentences;
-	bool		in_sentence;	/* it goes on, cut for its length */
+	bool		in_sentence;	/* it was cut, and more of it follows */
 	uint64	   *hashes;			/* of its words, SENTENCE_MAX */
 };
 
@@ -311,7 +310,7 @@ read_words(Reader *reader, uint64 *hashes, WordSpan *spans, size_t max)
 	}
 }
 
-/* A configuration reads what the scanner would read, block by block. */
+/* Read the words of the document, or of the current sentence, by the configuration. */
 static size_t
 read_configured(Reader *reader, uint64 *hashes, uint8 *initials, size_t max)
 {
@@ -401,11 +400,15 @@ read_chars(Reader *reader, uint64 *hashes, size_t max)
 		}
 		if (!reader_read_word(reader, &reader->chars, &reader->nchars, &hash))
 		{
-			/* the word left there was dropped */
+			/* the word that is set was dropped */
 			reader->nchars = 0;
 			break;
 		}
-		/* no space into a word cut for its length, if all of it is in */
+
+		/*
+		 * no space between the parts of a word that was cut for its length,
+		 * unless one of them was dropped
+		 */
 		if (reader->unit == UNIT_CHAR && !reader->first &&
 			(reader->dropped || !words_continues(reader->scanner)))
 			hashes[n++] = reader->ascii[' '];
@@ -464,7 +467,9 @@ order_combine(Order order, uint64 *hashes, size_t n)
 	return hash_uint64s(hashes, n);
 }
 
-/* The next one that has words, or the next part of one; false at the end. */
+/*
+ * Read the next sentence that has words, or part of a cut one; return false at the end.
+ */
 static bool
 read_sentence(Reader *reader, uint64 *hash)
 {

@@ -2,10 +2,9 @@
  * segment.c
  *		Words of Chinese, Japanese, Thai, Lao, Khmer and Burmese text.
  *
- * These scripts put no spaces between words; ICU finds the words with
- * dictionaries.  A run is cut where such a script begins or ends, and each
- * stretch of one script is given to ICU alone, so that what it finds does not
- * depend on what stands around the stretch.
+ * These scripts have no spaces between words; ICU finds the words by dictionaries.  A
+ * run is cut where such a script begins or ends, and ICU gets each stretch of one
+ * script separately, so the words of a stretch do not depend on its neighbours.
  */
 #include "postgres.h"
 
@@ -55,8 +54,8 @@ segmenter_create(LetterRules rules)
 }
 
 /*
- * The script of a folded code point that follows one of script before.  A
- * mark is of the script of its letter.
+ * Return the script of a folded code point that follows one of script `before`. A mark
+ * has the script of its letter.
  */
 static LetterScript
 script_after(Segmenter *segmenter, UChar32 c, LetterScript before)
@@ -69,10 +68,7 @@ script_after(Segmenter *segmenter, UChar32 c, LetterScript before)
 	return (letter & LETTER_IS_MARK) ? before : LETTER_SCRIPT(letter);
 }
 
-/*
- * The end of the stretch of one script that begins at byte start.  *script is
- * set to it.
- */
+/* Return the end of the stretch of one script, *script, that begins at byte start. */
 static size_t
 find_stretch(Segmenter *segmenter, const char *run, size_t start, size_t len,
 			 LetterScript *script)
@@ -92,7 +88,10 @@ find_stretch(Segmenter *segmenter, const char *run, size_t start, size_t len,
 	return i;
 }
 
-/* Copy a stretch of one script, of len bytes, a space after each word. */
+/*
+ * Copy a stretch of one script, of len bytes, with a space after each word; return the
+ * length.
+ */
 static size_t
 split_stretch(Segmenter *segmenter, const char *str, size_t len, char *dest)
 {

@@ -1,18 +1,17 @@
 /*
  * source.c
- *		A document as a sequence of blocks of plain text, HTML and XML markup
- *		stripped where wanted; the same cut into lines or sentences.
+ *		A document as a sequence of blocks of plain text, with HTML and XML
+ *		markup stripped on request; and its lines or sentences.
  *
- * Without markup the blocks are the document, cut into pieces.  With markup
- * they are the stretches between tags, and what entities stand for; nothing
- * is copied but these.  A tag that only dresses characters (<b>, <a>, <span>)
- * leaves no trace, so that a word may go on after it; any other leaves an
- * empty line, which ends word, line and sentence, and <br> a line end.
+ * Without markup the blocks are pieces of the document.  With markup they are the
+ * stretches between tags, and the characters of entities, which alone are copied.  A
+ * tag that only formats characters (<b>, <a>, <span>) leaves no trace, so a word may
+ * continue after it. <br> leaves a line end.  Any other tag leaves an empty line, which
+ * ends word, line and sentence.
  *
- * The rules are those by which browsers read, cut down: < begins a tag only
- * before a letter, /, ! or ?; a quoted attribute value may contain >; what is
- * not closed extends to the end of the document.  Any input has a meaning,
- * and is read in linear time.
+ * The rules are a part of those of browsers: < begins a tag only before a letter, /, !
+ * or ?; a quoted attribute value may contain >; what is not closed extends to the end
+ * of the document.  Any input has a meaning, and is read in linear time.
  */
 #include "postgres.h"
 
@@ -26,7 +25,7 @@
 #include "text/letters.h"
 #include "text/source.h"
 
-#define TAG_NAME_MAX	15		/* longer names are of no tag we know */
+#define TAG_NAME_MAX	15		/* longer names are of no known tag */
 #define ENTITY_NAME_MAX 32		/* longer names are of no entity */
 #define BARE_NAME_MAX	6		/* ... that may stand without a semicolon */
 
@@ -85,7 +84,7 @@ compare_names(const void *a, const void *b)
 	return strcmp((const char *) a, *(const char *const *) b);
 }
 
-/* The text that replaces a tag, or NULL for none. */
+/* Return the text that replaces a tag, or NULL. */
 static const char *
 trace_of_tag(const char *name)
 {
@@ -97,21 +96,21 @@ trace_of_tag(const char *name)
 	return "\n\n";
 }
 
-/* The place after the next occurrence of c, or the end. */
+/* Return the place after the next occurrence of c, or the end. */
 static const char *
-behind(const char *p, const char *end, char c)
+place_after(const char *p, const char *end, char c)
 {
 	p = memchr(p, c, end - p);
 	return p == NULL ? end : p + 1;
 }
 
-/* The place after the comment that begins at p, with <!--. */
+/* Return the place after the comment that begins at p, with <!--. */
 static const char *
 skip_comment(const char *p, const char *end)
 {
 	const char *content = p + 4;
 
-	/* from its first hyphens on, as <!--> is a whole comment, too */
+	/* from its first hyphens on, as <!--> is a complete comment */
 	for (p += 2; p < end; p++)
 	{
 		CHECK_FOR_INTERRUPTS();
@@ -120,7 +119,7 @@ skip_comment(const char *p, const char *end)
 			return end;
 		if (p[-1] == '-' && p[-2] == '-')
 			return p + 1;
-		/* a common slip, which browsers forgive */
+		/* --!> is a common error, which browsers accept */
 		if (p - content >= 3 && memcmp(p - 3, "--!", 3) == 0)
 			return p + 1;
 	}
@@ -128,8 +127,8 @@ skip_comment(const char *p, const char *end)
 }
 
 /*
- * The place after the tag whose attributes begin at p.  A quote counts only where a
- * value begins, after an equals sign.
+ * Return the place after the tag whose attributes begin at p.  A quote counts only
+ * where a value begins, after an equals sign.
  */
 static const char *
 skip_attributes(const char *p, const char *end)
@@ -143,7 +142,7 @@ skip_attributes(const char *p, const char *end)
 		if (p < end && (*p == '"' || *p == '\''))
 		{
 			CHECK_FOR_INTERRUPTS();
-			p = behind(p + 1, end, *p);
+			p = place_after(p + 1, end, *p);
 		}
 		else
 			while (p < end && *p != '>' && !is_space(*p))
@@ -152,7 +151,10 @@ skip_attributes(const char *p, const char *end)
 	return p < end ? p + 1 : end;
 }
 
-/* The end tag </name that closes a script or style whose content is at p. */
+/*
+ * Return the place of the end tag </name that closes a script or style whose content is
+ * at p.
+ */
 static const char *
 find_end_tag(const char *p, const char *end, const char *name)
 {
@@ -173,7 +175,7 @@ find_end_tag(const char *p, const char *end, const char *name)
 	return end;
 }
 
-/* The element or end tag at p, whose name begins at name. */
+/* Return the place after the start or end tag at p, whose name begins at name. */
 static const char *
 skip_tag(const char *p, const char *name, const char *end, const char **trace)
 {
@@ -198,8 +200,8 @@ skip_tag(const char *p, const char *name, const char *end, const char **trace)
 }
 
 /*
- * The place after the markup at p, which is a <, or NULL if that < is text.  *trace is
- * what the markup leaves, or NULL.
+ * Return the place after the markup at p, which is a <, or NULL if that < is text.  Set
+ * *trace to the text that replaces the markup, or NULL.
  */
 static const char *
 skip_markup(const char *p, const char *end, const char **trace)
@@ -218,10 +220,10 @@ skip_markup(const char *p, const char *end, const char **trace)
 	if (p[1] != '/' && p[1] != '!' && p[1] != '?')
 		return NULL;
 	*trace = "\n\n";
-	return behind(p + 2, end, '>');
+	return place_after(p + 2, end, '>');
 }
 
-/* Where the CDATA section ends whose content is at p. */
+/* Return the end of the CDATA section whose content is at p. */
 static const char *
 find_section_end(const char *p, const char *end)
 {
@@ -235,8 +237,8 @@ find_section_end(const char *p, const char *end)
 }
 
 /*
- * The place after what opens a CDATA section, if that is where the source stands, or
- * NULL.  There are none within another.
+ * Return the place after the opening of a CDATA section if the source is at one, or
+ * NULL. Sections are not nested.
  */
 static const char *
 open_section(TextSource *source)
@@ -252,7 +254,7 @@ open_section(TextSource *source)
 	return source->at + len;
 }
 
-/* The place after the markup at which the source stands, as skip_markup() says. */
+/* Return the place after the markup at which the source is, as skip_markup() does. */
 static const char *
 source_skip_markup(TextSource *source, const char **trace)
 {
@@ -276,9 +278,9 @@ typedef struct Entity
 } Entity;
 
 /*
- * The names of the HTML standard, in the order of their bytes, all but one
- * (fjlig, two letters).  Of those that stand for two code points, all of them
- * symbols with a variant, the first one is taken.
+ * The names of the HTML standard, in the order of their bytes, all but one (fjlig, two
+ * letters).  An entity of two code points, all of which are symbols with a variant, has
+ * the first.
  */
 static const Entity entities[] = {
 #include "text/data/entities.inc"
@@ -301,8 +303,8 @@ compare_entity(const void *key, const void *element)
 }
 
 /*
- * The code point of an entity by name, or 0.  bare: no semicolon
- * follows, which only some of them allow.
+ * Return the code point of an entity by name, or 0. bare: no semicolon follows, which
+ * only some entities allow.
  */
 static uint32
 entity_by_name(const char *name, size_t len, bool bare)
@@ -316,8 +318,8 @@ entity_by_name(const char *name, size_t len, bool bare)
 }
 
 /*
- * The code point of a numeric reference: as HTML has it, those of 128 to 159
- * are taken for the characters of Windows code page 1252.
+ * Return the code point of a numeric reference.  As in HTML, 128 to 159 are the
+ * characters of Windows code page 1252.
  */
 static uint32
 numeric_entity(uint32 code)
@@ -347,7 +349,7 @@ digit_value(char c, int base)
 	return -1;
 }
 
-/* The place after the numeric reference at p, with &#, or NULL if it is none. */
+/* Return the place after the numeric reference at p, with &#, or NULL if it is none. */
 static const char *
 skip_numeric(const char *p, const char *end, uint32 *code)
 {
@@ -374,9 +376,8 @@ skip_numeric(const char *p, const char *end, uint32 *code)
 }
 
 /*
- * The place after the entity at p, which is an &, or NULL if that & is text.  A name
- * that may stand without a semicolon ends wherever it ends: the longest one
- * with which the letters begin is meant.
+ * Return the place after the entity at p, which is an &, or NULL if that & is text.  Of
+ * names that need no semicolon the longest one is meant with which the letters begin.
  */
 static const char *
 skip_entity(const char *p, const char *end, uint32 *code)
@@ -402,7 +403,7 @@ skip_entity(const char *p, const char *end, uint32 *code)
 
 /* Blocks */
 
-/* The next block of a document without markup. */
+/* Return the next block of a document without markup. */
 static void
 plain_block(TextSource *source, const char **text, size_t *len)
 {
@@ -417,7 +418,7 @@ plain_block(TextSource *source, const char **text, size_t *len)
 	source->at = stop;
 }
 
-/* Whether the < or & at p, before end, may begin markup or an entity. */
+/* Return whether the < or & at p, before end, may begin markup or an entity. */
 static bool
 may_begin(const char *p, const char *end)
 {
@@ -429,8 +430,8 @@ may_begin(const char *p, const char *end)
 }
 
 /*
- * Text up to the next markup or entity.  What stands first has been found to
- * be text.
+ * Return the text up to the next markup or entity.  The first character is known to be
+ * text.
  */
 static void
 span_block(TextSource *source, const char **text, size_t *len)
@@ -497,19 +498,17 @@ source_next(void *arg, const char **text, size_t *len)
 /*
  * Lines and sentences
  *
- * A line ends at a newline.  Sentences end where ICU's rules (those of the
- * Unicode standard, annex 29) say, but for one thing: these rules end a
- * sentence at every newline, and most plain text is broken into lines of 70
- * or 80 characters.  A newline is a space here, and only an empty line ends a
- * sentence.  That space is a vertical tab, by which the scanner of words knows
- * the line end that divides a word.
+ * A line ends at a newline.  Sentences end by ICU's rules (Unicode standard, annex 29),
+ * with one exception: these rules end a sentence at every newline, but most plain text
+ * is broken into lines of 70 or 80 characters.  So a newline is a space here, and only
+ * an empty line ends a sentence.  That space is a vertical tab, by which the scanner of
+ * words recognises the line end that divides a word.
  *
- * Sentences are found in a window, whose text is gathered from the source.
- * Where a sentence ends can depend on what follows ("etc. 12 more"), but never
- * on what follows the end of the next sentence.  So a sentence is certain as
- * soon as the one after it has an end in the window, too, and the window is
- * moved on when that is not so.  A sentence that is longer than the window is
- * cut.
+ * Sentences are found in a window, whose text is gathered from the source.  The end of
+ * a sentence can depend on the text after it ("etc. 12 more"), but never on the text
+ * after the next sentence.  So a sentence is certain if the next one ends in the
+ * window, too; otherwise the window is moved.  A sentence that is longer than the
+ * window is cut.
  */
 
 #define WINDOW	SOURCE_BLOCK	/* bytes of the window */
@@ -524,13 +523,13 @@ struct Sentences
 	const char *end;
 
 	/* lines */
-	bool		in_line;		/* the newline has not been met */
+	bool		in_line;		/* its newline has not been read */
 
 	/* sentences */
 	char	   *window;			/* WINDOW bytes */
 	size_t		length;			/* bytes in it */
 	size_t		stop;			/* end of the sentence */
-	size_t		given;			/* part of it that has been read */
+	size_t		given;			/* end of the part of it that has been read */
 	int32		ahead;			/* end of the next one, or UBRK_DONE */
 	bool		exhausted;		/* nothing is left in the source */
 	bool		empty_line;		/* only white space since the last newline */
@@ -585,7 +584,7 @@ sentences_begin(Sentences *sentences, TextSource *source)
 	sentences->empty_line = false;
 }
 
-/* Make sure that at least a byte of the source is at hand. */
+/* Get a further block if the last one is used up; return false at the end. */
 static bool
 sentences_refill(Sentences *sentences)
 {
@@ -639,8 +638,8 @@ next_line(Sentences *sentences)
 /* Sentences */
 
 /*
- * Copy n bytes into the window.  Of line ends, only the newline of an empty
- * line stays; the others become white space that ends no sentence.
+ * Copy n bytes into the window.  Only the newline of an empty line stays; other line
+ * ends become white space that ends no sentence.
  */
 static void
 gather(Sentences *sentences, const char *text, size_t n)
@@ -667,7 +666,7 @@ gather(Sentences *sentences, const char *text, size_t n)
 	sentences->length += n;
 }
 
-/* Drop what has been read from the window and fill it up. */
+/* Drop the text that has been read from the window, and fill the window. */
 static void
 move_window(Sentences *sentences)
 {
@@ -709,8 +708,8 @@ move_window(Sentences *sentences)
 }
 
 /*
- * Move to the sentence that ends at ahead.  False if a fuller window might move
- * that end; final says that no fuller window exists.
+ * Move to the sentence that ends at `ahead`. Return false if that end might be another
+ * one in a fuller window; with final there is no fuller window.
  */
 static bool
 take_sentence(Sentences *sentences, bool final)

@@ -2,13 +2,13 @@
  * terms.c
  *		Folded words to terms: filtered and stemmed.
  *
- * Length limits, digits, script and stop words are looked at in the folded
- * word, before it is stemmed.  A term's hash is that of its bytes.
+ * Filters by length, digits, script and stop words test the folded word, before it is
+ * stemmed.  A term's hash is that of its bytes.
  *
- * The term of a word is cached under the word's hash in a small table, in which
- * a newer word displaces an older one: texts repeat few words, and stemming takes
- * ten times as long as a look-up.  The table grows after many misses.  Words with
- * the same hash are taken for the same word, as everywhere.
+ * The term of a word is cached under the word's hash in a small table, in which a newer
+ * word replaces an older one: texts repeat few words, and stemming takes ten times as
+ * long as a look-up.  The table grows once, after many misses.  Words with the same
+ * hash count as the same word, as everywhere.
  */
 #include "postgres.h"
 
@@ -25,13 +25,13 @@
 #include "text/terms.h"
 #include "text/words.h"
 
-/* Words that are remembered, powers of 2: at first, and of many texts. */
+/* Entries of the cache, powers of 2: at first, and after many misses */
 #define CACHE_SIZE		4096
 #define CACHE_MOST		32768
 
 /*
- * Longer words, in bytes, are not stemmed: no language has them, and some
- * algorithms take their time over them.
+ * Longer words, in bytes, are not stemmed: no language has them, and some algorithms
+ * take long for them.
  */
 #define STEM_MAX		1000
 
@@ -48,9 +48,9 @@ struct Terms
 	uint32		filters;		/* FILTER_... */
 	struct sb_stemmer *stemmer; /* libstemmer's; NULL if not stemmed */
 	uint64	   *stops;			/* hash table of the hashes of stop words, 0
-								 * where there is none; NULL = no list */
+								 * being free; NULL = no list */
 	Probing		probing;		/* of its places */
-	CachedTerm *cache;			/* NULL if there is nothing to remember */
+	CachedTerm *cache;			/* NULL if words are not stemmed */
 	uint32		cache_size;
 	uint32		cache_misses;	/* while it is small */
 	MemoryContextCallback callback;
@@ -74,7 +74,7 @@ rules_of_spec(const SignatureSpec *spec)
 
 /* Stop words */
 
-/* The place of a hash: where it is, or the empty one where it would go. */
+/* Return the place of a hash, or the free one for it. */
 static uint64 *
 find_stop(const Terms *terms, uint64 hash)
 {
@@ -86,7 +86,7 @@ find_stop(const Terms *terms, uint64 hash)
 	return &terms->stops[i];
 }
 
-/* Read a list of stop words as any other text, so that it is folded alike. */
+/* Read a list of stop words like any text, so that it is folded in the same way. */
 static void
 load_stop_words(Terms *terms, const SignatureSpec *spec)
 {
@@ -172,7 +172,7 @@ terms_create(const SignatureSpec *spec)
 	return terms;
 }
 
-/* The stem of a word, valid until the next call. */
+/* Replace a word by its stem, valid until the next call. */
 static void
 stem(Terms *terms, const char **word, size_t *len)
 {
@@ -189,14 +189,14 @@ stem(Terms *terms, const char **word, size_t *len)
 				 errdetail("libstemmer could not stem a word of %zu bytes.",
 						   *len)));
 	if (sb_stemmer_length(terms->stemmer) == 0)
-		return;					/* all of it was endings */
+		return;					/* the word has only endings */
 	*word = (const char *) stemmed;
 	*len = sb_stemmer_length(terms->stemmer);
 }
 
 /* Filters */
 
-/* Whether a word, by its length, its digits or its script, is left out. */
+/* Return whether a word is left out by its length, digits or script. */
 static bool
 is_filtered(const Terms *terms, const char *word, size_t len)
 {
@@ -222,7 +222,10 @@ is_filtered(const Terms *terms, const char *word, size_t len)
 
 #define FILTERS_BY_FORM	(FILTER_DIGITS | 0xffffff00)
 
-/* Make the term of a word that is not in the cache; false if it is left out. */
+/*
+ * Make the term of a word that is not in the cache; return false if the word is left
+ * out.
+ */
 static bool
 make_term(Terms *terms, const char **word, size_t *len, uint64 *hash)
 {
@@ -249,7 +252,10 @@ cache_place(const Terms *terms, uint64 hash)
 	return &terms->cache[hash & (terms->cache_size - 1)];
 }
 
-/* The place for a word that is not there, in a larger cache after many of them. */
+/*
+ * Return the place for a word that the cache lacks; enlarge the cache after many
+ * misses.
+ */
 static CachedTerm *
 cache_missed(Terms *terms, uint64 hash)
 {

@@ -10,24 +10,27 @@
 
 typedef struct Terms Terms;
 
-/* The letter rules of an analysis. */
+/* Return the letter rules of an analysis. */
 extern LetterRules rules_of_spec(const SignatureSpec *spec);
 
 /*
- * Make what an analysis needs, in the current memory context, which frees
- * libstemmer's part, too.  Raises FEATURE_NOT_SUPPORTED where libstemmer does
- * not know the language.
+ * Make the filters and stemmer of an analysis in the current memory context, which on
+ * reset frees what libstemmer has allocated.  Raises FEATURE_NOT_SUPPORTED if
+ * libstemmer does not have the language.
  */
 extern Terms *terms_create(const SignatureSpec *spec);
 
-/* Whether all words are kept as they are. */
+/* Return whether every word is its own term. */
 extern bool terms_are_words(const Terms *terms);
 
-/* The hash of a word's term; false if the word is left out. */
+/* Compute the hash of a word's term; return false if the word is left out. */
 extern bool term_hash(Terms *terms, const char *word, size_t len,
 					  uint64 *hash);
 
-/* The same with the term itself, valid until the next call. */
+/*
+ * Replace a word by its term, valid until the next call, and compute its hash; return
+ * false if the word is left out.
+ */
 extern bool term_text(Terms *terms, const char **word, size_t *len,
 					  uint64 *hash);
 

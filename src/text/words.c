@@ -2,23 +2,20 @@
  * words.c
  *		Plain text to words, folded.
  *
- * The text is read as runs: a run is what stands between two separators.  A
- * run is folded and usually is one word.  It is several where folding yields
- * separators (a ligature of two words) or where a script without spaces is
- * in it, which segment.c cuts.
+ * The text is read as runs: a run is the text between two separators.  A run is folded
+ * and usually is one word.  It is several words if folding yields separators (a
+ * ligature of two words) or if it has a script without spaces, which segment.c cuts.
  *
- * Where runs of ASCII are is found for many at once (ascii.c).  Other text goes
- * code point by code point: a simple one (see letters.c) is replaced from a
- * table; all others are collected in a segment, from the last normalisation
- * boundary to the next, which ICU folds as a whole.  The last simple code
- * point stays remembered as a segment of one, as a mark may follow and change
- * it.  That this gives the words that ICU gives for whole runs is what
- * words_use_icu_only() is there to test.
+ * Runs of ASCII are found many at once (ascii.c).  Other text is read code point by
+ * code point.  A simple one (see letters.c) is replaced by a table; all others are
+ * collected in a segment, from one normalisation boundary to the next, which ICU folds
+ * as a whole.  The last simple code point is kept as a segment of one, since a mark may
+ * follow and change it.  Tests compare the result with ICU's for whole runs by
+ * words_use_icu_only().
  *
- * Where words stand is noted if that is asked for: where a run begins and ends,
- * and, as only its end shows whether it holds several words, where each of its
- * segments begins, in the document and in what is folded.  Runs of ASCII are
- * where they were found: their fast path stays as it is.
+ * Places of words are tracked on request: the start and end of a run, and the start of
+ * each of its segments, in the document and in the folded text, since only the end of a
+ * run shows whether it has several words.  Runs of ASCII need no tracking.
  */
 #include "postgres.h"
 
@@ -36,71 +33,70 @@
 #define SOFT_HYPHEN		0x00AD
 #define NOT_SIGN		0x00AC	/* what OCR makes of a soft hyphen */
 
-/* Where a segment of a run begins: as folded, and in the document. */
+/* The start of a segment of a run, in the folded text and in the document */
 typedef struct Place
 {
 	uint32		folded;
 	uint32		at;
 } Place;
 
-/* Where words stand; source is NULL if places are not wanted. */
+/* The places of words; source is NULL if they are not tracked */
 typedef struct Tracking
 {
 	const TextSource *source;	/* gives the blocks */
 	bool		in_place;		/* the block is a part of the document */
-	uint32		here;			/* of the code point that is being read */
+	uint32		here;			/* of the current code point */
 	WordSpan	run;
 	WordSpan	word;			/* the last one */
 	Place	   *places;			/* of the run's segments, in order */
 	int			nplaces;
 } Tracking;
 
-/* A part of the block whose ASCII runs are known. */
+/* A part of the block whose ASCII runs are indexed */
 typedef struct Chunk
 {
 	const unsigned char *start;
 	const unsigned char *end;	/* NULL = there is none */
-	int			run;			/* the first run not known to be read */
-	bool		no_ascii;		/* next_ascii() was asked, and said no */
+	int			run;			/* the first run that may be unread */
+	bool		no_ascii;		/* next_ascii() has returned false */
 	AsciiIndex	index;
 } Chunk;
 
 /*
- * Characters that follow the letters of a run: the next letter decides whether they
- * belong to the run.  White space after a divider matters only by whether a
- * line ends in it.
+ * Characters after the letters of a run: the next letter decides whether they belong to
+ * the run.  Of white space after a divider only a line end matters.
  */
-typedef enum Behind
+typedef enum Tail
 {
-	BEHIND_NOTHING,
-	BEHIND_SOFT_HYPHEN,
-	BEHIND_APOSTROPHE,
-	BEHIND_HYPHEN,
-	BEHIND_HYPHEN_LINE,
-	BEHIND_SIGN,				/* a not sign, or a soft hyphen and a blank */
-	BEHIND_SIGN_LINE,
-} Behind;
+	TAIL_NOTHING,
+	TAIL_SOFT_HYPHEN,
+	TAIL_APOSTROPHE,
+	TAIL_HYPHEN,
+	TAIL_HYPHEN_LINE,
+	TAIL_SIGN,					/* a not sign, or a soft hyphen and a blank */
+	TAIL_SIGN_LINE,
+} Tail;
 
-/* The run that is being read. */
+/* The current run */
 typedef struct Run
 {
-	int			nletters;		/* code points in it, but those that vanish */
+	int			nletters;		/* code points in it, without removed ones */
 	bool		spaceless;		/* it holds a script without spaces */
 	bool		cyrillic;		/* its last letter is Cyrillic */
-	Behind		behind;
+	Tail		tail;
 
-	/* the segment that may still change */
+	/* its last segment, which may still change */
 	int			nsegment;		/* code points in it */
 	size_t		segment_at;		/* where its folded form begins */
-	bool		unfolded;		/* its folded form is not there yet */
+	bool		unfolded;		/* it is not folded yet */
 } Run;
 
-/* Words of a run that holds several. */
+/* The words of a run that has several */
 typedef struct Parts
 {
-	const char *at;				/* what has not been read */
+	const char *at;				/* the unread part */
 	const char *end;
-	size_t		folded_at;		/* the same in the folded run */
+	size_t		folded_at;		/* its place in the folded run */
 	char	   *pieces;			/* 2 * RUN_BYTES, when first needed */
 	Segmenter  *segmenter;		/* when first needed */
 } Parts;
@@ -117,11 +113,11 @@ struct WordScanner
 	bool		icu_only;		/* no short cuts */
 #endif
 	bool		cut;			/* the run was cut for its length */
-	bool		continues;		/* the one before it was */
+	bool		continues;		/* the run before it was */
 	Run			run;
 	Parts		parts;
 	Tracking	track;
-	MemoryContext context;		/* owns all that is allocated later */
+	MemoryContext context;		/* owns later allocations */
 	Chunk		chunk;
 
 	/* not set to zero */
@@ -175,7 +171,7 @@ words_track(WordScanner *scanner, const TextSource *source)
 {
 	Assert(source != NULL);
 	scanner->track.source = source;
-	/* a segment begins with a letter, or an apostrophe between two */
+	/* a segment begins with a letter, or with an apostrophe between two */
 	if (scanner->track.places == NULL)
 		scanner->track.places = MemoryContextAlloc(scanner->context,
 												   SEGMENT_MAX * sizeof(Place));
@@ -193,9 +189,12 @@ words_continues(const WordScanner *scanner)
 	return scanner->continues;
 }
 
-/* Where words stand: kept out of the loops that do not ask for it */
+/* Places of words, outside of the loops that do not track them */
 
-/* A place in the block, or of what the block stands for, in the document. */
+/*
+ * Return the place in the document of a place in the block, or of the source text of
+ * the block.
+ */
 static inline uint32
 place_of(const WordScanner *scanner, const unsigned char *p)
 {
@@ -203,9 +202,12 @@ place_of(const WordScanner *scanner, const unsigned char *p)
 		scanner->track.source->doc;
 }
 
-/* The same for a place after something. */
+/*
+ * Return the place in the document of the end of a character in the block, or of the
+ * source text.
+ */
 static inline uint32
-place_behind(const WordScanner *scanner, const unsigned char *p)
+place_after(const WordScanner *scanner, const unsigned char *p)
 {
 	return (scanner->track.in_place ? (const char *) p : scanner->track.source->at) -
 		scanner->track.source->doc;
@@ -221,10 +223,7 @@ note_place(WordScanner *scanner, uint32 folded, uint32 at)
 	};
 }
 
-/*
- * A code point that ends before next has been taken, after which the run has
- * nletters more than `before`.
- */
+/* Track a code point that ends before next; before it, the run had `before` letters. */
 static pg_noinline void
 note_taken(WordScanner *scanner, int before, bool goes_on,
 		   const unsigned char *next)
@@ -233,15 +232,15 @@ note_taken(WordScanner *scanner, int before, bool goes_on,
 		return;
 	if (before == 0)
 		scanner->track.run.start = scanner->track.here;
-	/* what vanishes belongs to the letter before it */
+	/* removed characters belong to the letter before them */
 	if (scanner->run.nletters > before ||
-		(goes_on && scanner->run.behind <= BEHIND_SOFT_HYPHEN))
-		scanner->track.run.end = place_behind(scanner, next);
+		(goes_on && scanner->run.tail <= TAIL_SOFT_HYPHEN))
+		scanner->track.run.end = place_after(scanner, next);
 }
 
 /*
- * Where that part of a run stands which was folded to the bytes from start up
- * to stop.  Segments are not cut.
+ * Return the place of the part of a run that was folded to the bytes from start up to
+ * stop.  Segments are not cut.
  */
 static WordSpan
 span_of_part(const WordScanner *scanner, uint32 start, uint32 stop)
@@ -261,7 +260,7 @@ span_of_part(const WordScanner *scanner, uint32 start, uint32 stop)
 
 /* The run */
 
-/* Have ICU fold the segment, if that is still to be done. */
+/* Have ICU fold the segment, unless it is folded. */
 static void
 fold_segment(WordScanner *scanner)
 {
@@ -284,7 +283,7 @@ begin_segment(WordScanner *scanner, UChar32 c)
 		note_place(scanner, scanner->folded.nbytes, scanner->track.here);
 }
 
-/* Take c into the segment, whose folded form is void with that. */
+/* Add c to the segment, which is to be folded again. */
 static void
 extend_segment(WordScanner *scanner, UChar32 c)
 {
@@ -299,14 +298,14 @@ extend_segment(WordScanner *scanner, UChar32 c)
 	}
 }
 
-/* Take a letter, mark or number into the run. */
+/* Add a letter, mark or number to the run. */
 static inline void
 add_letter(WordScanner *scanner, UChar32 c, Letter letter)
 {
 	UChar32		code = LETTER_CODE(letter);
 	bool		simple = LETTER_CLASS(letter) == LETTER_SIMPLE;
 
-	Assert(scanner->run.behind == BEHIND_NOTHING);
+	Assert(scanner->run.tail == TAIL_NOTHING);
 	scanner->run.nletters++;
 	if (LETTER_SCRIPT(letter) != SCRIPT_SPACED)
 		scanner->run.spaceless = true;
@@ -321,7 +320,7 @@ add_letter(WordScanner *scanner, UChar32 c, Letter letter)
 		begin_segment(scanner, c);
 	if (LETTER_CLASS(letter) == LETTER_AA)
 	{
-		/* simple but after a nikhahit; and that cannot begin a word */
+		/* not simple after a nikhahit; am cannot begin a word */
 		size_t		i = scanner->folded.nbytes;
 		UChar32		last = 0;
 
@@ -344,7 +343,7 @@ add_letter(WordScanner *scanner, UChar32 c, Letter letter)
 		extend_segment(scanner, c);
 }
 
-/* An apostrophe that turned out to belong to the word. */
+/* Add an apostrophe that belongs to the word. */
 static void
 add_apostrophe(WordScanner *scanner)
 {
@@ -357,7 +356,7 @@ add_apostrophe(WordScanner *scanner)
 	folded_put(&scanner->folded, '\'');
 }
 
-/* Get a further block; false at the end of the text. */
+/* Get the next block; return false at the end of the text. */
 static bool
 refill(WordScanner *scanner)
 {
@@ -377,8 +376,8 @@ refill(WordScanner *scanner)
 }
 
 /*
- * The next code point, which begins at scanner->at, without going past it;
- * *next is set to what follows.  What is not UTF-8 is a separator.
+ * Return the code point at scanner->at without moving there, and set *next to the place
+ * after it.  Bytes that are not UTF-8 are a separator.
  */
 static pg_attribute_always_inline UChar32
 peek(WordScanner *scanner, const unsigned char **next)
@@ -397,20 +396,20 @@ peek(WordScanner *scanner, const unsigned char **next)
 
 /* Words divided at a line end */
 
-/* The last code point of the run, which has one. */
+/* Return the last code point of the run, which is not empty. */
 static UChar32
 last_of_run(const WordScanner *scanner)
 {
 	int			i = scanner->run.nsegment - 1;
 
-	/* what vanishes is in the segment where ICU folds all */
+	/* if ICU folds all, the segment has removed characters, too */
 	while (i > 0 && LETTER_CLASS(letter_of(scanner->rules, scanner->source[i])) == LETTER_NOTHING)
 		i--;
 	Assert(i >= 0);
 	return scanner->source[i];
 }
 
-/* Whether the letter to be read is the first of two capitals in the block. */
+/* Return whether the next letter is the first of two capitals in the block. */
 static bool
 two_capitals(WordScanner *scanner)
 {
@@ -425,8 +424,8 @@ two_capitals(WordScanner *scanner)
 }
 
 /*
- * Whether a separator may stand within a divided word: a divider, or white
- * space after one.
+ * Return whether a separator may be inside a divided word: a divider, or white space
+ * after one.
  */
 static bool
 may_divide(WordScanner *scanner, UChar32 c)
@@ -434,52 +433,52 @@ may_divide(WordScanner *scanner, UChar32 c)
 	Run		   *run = &scanner->run;
 	bool		line_end = c >= '\n' && c <= '\r';
 
-	switch (run->behind)
+	switch (run->tail)
 	{
-		case BEHIND_NOTHING:
+		case TAIL_NOTHING:
 			if ((c == '-' || c == HYPHEN) &&
 				!letter_is_number(last_of_run(scanner)))
-				run->behind = BEHIND_HYPHEN;
+				run->tail = TAIL_HYPHEN;
 			else if (c == NOT_SIGN)
-				run->behind = BEHIND_SIGN;
-			return run->behind != BEHIND_NOTHING;
-		case BEHIND_APOSTROPHE:
+				run->tail = TAIL_SIGN;
+			return run->tail != TAIL_NOTHING;
+		case TAIL_APOSTROPHE:
 			return false;
-		case BEHIND_SOFT_HYPHEN:
-			run->behind = BEHIND_SIGN;
+		case TAIL_SOFT_HYPHEN:
+			run->tail = TAIL_SIGN;
 			break;
 		default:
 			break;
 	}
-	if (line_end && run->behind == BEHIND_HYPHEN)
-		run->behind = BEHIND_HYPHEN_LINE;
-	if (line_end && run->behind == BEHIND_SIGN)
-		run->behind = BEHIND_SIGN_LINE;
+	if (line_end && run->tail == TAIL_HYPHEN)
+		run->tail = TAIL_HYPHEN_LINE;
+	if (line_end && run->tail == TAIL_SIGN)
+		run->tail = TAIL_SIGN_LINE;
 	return line_end || c == ' ' || c == '\t';
 }
 
 /*
- * Whether what follows the run belongs to it, given the next letter.
- * After a hyphen, a number or a capital letter begins a part of its own,
- * unless all around it are capitals.
+ * Return whether the characters after the run belong to it, given the next letter.  A
+ * number or capital letter after a hyphen begins a new word, unless the letters on both
+ * sides are capitals.
  */
 static bool
 joins(WordScanner *scanner, UChar32 c, Letter letter)
 {
-	switch (scanner->run.behind)
+	switch (scanner->run.tail)
 	{
-		case BEHIND_SOFT_HYPHEN:
+		case TAIL_SOFT_HYPHEN:
 			return true;
-		case BEHIND_APOSTROPHE:
+		case TAIL_APOSTROPHE:
 			if (!(letter & LETTER_IS_CYRILLIC))
 				return false;
 			add_apostrophe(scanner);
 			return true;
-		case BEHIND_HYPHEN_LINE:
+		case TAIL_HYPHEN_LINE:
 			if (u_isupper(c))
 				return u_isupper(last_of_run(scanner)) && two_capitals(scanner);
 			return u_isalpha(c) && !u_istitle(c);
-		case BEHIND_SIGN_LINE:
+		case TAIL_SIGN_LINE:
 			return !(letter & LETTER_IS_MARK);
 		default:
 			return false;
@@ -487,17 +486,17 @@ joins(WordScanner *scanner, UChar32 c, Letter letter)
 }
 
 /*
- * Whether the run ends before this letter: because of what follows the
- * run, or of the run's length.
+ * Return whether the run ends before this letter: because of the characters between
+ * them, or of the run's length.
  */
 static inline bool
 ends_before(WordScanner *scanner, UChar32 c, Letter letter)
 {
-	if (unlikely(scanner->run.behind != BEHIND_NOTHING))
+	if (unlikely(scanner->run.tail != TAIL_NOTHING))
 	{
 		if (!joins(scanner, c, letter))
 			return true;
-		scanner->run.behind = BEHIND_NOTHING;
+		scanner->run.tail = TAIL_NOTHING;
 	}
 	if (scanner->run.nletters < WORD_MAX)
 		return false;
@@ -509,12 +508,12 @@ ends_before(WordScanner *scanner, UChar32 c, Letter letter)
 /* The next step of next_run(). */
 typedef enum Step
 {
-	STEP_ON,					/* go on after the code point */
+	STEP_ON,					/* continue after the code point */
 	STEP_END,					/* the run has ended before it */
 	STEP_LAST,					/* the run has ended with it */
 } Step;
 
-/* One code point of a run. */
+/* Process one code point of a run. */
 static pg_attribute_always_inline Step
 take(WordScanner *scanner, UChar32 c, Letter letter)
 {
@@ -523,14 +522,14 @@ take(WordScanner *scanner, UChar32 c, Letter letter)
 		case LETTER_NOTHING:
 			if (ICU_ONLY(scanner) && scanner->run.nletters > 0)
 				extend_segment(scanner, c);
-			if (c == SOFT_HYPHEN && scanner->run.behind == BEHIND_NOTHING)
-				scanner->run.behind = BEHIND_SOFT_HYPHEN;
+			if (c == SOFT_HYPHEN && scanner->run.tail == TAIL_NOTHING)
+				scanner->run.tail = TAIL_SOFT_HYPHEN;
 			return STEP_ON;
 		case LETTER_APOSTROPHE:
 			if (scanner->run.nletters > 0 && scanner->run.cyrillic &&
-				scanner->run.behind <= BEHIND_SOFT_HYPHEN)
+				scanner->run.tail <= TAIL_SOFT_HYPHEN)
 			{
-				scanner->run.behind = BEHIND_APOSTROPHE;
+				scanner->run.tail = TAIL_APOSTROPHE;
 				return STEP_ON;
 			}
 			pg_fallthrough;
@@ -556,15 +555,14 @@ take(WordScanner *scanner, UChar32 c, Letter letter)
 	}
 }
 
-/* Most letters: they begin a segment of one, as take() would have it. */
+/* Most letters, which begin a segment of one */
 #define PLAIN_MASK		LETTER_MASK(7, 7, LETTER_IS_MARK | LETTER_IS_BOUNDARY)
 #define PLAIN_LETTER	LETTER_MASK(LETTER_SIMPLE, SCRIPT_SPACED, \
 									LETTER_IS_BOUNDARY)
 
 /*
- * Read on over letters of two bytes that are simple, and stand for others of
- * two bytes, as those of Cyrillic and Greek.  It does what take() does with
- * each, in a short loop.
+ * Read letters of two bytes that are simple and replaced by others of two bytes, as
+ * those of Cyrillic and Greek: as take() does, in a short loop.
  */
 static pg_attribute_always_inline void
 read_plain(WordScanner *scanner)
@@ -575,7 +573,7 @@ read_plain(WordScanner *scanner)
 	UChar32		c = 0;
 	Letter		last = 0;
 
-	if (ICU_ONLY(scanner) || scanner->run.behind != BEHIND_NOTHING || scanner->run.unfolded ||
+	if (ICU_ONLY(scanner) || scanner->run.tail != TAIL_NOTHING || scanner->run.unfolded ||
 		scanner->run.nletters >= WORD_MAX)
 		return;
 	end = p + Min((scanner->end - p) / 2, WORD_MAX - scanner->run.nletters) * 2;
@@ -647,7 +645,7 @@ next_run(WordScanner *scanner)
 	return scanner->run.nletters > 0;
 }
 
-/* Split a run that holds several words. */
+/* Split a run that has several words. */
 static void
 split_run(WordScanner *scanner)
 {
@@ -673,7 +671,7 @@ split_run(WordScanner *scanner)
 
 /* ASCII */
 
-/* Index the next chunk of the block, or of the next one; false at the end. */
+/* Index the next chunk of this block or the next one; return false at the end. */
 static bool
 next_chunk(WordScanner *scanner)
 {
@@ -689,8 +687,8 @@ next_chunk(WordScanner *scanner)
 }
 
 /*
- * The next run, if it is of ASCII and ends in the chunk: its start and end in
- * the chunk.  False if the next run, or the end of the text, is next_run()'s.
+ * Find the start and end in the chunk of the next run, if it is of ASCII and ends
+ * there.  Return false if next_run() must read the next run, or the end of the text.
  */
 static inline bool
 next_ascii(WordScanner *scanner, int *start, int *stop)
@@ -721,7 +719,10 @@ next_ascii(WordScanner *scanner, int *start, int *stop)
 	scanner->at = scanner->chunk.start + *start;
 	if (*stop == index->length)
 	{
-		/* it may go on: in a chunk of its own, if that can help */
+		/*
+		 * it may continue: index a chunk that begins with it, if that can
+		 * help
+		 */
 		if (*start == 0 || scanner->chunk.end == scanner->end)
 			return false;
 		scanner->chunk.end = NULL;
@@ -735,7 +736,10 @@ next_ascii(WordScanner *scanner, int *start, int *stop)
 	return true;
 }
 
-/* Runs of ASCII are of blocks in place: more of the block follows each. */
+/*
+ * Return the place of a run of ASCII, whose block is always a part of the document:
+ * more of the block follows it.
+ */
 static inline WordSpan
 span_in_chunk(const WordScanner *scanner, int start, int stop)
 {
@@ -748,8 +752,8 @@ span_in_chunk(const WordScanner *scanner, int start, int stop)
 }
 
 /*
- * The hashes of up to max runs after the one last read, if the chunk is all
- * ASCII, except one that may go on after the chunk.
+ * Compute the hashes of up to max runs after the one last read, if the chunk is all
+ * ASCII, except one that may continue after the chunk.
  */
 static inline size_t
 hash_further_runs(WordScanner *scanner, uint64 *hashes, WordSpan *spans,
@@ -797,8 +801,8 @@ words_hash_ascii(WordScanner *scanner, uint64 *hashes, WordSpan *spans,
 }
 
 /*
- * Find where the next word of a run that holds several stands, of len bytes:
- * the run has the same words as its pieces, but fewer spaces between them.
+ * Find the place of the next word, of len bytes, of a run that has several: the run has
+ * the same words as its pieces, with fewer spaces between them.
  */
 static void
 track_part(WordScanner *scanner, size_t len)

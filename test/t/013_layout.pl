@@ -190,11 +190,11 @@ is(join("\n", @long),
 # Lines that folders may have, with those below them.  The second number is the
 # goal: the first goes down to it, never up.
 my @budgets = (
-	[ 1523, 1523, qw(base) ],
+	[ 1519, 1519, qw(base) ],
 	[ 5098, 5098, qw(text) ],
-	[ 3290, 3290, qw(signature) ],
-	[ 2298, 2298, qw(document) ],
-	[ 4599, 4599, qw(methods) ],
+	[ 3283, 3283, qw(signature) ],
+	[ 2223, 2223, qw(document) ],
+	[ 4562, 4562, qw(methods) ],
 	[ 3242, 3242, qw(lexicon) ],
 	[ 1593, 1593, qw(gin) ],
 	[ 9500, 9500, qw(index) ],
@@ -223,7 +223,7 @@ foreach my $budget (@budgets)
 }
 is(join("\n", @over), '', 'every folder keeps its budget of lines');
 # The goals are 62,000 and 260.
-cmp_ok($total, '<=', 61521, 'the source keeps its budget of lines');
+cmp_ok($total, '<=', 61405, 'the source keeps its budget of lines');
 cmp_ok(scalar keys %lines, '<=', 214, 'and of files');
 
 done_testing();

@@ -2,12 +2,12 @@
  * identity.c
  *		The identity measures of Hoad and Zobel.
  *
- * Two documents of one origin share words, rare ones and misspelt ones above
- * all, and use them about equally often.  So a shared word counts the more, the
- * rarer it is in the collection and the closer its numbers in both documents
- * are, and the whole is divided by a term that grows with the difference of
- * the documents' lengths.  With f the number of a word in a document or of
- * words in all, and df the documents that have it:
+ * Two documents of one origin share words, rare ones and misspelt ones above all, and
+ * use them about equally often.  So a shared word counts the more, the rarer it is in
+ * the collection and the closer its frequencies in both documents are.  The sum is
+ * divided by a term that grows with the difference of the documents' lengths.  With fa
+ * the number of words of document a, fat the frequency of word t in it, N the number of
+ * documents, and df the number of those that have the word:
  *
  *		1	1 / (1 + |fa - fb|)           sum log(N/df)     / (1 + |fat - fbt|)
  *		2	1 / (1 + log(1 + |fa - fb|))  sum log(1 + N/df) / (1 + |fat - fbt|)
@@ -16,12 +16,12 @@
  *		4	1 / (1 + log(1 + |fa - fb|))  sum log(N/df)     / (1 + |fat - fbt|)
  *		5	1 / (1 + log(1 + |fa - fb|))  sum N/df          / (1 + |fat - fbt|)
  *
- * The measures are scores for ranking, without an upper bound; a document's
- * score with itself is the largest that it has with any document of the same number of
- * words or less of each.
+ * The measures are scores for ranking, without an upper bound.  No document of at most
+ * the same frequency of each word has a higher score with a document than the document
+ * itself.
  *
- * Source: Hoad and Zobel, "Methods for identifying versioned and plagiarised
- * documents" (JASIST 54(3), 2003), where the fifth served best.
+ * Source: Hoad and Zobel, "Methods for identifying versioned and plagiarised documents"
+ * (JASIST 54(3), 2003), where the fifth was best.
  */
 #include "postgres.h"
 
@@ -38,7 +38,7 @@ PG_FUNCTION_INFO_V1(identity_measure);
 
 #define NUM_VARIANTS	5
 
-/* Kept by a call site: the bags of both documents. */
+/* State of a call site: the bags of both documents */
 typedef struct Identity
 {
 	Bag		   *a;
@@ -63,7 +63,7 @@ get_identity(DocContext *doccxt)
 }
 
 /*
- * The factor of a word's rarity.  A word that the lexicon lacks is the rarest.
+ * Return the factor for a word's rarity.  A word that the lexicon lacks is the rarest.
  */
 static double
 rarity(const LexiconView *view, uint64 hash, int variant)
@@ -72,7 +72,7 @@ rarity(const LexiconView *view, uint64 hash, int variant)
 	double		ratio = (double) view->lexicon->documents /
 	(entry == NULL ? 1 : entry->df);
 
-	if (ratio == 0)				/* in no documents nothing is rare */
+	if (ratio == 0)				/* a lexicon of no documents */
 		return 0;
 	switch (variant)
 	{
@@ -87,7 +87,7 @@ rarity(const LexiconView *view, uint64 hash, int variant)
 	}
 }
 
-/* The term of a shared word. */
+/* Return the term of a shared word. */
 static double
 word_term(const LexiconView *view, const BagWord *a, const BagWord *b,
 		  int variant)
@@ -100,8 +100,8 @@ word_term(const LexiconView *view, const BagWord *a, const BagWord *b,
 }
 
 /*
- * The sum over common words, in the order of their hashes, so that it is the same from
- * both sides.
+ * Return the sum over common words, in the order of their hashes, so that it is the
+ * same for both orders of the documents.
  */
 static double
 shared_words(const LexiconView *view, const Bag *a, const Bag *b, int variant)

@@ -21,9 +21,9 @@
 /*
  * Near-duplicate conditions
  *
- * near_duplicate(a, b, threshold, measure) and contained_in(a, b, threshold) are the
- * conditions; %, <% and %> are the same with the threshold of neardup.threshold, so
- * they are STABLE.  All of them, and every index and join, use signatures_near().
+ * The conditions are near_duplicate(a, b, threshold, measure) and contained_in(a, b,
+ * threshold).  The operators %, <% and %> take the threshold from neardup.threshold, so
+ * they are STABLE. All conditions, and every index and join, use signatures_near().
  */
 
 void
@@ -153,13 +153,13 @@ signatures_near(const Signature *a, const Signature *b,
 
 /* Conditions */
 
-/* Bytes of a signature that are fetched ahead, and of a line of the processor's cache. */
+/* Bytes of a signature to prefetch, and of a cache line */
 #define FETCHED_AHEAD		1024
 #define LINE_BYTES			64
 
 /*
- * Prefetch the values of a signature.  Those of a row that an index has found are
- * mostly in no cache.
+ * Prefetch the values of a signature.  Those of a row found by an index are mostly in
+ * no cache.
  */
 static inline const Signature *
 fetch_ahead(const Signature *sig)
@@ -217,7 +217,7 @@ BINARY_FUNCTION(signature_contains_op,
 
 /* near_duplicate_approx(): exactly near, and found by a fixed banding */
 
-/* The last set on one side, and its bands. */
+/* The last set on one side, and its bands */
 typedef struct ApproxSide
 {
 	Signature  *set;			/* a copy, or NULL */
@@ -262,8 +262,8 @@ approx_call(FunctionCallInfo fcinfo, double threshold, double recall)
 }
 
 /*
- * The bands of a set on one side.  Joins and look-ups compare one set with many, so the
- * bands of the last set are kept.
+ * Return the bands of a set on one side.  Joins and look-ups compare one set with many,
+ * so the bands of the last set are kept.
  */
 static const KeyList *
 approx_keys(FunctionCallInfo fcinfo, ApproxContext *cxt, int which,
@@ -300,7 +300,6 @@ approx_require_method(const MethodInfo *method)
 				 errhint("Compare sketches with near_duplicate().")));
 }
 
-/* Exactly near, and found by the banding of that threshold and recall. */
 PG_FUNCTION_INFO_V1(signature_near_duplicate_approx);
 Datum
 signature_near_duplicate_approx(PG_FUNCTION_ARGS)
@@ -335,7 +334,7 @@ BINARY_FUNCTION(signature_dice,
 BINARY_FUNCTION(signature_cosine,
 				PG_RETURN_FLOAT8(signatures_value(a, b, MEASURE_COSINE)))
 
-/* Elements in common, of samples as of other sets. */
+/* Elements in common; of samples, sampled ones */
 BINARY_FUNCTION(signature_shared,
 				PG_RETURN_INT64(signatures_value(a, b, MEASURE_SHARED)))
 
@@ -355,7 +354,7 @@ distance(FunctionCallInfo fcinfo, const Signature *a, const Signature *b,
 BINARY_FUNCTION(signature_distance, return distance(fcinfo, a, b, MEASURE_JACCARD))
 BINARY_FUNCTION(signature_cosine_distance, return distance(fcinfo, a, b, MEASURE_COSINE))
 
-/* Features in common: counted in exact sets, estimated from samples. */
+/* Features in common: counted in exact sets, estimated from samples */
 PG_FUNCTION_INFO_V1(signature_overlap);
 Datum
 signature_overlap(PG_FUNCTION_ARGS)
@@ -369,8 +368,8 @@ signature_overlap(PG_FUNCTION_ARGS)
 }
 
 /*
- * Hamming distance: of sets |A u B| - |A n B|, of vectors the number of
- * places in which they differ.
+ * Hamming distance: of sets |A u B| - |A n B|, of sketches the number of places in
+ * which they differ
  */
 PG_FUNCTION_INFO_V1(signature_hamming);
 Datum
@@ -419,7 +418,7 @@ supershingle_probability_of_groups(PG_FUNCTION_ARGS)
 															 PG_GETARG_INT32(3), 0, groups)));
 }
 
-/* Raises INVALID_PARAMETER_VALUE: no banding of that size has that recall. */
+/* Raise INVALID_PARAMETER_VALUE: no banding of that size has that recall. */
 static void
 refuse_recall(double threshold, double recall, int size)
 {
@@ -433,8 +432,8 @@ refuse_recall(double threshold, double recall, int size)
 }
 
 /*
- * The banding for a threshold, recall and size.  Recall 1 is the banding of an index on
- * sketches, of which near-duplicates must share a band.
+ * The banding for a threshold, recall and size.  Recall 1 gives the banding of an index
+ * on sketches, by which near-duplicates always share a band.
  */
 PG_FUNCTION_INFO_V1(lsh_parameters);
 Datum

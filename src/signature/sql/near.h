@@ -1,6 +1,6 @@
 /*
  * near.h
- *		Measures of signatures, for the files that index and join them.
+ *		Measures and conditions of two signatures.
  */
 #ifndef NEARDUP_NEAR_H
 #define NEARDUP_NEAR_H
@@ -10,62 +10,61 @@
 #include "methods/method.h"
 
 /*
- * The measure of two signatures, or an estimate of it; raises if they were
- * made differently, or the measure cannot be computed from such signatures.
+ * Return the measure of two signatures, or an estimate of it.  Raises an error if their
+ * specs differ, or the measure cannot be computed from such signatures.
  */
 extern double signatures_value(const Signature *a, const Signature *b,
 							   Measure measure);
 
 /*
- * True if both have the same spec.  False with a warning (spec_warn_different)
- * otherwise: signatures of different specs are never near-duplicates.
+ * Return whether both have the same spec; warn (spec_warn_different) otherwise:
+ * signatures of different specs are never near-duplicates.
  */
 extern bool signatures_comparable(const Signature *a, const Signature *b);
 
 /*
- * True if both have the same spec, and the measure of a and b is at least the
- * threshold, 0 < threshold <= 1; stops as soon as that is certain.  Where the
- * method has a rule of its own, that decides and the threshold does not.
- * Warns where specs differ; raises if the measure cannot be computed from such
- * signatures.
+ * Return whether both have the same spec and their measure is at least the threshold,
+ * which is one of the measure; stops as soon as that is certain.  If the method has a
+ * rule of its own, that decides, not the threshold.  Warns if the specs differ; raises
+ * an error if the measure cannot be computed from such signatures.
  */
 extern bool signatures_near(const Signature *a, const Signature *b,
 							double threshold, Measure measure);
 
-/* The method by which both were made; raises if they were made differently. */
+/* Return the method of both signatures; raise an error if their specs differ. */
 extern const MethodInfo *measure_method(const Signature *a,
 										const Signature *b);
 
-/* Raises FEATURE_NOT_SUPPORTED: `what` cannot be computed from the method's values. */
+/* Raise FEATURE_NOT_SUPPORTED: `what` cannot be computed from the method's values. */
 extern void measure_refuse(const Signature *sig, const char *what);
 
-/* Elements common to two sets of one spec. */
+/* Count the elements common to two sets of one spec. */
 extern uint64 measure_overlap(const Signature *a, const Signature *b);
 
-/* Number of features for each element of a set. */
+/* Return the number of features for each element of a set. */
 static inline uint64
 features_per_element(const Signature *sig)
 {
 	return method_info(sig->spec.method)->sampled ? sig->spec.param[0] : 1;
 }
 
-/* Do signatures of the method have the measure? */
+/* Return whether signatures of the method have the measure. */
 extern bool measure_is_defined(const MethodInfo *method, Measure measure);
 
-/* Raises INVALID_PARAMETER_VALUE unless the number is a threshold of the measure. */
+/* Raise INVALID_PARAMETER_VALUE unless the number is a threshold of the measure. */
 extern void threshold_require_valid(double threshold, Measure measure);
 
 /*
- * True if near_duplicate_approx() takes signatures of the method; the second
- * raises FEATURE_NOT_SUPPORTED otherwise.
+ * Return whether near_duplicate_approx() accepts signatures of the method; or raise
+ * FEATURE_NOT_SUPPORTED if it does not.
  */
 extern bool approx_takes(const MethodInfo *method);
 extern void approx_require_method(const MethodInfo *method);
 
-/* The measure of that name; raises INVALID_PARAMETER_VALUE if there is none. */
+/* Return the measure of a name; raise INVALID_PARAMETER_VALUE if there is none. */
 extern Measure measure_require(const text *name);
 
-/* The distance <-> at that similarity. */
+/* Return the distance <-> at a similarity. */
 static inline double
 measure_distance(double similarity)
 {
@@ -73,8 +72,8 @@ measure_distance(double similarity)
 }
 
 /*
- * The C functions of measures and conditions, by whose addresses planner code
- * recognises them.
+ * The C functions of measures and conditions, which the planner recognises by their
+ * addresses
  */
 extern Datum signature_similarity(PG_FUNCTION_ARGS);
 extern Datum signature_distance(PG_FUNCTION_ARGS);

@@ -4,7 +4,7 @@
  *		aggregates.
  *
  * The result has the spec of the arguments, so the union of several documents can be
- * compared with one.
+ * compared with a document.
  */
 #include "postgres.h"
 
@@ -24,14 +24,14 @@ PG_FUNCTION_INFO_V1(signature_union_agg_add);
 PG_FUNCTION_INFO_V1(signature_union_agg_final);
 PG_FUNCTION_INFO_V1(signature_intersect_agg_final);
 
-/* nfeatures(signature): features of the document, not of the sketch */
+/* nfeatures(signature): number of features of the document, not of the sketch */
 Datum
 signature_nfeatures(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_INT64(PG_GETARG_SIGNATURE(0)->nfeatures);
 }
 
-/* Raises DATATYPE_MISMATCH unless it is a set that has all features. */
+/* Raise DATATYPE_MISMATCH unless it is a set that has all features. */
 static void
 require_set(const SignatureSpec *spec)
 {
@@ -44,7 +44,7 @@ require_set(const SignatureSpec *spec)
 				 errhint("Use sets of shingles, or of given features.")));
 }
 
-/* One of the functions of signature/sets.h, of two sets. */
+/* A function of signature/sets.h of two sets */
 typedef uint64 (*CombineSets) (const uint64 *a, uint64 na,
 							   const uint64 *b, uint64 nb, uint64 *result);
 
@@ -89,8 +89,8 @@ signature_except(PG_FUNCTION_ARGS)
 }
 
 /*
- * The union of many sets: new values are appended to the distinct ones, and sorted in
- * when there are as many of them.
+ * The union of many sets: new values are appended to the distinct ones.  When they are
+ * as many as these, all are sorted and made distinct.
  */
 typedef struct UnionState
 {
@@ -181,7 +181,7 @@ union_add_flat(FunctionCallInfo fcinfo, void *state, struct varlena *flat)
 	return state;
 }
 
-/* (state signature, signature), and to combine states */
+/* (state signature, signature); also combines states */
 Datum
 signature_union_agg_add(PG_FUNCTION_ARGS)
 {
@@ -194,7 +194,7 @@ signature_union_agg_final(PG_FUNCTION_ARGS)
 	PG_RETURN_SIGNATURE(PG_GETARG_SIGNATURE(0));
 }
 
-/* A single signature went through no intersection, so it is checked here. */
+/* A single signature is checked here, as it was never intersected. */
 Datum
 signature_intersect_agg_final(PG_FUNCTION_ARGS)
 {

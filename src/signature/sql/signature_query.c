@@ -2,9 +2,9 @@
  * signature_query.c
  *		signature_query: a signature with a measure and a threshold.
  *
- * An index operator has one operand on its right side, near_duplicate() has three
- * arguments.  The planner support function packs them into this type; users see it in
- * EXPLAIN only.
+ * An index operator has one right operand, but near_duplicate() has three arguments
+ * beside the column.  The planner support function packs these into one value; users
+ * see it in EXPLAIN only.
  *
  * Text form: the threshold, the measure, the signature, with single spaces:
  * 0.8 jaccard shingles[k=3]{...}
@@ -76,9 +76,9 @@ signature_matches(PG_FUNCTION_ARGS)
 }
 
 /*
- * True if each of two meets the condition of the other.  An exclusion
- * constraint needs an operator that commutes and has no third operand: here the
- * threshold is in both.
+ * Return whether each query meets the condition of the other.  An exclusion constraint
+ * needs an operator that commutes and has no third operand: both operands have a
+ * threshold.
  */
 PG_FUNCTION_INFO_V1(signature_queries_match);
 Datum
@@ -147,7 +147,7 @@ signature_query_out(PG_FUNCTION_ARGS)
 	SignatureQuery *query = PG_GETARG_SIGNATURE_QUERY(0);
 	char		threshold[DOUBLE_SHORTEST_DECIMAL_LEN];
 
-	/* whatever the settings are */
+	/* independent of settings */
 	double_to_shortest_decimal_buf(query->threshold, threshold);
 	PG_RETURN_CSTRING(psprintf("%s %s %s", threshold,
 							   measure_name(query->measure),
@@ -189,18 +189,17 @@ signature_query_send(PG_FUNCTION_ARGS)
 }
 
 /*
- * A signature with subscripts: how a plan packs a signature_query
+ * A signature with subscripts, by which a plan packs a signature_query
  *
- * Where a near-duplicate condition becomes an index condition, the signature on its
- * other side, the measure and the threshold have to become one value while the plan
- * runs.  A function could do that, but a function of a plan is run with the rights of
- * whoever runs the query, and those who may read a view need no right to names within
- * it.  Subscripting asks for none: it belongs to the type.  So the planner writes
- * signature[measure][threshold], or signature[measure] for the threshold of
- * neardup.threshold, which users cannot write.
+ * An index condition needs the signature on its other side, the measure and the
+ * threshold as one value while the plan runs.  A function could pack them, but it would
+ * need the rights of the role that runs the query, which may read a view without rights
+ * on objects inside it.  Subscripting needs no rights: it belongs to the type.  So the
+ * planner writes signature[measure][threshold], or signature[measure] for the threshold
+ * of neardup.threshold, which users cannot write.
  *
- * Nothing is checked here: a threshold that is none is refused by the condition
- * itself, when it compares a row.
+ * Nothing is checked here: the condition itself refuses an invalid threshold when it
+ * compares a row.
  */
 
 PG_FUNCTION_INFO_V1(signature_subscript);
@@ -215,7 +214,7 @@ enum
 
 /* In the executor */
 
-/* Refuse subscripts in a query, as if the type had none. */
+/* Refuse subscripts that users write, as if the type had none. */
 static void
 transform(SubscriptingRef *ref, List *indirection, ParseState *pstate,
 		  bool isSlice, bool isAssignment)
@@ -244,7 +243,7 @@ check_subscripts(ExprState *state, ExprEvalStep *op, ExprContext *econtext)
 	return true;
 }
 
-/* SubscriptExecSteps.sbs_fetch: the signature is there and no NULL. */
+/* SubscriptExecSteps.sbs_fetch: the signature is not null. */
 static void
 fetch(ExprState *state, ExprEvalStep *op, ExprContext *econtext)
 {

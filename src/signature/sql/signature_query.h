@@ -1,7 +1,7 @@
 /*
  * signature_query.h
- *		signature_query: a signature with a measure and a threshold, as one
- *		datum, which is what an index operator needs on its right side.
+ *		signature_query: a signature with a measure and a threshold in one
+ *		datum, the right operand of an index operator.
  */
 #ifndef NEARDUP_SIGNATURE_QUERY_H
 #define NEARDUP_SIGNATURE_QUERY_H
@@ -15,7 +15,8 @@
 typedef struct SignatureQuery
 {
 	int32		vl_len_;		/* varlena header (do not touch directly!) */
-	uint32		measure;		/* Measure: of the left operand in this one */
+	uint32		measure;		/* Measure, of the left operand and this
+								 * signature */
 	float8		threshold;		/* one of the measure */
 	Signature	signature;		/* with a varlena header of its own */
 } SignatureQuery;
@@ -28,18 +29,18 @@ StaticAssertDecl(offsetof(SignatureQuery, signature) == 16,
 	DatumGetSignatureQuery(PG_GETARG_DATUM(n))
 
 /*
- * A query that asks for rows whose measure with sig is at least the
- * threshold, in the current memory context.  The threshold must be valid.
+ * Make a query for rows whose measure with sig is at least the threshold, which must be
+ * valid, in the current memory context.
  */
 extern SignatureQuery *signature_query_make(const Signature *sig,
 											double threshold,
 											Measure measure);
 
 /*
- * The collation of %%(signature, signature_query) where the planner has made it
- * an index condition: otherwise it has none, or that of ScanKeyInit().  The condition that it was made of
- * is checked as well, in its turn among the other ones.  So this one passes all
- * that the index finds, and raises nothing.
+ * The collation of %%(signature, signature_query) in an index condition that the
+ * planner has made; elsewhere it has none, or that of ScanKeyInit().  The executor also
+ * checks the original condition, in its turn among the others.  So the index condition
+ * accepts every row that the index finds, and raises no error.
  */
 #define INDEX_CONDITION_COLLATION	DEFAULT_COLLATION_OID
 
@@ -52,17 +53,17 @@ extern Datum signature_query_out(PG_FUNCTION_ARGS);
 /* The C function of signature_query(). */
 extern Datum signature_query_new(PG_FUNCTION_ARGS);
 
-/* A signature with subscripts: how a plan packs a signature_query */
+/* A signature with subscripts, by which a plan packs a signature_query */
 
 /*
- * The expression that packs a query: signature[measure][threshold], or, if
- * there is no threshold, that of the setting when it is evaluated.  Its type
- * is querytype, that of signature_query.
+ * Return the expression that packs a query: signature[measure][threshold], or
+ * signature[measure], which takes the threshold from the setting when it is evaluated.
+ * querytype is the OID of signature_query.
  */
 extern Expr *signature_subscripted(Expr *signature, Measure measure,
 								   Expr *threshold, Oid querytype);
 
-/* Split such an expression into its parts; false for others. */
+/* Split such an expression into its parts; return false for others. */
 extern bool signature_subscripts(Node *node, Expr **signature, Expr **measure,
 								 Expr **threshold);
 

@@ -31,7 +31,7 @@
 #include "text/analysis.h"
 
 /*
- * The datatype: text and binary form, and the checks of both.
+ * Text and binary form, and the checks of both
  *
  * The text form is the spec, then the values in hexadecimal:
  *
@@ -40,17 +40,14 @@
  * minhash(128)[english stop k=3]#57{8e,01,d3...}
  * weighted{0000000000000007:0.5,000000000000002a:2}
  *
- * A method with parameters has them in parentheses after its name, and one that keeps
- * less than the set has #, the number of the document's features, before the
- * values.  The weights of a vector are decimal numbers, the shortest ones that read
- * back as the same.  What is read, in either form, is checked field by field: a
- * signature is user input, and all other code relies on it being valid.
+ * A method with parameters has them in parentheses after its name.  A method that keeps
+ * less than the set has # and the number of the document's features before the values.
+ * Weights of a vector are decimal numbers, the shortest that read back as the same
+ * float4.  Input in either form is checked field by field: a signature is user input,
+ * and all other code relies on its being valid.
  */
 
-/*
- * The checks.  Each returns NULL, or a sentence that names the rule that the
- * signature breaks.
- */
+/* Each check returns NULL, or the rule that the signature breaks, as a sentence. */
 
 static const char *
 check_spec(const SignatureSpec *spec)
@@ -116,8 +113,8 @@ check_values(const Signature *sig)
 /* Reading the text form */
 
 /*
- * Input that does not begin with the name of a method is most likely a text in place
- * of its signature.
+ * Refuse input that does not begin with the name of a method: most likely a text in
+ * place of its signature.
  */
 static bool
 no_method(Input *in)
@@ -126,7 +123,7 @@ no_method(Input *in)
 						 "The signature of a text is made by a function: shingles(...).");
 }
 
-/* The method's name and its row in the table of methods. */
+/* Read the name of a method. */
 static bool
 read_method(Input *in, const MethodInfo **method)
 {
@@ -162,7 +159,7 @@ read_params(Input *in, const MethodInfo *method, SignatureSpec *spec)
 		input_char(in, ')', "A closing parenthesis is missing.");
 }
 
-/* Skip a word that a text may begin with. */
+/* Skip a word if the text begins with it. */
 static bool
 pass_over(const char **str, const char *word)
 {
@@ -173,8 +170,8 @@ pass_over(const char **str, const char *word)
 }
 
 /*
- * "config=1a2b3c4d k=3": a configuration, known by the hash of its name; its
- * words may stand in sentences or lines, "config=1a2b3c4d unit=line k=1".
+ * Read "config=1a2b3c4d k=3", a configuration by the hash of its name, or
+ * "config=1a2b3c4d unit=line k=1", its words by lines or sentences.
  */
 static bool
 read_config(Input *in, const char *analysis, SignatureSpec *spec)
@@ -200,7 +197,7 @@ read_config(Input *in, const char *analysis, SignatureSpec *spec)
 	return true;
 }
 
-/* The analysis in brackets: from the canonical text to the header's fields. */
+/* Read the analysis in brackets into the header's fields. */
 static bool
 read_analysis(Input *in, SignatureSpec *spec)
 {
@@ -245,7 +242,7 @@ read_spec(Input *in, SignatureSpec *spec)
 	return read_analysis(in, spec);
 }
 
-/* Read the weight after a feature; it is checked later. */
+/* Read the weight after a feature; check_values() checks it. */
 static bool
 read_weight(Input *in, float4 *weight)
 {
@@ -263,8 +260,8 @@ read_weight(Input *in, float4 *weight)
 }
 
 /*
- * All values, in braces, to the end of the input.  Weights are first stored after room
- * for `capacity` features.
+ * Read all values, in braces, to the end of the input.  Weights are first stored after
+ * room for `capacity` features.
  */
 static bool
 read_values(Input *in, Signature *sig, size_t capacity, size_t *n)
@@ -300,8 +297,7 @@ read_values(Input *in, Signature *sig, size_t capacity, size_t *n)
 }
 
 /*
- * The signature of a text form, in the current memory context.  Raises
- * INVALID_TEXT_REPRESENTATION, or with an ErrorSaveContext returns NULL.
+
  */
 Signature *
 signature_parse(const char *str, Node *escontext)
@@ -319,7 +315,7 @@ signature_parse(const char *str, Node *escontext)
 		return NULL;
 	exact = method_info(spec.method)->exact;
 	if (!exact &&
-		(!input_char(&in, '#', "The number of features, behind #, is missing.") ||
+		(!input_char(&in, '#', "The number of features, after #, is missing.") ||
 		 !input_number(&in, PG_UINT32_MAX, &nfeatures)))
 		return NULL;
 
@@ -352,7 +348,7 @@ signature_in(PG_FUNCTION_ARGS)
 
 /* Writing the text form */
 
-/* Append a weight after its feature, whatever the settings. */
+/* Append a weight after its feature, independent of settings. */
 static void
 append_weight(float4 weight, StringInfo out)
 {
@@ -362,7 +358,6 @@ append_weight(float4 weight, StringInfo out)
 	appendStringInfo(out, ":%s", number);
 }
 
-/* The text form, in the current memory context. */
 char *
 signature_to_text(const Signature *sig)
 {
@@ -402,8 +397,8 @@ signature_out(PG_FUNCTION_ARGS)
 }
 
 /*
- * The portable bytes, little-endian: what send, the cast to bytea, hashing
- * and doc/storage.md mean by "the bytes of a signature".
+ * The portable bytes, little-endian, are "the bytes of a signature" for send, the cast
+ * to bytea, hashing and doc/storage.md.
  */
 
 static void
@@ -415,7 +410,7 @@ swap_header(SignatureSpec *spec, uint32 *nfeatures)
 #endif
 }
 
-/* Exchanges the byte order of all values, in place, on big-endian machines. */
+/* Exchange the byte order of all values, in place, on big-endian machines. */
 static void
 swap_values(uint8 width, void *values, size_t bytes)
 {
@@ -439,14 +434,13 @@ swap_values(uint8 width, void *values, size_t bytes)
 #endif
 }
 
-/* A bytea of the portable bytes, in the current memory context. */
 bytea *
 signature_to_bytes(const Signature *sig)
 {
 	Signature  *copy = palloc(VARSIZE(sig));
 
 	StaticAssertStmt(offsetof(Signature, spec) == VARHDRSZ,
-					 "bytes begin behind the varlena header");
+					 "bytes begin after the varlena header");
 	memcpy(copy, sig, VARSIZE(sig));
 	swap_values(copy->spec.width, copy->values, SIGNATURE_BYTES(copy));
 	swap_header(&copy->spec, &copy->nfeatures);
@@ -454,8 +448,7 @@ signature_to_bytes(const Signature *sig)
 }
 
 /*
- * The signature that the portable bytes are of, checked throughout.  Raises
- * INVALID_BINARY_REPRESENTATION.
+
  */
 Signature *
 signature_from_bytes(const char *bytes, size_t len)
@@ -529,13 +522,11 @@ signature_to_array(PG_FUNCTION_ARGS)
 	PG_RETURN_ARRAYTYPE_P(array);
 }
 
-/*
- * What a signature is, in words.
- */
+/* Description of a signature in words */
 
 /*
- * Appends the name of the text-search configuration whose hash a spec
- * holds, if there is one in this database.
+ * Append the name of the text-search configuration whose hash a spec has, if this
+ * database has it.
  */
 static void
 append_config(const SignatureSpec *spec, StringInfo out)
@@ -560,7 +551,7 @@ append_config(const SignatureSpec *spec, StringInfo out)
 	table_close(rel, AccessShareLock);
 }
 
-/* What a shingle consists of, in words. */
+/* Names of the units of a shingle */
 static const char *const unit_names[] = {
 	[UNIT_WORD] = "word",
 	[UNIT_CHAR] = "character",
@@ -600,10 +591,9 @@ signature_describe(PG_FUNCTION_ARGS)
 /*
  * Order and hash of signatures
  *
- * Equality and order are total and never raise: they compare the spec,
- * then the values as numbers, so that GROUP BY, DISTINCT, merge joins and
- * unique indexes work on any mixture.  Order and hash depend on the numbers
- * alone, never on the byte order of the machine.
+ * Equality and order are total and never raise errors: they compare the spec, then the
+ * values as numbers, so GROUP BY, DISTINCT, merge joins and unique indexes work on any
+ * mixture of specs.  Order and hash do not depend on the byte order of the machine.
  */
 
 /* Order */
@@ -614,7 +604,7 @@ compare_uint64(uint64 a, uint64 b)
 	return (a > b) - (a < b);
 }
 
-/* Specs field by field, in the order of the header. */
+/* Compare specs field by field, in the order of the header. */
 static int
 compare_spec(const SignatureSpec *a, const SignatureSpec *b)
 {
@@ -631,7 +621,7 @@ compare_spec(const SignatureSpec *a, const SignatureSpec *b)
 	return 0;
 }
 
-/* Vectors of the same n features by their weights, the first that differ. */
+/* Compare vectors of the same n features by the first weights that differ. */
 static int
 compare_weights(const Signature *a, const Signature *b, uint64 n)
 {
@@ -647,7 +637,7 @@ compare_weights(const Signature *a, const Signature *b, uint64 n)
 	return 0;
 }
 
-/* Negative, 0 or positive as a sorts before, with or after b. */
+/* Return a negative number, 0 or a positive one if a sorts before, with or after b. */
 static int
 signature_compare(const Signature *a, const Signature *b)
 {
@@ -675,7 +665,7 @@ signature_compare(const Signature *a, const Signature *b)
 	return compare_uint64(a->nfeatures, b->nfeatures);
 }
 
-/* Compares two arguments and frees what detoasting them took (for btree). */
+/* Compare two arguments and free detoasted copies, as btree requires. */
 static int
 compare_args(FunctionCallInfo fcinfo)
 {
@@ -688,7 +678,10 @@ compare_args(FunctionCallInfo fcinfo)
 	return cmp;
 }
 
-/* Same bytes; signatures of different length are not detoasted. */
+/*
+ * Return whether two arguments have the same bytes; signatures of different length are
+ * not detoasted.
+ */
 static bool
 equal_args(FunctionCallInfo fcinfo)
 {
@@ -732,8 +725,8 @@ signature_cmp(PG_FUNCTION_ARGS)
 }
 
 /*
- * Hash: XXH3 with the seed over the portable bytes.  Fixed for ever, as hash
- * partitions rely on it.
+ * Return XXH3 of the portable bytes with a seed.  It never changes, as hash partitions
+ * rely on it.
  */
 static uint64
 hash_signature(Datum datum, uint64 seed)

@@ -9,11 +9,14 @@
 
 #include "signature/signature.h"
 
-/* The text form, as type input and output have it; NULL for a soft error. */
+/* Parse the text form, returning NULL for a soft error; or write it. */
 extern Signature *signature_parse(const char *text, Node *escontext);
 extern char *signature_to_text(const Signature *sig);
 
-/* The portable bytes; raises INVALID_BINARY_REPRESENTATION unless all are valid. */
+/*
+ * Return the portable bytes, palloc'd; or the signature of such bytes. Raises
+ * INVALID_BINARY_REPRESENTATION unless all are valid.
+ */
 extern bytea *signature_to_bytes(const Signature *sig);
 extern Signature *signature_from_bytes(const char *bytes, size_t len);
 
