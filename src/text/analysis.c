@@ -107,8 +107,6 @@ typedef struct Parser
 	Node	   *escontext;		/* for soft errors, or NULL */
 } Parser;
 
-static void rehash(Analysis *analysis);
-
 /* Return a word as messages show it, not longer than a line. */
 static char *
 shown(const char *word)
@@ -433,6 +431,72 @@ check_together(Parser *parser)
 			 errhint("Languages with one are %s.", language_list(true))));
 }
 
+/*
+ * Append a name, quoted unless it has only small letters, digits and underscores.
+ * quote_identifier() does not serve: it quotes keywords, which differ between versions,
+ * and by a setting all names.
+ */
+static void
+append_name(StringInfo text, const char *name)
+{
+	size_t		plain = strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_");
+
+	if (name[plain] == '\0' && !isdigit((unsigned char) name[0]))
+	{
+		appendStringInfoString(text, name);
+		return;
+	}
+	appendStringInfoChar(text, '"');
+	for (const char *c = name; *c != '\0'; c++)
+	{
+		if (*c == '"')
+			appendStringInfoChar(text, '"');
+		appendStringInfoChar(text, *c);
+	}
+	appendStringInfoChar(text, '"');
+}
+
+/*
+ * Return the hash of "config=<schema>.<name> k=<k>" in UTF-8.  Names are quoted, so no
+ * two configurations share a text.
+ */
+static uint32
+config_hash(Oid config, int k)
+{
+	HeapTuple	tuple = SearchSysCache1(TSCONFIGOID, ObjectIdGetDatum(config));
+	Form_pg_ts_config form;
+	StringInfoData text;
+	char	   *utf8;
+
+	if (!HeapTupleIsValid(tuple))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errmsg("text search configuration with OID %u does not exist",
+						config),
+				 errhint("The first argument is a configuration, as in shingles('english'::regconfig, body), or the document, as in shingles(body, 3).")));
+	form = (Form_pg_ts_config) GETSTRUCT(tuple);
+	initStringInfo(&text);
+	appendStringInfoString(&text, "config=");
+	append_name(&text, get_namespace_name(form->cfgnamespace));
+	appendStringInfoChar(&text, '.');
+	append_name(&text, NameStr(form->cfgname));
+	appendStringInfo(&text, " k=%d", k);
+	ReleaseSysCache(tuple);
+	utf8 = pg_server_to_any(text.data, text.len, PG_UTF8);
+	return (uint32) XXH3_64bits(utf8, strlen(utf8));
+}
+
+static void
+rehash(Analysis *analysis)
+{
+	SignatureSpec *spec = &analysis->spec;
+
+	if (spec->filters & FILTER_CONFIG)
+		spec->analysis = config_hash(analysis->config, spec->k);
+	else
+		analysis_rehash(spec);
+}
+
 Analysis *
 analysis_parse(const char *str, size_t len, Node *escontext)
 {
@@ -558,61 +622,6 @@ analysis_hash(const SignatureSpec *spec, uint32 *hash)
 	return true;
 }
 
-/*
- * Append a name, quoted unless it has only small letters, digits and underscores.
- * quote_identifier() does not serve: it quotes keywords, which differ between versions,
- * and by a setting all names.
- */
-static void
-append_name(StringInfo text, const char *name)
-{
-	size_t		plain = strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_");
-
-	if (name[plain] == '\0' && !isdigit((unsigned char) name[0]))
-	{
-		appendStringInfoString(text, name);
-		return;
-	}
-	appendStringInfoChar(text, '"');
-	for (const char *c = name; *c != '\0'; c++)
-	{
-		if (*c == '"')
-			appendStringInfoChar(text, '"');
-		appendStringInfoChar(text, *c);
-	}
-	appendStringInfoChar(text, '"');
-}
-
-/*
- * Return the hash of "config=<schema>.<name> k=<k>" in UTF-8.  Names are quoted, so no
- * two configurations share a text.
- */
-static uint32
-config_hash(Oid config, int k)
-{
-	HeapTuple	tuple = SearchSysCache1(TSCONFIGOID, ObjectIdGetDatum(config));
-	Form_pg_ts_config form;
-	StringInfoData text;
-	char	   *utf8;
-
-	if (!HeapTupleIsValid(tuple))
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_OBJECT),
-				 errmsg("text search configuration with OID %u does not exist",
-						config),
-				 errhint("The first argument is a configuration, as in shingles('english'::regconfig, body), or the document, as in shingles(body, 3).")));
-	form = (Form_pg_ts_config) GETSTRUCT(tuple);
-	initStringInfo(&text);
-	appendStringInfoString(&text, "config=");
-	append_name(&text, get_namespace_name(form->cfgnamespace));
-	appendStringInfoChar(&text, '.');
-	append_name(&text, NameStr(form->cfgname));
-	appendStringInfo(&text, " k=%d", k);
-	ReleaseSysCache(tuple);
-	utf8 = pg_server_to_any(text.data, text.len, PG_UTF8);
-	return (uint32) XXH3_64bits(utf8, strlen(utf8));
-}
-
 void
 analysis_rehash(SignatureSpec *spec)
 {
@@ -620,15 +629,4 @@ analysis_rehash(SignatureSpec *spec)
 	if (!(spec->filters & FILTER_CONFIG) &&
 		!analysis_hash(spec, &spec->analysis))
 		elog(ERROR, "analysis contradicts itself");
-}
-
-static void
-rehash(Analysis *analysis)
-{
-	SignatureSpec *spec = &analysis->spec;
-
-	if (spec->filters & FILTER_CONFIG)
-		spec->analysis = config_hash(analysis->config, spec->k);
-	else
-		analysis_rehash(spec);
 }

@@ -48,18 +48,6 @@ typedef struct Configured
 	size_t		next;			/* the first that has not been read */
 } Configured;
 
-static Configured *
-configured_create(Oid config)
-{
-	Configured *configured = palloc0(sizeof(Configured));
-
-	configured->config = config;
-	configured->block = AllocSetContextCreate(CurrentMemoryContext,
-											  "neardup words",
-											  ALLOCSET_DEFAULT_SIZES);
-	return configured;
-}
-
 /* Begin a text of len bytes of UTF-8, which the caller keeps in place. */
 static void
 configured_begin(Configured *configured, const char *doc, size_t len)
@@ -238,7 +226,11 @@ reader_create(const Analysis *analysis)
 	}
 	if (OidIsValid(analysis->config))
 	{
-		reader->configured = configured_create(analysis->config);
+		reader->configured = palloc0(sizeof(Configured));
+		reader->configured->config = analysis->config;
+		reader->configured->block = AllocSetContextCreate(CurrentMemoryContext,
+														  "neardup words",
+														  ALLOCSET_DEFAULT_SIZES);
 		return reader;
 	}
 	reader->scanner =

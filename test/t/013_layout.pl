@@ -191,7 +191,7 @@ is(join("\n", @long),
 # goal: the first goes down to it, never up.
 my @budgets = (
 	[ 1519, 1519, qw(base) ],
-	[ 5098, 5098, qw(text) ],
+	[ 5095, 5095, qw(text) ],
 	[ 3283, 3283, qw(signature) ],
 	[ 2223, 2223, qw(document) ],
 	[ 4562, 4562, qw(methods) ],
@@ -223,7 +223,7 @@ foreach my $budget (@budgets)
 }
 is(join("\n", @over), '', 'every folder keeps its budget of lines');
 # The goals are 62,000 and 260.
-cmp_ok($total, '<=', 61405, 'the source keeps its budget of lines');
+cmp_ok($total, '<=', 61395, 'the source keeps its budget of lines');
 cmp_ok(scalar keys %lines, '<=', 214, 'and of files');
 
 done_testing();
