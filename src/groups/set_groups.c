@@ -60,7 +60,7 @@ typedef struct SetState
 	bool		reflexive;
 } SetState;
 
-/* Before a set in the file: its keys, its bitmap and its values follow */
+/* Before a set in the file: its bitmap and values, then its keys follow */
 typedef struct SetRecord
 {
 	uint32		size;
@@ -87,21 +87,6 @@ typedef struct KnownSet
 #define SH_DECLARE
 #include "lib/simplehash.h"
 
-/* Sets near to one representative, side by side in an index; connected. */
-typedef struct Run
-{
-	uint32		representative;
-	uint32		start;			/* in the index */
-	uint32		end;
-	uint32		size;			/* sets of its component, if it is the first
-								 * run of it */
-	uint32		last;			/* the last run of the component, if it is the
-								 * first */
-	uint32		next;			/* of the component, or NO_RUN */
-} Run;
-
-#define NO_RUN	UINT32_MAX
-
 struct SetGroups
 {
 	MemoryContext context;		/* of all but states; NULL: it is decided */
@@ -120,14 +105,13 @@ struct SetGroups
 	DiskArray	states;			/* SetState, by number */
 	GroupRule	rule;
 
-	/* the sets: in memory, or in a file in the order of their numbers */
+	/* the sets in the order of their numbers: in memory, or in a file */
 	Arena		values;
 	JoinSet    *sets;
 	size_t		max_sets;
 	BufFile    *file;
-	char	   *place;			/* for one that was read, and its keys */
-	uint64	   *keys_place;
-	size_t		max_keys;
+	char	   *place;			/* for one that was read */
+	size_t		max_place;
 	JoinSet		read;
 	uint32		next;			/* number of the set to be read next */
 
@@ -136,13 +120,6 @@ struct SetGroups
 								 * memory else */
 	JoinSet    *members;		/* by number in the index: Search.sets */
 	size_t		max_members;
-
-	/* connected: of what is in the index */
-	Run		   *runs;			/* in the order of representatives */
-	uint32		nruns;
-	uint32	   *components;		/* first run of the component, by number in
-								 * the index */
-	uint32	   *run_ends;
 };
 
 SetGroups *
@@ -211,18 +188,18 @@ read_file(SetGroups *groups, void *bytes, size_t n)
 				 errmsg("could not read sets from a temporary file")));
 }
 
-/* Writes a set; before it is prepared it has no keys, and no bitmap that matters. */
+/* Write a set; before it is prepared it has no keys, and no bitmap that matters. */
 static void
 write_set(BufFile *file, const JoinSet *set)
 {
 	SetRecord	record = {set->size, set->nvalues, set->nkeys};
-	uint64	   *place = set->nkeys == 0 ? set->values :
+	uint64	   *begin = set->nkeys == 0 ? set->values :
 	set->values - bitmap_bytes(set->size) / sizeof(uint64);
 
 	/* the parameter is not const before version 16 */
 	BufFileWrite(file, &record, sizeof(record));
+	BufFileWrite(file, begin, (char *) (set->values + set->nvalues) - (char *) begin);
 	BufFileWrite(file, set->keys, sizeof(uint64) * set->nkeys);
-	BufFileWrite(file, place, sizeof(uint64) * (set->values + set->nvalues - place));
 }
 
 /* Writes the sets to a file, as they take too much memory. */
@@ -364,24 +341,23 @@ static JoinSet *
 read_set(SetGroups *groups)
 {
 	JoinSet    *set = &groups->read;
-	char	   *place = groups->place;
 	SetRecord	record;
+	char	   *begin;
 
 	read_file(groups, &record, sizeof(record));
 	Assert(record.nvalues <= record.size && groups->next < groups->n);
+	groups->place = growing_reserve(groups->place, &groups->max_place,
+									set_bytes(record.size) + sizeof(uint64) * record.nkeys, 1);
 	memset(set, 0, sizeof(JoinSet));
 	set->size = record.size;
 	set->nvalues = record.nvalues;
 	set->nkeys = record.nkeys;
 	set->first = groups->next;
-	set->values = set_values(place, record.size);
-	set->keys = groups->keys_place;
-	if (groups->max_keys < record.nkeys)
-		elog(ERROR, "set has %u keys, not at most %zu", record.nkeys, groups->max_keys);
-	read_file(groups, set->keys, sizeof(uint64) * record.nkeys);
-	if (record.nkeys == 0)
-		place = (char *) set->values;
-	read_file(groups, place, (char *) (set->values + set->nvalues) - place);
+	set->values = set_values(groups->place, record.size);
+	set->keys = (uint64 *) (groups->place + set_bytes(record.size));
+	begin = record.nkeys == 0 ? (char *) set->values : groups->place;
+	read_file(groups, begin, (char *) (set->values + set->nvalues) - begin);
+	read_file(groups, set->keys, sizeof(uint64) * set->nkeys);
 	return set;
 }
 
@@ -405,50 +381,17 @@ next_set(SetGroups *groups, int statuses)
 	return NULL;
 }
 
-/* Gives the keys of a set a lasting place. */
-static void
-store_keys(Arena *arena, JoinSet *set)
-{
-	uint64	   *keys = arena_alloc(arena, sizeof(uint64) * Max(set->nkeys, 1));
-
-	memcpy(keys, set->keys, sizeof(uint64) * set->nkeys);
-	set->keys = keys;
-}
-
-/* Prepares the sets in the file, and puts them into another one. */
-static void
-prepare_file(SetGroups *groups)
-{
-	BufFile    *file = BufFileCreateTemp(false);
-	size_t		max_keys = 0;
-	JoinSet    *set;
-
-	rewind_sets(groups);
-	while ((set = next_set(groups, ALL_SETS)) != NULL)
-	{
-		groups->algorithm->prepare(&groups->search, set, true, true);
-		max_keys = Max(max_keys, set->nkeys);
-		write_set(file, set);
-	}
-	BufFileClose(groups->file);
-	groups->file = file;
-	groups->max_keys = max_keys;
-	groups->keys_place = palloc_extended(sizeof(uint64) * Max(max_keys, 1),
-										 MCXT_ALLOC_HUGE);
-}
-
-/* Counts features, and prepares the sets. */
+/* Count features, and prepare the sets. */
 static void
 prepare_sets(SetGroups *groups)
 {
 	Search	   *search = &groups->search;
 	const Algorithm *algorithm = groups->algorithm;
+	BufFile    *file = groups->file != NULL ? BufFileCreateTemp(false) : NULL;
 	JoinSet    *set;
 
 	search->room = palloc_extended(sizeof(uint64) * Max(search->max_features, 1),
 								   MCXT_ALLOC_HUGE);
-	groups->place = palloc_extended(set_bytes(Max(search->max_features, 1)),
-									MCXT_ALLOC_HUGE);
 	if (algorithm->ordered)
 	{
 		counters_create(&search->counters, groups->nvalues,
@@ -463,19 +406,22 @@ prepare_sets(SetGroups *groups)
 	}
 	/* keys depend on whether the index grows */
 	search->index.growing = true;
-	if (groups->file != NULL)
+	rewind_sets(groups);
+	while ((set = next_set(groups, ALL_SETS)) != NULL)
 	{
-		prepare_file(groups);
-		return;
+		if (file == NULL && algorithm->ordered && groups->next < groups->n)
+			counters_fetch(&search->counters, set[1].values, set[1].size);
+		algorithm->prepare(search, set, true, true);
+		if (file != NULL)
+			write_set(file, set);
+		else
+			set->keys = memcpy(arena_alloc(&groups->values, sizeof(uint64) * Max(set->nkeys, 1)),
+							   set->keys, sizeof(uint64) * set->nkeys);
 	}
-	for (uint32 i = 0; i < groups->n; i++)
+	if (file != NULL)
 	{
-		CHECK_FOR_INTERRUPTS();
-		if (algorithm->ordered && i + 1 < groups->n)
-			counters_fetch(&search->counters, groups->sets[i + 1].values,
-						   groups->sets[i + 1].size);
-		algorithm->prepare(search, &groups->sets[i], true, true);
-		store_keys(&groups->values, &groups->sets[i]);
+		BufFileClose(groups->file);
+		groups->file = file;
 	}
 }
 
@@ -513,19 +459,19 @@ has_room(SetGroups *groups, const JoinSet *set)
 	return index->nadded == 0 || bytes <= index_memory(groups);
 }
 
-/* Gives a set that was read from the file a lasting place. */
+/* Give a set that was read from the file a lasting place. */
 static void
 store_read(SetGroups *groups, JoinSet *set)
 {
+	size_t		bytes = set_bytes(set->size) + sizeof(uint64) * set->nkeys;
 	char	   *place;
 
 	if (groups->file == NULL)
 		return;
-	/* the bitmap is in front of the values */
-	place = arena_alloc(&groups->indexed, set_bytes(set->size));
-	memcpy(place, groups->place, set_bytes(set->size));
+	/* bitmap, values, keys */
+	place = memcpy(arena_alloc(&groups->indexed, bytes), groups->place, bytes);
 	set->values = set_values(place, set->size);
-	store_keys(&groups->indexed, set);
+	set->keys = (uint64 *) (place + set_bytes(set->size));
 }
 
 /* Adds a prepared set, which stays where it is, to the index. */
@@ -674,111 +620,27 @@ choose_nearest(SetGroups *groups, const JoinSet *set)
 
 /* Connected, second pass */
 
-/* A set of the block that is indexed, with its representative after the first pass */
-typedef struct BlockSet
-{
-	uint32		representative;
-	JoinSet		set;
-} BlockSet;
+#define NO_COMPONENT	UINT32_MAX
 
+/* Compare sets by their representatives after the first pass, then by their numbers. */
 static int
-compare_block_sets(const void *a, const void *b)
+compare_members(const void *a, const void *b)
 {
-	const BlockSet *x = a;
-	const BlockSet *y = b;
+	const JoinSet *x = a;
+	const JoinSet *y = b;
 
-	if (x->representative != y->representative)
-		return x->representative < y->representative ? -1 : 1;
-	return x->set.first < y->set.first ? -1 : x->set.first > y->set.first;
+	if (x->key.low != y->key.low)
+		return x->key.low < y->key.low ? -1 : 1;
+	return x->first < y->first ? -1 : x->first > y->first;
 }
 
-/* Makes runs of the sets in the index, whose representatives are these. */
-static void
-make_runs(SetGroups *groups, const BlockSet *block, uint32 n)
-{
-	groups->runs = palloc_extended(sizeof(Run) * n, MCXT_ALLOC_HUGE);
-	groups->components = palloc_extended(sizeof(uint32) * n, MCXT_ALLOC_HUGE);
-	groups->run_ends = palloc_extended(sizeof(uint32) * n, MCXT_ALLOC_HUGE);
-	groups->nruns = 0;
-	for (uint32 i = 0, end; i < n; i = end)
-	{
-		Run			run = {block[i].representative, i, i, 0, groups->nruns, NO_RUN};
-
-		for (end = i; end < n && block[end].representative == run.representative; end++)
-			groups->components[end] = groups->nruns;
-		for (uint32 j = i; j < end; j++)
-			groups->run_ends[j] = end;
-		Assert(end > i && (i == 0 || block[i - 1].representative < run.representative));
-		run.end = end;
-		run.size = end - i;
-		groups->runs[groups->nruns++] = run;
-	}
-	groups->search.components = groups->components;
-	groups->search.run_ends = groups->run_ends;
-}
-
-static void
-free_runs(SetGroups *groups)
-{
-	groups->search.components = NULL;
-	groups->search.run_ends = NULL;
-	pfree(groups->runs);
-	pfree(groups->components);
-	pfree(groups->run_ends);
-}
-
-/* The component, in the block, of sets with that representative; NO_RUN if there is none. */
+/* Read the next sets, as many as fit into memory with an index; return how many. */
 static uint32
-component_in_block(const SetGroups *groups, uint32 representative)
+read_block(SetGroups *groups)
 {
-	uint32		low = 0;
-	uint32		high = groups->nruns;
-
-	while (low < high)
-	{
-		uint32		middle = low + (high - low) / 2;
-
-		if (groups->runs[middle].representative < representative)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == groups->nruns || groups->runs[low].representative != representative)
-		return NO_RUN;
-	return groups->components[groups->runs[low].start];
-}
-
-/* Unites two components of the block, the smaller with the larger, and returns that. */
-static uint32
-unite_in_block(SetGroups *groups, uint32 a, uint32 b)
-{
-	Run		   *runs = groups->runs;
-	uint32		larger = runs[a].size >= runs[b].size ? a : b;
-	uint32		smaller = larger == a ? b : a;
-
-	Assert(a != b && a < groups->nruns && b < groups->nruns);
-	Assert(runs[runs[larger].last].next == NO_RUN);
-	for (uint32 run = smaller; run != NO_RUN; run = runs[run].next)
-		for (uint32 i = runs[run].start; i < runs[run].end; i++)
-		{
-			CHECK_EVERY(i);
-			groups->components[i] = larger;
-		}
-	runs[runs[larger].last].next = smaller;
-	runs[larger].last = runs[smaller].last;
-	runs[larger].size += runs[smaller].size;
-	return larger;
-}
-
-/* Reads the next sets, as many as fit into memory with an index; returns how many. */
-static uint32
-read_block(SetGroups *groups, BlockSet **block)
-{
-	size_t		max = 0;
 	size_t		bytes = 0;
 	uint32		n = 0;
 
-	*block = NULL;
 	while (groups->next < groups->n && bytes < index_memory(groups))
 	{
 		JoinSet    *set = next_set(groups, ALL_SETS);
@@ -787,30 +649,62 @@ read_block(SetGroups *groups, BlockSet **block)
 		if (groups->file != NULL)
 			bytes += set->nkeys * 5 * sizeof(Posting) + set_bytes(set->size) +
 				sizeof(JoinSet) * 4;
-		*block = growing_reserve(*block, &max, n + (size_t) 1, sizeof(BlockSet));
-		(*block)[n].set = *set;
-		(*block)[n++].representative = links_root(&groups->states, set->first);
+		groups->members = growing_reserve(groups->members, &groups->max_members,
+										  n + (size_t) 1, sizeof(JoinSet));
+		groups->members[n] = *set;
+		groups->members[n++].key.low = links_root(&groups->states, set->first);
 	}
 	return n;
 }
 
-/* Indexes the next sets, those of one component side by side. */
+/* Index the next sets.  Those near to one representative are a run. */
 static void
 index_block(SetGroups *groups)
 {
-	BlockSet   *block;
 	uint32		n;
+	uint32	   *components;
+	uint32	   *run_ends;
+	uint32		start = 0;
 
 	begin_index(groups);
-	n = read_block(groups, &block);
-	qsort(block, n, sizeof(BlockSet), compare_block_sets);
+	n = read_block(groups);
+	qsort(groups->members, n, sizeof(JoinSet), compare_members);
+	components = palloc_extended(sizeof(uint32) * n, MCXT_ALLOC_HUGE);
+	run_ends = palloc_extended(sizeof(uint32) * n, MCXT_ALLOC_HUGE);
 	for (uint32 i = 0; i < n; i++)
 	{
 		CHECK_FOR_INTERRUPTS();
-		index_set(groups, &block[i].set);
+		if (groups->members[i].key.low != groups->members[start].key.low)
+			start = i;
+		components[i] = start;
+		run_ends[start] = i + 1;
+		index_set(groups, &groups->members[i]);
 	}
-	make_runs(groups, block, n);
-	pfree(block);
+	for (uint32 i = 0; i < n; i++)
+		run_ends[i] = run_ends[components[i]];
+	groups->search.components = components;
+	groups->search.run_ends = run_ends;
+}
+
+/* The component, in the index, of the sets with that representative; or NO_COMPONENT. */
+static uint32
+indexed_component(const SetGroups *groups, uint32 representative)
+{
+	uint32		low = 0;
+	uint32		high = groups->search.index.nadded;
+
+	while (low < high)
+	{
+		uint32		middle = low + (high - low) / 2;
+
+		if (groups->members[middle].key.low < representative)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == groups->search.index.nadded || groups->members[low].key.low != representative)
+		return NO_COMPONENT;
+	return search_component(&groups->search, low);
 }
 
 /* A set unites its component with those of near sets in the index. */
@@ -821,26 +715,27 @@ connect_set(SetGroups *groups, const JoinSet *set)
 	const InvertedIndex *index = &search->index;
 	uint32		first = links_root(&groups->states, set->first);
 
-	Assert(first <= set->first && search->components == groups->components);
-	search->component = component_in_block(groups, first);
+	Assert(first <= set->first);
+	search->component = indexed_component(groups, first);
 	probe(groups, set);
 	for (uint32 i = 0; i < index->ncandidates; i++)
 	{
-		uint32		candidate = index->candidates[i];
-		const JoinSet *member = &groups->members[candidate];
+		const JoinSet *member = &groups->members[index->candidates[i]];
+		uint32		component = search_component(search, index->candidates[i]);
 		uint32		other;
 
 		CHECK_FOR_INTERRUPTS();
-		if (groups->components[candidate] == search->component)
+		if (component == search->component)
 			continue;
 		other = links_root(&groups->states, member->first);
 		if (other != first && !groups->algorithm->verify(search, member, set))
 			continue;
-		if (other != first)
-			links_unite(&groups->states, first, other);
+		links_unite(&groups->states, first, other);
 		first = Min(first, other);
-		search->component = search->component == NO_RUN ? groups->components[candidate] :
-			unite_in_block(groups, search->component, groups->components[candidate]);
+		/* the first set of both components is that of their union */
+		if (search->component != NO_COMPONENT)
+			search->components[Max(search->component, component)] = Min(search->component, component);
+		search->component = Min(search->component, component);
 	}
 }
 
@@ -861,7 +756,8 @@ connect(SetGroups *groups)
 		rewind_sets(groups);
 		while ((set = next_set(groups, MEMBERS)) != NULL)
 			connect_set(groups, set);
-		free_runs(groups);
+		pfree(groups->search.components);
+		pfree(groups->search.run_ends);
 	}
 }
 

@@ -131,7 +131,7 @@ prefix_count(Search *search, const PrefixProbe *probe, uint32 i,
 		if (posting->key != key)
 			continue;
 		if (search->components != NULL &&
-			search->components[posting->set] == search->component)
+			search_component(search, posting->set) == search->component)
 		{
 			posting = search_pass_own(search, posting, end) - 1;
 			continue;

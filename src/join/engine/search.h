@@ -322,8 +322,9 @@ typedef struct Search
 	 * one run follow each other in it, and a probe passes over those of its
 	 * own component. NULL: over none.
 	 */
-	const uint32 *components;	/* of each set in the index */
-	const uint32 *run_ends;		/* first set behind the run of each */
+	uint32	   *components;		/* link of each set in the index, towards the
+								 * first one of its component */
+	uint32	   *run_ends;		/* first set behind the run of each */
 	uint32		component;		/* of the set that probes */
 
 	/* of the chunk */
@@ -489,6 +490,17 @@ search_probing_prefix(Search *search, uint32 size)
 	return search_find_probing_prefix(search, size);
 }
 
+/* The first set in the index of the component of a set there; shortens links. */
+static inline uint32
+search_component(const Search *search, uint32 set)
+{
+	uint32	   *links = search->components;
+
+	while (links[set] != set)
+		set = links[set] = links[links[set]];
+	return set;
+}
+
 /*
  * The first posting, from this one on, of a component that is not that of the set which
  * probes, or `end`.
@@ -498,7 +510,7 @@ search_pass_own(const Search *search, const Posting *posting, const Posting *end
 {
 	if (search->components == NULL)
 		return posting;
-	while (posting < end && search->components[posting->set] == search->component)
+	while (posting < end && search_component(search, posting->set) == search->component)
 		posting = setindex_from(posting, end, search->run_ends[posting->set]);
 	return posting;
 }

@@ -30,7 +30,7 @@ typedef struct SetKey
 
 typedef struct JoinSet
 {
-	SetKey		key;
+	SetKey		key;			/* in groups, low is the representative */
 	uint64	   *values;			/* rising; the set's bitmap is before them */
 	uint64	   *keys;			/* tokens of its prefix, rising; of a set that
 								 * is not prepared, its shared place */
