@@ -262,9 +262,26 @@ arena_init(Arena *arena, size_t block_size)
 {
 	arena->context = CurrentMemoryContext;
 	arena->areas = NULL;
-	arena->blocks = NULL;
+	arena->blocks = arena->spare = NULL;
 	arena->bytes = 0;
 	arena->first_block = arena->block_size = block_size;
+}
+
+/* Free spare blocks up to one of that size, and return that one; NULL: there is none. */
+static ArenaBlock *
+pop_spare(Arena *arena, size_t size)
+{
+	ArenaBlock *block;
+
+	while ((block = arena->spare) != NULL)
+	{
+		CHECK_FOR_INTERRUPTS();
+		arena->spare = block->next;
+		if (block->size == size)
+			return block;
+		pfree(block);
+	}
+	return NULL;
 }
 
 /* A block of `size` bytes of data. */
@@ -273,11 +290,11 @@ arena_block(Arena *arena, size_t size)
 {
 	size_t		bytes = offsetof(ArenaBlock, data) + size;
 	SharedPointer pointer = InvalidSharedPointer;
-	ArenaBlock *block;
+	ArenaBlock *block = pop_spare(arena, size);
 
 	if (arena->areas != NULL)
 		block = shared_alloc(arena->areas, bytes, &pointer);
-	else
+	else if (block == NULL)
 		block = MemoryContextAllocHuge(arena->context, bytes);
 	block->pointer = pointer;
 	block->size = size;
@@ -332,20 +349,29 @@ arena_alloc_shared(Arena *arena, size_t bytes, SharedPointer *pointer)
 	return piece;
 }
 
+/* Empty an arena that is not shared; its blocks are spare until new ones are as large. */
+void
+arena_reuse(Arena *arena)
+{
+	ArenaBlock *block;
+
+	Assert(arena->areas == NULL);
+	while ((block = arena->blocks) != NULL)
+	{
+		CHECK_FOR_INTERRUPTS();
+		arena->blocks = block->next;
+		block->next = arena->spare;
+		arena->spare = block;
+	}
+	arena->bytes = 0;
+}
+
 /* Free everything; the arena can be used again.  It is not shared. */
 void
 arena_reset(Arena *arena)
 {
-	Assert(arena->areas == NULL);
-	while (arena->blocks != NULL)
-	{
-		ArenaBlock *block = arena->blocks;
-
-		CHECK_FOR_INTERRUPTS();
-		arena->blocks = block->next;
-		pfree(block);
-	}
-	arena->bytes = 0;
+	arena_reuse(arena);
+	(void) pop_spare(arena, SIZE_MAX);
 	arena->block_size = arena->first_block;
 }
 

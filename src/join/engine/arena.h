@@ -132,6 +132,7 @@ typedef struct Arena
 	MemoryContext context;		/* of the blocks */
 	SharedAreas *areas;			/* or shared memory; NULL: none */
 	struct ArenaBlock *blocks;	/* newest first */
+	struct ArenaBlock *spare;	/* empty, not in `bytes` */
 	size_t		bytes;			/* in all blocks */
 	size_t		first_block;	/* size of the first block */
 	size_t		block_size;		/* of the next block */
@@ -140,6 +141,7 @@ typedef struct Arena
 extern void arena_init(Arena *arena, size_t block_size);
 extern void *arena_alloc(Arena *arena, size_t bytes);
 extern void *arena_alloc_shared(Arena *arena, size_t bytes, SharedPointer *pointer);
+extern void arena_reuse(Arena *arena);
 extern void arena_reset(Arena *arena);
 extern void clear_memory(void *place, size_t bytes);
 extern void *alloc_zeros(size_t bytes);

@@ -404,7 +404,7 @@ next_block(SetJoin *join)
 	size_t		at = begin;
 
 	Assert(begin <= deferred->npairs);
-	arena_reset(&deferred->arena);
+	arena_reuse(&deferred->arena);
 	deferred->nsets = 0;
 	while (at < deferred->npairs &&
 		   (at == begin ||

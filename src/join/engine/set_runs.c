@@ -163,7 +163,7 @@ flush_pending(SetRuns *runs)
 								   sizeof(RunRange));
 	runs->ranges[runs->nranges++] = range;
 	runs->npending = 0;
-	arena_reset(&runs->arena);
+	arena_reuse(&runs->arena);
 }
 
 /* Free the memory of pending sets; there are none. */
@@ -497,7 +497,7 @@ setruns_next(SetRuns *runs, uint64 *values)
 }
 
 size_t
-setruns_end(SetRuns *runs, size_t buffers)
+setruns_end(SetRuns *runs, size_t buffer)
 {
 	if (runs->heap != NULL)
 		binaryheap_free(runs->heap);
@@ -513,7 +513,7 @@ setruns_end(SetRuns *runs, size_t buffers)
 	if (runs->record.row != NULL)
 		pfree(runs->record.row);
 	memset(&runs->record, 0, sizeof(RunRecord));
-	open_all(runs, buffers);
+	open_all(runs, Min(runs->nranges * buffer, runs->max_bytes / 32));
 	return runs->nranges * runs->buffer;
 }
 

@@ -150,10 +150,10 @@ extern bool setruns_next_is(SetRuns *runs, const uint64 *values);
 extern const RunRecord *setruns_next(SetRuns *runs, uint64 *values);
 
 /*
- * All shares have been read: from now on values are read by their place, with `buffers`
- * bytes for all buffers, or the least possible.  Returns the bytes of the buffers.
+ * All shares have been read: from now on values are read by their place, with a buffer of up
+ * to `buffer` bytes for each run.  Returns the bytes of all buffers.
  */
-extern size_t setruns_end(SetRuns *runs, size_t buffers);
+extern size_t setruns_end(SetRuns *runs, size_t buffer);
 extern void setruns_read(SetRuns *runs, uint64 place, uint64 *values, uint32 n);
 
 /* The distinct sets of a join on disk, in order of size, and their rows */
