@@ -14,6 +14,7 @@
 #include "catalog/pg_amop.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
+#include "commands/defrem.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "nodes/pathnodes.h"
@@ -21,7 +22,6 @@
 #include "optimizer/optimizer.h"
 #include "utils/builtins.h"
 #include "utils/catcache.h"
-#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
@@ -46,7 +46,8 @@ function_address(Oid funcid)
 	return flinfo.fn_addr;
 }
 
-bool
+/* The function and arguments of a call or operator; false for other nodes. */
+static bool
 clause_call(Node *clause, Oid *funcid, List **args)
 {
 	if (clause == NULL)
@@ -226,46 +227,6 @@ measure_call(Node *node, NearCondition *condition, Comparator *comparator)
 		(function != signature_overlap || known_scale(args, &comparator->scale));
 }
 
-/* True if the function compares numbers of the measure's type with others. */
-static bool
-is_comparison(Oid function, Measure measure)
-{
-	switch (function)
-	{
-		case F_FLOAT8EQ:
-		case F_FLOAT8LT:
-		case F_FLOAT8LE:
-		case F_FLOAT8GE:
-		case F_FLOAT8GT:
-		case F_FLOAT84EQ:
-		case F_FLOAT84LT:
-		case F_FLOAT84LE:
-		case F_FLOAT84GE:
-		case F_FLOAT84GT:
-		case F_FLOAT48EQ:
-		case F_FLOAT48LT:
-		case F_FLOAT48LE:
-		case F_FLOAT48GE:
-		case F_FLOAT48GT:
-			return measure != MEASURE_SHARED;
-		case F_INT8LT:
-		case F_INT8LE:
-		case F_INT8GE:
-		case F_INT8GT:
-		case F_INT84LT:
-		case F_INT84LE:
-		case F_INT84GE:
-		case F_INT84GT:
-		case F_INT48LT:
-		case F_INT48LE:
-		case F_INT48GE:
-		case F_INT48GT:
-			return measure == MEASURE_SHARED;
-		default:
-			return false;
-	}
-}
-
 /*
  * Positive numbers are ordered as their bits: so thresholds that are fractions and those
  * that are counts both have places, from 0.
@@ -330,7 +291,15 @@ least_passing(Comparator *comparator, Measure measure, double *least)
 	return true;
 }
 
-/* Takes a comparison of a measure with a constant apart. */
+/* The operators that compare numbers of the measure's type with others. */
+static Oid
+family_of_comparisons(Measure measure)
+{
+	return get_opclass_family(GetDefaultOpClass(measure == MEASURE_SHARED ? INT8OID : FLOAT8OID,
+												BTREE_AM_OID));
+}
+
+/* Take a comparison of a measure with a constant apart. */
 static bool
 near_comparison(Node *clause, NearCondition *condition)
 {
@@ -346,7 +315,7 @@ near_comparison(Node *clause, NearCondition *condition)
 	constant = (Const *) list_nth(op->args, comparator.measure_first);
 	if (!IsA(constant, Const) || constant->constisnull ||
 		!measure_call(list_nth(op->args, !comparator.measure_first), condition, &comparator) ||
-		!is_comparison(op->opfuncid, condition->measure))
+		get_op_opfamily_strategy(op->opno, family_of_comparisons(condition->measure)) == 0)
 		return false;
 	fmgr_info(op->opfuncid, &comparator.compare);
 	comparator.constant = constant->constvalue;

@@ -20,9 +20,6 @@ typedef struct NearCondition
 	Expr	   *recall;			/* float8, of near_duplicate_approx(), or NULL */
 } NearCondition;
 
-/* The function and arguments of a call or operator; false for other nodes. */
-extern bool clause_call(Node *clause, Oid *funcid, List **args);
-
 /*
  * The address of the C function that a call or operator runs, and its
  * arguments; NULL if that has no planner support.
@@ -65,6 +62,9 @@ extern Expr *near_index_clause(PlannerInfo *root, IndexOptInfo *index,
  */
 extern Selectivity near_selectivity(PlannerInfo *root, Node *clause, JoinType jointype,
 									SpecialJoinInfo *sjinfo);
+
+/* The threshold; where it is not known yet, the setting. */
+extern double near_threshold(PlannerInfo *root, const NearCondition *condition);
 
 /*
  * Of the pairs for which the condition holds, the share whose signatures are equal; 0

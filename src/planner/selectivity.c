@@ -82,15 +82,14 @@ side_statistics(PlannerInfo *root, Expr *signature, SideStatistics *side)
 	ReleaseVariableStats(vardata);
 }
 
-/* The threshold, or the usual one if it is not known yet. */
-static double
-estimated_threshold(PlannerInfo *root, const NearCondition *condition)
+double
+near_threshold(PlannerInfo *root, const NearCondition *condition)
 {
 	Const	   *con;
-	double		t = 0.8;
+	double		t = neardup_threshold;
 
 	if (condition->threshold == NULL)
-		return neardup_threshold;
+		return t;
 	con = (Const *) estimate_expression_value(root, (Node *) condition->threshold);
 	if (IsA(con, Const) && !con->constisnull)
 		t = DatumGetFloat8(con->constvalue);
@@ -123,7 +122,7 @@ static void
 estimate_init(PlannerInfo *root, Estimate *estimate)
 {
 	const NearCondition *condition = &estimate->condition;
-	double		threshold = estimated_threshold(root, condition);
+	double		threshold = near_threshold(root, condition);
 
 	side_statistics(root, condition->left, &estimate->left);
 	side_statistics(root, condition->right, &estimate->right);
@@ -146,20 +145,11 @@ estimate_init(PlannerInfo *root, Estimate *estimate)
 /* A share that ANALYZE has noted, by its place in NearNumbers. */
 typedef enum ShareKind
 {
-	SHARE_NEAR = offsetof(NearNumbers, near),
-	SHARE_SIMILAR = offsetof(NearNumbers, similar),
-	SHARE_FIRST = offsetof(NearNumbers, first),
-	SHARE_MATCHED = offsetof(NearNumbers, matched),
+	SHARE_NEAR = offsetof(NearNumbers, near) / sizeof(float4),
+	SHARE_SIMILAR = offsetof(NearNumbers, similar) / sizeof(float4),
+	SHARE_FIRST = offsetof(NearNumbers, first) / sizeof(float4),
+	SHARE_MATCHED = offsetof(NearNumbers, matched) / sizeof(float4),
 } ShareKind;
-
-static double
-noted_share(const NearNumbers *numbers, ShareKind kind)
-{
-	float4		share;
-
-	memcpy(&share, (const char *) numbers + kind, sizeof(share));
-	return share;
-}
 
 /*
  * The share at a threshold.  Logarithms of shares are nearly linear; below the first
@@ -177,8 +167,8 @@ share_at(const NearNumbers *numbers, ShareKind kind, double t)
 		i++;
 	between = (t - share_thresholds[i]) / (share_thresholds[i + 1] - share_thresholds[i]);
 	Assert(i + 1 < NSHARES);
-	low = log(Max(noted_share(&numbers[i], kind), FLT_MIN));
-	high = log(Max(noted_share(&numbers[i + 1], kind), FLT_MIN));
+	low = log(Max(((const float4 *) &numbers[i])[kind], FLT_MIN));
+	high = log(Max(((const float4 *) &numbers[i + 1])[kind], FLT_MIN));
 	return Min(exp(low + (high - low) * between), 1);
 }
 

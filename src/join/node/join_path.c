@@ -201,20 +201,6 @@ side_rows(const CustomPath *cpath, const Path *side)
 	return shares_sets(cpath) ? side->parent->rows : side->rows;
 }
 
-/* The threshold of a condition, or the usual one. */
-static double
-expected_threshold(PlannerInfo *root, const NearCondition *near)
-{
-	Const	   *threshold;
-
-	if (near->threshold == NULL)
-		return neardup_threshold;
-	threshold = (Const *) estimate_expression_value(root, (Node *) near->threshold);
-	if (!IsA(threshold, Const) || threshold->constisnull)
-		return neardup_threshold;
-	return DatumGetFloat8(threshold->constvalue);
-}
-
 /* Statistics of the keys of sketches; NULL if the column has none. */
 static const NearNumbers *
 sketch_numbers(PlannerInfo *root, Expr *key, double threshold, NearStatistics *statistics)
@@ -403,7 +389,7 @@ cost_join(PlannerInfo *root, CustomPath *cpath, JoinPathExtraData *extra,
 	Path	   *right = condition->left_is_inner ? outer : inner;
 	const NearCondition *near = &condition->near;
 	double		features = estimate_features(root, near->left);
-	double		threshold = expected_threshold(root, near);
+	double		threshold = near_threshold(root, near);
 	double		bytes;
 	double		rows;
 	double		probes = shares_sets(cpath) ? divisor(outer) : 1;	/* which divide the
@@ -611,12 +597,11 @@ compared_pairs(PlannerInfo *root, const JoinPath *join)
 	const Path *inner = join->innerjoinpath;
 	double		outer_rows = cautious_rows(root, join->outerjoinpath);
 
-	if (IsA(join, HashPath))
+	if (!IsA(join, NestPath))
 		return outer_rows * inner->rows *
-			share_by_keys(root, ((const HashPath *) join)->path_hashclauses, inner);
-	if (IsA(join, MergePath))
-		return outer_rows * inner->rows *
-			share_by_keys(root, ((const MergePath *) join)->path_mergeclauses, inner);
+			share_by_keys(root, IsA(join, HashPath) ?
+						  ((const HashPath *) join)->path_hashclauses :
+						  ((const MergePath *) join)->path_mergeclauses, inner);
 	if (inner->param_info == NULL)
 		return outer_rows * cautious_rows(root, inner);
 	return IS_SIMPLE_REL(inner->parent) ?
