@@ -1,8 +1,8 @@
 --
--- The analysis argument: what it may say, and its canonical form
+-- The analysis argument: its words, and its canonical form
 --
 
--- The canonical text stands in the signature: fixed order, defaults left out
+-- The signature has the canonical text: fixed order, defaults left out
 SELECT shingles('', 'k=5 order=keep unit=word simple');
 SELECT shingles('', E'STOP\n\tEnglish  Order=SUM k=007 UNIT=Sentence digits=DROP maxlen=25 minlen=3 ');
 SELECT shingles('', 'unit=char k=5'), shingles('', 'unit=line');
@@ -14,7 +14,7 @@ SELECT shingles('', 'order=sorted'), shingles('', 'order=xor');
 SELECT shingles(''), shingles('', ''), shingles('', 7), shingles('', 7, 'english');
 SELECT shingles('', 'ukrainian stop k=1'), shingles('', 'persian k=1000');
 
--- Its hash: two ways to say the same are the same spec, all else is not
+-- Its hash: two texts of one canonical form are one spec, others are not
 SELECT shingles('a b c', 'english stop') = shingles('a b c', 'stop English k=3') AS same,
        shingles('a b c', 'english stop') = shingles('a b c', 'english') AS other;
 SELECT count(*) AS analyses, count(DISTINCT substr(shingles('', a)::bytea, 9, 4)) AS hashes
@@ -22,15 +22,15 @@ FROM unnest(ARRAY['', 'k=4', 'k=5', 'english', 'russian', 'english stop', 'minle
                   'digits=drop', 'accents=fold', 'script=latin', 'script=greek', 'unit=char', 'unit=line', 'unit=sentence', 'order=sorted', 'order=xor',
                   'order=sum', 'english k=4']) a;
 
--- Markup is not part of it
+-- Markup is not part of the spec
 SELECT shingles('<b>a rose</b> is', 'html') = shingles('a rose is') AS same;
 
--- Every language that there is says so itself
+-- Every language that this libstemmer has is accepted by its name
 SELECT name, shingles('', name)::text
 FROM unnest('{arabic,armenian,basque,catalan,danish,dutch,english,finnish,french,german,greek,hindi,hungarian,indonesian,irish,italian,lithuanian,nepali,norwegian,porter,portuguese,romanian,russian,serbian,spanish,swedish,tamil,turkish,ukrainian,yiddish,persian}'::text[]) name
 WHERE shingles('', name)::text <> format('shingles[%s k=3]{}', name);
 
--- and every language with a list of stop words that it has it
+-- and every language with a list of stop words is accepted with "stop"
 SELECT name
 FROM unnest('{danish,dutch,english,finnish,french,german,hungarian,italian,nepali,norwegian,portuguese,russian,spanish,swedish,turkish,ukrainian,persian,porter}'::text[]) name
 WHERE shingles('', name || ' stop')::text <> format('shingles[%s stop k=3]{}', name);
@@ -70,7 +70,7 @@ SELECT shingles('', 1001);
 SELECT shingles('', 4, 'english k=5');
 SELECT shingles('', 5, 'english k=5'); -- the same is none
 
--- The hints name what there is
+-- The hints list the known words
 DO $$
 DECLARE
     hint text;
@@ -100,18 +100,18 @@ SELECT shingles(doc => 'a b c', k => 2) = shingles('a b c', 2) AS same;
 -- NULL
 SELECT shingles(NULL) IS NULL AND shingles('a', NULL::int) IS NULL AND shingles('a', NULL::text) IS NULL AS strict;
 
--- Not a constant: another analysis in every row
+-- Another analysis in every row
 SELECT a, shingles('The roses', a) FROM unnest(ARRAY['k=1', 'english k=1', 'k=1', 'english stop k=1', 'order=sum k=1', 'k=2']) WITH ORDINALITY u (a, n)
 ORDER BY n;
 
--- A language that this libstemmer lacks can be read, but not made
+-- A signature in a language that this libstemmer lacks can be read, but not computed
 SELECT 'shingles[lovins k=3]{}'::signature;
 \set VERBOSITY terse
 SELECT shingles('', 'lovins');
 \set VERBOSITY default
 
--- Recipes: lines of a log and letters with a counter are one text without their
--- numbers; letters that look alike are others, which SQL folds
+-- Recipes: lines of a log, and letters with a counter, are equal without their
+-- numbers; translate() folds letters that look alike
 SELECT similarity(shingles(a), shingles(b)) < 0.3 AS as_they_are, similarity(shingles(a, 'digits=drop k=2'), shingles(b, 'digits=drop k=2')) AS without_numbers
 FROM (VALUES ('2026-11-02 09:14:03 app[412]: connection from 10.0.3.17 port 51442 closed after 12 ms',
               '2026-11-03 11:00:51 app[77]: connection from 10.0.4.2 port 60001 closed after 3051 ms'),

@@ -1,10 +1,10 @@
 --
--- Boilerplate: the passages that stand in many documents
+-- Boilerplate: passages that occur in many documents
 --
 
--- Documents of random words from few, among which stand three phrases: one in
--- every third document, one in every fifth, whose first words are the last of
--- the first, one in every seventh
+-- Documents of random words from few, with three phrases: one in every third
+-- document, one in every fifth, whose first words are the last ones of the
+-- first, one in every seventh
 CREATE TABLE docs AS
 SELECT n AS id,
        concat_ws(E' -\n',
@@ -50,12 +50,12 @@ LATERAL ((SELECT * FROM found(at_least) EXCEPT ALL SELECT * FROM naive(at_least)
          UNION ALL (SELECT * FROM naive(at_least) EXCEPT ALL SELECT * FROM found(at_least))) s
 GROUP BY at_least;
 
--- Of a whole table: how many documents have a passage just so
+-- A whole table: the number of documents with each passage
 SELECT min(substr(body, start, length)) AS passage, words, count(*) AS here, max(b.documents) AS documents
 FROM docs, statistics, boilerplate(body, lexicon, 20) b
 GROUP BY text_hash(substr(body, start, length)), words ORDER BY here DESC, words, 1;
 
--- Without: what is left is around it, and no word is joined with another
+-- Text without boilerplate: the rest keeps its order, and no two words are joined
 SELECT id, without_boilerplate(body, lexicon, 20) AS rest FROM docs, statistics WHERE id IN (1, 3, 5, 7, 105) ORDER BY id;
 SELECT count(*) FROM docs, statistics
 WHERE (SELECT count(*) FROM boilerplate(without_boilerplate(body, lexicon, 20), lexicon, 20)) > 0;
@@ -63,7 +63,7 @@ SELECT count(*) FROM docs, statistics, LATERAL (SELECT without_boilerplate(body,
 WHERE cardinality(neardup_words(rest))
       <> cardinality(neardup_words(body))
          - (SELECT count(DISTINCT w) FROM boilerplate(body, lexicon, 20),
-            -- words by number, as passages may overlap
+            -- count words by their numbers, as passages may overlap
             generate_series(cardinality(neardup_words(left(body, start - 1))) + 1,
                             cardinality(neardup_words(left(body, start - 1))) + words) w);
 
@@ -74,7 +74,7 @@ SELECT count(*) FROM docs, statistics
 WHERE cardinality(leave_out(shingles(body, 4), frequent_shingles(lexicon, 20))::bigint[])
       <> (SELECT count(*) FROM unnest(shingles(body, 4)::bigint[]) f
           WHERE NOT EXISTS (SELECT FROM lexicon_words(lexicon) w WHERE w.hash = f AND w.df >= 20));
--- of lexicons from which what is rare was dropped
+-- of lexicons without rare shingles
 SELECT count(*) FROM docs, statistics
 WHERE without_boilerplate(body, lexicon, 20) <> without_boilerplate(body, lexicon_trim(lexicon, 1000, 20), 20);
 
@@ -88,7 +88,7 @@ SELECT without_boilerplate('eins 我们这里有东西 zwei', shingle_lexicon_ag
 SELECT substr(doc, start, length) FROM (VALUES ('<p>Dogs <i>and</i> cats, running!</p>')) v(doc),
 LATERAL (SELECT shingle_lexicon_agg(d, 'english html k=3 order=sorted') AS l FROM (VALUES ('cat and dogs'), ('runs and cats')) x(d)) s,
 boilerplate(doc, l, 1) b;
--- fewer words than a run has; no words; null
+-- fewer words than in a run; no words; null
 SELECT count(*) FROM statistics, boilerplate('two words', lexicon, 1);
 SELECT without_boilerplate('two words', lexicon, 1), without_boilerplate('', lexicon, 1), without_boilerplate(NULL, lexicon) FROM statistics;
 
@@ -98,8 +98,8 @@ SELECT without_boilerplate('a', lexicon_agg('a b')) ;
 SELECT frequent_shingles(shingle_lexicon_agg('a b', 'unit=char k=3'));
 SELECT without_boilerplate('a', shingle_lexicon_agg('a b', 'unit=line k=1'));
 
--- Ads with one footer, of which 60 are equal: copies are no boilerplate if the
--- lexicon is made from one document of each group
+-- Ads with one footer, 60 of them equal: copies are no boilerplate if the lexicon
+-- is made from one document of each group
 CREATE TABLE ads AS
 SELECT n AS id,
        (SELECT string_agg('w' || ('x' || substr(md5(greatest(n, 60) || '.' || i), 1, 6))::bit(24)::int % 5000, ' ' ORDER BY i)

@@ -29,11 +29,11 @@ CREATE TABLE sketch (id int, sig signature);
 CREATE TABLE query (q int, query signature);
 CREATE TABLE found (by text, t float8, q int, id int);
 SET client_min_messages = warning;
--- the index is what is tested here
+-- with the index
 SET neardup.enable_join = off;
 
--- Makes the sketches and an index with the options, and compares the rows
--- found by it and without it, and how many conditions used it.
+-- Make the sketches and an index with the options, compare the rows that are
+-- found with the index and without, and count the conditions that used it.
 CREATE FUNCTION compare(call text, options text, OUT matches bigint, OUT differing bigint, OUT indexed bigint)
 LANGUAGE plpgsql SET jit = off AS $$
 DECLARE
@@ -63,11 +63,11 @@ END $$;
 SELECT name, c.* FROM method, compare(call, '') c ORDER BY name COLLATE "C";
 SELECT name, c.* FROM method, compare(call, ' (threshold = 0.3)') c ORDER BY name COLLATE "C";
 SELECT name, c.* FROM method, compare(call, ' (threshold = 0.9, ell = 1, frac = 0)') c ORDER BY name COLLATE "C";
--- says that it can answer everything: where its keys are not enough, every row is looked at
+-- an index that accepts every threshold reads all rows where its keys do not suffice
 SELECT name, c.* FROM method, compare(call, ' (measure = containment, threshold = 0.6)') c ORDER BY name COLLATE "C";
 
--- How many rows an index scan hands over for recheck, of 594; at 0.8, simhashes of
--- unrelated documents are near often enough
+-- Number of rows that an index scan returns for recheck, of 594; at 0.8, simhashes
+-- of unrelated documents are often near
 CREATE FUNCTION candidates(call text, t float8) RETURNS bigint LANGUAGE plpgsql SET jit = off AS $$
 DECLARE
     line text;
@@ -88,7 +88,7 @@ END $$;
 SELECT name, candidates(call, 0.8) BETWEEN 1 AND 40 AS few_at_8, candidates(call, 0.96) BETWEEN 1 AND 20 AS few_at_96
 FROM method WHERE name NOT LIKE '% 1' ORDER BY name COLLATE "C";
 
--- What cannot be computed is refused with an index, too
+-- A measure that cannot be computed is an error with an index, too
 TRUNCATE sketch;
 INSERT INTO sketch SELECT id, minhash(sig) FROM docs;
 CREATE INDEX sketch_dice ON sketch USING gin (sig signature_gin_ops (measure = containment));
@@ -96,7 +96,7 @@ SET enable_seqscan = off;
 SELECT count(*) FROM sketch WHERE contained_in(sig, (SELECT minhash(signature_from('{1}'))), 0.8);
 RESET enable_seqscan;
 
--- near_duplicate_approx(): no false pair, few lost, by index as without
+-- near_duplicate_approx(): no false pair, few lost, the same with an index and without
 TRUNCATE sketch, query;
 DROP INDEX sketch_dice;
 INSERT INTO sketch SELECT id, sig FROM docs;
@@ -113,7 +113,7 @@ SELECT recall, count(*) FILTER (WHERE exact) > 500 AS many, count(*) FILTER (WHE
        count(*) FILTER (WHERE approx AND exact) < count(*) FILTER (WHERE exact) AS some_lost
 FROM approx GROUP BY recall ORDER BY recall;
 SET enable_seqscan = off;
--- without what only PostgreSQL 18 says
+-- leave out the line that only PostgreSQL 18 prints
 CREATE FUNCTION plan(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
 DECLARE
     line text;

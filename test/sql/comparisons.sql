@@ -1,6 +1,6 @@
 --
--- Comparisons of a measure with a constant, as people write them who come from
--- pg_trgm: planned as conditions are, and true of the same pairs as ever.
+-- Comparisons of a measure with a constant, as users of pg_trgm write them:
+-- planned as conditions are, and true of the same pairs.
 --
 
 CREATE TABLE docs (id int PRIMARY KEY, body text, sig signature);
@@ -51,7 +51,7 @@ SELECT count(*) FROM parts WHERE similarity(sig, (SELECT sig FROM docs WHERE id 
 SELECT count(*) FROM docs WHERE similarity(sig, (SELECT sig FROM docs WHERE id = 62)) >= 0.8;
 RESET enable_seqscan;
 
--- Neither: what is true of 0, or of nothing, and what is no constant
+-- Neither a join nor a look-up: true of 0, true of no value, or not a constant
 SET enable_bitmapscan = off;
 EXPLAIN (COSTS OFF) SELECT * FROM docs a, docs b WHERE similarity(a.sig, b.sig) >= 0;
 EXPLAIN (COSTS OFF) SELECT * FROM docs a, docs b WHERE similarity(a.sig, b.sig) <= 0.8;
@@ -63,8 +63,8 @@ EXPLAIN (COSTS OFF) SELECT * FROM docs a, docs b WHERE a.sig <-> b.sig <= 1;
 EXPLAIN (COSTS OFF) SELECT * FROM docs a, docs b WHERE overlap(a.sig, b.sig) >= 5;
 RESET enable_bitmapscan;
 
--- The same pairs on every plan, at every value that there is: thresholds are
--- what pairs have, so that each comparison has its turning point.
+-- The same pairs by every plan, at every value that occurs: the thresholds are
+-- values of pairs, where a comparison changes its answer.
 CREATE FUNCTION pairs(condition text, plan text) RETURNS text LANGUAGE plpgsql AS
 $$
 DECLARE
@@ -122,7 +122,7 @@ FROM conditions, compare(condition);
 SELECT plan_of(condition, 'join') AS join_plan, plan_of(condition, 'index') AS index_plan, count(*)
 FROM conditions GROUP BY 1, 2 ORDER BY 1, 2;
 
--- What is computed of a measure and constants finds the same pairs; the planner takes what says that a condition is true
+-- Expressions of a measure and constants find the same pairs; the planner uses those that imply a condition
 CREATE TABLE computed AS
 SELECT regexp_replace(regexp_replace(form, '\mS\M', measure), '\mV\M', v::text, 'g') AS condition
 FROM (SELECT v, row_number() OVER (ORDER BY md5(v::text)) AS n
@@ -139,7 +139,7 @@ SELECT count(*), sum(pairs_found) AS found, sum(join_differs) AS join_differs, s
 FROM computed, compare(condition);
 SELECT plan_of(condition, 'join') AS join_plan, plan_of(condition, 'index') AS index_plan, count(*)
 FROM computed GROUP BY 1, 2 ORDER BY 1, 2;
--- Neither: what is true of nothing or of 0, does not rise, or may not be computed beforehand
+-- Neither a join nor a look-up: true of no value or of 0, not monotonic, or not computable in advance
 CREATE TABLE not_computed AS
 SELECT * FROM unnest('{"coalesce(similarity(a.sig, b.sig), 1) >= 0.5",
   "coalesce(a.sig <-> b.sig, 0) < 0.5", "1 / (similarity(a.sig, b.sig) + 1) < 0.6", "similarity(a.sig, b.sig) / 0 > 1",
@@ -149,15 +149,15 @@ SELECT * FROM unnest('{"coalesce(similarity(a.sig, b.sig), 1) >= 0.5",
   "coalesce(similarity(a.sig, b.sig), 1e305) * 1e6 < 0.5", "coalesce(similarity(a.sig, b.sig), -1e300)::real >= 0.5",
   "coalesce(similarity(a.sig, b.sig), 1e-300)::real >= 0.5"}'::text[]) condition;
 SELECT plan_of(condition, 'join') AS join_plan, plan_of(condition, 'index') AS index_plan, count(*) FROM not_computed GROUP BY 1, 2;
--- Rows without a signature have no partner
+-- Rows without a signature have no match
 SELECT count(*) FROM docs a WHERE NOT EXISTS (SELECT FROM docs b WHERE coalesce(similarity(a.sig, b.sig), 0) >= 0.5 AND a.id <> b.id);
 SET neardup.enable_join = off;
 SELECT count(*) FROM docs a WHERE NOT EXISTS (SELECT FROM docs b WHERE coalesce(similarity(a.sig, b.sig), 0) >= 0.5 AND a.id <> b.id);
 RESET neardup.enable_join;
 DROP TABLE computed, not_computed;
 
--- Whole numbers: of what is shared, and of what is estimated from samples where it is
--- known how much an element of them stands for
+-- Whole numbers: of shared features, and of features estimated from samples of
+-- known rate
 CREATE INDEX docs_every ON docs USING gin (sig signature_gin_ops (measure = containment)) WITH (fastupdate = off);
 CREATE TABLE counts AS
 SELECT format(CASE WHEN n % 2 = 0 THEN '%1$s %2$s %4$L::%5$s' ELSE '%4$L::%5$s %3$s %1$s' END,
@@ -191,7 +191,7 @@ DROP INDEX docs_every, docs_sample;
 DROP FUNCTION look_ups;
 DROP TABLE counts;
 
--- And whatever the method: also where near-duplicates are told by another rule
+-- With every method, also where another rule decides about near-duplicates
 CREATE FUNCTION check_method(call text) RETURNS TABLE (conditions bigint, found bigint, join_differs bigint, index_differs bigint)
 LANGUAGE plpgsql AS
 $$

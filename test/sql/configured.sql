@@ -1,5 +1,5 @@
 --
--- Words made by a text-search configuration
+-- Words from a text-search configuration
 --
 
 SELECT shingles('english'::regconfig, 'The foxes are jumping', 1)::bigint[] = shingles('fox jump', 1)::bigint[] AS stems;
@@ -8,7 +8,7 @@ SELECT describe(shingles('english'::regconfig, 'one two three four', 2));
 SELECT shingles('english'::regconfig, 'a', 0);
 SELECT shingles('nosuch'::regconfig, 'a');
 SELECT shingles(0::oid::regconfig, 'a');
--- The name makes the spec, quoted where needed, and no OID does
+-- The spec depends on the name, quoted where needed, and not on the OID
 CREATE SCHEMA "Sch ema";
 CREATE TEXT SEARCH CONFIGURATION "Sch ema"."my Config" (COPY = pg_catalog.simple);
 SELECT describe(shingles('"Sch ema"."my Config"'::regconfig, 'one two', 2));
@@ -17,13 +17,13 @@ DROP SCHEMA "Sch ema" CASCADE;
 CREATE SCHEMA "Sch ema";
 CREATE TEXT SEARCH CONFIGURATION "Sch ema"."my Config" (COPY = pg_catalog.simple);
 SELECT shingles('"Sch ema"."my Config"'::regconfig, 'one two three')::text = :'before' AS same;
--- nor does the spec depend on a setting that quotes all names
+-- nor on a setting that quotes all names
 SET quote_all_identifiers = on;
 SELECT shingles('"Sch ema"."my Config"'::regconfig, 'one two three')::text = :'before' AS same,
        shingles('english'::regconfig, 'a')::text AS english;
 RESET quote_all_identifiers;
 SELECT shingles('english'::regconfig, 'a')::text AS english;
--- nor on which words are keywords, as they are other ones in each version of PostgreSQL
+-- nor on the keywords, which differ between versions of PostgreSQL
 CREATE TEXT SEARCH CONFIGURATION "Sch ema"."user" (COPY = pg_catalog.simple);
 CREATE TEXT SEARCH CONFIGURATION "Sch ema"."1""2" (COPY = pg_catalog.simple);
 SELECT shingles('"Sch ema"."user"'::regconfig, 'a')::text AS keyword, shingles('"Sch ema"."1""2"'::regconfig, 'a')::text AS quoted;

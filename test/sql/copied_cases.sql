@@ -1,25 +1,24 @@
 --
--- Cases of copying: passages that stand near each other in both texts
+-- Cases of copying: passages that are close to each other in both texts
 --
 \getenv abs_srcdir PG_ABS_SRCDIR
 \set file :abs_srcdir '/sql/shared/plagdet.sql'
 \i :file
 
--- The measure of the tests below, by hand: pair 1 is found as it is, 2 in
--- halves, 3 by half, 4 twice and not once more than it is, 5 in one text only,
--- 6 beside the place, 7 not at all
+-- The scores of the tests below, by hand: pair 1 is found exactly, 2 in two
+-- halves, 3 by half, 4 by two that overlap, 5 and 6 in one text only, 7 not at all
 INSERT INTO planted VALUES (1, 1, 100, 51, 100), (2, 1, 100, 51, 100), (3, 1, 100, 51, 100), (4, 1, 100, 51, 100),
                            (5, 1, 100, 51, 100), (6, 1, 100, 51, 100), (7, 1, 100, 51, 100);
 INSERT INTO found VALUES (1, 1, 100, 51, 100), (2, 1, 50, 51, 50), (2, 51, 50, 101, 50), (3, 51, 50, 101, 50),
                          (4, 1, 80, 51, 80), (4, 21, 80, 71, 80), (5, 1, 100, 151, 100), (6, 101, 100, 51, 100);
 SELECT pairs, p.* FROM (VALUES ('{1}'::int[]), ('{2}'), ('{3}'), ('{4}'), ('{5}'), ('{6}'), ('{7}'), ('{1,7}'), ('{1,5}'), ('{1,2}'), ('{1,3}')) t (pairs), plagdet(pairs) p;
 
--- What a row is
+-- A row
 \set fox 'Of its own it has this. The bridge was built in 1894 by the engineer Anna Holm. It carried two railway tracks over the river until the great flood of 1926 took its middle pier away, and nobody was hurt. That was all, it says.'
 \set edited 'Two railway tracks were carried by it over the river, until in 1926 the great flood took the middle pier. By Anna Holm, an engineer, the bridge was built in 1894! Nobody knows more of these words, which stand elsewhere.'
 SELECT substr(:'fox', a_start, a_length) AS a, substr(:'edited', b_start, b_length) AS b, round(similarity::numeric, 3) AS similarity, round(coverage::numeric, 3) AS coverage
 FROM copied_cases(:'fox', :'edited') \gx
--- Sentences that change places are one case; the layout does not matter, nor does case
+-- Sentences in another order are one case; layout and upper case do not matter
 SELECT preset, c.* FROM unnest(ARRAY['verbatim', 'edited', 'rewritten', 'EDITED']) preset, copied_cases(:'fox', upper(:'fox') || E'\n\n' || 'more', preset) c;
 SELECT min_length, count(c) FROM unnest(ARRAY[0, 100, 150, 200, 2147483647]) min_length, copied_cases(:'fox', :'edited', min_length => min_length) c GROUP BY 1 ORDER BY 1;
 SELECT min_share, count(c) FROM unnest(ARRAY[0, 0.5, 0.75, 1]) min_share, copied_cases(:'fox', :'edited', min_share => min_share) c GROUP BY 1 ORDER BY 1;
@@ -27,12 +26,12 @@ SELECT min_share, count(c) FROM unnest(ARRAY[0, 0.5, 0.75, 1]) min_share, copied
 SELECT count(*) FROM copied_cases('Cats were jumping over fences, while some dogs slept deeply', 'a cat jumps over the fence while a dog sleeps', min_length => 0);
 SELECT count(*) FROM copied_cases('Cats were jumping over fences, while some dogs slept deeply', 'a cat jumps over the fence while a dog sleeps', min_length => 0, analysis => 'english');
 SELECT * FROM copied_cases('<p>alpha <b>beta</b> gamma delta</p>', 'alpha beta gamma delta', 'verbatim', 0, analysis => 'html');
--- Nothing
+-- No case
 SELECT * FROM copied_cases('', :'fox');
 SELECT * FROM copied_cases('', '');
 SELECT * FROM copied_cases(NULL, 'a');
 SELECT * FROM copied_cases(:'fox', 'Nothing of it');
--- What is often, in one of the texts, is not looked for
+-- Words that are frequent in one of the texts are left out
 SELECT count(*) FROM copied_cases(repeat('the same line again and again ', 4), 'the same line again and again', 'verbatim', 0);
 SELECT count(*) FROM copied_cases(repeat('the same line again and again ', 5), 'the same line again and again', 'verbatim', 0);
 -- Mistakes
@@ -41,14 +40,14 @@ SELECT * FROM copied_cases('a', 'b', min_length => -1);
 SELECT * FROM copied_cases('a', 'b', min_share => 1.1);
 SELECT * FROM copied_cases('a', 'b', min_share => 'NaN');
 
--- The definition of the manual, word for word, in quadratic time.  Words stand
--- one blank apart.
+-- The definition in the manual, step by step, in quadratic time.  Words are
+-- separated by one blank.
 CREATE TYPE rules AS (reach int, near int, gap int, far int);
 CREATE FUNCTION rules_of(preset text) RETURNS rules
     LANGUAGE sql IMMUTABLE AS
 $$ SELECT CASE preset WHEN 'verbatim' THEN ROW(1, 4, 10, 10)::rules WHEN 'edited' THEN ROW(3, 12, 30, 30)::rules ELSE ROW(3, 12, 30, 240)::rules END $$;
 
--- The number of a match for each: it is linked with that, or through others
+-- For each match the number of its group: matches that are linked, directly or not
 CREATE FUNCTION clusters_of(a_places int[], b_places int[], near int, far int) RETURNS int[]
     LANGUAGE plpgsql IMMUTABLE AS
 $$
@@ -86,14 +85,14 @@ BEGIN
     CREATE TEMP TABLE words ON COMMIT DROP AS
     SELECT side, i::int, word FROM (VALUES ('a', a), ('b', b)) t (side, doc), unnest(string_to_array(doc, ' ')) WITH ORDINALITY w (word, i);
     ALTER TABLE words ADD counts boolean, ADD x int;
-    -- words that both have, and neither often
+    -- words of both that are frequent in neither
     UPDATE words w SET counts = (SELECT count(DISTINCT side) = 2 FROM words o WHERE o.word = w.word);
     UPDATE words w SET counts = false
     WHERE counts AND EXISTS (SELECT FROM words o WHERE o.word = w.word GROUP BY o.side
                              HAVING count(*) > greatest(4, (SELECT count(*) FROM words t WHERE t.side = o.side) / 200));
     UPDATE words w SET x = n FROM (SELECT side, i, row_number() OVER (PARTITION BY side ORDER BY i) n FROM words WHERE counts) o
     WHERE (o.side, o.i) = (w.side, w.i);
-    -- pairs that neither has often
+    -- pairs that are frequent in neither
     CREATE TEMP TABLE word_pairs ON COMMIT DROP AS
     SELECT f.side, f.i, s.i AS j, ARRAY[least(f.word, s.word), greatest(f.word, s.word)] AS pair
     FROM words f JOIN words s ON f.side = s.side AND s.x BETWEEN f.x + 1 AND f.x + ($3).reach AND s.i - f.i <= ($3).near AND s.word <> f.word;
@@ -108,7 +107,7 @@ BEGIN
     SELECT array_agg(p.i ORDER BY p.i, p.j), array_agg(p.j ORDER BY p.i, p.j) INTO m_a, m_b
     FROM unnest(m_a, m_b, labels) p (i, j, label)
     WHERE label IN (SELECT label FROM unnest(m_a, m_b, labels) q (i, j, label) GROUP BY label HAVING least(count(DISTINCT i), count(DISTINCT j)) >= 4);
-    -- words beside them, as far as the texts agree
+    -- adjacent words, as far as the texts agree
     WITH RECURSIVE ahead(i, j) AS (
         SELECT * FROM unnest(m_a, m_b)
         UNION SELECT x.i, y.i FROM ahead JOIN words x ON x.side = 'a' AND x.i = ahead.i + 1 JOIN words y ON y.side = 'b' AND y.i = ahead.j + 1 AND x.word = y.word),
@@ -129,7 +128,7 @@ BEGIN
 END
 $$;
 
--- Texts of a few hundred words: stretches of one text in the other, edited
+-- Texts of a few hundred words: parts of one in the other, edited
 CREATE FUNCTION number(seed text, below int) RETURNS int
     LANGUAGE sql IMMUTABLE AS
 $$ SELECT ('x' || substr(md5(seed), 1, 7))::bit(28)::int % below $$;
@@ -162,15 +161,15 @@ FROM pairs, (VALUES ('verbatim', 0.0), ('edited', 0.0), ('edited', 0.7), ('rewri
                            FROM naive_cases(a, b, rules_of(preset), min_share) ORDER BY 1) AS expected) c
 GROUP BY preset, min_share ORDER BY preset, min_share;
 
--- It does not matter which text comes first
+-- The order of the texts does not matter
 SELECT count(*) FROM pairs, unnest(ARRAY['verbatim', 'edited', 'rewritten']) preset
 WHERE (SELECT array_agg(c ORDER BY c) FROM copied_cases(a, b, preset, 0) c) IS DISTINCT FROM
       (SELECT array_agg(d ORDER BY d) FROM copied_cases(b, a, preset, 0) c, LATERAL (SELECT b_start, b_length, a_start, a_length, similarity, coverage) d);
--- Words of another text before it move all places
+-- Words of another text before a text move all places
 SELECT count(*) FROM pairs, unnest(ARRAY['verbatim', 'edited', 'rewritten']) preset, (SELECT string_agg('y' || i, ' ') || ' ' FROM generate_series(1, 101) i) f (filler)
 WHERE (SELECT array_agg(c ORDER BY c) FROM copied_cases(a, b, preset, 0) c) IS DISTINCT FROM
       (SELECT array_agg(d ORDER BY d) FROM copied_cases(filler || a, b, preset, 0) c, LATERAL (SELECT a_start - length(filler), a_length, b_start, b_length, similarity, coverage) d);
--- Two documents one after the other have the cases of each
+-- Two documents in sequence have the cases of each
 CREATE TABLE joined AS
 SELECT p.seed, p.a AS a1, p.b AS b1, replace(q.a, 'w', 'v') AS a2, replace(q.b, 'w', 'v') AS b2, ' ' || y || ' ' AS y, ' ' || z || ' ' AS z
 FROM pairs p, pairs q, (SELECT string_agg('y' || i, ' '), string_agg('z' || i, ' ') FROM generate_series(1, 250) i) f (y, z)
@@ -182,7 +181,7 @@ WHERE (SELECT array_agg(d ORDER BY d)
       IS DISTINCT FROM
       (SELECT array_agg(c ORDER BY c) FROM copied_cases(a1 || y || a2, b1 || z || b2, preset, 0) c);
 
--- A cancel is answered
+-- It can be cancelled
 CREATE TABLE long AS SELECT string_agg(i::text, ' ') AS doc FROM generate_series(1, 1000000) i;
 SET statement_timeout = '20ms';
 SELECT count(*) FROM long, copied_cases(doc, doc);

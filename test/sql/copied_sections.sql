@@ -19,12 +19,12 @@ SELECT c.* FROM docs, copied_sections(a, b, block => 10, section_share => 0.5) c
 SELECT c.* FROM docs, copied_sections(a, b, block => 10, early => true) c;
 SELECT c.* FROM docs, copied_sections(a, b, block => 10, section_share => 0.5, early => true) c;
 SELECT section, looked_at, parts, is_copied FROM docs, copied_sections(a, b, block => 10, section_share => 0.25, document_share => 0.25, early => true);
--- A block: three quarters of its shingles, whatever stands between
+-- A block: three quarters of its shingles, whatever is between them
 SELECT * FROM copied_sections(ARRAY[numbered(1, 10)], numbered(1, 8) || ' x', block => 10);
 SELECT * FROM copied_sections(ARRAY[numbered(1, 10)], numbered(1, 7) || ' x', block => 10);
--- far from each other they are not in one block
+-- shingles far from each other are not in one block
 SELECT * FROM copied_sections(ARRAY[numbered(1, 10)], numbered(1, 5) || ' ' || numbered(101, 150) || ' ' || numbered(6, 10), block => 10, block_share => 0.6);
--- case, punctuation and inflection do not count, a short last block does
+-- case, punctuation and inflection do not count; a short last block does
 SELECT * FROM copied_sections(ARRAY['The Foxes jumped over lazy dogs. Then, they slept'], 'a fox jumps over the lazy dog and then they sleep', 4, analysis => 'english stop k=2');
 SELECT * FROM copied_sections('{}', 'b');
 SELECT * FROM copied_sections(ARRAY[NULL, 'a b c d']::text[], 'a b c d', block => 4);
@@ -36,7 +36,7 @@ SELECT * FROM copied_sections('{a}', 'b', block_share => 0);
 SELECT * FROM copied_sections('{a}', 'b', section_share => 1.5);
 SELECT * FROM copied_sections('{a}', 'b', document_share => 'NaN');
 
--- Random sections: the verdicts with early stopping are those without
+-- Random sections: early stopping does not change the verdicts
 WITH random AS (
     SELECT seed, array_agg(CASE (seed * (s + 3) * 7919 / 64) % 3 WHEN 0 THEN numbered(s * 100, s * 100 + 30 + seed % 20)
                            WHEN 1 THEN numbered(s * 100, s * 100 + 15 + seed % 17) || ' ' || numbered(9000, 9000 + s * 5) ELSE numbered(10000, 10050) END ORDER BY s) AS a,

@@ -13,7 +13,7 @@ CREATE TABLE docs AS
 SELECT r * 7 % 401 AS id, random_set(r) AS sig FROM generate_series(1, 400) r;
 INSERT INTO docs SELECT NULL, sig FROM docs WHERE id < 5;
 
--- Whether a table has the pairs of a nested loop, and how many
+-- Compare the pairs of a table with those of a nested loop, and count them
 CREATE FUNCTION pairs_are(result text, source text, threshold float8, measure text, OUT n bigint, OUT same boolean)
 LANGUAGE plpgsql SET neardup.enable_join = off AS $$
 BEGIN
@@ -43,7 +43,7 @@ FROM unnest('{auto,classes,keys}'::text[]) design, (VALUES
     v (measure, threshold), check_pairs('docs', threshold, measure, design) c
 ORDER BY measure, threshold, design;
 
--- Tables of few rows, of which many are equal, by several steps
+-- Tables of few rows, many of them equal, in several steps
 CREATE TABLE few (id int, sig signature);
 DO $$
 DECLARE
@@ -77,7 +77,7 @@ SELECT * FROM check_pairs('sketches', 0.8, 'jaccard', 'join');
 SELECT * FROM check_pairs('sketches', 0.8, 'jaccard', 'keys');
 SELECT * FROM check_pairs('vectors', 0.8, 'cosine', 'join');
 SELECT * FROM check_pairs('vectors', 0.8, 'cosine', 'keys');
--- Samples may be empty, which are near to none; what they share is not estimated
+-- Empty samples are near-duplicates of nothing; the features that samples share are not estimated
 CREATE TABLE samples AS SELECT id, sample(sig, 8) AS sig FROM docs;
 SELECT count(*) > 1 AS empty FROM samples WHERE nfeatures(sig) > 0 AND cardinality(sig::bigint[]) = 0;
 SELECT design, measure, c.n > 0 AS found, same
@@ -100,15 +100,15 @@ CALL neardup_pairs('named', 'id', 'sig', 0.8, 'found_named', design => 'classes'
 SELECT * FROM pairs_are('found_named', 'named', 0.8, 'jaccard');
 CREATE VIEW uuids AS SELECT "the {sig}" AS id, "Sig" AS sig FROM "Docs of {id} ""x"" %s";
 SELECT p.* FROM unnest('{"\"Found {x}\"",classes,"\"keys {x}\""}'::text[]) r, pairs_are('"Results {t}".' || r, 'uuids', 0.8, 'jaccard') p;
--- What was made on the way is gone
+-- Intermediate tables are gone
 SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace IN ('distributed'::regnamespace, '"Results {t}"'::regnamespace) ORDER BY 1;
 
--- A result that is temporary
+-- A temporary result
 CALL neardup_pairs('docs', 'id', 'sig', 0.8, 'pg_temp.temporary', design => 'keys');
 SELECT * FROM pairs_are('pg_temp.temporary', 'docs', 0.8, 'jaccard');
 SELECT relname, relpersistence FROM pg_class WHERE relkind = 'r' AND relnamespace = pg_my_temp_schema();
 
--- The operators of ids are those of their type, wherever these are
+-- Operators of ids are found in any schema
 CREATE SCHEMA elsewhere;
 SET client_min_messages = warning;
 CREATE TYPE elsewhere.number;
@@ -131,7 +131,7 @@ SELECT format('CREATE VIEW number_ids_%1$s AS SELECT a::text::int AS a, b::text:
 FROM unnest('{by_join,by_classes,by_keys}'::text[]) r \gexec
 SELECT p.* FROM unnest('{by_join,by_classes,by_keys}'::text[]) r, pairs_are('number_ids_' || r, 'docs', 0.8, 'jaccard') p;
 
--- Temporary tables of the result's names are neither filled nor dropped
+-- Temporary tables with the result's names are neither filled nor dropped
 CREATE TEMPORARY TABLE apart (a int, b int, similarity float8);
 CREATE TEMPORARY TABLE apart_rows (a int);
 CREATE TEMPORARY TABLE apart_near (a int);
@@ -144,20 +144,20 @@ CREATE TEMPORARY TABLE apart_too (a int);
 CALL neardup_pairs('docs', 'id', 'sig', 0.8, 'apart_too');
 SELECT * FROM pairs_are('distributed.apart_too', 'docs', 0.8, 'jaccard');
 
--- Groups of what the pairs connect
+-- Groups that the pairs connect
 CALL neardup_pairs('docs', 'id', 'sig', 0.8, 'pairs', design => 'classes');
 SELECT count(*), count(DISTINCT c.cluster), bool_and(c.representative = d.representative AND c.size = d.size) AS same
 FROM near_duplicate_groups_of_pairs('TABLE pairs') c
 JOIN near_duplicate_groups('SELECT id, sig FROM docs WHERE id IS NOT NULL', 0.8) d USING (id);
 
--- Nothing to pair
+-- No pairs
 CREATE TABLE nothing (id int, sig signature);
 SELECT d, c.* FROM unnest('{auto,classes,keys}'::text[]) d, check_pairs('nothing', 0.8, 'jaccard', d) c;
 INSERT INTO nothing VALUES (1, NULL), (2, shingles(''));
 SELECT d, c.* FROM unnest('{auto,classes,keys}'::text[]) d, check_pairs('nothing', 0.8, 'jaccard', d) c;
 
--- Rows that change on the way, as others may change them between two statements: here
--- the first of those that have a set comes to have another one's, or goes
+-- Rows that change during the call, as other sessions may change them between two
+-- statements: the first row of a set gets another set, or is deleted
 CREATE TABLE equal AS SELECT n AS id, shingles(n % 3 || ' a b c d e') AS sig FROM generate_series(1, 9) n;
 CREATE VIEW changing AS SELECT id, CASE WHEN id = 1 AND to_regclass('distributed.more_firsts') IS NOT NULL
 										THEN shingles('2 a b c d e') ELSE sig END AS sig FROM equal;
@@ -200,7 +200,7 @@ CREATE TABLE twice AS SELECT id / 2 AS id, sig FROM docs;
 CALL neardup_pairs('twice', 'id', 'sig', 0.8, 'more');
 CALL neardup_pairs('twice', 'id', 'sig', 0.8, 'more', design => 'classes');
 CALL neardup_pairs('twice', 'id', 'sig', 0.8, 'more', design => 'keys');
--- a primary key does not count rows of tables that inherit
+-- a primary key does not cover rows of tables that inherit
 CREATE TABLE parent (id int PRIMARY KEY, sig signature);
 CREATE TABLE child () INHERITS (parent);
 INSERT INTO parent SELECT id, sig FROM docs WHERE id < 5;
@@ -209,7 +209,7 @@ INSERT INTO child SELECT id, sig FROM docs WHERE id = 3;
 CALL neardup_pairs('parent', 'id', 'sig', 0.8, 'more');
 SELECT relname FROM pg_class WHERE relname LIKE 'more%';
 
--- It does nothing that the caller may not do
+-- It needs the caller's own privileges
 CREATE ROLE regress_neardup_pairs;
 GRANT USAGE, CREATE ON SCHEMA distributed TO regress_neardup_pairs;
 SET ROLE regress_neardup_pairs;
@@ -218,7 +218,7 @@ CALL neardup_pairs('docs', 'id', 'sig', 0.8, 'his');
 \set VERBOSITY default
 RESET ROLE;
 
--- An id of several fields, of which one is null, is an id
+-- An id of several fields may have one that is null
 CREATE TYPE place AS (shelf int, label text);
 CREATE TABLE placed AS SELECT ROW(id, CASE WHEN id % 2 = 0 THEN 'x' END)::place AS id, sig FROM docs WHERE id < 100;
 CALL neardup_pairs('placed', 'id', 'sig', 0.5, 'placed_by_join', 'jaccard', 'join');
