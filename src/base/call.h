@@ -23,9 +23,7 @@ extern int64 argument_whole(const char *what, int64 value, int64 least,
 extern double argument_real(const char *what, double value, double least,
 							double most);
 
-/*
- * Return the share if it is greater than 0 and at most 1, or else raise the same error.
- */
+/* Return the share if it is greater than 0 and at most 1, or else raise that error. */
 extern double argument_share(const char *what, double share);
 
 /* Count the elements of an array; raise NULL_VALUE_NOT_ALLOWED if one is null. */

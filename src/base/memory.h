@@ -36,9 +36,7 @@ fetch_before(const void *place, Size bytes)
 /* the maximum since a test set it to 0 */
 extern size_t memory_peak;
 
-/*
- * Record the size of a memory context and its children, called where they are largest.
- */
+/* Record the size of a memory context and its children where they are largest. */
 #define LOOK_AT_MEMORY(context) \
 	(memory_peak = Max(memory_peak, MemoryContextMemAllocated(context, true)))
 #else

@@ -200,9 +200,7 @@ refuse_swapped(Datum doc, const text *analysis)
 					 "type: '%s'::regconfig.", name)));
 }
 
-/*
- * Set the shingle size, unless it is 0.  An analysis that has another one is an error.
- */
+/* Set the shingle size, unless it is 0; an analysis with another one is an error. */
 static void
 apply_k(Analysis *analysis, int k)
 {

@@ -179,9 +179,7 @@ extern void doc_context_begin(DocContext *doccxt, const text *doc);
  */
 extern const uint64 *doc_context_set(DocContext *doccxt, const text *doc, size_t *n);
 
-/*
- * Return all units and shingles of a document, valid until the context's next document.
- */
+/* Return all units and shingles of a document, valid until the context's next one. */
 extern Sequence doc_context_sequence(DocContext *doccxt, const text *doc);
 
 #endif							/* NEARDUP_DOC_CONTEXT_H */

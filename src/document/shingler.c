@@ -101,9 +101,7 @@ window_shingles(const uint64 *units, size_t n, size_t k, uint64 *sorted,
 	}
 }
 
-/*
- * Compile a function for each usual k, with unrolled loops and a hash of known length.
- */
+/* Compile a function for each usual k, with unrolled loops and a known length. */
 static pg_attribute_always_inline void
 for_known_k(const uint64 *units, size_t n, size_t k, uint64 *room,
 			uint64 *shingles)
@@ -257,7 +255,7 @@ struct Shingler
 	MemoryContext context;		/* owns the buffers */
 	uint64	   *shingles;		/* of a set: the first ones are sorted */
 	size_t		n;
-	size_t		size;			/* there is room for */
+	size_t		size;			/* allocated */
 	uint64	   *units;			/* of a set k - 1 earlier ones and
 								 * READ_AT_ONCE new ones */
 	size_t		units_size;
@@ -345,9 +343,7 @@ make_room(Shingler *shingler, size_t n)
 	Assert(shingler->n + n <= shingler->size);
 }
 
-/*
- * Gather all shingles of a document, with the repetitions that have not been dropped.
- */
+/* Gather all shingles of a document, with some of their repetitions. */
 static void
 gather(Shingler *shingler, const char *doc, size_t len)
 {

@@ -1,6 +1,7 @@
 /*
  * lexicon.c
- *		A lexicon: its spec, its head, its id; counting the words of a collection.
+ *		A lexicon: its spec, header and id; counting the words of a
+ *		collection.
  */
 #include "postgres.h"
 
@@ -95,7 +96,7 @@ words_name(const SignatureSpec *spec, uint8 reading)
 	return name.data;
 }
 
-/* a + b; raises PROGRAM_LIMIT_EXCEEDED if that is no bigint. */
+/* Return a + b; raise PROGRAM_LIMIT_EXCEEDED if that exceeds a bigint. */
 static uint64
 add_total(uint64 a, uint64 b, const char *what)
 {
@@ -117,7 +118,7 @@ lexicon_add_totals(Lexicon *to, const Lexicon *from)
 	to->length = add_total(to->length, from->length, "words");
 	to->df_error = lexicon_add_errors(to->df_error, from->df_error);
 	to->cf_error = lexicon_add_errors(to->cf_error, from->cf_error);
-	/* no more than the words */
+	/* their sum is at most length */
 	for (int i = 0; i < LEXICON_CLASSES; i++)
 		to->initials[i] += from->initials[i];
 }
@@ -185,7 +186,7 @@ lexicon_swap(Lexicon *lexicon)
 #endif
 }
 
-/* A copy of the portable bytes on a big-endian machine, or else the lexicon. */
+/* Return the lexicon with portable bytes: a copy on a big-endian machine. */
 static const Lexicon *
 portable_form(const Lexicon *lexicon)
 {
@@ -208,9 +209,9 @@ lexicon_bytes_hash(const Lexicon *lexicon, uint64 seed)
 }
 
 /*
- * Set the id: XXH3 of the entries' bytes, seeded with that of the header's with
- * id 0.  Two lexicons of one id are the same.  Signatures that are made with a
- * lexicon have a part of it.
+ * The id is XXH3 of the entries' bytes, with the hash of the header with id 0 as seed.
+ * Lexicons of the same id are equal.  Signatures that are made with a lexicon have a
+ * part of its id.
  */
 void
 lexicon_seal(Lexicon *lexicon, size_t nwords)
@@ -316,16 +317,14 @@ lexicon_from_bytes(const char *bytes, size_t len)
 }
 
 /*
- * Counting the words of a corpus in bounded memory
+ * Counting the words of a collection in bounded memory
  *
- * Words are counted in an open hash table.  When it holds as many as it may,
- * the rarer half is dropped, which makes room for the next ones: in running
- * text about half of all words occur once.  A dropped word that comes back
- * starts from zero, so that its df is too small by what it had.  In each dropping no
- * word loses more than the df of the most frequent one that is dropped, and
- * the sum of these is the error that a lexicon states (lossy counting: Manku
- * and Motwani, VLDB 2002); the same for cf.  While no more than max_words words
- * have been met, counts are exact.
+ * Words are counted in an open hash table.  When it has max_words words, the rarer half
+ * is dropped: in running text about half of all words occur once.  A dropped word that
+ * occurs again starts from zero, so its df is too small by the dropped count.  Each
+ * time no word loses more than the df of the most frequent dropped word, and the sum of
+ * these is the error of the lexicon (lossy counting: Manku and Motwani, VLDB 2002); cf
+ * has its own error.  Up to max_words distinct words, counts are exact.
  */
 
 #define TABLE_SIZE		1024	/* of a new table; a power of 2 */
@@ -351,7 +350,7 @@ counts_create(const SignatureSpec *spec, uint8 reading, size_t max_words)
 	return counts;
 }
 
-/* The place of a word: where it is, or the empty one where it would go. */
+/* Return the place of a word, or the free one for it. */
 static inline Count *
 find_place(const Counts *counts, uint64 hash)
 {
@@ -363,8 +362,8 @@ find_place(const Counts *counts, uint64 hash)
 }
 
 /*
- * Move the words to a table of the given size, but drop those of a rank up
- * to the limit; 0 drops none.
+ * Move the words to a table of another size, without those of a rank up to the limit; 0
+ * drops none.
  */
 static void
 rebuild(Counts *counts, size_t size, uint64 limit)
@@ -396,7 +395,7 @@ rebuild(Counts *counts, size_t size, uint64 limit)
 	pfree(old);
 }
 
-/* Drop the rarer half of a table that may not get any larger. */
+/* Drop the rarer half of a table of max_words words. */
 static void
 drop_rare(Counts *counts)
 {
@@ -417,10 +416,7 @@ drop_rare(Counts *counts)
 	rebuild(counts, counts->probing.mask + 1, limit);
 }
 
-/*
- * The place of a word that is to be counted, with room for it.  Places that
- * were found before are void then.
- */
+/* Return a free place for a new word; places found before become invalid. */
 static Count *
 make_place(Counts *counts, uint64 hash)
 {
@@ -434,7 +430,7 @@ make_place(Counts *counts, uint64 hash)
 	return find_place(counts, hash);
 }
 
-/* A word that has been read. */
+/* Count an occurrence of a word. */
 static inline void
 add_word(Counts *counts, uint64 hash)
 {
@@ -453,7 +449,7 @@ add_word(Counts *counts, uint64 hash)
 	}
 }
 
-/* Numbers a further document, so that words know which one they were in. */
+/* Begin a document, with a new number, so that df counts a word in it once. */
 static void
 next_document(Counts *counts)
 {
@@ -500,7 +496,7 @@ counts_add_shingles(Counts *counts, const uint64 *shingles, size_t n)
 	counts->totals->length += n;
 }
 
-/* A word counted elsewhere. */
+/* Add the counts of a word. */
 static void
 add_count(Counts *counts, uint64 hash, uint32 df, uint32 cf)
 {

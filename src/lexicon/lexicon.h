@@ -1,10 +1,10 @@
 /*
  * lexicon.h
- *		A corpus's statistics as a value: how many documents, how many words,
- *		and of each word how often it occurs.
+ *		The statistics of a collection as a value: numbers of documents and
+ *		words, and the frequencies of each word.
  *
- * Words are known by their hashes only, those that signatures are made of.  They may
- * be shingles in place of words.  doc/lexicon.md has the bytes as a table.
+ * Words are stored as their hashes, those of signatures.  They may be shingles in place
+ * of words. doc/lexicon.md has the bytes as a table.
  */
 #ifndef NEARDUP_LEXICON_H
 #define NEARDUP_LEXICON_H
@@ -16,8 +16,8 @@
 #define LEXICON_VERSION		1	/* first byte of every lexicon */
 
 /*
- * Words are counted, too, by classes of their first letter: the low bits of
- * its code point, which distinguish the letters of every alphabet well enough.
+ * Words are also counted by classes of their first letter: the low bits of its code
+ * point, which distinguish the letters of every alphabet well enough.
  */
 #define LEXICON_CLASSES		(1 << INITIAL_BITS)
 
@@ -44,11 +44,11 @@ typedef struct Lexicon
 	uint64		id;				/* hash of all the rest; see lexicon_seal() */
 	uint64		documents;		/* N */
 	uint64		length;			/* words of all documents */
-	uint64		df_error;		/* no df is off by more; nor is that of a word
-								 * which is not there more than this */
-	uint64		cf_error;		/* the same for cf */
+	uint64		df_error;		/* greatest error of a df, and greatest df of
+								 * a word that is missing */
+	uint64		cf_error;		/* of a cf */
 	uint64		initials[LEXICON_CLASSES];	/* words by class of first letter;
-											 * of shingles zero */
+											 * zero for shingles */
 	LexiconEntry entries[FLEXIBLE_ARRAY_MEMBER];	/* by rising hash */
 } Lexicon;
 
@@ -63,7 +63,7 @@ StaticAssertDecl(offsetof(Lexicon, entries) == 64 + 8 * LEXICON_CLASSES,
 #define LEXICON_NWORDS(l) \
 	((VARSIZE(l) - LEXICON_HEADER) / sizeof(LexiconEntry))
 
-/* The most words that fit into one datum. */
+/* The greatest number of words in one datum */
 #define LEXICON_MAX_WORDS \
 	((MaxAllocSize - LEXICON_HEADER) / sizeof(LexiconEntry))
 
@@ -72,19 +72,18 @@ StaticAssertDecl(offsetof(Lexicon, entries) == 64 + 8 * LEXICON_CLASSES,
 #define PG_RETURN_LEXICON(l)	PG_RETURN_POINTER(l)
 
 /*
- * Return a lexicon with the head of another one, which may be all there is of it, and
- * room for nwords entries, in the current memory context.  Raises
- * PROGRAM_LIMIT_EXCEEDED where they do not fit into a datum.
+ * Return a lexicon with a copy of a header and room for nwords entries, in the current
+ * memory context.  Raises PROGRAM_LIMIT_EXCEEDED if they do not fit into a datum.
  */
 extern Lexicon *lexicon_alloc(const Lexicon *header, size_t nwords);
 
-/* Set the number of entries, of those that there is room for, and the id. */
+/* Set the number of entries, within the allocated room, and the id. */
 extern void lexicon_seal(Lexicon *lexicon, size_t nwords);
 
 /* Convert the bytes of this machine to portable ones, in place, or back. */
 extern void lexicon_swap(Lexicon *lexicon);
 
-/* Return XXH3 of the portable bytes.  Hash partitions rely on it. */
+/* Return XXH3 of the portable bytes, on which hash partitions rely. */
 extern uint64 lexicon_bytes_hash(const Lexicon *lexicon, uint64 seed);
 
 /* Return the rule that a lexicon breaks, as a sentence, or NULL. */
@@ -96,13 +95,13 @@ extern const char *lexicon_broken_rule(const Lexicon *lexicon);
  */
 extern Lexicon *lexicon_from_bytes(const char *bytes, size_t len);
 
-/* The number of these bytes */
+/* The size of the portable bytes */
 #define LEXICON_BYTES_SIZE(nwords) \
 	(LEXICON_HEADER - VARHDRSZ + (nwords) * sizeof(LexiconEntry))
 
 /*
- * A word's rank among those to be kept: by df, then by hash.  Words of the
- * same rank are kept or dropped together.
+ * Return a word's rank among those to be kept: by df, then by hash.  Words of equal
+ * rank are kept or dropped together.
  */
 static inline uint64
 lexicon_rank(uint32 df, uint64 hash)
@@ -110,14 +109,14 @@ lexicon_rank(uint32 df, uint64 hash)
 	return (uint64) df << 32 | (~hash >> 32);
 }
 
-/* Set the analysis of a lexicon's head. */
+/* Set the analysis in a lexicon's header. */
 extern void lexicon_set_spec(Lexicon *lexicon, const SignatureSpec *spec,
 							 uint8 reading);
 
 /* Return the analysis that a lexicon was made with; method and width are zero. */
 extern SignatureSpec lexicon_spec(const Lexicon *lexicon);
 
-/* Whether a spec is that of words, taken one by one, or of shingles. */
+/* Return whether a spec is of single words, not of shingles. */
 static inline bool
 spec_is_of_words(const SignatureSpec *spec)
 {
@@ -130,10 +129,7 @@ spec_is_of_words(const SignatureSpec *spec)
  */
 extern void spec_of_words(SignatureSpec *spec);
 
-/*
- * Raise DATATYPE_MISMATCH, naming both, unless the words of a spec are
- * those of the lexicon.
- */
+/* Raise DATATYPE_MISMATCH, naming both, unless the lexicon has this spec. */
 extern void lexicon_require_spec(const Lexicon *lexicon,
 								 const SignatureSpec *spec);
 
@@ -141,25 +137,25 @@ extern void lexicon_require_spec(const Lexicon *lexicon,
 extern void lexicons_require_same(const Lexicon *a, const Lexicon *b);
 
 /*
- * Return the analysis as the text form and messages have it: for words without the k
- * that they do not have, and "simple" for nothing special.
+ * Return the analysis as in the text form and messages: for words without k, and
+ * "simple" for the default.
  */
 extern char *words_name(const SignatureSpec *spec, uint8 reading);
 
 /*
- * Return the head of a lexicon, fetched alone, in the current memory context: no
- * entries, but LEXICON_NWORDS() is that of the whole lexicon.
+ * Return the header of a lexicon, fetched without its entries, in the current memory
+ * context; LEXICON_NWORDS() is that of the whole lexicon.
  */
 extern const Lexicon *lexicon_header(Datum datum);
 
 /*
- * Add the head of a lexicon, not its words, to that of another one.  Raises
- * DATATYPE_MISMATCH if their analyses differ, and PROGRAM_LIMIT_EXCEEDED if a sum is no
- * bigint.
+ * Add the numbers in the header of a lexicon to those of another one.  Raises
+ * DATATYPE_MISMATCH if their analyses differ, and PROGRAM_LIMIT_EXCEEDED if a sum
+ * exceeds a bigint.
  */
 extern void lexicon_add_totals(Lexicon *to, const Lexicon *from);
 
-/* a + b, or the largest bigint: a greater error says nothing more. */
+/* Return a + b, or the greatest bigint if that is too small. */
 static inline uint64
 lexicon_add_errors(uint64 a, uint64 b)
 {
@@ -167,32 +163,32 @@ lexicon_add_errors(uint64 a, uint64 b)
 		PG_INT64_MAX : a + b;
 }
 
-/* a + b, or the largest number if that is too small. */
+/* Return a + b, or the greatest number if that is too small. */
 static inline uint32
 add_saturated(uint32 a, uint32 b)
 {
 	return a > PG_UINT32_MAX - b ? PG_UINT32_MAX : a + b;
 }
 
-/* Counting the words of a corpus in bounded memory */
+/* Counting the words of a collection in bounded memory */
 
 typedef struct Count
 {
 	uint64		hash;			/* of the word */
 	uint32		df;
 	uint32		cf;				/* 0: the place is free */
-	uint32		document;		/* the last one that had it */
+	uint32		document;		/* number of the last one that has it */
 } Count;
 
 typedef struct Counts
 {
 	MemoryContext context;		/* owns the table */
-	Lexicon    *totals;			/* the head of the lexicon to come */
+	Lexicon    *totals;			/* the header of the resulting lexicon */
 	Count	   *table;
 	Probing		probing;		/* of its places */
 	size_t		nwords;			/* filled places */
 	size_t		max_words;
-	uint32		document;		/* the current one; never 0 */
+	uint32		document;		/* number of the current one; never 0 */
 } Counts;
 
 /*
@@ -202,7 +198,7 @@ typedef struct Counts
 extern Counts *counts_create(const SignatureSpec *spec, uint8 reading,
 							 size_t max_words);
 
-/* Add a document of len bytes of UTF-8, whose words the reader gives. */
+/* Add a document of len bytes of UTF-8, by the reader's words. */
 extern void counts_add_document(Counts *counts, Reader *reader,
 								const char *doc, size_t len);
 
@@ -210,7 +206,7 @@ extern void counts_add_document(Counts *counts, Reader *reader,
 extern void counts_add_shingles(Counts *counts, const uint64 *shingles,
 								size_t n);
 
-/* Add what a lexicon has counted; raises errors as lexicon_add_totals() does. */
+/* Add the counts of a lexicon; raises the errors of lexicon_add_totals(). */
 extern void counts_add_lexicon(Counts *counts, const Lexicon *lexicon);
 
 /* Return the counts as a lexicon, in the current memory context. */

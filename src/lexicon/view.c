@@ -2,8 +2,8 @@
  * view.c
  *		A lexicon prepared for many look-ups.
  *
- * Hashes are uniform, so their leading bits are buckets, as many as words: a
- * look-up reads one place of the directory and one or two entries.
+ * Hashes are uniform, so their leading bits are a bucket, of about one word: a look-up
+ * reads one place of the directory and one or two entries.
  */
 #include "postgres.h"
 
@@ -19,7 +19,7 @@
 #include "base/interrupts.h"
 #include "lexicon/view.h"
 
-/* Fill in where the entries of each bucket begin. */
+/* Compute the start of the entries of each bucket. */
 static void
 fill_starts(LexiconView *view)
 {
@@ -39,7 +39,7 @@ fill_starts(LexiconView *view)
 	Assert(bucket == nbuckets + 1);
 }
 
-/* Return a view in a memory context, which it owns from now on. */
+/* Make a view in a memory context, which the view owns. */
 static LexiconView *
 create_in(MemoryContext context, const Lexicon *lexicon)
 {
@@ -56,7 +56,7 @@ create_in(MemoryContext context, const Lexicon *lexicon)
 	view->starts = MemoryContextAllocHuge(context,
 										  (((size_t) 1 << bits) + 1) * sizeof(uint32));
 	fill_starts(view);
-	/* only now: before, an error frees it */
+	/* only now, so that an error before frees it */
 	MemoryContextSetParent(context, CacheMemoryContext);
 	return view;
 }
@@ -74,11 +74,11 @@ view_create(const Lexicon *lexicon)
 	return create_in(create_context(), lexicon);
 }
 
-/* The cache, the last used first. */
+/* The cache, by falling time of use */
 static LexiconView *cache[VIEWS_CACHED];
 static int	ncached = 0;
 
-/* Move a view, number i of the cache or new, to the front. */
+/* Move a view to the front from place i of the cache, or of a new view. */
 static void
 put_first(LexiconView *view, int i)
 {
@@ -122,7 +122,7 @@ shrink_cache(Size most)
 		uncache_last();
 }
 
-/* Between transactions the cache takes what a hash table may. */
+/* Between transactions the cache is limited to the memory of a hash table. */
 static void
 end_transaction(XactEvent event, void *arg)
 {
@@ -174,7 +174,7 @@ view_fetch(struct varlena *stored)
 	return view;
 }
 
-/* Prepare the weights of another weighting of a kind, none of them computed. */
+/* Reset the weights of a kind, for another weighting. */
 static void
 reset_weights(LexiconView *view, CollectionWeights *computed,
 			  const Weighting *weighting)
@@ -191,7 +191,7 @@ reset_weights(LexiconView *view, CollectionWeights *computed,
 		CHECK_EVERY(i);
 		computed->weights[i] = get_float8_nan();
 	}
-	/* only now: the view stays after an error */
+	/* only now, since the view remains after an error */
 	computed->weighting = *weighting;
 }
 

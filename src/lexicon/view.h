@@ -8,7 +8,7 @@
 #include "lexicon/lexicon.h"
 #include "lexicon/weights.h"
 
-/* Weights in the collection, NaN where not yet computed. */
+/* Weights of words in the collection; NaN is one not computed yet */
 typedef struct CollectionWeights
 {
 	Weighting	weighting;
@@ -20,8 +20,8 @@ typedef struct LexiconView
 	MemoryContext context;		/* owns all of it */
 	int			users;
 	bool		cached;
-	const Lexicon *lexicon;		/* a user whose lexicon moves sets it */
-	uint64		id;				/* its id and number of words */
+	const Lexicon *lexicon;		/* set again by a user whose lexicon moves */
+	uint64		id;				/* id and number of words of the lexicon */
 	size_t		nwords;
 	int			shift;			/* from a hash to its bucket */
 	uint32	   *starts;			/* of each bucket, and the end of the last */
@@ -33,15 +33,15 @@ typedef struct LexiconView
 extern LexiconView *view_create(const Lexicon *lexicon);
 
 /*
- * Return a view of a lexicon that is stored out of line, until view_release().  It is
- * fetched, unless the cache has it, of the views used last in this session.
+ * Return a view of a lexicon that is stored out of line, until view_release().  The
+ * lexicon is fetched, unless it is in the session's cache of the views used last.
  */
 #define VIEWS_CACHED	16
 #define VIEW_CACHE_SIZE	(64 * 1024 * 1024)
 
 extern LexiconView *view_fetch(struct varlena *stored);
 
-/* Drop a user of a view; without users and out of the cache it is freed. */
+/* Release a view, which is freed when it has no users and is not in the cache. */
 extern void view_release(LexiconView *view);
 
 static inline bool
@@ -70,7 +70,7 @@ view_expect(const LexiconView *view, const Bag *bag, size_t i)
 #endif
 }
 
-/* The entry of a word, or NULL. */
+/* Return the entry of a word, or NULL. */
 static inline const LexiconEntry *
 view_find(const LexiconView *view, uint64 hash)
 {

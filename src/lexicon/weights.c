@@ -2,11 +2,11 @@
  * weights.c
  *		A document's words, and their weights in the collection and the document.
  *
- * Which words a signature is made of depends on comparisons of weights, so
- * they must come out the same, to the last bit, on every machine.  Addition,
- * multiplication and division do by IEEE 754, but the logarithms of two C
- * libraries may differ; so there is one here.  This file must not be compiled
- * with multiplications and additions fused, which the Makefile sees to.
+ * The words of a signature depend on comparisons of weights, so weights must be the
+ * same bits on every machine.  IEEE 754 guarantees that for addition, multiplication
+ * and division, but the logarithms of C libraries may differ, so this file has its own.
+ * It must be compiled without fused multiplication and addition, by a flag in the
+ * Makefile.
  *
  * Formulas: TF-IDF and BM25 as in Manning, Raghavan, Schuetze, "Introduction
  * to Information Retrieval", and Robertson et al., "Okapi at TREC-3"; residual
@@ -29,10 +29,9 @@
 #define LN2		0.693147180559945309417232121458
 
 /*
- * x = m 2^e, log x = e log 2 + log m.  With s = (m - 1) / (m + 1), log m is
- * 2 artanh s, whose series has odd powers of s only.  As |s| <= 0.1716, what
- * follows the 12 terms is less than s^25 / 25 * 1.04, 3e-21 or so: far below
- * the rounding of the sum.
+ * x = m 2^e, log x = e log 2 + log m.  With s = (m - 1) / (m + 1), log m is 2 artanh s,
+ * whose series has odd powers of s only.  As |s| <= 0.1716, the rest after 12 terms is
+ * less than s^25 / 25 * 1.04, about 3e-21: far below the rounding of the sum.
  */
 double
 portable_log(double x)
@@ -59,9 +58,9 @@ portable_log(double x)
 }
 
 /*
- * 1 - exp(-x) for x >= 0, exact for small x, too, where the subtraction would
- * lose all digits.  As |r| <= 0.347, what follows the 18 terms is less than
- * r^19 / 19!, 2e-26.  From x = 38 on the result is 1 anyway.
+ * Return 1 - exp(-x) for x >= 0, exact for small x, too, where the subtraction would
+ * lose all digits.  As |r| <= 0.347, the rest after 18 terms is less than r^19 / 19!,
+ * 2e-26.  From x = 38 on the result is 1.
  */
 static double
 portable_one_minus_exp(double x)
@@ -90,9 +89,9 @@ lexicon_idf(const Lexicon *lexicon, uint32 df)
 }
 
 /*
- * Residual IDF: the IDF less the one that a Poisson distribution of the cf
- * occurrences would have.  By it a document lacks the word with probability
- * exp(-cf/N), so that the IDF expected is -log(1 - exp(-cf/N)).
+ * Residual IDF is the IDF minus that of a Poisson distribution of the cf occurrences,
+ * by which a document lacks the word with probability exp(-cf/N), so that its IDF is
+ * -log(1 - exp(-cf/N)).
  */
 double
 lexicon_ridf(const Lexicon *lexicon, uint32 df, uint32 cf)
@@ -104,8 +103,8 @@ lexicon_ridf(const Lexicon *lexicon, uint32 df, uint32 cf)
 }
 
 /*
- * log of the odds that a document lacks the word, half a document added to
- * either side; negative, without the floor, for what most documents have.
+ * Return the log of the odds that a document lacks the word, with half a document added
+ * to both numbers; without the floor it is negative for words of most documents.
  */
 static double
 bm25_idf(const Weighting *weighting, const Lexicon *lexicon, uint32 df)
@@ -135,9 +134,9 @@ weight_in_collection(const Weighting *weighting, const Lexicon *lexicon,
 }
 
 /*
- * Augmented frequency, from 1/2 to 1, does not depend on the length.  BM25's
- * approaches 1 as tf grows, half of it reached at tf = k1 in a document of
- * average length; b says how much a longer one has to make up for.
+ * Augmented frequency, from 1/2 to 1, does not depend on the length.  BM25's approaches
+ * 1 as tf grows, and is 1/2 at tf = k1 in a document of average length; b is the
+ * influence of the length.
  */
 static double
 weight_in_document(const Weighting *weighting, const Lexicon *lexicon,
@@ -186,7 +185,7 @@ bad_weighting(const char *name)
 			 errhint("Known are tf, tf-idf, ntf-idf, tf-ridf and bm25, which k1=NUMBER, b=NUMBER and floor=NUMBER may follow.")));
 }
 
-/* The parameters of BM25, from 0. */
+/* The parameters of BM25, from 0 */
 static const struct
 {
 	const char *name;
@@ -201,8 +200,8 @@ static const struct
 };
 
 /*
- * Read a parameter, such as "k1=2", into the weighting.  Returns false if it is none;
- * those that were given are bits of *given.
+ * Read a parameter, such as "k1=2", into the weighting; return false if it is none.
+ * *given has a bit for each parameter read before.
  */
 static bool
 parse_parameter(const char *word, Weighting *weighting, uint32 *given)
@@ -269,14 +268,14 @@ weighting_parse(const text *name, Weighting *weighting)
 /*
  * A document's words
  *
- * Words are in an array in order of first occurrence; an open hash table of
- * their numbers finds them.
+ * Words are in an array in order of first occurrence, which an open hash table of
+ * indexes searches.
  */
 
 #define BAG_SIZE		256		/* places of a new table; a power of 2 */
 #define BAG_KEEP		16384	/* a larger table is not kept */
 
-/* Give the bag a table of the given size, twice the room for words. */
+/* Allocate a table of a given size, twice the room for words. */
 static void
 allocate(Bag *bag, size_t size)
 {
@@ -315,7 +314,7 @@ bag_clear(Bag *bag)
 	bag->stats.tf_max = 0;
 }
 
-/* The place of a word: where its number is, or the empty one for it. */
+/* Return the place of a word's index, or the free one for it. */
 static inline uint32 *
 find_place(const Bag *bag, uint64 hash)
 {

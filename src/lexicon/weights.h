@@ -22,7 +22,7 @@ typedef enum WeightKind
 
 #define WEIGHT_KINDS	6		/* numbers are below */
 
-/* A kind with its parameters.  Compared with memcmp. */
+/* A kind with its parameters, compared with memcmp */
 typedef struct Weighting
 {
 	uint64		kind;			/* WeightKind */
@@ -31,7 +31,7 @@ typedef struct Weighting
 	double		floor;			/* least IDF */
 } Weighting;
 
-/* What there is to know of a document. */
+/* Numbers of a document */
 typedef struct DocumentStats
 {
 	uint64		length;			/* dl: words */
@@ -39,32 +39,29 @@ typedef struct DocumentStats
 } DocumentStats;
 
 /*
- * The weighting of a name such as 'tf-idf' or 'bm25 k1=1.2 b=0.75 floor=0'.
- * Raises INVALID_PARAMETER_VALUE.
+ * Parse a weighting such as 'tf-idf' or 'bm25 k1=1.2 b=0.75 floor=0'.  Raises
+ * INVALID_PARAMETER_VALUE.
  */
 extern void weighting_parse(const text *name, Weighting *weighting);
 
-/* The part that depends on the collection only; 1 for WEIGHT_TF. */
+/* Return the factor of a weight that depends on the collection; 1 for WEIGHT_TF. */
 extern double weight_in_collection(const Weighting *weighting,
 								   const Lexicon *lexicon,
 								   uint32 df, uint32 cf);
 
 /*
- * What a word weighs in a document: its weight in the collection times the
- * part that depends on the document.  lexicon may be NULL for WEIGHT_TF.
+ * Return the weight of a word in a document: its weight in the collection times the
+ * factor that depends on the document. lexicon may be NULL for WEIGHT_TF.
  */
 extern double weight_of(const Weighting *weighting, const Lexicon *lexicon,
 						double in_collection, const DocumentStats *stats,
 						uint32 tf);
 
-/* log(N / df), and that less what a random word of the same cf has. */
+/* Return log(N / df), and that minus the expected one of a random word of this cf. */
 extern double lexicon_idf(const Lexicon *lexicon, uint32 df);
 extern double lexicon_ridf(const Lexicon *lexicon, uint32 df, uint32 cf);
 
-/*
- * Natural logarithm of a positive finite number; the same bits on every
- * machine.
- */
+/* Return the natural logarithm of a positive number, with the same bits everywhere. */
 extern double portable_log(double x);
 
 /* A document's words and how often each occurs */
@@ -95,10 +92,10 @@ extern void bag_clear(Bag *bag);
 /* Add n words; raises PROGRAM_LIMIT_EXCEEDED beyond 2^32 - 1 different ones. */
 extern void bag_add(Bag *bag, const uint64 *hashes, size_t n);
 
-/* Fill the bag with the document, or sentence, that the reader has begun. */
+/* Fill the bag with the words of the document or sentence that the reader is at. */
 extern void bag_read(Bag *bag, Reader *reader);
 
-/* The word of a hash, or NULL. */
+/* Return the word of a hash, or NULL. */
 extern const BagWord *bag_find(const Bag *bag, uint64 hash);
 
 #endif							/* NEARDUP_WEIGHTS_H */

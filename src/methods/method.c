@@ -63,7 +63,7 @@ spec_name(const SignatureSpec *spec)
 	return name.data;
 }
 
-/* DETAIL and HINT of both reports. */
+/* Add DETAIL and HINT of both reports. */
 static void
 detail_different(const SignatureSpec *a, const SignatureSpec *b)
 {
@@ -88,7 +88,7 @@ spec_require_equal(const SignatureSpec *a, const SignatureSpec *b)
 void
 spec_warn_different(const SignatureSpec *a, const SignatureSpec *b)
 {
-	static TimestampTz warned;	/* start of the statement that was warned */
+	static TimestampTz warned;	/* start of the last statement with a warning */
 	TimestampTz statement = GetCurrentStatementStartTimestamp();
 
 	Assert(!spec_equal(a, b));
@@ -116,7 +116,7 @@ keys_add(KeyList *keys, uint64 key)
 	keys->keys[keys->n++] = key;
 }
 
-/* Bands of different layouts never have a key in common but by accident. */
+/* Return a seed for a place among places, so that keys of different places differ. */
 static inline uint64
 place_seed(uint32 place, uint32 places)
 {

@@ -35,8 +35,7 @@ typedef enum Measure
 extern bool measure_has_threshold(Measure measure, double threshold);
 
 /*
- * Return the value of the measure for sizes na, nb and their overlap; 0 if one is
- * empty.
+ * Return the measure of sets of na and nb elements and this overlap; 0 if one is empty.
  */
 extern double measure_value(Measure measure, uint64 na, uint64 nb,
 							uint64 overlap);
@@ -87,9 +86,7 @@ extern uint64 set_intersection(const uint64 *a, uint64 na,
 extern uint64 set_difference(const uint64 *a, uint64 na,
 							 const uint64 *b, uint64 nb, uint64 *result);
 
-/*
- * Return whether at least `need` elements are common; stops as soon as that is certain.
- */
+/* Return whether at least `need` elements are common; stop when that is certain. */
 extern bool set_overlap_reaches(const uint64 *a, uint64 na,
 								const uint64 *b, uint64 nb, uint64 need);
 

@@ -10,9 +10,7 @@
 #include "base/hash.h"
 #include "signature/signature.h"
 
-/*
- * The signature datum.
- */
+/* The signature datum */
 
 size_t
 signature_size(const SignatureSpec *spec, uint64 nvalues)
@@ -103,9 +101,7 @@ signature_repeated_argument(FunctionCallInfo fcinfo, int n)
 	return repeated->kept;
 }
 
-/*
- * The portable bytes of a spec, and their hash.
- */
+/* The portable bytes of a spec, and their hash */
 
 void
 spec_swap(SignatureSpec *spec)

@@ -119,9 +119,7 @@ shown(const char *word)
 	return psprintf("%.*s...", (int) len, word);
 }
 
-/*
- * Mark a slot as filled by a word; return false (a soft error) if it is filled already.
- */
+/* Fill a slot with a word; return false (a soft error) if it is filled already. */
 static bool
 fill_slot(Parser *parser, Slot slot, const char *word)
 {

@@ -35,10 +35,7 @@ typedef enum LetterClass
 								 * letters only */
 } LetterClass;
 
-/*
- * Class, flags and the code point that replaces a simple letter (0 = none), in one
- * number
- */
+/* Class, flags and the code point that replaces a simple letter (0 = none) */
 typedef uint32 Letter;
 
 #define LETTER_CODE(l)		((l) & 0x1fffff)
@@ -76,10 +73,7 @@ typedef enum LetterScript
 
 extern Letter *letter_pages[NUM_RULES][LETTER_TABLE_END >> 8];
 
-/*
- * Load ICU's normalizers, which the other functions need. Raises an error if ICU
- * cannot.
- */
+/* Load ICU's normalizers for the other functions.  Raises an error if ICU cannot. */
 extern void letters_init(void);
 
 /* Classify a code point by ICU. */

@@ -459,9 +459,7 @@ order_combine(Order order, uint64 *hashes, size_t n)
 	return hash_uint64s(hashes, n);
 }
 
-/*
- * Read the next sentence that has words, or part of a cut one; return false at the end.
- */
+/* Read the next sentence with words, or part of a cut one; return false at the end. */
 static bool
 read_sentence(Reader *reader, uint64 *hash)
 {

@@ -222,10 +222,7 @@ is_filtered(const Terms *terms, const char *word, size_t len)
 
 #define FILTERS_BY_FORM	(FILTER_DIGITS | 0xffffff00)
 
-/*
- * Make the term of a word that is not in the cache; return false if the word is left
- * out.
- */
+/* Make the term of a word without the cache; return false if the word is left out. */
 static bool
 make_term(Terms *terms, const char **word, size_t *len, uint64 *hash)
 {
@@ -252,10 +249,7 @@ cache_place(const Terms *terms, uint64 hash)
 	return &terms->cache[hash & (terms->cache_size - 1)];
 }
 
-/*
- * Return the place for a word that the cache lacks; enlarge the cache after many
- * misses.
- */
+/* Return the place for a missing word; enlarge the cache after many misses. */
 static CachedTerm *
 cache_missed(Terms *terms, uint64 hash)
 {

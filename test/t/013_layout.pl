@@ -190,12 +190,12 @@ is(join("\n", @long),
 # Lines that folders may have, with those below them.  The second number is the
 # goal: the first goes down to it, never up.
 my @budgets = (
-	[ 1519, 1519, qw(base) ],
-	[ 5095, 5095, qw(text) ],
-	[ 3283, 3283, qw(signature) ],
-	[ 2223, 2223, qw(document) ],
-	[ 4562, 4562, qw(methods) ],
-	[ 3242, 3242, qw(lexicon) ],
+	[ 1515, 1515, qw(base) ],
+	[ 5079, 5079, qw(text) ],
+	[ 3274, 3274, qw(signature) ],
+	[ 2215, 2215, qw(document) ],
+	[ 4546, 4546, qw(methods) ],
+	[ 3228, 3228, qw(lexicon) ],
 	[ 1593, 1593, qw(gin) ],
 	[ 9500, 9500, qw(index) ],
 	[ 8500, 8500, qw(join/engine) ],
@@ -223,7 +223,7 @@ foreach my $budget (@budgets)
 }
 is(join("\n", @over), '', 'every folder keeps its budget of lines');
 # The goals are 62,000 and 260.
-cmp_ok($total, '<=', 61275, 'the source keeps its budget of lines');
+cmp_ok($total, '<=', 61208, 'the source keeps its budget of lines');
 cmp_ok(scalar keys %lines, '<=', 214, 'and of files');
 
 done_testing();

@@ -21,7 +21,7 @@ PG_FUNCTION_INFO_V1(lexicon_agg_final);
 
 #define DEFAULT_MAX_WORDS	1000000
 
-/* The state, which when flat is max_words and the bytes of a lexicon. */
+/* The state; a flat one is max_words and the portable bytes of a lexicon */
 typedef struct LexiconState
 {
 	ExpandedObjectHeader header;
@@ -119,7 +119,7 @@ refuse_other(const Counts *counts, const DocContext *doccxt, int64 max_words)
 			 errhint("Make a lexicon of each, as with GROUP BY.")));
 }
 
-/* Return the counts to which a document of the context is to be added, in *state. */
+/* Return the counts for the context's documents, and set *state to their state. */
 static Counts *
 get_counts(FunctionCallInfo fcinfo, const DocContext *doccxt,
 		   LexiconState **state)
@@ -187,7 +187,7 @@ shingle_lexicon_agg_add(PG_FUNCTION_ARGS)
 	PG_RETURN_STATE(state);
 }
 
-/* (state bytea, lexicon): no bound but that of a datum */
+/* (state bytea, lexicon): without a limit but that of a datum */
 Datum
 lexicon_agg_add_lexicon(PG_FUNCTION_ARGS)
 {

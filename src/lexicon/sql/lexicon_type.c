@@ -8,7 +8,7 @@
  *		lexicon[english stop] documents=2 length=7 df_error=0 cf_error=0
  *		initials=0,3,...,0 {01d3f2b1c4a59687:1:3,9be3...:2:4}
  *
- * What is read, in either form, is checked field by field, as with signatures.
+ * Input in either form is checked field by field, as with signatures.
  */
 #include "postgres.h"
 
@@ -32,7 +32,7 @@ PG_FUNCTION_INFO_V1(lexicon_from_bytea);
 
 /* Reading the text form */
 
-/* Read a word or a sign that must be there, after any white space. */
+/* Read a given word or sign after any white space. */
 static bool
 read_literal(Input *in, const char *literal)
 {
@@ -49,7 +49,7 @@ read_named(Input *in, const char *name, uint64 max, uint64 *result)
 	return read_literal(in, name) && input_number(in, max, result);
 }
 
-/* "config=1a2b3c4d": a configuration, known by the hash of its name. */
+/* Read "config=1a2b3c4d", a configuration by the hash of its name. */
 static bool
 read_config(Input *in, const char *analysis, Lexicon *header)
 {
@@ -61,8 +61,8 @@ read_config(Input *in, const char *analysis, Lexicon *header)
 }
 
 /*
- * The analysis in brackets.  What does not begin with the type's name is most likely an
- * analysis or a weight, given where a lexicon is wanted.
+ * Read the type's name and the analysis in brackets.  Other input is most likely an
+ * analysis or a weight in place of a lexicon.
  */
 static bool
 read_analysis(Input *in, Lexicon *header)
@@ -102,7 +102,7 @@ read_initials(Input *in, uint64 *initials)
 	return true;
 }
 
-/* One word: 16 hexadecimal digits, df and cf, with colons between them. */
+/* Read a word: 16 hexadecimal digits, df and cf, with colons between them. */
 static bool
 read_entry(Input *in, LexiconEntry *entry)
 {
@@ -119,7 +119,7 @@ read_entry(Input *in, LexiconEntry *entry)
 	return true;
 }
 
-/* All words, in braces, to the end of the input; *n is set to their number. */
+/* Read all words, in braces, to the end of the input; set *n to their number. */
 static bool
 read_entries(Input *in, Lexicon *lexicon, size_t *n)
 {
@@ -141,7 +141,7 @@ read_entries(Input *in, Lexicon *lexicon, size_t *n)
 }
 
 /*
- * The lexicon of a text form.  Raises INVALID_TEXT_REPRESENTATION, or with an
+ * Return the lexicon of a text form.  Raises INVALID_TEXT_REPRESENTATION, or with an
  * ErrorSaveContext returns NULL.
  */
 static Lexicon *
@@ -252,8 +252,8 @@ lexicon_from_bytea(PG_FUNCTION_ARGS)
 #ifdef NEARDUP_TESTING
 
 /*
- * The bytes with the hash of their analysis and their checksum made right, so that
- * altered bytes reach all other checks.
+ * The bytes with a correct hash of the analysis and checksum, so that altered bytes
+ * reach all other checks
  */
 PG_FUNCTION_INFO_V1(neardup_sealed_lexicon);
 Datum
@@ -303,7 +303,9 @@ lexicon_hash_extended(PG_FUNCTION_ARGS)
 	PG_RETURN_INT64((int64) hash);
 }
 
-/* a - b, which may be wrong by error; raises DATA_EXCEPTION if b is more. */
+/*
+ * Return a - b, 0 if b is greater by at most `error`; raise DATA_EXCEPTION if by more.
+ */
 static uint64
 subtract(uint64 a, uint64 b, uint64 error)
 {
@@ -320,14 +322,14 @@ subtract(uint64 a, uint64 b, uint64 error)
 }
 
 /*
- * Set right what errors make impossible; false if no documents are left.  Of a
- * word neither number may be dropped because the other one is 0: then it would be
- * off by more than its error.
+ * Correct impossible counts that errors cause; return false if no documents are left.
+ * A count is not dropped because the other one is 0: then it would be wrong by more
+ * than its error.
  */
 static bool
 set_right(LexiconEntry *entry, const Lexicon *result)
 {
-	/* what occurs has a document, unless it is certain that it has none */
+	/* a word that occurs has a document, unless df is exact */
 	if (entry->df == 0 && entry->cf > 0 && result->df_error > 0)
 		entry->df = 1;
 	entry->df = Min(entry->df, result->documents);
@@ -336,10 +338,7 @@ set_right(LexiconEntry *entry, const Lexicon *result)
 	return entry->df > 0;
 }
 
-/*
- * Fill in the words of a sum, or of a difference, whose head is there.  Returns their
- * number.
- */
+/* Compute the words of a sum or difference with its header; return their number. */
 static size_t
 merge_words(const Lexicon *a, const Lexicon *b, bool minus, Lexicon *result)
 {
@@ -379,7 +378,7 @@ merge_words(const Lexicon *a, const Lexicon *b, bool minus, Lexicon *result)
 	return n;
 }
 
-/* The statistics of the documents of both. */
+/* lexicon + lexicon: the statistics of the documents of both */
 Datum
 lexicon_plus(PG_FUNCTION_ARGS)
 {
@@ -393,7 +392,7 @@ lexicon_plus(PG_FUNCTION_ARGS)
 	PG_RETURN_LEXICON(sum);
 }
 
-/* The statistics of a's documents without those of b. */
+/* lexicon - lexicon: the statistics of a's documents without those of b */
 Datum
 lexicon_minus(PG_FUNCTION_ARGS)
 {
@@ -423,7 +422,9 @@ lexicon_minus(PG_FUNCTION_ARGS)
 
 /* Trimming */
 
-/* The highest rank to be dropped so that at most max words of min_df stay. */
+/*
+ * Return the highest rank to drop so that at most max words, of min_df or more, stay.
+ */
 static uint64
 rank_limit(const Lexicon *lexicon, size_t max, uint32 min_df)
 {

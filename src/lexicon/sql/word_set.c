@@ -2,10 +2,10 @@
  * word_set.c
  *		The aggregate that builds a set of descriptive words from documents.
  *
- * Building needs every word's share of every document, so it works on a
- * sample: the documents of the smallest hashes, as many as fit.  Once one does
- * not fit, none of a greater hash is taken, so that the same documents are in
- * it whatever order they come in, and however many workers gather them.
+ * Building needs every word's share of every document, so it uses a sample: the
+ * documents of the smallest hashes that fit.  Once a document does not fit, none of a
+ * greater hash is added, so the sample does not depend on the order of documents, or on
+ * the number of workers.
  */
 #include "postgres.h"
 
@@ -40,17 +40,16 @@ PG_FUNCTION_INFO_V1(word_set_agg_final);
 /*
  * Building a set of descriptive words
  *
- * A document's bit for a word is set if the word's share of the document is
- * above the word's threshold.  A good threshold has few documents near it,
- * which a small change could carry across, and many above it.  Near is what
- * one word more or less in a document of average length amounts to.
+ * A document's bit for a word is set if the word's share of the document is above the
+ * word's threshold.  A good threshold has few documents near it, which a small change
+ * could move across, and many above it.  Near means within the share of one word of a
+ * document of average length.
  *
- * The set is built in rounds, as the source describes.  Each one, with ever
- * fewer words to be left, first chooses for every word the threshold with the
- * most documents above it whose instability is within what the round allows,
- * then, of those with nearly as many above, the most stable one; and then drops
- * the worst words, but not those without which a document would have none, as
- * long as others are left to drop.
+ * The set is built in rounds, as in the source, which leave ever fewer words.  A round
+ * chooses, for every word, the threshold with the most documents above it whose
+ * instability the round allows; then the most stable threshold with nearly as many
+ * documents above it.  Last it drops the worst words, first those that are no
+ * document's only word.
  *
  * Source: Ilyinsky, Kuzmin, Melkov and Segalovich, "An efficient method to
  * detect duplicates of Web documents with the use of inverted index" (WWW
@@ -65,7 +64,7 @@ typedef struct Occurrence
 	uint32		document;		/* its number */
 } Occurrence;
 
-/* A word with the share from which on a document has it. */
+/* A word with its threshold */
 typedef struct DescriptiveWord
 {
 	uint64		hash;
@@ -77,11 +76,11 @@ typedef struct DescriptiveWord
 	size_t		above;			/* how many are above the threshold */
 } DescriptiveWord;
 
-/* What a round has left. */
+/* The result of a round */
 typedef struct WordSetRound
 {
 	size_t		words;
-	double		covered;		/* share of documents that have some word */
+	double		covered;		/* share of documents that have a word */
 	double		unstable;		/* mean of the words' */
 } WordSetRound;
 
@@ -92,16 +91,17 @@ typedef struct WordSet
 {
 	const Occurrence *occurrences;	/* by word, then by falling share */
 	size_t		documents;
-	double		near;			/* what a small change amounts to */
-	uint32	   *covers;			/* words that a document has, each */
+	double		near;			/* share of one word in an average document */
+	uint32	   *covers;			/* number of words of each document */
 	DescriptiveWord *words;
 	size_t		n;
-	WordSetRound rounds[MAX_ROUNDS + 1];	/* the first is before any */
+	WordSetRound rounds[MAX_ROUNDS + 1];	/* the first is the state before
+											 * any */
 	int			nrounds;
 } WordSet;
 
-#define MIN_DOCUMENTS	3		/* that have a word for it to be considered */
-#define NEARLY			0.8		/* share of the best coverage that will do */
+#define MIN_DOCUMENTS	3		/* least number of documents of a word */
+#define NEARLY			0.8		/* sufficient share of the best coverage */
 
 /* sort_occurrences(array, n): by word, then by falling share */
 #define ST_SORT sort_occurrences
@@ -163,7 +163,7 @@ choose_threshold(const WordSet *set, DescriptiveWord *word,
 
 		if (below == shares[i].share)
 			continue;
-		/* documents without the word are not to be near */
+		/* documents without the word must not be near */
 		if (threshold <= set->near)
 			break;
 		while (from < word->n && shares[from].share > threshold + set->near)
@@ -183,7 +183,7 @@ choose_threshold(const WordSet *set, DescriptiveWord *word,
 	return found;
 }
 
-/* Both steps, for all words; drops those that have no threshold. */
+/* Choose thresholds of all words in both steps; drop words that have none. */
 static void
 choose_thresholds(WordSet *set, double allowed)
 {
@@ -215,7 +215,7 @@ cover(WordSet *set, const DescriptiveWord *word, int by)
 		set->covers[set->occurrences[word->first + i].document] += by;
 }
 
-/* Whether some document has no other word than this. */
+/* Return whether some document has no other word than this one. */
 static bool
 is_needed(const WordSet *set, const DescriptiveWord *word)
 {
@@ -228,8 +228,8 @@ is_needed(const WordSet *set, const DescriptiveWord *word)
 }
 
 /*
- * Drop the worst words until `wanted` are left: first those that no document
- * needs, then others.  Returns the instability of the worst word left.
+ * Drop the worst words until `wanted` are left: first words that no document needs,
+ * then others.  Return the instability of the worst word left.
  */
 static double
 drop_worst(WordSet *set, size_t wanted)
@@ -283,7 +283,7 @@ finish_round(WordSet *set, double allowed)
 	round->unstable = set->n == 0 ? 0 : unstable / set->n;
 }
 
-/* The words that enough documents have. */
+/* Collect the words of enough documents. */
 static void
 collect_words(WordSet *set, size_t n)
 {
@@ -316,7 +316,7 @@ typedef struct SampleDocument
 	uint64		first;			/* of them in the sample */
 } SampleDocument;
 
-/* The part of a state that is flat as it is; documents and their words follow. */
+/* The fixed part of a flat state; documents and their words follow */
 typedef struct SampleInfo
 {
 	uint64		wanted;			/* words */
@@ -349,8 +349,8 @@ typedef struct WordSetState
 #include "lib/sort_template.h"
 
 /*
- * Sort the documents, and keep those of the smallest hashes, as many as fit.  A
- * document alone always does.
+ * Sort the documents, and keep those of the smallest hashes that fit.  The first one
+ * always fits.
  */
 static void
 fit_sample(WordSetState *state)
@@ -393,16 +393,13 @@ fit_sample(WordSetState *state)
 	MemoryContextSwitchTo(old);
 }
 
-/*
- * Take a document into the sample and return the place of its words, for the caller
- * to fill.
- */
+/* Add a document to the sample; return the place of its words, to be filled. */
 static Occurrence *
 add_document(WordSetState *state, SampleDocument document)
 {
 	SampleInfo *info = &state->info;
 
-	/* rarely: it sorts all documents */
+	/* rarely, since it sorts all documents */
 	if (info->ndocuments >= MAX_DOCUMENTS + MAX_DOCUMENTS / 4 ||
 		info->noccurrences >= MAX_OCCURRENCES + MAX_OCCURRENCES / 4)
 		fit_sample(state);
@@ -489,7 +486,10 @@ create_state(FunctionCallInfo fcinfo, const SignatureSpec *spec, uint8 reading,
 	return state;
 }
 
-/* Return the state, which is created if it is NULL; all must be for one word set. */
+/*
+ * Return the state, which is created if it is NULL. Raises INVALID_PARAMETER_VALUE if
+ * its arguments differ.
+ */
 static WordSetState *
 require_state(FunctionCallInfo fcinfo, WordSetState *state,
 			  const SignatureSpec *spec, uint8 reading, int64 wanted)
@@ -621,7 +621,7 @@ word_set_agg_combine(PG_FUNCTION_ARGS)
 
 /* The result */
 
-/* The rounds as an array of the composite type that the result's has. */
+/* Return the rounds as an array of this type of composite values. */
 static Datum
 rounds_as_array(const WordSet *set, Oid arraytype)
 {
@@ -687,7 +687,7 @@ build_word_set(const WordSetState *state)
 	return set;
 }
 
-/* The composite (analysis, words, thresholds, rounds). */
+/* The result is a composite (analysis, words, thresholds, rounds). */
 Datum
 word_set_agg_final(PG_FUNCTION_ARGS)
 {

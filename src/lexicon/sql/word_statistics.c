@@ -1,7 +1,7 @@
 /*
  * word_statistics.c
- *		What a lexicon has of a collection, of a word, and of the words of a
- *		document.
+ *		The numbers of a lexicon about a collection, a word, and the words of
+ *		a document.
  */
 #include "postgres.h"
 
@@ -14,7 +14,7 @@
 #include "lexicon/weights.h"
 #include "document/doc_context.h"
 
-/* Define an SQL function that returns a number of a lexicon's head. */
+/* Define an SQL function that returns a number of a lexicon's header. */
 #define HEADER_FUNCTION(function, number) \
 PG_FUNCTION_INFO_V1(function); \
 Datum \
@@ -35,7 +35,7 @@ PG_FUNCTION_INFO_V1(lexicon_describe);
 PG_FUNCTION_INFO_V1(lexicon_words);
 PG_FUNCTION_INFO_V1(word_statistics);
 
-/* lexicon_describe(lexicon): what is in it, in words */
+/* lexicon_describe(lexicon): its content in words */
 Datum
 lexicon_describe(PG_FUNCTION_ARGS)
 {
@@ -60,8 +60,8 @@ lexicon_describe(PG_FUNCTION_ARGS)
 }
 
 /*
- * Put a row of a word: what identifies it, then df, cf, idf and ridf of its entry,
- * which is NULL if the lexicon does not have it.
+ * Put a row of a word: the nword columns that identify it, then df, cf, idf and ridf of
+ * its entry, which is NULL if the lexicon does not have the word.
  */
 static void
 put_row(ReturnSetInfo *rsinfo, const Lexicon *lexicon,
@@ -76,7 +76,7 @@ put_row(ReturnSetInfo *rsinfo, const Lexicon *lexicon,
 	lexicon_ridf(lexicon, entry->df, entry->cf);
 
 	memcpy(values, word, nword * sizeof(Datum));
-	/* on 32 bits these are pointers to what is copied below */
+	/* on 32 bits these are pointers to the variables above */
 	values[nword] = Int64GetDatumFast(df);
 	values[nword + 1] = Int64GetDatumFast(cf);
 	values[nword + 2] = Float8GetDatumFast(idf);
@@ -85,7 +85,7 @@ put_row(ReturnSetInfo *rsinfo, const Lexicon *lexicon,
 	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 }
 
-/* lexicon_words(lexicon): its words, known by hash, and their numbers */
+/* lexicon_words(lexicon): its words by hash, and their numbers */
 Datum
 lexicon_words(PG_FUNCTION_ARGS)
 {
@@ -107,7 +107,7 @@ lexicon_words(PG_FUNCTION_ARGS)
 
 /* The numbers of a word */
 
-/* The one word, or shingle, that a text is; how many of them it has, up to 2. */
+/* Read the one word or shingle of a text; return the number of them, at most 2. */
 static size_t
 read_term(DocContext *doccxt, const text *doc, uint64 *hash)
 {
@@ -131,9 +131,9 @@ read_term(DocContext *doccxt, const text *doc, uint64 *hash)
 }
 
 /*
- * Find the entry of the word that is argument 1 in the lexicon that is argument 0, or
- * NULL.  Returns false if analysis leaves the word out; raises an error if the text
- * is more than one word.
+ * Find the entry, or NULL, of argument 1, a word, in argument 0, a lexicon.  Return
+ * false if analysis leaves the word out; raise an error if the text is more than one
+ * word.
  */
 static bool
 find_word(FunctionCallInfo fcinfo, const Lexicon **lexicon,
@@ -214,10 +214,7 @@ read_words(Reader *reader, Bag *bag)
 	return texts;
 }
 
-/*
- * word_statistics(doc text, lexicon, analysis text): its words in order of
- * first occurrence
- */
+/* word_statistics(doc text, lexicon, analysis text): by first occurrence */
 Datum
 word_statistics(PG_FUNCTION_ARGS)
 {

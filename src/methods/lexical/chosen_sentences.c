@@ -17,44 +17,45 @@
 #include "methods/lexical/coordinates.h"
 #include "text/reader.h"
 
-/* Hashes of chosen sentences: the longest, or those whose words weigh most */
+/* Hashes of chosen sentences: the longest, or the weightiest */
 
-#define MAX_SENTENCES	100		/* the most that may be chosen */
+#define MAX_SENTENCES	100		/* greatest number of chosen sentences */
 
 /* A sentence of more words is cut. */
 #define MAX_SENTENCE_WORDS	65536
 
 typedef struct Sentence
 {
-	uint64		hash;			/* of its words, in the order that is said */
-	int64		rank;			/* the greater, the better; the caller's */
-	StringInfoData text;		/* its words, a space between two; empty where
-								 * they are not wanted or not to be had */
+	uint64		hash;			/* of its words, by the analysis's word order */
+	int64		rank;			/* set by the caller; a greater one is better */
+	StringInfoData text;		/* its words with spaces between them; empty
+								 * without with_text */
 	uint64	   *words;			/* their hashes */
 	size_t		nwords;
 } Sentence;
 
-/* The best sentences that have been met, and the one being read. */
+/* The best sentences so far, and the current one */
 typedef struct ChosenSentences
 {
-	bool		with_text;		/* of the same rank, the text decides */
+	bool		with_text;		/* among equal ranks the text decides */
 	int			wanted;
 	int			n;				/* chosen so far, best first */
 	Sentence	chosen[MAX_SENTENCES];
 	Sentence	current;
-	bool		in_sentence;	/* the current one goes on, cut for its length */
+	bool		in_sentence;	/* the current one was cut, and more of it
+								 * follows */
 } ChosenSentences;
 
 /*
- * The few sentences by which a document is compared.
+ * The few sentences by which a document is compared
  *
- * Of sentences of the same rank, the one that comes first in the alphabet (by
- * code points) is taken; where the order of words does not count, or a
- * configuration made them, the one of the smaller hash.
+ * Of sentences of the same rank, the alphabetically first one (by code points) is
+ * chosen; if the order of words does not count, or with a configuration, the one of the
+ * smallest hash.
  */
 
 /*
- * Begins a choice of `wanted` sentences in the current memory context.  Raises
+ * Begin a choice of `wanted` sentences in the current memory context.  Raises
  * INVALID_PARAMETER_VALUE unless 1 <= wanted <= MAX_SENTENCES.
  */
 static ChosenSentences *
@@ -78,7 +79,7 @@ sentences_choose(const DocContext *doccxt, int wanted)
 	return sentences;
 }
 
-/* Reads the words of the current sentence, with their text. */
+/* Read the words of the current sentence, with their text. */
 static void
 read_text(Sentence *sentence, Reader *reader)
 {
@@ -107,8 +108,8 @@ read_hashes(Sentence *sentence, Reader *reader)
 }
 
 /*
- * Reads the next sentence that has words into `current`, all but its rank;
- * false at the end of the document.
+ * Read the next sentence that has words into `current`, without its rank; return false
+ * at the end of the document.
  */
 static bool
 sentences_read(ChosenSentences *sentences, const DocContext *doccxt)
@@ -125,7 +126,7 @@ sentences_read(ChosenSentences *sentences, const DocContext *doccxt)
 			read_text(sentence, doccxt->reader);
 		else
 			read_hashes(sentence, doccxt->reader);
-		/* what is left of one that was cut is the next */
+		/* the rest of a cut sentence is the next one */
 		sentences->in_sentence = sentence->nwords == MAX_SENTENCE_WORDS;
 	} while (sentence->nwords == 0);
 	sentence->hash = order_combine(doccxt->analysis->spec.order,
@@ -133,7 +134,7 @@ sentences_read(ChosenSentences *sentences, const DocContext *doccxt)
 	return true;
 }
 
-/* Whether sentence a is better than b. */
+/* Return whether sentence a is better than b. */
 static bool
 is_better(const Sentence *a, const Sentence *b)
 {
@@ -149,7 +150,7 @@ is_better(const Sentence *a, const Sentence *b)
 	return a->hash < b->hash;
 }
 
-/* Takes the current sentence among the chosen ones if it belongs there. */
+/* Insert the current sentence into the chosen ones if it is good enough. */
 static void
 sentences_consider(ChosenSentences *sentences)
 {
@@ -162,7 +163,7 @@ sentences_consider(ChosenSentences *sentences)
 		return;
 	if (sentences->n < sentences->wanted)
 		sentences->n++;
-	/* the text of the one that falls out is room for the next one to be read */
+	/* the text buffer of the dropped sentence is reused for the next one */
 	last = sentences->chosen[sentences->n - 1];
 	for (i = sentences->n - 1;
 		 i > 0 && is_better(current, &sentences->chosen[i - 1]); i--)
@@ -227,12 +228,12 @@ long_sentences(PG_FUNCTION_ARGS)
 /*
  * Heavy Sent: the hash of a document's weightiest sentences.
  *
- * The weight of a sentence is the sum of the weights of its words, each as often as it
- * occurs.  The document is compared by the two weightiest, in any order.  A document
- * none of whose words is in the lexicon has no signature.
+ * The weight of a sentence is the sum of the weights of its words, with repetitions.
+ * The document is compared by the two weightiest, in any order.  A document without
+ * words of the lexicon has no signature.
  *
- * Source: Zelenkov and Segalovich, RCDL 2007, where the two are put in
- * alphabetical order; here they are put in order of hashes.
+ * Source: Zelenkov and Segalovich, RCDL 2007, where the two are in alphabetical order;
+ * here they are in order of hashes.
  */
 
 PG_FUNCTION_INFO_V1(heavy_sentences);
@@ -244,7 +245,7 @@ const MethodInfo heavy_sentences_method = {
 	COORDINATES_CALLBACKS
 };
 
-/* Counts the words of the whole document. */
+/* Count the words of the whole document. */
 static void
 count_words(Weighed *weighed, DocContext *doccxt, const text *doc)
 {
@@ -261,8 +262,8 @@ count_words(Weighed *weighed, DocContext *doccxt, const text *doc)
 }
 
 /*
- * The weight of the current sentence, in whole numbers, so that the order in which its
- * words are added up does not matter.  *any is set if the lexicon has one of them.
+ * Return the weight of a sentence, a sum of integers, so that the order of its words
+ * does not matter.  Set *any if the lexicon has one of them.
  */
 static int64
 weigh_sentence(const Weighed *weighed, LexiconView *view,
@@ -329,10 +330,10 @@ heavy_sentences(PG_FUNCTION_ARGS)
 }
 
 /*
- * The hash of the canonical text: exact duplicates only, the baseline of every comparison
+ * The hash of the canonical text, which finds exact duplicates only, as a baseline
  *
- * The canonical text is the sequence of the document's words; punctuation,
- * white space and, if so analysed, markup and endings do not matter.
+ * The canonical text is the sequence of the document's words; punctuation and white
+ * space do not matter, nor, with such an analysis, markup and endings.
  */
 
 PG_FUNCTION_INFO_V1(text_hash);
@@ -346,8 +347,8 @@ const MethodInfo text_hash_method = {
 };
 
 /*
- * The hash of the words of a document, taken in blocks: that of the hash of
- * all blocks before, and the block.  *total is set to their number.
+ * Return the hash of the words of a document by blocks: each step hashes the last hash
+ * and a block.  Set *total to the number of words.
  */
 static uint64
 hash_words(Reader *reader, uint64 *total)
@@ -360,7 +361,7 @@ hash_words(Reader *reader, uint64 *total)
 	*total = 0;
 	do
 	{
-		/* blocks must be full, however many words a call reads */
+		/* fill blocks, whatever number of words a call reads */
 		got = reader_read_words(reader, block + 1 + n, READ_AT_ONCE - n);
 		n += got;
 		*total += got;

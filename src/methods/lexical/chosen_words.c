@@ -19,15 +19,14 @@
 /*
  * TF, TF-IDF, BM25, TF-RIDF: the hash of a document's weightiest words
  *
- * The n words that weigh most, six as a rule, stand for the document: what it
- * says most often, or says more often than others do.  Changes elsewhere leave
- * them as they are.  Of words that weigh the same, those of the smaller hash
- * are taken.  A document of fewer words is known by those that it has; one of
- * none has no signature.
+ * The n weightiest words, usually six, represent the document: its most frequent words,
+ * or those more frequent than in other documents.  Changes of other words do not
+ * matter.  Of words of equal weight, those of the smaller hash are chosen.  A document
+ * of fewer words is represented by all of them; a document without words has no
+ * signature.
  *
- * Source: Zelenkov and Segalovich, RCDL 2007, where words are put in
- * alphabetical order and hashed; here they are put in order of hashes, which
- * serves as well and needs no text.
+ * Source: Zelenkov and Segalovich, RCDL 2007, where words are hashed in alphabetical
+ * order; here they are in order of hashes, which needs no text.
  */
 
 PG_FUNCTION_INFO_V1(top_words);
@@ -48,7 +47,7 @@ typedef struct TopWord
 	uint64		hash;
 } TopWord;
 
-/* Whether a comes before b. */
+/* Return whether a comes before b. */
 static inline bool
 before(const TopWord *a, const TopWord *b)
 {
@@ -56,7 +55,7 @@ before(const TopWord *a, const TopWord *b)
 		(a->weight == b->weight && a->hash < b->hash);
 }
 
-/* Takes a word among the first n of *have if it belongs there. */
+/* Insert a word into the *have <= n best ones if it is good enough. */
 static void
 insert_word(TopWord *top, size_t *have, size_t n, TopWord word)
 {
@@ -71,7 +70,7 @@ insert_word(TopWord *top, size_t *have, size_t n, TopWord word)
 	top[i] = word;
 }
 
-/* The hashes of the n weightiest words of the bag; returns how many. */
+/* Write the hashes of the n weightiest words of the bag; return their number. */
 static size_t
 choose_words(const Weighed *weighed, LexiconView *view, uint64 *hashes,
 			 size_t n)
@@ -95,7 +94,7 @@ choose_words(const Weighed *weighed, LexiconView *view, uint64 *hashes,
 	return have;
 }
 
-/* The signature, or NULL, of a document; the document context is ready to read it. */
+/* Return the signature of a document that the context is ready to read, or NULL. */
 static Signature *
 make_top_words(DocContext *doccxt, LexiconView *view, const text *doc, int n,
 			   const text *weight)
@@ -159,22 +158,21 @@ top_words_by_tf(PG_FUNCTION_ARGS)
 }
 
 /*
- * I-Match: the hash of those of a document's words that lie in a lexicon of words of middling rarity
+ * I-Match: the hash of a document's words of middling rarity
  *
- * Words of nearly all documents say nothing, and those of few are often misspelt.  The
- * set of the others is much the same in near-duplicates, and equal sets have equal
- * hashes.  To make it more robust, further lexicons are taken, from each of which a
- * part of the words has been removed at random, and the signature is the vector of the
- * hashes under all of them: a change that touches a few words of the set leaves some
- * hash as it was, and documents are near-duplicates if one coordinate agrees.
+ * Words of nearly all documents distinguish nothing, and words of few documents are
+ * often misspelt.  The set of the others hardly differs between near-duplicates, and
+ * equal sets have equal hashes.  For robustness there are further lexicons, each
+ * without a random part of the words, and the signature is the vector of the hashes by
+ * all lexicons.  A change of a few words leaves some hash unchanged, and documents are
+ * near-duplicates if one coordinate agrees.
  *
- * Rarity is the idf of a word divided by the largest that there can be, log N,
- * which lies from 0 (in all documents) to 1 (in one).  The random lexicons
- * are not stored: whether a word is in one follows from its hash, the number of
- * the lexicon and the seed.
+ * Rarity is the idf of a word divided by the greatest possible, log N: from 0 (in all
+ * documents) to 1 (in one).  The random lexicons are not stored: whether a word is in
+ * one follows from its hash, the number of the lexicon and the seed.
  *
- * A coordinate under whose lexicon fewer than `minimum` words are left is no
- * coordinate; a document whose first one is none has no signature.
+ * A coordinate is missing if its lexicon leaves fewer than `minimum` words; a document
+ * whose first coordinate is missing has no signature.
  *
  * Sources: Chowdhury, Frieder, Grossman and McCabe, "Collection statistics for
  * fast duplicate document detection" (TOIS 2002); Kolcz, Chowdhury and
@@ -187,27 +185,28 @@ PG_FUNCTION_INFO_V1(imatch);
 #define MAX_LEXICONS	100		/* further ones */
 #define MAX_MINIMUM		10000
 
-/* The arguments about lexicons.  Compared with memcmp. */
+/* The arguments about lexicons, compared with memcmp */
 typedef struct Arguments
 {
 	int64		lexicons;		/* further ones */
-	int64		minimum;		/* words in a lexicon for it to count */
+	int64		minimum;		/* least number of words for a coordinate */
 	double		low;			/* least and largest rarity */
 	double		high;
-	double		removed;		/* share that further lexicons lack */
+	double		removed;		/* share of words that further lexicons lack */
 	int64		seed;
 } Arguments;
 
-/* Kept by a call site. */
+/* State of a call site */
 typedef struct IMatch
 {
 	Arguments	arguments;
-	uint64		id;				/* of the lexicon that the rest is of */
+	uint64		id;				/* of the lexicon argument */
 	uint32		least_df;		/* of words of middling rarity */
 	uint32		largest_df;
 	uint32		param;			/* hash of lexicon and arguments */
 	uint64		seeds[MAX_LEXICONS];	/* of the further lexicons */
-	uint64		keep;			/* a word is in one if its number is below */
+	uint64		keep;			/* a word is in one if its random number is
+								 * below */
 	Bag		   *bag;			/* of the document */
 } IMatch;
 
@@ -230,7 +229,7 @@ const MethodInfo imatch_method = {
 	COORDINATES_CALLBACKS
 };
 
-/* Arguments n and following: lexicons, minimum, low, high, removed, seed. */
+/* Return arguments n to n + 5: lexicons, minimum, low, high, removed, seed. */
 static Arguments
 get_arguments(FunctionCallInfo fcinfo, int n)
 {
@@ -257,7 +256,7 @@ check_arguments(const Arguments *arguments)
 }
 
 /*
- * The smallest df, of 1 .. N + 1, whose rarity is less than a bound, or at most
+ * Return the smallest df, of 1 .. N + 1, whose rarity is less than a bound, or at most
  * the bound.
  */
 static uint32
@@ -280,7 +279,7 @@ df_below(const Lexicon *lexicon, double bound, bool or_equal)
 	return low;
 }
 
-/* Compute everything that depends on the lexicon and the arguments. */
+/* Compute the state for a lexicon and arguments. */
 static void
 prepare(IMatch *imatch, const LexiconView *view, const Arguments *arguments)
 {
@@ -289,7 +288,7 @@ prepare(IMatch *imatch, const LexiconView *view, const Arguments *arguments)
 	check_arguments(arguments);
 	imatch->id = view->id;
 	imatch->arguments = *arguments;
-	/* in one document, everything is everywhere */
+	/* in a lexicon of one document all words are in all documents */
 	imatch->least_df = imatch->largest_df = 0;
 	if (view->lexicon->documents > 1)
 	{
@@ -329,8 +328,8 @@ get_imatch(DocContext *doccxt, const LexiconView *view, Arguments arguments)
 }
 
 /*
- * Adds a word to the sums of the lexicons that have it.  A sum of the mixed
- * hashes of different words does not depend on their order.
+ * Add a word to the sums of the lexicons that have it.  A sum of hashes does not depend
+ * on the order of words.
  */
 static inline void
 add_word(const IMatch *imatch, uint64 hash, uint64 *sums, uint32 *counts)

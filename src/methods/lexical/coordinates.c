@@ -26,13 +26,13 @@
 #include "signature/sets.h"
 
 /*
- * Signatures of a few hashes, one of which is equal in near-duplicates
+ * Signatures of a few hashes, of which near-duplicates have one in common
  *
  * The lexical methods reduce a document to one hash of its characteristic words or
- * sentences, or to several, each made in another way, so that a small change leaves at
- * least one as it was.  Two documents are near-duplicates if one coordinate agrees, and
- * their similarity is the share of those that do.  The threshold of a condition does
- * not matter.
+ * sentences, or to several, each by another rule, so that a small change leaves at
+ * least one unchanged.  Two documents are near-duplicates if one coordinate agrees, and
+ * their similarity is the share of coordinates that agree.  The threshold of a
+ * condition does not matter.
  */
 
 uint64
@@ -95,7 +95,7 @@ coordinates_place_keys(const Signature *sig, KeyList *keys)
 	coordinates_row_keys(sig, 0, keys);
 }
 
-/* Coordinates that are missing have no keys; so it may be less. */
+/* Missing coordinates have no keys, so this is an upper bound. */
 double
 coordinates_most_similar(const SignatureSpec *spec, uint64 na, uint64 nb,
 						 uint64 common)
@@ -133,14 +133,14 @@ coordinates_alloc(const DocContext *doccxt, Method method, uint32 param0,
 }
 
 /*
- * Descriptive words: which words of a given set a document uses more than a given share
+ * Descriptive words: the words of a given set whose share of a document is above a
+ * threshold
  *
- * The signature is a vector with a bit for each word of the set, kept as the
- * set of the words whose bit is one.  Documents are near-duplicates if their
- * vectors are the same.  The set of words, and the share of each from which on
- * the bit is one, come from word_set_agg().
+ * The signature is a vector with a bit for each word of the set, stored as the set of
+ * the words whose bit is one.  Documents are near-duplicates if their vectors are
+ * equal. word_set_agg() makes the set of words and the threshold of each.
  *
- * A document none of whose bits is one has no signature.
+ * A document without a bit that is one has no signature.
  *
  * Source: Ilyinsky, Kuzmin, Melkov and Segalovich, "An efficient method to
  * detect duplicates of Web documents with the use of inverted index" (WWW
@@ -167,7 +167,7 @@ common_words(const Signature *a, const Signature *b)
 	return set_overlap(a->values, SIGNATURE_NVALUES(a), b->values, SIGNATURE_NVALUES(b));
 }
 
-/* The share of equal ones among the bits that are one in either. */
+/* Return the share of common ones among the bits that are one in either. */
 static double
 vector_similarity(const Signature *a, const Signature *b)
 {
@@ -184,14 +184,14 @@ vector_near(const Signature *a, const Signature *b, double threshold)
 		memcmp(a->values, b->values, SIGNATURE_BYTES(a)) == 0;
 }
 
-/* Bits that differ. */
+/* Return the number of bits that differ. */
 static uint64
 vector_hamming(const Signature *a, const Signature *b)
 {
 	return SIGNATURE_NVALUES(a) + SIGNATURE_NVALUES(b) - 2 * common_words(a, b);
 }
 
-/* One key, the hash of the whole vector. */
+/* Append one key, the hash of the whole vector. */
 static void
 vector_row_keys(const Signature *sig, double threshold, KeyList *keys)
 {
@@ -223,7 +223,7 @@ vector_most_similar(const SignatureSpec *spec, uint64 na, uint64 nb, uint64 comm
 	return either == 0 ? 0 : (double) common / either;
 }
 
-/* They are equal. */
+/* Near-duplicates are equal. */
 static double
 vector_least_similarity(const Signature *sig)
 {
@@ -239,25 +239,26 @@ const MethodInfo descriptive_words_method = {
 	.most_similar = vector_most_similar,.least_similarity = vector_least_similarity
 };
 
-/* The set of words, which a call site keeps */
+/* The word set of a call site */
 
 typedef struct WordThreshold
 {
 	uint64		hash;
 	float		threshold;
-	bool		used;			/* there is a word here */
+	bool		used;			/* the place has a word */
 } WordThreshold;
 
 typedef struct WordTable
 {
-	MemoryContext context;		/* owns all but itself */
-	struct varlena *datum;		/* the argument that it was made of */
+	MemoryContext context;		/* owns all but this struct and the bag */
+	struct varlena *datum;		/* the argument that the table was made of */
 	WordThreshold *words;		/* hash table, at most half full */
 	Probing		probing;		/* of its places */
 	size_t		n;
 	text	   *analysis;		/* NULL if there is none */
 	uint32		param;			/* hash of words and thresholds */
-	Bag		   *bag;			/* of the document; of the context above */
+	Bag		   *bag;			/* of the document; in the memory context of
+								 * this struct */
 } WordTable;
 
 static void
@@ -270,7 +271,7 @@ bad_word_set(const char *rule)
 			 errhint("Word sets are made by word_set_agg().")));
 }
 
-/* An array of the composite value that must be there, without nulls. */
+/* Return an array of the composite value, which must not be null or have nulls. */
 static ArrayType *
 get_array(HeapTupleHeader tuple, int attribute)
 {
@@ -293,7 +294,7 @@ find_place(const WordTable *table, uint64 hash)
 	return &table->words[i];
 }
 
-/* Fills the table from the composite's arrays; all in the table's context. */
+/* Fill the table from the composite's arrays, in the current memory context. */
 static void
 fill_table(WordTable *table, HeapTupleHeader tuple)
 {
@@ -332,7 +333,7 @@ fill_table(WordTable *table, HeapTupleHeader tuple)
 	table->param = (uint32) mix64(sum);
 }
 
-/* Whether the table was made of the same value. */
+/* Return whether the table was made of the same value. */
 static bool
 is_made_of(const WordTable *table, const struct varlena *datum)
 {
@@ -342,9 +343,8 @@ is_made_of(const WordTable *table, const struct varlena *datum)
 }
 
 /*
- * The word set that is argument n, as a value whose bytes say whether it
- * is the same as before.  A variable of PL/pgSQL comes as a pointer to what it
- * holds, which may have changed since.
+ * Return the word set that is argument n, as a value that can be compared by its bytes.
+ * A variable of PL/pgSQL is a pointer to an expanded object, which may change.
  */
 static struct varlena *
 get_word_set(FunctionCallInfo fcinfo, int n)
@@ -356,8 +356,8 @@ get_word_set(FunctionCallInfo fcinfo, int n)
 }
 
 /*
- * The table of the word set that is argument n.  A value that is stored out of
- * line is known by its pointer, and fetched once.
+ * Return the table of the word set that is argument n.  A value that is stored out of
+ * line is compared by its TOAST pointer, and fetched once.
  */
 static WordTable *
 get_table(DocContext *doccxt, FunctionCallInfo fcinfo, int n)
@@ -400,7 +400,7 @@ get_table(DocContext *doccxt, FunctionCallInfo fcinfo, int n)
 	return table;
 }
 
-/* The words of the bag whose bit is one, by rising hash; returns how many. */
+/* Write the hashes of the bag's words whose bit is one, rising; return their number. */
 static size_t
 choose_words(const WordTable *table, uint64 *hashes)
 {
@@ -441,7 +441,10 @@ make_descriptive(FunctionCallInfo fcinfo, DocContext *doccxt, WordTable *table,
 	PG_RETURN_SIGNATURE(sig);
 }
 
-/* Words are read as the set's were; with a configuration it says nothing. */
+/*
+ * Prepare the document context for the word set's analysis; a set that was made with a
+ * configuration has none.
+ */
 static void
 read_as_word_set(DocContext *doccxt, FunctionCallInfo fcinfo, const WordTable *table)
 {
@@ -475,14 +478,15 @@ descriptive_words(PG_FUNCTION_ARGS)
 }
 
 /*
- * Stein's fuzzy fingerprint: which first letters a document uses more or less than the collection does
+ * Stein's fuzzy fingerprint: the first letters that a document uses more or less often
+ * than the collection
  *
- * Words are divided into classes by their first letter.  How far a document's share of
- * each class lies from what is expected is reduced to one of three terms, fewer, as
- * expected or more; and the terms of all classes, read as the digits of a number, are
- * the fingerprint.  A word more or less moves few shares a little, and rarely one
- * across a border.  There are several fuzzification schemes with other borders, each
- * with a number of its own, and documents are near-duplicates if one number agrees.
+ * Words are divided into classes by their first letter.  The deviation of a document's
+ * share of each class from the expected one is reduced to one of three terms: fewer, as
+ * expected, or more.  The terms of all classes are the digits of a number, the
+ * fingerprint.  A word more or less changes few shares a little, and rarely moves one
+ * across a border.  Several fuzzification schemes with different borders give a number
+ * each, and documents are near-duplicates if one number agrees.
  *
  * Deviations are measured in standard deviations of the share that a document
  * of as many words would have if they were drawn at random, so that borders
@@ -501,7 +505,7 @@ PG_FUNCTION_INFO_V1(fuzzy_fingerprint);
 #define MAX_SCHEMES		8
 #define NUM_TERMS		3		/* r */
 
-/* The border between the terms in scheme s, in standard deviations. */
+/* The border between the terms in scheme s, in standard deviations */
 #define BORDER(s)		(FIRST_BORDER + (s) * BORDER_STEP)
 #define FIRST_BORDER	1.2
 #define BORDER_STEP		(-0.15)
@@ -528,7 +532,7 @@ const MethodInfo fuzzy_fingerprint_method = {
 	COORDINATES_CALLBACKS
 };
 
-/* Counts a document's words by class; returns how many there are. */
+/* Count a document's words by class; return their number. */
 static uint64
 count_initials(Reader *reader, uint64 *counts)
 {
@@ -549,8 +553,8 @@ count_initials(Reader *reader, uint64 *counts)
 }
 
 /*
- * The deviation of a class's count from what is expected, in standard
- * deviations.  A class that the collection hardly has is never expected.
+ * Return the deviation of a class's count from the expected one, in standard
+ * deviations; 0 for a class that the collection does not have.
  */
 static double
 deviation(double count, double total, double share)
@@ -562,7 +566,7 @@ deviation(double count, double total, double share)
 	return (count - expected) / sqrt(expected * (1 - share));
 }
 
-/* The fingerprint under a scheme, one more than the number it stands for. */
+/* Return the fingerprint by a scheme, plus 1. */
 static uint64
 fingerprint(const double *deviations, int scheme)
 {

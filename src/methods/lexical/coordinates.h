@@ -1,6 +1,7 @@
 /*
  * coordinates.h
- *		Signatures of a few hashes, one of which is equal in near-duplicates.
+ *		Signatures of a few hashes, of which near-duplicates have one in
+ *		common.
  */
 #ifndef NEARDUP_COORDINATES_H
 #define NEARDUP_COORDINATES_H
@@ -8,13 +9,13 @@
 #include "methods/method.h"
 #include "document/doc_context.h"
 
-/* A coordinate that a document does not have; equal to nothing. */
+/* A missing coordinate, equal to none */
 #define NO_COORDINATE	UINT64CONST(0)
 
-/* Number of coordinates that both have, and that are equal. */
+/* Return the number of equal coordinates. */
 extern uint64 coordinates_equal(const Signature *a, const Signature *b);
 
-/* Callbacks of MethodInfo: near-duplicates if any coordinate is equal. */
+/* Callbacks of MethodInfo: near-duplicates have an equal coordinate */
 extern double coordinates_similarity(const Signature *a, const Signature *b);
 extern bool coordinates_near(const Signature *a, const Signature *b,
 							 double threshold);
@@ -38,17 +39,17 @@ extern double coordinates_least_similarity(const Signature *sig);
 	.most_similar = coordinates_most_similar, \
 	.least_similarity = coordinates_least_similarity
 
-/* Of methods with one coordinate, which is always there. */
+/* The check of methods with one coordinate, which is never missing */
 extern const char *coordinate_check(const Signature *sig);
 
 /*
- * A signature of n coordinates, all NO_COORDINATE, made by a method with these
- * parameters from what the document context reads.
+ * Return a signature of n coordinates, all NO_COORDINATE, of a method with these
+ * parameters and the analysis of the document context.
  */
 extern Signature *coordinates_alloc(const DocContext *doccxt, Method method,
 									uint32 param0, uint32 param1, size_t n);
 
-/* A hash as a coordinate: never NO_COORDINATE. */
+/* Return a hash as a coordinate, which is never NO_COORDINATE. */
 static inline uint64
 as_coordinate(uint64 hash)
 {

@@ -30,7 +30,7 @@ static const SignatureSpec features_spec = {
 	.unit = UNIT_NONE,.width = 64
 };
 
-/* The set of the array's elements; its bits are taken as unsigned. */
+/* signature_from(bigint[]): the set of the elements, as unsigned numbers */
 PG_FUNCTION_INFO_V1(signature_from_array);
 Datum
 signature_from_array(PG_FUNCTION_ARGS)
@@ -97,12 +97,11 @@ shingles(PG_FUNCTION_ARGS)
  *		A1 + A2, A2 + A3, ..., An-1 + An, An + 0
  *
  * in which moving a passage of any length changes only what stands at its ends
- * (Veretennikov, "A flexible approach to the problem of finding similar
- * documents").  It is kept as a set: the j-th occurrence of a value is another
- * element than the first.  The overlap of two such sets is the sum over all
- * values of the smaller number of occurrences, which is the source's measure,
- * and containment(a, b) the share of a that is found in b.  Everything that
- * works on sets finds all of it, always.
+ * (Veretennikov, "A flexible approach to the problem of finding similar documents").
+ * The signature is a set: the j-th occurrence of a value is another element than the
+ * first.  The overlap of two such sets is the sum over all values of the smaller number
+ * of occurrences, which is the source's measure, and containment(a, b) the share of a
+ * that is found in b.  Indexes and joins of sets serve it without loss.
  */
 
 PG_FUNCTION_INFO_V1(sentence_pairs);
@@ -112,7 +111,7 @@ const MethodInfo sentence_pairs_method = {
 	.analysed = ANALYSED_ALWAYS,.set = true,.exact = true,.hashed = true
 };
 
-/* The sum of a sentence's words; false if it has none. */
+/* Compute the sum of a sentence's words; return false if it has none. */
 static bool
 sum_sentence(Reader *reader, uint64 *sum)
 {
@@ -130,7 +129,7 @@ sum_sentence(Reader *reader, uint64 *sum)
 	return any;
 }
 
-/* The sums of neighbouring sentences, and of the last one. */
+/* Compute the sums of neighbouring sentences, and of the last one. */
 static void
 sum_pairs(Reader *reader, KeyList *pairs)
 {

@@ -1,6 +1,6 @@
 /*
  * selections.c
- *		Sets of some of a document's features, chosen in one way or another.
+ *		Sets of selected features of a document.
  */
 #include "postgres.h"
 
@@ -18,14 +18,14 @@
 #include "methods/method.h"
 #include "document/doc_context.h"
 
-/* Fields of all their rows in the table of methods. */
+/* Common fields of their MethodInfo */
 #define SELECTION .width = 64, .set = true, .hashed = true
 
-/* Chooses of n hashes in their order; returns how many. */
+/* Chooses some of n hashes, and returns their number */
 typedef size_t (*SelectFunction) (const uint64 *hashes, size_t n, size_t param,
 								  uint64 *chosen);
 
-/* Features that were chosen are features of the document. */
+/* Check that there are not more selected features than features of the document. */
 static const char *
 selection_check(const Signature *sig)
 {
@@ -34,7 +34,7 @@ selection_check(const Signature *sig)
 	return NULL;
 }
 
-/* The same for methods whose first parameter counts something. */
+/* Check that the first parameter, a number, is not zero, and do selection_check(). */
 static const char *
 selection_counted_check(const Signature *sig)
 {
@@ -43,7 +43,7 @@ selection_counted_check(const Signature *sig)
 	return selection_check(sig);
 }
 
-/* Room for all shingles. */
+/* Allocate room for n hashes. */
 static uint64 *
 selection_alloc(size_t n)
 {
@@ -51,9 +51,9 @@ selection_alloc(size_t n)
 }
 
 /*
- * The signature of chosen features, by this method, of a document whose
- * features are all, with repetitions, in `all`; both arrays are sorted.  The
- * parameter is both of the spec, the second one in the upper half.
+ * Return the signature, by a method, of the chosen features of a document; `all` has
+ * all its features, with repetitions.  Both arrays are sorted in place. `param` has
+ * both parameters of the spec, the second in the upper half.
  */
 static Signature *
 selection(const SignatureSpec *source, Method method, uint64 param, uint64 *chosen,
@@ -76,8 +76,8 @@ selection(const SignatureSpec *source, Method method, uint64 param, uint64 *chos
 /* By position */
 
 /*
- * Arguments: document, parameter, shingle size, analysis; `what` names the
- * parameter in errors.
+ * Select shingles by their position.  Arguments of the call: document, parameter,
+ * shingle size, analysis; `what` names the parameter in errors.
  */
 static Signature *
 select_by_position(FunctionCallInfo fcinfo, Method method, const char *what,
@@ -100,16 +100,16 @@ select_by_position(FunctionCallInfo fcinfo, Method method, const char *what,
 
 /* By anchors */
 
-/* A call site's anchors, and the array that they were made of. */
+/* The anchors of a call site, and their array */
 typedef struct AnchorSite
 {
-	MemoryContext context;		/* holds it and what it points at */
+	MemoryContext context;		/* owns it and all it points at */
 	ArrayType  *array;
 	Anchors    *anchors;
 	uint64		hash;
 } AnchorSite;
 
-/* Adds one anchor, read as a document is. */
+/* Add an anchor, read like a document. */
 static void
 add_anchor(Anchors *anchors, DocContext *doccxt, text *anchor)
 {
@@ -123,7 +123,7 @@ add_anchor(Anchors *anchors, DocContext *doccxt, text *anchor)
 	anchors_add(anchors, sequence.units, sequence.nunits);
 }
 
-/* Anchors without any, for a site; in the place of those that it has. */
+/* Make empty anchors of a call site, in place of its last ones. */
 static AnchorSite *
 new_anchors(DocContext *doccxt, const ArrayType *array)
 {
@@ -142,7 +142,7 @@ new_anchors(DocContext *doccxt, const ArrayType *array)
 	return kept;
 }
 
-/* The anchors of an array of text, made once for a site and the array. */
+/* Return the anchors of an array of text, made once for a call site and array. */
 static const AnchorSite *
 doc_context_anchors(DocContext *doccxt, ArrayType *array)
 {
@@ -168,7 +168,7 @@ doc_context_anchors(DocContext *doccxt, ArrayType *array)
 	return kept;
 }
 
-/* Arguments: document, anchors. */
+/* Select shingles by anchors. Arguments of the call: document, anchors. */
 static Signature *
 select_by_anchors(FunctionCallInfo fcinfo, DocContext *doccxt, Method method,
 				  bool following)
@@ -205,7 +205,7 @@ winnow_text(PG_FUNCTION_ARGS)
 										   select_winnow));
 }
 
-/* winnow(bigint[], int): the selection of given hashes, in their order. */
+/* winnow(bigint[], int): a selection of given hashes, in their order */
 PG_FUNCTION_INFO_V1(winnow_array);
 Datum
 winnow_array(PG_FUNCTION_ARGS)
@@ -225,9 +225,7 @@ winnow_array(PG_FUNCTION_ARGS)
 	PG_RETURN_ARRAYTYPE_P(result);
 }
 
-/*
- * Every m-th shingle of a document.
- */
+/* Every m-th shingle of a document */
 
 /* m */
 const MethodInfo every_nth_method = {
@@ -243,11 +241,9 @@ every_nth_of_text(PG_FUNCTION_ARGS)
 										   "distance", select_every));
 }
 
-/*
- * Shingles that begin with an anchor.
- */
+/* Shingles that begin with an anchor */
 
-/* hash of the anchors, lower and upper half */
+/* parameters: hash of the anchors, lower and upper half */
 const MethodInfo anchored_method = {
 	.name = "anchored",.method = METHOD_ANCHORED, SELECTION,
 	.analysed = ANALYSED_ALWAYS,.nparams = 2,.check = selection_check
@@ -264,9 +260,7 @@ anchored_of_text(PG_FUNCTION_ARGS)
 										  false));
 }
 
-/*
- * Substrings that follow an anchor (Manber, "Finding similar files", 1994).
- */
+/* Substrings that follow an anchor (Manber, "Finding similar files", 1994) */
 
 static const char *
 sif_check(const Signature *sig)
@@ -295,11 +289,9 @@ sif_of_text(PG_FUNCTION_ARGS)
 										  true));
 }
 
-/*
- * Substrings of consonants, the rarest ones (Heintze, 1996).
- */
+/* Substrings of consonants, the rarest ones (Heintze, 1996) */
 
-/* Letters at the begin of a substring whose rarity counts for koala(). */
+/* Letters at the beginning of a substring, whose rarity counts for koala() */
 #define KOALA_BEGIN		5
 
 static const char *
@@ -312,13 +304,13 @@ koala_check(const Signature *sig)
 	return selection_counted_check(sig);
 }
 
-/* number of substrings */
+/* parameter: number of substrings */
 const MethodInfo koala_method = {
 	.name = "koala",.method = METHOD_KOALA, SELECTION,
 	.analysed = ANALYSED_ALWAYS,.nparams = 1,.check = koala_check
 };
 
-/* Hashes of all substrings of `length` letters. */
+/* Compute the hashes of all substrings of `length` letters. */
 static uint64 *
 substring_hashes(const uint64 *letters, size_t n, size_t length)
 {
@@ -333,7 +325,7 @@ substring_hashes(const uint64 *letters, size_t n, size_t length)
 	return hashes;
 }
 
-/* The document has been begun. */
+/* Select the rarest substrings of the document that the reader has begun. */
 static Signature *
 select_by_rarity(DocContext *doccxt, uint32 count, size_t length)
 {
@@ -369,19 +361,17 @@ koala_of_text(PG_FUNCTION_ARGS)
 	PG_RETURN_SIGNATURE(select_by_rarity(doccxt, count, length));
 }
 
-/*
- * A set without the features of another one, such as boilerplate.
- */
+/* A set without the features of another one, such as boilerplate */
 
-/* hash of the features left out, lower and upper half; numbers as they came */
+/* parameters: hash of the features left out, lower and upper half */
 const MethodInfo leave_out_method = {
 	.name = "leave_out",.method = METHOD_LEAVE_OUT,.width = 64,.set = true,
 	.analysed = ANALYSED_AS_SOURCE,.nparams = 2,.check = selection_check
 };
 
 /*
- * leave_out(set, common): the set without the features of another one, which
- * was made alike or consists of the same numbers.
+ * leave_out(set, common): the set without the features of another set of the same spec,
+ * or of given features
  */
 PG_FUNCTION_INFO_V1(leave_out);
 Datum
@@ -401,7 +391,7 @@ leave_out(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("leave_out() needs a set of shingles, or of given features")));
-	/* not before: values of other methods are not 64 bits wide */
+	/* only now, since values of other methods may not have 64 bits */
 	hash = hash_uint64s(common->values, SIGNATURE_NVALUES(common));
 	spec.method = METHOD_LEAVE_OUT;
 	spec.param[0] = (uint32) hash;

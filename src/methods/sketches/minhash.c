@@ -2,30 +2,26 @@
  * minhash.c
  *		Min-hash sketches: an estimate of resemblance from a few bytes.
  *
- * In each of `size` slots the features of a document compete by hash, with
- * another hash function for each slot, and the slot remembers the winner.
- * The winner of the union of two sets is any of its members with the same
- * probability, so the winners of both sets are the same one with probability
- * J = |A n B| / |A u B| (Broder 1997), and the share of slots that agree
- * estimates J.
+ * Each of `size` slots keeps the feature of the document with the least hash, the
+ * winner, by a hash function for each slot.  In the union of two sets each member wins
+ * with the same probability, so the winners of both sets are equal with probability J =
+ * |A n B| / |A u B| (Broder 1997), and the share of slots that agree estimates J.
  *
- * Cost.  Hashing each feature once for each slot takes n * size steps.  Here
- * each feature is thrown into one slot at random and competes in that one
- * only; slots that have remained empty are filled by further rounds of
- * throws (Dahlgaard, Knudsen & Thorup, "Fast similarity sketching", FOCS
- * 2017).  What a slot holds is the least (round, hash) of all features thrown
- * into it, which is a fair competition, the same for every set.  Long
- * documents fill all slots in the first round: one throw per feature,
- * whatever the size of the sketch.  What a few rounds have left empty, as
- * there are few features, is filled as in classic min-hash.  Further hashes of
- * a feature are made of its first one, in a cheaper way: the competition is
- * fair as long as features are hashed independently of each other.
+ * Cost.  Hashing each feature once for each slot takes n * size steps.  Here each
+ * feature is thrown into one slot at random; empty slots are filled by further rounds
+ * of throws (Dahlgaard, Knudsen & Thorup, "Fast similarity sketching", FOCS 2017).  A
+ * slot keeps the least (round, hash) of all features thrown into it, which gives each
+ * feature the same chance in every set.  Long documents fill all slots in the first
+ * round: one throw per feature, whatever the size of the sketch.  Slots that are empty
+ * after a few rounds, since there are few features, are filled as in classic min-hash.
+ * Further hashes of a feature are computed from its first one by cheaper functions:
+ * chances are equal as long as features are hashed independently of each other.
  *
- * Accuracy.  As slots of one round have different winners, the estimate is
- * closer than that of independent slots: with 128 of them and 10 to 300
- * features its standard error is 0.7 to 0.9 of sqrt(J (1 - J) / size), and it
- * approaches that for large sets.  One permutation with optimal densification
- * (Shrivastava 2017) was measured, too: 1.2 of it for sets of 10.
+ * Accuracy.  As slots of one round have different winners, the estimate is better than
+ * that of independent slots: with 128 slots and 10 to 300 features its standard error
+ * is 0.7 to 0.9 of sqrt(J (1 - J) / size), and it approaches that value for large sets.
+ * With one permutation and optimal densification (Shrivastava 2017) it was 1.2 of that
+ * value for sets of 10.
  *
  * Bits.  A slot keeps the lowest 8 bits of the winner's hash (Li & Koenig,
  * "b-Bit minwise hashing", WWW 2010): different winners look alike with
@@ -50,36 +46,36 @@
 
 #define EMPTY_SLOT			PG_UINT64_MAX
 
-/* Features hashed at a time; an interrupt is answered in between. */
+/* Features hashed between two checks for interrupts */
 #define BLOCK				8192
 
-/* Slots filled at a time: the number that fits into vector registers. */
+/* Slots filled at a time, whose hashes fit into vector registers */
 #define LANES				8
 
 /*
- * Rounds of throws: the first, then pairs, both of whose slots come from one
- * hash.  More would be a waste where they fill the last few slots: a throw
- * hits a given slot once in `size` times.
+ * Rounds of throws after the first, in pairs whose slots come from one hash.  More
+ * rounds hardly fill the last slots: a throw hits a given slot with probability 1 /
+ * size.
  */
 #define PAIRS_OF_ROUNDS		2
 
-/* Hash functions that have nothing in common; odd numbers permute. */
+/* Factors of independent hash functions; multiplication by an odd number permutes. */
 #define FIRST_HASH			UINT64CONST(0x9e3779b97f4a7c15)
 static const uint64 pair_factors[PAIRS_OF_ROUNDS] = {
 	UINT64CONST(0xd6e8feb86659fd93), UINT64CONST(0xa0761d6478bd642f)
 };
 
-/* Greater than any key that an earlier round has left in a slot */
+/* Greater than the keys of all earlier rounds */
 #define ROUND_KEY(round)	((uint64) (round) << 58)
 
-/* The slot that 32 random bits fall into. */
+/* Return the slot for 32 random bits. */
 static pg_attribute_always_inline uint32
 slot_of(uint32 bits, uint32 size)
 {
 	return (uint64) bits * size >> 32;
 }
 
-/* Without a branch, which could not be predicted. */
+/* Keep the smaller key, without a branch, which could not be predicted. */
 static pg_attribute_always_inline void
 keep_least(uint64 *slot, uint64 key)
 {
@@ -88,7 +84,7 @@ keep_least(uint64 *slot, uint64 key)
 	*slot = key < old ? key : old;
 }
 
-/* The hashes that all others of features are made of. */
+/* Compute the first hashes of features, from which all others are computed. */
 static inline void
 first_hashes(const uint64 *features, size_t n, uint64 *hashes)
 {
@@ -96,7 +92,7 @@ first_hashes(const uint64 *features, size_t n, uint64 *hashes)
 		hashes[i] = mix64(features[i] + FIRST_HASH);
 }
 
-/* The first round.  It alone sees sets of any size: 58 bits of hash. */
+/* Throw features in the first round, for sets of any size: by 58 bits of hash. */
 static pg_attribute_always_inline void
 throw_once(const uint64 *hashes, size_t n, uint32 size, uint64 *slots)
 {
@@ -105,9 +101,8 @@ throw_once(const uint64 *hashes, size_t n, uint32 size, uint64 *slots)
 }
 
 /*
- * Two rounds at a time.  32 bits, those that choose the slot included, are
- * enough: where the first round leaves a slot empty, some twenty features compete
- * at most.
+ * Throw features in two rounds. 32 bits, including those for the slot, suffice: for a
+ * slot that is empty after the first round at most about twenty features compete.
  */
 static pg_attribute_always_inline void
 throw_twice(const uint64 *hashes, size_t n, uint32 size, int pair,
@@ -128,9 +123,9 @@ throw_twice(const uint64 *hashes, size_t n, uint32 size, int pair,
 }
 
 /*
- * The least hash of all features under LANES hash functions, linear in the
- * halves of the first hash: any two of them are independent.  Numbers of 32
- * bits, so that compilers make vectors of them.
+ * Compute the least hash of all features under LANES hash functions, which are linear
+ * in the halves of the first hash: any two of them are independent.  Numbers have 32
+ * bits, so compilers use vector instructions.
  */
 static pg_attribute_always_inline void
 least_of_lanes(const uint64 *hashes, size_t n, const uint32 *factors,
@@ -156,7 +151,7 @@ least_of_lanes(const uint64 *hashes, size_t n, const uint32 *factors,
 	memcpy(least, l, sizeof(l));
 }
 
-/* Source of hashes: a block at a time, so that it need not hold them all. */
+/* Source of hashes, a block at a time */
 typedef struct Hashes
 {
 	const uint64 *features;
@@ -166,7 +161,7 @@ typedef struct Hashes
 	uint64		block[BLOCK];
 } Hashes;
 
-/* The next block; false at the end.  A set of one block is hashed once. */
+/* Compute the next block, once if it is the only one; return false at the end. */
 static bool
 next_block(Hashes *hashes)
 {
@@ -194,14 +189,14 @@ any_empty(const uint64 *slots, uint32 size)
 	return false;
 }
 
-/* All rounds, the further ones only where a slot may be empty. */
+/* Throw features in all rounds, in further ones only if a slot may be empty. */
 static pg_attribute_always_inline void
 throw_all(Hashes *hashes, uint32 size, uint64 *slots)
 {
 	Assert(hashes->at == 0);
 	while (next_block(hashes))
 		throw_once(hashes->block, hashes->length, size, slots);
-	/* with fewer throws, hope of filling all is vain: do not look */
+	/* fewer throws hardly ever fill all slots */
 	if (hashes->n >= 4 * (uint64) size && !any_empty(slots, size))
 		return;
 	for (int pair = 0; pair < PAIRS_OF_ROUNDS; pair++)
@@ -210,8 +205,8 @@ throw_all(Hashes *hashes, uint32 size, uint64 *slots)
 }
 
 /*
- * Numbers of empty slots, into a list.  No branches: whether a slot is empty
- * cannot be predicted.  Only an empty one has its highest bit set.
+ * List the numbers of empty slots, without branches, which could not be predicted.
+ * Only the key of an empty slot has its highest bit set.
  */
 static pg_attribute_always_inline uint32
 list_empty(const uint64 *keys, uint32 size, uint32 *list)
@@ -226,17 +221,17 @@ list_empty(const uint64 *keys, uint32 size, uint32 *list)
 	return n;
 }
 
-/* The factor of a slot's own hash function. */
+/* Return the factor of a slot's hash function. */
 static inline uint32
 slot_factor(uint32 slot)
 {
 	return (uint32) mix64(slot + 1);
 }
 
-/* Numbers that are needed to fill n slots, in whole vectors. */
+/* Numbers of scratch memory to fill n slots in whole vectors */
 #define FILL_ROOM(n)	((n) + 2 * ((n) + LANES))
 
-/* Fills n slots whose numbers are first in room, of FILL_ROOM(n) numbers. */
+/* Fill n slots, whose numbers are the first of room, which has FILL_ROOM(n) numbers. */
 static void
 fill_listed(Hashes *hashes, uint32 n, uint32 *room, uint64 *keys)
 {
@@ -259,7 +254,7 @@ fill_listed(Hashes *hashes, uint32 n, uint32 *room, uint64 *keys)
 		keys[room[i]] = least[i];
 }
 
-/* From features to slots; keys and room are scratch memory. */
+/* Compute the slots of features; keys and room are scratch memory. */
 static pg_attribute_always_inline void
 make_slots(Hashes *hashes, uint32 size, uint64 *keys, uint32 *room,
 		   uint8 *slots)
@@ -285,7 +280,7 @@ minhash_slots(const uint64 *features, size_t n, uint32 size, uint8 *slots)
 	hashes.n = n;
 	hashes.at = hashes.length = 0;
 
-	/* a constant is quicker to multiply by, and to loop to */
+	/* a constant size makes products and loops faster */
 	if (size == DEFAULT_SIZE)
 	{
 		uint64		keys[DEFAULT_SIZE];
@@ -329,7 +324,7 @@ minhash_make(const SignatureSpec *spec, const uint64 *features, size_t n)
 	return sig;
 }
 
-/* Number of zero bytes of the eight of x. */
+/* Return the number of zero bytes among the eight of x. */
 static inline int
 zero_bytes(uint64 x)
 {
@@ -338,7 +333,7 @@ zero_bytes(uint64 x)
 	return pg_popcount64(~((((x & low7) + low7) | x) | low7));
 }
 
-/* Slots in which two sketches agree. */
+/* Count the slots in which two sketches agree. */
 static uint32
 equal_slots(const Signature *a, const Signature *b)
 {
@@ -362,8 +357,8 @@ equal_slots(const Signature *a, const Signature *b)
 }
 
 /*
- * (p - c) / (1 - c) for p = equal / size and c = 1/256.  What is below 0, as
- * it can be by chance for documents with hardly anything in common, is 0.
+ * Return (p - c) / (1 - c) for p = equal / size and c = 1/256, but at least 0:
+ * documents with hardly anything in common may give a negative number by chance.
  */
 static double
 estimate(uint32 equal, uint32 size)
@@ -390,13 +385,13 @@ minhash_hamming(const Signature *a, const Signature *b)
 	return Max(SIGNATURE_NVALUES(a), SIGNATURE_NVALUES(b)) - equal_slots(a, b);
 }
 
-/* Most slots that may differ in near-duplicates. */
+/* Return the greatest number of slots that differ in near-duplicates. */
 static uint32
 allowed_differences(uint32 size, double threshold)
 {
 	uint32		need = (uint32) ((threshold * 255 + 1) * size / 256);
 
-	/* from where the formula, rounded, says, to where the test itself turns */
+	/* from the rounded formula to the point where the test changes */
 	need = Min(need, size);
 	while (need > 1 && estimate(need - 1, size) >= threshold)
 		need--;
@@ -407,9 +402,9 @@ allowed_differences(uint32 size, double threshold)
 }
 
 /*
- * Slots in one more band than may differ: one band at least is whole, and
- * more where the query's threshold is above that of the index.  Bands differ
- * in length by one slot at most.
+ * Append keys of bands, one more than slots may differ: at least one band is equal, and
+ * more if the query's threshold is above that of the index.  Bands differ in length by
+ * one slot at most.
  */
 static void
 add_bands(const Signature *sig, uint32 nbands, KeyList *keys)
@@ -488,7 +483,8 @@ const MethodInfo minhash_method = {
 SKETCH_FUNCTIONS(minhash, METHOD_MINHASH, "size of a sketch", MINHASH_MAX_SIZE)
 
 /*
- * Locality-sensitive hashing: bands of min-hash slots that similar sets are likely to have in common
+ * Locality-sensitive hashing: bands of min-hash slots in which similar sets are likely
+ * to agree
  *
  * Sets of resemblance s agree in a slot with probability s, in a band of r
  * slots with s^r, and in at least one of b bands with 1 - (1 - s^r)^b: a
@@ -496,20 +492,18 @@ SKETCH_FUNCTIONS(minhash, METHOD_MINHASH, "size of a sketch", MINHASH_MAX_SIZE)
  * (Indyk & Motwani, STOC 1998; Leskovec, Rajaraman & Ullman, "Mining of
  * massive datasets", chapter 3).
  *
- * near_duplicate_approx() takes a banding that is fixed by its threshold and
- * recall, and the exact test after it: it never says yes where
- * near_duplicate() says no, and says no where that says yes with a
- * probability of at most 1 - recall.  What is random in it are the hash
- * functions, which never change.  So it is a function of its arguments, too.
+ * near_duplicate_approx() uses a banding that its threshold and recall determine, then
+ * the exact test: it is never true where near_duplicate() is false, and is false where
+ * that is true with a probability of at most 1 - recall.  Its hash functions never
+ * change, so its result depends on its arguments alone.
  *
- * Powers are products here, not pow(): the choice is the same on every
- * machine.
+ * Powers are products, not pow(), so the choice is the same on every machine.
  */
 
-/* Slots of near_duplicate_approx(), if they are enough. */
+/* Slots of near_duplicate_approx(), if they suffice */
 #define APPROX_SIZE		128
 
-/* base^n, by squaring. */
+/* Return base^n, by squaring. */
 static double
 power(double base, uint32 n)
 {
@@ -536,7 +530,7 @@ lsh_choose(double threshold, double recall, uint32 size, Banding *banding)
 
 		if (lsh_probability(threshold, most, rows) < recall)
 			continue;
-		/* no more bands than it takes */
+		/* as few bands as possible */
 		banding->rows = rows;
 		banding->bands = 1;
 		while (banding->bands < most &&
@@ -548,7 +542,7 @@ lsh_choose(double threshold, double recall, uint32 size, Banding *banding)
 	return false;
 }
 
-/* The banding with the fewest slots that will do; false if none will. */
+/* Find the sufficient banding with the fewest slots; return false if there is none. */
 static bool
 approx_banding(double threshold, double recall, Banding *banding)
 {
@@ -628,7 +622,7 @@ supershingle_probability(double s, uint32 groups, uint32 size, uint32 agree)
 
 	if (agree == 0)
 		return 1;
-	/* the terms of the binomial distribution from `agree` on */
+	/* sum of the binomial distribution from `agree` on */
 	for (uint32 i = 0; i <= groups; i++)
 	{
 		if (i >= agree)

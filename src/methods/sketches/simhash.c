@@ -2,25 +2,22 @@
  * simhash.c
  *		Simhash: 64 random projections of a document, one bit of each.
  *
- * A document is the vector of its features; projection i takes each feature
- * with the sign that bit i of its hash gives.  Bit i of the simhash is the
- * sign of the sum.  Two documents at an angle of theta agree in a bit with
- * probability 1 - theta / pi (Charikar, "Similarity estimation techniques
- * from rounding algorithms", STOC 2002).  Similarity is 1 - h / 64, where h
- * is the number of bits that differ; Manku, Jain & Das Sarma ("Detecting
- * near-duplicates for web crawling", WWW 2007) take h <= 3 for web pages,
- * which is a threshold of 0.953.
+ * A document is the vector of its features.  Projection i adds up the features with the
+ * signs given by bit i of their hashes.  Bit i of the simhash is the sign of the sum.
+ * Two documents at an angle of theta agree in a bit with probability 1 - theta / pi
+ * (Charikar, "Similarity estimation techniques from rounding algorithms", STOC 2002).
+ * Similarity is 1 - h / 64, where h is the number of bits that differ; Manku, Jain &
+ * Das Sarma ("Detecting near-duplicates for web crawling", WWW 2007) take h <= 3 for
+ * web pages, which is a threshold of 0.953.
  *
- * Candidates are found by blocks of bits (Norouzi, Punjani & Fleet, "Fast
- * search in Hamming space with multi-index hashing", CVPR 2012).  A row is
- * stored under each of four blocks of 16 bits.  If h <= 4 r + a bits differ,
- * 0 <= a < 4, then one of the first a + 1 blocks differs in at most r bits,
- * or one of the others in at most r - 1: else there were (a + 1)(r + 1) +
- * (3 - a) r = 4 r + a + 1 differences.  So a query looks up its own blocks
- * with up to that number of bits turned.  For h <= 3 that is r = 0, a = 3: four
- * exact look-ups, Manku's tables.  With three blocks or with five to seven,
- * which were measured (doc/sketches.md), some thresholds gain and others lose
- * more.
+ * Candidates are found by blocks of bits (Norouzi, Punjani & Fleet, "Fast search in
+ * Hamming space with multi-index hashing", CVPR 2012).  A row is stored under each of
+ * four blocks of 16 bits.  If h <= 4 r + a bits differ, 0 <= a < 4, then one of the
+ * first a + 1 blocks differs in at most r bits, or one of the others in at most r - 1:
+ * else there were (a + 1)(r + 1) + (3 - a) r = 4 r + a + 1 differences.  So a query
+ * looks up its blocks with up to that number of bits changed.  For h <= 3 that is r =
+ * 0, a = 3: four exact look-ups, as in Manku's tables.  With three blocks or with five
+ * to seven (doc/sketches.md) some thresholds gain, but others lose more.
  */
 #include "postgres.h"
 
@@ -37,9 +34,9 @@
 #define PLACES			16
 
 /*
- * The most keys of a query, enough for 13 bits of difference.  What an index
- * does is in proportion to the number of keys times the rows that they bring
- * up: with more of them it is better to look at every row.
+ * The greatest number of keys of a query, enough for 13 bits of difference.  The work
+ * of an index is in proportion to the number of keys times the rows that they find:
+ * with more keys a scan of every row is faster.
  */
 #define MAX_BLOCK_KEYS	2000
 
@@ -55,8 +52,8 @@ simhash_check(const Signature *sig)
 }
 
 /*
- * Sixty-four counters side by side: bit i of plane p is bit p of counter i.
- * Adds 1 to each counter whose bit is set in `bits` times 2^plane.
+ * Add 2^plane to each of 64 counters whose bit is set in `bits`; bit i of plane p is
+ * bit p of counter i.
  */
 static inline void
 count_bits(uint64 *planes, int plane, uint64 bits)
@@ -70,7 +67,7 @@ count_bits(uint64 *planes, int plane, uint64 bits)
 	}
 }
 
-/* Sum and carry of three bits, 64 times. */
+/* Add two bits to a bit of *sum and return the carry, 64 times. */
 static inline uint64
 full_add(uint64 *sum, uint64 x, uint64 y)
 {
@@ -104,7 +101,7 @@ count_features(const SignatureSpec *spec, const uint64 *features, size_t n,
 		count_bits(planes, 0, feature_hash(spec, features[i]));
 }
 
-/* The bits whose counter is greater than limit. */
+/* Return the bits whose counter is greater than limit. */
 static uint64
 greater_than(const uint64 *planes, uint64 limit)
 {
@@ -149,7 +146,7 @@ simhash_hamming(const Signature *a, const Signature *b)
 	return pg_popcount64(a->values[0] ^ b->values[0]);
 }
 
-/* Of h bits that differ. */
+/* Return the similarity with h different bits. */
 static double
 similarity(uint64 h)
 {
@@ -178,7 +175,7 @@ block_of(const Signature *sig, int block)
 	return sig->values[0] >> (block * BLOCK_BITS) & ((1 << BLOCK_BITS) - 1);
 }
 
-/* The same whatever the threshold. */
+/* Keys do not depend on the threshold. */
 static void
 simhash_row_keys(const Signature *sig, double threshold, KeyList *keys)
 {
@@ -186,7 +183,7 @@ simhash_row_keys(const Signature *sig, double threshold, KeyList *keys)
 		keys_add(keys, key_of_value(block_of(sig, block), block, BLOCKS));
 }
 
-/* The next greater number with the same number of bits set (HAKMEM 175). */
+/* Return the next greater number with the same number of bits set (HAKMEM 175). */
 static inline uint32
 next_with_same_bits(uint32 x)
 {
@@ -196,7 +193,7 @@ next_with_same_bits(uint32 x)
 	return ripple | ((x ^ ripple) >> 2) / lowest;
 }
 
-/* Adds the keys of all values that differ from `bits` in up to radius bits. */
+/* Append the keys of all values that differ from `bits` in up to radius bits. */
 static void
 add_neighbours(uint32 bits, int block, int radius, KeyList *keys)
 {
@@ -208,7 +205,7 @@ add_neighbours(uint32 bits, int block, int radius, KeyList *keys)
 			keys_add(keys, key_of_value(bits ^ turned, block, BLOCKS));
 }
 
-/* Number of values that differ from a given one in up to radius bits. */
+/* Return the number of values that differ from a given one in up to radius bits. */
 static uint64
 count_neighbours(int radius)
 {
@@ -228,7 +225,7 @@ simhash_query_keys(const Signature *sig, double built, double threshold,
 				   KeyList *keys, uint32 *need)
 {
 	int			h = BITS;
-	int			wide;			/* blocks looked up in the greater radius */
+	int			wide;			/* blocks looked up with the greater radius */
 	int			radius;
 
 	while (h > 0 && similarity(h) < threshold)
@@ -246,8 +243,8 @@ simhash_query_keys(const Signature *sig, double built, double threshold,
 }
 
 /*
- * Places of four bits: each that differs does so in one bit at least.  Where few bits
- * differ they mostly are in as many places.
+ * Places have four bits: a place that differs has at least one different bit.  If few
+ * bits differ, each is mostly in another place.
  */
 static void
 simhash_place_keys(const Signature *sig, KeyList *keys)

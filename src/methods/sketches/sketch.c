@@ -1,6 +1,7 @@
 /*
  * sketch.c
- *		Sketches that are samples, MIN_s and MOD_m, and functions of all sketches.
+ *		Sketches that are samples, MIN_s and MOD_m, and common functions of
+ *		sketches.
  */
 #include "postgres.h"
 
@@ -92,9 +93,9 @@ sketch_of_text_arg(FunctionCallInfo fcinfo, Method method, const char *what,
 /*
  * MIN_s: the s smallest hashes of a document
  *
- * The s smallest hashes of the union of two sets are among those that were
- * kept of either, and they are a random sample of the union without
- * repetition.  The share of them that is in both sets,
+ * The s smallest hashes of the union of two sets are among those of both sketches, and
+ * they are a random sample of the union without repetition.  The share of them that is
+ * in both sets,
  *
  *		|MIN_s(A u B) n A n B| / |MIN_s(A u B)|
  *
@@ -117,9 +118,9 @@ bottom_check(const Signature *sig)
 }
 
 /*
- * The s smallest hashes of n > s features, rising, into smallest, which has
- * room for 2 s: one half holds the smallest ones so far.  Smaller ones gather
- * in the other half, until that is full.
+ * Write the s smallest hashes of n > s features, rising, to smallest, which has room
+ * for 2 s.  One half has the smallest hashes so far; smaller ones gather in the other
+ * half until that is full.
  */
 static void
 choose_smallest(const SignatureSpec *spec, const uint64 *features, size_t n,
@@ -166,7 +167,7 @@ bottom_make(const SignatureSpec *spec, const uint64 *features, size_t n)
 	return sig;
 }
 
-/* Merges until s values of the union have gone by, or it is at its end. */
+/* Merge until s values of the union are counted, or the union ends. */
 static double
 bottom_similarity(const Signature *a, const Signature *b)
 {
@@ -190,7 +191,7 @@ bottom_similarity(const Signature *a, const Signature *b)
 		j += (y <= x);
 		CHECK_EVERY(seen);
 	}
-	/* what is left of one set is in the union, too */
+	/* the rest of one set is in the union, too */
 	seen = Min(seen + (na - i) + (nb - j), most);
 	return (double) shared / (double) seen;
 }
@@ -202,8 +203,8 @@ bottom_near(const Signature *a, const Signature *b, double threshold)
 }
 
 /*
- * The estimate looks at no fewer elements than are in both, up to s, and shares no
- * more of them than are in common.
+ * The estimate uses at least the elements in both sketches, up to s, of which at most
+ * those in common are shared.
  */
 static double
 bottom_most_similar(const SignatureSpec *spec, uint64 na, uint64 nb, uint64 common)
@@ -214,12 +215,11 @@ bottom_most_similar(const SignatureSpec *spec, uint64 na, uint64 nb, uint64 comm
 }
 
 /*
- * Candidates are found by prefixes of the values, as for exact sets.  Let x
- * and y be what is kept of both sets and u the number of elements that the
- * estimate looks at: u >= |x|, as all of x is in the union, which u falls
- * short of only at s >= |x|.  An estimate of at least t means that t u >= t
- * |x| elements are shared, the least number for which resemblance of x and y
- * themselves is t; the same holds for |y| >= t |x|.
+ * Candidates are found by prefixes of the values, as for exact sets.  Let x and y be
+ * the values of both sketches and u the number of elements that the estimate uses: u >=
+ * |x|, as all of x is in the union, and u is less than the union only at u = s >= |x|.
+ * An estimate of at least t means that at least t u >= t |x| elements are shared, which
+ * the prefixes of x and y for resemblance t rely on, and also |y| >= t |x|.
  */
 const MethodInfo bottom_method = {
 	.name = "bottom",.method = METHOD_BOTTOM,.width = 64,
@@ -234,18 +234,17 @@ SKETCH_FUNCTIONS(bottom, METHOD_BOTTOM, "number of hashes to keep", PG_INT32_MAX
 /*
  * MOD_m: the hashes of a document that are divisible by m
  *
- * Every feature is in the sample or not, by its own hash and so in all
- * documents alike, with a chance of 1 in m.  The sample of a union or an
- * intersection is therefore that of the samples, and all measures of sets can
- * be taken on samples (Broder, "On the resemblance and containment of
- * documents", 1997): resemblance and containment as they are, unbiased, given
- * that the sample is not empty; numbers of features times m.  Indexes serve
- * samples as they serve exact sets.
+ * A feature is in the sample by its own hash, and so in all documents alike, with
+ * probability 1 / m.  So the sample of a union or an intersection is that of the
+ * samples, and all measures of sets can be estimated from samples (Broder, "On the
+ * resemblance and containment of documents", 1997): resemblance and containment
+ * directly, unbiased if the sample is not empty; numbers of features times m.  Indexes
+ * serve samples as they serve exact sets.
  *
- * The sample grows with the document: good for documents of very different
- * sizes, and for containment; bad for short documents, whose sample may be
- * empty and then is similar to nothing.  The standard error of a containment
- * c of a in b is sqrt(c (1 - c) m / |a|), about.
+ * The sample grows with the document: good for documents of very different sizes, and
+ * for containment; bad for short documents, whose sample may be empty and so is similar
+ * to nothing.  The standard error of a containment c of a in b is sqrt(c (1 - c) m /
+ * |a|), about.
  */
 
 static const char *
@@ -267,7 +266,7 @@ sample_check(const Signature *sig)
 	return NULL;
 }
 
-/* Count the sampled features, and write them unless the place is NULL. */
+/* Count the sampled features, and write them unless `chosen` is NULL. */
 static size_t
 choose(const SignatureSpec *spec, const uint64 *features, size_t n, uint64 *chosen)
 {

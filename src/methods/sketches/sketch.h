@@ -8,7 +8,7 @@
 #include "signature/signature.h"
 #include "fmgr.h"
 
-/* The spec of a sketch of this method, of a document analysed like source. */
+/* Return the spec of a sketch by a method, with the analysis of source. */
 extern SignatureSpec sketch_spec(const SignatureSpec *source, Method method, uint32 param0,
 								 uint32 param1);
 
@@ -16,9 +16,9 @@ extern Signature *sketch_of_set(const Signature *set, Method method,
 								uint32 param0, uint32 param1);
 
 /*
- * A sketch of the document that is the first argument of a function; its
- * shingle size, 0 for that of the analysis, is argument karg, and its
- * analysis the next one, as doc_context.h numbers arguments.
+ * Return a sketch of the document that is the first argument of a function.  Argument
+ * karg is the shingle size, 0 for that of the analysis, and the next one the analysis,
+ * as doc_context.h numbers arguments.
  */
 extern Signature *sketch_of_text(FunctionCallInfo fcinfo, int karg,
 								 Method method, uint32 param0, uint32 param1);
@@ -50,7 +50,7 @@ extern Datum sketch_of_text_arg(FunctionCallInfo fcinfo, Method method,
 #define SUPERSHINGLES_MAX_GROUPS	256
 
 /*
- * Raise INVALID_PARAMETER_VALUE unless a sketch may have that many groups, at
+ * Raise INVALID_PARAMETER_VALUE unless a sketch may have this number of groups, at
  * least `least`, of `size` slots each.
  */
 extern void supershingles_require_groups(int groups, int size, int least);

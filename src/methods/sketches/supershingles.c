@@ -1,22 +1,20 @@
 /*
  * supershingles.c
- *		Supershingles and megashingles: a few numbers, some of which are equal
- *		in near-duplicates.
+ *		Supershingles and megashingles: hashes of groups of min-hash slots,
+ *		some of which are equal in near-duplicates.
  *
- * A min-hash sketch of groups * size slots is cut into groups, and each group
- * is hashed to one number, its supershingle: equal if all slots of the group
- * are, with probability J^size.  Documents are near-duplicates if at least
- * two of the supershingles agree (one, where there is one group).  A
- * megashingle is the hash of two supershingles; with one for each pair, two
- * supershingles agree if and only if one megashingle does, which turns the
- * rule into a look-up of equal numbers (Broder et al., "Syntactic clustering
- * of the web", 1997; Fetterly, Manasse & Najork 2003).
+ * A min-hash sketch of groups * size slots is cut into groups, and each group is hashed
+ * to one number, its supershingle: equal if all slots of the group are, with
+ * probability J^size.  Documents are near-duplicates if at least two of the
+ * supershingles agree (one, if there is one group).  A megashingle is the hash of two
+ * supershingles.  With a megashingle for each pair, two supershingles agree if and only
+ * if one megashingle does, so the rule is a look-up of equal numbers (Broder et al.,
+ * "Syntactic clustering of the web", 1997; Fetterly, Manasse & Najork 2003).
  *
  * With 6 groups of 14, documents of J = 0.95 are found with a probability of
  * 0.88, those of J = 0.8 with 0.03: see supershingle_probability().
  *
- * Of r supershingles out of k that agree, (r / k)^(1 / size) is an estimate
- * of resemblance, a rough one.
+ * If r of k supershingles agree, (r / k)^(1 / size) is a rough estimate of resemblance.
  */
 #include "postgres.h"
 
@@ -34,7 +32,7 @@
 #define GROUP_SIZE(spec)	((spec)->param[1])
 #define OF_PAIRS(method)	((method) == METHOD_MEGASHINGLES)
 
-/* Number of values of a document with features. */
+/* Return the number of values of a document with features. */
 static uint64
 count_values(const SignatureSpec *spec)
 {
@@ -127,7 +125,7 @@ groups_similarity(const Signature *a, const Signature *b)
 	return estimate(&a->spec, coordinates_equal(a, b));
 }
 
-/* Number of values that must agree. */
+/* Return the number of values that must agree. */
 static uint32
 agreement(const SignatureSpec *spec)
 {
@@ -149,7 +147,7 @@ groups_query_keys(const Signature *sig, double built, double threshold,
 	return true;
 }
 
-/* The number that must agree for the estimate to reach the threshold. */
+/* *need is the number that must agree for the estimate to reach the threshold. */
 static bool
 supershingles_value_keys(const Signature *sig, double built, double threshold,
 						 KeyList *keys, uint32 *need)

@@ -21,36 +21,34 @@
 #include "signature/vectors.h"
 
 /*
- * Weighted features: numbers and their weights that the user gave, or
- * the words of a document.
+ * Weighted features: the user's numbers with weights, or the words of a document
  *
- * Two vectors have a cosine and a resemblance, the sum of the smaller weights
- * by that of the greater ones.  Candidate keys serve both.
+ * Two vectors have a cosine and a resemblance, the sum of the smaller weights divided
+ * by that of the greater ones.  Candidate keys serve both measures.
  *
- * A row is indexed by its heaviest features, as many as leave less than the
- * share t of the sum of its weights to the others, t being the index's
- * threshold.  A query looks for all of its features.  A row that has none of
- * them in the index shares only what weighs less than t of its sum: the
- * resemblance, whose denominator is at least that sum, is below t.  And the
- * squares of those light features are a smaller share of the sum of squares
- * than they are of the sum: if v divides the heavy from the light, the light
- * squares are at most v times the light sum, and the heavy ones at least v
- * times the heavy sum.  So the light part is shorter than sqrt(t) of the
- * vector, and the cosine below sqrt(t), by Cauchy and Schwarz.  That is the
- * rule that an index of sets has for its cosine, too.
+ * A row is indexed by its heaviest features, so that the others have less than the
+ * share t of the sum of its weights, t being the index's threshold.  A query looks up
+ * all of its features.  If none of them is an indexed feature of a row, the two share
+ * only light features, with less than t of the row's sum.  The denominator of the
+ * resemblance is at least that sum, so the resemblance is below t.  The squares of the
+ * light features are a smaller share of the sum of squares than the light weights are
+ * of the sum: if v is a weight between the heavy and the light ones, the light squares
+ * are at most v times the light sum, and the heavy ones at least v times the heavy sum.
+ * So the light part is shorter than sqrt(t) of the vector, and the cosine is below
+ * sqrt(t), by Cauchy and Schwarz, as in an index of sets.
  *
- * Heaviest first, not in an order that row and query have in common, with a
- * prefix of either: words that stand everywhere weigh little, so they are
- * rarely among the heaviest and what the index holds of them is short.
+ * An order common to row and query, with a prefix of each, is not used: frequent words
+ * weigh little, so they are rarely among the heaviest, and their lists in the index are
+ * short.
  */
 
 /*
- * Sums of up to 10^8 numbers are rounded by less than 10^-7 of them: bounds
- * are lower by more than that.
+ * Sums of up to 10^8 numbers have a relative rounding error below 10^-7; bounds are
+ * lowered by more than that.
  */
 #define ROUNDING	(1 - 1e-6)
 
-/* A feature and its weight. */
+/* A feature and its weight */
 typedef struct Component
 {
 	uint64		feature;
@@ -152,7 +150,7 @@ vector_row_keys(const Signature *sig, double threshold, KeyList *keys)
 	pfree(heavy);
 }
 
-/* `threshold` is of the resemblance, as is the one that the index is for. */
+/* `threshold` and `built` are thresholds of the resemblance. */
 static bool
 vector_query_keys(const Signature *sig, double built, double threshold,
 				  KeyList *keys, uint32 *need)
@@ -179,7 +177,7 @@ const MethodInfo weighted_method = {
 	.analysed = ANALYSED_NEVER
 };
 
-/* the weighting, and the lexicon */
+/* parameter: hash of the weighting and the lexicon */
 const MethodInfo weighted_words_method = {
 	.name = "weighted_words",.method = METHOD_WEIGHTED_WORDS, VECTOR,
 	.analysed = ANALYSED_ALWAYS,.hashed = true,.nparams = 1
@@ -337,18 +335,18 @@ signature_from_weighted(PG_FUNCTION_ARGS)
 }
 
 /*
- * A document as a vector: each of its words, or shingles, with its weight.
+ * A document as a vector: each of its words, or shingles, with its weight
  *
- * By the frequency of the word in the document, or by any of the weights that
- * a lexicon gives.  Words that the lexicon does not have are left out, and so
- * are those that weigh nothing or less: words of all documents, and by
- * residual IDF those that are spread more evenly than chance would do.  The
- * vector of a document that has no others is empty, and similar to nothing.
+ * The weight is the frequency of the word in the document, or a weight by a lexicon.
+ * Words that the lexicon does not have are left out, and so are those without positive
+ * weight: words of all documents, and by residual IDF words that are spread more evenly
+ * than at random.  The vector of a document without other words is empty, and similar
+ * to nothing.
  *
- * Weights are made in double and then rounded to float4.
+ * Weights are computed in double and then rounded to float4.
  */
 
-/* Return the bag's words that weigh something, by rising hash; *n is their number. */
+/* Return the bag's words of positive weight, by rising hash; *n is their number. */
 static Component *
 weigh_words(const Weighed *weighed, LexiconView *view, size_t *n)
 {
@@ -375,9 +373,9 @@ weigh_words(const Weighed *weighed, LexiconView *view, size_t *n)
 }
 
 /*
- * The vector, by this method, of what has been counted in the bag of `weighed`,
- * of documents analysed like source; in the current memory context.  view is
- * NULL where no lexicon is needed.
+ * Return the vector, by a method, of the words in the bag of `weighed`, of a document
+ * with the analysis of source; in the current memory context. view is NULL if no
+ * lexicon is needed.
  */
 static Signature *
 document_vector(const SignatureSpec *source, Method method, const Weighed *weighed,
@@ -399,7 +397,7 @@ document_vector(const SignatureSpec *source, Method method, const Weighed *weigh
 PG_FUNCTION_INFO_V1(weighted_words);
 PG_FUNCTION_INFO_V1(weighted_words_by_tf);
 
-/* The vector of a document; the document context is ready to read it. */
+/* Return the vector of a document, which the document context is ready to read. */
 static Signature *
 words_vector(DocContext *doccxt, LexiconView *view, const text *doc, const text *weight)
 {
@@ -435,11 +433,11 @@ weighted_words_by_tf(PG_FUNCTION_ARGS)
 }
 
 /*
- * A document as a vector: each of its shingles, with its weight.
+ * A document as a vector: each of its shingles, with its weight
  *
- * Shingles of characters, weighed by how rare they are, find what names,
- * titles and addresses have in common through misspellings and another order
- * of words, and count little what all of them have.
+ * Shingles of characters, weighted by rarity, find similar names, titles and addresses
+ * in spite of misspellings and another order of words; what all of them have in common
+ * counts little.
  */
 
 PG_FUNCTION_INFO_V1(weighted_shingles);

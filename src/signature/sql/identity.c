@@ -62,9 +62,7 @@ get_identity(DocContext *doccxt)
 	return identity;
 }
 
-/*
- * Return the factor for a word's rarity.  A word that the lexicon lacks is the rarest.
- */
+/* Return the factor for a word's rarity, which is greatest for a missing word. */
 static double
 rarity(const LexiconView *view, uint64 hash, int variant)
 {
