@@ -1,10 +1,10 @@
 /*
  * boilerplate.c
- *		SQL functions: the passages of a text that many documents have, and the text
+ *		SQL functions: passages of a text that occur in many documents, and the text
  *		without them.
  *
- * A lexicon of shingles has the number of documents of each run of k words.  A passage
- * has the words of one stretch of shingles all of which are in enough documents.
+ * A lexicon of shingles has the number of documents of each run of k words.  A passage is a
+ * stretch of words all of whose shingles are in enough documents.
  */
 #include "postgres.h"
 
@@ -21,7 +21,7 @@ PG_FUNCTION_INFO_V1(boilerplate);
 PG_FUNCTION_INFO_V1(without_boilerplate);
 PG_FUNCTION_INFO_V1(frequent_shingles);
 
-/* A passage: its words, and the documents that each of its shingles is in. */
+/* A passage: its words, and the least number of documents of its shingles. */
 typedef struct Stretch
 {
 	uint32		start;
@@ -32,14 +32,14 @@ typedef struct Stretch
 typedef struct Stretches
 {
 	MemoryContext context;		/* owns all of it */
-	MemoryContext caller;		/* the current one before */
+	MemoryContext caller;		/* current before */
 	ReadText text;
 	Stretch    *stretches;
-	WordSpan   *spans;			/* where they stand: bytes */
+	WordSpan   *spans;			/* their bytes */
 	size_t		n;
 } Stretches;
 
-/* The context of the call, prepared for the shingles of the lexicon. */
+/* Return the context of the call, prepared for the shingles of the lexicon. */
 static DocContext *
 ready_doc_context(FunctionCallInfo fcinfo, int lexicon_at, LexiconView **view)
 {
@@ -62,7 +62,7 @@ least_documents(FunctionCallInfo fcinfo, int at)
 						  PG_INT32_MAX);
 }
 
-/* The documents a shingle is in; 0 if they are too few. */
+/* Number of documents of a shingle; 0 if they are too few. */
 static uint32
 documents_of(const LexiconView *view, uint64 hash, uint32 least)
 {
@@ -104,8 +104,8 @@ find_stretches(Stretches *found, const LexiconView *view, uint32 least,
 }
 
 /*
- * Of the functions' arguments (doc text, lexicon, min_documents int).  Until
- * end_boilerplate() the current memory context is one that goes with it.
+ * Find the passages of a function's arguments (doc text, lexicon, min_documents int).  Makes
+ * their memory context the current one, until end_boilerplate().
  */
 static Stretches *
 begin_boilerplate(FunctionCallInfo fcinfo)
@@ -190,7 +190,7 @@ append_rest(StringInfo out, const Stretches *found)
 	appendBinaryStringInfo(out, utf8 + from, found->text.len - from);
 }
 
-/* Whether the passages cover every word of a text that has some. */
+/* Whether the passages cover all words of a text, which is not empty. */
 static bool
 is_boilerplate_as_a_whole(const Stretches *found, uint32 k)
 {
@@ -206,8 +206,8 @@ is_boilerplate_as_a_whole(const Stretches *found, uint32 k)
 }
 
 /*
- * Warn, once for each call site, of a text of which nothing is left: its copies made it
- * frequent, and are no near-duplicates without it.
+ * Warn, once for each call site, if nothing is left of a text.  Copies of it made it
+ * frequent, and without it they are not found as near-duplicates.
  */
 static void
 warn_of_whole_text(DocContext *doccxt, const Stretches *found)
@@ -249,7 +249,7 @@ frequent_shingles(PG_FUNCTION_ARGS)
 	Signature  *result = signature_alloc(&doccxt->spec, nwords);
 	size_t		n = 0;
 
-	/* entries are in the order of values */
+	/* entries are in the order of hashes, as values of signatures are */
 	for (size_t i = 0; i < nwords; i++)
 	{
 		CHECK_EVERY(i);

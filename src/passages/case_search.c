@@ -2,18 +2,18 @@
  * case_search.c
  *		Cases of copying: places of two texts that have many words in common.
  *
- * The words that count are those that both texts have and neither has often.  A pair of
- * them that stand close to each other, in whatever order, is looked up in the other text,
- * and each of its words matches its place there.  Matches that stand close together in both
- * texts are a passage, if they are enough.  The words beside them match as well as far as the
- * texts agree, frequent ones, too; matches that stand near each other are a case.
+ * Common words are those that both texts have and neither has often.  A pair of common words
+ * close to each other, in any order, is looked up in the other text, and each of its words
+ * matches its place there.  Enough matches close together in both texts are a passage.  The
+ * words beside them, frequent ones included, match too, as far as the texts agree.  Matches
+ * near each other are a case.
  *
  * Clusters are found by single linkage over a grid.  The plane of both texts is divided into
- * square cells of `near` words.  All matches of a cell are linked.  A match is linked to
- * others only in cells at most `far` away in one direction and in a neighbouring row or
- * column in the other.  So each cell is compared with a fixed number of later ones, unless
- * both are in one cluster already.  Bands of cells, of equal a, are visited in order; in
- * each later band the cells in reach move along with b.
+ * square cells of `near` words.  All matches of a cell are linked.  Other links lead only to
+ * cells at most `far` away in one direction and in a neighbouring row or column in the
+ * other.  So each cell is compared with a bounded number of later ones, unless both are in
+ * one cluster already.  Bands, which are cells of equal a, are visited in order.  In each
+ * later band the cells in reach advance along with b.
  */
 #include "postgres.h"
 
@@ -52,11 +52,11 @@ typedef struct Grid
 	const uint64 *matches;
 	uint32		near;
 	uint32		far;
-	uint32	   *order;			/* matches by band, then by column of cells */
-	uint32	   *first;			/* per cell: its first match in this order,
-								 * and one entry more */
+	uint32	   *order;			/* matches by band, then by column */
+	uint32	   *first;			/* per cell, and one more: its first match in
+								 * this order */
 	uint32	   *column;			/* per cell */
-	uint32	   *parent;			/* parent in its cluster, or itself */
+	uint32	   *parent;			/* per cell: parent in its cluster, or itself */
 	uint32		ncells;
 	uint32	   *band;			/* per band, and one more: first cell */
 	uint32		nbands;
@@ -66,6 +66,13 @@ static void *
 allocate(size_t n, size_t width)
 {
 	return MemoryContextAllocHuge(CurrentMemoryContext, Max(n, 1) * width);
+}
+
+static void *
+allocate_zero(size_t n, size_t width)
+{
+	return MemoryContextAllocExtended(CurrentMemoryContext, Max(n, 1) * width,
+									  MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
 }
 
 /* Cells */
@@ -79,7 +86,7 @@ add_cell(Grid *grid, uint32 column, uint32 first)
 	grid->ncells++;
 }
 
-/* Add the cells of one band, which has the matches from..to - 1. */
+/* Add the cells of one band, of the matches from `from` to before `to`. */
 static void
 add_band(Grid *grid, size_t from, size_t to)
 {
@@ -173,7 +180,7 @@ link_cells(Grid *grid, uint32 cell, uint32 other)
 		grid->parent[Max(root, other_root)] = Min(root, other_root);
 }
 
-/* Link the cells of a band with those of itself or a later one, `reach` columns around. */
+/* Link the cells of a band with those of the same or a later band, at most `reach` columns away. */
 static void
 link_bands(Grid *grid, uint32 band, uint32 later, uint32 reach)
 {
@@ -227,12 +234,11 @@ number_clusters(Grid *grid, uint32 *cluster)
 }
 
 /*
- * Partition n < 2^32 matches, sorted and distinct, into clusters: two matches are
- * linked if they are at most `near` words apart in one text and at most `far` >= near
- * in the other, and a cluster has all matches that are linked, or linked through
- * others.  Sets cluster[i] to the number of the i-th match's cluster and returns the number
- * of clusters.  Takes 16 bytes for each match in
- * the current memory context, freed at the end.  Answers a cancel.
+ * Partition n < 2^32 matches, sorted and distinct, into clusters.  Two matches are linked if
+ * they are at most `near` words apart in one text and at most `far` >= near in the other; a
+ * cluster has all matches that are linked directly or through others.  Sets cluster[i] to
+ * the number of the i-th match's cluster and returns the number of clusters.  Takes 16 bytes
+ * for each match in the current memory context, freed at the end.  Answers a cancel.
  */
 static uint32
 cluster_matches(const uint64 *matches, size_t n, uint32 near, uint32 far, uint32 *cluster)
@@ -261,24 +267,25 @@ cluster_matches(const uint64 *matches, size_t n, uint32 near, uint32 far, uint32
 
 /* Words */
 
-/* A word that makes up more than 1 in FREQUENT of a text's words is frequent, if it
- * comes more than FREQUENT_MIN times. */
+/*
+ * A word is frequent if it makes up more than 1 in FREQUENT of a text's words, and occurs
+ * more than FREQUENT_MIN times.
+ */
 #define FREQUENT		200
 #define FREQUENT_MIN	4
 
-/* A pair of words that one text has more often than this is not looked up. */
+/* A pair of words that occurs more often than this in a text is not looked up. */
 #define PAIR_OFTEN		4
 
-#define MATCHES_MAX		16		/* for each word */
+#define MATCHES_MAX		16		/* for each word of both texts */
 
 /* One of the texts. */
 typedef struct CaseText
 {
-	uint32	   *ids;			/* per word: common to equal words of both
-								 * texts, or NOWHERE if the other one has it
-								 * not */
+	uint32	   *ids;			/* per word: equal for equal words of both
+								 * texts; NOWHERE if it is not in b */
 	uint32		n;
-	uint32	   *places;			/* of the words that count */
+	uint32	   *places;			/* of common words that are not frequent */
 	uint32		nplaces;
 } CaseText;
 
@@ -289,8 +296,6 @@ typedef struct Matches
 	size_t		size;
 } Matches;
 
-/* Words */
-
 /* Replace the hashes of both texts' words by ids, in their own memory. */
 static void
 number_words(CaseText *a, CaseText *b, uint64 *a_hashes, uint64 *b_hashes)
@@ -300,17 +305,13 @@ number_words(CaseText *a, CaseText *b, uint64 *a_hashes, uint64 *b_hashes)
 	sequences_number(&index, a_hashes, a->n, b_hashes, b->n, CurrentMemoryContext->parent);
 	a->ids = ids_shrink(a_hashes, a->n);
 	b->ids = ids_shrink(b_hashes, b->n);
-	pfree(index.next);
-	pfree(index.count);
-	pfree(index.found);
+	sequence_index_free(&index);
 }
 
 static uint32 *
 count_words(const CaseText *text, uint32 nids)
 {
-	uint32	   *counts = MemoryContextAllocExtended(CurrentMemoryContext,
-													Max(nids, 1) * sizeof(uint32),
-													MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	uint32	   *counts = allocate_zero(nids, sizeof(uint32));
 
 	for (uint32 i = 0; i < text->n; i++)
 		if (text->ids[i] != NOWHERE)
@@ -324,7 +325,7 @@ is_frequent(const CaseText *text, const uint32 *counts, uint32 id)
 	return counts[id] > Max(FREQUENT_MIN, text->n / FREQUENT);
 }
 
-/* Choose the words of `text` that count. */
+/* Choose the common words of `text`, one of a and b, that are not frequent. */
 static void
 choose_words(CaseText *text, const CaseText *a, const uint32 *a_counts,
 			 const CaseText *b, const uint32 *b_counts)
@@ -347,8 +348,8 @@ choose_words(CaseText *text, const CaseText *a, const uint32 *a_counts,
 /* Pairs */
 
 /*
- * Make the pairs of each word that counts: pair number x * reach + d - 1 is of words x
- * and x + d.  A pair that does not count has the key `none`.
+ * Make keys of the pairs of chosen words: pair number x * reach + d - 1 is of words x and
+ * x + d.  Two equal words, or two too far apart, have the key `none`.
  */
 static uint64 *
 make_pairs(const CaseText *text, const CaseRules *rules, uint64 none)
@@ -374,7 +375,7 @@ make_pairs(const CaseText *text, const CaseRules *rules, uint64 none)
 	return pairs;
 }
 
-/* Add the places in b of word x of a, from a pair of a that it is in, if neither text has it often. */
+/* Add to n sorted places those of the word `id` in b, by one of its pairs, if that is not frequent. */
 static int
 add_places(const SequenceIndex *index, uint32 first, uint32 id, const CaseText *b,
 		   uint32 reach, uint32 *places, int n)
@@ -433,7 +434,7 @@ find_matches(const CaseText *a, const CaseText *b, const CaseRules *rules)
 	Matches		found = {0};
 	SequenceIndex index;
 
-	/* keys of a word with itself, which no pair has, and which differ */
+	/* different keys of a word with itself, which no pair has */
 	uint64	   *b_pairs = make_pairs(b, rules, mix64(make_match(1, 1)));
 	uint64	   *a_pairs = make_pairs(a, rules, mix64(make_match(0, 0)));
 
@@ -442,26 +443,21 @@ find_matches(const CaseText *a, const CaseText *b, const CaseRules *rules)
 	LOOK_AT_MEMORY(CurrentMemoryContext->parent);
 	pfree(b_pairs);
 	pfree(index.slots);
+	index.slots = NULL;
 	match_words(&found, &index, (uint32 *) a_pairs, a, b, rules->reach);
 	pfree(a_pairs);
-	pfree(index.next);
-	pfree(index.count);
-	pfree(index.found);
+	sequence_index_free(&index);
 	return found;
 }
 
 /* Clusters */
 
-/*
- * Count the words that match in each cluster, in the text in which they are fewer.
- */
+/* Count the words that match in each cluster, in the text in which they are fewer. */
 static uint32 *
 count_matched(const Matches *found, const uint32 *cluster, uint32 nclusters)
 {
 	uint64	   *words = allocate(found->n, sizeof(uint64));
-	uint32	   *counts = MemoryContextAllocExtended(CurrentMemoryContext,
-													2 * ((size_t) nclusters + 1) * sizeof(uint32),
-													MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	uint32	   *counts = allocate_zero(2 * (size_t) nclusters, sizeof(uint32));
 
 	for (int side = 0; side < 2; side++)
 	{
@@ -484,7 +480,7 @@ count_matched(const Matches *found, const uint32 *cluster, uint32 nclusters)
 	return counts;
 }
 
-/* Keep the matches of passages. */
+/* Keep the matches that are in passages. */
 static void
 keep_passages(Matches *found, uint32 *cluster, const CaseRules *rules)
 {
@@ -500,7 +496,7 @@ keep_passages(Matches *found, uint32 *cluster, const CaseRules *rules)
 	pfree(counts);
 }
 
-/* Whether the words at places of both texts, if there are such, are equal. */
+/* Whether both places are in their texts, and have equal words. */
 static inline bool
 agree(const CaseText *a, const CaseText *b, int64 a_place, int64 b_place)
 {
@@ -509,18 +505,16 @@ agree(const CaseText *a, const CaseText *b, int64 a_place, int64 b_place)
 }
 
 /*
- * Add the words beside each match as far as both texts agree.  A run of matches, at one
- * distance between the texts, is added once.  Texts of the same few words in many orders
- * are not extended any further when all matches are too many.
+ * Return the matches and the words beside them, as far as both texts agree.  A run of matches
+ * on one diagonal is added once.  Beyond MATCHES_MAX for each word nothing is added: then the
+ * texts have the same few words in many orders.
  */
 static Matches
 extend_matches(const Matches *found, const CaseText *a, const CaseText *b)
 {
 	Matches		all = {0};
 	size_t		most = MATCHES_MAX * ((size_t) a->n + b->n);
-	uint32	   *reached = MemoryContextAllocExtended(CurrentMemoryContext,
-													 ((size_t) a->n + b->n) * sizeof(uint32),
-													 MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	uint32	   *reached = allocate_zero((size_t) a->n + b->n, sizeof(uint32));
 
 	for (size_t i = 0; i < found->n; i++)
 	{
@@ -579,7 +573,7 @@ join_passages(const Matches *found, uint32 *cluster, const CaseRules *rules, siz
 	return passages;
 }
 
-/* Drop cases of too small a share, then those within others. */
+/* Drop cases with too small a share, then cases within others. */
 static size_t
 filter_cases(Passage *passages, size_t n, double min_share)
 {
@@ -591,7 +585,7 @@ filter_cases(Passage *passages, size_t n, double min_share)
 	return passages_drop_inner(passages, kept);
 }
 
-/* In the current memory context, which is a temporary one. */
+/* Search for cases, in the current memory context, which is temporary. */
 static Passage *
 search(CaseText *a, CaseText *b, const CaseRules *rules, size_t *n)
 {

@@ -1,6 +1,6 @@
 /*
  * copied_sections.c
- *		SQL function: which sections of a document were copied from another.
+ *		SQL function copied_sections(): sections of a document copied from another.
  */
 #include "postgres.h"
 
@@ -18,38 +18,29 @@
 
 /* Blocks */
 
-/*
- * A shingle that stands more often than this in the other text counts as
- * standing in each of its blocks.
- */
+/* A shingle that occurs more often than this in the other text counts as in each of its blocks. */
 #define PLACES_MAX	64
 
 typedef struct BlockSearch
 {
 	SequenceIndex index;		/* of the other text's shingles */
-	uint32		shingles;		/* of a block, at most */
-	uint64	   *places;			/* room for PLACES_MAX for each: where it
-								 * stands, and its number in the block */
-	uint32	   *ids;			/* room for a block's */
-	uint32	   *counts;			/* per shingle of a block: its number in the
+	uint32		shingles;		/* most of a block */
+	uint64	   *places;			/* PLACES_MAX for each: its place, and its
+								 * number in the block */
+	uint32	   *ids;			/* of a block's shingles */
+	uint32	   *counts;			/* per shingle of a block: occurrences in the
 								 * window */
 } BlockSearch;
 
-/*
- * Create what searches a text of n shingles for blocks of at most `shingles` shingles, in
- * the current memory context.  Hashes must stay as they are.
- */
-static BlockSearch *
-block_search_create(const uint64 *hashes, uint32 n, uint32 shingles)
+/* Prepare to search a text of n shingles, which must not change, for blocks of at most `shingles`. */
+static void
+block_search_init(BlockSearch *search, const uint64 *hashes, uint32 n, uint32 shingles)
 {
-	BlockSearch *search = palloc0(sizeof(BlockSearch));
-
 	sequence_index_build(&search->index, hashes, n);
 	search->shingles = shingles;
 	search->places = palloc((Size) shingles * PLACES_MAX * sizeof(uint64));
 	search->ids = palloc(shingles * sizeof(uint32));
 	search->counts = palloc(shingles * sizeof(uint32));
-	return search;
 }
 
 /* Add the places of shingle number i of the block; returns their number. */
@@ -64,7 +55,7 @@ add_places(BlockSearch *search, uint32 i, uint64 *places)
 	return n;
 }
 
-/* The greatest number of different shingles in a window of places. */
+/* The greatest number of different shingles in any window of n sorted places. */
 static uint32
 most_in_window(BlockSearch *search, const uint64 *places, uint32 n,
 			   uint32 window)
@@ -89,8 +80,8 @@ most_in_window(BlockSearch *search, const uint64 *places, uint32 n,
 }
 
 /*
- * The share of a block's n >= 1 shingles that stand in one block of the other text: the
- * greatest of all stretches of the block's length, wherever they begin.
+ * The share of a block's n >= 1 shingles that occur within one stretch of the other text of
+ * the block's length: the greatest of all stretches, wherever they begin.
  */
 static double
 block_share(BlockSearch *search, const uint64 *hashes, uint32 n)
@@ -118,7 +109,7 @@ PG_FUNCTION_INFO_V1(copied_sections);
 
 #define BLOCK_MAX	10000		/* words */
 
-/* Parts that were copied, of a section or the document. */
+/* Parts that were copied: blocks of a section, or sections of the document. */
 typedef struct Tally
 {
 	int			parts;			/* in all */
@@ -134,8 +125,8 @@ typedef struct SectionSearch
 	double		block_share;
 	double		section_share;
 	double		document_share;
-	bool		early;			/* stops as soon as the verdict is certain */
-	BlockSearch *blocks;
+	bool		early;			/* stop as soon as the result is certain */
+	BlockSearch blocks;
 } SectionSearch;
 
 static bool
@@ -145,7 +136,7 @@ is_copied(const Tally *tally, double share)
 		(double) tally->copied / tally->parts >= share;
 }
 
-/* Whether the rest cannot change what is_copied() says. */
+/* Whether the parts left cannot change the result of is_copied(). */
 static bool
 is_certain(const Tally *tally, double share)
 {
@@ -163,7 +154,7 @@ count_part(Tally *tally, bool copied)
 		tally->copied++;
 }
 
-/* Blocks of a text: its last one may be shorter. */
+/* Number of blocks of a text, of which the last may be shorter. */
 static int
 count_blocks(const SectionSearch *search, const ReadText *text)
 {
@@ -173,7 +164,7 @@ count_blocks(const SectionSearch *search, const ReadText *text)
 }
 
 static Tally
-look_at_section(const SectionSearch *search, const ReadText *text)
+search_section(SectionSearch *search, const ReadText *text)
 {
 	Tally		tally = {0};
 
@@ -186,7 +177,7 @@ look_at_section(const SectionSearch *search, const ReadText *text)
 		CHECK_FOR_INTERRUPTS();
 		if (search->early && is_certain(&tally, search->section_share))
 			break;
-		count_part(&tally, block_share(search->blocks, text->shingles + start,
+		count_part(&tally, block_share(&search->blocks, text->shingles + start,
 									   words - search->k + 1) >=
 				   search->block_share);
 	}
@@ -212,8 +203,8 @@ put_tally(ReturnSetInfo *rsinfo, int section, const Tally *tally, double share)
 }
 
 static void
-look_at_document(const SectionSearch *search, ReturnSetInfo *rsinfo,
-				 const Datum *sections, const bool *nulls, int n)
+search_document(SectionSearch *search, ReturnSetInfo *rsinfo,
+				const Datum *sections, const bool *nulls, int n)
 {
 	ReadText   *texts = palloc_extended((n + 1) * sizeof(ReadText),
 										MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
@@ -231,7 +222,7 @@ look_at_document(const SectionSearch *search, ReturnSetInfo *rsinfo,
 
 		if (search->early && is_certain(&document, search->document_share))
 			break;
-		tally = look_at_section(search, &texts[i]);
+		tally = search_section(search, &texts[i]);
 		if (tally.parts > 0)
 			count_part(&document, is_copied(&tally, search->section_share));
 		put_tally(rsinfo, i + 1, &tally, search->section_share);
@@ -274,10 +265,9 @@ copied_sections(PG_FUNCTION_ARGS)
 	deconstruct_array(a, TEXTOID, -1, false, TYPALIGN_INT, &sections, &nulls,
 					  &n);
 	text_read(&other, search.doccxt, b, search.k, false);
-	search.blocks = block_search_create(other.shingles, other.nshingles,
-										search.block - search.k + 1);
-	look_at_document(&search, (ReturnSetInfo *) fcinfo->resultinfo, sections,
-					 nulls, n);
+	block_search_init(&search.blocks, other.shingles, other.nshingles, search.block - search.k + 1);
+	search_document(&search, (ReturnSetInfo *) fcinfo->resultinfo, sections,
+					nulls, n);
 	MemoryContextSwitchTo(old);
 	MemoryContextDelete(work);
 	return (Datum) 0;

@@ -1,11 +1,11 @@
 /*
  * evidence.c
- *		SQL functions: what two texts have in common, and where.
+ *		SQL functions: passages and cases of two texts, and their places.
  *
- * Words are read with their places.  What is compared is shingles of them, so that the order
- * of words counts as the analysis says.  The text of fewer words is the one that is indexed,
- * and of two texts that differ the same one is, in whatever order they come: the result does
- * not depend on that order.
+ * Words are read with their places, and compared by shingles, so that the order of words
+ * counts as the analysis says.  The text of fewer words is indexed, and of two texts with
+ * equally many words always the same one.  So the result does not depend on the order of the
+ * texts.
  */
 #include "postgres.h"
 
@@ -37,14 +37,14 @@ typedef struct TextBuilder
 	ReadText   *read;
 	Order		order;
 	uint32		k;
-	size_t		size;			/* shingles that there is room for */
-	size_t		hashes_size;	/* words that there is room for */
-	uint64	   *units;			/* k - 1 of before and READ_AT_ONCE new ones */
+	size_t		size;			/* room for shingles */
+	size_t		hashes_size;	/* room for hashes */
+	uint64	   *units;			/* k - 1 old and READ_AT_ONCE new ones */
 	uint64	   *room;
 	WordSpan	spans[READ_AT_ONCE];
 } TextBuilder;
 
-/* Make room for n elements, and an eighth more only: most of the memory is here. */
+/* Make room for n elements and an eighth more, since doubling would waste memory. */
 static void *
 reserve(void *array, size_t *size, size_t n, size_t width)
 {
@@ -54,7 +54,7 @@ reserve(void *array, size_t *size, size_t n, size_t width)
 	return repalloc_huge(array, *size * width);
 }
 
-/* Keep a part of the hashes of n more words. */
+/* Keep 32 bits of the hashes of n more words. */
 static void
 keep_hashes(TextBuilder *builder, const uint64 *units, size_t n)
 {
@@ -164,7 +164,7 @@ text_from_utf8(StringInfo utf8)
 
 /* Comparing */
 
-/* Whether a comes first when both are compared: it has more words. */
+/* Whether a is the text of more words, which comes first in a search. */
 static bool
 comes_first(const ReadText *a, const ReadText *b)
 {
@@ -174,7 +174,7 @@ comes_first(const ReadText *a, const ReadText *b)
 				  a->nshingles * sizeof(uint64)) >= 0;
 }
 
-/* Let each text take the other's place. */
+/* Exchange the texts. */
 static void
 exchange(Evidence *evidence)
 {
@@ -195,7 +195,7 @@ exchange(Evidence *evidence)
 	}
 }
 
-/* Order what a search, which has freed the shingles, found, and find its places. */
+/* Sort the passages of a search, which has freed the shingles, and find their places. */
 static void
 settle(Evidence *evidence, bool exchanged)
 {
@@ -292,7 +292,7 @@ create_evidence(DocContext *doccxt)
 	return evidence;
 }
 
-/* Read both texts, the one of more words first; returns whether they were exchanged. */
+/* Read both texts, and exchange them if b has more words; returns whether it did. */
 static bool
 read_texts(Evidence *evidence, FunctionCallInfo fcinfo, DocContext *doccxt, uint32 k,
 		   bool hashes)
@@ -375,7 +375,7 @@ evidence_end(Evidence *evidence)
 
 PG_FUNCTION_INFO_V1(coverage);
 
-/* The share of n words that are in a range, a start and an end in 32 bits each; of no words, 0. */
+/* The share of n words that are in ranges, each a start and an end of 32 bits; 0 of no words. */
 static double
 share_covered(uint64 *ranges, size_t nranges, uint32 n)
 {
@@ -433,7 +433,7 @@ coverage(PG_FUNCTION_ARGS)
 PG_FUNCTION_INFO_V1(shared_passages);
 PG_FUNCTION_INFO_V1(copied_cases);
 
-/* Return a row for each, with the columns of the function; the first character is 1. */
+/* Return a row for each passage; characters count from 1.  A function may have fewer columns. */
 static void
 put_rows(FunctionCallInfo fcinfo, Evidence *evidence)
 {
@@ -490,10 +490,7 @@ copied_cases(PG_FUNCTION_ARGS)
 
 size_t		memory_peak = 0;
 
-/*
- * Return the most memory, in bytes, that passages took since the last call, beside the
- * server's memory for the result.
- */
+/* Return the peak memory of passages since the last call, in bytes, without the result. */
 PG_FUNCTION_INFO_V1(neardup_memory_peak);
 Datum
 neardup_memory_peak(PG_FUNCTION_ARGS)

@@ -1,6 +1,6 @@
 /*
  * evidence.h
- *		What two texts have in common, and where.
+ *		Passages and cases of two texts, and their places.
  */
 #ifndef NEARDUP_EVIDENCE_H
 #define NEARDUP_EVIDENCE_H
@@ -18,27 +18,26 @@ typedef struct ReadText
 	const char *utf8;
 	size_t		len;
 	uint32		nwords;
-	WordPlaces	words;			/* where they stand */
-	uint64	   *shingles;		/* one begins with each word but the last */
+	WordPlaces	words;			/* their places */
+	uint64	   *shingles;		/* in the order of their first words */
 	uint32		nshingles;
-	uint32	   *hashes;			/* parts of the words' own, or NULL */
+	uint32	   *hashes;			/* 32 bits of each word's hash, or NULL */
 } ReadText;
 
 typedef struct Evidence
 {
 	MemoryContext context;		/* owns all of it */
-	MemoryContext caller;		/* the current one before */
+	MemoryContext caller;		/* current before */
 	uint8		language;		/* of the analysis */
 	ReadText	a;
 	ReadText	b;
-	Passage    *passages;		/* by their places in a */
+	Passage    *passages;		/* by place in a */
 	size_t		npassages;
-	WordSpan   *a_spans;		/* per passage, where it stands: bytes, in
-								 * which no grapheme is cut */
+	WordSpan   *a_spans;		/* per passage: its bytes, by whole graphemes */
 	WordSpan   *b_spans;
 } Evidence;
 
-/* From the beginning of word `first` up to the end of that before `last`. */
+/* The bytes of the words from `first` to before `last`. */
 static inline WordSpan
 text_span(const ReadText *text, uint32 first, uint32 last)
 {
@@ -49,43 +48,39 @@ text_span(const ReadText *text, uint32 first, uint32 last)
 	};
 }
 
-/* Room for the places of n stretches, and one more. */
+/* Allocate n spans and one more. */
 extern WordSpan *text_spans_alloc(size_t n);
 
-/*
- * Turn n stretches of words into the bytes from the first one's start to the last one's end,
- * in which no grapheme is cut.
- */
+/* Convert n spans of words to the bytes of whole graphemes. */
 extern void text_place_spans(const ReadText *text, WordSpan *spans, size_t n);
 
-/* The text that an SQL function returns, of UTF-8, which is freed. */
+/* Convert UTF-8 to a text of the server's encoding, and free it. */
 extern struct varlena *text_from_utf8(StringInfo utf8);
 
 /*
- * Find the passages of the texts that are the function's arguments 0 and 1, of a least
- * number of words and a greatest gap that are arguments 2 and 3, under an analysis that
- * is argument `analysis`.  Until evidence_end() the current memory context is one that
- * goes with it.  Raises INVALID_PARAMETER_VALUE, and PROGRAM_LIMIT_EXCEEDED for a text of
- * too many words.
+ * Find the passages of two texts.  The arguments 0 and 1 of the function are the texts, 2 and
+ * 3 the least number of words and the greatest gap, and number `analysis` is the analysis.
+ * Makes the evidence's memory context the current one, until evidence_end().  Raises
+ * INVALID_PARAMETER_VALUE, and PROGRAM_LIMIT_EXCEEDED for a text of too many words.
  */
 extern Evidence *evidence_of_passages(FunctionCallInfo fcinfo, int analysis);
 
-/* The rules of a preset; raises INVALID_PARAMETER_VALUE if there is none of the name. */
+/* The rules of a preset; raises INVALID_PARAMETER_VALUE for an unknown name. */
 extern CaseRules preset_rules(const struct varlena *name);
 
-/* Find the cases of the texts in the same way; each is a passage. */
+/* Find the cases of two texts, each as a passage; otherwise as evidence_of_passages(). */
 extern Evidence *evidence_of_cases(FunctionCallInfo fcinfo, int analysis,
 								   const CaseRules *rules);
 extern void evidence_end(Evidence *evidence);
 
-/* The shares of the texts' words that are in passages; of no words, 0. */
+/* Compute the shares of the texts' words that are in passages; 0 of no words. */
 extern void evidence_coverage(const Evidence *evidence, double *of_a,
 							  double *of_b);
 
 /*
- * Read a text's words, with their places, and make its shingles of k words; none if it
- * has fewer.  With `hashes` keep those of the words, too.  All is in the current memory
- * context; `doccxt` reads shingles.
+ * Read a text's words and their places, and make its shingles of k words, none if it has
+ * fewer.  With `hashes`, keep 32 bits of each word's hash.  Allocates in the current memory
+ * context; `doccxt` is prepared for READS_SHINGLES.
  */
 extern void text_read(ReadText *text, DocContext *doccxt, const struct varlena *doc,
 					  uint32 k, bool hashes);

@@ -1,17 +1,17 @@
 /*
  * marked_text.c
- *		SQL functions: texts for HTML, with what they have in common marked.
+ *		SQL functions: texts as HTML with their passages marked.
  *
- * Options of highlight() are those of ts_headline().  The whole text is shown unless
- * HighlightAll is off: then excerpts are, of the longest passages first, each with its
- * surroundings if it is shorter than MinWords.
+ * Options of highlight() are those of ts_headline().  It returns the whole text unless
+ * HighlightAll is off.  Then it returns excerpts: the longest passages, each with words
+ * around it if it is shorter than MinWords.
  *
- * The page of passages_html() needs nothing but itself.  A case is underlined, a passage is
- * marked in both texts with one colour and one number, which is a link to its place in the other text.  Where
- * passages overlap, the one that begins last is on top.  The page can be read without its
- * script, which only scrolls: one text along with the other, and with n and p to the next
- * passage and the one before.  Text on all colours has a contrast of at least 7 to 1, by
- * light and in the dark; as colours recur, passages have numbers, too.
+ * The page of passages_html() loads nothing else.  A case is underlined.  A passage has one
+ * colour and one number in both texts; the number links to the other text.  Where passages
+ * overlap, the one that begins last is on top.  The page can be read without its script,
+ * which only scrolls: one text along with the other, and to the next passage (n) and the
+ * previous one (p).  Text has a contrast of at least 7 to 1 on all colours, in light and dark
+ * mode.  Colours recur, so passages have numbers, too.
  */
 #include "postgres.h"
 
@@ -31,7 +31,7 @@
 #include "passages/evidence.h"
 #include "text/languages.h"
 
-/* Text for HTML */
+/* HTML */
 
 static const char *
 escape_of(char c)
@@ -53,7 +53,7 @@ escape_of(char c)
 	}
 }
 
-/* Append bytes of UTF-8 such that HTML shows them as they are, also within an attribute's quotes. */
+/* Append UTF-8 escaped for HTML, also within the quotes of an attribute. */
 static void
 append_escaped(StringInfo out, const char *str, size_t len)
 {
@@ -113,7 +113,7 @@ option_number(DefElem *option)
 						  PG_INT32_MAX);
 }
 
-/* Whether it is on; as for ts_headline(), what is no flag is off. */
+/* Whether an option is on; as for ts_headline(), a value that is no boolean is off. */
 static bool
 option_flag(DefElem *option)
 {
@@ -174,7 +174,7 @@ read_options(const text *options)
 
 /* Passages */
 
-/* Those of the text a, as they stand; overlapping ones made one. */
+/* Return the passages in the text a, in order; those that overlap become one. */
 static Stretches
 stretches_of(const Evidence *evidence)
 {
@@ -203,9 +203,8 @@ stretches_of(const Evidence *evidence)
 }
 
 /*
- * Append a part of the text, with its passages marked.  Of these,
- * *first is the first that may not end before the part; parts come as they
- * stand.
+ * Append a part of the text with marks.  Parts come in order; *first is the first mark that
+ * can reach into the part.
  */
 static void
 append_marked(StringInfo out, const Headline *headline, const ReadText *text,
@@ -244,7 +243,7 @@ is_short(const Headline *headline, const ReadText *text, uint32 word)
 							text->utf8 + span.end) <= headline->short_word;
 }
 
-/* Words around a passage, or its beginning: not before `from`, nor from `to`. */
+/* Return a passage with words around it, between `from` and `to`, or its beginning. */
 static Stretch
 excerpt_of(const Headline *headline, const ReadText *text,
 		   const Stretch *passage, uint32 from, uint32 to)
@@ -275,7 +274,7 @@ excerpt_of(const Headline *headline, const ReadText *text,
 	return excerpt;
 }
 
-/* Choose passages, the longest first, up to the number of excerpts. */
+/* Choose the longest passages for excerpts; of equal ones those that begin first. */
 static bool *
 choose(const Headline *headline, const Stretches *passages)
 {
@@ -289,7 +288,6 @@ choose(const Headline *headline, const Stretches *passages)
 	{
 		const Stretch *passage = &passages->stretches[i];
 
-		/* the longest first, then as they stand */
 		lengths[i] = (uint64) (PG_UINT32_MAX - (passage->last - passage->first)) << 32 | i;
 	}
 	sort_hashes(lengths, passages->n);
@@ -304,7 +302,7 @@ append_excerpts(StringInfo out, const Headline *headline,
 				const ReadText *text, const Stretches *passages)
 {
 	bool	   *chosen = choose(headline, passages);
-	uint32		from = 0;		/* words before are in an excerpt */
+	uint32		from = 0;		/* words before it are in an excerpt */
 	size_t		first = 0;
 
 	for (size_t i = 0; i < passages->n; i++)
@@ -323,7 +321,7 @@ append_excerpts(StringInfo out, const Headline *headline,
 	}
 }
 
-/* The beginning of a text without passages. */
+/* Append the beginning of a text without passages. */
 static void
 append_beginning(StringInfo out, const Headline *headline,
 				 const ReadText *text)
@@ -366,7 +364,7 @@ highlight(PG_FUNCTION_ARGS)
 	PG_RETURN_TEXT_P(result);
 }
 
-/* The style and the script of a page */
+/* Style and script of a page */
 
 /* Number of colours of passages: classes c0, c1, ... */
 #define PAGE_COLOURS	8
@@ -432,7 +430,7 @@ static const char page_script[] =
 "});\n"
 "})();\n";
 
-/* Pages: passages_html() */
+/* Page: passages_html() */
 
 PG_FUNCTION_INFO_V1(passages_html);
 
@@ -472,14 +470,14 @@ typedef struct Side
 	const ReadText *text;
 	const char *title;			/* in UTF-8 */
 	size_t		title_len;
-	Place	   *places;			/* as they stand */
+	Place	   *places;			/* in order */
 	size_t		n;
 	double		covered;
 } Side;
 
 /* Languages */
 
-/* As HTML names it, or NULL. */
+/* The tag of a language in HTML, or NULL. */
 static const char *
 language_tag(uint8 language)
 {
@@ -493,7 +491,7 @@ language_tag(uint8 language)
 	return language < lengthof(tags) ? tags[language] : NULL;
 }
 
-/* Whether a text is read from right to left: most of its beginning is. */
+/* Whether most letters of a text's beginning are read from right to left. */
 static bool
 is_right_to_left(const ReadText *text)
 {
@@ -519,7 +517,7 @@ is_right_to_left(const ReadText *text)
 
 /* Texts */
 
-/* The link of a passage or case to the other text, at its beginning. */
+/* Append the link of a passage or case to the other text. */
 static void
 append_link(StringInfo out, const Side *side, const Place *place)
 {
@@ -540,10 +538,7 @@ begin_mark(StringInfo out, const Place *place)
 		appendStringInfo(out, "<mark class=\"c%zu\">", (place->number - 1) % PAGE_COLOURS);
 }
 
-/*
- * Passages or cases at a point of the text, that which began last at the end; below
- * it there may be some that have ended.
- */
+/* A stack of passages or cases; below the top there may be some that have ended. */
 typedef struct OpenPlaces
 {
 	const Place **places;
@@ -551,8 +546,8 @@ typedef struct OpenPlaces
 } OpenPlaces;
 
 /*
- * The place on top, or NULL.  Those that have ended are forgotten, down to the first
- * that has not: thousands can be below it.
+ * Pop the places that have ended, and return the top, or NULL.  Those below the top stay,
+ * since there can be thousands.
  */
 static const Place *
 top_place(OpenPlaces *open, uint32 at)
@@ -562,7 +557,7 @@ top_place(OpenPlaces *open, uint32 at)
 	return open->n > 0 ? open->places[open->n - 1] : NULL;
 }
 
-/* Append text up to a point, marked as the passage on top or else as the case. */
+/* Append text up to a point, marked as the top passage or else the top case. */
 static uint32
 append_up_to(StringInfo out, const Side *side, OpenPlaces *passages, OpenPlaces *cases,
 			 uint32 at, uint32 stop)

@@ -143,6 +143,16 @@ finish(SequenceIndex *index, uint32 *ids)
 }
 
 void
+sequence_index_free(SequenceIndex *index)
+{
+	if (index->slots != NULL)
+		pfree(index->slots);
+	pfree(index->next);
+	pfree(index->count);
+	pfree(index->found);
+}
+
+void
 sequences_number(SequenceIndex *index, uint64 *a, uint32 na, uint64 *b, uint32 nb,
 				 MemoryContext all)
 {

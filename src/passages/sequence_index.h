@@ -49,6 +49,9 @@ extern void sequence_index_find(SequenceIndex *index, const uint64 *hashes,
 extern void sequences_number(SequenceIndex *index, uint64 *a, uint32 na, uint64 *b, uint32 nb,
 							 MemoryContext all);
 
+/* Free what the index holds; not the hashes. */
+extern void sequence_index_free(SequenceIndex *index);
+
 /* Shrink the memory of n hashes, palloc'd, to that of their ids. */
 static inline uint32 *
 ids_shrink(uint64 *hashes, uint32 n)

@@ -204,7 +204,7 @@ my @budgets = (
 	[ 2200, 2200, qw(planner statistics) ],
 	[ 4400, 4400, qw(guard) ],
 	[ 3019, 3000, qw(groups) ],
-	[ 4200, 4200, qw(passages) ],
+	[ 4185, 4185, qw(passages) ],
 	[ 563, 563, qw(evaluation) ]);
 my (@over, $total);
 my %lines = map { $_ => slurp("src/$_") =~ tr/\n// } keys %code;
@@ -223,7 +223,7 @@ foreach my $budget (@budgets)
 }
 is(join("\n", @over), '', 'every folder keeps its budget of lines');
 # The goals are 62,000 and 260.
-cmp_ok($total, '<=', 61208, 'the source keeps its budget of lines');
+cmp_ok($total, '<=', 61193, 'the source keeps its budget of lines');
 cmp_ok(scalar keys %lines, '<=', 214, 'and of files');
 
 done_testing();
