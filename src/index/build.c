@@ -130,16 +130,6 @@ write_meta(Relation index, const IndexMeta *meta)
 	UnlockReleaseBuffer(buffer);
 }
 
-static void
-new_metapage(Relation index)
-{
-	Buffer		buffer = ReadBuffer(index, P_NEW);
-
-	if (BufferGetBlockNumber(buffer) != META_BLOCK)
-		elog(ERROR, "index \"%s\" is not empty", RelationGetRelationName(index));
-	ReleaseBuffer(buffer);
-}
-
 IndexBuildResult *
 am_build(Relation heap, Relation index, struct IndexInfo *info)
 {
@@ -149,7 +139,7 @@ am_build(Relation heap, Relation index, struct IndexInfo *info)
 
 	if (RelationGetNumberOfBlocks(index) != 0)
 		elog(ERROR, "index \"%s\" already contains data", RelationGetRelationName(index));
-	new_metapage(index);
+	ReleaseBuffer(ReadBuffer(index, P_NEW));	/* the metapage */
 	meta_init(page.data);
 	build.meta = META_OF(page.data);
 	build.memory = (uint64) maintenance_work_mem * 1024;

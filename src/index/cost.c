@@ -111,18 +111,6 @@ comes_in_order(const IndexPath *path)
 	return true;
 }
 
-/*
- * Keep an ordered scan from workers that cannot evaluate what it is ordered by.
- * The planner checks a table's conditions and columns only (seen in 15.20, with
- * other access methods, too), and a worker does not get a column of an outer row.
- */
-static void
-keep_from_workers(PlannerInfo *root, IndexPath *path)
-{
-	if (!is_parallel_safe(root, (Node *) path->indexorderbys))
-		path->path.parallel_safe = false;
-}
-
 void
 am_cost(struct PlannerInfo *root, struct IndexPath *path,
 		double loop_count, Cost *startup, Cost *total,
@@ -168,7 +156,14 @@ am_cost(struct PlannerInfo *root, struct IndexPath *path,
 		*startup = *total = NEVER;
 		compat_disable_path(&path->path);
 	}
-	keep_from_workers(root, path);
+
+	/*
+	 * The planner checks a table's conditions and columns only (seen in
+	 * 15.20, with other access methods, too).  A worker does not get a column
+	 * of an outer row.
+	 */
+	if (!is_parallel_safe(root, (Node *) path->indexorderbys))
+		path->path.parallel_safe = false;
 }
 
 /* The index of an exclusion constraint */

@@ -121,6 +121,27 @@ directory_lock(DirectoryPath *path, uint32 number, Buffer *buffer)
 }
 
 void
+directory_prefetch(const DirectoryPath *path, uint32 number)
+{
+	const CachedPages *cached = path->cached;
+	int64		place = cached == NULL ? -1 : cached_find(cached, number);
+	uint32		first;
+	uint32		last;
+	const char *page;
+
+	if (place < 0 || cached->buffers[place] <= 0)
+		return;
+	page = BufferGetPage(cached->buffers[place]);
+	first = cached->entries[place].key;
+	last = place + 1 < cached->n ? cached->entries[place + 1].key : PG_UINT32_MAX;
+	__builtin_prefetch(page);
+	__builtin_prefetch(page + BLCKSZ - sizeof(PageTail));
+	/* about where the number is */
+	__builtin_prefetch(PageGetContents(page) + (uint64) PAGE_ROOM * (number - first) /
+					   ((uint64) Max(number, last) - first + 1));
+}
+
+void
 directory_close(DirectoryPath *path)
 {
 	for (int level = 0; level < MAX_DIRECTORY_HEIGHT; level++)

@@ -36,6 +36,9 @@ extern bool directory_find(DirectoryPath *path, uint32 key, BlockNumber *block);
  */
 extern bool directory_lock(DirectoryPath *path, uint32 number, Buffer *buffer);
 
+/* Fetch what look-ups read of that page into the processor's cache. */
+extern void directory_prefetch(const DirectoryPath *path, uint32 number);
+
 extern void directory_close(DirectoryPath *path);
 
 /* Writing */

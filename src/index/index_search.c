@@ -6,7 +6,6 @@
 
 #include "executor/instrument.h"
 #include "miscadmin.h"
-#include "port/pg_bitutils.h"
 #include "storage/bufmgr.h"
 #include "utils/float.h"
 
@@ -17,6 +16,22 @@
 
 /* Pending rows */
 
+/* Number of cached rows compared by size at once, without a branch for each */
+#define ROWS_BY_SIZE		256
+
+/* Number of bits that are set in two words, without a call through a pointer */
+static inline uint32
+count_bits(uint64 a, uint64 b)
+{
+	const uint64 twos = UINT64CONST(0x3333333333333333);
+	const uint64 fours = UINT64CONST(0x0f0f0f0f0f0f0f0f);
+
+	a -= a >> 1 & UINT64CONST(0x5555555555555555);
+	b -= b >> 1 & UINT64CONST(0x5555555555555555);
+	a = (a & twos) + (a >> 2 & twos) + (b & twos) + (b >> 2 & twos);
+	return (((a & fours) + (a >> 4 & fours)) * UINT64CONST(0x0101010101010101)) >> 56;
+}
+
 /* The greatest overlap of a pending row with the query, by their bitmaps. */
 static inline uint64
 most_overlap(const IndexSearch *search, const PendingHead *head)
@@ -25,13 +40,13 @@ most_overlap(const IndexSearch *search, const PendingHead *head)
 
 	if (search->query->shares != NULL)
 		return SHARES_ALL;
-	missing = pg_popcount64(search->bitmap.low & ~head->bitmap.low) +
-		pg_popcount64(search->bitmap.high & ~head->bitmap.high);
+	missing = count_bits(search->bitmap.low & ~head->bitmap.low,
+						 search->bitmap.high & ~head->bitmap.high);
 	return Min(search->query->nkeys - missing + search->slack, head->size);
 }
 
 /* True if a pending row may be wanted by its spec, its size and its bitmap. */
-static inline bool
+static pg_attribute_always_inline bool
 is_likely(const IndexSearch *search, const PendingHead *head)
 {
 	const IndexQuery *query = search->query;
@@ -79,27 +94,32 @@ lock_pending(IndexSearch *search, const IndexMeta *meta, uint64 place, Buffer *b
 	return false;
 }
 
-/* Search the cached rows, whose pages are read only for those that are likely. */
+/* Search some of the cached rows, whose pages are read only for those that are likely. */
 static bool
-search_cached_rows(IndexSearch *search, const IndexMeta *meta)
+search_cached_rows(IndexSearch *search, const IndexMeta *meta, size_t begin, uint64 *place)
 {
-	const SegmentCache *cache = search->cache;
+	const CachedRow *rows = search->cache->rows;
+	size_t		end = Min(begin + ROWS_BY_SIZE, search->cache->nrows);
 	uint64		sizes = search->most_size - search->least_size;
-	uint64		place = cache->first;
+	uint32		chosen[ROWS_BY_SIZE];
+	uint32		n = 0;
 
-	search->counters->candidates += cache->nrows;
-	for (size_t i = 0; i < cache->nrows; i++)
+	for (size_t i = begin; i < end; i++)
 	{
-		const CachedRow *row = &cache->rows[i];
+		chosen[n] = i;
+		n += rows[i].head.size - search->least_size <= sizes;
+	}
+	for (uint32 i = 0; i < n; i++)
+	{
+		const CachedRow *row = &rows[chosen[i]];
 		Buffer		buffer;
 
-		/* sizes exclude most rows */
-		if (row->head.size - search->least_size > sizes || !is_likely(search, &row->head))
+		if (!is_likely(search, &row->head))
 			continue;
-		while (place % MAX_PENDING_PAGES != row->slot)
-			place++;
-		Assert(place < cache->end);
-		if (!lock_pending(search, meta, place, &buffer))
+		while (*place % MAX_PENDING_PAGES != row->slot)
+			*place += 1;
+		Assert(*place < search->cache->end);
+		if (!lock_pending(search, meta, *place, &buffer))
 			return false;
 		search_row(search, BufferGetPage(buffer), &row->head);
 		UnlockReleaseBuffer(buffer);
@@ -130,10 +150,16 @@ search_pending_page(IndexSearch *search, const IndexMeta *meta, uint64 place)
 static bool
 search_pending(IndexSearch *search, const IndexMeta *meta)
 {
-	if (!cache_pending_rows(search->cache, search->store.index, meta) ||
-		!search_cached_rows(search, meta))
+	uint64		place;
+
+	if (!cache_pending_rows(search->cache, search->store.index, meta))
 		return false;
-	for (uint64 place = search->cache->end; place < meta->pending_end; place++)
+	search->counters->candidates += search->cache->nrows;
+	place = search->cache->first;
+	for (size_t begin = 0; begin < search->cache->nrows; begin += ROWS_BY_SIZE)
+		if (!search_cached_rows(search, meta, begin, &place))
+			return false;
+	for (place = search->cache->end; place < meta->pending_end; place++)
 		if (!search_pending_page(search, meta, place))
 			return false;
 	return true;

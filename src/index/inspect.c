@@ -72,12 +72,11 @@ Datum
 neardup_index_segments(PG_FUNCTION_ARGS)
 {
 	Relation	index = index_open_neardup(PG_GETARG_OID(0));
-	IndexMeta  *meta = palloc(sizeof(IndexMeta));
+	IndexMeta  *meta = meta_read(index);
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
 	SegmentInfo pending;
 
 	InitMaterializedSRF(fcinfo, 0);
-	meta_copy(index, meta);
 	for (uint32 i = 0; i < meta->nsegments; i++)
 		put_segment(result, &meta->segments[i]);
 	pending = count_pending(index, meta);

@@ -142,34 +142,6 @@ add_numbers(Numbers *numbers, const Runs *runs, const uint32 *new_numbers)
 	}
 }
 
-/* Merge two rising halves, which begin at 0 and at `middle`. */
-static void
-merge_halves(Numbers *numbers, size_t middle, Numbers *space)
-{
-	size_t		i = 0;
-	size_t		j = middle;
-	size_t		n = 0;
-	Numbers		swap;
-
-	Assert(middle <= numbers->n);
-	if (middle == 0 || middle == numbers->n ||
-		numbers->rows[middle - 1] < numbers->rows[middle])
-		return;
-	space->rows = growing_reserve(space->rows, &space->size, numbers->n,
-								  sizeof(uint32));
-	while (i < middle && j < numbers->n)
-		space->rows[n++] = numbers->rows[i] < numbers->rows[j] ?
-			numbers->rows[i++] : numbers->rows[j++];
-	while (i < middle)
-		space->rows[n++] = numbers->rows[i++];
-	while (j < numbers->n)
-		space->rows[n++] = numbers->rows[j++];
-	space->n = n;
-	swap = *numbers;
-	*numbers = *space;
-	*space = swap;
-}
-
 static void
 to_runs(const Numbers *numbers, Runs *runs)
 {
@@ -270,7 +242,8 @@ typedef struct MergedLists
 	uint64		work;			/* postings read */
 	uint64		least;			/* no lesser key may come */
 	Numbers		numbers;
-	Numbers		space;
+	uint32	   *space;
+	size_t		space_size;
 	Runs		runs;
 } MergedLists;
 
@@ -315,13 +288,15 @@ merge_key(KeyHeap *heap, MergedLists *merged)
 	while (heap->n > 0 && heap_key(heap->elements[0]) == key)
 	{
 		const MergeInput *input = &heap->inputs[(uint32) heap->elements[0]];
-		size_t		middle = merged->numbers.n;
+		size_t		before = merged->numbers.n;
 
 		add_numbers(&merged->numbers, &input->lists.runs, input->numbers);
-		merged->work += merged->numbers.n - middle + 1;
-		merge_halves(&merged->numbers, middle, &merged->space);
+		merged->work += merged->numbers.n - before + 1;
 		heap_next(heap);
 	}
+	merged->space = growing_reserve(merged->space, &merged->space_size,
+									2 * merged->numbers.n + 2, sizeof(uint32));
+	sort_rising(merged->numbers.rows, merged->numbers.n, merged->space);
 	to_runs(&merged->numbers, &merged->runs);
 	if (merged->runs.n > 0)
 		segment_add_list(merged->writer, key, &merged->runs);

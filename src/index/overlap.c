@@ -21,6 +21,9 @@
 #define DENSE				100
 #define MIN_DENSE			1024
 
+/* Number of keys whose pages are fetched into the processor's cache ahead */
+#define KEYS_AHEAD			16
+
 /* Lists */
 
 static void
@@ -264,11 +267,16 @@ overlaps_read_late(Overlaps *overlaps, uint32 unread, uint64 most)
 bool
 overlaps_look_up(Overlaps *overlaps, uint32 unread)
 {
+	uint32		ahead = overlaps->next;
+
 	while (overlaps->next < overlaps->nkeys && overlaps_unread(overlaps) > unread)
 	{
 		uint32		i = overlaps->next++;
 
 		Assert(i == 0 || overlaps->shares == NULL || overlaps->keys[i] > overlaps->keys[i - 1]);
+		if (i == ahead)
+			for (; ahead < i + Min(overlaps->nkeys - i, KEYS_AHEAD); ahead++)
+				directory_prefetch(&overlaps->path, overlaps->keys[ahead]);
 		if (!look_up(overlaps, overlaps->keys[i],
 					 overlaps->shares == NULL ? 1 : overlaps->shares[i]))
 			return false;
@@ -301,24 +309,12 @@ overlaps_close(Overlaps *overlaps)
 {
 	directory_close(&overlaps->path);
 	pfree(overlaps->late);
-	if (overlaps->runs.first != NULL)
-	{
-		pfree(overlaps->runs.first);
-		pfree(overlaps->runs.end);
-	}
+	runs_free(&overlaps->runs);
 	if (overlaps->change != NULL)
 		pfree(overlaps->change);
 }
 
 /* Sweeps */
-
-#define ST_SORT sort_numbers
-#define ST_ELEMENT_TYPE uint32
-#define ST_COMPARE(a, b) ((*(a) > *(b)) - (*(a) < *(b)))
-#define ST_SCOPE static
-#define ST_CHECK_FOR_INTERRUPTS
-#define ST_DEFINE
-#include "lib/sort_template.h"
 
 typedef struct Stretches
 {
@@ -352,10 +348,13 @@ sweep_sparse(Runs *runs, uint32 nrows, Stretches *stretches)
 	size_t		j = 0;
 	uint32		at = 0;
 	uint32		count = 0;
+	uint32	   *space;
 
 	/* both ends rise then: as many runs have begun, and ended */
-	sort_numbers(runs->first, runs->n);
-	sort_numbers(runs->end, runs->n);
+	space = palloc_extended((2 * runs->n + 2) * sizeof(uint32), MCXT_ALLOC_HUGE);
+	sort_rising(runs->first, runs->n, space);
+	sort_rising(runs->end, runs->n, space);
+	pfree(space);
 	while (j < runs->n)
 	{
 		uint32		next = runs->end[j];

@@ -19,9 +19,6 @@
 #include "index/segment_writer.h"
 #include "index/segments.h"
 
-/* Pending pages that are made a segment */
-#define FLUSH_PAGES			32
-
 /* Pages */
 
 static bool
@@ -266,16 +263,9 @@ pages_in_use(Relation index)
 }
 
 void
-pending_flush(Relation index)
+pending_flush(Relation index, uint64 least)
 {
-	if (pages_in_use(index) > 0)
-		(void) flush(index, NULL);
-}
-
-void
-pending_relieve(Relation index)
-{
-	if (pages_in_use(index) >= FLUSH_PAGES)
+	if (pages_in_use(index) >= least)
 		(void) flush(index, NULL);
 }
 

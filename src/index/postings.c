@@ -4,25 +4,76 @@
  */
 #include "postgres.h"
 
-#include "utils/memutils.h"
+#include "miscadmin.h"
 
+#include "base/memory.h"
 #include "index/directory.h"
 #include "index/postings.h"
 
 void
-runs_reserve(Runs *runs, size_t more)
+runs_reserve(Runs *runs)
 {
-	if (runs->n + more <= runs->size)
-		return;
-	runs->size = Max(runs->n + more, Max(2 * runs->size, 64));
+	size_t		size = runs->size;
+
+	runs->first = growing_reserve(runs->first, &size, runs->n + 1, sizeof(uint32));
+	runs->end = growing_reserve(runs->end, &runs->size, runs->n + 1, sizeof(uint32));
+}
+
+void
+runs_free(Runs *runs)
+{
 	if (runs->first == NULL)
-	{
-		runs->first = palloc_extended(runs->size * sizeof(uint32), MCXT_ALLOC_HUGE);
-		runs->end = palloc_extended(runs->size * sizeof(uint32), MCXT_ALLOC_HUGE);
 		return;
+	pfree(runs->first);
+	pfree(runs->end);
+}
+
+/* Merge two rising lists. */
+static void
+merge_two(const uint32 *a, const uint32 *end_a, const uint32 *b, const uint32 *end_b,
+		  uint32 *to)
+{
+	while (a < end_a && b < end_b)
+	{
+		uint32		x = *a;
+		uint32		y = *b;
+
+		*to++ = x <= y ? x : y;
+		a += x <= y;
+		b += x > y;
 	}
-	runs->first = repalloc_huge(runs->first, runs->size * sizeof(uint32));
-	runs->end = repalloc_huge(runs->end, runs->size * sizeof(uint32));
+	memcpy(to, a, (end_a - a) * sizeof(uint32));
+	memcpy(to + (end_a - a), b, (end_b - b) * sizeof(uint32));
+}
+
+void
+sort_rising(uint32 *list, uint32 n, uint32 *space)
+{
+	uint32	   *begins = space + n;
+	uint32	   *from = list;
+	uint32		parts = 0;
+
+	for (uint32 i = 0; i < n; i++)
+	{
+		begins[parts] = i;
+		parts += i == 0 || list[i] < list[i - 1];
+	}
+	for (; parts > 1; parts = (parts + 1) / 2)
+	{
+		uint32	   *to = from == list ? space : list;
+
+		CHECK_FOR_INTERRUPTS();
+		begins[parts] = begins[parts + 1] = n;
+		for (uint32 i = 0; i < parts; i += 2)
+		{
+			merge_two(from + begins[i], from + begins[i + 1], from + begins[i + 1],
+					  from + begins[i + 2], to + begins[i]);
+			begins[i / 2] = begins[i];
+		}
+		from = to;
+	}
+	if (from != list)
+		memcpy(list, from, n * sizeof(uint32));
 }
 
 const uint8 *
@@ -271,9 +322,5 @@ void
 lists_close(ListStream *stream)
 {
 	pfree(stream->page);
-	if (stream->runs.first != NULL)
-	{
-		pfree(stream->runs.first);
-		pfree(stream->runs.end);
-	}
+	runs_free(&stream->runs);
 }

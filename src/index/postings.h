@@ -137,17 +137,24 @@ typedef struct Runs
 	size_t		size;			/* room */
 } Runs;
 
-extern void runs_reserve(Runs *runs, size_t more);
+extern void runs_reserve(Runs *runs);
+extern void runs_free(Runs *runs);
 
 static inline void
 runs_add(Runs *runs, uint32 first, uint32 end)
 {
 	Assert(first < end);
 	if (unlikely(runs->n == runs->size))
-		runs_reserve(runs, 1);
+		runs_reserve(runs);
 	runs->first[runs->n] = first;
 	runs->end[runs->n++] = end;
 }
+
+/*
+ * Sort a list that consists of rising parts, by merging two of them at a time.  `space`
+ * has room for 2 * n + 2 numbers.
+ */
+extern void sort_rising(uint32 *list, uint32 n, uint32 *space);
 
 /* A decoded entry, without its key */
 typedef struct ListHead

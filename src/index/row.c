@@ -207,13 +207,6 @@ vector_size_low(uint32 size)
 	return sum;
 }
 
-/* The bits of the next float are the next number; after the last comes infinity. */
-double
-vector_size_high(uint32 size)
-{
-	return vector_size_low(size + 1);
-}
-
 /*
  * The order of a set.  Sets that share the two least keys are likely to be near to each
  * other, and equal sets have one hash of all.  Vectors have their peak in its place.

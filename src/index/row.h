@@ -55,9 +55,8 @@ extern bool vector_keys(const Signature *sig, uint32 **keys,
 /* Upper bound of the heaviest component as a share of a vector's length */
 #define VECTOR_PEAK(order)	((double) ((order) & 0xffff) / 0xffff)
 
-/* Bounds of the sum of a vector's weights, by the size of its row. */
+/* Lower bound of the sum of a vector's weights; that of size + 1 is an upper one. */
 extern double vector_size_low(uint32 size);
-extern double vector_size_high(uint32 size);
 
 /* Set all but the tid; NULL is the row without a signature.  Raises FEATURE_NOT_SUPPORTED for a signature that an
  * index cannot hold.

@@ -306,14 +306,6 @@ keep_first(NeardupScan *state)
 	state->worst = state->rows[state->most - 1];
 }
 
-static void
-double_room(NeardupScan *state)
-{
-	state->room = Min(2 * state->room, 2 * state->most);
-	Assert(state->n < state->room);
-	state->rows = repalloc(state->rows, state->room * sizeof(NearRow));
-}
-
 static double
 take_row(void *state, ItemPointer tid, double distance)
 {
@@ -324,7 +316,11 @@ take_row(void *state, ItemPointer tid, double distance)
 		(!scan->full || compare_rows(&row, &scan->worst) < 0))
 	{
 		if (scan->n == scan->room)
-			double_room(scan);
+		{
+			scan->room = Min(2 * scan->room, 2 * scan->most);
+			Assert(scan->n < scan->room);
+			scan->rows = repalloc(scan->rows, scan->room * sizeof(NearRow));
+		}
 		scan->rows[scan->n++] = row;
 		if (scan->n == (scan->full ? 2 * scan->most : scan->most))
 			keep_first(scan);
@@ -517,12 +513,6 @@ am_get_bitmap(IndexScanDesc scan, TIDBitmap *bitmap)
 
 static explain_per_node_hook_type previous_hook = NULL;
 
-static inline const SearchCounters *
-scan_counters(IndexScanDesc scan)
-{
-	return &((NeardupScan *) scan->opaque)->own;
-}
-
 /* The scan of a node, if it scans an index. */
 static IndexScanDesc
 scan_of(PlanState *node)
@@ -550,9 +540,9 @@ explain_node(PlanState *node, List *ancestors, const char *relationship,
 	if (previous_hook)
 		previous_hook(node, ancestors, relationship, plan_name, es);
 	if (scan != NULL && index_is_neardup(scan->indexRelation) &&
-		scan_counters(scan)->passes > 0)
+		((NeardupScan *) scan->opaque)->own.passes > 0)
 	{
-		const SearchCounters *counters = scan_counters(scan);
+		const SearchCounters *counters = &((NeardupScan *) scan->opaque)->own;
 
 		ExplainPropertyUInteger("Passes", NULL, counters->passes, es);
 		ExplainPropertyUInteger("Pages", NULL, counters->pages, es);

@@ -73,7 +73,7 @@ vector_value(const IndexQuery *query, Measure measure, const RowTraits *row,
 		return Min(sqrt(SHARE_OF_SQUARES(shares)),
 				   part / query->length * row->peak) * (1 + 1e-6);
 	/* smaller weights by greater ones, which with the former make both sums */
-	least = Min(part, vector_size_high(row->size));
+	least = Min(part, vector_size_low(row->size + 1));
 	greatest = query->sum + vector_size_low(row->size) - least;
 	return (greatest > least ? least / greatest : 1) * (1 + 1e-6);
 }

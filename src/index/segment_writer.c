@@ -481,21 +481,15 @@ segment_end(SegmentWriter *writer)
 
 /* Batches */
 
-#define ST_SORT sort_rows_template
+#define ST_SORT sort_rows
 #define ST_ELEMENT_TYPE RowOrder
 #define ST_COMPARE(a, b) \
 	((a)->order != (b)->order ? ((a)->order > (b)->order) - ((a)->order < (b)->order) : \
 	 ((a)->row > (b)->row) - ((a)->row < (b)->row))
-#define ST_SCOPE static
+#define ST_SCOPE extern
 #define ST_CHECK_FOR_INTERRUPTS
 #define ST_DEFINE
 #include "lib/sort_template.h"
-
-void
-sort_rows(RowOrder *rows, uint32 n)
-{
-	sort_rows_template(rows, n);
-}
 
 Batch *
 batch_create(void)
@@ -506,11 +500,6 @@ batch_create(void)
 	Batch	   *batch = MemoryContextAllocZero(context, sizeof(Batch));
 
 	batch->context = context;
-	batch->rows_size = 64;
-	batch->keys_size = 1024;
-	batch->rows = MemoryContextAlloc(context, batch->rows_size * sizeof(ForwardEntry));
-	batch->places = MemoryContextAlloc(context, batch->rows_size * sizeof(uint64));
-	batch->keys = MemoryContextAlloc(context, batch->keys_size * sizeof(uint32));
 	return batch;
 }
 
@@ -523,20 +512,16 @@ batch_free(Batch *batch)
 static void
 make_room(Batch *batch, uint32 nkeys)
 {
-	if (batch->nrows == batch->rows_size)
-	{
-		batch->rows_size *= 2;
-		batch->rows = repalloc_huge(batch->rows,
-									batch->rows_size * sizeof(ForwardEntry));
-		batch->places = repalloc_huge(batch->places,
-									  batch->rows_size * sizeof(uint64));
-	}
-	if (batch->total + nkeys > batch->keys_size)
-	{
-		batch->keys_size = Max(batch->total + nkeys,
-							   batch->keys_size + batch->keys_size / 2);
-		batch->keys = repalloc_huge(batch->keys, batch->keys_size * sizeof(uint32));
-	}
+	MemoryContext old = MemoryContextSwitchTo(batch->context);
+	size_t		size = batch->rows_size;
+
+	batch->places = growing_reserve(batch->places, &size, (size_t) batch->nrows + 1,
+									sizeof(uint64));
+	batch->rows = growing_reserve(batch->rows, &batch->rows_size,
+								  (size_t) batch->nrows + 1, sizeof(ForwardEntry));
+	batch->keys = growing_reserve(batch->keys, &batch->keys_size,
+								  batch->total + nkeys, sizeof(uint32));
+	MemoryContextSwitchTo(old);
 }
 
 void

@@ -50,10 +50,10 @@ typedef struct Batch
 	ForwardEntry *rows;
 	uint64	   *places;			/* of each row's keys in keys[] */
 	uint32		nrows;
-	uint32		rows_size;
+	size_t		rows_size;
 	uint32	   *keys;
 	uint64		total;			/* in keys[] */
-	uint64		keys_size;
+	size_t		keys_size;
 	MemoryContext context;		/* of all of it, and of nothing else */
 } Batch;
 
@@ -78,7 +78,7 @@ typedef struct RowOrder
 } RowOrder;
 
 /* Sort rows into the order in which segments have them. */
-extern void sort_rows(RowOrder *rows, uint32 n);
+extern void sort_rows(RowOrder *rows, size_t n);
 
 /* Merging segments, at once or in steps */
 

@@ -198,33 +198,23 @@ merge_count_dead(Relation index, const IndexMeta *meta, int number, uint32 ndead
 
 /* Beginning */
 
-/* The first slot without a merge; MAX_MERGES if there is none. */
-static int
-free_slot(Relation index)
-{
-	IndexMeta  *meta = meta_read(index);
-	int			number = 0;
-
-	while (number < MAX_MERGES && meta->merges[number].owner != 0)
-		number++;
-	pfree(meta);
-	return number;
-}
-
 /* Begin to merge segments, unless the number of merges is at its limit. */
 static void
 merge_begin(Relation index, const SegmentInfo *segments, uint32 n)
 {
 	PageStore	store = {.index = index};
 	MergeState *state;
-	int			number = free_slot(index);
+	int			number = 0;
 	uint64		owner;
 	BlockNumber block;
 	Buffer		buffer;
 	GenericXLogState *xlog;
-	IndexMeta  *meta;
+	IndexMeta  *meta = meta_read(index);
 
 	Assert(n > 0 && n <= MAX_SEGMENTS);
+	while (number < MAX_MERGES && meta->merges[number].owner != 0)
+		number++;
+	pfree(meta);
 	if (number == MAX_MERGES)
 		return;
 	state = palloc(sizeof(MergeState));

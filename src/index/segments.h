@@ -74,11 +74,11 @@ extern void merge_count_dead(Relation index, const IndexMeta *meta,
  */
 extern void pending_insert(Relation index, const IndexedRow *row);
 
-/* Makes a segment of the pending rows; the caller holds the merge lock. */
-extern void pending_flush(Relation index);
+/* Pending pages that an insertion makes a segment */
+#define FLUSH_PAGES			32
 
-/* Make a segment of the pending rows if an insertion would. */
-extern void pending_relieve(Relation index);
+/* Make a segment of at least that many pending pages; the caller holds the merge lock. */
+extern void pending_flush(Relation index, uint64 least);
 
 /* Number of rows on a pending page. */
 static inline int

@@ -228,7 +228,7 @@ flush_all(Relation index)
 	uint64		next_owner;
 
 	merge_lock(index);
-	pending_flush(index);
+	pending_flush(index, 1);
 	meta = meta_read(index);
 	merge_unlock(index);
 	next_owner = meta->next_owner;
@@ -309,19 +309,6 @@ find_free_blocks(Relation index, IndexBulkDeleteResult *stats)
 	IndexFreeSpaceMapVacuum(index);
 }
 
-/* The weight of all segments. */
-static uint64
-weight_of_all(Relation index)
-{
-	IndexMeta  *meta = meta_read(index);
-	uint64		weight = 0;
-
-	for (uint32 i = 0; i < meta->nsegments; i++)
-		weight += segment_weight(&meta->segments[i]);
-	pfree(meta);
-	return weight;
-}
-
 /*
  * Do steps until no merge is left.  Insertions go on, and may begin other merges, so
  * stop when all could have been merged twice.
@@ -329,15 +316,21 @@ weight_of_all(Relation index)
 static void
 finish_steps(Relation index)
 {
+	IndexMeta  *meta = meta_read(index);
 	uint64		most = merge_step_postings;
-	uint64		steps = 2 * weight_of_all(index) / most + 100;
+	uint64		weight = 0;
+	uint64		steps;
 	bool		left = true;
 
+	for (uint32 i = 0; i < meta->nsegments; i++)
+		weight += segment_weight(&meta->segments[i]);
+	pfree(meta);
+	steps = 2 * weight / most + 100;
 	while (left && steps-- > 0)
 	{
 		vacuum_delay_point_compat(false);
 		merge_lock(index);
-		pending_relieve(index);
+		pending_flush(index, FLUSH_PAGES);
 		left = merge_do_step(index, most);
 		merge_unlock(index);
 	}
