@@ -118,18 +118,6 @@ build_finish(Build *build)
 	BufFileClose(build->file.file);
 }
 
-static void
-write_meta(Relation index, const IndexMeta *meta)
-{
-	Buffer		buffer = ReadBuffer(index, META_BLOCK);
-
-	LockBuffer(buffer, BUFFER_LOCK_EXCLUSIVE);
-	meta_init(BufferGetPage(buffer));
-	*META_OF(BufferGetPage(buffer)) = *meta;
-	MarkBufferDirty(buffer);
-	UnlockReleaseBuffer(buffer);
-}
-
 IndexBuildResult *
 am_build(Relation heap, Relation index, struct IndexInfo *info)
 {
@@ -150,7 +138,7 @@ am_build(Relation heap, Relation index, struct IndexInfo *info)
 		table_index_build_scan(heap, index, info, true, true, build_add_row, &build, NULL);
 	pgstat_progress_update_param(PROGRESS_CREATEIDX_SUBPHASE, PHASE_WRITING);
 	build_finish(&build);
-	write_meta(index, build.meta);
+	page_write(&build.index, META_BLOCK, page.data);
 	if (RelationNeedsWAL(index))
 		log_newpage_range(index, MAIN_FORKNUM, 0, RelationGetNumberOfBlocks(index), true);
 	batch_free(build.batch);
