@@ -79,9 +79,6 @@ typedef struct AddedRows
 	int			first;			/* number of the first one of the scope, from
 								 * 0 */
 	TypedColumn *scope;
-	Datum	   *values;			/* of an old row: id of the representative,
-								 * signature, scope */
-	bool	   *nulls;
 	RowIds		olds;			/* ids of old rows */
 	TypeCacheEntry *id_type;
 	Oid			collation;		/* of ids */
@@ -117,21 +114,15 @@ read_new(AddedRows *added, const char *text)
 	user_query_run(&query, store_new, added);
 }
 
-/* Group the new rows with the old ones, which are there. */
+/* SlotCallback: group a stored row with the old ones, which are there. */
 static void
-add_new(AddedRows *added)
+add_new(void *context, TupleTableSlot *slot)
 {
-	TupleTableSlot *slot = MakeSingleTupleTableSlot(added->rows.desc, &TTSOpsMinimalTuple);
+	AddedRows  *added = context;
 
-	tuplestore_select_read_pointer(added->store, 0);
-	while (tuplestore_gettupleslot(added->store, true, false, slot))
-	{
-		CHECK_FOR_INTERRUPTS();
-		slot_getallattrs(slot);
-		row_sets_add(&added->rows, slot->tts_values, slot->tts_isnull);
-	}
-	ExecDropSingleTupleTableSlot(slot);
-	tuplestore_end(added->store);
+	CHECK_FOR_INTERRUPTS();
+	slot_getallattrs(slot);
+	row_sets_add(&added->rows, slot->tts_values, slot->tts_isnull);
 }
 
 /* Old rows */
@@ -170,8 +161,6 @@ begin_old(AddedRows *added)
 	for (int i = 0; i < rows->nscope; i++)
 		added->scope[i] = typed_column(desc, added->first + i + 1, TupleDescAttr(rows->scope, i)->atttypid, true,
 									   "a column of the scope", OLD_HINT);
-	added->values = palloc((2 + rows->nscope) * sizeof(Datum));
-	added->nulls = palloc((2 + rows->nscope) * sizeof(bool));
 	added->id_type = lookup_type_cache(id, TYPECACHE_EQ_OPR_FINFO);
 	added->collation = TupleDescAttr(desc, OLD_REPRESENTATIVE)->attcollation;
 	if (!OidIsValid(added->collation))
@@ -213,25 +202,25 @@ add_old(void *context, TupleTableSlot *slot)
 	SetNumber	set;
 
 	CHECK_FOR_INTERRUPTS();
-	added->values[1] = typed_value(&added->columns[OLD_SIGNATURE], slot, &added->nulls[1]);
-	if (isnull || added->nulls[1])
+	rows->values[1] = typed_value(&added->columns[OLD_SIGNATURE], slot, &rows->nulls[1]);
+	if (isnull || rows->nulls[1])
 		return;
-	added->values[0] = typed_value(&added->columns[OLD_REPRESENTATIVE], slot, &added->nulls[0]);
-	if (added->nulls[0])
+	rows->values[0] = typed_value(&added->columns[OLD_REPRESENTATIVE], slot, &rows->nulls[0]);
+	if (rows->nulls[0])
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("representative of an old row must not be null"),
 				 errdetail("A row that has none is a new one; WHERE representative IS NOT NULL leaves it out."),
 				 errhint("%s", OLD_HINT)));
 	for (int i = 0; i < rows->nscope; i++)
-		added->values[2 + i] = typed_value(&added->scope[i], slot, &added->nulls[2 + i]);
+		rows->values[2 + i] = typed_value(&added->scope[i], slot, &rows->nulls[2 + i]);
 	row_ids_put(&added->olds, id, false);
-	set = row_sets_add(rows, added->values, added->nulls);
+	set = row_sets_add(rows, rows->values, rows->nulls);
 	if (added->rule == RULE_GREEDY)
-		row_sets_give(rows, set, ids_equal(added, id, added->values[0]),
+		row_sets_give(rows, set, ids_equal(added, id, rows->values[0]),
 					  old_similarity(added, slot));
 	else if (row > 0 &&
-			 ids_equal(added, row_ids_get(&rows->ids, row - 1), added->values[0]))
+			 ids_equal(added, row_ids_get(&rows->ids, row - 1), rows->values[0]))
 		row_sets_unite(rows, added->last, set);
 	added->last = set;
 }
@@ -313,25 +302,24 @@ put_old(AddedRows *added, ReturnSetInfo *rsinfo, uint32 row)
 		put_row(added, rsinfo, row_ids_get(ids, row), member);
 }
 
-/* Put the rows of the result. */
+/* Put the rows of the result, new rows first. */
 static void
 put_rows(AddedRows *added, ReturnSetInfo *rsinfo)
 {
 	MemoryContext per_row = AllocSetContextCreate(CurrentMemoryContext, "row of groups",
 												  ALLOCSET_DEFAULT_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(per_row);
+	RowIds	   *ids = &added->rows.ids;
 
-	for (uint32 row = added->olds.n; row < added->rows.ids.n; row++)
+	for (uint32 i = 0; i < ids->n; i++)
 	{
+		uint32		row = ((uint64) added->olds.n + i) % ids->n;
+
 		CHECK_FOR_INTERRUPTS();
-		put_row(added, rsinfo, row_ids_get(&added->rows.ids, row),
-				row_sets_member(&added->rows, row));
-		MemoryContextReset(per_row);
-	}
-	for (uint32 row = 0; row < added->olds.n; row++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		put_old(added, rsinfo, row);
+		if (row < added->olds.n)
+			put_old(added, rsinfo, row);
+		else
+			put_row(added, rsinfo, row_ids_get(ids, row), row_sets_member(&added->rows, row));
 		MemoryContextReset(per_row);
 	}
 	MemoryContextSwitchTo(old);
@@ -344,6 +332,7 @@ near_duplicate_groups_add(PG_FUNCTION_ARGS)
 {
 	AddedRows	added = {0};
 	GroupArguments arguments;
+	Tuplestorestate *values;
 	bool		found;
 
 	if (!groups_begin(fcinfo, 5, &arguments))
@@ -354,7 +343,7 @@ near_duplicate_groups_add(PG_FUNCTION_ARGS)
 	user_query_begin(&added.query, text_to_cstring(PG_GETARG_TEXT_PP(arguments.first + 1)),
 					 added.rows.desc, OLD_HINT);
 	begin_old(&added);
-	user_query_values(&added.query, added.store);
+	values = user_query_values(&added.query, added.store);
 	found = find_by_index(&added, get_func_namespace(fcinfo->flinfo->fn_oid));
 	/* an equal row only helps if its set is known again */
 	if (found && row_sets_forgot(&added.rows))
@@ -366,8 +355,10 @@ near_duplicate_groups_add(PG_FUNCTION_ARGS)
 	}
 	if (!found)
 		user_query_run_inside(&added.query, NEAR_ROWS, NULL, add_old, &added);
-	tuplestore_end(added.query.store->reldata);
-	add_new(&added);
+	tuplestore_end(values);
+	user_query_rows(&added.query, added.store, added.rows.desc);
+	user_query_run_inside(&added.query, "TABLE " VALUES_TABLE, NULL, add_new, &added);
+	tuplestore_end(added.store);
 	row_sets_decide(&added.rows, arguments.rule);
 	put_rows(&added, (ReturnSetInfo *) fcinfo->resultinfo);
 	row_ids_end(&added.olds);

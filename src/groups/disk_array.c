@@ -238,11 +238,11 @@ row_ids_put(RowIds *ids, Datum id, bool isnull)
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("id of a row must not be null"),
 				 errhint("Leave such rows out of the query, or give them an id.")));
-	if (ids->n == PG_UINT32_MAX)
+	if (ids->n == MAX_ROWS)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("too many rows to be grouped"),
-				 errdetail("There can be at most %u.", PG_UINT32_MAX)));
+				 errdetail("There can be at most %u.", MAX_ROWS)));
 	if (!ids->byval)
 	{
 		if (ids->len == -1)

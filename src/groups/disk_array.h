@@ -58,6 +58,8 @@ disk_array_at(DiskArray *array, uint64 i, bool change)
 extern uint32 links_root(DiskArray *links, uint32 i);
 extern void links_unite(DiskArray *links, uint32 a, uint32 b);
 
+#define MAX_ROWS	(PG_UINT32_MAX - 2)
+
 /* The ids of rows: values of any type, by the number of the row */
 typedef struct RowIds
 {

@@ -55,21 +55,6 @@ point_into_text(void *text)
 	internalerrquery(text);
 }
 
-static void
-query_errors_begin(ErrorContextCallback *errors, const char *text)
-{
-	errors->callback = point_into_text;
-	errors->arg = unconstify(char *, text);
-	errors->previous = error_context_stack;
-	error_context_stack = errors;
-}
-
-static void
-query_errors_end(ErrorContextCallback *errors)
-{
-	error_context_stack = errors->previous;
-}
-
 /* Parsing */
 
 static void
@@ -122,8 +107,7 @@ parse_select(const char *text, const char *hint)
 static void
 sort_by_first(SelectStmt *select)
 {
-	SortBy	   *by = makeNode(SortBy);
-	A_Const    *position = makeNode(A_Const);
+	SortBy	   *by = linitial_node(SortBy, parse_select("SELECT 1 ORDER BY 1", NULL)->sortClause);
 
 	/* ties would be those in all columns that it sorts by */
 	if (select->limitOption == LIMIT_OPTION_WITH_TIES)
@@ -132,11 +116,7 @@ sort_by_first(SelectStmt *select)
 				 errmsg("query must not end with FETCH FIRST ... WITH TIES"),
 				 errdetail("Its rows are sorted by their ids, too."),
 				 errhint("Put it into a subquery.")));
-	position->val.ival.type = T_Integer;
-	position->val.ival.ival = 1;
-	position->location = -1;
-	by->node = (Node *) position;
-	by->location = -1;
+	castNode(A_Const, by->node)->location = -1;
 	select->sortClause = lappend(select->sortClause, by);
 }
 
@@ -217,7 +197,7 @@ begin_values(UserQuery *query, TupleDesc rows)
 void
 user_query_begin(UserQuery *query, const char *text, TupleDesc rows, const char *hint)
 {
-	ErrorContextCallback errors;
+	ErrorContextCallback errors = {error_context_stack, point_into_text, unconstify(char *, text)};
 	Query	   *outer;
 
 	memset(query, 0, sizeof(UserQuery));
@@ -225,13 +205,13 @@ user_query_begin(UserQuery *query, const char *text, TupleDesc rows, const char 
 
 	if (rows != NULL)
 		begin_values(query, rows);
-	query_errors_begin(&errors, text);
+	error_context_stack = &errors;
 	query->select = parse_select(text, hint);
 	outer = analyze_outer(query, rows == NULL ? "SELECT * FROM (SELECT) AS rows" :
 						  "SELECT rows.* FROM " VALUES_TABLE ", LATERAL (SELECT) AS rows");
 	if (llast_node(RangeTblEntry, outer->rtable)->subquery->rowMarks != NIL)
 		refuse(hint != NULL ? hint : "Leave out FOR UPDATE or FOR SHARE.");
-	query_errors_end(&errors);
+	error_context_stack = errors.previous;
 	query->result = ExecCleanTypeFromTL(outer->targetList);
 }
 
@@ -338,6 +318,14 @@ put_values(void *store, TupleTableSlot *slot)
 }
 
 void
+user_query_rows(UserQuery *query, Tuplestorestate *rows, TupleDesc desc)
+{
+	query->store->md.tupdesc = desc;
+	query->store->md.enrtuples = tuplestore_tuple_count(rows);
+	query->store->reldata = rows;
+}
+
+Tuplestorestate *
 user_query_values(UserQuery *query, Tuplestorestate *rows)
 {
 	Tuplestorestate *values = tuplestore_begin_heap(true, false, Max(work_mem / 16, 64));
@@ -348,13 +336,11 @@ user_query_values(UserQuery *query, Tuplestorestate *rows)
 	for (int i = 1; i <= query->nvalues; i++)
 		appendStringInfo(&outer, "%s \"$%d\"", i == 1 ? "SELECT DISTINCT" : ",", i);
 	appendStringInfoString(&outer, " FROM " VALUES_TABLE " WHERE $1 IS NOT NULL");
-	query->store->reldata = rows;
-	query->store->md.enrtuples = tuplestore_tuple_count(rows);
+	user_query_rows(query, rows, query->store->md.tupdesc);
 	analyzed = analyze_outer(query, outer.data);
 	run(query, analyzed, NULL, put_values, values);
-	query->store->md.tupdesc = ExecCleanTypeFromTL(analyzed->targetList);
-	query->store->reldata = values;
-	query->store->md.enrtuples = tuplestore_tuple_count(values);
+	user_query_rows(query, values, ExecCleanTypeFromTL(analyzed->targetList));
+	return values;
 }
 
 /* Columns */

@@ -54,8 +54,9 @@ extern bool user_query_run_inside(UserQuery *query, const char *outer,
 #define VALUES_NAME		"near-duplicate groups: new rows"
 #define VALUES_TABLE	"\"" VALUES_NAME "\""
 
-/* Fill that table from the rows in a store. */
-extern void user_query_values(UserQuery *query, Tuplestorestate *rows);
+/* Put these rows into that table; or the different values of such rows, which are returned. */
+extern void user_query_rows(UserQuery *query, Tuplestorestate *rows, TupleDesc desc);
+extern Tuplestorestate *user_query_values(UserQuery *query, Tuplestorestate *rows);
 
 /* A column of a query, as another type. */
 typedef struct TypedColumn

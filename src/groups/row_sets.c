@@ -239,20 +239,11 @@ GroupMember
 row_sets_member(void *context, uint32 row)
 {
 	RowSets    *rows = context;
-	GroupMember member = {row, get_float8_nan()};
-	SetMember	of_set;
 	SetNumber	set = *(SetNumber *) disk_array_at(&rows->sets, row, false);
+	GroupMember member = {row, get_float8_nan()};
 
 	Assert(rows->sets.n == rows->ids.n);
-	if (set == NO_SET)
-		return member;
-	of_set = set_groups_member(groups_of(rows, set), (uint32) set);
-	/* rows whose set is not near to itself stay alone, but for the first one */
-	if (of_set.representative == row || (!of_set.reflexive && row != of_set.first))
-		return member;
-	member.representative = of_set.representative;
-	member.similarity = of_set.similarity;
-	return member;
+	return set == NO_SET ? member : set_groups_member(groups_of(rows, set), (uint32) set, row);
 }
 
 bool

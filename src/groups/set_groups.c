@@ -268,11 +268,6 @@ set_groups_add(SetGroups *groups, const uint64 *values, uint32 n, uint32 row)
 	Assert(n > 0 && groups->context != NULL);
 	if (known != NULL)
 		return known->number;
-	if (groups->n == MAX_SETS)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("too many sets to be grouped"),
-				 errdetail("There can be at most %u.", MAX_SETS)));
 	if (may_know_more(groups))
 	{
 		bool		unused;
@@ -787,15 +782,19 @@ set_groups_decide(SetGroups *groups, GroupRule rule)
 	end_deciding(groups);
 }
 
-SetMember
-set_groups_member(SetGroups *groups, uint32 set)
+GroupMember
+set_groups_member(SetGroups *groups, uint32 set, uint32 row)
 {
 	SetState	state = *state_of(groups, set, false);
-	SetMember	member = {.first = state.row,.reflexive = state.reflexive};
+	uint32		representative = state_of(groups, links_root(&groups->states, set), false)->row;
+	GroupMember member = {row, get_float8_nan()};
 
 	Assert(state.status > GIVEN && groups->context == NULL);
-	member.similarity = groups->rule == RULE_CONNECTED || state.similarity < 0 ?
-		get_float8_nan() : state.similarity;
-	member.representative = state_of(groups, links_root(&groups->states, set), false)->row;
+	/* rows whose set is not near to itself stay alone, but for the first one */
+	if (representative == row || (!state.reflexive && row != state.row))
+		return member;
+	member.representative = representative;
+	if (groups->rule == RULE_GREEDY && state.similarity >= 0)
+		member.similarity = state.similarity;
 	return member;
 }

@@ -10,19 +10,6 @@
 
 typedef struct SetGroups SetGroups;
 
-#define MAX_SETS		(UINT32_MAX - 2)
-
-/* The group of a set */
-typedef struct SetMember
-{
-	uint32		first;			/* row with the set, the first one */
-	uint32		representative; /* row that stands for the group, maybe the
-								 * same */
-	double		similarity;		/* to the representative; NaN: not known */
-	bool		reflexive;		/* the set is near to itself, as nearly all
-								 * are */
-} SetMember;
-
 /*
  * Begin without sets, of signatures of one kind, in the current memory context.  The measure
  * is symmetric.  Memory is in bytes; what exceeds it goes to disk.
@@ -51,8 +38,8 @@ extern void set_groups_give(SetGroups *groups, uint32 set, bool represents,
 /* Before groups are decided: two sets are in one group.  Connected only. */
 extern void set_groups_unite(SetGroups *groups, uint32 a, uint32 b);
 
-/* Decide; then return the group of each set. */
+/* Decide; then return the group of a row with that set. */
 extern void set_groups_decide(SetGroups *groups, GroupRule rule);
-extern SetMember set_groups_member(SetGroups *groups, uint32 set);
+extern GroupMember set_groups_member(SetGroups *groups, uint32 set, uint32 row);
 
 #endif							/* NEARDUP_SET_GROUPS_H */

@@ -203,7 +203,7 @@ my @budgets = (
 	[ 4300, 4300, qw(join/node) ],
 	[ 2200, 2200, qw(planner statistics) ],
 	[ 4400, 4400, qw(guard) ],
-	[ 3019, 3000, qw(groups) ],
+	[ 2976, 2976, qw(groups) ],
 	[ 4185, 4185, qw(passages) ],
 	[ 563, 563, qw(evaluation) ]);
 my (@over, $total);
@@ -223,7 +223,7 @@ foreach my $budget (@budgets)
 }
 is(join("\n", @over), '', 'every folder keeps its budget of lines');
 # The goals are 62,000 and 260.
-cmp_ok($total, '<=', 61193, 'the source keeps its budget of lines');
+cmp_ok($total, '<=', 61140, 'the source keeps its budget of lines');
 cmp_ok(scalar keys %lines, '<=', 214, 'and of files');
 
 done_testing();
